@@ -1,0 +1,77 @@
+/*
+   The public interface of petsc-amb, a PETSc plugin of fast sparse matrix formats.
+
+   Nothing here is needed by a program that only says -mat_type amb: load libpetscamb.so with -dll_append and go on.
+*/
+#pragma once
+
+#include <petscmat.h>
+
+/*MC
+   MATAMB - `MATAMB` = "amb" - the root name of `MATSEQAIJAMB` and `MATMPIAIJAMB`, subtypes of `MATAIJ` whose matrix-vector products run
+   on the Adaptive Multi-level Blocking format
+M*/
+#define MATAMB       "amb"
+#define MATSEQAIJAMB "seqaijamb"
+#define MATMPIAIJAMB "mpiaijamb"
+
+/*E
+   MatShadowTune - how far a shadow format tunes itself before it serves products
+
+   Values:
++  `MAT_SHADOW_TUNE_OFF`     - convert at the first product with the parameters the traffic model picks and never fall back to CSR
+.  `MAT_SHADOW_TUNE_MODEL`   - as above, but stay with CSR where the traffic model sees no gain; reproducible from run to run
+-  `MAT_SHADOW_TUNE_MEASURE` - as the model says, confirmed by timing the first products (the default)
+
+   Level: intermediate
+
+.seealso: `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAMB`
+E*/
+typedef enum {
+  MAT_SHADOW_TUNE_OFF,
+  MAT_SHADOW_TUNE_MODEL,
+  MAT_SHADOW_TUNE_MEASURE
+} MatShadowTune;
+PETSC_EXTERN const char *const MatShadowTunes[];
+
+/*S
+   MatShadowInfo - what the shadow of a matrix is, what it costs and what it was measured to bring; filled by `MatShadowGetInfo()`
+
+   Level: advanced
+
+   Note:
+   All figures are of this process. Bytes are what one product reads and writes of the matrix (values, indices, permutations; not x and y).
+
+.seealso: `MatShadowGetInfo()`
+S*/
+typedef struct {
+  const char    *format;        /* "amb", or "csr" while products run on the AIJ */
+  const char    *reason;        /* why products run on that format, in words */
+  const char    *kernel;        /* "avx512", "avx2", "plain" or "aij" */
+  PetscInt       block_size;    /* columns that share one index */
+  PetscInt       chunk_size;    /* rows that advance together */
+  PetscInt       sort_scope;    /* rows among which lengths are sorted, the sigma of SELL-C-sigma */
+  PetscInt       segments;      /* parts of at most 65,536 columns */
+  PetscLogDouble nonzeros;      /* entries of the AIJ */
+  PetscLogDouble stored_values; /* the same with zero filling */
+  PetscLogDouble bytes_csr;     /* bytes of the AIJ arrays */
+  PetscLogDouble bytes_model;   /* bytes the traffic model predicted for the format */
+  PetscLogDouble bytes_stored;  /* bytes the format really holds */
+  PetscLogDouble time_convert;  /* seconds of the last full conversion */
+  PetscLogDouble time_update;   /* seconds of the last values-only update */
+  PetscLogDouble time_csr;      /* seconds of one product on the AIJ, 0 if not measured */
+  PetscLogDouble time_format;   /* seconds of one product on the format, 0 if not measured */
+  PetscInt       conversions;   /* full conversions so far */
+  PetscInt       updates;       /* values-only updates so far */
+} MatShadowInfo;
+
+PETSC_EXTERN PetscErrorCode PetscAMBInitializePackage(void);
+PETSC_EXTERN PetscErrorCode PetscAMBFinalizePackage(void);
+
+PETSC_EXTERN PetscErrorCode MatShadowSetTune(Mat, MatShadowTune);
+PETSC_EXTERN PetscErrorCode MatShadowSetUp(Mat);
+PETSC_EXTERN PetscErrorCode MatShadowGetInfo(Mat, MatShadowInfo *);
+
+PETSC_EXTERN PetscErrorCode MatAMBSetBlockSize(Mat, PetscInt);
+
+PETSC_EXTERN PetscErrorCode MatLoadMatrixMarket(Mat, const char[]);

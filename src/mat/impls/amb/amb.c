@@ -1,0 +1,229 @@
+/*
+   MATAMB, the Adaptive Multi-level Blocking format, as a shadow of AIJ
+*/
+#include "../../shadow/shadow.h"
+#include "ambhost.h"
+
+typedef struct {
+  PetscInt block_size; /* 0: chosen by the traffic model */
+} AmbParams;
+
+static PetscBool  AmbCited      = PETSC_FALSE;
+static const char AmbCitation[] = "@phdthesis{nagasaka2019,\n"
+                                  "  title  = {Sparse Matrix Computations on Many-core Processors},\n"
+                                  "  author = {Yusuke Nagasaka},\n"
+                                  "  school = {Tokyo Institute of Technology},\n"
+                                  "  year   = {2019}\n}\n";
+
+static void AmbGetCSR(const MatShadowCSR *from, AmbCSR *to)
+{
+  to->m = from->m;
+  to->n = from->n;
+  to->i = from->i;
+  to->j = from->j;
+  to->a = from->a;
+}
+
+/* Stays with the AIJ, which needs no memory; *data is left NULL */
+static void AmbDecline(MatShadowInfo *info, const char reason[])
+{
+  info->format = "csr";
+  info->kernel = "aij";
+  info->reason = reason;
+}
+
+static PetscErrorCode AmbConvert(const MatShadowCSR *csr, const void *params, PetscBool force, MatShadowInfo *info, void **data)
+{
+  const AmbParams  *p       = (const AmbParams *)params;
+  const AmbKernels *kernels = AmbHostKernels();
+  AmbCSR            A;
+  AmbPlan           plan;
+  AmbHost          *host = NULL;
+  AmbStatus         status;
+  int               nthread;
+
+  PetscFunctionBegin;
+  *data = NULL;
+  AmbGetCSR(csr, &A);
+  PetscCall(PetscAMBGetNumThreads(&nthread));
+  nthread = (int)PetscMin(nthread, 1 + (PetscInt64)csr->i[csr->m] / AMB_THREAD_NONZEROS);
+  info->bytes_stored = info->stored_values = info->bytes_model = 0;
+  if (p->block_size > csr->n) {
+    AmbDecline(info, "fewer columns than a block has");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  status = AmbPlanCreate(&A, (int)p->block_size, 0, nthread, kernels, &plan);
+  if (status == AMB_SUCCESS) info->bytes_model = plan.bytes[plan.block_size];
+  if (status) AmbDecline(info, "not enough memory for the format");
+  else if (!plan.ascending) AmbDecline(info, "rows whose columns are not in ascending order, or repeated");
+  else if (!force && info->bytes_model >= info->bytes_csr) AmbDecline(info, "the traffic model sees no gain");
+  else {
+    status = AmbHostCreate(&A, &plan, kernels, &host);
+    if (status) AmbDecline(info, "not enough memory for the format");
+    else {
+      *data               = host;
+      info->format        = "amb";
+      info->kernel        = kernels->name;
+      info->reason        = force ? "tuning is off" : "the traffic model sees a gain";
+      info->block_size    = host->block_size;
+      info->chunk_size    = AMB_C;
+      info->sort_scope    = host->scope;
+      info->segments      = (PetscInt)host->ntile;
+      info->stored_values = (PetscLogDouble)host->nstep * AMB_C * host->block_size;
+      info->bytes_stored  = AmbHostBytes(host);
+    }
+  }
+  AmbPlanDestroy(&plan);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AmbUpdate(void *data, const MatShadowCSR *csr)
+{
+  AmbCSR A;
+
+  PetscFunctionBegin;
+  AmbGetCSR(csr, &A);
+  PetscCheck(AmbHostUpdate((AmbHost *)data, &A) == AMB_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory to update the values of the AMB format");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AmbMult(void *data, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z)
+{
+  AmbHost *A = (AmbHost *)data;
+
+  PetscFunctionBegin;
+  (*A->kernels->mult)(A, alpha, x, beta, y, z);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AmbMultTranspose(void *data, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z)
+{
+  AmbHost *A = (AmbHost *)data;
+
+  PetscFunctionBegin;
+  PetscCheck(AmbHostPrepareTranspose(A) == AMB_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the transposed product on %d threads; use fewer, with OMP_NUM_THREADS", A->nthread);
+  (*A->kernels->multtranspose)(A, alpha, x, beta, y, z);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AmbDestroy(void **data)
+{
+  AmbHost *A = (AmbHost *)*data;
+
+  PetscFunctionBegin;
+  AmbHostDestroy(&A);
+  *data = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AmbSetFromOptions(void *params, AmbOptionItems PetscOptionsObject)
+{
+  AmbParams *p = (AmbParams *)params;
+  PetscInt   b = p->block_size;
+  PetscBool  set;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsInt("-mat_amb_block_size", "Columns that share one index, 1 to 10; 0: the traffic model chooses", "MatAMBSetBlockSize", b, &b, &set));
+  PetscCheck(b >= 0 && b <= AMB_MAX_BLOCK, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-mat_amb_block_size %" PetscInt_FMT " is not between 0 and %d; 0 lets the traffic model choose", b, AMB_MAX_BLOCK);
+  p->block_size = b;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatAMBSetBlockSize_AMB(Mat A, PetscInt b)
+{
+  MatShadow *s;
+  AmbParams *p;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGet(A, &s));
+  p = (AmbParams *)s->params;
+  if (p->block_size == b) PetscFunctionReturn(PETSC_SUCCESS);
+  p->block_size = b;
+  PetscCall(MatShadowParamsChanged(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatAMBSetBlockSize - sets how many contiguous columns share one index in a `MATAMB` matrix
+
+  Logically Collective
+
+  Input Parameters:
++ A - the matrix; nothing happens if it is not of type `MATAMB`
+- b - the block size, 1 to 10, or 0 to let the traffic model choose
+
+  Options Database Key:
+. -mat_amb_block_size <b> - the same for matrices created later
+
+  Level: intermediate
+
+  Notes:
+  A block of b columns holds b values and one 16-bit index; columns of it that the row does not have are filled with zeros. The traffic model
+  counts the bytes of every block size and takes the least. This has nothing to do with the block size of `MatSetBlockSize()`.
+
+.seealso: `MATAMB`, `MatShadowSetTune()`, `MatShadowGetInfo()`
+@*/
+PetscErrorCode MatAMBSetBlockSize(Mat A, PetscInt b)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCheck(b >= 0 && b <= AMB_MAX_BLOCK, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "Block size %" PetscInt_FMT " is not between 0 and %d; 0 lets the traffic model choose", b, AMB_MAX_BLOCK);
+  PetscTryMethod(A, "MatAMBSetBlockSize_C", (Mat, PetscInt), (A, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AmbCompose(Mat A, PetscBool add)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatAMBSetBlockSize_C", add ? MatAMBSetBlockSize_AMB : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreate_SeqAIJAMB(Mat);
+static PetscErrorCode MatCreate_MPIAIJAMB(Mat);
+
+const MatShadowFormat MatShadowFormatAMB = {.name           = MATAMB,
+                                            .seqtype        = MATSEQAIJAMB,
+                                            .mpitype        = MATMPIAIJAMB,
+                                            .citation       = AmbCitation,
+                                            .cited          = &AmbCited,
+                                            .params_size    = sizeof(AmbParams),
+                                            .create_seq     = MatCreate_SeqAIJAMB,
+                                            .create_mpi     = MatCreate_MPIAIJAMB,
+                                            .setfromoptions = AmbSetFromOptions,
+                                            .compose        = AmbCompose,
+                                            .convert        = AmbConvert,
+                                            .update         = AmbUpdate,
+                                            .mult           = AmbMult,
+                                            .multtranspose  = AmbMultTranspose,
+                                            .destroy        = AmbDestroy};
+
+/*MC
+   MATAMB - `MATAMB` = "amb" - sparse matrices whose products with vectors run on the Adaptive Multi-level Blocking format.
+
+   A subtype of `MATAIJ`: `MATSEQAIJAMB` on one process, `MATMPIAIJAMB` on several. Everything that `MATAIJ` does is inherited; the products
+   `MatMult()`, `MatMultAdd()`, `MatMultTranspose()` and `MatMultTransposeAdd()` run on a second copy of the matrix with 16-bit column indices,
+   made after the first few products and kept where it was measured to be faster.
+
+   Options Database Keys:
++  -mat_type amb                        - sets the type, in `MatSetFromOptions()`
+.  -mat_amb_block_size <b>              - columns that share one index, 1 to 10, or 0 for the best by the traffic model
+-  -mat_shadow_tune <off,model,measure> - what decides between the format and the AIJ
+
+   Level: beginner
+
+.seealso: `MatAMBSetBlockSize()`, `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAIJ`
+M*/
+static PetscErrorCode MatCreate_SeqAIJAMB(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowCreateSeq(A, &MatShadowFormatAMB));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreate_MPIAIJAMB(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowCreateMPI(A, &MatShadowFormatAMB));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

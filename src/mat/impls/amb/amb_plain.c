@@ -1,0 +1,32 @@
+/*
+   The AMB kernels in plain C, for any scalar type and processor
+*/
+#define AMB_NAME(name)   name##Plain
+#define AMB_KERNELS_NAME "plain"
+#define MAYBE_INLINE     inline __attribute__((always_inline))
+
+#include "ambhost.h"
+
+static MAYBE_INLINE void ChunkB(const int b, uint32_t n, const AmbScalar *val, const uint16_t *col, const AmbScalar *x, AmbScalar sum[AMB_C])
+{
+  AmbScalar s[AMB_C] = {0};
+
+  for (uint32_t i = 0; i < n; i++) {
+    for (int l = 0; l < AMB_C; l++) {
+      for (int k = 0; k < b; k++) s[l] += val[(AMB_C * (size_t)i + l) * b + k] * x[col[AMB_C * (size_t)i + l] + k];
+    }
+  }
+  for (int l = 0; l < AMB_C; l++) sum[l] = s[l];
+}
+
+static MAYBE_INLINE void Chunk1(uint32_t n, const AmbScalar *val, const uint16_t *col, const AmbScalar *x, AmbScalar sum[AMB_C])
+{
+  ChunkB(1, n, val, col, x, sum);
+}
+
+static int SupportedPlain(void)
+{
+  return 1;
+}
+
+#include "ambkernels.h"

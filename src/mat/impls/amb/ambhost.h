@@ -1,0 +1,104 @@
+/*
+   Adaptive Multi-level Blocking (AMB) on the host: the layout and the operations on raw arrays. Nothing here or below knows PETSc's objects.
+
+   Reference:
+.  * - Y. Nagasaka, "Sparse matrix computations on many-core processors", doctoral thesis, Tokyo Institute of Technology, 2019, chapters 3 and 4
+
+   The three levels. Rows are cut into scopes of at most 32,768 rows; a scope is what a thread owns, so no two threads add to the same row.
+   The columns a scope touches are cut into segments of at most 65,536 columns, so that a column needs 16 bits. The part of a scope in one
+   segment is a tile: SELL-C-sigma chunks of C rows, sorted by length unless that gains nothing, of blocks of b contiguous columns that share
+   one index. The segments of a scope begin where its columns begin, not at multiples of 65,536: a banded matrix has one tile per scope.
+
+   A chunk of n steps holds n*C blocks; block i of lane l has its index at col[i*C + l] and its values at val[(i*C + l)*b].
+   The first tile of a scope holds every row of the scope, so that it can assign y; later tiles leave out what is empty and add to y.
+   A row much longer than its neighbours gets chunks of its own, its blocks dealt to the lanes.
+*/
+#pragma once
+
+#include "ambtypes.h"
+
+#define AMB_C             8     /* rows of a chunk: the doubles of a 512-bit register */
+#define AMB_MAX_BLOCK     10    /* longest block */
+#define AMB_MAX_SCOPE     32768 /* rows a 16-bit offset is allowed to tell apart */
+#define AMB_SEGMENT_WIDTH 65536 /* columns a 16-bit index tells apart */
+#define AMB_THREAD_NONZEROS 20000 /* entries that make a further thread worth while */
+
+typedef struct {
+  AmbInt           m, n;
+  const AmbInt    *i, *j;
+  const AmbScalar *a;
+} AmbCSR;
+
+typedef struct {
+  int64_t row;     /* first row of the scope */
+  int64_t lo, hi;  /* the entries of a row in this tile are those with lo <= column < hi */
+  int64_t col;     /* the column that index 0 stands for */
+  int64_t step;    /* steps before this tile: its blocks begin at step * C */
+  int64_t chunk;   /* its nchunk + 1 entries of start[] begin here */
+  int64_t perm;    /* its entries of perm[] begin here */
+  int32_t nsplit;  /* leading chunks that hold one long row each */
+  int32_t nchunk;  /* chunks, the split ones included */
+  int32_t nfilled; /* chunks before the first that is empty, as are all after it in a sorted tile */
+  int32_t nrow;    /* rows in the chunks that are not split */
+  int16_t first;   /* the tile assigns y */
+  int16_t sorted;  /* perm[] has an offset for each row; otherwise one for each chunk, in units of C rows */
+} AmbTile;
+
+/* What the traffic model says of a scope, or of the matrix, for one block size */
+typedef struct {
+  int64_t steps, chunks, perms, tiles;
+} AmbTraffic;
+
+typedef struct {
+  int         block_size; /* the block size with the fewest bytes, or the one that was asked for */
+  int         scope;      /* rows of a scope */
+  int         nthread;
+  int         ascending;  /* every row has strictly ascending columns; otherwise the matrix cannot be converted */
+  int64_t     nscope;
+  AmbTraffic *traffic;                  /* of scope s and block size b: traffic[s * AMB_MAX_BLOCK + b - 1] */
+  double      bytes[AMB_MAX_BLOCK + 1]; /* what one product reads of the matrix, by block size; 0 for those that were not considered */
+} AmbPlan;
+
+struct _AmbKernels;
+
+typedef struct {
+  AmbCSR                    csr; /* what this was made from: products of rows that meet a NaN or an infinity go back to it */
+  const struct _AmbKernels *kernels;
+  int                       block_size, scope, nthread;
+  int64_t                   nscope, ntile, nstep, nchunk, nperm;
+  int64_t                  *scope_tile;   /* nscope + 1: tiles of each scope */
+  int64_t                  *thread_scope; /* nthread + 1: scopes of each thread */
+  AmbTile                  *tile;
+  uint32_t                 *start; /* per tile, nchunk + 1: steps before each chunk, from the tile's first */
+  uint16_t                 *perm;
+  uint16_t                 *col;
+  AmbScalar                *val;
+  AmbScalar                *work;              /* of the transposed product: a stretch of the result for every thread */
+  int64_t                  *work_lo, *work_hi; /* which columns the stretch of a thread stands for, */
+  int64_t                  *work_off;          /* and where it begins */
+} AmbHost;
+
+/* One set of kernels for each instruction set, made from the same template */
+typedef struct _AmbKernels {
+  const char *name;
+  int (*supported)(void);
+  void (*count)(const AmbCSR *, int64_t row, int nrow, int64_t hi, AmbInt *pos, int64_t base, int32_t (*count)[16], int *ascending);
+  void (*mult)(const AmbHost *, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z);
+  void (*multtranspose)(const AmbHost *, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z);
+} AmbKernels;
+
+extern const AmbKernels AmbKernelsPlain, AmbKernelsAVX2, AmbKernelsAVX512;
+
+typedef enum {
+  AMB_SUCCESS,
+  AMB_OUT_OF_MEMORY
+} AmbStatus;
+
+const AmbKernels *AmbHostKernels(void);
+AmbStatus         AmbPlanCreate(const AmbCSR *, int block_size, int scope, int nthread, const AmbKernels *, AmbPlan *);
+void              AmbPlanDestroy(AmbPlan *);
+AmbStatus         AmbHostCreate(const AmbCSR *, const AmbPlan *, const AmbKernels *, AmbHost **);
+AmbStatus         AmbHostUpdate(AmbHost *, const AmbCSR *);
+AmbStatus         AmbHostPrepareTranspose(AmbHost *);
+double            AmbHostBytes(const AmbHost *);
+void              AmbHostDestroy(AmbHost **);

@@ -1,0 +1,310 @@
+/*
+   The AMB kernels, a template: the file that includes this defines
+
+     AMB_NAME(name)                        the name with the suffix of the instruction set
+     Chunk1(n, val, col, x, sum)           sums of the C rows of a chunk of n steps, blocks of 1
+     ChunkB(b, n, val, col, x, sum)        the same for blocks of b > 1, called with constant b
+     MAYBE_INLINE                          forces a function into its callers, so that b is constant there
+
+   Filling multiplies zeros with entries of x that the row does not have. Where these are not finite the sum becomes a NaN; rows whose sum is
+   a NaN are therefore done again from the CSR arrays, so that a NaN or an infinity reaches the rows it belongs to and no others.
+*/
+#include "ambhost.h"
+
+#if defined(_OPENMP)
+  #include <omp.h>
+#else
+  #define omp_get_thread_num()  0
+  #define omp_get_num_threads() 1
+#endif
+
+typedef enum {
+  STORE_SET,  /* z = alpha s */
+  STORE_AXPY, /* z = alpha s + beta y */
+  STORE_ADD   /* z = alpha s + z */
+} Store;
+
+static MAYBE_INLINE AmbScalar Stored(Store how, AmbScalar alpha, AmbScalar s, AmbScalar beta, const AmbScalar *y, const AmbScalar *z, int64_t r)
+{
+  if (how == STORE_SET) return alpha * s;
+  if (how == STORE_AXPY) return alpha * s + beta * y[r];
+  return alpha * s + z[r];
+}
+
+/* The part of row r that lies in a tile, from the CSR arrays */
+static AmbScalar AMB_NAME(RowSum)(const AmbHost *A, const AmbTile *T, int64_t r, const AmbScalar *x)
+{
+  AmbScalar s = 0;
+
+  for (AmbInt k = A->csr.i[r]; k < A->csr.i[r + 1]; k++) {
+    if (A->csr.j[k] >= T->lo && A->csr.j[k] < T->hi) s += A->csr.a[k] * x[A->csr.j[k]];
+  }
+  return s;
+}
+
+static MAYBE_INLINE int AnyNaN(const AmbScalar sum[AMB_C])
+{
+  int bad = 0;
+
+  for (int l = 0; l < AMB_C; l++) bad |= sum[l] != sum[l];
+  return bad;
+}
+
+static MAYBE_INLINE void Tile(const int b, const Store how, const AmbHost *A, const AmbTile *T, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+{
+  const uint32_t  *start = A->start + T->chunk;
+  const uint16_t  *perm  = A->perm + T->perm, *col = A->col + AMB_C * T->step;
+  const AmbScalar *val = A->val + AMB_C * b * T->step, *xs = x + T->col;
+  AmbScalar        sum[AMB_C];
+  int              c;
+
+  for (c = 0; c < T->nsplit; c++) {
+    const int64_t r = T->row + perm[c];
+    AmbScalar     s = 0;
+
+    if (b == 1) Chunk1(start[c + 1] - start[c], val + (int64_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
+    else ChunkB(b, start[c + 1] - start[c], val + (int64_t)AMB_C * b * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
+    for (int l = 0; l < AMB_C; l++) s += sum[l];
+    if (s != s) s = AMB_NAME(RowSum)(A, T, r, x);
+    z[r] = Stored(how, alpha, s, beta, y, z, r);
+  }
+  perm += T->nsplit;
+  for (; c < T->nfilled; c++) {
+    const int nl = T->nrow - (c - T->nsplit) * AMB_C < AMB_C ? T->nrow - (c - T->nsplit) * AMB_C : AMB_C;
+
+    if (b == 1) Chunk1(start[c + 1] - start[c], val + (int64_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
+    else ChunkB(b, start[c + 1] - start[c], val + (int64_t)AMB_C * b * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
+    if (T->sorted) {
+      if (AnyNaN(sum)) {
+        for (int l = 0; l < nl; l++) {
+          if (sum[l] != sum[l]) sum[l] = AMB_NAME(RowSum)(A, T, T->row + perm[l], x);
+        }
+      }
+      if (nl == AMB_C) {
+        for (int l = 0; l < AMB_C; l++) z[T->row + perm[l]] = Stored(how, alpha, sum[l], beta, y, z, T->row + perm[l]);
+      } else {
+        for (int l = 0; l < nl; l++) z[T->row + perm[l]] = Stored(how, alpha, sum[l], beta, y, z, T->row + perm[l]);
+      }
+      perm += AMB_C;
+    } else {
+      const int64_t r = T->row + AMB_C * (int64_t)*perm;
+
+      if (AnyNaN(sum)) {
+        for (int l = 0; l < nl; l++) {
+          if (sum[l] != sum[l]) sum[l] = AMB_NAME(RowSum)(A, T, r + l, x);
+        }
+      }
+      if (nl == AMB_C) {
+        for (int l = 0; l < AMB_C; l++) z[r + l] = Stored(how, alpha, sum[l], beta, y, z, r + l);
+      } else {
+        for (int l = 0; l < nl; l++) z[r + l] = Stored(how, alpha, sum[l], beta, y, z, r + l);
+      }
+      perm++;
+    }
+  }
+  /* what is left of the first tile are empty rows */
+  if (how == STORE_ADD) return;
+  for (; c < T->nchunk; c++) {
+    const int nl = T->nrow - (c - T->nsplit) * AMB_C < AMB_C ? T->nrow - (c - T->nsplit) * AMB_C : AMB_C;
+
+    for (int l = 0; l < nl; l++) {
+      const int64_t r = T->row + (T->sorted ? perm[l] : AMB_C * *perm + l);
+
+      z[r] = Stored(how, alpha, 0, beta, y, z, r);
+    }
+    perm += T->sorted ? AMB_C : 1;
+  }
+}
+
+/* One function for each block size and way to store, so that the loops over them are not in the kernel */
+#define TILE(b, how) \
+  static void AMB_NAME(Tile_##b##_##how)(const AmbHost *A, const AmbTile *T, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z) \
+  { \
+    Tile(b, how, A, T, alpha, x, beta, y, z); \
+  }
+#define TILES(b)       TILE(b, STORE_SET) TILE(b, STORE_AXPY) TILE(b, STORE_ADD)
+#define TILES_NAMED(b) {AMB_NAME(Tile_##b##_STORE_SET), AMB_NAME(Tile_##b##_STORE_AXPY), AMB_NAME(Tile_##b##_STORE_ADD)}
+
+TILES(1)
+TILES(2)
+TILES(3)
+TILES(4)
+TILES(5)
+TILES(6)
+TILES(7)
+TILES(8)
+TILES(9)
+TILES(10)
+
+typedef void (*TileFunction)(const AmbHost *, const AmbTile *, AmbScalar, const AmbScalar *, AmbScalar, const AmbScalar *, AmbScalar *);
+static const TileFunction tile_functions[AMB_MAX_BLOCK][3] = {TILES_NAMED(1), TILES_NAMED(2), TILES_NAMED(3), TILES_NAMED(4), TILES_NAMED(5), TILES_NAMED(6), TILES_NAMED(7), TILES_NAMED(8), TILES_NAMED(9), TILES_NAMED(10)};
+
+/* z = alpha A x + beta y; y may be z, and is not read if beta is 0 */
+static void AMB_NAME(Mult)(const AmbHost *A, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+{
+  const TileFunction *f     = tile_functions[A->block_size - 1];
+  const Store         first = beta == 0 ? STORE_SET : (y == z && beta == 1 ? STORE_ADD : STORE_AXPY);
+
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1)
+#endif
+  for (int t = omp_get_thread_num(); t < A->nthread; t += omp_get_num_threads()) {
+    for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) f[A->tile[k].first ? first : STORE_ADD](A, A->tile + k, alpha, x, beta, y, z);
+  }
+}
+
+static MAYBE_INLINE int NotFinite(AmbScalar a)
+{
+  const AmbScalar d = a - a;
+
+  return d != 0;
+}
+
+/* Adds the products of row r, lane l of a chunk, to z; for rows that are split the lanes share the factor */
+static MAYBE_INLINE void LaneTranspose(const int b, const int l, uint32_t n, const AmbScalar *val, const uint16_t *col, AmbScalar f, AmbScalar *z)
+{
+  for (uint32_t i = 0; i < n; i++) {
+    AmbScalar       *zz = z + col[AMB_C * (size_t)i + l];
+    const AmbScalar *v  = val + (AMB_C * (size_t)i + l) * b;
+
+    for (int k = 0; k < b; k++) zz[k] += v[k] * f;
+  }
+}
+
+static void AMB_NAME(RowTranspose)(const AmbHost *A, const AmbTile *T, int64_t r, AmbScalar f, AmbScalar *z)
+{
+  for (AmbInt k = A->csr.i[r]; k < A->csr.i[r + 1]; k++) {
+    if (A->csr.j[k] >= T->lo && A->csr.j[k] < T->hi) z[A->csr.j[k]] += A->csr.a[k] * f;
+  }
+}
+
+static MAYBE_INLINE void TileTranspose(const int b, const AmbHost *A, const AmbTile *T, AmbScalar alpha, const AmbScalar *x, AmbScalar *z)
+{
+  const uint32_t  *start = A->start + T->chunk;
+  const uint16_t  *perm = A->perm + T->perm, *col = A->col + AMB_C * T->step;
+  const AmbScalar *val = A->val + AMB_C * b * T->step;
+  AmbScalar       *zs  = z + T->col;
+
+  for (int c = 0; c < T->nfilled; c++) {
+    const int        split = c < T->nsplit, left = T->nrow - (c - T->nsplit) * AMB_C, nl = split || left > AMB_C ? AMB_C : left;
+    const uint32_t   n  = start[c + 1] - start[c];
+    const uint16_t  *cc = col + (int64_t)AMB_C * start[c];
+    const AmbScalar *cv = val + (int64_t)AMB_C * b * start[c];
+
+    if (split && NotFinite(x[T->row + perm[c]])) {
+      AMB_NAME(RowTranspose)(A, T, T->row + perm[c], alpha * x[T->row + perm[c]], z);
+      continue;
+    }
+    for (int l = 0; l < nl; l++) {
+      const int64_t   r = T->row + (split ? perm[c] : (T->sorted ? perm[T->nsplit + (c - T->nsplit) * AMB_C + l] : AMB_C * perm[c] + l));
+      const AmbScalar f = alpha * x[r];
+
+      if (!split && NotFinite(x[r])) AMB_NAME(RowTranspose)(A, T, r, f, z);
+      else LaneTranspose(b, l, n, cv, cc, f, zs);
+    }
+  }
+}
+
+static void AMB_NAME(ThreadTranspose)(const AmbHost *A, int t, AmbScalar alpha, const AmbScalar *x, AmbScalar *z)
+{
+  for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) {
+#define CASE(b) \
+  case b: \
+    TileTranspose(b, A, A->tile + k, alpha, x, z); \
+    break
+    switch (A->block_size) {
+      CASE(1);
+      CASE(2);
+      CASE(3);
+      CASE(4);
+      CASE(5);
+      CASE(6);
+      CASE(7);
+      CASE(8);
+      CASE(9);
+      CASE(10);
+    }
+#undef CASE
+  }
+}
+
+/* z = alpha A^T x + beta y. Each thread adds to a stretch of its own, as long as the columns of its rows reach; the stretches are added in
+   the order of the threads, so that the result depends on their number only. */
+static void AMB_NAME(MultTranspose)(const AmbHost *A, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+{
+  const int64_t n = A->csr.n;
+
+  if (A->nthread == 1) {
+    if (beta == 0) {
+      for (int64_t j = 0; j < n; j++) z[j] = 0;
+    } else if (beta != 1 || y != z) {
+      for (int64_t j = 0; j < n; j++) z[j] = beta * y[j];
+    }
+    AMB_NAME(ThreadTranspose)(A, 0, alpha, x, z);
+    return;
+  }
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(A->nthread)
+#endif
+  {
+    const int nt = omp_get_num_threads();
+
+    for (int t = omp_get_thread_num(); t < A->nthread; t += nt) {
+      AmbScalar *w = A->work + A->work_off[t];
+
+      for (int64_t j = 0; j < A->work_hi[t] - A->work_lo[t]; j++) w[j] = 0;
+      AMB_NAME(ThreadTranspose)(A, t, alpha, x, w - A->work_lo[t]);
+    }
+#if defined(_OPENMP)
+  #pragma omp barrier
+#endif
+    for (int s = omp_get_thread_num(); s < A->nthread; s += nt) {
+      const int64_t j0 = n * s / A->nthread, j1 = n * (s + 1) / A->nthread;
+
+      if (beta == 0) {
+        for (int64_t j = j0; j < j1; j++) z[j] = 0;
+      } else if (beta != 1 || y != z) {
+        for (int64_t j = j0; j < j1; j++) z[j] = beta * y[j];
+      }
+      for (int t = 0; t < A->nthread; t++) {
+        const int64_t    lo = A->work_lo[t] > j0 ? A->work_lo[t] : j0, hi = A->work_hi[t] < j1 ? A->work_hi[t] : j1;
+        const AmbScalar *w = A->work + A->work_off[t] - A->work_lo[t];
+
+        for (int64_t j = lo; j < hi; j++) z[j] += w[j];
+      }
+    }
+  }
+}
+
+/*
+   Counts for nrow rows, from the entries at pos[] on, the blocks below column hi that each block size needs: count[r][b - 1]. Moves pos[] on,
+   clears *ascending if the columns of a row are not strictly ascending.
+*/
+typedef int32_t Count16 __attribute__((vector_size(64)));
+static void AMB_NAME(Count)(const AmbCSR *A, int64_t row, int nrow, int64_t hi, AmbInt *pos, int64_t base, int32_t (*count)[16], int *ascending)
+{
+  const Count16 size = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+  int           bad  = 0;
+
+  for (int r = 0; r < nrow; r++) {
+    const AmbInt end = A->i[row + r + 1];
+    AmbInt       k   = pos[r];
+    int64_t      last = base - 1;
+    Count16      c = {0}, next = {0};
+
+    for (; k < end && A->j[k] < hi; k++) {
+      const int32_t j   = (int32_t)(A->j[k] - base);
+      const Count16 hit = next <= j;
+
+      bad |= A->j[k] <= last;
+      last = A->j[k];
+      c -= hit;
+      next = (hit & (j + size)) | (~hit & next);
+    }
+    pos[r] = k;
+    __builtin_memcpy(count[r], &c, sizeof(c));
+  }
+  if (bad) *ascending = 0;
+}
+
+const AmbKernels AMB_NAME(AmbKernels) = {AMB_KERNELS_NAME, AMB_NAME(Supported), AMB_NAME(Count), AMB_NAME(Mult), AMB_NAME(MultTranspose)};

@@ -1,0 +1,100 @@
+/*
+   Sums of a chunk with AVX2 or AVX-512 registers, for real scalars.
+
+   Blocks of one gather x by single loads: on many processors the gather instruction is no faster, on some much slower. Longer blocks need no
+   gather at all: what a block multiplies is contiguous in x, so every lane loads its stretch of x as it is and keeps partial sums in a
+   register of its own, which are added up at the end of the chunk.
+*/
+#include <immintrin.h>
+
+#include "ambhost.h"
+
+#if defined(AMB_SINGLE)
+typedef __m128 Vec4;
+  #define VEC4_ZERO()        _mm_setzero_ps()
+  #define VEC4_LOAD(p)       _mm_loadu_ps(p)
+  #define VEC4_LOAD1(p)      _mm_load_ss(p)
+  #define VEC4_LOAD2(p)      _mm_castpd_ps(_mm_load_sd((const double *)(p)))
+  #define VEC4_FMA(a, b, c)  _mm_fmadd_ps(a, b, c)
+  #if defined(__AVX512VL__)
+    #define VEC4_LOAD3(p) _mm_maskz_loadu_ps(7, p)
+  #else
+    #define VEC4_LOAD3(p) _mm_maskload_ps(p, _mm_setr_epi32(-1, -1, -1, 0))
+  #endif
+#else
+typedef __m256d Vec4;
+  #define VEC4_ZERO()        _mm256_setzero_pd()
+  #define VEC4_LOAD(p)       _mm256_loadu_pd(p)
+  #define VEC4_LOAD1(p)      _mm256_zextpd128_pd256(_mm_load_sd(p))
+  #define VEC4_LOAD2(p)      _mm256_zextpd128_pd256(_mm_loadu_pd(p))
+  #define VEC4_FMA(a, b, c)  _mm256_fmadd_pd(a, b, c)
+  #if defined(__AVX512VL__)
+    #define VEC4_LOAD3(p) _mm256_maskz_loadu_pd(7, p)
+  #else
+    #define VEC4_LOAD3(p) _mm256_maskload_pd(p, _mm256_setr_epi64x(-1, -1, -1, 0))
+  #endif
+#endif
+
+/* The values of a step, far enough ahead that memory is never idle; the processor's own prefetching leaves a third of its bandwidth unused */
+static MAYBE_INLINE void Prefetch(const AmbScalar *val, const int b)
+{
+  for (size_t k = 0; k < AMB_C * b * sizeof(*val); k += 64) _mm_prefetch((const char *)val + 8192 + k, _MM_HINT_T0);
+}
+
+static MAYBE_INLINE void Sum4x4(Vec4 a, Vec4 b, Vec4 c, Vec4 d, AmbScalar sum[4])
+{
+#if defined(AMB_SINGLE)
+  _mm_storeu_ps(sum, _mm_hadd_ps(_mm_hadd_ps(a, b), _mm_hadd_ps(c, d)));
+#else
+  const Vec4 ab = _mm256_hadd_pd(a, b), cd = _mm256_hadd_pd(c, d);
+
+  _mm256_storeu_pd(sum, _mm256_add_pd(_mm256_permute2f128_pd(ab, cd, 0x20), _mm256_permute2f128_pd(ab, cd, 0x31)));
+#endif
+}
+
+static MAYBE_INLINE void ChunkB(const int b, uint32_t n, const AmbScalar *val, const uint16_t *col, const AmbScalar *x, AmbScalar sum[AMB_C])
+{
+  Vec4 s[AMB_C];
+
+  for (int l = 0; l < AMB_C; l++) s[l] = VEC4_ZERO();
+  for (uint32_t i = 0; i < n; i++, col += AMB_C, val += AMB_C * b) {
+    Prefetch(val, b);
+#pragma GCC unroll 8
+    for (int l = 0; l < AMB_C; l++) {
+      const AmbScalar *v = val + l * b, *p = x + col[l];
+
+#pragma GCC unroll 2
+      for (int k = 0; k < b / 4; k++) s[l] = VEC4_FMA(VEC4_LOAD(v + 4 * k), VEC4_LOAD(p + 4 * k), s[l]);
+      v += b / 4 * 4;
+      p += b / 4 * 4;
+      if (b % 4 == 1) s[l] = VEC4_FMA(VEC4_LOAD1(v), VEC4_LOAD1(p), s[l]);
+      if (b % 4 == 2) s[l] = VEC4_FMA(VEC4_LOAD2(v), VEC4_LOAD2(p), s[l]);
+      if (b % 4 == 3) s[l] = VEC4_FMA(VEC4_LOAD3(v), VEC4_LOAD3(p), s[l]);
+    }
+  }
+  Sum4x4(s[0], s[1], s[2], s[3], sum);
+  Sum4x4(s[4], s[5], s[6], s[7], sum + 4);
+}
+
+static MAYBE_INLINE void Chunk1(uint32_t n, const AmbScalar *val, const uint16_t *col, const AmbScalar *x, AmbScalar sum[AMB_C])
+{
+#if defined(AMB_SINGLE)
+  __m256 s = _mm256_setzero_ps();
+
+  for (uint32_t i = 0; i < n; i++, col += AMB_C, val += AMB_C) {
+    Prefetch(val, 1);
+    s = _mm256_fmadd_ps(_mm256_loadu_ps(val), _mm256_setr_ps(x[col[0]], x[col[1]], x[col[2]], x[col[3]], x[col[4]], x[col[5]], x[col[6]], x[col[7]]), s);
+  }
+  _mm256_storeu_ps(sum, s);
+#else
+  __m256d s = _mm256_setzero_pd(), t = s;
+
+  for (uint32_t i = 0; i < n; i++, col += AMB_C, val += AMB_C) {
+    Prefetch(val, 1);
+    s = _mm256_fmadd_pd(_mm256_loadu_pd(val), _mm256_setr_pd(x[col[0]], x[col[1]], x[col[2]], x[col[3]]), s);
+    t = _mm256_fmadd_pd(_mm256_loadu_pd(val + 4), _mm256_setr_pd(x[col[4]], x[col[5]], x[col[6]], x[col[7]]), t);
+  }
+  _mm256_storeu_pd(sum, s);
+  _mm256_storeu_pd(sum + 4, t);
+#endif
+}

@@ -1,0 +1,411 @@
+/*
+   When a shadow is made, renewed and used: the products of a sequential matrix with vectors.
+
+   A format is converted to after a few products on the AIJ, which are timed, and keeps its place if the next few products are no slower. A
+   matrix that is used in fewer products than that is never converted.
+*/
+#include "shadow.h"
+
+const char *const MatShadowTunes[] = {"off", "model", "measure", "MatShadowTune", "MAT_SHADOW_TUNE_", NULL};
+
+static PetscErrorCode MatShadowGetCSR(Mat A, MatShadowCSR *csr)
+{
+  PetscScalar *a;
+
+  PetscFunctionBegin;
+  csr->m = A->rmap->n;
+  csr->n = A->cmap->n;
+  PetscCall(MatSeqAIJGetCSRAndMemType(A, &csr->i, &csr->j, &a, NULL));
+  csr->a = a;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowDrop(MatShadow *s)
+{
+  PetscFunctionBegin;
+  if (s->data) PetscCall((*s->format->destroy)(&s->data));
+  s->stale = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Compares the shadow with the matrix: another pattern makes it void, other values make it stale */
+static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr)
+{
+  PetscObjectState state;
+  PetscBool        same;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  PetscCall(MatShadowGetCSR(A, csr));
+  same = (PetscBool)(s->nonzerostate == A->nonzerostate && s->i == csr->i && s->j == csr->j && s->nz == csr->i[csr->m]);
+  if (same && s->state == state) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!same) {
+    PetscCall(MatShadowDrop(s));
+    s->settled      = PETSC_FALSE;
+    s->nonzerostate = A->nonzerostate;
+    s->i            = csr->i;
+    s->j            = csr->j;
+    s->nz           = csr->i[csr->m];
+    s->timed_csr = s->timed_format = 0;
+    s->info.time_csr = s->info.time_format = s->info.time_update = 0;
+  } else if (s->data) s->stale = PETSC_TRUE;
+  s->state   = state;
+  s->lasting = (PetscBool)(s->served >= MAT_SHADOW_LASTING);
+  s->served  = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *csr)
+{
+  PetscLogDouble t0, t1;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(MAT_ShadowConvert, A, 0, 0, 0));
+  PetscCall(PetscTime(&t0));
+  s->info.nonzeros  = (PetscLogDouble)csr->i[csr->m];
+  s->info.bytes_csr = s->info.nonzeros * (sizeof(PetscScalar) + sizeof(PetscInt)) + (csr->m + 1.0) * sizeof(PetscInt);
+  PetscCall((*s->format->convert)(csr, s->params, (PetscBool)(s->tune == MAT_SHADOW_TUNE_OFF), &s->info, &s->data));
+  PetscCall(PetscTime(&t1));
+  s->info.time_convert = t1 - t0;
+  s->stale             = PETSC_FALSE;
+  if (s->data) {
+    s->info.conversions++;
+    PetscCall(PetscCitationsRegister(s->format->citation, s->format->cited));
+  } else {
+    s->settled = PETSC_TRUE;
+    PetscCall(PetscInfo(A, "Products stay on the AIJ: %s\n", s->info.reason));
+  }
+  PetscCall(PetscLogEventEnd(MAT_ShadowConvert, A, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowUpdate(Mat A, MatShadow *s, const MatShadowCSR *csr)
+{
+  PetscLogDouble t0, t1;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(MAT_ShadowUpdate, A, 0, 0, 0));
+  PetscCall(PetscTime(&t0));
+  PetscCall((*s->format->update)(s->data, csr));
+  PetscCall(PetscTime(&t1));
+  s->info.time_update = t1 - t0;
+  s->info.updates++;
+  s->stale = PETSC_FALSE;
+  PetscCall(PetscLogEventEnd(MAT_ShadowUpdate, A, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes the shadow ready now, whatever the next products would have told */
+PetscErrorCode MatShadowPrepare(Mat A, MatShadow *s)
+{
+  MatShadowCSR csr;
+
+  PetscFunctionBegin;
+  if (!A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowCheckState(A, s, &csr));
+  if (!s->data && !s->settled) PetscCall(MatShadowConvert(A, s, &csr));
+  else if (s->stale) PetscCall(MatShadowUpdate(A, s, &csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowVerdict(Mat A, MatShadow *s)
+{
+  PetscFunctionBegin;
+  s->settled = PETSC_TRUE;
+  if (s->info.time_format <= s->info.time_csr) {
+    s->info.reason = "measured to be faster than the AIJ";
+  } else {
+    PetscCall(MatShadowDrop(s));
+    s->info.format = "csr";
+    s->info.kernel = "aij";
+    s->info.reason = "measured: the AIJ is faster";
+  }
+  PetscCall(PetscInfo(A, "%s: %g s a product, the AIJ %g s\n", s->info.reason, (double)s->info.time_format, (double)s->info.time_csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Decides what this product runs on, converting or updating if it is time to; *timing is where the time it takes is wanted, or NULL */
+static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscInt **timing)
+{
+  MatShadowCSR    csr;
+  const PetscBool measure = (PetscBool)(s->tune == MAT_SHADOW_TUNE_MEASURE);
+
+  PetscFunctionBegin;
+  *timing = NULL;
+  PetscCall(MatShadowCheckState(A, s, &csr));
+  if (!s->settled && !s->data) {
+    if (measure && s->timed_csr < MAT_SHADOW_SAMPLES) {
+      *timing = &s->timed_csr;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCall(MatShadowConvert(A, s, &csr));
+  } else if (s->stale && (!measure || s->lasting || s->served >= MAT_SHADOW_SAMPLES)) PetscCall(MatShadowUpdate(A, s, &csr));
+  if (s->data && !s->stale && !s->settled && measure) {
+    if (s->timed_format < MAT_SHADOW_SAMPLES) *timing = &s->timed_format;
+    else if (s->timed_csr < MAT_SHADOW_SAMPLES) *timing = &s->timed_csr;
+    else PetscCall(MatShadowVerdict(A, s));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z = A x + y, or z = A x if y is NULL; y may be z */
+static PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec zz)
+{
+  MatShadow         *s;
+  PetscInt          *timing;
+  PetscLogDouble     t0 = 0, t1;
+  const PetscScalar *x, *y;
+  PetscScalar       *z;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGet(A, &s));
+  PetscCall(MatShadowChoose(A, s, &timing));
+  s->served++;
+  if (transpose) timing = NULL; /* the verdict is on the products that solvers make most of */
+  if (timing) PetscCall(PetscTime(&t0));
+  if (!s->data || s->stale || timing == &s->timed_csr) {
+    if (transpose) {
+      if (yy) PetscCall((*MatShadowBaseSeq.multtransposeadd)(A, xx, yy, zz));
+      else PetscCall((*MatShadowBaseSeq.multtranspose)(A, xx, zz));
+    } else {
+      if (yy) PetscCall((*MatShadowBaseSeq.multadd)(A, xx, yy, zz));
+      else PetscCall((*MatShadowBaseSeq.mult)(A, xx, zz));
+    }
+  } else {
+    PetscCall(VecGetArrayRead(xx, &x));
+    if (!yy) {
+      PetscCall(VecGetArrayWrite(zz, &z));
+      y = NULL;
+    } else if (yy == zz) {
+      PetscCall(VecGetArray(zz, &z));
+      y = z;
+    } else {
+      PetscCall(VecGetArrayWrite(zz, &z));
+      PetscCall(VecGetArrayRead(yy, &y));
+    }
+    PetscCall((*(transpose ? s->format->multtranspose : s->format->mult))(s->data, 1, x, yy ? 1 : 0, y, z));
+    PetscCall(VecRestoreArrayRead(xx, &x));
+    if (!yy) PetscCall(VecRestoreArrayWrite(zz, &z));
+    else if (yy == zz) PetscCall(VecRestoreArray(zz, &z));
+    else {
+      PetscCall(VecRestoreArrayWrite(zz, &z));
+      PetscCall(VecRestoreArrayRead(yy, &y));
+    }
+    PetscCall(PetscLogFlops(2.0 * s->nz - (yy ? 0 : A->rmap->n)));
+  }
+  if (timing) {
+    PetscLogDouble *best = timing == &s->timed_csr ? &s->info.time_csr : &s->info.time_format;
+
+    PetscCall(PetscTime(&t1));
+    if (!*timing || t1 - t0 < *best) *best = t1 - t0;
+    (*timing)++;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatMult_Shadow(Mat A, Vec xx, Vec yy)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowProduct(A, PETSC_FALSE, xx, NULL, yy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatMultAdd_Shadow(Mat A, Vec xx, Vec yy, Vec zz)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowProduct(A, PETSC_FALSE, xx, yy, zz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatMultTranspose_Shadow(Mat A, Vec xx, Vec yy)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowProduct(A, PETSC_TRUE, xx, NULL, yy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatMultTransposeAdd_Shadow(Mat A, Vec xx, Vec yy, Vec zz)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowProduct(A, PETSC_TRUE, xx, yy, zz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Calls f on the shadow of a sequential matrix, or on those of the blocks of an assembled MPI matrix; a matrix without one is left alone */
+static PetscErrorCode MatShadowForEach(Mat A, PetscErrorCode (*f)(Mat, MatShadow *, void *), void *ctx)
+{
+  const MatShadowFormat *format;
+  MatShadow             *s;
+  Mat                    block[2] = {A, NULL};
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowFind(((PetscObject)A)->type_name, &format));
+  if (!format) PetscFunctionReturn(PETSC_SUCCESS);
+  if (A->ops->mult != MatMult_Shadow) {
+    if (!A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(MatShadowAttachBlocks(A));
+    PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
+  }
+  for (int k = 0; k < 2; k++) {
+    if (!block[k]) continue;
+    PetscCall(MatShadowGet(block[k], &s));
+    PetscCall((*f)(block[k], s, ctx));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowTakeParams(Mat A, MatShadow *s, void *ctx)
+{
+  const MatShadow *from = (const MatShadow *)ctx;
+
+  PetscFunctionBegin;
+  if (s != from) {
+    s->tune = from->tune;
+    PetscCall(PetscMemcpy(s->params, from->params, s->format->params_size));
+  }
+  PetscCall(MatShadowDrop(s));
+  s->settled   = PETSC_FALSE;
+  s->timed_csr = s->timed_format = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A setter has changed the parameters of A: the blocks of an MPI matrix get them too, and what was made with the old ones goes */
+PetscErrorCode MatShadowParamsChanged(Mat A)
+{
+  MatShadow *s;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGet(A, &s));
+  PetscCall(MatShadowForEach(A, MatShadowTakeParams, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowSetTune_Shadow(Mat A, MatShadowTune tune)
+{
+  MatShadow *s;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGet(A, &s));
+  if (s->tune == tune) PetscFunctionReturn(PETSC_SUCCESS);
+  s->tune = tune;
+  PetscCall(MatShadowParamsChanged(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatShadowComposeSetters(Mat A, PetscBool add)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatShadowSetTune_C", add ? MatShadowSetTune_Shadow : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatShadowSetTune - sets how far a matrix of a shadow format, such as `MATAMB`, tunes itself
+
+  Logically Collective
+
+  Input Parameters:
++ A    - the matrix; nothing happens if its type has no shadow
+- tune - `MAT_SHADOW_TUNE_OFF`, `MAT_SHADOW_TUNE_MODEL` or `MAT_SHADOW_TUNE_MEASURE`
+
+  Options Database Key:
+. -mat_shadow_tune <off,model,measure> - the same for matrices created later
+
+  Level: intermediate
+
+  Note:
+  With `MAT_SHADOW_TUNE_MEASURE`, the default, the choice between the format and the AIJ follows from timing, so that results may differ in
+  the last bits from run to run. With the other two, runs on the same number of threads give the same bits.
+
+.seealso: `MatShadowTune`, `MatShadowSetUp()`, `MatShadowGetInfo()`, `MATAMB`
+@*/
+PetscErrorCode MatShadowSetTune(Mat A, MatShadowTune tune)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCheck(tune >= MAT_SHADOW_TUNE_OFF && tune <= MAT_SHADOW_TUNE_MEASURE, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such tuning: %d; use MAT_SHADOW_TUNE_OFF, MODEL or MEASURE", (int)tune);
+  PetscTryMethod(A, "MatShadowSetTune_C", (Mat, MatShadowTune), (A, tune));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowSetUp_One(Mat A, MatShadow *s, void *ctx)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowPrepare(A, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatShadowSetUp - converts a matrix to its shadow format now, instead of after the first few products
+
+  Not Collective
+
+  Input Parameter:
+. A - the assembled matrix; nothing happens if its type has no shadow
+
+  Level: intermediate
+
+  Note:
+  With `MAT_SHADOW_TUNE_MEASURE` the products that follow still decide whether the format stays.
+
+.seealso: `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAMB`
+@*/
+PetscErrorCode MatShadowSetUp(Mat A)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCheck(A->assembled, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled; call MatAssemblyBegin() and MatAssemblyEnd() first");
+  PetscCall(MatShadowForEach(A, MatShadowSetUp_One, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds the block to the sum; what cannot be added is that of the first block, the one with nearly all entries */
+static PetscErrorCode MatShadowGetInfo_One(Mat A, MatShadow *s, void *ctx)
+{
+  MatShadowInfo *sum = (MatShadowInfo *)ctx, *info = &s->info;
+
+  PetscFunctionBegin;
+  if (!sum->format) *sum = *info;
+  else {
+    sum->segments += info->segments;
+    sum->nonzeros += info->nonzeros;
+    sum->stored_values += info->stored_values;
+    sum->bytes_csr += info->bytes_csr;
+    sum->bytes_model += info->bytes_model;
+    sum->bytes_stored += info->bytes_stored;
+    sum->time_convert += info->time_convert;
+    sum->time_update += info->time_update;
+    sum->conversions += info->conversions;
+    sum->updates += info->updates;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  MatShadowGetInfo - tells what the shadow of a matrix is, what it costs and what it was measured to bring
+
+  Not Collective
+
+  Input Parameter:
+. A - the matrix
+
+  Output Parameter:
+. info - the figures of this process, bytes and seconds; `format` is `NULL` if the type of `A` has no shadow. The diagonal and off-diagonal
+         blocks of an MPI matrix are added up; what does not add up (the format and its parameters, the times of a product) is that of the
+         diagonal block.
+
+  Level: advanced
+
+  Note:
+  Before the first products, or `MatShadowSetUp()`, there is nothing to tell: `format` is "csr".
+
+.seealso: `MatShadowInfo`, `MatShadowSetUp()`, `MatShadowSetTune()`, `MATAMB`
+@*/
+PetscErrorCode MatShadowGetInfo(Mat A, MatShadowInfo *info)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCall(PetscMemzero(info, sizeof(*info)));
+  PetscCall(MatShadowForEach(A, MatShadowGetInfo_One, info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

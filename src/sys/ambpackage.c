@@ -1,0 +1,121 @@
+/*
+   Loading the library: the check that it belongs to the running PETSc, and what it registers there
+*/
+#if defined(_OPENMP)
+  #include <omp.h>
+#endif
+
+#include "../mat/shadow/shadow.h"
+
+extern const MatShadowFormat MatShadowFormatAMB;
+
+PetscLogEvent    MAT_ShadowConvert, MAT_ShadowUpdate;
+static PetscBool initialized = PETSC_FALSE;
+static int       num_threads = 1;
+
+/* Sizes are asked for by name, because the constants of another build mean other types */
+static PetscErrorCode PetscAMBCheckType(const char name[], size_t expected, const char what[])
+{
+  PetscDataType type;
+  PetscBool     found;
+  size_t        size = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscDataTypeFromString(name, &type, &found));
+  if (found) PetscCall(PetscDataTypeGetSize(type, &size));
+  PetscCheck(!found || size == expected, PETSC_COMM_SELF, PETSC_ERR_SUP, "libpetscamb was built for a PETSc with %s of %d bytes, but in the running PETSc it has %d; build petsc-amb again with PETSC_DIR and PETSC_ARCH of the PETSc that the program uses", what, (int)expected, (int)size);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The library uses the insides of PETSc's objects: with another PETSc it would not fail, but do wrong */
+static PetscErrorCode PetscAMBCheckPETSc(void)
+{
+  PetscInt64  version[4] = {0, 0, 0, 0}; /* as long as any PetscInt */
+  PetscMPIInt length;
+  char        mpi[MPI_MAX_LIBRARY_VERSION_STRING];
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetVersionNumber((PetscInt *)&version[0], (PetscInt *)&version[1], (PetscInt *)&version[2], (PetscInt *)&version[3]));
+  PetscCheck(version[0] == PETSC_VERSION_MAJOR && version[1] == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_SUP, "libpetscamb was built for PETSc %d.%d, but this is PETSc %d.%d; build petsc-amb again with PETSC_DIR and PETSC_ARCH of the PETSc that the program uses", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, (int)version[0], (int)version[1]);
+  PetscCall(PetscAMBCheckType("int", sizeof(PetscInt), "PetscInt"));
+  PetscCall(PetscAMBCheckType("real", sizeof(PetscReal), "PetscReal"));
+  PetscCall(PetscAMBCheckType("scalar", sizeof(PetscScalar), "PetscScalar"));
+  PetscCallMPI(MPI_Get_library_version(mpi, &length));
+#if defined(OMPI_MAJOR_VERSION)
+  PetscCheck(strstr(mpi, "Open MPI"), PETSC_COMM_SELF, PETSC_ERR_SUP, "libpetscamb was built for Open MPI, but this program runs on %s; build petsc-amb again with the PETSc that the program uses", mpi);
+#elif defined(MPICH_VERSION) || defined(I_MPI_VERSION)
+  PetscCheck(!strstr(mpi, "Open MPI"), PETSC_COMM_SELF, PETSC_ERR_SUP, "libpetscamb was built for MPICH, but this program runs on %s; build petsc-amb again with the PETSc that the program uses", mpi);
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* OMP_NUM_THREADS, or on a single process all processors it may run on, or else one thread for each process */
+static PetscErrorCode PetscAMBChooseThreads(void)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+#if defined(_OPENMP)
+  if (getenv("OMP_NUM_THREADS")) num_threads = omp_get_max_threads();
+  else num_threads = size == 1 ? omp_get_num_procs() : 1;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscAMBGetNumThreads(int *n)
+{
+  PetscFunctionBegin;
+  *n = num_threads;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PetscAMBFinalizePackage - forgets what `PetscAMBInitializePackage()` registered; called by `PetscFinalize()`
+
+  Level: developer
+
+.seealso: `PetscAMBInitializePackage()`
+@*/
+PetscErrorCode PetscAMBFinalizePackage(void)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowRegisterFinalize());
+  initialized = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PetscAMBInitializePackage - registers the matrix types of petsc-amb. A program that is linked with the library calls this after
+  `PetscInitialize()`; where the library is loaded with `-dll_append` it is called by PETSc.
+
+  Collective on `PETSC_COMM_WORLD`
+
+  Level: intermediate
+
+.seealso: `MATAMB`
+@*/
+PetscErrorCode PetscAMBInitializePackage(void)
+{
+  PetscFunctionBegin;
+  if (initialized) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscAMBCheckPETSc());
+  initialized = PETSC_TRUE;
+  PetscCall(MatInitializePackage());
+  PetscCall(PetscLogEventRegister("MatShadowConvert", MAT_CLASSID, &MAT_ShadowConvert));
+  PetscCall(PetscLogEventRegister("MatShadowUpdate", MAT_CLASSID, &MAT_ShadowUpdate));
+  PetscCall(PetscAMBChooseThreads());
+  PetscCall(MatShadowRegister(&MatShadowFormatAMB));
+  PetscCall(PetscRegisterFinalize(PetscAMBFinalizePackage));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_petscamb(void);
+
+/* What -dll_append calls */
+PetscErrorCode PetscDLLibraryRegister_petscamb(void)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscAMBInitializePackage());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
