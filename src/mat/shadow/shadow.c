@@ -1,8 +1,8 @@
 /*
    When a shadow is made, renewed and used: the products of a sequential matrix with vectors.
 
-   A format is converted to after a few products on the AIJ, which are timed, and keeps its place if the next few products are no slower. A
-   matrix that is used in fewer products than that is never converted.
+   A matrix is converted after some products on the AIJ, the last of which are timed, and the format keeps its place if the next few products
+   are no slower. A matrix that is used in fewer products than that is never converted.
 */
 #include "shadow.h"
 
@@ -41,13 +41,13 @@ static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr
   if (same && s->state == state) PetscFunctionReturn(PETSC_SUCCESS);
   if (!same) {
     PetscCall(MatShadowDrop(s));
-    s->settled      = PETSC_FALSE;
+    s->declined     = PETSC_FALSE;
     s->nonzerostate = A->nonzerostate;
     s->i            = csr->i;
     s->j            = csr->j;
     s->nz           = csr->i[csr->m];
-    s->timed_csr = s->timed_format = 0;
-    s->info.time_csr = s->info.time_format = s->info.time_update = 0;
+    s->info.time_update = 0;
+    PetscCall(PetscArrayzero(s->trial, 2));
   } else if (s->data) s->stale = PETSC_TRUE;
   s->state   = state;
   s->lasting = (PetscBool)(s->served >= MAT_SHADOW_LASTING);
@@ -72,7 +72,7 @@ static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *
     s->info.conversions++;
     PetscCall(PetscCitationsRegister(s->format->citation, s->format->cited));
   } else {
-    s->settled = PETSC_TRUE;
+    s->declined = PETSC_TRUE;
     PetscCall(PetscInfo(A, "Products stay on the AIJ: %s\n", s->info.reason));
   }
   PetscCall(PetscLogEventEnd(MAT_ShadowConvert, A, 0, 0, 0));
@@ -103,48 +103,72 @@ PetscErrorCode MatShadowPrepare(Mat A, MatShadow *s)
   PetscFunctionBegin;
   if (!A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowCheckState(A, s, &csr));
-  if (!s->data && !s->settled) PetscCall(MatShadowConvert(A, s, &csr));
+  if (!s->data && !s->declined) PetscCall(MatShadowConvert(A, s, &csr));
   else if (s->stale) PetscCall(MatShadowUpdate(A, s, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatShadowVerdict(Mat A, MatShadow *s)
+/* The format stays where it was no slower; without the plain product it is not worth its memory */
+static PetscErrorCode MatShadowVerdict(Mat A, MatShadow *s, PetscBool transpose)
 {
+  MatShadowTrial *trial = &s->trial[transpose];
+
   PetscFunctionBegin;
-  s->settled = PETSC_TRUE;
-  if (s->info.time_format <= s->info.time_csr) {
-    s->info.reason = "measured to be faster than the AIJ";
-  } else {
+  trial->settled = PETSC_TRUE;
+  trial->on_aij  = (PetscBool)(trial->time_format > trial->time_csr);
+  PetscCall(PetscInfo(A, "Measured for the %sproduct: %g s, on the AIJ %g s\n", transpose ? "transposed " : "", (double)trial->time_format, (double)trial->time_csr));
+  if (transpose) PetscFunctionReturn(PETSC_SUCCESS);
+  s->info.reason = "measured to be faster than the AIJ";
+  if (trial->on_aij) {
     PetscCall(MatShadowDrop(s));
-    s->info.format = "csr";
-    s->info.kernel = "aij";
-    s->info.reason = "measured: the AIJ is faster";
+    s->declined           = PETSC_TRUE;
+    s->info.format        = "csr";
+    s->info.kernel        = "aij";
+    s->info.reason        = "measured: the AIJ is faster";
+    s->info.stored_values = s->info.bytes_stored = 0;
   }
-  PetscCall(PetscInfo(A, "%s: %g s a product, the AIJ %g s\n", s->info.reason, (double)s->info.time_format, (double)s->info.time_csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Decides what this product runs on, converting or updating if it is time to; *timing is where the time it takes is wanted, or NULL */
-static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscInt **timing)
+/* Decides what this product runs on, converting or updating if it is time to; *timed tells whether the time it takes is wanted */
+static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, PetscBool *format, PetscBool *timed)
 {
+  MatShadowTrial *trial = &s->trial[transpose];
   MatShadowCSR    csr;
   const PetscBool measure = (PetscBool)(s->tune == MAT_SHADOW_TUNE_MEASURE);
 
   PetscFunctionBegin;
-  *timing = NULL;
+  *timed = *format = PETSC_FALSE;
   PetscCall(MatShadowCheckState(A, s, &csr));
-  if (!s->settled && !s->data) {
-    if (measure && s->timed_csr < MAT_SHADOW_SAMPLES) {
-      *timing = &s->timed_csr;
+  if (!s->data && !s->declined) {
+    if (measure && s->served < MAT_SHADOW_PATIENCE) {
+      *timed = (PetscBool)(s->served >= MAT_SHADOW_PATIENCE - MAT_SHADOW_SAMPLES);
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCall(MatShadowConvert(A, s, &csr));
   } else if (s->stale && (!measure || s->lasting || s->served >= MAT_SHADOW_SAMPLES)) PetscCall(MatShadowUpdate(A, s, &csr));
-  if (s->data && !s->stale && !s->settled && measure) {
-    if (s->timed_format < MAT_SHADOW_SAMPLES) *timing = &s->timed_format;
-    else if (s->timed_csr < MAT_SHADOW_SAMPLES) *timing = &s->timed_csr;
-    else PetscCall(MatShadowVerdict(A, s));
+  if (!s->data || s->stale) PetscFunctionReturn(PETSC_SUCCESS);
+  if (measure && !trial->settled) {
+    if (trial->nformat >= MAT_SHADOW_SAMPLES && trial->ncsr >= MAT_SHADOW_SAMPLES) PetscCall(MatShadowVerdict(A, s, transpose));
+    else {
+      *timed  = PETSC_TRUE;
+      *format = (PetscBool)(trial->nformat < MAT_SHADOW_SAMPLES);
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
   }
+  *format = (PetscBool)(s->data && !trial->on_aij);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowTimed(MatShadow *s, PetscBool transpose, PetscBool format, PetscLogDouble seconds)
+{
+  MatShadowTrial *trial = &s->trial[transpose];
+  PetscInt       *n     = format ? &trial->nformat : &trial->ncsr;
+  PetscLogDouble *least = format ? &trial->time_format : &trial->time_csr;
+
+  PetscFunctionBegin;
+  if (!*n || seconds < *least) *least = seconds;
+  (*n)++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -152,18 +176,17 @@ static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscInt **timing)
 static PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec zz)
 {
   MatShadow         *s;
-  PetscInt          *timing;
+  PetscBool          format, timed;
   PetscLogDouble     t0 = 0, t1;
   const PetscScalar *x, *y;
   PetscScalar       *z;
 
   PetscFunctionBegin;
   PetscCall(MatShadowGet(A, &s));
-  PetscCall(MatShadowChoose(A, s, &timing));
+  PetscCall(MatShadowChoose(A, s, transpose, &format, &timed));
   s->served++;
-  if (transpose) timing = NULL; /* the verdict is on the products that solvers make most of */
-  if (timing) PetscCall(PetscTime(&t0));
-  if (!s->data || s->stale || timing == &s->timed_csr) {
+  if (timed) PetscCall(PetscTime(&t0));
+  if (!format) {
     if (transpose) {
       if (yy) PetscCall((*MatShadowBaseSeq.multtransposeadd)(A, xx, yy, zz));
       else PetscCall((*MatShadowBaseSeq.multtranspose)(A, xx, zz));
@@ -193,12 +216,9 @@ static PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec y
     }
     PetscCall(PetscLogFlops(2.0 * s->nz - (yy ? 0 : A->rmap->n)));
   }
-  if (timing) {
-    PetscLogDouble *best = timing == &s->timed_csr ? &s->info.time_csr : &s->info.time_format;
-
+  if (timed) {
     PetscCall(PetscTime(&t1));
-    if (!*timing || t1 - t0 < *best) *best = t1 - t0;
-    (*timing)++;
+    PetscCall(MatShadowTimed(s, transpose, format, t1 - t0));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -264,8 +284,8 @@ static PetscErrorCode MatShadowTakeParams(Mat A, MatShadow *s, void *ctx)
     PetscCall(PetscMemcpy(s->params, from->params, s->format->params_size));
   }
   PetscCall(MatShadowDrop(s));
-  s->settled   = PETSC_FALSE;
-  s->timed_csr = s->timed_format = 0;
+  s->declined = PETSC_FALSE;
+  PetscCall(PetscArrayzero(s->trial, 2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -365,6 +385,8 @@ static PetscErrorCode MatShadowGetInfo_One(Mat A, MatShadow *s, void *ctx)
   MatShadowInfo *sum = (MatShadowInfo *)ctx, *info = &s->info;
 
   PetscFunctionBegin;
+  info->time_csr    = s->trial[0].time_csr;
+  info->time_format = s->trial[0].time_format;
   if (!sum->format) *sum = *info;
   else {
     sum->segments += info->segments;

@@ -36,8 +36,17 @@ typedef struct {
   PetscErrorCode (*destroy)(void **data);
 } MatShadowFormat;
 
-#define MAT_SHADOW_SAMPLES 3 /* products timed on either side before the verdict */
-#define MAT_SHADOW_LASTING 8 /* products with the same values after which new values are taken over at once */
+#define MAT_SHADOW_PATIENCE 12 /* products on the AIJ before a conversion: what is used less often would not repay it */
+#define MAT_SHADOW_SAMPLES  3  /* products timed on either side before the verdict */
+#define MAT_SHADOW_LASTING  8  /* products with the same values after which new values are taken over at once */
+
+/* The plain and the transposed product are judged apart */
+typedef struct {
+  PetscBool      settled; /* the choice between format and AIJ is made */
+  PetscBool      on_aij;  /* and was for the AIJ */
+  PetscInt       ncsr, nformat;
+  PetscLogDouble time_csr, time_format; /* the shortest of the times taken */
+} MatShadowTrial;
 
 /* Hangs on the matrix in a container. Several functions of PETSc move the insides of one matrix into another: the shadow is only that of its
    owner, and of its pattern only while the arrays are where they were. */
@@ -47,14 +56,14 @@ typedef struct {
   MatShadowTune          tune;
   void                  *params;
   void                  *data; /* the matrix in the format; NULL while products run on the AIJ */
-  PetscBool              settled;  /* the choice between format and AIJ is made for this pattern */
+  PetscBool              declined; /* the format cannot hold this pattern, or the model sees no gain */
   PetscBool              stale;    /* data has older values than the AIJ */
   PetscBool              lasting;  /* the values before these were used in many products */
   PetscObjectState       state, nonzerostate;
   const PetscInt        *i, *j;
   PetscInt               nz;
-  PetscInt               served;   /* products with these values */
-  PetscInt               timed_csr, timed_format;
+  PetscInt               served; /* products with these values */
+  MatShadowTrial         trial[2];
   MatShadowInfo          info;
 } MatShadow;
 

@@ -4,9 +4,9 @@
 #include "shadow.h"
 
 /* Sums over the processes, for the process that prints; the parameters are those of the first */
-static PetscErrorCode MatShadowReduceInfo(Mat A, const MatShadowInfo *info, PetscLogDouble sum[6], PetscLogDouble most[4])
+static PetscErrorCode MatShadowReduceInfo(Mat A, const MatShadowInfo *info, PetscBool converted, PetscLogDouble sum[6], PetscLogDouble most[4])
 {
-  const PetscLogDouble s[6] = {info->nonzeros, info->stored_values, info->bytes_csr, info->bytes_model, info->bytes_stored, info->bytes_stored > 0};
+  const PetscLogDouble s[6] = {info->nonzeros, info->stored_values, info->bytes_csr, info->bytes_model, info->bytes_stored, (PetscLogDouble)converted};
   const PetscLogDouble m[4] = {info->time_convert, info->time_update, info->time_csr, info->time_format};
 
   PetscFunctionBegin;
@@ -21,12 +21,15 @@ static PetscErrorCode MatShadowViewInfo(Mat A, PetscViewer viewer)
   MatShadowInfo          info;
   PetscLogDouble         sum[6], most[4];
   PetscMPIInt            size;
+  PetscBool              onaij;
+  char                   update[64] = "";
 
   PetscFunctionBegin;
   PetscCall(MatShadowFind(((PetscObject)A)->type_name, &format));
   PetscCall(MatShadowSetUp(A));
   PetscCall(MatShadowGetInfo(A, &info));
-  PetscCall(MatShadowReduceInfo(A, &info, sum, most));
+  PetscCall(PetscStrcmp(info.format, "csr", &onaij));
+  PetscCall(MatShadowReduceInfo(A, &info, (PetscBool)!onaij, sum, most));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   if (sum[5] == 0) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "products run on the AIJ, not on %s: %s\n", format->name, info.reason));
@@ -36,9 +39,8 @@ static PetscErrorCode MatShadowViewInfo(Mat A, PetscViewer viewer)
     if (sum[5] < size) PetscCall(PetscViewerASCIIPrintf(viewer, "  on %d of %d processes; the others stay with the AIJ\n", (int)sum[5], size));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  bytes: %.0f stored, %.0f by the model, %.0f of the AIJ; %.2f per nonzero, AIJ %.2f; fill %.3f\n", sum[4], sum[3], sum[2], sum[0] > 0 ? sum[4] / sum[0] : 0., sum[0] > 0 ? sum[2] / sum[0] : 0., sum[0] > 0 ? sum[1] / sum[0] : 1.));
   }
-  if (info.conversions) PetscCall(PetscViewerASCIIPrintf(viewer, "  conversion %.3g s", most[0]));
-  if (info.conversions && info.updates) PetscCall(PetscViewerASCIIPrintf(viewer, ", last update of values %.3g s", most[1]));
-  if (info.conversions) PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  if (info.updates) PetscCall(PetscSNPrintf(update, sizeof(update), ", last update of values %.3g s", most[1]));
+  if (info.conversions) PetscCall(PetscViewerASCIIPrintf(viewer, "  conversion %.3g s%s\n", most[0], update));
   if (info.time_csr > 0 && info.time_format > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  product %.3g s, on the AIJ %.3g s\n", most[3], most[2]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -53,27 +53,26 @@ static PetscErrorCode AmbConvert(const MatShadowCSR *csr, const void *params, Pe
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   status = AmbPlanCreate(&A, (int)p->block_size, 0, nthread, kernels, &plan);
-  if (status == AMB_SUCCESS) info->bytes_model = plan.bytes[plan.block_size];
-  if (status) AmbDecline(info, "not enough memory for the format");
-  else if (!plan.ascending) AmbDecline(info, "rows whose columns are not in ascending order, or repeated");
-  else if (!force && info->bytes_model >= info->bytes_csr) AmbDecline(info, "the traffic model sees no gain");
-  else {
-    status = AmbHostCreate(&A, &plan, kernels, &host);
-    if (status) AmbDecline(info, "not enough memory for the format");
-    else {
-      *data               = host;
-      info->format        = "amb";
-      info->kernel        = kernels->name;
-      info->reason        = force ? "tuning is off" : "the traffic model sees a gain";
-      info->block_size    = host->block_size;
-      info->chunk_size    = AMB_C;
-      info->sort_scope    = host->scope;
-      info->segments      = (PetscInt)host->ntile;
-      info->stored_values = (PetscLogDouble)host->nstep * AMB_C * host->block_size;
-      info->bytes_stored  = AmbHostBytes(host);
-    }
+  info->bytes_model = plan.bytes[plan.block_size];
+  if (status == AMB_SUCCESS && !force && info->bytes_model >= info->bytes_csr) {
+    AmbDecline(info, "the traffic model sees no gain");
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  AmbPlanDestroy(&plan);
+  if (status == AMB_SUCCESS) status = AmbHostCreate(&A, &plan, kernels, &host);
+  if (status == AMB_OUT_OF_MEMORY) AmbDecline(info, "not enough memory for the format");
+  else if (status == AMB_NOT_ASCENDING) AmbDecline(info, "rows whose columns are not in ascending order, or repeated");
+  else {
+    *data               = host;
+    info->format        = "amb";
+    info->kernel        = kernels->name;
+    info->reason        = force ? "tuning is off" : "the traffic model sees a gain";
+    info->block_size    = host->block_size;
+    info->chunk_size    = AMB_C;
+    info->sort_scope    = host->scope;
+    info->segments      = (PetscInt)host->ntile;
+    info->stored_values = (PetscLogDouble)host->nstep * AMB_C * host->block_size;
+    info->bytes_stored  = AmbHostBytes(host);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,7 +1,7 @@
 /*
-   Conversion of CSR to AMB on the host. Two passes, both over scopes in parallel: the first counts the blocks that every block size needs and
-   sums up what a product would read, the second, with the block size chosen, lays the tiles out and fills them. The thread that will multiply
-   a scope fills it, so that its memory is near that thread.
+   Conversion of CSR to AMB on the host, in three steps, each over scopes in parallel: the traffic model counts the blocks of every block size
+   in some of the scopes and chooses one; with that, all scopes are laid out; then, when it is known how much memory they need, they are
+   filled. The thread that will multiply a scope fills it, so that its memory is near that thread.
 */
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -50,11 +50,11 @@ static void *Allocate(size_t size)
 
 /* What a thread needs to look at one scope at a time */
 typedef struct {
-  AmbInt   *pos;         /* where the next segment of each row begins */
-  int32_t (*count)[16];  /* blocks of each row for each block size */
-  uint16_t *order;       /* rows of a tile as the chunks take them */
-  uint32_t *start;       /* as in the format */
-  int32_t  *bucket;      /* of the counting sort */
+  AmbInt   *pos;    /* where the next segment of each row begins */
+  int32_t  *count;  /* blocks of each row: for one block size, or for 16 */
+  uint16_t *order;  /* rows of a tile as the chunks take them */
+  uint32_t *start;  /* as in the format */
+  int32_t  *bucket; /* of the counting sort */
 } Workspace;
 
 static void WorkspaceDestroy(Workspace *w)
@@ -66,103 +66,105 @@ static void WorkspaceDestroy(Workspace *w)
   free(w->bucket);
 }
 
-static AmbStatus WorkspaceCreate(int scope, Workspace *w)
+static AmbStatus WorkspaceCreate(int scope, int nsize, Workspace *w)
 {
   w->pos    = malloc(sizeof(*w->pos) * scope);
-  w->count  = aligned_alloc(64, sizeof(*w->count) * scope);
+  w->count  = malloc(sizeof(*w->count) * scope * nsize);
   w->order  = malloc(sizeof(*w->order) * scope);
   w->start  = malloc(sizeof(*w->start) * (scope + 1));
-  w->bucket = malloc(sizeof(*w->bucket) * (AMB_SEGMENT_WIDTH + 2));
+  w->bucket = malloc(sizeof(*w->bucket) * (AMB_SEGMENT_WIDTH + 1));
   if (w->pos && w->count && w->order && w->start && w->bucket) return AMB_SUCCESS;
   WorkspaceDestroy(w);
   return AMB_OUT_OF_MEMORY;
 }
 
 /* Rows [0, nrow) in w->order by descending number of blocks, equal ones in their own order; returns how many are not empty */
-static int SortRows(Workspace *w, int nrow, int b)
+static int SortRows(Workspace *w, const int32_t *count, int stride, int nrow)
 {
   int32_t most = 0, place = 0;
   int     filled = 0;
 
-  for (int r = 0; r < nrow; r++) most = w->count[r][b - 1] > most ? w->count[r][b - 1] : most;
+  for (int r = 0; r < nrow; r++) most = count[r * stride] > most ? count[r * stride] : most;
   memset(w->bucket, 0, sizeof(*w->bucket) * (most + 1));
-  for (int r = 0; r < nrow; r++) w->bucket[w->count[r][b - 1]]++;
+  for (int r = 0; r < nrow; r++) w->bucket[count[r * stride]]++;
+  filled = nrow - w->bucket[0];
   for (int32_t len = most; len >= 0; len--) {
     const int32_t n = w->bucket[len];
 
     w->bucket[len] = place;
     place += n;
   }
-  for (int r = 0; r < nrow; r++) {
-    filled += w->count[r][b - 1] > 0;
-    w->order[w->bucket[w->count[r][b - 1]]++] = (uint16_t)r;
-  }
+  for (int r = 0; r < nrow; r++) w->order[w->bucket[count[r * stride]]++] = (uint16_t)r;
   return filled;
 }
 
-static int32_t ChunkLength(const Workspace *w, int row, int nrow, int b)
+static int32_t ChunkLength(const int32_t *count, int stride, int row, int nrow)
 {
   int32_t most = 0;
 
-  for (int r = row; r < row + AMB_C && r < nrow; r++) most = w->count[r][b - 1] > most ? w->count[r][b - 1] : most;
+  for (int r = row; r < row + AMB_C && r < nrow; r++) most = count[r * stride] > most ? count[r * stride] : most;
   return most;
 }
 
 /*
-   Lays out the tile of nrow rows whose blocks of size b are counted in w->count: fills T->nsplit, nchunk, nfilled, nrow and sorted, w->start,
-   w->order if it is sorted, and returns the number of its steps. Rows stay in their order if that costs less than two percent of the bytes.
+   Lays out the tile of nrow rows that have count[r * stride] blocks of size b: fills T->nsplit, nchunk, nfilled, nrow and sorted, w->start and
+   w->order, and returns the number of its steps. Rows stay in their order if that costs less than two percent of the bytes.
 */
-static int64_t TileLayout(Workspace *w, int nrow, int b, AmbTile *T)
+static int64_t TileLayout(Workspace *w, const int32_t *count, int stride, int nrow, int b, AmbTile *T)
 {
-  const int64_t slot = AMB_C * (b * sizeof(AmbScalar) + sizeof(uint16_t));
-  int64_t       plain = 0, nplain = 0, steps = 0;
-  int           filled = SortRows(w, nrow, b), row = 0, c = 0;
+  const int64_t slot  = AMB_C * (b * sizeof(AmbScalar) + sizeof(uint16_t));
+  int64_t       plain = 0, total = 0, steps = 0;
+  int           filled, row = 0, c = 0;
 
+  /* as they are */
   for (int r = 0; r < nrow; r += AMB_C) {
-    const int32_t len = ChunkLength(w, r, nrow, b);
+    const int32_t len = ChunkLength(count, stride, r, nrow);
 
+    if (!len && !T->first) continue;
+    w->order[c]   = (uint16_t)(r / AMB_C);
+    w->start[c++] = (uint32_t)plain;
     plain += len;
-    nplain += len || T->first;
+    T->nrow = c * AMB_C - (r + AMB_C > nrow ? r + AMB_C - nrow : 0);
   }
-  T->nsplit = 0;
-  T->nrow   = T->first ? nrow : filled;
-  /* a row that would leave more than half of its chunk to zeros is dealt to the lanes instead */
+  w->start[c] = (uint32_t)plain;
+  T->sorted = T->nsplit = 0;
+  T->nchunk = T->nfilled = c;
+  for (int r = 0; r < nrow; r++) total += count[r * stride];
+  if (100 * (AMB_C * plain - total) <= 2 * total) return plain;
+
+  /* sorted; a row that would leave more than half of its chunk to zeros is dealt to the lanes instead */
+  filled = SortRows(w, count, stride, nrow);
   while (row < filled) {
-    const int32_t most = w->count[w->order[row]][b - 1];
+    const int32_t most = count[w->order[row] * stride];
     int64_t       sum  = 0;
 
-    for (int l = row; l < row + AMB_C && l < filled; l++) sum += w->count[w->order[l]][b - 1];
+    for (int l = row; l < row + AMB_C && l < filled; l++) sum += count[w->order[l] * stride];
     if (most < 4 * AMB_C || 2 * sum >= (int64_t)AMB_C * most) break;
-    w->start[c++] = (uint32_t)steps;
     steps += (most + AMB_C - 1) / AMB_C;
     row++;
   }
   T->nsplit = row;
-  T->nrow -= row;
-  for (; row < T->nsplit + T->nrow; row += AMB_C) {
-    w->start[c++] = (uint32_t)steps;
-    steps += row < filled ? w->count[w->order[row]][b - 1] : 0;
+  for (; row < filled; row += AMB_C) steps += count[w->order[row] * stride];
+  if (!T->nsplit && 100 * (plain * slot + 2 * c) <= 102 * (steps * slot + 2 * (T->first ? nrow : filled))) {
+    for (int r = 0, k = 0; r < nrow; r += AMB_C) {
+      if (T->first || ChunkLength(count, stride, r, nrow)) w->order[k++] = (uint16_t)(r / AMB_C);
+    }
+    return plain;
   }
-  w->start[c]  = (uint32_t)steps;
-  T->sorted    = 1;
-  T->nchunk    = c;
-  T->nfilled   = T->nsplit + (filled - T->nsplit + AMB_C - 1) / AMB_C;
-  if (T->nsplit || 100 * (plain * slot + 2 * nplain) > 102 * (steps * slot + 2 * AMB_C * T->nchunk)) return steps;
-
-  steps = 0;
-  c     = 0;
-  for (int r = 0; r < nrow; r += AMB_C) {
-    const int32_t len = ChunkLength(w, r, nrow, b);
-
-    if (!len && !T->first) continue;
-    w->order[c]   = (uint16_t)(r / AMB_C);
+  T->sorted = 1;
+  T->nrow   = (T->first ? nrow : filled) - T->nsplit;
+  steps     = 0;
+  for (c = 0; c < T->nsplit; c++) {
+    w->start[c] = (uint32_t)steps;
+    steps += (count[w->order[c] * stride] + AMB_C - 1) / AMB_C;
+  }
+  for (row = T->nsplit; row < T->nsplit + T->nrow; row += AMB_C) {
     w->start[c++] = (uint32_t)steps;
-    steps += len;
-    T->nrow = c * AMB_C - (r + AMB_C > nrow ? r + AMB_C - nrow : 0);
+    steps += row < filled ? count[w->order[row] * stride] : 0;
   }
   w->start[c] = (uint32_t)steps;
-  T->sorted   = 0;
-  T->nchunk = T->nfilled = c;
+  T->nchunk   = c;
+  T->nfilled  = T->nsplit + (filled - T->nsplit + AMB_C - 1) / AMB_C;
   return steps;
 }
 
@@ -171,113 +173,207 @@ static int TilePerms(const AmbTile *T)
   return T->sorted ? T->nsplit + (T->nchunk - T->nsplit) * AMB_C : T->nchunk;
 }
 
-/* Finds the next segment of a scope: the tile gets its columns, w->count its blocks. Returns 0 when the scope has no more. */
-static int NextSegment(const AmbCSR *A, const AmbKernels *kernels, Workspace *w, int nrow, int b, AmbTile *T, int *ascending)
+static double TileBytes(const AmbTile *T, int64_t steps, int b)
 {
-  int64_t lo = A->n;
+  return (double)steps * AMB_C * (b * sizeof(AmbScalar) + sizeof(uint16_t)) + sizeof(uint32_t) * (T->nchunk + 1.0) + sizeof(uint16_t) * (double)TilePerms(T) + sizeof(*T);
+}
+
+static int StartScope(const AmbCSR *A, int64_t row, int scope, Workspace *w, AmbTile *T)
+{
+  const int nrow = (int)Min64(scope, A->m - row);
+
+  T->row   = row;
+  T->first = 1;
+  for (int r = 0; r < nrow; r++) w->pos[r] = A->i[row + r];
+  return nrow;
+}
+
+/* Finds the columns of the next segment of a scope; returns 0 when there are no more */
+static int NextSegment(const AmbCSR *A, const Workspace *w, int nrow, int b, AmbTile *T)
+{
+  int64_t lo = A->n, last = -1;
 
   for (int r = 0; r < nrow; r++) {
-    if (w->pos[r] < A->i[T->row + r + 1] && A->j[w->pos[r]] < lo) lo = A->j[w->pos[r]];
+    if (w->pos[r] < A->i[T->row + r + 1]) {
+      if (A->j[w->pos[r]] < lo) lo = A->j[w->pos[r]];
+      if (A->j[A->i[T->row + r + 1] - 1] > last) last = A->j[A->i[T->row + r + 1] - 1];
+    }
   }
-  if (lo == A->n) {
+  if (last < 0) {
     if (!T->first) return 0;
     lo = 0; /* a scope without entries still has its rows to assign */
   }
-  T->lo  = lo;
-  T->col = lo > A->n - b ? (A->n > b ? A->n - b : 0) : lo;
-  T->hi  = T->col + AMB_SEGMENT_WIDTH;
-  kernels->count(A, T->row, nrow, T->hi, w->pos, T->lo, w->count, ascending);
+  T->lo   = lo;
+  T->col  = lo > A->n - b ? (A->n > b ? A->n - b : 0) : lo;
+  T->hi   = T->col + AMB_SEGMENT_WIDTH;
+  T->only = T->first && last < T->hi;
   return 1;
 }
 
-static double TrafficBytes(const AmbTraffic *t, int b)
-{
-  return (double)t->steps * AMB_C * (b * sizeof(AmbScalar) + sizeof(uint16_t)) + sizeof(uint32_t) * (double)(t->chunks + t->tiles) + sizeof(uint16_t) * (double)t->perms + sizeof(AmbTile) * (double)t->tiles;
-}
-
 /*
-   The traffic model: what the format would hold, and a product read, for every block size, or for the one given. Scopes of 4,096 rows keep
-   the part of y that several tiles add to in the first-level cache; small matrices get smaller ones, so that every thread has some.
+   The traffic model: what the format would hold, and a product read, for every block size or for the one given, extrapolated from some of the
+   scopes. Scopes of 4,096 rows keep the part of y that several tiles add to in the first-level cache; small matrices get smaller ones, so
+   that every thread has some.
 */
 AmbStatus AmbPlanCreate(const AmbCSR *A, int block_size, int scope, int nthread, const AmbKernels *kernels, AmbPlan *plan)
 {
   const int b0 = block_size ? block_size : 1, b1 = block_size ? block_size : (int)Min64(AMB_MAX_BLOCK, A->n > 1 ? A->n : 1);
-  int       status = AMB_SUCCESS, ascending = 1;
+  double    nonzeros = 0, bytes[AMB_MAX_BLOCK + 1] = {0};
+  int       status = AMB_SUCCESS;
+  int64_t   nscope, every;
 
   memset(plan, 0, sizeof(*plan));
   if (!scope) {
     for (scope = 4096; scope > 64 && (int64_t)scope * nthread * 8 > A->m; scope /= 2) { }
   }
+  nscope        = (A->m + scope - 1) / scope;
+  every         = nscope < 1 ? 1 : Min64((nscope + AMB_MODEL_SCOPES - 1) / AMB_MODEL_SCOPES, AMB_MODEL_EVERY);
   plan->scope   = scope;
-  plan->nscope  = (A->m + scope - 1) / scope;
   plan->nthread = nthread;
-  plan->traffic = calloc(plan->nscope + 1, sizeof(*plan->traffic) * AMB_MAX_BLOCK);
-  if (!plan->traffic) return AMB_OUT_OF_MEMORY;
 #if defined(_OPENMP)
-  #pragma omp parallel num_threads(nthread) if (nthread > 1) reduction(| : status) reduction(& : ascending)
+  #pragma omp parallel num_threads(nthread) if (nthread > 1) reduction(| : status) reduction(+ : nonzeros, bytes)
 #endif
   {
     Workspace w;
 
-    status |= WorkspaceCreate(scope, &w);
+    status |= WorkspaceCreate(scope, 16, &w);
     if (!status) {
-      for (int64_t s = omp_get_thread_num(); s < plan->nscope; s += omp_get_num_threads()) {
-        AmbTile   T    = {.row = s * scope, .first = 1};
-        const int nrow = (int)Min64(scope, A->m - T.row);
+      for (int64_t s = every / 2 + every * omp_get_thread_num(); s < nscope; s += every * omp_get_num_threads()) {
+        AmbTile   T;
+        const int nrow = StartScope(A, s * scope, scope, &w, &T);
 
-        for (int r = 0; r < nrow; r++) w.pos[r] = A->i[T.row + r];
-        while (ascending && NextSegment(A, kernels, &w, nrow, b1, &T, &ascending)) {
-          for (int b = b0; b <= b1; b++) {
-            AmbTraffic *t = plan->traffic + s * AMB_MAX_BLOCK + b - 1;
-
-            t->steps += TileLayout(&w, nrow, b, &T);
-            t->chunks += T.nchunk;
-            t->perms += TilePerms(&T);
-            t->tiles++;
-          }
+        nonzeros += A->i[T.row + nrow] - A->i[T.row];
+        while (NextSegment(A, &w, nrow, b1, &T)) {
+          kernels->count(A, T.row, nrow, T.lo, T.hi, w.pos, w.count);
+          for (int b = b0; b <= b1; b++) bytes[b] += TileBytes(&T, TileLayout(&w, w.count + b - 1, 16, nrow, b, &T), b);
           T.first = 0;
         }
       }
       WorkspaceDestroy(&w);
     }
   }
-  plan->ascending = ascending;
   for (int b = b0; b <= b1; b++) {
-    AmbTraffic sum = {0};
-
-    for (int64_t s = 0; s < plan->nscope; s++) {
-      const AmbTraffic *t = plan->traffic + s * AMB_MAX_BLOCK + b - 1;
-
-      sum.steps += t->steps;
-      sum.chunks += t->chunks;
-      sum.perms += t->perms;
-      sum.tiles += t->tiles;
-    }
-    plan->bytes[b] = TrafficBytes(&sum, b);
+    plan->bytes[b] = bytes[b] * (nonzeros > 0 ? A->i[A->m] / nonzeros : 1);
     if (!plan->block_size || plan->bytes[b] < plan->bytes[plan->block_size]) plan->block_size = b;
   }
   return (AmbStatus)status;
 }
 
-void AmbPlanDestroy(AmbPlan *plan)
+/* The layout of a scope: the tiles, with their starts and permutations one after the other */
+typedef struct {
+  AmbTile  *tile;
+  uint32_t *start;
+  uint16_t *perm;
+  int64_t   ntile, nstart, nperm, nstep;
+} Layout;
+
+static int Ascending(const AmbCSR *A, int64_t row, int nrow)
 {
-  free(plan->traffic);
-  plan->traffic = NULL;
+  int bad = 0;
+
+  for (int r = 0; r < nrow; r++) {
+    for (AmbInt k = A->i[row + r] + 1; k < A->i[row + r + 1]; k++) bad |= A->j[k] <= A->j[k - 1];
+  }
+  return !bad;
 }
 
-/* Writes the blocks of one row, from its entry k on, into every stride-th slot beginning at the first; returns the entry after the last */
-static inline __attribute__((always_inline)) AmbInt FillRow(const int b, const int values_only, const AmbHost *A, const AmbTile *T, AmbInt k, AmbInt end, int64_t slot, int64_t slots, int stride)
+static inline __attribute__((always_inline)) void CountBlocks(const int b, const AmbCSR *A, const AmbTile *T, int nrow, AmbInt *pos, int32_t *count)
 {
-  const AmbInt    *j = A->csr.j;
-  const AmbScalar *a = A->csr.a;
+  for (int r = 0; r < nrow; r++) {
+    const AmbInt end = A->i[T->row + r + 1];
+    AmbInt       k   = pos[r];
+
+    if (b == 1 && T->only) {
+      count[r] = (int32_t)(end - k);
+      pos[r]   = end;
+    } else {
+      int32_t c    = 0;
+      int64_t next = 0;
+
+      for (; k < end && A->j[k] < T->hi; k++) {
+        if (A->j[k] >= next) {
+          c++;
+          next = A->j[k] + b;
+        }
+      }
+      count[r] = c;
+      pos[r]   = k;
+    }
+  }
+}
+
+static AmbStatus LayoutScope(const AmbCSR *A, int64_t row, int scope, int b, Workspace *w, Layout *L)
+{
+  AmbTile   T;
+  const int nrow = StartScope(A, row, scope, w, &T);
+
+  if (!Ascending(A, row, nrow)) return AMB_NOT_ASCENDING;
+  while (NextSegment(A, w, nrow, b, &T)) {
+    AmbTile  *tile  = realloc(L->tile, sizeof(*tile) * (L->ntile + 1));
+    uint32_t *start = realloc(L->start, sizeof(*start) * (L->nstart + nrow + 1));
+    uint16_t *perm  = realloc(L->perm, sizeof(*perm) * (L->nperm + nrow + AMB_C));
+
+    if (tile) L->tile = tile;
+    if (start) L->start = start;
+    if (perm) L->perm = perm;
+    if (!tile || !start || !perm) return AMB_OUT_OF_MEMORY;
+    if (b == 1) CountBlocks(1, A, &T, nrow, w->pos, w->count);
+    else CountBlocks(b, A, &T, nrow, w->pos, w->count);
+    T.step  = L->nstep;
+    T.chunk = L->nstart;
+    T.perm  = L->nperm;
+    L->nstep += TileLayout(w, w->count, 1, nrow, b, &T);
+    memcpy(start + T.chunk, w->start, sizeof(*start) * (T.nchunk + 1));
+    memset(perm + T.perm, 0, sizeof(*perm) * TilePerms(&T));
+    memcpy(perm + T.perm, w->order, sizeof(*perm) * (T.sorted ? T.nsplit + T.nrow : T.nchunk));
+    L->nstart += T.nchunk + 1;
+    L->nperm += TilePerms(&T);
+    tile[L->ntile++] = T;
+    T.first          = 0;
+  }
+  return AMB_SUCCESS;
+}
+
+static AmbStatus LayoutAll(const AmbHost *A, Layout *layout)
+{
+  int status = AMB_SUCCESS;
+
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1) reduction(max : status)
+#endif
+  {
+    Workspace w;
+
+    status = WorkspaceCreate(A->scope, 1, &w);
+    if (!status) {
+      for (int64_t s = omp_get_thread_num(); s < A->nscope && !status; s += omp_get_num_threads()) status = LayoutScope(&A->csr, s * A->scope, A->scope, A->block_size, &w, layout + s);
+      WorkspaceDestroy(&w);
+    }
+  }
+  return (AmbStatus)status;
+}
+
+/*
+   Writes the blocks of one row, from its entry k on, into every stride-th slot beginning at the first; returns the entry after the last.
+   only: the row has no entries in other tiles, so that the columns need not be looked at to find where its part ends.
+*/
+static inline __attribute__((always_inline)) AmbInt FillRow(const int b, const int only, const int values_only, const AmbHost *A, const AmbTile *T, AmbInt k, AmbInt end, int64_t slot, int64_t slots, int stride)
+{
+  const AmbInt    *j   = A->csr.j;
+  const AmbScalar *a   = A->csr.a;
+  const int64_t    top = A->csr.n - T->col - b; /* the last place where a block can begin */
   uint16_t        *col = A->col + slot;
   AmbScalar       *val = A->val + slot * b;
-  int64_t          i = 0;
+  int64_t          i   = 0;
 
-  for (; k < end && j[k] < T->hi; i += stride) {
-    int64_t first = j[k] - T->col;
+  for (; k < end && (only || j[k] < T->hi); i += stride) {
+    int64_t first;
 
-    if (first + b > A->csr.n - T->col) first = A->csr.n - T->col - b;
+    if (b == 1 && values_only) {
+      val[i] = a[k++];
+      continue;
+    }
+    first = j[k] - T->col < top ? j[k] - T->col : top;
     if (!values_only) {
       col[i] = (uint16_t)first;
       for (int q = 0; q < b; q++) val[i * b + q] = 0;
@@ -285,7 +381,7 @@ static inline __attribute__((always_inline)) AmbInt FillRow(const int b, const i
     do {
       val[i * b + (j[k] - T->col - first)] = a[k];
       k++;
-    } while (b > 1 && k < end && j[k] < T->hi && j[k] - T->col < first + b);
+    } while (b > 1 && k < end && (only || j[k] < T->hi) && j[k] - T->col < first + b);
   }
   if (!values_only) {
     for (; i < slots; i += stride) {
@@ -297,153 +393,154 @@ static inline __attribute__((always_inline)) AmbInt FillRow(const int b, const i
 }
 
 /* Fills a tile, or only its values where the rest is there already; pos[] holds the next entry of every row of the scope */
-static inline __attribute__((always_inline)) void FillTile(const int b, const int values_only, const AmbHost *A, const AmbTile *T, AmbInt *pos)
+static inline __attribute__((always_inline)) void FillTile(const int b, const int only, const int values_only, const AmbHost *A, const AmbTile *T, AmbInt *pos)
 {
   const uint32_t *start = A->start + T->chunk;
   const uint16_t *perm  = A->perm + T->perm;
+  const AmbInt   *end   = A->csr.i + T->row + 1;
 
   for (int c = 0; c < T->nfilled; c++) {
     const int64_t slot = AMB_C * (T->step + start[c]), slots = AMB_C * (int64_t)(start[c + 1] - start[c]);
 
     if (c < T->nsplit) {
-      const int r = perm[c];
-
-      pos[r] = FillRow(b, values_only, A, T, pos[r], A->csr.i[T->row + r + 1], slot, slots, 1);
+      pos[perm[c]] = FillRow(b, only, values_only, A, T, pos[perm[c]], end[perm[c]], slot, slots, 1);
     } else {
       for (int l = 0; l < AMB_C; l++) {
-        const int k = (c - T->nsplit) * AMB_C + l, r = T->sorted ? perm[T->nsplit + k] : AMB_C * perm[c] + l;
+        const int k = (c - T->nsplit) * AMB_C + l;
 
-        if (k < T->nrow) pos[r] = FillRow(b, values_only, A, T, pos[r], A->csr.i[T->row + r + 1], slot + l, slots, AMB_C);
-        else if (!values_only) (void)FillRow(b, 0, A, T, 0, 0, slot + l, slots, AMB_C);
+        if (k < T->nrow) {
+          const int r = T->sorted ? perm[T->nsplit + k] : AMB_C * perm[c] + l;
+
+          pos[r] = FillRow(b, only, values_only, A, T, pos[r], end[r], slot + l, slots, AMB_C);
+        } else if (!values_only) (void)FillRow(b, 1, 0, A, T, 0, 0, slot + l, slots, AMB_C);
       }
     }
   }
 }
 
+/* One function for each block size, so that it is constant in the loops */
+#define FILL(b) \
+  static void Fill##b(const AmbHost *A, const AmbTile *T, AmbInt *pos, int values_only) \
+  { \
+    if (values_only && T->only) FillTile(b, 1, 1, A, T, pos); \
+    else if (values_only) FillTile(b, 0, 1, A, T, pos); \
+    else FillTile(b, 0, 0, A, T, pos); \
+  }
+FILL(1)
+FILL(2)
+FILL(3)
+FILL(4)
+FILL(5)
+FILL(6)
+FILL(7)
+FILL(8)
+FILL(9)
+FILL(10)
+
 static void FillScope(int values_only, const AmbHost *A, int64_t s, AmbInt *pos)
 {
+  static void (*const fill[AMB_MAX_BLOCK])(const AmbHost *, const AmbTile *, AmbInt *, int) = {Fill1, Fill2, Fill3, Fill4, Fill5, Fill6, Fill7, Fill8, Fill9, Fill10};
   const int64_t row = s * A->scope, nrow = Min64(A->scope, A->csr.m - row);
 
   for (int64_t r = 0; r < nrow; r++) pos[r] = A->csr.i[row + r];
-  for (int64_t k = A->scope_tile[s]; k < A->scope_tile[s + 1]; k++) {
-    const AmbTile *T = A->tile + k;
-
-    switch (2 * A->block_size + values_only) {
-#define CASE(b) \
-  case 2 * b: \
-    FillTile(b, 0, A, T, pos); \
-    break; \
-  case 2 * b + 1: \
-    FillTile(b, 1, A, T, pos); \
-    break
-      CASE(1);
-      CASE(2);
-      CASE(3);
-      CASE(4);
-      CASE(5);
-      CASE(6);
-      CASE(7);
-      CASE(8);
-      CASE(9);
-      CASE(10);
-#undef CASE
-    }
-  }
+  for (int64_t k = A->scope_tile[s]; k < A->scope_tile[s + 1]; k++) (*fill[A->block_size - 1])(A, A->tile + k, pos, values_only);
 }
 
-/* Lays out and fills the tiles of scope s; where its parts of the arrays begin is known from the plan */
-static void BuildScope(AmbHost *A, int64_t s, AmbTile at, Workspace *w)
+/* Gathers the layout of scope s into the arrays of the format */
+static void PlaceScope(AmbHost *A, const Layout *L, const Layout *before)
 {
-  const int b = A->block_size, nrow = (int)Min64(A->scope, A->csr.m - s * A->scope);
-  int       ascending = 1;
-  AmbTile  *T         = A->tile + A->scope_tile[s];
+  AmbTile *tile = A->tile + before->ntile;
 
-  at.row   = s * A->scope;
-  at.first = 1;
-  for (int r = 0; r < nrow; r++) w->pos[r] = A->csr.i[at.row + r];
-  while (NextSegment(&A->csr, A->kernels, w, nrow, b, &at, &ascending)) {
-    const int64_t steps = TileLayout(w, nrow, b, &at);
-
-    memcpy(A->start + at.chunk, w->start, sizeof(*w->start) * (at.nchunk + 1));
-    memset(A->perm + at.perm, 0, sizeof(*A->perm) * TilePerms(&at));
-    memcpy(A->perm + at.perm, w->order, sizeof(*w->order) * (at.sorted ? at.nsplit + at.nrow : at.nchunk));
-    *T++ = at;
-    at.step += steps;
-    at.chunk += at.nchunk + 1;
-    at.perm += TilePerms(&at);
-    at.first = 0;
+  for (int64_t k = 0; k < L->ntile; k++) {
+    tile[k] = L->tile[k];
+    tile[k].step += before->nstep;
+    tile[k].chunk += before->nstart;
+    tile[k].perm += before->nperm;
   }
-  FillScope(0, A, s, w->pos);
+  if (L->nstart) memcpy(A->start + before->nstart, L->start, sizeof(*L->start) * L->nstart);
+  if (L->nperm) memcpy(A->perm + before->nperm, L->perm, sizeof(*L->perm) * L->nperm);
+}
+
+/* Where the parts of each scope begin, and which scopes each thread owns: as many as make up its share of the steps */
+static void Partition(AmbHost *A, const Layout *layout, Layout *before)
+{
+  int t = 1;
+
+  for (int64_t s = 0; s < A->nscope; s++) {
+    before[s + 1].ntile  = before[s].ntile + layout[s].ntile;
+    before[s + 1].nstart = before[s].nstart + layout[s].nstart;
+    before[s + 1].nperm  = before[s].nperm + layout[s].nperm;
+    before[s + 1].nstep  = before[s].nstep + layout[s].nstep;
+    A->scope_tile[s + 1] = before[s + 1].ntile;
+  }
+  A->ntile  = before[A->nscope].ntile;
+  A->nchunk = before[A->nscope].nstart - A->ntile;
+  A->nperm  = before[A->nscope].nperm;
+  A->nstep  = before[A->nscope].nstep;
+  for (int64_t s = 0; s < A->nscope; s++) {
+    while (t < A->nthread && before[s].nstep * A->nthread >= A->nstep * t) A->thread_scope[t++] = s;
+  }
+  while (t <= A->nthread) A->thread_scope[t++] = A->nscope;
+}
+
+static AmbStatus Fill(AmbHost *A, const Layout *layout, const Layout *before)
+{
+  int status = AMB_SUCCESS;
+
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1) reduction(| : status)
+#endif
+  {
+    AmbInt *pos = malloc(sizeof(*pos) * A->scope);
+
+    if (!pos) status = AMB_OUT_OF_MEMORY;
+    for (int t = omp_get_thread_num(); t < A->nthread && !status; t += omp_get_num_threads()) {
+      for (int64_t s = A->thread_scope[t]; s < A->thread_scope[t + 1]; s++) {
+        if (layout) PlaceScope(A, layout + s, before + s);
+        FillScope(!layout, A, s, pos);
+      }
+    }
+    free(pos);
+  }
+  return (AmbStatus)status;
 }
 
 AmbStatus AmbHostCreate(const AmbCSR *csr, const AmbPlan *plan, const AmbKernels *kernels, AmbHost **out)
 {
-  const int b = plan->block_size;
-  AmbHost  *A = calloc(1, sizeof(*A));
-  AmbTile  *at;
-  int64_t   step = 0, chunk = 0, perm = 0, tile = 0;
-  int       status = AMB_SUCCESS, t = 0;
+  AmbHost *A = calloc(1, sizeof(*A));
+  Layout  *layout, *before;
+  int      status = AMB_OUT_OF_MEMORY;
 
   *out = NULL;
   if (!A) return AMB_OUT_OF_MEMORY;
   A->csr          = *csr;
   A->kernels      = kernels;
-  A->block_size   = b;
+  A->block_size   = plan->block_size;
   A->scope        = plan->scope;
   A->nthread      = plan->nthread;
-  A->nscope       = plan->nscope;
+  A->nscope       = (csr->m + plan->scope - 1) / plan->scope;
   A->scope_tile   = calloc(A->nscope + 1, sizeof(*A->scope_tile));
   A->thread_scope = calloc(A->nthread + 1, sizeof(*A->thread_scope));
-  at              = calloc(A->nscope + 1, sizeof(*at));
-  if (!A->scope_tile || !A->thread_scope || !at) status = AMB_OUT_OF_MEMORY;
-  for (int64_t s = 0; !status && s < A->nscope; s++) {
-    const AmbTraffic *traffic = plan->traffic + s * AMB_MAX_BLOCK + b - 1;
-
-    at[s].step       = step;
-    at[s].chunk      = chunk;
-    at[s].perm       = perm;
-    A->scope_tile[s] = tile;
-    step += traffic->steps;
-    chunk += traffic->chunks + traffic->tiles;
-    perm += traffic->perms;
-    tile += traffic->tiles;
-    A->scope_tile[s + 1] = tile;
-  }
+  layout          = calloc(A->nscope + 1, sizeof(*layout));
+  before          = calloc(A->nscope + 1, sizeof(*before));
+  if (A->scope_tile && A->thread_scope && layout && before) status = LayoutAll(A, layout);
   if (!status) {
-    /* threads get whole scopes, as many as make up their share of the steps */
-    for (int64_t s = 0; s < A->nscope; s++) {
-      while (t < A->nthread && at[s].step * A->nthread >= step * t) A->thread_scope[t++] = s;
-    }
-    while (t <= A->nthread) A->thread_scope[t++] = A->nscope;
-    A->thread_scope[0] = 0;
-    A->nstep           = step;
-    A->nchunk          = chunk - tile;
-    A->nperm           = perm;
-    A->ntile           = tile;
-    A->tile            = Allocate(sizeof(*A->tile) * tile);
-    A->start           = Allocate(sizeof(*A->start) * chunk);
-    A->perm            = Allocate(sizeof(*A->perm) * perm);
-    A->col             = Allocate(sizeof(*A->col) * AMB_C * step);
-    A->val             = Allocate(sizeof(*A->val) * AMB_C * b * step);
+    Partition(A, layout, before);
+    A->tile  = Allocate(sizeof(*A->tile) * A->ntile);
+    A->start = Allocate(sizeof(*A->start) * (A->nchunk + A->ntile));
+    A->perm  = Allocate(sizeof(*A->perm) * A->nperm);
+    A->col   = Allocate(sizeof(*A->col) * AMB_C * A->nstep);
+    A->val   = Allocate(sizeof(*A->val) * AMB_C * A->block_size * A->nstep);
     if (!A->tile || !A->start || !A->perm || !A->col || !A->val) status = AMB_OUT_OF_MEMORY;
   }
-  if (!status) {
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1) reduction(| : status)
-#endif
-    {
-      Workspace w;
-
-      status |= WorkspaceCreate(A->scope, &w);
-      if (!status) {
-        for (int k = omp_get_thread_num(); k < A->nthread; k += omp_get_num_threads()) {
-          for (int64_t s = A->thread_scope[k]; s < A->thread_scope[k + 1]; s++) BuildScope(A, s, at[s], &w);
-        }
-        WorkspaceDestroy(&w);
-      }
-    }
+  if (!status) status = Fill(A, layout, before);
+  for (int64_t s = 0; layout && s < A->nscope; s++) {
+    free(layout[s].tile);
+    free(layout[s].start);
+    free(layout[s].perm);
   }
-  free(at);
+  free(layout);
+  free(before);
   if (status) AmbHostDestroy(&A);
   else *out = A;
   return (AmbStatus)status;
@@ -452,24 +549,8 @@ AmbStatus AmbHostCreate(const AmbCSR *csr, const AmbPlan *plan, const AmbKernels
 /* New values in the old pattern */
 AmbStatus AmbHostUpdate(AmbHost *A, const AmbCSR *csr)
 {
-  int status = AMB_SUCCESS;
-
   A->csr = *csr;
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1) reduction(| : status)
-#endif
-  {
-    AmbInt *pos = malloc(sizeof(*pos) * A->scope);
-
-    if (!pos) status = AMB_OUT_OF_MEMORY;
-    else {
-      for (int k = omp_get_thread_num(); k < A->nthread; k += omp_get_num_threads()) {
-        for (int64_t s = A->thread_scope[k]; s < A->thread_scope[k + 1]; s++) FillScope(1, A, s, pos);
-      }
-    }
-    free(pos);
-  }
-  return (AmbStatus)status;
+  return Fill(A, NULL, NULL);
 }
 
 /* Gives every thread a stretch of the result to add to in the transposed product */

@@ -21,6 +21,8 @@
 #define AMB_MAX_BLOCK     10    /* longest block */
 #define AMB_MAX_SCOPE     32768 /* rows a 16-bit offset is allowed to tell apart */
 #define AMB_SEGMENT_WIDTH 65536 /* columns a 16-bit index tells apart */
+#define AMB_MODEL_SCOPES    6     /* the traffic model looks at this many scopes, if there are as many */
+#define AMB_MODEL_EVERY     12    /* and at every so many-th at least */
 #define AMB_THREAD_NONZEROS 20000 /* entries that make a further thread worth while */
 
 typedef struct {
@@ -41,22 +43,16 @@ typedef struct {
   int32_t nfilled; /* chunks before the first that is empty, as are all after it in a sorted tile */
   int32_t nrow;    /* rows in the chunks that are not split */
   int16_t first;   /* the tile assigns y */
-  int16_t sorted;  /* perm[] has an offset for each row; otherwise one for each chunk, in units of C rows */
+  int16_t only;    /* the scope has no other */
+  int32_t sorted;  /* perm[] has an offset for each row; otherwise one for each chunk, in units of C rows */
 } AmbTile;
 
-/* What the traffic model says of a scope, or of the matrix, for one block size */
+/* What the traffic model says: the bytes of the format that a product reads, for every block size. It looks at some of the scopes. */
 typedef struct {
-  int64_t steps, chunks, perms, tiles;
-} AmbTraffic;
-
-typedef struct {
-  int         block_size; /* the block size with the fewest bytes, or the one that was asked for */
-  int         scope;      /* rows of a scope */
-  int         nthread;
-  int         ascending;  /* every row has strictly ascending columns; otherwise the matrix cannot be converted */
-  int64_t     nscope;
-  AmbTraffic *traffic;                  /* of scope s and block size b: traffic[s * AMB_MAX_BLOCK + b - 1] */
-  double      bytes[AMB_MAX_BLOCK + 1]; /* what one product reads of the matrix, by block size; 0 for those that were not considered */
+  int    block_size;                /* the block size with the fewest bytes, or the one that was asked for */
+  int    scope;                     /* rows of a scope */
+  int    nthread;
+  double bytes[AMB_MAX_BLOCK + 1];  /* by block size; 0 for those that were not considered */
 } AmbPlan;
 
 struct _AmbKernels;
@@ -82,7 +78,7 @@ typedef struct {
 typedef struct _AmbKernels {
   const char *name;
   int (*supported)(void);
-  void (*count)(const AmbCSR *, int64_t row, int nrow, int64_t hi, AmbInt *pos, int64_t base, int32_t (*count)[16], int *ascending);
+  void (*count)(const AmbCSR *, int64_t row, int nrow, int64_t lo, int64_t hi, AmbInt *pos, int32_t *count);
   void (*mult)(const AmbHost *, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z);
   void (*multtranspose)(const AmbHost *, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z);
 } AmbKernels;
@@ -91,12 +87,12 @@ extern const AmbKernels AmbKernelsPlain, AmbKernelsAVX2, AmbKernelsAVX512;
 
 typedef enum {
   AMB_SUCCESS,
-  AMB_OUT_OF_MEMORY
+  AMB_OUT_OF_MEMORY,
+  AMB_NOT_ASCENDING /* a row has columns that are not in ascending order, or repeated */
 } AmbStatus;
 
 const AmbKernels *AmbHostKernels(void);
 AmbStatus         AmbPlanCreate(const AmbCSR *, int block_size, int scope, int nthread, const AmbKernels *, AmbPlan *);
-void              AmbPlanDestroy(AmbPlan *);
 AmbStatus         AmbHostCreate(const AmbCSR *, const AmbPlan *, const AmbKernels *, AmbHost **);
 AmbStatus         AmbHostUpdate(AmbHost *, const AmbCSR *);
 AmbStatus         AmbHostPrepareTranspose(AmbHost *);

@@ -160,17 +160,6 @@ static MAYBE_INLINE int NotFinite(AmbScalar a)
   return d != 0;
 }
 
-/* Adds the products of row r, lane l of a chunk, to z; for rows that are split the lanes share the factor */
-static MAYBE_INLINE void LaneTranspose(const int b, const int l, uint32_t n, const AmbScalar *val, const uint16_t *col, AmbScalar f, AmbScalar *z)
-{
-  for (uint32_t i = 0; i < n; i++) {
-    AmbScalar       *zz = z + col[AMB_C * (size_t)i + l];
-    const AmbScalar *v  = val + (AMB_C * (size_t)i + l) * b;
-
-    for (int k = 0; k < b; k++) zz[k] += v[k] * f;
-  }
-}
-
 static void AMB_NAME(RowTranspose)(const AmbHost *A, const AmbTile *T, int64_t r, AmbScalar f, AmbScalar *z)
 {
   for (AmbInt k = A->csr.i[r]; k < A->csr.i[r + 1]; k++) {
@@ -180,27 +169,33 @@ static void AMB_NAME(RowTranspose)(const AmbHost *A, const AmbTile *T, int64_t r
 
 static MAYBE_INLINE void TileTranspose(const int b, const AmbHost *A, const AmbTile *T, AmbScalar alpha, const AmbScalar *x, AmbScalar *z)
 {
-  const uint32_t  *start = A->start + T->chunk;
-  const uint16_t  *perm = A->perm + T->perm, *col = A->col + AMB_C * T->step;
-  const AmbScalar *val = A->val + AMB_C * b * T->step;
-  AmbScalar       *zs  = z + T->col;
+  const uint32_t *start = A->start + T->chunk;
+  const uint16_t *perm  = A->perm + T->perm;
 
   for (int c = 0; c < T->nfilled; c++) {
     const int        split = c < T->nsplit, left = T->nrow - (c - T->nsplit) * AMB_C, nl = split || left > AMB_C ? AMB_C : left;
-    const uint32_t   n  = start[c + 1] - start[c];
-    const uint16_t  *cc = col + (int64_t)AMB_C * start[c];
-    const AmbScalar *cv = val + (int64_t)AMB_C * b * start[c];
+    const int64_t    slot = AMB_C * (T->step + start[c]);
+    const uint16_t  *col  = A->col + slot;
+    const AmbScalar *val  = A->val + b * slot;
+    AmbScalar       *zs   = z + T->col, factor[AMB_C];
+    int64_t          row[AMB_C];
+    int              bad = 0;
 
-    if (split && NotFinite(x[T->row + perm[c]])) {
-      AMB_NAME(RowTranspose)(A, T, T->row + perm[c], alpha * x[T->row + perm[c]], z);
+    for (int l = 0; l < AMB_C; l++) {
+      const int k = l < nl ? l : 0;
+
+      row[l]    = T->row + (split ? perm[c] : (T->sorted ? perm[T->nsplit + (c - T->nsplit) * AMB_C + k] : AMB_C * perm[c] + k));
+      factor[l] = l < nl ? alpha * x[row[l]] : 0;
+      bad |= NotFinite(factor[l]);
+    }
+    if (bad) {
+      for (int l = 0; l < (split ? 1 : nl); l++) AMB_NAME(RowTranspose)(A, T, row[l], alpha * x[row[l]], z);
       continue;
     }
-    for (int l = 0; l < nl; l++) {
-      const int64_t   r = T->row + (split ? perm[c] : (T->sorted ? perm[T->nsplit + (c - T->nsplit) * AMB_C + l] : AMB_C * perm[c] + l));
-      const AmbScalar f = alpha * x[r];
-
-      if (!split && NotFinite(x[r])) AMB_NAME(RowTranspose)(A, T, r, f, z);
-      else LaneTranspose(b, l, n, cv, cc, f, zs);
+    for (uint32_t i = 0; i < start[c + 1] - start[c]; i++, col += AMB_C, val += AMB_C * b) {
+      for (int l = 0; l < AMB_C; l++) {
+        for (int k = 0; k < b; k++) zs[col[l] + k] += val[l * b + k] * factor[l];
+      }
     }
   }
 }
@@ -277,34 +272,29 @@ static void AMB_NAME(MultTranspose)(const AmbHost *A, AmbScalar alpha, const Amb
 }
 
 /*
-   Counts for nrow rows, from the entries at pos[] on, the blocks below column hi that each block size needs: count[r][b - 1]. Moves pos[] on,
-   clears *ascending if the columns of a row are not strictly ascending.
+   Counts for nrow rows, from the entries at pos[] on, the blocks below column hi that each block size needs: count[r * 16 + b - 1]. Moves
+   pos[] on. The columns of all block sizes advance together, in the lanes of one register.
 */
 typedef int32_t Count16 __attribute__((vector_size(64)));
-static void AMB_NAME(Count)(const AmbCSR *A, int64_t row, int nrow, int64_t hi, AmbInt *pos, int64_t base, int32_t (*count)[16], int *ascending)
+static void AMB_NAME(Count)(const AmbCSR *A, int64_t row, int nrow, int64_t lo, int64_t hi, AmbInt *pos, int32_t *count)
 {
   const Count16 size = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
-  int           bad  = 0;
 
   for (int r = 0; r < nrow; r++) {
     const AmbInt end = A->i[row + r + 1];
     AmbInt       k   = pos[r];
-    int64_t      last = base - 1;
     Count16      c = {0}, next = {0};
 
     for (; k < end && A->j[k] < hi; k++) {
-      const int32_t j   = (int32_t)(A->j[k] - base);
+      const int32_t j   = (int32_t)(A->j[k] - lo);
       const Count16 hit = next <= j;
 
-      bad |= A->j[k] <= last;
-      last = A->j[k];
       c -= hit;
       next = (hit & (j + size)) | (~hit & next);
     }
     pos[r] = k;
-    __builtin_memcpy(count[r], &c, sizeof(c));
+    __builtin_memcpy(count + 16 * r, &c, sizeof(c));
   }
-  if (bad) *ascending = 0;
 }
 
 const AmbKernels AMB_NAME(AmbKernels) = {AMB_KERNELS_NAME, AMB_NAME(Supported), AMB_NAME(Count), AMB_NAME(Mult), AMB_NAME(MultTranspose)};

@@ -14,7 +14,7 @@ typedef __m128 Vec4;
   #define VEC4_ZERO()        _mm_setzero_ps()
   #define VEC4_LOAD(p)       _mm_loadu_ps(p)
   #define VEC4_LOAD1(p)      _mm_load_ss(p)
-  #define VEC4_LOAD2(p)      _mm_castpd_ps(_mm_load_sd((const double *)(p)))
+  #define VEC4_LOAD2(p)      _mm_castsi128_ps(_mm_loadu_si64(p))
   #define VEC4_FMA(a, b, c)  _mm_fmadd_ps(a, b, c)
   #if defined(__AVX512VL__)
     #define VEC4_LOAD3(p) _mm_maskz_loadu_ps(7, p)

@@ -1,0 +1,140 @@
+/*
+   What the files of bin/petscamb share: inputs, contenders (Mat types and other libraries), operations, results.
+
+   To add a library, write a peer_*.c and name it in Peers[] (contender.c). To add an operation, add a line to Operations[] (operation.c).
+*/
+#pragma once
+
+#include <petscmat.h>
+#include <petscamb.h>
+#include "../src/sys/ambcompat.h"
+#include "generate.h"
+
+/* The rows of a matrix that this process holds, as arrays with global column numbers */
+typedef struct {
+  Mat                seq; /* owns the arrays */
+  PetscInt           m, M, N, rstart, cstart, cend;
+  const PetscInt    *i, *j;
+  const PetscScalar *a;
+} Rows;
+
+PETSC_INTERN PetscErrorCode InputCreateMat(MPI_Comm, const char[], Mat *);
+PETSC_INTERN PetscErrorCode RowsGet(Mat, Rows *);
+PETSC_INTERN PetscErrorCode RowsRestore(Rows *);
+
+/* What a matrix looks like; all figures are of the whole matrix */
+typedef struct {
+  PetscInt       M, N, row_min, row_max, empty_rows, bandwidth;
+  PetscLogDouble nonzeros, row_mean, distance; /* distance: mean of |row - column| */
+  PetscLogDouble run[11];                      /* nonzeros in runs of exactly k contiguous columns, run[10]: of 10 and more */
+  PetscLogDouble dominant;                     /* rows whose diagonal outweighs the rest */
+  PetscLogDouble bytes_csr, bytes_sell;
+  PetscBool      pattern_symmetric, symmetric, fem_like;
+} Shape;
+
+PETSC_INTERN PetscErrorCode ShapeCompute(Mat, const Rows *, Shape *);
+
+/* One matrix under measurement with its vectors and the right answers */
+typedef struct {
+  const char *name;
+  Mat         A; /* plain AIJ, the truth */
+  Rows        rows;
+  Shape       shape;
+  Vec         x, y, z; /* A x -> y, z added */
+  Vec         xt, yt;  /* A^T xt -> yt */
+} Case;
+
+PETSC_INTERN PetscErrorCode CaseCreate(MPI_Comm, const char[], Case *);
+PETSC_INTERN PetscErrorCode CaseDestroy(Case *);
+
+/* A Mat type or another library */
+typedef struct _Contender *Contender;
+
+typedef struct {
+  const char *name;
+  PetscErrorCode (*create)(Contender, Case *); /* leaves a reason in absent[] if it cannot serve */
+  PetscErrorCode (*describe)(Contender);       /* after the first products: what was chosen, and its bytes; may be NULL */
+  PetscErrorCode (*mult)(Contender, Vec x, Vec y);
+  PetscErrorCode (*multtranspose)(Contender, Vec x, Vec y);
+  PetscErrorCode (*multadd)(Contender, Vec x, Vec z, Vec y); /* y = z + A x */
+  PetscErrorCode (*load)(Contender, Vec x);                  /* untimed, for libraries with vectors of their own; may be NULL */
+  PetscErrorCode (*fetch)(Contender, Vec y);                 /* the same for the result */
+  PetscErrorCode (*convert)(Contender, Case *, PetscLogDouble *seconds);
+  PetscErrorCode (*update)(Contender, Case *, PetscLogDouble *seconds);
+  PetscErrorCode (*destroy)(Contender);
+} Peer;
+
+struct _Contender {
+  const Peer    *peer;
+  char           name[64];
+  char           absent[256];
+  char           note[64];    /* what the format chose */
+  Mat            A;           /* of Mat types */
+  Mat            fresh;       /* what the last conversion or update made */
+  PetscScalar    sign;        /* of fresh */
+  PetscBool      shadow;      /* a type of ours */
+  void          *data;        /* of other libraries */
+  PetscLogDouble bytes;       /* what one product moves of the matrix on all processes, 0 if unknown */
+  PetscLogDouble median_mult; /* for costs in products */
+};
+
+PETSC_EXTERN const Peer     PeerMat, PeerCSR, PeerMKL, PeerGraphBLAS;
+PETSC_INTERN PetscErrorCode ContenderCreate(Case *, const char[], Contender *);
+PETSC_INTERN PetscErrorCode ContenderDestroy(Contender *);
+
+/* An operation to time */
+typedef struct {
+  const char *name, *about;
+  PetscBool   product;   /* compared with aij in flops and bytes; else a cost, given in products */
+  PetscBool   transpose; /* takes xt to yt instead of x to y */
+  PetscErrorCode (*can)(Contender, PetscBool *);
+  PetscErrorCode (*once)(Contender, Case *, PetscLogDouble *seconds);
+  PetscErrorCode (*check)(Contender, Case *, PetscReal *error);  /* error in units of the bound: right when at most 1 */
+  PetscErrorCode (*bytes)(Contender, Case *, PetscLogDouble *b); /* all that one run moves on all processes, 0 if unknown */
+} Operation;
+
+PETSC_INTERN const Operation *OperationFind(const char[]);
+PETSC_INTERN PetscErrorCode   OperationHelp(MPI_Comm);
+
+/* Independent products in extended precision, compared row by row */
+PETSC_INTERN PetscErrorCode VecPoison(Vec);
+PETSC_INTERN PetscErrorCode ReferenceCheckMult(const Case *, PetscScalar alpha, Vec x, Vec z, Vec y, PetscReal *error);
+PETSC_INTERN PetscErrorCode ReferenceCheckMultTranspose(const Case *, Vec x, Vec y, PetscReal *error);
+
+/* Where we run and how fast its memory is */
+typedef struct {
+  char           cpu[128];
+  int            processors, allowed, threads, ranks;
+  PetscLogDouble llc;                                  /* bytes of the last-level cache */
+  PetscLogDouble read_memory, read_cache, copy_memory; /* bytes per second of all processes together */
+  char          *buffer;
+  size_t         bytes;       /* of the buffer of this process */
+  size_t         cache_bytes; /* of the part that fits the cache */
+} Machine;
+
+PETSC_INTERN PetscErrorCode MachineCreate(MPI_Comm, Machine *);
+PETSC_INTERN PetscErrorCode MachineRead(const Machine *, size_t bytes, int kernel, PetscLogDouble *seconds);
+PETSC_INTERN PetscErrorCode MachineDestroy(Machine *);
+#define MACHINE_READ_KERNELS 2
+
+/* One line of the table */
+typedef struct {
+  char           matrix[128], op[16], type[64], note[64], status[16], absent[256];
+  PetscInt       rows, cols;
+  PetscLogDouble nonzeros, median, least, flops, bytes, matrix_bytes, read, ratio, products;
+  PetscReal      error;
+  PetscInt       reps;
+  PetscBool      fem_like, product;
+} Result;
+
+PETSC_INTERN PetscErrorCode ReportMachine(MPI_Comm, const Machine *);
+PETSC_INTERN PetscErrorCode ReportCase(MPI_Comm, const Case *, PetscInt n, const Result[]);
+PETSC_INTERN PetscErrorCode ReportSummary(MPI_Comm, PetscInt n, const Result[]);
+PETSC_INTERN PetscErrorCode ReportCSV(MPI_Comm, const char[], const Machine *, PetscInt n, const Result[]);
+PETSC_INTERN PetscErrorCode ReportJSON(MPI_Comm, const char[], const Machine *, PetscInt n, const Result[]);
+PETSC_INTERN PetscErrorCode ReportOpen(MPI_Comm, const char[], FILE **);
+PETSC_INTERN PetscErrorCode ReportJSONString(FILE *, const char[]);
+
+/* The subcommands */
+PETSC_INTERN PetscErrorCode BenchRun(MPI_Comm, int n, char *inputs[], PetscBool *right);
+PETSC_INTERN PetscErrorCode InfoRun(MPI_Comm, int n, char *inputs[]);

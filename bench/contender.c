@@ -1,0 +1,31 @@
+#include "bench.h"
+
+/* Other libraries by name; every other name is taken for a Mat type */
+static const Peer *const Peers[] = {&PeerCSR, &PeerMKL, &PeerGraphBLAS};
+
+PetscErrorCode ContenderCreate(Case *k, const char name[], Contender *contender)
+{
+  Contender c;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&c));
+  PetscCall(PetscStrncpy(c->name, name, sizeof(c->name)));
+  c->peer = &PeerMat;
+  for (int p = 0; p < (int)PETSC_STATIC_ARRAY_LENGTH(Peers); p++) {
+    PetscBool same;
+
+    PetscCall(PetscStrcmp(name, Peers[p]->name, &same));
+    if (same) c->peer = Peers[p];
+  }
+  PetscCall((*c->peer->create)(c, k));
+  *contender = c;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ContenderDestroy(Contender *c)
+{
+  PetscFunctionBegin;
+  PetscCall((*(*c)->peer->destroy)(*c));
+  PetscCall(PetscFree(*c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

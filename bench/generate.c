@@ -1,0 +1,416 @@
+#include "generate.h"
+#include "../src/sys/ambcompat.h"
+
+typedef struct {
+  MPI_Comm     comm;
+  PetscInt     bs;           /* rows per grid node */
+  PetscInt     m, M;         /* local and global rows */
+  PetscInt     rstart, rend; /* the rows of this process */
+  PetscInt    *i, *j;        /* compressed rows, global columns ascending */
+  PetscScalar *a;
+} LocalRows;
+
+static PetscErrorCode LocalRowsLayout(LocalRows *rows, MPI_Comm comm, PetscReal nodes, PetscInt bs, const char name[])
+{
+  PetscInt n = PETSC_DECIDE, N;
+
+  PetscFunctionBegin;
+  PetscCheck(nodes * bs <= (PetscReal)PETSC_MAX_INT, comm, PETSC_ERR_USER_INPUT, "%s: %g rows do not fit the %d-bit indices of this PETSc", name, (double)nodes * bs, (int)(8 * sizeof(PetscInt)));
+  N = (PetscInt)nodes;
+  PetscCall(PetscSplitOwnership(comm, &n, &N));
+  rows->comm = comm;
+  rows->bs   = bs;
+  rows->m    = n * bs;
+  rows->M    = N * bs;
+  PetscCallMPI(MPI_Scan(&rows->m, &rows->rend, 1, MPIU_INT, MPI_SUM, comm));
+  rows->rstart = rows->rend - rows->m;
+  PetscCall(PetscCalloc1(rows->m + 1, &rows->i));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Turns the counts in i[1..m] into offsets and allocates the entries */
+static PetscErrorCode LocalRowsAllocate(LocalRows *rows, const char name[])
+{
+  PetscInt64 total = 0, most;
+
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < rows->m; r++) total += rows->i[r + 1];
+  PetscCallMPI(MPI_Allreduce(&total, &most, 1, MPIU_INT64, MPI_MAX, rows->comm));
+  PetscCheck(most <= PETSC_MAX_INT, rows->comm, PETSC_ERR_USER_INPUT, "%s: %g nonzeros on one process do not fit the %d-bit indices of this PETSc; use more processes", name, (double)most, (int)(8 * sizeof(PetscInt)));
+  for (PetscInt r = 0; r < rows->m; r++) rows->i[r + 1] += rows->i[r];
+  PetscCall(PetscMalloc2((size_t)total, &rows->j, (size_t)total, &rows->a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LocalRowsAssemble(LocalRows *rows, Mat *A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatCreate(rows->comm, A));
+  PetscCall(MatSetSizes(*A, rows->m, rows->m, rows->M, rows->M));
+  PetscCall(MatSetBlockSize(*A, rows->bs));
+  PetscCall(MatSetType(*A, MATAIJ));
+  PetscCall(MatSeqAIJSetPreallocationCSR(*A, rows->i, rows->j, rows->a));
+  PetscCall(MatMPIAIJSetPreallocationCSR(*A, rows->i, rows->j, rows->a));
+  PetscCall(PetscFree(rows->i));
+  PetscCall(PetscFree2(rows->j, rows->a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Grids: a block of bs x bs numbers for every neighbour among the 3^dim nodes around, the same for all nodes alike ---- */
+
+typedef struct {
+  PetscInt  n, dim, bs;
+  PetscBool star;            /* only neighbours along an axis */
+  PetscReal (*block)[27][9]; /* [place of the node][neighbour][row of the block, column of the block] */
+} Grid;
+
+/* 0 at the low side, 2 at the high side, 1 between: assembled elements differ only by this */
+static inline PetscInt GridSide(PetscInt x, PetscInt n)
+{
+  return x == 0 ? 0 : (x == n - 1 ? 2 : 1);
+}
+
+/* Rows of one node; with j NULL only counts */
+static PetscInt GridNode(const Grid *g, PetscInt node, PetscBool fixed, PetscInt c, PetscInt *j, PetscScalar *a)
+{
+  const PetscInt x = node % g->n, y = (node / g->n) % g->n, z = node / g->n / g->n;
+  const PetscInt place = GridSide(x, g->n) + 3 * GridSide(y, g->n) + 9 * GridSide(z, g->n);
+  PetscInt       n     = 0;
+
+  for (PetscInt dz = g->dim == 3 ? -1 : 0; dz <= (g->dim == 3 ? 1 : 0); dz++) {
+    for (PetscInt dy = -1; dy <= 1; dy++) {
+      for (PetscInt dx = -1; dx <= 1; dx++) {
+        const PetscInt   X = x + dx, Y = y + dy, Z = z + dz, k = dx + 1 + 3 * (dy + 1) + 9 * (dz + 1);
+        const PetscReal *b = g->block[place][k];
+
+        if (X < 0 || Y < 0 || Z < 0 || X >= g->n || Y >= g->n || (g->dim == 3 && Z >= g->n)) continue;
+        if (g->star && PetscAbs(dx) + PetscAbs(dy) + PetscAbs(dz) > 1) continue;
+        for (PetscInt d = 0; d < g->bs; d++, n++) {
+          if (!j) continue;
+          j[n] = ((Z * g->n + Y) * g->n + X) * g->bs + d;
+          /* a node of the clamped side keeps its diagonal; the rest of its rows and columns is stored as zeros, as assembly leaves it */
+          if (fixed && (z == 0 || Z == 0)) a[n] = (k == 13 && c == d) ? b[c * g->bs + d] : 0.0;
+          else a[n] = b[c * g->bs + d];
+        }
+      }
+    }
+  }
+  return n;
+}
+
+static PetscErrorCode GridFill(MPI_Comm comm, const Grid *g, PetscBool fixed, const char name[], Mat *A)
+{
+  LocalRows rows;
+
+  PetscFunctionBegin;
+  PetscCall(LocalRowsLayout(&rows, comm, PetscPowRealInt((PetscReal)g->n, (int)g->dim), g->bs, name));
+  for (PetscInt r = 0; r < rows.m; r++) rows.i[r + 1] = GridNode(g, (rows.rstart + r) / g->bs, fixed, r % g->bs, NULL, NULL);
+  PetscCall(LocalRowsAllocate(&rows, name));
+  for (PetscInt r = 0; r < rows.m; r++) (void)GridNode(g, (rows.rstart + r) / g->bs, fixed, r % g->bs, rows.j + rows.i[r], rows.a + rows.i[r]);
+  PetscCall(LocalRowsAssemble(&rows, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Laplacian(MPI_Comm comm, const char name[], const PetscReal arg[], PetscInt dim, PetscBool star, PetscReal diagonal, Mat *A)
+{
+  Grid g = {(PetscInt)arg[0], dim, 1, star, NULL};
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(27, &g.block));
+  for (PetscInt p = 0; p < 27; p++) {
+    for (PetscInt k = 0; k < 27; k++) g.block[p][k][0] = k == 13 ? diagonal : -1.0;
+  }
+  PetscCall(GridFill(comm, &g, PETSC_FALSE, name, A));
+  PetscCall(PetscFree(g.block));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GenerateP5(MPI_Comm comm, const char name[], const PetscReal arg[], Mat *A)
+{
+  return Laplacian(comm, name, arg, 2, PETSC_TRUE, 4.0, A);
+}
+
+static PetscErrorCode GenerateP9(MPI_Comm comm, const char name[], const PetscReal arg[], Mat *A)
+{
+  return Laplacian(comm, name, arg, 2, PETSC_FALSE, 8.0, A);
+}
+
+static PetscErrorCode GenerateP7(MPI_Comm comm, const char name[], const PetscReal arg[], Mat *A)
+{
+  return Laplacian(comm, name, arg, 3, PETSC_TRUE, 6.0, A);
+}
+
+static PetscErrorCode GenerateP27(MPI_Comm comm, const char name[], const PetscReal arg[], Mat *A)
+{
+  return Laplacian(comm, name, arg, 3, PETSC_FALSE, 26.0, A);
+}
+
+/* Stiffness of a trilinear unit cube of isotropic material, E = 1, nu = 1/4, by 2x2x2 Gauss points (exact for it) */
+static void ElasticityElement(PetscReal K[24][24])
+{
+  const PetscReal nu = 0.25, lambda = nu / ((1 + nu) * (1 - 2 * nu)), mu = 1 / (2 * (1 + nu));
+  const PetscReal point[2] = {0.5 - 0.5 / PetscSqrtReal(3.0), 0.5 + 0.5 / PetscSqrtReal(3.0)};
+
+  for (int a = 0; a < 24; a++) {
+    for (int b = 0; b < 24; b++) K[a][b] = 0.0;
+  }
+  for (int q = 0; q < 8; q++) {
+    const PetscReal x[3] = {point[q & 1], point[(q >> 1) & 1], point[q >> 2]};
+    PetscReal       grad[8][3];
+
+    for (int a = 0; a < 8; a++) {
+      PetscReal f[3], d[3];
+
+      for (int i = 0; i < 3; i++) {
+        d[i] = ((a >> i) & 1) ? 1.0 : -1.0;
+        f[i] = ((a >> i) & 1) ? x[i] : 1.0 - x[i];
+      }
+      grad[a][0] = d[0] * f[1] * f[2];
+      grad[a][1] = f[0] * d[1] * f[2];
+      grad[a][2] = f[0] * f[1] * d[2];
+    }
+    for (int a = 0; a < 8; a++) {
+      for (int b = 0; b < 8; b++) {
+        const PetscReal dot = grad[a][0] * grad[b][0] + grad[a][1] * grad[b][1] + grad[a][2] * grad[b][2];
+
+        for (int i = 0; i < 3; i++) {
+          for (int j = 0; j < 3; j++) K[3 * a + i][3 * b + j] += 0.125 * (lambda * grad[a][i] * grad[b][j] + mu * grad[a][j] * grad[b][i] + (i == j ? mu * dot : 0.0));
+        }
+      }
+    }
+  }
+}
+
+static PetscErrorCode GenerateElasticity(MPI_Comm comm, const char name[], const PetscReal arg[], Mat *A)
+{
+  Grid      g = {(PetscInt)arg[0], 3, 3, PETSC_FALSE, NULL};
+  PetscReal K[24][24];
+
+  PetscFunctionBegin;
+  PetscCheck(g.n >= 2, comm, PETSC_ERR_USER_INPUT, "%s: one element has two nodes along each side; N must be at least 2", name);
+  ElasticityElement(K);
+  PetscCall(PetscCalloc1(27, &g.block));
+  for (int p = 0; p < 27; p++) {
+    const int side[3] = {p % 3, p / 3 % 3, p / 9};
+
+    for (int e = 0; e < 8; e++) { /* the elements around a node; bit i says that the node is at their high side along axis i */
+      PetscBool exists = PETSC_TRUE;
+
+      for (int i = 0; i < 3; i++) {
+        if (side[i] == (((e >> i) & 1) ? 0 : 2)) exists = PETSC_FALSE;
+      }
+      for (int b = 0; exists && b < 8; b++) {
+        const int k = ((b & 1) - (e & 1) + 1) + 3 * (((b >> 1) & 1) - ((e >> 1) & 1) + 1) + 9 * ((b >> 2) - (e >> 2) + 1);
+
+        for (int i = 0; i < 3; i++) {
+          for (int j = 0; j < 3; j++) g.block[p][k][3 * i + j] += K[3 * e + i][3 * b + j];
+        }
+      }
+    }
+  }
+  PetscCall(GridFill(comm, &g, PETSC_TRUE, name, A));
+  PetscCall(PetscFree(g.block));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Random graphs ---- */
+
+/* Both ends of edge e: at every level one of four quadrants, the first three with the given probabilities */
+static inline void GraphEdge(PetscInt64 e, PetscInt scale, const PetscReal quadrant[3], PetscInt *row, PetscInt *col)
+{
+  PetscInt r = 0, c = 0;
+
+  for (PetscInt level = 0; level < scale; level++) {
+    const PetscReal u = GeneratorUniform(e * 64 + level);
+    const PetscInt  q = u <= quadrant[0] ? 0 : (u <= quadrant[0] + quadrant[1] ? 1 : (u <= quadrant[0] + quadrant[1] + quadrant[2] ? 2 : 3));
+
+    r = 2 * r + (q >> 1);
+    c = 2 * c + (q & 1);
+  }
+  *row = r;
+  *col = c;
+}
+
+/* Sorts each row and adds up entries of the same column */
+static PetscErrorCode LocalRowsMerge(LocalRows *rows)
+{
+  PetscInt n = 0, first = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < rows->m; r++) {
+    const PetscInt last = rows->i[r + 1], start = n;
+
+    PetscCall(PetscSortIntWithScalarArray(last - first, rows->j + first, rows->a + first));
+    for (PetscInt k = first; k < last; k++) {
+      if (n > start && rows->j[n - 1] == rows->j[k]) rows->a[n - 1] += rows->a[k];
+      else {
+        rows->j[n]   = rows->j[k];
+        rows->a[n++] = rows->a[k];
+      }
+    }
+    first          = last;
+    rows->i[r + 1] = n;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Graph(MPI_Comm comm, const char name[], const PetscReal arg[], const PetscReal quadrant[3], Mat *A)
+{
+  const PetscInt   scale = (PetscInt)arg[0];
+  const PetscInt64 edges = (PetscInt64)(arg[1] * PetscPowRealInt(2.0, (int)scale));
+  LocalRows        rows;
+  PetscInt        *fill, r, c;
+
+  PetscFunctionBegin;
+  PetscCheck(scale < 50, comm, PETSC_ERR_USER_INPUT, "%s: 2^SCALE is the number of rows; SCALE must be below 50", name);
+  PetscCall(LocalRowsLayout(&rows, comm, PetscPowRealInt(2.0, (int)scale), 1, name));
+  for (PetscInt64 e = 0; e < edges; e++) {
+    GraphEdge(e, scale, quadrant, &r, &c);
+    if (r >= rows.rstart && r < rows.rend) rows.i[r - rows.rstart + 1]++;
+  }
+  PetscCall(LocalRowsAllocate(&rows, name));
+  PetscCall(PetscMalloc1(rows.m, &fill));
+  PetscCall(PetscArraycpy(fill, rows.i, rows.m));
+  for (PetscInt64 e = 0; e < edges; e++) {
+    GraphEdge(e, scale, quadrant, &r, &c);
+    if (r >= rows.rstart && r < rows.rend) {
+      const PetscInt k = fill[r - rows.rstart]++;
+
+      rows.j[k] = c;
+      rows.a[k] = GeneratorUniform(e * 64 + 63);
+    }
+  }
+  PetscCall(PetscFree(fill));
+  PetscCall(LocalRowsMerge(&rows));
+  PetscCall(LocalRowsAssemble(&rows, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GenerateRMAT(MPI_Comm comm, const char name[], const PetscReal arg[], Mat *A)
+{
+  const PetscReal quadrant[3] = {0.57, 0.19, 0.19}; /* as Graph500 has them */
+
+  return Graph(comm, name, arg, quadrant, A);
+}
+
+static PetscErrorCode GenerateER(MPI_Comm comm, const char name[], const PetscReal arg[], Mat *A)
+{
+  const PetscReal quadrant[3] = {0.25, 0.25, 0.25};
+
+  return Graph(comm, name, arg, quadrant, A);
+}
+
+/* Columns of one row: the gaps between entries of equal probability are geometric; with j NULL only counts */
+static PetscInt RandomRow(PetscInt row, PetscInt N, PetscReal density, PetscInt *j, PetscScalar *a)
+{
+  const double logq = log1p(-(double)density);
+  PetscInt64   k    = GeneratorHash(row); /* each row has a stream of its own */
+  double       c    = -1.0;
+  PetscInt     n    = 0;
+
+  for (;;) {
+    k = GeneratorHash(k);
+    c += 1.0 + floor(log((double)GeneratorUniform(k)) / logq);
+    if (!(c < (double)N)) return n;
+    if (j) {
+      j[n] = (PetscInt)c;
+      a[n] = 2.0 * GeneratorUniform(k ^ 1) - 1.0;
+    }
+    n++;
+  }
+}
+
+static PetscErrorCode GenerateRandom(MPI_Comm comm, const char name[], const PetscReal arg[], Mat *A)
+{
+  LocalRows rows;
+
+  PetscFunctionBegin;
+  PetscCheck(arg[1] <= 1.0, comm, PETSC_ERR_USER_INPUT, "%s: DENSITY is the share of entries that are there, at most 1", name);
+  PetscCall(LocalRowsLayout(&rows, comm, arg[0], 1, name));
+  for (PetscInt r = 0; r < rows.m; r++) rows.i[r + 1] = RandomRow(rows.rstart + r, rows.M, arg[1], NULL, NULL);
+  PetscCall(LocalRowsAllocate(&rows, name));
+  for (PetscInt r = 0; r < rows.m; r++) (void)RandomRow(rows.rstart + r, rows.M, arg[1], rows.j + rows.i[r], rows.a + rows.i[r]);
+  PetscCall(LocalRowsAssemble(&rows, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Names ---- */
+
+static const struct {
+  const char *name, *args, *about;
+  int         nargs;
+  PetscErrorCode (*create)(MPI_Comm, const char[], const PetscReal[], Mat *);
+} Generators[] = {
+  {"p5",         "N",                "5-point Laplacian on an N x N grid",                               1, GenerateP5        },
+  {"p9",         "N",                "9-point Laplacian on an N x N grid",                               1, GenerateP9        },
+  {"p7",         "N",                "7-point Laplacian on an N x N x N grid",                           1, GenerateP7        },
+  {"p27",        "N",                "27-point Laplacian on an N x N x N grid",                          1, GenerateP27       },
+  {"elasticity", "N",                "trilinear elasticity on N x N x N nodes, 3 unknowns each",         1, GenerateElasticity},
+  {"rmat",       "SCALE,EDGEFACTOR", "R-MAT graph, 2^SCALE rows, about EDGEFACTOR entries in each",      2, GenerateRMAT      },
+  {"er",         "SCALE,EDGEFACTOR", "uniform random graph, 2^SCALE rows, about EDGEFACTOR entries",     2, GenerateER        },
+  {"random",     "ROWS,DENSITY",     "uniform random square matrix, DENSITY of its entries being there", 2, GenerateRandom    },
+};
+
+/* Finds the generator whose name stands before the colon, or -1 */
+static PetscErrorCode GeneratorFind(const char name[], int *which)
+{
+  const char *colon;
+
+  PetscFunctionBegin;
+  *which = -1;
+  PetscCall(PetscStrchr(name, ':', (char **)&colon));
+  for (int g = 0; colon && g < (int)PETSC_STATIC_ARRAY_LENGTH(Generators); g++) {
+    PetscBool same;
+    size_t    len;
+
+    PetscCall(PetscStrlen(Generators[g].name, &len));
+    PetscCall(PetscStrncmp(name, Generators[g].name, len, &same));
+    if (same && (size_t)(colon - name) == len) *which = g;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GeneratorMatches(const char name[], PetscBool *matches)
+{
+  int g;
+
+  PetscFunctionBegin;
+  PetscCall(GeneratorFind(name, &g));
+  *matches = g >= 0 ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GeneratorCreateMat(MPI_Comm comm, const char name[], Mat *A)
+{
+  PetscReal arg[2] = {0, 0};
+  int       g;
+  char     *p;
+
+  PetscFunctionBegin;
+  PetscCall(GeneratorFind(name, &g));
+  PetscCheck(g >= 0, comm, PETSC_ERR_USER_INPUT, "%s is no generator", name);
+  PetscCall(PetscStrchr(name, ':', &p));
+  for (int k = 0; k < Generators[g].nargs; k++) {
+    char  *end;
+    double v = strtod(p + 1, &end);
+
+    PetscCheck(end != p + 1 && *end == (k + 1 < Generators[g].nargs ? ',' : 0) && v > 0 && v < 1e15, comm, PETSC_ERR_USER_INPUT, "%s: write %s:%s with positive numbers", name, Generators[g].name, Generators[g].args);
+    PetscCheck(k == 1 || v == floor(v), comm, PETSC_ERR_USER_INPUT, "%s: %g must be a whole number", name, v);
+    arg[k] = (PetscReal)v;
+    p      = end;
+  }
+  PetscCall((*Generators[g].create)(comm, name, arg, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GeneratorHelp(MPI_Comm comm)
+{
+  PetscFunctionBegin;
+  for (int g = 0; g < (int)PETSC_STATIC_ARRAY_LENGTH(Generators); g++) {
+    char usage[64];
+
+    PetscCall(PetscSNPrintf(usage, sizeof(usage), "%s:%s", Generators[g].name, Generators[g].args));
+    PetscCall(PetscPrintf(comm, "  %-22s %s\n", usage, Generators[g].about));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,27 @@
+/*
+   Test matrices by name, such as p7:101 or rmat:16,8. A matrix depends on its name alone, never on the number of processes, and every
+   process makes its own rows.
+*/
+#pragma once
+
+#include <petscmat.h>
+
+PETSC_INTERN PetscErrorCode GeneratorMatches(const char[], PetscBool *);
+PETSC_INTERN PetscErrorCode GeneratorCreateMat(MPI_Comm, const char[], Mat *);
+PETSC_INTERN PetscErrorCode GeneratorHelp(MPI_Comm);
+
+/* The k-th number of the stream that every deterministic choice here is made from: the finalizer of splitmix64 */
+static inline PetscInt64 GeneratorHash(PetscInt64 k)
+{
+  unsigned long long z = (unsigned long long)k * 0x9E3779B97F4A7C15ULL + 0x9E3779B97F4A7C15ULL;
+
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
+  return (PetscInt64)((z ^ (z >> 31)) >> 1);
+}
+
+/* Uniform in (0,1] */
+static inline PetscReal GeneratorUniform(PetscInt64 k)
+{
+  return (PetscReal)(((double)(GeneratorHash(k) >> 10) + 1.0) / 9007199254740992.0);
+}

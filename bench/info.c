@@ -1,0 +1,121 @@
+/*
+   petscamb info: what a matrix is, and what each format would store of it.
+*/
+#include "bench.h"
+
+typedef struct {
+  const char    *format;
+  PetscLogDouble bytes, model, values; /* model and values: 0 where they say nothing */
+  char           note[96];
+} Stored;
+
+/* Converts, whatever the outcome would be worth, and asks what is there */
+static PetscErrorCode StoredShadow(Mat A, const char type[], Stored *s)
+{
+  MatShadowInfo  info;
+  Mat            B;
+  PetscLogDouble sum[3];
+
+  PetscFunctionBegin;
+  PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, &B));
+  PetscCall(MatShadowSetTune(B, MAT_SHADOW_TUNE_OFF));
+  PetscCall(MatShadowSetUp(B));
+  PetscCall(MatShadowGetInfo(B, &info));
+  sum[0] = info.bytes_stored;
+  sum[1] = info.bytes_model;
+  sum[2] = info.stored_values;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 3, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)A)));
+  s->format = type;
+  s->bytes  = sum[0];
+  s->model  = sum[1];
+  s->values = sum[2];
+  PetscCall(PetscSNPrintf(s->note, sizeof(s->note), "blocks of %" PetscInt_FMT ", chunks of %" PetscInt_FMT ", sorted among %" PetscInt_FMT ", %" PetscInt_FMT " segments", info.block_size, info.chunk_size, info.sort_scope, info.segments));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode InfoPrint(MPI_Comm comm, const char name[], const Shape *s, int n, const Stored stored[])
+{
+  PetscFunctionBegin;
+  PetscCall(PetscPrintf(comm, "%s\n", name));
+  PetscCall(PetscPrintf(comm, "  rows x columns      %" PetscInt_FMT " x %" PetscInt_FMT "\n", s->M, s->N));
+  PetscCall(PetscPrintf(comm, "  nonzeros            %.0f\n", s->nonzeros));
+  PetscCall(PetscPrintf(comm, "  symmetric           %s\n", s->symmetric ? "yes" : (s->pattern_symmetric ? "in pattern" : "no")));
+  PetscCall(PetscPrintf(comm, "  row lengths         %" PetscInt_FMT " to %" PetscInt_FMT ", mean %.2f, %" PetscInt_FMT " empty\n", s->row_min, s->row_max, s->row_mean, s->empty_rows));
+  PetscCall(PetscPrintf(comm, "  |row - column|      at most %" PetscInt_FMT ", mean %.1f\n", s->bandwidth, s->distance));
+  PetscCall(PetscPrintf(comm, "  dominant diagonal   in %.1f %% of the rows\n", s->M ? 100 * s->dominant / s->M : 0.0));
+  PetscCall(PetscPrintf(comm, "  contiguous columns "));
+  for (int k = 1; k <= 10; k++) {
+    if (s->run[k] > 0) PetscCall(PetscPrintf(comm, " %d%s: %.1f %%", k, k == 10 ? "+" : "", 100 * s->run[k] / s->nonzeros));
+  }
+  PetscCall(PetscPrintf(comm, " of the nonzeros\n"));
+  PetscCall(PetscPrintf(comm, "  kind                %s\n", s->fem_like ? "FEM-like: rows of about one length, a symmetric pattern" : "other"));
+  PetscCall(PetscPrintf(comm, "  %-8s %14s %8s %7s %14s %7s\n", "format", "bytes stored", "B/nnz", "of csr", "bytes modelled", "fill"));
+  for (int f = 0; f < n; f++) {
+    char model[32] = "-", fill[32] = "-";
+
+    if (stored[f].model > 0) PetscCall(PetscSNPrintf(model, sizeof(model), "%.0f", stored[f].model));
+    if (stored[f].values > 0) PetscCall(PetscSNPrintf(fill, sizeof(fill), "%.3f", stored[f].values / PetscMax(s->nonzeros, 1)));
+    PetscCall(PetscPrintf(comm, "  %-8s %14.0f %8.2f %7.3f %14s %7s  %s\n", stored[f].format, stored[f].bytes, stored[f].bytes / PetscMax(s->nonzeros, 1), stored[f].bytes / s->bytes_csr, model, fill, stored[f].note));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode InfoJSON(FILE *f, const char name[], const Shape *s, int n, const Stored stored[])
+{
+  PetscFunctionBegin;
+  fprintf(f, "  {\"matrix\": ");
+  PetscCall(ReportJSONString(f, name));
+  fprintf(f, ", \"rows\": %" PetscInt_FMT ", \"cols\": %" PetscInt_FMT ", \"nonzeros\": %.0f, \"symmetric\": %s, \"pattern_symmetric\": %s, \"fem_like\": %s,\n", s->M, s->N, s->nonzeros, s->symmetric ? "true" : "false", s->pattern_symmetric ? "true" : "false", s->fem_like ? "true" : "false");
+  fprintf(f, "   \"row_min\": %" PetscInt_FMT ", \"row_max\": %" PetscInt_FMT ", \"row_mean\": %.6g, \"empty_rows\": %" PetscInt_FMT ", \"bandwidth\": %" PetscInt_FMT ", \"mean_distance\": %.6g, \"dominant_rows\": %.0f,\n   \"nonzeros_in_runs\": [", s->row_min, s->row_max, s->row_mean, s->empty_rows, s->bandwidth, s->distance, s->dominant);
+  for (int k = 1; k <= 10; k++) fprintf(f, "%s%.0f", k > 1 ? ", " : "", s->run[k]);
+  fprintf(f, "],\n   \"formats\": [");
+  for (int k = 0; k < n; k++) {
+    fprintf(f, "%s{\"format\": \"%s\", \"bytes\": %.0f, \"note\": ", k ? ", " : "", stored[k].format, stored[k].bytes);
+    PetscCall(ReportJSONString(f, stored[k].note));
+    if (stored[k].model > 0) fprintf(f, ", \"bytes_model\": %.0f", stored[k].model);
+    if (stored[k].values > 0) fprintf(f, ", \"stored_values\": %.0f", stored[k].values);
+    fprintf(f, "}");
+  }
+  fprintf(f, "]}");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode InfoRun(MPI_Comm comm, int n, char *inputs[])
+{
+  char  json[PETSC_MAX_PATH_LEN] = "";
+  FILE *f                        = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-json", json, sizeof(json), NULL));
+  PetscCheck(n > 0, comm, PETSC_ERR_USER_INPUT, "info needs at least one file or generator, such as p7:50 (petscamb --help lists them)");
+  if (json[0]) PetscCall(ReportOpen(comm, json, &f));
+  if (f) fprintf(f, "[\n");
+  for (int i = 0; i < n; i++) {
+    Mat    A;
+    Rows   rows;
+    Shape  shape;
+    Stored stored[3] = {
+      {"csr",  0, 0, 0, "compressed rows, as MATAIJ"  },
+      {"sell", 0, 0, 0, "slices of 8 rows, as MATSELL"},
+      {NULL,   0, 0, 0, ""                            }
+    };
+
+    PetscCall(InputCreateMat(comm, inputs[i], &A));
+    PetscCall(RowsGet(A, &rows));
+    PetscCall(ShapeCompute(A, &rows, &shape));
+    PetscCall(RowsRestore(&rows));
+    stored[0].bytes = shape.bytes_csr;
+    stored[1].bytes = shape.bytes_sell;
+    PetscCall(StoredShadow(A, MATAMB, &stored[2]));
+    PetscCall(InfoPrint(comm, inputs[i], &shape, 3, stored));
+    if (f) {
+      PetscCall(InfoJSON(f, inputs[i], &shape, 3, stored));
+      fprintf(f, "%s\n", i + 1 < n ? "," : "");
+    }
+    PetscCall(MatDestroy(&A));
+  }
+  if (f) fprintf(f, "]\n");
+  if (f) PetscCheck(!fclose(f), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s: could not be written whole", json);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

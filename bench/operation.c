@@ -1,0 +1,170 @@
+/*
+   What can be timed. A run of an operation does its own timing, so that what belongs to it and what only prepares it stay apart.
+*/
+#include "bench.h"
+#include <petsctime.h>
+
+static PetscErrorCode CanMult(Contender c, PetscBool *can)
+{
+  *can = c->peer->mult ? PETSC_TRUE : PETSC_FALSE;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode OnceMult(Contender c, Case *k, PetscLogDouble *seconds)
+{
+  PetscLogDouble t0, t1;
+
+  PetscFunctionBegin;
+  PetscCall(PetscTime(&t0));
+  PetscCall((*c->peer->mult)(c, k->x, k->y));
+  PetscCall(PetscTime(&t1));
+  *seconds = t1 - t0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckMult(Contender c, Case *k, PetscReal *error)
+{
+  PetscFunctionBegin;
+  if (c->peer->fetch) PetscCall((*c->peer->fetch)(c, k->y));
+  PetscCall(ReferenceCheckMult(k, 1.0, k->x, NULL, k->y, error));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The matrix once, x once, y once */
+static PetscErrorCode BytesMult(Contender c, Case *k, PetscLogDouble *bytes)
+{
+  *bytes = c->bytes > 0 ? c->bytes + sizeof(PetscScalar) * ((PetscLogDouble)k->shape.M + k->shape.N) : 0;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode CanMultTranspose(Contender c, PetscBool *can)
+{
+  *can = c->peer->multtranspose ? PETSC_TRUE : PETSC_FALSE;
+  if (c->A) PetscCall(MatHasOperation(c->A, MATOP_MULT_TRANSPOSE, can));
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode OnceMultTranspose(Contender c, Case *k, PetscLogDouble *seconds)
+{
+  PetscLogDouble t0, t1;
+
+  PetscFunctionBegin;
+  PetscCall(PetscTime(&t0));
+  PetscCall((*c->peer->multtranspose)(c, k->xt, k->yt));
+  PetscCall(PetscTime(&t1));
+  *seconds = t1 - t0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckMultTranspose(Contender c, Case *k, PetscReal *error)
+{
+  PetscFunctionBegin;
+  if (c->peer->fetch) PetscCall((*c->peer->fetch)(c, k->yt));
+  PetscCall(ReferenceCheckMultTranspose(k, k->xt, k->yt, error));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CanMultAdd(Contender c, PetscBool *can)
+{
+  *can = c->peer->multadd ? PETSC_TRUE : PETSC_FALSE;
+  if (c->A) PetscCall(MatHasOperation(c->A, MATOP_MULT_ADD, can));
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode OnceMultAdd(Contender c, Case *k, PetscLogDouble *seconds)
+{
+  PetscLogDouble t0, t1;
+
+  PetscFunctionBegin;
+  PetscCall(PetscTime(&t0));
+  PetscCall((*c->peer->multadd)(c, k->x, k->z, k->y));
+  PetscCall(PetscTime(&t1));
+  *seconds = t1 - t0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckMultAdd(Contender c, Case *k, PetscReal *error)
+{
+  PetscFunctionBegin;
+  if (c->peer->fetch) PetscCall((*c->peer->fetch)(c, k->y));
+  PetscCall(ReferenceCheckMult(k, 1.0, k->x, k->z, k->y, error));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BytesMultAdd(Contender c, Case *k, PetscLogDouble *bytes)
+{
+  *bytes = c->bytes > 0 ? c->bytes + sizeof(PetscScalar) * (2.0 * k->shape.M + k->shape.N) : 0;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode BytesUnknown(Contender c, Case *k, PetscLogDouble *bytes)
+{
+  *bytes = 0;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode CanConvert(Contender c, PetscBool *can)
+{
+  PetscBool plain;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrcmp(c->name, MATAIJ, &plain));
+  *can = c->peer->convert && !plain ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OnceConvert(Contender c, Case *k, PetscLogDouble *seconds)
+{
+  return (*c->peer->convert)(c, k, seconds);
+}
+
+/* A subtype that only adds to an AIJ has nothing to update; those that hold their own values have */
+static PetscErrorCode CanUpdate(Contender c, PetscBool *can)
+{
+  PetscBool sell;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrcmp(c->name, MATSELL, &sell));
+  *can = c->peer->update && (sell || c->shadow) ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OnceUpdate(Contender c, Case *k, PetscLogDouble *seconds)
+{
+  return (*c->peer->update)(c, k, seconds);
+}
+
+/* What was converted or updated must multiply like the original */
+static PetscErrorCode CheckFresh(Contender c, Case *k, PetscReal *error)
+{
+  PetscFunctionBegin;
+  *error = 0;
+  if (!c->fresh) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecPoison(k->y));
+  PetscCall(MatMult(c->fresh, k->x, k->y));
+  PetscCall(ReferenceCheckMult(k, c->sign, k->x, NULL, k->y, error));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const Operation Operations[] = {
+  {"spmv",    "y = A x, MatMult()",                                              PETSC_TRUE,  PETSC_FALSE, CanMult,          OnceMult,          CheckMult,          BytesMult   },
+  {"spmvt",   "y = A^T x, MatMultTranspose()",                                   PETSC_TRUE,  PETSC_TRUE,  CanMultTranspose, OnceMultTranspose, CheckMultTranspose, BytesMult   },
+  {"spmvadd", "y = z + A x, MatMultAdd()",                                       PETSC_TRUE,  PETSC_FALSE, CanMultAdd,       OnceMultAdd,       CheckMultAdd,       BytesMultAdd},
+  {"convert", "from plain AIJ to ready to multiply, also given in own products", PETSC_FALSE, PETSC_FALSE, CanConvert,       OnceConvert,       CheckFresh,         BytesUnknown},
+  {"update",  "new values in the same pattern, also given in own products",      PETSC_FALSE, PETSC_FALSE, CanUpdate,        OnceUpdate,        CheckFresh,         BytesUnknown},
+};
+
+const Operation *OperationFind(const char name[])
+{
+  for (int o = 0; o < (int)PETSC_STATIC_ARRAY_LENGTH(Operations); o++) {
+    if (!strcmp(name, Operations[o].name)) return &Operations[o];
+  }
+  return NULL;
+}
+
+PetscErrorCode OperationHelp(MPI_Comm comm)
+{
+  PetscFunctionBegin;
+  for (int o = 0; o < (int)PETSC_STATIC_ARRAY_LENGTH(Operations); o++) PetscCall(PetscPrintf(comm, "  %-22s %s\n", Operations[o].name, Operations[o].about));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,79 @@
+/*
+   The yardstick: the loop over compressed rows that everyone writes first, as the compiler makes it, with threads over rows.
+*/
+#include "bench.h"
+
+static PetscErrorCode PeerCreate_CSR(Contender c, Case *k)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)k->A), &size));
+  if (size > 1) PetscCall(PetscSNPrintf(c->absent, sizeof(c->absent), "a loop over the rows of one process: run it on one rank, with threads"));
+  c->data  = &k->rows;
+  c->bytes = k->shape.bytes_csr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void RowsMult(const Rows *rows, const PetscScalar *x, const PetscScalar *z, PetscScalar *y)
+{
+  const PetscInt *restrict i = rows->i, *restrict j = rows->j;
+  const PetscScalar *restrict a = rows->a;
+
+#if defined(_OPENMP)
+  #pragma omp parallel for schedule(static)
+#endif
+  for (PetscInt r = 0; r < rows->m; r++) {
+    PetscScalar sum = z ? z[r] : 0.0;
+
+    for (PetscInt k = i[r]; k < i[r + 1]; k++) sum += a[k] * x[j[k]];
+    y[r] = sum;
+  }
+}
+
+static PetscErrorCode PeerMultAdd_CSR(Contender c, Vec x, Vec z, Vec y)
+{
+  const PetscScalar *xa, *za = NULL;
+  PetscScalar       *ya;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(x, &xa));
+  if (z) PetscCall(VecGetArrayRead(z, &za));
+  PetscCall(VecGetArrayWrite(y, &ya));
+  RowsMult((const Rows *)c->data, xa, za, ya);
+  PetscCall(VecRestoreArrayWrite(y, &ya));
+  if (z) PetscCall(VecRestoreArrayRead(z, &za));
+  PetscCall(VecRestoreArrayRead(x, &xa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PeerMult_CSR(Contender c, Vec x, Vec y)
+{
+  return PeerMultAdd_CSR(c, x, NULL, y);
+}
+
+/* One thread: rows scatter into each other's results */
+static PetscErrorCode PeerMultTranspose_CSR(Contender c, Vec x, Vec y)
+{
+  const Rows        *rows = (const Rows *)c->data;
+  const PetscScalar *xa;
+  PetscScalar       *ya;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(x, &xa));
+  PetscCall(VecGetArrayWrite(y, &ya));
+  PetscCall(PetscArrayzero(ya, rows->N));
+  for (PetscInt r = 0; r < rows->m; r++) {
+    for (PetscInt k = rows->i[r]; k < rows->i[r + 1]; k++) ya[rows->j[k]] += rows->a[k] * xa[r];
+  }
+  PetscCall(VecRestoreArrayWrite(y, &ya));
+  PetscCall(VecRestoreArrayRead(x, &xa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PeerDestroy_CSR(Contender c)
+{
+  return PETSC_SUCCESS;
+}
+
+const Peer PeerCSR = {"csr", PeerCreate_CSR, NULL, PeerMult_CSR, PeerMultTranspose_CSR, PeerMultAdd_CSR, NULL, NULL, NULL, NULL, PeerDestroy_CSR};

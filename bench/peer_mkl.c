@@ -1,0 +1,187 @@
+/*
+   Intel MKL's inspector-executor product, found at run time: -mkl_dir DIR, $MKLROOT, an active Python environment ($VIRTUAL_ENV; MKL is
+   on PyPI as "mkl"), then wherever the loader looks.
+*/
+#include "bench.h"
+#include <petsctime.h>
+#include <dlfcn.h>
+#if defined(_OPENMP)
+  #include <omp.h>
+#endif
+
+#if defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX) && !defined(PETSC_USE_64BIT_INDICES)
+
+/* From MKL's documentation: the values that its enumerations have */
+enum {
+  MKL_SUCCESS       = 0,
+  MKL_NON_TRANSPOSE = 10,
+  MKL_TRANSPOSE     = 11,
+  MKL_GENERAL       = 20,
+  MKL_THREADING_GNU = 3,
+  MKL_SEQUENTIAL    = 1
+};
+typedef struct {
+  int type, mode, diag;
+} MKLDescription;
+
+static struct {
+  void *library;
+  char  where[PETSC_MAX_PATH_LEN];
+  int (*set_threading_layer)(int);
+  void (*set_num_threads)(int);
+  int (*create)(void **, int, int, int, int *, int *, int *, double *);
+  int (*set_mv_hint)(void *, int, MKLDescription, int);
+  int (*optimize)(void *);
+  int (*mv)(int, double, void *, MKLDescription, const double *, double, double *);
+  int (*destroy)(void *);
+} MKL;
+
+static const MKLDescription General = {MKL_GENERAL, 0, 0};
+
+static PetscErrorCode MKLOpen(const char directory[])
+{
+  const char *const place[] = {"", "lib/", "lib/intel64/"}, *const name[] = {"libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so"};
+
+  PetscFunctionBegin;
+  for (int p = 0; p < 3 && !MKL.library; p++) {
+    for (int n = 0; n < 3 && !MKL.library; n++) {
+      if (directory) PetscCall(PetscSNPrintf(MKL.where, sizeof(MKL.where), "%s/%s%s", directory, place[p], name[n]));
+      else PetscCall(PetscSNPrintf(MKL.where, sizeof(MKL.where), "%s", name[n]));
+      MKL.library = dlopen(MKL.where, RTLD_NOW | RTLD_LOCAL);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+  #define MKLSymbol(member, symbol) (*(void **)&MKL.member = dlsym(MKL.library, symbol))
+
+static PetscErrorCode MKLFind(PetscBool *found)
+{
+  char      directory[PETSC_MAX_PATH_LEN];
+  PetscBool given;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-mkl_dir", directory, sizeof(directory), &given));
+  if (!MKL.library) {
+    if (given) PetscCall(MKLOpen(directory));
+    else {
+      if (getenv("MKLROOT")) PetscCall(MKLOpen(getenv("MKLROOT")));
+      if (getenv("VIRTUAL_ENV")) PetscCall(MKLOpen(getenv("VIRTUAL_ENV")));
+      PetscCall(MKLOpen(NULL));
+    }
+  }
+  *found = PETSC_FALSE;
+  if (!MKL.library) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!MKLSymbol(set_threading_layer, "MKL_Set_Threading_Layer") || !MKLSymbol(set_num_threads, "MKL_Set_Num_Threads")) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!MKLSymbol(create, "mkl_sparse_d_create_csr") || !MKLSymbol(set_mv_hint, "mkl_sparse_set_mv_hint")) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!MKLSymbol(optimize, "mkl_sparse_optimize")) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!MKLSymbol(mv, "mkl_sparse_d_mv") || !MKLSymbol(destroy, "mkl_sparse_destroy")) PetscFunctionReturn(PETSC_SUCCESS);
+  *found = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MKLCreate(const Rows *rows, void **A)
+{
+  const int calls = 1000; /* what the inspector may spend its time on */
+  int      *i     = (int *)rows->i;
+
+  PetscFunctionBegin;
+  PetscCheck((*MKL.create)(A, 0, rows->m, rows->N, i, i + 1, (int *)rows->j, (double *)rows->a) == MKL_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_LIB, "mkl_sparse_d_create_csr() failed");
+  (void)(*MKL.set_mv_hint)(*A, MKL_NON_TRANSPOSE, General, calls); /* a hint may be refused */
+  PetscCheck((*MKL.optimize)(*A) == MKL_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_LIB, "mkl_sparse_optimize() failed");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PeerCreate_MKL(Contender c, Case *k)
+{
+  PetscMPIInt size;
+  PetscBool   found;
+  int         threads = 1;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)k->A), &size));
+  PetscCall(MKLFind(&found));
+  if (!found) PetscCall(PetscSNPrintf(c->absent, sizeof(c->absent), "no usable libmkl_rt.so: pip install mkl, then -mkl_dir DIR, MKLROOT or an active environment"));
+  else if (size > 1) PetscCall(PetscSNPrintf(c->absent, sizeof(c->absent), "MKL multiplies within one process: run it on one rank, with threads"));
+  if (c->absent[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  #if defined(_OPENMP)
+  threads = omp_get_max_threads();
+  #endif
+  /* the runtime of GNU is the one this program has; MKL's own would be a second one beside it */
+  (void)(*MKL.set_threading_layer)(threads > 1 ? MKL_THREADING_GNU : MKL_SEQUENTIAL);
+  (*MKL.set_num_threads)(threads);
+  PetscCall(MKLCreate(&k->rows, &c->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MKLMult(Contender c, int operation, double beta, Vec x, Vec y)
+{
+  const PetscScalar *xa;
+  PetscScalar       *ya;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(x, &xa));
+  if (beta == 0.0) PetscCall(VecGetArrayWrite(y, &ya));
+  else PetscCall(VecGetArray(y, &ya));
+  PetscCheck((*MKL.mv)(operation, 1.0, c->data, General, xa, beta, ya) == MKL_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_LIB, "mkl_sparse_d_mv() failed");
+  if (beta == 0.0) PetscCall(VecRestoreArrayWrite(y, &ya));
+  else PetscCall(VecRestoreArray(y, &ya));
+  PetscCall(VecRestoreArrayRead(x, &xa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PeerMult_MKL(Contender c, Vec x, Vec y)
+{
+  return MKLMult(c, MKL_NON_TRANSPOSE, 0.0, x, y);
+}
+
+static PetscErrorCode PeerMultTranspose_MKL(Contender c, Vec x, Vec y)
+{
+  return MKLMult(c, MKL_TRANSPOSE, 0.0, x, y);
+}
+
+static PetscErrorCode PeerMultAdd_MKL(Contender c, Vec x, Vec z, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(VecCopy(z, y));
+  PetscCall(MKLMult(c, MKL_NON_TRANSPOSE, 1.0, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PeerConvert_MKL(Contender c, Case *k, PetscLogDouble *seconds)
+{
+  PetscLogDouble t0, t1;
+
+  PetscFunctionBegin;
+  if (c->data) (void)(*MKL.destroy)(c->data);
+  PetscCall(PetscTime(&t0));
+  PetscCall(MKLCreate(&k->rows, &c->data));
+  PetscCall(PetscTime(&t1));
+  *seconds = t1 - t0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PeerDestroy_MKL(Contender c)
+{
+  PetscFunctionBegin;
+  if (c->data) (void)(*MKL.destroy)(c->data);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const Peer PeerMKL = {"mkl", PeerCreate_MKL, NULL, PeerMult_MKL, PeerMultTranspose_MKL, PeerMultAdd_MKL, NULL, NULL, PeerConvert_MKL, NULL, PeerDestroy_MKL};
+
+#else
+
+static PetscErrorCode PeerCreate_MKL(Contender c, Case *k)
+{
+  return PetscSNPrintf(c->absent, sizeof(c->absent), "compared in real double precision with 32-bit indices alone");
+}
+
+static PetscErrorCode PeerDestroy_MKL(Contender c)
+{
+  return PETSC_SUCCESS;
+}
+
+const Peer PeerMKL = {"mkl", PeerCreate_MKL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, PeerDestroy_MKL};
+
+#endif

@@ -1,0 +1,111 @@
+/*
+   The right answers: row by row in extended precision from the plain AIJ, and the bound that any order of summation must keep.
+*/
+#include "bench.h"
+#include <float.h>
+
+#if defined(PETSC_USE_COMPLEX)
+typedef long double _Complex Extended;
+  #define MPI_EXTENDED MPI_C_LONG_DOUBLE_COMPLEX
+#else
+typedef long double Extended;
+  #define MPI_EXTENDED MPI_LONG_DOUBLE
+#endif
+
+#if defined(PETSC_USE_REAL_SINGLE)
+  #define SMALLEST_NORMAL FLT_MIN
+#else
+  #define SMALLEST_NORMAL DBL_MIN
+#endif
+
+/* What is there before a product must not survive it */
+PetscErrorCode VecPoison(Vec v)
+{
+  PetscScalar *a;
+  PetscInt     n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(v, &n));
+  PetscCall(VecGetArrayWrite(v, &a));
+  for (PetscInt k = 0; k < n; k++) a[k] = NAN;
+  PetscCall(VecRestoreArrayWrite(v, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* |y - right| in units of the rounding error that n terms of the given sum of magnitudes may have */
+static PetscReal InBounds(PetscScalar y, Extended right, PetscInt n, PetscReal magnitude)
+{
+  const PetscReal diff  = (PetscReal)PetscAbsScalar((PetscScalar)((Extended)y - right));
+  const PetscReal bound = ((PetscReal)n + 4) * (PETSC_MACHINE_EPSILON * magnitude + SMALLEST_NORMAL);
+
+  if (!(magnitude <= PETSC_MAX_REAL)) return PetscIsInfOrNanScalar(y) ? 0 : PETSC_MAX_REAL; /* Inf and NaN must arrive */
+  return PetscIsInfOrNanScalar(y) ? PETSC_MAX_REAL : diff / bound;
+}
+
+/* Checks y = alpha A x + z, z may be NULL */
+PetscErrorCode ReferenceCheckMult(const Case *c, PetscScalar alpha, Vec x, Vec z, Vec y, PetscReal *error)
+{
+  const Rows        *rows = &c->rows;
+  VecScatter         scatter;
+  Vec                all;
+  const PetscScalar *xa, *ya, *za = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(VecScatterCreateToAll(x, &scatter, &all));
+  PetscCall(VecScatterBegin(scatter, x, all, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterEnd(scatter, x, all, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecGetArrayRead(all, &xa));
+  PetscCall(VecGetArrayRead(y, &ya));
+  if (z) PetscCall(VecGetArrayRead(z, &za));
+  *error = 0;
+  for (PetscInt r = 0; r < rows->m; r++) {
+    Extended  sum       = za ? za[r] : 0;
+    PetscReal magnitude = za ? PetscAbsScalar(za[r]) : 0;
+
+    for (PetscInt k = rows->i[r]; k < rows->i[r + 1]; k++) {
+      sum += (Extended)alpha * (Extended)rows->a[k] * (Extended)xa[rows->j[k]];
+      magnitude += PetscAbsScalar(alpha) * PetscAbsScalar(rows->a[k]) * PetscAbsScalar(xa[rows->j[k]]);
+    }
+    *error = PetscMax(*error, InBounds(ya[r], sum, rows->i[r + 1] - rows->i[r], magnitude));
+  }
+  if (z) PetscCall(VecRestoreArrayRead(z, &za));
+  PetscCall(VecRestoreArrayRead(y, &ya));
+  PetscCall(VecRestoreArrayRead(all, &xa));
+  PetscCall(VecDestroy(&all));
+  PetscCall(VecScatterDestroy(&scatter));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, error, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)y)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Checks y = A^T x */
+PetscErrorCode ReferenceCheckMultTranspose(const Case *c, Vec x, Vec y, PetscReal *error)
+{
+  const Rows        *rows = &c->rows;
+  MPI_Comm           comm = PetscObjectComm((PetscObject)y);
+  Extended          *sum;
+  PetscReal         *magnitude;
+  PetscInt          *terms;
+  const PetscScalar *xa, *ya;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc3(rows->N, &sum, rows->N, &magnitude, rows->N, &terms));
+  PetscCall(VecGetArrayRead(x, &xa));
+  for (PetscInt r = 0; r < rows->m; r++) {
+    for (PetscInt k = rows->i[r]; k < rows->i[r + 1]; k++) {
+      sum[rows->j[k]] += (Extended)rows->a[k] * (Extended)xa[r];
+      magnitude[rows->j[k]] += PetscAbsScalar(rows->a[k]) * PetscAbsScalar(xa[r]);
+      terms[rows->j[k]]++;
+    }
+  }
+  PetscCall(VecRestoreArrayRead(x, &xa));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, (PetscMPIInt)rows->N, MPI_EXTENDED, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, magnitude, (PetscMPIInt)rows->N, MPIU_REAL, MPIU_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, terms, (PetscMPIInt)rows->N, MPIU_INT, MPI_SUM, comm));
+  PetscCall(VecGetArrayRead(y, &ya));
+  *error = 0;
+  for (PetscInt k = rows->cstart; k < rows->cend; k++) *error = PetscMax(*error, InBounds(ya[k - rows->cstart], sum[k], terms[k], magnitude[k]));
+  PetscCall(VecRestoreArrayRead(y, &ya));
+  PetscCall(PetscFree3(sum, magnitude, terms));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, error, 1, MPIU_REAL, MPIU_MAX, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,290 @@
+/*
+   petscamb bench: times operations on matrices with Mat types and other libraries taking turns, so that what drifts hits all alike.
+*/
+#include "bench.h"
+
+#define MAX_CONTENDERS 16
+#define MAX_OPERATIONS 8
+#define SETTLE         10 /* products before anything is timed: types that tune themselves are done by then */
+
+typedef struct {
+  MPI_Comm         comm;
+  Machine          machine;
+  PetscInt         ntypes, nops, reps;
+  char            *types[MAX_CONTENDERS];
+  const Operation *ops[MAX_OPERATIONS];
+  PetscReal        budget; /* seconds for one operation of one contender, about */
+  PetscInt         nresults, capacity;
+  Result          *results;
+} Bench;
+
+/* Each once, in the order of first mention */
+static PetscErrorCode BenchAddOperation(Bench *b, const Operation *op)
+{
+  PetscFunctionBegin;
+  for (PetscInt o = 0; o < b->nops; o++) {
+    if (b->ops[o] == op) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCheck(b->nops < MAX_OPERATIONS, b->comm, PETSC_ERR_USER_INPUT, "-ops: more than %d operations", MAX_OPERATIONS);
+  b->ops[b->nops++] = op;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BenchOptions(Bench *b, char csv[], char json[], size_t len)
+{
+  const char *const types[] = {"aij", "amb", "sell", "aijperm", "csr", "mkl", "graphblas"};
+  char             *names[MAX_OPERATIONS];
+  PetscInt          n = MAX_OPERATIONS;
+  PetscBool         given;
+
+  PetscFunctionBegin;
+  b->ntypes = MAX_CONTENDERS;
+  b->budget = 0.3;
+  PetscOptionsBegin(b->comm, NULL, "Measuring options", "");
+  PetscCall(PetscOptionsStringArray("-types", "Mat types and other libraries (csr, mkl, graphblas)", NULL, b->types, &b->ntypes, &given));
+  if (!given) {
+    b->ntypes = (PetscInt)PETSC_STATIC_ARRAY_LENGTH(types);
+    for (PetscInt t = 0; t < b->ntypes; t++) PetscCall(PetscStrallocpy(types[t], &b->types[t]));
+  }
+  PetscCall(PetscOptionsStringArray("-ops", "Operations", NULL, names, &n, &given));
+  if (!given) {
+    n = 1;
+    PetscCall(PetscStrallocpy("spmv", &names[0]));
+  }
+  PetscCall(PetscOptionsInt("-reps", "Timed runs of each; by default as many as fit -seconds, at least 11", NULL, b->reps, &b->reps, &given));
+  PetscCheck(!given || b->reps > 0, b->comm, PETSC_ERR_USER_INPUT, "-reps %" PetscInt_FMT " must be positive", b->reps);
+  PetscCall(PetscOptionsReal("-seconds", "Time for one operation of one contender, about", NULL, b->budget, &b->budget, NULL));
+  PetscCall(PetscOptionsString("-csv", "File for the results as comma-separated values", NULL, csv, csv, len, NULL));
+  PetscCall(PetscOptionsString("-json", "File for the results as JSON", NULL, json, json, len, NULL));
+  PetscOptionsEnd();
+  for (PetscInt o = 0; o < n; o++) {
+    const Operation *op = OperationFind(names[o]);
+
+    PetscCheck(op, b->comm, PETSC_ERR_USER_INPUT, "-ops %s: no operation of that name (petscamb --help lists them)", names[o]);
+    if (!op->product) PetscCall(BenchAddOperation(b, OperationFind("spmv"))); /* costs are given in products */
+    PetscCall(BenchAddOperation(b, op));
+    PetscCall(PetscFree(names[o]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Once(Bench *b, const Operation *op, Contender c, Case *k, PetscLogDouble *seconds)
+{
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Barrier(b->comm));
+  PetscCall((*op->once)(c, k, seconds));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Poisons the result, makes it again and compares it */
+static PetscErrorCode RightOrWrong(Bench *b, const Operation *op, Contender c, Case *k, PetscReal *error)
+{
+  PetscLogDouble t;
+  PetscReal      e;
+
+  PetscFunctionBegin;
+  PetscCall(VecPoison(op->transpose ? k->yt : k->y));
+  PetscCall(Once(b, op, c, k, &t));
+  PetscCall((*op->check)(c, k, &e));
+  *error = PetscMax(*error, e);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* How many timed runs a contender gets */
+static PetscErrorCode Repetitions(Bench *b, const Operation *op, Contender c, Case *k, PetscInt *reps)
+{
+  PetscLogDouble t;
+
+  PetscFunctionBegin;
+  PetscCall(Once(b, op, c, k, &t));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &t, 1, MPI_DOUBLE, MPI_MAX, b->comm));
+  *reps = b->reps;
+  if (!*reps) *reps = (PetscInt)PetscMax(op->product ? 11.0 : 5.0, PetscMin(5000.0, b->budget / PetscMax(t, 1e-7)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The least time in which this machine reads so many bytes, measured beside the products */
+static PetscErrorCode ReadTurn(Bench *b, PetscLogDouble bytes, PetscLogDouble *least)
+{
+  const size_t mine  = (size_t)(bytes / b->machine.ranks) / 512 * 512;
+  const size_t reads = PetscMin(PetscMax(mine, 512), b->machine.bytes / 512 * 512);
+
+  PetscFunctionBegin;
+  for (int pass = 0; pass < 2 * MACHINE_READ_KERNELS; pass++) {
+    PetscLogDouble t;
+
+    PetscCallMPI(MPI_Barrier(b->comm));
+    PetscCall(MachineRead(&b->machine, reads, pass % MACHINE_READ_KERNELS, &t));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &t, 1, MPI_DOUBLE, MPI_MAX, b->comm));
+    t *= bytes / b->machine.ranks / (PetscLogDouble)reads;
+    if (pass >= MACHINE_READ_KERNELS) *least = *least > 0 ? PetscMin(*least, t) : t;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ResultAdd(Bench *b, const Operation *op, Contender c, Case *k, Result **result)
+{
+  Result *r;
+  char   *base;
+
+  PetscFunctionBegin;
+  if (b->nresults == b->capacity) {
+    Result *more;
+
+    PetscCall(PetscCalloc1(2 * b->capacity + 64, &more));
+    PetscCall(PetscArraycpy(more, b->results, b->nresults));
+    PetscCall(PetscFree(b->results));
+    b->results  = more;
+    b->capacity = 2 * b->capacity + 64;
+  }
+  r = &b->results[b->nresults++];
+  PetscCall(PetscStrrchr(k->name, '/', &base)); /* what follows the last slash, or all */
+  PetscCall(PetscStrncpy(r->matrix, base, sizeof(r->matrix)));
+  PetscCall(PetscStrncpy(r->op, op->name, sizeof(r->op)));
+  PetscCall(PetscStrncpy(r->type, c->name, sizeof(r->type)));
+  r->rows     = k->shape.M;
+  r->cols     = k->shape.N;
+  r->nonzeros = k->shape.nonzeros;
+  r->fem_like = k->shape.fem_like;
+  r->product  = op->product;
+  *result     = r;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Measured(Bench *b, const Operation *op, Contender c, Case *k, PetscInt reps, PetscReal times[], PetscLogDouble read, PetscReal error, PetscBool *right)
+{
+  Result *r;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, times, (PetscMPIInt)reps, MPIU_REAL, MPIU_MAX, b->comm));
+  PetscCall(PetscSortReal(reps, times));
+  PetscCall(ResultAdd(b, op, c, k, &r));
+  PetscCall(PetscStrncpy(r->note, c->note, sizeof(r->note)));
+  r->reps   = reps;
+  r->median = (times[(reps - 1) / 2] + times[reps / 2]) / 2;
+  r->least  = times[0];
+  r->error  = error;
+  if (op->product) {
+    r->flops = 2.0 * k->shape.nonzeros / r->median;
+    PetscCall((*op->bytes)(c, k, &r->bytes));
+    r->matrix_bytes = c->bytes;
+    if (read > 0) r->read = read / r->median;
+  }
+  if (op == OperationFind("spmv")) c->median_mult = r->median;
+  if (!op->product && c->median_mult > 0) r->products = r->median / c->median_mult;
+  PetscCall(PetscStrncpy(r->status, error <= 1 ? "ok" : "WRONG", sizeof(r->status)));
+  if (!(error <= 1)) *right = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All contenders in turn, in as many rounds as the smallest number of repetitions */
+static PetscErrorCode BenchOperation(Bench *b, const Operation *op, Case *k, PetscInt n, Contender all[], PetscBool *right)
+{
+  Contender      c[MAX_CONTENDERS];
+  PetscInt       nc = 0, reps[MAX_CONTENDERS], done[MAX_CONTENDERS], rounds = PETSC_MAX_INT, first = b->nresults, aij = -1;
+  PetscReal     *times[MAX_CONTENDERS], error[MAX_CONTENDERS];
+  PetscLogDouble read[MAX_CONTENDERS];
+
+  PetscFunctionBegin;
+  for (PetscInt t = 0; t < n; t++) {
+    PetscBool can = PETSC_FALSE;
+
+    if (!all[t]->absent[0]) PetscCall((*op->can)(all[t], &can));
+    if (can) c[nc++] = all[t];
+  }
+  for (PetscInt t = 0; t < nc; t++) {
+    done[t]  = 0;
+    error[t] = read[t] = 0;
+    if (c[t]->peer->load) PetscCall((*c[t]->peer->load)(c[t], op->transpose ? k->xt : k->x));
+    PetscCall(RightOrWrong(b, op, c[t], k, &error[t]));
+    PetscCall(Repetitions(b, op, c[t], k, &reps[t]));
+    PetscCall(PetscMalloc1(reps[t], &times[t]));
+    rounds = PetscMin(rounds, PetscMin(reps[t], 11));
+  }
+  for (PetscInt round = 0; round < rounds && nc; round++) {
+    for (PetscInt t = 0; t < nc; t++) {
+      const PetscInt until = (PetscInt)((PetscInt64)reps[t] * (round + 1) / rounds);
+      PetscLogDouble bytes, seconds;
+
+      if (op->product) PetscCall(Once(b, op, c[t], k, &seconds)); /* brings the contender's data back where it would be */
+      if (round == rounds - 1) PetscCall(VecPoison(op->transpose ? k->yt : k->y));
+      while (done[t] < until) {
+        PetscCall(Once(b, op, c[t], k, &seconds));
+        times[t][done[t]++] = (PetscReal)seconds;
+      }
+      PetscCall((*op->bytes)(c[t], k, &bytes));
+      if (bytes > 0) PetscCall(ReadTurn(b, bytes, &read[t]));
+      if (round == rounds - 1) {
+        PetscReal e;
+
+        PetscCall((*op->check)(c[t], k, &e));
+        error[t] = PetscMax(error[t], e);
+      }
+    }
+  }
+  for (PetscInt t = 0; t < nc; t++) {
+    PetscBool plain;
+
+    PetscCall(Measured(b, op, c[t], k, reps[t], times[t], read[t], error[t], right));
+    PetscCall(PetscFree(times[t]));
+    PetscCall(PetscStrcmp(c[t]->name, MATAIJ, &plain));
+    if (plain && aij < 0) aij = first + t;
+  }
+  for (PetscInt r = first; r < b->nresults && aij >= 0 && op->product; r++) b->results[r].ratio = b->results[aij].median / b->results[r].median;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BenchCase(Bench *b, const char name[], PetscBool *right)
+{
+  Contender c[MAX_CONTENDERS];
+  Case      k;
+  PetscInt  first = b->nresults, present = 0;
+
+  PetscFunctionBegin;
+  PetscCall(CaseCreate(b->comm, name, &k));
+  for (PetscInt t = 0; t < b->ntypes; t++) {
+    PetscCall(ContenderCreate(&k, b->types[t], &c[t]));
+    if (!c[t]->absent[0]) {
+      present++;
+      for (PetscInt s = 0; c[t]->shadow && s < SETTLE; s++) PetscCall(MatMult(c[t]->A, k.x, k.y));
+      if (c[t]->peer->describe) PetscCall((*c[t]->peer->describe)(c[t]));
+    }
+  }
+  PetscCheck(present, b->comm, PETSC_ERR_USER_INPUT, "None of the types asked for is here; the first, %s: %s", c[0]->name, c[0]->absent);
+  for (PetscInt o = 0; o < b->nops; o++) PetscCall(BenchOperation(b, b->ops[o], &k, b->ntypes, c, right));
+  for (PetscInt t = 0; t < b->ntypes; t++) {
+    Result *r;
+
+    if (!c[t]->absent[0]) continue;
+    PetscCall(ResultAdd(b, b->ops[0], c[t], &k, &r));
+    PetscCall(PetscStrncpy(r->status, "absent", sizeof(r->status)));
+    PetscCall(PetscStrncpy(r->absent, c[t]->absent, sizeof(r->absent)));
+  }
+  PetscCall(ReportCase(b->comm, &k, b->nresults - first, b->results + first));
+  for (PetscInt t = 0; t < b->ntypes; t++) PetscCall(ContenderDestroy(&c[t]));
+  PetscCall(CaseDestroy(&k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BenchRun(MPI_Comm comm, int n, char *inputs[], PetscBool *right)
+{
+  Bench b;
+  char  csv[PETSC_MAX_PATH_LEN] = "", json[PETSC_MAX_PATH_LEN] = "";
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(&b, sizeof(b)));
+  b.comm = comm;
+  *right = PETSC_TRUE;
+  PetscCall(BenchOptions(&b, csv, json, sizeof(csv)));
+  PetscCheck(n > 0, comm, PETSC_ERR_USER_INPUT, "bench needs at least one file or generator, such as p7:50 (petscamb --help lists them)");
+  PetscCall(MachineCreate(comm, &b.machine));
+  PetscCall(ReportMachine(comm, &b.machine));
+  for (int i = 0; i < n; i++) PetscCall(BenchCase(&b, inputs[i], right));
+  PetscCall(ReportSummary(comm, b.nresults, b.results));
+  if (csv[0]) PetscCall(ReportCSV(comm, csv, &b.machine, b.nresults, b.results));
+  if (json[0]) PetscCall(ReportJSON(comm, json, &b.machine, b.nresults, b.results));
+  PetscCall(MachineDestroy(&b.machine));
+  for (PetscInt t = 0; t < b.ntypes; t++) PetscCall(PetscFree(b.types[t]));
+  PetscCall(PetscFree(b.results));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

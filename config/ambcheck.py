@@ -1,0 +1,143 @@
+"""Configure's tests: small programs compiled, linked and run with the compiler and the PETSc chosen."""
+import os
+import re
+import subprocess
+import tempfile
+
+from ambsys import Stop
+
+PETSC_PROGRAM = r"""
+#include <petscksp.h>
+int main(int argc, char **argv)
+{
+  PetscInt    major, minor, sub, release;
+  char        vendor[MPI_MAX_LIBRARY_VERSION_STRING] = "MPIUNI";
+  PetscMPIInt n;
+  size_t      index;
+  Mat         A;
+
+  if (PetscInitialize(&argc, &argv, NULL, NULL)) return 1;
+  if (PetscGetVersionNumber(&major, &minor, &sub, &release)) return 1;
+  (void)n;
+#if !defined(PETSC_HAVE_MPIUNI)
+  if (MPI_Get_library_version(vendor, &n)) return 1;
+#endif
+  if (PetscDataTypeGetSize(PETSC_INT, &index)) return 1;
+  if (MatCreate(PETSC_COMM_SELF, &A) || MatDestroy(&A)) return 1;
+  printf("\nversion=%d.%d.%d scalar=%d real=%d index=%d vendor=%.60s\n", (int)major, (int)minor, (int)sub, (int)sizeof(PetscScalar), (int)sizeof(PetscReal), (int)index, vendor);
+  return PetscFinalize() ? 1 : 0;
+}
+"""
+
+OPENMP_PROGRAM = r"""
+#include <omp.h>
+int main(void)
+{
+  int n = 0;
+#pragma omp parallel for reduction(+ : n)
+  for (int i = 0; i < 100; i++) n += omp_get_num_threads() > 0;
+  return n != 100;
+}
+"""
+
+ZLIB_PROGRAM = r"""
+#include <zlib.h>
+int main(void) { return gzopen("", "rb") != 0; }
+"""
+
+AVX512_PROGRAM = r"""
+#include <immintrin.h>
+void f(double *y, const double *x, const int *j) { _mm512_storeu_pd(y, _mm512_fmadd_pd(_mm512_i32gather_pd(_mm256_loadu_si256((const __m256i *)j), x, 8), _mm512_loadu_pd(x), _mm512_loadu_pd(y))); }
+int  main(void) { return 0; }
+"""
+
+AVX2_PROGRAM = r"""
+#include <immintrin.h>
+void f(double *y, const double *x, const int *j) { _mm256_storeu_pd(y, _mm256_fmadd_pd(_mm256_i32gather_pd(x, _mm_loadu_si128((const __m128i *)j), 8), _mm256_loadu_pd(x), _mm256_loadu_pd(y))); }
+int  main(void) { return 0; }
+"""
+
+AVX512_FLAGS = ["-mavx512f", "-mavx512vl", "-mavx512bw", "-mavx512dq", "-mavx2", "-mfma"]
+AVX2_FLAGS = ["-mavx2", "-mfma"]
+
+
+class Compiler:
+    def __init__(self, cc, flags, log):
+        self.cc, self.flags, self.log = cc, flags, log
+
+    def works(self, program, flags=(), libs=(), run=False):
+        """(true where it compiles, links and on demand runs; the output of the last step)"""
+        with tempfile.TemporaryDirectory(prefix="petsc-amb-") as work:
+            source, binary = os.path.join(work, "check.c"), os.path.join(work, "check")
+            with open(source, "w") as out:
+                out.write(program)
+            code, text = self.log.capture(self.cc + self.flags + list(flags) + [source, "-o", binary] + list(libs))
+            if code == 0 and run:
+                env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_plm="isolated", ASAN_OPTIONS="detect_leaks=0")
+                code, text = self.log.capture([binary], env=env, cwd=work, timeout=60)
+            return code == 0, text
+
+    def version(self):
+        code, text = self.log.capture(self.cc + ["--version"])
+        return text.splitlines()[0].strip() if code == 0 and text.strip() else ""
+
+
+def missing_libraries(text):
+    """Shared libraries that the loader did not find, from its message."""
+    return re.findall(r"(\S+\.so\S*): cannot open shared object file", text)
+
+
+def stand_ins(petsc, text, target, log):
+    """On a machine without an NVIDIA driver a PETSc with CUDA lacks the driver's libraries: link the toolkit's stubs by the names asked for."""
+    folders = re.findall(r"-L(\S+)", petsc.vars.get("CUDA_LIB", ""))
+    made = False
+    for name in missing_libraries(text):
+        base = name.split(".so")[0] + ".so"
+        for folder in folders + [os.path.join(folder, "stubs") for folder in folders]:
+            if os.path.exists(os.path.join(folder, base)):
+                os.makedirs(target, exist_ok=True)
+                link = os.path.join(target, name)
+                if os.path.lexists(link):
+                    os.remove(link)
+                os.symlink(os.path.join(folder, base), link)
+                made = True
+                break
+    if made:
+        log.say("  no NVIDIA driver here: running with the toolkit's stand-ins for its libraries")
+    return made
+
+
+def petsc(compiler, found, flags, libs, stubs):
+    """Compile, link and run with PETSc; its answers must be those of its headers. Returns the MPI's name and whether stand-ins are needed."""
+    log, needs = compiler.log, False
+    ok, text = compiler.works(PETSC_PROGRAM, flags, libs)
+    if not ok:
+        errors = [line for line in text.splitlines() if "error" in line][:4] or text.splitlines()[-4:]
+        raise Stop("%s: a small program does not compile and link with it (compiler %s):\n  %s\nThe MPI compiler must be that of this PETSc: give it as CC=... (%s has all)"
+                   % (found.where, " ".join(compiler.cc), "\n  ".join(errors), log.path))
+    ok, text = compiler.works(PETSC_PROGRAM, flags, libs, run=True)
+    for _ in range(4):
+        if ok or not missing_libraries(text) or not stand_ins(found, text, stubs, log):
+            break
+        needs = True
+        path = os.environ.get("LD_LIBRARY_PATH", "")
+        if stubs not in path.split(":"):
+            os.environ["LD_LIBRARY_PATH"] = ":".join(filter(None, (stubs, path)))
+        ok, text = compiler.works(PETSC_PROGRAM, flags, libs, run=True)
+    answer = re.search(r"^version=(\S+) scalar=(\d+) real=(\d+) index=(\d+) vendor=(.*)$", text, re.M)
+    if not ok or not answer:
+        raise Stop("%s: a small program links with it but does not run:\n  %s\n(%s has all)" % (found.where, "\n  ".join(text.splitlines()[-6:]), log.path))
+    real = {"single": 4, "double": 8}[found.precision]
+    expected = ("%d.%d.%d" % found.version, str(real * (1 + (found.scalar == "complex"))), str(real), str(found.index // 8))
+    if answer.groups()[:4] != expected:
+        raise Stop("%s: its library says version, scalar, real and index size %s, its headers say %s: they do not belong together"
+                   % (found.where, " ".join(answer.groups()[:4]), " ".join(expected)))
+    return answer.group(5).split(",")[0].strip(), needs
+
+
+def gpu_driver():
+    """Whether the NVIDIA driver is here, so that CUDA programs can be run and not only compiled."""
+    try:
+        return subprocess.run(["nvidia-smi", "-L"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+    except OSError:
+        return False

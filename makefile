@@ -1,0 +1,162 @@
+# make run     finds or installs what is needed, configures, builds, and runs the main job
+# make test    the same, then all tests (TESTS=pattern chooses)
+# make check   a quick solve in an unmodified PETSc example with the plugin loaded
+# make all     the library, bin/solve, bin/petscamb and the test programs
+# make where   prints the path of the library
+# make install library, header and petscamb.pc into PREFIX (DESTDIR honoured)
+# make clean   removes what was built; make distclean also the configurations
+#
+# PETSC_DIR and PETSC_ARCH, given or in the environment, choose the PETSc; BUILD=name chooses a configuration by its name.
+
+PYTHON ?= python3
+.DEFAULT_GOAL := all
+.SUFFIXES:
+.SECONDARY:
+.DELETE_ON_ERROR:
+.PHONY: all lib bin examples programs run test check where install clean distclean cuda-check
+
+unconfigured := clean distclean
+ifneq ($(filter-out $(unconfigured),$(or $(MAKECMDGOALS),all)),)
+
+quote = '$(subst ','\'',$1)'
+chosen := $(foreach v,PETSC_DIR PETSC_ARCH,$(if $(filter command%,$(origin $v)),$v=$(call quote,$($v)))) $(if $(BUILD),--name=$(call quote,$(BUILD)))
+B := $(shell command -v $(PYTHON) >/dev/null && $(PYTHON) configure.py --make $(chosen))
+ifeq ($(B),)
+  $(if $(shell command -v $(PYTHON)),,$(info python3 is needed: apt-get install python3))
+  $(error petsc-amb is not configured)
+endif
+B := $(patsubst $(CURDIR)/%,%,$(B))
+include $(B)/conf.mk
+
+# all cores, unless make was told otherwise
+ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS) $(shell tr '\0' '\n' < /proc/$$PPID/cmdline | grep -E '^(-[a-zA-Z]*j|--jobs)' | sed 's/.*/-j/')),)
+  MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
+endif
+
+LIB      := $(B)/lib/libpetscamb.so
+ARCHIVE  := $(B)/lib/libpetscamb.a
+BIN      := $(B)/bin
+EXAMPLES := $(B)/examples
+PREFIX   ?= $(AMB_PREFIX)
+
+# sources; a kernel file that the compiler has no instructions for is left out
+sources  := $(sort $(wildcard src/sys/*.c src/mat/*/*.c src/mat/impls/*/*.c))
+sources  := $(filter-out $(if $(AMB_AVX512_FLAGS),,%_avx512.c) $(if $(AMB_AVX2_FLAGS),,%_avx2.c),$(sources))
+cuda     := $(sort $(wildcard src/mat/*/*.cu src/mat/impls/*/*.cu))
+objects  := $(sources:%.c=$(B)/obj/%.o) $(if $(AMB_CUDA),$(cuda:%.cu=$(B)/obj/%.cu.o))
+bench    := $(sort $(wildcard bench/*.c))
+ksp      := $(sort $(wildcard src/ksp/examples/*.c))
+helpers  := $(if $(wildcard test/*.c),$(shell grep -LE '\<int +main\>' test/*.c))
+tests    := $(filter-out $(helpers),$(sort $(wildcard test/*.c)))
+stock    := $(if $(AMB_EXAMPLES_SRC),ex2 ex45 ex56)
+
+headers  := $(patsubst %/,%,$(sort $(dir $(wildcard src/sys/*.h src/mat/*/*.h src/mat/impls/*/*.h))))
+INCLUDES := -include $(B)/petscambconf.h -Iinclude $(addprefix -I,$(headers)) $(AMB_INCLUDES)
+CFLAGS   := -std=gnu11 -O3 -g -Wall -Wextra -Werror -Wno-unused-parameter -fPIC $(AMB_VISIBILITY) $(AMB_OPENMP_FLAGS) $(AMB_CFLAGS)
+LDFLAGS  := $(AMB_OPENMP_FLAGS) $(AMB_CFLAGS) $(AMB_LDFLAGS)
+NVFLAGS  := $(AMB_CXX:%=-ccbin %) -O3 -std=c++17 -lineinfo $(AMB_GENCODE) -Werror all-warnings -Xcompiler -fPIC,-Wall,-Wno-unused-parameter
+
+# nothing but the answer on the output of make where, nothing at all under make -s
+say = $(if $(findstring s,$(firstword -$(MAKEFLAGS))),@:,@printf '  %-5s %s\n' $1 $2 $(if $(filter where,$(MAKECMDGOALS)),>&2))
+here = @mkdir -p $(@D)
+
+all: lib bin programs
+lib: $(LIB) $(ARCHIVE)
+	@test "$$(readlink bin)" = "$(BIN)" || { rm -f bin; ln -s "$(BIN)" bin; }
+bin: lib $(if $(bench),$(BIN)/petscamb) $(ksp:src/ksp/examples/%.c=$(BIN)/%)
+programs: $(tests:test/%.c=$(B)/test/%)
+examples: $(stock:%=$(EXAMPLES)/%)
+
+$(LIB): $(objects)
+	$(here)
+	$(call say,LINK,$@)
+	@$(AMB_LINK) -shared -o $@ $^ -Wl,-z,defs $(LDFLAGS) $(AMB_LIBS) $(AMB_CUDA_LIBS)
+
+# for programs that reach inside: the library's symbols are hidden but for its interface
+$(ARCHIVE): $(objects)
+	$(here)
+	@rm -f $@ && $(or $(AR),ar) rcs $@ $^
+
+$(B)/obj/%_avx512.o: isa = $(AMB_AVX512_FLAGS)
+$(B)/obj/%_avx2.o: isa = $(AMB_AVX2_FLAGS)
+$(B)/obj/%.o: %.c $(B)/conf.mk $(B)/petscambconf.h
+	$(here)
+	$(call say,CC,$<)
+	@$(AMB_CC) -c $(CFLAGS) $(isa) $(INCLUDES) -MMD -MP -o $@ $<
+$(B)/obj/%.cu.o: %.cu $(B)/conf.mk $(B)/petscambconf.h
+	$(here)
+	$(call say,NVCC,$<)
+	@$(AMB_NVCC) -c $(NVFLAGS) $(INCLUDES) -MMD -MP -o $@ $<
+
+rpath = -Wl,-rpath,'$$ORIGIN/../lib'
+$(BIN)/petscamb: $(bench:%.c=$(B)/obj/%.o) $(ARCHIVE)
+	$(here)
+	$(call say,LINK,$@)
+	@$(AMB_LINK) -o $@ $^ $(LDFLAGS) $(AMB_LIBS) $(AMB_CUDA_LIBS) -ldl
+$(BIN)/%: $(B)/obj/src/ksp/examples/%.o $(LIB)
+	$(here)
+	$(call say,LINK,$@)
+	@$(AMB_LINK) -o $@ $< $(LDFLAGS) -L$(B)/lib $(rpath) -lpetscamb $(AMB_LIBS)
+$(B)/test/%: $(B)/obj/test/%.o $(helpers:%.c=$(B)/obj/%.o) $(ARCHIVE)
+	$(here)
+	$(call say,LINK,$@)
+	@$(AMB_LINK) -o $@ $^ $(LDFLAGS) $(AMB_LIBS) $(AMB_CUDA_LIBS)
+
+# PETSc's own examples, as they are: they know nothing of this library
+$(EXAMPLES)/%: $(AMB_EXAMPLES_SRC)/src/ksp/ksp/tutorials/%.c $(B)/conf.mk
+	$(here)
+	$(call say,CC,"PETSc's $*.c")
+	@$(AMB_CC) -O2 -w $(AMB_CFLAGS) $(AMB_INCLUDES) -o $@ $< $(AMB_CFLAGS) $(AMB_LIBS)
+
+# what programs and scripts are given
+export PETSC_DIR := $(AMB_PETSC_DIR)
+export PETSC_ARCH := $(AMB_PETSC_ARCH)
+MPIEXEC ?= $(AMB_MPIEXEC)
+context = BIN='$(abspath $(BIN))' LIB='$(abspath $(LIB))' EXAMPLES='$(abspath $(EXAMPLES))' BUILD='$(abspath $(B))' MPIEXEC='$(MPIEXEC)' PYTHON='$(PYTHON)' \
+  $(if $(AMB_STUBS),LD_LIBRARY_PATH='$(AMB_STUBS)'$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}) \
+  OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe \
+  OMPI_MCA_btl_vader_single_copy_mechanism=none $(if $(shell command -v ssh),,OMPI_MCA_plm=isolated)
+
+run: bin examples
+	@$(if $(stock),,echo "PETSc's examples are needed and not found: install libpetsc$(basename $(AMB_PETSC_VERSION))-dev-examples"; exit 1;) $(context) bash bench/run.sh
+
+test: all examples $(if $(AMB_NVCC),cuda-check)
+	@$(context) $(PYTHON) test/runtests.py $(if $(TESTS),--match $(call quote,$(TESTS)))
+
+check: lib examples
+	@$(context) $(PYTHON) test/runtests.py --match 'check.sh*'
+
+# one after the other where several are asked for at once
+ifneq ($(filter test,$(MAKECMDGOALS)),)
+run check: | test
+endif
+
+# CUDA code is compiled wherever there is a compiler for it; where this PETSc has no CUDA, what includes no PETSc header, that is the kernels
+kernels := $(if $(cuda),$(shell grep -LE '^ *# *include *[<"]petsc' $(cuda)))
+cuda-check: $(if $(AMB_CUDA),$(cuda:%.cu=$(B)/obj/%.cu.o),$(kernels:%.cu=$(B)/cuda-check/%.o))
+$(B)/cuda-check/%.o: %.cu $(B)/conf.mk
+	$(here)
+	$(call say,NVCC,"$< (compile check)")
+	@$(AMB_NVCC) -c $(NVFLAGS) -Iinclude $(addprefix -I,$(headers)) -MMD -MP -o $@ $<
+
+where: $(LIB)
+	@echo $(abspath $(LIB))
+
+install: $(LIB)
+	@mkdir -p '$(DESTDIR)$(PREFIX)/lib/pkgconfig' '$(DESTDIR)$(PREFIX)/include'
+	@install -m 755 $(LIB) '$(DESTDIR)$(PREFIX)/lib/libpetscamb.so'
+	@install -m 644 include/petscamb.h '$(DESTDIR)$(PREFIX)/include/petscamb.h'
+	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@PETSC_VERSION@|$(AMB_PETSC_VERSION)|' -e 's|@PETSC_CFLAGS@|$(subst -isystem ,-I,$(AMB_INCLUDES))|' \
+	  -e 's|@PETSC_LIBS@|$(AMB_LIBS)|' config/petscamb.pc.in > '$(DESTDIR)$(PREFIX)/lib/pkgconfig/petscamb.pc'
+	@echo 'Installed in $(DESTDIR)$(PREFIX). Use it: PETSC_OPTIONS="-dll_append $(PREFIX)/lib/libpetscamb.so" and -mat_type amb'
+
+-include $(shell find $(B)/obj $(B)/cuda-check -name '*.d' 2>/dev/null)
+endif
+
+ifneq ($(filter clean distclean,$(MAKECMDGOALS)),)
+.NOTPARALLEL:
+endif
+clean:
+	@rm -rf bin $(foreach d,obj lib bin test examples cuda-check,build/*/$d)
+distclean:
+	@rm -rf bin build

@@ -1,0 +1,331 @@
+static char help[] = "Solves a linear system from a file, with any KSP, PC and Mat type.\n\
+  -f FILE            matrix: Matrix Market (.mtx, .mtx.gz) or PETSc binary\n\
+  -b FILE            right-hand side: Matrix Market array or PETSc binary; else\n\
+  -rhs ones|random   A times ones (the default), or fixed random numbers\n\
+  -mat_type TYPE     matrix type; with -compare the one to compare with aij, amb unless given\n\
+  -compare           the same solve with aij and with the other type, side by side\n\
+  -times 0           iterations and residuals only, in a form that does not change from run to run\n\n";
+
+#include <petscksp.h>
+#include <petsctime.h>
+#include <petscamb.h>
+#include "../../sys/ambcompat.h"
+
+typedef struct {
+  char               type[64];
+  PetscInt           its;
+  KSPConvergedReason reason;
+  PetscReal          residual; /* |b - A x| / |b|, with the plain AIJ */
+  PetscLogDouble     setup, solve, mult, bytes;
+} Outcome;
+
+/* Whether a file starts like a Matrix Market file, possibly compressed */
+static PetscErrorCode IsMatrixMarket(MPI_Comm comm, const char file[], PetscBool *is)
+{
+  const char *banner   = "%%MatrixMarket";
+  char        head[15] = {0};
+  PetscMPIInt rank;
+  int         opened = 1;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  if (rank == 0) {
+    FILE *f = fopen(file, "rb");
+
+    opened = f != NULL;
+    if (f && !fread(head, 1, sizeof(head) - 1, f)) head[0] = 0;
+    if (f) (void)fclose(f);
+  }
+  PetscCallMPI(MPI_Bcast(&opened, 1, MPI_INT, 0, comm));
+  PetscCheck(opened, comm, PETSC_ERR_FILE_OPEN, "%s: cannot be opened", file);
+  PetscCallMPI(MPI_Bcast(head, (int)sizeof(head), MPI_CHAR, 0, comm));
+  *is = (!strcmp(head, banner) || ((unsigned char)head[0] == 0x1f && (unsigned char)head[1] == 0x8b)) ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LoadMatrix(MPI_Comm comm, const char file[], Mat *A)
+{
+  PetscBool   mm;
+  PetscViewer viewer;
+
+  PetscFunctionBeginUser;
+  PetscCall(IsMatrixMarket(comm, file, &mm));
+  PetscCall(MatCreate(comm, A));
+  PetscCall(MatSetType(*A, MATAIJ));
+  if (mm) PetscCall(MatLoadMatrixMarket(*A, file));
+  else {
+    PetscCall(PetscViewerBinaryOpen(comm, file, FILE_MODE_READ, &viewer));
+    PetscCall(MatLoad(*A, viewer));
+    PetscCall(PetscViewerDestroy(&viewer));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LoadVector(const char file[], Vec b)
+{
+  MPI_Comm    comm = PetscObjectComm((PetscObject)b);
+  PetscBool   mm;
+  PetscViewer viewer;
+  Mat         column;
+  PetscInt    n, N, rows, cols;
+
+  PetscFunctionBeginUser;
+  PetscCall(IsMatrixMarket(comm, file, &mm));
+  if (!mm) {
+    PetscCall(PetscViewerBinaryOpen(comm, file, FILE_MODE_READ, &viewer));
+    PetscCall(VecLoad(b, viewer));
+    PetscCall(PetscViewerDestroy(&viewer));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetLocalSize(b, &n));
+  PetscCall(VecGetSize(b, &N));
+  PetscCall(MatCreate(comm, &column));
+  PetscCall(MatSetType(column, MATAIJ));
+  PetscCall(MatLoadMatrixMarket(column, file));
+  PetscCall(MatGetSize(column, &rows, &cols));
+  PetscCheck(rows == N && cols == 1, comm, PETSC_ERR_ARG_SIZ, "%s: %" PetscInt_FMT " x %" PetscInt_FMT ", but the matrix needs a right-hand side of %" PetscInt_FMT " x 1", file, rows, cols, N);
+  PetscCall(MatGetColumnVector(column, b, 0));
+  PetscCall(MatDestroy(&column));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Numbers in [-1,1] that do not depend on how many processes share the vector */
+static PetscErrorCode FillRandom(Vec v)
+{
+  PetscScalar *a;
+  PetscInt     first, last;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetOwnershipRange(v, &first, &last));
+  PetscCall(VecGetArrayWrite(v, &a));
+  for (PetscInt k = first; k < last; k++) a[k - first] = (PetscReal)(((unsigned long long)k * 2654435761ULL + 12345ULL) % 2000003ULL) / 1000001.0 - 1.0;
+  PetscCall(VecRestoreArrayWrite(v, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RightHandSide(Mat A, Vec b)
+{
+  char      file[PETSC_MAX_PATH_LEN];
+  PetscBool given;
+  PetscInt  kind = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-b", file, sizeof(file), &given));
+  if (given) PetscCall(LoadVector(file, b));
+  else {
+    const char *const kinds[] = {"ones", "random"};
+
+    PetscCall(PetscOptionsGetEList(NULL, NULL, "-rhs", kinds, 2, &kind, NULL));
+    if (kind == 0) {
+      Vec ones;
+
+      PetscCall(MatCreateVecs(A, &ones, NULL));
+      PetscCall(VecSet(ones, 1.0));
+      PetscCall(MatMult(A, ones, b));
+      PetscCall(VecDestroy(&ones));
+    } else PetscCall(FillRandom(b));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define PRODUCTS 51
+
+/* Median time of a product, the slowest rank counting */
+static PetscErrorCode TimeMult(Mat A, PetscLogDouble *median)
+{
+  PetscReal      t[PRODUCTS];
+  PetscLogDouble t0, t1;
+  Vec            x, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecSet(x, 1.0));
+  for (int k = 0; k < PRODUCTS; k++) {
+    PetscCallMPI(MPI_Barrier(PetscObjectComm((PetscObject)A)));
+    PetscCall(PetscTime(&t0));
+    PetscCall(MatMult(A, x, y));
+    PetscCall(PetscTime(&t1));
+    t[k] = (PetscReal)(t1 - t0);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, t, PRODUCTS, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)A)));
+  PetscCall(PetscSortReal(PRODUCTS, t));
+  *median = t[PRODUCTS / 2];
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Bytes that one product reads of the matrix, or 0 where this type does not tell */
+static PetscErrorCode BytesOf(Mat A, const char type[], PetscLogDouble *bytes)
+{
+  PetscBool aij, amb;
+  PetscInt  m;
+  MatInfo   info;
+
+  PetscFunctionBeginUser;
+  *bytes = 0;
+  PetscCall(PetscStrcmp(type, MATAIJ, &aij));
+  PetscCall(PetscStrcmp(type, MATAMB, &amb));
+  PetscCall(MatGetLocalSize(A, &m, NULL));
+  if (aij) {
+    PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
+    *bytes = info.nz_used * (sizeof(PetscScalar) + sizeof(PetscInt)) + sizeof(PetscInt) * (m + 1.0);
+  } else if (amb) {
+    MatShadowInfo shadow;
+    PetscBool     fallen; /* back to the AIJ */
+
+    PetscCall(MatShadowGetInfo(A, &shadow));
+    PetscCall(PetscStrcmp(shadow.format, "csr", &fallen));
+    *bytes = fallen ? shadow.bytes_csr : shadow.bytes_stored;
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)A)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve(Mat A, Vec b, const char type[], PetscBool times, Outcome *out, char solver[], size_t len)
+{
+  Mat            B;
+  KSP            ksp;
+  KSPType        kname;
+  PC             pc;
+  PCType         pname;
+  Vec            x, r;
+  PetscReal      norm;
+  PetscLogDouble t0, t1, t2;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrncpy(out->type, type, sizeof(out->type)));
+  PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, &B));
+  PetscCall(MatCreateVecs(A, &x, NULL));
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
+  PetscCall(KSPSetOperators(ksp, B, B));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCallMPI(MPI_Barrier(PetscObjectComm((PetscObject)A)));
+  PetscCall(PetscTime(&t0));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(KSPSetUpOnBlocks(ksp));
+  PetscCall(PetscTime(&t1));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(PetscTime(&t2));
+  out->setup = t1 - t0;
+  out->solve = t2 - t1;
+  PetscCall(KSPGetIterationNumber(ksp, &out->its));
+  PetscCall(KSPGetConvergedReason(ksp, &out->reason));
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(MatMult(A, x, r));
+  PetscCall(VecAYPX(r, -1.0, b));
+  PetscCall(VecNorm(r, NORM_2, &out->residual));
+  PetscCall(VecNorm(b, NORM_2, &norm));
+  if (norm > 0) out->residual /= norm;
+  if (times) {
+    PetscCall(TimeMult(B, &out->mult));
+    PetscCall(BytesOf(B, type, &out->bytes));
+  }
+  PetscCall(KSPGetType(ksp, &kname));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCGetType(pc, &pname));
+  PetscCall(PetscSNPrintf(solver, len, "%s, %s", kname, pname));
+  PetscCall(VecDestroy(&r));
+  PetscCall(VecDestroy(&x));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Print(MPI_Comm comm, int n, const Outcome out[], PetscLogDouble nonzeros, PetscBool times)
+{
+  PetscFunctionBeginUser;
+  if (times) PetscCall(PetscPrintf(comm, "  %-10s %10s %13s %10s %10s %11s %7s %8s %8s\n", "type", "iterations", "true residual", "set-up s", "solve s", "MatMult us", "B/nnz", "solve", "MatMult"));
+  for (int k = 0; k < n; k++) {
+    char bytes[16] = "-";
+
+    if (!times) {
+      /* the next power of ten is all that rounding leaves alone, and nothing of what a direct solver leaves */
+      PetscCall(PetscPrintf(comm, "%s: %" PetscInt_FMT " iterations, %s, true residual below 1e%d\n", out[k].type, out[k].its, out[k].reason > 0 ? "converged" : "not converged", (int)PetscCeilReal(PetscLog10Real(PetscMax(out[k].residual, 1e-12)))));
+      continue;
+    }
+    if (out[k].bytes > 0) PetscCall(PetscSNPrintf(bytes, sizeof(bytes), "%.2f", out[k].bytes / PetscMax(nonzeros, 1)));
+    PetscCall(PetscPrintf(comm, "  %-10s %10" PetscInt_FMT " %13.3e %10.4f %10.4f %11.2f %7s %7.2fx %7.2fx%s%s\n", out[k].type, out[k].its, (double)out[k].residual, out[k].setup, out[k].solve, 1e6 * out[k].mult, bytes, out[0].solve / out[k].solve,
+                          out[0].mult / out[k].mult, out[k].reason > 0 ? "" : "  not converged: ", out[k].reason > 0 ? "" : KSPConvergedReasons[out[k].reason]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  char        file[PETSC_MAX_PATH_LEN], type[64], solver[128];
+  PetscBool   given, typed, compare = PETSC_FALSE, times = PETSC_TRUE, agree = PETSC_TRUE;
+  Mat         A;
+  Vec         b;
+  Outcome     out[2];
+  PetscInt    M, N;
+  PetscMPIInt size;
+  MatInfo     info;
+  int         n = 1;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscAMBInitializePackage());
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-f", file, sizeof(file), &given));
+  PetscCheck(given, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Say which matrix: -f FILE");
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_type", type, sizeof(type), &typed));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-compare", &compare, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-times", &times, NULL));
+  if (!typed) PetscCall(PetscStrncpy(type, compare ? MATAMB : MATAIJ, sizeof(type)));
+
+  PetscCall(LoadMatrix(PETSC_COMM_WORLD, file, &A));
+  PetscCall(MatGetSize(A, &M, &N));
+  PetscCheck(M == N, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "%s: %" PetscInt_FMT " x %" PetscInt_FMT ", but a system to solve is square", file, M, N);
+  PetscCall(MatCreateVecs(A, NULL, &b));
+  PetscCall(RightHandSide(A, b));
+  PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
+  if (compare) PetscCall(Solve(A, b, MATAIJ, times, &out[n++ - 1], solver, sizeof(solver)));
+  PetscCall(Solve(A, b, type, times, &out[n - 1], solver, sizeof(solver)));
+  if (times) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " rows, %.0f nonzeros; %s; %d rank%s\n", file, M, info.nz_used, solver, size, size > 1 ? "s" : ""));
+  PetscCall(Print(PETSC_COMM_WORLD, n, out, info.nz_used, times));
+  /* another order of summation may move the end of an iteration, the more the longer it is */
+  if (compare && (PetscAbs(out[0].its - out[1].its) > PetscMax(1, out[0].its / 50) || PetscMax(out[0].residual, out[1].residual) > 10 * PetscMin(out[0].residual, out[1].residual) + 100 * PETSC_MACHINE_EPSILON)) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "DISAGREE: %s and %s do not solve alike\n", out[0].type, out[1].type));
+    agree = PETSC_FALSE;
+  }
+  for (int k = 0; k < n; k++) agree = out[k].reason > 0 ? agree : PETSC_FALSE;
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscFinalize());
+  return agree ? 0 : 1;
+}
+
+/*TEST
+
+  testset:
+    requires: double
+    nsize: {{1 2 3}}
+    args: -f ${BUILD}/../../test/solve.mtx -compare -times 0 -ksp_rtol 1e-8
+    test:
+      suffix: gmres
+      args: -ksp_type gmres -pc_type jacobi -ksp_gmres_restart 100 -rhs {{ones random}separate output}
+    test:
+      suffix: bcgs
+      args: -ksp_type bcgs -pc_type jacobi
+
+  testset:
+    requires: double
+    args: -f ${BUILD}/../../test/solve.mtx -times 0 -mat_type amb
+    test:
+      suffix: lu
+      args: -ksp_type preonly -pc_type lu
+    test:
+      suffix: b_shape
+      args: -b ${BUILD}/../../test/solve.mtx
+      filter: Error: grep -o "but the matrix needs a right-hand side of 144 x 1"
+    test:
+      suffix: b_missing
+      args: -b nowhere.mtx
+      filter: Error: grep -o "nowhere.mtx: cannot be opened"
+
+  test:
+    suffix: no_file
+    filter: Error: grep -o "Say which matrix: -f FILE"
+
+TEST*/

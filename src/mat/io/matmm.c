@@ -1,0 +1,483 @@
+/*
+   MatLoadMatrixMarket(): entries of a Matrix Market file to a matrix, distributed
+
+   The processes read entries, send them to the owners of their rows, build their rows in compressed form and hand these over at once.
+*/
+#include <string.h>
+#include <petsc/private/petscimpl.h>
+#include "petscamb.h"
+#include "ambcompat.h"
+#include "mtxfile.h"
+
+#if !defined(MTX_MESSAGE_MAX)
+  #define MTX_MESSAGE_MAX ((int64_t)1 << 24) /* entries in one message, far below the 2^31 bytes that MPI counts */
+#endif
+
+/* Makes the faults of single processes one fault of all, explained by the first process */
+static PetscErrorCode Agree(MPI_Comm comm, const char file[], int missing, MtxFault *fault)
+{
+  PetscMPIInt rank;
+  int         level[2], highest[2]; /* whether the text is wrong; whether a process cannot read it */
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  level[0] = fault->code == (PetscInt)PETSC_ERR_FILE_UNEXPECTED || missing;
+  level[1] = fault->code && fault->code != (PetscInt)PETSC_ERR_FILE_UNEXPECTED;
+  PetscCallMPI(MPI_Allreduce(level, highest, 2, MPI_INT, MPI_MAX, comm));
+  if (!highest[0] && !highest[1]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (highest[1]) {
+    const PetscMPIInt mine = level[1] ? rank : PETSC_MPI_INT_MAX;
+    PetscMPIInt       first;
+
+    PetscCallMPI(MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm));
+    PetscCallMPI(MPI_Bcast(fault, (PetscMPIInt)sizeof(*fault), MPI_BYTE, first, comm));
+  } else {
+    memset(fault, 0, sizeof(*fault));
+    if (!rank) PetscCall(MtxFileDiagnose(file, fault));
+    PetscCallMPI(MPI_Bcast(fault, (PetscMPIInt)sizeof(*fault), MPI_BYTE, 0, comm));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Counts what all have read; sets the places of the entries of an array, whose text does not name them, and drops its zeros off the diagonal */
+static PetscErrorCode CountAndPlace(MPI_Comm comm, const MtxAbout *about, MtxStore *store, int64_t *missing, const MtxFault *fault)
+{
+  PetscMPIInt size, rank, dealers;
+  int64_t     count = (int64_t)store->part_count, most, read, *parts, k = 0;
+  size_t      e = 0, kept = 0;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  dealers = about->compressed && size > 1 ? 1 : 0;
+  read    = (int64_t)store->count;
+  PetscCallMPI(MPI_Allreduce(&read, missing, 1, MPI_INT64_T, MPI_SUM, comm));
+  *missing = about->header.entries - *missing;
+  if (about->header.format == MTX_COORDINATE) PetscFunctionReturn(PETSC_SUCCESS);
+
+  /* part p was read by process dealers + p % (size - dealers) as the number p / (size - dealers) of its parts */
+  size -= dealers;
+  PetscCallMPI(MPI_Allreduce(&count, &most, 1, MPI_INT64_T, MPI_MAX, comm));
+  PetscCall(PetscCalloc1((size_t)(most * size), &parts));
+  for (int64_t p = 0; p < count; p++) parts[p * size + rank - dealers] = store->parts[p];
+  for (int64_t p = 0; p < most; p++) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, parts + p * size, size, MPI_INT64_T, MPI_SUM, comm));
+  if (!fault->code && !*missing) {
+    for (int64_t p = 0; p < most * size; p++) {
+      if (p % size + dealers != rank) {
+        k += parts[p];
+        continue;
+      }
+      for (int64_t q = 0; q < parts[p]; q++, k++, e++) {
+        int64_t i, j;
+
+        MtxArrayPlace(&about->header, k, &i, &j);
+        if (store->entries[e].v == (PetscScalar)0 && i != j) continue;
+        store->entries[kept].i   = (PetscInt)i;
+        store->entries[kept].j   = (PetscInt)j;
+        store->entries[kept++].v = store->entries[e].v;
+      }
+    }
+    store->count = kept;
+  }
+  PetscCall(PetscFree(parts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The entry across the diagonal that a file leaves unsaid */
+static inline MtxEntry Mirrored(MtxSymmetry symmetry, MtxEntry e)
+{
+  MtxEntry m = {e.j, e.i, e.v};
+
+  if (symmetry == MTX_SKEW) m.v = -e.v;
+  else if (symmetry == MTX_HERMITIAN) m.v = PetscConj(e.v);
+  return m;
+}
+
+static inline PetscMPIInt Owner(const PetscInt ranges[], PetscMPIInt size, PetscInt row)
+{
+  PetscMPIInt low = 0, high = size;
+
+  while (high - low > 1) {
+    const PetscMPIInt middle = low + (high - low) / 2;
+
+    if (ranges[middle] <= row) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+/* Sends all entries, and those they imply, to the owners of their rows; entries come in the order of the ranks that send them */
+static PetscErrorCode SendToOwners(MPI_Comm comm, PetscMPIInt tag, const PetscInt ranges[], MtxSymmetry symmetry, MtxStore *store)
+{
+  PetscMPIInt  size, rank, requests = 0;
+  int64_t     *out, *in, *out_at, *in_at, sent = 0, received = 0, messages = 0;
+  MtxEntry    *packed, *arrived;
+  MPI_Request *request;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCall(PetscCalloc4(size, &out, size, &in, size + 1, &out_at, size + 1, &in_at));
+  for (size_t k = 0; k < store->count; k++) {
+    const MtxEntry e = store->entries[k];
+
+    out[Owner(ranges, size, e.i)]++;
+    if (symmetry != MTX_GENERAL && e.i != e.j) out[Owner(ranges, size, e.j)]++;
+  }
+  PetscCallMPI(MPI_Alltoall(out, 1, MPI_INT64_T, in, 1, MPI_INT64_T, comm));
+  for (PetscMPIInt p = 0; p < size; p++) {
+    out_at[p] = sent;
+    in_at[p]  = received;
+    sent += out[p];
+    received += in[p];
+    if (p != rank) messages += (out[p] + MTX_MESSAGE_MAX - 1) / MTX_MESSAGE_MAX + (in[p] + MTX_MESSAGE_MAX - 1) / MTX_MESSAGE_MAX;
+  }
+
+  PetscCall(PetscMalloc1((size_t)sent, &packed));
+  for (size_t k = 0; k < store->count; k++) {
+    const MtxEntry e = store->entries[k];
+
+    packed[out_at[Owner(ranges, size, e.i)]++] = e;
+    if (symmetry != MTX_GENERAL && e.i != e.j) packed[out_at[Owner(ranges, size, e.j)]++] = Mirrored(symmetry, e);
+  }
+  for (PetscMPIInt p = 0; p < size; p++) out_at[p] -= out[p];
+  PetscCall(PetscFree(store->entries));
+  PetscCall(PetscMalloc1((size_t)received, &arrived));
+  PetscCall(PetscMalloc1((size_t)messages, &request));
+  for (PetscMPIInt p = 0; p < size; p++) {
+    if (p == rank) continue;
+    for (int64_t k = 0; k < in[p]; k += MTX_MESSAGE_MAX) {
+      const int64_t n = PetscMin(in[p] - k, MTX_MESSAGE_MAX);
+
+      PetscCallMPI(MPI_Irecv(arrived + in_at[p] + k, (PetscMPIInt)(n * (int64_t)sizeof(MtxEntry)), MPI_BYTE, p, tag, comm, &request[requests++]));
+    }
+  }
+  for (PetscMPIInt d = 1; d < size; d++) {
+    const PetscMPIInt p = (rank + d) % size;
+
+    for (int64_t k = 0; k < out[p]; k += MTX_MESSAGE_MAX) {
+      const int64_t n = PetscMin(out[p] - k, MTX_MESSAGE_MAX);
+
+      PetscCallMPI(MPI_Isend(packed + out_at[p] + k, (PetscMPIInt)(n * (int64_t)sizeof(MtxEntry)), MPI_BYTE, p, tag, comm, &request[requests++]));
+    }
+  }
+  if (in[rank]) memcpy(arrived + in_at[rank], packed + out_at[rank], (size_t)in[rank] * sizeof(MtxEntry));
+  PetscCallMPI(MPI_Waitall(requests, request, MPI_STATUSES_IGNORE));
+  PetscCall(PetscFree(packed));
+  PetscCall(PetscFree(request));
+  PetscCall(PetscFree4(out, in, out_at, in_at));
+  store->entries  = arrived;
+  store->count    = (size_t)received;
+  store->capacity = (size_t)received;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A stable sort by column, so that duplicates stay in the order in which they came; tj and tv are as long as the row */
+static void SortRow(PetscInt n, PetscInt *j, PetscScalar *v, PetscInt *tj, PetscScalar *tv)
+{
+  const PetscInt run = 16;
+
+  for (PetscInt first = 0; first < n; first += run) {
+    for (PetscInt k = first + 1; k < PetscMin(first + run, n); k++) {
+      const PetscInt    column = j[k];
+      const PetscScalar value  = v[k];
+      PetscInt          to     = k;
+
+      for (; to > first && j[to - 1] > column; to--) {
+        j[to] = j[to - 1];
+        v[to] = v[to - 1];
+      }
+      j[to] = column;
+      v[to] = value;
+    }
+  }
+  for (PetscInt width = run; width<n; width = width> n / 2 ? n : 2 * width) {
+    for (PetscInt a = 0, to = 0; a < n;) {
+      const PetscInt middle = width < n - a ? a + width : n, end = width < n - middle ? middle + width : n;
+      PetscInt       b = middle;
+
+      for (; to < end; to++) {
+        const PetscInt from = a < middle && (b == end || j[a] <= j[b]) ? a++ : b++;
+
+        tj[to] = j[from];
+        tv[to] = v[from];
+      }
+      a = end;
+    }
+    memcpy(j, tj, (size_t)n * sizeof(*j));
+    memcpy(v, tv, (size_t)n * sizeof(*v));
+  }
+}
+
+/* Adds up the duplicates of a sorted row; returns the new length */
+static PetscInt MergeRow(PetscInt n, PetscInt *j, PetscScalar *v)
+{
+  PetscInt last = 0;
+
+  for (PetscInt k = 1; k < n; k++) {
+    if (j[k] == j[last]) v[last] += v[k];
+    else {
+      j[++last] = j[k];
+      v[last]   = v[k];
+    }
+  }
+  return last + 1;
+}
+
+/* Entries of the rows [begin, begin + m) to compressed rows with sorted, distinct columns; frees the entries */
+static PetscErrorCode BuildRows(PetscInt begin, PetscInt m, MtxSymmetry symmetry, MtxStore *store, PetscInt **rows, PetscInt **columns, PetscScalar **values)
+{
+  PetscInt    *i, *j, *tj, at = 0, longest = 0;
+  PetscScalar *v, *tv;
+
+  PetscFunctionBegin;
+  /* i[r + 1] counts row r, then is where its next entry goes, and so ends as where row r + 1 begins */
+  PetscCall(PetscCalloc1((size_t)m + 2, &i));
+  for (size_t k = 0; k < store->count; k++) {
+    const MtxEntry e = store->entries[k];
+
+    i[e.i - begin + 2]++;
+    if (symmetry != MTX_GENERAL && e.i != e.j) i[e.j - begin + 2]++;
+  }
+  for (PetscInt r = 0; r <= m; r++) i[r + 1] += i[r];
+  PetscCall(PetscMalloc1((size_t)i[m + 1], &j));
+  PetscCall(PetscMalloc1((size_t)i[m + 1], &v));
+  for (size_t k = 0; k < store->count; k++) {
+    const MtxEntry e  = store->entries[k];
+    PetscInt       to = i[e.i - begin + 1]++;
+
+    j[to] = e.j;
+    v[to] = e.v;
+    if (symmetry != MTX_GENERAL && e.i != e.j) {
+      const MtxEntry other = Mirrored(symmetry, e);
+
+      to    = i[other.i - begin + 1]++;
+      j[to] = other.j;
+      v[to] = other.v;
+    }
+  }
+  PetscCall(PetscFree(store->entries));
+  store->count = store->capacity = 0;
+
+  for (PetscInt r = 0; r < m; r++) longest = PetscMax(longest, i[r + 1] - i[r]);
+  PetscCall(PetscMalloc2((size_t)longest, &tj, (size_t)longest, &tv));
+  for (PetscInt r = 0; r < m; r++) {
+    const PetscInt first = i[r], n = i[r + 1] - first;
+    PetscInt       k = 1, length = n;
+
+    while (k < n && j[first + k] > j[first + k - 1]) k++;
+    if (k < n) {
+      SortRow(n, j + first, v + first, tj, tv);
+      length = MergeRow(n, j + first, v + first);
+    }
+    if (at != first) {
+      memmove(j + at, j + first, (size_t)length * sizeof(*j));
+      memmove(v + at, v + first, (size_t)length * sizeof(*v));
+    }
+    i[r] = at;
+    at += length;
+  }
+  PetscCall(PetscFree2(tj, tv));
+  i[m]     = at;
+  *rows    = i;
+  *columns = j;
+  *values  = v;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Any type of matrix: the pattern goes to a preallocator first, then the values to the matrix */
+static PetscErrorCode InsertRows(Mat A, PetscInt begin, PetscInt m, const PetscInt i[], const PetscInt j[], const PetscScalar v[])
+{
+  Mat         pattern;
+  PetscLayout rmap, cmap;
+  PetscBool   triangle;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLayouts(A, &rmap, &cmap));
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &pattern));
+  PetscCall(MatSetType(pattern, MATPREALLOCATOR));
+  PetscCall(MatSetLayouts(pattern, rmap, cmap));
+  PetscCall(MatSetUp(pattern));
+  for (PetscInt r = 0; r < m; r++) {
+    const PetscInt row = begin + r;
+
+    PetscCall(MatSetValues(pattern, 1, &row, i[r + 1] - i[r], j + i[r], v + i[r], INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(pattern, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(pattern, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatPreallocatorPreallocate(pattern, PETSC_FALSE, A));
+  PetscCall(MatDestroy(&pattern));
+  PetscCall(MatSetUp(A));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &triangle, MATSEQSBAIJ, MATMPISBAIJ, ""));
+  if (triangle) PetscCall(MatSetOption(A, MAT_IGNORE_LOWER_TRIANGULAR, PETSC_TRUE));
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE)); /* for types that the preallocator does not know */
+  for (PetscInt r = 0; r < m; r++) {
+    const PetscInt row = begin + r;
+
+    PetscCall(MatSetValues(A, 1, &row, i[r + 1] - i[r], j + i[r], v + i[r], INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether a matrix whose type and sizes may be set, in part, can take what the header promises */
+static PetscErrorCode CheckMatrix(Mat A, const char file[], const MtxHeader *h)
+{
+  MPI_Comm    comm = PetscObjectComm((PetscObject)A);
+  PetscMPIInt size;
+  PetscInt    local[2], global[2], bs[2];
+  PetscBool   triangle;
+  int64_t     mine[4], all[4];
+
+  PetscFunctionBegin;
+  PetscCheck(PetscDefined(USE_COMPLEX) || h->field != MTX_COMPLEX, comm, PETSC_ERR_SUP, "%s holds complex numbers and this PETSc is built for real ones; use a PETSc configured --with-scalar-type=complex", file);
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &triangle, MATSBAIJ, MATSEQSBAIJ, MATMPISBAIJ, ""));
+  PetscCheck(!triangle || h->symmetry == MTX_SYMMETRIC, comm, PETSC_ERR_ARG_INCOMP, "%s is not a symmetric Matrix Market file, so type %s cannot hold it; use an AIJ type", file, ((PetscObject)A)->type_name);
+  PetscCheck(h->m <= PETSC_MAX_INT && h->n <= PETSC_MAX_INT, comm, PETSC_ERR_ARG_OUTOFRANGE, "%s is a matrix of %lld times %lld: too large for the PetscInt of %d bytes; use a PETSc configured --with-64-bit-indices", file, (long long)h->m,
+             (long long)h->n, (int)sizeof(PetscInt));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(MatGetLocalSize(A, &local[0], &local[1]));
+  PetscCall(MatGetSize(A, &global[0], &global[1]));
+  PetscCall(MatGetBlockSizes(A, &bs[0], &bs[1]));
+  for (int d = 0; d < 2; d++) {
+    mine[d]     = local[d] >= 0 ? local[d] : 0;
+    mine[2 + d] = local[d] >= 0;
+  }
+  PetscCallMPI(MPI_Allreduce(mine, all, 4, MPI_INT64_T, MPI_SUM, comm));
+  for (int d = 0; d < 2; d++) {
+    const char     *what = d ? "columns" : "rows";
+    const long long have = d ? h->n : h->m;
+
+    PetscCheck(global[d] < 0 || global[d] == have, comm, PETSC_ERR_ARG_SIZ, "%s has %lld %s, the matrix has %" PetscInt_FMT "; set no sizes, or those of the file", file, have, what, global[d]);
+    PetscCheck(!all[2 + d] || (all[2 + d] == size && all[d] == have), comm, PETSC_ERR_ARG_SIZ, "%s has %lld %s, the local sizes of the matrix sum up to %lld; set them on all processes, to the sizes of the file, or on none", file, have, what, (long long)all[d]);
+    PetscCheck(bs[d] < 2 || have % bs[d] == 0, comm, PETSC_ERR_ARG_SIZ, "%s has %lld %s, which is no multiple of the block size %" PetscInt_FMT " of the matrix", file, have, what, bs[d]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Entries, which it frees, to an assembled matrix */
+static PetscErrorCode Fill(Mat A, const char file[], const MtxHeader *h, PetscMPIInt tag, MtxStore *store)
+{
+  MPI_Comm        comm     = PetscObjectComm((PetscObject)A);
+  MtxSymmetry     symmetry = h->symmetry;
+  PetscMPIInt     size;
+  PetscInt        m, n, begin, *i = NULL, *j = NULL;
+  const PetscInt *ranges;
+  PetscScalar    *v = NULL;
+  PetscLayout     rmap, cmap;
+  int64_t         count, most;
+  void (*seq)(void), (*mpi)(void);
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(MatGetLocalSize(A, &m, &n));
+  PetscCall(MatSetSizes(A, m, n, (PetscInt)h->m, (PetscInt)h->n));
+  if (!((PetscObject)A)->type_name) PetscCall(MatSetType(A, MATAIJ));
+  PetscCall(MatGetLayouts(A, &rmap, &cmap));
+  PetscCall(PetscLayoutSetUp(rmap));
+  PetscCall(PetscLayoutSetUp(cmap));
+  PetscCall(MatGetOwnershipRanges(A, &ranges));
+  PetscCall(MatGetOwnershipRange(A, &begin, NULL));
+  PetscCall(MatGetLocalSize(A, &m, NULL));
+
+  if (size > 1) {
+    PetscCall(SendToOwners(comm, tag, ranges, symmetry, store));
+    symmetry = MTX_GENERAL;
+  }
+  count = (int64_t)store->count * (symmetry == MTX_GENERAL ? 1 : 2); /* at most */
+  PetscCallMPI(MPI_Allreduce(&count, &most, 1, MPI_INT64_T, MPI_MAX, comm));
+  if (most > PETSC_MAX_INT) PetscCall(MtxStoreDestroy(store));
+  PetscCheck(most <= PETSC_MAX_INT, comm, PETSC_ERR_ARG_OUTOFRANGE, "%s gives one process up to %lld nonzeros: too many for the PetscInt of %d bytes; use more processes or a PETSc configured --with-64-bit-indices", file, (long long)most, (int)sizeof(PetscInt));
+  PetscCall(BuildRows(begin, m, symmetry, store, &i, &j, &v));
+
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatSeqAIJSetPreallocationCSR_C", &seq));
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatMPIAIJSetPreallocationCSR_C", &mpi));
+  if (mpi) PetscCall(MatMPIAIJSetPreallocationCSR(A, i, j, v));
+  else if (seq) PetscCall(MatSeqAIJSetPreallocationCSR(A, i, j, v));
+  else PetscCall(InsertRows(A, begin, m, i, j, v));
+  PetscCall(PetscFree(i));
+  PetscCall(PetscFree(j));
+  PetscCall(PetscFree(v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+   MatLoadMatrixMarket - Fills a matrix from a Matrix Market file
+
+   Collective
+
+   Input Parameters:
++  A    - the matrix, from `MatCreate()`; its type, sizes and block size may be set, its type becomes `MATAIJ` if it is not
+-  file - the name of the file, which all processes can read; it may be compressed by gzip
+
+   Level: beginner
+
+   Notes:
+   Every kind of Matrix Market file is read: coordinate and array; real, integer, pattern (whose values become 1) and complex (with a PETSc
+   built for complex scalars); general, symmetric, skew-symmetric and hermitian, whose unstored triangle is filled in.
+
+   Entries that occur more than once are added up, as by `ADD_VALUES`. Zeros in a coordinate file become part of the nonzero pattern; zeros
+   in an array only on the diagonal. Numbers are rounded to double precision exactly as the C library does, whatever the locale.
+
+   Each process reads the part of a plain file; a compressed file is decompressed by the first process and parsed by the others. The
+   matrix is preallocated exactly.
+
+   A file that is not as it should be gives `PETSC_ERR_FILE_UNEXPECTED` on all processes, with the line and the reason; then A is as it was.
+
+.seealso: `MatLoad()`, `MatCreate()`, `MatSetSizes()`, `MATAIJ`, `MATAMB`
+@*/
+PetscErrorCode MatLoadMatrixMarket(Mat A, const char file[])
+{
+  MPI_Comm       comm;
+  PetscErrorCode ierr;
+  PetscLogEvent  event;
+  PetscMPIInt    rank, tag, tag2;
+  MtxAbout       about;
+  MtxFile        f;
+  MtxReader      r;
+  MtxStore       store;
+  MtxFault       fault;
+  int64_t        missing;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCall(PetscObjectGetComm((PetscObject)A, &comm));
+  PetscCheck(file, comm, PETSC_ERR_ARG_NULL, "The name of the file is NULL");
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCall(PetscObjectGetNewTag((PetscObject)A, &tag));
+  PetscCall(PetscObjectGetNewTag((PetscObject)A, &tag2));
+  memset(&about, 0, sizeof(about));
+  memset(&store, 0, sizeof(store));
+  memset(&fault, 0, sizeof(fault));
+  memset(&f, 0, sizeof(f));
+  f.fd = -1;
+
+  if (!rank) {
+    PetscCall(MtxFileOpen(file, &f, &r, &fault));
+    about.header     = r.header;
+    about.compressed = !!f.gz;
+    about.begin      = f.next - (int64_t)f.length;
+    about.size       = f.size;
+  }
+  PetscCallMPI(MPI_Bcast(&fault, (PetscMPIInt)sizeof(fault), MPI_BYTE, 0, comm));
+  PetscCallMPI(MPI_Bcast(&about, (PetscMPIInt)sizeof(about), MPI_BYTE, 0, comm));
+  if (!fault.code) {
+    ierr = CheckMatrix(A, file, &about.header);
+    if (ierr) PetscCall(MtxFileClose(&f));
+    PetscCall(ierr);
+    PetscCall(PetscLogEventGetId("MatLoadMM", &event));
+    if (event < 0) PetscCall(PetscLogEventRegister("MatLoadMM", MAT_CLASSID, &event));
+    PetscCall(PetscLogEventBegin(event, A, 0, 0, 0));
+    PetscCall(MtxReadShare(comm, tag, file, &about, &f, &store, &fault));
+    PetscCall(CountAndPlace(comm, &about, &store, &missing, &fault));
+    PetscCall(Agree(comm, file, missing != 0, &fault));
+    if (!fault.code) PetscCall(Fill(A, file, &about.header, tag2, &store));
+    PetscCall(PetscLogEventEnd(event, A, 0, 0, 0));
+  }
+  PetscCall(MtxFileClose(&f));
+  PetscCall(MtxStoreDestroy(&store));
+  PetscCheck(!fault.code || !fault.line, comm, (PetscErrorCode)fault.code, "%s:%lld: %s", file, (long long)fault.line, fault.reason);
+  PetscCheck(!fault.code, comm, (PetscErrorCode)fault.code, "%s: %s", file, fault.reason);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

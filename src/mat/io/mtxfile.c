@@ -1,0 +1,408 @@
+/*
+   Matrix Market files on the processes of a communicator
+
+   Of a plain file each process reads the lines that begin in its share of the bytes. A compressed file is decompressed by the first
+   process, which deals pieces of whole lines to the others. Either way the first error that the readers meet is only noted: its line
+   number depends on lines that other processes read, so the first process reads the file once more, alone, and explains.
+*/
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <errno.h>
+#include "mtxfile.h"
+#include "ambcompat.h"
+#if defined(PETSCAMB_HAVE_ZLIB)
+  #include <zlib.h>
+#endif
+
+#define TEXT_SIZE  ((size_t)4 << 20) /* bytes read at a time, and the longest piece that is dealt */
+#define BATCH_SIZE 1024              /* entries parsed at a time; they stay in the first-level cache */
+
+static void Fault(MtxFault *fault, PetscErrorCode code, int64_t line, const char *reason, const char *detail)
+{
+  fault->code = (PetscInt)code;
+  fault->line = line;
+  snprintf(fault->reason, sizeof(fault->reason), "%s%s%s", reason, detail ? ": " : "", detail ? detail : "");
+}
+
+/* Reads on behind the text that is left. Returns 0 if the file cannot be read. */
+static int Fill(MtxFile *f, MtxFault *fault, int64_t line)
+{
+  if (f->begin) memmove(f->text, f->text + f->begin, f->length);
+  f->begin = 0;
+  while (!f->last && f->length < TEXT_SIZE) {
+    size_t  room = TEXT_SIZE - f->length;
+    ssize_t got;
+
+#if defined(PETSCAMB_HAVE_ZLIB)
+    if (f->gz) {
+      int zerror;
+
+      got = gzread((gzFile)f->gz, f->text + f->length, (unsigned)room);
+      /* a file that was cut off ends without an error of gzread(), but with one of gzerror() */
+      const char *message = gzerror((gzFile)f->gz, &zerror);
+      if (got < 0 || ((size_t)got < room && zerror != Z_OK)) {
+        Fault(fault, PETSC_ERR_FILE_UNEXPECTED, line, "the compressed data are damaged or cut off", zerror == Z_ERRNO ? strerror(errno) : message);
+        return 0;
+      }
+      f->last = (size_t)got < room;
+      f->length += (size_t)got;
+      continue;
+    }
+#endif
+    if ((int64_t)room > f->stop - f->next) room = (size_t)(f->stop - f->next);
+    got = room ? pread(f->fd, f->text + f->length, room, (off_t)f->next) : 0;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 || (room && !got)) {
+      Fault(fault, PETSC_ERR_FILE_READ, 0, "reading failed", got ? strerror(errno) : "the file has become shorter");
+      return 0;
+    }
+    f->length += (size_t)got;
+    f->next += got;
+    f->last = f->next == f->stop;
+  }
+  return 1;
+}
+
+/* Where the first line begins that begins at or behind offset; -1 if the file cannot be read */
+static int64_t LineBegin(MtxFile *f, int64_t offset, MtxFault *fault)
+{
+  f->next = offset - 1;
+  f->stop = f->size;
+  f->last = f->next == f->stop;
+  while (1) {
+    const char *feed;
+
+    f->begin = f->length = 0;
+    if (!Fill(f, fault, 0)) return -1;
+    feed = memchr(f->text, '\n', f->length);
+    if (feed) return f->next - (int64_t)f->length + (feed - f->text) + 1;
+    if (f->last) return f->size;
+  }
+}
+
+/* Limits a plain file to the lines that begin in the share of one of several processes */
+static int TakeShare(MtxFile *f, int64_t begin, PetscMPIInt rank, PetscMPIInt size, MtxFault *fault)
+{
+  const int64_t share = (f->size - begin) / size;
+  int64_t       first = begin, stop = f->size;
+
+  if (rank && share) first = LineBegin(f, begin + share * rank, fault);
+  if (first >= 0 && rank < size - 1) stop = share ? LineBegin(f, begin + share * (rank + 1), fault) : begin;
+  if (first < 0 || stop < 0) return 0;
+  f->next  = first;
+  f->stop  = PetscMax(stop, first);
+  f->begin = f->length = 0;
+  f->last              = f->next == f->stop;
+  return 1;
+}
+
+/* Parses until the batch is full or the file is used up; returns 0 if something is wrong */
+static int NextBatch(MtxFile *f, MtxReader *r, MtxBatch *b, MtxFault *fault)
+{
+  b->count = 0;
+  while (1) {
+    size_t          used   = 0;
+    const MtxStatus status = MtxReadEntries(r, f->text + f->begin, f->length, f->last, b, &used);
+
+    f->begin += used;
+    f->length -= used;
+    if (status == MTX_BAD) {
+      Fault(fault, PETSC_ERR_FILE_UNEXPECTED, r->line, r->reason, NULL);
+      return 0;
+    }
+    if (status == MTX_FULL || f->last) return 1;
+    if (!Fill(f, fault, r->line + 1)) return 0;
+  }
+}
+
+PetscErrorCode MtxFileClose(MtxFile *f)
+{
+  PetscFunctionBegin;
+#if defined(PETSCAMB_HAVE_ZLIB)
+  if (f->gz) {
+    (void)gzclose((gzFile)f->gz);
+    f->fd = -1;
+  }
+#endif
+  if (f->fd >= 0) (void)close(f->fd);
+  f->fd = -1;
+  f->gz = NULL;
+  PetscCall(PetscFree(f->text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BatchCreate(int with_im, MtxBatch *b)
+{
+  PetscFunctionBegin;
+  b->capacity = BATCH_SIZE;
+  b->count    = 0;
+  b->im       = NULL;
+  PetscCall(PetscMalloc3(BATCH_SIZE, &b->i, BATCH_SIZE, &b->j, BATCH_SIZE, &b->re));
+  if (with_im) PetscCall(PetscMalloc1(BATCH_SIZE, &b->im));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BatchDestroy(MtxBatch *b)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree3(b->i, b->j, b->re));
+  PetscCall(PetscFree(b->im));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Opens a file without reading from it, but for finding out whether it is compressed */
+static PetscErrorCode Open(const char name[], MtxFile *f, MtxFault *fault)
+{
+  struct stat   status;
+  unsigned char magic[2] = {0, 0};
+
+  PetscFunctionBegin;
+  memset(f, 0, sizeof(*f));
+  f->fd = open(name, O_RDONLY | O_CLOEXEC);
+  if (f->fd < 0) {
+    Fault(fault, PETSC_ERR_FILE_OPEN, 0, "cannot open the file", strerror(errno));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (fstat(f->fd, &status) || !S_ISREG(status.st_mode)) {
+    Fault(fault, PETSC_ERR_FILE_OPEN, 0, "cannot open the file", "it is no regular file");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  f->size = f->stop = (int64_t)status.st_size;
+  f->last           = !f->size;
+  PetscCall(PetscMalloc1(TEXT_SIZE, &f->text));
+  if (pread(f->fd, magic, 2, 0) == 2 && magic[0] == 0x1f && magic[1] == 0x8b) {
+#if defined(PETSCAMB_HAVE_ZLIB)
+    f->gz = gzdopen(f->fd, "rb");
+    if (!f->gz) Fault(fault, PETSC_ERR_MEM, 0, "no memory to decompress the file", NULL);
+    else (void)gzbuffer((gzFile)f->gz, 1 << 18);
+#else
+    Fault(fault, PETSC_ERR_SUP_SYS, 0, "the file is compressed, and this library was built without zlib; decompress it with gunzip, or configure with zlib", NULL);
+#endif
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Opens a file and reads its header. The file must be closed even if there is a fault. */
+PetscErrorCode MtxFileOpen(const char name[], MtxFile *f, MtxReader *r, MtxFault *fault)
+{
+  MtxStatus status = MTX_MORE;
+
+  PetscFunctionBegin;
+  MtxReaderInit(r);
+  PetscCall(Open(name, f, fault));
+  while (!fault->code && status == MTX_MORE) {
+    size_t used = 0;
+
+    if (!Fill(f, fault, r->line + 1)) break;
+    status = MtxReadHeader(r, f->text + f->begin, f->length, f->last, &used);
+    f->begin += used;
+    f->length -= used;
+    if (status == MTX_BAD) Fault(fault, PETSC_ERR_FILE_UNEXPECTED, r->line, r->reason, NULL);
+  }
+  if (!fault->code && !f->gz && MtxFewestBytes(&r->header) > f->size - f->next + (int64_t)f->length) {
+    char text[128];
+
+    snprintf(text, sizeof(text), "the file is too short for the %lld entries that the header promises", (long long)r->header.entries);
+    Fault(fault, PETSC_ERR_FILE_UNEXPECTED, r->line, text, NULL);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Reads a whole file, keeping nothing, to find the first thing that is wrong with it */
+PetscErrorCode MtxFileDiagnose(const char name[], MtxFault *fault)
+{
+  MtxFile   f;
+  MtxReader r;
+  MtxBatch  b;
+  char      text[128];
+
+  PetscFunctionBegin;
+  PetscCall(BatchCreate(1, &b));
+  PetscCall(MtxFileOpen(name, &f, &r, fault));
+  if (!fault->code) {
+    do {
+      if (!NextBatch(&f, &r, &b, fault)) break;
+    } while (b.count);
+  }
+  if (!fault->code && r.entries < r.header.entries) {
+    snprintf(text, sizeof(text), "the file ends after %lld of the %lld entries that the header promises", (long long)r.entries, (long long)r.header.entries);
+    Fault(fault, PETSC_ERR_FILE_UNEXPECTED, r.line, text, NULL);
+  }
+  if (!fault->code) Fault(fault, PETSC_ERR_FILE_READ, 0, "the file has changed while it was read", NULL);
+  PetscCall(MtxFileClose(&f));
+  PetscCall(BatchDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Reserve(MtxStore *store, size_t capacity)
+{
+  PetscFunctionBegin;
+  if (capacity > store->capacity) {
+    PetscCall(PetscRealloc(capacity * sizeof(*store->entries), &store->entries));
+    store->capacity = capacity;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Append(MtxStore *store, const MtxHeader *h, const MtxBatch *b)
+{
+  MtxEntry *e;
+
+  PetscFunctionBegin;
+  if (store->count + b->count > store->capacity) PetscCall(Reserve(store, PetscMax(store->count + b->count, store->capacity + store->capacity / 2)));
+  e = store->entries + store->count;
+  if (h->format == MTX_COORDINATE) {
+    for (size_t k = 0; k < b->count; k++) {
+      e[k].i = (PetscInt)b->i[k];
+      e[k].j = (PetscInt)b->j[k];
+    }
+  }
+  for (size_t k = 0; k < b->count; k++) e[k].v = (PetscScalar)b->re[k];
+#if defined(PETSC_USE_COMPLEX)
+  if (h->field == MTX_COMPLEX) {
+    for (size_t k = 0; k < b->count; k++) e[k].v = PetscCMPLX(b->re[k], b->im[k]);
+  }
+#endif
+  store->count += b->count;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Parses what a file, or a text in memory that looks like one, still holds, as one part */
+static PetscErrorCode ReadPart(MtxFile *f, const MtxHeader *h, MtxBatch *b, MtxStore *store, MtxFault *fault)
+{
+  MtxReader r;
+
+  PetscFunctionBegin;
+  MtxReaderInitEntries(&r, h);
+  do {
+    if (!NextBatch(f, &r, b, fault)) break;
+    PetscCall(Append(store, h, b));
+  } while (b->count);
+  if (store->part_count == store->part_capacity) {
+    store->part_capacity = 2 * store->part_capacity + 16;
+    PetscCall(PetscRealloc(store->part_capacity * sizeof(*store->parts), &store->parts));
+  }
+  store->parts[store->part_count++] = r.entries;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Sends the rest of a compressed file in pieces of whole lines to the other processes in turn, then an empty piece to each. One piece is on
+   its way while the next one is decompressed.
+*/
+static PetscErrorCode Deal(MPI_Comm comm, PetscMPIInt tag, MtxFile *f, MtxFault *fault)
+{
+  PetscMPIInt size, to = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  char       *piece;
+  int         comment = 0; /* within a comment that is longer than the text that fits */
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PetscMalloc1(TEXT_SIZE, &piece));
+  while (f->length || !f->last) {
+    const char *text;
+    size_t      length, blanks = 0;
+
+    if (!Fill(f, fault, 0) || !f->length) break;
+    text   = f->text + f->begin;
+    length = f->length;
+    while (!f->last && length && text[length - 1] != '\n') length--;
+    if (!length || comment) {
+      const char *feed = memchr(text, '\n', f->length);
+
+      if (!comment) {
+        while (blanks < MTX_LINE_MAX && (text[blanks] == ' ' || text[blanks] == '\t' || text[blanks] == '\r')) blanks++;
+        if (blanks == MTX_LINE_MAX || text[blanks] != '%') {
+          Fault(fault, PETSC_ERR_FILE_UNEXPECTED, 0, "a line is too long", NULL);
+          break;
+        }
+      }
+      comment = !feed;
+      length  = feed ? (size_t)(feed - text) + 1 : f->length;
+    } else {
+      PetscCallMPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+      memcpy(piece, text, length);
+      PetscCallMPI(MPI_Isend(piece, (PetscMPIInt)length, MPI_CHAR, 1 + to, tag, comm, &request));
+      to = (to + 1) % (size - 1);
+    }
+    f->begin += length;
+    f->length -= length;
+  }
+  PetscCallMPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  for (PetscMPIInt rank = 1; rank < size; rank++) PetscCallMPI(MPI_Send(NULL, 0, MPI_CHAR, rank, tag, comm));
+  PetscCall(PetscFree(piece));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Receives pieces until an empty one comes; after a fault they are thrown away */
+static PetscErrorCode Receive(MPI_Comm comm, PetscMPIInt tag, const MtxHeader *h, MtxBatch *b, MtxStore *store, MtxFault *fault)
+{
+  MtxFile piece;
+
+  PetscFunctionBegin;
+  memset(&piece, 0, sizeof(piece));
+  PetscCall(PetscMalloc1(TEXT_SIZE, &piece.text));
+  while (1) {
+    MPI_Status  status;
+    PetscMPIInt length;
+
+    PetscCallMPI(MPI_Recv(piece.text, (PetscMPIInt)TEXT_SIZE, MPI_CHAR, 0, tag, comm, &status));
+    PetscCallMPI(MPI_Get_count(&status, MPI_CHAR, &length));
+    if (!length) break;
+    piece.begin  = 0;
+    piece.length = (size_t)length;
+    piece.last   = 1;
+    if (!fault->code) PetscCall(ReadPart(&piece, h, b, store, fault));
+  }
+  PetscCall(PetscFree(piece.text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+   Reads the share of this process. f is the file as the first process has it open behind its header; on the others it is not used.
+   Collective. A fault of one process is not known to the others.
+*/
+PetscErrorCode MtxReadShare(MPI_Comm comm, PetscMPIInt tag, const char name[], const MtxAbout *about, MtxFile *f, MtxStore *store, MtxFault *fault)
+{
+  PetscMPIInt size, rank;
+  MtxBatch    b;
+  MtxFile     own;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCall(BatchCreate(about->header.field == MTX_COMPLEX, &b));
+  if (about->compressed) {
+    if (size == 1) PetscCall(ReadPart(f, &about->header, &b, store, fault));
+    else if (!rank) PetscCall(Deal(comm, tag, f, fault));
+    else PetscCall(Receive(comm, tag, &about->header, &b, store, fault));
+  } else {
+    if (rank) {
+      PetscCall(Open(name, &own, fault));
+      f = &own;
+      if (!fault->code && f->size != about->size) Fault(fault, PETSC_ERR_FILE_OPEN, 0, "processes see different files", NULL);
+    }
+    if (!fault->code && TakeShare(f, about->begin, rank, size, fault)) {
+      const double part = (double)(f->stop - f->next) / (double)PetscMax(about->size - about->begin, 1);
+
+      /* bounded by the bytes that are there: the opening of the file checked that they suffice for the entries */
+      PetscCall(Reserve(store, (size_t)(1.01 * part * (double)about->header.entries) + BATCH_SIZE));
+      PetscCall(ReadPart(f, &about->header, &b, store, fault));
+    }
+    if (rank) PetscCall(MtxFileClose(&own));
+  }
+  PetscCall(BatchDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MtxStoreDestroy(MtxStore *store)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(store->entries));
+  PetscCall(PetscFree(store->parts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

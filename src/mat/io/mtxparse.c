@@ -1,0 +1,410 @@
+/*
+   Matrix Market text to entries: see mtxparse.h
+
+   All loops over the bytes of a line stop at its line feed, because no token contains one; so only complete lines are parsed in place, and
+   a last line without line feed from a copy that has one.
+*/
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include "mtxparse.h"
+
+enum {
+  BANNER,
+  SIZES,
+  ENTRIES
+};
+
+static MtxStatus Fail(MtxReader *r, const char *format, ...)
+{
+  va_list args;
+
+  va_start(args, format);
+  vsnprintf(r->reason, sizeof(r->reason), format, args);
+  va_end(args);
+  return MTX_BAD;
+}
+
+static inline int IsDigit(char c)
+{
+  return (unsigned char)(c - '0') < 10;
+}
+
+static inline const char *SkipBlanks(const char *p)
+{
+  while (*p == ' ' || *p == '\t' || *p == '\r') p++;
+  return p;
+}
+
+/* A token for messages: what is not printable becomes '?' */
+static const char *Token(const char *p, char token[32])
+{
+  int n = 0;
+
+  while (n < 28 && p[n] != ' ' && p[n] != '\t' && p[n] != '\r' && p[n] != '\n') {
+    token[n] = p[n] >= 32 && p[n] < 127 ? p[n] : '?';
+    n++;
+  }
+  token[n] = 0;
+  if (n == 28) memcpy(token + 25, "...", 4);
+  return token;
+}
+
+void MtxReaderInit(MtxReader *r)
+{
+  memset(r, 0, sizeof(*r));
+  r->limit = INT64_MAX;
+  r->stage = BANNER;
+  MtxPrepareDecimal();
+}
+
+void MtxReaderInitEntries(MtxReader *r, const MtxHeader *header)
+{
+  MtxReaderInit(r);
+  r->header = *header;
+  r->limit  = header->entries;
+  r->stage  = ENTRIES;
+}
+
+int64_t MtxFewestBytes(const MtxHeader *h)
+{
+  int64_t numbers = (h->format == MTX_COORDINATE ? 2 : 0) + (h->field == MTX_PATTERN ? 0 : h->field == MTX_COMPLEX ? 2 : 1);
+
+  if (!h->entries) return 0;
+  return h->entries > INT64_MAX / (2 * numbers) ? INT64_MAX : 2 * numbers * h->entries - 1;
+}
+
+void MtxArrayPlace(const MtxHeader *h, int64_t k, int64_t *i, int64_t *j)
+{
+  int64_t first = h->symmetry == MTX_SKEW ? 1 : 0; /* row of the first entry of column 0 */
+  int64_t low = 0, high = h->n;
+
+  if (h->symmetry == MTX_GENERAL) {
+    *j = k / h->m;
+    *i = k % h->m;
+    return;
+  }
+  /* column c begins at entry c (m - first) - c (c - 1) / 2; find the last one that begins at or before k and is not empty */
+  while (high - low > 1) {
+    int64_t c = low + (high - low) / 2;
+
+    if ((__int128)c * (h->m - first) - (__int128)c * (c - 1) / 2 <= k) low = c;
+    else high = c;
+  }
+  *j = low;
+  *i = (int64_t)(low + first + (k - ((__int128)low * (h->m - first) - (__int128)low * (low - 1) / 2)));
+}
+
+/* Entries that the matrix has room for in the triangle or square that the file stores */
+static unsigned __int128 Room(const MtxHeader *h)
+{
+  unsigned __int128 m = (unsigned __int128)h->m, n = (unsigned __int128)h->n;
+
+  if (h->symmetry == MTX_GENERAL) return m * n;
+  if (h->symmetry == MTX_SKEW && h->format == MTX_ARRAY) return m ? m * (m - 1) / 2 : 0;
+  return m * (m + 1) / 2;
+}
+
+static MtxStatus ReadBanner(MtxReader *r, const char *p)
+{
+  static const char *const banner[]     = {"%%MatrixMarket", NULL};
+  static const char *const objects[]    = {"matrix", NULL};
+  static const char *const formats[]    = {"coordinate", "array", NULL};
+  static const char *const fields[]     = {"real", "integer", "pattern", "complex", NULL};
+  static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian", NULL};
+  static const struct {
+    const char        *what, *choices;
+    const char *const *words;
+  } parts[] = {
+    {"banner",   "%%MatrixMarket",                                  banner    },
+    {"object",   "matrix",                                          objects   },
+    {"format",   "coordinate or array",                             formats   },
+    {"field",    "real, integer, pattern or complex",               fields    },
+    {"symmetry", "general, symmetric, skew-symmetric or hermitian", symmetries}
+  };
+  int  found[5];
+  char token[32];
+
+  p = SkipBlanks(p);
+  for (int part = 0; part < 5; part++) {
+    size_t length = strcspn(p, " \t\r\n");
+    int    w      = 0;
+
+    while (parts[part].words[w] && (strlen(parts[part].words[w]) != length || strncasecmp(parts[part].words[w], p, length))) w++;
+    if (!parts[part].words[w]) {
+      Token(p, token);
+      if (!part) return Fail(r, "this is no Matrix Market file: it begins with '%s' in place of '%%%%MatrixMarket'", token);
+      return Fail(r, "the header's %s is '%s', it must be %s", parts[part].what, token, parts[part].choices);
+    }
+    found[part] = w;
+    p           = SkipBlanks(p + length);
+  }
+  if (*p != '\n') return Fail(r, "unexpected text '%s' at the end of the header", Token(p, token));
+  r->header.format   = (MtxFormat)found[2];
+  r->header.field    = (MtxField)found[3];
+  r->header.symmetry = (MtxSymmetry)found[4];
+  if (r->header.format == MTX_ARRAY && r->header.field == MTX_PATTERN) return Fail(r, "an array cannot be of field pattern");
+  if (r->header.symmetry == MTX_HERMITIAN && r->header.field != MTX_COMPLEX) return Fail(r, "only complex matrices can be hermitian");
+  if (r->header.symmetry == MTX_SKEW && r->header.field == MTX_PATTERN) return Fail(r, "a pattern cannot be skew-symmetric");
+  r->stage = SIZES;
+  return MTX_OK;
+}
+
+static MtxStatus ReadSizes(MtxReader *r, const char *p)
+{
+  static const char *const names[] = {"rows", "columns", "entries"};
+  MtxHeader               *h       = &r->header;
+  int                      count   = h->format == MTX_COORDINATE ? 3 : 2;
+  int64_t                  sizes[3];
+  char                     token[32];
+
+  for (int k = 0; k < count; k++) {
+    uint64_t value = 0;
+
+    p = SkipBlanks(p);
+    Token(p, token);
+    if (*p == '\n') return Fail(r, "the line of sizes lacks the number of %s", names[k]);
+    if (*p == '-') return Fail(r, "the number of %s is negative: %s", names[k], token);
+    if (*p == '+') p++;
+    if (!IsDigit(*p)) return Fail(r, "the number of %s is no integer: '%s'", names[k], token);
+    for (; IsDigit(*p); p++) {
+      if (value > (INT64_MAX - 9) / 10) return Fail(r, "the number of %s overflows 64 bits: %s", names[k], token);
+      value = 10 * value + (uint64_t)(*p - '0');
+    }
+    if (*p != ' ' && *p != '\t' && *p != '\r' && *p != '\n') return Fail(r, "the number of %s is no integer: '%s'", names[k], token);
+    sizes[k] = (int64_t)value;
+  }
+  p = SkipBlanks(p);
+  if (*p != '\n') return Fail(r, "unexpected text '%s' at the end of the line of sizes", Token(p, token));
+  h->m = sizes[0];
+  h->n = sizes[1];
+  if (h->symmetry != MTX_GENERAL && h->m != h->n) return Fail(r, "a symmetric matrix must be square, this one has %" PRId64 " rows and %" PRId64 " columns", h->m, h->n);
+  if (h->format == MTX_ARRAY) {
+    if (Room(h) > INT64_MAX) return Fail(r, "an array of %" PRId64 " times %" PRId64 " overflows 64 bits", h->m, h->n);
+    h->entries = (int64_t)Room(h);
+  } else {
+    h->entries = sizes[2];
+    if ((unsigned __int128)h->entries > Room(h)) return Fail(r, "%" PRId64 " entries are more than a matrix of %" PRId64 " times %" PRId64 " has room for", h->entries, h->m, h->n);
+  }
+  r->limit = h->entries;
+  r->stage = ENTRIES;
+  return MTX_OK;
+}
+
+/* An index from 1 to size; on error returns NULL */
+static inline const char *ReadIndex(const char *p, int64_t size, int64_t *index)
+{
+  const char *first;
+  uint64_t    value = 0;
+
+  if (*p == '+') p++;
+  first = p;
+  while (IsDigit(*p)) value = 10 * value + (uint64_t)(*p++ - '0');
+  if (p - first > 18 || value - 1 >= (uint64_t)size || (*p != ' ' && *p != '\t' && *p != '\r' && *p != '\n')) return NULL;
+  *index = (int64_t)(value - 1);
+  return p;
+}
+
+/* What ReadIndex() found wrong with the index at p */
+static MtxStatus FailIndex(MtxReader *r, const char *p, const char *what, int64_t size)
+{
+  char        token[32];
+  const char *q = p;
+
+  Token(p, token);
+  if (*p == '\n') return Fail(r, "the %s index is missing", what);
+  if (*q == '-' || *q == '+') q++;
+  if (!IsDigit(*q)) return Fail(r, "the %s index is no integer: '%s'", what, token);
+  while (IsDigit(*q)) q++;
+  if (*q != ' ' && *q != '\t' && *q != '\r' && *q != '\n') return Fail(r, "the %s index is no integer: '%s'", what, token);
+  return Fail(r, "the %s index %s is not within 1 to %" PRId64, what, token, size);
+}
+
+/* One value; on error returns NULL with the reason set */
+static inline const char *ReadValue(MtxReader *r, const char *p, double *value)
+{
+  int         overflow;
+  char        token[32];
+  const char *end = MtxReadDecimal(p, value, &overflow);
+
+  if (end && (*end == ' ' || *end == '\t' || *end == '\r' || *end == '\n')) {
+    if (r->header.field != MTX_INTEGER) return end;
+    for (const char *q = p; q < end; q++) {
+      if (!IsDigit(*q) && *q != '-' && *q != '+') {
+        Fail(r, "the value '%s' is no integer, as the header promises", Token(p, token));
+        return NULL;
+      }
+    }
+    return end;
+  }
+  if (*p == '-' || *p == '+') end = p + 1;
+  else end = p;
+  Token(p, token);
+  if (*p == '\n') Fail(r, r->header.field == MTX_COMPLEX ? "a complex entry needs two values" : "the value is missing");
+  else if (overflow) Fail(r, "the value %s overflows double precision", token);
+  else if (!strncasecmp(end, "nan", 3) || !strncasecmp(end, "inf", 3)) Fail(r, "the value '%s' is no finite number; such values are refused", token);
+  else Fail(r, "the value '%s' is no number", token);
+  return NULL;
+}
+
+/* Parses one entry that begins at p, which is no blank */
+static inline const char *ReadEntry(MtxReader *r, const char *p, MtxBatch *b)
+{
+  const MtxHeader *h = &r->header;
+  const size_t     k = b->count;
+  char             token[32];
+  int64_t          i = 0, j = 0;
+
+  if (r->entries == r->limit) {
+    Fail(r, "there are more entries than the %" PRId64 " that the header promises", h->entries);
+    return NULL;
+  }
+  if (h->format == MTX_COORDINATE) {
+    const char *q = ReadIndex(p, h->m, &i);
+
+    if (!q) {
+      FailIndex(r, p, "row", h->m);
+      return NULL;
+    }
+    p = SkipBlanks(q);
+    q = ReadIndex(p, h->n, &j);
+    if (!q) {
+      FailIndex(r, p, "column", h->n);
+      return NULL;
+    }
+    p = SkipBlanks(q);
+    if (h->symmetry != MTX_GENERAL && j > i) {
+      Fail(r, "entry (%" PRId64 ", %" PRId64 ") is above the diagonal; a symmetric file stores only the lower triangle", i + 1, j + 1);
+      return NULL;
+    }
+    b->i[k] = i;
+    b->j[k] = j;
+  }
+  if (h->field == MTX_PATTERN) {
+    b->re[k] = 1;
+    if (b->im) b->im[k] = 0;
+  } else {
+    if (!(p = ReadValue(r, p, &b->re[k]))) return NULL;
+    if (h->field == MTX_COMPLEX) {
+      if (!(p = ReadValue(r, SkipBlanks(p), &b->im[k]))) return NULL;
+    } else if (b->im) b->im[k] = 0;
+    p = SkipBlanks(p);
+  }
+  if (*p != '\n') {
+    Fail(r, "unexpected text '%s' after the entry", Token(p, token));
+    return NULL;
+  }
+  if (h->format == MTX_COORDINATE && i == j && h->symmetry > MTX_SYMMETRIC) {
+    if (h->symmetry == MTX_SKEW && (b->re[k] != 0 || (b->im && b->im[k] != 0))) {
+      Fail(r, "the diagonal entry (%" PRId64 ", %" PRId64 ") of a skew-symmetric matrix is not zero", i + 1, j + 1);
+      return NULL;
+    }
+    if (h->symmetry == MTX_HERMITIAN && b->im[k] != 0) {
+      Fail(r, "the diagonal entry (%" PRId64 ", %" PRId64 ") of a hermitian matrix is not real", i + 1, j + 1);
+      return NULL;
+    }
+  }
+  b->count++;
+  r->entries++;
+  return p;
+}
+
+/*
+   One complete line, ended by a line feed before end. Returns the line feed, or NULL if something is wrong. A line that is too long is
+   reported as such whatever else is wrong with it, so that the answer does not depend on how the text was cut.
+*/
+static inline const char *ReadLine(MtxReader *r, const char *line, const char *end, MtxBatch *b)
+{
+  const char *p = SkipBlanks(line), *feed;
+
+  if (r->stage == ENTRIES && *p != '\n' && *p != '%') {
+    p = ReadEntry(r, p, b);
+    if (p && p - line <= MTX_LINE_MAX) return p;
+  } else if (*p == '\n') {
+    if (p - line <= MTX_LINE_MAX) return p;
+  } else if (*p == '%' && r->stage != BANNER) {
+    if (p - line < MTX_LINE_MAX) return memchr(p, '\n', (size_t)(end - p));
+  } else {
+    const MtxStatus status = r->stage == BANNER ? ReadBanner(r, p) : ReadSizes(r, p);
+
+    feed = memchr(p, '\n', (size_t)(end - p));
+    if (status == MTX_OK && feed - line <= MTX_LINE_MAX) return feed;
+  }
+  feed = memchr(line, '\n', (size_t)(end - line));
+  if (feed - line > MTX_LINE_MAX) Fail(r, "the line is longer than %d bytes; is this a text file?", MTX_LINE_MAX);
+  return NULL;
+}
+
+/* The end of the text, for now: a line whose end is not there, and perhaps never will be */
+static MtxStatus ReadRest(MtxReader *r, const char *text, size_t length, int last, MtxBatch *b, size_t *used)
+{
+  char   line[MTX_LINE_MAX + 2];
+  size_t kept = length <= MTX_LINE_MAX ? length : MTX_LINE_MAX + 1, blanks = 0;
+
+  *used = 0;
+  if (!length || (!last && length <= MTX_LINE_MAX)) return MTX_OK;
+  while (blanks < kept && (text[blanks] == ' ' || text[blanks] == '\t' || text[blanks] == '\r')) blanks++;
+  r->line++;
+  if (r->stage != BANNER && blanks < kept && blanks < MTX_LINE_MAX && text[blanks] == '%') {
+    r->comment = 1;
+  } else {
+    memcpy(line, text, kept);
+    line[kept] = '\n';
+    if (!ReadLine(r, line, line + kept + 1, b)) return MTX_BAD;
+  }
+  *used = length;
+  return MTX_OK;
+}
+
+/* Whether ReadLines() must stop: at the end of the header, where it began in the header, or else when the batch is full */
+static inline int Stop(const MtxReader *r, int header, const MtxBatch *b)
+{
+  return header ? r->stage == ENTRIES : b->count == b->capacity;
+}
+
+static MtxStatus ReadLines(MtxReader *r, const char *text, size_t length, int last, MtxBatch *b, size_t *used)
+{
+  const char *p = text, *end = text + length, *feed;
+  const int   header = r->stage != ENTRIES;
+  size_t      rest;
+  MtxStatus   status;
+
+  *used = 0;
+  if (r->reason[0]) return MTX_BAD;
+  if (r->comment) {
+    feed       = length ? memchr(p, '\n', length) : NULL;
+    p          = feed ? feed + 1 : end;
+    r->comment = !feed;
+  }
+  /* the last line feed, before which all lines are complete */
+  for (feed = end; feed > p && feed[-1] != '\n'; feed--) { }
+  while (p < feed && !Stop(r, header, b)) {
+    const char *next;
+
+    r->line++;
+    if (!(next = ReadLine(r, p, feed, b))) return MTX_BAD;
+    p = next + 1;
+  }
+  *used = (size_t)(p - text);
+  if (p < end && Stop(r, header, b)) return header ? MTX_OK : MTX_FULL;
+  status = ReadRest(r, p, (size_t)(end - p), last, b, &rest);
+  *used += rest;
+  return status;
+}
+
+MtxStatus MtxReadHeader(MtxReader *r, const char *text, size_t length, int last, size_t *used)
+{
+  MtxStatus status = r->stage == ENTRIES ? MTX_OK : ReadLines(r, text, length, last, NULL, used);
+
+  if (status != MTX_OK || r->stage == ENTRIES) return status;
+  if (!last) return MTX_MORE;
+  r->line++;
+  return r->stage == BANNER ? Fail(r, "the file is empty") : Fail(r, "the file ends before the line of sizes");
+}
+
+MtxStatus MtxReadEntries(MtxReader *r, const char *text, size_t length, int last, MtxBatch *b, size_t *used)
+{
+  return ReadLines(r, text, length, last, b, used);
+}

@@ -1,0 +1,369 @@
+static char help[] = "Setters, options and what is told of a shadow; and that everything wrong is refused with a message that helps.\n";
+
+#include "testutil.h"
+
+static const TestShape blocks = {"blocks", 324, 324, TestRowBlocks, TestValueGeneral, PETSC_FALSE};
+static const TestShape grid   = {"grid", 400, 400, TestRowGrid, TestValueGeneral, PETSC_FALSE};
+
+/* ------------------------------------------------- expected errors ------------------------------------------------- */
+
+static char message[2048];
+
+/* Keeps the text of the first error and says nothing */
+static PetscErrorCode KeepMessage(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n, PetscErrorType type, const char *text, void *ctx)
+{
+  if (type == PETSC_ERROR_INITIAL && text) (void)PetscStrncpy(message, text, sizeof(message));
+  return n;
+}
+
+/* The call must raise that error, or any with a code of 0, and its message must hold these words */
+#define ExpectError(d, code, words, call) \
+  do { \
+    PetscErrorCode raised_; \
+    message[0] = 0; \
+    PetscCall(PetscPushErrorHandler(KeepMessage, NULL)); \
+    raised_ = call; \
+    PetscCall(PetscPopErrorHandler()); \
+    TestExpect(d, #call " raises another error or none", (PetscBool)((code) ? raised_ == (code) : raised_ != 0)); \
+    TestExpect(d, #call " does not say: " words, (PetscBool)(strstr(message, words) != NULL)); \
+  } while (0)
+
+static PetscErrorCode BadBlockSize(TestDiff *d)
+{
+  Mat A, R;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestPairCreate(&grid, &A, &R));
+  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "0 lets", MatAMBSetBlockSize(A, 11));
+  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "0 lets", MatAMBSetBlockSize(A, -1));
+  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "0 lets", MatAMBSetBlockSize(R, 11));
+  PetscCall(TestDiffMat(d, A, R));
+  PetscCall(TestPairDestroy(&A, &R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateWithOption(const char option[], const char value[])
+{
+  Mat            A;
+  PetscErrorCode ierr;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, option, value));
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+  PetscCall(MatSetOptionsPrefix(A, "bad_"));
+  PetscCall(MatSetSizes(A, PETSC_DECIDE, PETSC_DECIDE, 10, 10));
+  ierr = MatSetType(A, MATAMB);
+  PetscCall(PetscOptionsClearValue(NULL, option));
+  PetscFunctionReturn(ierr);
+}
+
+static PetscErrorCode BadOptions(TestDiff *d)
+{
+  PetscFunctionBeginUser;
+  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "-mat_amb_block_size 99", CreateWithOption("-bad_mat_amb_block_size", "99"));
+  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "-mat_amb_block_size -3", CreateWithOption("-bad_mat_amb_block_size", "-3"));
+  ExpectError(d, 0, "three", CreateWithOption("-bad_mat_amb_block_size", "three"));
+  ExpectError(d, 0, "sometimes", CreateWithOption("-bad_mat_shadow_tune", "sometimes"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Setters leave matrices of other types alone; of these there is nothing to tell */
+static PetscErrorCode OtherTypes(TestDiff *d)
+{
+  MatShadowInfo info;
+  Mat           A, R, D;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestPairCreate(&grid, &A, &R));
+  PetscCall(MatConvert(R, MATDENSE, MAT_INITIAL_MATRIX, &D));
+  for (PetscInt k = 0; k < 2; k++) {
+    Mat M = k ? D : R;
+
+    PetscCall(MatAMBSetBlockSize(M, 3));
+    PetscCall(MatShadowSetTune(M, MAT_SHADOW_TUNE_OFF));
+    PetscCall(MatShadowSetUp(M));
+    PetscCall(MatShadowGetInfo(M, &info));
+    TestExpect(d, "a matrix without a shadow has a format", (PetscBool)(info.format == NULL));
+  }
+  PetscCall(TestDiffMat(d, A, R));
+  PetscCall(MatDestroy(&D));
+  PetscCall(TestPairDestroy(&A, &R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Unassembled(TestDiff *d)
+{
+  MatShadowInfo info;
+  Vec           x, y;
+  Mat           A, R;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+  PetscCall(TestShapeSizes(&grid, A));
+  PetscCall(MatSetFromOptions(A));
+  PetscCall(MatAMBSetBlockSize(A, 3)); /* before anything else is known */
+  PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_OFF));
+  ExpectError(d, PETSC_ERR_ARG_WRONGSTATE, "MatAssemblyBegin", MatShadowSetUp(A));
+  PetscCall(TestShapePreallocate(&grid, A));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  ExpectError(d, PETSC_ERR_ARG_WRONGSTATE, "assembled", MatMult(A, x, y));
+  ExpectError(d, PETSC_ERR_ARG_WRONGSTATE, "MatAssemblyBegin", MatShadowSetUp(A));
+  PetscCall(TestShapeSetValues(&grid, A, 1.0, INSERT_VALUES));
+  PetscCall(MatShadowSetUp(A));
+  PetscCall(MatShadowGetInfo(A, &info));
+  TestExpect(d, "a block size set before assembly is lost", (PetscBool)(info.block_size == 3));
+  PetscCall(TestShapeCreate(&grid, "ref_", &R));
+  PetscCall(TestDiffMat(d, A, R));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(TestPairDestroy(&A, &R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscInt RowWrapped(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  cols[0] = i % N;
+  return 1;
+}
+
+static PetscErrorCode WrongVectors(TestDiff *d)
+{
+  const TestShape shape = {"rectangular", 60, 40, RowWrapped, TestValueGeneral, PETSC_FALSE};
+  Vec             w, x, y;
+  Mat             A, R;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestPairCreate(&shape, &A, &R));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecSet(x, 1.0));
+  PetscCall(VecSet(y, 1.0));
+  PetscCall(VecDuplicate(x, &w));
+  ExpectError(d, PETSC_ERR_ARG_SIZ, "dim", MatMult(A, y, x));
+  ExpectError(d, PETSC_ERR_ARG_SIZ, "dim", MatMult(A, x, w));
+  ExpectError(d, PETSC_ERR_ARG_SIZ, "dim", MatMultTranspose(A, x, y));
+  ExpectError(d, PETSC_ERR_ARG_SIZ, "dim", MatMultAdd(A, x, x, y));
+  ExpectError(d, PETSC_ERR_ARG_SIZ, "dim", MatMultTransposeAdd(A, y, y, x));
+  PetscCall(TestDiffMat(d, A, R));
+  PetscCall(VecDestroy(&w));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(TestPairDestroy(&A, &R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The factors of a block are no matrix to multiply with; setters leave them alone */
+static PetscErrorCode Factored(TestDiff *d)
+{
+  MatFactorInfo factor;
+  IS            rows, cols;
+  Vec           x, y;
+  Mat           A, R, diag, F;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestPairCreate(&grid, &A, &R));
+  PetscCall(TestDiffMat(d, A, R));
+  PetscCall(MatGetDiagonalBlock(A, &diag));
+  PetscCall(MatGetOrdering(diag, MATORDERINGND, &rows, &cols));
+  PetscCall(MatFactorInfoInitialize(&factor));
+  PetscCall(MatGetFactor(diag, MATSOLVERPETSC, MAT_FACTOR_LU, &F));
+  PetscCall(MatLUFactorSymbolic(F, diag, rows, cols, &factor));
+  PetscCall(MatLUFactorNumeric(F, diag, &factor));
+  PetscCall(MatCreateVecs(diag, &x, &y));
+  ExpectError(d, PETSC_ERR_ARG_WRONGSTATE, "factored", MatMult(F, x, y));
+  PetscCall(MatAMBSetBlockSize(F, 3));
+  PetscCall(MatShadowSetTune(F, MAT_SHADOW_TUNE_OFF));
+  PetscCall(TestVecSet(x, 1));
+  PetscCall(MatSolve(F, x, y));
+  PetscCall(MatMult(diag, y, x));
+  PetscCall(TestVecSet(y, 1));
+  PetscCall(TestDiffVec(d, "A A^-1 b is not b", x, y, NULL));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(ISDestroy(&rows));
+  PetscCall(ISDestroy(&cols));
+  PetscCall(MatDestroy(&F));
+  PetscCall(TestDiffMat(d, A, R));
+  PetscCall(TestPairDestroy(&A, &R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- setters and options ------------------------------------------------- */
+
+/* The block size a new shadow of A has */
+static PetscErrorCode GetBlockSize(Mat A, PetscInt *b)
+{
+  MatShadowInfo info;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatShadowSetUp(A));
+  PetscCall(MatShadowGetInfo(A, &info));
+  *b = info.block_size;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Every block size on a matrix in use, and what becomes of it in copies */
+static PetscErrorCode BlockSizes(TestDiff *d)
+{
+  PetscInt b = 0;
+  Mat      A, B, R;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestPairCreate(&blocks, &A, &R));
+  PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_OFF));
+  for (PetscInt k = 1; k <= 11; k++) {
+    const PetscInt wanted = k % 11; /* 0, the choice of the model, comes last */
+
+    PetscCall(MatAMBSetBlockSize(A, wanted));
+    PetscCall(TestDiffMat(d, A, R));
+    PetscCall(GetBlockSize(A, &b));
+    TestExpect(d, "the block size is not the one set", (PetscBool)(wanted ? b == wanted : b >= 1 && b <= 10));
+    PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+    PetscCall(GetBlockSize(B, &b));
+    TestExpect(d, "a duplicate has another block size", (PetscBool)(!wanted || b == wanted));
+    PetscCall(MatDestroy(&B));
+  }
+  PetscCall(TestPairDestroy(&A, &R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Tunes(TestDiff *d)
+{
+  const MatShadowTune tunes[5] = {MAT_SHADOW_TUNE_OFF, MAT_SHADOW_TUNE_MEASURE, MAT_SHADOW_TUNE_MODEL, MAT_SHADOW_TUNE_MEASURE, MAT_SHADOW_TUNE_OFF};
+  MatShadowInfo       info;
+  Mat                 A, R;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestPairCreate(&blocks, &A, &R));
+  for (PetscInt k = 0; k < 5; k++) {
+    PetscCall(MatShadowSetTune(A, tunes[k]));
+    for (PetscInt products = 0; products < 6; products++) PetscCall(TestDiffMat(d, A, R)); /* enough for any verdict */
+    PetscCall(MatShadowGetInfo(A, &info));
+    TestExpect(d, "a shadow has no format", (PetscBool)(info.format != NULL && info.reason != NULL && info.kernel != NULL));
+    if (tunes[k] == MAT_SHADOW_TUNE_OFF && info.nonzeros > 0) TestExpect(d, "without tuning the format is not amb", (PetscBool)(strcmp(info.format, "amb") == 0));
+  }
+  PetscCall(TestPairDestroy(&A, &R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Options of a prefix reach the matrices of that prefix only */
+static PetscErrorCode Prefixes(TestDiff *d)
+{
+  PetscInt b = 0;
+  Mat      A, B;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, "-one_mat_type", "amb"));
+  PetscCall(PetscOptionsSetValue(NULL, "-two_mat_type", "amb"));
+  PetscCall(PetscOptionsSetValue(NULL, "-one_mat_shadow_tune", "off"));
+  PetscCall(PetscOptionsSetValue(NULL, "-two_mat_shadow_tune", "off"));
+  PetscCall(PetscOptionsSetValue(NULL, "-one_mat_amb_block_size", "7"));
+  PetscCall(PetscOptionsSetValue(NULL, "-two_mat_amb_block_size", "2"));
+  PetscCall(TestShapeCreate(&blocks, "one_", &A));
+  PetscCall(TestShapeCreate(&blocks, "two_", &B));
+  PetscCall(GetBlockSize(A, &b));
+  TestExpect(d, "-one_mat_amb_block_size", (PetscBool)(b == 7));
+  PetscCall(GetBlockSize(B, &b));
+  TestExpect(d, "-two_mat_amb_block_size", (PetscBool)(b == 2));
+  PetscCall(TestDiffMat(d, A, B));
+  PetscCall(TestPairDestroy(&A, &B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* New values cost an update, a new pattern a conversion, and nothing new nothing */
+static PetscErrorCode Counts(TestDiff *d)
+{
+  MatShadowInfo before, after;
+  Vec           x, y;
+  Mat           A, diag;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(&blocks, NULL, &A));
+  PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_OFF));
+  PetscCall(MatGetDiagonalBlock(A, &diag));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecSet(x, 1.0));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(MatShadowGetInfo(diag, &before));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(MatShadowGetInfo(diag, &after));
+  TestExpect(d, "a product without a change converts or updates", (PetscBool)(after.conversions == before.conversions && after.updates == before.updates));
+  PetscCall(MatScale(A, 2.0));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(MatShadowGetInfo(diag, &after));
+  TestExpect(d, "new values are not updated", (PetscBool)(after.conversions == before.conversions && after.updates == before.updates + 1));
+  TestExpect(d, "an update changes the bytes", (PetscBool)(after.bytes_stored == before.bytes_stored));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What is told must hang together */
+static PetscErrorCode Figures(TestDiff *d)
+{
+  MatShadowInfo info;
+  MatInfo       aij;
+  Mat           A;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(&blocks, NULL, &A));
+  PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_OFF));
+  PetscCall(MatShadowSetUp(A));
+  PetscCall(MatShadowGetInfo(A, &info));
+  PetscCall(MatGetInfo(A, MAT_LOCAL, &aij));
+  TestExpect(d, "nonzeros", (PetscBool)(info.nonzeros == aij.nz_used));
+  TestExpect(d, "fewer values stored than there are", (PetscBool)(info.stored_values >= info.nonzeros));
+  TestExpect(d, "fewer bytes than the values take", (PetscBool)(info.bytes_stored >= info.stored_values * sizeof(PetscScalar)));
+  TestExpect(d, "bytes of the AIJ", (PetscBool)(info.bytes_csr >= info.nonzeros * (sizeof(PetscScalar) + sizeof(PetscInt))));
+  TestExpect(d, "bytes of the model", (PetscBool)(info.bytes_model > 0));
+  TestExpect(d, "parameters", (PetscBool)(info.chunk_size > 0 && info.sort_scope > 0 && info.segments > 0));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* More columns in a block than the matrix has */
+static PetscErrorCode FewColumns(TestDiff *d)
+{
+  const TestShape shape = {"small", 9, 9, TestRowGrid, TestValueGeneral, PETSC_FALSE};
+  Mat             A, R;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestPairCreate(&shape, &A, &R));
+  PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_OFF));
+  PetscCall(MatAMBSetBlockSize(A, 10));
+  PetscCall(TestDiffMat(d, A, R));
+  PetscCall(TestPairDestroy(&A, &R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const TestCase tests[] = {
+  {"block sizes out of range",        BadBlockSize},
+  {"bad option values",               BadOptions  },
+  {"matrices of other types",         OtherTypes  },
+  {"unassembled matrix",              Unassembled },
+  {"vectors of a wrong size",         WrongVectors},
+  {"factored matrix",                 Factored    },
+  {"MatAMBSetBlockSize",              BlockSizes  },
+  {"MatShadowSetTune",                Tunes       },
+  {"options prefixes",                Prefixes    },
+  {"conversions and updates",         Counts      },
+  {"MatShadowGetInfo",                Figures     },
+  {"more block columns than columns", FewColumns  },
+  {NULL,                              NULL        }
+};
+
+int main(int argc, char **argv)
+{
+  PetscCall(TestInitialize(&argc, &argv, help));
+  PetscCall(TestRun(tests));
+  return TestFinalize();
+}
+
+/*TEST
+
+  test:
+    nsize: {{1 2 3}}
+    args: -mat_type amb
+    output_file: output/errors.out
+
+TEST*/

@@ -1,0 +1,426 @@
+static char help[] = "Products of matrices: all of PETSc's, with operands of the type under test, plain ones and mixtures, made and made again with other values.\n";
+
+#include "testutil.h"
+
+/* ------------------------------------------------- operands ------------------------------------------------- */
+
+static PetscInt RowNone(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  return 0;
+}
+
+/* Aggregates of four rows, each tied to another one as well */
+static PetscInt RowAggregate(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  const PetscInt a = (i / 4) % N, b = (i / 4 + 7) % N;
+
+  cols[0] = PetscMin(a, b);
+  cols[1] = PetscMax(a, b);
+  return a == b ? 1 : 2;
+}
+
+/* Row 5 is full, every third row empty, the rest nearly diagonal */
+static PetscInt RowHub(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  PetscInt n = 0;
+
+  if (i == 5) {
+    for (n = 0; n < N; n++) cols[n] = n;
+  } else if (i % 3) {
+    cols[n++] = i % N;
+    if (i % N != 5 % N) cols[n++] = 5 % N;
+    if (n == 2 && cols[0] > cols[1]) {
+      cols[0] = 5 % N;
+      cols[1] = i % N;
+    }
+  }
+  return n;
+}
+
+/* A is M by M, P is M by N */
+typedef struct {
+  const char     *name;
+  PetscInt        M, N;
+  TestRowFunction rowA, rowP;
+  PetscBool       last;
+} Pair;
+
+static const Pair pairs[] = {
+  {"grid",                 400, 100,   TestRowGrid,   RowAggregate, PETSC_FALSE},
+  {"blocks",               108, 27,    TestRowBlocks, RowAggregate, PETSC_FALSE},
+  {"hub row",              300, 60,    RowHub,        RowHub,       PETSC_FALSE},
+  {"one column",           100, 1,     TestRowGrid,   RowAggregate, PETSC_FALSE},
+  {"wide",                 100, 70000, TestRowGrid,   RowAggregate, PETSC_FALSE},
+  {"no entries",           100, 30,    TestRowGrid,   RowNone,      PETSC_FALSE},
+  {"all on the last rank", 100, 30,    TestRowGrid,   RowAggregate, PETSC_TRUE }
+};
+
+typedef struct {
+  Mat A, P, L; /* L is P transposed */
+  Mat X, Y;    /* dense, six columns and six rows */
+} Operands;
+
+static PetscErrorCode DenseCreate(PetscInt m, PetscInt n, PetscInt M, PetscInt N, Mat *X)
+{
+  PetscInt     r0, r1, lda;
+  PetscScalar *a;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateDense(PETSC_COMM_WORLD, m, n, M, N, NULL, X));
+  PetscCall(MatGetOwnershipRange(*X, &r0, &r1));
+  PetscCall(MatGetSize(*X, NULL, &N));
+  PetscCall(MatDenseGetLDA(*X, &lda));
+  PetscCall(MatDenseGetArrayWrite(*X, &a));
+  for (PetscInt j = 0; j < N; j++) {
+    for (PetscInt i = r0; i < r1; i++) a[i - r0 + j * lda] = TestNumber(i, j);
+  }
+  PetscCall(MatDenseRestoreArrayWrite(*X, &a));
+  PetscCall(MatAssemblyBegin(*X, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*X, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* typedA and typedP tell which operands are of the type under test; the others are plain */
+static PetscErrorCode OperandsCreate(const Pair *pair, PetscBool typedA, PetscBool typedP, Operands *o)
+{
+  const TestShape A = {"A", pair->M, pair->M, pair->rowA, TestValueGeneral, pair->last};
+  const TestShape P = {"P", pair->M, pair->N, pair->rowP, TestValueGeneral, pair->last};
+  PetscInt        m;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(&A, typedA ? NULL : "ref_", &o->A));
+  PetscCall(TestShapeCreate(&P, typedP ? NULL : "ref_", &o->P));
+  PetscCall(MatTranspose(o->P, MAT_INITIAL_MATRIX, &o->L));
+  PetscCall(MatGetLocalSize(o->A, &m, NULL));
+  PetscCall(DenseCreate(m, PETSC_DECIDE, PETSC_DETERMINE, 6, &o->X));
+  PetscCall(DenseCreate(PETSC_DECIDE, m, 6, PETSC_DETERMINE, &o->Y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OperandsDestroy(Operands *o)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatDestroy(&o->A));
+  PetscCall(MatDestroy(&o->P));
+  PetscCall(MatDestroy(&o->L));
+  PetscCall(MatDestroy(&o->X));
+  PetscCall(MatDestroy(&o->Y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- products ------------------------------------------------- */
+
+typedef PetscErrorCode (*Product)(const Operands *o, MatReuse reuse, Mat *C);
+
+static const PetscReal fill = 2.0;
+
+static PetscErrorCode ProductAP(const Operands *o, MatReuse reuse, Mat *C)
+{
+  return MatMatMult(o->A, o->P, reuse, fill, C);
+}
+
+static PetscErrorCode ProductAA(const Operands *o, MatReuse reuse, Mat *C)
+{
+  return MatMatMult(o->A, o->A, reuse, fill, C);
+}
+
+static PetscErrorCode ProductLA(const Operands *o, MatReuse reuse, Mat *C)
+{
+  return MatMatMult(o->L, o->A, reuse, fill, C);
+}
+
+static PetscErrorCode ProductPtA(const Operands *o, MatReuse reuse, Mat *C)
+{
+  return MatTransposeMatMult(o->P, o->A, reuse, fill, C);
+}
+
+static PetscErrorCode ProductAAt(const Operands *o, MatReuse reuse, Mat *C)
+{
+  return MatMatTransposeMult(o->A, o->A, reuse, fill, C);
+}
+
+static PetscErrorCode ProductPtAP(const Operands *o, MatReuse reuse, Mat *C)
+{
+  return MatPtAP(o->A, o->P, reuse, fill, C);
+}
+
+static PetscErrorCode ProductRARt(const Operands *o, MatReuse reuse, Mat *C)
+{
+  return MatRARt(o->A, o->L, reuse, fill, C);
+}
+
+static PetscErrorCode ProductLAP(const Operands *o, MatReuse reuse, Mat *C)
+{
+  return MatMatMatMult(o->L, o->A, o->P, reuse, fill, C);
+}
+
+static PetscErrorCode ProductAX(const Operands *o, MatReuse reuse, Mat *C)
+{
+  return MatMatMult(o->A, o->X, reuse, fill, C);
+}
+
+static PetscErrorCode ProductPtX(const Operands *o, MatReuse reuse, Mat *C)
+{
+  return MatTransposeMatMult(o->P, o->X, reuse, fill, C);
+}
+
+static PetscErrorCode ProductYP(const Operands *o, MatReuse reuse, Mat *C)
+{
+  return MatMatMult(o->Y, o->P, reuse, fill, C);
+}
+
+/* The steps of MatProduct one by one */
+static PetscErrorCode Steps(Mat A, Mat B, MatProductType type, MatReuse reuse, Mat *C)
+{
+  PetscFunctionBeginUser;
+  if (reuse == MAT_INITIAL_MATRIX) {
+    PetscCall(MatProductCreate(A, B, NULL, C));
+    PetscCall(MatProductSetType(*C, type));
+    PetscCall(MatProductSetAlgorithm(*C, MATPRODUCTALGORITHMDEFAULT));
+    PetscCall(MatProductSetFill(*C, fill));
+    PetscCall(MatProductSetFromOptions(*C));
+    PetscCall(MatProductSymbolic(*C));
+  } else PetscCall(MatProductReplaceMats(A, B, NULL, *C));
+  PetscCall(MatProductNumeric(*C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode StepsAP(const Operands *o, MatReuse reuse, Mat *C)
+{
+  return Steps(o->A, o->P, MATPRODUCT_AB, reuse, C);
+}
+
+static PetscErrorCode StepsPtAP(const Operands *o, MatReuse reuse, Mat *C)
+{
+  return Steps(o->A, o->P, MATPRODUCT_PtAP, reuse, C);
+}
+
+typedef struct {
+  const char *name;
+  const char *factors; /* of the product from left to right, small letters transposed: what C x must equal */
+  Product     make;
+  PetscBool   again; /* on several ranks: PETSc 3.18 itself gets A A' wrong, or crashes, when it makes it again with other values */
+} ProductCase;
+
+static const ProductCase products[] = {
+  {"A P",               "AP",  ProductAP,   PETSC_TRUE },
+  {"A A",               "AA",  ProductAA,   PETSC_TRUE },
+  {"P' A by its rows",  "LA",  ProductLA,   PETSC_TRUE },
+  {"P' A",              "pA",  ProductPtA,  PETSC_TRUE },
+  {"A A'",              "Aa",  ProductAAt,  PETSC_FALSE},
+  {"P' A P",            "pAP", ProductPtAP, PETSC_TRUE },
+  {"R A R'",            "LAl", ProductRARt, PETSC_TRUE },
+  {"R A P",             "LAP", ProductLAP,  PETSC_TRUE },
+  {"A dense",           "AX",  ProductAX,   PETSC_TRUE },
+  {"P' dense",          "pX",  ProductPtX,  PETSC_TRUE },
+  {"dense P",           "YP",  ProductYP,   PETSC_TRUE },
+  {"MatProduct A P",    "AP",  StepsAP,     PETSC_TRUE },
+  {"MatProduct P' A P", "pAP", StepsPtAP,   PETSC_TRUE }
+};
+
+/* ------------------------------------------------- comparison ------------------------------------------------- */
+
+static Mat Factor(const Operands *o, char name)
+{
+  switch (name) {
+  case 'A':
+  case 'a':
+    return o->A;
+  case 'P':
+  case 'p':
+    return o->P;
+  case 'L':
+  case 'l':
+    return o->L;
+  case 'X':
+  case 'x':
+    return o->X;
+  default:
+    return o->Y;
+  }
+}
+
+/* C x against the factors applied to x one after the other, relative to the norms of the factors */
+static PetscErrorCode DiffFactors(TestDiff *d, Mat C, const Operands *o, const char factors[])
+{
+  size_t    n;
+  PetscReal scale = 1, norm, err;
+  Vec       x, y, z;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrlen(factors, &n));
+  PetscCall(MatCreateVecs(C, &x, &y));
+  PetscCall(TestVecSet(x, 4));
+  PetscCall(MatMult(C, x, y));
+  while (n--) {
+    const PetscBool transposed = (PetscBool)(factors[n] >= 'a');
+    Mat             F          = Factor(o, factors[n]);
+
+    if (transposed) {
+      PetscCall(MatCreateVecs(F, &z, NULL));
+      PetscCall(MatMultTranspose(F, x, z));
+    } else {
+      PetscCall(MatCreateVecs(F, NULL, &z));
+      PetscCall(MatMult(F, x, z));
+    }
+    PetscCall(MatNorm(F, transposed ? NORM_1 : NORM_INFINITY, &norm));
+    scale *= PetscMax(norm, 1);
+    PetscCall(VecDestroy(&x));
+    x = z;
+  }
+  PetscCall(VecAXPY(y, -1.0, x));
+  PetscCall(VecNorm(y, NORM_INFINITY, &err));
+  TestDiffAdd(d, "the product is not that of its factors", err / scale);
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Other values in the same pattern */
+static PetscErrorCode ChangeValues(Mat A)
+{
+  Vec v;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, NULL, &v));
+  PetscCall(TestVecSet(v, 5));
+  PetscCall(VecShift(v, 1.25));
+  PetscCall(MatDiagonalScale(A, v, NULL));
+  PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The factors of the reference are plain: nothing of the type under test takes part in what C is compared with */
+static PetscErrorCode RunProduct(TestDiff *d, const ProductCase *p, const Pair *pair, PetscBool typedA, PetscBool typedP)
+{
+  PetscMPIInt size;
+  PetscInt    rounds;
+  Operands    o, r;
+  Mat         C = NULL, D = NULL;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  rounds = size > 1 && !p->again ? 1 : 3;
+  PetscCall(OperandsCreate(pair, typedA, typedP, &o));
+  PetscCall(OperandsCreate(pair, PETSC_FALSE, PETSC_FALSE, &r));
+  for (PetscInt round = 0; round < rounds; round++) {
+    const MatReuse reuse = round ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX;
+
+    if (round) {
+      PetscCall(ChangeValues(o.A));
+      PetscCall(ChangeValues(r.A));
+    }
+    PetscCall((*p->make)(&o, reuse, &C));
+    PetscCall((*p->make)(&r, reuse, &D));
+    PetscCall(TestDiffMat(d, C, D));
+    PetscCall(DiffFactors(d, C, &r, p->factors));
+  }
+  PetscCall(TestPairDestroy(&C, &D));
+  PetscCall(OperandsDestroy(&o));
+  PetscCall(OperandsDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RunProducts(PetscBool typedA, PetscBool typedP, const char title[])
+{
+  char name[64];
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(products); k++) {
+    TestDiff d = {NULL, 0};
+
+    for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(pairs); l++) {
+      if (RunProduct(&d, &products[k], &pairs[l], typedA, typedP)) {
+        PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s\n", products[k].name, pairs[l].name));
+        TestDiffAdd(&d, "PETSc raised an error, see above", PETSC_MAX_REAL);
+      }
+    }
+    PetscCall(PetscSNPrintf(name, sizeof(name), "%s, %s", products[k].name, title));
+    PetscCall(TestReport(name, &d));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The product with an interpolation of three unknowns per node, which knows only that of one */
+static PetscErrorCode MAIJ(TestDiff *d)
+{
+  const TestShape fine = {"A", 108, 108, TestRowBlocks, TestValueGeneral, PETSC_FALSE}, coarse = {"P", 36, 9, RowAggregate, TestValueGeneral, PETSC_FALSE};
+  Mat             A, R, P, Q, PM, QM, C, D;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestPairCreate(&fine, &A, &R));
+  PetscCall(TestPairCreate(&coarse, &P, &Q));
+  PetscCall(MatCreateMAIJ(P, 3, &PM));
+  PetscCall(MatCreateMAIJ(Q, 3, &QM));
+  PetscCall(MatPtAP(A, PM, MAT_INITIAL_MATRIX, fill, &C));
+  PetscCall(MatPtAP(R, QM, MAT_INITIAL_MATRIX, fill, &D));
+  PetscCall(TestDiffMat(d, C, D));
+  PetscCall(MatScale(A, 2.0));
+  PetscCall(MatScale(R, 2.0));
+  PetscCall(MatPtAP(A, PM, MAT_REUSE_MATRIX, fill, &C));
+  PetscCall(MatPtAP(R, QM, MAT_REUSE_MATRIX, fill, &D));
+  PetscCall(TestDiffMat(d, C, D));
+  PetscCall(TestPairDestroy(&C, &D));
+  PetscCall(TestPairDestroy(&PM, &QM));
+  PetscCall(TestPairDestroy(&P, &Q));
+  PetscCall(TestPairDestroy(&A, &R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A, P and P' A P of the type under test: so is the coarse matrix, and the products of a coarser level run on it */
+static PetscErrorCode CoarseType(TestDiff *d)
+{
+  const Pair *pair = &pairs[0];
+  Operands    o;
+  Mat         C;
+
+  PetscFunctionBeginUser;
+  PetscCall(OperandsCreate(pair, PETSC_TRUE, PETSC_TRUE, &o));
+  PetscCall(MatPtAP(o.A, o.P, MAT_INITIAL_MATRIX, fill, &C));
+  PetscCall(TestDiffType(d, C));
+  PetscCall(MatDestroy(&C));
+  PetscCall(MatMatMult(o.A, o.P, MAT_INITIAL_MATRIX, fill, &C));
+  PetscCall(TestDiffType(d, C));
+  PetscCall(MatDestroy(&C));
+  PetscCall(MatTransposeMatMult(o.P, o.A, MAT_INITIAL_MATRIX, fill, &C));
+  PetscCall(TestDiffType(d, C));
+  PetscCall(MatDestroy(&C));
+  PetscCall(OperandsDestroy(&o));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const TestCase tests[] = {
+  {"P' A P with MATMAIJ",                 MAIJ      },
+  {"products of one type have that type", CoarseType},
+  {NULL,                                  NULL      }
+};
+
+int main(int argc, char **argv)
+{
+  PetscCall(TestInitialize(&argc, &argv, help));
+  PetscCall(RunProducts(PETSC_TRUE, PETSC_TRUE, "one type"));
+  PetscCall(RunProducts(PETSC_TRUE, PETSC_FALSE, "P plain"));
+  PetscCall(RunProducts(PETSC_FALSE, PETSC_TRUE, "A plain"));
+  PetscCall(TestRun(tests));
+  return TestFinalize();
+}
+
+/*TEST
+
+  testset:
+    nsize: {{1 2 3}}
+    output_file: output/products.out
+    test:
+      suffix: aij
+      args: -mat_type aij
+    test:
+      suffix: amb
+      args: -mat_type amb -mat_shadow_tune {{off measure}}
+
+  test:
+    suffix: amb_malloc
+    nsize: 2
+    args: -mat_type amb -mat_shadow_tune off -malloc_debug -malloc_dump
+    output_file: output/products.out
+
+TEST*/

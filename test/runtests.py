@@ -1,0 +1,376 @@
+#!/usr/bin/env python3
+"""Run the tests: make test calls this with the configuration's build folder in BUILD.
+
+Three kinds of test are found:
+  a /*TEST*/ block in src/ksp/examples/*.c or test/*.c, in PETSc's own syntax, with expected output in test/output/PROGRAM_SUFFIX.out;
+  a program test/*.c without such a block;
+  a script test/*.sh.
+The last two pass by exit code 0; each line "ok NAME", "not ok NAME" or "skip NAME: REASON" that they print is counted as a test of its own.
+"""
+import argparse
+import concurrent.futures
+import difflib
+import fnmatch
+import glob
+import itertools
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TIMEOUT = 120
+
+
+class Syntax(Exception):
+    """A /*TEST*/ block that cannot be understood."""
+
+
+class Test:
+    """One run: a command in a shell, and how its output is judged."""
+
+    def __init__(self, name, command, ranks=1, timeout=TIMEOUT, expected=None, filter=None, filter_output=None, skip=None, error=None):
+        self.name, self.command, self.ranks, self.timeout, self.expected = name, command, ranks, timeout, expected
+        self.filter, self.filter_output, self.skip, self.error = filter, filter_output, skip, error
+
+
+# ------------------------------------------------- /*TEST*/ blocks -------------------------------------------------
+
+def parse_block(text):
+    """The tree of a block: [(word, dictionary)] for build and test; args, filter and requires may stand more than once."""
+    block = re.search(r"^[ \t]*/\*TEST\b(.*?)^[ \t]*TEST\s*\*/", text, re.S | re.M)
+    if not block:
+        return None
+    items, stack = [], []
+    for number, raw in enumerate(block.group(1).splitlines()):
+        line = re.sub(r"(^|\s)#.*$", "", raw).rstrip()
+        if not line.strip():
+            continue
+        indent = len(line) - len(line.lstrip())
+        while stack and stack[-1][0] >= indent:
+            stack.pop()
+        word, colon, value = line.strip().partition(":")
+        if not colon:
+            raise Syntax("line %d of the block has no colon: %s" % (number, raw))
+        value = value.strip()
+        if word in ("test", "testset", "build"):
+            entry = {"children": []}
+            (stack[-1][1]["children"] if stack else items).append((word, entry))
+            stack.append((indent, entry))
+        elif not stack:
+            raise Syntax("%s stands outside of test, testset and build" % word)
+        else:
+            known = ("suffix", "nsize", "args", "output_file", "requires", "filter", "filter_output", "timeoutfactor", "env", "temporaries", "localrunfiles", "TODO", "comments")
+            if word not in known:
+                raise Syntax("%s is not known here" % word)
+            if word in ("args", "filter", "requires", "env") and word in stack[-1][1]:
+                value = stack[-1][1][word] + (" | " if word == "filter" else " ") + value
+            stack[-1][1][word] = value
+    return items
+
+
+def flatten(items, inherited):
+    """The tests of a tree, a testset's words passed down: args, filter, requires and env add up, the others are replaced."""
+    for word, entry in items:
+        if word == "build":
+            continue
+        merged = dict(inherited)
+        for key, value in entry.items():
+            if key == "children":
+                continue
+            both = key in ("args", "filter", "requires", "env") and merged.get(key)
+            merged[key] = merged[key] + (" | " if key == "filter" else " ") + value if both else value
+        if word == "testset":
+            yield from flatten(entry["children"] or [("test", {"children": []})], merged)
+        else:
+            yield merged
+
+
+def loops(text):
+    """All variants of a text with {{a b}separate output} or {{a b}shared output} loops: [(text, parts of the name, parts of the output's name)]."""
+    pieces = re.split(r"(\{\{.*?\}(?:\s*(?:separate|shared)[ _]output\s*)?\})", text, flags=re.S)
+    axes = []
+    for index, piece in enumerate(pieces):
+        if piece.startswith("{{"):
+            inside, _, kind = piece[2:-1].partition("}")
+            option = pieces[index - 1].split()[-1].lstrip("-") if pieces[index - 1].split() else "loop"
+            axes.append([(value, "%s-%s" % (option, value), "separate" in kind) for value in shlex.split(inside)])
+        else:
+            axes.append([(piece, None, False)])
+    for choice in itertools.product(*axes):
+        names = [name for _, name, _ in choice if name]
+        outputs = [name for _, name, separate in choice if name and separate]
+        yield "".join(value for value, _, _ in choice), names, outputs
+
+
+def unmet(requires, conf):
+    """The first requirement that this build does not meet, or None. Words are PETSc's: complex, double, !cuda, hypre, defined(PETSC_...) ..."""
+    own = {"cuda": "AMB_GPU", "openmp": "AMB_OPENMP", "zlib": "AMB_ZLIB", "mpiuni": "AMB_MPIUNI"}
+    have = {conf["AMB_PRECISION"], conf["AMB_SCALAR"], "c"} | {word for word, key in own.items() if conf[key]}
+    macros = conf["macros"]
+    for word in re.findall(r"!?\s*(?:define[d]?\([^)]*\)|[^\s,]+)", requires):
+        negated, word = word.startswith("!"), word.lstrip("! ")
+        inside = re.match(r"defined?\(\s*(\w+)\s*\)", word)
+        met = inside.group(1) in macros if inside else word in have or word not in own and "PETSC_HAVE_" + word.upper() in macros
+        if met == negated:
+            return ("!" if negated else "") + word
+    return None
+
+
+def block_tests(source, program, tree, conf):
+    base = os.path.splitext(os.path.basename(source))[0]
+    for entry in flatten(tree, {}):
+        for sizes, looped, separate_sizes in loops(entry.get("nsize", "1")):
+            size_names = ["nsize-" + sizes.strip()] * bool(looped)
+            for args, names, separate in loops(entry.get("args", "")):
+                suffix = entry.get("suffix", "")
+                name = "_".join([base] + [suffix] * bool(suffix)) + "".join("+" + part for part in size_names + names)
+                name = name.replace("/", "-")
+                try:
+                    ranks = int(sizes)
+                except ValueError:
+                    raise Syntax("nsize: %s is no number" % sizes)
+                expected = os.path.join(ROOT, "test", entry.get("output_file", "output/%s_%s.out" % (base, suffix or "1")))
+                parts = size_names * bool(separate_sizes) + separate
+                if parts:
+                    expected = re.sub(r"\.out$", "", expected) + "".join("_" + part for part in parts) + ".out"
+                command = "%s %s %s" % (entry.get("env", ""), launch(ranks, program), args.strip())
+                missing = "!mpiuni" if conf["AMB_MPIUNI"] and ranks > 1 else unmet(entry.get("requires", ""), conf)
+                skip = "requires " + missing if missing else entry.get("TODO")
+                yield Test(name, command.strip(), ranks, TIMEOUT * float(entry.get("timeoutfactor", 1)), expected, entry.get("filter"), entry.get("filter_output"), skip)
+
+
+# ------------------------------------------------- finding -------------------------------------------------
+
+def launch(ranks, program):
+    if not os.environ.get("MPIEXEC") and ranks == 1:
+        return shlex.quote(program)
+    return "%s -n %d %s" % (os.environ.get("MPIEXEC", "mpiexec"), ranks, shlex.quote(program))
+
+
+def find(conf):
+    build = os.environ["BUILD"]
+    for folder, binaries in (("src/ksp/examples", "bin"), ("test", "test")):
+        for source in sorted(glob.glob(os.path.join(ROOT, folder, "*.c"))):
+            with open(source, encoding="utf-8", errors="replace") as code:
+                text = code.read()
+            base = os.path.splitext(os.path.basename(source))[0]
+            program = os.path.join(build, binaries, base)
+            if not re.search(r"\bint\s+main\s*\(", text):
+                continue
+            try:
+                tree = parse_block(text) if "/*TEST" in text else None
+                if "/*TEST" in text and tree is None:
+                    raise Syntax("the block does not end with a line TEST*/")
+                if tree is not None:
+                    tests = list(block_tests(source, program, tree, conf))
+                    if not tests:
+                        raise Syntax("the block has no test")
+                elif folder == "test":
+                    tests = [Test(base, shlex.quote(program))]
+                else:
+                    tests = []
+            except Syntax as error:
+                tests = [Test(base, "", error="%s: %s" % (os.path.relpath(source, ROOT), error))]
+            yield from tests
+    for script in sorted(glob.glob(os.path.join(ROOT, "test", "*.sh"))):
+        yield Test(os.path.basename(script), "bash " + shlex.quote(script))
+
+
+# ------------------------------------------------- running -------------------------------------------------
+
+def environment(folder):
+    env = dict(os.environ, TMPDIR=folder, LC_ALL="C")
+    env.setdefault("OMP_NUM_THREADS", "2")
+    env.setdefault("OMP_WAIT_POLICY", "passive")
+    for name in ("PETSC_OPTIONS", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"):
+        env.pop(name, None)
+    env.setdefault("ASAN_OPTIONS", "detect_leaks=0")  # MPI's own; -malloc_dump finds ours
+    # several runs at once: bound to cores, all of them would share the first
+    env.setdefault("OMPI_MCA_hwloc_base_binding_policy", "none")
+    env.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
+    env.setdefault("PRTE_MCA_hwloc_default_binding_policy", "none")
+    return env
+
+
+def session(leader):
+    """The processes of a session; mpiexec gives its children process groups of their own, but not sessions."""
+    for stat in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            with open(stat) as text:
+                pid, _, rest = text.read().partition(" (")
+            state, _, _, owner = rest.rpartition(") ")[2].split()[:4]
+            if int(owner) == leader and state != "Z":
+                yield int(pid)
+        except (OSError, ValueError):
+            continue
+
+
+def end_session(child):
+    """End a test with all that it started: politely, so that mpiexec cleans up, then for certain."""
+    for number, grace in ((signal.SIGTERM, 2), (signal.SIGKILL, 5)):
+        for pid in session(child.pid):
+            try:
+                os.kill(pid, number)
+            except OSError:
+                pass
+        until = time.time() + grace
+        while time.time() < until:
+            child.poll()
+            if not any(session(child.pid)):
+                return
+            time.sleep(0.05)
+
+
+def shell(command, folder, timeout, data=None):
+    """(exit code or reason, stdout, stderr) of a command with all its children, which do not outlive it."""
+    with open(os.path.join(folder, ".out"), "w+b") as out, open(os.path.join(folder, ".err"), "w+b") as err:
+        child = subprocess.Popen(["bash", "-c", command], cwd=folder, env=environment(folder), stdin=subprocess.PIPE if data is not None else subprocess.DEVNULL,
+                                 stdout=out, stderr=err, start_new_session=True)
+        try:
+            child.communicate(data, timeout=timeout)
+            code = child.returncode
+        except subprocess.TimeoutExpired:
+            code = "no end after %g s" % timeout
+        end_session(child)
+        for stream in (out, err):
+            stream.seek(0)
+        return code, out.read(1 << 24).decode("utf-8", "replace"), err.read(1 << 20).decode("utf-8", "replace")
+
+
+def same(text):
+    """Lines as they are compared: runs of white space count as one, empty lines not."""
+    return [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+
+
+def last_lines(text, count=40):
+    lines = text.rstrip().splitlines()
+    return "\n".join(["(%d lines before)" % (len(lines) - count)] * (len(lines) > count) + lines[-count:])
+
+
+def compare(test, folder, failure, out, err, report):
+    """Judge by expected output. As in PETSc, a filter that begins with "Error:" sees the error output too."""
+    output = out
+    if test.filter:
+        pipe = re.sub(r"^Error:\s*", "", test.filter)
+        _, output, trouble = shell(pipe, folder, 30, ((err + out) if pipe != test.filter else out).encode())
+        failure = "filter %s: %s" % (pipe, trouble) if trouble.strip() else None if pipe != test.filter else failure
+    if not os.path.exists(test.expected):
+        return "fail", test.name, "%sthere is no expected output %s\n%s" % (failure + "\n" if failure else "", os.path.relpath(test.expected, ROOT), report)
+    with open(test.expected, encoding="utf-8", errors="replace") as known:
+        wanted = known.read()
+    if test.filter_output:
+        wanted = shell(test.filter_output, folder, 30, wanted.encode())[1]
+    diff = "\n".join(difflib.unified_diff(same(wanted), same(output), os.path.relpath(test.expected, ROOT), "output", lineterm="", n=2))
+    if failure:
+        return "fail", test.name, "%s\n%s\n%s" % (failure, report, last_lines(diff, 60))
+    return ("fail", test.name, "%s\n%s\n%s" % (test.command, last_lines(diff, 60), last_lines(err))) if diff else ("ok", test.name, "")
+
+
+def judge(test, folder):
+    """[(state, name, detail)] with state ok, fail or skip."""
+    if test.error:
+        return [("fail", test.name, test.error)]
+    if test.skip:
+        return [("skip", test.name, test.skip)]
+    code, out, err = shell(test.command, folder, test.timeout)
+    report = "%s\n%s\n%s" % (test.command, last_lines(out), last_lines(err))
+    if code != 0:
+        text = code if isinstance(code, str) else "killed by signal %d" % -code if code < 0 else "exit code %d" % code
+    if test.expected is not None:
+        return [compare(test, folder, text if code != 0 else None, out, err, report)]
+    found = []
+    for state, name in re.findall(r"^(ok|not ok|skip)[ \t]+(.*?)[ \t]*$", out, re.M):
+        name, _, reason = name.partition(": ") if state == "skip" else (name, "", "")
+        found.append(({"ok": "ok", "not ok": "fail", "skip": "skip"}[state], "%s: %s" % (test.name, name), reason or ("no reason given" if state == "skip" else "")))
+    failed = any(state == "fail" for state, _, _ in found)
+    if failed:
+        first = next(index for index, item in enumerate(found) if item[0] == "fail")
+        found[first] = (found[first][0], found[first][1], report)
+    if code != 0 and not failed:
+        found.append(("fail", test.name, text + "\n" + report))
+    return found or [("ok", test.name, "")]
+
+
+class Cores:
+    """Tests take as many cores as they have ranks, as far as there are that many."""
+
+    def __init__(self, count):
+        self.count, self.free, self.change, self.turn = count, count, threading.Condition(), threading.Lock()
+
+    def run(self, test, work):
+        want = min(max(1, test.ranks), self.count)
+        with self.turn, self.change:
+            self.change.wait_for(lambda: self.free >= want)
+            self.free -= want
+        folder = tempfile.mkdtemp(prefix="test-", dir=work)
+        start = time.time()
+        try:
+            results = judge(test, folder)
+        except Exception as error:
+            results = [("fail", test.name, "%s: %r" % (test.command, error))]
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            with self.change:
+                self.free += want
+                self.change.notify_all()
+        return test, results, time.time() - start
+
+
+def petsc_macros(conf):
+    path = os.path.join(conf["AMB_PETSC_DIR"], conf["AMB_PETSC_ARCH"], "include", "petscconf.h")
+    with open(path, encoding="utf-8", errors="replace") as header:
+        return set(re.findall(r"^\s*#\s*define\s+(\w+)", header.read(), re.M))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--match", default="", help="names to run, with * and ?; several separated by commas or blanks")
+    parser.add_argument("--list", action="store_true", help="print the names and commands only")
+    args = parser.parse_args()
+    if "BUILD" not in os.environ:
+        parser.error("call it by make test")
+    with open(os.path.join(os.environ["BUILD"], "conf.json")) as text:
+        conf = json.load(text)["conf"]
+    conf["macros"] = petsc_macros(conf)
+    patterns = args.match.replace(",", " ").split()
+    tests = [test for test in find(conf) if not patterns or any(fnmatch.fnmatchcase(test.name, p) or fnmatch.fnmatchcase(test.name, p + "*") for p in patterns)]
+    if args.list:
+        for test in tests:
+            print("%s: %s" % (test.name, test.error or test.skip or test.command))
+        return 0
+    count = {"ok": 0, "fail": 0, "skip": 0}
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    pool = Cores(min(cores, 8))
+    with tempfile.TemporaryDirectory(prefix="petsc-amb-test-") as work, concurrent.futures.ThreadPoolExecutor(pool.count) as threads:
+        waiting = [threads.submit(pool.run, test, work) for test in tests]
+        try:
+            for done in concurrent.futures.as_completed(waiting):
+                test, results, seconds = done.result()
+                for state, name, detail in results:
+                    count[state] += 1
+                    if state == "ok":
+                        print("  ok    %s%s" % (name, "  (%.0f s)" % seconds if seconds > 10 and len(results) == 1 else ""))
+                    elif state == "skip":
+                        print("  skip  %s: %s" % (name, detail))
+                    else:
+                        print("  FAIL  %s\n%s" % (name, "".join("        %s\n" % line for line in detail.splitlines())), end="")
+                    sys.stdout.flush()
+        except KeyboardInterrupt:
+            for future in waiting:
+                future.cancel()
+            print("interrupted")
+            return 1
+    print("%d passed, %d failed, %d skipped" % (count["ok"], count["fail"], count["skip"]))
+    return 1 if count["fail"] or not count["ok"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

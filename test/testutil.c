@@ -1,0 +1,478 @@
+/*
+   The functions of testutil.h, linked to every test program
+*/
+#include "testutil.h"
+#include <stdlib.h>
+#include <unistd.h>
+
+static PetscInt TestFailures = 0;
+
+void TestDiffAdd(TestDiff *d, const char *what, PetscReal err)
+{
+  if (err <= d->err) return;
+  d->what = what;
+  d->err  = PetscIsNanReal(err) ? PETSC_MAX_REAL : err;
+}
+
+void TestExpect(TestDiff *d, const char *what, PetscBool holds)
+{
+  TestDiffAdd(d, what, holds ? 0 : 1);
+}
+
+PetscErrorCode TestReport(const char *name, const TestDiff *d)
+{
+  struct {
+    double err;
+    int    rank;
+  } worst;
+  PetscMPIInt rank;
+  char        what[128] = "";
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  worst.err  = (double)d->err;
+  worst.rank = rank;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_DOUBLE_INT, MPI_MAXLOC, PETSC_COMM_WORLD));
+  if (worst.err <= TEST_TOLERANCE) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "ok %s\n", name));
+  } else {
+    TestFailures++;
+    if (d->what) PetscCall(PetscStrncpy(what, d->what, sizeof(what)));
+    PetscCallMPI(MPI_Bcast(what, (PetscMPIInt)sizeof(what), MPI_CHAR, worst.rank, PETSC_COMM_WORLD));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "not ok %s: %s (%.1e on rank %d)\n", name, what, worst.err, worst.rank));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestRunCase(const TestCase *test)
+{
+  TestDiff       d = {NULL, 0};
+  PetscErrorCode ierr;
+
+  PetscFunctionBeginUser;
+  ierr = (*test->run)(&d);
+  if (ierr) TestDiffAdd(&d, "PETSc raised an error, see above", PETSC_MAX_REAL);
+  PetscCall(TestReport(test->name, &d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestRun(const TestCase tests[])
+{
+  char      only[128];
+  PetscBool some, same;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-test_only", only, sizeof(only), &some));
+  for (const TestCase *t = tests; t->name; t++) {
+    if (some) {
+      PetscCall(PetscStrcmp(only, t->name, &same));
+      if (!same) continue;
+    }
+    PetscCall(TestRunCase(t));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestInitialize(int *argc, char ***argv, const char help[])
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(argc, argv, NULL, help));
+  PetscCall(PetscAMBInitializePackage());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int TestFinalize(void)
+{
+  const PetscInt failures = TestFailures;
+  PetscErrorCode ierr     = PetscFinalize();
+
+  return ierr || failures ? 1 : 0;
+}
+
+PetscErrorCode TestTemporaryFile(char path[], size_t len)
+{
+  PetscMPIInt rank;
+  char        tmp[PETSC_MAX_PATH_LEN - 64];
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(PetscGetTmp(PETSC_COMM_WORLD, tmp, sizeof(tmp)));
+  if (rank == 0) {
+    PetscCall(PetscSNPrintf(path, len, "%s/petscamb-test-XXXXXX", tmp));
+    int fd = mkstemp(path);
+    PetscCheck(fd >= 0, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot create a temporary file in %s", tmp);
+    close(fd);
+  }
+  PetscCallMPI(MPI_Bcast(path, (PetscMPIInt)len, MPI_CHAR, 0, PETSC_COMM_WORLD));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestRemoveFile(const char path[])
+{
+  PetscMPIInt rank;
+  char        info[PETSC_MAX_PATH_LEN];
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+  if (rank == 0) {
+    (void)remove(path);
+    PetscCall(PetscSNPrintf(info, sizeof(info), "%s.info", path)); /* binary viewers may leave one */
+    (void)remove(info);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscReal TestReal(PetscInt i, PetscInt j)
+{
+  uint64_t h = 0x9e3779b97f4a7c15u * (uint64_t)(i + 1) + 0xd1b54a32d192ed03u * (uint64_t)(j + 2);
+
+  for (int round = 0; round < 3; round++) {
+    h ^= h >> 31;
+    h *= 0xd6e8feb86659fd93u;
+  }
+  return (PetscReal)(2 * ((double)(h >> 11) / 9007199254740992.0) - 1);
+}
+
+PetscScalar TestNumber(PetscInt i, PetscInt j)
+{
+#if defined(PETSC_USE_COMPLEX)
+  return PetscCMPLX(TestReal(i, j), TestReal(j + 5, i));
+#else
+  return TestReal(i, j);
+#endif
+}
+
+PetscInt TestInteger(PetscInt i, PetscInt j, PetscInt n)
+{
+  PetscInt k = (PetscInt)(0.5 * (TestReal(i, j) + 1) * n);
+
+  return PetscMin(k, n - 1);
+}
+
+PetscScalar TestValueGeneral(PetscInt i, PetscInt j)
+{
+  return TestNumber(i, j) + (i == j ? 3.0 : 0.0);
+}
+
+PetscInt TestRowGrid(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  PetscInt n = (PetscInt)(PetscSqrtReal((PetscReal)M) + 0.5), k = 0;
+
+  if (i >= n) cols[k++] = i - n;
+  if (i % n > 0) cols[k++] = i - 1;
+  cols[k++] = i;
+  if (i % n < n - 1) cols[k++] = i + 1;
+  if (i + n < M) cols[k++] = i + n;
+  return k;
+}
+
+PetscInt TestRowBlocks(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  PetscInt nodes = M / 3, node = i / 3, k = 0;
+
+  for (PetscInt other = 0; other < nodes; other++) {
+    if (PetscAbsInt(other - node) > 1 && PetscAbsInt(other - node) != 17) continue;
+    for (PetscInt dof = 0; dof < 3; dof++) cols[k++] = 3 * other + dof;
+  }
+  return k;
+}
+
+PetscErrorCode TestShapeSizes(const TestShape *shape, Mat A)
+{
+  PetscInt    m = PETSC_DECIDE, n = PETSC_DECIDE;
+  PetscMPIInt rank, size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (shape->last) {
+    m = rank == size - 1 ? shape->M : 0;
+    n = rank == size - 1 ? shape->N : 0;
+  }
+  PetscCall(MatSetSizes(A, m, n, shape->M, shape->N));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestShapePreallocate(const TestShape *shape, Mat A)
+{
+  PetscInt   *cols, *dnnz, *onnz, r0, r1, c0, c1;
+  PetscLayout rmap, cmap;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetLayouts(A, &rmap, &cmap));
+  PetscCall(PetscLayoutSetUp(rmap));
+  PetscCall(PetscLayoutSetUp(cmap));
+  PetscCall(PetscLayoutGetRange(rmap, &r0, &r1));
+  PetscCall(PetscLayoutGetRange(cmap, &c0, &c1));
+  PetscCall(PetscMalloc3(shape->N, &cols, r1 - r0, &dnnz, r1 - r0, &onnz));
+  for (PetscInt r = r0; r < r1; r++) {
+    const PetscInt n = (*shape->row)(r, shape->M, shape->N, cols);
+
+    dnnz[r - r0] = 0;
+    for (PetscInt k = 0; k < n; k++) dnnz[r - r0] += cols[k] >= c0 && cols[k] < c1;
+    onnz[r - r0] = n - dnnz[r - r0];
+  }
+  PetscCall(MatSeqAIJSetPreallocation(A, 0, dnnz));
+  PetscCall(MatMPIAIJSetPreallocation(A, 0, dnnz, 0, onnz));
+  PetscCall(PetscFree3(cols, dnnz, onnz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestShapeSetValues(const TestShape *shape, Mat A, PetscScalar factor, InsertMode mode)
+{
+  PetscInt    *cols, r0, r1;
+  PetscScalar *vals;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(shape->N, &cols, shape->N, &vals));
+  PetscCall(MatGetOwnershipRange(A, &r0, &r1));
+  for (PetscInt r = r0; r < r1; r++) {
+    const PetscInt n = (*shape->row)(r, shape->M, shape->N, cols);
+
+    for (PetscInt k = 0; k < n; k++) vals[k] = factor * (*shape->value)(r, cols[k]);
+    PetscCall(MatSetValues(A, 1, &r, n, cols, vals, mode));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(PetscFree2(cols, vals));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestShapeCreate(const TestShape *shape, const char prefix[], Mat *A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetOptionsPrefix(*A, prefix));
+  PetscCall(TestShapeSizes(shape, *A));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(TestShapePreallocate(shape, *A));
+  PetscCall(TestShapeSetValues(shape, *A, 1.0, INSERT_VALUES));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestPairCreate(const TestShape *shape, Mat *A, Mat *R)
+{
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(shape, NULL, A));
+  PetscCall(TestShapeCreate(shape, "ref_", R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestPairDestroy(Mat *A, Mat *R)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatDestroy(A));
+  PetscCall(MatDestroy(R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestTypeRoot(char type[], size_t len)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrncpy(type, MATAIJ, len));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_type", type, len, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestTypeFull(PetscMPIInt size, char type[], size_t len)
+{
+  char      root[64];
+  PetscBool isaij;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestTypeRoot(root, sizeof(root)));
+  PetscCall(PetscStrbeginswith(root, MATAIJ, &isaij));
+  PetscCall(PetscSNPrintf(type, len, "%s%s%s", size == 1 ? "seq" : "mpi", isaij ? "" : MATAIJ, root));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestDiffType(TestDiff *d, Mat A)
+{
+  PetscMPIInt size;
+  char        type[64];
+  PetscBool   same, base;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  PetscCall(TestTypeFull(size, type, sizeof(type)));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, type, &same));
+  TestExpect(d, "MatGetType() is not the type under test", same);
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, size == 1 ? MATSEQAIJ : MATMPIAIJ, &base));
+  TestExpect(d, "PetscObjectBaseTypeCompare() does not see an AIJ", base);
+  if (size > 1 && base) {
+    Mat diag, off;
+
+    PetscCall(MatMPIAIJGetSeqAIJ(A, &diag, &off, NULL));
+    PetscCall(TestTypeFull(1, type, sizeof(type)));
+    PetscCall(PetscObjectTypeCompare((PetscObject)diag, type, &same));
+    TestExpect(d, "the diagonal block is not of the type under test", same);
+    PetscCall(PetscObjectTypeCompare((PetscObject)off, type, &same));
+    TestExpect(d, "the off-diagonal block is not of the type under test", same);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestVecSet(Vec v, PetscInt seed)
+{
+  PetscScalar *a;
+  PetscInt     r0, r1;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetOwnershipRange(v, &r0, &r1));
+  PetscCall(VecGetArrayWrite(v, &a));
+  for (PetscInt r = r0; r < r1; r++) a[r - r0] = TestNumber(r, seed);
+  PetscCall(VecRestoreArrayWrite(v, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestDiffVec(TestDiff *d, const char *what, Vec y, Vec z, Vec scale)
+{
+  const PetscScalar *ya, *za, *sa = NULL;
+  PetscInt           n, nz;
+  PetscReal          err = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetLocalSize(y, &n));
+  PetscCall(VecGetLocalSize(z, &nz));
+  PetscCheck(n == nz, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "Vectors of %" PetscInt_FMT " and %" PetscInt_FMT " entries", n, nz);
+  PetscCall(VecGetArrayRead(y, &ya));
+  PetscCall(VecGetArrayRead(z, &za));
+  if (scale) PetscCall(VecGetArrayRead(scale, &sa));
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscReal s = sa ? 1 + PetscRealPart(sa[i]) : 1, e = PetscAbsScalar(ya[i] - za[i]) / s;
+
+    if (!(e <= err)) err = PetscIsNanReal(e) ? PETSC_MAX_REAL : e;
+  }
+  PetscCall(VecRestoreArrayRead(y, &ya));
+  PetscCall(VecRestoreArrayRead(z, &za));
+  if (scale) PetscCall(VecRestoreArrayRead(scale, &sa));
+  TestDiffAdd(d, what, err);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestScales(Mat R, Vec *rows, Vec *cols)
+{
+  PetscInt r0, r1;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(R, cols, rows));
+  PetscCall(VecSet(*rows, 0));
+  PetscCall(VecSet(*cols, 0));
+  PetscCall(MatGetOwnershipRange(R, &r0, &r1));
+  for (PetscInt r = r0; r < r1; r++) {
+    const PetscInt    *c;
+    const PetscScalar *v;
+    PetscInt           n;
+    PetscReal          sum = 0;
+
+    PetscCall(MatGetRow(R, r, &n, &c, &v));
+    for (PetscInt k = 0; k < n; k++) {
+      sum += PetscAbsScalar(v[k]);
+      PetscCall(VecSetValue(*cols, c[k], PetscAbsScalar(v[k]), ADD_VALUES));
+    }
+    PetscCall(VecSetValue(*rows, r, sum, ADD_VALUES));
+    PetscCall(MatRestoreRow(R, r, &n, &c, &v));
+  }
+  PetscCall(VecAssemblyBegin(*rows));
+  PetscCall(VecAssemblyEnd(*rows));
+  PetscCall(VecAssemblyBegin(*cols));
+  PetscCall(VecAssemblyEnd(*cols));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestDiffMult(TestDiff *d, Mat A, Mat R, Vec scale)
+{
+  Vec x, y, z, w;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(R, &x, &y));
+  PetscCall(VecDuplicate(y, &z));
+  PetscCall(VecDuplicate(y, &w));
+  for (PetscInt k = 0; k < 2; k++) {
+    PetscCall(TestVecSet(x, k));
+    PetscCall(TestVecSet(y, 9)); /* what y held before must not matter */
+    PetscCall(MatMult(A, x, y));
+    PetscCall(MatMult(R, x, z));
+    PetscCall(TestDiffVec(d, "MatMult()", y, z, scale));
+  }
+  PetscCall(TestVecSet(w, 3));
+  PetscCall(MatMultAdd(R, x, w, z));
+  PetscCall(MatMultAdd(A, x, w, y));
+  PetscCall(TestDiffVec(d, "MatMultAdd()", y, z, scale));
+  PetscCall(MatMultAdd(A, x, w, w));
+  PetscCall(TestDiffVec(d, "MatMultAdd() in place", w, z, scale));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(VecDestroy(&w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestDiffMultTranspose(TestDiff *d, Mat A, Mat R, Vec scale)
+{
+  Vec x, y, z, w;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(R, &y, &x));
+  PetscCall(VecDuplicate(y, &z));
+  PetscCall(VecDuplicate(y, &w));
+  PetscCall(TestVecSet(x, 2));
+  PetscCall(TestVecSet(y, 9));
+  PetscCall(MatMultTranspose(A, x, y));
+  PetscCall(MatMultTranspose(R, x, z));
+  PetscCall(TestDiffVec(d, "MatMultTranspose()", y, z, scale));
+  PetscCall(TestVecSet(w, 3));
+  PetscCall(MatMultTransposeAdd(R, x, w, z));
+  PetscCall(MatMultTransposeAdd(A, x, w, y));
+  PetscCall(TestDiffVec(d, "MatMultTransposeAdd()", y, z, scale));
+  PetscCall(MatMultTransposeAdd(A, x, w, w));
+  PetscCall(TestDiffVec(d, "MatMultTransposeAdd() in place", w, z, scale));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(VecDestroy(&w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestDiffRows(TestDiff *d, Mat A, Mat R)
+{
+  PetscInt r0, r1;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetOwnershipRange(A, &r0, &r1));
+  for (PetscInt r = r0; r < r1; r++) {
+    const PetscInt    *ca, *cr;
+    const PetscScalar *va, *vr;
+    PetscInt           na, nr;
+
+    PetscCall(MatGetRow(A, r, &na, &ca, &va));
+    PetscCall(MatGetRow(R, r, &nr, &cr, &vr));
+    TestExpect(d, "number of entries in a row", (PetscBool)(na == nr));
+    for (PetscInt k = 0; k < PetscMin(na, nr); k++) {
+      TestExpect(d, "column of an entry", (PetscBool)(ca[k] == cr[k]));
+      TestDiffAdd(d, "value of an entry", PetscAbsScalar(va[k] - vr[k]) / (1 + PetscAbsScalar(vr[k])));
+    }
+    PetscCall(MatRestoreRow(A, r, &na, &ca, &va));
+    PetscCall(MatRestoreRow(R, r, &nr, &cr, &vr));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestDiffMat(TestDiff *d, Mat A, Mat R)
+{
+  PetscInt mA, nA, mR, nR;
+  Vec      rows, cols;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetLocalSize(A, &mA, &nA));
+  PetscCall(MatGetLocalSize(R, &mR, &nR));
+  PetscCheck(mA == mR && nA == nR, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "Local sizes %" PetscInt_FMT " x %" PetscInt_FMT " against %" PetscInt_FMT " x %" PetscInt_FMT, mA, nA, mR, nR);
+  PetscCall(TestScales(R, &rows, &cols));
+  PetscCall(TestDiffMult(d, A, R, rows));
+  PetscCall(TestDiffMultTranspose(d, A, R, cols));
+  PetscCall(TestDiffRows(d, A, R));
+  PetscCall(VecDestroy(&rows));
+  PetscCall(VecDestroy(&cols));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

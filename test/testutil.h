@@ -1,0 +1,120 @@
+/*
+   What the test programs share: matrices defined by a formula, comparisons with a plain MATAIJ, and one "ok NAME" line per check.
+
+   The matrix under test takes its type from -mat_type; the reference has the options prefix ref_ and stays MATAIJ. No line holds a
+   number that varies, so one expected output serves every type and every number of ranks.
+*/
+#pragma once
+
+#include <petscksp.h>
+#include "petscamb.h"
+#include "ambcompat.h"
+
+/* Products differ from the reference by the order of their sums only: an error counts relative to the sum of |a_ij| |x_j| */
+#define TEST_TOLERANCE (1.e4 * PETSC_MACHINE_EPSILON)
+
+/* ------------------------------------------------------- reporting ------------------------------------------------------- */
+
+/* The worst difference seen in a check, and where */
+typedef struct {
+  const char *what;
+  PetscReal   err;
+} TestDiff;
+
+typedef PetscErrorCode (*TestFunction)(TestDiff *);
+
+typedef struct {
+  const char  *name;
+  TestFunction run;
+} TestCase;
+
+/* Notes a difference of err, or that something expected does not hold */
+void TestDiffAdd(TestDiff *d, const char *what, PetscReal err);
+void TestExpect(TestDiff *d, const char *what, PetscBool holds);
+
+/* Collective: prints "ok name", or "not ok name" with the worst difference of all ranks */
+PetscErrorCode TestReport(const char *name, const TestDiff *d);
+
+/* Runs one check; an error that PETSc raises on all ranks is a failed check and the next one runs */
+PetscErrorCode TestRunCase(const TestCase *test);
+
+/* Runs a table that ends with a NULL name; -test_only NAME picks one row */
+PetscErrorCode TestRun(const TestCase tests[]);
+
+PetscErrorCode TestInitialize(int *argc, char ***argv, const char help[]);
+
+/* Ends a program with an exit code that tells whether every check passed */
+int TestFinalize(void);
+
+/* A path that no other run uses, the same on all ranks */
+PetscErrorCode TestTemporaryFile(char path[], size_t len);
+PetscErrorCode TestRemoveFile(const char path[]);
+
+/* ------------------------------------------------------- numbers and shapes ------------------------------------------------------- */
+
+/* A number in (-1, 1) that depends on i and j alone, whatever the distribution */
+PetscReal   TestReal(PetscInt i, PetscInt j);
+PetscScalar TestNumber(PetscInt i, PetscInt j);
+
+/* An integer in [0, n) that depends on i and j alone */
+PetscInt TestInteger(PetscInt i, PetscInt j, PetscInt n);
+
+/* Writes the columns of row i in increasing order and returns their number */
+typedef PetscInt (*TestRowFunction)(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);
+typedef PetscScalar (*TestValueFunction)(PetscInt i, PetscInt j);
+
+typedef struct {
+  const char       *name;
+  PetscInt          M, N;
+  TestRowFunction   row;
+  TestValueFunction value;
+  PetscBool         last; /* all rows and columns on the last rank, the others are empty */
+} TestShape;
+
+PetscScalar TestValueGeneral(PetscInt i, PetscInt j);
+
+/* The five-point stencil on a grid of sqrt(M) by sqrt(M) points */
+PetscInt TestRowGrid(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);
+
+/* Nodes of three unknowns on a line, each coupled with the next ones and with a far one */
+PetscInt       TestRowBlocks(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);
+PetscErrorCode TestShapeSizes(const TestShape *shape, Mat A);
+
+/* Preallocates exactly; the sizes and the type are set */
+PetscErrorCode TestShapePreallocate(const TestShape *shape, Mat A);
+
+/* Sets factor times the values of the shape and assembles */
+PetscErrorCode TestShapeSetValues(const TestShape *shape, Mat A, PetscScalar factor, InsertMode mode);
+PetscErrorCode TestShapeCreate(const TestShape *shape, const char prefix[], Mat *A);
+
+/* The matrix under test and its reference */
+PetscErrorCode TestPairCreate(const TestShape *shape, Mat *A, Mat *R);
+PetscErrorCode TestPairDestroy(Mat *A, Mat *R);
+
+/* ------------------------------------------------------- comparisons ------------------------------------------------------- */
+
+/* The value of -mat_type, MATAIJ without it */
+PetscErrorCode TestTypeRoot(char type[], size_t len);
+
+/* The type under test on a communicator of that size: amb is seqaijamb or mpiaijamb, aijX is seqaijX or mpiaijX */
+PetscErrorCode TestTypeFull(PetscMPIInt size, char type[], size_t len);
+
+/* Has A the type under test, and have its blocks? */
+PetscErrorCode TestDiffType(TestDiff *d, Mat A);
+PetscErrorCode TestVecSet(Vec v, PetscInt seed);
+
+/* |y - z| relative to scale, entry by entry; scale NULL stands for ones */
+PetscErrorCode TestDiffVec(TestDiff *d, const char *what, Vec y, Vec z, Vec scale);
+
+/* Sums of |r_ij| over the rows and over the columns of R, the scale of a rounding error of a product */
+PetscErrorCode TestScales(Mat R, Vec *rows, Vec *cols);
+
+/* MatMult() twice, as a format may tune itself at the first one, then MatMultAdd() in place and not */
+PetscErrorCode TestDiffMult(TestDiff *d, Mat A, Mat R, Vec scale);
+PetscErrorCode TestDiffMultTranspose(TestDiff *d, Mat A, Mat R, Vec scale);
+
+/* Same rows: same columns in the same order, same values to rounding */
+PetscErrorCode TestDiffRows(TestDiff *d, Mat A, Mat R);
+
+/* Sizes, products with vectors and entries of A against those of R */
+PetscErrorCode TestDiffMat(TestDiff *d, Mat A, Mat R);
