@@ -23,17 +23,32 @@ static PetscErrorCode TypeName(PetscInt k, char type[], size_t len)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Is A a plain MATAIJ, blocks and all? */
+static PetscErrorCode DiffPlain(TestDiff *d, Mat A)
+{
+  PetscBool mpi, plain;
+  Mat       block[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &plain, MATSEQAIJ, MATMPIAIJ, ""));
+  TestExpect(d, "the result is not a plain MATAIJ", plain);
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  if (mpi) {
+    PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
+    for (PetscInt k = 0; k < 2; k++) {
+      PetscCall(PetscObjectTypeCompare((PetscObject)block[k], MATSEQAIJ, &plain));
+      TestExpect(d, "a block of the result is not a plain MATAIJ", plain);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A is of the type under test if typed, else a plain MATAIJ, and equals R */
 static PetscErrorCode Check(TestDiff *d, Mat A, Mat R, PetscBool typed)
 {
-  PetscBool plain;
-
   PetscFunctionBeginUser;
   if (typed) PetscCall(TestDiffType(d, A));
-  else {
-    PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &plain, MATSEQAIJ, MATMPIAIJ, ""));
-    TestExpect(d, "the result is not a plain MATAIJ", plain);
-  }
+  else PetscCall(DiffPlain(d, A));
   PetscCall(TestDiffMat(d, A, R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -157,7 +172,7 @@ static PetscErrorCode SetTypeAgain(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Through another type and back to the type under test; values of REUSE follow the source */
+/* Through another type and back to the type under test, as a new matrix and in place */
 static PetscErrorCode Through(TestDiff *d, const TestShape *shape, MatType other, PetscBool rows)
 {
   char type[64];
@@ -175,6 +190,9 @@ static PetscErrorCode Through(TestDiff *d, const TestShape *shape, MatType other
     PetscCall(TestDiffType(d, C));
     PetscCall(TestDiffMult(d, C, R, scale));
     if (rows) PetscCall(TestDiffRows(d, C, R));
+    PetscCall(MatConvert(B, type, MAT_INPLACE_MATRIX, &B));
+    PetscCall(TestDiffType(d, B));
+    PetscCall(TestDiffMult(d, B, R, scale));
     PetscCall(VecDestroy(&scale));
     PetscCall(VecDestroy(&unused));
     PetscCall(TestPairDestroy(&B, &C));
@@ -357,15 +375,24 @@ int main(int argc, char **argv)
       args: -mat_type aij
     test:
       suffix: amb
-      args: -mat_type amb -mat_shadow_tune {{off model measure}}
+      args: -mat_type amb -mat_shadow_tune off
+
+  testset:
+    args: -mat_type amb
+    output_file: output/conformance_convert.out
+    test:
+      suffix: amb_tuned
+      nsize: 2
+      args: -mat_shadow_tune measure
     test:
       suffix: amb_blocks
-      args: -mat_type amb -mat_shadow_tune off -mat_amb_block_size {{1 3 10}}
+      nsize: 2
+      args: -mat_shadow_tune off -mat_amb_block_size 3
 
   test:
     suffix: hypre
     requires: hypre
-    nsize: {{1 2 3}}
+    nsize: {{1 2}}
     args: -mat_type {{aij amb}} -mat_shadow_tune off -hypre
     output_file: output/conformance_convert_hypre.out
 

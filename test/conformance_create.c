@@ -257,22 +257,68 @@ static PetscErrorCode ResetPreallocation(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An assembled matrix preallocated anew, for another pattern */
+/* Two entries in each row: the diagonal one and its neighbour, or one further away */
+static PetscInt RowNear(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  cols[0] = i ? i - 1 : 0;
+  cols[1] = cols[0] + 1;
+  return 2;
+}
+
+static PetscInt RowFar(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  cols[0] = i < N / 2 ? i : i - N / 2;
+  cols[1] = cols[0] + N / 2;
+  return 2;
+}
+
+/* An assembled matrix that has served products is preallocated anew, for other patterns, the last two with as many entries */
 static PetscErrorCode PreallocateAgain(TestDiff *d)
 {
-  const TestShape shape = {"blocks", grid.M, grid.N, TestRowBlocks, TestValueGeneral, PETSC_FALSE};
-  Vec             x, y;
-  Mat             A;
+  const TestRowFunction rows[4] = {TestRowGrid, TestRowBlocks, RowNear, RowFar};
+  Mat                   A, R;
 
   PetscFunctionBeginUser;
   PetscCall(TestShapeCreate(&grid, NULL, &A));
-  PetscCall(MatCreateVecs(A, &x, &y));
-  PetscCall(MatMult(A, x, y));
-  PetscCall(TestShapePreallocate(&shape, A));
-  PetscCall(TestShapeSetValues(&shape, A, 1.0, INSERT_VALUES));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(CompareAndDestroy(d, &shape, &A));
+  for (PetscInt k = 0; k < 4; k++) {
+    const TestShape shape = {"again", grid.M, grid.N, rows[k], TestValueGeneral, PETSC_FALSE};
+
+    PetscCall(TestShapePreallocate(&shape, A));
+    PetscCall(TestShapeSetValues(&shape, A, 1.0, INSERT_VALUES));
+    PetscCall(TestShapeCreate(&shape, "ref_", &R));
+    PetscCall(TestDiffType(d, A));
+    PetscCall(TestDiffMat(d, A, R));
+    PetscCall(MatDestroy(&R));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same by COO: the same number of entries, elsewhere */
+static PetscErrorCode COOAgain(TestDiff *d)
+{
+  const TestRowFunction rows[2] = {RowNear, RowFar};
+  Mat                   A, R;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateSized(&grid, &A));
+  for (PetscInt k = 0; k < 4; k++) {
+    const TestShape shape = {"again", grid.M, grid.N, rows[k % 2], TestValueGeneral, PETSC_FALSE};
+    PetscInt       *coo_i = NULL, *coo_j = NULL, r0, r1;
+    PetscScalar    *v = NULL;
+    PetscCount      n = 0;
+
+    PetscCall(TestShapeCreate(&shape, "ref_", &R));
+    PetscCall(MatGetOwnershipRange(R, &r0, &r1));
+    PetscCall(CreateCOO(&shape, r0, r1, &n, &coo_i, &coo_j, &v));
+    PetscCall(MatSetPreallocationCOO(A, n, coo_i, coo_j));
+    PetscCall(MatSetValuesCOO(A, v, INSERT_VALUES));
+    PetscCall(PetscFree3(coo_i, coo_j, v));
+    PetscCall(TestDiffType(d, A));
+    PetscCall(TestDiffMat(d, A, R));
+    PetscCall(MatDestroy(&R));
+  }
+  PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -473,6 +519,7 @@ static const TestCase tests[] = {
   {"MatSetValuesBlockedLocal", BlockedLocal      },
   {"MatResetPreallocation",    ResetPreallocation},
   {"another pattern",          PreallocateAgain  },
+  {"another pattern by COO",   COOAgain          },
   {"MatLoad",                  BinaryLoad        },
   {"MatDuplicate",             Duplicate         },
   {"DMCreateMatrix",           FromDMDA          },
@@ -499,9 +546,18 @@ int main(int argc, char **argv)
       args: -mat_type aij
     test:
       suffix: amb
-      args: -mat_type amb -mat_shadow_tune {{off model measure}}
+      args: -mat_type amb -mat_shadow_tune off
+
+  testset:
+    args: -mat_type amb
+    output_file: output/conformance_create.out
+    test:
+      suffix: amb_tuned
+      nsize: 2
+      args: -mat_shadow_tune measure
     test:
       suffix: amb_blocks
-      args: -mat_type amb -mat_shadow_tune off -mat_amb_block_size {{1 2 3 4 7 10}}
+      nsize: 2
+      args: -mat_shadow_tune off -mat_amb_block_size {{3 10}}
 
 TEST*/

@@ -369,12 +369,18 @@ int main(int argc, char **argv)
       args: -mat_type aij
     test:
       suffix: amb
-      args: -mat_type amb -mat_shadow_tune {{off model measure}}
+      args: -mat_type amb -mat_shadow_tune off
 
-  test:
-    suffix: amb_blocks
-    nsize: {{1 2}}
-    args: -mat_type amb -mat_shadow_tune off -mat_amb_block_size {{1 2 3 4 5 6 7 8 9 10}}
+  testset:
+    args: -mat_type amb
     output_file: output/conformance_mult.out
+    test:
+      suffix: amb_tuned
+      nsize: 2
+      args: -mat_shadow_tune {{model measure}}
+    test:
+      suffix: amb_blocks
+      nsize: 1
+      args: -mat_shadow_tune off -mat_amb_block_size {{1 2 3 4 5 6 7 8 9 10}}
 
 TEST*/

@@ -1,6 +1,7 @@
 static char help[] = "What can be asked of a matrix: rows, norms, arrays, info, views, graphs.\n";
 
 #include "testutil.h"
+#include <petscdraw.h>
 
 static const TestShape grid = {"grid", 400, 400, TestRowGrid, TestValueGeneral, PETSC_FALSE};
 
@@ -487,6 +488,14 @@ int main(int argc, char **argv)
       args: -mat_type aij
     test:
       suffix: amb
-      args: -mat_type amb -mat_shadow_tune {{off model measure}}
+      args: -mat_type amb -mat_shadow_tune off
+
+  testset:
+    args: -mat_type amb
+    output_file: output/conformance_query.out
+    test:
+      suffix: amb_tuned
+      nsize: 2
+      args: -mat_shadow_tune measure
 
 TEST*/

@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 /*TEST
 
   test:
-    nsize: {{1 2}}
+    nsize: 2
     args: -mat_type {{aij amb}} -mat_shadow_tune off
     output_file: output/conformance_restart.out
 

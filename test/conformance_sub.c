@@ -425,12 +425,22 @@ int main(int argc, char **argv)
       args: -mat_type aij
     test:
       suffix: amb
-      args: -mat_type amb -mat_shadow_tune {{off model measure}}
+      args: -mat_type amb -mat_shadow_tune off
+
+  testset:
+    args: -mat_type amb
+    output_file: output/conformance_sub.out
+    test:
+      suffix: amb_tuned
+      nsize: 2
+      args: -mat_shadow_tune measure
     test:
       suffix: amb_blocks
-      args: -mat_type amb -mat_shadow_tune off -mat_amb_block_size {{1 3 10}}
+      nsize: 2
+      args: -mat_shadow_tune off -mat_amb_block_size 3
     test:
       suffix: amb_malloc
-      args: -mat_type amb -mat_shadow_tune off -malloc_debug -malloc_dump
+      nsize: 1
+      args: -mat_shadow_tune off -malloc_debug -malloc_dump
 
 TEST*/

@@ -297,6 +297,10 @@ int main(int argc, char **argv)
     test:
       suffix: base
       args: -group base
+
+  testset:
+    nsize: {{1 2}}
+    args: -mat_type {{aij amb}} -mat_shadow_tune off
     test:
       suffix: hypre
       requires: hypre
@@ -327,8 +331,8 @@ int main(int argc, char **argv)
     args: -mat_type {{aij amb}} -mat_shadow_tune off -group serial
 
   test:
-    suffix: measure
-    nsize: {{1 2}}
+    suffix: tuned
+    nsize: 2
     args: -mat_type amb -mat_shadow_tune measure -group base
     output_file: output/precond_base.out
 

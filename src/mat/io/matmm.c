@@ -51,16 +51,16 @@ static PetscErrorCode CountAndPlace(MPI_Comm comm, const MtxAbout *about, MtxSto
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   dealers = about->compressed && size > 1 ? 1 : 0;
   read    = (int64_t)store->count;
-  PetscCallMPI(MPI_Allreduce(&read, missing, 1, MPI_INT64_T, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(&read, missing, 1, MPIU_INT64, MPI_SUM, comm));
   *missing = about->header.entries - *missing;
   if (about->header.format == MTX_COORDINATE) PetscFunctionReturn(PETSC_SUCCESS);
 
   /* part p was read by process dealers + p % (size - dealers) as the number p / (size - dealers) of its parts */
   size -= dealers;
-  PetscCallMPI(MPI_Allreduce(&count, &most, 1, MPI_INT64_T, MPI_MAX, comm));
+  PetscCallMPI(MPI_Allreduce(&count, &most, 1, MPIU_INT64, MPI_MAX, comm));
   PetscCall(PetscCalloc1((size_t)(most * size), &parts));
   for (int64_t p = 0; p < count; p++) parts[p * size + rank - dealers] = store->parts[p];
-  for (int64_t p = 0; p < most; p++) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, parts + p * size, size, MPI_INT64_T, MPI_SUM, comm));
+  for (int64_t p = 0; p < most; p++) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, parts + p * size, size, MPIU_INT64, MPI_SUM, comm));
   if (!fault->code && !*missing) {
     for (int64_t p = 0; p < most * size; p++) {
       if (p % size + dealers != rank) {
@@ -124,7 +124,7 @@ static PetscErrorCode SendToOwners(MPI_Comm comm, PetscMPIInt tag, const PetscIn
     out[Owner(ranges, size, e.i)]++;
     if (symmetry != MTX_GENERAL && e.i != e.j) out[Owner(ranges, size, e.j)]++;
   }
-  PetscCallMPI(MPI_Alltoall(out, 1, MPI_INT64_T, in, 1, MPI_INT64_T, comm));
+  PetscCallMPI(MPI_Alltoall(out, 1, MPIU_INT64, in, 1, MPIU_INT64, comm));
   for (PetscMPIInt p = 0; p < size; p++) {
     out_at[p] = sent;
     in_at[p]  = received;
@@ -344,7 +344,7 @@ static PetscErrorCode CheckMatrix(Mat A, const char file[], const MtxHeader *h)
     mine[d]     = local[d] >= 0 ? local[d] : 0;
     mine[2 + d] = local[d] >= 0;
   }
-  PetscCallMPI(MPI_Allreduce(mine, all, 4, MPI_INT64_T, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(mine, all, 4, MPIU_INT64, MPI_SUM, comm));
   for (int d = 0; d < 2; d++) {
     const char     *what = d ? "columns" : "rows";
     const long long have = d ? h->n : h->m;
@@ -386,7 +386,7 @@ static PetscErrorCode Fill(Mat A, const char file[], const MtxHeader *h, PetscMP
     symmetry = MTX_GENERAL;
   }
   count = (int64_t)store->count * (symmetry == MTX_GENERAL ? 1 : 2); /* at most */
-  PetscCallMPI(MPI_Allreduce(&count, &most, 1, MPI_INT64_T, MPI_MAX, comm));
+  PetscCallMPI(MPI_Allreduce(&count, &most, 1, MPIU_INT64, MPI_MAX, comm));
   if (most > PETSC_MAX_INT) PetscCall(MtxStoreDestroy(store));
   PetscCheck(most <= PETSC_MAX_INT, comm, PETSC_ERR_ARG_OUTOFRANGE, "%s gives one process up to %lld nonzeros: too many for the PetscInt of %d bytes; use more processes or a PETSc configured --with-64-bit-indices", file, (long long)most, (int)sizeof(PetscInt));
   PetscCall(BuildRows(begin, m, symmetry, store, &i, &j, &v));

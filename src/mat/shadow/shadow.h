@@ -28,8 +28,8 @@ typedef struct {
   PetscErrorCode (*setfromoptions)(void *params, AmbOptionItems);
   PetscErrorCode (*compose)(Mat, PetscBool add); /* its setters, to or from a matrix */
 
-  /* Makes *data, or leaves it NULL and says why in info->reason: when the model sees no gain, unless it is forced, and when it cannot be done */
-  PetscErrorCode (*convert)(const MatShadowCSR *, const void *params, PetscBool force, MatShadowInfo *info, void **data);
+  /* Makes *data, or leaves it NULL and says why in info->reason: when it cannot be done, or the model sees more than most times the CSR's bytes */
+  PetscErrorCode (*convert)(const MatShadowCSR *, const void *params, PetscReal most, MatShadowInfo *info, void **data);
   PetscErrorCode (*update)(void *data, const MatShadowCSR *); /* new values in the same pattern */
   PetscErrorCode (*mult)(void *data, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z);
   PetscErrorCode (*multtranspose)(void *data, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z);

@@ -303,6 +303,8 @@ static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *fo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MatConvertFrom_Shadow(Mat, MatType, MatReuse, Mat *);
+
 /* Makes an AIJ one of ours, or makes whole again one whose inside was replaced */
 PetscErrorCode MatShadowAttach(Mat A, const MatShadowFormat *format, const MatShadow *parent)
 {
@@ -311,8 +313,9 @@ PetscErrorCode MatShadowAttach(Mat A, const MatShadowFormat *format, const MatSh
 
   PetscFunctionBegin;
   PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, MATSEQAIJ, &seq));
-  A->ops->view        = MatShadowView;
-  A->ops->duplicate   = MatDuplicate_Shadow;
+  A->ops->view             = MatShadowView;
+  A->ops->duplicate        = MatDuplicate_Shadow;
+  A->ops->convertfrom      = MatConvertFrom_Shadow;
   A->ops->mult             = seq ? MatMult_Shadow : MatMult_MPIShadow;
   A->ops->multadd          = seq ? MatMultAdd_Shadow : MatMultAdd_MPIShadow;
   A->ops->multtranspose    = seq ? MatMultTranspose_Shadow : MatMultTranspose_MPIShadow;
@@ -336,6 +339,7 @@ static PetscErrorCode MatShadowDetach(Mat A)
   PetscCall(MatShadowFind(((PetscObject)A)->type_name, &format));
   A->ops->view             = base->view;
   A->ops->duplicate        = base->duplicate;
+  A->ops->convertfrom      = base->convertfrom;
   A->ops->mult             = base->mult;
   A->ops->multadd          = base->multadd;
   A->ops->multtranspose    = base->multtranspose;
@@ -373,6 +377,24 @@ PetscErrorCode MatShadowConvertType(Mat A, MatType type, MatReuse reuse, Mat *ne
     if (from) PetscCall(MatShadowDetach(B));
     if (to) PetscCall(MatShadowAttach(B, to, NULL));
   }
+  *newmat = B;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From any other type: by way of AIJ, to which that type may have a conversion of its own */
+static PetscErrorCode MatConvertFrom_Shadow(Mat A, MatType type, MatReuse reuse, Mat *newmat)
+{
+  Mat B = *newmat;
+
+  PetscFunctionBegin;
+  if (reuse == MAT_REUSE_MATRIX) {
+    PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
+    PetscCall(MatCopy(B, *newmat, DIFFERENT_NONZERO_PATTERN));
+    PetscCall(MatDestroy(&B));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatConvert(A, MATAIJ, reuse, &B));
+  PetscCall(MatConvert(B, type, MAT_INPLACE_MATRIX, &B));
   *newmat = B;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

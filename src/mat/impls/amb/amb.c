@@ -32,7 +32,7 @@ static void AmbDecline(MatShadowInfo *info, const char reason[])
   info->reason = reason;
 }
 
-static PetscErrorCode AmbConvert(const MatShadowCSR *csr, const void *params, PetscBool force, MatShadowInfo *info, void **data)
+static PetscErrorCode AmbConvert(const MatShadowCSR *csr, const void *params, PetscReal most, MatShadowInfo *info, void **data)
 {
   const AmbParams  *p       = (const AmbParams *)params;
   const AmbKernels *kernels = AmbHostKernels();
@@ -54,7 +54,7 @@ static PetscErrorCode AmbConvert(const MatShadowCSR *csr, const void *params, Pe
   }
   status = AmbPlanCreate(&A, (int)p->block_size, 0, nthread, kernels, &plan);
   info->bytes_model = plan.bytes[plan.block_size];
-  if (status == AMB_SUCCESS && !force && info->bytes_model >= info->bytes_csr) {
+  if (status == AMB_SUCCESS && info->bytes_model >= most * info->bytes_csr) {
     AmbDecline(info, "the traffic model sees no gain");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -65,7 +65,7 @@ static PetscErrorCode AmbConvert(const MatShadowCSR *csr, const void *params, Pe
     *data               = host;
     info->format        = "amb";
     info->kernel        = kernels->name;
-    info->reason        = force ? "tuning is off" : "the traffic model sees a gain";
+    info->reason        = info->bytes_model < info->bytes_csr ? "the traffic model sees a gain" : "tried against the traffic model";
     info->block_size    = host->block_size;
     info->chunk_size    = AMB_C;
     info->sort_scope    = host->scope;

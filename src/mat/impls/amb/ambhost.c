@@ -210,42 +210,57 @@ static int NextSegment(const AmbCSR *A, const Workspace *w, int nrow, int b, Amb
   return 1;
 }
 
+/* The scope of the row that entry k is in */
+static int64_t ScopeOfEntry(const AmbCSR *A, int64_t k, int scope)
+{
+  int64_t lo = 0, hi = A->m; /* i[lo] <= k < i[hi] */
+
+  while (hi - lo > 1) {
+    const int64_t middle = (lo + hi) / 2;
+
+    if (A->i[middle] <= k) lo = middle;
+    else hi = middle;
+  }
+  return lo / scope;
+}
+
 /*
-   The traffic model: what the format would hold, and a product read, for every block size or for the one given, extrapolated from some of the
-   scopes. Scopes of 4,096 rows keep the part of y that several tiles add to in the first-level cache; small matrices get smaller ones, so
+   The traffic model: what the format would hold, and a product read, for every block size or for the one given, extrapolated from the scopes
+   of entries evenly spread over the matrix: a scope is looked at with a probability that goes with its entries. Scopes of 4,096 rows keep the part of y that several tiles add to in the first-level cache; small matrices get smaller ones, so
    that every thread has some.
 */
 AmbStatus AmbPlanCreate(const AmbCSR *A, int block_size, int scope, int nthread, const AmbKernels *kernels, AmbPlan *plan)
 {
   const int b0 = block_size ? block_size : 1, b1 = block_size ? block_size : (int)Min64(AMB_MAX_BLOCK, A->n > 1 ? A->n : 1);
-  double    nonzeros = 0, bytes[AMB_MAX_BLOCK + 1] = {0};
+  double    bytes[AMB_MAX_BLOCK + 1] = {0};
   int       status = AMB_SUCCESS;
-  int64_t   nscope, every;
+  int64_t   nscope, nsample;
 
   memset(plan, 0, sizeof(*plan));
   if (!scope) {
     for (scope = 4096; scope > 64 && (int64_t)scope * nthread * 8 > A->m; scope /= 2) { }
   }
   nscope        = (A->m + scope - 1) / scope;
-  every         = nscope < 1 ? 1 : Min64((nscope + AMB_MODEL_SCOPES - 1) / AMB_MODEL_SCOPES, AMB_MODEL_EVERY);
+  nsample       = nscope / AMB_MODEL_EVERY > AMB_MODEL_SCOPES ? nscope / AMB_MODEL_EVERY : Min64(nscope, AMB_MODEL_SCOPES);
   plan->scope   = scope;
   plan->nthread = nthread;
 #if defined(_OPENMP)
-  #pragma omp parallel num_threads(nthread) if (nthread > 1) reduction(| : status) reduction(+ : nonzeros, bytes)
+  #pragma omp parallel num_threads(nthread) if (nthread > 1) reduction(| : status) reduction(+ : bytes)
 #endif
   {
     Workspace w;
 
     status |= WorkspaceCreate(scope, 16, &w);
     if (!status) {
-      for (int64_t s = every / 2 + every * omp_get_thread_num(); s < nscope; s += every * omp_get_num_threads()) {
-        AmbTile   T;
-        const int nrow = StartScope(A, s * scope, scope, &w, &T);
+      for (int64_t k = omp_get_thread_num(); k < nsample; k += omp_get_num_threads()) {
+        const int64_t s = nsample == nscope ? k : ScopeOfEntry(A, (int64_t)((k + 0.5) / nsample * A->i[A->m]), scope);
+        AmbTile       T;
+        const int     nrow     = StartScope(A, s * scope, scope, &w, &T);
+        const double  nonzeros = A->i[T.row + nrow] - A->i[T.row], weight = nsample == nscope ? 1 : A->i[A->m] / (nonzeros * nsample);
 
-        nonzeros += A->i[T.row + nrow] - A->i[T.row];
         while (NextSegment(A, &w, nrow, b1, &T)) {
           kernels->count(A, T.row, nrow, T.lo, T.hi, w.pos, w.count);
-          for (int b = b0; b <= b1; b++) bytes[b] += TileBytes(&T, TileLayout(&w, w.count + b - 1, 16, nrow, b, &T), b);
+          for (int b = b0; b <= b1; b++) bytes[b] += weight * TileBytes(&T, TileLayout(&w, w.count + b - 1, 16, nrow, b, &T), b);
           T.first = 0;
         }
       }
@@ -253,7 +268,7 @@ AmbStatus AmbPlanCreate(const AmbCSR *A, int block_size, int scope, int nthread,
     }
   }
   for (int b = b0; b <= b1; b++) {
-    plan->bytes[b] = bytes[b] * (nonzeros > 0 ? A->i[A->m] / nonzeros : 1);
+    plan->bytes[b] = bytes[b];
     if (!plan->block_size || plan->bytes[b] < plan->bytes[plan->block_size]) plan->block_size = b;
   }
   return (AmbStatus)status;

@@ -21,7 +21,7 @@
 #define AMB_MAX_BLOCK     10    /* longest block */
 #define AMB_MAX_SCOPE     32768 /* rows a 16-bit offset is allowed to tell apart */
 #define AMB_SEGMENT_WIDTH 65536 /* columns a 16-bit index tells apart */
-#define AMB_MODEL_SCOPES    6     /* the traffic model looks at this many scopes, if there are as many */
+#define AMB_MODEL_SCOPES    8     /* the traffic model looks at this many scopes, if there are as many */
 #define AMB_MODEL_EVERY     12    /* and at every so many-th at least */
 #define AMB_THREAD_NONZEROS 20000 /* entries that make a further thread worth while */
 

@@ -38,7 +38,7 @@ typedef __m256d Vec4;
 /* The values of a step, far enough ahead that memory is never idle; the processor's own prefetching leaves a third of its bandwidth unused */
 static MAYBE_INLINE void Prefetch(const AmbScalar *val, const int b)
 {
-  for (size_t k = 0; k < AMB_C * b * sizeof(*val); k += 64) _mm_prefetch((const char *)val + 8192 + k, _MM_HINT_T0);
+  for (size_t k = 0; k < AMB_C * b * sizeof(*val); k += 64) _mm_prefetch((const char *)val + 8192 + k, _MM_HINT_T1);
 }
 
 static MAYBE_INLINE void Sum4x4(Vec4 a, Vec4 b, Vec4 c, Vec4 d, AmbScalar sum[4])
@@ -91,8 +91,9 @@ static MAYBE_INLINE void Chunk1(uint32_t n, const AmbScalar *val, const uint16_t
 
   for (uint32_t i = 0; i < n; i++, col += AMB_C, val += AMB_C) {
     Prefetch(val, 1);
-    s = _mm256_fmadd_pd(_mm256_loadu_pd(val), _mm256_setr_pd(x[col[0]], x[col[1]], x[col[2]], x[col[3]]), s);
-    t = _mm256_fmadd_pd(_mm256_loadu_pd(val + 4), _mm256_setr_pd(x[col[4]], x[col[5]], x[col[6]], x[col[7]]), t);
+    uint64_t q0, q1; __builtin_memcpy(&q0, col, 8); __builtin_memcpy(&q1, col + 4, 8);
+    s = _mm256_fmadd_pd(_mm256_loadu_pd(val), _mm256_setr_pd(x[(uint16_t)q0], x[(uint16_t)(q0>>16)], x[(uint16_t)(q0>>32)], x[q0>>48]), s);
+    t = _mm256_fmadd_pd(_mm256_loadu_pd(val + 4), _mm256_setr_pd(x[(uint16_t)q1], x[(uint16_t)(q1>>16)], x[(uint16_t)(q1>>32)], x[q1>>48]), t);
   }
   _mm256_storeu_pd(sum, s);
   _mm256_storeu_pd(sum + 4, t);
