@@ -116,7 +116,7 @@ def unmet(requires, conf):
     have = {conf["AMB_PRECISION"], conf["AMB_SCALAR"], "c"} | {word for word, key in own.items() if conf[key]}
     macros = conf["macros"]
     for word in re.findall(r"!?\s*(?:define[d]?\([^)]*\)|[^\s,]+)", requires):
-        negated, word = word.startswith("!"), word.lstrip("! ")
+        negated, word = word.lstrip().startswith("!"), word.lstrip("! ")
         inside = re.match(r"defined?\(\s*(\w+)\s*\)", word)
         met = inside.group(1) in macros if inside else word in have or word not in own and "PETSC_HAVE_" + word.upper() in macros
         if met == negated:

@@ -65,6 +65,7 @@ typedef struct {
   PetscInt               served; /* products with these values */
   MatShadowTrial         trial[2];
   MatShadowInfo          info;
+  PetscErrorCode (*view)(Mat, PetscViewer); /* the view that DMDA put in place of AIJ's, or NULL */
 } MatShadow;
 
 extern PetscErrorCode MatShadowRegister(const MatShadowFormat *);

@@ -199,24 +199,33 @@ static PetscErrorCode MatMultTransposeAdd_MPIShadow(Mat A, Vec xx, Vec yy, Vec z
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MatSetValuesCOO() ends here too, after MatSetPreallocationCOO() may have merged a plain AIJ into this matrix */
-static PetscErrorCode MatAssemblyEnd_SeqShadow(Mat A, MatAssemblyType type)
+/* At the end of an assembly, also by COO, which may have merged a plain AIJ into this matrix, all of ours is put in place again */
+static PetscErrorCode MatShadowRestore(Mat A)
 {
   MatShadow *s;
 
   PetscFunctionBegin;
-  PetscCall((*MatShadowBaseSeq.assemblyend)(A, type));
   PetscCall(MatShadowGet(A, &s));
+  if (A->ops->view != MatShadowView) {
+    s->view      = A->ops->view;
+    A->ops->view = MatShadowView;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatAssemblyEnd_SeqShadow(Mat A, MatAssemblyType type)
+{
+  PetscFunctionBegin;
+  PetscCall((*MatShadowBaseSeq.assemblyend)(A, type));
+  PetscCall(MatShadowRestore(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatAssemblyEnd_MPIShadow(Mat A, MatAssemblyType type)
 {
-  MatShadow *s;
-
   PetscFunctionBegin;
   PetscCall((*MatShadowBaseMPI.assemblyend)(A, type));
-  PetscCall(MatShadowGet(A, &s));
+  PetscCall(MatShadowRestore(A));
   if (type == MAT_FINAL_ASSEMBLY) PetscCall(MatShadowAttachBlocks(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -50,9 +50,11 @@ PetscErrorCode MatShadowView(Mat A, PetscViewer viewer)
   const struct _MatOps *base = A->ops->mult == MatMult_Shadow ? &MatShadowBaseSeq : &MatShadowBaseMPI;
   PetscBool             ascii;
   PetscViewerFormat     format;
+  MatShadow            *s;
 
   PetscFunctionBegin;
-  PetscCall((*base->view)(A, viewer));
+  PetscCall(MatShadowGet(A, &s));
+  PetscCall((*(s->view ? s->view : base->view))(A, viewer));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii || !A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerGetFormat(viewer, &format));

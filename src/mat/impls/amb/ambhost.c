@@ -106,6 +106,29 @@ static int32_t ChunkLength(const int32_t *count, int stride, int row, int nrow)
   return most;
 }
 
+/* Chunks of rows in their order, the empty ones at the end or, unless the tile is the first of its scope, left out; returns their number */
+static int PlainChunks(Workspace *w, const int32_t *count, int stride, int nrow, AmbTile *T, int64_t *steps)
+{
+  int c = 0;
+
+  *steps = 0;
+  for (int empty = 0; empty <= T->first; empty++) {
+    for (int r = 0; r < nrow; r += AMB_C) {
+      const int32_t len = ChunkLength(count, stride, r, nrow);
+
+      if (empty != !len) continue;
+      w->order[c]   = (uint16_t)(r / AMB_C);
+      w->start[c++] = (uint32_t)*steps;
+      *steps += len;
+    }
+    if (!empty) T->nfilled = c;
+  }
+  w->start[c] = (uint32_t)*steps;
+  T->nchunk   = c;
+  T->nrow     = 0;
+  return c;
+}
+
 /*
    Lays out the tile of nrow rows that have count[r * stride] blocks of size b: fills T->nsplit, nchunk, nfilled, nrow and sorted, w->start and
    w->order, and returns the number of its steps. Rows stay in their order if that costs less than two percent of the bytes.
@@ -113,22 +136,10 @@ static int32_t ChunkLength(const int32_t *count, int stride, int row, int nrow)
 static int64_t TileLayout(Workspace *w, const int32_t *count, int stride, int nrow, int b, AmbTile *T)
 {
   const int64_t slot  = AMB_C * (b * sizeof(AmbScalar) + sizeof(uint16_t));
-  int64_t       plain = 0, total = 0, steps = 0;
-  int           filled, row = 0, c = 0;
+  int64_t       plain, total = 0, steps = 0;
+  int           filled, row = 0, c = PlainChunks(w, count, stride, nrow, T, &plain);
 
-  /* as they are */
-  for (int r = 0; r < nrow; r += AMB_C) {
-    const int32_t len = ChunkLength(count, stride, r, nrow);
-
-    if (!len && !T->first) continue;
-    w->order[c]   = (uint16_t)(r / AMB_C);
-    w->start[c++] = (uint32_t)plain;
-    plain += len;
-    T->nrow = c * AMB_C - (r + AMB_C > nrow ? r + AMB_C - nrow : 0);
-  }
-  w->start[c] = (uint32_t)plain;
   T->sorted = T->nsplit = 0;
-  T->nchunk = T->nfilled = c;
   for (int r = 0; r < nrow; r++) total += count[r * stride];
   if (100 * (AMB_C * plain - total) <= 2 * total) return plain;
 
@@ -146,9 +157,7 @@ static int64_t TileLayout(Workspace *w, const int32_t *count, int stride, int nr
   T->nsplit = row;
   for (; row < filled; row += AMB_C) steps += count[w->order[row] * stride];
   if (!T->nsplit && 100 * (plain * slot + 2 * c) <= 102 * (steps * slot + 2 * (T->first ? nrow : filled))) {
-    for (int r = 0, k = 0; r < nrow; r += AMB_C) {
-      if (T->first || ChunkLength(count, stride, r, nrow)) w->order[k++] = (uint16_t)(r / AMB_C);
-    }
+    (void)PlainChunks(w, count, stride, nrow, T, &plain);
     return plain;
   }
   T->sorted = 1;
@@ -421,11 +430,9 @@ static inline __attribute__((always_inline)) void FillTile(const int b, const in
       pos[perm[c]] = FillRow(b, only, values_only, A, T, pos[perm[c]], end[perm[c]], slot, slots, 1);
     } else {
       for (int l = 0; l < AMB_C; l++) {
-        const int k = (c - T->nsplit) * AMB_C + l;
+        const int k = (c - T->nsplit) * AMB_C + l, r = T->sorted ? perm[T->nsplit + k] : AMB_C * perm[c] + l;
 
-        if (k < T->nrow) {
-          const int r = T->sorted ? perm[T->nsplit + k] : AMB_C * perm[c] + l;
-
+        if (T->sorted ? k < T->nrow : T->row + r < A->csr.m) {
           pos[r] = FillRow(b, only, values_only, A, T, pos[r], end[r], slot + l, slots, AMB_C);
         } else if (!values_only) (void)FillRow(b, 1, 0, A, T, 0, 0, slot + l, slots, AMB_C);
       }

@@ -40,8 +40,8 @@ typedef struct {
   int64_t perm;    /* its entries of perm[] begin here */
   int32_t nsplit;  /* leading chunks that hold one long row each */
   int32_t nchunk;  /* chunks, the split ones included */
-  int32_t nfilled; /* chunks before the first that is empty, as are all after it in a sorted tile */
-  int32_t nrow;    /* rows in the chunks that are not split */
+  int32_t nfilled; /* chunks before the first that is empty, as are all after it */
+  int32_t nrow;    /* of a sorted tile: rows in the chunks that are not split */
   int16_t first;   /* the tile assigns y */
   int16_t only;    /* the scope has no other */
   int32_t sorted;  /* perm[] has an offset for each row; otherwise one for each chunk, in units of C rows */

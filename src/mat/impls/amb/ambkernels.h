@@ -42,6 +42,14 @@ static AmbScalar AMB_NAME(RowSum)(const AmbHost *A, const AmbTile *T, int64_t r,
   return s;
 }
 
+/* The rows of a chunk that is not split: all lanes, but for the last chunk of a sorted tile and of the matrix */
+static MAYBE_INLINE int ChunkRows(const AmbHost *A, const AmbTile *T, int c, const uint16_t *perm)
+{
+  const int64_t left = T->sorted ? T->nrow - (c - T->nsplit) * AMB_C : A->csr.m - T->row - AMB_C * (int64_t)*perm;
+
+  return left < AMB_C ? (int)left : AMB_C;
+}
+
 static MAYBE_INLINE int AnyNaN(const AmbScalar sum[AMB_C])
 {
   int bad = 0;
@@ -70,7 +78,7 @@ static MAYBE_INLINE void Tile(const int b, const Store how, const AmbHost *A, co
   }
   perm += T->nsplit;
   for (; c < T->nfilled; c++) {
-    const int nl = T->nrow - (c - T->nsplit) * AMB_C < AMB_C ? T->nrow - (c - T->nsplit) * AMB_C : AMB_C;
+    const int nl = ChunkRows(A, T, c, perm);
 
     if (b == 1) Chunk1(start[c + 1] - start[c], val + (int64_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
     else ChunkB(b, start[c + 1] - start[c], val + (int64_t)AMB_C * b * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
@@ -105,7 +113,7 @@ static MAYBE_INLINE void Tile(const int b, const Store how, const AmbHost *A, co
   /* what is left of the first tile are empty rows */
   if (how == STORE_ADD) return;
   for (; c < T->nchunk; c++) {
-    const int nl = T->nrow - (c - T->nsplit) * AMB_C < AMB_C ? T->nrow - (c - T->nsplit) * AMB_C : AMB_C;
+    const int nl = ChunkRows(A, T, c, perm);
 
     for (int l = 0; l < nl; l++) {
       const int64_t r = T->row + (T->sorted ? perm[l] : AMB_C * *perm + l);
@@ -173,7 +181,7 @@ static MAYBE_INLINE void TileTranspose(const int b, const AmbHost *A, const AmbT
   const uint16_t *perm  = A->perm + T->perm;
 
   for (int c = 0; c < T->nfilled; c++) {
-    const int        split = c < T->nsplit, left = T->nrow - (c - T->nsplit) * AMB_C, nl = split || left > AMB_C ? AMB_C : left;
+    const int        split = c < T->nsplit, nl = split ? AMB_C : ChunkRows(A, T, c, perm + c);
     const int64_t    slot = AMB_C * (T->step + start[c]);
     const uint16_t  *col  = A->col + slot;
     const AmbScalar *val  = A->val + b * slot;
