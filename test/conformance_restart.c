@@ -2,10 +2,10 @@ static char help[] = "PETSc is initialized and finalized several times in one pr
 
 #include "testutil.h"
 
-static PetscErrorCode Session(int argc, char **argv, PetscInt round)
+static PetscErrorCode Once(int argc, char **argv, PetscInt round)
 {
   const TestShape grid    = {"grid", 100, 100, TestRowGrid, TestValueGeneral, PETSC_FALSE};
-  const char     *name[3] = {"first session", "second session", "third session"};
+  const char     *name[3] = {"first time", "second time", "third time"};
   TestDiff        d       = {NULL, 0};
   Mat             A, R;
 
@@ -26,7 +26,7 @@ int main(int argc, char **argv)
 
   if (MPI_Init(&argc, &argv)) return 1;
   for (PetscInt round = 0; round < 3; round++) {
-    if (Session(argc, argv, round)) return 1;
+    if (Once(argc, argv, round)) return 1;
     failed |= TestFinalize();
   }
   MPI_Finalize();

@@ -29,7 +29,7 @@ build_and_run() {
   local name=$1 source pids=() built=1
   shift
   rm -f "$dir"/*.o
-  for source in test/kernels/kernels.c $amb/ambhost.c $amb/amb_plain.c ${avx2:+$amb/amb_avx2.c} ${avx512:+$amb/amb_avx512.c}; do
+  for source in test/kernels/kernels.c $amb/ambhost.c $amb/amblayout.c $amb/amb_plain.c ${avx2:+$amb/amb_avx2.c} ${avx512:+$amb/amb_avx512.c}; do
     local isa=()
     case $source in
     *_avx2.c) isa=("${avx2[@]}") ;;

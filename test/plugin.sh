@@ -41,11 +41,12 @@ expect() {
 
 # ------------------------------------------------- the example -------------------------------------------------
 
-# compile PETSC_FLAGS SOURCE TARGET
+# compile FLAGS SOURCE TARGET LIBRARIES
 compile() { $CC -w $1 "$2" -o "$3" $4 >compile.log 2>&1; }
 
 petsc_flags="-I$PETSC_DIR/include ${PETSC_ARCH:+-I$PETSC_DIR/$PETSC_ARCH/include}"
-petsc_libs="-L$PETSC_DIR/$PETSC_ARCH/lib -Wl,-rpath,$PETSC_DIR/$PETSC_ARCH/lib $(cd "$PETSC_DIR/$PETSC_ARCH/lib" && for name in petsc petsc_real petsc_complex; do [ -e lib$name.so ] && echo "-l$name" && break; done) -lm"
+petsc_lib=$(ls "$PETSC_DIR/$PETSC_ARCH/lib" 2>/dev/null | grep -E '^libpetsc(64)?(_[a-z]+)?\.so$' | head -n 1 | sed 's/^lib//; s/\.so$//')
+petsc_libs="-L$PETSC_DIR/$PETSC_ARCH/lib -Wl,-rpath,$PETSC_DIR/$PETSC_ARCH/lib -l${petsc_lib:-petsc} -lm"
 ex2_source=$(ls "$PETSC_DIR"/src/ksp/ksp/tutorials/ex2.c /usr/share/petsc/*/share/petsc/examples/src/ksp/ksp/tutorials/ex2.c 2>/dev/null | head -n 1)
 ex2=$EXAMPLES/ex2
 if [ ! -x "$ex2" ]; then

@@ -44,6 +44,9 @@ typedef struct {
   const char      *options;
 } Solve;
 
+/* Not PTScotch, which hangs here in builds with 64-bit indices */
+#define PARTITION " -mat_partitioning_type average -ref_mat_partitioning_type average"
+
 static const Solve solvers[] = {
   {"cg",                   &symmetric,  "-ksp_type cg -pc_type jacobi"                      },
   {"pipecg",               &symmetric,  "-ksp_type pipecg -pc_type jacobi"                  },
@@ -65,29 +68,29 @@ static const Solve solvers[] = {
 
 /* PETSc's own preconditioners for any number of ranks */
 static const Solve base[] = {
-  {"none",                      &symmetric,  "-ksp_type cg -pc_type none"                                               },
-  {"jacobi",                    &symmetric,  "-ksp_type cg -pc_type jacobi"                                             },
-  {"sor",                       &symmetric,  "-ksp_type cg -pc_type sor"                                                },
-  {"bjacobi and ilu",           &convection, "-ksp_type bcgs -pc_type bjacobi -sub_pc_type ilu"                         },
-  {"bjacobi and ilu(2)",        &convection, "-ksp_type gmres -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_levels 2"},
-  {"bjacobi and icc",           &symmetric,  "-ksp_type cg -pc_type bjacobi -sub_pc_type icc"                           },
-  {"bjacobi and lu",            &convection, "-ksp_type gmres -pc_type bjacobi -sub_pc_type lu"                         },
-  {"bjacobi and cholesky",      &symmetric,  "-ksp_type cg -pc_type bjacobi -sub_pc_type cholesky"                      },
-  {"bjacobi, blocks of a rank", &convection, "-ksp_type gmres -pc_type bjacobi -pc_bjacobi_local_blocks 2"              },
-  {"pbjacobi",                  &blocks,     "-ksp_type cg -pc_type pbjacobi"                                           },
-  {"asm",                       &convection, "-ksp_type gmres -pc_type asm -pc_asm_overlap 2 -sub_pc_type ilu"          },
-  {"asm, several blocks",       &convection, "-ksp_type gmres -pc_type asm -pc_asm_local_blocks 3 -sub_pc_type lu"      },
-  {"gasm",                      &convection, "-ksp_type gmres -pc_type gasm -sub_pc_type ilu"                           },
-  {"redundant lu",              &convection, "-ksp_type gmres -pc_type redundant -redundant_pc_type lu"                 },
-  {"kaczmarz",                  &blocks,     "-ksp_type gmres -pc_type kaczmarz"                                        },
-  {"fieldsplit",                &blocks,     "-ksp_type gmres -pc_type fieldsplit -pc_fieldsplit_type multiplicative"   },
-  {"gamg",                      &symmetric,  "-ksp_type cg -pc_type gamg"                                               },
-  {"gamg of blocks",            &blocks,     "-ksp_type cg -pc_type gamg -pc_gamg_coarse_eq_limit 30"                   },
-  {"gamg without smoothing",    &convection, "-ksp_type gmres -pc_type gamg -pc_gamg_agg_nsmooths 0"                    },
-  {"gamg classical",            &convection, "-ksp_type gmres -pc_type gamg -pc_gamg_type classical"                    },
-  {"gamg made again",           &symmetric,  "-ksp_type cg -pc_type gamg -pc_gamg_reuse_interpolation -again"           },
-  {"mg of Galerkin",            &symmetric,  "-ksp_type cg -pc_type mg -pc_mg_galerkin both"                            },
-  {NULL,                        NULL,        NULL                                                                       }
+  {"none",                      &symmetric,  "-ksp_type cg -pc_type none"                                                   },
+  {"jacobi",                    &symmetric,  "-ksp_type cg -pc_type jacobi"                                                 },
+  {"sor",                       &symmetric,  "-ksp_type cg -pc_type sor"                                                    },
+  {"bjacobi and ilu",           &convection, "-ksp_type bcgs -pc_type bjacobi -sub_pc_type ilu"                             },
+  {"bjacobi and ilu(2)",        &convection, "-ksp_type gmres -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_levels 2"    },
+  {"bjacobi and icc",           &symmetric,  "-ksp_type cg -pc_type bjacobi -sub_pc_type icc"                               },
+  {"bjacobi and lu",            &convection, "-ksp_type gmres -pc_type bjacobi -sub_pc_type lu"                             },
+  {"bjacobi and cholesky",      &symmetric,  "-ksp_type cg -pc_type bjacobi -sub_pc_type cholesky"                          },
+  {"bjacobi, blocks of a rank", &convection, "-ksp_type gmres -pc_type bjacobi -pc_bjacobi_local_blocks 2"                  },
+  {"pbjacobi",                  &blocks,     "-ksp_type cg -pc_type pbjacobi"                                               },
+  {"asm",                       &convection, "-ksp_type gmres -pc_type asm -pc_asm_overlap 2 -sub_pc_type ilu"              },
+  {"asm, several blocks",       &convection, "-ksp_type gmres -pc_type asm -pc_asm_local_blocks 3 -sub_pc_type lu" PARTITION},
+  {"gasm",                      &convection, "-ksp_type gmres -pc_type gasm -sub_pc_type ilu"                               },
+  {"redundant lu",              &convection, "-ksp_type gmres -pc_type redundant -redundant_pc_type lu"                     },
+  {"kaczmarz",                  &blocks,     "-ksp_type gmres -pc_type kaczmarz"                                            },
+  {"fieldsplit",                &blocks,     "-ksp_type gmres -pc_type fieldsplit -pc_fieldsplit_type multiplicative"       },
+  {"gamg",                      &symmetric,  "-ksp_type cg -pc_type gamg"                                                   },
+  {"gamg of blocks",            &blocks,     "-ksp_type cg -pc_type gamg -pc_gamg_coarse_eq_limit 30"                       },
+  {"gamg without smoothing",    &convection, "-ksp_type gmres -pc_type gamg -pc_gamg_agg_nsmooths 0"                        },
+  {"gamg classical",            &convection, "-ksp_type gmres -pc_type gamg -pc_gamg_type classical"                        },
+  {"gamg made again",           &symmetric,  "-ksp_type cg -pc_type gamg -pc_gamg_reuse_interpolation -again"               },
+  {"mg of Galerkin",            &symmetric,  "-ksp_type cg -pc_type mg -pc_mg_galerkin both"                                },
+  {NULL,                        NULL,        NULL                                                                           }
 };
 
 /* PETSc's own for one rank */

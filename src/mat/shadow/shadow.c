@@ -41,11 +41,11 @@ static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr
   if (same && s->state == state) PetscFunctionReturn(PETSC_SUCCESS);
   if (!same) {
     PetscCall(MatShadowDrop(s));
-    s->declined     = PETSC_FALSE;
-    s->nonzerostate = A->nonzerostate;
-    s->i            = csr->i;
-    s->j            = csr->j;
-    s->nz           = csr->i[csr->m];
+    s->declined         = PETSC_FALSE;
+    s->nonzerostate     = A->nonzerostate;
+    s->i                = csr->i;
+    s->j                = csr->j;
+    s->nz               = csr->i[csr->m];
     s->info.time_update = 0;
     PetscCall(PetscArrayzero(s->trial, 2));
   } else if (s->data) s->stale = PETSC_TRUE;

@@ -37,7 +37,7 @@ typedef struct {
 } MatShadowFormat;
 
 #define MAT_SHADOW_PATIENCE 12 /* products on the AIJ before a conversion: what is used less often would not repay it */
-#define MAT_SHADOW_SAMPLES  3  /* products timed on either side before the verdict */
+#define MAT_SHADOW_SAMPLES  4  /* products timed on either side before the verdict */
 #define MAT_SHADOW_LASTING  8  /* products with the same values after which new values are taken over at once */
 
 /* The plain and the transposed product are judged apart */
@@ -55,7 +55,7 @@ typedef struct {
   Mat                    owner;
   MatShadowTune          tune;
   void                  *params;
-  void                  *data; /* the matrix in the format; NULL while products run on the AIJ */
+  void                  *data;     /* the matrix in the format; NULL while products run on the AIJ */
   PetscBool              declined; /* the format cannot hold this pattern, or the model sees no gain */
   PetscBool              stale;    /* data has older values than the AIJ */
   PetscBool              lasting;  /* the values before these were used in many products */

@@ -46,13 +46,13 @@ static PetscErrorCode AmbConvert(const MatShadowCSR *csr, const void *params, Pe
   *data = NULL;
   AmbGetCSR(csr, &A);
   PetscCall(PetscAMBGetNumThreads(&nthread));
-  nthread = (int)PetscMin(nthread, 1 + (PetscInt64)csr->i[csr->m] / AMB_THREAD_NONZEROS);
+  nthread            = (int)PetscMin(nthread, 1 + (PetscInt64)csr->i[csr->m] / AMB_THREAD_NONZEROS);
   info->bytes_stored = info->stored_values = info->bytes_model = 0;
   if (p->block_size > csr->n) {
     AmbDecline(info, "fewer columns than a block has");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  status = AmbPlanCreate(&A, (int)p->block_size, 0, nthread, kernels, &plan);
+  status            = AmbPlanCreate(&A, (int)p->block_size, 0, nthread, kernels, &plan);
   info->bytes_model = plan.bytes[plan.block_size];
   if (status == AMB_SUCCESS && info->bytes_model >= most * info->bytes_csr) {
     AmbDecline(info, "the traffic model sees no gain");
@@ -181,21 +181,7 @@ static PetscErrorCode AmbCompose(Mat A, PetscBool add)
 static PetscErrorCode MatCreate_SeqAIJAMB(Mat);
 static PetscErrorCode MatCreate_MPIAIJAMB(Mat);
 
-const MatShadowFormat MatShadowFormatAMB = {.name           = MATAMB,
-                                            .seqtype        = MATSEQAIJAMB,
-                                            .mpitype        = MATMPIAIJAMB,
-                                            .citation       = AmbCitation,
-                                            .cited          = &AmbCited,
-                                            .params_size    = sizeof(AmbParams),
-                                            .create_seq     = MatCreate_SeqAIJAMB,
-                                            .create_mpi     = MatCreate_MPIAIJAMB,
-                                            .setfromoptions = AmbSetFromOptions,
-                                            .compose        = AmbCompose,
-                                            .convert        = AmbConvert,
-                                            .update         = AmbUpdate,
-                                            .mult           = AmbMult,
-                                            .multtranspose  = AmbMultTranspose,
-                                            .destroy        = AmbDestroy};
+const MatShadowFormat MatShadowFormatAMB = {.name = MATAMB, .seqtype = MATSEQAIJAMB, .mpitype = MATMPIAIJAMB, .citation = AmbCitation, .cited = &AmbCited, .params_size = sizeof(AmbParams), .create_seq = MatCreate_SeqAIJAMB, .create_mpi = MatCreate_MPIAIJAMB, .setfromoptions = AmbSetFromOptions, .compose = AmbCompose, .convert = AmbConvert, .update = AmbUpdate, .mult = AmbMult, .multtranspose = AmbMultTranspose, .destroy = AmbDestroy};
 
 /*MC
    MATAMB - `MATAMB` = "amb" - sparse matrices whose products with vectors run on the Adaptive Multi-level Blocking format.

@@ -1,28 +1,15 @@
 /*
-   Conversion of CSR to AMB on the host, in three steps, each over scopes in parallel: the traffic model counts the blocks of every block size
-   in some of the scopes and chooses one; with that, all scopes are laid out; then, when it is known how much memory they need, they are
-   filled. The thread that will multiply a scope fills it, so that its memory is near that thread.
+   Conversion of CSR to AMB on the host, over scopes in parallel: all scopes are laid out; then, when it is known how much memory they need,
+   they are filled. The thread that will multiply a scope fills it, so that its memory is near that thread.
 */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "ambhost.h"
-
-#if defined(_OPENMP)
-  #include <omp.h>
-#else
-  #define omp_get_thread_num()  0
-  #define omp_get_num_threads() 1
-#endif
+#include "amblayout.h"
 
 #define AMB_HUGE_PAGE ((size_t)2 << 20)
-
-static int64_t Min64(int64_t a, int64_t b)
-{
-  return a < b ? a : b;
-}
 
 const AmbKernels *AmbHostKernels(void)
 {
@@ -48,317 +35,7 @@ static void *Allocate(size_t size)
   return p;
 }
 
-/* What a thread needs to look at one scope at a time */
-typedef struct {
-  AmbInt   *pos;    /* where the next segment of each row begins */
-  int32_t  *count;  /* blocks of each row: for one block size, or for 16 */
-  uint16_t *order;  /* rows of a tile as the chunks take them */
-  uint32_t *start;  /* as in the format */
-  int32_t  *bucket; /* of the counting sort */
-} Workspace;
-
-static void WorkspaceDestroy(Workspace *w)
-{
-  free(w->pos);
-  free(w->count);
-  free(w->order);
-  free(w->start);
-  free(w->bucket);
-}
-
-static AmbStatus WorkspaceCreate(int scope, int nsize, Workspace *w)
-{
-  w->pos    = malloc(sizeof(*w->pos) * scope);
-  w->count  = malloc(sizeof(*w->count) * scope * nsize);
-  w->order  = malloc(sizeof(*w->order) * scope);
-  w->start  = malloc(sizeof(*w->start) * (scope + 1));
-  w->bucket = malloc(sizeof(*w->bucket) * (AMB_SEGMENT_WIDTH + 1));
-  if (w->pos && w->count && w->order && w->start && w->bucket) return AMB_SUCCESS;
-  WorkspaceDestroy(w);
-  return AMB_OUT_OF_MEMORY;
-}
-
-/* Rows [0, nrow) in w->order by descending number of blocks, equal ones in their own order; returns how many are not empty */
-static int SortRows(Workspace *w, const int32_t *count, int stride, int nrow)
-{
-  int32_t most = 0, place = 0;
-  int     filled = 0;
-
-  for (int r = 0; r < nrow; r++) most = count[r * stride] > most ? count[r * stride] : most;
-  memset(w->bucket, 0, sizeof(*w->bucket) * (most + 1));
-  for (int r = 0; r < nrow; r++) w->bucket[count[r * stride]]++;
-  filled = nrow - w->bucket[0];
-  for (int32_t len = most; len >= 0; len--) {
-    const int32_t n = w->bucket[len];
-
-    w->bucket[len] = place;
-    place += n;
-  }
-  for (int r = 0; r < nrow; r++) w->order[w->bucket[count[r * stride]]++] = (uint16_t)r;
-  return filled;
-}
-
-static int32_t ChunkLength(const int32_t *count, int stride, int row, int nrow)
-{
-  int32_t most = 0;
-
-  for (int r = row; r < row + AMB_C && r < nrow; r++) most = count[r * stride] > most ? count[r * stride] : most;
-  return most;
-}
-
-/* Chunks of rows in their order, the empty ones at the end or, unless the tile is the first of its scope, left out; returns their number */
-static int PlainChunks(Workspace *w, const int32_t *count, int stride, int nrow, AmbTile *T, int64_t *steps)
-{
-  int c = 0;
-
-  *steps = 0;
-  for (int empty = 0; empty <= T->first; empty++) {
-    for (int r = 0; r < nrow; r += AMB_C) {
-      const int32_t len = ChunkLength(count, stride, r, nrow);
-
-      if (empty != !len) continue;
-      w->order[c]   = (uint16_t)(r / AMB_C);
-      w->start[c++] = (uint32_t)*steps;
-      *steps += len;
-    }
-    if (!empty) T->nfilled = c;
-  }
-  w->start[c] = (uint32_t)*steps;
-  T->nchunk   = c;
-  T->nrow     = 0;
-  return c;
-}
-
-/*
-   Lays out the tile of nrow rows that have count[r * stride] blocks of size b: fills T->nsplit, nchunk, nfilled, nrow and sorted, w->start and
-   w->order, and returns the number of its steps. Rows stay in their order if that costs less than two percent of the bytes.
-*/
-static int64_t TileLayout(Workspace *w, const int32_t *count, int stride, int nrow, int b, AmbTile *T)
-{
-  const int64_t slot  = AMB_C * (b * sizeof(AmbScalar) + sizeof(uint16_t));
-  int64_t       plain, total = 0, steps = 0;
-  int           filled, row = 0, c = PlainChunks(w, count, stride, nrow, T, &plain);
-
-  T->sorted = T->nsplit = 0;
-  for (int r = 0; r < nrow; r++) total += count[r * stride];
-  if (100 * (AMB_C * plain - total) <= 2 * total) return plain;
-
-  /* sorted; a row that would leave more than half of its chunk to zeros is dealt to the lanes instead */
-  filled = SortRows(w, count, stride, nrow);
-  while (row < filled) {
-    const int32_t most = count[w->order[row] * stride];
-    int64_t       sum  = 0;
-
-    for (int l = row; l < row + AMB_C && l < filled; l++) sum += count[w->order[l] * stride];
-    if (most < 4 * AMB_C || 2 * sum >= (int64_t)AMB_C * most) break;
-    steps += (most + AMB_C - 1) / AMB_C;
-    row++;
-  }
-  T->nsplit = row;
-  for (; row < filled; row += AMB_C) steps += count[w->order[row] * stride];
-  if (!T->nsplit && 100 * (plain * slot + 2 * c) <= 102 * (steps * slot + 2 * (T->first ? nrow : filled))) {
-    (void)PlainChunks(w, count, stride, nrow, T, &plain);
-    return plain;
-  }
-  T->sorted = 1;
-  T->nrow   = (T->first ? nrow : filled) - T->nsplit;
-  steps     = 0;
-  for (c = 0; c < T->nsplit; c++) {
-    w->start[c] = (uint32_t)steps;
-    steps += (count[w->order[c] * stride] + AMB_C - 1) / AMB_C;
-  }
-  for (row = T->nsplit; row < T->nsplit + T->nrow; row += AMB_C) {
-    w->start[c++] = (uint32_t)steps;
-    steps += row < filled ? count[w->order[row] * stride] : 0;
-  }
-  w->start[c] = (uint32_t)steps;
-  T->nchunk   = c;
-  T->nfilled  = T->nsplit + (filled - T->nsplit + AMB_C - 1) / AMB_C;
-  return steps;
-}
-
-static int TilePerms(const AmbTile *T)
-{
-  return T->sorted ? T->nsplit + (T->nchunk - T->nsplit) * AMB_C : T->nchunk;
-}
-
-static double TileBytes(const AmbTile *T, int64_t steps, int b)
-{
-  return (double)steps * AMB_C * (b * sizeof(AmbScalar) + sizeof(uint16_t)) + sizeof(uint32_t) * (T->nchunk + 1.0) + sizeof(uint16_t) * (double)TilePerms(T) + sizeof(*T);
-}
-
-static int StartScope(const AmbCSR *A, int64_t row, int scope, Workspace *w, AmbTile *T)
-{
-  const int nrow = (int)Min64(scope, A->m - row);
-
-  T->row   = row;
-  T->first = 1;
-  for (int r = 0; r < nrow; r++) w->pos[r] = A->i[row + r];
-  return nrow;
-}
-
-/* Finds the columns of the next segment of a scope; returns 0 when there are no more */
-static int NextSegment(const AmbCSR *A, const Workspace *w, int nrow, int b, AmbTile *T)
-{
-  int64_t lo = A->n, last = -1;
-
-  for (int r = 0; r < nrow; r++) {
-    if (w->pos[r] < A->i[T->row + r + 1]) {
-      if (A->j[w->pos[r]] < lo) lo = A->j[w->pos[r]];
-      if (A->j[A->i[T->row + r + 1] - 1] > last) last = A->j[A->i[T->row + r + 1] - 1];
-    }
-  }
-  if (last < 0) {
-    if (!T->first) return 0;
-    lo = 0; /* a scope without entries still has its rows to assign */
-  }
-  T->lo   = lo;
-  T->col  = lo > A->n - b ? (A->n > b ? A->n - b : 0) : lo;
-  T->hi   = T->col + AMB_SEGMENT_WIDTH;
-  T->only = T->first && last < T->hi;
-  return 1;
-}
-
-/* The scope of the row that entry k is in */
-static int64_t ScopeOfEntry(const AmbCSR *A, int64_t k, int scope)
-{
-  int64_t lo = 0, hi = A->m; /* i[lo] <= k < i[hi] */
-
-  while (hi - lo > 1) {
-    const int64_t middle = (lo + hi) / 2;
-
-    if (A->i[middle] <= k) lo = middle;
-    else hi = middle;
-  }
-  return lo / scope;
-}
-
-/*
-   The traffic model: what the format would hold, and a product read, for every block size or for the one given, extrapolated from the scopes
-   of entries evenly spread over the matrix: a scope is looked at with a probability that goes with its entries. Scopes of 4,096 rows keep the part of y that several tiles add to in the first-level cache; small matrices get smaller ones, so
-   that every thread has some.
-*/
-AmbStatus AmbPlanCreate(const AmbCSR *A, int block_size, int scope, int nthread, const AmbKernels *kernels, AmbPlan *plan)
-{
-  const int b0 = block_size ? block_size : 1, b1 = block_size ? block_size : (int)Min64(AMB_MAX_BLOCK, A->n > 1 ? A->n : 1);
-  double    bytes[AMB_MAX_BLOCK + 1] = {0};
-  int       status = AMB_SUCCESS;
-  int64_t   nscope, nsample;
-
-  memset(plan, 0, sizeof(*plan));
-  if (!scope) {
-    for (scope = 4096; scope > 64 && (int64_t)scope * nthread * 8 > A->m; scope /= 2) { }
-  }
-  nscope        = (A->m + scope - 1) / scope;
-  nsample       = nscope / AMB_MODEL_EVERY > AMB_MODEL_SCOPES ? nscope / AMB_MODEL_EVERY : Min64(nscope, AMB_MODEL_SCOPES);
-  plan->scope   = scope;
-  plan->nthread = nthread;
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(nthread) if (nthread > 1) reduction(| : status) reduction(+ : bytes)
-#endif
-  {
-    Workspace w;
-
-    status |= WorkspaceCreate(scope, 16, &w);
-    if (!status) {
-      for (int64_t k = omp_get_thread_num(); k < nsample; k += omp_get_num_threads()) {
-        const int64_t s = nsample == nscope ? k : ScopeOfEntry(A, (int64_t)((k + 0.5) / nsample * A->i[A->m]), scope);
-        AmbTile       T;
-        const int     nrow     = StartScope(A, s * scope, scope, &w, &T);
-        const double  nonzeros = A->i[T.row + nrow] - A->i[T.row], weight = nsample == nscope ? 1 : A->i[A->m] / (nonzeros * nsample);
-
-        while (NextSegment(A, &w, nrow, b1, &T)) {
-          kernels->count(A, T.row, nrow, T.lo, T.hi, w.pos, w.count);
-          for (int b = b0; b <= b1; b++) bytes[b] += weight * TileBytes(&T, TileLayout(&w, w.count + b - 1, 16, nrow, b, &T), b);
-          T.first = 0;
-        }
-      }
-      WorkspaceDestroy(&w);
-    }
-  }
-  for (int b = b0; b <= b1; b++) {
-    plan->bytes[b] = bytes[b];
-    if (!plan->block_size || plan->bytes[b] < plan->bytes[plan->block_size]) plan->block_size = b;
-  }
-  return (AmbStatus)status;
-}
-
-/* The layout of a scope: the tiles, with their starts and permutations one after the other */
-typedef struct {
-  AmbTile  *tile;
-  uint32_t *start;
-  uint16_t *perm;
-  int64_t   ntile, nstart, nperm, nstep;
-} Layout;
-
-static int Ascending(const AmbCSR *A, int64_t row, int nrow)
-{
-  int bad = 0;
-
-  for (int r = 0; r < nrow; r++) {
-    for (AmbInt k = A->i[row + r] + 1; k < A->i[row + r + 1]; k++) bad |= A->j[k] <= A->j[k - 1];
-  }
-  return !bad;
-}
-
-static inline __attribute__((always_inline)) void CountBlocks(const int b, const AmbCSR *A, const AmbTile *T, int nrow, AmbInt *pos, int32_t *count)
-{
-  for (int r = 0; r < nrow; r++) {
-    const AmbInt end = A->i[T->row + r + 1];
-    AmbInt       k   = pos[r];
-
-    if (b == 1 && T->only) {
-      count[r] = (int32_t)(end - k);
-      pos[r]   = end;
-    } else {
-      int32_t c    = 0;
-      int64_t next = 0;
-
-      for (; k < end && A->j[k] < T->hi; k++) {
-        if (A->j[k] >= next) {
-          c++;
-          next = A->j[k] + b;
-        }
-      }
-      count[r] = c;
-      pos[r]   = k;
-    }
-  }
-}
-
-static AmbStatus LayoutScope(const AmbCSR *A, int64_t row, int scope, int b, Workspace *w, Layout *L)
-{
-  AmbTile   T;
-  const int nrow = StartScope(A, row, scope, w, &T);
-
-  if (!Ascending(A, row, nrow)) return AMB_NOT_ASCENDING;
-  while (NextSegment(A, w, nrow, b, &T)) {
-    AmbTile  *tile  = realloc(L->tile, sizeof(*tile) * (L->ntile + 1));
-    uint32_t *start = realloc(L->start, sizeof(*start) * (L->nstart + nrow + 1));
-    uint16_t *perm  = realloc(L->perm, sizeof(*perm) * (L->nperm + nrow + AMB_C));
-
-    if (tile) L->tile = tile;
-    if (start) L->start = start;
-    if (perm) L->perm = perm;
-    if (!tile || !start || !perm) return AMB_OUT_OF_MEMORY;
-    if (b == 1) CountBlocks(1, A, &T, nrow, w->pos, w->count);
-    else CountBlocks(b, A, &T, nrow, w->pos, w->count);
-    T.step  = L->nstep;
-    T.chunk = L->nstart;
-    T.perm  = L->nperm;
-    L->nstep += TileLayout(w, w->count, 1, nrow, b, &T);
-    memcpy(start + T.chunk, w->start, sizeof(*start) * (T.nchunk + 1));
-    memset(perm + T.perm, 0, sizeof(*perm) * TilePerms(&T));
-    memcpy(perm + T.perm, w->order, sizeof(*perm) * (T.sorted ? T.nsplit + T.nrow : T.nchunk));
-    L->nstart += T.nchunk + 1;
-    L->nperm += TilePerms(&T);
-    tile[L->ntile++] = T;
-    T.first          = 0;
-  }
-  return AMB_SUCCESS;
-}
-
-static AmbStatus LayoutAll(const AmbHost *A, Layout *layout)
+static AmbStatus LayoutAll(const AmbHost *A, AmbLayout *layout)
 {
   int status = AMB_SUCCESS;
 
@@ -366,12 +43,12 @@ static AmbStatus LayoutAll(const AmbHost *A, Layout *layout)
   #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1) reduction(max : status)
 #endif
   {
-    Workspace w;
+    AmbWorkspace w;
 
-    status = WorkspaceCreate(A->scope, 1, &w);
+    status = AmbWorkspaceCreate(A->scope, 1, &w);
     if (!status) {
-      for (int64_t s = omp_get_thread_num(); s < A->nscope && !status; s += omp_get_num_threads()) status = LayoutScope(&A->csr, s * A->scope, A->scope, A->block_size, &w, layout + s);
-      WorkspaceDestroy(&w);
+      for (int64_t s = omp_get_thread_num(); s < A->nscope && !status; s += omp_get_num_threads()) status = AmbLayoutScope(&A->csr, s * A->scope, A->scope, A->block_size, &w, layout + s);
+      AmbWorkspaceDestroy(&w);
     }
   }
   return (AmbStatus)status;
@@ -398,14 +75,19 @@ static inline __attribute__((always_inline)) AmbInt FillRow(const int b, const i
       continue;
     }
     first = j[k] - T->col < top ? j[k] - T->col : top;
+    if (!values_only) col[i] = (uint16_t)first;
+    if (end - k >= b && j[k + b - 1] - T->col == first + b - 1 && j[k + b - 1] < T->hi) { /* a block without filling */
+      for (int q = 0; q < b; q++) val[i * b + q] = a[k + q];
+      k += b;
+      continue;
+    }
     if (!values_only) {
-      col[i] = (uint16_t)first;
       for (int q = 0; q < b; q++) val[i * b + q] = 0;
     }
     do {
       val[i * b + (j[k] - T->col - first)] = a[k];
       k++;
-    } while (b > 1 && k < end && (only || j[k] < T->hi) && j[k] - T->col < first + b);
+    } while (k < end && (only || j[k] < T->hi) && j[k] - T->col < first + b);
   }
   if (!values_only) {
     for (; i < slots; i += stride) {
@@ -462,14 +144,14 @@ FILL(10)
 static void FillScope(int values_only, const AmbHost *A, int64_t s, AmbInt *pos)
 {
   static void (*const fill[AMB_MAX_BLOCK])(const AmbHost *, const AmbTile *, AmbInt *, int) = {Fill1, Fill2, Fill3, Fill4, Fill5, Fill6, Fill7, Fill8, Fill9, Fill10};
-  const int64_t row = s * A->scope, nrow = Min64(A->scope, A->csr.m - row);
+  const int64_t row = s * A->scope, nrow = AmbMin64(A->scope, A->csr.m - row);
 
   for (int64_t r = 0; r < nrow; r++) pos[r] = A->csr.i[row + r];
   for (int64_t k = A->scope_tile[s]; k < A->scope_tile[s + 1]; k++) (*fill[A->block_size - 1])(A, A->tile + k, pos, values_only);
 }
 
 /* Gathers the layout of scope s into the arrays of the format */
-static void PlaceScope(AmbHost *A, const Layout *L, const Layout *before)
+static void PlaceScope(AmbHost *A, const AmbLayout *L, const AmbLayout *before)
 {
   AmbTile *tile = A->tile + before->ntile;
 
@@ -484,7 +166,7 @@ static void PlaceScope(AmbHost *A, const Layout *L, const Layout *before)
 }
 
 /* Where the parts of each scope begin, and which scopes each thread owns: as many as make up its share of the steps */
-static void Partition(AmbHost *A, const Layout *layout, Layout *before)
+static void Partition(AmbHost *A, const AmbLayout *layout, AmbLayout *before)
 {
   int t = 1;
 
@@ -505,7 +187,7 @@ static void Partition(AmbHost *A, const Layout *layout, Layout *before)
   while (t <= A->nthread) A->thread_scope[t++] = A->nscope;
 }
 
-static AmbStatus Fill(AmbHost *A, const Layout *layout, const Layout *before)
+static AmbStatus Fill(AmbHost *A, const AmbLayout *layout, const AmbLayout *before)
 {
   int status = AMB_SUCCESS;
 
@@ -529,9 +211,9 @@ static AmbStatus Fill(AmbHost *A, const Layout *layout, const Layout *before)
 
 AmbStatus AmbHostCreate(const AmbCSR *csr, const AmbPlan *plan, const AmbKernels *kernels, AmbHost **out)
 {
-  AmbHost *A = calloc(1, sizeof(*A));
-  Layout  *layout, *before;
-  int      status = AMB_OUT_OF_MEMORY;
+  AmbHost   *A = calloc(1, sizeof(*A));
+  AmbLayout *layout, *before;
+  int        status = AMB_OUT_OF_MEMORY;
 
   *out = NULL;
   if (!A) return AMB_OUT_OF_MEMORY;
@@ -593,7 +275,7 @@ AmbStatus AmbHostPrepareTranspose(AmbHost *A)
       if (A->tile[k].hi > hi) hi = A->tile[k].hi;
     }
     A->work_lo[t]  = lo;
-    A->work_hi[t]  = hi < lo ? lo : Min64(hi, A->csr.n);
+    A->work_hi[t]  = hi < lo ? lo : AmbMin64(hi, A->csr.n);
     A->work_off[t] = size;
     size += A->work_hi[t] - lo + 64 / sizeof(AmbScalar);
   }

@@ -17,10 +17,17 @@
 
 #include "ambtypes.h"
 
-#define AMB_C             8     /* rows of a chunk: the doubles of a 512-bit register */
-#define AMB_MAX_BLOCK     10    /* longest block */
-#define AMB_MAX_SCOPE     32768 /* rows a 16-bit offset is allowed to tell apart */
-#define AMB_SEGMENT_WIDTH 65536 /* columns a 16-bit index tells apart */
+#if defined(_OPENMP)
+  #include <omp.h>
+#else
+  #define omp_get_thread_num()  0
+  #define omp_get_num_threads() 1
+#endif
+
+#define AMB_C               8     /* rows of a chunk: the doubles of a 512-bit register */
+#define AMB_MAX_BLOCK       10    /* longest block */
+#define AMB_MAX_SCOPE       32768 /* rows a 16-bit offset is allowed to tell apart */
+#define AMB_SEGMENT_WIDTH   65536 /* columns a 16-bit index tells apart */
 #define AMB_MODEL_SCOPES    8     /* the traffic model looks at this many scopes, if there are as many */
 #define AMB_MODEL_EVERY     12    /* and at every so many-th at least */
 #define AMB_THREAD_NONZEROS 20000 /* entries that make a further thread worth while */
@@ -49,10 +56,10 @@ typedef struct {
 
 /* What the traffic model says: the bytes of the format that a product reads, for every block size. It looks at some of the scopes. */
 typedef struct {
-  int    block_size;                /* the block size with the fewest bytes, or the one that was asked for */
-  int    scope;                     /* rows of a scope */
+  int    block_size; /* the block size with the fewest bytes, or the one that was asked for */
+  int    scope;      /* rows of a scope */
   int    nthread;
-  double bytes[AMB_MAX_BLOCK + 1];  /* by block size; 0 for those that were not considered */
+  double bytes[AMB_MAX_BLOCK + 1]; /* by block size; 0 for those that were not considered */
 } AmbPlan;
 
 struct _AmbKernels;

@@ -11,13 +11,6 @@
 */
 #include "ambhost.h"
 
-#if defined(_OPENMP)
-  #include <omp.h>
-#else
-  #define omp_get_thread_num()  0
-  #define omp_get_num_threads() 1
-#endif
-
 typedef enum {
   STORE_SET,  /* z = alpha s */
   STORE_AXPY, /* z = alpha s + beta y */
@@ -61,7 +54,7 @@ static MAYBE_INLINE int AnyNaN(const AmbScalar sum[AMB_C])
 static MAYBE_INLINE void Tile(const int b, const Store how, const AmbHost *A, const AmbTile *T, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
 {
   const uint32_t  *start = A->start + T->chunk;
-  const uint16_t  *perm  = A->perm + T->perm, *col = A->col + AMB_C * T->step;
+  const uint16_t  *perm = A->perm + T->perm, *col = A->col + AMB_C * T->step;
   const AmbScalar *val = A->val + AMB_C * b * T->step, *xs = x + T->col;
   AmbScalar        sum[AMB_C];
   int              c;
@@ -130,8 +123,11 @@ static MAYBE_INLINE void Tile(const int b, const Store how, const AmbHost *A, co
   { \
     Tile(b, how, A, T, alpha, x, beta, y, z); \
   }
-#define TILES(b)       TILE(b, STORE_SET) TILE(b, STORE_AXPY) TILE(b, STORE_ADD)
-#define TILES_NAMED(b) {AMB_NAME(Tile_##b##_STORE_SET), AMB_NAME(Tile_##b##_STORE_AXPY), AMB_NAME(Tile_##b##_STORE_ADD)}
+#define TILES(b) TILE(b, STORE_SET) TILE(b, STORE_AXPY) TILE(b, STORE_ADD)
+#define TILES_NAMED(b) \
+  { \
+    AMB_NAME(Tile_##b##_STORE_SET), AMB_NAME(Tile_##b##_STORE_AXPY), AMB_NAME(Tile_##b##_STORE_ADD) \
+  }
 
 TILES(1)
 TILES(2)
@@ -284,7 +280,7 @@ static void AMB_NAME(MultTranspose)(const AmbHost *A, AmbScalar alpha, const Amb
    pos[] on. The columns of all block sizes advance together, in the lanes of one register.
 */
 typedef int32_t Count16 __attribute__((vector_size(64)));
-static void AMB_NAME(Count)(const AmbCSR *A, int64_t row, int nrow, int64_t lo, int64_t hi, AmbInt *pos, int32_t *count)
+static void     AMB_NAME(Count)(const AmbCSR *A, int64_t row, int nrow, int64_t lo, int64_t hi, AmbInt *pos, int32_t *count)
 {
   const Count16 size = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 

@@ -22,7 +22,7 @@
 #if defined(AMB_SINGLE)
 typedef float AmbReal;
 #else
-typedef double AmbReal;
+typedef double  AmbReal;
 #endif
 
 #if defined(AMB_COMPLEX)

@@ -11,11 +11,11 @@
 
 #if defined(AMB_SINGLE)
 typedef __m128 Vec4;
-  #define VEC4_ZERO()        _mm_setzero_ps()
-  #define VEC4_LOAD(p)       _mm_loadu_ps(p)
-  #define VEC4_LOAD1(p)      _mm_load_ss(p)
-  #define VEC4_LOAD2(p)      _mm_castsi128_ps(_mm_loadu_si64(p))
-  #define VEC4_FMA(a, b, c)  _mm_fmadd_ps(a, b, c)
+  #define VEC4_ZERO()       _mm_setzero_ps()
+  #define VEC4_LOAD(p)      _mm_loadu_ps(p)
+  #define VEC4_LOAD1(p)     _mm_load_ss(p)
+  #define VEC4_LOAD2(p)     _mm_castsi128_ps(_mm_loadu_si64(p))
+  #define VEC4_FMA(a, b, c) _mm_fmadd_ps(a, b, c)
   #if defined(__AVX512VL__)
     #define VEC4_LOAD3(p) _mm_maskz_loadu_ps(7, p)
   #else
@@ -23,11 +23,11 @@ typedef __m128 Vec4;
   #endif
 #else
 typedef __m256d Vec4;
-  #define VEC4_ZERO()        _mm256_setzero_pd()
-  #define VEC4_LOAD(p)       _mm256_loadu_pd(p)
-  #define VEC4_LOAD1(p)      _mm256_zextpd128_pd256(_mm_load_sd(p))
-  #define VEC4_LOAD2(p)      _mm256_zextpd128_pd256(_mm_loadu_pd(p))
-  #define VEC4_FMA(a, b, c)  _mm256_fmadd_pd(a, b, c)
+  #define VEC4_ZERO()       _mm256_setzero_pd()
+  #define VEC4_LOAD(p)      _mm256_loadu_pd(p)
+  #define VEC4_LOAD1(p)     _mm256_zextpd128_pd256(_mm_load_sd(p))
+  #define VEC4_LOAD2(p)     _mm256_zextpd128_pd256(_mm_loadu_pd(p))
+  #define VEC4_FMA(a, b, c) _mm256_fmadd_pd(a, b, c)
   #if defined(__AVX512VL__)
     #define VEC4_LOAD3(p) _mm256_maskz_loadu_pd(7, p)
   #else
@@ -91,9 +91,11 @@ static MAYBE_INLINE void Chunk1(uint32_t n, const AmbScalar *val, const uint16_t
 
   for (uint32_t i = 0; i < n; i++, col += AMB_C, val += AMB_C) {
     Prefetch(val, 1);
-    uint64_t q0, q1; __builtin_memcpy(&q0, col, 8); __builtin_memcpy(&q1, col + 4, 8);
-    s = _mm256_fmadd_pd(_mm256_loadu_pd(val), _mm256_setr_pd(x[(uint16_t)q0], x[(uint16_t)(q0>>16)], x[(uint16_t)(q0>>32)], x[q0>>48]), s);
-    t = _mm256_fmadd_pd(_mm256_loadu_pd(val + 4), _mm256_setr_pd(x[(uint16_t)q1], x[(uint16_t)(q1>>16)], x[(uint16_t)(q1>>32)], x[q1>>48]), t);
+    uint64_t q0, q1;
+    __builtin_memcpy(&q0, col, 8);
+    __builtin_memcpy(&q1, col + 4, 8);
+    s = _mm256_fmadd_pd(_mm256_loadu_pd(val), _mm256_setr_pd(x[(uint16_t)q0], x[(uint16_t)(q0 >> 16)], x[(uint16_t)(q0 >> 32)], x[q0 >> 48]), s);
+    t = _mm256_fmadd_pd(_mm256_loadu_pd(val + 4), _mm256_setr_pd(x[(uint16_t)q1], x[(uint16_t)(q1 >> 16)], x[(uint16_t)(q1 >> 32)], x[q1 >> 48]), t);
   }
   _mm256_storeu_pd(sum, s);
   _mm256_storeu_pd(sum + 4, t);

@@ -1,0 +1,300 @@
+/*
+   The traffic model, which counts the blocks of every block size in some of the scopes and chooses one, and the layout of a scope in tiles
+*/
+#include <stdlib.h>
+#include <string.h>
+
+#include "amblayout.h"
+
+void AmbWorkspaceDestroy(AmbWorkspace *w)
+{
+  free(w->pos);
+  free(w->count);
+  free(w->order);
+  free(w->start);
+  free(w->bucket);
+}
+
+AmbStatus AmbWorkspaceCreate(int scope, int nsize, AmbWorkspace *w)
+{
+  w->pos    = malloc(sizeof(*w->pos) * scope);
+  w->count  = malloc(sizeof(*w->count) * scope * nsize);
+  w->order  = malloc(sizeof(*w->order) * scope);
+  w->start  = malloc(sizeof(*w->start) * (scope + 1));
+  w->bucket = malloc(sizeof(*w->bucket) * (AMB_SEGMENT_WIDTH + 1));
+  if (w->pos && w->count && w->order && w->start && w->bucket) return AMB_SUCCESS;
+  AmbWorkspaceDestroy(w);
+  return AMB_OUT_OF_MEMORY;
+}
+
+/* Rows [0, nrow) in w->order by descending number of blocks, equal ones in their own order; returns how many are not empty */
+static int SortRows(AmbWorkspace *w, const int32_t *count, int stride, int nrow)
+{
+  int32_t most = 0, place = 0;
+  int     filled = 0;
+
+  for (int r = 0; r < nrow; r++) most = count[r * stride] > most ? count[r * stride] : most;
+  memset(w->bucket, 0, sizeof(*w->bucket) * (most + 1));
+  for (int r = 0; r < nrow; r++) w->bucket[count[r * stride]]++;
+  filled = nrow - w->bucket[0];
+  for (int32_t len = most; len >= 0; len--) {
+    const int32_t n = w->bucket[len];
+
+    w->bucket[len] = place;
+    place += n;
+  }
+  for (int r = 0; r < nrow; r++) w->order[w->bucket[count[r * stride]]++] = (uint16_t)r;
+  return filled;
+}
+
+static int32_t ChunkLength(const int32_t *count, int stride, int row, int nrow)
+{
+  int32_t most = 0;
+
+  for (int r = row; r < row + AMB_C && r < nrow; r++) most = count[r * stride] > most ? count[r * stride] : most;
+  return most;
+}
+
+/* Chunks of rows in their order, the empty ones at the end or, unless the tile is the first of its scope, left out; returns their number */
+static int PlainChunks(AmbWorkspace *w, const int32_t *count, int stride, int nrow, AmbTile *T, int64_t *steps)
+{
+  int c = 0;
+
+  *steps = 0;
+  for (int empty = 0; empty <= T->first; empty++) {
+    for (int r = 0; r < nrow; r += AMB_C) {
+      const int32_t len = ChunkLength(count, stride, r, nrow);
+
+      if (empty != !len) continue;
+      w->order[c]   = (uint16_t)(r / AMB_C);
+      w->start[c++] = (uint32_t)*steps;
+      *steps += len;
+    }
+    if (!empty) T->nfilled = c;
+  }
+  w->start[c] = (uint32_t)*steps;
+  T->nchunk   = c;
+  T->nrow     = 0;
+  return c;
+}
+
+/*
+   Lays out the tile of nrow rows that have count[r * stride] blocks of size b: fills T->nsplit, nchunk, nfilled, nrow and sorted, w->start and
+   w->order, and returns the number of its steps. Rows stay in their order if that costs less than two percent of the bytes.
+*/
+static int64_t TileLayout(AmbWorkspace *w, const int32_t *count, int stride, int nrow, int b, AmbTile *T)
+{
+  const int64_t slot = AMB_C * (b * sizeof(AmbScalar) + sizeof(uint16_t));
+  int64_t       plain, total = 0, steps = 0;
+  int           filled, row = 0, c = PlainChunks(w, count, stride, nrow, T, &plain);
+
+  T->sorted = T->nsplit = 0;
+  for (int r = 0; r < nrow; r++) total += count[r * stride];
+  if (100 * (AMB_C * plain - total) <= 2 * total) return plain;
+
+  /* sorted; a row that would leave more than half of its chunk to zeros is dealt to the lanes instead */
+  filled = SortRows(w, count, stride, nrow);
+  while (row < filled) {
+    const int32_t most = count[w->order[row] * stride];
+    int64_t       sum  = 0;
+
+    for (int l = row; l < row + AMB_C && l < filled; l++) sum += count[w->order[l] * stride];
+    if (most < 4 * AMB_C || 2 * sum >= (int64_t)AMB_C * most) break;
+    steps += (most + AMB_C - 1) / AMB_C;
+    row++;
+  }
+  T->nsplit = row;
+  for (; row < filled; row += AMB_C) steps += count[w->order[row] * stride];
+  if (!T->nsplit && 100 * (plain * slot + 2 * c) <= 102 * (steps * slot + 2 * (T->first ? nrow : filled))) {
+    (void)PlainChunks(w, count, stride, nrow, T, &plain);
+    return plain;
+  }
+  T->sorted = 1;
+  T->nrow   = (T->first ? nrow : filled) - T->nsplit;
+  steps     = 0;
+  for (c = 0; c < T->nsplit; c++) {
+    w->start[c] = (uint32_t)steps;
+    steps += (count[w->order[c] * stride] + AMB_C - 1) / AMB_C;
+  }
+  for (row = T->nsplit; row < T->nsplit + T->nrow; row += AMB_C) {
+    w->start[c++] = (uint32_t)steps;
+    steps += row < filled ? count[w->order[row] * stride] : 0;
+  }
+  w->start[c] = (uint32_t)steps;
+  T->nchunk   = c;
+  T->nfilled  = T->nsplit + (filled - T->nsplit + AMB_C - 1) / AMB_C;
+  return steps;
+}
+
+static int TilePerms(const AmbTile *T)
+{
+  return T->sorted ? T->nsplit + (T->nchunk - T->nsplit) * AMB_C : T->nchunk;
+}
+
+static double TileBytes(const AmbTile *T, int64_t steps, int b)
+{
+  return (double)steps * AMB_C * (b * sizeof(AmbScalar) + sizeof(uint16_t)) + sizeof(uint32_t) * (T->nchunk + 1.0) + sizeof(uint16_t) * (double)TilePerms(T) + sizeof(*T);
+}
+
+static int StartScope(const AmbCSR *A, int64_t row, int scope, AmbWorkspace *w, AmbTile *T)
+{
+  const int nrow = (int)AmbMin64(scope, A->m - row);
+
+  T->row   = row;
+  T->first = 1;
+  for (int r = 0; r < nrow; r++) w->pos[r] = A->i[row + r];
+  return nrow;
+}
+
+/* Finds the columns of the next segment of a scope; returns 0 when there are no more */
+static int NextSegment(const AmbCSR *A, const AmbWorkspace *w, int nrow, int b, AmbTile *T)
+{
+  int64_t lo = A->n, last = -1;
+
+  for (int r = 0; r < nrow; r++) {
+    if (w->pos[r] < A->i[T->row + r + 1]) {
+      if (A->j[w->pos[r]] < lo) lo = A->j[w->pos[r]];
+      if (A->j[A->i[T->row + r + 1] - 1] > last) last = A->j[A->i[T->row + r + 1] - 1];
+    }
+  }
+  if (last < 0) {
+    if (!T->first) return 0;
+    lo = 0; /* a scope without entries still has its rows to assign */
+  }
+  T->lo   = lo;
+  T->col  = lo > A->n - b ? (A->n > b ? A->n - b : 0) : lo;
+  T->hi   = T->col + AMB_SEGMENT_WIDTH;
+  T->only = T->first && last < T->hi;
+  return 1;
+}
+
+/* The scope of the row that entry k is in */
+static int64_t ScopeOfEntry(const AmbCSR *A, int64_t k, int scope)
+{
+  int64_t lo = 0, hi = A->m; /* i[lo] <= k < i[hi] */
+
+  while (hi - lo > 1) {
+    const int64_t middle = (lo + hi) / 2;
+
+    if (A->i[middle] <= k) lo = middle;
+    else hi = middle;
+  }
+  return lo / scope;
+}
+
+/*
+   The traffic model: what the format would hold, and a product read, for every block size or for the one given, extrapolated from the scopes
+   of entries evenly spread over the matrix: a scope is looked at with a probability that goes with its entries. Scopes of 4,096 rows keep the part of y that several tiles add to in the first-level cache; small matrices get smaller ones, so
+   that every thread has some.
+*/
+AmbStatus AmbPlanCreate(const AmbCSR *A, int block_size, int scope, int nthread, const AmbKernels *kernels, AmbPlan *plan)
+{
+  const int b0 = block_size ? block_size : 1, b1 = block_size ? block_size : (int)AmbMin64(AMB_MAX_BLOCK, A->n > 1 ? A->n : 1);
+  double    bytes[AMB_MAX_BLOCK + 1] = {0};
+  int       status                   = AMB_SUCCESS;
+  int64_t   nscope, nsample;
+
+  memset(plan, 0, sizeof(*plan));
+  if (!scope) {
+    for (scope = 4096; scope > 64 && (int64_t)scope * nthread * 8 > A->m; scope /= 2) { }
+  }
+  nscope        = (A->m + scope - 1) / scope;
+  nsample       = nscope / AMB_MODEL_EVERY > AMB_MODEL_SCOPES ? nscope / AMB_MODEL_EVERY : AmbMin64(nscope, AMB_MODEL_SCOPES);
+  plan->scope   = scope;
+  plan->nthread = nthread;
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(nthread) if (nthread > 1) reduction(| : status) reduction(+ : bytes)
+#endif
+  {
+    AmbWorkspace w;
+
+    status |= AmbWorkspaceCreate(scope, 16, &w);
+    if (!status) {
+      for (int64_t k = omp_get_thread_num(); k < nsample; k += omp_get_num_threads()) {
+        const int64_t s = nsample == nscope ? k : ScopeOfEntry(A, (int64_t)((k + 0.5) / nsample * A->i[A->m]), scope);
+        AmbTile       T;
+        const int     nrow     = StartScope(A, s * scope, scope, &w, &T);
+        const double  nonzeros = A->i[T.row + nrow] - A->i[T.row], weight = nsample == nscope ? 1 : A->i[A->m] / (nonzeros * nsample);
+
+        while (NextSegment(A, &w, nrow, b1, &T)) {
+          kernels->count(A, T.row, nrow, T.lo, T.hi, w.pos, w.count);
+          for (int b = b0; b <= b1; b++) bytes[b] += weight * TileBytes(&T, TileLayout(&w, w.count + b - 1, 16, nrow, b, &T), b);
+          T.first = 0;
+        }
+      }
+      AmbWorkspaceDestroy(&w);
+    }
+  }
+  for (int b = b0; b <= b1; b++) {
+    plan->bytes[b] = bytes[b];
+    if (!plan->block_size || plan->bytes[b] < plan->bytes[plan->block_size]) plan->block_size = b;
+  }
+  return (AmbStatus)status;
+}
+
+static int Ascending(const AmbCSR *A, int64_t row, int nrow)
+{
+  int bad = 0;
+
+  for (int r = 0; r < nrow; r++) {
+    for (AmbInt k = A->i[row + r] + 1; k < A->i[row + r + 1]; k++) bad |= A->j[k] <= A->j[k - 1];
+  }
+  return !bad;
+}
+
+static inline __attribute__((always_inline)) void CountBlocks(const int b, const AmbCSR *A, const AmbTile *T, int nrow, AmbInt *pos, int32_t *count)
+{
+  for (int r = 0; r < nrow; r++) {
+    const AmbInt end = A->i[T->row + r + 1];
+    AmbInt       k   = pos[r];
+
+    if (b == 1 && T->only) {
+      count[r] = (int32_t)(end - k);
+      pos[r]   = end;
+    } else {
+      int32_t c    = 0;
+      int64_t next = 0;
+
+      for (; k < end && A->j[k] < T->hi; k++) {
+        if (A->j[k] >= next) {
+          c++;
+          next = A->j[k] + b;
+        }
+      }
+      count[r] = c;
+      pos[r]   = k;
+    }
+  }
+}
+
+AmbStatus AmbLayoutScope(const AmbCSR *A, int64_t row, int scope, int b, AmbWorkspace *w, AmbLayout *L)
+{
+  AmbTile   T;
+  const int nrow = StartScope(A, row, scope, w, &T);
+
+  if (!Ascending(A, row, nrow)) return AMB_NOT_ASCENDING;
+  while (NextSegment(A, w, nrow, b, &T)) {
+    AmbTile  *tile  = realloc(L->tile, sizeof(*tile) * (L->ntile + 1));
+    uint32_t *start = realloc(L->start, sizeof(*start) * (L->nstart + nrow + 1));
+    uint16_t *perm  = realloc(L->perm, sizeof(*perm) * (L->nperm + nrow + AMB_C));
+
+    if (tile) L->tile = tile;
+    if (start) L->start = start;
+    if (perm) L->perm = perm;
+    if (!tile || !start || !perm) return AMB_OUT_OF_MEMORY;
+    if (b == 1) CountBlocks(1, A, &T, nrow, w->pos, w->count);
+    else CountBlocks(b, A, &T, nrow, w->pos, w->count);
+    T.step  = L->nstep;
+    T.chunk = L->nstart;
+    T.perm  = L->nperm;
+    L->nstep += TileLayout(w, w->count, 1, nrow, b, &T);
+    memcpy(start + T.chunk, w->start, sizeof(*start) * (T.nchunk + 1));
+    memset(perm + T.perm, 0, sizeof(*perm) * TilePerms(&T));
+    memcpy(perm + T.perm, w->order, sizeof(*perm) * (T.sorted ? T.nsplit + T.nrow : T.nchunk));
+    L->nstart += T.nchunk + 1;
+    L->nperm += TilePerms(&T);
+    tile[L->ntile++] = T;
+    T.first          = 0;
+  }
+  return AMB_SUCCESS;
+}

@@ -1,0 +1,32 @@
+/*
+   Where the blocks of a matrix go in the AMB format: the traffic model, and the layout of a scope
+*/
+#pragma once
+
+#include "ambhost.h"
+
+static inline int64_t AmbMin64(int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
+
+/* What a thread needs to look at one scope at a time */
+typedef struct {
+  AmbInt   *pos;    /* where the next segment of each row begins */
+  int32_t  *count;  /* blocks of each row: for one block size, or for 16 */
+  uint16_t *order;  /* rows of a tile as the chunks take them */
+  uint32_t *start;  /* as in the format */
+  int32_t  *bucket; /* of the counting sort */
+} AmbWorkspace;
+
+/* The layout of a scope: the tiles, with their starts and permutations one after the other */
+typedef struct {
+  AmbTile  *tile;
+  uint32_t *start;
+  uint16_t *perm;
+  int64_t   ntile, nstart, nperm, nstep;
+} AmbLayout;
+
+AmbStatus AmbWorkspaceCreate(int scope, int nsize, AmbWorkspace *);
+void      AmbWorkspaceDestroy(AmbWorkspace *);
+AmbStatus AmbLayoutScope(const AmbCSR *, int64_t row, int scope, int b, AmbWorkspace *, AmbLayout *);
