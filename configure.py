@@ -215,6 +215,7 @@ def fresh(folder, known):
 def for_make(args, argv, log_path):
     """The folder of the configuration make shall use, made anew where it is missing or stale."""
     builds = os.path.join(ROOT, "build")
+    asked = bool(args.petsc_dir)
     if args.name:
         folders = [os.path.join(builds, args.name)]
         if not stored(folders[0]):
@@ -236,7 +237,7 @@ def for_make(args, argv, log_path):
             if not args.petsc_dir and known["environ"][0] and not args.download_petsc:
                 args.petsc_dir, args.petsc_arch = known["environ"]
             break
-    return finish(args, argv, log_path, make_default=not (args.petsc_dir and folders))
+    return finish(args, argv, log_path, make_default=not asked)
 
 
 def finish(args, argv, log_path, make_default=True):

@@ -1,5 +1,6 @@
 #!/bin/bash
 # The AMB kernels without PETSc, for every number type, then once more under the address and undefined behaviour sanitizers
+# timeoutfactor: 5
 cd "$(dirname "$0")/.." || exit 1
 cc=${KERNEL_CC:-gcc}
 dir=$(mktemp -d) || exit 1

@@ -3,6 +3,7 @@
 # -help, -citations and -log_view, and the guard against another PETSc. Prints ok, not ok or skip for each.
 #
 # make test sets BUILD, LIB, EXAMPLES, PETSC_DIR, PETSC_ARCH, MPIEXEC and CC; by hand, what bin/ points to and the distribution's PETSc serve.
+# timeoutfactor: 5
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 BUILD=${BUILD:-$(cd "$root/bin/.." 2>/dev/null && pwd -P)}

@@ -4,7 +4,7 @@
 Three kinds of test are found:
   a /*TEST*/ block in src/ksp/examples/*.c or test/*.c, in PETSc's own syntax, with expected output in test/output/PROGRAM_SUFFIX.out;
   a program test/*.c without such a block;
-  a script test/*.sh.
+  a script test/*.sh, which may have a line '# timeoutfactor: N'.
 The last two pass by exit code 0; each line "ok NAME", "not ok NAME" or "skip NAME: REASON" that they print is counted as a test of its own.
 """
 import argparse
@@ -181,7 +181,9 @@ def find(conf):
                 tests = [Test(base, "", error="%s: %s" % (os.path.relpath(source, ROOT), error))]
             yield from tests
     for script in sorted(glob.glob(os.path.join(ROOT, "test", "*.sh"))):
-        yield Test(os.path.basename(script), "bash " + shlex.quote(script))
+        with open(script, encoding="utf-8", errors="replace") as code:
+            factor = re.search(r"^# timeoutfactor: ([0-9.]+)$", code.read(), re.M)
+        yield Test(os.path.basename(script), "bash " + shlex.quote(script), timeout=TIMEOUT * float(factor.group(1) if factor else 1))
 
 
 # ------------------------------------------------- running -------------------------------------------------

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The plugin for the distribution's other PETScs, complex and with 64-bit indices, where they are installed: configured, built, and the quick
 # solve of make check.
+# timeoutfactor: 5
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 failed=0
