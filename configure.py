@@ -164,13 +164,12 @@ def configure(args, argv, log):
         json.dump({"argv": argv, "PETSC_DIR": os.path.realpath(found.dir), "PETSC_ARCH": found.arch, "environ": [os.environ.get("PETSC_DIR", ""), os.environ.get("PETSC_ARCH", "")],
                    "conf": dict(shared)}, out, indent=1)
 
-    plain = " (the plain C kernels serve it)"
     vectors = [kind for kind, has in (("AVX-512", avx512), ("AVX2", avx2)) if has]
     log.say("=" * 80)
     for title, value in (
             ("PETSc", "%d.%d.%d%s, %s" % (found.version + (", debug" if found.debug else "", found.where))),
-            ("Scalars", "%s, %s precision%s" % (found.scalar, found.precision, plain if found.scalar == "complex" else "")),
-            ("Indices", "%d bits%s" % (found.index, plain if found.index == 64 else "")),
+            ("Scalars", "%s, %s precision%s" % (found.scalar, found.precision, " (the plain C kernels serve them)" if found.scalar == "complex" else "")),
+            ("Indices", "%d bits" % found.index),
             ("MPI", "%s, %s" % (mpi, found.mpiexec() or "no mpiexec: one process only")),
             ("C compiler", "%s (%s)%s" % (" ".join(cc), compiler.version(), ", ccache" if ccache else "")),
             ("Kernels", "plain C%s, chosen at run time" % "".join(", " + kind for kind in vectors)),

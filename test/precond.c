@@ -200,7 +200,10 @@ static PetscErrorCode RunKSP(const Solve *solve, const char prefix[], Outcome *o
   PetscFunctionBeginUser;
   PetscCall(TestShapeCreate(solve->shape, prefix, &A));
   if (solve->shape == &blocks) PetscCall(MatSetBlockSize(A, 3));
-  if (solve->shape == &symmetric) PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
+  if (solve->shape == &symmetric) {
+    PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
+    PetscCall(MatSetOption(A, MAT_HERMITIAN, PETSC_TRUE)); /* for complex scalars, whose values are real here */
+  }
   PetscCall(MatCreateVecs(A, &out->x, &b));
   PetscCall(TestVecSet(b, 3));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
@@ -296,9 +299,11 @@ int main(int argc, char **argv)
     args: -mat_type {{aij amb}} -mat_shadow_tune off
     test:
       suffix: solvers
+      requires: double
       args: -group solvers
     test:
       suffix: base
+      requires: double
       args: -group base
 
   testset:
@@ -306,31 +311,32 @@ int main(int argc, char **argv)
     args: -mat_type {{aij amb}} -mat_shadow_tune off
     test:
       suffix: hypre
-      requires: hypre
+      requires: double !defined(PETSC_USE_64BIT_INDICES) hypre
       args: -group hypre
     test:
       suffix: ml
-      requires: ml
+      requires: double ml
       args: -group ml
     test:
       suffix: mumps
-      requires: mumps
+      requires: double mumps
       args: -group mumps
     test:
       suffix: superlu_dist
-      requires: superlu_dist
+      requires: double superlu_dist
       args: -group superlu_dist
     test:
       suffix: superlu
-      requires: superlu
+      requires: double superlu
       args: -group superlu
     test:
       suffix: suitesparse
-      requires: suitesparse
+      requires: double suitesparse
       args: -group suitesparse
 
   test:
     suffix: serial
+    requires: double
     args: -mat_type {{aij amb}} -mat_shadow_tune off -group serial
 
   test:

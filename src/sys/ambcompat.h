@@ -13,14 +13,19 @@
   #define PETSC_SUCCESS 0
 #endif
 
-/* A container's destructor gets its context, from 3.23 on the address of it; the options object became a pointer type in the same version */
+/* A container's destructor gets its context, from 3.23 on the address of it, which from 3.25 on is declared void *; the options object became a
+   pointer type in 3.23 */
 #if PETSC_VERSION_LT(3, 23, 0)
 typedef void             *AmbCtxArgument;
 typedef PetscOptionItems *AmbOptionItems;
   #define AmbCtxGet(arg)                    (arg)
   #define PetscContainerSetCtxDestroy(c, f) PetscContainerSetUserDestroy(c, f)
 #else
-typedef void           **AmbCtxArgument;
+  #if PETSC_VERSION_LT(3, 25, 0)
+typedef void **AmbCtxArgument;
+  #else
+typedef PetscCtxRt AmbCtxArgument;
+  #endif
 typedef PetscOptionItems AmbOptionItems;
-  #define AmbCtxGet(arg) (*(arg))
+  #define AmbCtxGet(arg) (*(void **)(arg))
 #endif

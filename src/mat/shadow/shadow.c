@@ -24,7 +24,12 @@ static PetscErrorCode MatShadowDrop(MatShadow *s)
 {
   PetscFunctionBegin;
   if (s->data) PetscCall((*s->format->destroy)(&s->data));
-  s->stale = PETSC_FALSE;
+  s->stale       = PETSC_FALSE;
+  s->info.format = "csr";
+  s->info.kernel = "aij";
+  s->info.reason = "no products yet";
+  s->info.block_size = s->info.chunk_size = s->info.sort_scope = s->info.segments = 0;
+  s->info.stored_values = s->info.bytes_stored = s->info.bytes_model = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,7 +62,7 @@ static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr
 
 static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *csr)
 {
-  static const PetscReal most[] = {PETSC_MAX_REAL, 1, 1.25}; /* by tuning: what is timed anyway is given the benefit of the doubt */
+  static const PetscReal most[] = {1e20, 1, 1.25}; /* by tuning: what is timed anyway is given the benefit of the doubt */
   PetscLogDouble         t0, t1;
 
   PetscFunctionBegin;
@@ -121,12 +126,12 @@ static PetscErrorCode MatShadowVerdict(Mat A, MatShadow *s, PetscBool transpose)
   if (transpose) PetscFunctionReturn(PETSC_SUCCESS);
   s->info.reason = "measured to be faster than the AIJ";
   if (trial->on_aij) {
+    const PetscLogDouble model = s->info.bytes_model;
+
     PetscCall(MatShadowDrop(s));
-    s->declined           = PETSC_TRUE;
-    s->info.format        = "csr";
-    s->info.kernel        = "aij";
-    s->info.reason        = "measured: the AIJ is faster";
-    s->info.stored_values = s->info.bytes_stored = 0;
+    s->declined         = PETSC_TRUE;
+    s->info.reason      = "measured: the AIJ is faster";
+    s->info.bytes_model = model;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -263,7 +268,7 @@ static PetscErrorCode MatShadowForEach(Mat A, PetscErrorCode (*f)(Mat, MatShadow
   PetscCall(MatShadowFind(((PetscObject)A)->type_name, &format));
   if (!format) PetscFunctionReturn(PETSC_SUCCESS);
   if (A->ops->mult != MatMult_Shadow) {
-    if (!A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!A->assembled && !A->was_assembled) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(MatShadowAttachBlocks(A));
     PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
   }
@@ -426,9 +431,19 @@ static PetscErrorCode MatShadowGetInfo_One(Mat A, MatShadow *s, void *ctx)
 @*/
 PetscErrorCode MatShadowGetInfo(Mat A, MatShadowInfo *info)
 {
+  const MatShadowFormat *format;
+  MatShadow             *s;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscCall(PetscMemzero(info, sizeof(*info)));
   PetscCall(MatShadowForEach(A, MatShadowGetInfo_One, info));
+  if (!info->format) { /* an MPI matrix that has no blocks yet */
+    PetscCall(MatShadowFind(((PetscObject)A)->type_name, &format));
+    if (format) {
+      PetscCall(MatShadowGet(A, &s));
+      PetscCall(MatShadowGetInfo_One(A, s, info));
+    }
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -200,6 +200,7 @@ AmbStatus AmbPlanCreate(const AmbCSR *A, int block_size, int scope, int nthread,
   }
   nscope        = (A->m + scope - 1) / scope;
   nsample       = nscope / AMB_MODEL_EVERY > AMB_MODEL_SCOPES ? nscope / AMB_MODEL_EVERY : AmbMin64(nscope, AMB_MODEL_SCOPES);
+  if (!A->i[A->m]) nsample = nscope; /* no entries to spread the samples over */
   plan->scope   = scope;
   plan->nthread = nthread;
 #if defined(_OPENMP)
