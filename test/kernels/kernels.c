@@ -221,7 +221,7 @@ static int CheckBlockSize(Builder *B, const AmbKernels *kernels, int b, int scop
 
   *what = "conversion";
   good  = AmbPlanCreate(&csr, b, scope, nthread, kernels, &plan) == AMB_SUCCESS && AmbHostCreate(&csr, &plan, kernels, &A) == AMB_SUCCESS;
-  if (good && A->nscope <= AMB_MODEL_SCOPES && plan.bytes[plan.block_size] != AmbHostBytes(A)) {
+  if (good && A->scope <= AMB_MODEL_ROWS && A->nscope <= AMB_MODEL_WINDOWS && plan.bytes[plan.block_size] != AmbHostBytes(A)) {
     *what = "traffic model";
     good  = 0;
   }

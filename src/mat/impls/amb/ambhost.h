@@ -28,7 +28,8 @@
 #define AMB_MAX_BLOCK       10    /* longest block */
 #define AMB_MAX_SCOPE       32768 /* rows a 16-bit offset is allowed to tell apart */
 #define AMB_SEGMENT_WIDTH   65536 /* columns a 16-bit index tells apart */
-#define AMB_MODEL_SCOPES    8     /* the traffic model looks at this many scopes, if there are as many */
+#define AMB_MODEL_ROWS      4096  /* rows the traffic model looks at together, at most */
+#define AMB_MODEL_WINDOWS   8     /* it looks at this many such windows, if there are as many, */
 #define AMB_MODEL_EVERY     12    /* and at every so many-th at least */
 #define AMB_THREAD_NONZEROS 20000 /* entries that make a further thread worth while */
 
@@ -54,7 +55,7 @@ typedef struct {
   int32_t sorted;  /* perm[] has an offset for each row; otherwise one for each chunk, in units of C rows */
 } AmbTile;
 
-/* What the traffic model says: the bytes of the format that a product reads, for every block size. It looks at some of the scopes. */
+/* What the traffic model says: the bytes of the format that a product reads, for every block size. It looks at some of the rows. */
 typedef struct {
   int    block_size; /* the block size with the fewest bytes, or the one that was asked for */
   int    scope;      /* rows of a scope */

@@ -168,8 +168,8 @@ static int NextSegment(const AmbCSR *A, const AmbWorkspace *w, int nrow, int b, 
   return 1;
 }
 
-/* The scope of the row that entry k is in */
-static int64_t ScopeOfEntry(const AmbCSR *A, int64_t k, int scope)
+/* The window of the row that entry k is in */
+static int64_t WindowOfEntry(const AmbCSR *A, int64_t k, int64_t window)
 {
   int64_t lo = 0, hi = A->m; /* i[lo] <= k < i[hi] */
 
@@ -179,28 +179,29 @@ static int64_t ScopeOfEntry(const AmbCSR *A, int64_t k, int scope)
     if (A->i[middle] <= k) lo = middle;
     else hi = middle;
   }
-  return lo / scope;
+  return lo / window;
 }
 
 /*
-   The traffic model: what the format would hold, and a product read, for every block size or for the one given, extrapolated from the scopes
-   of entries evenly spread over the matrix: a scope is looked at with a probability that goes with its entries. Scopes of 4,096 rows keep the part of y that several tiles add to in the first-level cache; small matrices get smaller ones, so
-   that every thread has some.
+   The traffic model: what the format would hold, and a product read, for every block size or for the one given, extrapolated from windows of
+   rows around entries evenly spread over the matrix: a window is looked at with a probability that goes with its entries. Scopes are as long
+   as offsets allow, or short enough that every thread has eight.
 */
 AmbStatus AmbPlanCreate(const AmbCSR *A, int block_size, int scope, int nthread, const AmbKernels *kernels, AmbPlan *plan)
 {
   const int b0 = block_size ? block_size : 1, b1 = block_size ? block_size : (int)AmbMin64(AMB_MAX_BLOCK, A->n > 1 ? A->n : 1);
   double    bytes[AMB_MAX_BLOCK + 1] = {0};
   int       status                   = AMB_SUCCESS;
-  int64_t   nscope, nsample;
+  int64_t   window, nwindow, nsample;
 
   memset(plan, 0, sizeof(*plan));
   if (!scope) {
-    for (scope = 4096; scope > 64 && (int64_t)scope * nthread * 8 > A->m; scope /= 2) { }
+    for (scope = AMB_MAX_SCOPE; scope > 64 && (int64_t)scope * nthread * 8 > A->m; scope /= 2) { }
   }
-  nscope        = (A->m + scope - 1) / scope;
-  nsample       = nscope / AMB_MODEL_EVERY > AMB_MODEL_SCOPES ? nscope / AMB_MODEL_EVERY : AmbMin64(nscope, AMB_MODEL_SCOPES);
-  if (!A->i[A->m]) nsample = nscope; /* no entries to spread the samples over */
+  window  = AmbMin64(scope, AMB_MODEL_ROWS);
+  nwindow = (A->m + window - 1) / window;
+  nsample = nwindow / AMB_MODEL_EVERY > AMB_MODEL_WINDOWS ? nwindow / AMB_MODEL_EVERY : AmbMin64(nwindow, AMB_MODEL_WINDOWS);
+  if (!A->i[A->m]) nsample = nwindow; /* no entries to spread the samples over */
   plan->scope   = scope;
   plan->nthread = nthread;
 #if defined(_OPENMP)
@@ -209,13 +210,13 @@ AmbStatus AmbPlanCreate(const AmbCSR *A, int block_size, int scope, int nthread,
   {
     AmbWorkspace w;
 
-    status |= AmbWorkspaceCreate(scope, 16, &w);
+    status |= AmbWorkspaceCreate((int)window, 16, &w);
     if (!status) {
       for (int64_t k = omp_get_thread_num(); k < nsample; k += omp_get_num_threads()) {
-        const int64_t s = nsample == nscope ? k : ScopeOfEntry(A, (int64_t)((k + 0.5) / nsample * A->i[A->m]), scope);
+        const int64_t s = nsample == nwindow ? k : WindowOfEntry(A, (int64_t)((k + 0.5) / nsample * A->i[A->m]), window);
         AmbTile       T;
-        const int     nrow     = StartScope(A, s * scope, scope, &w, &T);
-        const double  nonzeros = A->i[T.row + nrow] - A->i[T.row], weight = nsample == nscope ? 1 : A->i[A->m] / (nonzeros * nsample);
+        const int     nrow     = StartScope(A, s * window, (int)window, &w, &T);
+        const double  nonzeros = A->i[T.row + nrow] - A->i[T.row], weight = nsample == nwindow ? 1 : A->i[A->m] / (nonzeros * nsample);
 
         while (NextSegment(A, &w, nrow, b1, &T)) {
           kernels->count(A, T.row, nrow, T.lo, T.hi, w.pos, w.count);
