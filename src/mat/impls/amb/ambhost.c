@@ -22,17 +22,66 @@ const AmbKernels *AmbHostKernels(void)
   return &AmbKernelsPlain;
 }
 
-/* Memory that is not touched here, so that the thread that fills it places it; aligned to cache lines, and on huge pages where it is large */
+/*
+   Memory that is not touched here, so that the thread that fills it places it; aligned to cache lines. What is large is mapped, on huge pages:
+   malloc() may give out again what it has on small ones.
+*/
+#if defined(MADV_HUGEPAGE) && defined(MAP_ANONYMOUS)
+static size_t MappedSize(size_t size)
+{
+  return size >= 4 * AMB_HUGE_PAGE ? (size + AMB_HUGE_PAGE - 1) / AMB_HUGE_PAGE * AMB_HUGE_PAGE : 0;
+}
+
+static void *Map(size_t size)
+{
+  const size_t all = size + AMB_HUGE_PAGE;
+  char        *p   = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  size_t       head;
+
+  if (p == MAP_FAILED) return NULL;
+  head = (AMB_HUGE_PAGE - (uintptr_t)p % AMB_HUGE_PAGE) % AMB_HUGE_PAGE;
+  if (head) (void)munmap(p, head);
+  (void)munmap(p + head + size, AMB_HUGE_PAGE - head);
+  (void)madvise(p + head, size, MADV_HUGEPAGE);
+  return p + head;
+}
+
+static void Unmap(void *p, size_t size)
+{
+  (void)munmap(p, size);
+}
+#else
+static size_t MappedSize(size_t size)
+{
+  (void)size;
+  return 0;
+}
+
+static void *Map(size_t size)
+{
+  (void)size;
+  return NULL;
+}
+
+static void Unmap(void *p, size_t size)
+{
+  (void)p;
+  (void)size;
+}
+#endif
+
 static void *Allocate(size_t size)
 {
-  const size_t align = size >= 4 * AMB_HUGE_PAGE ? AMB_HUGE_PAGE : 64;
-  void        *p;
+  void *p;
 
-  if (posix_memalign(&p, align, (size + align) / align * align)) return NULL;
-#if defined(MADV_HUGEPAGE)
-  if (align == AMB_HUGE_PAGE) (void)madvise(p, (size + align) / align * align, MADV_HUGEPAGE);
-#endif
-  return p;
+  if (MappedSize(size)) return Map(MappedSize(size));
+  return posix_memalign(&p, 64, size + 64) ? NULL : p;
+}
+
+static void Release(void *p, size_t size)
+{
+  if (p && MappedSize(size)) Unmap(p, MappedSize(size));
+  else free(p);
 }
 
 static AmbStatus LayoutAll(const AmbHost *A, AmbLayout *layout)
@@ -279,7 +328,8 @@ AmbStatus AmbHostPrepareTranspose(AmbHost *A)
     A->work_off[t] = size;
     size += A->work_hi[t] - lo + 64 / sizeof(AmbScalar);
   }
-  A->work = Allocate(sizeof(*A->work) * size);
+  A->work_size = size;
+  A->work      = Allocate(sizeof(*A->work) * size);
   return A->work ? AMB_SUCCESS : AMB_OUT_OF_MEMORY;
 }
 
@@ -294,13 +344,13 @@ void AmbHostDestroy(AmbHost **A)
   if (!*A) return;
   free((*A)->scope_tile);
   free((*A)->thread_scope);
-  free((*A)->tile);
-  free((*A)->start);
-  free((*A)->perm);
-  free((*A)->col);
-  free((*A)->val);
-  free((*A)->work);
   free((*A)->work_lo);
+  Release((*A)->tile, sizeof(*(*A)->tile) * (*A)->ntile);
+  Release((*A)->start, sizeof(*(*A)->start) * ((*A)->nchunk + (*A)->ntile));
+  Release((*A)->perm, sizeof(*(*A)->perm) * (*A)->nperm);
+  Release((*A)->col, sizeof(*(*A)->col) * AMB_C * (*A)->nstep);
+  Release((*A)->val, sizeof(*(*A)->val) * AMB_C * (*A)->block_size * (*A)->nstep);
+  Release((*A)->work, sizeof(*(*A)->work) * (*A)->work_size);
   free(*A);
   *A = NULL;
 }

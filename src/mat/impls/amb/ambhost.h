@@ -80,6 +80,7 @@ typedef struct {
   AmbScalar                *work;              /* of the transposed product: a stretch of the result for every thread */
   int64_t                  *work_lo, *work_hi; /* which columns the stretch of a thread stands for, */
   int64_t                  *work_off;          /* and where it begins */
+  int64_t                   work_size;
 } AmbHost;
 
 /* One set of kernels for each instruction set, made from the same template */
