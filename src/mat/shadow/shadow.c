@@ -24,10 +24,10 @@ static PetscErrorCode MatShadowDrop(MatShadow *s)
 {
   PetscFunctionBegin;
   if (s->data) PetscCall((*s->format->destroy)(&s->data));
-  s->stale       = PETSC_FALSE;
-  s->info.format = "csr";
-  s->info.kernel = "aij";
-  s->info.reason = "no products yet";
+  s->stale           = PETSC_FALSE;
+  s->info.format     = "csr";
+  s->info.kernel     = "aij";
+  s->info.reason     = "no products yet";
   s->info.block_size = s->info.chunk_size = s->info.sort_scope = s->info.segments = 0;
   s->info.stored_values = s->info.bytes_stored = s->info.bytes_model = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -155,6 +155,10 @@ static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, 
   } else if (s->stale && (!measure || s->lasting || s->served >= MAT_SHADOW_SAMPLES)) PetscCall(MatShadowUpdate(A, s, &csr));
   if (!s->data || s->stale) PetscFunctionReturn(PETSC_SUCCESS);
   if (measure && !trial->settled) {
+    if (trial->nformat >= MAT_SHADOW_SAMPLES && trial->ncsr >= MAT_SHADOW_SAMPLES && !trial->again && trial->time_format > trial->time_csr) {
+      trial->again   = PETSC_TRUE; /* something else may have run at the time */
+      trial->nformat = trial->ncsr = 0;
+    }
     if (trial->nformat >= MAT_SHADOW_SAMPLES && trial->ncsr >= MAT_SHADOW_SAMPLES) PetscCall(MatShadowVerdict(A, s, transpose));
     else {
       *timed  = PETSC_TRUE;
@@ -173,7 +177,7 @@ static PetscErrorCode MatShadowTimed(MatShadow *s, PetscBool transpose, PetscBoo
   PetscLogDouble *least = format ? &trial->time_format : &trial->time_csr;
 
   PetscFunctionBegin;
-  if (!*n || seconds < *least) *least = seconds;
+  if (*least == 0 || seconds < *least) *least = seconds;
   (*n)++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -42,6 +42,7 @@ typedef struct {
 
 /* The plain and the transposed product are judged apart */
 typedef struct {
+  PetscBool      again;   /* the AIJ seemed faster, and both are timed once more */
   PetscBool      settled; /* the choice between format and AIJ is made */
   PetscBool      on_aij;  /* and was for the AIJ */
   PetscInt       ncsr, nformat;
