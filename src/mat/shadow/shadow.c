@@ -20,7 +20,8 @@ static PetscErrorCode MatShadowGetCSR(Mat A, MatShadowCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatShadowDrop(MatShadow *s)
+/* Back to the AIJ, as a new shadow is */
+PetscErrorCode MatShadowDrop(MatShadow *s)
 {
   PetscFunctionBegin;
   if (s->data) PetscCall((*s->format->destroy)(&s->data));
@@ -98,19 +99,6 @@ static PetscErrorCode MatShadowUpdate(Mat A, MatShadow *s, const MatShadowCSR *c
   s->info.updates++;
   s->stale = PETSC_FALSE;
   PetscCall(PetscLogEventEnd(MAT_ShadowUpdate, A, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Makes the shadow ready now, whatever the next products would have told */
-PetscErrorCode MatShadowPrepare(Mat A, MatShadow *s)
-{
-  MatShadowCSR csr;
-
-  PetscFunctionBegin;
-  if (!A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowCheckState(A, s, &csr));
-  if (!s->data && !s->declined) PetscCall(MatShadowConvert(A, s, &csr));
-  else if (s->stale) PetscCall(MatShadowUpdate(A, s, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -358,10 +346,16 @@ PetscErrorCode MatShadowSetTune(Mat A, MatShadowTune tune)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Makes the shadow ready now, whatever the next products would have told */
 static PetscErrorCode MatShadowSetUp_One(Mat A, MatShadow *s, void *ctx)
 {
+  MatShadowCSR csr;
+
   PetscFunctionBegin;
-  PetscCall(MatShadowPrepare(A, s));
+  if (!A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowCheckState(A, s, &csr));
+  if (!s->data && !s->declined) PetscCall(MatShadowConvert(A, s, &csr));
+  else if (s->stale) PetscCall(MatShadowUpdate(A, s, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -28,7 +28,7 @@ typedef struct {
   PetscErrorCode (*setfromoptions)(void *params, AmbOptionItems);
   PetscErrorCode (*compose)(Mat, PetscBool add); /* its setters, to or from a matrix */
 
-  /* Makes *data, or leaves it NULL and says why in info->reason: when it cannot be done, or the model sees more than most times the CSR's bytes */
+  /* Makes *data and fills info, or leaves it NULL and only says why in info->reason: when it cannot be done, or the model sees more than most times the CSR's bytes */
   PetscErrorCode (*convert)(const MatShadowCSR *, const void *params, PetscReal most, MatShadowInfo *info, void **data);
   PetscErrorCode (*update)(void *data, const MatShadowCSR *); /* new values in the same pattern */
   PetscErrorCode (*mult)(void *data, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z);
@@ -73,6 +73,7 @@ extern PetscErrorCode MatShadowRegister(const MatShadowFormat *);
 extern PetscErrorCode MatShadowRegisterFinalize(void);
 extern PetscErrorCode MatShadowFind(const char type[], const MatShadowFormat **);
 extern PetscErrorCode MatShadowGet(Mat, MatShadow **);
+extern PetscErrorCode MatShadowDrop(MatShadow *);
 extern PetscErrorCode MatShadowParamsChanged(Mat);
 extern PetscErrorCode MatShadowComposeSetters(Mat, PetscBool);
 extern PetscErrorCode MatShadowCreateSeq(Mat, const MatShadowFormat *);
@@ -86,7 +87,6 @@ extern PetscErrorCode MatMult_Shadow(Mat, Vec, Vec);
 extern PetscErrorCode MatMultAdd_Shadow(Mat, Vec, Vec, Vec);
 extern PetscErrorCode MatMultTranspose_Shadow(Mat, Vec, Vec);
 extern PetscErrorCode MatMultTransposeAdd_Shadow(Mat, Vec, Vec, Vec);
-extern PetscErrorCode MatShadowPrepare(Mat, MatShadow *);
 
 /* The operations of PETSc's own seqaij and mpiaij, which it does not export */
 extern struct _MatOps MatShadowBaseSeq, MatShadowBaseMPI;

@@ -100,14 +100,12 @@ static PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, con
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
   PetscCall(PetscCalloc1(format->params_size, (char **)&s->params));
-  s->format      = format;
-  s->owner       = A;
-  s->tune        = MAT_SHADOW_TUNE_MEASURE;
-  s->lasting     = PETSC_FALSE;
-  s->nz          = -1;
-  s->info.format = "csr";
-  s->info.kernel = "aij";
-  s->info.reason = "no products yet";
+  s->format  = format;
+  s->owner   = A;
+  s->tune    = MAT_SHADOW_TUNE_MEASURE;
+  s->lasting = PETSC_FALSE;
+  s->nz      = -1;
+  PetscCall(MatShadowDrop(s));
   if (parent) {
     s->tune = parent->tune;
     PetscCall(PetscMemcpy(s->params, parent->params, format->params_size));

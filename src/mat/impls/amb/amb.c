@@ -24,14 +24,6 @@ static void AmbGetCSR(const MatShadowCSR *from, AmbCSR *to)
   to->a = from->a;
 }
 
-/* Stays with the AIJ, which needs no memory; *data is left NULL */
-static void AmbDecline(MatShadowInfo *info, const char reason[])
-{
-  info->format = "csr";
-  info->kernel = "aij";
-  info->reason = reason;
-}
-
 static PetscErrorCode AmbConvert(const MatShadowCSR *csr, const void *params, PetscReal most, MatShadowInfo *info, void **data)
 {
   const AmbParams  *p       = (const AmbParams *)params;
@@ -46,21 +38,20 @@ static PetscErrorCode AmbConvert(const MatShadowCSR *csr, const void *params, Pe
   *data = NULL;
   AmbGetCSR(csr, &A);
   PetscCall(PetscAMBGetNumThreads(&nthread));
-  nthread            = (int)PetscMin(nthread, 1 + (PetscInt64)csr->i[csr->m] / AMB_THREAD_NONZEROS);
-  info->bytes_stored = info->stored_values = info->bytes_model = 0;
+  nthread = (int)PetscMin(nthread, 1 + (PetscInt64)csr->i[csr->m] / AMB_THREAD_NONZEROS);
   if (p->block_size > csr->n) {
-    AmbDecline(info, "fewer columns than a block has");
+    info->reason = "fewer columns than a block has";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   status            = AmbPlanCreate(&A, (int)p->block_size, 0, nthread, kernels, &plan);
   info->bytes_model = plan.bytes[plan.block_size];
   if (status == AMB_SUCCESS && info->bytes_model >= most * info->bytes_csr) {
-    AmbDecline(info, "the traffic model sees no gain");
+    info->reason = "the traffic model sees no gain";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (status == AMB_SUCCESS) status = AmbHostCreate(&A, &plan, kernels, &host);
-  if (status == AMB_OUT_OF_MEMORY) AmbDecline(info, "not enough memory for the format");
-  else if (status == AMB_NOT_ASCENDING) AmbDecline(info, "rows whose columns are not in ascending order, or repeated");
+  if (status == AMB_OUT_OF_MEMORY) info->reason = "not enough memory for the format";
+  else if (status == AMB_NOT_ASCENDING) info->reason = "rows whose columns are not in ascending order, or repeated";
   else {
     *data               = host;
     info->format        = "amb";

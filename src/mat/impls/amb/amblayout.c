@@ -86,7 +86,7 @@ static int64_t TileLayout(AmbWorkspace *w, const int32_t *count, int stride, int
 {
   const int64_t slot = AMB_C * (b * sizeof(AmbScalar) + sizeof(uint16_t));
   int64_t       plain, total = 0, steps = 0;
-  int           filled, row = 0, c = PlainChunks(w, count, stride, nrow, T, &plain);
+  int           nplain = PlainChunks(w, count, stride, nrow, T, &plain), filled, last, row = 0, c = 0;
 
   T->sorted = T->nsplit = 0;
   for (int r = 0; r < nrow; r++) total += count[r * stride];
@@ -94,35 +94,30 @@ static int64_t TileLayout(AmbWorkspace *w, const int32_t *count, int stride, int
 
   /* sorted; a row that would leave more than half of its chunk to zeros is dealt to the lanes instead */
   filled = SortRows(w, count, stride, nrow);
-  while (row < filled) {
+  last   = T->first ? nrow : filled;
+  for (; row < filled; row++) {
     const int32_t most = count[w->order[row] * stride];
     int64_t       sum  = 0;
 
     for (int l = row; l < row + AMB_C && l < filled; l++) sum += count[w->order[l] * stride];
     if (most < 4 * AMB_C || 2 * sum >= (int64_t)AMB_C * most) break;
+    w->start[c++] = (uint32_t)steps;
     steps += (most + AMB_C - 1) / AMB_C;
-    row++;
   }
   T->nsplit = row;
-  for (; row < filled; row += AMB_C) steps += count[w->order[row] * stride];
-  if (!T->nsplit && 100 * (plain * slot + 2 * c) <= 102 * (steps * slot + 2 * (T->first ? nrow : filled))) {
-    (void)PlainChunks(w, count, stride, nrow, T, &plain);
-    return plain;
-  }
-  T->sorted = 1;
-  T->nrow   = (T->first ? nrow : filled) - T->nsplit;
-  steps     = 0;
-  for (c = 0; c < T->nsplit; c++) {
-    w->start[c] = (uint32_t)steps;
-    steps += (count[w->order[c] * stride] + AMB_C - 1) / AMB_C;
-  }
-  for (row = T->nsplit; row < T->nsplit + T->nrow; row += AMB_C) {
+  for (; row < last; row += AMB_C) {
     w->start[c++] = (uint32_t)steps;
     steps += row < filled ? count[w->order[row] * stride] : 0;
   }
   w->start[c] = (uint32_t)steps;
-  T->nchunk   = c;
-  T->nfilled  = T->nsplit + (filled - T->nsplit + AMB_C - 1) / AMB_C;
+  if (!T->nsplit && 100 * (plain * slot + 2 * nplain) <= 102 * (steps * slot + 2 * last)) {
+    (void)PlainChunks(w, count, stride, nrow, T, &plain);
+    return plain;
+  }
+  T->sorted  = 1;
+  T->nrow    = last - T->nsplit;
+  T->nchunk  = c;
+  T->nfilled = T->nsplit + (filled - T->nsplit + AMB_C - 1) / AMB_C;
   return steps;
 }
 
