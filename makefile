@@ -54,7 +54,7 @@ headers  := $(patsubst %/,%,$(sort $(dir $(wildcard src/sys/*.h src/mat/*/*.h sr
 INCLUDES := -include $(B)/petscambconf.h -Iinclude $(addprefix -I,$(headers)) $(AMB_INCLUDES)
 CFLAGS   := -std=gnu11 -O3 -g -Wall -Wextra -Werror -Wno-unused-parameter -fPIC $(AMB_VISIBILITY) $(AMB_OPENMP_FLAGS) $(AMB_CFLAGS)
 LDFLAGS  := $(AMB_OPENMP_FLAGS) $(AMB_CFLAGS) $(AMB_LDFLAGS)
-NVFLAGS  := $(AMB_CXX:%=-ccbin %) -O3 -std=c++17 -lineinfo $(AMB_GENCODE) -Werror all-warnings -Xcompiler -fPIC,-Wall,-Wno-unused-parameter
+NVFLAGS  := $(AMB_CXX:%=-ccbin %) -O3 -std=c++17 -lineinfo $(AMB_GENCODE) -Werror all-warnings $(AMB_VISIBILITY:%=-Xcompiler %) -Xcompiler -fPIC,-Wall,-Wno-unused-parameter
 
 # nothing but the answer on the output of make where, nothing at all under make -s
 say = $(if $(findstring s,$(firstword -$(MAKEFLAGS))),@:,@printf '  %-5s %s\n' $1 $2 $(if $(filter where,$(MAKECMDGOALS)),>&2))
@@ -112,7 +112,7 @@ $(EXAMPLES)/%: $(AMB_EXAMPLES_SRC)/src/ksp/ksp/tutorials/%.c $(B)/conf.mk
 export PETSC_DIR := $(AMB_PETSC_DIR)
 export PETSC_ARCH := $(AMB_PETSC_ARCH)
 MPIEXEC ?= $(AMB_MPIEXEC)
-context = BIN='$(abspath $(BIN))' LIB='$(abspath $(LIB))' EXAMPLES='$(abspath $(EXAMPLES))' BUILD='$(abspath $(B))' MPIEXEC='$(MPIEXEC)' PYTHON='$(PYTHON)' \
+context = BIN='$(abspath $(BIN))' LIB='$(abspath $(LIB))' EXAMPLES='$(abspath $(EXAMPLES))' BUILD='$(abspath $(B))' MPIEXEC='$(MPIEXEC)' PYTHON='$(PYTHON)' NVCC='$(AMB_NVCC)' \
   $(if $(AMB_STUBS),LD_LIBRARY_PATH='$(AMB_STUBS)'$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}) \
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe \
   OMPI_MCA_btl_vader_single_copy_mechanism=none $(if $(shell command -v ssh),,OMPI_MCA_plm=isolated)
@@ -137,7 +137,7 @@ cuda-check: $(if $(AMB_CUDA),$(cuda:%.cu=$(B)/obj/%.cu.o),$(kernels:%.cu=$(B)/cu
 $(B)/cuda-check/%.o: %.cu $(B)/conf.mk
 	$(here)
 	$(call say,NVCC,"$< (compile check)")
-	@$(AMB_NVCC) -c $(NVFLAGS) -Iinclude $(addprefix -I,$(headers)) -MMD -MP -o $@ $<
+	@$(AMB_NVCC) -c $(NVFLAGS) -DAMB_TYPES_GIVEN -Iinclude $(addprefix -I,$(headers)) -MMD -MP -o $@ $<
 
 where: $(LIB)
 	@echo $(abspath $(LIB))

@@ -1,0 +1,29 @@
+#!/bin/bash
+# Builds the device benchmark, for double and for float:
+#   bench/cuda/build.sh DIR [NVCC FLAGS...]     makes DIR/spmv and DIR/spmv_float
+set -eu
+[ $# -ge 1 ] || { echo "usage: $0 DIR [NVCC FLAGS...]" >&2; exit 2; }
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
+shift
+cd "$(dirname "$0")/../.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+nvcc=${NVCC:-nvcc}
+for source in src/mat/io/mtxparse.c src/mat/io/mtxdecimal.c; do
+  "${CC:-gcc}" -std=gnu11 -O3 -Wall -Wextra -Werror -c -o "$work/$(basename "$source" .c).o" "$source"
+done
+pids=()
+for type in double float; do
+  single=$([ $type = float ] && echo -DAMB_SINGLE || true)
+  mkdir "$work/$type"
+  for source in bench/cuda/spmv.cu bench/cuda/matrix.cc src/mat/impls/amb/ambcuda*.cu; do
+    "$nvcc" -O3 -std=c++17 -lineinfo -arch="${CUDA_ARCH:-sm_90}" -Werror all-warnings -Xcompiler -fopenmp,-Wall -DAMB_TYPES_GIVEN $single -Isrc/mat/impls/amb "$@" -c -o "$work/$type/$(basename "$source").o" "$source" &
+    pids+=($!)
+    while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do sleep 0.1; done
+  done
+done
+for pid in "${pids[@]}"; do wait "$pid"; done
+for type in double float; do
+  "$nvcc" -arch="${CUDA_ARCH:-sm_90}" -Xcompiler -fopenmp -o "$out/spmv$([ $type = float ] && echo _float || true)" "$work/$type"/*.o "$work"/*.o -lcusparse -lpthread
+done

@@ -1,0 +1,751 @@
+/*
+   Products on a CUDA device, without PETSc: AMB with what its tuner chooses and with parameters that are given, cuSPARSE, and a loop that
+   only reads. See docs/bench.md.
+*/
+#include "ambcuda.h"
+#include "matrix.h"
+
+#include <cuda_runtime.h>
+#include <cusparse.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cfloat>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#if defined(AMB_SINGLE)
+static const cudaDataType Type = CUDA_R_32F;
+static const double       Eps  = FLT_EPSILON;
+#else
+static const cudaDataType Type = CUDA_R_64F;
+static const double       Eps  = DBL_EPSILON;
+#endif
+
+static void Stop(const char *call, const char *reason)
+{
+  fflush(stdout);
+  fprintf(stderr, "%s: %s\n", call, reason);
+  exit(2);
+}
+
+#define CallCuda(call) \
+  do { \
+    const cudaError_t error_ = (call); \
+    if (error_ != cudaSuccess) Stop(#call, cudaGetErrorString(error_)); \
+  } while (0)
+
+#define CallCusparse(call) \
+  do { \
+    const cusparseStatus_t status_ = (call); \
+    if (status_ != CUSPARSE_STATUS_SUCCESS) Stop(#call, cusparseGetErrorString(status_)); \
+  } while (0)
+
+static std::string Text(const char *format, ...)
+{
+  char    text[512];
+  va_list args;
+
+  va_start(args, format);
+  vsnprintf(text, sizeof(text), format, args);
+  va_end(args);
+  return text;
+}
+
+/* ---- What is on the device ---- */
+
+template <typename T>
+struct Array {
+  T     *data = nullptr;
+  size_t size;
+
+  explicit Array(size_t n) : size(n) { CallCuda(cudaMalloc(&data, std::max<size_t>(n, 1) * sizeof(T))); }
+  explicit Array(const std::vector<T> &host) : Array(host.size()) { Upload(host); }
+  Array(const Array &)            = delete;
+  Array &operator=(const Array &) = delete;
+  ~Array() { cudaFree(data); }
+  void Upload(const std::vector<T> &host) { CallCuda(cudaMemcpy(data, host.data(), size * sizeof(T), cudaMemcpyHostToDevice)); }
+
+  std::vector<T> Download() const
+  {
+    std::vector<T> host(size);
+
+    CallCuda(cudaMemcpy(host.data(), data, size * sizeof(T), cudaMemcpyDeviceToHost));
+    return host;
+  }
+};
+
+struct DeviceMatrix {
+  int64_t          m, n;
+  Array<int>       i, j;
+  Array<AmbScalar> a;
+
+  explicit DeviceMatrix(const Matrix &A) : m(A.m), n(A.n), i(A.i), j(A.j), a(std::vector<AmbScalar>(A.a.begin(), A.a.end())) { }
+
+  AmbDeviceCSR CSR() const { return {m, n, (int64_t)j.size, i.data, j.data, a.data}; }
+
+  double Bytes() const { return (double)(m + 1) * sizeof(int) + (double)j.size * (sizeof(int) + sizeof(AmbScalar)); }
+};
+
+__global__ void Fill(size_t n, uint64_t *p)
+{
+  for (size_t k = blockIdx.x * (size_t)blockDim.x + threadIdx.x; k < n; k += (size_t)gridDim.x * blockDim.x) p[k] = (k + 1) * 0x9E3779B97F4A7C15ULL >> 2;
+}
+
+/* Reads and adds; the sum is stored only if it is what it never is, so that nothing is left out */
+__global__ void __launch_bounds__(512) Read(size_t n, const ulonglong2 *__restrict__ p, unsigned long long *result)
+{
+  const size_t       stride = (size_t)gridDim.x * blockDim.x;
+  unsigned long long s      = 0;
+  size_t             k      = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+
+  for (; k + 3 * stride < n; k += 4 * stride) {
+    const ulonglong2 a = __ldcs(p + k), b = __ldcs(p + k + stride), c = __ldcs(p + k + 2 * stride), d = __ldcs(p + k + 3 * stride);
+
+    s |= (a.x | a.y) | (b.x | b.y) | (c.x | c.y) | (d.x | d.y);
+  }
+  for (; k < n; k += stride) {
+    const ulonglong2 a = __ldcs(p + k);
+
+    s |= a.x | a.y;
+  }
+  if (s == ~0ULL) *result = s; /* Fill() leaves the highest bits free */
+}
+
+/* ---- The machine ---- */
+
+struct Machine {
+  cudaStream_t                               stream;
+  cudaEvent_t                                begin, end;
+  cusparseHandle_t                           cusparse;
+  int                                        multiprocessors;
+  double                                     copy, read; /* GB/s */
+  std::unique_ptr<Array<uint64_t>>           memory;     /* 4 GiB that are only read */
+  std::unique_ptr<Array<unsigned long long>> sum;
+
+  void Reading(size_t bytes) const
+  {
+    const size_t n = bytes / sizeof(ulonglong2), blocks = (n + 4 * 512 - 1) / (4 * 512);
+
+    Read<<<(unsigned)std::min<size_t>(std::max<size_t>(blocks, 1), (size_t)multiprocessors * 4), 512, 0, stream>>>(n, (const ulonglong2 *)memory->data, sum->data);
+  }
+
+  /* Microseconds of one of n runs between two events */
+  double Time(int n, const std::function<void()> &run) const
+  {
+    float ms;
+
+    CallCuda(cudaEventRecord(begin, stream));
+    for (int k = 0; k < n; k++) run();
+    CallCuda(cudaEventRecord(end, stream));
+    CallCuda(cudaEventSynchronize(end));
+    CallCuda(cudaEventElapsedTime(&ms, begin, end));
+    return 1e3 * ms / n;
+  }
+};
+
+static double Median(std::vector<double> t)
+{
+  std::sort(t.begin(), t.end());
+  return t.size() % 2 ? t[t.size() / 2] : (t[t.size() / 2 - 1] + t[t.size() / 2]) / 2;
+}
+
+static void MachineStart(Machine &M)
+{
+  const size_t        bytes = (size_t)4 << 30;
+  cudaDeviceProp      device;
+  std::vector<double> copy, read;
+  int                 driver, runtime, version;
+
+  CallCuda(cudaGetDeviceProperties(&device, 0));
+  CallCuda(cudaDriverGetVersion(&driver));
+  CallCuda(cudaRuntimeGetVersion(&runtime));
+  CallCuda(cudaStreamCreate(&M.stream));
+  CallCuda(cudaEventCreate(&M.begin));
+  CallCuda(cudaEventCreate(&M.end));
+  CallCusparse(cusparseCreate(&M.cusparse));
+  CallCusparse(cusparseSetStream(M.cusparse, M.stream));
+  CallCusparse(cusparseGetVersion(M.cusparse, &version));
+  M.multiprocessors = device.multiProcessorCount;
+  M.memory.reset(new Array<uint64_t>(bytes / sizeof(uint64_t)));
+  M.sum.reset(new Array<unsigned long long>(1));
+  Fill<<<4 * M.multiprocessors, 512, 0, M.stream>>>(M.memory->size, M.memory->data);
+  CallCuda(cudaGetLastError());
+  {
+    Array<uint64_t> to(M.memory->size);
+
+    for (int k = 0; k < 16; k++) {
+      const double c = M.Time(2, [&] { CallCuda(cudaMemcpyAsync(to.data, M.memory->data, bytes, cudaMemcpyDeviceToDevice, M.stream)); });
+      const double r = M.Time(2, [&] { M.Reading(bytes); });
+
+      if (!k) continue;
+      copy.push_back(2e-3 * (double)bytes / c);
+      read.push_back(1e-3 * (double)bytes / r);
+    }
+  }
+  CallCuda(cudaGetLastError());
+  M.copy = Median(copy);
+  M.read = Median(read);
+  printf("%s, %d multiprocessors, %.0f MiB second-level cache; CUDA %d.%d (driver %d.%d), cuSPARSE %d; %s\n", device.name, M.multiprocessors, device.l2CacheSize / 1048576., runtime / 1000, runtime % 1000 / 10, driver / 1000, driver % 1000 / 10, version, sizeof(AmbScalar) == 8 ? "double" : "float");
+  printf("4 GiB: copied at %.0f GB/s (read and written), read at %.0f GB/s\n", M.copy, M.read);
+}
+
+/* ---- Contenders ---- */
+
+struct Contender {
+  enum Kind {
+    CUSPARSE,
+    AMB,
+    READ
+  } kind;
+  std::string           label, parameters;
+  std::function<void()> run;
+  double                bytes = 0, stored = 0; /* of a product, and of these the matrix; 0: not known */
+  double                us = 0, least = 0, most = 0, host = 0, error = 0;
+  bool                  wrong = false;
+  int                   launches;
+  std::vector<double>   times, rounds;
+};
+
+struct Options {
+  std::vector<std::string> matrices, tries, ops = {"mult"};
+  std::string              csv;
+  int                      rounds = 3, batches = 5;
+
+  bool Asks(const char *op) const { return std::find(ops.begin(), ops.end(), op) != ops.end(); }
+};
+
+/* All in turns, so that what drifts hits all alike; the first part of each turn, which brings back the caches, is not timed */
+static void Race(const Machine &M, const Options &o, std::vector<Contender> &contenders)
+{
+  for (Contender &c : contenders) {
+    (void)M.Time(3, c.run);
+    const double us = M.Time(20, c.run);
+
+    c.launches        = std::max(20, (int)(3000 / us));
+    const auto start  = std::chrono::steady_clock::now();
+    const int  queued = 20;
+    for (int k = 0; k < queued; k++) c.run();
+    c.host = std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / queued;
+    CallCuda(cudaStreamSynchronize(M.stream));
+  }
+  for (int round = 0; round < o.rounds; round++) {
+    for (Contender &c : contenders) {
+      std::vector<double> t;
+
+      (void)M.Time(std::max(c.launches / 4, 3), c.run);
+      for (int b = 0; b < o.batches; b++) t.push_back(M.Time(c.launches, c.run));
+      c.rounds.push_back(Median(t));
+      c.times.insert(c.times.end(), t.begin(), t.end());
+    }
+  }
+  CallCuda(cudaGetLastError());
+  for (Contender &c : contenders) {
+    c.us    = Median(c.times);
+    c.least = *std::min_element(c.rounds.begin(), c.rounds.end());
+    c.most  = *std::max_element(c.rounds.begin(), c.rounds.end());
+  }
+}
+
+/* What a product must give: sums in long double of the values as they are on the device */
+struct Reference {
+  std::vector<AmbScalar>   x, y; /* y as it is before the product */
+  std::vector<long double> z, scale;
+  std::vector<int>         length;
+};
+
+static std::vector<AmbScalar> RandomVector(int64_t n, uint64_t stream)
+{
+  std::vector<AmbScalar> v(n);
+
+#pragma omp parallel for
+  for (int64_t k = 0; k < n; k++) v[k] = (AmbScalar)(2 * MatrixUniform((stream << 40) + (uint64_t)k) - 1);
+  return v;
+}
+
+static Reference MakeReference(const Matrix &A, const std::vector<double> &a, bool add)
+{
+  Reference R;
+
+  R.x = RandomVector(A.n, 1);
+  R.y = add ? RandomVector(A.m, 2) : std::vector<AmbScalar>(A.m, std::numeric_limits<AmbScalar>::quiet_NaN());
+  R.z.resize(A.m);
+  R.scale.resize(A.m);
+  R.length.resize(A.m);
+#pragma omp parallel for schedule(dynamic, 1024)
+  for (int64_t r = 0; r < A.m; r++) {
+    long double z = add ? R.y[r] : 0, scale = fabsl(z);
+
+    for (int k = A.i[r]; k < A.i[r + 1]; k++) {
+      const long double term = (long double)(AmbScalar)a[k] * R.x[A.j[k]];
+
+      z += term;
+      scale += fabsl(term);
+    }
+    R.z[r]      = z;
+    R.scale[r]  = scale;
+    R.length[r] = A.i[r + 1] - A.i[r];
+  }
+  return R;
+}
+
+/* One product into a vector of NaN, or of R.y. The error is in units of what rounding can do. */
+static void Check(const Reference &R, Array<AmbScalar> &y, Contender &c)
+{
+  y.Upload(R.y);
+  c.run();
+  CallCuda(cudaDeviceSynchronize());
+  const std::vector<AmbScalar> z = y.Download();
+
+  for (size_t r = 0; r < z.size(); r++) {
+    const double difference = (double)fabsl((long double)z[r] - R.z[r]), allowed = (double)R.scale[r] * Eps * (R.length[r] + 10);
+    const double error = difference == 0 ? 0 : (allowed > 0 ? difference / allowed : std::numeric_limits<double>::infinity());
+
+    if (std::isnan(error)) c.error = std::numeric_limits<double>::infinity();
+    else c.error = std::max(c.error, error);
+  }
+  c.wrong = !(c.error <= 1);
+}
+
+/* ---- cuSPARSE ---- */
+
+struct CusparseProduct {
+  cusparseSpMatDescr_t matrix;
+  cusparseDnVecDescr_t x, y;
+  cusparseOperation_t  operation;
+  cusparseSpMVAlg_t    algorithm;
+  AmbScalar            alpha  = 1, beta;
+  Array<char>         *buffer = nullptr;
+  bool                 works;
+
+  CusparseProduct(const Machine &M, const DeviceMatrix &A, bool transpose, cusparseSpMVAlg_t alg, bool preprocess, AmbScalar b, const AmbScalar *xa, AmbScalar *ya) :
+    operation(transpose ? CUSPARSE_OPERATION_TRANSPOSE : CUSPARSE_OPERATION_NON_TRANSPOSE), algorithm(alg), beta(b)
+  {
+    size_t bytes = 0;
+
+    CallCusparse(cusparseCreateCsr(&matrix, A.m, A.n, (int64_t)A.j.size, A.i.data, A.j.data, A.a.data, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, Type));
+    CallCusparse(cusparseCreateDnVec(&x, transpose ? A.m : A.n, (void *)xa, Type));
+    CallCusparse(cusparseCreateDnVec(&y, transpose ? A.n : A.m, ya, Type));
+    works = cusparseSpMV_bufferSize(M.cusparse, operation, &alpha, matrix, x, &beta, y, Type, algorithm, &bytes) == CUSPARSE_STATUS_SUCCESS;
+    if (!works) return;
+    buffer = new Array<char>(bytes);
+    if (preprocess) works = cusparseSpMV_preprocess(M.cusparse, operation, &alpha, matrix, x, &beta, y, Type, algorithm, buffer->data) == CUSPARSE_STATUS_SUCCESS;
+  }
+  CusparseProduct(const CusparseProduct &)            = delete;
+  CusparseProduct &operator=(const CusparseProduct &) = delete;
+
+  ~CusparseProduct()
+  {
+    CallCusparse(cusparseDestroyDnVec(x));
+    CallCusparse(cusparseDestroyDnVec(y));
+    CallCusparse(cusparseDestroySpMat(matrix));
+    delete buffer;
+  }
+
+  void Run(const Machine &M) const { CallCusparse(cusparseSpMV(M.cusparse, operation, &alpha, matrix, x, &beta, y, Type, algorithm, buffer->data)); }
+};
+
+/* Both algorithms with and without preprocessing */
+static void AddCusparse(const Machine &M, const DeviceMatrix &A, bool transpose, const char *suffix, AmbScalar beta, const AmbScalar *x, AmbScalar *y, std::vector<Contender> &contenders)
+{
+  for (int k = 0; k < 4; k++) {
+    auto      p = std::make_shared<CusparseProduct>(M, A, transpose, k < 2 ? CUSPARSE_SPMV_CSR_ALG1 : CUSPARSE_SPMV_CSR_ALG2, k % 2, beta, x, y);
+    Contender c;
+
+    c.kind   = Contender::CUSPARSE;
+    c.label  = Text("cusparse%d%s%s", 1 + k / 2, k % 2 ? "p" : "", suffix);
+    c.run    = [&M, p] { p->Run(M); };
+    c.stored = A.Bytes();
+    if (p->works) contenders.push_back(c);
+    else printf("  %s: not supported\n", c.label.c_str());
+  }
+}
+
+/* ---- AMB ---- */
+
+static bool ParseTry(const std::string &text, AmbDeviceParams &p)
+{
+  const struct {
+    const char *key;
+    int        *value;
+  } keys[] = {
+    {"b=",       &p.block_size},
+    {"threads=", &p.threads   },
+    {"steps=",   &p.steps     },
+    {"measure=", &p.measure   }
+  };
+  const char *s = text.c_str();
+
+  p = AmbDeviceParams{};
+  while (*s) {
+    bool known = false;
+
+    for (const auto &k : keys) {
+      const size_t length = strlen(k.key);
+      char        *end;
+
+      if (strncmp(s, k.key, length)) continue;
+      *k.value = (int)strtol(s + length, &end, 10);
+      if (end == s + length || (*end && *end != ',')) return false;
+      s     = *end ? end + 1 : end;
+      known = true;
+      break;
+    }
+    if (!known) return false;
+  }
+  return true;
+}
+
+static void CallAmb(AmbDeviceStatus status)
+{
+  if (status != AMB_DEVICE_SUCCESS) Stop("AMB", AmbDeviceErrorText());
+}
+
+struct Ours {
+  std::string     label;
+  AmbDeviceParams params;
+  AmbDevice      *A  = nullptr;
+  double          us = 0; /* of a product */
+};
+
+static std::string Parameters(const AmbDeviceInfo &info)
+{
+  std::string text = Text("b=%d threads=%d steps=%d", info.block_size, info.threads, info.steps);
+
+  if (info.sorted) text += Text(" scope=%d", info.sort_scope);
+  if (info.row_group) text += Text(" group=%d", info.row_group);
+  text += Text(" tasks=%lld (diagonal %lld, 16 bits %lld, 32 bits %lld; split %lld)", (long long)info.tasks, (long long)info.diagonal, (long long)info.narrow, (long long)info.wide, (long long)info.split);
+  text += Text(" model/stored=%.3f tried=%lld", info.bytes_stored > 0 ? info.bytes_model / info.bytes_stored : 1., (long long)info.tried);
+  return text;
+}
+
+/* ---- Reports ---- */
+
+struct Line {
+  std::string matrix, op;
+  int64_t     m, n, nz;
+  Contender   c;
+  double      copy, ratio, products; /* products: a cost in products of the same contender */
+};
+
+static const Contender *Best(const std::vector<Contender> &contenders, Contender::Kind kind)
+{
+  const Contender *best = nullptr;
+
+  for (const Contender &c : contenders) {
+    if (c.kind == kind && !c.wrong && (!best || c.us < best->us)) best = &c;
+  }
+  return best;
+}
+
+static void Report(const Machine &M, const std::string &matrix, const char *op, const Matrix &A, const std::vector<Contender> &contenders, std::vector<Line> &lines)
+{
+  const Contender *peer = Best(contenders, Contender::CUSPARSE);
+
+  printf("  %-24s %9s %19s %7s %7s %6s %6s %6s %6s\n", op, "us", "rounds", "host us", "GB/s", "%copy", "ratio", "B/nnz", "error");
+  for (const Contender &c : contenders) {
+    const double rate = c.bytes / c.us * 1e-3, ratio = peer ? peer->us / c.us : 0;
+
+    printf("  %-24s %9.2f %9.2f-%9.2f %7.2f ", c.label.c_str(), c.us, c.least, c.most, c.host);
+    if (c.bytes > 0) printf("%7.0f %6.1f ", rate, 100 * rate / M.copy);
+    else printf("%7s %6s ", "-", "-");
+    printf("%6.2f ", ratio);
+    if (c.stored > 0) printf("%6.2f ", c.stored / (double)std::max<size_t>(A.j.size(), 1));
+    else printf("%6s ", "-");
+    if (c.kind == Contender::READ) printf("%6s", "-");
+    else printf("%6.3f", c.error);
+    printf("%s  %s\n", c.wrong ? " WRONG" : "", c.parameters.c_str());
+    lines.push_back({matrix, op, A.m, A.n, (int64_t)A.j.size(), c, M.copy, ratio, 0});
+  }
+  fflush(stdout);
+}
+
+static void ReportCost(const std::string &matrix, const char *op, const Matrix &A, const Contender &c, double products, std::vector<Line> &lines)
+{
+  printf("  %-24s %-20s %9.1f us, %8.1f products%s\n", op, c.label.c_str(), c.us, products, c.wrong ? " WRONG" : "");
+  fflush(stdout);
+  lines.push_back({matrix, op, A.m, A.n, (int64_t)A.j.size(), c, 0, 0, products});
+}
+
+static void WriteCSV(const std::string &name, const std::vector<Line> &lines)
+{
+  FILE *f = fopen(name.c_str(), "w");
+
+  if (!f) Stop("-csv", "cannot open the file");
+  fprintf(f, "matrix,rows,columns,nonzeros,operation,contender,us,least_us,most_us,host_us,bytes,copy_share,over_cusparse,stored_bytes,products,error,wrong,parameters\n");
+  for (const Line &l : lines) {
+    fprintf(f, "\"%s\",%lld,%lld,%lld,\"%s\",\"%s\",%.6g,%.6g,%.6g,%.6g,%.10g,%.6g,%.6g,%.10g,%.6g,%.6g,%d,\"%s\"\n", l.matrix.c_str(), (long long)l.m, (long long)l.n, (long long)l.nz, l.op.c_str(), l.c.label.c_str(), l.c.us, l.c.least, l.c.most, l.c.host,
+            l.c.bytes, l.copy > 0 ? l.c.bytes / l.c.us * 1e-3 / l.copy : 0, l.ratio, l.c.stored, l.products, l.c.error, l.c.wrong, l.c.parameters.c_str());
+  }
+  fclose(f);
+}
+
+static void ReportTable(const std::vector<Line> &lines)
+{
+  std::vector<const Line *> firsts; /* one of each matrix and operation */
+
+  for (const Line &l : lines) {
+    if (l.ratio > 0 && std::none_of(firsts.begin(), firsts.end(), [&](const Line *f) { return f->matrix == l.matrix && f->op == l.op; })) firsts.push_back(&l);
+  }
+  printf("\n%-22s %-9s %10s %9s %-12s %9s %6s %9s %6s  %s\n", "matrix", "operation", "nonzeros", "cusparse", "", "amb", "ratio", "best try", "ratio", "");
+  for (const char *op : {"mult", "multadd", "transpose"}) {
+    double all = 0, least = std::numeric_limits<double>::infinity(), bests = 0;
+    int    count = 0;
+
+    for (const Line *f : firsts) {
+      const Contender *peer = nullptr, *amb = nullptr, *best = nullptr;
+
+      if (f->op != op) continue;
+      for (const Line &l : lines) {
+        if (l.matrix != f->matrix || l.op != op || l.c.wrong) continue;
+        if (l.c.kind == Contender::CUSPARSE && (!peer || l.c.us < peer->us)) peer = &l.c;
+        if (l.c.kind != Contender::AMB) continue;
+        if (l.c.label == "amb") amb = &l.c;
+        else if (!best || l.c.us < best->us) best = &l.c;
+      }
+      if (!peer || !amb) continue;
+      printf("%-22.22s %-9s %10lld %9.2f %-12s %9.2f %6.2f ", f->matrix.c_str(), op, (long long)f->nz, peer->us, peer->label.c_str(), amb->us, peer->us / amb->us);
+      if (best) printf("%9.2f %6.2f  %s", best->us, peer->us / best->us, best->label.c_str());
+      printf("\n");
+      all += log(peer->us / amb->us);
+      bests += log(peer->us / (best ? std::min(best->us, amb->us) : amb->us));
+      least = std::min(least, peer->us / amb->us);
+      count++;
+    }
+    if (count) printf("%-22s %-9s %d matrices: geometric mean %.3f, least %.3f; with the best of all tries %.3f\n", "", op, count, exp(all / count), least, exp(bests / count));
+  }
+}
+
+/* ---- One matrix ---- */
+
+static void Product(const Machine &M, const Options &o, const std::string &name, const char *op, const Matrix &A, const Matrix &reference_matrix, const DeviceMatrix &D, const DeviceMatrix *explicit_transpose, std::vector<Ours> &ours, std::vector<Line> &lines)
+{
+  const bool             add = !strcmp(op, "multadd"), transpose = explicit_transpose != nullptr;
+  const AmbScalar        beta = add ? 1 : 0;
+  const Reference        R    = MakeReference(reference_matrix, reference_matrix.a, add);
+  const AmbDeviceCSR     csr  = D.CSR();
+  Array<AmbScalar>       x(R.x), y(R.y);
+  std::vector<Contender> contenders;
+
+  AddCusparse(M, D, transpose, "", beta, x.data, y.data, contenders);
+  if (transpose) AddCusparse(M, *explicit_transpose, false, "T", beta, x.data, y.data, contenders);
+  for (Ours &u : ours) {
+    AmbDevice    *amb = u.A;
+    AmbScalar    *xa = x.data, *ya = y.data;
+    AmbDeviceInfo info;
+    Contender     c;
+
+    AmbDeviceGetInfo(amb, &info);
+    c.kind       = Contender::AMB;
+    c.label      = u.label;
+    c.parameters = Parameters(info);
+    c.stored     = transpose ? 0 : info.bytes_stored;
+    if (transpose) c.run = [&M, amb, csr, xa, beta, ya] { CallAmb(AmbDeviceMultTranspose(amb, &csr, 1, xa, beta, ya, ya, M.stream)); };
+    else c.run = [&M, amb, csr, xa, beta, ya] { CallAmb(AmbDeviceMult(amb, &csr, 1, xa, beta, ya, ya, M.stream)); };
+    contenders.push_back(c);
+  }
+  for (Contender &c : contenders) {
+    if (c.stored > 0) c.bytes = c.stored + (double)(A.m + A.n + (add ? reference_matrix.m : 0)) * sizeof(AmbScalar);
+  }
+  for (const Contender &amb : contenders) {
+    if (amb.label != "amb" || !(amb.bytes > 0) || amb.bytes > (double)M.memory->size * sizeof(uint64_t)) continue;
+    Contender    c;
+    const size_t bytes = (size_t)amb.bytes;
+
+    c.kind  = Contender::READ;
+    c.label = "read as many bytes";
+    c.bytes = amb.bytes;
+    c.run   = [&M, bytes] { M.Reading(bytes); };
+    contenders.push_back(c);
+    break;
+  }
+  for (Contender &c : contenders) {
+    if (c.kind != Contender::READ) Check(R, y, c);
+  }
+  Race(M, o, contenders);
+  for (Contender &c : contenders) {
+    if (c.kind != Contender::READ) Check(R, y, c);
+  }
+  if (!strcmp(op, "mult")) {
+    for (Ours &u : ours) {
+      for (const Contender &c : contenders) {
+        if (c.kind == Contender::AMB && c.label == u.label) u.us = c.us;
+      }
+    }
+  }
+  Report(M, name, op, reference_matrix, contenders, lines);
+}
+
+static void Conversion(const Machine &M, const std::string &name, const Matrix &A, const DeviceMatrix &D, const std::vector<Ours> &ours, std::vector<Line> &lines)
+{
+  const AmbDeviceCSR csr = D.CSR();
+
+  for (const Ours &u : ours) {
+    for (int measure = 0; measure < 2; measure++) {
+      AmbDeviceParams     params = u.params;
+      AmbDeviceInfo       info   = {};
+      std::vector<double> t;
+      Contender           c;
+
+      params.measure = measure;
+      for (int k = 0; k < 6; k++) {
+        AmbDevice *amb = nullptr;
+
+        CallCuda(cudaDeviceSynchronize());
+        const auto start = std::chrono::steady_clock::now();
+        CallAmb(AmbDeviceCreate(&csr, &params, M.stream, &amb, &info));
+        CallCuda(cudaStreamSynchronize(M.stream));
+        if (k) t.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
+        AmbDeviceDestroy(&amb);
+      }
+      c.kind       = Contender::AMB;
+      c.label      = u.label;
+      c.parameters = Parameters(info) + Text(" extra=%.0f", info.bytes_extra);
+      c.us         = Median(t);
+      c.least      = *std::min_element(t.begin(), t.end());
+      c.most       = *std::max_element(t.begin(), t.end());
+      ReportCost(name, measure ? "convert, measured" : "convert, model", A, c, c.us / u.us, lines);
+    }
+  }
+}
+
+/* New values and back again; the product with the new ones is checked */
+static void Update(const Machine &M, const Options &o, const std::string &name, const Matrix &A, const DeviceMatrix &D, const std::vector<Ours> &ours, std::vector<Line> &lines)
+{
+  std::vector<double> a(A.a.size());
+
+  for (size_t k = 0; k < a.size(); k++) a[k] = A.a[k] * (1 + MatrixUniform((3ULL << 40) + k));
+  const Reference        R = MakeReference(A, a, false);
+  const Array<AmbScalar> values(std::vector<AmbScalar>(a.begin(), a.end()));
+  const AmbDeviceCSR     old = D.CSR();
+  Array<AmbScalar>       x(R.x), y(R.y);
+  AmbDeviceCSR           csr = old;
+  std::vector<Contender> contenders;
+
+  csr.a = values.data;
+  for (const Ours &u : ours) {
+    AmbDevice *amb = u.A;
+    Contender  c;
+
+    c.kind  = Contender::AMB;
+    c.label = u.label;
+    c.run   = [&M, amb, csr] { CallAmb(AmbDeviceUpdate(amb, &csr, M.stream)); };
+    contenders.push_back(c);
+  }
+  Race(M, o, contenders);
+  for (size_t k = 0; k < ours.size(); k++) {
+    AmbDevice *amb = ours[k].A;
+    Contender  product;
+
+    product.run = [&] { CallAmb(AmbDeviceMult(amb, &csr, 1, x.data, 0, nullptr, y.data, M.stream)); };
+    Check(R, y, product);
+    contenders[k].error = product.error;
+    contenders[k].wrong = product.wrong;
+    CallAmb(AmbDeviceUpdate(amb, &old, M.stream));
+    ReportCost(name, "update", A, contenders[k], contenders[k].us / ours[k].us, lines);
+  }
+}
+
+static void OneMatrix(const Machine &M, const Options &o, const std::string &name, std::vector<Line> &lines)
+{
+  Matrix            A;
+  std::vector<Ours> ours(1);
+  const std::string reason = MatrixCreate(name, A);
+  const size_t      slash  = name.rfind('/');
+  std::string       label  = slash == std::string::npos ? name : name.substr(slash + 1);
+
+  if (!reason.empty()) Stop("input", reason.c_str());
+  if (label.size() > 4 && label.substr(label.size() - 4) == ".mtx") label.resize(label.size() - 4);
+  printf("\n%s: %lld x %lld, %lld nonzeros\n", label.c_str(), (long long)A.m, (long long)A.n, (long long)A.j.size());
+  const DeviceMatrix D(A);
+  const AmbDeviceCSR csr = D.CSR();
+
+  ours[0].label  = "amb";
+  ours[0].params = {0, 0, 0, 1};
+  for (const std::string &t : o.tries) {
+    Ours u;
+
+    u.label = t.empty() ? "model" : t;
+    (void)ParseTry(t, u.params);
+    ours.push_back(u);
+  }
+  for (Ours &u : ours) {
+    AmbDeviceInfo info;
+
+    CallAmb(AmbDeviceCreate(&csr, &u.params, M.stream, &u.A, &info));
+  }
+  Product(M, o, label, "mult", A, A, D, nullptr, ours, lines);
+  if (o.Asks("multadd")) Product(M, o, label, "multadd", A, A, D, nullptr, ours, lines);
+  if (o.Asks("update")) Update(M, o, label, A, D, ours, lines);
+  if (o.Asks("convert")) Conversion(M, label, A, D, ours, lines);
+  if (o.Asks("transpose")) {
+    const Matrix       T = MatrixTranspose(A);
+    const DeviceMatrix DT(T);
+
+    Product(M, o, label, "transpose", A, T, D, &DT, ours, lines);
+  }
+  for (Ours &u : ours) AmbDeviceDestroy(&u.A);
+}
+
+static bool ParseOptions(int argc, char **argv, Options &o)
+{
+  for (int k = 1; k < argc; k++) {
+    const std::string word = argv[k];
+    AmbDeviceParams   params;
+
+    if (word[0] != '-') {
+      o.matrices.push_back(word);
+      continue;
+    }
+    if (++k == argc) return false;
+    if (word == "-try") {
+      if (!ParseTry(argv[k], params)) return false;
+      o.tries.push_back(argv[k]);
+    } else if (word == "-ops") {
+      const std::string list = std::string(argv[k]) + ",";
+
+      o.ops.clear();
+      for (size_t begin = 0, end; (end = list.find(',', begin)) != std::string::npos; begin = end + 1) {
+        const std::string op = list.substr(begin, end - begin);
+
+        if (op != "mult" && op != "multadd" && op != "transpose" && op != "convert" && op != "update") return false;
+        o.ops.push_back(op);
+      }
+    } else if (word == "-csv") {
+      o.csv = argv[k];
+    } else if (word == "-rounds") {
+      o.rounds = atoi(argv[k]);
+    } else if (word == "-batches") {
+      o.batches = atoi(argv[k]);
+    } else {
+      return false;
+    }
+  }
+  return !o.matrices.empty() && o.rounds > 0 && o.batches > 0;
+}
+
+int main(int argc, char **argv)
+{
+  Options           o;
+  Machine           M;
+  std::vector<Line> lines;
+
+  if (!ParseOptions(argc, argv, o)) {
+    fprintf(stderr, "spmv [-try b=3,threads=128,steps=16,measure=0]... [-ops mult,multadd,transpose,convert,update] [-rounds 3] [-batches 5] [-csv FILE] MATRIX...\n"
+                    "MATRIX is a Matrix Market file or p5:S p7:S p9:S p27:S elas:S er:SCALE,FACTOR g500:SCALE,FACTOR band:ROWS,WIDTH,ENTRIES\n");
+    return 2;
+  }
+  MachineStart(M);
+  for (const std::string &name : o.matrices) OneMatrix(M, o, name, lines);
+  ReportTable(lines);
+  if (!o.csv.empty()) WriteCSV(o.csv, lines);
+  return std::any_of(lines.begin(), lines.end(), [](const Line &l) { return l.c.wrong; });
+}

@@ -1,0 +1,137 @@
+/*
+   The AMB layout on the device, shared by the kernels that make it and those that use it
+
+   A warp does one task: C = 32/T rows, to each of which T of its lanes belong, lane l to row l mod C. The blocks of a row go to its lanes in turn,
+   one in each step. A block is b contiguous columns of a row; the values of step s are val[(s*b + k)*32 + l] for k < b.
+   Where the blocks of a step begin is told in one of three ways:
+     diagonal  by one number for all lanes, base[s], relative to the row, or to the first of the row_group rows it belongs to;
+     narrow    by base[s] and 16 bits for each lane;
+     wide      by 32 bits for each lane.
+   A slot is a place among the rows: the row itself or, where rows are sorted, the row that perm[] puts there, among those of its scope.
+   32 slots, a chunk, are laid out together: they share T and the kind. A row of more entries than a warp takes in the most steps a task may have is
+   split into pieces, a task each, whose sums are added in their order by the task that ends last. In a split row no block goes past a multiple of
+   that many steps, counted in entries, so that the lanes can look at such runs apart.
+*/
+#pragma once
+
+#include <cuda_runtime.h>
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  #error petsc-amb needs a GPU of compute capability 8.0 or newer: build PETSc for it, or use -mat_amb_device cpu
+#endif
+
+#include "ambcuda.h"
+
+#define AMB_WARP      32
+#define AMB_ALL       0xffffffffu
+#define AMB_MAX_BLOCK 10
+#define AMB_SCOPE     32768 /* rows a 15-bit offset tells apart */
+
+enum {
+  AMB_DIAGONAL,
+  AMB_NARROW,
+  AMB_WIDE
+};
+
+/* steps in the lowest 16 bits of what, then log2 T, the kind, and whether slot is an index of split[] */
+typedef struct {
+  unsigned step, idx, slot, what;
+} AmbTask;
+
+#define AMB_TASK(steps, logt, kind, split) ((unsigned)(steps) | (unsigned)(logt) << 16 | (unsigned)(kind) << 19 | (unsigned)(split) << 21)
+#define AMB_TASK_STEPS(what)               ((what)&0xffffu)
+#define AMB_TASK_LOGT(what)                ((what) >> 16 & 7u)
+#define AMB_TASK_KIND(what)                ((what) >> 19 & 3u)
+#define AMB_TASK_SPLIT(what)               ((what) >> 21 & 1u)
+
+typedef struct {
+  unsigned slot, pieces, task, partial; /* its first task, and where its sums go */
+} AmbSplit;
+
+/* Of one chunk, or of all before it */
+typedef struct {
+  unsigned task, step, idx, split, partial; /* idx in units of 32 indices of 16 bits */
+} AmbCount;
+
+/* What the kernels see */
+typedef struct {
+  int            m, n, block_size, row_group;
+  int            steps; /* of a task, at most, unless its rows have a lane each */
+  unsigned       nchunk, ntask;
+  AmbTask       *task;
+  AmbSplit      *split;
+  unsigned      *arrived; /* of each split row: how many of its tasks have ended */
+  AmbScalar     *partial;
+  uint16_t      *perm; /* NULL if rows are not sorted */
+  int           *base;
+  uint16_t      *idx;
+  AmbScalar     *val;
+  int           *map;   /* of each value, the entry it comes from or -1; NULL until new values are asked for */
+  AmbCount      *count; /* of all chunks before, for new values */
+  unsigned char *shape; /* of each chunk: log2 T, kind * 8 */
+} AmbLayout;
+
+/* A CSR as the kernels read it; entry k has the value a[from[k]], or a[k] if from is NULL */
+typedef struct {
+  const int       *i, *j;
+  const AmbScalar *a;
+  const int       *from;
+} AmbArrays;
+
+struct _AmbDevice {
+  AmbLayout     layout;
+  AmbDeviceInfo info;
+  void         *memory;  /* all arrays of the layout */
+  int           deep;    /* which of two kernels */
+  int           early;   /* the device can start a kernel before the last has ended */
+  int           written; /* the layout is newer than the last product */
+  AmbDevice    *transposed;
+  int           transposed_stale;
+  AmbArrays     transpose; /* of the transposed matrix, all but a */
+  void         *transpose_memory;
+};
+
+/* The first failed call is kept for AmbDeviceErrorText() */
+AmbDeviceStatus AmbDeviceFailed(cudaError_t, const char call[]);
+#define AMB_CUDA(call) \
+  do { \
+    const cudaError_t amb_error_ = (call); \
+    if (amb_error_ != cudaSuccess) return AmbDeviceFailed(amb_error_, #call); \
+  } while (0)
+#define AMB_CALL(call) \
+  do { \
+    const AmbDeviceStatus amb_status_ = (call); \
+    if (amb_status_ != AMB_DEVICE_SUCCESS) return amb_status_; \
+  } while (0)
+
+AmbDeviceStatus AmbDeviceLaunch(const AmbLayout *, int threads, int deep, int early, const AmbArrays *, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, cudaStream_t);
+AmbDeviceStatus AmbDeviceConvert(const AmbDeviceCSR *, const int *from, const AmbDeviceParams *, cudaStream_t, AmbDevice **);
+AmbDeviceStatus AmbDeviceTranspose(AmbDevice *, const AmbDeviceCSR *, cudaStream_t);
+AmbDeviceStatus AmbDeviceFill(const AmbLayout *, const AmbArrays *, cudaStream_t);
+AmbDeviceStatus AmbDeviceRefill(const AmbLayout *, size_t n, const AmbScalar *a, cudaStream_t);
+
+static __device__ inline AmbScalar AmbEntry(const AmbArrays &A, int k)
+{
+  return A.a[A.from ? A.from[k] : k];
+}
+
+/* The row at a slot */
+static __device__ inline int AmbRowAt(const uint16_t *perm, unsigned slot)
+{
+  return perm ? (int)(slot & ~(AMB_SCOPE - 1u)) + perm[slot] : (int)slot;
+}
+
+/* What the traffic model counts in sampled chunks, for every block size, in bytes */
+#define AMB_GROUPS 3 /* row groups of 1, 2 and 3 rows are considered */
+typedef struct {
+  unsigned long long sorted;              /* rows sorted by length */
+  unsigned long long natural[AMB_GROUPS]; /* rows in their order */
+} AmbSample;
+
+typedef struct {
+  int first, last, steps[AMB_MAX_BLOCK + 1]; /* block sizes, and the steps of a task for each */
+} AmbSampleSizes;
+
+AmbDeviceStatus AmbDeviceSample(const AmbDeviceCSR *, const AmbSampleSizes *, AmbSample *device, int windows, cudaStream_t);
+AmbDeviceStatus AmbDeviceCount(const AmbDeviceCSR *, int block_size, int steps, int *blocks, unsigned *bad, cudaStream_t);
+AmbDeviceStatus AmbDeviceKeys(int64_t m, const int *blocks, unsigned *key, uint16_t *row, cudaStream_t);
+AmbDeviceStatus AmbDevicePlan(const AmbLayout *, const AmbArrays *, const int *blocks, cudaStream_t);

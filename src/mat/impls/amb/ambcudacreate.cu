@@ -1,0 +1,530 @@
+/*
+   Conversion from CSR to the AMB format on a CUDA device: the choice of parameters, by the traffic model and by timing, and the arrays
+*/
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+
+#include "ambcuda.cuh"
+
+#define WINDOWS     2048   /* of 32 rows, that the traffic model looks at, at most */
+#define LANES       135168 /* threads that keep a large chip busy: 132 multiprocessors, 1024 each */
+#define MOST_STEPS  64
+#define LEAST_STEPS 8
+#define TRIAL       5    /* products timed for a set of parameters, after one that is not */
+#define GAIN        0.98 /* of the time, below which another set is taken for faster */
+#define MOST_TRIED  36   /* products spent on this, at most */
+#define BUDGET      250  /* products, in time, after which no other layout is tried */
+#define NEAR        1.12 /* bytes of another block size, over those of the best, with which it is tried too */
+#define NEAR_ORDER  1.3  /* the same for rows in the other order */
+
+static thread_local char error_text[256] = "";
+
+const char *AmbDeviceErrorText(void)
+{
+  return error_text;
+}
+
+AmbDeviceStatus AmbDeviceFailed(cudaError_t error, const char call[])
+{
+  const char *open = strchr(call, '(');
+
+  snprintf(error_text, sizeof(error_text), "%.*s: %s", open ? (int)(open - call) : 200, call, cudaGetErrorString(error));
+  (void)cudaGetLastError(); /* or the next check would find it */
+  return error == cudaErrorMemoryAllocation ? AMB_DEVICE_OUT_OF_MEMORY : AMB_DEVICE_ERROR;
+}
+
+/* Arrays one after the other in one allocation: asked for twice, first to learn the size */
+typedef struct {
+  char  *memory;
+  size_t used;
+} Arena;
+
+template <typename T>
+static void Take(Arena *arena, T **array, size_t n)
+{
+  *array = arena->memory ? (T *)(arena->memory + arena->used) : NULL;
+  arena->used += (n * sizeof(T) + 255) / 256 * 256;
+}
+
+static AmbDeviceStatus ArenaAllocate(Arena *arena)
+{
+  AMB_CUDA(cudaMalloc(&arena->memory, arena->used ? arena->used : 1));
+  arena->used = 0;
+  return AMB_DEVICE_SUCCESS;
+}
+
+typedef struct {
+  int    block_size, steps, sorted, row_group;
+  double bytes;
+} Choice;
+
+/* What a conversion needs besides its result */
+typedef struct {
+  Arena      arena;
+  AmbSample *sample;
+  int       *blocks;
+  unsigned  *bad, *key, *key_sorted;
+  uint16_t  *row, *perm;
+  AmbCount  *count;
+  char      *cub;
+  size_t     cub_size;
+} Workspace;
+
+struct AddCounts {
+  __host__ __device__ AmbCount operator()(const AmbCount &a, const AmbCount &b) const
+  {
+    const AmbCount c = {a.task + b.task, a.step + b.step, a.idx + b.idx, a.split + b.split, a.partial + b.partial};
+
+    return c;
+  }
+};
+
+static unsigned Chunks(int64_t m)
+{
+  return (unsigned)((m + AMB_WARP - 1) / AMB_WARP);
+}
+
+static AmbDeviceStatus WorkspaceCreate(int64_t m, cudaStream_t stream, Workspace *w)
+{
+  const AmbCount zero = {0, 0, 0, 0, 0};
+  size_t         scan = 0, sort = 0;
+
+  memset(w, 0, sizeof(*w));
+  AMB_CUDA(cub::DeviceScan::ExclusiveScan(NULL, scan, w->count, w->count, AddCounts(), zero, (int)Chunks(m) + 1, stream));
+  AMB_CUDA(cub::DeviceRadixSort::SortPairs(NULL, sort, w->key, w->key_sorted, w->row, w->perm, (int)m, 0, 32, stream));
+  w->cub_size = scan > sort ? scan : sort;
+  for (int pass = 0; pass < 2; pass++) {
+    Take(&w->arena, &w->sample, AMB_MAX_BLOCK + 1);
+    Take(&w->arena, &w->bad, 1);
+    Take(&w->arena, &w->blocks, m);
+    Take(&w->arena, &w->key, m);
+    Take(&w->arena, &w->key_sorted, m);
+    Take(&w->arena, &w->row, m);
+    Take(&w->arena, &w->perm, m);
+    Take(&w->arena, &w->count, Chunks(m) + 1);
+    Take(&w->arena, &w->cub, w->cub_size);
+    if (pass == 0) AMB_CALL(ArenaAllocate(&w->arena));
+  }
+  return AMB_DEVICE_SUCCESS;
+}
+
+/* Rows are shared by as many threads as the chip needs to be busy */
+static int StepsFor(const AmbDeviceCSR *csr, int b)
+{
+  const int64_t steps = (csr->nz / b + LANES - 1) / LANES;
+  int           power = LEAST_STEPS;
+
+  while (power < steps && power < MOST_STEPS) power *= 2;
+  return power;
+}
+
+/* The bytes of every block size, and of rows in their order or sorted, from some of the chunks; the best come first */
+static AmbDeviceStatus Model(const AmbDeviceCSR *csr, const AmbDeviceParams *params, Workspace *w, cudaStream_t stream, Choice choice[2 * AMB_MAX_BLOCK], int *nchoice)
+{
+  const int      windows = (int)(Chunks(csr->m) < WINDOWS ? Chunks(csr->m) : WINDOWS);
+  const double   scale   = (double)Chunks(csr->m) / windows;
+  AmbSample      sample[AMB_MAX_BLOCK + 1];
+  AmbSampleSizes sizes;
+
+  sizes.last = csr->n < 1 ? 1 : csr->n < AMB_MAX_BLOCK ? (int)csr->n : AMB_MAX_BLOCK; /* a block does not leave the matrix */
+  if (params->block_size && params->block_size < sizes.last) sizes.last = params->block_size;
+  sizes.first = params->block_size ? sizes.last : 1;
+  for (int b = sizes.first; b <= sizes.last; b++) sizes.steps[b] = params->steps ? params->steps : StepsFor(csr, b);
+  memset(sample, 0, sizeof(sample));
+  if (windows) {
+    AMB_CUDA(cudaMemsetAsync(w->sample, 0, sizeof(sample), stream));
+    AMB_CALL(AmbDeviceSample(csr, &sizes, w->sample, windows, stream));
+    AMB_CUDA(cudaMemcpyAsync(sample, w->sample, sizeof(sample), cudaMemcpyDeviceToHost, stream));
+    AMB_CUDA(cudaStreamSynchronize(stream));
+  }
+  *nchoice = 0;
+  for (int b = sizes.first; b <= sizes.last; b++) {
+    for (int sorted = 0; sorted < 2; sorted++) {
+      Choice c = {b, sizes.steps[b], sorted, 1, 0};
+      int    k;
+
+      if (sorted) c.bytes = sample[b].sorted * scale + sizeof(uint16_t) * (double)csr->m;
+      else {
+        for (int g = 1; g < AMB_GROUPS; g++) {
+          if (sample[b].natural[g] < sample[b].natural[c.row_group - 1]) c.row_group = g + 1;
+        }
+        c.bytes = sample[b].natural[c.row_group - 1] * scale;
+      }
+      for (k = *nchoice; k > 0 && choice[k - 1].bytes > c.bytes; k--) choice[k] = choice[k - 1];
+      choice[k] = c;
+      (*nchoice)++;
+    }
+  }
+  return AMB_DEVICE_SUCCESS;
+}
+
+static void LayoutArrays(Arena *arena, const AmbCount *n, int sorted, AmbLayout *L)
+{
+  Take(arena, &L->task, n->task);
+  if (n->split) {
+    Take(arena, &L->split, n->split);
+    Take(arena, &L->arrived, n->split);
+    Take(arena, &L->partial, n->partial);
+  }
+  if (sorted) Take(arena, &L->perm, (size_t)L->m);
+  Take(arena, &L->base, n->step);
+  Take(arena, &L->idx, (size_t)AMB_WARP * n->idx);
+  Take(arena, &L->val, (size_t)AMB_WARP * L->block_size * n->step);
+  Take(arena, &L->count, (size_t)L->nchunk + 1);
+  Take(arena, &L->shape, (size_t)L->nchunk);
+}
+
+static __global__ void CountKinds(AmbLayout A, unsigned long long *kind)
+{
+  const unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (t >= A.ntask) return;
+  atomicAdd(kind + AMB_TASK_KIND(A.task[t].what), 1ull);
+  if (AMB_TASK_SPLIT(A.task[t].what)) atomicAdd(kind + 3, 1ull);
+}
+
+/* Figures for those who ask */
+static AmbDeviceStatus Describe(const Workspace *w, const Choice *choice, const AmbCount *n, AmbDevice *A, cudaStream_t stream)
+{
+  AmbDeviceInfo     *info = &A->info;
+  unsigned long long kind[4];
+
+  if (n->task) {
+    AMB_CUDA(cudaMemsetAsync(w->sample, 0, sizeof(kind), stream));
+    CountKinds<<<(n->task + 255) / 256, 256, 0, stream>>>(A->layout, (unsigned long long *)w->sample);
+    AMB_CUDA(cudaPeekAtLastError());
+    AMB_CUDA(cudaMemcpyAsync(kind, w->sample, sizeof(kind), cudaMemcpyDeviceToHost, stream));
+    AMB_CUDA(cudaStreamSynchronize(stream));
+    info->diagonal = (int64_t)kind[AMB_DIAGONAL];
+    info->narrow   = (int64_t)kind[AMB_NARROW];
+    info->wide     = (int64_t)kind[AMB_WIDE];
+    info->split    = (int64_t)kind[3];
+  }
+  info->block_size    = choice->block_size;
+  info->steps         = choice->steps;
+  info->sorted        = choice->sorted;
+  info->sort_scope    = AMB_SCOPE;
+  info->row_group     = choice->row_group;
+  info->tasks         = n->task;
+  info->bytes_model   = choice->bytes;
+  info->stored_values = (double)n->step * AMB_WARP * choice->block_size;
+  info->bytes_stored  = info->stored_values * sizeof(AmbScalar) + (double)n->idx * AMB_WARP * sizeof(uint16_t) + (double)n->step * sizeof(int) + (double)n->task * sizeof(AmbTask) + (choice->sorted ? (double)A->layout.m * sizeof(uint16_t) : 0);
+  return AMB_DEVICE_SUCCESS;
+}
+
+static AmbDeviceStatus Build(const AmbDeviceCSR *csr, const int *from, const Choice *choice, Workspace *w, cudaStream_t stream, AmbDevice *A)
+{
+  const AmbArrays arrays = {csr->i, csr->j, csr->a, from};
+  const AmbCount  zero   = {0, 0, 0, 0, 0};
+  AmbLayout      *L      = &A->layout;
+  AmbCount        total  = {0, 0, 0, 0, 0};
+  Arena           arena  = {NULL, 0};
+  AmbLayout       plan;
+  unsigned        bad;
+
+  L->m          = (int)csr->m;
+  L->n          = (int)csr->n;
+  L->block_size = choice->block_size;
+  L->row_group  = choice->row_group;
+  L->steps      = choice->steps;
+  L->nchunk     = Chunks(csr->m);
+  if (!L->nchunk) return Describe(w, choice, &total, A, stream);
+  AMB_CUDA(cudaMemsetAsync(w->bad, 0, sizeof(*w->bad), stream));
+  AMB_CALL(AmbDeviceCount(csr, choice->block_size, choice->steps, w->blocks, w->bad, stream));
+  if (choice->sorted) {
+    AMB_CALL(AmbDeviceKeys(csr->m, w->blocks, w->key, w->row, stream));
+    AMB_CUDA(cub::DeviceRadixSort::SortPairs(w->cub, w->cub_size, w->key, w->key_sorted, w->row, w->perm, L->m, 0, 32, stream));
+  }
+  /* planned in the workspace: the sizes of the arrays are not known before */
+  plan       = *L;
+  plan.perm  = choice->sorted ? w->perm : NULL;
+  plan.count = w->count;
+  plan.shape = (unsigned char *)w->key;
+  AMB_CUDA(cudaMemsetAsync(w->count + L->nchunk, 0, sizeof(*w->count), stream));
+  AMB_CALL(AmbDevicePlan(&plan, &arrays, w->blocks, stream));
+  AMB_CUDA(cub::DeviceScan::ExclusiveScan(w->cub, w->cub_size, w->count, w->count, AddCounts(), zero, (int)L->nchunk + 1, stream));
+  AMB_CUDA(cudaMemcpyAsync(&total, w->count + L->nchunk, sizeof(total), cudaMemcpyDeviceToHost, stream));
+  AMB_CUDA(cudaMemcpyAsync(&bad, w->bad, sizeof(bad), cudaMemcpyDeviceToHost, stream));
+  AMB_CUDA(cudaStreamSynchronize(stream));
+  if (bad) return AMB_DEVICE_NOT_ASCENDING;
+  LayoutArrays(&arena, &total, choice->sorted, L);
+  AMB_CALL(ArenaAllocate(&arena));
+  A->memory = arena.memory;
+  L->ntask  = total.task;
+  LayoutArrays(&arena, &total, choice->sorted, L);
+  A->info.bytes_extra = (double)arena.used;
+  if (choice->sorted) AMB_CUDA(cudaMemcpyAsync(L->perm, w->perm, sizeof(*L->perm) * (size_t)L->m, cudaMemcpyDeviceToDevice, stream));
+  AMB_CUDA(cudaMemcpyAsync(L->count, w->count, sizeof(*L->count) * ((size_t)L->nchunk + 1), cudaMemcpyDeviceToDevice, stream));
+  AMB_CUDA(cudaMemcpyAsync(L->shape, plan.shape, L->nchunk, cudaMemcpyDeviceToDevice, stream));
+  AMB_CALL(AmbDeviceFill(L, &arrays, stream));
+  AMB_CALL(Describe(w, choice, &total, A, stream));
+  A->info.bytes_extra -= A->info.bytes_stored;
+  return AMB_DEVICE_SUCCESS;
+}
+
+void AmbDeviceDestroy(AmbDevice **A)
+{
+  if (!*A) return;
+  AmbDeviceDestroy(&(*A)->transposed);
+  (void)cudaFree((*A)->memory);
+  (void)cudaFree((*A)->layout.map);
+  (void)cudaFree((*A)->transpose_memory);
+  free(*A);
+  *A = NULL;
+}
+
+static AmbDeviceStatus Converted(const AmbDeviceCSR *csr, const int *from, const Choice *choice, Workspace *w, cudaStream_t stream, AmbDevice **A)
+{
+  AmbDeviceStatus status;
+  int             device, major;
+
+  *A = (AmbDevice *)calloc(1, sizeof(**A));
+  if (!*A) return AMB_DEVICE_OUT_OF_MEMORY;
+  status = Build(csr, from, choice, w, stream, *A);
+  if (status != AMB_DEVICE_SUCCESS) {
+    AmbDeviceDestroy(A);
+    return status;
+  }
+  (*A)->early        = cudaGetDevice(&device) == cudaSuccess && cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess && major >= 9;
+  (*A)->written      = 1;
+  (*A)->info.threads = 128;
+  (*A)->deep         = choice->block_size > 2 || (*A)->info.stored_values > 16. * AMB_WARP * choice->block_size * (double)(*A)->info.tasks;
+  return AMB_DEVICE_SUCCESS;
+}
+
+/* What a trial needs */
+typedef struct {
+  const AmbDeviceCSR *csr;
+  const AmbArrays    *arrays;
+  AmbScalar          *x, *z;
+  cudaEvent_t         begin, end;
+  cudaStream_t        stream;
+  int                 tried;
+  double              start, conversion; /* seconds: when all began, and what one conversion takes */
+} Trial;
+
+static double Seconds(void)
+{
+  struct timespec t;
+
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static AmbDeviceStatus TrialCreate(const AmbDeviceCSR *csr, const AmbArrays *arrays, cudaStream_t stream, Trial *t)
+{
+  t->csr    = csr;
+  t->arrays = arrays;
+  t->stream = stream;
+  AMB_CUDA(cudaMalloc(&t->x, sizeof(*t->x) * (size_t)(csr->n + csr->m + 1)));
+  t->z = t->x + csr->n;
+  AMB_CUDA(cudaMemsetAsync(t->x, 0, sizeof(*t->x) * (size_t)csr->n, stream));
+  AMB_CUDA(cudaEventCreate(&t->begin));
+  AMB_CUDA(cudaEventCreate(&t->end));
+  return AMB_DEVICE_SUCCESS;
+}
+
+static void TrialDestroy(Trial *t)
+{
+  if (t->begin) (void)cudaEventDestroy(t->begin);
+  if (t->end) (void)cudaEventDestroy(t->end);
+  (void)cudaFree(t->x);
+}
+
+static AmbDeviceStatus TrialTime(Trial *t, const AmbDevice *A, int threads, int deep, float *time)
+{
+  for (int k = 0; k <= TRIAL; k++) {
+    if (k == 1) AMB_CUDA(cudaEventRecord(t->begin, t->stream));
+    AMB_CALL(AmbDeviceLaunch(&A->layout, threads, deep, k && A->early, t->arrays, 1, t->x, 0, NULL, t->z, t->stream));
+  }
+  AMB_CUDA(cudaEventRecord(t->end, t->stream));
+  AMB_CUDA(cudaEventSynchronize(t->end));
+  AMB_CUDA(cudaEventElapsedTime(time, t->begin, t->end));
+  t->tried += TRIAL + 1;
+  return AMB_DEVICE_SUCCESS;
+}
+
+/* The kernel and the thread-block size, for a layout that is given */
+static AmbDeviceStatus TuneKernel(Trial *t, int threads, AmbDevice *A, float *best)
+{
+  const int sizes[] = {128, 64, 256};
+  float     time;
+
+  A->info.threads = threads ? threads : sizes[0];
+  AMB_CALL(TrialTime(t, A, A->info.threads, A->deep, best));
+  AMB_CALL(TrialTime(t, A, A->info.threads, !A->deep, &time));
+  if (time < GAIN * *best) {
+    *best   = time;
+    A->deep = !A->deep;
+  }
+  for (int k = 1; k < 3 && !threads; k++) {
+    AMB_CALL(TrialTime(t, A, sizes[k], A->deep, &time));
+    if (time < GAIN * *best) {
+      *best           = time;
+      A->info.threads = sizes[k];
+    }
+  }
+  return AMB_DEVICE_SUCCESS;
+}
+
+/* Converts once more, unless it has taken too long already, and keeps what is faster */
+static AmbDeviceStatus TryChoice(Trial *t, const Choice *choice, Workspace *w, AmbDevice **A, float *best)
+{
+  AmbDevice      *other;
+  AmbDeviceStatus status;
+  float           time;
+
+  if (t->tried + TRIAL + 1 > MOST_TRIED || Seconds() - t->start + t->conversion > BUDGET * 1e-3 / TRIAL * *best) return AMB_DEVICE_SUCCESS;
+  status = Converted(t->csr, t->arrays->from, choice, w, t->stream, &other);
+
+  if (status == AMB_DEVICE_OUT_OF_MEMORY || status == AMB_DEVICE_TOO_LARGE) return AMB_DEVICE_SUCCESS;
+  AMB_CALL(status);
+  other->info.threads = (*A)->info.threads;
+  other->deep         = (*A)->deep;
+  status              = TrialTime(t, other, other->info.threads, other->deep, &time);
+  if (status == AMB_DEVICE_SUCCESS && time < GAIN * *best) {
+    AmbDevice *slower = *A;
+
+    *best = time;
+    *A    = other;
+    other = slower;
+  }
+  AmbDeviceDestroy(&other);
+  return status;
+}
+
+/* Starts from the best by the model: the kernel, then longer tasks, then rows in the other order, then the next block size, where these are near */
+static AmbDeviceStatus Tune(Trial *t, const AmbDeviceParams *params, const Choice *choice, int nchoice, Workspace *w, AmbDevice **A)
+{
+  Choice best = choice[0];
+  float  time, before;
+
+  AMB_CALL(TuneKernel(t, params->threads, *A, &time));
+  before = time;
+  if (!params->steps && best.steps < MOST_STEPS && (*A)->info.tasks > (*A)->layout.nchunk) {
+    Choice longer = best;
+
+    longer.steps *= 2;
+    AMB_CALL(TryChoice(t, &longer, w, A, &time));
+    if (time < before) best.steps *= 2;
+  }
+  for (int order = 1; order >= 0; order--) {
+    for (int k = 1; k < nchoice; k++) {
+      Choice other = choice[k];
+
+      if ((other.block_size == best.block_size) != order || other.bytes > (order ? NEAR_ORDER : NEAR) * best.bytes) continue;
+      if (other.block_size == best.block_size) other.steps = best.steps;
+      before = time;
+      AMB_CALL(TryChoice(t, &other, w, A, &time));
+      if (time < before) best = other;
+      break;
+    }
+  }
+  return AMB_DEVICE_SUCCESS;
+}
+
+AmbDeviceStatus AmbDeviceConvert(const AmbDeviceCSR *csr, const int *from, const AmbDeviceParams *params, cudaStream_t stream, AmbDevice **A)
+{
+  const AmbArrays arrays = {csr->i, csr->j, csr->a, from};
+  Choice          choice[2 * AMB_MAX_BLOCK];
+  int             nchoice = 0;
+  Workspace       w;
+  Trial           trial = {};
+  AmbDeviceStatus status;
+
+  *A          = NULL;
+  trial.start = Seconds();
+  if (csr->m > INT_MAX || csr->n > INT_MAX || csr->nz > INT_MAX) return AMB_DEVICE_TOO_LARGE;
+  status = WorkspaceCreate(csr->m, stream, &w);
+  if (status == AMB_DEVICE_SUCCESS) status = Model(csr, params, &w, stream, choice, &nchoice);
+  if (status == AMB_DEVICE_SUCCESS) status = Converted(csr, from, &choice[0], &w, stream, A);
+  trial.conversion = Seconds() - trial.start;
+  if (status == AMB_DEVICE_SUCCESS && params->threads) (*A)->info.threads = params->threads;
+  if (status == AMB_DEVICE_SUCCESS && params->measure && csr->nz) {
+    status = TrialCreate(csr, &arrays, stream, &trial);
+    if (status == AMB_DEVICE_SUCCESS) status = Tune(&trial, params, choice, nchoice, &w, A);
+    else if (status == AMB_DEVICE_OUT_OF_MEMORY) status = AMB_DEVICE_SUCCESS;
+    TrialDestroy(&trial);
+    (*A)->info.tried = trial.tried;
+  }
+  (void)cudaFree(w.arena.memory);
+  if (status != AMB_DEVICE_SUCCESS) AmbDeviceDestroy(A);
+  return status;
+}
+
+AmbDeviceStatus AmbDeviceCreate(const AmbDeviceCSR *csr, const AmbDeviceParams *params, AmbStream stream, AmbDevice **A, AmbDeviceInfo *info)
+{
+  AMB_CALL(AmbDeviceConvert(csr, NULL, params, stream, A));
+  if (info) *info = (*A)->info;
+  return AMB_DEVICE_SUCCESS;
+}
+
+/* The first time, a map is made; without memory for it everything is stored anew */
+static AmbDeviceStatus Renew(AmbDevice *A, const AmbArrays *arrays, cudaStream_t stream)
+{
+  const size_t n   = (size_t)A->info.stored_values;
+  int         *map = NULL;
+
+  A->written = 1;
+  if (!A->layout.map) {
+    const cudaError_t error = cudaMalloc(&map, sizeof(*map) * (n ? n : 1));
+
+    if (error == cudaErrorMemoryAllocation) {
+      (void)cudaGetLastError();
+      return AmbDeviceFill(&A->layout, arrays, stream);
+    }
+    AMB_CUDA(error);
+    A->layout.map = map;
+    A->info.bytes_extra += sizeof(*map) * (double)n;
+    AMB_CALL(AmbDeviceFill(&A->layout, arrays, stream));
+  }
+  return AmbDeviceRefill(&A->layout, n, arrays->a, stream);
+}
+
+AmbDeviceStatus AmbDeviceUpdate(AmbDevice *A, const AmbDeviceCSR *csr, AmbStream stream)
+{
+  const AmbArrays arrays = {csr->i, csr->j, csr->a, NULL};
+
+  A->transposed_stale = 1;
+  return Renew(A, &arrays, stream);
+}
+
+static AmbDeviceStatus Product(AmbDevice *A, const AmbArrays *arrays, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, cudaStream_t stream)
+{
+  const int early = A->early && !A->written;
+
+  A->written = 0;
+  return AmbDeviceLaunch(&A->layout, A->info.threads, A->deep, early, arrays, alpha, x, beta, y, z, stream);
+}
+
+AmbDeviceStatus AmbDeviceMult(AmbDevice *A, const AmbDeviceCSR *csr, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, AmbStream stream)
+{
+  const AmbArrays arrays = {csr->i, csr->j, csr->a, NULL};
+
+  return Product(A, &arrays, alpha, x, beta, y, z, stream);
+}
+
+AmbDeviceStatus AmbDeviceMultTranspose(AmbDevice *A, const AmbDeviceCSR *csr, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, AmbStream stream)
+{
+  AmbArrays arrays;
+
+  if (!A->transposed) AMB_CALL(AmbDeviceTranspose(A, csr, stream));
+  arrays   = A->transpose;
+  arrays.a = csr->a;
+  if (A->transposed_stale) {
+    AMB_CALL(Renew(A->transposed, &arrays, stream));
+    A->transposed_stale = 0;
+  }
+  return Product(A->transposed, &arrays, alpha, x, beta, y, z, stream);
+}
+
+void AmbDeviceGetInfo(const AmbDevice *A, AmbDeviceInfo *info)
+{
+  *info = A->info;
+}

@@ -1,0 +1,600 @@
+/*
+   The kernels that lay a matrix out in the AMB format on the device: the traffic model, the shape of every chunk, and filling it
+
+   Rows are walked by a lane each, the 32 rows of a chunk side by side. A split row is looked at by the whole warp, a run by each lane.
+*/
+#include <limits.h>
+
+#include "ambcuda.cuh"
+
+#define THREADS       128 /* of a thread block here */
+#define MODEL_ENTRIES 256 /* of a row, which the model looks at */
+
+static unsigned Blocks(int64_t warps)
+{
+  return (unsigned)((warps * AMB_WARP + THREADS - 1) / THREADS);
+}
+
+/* A part of a row that is being walked */
+typedef struct {
+  const int *j;
+  int        k, end;
+} Walk;
+
+static __device__ inline int WarpMax(int v)
+{
+  return __reduce_max_sync(AMB_ALL, v);
+}
+
+static __device__ inline unsigned WarpSum(unsigned v)
+{
+  return __reduce_add_sync(AMB_ALL, v);
+}
+
+/* The sum of the lanes before this one; *total is that of all */
+static __device__ inline unsigned WarpScan(unsigned v, unsigned *total)
+{
+  const unsigned lane = threadIdx.x % AMB_WARP;
+  unsigned       sum  = v;
+
+  for (unsigned d = 1; d < AMB_WARP; d *= 2) {
+    const unsigned other = __shfl_up_sync(AMB_ALL, sum, d);
+
+    if (lane >= d) sum += other;
+  }
+  *total = __shfl_sync(AMB_ALL, sum, AMB_WARP - 1);
+  return sum - v;
+}
+
+/* Where the block that begins with entry k begins: not so far right that it would leave the matrix */
+static __device__ inline int BlockColumn(int col, int n, int b)
+{
+  return min(col, n - b);
+}
+
+/* Goes past the entries in columns less than col */
+static __device__ inline void Skip(Walk *w, int col)
+{
+  while (w->k < w->end && w->j[w->k] < col) w->k++;
+}
+
+static __device__ int CountBlocks(Walk w, int n, int b)
+{
+  int count = 0;
+
+  if (b == 1) return w.end - w.k;
+  while (w.k < w.end) {
+    Skip(&w, BlockColumn(w.j[w.k], n, b) + b);
+    count++;
+  }
+  return count;
+}
+
+/* This lane's run of the piece of a split row that begins with entry k */
+static __device__ inline Walk LaneRun(const int *j, int k, int end, int steps)
+{
+  Walk w;
+
+  w.j   = j;
+  w.k   = min(k + (int)(threadIdx.x % AMB_WARP) * steps, end);
+  w.end = min(w.k + steps, end);
+  return w;
+}
+
+/* Entries of a piece */
+static __device__ inline int Piece(int steps)
+{
+  return AMB_WARP * steps;
+}
+
+/* Every diagonal of the chunk once: the next one, relative to group, or INT_MAX when there are no more */
+static __device__ inline int NextDiagonal(const Walk *w, int group)
+{
+  return __reduce_min_sync(AMB_ALL, w->k < w->end ? w->j[w->k] - group : INT_MAX);
+}
+
+/* How many blocks of diagonals hold the chunk, or limit + 1 if more than limit do or one of them leaves the matrix; for a lane without a row, group is that of another */
+static __device__ int CountDiagonals(Walk w, int group, int n, int b, int limit)
+{
+  const int first = __reduce_min_sync(AMB_ALL, group), last = WarpMax(group);
+  int       count = 0, diagonal;
+
+  while ((diagonal = NextDiagonal(&w, group)) != INT_MAX) {
+    if (++count > limit || first + diagonal < 0 || last > n - b - diagonal) return limit + 1;
+    Skip(&w, group + diagonal + b);
+  }
+  return count;
+}
+
+/* Whether in every step the columns of the chunk are near enough to each other for 16 bits */
+static __device__ bool IsNarrow(Walk w, int n, int b)
+{
+  while (__any_sync(AMB_ALL, w.k < w.end)) {
+    const bool here  = w.k < w.end;
+    const int  col   = here ? BlockColumn(w.j[w.k], n, b) : 0;
+    const int  least = __reduce_min_sync(AMB_ALL, here ? col : INT_MAX), most = WarpMax(here ? col : 0);
+
+    if (most - least > 65535) return false;
+    if (here) Skip(&w, col + b);
+  }
+  return true;
+}
+
+static __device__ inline int DiagonalBytes(int b)
+{
+  return (int)(AMB_WARP * b * sizeof(AmbScalar) + sizeof(int));
+}
+
+static __device__ inline int NarrowBytes(int b)
+{
+  return DiagonalBytes(b) + AMB_WARP * (int)sizeof(uint16_t);
+}
+
+static __device__ inline int DiagonalLimit(int steps, int b)
+{
+  return (int)((int64_t)steps * NarrowBytes(b) / DiagonalBytes(b));
+}
+
+static __device__ inline unsigned StepsOf(int blocks, unsigned logt)
+{
+  return (unsigned)(blocks + (1 << logt) - 1) >> logt;
+}
+
+/* log2 of the lanes that a row of so many blocks needs */
+static __device__ inline unsigned LanesOf(int blocks, int most_steps)
+{
+  unsigned logt = 0;
+
+  while (logt < 5 && StepsOf(blocks, logt) > (unsigned)most_steps) logt++;
+  return logt;
+}
+
+/* The most among the lanes whose rows are in the same task */
+static __device__ inline int TaskMax(int v, unsigned rows)
+{
+  for (unsigned d = 1; d < rows; d *= 2) v = max(v, __shfl_xor_sync(AMB_ALL, v, d));
+  return v;
+}
+
+/* Each warp looks at one window of 32 rows for one block size */
+static __global__ void __launch_bounds__(THREADS) Sample(AmbDeviceCSR A, const __grid_constant__ AmbSampleSizes sizes, AmbSample *sample, int windows)
+{
+  const int                     lane = threadIdx.x % AMB_WARP, b = sizes.first + (int)blockIdx.y;
+  const int64_t                 chunks = (A.m + AMB_WARP - 1) / AMB_WARP, w = (int64_t)(blockIdx.x * THREADS + threadIdx.x) / AMB_WARP;
+  __shared__ unsigned long long sum[1 + AMB_GROUPS];
+
+  if (threadIdx.x <= AMB_GROUPS) sum[threadIdx.x] = 0;
+  __syncthreads();
+  if (w < windows) {
+    const int64_t row = w * chunks / windows * AMB_WARP + lane;
+    const int     r   = (int)min(row, A.m - 1);
+    Walk          walk;
+    int           blocks, most;
+    unsigned      logt, steps, slots;
+
+    walk.j   = A.j;
+    walk.k   = A.i[r];
+    walk.end = row < A.m ? min(A.i[r + 1], walk.k + MODEL_ENTRIES) : walk.k;
+    blocks   = CountBlocks(walk, (int)A.n, b);
+    most     = WarpMax(blocks);
+    logt     = LanesOf(blocks, sizes.steps[b]);
+    slots    = WarpSum(StepsOf(blocks, logt) << logt);
+    logt     = LanesOf(most, sizes.steps[b]);
+    steps    = StepsOf(TaskMax(blocks, AMB_WARP >> logt), logt);
+    steps    = WarpSum(lane % (AMB_WARP >> logt) ? 0 : steps);
+    if (lane == 0) atomicAdd(&sum[0], (unsigned long long)slots * NarrowBytes(b) / AMB_WARP);
+    for (int g = 1; g <= AMB_GROUPS; g++) {
+      unsigned long long bytes = (unsigned long long)steps * NarrowBytes(b);
+
+      if (logt == 0) {
+        const int limit = DiagonalLimit(most, b), diagonals = CountDiagonals(walk, r - r % g, (int)A.n, b, limit);
+
+        if (diagonals <= limit) bytes = min(bytes, (unsigned long long)diagonals * DiagonalBytes(b));
+      }
+      if (lane == 0) atomicAdd(&sum[g], bytes);
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x <= AMB_GROUPS) {
+    AmbSample *s = sample + b;
+
+    atomicAdd(threadIdx.x ? &s->natural[threadIdx.x - 1] : &s->sorted, sum[threadIdx.x]);
+  }
+}
+
+AmbDeviceStatus AmbDeviceSample(const AmbDeviceCSR *A, const AmbSampleSizes *sizes, AmbSample *sample, int windows, cudaStream_t stream)
+{
+  Sample<<<dim3(Blocks(windows), sizes->last - sizes->first + 1), THREADS, 0, stream>>>(*A, *sizes, sample, windows);
+  AMB_CUDA(cudaPeekAtLastError());
+  return AMB_DEVICE_SUCCESS;
+}
+
+/* blocks[row], and bad[0] set if some row does not ascend */
+static __global__ void __launch_bounds__(THREADS) Count(AmbDeviceCSR A, int b, int steps, int *blocks, unsigned *bad)
+{
+  const int64_t row   = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+  Walk          w     = {A.j, 0, 0};
+  int           count = 0, last = -1;
+  bool          wrong = false;
+  unsigned      split;
+
+  if (row < A.m) {
+    w.k   = A.i[row];
+    w.end = A.i[row + 1];
+  }
+  split = __ballot_sync(AMB_ALL, w.end - w.k > Piece(steps));
+  if (!(split >> threadIdx.x % AMB_WARP & 1)) {
+    int next = -1;
+
+    for (int k = w.k; k < w.end; k++) {
+      const int col = A.j[k];
+
+      wrong |= col <= last;
+      last = col;
+      if (col >= next) {
+        count++;
+        next = BlockColumn(col, (int)A.n, b) + b;
+      }
+    }
+  }
+  for (; split; split &= split - 1) {
+    const int lane = __ffs(split) - 1, k0 = __shfl_sync(AMB_ALL, w.k, lane), end = __shfl_sync(AMB_ALL, w.end, lane);
+    int       total = 0;
+
+    for (int k = k0; k < end; k += Piece(steps)) {
+      const Walk run = LaneRun(A.j, k, end, steps);
+
+      for (int e = max(run.k, k0 + 1); e < run.end; e++) wrong |= A.j[e] <= A.j[e - 1];
+      total += CountBlocks(run, (int)A.n, b);
+    }
+    total = (int)WarpSum(total);
+    if (lane == (int)(threadIdx.x % AMB_WARP)) count = total;
+  }
+  if (row < A.m) blocks[row] = count;
+  if (wrong) *bad = 1;
+}
+
+AmbDeviceStatus AmbDeviceCount(const AmbDeviceCSR *A, int block_size, int steps, int *blocks, unsigned *bad, cudaStream_t stream)
+{
+  Count<<<(unsigned)((A->m + THREADS - 1) / THREADS), THREADS, 0, stream>>>(*A, block_size, steps, blocks, bad);
+  AMB_CUDA(cudaPeekAtLastError());
+  return AMB_DEVICE_SUCCESS;
+}
+
+/* What sorts the rows of every scope by descending length */
+static __global__ void __launch_bounds__(THREADS) Keys(int64_t m, const int *blocks, unsigned *key, uint16_t *row)
+{
+  const int64_t r = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+
+  if (r >= m) return;
+  key[r] = (unsigned)(r / AMB_SCOPE) << 16 | (65535u - (unsigned)min(blocks[r], 65535));
+  row[r] = (uint16_t)(r % AMB_SCOPE);
+}
+
+AmbDeviceStatus AmbDeviceKeys(int64_t m, const int *blocks, unsigned *key, uint16_t *row, cudaStream_t stream)
+{
+  Keys<<<(unsigned)((m + THREADS - 1) / THREADS), THREADS, 0, stream>>>(m, blocks, key, row);
+  AMB_CUDA(cudaPeekAtLastError());
+  return AMB_DEVICE_SUCCESS;
+}
+
+/* The rows of a chunk, one for each lane */
+typedef struct {
+  int  row, group, length; /* in entries */
+  Walk walk;
+} Lane;
+
+static __device__ inline Lane ChunkLane(const AmbLayout &A, const AmbArrays &csr, unsigned chunk)
+{
+  const unsigned slot = chunk * AMB_WARP + threadIdx.x % AMB_WARP;
+  Lane           lane;
+
+  lane.row      = AmbRowAt(A.perm, min(slot, (unsigned)A.m - 1));
+  lane.group    = lane.row - lane.row % A.row_group;
+  lane.walk.j   = csr.j;
+  lane.walk.k   = csr.i[lane.row];
+  lane.walk.end = slot < (unsigned)A.m ? csr.i[lane.row + 1] : lane.walk.k;
+  lane.length   = lane.walk.end - lane.walk.k;
+  return lane;
+}
+
+/* The blocks of the piece of a split row that begins with entry k, known to all lanes */
+static __device__ inline unsigned PieceBlocks(const AmbLayout &A, const int *j, int k, int end)
+{
+  return WarpSum(CountBlocks(LaneRun(j, k, end, A.steps), A.n, A.block_size));
+}
+
+/* Chooses T and the kind of every chunk, and counts what it needs */
+static __global__ void __launch_bounds__(THREADS) Plan(AmbLayout A, AmbArrays csr, const int *blocks)
+{
+  const unsigned chunk = (blockIdx.x * THREADS + threadIdx.x) / AMB_WARP, lane = threadIdx.x % AMB_WARP;
+  const int      b = A.block_size;
+  Lane           me;
+  AmbCount       count = {0, 0, 0, 0, 0};
+  unsigned       split, logt, kind = AMB_NARROW;
+  int            mine, most;
+
+  if (chunk >= A.nchunk) return;
+  me    = ChunkLane(A, csr, chunk);
+  mine  = me.length ? blocks[me.row] : 0;
+  most  = WarpMax(mine);
+  split = __ballot_sync(AMB_ALL, me.length > Piece(A.steps));
+  logt  = split ? 5 : LanesOf(most, A.steps);
+  if (logt == 0) {
+    const int limit = DiagonalLimit(most, b), diagonals = CountDiagonals(me.walk, me.group, A.n, b, limit);
+
+    count.task = 1;
+    count.step = (unsigned)most;
+    if (diagonals <= limit) {
+      kind       = AMB_DIAGONAL;
+      count.step = (unsigned)diagonals;
+    }
+  } else {
+    const unsigned rows = AMB_WARP >> logt;
+    const unsigned step = StepsOf(TaskMax(mine, rows), logt);
+
+    count.task = 1u << logt;
+    count.step = WarpSum(lane % rows || split >> lane & 1 ? 0 : step);
+  }
+  if (kind != AMB_DIAGONAL) {
+    const int first = __reduce_min_sync(AMB_ALL, me.length ? csr.j[me.walk.k] : INT_MAX), last = WarpMax(me.length ? csr.j[me.walk.end - 1] : 0);
+
+    if (most && last - BlockColumn(first, A.n, b) > 65535 && (logt || !IsNarrow(me.walk, A.n, b))) kind = AMB_WIDE;
+  }
+  for (unsigned left = split; left; left &= left - 1) {
+    const int from = __ffs(left) - 1, begin = __shfl_sync(AMB_ALL, me.walk.k, from), end = __shfl_sync(AMB_ALL, me.walk.end, from);
+
+    count.split++;
+    for (int k = begin; k < end; k += Piece(A.steps)) {
+      count.step += StepsOf((int)PieceBlocks(A, csr.j, k, end), 5);
+      count.partial++;
+      if (k > begin) count.task++;
+    }
+  }
+  count.idx = kind == AMB_DIAGONAL ? 0 : kind == AMB_NARROW ? count.step : 2 * count.step;
+  if (lane == 0) {
+    A.count[chunk] = count;
+    A.shape[chunk] = (unsigned char)(logt | kind << 3);
+  }
+}
+
+AmbDeviceStatus AmbDevicePlan(const AmbLayout *A, const AmbArrays *csr, const int *blocks, cudaStream_t stream)
+{
+  Plan<<<Blocks(A->nchunk), THREADS, 0, stream>>>(*A, *csr, blocks);
+  AMB_CUDA(cudaPeekAtLastError());
+  return AMB_DEVICE_SUCCESS;
+}
+
+/* Stores the values of the block that begins in column col, or in a map where they come from, and goes past them; a lane without one stores zeros, or -1 */
+static __device__ inline void StoreBlock(const AmbLayout &A, size_t at, Walk *w, const AmbArrays &csr, int col)
+{
+  for (int k = 0; k < A.block_size; k++, at += AMB_WARP) {
+    const bool here = w->k < w->end && w->j[w->k] == col + k;
+    const int  from = here ? (csr.from ? csr.from[w->k] : w->k) : -1;
+
+    if (A.map) A.map[at] = from;
+    else A.val[at] = here ? csr.a[from] : 0;
+    if (here) w->k++;
+  }
+}
+
+/* A chunk with a lane for each row: step after step, all lanes store */
+static __device__ void FillPlain(const AmbLayout &A, const AmbArrays &csr, Lane me, const AmbCount &at, unsigned kind)
+{
+  const unsigned lane = threadIdx.x % AMB_WARP;
+  const int      b    = A.block_size;
+  size_t         val  = (size_t)AMB_WARP * b * at.step + lane;
+  int           *base = A.base + at.step;
+  uint16_t      *idx  = A.idx + (size_t)AMB_WARP * at.idx;
+
+  for (; __any_sync(AMB_ALL, me.walk.k < me.walk.end); val += AMB_WARP * b, base++) {
+    const bool here = me.walk.k < me.walk.end;
+    int        col = 0, first = 0;
+
+    if (kind == AMB_DIAGONAL) {
+      first = NextDiagonal(&me.walk, me.group);
+      col   = me.group + first;
+    } else {
+      if (here) col = BlockColumn(csr.j[me.walk.k], A.n, b);
+      first = __reduce_min_sync(AMB_ALL, here ? col : INT_MAX);
+    }
+    if (!A.map) {
+      if (lane == 0) *base = first;
+      if (kind == AMB_NARROW) idx[lane] = (uint16_t)(here ? col - first : 0);
+      if (kind == AMB_WIDE) ((int *)idx)[lane] = here ? col : first;
+      if (kind != AMB_DIAGONAL) idx += kind == AMB_NARROW ? AMB_WARP : 2 * AMB_WARP;
+    }
+    StoreBlock(A, val, &me.walk, csr, col);
+  }
+}
+
+/* Where the blocks of one row go in a task of several lanes a row */
+typedef struct {
+  unsigned step, idx, kind, logt, lane; /* lane: the first that the row has */
+  int      base;
+} Place;
+
+static __device__ inline void StoreRow(const AmbLayout &A, const AmbArrays &csr, Walk w, const Place &p, unsigned block)
+{
+  const int b = A.block_size;
+
+  for (; w.k < w.end; block++) {
+    const unsigned s = block >> p.logt, l = p.lane + ((block & ((1u << p.logt) - 1)) << (5 - p.logt));
+    const int      col = BlockColumn(w.j[w.k], A.n, b);
+    uint16_t      *idx = A.idx + (size_t)AMB_WARP * p.idx;
+
+    if (!A.map && p.kind == AMB_NARROW) idx[AMB_WARP * s + l] = (uint16_t)(col - p.base);
+    if (!A.map && p.kind == AMB_WIDE) ((int *)idx)[AMB_WARP * s + l] = col;
+    StoreBlock(A, (size_t)AMB_WARP * b * (p.step + s) + l, &w, csr, col);
+  }
+}
+
+/* Before rows are stored by lanes of their own: what they leave out reads zeros, at a column that exists */
+static __device__ void Clear(const AmbLayout &A, unsigned step, unsigned nstep, unsigned idx, unsigned kind, int base)
+{
+  const unsigned lane = threadIdx.x % AMB_WARP;
+  const size_t   val  = (size_t)AMB_WARP * A.block_size * step;
+
+  for (unsigned k = lane; k < AMB_WARP * A.block_size * nstep; k += AMB_WARP) {
+    if (A.map) A.map[val + k] = -1;
+    else A.val[val + k] = 0;
+  }
+  if (!A.map) {
+    for (unsigned k = lane; k < nstep; k += AMB_WARP) A.base[step + k] = base;
+    for (unsigned k = lane; k < AMB_WARP * nstep; k += AMB_WARP) {
+      if (kind == AMB_NARROW) A.idx[(size_t)AMB_WARP * idx + k] = 0;
+      else ((int *)(A.idx + (size_t)AMB_WARP * idx))[k] = base;
+    }
+  }
+  __syncwarp();
+}
+
+/* The tasks of the split row of lane from; what they hold is filled by FillSplit(). Returns the count of what follows. */
+static __device__ AmbCount SplitTasks(const AmbLayout &A, const AmbArrays &csr, const Lane &me, int from, AmbCount at, unsigned kind, unsigned slot)
+{
+  const int      begin = __shfl_sync(AMB_ALL, me.walk.k, from), end = __shfl_sync(AMB_ALL, me.walk.end, from);
+  const unsigned lane = threadIdx.x % AMB_WARP, pieces = (unsigned)(end - begin + Piece(A.steps) - 1) / Piece(A.steps);
+
+  if (!A.map && lane == 0) {
+    const AmbSplit split = {slot, pieces, at.task, at.partial};
+
+    A.split[at.split]   = split;
+    A.arrived[at.split] = 0;
+  }
+  for (int k = begin; k < end; k += Piece(A.steps)) {
+    const unsigned steps = StepsOf((int)PieceBlocks(A, csr.j, k, end), 5);
+
+    if (!A.map && lane == 0) {
+      const AmbTask task = {at.step, at.idx, at.split, AMB_TASK(steps, 5, kind, 1)};
+
+      A.task[at.task] = task;
+    }
+    at.task++;
+    at.step += steps;
+    at.idx += kind == AMB_NARROW ? steps : 2 * steps;
+  }
+  at.partial += pieces;
+  at.split++;
+  return at;
+}
+
+/* The smallest column that a block of the chunk begins with */
+static __device__ inline int ChunkBase(const AmbLayout &A, const AmbArrays &csr, const Lane &me)
+{
+  return BlockColumn(__reduce_min_sync(AMB_ALL, me.length ? csr.j[me.walk.k] : A.n), A.n, A.block_size);
+}
+
+/* A chunk whose rows have several lanes each */
+static __device__ void FillShared(const AmbLayout &A, const AmbArrays &csr, Lane me, AmbCount at, unsigned chunk, unsigned logt, unsigned kind)
+{
+  const unsigned lane = threadIdx.x % AMB_WARP, rows = AMB_WARP >> logt, split = __ballot_sync(AMB_ALL, me.length > Piece(A.steps));
+  const int      base = ChunkBase(A, csr, me);
+  int            mine = 0, step;
+  unsigned       total, before, task;
+
+  if (!(split >> lane & 1)) mine = CountBlocks(me.walk, A.n, A.block_size);
+  step   = (int)StepsOf(TaskMax(mine, rows), logt);
+  before = WarpScan(lane % rows || split >> lane & 1 ? 0 : (unsigned)step, &total);
+  before = __shfl_sync(AMB_ALL, before, lane - lane % rows);
+  task   = at.task + __popc(~split & ((1u << lane) - 1)) / rows;
+  Clear(A, at.step, total, at.idx, kind, base);
+  if (!(split >> lane & 1)) {
+    Place place;
+
+    place.step = at.step + before;
+    place.idx  = at.idx + (kind == AMB_NARROW ? before : 2 * before);
+    place.kind = kind;
+    place.logt = logt;
+    place.lane = lane % rows;
+    place.base = base;
+    StoreRow(A, csr, me.walk, place, 0);
+    if (!A.map && lane % rows == 0) {
+      const AmbTask t = {place.step, place.idx, chunk * AMB_WARP + lane, AMB_TASK(step, logt, kind, 0)};
+
+      A.task[task] = t;
+    }
+  }
+  at.task += __popc(~split) / rows;
+  at.step += total;
+  at.idx += kind == AMB_NARROW ? total : 2 * total;
+  for (unsigned left = split; left; left &= left - 1) {
+    const int from = __ffs(left) - 1;
+
+    at = SplitTasks(A, csr, me, from, at, kind, chunk * AMB_WARP + (unsigned)from);
+  }
+}
+
+static __global__ void __launch_bounds__(THREADS) Fill(AmbLayout A, AmbArrays csr)
+{
+  const unsigned chunk = (blockIdx.x * THREADS + threadIdx.x) / AMB_WARP;
+  unsigned       logt, kind;
+
+  if (chunk >= A.nchunk) return;
+  logt = A.shape[chunk] & 7u;
+  kind = A.shape[chunk] >> 3;
+  if (logt) FillShared(A, csr, ChunkLane(A, csr, chunk), A.count[chunk], chunk, logt, kind);
+  else {
+    if (!A.map && threadIdx.x % AMB_WARP == 0) {
+      const AmbTask task = {A.count[chunk].step, A.count[chunk].idx, chunk * AMB_WARP, AMB_TASK(A.count[chunk + 1].step - A.count[chunk].step, 0, kind, 0)};
+
+      A.task[A.count[chunk].task] = task;
+    }
+    FillPlain(A, csr, ChunkLane(A, csr, chunk), A.count[chunk], kind);
+  }
+}
+
+/* The pieces of split rows, each by the warp with the number of its task */
+static __global__ void __launch_bounds__(THREADS) FillSplit(AmbLayout A, AmbArrays csr)
+{
+  const unsigned w = (blockIdx.x * THREADS + threadIdx.x) / AMB_WARP;
+  AmbTask        t;
+  AmbSplit       split;
+  Place          place;
+  Walk           run;
+  unsigned       total, before;
+  int            row, begin;
+
+  if (w >= A.ntask) return;
+  t = A.task[w];
+  if (!AMB_TASK_SPLIT(t.what)) return;
+  split      = A.split[t.slot];
+  row        = AmbRowAt(A.perm, split.slot);
+  begin      = csr.i[row] + (int)(w - split.task) * Piece(A.steps);
+  run        = LaneRun(csr.j, begin, csr.i[row + 1], A.steps);
+  place.step = t.step;
+  place.idx  = t.idx;
+  place.kind = AMB_TASK_KIND(t.what);
+  place.logt = 5;
+  place.lane = 0;
+  place.base = BlockColumn(csr.j[begin], A.n, A.block_size);
+  before     = WarpScan((unsigned)CountBlocks(run, A.n, A.block_size), &total);
+  Clear(A, t.step, AMB_TASK_STEPS(t.what), t.idx, place.kind, place.base);
+  StoreRow(A, csr, run, place, before);
+}
+
+/* Fills the arrays of the layout or, if it has one, the map alone */
+AmbDeviceStatus AmbDeviceFill(const AmbLayout *A, const AmbArrays *csr, cudaStream_t stream)
+{
+  if (A->nchunk) Fill<<<Blocks(A->nchunk), THREADS, 0, stream>>>(*A, *csr);
+  if (A->split) FillSplit<<<Blocks(A->ntask), THREADS, 0, stream>>>(*A, *csr);
+  AMB_CUDA(cudaPeekAtLastError());
+  return AMB_DEVICE_SUCCESS;
+}
+
+static __global__ void __launch_bounds__(256) Refill(size_t n, const int *__restrict__ map, const AmbScalar *__restrict__ a, AmbScalar *__restrict__ val)
+{
+  for (size_t k = (size_t)blockIdx.x * blockDim.x + threadIdx.x; k < n; k += (size_t)gridDim.x * blockDim.x) {
+    const int from = __ldcs(map + k);
+
+    val[k] = from < 0 ? 0 : __ldg(a + from);
+  }
+}
+
+/* New values, by the map */
+AmbDeviceStatus AmbDeviceRefill(const AmbLayout *A, size_t n, const AmbScalar *a, cudaStream_t stream)
+{
+  if (!n) return AMB_DEVICE_SUCCESS;
+  Refill<<<(unsigned)((n + 1023) / 1024 < 1u << 20 ? (n + 1023) / 1024 : 1u << 20), 256, 0, stream>>>(n, A->map, a, A->val);
+  AMB_CUDA(cudaPeekAtLastError());
+  return AMB_DEVICE_SUCCESS;
+}

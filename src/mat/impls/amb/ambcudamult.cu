@@ -1,0 +1,216 @@
+/*
+   The product with a vector in the AMB format on a CUDA device: one launch, every row written once, by one lane, always in the same order
+
+   The kernel may start before the one before it in the stream has ended: until Wait() it reads only the matrix. x may change until then, and is
+   therefore not read as data that is constant.
+
+   A block of b values costs its index and b products. Filling multiplies zeros with entries of x that the row does not have; where these are not
+   finite the sum becomes a NaN, and rows whose sum is a NaN are done again from the CSR arrays.
+*/
+#include "ambcuda.cuh"
+
+/* Values and indices are used once: they pass by the first-level cache, which is for x */
+static __device__ __forceinline__ AmbScalar LoadOnce(const AmbScalar *p)
+{
+  AmbScalar v;
+
+#if defined(AMB_SINGLE)
+  asm volatile("ld.global.nc.L1::no_allocate.f32 %0, [%1];" : "=f"(v) : "l"(p));
+#else
+  asm volatile("ld.global.nc.L1::no_allocate.f64 %0, [%1];" : "=d"(v) : "l"(p));
+#endif
+  return v;
+}
+
+static __device__ __forceinline__ int LoadOnce(const int *p)
+{
+  int v;
+
+  asm volatile("ld.global.nc.L1::no_allocate.s32 %0, [%1];" : "=r"(v) : "l"(p));
+  return v;
+}
+
+static __device__ __forceinline__ int LoadOnce(const uint16_t *p)
+{
+  unsigned short v;
+
+  asm volatile("ld.global.nc.L1::no_allocate.u16 %0, [%1];" : "=h"(v) : "l"(p));
+  return v;
+}
+
+/* Until what came before in the stream is done, and seen */
+static __device__ __forceinline__ void Wait(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/* U steps are loaded before the first of them is used, and *old with them if there is a y to add */
+template <int B, int U, int KIND, bool ADD>
+static __device__ __forceinline__ AmbScalar Sum(const AmbLayout &A, const AmbTask &t, unsigned lane, int group, const AmbScalar *x, const AmbScalar *y, AmbScalar *old)
+{
+  const unsigned   n    = AMB_TASK_STEPS(t.what);
+  const int       *base = A.base + t.step;
+  const uint16_t  *idx  = A.idx + (size_t)AMB_WARP * t.idx + (KIND == AMB_WIDE ? 0 : lane);
+  const int       *wide = (const int *)idx + lane;
+  const AmbScalar *val  = A.val + (size_t)AMB_WARP * B * t.step + lane;
+  AmbScalar        sum  = 0;
+
+  for (unsigned s = 0; s < n; s += U) {
+    AmbScalar v[U][B];
+    int       c[U];
+
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+      if (s + u < n) {
+        if (KIND == AMB_DIAGONAL) c[u] = group + __ldg(base + s + u);
+        if (KIND == AMB_NARROW) c[u] = __ldg(base + s + u) + LoadOnce(idx + AMB_WARP * (s + u));
+        if (KIND == AMB_WIDE) c[u] = LoadOnce(wide + AMB_WARP * (s + u));
+#pragma unroll
+        for (int k = 0; k < B; k++) v[u][k] = LoadOnce(val + (size_t)AMB_WARP * ((s + u) * B + k));
+      }
+    }
+    if (s == 0) {
+      Wait();
+      if (ADD && y) *old = *y;
+    }
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+      if (s + u < n) {
+#pragma unroll
+        for (int k = 0; k < B; k++) sum += v[u][k] * x[c[u] + k];
+      }
+    }
+  }
+  if (n == 0) {
+    Wait();
+    if (ADD && y) *old = *y;
+  }
+  return sum;
+}
+
+/* The entries of a row from first on, in steps of stride */
+static __device__ __noinline__ AmbScalar RowSum(const AmbArrays &csr, int row, const AmbScalar *x, int first, int stride)
+{
+  AmbScalar s = 0;
+
+  for (int k = csr.i[row] + first; k < csr.i[row + 1]; k += stride) s += AmbEntry(csr, k) * x[csr.j[k]];
+  return s;
+}
+
+static __device__ __forceinline__ AmbScalar WarpSum(AmbScalar sum, unsigned first)
+{
+  for (unsigned d = first; d < AMB_WARP; d *= 2) sum += __shfl_xor_sync(AMB_ALL, sum, d);
+  return sum;
+}
+
+/* The sum of a split row, for the task that ends last; the others get nothing to store */
+static __device__ bool LastPiece(const AmbLayout &A, const AmbArrays &csr, const AmbSplit &split, int row, unsigned number, unsigned task, unsigned lane, const AmbScalar *x, AmbScalar *sum)
+{
+  volatile AmbScalar *partial = A.partial + split.partial;
+  unsigned            before  = 0;
+
+  if (lane == 0) {
+    partial[task - split.task] = *sum;
+    __threadfence();
+    before = atomicAdd(A.arrived + number, 1);
+  }
+  before = __shfl_sync(AMB_ALL, before, 0);
+  if (before != split.pieces - 1) return false;
+  __threadfence();
+  *sum = 0;
+  for (unsigned p = lane; p < split.pieces; p += AMB_WARP) *sum += partial[p];
+  *sum = WarpSum(*sum, 1);
+  if (*sum != *sum) *sum = WarpSum(RowSum(csr, row, x, (int)lane, AMB_WARP), 1);
+  if (lane == 0) A.arrived[number] = 0;
+  return lane == 0;
+}
+
+template <int B, int U, int BLOCKS, bool ADD>
+static __global__ void __launch_bounds__(512, ADD &&BLOCKS == 3 ? 2 : BLOCKS) Mult(const __grid_constant__ AmbLayout A, const __grid_constant__ AmbArrays csr, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+{
+  const unsigned   w = (blockIdx.x * blockDim.x + threadIdx.x) / AMB_WARP, lane = threadIdx.x % AMB_WARP;
+  AmbTask          t;
+  AmbScalar        sum, old = 0;
+  unsigned         rows, kind;
+  int              row   = 0;
+  bool             owner = false;
+  const AmbScalar *mine  = NULL;
+
+  if (w >= A.ntask) return;
+  {
+    const uint4 packed = __ldg((const uint4 *)A.task + w);
+
+    t.step = packed.x;
+    t.idx  = packed.y;
+    t.slot = packed.z;
+    t.what = packed.w;
+  }
+  rows = AMB_WARP >> AMB_TASK_LOGT(t.what);
+  kind = AMB_TASK_KIND(t.what);
+  if (!AMB_TASK_SPLIT(t.what)) {
+    const unsigned slot = t.slot + lane % rows;
+
+    owner = lane < rows && slot < (unsigned)A.m;
+    row   = AmbRowAt(A.perm, slot < (unsigned)A.m ? slot : (unsigned)A.m - 1);
+    if (ADD && owner) mine = y + row;
+  }
+  if (kind == AMB_NARROW) sum = Sum<B, U, AMB_NARROW, ADD>(A, t, lane, 0, x, mine, &old);
+  else if (kind == AMB_DIAGONAL) sum = Sum<B, U, AMB_DIAGONAL, ADD>(A, t, lane, row - row % A.row_group, x, mine, &old);
+  else sum = Sum<B, U, AMB_WIDE, ADD>(A, t, lane, 0, x, mine, &old);
+  sum = WarpSum(sum, rows);
+  if (AMB_TASK_SPLIT(t.what)) {
+    const AmbSplit split = A.split[t.slot];
+
+    row = AmbRowAt(A.perm, split.slot);
+    if (!LastPiece(A, csr, split, row, t.slot, w, lane, x, &sum)) return;
+    if (ADD) old = y[row];
+  } else {
+    if (!owner) return;
+    if (sum != sum) sum = RowSum(csr, row, x, 0, 1);
+  }
+  z[row] = ADD ? alpha * sum + beta * old : alpha * sum;
+}
+
+typedef cudaError_t (*Launcher)(const AmbLayout *, int, int, const AmbArrays *, AmbScalar, const AmbScalar *, AmbScalar, const AmbScalar *, AmbScalar *, cudaStream_t);
+
+template <int B, int U, int BLOCKS>
+static cudaError_t Launch(const AmbLayout *A, int threads, int early, const AmbArrays *csr, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, cudaStream_t stream)
+{
+  const unsigned      warps  = (unsigned)threads / AMB_WARP;
+  cudaLaunchConfig_t  config = {};
+  cudaLaunchAttribute attribute;
+
+  attribute.id                                         = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  config.gridDim                                       = (A->ntask + warps - 1) / warps;
+  config.blockDim                                      = (unsigned)threads;
+  config.stream                                        = stream;
+  config.attrs                                         = &attribute;
+  config.numAttrs                                      = early ? 1 : 0;
+  if (beta == 0) return cudaLaunchKernelEx(&config, Mult<B, U, BLOCKS, false>, *A, *csr, alpha, x, beta, y, z);
+  return cudaLaunchKernelEx(&config, Mult<B, U, BLOCKS, true>, *A, *csr, alpha, x, beta, y, z);
+}
+
+/* z = alpha A x + beta y. The deep kernels have more loads in flight in each of fewer threads. An early start is for a matrix that was not written
+   since the last product. */
+AmbDeviceStatus AmbDeviceLaunch(const AmbLayout *A, int threads, int deep, int early, const AmbArrays *csr, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, cudaStream_t stream)
+{
+  static const Launcher launchers[AMB_MAX_BLOCK][2] = {
+    {Launch<1,  4, 3>, Launch<1,  8, 2>},
+    {Launch<2,  2, 3>, Launch<2,  4, 2>},
+    {Launch<3,  2, 3>, Launch<3,  3, 2>},
+    {Launch<4,  1, 2>, Launch<4,  2, 2>},
+    {Launch<5,  1, 2>, Launch<5,  2, 2>},
+    {Launch<6,  1, 2>, Launch<6,  3, 1>},
+    {Launch<7,  1, 2>, Launch<7,  3, 1>},
+    {Launch<8,  1, 2>, Launch<8,  3, 1>},
+    {Launch<9,  1, 2>, Launch<9,  3, 1>},
+    {Launch<10, 1, 2>, Launch<10, 3, 1>}
+  };
+
+  if (!A->ntask) return AMB_DEVICE_SUCCESS;
+  AMB_CUDA((*launchers[A->block_size - 1][deep])(A, threads, early, csr, alpha, x, beta, y, z, stream));
+  return AMB_DEVICE_SUCCESS;
+}

@@ -1,0 +1,895 @@
+/*
+   AMB on a CUDA device against sums on the host, without PETSc: all shapes, block sizes and launches, what must be refused, and what must
+   be given back.
+
+     device [small] GROUP...     runs groups of tests; small leaves out large shapes, for tools that slow everything down
+
+   Prints "ok GROUP" or "not ok GROUP", before it what was wrong. Exit code 77: there is no device.
+*/
+#include "ambcuda.h"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#if defined(AMB_SINGLE)
+static const long double Eps = FLT_EPSILON;
+#else
+static const long double Eps = DBL_EPSILON;
+#endif
+
+static const AmbScalar NotANumber = std::numeric_limits<AmbScalar>::quiet_NaN(), Infinity = std::numeric_limits<AmbScalar>::infinity();
+
+static cudaStream_t stream;
+static bool         small;
+static int          complaints;
+
+#define CallCuda(call) \
+  do { \
+    const cudaError_t error_ = (call); \
+    if (error_ != cudaSuccess) { \
+      printf("%s: %s\n", #call, cudaGetErrorString(error_)); \
+      fflush(stdout); \
+      exit(1); \
+    } \
+  } while (0)
+
+static std::string Text(const char *format, ...)
+{
+  char    text[512];
+  va_list args;
+
+  va_start(args, format);
+  vsnprintf(text, sizeof(text), format, args);
+  va_end(args);
+  return text;
+}
+
+/* Says what is wrong, the first few times */
+static bool Complain(const std::string &where, const std::string &what)
+{
+  if (complaints++ < 10) printf("  %s: %s\n", where.c_str(), what.c_str());
+  return false;
+}
+
+/* ---- Random numbers ---- */
+
+static uint64_t seed;
+
+static uint64_t Random()
+{
+  seed ^= seed << 13;
+  seed ^= seed >> 7;
+  seed ^= seed << 17;
+  return seed;
+}
+
+static int RandomBelow(int64_t n)
+{
+  return (int)(Random() % (uint64_t)n);
+}
+
+static AmbScalar RandomScalar()
+{
+  return (AmbScalar)((double)(Random() >> 11) / 4503599627370496.0 - 1);
+}
+
+static std::vector<AmbScalar> RandomVector(size_t n)
+{
+  std::vector<AmbScalar> v(n);
+
+  for (AmbScalar &a : v) a = RandomScalar();
+  return v;
+}
+
+/* ---- Shapes ---- */
+
+struct Shape {
+  std::string            name;
+  bool                   large; /* left out where everything is slow */
+  int                    m, n;
+  std::vector<int>       i, j;
+  std::vector<AmbScalar> a;
+};
+
+typedef std::function<void(int row, std::vector<int> &cols)> RowMaker;
+
+static void Run(std::vector<int> &cols, int64_t first, int64_t length)
+{
+  for (int64_t c = first; c < first + length; c++) cols.push_back((int)c);
+}
+
+/* A matrix from the columns of its rows, in any order, repeated or outside as they may be */
+static Shape MakeShape(const std::string &name, bool large, int m, int n, const RowMaker &make)
+{
+  Shape            S = {name, large, m, n, {0}, {}, {}};
+  std::vector<int> cols;
+
+  seed = 88172645463325252u + (uint64_t)m * 7919 + (uint64_t)n;
+  for (int r = 0; r < m; r++) {
+    cols.clear();
+    make(r, cols);
+    std::sort(cols.begin(), cols.end());
+    cols.erase(std::unique(cols.begin(), cols.end()), cols.end());
+    for (int c : cols) {
+      if (c < 0 || c >= n) continue;
+      S.j.push_back(c);
+      S.a.push_back(RandomBelow(20) ? RandomScalar() : 0); /* some stored zeros */
+    }
+    S.i.push_back((int)S.j.size());
+  }
+  return S;
+}
+
+static RowMaker Runs(int n, int runs, int length)
+{
+  return [=](int, std::vector<int> &cols) {
+    for (int k = RandomBelow(runs + 1); k > 0 && n; k--) Run(cols, RandomBelow(n), 1 + RandomBelow(length));
+  };
+}
+
+/* Neighbours at most a node away, in each direction or only along the axes, with bs unknowns a node */
+static RowMaker Stencil(int sx, int sy, int sz, bool star, int bs)
+{
+  return [=](int r, std::vector<int> &cols) {
+    const int node = r / bs, x = node % sx, y = node / sx % sy, z = node / sx / sy;
+
+    for (int k = 0; k < 27; k++) {
+      const int dx = k % 3 - 1, dy = k / 3 % 3 - 1, dz = k / 9 - 1, X = x + dx, Y = y + dy, Z = z + dz;
+
+      if (X < 0 || Y < 0 || Z < 0 || X >= sx || Y >= sy || Z >= sz || (star && abs(dx) + abs(dy) + abs(dz) > 1)) continue;
+      Run(cols, (int64_t)((Z * sy + Y) * sx + X) * bs, bs);
+    }
+  };
+}
+
+static RowMaker PowerLaw(int n)
+{
+  return [=](int, std::vector<int> &cols) {
+    const double u = (1 + (double)RandomBelow(100000)) / 100000;
+
+    for (int k = (int)std::min(2 / (u * u) - 2, n / 4.); k > 0; k--) cols.push_back((int)(n * pow((double)RandomBelow(n) / n, 3)));
+  };
+}
+
+static std::vector<Shape> MakeShapes()
+{
+  std::vector<Shape> shapes;
+  static const int   lengths[] = {0, 1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 2047, 2048, 2049, 3071, 3073, 4096, 4999};
+
+  auto add = [&](const char *name, bool large, int m, int n, const RowMaker &make) {
+    if (!small || !large) shapes.push_back(MakeShape(name, large, m, n, make));
+  };
+
+  add("no rows, no columns", false, 0, 0, Runs(0, 0, 1));
+  add("no rows", false, 0, 5, Runs(5, 0, 1));
+  add("no columns", false, 5, 0, Runs(0, 0, 1));
+  add("one entry", false, 1, 1, [](int, std::vector<int> &cols) { cols.push_back(0); });
+  add("one row", false, 1, 3000, Runs(3000, 80, 9));
+  add("one column", false, 3000, 1, Runs(1, 1, 1));
+  add("two columns", false, 500, 2, Runs(2, 2, 2));
+  add("seven columns", false, 100, 7, Runs(7, 3, 5));
+  add("all rows empty", false, 1000, 1000, Runs(1000, 0, 1));
+  add("small", false, 13, 17, Runs(17, 4, 3));
+  add("scattered", false, 1000, 900, Runs(900, 12, 1));
+  add("runs", false, 700, 1500, Runs(1500, 8, 12));
+  add("long runs", true, 3000, 9000, Runs(9000, 5, 200));
+  add("diagonal", false, 1000, 1000, [](int r, std::vector<int> &cols) { cols.push_back(r); });
+  add("last columns only", false, 300, 4000, [](int r, std::vector<int> &cols) { Run(cols, 4000 - 1 - r % 12, 1 + r % 12); });
+  add("band of 3-blocks", false, 999, 999, [](int r, std::vector<int> &cols) {
+    for (int k = -4; k <= 4; k++) Run(cols, (r / 3 + 7 * k) * 3, 3);
+  });
+  add("random band", true, 50000, 50000, [](int r, std::vector<int> &cols) {
+    for (int k = 0; k < 12; k++) cols.push_back(r - 300 + RandomBelow(601));
+  });
+  add("5-point stencil", false, 41 * 37, 41 * 37, Stencil(41, 37, 1, true, 1));
+  add("7-point stencil", true, 40 * 41 * 29, 40 * 41 * 29, Stencil(40, 41, 29, true, 1));
+  add("27-point stencil", false, 12 * 11 * 9, 12 * 11 * 9, Stencil(12, 11, 9, false, 1));
+  add("27-point stencil, larger", true, 50 * 33 * 21, 50 * 33 * 21, Stencil(50, 33, 21, false, 1));
+  add("3-blocks on a grid", false, 6 * 7 * 5 * 3, 6 * 7 * 5 * 3, Stencil(6, 7, 5, false, 3));
+  add("3-blocks on a larger grid", true, 17 * 19 * 23 * 3, 17 * 19 * 23 * 3, Stencil(17, 19, 23, false, 3));
+  add("5-blocks on a grid", true, 12 * 13 * 8 * 5, 12 * 13 * 8 * 5, Stencil(12, 13, 8, true, 5));
+  add("dense", false, 200, 150, [](int, std::vector<int> &cols) { Run(cols, 0, 150); });
+  add("rows of all lengths", false, 28 * 5 + 3, 5000, [](int r, std::vector<int> &cols) { Run(cols, r % 100, lengths[(r * 5) % 28]); });
+  add("scattered rows of all lengths", false, 28 * 3 + 1, 40000, [](int r, std::vector<int> &cols) {
+    for (int k = 0; k < lengths[(r * 5) % 28]; k++) cols.push_back((k * 7 + r) % 40000);
+  });
+  add("a full row", true, 3000, 70000, [](int r, std::vector<int> &cols) {
+    if (r == 1777) Run(cols, 0, 70000);
+    else Run(cols, r * 20, r % 5);
+  });
+  add("first and last row full", false, 257, 3000, [](int r, std::vector<int> &cols) {
+    if (r == 0 || r == 256) Run(cols, 0, 3000);
+    else cols.push_back(r);
+  });
+  add("hub rows", false, 200, 6000, [](int r, std::vector<int> &cols) {
+    if (r % 67 == 5) Run(cols, 7, 5900);
+    else Run(cols, RandomBelow(6000), 1 + RandomBelow(3));
+  });
+  add("hub rows of 100,000 entries", true, 2000, 120000, [](int r, std::vector<int> &cols) {
+    if (r % 400 == 31) Run(cols, r, 100000);
+    else if (r % 400 == 32)
+      for (int k = 0; k < 100000; k++) cols.push_back(k + k / 6);
+    else Run(cols, RandomBelow(120000), 1 + RandomBelow(3));
+  });
+  add("a hub column", true, 20000, 20000, [](int r, std::vector<int> &cols) {
+    cols.push_back(r);
+    cols.push_back(12345);
+  });
+  add("empty rows at the ends of chunks", false, 32 * 21 + 5, 1000, [](int r, std::vector<int> &cols) {
+    if (r % 32 != 0 && r % 32 < 29 && r / 32 != 7 && r / 32 != 20) Run(cols, RandomBelow(990), 1 + RandomBelow(8));
+  });
+  add("empty rows at both ends", false, 900, 400, [](int r, std::vector<int> &cols) {
+    if (r > 200 && r < 700) Run(cols, RandomBelow(390), 2);
+  });
+  add("70,000 columns", false, 40, 70000, Runs(70000, 30, 6));
+  add("200,000 columns", true, 300, 200000, Runs(200000, 40, 12));
+  add("200,000 columns, both ends", true, 33, 200000, [](int r, std::vector<int> &cols) {
+    Run(cols, r, 2);
+    Run(cols, 200000 - 40 + r, 3);
+  });
+  add("200,000 rows", true, 200000, 50, Runs(50, 2, 3));
+  add("near and far in turns", true, 4000, 150000, [](int r, std::vector<int> &cols) {
+    Run(cols, r, 5);
+    if (r / 32 % 3 == 1) Run(cols, 149000 - r, 4);
+    if (r / 32 % 3 == 2) cols.push_back(RandomBelow(150000));
+  });
+  add("power law, small", false, 400, 3000, PowerLaw(3000));
+  add("power law", true, 40000, 40000, PowerLaw(40000));
+  add("rows of many lengths, many scopes", true, 80000, 60000, [](int r, std::vector<int> &cols) { Run(cols, RandomBelow(60000), RandomBelow(2 + r % 40)); });
+  return shapes;
+}
+
+/* ---- On the device ---- */
+
+template <typename T>
+struct Array {
+  T     *data = nullptr;
+  size_t size;
+
+  explicit Array(size_t n) : size(n) { CallCuda(cudaMalloc(&data, std::max<size_t>(n, 1) * sizeof(T))); }
+  explicit Array(const std::vector<T> &host) : Array(host.size()) { Upload(host); }
+  Array(const Array &)            = delete;
+  Array &operator=(const Array &) = delete;
+  ~Array() { cudaFree(data); }
+  void Upload(const std::vector<T> &host)
+  {
+    CallCuda(cudaMemcpyAsync(data, host.data(), size * sizeof(T), cudaMemcpyHostToDevice, stream));
+    CallCuda(cudaStreamSynchronize(stream));
+  }
+  std::vector<T> Download() const
+  {
+    std::vector<T> host(size);
+
+    CallCuda(cudaMemcpyAsync(host.data(), data, size * sizeof(T), cudaMemcpyDeviceToHost, stream));
+    CallCuda(cudaStreamSynchronize(stream));
+    return host;
+  }
+};
+
+/* A vector of exactly its size, or one entry behind the beginning of an array, with a guard at both sides */
+struct Vector {
+  std::vector<AmbScalar>     host;
+  size_t                     offset;
+  Array<AmbScalar>           memory;
+  static constexpr AmbScalar Guard = 12345;
+
+  Vector(const std::vector<AmbScalar> &v, size_t shift) : host(v.size() + 2 * shift, Guard), offset(shift), memory(host.size()) { Set(v); }
+  void Set(const std::vector<AmbScalar> &v)
+  {
+    std::copy(v.begin(), v.end(), host.begin() + (ptrdiff_t)offset);
+    memory.Upload(host);
+  }
+  AmbScalar *Data() { return memory.data + offset; }
+  /* False if something was written outside */
+  bool Get(std::vector<AmbScalar> &v)
+  {
+    const std::vector<AmbScalar> now = memory.Download();
+
+    v.assign(now.begin() + (ptrdiff_t)offset, now.end() - (ptrdiff_t)offset);
+    return !offset || (now.front() == Guard && now.back() == Guard);
+  }
+};
+
+/* A shape on the device, and what was made of it */
+struct Matrix {
+  const Shape     &S;
+  Array<int>       i, j;
+  Array<AmbScalar> a;
+  AmbDeviceParams  params;
+  AmbDevice       *A = nullptr;
+  AmbDeviceInfo    info;
+
+  Matrix(const Shape &shape, const AmbDeviceParams &p) : S(shape), i(shape.i), j(shape.j), a(shape.a), params(p) { }
+  ~Matrix() { AmbDeviceDestroy(&A); }
+  AmbDeviceCSR CSR() const { return {S.m, S.n, (int64_t)S.j.size(), i.data, j.size ? j.data : nullptr, a.size ? a.data : nullptr}; }
+  std::string  Where() const { return Text("%s, block size %d, %d threads, %d steps%s", S.name.c_str(), params.block_size, params.threads, params.steps, params.measure ? ", measured" : ""); }
+  bool         Called(const char *what, AmbDeviceStatus status) const { return status == AMB_DEVICE_SUCCESS || Complain(Where(), Text("%s returned %d, %s", what, (int)status, AmbDeviceErrorText())); }
+  bool         Create()
+  {
+    const AmbDeviceCSR csr = CSR();
+
+    return Called("conversion", AmbDeviceCreate(&csr, &params, stream, &A, &info)) && CheckInfo();
+  }
+  bool Update()
+  {
+    const AmbDeviceCSR csr = CSR();
+
+    return Called("update", AmbDeviceUpdate(A, &csr, stream));
+  }
+  bool Mult(bool transpose, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z) const
+  {
+    const AmbDeviceCSR csr = CSR();
+
+    return Called(transpose ? "transposed product" : "product", (transpose ? AmbDeviceMultTranspose : AmbDeviceMult)(A, &csr, alpha, x, beta, y, z, stream));
+  }
+  bool CheckInfo() const
+  {
+    AmbDeviceInfo now;
+
+    AmbDeviceGetInfo(A, &now);
+    if (now.block_size != info.block_size || now.tasks != info.tasks || now.bytes_stored != info.bytes_stored) return Complain(Where(), "the figures of AmbDeviceGetInfo() are not those of AmbDeviceCreate()");
+    if (!S.m) return true; /* nothing to choose */
+    if (info.block_size < 1 || info.block_size > 10 || (params.block_size && params.block_size <= S.n && info.block_size != params.block_size)) return Complain(Where(), Text("block size %d", info.block_size));
+    if (params.threads && info.threads != params.threads) return Complain(Where(), Text("%d threads", info.threads));
+    if (params.steps && info.steps != params.steps) return Complain(Where(), Text("%d steps", info.steps));
+    if (info.diagonal + info.narrow + info.wide != info.tasks || info.split > info.tasks) return Complain(Where(), "the kinds of tasks do not add up");
+    if (info.stored_values < (double)S.j.size() || info.bytes_stored < info.stored_values * sizeof(AmbScalar)) return Complain(Where(), "it stores less than the matrix has");
+    if (info.tried > 50) return Complain(Where(), Text("%d products were tried", (int)info.tried));
+    if (!params.measure && info.tried) return Complain(Where(), "products were tried without being asked for");
+    return true;
+  }
+};
+
+/* ---- The reference ---- */
+
+struct Sums {
+  std::vector<long double> z, scale; /* of products, and of their absolute values */
+  std::vector<int>         terms;
+};
+
+static Sums Reference(const Shape &S, const std::vector<AmbScalar> &a, bool transpose, const std::vector<AmbScalar> &x)
+{
+  const size_t n = (size_t)(transpose ? S.n : S.m);
+  Sums         R = {std::vector<long double>(n), std::vector<long double>(n), std::vector<int>(n)};
+
+  for (int r = 0; r < S.m; r++) {
+    for (int k = S.i[r]; k < S.i[r + 1]; k++) {
+      const int         to   = transpose ? S.j[k] : r;
+      const long double term = (long double)a[k] * x[transpose ? r : S.j[k]];
+
+      R.z[to] += term;
+      R.scale[to] += fabsl(term);
+      R.terms[to]++;
+    }
+  }
+  return R;
+}
+
+/* z against alpha R + beta y; NaN and infinities have to be the same */
+static bool Compare(const std::string &where, const Sums &R, AmbScalar alpha, AmbScalar beta, const std::vector<AmbScalar> &y, const std::vector<AmbScalar> &z)
+{
+  for (size_t r = 0; r < z.size(); r++) {
+    const long double added = beta == 0 ? 0 : (long double)beta * y[r], expected = alpha * R.z[r] + added;
+    const long double allowed = (fabsl(alpha) * R.scale[r] + fabsl(added)) * Eps * (R.terms[r] + 10);
+    const bool        good    = std::isfinite(expected) ? fabsl(z[r] - expected) <= allowed : (std::isnan(expected) ? std::isnan(z[r]) : z[r] == expected);
+
+    if (!good) return Complain(where, Text("entry %d of %d is %.17g, not %.17Lg; alpha %g, beta %g", (int)r, (int)z.size(), (double)z[r], expected, (double)alpha, (double)beta));
+  }
+  return true;
+}
+
+/* A few products of each kind with a new vector; nonfinite: how many of its entries are NaN or infinite. What is written to holds NaN before,
+   of which nothing may be left. */
+static bool CheckProducts(Matrix &M, const std::vector<AmbScalar> &a, bool transpose, int nonfinite, bool every, const char *when)
+{
+  const AmbScalar              any = RandomScalar(), factors[] = {0, 1, -1, any};
+  std::vector<AmbScalar>       xh = RandomVector((size_t)(transpose ? M.S.m : M.S.n)), z;
+  const std::vector<AmbScalar> y  = RandomVector((size_t)(transpose ? M.S.n : M.S.m)), nothing(y.size(), NotANumber);
+
+  for (int k = 0; k < nonfinite && !xh.empty(); k++) xh[k == 0 ? xh.size() - 1 : (k == 1 ? 0 : (size_t)RandomBelow((int64_t)xh.size()))] = k % 3 ? (k % 3 == 1 ? Infinity : -Infinity) : NotANumber;
+  const Sums R = Reference(M.S, a, transpose, xh);
+  for (size_t shift = 0; shift < 2; shift++) {
+    Vector x(xh, shift), vy(y, shift), vz(nothing, shift);
+
+    for (int p = 0; p < 32; p++) {
+      const AmbScalar alpha = factors[p / 4 % 4], beta = factors[p % 4];
+      const bool      in_place = p / 16;
+
+      if (alpha == 0 && nonfinite) continue; /* what 0 times NaN is remains open */
+      if (!every && p != 4 && p != 5 && p != 11 && p != 16 + 5 && p != 16 + 14) continue;
+      const std::string where = Text("%s%s%s%s%s", M.Where().c_str(), transpose ? ", transposed" : "", in_place ? ", in place" : "", shift ? ", unaligned" : "", when);
+
+      vy.Set(beta == 0 ? nothing : y);
+      vz.Set(nothing);
+      if (!M.Mult(transpose, alpha, x.Data(), beta, beta == 0 && shift ? nullptr : vy.Data(), in_place ? vy.Data() : vz.Data())) return false;
+      if (!(in_place ? vy : vz).Get(z)) return Complain(where, "something was written outside of z");
+      if (!Compare(where, R, alpha, beta, y, z)) return false;
+    }
+  }
+  return true;
+}
+
+/* ---- Groups ---- */
+
+typedef enum {
+  FEW,       /* block sizes */
+  FEW_LARGE, /* for large shapes */
+  EVERY
+} BlockSizes;
+
+/* What the model and the tuner choose, and block sizes with launches that change from turn to turn */
+static std::vector<AmbDeviceParams> SomeParams(size_t turn, bool few, bool large)
+{
+  static const int             threads[] = {64, 128, 256, 512}, steps[] = {1, 2, 4, 8, 16, 32, 64};
+  std::vector<AmbDeviceParams> all = {
+    {0, 0, 0, 0},
+    {0, 0, 0, 1}
+  };
+
+  if (small)
+    return {
+      all[turn % 2], {(int)(turn % 10) + 1, threads[turn % 4], steps[turn % 7], 0}
+    };
+  for (int b = 1; b <= 10; b++) {
+    if (few && b != 1 && b != 3 && b != (int)(turn % 10) + 1) continue;
+    if (!large) all.push_back({b, 0, 0, 0});
+    all.push_back({b, threads[(b + turn) % 4], steps[(3 * b + turn) % 7], 0});
+  }
+  return all;
+}
+
+typedef std::function<bool(Matrix &, size_t)> Test;
+
+static bool ForAll(const std::vector<Shape> &shapes, BlockSizes sizes, const Test &test)
+{
+  static size_t calls = 0;
+  bool          good  = true;
+
+  calls += 3;
+  for (size_t s = 0; s < shapes.size(); s++) {
+    size_t turn = s + calls;
+
+    for (const AmbDeviceParams &params : SomeParams(turn, sizes == FEW || (sizes == FEW_LARGE && shapes[s].large), shapes[s].large)) {
+      Matrix M(shapes[s], params);
+
+      seed = 0x2545F4914F6CDD1DULL + s * 1000 + turn;
+      good = M.Create() && test(M, turn++) && good;
+    }
+  }
+  return good;
+}
+
+static bool Products(const std::vector<Shape> &shapes)
+{
+  return ForAll(shapes, EVERY, [](Matrix &M, size_t) { return CheckProducts(M, M.S.a, false, 0, !M.S.large && !small, ""); });
+}
+
+static bool TransposedProducts(const std::vector<Shape> &shapes)
+{
+  return ForAll(shapes, FEW, [](Matrix &M, size_t) { return CheckProducts(M, M.S.a, true, 0, !M.S.large && !small, "") && CheckProducts(M, M.S.a, false, 0, false, ", after a transposed one"); });
+}
+
+/* All numbers of threads with all numbers of steps and some block sizes */
+static bool Launches(const std::vector<Shape> &shapes)
+{
+  bool good = true;
+
+  for (const Shape &S : shapes) {
+    if (S.name != "runs" && S.name != "hub rows" && S.name != "27-point stencil" && S.name != "rows of all lengths" && S.name != "power law, small") continue;
+    for (int threads = 64; threads <= 512; threads *= small ? 4 : 2) {
+      for (int steps = 1; steps <= 64; steps += small ? 31 : (steps < 8 ? 1 : 7)) {
+        for (int b = small ? 3 : 1; b <= 10; b += 2 + b / 3) {
+          Matrix M(S, {b, threads, steps, 0});
+
+          good = M.Create() && CheckProducts(M, S.a, false, 0, false, "") && good;
+        }
+      }
+    }
+  }
+  return good;
+}
+
+/* New values, some of them not finite, and the first ones again, which must give the same bits */
+static bool NewValues(const std::vector<Shape> &shapes)
+{
+  return ForAll(shapes, FEW_LARGE, [](Matrix &M, size_t turn) {
+    const std::vector<AmbScalar> xh        = RandomVector((size_t)M.S.n), nothing((size_t)M.S.m, NotANumber);
+    const bool                   transpose = turn % 3 == 0;
+    Vector                       x(xh, 0), z(nothing, 0);
+    std::vector<AmbScalar>       a = RandomVector(M.S.a.size()), before, after;
+    AmbDeviceInfo                info;
+
+    if (!M.Mult(false, 1, x.Data(), 0, nullptr, z.Data()) || !z.Get(before)) return false;
+    if (transpose && !CheckProducts(M, M.S.a, true, 0, false, "")) return false;
+    M.a.Upload(a);
+    if (!M.Update() || !CheckProducts(M, a, false, 0, false, ", new values")) return false;
+    if (transpose && !CheckProducts(M, a, true, 0, false, ", new values")) return false;
+    for (size_t k = 0; k < a.size(); k += 1 + (size_t)RandomBelow((int64_t)a.size() / 5 + 1)) a[k] = k % 3 ? (k % 3 == 1 ? Infinity : -Infinity) : NotANumber;
+    M.a.Upload(a);
+    if (!M.Update() || !CheckProducts(M, a, false, 0, false, ", values that are not finite")) return false;
+    if (transpose && !CheckProducts(M, a, true, 0, false, ", values that are not finite")) return false;
+    M.a.Upload(M.S.a);
+    if (!M.Update() || !CheckProducts(M, M.S.a, turn % 2, 0, false, ", the first values again")) return false;
+    z.Set(nothing);
+    if (!M.Mult(false, 1, x.Data(), 0, nullptr, z.Data()) || !z.Get(after)) return false;
+    if (!after.empty() && memcmp(before.data(), after.data(), after.size() * sizeof(AmbScalar))) return Complain(M.Where(), "the first values again give other bits");
+    AmbDeviceGetInfo(M.A, &info);
+    if (info.tried != M.info.tried || info.tasks != M.info.tasks || info.block_size != M.info.block_size) return Complain(M.Where(), "an update has changed what was chosen");
+    return true;
+  });
+}
+
+/* NaN and infinities of x reach the rows that have their columns and no others */
+static bool NotFinite(const std::vector<Shape> &shapes)
+{
+  return ForAll(shapes, FEW_LARGE, [](Matrix &M, size_t turn) {
+    for (int count : {7, 2, 1}) {
+      if (M.S.large && count < 7) break; /* rows that meet a NaN are slow */
+      if (!CheckProducts(M, M.S.a, false, count, false, ", x not finite")) return false;
+    }
+    return turn % 3 || CheckProducts(M, M.S.a, true, 5, false, ", x not finite");
+  });
+}
+
+/* The same product, and the same of a matrix made once more, give the same bits */
+static bool SameBits(const std::vector<Shape> &shapes)
+{
+  return ForAll(shapes, FEW, [](Matrix &M, size_t) {
+    for (int transpose = 0; transpose < 2; transpose++) {
+      const std::vector<AmbScalar> nothing((size_t)(transpose ? M.S.n : M.S.m), NotANumber);
+      Vector                       x(RandomVector((size_t)(transpose ? M.S.m : M.S.n)), 0), z(nothing, 0);
+      std::vector<AmbScalar>       first, next;
+      AmbDeviceParams              same = {M.info.block_size, M.info.threads, M.info.steps, 0};
+      Matrix                       again(M.S, same);
+
+      if (!again.Create()) return false;
+      if (again.info.sorted != M.info.sorted || again.info.row_group != M.info.row_group) same.measure = 1; /* the tuner chose more than one can ask for */
+      for (int k = 0; k < (same.measure ? 4 : 6); k++) {
+        z.Set(nothing);
+        if (!(k < 4 ? M : again).Mult(transpose, 1, x.Data(), 0, nullptr, z.Data()) || !z.Get(k ? next : first)) return false;
+        if (k && !first.empty() && memcmp(first.data(), next.data(), first.size() * sizeof(AmbScalar)))
+          return Complain(M.Where(), Text("%s give other bits%s", transpose ? "transposed products" : "products", k < 4 ? "" : " after another conversion"));
+      }
+    }
+    return true;
+  });
+}
+
+static __global__ void Wait(long long cycles)
+{
+  const long long start = clock64();
+
+  while (clock64() - start < cycles) { }
+}
+
+/* Conversion, update and products wait for what is before them in the stream */
+static bool StreamOrder(const std::vector<Shape> &shapes)
+{
+  bool good = true;
+
+  for (const Shape &S : shapes) {
+    if (S.name != "runs" && S.name != "hub rows" && S.name != "3-blocks on a grid") continue;
+    for (int what = 0; what < 3; what++) { /* conversion, update, update and a transposed product */
+      const bool                   transpose = what == 2;
+      const std::vector<AmbScalar> xh        = RandomVector((size_t)(transpose ? S.m : S.n)), no_x(xh.size(), NotANumber), no_z((size_t)(transpose ? S.n : S.m), NotANumber);
+      const Array<AmbScalar>       late_a(S.a), late_x(xh);
+      const Array<int>             late_j(S.j);
+      Vector                       x(no_x, 0), z(no_z, 0);
+      std::vector<AmbScalar>       result;
+      Shape                        early = S;
+
+      std::fill(early.a.begin(), early.a.end(), NotANumber);
+      Matrix M(early, {3, 0, 0, 0});
+
+      if (what && !M.Create()) return false;
+      if (transpose && !M.Mult(true, 1, x.Data(), 0, nullptr, z.Data())) return false;
+      if (!what) CallCuda(cudaMemsetAsync(M.j.data, 0, M.j.size * sizeof(int), stream));
+      CallCuda(cudaStreamSynchronize(stream));
+      Wait<<<1, 1, 0, stream>>>(20000000);
+      CallCuda(cudaGetLastError());
+      CallCuda(cudaMemcpyAsync(M.j.data, late_j.data, M.j.size * sizeof(int), cudaMemcpyDeviceToDevice, stream));
+      CallCuda(cudaMemcpyAsync(M.a.data, late_a.data, M.a.size * sizeof(AmbScalar), cudaMemcpyDeviceToDevice, stream));
+      CallCuda(cudaMemcpyAsync(x.Data(), late_x.data, late_x.size * sizeof(AmbScalar), cudaMemcpyDeviceToDevice, stream));
+      if (!(what ? M.Update() : M.Create()) || !M.Mult(transpose, 1, x.Data(), 0, nullptr, z.Data()) || !z.Get(result)) return false;
+      good = Compare(M.Where(), Reference(S, S.a, transpose, xh), 1, 0, {}, result) && good;
+    }
+  }
+  return good;
+}
+
+/* Products, transposed products and updates that read what the one before them wrote give the same bits, whether the host waits for each or not */
+static bool Chains(const std::vector<Shape> &shapes)
+{
+  bool good = true;
+
+  for (const Shape &S : shapes) {
+    if (S.name != "runs" && S.name != "hub rows" && S.name != "3-blocks on a grid" && S.name != "power law") continue;
+    for (int b = 0; b <= 3; b += small ? 3 : 1) {
+      Matrix                       M(S, {b, 0, 0, 0});
+      const std::vector<AmbScalar> xh = RandomVector((size_t)S.n), zh = RandomVector((size_t)S.m);
+      const Array<AmbScalar>       x0(xh), z0(zh), other_a(RandomVector(S.a.size())), first_a(S.a);
+      Vector                       x(xh, 0), z(zh, 0);
+      std::vector<AmbScalar>       rx[2], rz[2];
+
+      if (!M.Create()) return false;
+      for (int waits = 0; waits < 2; waits++) {
+        auto step = [&](bool called) {
+          if (waits) CallCuda(cudaStreamSynchronize(stream));
+          return called;
+        };
+
+        for (int k = 0; k < (small ? 20 : 200); k++) {
+          if (k % 10 == 0) { /* before it becomes too large */
+            CallCuda(cudaMemcpyAsync(x.Data(), x0.data, x0.size * sizeof(AmbScalar), cudaMemcpyDeviceToDevice, stream));
+            CallCuda(cudaMemcpyAsync(z.Data(), z0.data, z0.size * sizeof(AmbScalar), cudaMemcpyDeviceToDevice, stream));
+          }
+          if (k % 7 == 6) {
+            CallCuda(cudaMemcpyAsync(M.a.data, (k % 2 ? first_a : other_a).data, M.a.size * sizeof(AmbScalar), cudaMemcpyDeviceToDevice, stream));
+            if (!step(M.Update())) return false;
+          }
+          if (!step(M.Mult(false, (AmbScalar).05, x.Data(), (AmbScalar).5, z.Data(), z.Data()))) return false;
+          if (k % 3 == 0 && !step(M.Mult(false, (AmbScalar).05, x.Data(), (AmbScalar).5, z.Data(), z.Data()))) return false;
+          if (!step(M.Mult(true, (AmbScalar).05, z.Data(), (AmbScalar).5, x.Data(), x.Data()))) return false;
+        }
+        CallCuda(cudaMemcpyAsync(M.a.data, first_a.data, M.a.size * sizeof(AmbScalar), cudaMemcpyDeviceToDevice, stream));
+        if (!step(M.Update()) || !x.Get(rx[waits]) || !z.Get(rz[waits])) return false;
+      }
+      if (memcmp(rx[0].data(), rx[1].data(), rx[0].size() * sizeof(AmbScalar)) || memcmp(rz[0].data(), rz[1].data(), rz[0].size() * sizeof(AmbScalar))) good = Complain(M.Where(), "a chain of products gives other bits when the host waits for each");
+    }
+  }
+  return good;
+}
+
+/* Bytes that are free, with what CUDA's pools keep given back */
+static size_t FreeMemory()
+{
+  cudaMemPool_t pool;
+  size_t        available, total;
+
+  CallCuda(cudaDeviceSynchronize());
+  CallCuda(cudaDeviceGetDefaultMemPool(&pool, 0));
+  CallCuda(cudaMemPoolTrimTo(pool, 0));
+  CallCuda(cudaMemGetInfo(&available, &total));
+  return available;
+}
+
+/* Rows that are out of order, or have a column twice, are refused wherever they are, and leave nothing behind */
+static bool Refused(const std::vector<Shape> &)
+{
+  const struct {
+    const char *name;
+    int         row, at, column; /* at: counted from the end of the row if negative */
+  } places[] = {
+    {"the first row, disordered",   0,   0,    9   },
+    {"the first row, repeated",     0,   1,    0   },
+    {"the last row, disordered",    999, -1,   0   },
+    {"the last row, repeated",      999, -2,   19  },
+    {"a row in the middle",         500, 3,    2   },
+    {"the end of a chunk",          31,  -1,   3   },
+    {"the beginning of a chunk",    32,  0,    5   },
+    {"a long row, in the middle",   777, 2048, 1   },
+    {"a long row, repeated",        777, 1024, 1023},
+    {"a long row, its last entry",  777, -1,   3   },
+    {"a long row, its first entry", 777, 0,    100 }
+  };
+  const Shape S    = MakeShape("refused", false, 1000, 5000, [](int r, std::vector<int> &cols) { Run(cols, 0, r == 777 ? 5000 : 20); });
+  bool        good = true;
+
+  for (int pass = 0; pass < 2; pass++) { /* the first makes CUDA take what memory it needs for itself */
+    for (int b : {0, 1, 3, 10}) {
+      for (const auto &p : places) {
+        Shape           bad = S;
+        AmbDeviceInfo   info;
+        AmbDevice      *A = nullptr;
+        AmbDeviceStatus status;
+        size_t          before;
+
+        bad.j[(size_t)((p.at < 0 ? S.i[p.row + 1] : S.i[p.row]) + p.at)] = p.column;
+        Matrix             M(bad, {b, 0, 0, b == 0});
+        const AmbDeviceCSR csr = M.CSR();
+
+        before = FreeMemory();
+        status = AmbDeviceCreate(&csr, &M.params, stream, &A, &info);
+        if (status != AMB_DEVICE_NOT_ASCENDING) good = Complain(M.Where(), Text("%s: status %d", p.name, (int)status));
+        if (A) good = Complain(M.Where(), Text("%s: there is a matrix", p.name));
+        if (pass && FreeMemory() != before) good = Complain(M.Where(), Text("%s: memory is left behind", p.name));
+        AmbDeviceDestroy(&A);
+      }
+    }
+  }
+  return good;
+}
+
+/* Shapes, values, launches and vectors by chance */
+static bool RandomShapes(const std::vector<Shape> &)
+{
+  bool good = true;
+
+  for (int k = 0; k < (small ? 8 : 200); k++) {
+    seed                       = 0x9E3779B97F4A7C15ULL * (uint64_t)(k + 1);
+    const int             most = small ? 300 : 5000, m = RandomBelow(most) + 1, n = RandomBelow(RandomBelow(4) ? most : 60 * most) + 1, runs = RandomBelow(20), length = 1 + RandomBelow(RandomBelow(3) ? 4 : 40), far = RandomBelow(3);
+    const AmbDeviceParams params = {RandomBelow(11), RandomBelow(2) * (64 << RandomBelow(4)), RandomBelow(2) * (1 + RandomBelow(64)), RandomBelow(2)};
+    const Shape           S      = MakeShape(Text("random shape %d", k), false, m, n, [=](int r, std::vector<int> &cols) {
+      Runs(n, runs, length)(r, cols);
+      if (far) Run(cols, (int64_t)r * n / m - 2, RandomBelow(5));
+      if (far == 2 && RandomBelow(m) == 0) Run(cols, RandomBelow(n), n);
+    });
+    Matrix                M(S, params);
+
+    seed                           = 0x2545F4914F6CDD1DULL * (uint64_t)(k + 1);
+    const std::vector<AmbScalar> a = RandomVector(S.a.size());
+
+    if (!M.Create() || !CheckProducts(M, S.a, false, 0, true, "")) good = false;
+    else if (!CheckProducts(M, S.a, k % 2, 1 + RandomBelow(5), false, ", x not finite")) good = false;
+    else {
+      M.a.Upload(a);
+      good = M.Update() && CheckProducts(M, a, k % 4 == 1, 0, false, ", new values") && good;
+    }
+  }
+  return good;
+}
+
+/* All memory of the device that is free, some of it in pieces that are given back one by one */
+struct Hoard {
+  std::vector<void *> pieces;
+
+  Hoard()
+  {
+    void *p;
+
+    for (int k = 0; k < 96 && cudaMalloc(&p, (size_t)8 << 20) == cudaSuccess; k++) pieces.push_back(p);
+    loose = pieces.size();
+    for (size_t size = (size_t)64 << 30; size >= 4096; size /= 2) {
+      while (cudaMalloc(&p, size) == cudaSuccess) pieces.push_back(p);
+    }
+    (void)cudaGetLastError();
+  }
+  Hoard(const Hoard &)            = delete;
+  Hoard &operator=(const Hoard &) = delete;
+  ~Hoard()
+  {
+    for (void *p : pieces) cudaFree(p);
+  }
+  bool Release()
+  {
+    if (!loose) return false;
+    CallCuda(cudaFree(pieces[--loose]));
+    pieces.erase(pieces.begin() + (ptrdiff_t)loose);
+    return true;
+  }
+
+private:
+  size_t loose;
+};
+
+/* What does not fit is refused, leaves nothing behind and nothing broken, and works once there is room */
+static bool OutOfMemory(const std::vector<Shape> &)
+{
+  const Shape            S  = MakeShape("27-point stencil", false, 60 * 60 * 40, 60 * 60 * 40, Stencil(60, 60, 40, false, 1));
+  std::vector<AmbScalar> xh = RandomVector((size_t)S.n), nothing((size_t)S.m, NotANumber), result;
+  const Sums             R = Reference(S, S.a, false, xh), T = Reference(S, S.a, true, xh);
+  Vector                 x(xh, 0), z(nothing, 0);
+
+  for (int measure = 0; measure < 2; measure++) {
+    Matrix             M(S, {measure ? 0 : 3, 0, 0, measure});
+    const AmbDeviceCSR csr = M.CSR();
+
+    auto right = [&](bool transpose, const char *when) {
+      z.Set(nothing);
+      return M.Mult(transpose, 1, x.Data(), 0, nullptr, z.Data()) && z.Get(result) && Compare(M.Where() + when, transpose ? T : R, 1, 0, {}, result);
+    };
+    /* Calls again and again with ever more memory; with less, nothing may change */
+    auto tries = [&](const char *what, const std::function<AmbDeviceStatus()> &call, const std::function<bool()> &unchanged) {
+      Hoard hoard;
+
+      for (int refused = 0;; refused++) {
+        const size_t          before = FreeMemory();
+        const AmbDeviceStatus status = call();
+
+        if (status == AMB_DEVICE_SUCCESS) return refused || Complain(M.Where(), Text("%s worked without memory", what));
+        if (status != AMB_DEVICE_OUT_OF_MEMORY) return Complain(M.Where(), Text("%s without memory: status %d, %s", what, (int)status, AmbDeviceErrorText()));
+        if (!AmbDeviceErrorText()[0]) return Complain(M.Where(), Text("%s without memory does not say what failed", what));
+        if (FreeMemory() != before) return Complain(M.Where(), Text("%s without memory has left some behind", what));
+        if (cudaGetLastError() != cudaSuccess) return Complain(M.Where(), Text("%s without memory has left CUDA's error behind", what));
+        if (!unchanged()) return false;
+        if (!hoard.Release()) return Complain(M.Where(), Text("%s does not work with 768 MiB", what));
+      }
+    };
+
+    /* once with room, for what CUDA takes for itself */
+    if (!M.Create() || !right(false, "") || !right(true, "")) return false;
+    AmbDeviceDestroy(&M.A);
+    if (!tries(
+          "conversion", [&] { return AmbDeviceCreate(&csr, &M.params, stream, &M.A, &M.info); }, [&] { return !M.A || Complain(M.Where(), "there is a matrix without memory"); }))
+      return false;
+    if (!right(false, ", after a conversion that ran out of memory")) return false;
+    if (!tries(
+          "the transposed product", [&] { return AmbDeviceMultTranspose(M.A, &csr, 1, x.Data(), 0, nullptr, z.Data(), stream); }, [&] { return right(false, ", after a transposed product that ran out of memory"); }))
+      return false;
+    if (!right(true, ", after it ran out of memory") || !right(false, ", after all")) return false;
+  }
+  return true;
+}
+
+static bool MemoryGivenBack(const std::vector<Shape> &shapes)
+{
+  bool good = true;
+
+  for (const Shape &S : shapes) {
+    size_t before = 0;
+
+    for (int pass = 0; pass < 20; pass++) { /* small pieces show after some repetitions */
+      Matrix M(S, {pass % 4 ? pass % 11 : 0, 0, 0, pass % 4 == 0});
+
+      if (pass == 4) before = FreeMemory();
+      if (!M.Create() || !CheckProducts(M, S.a, pass % 2, 0, false, "") || !M.Update()) return false;
+      AmbDeviceDestroy(&M.A);
+      if (M.A) return Complain(S.name, "the pointer is left");
+      AmbDeviceDestroy(&M.A);
+      if (pass >= 4 && FreeMemory() != before) {
+        good = Complain(M.Where(), "memory is not given back");
+        break;
+      }
+    }
+  }
+  return good;
+}
+
+int main(int argc, char **argv)
+{
+  const struct {
+    const char *name;
+    bool (*run)(const std::vector<Shape> &);
+  } groups[] = {
+    {"products",            Products          },
+    {"transposed products", TransposedProducts},
+    {"launches",            Launches          },
+    {"new values",          NewValues         },
+    {"not finite",          NotFinite         },
+    {"same bits",           SameBits          },
+    {"stream order",        StreamOrder       },
+    {"chains",              Chains            },
+    {"refused",             Refused           },
+    {"random shapes",       RandomShapes      },
+    {"out of memory",       OutOfMemory       },
+    {"memory given back",   MemoryGivenBack   }
+  };
+  int failures = 0, count;
+
+  small = argc > 1 && !strcmp(argv[1], "small");
+  if (!small) (void)setenv("CUDA_MODULE_LOADING", "EAGER", 1); /* otherwise kernels take memory when they are first needed */
+  if (cudaGetDeviceCount(&count) != cudaSuccess || !count) {
+    printf("there is no device (%s)\n", cudaGetErrorString(cudaGetLastError()));
+    return 77;
+  }
+  CallCuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  small                           = argc > 1 && !strcmp(argv[1], "small");
+  const std::vector<Shape> shapes = MakeShapes();
+  for (int k = small ? 2 : 1; k < argc; k++) {
+    const auto *group = std::find_if(std::begin(groups), std::end(groups), [&](const auto &g) { return !strcmp(g.name, argv[k]); });
+    bool        good  = group != std::end(groups);
+
+    complaints = 0;
+    if (!good) printf("  there is no group of this name\n");
+    else good = group->run(shapes);
+    if (complaints > 10) printf("  and %d more\n", complaints - 10);
+    printf("%sok %s\n", good ? "" : "not ", argv[k]);
+    fflush(stdout);
+    failures += !good;
+  }
+  CallCuda(cudaStreamDestroy(stream));
+  CallCuda(cudaDeviceReset()); /* for the leak check */
+  return failures ? 1 : 0;
+}
