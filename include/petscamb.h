@@ -34,6 +34,25 @@ typedef enum {
 } MatShadowTune;
 PETSC_EXTERN const char *const MatShadowTunes[];
 
+/*E
+   MatShadowDevice - where a matrix with a shadow, and the vectors it makes, live
+
+   Values:
++  `MAT_SHADOW_DEVICE_AUTO` - on the GPU if PETSc has CUDA and there is a GPU, else on the host (the default)
+.  `MAT_SHADOW_DEVICE_CPU`  - on the host
+-  `MAT_SHADOW_DEVICE_GPU`  - on the GPU; an error if there is none
+
+   Level: intermediate
+
+.seealso: `MatShadowSetDevice()`, `MatBindToCPU()`, `MATAMB`
+E*/
+typedef enum {
+  MAT_SHADOW_DEVICE_AUTO,
+  MAT_SHADOW_DEVICE_CPU,
+  MAT_SHADOW_DEVICE_GPU
+} MatShadowDevice;
+PETSC_EXTERN const char *const MatShadowDevices[];
+
 /*S
    MatShadowInfo - what the shadow of a matrix is, what it costs and what it was measured to bring; filled by `MatShadowGetInfo()`
 
@@ -41,34 +60,45 @@ PETSC_EXTERN const char *const MatShadowTunes[];
 
    Note:
    All figures are of this process. Bytes are what one product reads and writes of the matrix (values, indices, permutations; not x and y).
+   On the GPU a task is what one warp does in a product, with column indices told by the diagonals or with 16 or 32 bits each.
 
 .seealso: `MatShadowGetInfo()`
 S*/
 typedef struct {
-  const char    *format;        /* "amb", or "csr" while products run on the AIJ */
-  const char    *reason;        /* why products run on that format, in words */
-  const char    *kernel;        /* "avx512", "avx2", "plain" or "aij" */
-  PetscInt       block_size;    /* columns that share one index */
-  PetscInt       chunk_size;    /* rows that advance together */
-  PetscInt       sort_scope;    /* rows among which lengths are sorted, the sigma of SELL-C-sigma */
-  PetscInt       segments;      /* parts of at most 65,536 columns */
-  PetscLogDouble nonzeros;      /* entries of the AIJ */
-  PetscLogDouble stored_values; /* the same with zero filling */
-  PetscLogDouble bytes_csr;     /* bytes of the AIJ arrays */
-  PetscLogDouble bytes_model;   /* bytes the traffic model predicted for the format */
-  PetscLogDouble bytes_stored;  /* bytes the format really holds */
-  PetscLogDouble time_convert;  /* seconds of the last full conversion */
-  PetscLogDouble time_update;   /* seconds of the last values-only update */
-  PetscLogDouble time_csr;      /* seconds of one product on the AIJ, 0 if not measured */
-  PetscLogDouble time_format;   /* seconds of one product on the format, 0 if not measured */
-  PetscInt       conversions;   /* full conversions so far */
-  PetscInt       updates;       /* values-only updates so far */
+  const char    *format;         /* "amb", or "csr" while products run on the AIJ */
+  const char    *reason;         /* why products run on that format, in words */
+  const char    *kernel;         /* "avx512", "avx2", "plain" or "cuda"; "aij" or "aijcusparse" */
+  PetscInt       block_size;     /* columns that share one index */
+  PetscInt       chunk_size;     /* rows that advance together */
+  PetscInt       sort_scope;     /* rows among which lengths are sorted, the sigma of SELL-C-sigma */
+  PetscInt       segments;       /* parts of at most 65,536 columns, on the host */
+  PetscInt       threads;        /* threads of a thread block, on the GPU; what follows is 0 on the host */
+  PetscInt       steps;          /* blocks that one thread takes, at most */
+  PetscInt       tried;          /* products spent on tuning */
+  PetscLogDouble tasks;          /* what one warp does: how many of these there are */
+  PetscLogDouble tasks_diagonal; /* of these, with columns told by diagonals */
+  PetscLogDouble tasks_narrow;   /* with 16-bit indices */
+  PetscLogDouble tasks_wide;     /* with 32-bit indices */
+  PetscLogDouble tasks_split;    /* parts of rows shared by several warps */
+  PetscLogDouble bytes_extra;    /* bytes held besides, for new values and the transposed product */
+  PetscLogDouble nonzeros;       /* entries of the AIJ */
+  PetscLogDouble stored_values;  /* the same with zero filling */
+  PetscLogDouble bytes_csr;      /* bytes of the AIJ arrays */
+  PetscLogDouble bytes_model;    /* bytes the traffic model predicted for the format */
+  PetscLogDouble bytes_stored;   /* bytes the format really holds */
+  PetscLogDouble time_convert;   /* seconds of the last full conversion */
+  PetscLogDouble time_update;    /* seconds of the last values-only update */
+  PetscLogDouble time_csr;       /* seconds of one product on the AIJ, 0 if not measured */
+  PetscLogDouble time_format;    /* seconds of one product on the format, 0 if not measured */
+  PetscInt       conversions;    /* full conversions so far */
+  PetscInt       updates;        /* values-only updates so far */
 } MatShadowInfo;
 
 PETSC_EXTERN PetscErrorCode PetscAMBInitializePackage(void);
 PETSC_EXTERN PetscErrorCode PetscAMBFinalizePackage(void);
 
 PETSC_EXTERN PetscErrorCode MatShadowSetTune(Mat, MatShadowTune);
+PETSC_EXTERN PetscErrorCode MatShadowSetDevice(Mat, MatShadowDevice);
 PETSC_EXTERN PetscErrorCode MatShadowSetUp(Mat);
 PETSC_EXTERN PetscErrorCode MatShadowGetInfo(Mat, MatShadowInfo *);
 

@@ -1,21 +1,45 @@
 /*
    When a shadow is made, renewed and used: the products of a sequential matrix with vectors.
 
-   A matrix is converted after some products on the AIJ, the last of which are timed, and the format keeps its place if the next few products
-   are no slower. A matrix that is used in fewer products than that is never converted.
+   A matrix is converted after some products on the AIJ, and the format keeps its place if it is no slower. On the host the last products on
+   the AIJ and the first ones on the format are timed for that; on the device, where a product's time is not known until the queue has run
+   dry, both are timed on vectors made for the purpose. A matrix that is used in fewer products than that is never converted.
 */
 #include "shadow.h"
 
 const char *const MatShadowTunes[] = {"off", "model", "measure", "MatShadowTune", "MAT_SHADOW_TUNE_", NULL};
 
-static PetscErrorCode MatShadowGetCSR(Mat A, MatShadowCSR *csr)
+/* Products that would repay a conversion or an update, and products with the same values after which new values are taken over at once */
+static const struct {
+  PetscInt convert, update, lasting;
+} patience[2] = {
+  {12, 4,  8 }, /* on the host, where a conversion costs 10 to 30 products and an update 2 to 5 */
+  {40, 12, 20}  /* on the device, where it is up to 150 and 10 */
+};
+
+/* The arrays of the AIJ on the side where its products are, and its pattern on the host */
+static PetscErrorCode MatShadowGetCSR(Mat A, const MatShadow *s, MatShadowCSR *csr, const PetscInt **i, const PetscInt **j)
 {
   PetscScalar *a;
+  PetscInt     m;
+  PetscBool    done;
 
   PetscFunctionBegin;
-  csr->m = A->rmap->n;
-  csr->n = A->cmap->n;
-  PetscCall(MatSeqAIJGetCSRAndMemType(A, &csr->i, &csr->j, &a, NULL));
+  PetscCall((*MatShadowBaseSeq.getrowij)(A, 0, PETSC_FALSE, PETSC_FALSE, &m, i, j, &done)); /* nothing is copied, and there is nothing to restore */
+  csr->m      = A->rmap->n;
+  csr->n      = A->cmap->n;
+  csr->nz     = (*i)[csr->m];
+  csr->i      = *i;
+  csr->j      = *j;
+  csr->a      = NULL;
+  csr->stream = NULL;
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (MatShadowOnDevice(s)) {
+    if (csr->nz) PetscCall(MatShadowDeviceGetCSR(A, csr));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  PetscCall(MatSeqAIJGetCSRAndMemType(A, NULL, NULL, &a, NULL));
   csr->a = a;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -23,43 +47,66 @@ static PetscErrorCode MatShadowGetCSR(Mat A, MatShadowCSR *csr)
 /* Back to the AIJ, as a new shadow is */
 PetscErrorCode MatShadowDrop(MatShadow *s)
 {
+  MatShadowInfo *info = &s->info, old = *info;
+
   PetscFunctionBegin;
-  if (s->data) PetscCall((*s->format->destroy)(&s->data));
-  s->stale           = PETSC_FALSE;
-  s->info.format     = "csr";
-  s->info.kernel     = "aij";
-  s->info.reason     = "no products yet";
-  s->info.block_size = s->info.chunk_size = s->info.sort_scope = s->info.segments = 0;
-  s->info.stored_values = s->info.bytes_stored = s->info.bytes_model = 0;
+  if (s->data) PetscCall((*s->ops->destroy)(&s->data));
+  s->stale = PETSC_FALSE;
+  PetscCall(PetscMemzero(info, sizeof(*info)));
+  info->format       = "csr";
+  info->kernel       = MatShadowOnDevice(s) ? "aijcusparse" : "aij";
+  info->reason       = "no products yet";
+  info->nonzeros     = old.nonzeros;
+  info->bytes_csr    = old.bytes_csr;
+  info->time_convert = old.time_convert;
+  info->time_update  = old.time_update;
+  info->conversions  = old.conversions;
+  info->updates      = old.updates;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Compares the shadow with the matrix: another pattern makes it void, other values make it stale */
+/* Products stay with the AIJ for as long as its pattern does */
+static PetscErrorCode MatShadowDecline(Mat A, MatShadow *s, const char reason[])
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowDrop(s));
+  s->declined    = PETSC_TRUE;
+  s->info.reason = reason;
+  PetscCall(PetscInfo(A, "Products stay on the AIJ: %s\n", reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Compares the shadow with the matrix: another pattern, or the other side, makes it void, other values make it stale */
 static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr)
 {
-  PetscObjectState state;
-  PetscBool        same;
+  const MatShadowOps *ops = MatShadowOnDevice(s) ? &s->format->device : &s->format->host;
+  const PetscInt     *i, *j;
+  PetscObjectState    state;
+  PetscBool           same;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  PetscCall(MatShadowGetCSR(A, csr));
-  same = (PetscBool)(s->nonzerostate == A->nonzerostate && s->i == csr->i && s->j == csr->j && s->nz == csr->i[csr->m]);
+  PetscCall(MatShadowGetCSR(A, s, csr, &i, &j));
+  same = (PetscBool)(s->ops == ops && s->nonzerostate == A->nonzerostate && s->i == i && s->j == j && s->nz == csr->nz);
   if (same && s->state == state) PetscFunctionReturn(PETSC_SUCCESS);
   if (!same) {
     PetscCall(MatShadowDrop(s));
+    s->ops              = ops;
     s->declined         = PETSC_FALSE;
     s->nonzerostate     = A->nonzerostate;
-    s->i                = csr->i;
-    s->j                = csr->j;
-    s->nz               = csr->i[csr->m];
+    s->i                = i;
+    s->j                = j;
+    s->nz               = csr->nz;
     s->info.time_update = 0;
     PetscCall(PetscArrayzero(s->trial, 2));
   } else if (s->data) s->stale = PETSC_TRUE;
   s->state   = state;
-  s->lasting = (PetscBool)(s->served >= MAT_SHADOW_LASTING);
+  s->lasting = (PetscBool)(s->served >= patience[MatShadowOnDevice(s)].lasting);
   s->served  = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+static PetscErrorCode MatShadowTry(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool transpose);
 
 static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *csr)
 {
@@ -69,19 +116,23 @@ static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_ShadowConvert, A, 0, 0, 0));
   PetscCall(PetscTime(&t0));
-  s->info.nonzeros  = (PetscLogDouble)csr->i[csr->m];
+  s->info.nonzeros  = (PetscLogDouble)csr->nz;
   s->info.bytes_csr = s->info.nonzeros * (sizeof(PetscScalar) + sizeof(PetscInt)) + (csr->m + 1.0) * sizeof(PetscInt);
-  PetscCall((*s->format->convert)(csr, s->params, most[s->tune], &s->info, &s->data));
-  PetscCall(PetscTime(&t1));
-  s->info.time_convert = t1 - t0;
-  s->stale             = PETSC_FALSE;
+  if (MatShadowOnDevice(s) && !csr->nz) s->info.reason = "no entries";
+  else PetscCall((*s->ops->convert)(csr, s->params, s->tune, most[s->tune], &s->info, &s->data));
+  s->stale = PETSC_FALSE;
   if (s->data) {
     s->info.conversions++;
     PetscCall(PetscCitationsRegister(s->format->citation, s->format->cited));
+    if (MatShadowOnDevice(s) && s->tune == MAT_SHADOW_TUNE_MEASURE && !s->trial[0].settled) PetscCall(MatShadowTry(A, s, csr, PETSC_FALSE));
   } else {
-    s->declined = PETSC_TRUE;
-    PetscCall(PetscInfo(A, "Products stay on the AIJ: %s\n", s->info.reason));
+    const PetscLogDouble model = s->info.bytes_model;
+
+    PetscCall(MatShadowDecline(A, s, s->info.reason));
+    s->info.bytes_model = model;
   }
+  PetscCall(PetscTime(&t1));
+  s->info.time_convert = t1 - t0;
   PetscCall(PetscLogEventEnd(MAT_ShadowConvert, A, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -89,15 +140,18 @@ static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *
 static PetscErrorCode MatShadowUpdate(Mat A, MatShadow *s, const MatShadowCSR *csr)
 {
   PetscLogDouble t0, t1;
+  PetscBool      done = PETSC_TRUE;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_ShadowUpdate, A, 0, 0, 0));
   PetscCall(PetscTime(&t0));
-  PetscCall((*s->format->update)(s->data, csr));
+  PetscCall((*s->ops->update)(s->data, csr, &done));
   PetscCall(PetscTime(&t1));
-  s->info.time_update = t1 - t0;
-  s->info.updates++;
-  s->stale = PETSC_FALSE;
+  if (done) {
+    s->info.time_update = t1 - t0;
+    s->info.updates++;
+    s->stale = PETSC_FALSE;
+  } else PetscCall(MatShadowDecline(A, s, "not enough memory for new values"));
   PetscCall(PetscLogEventEnd(MAT_ShadowUpdate, A, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -116,33 +170,47 @@ static PetscErrorCode MatShadowVerdict(Mat A, MatShadow *s, PetscBool transpose)
   if (trial->on_aij) {
     const PetscLogDouble model = s->info.bytes_model;
 
-    PetscCall(MatShadowDrop(s));
-    s->declined         = PETSC_TRUE;
-    s->info.reason      = "measured: the AIJ is faster";
+    PetscCall(MatShadowDecline(A, s, "measured: the AIJ is faster"));
     s->info.bytes_model = model;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Decides what this product runs on, converting or updating if it is time to; *timed tells whether the time it takes is wanted */
-static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, PetscBool *format, PetscBool *timed)
+/* On the device: both sides on vectors made for the purpose. Where there is no memory for these the word of the model stands. */
+static PetscErrorCode MatShadowTry(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool transpose)
 {
-  MatShadowTrial *trial = &s->trial[transpose];
-  MatShadowCSR    csr;
-  const PetscBool measure = (PetscBool)(s->tune == MAT_SHADOW_TUNE_MEASURE);
+  PetscBool tried = PETSC_FALSE;
+
+  PetscFunctionBegin;
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  PetscCall(MatShadowDeviceTry(A, s, csr, transpose, &tried));
+#endif
+  if (tried) PetscCall(MatShadowVerdict(A, s, transpose));
+  else s->trial[transpose].settled = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Decides what this product runs on, converting or updating if it is time to; *timed tells whether the time it takes is wanted */
+static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, MatShadowCSR *csr, PetscBool *format, PetscBool *timed)
+{
+  MatShadowTrial *trial   = &s->trial[transpose];
+  const PetscBool measure = (PetscBool)(s->tune == MAT_SHADOW_TUNE_MEASURE), device = MatShadowOnDevice(s);
 
   PetscFunctionBegin;
   *timed = *format = PETSC_FALSE;
-  PetscCall(MatShadowCheckState(A, s, &csr));
+  PetscCall(MatShadowCheckState(A, s, csr));
   if (!s->data && !s->declined) {
-    if (measure && s->served < MAT_SHADOW_PATIENCE) {
-      *timed = (PetscBool)(s->served >= MAT_SHADOW_PATIENCE - MAT_SHADOW_SAMPLES);
+    if (measure && s->served < patience[device].convert) {
+      *timed = (PetscBool)(!device && s->served >= patience[device].convert - MAT_SHADOW_SAMPLES);
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    PetscCall(MatShadowConvert(A, s, &csr));
-  } else if (s->stale && (!measure || s->lasting || s->served >= MAT_SHADOW_SAMPLES)) PetscCall(MatShadowUpdate(A, s, &csr));
+    PetscCall(MatShadowConvert(A, s, csr));
+  } else if (s->stale && (!measure || s->lasting || s->served >= patience[device].update)) PetscCall(MatShadowUpdate(A, s, csr));
   if (!s->data || s->stale) PetscFunctionReturn(PETSC_SUCCESS);
-  if (measure && !trial->settled) {
+  if (measure && !trial->settled && device) {
+    if (transpose && trial->ncsr++ < patience[device].convert) PetscFunctionReturn(PETSC_SUCCESS); /* the transposed matrix is stored too from the trial on */
+    PetscCall(MatShadowTry(A, s, csr, transpose));
+  } else if (measure && !trial->settled) {
     if (trial->nformat >= MAT_SHADOW_SAMPLES && trial->ncsr >= MAT_SHADOW_SAMPLES && !trial->again && trial->time_format > trial->time_csr) {
       trial->again   = PETSC_TRUE; /* something else may have run at the time */
       trial->nformat = trial->ncsr = 0;
@@ -170,54 +238,110 @@ static PetscErrorCode MatShadowTimed(MatShadow *s, PetscBool transpose, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z = A x + y, or z = A x if y is NULL; y may be z */
-static PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec zz)
+static PetscErrorCode MatShadowHostMult(MatShadow *s, const MatShadowCSR *csr, PetscBool transpose, Vec xx, Vec yy, Vec zz, PetscBool *done)
 {
-  MatShadow         *s;
-  PetscBool          format, timed;
-  PetscLogDouble     t0 = 0, t1;
   const PetscScalar *x, *y;
   PetscScalar       *z;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowGet(A, &s));
-  PetscCall(MatShadowChoose(A, s, transpose, &format, &timed));
+  PetscCall(VecGetArrayRead(xx, &x));
+  if (!yy) {
+    PetscCall(VecGetArrayWrite(zz, &z));
+    y = NULL;
+  } else if (yy == zz) {
+    PetscCall(VecGetArray(zz, &z));
+    y = z;
+  } else {
+    PetscCall(VecGetArrayWrite(zz, &z));
+    PetscCall(VecGetArrayRead(yy, &y));
+  }
+  PetscCall((*(transpose ? s->ops->multtranspose : s->ops->mult))(s->data, csr, 1, x, yy ? 1 : 0, y, z, done));
+  PetscCall(VecRestoreArrayRead(xx, &x));
+  if (!yy) PetscCall(VecRestoreArrayWrite(zz, &z));
+  else if (yy == zz) PetscCall(VecRestoreArray(zz, &z));
+  else {
+    PetscCall(VecRestoreArrayWrite(zz, &z));
+    PetscCall(VecRestoreArrayRead(yy, &y));
+  }
+  if (*done) PetscCall(PetscLogFlops(2.0 * s->nz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The product as the AIJ or the AIJCUSPARSE makes it */
+static PetscErrorCode MatShadowBaseMult(Mat A, const MatShadow *s, PetscBool transpose, Vec xx, Vec yy, Vec zz)
+{
+  const struct _MatOps *base = &MatShadowBaseSeq;
+
+  PetscFunctionBegin;
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (MatShadowOnDevice(s)) base = &MatShadowBaseSeqCUSPARSE;
+  if (MatShadowOnDevice(s) && transpose && yy && yy != zz) { /* here AIJCUSPARSE adds to what is in z */
+    PetscCall(MatShadowDeviceCopy(yy, zz));
+    yy = zz;
+  }
+#endif
+  if (transpose) {
+    if (yy) PetscCall((*base->multtransposeadd)(A, xx, yy, zz));
+    else PetscCall((*base->multtranspose)(A, xx, zz));
+  } else {
+    if (yy) PetscCall((*base->multadd)(A, xx, yy, zz));
+    else PetscCall((*base->mult)(A, xx, zz));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowProductWith(Mat A, MatShadow *s, PetscBool transpose, Vec xx, Vec yy, Vec zz)
+{
+  MatShadowCSR   csr;
+  PetscBool      format, timed, done = PETSC_TRUE;
+  PetscLogDouble t0 = 0, t1;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowChoose(A, s, transpose, &csr, &format, &timed));
   s->served++;
   if (timed) PetscCall(PetscTime(&t0));
-  if (!format) {
-    if (transpose) {
-      if (yy) PetscCall((*MatShadowBaseSeq.multtransposeadd)(A, xx, yy, zz));
-      else PetscCall((*MatShadowBaseSeq.multtranspose)(A, xx, zz));
-    } else {
-      if (yy) PetscCall((*MatShadowBaseSeq.multadd)(A, xx, yy, zz));
-      else PetscCall((*MatShadowBaseSeq.mult)(A, xx, zz));
+  if (format) {
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+    if (MatShadowOnDevice(s)) PetscCall(MatShadowDeviceMult(s, &csr, transpose, xx, yy, zz, &done));
+    else
+#endif
+      PetscCall(MatShadowHostMult(s, &csr, transpose, xx, yy, zz, &done));
+    if (!done) {
+      PetscCall(PetscInfo(A, "Not enough memory for the %sproduct, which goes back to the AIJ\n", transpose ? "transposed " : ""));
+      s->trial[transpose].settled = s->trial[transpose].on_aij = PETSC_TRUE;
+      format = timed = PETSC_FALSE;
     }
-  } else {
-    PetscCall(VecGetArrayRead(xx, &x));
-    if (!yy) {
-      PetscCall(VecGetArrayWrite(zz, &z));
-      y = NULL;
-    } else if (yy == zz) {
-      PetscCall(VecGetArray(zz, &z));
-      y = z;
-    } else {
-      PetscCall(VecGetArrayWrite(zz, &z));
-      PetscCall(VecGetArrayRead(yy, &y));
-    }
-    PetscCall((*(transpose ? s->format->multtranspose : s->format->mult))(s->data, 1, x, yy ? 1 : 0, y, z));
-    PetscCall(VecRestoreArrayRead(xx, &x));
-    if (!yy) PetscCall(VecRestoreArrayWrite(zz, &z));
-    else if (yy == zz) PetscCall(VecRestoreArray(zz, &z));
-    else {
-      PetscCall(VecRestoreArrayWrite(zz, &z));
-      PetscCall(VecRestoreArrayRead(yy, &y));
-    }
-    PetscCall(PetscLogFlops(2.0 * s->nz));
   }
+  if (!format) PetscCall(MatShadowBaseMult(A, s, transpose, xx, yy, zz));
   if (timed) {
     PetscCall(PetscTime(&t1));
     PetscCall(MatShadowTimed(s, transpose, format, t1 - t0));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z = A x + y, or z = A x if y is NULL; y may be z */
+static PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec zz)
+{
+  MatShadow *s;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGet(A, &s));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (MatShadowOnDevice(s)) {
+    const int k = transpose ? 1 : 0;
+    Vec       x, y = yy, z;
+
+    PetscCall(MatShadowDeviceBring(A, k, xx, xx, &x));
+    PetscCall(MatShadowDeviceBring(A, 1 - k, zz, yy, &z));
+    if (z != zz && yy) y = z;
+    else if (yy) PetscCall(MatShadowDeviceBring(A, 1 - k, yy, yy, &y));
+    PetscCall(MatShadowProductWith(A, s, transpose, x, y, z));
+    PetscCall(MatShadowDeviceTake(z, zz));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  PetscCall(MatShadowProductWith(A, s, transpose, xx, yy, zz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -257,7 +381,7 @@ static PetscErrorCode MatShadowForEach(Mat A, PetscErrorCode (*f)(Mat, MatShadow
   Mat                    block[2] = {A, NULL};
 
   PetscFunctionBegin;
-  PetscCall(MatShadowFind(((PetscObject)A)->type_name, &format));
+  PetscCall(MatShadowGetFormat(A, &format));
   if (!format) PetscFunctionReturn(PETSC_SUCCESS);
   if (A->ops->mult != MatMult_Shadow) {
     if (!A->assembled && !A->was_assembled) PetscFunctionReturn(PETSC_SUCCESS);
@@ -272,7 +396,8 @@ static PetscErrorCode MatShadowForEach(Mat A, PetscErrorCode (*f)(Mat, MatShadow
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatShadowTakeParams(Mat A, MatShadow *s, void *ctx)
+/* Parameters from another shadow, or new ones of its own: what was made with the old ones goes */
+PetscErrorCode MatShadowTakeParams(Mat A, MatShadow *s, void *ctx)
 {
   const MatShadow *from = (const MatShadow *)ctx;
 
@@ -314,6 +439,7 @@ PetscErrorCode MatShadowComposeSetters(Mat A, PetscBool add)
 {
   PetscFunctionBegin;
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatShadowSetTune_C", add ? MatShadowSetTune_Shadow : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatShadowSetDevice_C", add ? MatShadowSetDevice_Shadow : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -391,9 +517,17 @@ static PetscErrorCode MatShadowGetInfo_One(Mat A, MatShadow *s, void *ctx)
   PetscFunctionBegin;
   info->time_csr    = s->trial[0].time_csr;
   info->time_format = s->trial[0].time_format;
+  if (s->data && s->ops->refresh) PetscCall((*s->ops->refresh)(s->data, info));
   if (!sum->format) *sum = *info;
   else {
     sum->segments += info->segments;
+    sum->tried += info->tried;
+    sum->tasks += info->tasks;
+    sum->tasks_diagonal += info->tasks_diagonal;
+    sum->tasks_narrow += info->tasks_narrow;
+    sum->tasks_wide += info->tasks_wide;
+    sum->tasks_split += info->tasks_split;
+    sum->bytes_extra += info->bytes_extra;
     sum->nonzeros += info->nonzeros;
     sum->stored_values += info->stored_values;
     sum->bytes_csr += info->bytes_csr;
@@ -437,7 +571,7 @@ PetscErrorCode MatShadowGetInfo(Mat A, MatShadowInfo *info)
   PetscCall(PetscMemzero(info, sizeof(*info)));
   PetscCall(MatShadowForEach(A, MatShadowGetInfo_One, info));
   if (!info->format) { /* an MPI matrix that has no blocks yet */
-    PetscCall(MatShadowFind(((PetscObject)A)->type_name, &format));
+    PetscCall(MatShadowGetFormat(A, &format));
     if (format) {
       PetscCall(MatShadowGet(A, &s));
       PetscCall(MatShadowGetInfo_One(A, s, info));

@@ -11,41 +11,52 @@
 
 #include "../../sys/ambpackage.h"
 
+/* The device side stands on AIJCUSPARSE and is there in a PETSc with CUDA, for the numbers its kernels are written for */
+#if defined(PETSC_HAVE_CUDA) && !defined(PETSC_USE_COMPLEX) && !defined(PETSC_USE_64BIT_INDICES)
+  #define MAT_SHADOW_HAVE_DEVICE 1
+#endif
+
+/* The AIJ, its arrays where the products are: on the host, or on the device together with the stream that work there is queued in */
 typedef struct {
-  PetscInt           m, n;
+  PetscInt           m, n, nz;
   const PetscInt    *i, *j;
   const PetscScalar *a;
+  void              *stream;
 } MatShadowCSR;
+
+/* What a format does on one side, the host or the device. Where there is not enough memory, *done becomes PETSC_FALSE and nothing has changed. */
+typedef PetscErrorCode MatShadowMultFunction(void *data, const MatShadowCSR *, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done);
+
+typedef struct {
+  /* Makes *data and fills info, or leaves it NULL and only says why in info->reason: when it cannot be done, or the model sees more than most times the CSR's bytes */
+  PetscErrorCode (*convert)(const MatShadowCSR *, const void *params, MatShadowTune, PetscReal most, MatShadowInfo *info, void **data);
+  PetscErrorCode (*update)(void *data, const MatShadowCSR *, PetscBool *done); /* new values in the same pattern */
+  MatShadowMultFunction *mult, *multtranspose;
+  PetscErrorCode (*destroy)(void **data);
+  PetscErrorCode (*refresh)(const void *data, MatShadowInfo *info); /* what changes in info without a conversion; may be NULL */
+} MatShadowOps;
 
 /* The parameters of a format are a plain struct of params_size bytes, copied to the blocks of an MPI matrix and to duplicates */
 typedef struct {
-  const char *name, *seqtype, *mpitype;
-  const char *citation;
-  PetscBool  *cited;
-  size_t      params_size;
+  const char  *name, *seqtype, *mpitype;
+  const char  *citation;
+  PetscBool   *cited;
+  size_t       params_size;
+  MatShadowOps host, device; /* device is all zeros where there is none */
   PetscErrorCode (*create_seq)(Mat);
   PetscErrorCode (*create_mpi)(Mat);
   PetscErrorCode (*setfromoptions)(void *params, AmbOptionItems);
   PetscErrorCode (*compose)(Mat, PetscBool add); /* its setters, to or from a matrix */
-
-  /* Makes *data and fills info, or leaves it NULL and only says why in info->reason: when it cannot be done, or the model sees more than most times the CSR's bytes */
-  PetscErrorCode (*convert)(const MatShadowCSR *, const void *params, PetscReal most, MatShadowInfo *info, void **data);
-  PetscErrorCode (*update)(void *data, const MatShadowCSR *); /* new values in the same pattern */
-  PetscErrorCode (*mult)(void *data, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z);
-  PetscErrorCode (*multtranspose)(void *data, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z);
-  PetscErrorCode (*destroy)(void **data);
 } MatShadowFormat;
 
-#define MAT_SHADOW_PATIENCE 12 /* products on the AIJ before a conversion: what is used less often would not repay it */
-#define MAT_SHADOW_SAMPLES  4  /* products timed on either side before the verdict */
-#define MAT_SHADOW_LASTING  8  /* products with the same values after which new values are taken over at once */
+#define MAT_SHADOW_SAMPLES 4 /* products timed on either side before the verdict, on the host */
 
 /* The plain and the transposed product are judged apart */
 typedef struct {
-  PetscBool      again;   /* the AIJ seemed faster, and both are timed once more */
-  PetscBool      settled; /* the choice between format and AIJ is made */
-  PetscBool      on_aij;  /* and was for the AIJ */
-  PetscInt       ncsr, nformat;
+  PetscBool      again;                 /* the AIJ seemed faster, and both are timed once more */
+  PetscBool      settled;               /* the choice between format and AIJ is made */
+  PetscBool      on_aij;                /* and was for the AIJ */
+  PetscInt       ncsr, nformat;         /* products timed; on the device ncsr counts the transposed ones before a trial */
   PetscLogDouble time_csr, time_format; /* the shortest of the times taken */
 } MatShadowTrial;
 
@@ -54,33 +65,42 @@ typedef struct {
 typedef struct {
   const MatShadowFormat *format;
   Mat                    owner;
+  PetscBool              cusparse; /* the owner is an AIJCUSPARSE, its products run on the device unless it is bound to the CPU */
+  PetscBool              adopted;  /* the parameters are those of the MPI matrix that the owner is a block of */
   MatShadowTune          tune;
   void                  *params;
+  const MatShadowOps    *ops;      /* the side of data */
   void                  *data;     /* the matrix in the format; NULL while products run on the AIJ */
   PetscBool              declined; /* the format cannot hold this pattern, or the model sees no gain */
   PetscBool              stale;    /* data has older values than the AIJ */
   PetscBool              lasting;  /* the values before these were used in many products */
   PetscObjectState       state, nonzerostate;
-  const PetscInt        *i, *j;
+  const PetscInt        *i, *j; /* of the host: they tell the pattern, also on the device */
   PetscInt               nz;
   PetscInt               served; /* products with these values */
   MatShadowTrial         trial[2];
   MatShadowInfo          info;
   PetscErrorCode (*view)(Mat, PetscViewer); /* the view that DMDA put in place of AIJ's, or NULL */
+  Vec work[2];                              /* on the device, a row and a column, in place of vectors that are on the host */
 } MatShadow;
 
 extern PetscErrorCode MatShadowRegister(const MatShadowFormat *);
 extern PetscErrorCode MatShadowRegisterFinalize(void);
 extern PetscErrorCode MatShadowFind(const char type[], const MatShadowFormat **);
+extern PetscErrorCode MatShadowGetFormat(Mat, const MatShadowFormat **);
 extern PetscErrorCode MatShadowGet(Mat, MatShadow **);
 extern PetscErrorCode MatShadowDrop(MatShadow *);
 extern PetscErrorCode MatShadowParamsChanged(Mat);
+extern PetscErrorCode MatShadowTakeParams(Mat, MatShadow *, void *from);
 extern PetscErrorCode MatShadowComposeSetters(Mat, PetscBool);
 extern PetscErrorCode MatShadowCreateSeq(Mat, const MatShadowFormat *);
 extern PetscErrorCode MatShadowCreateMPI(Mat, const MatShadowFormat *);
 extern PetscErrorCode MatShadowAttach(Mat, const MatShadowFormat *, const MatShadow *parent);
 extern PetscErrorCode MatShadowAttachBlocks(Mat);
+extern PetscErrorCode MatShadowHarvestMat(MatType, Mat *);
+extern PetscErrorCode MatShadowHarvest(MatType, struct _MatOps *);
 extern PetscErrorCode MatShadowConvertType(Mat, MatType, MatReuse, Mat *);
+extern PetscErrorCode MatShadowSetDevice_Shadow(Mat, MatShadowDevice);
 extern PetscErrorCode MatShadowView(Mat, PetscViewer);
 
 extern PetscErrorCode MatMult_Shadow(Mat, Vec, Vec);
@@ -88,5 +108,38 @@ extern PetscErrorCode MatMultAdd_Shadow(Mat, Vec, Vec, Vec);
 extern PetscErrorCode MatMultTranspose_Shadow(Mat, Vec, Vec);
 extern PetscErrorCode MatMultTransposeAdd_Shadow(Mat, Vec, Vec, Vec);
 
-/* The operations of PETSc's own seqaij and mpiaij, which it does not export */
-extern struct _MatOps MatShadowBaseSeq, MatShadowBaseMPI;
+/* The operations that a matrix would have without us */
+extern const struct _MatOps *MatShadowBase(Mat);
+
+/* The operations of PETSc's own seqaij and mpiaij, which it does not export, and those of seqaijcusparse and mpiaijcusparse once they are needed */
+extern struct _MatOps MatShadowBaseSeq, MatShadowBaseMPI, MatShadowBaseSeqCUSPARSE, MatShadowBaseMPICUSPARSE;
+
+/* The device side; without it no matrix is an AIJCUSPARSE */
+extern PetscErrorCode MatShadowDeviceFound(PetscBool *);
+extern PetscErrorCode MatShadowDeviceVecOptions(const MatShadowFormat *);
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+extern PetscErrorCode MatShadowDeviceStart(const MatShadowFormat *);
+extern PetscErrorCode MatShadowDeviceEnd(void);
+extern PetscErrorCode MatShadowDeviceConvert(Mat);
+extern PetscErrorCode MatShadowDeviceGetFormat(const MatShadowFormat **);
+extern PetscErrorCode MatShadowDeviceGetCSR(Mat, MatShadowCSR *);
+extern PetscErrorCode MatShadowDeviceBring(Mat, int k, Vec, Vec from, Vec *);
+extern PetscErrorCode MatShadowDeviceTake(Vec, Vec);
+extern PetscErrorCode MatShadowDeviceCopy(Vec from, Vec to);
+extern PetscErrorCode MatShadowDeviceMult(MatShadow *, const MatShadowCSR *, PetscBool transpose, Vec, Vec, Vec, PetscBool *done);
+extern PetscErrorCode MatShadowCUSPARSECompose(Mat, PetscBool seq, PetscBool add);
+extern PetscErrorCode MatShadowCUSPARSERestoreOperations(Mat, PetscBool seq);
+extern void           MatShadowCUSPARSESetOperations(Mat, PetscBool seq);
+extern void           MatShadowSetOperations(Mat);
+extern PetscErrorCode MatShadowDeviceTry(Mat, MatShadow *, const MatShadowCSR *, PetscBool transpose, PetscBool *tried);
+#endif
+
+/* Do the products of the owner of this shadow run on the device? */
+static inline PetscBool MatShadowOnDevice(const MatShadow *s)
+{
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  return (PetscBool)(s->cusparse && !s->owner->boundtocpu);
+#else
+  return PETSC_FALSE;
+#endif
+}

@@ -3,7 +3,8 @@
 
    An object is made one of ours by replacing operations and hanging a MatShadow on it; on the host it also gets a type name of its own, so that
    whatever PETSc makes "of the same type" passes through our constructor. The name begins with that of the base type, which is how PETSc knows
-   a subtype. The operations of the base, which PETSc does not export, are read off a matrix made for the purpose.
+   a subtype. On the device the object is an AIJCUSPARSE and keeps that name. The operations of the base, which PETSc does not export, are read
+   off a matrix made for the purpose.
 */
 #include "shadow.h"
 
@@ -17,15 +18,25 @@ static int                    nformats = 0;
 static const char *const inherited_seq[] = {"hypre", "is", "seqdense", "seqsbaij", "seqbaij", "mpiadj", NULL};
 static const char *const inherited_mpi[] = {"hypre", "is", "mpidense", "mpisbaij", "mpibaij", "mpiadj", NULL};
 
-static PetscErrorCode MatShadowHarvest(MatType type, struct _MatOps *ops)
+const char *const MatShadowDevices[] = {"auto", "cpu", "gpu", "MatShadowDevice", "MAT_SHADOW_DEVICE_", NULL};
+
+/* A matrix to look at */
+PetscErrorCode MatShadowHarvestMat(MatType type, Mat *A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatCreate(PETSC_COMM_SELF, A));
+  PetscCall(MatSetOptionsPrefix(*A, "mat_shadow_base_")); /* or -mat_seqaij_type would make it a subtype */
+  PetscCall(MatSetSizes(*A, 1, 1, 1, 1));
+  PetscCall(MatSetType(*A, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatShadowHarvest(MatType type, struct _MatOps *ops)
 {
   Mat A;
 
   PetscFunctionBegin;
-  PetscCall(MatCreate(PETSC_COMM_SELF, &A));
-  PetscCall(MatSetOptionsPrefix(A, "mat_shadow_base_")); /* or -mat_seqaij_type would make it a subtype */
-  PetscCall(MatSetSizes(A, 1, 1, 1, 1));
-  PetscCall(MatSetType(A, type));
+  PetscCall(MatShadowHarvestMat(type, &A));
   *ops = *A->ops;
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -44,6 +55,7 @@ PetscErrorCode MatShadowRegister(const MatShadowFormat *f)
   PetscCall(MatRegister(f->mpitype, f->create_mpi));
   PetscCall(MatRegisterRootName(f->name, f->seqtype, f->mpitype));
   PetscCall(MatSeqAIJRegister(f->seqtype, MatShadowConvertType));
+  if (f->device.convert) PetscCall(MatShadowDeviceVecOptions(f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -51,6 +63,9 @@ PetscErrorCode MatShadowRegisterFinalize(void)
 {
   PetscFunctionBegin;
   nformats = 0;
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  PetscCall(MatShadowDeviceEnd());
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -70,12 +85,39 @@ PetscErrorCode MatShadowFind(const char type[], const MatShadowFormat **format)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Is A an AIJCUSPARSE, sequential or MPI? */
+static PetscBool MatShadowIsCUSPARSE(Mat A)
+{
+  const char *type = ((PetscObject)A)->type_name;
+
+  return (PetscBool)(type && (strcmp(type, MATSEQAIJCUSPARSE) == 0 || strcmp(type, MATMPIAIJCUSPARSE) == 0));
+}
+
+/* The operations that A would have without us; A is one of ours, or of a base type */
+const struct _MatOps *MatShadowBase(Mat A)
+{
+  const PetscBool seq = (PetscBool)(strncmp(((PetscObject)A)->type_name, MATSEQAIJ, strlen(MATSEQAIJ)) == 0);
+
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (MatShadowIsCUSPARSE(A)) return seq ? &MatShadowBaseSeqCUSPARSE : &MatShadowBaseMPICUSPARSE;
+#endif
+  return seq ? &MatShadowBaseSeq : &MatShadowBaseMPI;
+}
+
+static PetscErrorCode MatMult_MPIShadow(Mat, Vec, Vec);
+
+static PetscBool MatShadowIsOurs(Mat A)
+{
+  return (PetscBool)(A->ops->mult == MatMult_Shadow || A->ops->mult == MatMult_MPIShadow);
+}
+
 static PetscErrorCode MatShadowDestroy(AmbCtxArgument arg)
 {
   MatShadow *s = (MatShadow *)AmbCtxGet(arg);
 
   PetscFunctionBegin;
-  if (s->data) PetscCall((*s->format->destroy)(&s->data));
+  if (s->data) PetscCall((*s->ops->destroy)(&s->data));
+  for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&s->work[k]));
   PetscCall(PetscFree(s->params));
   PetscCall(PetscFree(s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -100,11 +142,12 @@ static PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, con
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
   PetscCall(PetscCalloc1(format->params_size, (char **)&s->params));
-  s->format  = format;
-  s->owner   = A;
-  s->tune    = MAT_SHADOW_TUNE_MEASURE;
-  s->lasting = PETSC_FALSE;
-  s->nz      = -1;
+  s->format   = format;
+  s->owner    = A;
+  s->cusparse = MatShadowIsCUSPARSE(A);
+  s->tune     = MAT_SHADOW_TUNE_MEASURE;
+  s->lasting  = PETSC_FALSE;
+  s->nz       = -1;
   PetscCall(MatShadowDrop(s));
   if (parent) {
     s->tune = parent->tune;
@@ -130,6 +173,22 @@ static PetscErrorCode MatShadowQuery(Mat A, MatShadow **shadow)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The format of a matrix of ours, or NULL. The type name tells it, or on the device, where that is AIJCUSPARSE's, the shadow. */
+PetscErrorCode MatShadowGetFormat(Mat A, const MatShadowFormat **format)
+{
+  MatShadow *s;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowFind(((PetscObject)A)->type_name, format));
+  if (*format || !MatShadowIsOurs(A)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowQuery(A, &s));
+  if (s) *format = s->format;
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  else PetscCall(MatShadowDeviceGetFormat(format));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The shadow of a matrix of ours. MatHeaderMerge() may have taken it away, or brought that of another matrix: then it is made anew. */
 PetscErrorCode MatShadowGet(Mat A, MatShadow **shadow)
 {
@@ -138,29 +197,37 @@ PetscErrorCode MatShadowGet(Mat A, MatShadow **shadow)
   PetscFunctionBegin;
   PetscCall(MatShadowQuery(A, shadow));
   if (*shadow && (*shadow)->owner == A) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowFind(((PetscObject)A)->type_name, &format));
+  PetscCall(MatShadowGetFormat(A, &format));
   PetscCheck(format, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A matrix of type %s has no shadow", ((PetscObject)A)->type_name);
   PetscCall(MatShadowAttach(A, format, *shadow && (*shadow)->format == format ? *shadow : NULL));
   PetscCall(MatShadowQuery(A, shadow));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Blocks of an MPI matrix come and go: PETSc makes new ones when it preallocates, disassembles or takes COO entries */
+/* Blocks of an MPI matrix come and go: PETSc makes new ones when it preallocates, disassembles or takes COO entries. On the device they may have
+   become ours in the constructor, which does not know whose blocks they will be. */
 PetscErrorCode MatShadowAttachBlocks(Mat A)
 {
   Mat        block[2];
-  MatShadow *s = NULL;
+  MatShadow *s = NULL, *b;
 
   PetscFunctionBegin;
   PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
   for (int k = 0; k < 2; k++) {
     PetscBool plain;
 
-    if (!block[k] || block[k]->ops->mult == MatMult_Shadow) continue;
-    PetscCall(PetscObjectTypeCompare((PetscObject)block[k], MATSEQAIJ, &plain));
-    if (!plain) continue;
+    if (!block[k]) continue;
+    if (!MatShadowIsOurs(block[k])) {
+      PetscCall(PetscObjectTypeCompareAny((PetscObject)block[k], &plain, MATSEQAIJ, MATSEQAIJCUSPARSE, ""));
+      if (!plain) continue;
+      if (!s) PetscCall(MatShadowGet(A, &s));
+      PetscCall(MatShadowAttach(block[k], s->format, s));
+    }
+    PetscCall(MatShadowGet(block[k], &b));
+    if (b->adopted) continue;
     if (!s) PetscCall(MatShadowGet(A, &s));
-    PetscCall(MatShadowAttach(block[k], s->format, s));
+    PetscCall(MatShadowTakeParams(block[k], b, s));
+    b->adopted = PETSC_TRUE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -169,7 +236,7 @@ static PetscErrorCode MatMult_MPIShadow(Mat A, Vec xx, Vec yy)
 {
   PetscFunctionBegin;
   PetscCall(MatShadowAttachBlocks(A));
-  PetscCall((*MatShadowBaseMPI.mult)(A, xx, yy));
+  PetscCall((*MatShadowBase(A)->mult)(A, xx, yy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -177,7 +244,7 @@ static PetscErrorCode MatMultAdd_MPIShadow(Mat A, Vec xx, Vec yy, Vec zz)
 {
   PetscFunctionBegin;
   PetscCall(MatShadowAttachBlocks(A));
-  PetscCall((*MatShadowBaseMPI.multadd)(A, xx, yy, zz));
+  PetscCall((*MatShadowBase(A)->multadd)(A, xx, yy, zz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -185,7 +252,7 @@ static PetscErrorCode MatMultTranspose_MPIShadow(Mat A, Vec xx, Vec yy)
 {
   PetscFunctionBegin;
   PetscCall(MatShadowAttachBlocks(A));
-  PetscCall((*MatShadowBaseMPI.multtranspose)(A, xx, yy));
+  PetscCall((*MatShadowBase(A)->multtranspose)(A, xx, yy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -193,7 +260,7 @@ static PetscErrorCode MatMultTransposeAdd_MPIShadow(Mat A, Vec xx, Vec yy, Vec z
 {
   PetscFunctionBegin;
   PetscCall(MatShadowAttachBlocks(A));
-  PetscCall((*MatShadowBaseMPI.multtransposeadd)(A, xx, yy, zz));
+  PetscCall((*MatShadowBase(A)->multtransposeadd)(A, xx, yy, zz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -214,7 +281,7 @@ static PetscErrorCode MatShadowRestore(Mat A)
 static PetscErrorCode MatAssemblyEnd_SeqShadow(Mat A, MatAssemblyType type)
 {
   PetscFunctionBegin;
-  PetscCall((*MatShadowBaseSeq.assemblyend)(A, type));
+  PetscCall((*MatShadowBase(A)->assemblyend)(A, type));
   PetscCall(MatShadowRestore(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -222,7 +289,7 @@ static PetscErrorCode MatAssemblyEnd_SeqShadow(Mat A, MatAssemblyType type)
 static PetscErrorCode MatAssemblyEnd_MPIShadow(Mat A, MatAssemblyType type)
 {
   PetscFunctionBegin;
-  PetscCall((*MatShadowBaseMPI.assemblyend)(A, type));
+  PetscCall((*MatShadowBase(A)->assemblyend)(A, type));
   PetscCall(MatShadowRestore(A));
   if (type == MAT_FINAL_ASSEMBLY) PetscCall(MatShadowAttachBlocks(A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -230,12 +297,12 @@ static PetscErrorCode MatAssemblyEnd_MPIShadow(Mat A, MatAssemblyType type)
 
 static PetscErrorCode MatDuplicate_Shadow(Mat A, MatDuplicateOption option, Mat *B)
 {
-  const struct _MatOps *base = A->ops->mult == MatMult_Shadow ? &MatShadowBaseSeq : &MatShadowBaseMPI;
-  MatShadow            *from, *to;
+  MatShadow *from, *to;
 
   PetscFunctionBegin;
-  PetscCall((*base->duplicate)(A, option, B));
+  PetscCall((*MatShadowBase(A)->duplicate)(A, option, B));
   PetscCall(MatShadowGet(A, &from));
+  if (!MatShadowIsOurs(*B)) PetscCall(MatShadowAttach(*B, from->format, from)); /* AIJCUSPARSE has put its operations back */
   PetscCall(MatShadowGet(*B, &to));
   to->tune = from->tune;
   PetscCall(PetscMemcpy(to->params, from->params, from->format->params_size));
@@ -260,7 +327,7 @@ static PetscErrorCode MatShadowProductSetFromOptions(Mat D)
     const char            *type = ((PetscObject)operand[k])->type_name;
     const MatShadowFormat *format;
 
-    PetscCall(MatShadowFind(type, &format));
+    PetscCall(MatShadowGetFormat(operand[k], &format));
     if (format) type = operand[k]->ops->mult == MatMult_Shadow ? MATSEQAIJ : MATMPIAIJ;
     PetscCall(PetscStrlcat(name, "_", sizeof(name)));
     PetscCall(PetscStrlcat(name, type, sizeof(name)));
@@ -285,11 +352,14 @@ static PetscErrorCode MatShadowComposeConvert(Mat A, const char from[], const ch
 static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *format, PetscBool seq, PetscBool add)
 {
   const char *const *inherited = seq ? inherited_seq : inherited_mpi;
-  const char        *type = seq ? format->seqtype : format->mpitype, *base = seq ? MATSEQAIJ : MATMPIAIJ;
+  const char        *type = ((PetscObject)A)->type_name, *base = seq ? MATSEQAIJ : MATMPIAIJ;
   PetscErrorCode (*convert)(Mat, MatType, MatReuse, Mat *) = add ? MatShadowConvertType : NULL;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowComposeConvert(A, type, base, convert));
+  if (!MatShadowIsCUSPARSE(A)) PetscCall(MatShadowComposeConvert(A, type, base, convert));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  else PetscCall(MatShadowCUSPARSECompose(A, seq, add));
+#endif
   for (int k = 0; k < nformats; k++) {
     PetscCall(MatShadowComposeConvert(A, base, seq ? formats[k]->seqtype : formats[k]->mpitype, convert));
     PetscCall(MatShadowComposeConvert(A, base, formats[k]->name, convert));
@@ -312,14 +382,10 @@ static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *fo
 
 static PetscErrorCode MatConvertFrom_Shadow(Mat, MatType, MatReuse, Mat *);
 
-/* Makes an AIJ one of ours, or makes whole again one whose inside was replaced */
-PetscErrorCode MatShadowAttach(Mat A, const MatShadowFormat *format, const MatShadow *parent)
+void MatShadowSetOperations(Mat A)
 {
-  PetscBool  seq;
-  MatShadow *s;
+  const PetscBool seq = (PetscBool)(strncmp(((PetscObject)A)->type_name, MATSEQAIJ, strlen(MATSEQAIJ)) == 0);
 
-  PetscFunctionBegin;
-  PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, MATSEQAIJ, &seq));
   A->ops->view             = MatShadowView;
   A->ops->duplicate        = MatDuplicate_Shadow;
   A->ops->convertfrom      = MatConvertFrom_Shadow;
@@ -328,22 +394,36 @@ PetscErrorCode MatShadowAttach(Mat A, const MatShadowFormat *format, const MatSh
   A->ops->multtranspose    = seq ? MatMultTranspose_Shadow : MatMultTranspose_MPIShadow;
   A->ops->multtransposeadd = seq ? MatMultTransposeAdd_Shadow : MatMultTransposeAdd_MPIShadow;
   A->ops->assemblyend      = seq ? MatAssemblyEnd_SeqShadow : MatAssemblyEnd_MPIShadow;
-  PetscCall(PetscObjectChangeTypeName((PetscObject)A, seq ? format->seqtype : format->mpitype));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (MatShadowIsCUSPARSE(A)) MatShadowCUSPARSESetOperations(A, seq);
+#endif
+}
+
+/* Makes an AIJ or an AIJCUSPARSE one of ours, or makes whole again one whose inside was replaced */
+PetscErrorCode MatShadowAttach(Mat A, const MatShadowFormat *format, const MatShadow *parent)
+{
+  PetscBool  seq;
+  MatShadow *s;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, MATSEQAIJ, &seq));
+  MatShadowSetOperations(A);
+  if (!MatShadowIsCUSPARSE(A)) PetscCall(PetscObjectChangeTypeName((PetscObject)A, seq ? format->seqtype : format->mpitype));
   PetscCall(MatShadowCompose(A, format, parent, &s));
   PetscCall(MatShadowComposeFunctions(A, format, seq, PETSC_TRUE));
   if (!seq && A->assembled) PetscCall(MatShadowAttachBlocks(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives the matrix back to PETSc as the AIJ it always was */
+/* Gives the matrix back to PETSc as the AIJ, or the AIJCUSPARSE, it always was */
 static PetscErrorCode MatShadowDetach(Mat A)
 {
   const PetscBool        seq  = (PetscBool)(A->ops->mult == MatMult_Shadow);
-  const struct _MatOps  *base = seq ? &MatShadowBaseSeq : &MatShadowBaseMPI;
+  const struct _MatOps  *base = MatShadowBase(A);
   const MatShadowFormat *format;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowFind(((PetscObject)A)->type_name, &format));
+  PetscCall(MatShadowGetFormat(A, &format));
   A->ops->view             = base->view;
   A->ops->duplicate        = base->duplicate;
   A->ops->convertfrom      = base->convertfrom;
@@ -352,9 +432,12 @@ static PetscErrorCode MatShadowDetach(Mat A)
   A->ops->multtranspose    = base->multtranspose;
   A->ops->multtransposeadd = base->multtransposeadd;
   A->ops->assemblyend      = base->assemblyend;
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowCUSPARSERestoreOperations(A, seq));
+#endif
   PetscCall(MatShadowComposeFunctions(A, format, seq, PETSC_FALSE));
   PetscCall(PetscObjectCompose((PetscObject)A, "MatShadow", NULL));
-  PetscCall(PetscObjectChangeTypeName((PetscObject)A, seq ? MATSEQAIJ : MATMPIAIJ));
+  if (!MatShadowIsCUSPARSE(A)) PetscCall(PetscObjectChangeTypeName((PetscObject)A, seq ? MATSEQAIJ : MATMPIAIJ));
   if (!seq && A->preallocated) {
     Mat block[2];
 
@@ -366,11 +449,112 @@ static PetscErrorCode MatShadowDetach(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All conversions between AIJ and the formats, and among these */
+/* Where the options put A in this format. On several processes all of them need a device. */
+static PetscErrorCode MatShadowGoesToDevice(Mat A, const MatShadowFormat *format, MatShadowDevice where, PetscBool *device)
+{
+  PetscBool   found = PETSC_FALSE;
+  PetscMPIInt here, everywhere;
+
+  PetscFunctionBegin;
+  *device = PETSC_FALSE;
+  if (where == MAT_SHADOW_DEVICE_CPU) PetscFunctionReturn(PETSC_SUCCESS);
+  if (format->device.convert) PetscCall(MatShadowDeviceFound(&found));
+  here = found ? 1 : 0;
+  PetscCallMPI(MPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
+  *device = (PetscBool)(everywhere == 1);
+  PetscCheck(*device || where != MAT_SHADOW_DEVICE_GPU || format->device.convert, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "%s matrices on the GPU need a PETSc with CUDA, real numbers and 32-bit indices; use -mat_%s_device auto", format->name,
+             format->name);
+  PetscCheck(*device || where != MAT_SHADOW_DEVICE_GPU, PetscObjectComm((PetscObject)A), PETSC_ERR_GPU, "-mat_%s_device gpu, but PETSc has no GPU to use here; use -mat_%s_device auto", format->name, format->name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowDeviceFromOptions(Mat A, const MatShadowFormat *format, PetscBool *device)
+{
+  MatShadowDevice where = MAT_SHADOW_DEVICE_AUTO;
+  char            option[64];
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(option, sizeof(option), "-mat_%s_device", format->name));
+  PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Shadow device options", "Mat"); /* -help prints what has a title of its own */
+  PetscCall(PetscOptionsEnum(option, "Where the matrix and the vectors it makes live", "MatShadowSetDevice", MatShadowDevices, (PetscEnum)where, (PetscEnum *)&where, NULL));
+  PetscOptionsEnd();
+  PetscCall(MatShadowGoesToDevice(A, format, where, device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes a plain AIJ, or AIJCUSPARSE, a matrix of this format on the device or on the host */
+static PetscErrorCode MatShadowMake(Mat A, const MatShadowFormat *format, PetscBool device, const MatShadow *parent)
+{
+  PetscFunctionBegin;
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (!device && MatShadowIsCUSPARSE(A)) PetscCall(MatConvert(A, MATAIJ, MAT_INPLACE_MATRIX, &A));
+  if (device) PetscCall(MatShadowDeviceStart(format));
+  if (device && !MatShadowIsCUSPARSE(A)) PetscCall(MatShadowDeviceConvert(A));
+#endif
+  PetscCall(MatShadowAttach(A, format, parent));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatShadowSetDevice_Shadow(Mat A, MatShadowDevice where)
+{
+  MatShadow *s;
+  PetscBool  device;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGet(A, &s));
+  PetscCall(MatShadowGoesToDevice(A, s->format, where, &device));
+  if (s->cusparse) PetscCall(MatBindToCPU(A, (PetscBool)!device));
+  else if (device) {
+    MatShadow old = *s;
+
+    PetscCheck(A->assembled || !A->preallocated, PetscObjectComm((PetscObject)A), PETSC_ERR_ORDER, "The matrix is being filled; call MatShadowSetDevice() before it is preallocated, or after MatAssemblyEnd()");
+    PetscCall(PetscMalloc(s->format->params_size, &old.params));
+    PetscCall(PetscMemcpy(old.params, s->params, s->format->params_size));
+    PetscCall(MatShadowDetach(A));
+    PetscCall(MatShadowMake(A, old.format, PETSC_TRUE, &old));
+    PetscCall(PetscFree(old.params));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatShadowSetDevice - puts a matrix of a shadow format, such as `MATAMB`, on the GPU or on the host
+
+  Collective
+
+  Input Parameters:
++ A     - the matrix; nothing happens if its type has no shadow
+- where - `MAT_SHADOW_DEVICE_AUTO`, `MAT_SHADOW_DEVICE_CPU` or `MAT_SHADOW_DEVICE_GPU`
+
+  Options Database Key:
+. -mat_amb_device <auto,cpu,gpu> - the same for `MATAMB` matrices created later
+
+  Level: intermediate
+
+  Notes:
+  On the GPU the matrix is a `MATAIJCUSPARSE` by name, whose products with vectors run on the format, and makes vectors of type `VECCUDA`. Once
+  a program has put a matrix there, all matrices that it creates as `MATAIJCUSPARSE` are of the format too: PETSc makes matrices of the same
+  type by that name.
+
+  A matrix that came to the GPU and is set to the host remains there as `MatBindToCPU()` leaves it. Vectors made before do not move.
+
+.seealso: `MatShadowDevice`, `MatBindToCPU()`, `MatShadowSetTune()`, `MATAMB`
+@*/
+PetscErrorCode MatShadowSetDevice(Mat A, MatShadowDevice where)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCheck(where >= MAT_SHADOW_DEVICE_AUTO && where <= MAT_SHADOW_DEVICE_GPU, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such place: %d; use MAT_SHADOW_DEVICE_AUTO, CPU or GPU", (int)where);
+  PetscTryMethod(A, "MatShadowSetDevice_C", (Mat, MatShadowDevice), (A, where));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All conversions between AIJ, AIJCUSPARSE and the formats, and among these. A matrix that has the format already stays where it is. */
 PetscErrorCode MatShadowConvertType(Mat A, MatType type, MatReuse reuse, Mat *newmat)
 {
   const MatShadowFormat *from, *to;
-  Mat                    B = *newmat;
+  PetscBool              device = PETSC_FALSE;
+  Mat                    B      = *newmat;
 
   PetscFunctionBegin;
   if (reuse == MAT_REUSE_MATRIX) {
@@ -378,11 +562,14 @@ PetscErrorCode MatShadowConvertType(Mat A, MatType type, MatReuse reuse, Mat *ne
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
-  PetscCall(MatShadowFind(((PetscObject)B)->type_name, &from));
+  PetscCall(MatShadowGetFormat(B, &from));
   PetscCall(MatShadowFind(type, &to));
   if (from != to) {
     if (from) PetscCall(MatShadowDetach(B));
-    if (to) PetscCall(MatShadowAttach(B, to, NULL));
+    if (to) {
+      PetscCall(MatShadowDeviceFromOptions(B, to, &device));
+      PetscCall(MatShadowMake(B, to, device, NULL));
+    }
   }
   *newmat = B;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -406,18 +593,39 @@ static PetscErrorCode MatConvertFrom_Shadow(Mat A, MatType type, MatReuse reuse,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The constructor of PETSc is called directly: MatSetType() does nothing if the type name is still that of what the matrix was before */
+static PetscErrorCode MatShadowConstruct(Mat A, const MatShadowFormat *format, MatType base)
+{
+  PetscErrorCode (*create)(Mat);
+  const MatShadowFormat *made;
+  PetscBool              device;
+  Mat                    kept;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowDeviceFromOptions(A, format, &device));
+  PetscCall(PetscFunctionListFind(MatList, base, &create));
+  PetscCall((*create)(A));
+  PetscCall(MatShadowGetFormat(A, &made)); /* -mat_seqaij_type may have made it one already */
+  if (made && made != format) PetscCall(MatShadowDetach(A));
+  if (made != format) PetscCall(MatShadowMake(A, format, device, NULL));
+  PetscCall(PetscObjectQuery((PetscObject)A, "MatShadowKept", (PetscObject *)&kept));
+  if (!kept) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectReference((PetscObject)kept));
+  PetscCall(PetscObjectCompose((PetscObject)A, "MatShadowKept", NULL));
+  PetscCall(MatHeaderReplace(A, &kept));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatShadowCreateSeq(Mat A, const MatShadowFormat *format)
 {
   PetscFunctionBegin;
-  PetscCall(MatSetType(A, MATSEQAIJ));
-  PetscCall(MatShadowConvertType(A, format->seqtype, MAT_INPLACE_MATRIX, &A)); /* -mat_seqaij_type may have made it one already */
+  PetscCall(MatShadowConstruct(A, format, MATSEQAIJ));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatShadowCreateMPI(Mat A, const MatShadowFormat *format)
 {
   PetscFunctionBegin;
-  PetscCall(MatSetType(A, MATMPIAIJ));
-  PetscCall(MatShadowConvertType(A, format->mpitype, MAT_INPLACE_MATRIX, &A));
+  PetscCall(MatShadowConstruct(A, format, MATMPIAIJ));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

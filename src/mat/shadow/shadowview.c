@@ -4,14 +4,23 @@
 #include "shadow.h"
 
 /* Sums over the processes, for the process that prints; the parameters are those of the first */
-static PetscErrorCode MatShadowReduceInfo(Mat A, const MatShadowInfo *info, PetscBool converted, PetscLogDouble sum[6], PetscLogDouble most[4])
+/* Sums over the processes, for the process that prints; the parameters are those of the first */
+static PetscErrorCode MatShadowReduceInfo(Mat A, MatShadowInfo *info, PetscBool converted, PetscMPIInt *processes)
 {
-  const PetscLogDouble s[6] = {info->nonzeros, info->stored_values, info->bytes_csr, info->bytes_model, info->bytes_stored, (PetscLogDouble)converted};
-  const PetscLogDouble m[4] = {info->time_convert, info->time_update, info->time_csr, info->time_format};
+  PetscLogDouble *const sum[]  = {&info->nonzeros, &info->stored_values, &info->bytes_csr, &info->bytes_model, &info->bytes_stored, &info->bytes_extra, &info->tasks, &info->tasks_diagonal, &info->tasks_narrow, &info->tasks_wide, &info->tasks_split};
+  PetscLogDouble *const most[] = {&info->time_convert, &info->time_update, &info->time_csr, &info->time_format};
+  PetscLogDouble        s[PETSC_STATIC_ARRAY_LENGTH(sum) + 1], m[PETSC_STATIC_ARRAY_LENGTH(most)];
+  const int             ns = PETSC_STATIC_ARRAY_LENGTH(sum), nm = PETSC_STATIC_ARRAY_LENGTH(most);
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(s, sum, 6, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)A)));
-  PetscCallMPI(MPI_Allreduce(m, most, 4, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)A)));
+  for (int k = 0; k < ns; k++) s[k] = *sum[k];
+  for (int k = 0; k < nm; k++) m[k] = *most[k];
+  s[ns] = converted ? 1 : 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s, ns + 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)A)));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, m, nm, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)A)));
+  for (int k = 0; k < ns; k++) *sum[k] = s[k];
+  for (int k = 0; k < nm; k++) *most[k] = m[k];
+  *processes = (PetscMPIInt)s[ns];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -19,42 +28,48 @@ static PetscErrorCode MatShadowViewInfo(Mat A, PetscViewer viewer)
 {
   const MatShadowFormat *format;
   MatShadowInfo          info;
-  PetscLogDouble         sum[6], most[4];
-  PetscMPIInt            size;
+  PetscMPIInt            size, converted = 0;
   PetscBool              onaij;
+  PetscLogDouble         nz;
+  const char            *where;
   char                   update[64] = "";
 
   PetscFunctionBegin;
-  PetscCall(MatShadowFind(((PetscObject)A)->type_name, &format));
+  PetscCall(MatShadowGetFormat(A, &format));
   PetscCall(MatShadowSetUp(A));
   PetscCall(MatShadowGetInfo(A, &info));
   PetscCall(PetscStrcmp(info.format, "csr", &onaij));
-  PetscCall(MatShadowReduceInfo(A, &info, (PetscBool)!onaij, sum, most));
+  PetscCall(MatShadowReduceInfo(A, &info, (PetscBool)!onaij, &converted));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
-  if (sum[5] == 0) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "products run on the AIJ, not on %s: %s\n", format->name, info.reason));
-  } else {
+  where = size > 1 ? " on the first process" : "";
+  nz    = info.nonzeros > 0 ? info.nonzeros : 1;
+  if (!converted) PetscCall(PetscViewerASCIIPrintf(viewer, "products run on the AIJ, not on %s: %s\n", format->name, info.reason));
+  else {
     PetscCall(PetscViewerASCIIPrintf(viewer, "products run on %s, %s kernels: %s\n", info.format, info.kernel, info.reason));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  blocks of %" PetscInt_FMT " columns, chunks of %" PetscInt_FMT " rows, scopes of %" PetscInt_FMT " rows, %" PetscInt_FMT " tiles%s\n", info.block_size, info.chunk_size, info.sort_scope, info.segments, size > 1 ? " on the first process" : ""));
-    if (sum[5] < size) PetscCall(PetscViewerASCIIPrintf(viewer, "  on %d of %d processes; the others stay with the AIJ\n", (int)sum[5], size));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  bytes: %.0f stored, %.0f by the model, %.0f of the AIJ; %.2f per nonzero, AIJ %.2f; fill %.3f\n", sum[4], sum[3], sum[2], sum[0] > 0 ? sum[4] / sum[0] : 0., sum[0] > 0 ? sum[2] / sum[0] : 0., sum[0] > 0 ? sum[1] / sum[0] : 1.));
+    if (info.threads) {
+      PetscCall(PetscViewerASCIIPrintf(viewer, "  blocks of %" PetscInt_FMT " columns, %" PetscInt_FMT " threads, up to %" PetscInt_FMT " blocks a thread, chosen with %" PetscInt_FMT " products%s\n", info.block_size, info.threads, info.steps, info.tried, where));
+      PetscCall(PetscViewerASCIIPrintf(viewer, "  %.0f tasks: %.0f by diagonals, %.0f with 16-bit and %.0f with 32-bit indices, %.0f of split rows\n", info.tasks, info.tasks_diagonal, info.tasks_narrow, info.tasks_wide, info.tasks_split));
+    } else
+      PetscCall(PetscViewerASCIIPrintf(viewer, "  blocks of %" PetscInt_FMT " columns, chunks of %" PetscInt_FMT " rows, scopes of %" PetscInt_FMT " rows, %" PetscInt_FMT " tiles%s\n", info.block_size, info.chunk_size, info.sort_scope, info.segments, where));
+    if (converted < size) PetscCall(PetscViewerASCIIPrintf(viewer, "  on %d of %d processes; the others stay with the AIJ\n", converted, size));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  bytes: %.0f stored, %.0f by the model, %.0f of the AIJ; %.2f per nonzero, AIJ %.2f; fill %.3f\n", info.bytes_stored, info.bytes_model, info.bytes_csr, info.bytes_stored / nz, info.bytes_csr / nz, info.nonzeros > 0 ? info.stored_values / nz : 1.));
+    if (info.bytes_extra > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  %.0f bytes besides, for new values and the transposed product\n", info.bytes_extra));
   }
-  if (info.updates) PetscCall(PetscSNPrintf(update, sizeof(update), ", last update of values %.3g s", most[1]));
-  if (info.conversions) PetscCall(PetscViewerASCIIPrintf(viewer, "  conversion %.3g s%s\n", most[0], update));
-  if (info.time_csr > 0 && info.time_format > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  product %.3g s, on the AIJ %.3g s\n", most[3], most[2]));
+  if (info.updates) PetscCall(PetscSNPrintf(update, sizeof(update), ", last update of values %.3g s", info.time_update));
+  if (info.conversions) PetscCall(PetscViewerASCIIPrintf(viewer, "  conversion %.3g s%s\n", info.time_convert, update));
+  if (info.time_csr > 0 && info.time_format > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  product %.3g s, on the AIJ %.3g s\n", info.time_format, info.time_csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatShadowView(Mat A, PetscViewer viewer)
 {
-  const struct _MatOps *base = A->ops->mult == MatMult_Shadow ? &MatShadowBaseSeq : &MatShadowBaseMPI;
-  PetscBool             ascii;
-  PetscViewerFormat     format;
-  MatShadow            *s;
+  PetscBool         ascii;
+  PetscViewerFormat format;
+  MatShadow        *s;
 
   PetscFunctionBegin;
   PetscCall(MatShadowGet(A, &s));
-  PetscCall((*(s->view ? s->view : base->view))(A, viewer));
+  PetscCall((*(s->view ? s->view : MatShadowBase(A)->view))(A, viewer));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii || !A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerGetFormat(viewer, &format));

@@ -3,6 +3,9 @@
 */
 #include "../../shadow/shadow.h"
 #include "ambhost.h"
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  #include "ambcuda.h"
+#endif
 
 typedef struct {
   PetscInt block_size; /* 0: chosen by the traffic model */
@@ -24,7 +27,7 @@ static void AmbGetCSR(const MatShadowCSR *from, AmbCSR *to)
   to->a = from->a;
 }
 
-static PetscErrorCode AmbConvert(const MatShadowCSR *csr, const void *params, PetscReal most, MatShadowInfo *info, void **data)
+static PetscErrorCode ConvertHost_AMB(const MatShadowCSR *csr, const void *params, MatShadowTune tune, PetscReal most, MatShadowInfo *info, void **data)
 {
   const AmbParams  *p       = (const AmbParams *)params;
   const AmbKernels *kernels = AmbHostKernels();
@@ -67,17 +70,17 @@ static PetscErrorCode AmbConvert(const MatShadowCSR *csr, const void *params, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode AmbUpdate(void *data, const MatShadowCSR *csr)
+static PetscErrorCode UpdateHost_AMB(void *data, const MatShadowCSR *csr, PetscBool *done)
 {
   AmbCSR A;
 
   PetscFunctionBegin;
   AmbGetCSR(csr, &A);
-  PetscCheck(AmbHostUpdate((AmbHost *)data, &A) == AMB_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory to update the values of the AMB format");
+  *done = (PetscBool)(AmbHostUpdate((AmbHost *)data, &A) == AMB_SUCCESS);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode AmbMult(void *data, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z)
+static PetscErrorCode MultHost_AMB(void *data, const MatShadowCSR *csr, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done)
 {
   AmbHost *A = (AmbHost *)data;
 
@@ -86,17 +89,17 @@ static PetscErrorCode AmbMult(void *data, PetscScalar alpha, const PetscScalar *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode AmbMultTranspose(void *data, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z)
+static PetscErrorCode MultTransposeHost_AMB(void *data, const MatShadowCSR *csr, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done)
 {
   AmbHost *A = (AmbHost *)data;
 
   PetscFunctionBegin;
-  PetscCheck(AmbHostPrepareTranspose(A) == AMB_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the transposed product on %d threads; use fewer, with OMP_NUM_THREADS", A->nthread);
-  (*A->kernels->multtranspose)(A, alpha, x, beta, y, z);
+  *done = (PetscBool)(AmbHostPrepareTranspose(A) == AMB_SUCCESS);
+  if (*done) (*A->kernels->multtranspose)(A, alpha, x, beta, y, z);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode AmbDestroy(void **data)
+static PetscErrorCode DestroyHost_AMB(void **data)
 {
   AmbHost *A = (AmbHost *)*data;
 
@@ -105,6 +108,128 @@ static PetscErrorCode AmbDestroy(void **data)
   *data = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+static void AmbDeviceGetCSR(const MatShadowCSR *from, AmbDeviceCSR *to)
+{
+  to->m  = from->m;
+  to->n  = from->n;
+  to->nz = from->nz;
+  to->i  = from->i;
+  to->j  = from->j;
+  to->a  = from->a;
+}
+
+/* What the AIJ can do in place of the format is no error: *done tells */
+static PetscErrorCode AmbDeviceCheck(AmbDeviceStatus status, PetscBool *done)
+{
+  PetscFunctionBegin;
+  PetscCheck(status != AMB_DEVICE_ERROR, PETSC_COMM_SELF, PETSC_ERR_GPU, "AMB on the GPU: %s", AmbDeviceErrorText());
+  *done = (PetscBool)(status == AMB_DEVICE_SUCCESS);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ConvertDevice_AMB(const MatShadowCSR *csr, const void *params, MatShadowTune tune, PetscReal most, MatShadowInfo *info, void **data)
+{
+  const AmbParams *p      = (const AmbParams *)params;
+  AmbDeviceParams  wanted = {.block_size = (int)p->block_size, .measure = tune == MAT_SHADOW_TUNE_MEASURE};
+  AmbDeviceCSR     A;
+  AmbDevice       *device = NULL;
+  AmbDeviceInfo    about;
+  AmbDeviceStatus  status;
+  PetscBool        done;
+
+  PetscFunctionBegin;
+  *data = NULL;
+  if (p->block_size > csr->n) {
+    info->reason = "fewer columns than a block has";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  AmbDeviceGetCSR(csr, &A);
+  status = AmbDeviceCreate(&A, &wanted, (AmbStream)csr->stream, &device, &about);
+  PetscCall(AmbDeviceCheck(status, &done));
+  if (done) info->bytes_model = about.bytes_model;
+  if (status == AMB_DEVICE_OUT_OF_MEMORY) info->reason = "not enough memory on the GPU for the format";
+  else if (status == AMB_DEVICE_NOT_ASCENDING) info->reason = "rows whose columns are not in ascending order, or repeated";
+  else if (status == AMB_DEVICE_TOO_LARGE) info->reason = "too large for the positions of 32 bits that the format has on the GPU";
+  else if (about.bytes_model >= most * info->bytes_csr) {
+    AmbDeviceDestroy(&device);
+    info->reason = "the traffic model sees no gain";
+  } else {
+    *data                = device;
+    info->format         = "amb";
+    info->kernel         = "cuda";
+    info->reason         = about.bytes_model < info->bytes_csr ? "the traffic model sees a gain" : "tried against the traffic model";
+    info->block_size     = about.block_size;
+    info->chunk_size     = 32; /* a warp */
+    info->sort_scope     = about.sorted ? about.sort_scope : 1;
+    info->segments       = 1;
+    info->threads        = about.threads;
+    info->steps          = about.steps;
+    info->tried          = (PetscInt)about.tried;
+    info->tasks          = (PetscLogDouble)about.tasks;
+    info->tasks_diagonal = (PetscLogDouble)about.diagonal;
+    info->tasks_narrow   = (PetscLogDouble)about.narrow;
+    info->tasks_wide     = (PetscLogDouble)about.wide;
+    info->tasks_split    = (PetscLogDouble)about.split;
+    info->stored_values  = about.stored_values;
+    info->bytes_stored   = about.bytes_stored;
+    info->bytes_extra    = about.bytes_extra;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The transposed matrix is stored too once it is used */
+static PetscErrorCode RefreshDevice_AMB(const void *data, MatShadowInfo *info)
+{
+  AmbDeviceInfo about;
+
+  PetscFunctionBegin;
+  AmbDeviceGetInfo((const AmbDevice *)data, &about);
+  info->bytes_extra = about.bytes_extra;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode UpdateDevice_AMB(void *data, const MatShadowCSR *csr, PetscBool *done)
+{
+  AmbDeviceCSR A;
+
+  PetscFunctionBegin;
+  AmbDeviceGetCSR(csr, &A);
+  PetscCall(AmbDeviceCheck(AmbDeviceUpdate((AmbDevice *)data, &A, (AmbStream)csr->stream), done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MultDevice_AMB(void *data, const MatShadowCSR *csr, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done)
+{
+  AmbDeviceCSR A;
+
+  PetscFunctionBegin;
+  AmbDeviceGetCSR(csr, &A);
+  PetscCall(AmbDeviceCheck(AmbDeviceMult((AmbDevice *)data, &A, alpha, x, beta, y, z, (AmbStream)csr->stream), done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MultTransposeDevice_AMB(void *data, const MatShadowCSR *csr, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done)
+{
+  AmbDeviceCSR A;
+
+  PetscFunctionBegin;
+  AmbDeviceGetCSR(csr, &A);
+  PetscCall(AmbDeviceCheck(AmbDeviceMultTranspose((AmbDevice *)data, &A, alpha, x, beta, y, z, (AmbStream)csr->stream), done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DestroyDevice_AMB(void **data)
+{
+  AmbDevice *A = (AmbDevice *)*data;
+
+  PetscFunctionBegin;
+  AmbDeviceDestroy(&A);
+  *data = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
 
 static PetscErrorCode AmbSetFromOptions(void *params, AmbOptionItems PetscOptionsObject)
 {
@@ -172,7 +297,22 @@ static PetscErrorCode AmbCompose(Mat A, PetscBool add)
 static PetscErrorCode MatCreate_SeqAIJAMB(Mat);
 static PetscErrorCode MatCreate_MPIAIJAMB(Mat);
 
-const MatShadowFormat MatShadowFormatAMB = {.name = MATAMB, .seqtype = MATSEQAIJAMB, .mpitype = MATMPIAIJAMB, .citation = AmbCitation, .cited = &AmbCited, .params_size = sizeof(AmbParams), .create_seq = MatCreate_SeqAIJAMB, .create_mpi = MatCreate_MPIAIJAMB, .setfromoptions = AmbSetFromOptions, .compose = AmbCompose, .convert = AmbConvert, .update = AmbUpdate, .mult = AmbMult, .multtranspose = AmbMultTranspose, .destroy = AmbDestroy};
+const MatShadowFormat MatShadowFormatAMB = {
+  .name        = MATAMB,
+  .seqtype     = MATSEQAIJAMB,
+  .mpitype     = MATMPIAIJAMB,
+  .citation    = AmbCitation,
+  .cited       = &AmbCited,
+  .params_size = sizeof(AmbParams),
+  .host        = {ConvertHost_AMB,   UpdateHost_AMB, MultHost_AMB,            MultTransposeHost_AMB, DestroyHost_AMB  },
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  .device = { ConvertDevice_AMB, UpdateDevice_AMB, MultDevice_AMB, MultTransposeDevice_AMB,     DestroyDevice_AMB, RefreshDevice_AMB},
+#endif
+  .create_seq     = MatCreate_SeqAIJAMB,
+  .create_mpi     = MatCreate_MPIAIJAMB,
+  .setfromoptions = AmbSetFromOptions,
+  .compose        = AmbCompose
+};
 
 /*MC
    MATAMB - `MATAMB` = "amb" - sparse matrices whose products with vectors run on the Adaptive Multi-level Blocking format.
@@ -181,14 +321,18 @@ const MatShadowFormat MatShadowFormatAMB = {.name = MATAMB, .seqtype = MATSEQAIJ
    `MatMult()`, `MatMultAdd()`, `MatMultTranspose()` and `MatMultTransposeAdd()` run on a second copy of the matrix with 16-bit column indices,
    made after the first few products and kept where it was measured to be faster.
 
+   In a PETSc with CUDA, and with a GPU there, the matrix and the vectors it makes live on the GPU. The type name of the matrix is then that of
+   `MATAIJCUSPARSE`, from which everything but these products is inherited.
+
    Options Database Keys:
 +  -mat_type amb                        - sets the type, in `MatSetFromOptions()`
+.  -mat_amb_device <auto,cpu,gpu>       - where the matrix lives
 .  -mat_amb_block_size <b>              - columns that share one index, 1 to 10, or 0 for the best by the traffic model
 -  -mat_shadow_tune <off,model,measure> - what decides between the format and the AIJ
 
    Level: beginner
 
-.seealso: `MatAMBSetBlockSize()`, `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAIJ`
+.seealso: `MatAMBSetBlockSize()`, `MatShadowSetTune()`, `MatShadowSetDevice()`, `MatShadowGetInfo()`, `MATAIJ`, `MATAIJCUSPARSE`
 M*/
 static PetscErrorCode MatCreate_SeqAIJAMB(Mat A)
 {

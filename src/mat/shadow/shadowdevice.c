@@ -1,0 +1,379 @@
+/*
+   The device side of shadows: products of an AIJCUSPARSE, and how its matrices become ours.
+
+   PETSc compares the type name of an AIJCUSPARSE exactly in many places and keeps its own structure in spptr, so that the matrix keeps both.
+   What PETSc makes "of the same type" passes through the constructor of AIJCUSPARSE or is converted to it from AIJ. Both are therefore replaced,
+   but not before the first matrix of ours is put on the device, so that other programs never meet this.
+*/
+#include "shadow.h"
+
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  #include <petscdevice_cuda.h>
+#endif
+
+/* Is there a device that PETSc may use? Nothing is started on it. */
+PetscErrorCode MatShadowDeviceFound(PetscBool *found)
+{
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  static const char *const enable[] = {"-device_enable", "-device_enable_cuda"};
+  int                      n        = 0;
+#endif
+
+  PetscFunctionBegin;
+  *found = PETSC_FALSE;
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  for (int k = 0; k < 2; k++) {
+    char      value[16] = "";
+    PetscBool none;
+
+    PetscCall(PetscOptionsGetString(NULL, NULL, enable[k], value, sizeof(value), NULL));
+    PetscCall(PetscStrcasecmp(value, "none", &none));
+    if (none) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (cudaGetDeviceCount(&n) != cudaSuccess) {
+    n = 0;
+    (void)cudaGetLastError(); /* not to be found by whoever looks for errors next */
+  }
+  *found = (PetscBool)(n > 0);
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A program that makes its vectors with VecSetFromOptions(), or a DM with -dm_vec_type, would have them on the host while -mat_type puts its
+   matrices on the device. AIJCUSPARSE expects that -vec_type cuda is given too; here that follows from -mat_type, for each options prefix, unless
+   the user says otherwise. */
+PetscErrorCode MatShadowDeviceVecOptions(const MatShadowFormat *format)
+{
+  char    **word, *all;
+  int       n;
+  PetscBool looked = PETSC_FALSE, found = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetAll(NULL, &all));
+  PetscCall(PetscStrToArray(all, ' ', &n, &word));
+  for (int k = 0; k + 1 < n; k++) {
+    const int              prefix = (int)strlen(word[k]) - (int)strlen("mat_type"); /* its length, with the hyphen */
+    char                   name[256], value[16] = "";
+    const MatShadowFormat *wanted;
+    PetscBool              type, dm, cpu, given;
+
+    PetscCall(PetscStrendswith(word[k], "mat_type", &type));
+    PetscCall(MatShadowFind(word[k + 1], &wanted));
+    if (!type || wanted != format) continue;
+    if (!looked) PetscCall(MatShadowDeviceFound(&found));
+    looked = PETSC_TRUE;
+    if (!found) break;
+    PetscCall(PetscStrendswith(word[k], "dm_mat_type", &dm));
+    PetscCall(PetscSNPrintf(name, sizeof(name), "%.*smat_%s_device", prefix - (dm ? (int)strlen("dm_") : 0), word[k], format->name));
+    PetscCall(PetscOptionsGetString(NULL, NULL, name, value, sizeof(value), NULL));
+    PetscCall(PetscStrcasecmp(value, "cpu", &cpu));
+    PetscCall(PetscSNPrintf(name, sizeof(name), "%.*svec_type", prefix, word[k]));
+    PetscCall(PetscOptionsHasName(NULL, NULL, name, &given));
+    if (given || cpu) continue;
+    PetscCall(PetscOptionsSetValue(NULL, name, VECCUDA));
+    PetscCall(PetscOptionsHasName(NULL, NULL, name, &given)); /* so that nobody is told of an option that was not used */
+    PetscCall(PetscInfo(NULL, "%s %s, because of %s %s\n", name, VECCUDA, word[k], word[k + 1]));
+  }
+  PetscCall(PetscStrToArrayDestroy(n, word));
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+
+typedef PetscErrorCode (*MatConvertFunction)(Mat, MatType, MatReuse, Mat *);
+
+  #define CONVERT_SEQ "MatConvert_seqaij_seqaijcusparse_C"
+  #define CONVERT_MPI "MatConvert_mpiaij_mpiaijcusparse_C"
+
+struct _MatOps                MatShadowBaseSeqCUSPARSE, MatShadowBaseMPICUSPARSE;
+static const MatShadowFormat *device_format = NULL; /* what every AIJCUSPARSE of this process becomes */
+
+/* PETSc's own: the constructors of AIJ and AIJCUSPARSE, and the conversions from the one to the other */
+static PetscErrorCode (*create_seq)(Mat), (*create_mpi)(Mat), (*create_seqcusparse)(Mat), (*create_mpicusparse)(Mat);
+static MatConvertFunction convert_seq, convert_mpi;
+
+/* A factored matrix has nothing to multiply with */
+static PetscErrorCode MatCreate_SeqAIJCUSPARSE_Shadow(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall((*create_seqcusparse)(A));
+  if (A->factortype == MAT_FACTOR_NONE) PetscCall(MatShadowAttach(A, device_format, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreate_MPIAIJCUSPARSE_Shadow(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall((*create_mpicusparse)(A));
+  if (A->factortype == MAT_FACTOR_NONE) PetscCall(MatShadowAttach(A, device_format, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes an AIJ, which need not be assembled, an AIJCUSPARSE in place, not one of ours yet */
+PetscErrorCode MatShadowDeviceConvert(Mat A)
+{
+  PetscBool seq;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
+  PetscCall((*(seq ? convert_seq : convert_mpi))(A, seq ? MATSEQAIJCUSPARSE : MATMPIAIJCUSPARSE, MAT_INPLACE_MATRIX, &A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatConvert_AIJ_AIJCUSPARSE_Shadow(Mat A, MatType type, MatReuse reuse, Mat *newmat)
+{
+  Mat B = *newmat;
+
+  PetscFunctionBegin;
+  if (reuse == MAT_REUSE_MATRIX) {
+    PetscCall(MatCopy(A, B, SAME_NONZERO_PATTERN));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+  PetscCall(MatShadowDeviceConvert(B));
+  if (B->factortype == MAT_FACTOR_NONE) PetscCall(MatShadowAttach(B, device_format, NULL));
+  *newmat = B;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreate_SeqAIJ_Shadow(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall((*create_seq)(A));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, CONVERT_SEQ, MatConvert_AIJ_AIJCUSPARSE_Shadow));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreate_MPIAIJ_Shadow(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall((*create_mpi)(A));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, CONVERT_MPI, MatConvert_AIJ_AIJCUSPARSE_Shadow));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowDeviceReplace(MatType type, PetscErrorCode (*ours)(Mat), PetscErrorCode (**theirs)(Mat))
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFunctionListFind(MatList, type, theirs));
+  PetscCall(MatRegister(type, ours));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Before the first matrix goes to the device. PETSc forgets what is registered by itself. */
+PetscErrorCode MatShadowDeviceStart(const MatShadowFormat *format)
+{
+  Mat A;
+
+  PetscFunctionBegin;
+  if (device_format) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowHarvest(MATSEQAIJCUSPARSE, &MatShadowBaseSeqCUSPARSE));
+  PetscCall(MatShadowHarvest(MATMPIAIJCUSPARSE, &MatShadowBaseMPICUSPARSE));
+  PetscCall(MatShadowHarvestMat(MATSEQAIJ, &A));
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, CONVERT_SEQ, &convert_seq));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatShadowHarvestMat(MATMPIAIJ, &A));
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, CONVERT_MPI, &convert_mpi));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatShadowDeviceReplace(MATSEQAIJ, MatCreate_SeqAIJ_Shadow, &create_seq));
+  PetscCall(MatShadowDeviceReplace(MATMPIAIJ, MatCreate_MPIAIJ_Shadow, &create_mpi));
+  PetscCall(MatShadowDeviceReplace(MATSEQAIJCUSPARSE, MatCreate_SeqAIJCUSPARSE_Shadow, &create_seqcusparse));
+  PetscCall(MatShadowDeviceReplace(MATMPIAIJCUSPARSE, MatCreate_MPIAIJCUSPARSE_Shadow, &create_mpicusparse));
+  device_format = format;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatShadowDeviceEnd(void)
+{
+  PetscFunctionBegin;
+  device_format = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatShadowDeviceGetFormat(const MatShadowFormat **format)
+{
+  PetscFunctionBegin;
+  *format = device_format;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values that are newer on the host are copied to the device, as AIJCUSPARSE does before its own products; never the other way */
+PetscErrorCode MatShadowDeviceGetCSR(Mat A, MatShadowCSR *csr)
+{
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, &csr->i, &csr->j));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(A, &csr->a));
+  csr->stream = PetscDefaultCudaStream; /* that of AIJCUSPARSE */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowDeviceTransfer(Vec device, Vec host, PetscBool up)
+{
+  PetscScalar       *d, *h;
+  const PetscScalar *r;
+  PetscInt           n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(host, &n));
+  if (up) {
+    PetscCall(VecGetArrayRead(host, &r));
+    PetscCall(VecCUDAGetArrayWrite(device, &d));
+    PetscCallCUDA(cudaMemcpyAsync(d, r, n * sizeof(*d), cudaMemcpyHostToDevice, PetscDefaultCudaStream));
+    PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
+    PetscCall(VecCUDARestoreArrayWrite(device, &d));
+    PetscCall(VecRestoreArrayRead(host, &r));
+    PetscCall(PetscLogCpuToGpu(n * sizeof(*d)));
+  } else {
+    PetscCall(VecCUDAGetArrayRead(device, &r));
+    PetscCall(VecGetArrayWrite(host, &h));
+    PetscCallCUDA(cudaMemcpyAsync(h, r, n * sizeof(*h), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
+    PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
+    PetscCall(VecRestoreArrayWrite(host, &h));
+    PetscCall(VecCUDARestoreArrayRead(device, &r));
+    PetscCall(PetscLogGpuToCpu(n * sizeof(*h)));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* v itself where its array is on the device, else a vector of the shadow, a row (k is 0) or a column of A, with the values of from if that is
+   not NULL. AIJCUSPARSE takes vectors of the host too, but only PETSc's debug build says that the result is wrong. */
+PetscErrorCode MatShadowDeviceBring(Mat A, int k, Vec v, Vec from, Vec *device)
+{
+  MatShadow *s;
+  PetscInt   n, have;
+  PetscBool  cuda, bound;
+
+  PetscFunctionBegin;
+  *device = v;
+  PetscCall(VecBoundToCPU(v, &bound));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, &cuda, VECSEQCUDA, VECMPICUDA, ""));
+  if (cuda && !bound) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGet(A, &s));
+  PetscCall(VecGetLocalSize(v, &n));
+  if (s->work[k]) PetscCall(VecGetLocalSize(s->work[k], &have));
+  if (s->work[k] && n != have) PetscCall(VecDestroy(&s->work[k]));
+  if (!s->work[k]) {
+    PetscCall(PetscInfo(A, "Vectors are on the host and are copied to the GPU and back; make them with MatCreateVecs() or -vec_type cuda\n"));
+    PetscCall(VecCreateSeqCUDA(PETSC_COMM_SELF, n, &s->work[k]));
+  }
+  *device = s->work[k];
+  if (from) PetscCall(MatShadowDeviceTransfer(*device, from, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values of what MatShadowDeviceBring() gave go back to v */
+PetscErrorCode MatShadowDeviceTake(Vec device, Vec v)
+{
+  PetscFunctionBegin;
+  if (device != v) PetscCall(MatShadowDeviceTransfer(device, v, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Between vectors on the device, one of which may be of a block and the other of the whole matrix: VecCopy() would not have that */
+PetscErrorCode MatShadowDeviceCopy(Vec from, Vec to)
+{
+  const PetscScalar *f;
+  PetscScalar       *t;
+  PetscInt           n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(to, &n));
+  PetscCall(VecCUDAGetArrayRead(from, &f));
+  PetscCall(VecCUDAGetArrayWrite(to, &t));
+  PetscCallCUDA(cudaMemcpyAsync(t, f, n * sizeof(*t), cudaMemcpyDeviceToDevice, PetscDefaultCudaStream));
+  PetscCall(VecCUDARestoreArrayWrite(to, &t));
+  PetscCall(VecCUDARestoreArrayRead(from, &f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatShadowDeviceMult(MatShadow *s, const MatShadowCSR *csr, PetscBool transpose, Vec xx, Vec yy, Vec zz, PetscBool *done)
+{
+  const PetscScalar *x, *y = NULL;
+  PetscScalar       *z;
+
+  PetscFunctionBegin;
+  PetscCall(VecCUDAGetArrayRead(xx, &x));
+  if (yy && yy != zz) PetscCall(VecCUDAGetArrayRead(yy, &y));
+  if (yy == zz) {
+    PetscCall(VecCUDAGetArray(zz, &z));
+    y = z;
+  } else PetscCall(VecCUDAGetArrayWrite(zz, &z));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall((*(transpose ? s->ops->multtranspose : s->ops->mult))(s->data, csr, 1, x, yy ? 1 : 0, y, z, done));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(VecCUDARestoreArrayRead(xx, &x));
+  if (yy && yy != zz) PetscCall(VecCUDARestoreArrayRead(yy, &y));
+  if (yy == zz) PetscCall(VecCUDARestoreArray(zz, &z));
+  else PetscCall(VecCUDARestoreArrayWrite(zz, &z));
+  if (*done) PetscCall(PetscLogGpuFlops(2.0 * s->nz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+  #define MAT_SHADOW_ROUNDS   2 /* of timing, of which the faster counts */
+  #define MAT_SHADOW_PRODUCTS 3 /* back to back in a round */
+
+/* The same product on the format and on AIJCUSPARSE. With the first one on either side, for what is done once, these are 14 products. */
+static PetscErrorCode MatShadowDeviceTryOn(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool transpose, Vec x, Vec y, PetscBool *tried)
+{
+  PetscErrorCode (*base)(Mat, Vec, Vec) = transpose ? MatShadowBaseSeqCUSPARSE.multtranspose : MatShadowBaseSeqCUSPARSE.mult;
+  MatShadowTrial *trial                 = &s->trial[transpose];
+  cudaEvent_t     event[2];
+
+  PetscFunctionBegin;
+  PetscCall((*base)(A, x, y));
+  PetscCall(MatShadowDeviceMult(s, csr, transpose, x, NULL, y, tried));
+  if (!*tried) { /* no memory for the transposed matrix */
+    trial->on_aij = PETSC_TRUE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  trial->time_csr = trial->time_format = 0;
+  for (int k = 0; k < 2; k++) PetscCallCUDA(cudaEventCreate(&event[k]));
+  for (int round = 0; round < MAT_SHADOW_ROUNDS; round++) {
+    for (int format = 0; format < 2; format++) {
+      PetscLogDouble *least = format ? &trial->time_format : &trial->time_csr, seconds;
+      float           milliseconds;
+
+      PetscCallCUDA(cudaEventRecord(event[0], (cudaStream_t)csr->stream));
+      for (int k = 0; k < MAT_SHADOW_PRODUCTS; k++) {
+        if (format) PetscCall(MatShadowDeviceMult(s, csr, transpose, x, NULL, y, tried));
+        else PetscCall((*base)(A, x, y));
+      }
+      PetscCallCUDA(cudaEventRecord(event[1], (cudaStream_t)csr->stream));
+      PetscCallCUDA(cudaEventSynchronize(event[1]));
+      PetscCallCUDA(cudaEventElapsedTime(&milliseconds, event[0], event[1]));
+      seconds = 1.e-3 * (PetscLogDouble)milliseconds / MAT_SHADOW_PRODUCTS;
+      if (*least == 0 || seconds < *least) *least = seconds;
+    }
+  }
+  for (int k = 0; k < 2; k++) PetscCallCUDA(cudaEventDestroy(event[k]));
+  trial->nformat += MAT_SHADOW_ROUNDS * MAT_SHADOW_PRODUCTS;
+  trial->ncsr += MAT_SHADOW_ROUNDS * MAT_SHADOW_PRODUCTS;
+  s->info.tried += 2 * (1 + MAT_SHADOW_ROUNDS * MAT_SHADOW_PRODUCTS);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Times the product on the format and on AIJCUSPARSE, on vectors of zeros; *tried is PETSC_FALSE where memory for them is short */
+PetscErrorCode MatShadowDeviceTry(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool transpose, PetscBool *tried)
+{
+  const PetscInt size[2] = {transpose ? csr->m : csr->n, transpose ? csr->n : csr->m};
+  const size_t   second = 32 * (((size_t)size[0] + 31) / 32), bytes = (second + (size_t)size[1]) * sizeof(PetscScalar); /* both aligned as cudaMalloc() does */
+  PetscScalar   *a;
+  Vec            v[2];
+
+  PetscFunctionBegin;
+  *tried = PETSC_FALSE;
+  if (cudaMalloc((void **)&a, bytes) != cudaSuccess) {
+    (void)cudaGetLastError();
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  *tried = PETSC_TRUE;
+  PetscCallCUDA(cudaMemsetAsync(a, 0, bytes, (cudaStream_t)csr->stream));
+  for (int k = 0; k < 2; k++) PetscCall(VecCreateSeqCUDAWithArray(PETSC_COMM_SELF, 1, size[k], a + (k ? second : 0), &v[k]));
+  PetscCall(MatShadowDeviceTryOn(A, s, csr, transpose, v[0], v[1], tried));
+  for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&v[k]));
+  PetscCallCUDA(cudaFree(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#endif
