@@ -57,6 +57,9 @@ def parser():
 def parse(argv):
     p = parser()
     args = p.parse_args(argv)
+    if args.download_petsc and "=" in str(args.download_petsc):  # no version, but what comes next
+        args.assignments.append(args.download_petsc)
+        args.download_petsc = True
     for name in ASSIGNED:
         setattr(args, name, None)
     for word in args.assignments:
