@@ -36,12 +36,13 @@ PETSC_INTERN PetscErrorCode ShapeCompute(Mat, const Rows *, Shape *);
 
 /* One matrix under measurement with its vectors and the right answers */
 typedef struct {
-  const char *name;
-  Mat         A; /* plain AIJ, the truth */
-  Rows        rows;
-  Shape       shape;
-  Vec         x, y, z; /* A x -> y, z added */
-  Vec         xt, yt;  /* A^T xt -> yt */
+  const char    *name;
+  Mat            A; /* plain AIJ, the truth */
+  Rows           rows;
+  Shape          shape;
+  Vec            x, y, z;  /* A x -> y, z added */
+  Vec            xt, yt;   /* A^T xt -> yt */
+  PetscLogDouble products; /* multiplications of A A, 0 before the first such product */
 } Case;
 
 PETSC_INTERN PetscErrorCode CaseCreate(MPI_Comm, const char[], Case *);
@@ -62,20 +63,26 @@ typedef struct {
   PetscErrorCode (*convert)(Contender, Case *, PetscLogDouble *seconds);
   PetscErrorCode (*update)(Contender, Case *, PetscLogDouble *seconds);
   PetscErrorCode (*destroy)(Contender);
+  PetscErrorCode (*square)(Contender, PetscLogDouble *seconds);   /* makes A A anew; may be NULL, and then so are the next */
+  PetscErrorCode (*resquare)(Contender, PetscLogDouble *seconds); /* new values in the pattern that square made; may be NULL */
+  PetscErrorCode (*squaremult)(Contender, Case *, Vec x, Vec y);  /* y = A A x with what was made, for the check */
 } Peer;
 
 struct _Contender {
   const Peer    *peer;
   char           name[64];
+  char           type[64]; /* the name without an algorithm */
   char           absent[256];
-  char           note[64];    /* what the format chose */
-  Mat            A;           /* of Mat types */
-  Mat            fresh;       /* what the last conversion or update made */
-  PetscScalar    sign;        /* of fresh */
-  PetscBool      shadow;      /* a type of ours */
-  void          *data;        /* of other libraries */
-  PetscLogDouble bytes;       /* what one product moves of the matrix on all processes, 0 if unknown */
-  PetscLogDouble median_mult; /* for costs in products */
+  char           note[64];      /* what the format chose */
+  Mat            A;             /* of Mat types */
+  Mat            fresh;         /* what the last conversion or update made */
+  Mat            squared;       /* A A */
+  char           algorithm[32]; /* of products of matrices: what follows the type and a slash */
+  PetscScalar    sign;          /* of fresh */
+  PetscBool      shadow;        /* a type of ours */
+  void          *data;          /* of other libraries */
+  PetscLogDouble bytes;         /* what one product moves of the matrix on all processes, 0 if unknown */
+  PetscLogDouble median_mult;   /* for costs in products */
 };
 
 PETSC_EXTERN const Peer     PeerMat, PeerCSR, PeerMKL, PeerGraphBLAS;
@@ -91,6 +98,7 @@ typedef struct {
   PetscErrorCode (*once)(Contender, Case *, PetscLogDouble *seconds);
   PetscErrorCode (*check)(Contender, Case *, PetscReal *error);  /* error in units of the bound: right when at most 1 */
   PetscErrorCode (*bytes)(Contender, Case *, PetscLogDouble *b); /* all that one run moves on all processes, 0 if unknown */
+  PetscErrorCode (*flops)(Case *, PetscLogDouble *);             /* of one run on all processes; NULL: two for a nonzero */
 } Operation;
 
 PETSC_INTERN const Operation *OperationFind(const char[]);
@@ -100,6 +108,8 @@ PETSC_INTERN PetscErrorCode   OperationHelp(MPI_Comm);
 PETSC_INTERN PetscErrorCode VecPoison(Vec);
 PETSC_INTERN PetscErrorCode ReferenceCheckMult(const Case *, PetscScalar alpha, Vec x, Vec z, Vec y, PetscReal *error);
 PETSC_INTERN PetscErrorCode ReferenceCheckMultTranspose(const Case *, Vec x, Vec y, PetscReal *error);
+PETSC_INTERN PetscErrorCode ReferenceCheckSquare(const Case *, Vec x, Vec y, PetscReal *error);
+PETSC_INTERN PetscErrorCode ReferenceCountSquare(const Case *, PetscLogDouble *products);
 
 /* Where we run and how fast its memory is */
 typedef struct {

@@ -6,10 +6,17 @@ static const Peer *const Peers[] = {&PeerCSR, &PeerMKL, &PeerGraphBLAS};
 PetscErrorCode ContenderCreate(Case *k, const char name[], Contender *contender)
 {
   Contender c;
+  char     *slash;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&c));
   PetscCall(PetscStrncpy(c->name, name, sizeof(c->name)));
+  PetscCall(PetscStrncpy(c->type, name, sizeof(c->type)));
+  PetscCall(PetscStrchr(c->type, '/', &slash));
+  if (slash) {
+    *slash = 0;
+    PetscCall(PetscStrncpy(c->algorithm, slash + 1, sizeof(c->algorithm)));
+  }
   c->peer = &PeerMat;
   for (int p = 0; p < (int)PETSC_STATIC_ARRAY_LENGTH(Peers); p++) {
     PetscBool same;

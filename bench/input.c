@@ -91,6 +91,7 @@ static PetscErrorCode VecFill(Vec v, PetscInt64 seed)
 PetscErrorCode CaseCreate(MPI_Comm comm, const char name[], Case *c)
 {
   PetscFunctionBegin;
+  PetscCall(PetscMemzero(c, sizeof(*c)));
   c->name = name;
   PetscCall(InputCreateMat(comm, name, &c->A));
   PetscCall(RowsGet(c->A, &c->rows));

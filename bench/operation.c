@@ -146,12 +146,55 @@ static PetscErrorCode CheckFresh(Contender c, Case *k, PetscReal *error)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CanSquare(Contender c, PetscBool *can)
+{
+  *can = c->peer->square ? PETSC_TRUE : PETSC_FALSE;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode CanResquare(Contender c, PetscBool *can)
+{
+  *can = c->peer->resquare ? PETSC_TRUE : PETSC_FALSE;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode OnceSquare(Contender c, Case *k, PetscLogDouble *seconds)
+{
+  PetscFunctionBegin;
+  PetscCheck(k->shape.M == k->shape.N, PetscObjectComm((PetscObject)k->A), PETSC_ERR_USER_INPUT, "%s: the square of a matrix of %" PetscInt_FMT " x %" PetscInt_FMT " was asked for", k->name, k->shape.M, k->shape.N);
+  PetscCall((*c->peer->square)(c, seconds));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OnceResquare(Contender c, Case *k, PetscLogDouble *seconds)
+{
+  return (*c->peer->resquare)(c, seconds);
+}
+
+static PetscErrorCode CheckSquare(Contender c, Case *k, PetscReal *error)
+{
+  PetscFunctionBegin;
+  PetscCall((*c->peer->squaremult)(c, k, k->x, k->y));
+  PetscCall(ReferenceCheckSquare(k, k->x, k->y, error));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FlopsSquare(Case *k, PetscLogDouble *flops)
+{
+  PetscFunctionBegin;
+  if (!k->products) PetscCall(ReferenceCountSquare(k, &k->products));
+  *flops = 2.0 * k->products;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const Operation Operations[] = {
-  {"spmv",    "y = A x, MatMult()",                                              PETSC_TRUE,  PETSC_FALSE, CanMult,          OnceMult,          CheckMult,          BytesMult   },
-  {"spmvt",   "y = A^T x, MatMultTranspose()",                                   PETSC_TRUE,  PETSC_TRUE,  CanMultTranspose, OnceMultTranspose, CheckMultTranspose, BytesMult   },
-  {"spmvadd", "y = z + A x, MatMultAdd()",                                       PETSC_TRUE,  PETSC_FALSE, CanMultAdd,       OnceMultAdd,       CheckMultAdd,       BytesMultAdd},
-  {"convert", "from plain AIJ to ready to multiply, also given in own products", PETSC_FALSE, PETSC_FALSE, CanConvert,       OnceConvert,       CheckFresh,         BytesUnknown},
-  {"update",  "new values in the same pattern, also given in own products",      PETSC_FALSE, PETSC_FALSE, CanUpdate,        OnceUpdate,        CheckFresh,         BytesUnknown},
+  {"spmv",     "y = A x, MatMult()",                                              PETSC_TRUE,  PETSC_FALSE, CanMult,          OnceMult,          CheckMult,          BytesMult,    NULL       },
+  {"spmvt",    "y = A^T x, MatMultTranspose()",                                   PETSC_TRUE,  PETSC_TRUE,  CanMultTranspose, OnceMultTranspose, CheckMultTranspose, BytesMult,    NULL       },
+  {"spmvadd",  "y = z + A x, MatMultAdd()",                                       PETSC_TRUE,  PETSC_FALSE, CanMultAdd,       OnceMultAdd,       CheckMultAdd,       BytesMultAdd, NULL       },
+  {"convert",  "from plain AIJ to ready to multiply, also given in own products", PETSC_FALSE, PETSC_FALSE, CanConvert,       OnceConvert,       CheckFresh,         BytesUnknown, NULL       },
+  {"update",   "new values in the same pattern, also given in own products",      PETSC_FALSE, PETSC_FALSE, CanUpdate,        OnceUpdate,        CheckFresh,         BytesUnknown, NULL       },
+  {"square",   "C = A A from nothing, pattern and values, rows in order",         PETSC_TRUE,  PETSC_FALSE, CanSquare,        OnceSquare,        CheckSquare,        BytesUnknown, FlopsSquare},
+  {"resquare", "new values of C = A A in its pattern",                            PETSC_TRUE,  PETSC_FALSE, CanResquare,      OnceResquare,      CheckSquare,        BytesUnknown, FlopsSquare},
 };
 
 const Operation *OperationFind(const char name[])

@@ -76,4 +76,4 @@ static PetscErrorCode PeerDestroy_CSR(Contender c)
   return PETSC_SUCCESS;
 }
 
-const Peer PeerCSR = {"csr", PeerCreate_CSR, NULL, PeerMult_CSR, PeerMultTranspose_CSR, PeerMultAdd_CSR, NULL, NULL, NULL, NULL, PeerDestroy_CSR};
+const Peer PeerCSR = {.name = "csr", .create = PeerCreate_CSR, .mult = PeerMult_CSR, .multtranspose = PeerMultTranspose_CSR, .multadd = PeerMultAdd_CSR, .destroy = PeerDestroy_CSR};

@@ -3,6 +3,7 @@
    filled and read outside the timed product.
 */
 #include "bench.h"
+#include <petsctime.h>
 #include <dlfcn.h>
 
 #if defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX)
@@ -14,6 +15,10 @@ static struct {
   int (*init)(int);
   int (*matrix_import)(void **, void *, GrBIndex, GrBIndex, const GrBIndex *, const GrBIndex *, const double *, GrBIndex, GrBIndex, GrBIndex, int);
   int (*matrix_free)(void **);
+  int (*matrix_new)(void **, void *, GrBIndex, GrBIndex);
+  int (*matrix_nrows)(GrBIndex *, void *);
+  int (*matrix_wait)(void *, int);
+  int (*mxm)(void *, void *, void *, void *, void *, void *, void *);
   int (*vector_new)(void **, void *, GrBIndex);
   int (*vector_import)(void **, void *, GrBIndex, void **, GrBIndex, _Bool, void *);
   int (*vector_extract)(GrBIndex *, double *, GrBIndex *, void *);
@@ -22,7 +27,7 @@ static struct {
 } GrB;
 
 typedef struct {
-  void *A, *x, *y;
+  void *A, *x, *y, *squared;
 } GrBData;
 
   #define PetscCallGrB(...) \
@@ -56,6 +61,7 @@ static PetscErrorCode GrBFind(PetscBool *found)
   if (!GrB.library) PetscFunctionReturn(PETSC_SUCCESS);
   if (!GrBSymbol(init, "GrB_init") || !GrBSymbol(matrix_import, "GrB_Matrix_import_FP64") || !GrBSymbol(matrix_free, "GrB_Matrix_free")) PetscFunctionReturn(PETSC_SUCCESS);
   if (!GrBSymbol(vector_new, "GrB_Vector_new") || !GrBSymbol(vector_import, "GxB_Vector_import_Full") || !GrBSymbol(vector_free, "GrB_Vector_free")) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!GrBSymbol(matrix_new, "GrB_Matrix_new") || !GrBSymbol(matrix_nrows, "GrB_Matrix_nrows") || !GrBSymbol(matrix_wait, "GrB_Matrix_wait") || !GrBSymbol(mxm, "GrB_mxm")) PetscFunctionReturn(PETSC_SUCCESS);
   if (!GrBSymbol(vector_extract, "GrB_Vector_extractTuples_FP64") || !GrBSymbol(mxv, "GrB_mxv")) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallGrB((*GrB.init)(1)); /* 1: blocking, so that a product is done when it returns */
   GrB.FP64       = GrBValue("GrB_FP64");
@@ -110,7 +116,7 @@ static PetscErrorCode PeerLoad_GraphBLAS(Contender c, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode GrBMult(Contender c, Vec y, void *descriptor)
+static PetscErrorCode GrBMult(Contender c, void *A, Vec y, void *descriptor)
 {
   GrBData *data = (GrBData *)c->data;
 
@@ -121,18 +127,18 @@ static PetscErrorCode GrBMult(Contender c, Vec y, void *descriptor)
     PetscCall(VecGetSize(y, &m));
     PetscCallGrB((*GrB.vector_new)(&data->y, GrB.FP64, (GrBIndex)m));
   }
-  PetscCallGrB((*GrB.mxv)(data->y, NULL, NULL, GrB.plus_times, data->A, data->x, descriptor));
+  PetscCallGrB((*GrB.mxv)(data->y, NULL, NULL, GrB.plus_times, A, data->x, descriptor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PeerMult_GraphBLAS(Contender c, Vec x, Vec y)
 {
-  return GrBMult(c, y, NULL);
+  return GrBMult(c, ((GrBData *)c->data)->A, y, NULL);
 }
 
 static PetscErrorCode PeerMultTranspose_GraphBLAS(Contender c, Vec x, Vec y)
 {
-  return GrBMult(c, y, GrB.transposed);
+  return GrBMult(c, ((GrBData *)c->data)->A, y, GrB.transposed);
 }
 
 static PetscErrorCode PeerFetch_GraphBLAS(Contender c, Vec y)
@@ -166,11 +172,39 @@ static PetscErrorCode PeerDestroy_GraphBLAS(Contender c)
   if (data->x) PetscCallGrB((*GrB.vector_free)(&data->x));
   if (data->y) PetscCallGrB((*GrB.vector_free)(&data->y));
   if (data->A) PetscCallGrB((*GrB.matrix_free)(&data->A));
+  if (data->squared) PetscCallGrB((*GrB.matrix_free)(&data->squared));
   PetscCall(PetscFree(c->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const Peer PeerGraphBLAS = {"graphblas", PeerCreate_GraphBLAS, NULL, PeerMult_GraphBLAS, PeerMultTranspose_GraphBLAS, NULL, PeerLoad_GraphBLAS, PeerFetch_GraphBLAS, NULL, NULL, PeerDestroy_GraphBLAS};
+/* Waiting puts the rows of the result in order */
+static PetscErrorCode PeerSquare_GraphBLAS(Contender c, PetscLogDouble *seconds)
+{
+  GrBData       *data = (GrBData *)c->data;
+  PetscLogDouble t0, t1;
+  GrBIndex       n;
+
+  PetscFunctionBegin;
+  if (data->squared) PetscCallGrB((*GrB.matrix_free)(&data->squared));
+  PetscCallGrB((*GrB.matrix_nrows)(&n, data->A));
+  PetscCall(PetscTime(&t0));
+  PetscCallGrB((*GrB.matrix_new)(&data->squared, GrB.FP64, n, n));
+  PetscCallGrB((*GrB.mxm)(data->squared, NULL, NULL, GrB.plus_times, data->A, data->A, NULL));
+  PetscCallGrB((*GrB.matrix_wait)(data->squared, 1));
+  PetscCall(PetscTime(&t1));
+  *seconds = t1 - t0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PeerSquareMult_GraphBLAS(Contender c, Case *k, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(GrBMult(c, ((GrBData *)c->data)->squared, y, NULL));
+  PetscCall(PeerFetch_GraphBLAS(c, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const Peer PeerGraphBLAS = {.name = "graphblas", .create = PeerCreate_GraphBLAS, .mult = PeerMult_GraphBLAS, .multtranspose = PeerMultTranspose_GraphBLAS, .load = PeerLoad_GraphBLAS, .fetch = PeerFetch_GraphBLAS, .destroy = PeerDestroy_GraphBLAS, .square = PeerSquare_GraphBLAS, .squaremult = PeerSquareMult_GraphBLAS};
 
 #else
 
@@ -184,6 +218,6 @@ static PetscErrorCode PeerDestroy_GraphBLAS(Contender c)
   return PETSC_SUCCESS;
 }
 
-const Peer PeerGraphBLAS = {"graphblas", PeerCreate_GraphBLAS, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, PeerDestroy_GraphBLAS};
+const Peer PeerGraphBLAS = {.name = "graphblas", .create = PeerCreate_GraphBLAS, .destroy = PeerDestroy_GraphBLAS};
 
 #endif

@@ -34,7 +34,7 @@ static PetscErrorCode MatBytes(Contender c, Case *k)
   for (int t = 0; t < 3; t++) {
     PetscBool same;
 
-    PetscCall(PetscStrcmp(c->name, known[t], &same));
+    PetscCall(PetscStrcmp(c->type, known[t], &same));
     if (same) c->bytes = bytes[t];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -46,13 +46,13 @@ static PetscErrorCode PeerCreate_Mat(Contender c, Case *k)
 
   PetscFunctionBegin;
   for (int s = 0; s < (int)PETSC_STATIC_ARRAY_LENGTH(Shadows); s++) {
-    PetscCall(PetscStrcmp(c->name, Shadows[s], &same));
+    PetscCall(PetscStrcmp(c->type, Shadows[s], &same));
     if (same) c->shadow = PETSC_TRUE;
   }
-  PetscCall(PetscStrcmp(c->name, MATAIJ, &same));
+  PetscCall(PetscStrcmp(c->type, MATAIJ, &same));
   if (same) PetscCall(MatDuplicate(k->A, MAT_COPY_VALUES, &c->A));
-  else if (c->shadow) PetscCall(MatConvert(k->A, c->name, MAT_INITIAL_MATRIX, &c->A)); /* ours must not fail */
-  else PetscCall(MatConvertOrNot(k->A, c->name, &c->A));
+  else if (c->shadow) PetscCall(MatConvert(k->A, c->type, MAT_INITIAL_MATRIX, &c->A)); /* ours must not fail */
+  else PetscCall(MatConvertOrNot(k->A, c->type, &c->A));
   if (!c->A) {
     PetscCall(PetscSNPrintf(c->absent, sizeof(c->absent), "no library of that name, and no Mat type that this PETSc makes of this matrix"));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -103,7 +103,7 @@ static PetscErrorCode PeerConvert_Mat(Contender c, Case *k, PetscLogDouble *seco
   PetscCall(MatDuplicate(k->A, MAT_COPY_VALUES, &c->fresh));
   c->sign = 1.0;
   PetscCall(PetscTime(&t0));
-  PetscCall(MatConvert(c->fresh, c->name, MAT_INPLACE_MATRIX, &c->fresh));
+  PetscCall(MatConvert(c->fresh, c->type, MAT_INPLACE_MATRIX, &c->fresh));
   if (c->shadow) {
     PetscCall(MatShadowSetTune(c->fresh, MAT_SHADOW_TUNE_OFF));
     PetscCall(MatShadowSetUp(c->fresh));
@@ -126,7 +126,7 @@ static PetscErrorCode PeerUpdate_Mat(Contender c, Case *k, PetscLogDouble *secon
   }
   PetscCall(PetscTime(&t0));
   if (c->shadow) PetscCall(MatShadowSetUp(c->fresh));
-  else PetscCall(MatConvert(k->A, c->name, MAT_REUSE_MATRIX, &c->fresh));
+  else PetscCall(MatConvert(k->A, c->type, MAT_REUSE_MATRIX, &c->fresh));
   PetscCall(PetscTime(&t1));
   *seconds = t1 - t0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -137,7 +137,48 @@ static PetscErrorCode PeerDestroy_Mat(Contender c)
   PetscFunctionBegin;
   PetscCall(MatDestroy(&c->A));
   PetscCall(MatDestroy(&c->fresh));
+  PetscCall(MatDestroy(&c->squared));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const Peer PeerMat = {"", PeerCreate_Mat, PeerDescribe_Mat, PeerMult_Mat, PeerMultTranspose_Mat, PeerMultAdd_Mat, NULL, NULL, PeerConvert_Mat, PeerUpdate_Mat, PeerDestroy_Mat};
+static PetscErrorCode PeerSquare_Mat(Contender c, PetscLogDouble *seconds)
+{
+  PetscLogDouble t0, t1;
+
+  PetscFunctionBegin;
+  PetscCall(MatDestroy(&c->squared));
+  PetscCall(PetscTime(&t0));
+  PetscCall(MatProductCreate(c->A, c->A, NULL, &c->squared));
+  PetscCall(MatProductSetType(c->squared, MATPRODUCT_AB));
+  if (c->algorithm[0]) PetscCall(MatProductSetAlgorithm(c->squared, c->algorithm));
+  PetscCall(MatProductSetFill(c->squared, PETSC_DEFAULT));
+  PetscCall(MatProductSetFromOptions(c->squared));
+  PetscCall(MatProductSymbolic(c->squared));
+  PetscCall(MatProductNumeric(c->squared));
+  PetscCall(PetscTime(&t1));
+  *seconds = t1 - t0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The square of -A is that of A */
+static PetscErrorCode PeerResquare_Mat(Contender c, PetscLogDouble *seconds)
+{
+  PetscLogDouble t0, t1;
+
+  PetscFunctionBegin;
+  if (!c->squared) PetscCall(PeerSquare_Mat(c, seconds));
+  PetscCall(MatScale(c->A, -1.0));
+  PetscCall(PetscTime(&t0));
+  PetscCall(MatProductNumeric(c->squared));
+  PetscCall(PetscTime(&t1));
+  PetscCall(MatScale(c->A, -1.0));
+  *seconds = t1 - t0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PeerSquareMult_Mat(Contender c, Case *k, Vec x, Vec y)
+{
+  return MatMult(c->squared, x, y);
+}
+
+const Peer PeerMat = {.name = "", .create = PeerCreate_Mat, .describe = PeerDescribe_Mat, .mult = PeerMult_Mat, .multtranspose = PeerMultTranspose_Mat, .multadd = PeerMultAdd_Mat, .convert = PeerConvert_Mat, .update = PeerUpdate_Mat, .destroy = PeerDestroy_Mat, .square = PeerSquare_Mat, .resquare = PeerResquare_Mat, .squaremult = PeerSquareMult_Mat};

@@ -33,8 +33,14 @@ static struct {
   int (*set_mv_hint)(void *, int, MKLDescription, int);
   int (*optimize)(void *);
   int (*mv)(int, double, void *, MKLDescription, const double *, double, double *);
+  int (*spmm)(int, void *, void *, void **);
+  int (*order)(void *);
   int (*destroy)(void *);
 } MKL;
+
+typedef struct {
+  void *A, *squared;
+} MKLData;
 
 static const MKLDescription General = {MKL_GENERAL, 0, 0};
 
@@ -75,6 +81,7 @@ static PetscErrorCode MKLFind(PetscBool *found)
   if (!MKLSymbol(set_threading_layer, "MKL_Set_Threading_Layer") || !MKLSymbol(set_num_threads, "MKL_Set_Num_Threads")) PetscFunctionReturn(PETSC_SUCCESS);
   if (!MKLSymbol(create, "mkl_sparse_d_create_csr") || !MKLSymbol(set_mv_hint, "mkl_sparse_set_mv_hint")) PetscFunctionReturn(PETSC_SUCCESS);
   if (!MKLSymbol(optimize, "mkl_sparse_optimize")) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!MKLSymbol(spmm, "mkl_sparse_spmm") || !MKLSymbol(order, "mkl_sparse_order")) PetscFunctionReturn(PETSC_SUCCESS);
   if (!MKLSymbol(mv, "mkl_sparse_d_mv") || !MKLSymbol(destroy, "mkl_sparse_destroy")) PetscFunctionReturn(PETSC_SUCCESS);
   *found = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -94,8 +101,9 @@ static PetscErrorCode MKLCreate(const Rows *rows, void **A)
 
 static PetscErrorCode PeerCreate_MKL(Contender c, Case *k)
 {
+  MKLData    *data;
   PetscMPIInt size;
-  PetscBool   found;
+  PetscBool   found   = PETSC_FALSE;
   int         threads = 1;
 
   PetscFunctionBegin;
@@ -110,11 +118,13 @@ static PetscErrorCode PeerCreate_MKL(Contender c, Case *k)
   /* the runtime of GNU is the one this program has; MKL's own would be a second one beside it */
   (void)(*MKL.set_threading_layer)(threads > 1 ? MKL_THREADING_GNU : MKL_SEQUENTIAL);
   (*MKL.set_num_threads)(threads);
-  PetscCall(MKLCreate(&k->rows, &c->data));
+  PetscCall(PetscNew(&data));
+  c->data = data;
+  PetscCall(MKLCreate(&k->rows, &data->A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MKLMult(Contender c, int operation, double beta, Vec x, Vec y)
+static PetscErrorCode MKLMult(void *A, int operation, double beta, Vec x, Vec y)
 {
   const PetscScalar *xa;
   PetscScalar       *ya;
@@ -123,7 +133,7 @@ static PetscErrorCode MKLMult(Contender c, int operation, double beta, Vec x, Ve
   PetscCall(VecGetArrayRead(x, &xa));
   if (beta == 0.0) PetscCall(VecGetArrayWrite(y, &ya));
   else PetscCall(VecGetArray(y, &ya));
-  PetscCheck((*MKL.mv)(operation, 1.0, c->data, General, xa, beta, ya) == MKL_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_LIB, "mkl_sparse_d_mv() failed");
+  PetscCheck((*MKL.mv)(operation, 1.0, A, General, xa, beta, ya) == MKL_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_LIB, "mkl_sparse_d_mv() failed");
   if (beta == 0.0) PetscCall(VecRestoreArrayWrite(y, &ya));
   else PetscCall(VecRestoreArray(y, &ya));
   PetscCall(VecRestoreArrayRead(x, &xa));
@@ -132,30 +142,31 @@ static PetscErrorCode MKLMult(Contender c, int operation, double beta, Vec x, Ve
 
 static PetscErrorCode PeerMult_MKL(Contender c, Vec x, Vec y)
 {
-  return MKLMult(c, MKL_NON_TRANSPOSE, 0.0, x, y);
+  return MKLMult(((MKLData *)c->data)->A, MKL_NON_TRANSPOSE, 0.0, x, y);
 }
 
 static PetscErrorCode PeerMultTranspose_MKL(Contender c, Vec x, Vec y)
 {
-  return MKLMult(c, MKL_TRANSPOSE, 0.0, x, y);
+  return MKLMult(((MKLData *)c->data)->A, MKL_TRANSPOSE, 0.0, x, y);
 }
 
 static PetscErrorCode PeerMultAdd_MKL(Contender c, Vec x, Vec z, Vec y)
 {
   PetscFunctionBegin;
   PetscCall(VecCopy(z, y));
-  PetscCall(MKLMult(c, MKL_NON_TRANSPOSE, 1.0, x, y));
+  PetscCall(MKLMult(((MKLData *)c->data)->A, MKL_NON_TRANSPOSE, 1.0, x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PeerConvert_MKL(Contender c, Case *k, PetscLogDouble *seconds)
 {
+  MKLData       *data = (MKLData *)c->data;
   PetscLogDouble t0, t1;
 
   PetscFunctionBegin;
-  if (c->data) (void)(*MKL.destroy)(c->data);
+  (void)(*MKL.destroy)(data->A);
   PetscCall(PetscTime(&t0));
-  PetscCall(MKLCreate(&k->rows, &c->data));
+  PetscCall(MKLCreate(&k->rows, &data->A));
   PetscCall(PetscTime(&t1));
   *seconds = t1 - t0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -163,12 +174,39 @@ static PetscErrorCode PeerConvert_MKL(Contender c, Case *k, PetscLogDouble *seco
 
 static PetscErrorCode PeerDestroy_MKL(Contender c)
 {
+  MKLData *data = (MKLData *)c->data;
+
   PetscFunctionBegin;
-  if (c->data) (void)(*MKL.destroy)(c->data);
+  if (!data) PetscFunctionReturn(PETSC_SUCCESS);
+  if (data->A) (void)(*MKL.destroy)(data->A);
+  if (data->squared) (void)(*MKL.destroy)(data->squared);
+  PetscCall(PetscFree(c->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const Peer PeerMKL = {"mkl", PeerCreate_MKL, NULL, PeerMult_MKL, PeerMultTranspose_MKL, PeerMultAdd_MKL, NULL, NULL, PeerConvert_MKL, NULL, PeerDestroy_MKL};
+/* The rows of the result are put in order, as PETSc needs them */
+static PetscErrorCode PeerSquare_MKL(Contender c, PetscLogDouble *seconds)
+{
+  MKLData       *data = (MKLData *)c->data;
+  PetscLogDouble t0, t1;
+
+  PetscFunctionBegin;
+  if (data->squared) (void)(*MKL.destroy)(data->squared);
+  data->squared = NULL;
+  PetscCall(PetscTime(&t0));
+  PetscCheck((*MKL.spmm)(MKL_NON_TRANSPOSE, data->A, data->A, &data->squared) == MKL_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_LIB, "mkl_sparse_spmm() failed");
+  PetscCheck((*MKL.order)(data->squared) == MKL_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_LIB, "mkl_sparse_order() failed");
+  PetscCall(PetscTime(&t1));
+  *seconds = t1 - t0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PeerSquareMult_MKL(Contender c, Case *k, Vec x, Vec y)
+{
+  return MKLMult(((MKLData *)c->data)->squared, MKL_NON_TRANSPOSE, 0.0, x, y);
+}
+
+const Peer PeerMKL = {.name = "mkl", .create = PeerCreate_MKL, .mult = PeerMult_MKL, .multtranspose = PeerMultTranspose_MKL, .multadd = PeerMultAdd_MKL, .convert = PeerConvert_MKL, .destroy = PeerDestroy_MKL, .square = PeerSquare_MKL, .squaremult = PeerSquareMult_MKL};
 
 #else
 
@@ -182,6 +220,6 @@ static PetscErrorCode PeerDestroy_MKL(Contender c)
   return PETSC_SUCCESS;
 }
 
-const Peer PeerMKL = {"mkl", PeerCreate_MKL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, PeerDestroy_MKL};
+const Peer PeerMKL = {.name = "mkl", .create = PeerCreate_MKL, .destroy = PeerDestroy_MKL};
 
 #endif

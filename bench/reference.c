@@ -109,3 +109,103 @@ PetscErrorCode ReferenceCheckMultTranspose(const Case *c, Vec x, Vec y, PetscRea
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, error, 1, MPIU_REAL, MPIU_MAX, comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* Vectors that every process has all of */
+static PetscErrorCode ToAll(Vec v, VecScatter scatter, Vec all)
+{
+  PetscFunctionBegin;
+  PetscCall(VecScatterBegin(scatter, v, all, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterEnd(scatter, v, all, INSERT_VALUES, SCATTER_FORWARD));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* How many multiplications A A takes */
+PetscErrorCode ReferenceCountSquare(const Case *c, PetscLogDouble *products)
+{
+  const Rows        *rows = &c->rows;
+  VecScatter         scatter;
+  Vec                length, all;
+  PetscScalar       *l;
+  const PetscScalar *la;
+
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(c->y, &length));
+  PetscCall(VecGetArrayWrite(length, &l));
+  for (PetscInt r = 0; r < rows->m; r++) l[r] = (PetscReal)(rows->i[r + 1] - rows->i[r]);
+  PetscCall(VecRestoreArrayWrite(length, &l));
+  PetscCall(VecScatterCreateToAll(length, &scatter, &all));
+  PetscCall(ToAll(length, scatter, all));
+  PetscCall(VecGetArrayRead(all, &la));
+  *products = 0;
+  for (PetscInt k = 0; k < rows->i[rows->m]; k++) *products += PetscRealPart(la[rows->j[k]]);
+  PetscCall(VecRestoreArrayRead(all, &la));
+  PetscCall(VecScatterDestroy(&scatter));
+  PetscCall(VecDestroy(&all));
+  PetscCall(VecDestroy(&length));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, products, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)c->A)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Checks y = A A x: A x is kept in two vectors, what a number holds of it and the rest, beside its sum of magnitudes and its number of terms */
+PetscErrorCode ReferenceCheckSquare(const Case *c, Vec x, Vec y, PetscReal *error)
+{
+  const Rows        *rows = &c->rows;
+  VecScatter         scatter;
+  Vec                part[4], all[4], allx;
+  PetscScalar       *p[4];
+  const PetscScalar *pa[4], *xa, *ya;
+
+  PetscFunctionBegin;
+  PetscCall(VecScatterCreateToAll(x, &scatter, &allx));
+  PetscCall(ToAll(x, scatter, allx));
+  PetscCall(VecGetArrayRead(allx, &xa));
+  for (int q = 0; q < 4; q++) {
+    PetscCall(VecDuplicate(x, &part[q]));
+    PetscCall(VecDuplicate(allx, &all[q]));
+    PetscCall(VecGetArrayWrite(part[q], &p[q]));
+  }
+  for (PetscInt r = 0; r < rows->m; r++) {
+    Extended  sum       = 0;
+    PetscReal magnitude = 0;
+
+    for (PetscInt k = rows->i[r]; k < rows->i[r + 1]; k++) {
+      sum += (Extended)rows->a[k] * (Extended)xa[rows->j[k]];
+      magnitude += PetscAbsScalar(rows->a[k]) * PetscAbsScalar(xa[rows->j[k]]);
+    }
+    p[0][r] = (PetscScalar)sum;
+    p[1][r] = (PetscScalar)(sum - (Extended)p[0][r]);
+    p[2][r] = magnitude;
+    p[3][r] = (PetscReal)(rows->i[r + 1] - rows->i[r]);
+  }
+  PetscCall(VecRestoreArrayRead(allx, &xa));
+  for (int q = 0; q < 4; q++) {
+    PetscCall(VecRestoreArrayWrite(part[q], &p[q]));
+    PetscCall(ToAll(part[q], scatter, all[q]));
+    PetscCall(VecGetArrayRead(all[q], &pa[q]));
+  }
+  PetscCall(VecGetArrayRead(y, &ya));
+  *error = 0;
+  for (PetscInt r = 0; r < rows->m; r++) {
+    Extended  sum       = 0;
+    PetscReal magnitude = 0, terms = 0;
+
+    for (PetscInt k = rows->i[r]; k < rows->i[r + 1]; k++) {
+      const PetscInt j = rows->j[k];
+
+      sum += (Extended)rows->a[k] * ((Extended)pa[0][j] + (Extended)pa[1][j]);
+      magnitude += PetscAbsScalar(rows->a[k]) * PetscRealPart(pa[2][j]);
+      terms += PetscRealPart(pa[3][j]);
+    }
+    *error = PetscMax(*error, InBounds(ya[r], sum, (PetscInt)PetscMin(terms, 1e9), magnitude));
+  }
+  PetscCall(VecRestoreArrayRead(y, &ya));
+  for (int q = 0; q < 4; q++) {
+    PetscCall(VecRestoreArrayRead(all[q], &pa[q]));
+    PetscCall(VecDestroy(&all[q]));
+    PetscCall(VecDestroy(&part[q]));
+  }
+  PetscCall(VecDestroy(&allx));
+  PetscCall(VecScatterDestroy(&scatter));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, error, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)y)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

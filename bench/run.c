@@ -4,7 +4,7 @@
 #include "bench.h"
 
 #define MAX_CONTENDERS 16
-#define MAX_OPERATIONS 8
+#define MAX_OPERATIONS 10
 #define SETTLE         10 /* products before anything is timed: types that tune themselves are done by then */
 
 typedef struct {
@@ -165,7 +165,10 @@ static PetscErrorCode Measured(Bench *b, const Operation *op, Contender c, Case 
   r->least  = times[0];
   r->error  = error;
   if (op->product) {
-    r->flops = 2.0 * k->shape.nonzeros / r->median;
+    PetscLogDouble flops = 2.0 * k->shape.nonzeros;
+
+    if (op->flops) PetscCall((*op->flops)(k, &flops));
+    r->flops = flops / r->median;
     PetscCall((*op->bytes)(c, k, &r->bytes));
     r->matrix_bytes = c->bytes;
     if (read > 0) r->read = read / r->median;
