@@ -369,6 +369,8 @@ int main(int argc, char **argv)
 
   testset:
     nsize: {{1 2 3}}
+    comments: without the slice height, a PETSc with CUDA takes 16, which its own kernels for AVX2 refuse
+    args: -mat_sell_slice_height 8
     output_file: output/conformance_convert.out
     test:
       suffix: aij
@@ -378,7 +380,7 @@ int main(int argc, char **argv)
       args: -mat_type amb -mat_shadow_tune off
 
   testset:
-    args: -mat_type amb
+    args: -mat_type amb -mat_sell_slice_height 8
     output_file: output/conformance_convert.out
     test:
       suffix: amb_tuned

@@ -296,7 +296,7 @@ int main(int argc, char **argv)
 
   testset:
     nsize: {{1 2 3}}
-    args: -mat_type {{aij amb}} -mat_shadow_tune off
+    args: -mat_type {{aij amb}} -mat_shadow_tune off -options_left 0
     test:
       suffix: solvers
       requires: double
@@ -308,7 +308,7 @@ int main(int argc, char **argv)
 
   testset:
     nsize: {{1 2}}
-    args: -mat_type {{aij amb}} -mat_shadow_tune off
+    args: -mat_type {{aij amb}} -mat_shadow_tune off -options_left 0
     test:
       suffix: hypre
       requires: double !defined(PETSC_USE_64BIT_INDICES) hypre
@@ -337,12 +337,12 @@ int main(int argc, char **argv)
   test:
     suffix: serial
     requires: double
-    args: -mat_type {{aij amb}} -mat_shadow_tune off -group serial
+    args: -mat_type {{aij amb}} -mat_shadow_tune off -options_left 0 -group serial
 
   test:
     suffix: tuned
     nsize: 2
-    args: -mat_type amb -mat_shadow_tune measure -group base
+    args: -mat_type amb -mat_shadow_tune measure -options_left 0 -group base
     output_file: output/precond_base.out
 
 TEST*/
