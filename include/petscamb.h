@@ -15,6 +15,55 @@ M*/
 #define MATSEQAIJAMB "seqaijamb"
 #define MATMPIAIJAMB "mpiaijamb"
 
+/*MC
+   MATHASHGEMM - `MATHASHGEMM` = "hashgemm" - the root name of `MATSEQAIJHASHGEMM` and `MATMPIAIJHASHGEMM`, subtypes of `MATAIJ` whose products
+   with matrices run on hash tables
+M*/
+#define MATHASHGEMM       "hashgemm"
+#define MATSEQAIJHASHGEMM "seqaijhashgemm"
+#define MATMPIAIJHASHGEMM "mpiaijhashgemm"
+
+/*MC
+   MATPRODUCTALGORITHMHASHGEMM - "hashgemm" - the algorithm of petsc-amb for products of sparse matrices, for `MatProductSetAlgorithm()`
+
+   Options Database Keys:
++  -matmatmult_via hashgemm          - for `MatMatMult()`; -mattransposematmult_via, -matmattransmult_via, -matptap_via, -matrart_via and
+                                       -matmatmatmult_via are those of the other products
+.  -mat_product_algorithm hashgemm   - for products by `MatProductCreate()`
+-  -hashgemm_for_aij                 - for all products of `MATAIJ` matrices, where another one is not asked for
+
+   Level: intermediate
+
+   Note:
+   It is the default where an operand is of type `MATHASHGEMM` or `MATAMB`.
+
+.seealso: `MATHASHGEMM`, `MatHashGEMMSetAccumulator()`
+M*/
+#define MATPRODUCTALGORITHMHASHGEMM "hashgemm"
+
+/*E
+   MatHashGEMMAccumulator - what `MATPRODUCTALGORITHMHASHGEMM` gathers the entries of a row of a product in
+
+   Values:
++  `MAT_HASHGEMM_AUTO`    - chosen for each group of rows (the default)
+.  `MAT_HASHGEMM_HASH`    - a hash table
+.  `MAT_HASHGEMM_HASHVEC` - a hash table that is searched a vector register at a time
+.  `MAT_HASHGEMM_HEAP`    - a heap of the rows that are merged
+-  `MAT_HASHGEMM_DENSE`   - an array for the columns the row reaches
+
+   Level: advanced
+
+.seealso: `MatHashGEMMSetAccumulator()`
+E*/
+typedef enum {
+  MAT_HASHGEMM_AUTO,
+  MAT_HASHGEMM_HASH,
+  MAT_HASHGEMM_HASHVEC,
+  MAT_HASHGEMM_HEAP,
+  MAT_HASHGEMM_DENSE
+} MatHashGEMMAccumulator;
+PETSC_EXTERN const char *const MatHashGEMMAccumulators[];
+
 /*E
    MatShadowTune - how far a shadow format tunes itself before it serves products
 
@@ -103,5 +152,7 @@ PETSC_EXTERN PetscErrorCode MatShadowSetUp(Mat);
 PETSC_EXTERN PetscErrorCode MatShadowGetInfo(Mat, MatShadowInfo *);
 
 PETSC_EXTERN PetscErrorCode MatAMBSetBlockSize(Mat, PetscInt);
+
+PETSC_EXTERN PetscErrorCode MatHashGEMMSetAccumulator(Mat, MatHashGEMMAccumulator);
 
 PETSC_EXTERN PetscErrorCode MatLoadMatrixMarket(Mat, const char[]);

@@ -416,6 +416,12 @@ int main(int argc, char **argv)
     test:
       suffix: amb
       args: -mat_type amb -mat_shadow_tune off
+    test:
+      suffix: hashgemm
+      args: -mat_type hashgemm
+    test:
+      suffix: hashgemm_for_aij
+      args: -mat_type aij -hashgemm_for_aij
 
   testset:
     args: -mat_type amb

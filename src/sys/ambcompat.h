@@ -3,7 +3,7 @@
 */
 #pragma once
 
-#include <petscsys.h>
+#include <petscmat.h>
 
 #if PETSC_VERSION_LT(3, 18, 0)
   #error petsc-amb needs PETSc 3.18 or later
@@ -28,4 +28,26 @@ typedef PetscCtxRt AmbCtxArgument;
   #endif
 typedef PetscOptionItems AmbOptionItems;
   #define AmbCtxGet(arg) (*(void **)(arg))
+#endif
+
+/* What hangs on a product is destroyed by its address from 3.25 on */
+#if PETSC_VERSION_LT(3, 25, 0)
+typedef void *AmbProductArgument;
+  #define AmbProductGet(arg) (arg)
+#else
+typedef PetscCtxRt AmbProductArgument;
+  #define AmbProductGet(arg) (*(void **)(arg))
+#endif
+
+/* Columns of the second block are told by garray, which the new matrix takes from 3.23 on */
+#if PETSC_VERSION_LT(3, 23, 0)
+static inline PetscErrorCode AmbCreateMPIAIJWithSeqAIJ(MPI_Comm comm, PetscInt M, PetscInt N, Mat A, Mat B, PetscInt *garray, Mat *mat)
+{
+  PetscFunctionBegin;
+  PetscCall(MatCreateMPIAIJWithSeqAIJ(comm, A, B, garray, mat));
+  PetscCall(PetscFree(garray));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#else
+  #define AmbCreateMPIAIJWithSeqAIJ MatCreateMPIAIJWithSeqAIJ
 #endif

@@ -8,6 +8,7 @@
 #include "../mat/shadow/shadow.h"
 
 extern const MatShadowFormat MatShadowFormatAMB;
+extern PetscErrorCode        HashGEMMRegister(void);
 
 PetscLogEvent    MAT_ShadowConvert, MAT_ShadowUpdate;
 static PetscBool initialized = PETSC_FALSE;
@@ -106,6 +107,7 @@ PetscErrorCode PetscAMBInitializePackage(void)
   PetscCall(PetscLogEventRegister("MatShadowUpdate", MAT_CLASSID, &MAT_ShadowUpdate));
   PetscCall(PetscAMBChooseThreads());
   PetscCall(MatShadowRegister(&MatShadowFormatAMB));
+  PetscCall(HashGEMMRegister());
   PetscCall(PetscRegisterFinalize(PetscAMBFinalizePackage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -310,15 +310,18 @@ static PetscErrorCode MatDuplicate_Shadow(Mat A, MatDuplicateOption option, Mat 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Finds the product among those that AIJ has under its own name, for operands that are not all of one type */
+/* For operands that are not all of one type: finds the product among ours, or those that AIJ has under its own name */
 static PetscErrorCode MatShadowProductSetFromOptions(Mat D)
 {
   Mat_Product *product = D->product;
   Mat          operand[3];
   char         name[256];
   PetscErrorCode (*f)(Mat) = NULL;
+  PetscBool ours;
 
   PetscFunctionBegin;
+  PetscCall(HashGEMMSetFromOptions(D, &ours));
+  if (ours) PetscFunctionReturn(PETSC_SUCCESS);
   operand[0] = product->A;
   operand[1] = product->B;
   operand[2] = product->type == MATPRODUCT_ABC ? product->C : NULL;
@@ -394,6 +397,7 @@ void MatShadowSetOperations(Mat A)
   A->ops->multtranspose    = seq ? MatMultTranspose_Shadow : MatMultTranspose_MPIShadow;
   A->ops->multtransposeadd = seq ? MatMultTransposeAdd_Shadow : MatMultTransposeAdd_MPIShadow;
   A->ops->assemblyend      = seq ? MatAssemblyEnd_SeqShadow : MatAssemblyEnd_MPIShadow;
+  if (!MatShadowIsCUSPARSE(A)) A->ops->productsetfromoptions = MatProductSetFromOptions_HashGEMM;
 #if defined(MAT_SHADOW_HAVE_DEVICE)
   if (MatShadowIsCUSPARSE(A)) MatShadowCUSPARSESetOperations(A, seq);
 #endif
@@ -432,6 +436,7 @@ static PetscErrorCode MatShadowDetach(Mat A)
   A->ops->multtranspose    = base->multtranspose;
   A->ops->multtransposeadd = base->multtransposeadd;
   A->ops->assemblyend      = base->assemblyend;
+  if (!MatShadowIsCUSPARSE(A)) A->ops->productsetfromoptions = base->productsetfromoptions;
 #if defined(MAT_SHADOW_HAVE_DEVICE)
   if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowCUSPARSERestoreOperations(A, seq));
 #endif

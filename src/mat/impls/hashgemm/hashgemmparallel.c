@@ -1,0 +1,625 @@
+/*
+   A B, A^T B and P^T A P of MPI matrices: the rows of the right factor that other processes have are fetched, what is here is multiplied in one
+   local product, and rows of the result that belong to other processes are sent there and added.
+
+   Rows and columns are numbered as in hashgemmrows.h, so that local matrices have no more columns than occur in them. In P^T A P the local A is
+   square: the rows of the fetched part of P are empty in it.
+*/
+#include "hashgemm.h"
+
+#include <petscsf.h>
+
+/* Copies of rows of other processes: each of the n entries has its place in the arrays of rows they were put in */
+typedef struct {
+  PetscSF      sf; /* from the entries of the rows where they are */
+  PetscInt     n, *place;
+  PetscScalar *values;
+} HashGEMMHalo;
+
+/* Columns of other processes, ascending; column n + k here is global[k] */
+typedef struct {
+  PetscInt first, n, nglobal, *global;
+} HashGEMMColumns;
+
+struct _HashGEMMParallel {
+  HashGEMMColumns columns; /* of the right factor and of the local product */
+  HashGEMMRows    left;    /* the left factor, while it is needed */
+  HashGEMMRows    right;   /* the right factor, and below it the rows that were fetched */
+  HashGEMMHalo    fetched; /* no sf: none were */
+  HashGEMMRows    result;  /* what the local product makes; without values between two numeric phases */
+  /* rows sent here, added to those of our own that have some: the product of a matrix of ones with all of them */
+  HashGEMMHalo sent; /* no sf: the product has no rows for others */
+  Spgemm      *add;
+  PetscInt     nsum, *sums; /* our rows with a sum */
+  AmbInt      *from;        /* of every row of ours, its number among these, or -1 */
+  HashGEMMRows ones, pieces, sum;
+};
+
+static PetscErrorCode HashGEMMHaloDestroy(HashGEMMHalo *halo)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscSFDestroy(&halo->sf));
+  PetscCall(PetscFree(halo->place));
+  PetscCall(PetscFree(halo->values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMParallelDestroy(HashGEMMParallel **parallel)
+{
+  HashGEMMParallel *q = *parallel;
+
+  PetscFunctionBegin;
+  if (!q) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HashGEMMHaloDestroy(&q->fetched));
+  PetscCall(HashGEMMHaloDestroy(&q->sent));
+  SpgemmDestroy(&q->add);
+  PetscCall(PetscFree(q->columns.global));
+  HashGEMMRowsFree(&q->left);
+  HashGEMMRowsFree(&q->right);
+  HashGEMMRowsFree(&q->result);
+  HashGEMMRowsFree(&q->ones);
+  HashGEMMRowsFree(&q->pieces);
+  HashGEMMRowsFree(&q->sum);
+  PetscCall(PetscFree2(q->sums, q->from));
+  PetscCall(PetscFree(*parallel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- numbers ------------------------------------------------- */
+
+/* From the first on, n columns are ours; to those of other processes that are known, the columns of some entries are added */
+static PetscErrorCode HashGEMMColumnsCreate(PetscInt first, PetscInt n, PetscInt nknown, const PetscInt known[], PetscInt nentry, const PetscInt entries[], HashGEMMColumns *c)
+{
+  PetscInt *more, nmore = 0, k = 0, l = 0;
+
+  PetscFunctionBegin;
+  c->first   = first;
+  c->n       = n;
+  c->nglobal = 0;
+  PetscCall(PetscMalloc1(nentry, &more));
+  for (PetscInt e = 0; e < nentry; e++) {
+    if (entries[e] < first || entries[e] >= first + n) more[nmore++] = entries[e];
+  }
+  PetscCall(PetscSortRemoveDupsInt(&nmore, more));
+  PetscCall(PetscMalloc1(nknown + nmore, &c->global));
+  while (k < nknown || l < nmore) {
+    const PetscInt next = k < nknown && (l == nmore || known[k] <= more[l]) ? known[k] : more[l];
+
+    c->global[c->nglobal++] = next;
+    if (k < nknown && known[k] == next) k++;
+    if (l < nmore && more[l] == next) l++;
+  }
+  PetscCall(PetscFree(more));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The columns of other processes that the first m of these rows have */
+static PetscErrorCode HashGEMMColumnsUsed(const HashGEMMColumns *c, PetscInt m, const HashGEMMRows *rows, PetscInt *nused, PetscInt **used)
+{
+  char *marks;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(c->nglobal, &marks));
+  PetscCall(PetscMalloc1(c->nglobal, used));
+  HashGEMMMarkUsed(m, rows->i, rows->j, c->n, marks);
+  *nused = 0;
+  for (PetscInt k = 0; k < c->nglobal; k++) {
+    if (marks[k]) (*used)[(*nused)++] = c->global[k];
+  }
+  PetscCall(PetscFree(marks));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where known columns of other processes are among those of c; NULL if they are the same. What c does not have gets some number. */
+static PetscErrorCode HashGEMMColumnsMap(const HashGEMMColumns *c, PetscInt nknown, const PetscInt known[], PetscInt **map)
+{
+  PetscBool same = (PetscBool)(nknown == c->nglobal);
+
+  PetscFunctionBegin;
+  *map = NULL;
+  if (same) PetscCall(PetscArraycmp(known, c->global, nknown, &same));
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(nknown, map));
+  for (PetscInt k = 0, l = 0; k < nknown; k++) {
+    while (l < c->nglobal && c->global[l] < known[k]) l++;
+    (*map)[k] = l;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMColumnsFind(const HashGEMMColumns *c, PetscInt global, PetscInt *here)
+{
+  PetscInt k;
+
+  PetscFunctionBegin;
+  if (global >= c->first && global < c->first + c->n) *here = global - c->first;
+  else {
+    PetscCall(PetscFindInt(global, c->nglobal, c->global, &k));
+    *here = c->n + k;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- local matrices ------------------------------------------------- */
+
+static PetscErrorCode HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *rows)
+{
+  PetscInt checked;
+
+  PetscFunctionBegin;
+  PetscCall(PetscIntCast((PetscInt64)nz, &checked));
+  PetscCall(HashGEMMCheckMemory(PETSC_COMM_SELF, (PetscBool)HashGEMMRowsAllocate(m, n, nz, rows), (double)nz * (sizeof(PetscInt) + sizeof(PetscScalar)) + (double)m * sizeof(PetscInt)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMGetBlocks(Mat A, SpgemmCSR block[2], PetscInt *nglobal, const PetscInt **global)
+{
+  Mat d, o;
+
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &d, &o, global));
+  PetscCall(HashGEMMGetCSR(d, &block[0]));
+  PetscCall(HashGEMMGetCSR(o, &block[1]));
+  *nglobal = o->cmap->n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void HashGEMMGetFactor(const HashGEMMRows *rows, SpgemmCSR *csr)
+{
+  csr->m = rows->m;
+  csr->n = rows->n;
+  csr->i = rows->i;
+  csr->j = rows->j;
+  csr->a = rows->a;
+}
+
+/* The left factor, its two blocks side by side, with so many empty rows below. Without a second block nothing is copied. It goes after use: to
+   make it anew costs little. */
+static PetscErrorCode HashGEMMMakeLeft(Mat A, PetscBool square, HashGEMMRows *left)
+{
+  SpgemmCSR       block[2];
+  PetscInt        nglobal;
+  const PetscInt *global;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMGetBlocks(A, block, &nglobal, &global));
+  PetscCall(PetscMemzero(left, sizeof(*left)));
+  if (!nglobal) {
+    left->m        = block[0].m;
+    left->n        = block[0].n;
+    left->i        = (PetscInt *)block[0].i;
+    left->j        = (PetscInt *)block[0].j;
+    left->a        = (PetscScalar *)block[0].a;
+    left->borrowed = 1;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(HashGEMMRowsCreate(block[0].m + (square ? nglobal : 0), block[0].n + nglobal, (int64_t)block[0].i[block[0].m] + block[1].i[block[1].m], left));
+  HashGEMMMergeLengths(block[0].m, block[0].i, block[1].i, left->i);
+  for (int64_t r = block[0].m; r < left->m; r++) left->i[r + 1] = left->i[r];
+  HashGEMMMergeColumns(block[0].m, block[0].i, block[0].j, block[1].i, block[1].j, (PetscInt)block[0].n, NULL, left->j);
+  HashGEMMMergeValues(block[0].m, block[0].i, block[0].a, block[1].i, block[1].a, left->a);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMMakeResult(Mat C, SpgemmType type, const HashGEMMRows *left, const HashGEMMRows *right, const SpgemmOptions *options, Spgemm **spgemm, HashGEMMRows *result)
+{
+  SpgemmCSR factor[3];
+  int64_t   m, n;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(factor, sizeof(factor)));
+  HashGEMMGetFactor(left, &factor[0]);
+  HashGEMMGetFactor(right, &factor[1]);
+  PetscCall(HashGEMMCount(C, type, factor, options, spgemm, &m, &n));
+  PetscCall(HashGEMMRowsCreate(m, n, SpgemmNonzeros(*spgemm), result));
+  PetscCall(HashGEMMFill(C, *spgemm, factor, result));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMRenewResult(Mat C, const HashGEMMRows *left, const HashGEMMRows *right, Spgemm *spgemm, HashGEMMRows *result)
+{
+  SpgemmCSR factor[3];
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(factor, sizeof(factor)));
+  HashGEMMGetFactor(left, &factor[0]);
+  HashGEMMGetFactor(right, &factor[1]);
+  PetscCall(HashGEMMRevalue(C, spgemm, factor, result));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- entries of other processes ------------------------------------------------- */
+
+/* For nrow rows at some process, that begin and end there at these of nroot entries */
+static PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nroot, PetscInt nrow, const PetscInt rank[], const PetscInt begin[], const PetscInt end[], HashGEMMHalo *halo)
+{
+  PetscSFNode *remote;
+  PetscInt64   n = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < nrow; r++) n += end[r] - begin[r];
+  PetscCall(PetscIntCast(n, &halo->n));
+  PetscCall(PetscMalloc1(halo->n, &remote));
+  n = 0;
+  for (PetscInt r = 0; r < nrow; r++) {
+    for (PetscInt k = begin[r]; k < end[r]; k++, n++) {
+      remote[n].rank  = rank[r];
+      remote[n].index = k;
+    }
+  }
+  PetscCall(PetscSFCreate(comm, &halo->sf));
+  PetscCall(PetscSFSetGraph(halo->sf, nroot, halo->n, NULL, PETSC_OWN_POINTER, remote, PETSC_OWN_POINTER));
+  PetscCall(PetscMalloc1(halo->n, &halo->place));
+  PetscCall(PetscMalloc1(halo->n, &halo->values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMHaloColumns(HashGEMMHalo *halo, const PetscInt here[], PetscInt **columns)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(halo->n, columns));
+  PetscCall(PetscSFBcastBegin(halo->sf, MPIU_INT, here, *columns, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(halo->sf, MPIU_INT, here, *columns, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Puts a row of the halo, length entries from entry k on, where j is at place: its columns come in the order of the process it is from */
+static PetscErrorCode HashGEMMHaloPut(HashGEMMHalo *halo, const HashGEMMColumns *c, const PetscInt columns[], PetscInt k, PetscInt length, PetscInt place, PetscInt order[], PetscInt j[])
+{
+  PetscFunctionBegin;
+  for (PetscInt l = 0; l < length; l++) {
+    PetscCall(HashGEMMColumnsFind(c, columns[k + l], &j[place + l]));
+    order[l] = k + l;
+  }
+  PetscCall(PetscSortIntWithArray(length, j + place, order));
+  for (PetscInt l = 0; l < length; l++) halo->place[order[l]] = place + l;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMHaloValuesBegin(HashGEMMHalo *halo, const PetscScalar here[])
+{
+  PetscFunctionBegin;
+  if (halo->sf) PetscCall(PetscSFBcastBegin(halo->sf, MPIU_SCALAR, here, halo->values, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMHaloValuesEnd(HashGEMMHalo *halo, const PetscScalar here[], PetscScalar a[])
+{
+  PetscFunctionBegin;
+  if (!halo->sf) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSFBcastEnd(halo->sf, MPIU_SCALAR, here, halo->values, MPI_REPLACE));
+  for (PetscInt k = 0; k < halo->n; k++) a[halo->place[k]] = halo->values[k];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- the right factor ------------------------------------------------- */
+
+/* With the rows that the second block of the left factor has columns for below its own; nrow < 0: without */
+static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt rows[], HashGEMMParallel *q)
+{
+  HashGEMMColumns   *c    = &q->columns;
+  MPI_Comm           comm = PetscObjectComm((PetscObject)B);
+  SpgemmCSR          block[2];
+  PetscInt           nknown, m, nz, *i, *begin, *end, *rank, *columns = NULL, *map, *order, most = 0, place;
+  const PetscInt    *known;
+  const PetscSFNode *remote;
+  PetscSF            sf;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMGetBlocks(B, block, &nknown, &known));
+  m = (PetscInt)block[0].m;
+  PetscCall(PetscMalloc1(m + 1, &i));
+  HashGEMMMergeLengths(m, block[0].i, block[1].i, i);
+  nz = i[m];
+  PetscCall(PetscMalloc3(PetscMax(nrow, 0), &begin, PetscMax(nrow, 0), &end, PetscMax(nrow, 0), &rank));
+  if (nrow >= 0) {
+    PetscInt *global;
+
+    PetscCall(PetscSFCreate(comm, &sf));
+    PetscCall(PetscSFSetGraphLayout(sf, B->rmap, nrow, NULL, PETSC_OWN_POINTER, rows));
+    PetscCall(PetscSFBcastBegin(sf, MPIU_INT, i, begin, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(sf, MPIU_INT, i, begin, MPI_REPLACE));
+    PetscCall(PetscSFBcastBegin(sf, MPIU_INT, i + 1, end, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(sf, MPIU_INT, i + 1, end, MPI_REPLACE));
+    PetscCall(PetscSFGetGraph(sf, NULL, NULL, NULL, &remote));
+    for (PetscInt r = 0; r < nrow; r++) {
+      rank[r] = remote[r].rank;
+      most    = PetscMax(most, end[r] - begin[r]);
+    }
+    PetscCall(HashGEMMHaloCreate(comm, nz, nrow, rank, begin, end, &q->fetched));
+    PetscCall(PetscSFDestroy(&sf));
+    PetscCall(PetscMalloc1(nz, &global));
+    HashGEMMMergeGlobal(m, block[0].i, block[0].j, block[1].i, block[1].j, B->cmap->rstart, known, global);
+    PetscCall(HashGEMMHaloColumns(&q->fetched, global, &columns));
+    PetscCall(PetscFree(global));
+  }
+  PetscCall(HashGEMMColumnsCreate(B->cmap->rstart, B->cmap->n, nknown, known, q->fetched.n, columns, c));
+  if (nrow <= 0 && !nknown) { /* nothing but the first block */
+    q->right.m        = block[0].m;
+    q->right.n        = block[0].n;
+    q->right.nz       = nz;
+    q->right.i        = (PetscInt *)block[0].i;
+    q->right.j        = (PetscInt *)block[0].j;
+    q->right.a        = (PetscScalar *)block[0].a;
+    q->right.borrowed = 1;
+  } else {
+    PetscCall(HashGEMMRowsCreate(m + PetscMax(nrow, 0), c->n + c->nglobal, (int64_t)nz + q->fetched.n, &q->right));
+    PetscCall(PetscArraycpy(q->right.i, i, m + 1));
+    PetscCall(HashGEMMColumnsMap(c, nknown, known, &map));
+    HashGEMMMergeColumns(m, block[0].i, block[0].j, block[1].i, block[1].j, c->n, map, q->right.j);
+    PetscCall(PetscFree(map));
+    PetscCall(PetscMalloc1(most, &order));
+    place = nz;
+    for (PetscInt r = 0; r < nrow; r++) {
+      PetscCall(HashGEMMHaloPut(&q->fetched, c, columns, place - nz, end[r] - begin[r], place, order, q->right.j));
+      place += end[r] - begin[r];
+      q->right.i[m + r + 1] = place;
+    }
+    PetscCall(PetscFree(order));
+  }
+  PetscCall(PetscFree(columns));
+  PetscCall(PetscFree3(begin, end, rank));
+  PetscCall(PetscFree(i));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMRightValuesBegin(Mat B, HashGEMMParallel *q)
+{
+  SpgemmCSR       block[2];
+  PetscInt        nknown;
+  const PetscInt *known;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMGetBlocks(B, block, &nknown, &known));
+  if (q->right.borrowed) q->right.a = (PetscScalar *)block[0].a;
+  else HashGEMMMergeValues(block[0].m, block[0].i, block[0].a, block[1].i, block[1].a, q->right.a);
+  PetscCall(HashGEMMHaloValuesBegin(&q->fetched, q->right.a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMRightValuesEnd(HashGEMMParallel *q)
+{
+  PetscFunctionBegin;
+  PetscCall(HashGEMMHaloValuesEnd(&q->fetched, q->right.a, q->right.a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- rows of the result that belong elsewhere ------------------------------------------------- */
+
+/* Rows from m on of the local result are rows global[] of the matrix, and some of our own come from other processes. Their columns, and those of our
+   rows, are put into c. */
+static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global[], HashGEMMParallel *q, HashGEMMColumns *c)
+{
+  const HashGEMMColumns *before = &q->columns;
+  MPI_Comm               comm   = layout->comm;
+  const PetscInt         m = layout->n, nrow = (PetscInt)q->result.m - m, first = q->result.i[m], nz = (PetscInt)q->result.nz;
+  PetscInt              *leaf, *row, *rank, *begin, *end, *ranks, *begins, *ends, *there, *columns, *used, *map, *order;
+  PetscInt               nleaf = 0, ncome = 0, nsum = 0, nused, most = 0, piece = 0, k = 0;
+  int64_t                own = 0;
+  const PetscInt        *degree;
+  PetscMPIInt            me;
+  PetscSF                sf;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &me));
+  PetscCall(PetscMalloc5(nrow, &leaf, nrow, &row, nrow, &rank, nrow, &begin, nrow, &end));
+  for (PetscInt r = 0; r < nrow; r++) {
+    rank[r]  = me;
+    begin[r] = q->result.i[m + r] - first;
+    end[r]   = q->result.i[m + r + 1] - first;
+    if (begin[r] == end[r]) continue;
+    leaf[nleaf]  = r;
+    row[nleaf++] = global[r];
+  }
+  PetscCall(PetscSFCreate(comm, &sf));
+  PetscCall(PetscSFSetGraphLayout(sf, layout, nleaf, leaf, PETSC_COPY_VALUES, row));
+  PetscCall(PetscSFComputeDegreeBegin(sf, &degree));
+  PetscCall(PetscSFComputeDegreeEnd(sf, &degree));
+  for (PetscInt r = 0; r < m; r++) {
+    if (!degree[r]) continue;
+    nsum++;
+    ncome += degree[r];
+    own += q->result.i[r + 1] - q->result.i[r];
+  }
+  PetscCall(PetscMalloc3(ncome, &ranks, ncome, &begins, ncome, &ends));
+  PetscCall(PetscSFGatherBegin(sf, MPIU_INT, rank, ranks));
+  PetscCall(PetscSFGatherEnd(sf, MPIU_INT, rank, ranks));
+  PetscCall(PetscSFGatherBegin(sf, MPIU_INT, begin, begins));
+  PetscCall(PetscSFGatherEnd(sf, MPIU_INT, begin, begins));
+  PetscCall(PetscSFGatherBegin(sf, MPIU_INT, end, ends));
+  PetscCall(PetscSFGatherEnd(sf, MPIU_INT, end, ends));
+  PetscCall(HashGEMMHaloCreate(comm, nz - first, ncome, ranks, begins, ends, &q->sent));
+
+  PetscCall(PetscMalloc1(nz - first, &there));
+  for (PetscInt l = first; l < nz; l++) there[l - first] = q->result.j[l] < before->n ? before->first + q->result.j[l] : before->global[q->result.j[l] - before->n];
+  PetscCall(HashGEMMHaloColumns(&q->sent, there, &columns));
+  PetscCall(PetscFree(there));
+  PetscCall(HashGEMMColumnsUsed(before, m, &q->result, &nused, &used));
+  PetscCall(HashGEMMColumnsCreate(before->first, before->n, nused, used, q->sent.n, columns, c));
+  PetscCall(PetscFree(used));
+  PetscCall(HashGEMMColumnsMap(c, before->nglobal, before->global, &map));
+
+  /* our own row, then what is added to it */
+  PetscCall(PetscMalloc2(nsum, &q->sums, m, &q->from));
+  PetscCall(HashGEMMRowsCreate(nsum, nsum + ncome, nsum + ncome, &q->ones));
+  PetscCall(HashGEMMRowsCreate(nsum + ncome, c->n + c->nglobal, own + q->sent.n, &q->pieces));
+  for (PetscInt l = 0; l < ncome; l++) most = PetscMax(most, ends[l] - begins[l]);
+  PetscCall(PetscMalloc1(most, &order));
+  q->ones.i[0] = q->pieces.i[0] = 0;
+  ncome                         = 0;
+  for (PetscInt r = 0; r < m; r++) {
+    PetscInt place = q->pieces.i[piece];
+
+    q->from[r] = -1;
+    if (!degree[r]) continue;
+    for (PetscInt l = q->result.i[r]; l < q->result.i[r + 1]; l++) {
+      const PetscInt column = q->result.j[l];
+
+      q->pieces.j[place++] = column < c->n || !map ? column : c->n + map[column - c->n];
+    }
+    q->pieces.i[++piece] = place;
+    for (PetscInt d = 0; d < degree[r]; d++, ncome++) {
+      const PetscInt length = ends[ncome] - begins[ncome];
+
+      PetscCall(HashGEMMHaloPut(&q->sent, c, columns, k, length, place, order, q->pieces.j));
+      k += length;
+      place += length;
+      q->pieces.i[++piece] = place;
+    }
+    q->from[r]         = q->nsum;
+    q->sums[q->nsum++] = r;
+    q->ones.i[q->nsum] = piece;
+  }
+  for (PetscInt l = 0; l < piece; l++) {
+    q->ones.j[l] = l;
+    q->ones.a[l] = 1;
+  }
+  PetscCall(PetscFree(order));
+  PetscCall(PetscFree(map));
+  PetscCall(PetscFree(columns));
+  PetscCall(PetscFree3(ranks, begins, ends));
+  PetscCall(PetscFree5(leaf, row, rank, begin, end));
+  PetscCall(PetscSFDestroy(&sf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values of the pieces, from the local result here and elsewhere */
+static PetscErrorCode HashGEMMSend(PetscInt m, HashGEMMParallel *q)
+{
+  const PetscScalar *there = q->result.a + q->result.i[m];
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMHaloValuesBegin(&q->sent, there));
+  for (PetscInt t = 0; t < q->nsum; t++) PetscCall(PetscArraycpy(q->pieces.a + q->pieces.i[q->ones.i[t]], q->result.a + q->result.i[q->sums[t]], q->result.i[q->sums[t] + 1] - q->result.i[q->sums[t]]));
+  PetscCall(HashGEMMHaloValuesEnd(&q->sent, there, q->pieces.a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- the MPI matrix ------------------------------------------------- */
+
+static PetscErrorCode HashGEMMMakeBlock(PetscInt m, PetscInt n, const PetscInt lengths[], SpgemmCSR *csr, Mat *B)
+{
+  PetscFunctionBegin;
+  PetscCall(MatCreate(PETSC_COMM_SELF, B));
+  PetscCall(MatSetSizes(*B, m, n, m, n));
+  PetscCall(MatSetType(*B, MATSEQAIJ));
+  PetscCall(MatSeqAIJSetPreallocation(*B, 0, lengths));
+  PetscCall(HashGEMMGetCSR(*B, csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes the columns of c */
+static PetscErrorCode HashGEMMAssemble(MPI_Comm comm, PetscInt M, PetscInt N, HashGEMMCut *cut, HashGEMMColumns *c, Mat *W)
+{
+  const PetscInt m = (PetscInt)cut->m;
+  PetscInt      *d, *o;
+  SpgemmCSR      csr[2];
+  Mat            block[2];
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(m, &d, m, &o));
+  HashGEMMCutLengths(cut, d, o);
+  PetscCall(HashGEMMMakeBlock(m, c->n, d, &csr[0], &block[0]));
+  PetscCall(HashGEMMMakeBlock(m, c->nglobal, o, &csr[1], &block[1]));
+  PetscCall(PetscFree2(d, o));
+  HashGEMMCutColumns(cut, csr[0].i, csr[1].i, (PetscInt *)csr[0].j, (PetscInt *)csr[1].j);
+  HashGEMMCutValues(cut, csr[0].i, csr[1].i, (PetscScalar *)csr[0].a, (PetscScalar *)csr[1].a);
+  for (int k = 0; k < 2; k++) {
+    PetscCall(MatSeqAIJSetColumnIndices(block[k], (PetscInt *)csr[k].j)); /* they are where they belong already: it sets the lengths of the rows */
+    PetscCall(MatAssemblyBegin(block[k], MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(block[k], MAT_FINAL_ASSEMBLY));
+  }
+  PetscCall(AmbCreateMPIAIJWithSeqAIJ(comm, M, N, block[0], block[1], c->global, W));
+  c->global = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMCheckLayouts(SpgemmType type, Mat A, Mat B)
+{
+  const PetscLayout inner = type == SPGEMM_ATB ? A->rmap : A->cmap;
+
+  PetscFunctionBegin;
+  PetscCheck(inner->rstart == B->rmap->rstart && inner->rend == B->rmap->rend, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "Matrix local dimensions are incompatible, A (%" PetscInt_FMT ", %" PetscInt_FMT ") != B (%" PetscInt_FMT ", %" PetscInt_FMT ")", inner->rstart,
+             inner->rend, B->rmap->rstart, B->rmap->rend);
+  PetscCheck(type != SPGEMM_PTAP || (A->rmap->rstart == B->rmap->rstart && A->rmap->rend == B->rmap->rend), PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "Matrix local dimensions are incompatible, A (%" PetscInt_FMT ", %" PetscInt_FMT ") != P (%" PetscInt_FMT ", %" PetscInt_FMT ")",
+             A->rmap->rstart, A->rmap->rend, B->rmap->rstart, B->rmap->rend);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, HashGEMMProduct *p, Mat *W)
+{
+  PetscLayout       layout = type == SPGEMM_AB ? A->rmap : type == SPGEMM_ATB ? A->cmap : B->cmap;
+  HashGEMMParallel *q;
+  HashGEMMColumns   final;
+  HashGEMMCut       cut;
+  PetscInt          nrow, nused, *used, *map;
+  const PetscInt   *rows;
+  PetscMPIInt       size;
+  Mat               offdiagonal;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMCheckLayouts(type, A, B));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)C), &size));
+  PetscCall(PetscNew(&q));
+  p->parallel = q;
+  PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &offdiagonal, &rows));
+  nrow = offdiagonal->cmap->n;
+  PetscCall(HashGEMMMakeRight(B, type == SPGEMM_ATB || size == 1 ? -1 : nrow, rows, q));
+  PetscCall(HashGEMMRightValuesBegin(B, q));
+  PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), &q->left));
+  PetscCall(HashGEMMRightValuesEnd(q));
+  PetscCall(HashGEMMMakeResult(C, type, &q->left, &q->right, &p->options, &p->spgemm, &q->result));
+  HashGEMMRowsFree(&q->left);
+
+  cut.rows  = &q->result;
+  cut.other = &q->sum;
+  cut.from  = NULL;
+  cut.m     = layout->n;
+  cut.n     = q->columns.n;
+  if (type == SPGEMM_AB || size == 1) {
+    PetscCall(HashGEMMColumnsUsed(&q->columns, layout->n, &q->result, &nused, &used));
+    PetscCall(HashGEMMColumnsCreate(q->columns.first, q->columns.n, nused, used, 0, NULL, &final));
+    PetscCall(PetscFree(used));
+  } else {
+    PetscCall(HashGEMMMakeSent(layout, type == SPGEMM_ATB ? rows : q->columns.global, q, &final));
+    PetscCall(HashGEMMSend(layout->n, q));
+    PetscCall(HashGEMMMakeResult(C, SPGEMM_AB, &q->ones, &q->pieces, &p->options, &q->add, &q->sum));
+    cut.from = q->from;
+  }
+  PetscCall(HashGEMMColumnsMap(&final, q->columns.nglobal, q->columns.global, &map));
+  cut.map = map;
+  PetscCall(HashGEMMAssemble(PetscObjectComm((PetscObject)C), layout->N, B->cmap->N, &cut, &final, W));
+  PetscCall(PetscFree(map));
+  HashGEMMRowsFreeValues(&q->result);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMParallelNumeric(Mat C, SpgemmType type, Mat A, Mat B, PetscBool newB, HashGEMMProduct *p)
+{
+  HashGEMMParallel *q   = p->parallel;
+  HashGEMMCut       cut = {.rows = &q->result, .other = &q->sum, .from = q->from, .m = C->rmap->n};
+  SpgemmCSR         csr[2];
+  PetscScalar      *a[2];
+  Mat               block[2];
+
+  PetscFunctionBegin;
+  if (newB) PetscCall(HashGEMMRightValuesBegin(B, q));
+  PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), &q->left));
+  if (newB) PetscCall(HashGEMMRightValuesEnd(q));
+  PetscCall(HashGEMMCheckMemory(PETSC_COMM_SELF, (PetscBool)HashGEMMRowsAllocateValues(&q->result), (double)q->result.nz * sizeof(PetscScalar)));
+  PetscCall(HashGEMMRenewResult(C, &q->left, &q->right, p->spgemm, &q->result));
+  HashGEMMRowsFree(&q->left);
+  if (q->sent.sf) {
+    PetscCall(HashGEMMSend(C->rmap->n, q));
+    PetscCall(HashGEMMRenewResult(C, &q->ones, &q->pieces, q->add, &q->sum));
+  }
+  PetscCall(MatMPIAIJGetSeqAIJ(C, &block[0], &block[1], NULL));
+  for (int k = 0; k < 2; k++) {
+    PetscCall(HashGEMMGetCSR(block[k], &csr[k]));
+    PetscCall(MatSeqAIJGetArrayWrite(block[k], &a[k]));
+  }
+  HashGEMMCutValues(&cut, csr[0].i, csr[1].i, a[0], a[1]);
+  for (int k = 0; k < 2; k++) PetscCall(MatSeqAIJRestoreArrayWrite(block[k], &a[k]));
+  HashGEMMRowsFreeValues(&q->result);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,215 @@
+#if !defined(_DEFAULT_SOURCE)
+  #define _DEFAULT_SOURCE /* for mmap() with huge pages */
+#endif
+#include "hashgemmrows.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define HASHGEMM_HUGE_PAGE ((size_t)1 << 21)
+#define HASHGEMM_LANES     8
+
+/* ------------------------------------------------- memory ------------------------------------------------- */
+
+#if defined(MADV_HUGEPAGE) && defined(MAP_ANONYMOUS)
+static size_t MappedSize(size_t size)
+{
+  return size >= 4 * HASHGEMM_HUGE_PAGE ? (size + HASHGEMM_HUGE_PAGE - 1) / HASHGEMM_HUGE_PAGE * HASHGEMM_HUGE_PAGE : 0;
+}
+
+static void *Map(size_t size)
+{
+  char  *p = mmap(NULL, size + HASHGEMM_HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  size_t head;
+
+  if (p == MAP_FAILED) return NULL;
+  head = (HASHGEMM_HUGE_PAGE - (uintptr_t)p % HASHGEMM_HUGE_PAGE) % HASHGEMM_HUGE_PAGE;
+  if (head) (void)munmap(p, head);
+  (void)munmap(p + head + size, HASHGEMM_HUGE_PAGE - head);
+  (void)madvise(p + head, size, MADV_HUGEPAGE);
+  return p + head;
+}
+#else
+static size_t MappedSize(size_t size)
+{
+  (void)size;
+  return 0;
+}
+
+static void *Map(size_t size)
+{
+  (void)size;
+  return NULL;
+}
+#endif
+
+static void *Allocate(int64_t n, size_t each)
+{
+  const size_t size = (size_t)n * each, mapped = MappedSize(size);
+
+  return mapped ? Map(mapped) : malloc(size ? size : 1);
+}
+
+static void Free(void *p, int64_t n, size_t each)
+{
+  const size_t mapped = MappedSize((size_t)n * each);
+
+  if (p && mapped) (void)munmap(p, mapped);
+  else free(p);
+}
+
+int HashGEMMRowsAllocateValues(HashGEMMRows *rows)
+{
+  if (!rows->a) rows->a = (AmbScalar *)Allocate(rows->nz, sizeof(*rows->a));
+  return rows->a != NULL;
+}
+
+void HashGEMMRowsFreeValues(HashGEMMRows *rows)
+{
+  if (rows->borrowed) return;
+  Free(rows->a, rows->nz, sizeof(*rows->a));
+  rows->a = NULL;
+}
+
+int HashGEMMRowsAllocate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *rows)
+{
+  memset(rows, 0, sizeof(*rows));
+  rows->m  = m;
+  rows->n  = n;
+  rows->nz = nz;
+  rows->i  = (AmbInt *)Allocate(m + 1, sizeof(*rows->i));
+  rows->j  = (AmbInt *)Allocate(nz, sizeof(*rows->j));
+  if (HashGEMMRowsAllocateValues(rows) && rows->i && rows->j) return 1;
+  HashGEMMRowsFree(rows);
+  return 0;
+}
+
+void HashGEMMRowsFree(HashGEMMRows *rows)
+{
+  if (!rows->borrowed) {
+    HashGEMMRowsFreeValues(rows);
+    Free(rows->i, rows->m + 1, sizeof(*rows->i));
+    Free(rows->j, rows->nz, sizeof(*rows->j));
+  }
+  memset(rows, 0, sizeof(*rows));
+}
+
+/* ------------------------------------------------- patterns ------------------------------------------------- */
+
+uint64_t HashGEMMFingerprint(int64_t m, const AmbInt *i, const AmbInt *j, int *ascending)
+{
+  const uint64_t prime = 0x9e3779b97f4a7c15u;
+  const int64_t  nz    = i[m];
+  int64_t        down = 0, begins = 0, k = 0;
+  uint64_t       h[HASHGEMM_LANES], all = (uint64_t)m * prime;
+
+  for (int l = 0; l < HASHGEMM_LANES; l++) h[l] = (uint64_t)l;
+  for (; k + HASHGEMM_LANES <= nz; k += HASHGEMM_LANES) {
+    for (int l = 0; l < HASHGEMM_LANES; l++) h[l] = (h[l] ^ (uint64_t)j[k + l]) * prime;
+  }
+  for (int l = 0; k < nz; k++, l++) h[l] = (h[l] ^ (uint64_t)j[k]) * prime;
+  for (int l = 0; l < HASHGEMM_LANES; l++) all = (all ^ h[l] ^ (h[l] >> 31)) * prime;
+  for (int64_t r = 1; r <= m; r++) all = (all ^ (uint64_t)i[r]) * prime;
+  /* columns go down only from one row to the next */
+  for (k = 1; k < nz; k++) down += j[k] <= j[k - 1];
+  for (int64_t r = 1; r < m; r++) begins += i[r] > 0 && i[r] < i[r + 1] && j[i[r]] <= j[i[r] - 1];
+  *ascending = down == begins;
+  return all;
+}
+
+void HashGEMMMergeLengths(int64_t m, const AmbInt *di, const AmbInt *oi, AmbInt *i)
+{
+  for (int64_t r = 0; r <= m; r++) i[r] = di[r] + oi[r];
+}
+
+void HashGEMMMergeColumns(int64_t m, const AmbInt *di, const AmbInt *dj, const AmbInt *oi, const AmbInt *oj, AmbInt n, const AmbInt *map, AmbInt *j)
+{
+  for (int64_t r = 0; r < m; r++) {
+    for (AmbInt k = di[r]; k < di[r + 1]; k++) *j++ = dj[k];
+    for (AmbInt k = oi[r]; k < oi[r + 1]; k++) *j++ = n + (map ? map[oj[k]] : oj[k]);
+  }
+}
+
+void HashGEMMMergeGlobal(int64_t m, const AmbInt *di, const AmbInt *dj, const AmbInt *oi, const AmbInt *oj, AmbInt first, const AmbInt *global, AmbInt *j)
+{
+  for (int64_t r = 0; r < m; r++) {
+    for (AmbInt k = di[r]; k < di[r + 1]; k++) *j++ = first + dj[k];
+    for (AmbInt k = oi[r]; k < oi[r + 1]; k++) *j++ = global[oj[k]];
+  }
+}
+
+void HashGEMMMergeValues(int64_t m, const AmbInt *di, const AmbScalar *da, const AmbInt *oi, const AmbScalar *oa, AmbScalar *a)
+{
+  for (int64_t r = 0; r < m; r++) {
+    for (AmbInt k = di[r]; k < di[r + 1]; k++) *a++ = da[k];
+    for (AmbInt k = oi[r]; k < oi[r + 1]; k++) *a++ = oa[k];
+  }
+}
+
+/* ------------------------------------------------- cutting ------------------------------------------------- */
+
+/* The first of the entries from k to end whose column is not before n: most rows end in their own columns */
+static AmbInt CutAt(const AmbInt *j, AmbInt k, AmbInt end, AmbInt n)
+{
+  if (k == end || j[end - 1] < n) return end;
+  while (k < end) {
+    const AmbInt middle = k + (end - k) / 2;
+
+    if (j[middle] < n) k = middle + 1;
+    else end = middle;
+  }
+  return k;
+}
+
+void HashGEMMMarkUsed(int64_t m, const AmbInt *i, const AmbInt *j, AmbInt n, char *used)
+{
+  for (int64_t r = 0; r < m; r++) {
+    for (AmbInt k = CutAt(j, i[r], i[r + 1], n); k < i[r + 1]; k++) used[j[k] - n] = 1;
+  }
+}
+
+/* Row r, and where it is */
+static const HashGEMMRows *CutRow(const HashGEMMCut *cut, int64_t *r)
+{
+  if (!cut->from || cut->from[*r] < 0) return cut->rows;
+  *r = cut->from[*r];
+  return cut->other;
+}
+
+void HashGEMMCutLengths(const HashGEMMCut *cut, AmbInt *d, AmbInt *o)
+{
+  for (int64_t row = 0; row < cut->m; row++) {
+    int64_t             r    = row;
+    const HashGEMMRows *rows = CutRow(cut, &r);
+    const AmbInt        k    = CutAt(rows->j, rows->i[r], rows->i[r + 1], cut->n);
+
+    d[row] = k - rows->i[r];
+    o[row] = rows->i[r + 1] - k;
+  }
+}
+
+void HashGEMMCutColumns(const HashGEMMCut *cut, const AmbInt *di, const AmbInt *oi, AmbInt *dj, AmbInt *oj)
+{
+  for (int64_t row = 0; row < cut->m; row++) {
+    int64_t             r    = row;
+    const HashGEMMRows *rows = CutRow(cut, &r);
+    const AmbInt       *map  = rows == cut->rows ? cut->map : NULL;
+    const AmbInt       *j    = rows->j + rows->i[r];
+
+    for (AmbInt k = di[row]; k < di[row + 1]; k++) dj[k] = *j++;
+    for (AmbInt k = oi[row]; k < oi[row + 1]; k++, j++) oj[k] = map ? map[*j - cut->n] : *j - cut->n;
+  }
+}
+
+void HashGEMMCutValues(const HashGEMMCut *cut, const AmbInt *di, const AmbInt *oi, AmbScalar *da, AmbScalar *oa)
+{
+  for (int64_t row = 0; row < cut->m; row++) {
+    int64_t             r    = row;
+    const HashGEMMRows *rows = CutRow(cut, &r);
+    const AmbScalar    *a    = rows->a + rows->i[r];
+
+    for (AmbInt k = di[row]; k < di[row + 1]; k++) da[k] = *a++;
+    for (AmbInt k = oi[row]; k < oi[row + 1]; k++) oa[k] = *a++;
+  }
+}

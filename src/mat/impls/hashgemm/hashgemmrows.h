@@ -1,0 +1,50 @@
+/*
+   Rows of matrices put together and cut apart, on raw CSR arrays: what products on several processes do besides multiplying. Nothing here
+   knows PETSc's objects.
+
+   On a process the columns of a matrix are numbered anew: its own first, those of the diagonal block, then those of other processes that occur,
+   ascending. The parts of a row in the two blocks then follow one another, and columns still ascend.
+*/
+#pragma once
+
+#include "ambtypes.h"
+
+typedef struct {
+  int64_t    m, n, nz;
+  AmbInt    *i, *j;
+  AmbScalar *a;
+  int        borrowed; /* the arrays are those of a matrix */
+} HashGEMMRows;
+
+/* Arrays for nz entries, large ones on huge pages; 0 if there is no memory for them */
+int  HashGEMMRowsAllocate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *);
+int  HashGEMMRowsAllocateValues(HashGEMMRows *);
+void HashGEMMRowsFreeValues(HashGEMMRows *);
+void HashGEMMRowsFree(HashGEMMRows *);
+
+/* What two matrices have in common that have the same entries; also, do the columns of every row ascend, none being there twice? */
+uint64_t HashGEMMFingerprint(int64_t m, const AmbInt *i, const AmbInt *j, int *ascending);
+
+/* The two blocks of a matrix side by side: i, and from it j, the columns of the second block numbered by map, or as they are, from n on */
+void HashGEMMMergeLengths(int64_t m, const AmbInt *di, const AmbInt *oi, AmbInt *i);
+void HashGEMMMergeColumns(int64_t m, const AmbInt *di, const AmbInt *dj, const AmbInt *oi, const AmbInt *oj, AmbInt n, const AmbInt *map, AmbInt *j);
+void HashGEMMMergeValues(int64_t m, const AmbInt *di, const AmbScalar *da, const AmbInt *oi, const AmbScalar *oa, AmbScalar *a);
+
+/* The same in the numbers of all processes, where the first block begins at column first */
+void HashGEMMMergeGlobal(int64_t m, const AmbInt *di, const AmbInt *dj, const AmbInt *oi, const AmbInt *oj, AmbInt first, const AmbInt *global, AmbInt *j);
+
+/* Marks the columns from n on that rows have */
+void HashGEMMMarkUsed(int64_t m, const AmbInt *i, const AmbInt *j, AmbInt n, char *used);
+
+/* Cuts rows at column n. Row r is that of rows or, where from is there and from[r] >= 0, row from[r] of other, in which the columns from n on have
+   their final numbers; those of rows get them from map, if there is one. */
+typedef struct {
+  const HashGEMMRows *rows, *other;
+  const AmbInt       *from, *map;
+  int64_t             m;
+  AmbInt              n;
+} HashGEMMCut;
+
+void HashGEMMCutLengths(const HashGEMMCut *, AmbInt *d, AmbInt *o);
+void HashGEMMCutColumns(const HashGEMMCut *, const AmbInt *di, const AmbInt *oi, AmbInt *dj, AmbInt *oj);
+void HashGEMMCutValues(const HashGEMMCut *, const AmbInt *di, const AmbInt *oi, AmbScalar *da, AmbScalar *oa);

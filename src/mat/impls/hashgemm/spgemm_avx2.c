@@ -1,0 +1,87 @@
+/*
+   The kernels of sparse products for processors with AVX2
+*/
+#define SPGEMM_NAME(name)   name##AVX2
+#define SPGEMM_KERNELS_NAME "avx2"
+#define MAYBE_INLINE        inline __attribute__((always_inline))
+
+#if defined(__clang__)
+  #pragma clang attribute push(__attribute__((target("bmi,bmi2,popcnt"))), apply_to = function)
+#else
+  #pragma GCC target("bmi,bmi2,popcnt")
+#endif
+#include <immintrin.h>
+
+#include "spgemmimpl.h"
+
+#if defined(AMB_INT64)
+  #define SPGEMM_KEYS 4
+#else
+  #define SPGEMM_KEYS 8
+#endif
+
+static MAYBE_INLINE unsigned KeyMask(const AmbInt *keys, AmbInt key)
+{
+  const __m256i k = _mm256_load_si256((const __m256i *)keys);
+
+#if defined(AMB_INT64)
+  return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(k, _mm256_set1_epi64x(key))));
+#else
+  return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(k, _mm256_set1_epi32(key))));
+#endif
+}
+
+static MAYBE_INLINE uint64_t Flags(uint8_t *flag)
+{
+  const __m256i zero = _mm256_setzero_si256(), a = _mm256_loadu_si256((const __m256i *)flag), b = _mm256_loadu_si256((const __m256i *)(flag + 32));
+
+  _mm256_storeu_si256((__m256i *)flag, zero);
+  _mm256_storeu_si256((__m256i *)(flag + 32), zero);
+  return (uint32_t)_mm256_movemask_epi8(_mm256_cmpgt_epi8(a, zero)) | (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpgt_epi8(b, zero)) << 32;
+}
+
+typedef struct {
+  int64_t n;
+} Counter;
+
+static MAYBE_INLINE void CountBlock(Counter *counter, uint64_t *mask)
+{
+  for (int l = 0; l < SPGEMM_BLOCK / 64; l++) {
+    counter->n += __builtin_popcountll(mask[l]);
+    mask[l] = 0;
+  }
+}
+
+static MAYBE_INLINE int64_t CountSum(Counter counter)
+{
+  return counter.n;
+}
+
+static MAYBE_INLINE int64_t ListBlock(uint64_t *mask, AmbInt col, uint64_t *bits, AmbInt *cols)
+{
+  int64_t n = 0;
+
+  for (int l = 0; l < SPGEMM_BLOCK / 64; l++) {
+    bits[n] = mask[l];
+    cols[n] = col + 64 * l;
+    n += mask[l] != 0;
+    mask[l] = 0;
+  }
+  return n;
+}
+
+static MAYBE_INLINE void EmitWord(uint64_t bits, AmbInt col, AmbInt *j)
+{
+  for (; bits; bits &= bits - 1) *j++ = col + __builtin_ctzll(bits);
+}
+
+static int SupportedAVX2(void)
+{
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+}
+
+#include "spgemmkernels.h"
+
+#if defined(__clang__)
+  #pragma clang attribute pop
+#endif

@@ -1,0 +1,165 @@
+/*
+   The kernels of sparse products for processors with AVX-512
+*/
+#define SPGEMM_NAME(name)   name##AVX512
+#define SPGEMM_KERNELS_NAME "avx512"
+#define MAYBE_INLINE        inline __attribute__((always_inline))
+
+/* These came later than the rest of AVX-512; processors without them have the AVX2 kernels */
+#if defined(__clang__)
+  #pragma clang attribute push(__attribute__((target("avx512vbmi2,avx512vpopcntdq,bmi,bmi2,popcnt"))), apply_to = function)
+#else
+  #pragma GCC target("avx512vbmi2,avx512vpopcntdq,bmi,bmi2,popcnt")
+#endif
+#include <immintrin.h>
+
+#include "spgemmimpl.h"
+
+#if defined(AMB_INT64)
+  #define SPGEMM_KEYS 8
+#else
+  #define SPGEMM_KEYS 16
+#endif
+
+static MAYBE_INLINE unsigned KeyMask(const AmbInt *keys, AmbInt key)
+{
+  const __m512i k = _mm512_load_si512(keys);
+
+#if defined(AMB_INT64)
+  return _mm512_cmpeq_epi64_mask(k, _mm512_set1_epi64(key));
+#else
+  return _mm512_cmpeq_epi32_mask(k, _mm512_set1_epi32(key));
+#endif
+}
+
+static MAYBE_INLINE uint64_t Flags(uint8_t *flag)
+{
+  const __m512i f = _mm512_loadu_si512(flag);
+
+  _mm512_storeu_si512(flag, _mm512_setzero_si512());
+  return _mm512_test_epi8_mask(f, f);
+}
+
+typedef __m512i Counter;
+
+static MAYBE_INLINE void CountBlock(Counter *counter, uint64_t *mask)
+{
+  *counter = _mm512_add_epi64(*counter, _mm512_popcnt_epi64(_mm512_load_si512(mask)));
+  _mm512_store_si512(mask, _mm512_setzero_si512());
+}
+
+static MAYBE_INLINE int64_t CountSum(Counter counter)
+{
+  return _mm512_reduce_add_epi64(counter);
+}
+
+static MAYBE_INLINE int64_t ListBlock(uint64_t *mask, AmbInt col, uint64_t *bits, AmbInt *cols)
+{
+  const __m512i  m    = _mm512_load_si512(mask);
+  const __mmask8 some = _mm512_test_epi64_mask(m, m);
+
+  _mm512_store_si512(mask, _mm512_setzero_si512());
+  _mm512_storeu_si512(bits, _mm512_maskz_compress_epi64(some, m));
+#if defined(AMB_INT64)
+  _mm512_storeu_si512(cols, _mm512_maskz_compress_epi64(some, _mm512_add_epi64(_mm512_set1_epi64(col), _mm512_setr_epi64(0, 64, 128, 192, 256, 320, 384, 448))));
+#else
+  _mm256_storeu_si256((__m256i *)cols, _mm256_maskz_compress_epi32(some, _mm256_add_epi32(_mm256_set1_epi32(col), _mm256_setr_epi32(0, 64, 128, 192, 256, 320, 384, 448))));
+#endif
+  return __builtin_popcount(some);
+}
+
+static MAYBE_INLINE void EmitWord(uint64_t bits, AmbInt col, AmbInt *j)
+{
+  const __m512i place = _mm512_set_epi8(63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  __m512i       set   = _mm512_maskz_compress_epi8(bits, place);
+  int           n     = __builtin_popcountll(bits);
+
+#if defined(AMB_INT64)
+  for (;; n -= 8, j += 8) {
+    _mm512_storeu_si512(j, _mm512_add_epi64(_mm512_set1_epi64(col), _mm512_cvtepu8_epi64(_mm512_castsi512_si128(set))));
+    if (n <= 8) return;
+    set = _mm512_permutexvar_epi64(_mm512_setr_epi64(1, 2, 3, 4, 5, 6, 7, 7), set);
+  }
+#else
+  for (;; n -= 16, j += 16) {
+    _mm512_storeu_si512(j, _mm512_add_epi32(_mm512_set1_epi32(col), _mm512_cvtepu8_epi32(_mm512_castsi512_si128(set))));
+    if (n <= 16) return;
+    set = _mm512_shuffle_i64x2(set, set, 0x39);
+  }
+#endif
+}
+
+#if !defined(AMB_COMPLEX)
+  #define SPGEMM_EXPAND
+
+typedef struct {
+  #if defined(AMB_INT64)
+  __m512i lo, hi;
+  #else
+  __m256i lo, hi;
+  #endif
+} Extent;
+
+static MAYBE_INLINE Extent ExtentOfNone(void)
+{
+  #if defined(AMB_INT64)
+  return (Extent){_mm512_set1_epi64(INT64_MAX), _mm512_set1_epi64(-1)};
+  #else
+  return (Extent){_mm256_set1_epi32(INT32_MAX), _mm256_set1_epi32(-1)};
+  #endif
+}
+
+static MAYBE_INLINE AmbInt ExtentLow(Extent extent)
+{
+  #if defined(AMB_INT64)
+  return _mm512_reduce_min_epi64(extent.lo);
+  #else
+  return _mm512_mask_reduce_min_epi32(0xff, _mm512_castsi256_si512(extent.lo));
+  #endif
+}
+
+static MAYBE_INLINE AmbInt ExtentHigh(Extent extent)
+{
+  #if defined(AMB_INT64)
+  return _mm512_reduce_max_epi64(extent.hi);
+  #else
+  return _mm512_mask_reduce_max_epi32(0xff, _mm512_castsi256_si512(extent.hi));
+  #endif
+}
+
+static MAYBE_INLINE void Expand(const int add, const AmbInt *j, const AmbScalar *a, int64_t n, AmbScalar f, AmbInt *col, AmbScalar *val, Extent *extent)
+{
+  for (int64_t q = 0; q < n; q += 8) {
+    const __mmask8 m = (__mmask8)_bzhi_u32(0xff, n - q < 8 ? (unsigned)(n - q) : 8);
+  #if defined(AMB_INT64)
+    const __m512i c = _mm512_maskz_loadu_epi64(m, j + q);
+
+    _mm512_storeu_si512(col + q, c);
+    extent->lo = _mm512_mask_min_epi64(extent->lo, m, extent->lo, c);
+    extent->hi = _mm512_max_epi64(extent->hi, c);
+  #else
+    const __m256i c = _mm256_maskz_loadu_epi32(m, j + q);
+
+    _mm256_storeu_si256((__m256i *)(col + q), c);
+    extent->lo = _mm256_mask_min_epi32(extent->lo, m, extent->lo, c);
+    extent->hi = _mm256_max_epi32(extent->hi, c);
+  #endif
+  #if defined(AMB_SINGLE)
+    if (add) _mm256_storeu_ps(val + q, _mm256_mul_ps(_mm256_set1_ps(f), _mm256_maskz_loadu_ps(m, a + q)));
+  #else
+    if (add) _mm512_storeu_pd(val + q, _mm512_mul_pd(_mm512_set1_pd(f), _mm512_maskz_loadu_pd(m, a + q)));
+  #endif
+  }
+}
+#endif
+
+static int SupportedAVX512(void)
+{
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq");
+}
+
+#include "spgemmkernels.h"
+
+#if defined(__clang__)
+  #pragma clang attribute pop
+#endif

@@ -1,0 +1,133 @@
+/*
+   Sparse products on the host: what the driver and the kernels share
+
+   A product is made in two passes over the rows, each by its accumulator: the first counts, the second writes columns and values where they
+   belong. Nothing is held in between, so that no memory is touched but that of the result: fresh pages cost more than the second pass does.
+*/
+#pragma once
+
+#include "spgemmhost.h"
+
+#if defined(_OPENMP)
+  #include <omp.h>
+#else
+  #define omp_get_thread_num()  0
+  #define omp_get_num_threads() 1
+#endif
+
+#define SPGEMM_PAD       64  /* entries that kernels may write behind a row */
+#define SPGEMM_BLOCK     512 /* columns of the dense accumulator that share a flag: a cache line of the bit mask */
+#define SPGEMM_DENSE_MAX (1 << 22)
+
+/* what a hash table has besides its keys */
+#define SPGEMM_VALUES 1
+#define SPGEMM_PLACES 2
+
+/* The columns of a matrix, gathered into words of 64: worth while where they come in clusters */
+typedef struct {
+  int64_t   m, n; /* rows and words */
+  int64_t  *i;    /* m + 1 */
+  AmbInt   *word; /* column / 64 */
+  uint64_t *bits;
+} SpgemmWords;
+
+/* Tables of a thread; between rows they are empty */
+typedef struct {
+  /* dense: a window of the columns, in a circle, so that its size follows from the rows' reach and not from the number of columns */
+  int64_t    window; /* a power of two */
+  uint64_t  *mask;   /* a bit for each column */
+  uint8_t   *flag;   /* a byte for each block of the mask that is not empty */
+  uint8_t   *byte;   /* instead of the mask: a byte for each column */
+  uint64_t  *bits;   /* the words of a row that are not empty, */
+  AmbInt    *cols;   /* and the column of the first bit of each */
+  int        lanes;  /* sums for each column, of rows that are made together: a power of two */
+  AmbScalar *sum;
+  /* hash */
+  uint64_t   size, capacity; /* slots in use, and slots there are: powers of two */
+  AmbInt    *key;            /* -1: free */
+  AmbScalar *val;
+  int64_t   *place;
+  int64_t    nslot; /* length of the following two */
+  uint64_t  *slot, *sorted;
+  /* heap */
+  int64_t            nheap;
+  struct SpgemmHeap *heap;
+  /* a row that must not be written beyond its end */
+  int64_t    nrow;
+  AmbInt    *rowj;
+  AmbScalar *rowa;
+  double     bytes;
+  double     rows[5], products;
+} SpgemmWork;
+
+struct SpgemmHeap {
+  AmbInt    col;
+  AmbInt    k, end; /* entries of the row of B that are still to come */
+  AmbScalar a;
+};
+
+typedef struct {
+  SpgemmCSR         A, B;
+  AmbInt            last;              /* entry of A */
+  double            lengthB, longestB; /* entries of a row of B, on average and at most */
+  SpgemmWords       words;             /* of B; i is NULL if there are none */
+  SpgemmAccumulator accumulator;
+  int               unsorted;  /* the result: columns of a row in any order, but for the first and the last: the smallest and the greatest */
+  int               unsortedB; /* so is B */
+  AmbInt           *i;         /* counting: i[r + 1] becomes the length of row r */
+  AmbInt           *j;
+  AmbScalar        *a;
+} SpgemmProduct;
+
+/* One set of kernels for each instruction set, made from the same template. Rows first <= r < last. */
+typedef struct {
+  const char *name;
+  int (*supported)(void);
+  SpgemmStatus (*count)(const SpgemmProduct *, int64_t first, int64_t last, SpgemmWork *);
+  SpgemmStatus (*fill)(const SpgemmProduct *, int64_t first, int64_t last, SpgemmWork *);
+  SpgemmStatus (*make)(const SpgemmProduct *, int64_t first, int64_t last, SpgemmWork *); /* without having counted */
+  SpgemmStatus (*revalue)(const SpgemmProduct *, int64_t first, int64_t last, SpgemmWork *);
+} SpgemmKernels;
+
+extern const SpgemmKernels SpgemmKernelsPlain, SpgemmKernelsAVX2, SpgemmKernelsAVX512;
+
+/* Memory that reads as zero, aligned to cache lines; what is large lies on huge pages */
+void *SpgemmAllocate(size_t size);
+void  SpgemmRelease(void *, size_t size);
+
+/* Gives back what is behind the first bytes; returns the size to release the rest with */
+size_t SpgemmShrink(void *, size_t size, size_t first);
+
+/* Asks for huge pages where nothing was written yet: most of the time to write a large result is the time of its page faults */
+void SpgemmAdvise(void *, size_t size);
+
+/* Tables that serve as many columns, slots or entries as are asked for; they only grow */
+SpgemmStatus SpgemmWorkWindow(SpgemmWork *, int64_t columns, int rows);
+SpgemmStatus SpgemmWorkHash(SpgemmWork *, int64_t slots, int64_t n, int values);
+SpgemmStatus SpgemmWorkHeap(SpgemmWork *, int64_t n);
+SpgemmStatus SpgemmWorkRow(SpgemmWork *, int64_t n);
+void         SpgemmWorkDestroy(SpgemmWork *);
+
+/* Sorts by the given bits of each entry, from the low one on */
+uint64_t *SpgemmSort(uint64_t *x, uint64_t *work, int64_t n, int low, int bits);
+
+typedef struct {
+  int64_t    m, n, nz;
+  AmbInt    *i, *j, *from; /* from: the entry of the matrix that each comes from */
+  AmbScalar *a;
+} SpgemmTranspose;
+
+/* Row cuts[t] is where the part of thread t begins: parts of equal length of what the prefix sums i count */
+void         SpgemmCut(int64_t m, const AmbInt *i, int nthread, int64_t *cuts);
+SpgemmStatus SpgemmTransposeCreate(const SpgemmCSR *, int nthread, SpgemmTranspose *);
+void         SpgemmTransposeValues(const AmbScalar *, int nthread, SpgemmTranspose *);
+double       SpgemmTransposeBytes(const SpgemmTranspose *);
+void         SpgemmTransposeDestroy(SpgemmTranspose *);
+
+/* Leaves words->i NULL if the columns are not clustered */
+SpgemmStatus SpgemmWordsCreate(const SpgemmCSR *, int nthread, SpgemmWords *);
+double       SpgemmWordsBytes(const SpgemmWords *);
+void         SpgemmWordsDestroy(SpgemmWords *);
+
+/* SpgemmCreate() with the kernels of a certain instruction set */
+SpgemmStatus SpgemmCreateWith(const SpgemmKernels *, SpgemmType, const SpgemmCSR *A, const SpgemmCSR *B, const SpgemmCSR *C, const SpgemmOptions *, Spgemm **, SpgemmInfo *);

@@ -1,0 +1,543 @@
+/*
+   Sparse products on raw arrays against a plain reference, without PETSc: every kind of product, every accumulator, every instruction set this
+   processor has, several numbers of threads, random shapes.
+
+   Prints "ok NAME" or "not ok NAME" for each combination of shape and instruction set.
+*/
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "spgemmimpl.h"
+
+#if defined(AMB_SINGLE)
+  #define EPS FLT_EPSILON
+#else
+  #define EPS DBL_EPSILON
+#endif
+
+static int      failures = 0;
+static uint64_t seed     = 88172645463325252u;
+
+static uint64_t Random(void)
+{
+  seed ^= seed << 13;
+  seed ^= seed >> 7;
+  seed ^= seed << 17;
+  return seed;
+}
+
+static int64_t RandomBelow(int64_t n)
+{
+  return (int64_t)(Random() % (uint64_t)n);
+}
+
+static AmbScalar RandomScalar(void)
+{
+  AmbScalar a = (AmbReal)((double)(Random() >> 11) / 9007199254740992.0 - 0.5);
+
+#if defined(AMB_COMPLEX)
+  a += I * (AmbReal)((double)(Random() >> 11) / 9007199254740992.0 - 0.5);
+#endif
+  return RandomBelow(20) ? a : -0 * a; /* some explicit zeros, of either sign */
+}
+
+static double Abs(AmbScalar a)
+{
+#if defined(AMB_COMPLEX)
+  return cabs(a);
+#else
+  return fabs((double)a);
+#endif
+}
+
+/* A matrix, and the sums of the absolute values that its entries are made of: what rounding errors are measured by */
+typedef struct {
+  int64_t    m, n, nz, capacity;
+  AmbInt    *i, *j;
+  AmbScalar *a;
+  double    *size;
+} Matrix;
+
+static void *Alloc(size_t size)
+{
+  void *p = calloc(1, size + 1);
+
+  if (!p) abort();
+  return p;
+}
+
+static Matrix *New(int64_t m, int64_t n)
+{
+  Matrix *A = Alloc(sizeof(*A));
+
+  A->m = m;
+  A->n = n;
+  A->i = Alloc(sizeof(*A->i) * (m + 1));
+  return A;
+}
+
+static void Append(Matrix *A, int64_t row, int64_t col, AmbScalar a, double size)
+{
+  if (A->nz == A->capacity) {
+    A->capacity = 2 * A->capacity + 1000;
+    A->j        = realloc(A->j, sizeof(*A->j) * A->capacity);
+    A->a        = realloc(A->a, sizeof(*A->a) * A->capacity);
+    A->size     = realloc(A->size, sizeof(*A->size) * A->capacity);
+    if (!A->j || !A->a || !A->size) abort();
+  }
+  A->j[A->nz]      = (AmbInt)col;
+  A->a[A->nz]      = a;
+  A->size[A->nz++] = size;
+  A->i[row + 1]    = (AmbInt)A->nz;
+}
+
+static void Free(Matrix *A)
+{
+  if (!A) return;
+  free(A->i);
+  free(A->j);
+  free(A->a);
+  free(A->size);
+  free(A);
+}
+
+static int Ascending(const void *a, const void *b)
+{
+  const AmbInt x = *(const AmbInt *)a, y = *(const AmbInt *)b;
+
+  return (x > y) - (x < y);
+}
+
+/* A row of at most n entries near a column, or anywhere */
+static void RandomRow(Matrix *A, int64_t row, int64_t n, int64_t middle, int64_t width)
+{
+  AmbInt *c = Alloc(sizeof(*c) * (n + 1));
+
+  A->i[row + 1] = (AmbInt)A->nz;
+  for (int64_t k = 0; k < n && A->n; k++) c[k] = (AmbInt)((middle + RandomBelow(width < A->n ? width : A->n)) % A->n);
+  if (A->n) qsort(c, n, sizeof(*c), Ascending);
+  for (int64_t k = 0; k < n && A->n; k++) {
+    if (k == 0 || c[k] != c[k - 1]) {
+      const AmbScalar a = RandomScalar();
+
+      Append(A, row, c[k], a, Abs(a));
+    }
+  }
+  free(c);
+}
+
+/* The shapes */
+static Matrix *Uniform(int64_t m, int64_t n, int64_t most)
+{
+  Matrix *A = New(m, n);
+
+  for (int64_t r = 0; r < m; r++) RandomRow(A, r, RandomBelow(most + 1), 0, n);
+  return A;
+}
+
+static Matrix *Band(int64_t m, int64_t n, int64_t most, int64_t width)
+{
+  Matrix *A = New(m, n);
+
+  for (int64_t r = 0; r < m; r++) RandomRow(A, r, RandomBelow(most + 1), n * r / m, width);
+  return A;
+}
+
+/* Some long rows, many short or empty */
+static Matrix *Hubs(int64_t m, int64_t n)
+{
+  Matrix *A = New(m, n);
+
+  for (int64_t r = 0; r < m; r++) RandomRow(A, r, RandomBelow(40) ? RandomBelow(3) : n, 0, n);
+  return A;
+}
+
+static Matrix *Runs(int64_t m, int64_t n)
+{
+  Matrix *A = New(m, n);
+
+  for (int64_t r = 0; r < m; r++) {
+    A->i[r + 1] = (AmbInt)A->nz;
+    for (int64_t c = RandomBelow(n); c < n; c += 1 + RandomBelow(n)) {
+      for (int64_t end = c + 1 + RandomBelow(90); c < end && c < n; c++) {
+        const AmbScalar a = RandomScalar();
+
+        Append(A, r, c, a, Abs(a));
+      }
+    }
+  }
+  return A;
+}
+
+/* Rows in groups of up to most that have the same columns */
+static Matrix *Nodes(int64_t m, int64_t n, int64_t most, int64_t length, int64_t width)
+{
+  Matrix *A = New(m, n);
+
+  for (int64_t r = 0, g; r < m; r += g) {
+    AmbInt first, end;
+
+    g = 1 + RandomBelow(most);
+    if (g > m - r) g = m - r;
+    RandomRow(A, r, RandomBelow(length + 1), n * r / m, width);
+    first = A->i[r];
+    end   = A->i[r + 1];
+    for (int64_t q = 1; q < g; q++) {
+      A->i[r + q + 1] = (AmbInt)A->nz;
+      for (AmbInt k = first; k < end; k++) {
+        const AmbScalar a = RandomScalar();
+
+        Append(A, r + q, A->j[k], a, Abs(a));
+      }
+    }
+  }
+  return A;
+}
+
+static Matrix *Empty(int64_t m, int64_t n)
+{
+  return New(m, n);
+}
+
+static Matrix *Transpose(const Matrix *A)
+{
+  Matrix  *T    = New(A->n, A->m);
+  int64_t *next = Alloc(sizeof(*next) * (A->n + 1));
+
+  T->nz   = A->nz;
+  T->j    = Alloc(sizeof(*T->j) * A->nz);
+  T->a    = Alloc(sizeof(*T->a) * A->nz);
+  T->size = Alloc(sizeof(*T->size) * A->nz);
+  for (int64_t k = 0; k < A->nz; k++) next[A->j[k] + 1]++;
+  for (int64_t c = 0; c < A->n; c++) {
+    next[c + 1] += next[c];
+    T->i[c + 1] = (AmbInt)next[c + 1];
+  }
+  for (int64_t r = 0; r < A->m; r++) {
+    for (AmbInt k = A->i[r]; k < A->i[r + 1]; k++) {
+      const int64_t q = next[A->j[k]]++;
+
+      T->j[q]    = (AmbInt)r;
+      T->a[q]    = A->a[k];
+      T->size[q] = A->size[k];
+    }
+  }
+  free(next);
+  return T;
+}
+
+static Matrix *Product(const Matrix *A, const Matrix *B)
+{
+  Matrix    *C    = New(A->m, B->n);
+  AmbScalar *sum  = Alloc(sizeof(*sum) * B->n);
+  double    *size = Alloc(sizeof(*size) * B->n);
+  char      *mark = Alloc(B->n);
+  AmbInt    *list = Alloc(sizeof(*list) * B->n);
+
+  for (int64_t r = 0; r < A->m; r++) {
+    int64_t n = 0;
+
+    C->i[r + 1] = (AmbInt)C->nz;
+    for (AmbInt k = A->i[r]; k < A->i[r + 1]; k++) {
+      for (AmbInt q = B->i[A->j[k]]; q < B->i[A->j[k] + 1]; q++) {
+        const AmbInt c = B->j[q];
+
+        if (!mark[c]) list[n++] = c;
+        mark[c] = 1;
+        sum[c] += A->a[k] * B->a[q];
+        size[c] += A->size[k] * B->size[q];
+      }
+    }
+    qsort(list, n, sizeof(*list), Ascending);
+    for (int64_t k = 0; k < n; k++) {
+      const AmbInt c = list[k];
+
+      Append(C, r, c, sum[c], size[c]);
+      sum[c]  = 0;
+      size[c] = 0;
+      mark[c] = 0;
+    }
+  }
+  free(sum);
+  free(size);
+  free(mark);
+  free(list);
+  return C;
+}
+
+static Matrix *Reference(SpgemmType type, const Matrix *A, const Matrix *B, const Matrix *C)
+{
+  Matrix *T = NULL, *M = NULL, *R = NULL;
+
+  switch (type) {
+  case SPGEMM_AB:
+    R = Product(A, B);
+    break;
+  case SPGEMM_ATB:
+    T = Transpose(A);
+    R = Product(T, B);
+    break;
+  case SPGEMM_ABT:
+    T = Transpose(B);
+    R = Product(A, T);
+    break;
+  case SPGEMM_PTAP:
+    T = Transpose(B);
+    M = Product(A, B);
+    R = Product(T, M);
+    break;
+  case SPGEMM_RART:
+    T = Transpose(B);
+    M = Product(A, T);
+    R = Product(B, M);
+    break;
+  case SPGEMM_ABC:
+    M = Product(A, B);
+    R = Product(M, C);
+    break;
+  }
+  Free(T);
+  Free(M);
+  return R;
+}
+
+static SpgemmCSR View(const Matrix *A)
+{
+  static const AmbInt none[1] = {0};
+
+  return A ? (SpgemmCSR){A->m, A->n, A->i, A->j, A->a} : (SpgemmCSR){0, 0, none, NULL, NULL};
+}
+
+static int Differs(const Matrix *R, const AmbInt *i, const AmbInt *j, const AmbScalar *a)
+{
+  if (memcmp(i, R->i, sizeof(*i) * (R->m + 1))) return 1;
+  if (R->nz && memcmp(j, R->j, sizeof(*j) * R->nz)) return 2;
+  for (int64_t k = 0; k < R->nz; k++) {
+    if (!(Abs(a[k] - R->a[k]) <= 100 * EPS * R->size[k])) return 3;
+  }
+  return 0;
+}
+
+static void NewValues(Matrix *A)
+{
+  for (int64_t k = 0; A && k < A->nz; k++) {
+    A->a[k]    = RandomScalar();
+    A->size[k] = Abs(A->a[k]);
+  }
+}
+
+static const char *const type_names[]        = {"AB", "AtB", "ABt", "PtAP", "RARt", "ABC"};
+static const char *const accumulator_names[] = {"auto", "hash", "hashvec", "heap", "dense"};
+
+static int Try(const SpgemmKernels *kernels, SpgemmType type, SpgemmAccumulator accumulator, int nthread, Matrix *A, Matrix *B, Matrix *C)
+{
+  const SpgemmOptions options = {accumulator, nthread};
+  const SpgemmCSR     a = View(A), b = View(B), c = View(C);
+  Matrix             *R = Reference(type, A, B, C), *R2;
+  Spgemm             *S;
+  SpgemmInfo          info;
+  AmbInt             *i, *j;
+  AmbScalar          *v;
+  int                 wrong = 0;
+
+  if (SpgemmCreateWith(kernels, type, &a, &b, &c, &options, &S, &info)) {
+    printf("# %s %s: no product\n", type_names[type], accumulator_names[accumulator]);
+    Free(R);
+    return 1;
+  }
+  if (SpgemmNonzeros(S) != R->nz || info.nonzeros != (double)R->nz) {
+    printf("# %s %s: %lld entries, should be %lld\n", type_names[type], accumulator_names[accumulator], (long long)SpgemmNonzeros(S), (long long)R->nz);
+    SpgemmDestroy(&S);
+    Free(R);
+    return 1;
+  }
+  i = malloc(sizeof(*i) * (R->m + 1));
+  j = malloc(sizeof(*j) * R->nz);
+  v = malloc(sizeof(*v) * R->nz);
+  if (!i || (R->nz && (!j || !v))) abort();
+  if (SpgemmFill(S, &a, &b, &c, i, j, v)) wrong = 4;
+  if (!wrong) wrong = Differs(R, i, j, v);
+  NewValues(A);
+  NewValues(B);
+  NewValues(C);
+  R2 = Reference(type, A, B, C);
+  for (int64_t k = 0; k < R->nz; k++) v[k] = (AmbScalar)NAN;
+  if (!wrong && SpgemmRevalue(S, &a, &b, &c, i, j, v)) wrong = 5;
+  if (!wrong && Differs(R2, i, j, v)) wrong = 6;
+  SpgemmGetInfo(S, &info);
+  if (!wrong && (info.bytes_kept > info.bytes_peak || info.bytes_kept < 0)) wrong = 7;
+  SpgemmDestroy(&S);
+  if (wrong) printf("# %s %s %d threads: error %d\n", type_names[type], accumulator_names[accumulator], nthread, wrong);
+  free(i);
+  free(j);
+  free(v);
+  Free(R);
+  Free(R2);
+  return wrong;
+}
+
+static void Report(const char *name, const char *instructions, int wrong)
+{
+  printf("%s spgemm %s, %s\n", wrong ? "not ok" : "ok", name, instructions);
+  fflush(stdout);
+  failures += wrong != 0;
+}
+
+/* A is m x n */
+static void Sweep(const SpgemmKernels *kernels, const char *name, int all, Matrix *A, Matrix *B, Matrix *P, Matrix *R, Matrix *C)
+{
+  static const int threads[] = {1, 2, 7};
+  Matrix          *Bt = Transpose(B), *At = Transpose(A);
+  int              wrong = 0;
+
+  for (int acc = 0; acc < 5 && !wrong; acc++) {
+    for (int t = 0; t < 3 && !wrong; t++) {
+      if (!all && (acc == SPGEMM_DENSE || t == 1)) continue;
+      wrong |= Try(kernels, SPGEMM_AB, acc, threads[t], A, B, NULL);
+      wrong |= Try(kernels, SPGEMM_ATB, acc, threads[t], At, B, NULL);
+      wrong |= Try(kernels, SPGEMM_ABT, acc, threads[t], A, Bt, NULL);
+      wrong |= Try(kernels, SPGEMM_PTAP, acc, threads[t], P, R, NULL);
+      wrong |= Try(kernels, SPGEMM_RART, acc, threads[t], P, C, NULL);
+      wrong |= Try(kernels, SPGEMM_ABC, acc, threads[t], C, P, R);
+    }
+  }
+  Free(Bt);
+  Free(At);
+  Report(name, kernels->name, wrong);
+}
+
+/* P is square, R has its rows, C its columns */
+static void Shapes(const SpgemmKernels *kernels)
+{
+  struct {
+    const char *name;
+    Matrix     *M[5];
+  } const shape[] = {
+    {"uniform",        {Uniform(60, 70, 8), Uniform(70, 90, 8), Uniform(80, 80, 6), Uniform(80, 30, 4), Uniform(20, 80, 7)}                                       },
+    {"long rows",      {Uniform(20, 200, 100), Uniform(200, 2000, 300), Uniform(150, 150, 50), Uniform(150, 300, 40), Uniform(40, 150, 100)}                      },
+    {"band",           {Band(1500, 1500, 12, 40), Band(1500, 1200, 8, 30), Band(900, 900, 9, 25), Band(900, 100, 5, 9), Band(150, 900, 8, 20)}                    },
+    {"wide band",      {Band(900, 40000, 9, 4000), Band(40000, 30000, 3, 6000), Band(3000, 3000, 9, 1500), Band(3000, 40000, 3, 800), Band(400, 3000, 4, 2000)}   },
+    {"hubs",           {Hubs(200, 300), Hubs(300, 250), Hubs(150, 150), Hubs(150, 60), Hubs(50, 150)}                                                             },
+    {"runs",           {Runs(80, 300), Runs(300, 1500), Runs(120, 120), Runs(120, 600), Runs(60, 120)}                                                            },
+    {"nodes",          {Nodes(400, 300, 3, 9, 40), Nodes(300, 6000, 6, 8, 900), Nodes(500, 500, 12, 9, 60), Nodes(500, 200, 3, 8, 20), Nodes(100, 500, 9, 20, 80)}},
+    {"single entries", {Band(500, 500, 1, 1), Band(500, 500, 5, 20), Band(400, 400, 1, 30), Band(400, 300, 1, 1), Band(30, 400, 3, 400)}                          },
+    {"one column",     {Uniform(50, 1, 1), Uniform(1, 80, 20), Uniform(40, 40, 9), Uniform(40, 1, 1), Uniform(1, 40, 20)}                                         },
+    {"no entries",     {Empty(30, 20), Uniform(20, 30, 4), Empty(40, 40), Uniform(40, 10, 3), Uniform(10, 40, 3)}                                                 },
+    {"no rows",        {Empty(0, 20), Uniform(20, 30, 4), Uniform(30, 30, 3), Empty(30, 0), Empty(0, 30)}                                                         },
+    {"nothing",        {Empty(0, 0), Empty(0, 0), Empty(0, 0), Empty(0, 0), Empty(0, 0)}                                                                          },
+  };
+
+  for (size_t k = 0; k < sizeof(shape) / sizeof(*shape); k++) {
+    Sweep(kernels, shape[k].name, 1, shape[k].M[0], shape[k].M[1], shape[k].M[2], shape[k].M[3], shape[k].M[4]);
+    for (int q = 0; q < 5; q++) Free(shape[k].M[q]);
+  }
+}
+
+/* More columns than the dense accumulator is offered */
+static void Wide(const SpgemmKernels *kernels)
+{
+  const int64_t n = 2 * (int64_t)SPGEMM_DENSE_MAX;
+  Matrix       *A = Uniform(40, 60, 20), *B = Uniform(60, n, 60), *P = Uniform(60, 60, 12);
+  int           wrong = 0;
+
+  for (int acc = 0; acc < 5 && !wrong; acc++) {
+    wrong |= Try(kernels, SPGEMM_AB, acc, 2, A, B, NULL);
+    wrong |= Try(kernels, SPGEMM_ABC, acc, 2, A, P, B);
+  }
+  wrong |= Try(kernels, SPGEMM_PTAP, SPGEMM_AUTO, 2, P, B, NULL);
+  Free(A);
+  Free(B);
+  Free(P);
+  Report("many columns", kernels->name, wrong);
+}
+
+#if !defined(AMB_INT64)
+/* A result whose entries cannot be counted */
+static void TooLarge(const SpgemmKernels *kernels)
+{
+  const int64_t       n = 50000;
+  Matrix             *A = New(n, 1), *B = New(1, n);
+  const SpgemmOptions options = {SPGEMM_AUTO, 2};
+  SpgemmCSR           a, b;
+  SpgemmInfo          info;
+  SpgemmStatus        status;
+  Spgemm             *S;
+
+  for (int64_t r = 0; r < n; r++) {
+    Append(A, r, 0, 1, 1);
+    Append(B, 0, r, 1, 1);
+  }
+  a      = View(A);
+  b      = View(B);
+  status = SpgemmCreateWith(kernels, SPGEMM_AB, &a, &b, NULL, &options, &S, &info);
+  Report("too large", kernels->name, status != SPGEMM_TOO_LARGE || S || info.nonzeros != (double)n * (double)n);
+  Free(A);
+  Free(B);
+}
+#endif
+
+/* A NaN or an infinity reaches the entries it is multiplied into and no others, whatever was in the tables before */
+static void NotFinite(const SpgemmKernels *kernels)
+{
+  Matrix *A     = Uniform(200, 200, 10);
+  int     wrong = 0;
+
+  for (int acc = 0; acc < 5; acc++) {
+    const SpgemmOptions options = {acc, 1};
+    const SpgemmCSR     a       = View(A);
+    Matrix             *R;
+    Spgemm             *S;
+    AmbInt             *i, *j;
+    AmbScalar          *v;
+
+    A->a[A->nz / 2] = (AmbScalar)INFINITY;
+    R               = Product(A, A);
+    if (SpgemmCreateWith(kernels, SPGEMM_AB, &a, &a, NULL, &options, &S, NULL)) abort();
+    i = malloc(sizeof(*i) * (R->m + 1));
+    j = malloc(sizeof(*j) * R->nz);
+    v = malloc(sizeof(*v) * R->nz);
+    if (!i || !j || !v) abort();
+    wrong |= SpgemmFill(S, &a, &a, NULL, i, j, v) != SPGEMM_SUCCESS;
+    for (int again = 0; again < 2; again++) {
+      for (int64_t k = 0; k < R->nz; k++) wrong |= !isfinite(Abs(v[k])) != !isfinite(Abs(R->a[k]));
+      wrong |= SpgemmRevalue(S, &a, &a, NULL, i, j, v) != SPGEMM_SUCCESS;
+    }
+    SpgemmDestroy(&S);
+    free(i);
+    free(j);
+    free(v);
+    Free(R);
+  }
+  Free(A);
+  Report("not finite", kernels->name, wrong);
+}
+
+int main(void)
+{
+  const SpgemmKernels *all[] =
+  { &SpgemmKernelsPlain,
+#if defined(PETSCAMB_HAVE_AVX2)
+    &SpgemmKernelsAVX2,
+#endif
+#if defined(PETSCAMB_HAVE_AVX512)
+    &SpgemmKernelsAVX512,
+#endif
+  };
+
+  for (size_t k = 0; k < sizeof(all) / sizeof(*all); k++) {
+    if (!all[k]->supported()) {
+      printf("skip spgemm, %s: not on this processor\n", all[k]->name);
+      continue;
+    }
+    Shapes(all[k]);
+    Wide(all[k]);
+    NotFinite(all[k]);
+#if !defined(AMB_INT64)
+    TooLarge(all[k]);
+#endif
+  }
+  return failures != 0;
+}
