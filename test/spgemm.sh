@@ -1,6 +1,6 @@
 #!/bin/bash
 # Sparse products without PETSc, for every number type, then once more under the sanitizers
-# timeoutfactor: 8
+# timeoutfactor: 20
 cd "$(dirname "$0")/.." || exit 1
 cc=${KERNEL_CC:-gcc}
 dir=$(mktemp -d) || exit 1
