@@ -432,7 +432,7 @@ typedef enum {
 /* What the model and the tuner choose, and block sizes with launches that change from turn to turn */
 static std::vector<AmbDeviceParams> SomeParams(size_t turn, bool few, bool large)
 {
-  static const int             threads[] = {64, 128, 256, 512}, steps[] = {1, 2, 4, 8, 16, 32, 64};
+  static const int             threads[] = {64, 128, 256}, steps[] = {1, 2, 4, 8, 16, 32, 64};
   std::vector<AmbDeviceParams> all = {
     {0, 0, 0, 0},
     {0, 0, 0, 1}
@@ -440,12 +440,12 @@ static std::vector<AmbDeviceParams> SomeParams(size_t turn, bool few, bool large
 
   if (small)
     return {
-      all[turn % 2], {(int)(turn % 10) + 1, threads[turn % 4], steps[turn % 7], 0}
+      all[turn % 2], {(int)(turn % 10) + 1, threads[turn % 3], steps[turn % 7], 0}
     };
   for (int b = 1; b <= 10; b++) {
     if (few && b != 1 && b != 3 && b != (int)(turn % 10) + 1) continue;
     if (!large) all.push_back({b, 0, 0, 0});
-    all.push_back({b, threads[(b + turn) % 4], steps[(3 * b + turn) % 7], 0});
+    all.push_back({b, threads[(b + turn) % 3], steps[(3 * b + turn) % 7], 0});
   }
   return all;
 }
@@ -488,7 +488,7 @@ static bool Launches(const std::vector<Shape> &shapes)
 
   for (const Shape &S : shapes) {
     if (S.name != "runs" && S.name != "hub rows" && S.name != "27-point stencil" && S.name != "rows of all lengths" && S.name != "power law, small") continue;
-    for (int threads = 64; threads <= 512; threads *= small ? 4 : 2) {
+    for (int threads = 64; threads <= 256; threads *= small ? 4 : 2) {
       for (int steps = 1; steps <= 64; steps += small ? 31 : (steps < 8 ? 1 : 7)) {
         for (int b = small ? 3 : 1; b <= 10; b += 2 + b / 3) {
           Matrix M(S, {b, threads, steps, 0});
@@ -720,7 +720,7 @@ static bool RandomShapes(const std::vector<Shape> &)
   for (int k = 0; k < (small ? 8 : 200); k++) {
     seed                       = 0x9E3779B97F4A7C15ULL * (uint64_t)(k + 1);
     const int             most = small ? 300 : 5000, m = RandomBelow(most) + 1, n = RandomBelow(RandomBelow(4) ? most : 60 * most) + 1, runs = RandomBelow(20), length = 1 + RandomBelow(RandomBelow(3) ? 4 : 40), far = RandomBelow(3);
-    const AmbDeviceParams params = {RandomBelow(11), RandomBelow(2) * (64 << RandomBelow(4)), RandomBelow(2) * (1 + RandomBelow(64)), RandomBelow(2)};
+    const AmbDeviceParams params = {RandomBelow(11), RandomBelow(2) * (64 << RandomBelow(3)), RandomBelow(2) * (1 + RandomBelow(64)), RandomBelow(2)};
     const Shape           S      = MakeShape(Text("random shape %d", k), false, m, n, [=](int r, std::vector<int> &cols) {
       Runs(n, runs, length)(r, cols);
       if (far) Run(cols, (int64_t)r * n / m - 2, RandomBelow(5));

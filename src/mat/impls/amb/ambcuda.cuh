@@ -21,10 +21,11 @@
 
 #include "ambcuda.h"
 
-#define AMB_WARP      32
-#define AMB_ALL       0xffffffffu
-#define AMB_MAX_BLOCK 10
-#define AMB_SCOPE     32768 /* rows a 15-bit offset tells apart */
+#define AMB_WARP         32
+#define AMB_ALL          0xffffffffu
+#define AMB_MAX_BLOCK    10
+#define AMB_MOST_THREADS 256   /* of a thread block in a product */
+#define AMB_SCOPE        32768 /* rows a 15-bit offset tells apart */
 
 enum {
   AMB_DIAGONAL,
@@ -54,7 +55,7 @@ typedef struct {
 
 /* What the kernels see */
 typedef struct {
-  int            m, n, block_size, row_group;
+  int            m, n, nz, block_size, row_group;
   int            steps; /* of a task, at most, unless its rows have a lane each */
   unsigned       nchunk, ntask;
   AmbTask       *task;

@@ -25,7 +25,7 @@ typedef struct {
 /* What to choose, 0 leaves the choice to the model and the tuner */
 typedef struct {
   int block_size; /* columns that share one index, 1 to 10 */
-  int threads;    /* threads of a thread block: 64, 128, 256 or 512 */
+  int threads;    /* threads of a thread block: 64, 128 or 256 */
   int steps;      /* blocks that one thread takes, at most; longer rows are shared by several threads */
   int measure;    /* products are timed to choose what is left open, instead of the model alone */
 } AmbDeviceParams;

@@ -12,16 +12,18 @@
 
 #include "ambcuda.cuh"
 
-#define WINDOWS     2048   /* of 32 rows, that the traffic model looks at, at most */
+#define WINDOWS     1024   /* of 32 rows, that the traffic model looks at, at most */
 #define LANES       135168 /* threads that keep a large chip busy: 132 multiprocessors, 1024 each */
 #define MOST_STEPS  64
 #define LEAST_STEPS 8
-#define TRIAL       5    /* products timed for a set of parameters, after one that is not */
-#define GAIN        0.98 /* of the time, below which another set is taken for faster */
-#define MOST_TRIED  36   /* products spent on this, at most */
-#define BUDGET      250  /* products, in time, after which no other layout is tried */
-#define NEAR        1.12 /* bytes of another block size, over those of the best, with which it is tried too */
-#define NEAR_ORDER  1.3  /* the same for rows in the other order */
+#define TRIAL       5      /* products timed for a set of parameters, after one that is not */
+#define TRIAL_LARGE 1      /* the same for a large matrix, whose products take long enough to tell */
+#define LARGE       150.e6 /* bytes: in none of the caches, so that the bytes decide, and the layout with the fewest is kept */
+#define GAIN        0.98   /* of the time, below which another set is taken for faster */
+#define MOST_TRIED  36     /* products spent on this, at most */
+#define BUDGET      220    /* products, in time, after which no other layout is tried */
+#define NEAR        1.12   /* bytes of another block size, over those of the best, with which it is tried too */
+#define NEAR_ORDER  1.3    /* the same for rows in the other order */
 
 static thread_local char error_text[256] = "";
 
@@ -90,6 +92,15 @@ static unsigned Chunks(int64_t m)
   return (unsigned)((m + AMB_WARP - 1) / AMB_WARP);
 }
 
+/* Of what AmbDeviceKeys() makes */
+static int KeyBits(int64_t m)
+{
+  int bits = 16;
+
+  while (bits < 32 && (m - 1) / AMB_SCOPE >> (bits - 16)) bits++;
+  return bits;
+}
+
 static AmbDeviceStatus WorkspaceCreate(int64_t m, cudaStream_t stream, Workspace *w)
 {
   const AmbCount zero = {0, 0, 0, 0, 0};
@@ -97,7 +108,7 @@ static AmbDeviceStatus WorkspaceCreate(int64_t m, cudaStream_t stream, Workspace
 
   memset(w, 0, sizeof(*w));
   AMB_CUDA(cub::DeviceScan::ExclusiveScan(NULL, scan, w->count, w->count, AddCounts(), zero, (int)Chunks(m) + 1, stream));
-  AMB_CUDA(cub::DeviceRadixSort::SortPairs(NULL, sort, w->key, w->key_sorted, w->row, w->perm, (int)m, 0, 32, stream));
+  AMB_CUDA(cub::DeviceRadixSort::SortPairs(NULL, sort, w->key, w->key_sorted, w->row, w->perm, (int)m, 0, KeyBits(m), stream));
   w->cub_size = scan > sort ? scan : sort;
   for (int pass = 0; pass < 2; pass++) {
     Take(&w->arena, &w->sample, AMB_MAX_BLOCK + 1);
@@ -230,6 +241,7 @@ static AmbDeviceStatus Build(const AmbDeviceCSR *csr, const int *from, const Cho
 
   L->m          = (int)csr->m;
   L->n          = (int)csr->n;
+  L->nz         = (int)csr->nz;
   L->block_size = choice->block_size;
   L->row_group  = choice->row_group;
   L->steps      = choice->steps;
@@ -239,7 +251,7 @@ static AmbDeviceStatus Build(const AmbDeviceCSR *csr, const int *from, const Cho
   AMB_CALL(AmbDeviceCount(csr, choice->block_size, choice->steps, w->blocks, w->bad, stream));
   if (choice->sorted) {
     AMB_CALL(AmbDeviceKeys(csr->m, w->blocks, w->key, w->row, stream));
-    AMB_CUDA(cub::DeviceRadixSort::SortPairs(w->cub, w->cub_size, w->key, w->key_sorted, w->row, w->perm, L->m, 0, 32, stream));
+    AMB_CUDA(cub::DeviceRadixSort::SortPairs(w->cub, w->cub_size, w->key, w->key_sorted, w->row, w->perm, L->m, 0, KeyBits(L->m), stream));
   }
   /* planned in the workspace: the sizes of the arrays are not known before */
   plan       = *L;
@@ -305,7 +317,7 @@ typedef struct {
   AmbScalar          *x, *z;
   cudaEvent_t         begin, end;
   cudaStream_t        stream;
-  int                 tried;
+  int                 large, tried;
   double              start, conversion; /* seconds: when all began, and what one conversion takes */
 } Trial;
 
@@ -339,14 +351,17 @@ static void TrialDestroy(Trial *t)
 
 static AmbDeviceStatus TrialTime(Trial *t, const AmbDevice *A, int threads, int deep, float *time)
 {
-  for (int k = 0; k <= TRIAL; k++) {
+  const int products = t->large ? TRIAL_LARGE : TRIAL;
+
+  for (int k = 0; k <= products; k++) {
     if (k == 1) AMB_CUDA(cudaEventRecord(t->begin, t->stream));
     AMB_CALL(AmbDeviceLaunch(&A->layout, threads, deep, k && A->early, t->arrays, 1, t->x, 0, NULL, t->z, t->stream));
   }
   AMB_CUDA(cudaEventRecord(t->end, t->stream));
   AMB_CUDA(cudaEventSynchronize(t->end));
   AMB_CUDA(cudaEventElapsedTime(time, t->begin, t->end));
-  t->tried += TRIAL + 1;
+  *time /= products;
+  t->tried += products + 1;
   return AMB_DEVICE_SUCCESS;
 }
 
@@ -380,7 +395,7 @@ static AmbDeviceStatus TryChoice(Trial *t, const Choice *choice, Workspace *w, A
   AmbDeviceStatus status;
   float           time;
 
-  if (t->tried + TRIAL + 1 > MOST_TRIED || Seconds() - t->start + t->conversion > BUDGET * 1e-3 / TRIAL * *best) return AMB_DEVICE_SUCCESS;
+  if (t->tried + TRIAL + 1 > MOST_TRIED || Seconds() - t->start + t->conversion > BUDGET * 1e-3 * *best) return AMB_DEVICE_SUCCESS;
   status = Converted(t->csr, t->arrays->from, choice, w, t->stream, &other);
 
   if (status == AMB_DEVICE_OUT_OF_MEMORY || status == AMB_DEVICE_TOO_LARGE) return AMB_DEVICE_SUCCESS;
@@ -405,7 +420,9 @@ static AmbDeviceStatus Tune(Trial *t, const AmbDeviceParams *params, const Choic
   Choice best = choice[0];
   float  time, before;
 
+  t->large = best.bytes > LARGE;
   AMB_CALL(TuneKernel(t, params->threads, *A, &time));
+  if (t->large) return AMB_DEVICE_SUCCESS;
   before = time;
   if (!params->steps && best.steps < MOST_STEPS && (*A)->info.tasks > (*A)->layout.nchunk) {
     Choice longer = best;

@@ -5,6 +5,8 @@
 */
 #include <limits.h>
 
+#include <cuda_pipeline.h>
+
 #include "ambcuda.cuh"
 
 #define THREADS       128 /* of a thread block here */
@@ -209,6 +211,32 @@ AmbDeviceStatus AmbDeviceSample(const AmbDeviceCSR *A, const AmbSampleSizes *siz
   return AMB_DEVICE_SUCCESS;
 }
 
+/* Blocks of one entry need not be looked for. A row that does not ascend is found from the entries that do not exceed the one before them, less those
+   that begin a row. */
+static __global__ void __launch_bounds__(THREADS) CountDescents(int64_t nz, const int *__restrict__ j, unsigned *bad)
+{
+  unsigned descents = 0;
+
+  for (int64_t k = (int64_t)blockIdx.x * THREADS + threadIdx.x + 1; k < nz; k += (int64_t)gridDim.x * THREADS) descents += j[k] <= j[k - 1];
+  descents = WarpSum(descents);
+  if (threadIdx.x % AMB_WARP == 0 && descents) atomicAdd(bad, descents);
+}
+
+static __global__ void __launch_bounds__(THREADS) CountSingles(AmbDeviceCSR A, int *blocks, unsigned *bad)
+{
+  const int64_t row     = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+  bool          descent = false;
+
+  if (row < A.m) {
+    const int k = A.i[row], length = A.i[row + 1] - k;
+
+    blocks[row] = length;
+    descent     = length > 0 && k > 0 && A.j[k] <= A.j[k - 1];
+  }
+  const unsigned all = __ballot_sync(AMB_ALL, descent);
+  if (threadIdx.x % AMB_WARP == 0 && all) atomicSub(bad, (unsigned)__popc(all));
+}
+
 /* blocks[row], and bad[0] set if some row does not ascend */
 static __global__ void __launch_bounds__(THREADS) Count(AmbDeviceCSR A, int b, int steps, int *blocks, unsigned *bad)
 {
@@ -256,7 +284,13 @@ static __global__ void __launch_bounds__(THREADS) Count(AmbDeviceCSR A, int b, i
 
 AmbDeviceStatus AmbDeviceCount(const AmbDeviceCSR *A, int block_size, int steps, int *blocks, unsigned *bad, cudaStream_t stream)
 {
-  Count<<<(unsigned)((A->m + THREADS - 1) / THREADS), THREADS, 0, stream>>>(*A, block_size, steps, blocks, bad);
+  const unsigned rows = (unsigned)((A->m + THREADS - 1) / THREADS);
+  const int64_t  flat = (A->nz + 8 * THREADS - 1) / (8 * THREADS);
+
+  if (block_size == 1) {
+    if (flat) CountDescents<<<(unsigned)flat, THREADS, 0, stream>>>(A->nz, A->j, bad);
+    CountSingles<<<rows, THREADS, 0, stream>>>(*A, blocks, bad);
+  } else Count<<<rows, THREADS, 0, stream>>>(*A, block_size, steps, blocks, bad);
   AMB_CUDA(cudaPeekAtLastError());
   return AMB_DEVICE_SUCCESS;
 }
@@ -280,8 +314,10 @@ AmbDeviceStatus AmbDeviceKeys(int64_t m, const int *blocks, unsigned *key, uint1
 
 /* The rows of a chunk, one for each lane */
 typedef struct {
-  int  row, group, length; /* in entries */
-  Walk walk;
+  int              row, group, length; /* in entries */
+  Walk             walk;
+  const AmbScalar *v; /* the values of what is walked, or NULL */
+  int              k; /* of the CSR, less that of the walk */
 } Lane;
 
 static __device__ inline Lane ChunkLane(const AmbLayout &A, const AmbArrays &csr, unsigned chunk)
@@ -295,7 +331,43 @@ static __device__ inline Lane ChunkLane(const AmbLayout &A, const AmbArrays &csr
   lane.walk.k   = csr.i[lane.row];
   lane.walk.end = slot < (unsigned)A.m ? csr.i[lane.row + 1] : lane.walk.k;
   lane.length   = lane.walk.end - lane.walk.k;
+  lane.v        = NULL;
+  lane.k        = 0;
   return lane;
+}
+
+/* On its way to shared memory until __pipeline_wait_prior() */
+static __device__ inline void StageEntry(const AmbLayout &A, const AmbArrays &csr, int k, int *j, AmbScalar *v)
+{
+  __pipeline_memcpy_async(j, csr.j + k, sizeof(*j));
+  if (!A.map) __pipeline_memcpy_async(v, csr.a + (csr.from ? csr.from[k] : k), sizeof(*v));
+}
+
+/* Copies the rows of a chunk, if there is space, to where every lane can walk its own without a memory transaction for each entry */
+static __device__ void Stage(const AmbLayout &A, const AmbArrays &csr, int space, int *j, AmbScalar *v, Lane *me)
+{
+  const int lane = threadIdx.x % AMB_WARP;
+  unsigned  total;
+  const int begin = (int)WarpScan((unsigned)me->length, &total), first = __shfl_sync(AMB_ALL, me->walk.k, 0);
+
+  if (total > (unsigned)space) return;
+  if (__all_sync(AMB_ALL, me->length == 0 || me->walk.k == first + begin)) {
+    for (int e = lane; e < (int)total; e += AMB_WARP) StageEntry(A, csr, first + e, j + e, v + e);
+  } else {
+    for (int l = 0; l < AMB_WARP; l++) {
+      const int from = __shfl_sync(AMB_ALL, me->walk.k, l), length = __shfl_sync(AMB_ALL, me->length, l), to = __shfl_sync(AMB_ALL, begin, l);
+
+      for (int e = lane; e < length; e += AMB_WARP) StageEntry(A, csr, from + e, j + to + e, v + to + e);
+    }
+  }
+  __pipeline_commit();
+  __pipeline_wait_prior(0);
+  __syncwarp();
+  me->k        = me->walk.k - begin;
+  me->v        = v;
+  me->walk.j   = j;
+  me->walk.k   = begin;
+  me->walk.end = begin + me->length;
 }
 
 /* The blocks of the piece of a split row that begins with entry k, known to all lanes */
@@ -366,14 +438,16 @@ AmbDeviceStatus AmbDevicePlan(const AmbLayout *A, const AmbArrays *csr, const in
 }
 
 /* Stores the values of the block that begins in column col, or in a map where they come from, and goes past them; a lane without one stores zeros, or -1 */
-static __device__ inline void StoreBlock(const AmbLayout &A, size_t at, Walk *w, const AmbArrays &csr, int col)
+static __device__ inline void StoreBlock(const AmbLayout &A, size_t at, Lane *me, const AmbArrays &csr, int col)
 {
+  Walk *w = &me->walk;
+
   for (int k = 0; k < A.block_size; k++, at += AMB_WARP) {
     const bool here = w->k < w->end && w->j[w->k] == col + k;
-    const int  from = here ? (csr.from ? csr.from[w->k] : w->k) : -1;
+    const int  from = w->k + me->k;
 
-    if (A.map) A.map[at] = from;
-    else A.val[at] = here ? csr.a[from] : 0;
+    if (A.map) A.map[at] = here ? (csr.from ? csr.from[from] : from) : -1;
+    else A.val[at] = here ? (me->v ? me->v[w->k] : AmbEntry(csr, from)) : 0;
     if (here) w->k++;
   }
 }
@@ -395,7 +469,7 @@ static __device__ void FillPlain(const AmbLayout &A, const AmbArrays &csr, Lane 
       first = NextDiagonal(&me.walk, me.group);
       col   = me.group + first;
     } else {
-      if (here) col = BlockColumn(csr.j[me.walk.k], A.n, b);
+      if (here) col = BlockColumn(me.walk.j[me.walk.k], A.n, b);
       first = __reduce_min_sync(AMB_ALL, here ? col : INT_MAX);
     }
     if (!A.map) {
@@ -404,7 +478,7 @@ static __device__ void FillPlain(const AmbLayout &A, const AmbArrays &csr, Lane 
       if (kind == AMB_WIDE) ((int *)idx)[lane] = here ? col : first;
       if (kind != AMB_DIAGONAL) idx += kind == AMB_NARROW ? AMB_WARP : 2 * AMB_WARP;
     }
-    StoreBlock(A, val, &me.walk, csr, col);
+    StoreBlock(A, val, &me, csr, col);
   }
 }
 
@@ -414,9 +488,10 @@ typedef struct {
   int      base;
 } Place;
 
-static __device__ inline void StoreRow(const AmbLayout &A, const AmbArrays &csr, Walk w, const Place &p, unsigned block)
+static __device__ inline void StoreRow(const AmbLayout &A, const AmbArrays &csr, Lane me, const Place &p, unsigned block)
 {
-  const int b = A.block_size;
+  const int   b = A.block_size;
+  const Walk &w = me.walk;
 
   for (; w.k < w.end; block++) {
     const unsigned s = block >> p.logt, l = p.lane + ((block & ((1u << p.logt) - 1)) << (5 - p.logt));
@@ -425,7 +500,7 @@ static __device__ inline void StoreRow(const AmbLayout &A, const AmbArrays &csr,
 
     if (!A.map && p.kind == AMB_NARROW) idx[AMB_WARP * s + l] = (uint16_t)(col - p.base);
     if (!A.map && p.kind == AMB_WIDE) ((int *)idx)[AMB_WARP * s + l] = col;
-    StoreBlock(A, (size_t)AMB_WARP * b * (p.step + s) + l, &w, csr, col);
+    StoreBlock(A, (size_t)AMB_WARP * b * (p.step + s) + l, &me, csr, col);
   }
 }
 
@@ -449,10 +524,10 @@ static __device__ void Clear(const AmbLayout &A, unsigned step, unsigned nstep, 
   __syncwarp();
 }
 
-/* The tasks of the split row of lane from; what they hold is filled by FillSplit(). Returns the count of what follows. */
+/* The tasks of the split row of lane from; what they hold is filled by FillTasks(). Returns the count of what follows. */
 static __device__ AmbCount SplitTasks(const AmbLayout &A, const AmbArrays &csr, const Lane &me, int from, AmbCount at, unsigned kind, unsigned slot)
 {
-  const int      begin = __shfl_sync(AMB_ALL, me.walk.k, from), end = __shfl_sync(AMB_ALL, me.walk.end, from);
+  const int      begin = __shfl_sync(AMB_ALL, me.walk.k + me.k, from), end = __shfl_sync(AMB_ALL, me.walk.end + me.k, from);
   const unsigned lane = threadIdx.x % AMB_WARP, pieces = (unsigned)(end - begin + Piece(A.steps) - 1) / Piece(A.steps);
 
   if (!A.map && lane == 0) {
@@ -479,16 +554,16 @@ static __device__ AmbCount SplitTasks(const AmbLayout &A, const AmbArrays &csr, 
 }
 
 /* The smallest column that a block of the chunk begins with */
-static __device__ inline int ChunkBase(const AmbLayout &A, const AmbArrays &csr, const Lane &me)
+static __device__ inline int ChunkBase(const AmbLayout &A, const Lane &me)
 {
-  return BlockColumn(__reduce_min_sync(AMB_ALL, me.length ? csr.j[me.walk.k] : A.n), A.n, A.block_size);
+  return BlockColumn(__reduce_min_sync(AMB_ALL, me.length ? me.walk.j[me.walk.k] : A.n), A.n, A.block_size);
 }
 
-/* A chunk whose rows have several lanes each */
+/* A chunk whose rows have several lanes each. Blocks of one entry are left to FillTasks(). */
 static __device__ void FillShared(const AmbLayout &A, const AmbArrays &csr, Lane me, AmbCount at, unsigned chunk, unsigned logt, unsigned kind)
 {
   const unsigned lane = threadIdx.x % AMB_WARP, rows = AMB_WARP >> logt, split = __ballot_sync(AMB_ALL, me.length > Piece(A.steps));
-  const int      base = ChunkBase(A, csr, me);
+  const int      base = ChunkBase(A, me);
   int            mine = 0, step;
   unsigned       total, before, task;
 
@@ -497,7 +572,7 @@ static __device__ void FillShared(const AmbLayout &A, const AmbArrays &csr, Lane
   before = WarpScan(lane % rows || split >> lane & 1 ? 0 : (unsigned)step, &total);
   before = __shfl_sync(AMB_ALL, before, lane - lane % rows);
   task   = at.task + __popc(~split & ((1u << lane) - 1)) / rows;
-  Clear(A, at.step, total, at.idx, kind, base);
+  if (A.block_size > 1) Clear(A, at.step, total, at.idx, kind, base);
   if (!(split >> lane & 1)) {
     Place place;
 
@@ -507,7 +582,7 @@ static __device__ void FillShared(const AmbLayout &A, const AmbArrays &csr, Lane
     place.logt = logt;
     place.lane = lane % rows;
     place.base = base;
-    StoreRow(A, csr, me.walk, place, 0);
+    if (A.block_size > 1) StoreRow(A, csr, me, place, 0);
     if (!A.map && lane % rows == 0) {
       const AmbTask t = {place.step, place.idx, chunk * AMB_WARP + lane, AMB_TASK(step, logt, kind, 0)};
 
@@ -524,50 +599,86 @@ static __device__ void FillShared(const AmbLayout &A, const AmbArrays &csr, Lane
   }
 }
 
-static __global__ void __launch_bounds__(THREADS) Fill(AmbLayout A, AmbArrays csr)
+/* A thread block is one warp; space: entries of a chunk for which there is shared memory */
+static __global__ void __launch_bounds__(AMB_WARP) Fill(AmbLayout A, AmbArrays csr, int space)
 {
-  const unsigned chunk = (blockIdx.x * THREADS + threadIdx.x) / AMB_WARP;
-  unsigned       logt, kind;
+  extern __shared__ AmbScalar staged[];
+  const unsigned              chunk = blockIdx.x, logt = A.shape[chunk] & 7u, kind = A.shape[chunk] >> 3;
+  Lane                        me = ChunkLane(A, csr, chunk);
 
-  if (chunk >= A.nchunk) return;
-  logt = A.shape[chunk] & 7u;
-  kind = A.shape[chunk] >> 3;
-  if (logt) FillShared(A, csr, ChunkLane(A, csr, chunk), A.count[chunk], chunk, logt, kind);
+  if (!logt || A.block_size > 1) Stage(A, csr, space, (int *)(staged + space), staged, &me);
+  if (logt) FillShared(A, csr, me, A.count[chunk], chunk, logt, kind);
   else {
-    if (!A.map && threadIdx.x % AMB_WARP == 0) {
+    if (!A.map && threadIdx.x == 0) {
       const AmbTask task = {A.count[chunk].step, A.count[chunk].idx, chunk * AMB_WARP, AMB_TASK(A.count[chunk + 1].step - A.count[chunk].step, 0, kind, 0)};
 
       A.task[A.count[chunk].task] = task;
     }
-    FillPlain(A, csr, ChunkLane(A, csr, chunk), A.count[chunk], kind);
+    FillPlain(A, csr, me, A.count[chunk], kind);
   }
 }
 
-/* The pieces of split rows, each by the warp with the number of its task */
-static __global__ void __launch_bounds__(THREADS) FillSplit(AmbLayout A, AmbArrays csr)
+/* Blocks of one entry: the lanes take the entries of their rows in turn, from begin on */
+static __device__ void FillSingles(const AmbLayout &A, const AmbArrays &csr, const AmbTask &t, int begin, int end)
 {
-  const unsigned w = (blockIdx.x * THREADS + threadIdx.x) / AMB_WARP;
+  const unsigned lane = threadIdx.x % AMB_WARP, logt = AMB_TASK_LOGT(t.what), kind = AMB_TASK_KIND(t.what);
+  const size_t   val = (size_t)AMB_WARP * t.step + lane;
+  uint16_t      *idx = A.idx + (size_t)AMB_WARP * t.idx;
+  int            k   = begin + (int)(lane >> (5 - logt));
+
+#pragma unroll 4
+  for (unsigned s = 0; s < AMB_TASK_STEPS(t.what); s++, k += 1 << logt) {
+    const bool here = k < end;
+    const int  from = here ? (csr.from ? __ldg(csr.from + k) : k) : -1;
+
+    if (A.map) A.map[val + AMB_WARP * s] = from;
+    else {
+      const int col = here ? __ldg(csr.j + k) : INT_MAX, least = __reduce_min_sync(AMB_ALL, col), first = least == INT_MAX ? 0 : least;
+
+      A.val[val + AMB_WARP * s] = here ? __ldg(csr.a + from) : 0;
+      if (lane == 0) A.base[t.step + s] = first;
+      if (kind == AMB_NARROW) idx[AMB_WARP * s + lane] = (uint16_t)(here ? col - first : 0);
+      else ((int *)idx)[AMB_WARP * s + lane] = here ? col : first;
+    }
+  }
+}
+
+/* Pieces of split rows and, with blocks of one entry, all tasks of several lanes a row: each by the warp with the number of the task */
+static __global__ void __launch_bounds__(THREADS) FillTasks(AmbLayout A, AmbArrays csr)
+{
+  const unsigned w = (blockIdx.x * THREADS + threadIdx.x) / AMB_WARP, lane = threadIdx.x % AMB_WARP;
   AmbTask        t;
   AmbSplit       split;
   Place          place;
-  Walk           run;
+  Lane           run = {};
   unsigned       total, before;
   int            row, begin;
 
   if (w >= A.ntask) return;
   t = A.task[w];
-  if (!AMB_TASK_SPLIT(t.what)) return;
-  split      = A.split[t.slot];
-  row        = AmbRowAt(A.perm, split.slot);
-  begin      = csr.i[row] + (int)(w - split.task) * Piece(A.steps);
-  run        = LaneRun(csr.j, begin, csr.i[row + 1], A.steps);
+  if (!AMB_TASK_SPLIT(t.what)) {
+    const unsigned slot = t.slot + lane % (AMB_WARP >> AMB_TASK_LOGT(t.what));
+
+    if (A.block_size > 1 || AMB_TASK_LOGT(t.what) == 0) return;
+    row = AmbRowAt(A.perm, min(slot, (unsigned)A.m - 1));
+    FillSingles(A, csr, t, csr.i[row], slot < (unsigned)A.m ? csr.i[row + 1] : csr.i[row]);
+    return;
+  }
+  split = A.split[t.slot];
+  row   = AmbRowAt(A.perm, split.slot);
+  begin = csr.i[row] + (int)(w - split.task) * Piece(A.steps);
+  if (A.block_size == 1) {
+    FillSingles(A, csr, t, begin, min(begin + Piece(A.steps), csr.i[row + 1]));
+    return;
+  }
+  run.walk   = LaneRun(csr.j, begin, csr.i[row + 1], A.steps);
   place.step = t.step;
   place.idx  = t.idx;
   place.kind = AMB_TASK_KIND(t.what);
   place.logt = 5;
   place.lane = 0;
   place.base = BlockColumn(csr.j[begin], A.n, A.block_size);
-  before     = WarpScan((unsigned)CountBlocks(run, A.n, A.block_size), &total);
+  before     = WarpScan((unsigned)CountBlocks(run.walk, A.n, A.block_size), &total);
   Clear(A, t.step, AMB_TASK_STEPS(t.what), t.idx, place.kind, place.base);
   StoreRow(A, csr, run, place, before);
 }
@@ -575,8 +686,14 @@ static __global__ void __launch_bounds__(THREADS) FillSplit(AmbLayout A, AmbArra
 /* Fills the arrays of the layout or, if it has one, the map alone */
 AmbDeviceStatus AmbDeviceFill(const AmbLayout *A, const AmbArrays *csr, cudaStream_t stream)
 {
-  if (A->nchunk) Fill<<<Blocks(A->nchunk), THREADS, 0, stream>>>(*A, *csr);
-  if (A->split) FillSplit<<<Blocks(A->ntask), THREADS, 0, stream>>>(*A, *csr);
+  const int most = 8192, entry = (int)(sizeof(AmbScalar) + sizeof(int));
+  int       space = 256; /* for a quarter more than an average chunk has */
+
+  if (!A->nchunk) return AMB_DEVICE_SUCCESS;
+  while (space < most && space < A->nz / (int)A->nchunk * 5 / 4) space += 128;
+  AMB_CUDA(cudaFuncSetAttribute(Fill, cudaFuncAttributeMaxDynamicSharedMemorySize, most * entry));
+  Fill<<<A->nchunk, AMB_WARP, (size_t)(space * entry), stream>>>(*A, *csr, space);
+  if (A->ntask > A->nchunk) FillTasks<<<Blocks(A->ntask), THREADS, 0, stream>>>(*A, *csr);
   AMB_CUDA(cudaPeekAtLastError());
   return AMB_DEVICE_SUCCESS;
 }

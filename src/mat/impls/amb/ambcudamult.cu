@@ -46,9 +46,23 @@ static __device__ __forceinline__ void Wait(void)
 #endif
 }
 
-/* U steps are loaded before the first of them is used, and *old with them if there is a y to add */
+/* With y to add, the sum begins with it, as in any loop over the row: loaded at the end it would cost a latency, kept from the beginning registers.
+   alpha then goes to the products, otherwise to the sum of all. */
+template <bool ADD>
+struct Scale {
+  AmbScalar        alpha, beta;
+  const AmbScalar *y;
+  int              row;
+  bool             owner;
+
+  __device__ __forceinline__ AmbScalar Begin() const { return ADD && owner ? beta * y[row] : 0; }
+  __device__ __forceinline__ AmbScalar Product(AmbScalar v, AmbScalar x) const { return ADD ? v * (alpha * x) : v * x; }
+  __device__ __forceinline__ AmbScalar End(AmbScalar sum) const { return ADD ? sum : alpha * sum; }
+};
+
+/* U steps are loaded before the first of them is used */
 template <int B, int U, int KIND, bool ADD>
-static __device__ __forceinline__ AmbScalar Sum(const AmbLayout &A, const AmbTask &t, unsigned lane, int group, const AmbScalar *x, const AmbScalar *y, AmbScalar *old)
+static __device__ __forceinline__ AmbScalar Sum(const AmbLayout &A, const AmbTask &t, unsigned lane, int group, const AmbScalar *x, const Scale<ADD> &scale)
 {
   const unsigned   n    = AMB_TASK_STEPS(t.what);
   const int       *base = A.base + t.step;
@@ -73,29 +87,29 @@ static __device__ __forceinline__ AmbScalar Sum(const AmbLayout &A, const AmbTas
     }
     if (s == 0) {
       Wait();
-      if (ADD && y) *old = *y;
+      sum = scale.Begin();
     }
 #pragma unroll
     for (int u = 0; u < U; u++) {
       if (s + u < n) {
 #pragma unroll
-        for (int k = 0; k < B; k++) sum += v[u][k] * x[c[u] + k];
+        for (int k = 0; k < B; k++) sum += scale.Product(v[u][k], x[c[u] + k]);
       }
     }
   }
   if (n == 0) {
     Wait();
-    if (ADD && y) *old = *y;
+    sum = scale.Begin();
   }
   return sum;
 }
 
 /* The entries of a row from first on, in steps of stride */
-static __device__ __noinline__ AmbScalar RowSum(const AmbArrays &csr, int row, const AmbScalar *x, int first, int stride)
+static __device__ __noinline__ AmbScalar RowSum(const AmbArrays &csr, AmbScalar alpha, int row, const AmbScalar *x, int first, int stride)
 {
   AmbScalar s = 0;
 
-  for (int k = csr.i[row] + first; k < csr.i[row + 1]; k += stride) s += AmbEntry(csr, k) * x[csr.j[k]];
+  for (int k = csr.i[row] + first; k < csr.i[row + 1]; k += stride) s += AmbEntry(csr, k) * (alpha * x[csr.j[k]]);
   return s;
 }
 
@@ -106,7 +120,7 @@ static __device__ __forceinline__ AmbScalar WarpSum(AmbScalar sum, unsigned firs
 }
 
 /* The sum of a split row, for the task that ends last; the others get nothing to store */
-static __device__ bool LastPiece(const AmbLayout &A, const AmbArrays &csr, const AmbSplit &split, int row, unsigned number, unsigned task, unsigned lane, const AmbScalar *x, AmbScalar *sum)
+static __device__ bool LastPiece(const AmbLayout &A, const AmbArrays &csr, const AmbSplit &split, AmbScalar alpha, int row, unsigned number, unsigned task, unsigned lane, const AmbScalar *x, AmbScalar *sum)
 {
   volatile AmbScalar *partial = A.partial + split.partial;
   unsigned            before  = 0;
@@ -122,21 +136,19 @@ static __device__ bool LastPiece(const AmbLayout &A, const AmbArrays &csr, const
   *sum = 0;
   for (unsigned p = lane; p < split.pieces; p += AMB_WARP) *sum += partial[p];
   *sum = WarpSum(*sum, 1);
-  if (*sum != *sum) *sum = WarpSum(RowSum(csr, row, x, (int)lane, AMB_WARP), 1);
+  if (*sum != *sum) *sum = WarpSum(RowSum(csr, alpha, row, x, (int)lane, AMB_WARP), 1);
   if (lane == 0) A.arrived[number] = 0;
   return lane == 0;
 }
 
 template <int B, int U, int BLOCKS, bool ADD>
-static __global__ void __launch_bounds__(512, ADD &&BLOCKS == 3 ? 2 : BLOCKS) Mult(const __grid_constant__ AmbLayout A, const __grid_constant__ AmbArrays csr, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+static __global__ void __launch_bounds__(AMB_MOST_THREADS, ADD &&BLOCKS == 6 ? 5 : BLOCKS) Mult(const __grid_constant__ AmbLayout A, const __grid_constant__ AmbArrays csr, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
 {
-  const unsigned   w = (blockIdx.x * blockDim.x + threadIdx.x) / AMB_WARP, lane = threadIdx.x % AMB_WARP;
-  AmbTask          t;
-  AmbScalar        sum, old = 0;
-  unsigned         rows, kind;
-  int              row   = 0;
-  bool             owner = false;
-  const AmbScalar *mine  = NULL;
+  const unsigned w = (blockIdx.x * blockDim.x + threadIdx.x) / AMB_WARP, lane = threadIdx.x % AMB_WARP;
+  Scale<ADD>     scale = {alpha, beta, y, 0, false};
+  AmbTask        t;
+  AmbScalar      sum;
+  unsigned       rows, kind;
 
   if (w >= A.ntask) return;
   {
@@ -152,25 +164,24 @@ static __global__ void __launch_bounds__(512, ADD &&BLOCKS == 3 ? 2 : BLOCKS) Mu
   if (!AMB_TASK_SPLIT(t.what)) {
     const unsigned slot = t.slot + lane % rows;
 
-    owner = lane < rows && slot < (unsigned)A.m;
-    row   = AmbRowAt(A.perm, slot < (unsigned)A.m ? slot : (unsigned)A.m - 1);
-    if (ADD && owner) mine = y + row;
+    scale.owner = lane < rows && slot < (unsigned)A.m;
+    scale.row   = AmbRowAt(A.perm, slot < (unsigned)A.m ? slot : (unsigned)A.m - 1);
   }
-  if (kind == AMB_NARROW) sum = Sum<B, U, AMB_NARROW, ADD>(A, t, lane, 0, x, mine, &old);
-  else if (kind == AMB_DIAGONAL) sum = Sum<B, U, AMB_DIAGONAL, ADD>(A, t, lane, row - row % A.row_group, x, mine, &old);
-  else sum = Sum<B, U, AMB_WIDE, ADD>(A, t, lane, 0, x, mine, &old);
+  if (kind == AMB_NARROW) sum = Sum<B, U, AMB_NARROW, ADD>(A, t, lane, 0, x, scale);
+  else if (kind == AMB_DIAGONAL) sum = Sum<B, U, AMB_DIAGONAL, ADD>(A, t, lane, scale.row - scale.row % A.row_group, x, scale);
+  else sum = Sum<B, U, AMB_WIDE, ADD>(A, t, lane, 0, x, scale);
   sum = WarpSum(sum, rows);
   if (AMB_TASK_SPLIT(t.what)) {
     const AmbSplit split = A.split[t.slot];
 
-    row = AmbRowAt(A.perm, split.slot);
-    if (!LastPiece(A, csr, split, row, t.slot, w, lane, x, &sum)) return;
-    if (ADD) old = y[row];
+    scale.row = AmbRowAt(A.perm, split.slot);
+    if (!LastPiece(A, csr, split, ADD ? alpha : 1, scale.row, t.slot, w, lane, x, &sum)) return;
+    if (ADD) sum += beta * y[scale.row];
   } else {
-    if (!owner) return;
-    if (sum != sum) sum = RowSum(csr, row, x, 0, 1);
+    if (!scale.owner) return;
+    if (sum != sum) sum = scale.Begin() + RowSum(csr, ADD ? alpha : 1, scale.row, x, 0, 1);
   }
-  z[row] = ADD ? alpha * sum + beta * old : alpha * sum;
+  z[scale.row] = scale.End(sum);
 }
 
 typedef cudaError_t (*Launcher)(const AmbLayout *, int, int, const AmbArrays *, AmbScalar, const AmbScalar *, AmbScalar, const AmbScalar *, AmbScalar *, cudaStream_t);
@@ -198,16 +209,16 @@ static cudaError_t Launch(const AmbLayout *A, int threads, int early, const AmbA
 AmbDeviceStatus AmbDeviceLaunch(const AmbLayout *A, int threads, int deep, int early, const AmbArrays *csr, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, cudaStream_t stream)
 {
   static const Launcher launchers[AMB_MAX_BLOCK][2] = {
-    {Launch<1,  4, 3>, Launch<1,  8, 2>},
-    {Launch<2,  2, 3>, Launch<2,  4, 2>},
-    {Launch<3,  2, 3>, Launch<3,  3, 2>},
-    {Launch<4,  1, 2>, Launch<4,  2, 2>},
-    {Launch<5,  1, 2>, Launch<5,  2, 2>},
-    {Launch<6,  1, 2>, Launch<6,  3, 1>},
-    {Launch<7,  1, 2>, Launch<7,  3, 1>},
-    {Launch<8,  1, 2>, Launch<8,  3, 1>},
-    {Launch<9,  1, 2>, Launch<9,  3, 1>},
-    {Launch<10, 1, 2>, Launch<10, 3, 1>}
+    {Launch<1,  4, 6>, Launch<1,  8, 4>},
+    {Launch<2,  2, 5>, Launch<2,  4, 4>},
+    {Launch<3,  2, 6>, Launch<3,  3, 4>},
+    {Launch<4,  1, 4>, Launch<4,  2, 4>},
+    {Launch<5,  1, 4>, Launch<5,  2, 4>},
+    {Launch<6,  1, 4>, Launch<6,  3, 2>},
+    {Launch<7,  1, 4>, Launch<7,  3, 2>},
+    {Launch<8,  1, 4>, Launch<8,  3, 2>},
+    {Launch<9,  1, 4>, Launch<9,  3, 2>},
+    {Launch<10, 1, 4>, Launch<10, 3, 2>}
   };
 
   if (!A->ntask) return AMB_DEVICE_SUCCESS;
