@@ -10,12 +10,19 @@
 const char *const MatShadowTunes[] = {"off", "model", "measure", "MatShadowTune", "MAT_SHADOW_TUNE_", NULL};
 
 /* Products that would repay a conversion or an update, and products with the same values after which new values are taken over at once */
-static const struct {
+typedef struct {
   PetscInt convert, update, lasting;
-} patience[2] = {
-  {12, 4,  8 }, /* on the host, where a conversion costs 10 to 30 products and an update 2 to 5 */
-  {40, 12, 20}  /* on the device, where it is up to 150 and 10 */
-};
+} MatShadowPatience;
+
+static const MatShadowPatience *MatShadowGetPatience(const MatShadow *s)
+{
+  static const MatShadowPatience host         = {12, 4, 8};   /* where a conversion costs 10 to 30 products and an update 2 to 5 */
+  static const MatShadowPatience device       = {40, 10, 16}; /* up to 230, an update 4 and the first one more */
+  static const MatShadowPatience device_large = {10, 10, 16}; /* up to 40 */
+
+  if (!MatShadowOnDevice(s)) return &host;
+  return s->nz > MAT_SHADOW_LARGE ? &device_large : &device;
+}
 
 /* The arrays of the AIJ on the side where its products are, and its pattern on the host */
 static PetscErrorCode MatShadowGetCSR(Mat A, const MatShadow *s, MatShadowCSR *csr, const PetscInt **i, const PetscInt **j)
@@ -101,7 +108,7 @@ static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr
     PetscCall(PetscArrayzero(s->trial, 2));
   } else if (s->data) s->stale = PETSC_TRUE;
   s->state   = state;
-  s->lasting = (PetscBool)(s->served >= patience[MatShadowOnDevice(s)].lasting);
+  s->lasting = (PetscBool)(s->served >= MatShadowGetPatience(s)->lasting);
   s->served  = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -193,22 +200,23 @@ static PetscErrorCode MatShadowTry(Mat A, MatShadow *s, const MatShadowCSR *csr,
 /* Decides what this product runs on, converting or updating if it is time to; *timed tells whether the time it takes is wanted */
 static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, MatShadowCSR *csr, PetscBool *format, PetscBool *timed)
 {
-  MatShadowTrial *trial   = &s->trial[transpose];
-  const PetscBool measure = (PetscBool)(s->tune == MAT_SHADOW_TUNE_MEASURE), device = MatShadowOnDevice(s);
+  const MatShadowPatience *patience = MatShadowGetPatience(s);
+  MatShadowTrial          *trial    = &s->trial[transpose];
+  const PetscBool          measure = (PetscBool)(s->tune == MAT_SHADOW_TUNE_MEASURE), device = MatShadowOnDevice(s);
 
   PetscFunctionBegin;
   *timed = *format = PETSC_FALSE;
   PetscCall(MatShadowCheckState(A, s, csr));
   if (!s->data && !s->declined) {
-    if (measure && s->served < patience[device].convert) {
-      *timed = (PetscBool)(!device && s->served >= patience[device].convert - MAT_SHADOW_SAMPLES);
+    if (measure && s->served < patience->convert) {
+      *timed = (PetscBool)(!device && s->served >= patience->convert - MAT_SHADOW_SAMPLES);
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     PetscCall(MatShadowConvert(A, s, csr));
-  } else if (s->stale && (!measure || s->lasting || s->served >= patience[device].update)) PetscCall(MatShadowUpdate(A, s, csr));
+  } else if (s->stale && (!measure || s->lasting || s->served >= patience->update)) PetscCall(MatShadowUpdate(A, s, csr));
   if (!s->data || s->stale) PetscFunctionReturn(PETSC_SUCCESS);
   if (measure && !trial->settled && device) {
-    if (transpose && trial->ncsr++ < patience[device].convert) PetscFunctionReturn(PETSC_SUCCESS); /* the transposed matrix is stored too from the trial on */
+    if (transpose && trial->ncsr++ < patience->convert) PetscFunctionReturn(PETSC_SUCCESS); /* the transposed matrix is stored too from the trial on */
     PetscCall(MatShadowTry(A, s, csr, transpose));
   } else if (measure && !trial->settled) {
     if (trial->nformat >= MAT_SHADOW_SAMPLES && trial->ncsr >= MAT_SHADOW_SAMPLES && !trial->again && trial->time_format > trial->time_csr) {
@@ -280,6 +288,14 @@ static PetscErrorCode MatShadowBaseMult(Mat A, const MatShadow *s, PetscBool tra
     yy = zz;
   }
 #endif
+  if (transpose && !yy && base == &MatShadowBaseSeq) { /* AIJ would call VecSet(), which is collective, where only some processes may be on the AIJ */
+    PetscScalar *z;
+
+    PetscCall(VecGetArrayWrite(zz, &z));
+    PetscCall(PetscArrayzero(z, A->cmap->n));
+    PetscCall(VecRestoreArrayWrite(zz, &z));
+    yy = zz;
+  }
   if (transpose) {
     if (yy) PetscCall((*base->multtransposeadd)(A, xx, yy, zz));
     else PetscCall((*base->multtranspose)(A, xx, zz));

@@ -49,7 +49,8 @@ typedef struct {
   PetscErrorCode (*compose)(Mat, PetscBool add); /* its setters, to or from a matrix */
 } MatShadowFormat;
 
-#define MAT_SHADOW_SAMPLES 4 /* products timed on either side before the verdict, on the host */
+#define MAT_SHADOW_SAMPLES 4        /* products timed on either side before the verdict, on the host */
+#define MAT_SHADOW_LARGE   20000000 /* nonzeros: on the device, in none of its caches */
 
 /* The plain and the transposed product are judged apart */
 typedef struct {
