@@ -354,7 +354,7 @@ static const struct {
 /* Finds the generator whose name stands before the colon, or -1 */
 static PetscErrorCode GeneratorFind(const char name[], int *which)
 {
-  const char *colon;
+  const char *colon = NULL;
 
   PetscFunctionBegin;
   *which = -1;
@@ -383,8 +383,8 @@ PetscErrorCode GeneratorMatches(const char name[], PetscBool *matches)
 PetscErrorCode GeneratorCreateMat(MPI_Comm comm, const char name[], Mat *A)
 {
   PetscReal arg[2] = {0, 0};
-  int       g;
-  char     *p;
+  int       g      = -1;
+  char     *p      = NULL;
 
   PetscFunctionBegin;
   PetscCall(GeneratorFind(name, &g));

@@ -342,6 +342,7 @@ int main(int argc, char **argv)
   test:
     suffix: tuned
     nsize: 2
+    requires: double
     args: -mat_type amb -mat_shadow_tune measure -options_left 0 -group base
     output_file: output/precond_base.out
 

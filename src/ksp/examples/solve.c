@@ -189,14 +189,15 @@ static PetscErrorCode Solve(Mat A, Vec b, const char type[], PetscBool times, Ou
   KSPType        kname;
   PC             pc;
   PCType         pname;
-  Vec            x, r;
+  Vec            x, c, u, r;
   PetscReal      norm;
   PetscLogDouble t0, t1, t2;
 
   PetscFunctionBeginUser;
   PetscCall(PetscStrncpy(out->type, type, sizeof(out->type)));
   PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, &B));
-  PetscCall(MatCreateVecs(A, &x, NULL));
+  PetscCall(MatCreateVecs(B, &x, &c)); /* where the matrix is */
+  PetscCall(VecCopy(b, c));
   PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
   PetscCall(KSPSetOperators(ksp, B, B));
   PetscCall(KSPSetFromOptions(ksp));
@@ -205,14 +206,16 @@ static PetscErrorCode Solve(Mat A, Vec b, const char type[], PetscBool times, Ou
   PetscCall(KSPSetUp(ksp));
   PetscCall(KSPSetUpOnBlocks(ksp));
   PetscCall(PetscTime(&t1));
-  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPSolve(ksp, c, x));
   PetscCall(PetscTime(&t2));
   out->setup = t1 - t0;
   out->solve = t2 - t1;
   PetscCall(KSPGetIterationNumber(ksp, &out->its));
   PetscCall(KSPGetConvergedReason(ksp, &out->reason));
   PetscCall(VecDuplicate(b, &r));
-  PetscCall(MatMult(A, x, r));
+  PetscCall(MatCreateVecs(A, &u, NULL));
+  PetscCall(VecCopy(x, u));
+  PetscCall(MatMult(A, u, r));
   PetscCall(VecAYPX(r, -1.0, b));
   PetscCall(VecNorm(r, NORM_2, &out->residual));
   PetscCall(VecNorm(b, NORM_2, &norm));
@@ -226,6 +229,8 @@ static PetscErrorCode Solve(Mat A, Vec b, const char type[], PetscBool times, Ou
   PetscCall(PCGetType(pc, &pname));
   PetscCall(PetscSNPrintf(solver, len, "%s, %s", kname, pname));
   PetscCall(VecDestroy(&r));
+  PetscCall(VecDestroy(&u));
+  PetscCall(VecDestroy(&c));
   PetscCall(VecDestroy(&x));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&B));
