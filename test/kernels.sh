@@ -2,57 +2,9 @@
 # The AMB kernels without PETSc, for every number type, then once more under the address and undefined behaviour sanitizers
 # timeoutfactor: 5
 cd "$(dirname "$0")/.." || exit 1
-cc=${KERNEL_CC:-gcc}
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+. test/kernels/build.sh
 amb=src/mat/impls/amb
-status=0
-
-works() { echo 'int main(void){return 0;}' | "$cc" "$@" -x c - -o "$dir/try" 2>/dev/null; }
-
-avx2=()
-avx512=()
-case $(uname -m) in
-x86_64)
-  works -mavx2 -mfma && avx2=(-mavx2 -mfma)
-  works -mavx512f -mavx512vl -mavx512bw -mavx512dq && avx512=("${avx2[@]}" -mavx512f -mavx512vl -mavx512bw -mavx512dq)
-  ;;
-esac
-openmp=()
-works -fopenmp && openmp=(-fopenmp)
-
-have=()
-[ ${#avx2[@]} -gt 0 ] && have+=(-DPETSCAMB_HAVE_AVX2)
-[ ${#avx512[@]} -gt 0 ] && have+=(-DPETSCAMB_HAVE_AVX512)
-
-# build_and_run NAME FLAGS...
-build_and_run() {
-  local name=$1 source pids=() built=1
-  shift
-  rm -f "$dir"/*.o
-  for source in test/kernels/kernels.c $amb/ambhost.c $amb/amblayout.c $amb/amb_plain.c ${avx2:+$amb/amb_avx2.c} ${avx512:+$amb/amb_avx512.c}; do
-    local isa=()
-    case $source in
-    *_avx2.c) isa=("${avx2[@]}") ;;
-    *_avx512.c) isa=("${avx512[@]}") ;;
-    esac
-    "$cc" -std=gnu11 -g -Wall -Wextra -Werror "${openmp[@]}" -DAMB_TYPES_GIVEN "${have[@]}" -I$amb "${isa[@]}" "$@" -c -o "$dir/$(basename "$source" .c).o" "$source" &
-    pids+=($!)
-  done
-  for pid in "${pids[@]}"; do wait "$pid" || built=0; done
-  if [ $built = 1 ] && "$cc" "${openmp[@]}" "$@" "$dir"/*.o -lm -o "$dir/kernels"; then
-    OMP_NUM_THREADS=3 OMP_WAIT_POLICY=passive "$dir/kernels" >"$dir/out" 2>&1
-    local rc=$?
-    sed "s/^\(ok\|not ok\) /&$name: /" "$dir/out"
-    if [ $rc -ne 0 ]; then
-      echo "not ok $name: exit code $rc"
-      status=1
-    fi
-  else
-    echo "not ok $name: does not build"
-    status=1
-  fi
-}
+sources=(test/kernels/kernels.c $amb/ambhost.c $amb/amblayout.c $amb/amb_plain.c $amb/amb_avx2.c $amb/amb_avx512.c)
 
 build_and_run "double" -O2
 build_and_run "float" -O1 -DAMB_SINGLE

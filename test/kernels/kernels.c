@@ -3,54 +3,14 @@
 
    Prints "ok NAME" or "not ok NAME" for each combination of shape and instruction set.
 */
-#include <float.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ambhost.h"
+#include "random.h"
 
-#if defined(AMB_SINGLE)
-  #define EPS FLT_EPSILON
-#else
-  #define EPS DBL_EPSILON
-#endif
-
-static int      failures = 0;
-static uint64_t seed     = 88172645463325252u;
-
-static uint64_t Random(void)
-{
-  seed ^= seed << 13;
-  seed ^= seed >> 7;
-  seed ^= seed << 17;
-  return seed;
-}
-
-static int64_t RandomBelow(int64_t n)
-{
-  return (int64_t)(Random() % (uint64_t)n);
-}
-
-static AmbScalar RandomScalar(void)
-{
-  AmbScalar a = (AmbReal)((double)(Random() >> 11) / 9007199254740992.0 - 0.5);
-
-#if defined(AMB_COMPLEX)
-  a += I * (AmbReal)((double)(Random() >> 11) / 9007199254740992.0 - 0.5);
-#endif
-  return a;
-}
-
-static double Abs(AmbScalar a)
-{
-#if defined(AMB_COMPLEX)
-  return cabs(a);
-#else
-  return fabs((double)a);
-#endif
-}
+static int failures = 0;
 
 /* A matrix under construction: columns are marked in a row, then the row is closed */
 typedef struct {
@@ -180,9 +140,9 @@ static int CheckProducts(const Builder *B, AmbHost *A, int nonfinite, const char
     {2,  -1, 1}
   }; /* alpha, beta, in place */
   const AmbInt longest = B->m > B->n ? B->m : B->n;
-  AmbScalar *x = malloc(sizeof(*x) * (longest + 1)), *y = malloc(sizeof(*y) * (longest + 1)), *z = malloc(sizeof(*z) * (longest + 1)), *ref = malloc(sizeof(*ref) * (longest + 1));
-  double    *scale = malloc(sizeof(*scale) * (longest + 1));
-  int        good  = 1;
+  AmbScalar   *x = malloc(sizeof(*x) * (longest + 1)), *y = malloc(sizeof(*y) * (longest + 1)), *z = malloc(sizeof(*z) * (longest + 1)), *ref = malloc(sizeof(*ref) * (longest + 1));
+  double      *scale = malloc(sizeof(*scale) * (longest + 1));
+  int          good  = 1;
 
   for (int transpose = 0; transpose < 2 && good; transpose++) {
     const AmbInt nx = transpose ? B->m : B->n, nz = transpose ? B->n : B->m;
@@ -256,9 +216,7 @@ static void CheckShape(const char *name, Builder *B)
     const char *what = "";
     int         good = 1, b;
 
-    for (b = 0; b <= AMB_MAX_BLOCK && b <= B->n && good; b++) {
-      good = CheckBlockSize(B, sets[s], b, scopes[(b + s) % 3], 1 + (b / 2 + s) % 3, &what);
-    }
+    for (b = 0; b <= AMB_MAX_BLOCK && b <= B->n && good; b++) { good = CheckBlockSize(B, sets[s], b, scopes[(b + s) % 3], 1 + (b / 2 + s) % 3, &what); }
     if (good) printf("ok %s, %s\n", name, sets[s]->name);
     else printf("not ok %s, %s: %s with blocks of %d\n", name, sets[s]->name, what, b - 1);
     failures += !good;
@@ -272,8 +230,8 @@ static void CheckRefused(void)
   AmbInt    i[] = {0, 2, 5}, disorder[] = {0, 1, 0, 2, 1}, repeated[] = {0, 1, 1, 1, 2};
   AmbScalar a[]    = {1, 2, 3, 4, 5};
   AmbCSR    csr[2] = {
-    {2, 3, i, disorder, a},
-    {2, 3, i, repeated, a}
+       {2, 3, i, disorder, a},
+       {2, 3, i, repeated, a}
   };
 
   for (int k = 0; k < 2; k++) {

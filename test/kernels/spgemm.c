@@ -4,53 +4,21 @@
 
    Prints "ok NAME" or "not ok NAME" for each combination of shape and instruction set.
 */
-#include <float.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "spgemmimpl.h"
+#include "random.h"
 
-#if defined(AMB_SINGLE)
-  #define EPS FLT_EPSILON
-#else
-  #define EPS DBL_EPSILON
-#endif
+static int failures = 0;
 
-static int      failures = 0;
-static uint64_t seed     = 88172645463325252u;
-
-static uint64_t Random(void)
+/* Some are explicit zeros, of either sign */
+static AmbScalar RandomEntry(void)
 {
-  seed ^= seed << 13;
-  seed ^= seed >> 7;
-  seed ^= seed << 17;
-  return seed;
-}
+  const AmbScalar a = RandomScalar();
 
-static int64_t RandomBelow(int64_t n)
-{
-  return (int64_t)(Random() % (uint64_t)n);
-}
-
-static AmbScalar RandomScalar(void)
-{
-  AmbScalar a = (AmbReal)((double)(Random() >> 11) / 9007199254740992.0 - 0.5);
-
-#if defined(AMB_COMPLEX)
-  a += I * (AmbReal)((double)(Random() >> 11) / 9007199254740992.0 - 0.5);
-#endif
-  return RandomBelow(20) ? a : -0 * a; /* some explicit zeros, of either sign */
-}
-
-static double Abs(AmbScalar a)
-{
-#if defined(AMB_COMPLEX)
-  return cabs(a);
-#else
-  return fabs((double)a);
-#endif
+  return RandomBelow(20) ? a : -0 * a;
 }
 
 /* A matrix, and the sums of the absolute values that its entries are made of: what rounding errors are measured by */
@@ -121,7 +89,7 @@ static void RandomRow(Matrix *A, int64_t row, int64_t n, int64_t middle, int64_t
   if (A->n) qsort(c, n, sizeof(*c), Ascending);
   for (int64_t k = 0; k < n && A->n; k++) {
     if (k == 0 || c[k] != c[k - 1]) {
-      const AmbScalar a = RandomScalar();
+      const AmbScalar a = RandomEntry();
 
       Append(A, row, c[k], a, Abs(a));
     }
@@ -163,7 +131,7 @@ static Matrix *Runs(int64_t m, int64_t n)
     A->i[r + 1] = (AmbInt)A->nz;
     for (int64_t c = RandomBelow(n); c < n; c += 1 + RandomBelow(n)) {
       for (int64_t end = c + 1 + RandomBelow(90); c < end && c < n; c++) {
-        const AmbScalar a = RandomScalar();
+        const AmbScalar a = RandomEntry();
 
         Append(A, r, c, a, Abs(a));
       }
@@ -188,7 +156,7 @@ static Matrix *Nodes(int64_t m, int64_t n, int64_t most, int64_t length, int64_t
     for (int64_t q = 1; q < g; q++) {
       A->i[r + q + 1] = (AmbInt)A->nz;
       for (AmbInt k = first; k < end; k++) {
-        const AmbScalar a = RandomScalar();
+        const AmbScalar a = RandomEntry();
 
         Append(A, r + q, A->j[k], a, Abs(a));
       }
@@ -321,22 +289,57 @@ static int Differs(const Matrix *R, const AmbInt *i, const AmbInt *j, const AmbS
   return 0;
 }
 
-static void NewValues(Matrix *A)
+/* The same entries with other values */
+static Matrix *Renewed(const Matrix *A)
 {
-  for (int64_t k = 0; A && k < A->nz; k++) {
-    A->a[k]    = RandomScalar();
-    A->size[k] = Abs(A->a[k]);
+  Matrix *B = New(A->m, A->n);
+
+  for (int64_t r = 0; r < A->m; r++) {
+    B->i[r + 1] = (AmbInt)B->nz;
+    for (AmbInt k = A->i[r]; k < A->i[r + 1]; k++) {
+      const AmbScalar v = RandomEntry();
+
+      Append(B, r, A->j[k], v, Abs(v));
+    }
   }
+  return B;
 }
 
 static const char *const type_names[]        = {"AB", "AtB", "ABt", "PtAP", "RARt", "ABC"};
 static const char *const accumulator_names[] = {"auto", "hash", "hashvec", "heap", "dense"};
 
-static int Try(const SpgemmKernels *kernels, SpgemmType type, SpgemmAccumulator accumulator, int nthread, Matrix *A, Matrix *B, Matrix *C)
+/* A product: its operands, once more with new values, and what it should be with either */
+typedef struct {
+  SpgemmType    type;
+  const Matrix *M[2][3];
+  Matrix       *R[2];
+} Case;
+
+static Case NewCase(SpgemmType type, const Matrix *const A[2], const Matrix *const B[2], const Matrix *const C[2])
 {
+  Case c = {.type = type};
+
+  for (int k = 0; k < 2; k++) {
+    c.M[k][0] = A[k];
+    c.M[k][1] = B[k];
+    c.M[k][2] = C ? C[k] : NULL;
+    c.R[k]    = Reference(type, c.M[k][0], c.M[k][1], c.M[k][2]);
+  }
+  return c;
+}
+
+static void FreeCase(Case *c)
+{
+  Free(c->R[0]);
+  Free(c->R[1]);
+}
+
+static int Try(const SpgemmKernels *kernels, SpgemmAccumulator accumulator, int nthread, const Case *test)
+{
+  const SpgemmType    type    = test->type;
   const SpgemmOptions options = {accumulator, nthread};
-  const SpgemmCSR     a = View(A), b = View(B), c = View(C);
-  Matrix             *R = Reference(type, A, B, C), *R2;
+  const Matrix       *R       = test->R[0];
+  SpgemmCSR           a = View(test->M[0][0]), b = View(test->M[0][1]), c = View(test->M[0][2]);
   Spgemm             *S;
   SpgemmInfo          info;
   AmbInt             *i, *j;
@@ -345,13 +348,11 @@ static int Try(const SpgemmKernels *kernels, SpgemmType type, SpgemmAccumulator 
 
   if (SpgemmCreateWith(kernels, type, &a, &b, &c, &options, &S, &info)) {
     printf("# %s %s: no product\n", type_names[type], accumulator_names[accumulator]);
-    Free(R);
     return 1;
   }
   if (SpgemmNonzeros(S) != R->nz || info.nonzeros != (double)R->nz) {
     printf("# %s %s: %lld entries, should be %lld\n", type_names[type], accumulator_names[accumulator], (long long)SpgemmNonzeros(S), (long long)R->nz);
     SpgemmDestroy(&S);
-    Free(R);
     return 1;
   }
   i = malloc(sizeof(*i) * (R->m + 1));
@@ -360,13 +361,13 @@ static int Try(const SpgemmKernels *kernels, SpgemmType type, SpgemmAccumulator 
   if (!i || (R->nz && (!j || !v))) abort();
   if (SpgemmFill(S, &a, &b, &c, i, j, v)) wrong = 4;
   if (!wrong) wrong = Differs(R, i, j, v);
-  NewValues(A);
-  NewValues(B);
-  NewValues(C);
-  R2 = Reference(type, A, B, C);
+  /* the arrays of the operands may be others than before */
+  a = View(test->M[1][0]);
+  b = View(test->M[1][1]);
+  c = View(test->M[1][2]);
   for (int64_t k = 0; k < R->nz; k++) v[k] = (AmbScalar)NAN;
   if (!wrong && SpgemmRevalue(S, &a, &b, &c, i, j, v)) wrong = 5;
-  if (!wrong && Differs(R2, i, j, v)) wrong = 6;
+  if (!wrong && Differs(test->R[1], i, j, v)) wrong = 6;
   SpgemmGetInfo(S, &info);
   if (!wrong && (info.bytes_kept > info.bytes_peak || info.bytes_kept < 0)) wrong = 7;
   SpgemmDestroy(&S);
@@ -374,8 +375,6 @@ static int Try(const SpgemmKernels *kernels, SpgemmType type, SpgemmAccumulator 
   free(i);
   free(j);
   free(v);
-  Free(R);
-  Free(R2);
   return wrong;
 }
 
@@ -386,31 +385,59 @@ static void Report(const char *name, const char *instructions, int wrong)
   failures += wrong != 0;
 }
 
-/* A is m x n */
-static void Sweep(const SpgemmKernels *kernels, const char *name, int all, Matrix *A, Matrix *B, Matrix *P, Matrix *R, Matrix *C)
+static const SpgemmKernels *const all_kernels[] = {
+  &SpgemmKernelsPlain,
+#if defined(PETSCAMB_HAVE_AVX2)
+  &SpgemmKernelsAVX2,
+#endif
+#if defined(PETSCAMB_HAVE_AVX512)
+  &SpgemmKernelsAVX512,
+#endif
+};
+
+#define KERNELS ((int)(sizeof(all_kernels) / sizeof(*all_kernels)))
+
+static void Shape(const char *name, Matrix *const M[5])
 {
   static const int threads[] = {1, 2, 7};
-  Matrix          *Bt = Transpose(B), *At = Transpose(A);
-  int              wrong = 0;
+  const Matrix    *X[5][2], *Bt[2], *At[2];
+  Case             test[6];
 
-  for (int acc = 0; acc < 5 && !wrong; acc++) {
-    for (int t = 0; t < 3 && !wrong; t++) {
-      if (!all && (acc == SPGEMM_DENSE || t == 1)) continue;
-      wrong |= Try(kernels, SPGEMM_AB, acc, threads[t], A, B, NULL);
-      wrong |= Try(kernels, SPGEMM_ATB, acc, threads[t], At, B, NULL);
-      wrong |= Try(kernels, SPGEMM_ABT, acc, threads[t], A, Bt, NULL);
-      wrong |= Try(kernels, SPGEMM_PTAP, acc, threads[t], P, R, NULL);
-      wrong |= Try(kernels, SPGEMM_RART, acc, threads[t], P, C, NULL);
-      wrong |= Try(kernels, SPGEMM_ABC, acc, threads[t], C, P, R);
-    }
+  for (int q = 0; q < 5; q++) {
+    X[q][0] = M[q];
+    X[q][1] = Renewed(M[q]);
   }
-  Free(Bt);
-  Free(At);
-  Report(name, kernels->name, wrong);
+  for (int k = 0; k < 2; k++) {
+    At[k] = Transpose(X[0][k]);
+    Bt[k] = Transpose(X[1][k]);
+  }
+  test[0] = NewCase(SPGEMM_AB, X[0], X[1], NULL);
+  test[1] = NewCase(SPGEMM_ATB, At, X[1], NULL);
+  test[2] = NewCase(SPGEMM_ABT, X[0], Bt, NULL);
+  test[3] = NewCase(SPGEMM_PTAP, X[2], X[3], NULL);
+  test[4] = NewCase(SPGEMM_RART, X[2], X[4], NULL);
+  test[5] = NewCase(SPGEMM_ABC, X[4], X[2], X[3]);
+  for (int k = 0; k < KERNELS; k++) {
+    int wrong = 0;
+
+    if (!all_kernels[k]->supported()) continue;
+    for (int acc = 0; acc < 5; acc++) {
+      for (int t = 0; t < 3; t++) {
+        for (int c = 0; c < 6 && !wrong; c++) wrong |= Try(all_kernels[k], acc, threads[t], &test[c]);
+      }
+    }
+    Report(name, all_kernels[k]->name, wrong);
+  }
+  for (int c = 0; c < 6; c++) FreeCase(&test[c]);
+  for (int k = 0; k < 2; k++) {
+    Free((Matrix *)At[k]);
+    Free((Matrix *)Bt[k]);
+    for (int q = 0; q < 5; q++) Free((Matrix *)X[q][k]);
+  }
 }
 
 /* P is square, R has its rows, C its columns */
-static void Shapes(const SpgemmKernels *kernels)
+static void Shapes(void)
 {
   struct {
     const char *name;
@@ -423,6 +450,8 @@ static void Shapes(const SpgemmKernels *kernels)
     {"hubs",           {Hubs(200, 300), Hubs(300, 250), Hubs(150, 150), Hubs(150, 60), Hubs(50, 150)}                                                             },
     {"runs",           {Runs(80, 300), Runs(300, 1500), Runs(120, 120), Runs(120, 600), Runs(60, 120)}                                                            },
     {"nodes",          {Nodes(400, 300, 3, 9, 40), Nodes(300, 6000, 6, 8, 900), Nodes(500, 500, 12, 9, 60), Nodes(500, 200, 3, 8, 20), Nodes(100, 500, 9, 20, 80)}},
+    {"same rows",      {Runs(150, 200), Nodes(200, 900, 6, 30, 90), Nodes(300, 300, 4, 60, 70), Nodes(300, 150, 6, 20, 30), Nodes(90, 300, 3, 40, 60)}            },
+    {"compressing",    {Band(700, 400, 60, 50), Band(400, 500, 40, 50), Band(500, 500, 50, 60), Band(500, 60, 9, 9), Band(50, 500, 60, 60)}                       },
     {"single entries", {Band(500, 500, 1, 1), Band(500, 500, 5, 20), Band(400, 400, 1, 30), Band(400, 300, 1, 1), Band(30, 400, 3, 400)}                          },
     {"one column",     {Uniform(50, 1, 1), Uniform(1, 80, 20), Uniform(40, 40, 9), Uniform(40, 1, 1), Uniform(1, 40, 20)}                                         },
     {"no entries",     {Empty(30, 20), Uniform(20, 30, 4), Empty(40, 40), Uniform(40, 10, 3), Uniform(10, 40, 3)}                                                 },
@@ -430,28 +459,36 @@ static void Shapes(const SpgemmKernels *kernels)
     {"nothing",        {Empty(0, 0), Empty(0, 0), Empty(0, 0), Empty(0, 0), Empty(0, 0)}                                                                          },
   };
 
-  for (size_t k = 0; k < sizeof(shape) / sizeof(*shape); k++) {
-    Sweep(kernels, shape[k].name, 1, shape[k].M[0], shape[k].M[1], shape[k].M[2], shape[k].M[3], shape[k].M[4]);
-    for (int q = 0; q < 5; q++) Free(shape[k].M[q]);
-  }
+  for (size_t k = 0; k < sizeof(shape) / sizeof(*shape); k++) Shape(shape[k].name, shape[k].M);
 }
 
 /* More columns than the dense accumulator is offered */
-static void Wide(const SpgemmKernels *kernels)
+static void Wide(void)
 {
   const int64_t n = 2 * (int64_t)SPGEMM_DENSE_MAX;
-  Matrix       *A = Uniform(40, 60, 20), *B = Uniform(60, n, 60), *P = Uniform(60, 60, 12);
-  int           wrong = 0;
+  const Matrix *X[3][2];
+  Case          test[3];
 
-  for (int acc = 0; acc < 5 && !wrong; acc++) {
-    wrong |= Try(kernels, SPGEMM_AB, acc, 2, A, B, NULL);
-    wrong |= Try(kernels, SPGEMM_ABC, acc, 2, A, P, B);
+  X[0][0] = Uniform(40, 60, 20);
+  X[1][0] = Uniform(60, n, 60);
+  X[2][0] = Uniform(60, 60, 12);
+  for (int q = 0; q < 3; q++) X[q][1] = Renewed(X[q][0]);
+  test[0] = NewCase(SPGEMM_AB, X[0], X[1], NULL);
+  test[1] = NewCase(SPGEMM_ABC, X[0], X[2], X[1]);
+  test[2] = NewCase(SPGEMM_PTAP, X[2], X[1], NULL);
+  for (int k = 0; k < KERNELS; k++) {
+    int wrong = 0;
+
+    if (!all_kernels[k]->supported()) continue;
+    for (int acc = 0; acc < 5; acc++) {
+      for (int c = 0; c < (acc ? 2 : 3) && !wrong; c++) wrong |= Try(all_kernels[k], acc, 2, &test[c]);
+    }
+    Report("many columns", all_kernels[k]->name, wrong);
   }
-  wrong |= Try(kernels, SPGEMM_PTAP, SPGEMM_AUTO, 2, P, B, NULL);
-  Free(A);
-  Free(B);
-  Free(P);
-  Report("many columns", kernels->name, wrong);
+  for (int c = 0; c < 3; c++) FreeCase(&test[c]);
+  for (int q = 0; q < 3; q++) {
+    for (int k = 0; k < 2; k++) Free((Matrix *)X[q][k]);
+  }
 }
 
 #if !defined(AMB_INT64)
@@ -517,26 +554,16 @@ static void NotFinite(const SpgemmKernels *kernels)
 
 int main(void)
 {
-  const SpgemmKernels *all[] =
-  { &SpgemmKernelsPlain,
-#if defined(PETSCAMB_HAVE_AVX2)
-    &SpgemmKernelsAVX2,
-#endif
-#if defined(PETSCAMB_HAVE_AVX512)
-    &SpgemmKernelsAVX512,
-#endif
-  };
-
-  for (size_t k = 0; k < sizeof(all) / sizeof(*all); k++) {
-    if (!all[k]->supported()) {
-      printf("skip spgemm, %s: not on this processor\n", all[k]->name);
+  Shapes();
+  Wide();
+  for (int k = 0; k < KERNELS; k++) {
+    if (!all_kernels[k]->supported()) {
+      printf("skip spgemm, %s: not on this processor\n", all_kernels[k]->name);
       continue;
     }
-    Shapes(all[k]);
-    Wide(all[k]);
-    NotFinite(all[k]);
+    NotFinite(all_kernels[k]);
 #if !defined(AMB_INT64)
-    TooLarge(all[k]);
+    TooLarge(all_kernels[k]);
 #endif
   }
   return failures != 0;

@@ -247,7 +247,7 @@ static PetscErrorCode HashGEMMSequentialSymbolic(Mat C, HashGEMMProduct *p)
   PetscCall(MatSeqAIJGetArrayWrite(C, &rows.a));
   PetscCall(HashGEMMFill(C, p->spgemm, factor, &rows));
   PetscCall(MatSeqAIJRestoreArrayWrite(C, &rows.a));
-  PetscCall(MatSeqAIJSetColumnIndices(C, rows.j)); /* they are where they belong already: this sets the lengths of the rows */
+  if (rows.j) PetscCall(MatSeqAIJSetColumnIndices(C, rows.j)); /* they are where they belong already: this sets the lengths of the rows */
   PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));

@@ -230,20 +230,29 @@ static PetscErrorCode HashGEMMRenewResult(Mat C, const HashGEMMRows *left, const
 
 /* ------------------------------------------------- entries of other processes ------------------------------------------------- */
 
-/* For nrow rows at some process, that begin and end there at these of nroot entries */
-static PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nroot, PetscInt nrow, const PetscInt rank[], const PetscInt begin[], const PetscInt end[], HashGEMMHalo *halo)
+/* Where a row is at the process of that rank: there its entries are those from begin to end */
+typedef struct {
+  PetscInt rank, begin, end;
+} HashGEMMPlace;
+
+/* For these rows, of nroot entries here that others may ask for; most: entries of the longest */
+static PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nroot, PetscInt nrow, const HashGEMMPlace rows[], HashGEMMHalo *halo, PetscInt *most)
 {
   PetscSFNode *remote;
   PetscInt64   n = 0;
 
   PetscFunctionBegin;
-  for (PetscInt r = 0; r < nrow; r++) n += end[r] - begin[r];
+  *most = 0;
+  for (PetscInt r = 0; r < nrow; r++) {
+    n += rows[r].end - rows[r].begin;
+    *most = PetscMax(*most, rows[r].end - rows[r].begin);
+  }
   PetscCall(PetscIntCast(n, &halo->n));
   PetscCall(PetscMalloc1(halo->n, &remote));
   n = 0;
   for (PetscInt r = 0; r < nrow; r++) {
-    for (PetscInt k = begin[r]; k < end[r]; k++, n++) {
-      remote[n].rank  = rank[r];
+    for (PetscInt k = rows[r].begin; k < rows[r].end; k++, n++) {
+      remote[n].rank  = rows[r].rank;
       remote[n].index = k;
     }
   }
@@ -294,16 +303,44 @@ static PetscErrorCode HashGEMMHaloValuesEnd(HashGEMMHalo *halo, const PetscScala
 
 /* ------------------------------------------------- the right factor ------------------------------------------------- */
 
-/* With the rows that the second block of the left factor has columns for below its own; nrow < 0: without */
-static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt rows[], HashGEMMParallel *q)
+/* Where the rows of B that are asked for are; those here begin and end at i */
+static PetscErrorCode HashGEMMAsk(Mat B, PetscInt nrow, const PetscInt rows[], const PetscInt i[], HashGEMMPlace **asked)
 {
-  HashGEMMColumns   *c    = &q->columns;
-  MPI_Comm           comm = PetscObjectComm((PetscObject)B);
-  SpgemmCSR          block[2];
-  PetscInt           nknown, m, nz, *i, *begin, *end, *rank, *columns = NULL, *map, *order, most = 0, place;
-  const PetscInt    *known;
+  const PetscInt     m = B->rmap->n;
+  PetscInt          *here, *there;
   const PetscSFNode *remote;
   PetscSF            sf;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(2 * m, &here, 2 * nrow, &there));
+  for (PetscInt r = 0; r < m; r++) {
+    here[2 * r]     = i[r];
+    here[2 * r + 1] = i[r + 1];
+  }
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)B), &sf));
+  PetscCall(PetscSFSetGraphLayout(sf, B->rmap, nrow, NULL, PETSC_OWN_POINTER, rows));
+  PetscCall(PetscSFBcastBegin(sf, MPIU_2INT, here, there, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, MPIU_2INT, here, there, MPI_REPLACE));
+  PetscCall(PetscSFGetGraph(sf, NULL, NULL, NULL, &remote));
+  PetscCall(PetscMalloc1(nrow, asked));
+  for (PetscInt r = 0; r < nrow; r++) {
+    (*asked)[r].rank  = remote[r].rank;
+    (*asked)[r].begin = there[2 * r];
+    (*asked)[r].end   = there[2 * r + 1];
+  }
+  PetscCall(PetscSFDestroy(&sf));
+  PetscCall(PetscFree2(here, there));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With rows that the second block of the left factor has columns for below its own; nrow < 0: without */
+static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt rows[], HashGEMMParallel *q)
+{
+  HashGEMMColumns *c = &q->columns;
+  SpgemmCSR        block[2];
+  PetscInt         m, nz, nknown, *i, *columns = NULL, *map, *order, most = 0, place;
+  const PetscInt  *known;
+  HashGEMMPlace   *asked = NULL;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMGetBlocks(B, block, &nknown, &known));
@@ -311,23 +348,11 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
   PetscCall(PetscMalloc1(m + 1, &i));
   HashGEMMMergeLengths(m, block[0].i, block[1].i, i);
   nz = i[m];
-  PetscCall(PetscMalloc3(PetscMax(nrow, 0), &begin, PetscMax(nrow, 0), &end, PetscMax(nrow, 0), &rank));
   if (nrow >= 0) {
     PetscInt *global;
 
-    PetscCall(PetscSFCreate(comm, &sf));
-    PetscCall(PetscSFSetGraphLayout(sf, B->rmap, nrow, NULL, PETSC_OWN_POINTER, rows));
-    PetscCall(PetscSFBcastBegin(sf, MPIU_INT, i, begin, MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(sf, MPIU_INT, i, begin, MPI_REPLACE));
-    PetscCall(PetscSFBcastBegin(sf, MPIU_INT, i + 1, end, MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(sf, MPIU_INT, i + 1, end, MPI_REPLACE));
-    PetscCall(PetscSFGetGraph(sf, NULL, NULL, NULL, &remote));
-    for (PetscInt r = 0; r < nrow; r++) {
-      rank[r] = remote[r].rank;
-      most    = PetscMax(most, end[r] - begin[r]);
-    }
-    PetscCall(HashGEMMHaloCreate(comm, nz, nrow, rank, begin, end, &q->fetched));
-    PetscCall(PetscSFDestroy(&sf));
+    PetscCall(HashGEMMAsk(B, nrow, rows, i, &asked));
+    PetscCall(HashGEMMHaloCreate(PetscObjectComm((PetscObject)B), nz, nrow, asked, &q->fetched, &most));
     PetscCall(PetscMalloc1(nz, &global));
     HashGEMMMergeGlobal(m, block[0].i, block[0].j, block[1].i, block[1].j, B->cmap->rstart, known, global);
     PetscCall(HashGEMMHaloColumns(&q->fetched, global, &columns));
@@ -340,7 +365,6 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
     q->right.nz       = nz;
     q->right.i        = (PetscInt *)block[0].i;
     q->right.j        = (PetscInt *)block[0].j;
-    q->right.a        = (PetscScalar *)block[0].a;
     q->right.borrowed = 1;
   } else {
     PetscCall(HashGEMMRowsCreate(m + PetscMax(nrow, 0), c->n + c->nglobal, (int64_t)nz + q->fetched.n, &q->right));
@@ -351,14 +375,16 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
     PetscCall(PetscMalloc1(most, &order));
     place = nz;
     for (PetscInt r = 0; r < nrow; r++) {
-      PetscCall(HashGEMMHaloPut(&q->fetched, c, columns, place - nz, end[r] - begin[r], place, order, q->right.j));
-      place += end[r] - begin[r];
+      const PetscInt length = asked[r].end - asked[r].begin;
+
+      PetscCall(HashGEMMHaloPut(&q->fetched, c, columns, place - nz, length, place, order, q->right.j));
+      place += length;
       q->right.i[m + r + 1] = place;
     }
     PetscCall(PetscFree(order));
   }
+  PetscCall(PetscFree(asked));
   PetscCall(PetscFree(columns));
-  PetscCall(PetscFree3(begin, end, rank));
   PetscCall(PetscFree(i));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -386,50 +412,61 @@ static PetscErrorCode HashGEMMRightValuesEnd(HashGEMMParallel *q)
 
 /* ------------------------------------------------- rows of the result that belong elsewhere ------------------------------------------------- */
 
-/* Rows from m on of the local result are rows global[] of the matrix, and some of our own come from other processes. Their columns, and those of our
-   rows, are put into c. */
-static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global[], HashGEMMParallel *q, HashGEMMColumns *c)
+/* Rows from m on of the local result are rows global[] of the matrix, and go to the processes that have these. Tells for each of the m rows here how
+   many come for it, and where they are. */
+static PetscErrorCode HashGEMMOffer(PetscLayout layout, const PetscInt global[], const HashGEMMRows *result, PetscInt **degree, PetscInt *ncome, HashGEMMPlace **come)
 {
-  const HashGEMMColumns *before = &q->columns;
-  MPI_Comm               comm   = layout->comm;
-  const PetscInt         m = layout->n, nrow = (PetscInt)q->result.m - m, first = q->result.i[m], nz = (PetscInt)q->result.nz;
-  PetscInt              *leaf, *row, *rank, *begin, *end, *ranks, *begins, *ends, *there, *columns, *used, *map, *order;
-  PetscInt               nleaf = 0, ncome = 0, nsum = 0, nused, most = 0, piece = 0, k = 0;
-  int64_t                own = 0;
-  const PetscInt        *degree;
-  PetscMPIInt            me;
-  PetscSF                sf;
+  const PetscInt  m = layout->n, nrow = (PetscInt)result->m - m;
+  PetscInt       *leaf, *row, nleaf = 0;
+  const PetscInt *d;
+  HashGEMMPlace  *offered;
+  MPI_Datatype    type;
+  PetscMPIInt     rank;
+  PetscSF         sf;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(comm, &me));
-  PetscCall(PetscMalloc5(nrow, &leaf, nrow, &row, nrow, &rank, nrow, &begin, nrow, &end));
+  PetscCallMPI(MPI_Comm_rank(layout->comm, &rank));
+  PetscCall(PetscMalloc3(nrow, &leaf, nrow, &row, nrow, &offered));
   for (PetscInt r = 0; r < nrow; r++) {
-    rank[r]  = me;
-    begin[r] = q->result.i[m + r] - first;
-    end[r]   = q->result.i[m + r + 1] - first;
-    if (begin[r] == end[r]) continue;
+    offered[r].rank  = rank;
+    offered[r].begin = result->i[m + r] - result->i[m];
+    offered[r].end   = result->i[m + r + 1] - result->i[m];
+    if (offered[r].begin == offered[r].end) continue;
     leaf[nleaf]  = r;
     row[nleaf++] = global[r];
   }
-  PetscCall(PetscSFCreate(comm, &sf));
+  PetscCall(PetscSFCreate(layout->comm, &sf));
   PetscCall(PetscSFSetGraphLayout(sf, layout, nleaf, leaf, PETSC_COPY_VALUES, row));
-  PetscCall(PetscSFComputeDegreeBegin(sf, &degree));
-  PetscCall(PetscSFComputeDegreeEnd(sf, &degree));
-  for (PetscInt r = 0; r < m; r++) {
-    if (!degree[r]) continue;
-    nsum++;
-    ncome += degree[r];
-    own += q->result.i[r + 1] - q->result.i[r];
-  }
-  PetscCall(PetscMalloc3(ncome, &ranks, ncome, &begins, ncome, &ends));
-  PetscCall(PetscSFGatherBegin(sf, MPIU_INT, rank, ranks));
-  PetscCall(PetscSFGatherEnd(sf, MPIU_INT, rank, ranks));
-  PetscCall(PetscSFGatherBegin(sf, MPIU_INT, begin, begins));
-  PetscCall(PetscSFGatherEnd(sf, MPIU_INT, begin, begins));
-  PetscCall(PetscSFGatherBegin(sf, MPIU_INT, end, ends));
-  PetscCall(PetscSFGatherEnd(sf, MPIU_INT, end, ends));
-  PetscCall(HashGEMMHaloCreate(comm, nz - first, ncome, ranks, begins, ends, &q->sent));
+  PetscCall(PetscSFComputeDegreeBegin(sf, &d));
+  PetscCall(PetscSFComputeDegreeEnd(sf, &d));
+  PetscCall(PetscMalloc1(m, degree));
+  PetscCall(PetscArraycpy(*degree, d, m));
+  *ncome = 0;
+  for (PetscInt r = 0; r < m; r++) *ncome += d[r];
+  PetscCall(PetscMalloc1(*ncome, come));
+  PetscCallMPI(MPI_Type_contiguous(3, MPIU_INT, &type));
+  PetscCallMPI(MPI_Type_commit(&type));
+  PetscCall(PetscSFGatherBegin(sf, type, offered, *come));
+  PetscCall(PetscSFGatherEnd(sf, type, offered, *come));
+  PetscCallMPI(MPI_Type_free(&type));
+  PetscCall(PetscFree3(leaf, row, offered));
+  PetscCall(PetscSFDestroy(&sf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
+/* Our rows with what comes for them below each, the pattern; c gets the columns of all our rows */
+static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global[], HashGEMMParallel *q, HashGEMMColumns *c)
+{
+  const HashGEMMColumns *before = &q->columns;
+  const PetscInt         m = layout->n, first = q->result.i[m], nz = (PetscInt)q->result.nz;
+  PetscInt              *degree, *there, *columns, *used, *map, *order;
+  PetscInt               ncome = 0, nsum = 0, nused, most, piece = 0, k = 0;
+  int64_t                own = 0;
+  HashGEMMPlace         *come;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMOffer(layout, global, &q->result, &degree, &ncome, &come));
+  PetscCall(HashGEMMHaloCreate(layout->comm, nz - first, ncome, come, &q->sent, &most));
   PetscCall(PetscMalloc1(nz - first, &there));
   for (PetscInt l = first; l < nz; l++) there[l - first] = q->result.j[l] < before->n ? before->first + q->result.j[l] : before->global[q->result.j[l] - before->n];
   PetscCall(HashGEMMHaloColumns(&q->sent, there, &columns));
@@ -439,11 +476,14 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
   PetscCall(PetscFree(used));
   PetscCall(HashGEMMColumnsMap(c, before->nglobal, before->global, &map));
 
-  /* our own row, then what is added to it */
+  for (PetscInt r = 0; r < m; r++) {
+    if (!degree[r]) continue;
+    nsum++;
+    own += q->result.i[r + 1] - q->result.i[r];
+  }
   PetscCall(PetscMalloc2(nsum, &q->sums, m, &q->from));
   PetscCall(HashGEMMRowsCreate(nsum, nsum + ncome, nsum + ncome, &q->ones));
   PetscCall(HashGEMMRowsCreate(nsum + ncome, c->n + c->nglobal, own + q->sent.n, &q->pieces));
-  for (PetscInt l = 0; l < ncome; l++) most = PetscMax(most, ends[l] - begins[l]);
   PetscCall(PetscMalloc1(most, &order));
   q->ones.i[0] = q->pieces.i[0] = 0;
   ncome                         = 0;
@@ -459,7 +499,7 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
     }
     q->pieces.i[++piece] = place;
     for (PetscInt d = 0; d < degree[r]; d++, ncome++) {
-      const PetscInt length = ends[ncome] - begins[ncome];
+      const PetscInt length = come[ncome].end - come[ncome].begin;
 
       PetscCall(HashGEMMHaloPut(&q->sent, c, columns, k, length, place, order, q->pieces.j));
       k += length;
@@ -477,9 +517,8 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
   PetscCall(PetscFree(order));
   PetscCall(PetscFree(map));
   PetscCall(PetscFree(columns));
-  PetscCall(PetscFree3(ranks, begins, ends));
-  PetscCall(PetscFree5(leaf, row, rank, begin, end));
-  PetscCall(PetscSFDestroy(&sf));
+  PetscCall(PetscFree(come));
+  PetscCall(PetscFree(degree));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -525,7 +564,7 @@ static PetscErrorCode HashGEMMAssemble(MPI_Comm comm, PetscInt M, PetscInt N, Ha
   HashGEMMCutColumns(cut, csr[0].i, csr[1].i, (PetscInt *)csr[0].j, (PetscInt *)csr[1].j);
   HashGEMMCutValues(cut, csr[0].i, csr[1].i, (PetscScalar *)csr[0].a, (PetscScalar *)csr[1].a);
   for (int k = 0; k < 2; k++) {
-    PetscCall(MatSeqAIJSetColumnIndices(block[k], (PetscInt *)csr[k].j)); /* they are where they belong already: it sets the lengths of the rows */
+    if (csr[k].j) PetscCall(MatSeqAIJSetColumnIndices(block[k], (PetscInt *)csr[k].j)); /* they are where they belong already: it sets the lengths of the rows */
     PetscCall(MatAssemblyBegin(block[k], MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(block[k], MAT_FINAL_ASSEMBLY));
   }

@@ -127,10 +127,11 @@ static MAYBE_INLINE AmbInt ExtentHigh(Extent extent)
   #endif
 }
 
-static MAYBE_INLINE void Expand(const int add, const AmbInt *j, const AmbScalar *a, int64_t n, AmbScalar f, AmbInt *col, AmbScalar *val, Extent *extent)
+static MAYBE_INLINE void Expand(const int eights, const int add, const AmbInt *j, const AmbScalar *a, int64_t n, AmbScalar f, AmbInt *col, AmbScalar *val, Extent *extent)
 {
-  for (int64_t q = 0; q < n; q += 8) {
-    const __mmask8 m = (__mmask8)_bzhi_u32(0xff, n - q < 8 ? (unsigned)(n - q) : 8);
+  for (int64_t q = 0; eights ? q < 8 * eights : q < n; q += 8) {
+    const int64_t  left = n - q < 0 ? 0 : n - q < 8 ? n - q : 8;
+    const __mmask8 m    = (__mmask8)_bzhi_u32(0xff, (unsigned)left);
   #if defined(AMB_INT64)
     const __m512i c = _mm512_maskz_loadu_epi64(m, j + q);
 

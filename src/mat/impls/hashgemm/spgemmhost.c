@@ -11,7 +11,11 @@
 #include "spgemmimpl.h"
 
 #define ROW_COST    8     /* of a row besides its products, in products */
+#define PARTS       8     /* for each thread: equal products are not quite equal times */
 #define THREAD_COST 20000 /* from which on a further thread is worth while */
+#define SAMPLES     32    /* places that tell how a product compresses, */
+#define SAMPLE_ROWS 8     /* and rows at each of them */
+#define COMPRESSES  6     /* products for each entry from which on to count is not worth while */
 
 #if defined(AMB_INT64)
   #define AMB_INT_MAX INT64_MAX
@@ -19,13 +23,20 @@
   #define AMB_INT_MAX INT32_MAX
 #endif
 
-/* One product of two matrices: its rows are cut so that each thread has as many multiplications */
+/* One product of two matrices: its rows are cut into parts with as many multiplications each, which the threads take one after another */
 typedef struct {
   int64_t *cuts;
-  int      nthread;
+  int      nthread, npart;
   int64_t  m;
   double   nonzeros;
   AmbInt  *i; /* until it is in the result */
+  uint8_t *same;
+  size_t   size_same;
+  /* made without having been counted: the rows of part t lie one behind the other from place[t] on */
+  int64_t   *place;
+  AmbInt    *j;
+  AmbScalar *a;
+  size_t     size_j, size_a;
 } Step;
 
 struct _Spgemm {
@@ -37,7 +48,6 @@ struct _Spgemm {
   Step                 step[2]; /* the last makes the result */
   SpgemmTranspose      transpose;
   SpgemmCSR            inner; /* the result of the first of two steps */
-  size_t               inner_size_j, inner_size_a;
   SpgemmWords          words;
   double               bytes; /* now */
   SpgemmInfo           info;
@@ -73,7 +83,8 @@ static SpgemmCSR Transposed(const Spgemm *S)
 /* The operands of a step; those of the first come from the arguments and the transpose alone */
 static SpgemmProduct Operands(const Spgemm *S, int step, const SpgemmCSR *A, const SpgemmCSR *B, const SpgemmCSR *C)
 {
-  const int     last = step == S->nstep - 1;
+  const int     last    = step == S->nstep - 1;
+  AmbInt        longest = 0;
   SpgemmProduct P;
 
   memset(&P, 0, sizeof(P));
@@ -110,12 +121,17 @@ static SpgemmProduct Operands(const Spgemm *S, int step, const SpgemmCSR *A, con
   }
   P.last    = P.A.i[P.A.m] - 1;
   P.lengthB = P.B.m ? (double)P.B.i[P.B.m] / (double)P.B.m : 0;
+#if defined(_OPENMP)
+  #pragma omp parallel for num_threads(S->options.nthread) schedule(static) reduction(max : longest) if (P.B.m > THREAD_COST)
+#endif
   for (int64_t r = 0; r < P.B.m; r++) {
-    const double length = (double)(P.B.i[r + 1] - P.B.i[r]);
+    const AmbInt length = P.B.i[r + 1] - P.B.i[r];
 
-    if (length > P.longestB) P.longestB = length;
+    if (length > longest) longest = length;
   }
+  P.longestB    = (double)longest;
   P.accumulator = S->options.accumulator;
+  P.same        = S->step[step].same;
   /* nobody else sees the first result: it is sorted only where that costs nothing, or where the heap needs it */
   P.unsorted  = !last && P.accumulator != SPGEMM_HEAP;
   P.unsortedB = last && S->nstep == 2 && P.B.j == S->inner.j && P.accumulator != SPGEMM_HEAP;
@@ -138,7 +154,7 @@ static int64_t RowProducts(const SpgemmProduct *P, int64_t r)
   return n;
 }
 
-/* RowsToThreads of the thesis. bound, if it is not NULL: bound[t] becomes the entries that the rows before those of thread t can have at most. */
+/* RowsToThreads of the thesis. bound, if it is not NULL: bound[t] becomes the entries that the rows before part t can have at most. */
 static SpgemmStatus RowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *step, int64_t *bound)
 {
   const int64_t m    = P->A.m;
@@ -146,8 +162,8 @@ static SpgemmStatus RowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *step,
   int64_t      *products, total = 0, before = 0, entries = 0;
   int           nthread = S->options.nthread, t = 1;
 
-  step->nthread = 1;
-  step->cuts    = calloc(nthread + 1, sizeof(*step->cuts));
+  step->nthread = step->npart = 1;
+  step->cuts                  = calloc(PARTS * nthread + 1, sizeof(*step->cuts));
   if (!step->cuts) return SPGEMM_OUT_OF_MEMORY;
   step->cuts[1] = m;
   if (nthread == 1) {
@@ -165,15 +181,16 @@ static SpgemmStatus RowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *step,
     total += products[r] + ROW_COST;
   }
   step->nthread = (int)Least(nthread, 1 + total / THREAD_COST);
+  if (step->nthread > 1) step->npart = PARTS * step->nthread;
   for (int64_t r = 0; r < m; r++) {
-    for (; t < step->nthread && (double)before >= (double)total * t / step->nthread; t++) {
+    for (; t < step->npart && (double)before >= (double)total * t / step->npart; t++) {
       step->cuts[t] = r;
       if (bound) bound[t] = entries;
     }
     before += products[r] + ROW_COST;
     entries += Least(products[r], P->B.n);
   }
-  for (; t <= step->nthread; t++) {
+  for (; t <= step->npart; t++) {
     step->cuts[t] = m;
     if (bound) bound[t] = entries;
   }
@@ -182,7 +199,7 @@ static SpgemmStatus RowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *step,
   return SPGEMM_SUCCESS;
 }
 
-/* place: where in j and a the part of each thread begins, unless i tells */
+/* place: where in j and a each part begins, unless i tells */
 static SpgemmStatus Run(Spgemm *S, const Step *step, const SpgemmProduct *P, const int64_t *place, SpgemmStatus (*kernel)(const SpgemmProduct *, int64_t, int64_t, SpgemmWork *), double rows[5], double *products)
 {
   int    status = SPGEMM_SUCCESS;
@@ -191,16 +208,23 @@ static SpgemmStatus Run(Spgemm *S, const Step *step, const SpgemmProduct *P, con
 #if defined(_OPENMP)
   #pragma omp parallel num_threads(step->nthread) if (step->nthread > 1) reduction(| : status) reduction(+ : bytes, n, r0, r1, r2, r3, r4)
 #endif
-  for (int t = omp_get_thread_num(); t < step->nthread && !status; t += omp_get_num_threads()) {
-    SpgemmProduct Q = *P;
-    SpgemmWork    w;
+  {
+    SpgemmWork w;
 
     memset(&w, 0, sizeof(w));
-    if (place) {
-      Q.j += place[t];
-      Q.a += place[t];
+#if defined(_OPENMP)
+  #pragma omp for schedule(dynamic, 1)
+#endif
+    for (int t = 0; t < step->npart; t++) {
+      SpgemmProduct Q = *P;
+
+      if (status) continue;
+      if (place) {
+        Q.j += place[t];
+        Q.a += place[t];
+      }
+      status = kernel(&Q, step->cuts[t], step->cuts[t + 1], &w);
     }
-    status = kernel(&Q, step->cuts[t], step->cuts[t + 1], &w);
     bytes += w.bytes;
     n += w.products;
     r0 += w.rows[0];
@@ -263,94 +287,145 @@ static SpgemmStatus SumI(Spgemm *S, Step *step)
   return SPGEMM_SUCCESS;
 }
 
-/* The row pointers of the result of the last step */
-static SpgemmStatus Count(Spgemm *S, Step *step, SpgemmProduct *P)
+static void MakeSame(Spgemm *S, SpgemmProduct *P, Step *step)
+{
+  step->same = SpgemmSameRows(&P->B, S->options.nthread);
+  P->same    = step->same;
+  if (!step->same) return;
+  step->size_same = (size_t)P->B.m;
+  Account(S, (double)step->size_same);
+}
+
+/* Before a step: what helps its kernels, its threads, and its row pointers */
+static SpgemmStatus Prepare(Spgemm *S, SpgemmProduct *P, Step *step)
 {
   SpgemmStatus status = MakeWords(S, P);
 
-  if (!status) status = RowsToThreads(S, P, step, NULL);
-  if (!status) status = MakeI(S, P, step);
   if (status) return status;
-  P->i   = step->i;
-  status = Run(S, step, P, NULL, S->kernels->count, NULL, &S->info.products);
-  return status ? status : SumI(S, step);
-}
-
-static int AllocateInner(Spgemm *S, SpgemmProduct *P, int64_t entries)
-{
-  S->inner_size_j = sizeof(*P->j) * (size_t)entries;
-  S->inner_size_a = sizeof(*P->a) * (size_t)entries;
-  P->j            = SpgemmAllocate(S->inner_size_j);
-  P->a            = SpgemmAllocate(S->inner_size_a);
-  if (!P->j || !P->a) {
-    SpgemmRelease(P->j, S->inner_size_j);
-    SpgemmRelease(P->a, S->inner_size_a);
-    return 0;
-  }
-  S->inner.j = P->j;
-  S->inner.a = P->a;
-  return 1;
-}
-
-/* Moves the rows of each thread behind those of the thread before */
-static void Compact(const Step *step, const SpgemmProduct *P, const int64_t *place)
-{
-  for (int t = 1; t < step->nthread; t++) {
-    const int64_t begin = step->i[step->cuts[t]], n = step->i[step->cuts[t + 1]] - begin;
-
-    memmove(P->j + begin, P->j + place[t], sizeof(*P->j) * n);
-    memmove(P->a + begin, P->a + place[t], sizeof(*P->a) * n);
-  }
-}
-
-/*
-   The first of two steps, all of it. Its memory is ours: there is room for as many entries as there can be, which is taken only where it is
-   written to, and nothing needs to be counted first, unless there is no such room.
-*/
-static SpgemmStatus FillInner(Spgemm *S, SpgemmProduct *P, int64_t *place)
-{
-  Step        *step   = &S->step[0];
-  SpgemmStatus status = MakeWords(S, P);
-
-  if (!status) status = RowsToThreads(S, P, step, place);
+  MakeSame(S, P, step);
+  step->place = calloc(PARTS * S->options.nthread + 1, sizeof(*step->place));
+  if (!step->place) return SPGEMM_OUT_OF_MEMORY;
+  status = RowsToThreads(S, P, step, step->place);
   if (!status) status = MakeI(S, P, step);
-  if (status) return status;
-  for (int t = 0; t <= step->nthread; t++) place[t] += SPGEMM_PAD * (int64_t)t;
-  S->inner = (SpgemmCSR){P->A.m, P->B.n, step->i, NULL, NULL};
-  P->i     = step->i;
-  if (AllocateInner(S, P, place[step->nthread])) {
-    status = Run(S, step, P, place, S->kernels->make, S->info.rows, &S->info.products);
-    if (!status) status = SumI(S, step);
-    if (status) return status;
-    Compact(step, P, place);
-    S->inner_size_j = SpgemmShrink(P->j, S->inner_size_j, sizeof(*P->j) * (size_t)step->nonzeros);
-    S->inner_size_a = SpgemmShrink(P->a, S->inner_size_a, sizeof(*P->a) * (size_t)step->nonzeros);
-  } else {
-    status = Run(S, step, P, NULL, S->kernels->count, NULL, &S->info.products);
-    if (!status) status = SumI(S, step);
-    if (status) return status;
-    if (!AllocateInner(S, P, (int64_t)step->nonzeros)) return SPGEMM_OUT_OF_MEMORY;
-    status = Run(S, step, P, NULL, S->kernels->fill, S->info.rows, NULL);
-  }
-  Account(S, (double)S->inner_size_j + (double)S->inner_size_a);
+  P->i = step->i;
+  for (int t = 0; t <= step->npart; t++) step->place[t] += SPGEMM_PAD * (int64_t)t;
   return status;
 }
 
+static void ReleaseEntries(Step *step)
+{
+  SpgemmRelease(step->j, step->size_j);
+  SpgemmRelease(step->a, step->size_a);
+  step->j = NULL;
+  step->a = NULL;
+}
+
+static int AllocateEntries(Step *step, SpgemmProduct *P, int64_t entries)
+{
+  step->size_j = sizeof(*P->j) * (size_t)entries;
+  step->size_a = sizeof(*P->a) * (size_t)entries;
+  step->j = P->j = SpgemmAllocate(step->size_j);
+  step->a = P->a = SpgemmAllocate(step->size_a);
+  if (step->j && step->a) return 1;
+  ReleaseEntries(step);
+  return 0;
+}
+
+/* All of a step at once. There is room for as many entries as there can be, which is taken only where it is written to. */
+static SpgemmStatus Make(Spgemm *S, SpgemmProduct *P, Step *step)
+{
+  SpgemmStatus status = Run(S, step, P, step->place, S->kernels->make, S->info.rows, &S->info.products);
+
+  if (!status) status = SumI(S, step);
+  return status;
+}
+
+static SpgemmStatus CountRows(Spgemm *S, SpgemmProduct *P, Step *step)
+{
+  SpgemmStatus status = Run(S, step, P, NULL, S->kernels->count, NULL, &S->info.products);
+
+  return status ? status : SumI(S, step);
+}
+
+/* Moves the rows of each part behind those of the part before */
+static void Compact(const Step *step)
+{
+  for (int t = 1; t < step->npart; t++) {
+    const int64_t begin = step->i[step->cuts[t]], n = step->i[step->cuts[t + 1]] - begin;
+
+    memmove(step->j + begin, step->j + step->place[t], sizeof(*step->j) * n);
+    memmove(step->a + begin, step->a + step->place[t], sizeof(*step->a) * n);
+  }
+}
+
+/* The first of two steps. Its memory is ours, and nothing needs to be counted first, unless there is not enough room. */
 static SpgemmStatus MakeInner(Spgemm *S, const SpgemmCSR *A, const SpgemmCSR *B, const SpgemmCSR *C)
 {
   SpgemmProduct P      = Operands(S, 0, A, B, C);
-  int64_t      *place  = calloc(S->options.nthread + 1, sizeof(*place));
-  SpgemmStatus  status = place ? FillInner(S, &P, place) : SPGEMM_OUT_OF_MEMORY;
+  Step         *step   = &S->step[0];
+  SpgemmStatus  status = Prepare(S, &P, step);
 
-  free(place);
+  if (status) return status;
+  if (AllocateEntries(step, &P, step->place[step->npart])) {
+    status = Make(S, &P, step);
+    if (status) return status;
+    Compact(step);
+    step->size_j = SpgemmShrink(step->j, step->size_j, sizeof(*step->j) * (size_t)step->nonzeros);
+    step->size_a = SpgemmShrink(step->a, step->size_a, sizeof(*step->a) * (size_t)step->nonzeros);
+  } else {
+    status = CountRows(S, &P, step);
+    if (status) return status;
+    if (!AllocateEntries(step, &P, (int64_t)step->nonzeros)) return SPGEMM_OUT_OF_MEMORY;
+    status = Run(S, step, &P, NULL, S->kernels->fill, S->info.rows, NULL);
+  }
+  Account(S, (double)step->size_j + (double)step->size_a);
+  S->inner = (SpgemmCSR){P.A.m, P.B.n, step->i, step->j, step->a};
   DropWords(S);
+  return status;
+}
+
+/*
+   Many products for each entry: then to write the result twice, here and where it belongs, costs less than to go through the products twice.
+   Some rows tell.
+*/
+static SpgemmStatus Compresses(const Spgemm *S, const SpgemmProduct *P, int *yes)
+{
+  const int64_t rows    = SAMPLE_ROWS < P->A.m / SAMPLES ? SAMPLE_ROWS : P->A.m / SAMPLES;
+  double        entries = 0;
+  SpgemmStatus  status  = SPGEMM_SUCCESS;
+  SpgemmWork    w;
+
+  memset(&w, 0, sizeof(w));
+  for (int s = 0; s < SAMPLES && !status; s++) {
+    const int64_t first = P->A.m / SAMPLES * s;
+
+    status = S->kernels->count(P, first, first + rows, &w);
+    for (int64_t r = first; r < first + rows; r++) entries += (double)P->i[r + 1];
+  }
+  *yes = rows && w.products >= COMPRESSES * entries;
+  SpgemmWorkDestroy(&w);
+  return status;
+}
+
+/* The row pointers of the result of the last step, and its entries if that is no more work */
+static SpgemmStatus MakeLast(Spgemm *S, const SpgemmCSR *A, const SpgemmCSR *B, const SpgemmCSR *C)
+{
+  SpgemmProduct P      = Operands(S, S->nstep - 1, A, B, C);
+  Step         *step   = &S->step[S->nstep - 1];
+  SpgemmStatus  status = Prepare(S, &P, step);
+  int           make   = 0;
+
+  if (!status) status = Compresses(S, &P, &make);
+  if (status) return status;
+  if (!make || !AllocateEntries(step, &P, step->place[step->npart])) return CountRows(S, &P, step);
+  status = Make(S, &P, step);
+  Account(S, step->nonzeros * (double)(sizeof(AmbInt) + sizeof(AmbScalar)));
   return status;
 }
 
 static SpgemmStatus Create(Spgemm *S, const SpgemmCSR *A, const SpgemmCSR *B, const SpgemmCSR *C)
 {
   const SpgemmCSR *T = S->type == SPGEMM_ATB ? A : (S->type == SPGEMM_ABT || S->type == SPGEMM_PTAP || S->type == SPGEMM_RART ? B : NULL);
-  SpgemmProduct    P;
   SpgemmStatus     status;
 
   S->nstep = S->type == SPGEMM_PTAP || S->type == SPGEMM_RART || S->type == SPGEMM_ABC ? 2 : 1;
@@ -364,8 +439,7 @@ static SpgemmStatus Create(Spgemm *S, const SpgemmCSR *A, const SpgemmCSR *B, co
     status = MakeInner(S, A, B, C);
     if (status) return status;
   }
-  P = Operands(S, S->nstep - 1, A, B, C);
-  return Count(S, &S->step[S->nstep - 1], &P);
+  return MakeLast(S, A, B, C);
 }
 
 SpgemmStatus SpgemmCreateWith(const SpgemmKernels *kernels, SpgemmType type, const SpgemmCSR *A, const SpgemmCSR *B, const SpgemmCSR *C, const SpgemmOptions *options, Spgemm **out, SpgemmInfo *info)
@@ -403,12 +477,26 @@ const AmbInt *SpgemmRowStarts(const Spgemm *S)
   return S->step[S->nstep - 1].i;
 }
 
+/* What was made already */
+static void CopyEntries(const Step *step, const AmbInt *i, AmbInt *j, AmbScalar *a)
+{
+#if defined(_OPENMP)
+  #pragma omp parallel for num_threads(step->nthread) schedule(static, 1) if (step->nthread > 1)
+#endif
+  for (int t = 0; t < step->npart; t++) {
+    const AmbInt begin = i[step->cuts[t]], n = i[step->cuts[t + 1]] - begin;
+
+    memcpy(j + begin, step->j + step->place[t], sizeof(*j) * (size_t)n);
+    memcpy(a + begin, step->a + step->place[t], sizeof(*a) * (size_t)n);
+  }
+}
+
 SpgemmStatus SpgemmFill(Spgemm *S, const SpgemmCSR *A, const SpgemmCSR *B, const SpgemmCSR *C, AmbInt *i, AmbInt *j, AmbScalar *a)
 {
-  Step         *step = &S->step[S->nstep - 1];
-  SpgemmProduct P    = Operands(S, S->nstep - 1, A, B, C);
-  const double  size = (double)sizeof(*step->i) * (P.A.m + 1);
-  SpgemmStatus  status;
+  Step         *step   = &S->step[S->nstep - 1];
+  SpgemmProduct P      = Operands(S, S->nstep - 1, A, B, C);
+  const double  size   = (double)sizeof(*step->i) * (P.A.m + 1);
+  SpgemmStatus  status = SPGEMM_SUCCESS;
 
   memcpy(i, step->i, (size_t)size);
   SpgemmRelease(step->i, (size_t)size);
@@ -416,11 +504,17 @@ SpgemmStatus SpgemmFill(Spgemm *S, const SpgemmCSR *A, const SpgemmCSR *B, const
   Account(S, -size);
   SpgemmAdvise(j, sizeof(*j) * (size_t)step->nonzeros);
   SpgemmAdvise(a, sizeof(*a) * (size_t)step->nonzeros);
-  P.words = S->words;
-  P.i     = i;
-  P.j     = j;
-  P.a     = a;
-  status  = Run(S, step, &P, NULL, S->kernels->fill, S->info.rows, NULL);
+  if (step->j) {
+    CopyEntries(step, i, j, a);
+    ReleaseEntries(step);
+    Account(S, -step->nonzeros * (double)(sizeof(*j) + sizeof(*a)));
+  } else {
+    P.words = S->words;
+    P.i     = i;
+    P.j     = j;
+    P.a     = a;
+    status  = Run(S, step, &P, NULL, S->kernels->fill, S->info.rows, NULL);
+  }
   DropWords(S);
   S->info.bytes_kept = S->bytes;
   return status;
@@ -460,10 +554,11 @@ void SpgemmDestroy(Spgemm **out)
   if (!S) return;
   if (S->transpose.i) SpgemmTransposeDestroy(&S->transpose);
   SpgemmWordsDestroy(&S->words);
-  SpgemmRelease((void *)S->inner.j, S->inner_size_j);
-  SpgemmRelease((void *)S->inner.a, S->inner_size_a);
   for (int k = 0; k < S->nstep; k++) {
     if (S->step[k].i) SpgemmRelease(S->step[k].i, sizeof(AmbInt) * (S->step[k].m + 1));
+    if (S->step[k].same) SpgemmRelease(S->step[k].same, S->step[k].size_same);
+    ReleaseEntries(&S->step[k]);
+    free(S->step[k].place);
     free(S->step[k].cuts);
   }
   free(S);

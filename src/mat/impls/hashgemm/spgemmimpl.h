@@ -3,6 +3,7 @@
 
    A product is made in two passes over the rows, each by its accumulator: the first counts, the second writes columns and values where they
    belong. Nothing is held in between, so that no memory is touched but that of the result: fresh pages cost more than the second pass does.
+   Where a sample of the rows shows many multiplications for each entry it is the other way round: the rows are made at once and copied.
 */
 #pragma once
 
@@ -15,9 +16,11 @@
   #define omp_get_num_threads() 1
 #endif
 
-#define SPGEMM_PAD       64  /* entries that kernels may write behind a row */
-#define SPGEMM_BLOCK     512 /* columns of the dense accumulator that share a flag: a cache line of the bit mask */
-#define SPGEMM_DENSE_MAX (1 << 22)
+#define SPGEMM_PAD   64        /* entries that kernels may write behind a row */
+#define SPGEMM_BLOCK 512       /* columns of the dense accumulator that share a flag: a cache line of the bit mask */
+#if !defined(SPGEMM_DENSE_MAX) /* tests make do with less */
+  #define SPGEMM_DENSE_MAX (1 << 22)
+#endif
 
 /* what a hash table has besides its keys */
 #define SPGEMM_VALUES 1
@@ -71,6 +74,7 @@ typedef struct {
   AmbInt            last;              /* entry of A */
   double            lengthB, longestB; /* entries of a row of B, on average and at most */
   SpgemmWords       words;             /* of B; i is NULL if there are none */
+  const uint8_t    *same;              /* has row r of B the columns of row r - 1? NULL if hardly any has */
   SpgemmAccumulator accumulator;
   int               unsorted;  /* the result: columns of a row in any order, but for the first and the last: the smallest and the greatest */
   int               unsortedB; /* so is B */
@@ -128,6 +132,9 @@ void         SpgemmTransposeDestroy(SpgemmTranspose *);
 SpgemmStatus SpgemmWordsCreate(const SpgemmCSR *, int nthread, SpgemmWords *);
 double       SpgemmWordsBytes(const SpgemmWords *);
 void         SpgemmWordsDestroy(SpgemmWords *);
+
+/* Which rows have the columns of the row before; NULL if too few to make use of, or without memory for it */
+uint8_t *SpgemmSameRows(const SpgemmCSR *, int nthread);
 
 /* SpgemmCreate() with the kernels of a certain instruction set */
 SpgemmStatus SpgemmCreateWith(const SpgemmKernels *, SpgemmType, const SpgemmCSR *A, const SpgemmCSR *B, const SpgemmCSR *C, const SpgemmOptions *, Spgemm **, SpgemmInfo *);

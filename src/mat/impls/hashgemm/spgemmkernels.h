@@ -10,9 +10,9 @@
      ListBlock(mask, col, bits, cols)
                                 the words of a block that are not 0, and the column of the first bit of each; clears the block, returns how
                                 many, may write SPGEMM_BLOCK / 64 beyond
-     Extent, Expand(add, j, a, n, f, col, val, extent), ExtentOfNone(), ExtentLow(extent), ExtentHigh(extent)
-                                copies n columns and f times the values, may write SPGEMM_PAD beyond; with SPGEMM_EXPAND, where there is
-                                something to gain from it
+     Extent, Expand(eights, add, j, a, n, f, col, val, extent), ExtentOfNone(), ExtentLow(extent), ExtentHigh(extent)
+                                copies n columns and f times the values, may write SPGEMM_PAD beyond; eights, if not 0: n is no more than 8
+                                times that; with SPGEMM_EXPAND, where there is something to gain from it
      EmitWord(bits, col, j)     writes col + k for each bit k; may write SPGEMM_PAD entries beyond
      MAYBE_INLINE               forces a function into its callers
 */
@@ -27,7 +27,7 @@
 #define DENSE_REACH 16384     /* columns for each product up to which the dense accumulator is the better */
 #define BYTES_REACH 16        /* columns for each product up to which bytes are the better marks */
 #define LIST        1024      /* products of a row that are listed at most */
-#define LIST_LENGTH 8         /* length of the rows of B, on average, up to which they are listed */
+#define LIST_LENGTH 24        /* length of the rows of B, on average, up to which they are listed */
 
 typedef struct {
   AmbInt  k, end;   /* the row's entries in A */
@@ -110,6 +110,7 @@ static MAYBE_INLINE void DenseMarkWords(const Marks marks, const SpgemmProduct *
   for (AmbInt k = row->k; k < row->end; k++) {
     const int64_t end = P->words.i[P->A.j[k] + 1];
 
+    if (P->same && k > row->k && P->A.j[k] == P->A.j[k - 1] + 1 && P->same[P->A.j[k]]) continue;
     for (int64_t q = P->words.i[P->A.j[k]]; q < end; q++) {
       const AmbInt c = P->words.word[q] & window;
 
@@ -131,6 +132,7 @@ static MAYBE_INLINE void DenseAdd(const Marks marks, const int add, const Spgemm
     const AmbInt    end = P->B.i[P->A.j[k] + 1];
     const AmbScalar a   = add ? P->A.a[k] : 0;
 
+    if (!add && P->same && k > row->k && P->A.j[k] == P->A.j[k - 1] + 1 && P->same[P->A.j[k]]) continue;
     if (add) Prefetch(P, k);
 #pragma GCC unroll 4
     for (AmbInt q = P->B.i[P->A.j[k]]; q < end; q++) {
@@ -167,8 +169,9 @@ static MAYBE_INLINE AmbInt ExtentHigh(Extent extent)
   return extent.hi;
 }
 
-static MAYBE_INLINE void Expand(const int add, const AmbInt *j, const AmbScalar *a, int64_t n, AmbScalar f, AmbInt *col, AmbScalar *val, Extent *extent)
+static MAYBE_INLINE void Expand(const int eights, const int add, const AmbInt *j, const AmbScalar *a, int64_t n, AmbScalar f, AmbInt *col, AmbScalar *val, Extent *extent)
 {
+  (void)eights;
   for (int64_t q = 0; q < n; q++) {
     col[q] = j[q];
     if (add) val[q] = f * a[q];
@@ -187,7 +190,7 @@ static MAYBE_INLINE int Listed(const SpgemmProduct *P, int64_t r)
   return LIST_PAYS && P->lengthB <= LIST_LENGTH && P->A.i[r + 1] - P->A.i[r] > 1 && (double)(P->A.i[r + 1] - P->A.i[r]) * P->longestB <= LIST;
 }
 
-static MAYBE_INLINE Row ListRow(const int add, const SpgemmProduct *P, int64_t r, AmbInt *col, AmbScalar *val)
+static MAYBE_INLINE Row ListRowOf(const int eights, const int add, const SpgemmProduct *P, int64_t r, AmbInt *col, AmbScalar *val)
 {
   Row     row    = {P->A.i[r], P->A.i[r + 1], 0, -1, 0};
   Extent  extent = ExtentOfNone();
@@ -196,7 +199,7 @@ static MAYBE_INLINE Row ListRow(const int add, const SpgemmProduct *P, int64_t r
   for (AmbInt k = row.k; k < row.end; k++) {
     const AmbInt s = P->B.i[P->A.j[k]], e = P->B.i[P->A.j[k] + 1];
 
-    Expand(add, P->B.j + s, P->B.a + s, e - s, add ? P->A.a[k] : 0, col + n, val + n, &extent);
+    Expand(eights, add, P->B.j + s, P->B.a + s, e - s, add ? P->A.a[k] : 0, col + n, val + n, &extent);
     n += e - s;
   }
   row.products = n;
@@ -205,7 +208,15 @@ static MAYBE_INLINE Row ListRow(const int add, const SpgemmProduct *P, int64_t r
   return row;
 }
 
-static MAYBE_INLINE void DenseAddList(const Marks marks, const int add, const Row *row, SpgemmWork *w, const AmbInt *col, const AmbScalar *val)
+/* Of rows of B that are never longer than that, the ends need not be predicted */
+static MAYBE_INLINE Row ListRow(const int add, const SpgemmProduct *P, int64_t r, AmbInt *col, AmbScalar *val)
+{
+  if (P->longestB <= 8) return ListRowOf(1, add, P, r, col, val);
+  if (P->longestB <= 16) return ListRowOf(2, add, P, r, col, val);
+  return ListRowOf(0, add, P, r, col, val);
+}
+
+static MAYBE_INLINE void DenseAddList(const Marks marks, const int add, int64_t n, SpgemmWork *w, const AmbInt *col, const AmbScalar *val)
 {
   const AmbInt window = (AmbInt)(w->window - 1);
   AmbScalar   *sum    = w->sum;
@@ -213,7 +224,7 @@ static MAYBE_INLINE void DenseAddList(const Marks marks, const int add, const Ro
   uint8_t     *flag = w->flag, *byte = w->byte;
 
 #pragma GCC unroll 4
-  for (int64_t q = 0; q < row->products; q++) {
+  for (int64_t q = 0; q < n; q++) {
     const uint64_t c = (uint64_t)(col[q] & window);
 
     if (marks == MARK_BYTES) byte[c] = 1;
@@ -287,18 +298,78 @@ static MAYBE_INLINE void DenseTake(SpgemmWork *w, int64_t n, const AmbInt *j, Am
   }
 }
 
+/* How many columns a row has whose products are listed: what is marked is cleared without looking for it */
+static MAYBE_INLINE int64_t DenseCountList(int64_t n, SpgemmWork *w, AmbInt *col)
+{
+  const AmbInt window = (AmbInt)(w->window - 1);
+  uint8_t     *byte   = w->byte;
+  int64_t      count  = 0;
+
+#pragma GCC unroll 4
+  for (int64_t q = 0; q < n; q++) {
+    const AmbInt c = col[q] & window;
+
+    col[count] = c;
+    count += !byte[c];
+    byte[c] = 1;
+  }
+  for (int64_t q = 0; q < count; q++) byte[col[q]] = 0;
+  return count;
+}
+
 /* Length and columns of a row; its sums too, unless they are to be made otherwise. col: its products are listed. */
 static MAYBE_INLINE int64_t DensePattern(const int emit, const Marks marks, const int add, const SpgemmProduct *P, const Row *row, const AmbInt *col, const AmbScalar *val, SpgemmWork *w, AmbInt *j)
 {
   int64_t n;
 
-  if (col) DenseAddList(marks, add, row, w, col, val);
+  if (col) DenseAddList(marks, add, row->products, w, col, val);
   else if (P->words.i && marks != MARK_BYTES) {
     DenseMarkWords(marks, P, row, w);
     if (add) DenseAdd(MARK_NONE, 1, P, row, w);
   } else DenseAdd(marks, add, P, row, w);
   n = DenseScan(emit, marks, row, w);
   return emit ? DenseEmit(w, n, j) : n;
+}
+
+/* The listed products of a row whose columns may come in any order, but for the first and the last */
+static MAYBE_INLINE int64_t DenseUnsorted(const Row *row, const AmbInt *col, const AmbScalar *val, SpgemmWork *w, AmbInt *j, AmbScalar *a)
+{
+  const AmbInt window = (AmbInt)(w->window - 1);
+  AmbScalar   *sum    = w->sum, t;
+  uint8_t     *byte   = w->byte;
+  int64_t      n = 0, lo = 0, hi = 0;
+
+#pragma GCC unroll 4
+  for (int64_t q = 0; q < row->products; q++) {
+    const AmbInt c = col[q] & window;
+
+    j[n] = col[q];
+    n += !byte[c];
+    byte[c] = 1;
+    sum[c] += val[q];
+  }
+  for (int64_t q = 0; q < n; q++) {
+    const AmbInt c = j[q] & window;
+
+    a[q]    = sum[c];
+    sum[c]  = 0;
+    byte[c] = 0;
+    if (j[q] == row->lo) lo = q;
+  }
+  t     = a[lo];
+  a[lo] = a[0];
+  a[0]  = t;
+  j[lo] = j[0];
+  j[0]  = row->lo;
+  for (int64_t q = 0; q < n; q++) {
+    if (j[q] == row->hi) hi = q;
+  }
+  t        = a[hi];
+  a[hi]    = a[n - 1];
+  a[n - 1] = t;
+  j[hi]    = j[n - 1];
+  j[n - 1] = row->hi;
+  return n;
 }
 
 static MAYBE_INLINE int64_t DenseRow(const int emit, const int add, const SpgemmProduct *P, const Row *row, const AmbInt *col, const AmbScalar *val, SpgemmWork *w, AmbInt *j)
@@ -322,27 +393,85 @@ static MAYBE_INLINE int Group(const SpgemmProduct *P, int64_t r, int64_t last)
   return g;
 }
 
-/* The sums of g <= lanes rows with the same columns, side by side */
-static MAYBE_INLINE void DenseAddGroup(const int lanes, int g, const SpgemmProduct *P, const Row *row, SpgemmWork *w)
+/* Entries of A from k on, one at least, that meet rows of B which follow one another and have the same columns; at most three */
+static MAYBE_INLINE int Twins(const SpgemmProduct *P, AmbInt k, AmbInt end)
 {
-  const AmbInt     window = (AmbInt)(w->window - 1), *bj = P->B.j;
-  const AmbScalar *ba  = P->B.a;
-  AmbScalar       *sum = w->sum, f[GROUP] = {0};
+  const AmbInt r = P->A.j[k];
 
-  for (AmbInt k = row->k; k < row->end; k++) {
-    const AmbInt end = P->B.i[P->A.j[k] + 1];
-
-    Prefetch(P, k);
-    for (int l = 0; l < g; l++) f[l] = P->A.a[k + l * (int64_t)(row->end - row->k)];
-    for (AmbInt q = P->B.i[P->A.j[k]]; q < end; q++) {
-      AmbScalar      *s = sum + lanes * (int64_t)(bj[q] & window), t[GROUP];
-      const AmbScalar b = ba[q];
-
-      for (int l = 0; l < lanes; l++) t[l] = s[l] + f[l] * b;
-      for (int l = 0; l < lanes; l++) s[l] = t[l];
-    }
-  }
+  if (!P->same || k + 1 == end || P->A.j[k + 1] != r + 1 || !P->same[r + 1]) return 1;
+  return k + 2 < end && P->A.j[k + 2] == r + 2 && P->same[r + 2] ? 3 : 2;
 }
+
+/* The factor of row l of g, which meets row t of the twins */
+static MAYBE_INLINE AmbScalar Factor(const SpgemmProduct *P, const Row *row, AmbInt k, int g, int t, int l)
+{
+  return l < g ? P->A.a[k + t + l * (int64_t)(row->end - row->k)] : 0;
+}
+
+/* Adds twins rows of B to g <= lanes rows with the same columns in A, whose sums lie side by side. In vectors where there are such: left to
+   itself the compiler keeps the factors in scalars. */
+#if defined(AMB_COMPLEX)
+  #define LANES(lanes) \
+    typedef struct { \
+      AmbScalar lane[lanes]; \
+    } Lanes##lanes; \
+    static MAYBE_INLINE void AddLanes##lanes(Lanes##lanes *y, const Lanes##lanes *f, AmbScalar b) \
+    { \
+      for (int l = 0; l < lanes; l++) y->lane[l] += f->lane[l] * b; \
+    }
+  #define SOME_LANES(...) \
+    { \
+      { \
+        __VA_ARGS__ \
+      } \
+    }
+#else
+  #define LANES(lanes) \
+    typedef AmbScalar        Lanes##lanes __attribute__((vector_size(lanes * sizeof(AmbScalar)))); \
+    static MAYBE_INLINE void AddLanes##lanes(Lanes##lanes *y, const Lanes##lanes *f, AmbScalar b) \
+    { \
+      *y += *f * b; \
+    }
+  #define SOME_LANES(...) \
+    { \
+      __VA_ARGS__ \
+    }
+#endif
+#define FACTOR(l) Factor(P, row, k, g, t, l)
+
+#define ADD_TWINS(lanes, ...) \
+  LANES(lanes) \
+  static MAYBE_INLINE void DenseAddTwins##lanes(const int twins, int g, const SpgemmProduct *P, const Row *row, AmbInt k, SpgemmWork *w) \
+  { \
+    const AmbInt     window = (AmbInt)(w->window - 1), s = P->B.i[P->A.j[k]], n = P->B.i[P->A.j[k] + 1] - s, *bj = P->B.j + s; \
+    const AmbScalar *ba  = P->B.a + s; \
+    Lanes##lanes    *sum = (Lanes##lanes *)w->sum, f[3]; \
+    for (int t = 0; t < twins; t++) { \
+      const Lanes##lanes factors = SOME_LANES(__VA_ARGS__); \
+      f[t]                       = factors; \
+    } \
+    for (AmbInt q = 0; q < n; q++) { \
+      const int64_t c = bj[q] & window; \
+      Lanes##lanes  y = sum[c]; \
+      for (int t = 0; t < twins; t++) AddLanes##lanes(&y, &f[t], ba[q + t * n]); \
+      sum[c] = y; \
+    } \
+  } \
+  static MAYBE_INLINE void DenseAddGroup##lanes(int g, const SpgemmProduct *P, const Row *row, SpgemmWork *w) \
+  { \
+    for (AmbInt k = row->k; k < row->end;) { \
+      const int twins = Twins(P, k, row->end); \
+      Prefetch(P, k); \
+      if (twins == 3) DenseAddTwins##lanes(3, g, P, row, k, w); \
+      else if (twins == 2) DenseAddTwins##lanes(2, g, P, row, k, w); \
+      else DenseAddTwins##lanes(1, g, P, row, k, w); \
+      k += twins; \
+    } \
+  }
+
+ADD_TWINS(2, FACTOR(0), FACTOR(1))
+ADD_TWINS(4, FACTOR(0), FACTOR(1), FACTOR(2), FACTOR(3))
+ADD_TWINS(8, FACTOR(0), FACTOR(1), FACTOR(2), FACTOR(3), FACTOR(4), FACTOR(5), FACTOR(6), FACTOR(7))
 
 static MAYBE_INLINE void DenseTakeGroup(const int lanes, int g, SpgemmWork *w, int64_t n, const AmbInt *j, AmbScalar *a)
 {
@@ -361,19 +490,19 @@ static MAYBE_INLINE void DenseGroup(int g, const SpgemmProduct *P, const Row *ro
 {
   switch (g) {
   case 2:
-    DenseAddGroup(2, 2, P, row, w);
+    DenseAddGroup2(2, P, row, w);
     DenseTakeGroup(2, 2, w, n, j, a);
     break;
   case 3:
-    DenseAddGroup(4, 3, P, row, w);
+    DenseAddGroup4(3, P, row, w);
     DenseTakeGroup(4, 3, w, n, j, a);
     break;
   case 4:
-    DenseAddGroup(4, 4, P, row, w);
+    DenseAddGroup4(4, P, row, w);
     DenseTakeGroup(4, 4, w, n, j, a);
     break;
   default:
-    DenseAddGroup(8, g, P, row, w);
+    DenseAddGroup8(g, P, row, w);
     DenseTakeGroup(8, g, w, n, j, a);
   }
 }
@@ -603,7 +732,9 @@ static SpgemmStatus SPGEMM_NAME(Count)(const SpgemmProduct *P, int64_t first, in
         break;
       case SPGEMM_DENSE:
         status = SpgemmWorkWindow(w, Reach(&row), 0);
-        if (!status) n = DenseRow(0, 0, P, &row, list, NULL, w, NULL);
+        if (status) break;
+        if (list && HowToMark(P, &row) != MARK_BYTES) n = DenseCountList(n, w, col);
+        else n = DenseRow(0, 0, P, &row, list, NULL, w, NULL);
         break;
       case SPGEMM_HEAP:
         status = HeapRow(0, P, &row, w, &n, NULL, NULL);
@@ -639,7 +770,8 @@ static MAYBE_INLINE SpgemmStatus FillRows(const SpgemmProduct *P, const Row *row
       *n = DenseRow(1, 0, P, row, col, val, w, j);
       DenseGroup(g, P, row, w, *n, j, a);
       for (int l = 1; l < g; l++) memcpy(j + l * *n, j, sizeof(*j) * *n);
-    } else {
+    } else if (P->unsorted && col) *n = DenseUnsorted(row, col, val, w, j, a);
+    else {
       *n = DenseRow(1, 1, P, row, col, val, w, j);
       DenseTake(w, *n, j, a);
     }
@@ -757,6 +889,8 @@ static SpgemmStatus SPGEMM_NAME(Revalue)(const SpgemmProduct *P, int64_t first, 
     AmbScalar    *a = P->a + P->i[r];
     Row           row;
     SpgemmStatus  status = SPGEMM_SUCCESS;
+    AmbInt        col[LIST + SPGEMM_PAD];
+    AmbScalar     val[LIST + SPGEMM_PAD];
 
     g = 1;
     if (!n) continue;
@@ -768,7 +902,10 @@ static SpgemmStatus SPGEMM_NAME(Revalue)(const SpgemmProduct *P, int64_t first, 
       if (status) return status;
       if (g > 1) DenseGroup(g, P, &row, w, n, j, a);
       else {
-        DenseAdd(MARK_NONE, 1, P, &row, w);
+        if (Listed(P, r)) {
+          row.products = ListRow(1, P, r, col, val).products;
+          DenseAddList(MARK_NONE, 1, row.products, w, col, val);
+        } else DenseAdd(MARK_NONE, 1, P, &row, w);
         DenseTake(w, n, j, a);
       }
     } else status = HashRevalue(P, &row, w, n, j, a);

@@ -209,3 +209,27 @@ void SpgemmWordsDestroy(SpgemmWords *W)
   SpgemmRelease(W->bits, sizeof(*W->bits) * W->n);
   memset(W, 0, sizeof(*W));
 }
+
+static int SameRow(const SpgemmCSR *A, int64_t r)
+{
+  const AmbInt n = A->i[r + 1] - A->i[r], *j = A->j + A->i[r];
+
+  return n > 1 && A->i[r] - A->i[r - 1] == n && j[0] == j[-(int64_t)n] && !memcmp(j, j - n, sizeof(*j) * (size_t)n);
+}
+
+uint8_t *SpgemmSameRows(const SpgemmCSR *A, int nthread)
+{
+  const int64_t step = A->m / 1000 + 1;
+  int64_t       seen = 0, found = 0;
+  uint8_t      *same;
+
+  for (int64_t r = 1; r < A->m; r += step, seen++) found += SameRow(A, r);
+  if (10 * found < 3 * seen || !found) return NULL;
+  same = SpgemmAllocate((size_t)A->m);
+  if (!same) return NULL;
+#if defined(_OPENMP)
+  #pragma omp parallel for num_threads(nthread) schedule(static)
+#endif
+  for (int64_t r = 1; r < A->m; r++) same[r] = (uint8_t)SameRow(A, r);
+  return same;
+}

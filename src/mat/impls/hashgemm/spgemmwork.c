@@ -19,7 +19,7 @@ static size_t MappedSize(size_t size)
 static void *Map(size_t size)
 {
   const size_t all = size + SPGEMM_HUGE_PAGE;
-  char        *p   = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char        *p   = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   size_t       head;
 
   if (p == MAP_FAILED) return NULL;

@@ -1,0 +1,48 @@
+/* What the tests of kernels on raw arrays have in common: random numbers that are the same in every run, and what rounding amounts to */
+#pragma once
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+
+#include "ambtypes.h"
+
+#if defined(AMB_SINGLE)
+  #define EPS FLT_EPSILON
+#else
+  #define EPS DBL_EPSILON
+#endif
+
+static uint64_t seed = 88172645463325252u;
+
+static inline uint64_t Random(void)
+{
+  seed ^= seed << 13;
+  seed ^= seed >> 7;
+  seed ^= seed << 17;
+  return seed;
+}
+
+static inline int64_t RandomBelow(int64_t n)
+{
+  return (int64_t)(Random() % (uint64_t)n);
+}
+
+static inline AmbScalar RandomScalar(void)
+{
+  AmbScalar a = (AmbReal)((double)(Random() >> 11) / 9007199254740992.0 - 0.5);
+
+#if defined(AMB_COMPLEX)
+  a += I * (AmbReal)((double)(Random() >> 11) / 9007199254740992.0 - 0.5);
+#endif
+  return a;
+}
+
+static inline double Abs(AmbScalar a)
+{
+#if defined(AMB_COMPLEX)
+  return cabs(a);
+#else
+  return fabs((double)a);
+#endif
+}
