@@ -1,88 +1,10 @@
 #!/bin/bash
-# AMB on a CUDA device, without PETSc, for double and float. Compiled wherever there is nvcc; without a device the tests are skipped by name.
+# AMB on a CUDA device, without PETSc
 #   bash test/device.sh             all tests
 #   bash test/device.sh sanitize    those on small shapes under compute-sanitizer
 # timeoutfactor: 8
 cd "$(dirname "$0")/.." || exit 1
-nvcc=${NVCC:-nvcc}
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-amb=src/mat/impls/amb
-arch=sm_90
-[ -e /dev/nvidiactl ] && arch=native
-types=("double" "float")
+sources=(test/kernels/device.cu src/mat/impls/amb/ambcuda*.cu)
 groups=("products" "transposed products" "launches" "new values" "not finite" "same bits" "stream order" "chains" "refused" "random shapes" "out of memory" "memory given back")
-tools=("memcheck" "racecheck" "initcheck")
-status=0
-
-# of a type, all tests that were asked for are skipped
-if [ "${1:-}" = sanitize ]; then names=("${tools[@]}"); else names=("${groups[@]}"); fi
-skip() {
-  local name
-  for name in "${names[@]}"; do echo "skip $1, $name: $2"; done
-}
-
-fail() {
-  echo "not ok $1"
-  status=1
-}
-
-# build TYPE FLAGS...
-build() {
-  local type=$1 source pids=() built=0
-  shift
-  mkdir "$dir/$type.o"
-  for source in test/kernels/device.cu $amb/ambcuda*.cu; do
-    "$nvcc" -O3 -std=c++17 -lineinfo -arch=$arch -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-parameter -DAMB_TYPES_GIVEN "$@" -I$amb -c -o "$dir/$type.o/$(basename "$source" .cu).o" "$source" &
-    pids+=($!)
-  done
-  for pid in "${pids[@]}"; do wait "$pid" || built=1; done
-  [ $built = 0 ] && "$nvcc" -arch=$arch -o "$dir/$type" "$dir/$type.o"/*.o
-}
-
-# run TYPE
-run() {
-  "$dir/$1" "${groups[@]}" 2>&1 | sed -u "s/^\(ok\|not ok\) /&$1, /"
-  local rc=${PIPESTATUS[0]}
-  [ "$rc" = 0 ] || fail "$1: exit code $rc"
-}
-
-# sanitize TYPE
-sanitize() {
-  local tool flags rc
-  for tool in "${tools[@]}"; do
-    flags=()
-    [ "$tool" = memcheck ] && flags=(--leak-check full)
-    # the last two look at how much memory is free, of which the tool takes some
-    compute-sanitizer --tool "$tool" "${flags[@]}" --error-exitcode 9 "$dir/$1" small "${groups[@]:0:10}" >"$dir/out" 2>&1
-    rc=$?
-    if [ $rc = 0 ]; then
-      echo "ok $1, $tool"
-    else
-      sed 's/^\(ok\|not ok\) /  &/' "$dir/out" | head -c 20000
-      fail "$1, $tool: exit code $rc"
-    fi
-  done
-}
-
-if ! command -v "$nvcc" >/dev/null; then
-  for type in "${types[@]}"; do skip "$type" "there is no nvcc"; done
-  exit 0
-fi
-for type in "${types[@]}"; do
-  if build "$type" $([ "$type" = float ] && echo -DAMB_SINGLE); then echo "ok $type, compiles"; else
-    fail "$type, compiles"
-    continue
-  fi
-  reason=$("$dir/$type")
-  if [ $? = 77 ]; then
-    skip "$type" "$reason"
-  elif [ "${1:-}" != sanitize ]; then
-    run "$type"
-  elif command -v compute-sanitizer >/dev/null; then
-    sanitize "$type"
-  else
-    skip "$type" "there is no compute-sanitizer"
-  fi
-done
-exit $status
+small=("${groups[@]:0:10}") # the others look at how much memory is free, of which the tool takes some
+. test/kernels/device.sh

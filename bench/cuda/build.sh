@@ -1,6 +1,6 @@
 #!/bin/bash
-# Builds the device benchmark, for double and for float:
-#   bench/cuda/build.sh DIR [NVCC FLAGS...]     makes DIR/spmv and DIR/spmv_float
+# Builds the device benchmarks, for double and for float:
+#   bench/cuda/build.sh DIR [NVCC FLAGS...]     makes DIR/spmv, DIR/spgemm, DIR/spmv_float and DIR/spgemm_float
 set -eu
 [ $# -ge 1 ] || { echo "usage: $0 DIR [NVCC FLAGS...]" >&2; exit 2; }
 mkdir -p "$1"
@@ -17,13 +17,15 @@ pids=()
 for type in double float; do
   single=$([ $type = float ] && echo -DAMB_SINGLE || true)
   mkdir "$work/$type"
-  for source in bench/cuda/spmv.cu bench/cuda/matrix.cc src/mat/impls/amb/ambcuda*.cu; do
-    "$nvcc" -O3 -std=c++17 -lineinfo -arch="${CUDA_ARCH:-sm_90}" -Werror all-warnings -Xcompiler -fopenmp,-Wall -DAMB_TYPES_GIVEN $single -Isrc/mat/impls/amb "$@" -c -o "$work/$type/$(basename "$source").o" "$source" &
+  for source in bench/cuda/spmv.cu bench/cuda/spgemm.cu bench/cuda/matrix.cc src/mat/impls/amb/ambcuda*.cu src/mat/impls/hashgemm/spgemmcuda*.cu; do
+    "$nvcc" -O3 -std=c++17 -lineinfo -arch="${CUDA_ARCH:-sm_90}" -Werror all-warnings -Xcompiler -fopenmp,-Wall -DAMB_TYPES_GIVEN $single -Isrc/mat/impls/amb -Isrc/mat/impls/hashgemm "$@" -c -o "$work/$type/$(basename "$source").o" "$source" &
     pids+=($!)
     while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do sleep 0.1; done
   done
 done
 for pid in "${pids[@]}"; do wait "$pid"; done
 for type in double float; do
-  "$nvcc" -arch="${CUDA_ARCH:-sm_90}" -Xcompiler -fopenmp -o "$out/spmv$([ $type = float ] && echo _float || true)" "$work/$type"/*.o "$work"/*.o -lcusparse -lpthread
+  suffix=$([ $type = float ] && echo _float || true)
+  "$nvcc" -arch="${CUDA_ARCH:-sm_90}" -Xcompiler -fopenmp -o "$out/spmv$suffix" "$work/$type"/{spmv.cu,matrix.cc}.o "$work/$type"/ambcuda*.o "$work"/*.o -lcusparse -lpthread
+  "$nvcc" -arch="${CUDA_ARCH:-sm_90}" -Xcompiler -fopenmp -o "$out/spgemm$suffix" "$work/$type"/{spgemm.cu,matrix.cc}.o "$work/$type"/spgemmcuda*.o "$work"/*.o -lcusparse -lpthread
 done

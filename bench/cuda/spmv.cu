@@ -3,62 +3,16 @@
    only reads. See docs/bench.md.
 */
 #include "ambcuda.h"
-#include "matrix.h"
+#include "device.h"
 
-#include <cuda_runtime.h>
-#include <cusparse.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cfloat>
-#include <cmath>
-#include <cstdarg>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <functional>
 #include <limits>
 #include <memory>
-#include <string>
-#include <vector>
-
-#if defined(AMB_SINGLE)
-static const cudaDataType Type = CUDA_R_32F;
-static const double       Eps  = FLT_EPSILON;
-#else
-static const cudaDataType Type = CUDA_R_64F;
-static const double       Eps  = DBL_EPSILON;
-#endif
-
-static void Stop(const char *call, const char *reason)
-{
-  fflush(stdout);
-  fprintf(stderr, "%s: %s\n", call, reason);
-  exit(2);
-}
-
-#define CallCuda(call) \
-  do { \
-    const cudaError_t error_ = (call); \
-    if (error_ != cudaSuccess) Stop(#call, cudaGetErrorString(error_)); \
-  } while (0)
 
 #define CallCusparse(call) \
   do { \
     const cusparseStatus_t status_ = (call); \
     if (status_ != CUSPARSE_STATUS_SUCCESS) Stop(#call, cusparseGetErrorString(status_)); \
   } while (0)
-
-static std::string Text(const char *format, ...)
-{
-  char    text[512];
-  va_list args;
-
-  va_start(args, format);
-  vsnprintf(text, sizeof(text), format, args);
-  va_end(args);
-  return text;
-}
 
 /* ---- What is on the device ---- */
 
@@ -151,12 +105,6 @@ struct Machine {
     return 1e3 * ms / n;
   }
 };
-
-static double Median(std::vector<double> t)
-{
-  std::sort(t.begin(), t.end());
-  return t.size() % 2 ? t[t.size() / 2] : (t[t.size() / 2 - 1] + t[t.size() / 2]) / 2;
-}
 
 static void MachineStart(Machine &M)
 {

@@ -1,0 +1,72 @@
+/*
+   Sparse matrix products on a CUDA device, on raw CSR arrays. Nothing here or below knows PETSc's objects. Real numbers and 32-bit indices only.
+
+   Everything is queued on the stream that is given; only what makes a new pattern waits for the device, since the size of the result has to be
+   known. New values in the same pattern wait for nothing. The same operands give the same bits every time: each sum is added in the order of the
+   entries of the row of A.
+
+   Reference:
+.  * - Y. Nagasaka, "Sparse matrix computations on many-core processors", doctoral thesis, Tokyo Institute of Technology, 2019, chapter 5
+*/
+#pragma once
+
+#include "ambcuda.h"
+#include "spgemmhost.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+typedef enum {
+  SPGEMM_DEVICE_SUCCESS,
+  SPGEMM_DEVICE_OUT_OF_MEMORY, /* nothing is left behind */
+  SPGEMM_DEVICE_TOO_LARGE,     /* the result has more entries than 32 bits count: SpgemmDeviceInfo.nonzeros tells how many */
+  SPGEMM_DEVICE_ERROR          /* a call of CUDA failed, SpgemmDeviceErrorText() tells which */
+} SpgemmDeviceStatus;
+
+typedef enum {
+  SPGEMM_ROWS_EMPTY,
+  SPGEMM_ROWS_COPIED, /* one entry in the row of A */
+  SPGEMM_ROWS_HASH,   /* pattern from a hash table, 8 to 32 threads each */
+  SPGEMM_ROWS_WINDOW, /* pattern from windows of columns, a block and a bit mask each */
+  SPGEMM_ROWS_KINDS
+} SpgemmDeviceRows;
+
+typedef struct {
+  double products;    /* multiplications, of all factors */
+  double nonzeros;    /* of the result */
+  double bytes_kept;  /* for new values: intermediate results, permutations and the order of the rows */
+  double bytes_peak;  /* the most that was allocated at a time besides the result, bytes_kept included */
+  double bytes_asked; /* what could not be allocated, where memory was short */
+  double rows[SPGEMM_ROWS_KINDS];
+} SpgemmDeviceInfo;
+
+/* What products on a device share: a memory pool, which keeps what was freed, and streams. For one product at a time. */
+typedef struct _SpgemmDeviceContext SpgemmDeviceContext;
+typedef struct _SpgemmDevice        SpgemmDevice;
+
+SpgemmDeviceStatus SpgemmDeviceContextCreate(SpgemmDeviceContext **);
+void               SpgemmDeviceContextTrim(SpgemmDeviceContext *); /* gives back the memory that is not in use */
+void               SpgemmDeviceContextDestroy(SpgemmDeviceContext **);
+
+/* Memory of the pool, for results */
+SpgemmDeviceStatus SpgemmDeviceAllocate(SpgemmDeviceContext *, size_t bytes, void **, AmbStream);
+void               SpgemmDeviceRelease(SpgemmDeviceContext *, void *, AmbStream);
+
+/* Counts the entries of the result and makes the first of two products, if there are two. The operands must stay as they are until SpgemmDeviceFill().
+   What failed tells by the figures how large it would have been. B is the second matrix, in PTAP and RART P or R; C only for ABC. */
+SpgemmDeviceStatus SpgemmDeviceCreate(SpgemmDeviceContext *, SpgemmType, const AmbDeviceCSR *A, const AmbDeviceCSR *B, const AmbDeviceCSR *C, AmbStream, SpgemmDevice **, SpgemmDeviceInfo *);
+
+/* The result, its columns ascending: i of m + 1, j and a of as many as SpgemmDeviceInfo.nonzeros says; a may be NULL, for the pattern alone */
+SpgemmDeviceStatus SpgemmDeviceFill(SpgemmDevice *, const AmbDeviceCSR *A, const AmbDeviceCSR *B, const AmbDeviceCSR *C, int *i, int *j, AmbScalar *a, AmbStream);
+
+/* New values of the same operands, in the pattern that SpgemmDeviceFill() made */
+SpgemmDeviceStatus SpgemmDeviceRevalue(SpgemmDevice *, const AmbDeviceCSR *A, const AmbDeviceCSR *B, const AmbDeviceCSR *C, const int *i, const int *j, AmbScalar *a, AmbStream);
+
+void        SpgemmDeviceGetInfo(const SpgemmDevice *, SpgemmDeviceInfo *);
+void        SpgemmDeviceDestroy(SpgemmDevice **, AmbStream);
+const char *SpgemmDeviceErrorText(void); /* "cudaMallocFromPoolAsync: out of memory", of the last call that failed */
+
+#if defined(__cplusplus)
+}
+#endif

@@ -1,0 +1,441 @@
+/*
+   Sparse products on the device: words of B, the work and the bin of every row, lists of rows, units and parts
+*/
+#include <limits.h>
+
+#include <cub/device/device_scan.cuh>
+
+#include "spgemmcuda.cuh"
+
+#define THREADS     256
+#define TEAM        8   /* lanes that look at one row */
+#define LONG_ROW    256 /* from here on more do */
+#define LONG_BLOCKS 512
+#define MIN_WORDS   4    /* of a unit */
+#define MOST_COPIED 1024 /* entries of a row that is only copied */
+#define SPARSE      8    /* words of a window for each that its row will have, from which on a hash table is the better one, */
+#define SPARSE_MANY 64   /* and of rows that the registers cannot sort */
+#define MANY_WORDS  384
+
+/* ---- Words of B ---- */
+
+/* The bits of the word that begins at entry e */
+static __device__ __forceinline__ unsigned WordBits(const int *j, unsigned e, unsigned length, unsigned w)
+{
+  unsigned bits = 0;
+
+  for (bool on = true; on && e < length; e += 4) {
+    int c[4];
+
+#pragma unroll
+    for (int u = 0; u < 4; u++) c[u] = j[min(e + u, length - 1)];
+#pragma unroll
+    for (int u = 0; u < 4; u++) {
+      on = on && e + u < length && (unsigned)c[u] >> 5 == w;
+      if (on) bits |= 1u << (c[u] & 31);
+    }
+  }
+  return bits;
+}
+
+static __device__ __forceinline__ void WriteRow(const SpgemmOperands &P, int r, int begin, unsigned length, unsigned words)
+{
+  P.rowB[r] = make_int4(begin, (int)words, length ? P.Bj[begin] : 0, length ? P.Bj[begin + (int)length - 1] : -1);
+}
+
+/* A team for each row, but those that are long */
+static __global__ void __launch_bounds__(THREADS) Words(SpgemmOperands P, int *long_rows, SpgemmCounters *counters)
+{
+  const unsigned lane = threadIdx.x % TEAM, shift = threadIdx.x % SPGEMM_WARP - lane, mine = ((1u << TEAM) - 1) << shift;
+  const int64_t  r      = (blockIdx.x * (int64_t)THREADS + threadIdx.x) / TEAM;
+  const int      begin  = r < P.k ? P.Bi[r] : 0;
+  const unsigned all    = r < P.k ? (unsigned)(P.Bi[r + 1] - begin) : 0;
+  const unsigned length = all > LONG_ROW ? 0 : all, most = __reduce_max_sync(SPGEMM_ALL, length);
+  const int     *j = P.Bj + begin;
+  unsigned       n = 0;
+
+  for (unsigned e0 = 0; e0 < most; e0 += TEAM) {
+    const unsigned e     = e0 + lane;
+    const unsigned w     = e < length ? (unsigned)j[e] >> 5 : SPGEMM_NOWORD;
+    const bool     head  = e < length && (e == 0 || (unsigned)j[e - 1] >> 5 != w);
+    const unsigned heads = __ballot_sync(SPGEMM_ALL, head) & mine;
+
+    if (head) P.wordB[begin + (int)n + __popc(heads & ((1u << (shift + lane)) - 1))] = make_uint2(w, WordBits(j, e, length, w));
+    n += (unsigned)__popc(heads);
+  }
+  if (r >= P.k || lane) return;
+  if (all > LONG_ROW) long_rows[atomicAdd(&counters->long_rows, 1u)] = (int)r;
+  else WriteRow(P, (int)r, begin, length, n);
+}
+
+/* Blocks take the long rows in turns */
+static __global__ void __launch_bounds__(THREADS) LongWords(SpgemmOperands P, const int *long_rows, const SpgemmCounters *counters)
+{
+  __shared__ unsigned count[THREADS / SPGEMM_WARP];
+  const unsigned      lane = threadIdx.x % SPGEMM_WARP, warp = threadIdx.x / SPGEMM_WARP;
+
+  for (unsigned k = blockIdx.x; k < counters->long_rows; k += LONG_BLOCKS) {
+    const int      r = long_rows[k], begin = P.Bi[r];
+    const unsigned length = (unsigned)(P.Bi[r + 1] - begin);
+    const int     *j      = P.Bj + begin;
+    unsigned       n      = 0;
+
+    for (unsigned e0 = 0; e0 < length; e0 += THREADS) {
+      const unsigned e      = e0 + threadIdx.x;
+      const unsigned w      = e < length ? (unsigned)j[e] >> 5 : SPGEMM_NOWORD;
+      const bool     head   = e < length && (e == 0 || (unsigned)j[e - 1] >> 5 != w);
+      const unsigned heads  = __ballot_sync(SPGEMM_ALL, head);
+      unsigned       before = 0, total = 0;
+
+      if (lane == 0) count[warp] = (unsigned)__popc(heads);
+      __syncthreads();
+      for (unsigned other = 0; other < THREADS / SPGEMM_WARP; other++) {
+        before += other < warp ? count[other] : 0;
+        total += count[other];
+      }
+      if (head) P.wordB[begin + (int)(n + before) + __popc(heads & ((1u << lane) - 1))] = make_uint2(w, WordBits(j, e, length, w));
+      n += total;
+      __syncthreads();
+    }
+    if (threadIdx.x == 0) WriteRow(P, r, begin, length, n);
+  }
+}
+
+int64_t SpgemmDeviceLongRows(int64_t nz)
+{
+  return nz / LONG_ROW + 1;
+}
+
+SpgemmDeviceStatus SpgemmDeviceWords(const SpgemmOperands *P, int *long_rows, SpgemmCounters *counters, cudaStream_t stream)
+{
+  SPGEMM_CALL(SpgemmLaunch(Words, SpgemmBlocks((int64_t)P->k * TEAM, THREADS), THREADS, 0, stream, *P, long_rows, counters));
+  return SpgemmLaunch(LongWords, P->k ? LONG_BLOCKS : 0, THREADS, 0, stream, *P, (const int *)long_rows, (const SpgemmCounters *)counters);
+}
+
+/* ---- Work of a row ---- */
+
+typedef struct {
+  unsigned long long products, words;
+  int                first, last; /* columns */
+} Work;
+
+static __device__ void AddWork(const SpgemmOperands &P, int k, Work *w)
+{
+  const int  c   = P.Aj[k];
+  const int4 row = P.rowB[c];
+
+  w->products += (unsigned)(P.Bi[c + 1] - row.x);
+  w->words += (unsigned)row.y;
+  if (row.y) {
+    w->first = min(w->first, row.z);
+    w->last  = max(w->last, row.w);
+  }
+}
+
+/* To all lanes of a team */
+static __device__ void SumWork(unsigned width, Work *w)
+{
+  for (unsigned step = width / 2; step; step /= 2) {
+    w->products += __shfl_xor_sync(SPGEMM_ALL, w->products, (int)step);
+    w->words += __shfl_xor_sync(SPGEMM_ALL, w->words, (int)step);
+    w->first = min(w->first, __shfl_xor_sync(SPGEMM_ALL, w->first, (int)step));
+    w->last  = max(w->last, __shfl_xor_sync(SPGEMM_ALL, w->last, (int)step));
+  }
+}
+
+/* Rows of B whose columns often are neighbours mostly have their words in common too */
+static __device__ bool Wide(const Work &w)
+{
+  const unsigned words = (unsigned)(w.last >> 5) - (unsigned)(w.first >> 5) + 1;
+
+  return (double)words * (double)w.products > (w.words > MANY_WORDS ? (double)SPARSE_MANY : (double)SPARSE) * (double)w.words * (double)w.words;
+}
+
+static __device__ unsigned char Kind(int length, const Work &w)
+{
+  const unsigned long long average = length ? w.products / (unsigned)length : 0;
+  const unsigned           team    = length > LONG_ROW ? 4 : average <= 8 ? 0 : average <= 16 ? 1 : average <= 64 ? 2 : 3;
+  unsigned                 bin;
+
+  if (!w.products) bin = COUNT_EMPTY;
+  else if (length == 1 && w.products <= MOST_COPIED) bin = COUNT_COPY;
+  else if (w.words <= 96) bin = length > LONG_ROW ? COUNT_512 : COUNT_128;
+  else if (w.words > 3072 || !Wide(w)) bin = COUNT_WINDOW;
+  else bin = w.words <= 192 ? COUNT_256 : w.words <= 384 ? COUNT_512 : w.words <= 768 ? COUNT_1024 : w.words <= 1536 ? COUNT_2048 : COUNT_4096;
+  return SPGEMM_KIND(bin, team);
+}
+
+/* Units of a row: none has too many words, nor far too many products, unless it has very few words */
+static __device__ unsigned UnitsOf(const Work &w)
+{
+  const unsigned           words = (unsigned)(w.last >> 5) - (unsigned)(w.first >> 5) + 1, least = (words + SPGEMM_UNIT_WORDS - 1) / SPGEMM_UNIT_WORDS, most = (words + MIN_WORDS - 1) / MIN_WORDS;
+  const unsigned long long wanted = w.products / SPGEMM_UNIT_PRODUCTS;
+  const unsigned           units  = wanted < most ? (unsigned)wanted : most;
+
+  return max(max(units, least), 1u);
+}
+
+/* size becomes the entries of rows that are empty or copied, and the number of units of rows that are cut into them */
+static __global__ void __launch_bounds__(THREADS) Classify(SpgemmOperands P, int *size, uint2 *range, unsigned char *kind, SpgemmCounters *counters)
+{
+  __shared__ unsigned           count[SPGEMM_BINS];
+  __shared__ unsigned long long products, units;
+  const unsigned                lane = threadIdx.x % TEAM, shift = threadIdx.x % SPGEMM_WARP - lane;
+
+  if (threadIdx.x < SPGEMM_BINS) count[threadIdx.x] = 0;
+  if (threadIdx.x == 0) products = units = 0;
+  __syncthreads();
+  for (int64_t r0 = (int64_t)blockIdx.x * (THREADS / TEAM); r0 < P.m; r0 += (int64_t)gridDim.x * (THREADS / TEAM)) {
+    const int64_t r      = r0 + threadIdx.x / TEAM;
+    const int     begin  = r < P.m ? P.Ai[r] : 0;
+    const int     length = r < P.m ? P.Ai[r + 1] - begin : 0;
+    const int     soon   = length > LONG_ROW ? 0 : length;
+    Work          w      = {0, 0, INT_MAX, -1};
+    unsigned      late   = __ballot_sync(SPGEMM_ALL, lane == 0 && length > LONG_ROW);
+
+    for (int k = (int)lane; k < soon; k += TEAM) AddWork(P, begin + k, &w);
+    __syncwarp();
+    SumWork(TEAM, &w);
+    for (; late; late &= late - 1) {
+      const int from = __ffs((int)late) - 1, first = __shfl_sync(SPGEMM_ALL, begin, from), n = __shfl_sync(SPGEMM_ALL, length, from);
+      Work      all = {0, 0, INT_MAX, -1};
+
+#pragma unroll 8
+      for (int k = (int)(threadIdx.x % SPGEMM_WARP); k < n; k += SPGEMM_WARP) AddWork(P, first + k, &all);
+      __syncwarp();
+      SumWork(SPGEMM_WARP, &all);
+      if (shift == (unsigned)from) w = all;
+    }
+    if (lane == 0 && r < P.m) {
+      const unsigned char what = Kind(length, w);
+      const unsigned      bin  = SPGEMM_KIND_BIN(what);
+      const unsigned      cut  = bin == COUNT_WINDOW ? UnitsOf(w) : 0;
+
+      kind[r] = what;
+      size[r] = bin == COUNT_WINDOW ? (int)cut : bin == COUNT_COPY ? (int)w.products : 0;
+      if (bin == COUNT_WINDOW) range[r] = make_uint2((unsigned)w.first >> 5, (unsigned)(w.last >> 5) + 1);
+      atomicAdd(count + bin, 1u);
+      if (w.products) atomicAdd(&products, w.products);
+      if (cut) atomicAdd(&units, (unsigned long long)cut);
+    }
+    __syncwarp();
+  }
+  __syncthreads();
+  if (threadIdx.x < SPGEMM_BINS && count[threadIdx.x]) atomicAdd(counters->count.rows + threadIdx.x, count[threadIdx.x]);
+  if (threadIdx.x == 0 && products) atomicAdd(&counters->products, products);
+  if (threadIdx.x == 0 && units) atomicAdd(&counters->units, units);
+}
+
+SpgemmDeviceStatus SpgemmDeviceClassify(const SpgemmOperands *P, int *size, uint2 *range, unsigned char *kind, SpgemmCounters *counters, cudaStream_t stream)
+{
+  const int64_t blocks = SpgemmBlocks((int64_t)P->m * TEAM, THREADS);
+
+  return SpgemmLaunch(Classify, blocks < 4096 ? blocks : 4096, THREADS, 0, stream, *P, size, range, kind, counters);
+}
+
+/* ---- Lists ---- */
+
+/* Into lists, bin after bin. Neighbours mostly stay neighbours, for the caches; beyond that the order is of no consequence. */
+static __global__ void __launch_bounds__(1024) Scatter(int n, const unsigned char *bin, unsigned char mask, int *list, SpgemmBins *bins)
+{
+  __shared__ unsigned count[SPGEMM_BINS], base[SPGEMM_BINS];
+  const int64_t       k = blockIdx.x * (int64_t)1024 + threadIdx.x;
+  const unsigned      b = k < n ? bin[k] & mask : SPGEMM_BINS, peers = __match_any_sync(SPGEMM_ALL, b), below = peers & ((1u << threadIdx.x % SPGEMM_WARP) - 1);
+  unsigned            at = 0;
+
+  if (threadIdx.x < SPGEMM_BINS) count[threadIdx.x] = 0;
+  __syncthreads();
+  if (k < n && !below) at = atomicAdd(count + b, (unsigned)__popc(peers));
+  at = __shfl_sync(SPGEMM_ALL, at, __ffs((int)peers) - 1) + (unsigned)__popc(below);
+  __syncthreads();
+  if (threadIdx.x < SPGEMM_BINS && count[threadIdx.x]) {
+    unsigned before = 0;
+
+    for (unsigned c = 0; c < threadIdx.x; c++) before += bins->rows[c];
+    base[threadIdx.x] = before + atomicAdd(bins->place + threadIdx.x, count[threadIdx.x]);
+  }
+  __syncthreads();
+  if (k < n) list[base[b] + at] = (int)k;
+}
+
+SpgemmDeviceStatus SpgemmDeviceScatter(int m, const unsigned char *bin, unsigned char mask, int *rows, SpgemmBins *bins, cudaStream_t stream)
+{
+  return SpgemmLaunch(Scatter, SpgemmBlocks(m, 1024), 1024, 0, stream, m, bin, mask, rows, bins);
+}
+
+/* ---- Units ---- */
+
+static __global__ void __launch_bounds__(THREADS) Units(int n, const int *rows, const int *size, const uint2 *range, SpgemmUnit *unit, int *first, SpgemmCounters *counters)
+{
+  const int k = (int)(blockIdx.x * THREADS + threadIdx.x);
+
+  if (k >= n) return;
+  const int      r     = rows[k];
+  const unsigned count = (unsigned)size[r], words = range[r].y - range[r].x, each = (words + count - 1) / count;
+  unsigned       begin = range[r].x;
+  const unsigned at    = atomicAdd(&counters->unit_next, count);
+
+  first[k] = (int)at;
+  for (unsigned u = 0; u < count; u++, begin += each) {
+    SpgemmUnit unit_k = {r, min(begin, range[r].y), min(begin + each, range[r].y), 0, 0};
+
+    unit[at + u] = unit_k;
+  }
+}
+
+SpgemmDeviceStatus SpgemmDeviceUnits(int n, const int *rows, const int *size, const uint2 *range, SpgemmUnit *unit, int *first, SpgemmCounters *counters, cudaStream_t stream)
+{
+  return SpgemmLaunch(Units, SpgemmBlocks(n, THREADS), THREADS, 0, stream, n, rows, size, range, unit, first, counters);
+}
+
+/* A warp for each row that has units: their places in it, and its entries */
+static __global__ void __launch_bounds__(THREADS) SumUnits(int n, const int *rows, const int *first, SpgemmUnit *unit, int *size)
+{
+  const int k = (int)((blockIdx.x * (int64_t)THREADS + threadIdx.x) / SPGEMM_WARP), lane = (int)(threadIdx.x % SPGEMM_WARP);
+
+  if (k >= n) return;
+  const int   r = rows[k], units = size[r];
+  SpgemmUnit *u   = unit + first[k];
+  int         sum = 0;
+
+  for (int u0 = 0; u0 < units; u0 += SPGEMM_WARP) {
+    const int own   = u0 + lane < units ? u[u0 + lane].entries : 0;
+    int       until = own;
+
+    for (int step = 1; step < SPGEMM_WARP; step *= 2) {
+      const int other = __shfl_up_sync(SPGEMM_ALL, until, (unsigned)step);
+
+      if (lane >= step) until += other;
+    }
+    if (u0 + lane < units) u[u0 + lane].offset = sum + until - own;
+    sum += __shfl_sync(SPGEMM_ALL, until, SPGEMM_WARP - 1);
+  }
+  if (lane == 0) size[r] = sum;
+}
+
+SpgemmDeviceStatus SpgemmDeviceSumUnits(int n, const int *rows, const int *first, SpgemmUnit *unit, int *size, cudaStream_t stream)
+{
+  return SpgemmLaunch(SumUnits, SpgemmBlocks((int64_t)n * SPGEMM_WARP, THREADS), THREADS, 0, stream, n, rows, first, unit, size);
+}
+
+/* ---- Rows of known size ---- */
+
+static __device__ unsigned PatternBin(unsigned char kind, int size)
+{
+  const unsigned bin = SPGEMM_KIND_BIN(kind), team = SPGEMM_KIND_TEAM(kind);
+
+  if (bin == COUNT_EMPTY) return PATTERN_EMPTY;
+  if (bin == COUNT_COPY) return PATTERN_COPY;
+  if (bin == COUNT_WINDOW) return PATTERN_WINDOW;
+  if (team == 0 && size <= 64) return size <= 32 ? PATTERN_8_32 : PATTERN_8_64;
+  if (team <= 1 && size <= 128) return size <= 64 ? PATTERN_16_64 : PATTERN_16_128;
+  return size <= 64 ? PATTERN_32_64 : size <= 128 ? PATTERN_32_128 : size <= 256 ? PATTERN_32_256 : size <= 512 ? PATTERN_32_512 : size <= 1024 ? PATTERN_32_1024 : PATTERN_32_MORE;
+}
+
+static __device__ unsigned ValuesBin(unsigned char kind, int size)
+{
+  const unsigned bin = SPGEMM_KIND_BIN(kind), team = SPGEMM_KIND_TEAM(kind);
+
+  if (bin == COUNT_EMPTY) return VALUES_EMPTY;
+  if (bin == COUNT_COPY) return VALUES_COPY;
+  if (team == 0 && size <= 64) return size <= 32 ? VALUES_8_32 : VALUES_8_64;
+  if (team <= 1 && size <= 256) return size <= 64 ? VALUES_16_64 : size <= 128 ? VALUES_16_128 : VALUES_16_256;
+  if (size > (team == 4 ? 0 : team == 3 ? 128 : 512)) return VALUES_BLOCK;
+  return size <= 64 ? VALUES_32_64 : size <= 128 ? VALUES_32_128 : size <= 256 ? VALUES_32_256 : VALUES_32_512;
+}
+
+/* As many parts as are needed, of as many entries each */
+static __device__ int PartsOf(int size)
+{
+  return (size + SPGEMM_PART_ENTRIES - 1) / SPGEMM_PART_ENTRIES;
+}
+
+static __device__ int PartClass(int size)
+{
+  const int parts = PartsOf(size), each = (size + parts - 1) / parts;
+
+  return each <= SPGEMM_PART_ENTRIES / 4 ? 0 : each <= SPGEMM_PART_ENTRIES / 2 ? 1 : 2;
+}
+
+static __global__ void __launch_bounds__(1024) Reclassify(int m, const unsigned char *kind, const int *size, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters)
+{
+  __shared__ unsigned           count[2][SPGEMM_BINS], parts[SPGEMM_PART_CLASSES];
+  __shared__ unsigned long long nonzeros;
+  const int64_t                 r = blockIdx.x * (int64_t)1024 + threadIdx.x;
+  unsigned long long            n = 0;
+
+  if (threadIdx.x < SPGEMM_BINS) count[0][threadIdx.x] = count[1][threadIdx.x] = 0;
+  if (threadIdx.x < SPGEMM_PART_CLASSES) parts[threadIdx.x] = 0;
+  if (threadIdx.x == 0) nonzeros = 0;
+  __syncthreads();
+  if (r < m) {
+    const unsigned p = PatternBin(kind[r], size[r]), v = ValuesBin(kind[r], size[r]);
+
+    pattern[r] = (unsigned char)p;
+    values[r]  = (unsigned char)v;
+    n          = (unsigned)size[r];
+    atomicAdd(count[0] + p, 1u);
+    atomicAdd(count[1] + v, 1u);
+    if (v == VALUES_BLOCK) atomicAdd(parts + PartClass(size[r]), (unsigned)PartsOf(size[r]));
+  }
+  __syncwarp();
+  for (int step = SPGEMM_WARP / 2; step; step /= 2) n += __shfl_xor_sync(SPGEMM_ALL, n, step);
+  if (threadIdx.x % SPGEMM_WARP == 0 && n) atomicAdd(&nonzeros, n);
+  __syncthreads();
+  if (threadIdx.x < SPGEMM_BINS && count[0][threadIdx.x]) atomicAdd(counters->pattern.rows + threadIdx.x, count[0][threadIdx.x]);
+  if (threadIdx.x < SPGEMM_BINS && count[1][threadIdx.x]) atomicAdd(counters->values.rows + threadIdx.x, count[1][threadIdx.x]);
+  if (threadIdx.x < SPGEMM_PART_CLASSES && parts[threadIdx.x]) atomicAdd(counters->parts + threadIdx.x, parts[threadIdx.x]);
+  if (threadIdx.x == 0 && nonzeros) atomicAdd(&counters->nonzeros, nonzeros);
+}
+
+SpgemmDeviceStatus SpgemmDeviceReclassify(int m, const unsigned char *kind, const int *size, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters, cudaStream_t stream)
+{
+  return SpgemmLaunch(Reclassify, SpgemmBlocks(m, 1024), 1024, 0, stream, m, kind, size, pattern, values, counters);
+}
+
+/* Class after class, the longest first in the memory: those are begun first */
+static __global__ void __launch_bounds__(THREADS) Parts(int n, const int *rows, const int *size, SpgemmPart *part, SpgemmCounters *counters)
+{
+  __shared__ unsigned count[SPGEMM_PART_CLASSES], base[SPGEMM_PART_CLASSES];
+  const int64_t       k = blockIdx.x * (int64_t)THREADS + threadIdx.x;
+  const int           r = k < n ? rows[k] : -1, entries = k < n ? size[r] : 0, parts = PartsOf(entries), c = k < n ? PartClass(entries) : 0;
+  unsigned            at = 0;
+
+  if (threadIdx.x < SPGEMM_PART_CLASSES) count[threadIdx.x] = 0;
+  __syncthreads();
+  if (k < n) at = atomicAdd(count + c, (unsigned)parts);
+  __syncthreads();
+  if (threadIdx.x < SPGEMM_PART_CLASSES && count[threadIdx.x]) {
+    unsigned before = 0;
+
+    for (unsigned other = threadIdx.x + 1; other < SPGEMM_PART_CLASSES; other++) before += counters->parts[other];
+    base[threadIdx.x] = before + atomicAdd(counters->part_place + threadIdx.x, count[threadIdx.x]);
+  }
+  __syncthreads();
+  if (k >= n) return;
+  const int each = (entries + parts - 1) / parts;
+
+  for (int p = 0; p < parts; p++) {
+    const SpgemmPart one = {r, p * each, min(each, entries - p * each)};
+
+    part[base[c] + at + (unsigned)p] = one;
+  }
+}
+
+SpgemmDeviceStatus SpgemmDeviceParts(int n, const int *rows, const int *size, SpgemmPart *part, SpgemmCounters *counters, cudaStream_t stream)
+{
+  return SpgemmLaunch(Parts, SpgemmBlocks(n, THREADS), THREADS, 0, stream, n, rows, size, part, counters);
+}
+
+SpgemmDeviceStatus SpgemmDeviceScanSize(int m, size_t *bytes)
+{
+  SPGEMM_CUDA(cub::DeviceScan::ExclusiveSum(NULL, *bytes, (const int *)NULL, (int *)NULL, m + 1));
+  return SPGEMM_DEVICE_SUCCESS;
+}
+
+/* size has m + 1 numbers, the last counts for nothing */
+SpgemmDeviceStatus SpgemmDeviceScan(int m, const int *size, int *i, void *work, size_t bytes, cudaStream_t stream)
+{
+  SPGEMM_CUDA(cub::DeviceScan::ExclusiveSum(work, bytes, size, i, m + 1, stream));
+  return SPGEMM_DEVICE_SUCCESS;
+}

@@ -1,0 +1,170 @@
+/*
+   Sparse products on the device: the pattern of rows of many products, cut into windows of columns. A block makes a window, with the bits of all its
+   words in shared memory; the columns come out of them in order.
+*/
+#include <limits.h>
+
+#include "spgemmcuda.cuh"
+
+/* How many of n ascending words are less than w */
+static __device__ int WordsLess(const uint2 *a, int n, unsigned w)
+{
+  int lo = 0, hi = n;
+
+  while (lo < hi) {
+    const int mid = lo + (hi - lo) / 2;
+
+    if (a[mid].x < w) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo;
+}
+
+static __device__ __forceinline__ int Until(int n, int lane)
+{
+#pragma unroll
+  for (int step = 1; step < SPGEMM_WARP; step *= 2) {
+    const int other = __shfl_up_sync(SPGEMM_ALL, n, (unsigned)step);
+
+    if (lane >= step) n += other;
+  }
+  return n;
+}
+
+#define WARPS (SPGEMM_UNIT_THREADS / SPGEMM_WARP)
+
+/*
+   The bits of all columns that the unit has, by the words of B, in any order; a word is bits[word - begin]. In a long row of A the warps take
+   entries in turns; otherwise all look at the same, and take the words in turns.
+*/
+static __device__ void SetBits(const SpgemmOperands &P, const SpgemmUnit &unit, unsigned *bits)
+{
+  const int lane = (int)(threadIdx.x % SPGEMM_WARP), warp = (int)(threadIdx.x / SPGEMM_WARP), first = P.Ai[unit.row], last = P.Ai[unit.row + 1];
+  const int apart = last - first >= 2 * SPGEMM_UNIT_THREADS;
+
+  for (unsigned w = threadIdx.x; w < unit.end - unit.begin; w += SPGEMM_UNIT_THREADS) bits[w] = 0;
+  __syncthreads();
+  for (int k0 = first + (apart ? warp * SPGEMM_WARP : 0); k0 < last; k0 += apart ? SPGEMM_UNIT_THREADS : SPGEMM_WARP) {
+    const int k    = k0 + lane;
+    int       from = 0, length = 0, until, total;
+
+    if (k < last) {
+      const int4 b = P.rowB[P.Aj[k]];
+
+      from   = b.x;
+      length = b.y;
+      if (length && (unsigned)b.z >> 5 < unit.begin) {
+        const int skip = WordsLess(P.wordB + from, length, unit.begin);
+
+        from += skip;
+        length -= skip;
+      }
+      if (length && (unsigned)b.w >> 5 >= unit.end) length = WordsLess(P.wordB + from, length, unit.end);
+    }
+    __syncwarp();
+    until = Until(length, lane);
+    from -= until - length;
+    total = __shfl_sync(SPGEMM_ALL, until, SPGEMM_WARP - 1);
+    for (int t0 = apart ? 0 : warp * SPGEMM_WARP; t0 < total; t0 += apart ? SPGEMM_WARP : SPGEMM_UNIT_THREADS) {
+      const int t  = t0 + lane;
+      int       at = 0;
+
+#pragma unroll
+      for (int step = SPGEMM_WARP / 2; step; step /= 2) {
+        const int other = __shfl_sync(SPGEMM_ALL, until, at + step - 1);
+
+        if (other <= t) at += step;
+      }
+      const int place = __shfl_sync(SPGEMM_ALL, from, at) + t;
+      if (t < total) {
+        const uint2        word = P.wordB[place];
+        volatile unsigned *to   = bits + (word.x - unit.begin);
+
+        if (word.y & ~*to) atomicOr(bits + (word.x - unit.begin), word.y);
+      }
+    }
+    __syncwarp();
+  }
+  __syncthreads();
+}
+
+/* How many bits are set in n words; to all lanes */
+static __device__ int CountBits(const unsigned *bits, int n, int lane)
+{
+  int sum = 0;
+
+  for (int w = lane; w < n; w += SPGEMM_WARP) sum += __popc(bits[w]);
+  __syncwarp();
+  return __reduce_add_sync(SPGEMM_ALL, sum);
+}
+
+/* ---- How many entries ---- */
+
+static __global__ void __launch_bounds__(SPGEMM_UNIT_THREADS) Count(SpgemmOperands P, SpgemmUnit *units)
+{
+  __shared__ unsigned bits[SPGEMM_UNIT_WORDS];
+  __shared__ int      count;
+  const SpgemmUnit    unit = units[blockIdx.x];
+  const int           lane = (int)(threadIdx.x % SPGEMM_WARP), warp = (int)(threadIdx.x / SPGEMM_WARP);
+  const int           words = (int)(unit.end - unit.begin), each = (words + WARPS - 1) / WARPS, begin = min(warp * each, words);
+  int                 own;
+
+  if (threadIdx.x == 0) count = 0;
+  SetBits(P, unit, bits);
+  own = CountBits(bits + begin, min(each, words - begin), lane);
+  if (lane == 0 && own) atomicAdd(&count, own);
+  __syncthreads();
+  if (threadIdx.x == 0) units[blockIdx.x].entries = count;
+}
+
+SpgemmDeviceStatus SpgemmDeviceWindowCount(const SpgemmOperands *P, SpgemmUnit *units, int n, cudaStream_t stream)
+{
+  return SpgemmLaunch(Count, n, SPGEMM_UNIT_THREADS, 0, stream, *P, units);
+}
+
+/* ---- The pattern ---- */
+
+/* A warp writes the columns of the words from begin to end of the unit */
+static __device__ void WriteColumns(const unsigned *bits, unsigned first, int begin, int end, int lane, int *to)
+{
+  for (int w0 = begin; w0 < end; w0 += SPGEMM_WARP) {
+    const int w    = w0 + lane;
+    unsigned  mine = w < end ? bits[w] : 0;
+    const int n = __popc(mine), until = Until(n, lane);
+
+    if (__reduce_max_sync(SPGEMM_ALL, n) <= 6) {
+      for (int at = until - n; mine; mine &= mine - 1) to[at++] = (int)((first + (unsigned)w) << 5) + __ffs((int)mine) - 1;
+      __syncwarp();
+    } else { /* a lane for each bit, one word after the other */
+      for (int l = 0; l < SPGEMM_WARP; l++) {
+        const unsigned word = __shfl_sync(SPGEMM_ALL, mine, l);
+        const int      at   = __shfl_sync(SPGEMM_ALL, until - n, l);
+
+        if (word >> lane & 1) to[at + __popc(word & ((1u << lane) - 1))] = (int)((first + (unsigned)(w0 + l)) << 5) + lane;
+      }
+    }
+    to += __shfl_sync(SPGEMM_ALL, until, SPGEMM_WARP - 1);
+  }
+}
+
+static __global__ void __launch_bounds__(SPGEMM_UNIT_THREADS) Pattern(SpgemmOperands P, const SpgemmUnit *units, const int *Ci, int *Cj)
+{
+  __shared__ unsigned bits[SPGEMM_UNIT_WORDS];
+  __shared__ int      count[WARPS];
+  const SpgemmUnit    unit = units[blockIdx.x];
+  const int           lane = (int)(threadIdx.x % SPGEMM_WARP), warp = (int)(threadIdx.x / SPGEMM_WARP);
+  const int           words = (int)(unit.end - unit.begin), each = (words + WARPS - 1) / WARPS, begin = min(warp * each, words), end = min(begin + each, words);
+  int                *to = Cj + Ci[unit.row] + unit.offset, own;
+
+  SetBits(P, unit, bits);
+  own = CountBits(bits + begin, end - begin, lane);
+  if (lane == 0) count[warp] = own;
+  __syncthreads();
+  for (int other = 0; other < warp; other++) to += count[other];
+  WriteColumns(bits, unit.begin, begin, end, lane, to);
+}
+
+SpgemmDeviceStatus SpgemmDeviceWindowPattern(const SpgemmOperands *P, const SpgemmUnit *units, int n, const int *Ci, int *Cj, cudaStream_t stream)
+{
+  return SpgemmLaunch(Pattern, n, SPGEMM_UNIT_THREADS, 0, stream, *P, units, Ci, Cj);
+}

@@ -1,0 +1,82 @@
+# Sourced by the tests of the device's kernels, which build ${sources[@]} without PETSc, for double and float. ${groups[@]} are the groups of tests of
+# that program, and ${small[@]} those to run under compute-sanitizer if $1 says sanitize. Compiled wherever there is nvcc; without a device the tests
+# are skipped by name.
+nvcc=${NVCC:-nvcc}
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+arch=sm_90
+[ -e /dev/nvidiactl ] && arch=native
+types=("double" "float")
+tools=("memcheck" "racecheck" "initcheck")
+status=0
+
+# of a type, all tests that were asked for are skipped
+if [ "${1:-}" = sanitize ]; then names=("${tools[@]}"); else names=("${groups[@]}"); fi
+skip() {
+  local name
+  for name in "${names[@]}"; do echo "skip $1, $name: $2"; done
+}
+
+fail() {
+  echo "not ok $1"
+  status=1
+}
+
+# build TYPE FLAGS...
+build() {
+  local type=$1 source pids=() built=0
+  shift
+  mkdir "$dir/$type.o"
+  for source in "${sources[@]}"; do
+    "$nvcc" -O3 -std=c++17 -lineinfo -arch=$arch -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-parameter -DAMB_TYPES_GIVEN "$@" -Isrc/mat/impls/amb -Isrc/mat/impls/hashgemm -c -o "$dir/$type.o/$(basename "$source" .cu).o" "$source" &
+    pids+=($!)
+  done
+  for pid in "${pids[@]}"; do wait "$pid" || built=1; done
+  [ $built = 0 ] && "$nvcc" -arch=$arch -o "$dir/$type" "$dir/$type.o"/*.o
+}
+
+# run TYPE
+run() {
+  "$dir/$1" "${groups[@]}" 2>&1 | sed -u "s/^\(ok\|not ok\) /&$1, /"
+  local rc=${PIPESTATUS[0]}
+  [ "$rc" = 0 ] || fail "$1: exit code $rc"
+}
+
+# sanitize TYPE
+sanitize() {
+  local tool flags rc
+  for tool in "${tools[@]}"; do
+    flags=()
+    [ "$tool" = memcheck ] && flags=(--leak-check full)
+    compute-sanitizer --tool "$tool" "${flags[@]}" --error-exitcode 9 "$dir/$1" small "${small[@]}" >"$dir/out" 2>&1
+    rc=$?
+    if [ $rc = 0 ]; then
+      echo "ok $1, $tool"
+    else
+      sed 's/^\(ok\|not ok\) /  &/' "$dir/out" | head -c 20000
+      fail "$1, $tool: exit code $rc"
+    fi
+  done
+}
+
+if ! command -v "$nvcc" >/dev/null; then
+  for type in "${types[@]}"; do skip "$type" "there is no nvcc"; done
+  exit 0
+fi
+for type in "${types[@]}"; do
+  if build "$type" $([ "$type" = float ] && echo -DAMB_SINGLE); then echo "ok $type, compiles"; else
+    fail "$type, compiles"
+    continue
+  fi
+  reason=$("$dir/$type")
+  if [ $? = 77 ]; then
+    skip "$type" "$reason"
+  elif [ "${1:-}" != sanitize ]; then
+    run "$type"
+  elif command -v compute-sanitizer >/dev/null; then
+    sanitize "$type"
+  else
+    skip "$type" "there is no compute-sanitizer"
+  fi
+done
+exit $status

@@ -1,0 +1,150 @@
+/*
+   What the tests of device kernels have in common: checks of calls, complaints, random numbers that are the same in every run
+*/
+#pragma once
+
+#include "ambtypes.h"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#if defined(AMB_SINGLE)
+static const long double Eps = FLT_EPSILON;
+#else
+static const long double Eps = DBL_EPSILON;
+#endif
+
+static const AmbScalar NotANumber = std::numeric_limits<AmbScalar>::quiet_NaN();
+
+static cudaStream_t stream;
+static bool         small;
+static int          complaints;
+
+#define CallCuda(call) \
+  do { \
+    const cudaError_t error_ = (call); \
+    if (error_ != cudaSuccess) { \
+      printf("%s: %s\n", #call, cudaGetErrorString(error_)); \
+      fflush(stdout); \
+      exit(1); \
+    } \
+  } while (0)
+
+static std::string Text(const char *format, ...)
+{
+  char    text[512];
+  va_list args;
+
+  va_start(args, format);
+  vsnprintf(text, sizeof(text), format, args);
+  va_end(args);
+  return text;
+}
+
+/* Says what is wrong, the first few times */
+static bool Complain(const std::string &where, const std::string &what)
+{
+  if (complaints++ < 10) printf("  %s: %s\n", where.c_str(), what.c_str());
+  return false;
+}
+
+static uint64_t seed;
+
+static uint64_t Random()
+{
+  seed ^= seed << 13;
+  seed ^= seed >> 7;
+  seed ^= seed << 17;
+  return seed;
+}
+
+static int RandomBelow(int64_t n)
+{
+  return (int)(Random() % (uint64_t)n);
+}
+
+static AmbScalar RandomScalar()
+{
+  return (AmbScalar)((double)(Random() >> 11) / 4503599627370496.0 - 1);
+}
+
+/* The columns of a row */
+typedef std::function<void(int row, std::vector<int> &cols)> RowMaker;
+
+static void Run(std::vector<int> &cols, int64_t first, int64_t length)
+{
+  for (int64_t c = first; c < first + length; c++) cols.push_back((int)c);
+}
+
+/* A matrix in CSR */
+struct Rows {
+  int                    m = 0, n = 0;
+  std::vector<int>       i = {0}, j;
+  std::vector<AmbScalar> a;
+};
+
+/* A matrix from the columns of its rows, in any order, repeated or outside as they may be */
+static Rows MakeRows(int m, int n, const RowMaker &make)
+{
+  Rows             A;
+  std::vector<int> cols;
+
+  A.m  = m;
+  A.n  = n;
+  seed = 88172645463325252u + (uint64_t)m * 7919 + (uint64_t)n;
+  for (int r = 0; r < m; r++) {
+    cols.clear();
+    make(r, cols);
+    std::sort(cols.begin(), cols.end());
+    cols.erase(std::unique(cols.begin(), cols.end()), cols.end());
+    for (int c : cols) {
+      if (c < 0 || c >= n) continue;
+      A.j.push_back(c);
+      A.a.push_back(RandomBelow(20) ? RandomScalar() : 0); /* some stored zeros */
+    }
+    A.i.push_back((int)A.j.size());
+  }
+  return A;
+}
+
+static RowMaker Runs(int n, int runs, int length)
+{
+  return [=](int, std::vector<int> &cols) {
+    for (int k = RandomBelow(runs + 1); k > 0 && n; k--) Run(cols, RandomBelow(n), 1 + RandomBelow(length));
+  };
+}
+
+/* Neighbours at most a node away, in each direction or only along the axes, with bs unknowns a node */
+static RowMaker Stencil(int sx, int sy, int sz, bool star, int bs)
+{
+  return [=](int r, std::vector<int> &cols) {
+    const int node = r / bs, x = node % sx, y = node / sx % sy, z = node / sx / sy;
+
+    for (int k = 0; k < 27; k++) {
+      const int dx = k % 3 - 1, dy = k / 3 % 3 - 1, dz = k / 9 - 1, X = x + dx, Y = y + dy, Z = z + dz;
+
+      if (X < 0 || Y < 0 || Z < 0 || X >= sx || Y >= sy || Z >= sz || (star && abs(dx) + abs(dy) + abs(dz) > 1)) continue;
+      Run(cols, (int64_t)((Z * sy + Y) * sx + X) * bs, bs);
+    }
+  };
+}
+
+static RowMaker PowerLaw(int n)
+{
+  return [=](int, std::vector<int> &cols) {
+    const double u = (1 + (double)RandomBelow(100000)) / 100000;
+
+    for (int k = (int)std::min(2 / (u * u) - 2, n / 4.); k > 0; k--) cols.push_back((int)(n * pow((double)RandomBelow(n) / n, 3)));
+  };
+}

@@ -1,0 +1,677 @@
+/*
+   Sparse products on a CUDA device against sums on the host, without PETSc: all kinds of products and shapes, new values, the same bits, what must be
+   refused, and what must be given back.
+
+     spgemmdevice [small] GROUP...     runs groups of tests; small leaves out large shapes, for tools that slow everything down
+
+   Prints "ok GROUP" or "not ok GROUP", before it what was wrong. Exit code 77: there is no device.
+*/
+#include "spgemmcuda.h"
+#include "devicetest.h"
+
+#include <map>
+
+static SpgemmDeviceContext *context;
+
+/* ---- Matrices ---- */
+
+typedef Rows Matrix;
+
+static RowMaker Scattered(int n, int most)
+{
+  return [=](int, std::vector<int> &cols) {
+    for (int k = RandomBelow(most + 1); k > 0 && n; k--) cols.push_back(RandomBelow(n));
+  };
+}
+
+static RowMaker Exactly(int n, int length)
+{
+  return [=](int, std::vector<int> &cols) {
+    for (int k = 0; k < length && n; k++) cols.push_back(RandomBelow(n));
+  };
+}
+
+/* Every row of the fine grid near one or two of the coarse */
+static RowMaker Prolongator(int m, int n)
+{
+  return [=](int r, std::vector<int> &cols) {
+    const int c = (int)((int64_t)r * n / m);
+
+    for (int k = RandomBelow(4); k >= 0; k--) cols.push_back(c + RandomBelow(3) - 1);
+  };
+}
+
+struct Pair {
+  std::string name;
+  Matrix      A, B;
+};
+
+static std::vector<Pair> MakePairs()
+{
+  std::vector<Pair> pairs;
+
+  auto square = [&](const char *name, bool large, int n, const RowMaker &make) {
+    if (small && large) return;
+    const Matrix A = MakeRows(n, n, make);
+
+    pairs.push_back({name, A, A});
+  };
+  auto pair = [&](const char *name, bool large, int m, int k, int n, const RowMaker &makeA, const RowMaker &makeB) {
+    if (!small || !large) pairs.push_back({name, MakeRows(m, k, makeA), MakeRows(k, n, makeB)});
+  };
+
+  pair("nothing", false, 0, 0, 0, Scattered(0, 1), Scattered(0, 1));
+  pair("no rows", false, 0, 7, 5, Scattered(7, 1), Scattered(5, 3));
+  pair("no columns", false, 5, 7, 0, Scattered(7, 3), Scattered(0, 3));
+  pair("nothing between", false, 5, 0, 7, Scattered(0, 3), Scattered(7, 3));
+  square("one entry", false, 1, Exactly(1, 1));
+  square("all rows empty", false, 300, Scattered(300, 0));
+  square("diagonal", false, 500, [](int r, std::vector<int> &cols) { cols.push_back(r); });
+  square("permutation", false, 500, [](int r, std::vector<int> &cols) { cols.push_back(r * 7 % 500); });
+  pair("empty rows of B", false, 200, 200, 200, Scattered(200, 9), [](int r, std::vector<int> &cols) {
+    if (r % 3 == 0) Run(cols, r, 5);
+  });
+  square("few entries", false, 1000, Scattered(1000, 3));
+  square("scattered", false, 600, Scattered(600, 20));
+  square("scattered, wide", true, 20000, Scattered(20000, 40));
+  square("runs", false, 700, Runs(700, 6, 9));
+  square("long runs", false, 400, Runs(400, 4, 90));
+  square("dense", false, 130, [](int, std::vector<int> &cols) { Run(cols, 0, 130); });
+  square("dense, larger", true, 300, [](int, std::vector<int> &cols) { Run(cols, 0, 300); });
+  square("5-point stencil", false, 21 * 17, Stencil(21, 17, 1, true, 1));
+  square("9-point stencil", false, 21 * 17, Stencil(21, 17, 1, false, 1));
+  square("7-point stencil", false, 9 * 8 * 11, Stencil(9, 8, 11, true, 1));
+  square("27-point stencil", false, 9 * 8 * 7, Stencil(9, 8, 7, false, 1));
+  square("27-point stencil, larger", true, 30 * 31 * 33, Stencil(30, 31, 33, false, 1));
+  square("3-blocks on a grid", false, 4 * 5 * 4 * 3, Stencil(4, 5, 4, false, 3));
+  square("5-blocks on a grid", true, 7 * 6 * 8 * 5, Stencil(7, 6, 8, false, 5));
+  square("band", false, 900, [](int r, std::vector<int> &cols) {
+    for (int k = 0; k < 12; k++) cols.push_back(r - 60 + RandomBelow(121));
+  });
+  square("power law", false, 500, PowerLaw(500));
+  square("power law, larger", true, 4000, PowerLaw(4000));
+  square("hub rows and columns", false, 2000, [](int r, std::vector<int> &cols) {
+    if (r % 500 == 3) Run(cols, 0, 1900);
+    cols.push_back(r);
+    cols.push_back(r % 7);
+  });
+  square("a full row and column", true, 30000, [](int r, std::vector<int> &cols) {
+    if (r == 777) Run(cols, 0, 30000);
+    cols.push_back(5);
+    cols.push_back(r);
+  });
+  pair("one row", false, 1, 3000, 5000, Exactly(3000, 400), Scattered(5000, 12));
+  pair("one column", false, 800, 300, 1, Scattered(300, 9), Exactly(1, 1));
+  pair("tall and narrow", false, 3000, 50, 11, Scattered(50, 5), Scattered(11, 4));
+  pair("short and wide", false, 11, 50, 100000, Scattered(50, 12), Scattered(100000, 60));
+  pair("long rows over many columns", false, 6, 40, 300000, Exactly(40, 30), Exactly(300000, 400));
+  pair("long dense rows over many columns", true, 3, 60, 150000, Exactly(60, 50), [](int, std::vector<int> &cols) { Run(cols, RandomBelow(50000), 90000); });
+  pair("last columns", false, 40, 40, 65536 + 33, Scattered(40, 30), [](int, std::vector<int> &cols) {
+    Run(cols, 65536 + 20, 13);
+    for (int k = 0; k < 60; k++) cols.push_back(RandomBelow(65536));
+  });
+  pair("columns to the limit", false, 20, 20, std::numeric_limits<int>::max() - 1, Scattered(20, 6), [](int r, std::vector<int> &cols) {
+    for (int k = 0; k < 8; k++) cols.push_back(std::numeric_limits<int>::max() - 2 - k * 7 - r);
+    cols.push_back(r);
+  });
+  /* rows of the result around every limit of a bin */
+  static const int sizes[] = {1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 700, 1023, 1024, 1025, 2047, 2049, 4000};
+  const int        many    = (int)(sizeof(sizes) / sizeof(*sizes));
+  pair(
+    "rows of all sizes, two rows of B each", false, 2 * many, 2 * many, 40000, [](int r, std::vector<int> &cols) { Run(cols, r / 2 * 2, 2); },
+    [](int r, std::vector<int> &cols) {
+      for (int k = r % 2; k < sizes[r / 2]; k += 2) cols.push_back(k * 7 % 40000);
+    });
+  pair(
+    "rows of all sizes in runs", false, 2 * many, 2 * many, 9000, [](int r, std::vector<int> &cols) { Run(cols, r / 2 * 2, 2); }, [](int r, std::vector<int> &cols) { Run(cols, r % 2 * 3 + r, sizes[r / 2]); });
+  pair(
+    "rows of all sizes, short rows of B", false, many, 4000, 40000, [](int r, std::vector<int> &cols) { Run(cols, 0, sizes[r]); }, [](int r, std::vector<int> &cols) { cols.push_back(r * 3); });
+  pair(
+    "rows of all sizes, rows of B of 12", false, many, 4000, 60000, [](int r, std::vector<int> &cols) { Run(cols, 0, (sizes[r] + 11) / 12); },
+    [](int r, std::vector<int> &cols) {
+      for (int k = 0; k < 12; k++) cols.push_back(r * 12 + k * 33);
+    });
+  pair(
+    "rows of all sizes, far apart", false, many, 4000, 2000000, [](int r, std::vector<int> &cols) { Run(cols, 0, (sizes[r] + 11) / 12); },
+    [](int r, std::vector<int> &cols) {
+      for (int k = 0; k < 12; k++) cols.push_back(r % 7 * 280000 + r * 12 + k * 331);
+    });
+  pair(
+    "rows of all sizes in runs, far apart", false, many, 4000, 2000000, [](int r, std::vector<int> &cols) { Run(cols, 0, (sizes[r] + 11) / 12); }, [](int r, std::vector<int> &cols) { Run(cols, r % 5 * 390000 + r * 12, 60); });
+  return pairs;
+}
+
+static Matrix TransposeOf(const Matrix &A)
+{
+  Matrix           T;
+  std::vector<int> fill;
+
+  T.m = A.n;
+  T.n = A.m;
+  T.i.assign((size_t)T.m + 1, 0);
+  T.j.resize(A.j.size());
+  T.a.resize(A.j.size());
+  for (int c : A.j) T.i[(size_t)c + 1]++;
+  for (int r = 0; r < T.m; r++) T.i[r + 1] += T.i[r];
+  fill = T.i;
+  for (int r = 0; r < A.m; r++) {
+    for (int k = A.i[r]; k < A.i[r + 1]; k++) {
+      const int to = fill[A.j[k]]++;
+
+      T.j[to] = r;
+      T.a[to] = A.a[k];
+    }
+  }
+  return T;
+}
+
+/* ---- What a product must be ---- */
+
+struct Reference {
+  int                      m = 0, n = 0;
+  std::vector<int>         i = {0}, j;
+  std::vector<long double> a, scale; /* the sum, and that of the absolute values */
+  std::vector<int>         terms;
+};
+
+static Reference AsReference(const Matrix &A)
+{
+  Reference R;
+
+  R.m = A.m;
+  R.n = A.n;
+  R.i = A.i;
+  R.j = A.j;
+  R.a.assign(A.a.begin(), A.a.end());
+  for (long double a : R.a) R.scale.push_back(fabsl(a));
+  R.terms.assign(R.a.size(), 1);
+  return R;
+}
+
+static Reference ProductOf(const Reference &A, const Reference &B)
+{
+  struct Sum {
+    long double a = 0, scale = 0;
+    int         terms = 0;
+  };
+  const bool         wide = B.n > 10000000;
+  std::vector<Sum>   dense((size_t)(wide ? 0 : B.n));
+  std::map<int, Sum> sparse;
+  std::vector<int>   columns;
+  Reference          C;
+
+  C.m = A.m;
+  C.n = B.n;
+  for (int r = 0; r < A.m; r++) {
+    columns.clear();
+    for (int k = A.i[r]; k < A.i[r + 1]; k++) {
+      for (int l = B.i[A.j[k]]; l < B.i[A.j[k] + 1]; l++) {
+        Sum &s = wide ? sparse[B.j[l]] : dense[B.j[l]];
+
+        if (!s.terms) columns.push_back(B.j[l]);
+        s.a += A.a[k] * B.a[l];
+        s.scale += A.scale[k] * B.scale[l];
+        s.terms += A.terms[k] + B.terms[l];
+      }
+    }
+    std::sort(columns.begin(), columns.end());
+    for (int c : columns) {
+      Sum &s = wide ? sparse[c] : dense[c];
+
+      C.j.push_back(c);
+      C.a.push_back(s.a);
+      C.scale.push_back(s.scale);
+      C.terms.push_back(s.terms);
+      s = Sum();
+    }
+    C.i.push_back((int)C.j.size());
+  }
+  return C;
+}
+
+static Reference Expected(SpgemmType type, const Matrix &A, const Matrix &B, const Matrix &C)
+{
+  const Reference a = AsReference(A), b = AsReference(B);
+
+  switch (type) {
+  case SPGEMM_ATB:
+    return ProductOf(AsReference(TransposeOf(A)), b);
+  case SPGEMM_ABT:
+    return ProductOf(a, AsReference(TransposeOf(B)));
+  case SPGEMM_PTAP:
+    return ProductOf(AsReference(TransposeOf(B)), ProductOf(a, b));
+  case SPGEMM_RART:
+    return ProductOf(b, ProductOf(a, AsReference(TransposeOf(B))));
+  case SPGEMM_ABC:
+    return ProductOf(ProductOf(a, b), AsReference(C));
+  default:
+    return ProductOf(a, b);
+  }
+}
+
+/* ---- On the device ---- */
+
+template <typename T>
+struct Array {
+  T     *data = nullptr;
+  size_t size;
+
+  explicit Array(size_t n) : size(n) { CallCuda(cudaMalloc((void **)&data, std::max<size_t>(n, 1) * sizeof(T))); }
+  explicit Array(const std::vector<T> &host) : Array(host.size()) { Upload(host); }
+  Array(const Array &)            = delete;
+  Array &operator=(const Array &) = delete;
+  ~Array() { (void)cudaFree(data); }
+  void Upload(const std::vector<T> &host)
+  {
+    CallCuda(cudaMemcpyAsync(data, host.data(), size * sizeof(T), cudaMemcpyHostToDevice, stream));
+    CallCuda(cudaStreamSynchronize(stream));
+  }
+  std::vector<T> Download() const
+  {
+    std::vector<T> host(size);
+
+    CallCuda(cudaMemcpyAsync(host.data(), data, size * sizeof(T), cudaMemcpyDeviceToHost, stream));
+    CallCuda(cudaStreamSynchronize(stream));
+    return host;
+  }
+};
+
+struct DeviceMatrix {
+  int              m, n;
+  Array<int>       i, j;
+  Array<AmbScalar> a;
+
+  explicit DeviceMatrix(const Matrix &A) : m(A.m), n(A.n), i(A.i), j(A.j), a(A.a) { }
+  AmbDeviceCSR CSR() const { return {m, n, (int64_t)j.size, i.data, j.data, a.data}; }
+};
+
+static const char *const TypeNames[] = {"AB", "AtB", "ABt", "PtAP", "RARt", "ABC"};
+
+/* A product, and its result with a guard behind each array */
+struct Product {
+  std::string          where;
+  SpgemmType           type;
+  DeviceMatrix         A, B, C;
+  SpgemmDevice        *S = nullptr;
+  SpgemmDeviceInfo     info;
+  int                  m = 0;
+  Array<int>          *i = nullptr, *j = nullptr;
+  Array<AmbScalar>    *a     = nullptr;
+  static constexpr int Guard = 4;
+
+  Product(const std::string &name, SpgemmType t, const Matrix &a_, const Matrix &b_, const Matrix &c_) : where(name + ", " + TypeNames[t]), type(t), A(a_), B(b_), C(c_)
+  {
+    m = type == SPGEMM_ATB ? A.n : type == SPGEMM_PTAP ? B.n : type == SPGEMM_RART ? B.m : A.m;
+  }
+  ~Product()
+  {
+    SpgemmDeviceDestroy(&S, stream);
+    delete i;
+    delete j;
+    delete a;
+  }
+  bool               Called(const char *what, SpgemmDeviceStatus status) const { return status == SPGEMM_DEVICE_SUCCESS || Complain(where, Text("%s returned %d, %s", what, (int)status, SpgemmDeviceErrorText())); }
+  SpgemmDeviceStatus Create()
+  {
+    const AmbDeviceCSR a_ = A.CSR(), b_ = B.CSR(), c_ = C.CSR();
+
+    return SpgemmDeviceCreate(context, type, &a_, &b_, &c_, stream, &S, &info);
+  }
+  bool Fill(bool values)
+  {
+    const AmbDeviceCSR a_ = A.CSR(), b_ = B.CSR(), c_ = C.CSR();
+    const size_t       nz = (size_t)info.nonzeros;
+
+    i = new Array<int>(std::vector<int>((size_t)m + 1 + Guard, -77));
+    j = new Array<int>(std::vector<int>(nz + Guard, -77));
+    a = new Array<AmbScalar>(std::vector<AmbScalar>(nz + Guard, NotANumber));
+    return Called("the result", SpgemmDeviceFill(S, &a_, &b_, &c_, i->data, j->data, values ? a->data : nullptr, stream));
+  }
+  bool Revalue()
+  {
+    const AmbDeviceCSR a_ = A.CSR(), b_ = B.CSR(), c_ = C.CSR();
+
+    a->Upload(std::vector<AmbScalar>(a->size, NotANumber));
+    return Called("new values", SpgemmDeviceRevalue(S, &a_, &b_, &c_, i->data, j->data, a->data, stream));
+  }
+  bool Make(bool values = true) { return Called("the count", Create()) && Fill(values); }
+  bool Check(const Reference &R, bool values, const char *when) const
+  {
+    const std::vector<int>       hi = i->Download(), hj = j->Download();
+    const std::vector<AmbScalar> ha = a->Download();
+    const std::string            at = where + when;
+
+    if ((size_t)info.nonzeros != R.j.size()) return Complain(at, Text("%.0f entries instead of %zu", info.nonzeros, R.j.size()));
+    for (size_t k = 0; k < Guard; k++) {
+      if (hi[hi.size() - 1 - k] != -77 || hj[hj.size() - 1 - k] != -77 || !std::isnan(ha[ha.size() - 1 - k])) return Complain(at, "something is written behind the result");
+    }
+    for (int r = 0; r < R.m; r++) {
+      if (hi[r] != R.i[r] || hi[r + 1] != R.i[r + 1]) return Complain(at, Text("row %d from %d to %d instead of %d to %d", r, hi[r], hi[r + 1], R.i[r], R.i[r + 1]));
+      for (int k = R.i[r]; k < R.i[r + 1]; k++) {
+        if (hj[k] != R.j[k]) return Complain(at, Text("row %d (%d entries), entry %d has column %d instead of %d", r, R.i[r + 1] - R.i[r], k - R.i[r], hj[k], R.j[k]));
+        if (!values) continue;
+        if (!(fabsl((long double)ha[k] - R.a[k]) <= R.scale[k] * Eps * (R.terms[k] + 4)))
+          return Complain(at, Text("row %d (%d entries), entry %d, column %d is %.17g instead of %.17Lg", r, R.i[r + 1] - R.i[r], k - R.i[r], hj[k], (double)ha[k], R.a[k]));
+      }
+    }
+    return true;
+  }
+};
+
+static void NewValues(Matrix &A)
+{
+  for (AmbScalar &a : A.a) a = RandomScalar();
+}
+
+static bool PatternIsLarge(const Pair &p)
+{
+  return p.B.n > 10000000; /* a transpose of it has too many rows for a test */
+}
+
+/* All that one pair of matrices can be the factors of */
+static std::vector<SpgemmType> TypesOf(const Pair &p)
+{
+  std::vector<SpgemmType> types = {SPGEMM_AB};
+
+  if (PatternIsLarge(p)) return types;
+  types.push_back(SPGEMM_ATB); /* of A and A B's left factor: the rows must agree */
+  types.push_back(SPGEMM_ABT);
+  if (p.A.m == p.A.n) {
+    types.push_back(SPGEMM_PTAP);
+    types.push_back(SPGEMM_RART);
+  }
+  types.push_back(SPGEMM_ABC);
+  return types;
+}
+
+/* The factors of a product of this type, made of those of a pair */
+static void FactorsOf(SpgemmType type, const Pair &p, Matrix &A, Matrix &B, Matrix &C)
+{
+  A = p.A;
+  B = p.B;
+  if (type == SPGEMM_ATB) A = TransposeOf(p.A);
+  if (type == SPGEMM_ABT || type == SPGEMM_RART) B = TransposeOf(p.B);
+  if (type == SPGEMM_PTAP && p.A.m > 20) B = MakeRows(p.A.m, p.A.m / 3, Prolongator(p.A.m, p.A.m / 3));
+  if (type == SPGEMM_RART && p.A.m > 20) B = MakeRows(p.A.m / 3, p.A.m, Scattered(p.A.m, 3));
+  if (type == SPGEMM_ABC) C = MakeRows(p.B.n, 40, Scattered(40, 3));
+}
+
+static bool CheckPair(const Pair &p, SpgemmType type)
+{
+  Matrix A, B, C;
+
+  FactorsOf(type, p, A, B, C);
+  Product         P(p.name, type, A, B, C);
+  const Reference R = Expected(type, A, B, C);
+
+  if (!P.Make() || !P.Check(R, true, "")) return false;
+  double rows = 0;
+  for (double r : P.info.rows) rows += r;
+  if (rows < R.m) return Complain(P.where, "the kinds of rows do not add up");
+  NewValues(A);
+  NewValues(B);
+  NewValues(C);
+  P.A.a.Upload(A.a);
+  P.B.a.Upload(B.a);
+  P.C.a.Upload(C.a);
+  return P.Revalue() && P.Check(Expected(type, A, B, C), true, ", new values");
+}
+
+static bool Products(const std::vector<Pair> &pairs)
+{
+  bool good = true;
+
+  for (const Pair &p : pairs) good &= CheckPair(p, SPGEMM_AB);
+  return good;
+}
+
+static bool OtherProducts(const std::vector<Pair> &pairs)
+{
+  bool good = true;
+
+  for (const Pair &p : pairs) {
+    if (p.A.j.size() + p.B.j.size() > 150000) continue; /* the sums on the host would take long, and show nothing that smaller ones do not */
+    for (SpgemmType type : TypesOf(p)) {
+      if (type != SPGEMM_AB) good &= CheckPair(p, type);
+    }
+  }
+  return good;
+}
+
+/* The pattern alone, then its values */
+static bool PatternFirst(const std::vector<Pair> &pairs)
+{
+  bool good = true;
+
+  for (const Pair &p : pairs) {
+    const Reference R = Expected(SPGEMM_AB, p.A, p.B, p.A);
+    Product         P(p.name, SPGEMM_AB, p.A, p.B, p.A);
+
+    good &= P.Make(false) && P.Check(R, false, ", pattern") && P.Revalue() && P.Check(R, true, ", its values");
+  }
+  return good;
+}
+
+static bool SameBits(const std::vector<Pair> &pairs)
+{
+  bool good = true;
+
+  for (const Pair &p : pairs) {
+    std::vector<AmbScalar> first;
+
+    for (int pass = 0; pass < 3; pass++) {
+      Product P(p.name, SPGEMM_AB, p.A, p.B, p.A);
+
+      if (!P.Make()) return false;
+      for (int again = 0; again < 3; again++) {
+        std::vector<AmbScalar> now = P.a->Download();
+
+        now.resize((size_t)P.info.nonzeros);
+        if (first.empty()) first = now;
+        if (!now.empty() && memcmp(now.data(), first.data(), now.size() * sizeof(AmbScalar))) good = Complain(P.where, Text("other bits in pass %d, time %d", pass, again));
+        if (!P.Revalue()) return false;
+      }
+    }
+  }
+  return good;
+}
+
+/* A NaN reaches the sums it belongs to, and no others */
+static bool NotFinite(const std::vector<Pair> &pairs)
+{
+  bool good = true;
+
+  for (const Pair &p : pairs) {
+    Matrix A = p.A, B = p.B;
+
+    if (B.a.empty()) continue;
+    B.a[B.a.size() / 2] = NotANumber;
+    Product         P(p.name, SPGEMM_AB, A, B, A);
+    const Reference R = Expected(SPGEMM_AB, A, B, A);
+
+    if (!P.Make()) return false;
+    const std::vector<AmbScalar> a = P.a->Download();
+    for (size_t k = 0; k < R.a.size(); k++) {
+      if (std::isnan(a[k]) != std::isnan(R.a[k])) {
+        good = Complain(P.where, Text("entry %zu is %g instead of %Lg", k, (double)a[k], R.a[k]));
+        break;
+      }
+    }
+  }
+  return good;
+}
+
+static size_t FreeMemory()
+{
+  size_t free, total;
+
+  CallCuda(cudaDeviceSynchronize());
+  SpgemmDeviceContextTrim(context);
+  CallCuda(cudaMemGetInfo(&free, &total));
+  return free;
+}
+
+/* More entries than 32 bits count: columns of ones times rows of ones. The first time CUDA may take something for itself. */
+static bool TooLarge(const std::vector<Pair> &)
+{
+  const int    n = 50000;
+  const Matrix A = MakeRows(n, 2, [](int, std::vector<int> &cols) { Run(cols, 0, 2); }), B = MakeRows(2, n, [=](int, std::vector<int> &cols) { Run(cols, 0, n); });
+
+  for (int pass = 0; pass < 2; pass++) {
+    const size_t before = FreeMemory();
+    {
+      Product                  P("a full matrix", SPGEMM_AB, A, B, A);
+      const SpgemmDeviceStatus status = P.Create();
+
+      if (status != SPGEMM_DEVICE_TOO_LARGE || P.S) return Complain(P.where, Text("status %d", (int)status));
+      if (P.info.nonzeros != (double)n * n || P.info.products != 2. * n * n) return Complain(P.where, Text("%.0f entries of %.0f products", P.info.nonzeros, P.info.products));
+    }
+    if (pass && FreeMemory() < before) return Complain("a full matrix", Text("%zu bytes are left", before - FreeMemory()));
+  }
+  return true;
+}
+
+/* All memory of the device but some, in pieces */
+struct Hoard {
+  std::vector<void *> pieces;
+
+  Hoard(size_t leave)
+  {
+    for (size_t piece = (size_t)8 << 30; piece >= (size_t)1 << 20; piece /= 2) {
+      size_t free, total;
+
+      while (cudaMemGetInfo(&free, &total) == cudaSuccess && free > leave + piece) {
+        void *p;
+
+        if (cudaMalloc(&p, piece) != cudaSuccess) {
+          (void)cudaGetLastError();
+          break;
+        }
+        pieces.push_back(p);
+      }
+    }
+  }
+  ~Hoard()
+  {
+    for (void *p : pieces) (void)cudaFree(p);
+  }
+};
+
+static bool OutOfMemory(const std::vector<Pair> &)
+{
+  const int    n = 160000;
+  const Matrix A = MakeRows(n, n, Exactly(n, 12)), Q = MakeRows(n, n / 3, Prolongator(n, n / 3));
+  bool         refused = false, done = false;
+
+  {
+    Product P("with room", SPGEMM_PTAP, A, Q, A); /* what CUDA takes for itself */
+
+    if (!P.Make()) return false;
+  }
+  for (size_t leave = (size_t)16 << 20; !done && leave <= (size_t)4 << 30; leave *= 2) {
+    Product                  P("scattered, without memory", SPGEMM_PTAP, A, Q, A);
+    Hoard                    hoard(leave);
+    const size_t             before = FreeMemory();
+    const SpgemmDeviceStatus status = P.Create();
+
+    if (status == SPGEMM_DEVICE_SUCCESS) {
+      done = true;
+      continue;
+    }
+    refused = true;
+    if (status != SPGEMM_DEVICE_OUT_OF_MEMORY || P.S) return Complain(P.where, Text("status %d, %s", (int)status, SpgemmDeviceErrorText()));
+    if (!SpgemmDeviceErrorText()[0] || !(P.info.bytes_asked > 0)) return Complain(P.where, "it does not say what failed");
+    if (FreeMemory() < before) return Complain(P.where, Text("%zu bytes are left", before - FreeMemory()));
+    if (cudaGetLastError() != cudaSuccess) return Complain(P.where, "CUDA's error is left behind");
+  }
+  return (refused && done) || Complain("without memory", refused ? "it never works" : "it works without memory");
+}
+
+static bool MemoryGivenBack(const std::vector<Pair> &pairs)
+{
+  for (const Pair &p : pairs) {
+    size_t before = 0;
+
+    if (PatternIsLarge(p)) continue;
+    for (int pass = 0; pass < 4; pass++) {
+      if (pass == 2) before = FreeMemory();
+      const SpgemmType type = pass % 2 && p.A.m == p.A.n && p.B.n == p.B.m ? SPGEMM_PTAP : SPGEMM_AB;
+      Product          P(p.name, type, p.A, p.B, p.A);
+
+      if (!P.Make() || !P.Revalue()) return false;
+      if (P.info.bytes_peak < P.info.bytes_kept) return Complain(P.where, "more bytes are kept than were ever there");
+      SpgemmDeviceDestroy(&P.S, stream);
+      if (P.S) return Complain(P.where, "the pointer is left");
+      SpgemmDeviceDestroy(&P.S, stream);
+    }
+    if (FreeMemory() < before) return Complain(p.name, Text("%zu bytes are not given back", before - FreeMemory()));
+  }
+  return true;
+}
+
+static bool RandomShapes(const std::vector<Pair> &)
+{
+  bool good = true;
+
+  for (int k = 0; k < (small ? 10 : 60); k++) {
+    Pair p;
+
+    seed        = 1234567 + (uint64_t)k * 99991;
+    const int m = 1 + RandomBelow(600), n = 1 + RandomBelow(600), l = 1 + RandomBelow(k % 3 ? 900 : 90000);
+    const int entries = 1 + RandomBelow(30), runs = 1 + RandomBelow(9);
+
+    p.name = Text("random, %d", k);
+    p.A    = MakeRows(m, n, k % 2 ? Scattered(n, entries) : Runs(n, runs, entries));
+    p.B    = MakeRows(n, l, k % 4 < 2 ? Scattered(l, entries) : k % 4 == 2 ? Runs(l, runs, entries) : PowerLaw(l));
+    for (SpgemmType type : TypesOf(p)) good &= CheckPair(p, type);
+  }
+  return good;
+}
+
+int main(int argc, char **argv)
+{
+  const struct {
+    const char *name;
+    bool (*run)(const std::vector<Pair> &);
+  } groups[] = {
+    {"products",          Products       },
+    {"other products",    OtherProducts  },
+    {"pattern first",     PatternFirst   },
+    {"same bits",         SameBits       },
+    {"not finite",        NotFinite      },
+    {"random shapes",     RandomShapes   },
+    {"too large",         TooLarge       },
+    {"out of memory",     OutOfMemory    },
+    {"memory given back", MemoryGivenBack}
+  };
+  int failures = 0, count;
+
+  small = argc > 1 && !strcmp(argv[1], "small");
+  if (!small) (void)setenv("CUDA_MODULE_LOADING", "EAGER", 1); /* otherwise kernels take memory when they are first needed */
+  if (cudaGetDeviceCount(&count) != cudaSuccess || !count) {
+    printf("there is no device (%s)\n", cudaGetErrorString(cudaGetLastError()));
+    return 77;
+  }
+  CallCuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  if (SpgemmDeviceContextCreate(&context)) {
+    printf("%s\n", SpgemmDeviceErrorText());
+    return 1;
+  }
+  const std::vector<Pair> pairs = MakePairs();
+  for (int k = small ? 2 : 1; k < argc; k++) {
+    const auto *group = std::find_if(std::begin(groups), std::end(groups), [&](const auto &g) { return !strcmp(g.name, argv[k]); });
+    bool        good  = group != std::end(groups);
+
+    complaints = 0;
+    if (!good) printf("  there is no group of this name\n");
+    else good = group->run(pairs);
+    if (complaints > 10) printf("  and %d more\n", complaints - 10);
+    printf("%sok %s\n", good ? "" : "not ", argv[k]);
+    fflush(stdout);
+    failures += !good;
+  }
+  SpgemmDeviceContextDestroy(&context);
+  CallCuda(cudaStreamDestroy(stream));
+  CallCuda(cudaDeviceReset()); /* for the leak check */
+  return failures ? 1 : 0;
+}

@@ -1,0 +1,10 @@
+#!/bin/bash
+# Sparse products on a CUDA device, without PETSc
+#   bash test/spgemmdevice.sh             all tests
+#   bash test/spgemmdevice.sh sanitize    those on small shapes under compute-sanitizer
+# timeoutfactor: 8
+cd "$(dirname "$0")/.." || exit 1
+sources=(test/kernels/spgemmdevice.cu src/mat/impls/hashgemm/spgemmcuda*.cu)
+groups=("products" "other products" "pattern first" "same bits" "not finite" "random shapes" "too large" "out of memory" "memory given back")
+small=("${groups[@]:0:6}") # the others look at how much memory is free, of which the tool takes some, or need much of it
+. test/kernels/device.sh
