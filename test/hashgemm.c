@@ -641,7 +641,11 @@ int main(int argc, char **argv)
     test:
       suffix: type
       nsize: {{1 2 3}}
-      args: -mat_type {{hashgemm amb}}
+      args: -mat_type hashgemm
+    test:
+      suffix: amb
+      nsize: {{1 2 3}}
+      args: -mat_type amb -mat_amb_device cpu
     test:
       suffix: accumulator
       nsize: {{1 3}}
