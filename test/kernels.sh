@@ -4,7 +4,7 @@
 cd "$(dirname "$0")/.." || exit 1
 . test/kernels/build.sh
 amb=src/mat/impls/amb
-sources=(test/kernels/kernels.c $amb/ambhost.c $amb/amblayout.c $amb/amb_plain.c $amb/amb_avx2.c $amb/amb_avx512.c)
+sources=(test/kernels/kernels.c $amb/ambhost.c $amb/amblayout.c $amb/ambmemory.c $amb/amb_plain.c $amb/amb_avx2.c $amb/amb_avx512.c)
 
 build_and_run "double" -O2
 build_and_run "float" -O1 -DAMB_SINGLE

@@ -4,7 +4,7 @@
 cd "$(dirname "$0")/.." || exit 1
 . test/kernels/build.sh
 hashgemm=src/mat/impls/hashgemm
-sources=(test/kernels/spgemm.c $hashgemm/spgemm{host,operand,work,_plain,_avx2,_avx512}.c)
+sources=(test/kernels/spgemm.c src/mat/impls/amb/ambmemory.c $hashgemm/spgemm{host,operand,work,_plain,_avx2,_avx512}.c)
 
 # a thread sanitizer that does not understand the OpenMP library at hand finds races where there are none
 understands_threads() {

@@ -128,31 +128,6 @@ static std::vector<Shape> MakeShapes()
 
 /* ---- On the device ---- */
 
-template <typename T>
-struct Array {
-  T     *data = nullptr;
-  size_t size;
-
-  explicit Array(size_t n) : size(n) { CallCuda(cudaMalloc(&data, std::max<size_t>(n, 1) * sizeof(T))); }
-  explicit Array(const std::vector<T> &host) : Array(host.size()) { Upload(host); }
-  Array(const Array &)            = delete;
-  Array &operator=(const Array &) = delete;
-  ~Array() { cudaFree(data); }
-  void Upload(const std::vector<T> &host)
-  {
-    CallCuda(cudaMemcpyAsync(data, host.data(), size * sizeof(T), cudaMemcpyHostToDevice, stream));
-    CallCuda(cudaStreamSynchronize(stream));
-  }
-  std::vector<T> Download() const
-  {
-    std::vector<T> host(size);
-
-    CallCuda(cudaMemcpyAsync(host.data(), data, size * sizeof(T), cudaMemcpyDeviceToHost, stream));
-    CallCuda(cudaStreamSynchronize(stream));
-    return host;
-  }
-};
-
 /* A vector of exactly its size, or one entry behind the beginning of an array, with a guard at both sides */
 struct Vector {
   std::vector<AmbScalar>     host;

@@ -148,3 +148,29 @@ static RowMaker PowerLaw(int n)
     for (int k = (int)std::min(2 / (u * u) - 2, n / 4.); k > 0; k--) cols.push_back((int)(n * pow((double)RandomBelow(n) / n, 3)));
   };
 }
+
+/* On the device */
+template <typename T>
+struct Array {
+  T     *data = nullptr;
+  size_t size;
+
+  explicit Array(size_t n) : size(n) { CallCuda(cudaMalloc((void **)&data, std::max<size_t>(n, 1) * sizeof(T))); }
+  explicit Array(const std::vector<T> &host) : Array(host.size()) { Upload(host); }
+  Array(const Array &)            = delete;
+  Array &operator=(const Array &) = delete;
+  ~Array() { (void)cudaFree(data); }
+  void Upload(const std::vector<T> &host)
+  {
+    CallCuda(cudaMemcpyAsync(data, host.data(), size * sizeof(T), cudaMemcpyHostToDevice, stream));
+    CallCuda(cudaStreamSynchronize(stream));
+  }
+  std::vector<T> Download() const
+  {
+    std::vector<T> host(size);
+
+    CallCuda(cudaMemcpyAsync(host.data(), data, size * sizeof(T), cudaMemcpyDeviceToHost, stream));
+    CallCuda(cudaStreamSynchronize(stream));
+    return host;
+  }
+};

@@ -251,31 +251,6 @@ static Reference Expected(SpgemmType type, const Matrix &A, const Matrix &B, con
 
 /* ---- On the device ---- */
 
-template <typename T>
-struct Array {
-  T     *data = nullptr;
-  size_t size;
-
-  explicit Array(size_t n) : size(n) { CallCuda(cudaMalloc((void **)&data, std::max<size_t>(n, 1) * sizeof(T))); }
-  explicit Array(const std::vector<T> &host) : Array(host.size()) { Upload(host); }
-  Array(const Array &)            = delete;
-  Array &operator=(const Array &) = delete;
-  ~Array() { (void)cudaFree(data); }
-  void Upload(const std::vector<T> &host)
-  {
-    CallCuda(cudaMemcpyAsync(data, host.data(), size * sizeof(T), cudaMemcpyHostToDevice, stream));
-    CallCuda(cudaStreamSynchronize(stream));
-  }
-  std::vector<T> Download() const
-  {
-    std::vector<T> host(size);
-
-    CallCuda(cudaMemcpyAsync(host.data(), data, size * sizeof(T), cudaMemcpyDeviceToHost, stream));
-    CallCuda(cudaStreamSynchronize(stream));
-    return host;
-  }
-};
-
 struct DeviceMatrix {
   int              m, n;
   Array<int>       i, j;

@@ -2,14 +2,11 @@
    Conversion of CSR to AMB on the host, over scopes in parallel: all scopes are laid out; then, when it is known how much memory they need,
    they are filled. The thread that will multiply a scope fills it, so that its memory is near that thread.
 */
-#define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "amblayout.h"
-
-#define AMB_HUGE_PAGE ((size_t)2 << 20)
+#include "ambmemory.h"
 
 const AmbKernels *AmbHostKernels(void)
 {
@@ -20,68 +17,6 @@ const AmbKernels *AmbHostKernels(void)
   if (AmbKernelsAVX2.supported()) return &AmbKernelsAVX2;
 #endif
   return &AmbKernelsPlain;
-}
-
-/*
-   Memory that is not touched here, so that the thread that fills it places it; aligned to cache lines. What is large is mapped, on huge pages:
-   malloc() may give out again what it has on small ones.
-*/
-#if defined(MADV_HUGEPAGE) && defined(MAP_ANONYMOUS)
-static size_t MappedSize(size_t size)
-{
-  return size >= 4 * AMB_HUGE_PAGE ? (size + AMB_HUGE_PAGE - 1) / AMB_HUGE_PAGE * AMB_HUGE_PAGE : 0;
-}
-
-static void *Map(size_t size)
-{
-  const size_t all = size + AMB_HUGE_PAGE;
-  char        *p   = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  size_t       head;
-
-  if (p == MAP_FAILED) return NULL;
-  head = (AMB_HUGE_PAGE - (uintptr_t)p % AMB_HUGE_PAGE) % AMB_HUGE_PAGE;
-  if (head) (void)munmap(p, head);
-  (void)munmap(p + head + size, AMB_HUGE_PAGE - head);
-  (void)madvise(p + head, size, MADV_HUGEPAGE);
-  return p + head;
-}
-
-static void Unmap(void *p, size_t size)
-{
-  (void)munmap(p, size);
-}
-#else
-static size_t MappedSize(size_t size)
-{
-  (void)size;
-  return 0;
-}
-
-static void *Map(size_t size)
-{
-  (void)size;
-  return NULL;
-}
-
-static void Unmap(void *p, size_t size)
-{
-  (void)p;
-  (void)size;
-}
-#endif
-
-static void *Allocate(size_t size)
-{
-  void *p;
-
-  if (MappedSize(size)) return Map(MappedSize(size));
-  return posix_memalign(&p, 64, size + 64) ? NULL : p;
-}
-
-static void Release(void *p, size_t size)
-{
-  if (p && MappedSize(size)) Unmap(p, MappedSize(size));
-  else free(p);
 }
 
 static AmbStatus LayoutAll(const AmbHost *A, AmbLayout *layout)
@@ -279,11 +214,11 @@ AmbStatus AmbHostCreate(const AmbCSR *csr, const AmbPlan *plan, const AmbKernels
   if (A->scope_tile && A->thread_scope && layout && before) status = LayoutAll(A, layout);
   if (!status) {
     Partition(A, layout, before);
-    A->tile  = Allocate(sizeof(*A->tile) * A->ntile);
-    A->start = Allocate(sizeof(*A->start) * (A->nchunk + A->ntile));
-    A->perm  = Allocate(sizeof(*A->perm) * A->nperm);
-    A->col   = Allocate(sizeof(*A->col) * AMB_C * A->nstep);
-    A->val   = Allocate(sizeof(*A->val) * AMB_C * A->block_size * A->nstep);
+    A->tile  = AmbAllocate(sizeof(*A->tile) * A->ntile);
+    A->start = AmbAllocate(sizeof(*A->start) * (A->nchunk + A->ntile));
+    A->perm  = AmbAllocate(sizeof(*A->perm) * A->nperm);
+    A->col   = AmbAllocate(sizeof(*A->col) * AMB_C * A->nstep);
+    A->val   = AmbAllocate(sizeof(*A->val) * AMB_C * A->block_size * A->nstep);
     if (!A->tile || !A->start || !A->perm || !A->col || !A->val) status = AMB_OUT_OF_MEMORY;
   }
   if (!status) status = Fill(A, layout, before);
@@ -329,7 +264,7 @@ AmbStatus AmbHostPrepareTranspose(AmbHost *A)
     size += A->work_hi[t] - lo + 64 / sizeof(AmbScalar);
   }
   A->work_size = size;
-  A->work      = Allocate(sizeof(*A->work) * size);
+  A->work      = AmbAllocate(sizeof(*A->work) * size);
   return A->work ? AMB_SUCCESS : AMB_OUT_OF_MEMORY;
 }
 
@@ -345,12 +280,12 @@ void AmbHostDestroy(AmbHost **A)
   free((*A)->scope_tile);
   free((*A)->thread_scope);
   free((*A)->work_lo);
-  Release((*A)->tile, sizeof(*(*A)->tile) * (*A)->ntile);
-  Release((*A)->start, sizeof(*(*A)->start) * ((*A)->nchunk + (*A)->ntile));
-  Release((*A)->perm, sizeof(*(*A)->perm) * (*A)->nperm);
-  Release((*A)->col, sizeof(*(*A)->col) * AMB_C * (*A)->nstep);
-  Release((*A)->val, sizeof(*(*A)->val) * AMB_C * (*A)->block_size * (*A)->nstep);
-  Release((*A)->work, sizeof(*(*A)->work) * (*A)->work_size);
+  AmbRelease((*A)->tile, sizeof(*(*A)->tile) * (*A)->ntile);
+  AmbRelease((*A)->start, sizeof(*(*A)->start) * ((*A)->nchunk + (*A)->ntile));
+  AmbRelease((*A)->perm, sizeof(*(*A)->perm) * (*A)->nperm);
+  AmbRelease((*A)->col, sizeof(*(*A)->col) * AMB_C * (*A)->nstep);
+  AmbRelease((*A)->val, sizeof(*(*A)->val) * AMB_C * (*A)->block_size * (*A)->nstep);
+  AmbRelease((*A)->work, sizeof(*(*A)->work) * (*A)->work_size);
   free(*A);
   *A = NULL;
 }

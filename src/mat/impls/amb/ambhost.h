@@ -15,14 +15,8 @@
 */
 #pragma once
 
+#include "ambthreads.h"
 #include "ambtypes.h"
-
-#if defined(_OPENMP)
-  #include <omp.h>
-#else
-  #define omp_get_thread_num()  0
-  #define omp_get_num_threads() 1
-#endif
 
 #define AMB_C               8     /* rows of a chunk: the doubles of a 512-bit register */
 #define AMB_MAX_BLOCK       10    /* longest block */

@@ -1,74 +1,22 @@
-#if !defined(_DEFAULT_SOURCE)
-  #define _DEFAULT_SOURCE /* for mmap() with huge pages */
-#endif
 #include "hashgemmrows.h"
+#include "ambmemory.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#define HASHGEMM_HUGE_PAGE ((size_t)1 << 21)
-#define HASHGEMM_LANES     8
+#define HASHGEMM_LANES 8
 
 /* ------------------------------------------------- memory ------------------------------------------------- */
 
-#if defined(MADV_HUGEPAGE) && defined(MAP_ANONYMOUS)
-static size_t MappedSize(size_t size)
-{
-  return size >= 4 * HASHGEMM_HUGE_PAGE ? (size + HASHGEMM_HUGE_PAGE - 1) / HASHGEMM_HUGE_PAGE * HASHGEMM_HUGE_PAGE : 0;
-}
-
-static void *Map(size_t size)
-{
-  char  *p = mmap(NULL, size + HASHGEMM_HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  size_t head;
-
-  if (p == MAP_FAILED) return NULL;
-  head = (HASHGEMM_HUGE_PAGE - (uintptr_t)p % HASHGEMM_HUGE_PAGE) % HASHGEMM_HUGE_PAGE;
-  if (head) (void)munmap(p, head);
-  (void)munmap(p + head + size, HASHGEMM_HUGE_PAGE - head);
-  (void)madvise(p + head, size, MADV_HUGEPAGE);
-  return p + head;
-}
-#else
-static size_t MappedSize(size_t size)
-{
-  (void)size;
-  return 0;
-}
-
-static void *Map(size_t size)
-{
-  (void)size;
-  return NULL;
-}
-#endif
-
-static void *Allocate(int64_t n, size_t each)
-{
-  const size_t size = (size_t)n * each, mapped = MappedSize(size);
-
-  return mapped ? Map(mapped) : malloc(size ? size : 1);
-}
-
-static void Free(void *p, int64_t n, size_t each)
-{
-  const size_t mapped = MappedSize((size_t)n * each);
-
-  if (p && mapped) (void)munmap(p, mapped);
-  else free(p);
-}
-
 int HashGEMMRowsAllocateValues(HashGEMMRows *rows)
 {
-  if (!rows->a) rows->a = (AmbScalar *)Allocate(rows->nz, sizeof(*rows->a));
+  if (!rows->a) rows->a = (AmbScalar *)AmbAllocate(sizeof(*rows->a) * (size_t)rows->nz);
   return rows->a != NULL;
 }
 
 void HashGEMMRowsFreeValues(HashGEMMRows *rows)
 {
   if (rows->borrowed) return;
-  Free(rows->a, rows->nz, sizeof(*rows->a));
+  AmbRelease(rows->a, sizeof(*rows->a) * (size_t)rows->nz);
   rows->a = NULL;
 }
 
@@ -78,8 +26,8 @@ int HashGEMMRowsAllocate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *rows)
   rows->m  = m;
   rows->n  = n;
   rows->nz = nz;
-  rows->i  = (AmbInt *)Allocate(m + 1, sizeof(*rows->i));
-  rows->j  = (AmbInt *)Allocate(nz, sizeof(*rows->j));
+  rows->i  = (AmbInt *)AmbAllocate(sizeof(*rows->i) * (size_t)(m + 1));
+  rows->j  = (AmbInt *)AmbAllocate(sizeof(*rows->j) * (size_t)nz);
   if (HashGEMMRowsAllocateValues(rows) && rows->i && rows->j) return 1;
   HashGEMMRowsFree(rows);
   return 0;
@@ -89,8 +37,8 @@ void HashGEMMRowsFree(HashGEMMRows *rows)
 {
   if (!rows->borrowed) {
     HashGEMMRowsFreeValues(rows);
-    Free(rows->i, rows->m + 1, sizeof(*rows->i));
-    Free(rows->j, rows->nz, sizeof(*rows->j));
+    AmbRelease(rows->i, sizeof(*rows->i) * (size_t)(rows->m + 1));
+    AmbRelease(rows->j, sizeof(*rows->j) * (size_t)rows->nz);
   }
   memset(rows, 0, sizeof(*rows));
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ambmemory.h"
 #include "spgemmimpl.h"
 
 #define ROW_COST    8     /* of a row besides its products, in products */
@@ -502,8 +503,8 @@ SpgemmStatus SpgemmFill(Spgemm *S, const SpgemmCSR *A, const SpgemmCSR *B, const
   SpgemmRelease(step->i, (size_t)size);
   step->i = NULL;
   Account(S, -size);
-  SpgemmAdvise(j, sizeof(*j) * (size_t)step->nonzeros);
-  SpgemmAdvise(a, sizeof(*a) * (size_t)step->nonzeros);
+  AmbAdvise(j, sizeof(*j) * (size_t)step->nonzeros);
+  AmbAdvise(a, sizeof(*a) * (size_t)step->nonzeros);
   if (step->j) {
     CopyEntries(step, i, j, a);
     ReleaseEntries(step);

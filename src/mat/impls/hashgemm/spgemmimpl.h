@@ -7,14 +7,8 @@
 */
 #pragma once
 
+#include "ambthreads.h"
 #include "spgemmhost.h"
-
-#if defined(_OPENMP)
-  #include <omp.h>
-#else
-  #define omp_get_thread_num()  0
-  #define omp_get_num_threads() 1
-#endif
 
 #define SPGEMM_PAD   64        /* entries that kernels may write behind a row */
 #define SPGEMM_BLOCK 512       /* columns of the dense accumulator that share a flag: a cache line of the bit mask */
@@ -101,9 +95,6 @@ void  SpgemmRelease(void *, size_t size);
 
 /* Gives back what is behind the first bytes; returns the size to release the rest with */
 size_t SpgemmShrink(void *, size_t size, size_t first);
-
-/* Asks for huge pages where nothing was written yet: most of the time to write a large result is the time of its page faults */
-void SpgemmAdvise(void *, size_t size);
 
 /* Tables that serve as many columns, slots or entries as are asked for; they only grow */
 SpgemmStatus SpgemmWorkWindow(SpgemmWork *, int64_t columns, int rows);

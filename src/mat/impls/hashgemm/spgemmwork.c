@@ -4,90 +4,36 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
+#include "ambmemory.h"
 #include "spgemmimpl.h"
 
-#define SPGEMM_HUGE_PAGE ((size_t)2 << 20)
-
-#if defined(MADV_HUGEPAGE) && defined(MAP_ANONYMOUS)
-static size_t MappedSize(size_t size)
-{
-  return size >= SPGEMM_HUGE_PAGE ? (size + SPGEMM_HUGE_PAGE - 1) / SPGEMM_HUGE_PAGE * SPGEMM_HUGE_PAGE : 0;
-}
-
-static void *Map(size_t size)
-{
-  const size_t all = size + SPGEMM_HUGE_PAGE;
-  char        *p   = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  size_t       head;
-
-  if (p == MAP_FAILED) return NULL;
-  head = (SPGEMM_HUGE_PAGE - (uintptr_t)p % SPGEMM_HUGE_PAGE) % SPGEMM_HUGE_PAGE;
-  if (head) (void)munmap(p, head);
-  (void)munmap(p + head + size, SPGEMM_HUGE_PAGE - head);
-  (void)madvise(p + head, size, MADV_HUGEPAGE);
-  return p + head;
-}
-
-static void Unmap(void *p, size_t size)
-{
-  (void)munmap(p, size);
-}
-
-void SpgemmAdvise(void *p, size_t size)
-{
-  const size_t head = (SPGEMM_HUGE_PAGE - (uintptr_t)p % SPGEMM_HUGE_PAGE) % SPGEMM_HUGE_PAGE;
-
-  if (size >= 4 * SPGEMM_HUGE_PAGE) (void)madvise((char *)p + head, (size - head) / SPGEMM_HUGE_PAGE * SPGEMM_HUGE_PAGE, MADV_HUGEPAGE);
-}
-#else
-static size_t MappedSize(size_t size)
-{
-  (void)size;
-  return 0;
-}
-
-static void *Map(size_t size)
-{
-  (void)size;
-  return NULL;
-}
-
-static void Unmap(void *p, size_t size)
-{
-  (void)p;
-  (void)size;
-}
-
-void SpgemmAdvise(void *p, size_t size)
-{
-  (void)p;
-  (void)size;
-}
-#endif
+#define LARGE 1 /* huge pages, from which on memory is mapped */
 
 void *SpgemmAllocate(size_t size)
 {
-  void *p;
+  const size_t mapped = AmbMappedSize(size, LARGE);
+  void        *p;
 
-  if (MappedSize(size)) return Map(MappedSize(size));
+  if (mapped) return AmbMap(mapped, 0);
   if (posix_memalign(&p, 64, size + 64)) return NULL;
   return memset(p, 0, size);
 }
 
 void SpgemmRelease(void *p, size_t size)
 {
-  if (p && MappedSize(size)) Unmap(p, MappedSize(size));
+  const size_t mapped = AmbMappedSize(size, LARGE);
+
+  if (p && mapped) AmbUnmap(p, mapped);
   else free(p);
 }
 
 size_t SpgemmShrink(void *p, size_t size, size_t first)
 {
-  const size_t rest = (first / SPGEMM_HUGE_PAGE + 1) * SPGEMM_HUGE_PAGE;
+  const size_t mapped = AmbMappedSize(size, LARGE), rest = (first / AMB_HUGE_PAGE + 1) * AMB_HUGE_PAGE;
 
-  if (!MappedSize(size) || rest >= MappedSize(size)) return size;
-  Unmap((char *)p + rest, MappedSize(size) - rest);
+  if (!mapped || rest >= mapped) return size;
+  AmbUnmap((char *)p + rest, mapped - rest);
   return rest;
 }
 
