@@ -95,9 +95,10 @@ PetscErrorCode InfoRun(MPI_Comm comm, int n, char *inputs[])
     Mat    A;
     Rows   rows;
     Shape  shape;
-    Stored stored[3] = {
+    Stored stored[4] = {
       {"csr",  0, 0, 0, "compressed rows, as MATAIJ"  },
       {"sell", 0, 0, 0, "slices of 8 rows, as MATSELL"},
+      {NULL,   0, 0, 0, ""                            },
       {NULL,   0, 0, 0, ""                            }
     };
 
@@ -108,9 +109,10 @@ PetscErrorCode InfoRun(MPI_Comm comm, int n, char *inputs[])
     stored[0].bytes = shape.bytes_csr;
     stored[1].bytes = shape.bytes_sell;
     PetscCall(StoredShadow(A, MATAMB, &stored[2]));
-    PetscCall(InfoPrint(comm, inputs[i], &shape, 3, stored));
+    PetscCall(StoredShadow(A, MATNUSSELL, &stored[3]));
+    PetscCall(InfoPrint(comm, inputs[i], &shape, 4, stored));
     if (f) {
-      PetscCall(InfoJSON(f, inputs[i], &shape, 3, stored));
+      PetscCall(InfoJSON(f, inputs[i], &shape, 4, stored));
       fprintf(f, "%s\n", i + 1 < n ? "," : "");
     }
     PetscCall(MatDestroy(&A));

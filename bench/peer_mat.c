@@ -5,7 +5,7 @@
 #include <petsctime.h>
 
 /* The root names of the types that MatShadowGetInfo() knows */
-static const char *const Shadows[] = {MATAMB};
+static const char *const Shadows[] = {MATAMB, MATNUSSELL};
 
 /* Some types do not exist in every PETSc, or not for every matrix: that is an answer here and no error */
 static PetscErrorCode MatConvertOrNot(Mat A, const char type[], Mat *B)
@@ -74,7 +74,11 @@ static PetscErrorCode PeerDescribe_Mat(Contender c)
   c->bytes = fallen ? info.bytes_csr : info.bytes_stored;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &c->bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)c->A)));
   if (fallen) PetscCall(PetscSNPrintf(c->note, sizeof(c->note), "stays csr"));
-  else PetscCall(PetscSNPrintf(c->note, sizeof(c->note), "blocks of %" PetscInt_FMT ", %s", info.block_size, info.kernel));
+  else if (info.segment_count[0] || info.segment_count[1])
+    PetscCall(PetscSNPrintf(c->note, sizeof(c->note), "segments %" PetscInt_FMT " x %" PetscInt_FMT " + %" PetscInt_FMT " x %" PetscInt_FMT ", chunks of %" PetscInt_FMT ", %s", info.segment_count[0], info.segment_width[0], info.segment_count[1], info.segment_width[1],
+                            info.chunk_size, info.kernel));
+  else if (info.block_size > 1) PetscCall(PetscSNPrintf(c->note, sizeof(c->note), "blocks of %" PetscInt_FMT ", %s", info.block_size, info.kernel));
+  else PetscCall(PetscSNPrintf(c->note, sizeof(c->note), "chunks of %" PetscInt_FMT ", %s", info.chunk_size, info.kernel));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -32,7 +32,7 @@ static PetscErrorCode BenchAddOperation(Bench *b, const Operation *op)
 
 static PetscErrorCode BenchOptions(Bench *b, char csv[], char json[], size_t len)
 {
-  const char *const types[] = {"aij", "amb", "sell", "aijperm", "csr", "mkl", "graphblas"};
+  const char *const types[] = {"aij", "amb", "nussell", "sell", "aijperm", "csr", "mkl", "graphblas"};
   char             *names[MAX_OPERATIONS];
   PetscInt          n = MAX_OPERATIONS;
   PetscBool         given;

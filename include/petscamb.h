@@ -16,6 +16,14 @@ M*/
 #define MATMPIAIJAMB "mpiaijamb"
 
 /*MC
+   MATNUSSELL - `MATNUSSELL` = "nussell" - the root name of `MATSEQAIJNUSSELL` and `MATMPIAIJNUSSELL`, subtypes of `MATAIJ` whose matrix-vector
+   products run on non-uniformly segmented SELL-C-sigma
+M*/
+#define MATNUSSELL       "nussell"
+#define MATSEQAIJNUSSELL "seqaijnussell"
+#define MATMPIAIJNUSSELL "mpiaijnussell"
+
+/*MC
    MATHASHGEMM - `MATHASHGEMM` = "hashgemm" - the root name of `MATSEQAIJHASHGEMM` and `MATMPIAIJHASHGEMM`, subtypes of `MATAIJ` whose products
    with matrices run on hash tables
 M*/
@@ -102,6 +110,63 @@ typedef enum {
 } MatShadowDevice;
 PETSC_EXTERN const char *const MatShadowDevices[];
 
+/*E
+   MatNUSSELLSegmentation - how the columns of a `MATNUSSELL` matrix are cut into segments
+
+   Values:
++  `MAT_NUSSELL_SEGMENTATION_NONUNIFORM` - K1 segments of S1 columns and K2 of S2, those with the most nonzeros first, and the others (the default)
+.  `MAT_NUSSELL_SEGMENTATION_UNIFORM`    - segments of S2 columns, in their own order
+-  `MAT_NUSSELL_SEGMENTATION_NONE`       - not at all: SELL-C-sigma
+
+   Level: intermediate
+
+.seealso: `MatNUSSELLSetSegmentation()`, `MatNUSSELLSetSegments()`, `MATNUSSELL`
+E*/
+typedef enum {
+  MAT_NUSSELL_SEGMENTATION_NONUNIFORM,
+  MAT_NUSSELL_SEGMENTATION_UNIFORM,
+  MAT_NUSSELL_SEGMENTATION_NONE
+} MatNUSSELLSegmentation;
+PETSC_EXTERN const char *const MatNUSSELLSegmentations[];
+
+/*E
+   MatNUSSELLRows - what a segment of a `MATNUSSELL` matrix is stored as
+
+   Values:
++  `MAT_NUSSELL_ROWS_SELL` - SELL-C-sigma: rows of about one length advance together, filled with zeros (the default)
+-  `MAT_NUSSELL_ROWS_JDS`  - jagged diagonals: all rows sorted by length, without filling
+
+   Level: advanced
+
+.seealso: `MatNUSSELLSetRows()`, `MATNUSSELL`
+E*/
+typedef enum {
+  MAT_NUSSELL_ROWS_SELL,
+  MAT_NUSSELL_ROWS_JDS
+} MatNUSSELLRows;
+PETSC_EXTERN const char *const MatNUSSELLRowses[];
+
+/*E
+   MatNUSSELLTune - what chooses the parameters of a `MATNUSSELL` matrix that are left open
+
+   Values:
++  `MAT_NUSSELL_TUNE_MODEL`      - a model of the caches; reproducible from run to run on the same processor (the default)
+.  `MAT_NUSSELL_TUNE_ONLINE`     - candidates are tried while the solver runs; not there yet
+.  `MAT_NUSSELL_TUNE_EXHAUSTIVE` - candidates are tried when the matrix is converted
+-  `MAT_NUSSELL_TUNE_OFF`        - nothing: no segments but those asked for
+
+   Level: intermediate
+
+.seealso: `MatNUSSELLSetTune()`, `MatShadowTune`, `MATNUSSELL`
+E*/
+typedef enum {
+  MAT_NUSSELL_TUNE_MODEL,
+  MAT_NUSSELL_TUNE_ONLINE,
+  MAT_NUSSELL_TUNE_EXHAUSTIVE,
+  MAT_NUSSELL_TUNE_OFF
+} MatNUSSELLTune;
+PETSC_EXTERN const char *const MatNUSSELLTunes[];
+
 /*S
    MatShadowInfo - what the shadow of a matrix is, what it costs and what it was measured to bring; filled by `MatShadowGetInfo()`
 
@@ -114,33 +179,36 @@ PETSC_EXTERN const char *const MatShadowDevices[];
 .seealso: `MatShadowGetInfo()`
 S*/
 typedef struct {
-  const char    *format;         /* "amb", or "csr" while products run on the AIJ */
-  const char    *reason;         /* why products run on that format, in words */
-  const char    *kernel;         /* "avx512", "avx2", "plain" or "cuda"; "aij" or "aijcusparse" */
-  PetscInt       block_size;     /* columns that share one index */
-  PetscInt       chunk_size;     /* rows that advance together */
-  PetscInt       sort_scope;     /* rows among which lengths are sorted, the sigma of SELL-C-sigma */
-  PetscInt       segments;       /* parts of at most 65,536 columns, on the host */
-  PetscInt       threads;        /* threads of a thread block, on the GPU; what follows is 0 on the host */
-  PetscInt       steps;          /* blocks that one thread takes, at most */
-  PetscInt       tried;          /* products spent on tuning */
-  PetscLogDouble tasks;          /* what one warp does: how many of these there are */
-  PetscLogDouble tasks_diagonal; /* of these, with columns told by diagonals */
-  PetscLogDouble tasks_narrow;   /* with 16-bit indices */
-  PetscLogDouble tasks_wide;     /* with 32-bit indices */
-  PetscLogDouble tasks_split;    /* parts of rows shared by several warps */
-  PetscLogDouble bytes_extra;    /* bytes held besides, for new values and the transposed product */
-  PetscLogDouble nonzeros;       /* entries of the AIJ */
-  PetscLogDouble stored_values;  /* the same with zero filling */
-  PetscLogDouble bytes_csr;      /* bytes of the AIJ arrays */
-  PetscLogDouble bytes_model;    /* bytes the traffic model predicted for the format */
-  PetscLogDouble bytes_stored;   /* bytes the format really holds */
-  PetscLogDouble time_convert;   /* seconds of the last full conversion */
-  PetscLogDouble time_update;    /* seconds of the last values-only update */
-  PetscLogDouble time_csr;       /* seconds of one product on the AIJ, 0 if not measured */
-  PetscLogDouble time_format;    /* seconds of one product on the format, 0 if not measured */
-  PetscInt       conversions;    /* full conversions so far */
-  PetscInt       updates;        /* values-only updates so far */
+  const char    *format;           /* "amb" or "nussell", or "csr" while products run on the AIJ */
+  const char    *reason;           /* why products run on that format, in words */
+  const char    *kernel;           /* "avx512", "avx2", "plain" or "cuda"; "aij" or "aijcusparse" */
+  PetscInt       block_size;       /* columns that share one index */
+  PetscInt       chunk_size;       /* rows that advance together */
+  PetscInt       sort_scope;       /* rows among which lengths are sorted, the sigma of SELL-C-sigma */
+  PetscInt       segments;         /* parts of at most 65,536 columns, on the host */
+  PetscInt       segment_width[2]; /* of a MATNUSSELL: S1 and S2, */
+  PetscInt       segment_count[2]; /* K1 and K2; 0 where columns are not segmented */
+  PetscInt       columns_gathered; /* columns that were put in another order */
+  PetscInt       threads;          /* threads of a thread block, on the GPU; what follows is 0 on the host */
+  PetscInt       steps;            /* blocks that one thread takes, at most */
+  PetscInt       tried;            /* products spent on tuning */
+  PetscLogDouble tasks;            /* what one warp does: how many of these there are */
+  PetscLogDouble tasks_diagonal;   /* of these, with columns told by diagonals */
+  PetscLogDouble tasks_narrow;     /* with 16-bit indices */
+  PetscLogDouble tasks_wide;       /* with 32-bit indices */
+  PetscLogDouble tasks_split;      /* parts of rows shared by several warps */
+  PetscLogDouble bytes_extra;      /* bytes held besides, for new values and the transposed product */
+  PetscLogDouble nonzeros;         /* entries of the AIJ */
+  PetscLogDouble stored_values;    /* the same with zero filling */
+  PetscLogDouble bytes_csr;        /* bytes of the AIJ arrays */
+  PetscLogDouble bytes_model;      /* bytes the traffic model predicted for the format */
+  PetscLogDouble bytes_stored;     /* bytes the format really holds */
+  PetscLogDouble time_convert;     /* seconds of the last full conversion */
+  PetscLogDouble time_update;      /* seconds of the last values-only update */
+  PetscLogDouble time_csr;         /* seconds of one product on the AIJ, 0 if not measured */
+  PetscLogDouble time_format;      /* seconds of one product on the format, 0 if not measured */
+  PetscInt       conversions;      /* full conversions so far */
+  PetscInt       updates;          /* values-only updates so far */
 } MatShadowInfo;
 
 PETSC_EXTERN PetscErrorCode PetscAMBInitializePackage(void);
@@ -152,6 +220,12 @@ PETSC_EXTERN PetscErrorCode MatShadowSetUp(Mat);
 PETSC_EXTERN PetscErrorCode MatShadowGetInfo(Mat, MatShadowInfo *);
 
 PETSC_EXTERN PetscErrorCode MatAMBSetBlockSize(Mat, PetscInt);
+
+PETSC_EXTERN PetscErrorCode MatNUSSELLSetSegmentation(Mat, MatNUSSELLSegmentation);
+PETSC_EXTERN PetscErrorCode MatNUSSELLSetRows(Mat, MatNUSSELLRows);
+PETSC_EXTERN PetscErrorCode MatNUSSELLSetTune(Mat, MatNUSSELLTune);
+PETSC_EXTERN PetscErrorCode MatNUSSELLSetChunk(Mat, PetscInt, PetscInt);
+PETSC_EXTERN PetscErrorCode MatNUSSELLSetSegments(Mat, PetscInt, PetscInt, PetscInt, PetscInt);
 
 PETSC_EXTERN PetscErrorCode MatHashGEMMSetAccumulator(Mat, MatHashGEMMAccumulator);
 

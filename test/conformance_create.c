@@ -547,6 +547,9 @@ int main(int argc, char **argv)
     test:
       suffix: amb
       args: -mat_type amb -mat_shadow_tune off
+    test:
+      suffix: nussell
+      args: -mat_type nussell -mat_shadow_tune off -mat_nussell_s1 7 -mat_nussell_k1 2 -mat_nussell_s2 50 -mat_nussell_k2 1
 
   testset:
     args: -mat_type amb

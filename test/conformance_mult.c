@@ -370,6 +370,12 @@ int main(int argc, char **argv)
     test:
       suffix: amb
       args: -mat_type amb -mat_shadow_tune off
+    test:
+      suffix: nussell
+      args: -mat_type nussell -mat_shadow_tune off -mat_nussell_s1 7 -mat_nussell_k1 2 -mat_nussell_s2 50 -mat_nussell_k2 1
+    test:
+      suffix: nussell_model
+      args: -mat_type nussell
 
   testset:
     args: -mat_type amb
@@ -382,5 +388,21 @@ int main(int argc, char **argv)
       suffix: amb_blocks
       nsize: 1
       args: -mat_shadow_tune off -mat_amb_block_size {{1 2 3 4 5 6 7 8 9 10}}
+
+  testset:
+    args: -mat_type nussell -mat_shadow_tune off
+    output_file: output/conformance_mult.out
+    test:
+      suffix: nussell_chunks
+      args: -mat_nussell_c {{8 16 32}} -mat_nussell_sigma {{0 64}}
+    test:
+      suffix: nussell_uniform
+      args: -mat_nussell_segmentation uniform -mat_nussell_s2 1000
+    test:
+      suffix: nussell_jds
+      args: -mat_nussell_rows jds -mat_nussell_segmentation {{none nonuniform}} -mat_nussell_k2 1 -mat_nussell_s2 60
+    test:
+      suffix: nussell_tried
+      args: -mat_nussell_tune {{off exhaustive}}
 
 TEST*/

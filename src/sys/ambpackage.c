@@ -7,7 +7,7 @@
 
 #include "../mat/shadow/shadow.h"
 
-extern const MatShadowFormat MatShadowFormatAMB;
+extern const MatShadowFormat MatShadowFormatAMB, MatShadowFormatNUSSELL;
 extern PetscErrorCode        HashGEMMRegister(void);
 
 PetscLogEvent    MAT_ShadowConvert, MAT_ShadowUpdate;
@@ -107,6 +107,7 @@ PetscErrorCode PetscAMBInitializePackage(void)
   PetscCall(PetscLogEventRegister("MatShadowUpdate", MAT_CLASSID, &MAT_ShadowUpdate));
   PetscCall(PetscAMBChooseThreads());
   PetscCall(MatShadowRegister(&MatShadowFormatAMB));
+  PetscCall(MatShadowRegister(&MatShadowFormatNUSSELL));
   PetscCall(HashGEMMRegister());
   PetscCall(PetscRegisterFinalize(PetscAMBFinalizePackage));
   PetscFunctionReturn(PETSC_SUCCESS);

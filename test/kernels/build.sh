@@ -38,7 +38,7 @@ build_and_run() {
       isa=("${avx512[@]}")
       ;;
     esac
-    "$cc" -std=gnu11 -g -Wall -Wextra -Werror "${openmp[@]}" -DAMB_TYPES_GIVEN "${have[@]}" -Isrc/mat/impls/amb -Isrc/mat/impls/hashgemm "${isa[@]}" "$@" -c -o "$dir/$(basename "$source" .c).o" "$source" &
+    "$cc" -std=gnu11 -g -Wall -Wextra -Werror "${openmp[@]}" -DAMB_TYPES_GIVEN "${have[@]}" -Isrc/mat/impls/amb -Isrc/mat/impls/hashgemm -Isrc/mat/impls/nus "${isa[@]}" "$@" -c -o "$dir/$(basename "$source" .c).o" "$source" &
     pids+=($!)
   done
   for pid in "${pids[@]}"; do wait "$pid" || built=0; done

@@ -51,6 +51,9 @@ static PetscErrorCode MatShadowViewInfo(Mat A, PetscViewer viewer)
       PetscCall(PetscViewerASCIIPrintf(viewer, "  %.0f tasks: %.0f by diagonals, %.0f with 16-bit and %.0f with 32-bit indices, %.0f of split rows\n", info.tasks, info.tasks_diagonal, info.tasks_narrow, info.tasks_wide, info.tasks_split));
     } else
       PetscCall(PetscViewerASCIIPrintf(viewer, "  blocks of %" PetscInt_FMT " columns, chunks of %" PetscInt_FMT " rows, scopes of %" PetscInt_FMT " rows, %" PetscInt_FMT " tiles%s\n", info.block_size, info.chunk_size, info.sort_scope, info.segments, where));
+    if (info.segment_count[0] || info.segment_count[1])
+      PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " segments of %" PetscInt_FMT " columns, %" PetscInt_FMT " of %" PetscInt_FMT "; %" PetscInt_FMT " columns in another order%s\n", info.segment_count[0], info.segment_width[0], info.segment_count[1],
+                                       info.segment_width[1], info.columns_gathered, where));
     if (converted < size) PetscCall(PetscViewerASCIIPrintf(viewer, "  on %d of %d processes; the others stay with the AIJ\n", converted, size));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  bytes: %.0f stored, %.0f by the model, %.0f of the AIJ; %.2f per nonzero, AIJ %.2f; fill %.3f\n", info.bytes_stored, info.bytes_model, info.bytes_csr, info.bytes_stored / nz, info.bytes_csr / nz, info.nonzeros > 0 ? info.stored_values / nz : 1.));
     if (info.bytes_extra > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  %.0f bytes besides, for new values and the transposed product\n", info.bytes_extra));

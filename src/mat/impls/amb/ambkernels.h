@@ -10,19 +10,7 @@
    a NaN are therefore done again from the CSR arrays, so that a NaN or an infinity reaches the rows it belongs to and no others.
 */
 #include "ambhost.h"
-
-typedef enum {
-  STORE_SET,  /* z = alpha s */
-  STORE_AXPY, /* z = alpha s + beta y */
-  STORE_ADD   /* z = alpha s + z */
-} Store;
-
-static MAYBE_INLINE AmbScalar Stored(Store how, AmbScalar alpha, AmbScalar s, AmbScalar beta, const AmbScalar *y, const AmbScalar *z, int64_t r)
-{
-  if (how == STORE_SET) return alpha * s;
-  if (how == STORE_AXPY) return alpha * s + beta * y[r];
-  return alpha * s + z[r];
-}
+#include "ambproduct.h"
 
 /* The part of row r that lies in a tile, from the CSR arrays */
 static AmbScalar AMB_NAME(RowSum)(const AmbHost *A, const AmbTile *T, int64_t r, const AmbScalar *x)
@@ -51,7 +39,7 @@ static MAYBE_INLINE int AnyNaN(const AmbScalar sum[AMB_C])
   return bad;
 }
 
-static MAYBE_INLINE void Tile(const int b, const Store how, const AmbHost *A, const AmbTile *T, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+static MAYBE_INLINE void Tile(const int b, const AmbStore how, const AmbHost *A, const AmbTile *T, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
 {
   const uint32_t  *start = A->start + T->chunk;
   const uint16_t  *perm = A->perm + T->perm, *col = A->col + AMB_C * T->step;
@@ -67,7 +55,7 @@ static MAYBE_INLINE void Tile(const int b, const Store how, const AmbHost *A, co
     else ChunkB(b, start[c + 1] - start[c], val + (int64_t)AMB_C * b * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
     for (int l = 0; l < AMB_C; l++) s += sum[l];
     if (s != s) s = AMB_NAME(RowSum)(A, T, r, x);
-    z[r] = Stored(how, alpha, s, beta, y, z, r);
+    z[r] = AmbStored(how, alpha, s, beta, y, z, r);
   }
   perm += T->nsplit;
   for (; c < T->nfilled; c++) {
@@ -82,9 +70,9 @@ static MAYBE_INLINE void Tile(const int b, const Store how, const AmbHost *A, co
         }
       }
       if (nl == AMB_C) {
-        for (int l = 0; l < AMB_C; l++) z[T->row + perm[l]] = Stored(how, alpha, sum[l], beta, y, z, T->row + perm[l]);
+        for (int l = 0; l < AMB_C; l++) z[T->row + perm[l]] = AmbStored(how, alpha, sum[l], beta, y, z, T->row + perm[l]);
       } else {
-        for (int l = 0; l < nl; l++) z[T->row + perm[l]] = Stored(how, alpha, sum[l], beta, y, z, T->row + perm[l]);
+        for (int l = 0; l < nl; l++) z[T->row + perm[l]] = AmbStored(how, alpha, sum[l], beta, y, z, T->row + perm[l]);
       }
       perm += AMB_C;
     } else {
@@ -96,22 +84,22 @@ static MAYBE_INLINE void Tile(const int b, const Store how, const AmbHost *A, co
         }
       }
       if (nl == AMB_C) {
-        for (int l = 0; l < AMB_C; l++) z[r + l] = Stored(how, alpha, sum[l], beta, y, z, r + l);
+        for (int l = 0; l < AMB_C; l++) z[r + l] = AmbStored(how, alpha, sum[l], beta, y, z, r + l);
       } else {
-        for (int l = 0; l < nl; l++) z[r + l] = Stored(how, alpha, sum[l], beta, y, z, r + l);
+        for (int l = 0; l < nl; l++) z[r + l] = AmbStored(how, alpha, sum[l], beta, y, z, r + l);
       }
       perm++;
     }
   }
   /* what is left of the first tile are empty rows */
-  if (how == STORE_ADD) return;
+  if (how == AMB_STORE_ADD) return;
   for (; c < T->nchunk; c++) {
     const int nl = ChunkRows(A, T, c, perm);
 
     for (int l = 0; l < nl; l++) {
       const int64_t r = T->row + (T->sorted ? perm[l] : AMB_C * *perm + l);
 
-      z[r] = Stored(how, alpha, 0, beta, y, z, r);
+      z[r] = AmbStored(how, alpha, 0, beta, y, z, r);
     }
     perm += T->sorted ? AMB_C : 1;
   }
@@ -123,10 +111,10 @@ static MAYBE_INLINE void Tile(const int b, const Store how, const AmbHost *A, co
   { \
     Tile(b, how, A, T, alpha, x, beta, y, z); \
   }
-#define TILES(b) TILE(b, STORE_SET) TILE(b, STORE_AXPY) TILE(b, STORE_ADD)
+#define TILES(b) TILE(b, AMB_STORE_SET) TILE(b, AMB_STORE_AXPY) TILE(b, AMB_STORE_ADD)
 #define TILES_NAMED(b) \
   { \
-    AMB_NAME(Tile_##b##_STORE_SET), AMB_NAME(Tile_##b##_STORE_AXPY), AMB_NAME(Tile_##b##_STORE_ADD) \
+    AMB_NAME(Tile_##b##_AMB_STORE_SET), AMB_NAME(Tile_##b##_AMB_STORE_AXPY), AMB_NAME(Tile_##b##_AMB_STORE_ADD) \
   }
 
 TILES(1)
@@ -147,21 +135,14 @@ static const TileFunction tile_functions[AMB_MAX_BLOCK][3] = {TILES_NAMED(1), TI
 static void AMB_NAME(Mult)(const AmbHost *A, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
 {
   const TileFunction *f     = tile_functions[A->block_size - 1];
-  const Store         first = beta == 0 ? STORE_SET : (y == z && beta == 1 ? STORE_ADD : STORE_AXPY);
+  const AmbStore      first = AmbFirstStore(beta, y, z);
 
 #if defined(_OPENMP)
   #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1)
 #endif
   for (int t = omp_get_thread_num(); t < A->nthread; t += omp_get_num_threads()) {
-    for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) f[A->tile[k].first ? first : STORE_ADD](A, A->tile + k, alpha, x, beta, y, z);
+    for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) f[A->tile[k].first ? first : AMB_STORE_ADD](A, A->tile + k, alpha, x, beta, y, z);
   }
-}
-
-static MAYBE_INLINE int NotFinite(AmbScalar a)
-{
-  const AmbScalar d = a - a;
-
-  return d != 0;
 }
 
 static void AMB_NAME(RowTranspose)(const AmbHost *A, const AmbTile *T, int64_t r, AmbScalar f, AmbScalar *z)
@@ -190,7 +171,7 @@ static MAYBE_INLINE void TileTranspose(const int b, const AmbHost *A, const AmbT
 
       row[l]    = T->row + (split ? perm[c] : (T->sorted ? perm[T->nsplit + (c - T->nsplit) * AMB_C + k] : AMB_C * perm[c] + k));
       factor[l] = l < nl ? alpha * x[row[l]] : 0;
-      bad |= NotFinite(factor[l]);
+      bad |= AmbNotFinite(factor[l]);
     }
     if (bad) {
       for (int l = 0; l < (split ? 1 : nl); l++) AMB_NAME(RowTranspose)(A, T, row[l], alpha * x[row[l]], z);
@@ -234,11 +215,7 @@ static void AMB_NAME(MultTranspose)(const AmbHost *A, AmbScalar alpha, const Amb
   const int64_t n = A->csr.n;
 
   if (A->nthread == 1) {
-    if (beta == 0) {
-      for (int64_t j = 0; j < n; j++) z[j] = 0;
-    } else if (beta != 1 || y != z) {
-      for (int64_t j = 0; j < n; j++) z[j] = beta * y[j];
-    }
+    AmbStartSum(0, n, beta, y, z);
     AMB_NAME(ThreadTranspose)(A, 0, alpha, x, z);
     return;
   }
@@ -260,11 +237,7 @@ static void AMB_NAME(MultTranspose)(const AmbHost *A, AmbScalar alpha, const Amb
     for (int s = omp_get_thread_num(); s < A->nthread; s += nt) {
       const int64_t j0 = n * s / A->nthread, j1 = n * (s + 1) / A->nthread;
 
-      if (beta == 0) {
-        for (int64_t j = j0; j < j1; j++) z[j] = 0;
-      } else if (beta != 1 || y != z) {
-        for (int64_t j = j0; j < j1; j++) z[j] = beta * y[j];
-      }
+      AmbStartSum(j0, j1, beta, y, z);
       for (int t = 0; t < A->nthread; t++) {
         const int64_t    lo = A->work_lo[t] > j0 ? A->work_lo[t] : j0, hi = A->work_hi[t] < j1 ? A->work_hi[t] : j1;
         const AmbScalar *w = A->work + A->work_off[t] - A->work_lo[t];

@@ -1,0 +1,450 @@
+/*
+   MATNUSSELL, non-uniformly segmented SELL-C-sigma, as a shadow of AIJ
+*/
+#include "../../shadow/shadow.h"
+#include "nushost.h"
+
+/* What is 0, and a number of segments that is PETSC_DECIDE, is chosen */
+typedef struct {
+  MatNUSSELLSegmentation segmentation;
+  MatNUSSELLRows         rows;
+  MatNUSSELLTune         tune;
+  PetscInt               c, sigma, width[2], count[2];
+} NusSellParams;
+
+const char *const MatNUSSELLSegmentations[] = {"nonuniform", "uniform", "none", "MatNUSSELLSegmentation", "MAT_NUSSELL_SEGMENTATION_", NULL};
+const char *const MatNUSSELLRowses[]        = {"sell", "jds", "MatNUSSELLRows", "MAT_NUSSELL_ROWS_", NULL};
+const char *const MatNUSSELLTunes[]         = {"model", "online", "exhaustive", "off", "MatNUSSELLTune", "MAT_NUSSELL_TUNE_", NULL};
+
+static PetscBool  NusCited      = PETSC_FALSE;
+static const char NusCitation[] = "@inproceedings{nagasaka2014,\n"
+                                  "  title     = {Cache-aware sparse matrix formats for {Kepler} {GPU}},\n"
+                                  "  author    = {Yusuke Nagasaka and Akira Nukada and Satoshi Matsuoka},\n"
+                                  "  booktitle = {20th IEEE International Conference on Parallel and Distributed Systems (ICPADS)},\n"
+                                  "  year      = {2014}\n}\n";
+
+static void NusGetCSR(const MatShadowCSR *from, AmbCSR *to)
+{
+  to->m = from->m;
+  to->n = from->n;
+  to->i = from->i;
+  to->j = from->j;
+  to->a = from->a;
+}
+
+/* The parameters for the kernels, with what is decided before anything is known of the matrix */
+static void NusGetParams(const NusSellParams *from, PetscInt n, NusParams *to)
+{
+  static const NusSegmentation segmentation[] = {NUS_NONUNIFORM, NUS_UNIFORM, NUS_NONE};
+
+  to->segmentation = segmentation[from->segmentation];
+  to->rows         = from->rows == MAT_NUSSELL_ROWS_JDS ? NUS_JDS : NUS_SELL;
+  to->c            = (int)from->c;
+  to->sigma        = (int)from->sigma;
+  for (int k = 0; k < 2; k++) {
+    to->width[k] = from->width[k];
+    to->count[k] = from->count[k] < 0 ? (from->tune == MAT_NUSSELL_TUNE_OFF ? 0 : -1) : PetscMin(from->count[k], n);
+  }
+}
+
+static PetscErrorCode ConvertHost_NUSSELL(const MatShadowCSR *csr, const void *params, MatShadowTune tune, PetscReal most, MatShadowInfo *info, void **data)
+{
+  const NusSellParams *wanted  = (const NusSellParams *)params;
+  const NusKernels    *kernels = NusHostKernels();
+  AmbCSR               A;
+  NusParams            p;
+  NusCache             cache;
+  NusHost             *host  = NULL;
+  double               bytes = 0;
+  NusStatus            status;
+  int                  nthread, tried = 0;
+
+  PetscFunctionBegin;
+  *data = NULL;
+  NusGetCSR(csr, &A);
+  NusGetParams(wanted, csr->n, &p);
+  NusHostCache(&cache);
+  PetscCall(PetscAMBGetNumThreads(&nthread));
+  nthread = (int)PetscMin(nthread, 1 + (PetscInt64)csr->i[csr->m] / AMB_THREAD_NONZEROS);
+  status  = wanted->tune == MAT_NUSSELL_TUNE_EXHAUSTIVE ? NusHostTune(&A, &cache, nthread, kernels, &p, &tried) : NusHostPlan(&A, &cache, nthread, &p);
+  if (status == NUS_SUCCESS) status = NusHostCreate(&A, &p, nthread, kernels, most * info->bytes_csr, &bytes, &host);
+  info->bytes_model = bytes;
+  if (status == NUS_OUT_OF_MEMORY) info->reason = "not enough memory for the format";
+  else if (status == NUS_TOO_LARGE) info->reason = "too many segments, or too large for positions of 32 bits";
+  else if (status == NUS_TOO_MANY_BYTES) info->reason = "the format has more bytes";
+  else {
+    *data                  = host;
+    info->format           = "nussell";
+    info->kernel           = kernels->name;
+    info->reason           = bytes < info->bytes_csr ? "it has fewer bytes" : "tried although it has more bytes";
+    info->block_size       = 1;
+    info->chunk_size       = p.c;
+    info->sort_scope       = p.sigma;
+    info->segments         = (PetscInt)host->ntile;
+    info->tried            = tried;
+    info->stored_values    = (PetscLogDouble)host->nslot;
+    info->bytes_stored     = bytes;
+    info->columns_gathered = (PetscInt)host->ngathered;
+    for (int k = 0; k < 2; k++) {
+      info->segment_width[k] = (PetscInt)p.width[k];
+      info->segment_count[k] = (PetscInt)p.count[k];
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode UpdateHost_NUSSELL(void *data, const MatShadowCSR *csr, PetscBool *done)
+{
+  AmbCSR A;
+
+  PetscFunctionBegin;
+  NusGetCSR(csr, &A);
+  *done = (PetscBool)(NusHostUpdate((NusHost *)data, &A) == NUS_SUCCESS);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MultHost_NUSSELL(void *data, const MatShadowCSR *csr, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done)
+{
+  NusHost *A = (NusHost *)data;
+
+  PetscFunctionBegin;
+  (*A->kernels->mult)(A, alpha, x, beta, y, z);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MultTransposeHost_NUSSELL(void *data, const MatShadowCSR *csr, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done)
+{
+  NusHost *A = (NusHost *)data;
+
+  PetscFunctionBegin;
+  *done = (PetscBool)(NusHostPrepareTranspose(A) == NUS_SUCCESS);
+  if (*done) (*A->kernels->multtranspose)(A, alpha, x, beta, y, z);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DestroyHost_NUSSELL(void **data)
+{
+  NusHost *A = (NusHost *)*data;
+
+  PetscFunctionBegin;
+  NusHostDestroy(&A);
+  *data = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One check for options and setters */
+static PetscErrorCode NusCheckParams(MPI_Comm comm, const NusSellParams *p)
+{
+  PetscFunctionBegin;
+  PetscCheck(p->tune != MAT_NUSSELL_TUNE_ONLINE, comm, PETSC_ERR_SUP, "Tuning while the solver runs is not there yet; use -mat_nussell_tune model or exhaustive");
+  PetscCheck(p->c == 0 || p->c == 8 || p->c == 16 || p->c == 32, comm, PETSC_ERR_ARG_OUTOFRANGE, "Chunks of %" PetscInt_FMT " rows: they have 8, 16 or 32; 0 chooses", p->c);
+  PetscCheck(p->sigma >= 0 && p->sigma <= NUS_MAX_SCOPE, comm, PETSC_ERR_ARG_OUTOFRANGE, "Rows sorted among %" PetscInt_FMT ": this is between 1 and %d; 0 chooses", p->sigma, NUS_MAX_SCOPE);
+  for (int k = 0; k < 2; k++) {
+    PetscCheck(p->width[k] >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "Segments of %" PetscInt_FMT " columns: S%d must not be negative; 0 chooses", p->width[k], k + 1);
+    PetscCheck(p->count[k] >= PETSC_DECIDE, comm, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " segments: K%d must not be less than %d, which chooses", p->count[k], k + 1, PETSC_DECIDE);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode NusSetFromOptions(void *params, AmbOptionItems PetscOptionsObject)
+{
+  NusSellParams *p = (NusSellParams *)params, q = *p;
+
+  PetscFunctionBegin;
+  q.count[0] = q.count[1] = PETSC_DECIDE;
+  PetscCall(PetscOptionsEnum("-mat_nussell_segmentation", "How columns are cut into segments", "MatNUSSELLSetSegmentation", MatNUSSELLSegmentations, (PetscEnum)q.segmentation, (PetscEnum *)&q.segmentation, NULL));
+  PetscCall(PetscOptionsEnum("-mat_nussell_rows", "What a segment is stored as", "MatNUSSELLSetRows", MatNUSSELLRowses, (PetscEnum)q.rows, (PetscEnum *)&q.rows, NULL));
+  PetscCall(PetscOptionsEnum("-mat_nussell_tune", "What chooses the parameters that are left open", "MatNUSSELLSetTune", MatNUSSELLTunes, (PetscEnum)q.tune, (PetscEnum *)&q.tune, NULL));
+  PetscCall(PetscOptionsInt("-mat_nussell_c", "Rows of a chunk, 8, 16 or 32; 0: chosen", "MatNUSSELLSetChunk", q.c, &q.c, NULL));
+  PetscCall(PetscOptionsInt("-mat_nussell_sigma", "Rows among which lengths are sorted; 0: chosen", "MatNUSSELLSetChunk", q.sigma, &q.sigma, NULL));
+  PetscCall(PetscOptionsInt("-mat_nussell_s1", "Columns of a segment for the first-level cache; 0: chosen", "MatNUSSELLSetSegments", q.width[0], &q.width[0], NULL));
+  PetscCall(PetscOptionsInt("-mat_nussell_k1", "Number of these segments; -1: chosen", "MatNUSSELLSetSegments", q.count[0], &q.count[0], NULL));
+  PetscCall(PetscOptionsInt("-mat_nussell_s2", "Columns of a segment for the second-level cache, or of equal segments; 0: chosen", "MatNUSSELLSetSegments", q.width[1], &q.width[1], NULL));
+  PetscCall(PetscOptionsInt("-mat_nussell_k2", "Number of these segments; -1: chosen", "MatNUSSELLSetSegments", q.count[1], &q.count[1], NULL));
+  PetscCall(NusCheckParams(PETSC_COMM_SELF, &q));
+  *p = q;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes over parameters that a setter has changed */
+static PetscErrorCode NusTakeParams(Mat A, const NusSellParams *q)
+{
+  MatShadow *s;
+
+  PetscFunctionBegin;
+  PetscCall(NusCheckParams(PetscObjectComm((PetscObject)A), q));
+  PetscCall(MatShadowGet(A, &s));
+  if (memcmp(s->params, q, sizeof(*q)) == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMemcpy(s->params, q, sizeof(*q)));
+  PetscCall(MatShadowParamsChanged(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode NusGet(Mat A, NusSellParams *q)
+{
+  MatShadow *s;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGet(A, &s));
+  *q = *(const NusSellParams *)s->params;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatNUSSELLSetSegmentation_NUSSELL(Mat A, MatNUSSELLSegmentation segmentation)
+{
+  NusSellParams q;
+
+  PetscFunctionBegin;
+  PetscCall(NusGet(A, &q));
+  q.segmentation = segmentation;
+  PetscCall(NusTakeParams(A, &q));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatNUSSELLSetRows_NUSSELL(Mat A, MatNUSSELLRows rows)
+{
+  NusSellParams q;
+
+  PetscFunctionBegin;
+  PetscCall(NusGet(A, &q));
+  q.rows = rows;
+  PetscCall(NusTakeParams(A, &q));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatNUSSELLSetTune_NUSSELL(Mat A, MatNUSSELLTune tune)
+{
+  NusSellParams q;
+
+  PetscFunctionBegin;
+  PetscCall(NusGet(A, &q));
+  q.tune = tune;
+  PetscCall(NusTakeParams(A, &q));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatNUSSELLSetChunk_NUSSELL(Mat A, PetscInt c, PetscInt sigma)
+{
+  NusSellParams q;
+
+  PetscFunctionBegin;
+  PetscCall(NusGet(A, &q));
+  q.c     = c;
+  q.sigma = sigma;
+  PetscCall(NusTakeParams(A, &q));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatNUSSELLSetSegments_NUSSELL(Mat A, PetscInt s1, PetscInt k1, PetscInt s2, PetscInt k2)
+{
+  NusSellParams q;
+
+  PetscFunctionBegin;
+  PetscCall(NusGet(A, &q));
+  q.width[0] = s1;
+  q.count[0] = k1;
+  q.width[1] = s2;
+  q.count[1] = k2;
+  PetscCall(NusTakeParams(A, &q));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatNUSSELLSetSegmentation - sets how the columns of a `MATNUSSELL` matrix are cut into segments
+
+  Logically Collective
+
+  Input Parameters:
++ A            - the matrix; nothing happens if it is not of type `MATNUSSELL`
+- segmentation - `MAT_NUSSELL_SEGMENTATION_NONUNIFORM` (the default), `MAT_NUSSELL_SEGMENTATION_UNIFORM` or `MAT_NUSSELL_SEGMENTATION_NONE`
+
+  Options Database Key:
+. -mat_nussell_segmentation <nonuniform,uniform,none> - the same for matrices created later
+
+  Level: intermediate
+
+.seealso: `MATNUSSELL`, `MatNUSSELLSegmentation`, `MatNUSSELLSetSegments()`
+@*/
+PetscErrorCode MatNUSSELLSetSegmentation(Mat A, MatNUSSELLSegmentation segmentation)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCheck(segmentation >= MAT_NUSSELL_SEGMENTATION_NONUNIFORM && segmentation <= MAT_NUSSELL_SEGMENTATION_NONE, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such segmentation: %d; use MAT_NUSSELL_SEGMENTATION_NONUNIFORM, UNIFORM or NONE", (int)segmentation);
+  PetscTryMethod(A, "MatNUSSELLSetSegmentation_C", (Mat, MatNUSSELLSegmentation), (A, segmentation));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatNUSSELLSetRows - sets what a segment of a `MATNUSSELL` matrix is stored as
+
+  Logically Collective
+
+  Input Parameters:
++ A    - the matrix; nothing happens if it is not of type `MATNUSSELL`
+- rows - `MAT_NUSSELL_ROWS_SELL` (the default) or `MAT_NUSSELL_ROWS_JDS`
+
+  Options Database Key:
+. -mat_nussell_rows <sell,jds> - the same for matrices created later
+
+  Level: advanced
+
+.seealso: `MATNUSSELL`, `MatNUSSELLRows`
+@*/
+PetscErrorCode MatNUSSELLSetRows(Mat A, MatNUSSELLRows rows)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCheck(rows == MAT_NUSSELL_ROWS_SELL || rows == MAT_NUSSELL_ROWS_JDS, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such rows: %d; use MAT_NUSSELL_ROWS_SELL or MAT_NUSSELL_ROWS_JDS", (int)rows);
+  PetscTryMethod(A, "MatNUSSELLSetRows_C", (Mat, MatNUSSELLRows), (A, rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatNUSSELLSetTune - sets what chooses the parameters of a `MATNUSSELL` matrix that are left open
+
+  Logically Collective
+
+  Input Parameters:
++ A    - the matrix; nothing happens if it is not of type `MATNUSSELL`
+- tune - `MAT_NUSSELL_TUNE_MODEL` (the default), `MAT_NUSSELL_TUNE_EXHAUSTIVE` or `MAT_NUSSELL_TUNE_OFF`
+
+  Options Database Key:
+. -mat_nussell_tune <model,exhaustive,off> - the same for matrices created later
+
+  Level: intermediate
+
+  Notes:
+  `MAT_NUSSELL_TUNE_ONLINE` is refused for now.
+
+  Whether products run on the format at all is decided as `MatShadowSetTune()` says.
+
+.seealso: `MATNUSSELL`, `MatNUSSELLTune`, `MatShadowSetTune()`
+@*/
+PetscErrorCode MatNUSSELLSetTune(Mat A, MatNUSSELLTune tune)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCheck(tune >= MAT_NUSSELL_TUNE_MODEL && tune <= MAT_NUSSELL_TUNE_OFF, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such tuning: %d; use MAT_NUSSELL_TUNE_MODEL, EXHAUSTIVE or OFF", (int)tune);
+  PetscTryMethod(A, "MatNUSSELLSetTune_C", (Mat, MatNUSSELLTune), (A, tune));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatNUSSELLSetChunk - sets C and sigma of a `MATNUSSELL` matrix
+
+  Logically Collective
+
+  Input Parameters:
++ A     - the matrix; nothing happens if it is not of type `MATNUSSELL`
+. c     - rows that advance together, 8, 16 or 32; 0 chooses
+- sigma - rows among which lengths are sorted, at most 65,536; 0 chooses. It is rounded up to a multiple of `c`.
+
+  Options Database Keys:
++ -mat_nussell_c <c>         - the same for matrices created later
+- -mat_nussell_sigma <sigma> - the same for matrices created later
+
+  Level: intermediate
+
+.seealso: `MATNUSSELL`, `MatNUSSELLSetSegments()`
+@*/
+PetscErrorCode MatNUSSELLSetChunk(Mat A, PetscInt c, PetscInt sigma)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscTryMethod(A, "MatNUSSELLSetChunk_C", (Mat, PetscInt, PetscInt), (A, c, sigma));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatNUSSELLSetSegments - sets the widths and numbers of the segments of a `MATNUSSELL` matrix
+
+  Logically Collective
+
+  Input Parameters:
++ A  - the matrix; nothing happens if it is not of type `MATNUSSELL`
+. s1 - columns of a segment whose part of a vector fits the first-level cache; 0 chooses
+. k1 - how many of these there are, with the columns that have the most nonzeros; `PETSC_DECIDE` chooses
+. s2 - columns of a segment whose part of a vector fits the second-level cache; 0 chooses
+- k2 - how many of these there are, with the columns that come next; `PETSC_DECIDE` chooses
+
+  Options Database Keys:
++ -mat_nussell_s1 <s1> - the same for matrices created later
+. -mat_nussell_k1 <k1> - the same for matrices created later
+. -mat_nussell_s2 <s2> - the same for matrices created later
+- -mat_nussell_k2 <k2> - the same for matrices created later
+
+  Level: intermediate
+
+  Note:
+  With `MAT_NUSSELL_SEGMENTATION_UNIFORM` all segments have `s2` columns, in their own order, and the others do not count; with
+  `MAT_NUSSELL_SEGMENTATION_NONE` none of them do.
+
+.seealso: `MATNUSSELL`, `MatNUSSELLSetSegmentation()`, `MatNUSSELLSetChunk()`
+@*/
+PetscErrorCode MatNUSSELLSetSegments(Mat A, PetscInt s1, PetscInt k1, PetscInt s2, PetscInt k2)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscTryMethod(A, "MatNUSSELLSetSegments_C", (Mat, PetscInt, PetscInt, PetscInt, PetscInt), (A, s1, k1, s2, k2));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode NusCompose(Mat A, PetscBool add)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatNUSSELLSetSegmentation_C", add ? MatNUSSELLSetSegmentation_NUSSELL : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatNUSSELLSetRows_C", add ? MatNUSSELLSetRows_NUSSELL : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatNUSSELLSetTune_C", add ? MatNUSSELLSetTune_NUSSELL : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatNUSSELLSetChunk_C", add ? MatNUSSELLSetChunk_NUSSELL : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatNUSSELLSetSegments_C", add ? MatNUSSELLSetSegments_NUSSELL : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreate_SeqAIJNUSSELL(Mat);
+static PetscErrorCode MatCreate_MPIAIJNUSSELL(Mat);
+
+const MatShadowFormat MatShadowFormatNUSSELL = {
+  .name = MATNUSSELL, .seqtype = MATSEQAIJNUSSELL, .mpitype = MATMPIAIJNUSSELL, .citation = NusCitation, .cited = &NusCited, .params_size = sizeof(NusSellParams), .host = {ConvertHost_NUSSELL, UpdateHost_NUSSELL, MultHost_NUSSELL, MultTransposeHost_NUSSELL, DestroyHost_NUSSELL},
+                      .create_seq = MatCreate_SeqAIJNUSSELL, .create_mpi = MatCreate_MPIAIJNUSSELL, .setfromoptions = NusSetFromOptions, .compose = NusCompose
+};
+
+/*MC
+   MATNUSSELL - `MATNUSSELL` = "nussell" - sparse matrices whose products with vectors run on non-uniformly segmented SELL-C-sigma.
+
+   A subtype of `MATAIJ`: `MATSEQAIJNUSSELL` on one process, `MATMPIAIJNUSSELL` on several. Everything that `MATAIJ` does is inherited; the products
+   `MatMult()`, `MatMultAdd()`, `MatMultTranspose()` and `MatMultTransposeAdd()` run on a second copy of the matrix, made after the first few products
+   and kept where it was measured to be faster.
+
+   Columns with many nonzeros are kept together in segments that fit the caches, where the model of the caches says that it pays: graphs whose
+   vectors are larger than the second-level cache. Other matrices are stored as SELL-C-sigma.
+
+   Options Database Keys:
++  -mat_type nussell                                   - sets the type, in `MatSetFromOptions()`
+.  -mat_nussell_segmentation <nonuniform,uniform,none> - how columns are cut into segments
+.  -mat_nussell_rows <sell,jds>                        - what a segment is stored as
+.  -mat_nussell_tune <model,exhaustive,off>            - what chooses the parameters that are left open
+.  -mat_nussell_c <c>                                  - rows of a chunk
+.  -mat_nussell_sigma <sigma>                          - rows among which lengths are sorted
+.  -mat_nussell_s1 <s1>                                - columns of a segment for the first-level cache
+.  -mat_nussell_k1 <k1>                                - number of these segments
+.  -mat_nussell_s2 <s2>                                - columns of a segment for the second-level cache
+.  -mat_nussell_k2 <k2>                                - number of these segments
+-  -mat_shadow_tune <off,model,measure>                - what decides between the format and the AIJ
+
+   Level: beginner
+
+.seealso: `MatNUSSELLSetSegmentation()`, `MatNUSSELLSetRows()`, `MatNUSSELLSetTune()`, `MatNUSSELLSetChunk()`, `MatNUSSELLSetSegments()`, `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAIJ`
+M*/
+static PetscErrorCode MatCreate_SeqAIJNUSSELL(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowCreateSeq(A, &MatShadowFormatNUSSELL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreate_MPIAIJNUSSELL(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowCreateMPI(A, &MatShadowFormatNUSSELL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

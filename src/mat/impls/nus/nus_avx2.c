@@ -1,0 +1,19 @@
+/*
+   The NUS-SELL kernels for processors with AVX2
+*/
+#define NUS_NAME(name)   name##AVX2
+#define NUS_KERNELS_NAME "avx2"
+#define MAYBE_INLINE     inline __attribute__((always_inline))
+
+#include "ambtypes.h"
+
+#if defined(AMB_COMPLEX)
+typedef int NusKernelsAVX2Absent; /* complex scalars have the plain kernels */
+#else
+static int SupportedAVX2(void)
+{
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+  #include "nuskernels.h"
+#endif

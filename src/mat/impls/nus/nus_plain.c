@@ -1,0 +1,13 @@
+/*
+   The NUS-SELL kernels in plain C, for any scalar type and processor
+*/
+#define NUS_NAME(name)   name##Plain
+#define NUS_KERNELS_NAME "plain"
+#define MAYBE_INLINE     inline __attribute__((always_inline))
+
+static int SupportedPlain(void)
+{
+  return 1;
+}
+
+#include "nuskernels.h"

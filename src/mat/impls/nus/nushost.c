@@ -1,0 +1,338 @@
+/*
+   Conversion of CSR to NUS-SELL on the host, over scopes in parallel: all scopes are laid out; then, when it is known how much memory they need,
+   they are filled. The thread that will multiply a scope fills it, so that its memory is near that thread.
+*/
+#include <stdlib.h>
+#include <string.h>
+
+#include "ambmemory.h"
+#include "nuslayout.h"
+
+const NusKernels *NusHostKernels(void)
+{
+#if defined(PETSCAMB_HAVE_AVX512) && !defined(AMB_COMPLEX)
+  if (NusKernelsAVX512.supported()) return &NusKernelsAVX512;
+#endif
+#if defined(PETSCAMB_HAVE_AVX2) && !defined(AMB_COMPLEX)
+  if (NusKernelsAVX2.supported()) return &NusKernelsAVX2;
+#endif
+  return &NusKernelsPlain;
+}
+
+/* The columns with the most entries, as many as their segments hold but no empty ones, in descending order */
+static NusStatus OrderColumns(NusHost *A)
+{
+  const NusParams *p = &A->params;
+  const int64_t    n = A->csr.n, nz = A->csr.i[A->csr.m], asked = p->width[0] * p->count[0] + p->width[1] * p->count[1];
+  AmbInt          *count, *bucket;
+  int64_t          most = 0, place = 0, filled = 0;
+
+  if (p->segmentation != NUS_NONUNIFORM || !asked) return NUS_SUCCESS;
+  count = calloc(n + 1, sizeof(*count));
+  if (!count) return NUS_OUT_OF_MEMORY;
+  for (int64_t k = 0; k < nz; k++) count[A->csr.j[k]]++;
+  for (int64_t j = 0; j < n; j++) {
+    most = count[j] > most ? count[j] : most;
+    filled += count[j] > 0;
+  }
+  A->ngathered = NusMin(asked, filled);
+  bucket       = calloc(most + 1, sizeof(*bucket));
+  A->rank      = malloc(sizeof(*A->rank) * (n + 1));
+  A->order     = malloc(sizeof(*A->order) * (A->ngathered + 1));
+  A->xg        = AmbAllocate(sizeof(*A->xg) * (A->ngathered + NUS_MAX_C));
+  if (bucket && A->rank && A->order && A->xg) {
+    for (int64_t j = 0; j < n; j++) bucket[count[j]]++;
+    for (int64_t c = most; c > 0; c--) {
+      const AmbInt here = bucket[c];
+
+      bucket[c] = (AmbInt)place;
+      place += here;
+    }
+    for (int64_t j = 0; j < n; j++) {
+      const int64_t to = count[j] ? bucket[count[j]]++ : A->ngathered;
+
+      A->rank[j] = (uint32_t)NusMin(to, A->ngathered);
+      if (to < A->ngathered) A->order[to] = (AmbInt)j;
+    }
+    place = -1;
+  }
+  free(count);
+  free(bucket);
+  return place < 0 ? NUS_SUCCESS : NUS_OUT_OF_MEMORY;
+}
+
+static NusStatus Segments(NusHost *A)
+{
+  const NusParams *p = &A->params;
+  NusStatus        status;
+
+  if ((int64_t)A->csr.n + NUS_MAX_C > (int64_t)UINT32_MAX) return NUS_TOO_LARGE;
+  status      = OrderColumns(A);
+  A->nsegment = 1;
+  if (p->segmentation == NUS_UNIFORM) A->nsegment = (A->csr.n + p->width[1] - 1) / p->width[1];
+  else if (A->ngathered) {
+    const int64_t first = NusMin(p->width[0] * p->count[0], A->ngathered), second = A->ngathered - first;
+
+    A->nsegment = 1;
+    if (first) A->nsegment += (first + p->width[0] - 1) / p->width[0];
+    if (second) A->nsegment += (second + p->width[1] - 1) / p->width[1];
+  }
+  if (!A->nsegment) A->nsegment = 1; /* no columns */
+  return !status && A->nsegment > NUS_MAX_SEGMENTS ? NUS_TOO_LARGE : status;
+}
+
+static NusStatus LayoutAll(const NusHost *A, NusLayout *layout)
+{
+  int status = NUS_SUCCESS;
+
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1) reduction(max : status)
+#endif
+  {
+    NusWork w;
+
+    status = NusWorkCreate(A, &w);
+    if (!status) {
+      for (int64_t s = omp_get_thread_num(); s < A->nscope && !status; s += omp_get_num_threads()) status = NusLayoutScope(A, s, &w, layout + s);
+      NusWorkDestroy(&w);
+    }
+  }
+  return (NusStatus)status;
+}
+
+/* Which scopes each thread owns: as many as make up its share of the values */
+static void ShareScopes(NusHost *A, const NusLayout *layout)
+{
+  int64_t before = 0;
+  int     t      = 1;
+
+  for (int64_t s = 0; s < A->nscope; s++) {
+    while (t < A->nthread && before * A->nthread >= A->nslot * t) A->thread_scope[t++] = s;
+    for (int64_t k = 0; k < layout[s].ntile; k++) before += layout[s].tile[k].nslot;
+  }
+  while (t <= A->nthread) A->thread_scope[t++] = A->nscope;
+}
+
+static int64_t SegmentWidth(const NusHost *A, int64_t segment)
+{
+  const NusParams *p = &A->params;
+
+  if (A->nsegment == 1 || (A->ngathered && segment == A->nsegment - 1)) return A->csr.n;
+  return p->segmentation == NUS_NONUNIFORM && segment < p->count[0] ? p->width[0] : p->width[1];
+}
+
+/*
+   The order of the tiles. A wide segment is gone through by all scopes of a thread before the next: its part of x is worth more than what is read
+   of y. Narrow ones take turns in each scope, whose part of y stays in a cache.
+*/
+static void OrderTiles(NusHost *A, const NusLayout *layout)
+{
+  int64_t n = 0;
+
+  for (int64_t s = 0; s < A->nscope; s++) A->scope_tile[s + 1] = A->scope_tile[s] + layout[s].ntile;
+  for (int t = 0; t < A->nthread; t++) {
+    A->thread_tile[t] = n;
+    for (int64_t from = 0, to; from < A->nsegment; from = to) {
+      for (to = from + 1; to < A->nsegment && 2 * SegmentWidth(A, from) < A->params.sigma && SegmentWidth(A, from) == SegmentWidth(A, to);) to++;
+      for (int64_t s = A->thread_scope[t]; s < A->thread_scope[t + 1]; s++) {
+        for (int64_t k = 0; k < layout[s].ntile; k++) {
+          const NusTile *T = layout[s].tile + k;
+
+          if (T->segment < from || T->segment >= to) continue;
+          A->tile_of_scope[A->scope_tile[s] + k] = n;
+          A->tile[n++]                           = *T;
+        }
+      }
+    }
+  }
+  A->thread_tile[A->nthread] = n;
+}
+
+/* Where the parts of each tile begin in the arrays of the format */
+static void PlaceTiles(NusHost *A)
+{
+  int64_t slot = 0, col = 0, chunk = 0, perm = 0, diag = 0;
+
+  for (int64_t k = 0; k < A->ntile; k++) {
+    NusTile *T = A->tile + k;
+
+    T->slot  = slot;
+    T->col   = col;
+    T->chunk = chunk;
+    T->perm  = perm;
+    T->diag  = diag;
+    slot += T->nslot;
+    col += T->ncol;
+    chunk += T->nchunk;
+    perm += T->nperm;
+    diag += T->ndiag ? T->ndiag + 1 : 0;
+  }
+}
+
+/* Copies the layout of scope s into the arrays of the format */
+static void PlaceScope(NusHost *A, const NusLayout *L, int64_t s)
+{
+  for (int64_t k = 0; k < L->ntile; k++) {
+    const NusTile *from = L->tile + k, *to = A->tile + A->tile_of_scope[A->scope_tile[s] + k];
+
+    memcpy(A->chunk + to->chunk, L->chunk + from->chunk, sizeof(*L->chunk) * to->nchunk);
+    memcpy(A->perm + to->perm, L->perm + from->perm, sizeof(*L->perm) * to->nperm);
+    if (to->ndiag) memcpy(A->diag + to->diag, L->diag + from->diag, sizeof(*L->diag) * (to->ndiag + 1));
+  }
+}
+
+static NusStatus Fill(NusHost *A, const NusLayout *layout)
+{
+  int status = NUS_SUCCESS;
+
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1) reduction(max : status)
+#endif
+  {
+    NusWork w;
+
+    status = NusWorkCreate(A, &w);
+    for (int t = omp_get_thread_num(); t < A->nthread && !status; t += omp_get_num_threads()) {
+      for (int64_t s = A->thread_scope[t]; s < A->thread_scope[t + 1] && !status; s++) {
+        if (layout) PlaceScope(A, layout + s, s);
+        status = NusSplitScope(A, s, &w);
+        for (int64_t k = A->scope_tile[s]; k < A->scope_tile[s + 1] && !status; k++) {
+          const NusTile *T = A->tile + A->tile_of_scope[k];
+          NusPart        P;
+
+          NusGetPart(A, s, T->segment, &w, &P);
+          NusFillTile(A, T, &P, !layout);
+        }
+      }
+    }
+    NusWorkDestroy(&w);
+  }
+  return (NusStatus)status;
+}
+
+static NusStatus Allocate(NusHost *A)
+{
+  A->chunk = AmbAllocate(sizeof(*A->chunk) * A->nchunk);
+  A->perm  = AmbAllocate(sizeof(*A->perm) * A->nperm);
+  A->diag  = AmbAllocate(sizeof(*A->diag) * A->ndiag);
+  A->col   = AmbAllocate(sizeof(*A->col) * A->ncol);
+  A->val   = AmbAllocate(sizeof(*A->val) * A->nslot);
+  return A->chunk && A->perm && A->diag && A->col && A->val ? NUS_SUCCESS : NUS_OUT_OF_MEMORY;
+}
+
+/* The parameters are those of a plan, with nothing left open. Bytes are counted before anything is filled, and may be no more than most. */
+NusStatus NusHostCreate(const AmbCSR *csr, const NusParams *params, int nthread, const NusKernels *kernels, double most, double *bytes, NusHost **out)
+{
+  NusHost   *A      = calloc(1, sizeof(*A));
+  NusLayout *layout = NULL;
+  NusStatus  status;
+
+  *out = NULL;
+  if (!A) return NUS_OUT_OF_MEMORY;
+  A->csr          = *csr;
+  A->kernels      = kernels;
+  A->params       = *params;
+  A->nthread      = nthread;
+  A->nscope       = (csr->m + params->sigma - 1) / params->sigma;
+  A->scope_tile   = calloc(A->nscope + 1, sizeof(*A->scope_tile));
+  A->thread_scope = calloc(A->nthread + 1, sizeof(*A->thread_scope));
+  A->thread_tile  = calloc(A->nthread + 1, sizeof(*A->thread_tile));
+  layout          = calloc(A->nscope + 1, sizeof(*layout));
+  status          = A->scope_tile && A->thread_scope && A->thread_tile && layout ? Segments(A) : NUS_OUT_OF_MEMORY;
+  if (!status) status = LayoutAll(A, layout);
+  if (!status) {
+    for (int64_t s = 0; s < A->nscope; s++) {
+      A->ntile += layout[s].ntile;
+      A->nchunk += layout[s].nchunk;
+      A->nperm += layout[s].nperm;
+      A->ndiag += layout[s].ndiag;
+      for (int64_t k = 0; k < layout[s].ntile; k++) {
+        A->nslot += layout[s].tile[k].nslot;
+        A->ncol += layout[s].tile[k].ncol;
+      }
+    }
+    *bytes = NusHostBytes(A);
+    if (*bytes > most) status = NUS_TOO_MANY_BYTES;
+  }
+  if (!status) {
+    A->tile          = AmbAllocate(sizeof(*A->tile) * A->ntile);
+    A->tile_of_scope = malloc(sizeof(*A->tile_of_scope) * (A->ntile + 1));
+    status           = A->tile && A->tile_of_scope ? Allocate(A) : NUS_OUT_OF_MEMORY;
+  }
+  if (!status) {
+    ShareScopes(A, layout);
+    OrderTiles(A, layout);
+    PlaceTiles(A);
+    status = Fill(A, layout);
+  }
+  for (int64_t s = 0; layout && s < A->nscope; s++) NusLayoutDestroy(layout + s);
+  free(layout);
+  if (status) NusHostDestroy(&A);
+  else *out = A;
+  return status;
+}
+
+/* New values in the old pattern */
+NusStatus NusHostUpdate(NusHost *A, const AmbCSR *csr)
+{
+  A->csr = *csr;
+  return Fill(A, NULL);
+}
+
+/* Gives every thread what it adds to in the transposed product; a single thread adds to the result, but for gathered columns */
+NusStatus NusHostPrepareTranspose(NusHost *A)
+{
+  int64_t size = 0;
+
+  if (A->work || (A->nthread == 1 && !A->ngathered)) return NUS_SUCCESS;
+  if (!A->work_lo) A->work_lo = malloc(3 * sizeof(*A->work_lo) * A->nthread);
+  if (!A->work_lo) return NUS_OUT_OF_MEMORY;
+  A->work_hi  = A->work_lo + A->nthread;
+  A->work_off = A->work_hi + A->nthread;
+  for (int t = 0; t < A->nthread; t++) {
+    int64_t lo = A->csr.n, hi = 0;
+
+    for (int64_t k = A->thread_tile[t]; k < A->thread_tile[t + 1] && A->nthread > 1; k++) {
+      if (NusGathered(A, A->tile[k].segment)) continue;
+      lo = NusMin(A->tile[k].lo, lo);
+      hi = A->tile[k].hi > hi ? A->tile[k].hi : hi;
+    }
+    A->work_lo[t]  = lo;
+    A->work_hi[t]  = hi < lo ? lo : hi;
+    A->work_off[t] = size;
+    size += A->ngathered + A->work_hi[t] - lo + 64 / sizeof(AmbScalar);
+  }
+  A->work_size = size;
+  A->work      = AmbAllocate(sizeof(*A->work) * size);
+  return A->work ? NUS_SUCCESS : NUS_OUT_OF_MEMORY;
+}
+
+/* What a product reads of the matrix, and moves to gather x */
+double NusHostBytes(const NusHost *A)
+{
+  return sizeof(*A->val) * (double)A->nslot + sizeof(*A->col) * (double)A->ncol + sizeof(*A->chunk) * (double)A->nchunk + sizeof(*A->perm) * (double)A->nperm + sizeof(*A->diag) * (double)A->ndiag + sizeof(*A->tile) * (double)A->ntile + (sizeof(*A->order) + 2. * sizeof(*A->xg)) * A->ngathered;
+}
+
+void NusHostDestroy(NusHost **out)
+{
+  NusHost *A = *out;
+
+  if (!A) return;
+  free(A->rank);
+  free(A->order);
+  free(A->scope_tile);
+  free(A->tile_of_scope);
+  free(A->thread_scope);
+  free(A->thread_tile);
+  free(A->work_lo);
+  AmbRelease(A->xg, sizeof(*A->xg) * (A->ngathered + NUS_MAX_C));
+  AmbRelease(A->tile, sizeof(*A->tile) * A->ntile);
+  AmbRelease(A->chunk, sizeof(*A->chunk) * A->nchunk);
+  AmbRelease(A->perm, sizeof(*A->perm) * A->nperm);
+  AmbRelease(A->diag, sizeof(*A->diag) * A->ndiag);
+  AmbRelease(A->col, sizeof(*A->col) * A->ncol);
+  AmbRelease(A->val, sizeof(*A->val) * A->nslot);
+  AmbRelease(A->work, sizeof(*A->work) * A->work_size);
+  free(A);
+  *out = NULL;
+}

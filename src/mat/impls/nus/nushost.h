@@ -1,0 +1,148 @@
+/*
+   NUS-SELL-C-sigma, the non-uniformly segmented SELL-C-sigma format, on the host: the layout and the operations on raw arrays. Nothing here or
+   below knows PETSc's objects.
+
+   Reference:
+.  * - Y. Nagasaka, "Sparse matrix computations on many-core processors", doctoral thesis, Tokyo Institute of Technology, 2019, chapter 3
+
+   Columns are cut into segments, so that the part of x that is being read stays in a cache: N = S1 K1 + S2 K2 + S3. The K1 segments of S1 columns
+   have the columns with the most nonzeros, the K2 segments of S2 those that come next; what is left, S3, is one more segment. The entries of x
+   for the first two kinds are gathered once for each product into an array in that order; the remainder, and segments of equal width, read x as
+   it lies.
+
+   Rows are cut into scopes of sigma rows; a scope is what a thread owns, so no two threads add to the same row. The part of a scope in one segment
+   is a tile: chunks of C rows, sorted by length unless that gains nothing, each as many steps long as its longest row. Empty rows and
+   chunks are left out, but for the first tile of a scope, which assigns y. A row much longer than its neighbours gets chunks of its own, its
+   entries dealt to the lanes. A chunk tells its columns in the shortest of three ways: one number for each step, where lane l has the column
+   behind that of lane l - 1, as in grids; or for each entry 16 or 32 bits from the least column of the chunk.
+
+   Entry i of lane l of a chunk lies at i*C + l from its beginning. With rows as in JDS (jagged diagonals) there is no filling: entry i of row k
+   of the tile, in the order of descending lengths, lies at diag[i] + k.
+*/
+#pragma once
+
+#include "ambhost.h"
+#include "nusparams.h"
+
+#define NUS_MAX_C        32
+#define NUS_MAX_SCOPE    65536 /* rows a 16-bit offset tells apart */
+#define NUS_MAX_SEGMENTS 65535
+
+/* Bytes of the caches that a core reads from, the last of which it shares, and of a line */
+typedef struct {
+  int64_t l1, l2, l3, line;
+} NusCache;
+
+typedef enum {
+  NUS_DIAGONAL, /* one column for a step */
+  NUS_NARROW,   /* 16 bits for each entry */
+  NUS_WIDE      /* 32 bits */
+} NusKind;
+
+typedef struct {
+  uint32_t n : 30, kind : 2; /* steps */
+  uint32_t base;             /* the column that index 0 stands for, in its segment's vector; with jagged diagonals, the steps that all lanes have */
+} NusChunk;
+
+typedef struct {
+  int64_t  row;    /* first row of the scope */
+  int64_t  slot;   /* its values begin here */
+  int64_t  col;    /* its indices begin here, in units of 16 bits */
+  int64_t  chunk;  /* its chunks, */
+  int64_t  perm;   /* its entries of perm[], */
+  int64_t  diag;   /* and its ndiag + 1 entries of diag[] begin here */
+  int64_t  lo, hi; /* columns that it reaches, in its segment's vector: lo <= column < hi */
+  int64_t  nslot;  /* values */
+  int64_t  ncol;   /* units of 16 bits */
+  int32_t  nperm;
+  int32_t  segment;
+  int32_t  nsplit;  /* leading chunks that hold one long row each */
+  int32_t  nchunk;  /* chunks, the split ones included */
+  int32_t  nfilled; /* chunks before the first that is empty, as are all after it */
+  int32_t  nrow;    /* of a sorted tile: rows in the chunks that are not split */
+  int32_t  ndiag;   /* with jagged diagonals: how many */
+  int16_t  first;   /* the tile assigns y */
+  int16_t  sorted;  /* perm[] has an offset for each row; otherwise one for each chunk, in units of C rows */
+  int32_t  kind;    /* with jagged diagonals, of all chunks, */
+  uint32_t base;    /* and the column that index 0 stands for */
+} NusTile;
+
+struct _NusKernels;
+
+typedef struct {
+  AmbCSR                    csr; /* what this was made from: rows that meet a NaN or an infinity go back to it */
+  const struct _NusKernels *kernels;
+  NusParams                 params;
+  int                       nthread;
+  int64_t                   nsegment, nscope, ntile, nslot, ncol, nchunk, nperm, ndiag;
+  int64_t                   ngathered;     /* columns that are gathered, the first places of their order */
+  uint32_t                 *rank;          /* if there are any: the place of each column, or ngathered */
+  AmbInt                   *order;         /* the column of each place */
+  AmbScalar                *xg;            /* room for their entries of x */
+  int64_t                  *thread_scope;  /* nthread + 1: scopes of each thread, */
+  int64_t                  *thread_tile;   /* and its tiles, in the order they are multiplied in */
+  int64_t                  *scope_tile;    /* nscope + 1: where the tiles of each scope begin */
+  int64_t                  *tile_of_scope; /* in this array */
+  NusTile                  *tile;
+  NusChunk                 *chunk;
+  uint16_t                 *perm;
+  uint32_t                 *diag;
+  uint16_t                 *col;
+  AmbScalar                *val;
+  AmbScalar                *work;              /* of the transposed product, for every thread: sums for the gathered columns, and a stretch of the result */
+  int64_t                  *work_lo, *work_hi; /* which columns the stretch of a thread stands for, */
+  int64_t                  *work_off;          /* and where its part of work begins */
+  int64_t                   work_size;
+} NusHost;
+
+/* One set of kernels for each instruction set, made from the same template */
+typedef struct _NusKernels {
+  const char *name;
+  int (*supported)(void);
+  void (*mult)(const NusHost *, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z);
+  void (*multtranspose)(const NusHost *, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z);
+} NusKernels;
+
+extern const NusKernels NusKernelsPlain, NusKernelsAVX2, NusKernelsAVX512;
+
+typedef enum {
+  NUS_SUCCESS,
+  NUS_TOO_MANY_BYTES, /* more than was allowed: *bytes tells how many */
+  NUS_TOO_LARGE,      /* for positions of 32 bits, or more segments than 65,535 */
+  NUS_OUT_OF_MEMORY
+} NusStatus;
+
+/* The segment of column j, and its place in the vector of that segment */
+static inline int64_t NusSegmentOf(const NusHost *A, int64_t j, int64_t *place)
+{
+  const NusParams *p = &A->params;
+
+  *place = j;
+  if (p->segmentation == NUS_UNIFORM) return j / p->width[1];
+  if (!A->ngathered) return 0;
+  if (A->rank[j] == A->ngathered) return A->nsegment - 1;
+  *place = A->rank[j];
+  return *place < p->width[0] * p->count[0] ? *place / p->width[0] : p->count[0] + (*place - p->width[0] * p->count[0]) / p->width[1];
+}
+
+/* Does this segment read what was gathered of x? */
+static inline int NusGathered(const NusHost *A, int64_t segment)
+{
+  return A->ngathered && segment < A->nsegment - 1;
+}
+
+/* Units of 16 bits that the indices of a step take */
+static inline int NusStepUnits(int kind, int c)
+{
+  return kind == NUS_DIAGONAL ? 2 : (kind == NUS_NARROW ? c : 2 * c);
+}
+
+const NusKernels *NusHostKernels(void);
+void              NusHostCache(NusCache *);
+NusStatus         NusHostPlan(const AmbCSR *, const NusCache *, int nthread, NusParams *); /* chooses what is left open */
+NusStatus         NusHostCreate(const AmbCSR *, const NusParams *, int nthread, const NusKernels *, double most, double *bytes, NusHost **);
+NusStatus         NusHostTune(const AmbCSR *, const NusCache *, int nthread, const NusKernels *, NusParams *, int *tried); /* the same by measuring */
+NusStatus         NusHostUpdate(NusHost *, const AmbCSR *);
+NusStatus         NusHostPrepareTranspose(NusHost *);
+double            NusHostBytes(const NusHost *);
+void              NusHostDestroy(NusHost **);

@@ -1,0 +1,387 @@
+/*
+   The NUS-SELL kernels, a template: the file that includes this defines
+
+     NUS_NAME(name)        the name with the suffix of the instruction set
+     NUS_KERNELS_NAME      what users see of it
+
+   Filling multiplies zeros with entries of x that the row does not have. Where these are not finite the sum becomes a NaN; rows whose sum is
+   a NaN are therefore done again from the CSR arrays, so that a NaN or an infinity reaches the rows it belongs to and no others.
+*/
+#include "ambproduct.h"
+#include "nushost.h"
+
+#define PREFETCH 8192 /* bytes ahead: the processor's own prefetching leaves a third of its bandwidth unused */
+
+#if defined(AMB_COMPLEX)
+/* Adds a step of eight lanes; the columns are those of lane l if index[l] is 0 */
+static MAYBE_INLINE void Step8(const int kind, const AmbScalar *val, const uint16_t *col, const AmbScalar *x, AmbScalar *s)
+{
+  for (int l = 0; l < 8; l++) {
+    uint32_t j = (uint32_t)l;
+
+    if (kind == NUS_NARROW) j = col[l];
+    if (kind == NUS_WIDE) __builtin_memcpy(&j, col + 2 * l, sizeof(j));
+    s[l] += val[l] * x[j];
+  }
+}
+#else
+typedef AmbReal Vec8 __attribute__((vector_size(8 * sizeof(AmbReal)), aligned(sizeof(AmbReal)), may_alias));
+
+/* Adds a step of eight lanes. Indices are taken from loads of 64 bits by shifts: the gather instruction is slower on some processors, and so are loads of single indices. */
+static MAYBE_INLINE void Step8(const int kind, const AmbScalar *val, const uint16_t *col, const AmbScalar *x, AmbScalar *s)
+{
+  uint64_t q[4];
+  Vec8     xs;
+
+  __builtin_prefetch((const char *)val + PREFETCH, 0, 2);
+  if (kind == NUS_DIAGONAL) xs = *(const Vec8 *)x;
+  else if (kind == NUS_NARROW) {
+    __builtin_memcpy(q, col, 16);
+    xs = (Vec8){x[(uint16_t)q[0]], x[(uint16_t)(q[0] >> 16)], x[(uint16_t)(q[0] >> 32)], x[q[0] >> 48], x[(uint16_t)q[1]], x[(uint16_t)(q[1] >> 16)], x[(uint16_t)(q[1] >> 32)], x[q[1] >> 48]};
+  } else {
+    __builtin_memcpy(q, col, 32);
+    xs = (Vec8){x[(uint32_t)q[0]], x[q[0] >> 32], x[(uint32_t)q[1]], x[q[1] >> 32], x[(uint32_t)q[2]], x[q[2] >> 32], x[(uint32_t)q[3]], x[q[3] >> 32]};
+  }
+  *(Vec8 *)s += *(const Vec8 *)val * xs;
+}
+#endif
+
+/* Sums of the C rows of a chunk of n steps */
+static MAYBE_INLINE void ChunkOfKind(const int kind, const int C, uint32_t n, const AmbScalar *val, const uint16_t *col, const AmbScalar *x, AmbScalar *sum)
+{
+  AmbScalar s[NUS_MAX_C];
+
+  for (int l = 0; l < C; l++) s[l] = 0;
+  __asm__("" : "+r"(x)); /* or the compiler adds the base to every index instead */
+  for (uint32_t i = 0; i < n; i++, val += C, col += kind == NUS_DIAGONAL ? 2 : (kind == NUS_NARROW ? C : 2 * C)) {
+    const AmbScalar *xs = x;
+
+    if (kind == NUS_DIAGONAL) {
+      uint32_t first;
+
+      __builtin_memcpy(&first, col, sizeof(first));
+      xs = x + first;
+    }
+#pragma GCC unroll 4
+    for (int g = 0; g < C; g += 8) Step8(kind, val + g, col + (kind == NUS_WIDE ? 2 * g : g), kind == NUS_DIAGONAL ? xs + g : xs, s + g);
+  }
+  for (int l = 0; l < C; l++) sum[l] = s[l];
+}
+
+static MAYBE_INLINE void Chunk(const int C, NusChunk h, const AmbScalar *val, const uint16_t *col, const AmbScalar *x, AmbScalar *sum)
+{
+  if (h.kind == NUS_DIAGONAL) ChunkOfKind(NUS_DIAGONAL, C, h.n, val, col, x, sum);
+  else if (h.kind == NUS_NARROW) ChunkOfKind(NUS_NARROW, C, h.n, val, col, x + h.base, sum);
+  else ChunkOfKind(NUS_WIDE, C, h.n, val, col, x + h.base, sum);
+}
+
+/* The part of row r that lies in a segment, from the CSR arrays */
+static AmbScalar NUS_NAME(RowSum)(const NusHost *A, const NusTile *T, int64_t r, const AmbScalar *x)
+{
+  AmbScalar s = 0;
+  int64_t   place;
+
+  for (AmbInt k = A->csr.i[r]; k < A->csr.i[r + 1]; k++) {
+    if (NusSegmentOf(A, A->csr.j[k], &place) == T->segment) s += A->csr.a[k] * x[A->csr.j[k]];
+  }
+  return s;
+}
+
+/* The rows of chunk c that is not split: all lanes, but for the last chunk of a sorted tile and of the matrix */
+static MAYBE_INLINE int ChunkRows(const NusHost *A, const NusTile *T, const int C, int c)
+{
+  const int64_t left = T->sorted ? T->nrow - (int64_t)(c - T->nsplit) * C : A->csr.m - T->row - C * (int64_t)A->perm[T->perm + c];
+
+  return left < C ? (int)left : C;
+}
+
+static MAYBE_INLINE int AnyNaN(const int C, const AmbScalar *sum)
+{
+  int bad = 0;
+
+  for (int l = 0; l < C; l++) bad |= sum[l] != sum[l];
+  return bad;
+}
+
+/* Stores the sums of a chunk that is not split; perm are its rows, or where it begins in units of C */
+static MAYBE_INLINE void StoreChunk(const int C, const AmbStore how, const NusHost *A, const NusTile *T, int nl, const uint16_t *perm, AmbScalar *sum, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+{
+  const int64_t r = T->sorted ? T->row : T->row + C * (int64_t)*perm;
+
+  if (AnyNaN(C, sum)) {
+    for (int l = 0; l < nl; l++) {
+      if (sum[l] != sum[l]) sum[l] = NUS_NAME(RowSum)(A, T, T->sorted ? r + perm[l] : r + l, x);
+    }
+  }
+  if (T->sorted && nl == C) {
+#pragma GCC unroll 32
+    for (int l = 0; l < C; l++) z[r + perm[l]] = AmbStored(how, alpha, sum[l], beta, y, z, r + perm[l]);
+  } else if (T->sorted) {
+    for (int l = 0; l < nl; l++) z[r + perm[l]] = AmbStored(how, alpha, sum[l], beta, y, z, r + perm[l]);
+  } else if (nl == C) {
+    for (int l = 0; l < C; l++) z[r + l] = AmbStored(how, alpha, sum[l], beta, y, z, r + l);
+  } else {
+    for (int l = 0; l < nl; l++) z[r + l] = AmbStored(how, alpha, sum[l], beta, y, z, r + l);
+  }
+}
+
+/* Rows that the first tile of a scope has no entries for */
+static MAYBE_INLINE void StoreEmpty(const int C, const AmbStore how, const NusHost *A, const NusTile *T, AmbScalar alpha, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+{
+  const uint16_t *perm = A->perm + T->perm;
+
+  if (how == AMB_STORE_ADD) return;
+  for (int c = T->nfilled; c < T->nchunk; c++) {
+    const int nl = ChunkRows(A, T, C, c);
+
+    for (int l = 0; l < nl; l++) {
+      const int64_t r = T->row + (T->sorted ? perm[T->nsplit + (c - T->nsplit) * C + l] : C * perm[c] + l);
+
+      z[r] = AmbStored(how, alpha, 0, beta, y, z, r);
+    }
+  }
+}
+
+static MAYBE_INLINE void Tile(const int C, const AmbStore how, const NusHost *A, const NusTile *T, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+{
+  const NusChunk  *chunk = A->chunk + T->chunk;
+  const uint16_t  *perm = A->perm + T->perm, *col = A->col + T->col;
+  const AmbScalar *val = A->val + T->slot, *xs = NusGathered(A, T->segment) ? A->xg : x;
+  AmbScalar        sum[NUS_MAX_C];
+  int              c;
+
+  for (c = 0; c < T->nsplit; c++) {
+    const int64_t r = T->row + *perm++;
+    AmbScalar     s = 0;
+
+    Chunk(C, chunk[c], val, col, xs, sum);
+    for (int l = 0; l < C; l++) s += sum[l];
+    if (s != s) s = NUS_NAME(RowSum)(A, T, r, x);
+    z[r] = AmbStored(how, alpha, s, beta, y, z, r);
+    val += (int64_t)C * chunk[c].n;
+    col += (int64_t)NusStepUnits(chunk[c].kind, C) * chunk[c].n;
+  }
+  for (; c < T->nfilled; c++) {
+    Chunk(C, chunk[c], val, col, xs, sum);
+    StoreChunk(C, how, A, T, ChunkRows(A, T, C, c), perm, sum, alpha, x, beta, y, z);
+    val += (int64_t)C * chunk[c].n;
+    col += (int64_t)NusStepUnits(chunk[c].kind, C) * chunk[c].n;
+    perm += T->sorted ? C : 1;
+  }
+  StoreEmpty(C, how, A, T, alpha, beta, y, z);
+}
+
+static MAYBE_INLINE uint32_t JaggedColumn(int kind, const uint16_t *col, int64_t slot)
+{
+  uint32_t j = 0;
+
+  if (kind == NUS_NARROW) return col[slot];
+  __builtin_memcpy(&j, col + 2 * slot, sizeof(j));
+  return j;
+}
+
+/* Jagged diagonals: C rows at a time, all of them as far as the shortest goes, then as many as are left */
+static MAYBE_INLINE void JaggedTile(const int C, AmbStore how, const NusHost *A, const NusTile *T, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+{
+  const uint32_t  *diag = A->diag + T->diag;
+  const uint16_t  *perm = A->perm + T->perm, *col = A->col + T->col;
+  const AmbScalar *val = A->val + T->slot, *xs = (NusGathered(A, T->segment) ? A->xg : x) + T->base;
+
+  for (int c = 0; c < T->nfilled; c++) {
+    const NusChunk h = A->chunk[T->chunk + c];
+    AmbScalar      sum[NUS_MAX_C];
+    uint32_t       i = 0;
+
+    for (int l = 0; l < C; l++) sum[l] = 0;
+    for (; i < h.base; i++) {
+      const int64_t slot = (int64_t)diag[i] + (int64_t)c * C;
+
+      for (int l = 0; l < C; l++) sum[l] += val[slot + l] * xs[JaggedColumn(T->kind, col, slot + l)];
+    }
+    for (; i < h.n; i++) {
+      const int64_t slot = (int64_t)diag[i] + (int64_t)c * C, left = (int64_t)diag[i + 1] - slot;
+
+      for (int l = 0; l < left && l < C; l++) sum[l] += val[slot + l] * xs[JaggedColumn(T->kind, col, slot + l)];
+    }
+    StoreChunk(C, how, A, T, ChunkRows(A, T, C, c), perm + (int64_t)c * C, sum, alpha, x, beta, y, z);
+  }
+  StoreEmpty(C, how, A, T, alpha, beta, y, z);
+}
+
+/* One function for each way to store and number of rows, so that loops over these are not in the kernel */
+#define TILE(C, how) \
+  static void NUS_NAME(Tile_##C##_##how)(const NusHost *A, const NusTile *T, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z) \
+  { \
+    Tile(C, how, A, T, alpha, x, beta, y, z); \
+  }
+#define TILES(C) TILE(C, AMB_STORE_SET) TILE(C, AMB_STORE_AXPY) TILE(C, AMB_STORE_ADD)
+#define TILES_NAMED(C) \
+  { \
+    NUS_NAME(Tile_##C##_AMB_STORE_SET), NUS_NAME(Tile_##C##_AMB_STORE_AXPY), NUS_NAME(Tile_##C##_AMB_STORE_ADD) \
+  }
+
+TILES(8)
+TILES(16)
+TILES(32)
+
+typedef void (*TileFunction)(const NusHost *, const NusTile *, AmbScalar, const AmbScalar *, AmbScalar, const AmbScalar *, AmbScalar *);
+static const TileFunction tile_functions[3][3] = {TILES_NAMED(8), TILES_NAMED(16), TILES_NAMED(32)};
+
+static void NUS_NAME(MultTile)(const NusHost *A, const NusTile *T, AmbStore first, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+{
+  const AmbStore how = T->first ? first : AMB_STORE_ADD;
+
+  if (A->params.rows == NUS_SELL) tile_functions[A->params.c / 16][how](A, T, alpha, x, beta, y, z);
+  else if (A->params.c == 8) JaggedTile(8, how, A, T, alpha, x, beta, y, z);
+  else if (A->params.c == 16) JaggedTile(16, how, A, T, alpha, x, beta, y, z);
+  else JaggedTile(32, how, A, T, alpha, x, beta, y, z);
+}
+
+/* z = alpha A x + beta y; y may be z, and is not read if beta is 0 */
+static void NUS_NAME(Mult)(const NusHost *A, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+{
+  const AmbStore first = AmbFirstStore(beta, y, z);
+
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1)
+#endif
+  {
+    if (A->ngathered) {
+#if defined(_OPENMP)
+  #pragma omp for schedule(static)
+#endif
+      for (int64_t k = 0; k < A->ngathered; k++) A->xg[k] = x[A->order[k]];
+    }
+    for (int t = omp_get_thread_num(); t < A->nthread; t += omp_get_num_threads()) {
+      for (int64_t k = A->thread_tile[t]; k < A->thread_tile[t + 1]; k++) NUS_NAME(MultTile)(A, A->tile + k, first, alpha, x, beta, y, z);
+    }
+  }
+}
+
+/* Adds f times the part of row r in a segment to the sums of the gathered columns, or to the others */
+static void NUS_NAME(RowTranspose)(const NusHost *A, const NusTile *T, int64_t r, AmbScalar f, AmbScalar *z)
+{
+  for (AmbInt k = A->csr.i[r]; k < A->csr.i[r + 1]; k++) {
+    int64_t place;
+
+    if (NusSegmentOf(A, A->csr.j[k], &place) == T->segment) z[place] += A->csr.a[k] * f;
+  }
+}
+
+static void NUS_NAME(TileTranspose)(const NusHost *A, const NusTile *T, AmbScalar alpha, const AmbScalar *x, AmbScalar *z)
+{
+  const int        C    = A->params.c;
+  const uint16_t  *perm = A->perm + T->perm, *col = A->col + T->col;
+  const AmbScalar *val = A->val + T->slot;
+
+  for (int c = 0; c < T->nfilled; c++) {
+    const NusChunk h     = A->chunk[T->chunk + c];
+    const int      split = c < T->nsplit, nl = split ? 1 : ChunkRows(A, T, C, c);
+    AmbScalar     *zs = z + (h.kind == NUS_DIAGONAL ? 0 : h.base), factor[NUS_MAX_C];
+    int64_t        row[NUS_MAX_C];
+    int            bad = 0;
+
+    for (int l = 0; l < nl; l++) {
+      row[l]    = T->row + (split ? perm[c] : (T->sorted ? perm[T->nsplit + (c - T->nsplit) * C + l] : C * perm[c] + l));
+      factor[l] = alpha * x[row[l]];
+      bad |= AmbNotFinite(factor[l]);
+    }
+    if (bad) {
+      for (int l = 0; l < nl; l++) NUS_NAME(RowTranspose)(A, T, row[l], alpha * x[row[l]], z);
+    } else {
+      for (int l = nl; l < C; l++) factor[l] = split ? factor[0] : 0;
+      for (uint32_t i = 0; i < h.n; i++) {
+        const int64_t slot = (int64_t)C * i;
+
+        for (int l = 0; l < C; l++) {
+          uint32_t j;
+
+          if (h.kind == NUS_NARROW) j = col[slot + l];
+          else __builtin_memcpy(&j, col + 2 * (h.kind == NUS_WIDE ? slot + l : i), sizeof(j));
+          zs[h.kind == NUS_DIAGONAL ? (int64_t)j + l : j] += val[slot + l] * factor[l];
+        }
+      }
+    }
+    val += (int64_t)C * h.n;
+    col += (int64_t)NusStepUnits(h.kind, C) * h.n;
+  }
+}
+
+static void NUS_NAME(JaggedTranspose)(const NusHost *A, const NusTile *T, AmbScalar alpha, const AmbScalar *x, AmbScalar *z)
+{
+  const uint32_t *diag = A->diag + T->diag;
+
+  for (int64_t k = 0; k < T->nrow; k++) {
+    const AmbScalar f = alpha * x[T->row + A->perm[T->perm + k]];
+
+    for (int32_t i = 0; i < T->ndiag && (int64_t)diag[i] + k < diag[i + 1]; i++) {
+      const int64_t slot = (int64_t)diag[i] + k;
+
+      z[T->base + (int64_t)JaggedColumn(T->kind, A->col + T->col, slot)] += A->val[T->slot + slot] * f;
+    }
+  }
+}
+
+static void NUS_NAME(ThreadTranspose)(const NusHost *A, int t, AmbScalar alpha, const AmbScalar *x, AmbScalar *gathered, AmbScalar *z)
+{
+  for (int64_t k = A->thread_tile[t]; k < A->thread_tile[t + 1]; k++) {
+    const NusTile *T  = A->tile + k;
+    AmbScalar     *to = NusGathered(A, T->segment) ? gathered : z;
+
+    if (A->params.rows == NUS_JDS) NUS_NAME(JaggedTranspose)(A, T, alpha, x, to);
+    else NUS_NAME(TileTranspose)(A, T, alpha, x, to);
+  }
+}
+
+/* z = alpha A^T x + beta y. Each thread adds to sums of its own for the gathered columns and to a stretch of its own, as long as the others of its
+   rows reach; all are added in the order of the threads, so that the result depends on their number only. */
+static void NUS_NAME(MultTranspose)(const NusHost *A, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+{
+  const int64_t n = A->csr.n, P = A->ngathered;
+
+  if (A->nthread == 1) {
+    AmbStartSum(0, n, beta, y, z);
+    for (int64_t k = 0; k < P; k++) A->work[k] = 0;
+    NUS_NAME(ThreadTranspose)(A, 0, alpha, x, A->work, z);
+    for (int64_t k = 0; k < P; k++) z[A->order[k]] += A->work[k];
+    return;
+  }
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(A->nthread)
+#endif
+  {
+    const int nt = omp_get_num_threads();
+
+    for (int t = omp_get_thread_num(); t < A->nthread; t += nt) {
+      AmbScalar *w = A->work + A->work_off[t];
+
+      for (int64_t j = 0; j < P + A->work_hi[t] - A->work_lo[t]; j++) w[j] = 0;
+      NUS_NAME(ThreadTranspose)(A, t, alpha, x, w, w + P - A->work_lo[t]);
+    }
+#if defined(_OPENMP)
+  #pragma omp barrier
+#endif
+    for (int s = omp_get_thread_num(); s < A->nthread; s += nt) {
+      const int64_t j0 = n * s / A->nthread, j1 = n * (s + 1) / A->nthread;
+
+      AmbStartSum(j0, j1, beta, y, z);
+      for (int t = 0; t < A->nthread; t++) {
+        const int64_t    lo = A->work_lo[t] > j0 ? A->work_lo[t] : j0, hi = A->work_hi[t] < j1 ? A->work_hi[t] : j1;
+        const AmbScalar *w = A->work + A->work_off[t] + P - A->work_lo[t];
+
+        for (int64_t j = lo; j < hi; j++) z[j] += w[j];
+      }
+    }
+    if (P) {
+#if defined(_OPENMP)
+  #pragma omp barrier
+  #pragma omp for schedule(static)
+#endif
+      for (int64_t k = 0; k < P; k++) {
+        for (int t = 0; t < A->nthread; t++) z[A->order[k]] += A->work[A->work_off[t] + k];
+      }
+    }
+  }
+}
+
+const NusKernels NUS_NAME(NusKernels) = {NUS_KERNELS_NAME, NUS_NAME(Supported), NUS_NAME(Mult), NUS_NAME(MultTranspose)};

@@ -1,0 +1,382 @@
+/*
+   The layout of a scope in tiles and chunks
+*/
+#include <stdlib.h>
+#include <string.h>
+
+#include "nuslayout.h"
+
+NusStatus NusWorkCreate(const NusHost *A, NusWork *w)
+{
+  const size_t scope = A->params.sigma;
+
+  memset(w, 0, sizeof(*w));
+  w->segment = malloc(sizeof(*w->segment) * (A->nsegment + 2));
+  w->beg     = malloc(sizeof(*w->beg) * (scope + 1));
+  w->order   = malloc(sizeof(*w->order) * scope);
+  w->chunk   = malloc(sizeof(*w->chunk) * (scope + 1));
+  if (w->segment && w->beg && w->order && w->chunk) return NUS_SUCCESS;
+  NusWorkDestroy(w);
+  return NUS_OUT_OF_MEMORY;
+}
+
+void NusWorkDestroy(NusWork *w)
+{
+  free(w->segment);
+  free(w->segment_of);
+  free(w->row);
+  free(w->col);
+  free(w->entry);
+  free(w->beg);
+  free(w->order);
+  free(w->chunk);
+  free(w->bucket);
+}
+
+static int ScopeRows(const NusHost *A, int64_t scope)
+{
+  return (int)NusMin(A->params.sigma, A->csr.m - scope * A->params.sigma);
+}
+
+/* Sorts the entries of a scope by segment, where there are several */
+NusStatus NusSplitScope(const NusHost *A, int64_t scope, NusWork *w)
+{
+  const int     nrow = ScopeRows(A, scope);
+  const AmbInt *i    = A->csr.i + scope * A->params.sigma;
+  const int64_t n    = i[nrow] - i[0];
+  int64_t       place;
+
+  if (A->nsegment == 1) return NUS_SUCCESS;
+  if (n > w->capacity) {
+    free(w->segment_of);
+    free(w->row);
+    free(w->col);
+    free(w->entry);
+    w->capacity   = n + n / 4;
+    w->segment_of = malloc(sizeof(*w->segment_of) * w->capacity);
+    w->row        = malloc(sizeof(*w->row) * w->capacity);
+    w->col        = malloc(sizeof(*w->col) * w->capacity);
+    w->entry      = malloc(sizeof(*w->entry) * w->capacity);
+    if (!w->segment_of || !w->row || !w->col || !w->entry) {
+      w->capacity = 0;
+      return NUS_OUT_OF_MEMORY;
+    }
+  }
+  memset(w->segment, 0, sizeof(*w->segment) * (A->nsegment + 2));
+  for (int64_t k = 0; k < n; k++) {
+    w->segment_of[k] = (uint16_t)NusSegmentOf(A, A->csr.j[i[0] + k], &place);
+    w->segment[w->segment_of[k] + 2]++;
+  }
+  for (int64_t s = 2; s <= A->nsegment; s++) w->segment[s] += w->segment[s - 1];
+  for (int r = 0; r < nrow; r++) {
+    for (AmbInt k = i[r]; k < i[r + 1]; k++) {
+      const AmbInt to = w->segment[w->segment_of[k - i[0]] + 1]++;
+
+      (void)NusSegmentOf(A, A->csr.j[k], &place);
+      w->row[to]   = (uint16_t)r;
+      w->col[to]   = (AmbInt)place;
+      w->entry[to] = k;
+    }
+  }
+  return NUS_SUCCESS;
+}
+
+void NusGetPart(const NusHost *A, int64_t scope, int64_t segment, const NusWork *w, NusPart *P)
+{
+  P->nrow  = ScopeRows(A, scope);
+  P->width = NusGathered(A, segment) ? A->ngathered : A->csr.n;
+  if (A->nsegment == 1) {
+    P->beg   = A->csr.i + scope * A->params.sigma;
+    P->col   = A->csr.j;
+    P->entry = NULL;
+    return;
+  }
+  memset(w->beg, 0, sizeof(*w->beg) * (P->nrow + 1));
+  for (AmbInt k = w->segment[segment]; k < w->segment[segment + 1]; k++) w->beg[w->row[k] + 1]++;
+  w->beg[0] = w->segment[segment];
+  for (int r = 0; r < P->nrow; r++) w->beg[r + 1] += w->beg[r];
+  P->beg   = w->beg;
+  P->col   = w->col;
+  P->entry = w->entry;
+}
+
+static AmbInt Length(const NusPart *P, int r)
+{
+  return P->beg[r + 1] - P->beg[r];
+}
+
+/* Rows of the part in w->order by descending length, equal ones in their own order; returns how many are not empty, or -1 without memory */
+static int SortRows(const NusPart *P, NusWork *w)
+{
+  int32_t most = 0, place = 0;
+  int     filled;
+
+  for (int r = 0; r < P->nrow; r++) most = Length(P, r) > most ? (int32_t)Length(P, r) : most;
+  if (most >= w->nbucket) {
+    free(w->bucket);
+    w->nbucket = most + 1;
+    w->bucket  = malloc(sizeof(*w->bucket) * w->nbucket);
+    if (!w->bucket) {
+      w->nbucket = 0;
+      return -1;
+    }
+  }
+  memset(w->bucket, 0, sizeof(*w->bucket) * (most + 1));
+  for (int r = 0; r < P->nrow; r++) w->bucket[Length(P, r)]++;
+  filled = P->nrow - w->bucket[0];
+  for (int32_t len = most; len >= 0; len--) {
+    const int32_t n = w->bucket[len];
+
+    w->bucket[len] = place;
+    place += n;
+  }
+  for (int r = 0; r < P->nrow; r++) w->order[w->bucket[Length(P, r)]++] = (uint16_t)r;
+  return filled;
+}
+
+/* Least and greatest column of a row, for all of its lanes */
+static void Reach(const NusPart *P, int r, AmbInt *lo, AmbInt *hi)
+{
+  AmbInt least = *lo, most = *hi;
+
+  for (AmbInt k = P->beg[r]; k < P->beg[r + 1]; k++) {
+    least = P->col[k] < least ? P->col[k] : least;
+    most  = P->col[k] > most ? P->col[k] : most;
+  }
+  *lo = least;
+  *hi = most;
+}
+
+/* The steps of a chunk of consecutive rows whose lanes have consecutive columns in every step, or -1 if these are more than a limit */
+static int64_t DiagonalSteps(const NusPart *P, int r0, int nl, int C, int64_t limit)
+{
+  NusDiagonals d;
+  int64_t      n = 0, taken = 0;
+
+  if (NusShifted(P, r0, nl, C)) return Length(P, r0);
+  NusStartDiagonals(P, r0, nl, C, &d);
+  for (;; n++) {
+    const AmbInt least = NusLeastDiagonal(C, &d);
+
+    if (least == P->width) return n;
+    if (n == limit || least < 0 || least + C > P->width || (n >= 16 && 2 * taken < n * nl)) return -1; /* what fits badly so far will not fit well */
+    for (int l = 0; l < nl; l++) {
+      if (d.head[l] != least) continue;
+      d.pos[l]++;
+      taken++;
+      NusHead(P, r0, l, &d);
+    }
+  }
+}
+
+/* A chunk of nl rows, consecutive ones if rows is NULL */
+static NusChunk MakeChunk(const NusPart *P, const uint16_t *rows, int r0, int nl, int C, NusTile *T)
+{
+  AmbInt   n = 0, lo = (AmbInt)P->width, hi = -1;
+  NusChunk h;
+
+  for (int l = 0; l < nl; l++) {
+    const int r = rows ? rows[l] : r0 + l;
+
+    if (Length(P, r) > n) n = Length(P, r);
+    Reach(P, r, &lo, &hi);
+  }
+  h.n    = (uint32_t)n;
+  h.kind = hi - lo <= UINT16_MAX ? NUS_NARROW : NUS_WIDE;
+  h.base = (uint32_t)lo;
+  if (!rows && n) {
+    const int64_t bytes = n * (C * sizeof(AmbScalar) + 2 * NusStepUnits(h.kind, C));
+    const int64_t steps = DiagonalSteps(P, r0, nl, C, bytes / (int64_t)(C * sizeof(AmbScalar) + 2 * NusStepUnits(NUS_DIAGONAL, C)));
+
+    if (steps >= 0) {
+      h.n    = (uint32_t)steps;
+      h.kind = NUS_DIAGONAL;
+      h.base = 0;
+      lo     = (AmbInt)(lo > C ? lo - C : 0); /* lanes without an entry reach a little further */
+      hi     = (AmbInt)NusMin(hi + C, P->width - 1);
+    }
+  }
+  if (n) {
+    T->lo = NusMin(T->lo, lo);
+    if (hi >= T->hi) T->hi = hi + (int64_t)1;
+  }
+  return h;
+}
+
+static void CountChunk(NusTile *T, NusChunk h, int C)
+{
+  T->nslot += (int64_t)C * h.n;
+  T->ncol += (int64_t)NusStepUnits(h.kind, C) * h.n;
+}
+
+static double TileBytes(const NusTile *T)
+{
+  return sizeof(AmbScalar) * (double)T->nslot + sizeof(uint16_t) * (double)T->ncol + sizeof(NusChunk) * (double)T->nchunk + sizeof(uint16_t) * (double)T->nperm + (T->ndiag ? sizeof(uint32_t) * (T->ndiag + 1.) : 0);
+}
+
+/* Chunks of rows in their order, the empty ones at the end or, unless the tile is the first of its scope, left out */
+static void PlainTile(const NusPart *P, int C, NusWork *w, NusTile *T)
+{
+  int c = 0;
+
+  for (int r = 0; r < P->nrow; r += C) {
+    const int nl = (int)NusMin(C, P->nrow - r);
+
+    if (P->beg[r] == P->beg[r + nl]) continue;
+    w->order[c] = (uint16_t)(r / C);
+    w->chunk[c] = MakeChunk(P, NULL, r, nl, C, T);
+    CountChunk(T, w->chunk[c++], C);
+  }
+  T->nfilled = c;
+  for (int r = 0; r < P->nrow && T->first; r += C) {
+    const int nl = (int)NusMin(C, P->nrow - r);
+
+    if (P->beg[r] != P->beg[r + nl]) continue;
+    w->order[c]   = (uint16_t)(r / C);
+    w->chunk[c++] = (NusChunk){0, NUS_NARROW, 0};
+  }
+  T->nchunk = T->nperm = c;
+}
+
+/* Chunks of sorted rows; a row that would leave more than half of its chunk to zeros is dealt to the lanes instead */
+static void SortedTile(const NusPart *P, int C, int filled, NusWork *w, NusTile *T)
+{
+  const int last = T->first ? P->nrow : filled;
+  int       row = 0, c = 0;
+
+  T->sorted = 1;
+  for (; row < filled; row++) {
+    const AmbInt most = Length(P, w->order[row]);
+    int64_t      sum  = 0;
+
+    for (int l = row; l < row + C && l < filled; l++) sum += Length(P, w->order[l]);
+    if (most < 4 * C || 2 * sum >= (int64_t)C * most) break;
+    w->chunk[c]   = MakeChunk(P, w->order + row, 0, 1, C, T);
+    w->chunk[c].n = (uint32_t)((most + C - 1) / C);
+    CountChunk(T, w->chunk[c++], C);
+  }
+  T->nsplit = row;
+  for (; row < last; row += C) {
+    w->chunk[c] = MakeChunk(P, w->order + row, 0, (int)NusMin(C, last - row), C, T);
+    CountChunk(T, w->chunk[c++], C);
+  }
+  T->nrow    = last - T->nsplit;
+  T->nchunk  = c;
+  T->nfilled = T->nsplit + (filled - T->nsplit + C - 1) / C;
+  T->nperm   = last;
+}
+
+/* Rows sorted, without filling */
+static void JaggedTile(const NusPart *P, int C, int filled, NusWork *w, NusTile *T)
+{
+  AmbInt lo = (AmbInt)P->width, hi = -1;
+
+  T->sorted = 1;
+  T->nrow = T->nperm = T->first ? P->nrow : filled;
+  T->nchunk          = (T->nrow + C - 1) / C;
+  T->nfilled         = (filled + C - 1) / C;
+  for (int c = 0; c < T->nchunk; c++) {
+    const AmbInt full = (c + 1) * C <= T->nrow ? Length(P, w->order[(c + 1) * C - 1]) : 0;
+
+    w->chunk[c] = (NusChunk){(uint32_t)Length(P, w->order[c * C]), NUS_NARROW, (uint32_t)full};
+  }
+  for (int k = 0; k < filled; k++) {
+    T->nslot += Length(P, w->order[k]);
+    Reach(P, w->order[k], &lo, &hi);
+  }
+  T->ndiag = filled ? (int32_t)Length(P, w->order[0]) : 0;
+  T->kind  = hi - lo <= UINT16_MAX ? NUS_NARROW : NUS_WIDE;
+  T->base  = filled ? (uint32_t)lo : 0;
+  T->ncol  = T->nslot * (T->kind == NUS_NARROW ? 1 : 2);
+  T->lo    = lo;
+  T->hi    = hi + (int64_t)1;
+}
+
+/* Chooses for a part between rows in their order and sorted ones; what is filled in less than two percent stays as it is */
+static NusStatus TileLayout(const NusHost *A, const NusPart *P, NusWork *w, NusTile *T)
+{
+  const int     C     = A->params.c;
+  const int64_t total = P->beg[P->nrow] - P->beg[0];
+  const NusTile empty = *T;
+  NusTile       plain;
+  int           filled;
+
+  for (int r = 0; r < P->nrow; r++) {
+    if (Length(P, r) >= (AmbInt)1 << 30) return NUS_TOO_LARGE;
+  }
+  if (A->params.rows == NUS_JDS) {
+    filled = SortRows(P, w);
+    if (filled < 0) return NUS_OUT_OF_MEMORY;
+    JaggedTile(P, C, filled, w, T);
+    return T->nslot > UINT32_MAX ? NUS_TOO_LARGE : NUS_SUCCESS;
+  }
+  PlainTile(P, C, w, T);
+  if (100 * (T->nslot - total) <= 2 * total) return NUS_SUCCESS;
+  plain  = *T;
+  *T     = empty;
+  filled = SortRows(P, w);
+  if (filled < 0) return NUS_OUT_OF_MEMORY;
+  SortedTile(P, C, filled, w, T);
+  if (T->nsplit || 100 * TileBytes(&plain) > 102 * TileBytes(T)) return NUS_SUCCESS;
+  *T = empty;
+  PlainTile(P, C, w, T);
+  return NUS_SUCCESS;
+}
+
+/* Adds the tile, with its chunks and permutation from w, to the layout */
+static NusStatus Append(NusLayout *L, const NusWork *w, const NusPart *P, NusTile T)
+{
+  NusTile  *tile  = realloc(L->tile, sizeof(*tile) * (L->ntile + 1));
+  NusChunk *chunk = realloc(L->chunk, sizeof(*chunk) * (L->nchunk + T.nchunk + 1));
+  uint16_t *perm  = realloc(L->perm, sizeof(*perm) * (L->nperm + T.nperm + 1));
+  uint32_t *diag  = realloc(L->diag, sizeof(*diag) * (L->ndiag + T.ndiag + 1));
+
+  if (tile) L->tile = tile;
+  if (chunk) L->chunk = chunk;
+  if (perm) L->perm = perm;
+  if (diag) L->diag = diag;
+  if (!tile || !chunk || !perm || !diag) return NUS_OUT_OF_MEMORY;
+  T.chunk = L->nchunk;
+  T.perm  = L->nperm;
+  T.diag  = L->ndiag;
+  memcpy(chunk + T.chunk, w->chunk, sizeof(*chunk) * T.nchunk);
+  memcpy(perm + T.perm, w->order, sizeof(*perm) * T.nperm);
+  if (T.ndiag) {
+    int k = T.nrow;
+
+    diag[T.diag] = 0;
+    for (int d = 0; d < T.ndiag; d++) {
+      while (k && Length(P, w->order[k - 1]) <= d) k--;
+      diag[T.diag + d + 1] = diag[T.diag + d] + (uint32_t)k;
+    }
+    L->ndiag += T.ndiag + 1;
+  }
+  L->nchunk += T.nchunk;
+  L->nperm += T.nperm;
+  tile[L->ntile++] = T;
+  return NUS_SUCCESS;
+}
+
+NusStatus NusLayoutScope(const NusHost *A, int64_t scope, NusWork *w, NusLayout *L)
+{
+  NusStatus status = NusSplitScope(A, scope, w);
+
+  for (int64_t s = 0; s < A->nsegment && !status; s++) {
+    NusTile T = {.row = scope * A->params.sigma, .segment = (int32_t)s, .first = !L->ntile, .lo = INT64_MAX, .hi = 0};
+    NusPart P;
+
+    if (A->nsegment > 1 && w->segment[s] == w->segment[s + 1] && !(T.first && s == A->nsegment - 1)) continue; /* a scope without entries still has its rows to assign */
+    NusGetPart(A, scope, s, w, &P);
+    status = TileLayout(A, &P, w, &T);
+    if (!status) status = Append(L, w, &P, T);
+  }
+  return status;
+}
+
+void NusLayoutDestroy(NusLayout *L)
+{
+  free(L->tile);
+  free(L->chunk);
+  free(L->perm);
+  free(L->diag);
+}

@@ -1,0 +1,25 @@
+/* The parameters of NUS-SELL, on the host and on a device */
+#pragma once
+
+#include <stdint.h>
+
+typedef enum {
+  NUS_NONE,
+  NUS_UNIFORM,
+  NUS_NONUNIFORM
+} NusSegmentation;
+
+typedef enum {
+  NUS_SELL,
+  NUS_JDS
+} NusRows;
+
+/* What is 0, and a count that is negative, is chosen. Segments of equal width have width[1]. */
+typedef struct {
+  NusSegmentation segmentation;
+  NusRows         rows;
+  int             c;        /* rows of a chunk: 8, 16 or 32 */
+  int             sigma;    /* rows of a scope, a multiple of c */
+  int64_t         width[2]; /* S1, S2 */
+  int64_t         count[2]; /* K1, K2 */
+} NusParams;

@@ -1,0 +1,286 @@
+/*
+   The parameters of NUS-SELL that are left open: by a model of the caches, or by trying
+*/
+#define _GNU_SOURCE
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "nuslayout.h"
+
+#define SAMPLE      1048576 /* entries that the model looks at, in so many */
+#define WINDOWS     4       /* windows of consecutive rows */
+#define WINDOW_ROWS 4096    /* rows of a window that chunks are chosen by */
+#define STEPS       5       /* numbers of segments of a width that are considered: */
+static const int Counts[STEPS] = {0, 1, 2, 4, 8};
+
+/* What moves for an entry that is found in the second-level cache, and for a row of a further segment whose part of y is, or is not, in that
+   cache, counted as bytes from memory */
+#define BYTES_L2_HIT   8
+#define BYTES_NEAR_ROW 16
+#define BYTES_FAR_ROW  40
+#define GAIN           0.9 /* segments must bring what moves down to this part of what it is without them */
+
+void NusHostCache(NusCache *cache)
+{
+  *cache = (NusCache){32768, 1048576, 0, 64};
+#if defined(_SC_LEVEL1_DCACHE_SIZE) && defined(_SC_LEVEL2_CACHE_SIZE) && defined(_SC_LEVEL3_CACHE_SIZE) && defined(_SC_LEVEL1_DCACHE_LINESIZE)
+  if (sysconf(_SC_LEVEL1_DCACHE_SIZE) > 0) cache->l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE);
+  if (sysconf(_SC_LEVEL2_CACHE_SIZE) > 0) cache->l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  if (sysconf(_SC_LEVEL3_CACHE_SIZE) > 0) cache->l3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  if (sysconf(_SC_LEVEL1_DCACHE_LINESIZE) > 0) cache->line = sysconf(_SC_LEVEL1_DCACHE_LINESIZE);
+#endif
+}
+
+/* The entries of x, a power of two, that take half of a cache */
+static int64_t Width(int64_t cache)
+{
+  int64_t width = 64;
+
+  while (2 * width * (int64_t)sizeof(AmbScalar) <= cache / 2) width *= 2;
+  return width;
+}
+
+/* Where the lines of x would lie in half of the second-level cache; both numbers of them are powers of two, or taken for the next smaller one */
+typedef struct {
+  int      per_line; /* log of the columns in one */
+  uint32_t mask;
+  int64_t *line;
+} Lines;
+
+/* The part of all entries whose x would not be found there, if columns whose rank is less than P were elsewhere */
+static double Misses(const AmbCSR *A, const uint32_t *rank, int64_t P, Lines *L)
+{
+  const int64_t nz = A->i[A->m], window = NusMin(SAMPLE / WINDOWS, nz);
+  int64_t       seen = 0, missed = 0;
+
+  for (int64_t k = 0; k <= L->mask; k++) L->line[k] = -1;
+  for (int w = 0; w < WINDOWS; w++) {
+    const int64_t first = (nz - window) * w / (WINDOWS - 1);
+
+    for (int64_t k = first; k < first + window; k++) {
+      const int64_t line = A->j[k] >> L->per_line;
+      const int     warm = k >= first + window / 4; /* what is missed before is so with any layout */
+
+      seen += warm;
+      if (P && rank[A->j[k]] < P) continue;
+      missed += warm && L->line[line & L->mask] != line;
+      L->line[line & L->mask] = line;
+    }
+  }
+  return seen ? (double)missed / seen : 0;
+}
+
+/* cumulated[k]: entries of the k columns that have most; rank[]: their order, up to a limit */
+static void RankColumns(const AmbCSR *A, int64_t limit, AmbInt *count, AmbInt *bucket, int64_t most, uint32_t *rank, double *cumulated)
+{
+  int64_t place = 0;
+
+  for (int64_t j = 0; j < A->n; j++) bucket[count[j]]++;
+  for (int64_t c = most; c >= 0; c--) {
+    const AmbInt here = bucket[c];
+
+    for (int64_t k = place; k < NusMin(place + here, limit); k++) cumulated[k + 1] = cumulated[k] + c;
+    bucket[c] = (AmbInt)place;
+    place += here;
+  }
+  for (int64_t j = 0; j < A->n; j++) rank[j] = (uint32_t)bucket[count[j]]++;
+}
+
+/* Rows that n entries are in, if they lie anywhere */
+static double RowsOf(const AmbCSR *A, double n)
+{
+  return A->m ? A->m * (1 - exp(-n / A->m)) : 0;
+}
+
+/* What a product moves of x and y beyond what every layout does */
+static double Cost(const AmbCSR *A, const NusCache *cache, const NusParams *p, int64_t limit, const double *cumulated, double misses)
+{
+  const double nz = (double)A->i[A->m], line = (double)cache->line;
+  const double miss = (int64_t)sizeof(AmbScalar) * A->n <= cache->l3 / 2 ? 2 * BYTES_L2_HIT : line;
+  double       cost = nz * (misses * miss + (1 - misses) * BYTES_L2_HIT);
+  int64_t      at   = 0;
+
+  for (int k = 0; k < 2; k++) {
+    for (int64_t s = 0; s < p->count[k] && at < limit; s++) {
+      const int64_t next = NusMin(at + p->width[k], limit);
+      const double  here = cumulated[next] - cumulated[at];
+
+      cost += RowsOf(A, here) * (k ? BYTES_FAR_ROW : BYTES_NEAR_ROW) - (k ? 0 : here * BYTES_L2_HIT);
+      at = next;
+    }
+  }
+  return cost + at * (line / 2 + sizeof(AmbInt) + 2 * sizeof(AmbScalar)); /* gathered */
+}
+
+/* Numbers of segments that are left open */
+static NusStatus ChooseCounts(const AmbCSR *A, const NusCache *cache, NusParams *p)
+{
+  const int64_t   n = A->n, nz = A->i[A->m], nline = Width(cache->l2) * (int64_t)sizeof(AmbScalar) / cache->line;
+  const int64_t   limit = NusMin(n, Counts[STEPS - 1] * (p->width[0] + p->width[1]));
+  const NusParams asked = *p;
+  Lines           L     = {0, (uint32_t)nline - 1, malloc(sizeof(*L.line) * nline)};
+  AmbInt         *count = NULL, *bucket = NULL;
+  uint32_t       *rank      = NULL;
+  double         *cumulated = NULL, misses, best = INFINITY;
+  int64_t         most   = 0;
+  NusStatus       status = L.line ? NUS_SUCCESS : NUS_OUT_OF_MEMORY;
+
+  for (int k = 0; k < 2; k++) p->count[k] = asked.count[k] < 0 ? 0 : asked.count[k];
+  while ((int64_t)sizeof(AmbScalar) << (L.per_line + 1) <= cache->line) L.per_line++;
+  if (status || n * (int64_t)sizeof(AmbScalar) <= cache->l2 / 2) goto done; /* there is nothing to gain */
+  misses = Misses(A, NULL, 0, &L);
+  if (misses * cache->line < BYTES_L2_HIT) goto done;
+  count  = calloc(n, sizeof(*count));
+  status = count ? NUS_SUCCESS : NUS_OUT_OF_MEMORY;
+  for (int64_t k = 0; k < nz && count; k++) {
+    const AmbInt c = ++count[A->j[k]];
+
+    most = c > most ? c : most;
+  }
+  bucket    = calloc(most + 1, sizeof(*bucket));
+  rank      = malloc(sizeof(*rank) * n);
+  cumulated = calloc(limit + 1, sizeof(*cumulated));
+  if (status || !bucket || !rank || !cumulated) {
+    status = NUS_OUT_OF_MEMORY;
+    goto done;
+  }
+  RankColumns(A, limit, count, bucket, most, rank, cumulated);
+  for (int k2 = 0; k2 < (asked.count[1] < 0 ? STEPS : 1); k2++) {
+    for (int k1 = 0; k1 < (asked.count[0] < 0 ? STEPS : 1); k1++) {
+      NusParams q = asked;
+      double    cost;
+
+      if (q.count[0] < 0) q.count[0] = Counts[k1];
+      if (q.count[1] < 0) q.count[1] = Counts[k2];
+      if (!k1 || !q.count[1]) misses = Misses(A, rank, NusMin(limit, q.width[0] * q.count[0] + q.width[1] * q.count[1]), &L); /* beside others narrow segments change little */
+      cost = Cost(A, cache, &q, limit, cumulated, misses) + nz * (double)(sizeof(AmbScalar) + sizeof(uint16_t));
+      if (cost >= best) continue;
+      best = k1 || k2 ? cost : GAIN * cost;
+      *p   = q;
+    }
+  }
+done:
+  free(L.line);
+  free(count);
+  free(bucket);
+  free(rank);
+  free(cumulated);
+  return status;
+}
+
+/* Bytes of some windows of rows in chunks of c */
+static NusStatus SampleBytes(const AmbCSR *csr, int c, double *bytes)
+{
+  NusHost A = {
+    .csr = *csr, .params = {.segmentation = NUS_NONE, .rows = NUS_SELL, .c = c, .sigma = WINDOW_ROWS},
+         .nsegment = 1
+  };
+  NusWork   w;
+  NusStatus status = NusWorkCreate(&A, &w);
+
+  A.nscope = (csr->m + WINDOW_ROWS - 1) / WINDOW_ROWS;
+  *bytes   = 0;
+  for (int k = 0; k < NusMin(WINDOWS, A.nscope) && !status; k++) {
+    NusLayout L = {0};
+
+    status = NusLayoutScope(&A, A.nscope * k / NusMin(WINDOWS, A.nscope), &w, &L);
+    if (!status) *bytes += sizeof(AmbScalar) * (double)L.tile[0].nslot + sizeof(uint16_t) * (double)(L.tile[0].ncol + L.nperm) + sizeof(NusChunk) * (double)L.nchunk;
+    NusLayoutDestroy(&L);
+  }
+  if (!status) NusWorkDestroy(&w);
+  return status;
+}
+
+/* Long chunks where they do not cost bytes: where diagonals tell the columns, one number then serves more entries */
+static NusStatus ChooseChunk(const AmbCSR *A, NusParams *p)
+{
+  double    bytes[2];
+  NusStatus status = SampleBytes(A, 8, &bytes[0]);
+
+  if (!status) status = SampleBytes(A, NUS_MAX_C, &bytes[1]);
+  if (!status) p->c = 100 * bytes[1] < 98 * bytes[0] ? NUS_MAX_C : 8;
+  return status;
+}
+
+NusStatus NusHostPlan(const AmbCSR *A, const NusCache *cache, int nthread, NusParams *p)
+{
+  NusStatus status = p->c ? NUS_SUCCESS : ChooseChunk(A, p);
+
+  if (status) return status;
+  if (!p->sigma) {
+    for (p->sigma = NUS_MAX_SCOPE / 2; p->sigma > 64 && (int64_t)p->sigma * nthread * 8 > A->m; p->sigma /= 2) { } /* eight scopes for each thread */
+  }
+  p->sigma = (p->sigma + p->c - 1) / p->c * p->c;
+  if (!p->width[0]) p->width[0] = Width(cache->l1);
+  if (!p->width[1]) p->width[1] = Width(cache->l2);
+  if (p->segmentation == NUS_NONUNIFORM) return p->count[0] < 0 || p->count[1] < 0 ? ChooseCounts(A, cache, p) : NUS_SUCCESS;
+  p->count[0] = 0;
+  p->count[1] = p->segmentation == NUS_UNIFORM ? (A->n + p->width[1] - 1) / p->width[1] : 0;
+  return NUS_SUCCESS;
+}
+
+static double Seconds(void)
+{
+  struct timespec t;
+
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return t.tv_sec + 1e-9 * t.tv_nsec;
+}
+
+/* Converts with these parameters and takes over those that make the shortest product so far */
+static NusStatus Try(const AmbCSR *csr, const NusCache *cache, int nthread, const NusKernels *kernels, NusParams p, const AmbScalar *x, AmbScalar *z, double *best, NusParams *chosen, int *tried)
+{
+  NusHost  *A = NULL;
+  double    bytes;
+  NusStatus status = NusHostPlan(csr, cache, nthread, &p);
+
+  if (!status) status = NusHostCreate(csr, &p, nthread, kernels, INFINITY, &bytes, &A);
+  for (int k = 0; k < 4 && !status; k++) {
+    const double t0 = Seconds();
+    double       seconds;
+
+    (*kernels->mult)(A, 1, x, 0, NULL, z);
+    seconds = Seconds() - t0;
+    (*tried)++;
+    if (!k || seconds >= *best) continue; /* the first brings the matrix to the caches */
+    *best   = seconds;
+    *chosen = p;
+  }
+  NusHostDestroy(&A);
+  return status;
+}
+
+/* The parameters that are left open, one after the other, each with the best of those before */
+NusStatus NusHostTune(const AmbCSR *csr, const NusCache *cache, int nthread, const NusKernels *kernels, NusParams *params, int *tried)
+{
+  const NusParams asked = *params;
+  AmbScalar      *x = calloc(csr->n + 1, sizeof(*x)), *z = calloc(csr->m + 1, sizeof(*z));
+  double          best   = INFINITY;
+  NusStatus       status = x && z ? NUS_SUCCESS : NUS_OUT_OF_MEMORY;
+
+  *tried = 0;
+  for (int c = asked.c ? asked.c : 8; c <= (asked.c ? asked.c : NUS_MAX_C) && !status; c *= 2) {
+    NusParams p = asked;
+
+    p.c = c;
+    for (int k = 0; k < 2; k++) p.count[k] = asked.count[k] < 0 ? 0 : asked.count[k];
+    status = Try(csr, cache, nthread, kernels, p, x, z, &best, params, tried);
+  }
+  for (int k = 1; k >= 0; k--) {
+    const NusParams before = *params;
+
+    for (int step = 1; step < STEPS && asked.segmentation == NUS_NONUNIFORM && asked.count[k] < 0 && !status; step++) {
+      NusParams p = before;
+
+      p.count[k] = Counts[step];
+      if (csr->n <= p.width[k] * Counts[step - 1]) break;
+      status = Try(csr, cache, nthread, kernels, p, x, z, &best, params, tried);
+    }
+  }
+  free(x);
+  free(z);
+  return status;
+}

@@ -1,0 +1,195 @@
+/*
+   The NUS-SELL kernels against a plain reference, without PETSc: every instruction set this processor has, all kinds of segments, random shapes.
+
+   Prints "ok NAME" or "not ok NAME" for each combination of shape and instruction set.
+*/
+#include <stdio.h>
+
+#include "nushost.h"
+#include "shapes.h"
+
+static int failures = 0;
+
+/* Small enough that the model sees something to gain in small matrices */
+static const NusCache cache = {512, 4096, 0, 64};
+
+static const NusParams cases[] = {
+  {NUS_NONE,       NUS_SELL, 8,  0,     {0, 0},      {0, 0}  },
+  {NUS_NONE,       NUS_SELL, 16, 64,    {0, 0},      {0, 0}  },
+  {NUS_NONE,       NUS_SELL, 32, 100,   {0, 0},      {0, 0}  },
+  {NUS_NONE,       NUS_JDS,  8,  0,     {0, 0},      {0, 0}  },
+  {NUS_UNIFORM,    NUS_SELL, 8,  128,   {0, 100},    {0, 0}  },
+  {NUS_UNIFORM,    NUS_SELL, 16, 65536, {0, 66000},  {0, 0}  },
+  {NUS_UNIFORM,    NUS_JDS,  16, 64,    {0, 333},    {0, 0}  },
+  {NUS_NONUNIFORM, NUS_SELL, 8,  0,     {5, 40},     {3, 2}  },
+  {NUS_NONUNIFORM, NUS_SELL, 16, 200,   {64, 300},   {1, 0}  },
+  {NUS_NONUNIFORM, NUS_SELL, 32, 65536, {3, 1},      {0, 7}  },
+  {NUS_NONUNIFORM, NUS_JDS,  32, 64,    {16, 100},   {1, 3}  },
+  {NUS_NONUNIFORM, NUS_SELL, 8,  0,     {70000, 10}, {3, 1}  },
+  {NUS_NONUNIFORM, NUS_SELL, 0,  0,     {0, 0},      {-1, -1}},
+  {NUS_NONUNIFORM, NUS_JDS,  0,  0,     {0, 0},      {-1, 1} }
+};
+#define NCASES ((int)(sizeof(cases) / sizeof(*cases)))
+
+static int Sets(const NusKernels *sets[3])
+{
+  int nset = 0;
+
+#if defined(PETSCAMB_HAVE_AVX512) && !defined(AMB_COMPLEX)
+  if (NusKernelsAVX512.supported()) sets[nset++] = &NusKernelsAVX512;
+#endif
+#if defined(PETSCAMB_HAVE_AVX2) && !defined(AMB_COMPLEX)
+  if (NusKernelsAVX2.supported()) sets[nset++] = &NusKernelsAVX2;
+#endif
+  sets[nset++] = &NusKernelsPlain;
+  return nset;
+}
+
+static int Multiply(const void *data, int transpose, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+{
+  NusHost *A = (NusHost *)data;
+
+  if (transpose && NusHostPrepareTranspose(A)) return 0;
+  (transpose ? A->kernels->multtranspose : A->kernels->mult)(A, alpha, x, beta, y, z);
+  return 1;
+}
+
+static int CheckCase(Builder *B, const NusKernels *kernels, NusParams params, int nthread, const char **what)
+{
+  AmbCSR   csr = {B->m, B->n, B->i, B->j, B->a};
+  NusHost *A   = NULL;
+  double   bytes;
+  int      good;
+
+  *what = "conversion";
+  good  = NusHostPlan(&csr, &cache, nthread, &params) == NUS_SUCCESS && NusHostCreate(&csr, &params, nthread, kernels, INFINITY, &bytes, &A) == NUS_SUCCESS;
+  if (good && (bytes != NusHostBytes(A) || (params.rows == NUS_JDS && A->nslot != B->nz))) {
+    *what = "what is stored";
+    good  = 0;
+  }
+  if (good) good = CheckProducts(B, A, Multiply, 0, what);
+  if (good) {
+    for (AmbInt k = 0; k < B->nz; k++) B->a[k] = RandomScalar();
+    good = NusHostUpdate(A, &csr) == NUS_SUCCESS && CheckProducts(B, A, Multiply, 0, what);
+    if (!good) *what = "update of values";
+  }
+  if (good) {
+    good = CheckProducts(B, A, Multiply, 5, what);
+    if (!good) *what = "products with NaN and infinity";
+  }
+  NusHostDestroy(&A);
+  return good;
+}
+
+static void Check(const char *name, Builder *B)
+{
+  static const int  threads[] = {1, 2, 7};
+  const NusKernels *sets[3];
+  const int         nset = Sets(sets);
+
+  for (int s = 0; s < nset; s++) {
+    const char *what = "";
+    int         good = 1, k;
+
+    for (k = 0; k < NCASES && good; k++) good = CheckCase(B, sets[s], cases[k], threads[(k + s) % 3], &what);
+    if (good) printf("ok %s, %s\n", name, sets[s]->name);
+    else printf("not ok %s, %s: %s in case %d\n", name, sets[s]->name, what, k - 1);
+    failures += !good;
+  }
+}
+
+static void Report(int good, const char *name)
+{
+  printf("%sok %s\n", good ? "" : "not ", name);
+  failures += !good;
+}
+
+/* Columns need not ascend, and may be repeated */
+static void CheckDisorder(void)
+{
+  Builder B;
+
+  Runs(&B, 300, 200, 8, 4);
+  for (AmbInt r = 0; r < B.m; r++) {
+    for (AmbInt k = B.i[r] + 1; k < B.i[r + 1]; k++) {
+      const AmbInt other = B.i[r] + (AmbInt)RandomBelow(k - B.i[r] + 1), j = B.j[k];
+
+      B.j[k]     = B.j[other];
+      B.j[other] = r % 5 ? j : B.j[k];
+    }
+  }
+  Check("columns in disorder, and repeated", &B);
+  Finish(&B);
+}
+
+/* Rows with the same neighbours are told by diagonals, the ends of a grid's lines too */
+static void CheckDiagonals(void)
+{
+  Builder   B;
+  NusParams params = cases[0];
+  AmbCSR    csr;
+  NusHost  *A;
+  double    bytes;
+  int64_t   diagonal = 0;
+
+  Start(&B, 4000, 4000);
+  for (AmbInt r = 0; r < 4000; r++) {
+    for (int k = -1; k <= 1; k++) Mark(&B, r + 50 * k, 1);
+    if (r % 50) Mark(&B, r - 1, 1);
+    if (r % 50 != 49) Mark(&B, r + 1, 1);
+    CloseRow(&B);
+  }
+  Check("grid", &B);
+  csr = (AmbCSR){B.m, B.n, B.i, B.j, B.a};
+  if (NusHostPlan(&csr, &cache, 1, &params) || NusHostCreate(&csr, &params, 1, NusHostKernels(), INFINITY, &bytes, &A)) {
+    Report(0, "a grid is stored by diagonals");
+  } else {
+    for (int64_t c = 0; c < A->nchunk; c++) diagonal += A->chunk[c].kind == NUS_DIAGONAL;
+    Report(10 * diagonal > 9 * A->nchunk, "a grid is stored by diagonals");
+    NusHostDestroy(&A);
+  }
+  Finish(&B);
+}
+
+/* The parameters that are tried are those of a format that works */
+static void CheckTune(void)
+{
+  Builder     B;
+  NusParams   params = cases[NCASES - 2];
+  AmbCSR      csr;
+  const char *what  = "";
+  int         tried = 0;
+
+  Runs(&B, 900, 2000, 20, 3);
+  csr = (AmbCSR){B.m, B.n, B.i, B.j, B.a};
+  Report(NusHostTune(&csr, &cache, 2, NusHostKernels(), &params, &tried) == NUS_SUCCESS && tried > 8 && params.c && params.sigma && params.count[0] >= 0 && params.count[1] >= 0 && CheckCase(&B, NusHostKernels(), params, 2, &what),
+         "parameters by trying");
+  Finish(&B);
+}
+
+static void CheckRefused(void)
+{
+  Builder   B;
+  NusParams params = cases[4];
+  AmbCSR    csr;
+  NusHost  *A;
+  double    bytes;
+
+  Runs(&B, 10, 70000, 3, 3);
+  csr             = (AmbCSR){B.m, B.n, B.i, B.j, B.a};
+  params.width[1] = 1;
+  Report(NusHostPlan(&csr, &cache, 1, &params) == NUS_SUCCESS && NusHostCreate(&csr, &params, 1, NusHostKernels(), INFINITY, &bytes, &A) == NUS_TOO_LARGE, "more segments than can be told apart are refused");
+  params.width[1] = 0;
+  Report(NusHostPlan(&csr, &cache, 1, &params) == NUS_SUCCESS && NusHostCreate(&csr, &params, 1, NusHostKernels(), 100, &bytes, &A) == NUS_TOO_MANY_BYTES && bytes > 100, "more bytes than are allowed are refused");
+  Finish(&B);
+}
+
+int main(void)
+{
+  ForEachShape(Check);
+  CheckDisorder();
+  CheckDiagonals();
+  CheckTune();
+  CheckRefused();
+  return failures ? 1 : 0;
+}

@@ -1,0 +1,222 @@
+/* What the tests of the formats' kernels have in common: matrices of many shapes, and products compared with plain sums */
+#pragma once
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "random.h"
+
+/* A matrix under construction: columns are marked in a row, then the row is closed */
+typedef struct {
+  AmbInt     m, n, nz, row, capacity;
+  AmbInt    *i, *j;
+  AmbScalar *a;
+  char      *mark;
+} Builder;
+
+static void Start(Builder *B, AmbInt m, AmbInt n)
+{
+  memset(B, 0, sizeof(*B));
+  B->m    = m;
+  B->n    = n;
+  B->i    = calloc(m + 1, sizeof(*B->i));
+  B->mark = calloc(n + 1, 1);
+}
+
+static void Mark(Builder *B, int64_t col, int64_t len)
+{
+  for (int64_t c = col < 0 ? 0 : col; c < col + len && c < B->n; c++) B->mark[c] = 1;
+}
+
+static void CloseRow(Builder *B)
+{
+  for (AmbInt c = 0; c < B->n; c++) {
+    if (!B->mark[c]) continue;
+    if (B->nz == B->capacity) {
+      B->capacity = 2 * B->capacity + 1000;
+      B->j        = realloc(B->j, sizeof(*B->j) * B->capacity);
+      B->a        = realloc(B->a, sizeof(*B->a) * B->capacity);
+    }
+    B->j[B->nz]   = c;
+    B->a[B->nz++] = RandomBelow(20) ? RandomScalar() : 0; /* some explicit zeros */
+    B->mark[c]    = 0;
+  }
+  B->i[++B->row] = B->nz;
+}
+
+static void Finish(Builder *B)
+{
+  free(B->i);
+  free(B->j);
+  free(B->a);
+  free(B->mark);
+}
+
+/* The shapes */
+static void Runs(Builder *B, AmbInt m, AmbInt n, int runs, int len)
+{
+  Start(B, m, n);
+  for (AmbInt r = 0; r < m; r++) {
+    const int k = (int)RandomBelow(runs + 1);
+
+    for (int q = 0; q < k && n; q++) Mark(B, RandomBelow(n), 1 + RandomBelow(len));
+    CloseRow(B);
+  }
+}
+
+static void Band(Builder *B, AmbInt n, int half, int b)
+{
+  Start(B, n, n);
+  for (AmbInt r = 0; r < n; r++) {
+    for (int k = -half; k <= half; k++) Mark(B, ((int64_t)r / b + 7 * k) * b, b);
+    CloseRow(B);
+  }
+}
+
+static void Hub(Builder *B, AmbInt n)
+{
+  Start(B, n, n);
+  for (AmbInt r = 0; r < n; r++) {
+    if (r % (n / 3 + 1) == 5) Mark(B, 0, n);
+    else if (r % 11) Mark(B, RandomBelow(n), 1 + RandomBelow(3));
+    CloseRow(B);
+  }
+}
+
+static void EmptyMiddle(Builder *B, AmbInt m, AmbInt n)
+{
+  Start(B, m, n);
+  for (AmbInt r = 0; r < m; r++) {
+    if (r < m / 4 || r > m - m / 4) {
+      Mark(B, RandomBelow(n / 10), 2);
+      Mark(B, n - 1 - RandomBelow(n / 10), 2);
+    }
+    CloseRow(B);
+  }
+}
+
+static int SameOrClose(AmbScalar a, AmbScalar b, double scale)
+{
+  if (a != a || b != b) return a != a && b != b;
+  if (isinf(Abs(a)) || isinf(Abs(b))) return a == b;
+  return Abs(a - b) <= 50 * EPS * scale;
+}
+
+/* z = alpha op(A) x + beta y, and the sums of absolute values that bound its rounding errors */
+static void Reference(const Builder *B, int transpose, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, double *scale)
+{
+  const AmbInt nz = transpose ? B->n : B->m;
+
+  for (AmbInt r = 0; r < nz; r++) {
+    z[r]     = 0;
+    scale[r] = 0;
+  }
+  for (AmbInt r = 0; r < B->m; r++) {
+    for (AmbInt k = B->i[r]; k < B->i[r + 1]; k++) {
+      const AmbInt to = transpose ? B->j[k] : r, from = transpose ? r : B->j[k];
+
+      z[to] += B->a[k] * x[from];
+      scale[to] += Abs(B->a[k]) * Abs(x[from]);
+    }
+  }
+  for (AmbInt r = 0; r < nz; r++) {
+    z[r]     = beta == 0 ? alpha * z[r] : alpha * z[r] + beta * y[r];
+    scale[r] = Abs(alpha) * scale[r] + (beta == 0 ? 0 : Abs(beta) * Abs(y[r])) + 1e-30;
+  }
+}
+
+/* A product of what is tested: z = alpha op(A) x + beta y; returns 0 if it cannot be made */
+typedef int Product(const void *A, int transpose, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z);
+
+static int CheckProducts(const Builder *B, const void *A, Product *product, int nonfinite, const char **what)
+{
+  static const int coefficients[][3] = {
+    {1,  0,  0},
+    {1,  1,  1},
+    {-2, 3,  0},
+    {2,  -1, 1}
+  }; /* alpha, beta, in place */
+  const AmbInt longest = B->m > B->n ? B->m : B->n;
+  AmbScalar   *x = malloc(sizeof(*x) * (longest + 1)), *y = malloc(sizeof(*y) * (longest + 1)), *z = malloc(sizeof(*z) * (longest + 1)), *ref = malloc(sizeof(*ref) * (longest + 1));
+  double      *scale = malloc(sizeof(*scale) * (longest + 1));
+  int          good  = 1;
+
+  for (int transpose = 0; transpose < 2 && good; transpose++) {
+    const AmbInt nx = transpose ? B->m : B->n, nz = transpose ? B->n : B->m;
+
+    for (int c = 0; c < 4 && good; c++) {
+      const AmbScalar alpha = coefficients[c][0], beta = coefficients[c][1];
+      const int       inplace = coefficients[c][2];
+
+      for (AmbInt k = 0; k < nx; k++) x[k] = RandomScalar();
+      for (AmbInt k = 0; k < nz; k++) y[k] = RandomScalar();
+      for (int k = 0; k < nonfinite && nx; k++) x[RandomBelow(nx)] = k % 3 ? (k % 3 == 1 ? INFINITY : -INFINITY) : NAN;
+      Reference(B, transpose, alpha, x, beta, y, ref, scale);
+      for (AmbInt k = 0; k < nz; k++) z[k] = inplace ? y[k] : NAN;
+      good = (*product)(A, transpose, alpha, x, beta, beta == 0 ? NULL : (inplace ? z : y), z);
+      for (AmbInt k = 0; k < nz && good; k++) {
+        if (!SameOrClose(z[k], ref[k], scale[k])) good = 0;
+      }
+      if (!good) *what = transpose ? "transposed product" : "product";
+    }
+  }
+  free(x);
+  free(y);
+  free(z);
+  free(ref);
+  free(scale);
+  return good;
+}
+
+typedef void CheckShape(const char *name, Builder *B);
+
+static void ForEachShape(CheckShape *check)
+{
+  Builder B;
+
+  Runs(&B, 0, 0, 1, 1);
+  check("no rows, no columns", &B);
+  Finish(&B);
+  Runs(&B, 0, 5, 1, 1);
+  check("no rows", &B);
+  Finish(&B);
+  Runs(&B, 5, 0, 1, 1);
+  check("no columns", &B);
+  Finish(&B);
+  Runs(&B, 1, 1, 1, 1);
+  check("one entry", &B);
+  Finish(&B);
+  Runs(&B, 1, 3000, 40, 9);
+  check("one row", &B);
+  Finish(&B);
+  Runs(&B, 3000, 1, 1, 1);
+  check("one column", &B);
+  Finish(&B);
+  Runs(&B, 13, 17, 4, 3);
+  check("small", &B);
+  Finish(&B);
+  Runs(&B, 1000, 900, 12, 1);
+  check("scattered", &B);
+  Finish(&B);
+  Runs(&B, 700, 1500, 8, 12);
+  check("runs", &B);
+  Finish(&B);
+  Band(&B, 999, 4, 3);
+  check("band of 3-blocks", &B);
+  Finish(&B);
+  Hub(&B, 1200);
+  check("hub rows", &B);
+  Finish(&B);
+  EmptyMiddle(&B, 900, 400);
+  check("empty rows", &B);
+  Finish(&B);
+  Runs(&B, 40, 70000, 30, 6);
+  check("70,000 columns", &B);
+  Finish(&B);
+  Runs(&B, 100, 140000, 3, 15);
+  check("140,000 columns", &B);
+  Finish(&B);
+  EmptyMiddle(&B, 120, 200000);
+  check("empty segments", &B);
+  Finish(&B);
+}

@@ -1,0 +1,18 @@
+#!/bin/bash
+# The NUS-SELL kernels without PETSc, for every number type, then once more under the address and undefined behaviour sanitizers
+# timeoutfactor: 5
+cd "$(dirname "$0")/.." || exit 1
+. test/kernels/build.sh
+nus=src/mat/impls/nus
+sources=(test/kernels/nus.c $nus/nushost.c $nus/nuslayout.c $nus/nusfill.c $nus/nusplan.c $nus/nus_plain.c $nus/nus_avx2.c $nus/nus_avx512.c src/mat/impls/amb/ambmemory.c)
+
+build_and_run "double" -O2
+build_and_run "float" -O1 -DAMB_SINGLE
+build_and_run "double complex" -O1 -DAMB_COMPLEX
+build_and_run "double, 64-bit indices" -O1 -DAMB_INT64
+if works -fsanitize=address,undefined; then
+  build_and_run "double, sanitizers" -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+else
+  echo "skip kernels under sanitizers: $cc has no address sanitizer here"
+fi
+exit $status

@@ -1,0 +1,194 @@
+static char help[] = "Setters, options and figures of a matrix of type nussell, and what it refuses.\n";
+
+#include "testutil.h"
+
+static const TestShape grid = {"grid", 400, 400, TestRowGrid, TestValueGeneral, PETSC_FALSE};
+
+static char message[2048];
+
+/* Keeps the text of the first error and says nothing */
+static PetscErrorCode KeepMessage(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n, PetscErrorType type, const char *text, void *ctx)
+{
+  if (type == PETSC_ERROR_INITIAL && text) (void)PetscStrncpy(message, text, sizeof(message));
+  return n;
+}
+
+/* The call must raise that error, and its message must hold these words */
+#define ExpectError(d, code, words, call) \
+  do { \
+    PetscErrorCode raised_; \
+    message[0] = 0; \
+    PetscCall(PetscPushErrorHandler(KeepMessage, NULL)); \
+    raised_ = call; \
+    PetscCall(PetscPopErrorHandler()); \
+    TestExpect(d, #call " raises another error or none", (PetscBool)(raised_ == (code))); \
+    TestExpect(d, #call " does not say: " words, (PetscBool)(strstr(message, words) != NULL)); \
+  } while (0)
+
+/* Every setter, with products that must be right after it */
+static PetscErrorCode Setters(TestDiff *d)
+{
+  MatShadowInfo info;
+  Mat           A, B, R;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestPairCreate(&grid, &A, &R));
+  PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_OFF));
+  PetscCall(MatNUSSELLSetSegments(A, 5, 2, 20, 1));
+  PetscCall(TestDiffMat(d, A, R));
+  PetscCall(MatShadowGetInfo(A, &info));
+  TestExpect(d, "segments", (PetscBool)(info.segment_width[0] == 5 && info.segment_count[0] == 2 && info.segment_width[1] == 20 && info.segment_count[1] == 1 && info.columns_gathered == 30));
+  PetscCall(MatNUSSELLSetChunk(A, 16, 40));
+  PetscCall(TestDiffMat(d, A, R));
+  PetscCall(MatShadowGetInfo(A, &info));
+  TestExpect(d, "chunks", (PetscBool)(info.chunk_size == 16 && info.sort_scope == 48));
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+  PetscCall(TestDiffMat(d, B, R));
+  PetscCall(MatShadowGetInfo(B, &info));
+  TestExpect(d, "a duplicate has other parameters", (PetscBool)(info.chunk_size == 16 && info.columns_gathered == 30));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatNUSSELLSetSegmentation(A, MAT_NUSSELL_SEGMENTATION_UNIFORM));
+  PetscCall(TestDiffMat(d, A, R));
+  PetscCall(MatShadowGetInfo(A, &info));
+  TestExpect(d, "segments of equal width", (PetscBool)(info.segment_count[0] == 0 && info.segment_width[1] == 20 && info.segment_count[1] > 1 && info.columns_gathered == 0));
+  PetscCall(MatNUSSELLSetRows(A, MAT_NUSSELL_ROWS_JDS));
+  PetscCall(TestDiffMat(d, A, R));
+  PetscCall(MatShadowGetInfo(A, &info));
+  TestExpect(d, "jagged diagonals are filled", (PetscBool)(info.stored_values == info.nonzeros));
+  PetscCall(MatNUSSELLSetSegmentation(A, MAT_NUSSELL_SEGMENTATION_NONE));
+  PetscCall(TestDiffMat(d, A, R));
+  PetscCall(MatShadowGetInfo(A, &info));
+  TestExpect(d, "no segments", (PetscBool)(info.segment_count[0] == 0 && info.segment_count[1] == 0));
+  PetscCall(MatNUSSELLSetSegmentation(A, MAT_NUSSELL_SEGMENTATION_NONUNIFORM));
+  PetscCall(MatNUSSELLSetRows(A, MAT_NUSSELL_ROWS_SELL));
+  PetscCall(MatNUSSELLSetChunk(A, 0, 0));
+  PetscCall(MatNUSSELLSetSegments(A, 0, PETSC_DECIDE, 0, PETSC_DECIDE));
+  PetscCall(MatNUSSELLSetTune(A, MAT_NUSSELL_TUNE_EXHAUSTIVE));
+  PetscCall(TestDiffMat(d, A, R));
+  PetscCall(MatShadowGetInfo(A, &info));
+  TestExpect(d, "nothing was tried", (PetscBool)(info.tried > 0));
+  PetscCall(MatNUSSELLSetTune(A, MAT_NUSSELL_TUNE_OFF));
+  PetscCall(TestDiffMat(d, A, R));
+  PetscCall(MatShadowGetInfo(A, &info));
+  TestExpect(d, "something was tried, or segments chosen", (PetscBool)(!info.tried && !info.columns_gathered));
+  PetscCall(TestPairDestroy(&A, &R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BadParameters(TestDiff *d)
+{
+  Mat A, R;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestPairCreate(&grid, &A, &R));
+  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "8, 16 or 32", MatNUSSELLSetChunk(A, 12, 0));
+  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "between 1 and", MatNUSSELLSetChunk(A, 0, -1));
+  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "between 1 and", MatNUSSELLSetChunk(A, 0, 100000));
+  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "S1 must not be", MatNUSSELLSetSegments(A, -1, 0, 0, 0));
+  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "K2 must not be", MatNUSSELLSetSegments(A, 0, 0, 0, -2));
+  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "NONUNIFORM", MatNUSSELLSetSegmentation(A, (MatNUSSELLSegmentation)7));
+  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "JDS", MatNUSSELLSetRows(R, (MatNUSSELLRows)2));
+  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "EXHAUSTIVE", MatNUSSELLSetTune(A, (MatNUSSELLTune)9));
+  ExpectError(d, PETSC_ERR_SUP, "model or exhaustive", MatNUSSELLSetTune(A, MAT_NUSSELL_TUNE_ONLINE));
+  PetscCall(TestDiffMat(d, A, R));
+  PetscCall(TestPairDestroy(&A, &R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Setters leave matrices of other types alone */
+static PetscErrorCode OtherTypes(TestDiff *d)
+{
+  Mat A, R;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestPairCreate(&grid, &A, &R));
+  PetscCall(MatNUSSELLSetSegmentation(R, MAT_NUSSELL_SEGMENTATION_NONE));
+  PetscCall(MatNUSSELLSetRows(R, MAT_NUSSELL_ROWS_JDS));
+  PetscCall(MatNUSSELLSetTune(R, MAT_NUSSELL_TUNE_OFF));
+  PetscCall(MatNUSSELLSetChunk(R, 5, -7));
+  PetscCall(MatNUSSELLSetSegments(R, -1, -1, -1, -1));
+  PetscCall(MatAMBSetBlockSize(A, 3));
+  PetscCall(TestDiffMat(d, A, R));
+  PetscCall(TestPairDestroy(&A, &R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create(const char prefix[], Mat *A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetOptionsPrefix(*A, prefix));
+  PetscCall(TestShapeSizes(&grid, *A));
+  PetscCall(MatSetType(*A, MATNUSSELL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateWithOption(const char option[], const char value[])
+{
+  Mat            A;
+  PetscErrorCode ierr;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, option, value));
+  ierr = Create("bad_", &A);
+  PetscCall(PetscOptionsClearValue(NULL, option));
+  PetscFunctionReturn(ierr);
+}
+
+static PetscErrorCode Options(TestDiff *d)
+{
+  const char *const options[][2] = {
+    {"-opt_mat_nussell_c",            "32"        },
+    {"-opt_mat_nussell_sigma",        "65"        },
+    {"-opt_mat_nussell_s1",           "4"         },
+    {"-opt_mat_nussell_k1",           "3"         },
+    {"-opt_mat_nussell_s2",           "9"         },
+    {"-opt_mat_nussell_k2",           "0"         },
+    {"-opt_mat_nussell_segmentation", "nonuniform"},
+    {"-opt_mat_nussell_rows",         "jds"       },
+    {"-opt_mat_nussell_tune",         "off"       },
+    {"-opt_mat_shadow_tune",          "off"       }
+  };
+  MatShadowInfo info;
+  Mat           A, R;
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); k++) PetscCall(PetscOptionsSetValue(NULL, options[k][0], options[k][1]));
+  PetscCall(Create("opt_", &A));
+  PetscCall(TestShapePreallocate(&grid, A));
+  PetscCall(TestShapeSetValues(&grid, A, 1.0, INSERT_VALUES));
+  PetscCall(TestShapeCreate(&grid, "ref_", &R));
+  PetscCall(TestDiffMat(d, A, R));
+  PetscCall(MatShadowGetInfo(A, &info));
+  TestExpect(d, "options are not taken", (PetscBool)(info.chunk_size == 32 && info.sort_scope == 96 && info.segment_width[0] == 4 && info.segment_count[0] == 3 && info.segment_width[1] == 9 && info.columns_gathered == 12 && info.stored_values == info.nonzeros));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); k++) PetscCall(PetscOptionsClearValue(NULL, options[k][0]));
+  PetscCall(TestPairDestroy(&A, &R));
+  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "8, 16 or 32", CreateWithOption("-bad_mat_nussell_c", "7"));
+  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "S2 must not be", CreateWithOption("-bad_mat_nussell_s2", "-7"));
+  ExpectError(d, PETSC_ERR_SUP, "model or exhaustive", CreateWithOption("-bad_mat_nussell_tune", "online"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const TestCase tests[] = {
+  {"setters",        Setters      },
+  {"bad parameters", BadParameters},
+  {"other types",    OtherTypes   },
+  {"options",        Options      },
+  {NULL,             NULL         }
+};
+
+int main(int argc, char **argv)
+{
+  PetscCall(TestInitialize(&argc, &argv, help));
+  PetscCall(TestRun(tests));
+  return TestFinalize();
+}
+
+/*TEST
+
+  test:
+    nsize: {{1 2}}
+    args: -mat_type nussell
+    output_file: output/nussell.out
+
+TEST*/
