@@ -4,7 +4,8 @@
 #   bash test/spgemmdevice.sh sanitize    those on small shapes under compute-sanitizer
 # timeoutfactor: 8
 cd "$(dirname "$0")/.." || exit 1
-sources=(test/kernels/spgemmdevice.cu src/mat/impls/hashgemm/spgemmcuda*.cu)
-groups=("products" "other products" "pattern first" "same bits" "not finite" "random shapes" "too large" "out of memory" "memory given back")
-small=("${groups[@]:0:6}") # the others look at how much memory is free, of which the tool takes some, or need much of it
+sources=(test/kernels/spgemmdevice.cu src/mat/impls/hashgemm/spgemmcuda*.cu src/mat/impls/amb/ambcudapattern.cu)
+groups=("products" "other products" "pattern first" "other sizes" "same bits" "not finite" "random shapes" "too large" "failing allocations" "out of memory" "memory given back")
+link=(-Xlinker --wrap=cudaMallocFromPoolAsync)
+small=("${groups[@]:0:7}") # the others look at how much memory is free, of which the tool takes some, or need much of it
 . test/kernels/device.sh

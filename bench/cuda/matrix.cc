@@ -222,6 +222,35 @@ static bool Band(Matrix &A, int64_t n, int64_t w, int64_t d)
   return Assemble(entries, A);
 }
 
+/* Entries at random columns, as many in every row but for those that meet */
+static bool Scattered(Matrix &A, int64_t m, int64_t n, int64_t entries)
+{
+  std::vector<int> columns;
+
+  if (m > INT_MAX || n > INT_MAX || m * entries > INT_MAX) return false;
+  A.m = m;
+  A.n = n;
+  A.i.assign(m + 1, 0);
+  columns.resize(m * entries);
+#pragma omp parallel for schedule(dynamic, 4096)
+  for (int64_t r = 0; r < m; r++) {
+    int *c = columns.data() + r * entries;
+
+    for (int64_t k = 0; k < entries; k++) c[k] = (int)(Hash((uint64_t)(r * entries + k)) % (uint64_t)n);
+    std::sort(c, c + entries);
+    A.i[r + 1] = (int)(std::unique(c, c + entries) - c);
+  }
+  if (!Offsets(A)) return false;
+#pragma omp parallel for schedule(dynamic, 4096)
+  for (int64_t r = 0; r < m; r++) {
+    for (int k = A.i[r]; k < A.i[r + 1]; k++) {
+      A.j[k] = columns[r * entries + (k - A.i[r])];
+      A.a[k] = MatrixUniform((4ULL << 40) + (uint64_t)k);
+    }
+  }
+  return true;
+}
+
 static std::string Generate(const std::string &name, Matrix &A)
 {
   const size_t        colon = name.find(':');
@@ -244,7 +273,8 @@ static std::string Generate(const std::string &name, Matrix &A)
   else if (kind == "er" && arg.size() == 2) fits = Graph(A, (int)arg[0], arg[1], .25, .25, .25);
   else if (kind == "g500" && arg.size() == 2) fits = Graph(A, (int)arg[0], arg[1], .57, .19, .19);
   else if (kind == "band" && arg.size() == 3) fits = Band(A, (int64_t)arg[0], (int64_t)arg[1], (int64_t)arg[2]);
-  else return "no file that can be read, and no generator (p5:S p7:S p9:S p27:S elas:S er:S,F g500:S,F band:N,W,D)";
+  else if (kind == "rand" && arg.size() == 3) fits = Scattered(A, (int64_t)arg[0], (int64_t)arg[1], (int64_t)arg[2]);
+  else return "no file that can be read, and no generator (p5:S p7:S p9:S p27:S elas:S er:S,F g500:S,F band:N,W,D rand:M,N,D)";
   return fits ? "" : "too large for 32-bit indices";
 }
 

@@ -1,9 +1,10 @@
 /*
-   Products on a CUDA device, without PETSc: AMB with what its tuner chooses and with parameters that are given, cuSPARSE, and a loop that
-   only reads. See docs/bench.md.
+   Products on a CUDA device, without PETSc: AMB with what its tuner chooses and with parameters that are given, NUS-SELL with segments that are
+   given, cuSPARSE, and a loop that only reads. See docs/bench.md.
 */
 #include "ambcuda.h"
 #include "device.h"
+#include "nuscuda.h"
 
 #include <limits>
 #include <memory>
@@ -152,6 +153,7 @@ struct Contender {
   enum Kind {
     CUSPARSE,
     AMB,
+    NUS,
     READ
   } kind;
   std::string           label, parameters;
@@ -164,7 +166,7 @@ struct Contender {
 };
 
 struct Options {
-  std::vector<std::string> matrices, tries, ops = {"mult"};
+  std::vector<std::string> matrices, tries, segments, ops = {"mult"};
   std::string              csv;
   int                      rounds = 3, batches = 5;
 
@@ -375,6 +377,47 @@ static std::string Parameters(const AmbDeviceInfo &info)
   return text;
 }
 
+/* ---- NUS-SELL ---- */
+
+/* none, uniform,s2=W or nonuniform,s1=W,k1=N,s2=W,k2=N; what is not named is chosen */
+static bool ParseSegments(const std::string &text, NusParams &p)
+{
+  int64_t *const values[] = {&p.width[0], &p.count[0], &p.width[1], &p.count[1]};
+  const size_t   comma    = text.find(',');
+  const auto     kind     = text.substr(0, comma);
+
+  p = {
+    kind == "uniform" ? NUS_UNIFORM : (kind == "none" ? NUS_NONE : NUS_NONUNIFORM), NUS_SELL, 0, 0, {0,  0 },
+                    {-1, -1}
+  };
+  for (const char *s = text.c_str() + (comma == std::string::npos ? text.size() : comma + 1); *s;) {
+    const char *keys[] = {"s1=", "k1=", "s2=", "k2="};
+    int         k      = 0;
+    char       *end;
+
+    while (k < 4 && strncmp(s, keys[k], 3)) k++;
+    if (k == 4) return false;
+    *values[k] = strtoll(s + 3, &end, 10);
+    if (end == s + 3 || (*end && *end != ',')) return false;
+    s = *end ? end + 1 : end;
+  }
+  return kind == "none" || kind == "uniform" || kind == "nonuniform";
+}
+
+struct Segmented {
+  std::string   label;
+  NusParams     params;
+  NusDevice    *A    = nullptr;
+  NusDeviceInfo info = {};
+};
+
+static std::string Parameters(const NusDeviceInfo &info)
+{
+  const NusParams &p = info.params;
+
+  return Text("%lld x %lld + %lld x %lld, %lld segments, %lld columns gathered", (long long)p.count[0], (long long)p.width[0], (long long)p.count[1], (long long)p.width[1], (long long)info.segments, (long long)info.gathered);
+}
+
 /* ---- Reports ---- */
 
 struct Line {
@@ -474,7 +517,7 @@ static void ReportTable(const std::vector<Line> &lines)
 
 /* ---- One matrix ---- */
 
-static void Product(const Machine &M, const Options &o, const std::string &name, const char *op, const Matrix &A, const Matrix &reference_matrix, const DeviceMatrix &D, const DeviceMatrix *explicit_transpose, std::vector<Ours> &ours, std::vector<Line> &lines)
+static void Product(const Machine &M, const Options &o, const std::string &name, const char *op, const Matrix &A, const Matrix &reference_matrix, const DeviceMatrix &D, const DeviceMatrix *explicit_transpose, std::vector<Ours> &ours, const std::vector<Segmented> &segmented, std::vector<Line> &lines)
 {
   const bool             add = !strcmp(op, "multadd"), transpose = explicit_transpose != nullptr;
   const AmbScalar        beta = add ? 1 : 0;
@@ -498,6 +541,19 @@ static void Product(const Machine &M, const Options &o, const std::string &name,
     c.stored     = transpose ? 0 : info.bytes_stored;
     if (transpose) c.run = [&M, amb, csr, xa, beta, ya] { CallAmb(AmbDeviceMultTranspose(amb, &csr, 1, xa, beta, ya, ya, M.stream)); };
     else c.run = [&M, amb, csr, xa, beta, ya] { CallAmb(AmbDeviceMult(amb, &csr, 1, xa, beta, ya, ya, M.stream)); };
+    contenders.push_back(c);
+  }
+  for (const Segmented &u : segmented) {
+    NusDevice *nus = u.A;
+    AmbScalar *xa = x.data, *ya = y.data;
+    Contender  c;
+
+    c.kind       = Contender::NUS;
+    c.label      = u.label;
+    c.parameters = Parameters(u.info);
+    c.stored     = transpose ? 0 : u.info.bytes_stored;
+    if (transpose) c.run = [&M, nus, csr, xa, beta, ya] { CallAmb(NusDeviceMultTranspose(nus, &csr, 1, xa, beta, ya, ya, M.stream)); };
+    else c.run = [&M, nus, csr, xa, beta, ya] { CallAmb(NusDeviceMult(nus, &csr, 1, xa, beta, ya, ya, M.stream)); };
     contenders.push_back(c);
   }
   for (Contender &c : contenders) {
@@ -604,11 +660,12 @@ static void Update(const Machine &M, const Options &o, const std::string &name, 
 
 static void OneMatrix(const Machine &M, const Options &o, const std::string &name, std::vector<Line> &lines)
 {
-  Matrix            A;
-  std::vector<Ours> ours(1);
-  const std::string reason = MatrixCreate(name, A);
-  const size_t      slash  = name.rfind('/');
-  std::string       label  = slash == std::string::npos ? name : name.substr(slash + 1);
+  Matrix                 A;
+  std::vector<Ours>      ours(1);
+  std::vector<Segmented> segmented;
+  const std::string      reason = MatrixCreate(name, A);
+  const size_t           slash  = name.rfind('/');
+  std::string            label  = slash == std::string::npos ? name : name.substr(slash + 1);
 
   if (!reason.empty()) Stop("input", reason.c_str());
   if (label.size() > 4 && label.substr(label.size() - 4) == ".mtx") label.resize(label.size() - 4);
@@ -630,17 +687,29 @@ static void OneMatrix(const Machine &M, const Options &o, const std::string &nam
 
     CallAmb(AmbDeviceCreate(&csr, &u.params, M.stream, &u.A, &info));
   }
-  Product(M, o, label, "mult", A, A, D, nullptr, ours, lines);
-  if (o.Asks("multadd")) Product(M, o, label, "multadd", A, A, D, nullptr, ours, lines);
+  for (const std::string &t : o.segments) {
+    Segmented  u;
+    const auto start = std::chrono::steady_clock::now();
+
+    u.label = "nus " + t;
+    (void)ParseSegments(t, u.params);
+    CallAmb(NusDeviceCreate(&csr, &u.params, 1, M.stream, &u.A, &u.info));
+    CallCuda(cudaStreamSynchronize(M.stream));
+    printf("  %s: converted in %.1f ms\n", u.label.c_str(), std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    segmented.push_back(u);
+  }
+  Product(M, o, label, "mult", A, A, D, nullptr, ours, segmented, lines);
+  if (o.Asks("multadd")) Product(M, o, label, "multadd", A, A, D, nullptr, ours, segmented, lines);
   if (o.Asks("update")) Update(M, o, label, A, D, ours, lines);
   if (o.Asks("convert")) Conversion(M, label, A, D, ours, lines);
   if (o.Asks("transpose")) {
     const Matrix       T = MatrixTranspose(A);
     const DeviceMatrix DT(T);
 
-    Product(M, o, label, "transpose", A, T, D, &DT, ours, lines);
+    Product(M, o, label, "transpose", A, T, D, &DT, ours, segmented, lines);
   }
   for (Ours &u : ours) AmbDeviceDestroy(&u.A);
+  for (Segmented &u : segmented) NusDeviceDestroy(&u.A);
 }
 
 static bool ParseOptions(int argc, char **argv, Options &o)
@@ -648,6 +717,7 @@ static bool ParseOptions(int argc, char **argv, Options &o)
   for (int k = 1; k < argc; k++) {
     const std::string word = argv[k];
     AmbDeviceParams   params;
+    NusParams         segments;
 
     if (word[0] != '-') {
       o.matrices.push_back(word);
@@ -657,6 +727,9 @@ static bool ParseOptions(int argc, char **argv, Options &o)
     if (word == "-try") {
       if (!ParseTry(argv[k], params)) return false;
       o.tries.push_back(argv[k]);
+    } else if (word == "-nus") {
+      if (!ParseSegments(argv[k], segments)) return false;
+      o.segments.push_back(argv[k]);
     } else if (word == "-ops") {
       const std::string list = std::string(argv[k]) + ",";
 
@@ -687,8 +760,8 @@ int main(int argc, char **argv)
   std::vector<Line> lines;
 
   if (!ParseOptions(argc, argv, o)) {
-    fprintf(stderr, "spmv [-try b=3,threads=128,steps=16,measure=0]... [-ops mult,multadd,transpose,convert,update] [-rounds 3] [-batches 5] [-csv FILE] MATRIX...\n"
-                    "MATRIX is a Matrix Market file or p5:S p7:S p9:S p27:S elas:S er:SCALE,FACTOR g500:SCALE,FACTOR band:ROWS,WIDTH,ENTRIES\n");
+    fprintf(stderr, "spmv [-try b=3,threads=128,steps=16,measure=0]... [-nus none|uniform,s2=65536|nonuniform,s1=8192,k1=1,s2=65536,k2=1]... [-ops mult,multadd,transpose,convert,update] [-rounds 3] [-batches 5] [-csv FILE] MATRIX...\n"
+                    "MATRIX is a Matrix Market file or p5:S p7:S p9:S p27:S elas:S er:SCALE,FACTOR g500:SCALE,FACTOR band:ROWS,WIDTH,ENTRIES rand:ROWS,COLUMNS,ENTRIES\n");
     return 2;
   }
   MachineStart(M);

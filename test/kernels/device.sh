@@ -1,6 +1,6 @@
 # Sourced by the tests of the device's kernels, which build ${sources[@]} without PETSc, for double and float. ${groups[@]} are the groups of tests of
-# that program, and ${small[@]} those to run under compute-sanitizer if $1 says sanitize. Compiled wherever there is nvcc; without a device the tests
-# are skipped by name.
+# that program, ${small[@]} those to run under compute-sanitizer if $1 says sanitize, and ${link[@]} what the linker is told. Compiled wherever there is
+# nvcc; without a device the tests are skipped by name.
 nvcc=${NVCC:-nvcc}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -28,11 +28,11 @@ build() {
   shift
   mkdir "$dir/$type.o"
   for source in "${sources[@]}"; do
-    "$nvcc" -O3 -std=c++17 -lineinfo -arch=$arch -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-parameter -DAMB_TYPES_GIVEN "$@" -Isrc/mat/impls/amb -Isrc/mat/impls/hashgemm -c -o "$dir/$type.o/$(basename "$source" .cu).o" "$source" &
+    "$nvcc" -O3 -std=c++17 -lineinfo -arch=$arch -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-parameter -DAMB_TYPES_GIVEN "$@" -Isrc/mat/impls/amb -Isrc/mat/impls/hashgemm -Isrc/mat/impls/nus -c -o "$dir/$type.o/$(basename "$source" .cu).o" "$source" &
     pids+=($!)
   done
   for pid in "${pids[@]}"; do wait "$pid" || built=1; done
-  [ $built = 0 ] && "$nvcc" -arch=$arch -o "$dir/$type" "$dir/$type.o"/*.o
+  [ $built = 0 ] && "$nvcc" -arch=$arch "${link[@]}" -o "$dir/$type" "$dir/$type.o"/*.o
 }
 
 # run TYPE

@@ -13,6 +13,15 @@
 
 static SpgemmDeviceContext *context;
 
+/* The linker puts this in the place of the call: the allocation of number fail_at fails */
+static int allocations = 0, fail_at = -1;
+
+extern "C" cudaError_t __real_cudaMallocFromPoolAsync(void **, size_t, cudaMemPool_t, cudaStream_t);
+extern "C" cudaError_t __wrap_cudaMallocFromPoolAsync(void **memory, size_t bytes, cudaMemPool_t pool, cudaStream_t s)
+{
+  return allocations++ == fail_at ? cudaErrorMemoryAllocation : __real_cudaMallocFromPoolAsync(memory, bytes, pool, s);
+}
+
 /* ---- Matrices ---- */
 
 typedef Rows Matrix;
@@ -131,6 +140,16 @@ static std::vector<Pair> MakePairs()
     [](int r, std::vector<int> &cols) {
       for (int k = 0; k < 12; k++) cols.push_back(r * 12 + k * 33);
     });
+  /* and rows of 8 to 5000 products */
+  pair(
+    "rows of up to 5000 products, scattered", false, 625, 625, 3000, [](int r, std::vector<int> &cols) { Run(cols, 0, r + 1); },
+    [](int, std::vector<int> &cols) {
+      for (int k = 0; k < 8; k++) cols.push_back(RandomBelow(3000));
+    });
+  pair(
+    "rows of up to 5000 products, in runs", false, 625, 625, 3000, [](int r, std::vector<int> &cols) { Run(cols, 0, r + 1); }, [](int r, std::vector<int> &cols) { Run(cols, r * 37 % 2990, 8); });
+  pair(
+    "one column for all products", false, 300, 5000, 70000, [](int r, std::vector<int> &cols) { Run(cols, 0, r * 17); }, [](int, std::vector<int> &cols) { cols.push_back(69999); });
   pair(
     "rows of all sizes, far apart", false, many, 4000, 2000000, [](int r, std::vector<int> &cols) { Run(cols, 0, (sizes[r] + 11) / 12); },
     [](int r, std::vector<int> &cols) {
@@ -383,13 +402,16 @@ static bool CheckPair(const Pair &p, SpgemmType type)
   double rows = 0;
   for (double r : P.info.rows) rows += r;
   if (rows < R.m) return Complain(P.where, "the kinds of rows do not add up");
-  NewValues(A);
-  NewValues(B);
-  NewValues(C);
-  P.A.a.Upload(A.a);
-  P.B.a.Upload(B.a);
-  P.C.a.Upload(C.a);
-  return P.Revalue() && P.Check(Expected(type, A, B, C), true, ", new values");
+  for (int again = 0; again < 2; again++) { /* places are kept at first, then they are known */
+    NewValues(A);
+    NewValues(B);
+    NewValues(C);
+    P.A.a.Upload(A.a);
+    P.B.a.Upload(B.a);
+    P.C.a.Upload(C.a);
+    if (!P.Revalue() || !P.Check(Expected(type, A, B, C), true, again ? ", new values by known places" : ", new values")) return false;
+  }
+  return true;
 }
 
 static bool Products(const std::vector<Pair> &pairs)
@@ -425,6 +447,21 @@ static bool PatternFirst(const std::vector<Pair> &pairs)
     good &= P.Make(false) && P.Check(R, false, ", pattern") && P.Revalue() && P.Check(R, true, ", its values");
   }
   return good;
+}
+
+/* New values of operands of another size are refused, and nothing is written */
+static bool OtherSizes(const std::vector<Pair> &)
+{
+  const Matrix A = MakeRows(200, 200, Scattered(200, 9)), F = MakeRows(200, 200, Scattered(200, 5));
+  Product      P("other sizes", SPGEMM_AB, A, A, A);
+  DeviceMatrix other(F);
+
+  if (!P.Make()) return false;
+  const AmbDeviceCSR       a = P.A.CSR(), b = other.CSR();
+  const SpgemmDeviceStatus status = SpgemmDeviceRevalue(P.S, &a, &b, &a, P.i->data, P.j->data, P.a->data, stream);
+
+  if (status != SPGEMM_DEVICE_ERROR || !strstr(SpgemmDeviceErrorText(), "operand 2")) return Complain(P.where, Text("status %d, %s", (int)status, SpgemmDeviceErrorText()));
+  return P.Check(Expected(SPGEMM_AB, A, A, A), true, ", afterwards");
 }
 
 static bool SameBits(const std::vector<Pair> &pairs)
@@ -543,6 +580,7 @@ static bool OutOfMemory(const std::vector<Pair> &)
 
     if (!P.Make()) return false;
   }
+  (void)FreeMemory(); /* or the pool would have what the first product had */
   for (size_t leave = (size_t)16 << 20; !done && leave <= (size_t)4 << 30; leave *= 2) {
     Product                  P("scattered, without memory", SPGEMM_PTAP, A, Q, A);
     Hoard                    hoard(leave);
@@ -562,10 +600,52 @@ static bool OutOfMemory(const std::vector<Pair> &)
   return (refused && done) || Complain("without memory", refused ? "it never works" : "it works without memory");
 }
 
+/* Every allocation fails once: what comes of it is right or says that memory is short, nothing is left, and the same product works afterwards */
+static bool FailingAllocations(const std::vector<Pair> &)
+{
+  const int n    = small ? 900 : 3000; /* rows of all kinds */
+  Matrix    A    = MakeRows(n, n, [=](int r, std::vector<int> &cols) {
+    if (r % 300 == 3) Run(cols, 0, n - 5);
+    else if (r % 3) cols.push_back(r);
+    for (int k = 0; k < r % 5 * 4; k++) cols.push_back(RandomBelow(n));
+  });
+  Matrix    Q    = MakeRows(n, n / 3, Prolongator(n, n / 3));
+  bool      good = true;
+
+  for (SpgemmType type : {SPGEMM_AB, SPGEMM_PTAP, SPGEMM_ABC}) {
+    const Matrix   &B       = type == SPGEMM_PTAP ? Q : A;
+    const Reference R       = Expected(type, A, B, A);
+    bool            reached = true;
+    int             refused = 0;
+
+    for (int at = 0; reached && good; at++) {
+      const size_t before = FreeMemory();
+      {
+        Product            P(Text("allocation %d fails", at), type, A, B, A);
+        SpgemmDeviceStatus status;
+
+        allocations = 0;
+        fail_at     = at;
+        status      = P.Create();
+        if (status == SPGEMM_DEVICE_SUCCESS) good = P.Fill(true) && P.Revalue() && P.Check(R, true, "") && P.Revalue() && P.Check(R, true, ", again");
+        else if (status != SPGEMM_DEVICE_OUT_OF_MEMORY || P.S || !(P.info.bytes_asked > 0)) good = Complain(P.where, Text("status %d, %s", (int)status, SpgemmDeviceErrorText()));
+        refused += status != SPGEMM_DEVICE_SUCCESS;
+        reached = allocations > at;
+        fail_at = -1;
+        if (cudaGetLastError() != cudaSuccess) good = Complain(P.where, "CUDA's error is left behind");
+      }
+      if (at > 1 && FreeMemory() < before) good = Complain(Text("allocation %d fails", at), Text("%zu bytes are left", before - FreeMemory()));
+    }
+    if (refused < 10) good = Complain(TypeNames[type], "allocations did not fail");
+  }
+  return good;
+}
+
 static bool MemoryGivenBack(const std::vector<Pair> &pairs)
 {
-  for (const Pair &p : pairs) {
-    size_t before = 0;
+  for (size_t k = 0; k < pairs.size(); k += 3) { /* giving memory back and taking it again takes long */
+    const Pair &p      = pairs[k];
+    size_t      before = 0;
 
     if (PatternIsLarge(p)) continue;
     for (int pass = 0; pass < 4; pass++) {
@@ -609,15 +689,17 @@ int main(int argc, char **argv)
     const char *name;
     bool (*run)(const std::vector<Pair> &);
   } groups[] = {
-    {"products",          Products       },
-    {"other products",    OtherProducts  },
-    {"pattern first",     PatternFirst   },
-    {"same bits",         SameBits       },
-    {"not finite",        NotFinite      },
-    {"random shapes",     RandomShapes   },
-    {"too large",         TooLarge       },
-    {"out of memory",     OutOfMemory    },
-    {"memory given back", MemoryGivenBack}
+    {"products",            Products          },
+    {"other products",      OtherProducts     },
+    {"pattern first",       PatternFirst      },
+    {"other sizes",         OtherSizes        },
+    {"same bits",           SameBits          },
+    {"not finite",          NotFinite         },
+    {"random shapes",       RandomShapes      },
+    {"too large",           TooLarge          },
+    {"failing allocations", FailingAllocations},
+    {"out of memory",       OutOfMemory       },
+    {"memory given back",   MemoryGivenBack   }
   };
   int failures = 0, count;
 

@@ -106,6 +106,8 @@ AmbDeviceStatus AmbDeviceFailed(cudaError_t, const char call[]);
 
 AmbDeviceStatus AmbDeviceLaunch(const AmbLayout *, int threads, int deep, int early, const AmbArrays *, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, cudaStream_t);
 AmbDeviceStatus AmbDeviceConvert(const AmbDeviceCSR *, const int *from, const AmbDeviceParams *, cudaStream_t, AmbDevice **);
+AmbDeviceStatus AmbDeviceRenew(AmbDevice *, const AmbArrays *, cudaStream_t);
+AmbDeviceStatus AmbDeviceProduct(AmbDevice *, const AmbArrays *, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, cudaStream_t);
 AmbDeviceStatus AmbDeviceTranspose(AmbDevice *, const AmbDeviceCSR *, cudaStream_t);
 AmbDeviceStatus AmbDeviceFill(const AmbLayout *, const AmbArrays *, cudaStream_t);
 AmbDeviceStatus AmbDeviceRefill(const AmbLayout *, size_t n, const AmbScalar *a, cudaStream_t);

@@ -483,7 +483,7 @@ AmbDeviceStatus AmbDeviceCreate(const AmbDeviceCSR *csr, const AmbDeviceParams *
 }
 
 /* The first time, a map is made; without memory for it everything is stored anew */
-static AmbDeviceStatus Renew(AmbDevice *A, const AmbArrays *arrays, cudaStream_t stream)
+AmbDeviceStatus AmbDeviceRenew(AmbDevice *A, const AmbArrays *arrays, cudaStream_t stream)
 {
   const size_t n   = (size_t)A->info.stored_values;
   int         *map = NULL;
@@ -509,10 +509,10 @@ AmbDeviceStatus AmbDeviceUpdate(AmbDevice *A, const AmbDeviceCSR *csr, AmbStream
   const AmbArrays arrays = {csr->i, csr->j, csr->a, NULL};
 
   A->transposed_stale = 1;
-  return Renew(A, &arrays, stream);
+  return AmbDeviceRenew(A, &arrays, stream);
 }
 
-static AmbDeviceStatus Product(AmbDevice *A, const AmbArrays *arrays, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, cudaStream_t stream)
+AmbDeviceStatus AmbDeviceProduct(AmbDevice *A, const AmbArrays *arrays, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, cudaStream_t stream)
 {
   const int early = A->early && !A->written;
 
@@ -524,7 +524,7 @@ AmbDeviceStatus AmbDeviceMult(AmbDevice *A, const AmbDeviceCSR *csr, AmbScalar a
 {
   const AmbArrays arrays = {csr->i, csr->j, csr->a, NULL};
 
-  return Product(A, &arrays, alpha, x, beta, y, z, stream);
+  return AmbDeviceProduct(A, &arrays, alpha, x, beta, y, z, stream);
 }
 
 AmbDeviceStatus AmbDeviceMultTranspose(AmbDevice *A, const AmbDeviceCSR *csr, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, AmbStream stream)
@@ -535,10 +535,10 @@ AmbDeviceStatus AmbDeviceMultTranspose(AmbDevice *A, const AmbDeviceCSR *csr, Am
   arrays   = A->transpose;
   arrays.a = csr->a;
   if (A->transposed_stale) {
-    AMB_CALL(Renew(A->transposed, &arrays, stream));
+    AMB_CALL(AmbDeviceRenew(A->transposed, &arrays, stream));
     A->transposed_stale = 0;
   }
-  return Product(A->transposed, &arrays, alpha, x, beta, y, z, stream);
+  return AmbDeviceProduct(A->transposed, &arrays, alpha, x, beta, y, z, stream);
 }
 
 void AmbDeviceGetInfo(const AmbDevice *A, AmbDeviceInfo *info)

@@ -5,10 +5,11 @@
    result needs, and for most matrices from meshes much shorter. A row of the result is a set of words too. Where a column's value is found is told by
    the number of entries before its word, and the bits below its own.
 
-   The pattern of a row of few products is made by a team of 8, 16 or 32 threads: its words are in a hash table, which is sorted once. That of any other
-   row is cut into units, windows of columns, to be made by a block each, with an array of all words of the window.
+   The pattern of a row of few products is made by a team of 8, 16 or 32 threads. If rows of B have many columns in a word, its words are in a hash table,
+   which is sorted once; otherwise the columns of all products are sorted. Any other row is cut into units, windows of columns, to be made by a block
+   each, with an array of all words of the window.
 
-   Values are added where a hash table of the known columns says, by a team, or by a block if the row is long; still longer rows are cut into parts.
+   Values are added by a team, where a table of the known columns says; long rows are cut into parts, for a warp each.
 
    Determinism: what makes patterns sets bits, in any order. Values are added in the order of A's entries: within a row of B no two threads meet, and
    the team waits for all its threads between two rows of B.
@@ -25,20 +26,27 @@
 #define SPGEMM_WARP    32
 #define SPGEMM_ALL     0xffffffffu
 #define SPGEMM_STREAMS 4
-#define SPGEMM_BINS    16
+#define SPGEMM_BINS    32
 #define SPGEMM_NOWORD  0xffffffffu
 
 #define SPGEMM_UNIT_WORDS    2048   /* at most */
 #define SPGEMM_UNIT_PRODUCTS 131072 /* aimed at */
 #define SPGEMM_UNIT_THREADS  128
-#define SPGEMM_PART_CLASSES  3 /* by their entries: at most 512, 1024, 2048 */
-#define SPGEMM_PART_ENTRIES  2048
-#define SPGEMM_PART_THREADS  128
+#define SPGEMM_PART_CLASSES  3     /* by their entries: at most 256, 512, 1024 */
+#define SPGEMM_PART_ENTRIES  1024  /* at most */
+#define SPGEMM_PART_PRODUCTS 32768 /* aimed at, */
+#define SPGEMM_PART_LEAST    256   /* unless entries become fewer */
+#define SPGEMM_NARROW        2     /* a part that spans fewer words than a half of its class's entries has an array of them all, */
+#define SPGEMM_FEW_WORDS     4     /* another that has at most a quarter a table of words */
 
 /* Bins of rows while entries are counted, by an upper bound of their words: what a table holds up to three quarters */
 enum {
   COUNT_EMPTY,
   COUNT_COPY,
+  COUNT_SORT_64, /* by products */
+  COUNT_SORT_128,
+  COUNT_SORT_256,
+  COUNT_SORT_512,
   COUNT_128,
   COUNT_256,
   COUNT_512,
@@ -62,10 +70,19 @@ enum {
   PATTERN_32_512,
   PATTERN_32_1024,
   PATTERN_32_MORE, /* of no more than 3072 words */
-  PATTERN_WINDOW
+  PATTERN_WINDOW,
+  PATTERN_KEPT_32, /* whose words were kept, by entries */
+  PATTERN_KEPT_64,
+  PATTERN_KEPT_MORE,
+  PATTERN_SORTED_64, /* whose columns were kept */
+  PATTERN_SORTED_MORE,
+  PATTERN_SORT_64, /* or not: by products again */
+  PATTERN_SORT_128,
+  PATTERN_SORT_256,
+  PATTERN_SORT_512
 };
 
-/* Bins of rows for values, by team and entries */
+/* Bins of rows for values, by team and entries; the second time those of B's rows that have many columns in a word */
 enum {
   VALUES_EMPTY,
   VALUES_COPY,
@@ -74,18 +91,28 @@ enum {
   VALUES_16_64,
   VALUES_16_128,
   VALUES_16_256,
+  VALUES_16_384,
   VALUES_32_64,
   VALUES_32_128,
   VALUES_32_256,
   VALUES_32_512,
-  VALUES_BLOCK /* in parts */
+  VALUES_WORDS_8_32,
+  VALUES_WORDS_8_64,
+  VALUES_WORDS_16_64,
+  VALUES_WORDS_16_128,
+  VALUES_WORDS_16_256,
+  VALUES_WORDS_32_64,
+  VALUES_WORDS_32_128,
+  VALUES_WORDS_32_256,
+  VALUES_PARTS
 };
 
-/* Of a row: its bin for counting, and the team that suits the length of the rows of B it needs: 8, 16 or 32
-   threads, 3 or, for long rows of A too, 4 for a block */
-#define SPGEMM_KIND(bin, team) ((unsigned char)((bin) | (team) << 4))
-#define SPGEMM_KIND_BIN(kind)  ((kind)&15)
-#define SPGEMM_KIND_TEAM(kind) ((kind) >> 4)
+/* Of a row: its bin for counting; the team that suits the length of the rows of B it needs, 8, 16 or 32 threads, 3 for
+   longer ones, 4 if the row of A is long too; and whether they have many columns in a word */
+#define SPGEMM_KIND(bin, team, words) ((unsigned char)((bin) | (team) << 4 | (words) << 7))
+#define SPGEMM_KIND_BIN(kind)         ((kind)&15)
+#define SPGEMM_KIND_TEAM(kind)        ((kind) >> 4 & 7)
+#define SPGEMM_KIND_WORDS(kind)       ((kind) >> 7)
 
 typedef struct {
   unsigned rows[SPGEMM_BINS], place[SPGEMM_BINS];
@@ -94,8 +121,11 @@ typedef struct {
 typedef struct {
   SpgemmBins         count, pattern, values;
   unsigned           parts[SPGEMM_PART_CLASSES], part_place[SPGEMM_PART_CLASSES], unit_next, long_rows;
-  unsigned long long products, units, nonzeros;
+  unsigned long long products, units, nonzeros, pairs, hash_words; /* pairs of parts and entries of A; words of rows that are counted by hashing, at most */
 } SpgemmCounters;
+
+/* From here on places are not kept: there are too many pairs, or a row has too many products, to be counted by 32 bits */
+#define SPGEMM_MANY_PAIRS (1ull << 32)
 
 /* What a kernel sees of A and B */
 typedef struct {
@@ -109,12 +139,52 @@ typedef struct {
 typedef struct {
   int      row;
   unsigned begin, end;      /* words */
-  int      entries, offset; /* its own, and those of the row before it */
+  int      entries, offset; /* its own, and those of the row before it; before they are counted, offset is -1 for the only unit of a row */
 } SpgemmUnit;
 
 typedef struct {
   int row, first, entries; /* first counts in the row */
 } SpgemmPart;
+
+/* Words of rows of the result as they are counted, in a table or a single unit, so that the pattern need not find them again: those of row r, if it has no more than
+   capacity, from r * capacity on, in any order */
+#define SPGEMM_MOST_KEPT 64
+#define SPGEMM_NOT_KEPT  255
+typedef struct {
+  int            capacity; /* 0: there is no memory for it */
+  uint2         *word;
+  unsigned char *words; /* how many of each row, or SPGEMM_NOT_KEPT */
+} SpgemmKept;
+
+/* Columns of rows of the result, sorted as they are counted: those of row r from place[r] * SPGEMM_SORTED_UNIT on */
+#define SPGEMM_SORTED_UNIT 64
+typedef struct {
+  int      *column; /* NULL: there is no memory for it */
+  unsigned *place;
+} SpgemmSorted;
+
+/* Parts, by how they find the sum of a column */
+enum {
+  SPGEMM_PART_NARROW,
+  SPGEMM_PART_WORDS,
+  SPGEMM_PART_WIDE,
+  SPGEMM_PART_KINDS
+};
+
+/* Values the first time; the second time, when the place of the sum of each product is kept, if there is memory; then by these */
+enum {
+  SPGEMM_FIND,
+  SPGEMM_KEEP,
+  SPGEMM_KNOWN
+};
+
+typedef struct {
+  unsigned short     *place;  /* of all products, counted from the first entry of the row or part */
+  unsigned long long *offset; /* of row r's places; for rows in parts, of those that are not taken yet */
+  uint4              *pair;   /* of parts: entry of B to begin with, entry of A, and place and length; those of part p from list[p].x on, list[p].y of them */
+  uint2              *list;
+  unsigned           *pair_next; /* the first that is not taken yet */
+} SpgemmPlaces;
 
 /* The first failed call is kept for SpgemmDeviceErrorText() */
 SpgemmDeviceStatus SpgemmDeviceFailed(cudaError_t, const char call[]);
@@ -147,22 +217,29 @@ static inline int64_t SpgemmBlocks(int64_t n, int64_t each)
 
 SpgemmDeviceStatus SpgemmDeviceWords(const SpgemmOperands *, int *long_rows, SpgemmCounters *, cudaStream_t);
 int64_t            SpgemmDeviceLongRows(int64_t nz); /* how many there can be */
-SpgemmDeviceStatus SpgemmDeviceClassify(const SpgemmOperands *, int *size, uint2 *range, unsigned char *kind, SpgemmCounters *, cudaStream_t);
+SpgemmDeviceStatus SpgemmDeviceClassify(const SpgemmOperands *, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *, cudaStream_t);
 SpgemmDeviceStatus SpgemmDeviceScatter(int m, const unsigned char *bin, unsigned char mask, int *rows, SpgemmBins *, cudaStream_t);
 SpgemmDeviceStatus SpgemmDeviceUnits(int n, const int *rows, const int *size, const uint2 *range, SpgemmUnit *, int *first, SpgemmCounters *, cudaStream_t);
 SpgemmDeviceStatus SpgemmDeviceSumUnits(int n, const int *rows, const int *first, SpgemmUnit *, int *size, cudaStream_t);
-SpgemmDeviceStatus SpgemmDeviceReclassify(int m, const unsigned char *kind, const int *size, unsigned char *pattern, unsigned char *values, SpgemmCounters *, cudaStream_t);
-SpgemmDeviceStatus SpgemmDeviceParts(int n, const int *rows, const int *size, SpgemmPart *, SpgemmCounters *, cudaStream_t);
-SpgemmDeviceStatus SpgemmDeviceHashCount(const SpgemmOperands *, int bin, const int *rows, int n, int *size, cudaStream_t);
-SpgemmDeviceStatus SpgemmDeviceHashPattern(const SpgemmOperands *, int bin, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t);
-SpgemmDeviceStatus SpgemmDeviceWindowCount(const SpgemmOperands *, SpgemmUnit *, int n, cudaStream_t);
-SpgemmDeviceStatus SpgemmDeviceWindowPattern(const SpgemmOperands *, const SpgemmUnit *, int n, const int *Ci, int *Cj, cudaStream_t);
-SpgemmDeviceStatus SpgemmDeviceValues(const SpgemmOperands *, int bin, const int *rows, int n, const int *Ci, const int *Cj, AmbScalar *Ca, cudaStream_t);
-SpgemmDeviceStatus SpgemmDevicePartValues(const SpgemmOperands *, int part_class, const SpgemmPart *, int n, const int *Ci, const int *Cj, AmbScalar *Ca, cudaStream_t);
+SpgemmDeviceStatus SpgemmDeviceReclassify(int m, const unsigned char *kind, const unsigned char *words, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *, cudaStream_t);
+SpgemmDeviceStatus SpgemmDeviceParts(int n, const int *rows, const int *size, const unsigned *work, SpgemmPart *, SpgemmCounters *, cudaStream_t);
+SpgemmDeviceStatus SpgemmDeviceOrderParts(int part_class, const SpgemmPart *, int n, const int *Ci, const int *Cj, int *order, unsigned count[SPGEMM_PART_KINDS], cudaStream_t);
+SpgemmDeviceStatus SpgemmDeviceHashCount(const SpgemmOperands *, int bin, const int *rows, int n, int *size, const SpgemmKept *, cudaStream_t);
+SpgemmDeviceStatus SpgemmDeviceHashPattern(const SpgemmOperands *, const SpgemmKept *, int bin, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t);
+int                SpgemmDeviceSortRoom(int bin); /* columns kept for each row of the bin */
+SpgemmDeviceStatus SpgemmDeviceSortCount(const SpgemmOperands *, int bin, const int *rows, int n, int *size, const SpgemmSorted *, int64_t offset, cudaStream_t);
+SpgemmDeviceStatus SpgemmDeviceSortPattern(const SpgemmOperands *, int bin, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t);
+SpgemmDeviceStatus SpgemmDeviceSortedPattern(const SpgemmSorted *, bool few, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t);
+SpgemmDeviceStatus SpgemmDeviceWindowCount(const SpgemmOperands *, SpgemmUnit *, int n, const SpgemmKept *, cudaStream_t);
+SpgemmDeviceStatus SpgemmDeviceWindowPattern(const SpgemmOperands *, const SpgemmUnit *, int n, const SpgemmKept *, const int *Ci, int *Cj, cudaStream_t);
+SpgemmDeviceStatus SpgemmDeviceValues(const SpgemmOperands *, int bin, const int *rows, int n, int mode, const SpgemmPlaces *, const int *Ci, const int *Cj, AmbScalar *Ca, cudaStream_t);
+/* order and count are those of SpgemmDeviceOrderParts(), behind count as many zeros; each kind has a stream of its own */
+SpgemmDeviceStatus SpgemmDevicePartValues(const SpgemmOperands *, int part_class, const SpgemmPart *, const int *order, unsigned count[2 * SPGEMM_PART_KINDS], int n, int mode, const SpgemmPlaces *, const int *Ci, const int *Cj, AmbScalar *Ca, const cudaStream_t[SPGEMM_PART_KINDS]);
 
-/* The transposed pattern; entry k of it is entry from[k] */
-SpgemmDeviceStatus SpgemmDeviceTransposeSize(const AmbDeviceCSR *, size_t *bytes);
-SpgemmDeviceStatus SpgemmDeviceTranspose(const AmbDeviceCSR *, void *work, size_t bytes, int *i, int *j, int *from, cudaStream_t);
+/* Where the places of every row begin */
+SpgemmDeviceStatus SpgemmDevicePlacesSize(int m, size_t *bytes);
+SpgemmDeviceStatus SpgemmDevicePlaces(const SpgemmOperands *, unsigned long long *offset, void *work, size_t bytes, cudaStream_t);
+
 SpgemmDeviceStatus SpgemmDeviceGather(int64_t nz, const int *from, const AmbScalar *a, AmbScalar *to, cudaStream_t);
 SpgemmDeviceStatus SpgemmDeviceProducts(const AmbDeviceCSR *A, const AmbDeviceCSR *B, unsigned long long *products, cudaStream_t);
 SpgemmDeviceStatus SpgemmDeviceScanSize(int m, size_t *bytes);

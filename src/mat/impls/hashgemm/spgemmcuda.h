@@ -21,7 +21,7 @@ typedef enum {
   SPGEMM_DEVICE_SUCCESS,
   SPGEMM_DEVICE_OUT_OF_MEMORY, /* nothing is left behind */
   SPGEMM_DEVICE_TOO_LARGE,     /* the result has more entries than 32 bits count: SpgemmDeviceInfo.nonzeros tells how many */
-  SPGEMM_DEVICE_ERROR          /* a call of CUDA failed, SpgemmDeviceErrorText() tells which */
+  SPGEMM_DEVICE_ERROR          /* a call of CUDA failed, or operands have other sizes than before; SpgemmDeviceErrorText() tells */
 } SpgemmDeviceStatus;
 
 typedef enum {
@@ -35,7 +35,7 @@ typedef enum {
 typedef struct {
   double products;    /* multiplications, of all factors */
   double nonzeros;    /* of the result */
-  double bytes_kept;  /* for new values: intermediate results, permutations and the order of the rows */
+  double bytes_kept;  /* for new values: intermediate results, permutations, the order of the rows, places */
   double bytes_peak;  /* the most that was allocated at a time besides the result, bytes_kept included */
   double bytes_asked; /* what could not be allocated, where memory was short */
   double rows[SPGEMM_ROWS_KINDS];
@@ -60,7 +60,8 @@ SpgemmDeviceStatus SpgemmDeviceCreate(SpgemmDeviceContext *, SpgemmType, const A
 /* The result, its columns ascending: i of m + 1, j and a of as many as SpgemmDeviceInfo.nonzeros says; a may be NULL, for the pattern alone */
 SpgemmDeviceStatus SpgemmDeviceFill(SpgemmDevice *, const AmbDeviceCSR *A, const AmbDeviceCSR *B, const AmbDeviceCSR *C, int *i, int *j, AmbScalar *a, AmbStream);
 
-/* New values of the same operands, in the pattern that SpgemmDeviceFill() made */
+/* New values of the same operands, in the pattern that SpgemmDeviceFill() made. The second time that values are made, the place of the sum of each product
+   is kept, two bytes each, if there is memory and that is no more than twice the memory of operands and result: the next times are faster. */
 SpgemmDeviceStatus SpgemmDeviceRevalue(SpgemmDevice *, const AmbDeviceCSR *A, const AmbDeviceCSR *B, const AmbDeviceCSR *C, const int *i, const int *j, AmbScalar *a, AmbStream);
 
 void        SpgemmDeviceGetInfo(const SpgemmDevice *, SpgemmDeviceInfo *);

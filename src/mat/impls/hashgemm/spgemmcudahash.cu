@@ -3,7 +3,7 @@
 */
 #include <limits.h>
 
-#include "spgemmcuda.cuh"
+#include "spgemmcudateam.cuh"
 
 /* An entry of a table: its word below, its bits above */
 typedef unsigned long long Slot;
@@ -60,142 +60,73 @@ static __device__ __forceinline__ void Clear(Slot *table, int lane)
   for (int k = lane; k < (1 << LOG) / 2; k += T) to[k] = make_ulonglong2(NO_SLOT, NO_SLOT);
 }
 
-/* Calls f(word, bits) for the words of the rows of B that entries begin to end of A name; the lanes of a team take words that follow each other,
-   across rows. All lanes of the warp come along, with most as the longest of its teams' rows. */
-template <int T, typename F>
-static __device__ __forceinline__ void ForWords(const SpgemmOperands &P, int begin, int end, int most, int lane, const F &f)
-{
-  for (int k0 = 0; k0 < most; k0 += T) {
-    const int k      = begin + k0 + lane;
-    int       from   = 0, until, total;
-    int       length = 0;
-
-    if (k < end) {
-      const int4 row = P.rowB[P.Aj[k]];
-
-      from   = row.x;
-      length = row.y;
-    }
-    until = length;
-#pragma unroll
-    for (int step = 1; step < T; step *= 2) {
-      const int other = __shfl_up_sync(SPGEMM_ALL, until, (unsigned)step, T);
-
-      if (lane >= step) until += other;
-    }
-    from -= until - length;
-    total          = __shfl_sync(SPGEMM_ALL, until, T - 1, T);
-    const int last = T == SPGEMM_WARP ? total : __reduce_max_sync(SPGEMM_ALL, total);
-    for (int t0 = 0; t0 < last; t0 += T) {
-      const int t  = t0 + lane;
-      int       at = 0;
-
-      /* the first lane whose words go beyond t */
-#pragma unroll
-      for (int step = T / 2; step; step /= 2) {
-        const int other = __shfl_sync(SPGEMM_ALL, until, at + step - 1, T);
-
-        if (other <= t) at += step;
-      }
-      const int place = __shfl_sync(SPGEMM_ALL, from, at, T) + t;
-      if (t < total) {
-        const uint2 word = P.wordB[place];
-
-        f(word.x, word.y);
-      }
-    }
-    __syncwarp();
-  }
-}
-
-template <int T>
-static __device__ __forceinline__ int WarpMost(int n)
-{
-  return T == SPGEMM_WARP ? n : __reduce_max_sync(SPGEMM_ALL, n);
-}
-
 /* ---- How many entries ---- */
 
 template <int T, int LOG>
-static __global__ void __launch_bounds__(BLOCK(LOG)) Count(SpgemmOperands P, const int *rows, int n, int *size)
+static __global__ void __launch_bounds__(BLOCK(LOG)) Count(SpgemmOperands P, const int *rows, int n, int *size, SpgemmKept kept)
 {
-  const int lane = (int)threadIdx.x % T, team = (int)threadIdx.x / T, at = (int)blockIdx.x * TEAMS(T, LOG) + team;
-  Slot     *table = (Slot *)spgemm_shared + ((size_t)team << LOG);
-  const int row = at < n ? rows[at] : -1, begin = row < 0 ? 0 : P.Ai[row], end = row < 0 ? 0 : P.Ai[row + 1];
-  int       sum = 0;
+  const int       lane = (int)threadIdx.x % T, team = (int)threadIdx.x / T, at = (int)blockIdx.x * TEAMS(T, LOG) + team;
+  Slot           *table = (Slot *)spgemm_shared + ((size_t)team << LOG);
+  int            *count = (int *)((Slot *)spgemm_shared + ((size_t)TEAMS(T, LOG) << LOG)) + team;
+  unsigned short *list  = (unsigned short *)((int *)((Slot *)spgemm_shared + ((size_t)TEAMS(T, LOG) << LOG)) + TEAMS(T, LOG)) + team * SPGEMM_MOST_KEPT;
+  const int       row = at < n ? rows[at] : -1, begin = row < 0 ? 0 : P.Ai[row], end = row < 0 ? 0 : P.Ai[row + 1];
+  int             sum = 0, words;
 
   Clear<T, LOG>(table, lane);
+  if (lane == 0) *count = 0;
   __syncwarp();
-  ForWords<T>(P, begin, end, WarpMost<T>(end - begin), lane, [&](unsigned word, unsigned bits) {
+  ForWords<T>(P, begin, end, lane, [&](unsigned word, unsigned bits) {
     bool           is_new;
     const unsigned slot = Insert<LOG>(table, word, &is_new);
 
+    if (is_new) {
+      const int to = atomicAdd(count, 1);
+
+      if (to < SPGEMM_MOST_KEPT) list[to] = (unsigned short)slot;
+    }
     sum += AddBits(table + slot, bits);
   });
   __syncwarp();
   for (int step = T / 2; step; step /= 2) sum += __shfl_xor_sync(SPGEMM_ALL, sum, step);
-  if (row >= 0 && lane == 0) size[row] = sum;
+  if (row < 0) return;
+  if (lane == 0) size[row] = sum;
+  words = *count;
+  if (words > kept.capacity) return;
+  if (lane == 0) kept.words[row] = (unsigned char)words;
+  for (int k = lane; k < words; k += T) {
+    const Slot slot = table[list[k]];
+
+    kept.word[(size_t)row * (size_t)kept.capacity + (size_t)k] = make_uint2((unsigned)slot, (unsigned)(slot >> 32));
+  }
 }
 
 template <int T, int LOG>
-static SpgemmDeviceStatus LaunchCount(const SpgemmOperands *P, const int *rows, int n, int *size, cudaStream_t stream)
+static SpgemmDeviceStatus LaunchCount(const SpgemmOperands *P, const int *rows, int n, int *size, const SpgemmKept *kept, cudaStream_t stream)
 {
-  return SpgemmLaunch(Count<T, LOG>, SpgemmBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), (TEAMS(T, LOG) * sizeof(Slot)) << LOG, stream, *P, rows, n, size);
+  const size_t shared = TEAMS(T, LOG) * ((sizeof(Slot) << LOG) + sizeof(int) + sizeof(unsigned short) * SPGEMM_MOST_KEPT);
+
+  return SpgemmLaunch(Count<T, LOG>, SpgemmBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, size, *kept);
 }
 
-SpgemmDeviceStatus SpgemmDeviceHashCount(const SpgemmOperands *P, int bin, const int *rows, int n, int *size, cudaStream_t stream)
+SpgemmDeviceStatus SpgemmDeviceHashCount(const SpgemmOperands *P, int bin, const int *rows, int n, int *size, const SpgemmKept *kept, cudaStream_t stream)
 {
   switch (bin) {
   case COUNT_128:
-    return LaunchCount<8, 7>(P, rows, n, size, stream);
+    return LaunchCount<8, 7>(P, rows, n, size, kept, stream);
   case COUNT_256:
-    return LaunchCount<16, 8>(P, rows, n, size, stream);
+    return LaunchCount<16, 8>(P, rows, n, size, kept, stream);
   case COUNT_512:
-    return LaunchCount<32, 9>(P, rows, n, size, stream);
+    return LaunchCount<32, 9>(P, rows, n, size, kept, stream);
   case COUNT_1024:
-    return LaunchCount<32, 10>(P, rows, n, size, stream);
+    return LaunchCount<32, 10>(P, rows, n, size, kept, stream);
   case COUNT_2048:
-    return LaunchCount<32, 11>(P, rows, n, size, stream);
+    return LaunchCount<32, 11>(P, rows, n, size, kept, stream);
   default:
-    return LaunchCount<32, 12>(P, rows, n, size, stream);
+    return LaunchCount<32, 12>(P, rows, n, size, kept, stream);
   }
 }
 
 /* ---- The pattern ---- */
-
-/* Sorts T * R keys, key r of a lane being number r * T + lane */
-template <int T, int R>
-static __device__ __forceinline__ void Sort(unsigned key[R], int lane)
-{
-#pragma unroll
-  for (int size = 2; size <= T * R; size *= 2) {
-#pragma unroll
-    for (int step = size / 2; step; step /= 2) {
-      if (step < T) {
-#pragma unroll
-        for (int r = 0; r < R; r++) {
-          const unsigned other = __shfl_xor_sync(SPGEMM_ALL, key[r], step);
-          const bool     up = ((r * T + lane) & size) == 0, lower = (lane & step) == 0;
-
-          key[r] = up == lower ? min(key[r], other) : max(key[r], other);
-        }
-      } else {
-#pragma unroll
-        for (int r = 0; r < R; r++) {
-          const int s = r ^ (step / T);
-
-          if (s > r) {
-            const unsigned low = min(key[r], key[s]), high = max(key[r], key[s]);
-            const bool     up = (r * T & size) == 0;
-
-            key[r] = up ? low : high;
-            key[s] = up ? high : low;
-          }
-        }
-      }
-    }
-  }
-}
 
 /* Sorts more words than registers hold, where they are; the next power of two of them has room there */
 static __device__ void SortList(unsigned *list, int words, int lane)
@@ -251,31 +182,16 @@ static __device__ void WriteLongPattern(const Slot *table, unsigned *list, int w
   }
 }
 
-/* Sorts the words in the list, and writes the columns; the table becomes the buffer for that */
-template <int T, int LOG, int R>
-static __device__ __forceinline__ void WritePattern(Slot *table, const unsigned *list, int words, int lane, int size, int *Cj)
+/* Writes the columns of words that ascend, number r * T + lane with a lane; by way of the buffer, if they have room there */
+template <int T, int R>
+static __device__ __forceinline__ void WriteColumns(const unsigned key[R], const unsigned bits[R], int lane, int size, int *buffer, int capacity, int *Cj)
 {
-  const int capacity = (int)(sizeof(Slot) / sizeof(int)) << LOG;
-  int      *buffer   = (int *)table;
-  unsigned  key[R], bits[R];
-  int       place[R], sum = 0;
+  int place[R], sum = 0;
 
-#pragma unroll
-  for (int r = 0; r < R; r++) key[r] = r * T + lane < words ? list[r * T + lane] : SPGEMM_NOWORD;
-  Sort<T, R>(key, lane);
 #pragma unroll
   for (int r = 0; r < R; r++) {
-    int until;
+    int until = __popc(bits[r]);
 
-    bits[r] = 0;
-    if (key[r] != SPGEMM_NOWORD) {
-      unsigned h = Hash(key[r], LOG);
-
-      while ((unsigned)table[h] != key[r]) h = (h + 1) & ((1u << LOG) - 1);
-      bits[r] = (unsigned)(table[h] >> 32);
-    }
-    until = __popc(bits[r]);
-    __syncwarp();
 #pragma unroll
     for (int step = 1; step < T; step *= 2) {
       const int other = __shfl_up_sync(SPGEMM_ALL, until, (unsigned)step, T);
@@ -298,6 +214,29 @@ static __device__ __forceinline__ void WritePattern(Slot *table, const unsigned 
   }
 }
 
+/* Sorts the words in the list, and writes the columns; the table becomes the buffer for that */
+template <int T, int LOG, int R>
+static __device__ __forceinline__ void WritePattern(Slot *table, const unsigned *list, int words, int lane, int size, int *Cj)
+{
+  unsigned key[R], bits[R];
+
+#pragma unroll
+  for (int r = 0; r < R; r++) key[r] = r * T + lane < words ? list[r * T + lane] : SPGEMM_NOWORD;
+  Sort<T, R>(key, lane);
+#pragma unroll
+  for (int r = 0; r < R; r++) {
+    bits[r] = 0;
+    if (key[r] != SPGEMM_NOWORD) {
+      unsigned h = Hash(key[r], LOG);
+
+      while ((unsigned)table[h] != key[r]) h = (h + 1) & ((1u << LOG) - 1);
+      bits[r] = (unsigned)(table[h] >> 32);
+    }
+  }
+  __syncwarp();
+  WriteColumns<T, R>(key, bits, lane, size, (int *)table, (int)(sizeof(Slot) / sizeof(int)) << LOG, Cj);
+}
+
 template <int T, int LOG, int R>
 static __global__ void __launch_bounds__(BLOCK(LOG)) Pattern(SpgemmOperands P, const int *rows, int n, const int *Ci, int *Cj)
 {
@@ -311,7 +250,7 @@ static __global__ void __launch_bounds__(BLOCK(LOG)) Pattern(SpgemmOperands P, c
   Clear<T, LOG>(table, lane);
   if (lane == 0) *count = 0;
   __syncwarp();
-  ForWords<T>(P, begin, end, WarpMost<T>(end - begin), lane, [&](unsigned word, unsigned bits) {
+  ForWords<T>(P, begin, end, lane, [&](unsigned word, unsigned bits) {
     bool           is_new;
     const unsigned slot = Insert<LOG>(table, word, &is_new);
 
@@ -341,6 +280,64 @@ static SpgemmDeviceStatus LaunchPattern(const SpgemmOperands *P, const int *rows
   return SpgemmLaunch(Pattern<T, LOG, R>, SpgemmBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, Ci, Cj);
 }
 
+/* ---- The pattern of rows whose words were kept ---- */
+
+#define KEPT_BLOCK 128
+
+template <int ROOM>
+struct KeptShared {
+  unsigned bits[SPGEMM_MOST_KEPT];
+  int      column[ROOM];
+};
+
+/* A word has 26 bits at most, the number under which it was kept 6: both fit into a key */
+template <int T, int R, int ROOM>
+static __device__ __forceinline__ void WriteKept(KeptShared<ROOM> *own, const uint2 *word, int words, int lane, int size, int *Cj)
+{
+  unsigned key[R], bits[R];
+
+#pragma unroll
+  for (int r = 0; r < R; r++) {
+    const int k = r * T + lane;
+
+    key[r] = SPGEMM_NOWORD;
+    if (k < words) {
+      key[r]       = word[k].x << 6 | (unsigned)k;
+      own->bits[k] = word[k].y;
+    }
+  }
+  Sort<T, R>(key, lane);
+  __syncwarp();
+#pragma unroll
+  for (int r = 0; r < R; r++) {
+    bits[r] = r * T + lane < words ? own->bits[key[r] & 63] : 0;
+    key[r] >>= 6;
+  }
+  WriteColumns<T, R>(key, bits, lane, size, own->column, ROOM, Cj);
+}
+
+template <int T, int ROOM>
+static __global__ void __launch_bounds__(KEPT_BLOCK) Expand(SpgemmKept kept, const int *rows, int n, const int *Ci, int *Cj)
+{
+  constexpr int R = SPGEMM_MOST_KEPT / T;
+  __shared__ KeptShared<ROOM> shared[KEPT_BLOCK / T];
+  const int                   lane = (int)threadIdx.x % T, team = (int)threadIdx.x / T, at = (int)blockIdx.x * (KEPT_BLOCK / T) + team;
+  const int                   row = at < n ? rows[at] : -1, first = row < 0 ? 0 : Ci[row], size = row < 0 ? 0 : Ci[row + 1] - first, words = row < 0 ? 0 : kept.words[row];
+  const uint2                *word = kept.word + (row < 0 ? 0 : (size_t)row * (size_t)kept.capacity);
+  const int                   most = WarpMost<T>(words);
+
+  if (most <= T) WriteKept<T, 1, ROOM>(shared + team, word, words, lane, size, Cj + first);
+  else if (most <= 2 * T) WriteKept<T, 2, ROOM>(shared + team, word, words, lane, size, Cj + first);
+  else if (most <= 4 * T) WriteKept<T, (R < 4 ? R : 4), ROOM>(shared + team, word, words, lane, size, Cj + first);
+  else WriteKept<T, R, ROOM>(shared + team, word, words, lane, size, Cj + first);
+}
+
+template <int T, int ROOM>
+static SpgemmDeviceStatus LaunchExpand(const SpgemmKept *kept, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t stream)
+{
+  return SpgemmLaunch(Expand<T, ROOM>, SpgemmBlocks(n, KEPT_BLOCK / T), KEPT_BLOCK, 0, stream, *kept, rows, n, Ci, Cj);
+}
+
 #define COPY_BLOCK 128
 #define COPY_TEAM  16
 
@@ -356,7 +353,7 @@ static __global__ void __launch_bounds__(COPY_BLOCK) Copy(SpgemmOperands P, cons
   for (int e = lane; e < length; e += COPY_TEAM) Cj[to + e] = P.Bj[from + e];
 }
 
-SpgemmDeviceStatus SpgemmDeviceHashPattern(const SpgemmOperands *P, int bin, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t stream)
+SpgemmDeviceStatus SpgemmDeviceHashPattern(const SpgemmOperands *P, const SpgemmKept *kept, int bin, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t stream)
 {
   switch (bin) {
   case PATTERN_EMPTY:
@@ -364,6 +361,12 @@ SpgemmDeviceStatus SpgemmDeviceHashPattern(const SpgemmOperands *P, int bin, con
     return SPGEMM_DEVICE_SUCCESS;
   case PATTERN_COPY:
     return SpgemmLaunch(Copy, SpgemmBlocks((int64_t)n * COPY_TEAM, COPY_BLOCK), COPY_BLOCK, 0, stream, *P, rows, n, Ci, Cj);
+  case PATTERN_KEPT_32:
+    return LaunchExpand<8, 32>(kept, rows, n, Ci, Cj, stream);
+  case PATTERN_KEPT_64:
+    return LaunchExpand<16, 64>(kept, rows, n, Ci, Cj, stream);
+  case PATTERN_KEPT_MORE:
+    return LaunchExpand<32, 512>(kept, rows, n, Ci, Cj, stream);
   case PATTERN_8_32:
     return LaunchPattern<8, 6, 4>(P, rows, n, Ci, Cj, stream);
   case PATTERN_8_64:

@@ -7,15 +7,16 @@
 
 #include "spgemmcuda.cuh"
 
-#define THREADS     256
-#define TEAM        8   /* lanes that look at one row */
-#define LONG_ROW    256 /* from here on more do */
-#define LONG_BLOCKS 512
-#define MIN_WORDS   4    /* of a unit */
-#define MOST_COPIED 1024 /* entries of a row that is only copied */
-#define SPARSE      8    /* words of a window for each that its row will have, from which on a hash table is the better one, */
-#define SPARSE_MANY 64   /* and of rows that the registers cannot sort */
-#define MANY_WORDS  384
+#define THREADS      256
+#define TEAM         8   /* lanes that look at one row */
+#define LONG_ROW     256 /* from here on more do */
+#define LONG_BLOCKS  512
+#define MIN_WORDS    4    /* of a unit */
+#define MOST_COPIED  1024 /* entries of a row that is only copied */
+#define SPARSE       8    /* words of a window for each that its row will have, from which on a hash table is the better one, */
+#define SPARSE_MANY  64   /* and of rows that the registers cannot sort */
+#define MANY_WORDS   384
+#define MANY_IN_WORD 2
 
 /* ---- Words of B ---- */
 
@@ -155,14 +156,16 @@ static __device__ unsigned char Kind(int length, const Work &w)
 {
   const unsigned long long average = length ? w.products / (unsigned)length : 0;
   const unsigned           team    = length > LONG_ROW ? 4 : average <= 8 ? 0 : average <= 16 ? 1 : average <= 64 ? 2 : 3;
+  const bool               words   = w.products >= MANY_IN_WORD * w.words;
   unsigned                 bin;
 
   if (!w.products) bin = COUNT_EMPTY;
   else if (length == 1 && w.products <= MOST_COPIED) bin = COUNT_COPY;
+  else if (w.products <= 512 && !words) bin = w.products <= 64 ? COUNT_SORT_64 : w.products <= 128 ? COUNT_SORT_128 : w.products <= 256 ? COUNT_SORT_256 : COUNT_SORT_512;
   else if (w.words <= 96) bin = length > LONG_ROW ? COUNT_512 : COUNT_128;
   else if (w.words > 3072 || !Wide(w)) bin = COUNT_WINDOW;
   else bin = w.words <= 192 ? COUNT_256 : w.words <= 384 ? COUNT_512 : w.words <= 768 ? COUNT_1024 : w.words <= 1536 ? COUNT_2048 : COUNT_4096;
-  return SPGEMM_KIND(bin, team);
+  return SPGEMM_KIND(bin, team, words);
 }
 
 /* Units of a row: none has too many words, nor far too many products, unless it has very few words */
@@ -176,14 +179,13 @@ static __device__ unsigned UnitsOf(const Work &w)
 }
 
 /* size becomes the entries of rows that are empty or copied, and the number of units of rows that are cut into them */
-static __global__ void __launch_bounds__(THREADS) Classify(SpgemmOperands P, int *size, uint2 *range, unsigned char *kind, SpgemmCounters *counters)
+static __global__ void __launch_bounds__(THREADS) Classify(SpgemmOperands P, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *counters)
 {
-  __shared__ unsigned           count[SPGEMM_BINS];
-  __shared__ unsigned long long products, units;
-  const unsigned                lane = threadIdx.x % TEAM, shift = threadIdx.x % SPGEMM_WARP - lane;
+  __shared__ unsigned count[SPGEMM_BINS];
+  const unsigned      lane = threadIdx.x % TEAM, shift = threadIdx.x % SPGEMM_WARP - lane;
+  unsigned long long  products = 0, units = 0, hash_words = 0;
 
   if (threadIdx.x < SPGEMM_BINS) count[threadIdx.x] = 0;
-  if (threadIdx.x == 0) products = units = 0;
   __syncthreads();
   for (int64_t r0 = (int64_t)blockIdx.x * (THREADS / TEAM); r0 < P.m; r0 += (int64_t)gridDim.x * (THREADS / TEAM)) {
     const int64_t r      = r0 + threadIdx.x / TEAM;
@@ -212,25 +214,34 @@ static __global__ void __launch_bounds__(THREADS) Classify(SpgemmOperands P, int
       const unsigned      cut  = bin == COUNT_WINDOW ? UnitsOf(w) : 0;
 
       kind[r] = what;
+      work[r] = (unsigned)min(w.products, (unsigned long long)UINT_MAX);
       size[r] = bin == COUNT_WINDOW ? (int)cut : bin == COUNT_COPY ? (int)w.products : 0;
       if (bin == COUNT_WINDOW) range[r] = make_uint2((unsigned)w.first >> 5, (unsigned)(w.last >> 5) + 1);
       atomicAdd(count + bin, 1u);
-      if (w.products) atomicAdd(&products, w.products);
-      if (cut) atomicAdd(&units, (unsigned long long)cut);
+      products += w.products;
+      units += cut;
+      if (bin >= COUNT_128 && bin < COUNT_WINDOW) hash_words += w.words;
     }
     __syncwarp();
   }
   __syncthreads();
   if (threadIdx.x < SPGEMM_BINS && count[threadIdx.x]) atomicAdd(counters->count.rows + threadIdx.x, count[threadIdx.x]);
-  if (threadIdx.x == 0 && products) atomicAdd(&counters->products, products);
-  if (threadIdx.x == 0 && units) atomicAdd(&counters->units, units);
+  for (int step = SPGEMM_WARP / 2; step; step /= 2) {
+    products += __shfl_xor_sync(SPGEMM_ALL, products, step);
+    units += __shfl_xor_sync(SPGEMM_ALL, units, step);
+    hash_words += __shfl_xor_sync(SPGEMM_ALL, hash_words, step);
+  }
+  if (threadIdx.x % SPGEMM_WARP) return;
+  if (products) atomicAdd(&counters->products, products);
+  if (units) atomicAdd(&counters->units, units);
+  if (hash_words) atomicAdd(&counters->hash_words, hash_words);
 }
 
-SpgemmDeviceStatus SpgemmDeviceClassify(const SpgemmOperands *P, int *size, uint2 *range, unsigned char *kind, SpgemmCounters *counters, cudaStream_t stream)
+SpgemmDeviceStatus SpgemmDeviceClassify(const SpgemmOperands *P, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *counters, cudaStream_t stream)
 {
   const int64_t blocks = SpgemmBlocks((int64_t)P->m * TEAM, THREADS);
 
-  return SpgemmLaunch(Classify, blocks < 4096 ? blocks : 4096, THREADS, 0, stream, *P, size, range, kind, counters);
+  return SpgemmLaunch(Classify, blocks < 4096 ? blocks : 4096, THREADS, 0, stream, *P, size, work, range, kind, counters);
 }
 
 /* ---- Lists ---- */
@@ -277,7 +288,7 @@ static __global__ void __launch_bounds__(THREADS) Units(int n, const int *rows, 
 
   first[k] = (int)at;
   for (unsigned u = 0; u < count; u++, begin += each) {
-    SpgemmUnit unit_k = {r, min(begin, range[r].y), min(begin + each, range[r].y), 0, 0};
+    SpgemmUnit unit_k = {r, min(begin, range[r].y), min(begin + each, range[r].y), 0, count == 1 ? -1 : 0};
 
     unit[at + u] = unit_k;
   }
@@ -320,12 +331,14 @@ SpgemmDeviceStatus SpgemmDeviceSumUnits(int n, const int *rows, const int *first
 
 /* ---- Rows of known size ---- */
 
-static __device__ unsigned PatternBin(unsigned char kind, int size)
+static __device__ unsigned PatternBin(unsigned char kind, unsigned words, bool sorted, int size)
 {
   const unsigned bin = SPGEMM_KIND_BIN(kind), team = SPGEMM_KIND_TEAM(kind);
 
   if (bin == COUNT_EMPTY) return PATTERN_EMPTY;
   if (bin == COUNT_COPY) return PATTERN_COPY;
+  if (bin >= COUNT_SORT_64 && bin <= COUNT_SORT_512) return sorted ? (size <= 64 ? PATTERN_SORTED_64 : PATTERN_SORTED_MORE) : PATTERN_SORT_64 + bin - COUNT_SORT_64;
+  if (words != SPGEMM_NOT_KEPT) return size <= 32 ? PATTERN_KEPT_32 : size <= 64 ? PATTERN_KEPT_64 : PATTERN_KEPT_MORE;
   if (bin == COUNT_WINDOW) return PATTERN_WINDOW;
   if (team == 0 && size <= 64) return size <= 32 ? PATTERN_8_32 : PATTERN_8_64;
   if (team <= 1 && size <= 128) return size <= 64 ? PATTERN_16_64 : PATTERN_16_128;
@@ -335,29 +348,37 @@ static __device__ unsigned PatternBin(unsigned char kind, int size)
 static __device__ unsigned ValuesBin(unsigned char kind, int size)
 {
   const unsigned bin = SPGEMM_KIND_BIN(kind), team = SPGEMM_KIND_TEAM(kind);
+  const bool     words = SPGEMM_KIND_WORDS(kind);
 
   if (bin == COUNT_EMPTY) return VALUES_EMPTY;
   if (bin == COUNT_COPY) return VALUES_COPY;
+  if (size > (team == 4 ? 0 : team == 3 ? 128 : words ? 256 : 512)) return VALUES_PARTS;
+  if (words) {
+    if (team == 0 && size <= 64) return size <= 32 ? VALUES_WORDS_8_32 : VALUES_WORDS_8_64;
+    if (team <= 1) return size <= 64 ? VALUES_WORDS_16_64 : size <= 128 ? VALUES_WORDS_16_128 : VALUES_WORDS_16_256;
+    return size <= 64 ? VALUES_WORDS_32_64 : size <= 128 ? VALUES_WORDS_32_128 : VALUES_WORDS_32_256;
+  }
   if (team == 0 && size <= 64) return size <= 32 ? VALUES_8_32 : VALUES_8_64;
-  if (team <= 1 && size <= 256) return size <= 64 ? VALUES_16_64 : size <= 128 ? VALUES_16_128 : VALUES_16_256;
-  if (size > (team == 4 ? 0 : team == 3 ? 128 : 512)) return VALUES_BLOCK;
+  if (team <= 1 && size <= 384) return size <= 64 ? VALUES_16_64 : size <= 128 ? VALUES_16_128 : size <= 256 ? VALUES_16_256 : VALUES_16_384;
   return size <= 64 ? VALUES_32_64 : size <= 128 ? VALUES_32_128 : size <= 256 ? VALUES_32_256 : VALUES_32_512;
 }
 
-/* As many parts as are needed, of as many entries each */
-static __device__ int PartsOf(int size)
+/* As many parts as are needed for the entries, or more, if products are many, of as many entries each */
+static __device__ int PartsOf(int size, unsigned work)
 {
-  return (size + SPGEMM_PART_ENTRIES - 1) / SPGEMM_PART_ENTRIES;
+  const int least = (size + SPGEMM_PART_ENTRIES - 1) / SPGEMM_PART_ENTRIES, most = (size + SPGEMM_PART_LEAST - 1) / SPGEMM_PART_LEAST;
+
+  return max(least, min((int)(work / SPGEMM_PART_PRODUCTS), most));
 }
 
-static __device__ int PartClass(int size)
+static __device__ int PartClass(int size, int parts)
 {
-  const int parts = PartsOf(size), each = (size + parts - 1) / parts;
+  const int each = (size + parts - 1) / parts;
 
   return each <= SPGEMM_PART_ENTRIES / 4 ? 0 : each <= SPGEMM_PART_ENTRIES / 2 ? 1 : 2;
 }
 
-static __global__ void __launch_bounds__(1024) Reclassify(int m, const unsigned char *kind, const int *size, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters)
+static __global__ void __launch_bounds__(1024) Reclassify(int m, const unsigned char *kind, const unsigned char *words, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters)
 {
   __shared__ unsigned           count[2][SPGEMM_BINS], parts[SPGEMM_PART_CLASSES];
   __shared__ unsigned long long nonzeros;
@@ -369,14 +390,19 @@ static __global__ void __launch_bounds__(1024) Reclassify(int m, const unsigned 
   if (threadIdx.x == 0) nonzeros = 0;
   __syncthreads();
   if (r < m) {
-    const unsigned p = PatternBin(kind[r], size[r]), v = ValuesBin(kind[r], size[r]);
+    const unsigned p = PatternBin(kind[r], words[r], sorted, size[r]), v = ValuesBin(kind[r], size[r]);
 
     pattern[r] = (unsigned char)p;
     values[r]  = (unsigned char)v;
     n          = (unsigned)size[r];
     atomicAdd(count[0] + p, 1u);
     atomicAdd(count[1] + v, 1u);
-    if (v == VALUES_BLOCK) atomicAdd(parts + PartClass(size[r]), (unsigned)PartsOf(size[r]));
+    if (v == VALUES_PARTS) {
+      const int cut = PartsOf(size[r], work[r]);
+
+      atomicAdd(parts + PartClass(size[r], cut), (unsigned)cut);
+      atomicAdd(&counters->pairs, work[r] > INT_MAX ? SPGEMM_MANY_PAIRS : (unsigned long long)cut * (unsigned)(Ai[r + 1] - Ai[r]));
+    }
   }
   __syncwarp();
   for (int step = SPGEMM_WARP / 2; step; step /= 2) n += __shfl_xor_sync(SPGEMM_ALL, n, step);
@@ -388,17 +414,17 @@ static __global__ void __launch_bounds__(1024) Reclassify(int m, const unsigned 
   if (threadIdx.x == 0 && nonzeros) atomicAdd(&counters->nonzeros, nonzeros);
 }
 
-SpgemmDeviceStatus SpgemmDeviceReclassify(int m, const unsigned char *kind, const int *size, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters, cudaStream_t stream)
+SpgemmDeviceStatus SpgemmDeviceReclassify(int m, const unsigned char *kind, const unsigned char *words, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters, cudaStream_t stream)
 {
-  return SpgemmLaunch(Reclassify, SpgemmBlocks(m, 1024), 1024, 0, stream, m, kind, size, pattern, values, counters);
+  return SpgemmLaunch(Reclassify, SpgemmBlocks(m, 1024), 1024, 0, stream, m, kind, words, sorted, size, work, Ai, pattern, values, counters);
 }
 
 /* Class after class, the longest first in the memory: those are begun first */
-static __global__ void __launch_bounds__(THREADS) Parts(int n, const int *rows, const int *size, SpgemmPart *part, SpgemmCounters *counters)
+static __global__ void __launch_bounds__(THREADS) Parts(int n, const int *rows, const int *size, const unsigned *work, SpgemmPart *part, SpgemmCounters *counters)
 {
   __shared__ unsigned count[SPGEMM_PART_CLASSES], base[SPGEMM_PART_CLASSES];
   const int64_t       k = blockIdx.x * (int64_t)THREADS + threadIdx.x;
-  const int           r = k < n ? rows[k] : -1, entries = k < n ? size[r] : 0, parts = PartsOf(entries), c = k < n ? PartClass(entries) : 0;
+  const int           r = k < n ? rows[k] : -1, entries = k < n ? size[r] : 0, parts = k < n ? PartsOf(entries, work[r]) : 0, c = k < n ? PartClass(entries, parts) : 0;
   unsigned            at = 0;
 
   if (threadIdx.x < SPGEMM_PART_CLASSES) count[threadIdx.x] = 0;
@@ -422,9 +448,54 @@ static __global__ void __launch_bounds__(THREADS) Parts(int n, const int *rows, 
   }
 }
 
-SpgemmDeviceStatus SpgemmDeviceParts(int n, const int *rows, const int *size, SpgemmPart *part, SpgemmCounters *counters, cudaStream_t stream)
+SpgemmDeviceStatus SpgemmDeviceParts(int n, const int *rows, const int *size, const unsigned *work, SpgemmPart *part, SpgemmCounters *counters, cudaStream_t stream)
 {
-  return SpgemmLaunch(Parts, SpgemmBlocks(n, THREADS), THREADS, 0, stream, n, rows, size, part, counters);
+  return SpgemmLaunch(Parts, SpgemmBlocks(n, THREADS), THREADS, 0, stream, n, rows, size, work, part, counters);
+}
+
+#define EACH_WARP 2 /* parts */
+
+/* The kind of every part, for a kernel each; a warp looks at one part after the other */
+static __global__ void __launch_bounds__(THREADS) OrderParts(const SpgemmPart *part, int n, int room, const int *Ci, const int *Cj, int *order, unsigned *count)
+{
+  constexpr int       All = THREADS / SPGEMM_WARP * EACH_WARP;
+  __shared__ unsigned kinds[All], own[SPGEMM_PART_KINDS], base[SPGEMM_PART_KINDS];
+  const int           lane = (int)(threadIdx.x % SPGEMM_WARP), warp = (int)(threadIdx.x / SPGEMM_WARP);
+
+  if (threadIdx.x < SPGEMM_PART_KINDS) own[threadIdx.x] = 0;
+  for (int p = warp * EACH_WARP; p < (warp + 1) * EACH_WARP; p++) {
+    const int k    = (int)blockIdx.x * All + p;
+    unsigned  kind = SPGEMM_PART_WIDE, words = 0;
+
+    if (k < n) {
+      const int first = Ci[part[k].row] + part[k].first, entries = part[k].entries;
+
+      if ((Cj[first + entries - 1] >> 5) - (Cj[first] >> 5) < room / SPGEMM_NARROW) kind = SPGEMM_PART_NARROW;
+      else {
+        for (int e = lane; e < entries; e += SPGEMM_WARP) words += !e || (Cj[first + e - 1] ^ Cj[first + e]) >> 5;
+        __syncwarp();
+        if (__reduce_add_sync(SPGEMM_ALL, words) <= (unsigned)room / SPGEMM_FEW_WORDS) kind = SPGEMM_PART_WORDS;
+      }
+    }
+    if (lane == 0) kinds[p] = kind;
+  }
+  __syncthreads();
+  const int      k    = (int)blockIdx.x * All + (int)threadIdx.x;
+  const bool     mine = threadIdx.x < All && k < n;
+  const unsigned kind = mine ? kinds[threadIdx.x] : 0;
+  unsigned       at   = 0;
+  if (mine) at = atomicAdd(own + kind, 1u);
+  __syncthreads();
+  if (threadIdx.x < SPGEMM_PART_KINDS && own[threadIdx.x]) base[threadIdx.x] = atomicAdd(count + threadIdx.x, own[threadIdx.x]);
+  __syncthreads();
+  if (mine) order[(int64_t)kind * n + base[kind] + at] = k;
+}
+
+SpgemmDeviceStatus SpgemmDeviceOrderParts(int part_class, const SpgemmPart *part, int n, const int *Ci, const int *Cj, int *order, unsigned count[SPGEMM_PART_KINDS], cudaStream_t stream)
+{
+  const int room = SPGEMM_PART_ENTRIES >> (SPGEMM_PART_CLASSES - 1 - part_class);
+
+  return SpgemmLaunch(OrderParts, SpgemmBlocks(n, THREADS / SPGEMM_WARP * EACH_WARP), THREADS, 0, stream, part, n, room, Ci, Cj, order, count);
 }
 
 SpgemmDeviceStatus SpgemmDeviceScanSize(int m, size_t *bytes)
@@ -437,5 +508,32 @@ SpgemmDeviceStatus SpgemmDeviceScanSize(int m, size_t *bytes)
 SpgemmDeviceStatus SpgemmDeviceScan(int m, const int *size, int *i, void *work, size_t bytes, cudaStream_t stream)
 {
   SPGEMM_CUDA(cub::DeviceScan::ExclusiveSum(work, bytes, size, i, m + 1, stream));
+  return SPGEMM_DEVICE_SUCCESS;
+}
+
+/* ---- Places ---- */
+
+static __global__ void __launch_bounds__(THREADS) RowProducts(SpgemmOperands P, unsigned long long *products)
+{
+  const int64_t      r    = (blockIdx.x * (int64_t)THREADS + threadIdx.x) / TEAM;
+  const int          lane = (int)(threadIdx.x % TEAM), begin = r < P.m ? P.Ai[r] : 0, end = r < P.m ? P.Ai[r + 1] : 0;
+  unsigned long long n = 0;
+
+  for (int k = begin + lane; k < end; k += TEAM) n += (unsigned)(P.Bi[P.Aj[k] + 1] - P.Bi[P.Aj[k]]);
+  __syncwarp();
+  for (int step = TEAM / 2; step; step /= 2) n += __shfl_xor_sync(SPGEMM_ALL, n, step);
+  if (r < P.m && lane == 0) products[r] = n;
+}
+
+SpgemmDeviceStatus SpgemmDevicePlacesSize(int m, size_t *bytes)
+{
+  SPGEMM_CUDA(cub::DeviceScan::ExclusiveSum(NULL, *bytes, (const unsigned long long *)NULL, (unsigned long long *)NULL, m));
+  return SPGEMM_DEVICE_SUCCESS;
+}
+
+SpgemmDeviceStatus SpgemmDevicePlaces(const SpgemmOperands *P, unsigned long long *offset, void *work, size_t bytes, cudaStream_t stream)
+{
+  SPGEMM_CALL(SpgemmLaunch(RowProducts, SpgemmBlocks((int64_t)P->m * TEAM, THREADS), THREADS, 0, stream, *P, offset));
+  SPGEMM_CUDA(cub::DeviceScan::ExclusiveSum(work, bytes, (const unsigned long long *)offset, offset, P->m, stream));
   return SPGEMM_DEVICE_SUCCESS;
 }

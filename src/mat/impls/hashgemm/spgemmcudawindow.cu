@@ -100,7 +100,31 @@ static __device__ int CountBits(const unsigned *bits, int n, int lane)
 
 /* ---- How many entries ---- */
 
-static __global__ void __launch_bounds__(SPGEMM_UNIT_THREADS) Count(SpgemmOperands P, SpgemmUnit *units)
+/* Writes down the words that have bits, if they are not too many: a warp looks at those from begin to end */
+static __device__ __forceinline__ void KeepWords(const unsigned *bits, int begin, int end, int lane, int warp, const SpgemmUnit &unit, const SpgemmKept &kept)
+{
+  __shared__ int count[WARPS];
+  uint2         *to  = kept.word + (size_t)unit.row * (size_t)kept.capacity;
+  int            own = 0, total = 0;
+
+  for (int w0 = begin; w0 < end; w0 += SPGEMM_WARP) own += __popc(__ballot_sync(SPGEMM_ALL, w0 + lane < end && bits[w0 + lane]));
+  if (lane == 0) count[warp] = own;
+  __syncthreads();
+  for (int other = 0; other < WARPS; other++) {
+    if (other < warp) to += count[other];
+    total += count[other];
+  }
+  if (total > kept.capacity) return;
+  if (threadIdx.x == 0) kept.words[unit.row] = (unsigned char)total;
+  for (int w0 = begin; w0 < end; w0 += SPGEMM_WARP) {
+    const unsigned mine = w0 + lane < end ? bits[w0 + lane] : 0, all = __ballot_sync(SPGEMM_ALL, mine != 0);
+
+    if (mine) to[__popc(all & ((1u << lane) - 1))] = make_uint2(unit.begin + (unsigned)(w0 + lane), mine);
+    to += __popc(all);
+  }
+}
+
+static __global__ void __launch_bounds__(SPGEMM_UNIT_THREADS) Count(SpgemmOperands P, SpgemmUnit *units, SpgemmKept kept)
 {
   __shared__ unsigned bits[SPGEMM_UNIT_WORDS];
   __shared__ int      count;
@@ -115,11 +139,12 @@ static __global__ void __launch_bounds__(SPGEMM_UNIT_THREADS) Count(SpgemmOperan
   if (lane == 0 && own) atomicAdd(&count, own);
   __syncthreads();
   if (threadIdx.x == 0) units[blockIdx.x].entries = count;
+  if (unit.offset < 0 && kept.capacity) KeepWords(bits, begin, min(begin + each, words), lane, warp, unit, kept);
 }
 
-SpgemmDeviceStatus SpgemmDeviceWindowCount(const SpgemmOperands *P, SpgemmUnit *units, int n, cudaStream_t stream)
+SpgemmDeviceStatus SpgemmDeviceWindowCount(const SpgemmOperands *P, SpgemmUnit *units, int n, const SpgemmKept *kept, cudaStream_t stream)
 {
-  return SpgemmLaunch(Count, n, SPGEMM_UNIT_THREADS, 0, stream, *P, units);
+  return SpgemmLaunch(Count, n, SPGEMM_UNIT_THREADS, 0, stream, *P, units, *kept);
 }
 
 /* ---- The pattern ---- */
@@ -147,7 +172,7 @@ static __device__ void WriteColumns(const unsigned *bits, unsigned first, int be
   }
 }
 
-static __global__ void __launch_bounds__(SPGEMM_UNIT_THREADS) Pattern(SpgemmOperands P, const SpgemmUnit *units, const int *Ci, int *Cj)
+static __global__ void __launch_bounds__(SPGEMM_UNIT_THREADS) Pattern(SpgemmOperands P, const SpgemmUnit *units, const unsigned char *kept, const int *Ci, int *Cj)
 {
   __shared__ unsigned bits[SPGEMM_UNIT_WORDS];
   __shared__ int      count[WARPS];
@@ -156,6 +181,7 @@ static __global__ void __launch_bounds__(SPGEMM_UNIT_THREADS) Pattern(SpgemmOper
   const int           words = (int)(unit.end - unit.begin), each = (words + WARPS - 1) / WARPS, begin = min(warp * each, words), end = min(begin + each, words);
   int                *to = Cj + Ci[unit.row] + unit.offset, own;
 
+  if (kept[unit.row] != SPGEMM_NOT_KEPT) return;
   SetBits(P, unit, bits);
   own = CountBits(bits + begin, end - begin, lane);
   if (lane == 0) count[warp] = own;
@@ -164,7 +190,7 @@ static __global__ void __launch_bounds__(SPGEMM_UNIT_THREADS) Pattern(SpgemmOper
   WriteColumns(bits, unit.begin, begin, end, lane, to);
 }
 
-SpgemmDeviceStatus SpgemmDeviceWindowPattern(const SpgemmOperands *P, const SpgemmUnit *units, int n, const int *Ci, int *Cj, cudaStream_t stream)
+SpgemmDeviceStatus SpgemmDeviceWindowPattern(const SpgemmOperands *P, const SpgemmUnit *units, int n, const SpgemmKept *kept, const int *Ci, int *Cj, cudaStream_t stream)
 {
-  return SpgemmLaunch(Pattern, n, SPGEMM_UNIT_THREADS, 0, stream, *P, units, Ci, Cj);
+  return SpgemmLaunch(Pattern, n, SPGEMM_UNIT_THREADS, 0, stream, *P, units, (const unsigned char *)kept->words, Ci, Cj);
 }

@@ -1,0 +1,14 @@
+/*
+   The pattern of a transposed matrix on a CUDA device
+*/
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "ambcuda.h"
+
+/* Of the memory to work in */
+cudaError_t AmbDeviceTransposeSize(const AmbDeviceCSR *, size_t *bytes);
+
+/* Entry k of the transposed matrix, i of n + 1 and j, is entry from[k] of the matrix */
+cudaError_t AmbDeviceTransposePattern(const AmbDeviceCSR *, void *work, size_t bytes, int *i, int *j, int *from, cudaStream_t);

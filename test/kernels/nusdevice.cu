@@ -1,0 +1,321 @@
+/*
+   NUS-SELL on a CUDA device against sums on the host, without PETSc: shapes and segments of all kinds, new values, what must be refused, and what
+   must be given back.
+
+     nusdevice [small] GROUP...     runs groups of tests; small leaves out large shapes, for tools that slow everything down
+
+   Prints "ok GROUP" or "not ok GROUP", before it what was wrong. Exit code 77: there is no device.
+*/
+#include "devicevectors.h"
+#include "nuscuda.h"
+
+struct Shape : Rows {
+  std::string name;
+};
+
+static std::vector<Shape> MakeShapes()
+{
+  std::vector<Shape> shapes;
+
+  auto add = [&](const char *name, bool large, int m, int n, const RowMaker &make) {
+    Shape S;
+
+    if (small && large) return;
+    static_cast<Rows &>(S) = MakeRows(m, n, make);
+    S.name                 = name;
+    shapes.push_back(S);
+  };
+
+  add("no rows, no columns", false, 0, 0, Runs(0, 0, 1));
+  add("no rows", false, 0, 5, Runs(5, 0, 1));
+  add("no columns", false, 5, 0, Runs(0, 0, 1));
+  add("one entry", false, 1, 1, [](int, std::vector<int> &cols) { cols.push_back(0); });
+  add("one row", false, 1, 3000, Runs(3000, 80, 9));
+  add("one column", false, 3000, 1, Runs(1, 1, 1));
+  add("all rows empty", false, 1000, 1000, Runs(1000, 0, 1));
+  add("runs", false, 700, 1500, Runs(1500, 8, 12));
+  add("7-point stencil", false, 14 * 11 * 9, 14 * 11 * 9, Stencil(14, 11, 9, true, 1));
+  add("hub rows", false, 200, 6000, [](int r, std::vector<int> &cols) {
+    if (r % 67 == 5) Run(cols, 7, 5900);
+    else Run(cols, RandomBelow(6000), 1 + RandomBelow(3));
+  });
+  add("a hub column", true, 20000, 20000, [](int r, std::vector<int> &cols) {
+    cols.push_back(r);
+    cols.push_back(12345);
+  });
+  add("empty rows at both ends", false, 900, 400, [](int r, std::vector<int> &cols) {
+    if (r > 200 && r < 700) Run(cols, RandomBelow(390), 2);
+  });
+  add("200,000 columns", true, 300, 200000, Runs(200000, 40, 12));
+  add("power law, small", false, 400, 3000, PowerLaw(3000));
+  add("power law", true, 40000, 40000, PowerLaw(40000));
+  return shapes;
+}
+
+static const NusParams cases[] = {
+  {NUS_NONE,       NUS_SELL, 0, 0, {0, 0},      {0, 0}  },
+  {NUS_UNIFORM,    NUS_SELL, 0, 0, {0, 1000},   {0, 0}  },
+  {NUS_UNIFORM,    NUS_SELL, 0, 0, {0, 300000}, {0, 0}  },
+  {NUS_NONUNIFORM, NUS_SELL, 0, 0, {5, 40},     {3, 2}  },
+  {NUS_NONUNIFORM, NUS_SELL, 0, 0, {64, 300},   {1, 0}  },
+  {NUS_NONUNIFORM, NUS_SELL, 0, 0, {0, 0},      {1, 1}  },
+  {NUS_NONUNIFORM, NUS_SELL, 0, 0, {1, 7},      {40, 60}},
+  {NUS_NONUNIFORM, NUS_SELL, 0, 0, {0, 0},      {-1, -1}}
+};
+#define NCASES (sizeof(cases) / sizeof(*cases))
+
+/* A shape on the device, and what was made of it */
+struct Matrix {
+  const Shape     &S;
+  Array<int>       i, j;
+  Array<AmbScalar> a;
+  NusParams        params;
+  int              measure;
+  NusDevice       *A = nullptr;
+  NusDeviceInfo    info;
+
+  Matrix(const Shape &shape, const NusParams &p, int timed) : S(shape), i(shape.i), j(shape.j), a(shape.a), params(p), measure(timed) { }
+  ~Matrix() { NusDeviceDestroy(&A); }
+  AmbDeviceCSR CSR() const { return {S.m, S.n, (int64_t)S.j.size(), i.data, j.size ? j.data : nullptr, a.size ? a.data : nullptr}; }
+  std::string  Where() const { return Text("%s, segmentation %d, %d x %d + %d x %d%s", S.name.c_str(), (int)params.segmentation, (int)params.count[0], (int)params.width[0], (int)params.count[1], (int)params.width[1], measure ? ", measured" : ""); }
+  bool         Called(const char *what, AmbDeviceStatus status) const { return status == AMB_DEVICE_SUCCESS || Complain(Where(), Text("%s returned %d, %s", what, (int)status, AmbDeviceErrorText())); }
+  bool         Create()
+  {
+    const AmbDeviceCSR csr = CSR();
+
+    if (!Called("conversion", NusDeviceCreate(&csr, &params, measure, stream, &A, &info))) return false;
+    if (info.stored_values < (double)S.j.size() || info.bytes_stored < info.stored_values * sizeof(AmbScalar)) return Complain(Where(), "it stores less than the matrix has");
+    if (info.gathered > info.params.width[0] * info.params.count[0] + info.params.width[1] * info.params.count[1] || info.gathered > S.n) return Complain(Where(), "it gathers more than was asked for");
+    return true;
+  }
+  bool Update()
+  {
+    const AmbDeviceCSR csr = CSR();
+
+    return Called("update", NusDeviceUpdate(A, &csr, stream));
+  }
+  bool Mult(bool transpose, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z) const
+  {
+    const AmbDeviceCSR csr = CSR();
+
+    return Called(transpose ? "transposed product" : "product", (transpose ? NusDeviceMultTranspose : NusDeviceMult)(A, &csr, alpha, x, beta, y, z, stream));
+  }
+};
+
+/* Some products with a new vector; nonfinite: how many of its entries are NaN or infinite. What is written to holds NaN before. */
+static bool CheckProducts(Matrix &M, const std::vector<AmbScalar> &a, bool transpose, int nonfinite, const char *when)
+{
+  static const AmbScalar factors[][3] = {
+    {1,  0,  0},
+    {1,  1,  1},
+    {-2, 3,  0},
+    {2,  -1, 1}
+  }; /* alpha, beta, in place */
+  std::vector<AmbScalar>       xh = RandomVector((size_t)(transpose ? M.S.m : M.S.n)), z;
+  const std::vector<AmbScalar> y  = RandomVector((size_t)(transpose ? M.S.n : M.S.m)), nothing(y.size(), NotANumber);
+
+  for (int k = 0; k < nonfinite && !xh.empty(); k++) xh[k == 0 ? xh.size() - 1 : (size_t)RandomBelow((int64_t)xh.size())] = k % 3 ? (k % 3 == 1 ? Infinity : -Infinity) : NotANumber;
+  const Sums R = Reference(M.S, a, transpose, xh);
+  for (size_t shift = 0; shift < 2; shift++) {
+    Vector x(xh, shift), vy(y, shift), vz(nothing, shift);
+
+    for (const auto &f : factors) {
+      const std::string where = Text("%s%s%s%s%s", M.Where().c_str(), transpose ? ", transposed" : "", f[2] != 0 ? ", in place" : "", shift ? ", unaligned" : "", when);
+
+      vy.Set(y);
+      vz.Set(nothing);
+      if (!M.Mult(transpose, f[0], x.Data(), f[1], f[1] == 0 ? nullptr : vy.Data(), f[2] != 0 ? vy.Data() : vz.Data())) return false;
+      if (!(f[2] != 0 ? vy : vz).Get(z)) return Complain(where, "something was written outside of z");
+      if (!Compare(where, R, f[0], f[1], y, z)) return false;
+    }
+  }
+  return true;
+}
+
+typedef std::function<bool(Matrix &, size_t)> Test;
+
+static bool ForAll(const std::vector<Shape> &shapes, const Test &test)
+{
+  bool good = true;
+
+  for (size_t s = 0; s < shapes.size(); s++) {
+    for (size_t c = 0; c < NCASES; c++) {
+      if (cases[c].segmentation == NUS_UNIFORM && shapes[s].n > 255 * cases[c].width[1]) continue; /* more segments than there can be */
+      if (small && (s + c) % 3) continue;
+      Matrix M(shapes[s], cases[c], (s + c) % 2);
+
+      seed = 0x2545F4914F6CDD1DULL + s * 1000 + c;
+      good = M.Create() && test(M, s + c) && good;
+    }
+  }
+  return good;
+}
+
+static bool Products(const std::vector<Shape> &shapes)
+{
+  return ForAll(shapes, [](Matrix &M, size_t) { return CheckProducts(M, M.S.a, false, 0, ""); });
+}
+
+static bool TransposedProducts(const std::vector<Shape> &shapes)
+{
+  return ForAll(shapes, [](Matrix &M, size_t) { return CheckProducts(M, M.S.a, true, 0, "") && CheckProducts(M, M.S.a, false, 0, ", after a transposed one"); });
+}
+
+static bool NewValues(const std::vector<Shape> &shapes)
+{
+  return ForAll(shapes, [](Matrix &M, size_t turn) {
+    const std::vector<AmbScalar> a = RandomVector(M.S.a.size());
+
+    if (turn % 2 && !CheckProducts(M, M.S.a, true, 0, "")) return false;
+    M.a.Upload(a);
+    if (!M.Update() || !CheckProducts(M, a, false, 0, ", new values") || !CheckProducts(M, a, true, 0, ", new values")) return false;
+    M.a.Upload(M.S.a);
+    return M.Update() && CheckProducts(M, M.S.a, turn % 2, 0, ", the first values again");
+  });
+}
+
+/* NaN and infinities of x reach the rows that have their columns and no others */
+static bool NotFinite(const std::vector<Shape> &shapes)
+{
+  return ForAll(shapes, [](Matrix &M, size_t turn) { return CheckProducts(M, M.S.a, false, 7, ", x not finite") && CheckProducts(M, M.S.a, turn % 2, 1, ", x not finite"); });
+}
+
+/* Products, and those of a matrix made once more, give the same bits */
+static bool SameBits(const std::vector<Shape> &shapes)
+{
+  return ForAll(shapes, [](Matrix &M, size_t) {
+    const std::vector<AmbScalar> nothing((size_t)M.S.m, NotANumber);
+    Vector                       x(RandomVector((size_t)M.S.n), 0), z(nothing, 0);
+    std::vector<AmbScalar>       first, next;
+    Matrix                       one(M.S, M.params, 0), again(M.S, M.params, 0);
+
+    if (!one.Create() || !again.Create()) return false;
+    for (int k = 0; k < 4; k++) {
+      z.Set(nothing);
+      if (!(k < 2 ? one : again).Mult(false, 1, x.Data(), 0, nullptr, z.Data()) || !z.Get(k ? next : first)) return false;
+      if (k && !first.empty() && memcmp(first.data(), next.data(), first.size() * sizeof(AmbScalar))) return Complain(M.Where(), Text("products give other bits%s", k < 2 ? "" : " after another conversion"));
+    }
+    return true;
+  });
+}
+
+/* Columns by chance, segments by chance */
+static bool RandomShapes(const std::vector<Shape> &)
+{
+  bool good = true;
+
+  for (int k = 0; k < (small ? 6 : 100); k++) {
+    seed        = 0x9E3779B97F4A7C15ULL * (uint64_t)(k + 1);
+    const int m = RandomBelow(small ? 300 : 5000) + 1, n = RandomBelow(RandomBelow(4) ? 5000 : 200000) + 1, runs = RandomBelow(20), length = 1 + RandomBelow(5);
+    NusParams p = {
+      k % 4 ? NUS_NONUNIFORM : NUS_UNIFORM, NUS_SELL, 0, 0, {1 + RandomBelow(n), 1 + n / 200 + RandomBelow(n)},
+                {RandomBelow(4),     RandomBelow(4)              }
+    };
+    Shape S;
+
+    static_cast<Rows &>(S) = MakeRows(m, n, k % 3 ? Runs(n, runs, length) : PowerLaw(n));
+    S.name                 = Text("random shape %d", k);
+    Matrix M(S, p, k % 2);
+
+    good = M.Create() && CheckProducts(M, S.a, false, 0, "") && CheckProducts(M, S.a, k % 5 == 0, 3, ", x not finite") && good;
+  }
+  return good;
+}
+
+static bool Refused(const std::vector<Shape> &)
+{
+  Shape S;
+  bool  good = true;
+
+  static_cast<Rows &>(S) = MakeRows(100, 5000, [](int r, std::vector<int> &cols) { Run(cols, r, 20); });
+  S.name                 = "refused";
+  for (int pass = 0; pass < 2; pass++) { /* the first makes CUDA take what memory it needs for itself */
+    for (int k = 0; k < 4; k++) {
+      const NusParams p[] = {
+        {NUS_UNIFORM,    NUS_SELL, 0, 0, {0, 19},  {0, 0}    },
+        {NUS_NONUNIFORM, NUS_SELL, 0, 0, {1, 1},   {200, 100}},
+        {NUS_NONUNIFORM, NUS_SELL, 0, 0, {10, 10}, {1, 1}    },
+        {NUS_UNIFORM,    NUS_SELL, 0, 0, {0, 999}, {0, 0}    }
+      };
+      Shape           bad = S;
+      size_t          before;
+      AmbDeviceStatus status;
+
+      if (k > 1) std::swap(bad.j[(size_t)bad.i[50]], bad.j[(size_t)bad.i[50] + 1]);
+      Matrix             M(bad, p[k], 0);
+      const AmbDeviceCSR csr = M.CSR();
+
+      before = FreeMemory();
+      status = NusDeviceCreate(&csr, &M.params, 0, stream, &M.A, &M.info);
+      if (status != (k > 1 ? AMB_DEVICE_NOT_ASCENDING : AMB_DEVICE_TOO_LARGE)) good = Complain(M.Where(), Text("status %d", (int)status));
+      if (M.A) good = Complain(M.Where(), "there is a matrix");
+      if (pass && FreeMemory() != before) good = Complain(M.Where(), "memory is left behind");
+    }
+  }
+  return good;
+}
+
+static bool MemoryGivenBack(const std::vector<Shape> &shapes)
+{
+  bool good = true;
+
+  for (const Shape &S : shapes) {
+    size_t before = 0;
+
+    for (int pass = 0; pass < 12; pass++) {
+      Matrix M(S, cases[3 + pass % 3], pass % 2);
+
+      if (pass == 4) before = FreeMemory();
+      if (!M.Create() || !CheckProducts(M, S.a, pass % 2, 0, "") || !M.Update()) return false;
+      NusDeviceDestroy(&M.A);
+      NusDeviceDestroy(&M.A);
+      if (pass >= 4 && FreeMemory() != before) {
+        good = Complain(M.Where(), "memory is not given back");
+        break;
+      }
+    }
+  }
+  return good;
+}
+
+int main(int argc, char **argv)
+{
+  const struct {
+    const char *name;
+    bool (*run)(const std::vector<Shape> &);
+  } groups[] = {
+    {"products",            Products          },
+    {"transposed products", TransposedProducts},
+    {"new values",          NewValues         },
+    {"not finite",          NotFinite         },
+    {"same bits",           SameBits          },
+    {"random shapes",       RandomShapes      },
+    {"refused",             Refused           },
+    {"memory given back",   MemoryGivenBack   }
+  };
+  int failures = 0, count;
+
+  small = argc > 1 && !strcmp(argv[1], "small");
+  if (!small) (void)setenv("CUDA_MODULE_LOADING", "EAGER", 1); /* otherwise kernels take memory when they are first needed */
+  if (cudaGetDeviceCount(&count) != cudaSuccess || !count) {
+    printf("there is no device (%s)\n", cudaGetErrorString(cudaGetLastError()));
+    return 77;
+  }
+  CallCuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  const std::vector<Shape> shapes = MakeShapes();
+  for (int k = small ? 2 : 1; k < argc; k++) {
+    const auto *group = std::find_if(std::begin(groups), std::end(groups), [&](const auto &g) { return !strcmp(g.name, argv[k]); });
+    bool        good  = group != std::end(groups);
+
+    complaints = 0;
+    if (!good) printf("  there is no group of this name\n");
+    else good = group->run(shapes);
+    if (complaints > 10) printf("  and %d more\n", complaints - 10);
+    printf("%sok %s\n", good ? "" : "not ", argv[k]);
+    fflush(stdout);
+    failures += !good;
+  }
+  CallCuda(cudaStreamDestroy(stream));
+  CallCuda(cudaDeviceReset()); /* for the leak check */
+  return failures ? 1 : 0;
+}
