@@ -22,8 +22,8 @@ END
   "$cc" -g -O1 "${openmp[@]}" -fsanitize=thread "$dir/race.c" -o "$dir/race" 2>/dev/null && TSAN_OPTIONS=ignore_noninstrumented_modules=1 "$dir/race" >/dev/null 2>&1
 }
 
-# less than SPGEMM_DENSE_MAX says suffices to go beyond it: memory is what this test spends its time on
-less=-DSPGEMM_DENSE_MAX=65536
+# less than SPGEMM_DENSE_MAX says suffices to go beyond it: memory is what this test spends its time on. Likewise SPGEMM_STREAM.
+less="-DSPGEMM_DENSE_MAX=65536 -DSPGEMM_STREAM=4096"
 
 build_and_run "double" -O2
 build_and_run "float" -O1 -DAMB_SINGLE $less

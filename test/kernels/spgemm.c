@@ -165,6 +165,31 @@ static Matrix *Nodes(int64_t m, int64_t n, int64_t most, int64_t length, int64_t
   return A;
 }
 
+/* Lines of up to so many rows, each of which is the one before moved by one column, but for what leaves the matrix */
+static Matrix *Moved(int64_t m, int64_t n, int64_t most, int64_t width, int64_t line)
+{
+  Matrix *A    = New(m, n);
+  AmbInt *c    = Alloc(sizeof(*c) * (most + 1));
+  int64_t left = 0, length = 0;
+
+  for (int64_t r = 0; r < m; r++, left--) {
+    if (!left) {
+      left   = 1 + RandomBelow(line);
+      length = RandomBelow(most + 1);
+      for (int64_t k = 0; k < length; k++) c[k] = (AmbInt)(n * r / m + RandomBelow(width));
+      qsort(c, length, sizeof(*c), Ascending);
+    }
+    A->i[r + 1] = (AmbInt)A->nz;
+    for (int64_t k = 0; k < length; k++, c[k - 1]++) {
+      const AmbScalar a = RandomEntry();
+
+      if (c[k] < n && (k == 0 || c[k] > c[k - 1] - 1)) Append(A, r, c[k], a, Abs(a));
+    }
+  }
+  free(c);
+  return A;
+}
+
 static Matrix *Empty(int64_t m, int64_t n)
 {
   return New(m, n);
@@ -443,20 +468,22 @@ static void Shapes(void)
     const char *name;
     Matrix     *M[5];
   } const shape[] = {
-    {"uniform",        {Uniform(60, 70, 8), Uniform(70, 90, 8), Uniform(80, 80, 6), Uniform(80, 30, 4), Uniform(20, 80, 7)}                                       },
-    {"long rows",      {Uniform(20, 200, 100), Uniform(200, 2000, 300), Uniform(150, 150, 50), Uniform(150, 300, 40), Uniform(40, 150, 100)}                      },
-    {"band",           {Band(1500, 1500, 12, 40), Band(1500, 1200, 8, 30), Band(900, 900, 9, 25), Band(900, 100, 5, 9), Band(150, 900, 8, 20)}                    },
-    {"wide band",      {Band(900, 40000, 9, 4000), Band(40000, 30000, 3, 6000), Band(3000, 3000, 9, 1500), Band(3000, 40000, 3, 800), Band(400, 3000, 4, 2000)}   },
-    {"hubs",           {Hubs(200, 300), Hubs(300, 250), Hubs(150, 150), Hubs(150, 60), Hubs(50, 150)}                                                             },
-    {"runs",           {Runs(80, 300), Runs(300, 1500), Runs(120, 120), Runs(120, 600), Runs(60, 120)}                                                            },
-    {"nodes",          {Nodes(400, 300, 3, 9, 40), Nodes(300, 6000, 6, 8, 900), Nodes(500, 500, 12, 9, 60), Nodes(500, 200, 3, 8, 20), Nodes(100, 500, 9, 20, 80)}},
-    {"same rows",      {Runs(150, 200), Nodes(200, 900, 6, 30, 90), Nodes(300, 300, 4, 60, 70), Nodes(300, 150, 6, 20, 30), Nodes(90, 300, 3, 40, 60)}            },
-    {"compressing",    {Band(700, 400, 60, 50), Band(400, 500, 40, 50), Band(500, 500, 50, 60), Band(500, 60, 9, 9), Band(50, 500, 60, 60)}                       },
-    {"single entries", {Band(500, 500, 1, 1), Band(500, 500, 5, 20), Band(400, 400, 1, 30), Band(400, 300, 1, 1), Band(30, 400, 3, 400)}                          },
-    {"one column",     {Uniform(50, 1, 1), Uniform(1, 80, 20), Uniform(40, 40, 9), Uniform(40, 1, 1), Uniform(1, 40, 20)}                                         },
-    {"no entries",     {Empty(30, 20), Uniform(20, 30, 4), Empty(40, 40), Uniform(40, 10, 3), Uniform(10, 40, 3)}                                                 },
-    {"no rows",        {Empty(0, 20), Uniform(20, 30, 4), Uniform(30, 30, 3), Empty(30, 0), Empty(0, 30)}                                                         },
-    {"nothing",        {Empty(0, 0), Empty(0, 0), Empty(0, 0), Empty(0, 0), Empty(0, 0)}                                                                          },
+    {"uniform",        {Uniform(60, 70, 8), Uniform(70, 90, 8), Uniform(80, 80, 6), Uniform(80, 30, 4), Uniform(20, 80, 7)}                                        },
+    {"long rows",      {Uniform(20, 200, 100), Uniform(200, 2000, 300), Uniform(150, 150, 50), Uniform(150, 300, 40), Uniform(40, 150, 100)}                       },
+    {"band",           {Band(1500, 1500, 12, 40), Band(1500, 1200, 8, 30), Band(900, 900, 9, 25), Band(900, 100, 5, 9), Band(150, 900, 8, 20)}                     },
+    {"wide band",      {Band(900, 40000, 9, 4000), Band(40000, 30000, 3, 6000), Band(3000, 3000, 9, 1500), Band(3000, 40000, 3, 800), Band(400, 3000, 4, 2000)}    },
+    {"hubs",           {Hubs(200, 300), Hubs(300, 250), Hubs(150, 150), Hubs(150, 60), Hubs(50, 150)}                                                              },
+    {"runs",           {Runs(80, 300), Runs(300, 1500), Runs(120, 120), Runs(120, 600), Runs(60, 120)}                                                             },
+    {"nodes",          {Nodes(400, 300, 3, 9, 40), Nodes(300, 6000, 6, 8, 900), Nodes(500, 500, 12, 9, 60), Nodes(500, 200, 3, 8, 20), Nodes(100, 500, 9, 20, 80)} },
+    {"same rows",      {Runs(150, 200), Nodes(200, 900, 6, 30, 90), Nodes(300, 300, 4, 60, 70), Nodes(300, 150, 6, 20, 30), Nodes(90, 300, 3, 40, 60)}             },
+    {"moved rows",     {Moved(900, 900, 7, 40, 60), Moved(900, 950, 20, 60, 90), Moved(700, 700, 9, 30, 600), Moved(700, 300, 4, 9, 50), Moved(90, 700, 9, 90, 40)}},
+    {"long results",   {Uniform(9, 90, 60), Uniform(90, 9000, 400), Uniform(60, 60, 40), Uniform(60, 70, 9), Uniform(40, 60, 30)}                                  },
+    {"compressing",    {Band(700, 400, 60, 50), Band(400, 500, 40, 50), Band(500, 500, 50, 60), Band(500, 60, 9, 9), Band(50, 500, 60, 60)}                        },
+    {"single entries", {Band(500, 500, 1, 1), Band(500, 500, 5, 20), Band(400, 400, 1, 30), Band(400, 300, 1, 1), Band(30, 400, 3, 400)}                           },
+    {"one column",     {Uniform(50, 1, 1), Uniform(1, 80, 20), Uniform(40, 40, 9), Uniform(40, 1, 1), Uniform(1, 40, 20)}                                          },
+    {"no entries",     {Empty(30, 20), Uniform(20, 30, 4), Empty(40, 40), Uniform(40, 10, 3), Uniform(10, 40, 3)}                                                  },
+    {"no rows",        {Empty(0, 20), Uniform(20, 30, 4), Uniform(30, 30, 3), Empty(30, 0), Empty(0, 30)}                                                          },
+    {"nothing",        {Empty(0, 0), Empty(0, 0), Empty(0, 0), Empty(0, 0), Empty(0, 0)}                                                                           },
   };
 
   for (size_t k = 0; k < sizeof(shape) / sizeof(*shape); k++) Shape(shape[k].name, shape[k].M);
@@ -517,10 +544,9 @@ static void TooLarge(const SpgemmKernels *kernels)
 #endif
 
 /* A NaN or an infinity reaches the entries it is multiplied into and no others, whatever was in the tables before */
-static void NotFinite(const SpgemmKernels *kernels)
+static void NotFinite(const char *name, const SpgemmKernels *kernels, Matrix *A)
 {
-  Matrix *A     = Uniform(200, 200, 10);
-  int     wrong = 0;
+  int wrong = 0;
 
   for (int acc = 0; acc < 5; acc++) {
     const SpgemmOptions options = {acc, 1};
@@ -549,7 +575,7 @@ static void NotFinite(const SpgemmKernels *kernels)
     Free(R);
   }
   Free(A);
-  Report("not finite", kernels->name, wrong);
+  Report(name, kernels->name, wrong);
 }
 
 int main(void)
@@ -561,7 +587,8 @@ int main(void)
       printf("skip spgemm, %s: not on this processor\n", all_kernels[k]->name);
       continue;
     }
-    NotFinite(all_kernels[k]);
+    NotFinite("not finite", all_kernels[k], Uniform(200, 200, 10));
+    NotFinite("not finite, moved rows", all_kernels[k], Moved(200, 200, 9, 20, 90));
 #if !defined(AMB_INT64)
     TooLarge(all_kernels[k]);
 #endif

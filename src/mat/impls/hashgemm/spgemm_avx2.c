@@ -40,6 +40,16 @@ static MAYBE_INLINE uint64_t Flags(uint8_t *flag)
   return (uint32_t)_mm256_movemask_epi8(_mm256_cmpgt_epi8(a, zero)) | (uint64_t)(uint32_t)_mm256_movemask_epi8(_mm256_cmpgt_epi8(b, zero)) << 32;
 }
 
+static MAYBE_INLINE void Stream(void *to, const void *from, size_t size)
+{
+  for (size_t q = 0; q < size; q += 32) _mm256_stream_si256((__m256i *)((char *)to + q), _mm256_load_si256((const __m256i *)((const char *)from + q)));
+}
+
+static MAYBE_INLINE void StreamEnd(void)
+{
+  _mm_sfence();
+}
+
 #include "spgemmwords.h"
 
 static int SupportedAVX2(void)

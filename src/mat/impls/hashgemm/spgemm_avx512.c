@@ -40,6 +40,16 @@ static MAYBE_INLINE uint64_t Flags(uint8_t *flag)
   return _mm512_test_epi8_mask(f, f);
 }
 
+static MAYBE_INLINE void Stream(void *to, const void *from, size_t size)
+{
+  for (size_t q = 0; q < size; q += 64) _mm512_stream_si512((__m512i *)((char *)to + q), _mm512_load_si512((const char *)from + q));
+}
+
+static MAYBE_INLINE void StreamEnd(void)
+{
+  _mm_sfence();
+}
+
 typedef __m512i Counter;
 
 static MAYBE_INLINE void CountBlock(Counter *counter, uint64_t *mask)
@@ -150,6 +160,81 @@ static MAYBE_INLINE void Expand(const int eights, const int add, const AmbInt *j
   #else
     if (add) _mm512_storeu_pd(val + q, _mm512_mul_pd(_mm512_set1_pd(f), _mm512_maskz_loadu_pd(m, a + q)));
   #endif
+  }
+}
+#endif
+
+#if !defined(AMB_COMPLEX) && !defined(AMB_SINGLE)
+  #define SPGEMM_RUNS
+
+static MAYBE_INLINE void Transpose(__m512d x[8])
+{
+  __m512d y[8], z[8];
+
+  for (int l = 0; l < 8; l += 2) {
+    y[l]     = _mm512_unpacklo_pd(x[l], x[l + 1]);
+    y[l + 1] = _mm512_unpackhi_pd(x[l], x[l + 1]);
+  }
+  for (int l = 0; l < 2; l++) {
+    z[l]     = _mm512_shuffle_f64x2(y[l], y[l + 2], 0x88);
+    z[l + 2] = _mm512_shuffle_f64x2(y[l], y[l + 2], 0xdd);
+    z[l + 4] = _mm512_shuffle_f64x2(y[l + 4], y[l + 6], 0x88);
+    z[l + 6] = _mm512_shuffle_f64x2(y[l + 4], y[l + 6], 0xdd);
+  }
+  for (int l = 0; l < 4; l++) {
+    x[l]     = _mm512_shuffle_f64x2(z[l], z[l + 4], 0x88);
+    x[l + 4] = _mm512_shuffle_f64x2(z[l], z[l + 4], 0xdd);
+  }
+}
+
+static MAYBE_INLINE void RunAddTo(double *y, __m512d f, __m512d x)
+{
+  _mm512_store_pd(y, _mm512_fmadd_pd(f, x, _mm512_load_pd(y)));
+}
+
+static MAYBE_INLINE void RunAdd(int64_t g, int64_t stride, const double *a, int64_t n, const double *b, const uint16_t *place, double (*sum)[SPGEMM_LANES])
+{
+  const int64_t rows = g - 1;
+  int64_t       q    = 0;
+  const double *row[8];
+  __m512d       f, x[8];
+  double        factor[8] __attribute__((aligned(64)));
+
+  for (int l = 0; l < 8; l++) {
+    factor[l] = a[(l < rows ? l : rows) * stride];
+    row[l]    = b + (l < rows ? l : rows) * n;
+  }
+  f = _mm512_load_pd(factor);
+  for (; q + 8 <= n; q += 8) {
+  #pragma GCC unroll 8
+    for (int l = 0; l < 8; l++) x[l] = _mm512_loadu_pd(row[l] + q);
+    Transpose(x);
+  #pragma GCC unroll 8
+    for (int l = 0; l < 8; l++) RunAddTo(sum[place[q + l]], f, x[l]);
+  }
+  if (q == n) return;
+  #pragma GCC unroll 8
+  for (int l = 0; l < 8; l++) x[l] = _mm512_maskz_loadu_pd(_bzhi_u32(0xff, (unsigned)(n - q)), row[l] + q);
+  Transpose(x);
+  #pragma GCC unroll 8
+  for (int l = 0; l < 8; l++) {
+    if (q + l < n) RunAddTo(sum[place[q + l]], f, x[l]);
+  }
+}
+
+static MAYBE_INLINE void RunTake(int64_t g, int64_t n, double (*sum)[SPGEMM_LANES], double *a)
+{
+  for (int64_t q = 0; q < n; q += 8) {
+    const __mmask8 m = (__mmask8)_bzhi_u32(0xff, n - q < 8 ? (unsigned)(n - q) : 8);
+    __m512d        x[8];
+
+  #pragma GCC unroll 8
+    for (int l = 0; l < 8; l++) x[l] = _mm512_load_pd(sum[q + l]);
+    Transpose(x);
+  #pragma GCC unroll 8
+    for (int l = 0; l < 8; l++) {
+      if (l < g) _mm512_mask_storeu_pd(a + l * n + q, m, x[l]);
+    }
   }
 }
 #endif

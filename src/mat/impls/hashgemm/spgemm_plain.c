@@ -27,6 +27,13 @@ static MAYBE_INLINE uint64_t Flags(uint8_t *flag)
   return m;
 }
 
+static MAYBE_INLINE void Stream(void *to, const void *from, size_t size)
+{
+  memcpy(to, from, size);
+}
+
+static MAYBE_INLINE void StreamEnd(void) { }
+
 #include "spgemmwords.h"
 
 static int SupportedPlain(void)

@@ -16,7 +16,8 @@
 #define THREAD_COST 20000 /* from which on a further thread is worth while */
 #define SAMPLES     32    /* places that tell how a product compresses, */
 #define SAMPLE_ROWS 8     /* and rows at each of them */
-#define COMPRESSES  6     /* products for each entry from which on to count is not worth while */
+#define COMPRESSES  16    /* products for each entry from which on to count is not worth while, */
+#define COMPRESSES2 6     /* and in the second of two steps, whose B comes from memory once more */
 
 #if defined(AMB_INT64)
   #define AMB_INT_MAX INT64_MAX
@@ -30,9 +31,10 @@ typedef struct {
   int      nthread, npart;
   int64_t  m;
   double   nonzeros;
-  AmbInt  *i; /* until it is in the result */
-  uint8_t *same;
-  size_t   size_same;
+  AmbInt  *i;            /* until it is in the result */
+  uint8_t *same, *shift; /* a byte for each row of B */
+  int64_t  rowsB;
+  double   longestB;
   /* made without having been counted: the rows of part t lie one behind the other from place[t] on */
   int64_t   *place;
   AmbInt    *j;
@@ -84,8 +86,7 @@ static SpgemmCSR Transposed(const Spgemm *S)
 /* The operands of a step; those of the first come from the arguments and the transpose alone */
 static SpgemmProduct Operands(const Spgemm *S, int step, const SpgemmCSR *A, const SpgemmCSR *B, const SpgemmCSR *C)
 {
-  const int     last    = step == S->nstep - 1;
-  AmbInt        longest = 0;
+  const int     last = step == S->nstep - 1;
   SpgemmProduct P;
 
   memset(&P, 0, sizeof(P));
@@ -120,19 +121,12 @@ static SpgemmProduct Operands(const Spgemm *S, int step, const SpgemmCSR *A, con
     }
     break;
   }
-  P.last    = P.A.i[P.A.m] - 1;
-  P.lengthB = P.B.m ? (double)P.B.i[P.B.m] / (double)P.B.m : 0;
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(S->options.nthread) schedule(static) reduction(max : longest) if (P.B.m > THREAD_COST)
-#endif
-  for (int64_t r = 0; r < P.B.m; r++) {
-    const AmbInt length = P.B.i[r + 1] - P.B.i[r];
-
-    if (length > longest) longest = length;
-  }
-  P.longestB    = (double)longest;
+  P.last        = P.A.i[P.A.m] - 1;
+  P.lengthB     = P.B.m ? (double)P.B.i[P.B.m] / (double)P.B.m : 0;
+  P.longestB    = S->step[step].longestB;
   P.accumulator = S->options.accumulator;
   P.same        = S->step[step].same;
+  P.shift       = S->step[step].shift;
   /* nobody else sees the first result: it is sorted only where that costs nothing, or where the heap needs it */
   P.unsorted  = !last && P.accumulator != SPGEMM_HEAP;
   P.unsortedB = last && S->nstep == 2 && P.B.j == S->inner.j && P.accumulator != SPGEMM_HEAP;
@@ -200,6 +194,11 @@ static SpgemmStatus RowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *step,
   return SPGEMM_SUCCESS;
 }
 
+static void Stream(SpgemmProduct *P, double nonzeros)
+{
+  P->stream = nonzeros * (double)sizeof(*P->a) >= SPGEMM_STREAM && (uintptr_t)P->a % sizeof(*P->a) == 0;
+}
+
 /* place: where in j and a each part begins, unless i tells */
 static SpgemmStatus Run(Spgemm *S, const Step *step, const SpgemmProduct *P, const int64_t *place, SpgemmStatus (*kernel)(const SpgemmProduct *, int64_t, int64_t, SpgemmWork *), double rows[5], double *products)
 {
@@ -258,7 +257,7 @@ static SpgemmStatus MakeWords(Spgemm *S, SpgemmProduct *P)
 {
   SpgemmStatus status;
 
-  if (P->A.i[P->A.m] < 3 * P->B.m || P->unsortedB || (P->accumulator != SPGEMM_AUTO && P->accumulator != SPGEMM_DENSE)) return SPGEMM_SUCCESS;
+  if (P->A.i[P->A.m] < 3 * P->B.m || P->unsortedB || P->shift || (P->accumulator != SPGEMM_AUTO && P->accumulator != SPGEMM_DENSE)) return SPGEMM_SUCCESS;
   status = SpgemmWordsCreate(&P->B, S->options.nthread, &S->words);
   if (status) return status;
   Account(S, SpgemmWordsBytes(&S->words));
@@ -288,22 +287,41 @@ static SpgemmStatus SumI(Spgemm *S, Step *step)
   return SPGEMM_SUCCESS;
 }
 
-static void MakeSame(Spgemm *S, SpgemmProduct *P, Step *step)
+static double Longest(const SpgemmCSR *B, int nthread)
 {
-  step->same = SpgemmSameRows(&P->B, S->options.nthread);
-  P->same    = step->same;
-  if (!step->same) return;
-  step->size_same = (size_t)P->B.m;
-  Account(S, (double)step->size_same);
+  AmbInt longest = 0;
+
+#if defined(_OPENMP)
+  #pragma omp parallel for num_threads(nthread) schedule(static) reduction(max : longest) if (B->m > THREAD_COST)
+#endif
+  for (int64_t r = 0; r < B->m; r++) {
+    const AmbInt length = B->i[r + 1] - B->i[r];
+
+    if (length > longest) longest = length;
+  }
+  return (double)longest;
+}
+
+/* What rows of B have in common */
+static void CompareRows(Spgemm *S, SpgemmProduct *P, Step *step)
+{
+  step->longestB = P->longestB = Longest(&P->B, S->options.nthread);
+  step->rowsB                  = P->B.m;
+  step->same                   = SpgemmSameRows(&P->B, S->options.nthread);
+  if ((P->accumulator == SPGEMM_AUTO || P->accumulator == SPGEMM_DENSE) && !step->same && !P->unsortedB) step->shift = SpgemmShiftedRows(&P->B, S->options.nthread);
+  P->same  = step->same;
+  P->shift = step->shift;
+  if (step->same || step->shift) Account(S, (double)P->B.m);
 }
 
 /* Before a step: what helps its kernels, its threads, and its row pointers */
 static SpgemmStatus Prepare(Spgemm *S, SpgemmProduct *P, Step *step)
 {
-  SpgemmStatus status = MakeWords(S, P);
+  SpgemmStatus status;
 
+  CompareRows(S, P, step);
+  status = MakeWords(S, P);
   if (status) return status;
-  MakeSame(S, P, step);
   step->place = calloc(PARTS * S->options.nthread + 1, sizeof(*step->place));
   if (!step->place) return SPGEMM_OUT_OF_MEMORY;
   status = RowsToThreads(S, P, step, step->place);
@@ -403,7 +421,7 @@ static SpgemmStatus Compresses(const Spgemm *S, const SpgemmProduct *P, int *yes
     status = S->kernels->count(P, first, first + rows, &w);
     for (int64_t r = first; r < first + rows; r++) entries += (double)P->i[r + 1];
   }
-  *yes = rows && w.products >= COMPRESSES * entries;
+  *yes = rows && w.products >= (S->nstep == 2 ? COMPRESSES2 : COMPRESSES) * entries;
   SpgemmWorkDestroy(&w);
   return status;
 }
@@ -514,7 +532,8 @@ SpgemmStatus SpgemmFill(Spgemm *S, const SpgemmCSR *A, const SpgemmCSR *B, const
     P.i     = i;
     P.j     = j;
     P.a     = a;
-    status  = Run(S, step, &P, NULL, S->kernels->fill, S->info.rows, NULL);
+    Stream(&P, step->nonzeros);
+    status = Run(S, step, &P, NULL, S->kernels->fill, S->info.rows, NULL);
   }
   DropWords(S);
   S->info.bytes_kept = S->bytes;
@@ -539,6 +558,7 @@ SpgemmStatus SpgemmRevalue(Spgemm *S, const SpgemmCSR *A, const SpgemmCSR *B, co
   P.i = (AmbInt *)i;
   P.j = (AmbInt *)j;
   P.a = a;
+  Stream(&P, S->step[S->nstep - 1].nonzeros);
   return Run(S, &S->step[S->nstep - 1], &P, NULL, S->kernels->revalue, NULL, NULL);
 }
 
@@ -557,7 +577,8 @@ void SpgemmDestroy(Spgemm **out)
   SpgemmWordsDestroy(&S->words);
   for (int k = 0; k < S->nstep; k++) {
     if (S->step[k].i) SpgemmRelease(S->step[k].i, sizeof(AmbInt) * (S->step[k].m + 1));
-    if (S->step[k].same) SpgemmRelease(S->step[k].same, S->step[k].size_same);
+    SpgemmRelease(S->step[k].same, (size_t)S->step[k].rowsB);
+    SpgemmRelease(S->step[k].shift, (size_t)S->step[k].rowsB);
     ReleaseEntries(&S->step[k]);
     free(S->step[k].place);
     free(S->step[k].cuts);

@@ -11,9 +11,13 @@
 #include "spgemmhost.h"
 
 #define SPGEMM_PAD   64        /* entries that kernels may write behind a row */
+#define SPGEMM_LANES 8         /* rows of a run that are made side by side */
 #define SPGEMM_BLOCK 512       /* columns of the dense accumulator that share a flag: a cache line of the bit mask */
 #if !defined(SPGEMM_DENSE_MAX) /* tests make do with less */
   #define SPGEMM_DENSE_MAX (1 << 22)
+#endif
+#if !defined(SPGEMM_STREAM)        /* and here too */
+  #define SPGEMM_STREAM (32 << 20) /* bytes of values, from which on a result is not expected to stay in a cache */
 #endif
 
 /* what a hash table has besides its keys */
@@ -49,6 +53,13 @@ typedef struct {
   /* heap */
   int64_t            nheap;
   struct SpgemmHeap *heap;
+  /* runs of rows */
+  uint16_t *rank; /* the place of a column in the row, for each column of the window */
+  int64_t   nrank;
+  uint16_t *list; /* the place of each product */
+  int64_t   nlist;
+  AmbScalar (*run)[SPGEMM_LANES];
+  int64_t nrun;
   /* a row that must not be written beyond its end */
   int64_t    nrow;
   AmbInt    *rowj;
@@ -69,7 +80,9 @@ typedef struct {
   double            lengthB, longestB; /* entries of a row of B, on average and at most */
   SpgemmWords       words;             /* of B; i is NULL if there are none */
   const uint8_t    *same;              /* has row r of B the columns of row r - 1? NULL if hardly any has */
+  const uint8_t    *shift;             /* how many rows of B after row r are each the one before moved by one column? NULL if hardly any */
   SpgemmAccumulator accumulator;
+  int               stream;    /* values of the result go around the caches, where they are many at a time */
   int               unsorted;  /* the result: columns of a row in any order, but for the first and the last: the smallest and the greatest */
   int               unsortedB; /* so is B */
   AmbInt           *i;         /* counting: i[r + 1] becomes the length of row r */
@@ -100,6 +113,7 @@ size_t SpgemmShrink(void *, size_t size, size_t first);
 SpgemmStatus SpgemmWorkWindow(SpgemmWork *, int64_t columns, int rows);
 SpgemmStatus SpgemmWorkHash(SpgemmWork *, int64_t slots, int64_t n, int values);
 SpgemmStatus SpgemmWorkHeap(SpgemmWork *, int64_t n);
+SpgemmStatus SpgemmWorkRun(SpgemmWork *, int64_t products, int64_t n);
 SpgemmStatus SpgemmWorkRow(SpgemmWork *, int64_t n);
 void         SpgemmWorkDestroy(SpgemmWork *);
 
@@ -126,6 +140,19 @@ void         SpgemmWordsDestroy(SpgemmWords *);
 
 /* Which rows have the columns of the row before; NULL if too few to make use of, or without memory for it */
 uint8_t *SpgemmSameRows(const SpgemmCSR *, int nthread);
+
+/* How many rows after each, 255 at most, are the one before moved by one column; NULL if too few */
+uint8_t *SpgemmShiftedRows(const SpgemmCSR *, int nthread);
+
+/* Are the n columns after the first n these, moved by one? */
+static inline int SpgemmShifted(const AmbInt *j, AmbInt n)
+{
+  AmbInt differ = 0;
+
+  if (j[n] != j[0] + 1) return 0;
+  for (AmbInt k = 0; k < n; k++) differ |= j[n + k] ^ (j[k] + 1);
+  return !differ;
+}
 
 /* SpgemmCreate() with the kernels of a certain instruction set */
 SpgemmStatus SpgemmCreateWith(const SpgemmKernels *, SpgemmType, const SpgemmCSR *A, const SpgemmCSR *B, const SpgemmCSR *C, const SpgemmOptions *, Spgemm **, SpgemmInfo *);

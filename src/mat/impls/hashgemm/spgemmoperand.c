@@ -233,3 +233,30 @@ uint8_t *SpgemmSameRows(const SpgemmCSR *A, int nthread)
   for (int64_t r = 1; r < A->m; r++) same[r] = (uint8_t)SameRow(A, r);
   return same;
 }
+
+static int ShiftedRow(const SpgemmCSR *A, int64_t r)
+{
+  const AmbInt n = A->i[r + 1] - A->i[r];
+
+  return n > 1 && A->i[r] - A->i[r - 1] == n && SpgemmShifted(A->j + A->i[r - 1], n);
+}
+
+uint8_t *SpgemmShiftedRows(const SpgemmCSR *A, int nthread)
+{
+  const int64_t step = A->m / 1000 + 1;
+  int64_t       seen = 0, found = 0;
+  uint8_t      *shift;
+
+  for (int64_t r = 1; r < A->m; r += step, seen++) found += ShiftedRow(A, r);
+  if (2 * found < seen || !found) return NULL;
+  shift = SpgemmAllocate((size_t)A->m);
+  if (!shift) return NULL;
+#if defined(_OPENMP)
+  #pragma omp parallel for num_threads(nthread) schedule(static)
+#endif
+  for (int64_t r = 1; r < A->m; r++) shift[r - 1] = (uint8_t)ShiftedRow(A, r);
+  for (int64_t r = A->m - 1; r-- > 0;) {
+    if (shift[r]) shift[r] = (uint8_t)(shift[r + 1] < 255 ? shift[r + 1] + 1 : 255);
+  }
+  return shift;
+}

@@ -132,6 +132,31 @@ SpgemmStatus SpgemmWorkHeap(SpgemmWork *w, int64_t n)
   return Renew(w, &w->heap, sizeof(*w->heap) * old, sizeof(*w->heap) * w->nheap);
 }
 
+SpgemmStatus SpgemmWorkRun(SpgemmWork *w, int64_t products, int64_t n)
+{
+  const int64_t rows = 2 * n + 4 * SPGEMM_LANES; /* the sums, and what they are turned into */
+
+  if (w->window > w->nrank) {
+    const int64_t old = w->nrank;
+
+    w->nrank = w->window;
+    if (Renew(w, &w->rank, sizeof(*w->rank) * old, sizeof(*w->rank) * w->nrank)) return SPGEMM_OUT_OF_MEMORY;
+  }
+  if (products > w->nlist) {
+    const int64_t old = w->nlist;
+
+    w->nlist = 2 * products;
+    if (Renew(w, &w->list, sizeof(*w->list) * old, sizeof(*w->list) * w->nlist)) return SPGEMM_OUT_OF_MEMORY;
+  }
+  if (rows > w->nrun) {
+    const int64_t old = w->nrun;
+
+    w->nrun = 2 * rows;
+    if (Renew(w, &w->run, sizeof(*w->run) * old, sizeof(*w->run) * w->nrun)) return SPGEMM_OUT_OF_MEMORY;
+  }
+  return SPGEMM_SUCCESS;
+}
+
 SpgemmStatus SpgemmWorkRow(SpgemmWork *w, int64_t n)
 {
   const int64_t old = w->nrow;
@@ -156,6 +181,9 @@ void SpgemmWorkDestroy(SpgemmWork *w)
   SpgemmRelease(w->slot, sizeof(*w->slot) * w->nslot);
   SpgemmRelease(w->sorted, sizeof(*w->sorted) * w->nslot);
   SpgemmRelease(w->heap, sizeof(*w->heap) * w->nheap);
+  SpgemmRelease(w->rank, sizeof(*w->rank) * w->nrank);
+  SpgemmRelease(w->list, sizeof(*w->list) * w->nlist);
+  SpgemmRelease(w->run, sizeof(*w->run) * w->nrun);
   SpgemmRelease(w->rowj, sizeof(*w->rowj) * w->nrow);
   SpgemmRelease(w->rowa, sizeof(*w->rowa) * w->nrow);
 }
