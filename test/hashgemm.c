@@ -150,21 +150,23 @@ static PetscErrorCode RowDestroy(Row *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All of A in every process */
+/* All of A in every process, on the host: nothing of the type under test takes part in what is expected */
 static PetscErrorCode FullCopy(Mat A, Mat *F)
 {
   PetscInt M, N;
   IS       rows, cols;
-  Mat     *sub;
+  Mat      H, *sub;
 
   PetscFunctionBeginUser;
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &H));
   PetscCall(MatGetSize(A, &M, &N));
   PetscCall(ISCreateStride(PETSC_COMM_SELF, M, 0, 1, &rows));
   PetscCall(ISCreateStride(PETSC_COMM_SELF, N, 0, 1, &cols));
-  PetscCall(MatCreateSubMatrices(A, 1, &rows, &cols, MAT_INITIAL_MATRIX, &sub));
+  PetscCall(MatCreateSubMatrices(H, 1, &rows, &cols, MAT_INITIAL_MATRIX, &sub));
   PetscCall(PetscObjectReference((PetscObject)sub[0]));
   *F = sub[0];
   PetscCall(MatDestroySubMatrices(1, &sub));
+  PetscCall(MatDestroy(&H));
   PetscCall(ISDestroy(&rows));
   PetscCall(ISDestroy(&cols));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -616,12 +618,81 @@ static PetscErrorCode TooLarge(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* On the host nothing happens here; on a GPU new values are made without a byte going over the bus */
+static PetscErrorCode NothingCrosses(TestDiff *d)
+{
+  Operands       o;
+  Mat            C;
+  PetscMPIInt    size;
+  PetscLogDouble before = 0, after = 0;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(products); k++) {
+    PetscCall(OperandsCreate(&shapes[3], &o));
+    PetscCall(Multiply(&products[k], &o, PETSC_TRUE, MAT_INITIAL_MATRIX, &C));
+    PetscCall(MatScale(o.A, 2.0));
+    PetscCall(MatScale(o.P, 0.5));
+    PetscCall(MatScale(o.R, 0.5));
+#if defined(PETSC_HAVE_DEVICE)
+    before = petsc_ctog_sz + petsc_gtoc_sz;
+#endif
+    PetscCall(Multiply(&products[k], &o, PETSC_TRUE, MAT_REUSE_MATRIX, &C));
+#if defined(PETSC_HAVE_DEVICE)
+    after = petsc_ctog_sz + petsc_gtoc_sz;
+#endif
+    TestExpect(d, "values went over the bus", (PetscBool)(size > 1 || before == after));
+    PetscCall(DiffProduct(d, C, &o, products[k].factors));
+    PetscCall(MatDestroy(&C));
+    PetscCall(OperandsDestroy(&o));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On a GPU: an operand, the product, all of them move to the host, and back */
+static PetscErrorCode Bound(TestDiff *d)
+{
+  const char *const names[] = {"AP", "pAP", "RAP"};
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(names); k++) {
+    const Product *p = products;
+    Operands       o;
+    Mat            C;
+    PetscBool      device;
+
+    while (strcmp(p->factors, names[k])) p++;
+    PetscCall(OperandsCreate(&shapes[1], &o));
+    PetscCall(PetscObjectTypeCompareAny((PetscObject)o.A, &device, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
+    PetscCall(Multiply(p, &o, PETSC_TRUE, MAT_INITIAL_MATRIX, &C));
+    for (PetscInt turn = 0; turn < 4; turn++) {
+      if (device) {
+        if (turn == 0) PetscCall(MatBindToCPU(o.A, PETSC_TRUE));
+        if (turn == 1) PetscCall(MatBindToCPU(C, PETSC_TRUE));
+        if (turn == 2) PetscCall(MatBindToCPU(o.A, PETSC_FALSE));
+        if (turn == 3) PetscCall(MatBindToCPU(C, PETSC_FALSE));
+      }
+      PetscCall(ChangeValues(o.A, 12 + turn));
+      PetscCall(Multiply(p, &o, PETSC_TRUE, MAT_REUSE_MATRIX, &C));
+      PetscCall(DiffProduct(d, C, &o, names[k]));
+      PetscCall(MatScale(C, 2.0));
+      PetscCall(Multiply(p, &o, PETSC_TRUE, MAT_REUSE_MATRIX, &C));
+      PetscCall(DiffProduct(d, C, &o, names[k]));
+    }
+    PetscCall(MatDestroy(&C));
+    PetscCall(OperandsDestroy(&o));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const TestCase tests[] = {
   {"values after the symbolic phase",       ValuesLater    },
   {"operands replaced by others",           OtherOperands  },
   {"into a matrix that is there",           IntoMatrix     },
   {"the product is a matrix as others",     ProductIsMatrix},
   {"accumulators and algorithms by choice", Choice         },
+  {"new values stay where they are",        NothingCrosses },
+  {"matrices that move to the host",        Bound          },
   {"more entries than PetscInt counts",     TooLarge       },
   {NULL,                                    NULL           }
 };
@@ -645,6 +716,14 @@ int main(int argc, char **argv)
     test:
       suffix: amb
       nsize: {{1 2 3}}
+      args: -mat_type amb
+    test:
+      suffix: host
+      nsize: 2
+      args: -mat_type hashgemm -mat_hashgemm_device cpu
+    test:
+      suffix: amb_host
+      nsize: 2
       args: -mat_type amb -mat_amb_device cpu
     test:
       suffix: accumulator
@@ -654,6 +733,11 @@ int main(int argc, char **argv)
       suffix: for_aij
       nsize: {{1 2}}
       args: -mat_type aij -hashgemm_for_aij
+    test:
+      suffix: for_aijcusparse
+      requires: cuda
+      nsize: {{1 2}}
+      args: -mat_type aijcusparse -hashgemm_for_aij
     test:
       suffix: threads_1
       env: OMP_NUM_THREADS=1

@@ -422,6 +422,10 @@ int main(int argc, char **argv)
     test:
       suffix: hashgemm_for_aij
       args: -mat_type aij -hashgemm_for_aij
+    test:
+      suffix: hashgemm_for_aijcusparse
+      requires: cuda
+      args: -mat_type aijcusparse -hashgemm_for_aij
 
   testset:
     args: -mat_type amb

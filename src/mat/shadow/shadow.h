@@ -123,6 +123,7 @@ extern struct _MatOps MatShadowBaseSeq, MatShadowBaseMPI, MatShadowBaseSeqCUSPAR
 extern PetscErrorCode MatShadowDeviceFound(PetscBool *);
 extern PetscErrorCode MatShadowDeviceVecOptions(const MatShadowFormat *);
 #if defined(MAT_SHADOW_HAVE_DEVICE)
+extern PetscErrorCode MatShadowDeviceExpect(const MatShadowFormat *);
 extern PetscErrorCode MatShadowDeviceStart(const MatShadowFormat *);
 extern PetscErrorCode MatShadowDeviceEnd(void);
 extern PetscErrorCode MatShadowDeviceConvert(Mat);

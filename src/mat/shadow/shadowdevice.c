@@ -3,7 +3,7 @@
 
    PETSc compares the type name of an AIJCUSPARSE exactly in many places and keeps its own structure in spptr, so that the matrix keeps both.
    What PETSc makes "of the same type" passes through the constructor of AIJCUSPARSE or is converted to it from AIJ. Both are therefore replaced,
-   but not before the first matrix of ours is put on the device, so that other programs never meet this.
+   but not before the first matrix of ours is put on the device, or all AIJ are asked to be ours, so that other programs never meet this.
 */
 #include "shadow.h"
 
@@ -87,16 +87,44 @@ typedef PetscErrorCode (*MatConvertFunction)(Mat, MatType, MatReuse, Mat *);
   #define CONVERT_MPI "MatConvert_mpiaij_mpiaijcusparse_C"
 
 struct _MatOps                MatShadowBaseSeqCUSPARSE, MatShadowBaseMPICUSPARSE;
-static const MatShadowFormat *device_format = NULL; /* what every AIJCUSPARSE of this process becomes */
+static const MatShadowFormat *device_format   = NULL;        /* what every AIJCUSPARSE of this process becomes */
+static PetscBool              device_expected = PETSC_FALSE; /* another format may still take its place */
+static PetscBool              device_ready    = PETSC_FALSE; /* the operations of AIJCUSPARSE are known */
 
 /* PETSc's own: the constructors of AIJ and AIJCUSPARSE, and the conversions from the one to the other */
 static PetscErrorCode (*create_seq)(Mat), (*create_mpi)(Mat), (*create_seqcusparse)(Mat), (*create_mpicusparse)(Mat);
 static MatConvertFunction convert_seq, convert_mpi;
 
+static PetscErrorCode MatShadowDeviceHarvest(PetscErrorCode (*create)(Mat), struct _MatOps *ops)
+{
+  Mat A;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreate(PETSC_COMM_SELF, &A));
+  PetscCall(MatSetOptionsPrefix(A, "mat_shadow_base_"));
+  PetscCall(MatSetSizes(A, 1, 1, 1, 1));
+  PetscCall((*create)(A));
+  *ops = *A->ops;
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Before the first AIJCUSPARSE: to look at one starts the device */
+static PetscErrorCode MatShadowDeviceReady(void)
+{
+  PetscFunctionBegin;
+  if (device_ready) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowDeviceHarvest(create_seqcusparse, &MatShadowBaseSeqCUSPARSE));
+  PetscCall(MatShadowDeviceHarvest(create_mpicusparse, &MatShadowBaseMPICUSPARSE));
+  device_ready = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A factored matrix has nothing to multiply with */
 static PetscErrorCode MatCreate_SeqAIJCUSPARSE_Shadow(Mat A)
 {
   PetscFunctionBegin;
+  PetscCall(MatShadowDeviceReady());
   PetscCall((*create_seqcusparse)(A));
   if (A->factortype == MAT_FACTOR_NONE) PetscCall(MatShadowAttach(A, device_format, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -105,6 +133,7 @@ static PetscErrorCode MatCreate_SeqAIJCUSPARSE_Shadow(Mat A)
 static PetscErrorCode MatCreate_MPIAIJCUSPARSE_Shadow(Mat A)
 {
   PetscFunctionBegin;
+  PetscCall(MatShadowDeviceReady());
   PetscCall((*create_mpicusparse)(A));
   if (A->factortype == MAT_FACTOR_NONE) PetscCall(MatShadowAttach(A, device_format, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -126,6 +155,7 @@ static PetscErrorCode MatConvert_AIJ_AIJCUSPARSE_Shadow(Mat A, MatType type, Mat
   Mat B = *newmat;
 
   PetscFunctionBegin;
+  PetscCall(MatShadowDeviceReady());
   if (reuse == MAT_REUSE_MATRIX) {
     PetscCall(MatCopy(A, B, SAME_NONZERO_PATTERN));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -161,15 +191,13 @@ static PetscErrorCode MatShadowDeviceReplace(MatType type, PetscErrorCode (*ours
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before the first matrix goes to the device. PETSc forgets what is registered by itself. */
-PetscErrorCode MatShadowDeviceStart(const MatShadowFormat *format)
+/* Makes what will be an AIJCUSPARSE one of this format; nothing is started on the device. PETSc forgets what is registered by itself. */
+PetscErrorCode MatShadowDeviceExpect(const MatShadowFormat *format)
 {
   Mat A;
 
   PetscFunctionBegin;
   if (device_format) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowHarvest(MATSEQAIJCUSPARSE, &MatShadowBaseSeqCUSPARSE));
-  PetscCall(MatShadowHarvest(MATMPIAIJCUSPARSE, &MatShadowBaseMPICUSPARSE));
   PetscCall(MatShadowHarvestMat(MATSEQAIJ, &A));
   PetscCall(PetscObjectQueryFunction((PetscObject)A, CONVERT_SEQ, &convert_seq));
   PetscCall(MatDestroy(&A));
@@ -180,14 +208,28 @@ PetscErrorCode MatShadowDeviceStart(const MatShadowFormat *format)
   PetscCall(MatShadowDeviceReplace(MATMPIAIJ, MatCreate_MPIAIJ_Shadow, &create_mpi));
   PetscCall(MatShadowDeviceReplace(MATSEQAIJCUSPARSE, MatCreate_SeqAIJCUSPARSE_Shadow, &create_seqcusparse));
   PetscCall(MatShadowDeviceReplace(MATMPIAIJCUSPARSE, MatCreate_MPIAIJCUSPARSE_Shadow, &create_mpicusparse));
-  device_format = format;
+  device_format   = format;
+  device_expected = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Before the first matrix of this format goes to the device */
+PetscErrorCode MatShadowDeviceStart(const MatShadowFormat *format)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowDeviceExpect(format));
+  if (device_expected) device_format = format;
+  device_expected = PETSC_FALSE;
+  PetscCall(MatShadowDeviceReady());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatShadowDeviceEnd(void)
 {
   PetscFunctionBegin;
-  device_format = NULL;
+  device_format   = NULL;
+  device_expected = PETSC_FALSE;
+  device_ready    = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -389,15 +389,15 @@ void MatShadowSetOperations(Mat A)
 {
   const PetscBool seq = (PetscBool)(strncmp(((PetscObject)A)->type_name, MATSEQAIJ, strlen(MATSEQAIJ)) == 0);
 
-  A->ops->view             = MatShadowView;
-  A->ops->duplicate        = MatDuplicate_Shadow;
-  A->ops->convertfrom      = MatConvertFrom_Shadow;
-  A->ops->mult             = seq ? MatMult_Shadow : MatMult_MPIShadow;
-  A->ops->multadd          = seq ? MatMultAdd_Shadow : MatMultAdd_MPIShadow;
-  A->ops->multtranspose    = seq ? MatMultTranspose_Shadow : MatMultTranspose_MPIShadow;
-  A->ops->multtransposeadd = seq ? MatMultTransposeAdd_Shadow : MatMultTransposeAdd_MPIShadow;
-  A->ops->assemblyend      = seq ? MatAssemblyEnd_SeqShadow : MatAssemblyEnd_MPIShadow;
-  if (!MatShadowIsCUSPARSE(A)) A->ops->productsetfromoptions = MatProductSetFromOptions_HashGEMM;
+  A->ops->view                  = MatShadowView;
+  A->ops->duplicate             = MatDuplicate_Shadow;
+  A->ops->convertfrom           = MatConvertFrom_Shadow;
+  A->ops->mult                  = seq ? MatMult_Shadow : MatMult_MPIShadow;
+  A->ops->multadd               = seq ? MatMultAdd_Shadow : MatMultAdd_MPIShadow;
+  A->ops->multtranspose         = seq ? MatMultTranspose_Shadow : MatMultTranspose_MPIShadow;
+  A->ops->multtransposeadd      = seq ? MatMultTransposeAdd_Shadow : MatMultTransposeAdd_MPIShadow;
+  A->ops->assemblyend           = seq ? MatAssemblyEnd_SeqShadow : MatAssemblyEnd_MPIShadow;
+  A->ops->productsetfromoptions = MatProductSetFromOptions_HashGEMM;
 #if defined(MAT_SHADOW_HAVE_DEVICE)
   if (MatShadowIsCUSPARSE(A)) MatShadowCUSPARSESetOperations(A, seq);
 #endif
@@ -428,15 +428,15 @@ static PetscErrorCode MatShadowDetach(Mat A)
 
   PetscFunctionBegin;
   PetscCall(MatShadowGetFormat(A, &format));
-  A->ops->view             = base->view;
-  A->ops->duplicate        = base->duplicate;
-  A->ops->convertfrom      = base->convertfrom;
-  A->ops->mult             = base->mult;
-  A->ops->multadd          = base->multadd;
-  A->ops->multtranspose    = base->multtranspose;
-  A->ops->multtransposeadd = base->multtransposeadd;
-  A->ops->assemblyend      = base->assemblyend;
-  if (!MatShadowIsCUSPARSE(A)) A->ops->productsetfromoptions = base->productsetfromoptions;
+  A->ops->view                  = base->view;
+  A->ops->duplicate             = base->duplicate;
+  A->ops->convertfrom           = base->convertfrom;
+  A->ops->mult                  = base->mult;
+  A->ops->multadd               = base->multadd;
+  A->ops->multtranspose         = base->multtranspose;
+  A->ops->multtransposeadd      = base->multtransposeadd;
+  A->ops->assemblyend           = base->assemblyend;
+  A->ops->productsetfromoptions = base->productsetfromoptions;
 #if defined(MAT_SHADOW_HAVE_DEVICE)
   if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowCUSPARSERestoreOperations(A, seq));
 #endif

@@ -5,6 +5,7 @@
 
 #include "../../shadow/shadow.h"
 #include "hashgemmrows.h"
+#include "spgemmcuda.h"
 #include "spgemmhost.h"
 
 /* A matrix as a product last saw it. Object state and addresses tell at once that nothing has changed; the fingerprint of the pattern tells
@@ -13,6 +14,7 @@ typedef struct {
   PetscObjectId    id;
   PetscObjectState state, nonzerostate;
   const PetscInt  *i[2];
+  PetscBool        device[2]; /* where the values are used */
   uint64_t         pattern;
 } HashGEMMSeen;
 
@@ -28,20 +30,57 @@ typedef struct _HashGEMMParallel HashGEMMParallel;
 typedef struct {
   SpgemmOptions     options;
   Spgemm           *spgemm;
+  SpgemmDevice     *device;             /* in place of spgemm, where the product is made there */
   HashGEMMSeen      operand[3], result; /* result.id 0: there is none yet */
   PetscBool         fresh;              /* the values are those that the symbolic phase made with the pattern */
   Mat               between;            /* on several processes: the transpose that ABt and RARt are made with, the second product of ABC */
   HashGEMMParallel *parallel;
 } HashGEMMProduct;
 
+extern PetscLogEvent MAT_HashGEMMSymbolic, MAT_HashGEMMNumeric;
+extern const char    HashGEMMCitation[];
+extern PetscBool     HashGEMMCited;
+
+extern PetscErrorCode MatProductSymbolic_HashGEMM(Mat);
+
+/* Are the values of a sequential matrix used on the device? */
+static inline PetscBool HashGEMMOnDevice(Mat A)
+{
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  return (PetscBool)(!A->boundtocpu && strcmp(((PetscObject)A)->type_name, MATSEQAIJCUSPARSE) == 0);
+#else
+  return PETSC_FALSE;
+#endif
+}
+
+/* Operands */
+extern PetscErrorCode HashGEMMGetPattern(Mat, SpgemmCSR *);
+extern PetscErrorCode HashGEMMGetCSR(Mat, SpgemmCSR *);
+extern PetscErrorCode HashGEMMGlance(Mat, HashGEMMSeen *);
+extern PetscErrorCode HashGEMMLook(Mat, HashGEMMSeen *, HashGEMMChange *);
+extern PetscBool      HashGEMMSamePattern(const HashGEMMSeen *, const HashGEMMSeen *);
+
 /* One product of raw arrays. The matrix is what -info tells about, and whose processes fail together. */
 extern PetscErrorCode HashGEMMCount(Mat, SpgemmType, const SpgemmCSR factor[], const SpgemmOptions *, Spgemm **, int64_t *m, int64_t *n);
 extern PetscErrorCode HashGEMMFill(Mat, Spgemm *, const SpgemmCSR factor[], const HashGEMMRows *);
 extern PetscErrorCode HashGEMMRevalue(Mat, Spgemm *, const SpgemmCSR factor[], const HashGEMMRows *);
 extern PetscErrorCode HashGEMMCheckMemory(MPI_Comm, PetscBool enough, double bytes);
-extern PetscErrorCode HashGEMMGetCSR(Mat, SpgemmCSR *);
+extern PetscErrorCode HashGEMMCheckStatus(MPI_Comm, SpgemmStatus, const SpgemmInfo *);
+extern PetscErrorCode HashGEMMCheckSize(MPI_Comm, PetscBool fits, double nonzeros);
+
+/* Room in the result for rows that begin there */
+extern PetscErrorCode HashGEMMPreallocate(Mat, const HashGEMMProduct *, int64_t m, int64_t n, const PetscInt starts[]);
+
+/* On the device; *done is PETSC_FALSE where there is not enough memory, or the host has to make the product for another reason */
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+extern PetscErrorCode HashGEMMDeviceLook(Mat, uint64_t *fingerprint, int *ascending, PetscBool *done);
+extern PetscErrorCode HashGEMMDeviceSymbolic(Mat, SpgemmType, HashGEMMProduct *, PetscBool *done);
+extern PetscErrorCode HashGEMMDeviceNumeric(Mat, HashGEMMProduct *);
+extern PetscErrorCode HashGEMMDeviceDestroy(HashGEMMProduct *);
+#endif
 
 /* A B, A^T B, or B^T A B of MPI matrices */
 extern PetscErrorCode HashGEMMParallelSymbolic(Mat, SpgemmType, Mat A, Mat B, HashGEMMProduct *, Mat *);
 extern PetscErrorCode HashGEMMParallelNumeric(Mat, SpgemmType, Mat A, Mat B, PetscBool newB, HashGEMMProduct *);
+extern PetscErrorCode HashGEMMParallelSettle(Mat, HashGEMMParallel *);
 extern PetscErrorCode HashGEMMParallelDestroy(HashGEMMParallel **);

@@ -5,44 +5,7 @@
    Rows and columns are numbered as in hashgemmrows.h, so that local matrices have no more columns than occur in them. In P^T A P the local A is
    square: the rows of the fetched part of P are empty in it.
 */
-#include "hashgemm.h"
-
-#include <petscsf.h>
-
-/* Copies of rows of other processes: each of the n entries has its place in the arrays of rows they were put in */
-typedef struct {
-  PetscSF      sf; /* from the entries of the rows where they are */
-  PetscInt     n, *place;
-  PetscScalar *values;
-} HashGEMMHalo;
-
-/* Columns of other processes, ascending; column n + k here is global[k] */
-typedef struct {
-  PetscInt first, n, nglobal, *global;
-} HashGEMMColumns;
-
-struct _HashGEMMParallel {
-  HashGEMMColumns columns; /* of the right factor and of the local product */
-  HashGEMMRows    left;    /* the left factor, while it is needed */
-  HashGEMMRows    right;   /* the right factor, and below it the rows that were fetched */
-  HashGEMMHalo    fetched; /* no sf: none were */
-  HashGEMMRows    result;  /* what the local product makes; without values between two numeric phases */
-  /* rows sent here, added to those of our own that have some: the product of a matrix of ones with all of them */
-  HashGEMMHalo sent; /* no sf: the product has no rows for others */
-  Spgemm      *add;
-  PetscInt     nsum, *sums; /* our rows with a sum */
-  AmbInt      *from;        /* of every row of ours, its number among these, or -1 */
-  HashGEMMRows ones, pieces, sum;
-};
-
-static PetscErrorCode HashGEMMHaloDestroy(HashGEMMHalo *halo)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscSFDestroy(&halo->sf));
-  PetscCall(PetscFree(halo->place));
-  PetscCall(PetscFree(halo->values));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+#include "hashgemmparallel.h"
 
 PetscErrorCode HashGEMMParallelDestroy(HashGEMMParallel **parallel)
 {
@@ -50,6 +13,9 @@ PetscErrorCode HashGEMMParallelDestroy(HashGEMMParallel **parallel)
 
   PetscFunctionBegin;
   if (!q) PetscFunctionReturn(PETSC_SUCCESS);
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  PetscCall(HashGEMMDeviceParallelDestroy(&q->device));
+#endif
   PetscCall(HashGEMMHaloDestroy(&q->fetched));
   PetscCall(HashGEMMHaloDestroy(&q->sent));
   SpgemmDestroy(&q->add);
@@ -65,84 +31,9 @@ PetscErrorCode HashGEMMParallelDestroy(HashGEMMParallel **parallel)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- numbers ------------------------------------------------- */
-
-/* From the first on, n columns are ours; to those of other processes that are known, the columns of some entries are added */
-static PetscErrorCode HashGEMMColumnsCreate(PetscInt first, PetscInt n, PetscInt nknown, const PetscInt known[], PetscInt nentry, const PetscInt entries[], HashGEMMColumns *c)
-{
-  PetscInt *more, nmore = 0, k = 0, l = 0;
-
-  PetscFunctionBegin;
-  c->first   = first;
-  c->n       = n;
-  c->nglobal = 0;
-  PetscCall(PetscMalloc1(nentry, &more));
-  for (PetscInt e = 0; e < nentry; e++) {
-    if (entries[e] < first || entries[e] >= first + n) more[nmore++] = entries[e];
-  }
-  PetscCall(PetscSortRemoveDupsInt(&nmore, more));
-  PetscCall(PetscMalloc1(nknown + nmore, &c->global));
-  while (k < nknown || l < nmore) {
-    const PetscInt next = k < nknown && (l == nmore || known[k] <= more[l]) ? known[k] : more[l];
-
-    c->global[c->nglobal++] = next;
-    if (k < nknown && known[k] == next) k++;
-    if (l < nmore && more[l] == next) l++;
-  }
-  PetscCall(PetscFree(more));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The columns of other processes that the first m of these rows have */
-static PetscErrorCode HashGEMMColumnsUsed(const HashGEMMColumns *c, PetscInt m, const HashGEMMRows *rows, PetscInt *nused, PetscInt **used)
-{
-  char *marks;
-
-  PetscFunctionBegin;
-  PetscCall(PetscCalloc1(c->nglobal, &marks));
-  PetscCall(PetscMalloc1(c->nglobal, used));
-  HashGEMMMarkUsed(m, rows->i, rows->j, c->n, marks);
-  *nused = 0;
-  for (PetscInt k = 0; k < c->nglobal; k++) {
-    if (marks[k]) (*used)[(*nused)++] = c->global[k];
-  }
-  PetscCall(PetscFree(marks));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Where known columns of other processes are among those of c; NULL if they are the same. What c does not have gets some number. */
-static PetscErrorCode HashGEMMColumnsMap(const HashGEMMColumns *c, PetscInt nknown, const PetscInt known[], PetscInt **map)
-{
-  PetscBool same = (PetscBool)(nknown == c->nglobal);
-
-  PetscFunctionBegin;
-  *map = NULL;
-  if (same) PetscCall(PetscArraycmp(known, c->global, nknown, &same));
-  if (same) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(nknown, map));
-  for (PetscInt k = 0, l = 0; k < nknown; k++) {
-    while (l < c->nglobal && c->global[l] < known[k]) l++;
-    (*map)[k] = l;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HashGEMMColumnsFind(const HashGEMMColumns *c, PetscInt global, PetscInt *here)
-{
-  PetscInt k;
-
-  PetscFunctionBegin;
-  if (global >= c->first && global < c->first + c->n) *here = global - c->first;
-  else {
-    PetscCall(PetscFindInt(global, c->nglobal, c->global, &k));
-    *here = c->n + k;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* ------------------------------------------------- local matrices ------------------------------------------------- */
 
-static PetscErrorCode HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *rows)
+PetscErrorCode HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *rows)
 {
   PetscInt checked;
 
@@ -175,13 +66,20 @@ static void HashGEMMGetFactor(const HashGEMMRows *rows, SpgemmCSR *csr)
 
 /* The left factor, its two blocks side by side, with so many empty rows below. Without a second block nothing is copied. It goes after use: to
    make it anew costs little. */
-static PetscErrorCode HashGEMMMakeLeft(Mat A, PetscBool square, HashGEMMRows *left)
+static PetscErrorCode HashGEMMMakeLeft(Mat A, PetscBool square, HashGEMMParallel *q)
 {
+  HashGEMMRows   *left = &q->left;
   SpgemmCSR       block[2];
   PetscInt        nglobal;
   const PetscInt *global;
 
   PetscFunctionBegin;
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (q->device) {
+    PetscCall(HashGEMMDeviceMakeLeft(A, square, q));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
   PetscCall(HashGEMMGetBlocks(A, block, &nglobal, &global));
   PetscCall(PetscMemzero(left, sizeof(*left)));
   if (!nglobal) {
@@ -216,6 +114,19 @@ static PetscErrorCode HashGEMMMakeResult(Mat C, SpgemmType type, const HashGEMMR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+/* Nothing is wrong here, which HashGEMMCount(), HashGEMMFill() and HashGEMMRevalue() ask each process */
+static PetscErrorCode HashGEMMAgree(Mat C, int times)
+{
+  SpgemmInfo info;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(&info, sizeof(info)));
+  for (int k = 0; k < times; k++) PetscCall(HashGEMMCheckStatus(PetscObjectComm((PetscObject)C), SPGEMM_SUCCESS, &info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
 static PetscErrorCode HashGEMMRenewResult(Mat C, const HashGEMMRows *left, const HashGEMMRows *right, Spgemm *spgemm, HashGEMMRows *result)
 {
   SpgemmCSR factor[3];
@@ -225,79 +136,6 @@ static PetscErrorCode HashGEMMRenewResult(Mat C, const HashGEMMRows *left, const
   HashGEMMGetFactor(left, &factor[0]);
   HashGEMMGetFactor(right, &factor[1]);
   PetscCall(HashGEMMRevalue(C, spgemm, factor, result));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ------------------------------------------------- entries of other processes ------------------------------------------------- */
-
-/* Where a row is at the process of that rank: there its entries are those from begin to end */
-typedef struct {
-  PetscInt rank, begin, end;
-} HashGEMMPlace;
-
-/* For these rows, of nroot entries here that others may ask for; most: entries of the longest */
-static PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nroot, PetscInt nrow, const HashGEMMPlace rows[], HashGEMMHalo *halo, PetscInt *most)
-{
-  PetscSFNode *remote;
-  PetscInt64   n = 0;
-
-  PetscFunctionBegin;
-  *most = 0;
-  for (PetscInt r = 0; r < nrow; r++) {
-    n += rows[r].end - rows[r].begin;
-    *most = PetscMax(*most, rows[r].end - rows[r].begin);
-  }
-  PetscCall(PetscIntCast(n, &halo->n));
-  PetscCall(PetscMalloc1(halo->n, &remote));
-  n = 0;
-  for (PetscInt r = 0; r < nrow; r++) {
-    for (PetscInt k = rows[r].begin; k < rows[r].end; k++, n++) {
-      remote[n].rank  = rows[r].rank;
-      remote[n].index = k;
-    }
-  }
-  PetscCall(PetscSFCreate(comm, &halo->sf));
-  PetscCall(PetscSFSetGraph(halo->sf, nroot, halo->n, NULL, PETSC_OWN_POINTER, remote, PETSC_OWN_POINTER));
-  PetscCall(PetscMalloc1(halo->n, &halo->place));
-  PetscCall(PetscMalloc1(halo->n, &halo->values));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HashGEMMHaloColumns(HashGEMMHalo *halo, const PetscInt here[], PetscInt **columns)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(halo->n, columns));
-  PetscCall(PetscSFBcastBegin(halo->sf, MPIU_INT, here, *columns, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(halo->sf, MPIU_INT, here, *columns, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Puts a row of the halo, length entries from entry k on, where j is at place: its columns come in the order of the process it is from */
-static PetscErrorCode HashGEMMHaloPut(HashGEMMHalo *halo, const HashGEMMColumns *c, const PetscInt columns[], PetscInt k, PetscInt length, PetscInt place, PetscInt order[], PetscInt j[])
-{
-  PetscFunctionBegin;
-  for (PetscInt l = 0; l < length; l++) {
-    PetscCall(HashGEMMColumnsFind(c, columns[k + l], &j[place + l]));
-    order[l] = k + l;
-  }
-  PetscCall(PetscSortIntWithArray(length, j + place, order));
-  for (PetscInt l = 0; l < length; l++) halo->place[order[l]] = place + l;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HashGEMMHaloValuesBegin(HashGEMMHalo *halo, const PetscScalar here[])
-{
-  PetscFunctionBegin;
-  if (halo->sf) PetscCall(PetscSFBcastBegin(halo->sf, MPIU_SCALAR, here, halo->values, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HashGEMMHaloValuesEnd(HashGEMMHalo *halo, const PetscScalar here[], PetscScalar a[])
-{
-  PetscFunctionBegin;
-  if (!halo->sf) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSFBcastEnd(halo->sf, MPIU_SCALAR, here, halo->values, MPI_REPLACE));
-  for (PetscInt k = 0; k < halo->n; k++) a[halo->place[k]] = halo->values[k];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -338,7 +176,7 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
 {
   HashGEMMColumns *c = &q->columns;
   SpgemmCSR        block[2];
-  PetscInt         m, nz, nknown, *i, *columns = NULL, *map, *order, most = 0, place;
+  PetscInt         m, nz, nknown, *i, *columns = NULL, *map = NULL, *order, most = 0, place;
   const PetscInt  *known;
   HashGEMMPlace   *asked = NULL;
 
@@ -370,8 +208,6 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
     PetscCall(HashGEMMRowsCreate(m + PetscMax(nrow, 0), c->n + c->nglobal, (int64_t)nz + q->fetched.n, &q->right));
     PetscCall(PetscArraycpy(q->right.i, i, m + 1));
     PetscCall(HashGEMMColumnsMap(c, nknown, known, &map));
-    HashGEMMMergeColumns(m, block[0].i, block[0].j, block[1].i, block[1].j, c->n, map, q->right.j);
-    PetscCall(PetscFree(map));
     PetscCall(PetscMalloc1(most, &order));
     place = nz;
     for (PetscInt r = 0; r < nrow; r++) {
@@ -383,13 +219,24 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
     }
     PetscCall(PetscFree(order));
   }
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (q->device) {
+    PetscBool done;
+
+    PetscCall(HashGEMMDeviceMakeRight(B, nknown, map, q, &done));
+    if (!done) PetscCall(HashGEMMDeviceParallelDestroy(&q->device));
+  }
+#endif
+  if (!q->device && !q->right.borrowed) HashGEMMMergeColumns(m, block[0].i, block[0].j, block[1].i, block[1].j, c->n, map, q->right.j);
+  PetscCall(PetscFree(map));
   PetscCall(PetscFree(asked));
   PetscCall(PetscFree(columns));
   PetscCall(PetscFree(i));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HashGEMMRightValuesBegin(Mat B, HashGEMMParallel *q)
+/* The values of our own rows */
+static PetscErrorCode HashGEMMRightOwnValues(Mat B, HashGEMMParallel *q)
 {
   SpgemmCSR       block[2];
   PetscInt        nknown;
@@ -399,16 +246,57 @@ static PetscErrorCode HashGEMMRightValuesBegin(Mat B, HashGEMMParallel *q)
   PetscCall(HashGEMMGetBlocks(B, block, &nknown, &known));
   if (q->right.borrowed) q->right.a = (PetscScalar *)block[0].a;
   else HashGEMMMergeValues(block[0].m, block[0].i, block[0].a, block[1].i, block[1].a, q->right.a);
-  PetscCall(HashGEMMHaloValuesBegin(&q->fetched, q->right.a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HashGEMMRightValuesEnd(HashGEMMParallel *q)
+/* Those that are here may be on the device */
+static PetscErrorCode HashGEMMRightValuesBegin(Mat B, HashGEMMParallel *q, const PetscScalar **here)
 {
   PetscFunctionBegin;
-  PetscCall(HashGEMMHaloValuesEnd(&q->fetched, q->right.a, q->right.a));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (q->device) PetscCall(HashGEMMDeviceRightBegin(B, q, here));
+#endif
+  if (!q->device) {
+    PetscCall(HashGEMMRightOwnValues(B, q));
+    *here = q->right.a;
+  }
+  PetscCall(HashGEMMHaloValuesBegin(&q->fetched, *here));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+static PetscErrorCode HashGEMMRightValuesEnd(HashGEMMParallel *q, const PetscScalar here[])
+{
+  PetscFunctionBegin;
+  PetscCall(HashGEMMHaloValuesEnd(&q->fetched, here));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (q->device) PetscCall(HashGEMMDeviceRightEnd(q));
+#endif
+  if (!q->device) HashGEMMHaloPlace(&q->fetched, q->right.a);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+/* Both factors on the host, where the device cannot make the product */
+static PetscErrorCode HashGEMMLeaveDevice(Mat A, Mat B, PetscBool square, HashGEMMParallel *q)
+{
+  SpgemmCSR       block[2];
+  PetscInt        nknown, *map;
+  const PetscInt *known;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceParallelDestroy(&q->device));
+  PetscCall(HashGEMMMakeLeft(A, square, q));
+  PetscCall(HashGEMMGetBlocks(B, block, &nknown, &known));
+  if (!q->right.borrowed) {
+    PetscCall(HashGEMMColumnsMap(&q->columns, nknown, known, &map));
+    HashGEMMMergeColumns(block[0].m, block[0].i, block[0].j, block[1].i, block[1].j, q->columns.n, map, q->right.j);
+    PetscCall(PetscFree(map));
+  }
+  PetscCall(HashGEMMRightOwnValues(B, q));
+  HashGEMMHaloPlace(&q->fetched, q->right.a);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
 
 /* ------------------------------------------------- rows of the result that belong elsewhere ------------------------------------------------- */
 
@@ -530,7 +418,8 @@ static PetscErrorCode HashGEMMSend(PetscInt m, HashGEMMParallel *q)
   PetscFunctionBegin;
   PetscCall(HashGEMMHaloValuesBegin(&q->sent, there));
   for (PetscInt t = 0; t < q->nsum; t++) PetscCall(PetscArraycpy(q->pieces.a + q->pieces.i[q->ones.i[t]], q->result.a + q->result.i[q->sums[t]], q->result.i[q->sums[t] + 1] - q->result.i[q->sums[t]]));
-  PetscCall(HashGEMMHaloValuesEnd(&q->sent, there, q->pieces.a));
+  PetscCall(HashGEMMHaloValuesEnd(&q->sent, there));
+  HashGEMMHaloPlace(&q->sent, q->pieces.a);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -547,8 +436,8 @@ static PetscErrorCode HashGEMMMakeBlock(PetscInt m, PetscInt n, const PetscInt l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes the columns of c */
-static PetscErrorCode HashGEMMAssemble(MPI_Comm comm, PetscInt M, PetscInt N, HashGEMMCut *cut, HashGEMMColumns *c, Mat *W)
+/* Takes the columns of c. Without values these remain as they came from the system, to be made on the device. */
+static PetscErrorCode HashGEMMAssemble(MPI_Comm comm, PetscInt M, PetscInt N, HashGEMMCut *cut, PetscBool values, HashGEMMColumns *c, Mat *W)
 {
   const PetscInt m = (PetscInt)cut->m;
   PetscInt      *d, *o;
@@ -562,7 +451,7 @@ static PetscErrorCode HashGEMMAssemble(MPI_Comm comm, PetscInt M, PetscInt N, Ha
   PetscCall(HashGEMMMakeBlock(m, c->nglobal, o, &csr[1], &block[1]));
   PetscCall(PetscFree2(d, o));
   HashGEMMCutColumns(cut, csr[0].i, csr[1].i, (PetscInt *)csr[0].j, (PetscInt *)csr[1].j);
-  HashGEMMCutValues(cut, csr[0].i, csr[1].i, (PetscScalar *)csr[0].a, (PetscScalar *)csr[1].a);
+  if (values) HashGEMMCutValues(cut, csr[0].i, csr[1].i, (PetscScalar *)csr[0].a, (PetscScalar *)csr[1].a);
   for (int k = 0; k < 2; k++) {
     if (csr[k].j) PetscCall(MatSeqAIJSetColumnIndices(block[k], (PetscInt *)csr[k].j)); /* they are where they belong already: it sets the lengths of the rows */
     PetscCall(MatAssemblyBegin(block[k], MAT_FINAL_ASSEMBLY));
@@ -587,27 +476,42 @@ static PetscErrorCode HashGEMMCheckLayouts(SpgemmType type, Mat A, Mat B)
 
 PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, HashGEMMProduct *p, Mat *W)
 {
-  PetscLayout       layout = type == SPGEMM_AB ? A->rmap : type == SPGEMM_ATB ? A->cmap : B->cmap;
-  HashGEMMParallel *q;
-  HashGEMMColumns   final;
-  HashGEMMCut       cut;
-  PetscInt          nrow, nused, *used, *map;
-  const PetscInt   *rows;
-  PetscMPIInt       size;
-  Mat               offdiagonal;
+  PetscLayout        layout = type == SPGEMM_AB ? A->rmap : type == SPGEMM_ATB ? A->cmap : B->cmap;
+  HashGEMMParallel  *q;
+  HashGEMMColumns    final;
+  HashGEMMCut        cut;
+  PetscInt           nrow, nused, *used, *map;
+  const PetscInt    *rows;
+  const PetscScalar *here;
+  PetscMPIInt        size;
+  Mat                offdiagonal;
 
   PetscFunctionBegin;
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  PetscBool done;
+
+#endif
   PetscCall(HashGEMMCheckLayouts(type, A, B));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)C), &size));
   PetscCall(PetscNew(&q));
   p->parallel = q;
   PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &offdiagonal, &rows));
   nrow = offdiagonal->cmap->n;
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (!p->result.id || !C->boundtocpu) PetscCall(HashGEMMDeviceParallelCreate(A, B, &q->device));
+#endif
   PetscCall(HashGEMMMakeRight(B, type == SPGEMM_ATB || size == 1 ? -1 : nrow, rows, q));
-  PetscCall(HashGEMMRightValuesBegin(B, q));
-  PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), &q->left));
-  PetscCall(HashGEMMRightValuesEnd(q));
-  PetscCall(HashGEMMMakeResult(C, type, &q->left, &q->right, &p->options, &p->spgemm, &q->result));
+  PetscCall(HashGEMMRightValuesBegin(B, q, &here));
+  PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), q));
+  PetscCall(HashGEMMRightValuesEnd(q, here));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (q->device) {
+    PetscCall(HashGEMMDeviceMakeResult(C, type, q, &done));
+    if (!done) PetscCall(HashGEMMLeaveDevice(A, B, (PetscBool)(type == SPGEMM_PTAP), q));
+  }
+  if (q->device) PetscCall(HashGEMMAgree(C, 2));
+#endif
+  if (!q->device) PetscCall(HashGEMMMakeResult(C, type, &q->left, &q->right, &p->options, &p->spgemm, &q->result));
   HashGEMMRowsFree(&q->left);
 
   cut.rows  = &q->result;
@@ -621,44 +525,68 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
     PetscCall(PetscFree(used));
   } else {
     PetscCall(HashGEMMMakeSent(layout, type == SPGEMM_ATB ? rows : q->columns.global, q, &final));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+    if (q->device) PetscCall(HashGEMMDeviceTakeValues(layout->n, q));
+#endif
     PetscCall(HashGEMMSend(layout->n, q));
     PetscCall(HashGEMMMakeResult(C, SPGEMM_AB, &q->ones, &q->pieces, &p->options, &q->add, &q->sum));
     cut.from = q->from;
   }
   PetscCall(HashGEMMColumnsMap(&final, q->columns.nglobal, q->columns.global, &map));
   cut.map = map;
-  PetscCall(HashGEMMAssemble(PetscObjectComm((PetscObject)C), layout->N, B->cmap->N, &cut, &final, W));
+  PetscCall(HashGEMMAssemble(PetscObjectComm((PetscObject)C), layout->N, B->cmap->N, &cut, (PetscBool)!q->device, &final, W));
   PetscCall(PetscFree(map));
   HashGEMMRowsFreeValues(&q->result);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* When the matrix has the place of C: the values, where they were made on the device */
+PetscErrorCode HashGEMMParallelSettle(Mat C, HashGEMMParallel *q)
+{
+  PetscFunctionBegin;
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (q->device) PetscCall(HashGEMMDeviceCut(C, q));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HashGEMMParallelNumeric(Mat C, SpgemmType type, Mat A, Mat B, PetscBool newB, HashGEMMProduct *p)
 {
-  HashGEMMParallel *q   = p->parallel;
-  HashGEMMCut       cut = {.rows = &q->result, .other = &q->sum, .from = q->from, .m = C->rmap->n};
-  SpgemmCSR         csr[2];
-  PetscScalar      *a[2];
-  Mat               block[2];
+  HashGEMMParallel  *q   = p->parallel;
+  HashGEMMCut        cut = {.rows = &q->result, .other = &q->sum, .from = q->from, .m = C->rmap->n};
+  SpgemmCSR          csr[2];
+  PetscScalar       *a[2];
+  Mat                block[2];
+  const PetscScalar *here = NULL;
 
   PetscFunctionBegin;
-  if (newB) PetscCall(HashGEMMRightValuesBegin(B, q));
-  PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), &q->left));
-  if (newB) PetscCall(HashGEMMRightValuesEnd(q));
+  if (newB) PetscCall(HashGEMMRightValuesBegin(B, q, &here));
+  PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), q));
+  if (newB) PetscCall(HashGEMMRightValuesEnd(q, here));
   PetscCall(HashGEMMCheckMemory(PETSC_COMM_SELF, (PetscBool)HashGEMMRowsAllocateValues(&q->result), (double)q->result.nz * sizeof(PetscScalar)));
-  PetscCall(HashGEMMRenewResult(C, &q->left, &q->right, p->spgemm, &q->result));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (q->device) PetscCall(HashGEMMDeviceRenewResult(C, q));
+  if (q->device) PetscCall(HashGEMMAgree(C, 1));
+  if (q->device && q->sent.sf) PetscCall(HashGEMMDeviceTakeValues(C->rmap->n, q));
+#endif
+  if (!q->device) PetscCall(HashGEMMRenewResult(C, &q->left, &q->right, p->spgemm, &q->result));
   HashGEMMRowsFree(&q->left);
   if (q->sent.sf) {
     PetscCall(HashGEMMSend(C->rmap->n, q));
     PetscCall(HashGEMMRenewResult(C, &q->ones, &q->pieces, q->add, &q->sum));
   }
-  PetscCall(MatMPIAIJGetSeqAIJ(C, &block[0], &block[1], NULL));
-  for (int k = 0; k < 2; k++) {
-    PetscCall(HashGEMMGetCSR(block[k], &csr[k]));
-    PetscCall(MatSeqAIJGetArrayWrite(block[k], &a[k]));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (q->device) PetscCall(HashGEMMDeviceCut(C, q));
+#endif
+  if (!q->device) {
+    PetscCall(MatMPIAIJGetSeqAIJ(C, &block[0], &block[1], NULL));
+    for (int k = 0; k < 2; k++) {
+      PetscCall(HashGEMMGetPattern(block[k], &csr[k]));
+      PetscCall(MatSeqAIJGetArrayWrite(block[k], &a[k]));
+    }
+    HashGEMMCutValues(&cut, csr[0].i, csr[1].i, a[0], a[1]);
+    for (int k = 0; k < 2; k++) PetscCall(MatSeqAIJRestoreArrayWrite(block[k], &a[k]));
   }
-  HashGEMMCutValues(&cut, csr[0].i, csr[1].i, a[0], a[1]);
-  for (int k = 0; k < 2; k++) PetscCall(MatSeqAIJRestoreArrayWrite(block[k], &a[k]));
   HashGEMMRowsFreeValues(&q->result);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -43,6 +43,16 @@ void HashGEMMRowsFree(HashGEMMRows *rows)
   memset(rows, 0, sizeof(*rows));
 }
 
+void HashGEMMTouch(void *memory, size_t bytes, int nthread)
+{
+  char *p = (char *)memory;
+
+#if defined(_OPENMP)
+  #pragma omp parallel for num_threads(nthread) schedule(dynamic, 512) if (bytes > 4 * AMB_HUGE_PAGE)
+#endif
+  for (size_t k = 0; k < bytes; k += 4096) p[k] = 0;
+}
+
 /* ------------------------------------------------- patterns ------------------------------------------------- */
 
 uint64_t HashGEMMFingerprint(int64_t m, const AmbInt *i, const AmbInt *j, int *ascending)

@@ -22,6 +22,9 @@ int  HashGEMMRowsAllocateValues(HashGEMMRows *);
 void HashGEMMRowsFreeValues(HashGEMMRows *);
 void HashGEMMRowsFree(HashGEMMRows *);
 
+/* Writes to every page of new memory, by several threads: the time to fill it for the first time is that of its page faults */
+void HashGEMMTouch(void *, size_t bytes, int nthread);
+
 /* What two matrices have in common that have the same entries; also, do the columns of every row ascend, none being there twice? */
 uint64_t HashGEMMFingerprint(int64_t m, const AmbInt *i, const AmbInt *j, int *ascending);
 

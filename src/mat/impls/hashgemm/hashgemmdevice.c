@@ -1,0 +1,307 @@
+/*
+   Products of AIJCUSPARSE matrices by the kernels of spgemmcuda.h.
+
+   The result is made on the device, in memory of its own: AIJCUSPARSE has no arrays before its host has the pattern. That goes to the host on a second
+   stream while the values are computed, and comes back when AIJCUSPARSE makes its copy, which copies what is in the host's array of values too. Nothing was
+   written there, so that it reads as zeros from the system's one page of these; then the values are copied on the device. New values in the same pattern
+   are computed in place, and nothing crosses the bus.
+*/
+#include "hashgemm.h"
+
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+
+  #include "../amb/ambmemory.h"
+  #include "hashgemmdevice.h"
+
+/* What all products of the process share; made for the first */
+SpgemmDeviceContext *HashGEMMDeviceContext = NULL;
+static cudaStream_t  copies; /* of patterns to the host */
+static cudaEvent_t   made;   /* the device has made the pattern */
+
+static PetscErrorCode HashGEMMDeviceFinalize(void)
+{
+  PetscFunctionBegin;
+  SpgemmDeviceContextDestroy(&HashGEMMDeviceContext);
+  PetscCallCUDA(cudaEventDestroy(made));
+  PetscCallCUDA(cudaStreamDestroy(copies));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMDeviceCheck(SpgemmDeviceStatus status, PetscBool *done)
+{
+  PetscFunctionBegin;
+  PetscCheck(status != SPGEMM_DEVICE_ERROR, PETSC_COMM_SELF, PETSC_ERR_GPU, "A matrix product on the GPU failed in %s", SpgemmDeviceErrorText());
+  *done = (PetscBool)(status == SPGEMM_DEVICE_SUCCESS);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMDeviceStart(PetscBool *done)
+{
+  PetscFunctionBegin;
+  *done = PETSC_TRUE;
+  if (HashGEMMDeviceContext) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HashGEMMDeviceCheck(SpgemmDeviceContextCreate(&HashGEMMDeviceContext), done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaStreamCreateWithFlags(&copies, cudaStreamNonBlocking));
+  PetscCallCUDA(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
+  PetscCall(PetscRegisterFinalize(HashGEMMDeviceFinalize));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMDeviceTell(Mat C, const SpgemmDeviceInfo *info)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogGpuFlops(2 * info->products));
+  PetscCall(PetscInfo(C, "%s: %.0f multiplications, %.0f nonzeros, on the GPU; rows empty %.0f, copied %.0f, by hash %.0f, by windows %.0f; bytes kept for new values %.0f, at most in use besides the result %.0f\n", MatProductTypes[C->product->type],
+                      info->products, info->nonzeros, info->rows[SPGEMM_ROWS_EMPTY], info->rows[SPGEMM_ROWS_COPIED], info->rows[SPGEMM_ROWS_HASH], info->rows[SPGEMM_ROWS_WINDOW], info->bytes_kept, info->bytes_peak));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- the bus ------------------------------------------------- */
+
+/* Memory that is pinned crosses the bus three to eight times as fast; to pin what is there already costs less than one crossing without it */
+static void HashGEMMDevicePin(const void *memory, size_t bytes, PetscBool *pinned)
+{
+  *pinned = (PetscBool)(bytes >= (size_t)4 << 20 && cudaHostRegister((void *)memory, bytes, cudaHostRegisterDefault) == cudaSuccess);
+  if (!*pinned) (void)cudaGetLastError();
+}
+
+static void HashGEMMDeviceUnpin(const void *memory, PetscBool pinned)
+{
+  if (pinned && cudaHostUnregister((void *)memory) != cudaSuccess) (void)cudaGetLastError();
+}
+
+/* Into memory that nothing was written to yet, as soon as the device has made what is copied */
+static PetscErrorCode HashGEMMDeviceFetchPinned(void *host, const void *device, size_t bytes, PetscBool *pinned)
+{
+  int nthread;
+
+  PetscFunctionBegin;
+  PetscCall(PetscAMBGetNumThreads(&nthread));
+  AmbAdvise(host, bytes);
+  HashGEMMTouch(host, bytes, nthread);
+  HashGEMMDevicePin(host, bytes, pinned);
+  PetscCallCUDA(cudaStreamWaitEvent(copies, made, 0));
+  PetscCallCUDA(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, copies));
+  PetscCallCUDA(cudaStreamSynchronize(copies));
+  PetscCall(PetscLogGpuToCpu(bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMDeviceFetch(void *host, const void *device, size_t bytes)
+{
+  PetscBool pinned;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceFetchPinned(host, device, bytes, &pinned));
+  HashGEMMDeviceUnpin(host, pinned);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values that are newer on the host are copied to the device, and the pattern if it was not there yet */
+PetscErrorCode HashGEMMDeviceGetCSR(Mat A, AmbDeviceCSR *csr)
+{
+  const PetscBool new_pattern = (PetscBool)(A->offloadmask == PETSC_OFFLOAD_UNALLOCATED), new_values = (PetscBool)(new_pattern || A->offloadmask == PETSC_OFFLOAD_CPU);
+  PetscBool       pinned[2] = {PETSC_FALSE, PETSC_FALSE};
+  SpgemmCSR       host;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMGetPattern(A, &host));
+  csr->m  = host.m;
+  csr->n  = host.n;
+  csr->nz = host.i[host.m];
+  if (new_values) PetscCall(HashGEMMGetCSR(A, &host));
+  if (new_pattern) HashGEMMDevicePin(host.j, csr->nz * sizeof(*host.j), &pinned[0]);
+  if (new_values) HashGEMMDevicePin(host.a, csr->nz * sizeof(*host.a), &pinned[1]);
+  PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, &csr->i, &csr->j));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(A, &csr->a));
+  HashGEMMDeviceUnpin(host.j, pinned[0]);
+  HashGEMMDeviceUnpin(host.a, pinned[1]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Before AIJCUSPARSE makes its arrays: it takes memory from CUDA, and does not expect that there is none */
+PetscErrorCode HashGEMMDeviceRoom(Mat C, PetscBool *enough)
+{
+  SpgemmCSR csr;
+  double    bytes;
+  size_t    available, total;
+
+  PetscFunctionBegin;
+  *enough = PETSC_TRUE;
+  if (C->offloadmask == PETSC_OFFLOAD_GPU || C->offloadmask == PETSC_OFFLOAD_BOTH) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HashGEMMGetPattern(C, &csr));
+  bytes = (64 << 20) + csr.m * (double)sizeof(PetscInt) + csr.i[csr.m] * (double)(sizeof(PetscInt) + sizeof(PetscScalar)); /* and what is lost between arrays */
+  PetscCallCUDA(cudaMemGetInfo(&available, &total));
+  if ((double)available < bytes + (double)total / 8) {
+    SpgemmDeviceContextTrim(HashGEMMDeviceContext);
+    PetscCallCUDA(cudaMemGetInfo(&available, &total));
+  }
+  *enough = (PetscBool)((double)available >= bytes);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- a new product ------------------------------------------------- */
+
+/* Counts, and queues all work on the device. Only without memory for its values there are none. */
+PetscErrorCode HashGEMMDeviceMake(SpgemmType type, const AmbDeviceCSR factor[], SpgemmDevice **spgemm, SpgemmDeviceInfo *info, HashGEMMDeviceRows *rows, SpgemmDeviceStatus *status)
+{
+  const AmbDeviceCSR *left   = type == SPGEMM_PTAP || type == SPGEMM_RART ? &factor[1] : &factor[0];
+  const AmbDeviceCSR *right  = type == SPGEMM_ABC ? &factor[2] : &factor[1];
+  const AmbStream     stream = PetscDefaultCudaStream;
+
+  PetscFunctionBegin;
+  rows->m  = type == SPGEMM_ATB || type == SPGEMM_PTAP ? left->n : left->m;
+  rows->n  = type == SPGEMM_ABT || type == SPGEMM_RART ? right->m : right->n;
+  *status  = SpgemmDeviceCreate(HashGEMMDeviceContext, type, &factor[0], &factor[1], &factor[2], stream, spgemm, info);
+  rows->nz = (int64_t)info->nonzeros;
+  if (*status || !rows->nz) PetscFunctionReturn(PETSC_SUCCESS);
+  info->bytes_asked = (double)rows->nz * sizeof(*rows->j);
+  *status           = SpgemmDeviceAllocate(HashGEMMDeviceContext, (rows->m + 1) * sizeof(*rows->i), (void **)&rows->i, stream);
+  if (!*status) *status = SpgemmDeviceAllocate(HashGEMMDeviceContext, rows->nz * sizeof(*rows->j), (void **)&rows->j, stream);
+  if (!*status) *status = SpgemmDeviceFill(*spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, NULL, stream);
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaEventRecord(made, stream));
+  if (SpgemmDeviceAllocate(HashGEMMDeviceContext, rows->nz * sizeof(*rows->a), (void **)&rows->a, stream)) rows->a = NULL;
+  else *status = SpgemmDeviceRevalue(*spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, rows->a, stream);
+  SpgemmDeviceGetInfo(*spgemm, info);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMDeviceGetFactors(Mat C, AmbDeviceCSR factor[3])
+{
+  Mat operand[3] = {C->product->A, C->product->B, C->product->type == MATPRODUCT_ABC ? C->product->C : NULL};
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(factor, 3 * sizeof(*factor)));
+  for (int k = 0; k < 3 && operand[k]; k++) PetscCall(HashGEMMDeviceGetCSR(operand[k], &factor[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMDeviceLook(Mat A, uint64_t *fingerprint, int *ascending, PetscBool *done)
+{
+  AmbDeviceCSR csr;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceStart(done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HashGEMMDeviceGetCSR(A, &csr));
+  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceFingerprint(HashGEMMDeviceContext, &csr, PetscDefaultCudaStream, fingerprint, ascending), done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* C from the result; *done: there was memory for it on the device */
+static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, const AmbDeviceCSR factor[], const HashGEMMDeviceRows *rows, PetscBool *done)
+{
+  const AmbStream stream = PetscDefaultCudaStream;
+  PetscInt       *starts;
+  const int      *i, *j;
+  PetscScalar    *a;
+  SpgemmCSR       csr;
+  PetscBool       pinned;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(rows->m + 1, &starts));
+  PetscCall(HashGEMMDeviceFetch(starts, rows->i, (rows->m + 1) * sizeof(*starts)));
+  PetscCall(HashGEMMPreallocate(C, p, rows->m, rows->n, starts));
+  PetscCall(PetscFree(starts));
+  PetscCall(HashGEMMGetPattern(C, &csr));
+  PetscCall(HashGEMMDeviceFetchPinned((void *)csr.j, rows->j, rows->nz * sizeof(*csr.j), &pinned));
+  PetscCall(MatSeqAIJSetColumnIndices(C, (PetscInt *)csr.j)); /* they are where they belong already: this sets the lengths of the rows */
+  PetscCall(MatSeqAIJGetArrayWrite(C, &a));                   /* what is on the device is not of this pattern */
+  AmbAdvise(a, rows->nz * sizeof(*a));
+  PetscCall(MatSeqAIJRestoreArrayWrite(C, &a));
+  PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+  PetscCall(HashGEMMDeviceRoom(C, done));
+  if (*done) {
+    PetscCall(MatSeqAIJCUSPARSEGetIJ(C, PETSC_FALSE, &i, &j)); /* makes all arrays there */
+    PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(C, &a));
+    if (rows->a) PetscCallCUDA(cudaMemcpyAsync(a, rows->a, rows->nz * sizeof(*a), cudaMemcpyDeviceToDevice, stream));
+    else PetscCall(HashGEMMDeviceCheck(SpgemmDeviceRevalue(p->device, &factor[0], &factor[1], &factor[2], i, j, a, stream), done));
+    PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(C, &a));
+  }
+  HashGEMMDeviceUnpin(csr.j, pinned);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Can the device make this product of matrices on one process? Not where an operand is not there, or has no entries. */
+static PetscErrorCode HashGEMMDeviceServes(Mat C, const HashGEMMProduct *p, PetscBool *serves)
+{
+  Mat operand[3] = {C->product->A, C->product->B, C->product->type == MATPRODUCT_ABC ? C->product->C : NULL};
+
+  PetscFunctionBegin;
+  *serves = (PetscBool)(!p->result.id || HashGEMMOnDevice(C));
+  for (int k = 0; k < 3 && operand[k] && *serves; k++) {
+    SpgemmCSR csr;
+
+    PetscCall(HashGEMMGetPattern(operand[k], &csr));
+    *serves = (PetscBool)(HashGEMMOnDevice(operand[k]) && csr.i[csr.m]);
+  }
+  if (*serves) PetscCall(HashGEMMDeviceStart(serves));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMDeviceSymbolic(Mat C, SpgemmType type, HashGEMMProduct *p, PetscBool *done)
+{
+  const AmbStream    stream = PetscDefaultCudaStream;
+  AmbDeviceCSR       factor[3];
+  HashGEMMDeviceRows rows = {0, 0, 0, NULL, NULL, NULL};
+  SpgemmDeviceInfo   info;
+  SpgemmDeviceStatus status;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceServes(C, p, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HashGEMMDeviceGetFactors(C, factor));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(HashGEMMDeviceMake(type, factor, &p->device, &info, &rows, &status));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(HashGEMMCheckSize(PETSC_COMM_SELF, (PetscBool)(status != SPGEMM_DEVICE_TOO_LARGE), info.nonzeros));
+  PetscCall(HashGEMMDeviceCheck(status, done));
+  if (*done && rows.nz) PetscCall(HashGEMMDeviceAssemble(C, p, factor, &rows, done));
+  SpgemmDeviceRelease(HashGEMMDeviceContext, rows.i, stream);
+  SpgemmDeviceRelease(HashGEMMDeviceContext, rows.j, stream);
+  SpgemmDeviceRelease(HashGEMMDeviceContext, rows.a, stream);
+  if (*done) PetscCall(HashGEMMDeviceTell(C, &info));
+  else PetscCall(PetscInfo(C, "Not enough memory on the GPU for a product of %.0f nonzeros: it is made on the host\n", info.nonzeros));
+  if (*done && rows.nz) PetscFunctionReturn(PETSC_SUCCESS);
+  *done = PETSC_FALSE;
+  SpgemmDeviceDestroy(&p->device, stream);
+  SpgemmDeviceContextTrim(HashGEMMDeviceContext);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- new values ------------------------------------------------- */
+
+PetscErrorCode HashGEMMDeviceNumeric(Mat C, HashGEMMProduct *p)
+{
+  AmbDeviceCSR     factor[3];
+  SpgemmDeviceInfo info;
+  const int       *i, *j;
+  PetscScalar     *a;
+  PetscBool        done;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceGetFactors(C, factor));
+  PetscCall(MatSeqAIJCUSPARSEGetIJ(C, PETSC_FALSE, &i, &j));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(C, &a));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(HashGEMMDeviceCheck(SpgemmDeviceRevalue(p->device, &factor[0], &factor[1], &factor[2], i, j, a, PetscDefaultCudaStream), &done));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(C, &a));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_MEM, "Not enough memory on the GPU for new values of a matrix product: %s", SpgemmDeviceErrorText());
+  SpgemmDeviceGetInfo(p->device, &info);
+  PetscCall(PetscLogGpuFlops(2 * info.products));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMDeviceDestroy(HashGEMMProduct *p)
+{
+  PetscFunctionBegin;
+  if (HashGEMMDeviceContext) SpgemmDeviceDestroy(&p->device, PetscDefaultCudaStream);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#endif

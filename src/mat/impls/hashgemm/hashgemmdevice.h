@@ -1,0 +1,27 @@
+/*
+   Products of AIJCUSPARSE matrices: what those of one process and of several share
+*/
+#pragma once
+
+#include "hashgemm.h"
+#include "hashgemmcuda.h"
+
+#include <petscdevice_cuda.h>
+
+/* CSR on the device, in memory of the products' own pool */
+typedef struct {
+  int64_t      m, n, nz;
+  int         *i, *j;
+  PetscScalar *a; /* NULL if there was no memory for them */
+} HashGEMMDeviceRows;
+
+/* Where memory is short, *done is PETSC_FALSE */
+extern PetscErrorCode HashGEMMDeviceStart(PetscBool *done);
+extern PetscErrorCode HashGEMMDeviceCheck(SpgemmDeviceStatus, PetscBool *done);
+extern PetscErrorCode HashGEMMDeviceMake(SpgemmType, const AmbDeviceCSR factor[], SpgemmDevice **, SpgemmDeviceInfo *, HashGEMMDeviceRows *, SpgemmDeviceStatus *);
+extern PetscErrorCode HashGEMMDeviceRoom(Mat, PetscBool *enough);
+extern PetscErrorCode HashGEMMDeviceGetCSR(Mat, AmbDeviceCSR *);
+extern PetscErrorCode HashGEMMDeviceFetch(void *host, const void *device, size_t bytes);
+extern PetscErrorCode HashGEMMDeviceTell(Mat, const SpgemmDeviceInfo *);
+
+extern SpgemmDeviceContext *HashGEMMDeviceContext;

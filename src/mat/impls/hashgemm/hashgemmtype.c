@@ -1,0 +1,265 @@
+/*
+   The algorithm "hashgemm" of MatProduct: which products it serves, and the type of matrix that has it as a default
+*/
+#include "hashgemm.h"
+
+PetscLogEvent MAT_HashGEMMSymbolic, MAT_HashGEMMNumeric;
+
+const char *const MatHashGEMMAccumulators[] = {"auto", "hash", "hashvec", "heap", "dense", "MatHashGEMMAccumulator", "MAT_HASHGEMM_", NULL};
+
+PetscBool  HashGEMMCited      = PETSC_FALSE;
+const char HashGEMMCitation[] = "@article{nagasaka2019spgemm,\n"
+                                "  title   = {Performance optimization, modeling and analysis of sparse matrix-matrix products on multi-core and many-core processors},\n"
+                                "  author  = {Yusuke Nagasaka and Satoshi Matsuoka and Ariful Azad and Ayd{\\i}n Bulu{\\c{c}}},\n"
+                                "  journal = {Parallel Computing},\n"
+                                "  volume  = {90},\n"
+                                "  year    = {2019}\n}\n";
+
+/* ------------------------------------------------- dispatch ------------------------------------------------- */
+
+/* Operands that are AIJ, on the host or, where that is ours to multiply on, on the device */
+static PetscErrorCode HashGEMMServes(Mat C, PetscBool *serves)
+{
+  Mat       operand[3] = {C->product->A, C->product->B, C->product->type == MATPRODUCT_ABC ? C->product->C : NULL};
+  PetscBool seq[3];
+
+  PetscFunctionBegin;
+  *serves = PETSC_FALSE;
+  for (int k = 0; k < 3 && operand[k]; k++) {
+    const MatShadowFormat *format;
+    PetscBool              plain;
+
+    PetscCall(PetscObjectTypeCompareAny((PetscObject)operand[k], &plain, MATSEQAIJ, MATMPIAIJ, ""));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+    if (!plain) PetscCall(PetscObjectTypeCompareAny((PetscObject)operand[k], &plain, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
+#endif
+    if (!plain) PetscCall(MatShadowFind(((PetscObject)operand[k])->type_name, &format));
+    if ((!plain && !format) || operand[k]->structure_only || operand[k]->factortype) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PetscObjectBaseTypeCompare((PetscObject)operand[k], MATSEQAIJ, &seq[k]));
+    if (seq[k] != seq[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  *serves = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* By an option, or by MatProductSetAlgorithm(), or where neither says anything */
+static PetscErrorCode HashGEMMChosen(Mat C, PetscBool *chosen)
+{
+  static const struct {
+    const char *title, *option;
+  } names[] = {
+    {NULL,                  NULL                      },
+    {"MatMatMult",          "-matmatmult_via"         },
+    {"MatTransposeMatMult", "-mattransposematmult_via"},
+    {"MatMatTransposeMult", "-matmattransmult_via"    },
+    {"MatPtAP",             "-matptap_via"            },
+    {"MatRARt",             "-matrart_via"            },
+    {"MatMatMatMult",       "-matmatmatmult_via"      }
+  };
+  Mat_Product *product   = C->product;
+  const char  *option    = product->api_user ? names[product->type].option : "-mat_product_algorithm";
+  char         value[64] = "";
+  PetscBool    set, maij;
+
+  PetscFunctionBegin;
+  PetscOptionsBegin(PetscObjectComm((PetscObject)C), ((PetscObject)C)->prefix, names[product->type].title, "Mat");
+  PetscCall(PetscOptionsString(option, "Algorithm: hashgemm, or one of those listed below", names[product->type].title, MATPRODUCTALGORITHMHASHGEMM, value, sizeof(value), &set));
+  PetscOptionsEnd();
+  if (!set) PetscCall(PetscStrncpy(value, product->alg, sizeof(value)));
+  PetscCall(PetscStrcmp(value, MATPRODUCTALGORITHMHASHGEMM, chosen));
+  if (*chosen || set) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrcmp(value, MATPRODUCTALGORITHMDEFAULT, chosen));
+  /* MAIJ, which becomes AIJ for this product, puts that in place of the default */
+  PetscCall(PetscStrcmp(value, "nonscalable", &maij));
+  if (maij && product->type == MATPRODUCT_PtAP) *chosen = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMSetFromOptions(Mat C, PetscBool *ours)
+{
+  MatHashGEMMAccumulator accumulator = MAT_HASHGEMM_AUTO;
+  PetscBool              set;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMServes(C, ours));
+  if (*ours) PetscCall(HashGEMMChosen(C, ours));
+  if (!*ours) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscOptionsBegin(PetscObjectComm((PetscObject)C), ((PetscObject)C)->prefix, "Options of hashgemm", "Mat");
+  PetscCall(PetscOptionsEnum("-mat_hashgemm_accumulator", "What the entries of a row are gathered in", "MatHashGEMMSetAccumulator", MatHashGEMMAccumulators, (PetscEnum)accumulator, (PetscEnum *)&accumulator, &set));
+  PetscOptionsEnd();
+  if (set) PetscCall(MatHashGEMMSetAccumulator(C, accumulator));
+  PetscCall(MatProductSetAlgorithm(C, MATPRODUCTALGORITHMHASHGEMM));
+  C->ops->productsymbolic = MatProductSymbolic_HashGEMM;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's own for AIJ, which may have been replaced */
+static PetscErrorCode (*HashGEMMBaseSeq)(Mat), (*HashGEMMBaseMPI)(Mat);
+
+PetscErrorCode MatProductSetFromOptions_HashGEMM(Mat C)
+{
+  const struct _MatOps *base = MatShadowBase(C->product->A);
+  PetscBool             ours;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMSetFromOptions(C, &ours));
+  if (ours) PetscFunctionReturn(PETSC_SUCCESS);
+  if (base == &MatShadowBaseSeq) PetscCall((*HashGEMMBaseSeq)(C));
+  else if (base == &MatShadowBaseMPI) PetscCall((*HashGEMMBaseMPI)(C));
+  else PetscCall((*base->productsetfromoptions)(C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatHashGEMMSetAccumulator - sets what the algorithm `MATPRODUCTALGORITHMHASHGEMM` gathers the entries of a row of the product in
+
+  Logically Collective
+
+  Input Parameters:
++ C           - the product, between `MatProductCreate()` and `MatProductSymbolic()`
+- accumulator - one of `MatHashGEMMAccumulator`
+
+  Options Database Key:
+. -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense> - the same
+
+  Level: advanced
+
+  Notes:
+  The default chooses for each group of rows by the number of products, of entries, and the reach of the columns.
+
+  Products that are made on a GPU choose by themselves.
+
+.seealso: `MatHashGEMMAccumulator`, `MATPRODUCTALGORITHMHASHGEMM`, `MATHASHGEMM`, `MatProductSetAlgorithm()`
+@*/
+PetscErrorCode MatHashGEMMSetAccumulator(Mat C, MatHashGEMMAccumulator accumulator)
+{
+  static int     numbers[] = {SPGEMM_AUTO, SPGEMM_HASH, SPGEMM_HASHVEC, SPGEMM_HEAP, SPGEMM_DENSE};
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(C, MAT_CLASSID, 1);
+  PetscCheck(accumulator >= MAT_HASHGEMM_AUTO && accumulator <= MAT_HASHGEMM_DENSE, PetscObjectComm((PetscObject)C), PETSC_ERR_ARG_OUTOFRANGE, "No such accumulator: %d; use MAT_HASHGEMM_AUTO, HASH, HASHVEC, HEAP or DENSE", (int)accumulator);
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, &numbers[accumulator]));
+  PetscCall(PetscObjectCompose((PetscObject)C, "MatHashGEMMAccumulator", (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- types ------------------------------------------------- */
+
+static PetscErrorCode HashGEMMConvert(const MatShadowCSR *csr, const void *params, MatShadowTune tune, PetscReal most, MatShadowInfo *info, void **data)
+{
+  PetscFunctionBegin;
+  *data        = NULL;
+  info->reason = "this type is about products of matrices";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMSetTypeFromOptions(void *params, AmbOptionItems PetscOptionsObject)
+{
+  PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMCompose(Mat A, PetscBool add)
+{
+  PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreate_SeqAIJHashGEMM(Mat);
+static PetscErrorCode MatCreate_MPIAIJHashGEMM(Mat);
+
+static const MatShadowFormat MatShadowFormatHashGEMM = {
+  .name     = MATHASHGEMM,
+  .seqtype  = MATSEQAIJHASHGEMM,
+  .mpitype  = MATMPIAIJHASHGEMM,
+  .citation = HashGEMMCitation,
+  .cited    = &HashGEMMCited,
+  .host     = {.convert = HashGEMMConvert},
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  .device = {.convert = HashGEMMConvert},
+#endif
+  .create_seq     = MatCreate_SeqAIJHashGEMM,
+  .create_mpi     = MatCreate_MPIAIJHashGEMM,
+  .setfromoptions = HashGEMMSetTypeFromOptions,
+  .compose        = HashGEMMCompose,
+};
+
+/*MC
+   MATHASHGEMM - `MATHASHGEMM` = "hashgemm" - sparse matrices whose products with matrices run on hash tables.
+
+   A subtype of `MATAIJ`: `MATSEQAIJHASHGEMM` on one process, `MATMPIAIJHASHGEMM` on several. Everything that `MATAIJ` does is inherited but
+   for the default algorithm of `MatMatMult()`, `MatTransposeMatMult()`, `MatMatTransposeMult()`, `MatPtAP()`, `MatRARt()` and
+   `MatMatMatMult()`, which is `MATPRODUCTALGORITHMHASHGEMM`. `MATAMB` has the same.
+
+   In a PETSc with CUDA, and with a GPU there, the matrix lives on the GPU, a `MATAIJCUSPARSE` by name, and these products are made there.
+
+   Options Database Keys:
++  -mat_type hashgemm                                       - sets the type, in `MatSetFromOptions()`
+.  -mat_hashgemm_device <auto,cpu,gpu>                      - where the matrix lives
+.  -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense> - what the entries of a row are gathered in
+-  -hashgemm_for_aij                                        - all `MATAIJ` and `MATAIJCUSPARSE` matrices of the program multiply that way
+
+   Level: beginner
+
+.seealso: `MATPRODUCTALGORITHMHASHGEMM`, `MatHashGEMMSetAccumulator()`, `MatShadowSetDevice()`, `MATAMB`, `MATAIJ`, `MATAIJCUSPARSE`, `MatProductSetAlgorithm()`
+M*/
+static PetscErrorCode MatCreate_SeqAIJHashGEMM(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowCreateSeq(A, &MatShadowFormatHashGEMM));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreate_MPIAIJHashGEMM(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowCreateMPI(A, &MatShadowFormatHashGEMM));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's constructors of AIJ, where -hashgemm_for_aij has put ours in their place */
+static PetscErrorCode (*HashGEMMCreateSeq)(Mat), (*HashGEMMCreateMPI)(Mat);
+
+static PetscErrorCode MatCreate_SeqAIJ_HashGEMM(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall((*HashGEMMCreateSeq)(A));
+  A->ops->productsetfromoptions = MatProductSetFromOptions_HashGEMM;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreate_MPIAIJ_HashGEMM(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall((*HashGEMMCreateMPI)(A));
+  A->ops->productsetfromoptions = MatProductSetFromOptions_HashGEMM;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* After the first format is registered, which has read off the operations of AIJ */
+PetscErrorCode HashGEMMRegister(void)
+{
+  PetscBool all = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventRegister("MatHashGEMMSymbolic", MAT_CLASSID, &MAT_HashGEMMSymbolic));
+  PetscCall(PetscLogEventRegister("MatHashGEMMNumeric", MAT_CLASSID, &MAT_HashGEMMNumeric));
+  PetscCall(MatShadowRegister(&MatShadowFormatHashGEMM));
+  HashGEMMBaseSeq = MatShadowBaseSeq.productsetfromoptions;
+  HashGEMMBaseMPI = MatShadowBaseMPI.productsetfromoptions;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-hashgemm_for_aij", &all, NULL));
+  if (!all) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFunctionListFind(MatList, MATSEQAIJ, &HashGEMMCreateSeq));
+  PetscCall(PetscFunctionListFind(MatList, MATMPIAIJ, &HashGEMMCreateMPI));
+  PetscCall(MatRegister(MATSEQAIJ, MatCreate_SeqAIJ_HashGEMM));
+  PetscCall(MatRegister(MATMPIAIJ, MatCreate_MPIAIJ_HashGEMM));
+  MatShadowBaseSeq.productsetfromoptions = MatProductSetFromOptions_HashGEMM;
+  MatShadowBaseMPI.productsetfromoptions = MatProductSetFromOptions_HashGEMM;
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  PetscCall(MatShadowDeviceExpect(&MatShadowFormatHashGEMM));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
