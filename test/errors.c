@@ -7,36 +7,15 @@ static const TestShape grid   = {"grid", 400, 400, TestRowGrid, TestValueGeneral
 
 /* ------------------------------------------------- expected errors ------------------------------------------------- */
 
-static char message[2048];
-
-/* Keeps the text of the first error and says nothing */
-static PetscErrorCode KeepMessage(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n, PetscErrorType type, const char *text, void *ctx)
-{
-  if (type == PETSC_ERROR_INITIAL && text) (void)PetscStrncpy(message, text, sizeof(message));
-  return n;
-}
-
-/* The call must raise that error, or any with a code of 0, and its message must hold these words */
-#define ExpectError(d, code, words, call) \
-  do { \
-    PetscErrorCode raised_; \
-    message[0] = 0; \
-    PetscCall(PetscPushErrorHandler(KeepMessage, NULL)); \
-    raised_ = call; \
-    PetscCall(PetscPopErrorHandler()); \
-    TestExpect(d, #call " raises another error or none", (PetscBool)((code) ? raised_ == (code) : raised_ != 0)); \
-    TestExpect(d, #call " does not say: " words, (PetscBool)(strstr(message, words) != NULL)); \
-  } while (0)
-
 static PetscErrorCode BadBlockSize(TestDiff *d)
 {
   Mat A, R;
 
   PetscFunctionBeginUser;
   PetscCall(TestPairCreate(&grid, &A, &R));
-  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "0 lets", MatAMBSetBlockSize(A, 11));
-  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "0 lets", MatAMBSetBlockSize(A, -1));
-  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "0 lets", MatAMBSetBlockSize(R, 11));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "0 lets", MatAMBSetBlockSize(A, 11));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "0 lets", MatAMBSetBlockSize(A, -1));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "0 lets", MatAMBSetBlockSize(R, 11));
   PetscCall(TestDiffMat(d, A, R));
   PetscCall(TestPairDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -60,10 +39,10 @@ static PetscErrorCode CreateWithOption(const char option[], const char value[])
 static PetscErrorCode BadOptions(TestDiff *d)
 {
   PetscFunctionBeginUser;
-  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "-mat_amb_block_size 99", CreateWithOption("-bad_mat_amb_block_size", "99"));
-  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "-mat_amb_block_size -3", CreateWithOption("-bad_mat_amb_block_size", "-3"));
-  ExpectError(d, 0, "three", CreateWithOption("-bad_mat_amb_block_size", "three"));
-  ExpectError(d, 0, "sometimes", CreateWithOption("-bad_mat_shadow_tune", "sometimes"));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "-mat_amb_block_size 99", CreateWithOption("-bad_mat_amb_block_size", "99"));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "-mat_amb_block_size -3", CreateWithOption("-bad_mat_amb_block_size", "-3"));
+  TestExpectError(d, 0, "three", CreateWithOption("-bad_mat_amb_block_size", "three"));
+  TestExpectError(d, 0, "sometimes", CreateWithOption("-bad_mat_shadow_tune", "sometimes"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -103,11 +82,11 @@ static PetscErrorCode Unassembled(TestDiff *d)
   PetscCall(MatSetFromOptions(A));
   PetscCall(MatAMBSetBlockSize(A, 3)); /* before anything else is known */
   PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_OFF));
-  ExpectError(d, PETSC_ERR_ARG_WRONGSTATE, "MatAssemblyBegin", MatShadowSetUp(A));
+  TestExpectError(d, PETSC_ERR_ARG_WRONGSTATE, "MatAssemblyBegin", MatShadowSetUp(A));
   PetscCall(TestShapePreallocate(&grid, A));
   PetscCall(MatCreateVecs(A, &x, &y));
-  ExpectError(d, PETSC_ERR_ARG_WRONGSTATE, "assembled", MatMult(A, x, y));
-  ExpectError(d, PETSC_ERR_ARG_WRONGSTATE, "MatAssemblyBegin", MatShadowSetUp(A));
+  TestExpectError(d, PETSC_ERR_ARG_WRONGSTATE, "assembled", MatMult(A, x, y));
+  TestExpectError(d, PETSC_ERR_ARG_WRONGSTATE, "MatAssemblyBegin", MatShadowSetUp(A));
   PetscCall(TestShapeSetValues(&grid, A, 1.0, INSERT_VALUES));
   PetscCall(MatShadowSetUp(A));
   PetscCall(MatShadowGetInfo(A, &info));
@@ -138,11 +117,11 @@ static PetscErrorCode WrongVectors(TestDiff *d)
   PetscCall(VecSet(x, 1.0));
   PetscCall(VecSet(y, 1.0));
   PetscCall(VecDuplicate(x, &w));
-  ExpectError(d, PETSC_ERR_ARG_SIZ, "dim", MatMult(A, y, x));
-  ExpectError(d, PETSC_ERR_ARG_SIZ, "dim", MatMult(A, x, w));
-  ExpectError(d, PETSC_ERR_ARG_SIZ, "dim", MatMultTranspose(A, x, y));
-  ExpectError(d, PETSC_ERR_ARG_SIZ, "dim", MatMultAdd(A, x, x, y));
-  ExpectError(d, PETSC_ERR_ARG_SIZ, "dim", MatMultTransposeAdd(A, y, y, x));
+  TestExpectError(d, PETSC_ERR_ARG_SIZ, "dim", MatMult(A, y, x));
+  TestExpectError(d, PETSC_ERR_ARG_SIZ, "dim", MatMult(A, x, w));
+  TestExpectError(d, PETSC_ERR_ARG_SIZ, "dim", MatMultTranspose(A, x, y));
+  TestExpectError(d, PETSC_ERR_ARG_SIZ, "dim", MatMultAdd(A, x, x, y));
+  TestExpectError(d, PETSC_ERR_ARG_SIZ, "dim", MatMultTransposeAdd(A, y, y, x));
   PetscCall(TestDiffMat(d, A, R));
   PetscCall(VecDestroy(&w));
   PetscCall(VecDestroy(&x));
@@ -169,7 +148,7 @@ static PetscErrorCode Factored(TestDiff *d)
   PetscCall(MatLUFactorSymbolic(F, diag, rows, cols, &factor));
   PetscCall(MatLUFactorNumeric(F, diag, &factor));
   PetscCall(MatCreateVecs(diag, &x, &y));
-  ExpectError(d, PETSC_ERR_ARG_WRONGSTATE, "factored", MatMult(F, x, y));
+  TestExpectError(d, PETSC_ERR_ARG_WRONGSTATE, "factored", MatMult(F, x, y));
   PetscCall(MatAMBSetBlockSize(F, 3));
   PetscCall(MatShadowSetTune(F, MAT_SHADOW_TUNE_OFF));
   PetscCall(TestVecSet(x, 1));

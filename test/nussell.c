@@ -4,27 +4,6 @@ static char help[] = "Setters, options and figures of a matrix of type nussell, 
 
 static const TestShape grid = {"grid", 400, 400, TestRowGrid, TestValueGeneral, PETSC_FALSE};
 
-static char message[2048];
-
-/* Keeps the text of the first error and says nothing */
-static PetscErrorCode KeepMessage(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n, PetscErrorType type, const char *text, void *ctx)
-{
-  if (type == PETSC_ERROR_INITIAL && text) (void)PetscStrncpy(message, text, sizeof(message));
-  return n;
-}
-
-/* The call must raise that error, and its message must hold these words */
-#define ExpectError(d, code, words, call) \
-  do { \
-    PetscErrorCode raised_; \
-    message[0] = 0; \
-    PetscCall(PetscPushErrorHandler(KeepMessage, NULL)); \
-    raised_ = call; \
-    PetscCall(PetscPopErrorHandler()); \
-    TestExpect(d, #call " raises another error or none", (PetscBool)(raised_ == (code))); \
-    TestExpect(d, #call " does not say: " words, (PetscBool)(strstr(message, words) != NULL)); \
-  } while (0)
-
 /* Every setter, with products that must be right after it */
 static PetscErrorCode Setters(TestDiff *d)
 {
@@ -81,15 +60,15 @@ static PetscErrorCode BadParameters(TestDiff *d)
 
   PetscFunctionBeginUser;
   PetscCall(TestPairCreate(&grid, &A, &R));
-  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "8, 16 or 32", MatNUSSELLSetChunk(A, 12, 0));
-  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "between 1 and", MatNUSSELLSetChunk(A, 0, -1));
-  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "between 1 and", MatNUSSELLSetChunk(A, 0, 100000));
-  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "S1 must not be", MatNUSSELLSetSegments(A, -1, 0, 0, 0));
-  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "K2 must not be", MatNUSSELLSetSegments(A, 0, 0, 0, -2));
-  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "NONUNIFORM", MatNUSSELLSetSegmentation(A, (MatNUSSELLSegmentation)7));
-  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "JDS", MatNUSSELLSetRows(R, (MatNUSSELLRows)2));
-  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "EXHAUSTIVE", MatNUSSELLSetTune(A, (MatNUSSELLTune)9));
-  ExpectError(d, PETSC_ERR_SUP, "model or exhaustive", MatNUSSELLSetTune(A, MAT_NUSSELL_TUNE_ONLINE));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "8, 16 or 32", MatNUSSELLSetChunk(A, 12, 0));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "between 1 and", MatNUSSELLSetChunk(A, 0, -1));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "between 1 and", MatNUSSELLSetChunk(A, 0, 100000));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "S1 must not be", MatNUSSELLSetSegments(A, -1, 0, 0, 0));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "K2 must not be", MatNUSSELLSetSegments(A, 0, 0, 0, -2));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "NONUNIFORM", MatNUSSELLSetSegmentation(A, (MatNUSSELLSegmentation)7));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "JDS", MatNUSSELLSetRows(R, (MatNUSSELLRows)2));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "EXHAUSTIVE", MatNUSSELLSetTune(A, (MatNUSSELLTune)9));
+  TestExpectError(d, PETSC_ERR_SUP, "model or exhaustive", MatNUSSELLSetTune(A, MAT_NUSSELL_TUNE_ONLINE));
   PetscCall(TestDiffMat(d, A, R));
   PetscCall(TestPairDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -163,9 +142,9 @@ static PetscErrorCode Options(TestDiff *d)
   TestExpect(d, "options are not taken", (PetscBool)(info.chunk_size == 32 && info.sort_scope == 96 && info.segment_width[0] == 4 && info.segment_count[0] == 3 && info.segment_width[1] == 9 && info.columns_gathered == 12 && info.stored_values == info.nonzeros));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); k++) PetscCall(PetscOptionsClearValue(NULL, options[k][0]));
   PetscCall(TestPairDestroy(&A, &R));
-  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "8, 16 or 32", CreateWithOption("-bad_mat_nussell_c", "7"));
-  ExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "S2 must not be", CreateWithOption("-bad_mat_nussell_s2", "-7"));
-  ExpectError(d, PETSC_ERR_SUP, "model or exhaustive", CreateWithOption("-bad_mat_nussell_tune", "online"));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "8, 16 or 32", CreateWithOption("-bad_mat_nussell_c", "7"));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "S2 must not be", CreateWithOption("-bad_mat_nussell_s2", "-7"));
+  TestExpectError(d, PETSC_ERR_SUP, "model or exhaustive", CreateWithOption("-bad_mat_nussell_tune", "online"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -81,6 +81,14 @@ PetscErrorCode TestInitialize(int *argc, char ***argv, const char help[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+char TestErrorMessage[2048];
+
+PetscErrorCode TestKeepMessage(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n, PetscErrorType type, const char *text, void *ctx)
+{
+  if (type == PETSC_ERROR_INITIAL && text) (void)PetscStrncpy(TestErrorMessage, text, sizeof(TestErrorMessage));
+  return n;
+}
+
 int TestFinalize(void)
 {
   const PetscInt failures = TestFailures;

@@ -46,6 +46,22 @@ PetscErrorCode TestInitialize(int *argc, char ***argv, const char help[]);
 /* Ends a program with an exit code that tells whether every check passed */
 int TestFinalize(void);
 
+/* The call must raise that error, or any with a code of 0, and its message must hold these words */
+#define TestExpectError(d, code, words, call) \
+  do { \
+    PetscErrorCode raised_; \
+    TestErrorMessage[0] = 0; \
+    PetscCall(PetscPushErrorHandler(TestKeepMessage, NULL)); \
+    raised_ = call; \
+    PetscCall(PetscPopErrorHandler()); \
+    TestExpect(d, #call " raises another error or none", (PetscBool)((code) ? raised_ == (code) : raised_ != 0)); \
+    TestExpect(d, #call " does not say: " words, (PetscBool)(strstr(TestErrorMessage, words) != NULL)); \
+  } while (0)
+
+/* An error handler that keeps the text of the first error there and says nothing */
+extern char    TestErrorMessage[2048];
+PetscErrorCode TestKeepMessage(MPI_Comm, int line, const char *function, const char *file, PetscErrorCode, PetscErrorType, const char *text, void *ctx);
+
 /* A path that no other run uses, the same on all ranks */
 PetscErrorCode TestTemporaryFile(char path[], size_t len);
 PetscErrorCode TestRemoveFile(const char path[]);

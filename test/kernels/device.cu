@@ -614,10 +614,7 @@ static bool MemoryGivenBack(const std::vector<Shape> &shapes)
 
 int main(int argc, char **argv)
 {
-  const struct {
-    const char *name;
-    bool (*run)(const std::vector<Shape> &);
-  } groups[] = {
+  const Group<std::vector<Shape>> groups[] = {
     {"products",            Products          },
     {"transposed products", TransposedProducts},
     {"launches",            Launches          },
@@ -631,30 +628,10 @@ int main(int argc, char **argv)
     {"out of memory",       OutOfMemory       },
     {"memory given back",   MemoryGivenBack   }
   };
-  int failures = 0, count;
+  int failures;
 
-  small = argc > 1 && !strcmp(argv[1], "small");
-  if (!small) (void)setenv("CUDA_MODULE_LOADING", "EAGER", 1); /* otherwise kernels take memory when they are first needed */
-  if (cudaGetDeviceCount(&count) != cudaSuccess || !count) {
-    printf("there is no device (%s)\n", cudaGetErrorString(cudaGetLastError()));
-    return 77;
-  }
-  CallCuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  small                           = argc > 1 && !strcmp(argv[1], "small");
-  const std::vector<Shape> shapes = MakeShapes();
-  for (int k = small ? 2 : 1; k < argc; k++) {
-    const auto *group = std::find_if(std::begin(groups), std::end(groups), [&](const auto &g) { return !strcmp(g.name, argv[k]); });
-    bool        good  = group != std::end(groups);
-
-    complaints = 0;
-    if (!good) printf("  there is no group of this name\n");
-    else good = group->run(shapes);
-    if (complaints > 10) printf("  and %d more\n", complaints - 10);
-    printf("%sok %s\n", good ? "" : "not ", argv[k]);
-    fflush(stdout);
-    failures += !good;
-  }
-  CallCuda(cudaStreamDestroy(stream));
-  CallCuda(cudaDeviceReset()); /* for the leak check */
+  if (!StartTests(argc, argv)) return 77;
+  failures = RunTests(groups, MakeShapes(), argc, argv);
+  EndTests();
   return failures ? 1 : 0;
 }

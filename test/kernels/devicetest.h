@@ -174,3 +174,52 @@ struct Array {
     return host;
   }
 };
+
+/* Is there a device? Says why not; otherwise tests may begin. */
+static bool StartTests(int argc, char **argv)
+{
+  int count;
+
+  small = argc > 1 && !strcmp(argv[1], "small");
+  if (!small) (void)setenv("CUDA_MODULE_LOADING", "EAGER", 1); /* otherwise kernels take memory when they are first needed */
+  if (cudaGetDeviceCount(&count) != cudaSuccess || !count) {
+    printf("there is no device (%s)\n", cudaGetErrorString(cudaGetLastError()));
+    return false;
+  }
+  CallCuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  return true;
+}
+
+/* Tests of what Subjects are, under a name */
+template <typename Subjects>
+struct Group {
+  const char *name;
+  bool (*run)(const Subjects &);
+};
+
+/* Those that the command line names; tells how many failed */
+template <typename Subjects, size_t N>
+static int RunTests(const Group<Subjects> (&groups)[N], const Subjects &subjects, int argc, char **argv)
+{
+  int failures = 0;
+
+  for (int k = small ? 2 : 1; k < argc; k++) {
+    const auto *group = std::find_if(std::begin(groups), std::end(groups), [&](const auto &g) { return !strcmp(g.name, argv[k]); });
+    bool        good  = group != std::end(groups);
+
+    complaints = 0;
+    if (!good) printf("  there is no group of this name\n");
+    else good = group->run(subjects);
+    if (complaints > 10) printf("  and %d more\n", complaints - 10);
+    printf("%sok %s\n", good ? "" : "not ", argv[k]);
+    fflush(stdout);
+    failures += !good;
+  }
+  return failures;
+}
+
+static void EndTests()
+{
+  CallCuda(cudaStreamDestroy(stream));
+  CallCuda(cudaDeviceReset()); /* for the leak check */
+}

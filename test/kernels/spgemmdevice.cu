@@ -685,10 +685,7 @@ static bool RandomShapes(const std::vector<Pair> &)
 
 int main(int argc, char **argv)
 {
-  const struct {
-    const char *name;
-    bool (*run)(const std::vector<Pair> &);
-  } groups[] = {
+  const Group<std::vector<Pair>> groups[] = {
     {"products",            Products          },
     {"other products",      OtherProducts     },
     {"pattern first",       PatternFirst      },
@@ -701,34 +698,15 @@ int main(int argc, char **argv)
     {"out of memory",       OutOfMemory       },
     {"memory given back",   MemoryGivenBack   }
   };
-  int failures = 0, count;
+  int failures;
 
-  small = argc > 1 && !strcmp(argv[1], "small");
-  if (!small) (void)setenv("CUDA_MODULE_LOADING", "EAGER", 1); /* otherwise kernels take memory when they are first needed */
-  if (cudaGetDeviceCount(&count) != cudaSuccess || !count) {
-    printf("there is no device (%s)\n", cudaGetErrorString(cudaGetLastError()));
-    return 77;
-  }
-  CallCuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  if (!StartTests(argc, argv)) return 77;
   if (SpgemmDeviceContextCreate(&context)) {
     printf("%s\n", SpgemmDeviceErrorText());
     return 1;
   }
-  const std::vector<Pair> pairs = MakePairs();
-  for (int k = small ? 2 : 1; k < argc; k++) {
-    const auto *group = std::find_if(std::begin(groups), std::end(groups), [&](const auto &g) { return !strcmp(g.name, argv[k]); });
-    bool        good  = group != std::end(groups);
-
-    complaints = 0;
-    if (!good) printf("  there is no group of this name\n");
-    else good = group->run(pairs);
-    if (complaints > 10) printf("  and %d more\n", complaints - 10);
-    printf("%sok %s\n", good ? "" : "not ", argv[k]);
-    fflush(stdout);
-    failures += !good;
-  }
+  failures = RunTests(groups, MakePairs(), argc, argv);
   SpgemmDeviceContextDestroy(&context);
-  CallCuda(cudaStreamDestroy(stream));
-  CallCuda(cudaDeviceReset()); /* for the leak check */
+  EndTests();
   return failures ? 1 : 0;
 }
