@@ -162,6 +162,20 @@ static MAYBE_INLINE void Expand(const int eights, const int add, const AmbInt *j
   #endif
   }
 }
+
+static MAYBE_INLINE void Scale(const int eights, int64_t n, AmbScalar f, const AmbScalar *a, AmbScalar *val)
+{
+  const uint64_t m = _bzhi_u64(~(uint64_t)0, (unsigned)n);
+
+  #pragma GCC unroll 8
+  for (int l = 0; l < eights; l++) {
+  #if defined(AMB_SINGLE)
+    _mm256_storeu_ps(val + 8 * l, _mm256_mul_ps(_mm256_set1_ps(f), _mm256_maskz_loadu_ps((__mmask8)(m >> 8 * l), a + 8 * l)));
+  #else
+    _mm512_storeu_pd(val + 8 * l, _mm512_mul_pd(_mm512_set1_pd(f), _mm512_maskz_loadu_pd((__mmask8)(m >> 8 * l), a + 8 * l)));
+  #endif
+  }
+}
 #endif
 
 #if !defined(AMB_COMPLEX) && !defined(AMB_SINGLE)

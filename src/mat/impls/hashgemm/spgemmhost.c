@@ -18,6 +18,7 @@
 #define SAMPLE_ROWS 8     /* and rows at each of them */
 #define COMPRESSES  16    /* products for each entry from which on to count is not worth while, */
 #define COMPRESSES2 6     /* and in the second of two steps, whose B comes from memory once more */
+#define PLACES      3     /* bytes of places for each byte of operands and result, at most */
 
 #if defined(AMB_INT64)
   #define AMB_INT_MAX INT64_MAX
@@ -40,6 +41,11 @@ typedef struct {
   AmbInt    *j;
   AmbScalar *a;
   size_t     size_j, size_a;
+  /* new values: how often they were made, and the places of products, those of part t from placed[t] on */
+  int       again;
+  int64_t  *placed;
+  uint16_t *places;
+  size_t    size_places;
 } Step;
 
 struct _Spgemm {
@@ -223,6 +229,8 @@ static SpgemmStatus Run(Spgemm *S, const Step *step, const SpgemmProduct *P, con
         Q.j += place[t];
         Q.a += place[t];
       }
+      if (Q.placed) Q.placed += t;
+      if (Q.places) Q.places += step->placed[t];
       status = kernel(&Q, step->cuts[t], step->cuts[t + 1], &w);
     }
     bytes += w.bytes;
@@ -540,6 +548,48 @@ SpgemmStatus SpgemmFill(Spgemm *S, const SpgemmCSR *A, const SpgemmCSR *B, const
   return status;
 }
 
+/* Memory for the places of products, if that is in proportion; without it they are looked up each time. placed: from numbers to where they begin. */
+static void TakePlaces(Spgemm *S, Step *step, const SpgemmProduct *P)
+{
+  const double entries = (double)P->A.i[P->A.m] + (double)P->B.i[P->B.m] + step->nonzeros;
+  int64_t      sum     = 0;
+
+  for (int t = 0; t < step->npart; t++) {
+    const int64_t n = step->placed[t];
+
+    step->placed[t] = sum;
+    sum += n;
+  }
+  step->size_places = sizeof(*step->places) * (size_t)sum;
+  if (!sum || (double)step->size_places > PLACES * entries * (double)(sizeof(*P->j) + sizeof(*P->a))) return;
+  step->places = SpgemmAllocate(step->size_places);
+  if (step->places) Account(S, (double)step->size_places);
+}
+
+static void DropPlaces(Spgemm *S, Step *step)
+{
+  if (step->places) Account(S, -(double)step->size_places);
+  SpgemmRelease(step->places, step->size_places);
+  free(step->placed);
+  step->places = NULL;
+  step->placed = NULL;
+}
+
+/* What is asked for a second time will be asked for more often: then places are kept */
+static SpgemmStatus Revalue(Spgemm *S, Step *step, SpgemmProduct *P)
+{
+  SpgemmStatus status;
+
+  if (step->again == 0) P->placed = step->placed = calloc((size_t)step->npart, sizeof(*step->placed));
+  if (step->again == 1 && step->placed) TakePlaces(S, step, P);
+  P->places = step->places;
+  P->known  = step->again > 1;
+  status    = Run(S, step, P, NULL, S->kernels->revalue, NULL, NULL);
+  if (status) DropPlaces(S, step);
+  if (step->again < 2) step->again++;
+  return status;
+}
+
 SpgemmStatus SpgemmRevalue(Spgemm *S, const SpgemmCSR *A, const SpgemmCSR *B, const SpgemmCSR *C, const AmbInt *i, const AmbInt *j, AmbScalar *a)
 {
   SpgemmProduct P;
@@ -551,7 +601,7 @@ SpgemmStatus SpgemmRevalue(Spgemm *S, const SpgemmCSR *A, const SpgemmCSR *B, co
     P.i    = (AmbInt *)S->inner.i;
     P.j    = (AmbInt *)S->inner.j;
     P.a    = (AmbScalar *)S->inner.a;
-    status = Run(S, &S->step[0], &P, NULL, S->kernels->revalue, NULL, NULL);
+    status = Revalue(S, &S->step[0], &P);
     if (status) return status;
   }
   P   = Operands(S, S->nstep - 1, A, B, C);
@@ -559,7 +609,7 @@ SpgemmStatus SpgemmRevalue(Spgemm *S, const SpgemmCSR *A, const SpgemmCSR *B, co
   P.j = (AmbInt *)j;
   P.a = a;
   Stream(&P, S->step[S->nstep - 1].nonzeros);
-  return Run(S, &S->step[S->nstep - 1], &P, NULL, S->kernels->revalue, NULL, NULL);
+  return Revalue(S, &S->step[S->nstep - 1], &P);
 }
 
 void SpgemmGetInfo(const Spgemm *S, SpgemmInfo *info)
@@ -580,6 +630,7 @@ void SpgemmDestroy(Spgemm **out)
     SpgemmRelease(S->step[k].same, (size_t)S->step[k].rowsB);
     SpgemmRelease(S->step[k].shift, (size_t)S->step[k].rowsB);
     ReleaseEntries(&S->step[k]);
+    DropPlaces(S, &S->step[k]);
     free(S->step[k].place);
     free(S->step[k].cuts);
   }

@@ -88,6 +88,9 @@ typedef struct {
   AmbInt           *i;         /* counting: i[r + 1] becomes the length of row r */
   AmbInt           *j;
   AmbScalar        *a;
+  int64_t          *placed; /* new values: if not NULL, the products of the rows that places serve are counted */
+  uint16_t         *places; /* if not NULL: the place of each of these products in its row of the result, */
+  int               known;  /* which is looked up and written down, or known */
 } SpgemmProduct;
 
 /* One set of kernels for each instruction set, made from the same template. Rows first <= r < last. */

@@ -13,6 +13,7 @@
      Extent, Expand(eights, add, j, a, n, f, col, val, extent), ExtentOfNone(), ExtentLow(extent), ExtentHigh(extent)
                                 copies n columns and f times the values, may write SPGEMM_PAD beyond; eights, if not 0: n is no more than 8
                                 times that; with SPGEMM_EXPAND, where there is something to gain from it
+     Scale(eights, n, f, a, val)   copies f times n values, like Expand
      Stream(to, from, size), StreamEnd()
                                 copies around the caches what is aligned to cache lines; after the last copy
      EmitWord(bits, col, j)     writes col + k for each bit k; may write SPGEMM_PAD entries beyond
@@ -94,6 +95,7 @@ static MAYBE_INLINE SpgemmAccumulator Choose(const SpgemmProduct *P, const Row *
 #include "spgemmdense.h"
 #include "spgemmhash.h"
 #include "spgemmruns.h"
+#include "spgemmplaces.h"
 
 /* A row of A with one entry */
 static MAYBE_INLINE void CopyRow(const SpgemmProduct *P, const Row *row, int64_t n, AmbInt *j, AmbScalar *a)
@@ -277,7 +279,8 @@ static SpgemmStatus SPGEMM_NAME(FillUncounted)(const SpgemmProduct *P, int64_t f
 
 static SpgemmStatus SPGEMM_NAME(Revalue)(const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
 {
-  int64_t g;
+  uint16_t *place  = P->places;
+  int64_t   placed = 0, g;
 
   for (int64_t r = first; r < last; r += g) {
     const int64_t n = P->i[r + 1] - P->i[r];
@@ -306,6 +309,14 @@ static SpgemmStatus SPGEMM_NAME(Revalue)(const SpgemmProduct *P, int64_t first, 
     if (row.end - row.k == 1 && !P->unsortedB) CopyRow(P, &row, n, NULL, a);
     else if (Reach(&row) <= SPGEMM_DENSE_MAX) {
       if (Reach(&row) <= GROUP_SUMS / GROUP) g = Group(P, r, last);
+      if (g == 1 && n <= PLACES_ROW) {
+        if (P->places) {
+          status = PlacedRow(P, &row, w, n, j, a, &place);
+          if (status) return status;
+          continue;
+        }
+        if (P->placed) placed += RowProducts(P, &row);
+      }
       status = SpgemmWorkWindow(w, Reach(&row), g);
       if (status) return status;
       if (g > 1) DenseGroup((int)g, P, &row, w, n, j, a);
@@ -319,6 +330,7 @@ static SpgemmStatus SPGEMM_NAME(Revalue)(const SpgemmProduct *P, int64_t first, 
     } else status = HashRevalue(P, &row, w, n, j, a);
     if (status) return status;
   }
+  if (P->placed) *P->placed = placed;
   return SPGEMM_SUCCESS;
 }
 
