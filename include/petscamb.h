@@ -78,7 +78,8 @@ PETSC_EXTERN const char *const MatHashGEMMAccumulators[];
    Values:
 +  `MAT_SHADOW_TUNE_OFF`     - convert at the first product with the parameters the traffic model picks and never fall back to CSR
 .  `MAT_SHADOW_TUNE_MODEL`   - as above, but stay with CSR where the traffic model sees no gain; reproducible from run to run
--  `MAT_SHADOW_TUNE_MEASURE` - as the model says, confirmed by timing the first products (the default)
+.  `MAT_SHADOW_TUNE_MEASURE` - as the model says, confirmed by timing the first products (the default)
+-  `MAT_SHADOW_TUNE_ONLINE`  - what another thread lays out while the solver runs, one set of parameters after the other, as long as it is the fastest
 
    Level: intermediate
 
@@ -87,7 +88,8 @@ E*/
 typedef enum {
   MAT_SHADOW_TUNE_OFF,
   MAT_SHADOW_TUNE_MODEL,
-  MAT_SHADOW_TUNE_MEASURE
+  MAT_SHADOW_TUNE_MEASURE,
+  MAT_SHADOW_TUNE_ONLINE
 } MatShadowTune;
 PETSC_EXTERN const char *const MatShadowTunes[];
 
@@ -151,7 +153,7 @@ PETSC_EXTERN const char *const MatNUSSELLRowses[];
 
    Values:
 +  `MAT_NUSSELL_TUNE_MODEL`      - a model of the caches; reproducible from run to run on the same processor (the default)
-.  `MAT_NUSSELL_TUNE_ONLINE`     - candidates are tried while the solver runs; not there yet
+.  `MAT_NUSSELL_TUNE_ONLINE`     - candidates are tried while the solver runs: as the model says, with `MAT_SHADOW_TUNE_ONLINE`
 .  `MAT_NUSSELL_TUNE_EXHAUSTIVE` - candidates are tried when the matrix is converted
 -  `MAT_NUSSELL_TUNE_OFF`        - nothing: no segments but those asked for
 
@@ -191,7 +193,8 @@ typedef struct {
   PetscInt       columns_gathered; /* columns that were put in another order */
   PetscInt       threads;          /* threads of a thread block, on the GPU; what follows is 0 on the host */
   PetscInt       steps;            /* blocks that one thread takes, at most */
-  PetscInt       tried;            /* products spent on tuning */
+  PetscInt       tried;            /* products spent on tuning, besides those of the solver */
+  PetscInt       candidates;       /* formats, or sets of parameters, that served some of the solver's products and were timed */
   PetscLogDouble tasks;            /* what one warp does: how many of these there are */
   PetscLogDouble tasks_diagonal;   /* of these, with columns told by diagonals */
   PetscLogDouble tasks_narrow;     /* with 16-bit indices */
@@ -205,6 +208,8 @@ typedef struct {
   PetscLogDouble bytes_stored;     /* bytes the format really holds */
   PetscLogDouble time_convert;     /* seconds of the last full conversion */
   PetscLogDouble time_update;      /* seconds of the last values-only update */
+  PetscLogDouble time_tune;        /* seconds that the solver lost to conversions and to slower products, on the host */
+  PetscLogDouble time_tune_beside; /* seconds of processors that another thread spent on conversions */
   PetscLogDouble time_csr;         /* seconds of one product on the AIJ, 0 if not measured */
   PetscLogDouble time_format;      /* seconds of one product on the format, 0 if not measured */
   PetscInt       conversions;      /* full conversions so far */

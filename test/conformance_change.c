@@ -624,7 +624,7 @@ int main(int argc, char **argv)
     test:
       suffix: amb_tuned
       nsize: 2
-      args: -mat_shadow_tune {{model measure}}
+      args: -mat_shadow_tune {{model measure online}}
     test:
       suffix: amb_blocks
       nsize: 2

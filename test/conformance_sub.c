@@ -436,7 +436,7 @@ int main(int argc, char **argv)
     test:
       suffix: amb_tuned
       nsize: 2
-      args: -mat_shadow_tune measure
+      args: -mat_shadow_tune {{measure online}}
     test:
       suffix: amb_blocks
       nsize: 2

@@ -6,22 +6,6 @@ cd "$(dirname "$0")/.." || exit 1
 hashgemm=src/mat/impls/hashgemm
 sources=(test/kernels/spgemm.c src/mat/impls/amb/ambmemory.c $hashgemm/spgemm{host,operand,work,_plain,_avx2,_avx512}.c)
 
-# a thread sanitizer that does not understand the OpenMP library at hand finds races where there are none
-understands_threads() {
-  cat >"$dir/race.c" <<'END'
-int main(void)
-{
-  int a[64] = {0}, sum = 0;
-#pragma omp parallel for num_threads(4)
-  for (int i = 0; i < 64; i++) a[i] = i;
-#pragma omp parallel for num_threads(4) reduction(+ : sum)
-  for (int i = 0; i < 64; i++) sum += a[63 - i];
-  return sum != 2016;
-}
-END
-  "$cc" -g -O1 "${openmp[@]}" -fsanitize=thread "$dir/race.c" -o "$dir/race" 2>/dev/null && TSAN_OPTIONS=ignore_noninstrumented_modules=1 "$dir/race" >/dev/null 2>&1
-}
-
 # less than SPGEMM_DENSE_MAX says suffices to go beyond it: memory is what this test spends its time on. Likewise SPGEMM_STREAM.
 less="-DSPGEMM_DENSE_MAX=65536 -DSPGEMM_STREAM=4096"
 
@@ -34,12 +18,7 @@ if works -fsanitize=address,undefined; then
 else
   echo "skip sparse products under sanitizers: $cc has no address sanitizer here"
 fi
-# threads are the same whatever the instructions; clang's library tells the sanitizer what it does
-avx2=()
-avx512=()
-have=()
-understands_threads || cc=clang
-export TSAN_OPTIONS=ignore_noninstrumented_modules=1
+thread_sanitizer
 if understands_threads; then
   build_and_run "double, thread sanitizer" -O1 $less -fsanitize=thread
 else

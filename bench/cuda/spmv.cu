@@ -379,8 +379,8 @@ static std::string Parameters(const AmbDeviceInfo &info)
 
 /* ---- NUS-SELL ---- */
 
-/* none, uniform,s2=W or nonuniform,s1=W,k1=N,s2=W,k2=N; what is not named is chosen */
-static bool ParseSegments(const std::string &text, NusParams &p)
+/* none, uniform,s2=W or nonuniform,s1=W,k1=N,s2=W,k2=N; or what chooses: model, measure, exhaustive, and a comma before what is given */
+static bool ParseSegments(const std::string &text, NusParams &p, NusDeviceTune &tune)
 {
   int64_t *const values[] = {&p.width[0], &p.count[0], &p.width[1], &p.count[1]};
   const size_t   comma    = text.find(',');
@@ -390,6 +390,7 @@ static bool ParseSegments(const std::string &text, NusParams &p)
     kind == "uniform" ? NUS_UNIFORM : (kind == "none" ? NUS_NONE : NUS_NONUNIFORM), NUS_SELL, 0, 0, {0,  0 },
                     {-1, -1}
   };
+  tune = kind == "model" ? NUS_DEVICE_MODEL : (kind == "exhaustive" ? NUS_DEVICE_EXHAUSTIVE : NUS_DEVICE_MEASURE);
   for (const char *s = text.c_str() + (comma == std::string::npos ? text.size() : comma + 1); *s;) {
     const char *keys[] = {"s1=", "k1=", "s2=", "k2="};
     int         k      = 0;
@@ -401,12 +402,13 @@ static bool ParseSegments(const std::string &text, NusParams &p)
     if (end == s + 3 || (*end && *end != ',')) return false;
     s = *end ? end + 1 : end;
   }
-  return kind == "none" || kind == "uniform" || kind == "nonuniform";
+  return kind == "none" || kind == "uniform" || kind == "nonuniform" || kind == "model" || kind == "measure" || kind == "exhaustive";
 }
 
 struct Segmented {
   std::string   label;
   NusParams     params;
+  NusDeviceTune tune;
   NusDevice    *A    = nullptr;
   NusDeviceInfo info = {};
 };
@@ -415,7 +417,8 @@ static std::string Parameters(const NusDeviceInfo &info)
 {
   const NusParams &p = info.params;
 
-  return Text("%lld x %lld + %lld x %lld, %lld segments, %lld columns gathered", (long long)p.count[0], (long long)p.width[0], (long long)p.count[1], (long long)p.width[1], (long long)info.segments, (long long)info.gathered);
+  return Text("%lld x %lld + %lld x %lld, %lld segments, %lld columns gathered, tried %lld", (long long)p.count[0], (long long)p.width[0], (long long)p.count[1], (long long)p.width[1], (long long)info.segments, (long long)info.gathered,
+              (long long)info.layout.tried);
 }
 
 /* ---- Reports ---- */
@@ -551,7 +554,7 @@ static void Product(const Machine &M, const Options &o, const std::string &name,
     c.kind       = Contender::NUS;
     c.label      = u.label;
     c.parameters = Parameters(u.info);
-    c.stored     = transpose ? 0 : u.info.bytes_stored;
+    c.stored     = transpose ? 0 : u.info.layout.bytes_stored;
     if (transpose) c.run = [&M, nus, csr, xa, beta, ya] { CallAmb(NusDeviceMultTranspose(nus, &csr, 1, xa, beta, ya, ya, M.stream)); };
     else c.run = [&M, nus, csr, xa, beta, ya] { CallAmb(NusDeviceMult(nus, &csr, 1, xa, beta, ya, ya, M.stream)); };
     contenders.push_back(c);
@@ -692,8 +695,8 @@ static void OneMatrix(const Machine &M, const Options &o, const std::string &nam
     const auto start = std::chrono::steady_clock::now();
 
     u.label = "nus " + t;
-    (void)ParseSegments(t, u.params);
-    CallAmb(NusDeviceCreate(&csr, &u.params, 1, M.stream, &u.A, &u.info));
+    (void)ParseSegments(t, u.params, u.tune);
+    CallAmb(NusDeviceCreate(&csr, &u.params, u.tune, M.stream, &u.A, &u.info));
     CallCuda(cudaStreamSynchronize(M.stream));
     printf("  %s: converted in %.1f ms\n", u.label.c_str(), std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
     segmented.push_back(u);
@@ -718,6 +721,7 @@ static bool ParseOptions(int argc, char **argv, Options &o)
     const std::string word = argv[k];
     AmbDeviceParams   params;
     NusParams         segments;
+    NusDeviceTune     tune;
 
     if (word[0] != '-') {
       o.matrices.push_back(word);
@@ -728,7 +732,7 @@ static bool ParseOptions(int argc, char **argv, Options &o)
       if (!ParseTry(argv[k], params)) return false;
       o.tries.push_back(argv[k]);
     } else if (word == "-nus") {
-      if (!ParseSegments(argv[k], segments)) return false;
+      if (!ParseSegments(argv[k], segments, tune)) return false;
       o.segments.push_back(argv[k]);
     } else if (word == "-ops") {
       const std::string list = std::string(argv[k]) + ",";

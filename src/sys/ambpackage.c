@@ -7,8 +7,7 @@
 
 #include "../mat/shadow/shadow.h"
 
-extern const MatShadowFormat MatShadowFormatAMB, MatShadowFormatNUSSELL;
-extern PetscErrorCode        HashGEMMRegister(void);
+extern PetscErrorCode HashGEMMRegister(void);
 
 PetscLogEvent    MAT_ShadowConvert, MAT_ShadowUpdate;
 static PetscBool initialized = PETSC_FALSE;

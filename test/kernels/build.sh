@@ -55,3 +55,28 @@ build_and_run() {
     status=1
   fi
 }
+
+# a thread sanitizer that does not understand the OpenMP library at hand finds races where there are none
+understands_threads() {
+  cat >"$dir/race.c" <<'END'
+int main(void)
+{
+  int a[64] = {0}, sum = 0;
+#pragma omp parallel for num_threads(4)
+  for (int i = 0; i < 64; i++) a[i] = i;
+#pragma omp parallel for num_threads(4) reduction(+ : sum)
+  for (int i = 0; i < 64; i++) sum += a[63 - i];
+  return sum != 2016;
+}
+END
+  "$cc" -g -O1 "${openmp[@]}" -fsanitize=thread "$dir/race.c" -o "$dir/race" 2>/dev/null && TSAN_OPTIONS=ignore_noninstrumented_modules=1 "$dir/race" >/dev/null 2>&1
+}
+
+# Threads are the same whatever the instructions; clang's library tells the sanitizer what it does
+thread_sanitizer() {
+  avx2=()
+  avx512=()
+  have=()
+  understands_threads || cc=clang
+  export TSAN_OPTIONS=ignore_noninstrumented_modules=1
+}

@@ -29,7 +29,7 @@ static int CheckBlockSize(Builder *B, const AmbKernels *kernels, int b, int scop
   int      good;
 
   *what = "conversion";
-  good  = AmbPlanCreate(&csr, b, scope, nthread, kernels, &plan) == AMB_SUCCESS && AmbHostCreate(&csr, &plan, kernels, &A) == AMB_SUCCESS;
+  good  = AmbPlanCreate(&csr, b, scope, nthread, nthread, kernels, &plan) == AMB_SUCCESS && AmbHostCreate(&csr, &plan, nthread, kernels, &A) == AMB_SUCCESS;
   if (good && A->scope <= AMB_MODEL_ROWS && A->nscope <= AMB_MODEL_WINDOWS && plan.bytes[plan.block_size] != AmbHostBytes(A)) {
     *what = "traffic model";
     good  = 0;
@@ -43,6 +43,13 @@ static int CheckBlockSize(Builder *B, const AmbKernels *kernels, int b, int scop
   if (good) {
     good = CheckProducts(B, A, Multiply, 5, what);
     if (!good) *what = "products with NaN and infinity";
+  }
+  if (good) { /* laid out by one thread, whatever the number of those that multiply */
+    const AmbCSR pattern = {B->m, B->n, B->i, B->j, NULL};
+
+    AmbHostDestroy(&A);
+    good = AmbHostCreate(&pattern, &plan, 1, kernels, &A) == AMB_SUCCESS && AmbHostUpdate(A, &csr) == AMB_SUCCESS && CheckProducts(B, A, Multiply, 0, what);
+    if (!good) *what = "values after the pattern";
   }
   AmbHostDestroy(&A);
   return good;
@@ -85,9 +92,9 @@ static void CheckRefused(void)
   for (int k = 0; k < 2; k++) {
     AmbPlan   plan;
     AmbHost  *A;
-    AmbStatus status = AmbPlanCreate(csr + k, 0, 0, 1, &AmbKernelsPlain, &plan);
+    AmbStatus status = AmbPlanCreate(csr + k, 0, 0, 1, 1, &AmbKernelsPlain, &plan);
 
-    if (!status) status = AmbHostCreate(csr + k, &plan, &AmbKernelsPlain, &A);
+    if (!status) status = AmbHostCreate(csr + k, &plan, 1, &AmbKernelsPlain, &A);
     printf("%sok %s columns are refused\n", status == AMB_NOT_ASCENDING ? "" : "not ", k ? "repeated" : "disordered");
     failures += status != AMB_NOT_ASCENDING;
     if (!status) AmbHostDestroy(&A);

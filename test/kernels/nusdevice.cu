@@ -70,22 +70,26 @@ struct Matrix {
   Array<int>       i, j;
   Array<AmbScalar> a;
   NusParams        params;
-  int              measure;
+  NusDeviceTune    tune;
   NusDevice       *A = nullptr;
   NusDeviceInfo    info;
 
-  Matrix(const Shape &shape, const NusParams &p, int timed) : S(shape), i(shape.i), j(shape.j), a(shape.a), params(p), measure(timed) { }
+  Matrix(const Shape &shape, const NusParams &p, NusDeviceTune how) : S(shape), i(shape.i), j(shape.j), a(shape.a), params(p), tune(how) { }
   ~Matrix() { NusDeviceDestroy(&A); }
   AmbDeviceCSR CSR() const { return {S.m, S.n, (int64_t)S.j.size(), i.data, j.size ? j.data : nullptr, a.size ? a.data : nullptr}; }
-  std::string  Where() const { return Text("%s, segmentation %d, %d x %d + %d x %d%s", S.name.c_str(), (int)params.segmentation, (int)params.count[0], (int)params.width[0], (int)params.count[1], (int)params.width[1], measure ? ", measured" : ""); }
-  bool         Called(const char *what, AmbDeviceStatus status) const { return status == AMB_DEVICE_SUCCESS || Complain(Where(), Text("%s returned %d, %s", what, (int)status, AmbDeviceErrorText())); }
-  bool         Create()
+  std::string  Where() const
+  {
+    return Text("%s, segmentation %d, %d x %d + %d x %d%s", S.name.c_str(), (int)params.segmentation, (int)params.count[0], (int)params.width[0], (int)params.count[1], (int)params.width[1], tune == NUS_DEVICE_MODEL ? "" : (tune == NUS_DEVICE_MEASURE ? ", measured" : ", all tried"));
+  }
+  bool Called(const char *what, AmbDeviceStatus status) const { return status == AMB_DEVICE_SUCCESS || Complain(Where(), Text("%s returned %d, %s", what, (int)status, AmbDeviceErrorText())); }
+  bool Create()
   {
     const AmbDeviceCSR csr = CSR();
 
-    if (!Called("conversion", NusDeviceCreate(&csr, &params, measure, stream, &A, &info))) return false;
-    if (info.stored_values < (double)S.j.size() || info.bytes_stored < info.stored_values * sizeof(AmbScalar)) return Complain(Where(), "it stores less than the matrix has");
+    if (!Called("conversion", NusDeviceCreate(&csr, &params, tune, stream, &A, &info))) return false;
+    if (info.layout.stored_values < (double)S.j.size() || info.layout.bytes_stored < info.layout.stored_values * sizeof(AmbScalar)) return Complain(Where(), "it stores less than the matrix has");
     if (info.gathered > info.params.width[0] * info.params.count[0] + info.params.width[1] * info.params.count[1] || info.gathered > S.n) return Complain(Where(), "it gathers more than was asked for");
+    if ((tune == NUS_DEVICE_EXHAUSTIVE && !S.j.empty()) != (info.layout.tried > 0) && tune != NUS_DEVICE_MEASURE) return Complain(Where(), Text("%d products were tried", (int)info.layout.tried));
     return true;
   }
   bool Update()
@@ -142,7 +146,7 @@ static bool ForAll(const std::vector<Shape> &shapes, const Test &test)
     for (size_t c = 0; c < NCASES; c++) {
       if (cases[c].segmentation == NUS_UNIFORM && shapes[s].n > 255 * cases[c].width[1]) continue; /* more segments than there can be */
       if (small && (s + c) % 3) continue;
-      Matrix M(shapes[s], cases[c], (s + c) % 2);
+      Matrix M(shapes[s], cases[c], (NusDeviceTune)((s + c) % 3));
 
       seed = 0x2545F4914F6CDD1DULL + s * 1000 + c;
       good = M.Create() && test(M, s + c) && good;
@@ -187,7 +191,7 @@ static bool SameBits(const std::vector<Shape> &shapes)
     const std::vector<AmbScalar> nothing((size_t)M.S.m, NotANumber);
     Vector                       x(RandomVector((size_t)M.S.n), 0), z(nothing, 0);
     std::vector<AmbScalar>       first, next;
-    Matrix                       one(M.S, M.params, 0), again(M.S, M.params, 0);
+    Matrix                       one(M.S, M.params, NUS_DEVICE_MODEL), again(M.S, M.params, NUS_DEVICE_MODEL);
 
     if (!one.Create() || !again.Create()) return false;
     for (int k = 0; k < 4; k++) {
@@ -215,9 +219,39 @@ static bool RandomShapes(const std::vector<Shape> &)
 
     static_cast<Rows &>(S) = MakeRows(m, n, k % 3 ? Runs(n, runs, length) : PowerLaw(n));
     S.name                 = Text("random shape %d", k);
-    Matrix M(S, p, k % 2);
+    Matrix M(S, p, (NusDeviceTune)(k % 3));
 
     good = M.Create() && CheckProducts(M, S.a, false, 0, "") && CheckProducts(M, S.a, k % 5 == 0, 3, ", x not finite") && good;
+  }
+  return good;
+}
+
+/* Segments where x is larger than the second-level cache and read everywhere, none where its entries are in few columns, or it fits */
+static bool Chosen(const std::vector<Shape> &)
+{
+  const NusParams open = {
+    NUS_NONUNIFORM, NUS_SELL, 0, 0, {0,  0 },
+        {-1, -1}
+  };
+  const bool single = sizeof(AmbScalar) < sizeof(double);
+  int        device, l2;
+  bool       good = true;
+
+  if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, device) != cudaSuccess) return Complain("the device", "its cache is not known");
+  for (int k = 0; k < 3; k++) {
+    const int   n      = (int)((k == 2 ? 0.5 : 0.8) * l2 / sizeof(AmbScalar));
+    const char *what[] = {"x read everywhere", "x read in few places", "x in the cache"};
+    Shape       S;
+
+    static_cast<Rows &>(S) = MakeRows(n / 16, n, [&](int r, std::vector<int> &cols) { Run(cols, k == 1 ? RandomBelow(n / 100) : 16 * r, 16); });
+    S.name                 = what[k];
+    for (NusDeviceTune tune : {NUS_DEVICE_MODEL, NUS_DEVICE_MEASURE, NUS_DEVICE_EXHAUSTIVE}) {
+      Matrix M(S, open, tune);
+
+      if (!M.Create() || !CheckProducts(M, S.a, tune == NUS_DEVICE_MODEL, 0, "")) return false;
+      if (tune == NUS_DEVICE_MODEL && (M.info.segments > 1) != (k == 0 && !single)) good = Complain(M.Where(), Text("%d segments", (int)M.info.segments));
+      if (tune == NUS_DEVICE_MEASURE && k && M.info.segments > 1) good = Complain(M.Where(), "segments were tried");
+    }
   }
   return good;
 }
@@ -242,11 +276,11 @@ static bool Refused(const std::vector<Shape> &)
       AmbDeviceStatus status;
 
       if (k > 1) std::swap(bad.j[(size_t)bad.i[50]], bad.j[(size_t)bad.i[50] + 1]);
-      Matrix             M(bad, p[k], 0);
+      Matrix             M(bad, p[k], NUS_DEVICE_MODEL);
       const AmbDeviceCSR csr = M.CSR();
 
       before = FreeMemory();
-      status = NusDeviceCreate(&csr, &M.params, 0, stream, &M.A, &M.info);
+      status = NusDeviceCreate(&csr, &M.params, M.tune, stream, &M.A, &M.info);
       if (status != (k > 1 ? AMB_DEVICE_NOT_ASCENDING : AMB_DEVICE_TOO_LARGE)) good = Complain(M.Where(), Text("status %d", (int)status));
       if (M.A) good = Complain(M.Where(), "there is a matrix");
       if (pass && FreeMemory() != before) good = Complain(M.Where(), "memory is left behind");
@@ -263,7 +297,7 @@ static bool MemoryGivenBack(const std::vector<Shape> &shapes)
     size_t before = 0;
 
     for (int pass = 0; pass < 12; pass++) {
-      Matrix M(S, cases[3 + pass % 3], pass % 2);
+      Matrix M(S, cases[pass % 2 ? 7 : 3 + pass / 2 % 3], pass % 4 == 1 ? NUS_DEVICE_EXHAUSTIVE : NUS_DEVICE_MODEL);
 
       if (pass == 4) before = FreeMemory();
       if (!M.Create() || !CheckProducts(M, S.a, pass % 2, 0, "") || !M.Update()) return false;
@@ -287,6 +321,7 @@ int main(int argc, char **argv)
     {"not finite",          NotFinite         },
     {"same bits",           SameBits          },
     {"random shapes",       RandomShapes      },
+    {"chosen",              Chosen            },
     {"refused",             Refused           },
     {"memory given back",   MemoryGivenBack   }
   };

@@ -1,13 +1,14 @@
 /*
    When a shadow is made, renewed and used: the products of a sequential matrix with vectors.
 
-   A matrix is converted after some products on the AIJ, and the format keeps its place if it is no slower. On the host the last products on
+   A matrix is converted after some products on the AIJ, and the format keeps its place if it is no slower; on the host there may be more than one format
+   to try, see shadowtune.c. On the host the last products on
    the AIJ and the first ones on the format are timed for that; on the device, where a product's time is not known until the queue has run
    dry, both are timed on vectors made for the purpose. A matrix that is used in fewer products than that is never converted.
 */
 #include "shadow.h"
 
-const char *const MatShadowTunes[] = {"off", "model", "measure", "MatShadowTune", "MAT_SHADOW_TUNE_", NULL};
+const char *const MatShadowTunes[] = {"off", "model", "measure", "online", "MatShadowTune", "MAT_SHADOW_TUNE_", NULL};
 
 /* Products that would repay a conversion or an update, and products with the same values after which new values are taken over at once */
 typedef struct {
@@ -33,13 +34,14 @@ static PetscErrorCode MatShadowGetCSR(Mat A, const MatShadow *s, MatShadowCSR *c
 
   PetscFunctionBegin;
   PetscCall((*MatShadowBaseSeq.getrowij)(A, 0, PETSC_FALSE, PETSC_FALSE, &m, i, j, &done)); /* nothing is copied, and there is nothing to restore */
-  csr->m      = A->rmap->n;
-  csr->n      = A->cmap->n;
-  csr->nz     = (*i)[csr->m];
-  csr->i      = *i;
-  csr->j      = *j;
-  csr->a      = NULL;
-  csr->stream = NULL;
+  csr->m       = A->rmap->n;
+  csr->n       = A->cmap->n;
+  csr->nz      = (*i)[csr->m];
+  csr->i       = *i;
+  csr->j       = *j;
+  csr->a       = NULL;
+  csr->stream  = NULL;
+  csr->threads = csr->workers = 0;
 #if defined(MAT_SHADOW_HAVE_DEVICE)
   if (MatShadowOnDevice(s)) {
     if (csr->nz) PetscCall(MatShadowDeviceGetCSR(A, csr));
@@ -51,8 +53,8 @@ static PetscErrorCode MatShadowGetCSR(Mat A, const MatShadow *s, MatShadowCSR *c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Back to the AIJ, as a new shadow is */
-PetscErrorCode MatShadowDrop(MatShadow *s)
+/* Back to the AIJ; what is known of the candidates stays */
+PetscErrorCode MatShadowDropData(MatShadow *s)
 {
   MatShadowInfo *info = &s->info, old = *info;
 
@@ -72,11 +74,20 @@ PetscErrorCode MatShadowDrop(MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Back to the AIJ, as a new shadow is */
+PetscErrorCode MatShadowDrop(MatShadow *s)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowTuneEnd(s));
+  PetscCall(MatShadowDropData(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Products stay with the AIJ for as long as its pattern does */
 static PetscErrorCode MatShadowDecline(Mat A, MatShadow *s, const char reason[])
 {
   PetscFunctionBegin;
-  PetscCall(MatShadowDrop(s));
+  PetscCall(MatShadowDropData(s));
   s->declined    = PETSC_TRUE;
   s->info.reason = reason;
   PetscCall(PetscInfo(A, "Products stay on the AIJ: %s\n", reason));
@@ -86,7 +97,7 @@ static PetscErrorCode MatShadowDecline(Mat A, MatShadow *s, const char reason[])
 /* Compares the shadow with the matrix: another pattern, or the other side, makes it void, other values make it stale */
 static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr)
 {
-  const MatShadowOps *ops = MatShadowOnDevice(s) ? &s->format->device : &s->format->host;
+  const MatShadowOps *side = MatShadowOnDevice(s) ? &s->format->device : &s->format->host;
   const PetscInt     *i, *j;
   PetscObjectState    state;
   PetscBool           same;
@@ -94,19 +105,25 @@ static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr
   PetscFunctionBegin;
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   PetscCall(MatShadowGetCSR(A, s, csr, &i, &j));
-  same = (PetscBool)(s->ops == ops && s->nonzerostate == A->nonzerostate && s->i == i && s->j == j && s->nz == csr->nz);
+  same = (PetscBool)(s->side == side && s->nonzerostate == A->nonzerostate && s->i == i && s->j == j && s->nz == csr->nz);
   if (same && s->state == state) PetscFunctionReturn(PETSC_SUCCESS);
   if (!same) {
     PetscCall(MatShadowDrop(s));
-    s->ops              = ops;
+    s->side             = side;
+    s->ops              = side;
     s->declined         = PETSC_FALSE;
     s->nonzerostate     = A->nonzerostate;
     s->i                = i;
     s->j                = j;
     s->nz               = csr->nz;
     s->info.time_update = 0;
+    s->info.nonzeros    = (PetscLogDouble)csr->nz;
+    s->info.bytes_csr   = s->info.nonzeros * (sizeof(PetscScalar) + sizeof(PetscInt)) + (csr->m + 1.0) * sizeof(PetscInt);
     PetscCall(PetscArrayzero(s->trial, 2));
-  } else if (s->data) s->stale = PETSC_TRUE;
+  } else {
+    if (s->data) s->stale = PETSC_TRUE;
+    PetscCall(MatShadowTuneStale(s));
+  }
   s->state   = state;
   s->lasting = (PetscBool)(s->served >= MatShadowGetPatience(s)->lasting);
   s->served  = 0;
@@ -118,20 +135,22 @@ static PetscErrorCode MatShadowTry(Mat A, MatShadow *s, const MatShadowCSR *csr,
 static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *csr)
 {
   static const PetscReal most[] = {1e20, 1, 1.25}; /* by tuning: what is timed anyway is given the benefit of the doubt */
+  const MatShadowTune    tune   = PetscMin(s->tune, MAT_SHADOW_TUNE_MEASURE);
   PetscLogDouble         t0, t1;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_ShadowConvert, A, 0, 0, 0));
   PetscCall(PetscTime(&t0));
-  s->info.nonzeros  = (PetscLogDouble)csr->nz;
-  s->info.bytes_csr = s->info.nonzeros * (sizeof(PetscScalar) + sizeof(PetscInt)) + (csr->m + 1.0) * sizeof(PetscInt);
   if (MatShadowOnDevice(s) && !csr->nz) s->info.reason = "no entries";
-  else PetscCall((*s->ops->convert)(csr, s->params, s->tune, most[s->tune], &s->info, &s->data));
+  else if (s->side->rank) PetscCall(MatShadowTuneConvert(A, s, csr));
+  else {
+    PetscCall((*s->side->convert)(csr, s->params, tune, most[tune], &s->info, &s->data));
+    if (s->data) s->info.conversions++;
+  }
   s->stale = PETSC_FALSE;
   if (s->data) {
-    s->info.conversions++;
     PetscCall(PetscCitationsRegister(s->format->citation, s->format->cited));
-    if (MatShadowOnDevice(s) && s->tune == MAT_SHADOW_TUNE_MEASURE && !s->trial[0].settled) PetscCall(MatShadowTry(A, s, csr, PETSC_FALSE));
+    if (MatShadowOnDevice(s) && s->tune >= MAT_SHADOW_TUNE_MEASURE && !s->trial[0].settled) PetscCall(MatShadowTry(A, s, csr, PETSC_FALSE));
   } else {
     const PetscLogDouble model = s->info.bytes_model;
 
@@ -139,7 +158,7 @@ static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *
     s->info.bytes_model = model;
   }
   PetscCall(PetscTime(&t1));
-  s->info.time_convert = t1 - t0;
+  s->info.time_convert = PetscMax(s->info.time_convert, t1 - t0);
   PetscCall(PetscLogEventEnd(MAT_ShadowConvert, A, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -158,7 +177,10 @@ static PetscErrorCode MatShadowUpdate(Mat A, MatShadow *s, const MatShadowCSR *c
     s->info.time_update = t1 - t0;
     s->info.updates++;
     s->stale = PETSC_FALSE;
-  } else PetscCall(MatShadowDecline(A, s, "not enough memory for new values"));
+  } else {
+    PetscCall(MatShadowTuneEnd(s));
+    PetscCall(MatShadowDecline(A, s, "not enough memory for new values"));
+  }
   PetscCall(PetscLogEventEnd(MAT_ShadowUpdate, A, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -172,6 +194,7 @@ static PetscErrorCode MatShadowVerdict(Mat A, MatShadow *s, PetscBool transpose)
   trial->settled = PETSC_TRUE;
   trial->on_aij  = (PetscBool)(trial->time_format > trial->time_csr);
   PetscCall(PetscInfo(A, "Measured for the %sproduct: %g s, on the AIJ %g s\n", transpose ? "transposed " : "", (double)trial->time_format, (double)trial->time_csr));
+  PetscCall(MatShadowTuneVerdict(s, trial));
   if (transpose) PetscFunctionReturn(PETSC_SUCCESS);
   s->info.reason = "measured to be faster than the AIJ";
   if (trial->on_aij) {
@@ -197,56 +220,65 @@ static PetscErrorCode MatShadowTry(Mat A, MatShadow *s, const MatShadowCSR *csr,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Decides what this product runs on, converting or updating if it is time to; *timed tells whether the time it takes is wanted */
-static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, MatShadowCSR *csr, PetscBool *format, PetscBool *timed)
+/* Decides what this product runs on, converting or updating if it is time to */
+static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, MatShadowCSR *csr, MatShadowRun *run)
 {
   const MatShadowPatience *patience = MatShadowGetPatience(s);
   MatShadowTrial          *trial    = &s->trial[transpose];
-  const PetscBool          measure = (PetscBool)(s->tune == MAT_SHADOW_TUNE_MEASURE), device = MatShadowOnDevice(s);
+  const PetscBool          measure = (PetscBool)(s->tune >= MAT_SHADOW_TUNE_MEASURE), device = MatShadowOnDevice(s);
+  PetscBool                fresh;
 
   PetscFunctionBegin;
-  *timed = *format = PETSC_FALSE;
+  PetscCall(PetscMemzero(run, sizeof(*run)));
   PetscCall(MatShadowCheckState(A, s, csr));
+  fresh = (PetscBool)(!measure || s->lasting || s->served >= patience->update); /* is it time for new values? */
   if (!s->data && !s->declined) {
+    PetscBool ready = PETSC_TRUE;
+
     if (measure && s->served < patience->convert) {
-      *timed = (PetscBool)(!device && s->served >= patience->convert - MAT_SHADOW_SAMPLES);
+      if (!device && s->served >= patience->convert - MAT_SHADOW_SAMPLES) run->trial = trial;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
+    if (s->tune == MAT_SHADOW_TUNE_ONLINE && s->side->rank) PetscCall(MatShadowTuneSetUp(A, s, csr, PETSC_FALSE, &ready));
+    if (!ready) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(MatShadowConvert(A, s, csr));
-  } else if (s->stale && (!measure || s->lasting || s->served >= patience->update)) PetscCall(MatShadowUpdate(A, s, csr));
-  if (!s->data || s->stale) PetscFunctionReturn(PETSC_SUCCESS);
-  if (measure && !trial->settled && device) {
+  } else if (s->stale && fresh) PetscCall(MatShadowUpdate(A, s, csr));
+  if (s->stale) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->data && measure && !trial->settled && device) {
     if (transpose && trial->ncsr++ < patience->convert) PetscFunctionReturn(PETSC_SUCCESS); /* the transposed matrix is stored too from the trial on */
     PetscCall(MatShadowTry(A, s, csr, transpose));
-  } else if (measure && !trial->settled) {
+  } else if (s->data && measure && !trial->settled) {
     if (trial->nformat >= MAT_SHADOW_SAMPLES && trial->ncsr >= MAT_SHADOW_SAMPLES && !trial->again && trial->time_format > trial->time_csr) {
       trial->again   = PETSC_TRUE; /* something else may have run at the time */
       trial->nformat = trial->ncsr = 0;
     }
     if (trial->nformat >= MAT_SHADOW_SAMPLES && trial->ncsr >= MAT_SHADOW_SAMPLES) PetscCall(MatShadowVerdict(A, s, transpose));
     else {
-      *timed  = PETSC_TRUE;
-      *format = (PetscBool)(trial->nformat < MAT_SHADOW_SAMPLES);
-      PetscFunctionReturn(PETSC_SUCCESS);
+      run->trial  = trial;
+      run->format = (PetscBool)(trial->nformat < MAT_SHADOW_SAMPLES);
     }
   }
-  *format = (PetscBool)(s->data && !trial->on_aij);
+  if (run->trial ? run->format : s->data && !trial->on_aij) {
+    run->ops  = s->ops;
+    run->data = s->data;
+  }
+  if (measure && !run->trial) PetscCall(MatShadowTuneChoose(A, s, transpose, fresh, csr, run));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatShadowTimed(MatShadow *s, PetscBool transpose, PetscBool format, PetscLogDouble seconds)
+static PetscErrorCode MatShadowTimed(MatShadowTrial *trial, PetscBool format, PetscLogDouble seconds)
 {
-  MatShadowTrial *trial = &s->trial[transpose];
   PetscInt       *n     = format ? &trial->nformat : &trial->ncsr;
   PetscLogDouble *least = format ? &trial->time_format : &trial->time_csr;
 
   PetscFunctionBegin;
   if (*least == 0 || seconds < *least) *least = seconds;
+  if (format) trial->sum_format += seconds;
   (*n)++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatShadowHostMult(MatShadow *s, const MatShadowCSR *csr, PetscBool transpose, Vec xx, Vec yy, Vec zz, PetscBool *done)
+static PetscErrorCode MatShadowHostMult(MatShadow *s, const MatShadowRun *run, const MatShadowCSR *csr, PetscBool transpose, Vec xx, Vec yy, Vec zz, PetscBool *done)
 {
   const PetscScalar *x, *y;
   PetscScalar       *z;
@@ -263,7 +295,7 @@ static PetscErrorCode MatShadowHostMult(MatShadow *s, const MatShadowCSR *csr, P
     PetscCall(VecGetArrayWrite(zz, &z));
     PetscCall(VecGetArrayRead(yy, &y));
   }
-  PetscCall((*(transpose ? s->ops->multtranspose : s->ops->mult))(s->data, csr, 1, x, yy ? 1 : 0, y, z, done));
+  PetscCall((*(transpose ? run->ops->multtranspose : run->ops->mult))(run->data, csr, 1, x, yy ? 1 : 0, y, z, done));
   PetscCall(VecRestoreArrayRead(xx, &x));
   if (!yy) PetscCall(VecRestoreArrayWrite(zz, &z));
   else if (yy == zz) PetscCall(VecRestoreArray(zz, &z));
@@ -309,29 +341,30 @@ static PetscErrorCode MatShadowBaseMult(Mat A, const MatShadow *s, PetscBool tra
 static PetscErrorCode MatShadowProductWith(Mat A, MatShadow *s, PetscBool transpose, Vec xx, Vec yy, Vec zz)
 {
   MatShadowCSR   csr;
-  PetscBool      format, timed, done = PETSC_TRUE;
-  PetscLogDouble t0 = 0, t1;
+  MatShadowRun   run;
+  PetscBool      done = PETSC_TRUE;
+  PetscLogDouble t0   = 0, t1;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowChoose(A, s, transpose, &csr, &format, &timed));
+  PetscCall(MatShadowChoose(A, s, transpose, &csr, &run));
   s->served++;
-  if (timed) PetscCall(PetscTime(&t0));
-  if (format) {
+  if (run.trial) PetscCall(PetscTime(&t0));
+  if (run.data) {
 #if defined(MAT_SHADOW_HAVE_DEVICE)
     if (MatShadowOnDevice(s)) PetscCall(MatShadowDeviceMult(s, &csr, transpose, xx, yy, zz, &done));
     else
 #endif
-      PetscCall(MatShadowHostMult(s, &csr, transpose, xx, yy, zz, &done));
-    if (!done) {
-      PetscCall(PetscInfo(A, "Not enough memory for the %sproduct, which goes back to the AIJ\n", transpose ? "transposed " : ""));
-      s->trial[transpose].settled = s->trial[transpose].on_aij = PETSC_TRUE;
-      format = timed = PETSC_FALSE;
-    }
+      PetscCall(MatShadowHostMult(s, &run, &csr, transpose, xx, yy, zz, &done));
+    if (!done) PetscCall(PetscInfo(A, "Not enough memory for the %sproduct, which goes back to the AIJ\n", transpose ? "transposed " : ""));
   }
-  if (!format) PetscCall(MatShadowBaseMult(A, s, transpose, xx, yy, zz));
-  if (timed) {
+  if (!done && run.data == s->data) {
+    s->trial[transpose].settled = s->trial[transpose].on_aij = PETSC_TRUE;
+    run.trial                                                = NULL;
+  }
+  if (!done || !run.data) PetscCall(MatShadowBaseMult(A, s, transpose, xx, yy, zz));
+  if (run.trial) {
     PetscCall(PetscTime(&t1));
-    PetscCall(MatShadowTimed(s, transpose, format, t1 - t0));
+    PetscCall(MatShadowTimed(run.trial, run.format, done ? t1 - t0 : PETSC_MAX_REAL));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -466,16 +499,20 @@ PetscErrorCode MatShadowComposeSetters(Mat A, PetscBool add)
 
   Input Parameters:
 + A    - the matrix; nothing happens if its type has no shadow
-- tune - `MAT_SHADOW_TUNE_OFF`, `MAT_SHADOW_TUNE_MODEL` or `MAT_SHADOW_TUNE_MEASURE`
+- tune - `MAT_SHADOW_TUNE_OFF`, `MAT_SHADOW_TUNE_MODEL`, `MAT_SHADOW_TUNE_MEASURE` or `MAT_SHADOW_TUNE_ONLINE`
 
   Options Database Key:
-. -mat_shadow_tune <off,model,measure> - the same for matrices created later
+. -mat_shadow_tune <off,model,measure,online> - the same for matrices created later
 
   Level: intermediate
 
-  Note:
+  Notes:
   With `MAT_SHADOW_TUNE_MEASURE`, the default, the choice between the format and the AIJ follows from timing, so that results may differ in
-  the last bits from run to run. With the other two, runs on the same number of threads give the same bits.
+  the last bits from run to run. With `MAT_SHADOW_TUNE_ONLINE` the choice is among all parameters of the format, and they may differ more often. With the other
+  two, runs on the same number of threads give the same bits.
+
+  `MAT_SHADOW_TUNE_ONLINE` lays out the matrix in another thread while the solver goes on. The change to other parameters comes between two products. On a GPU it
+  is as `MAT_SHADOW_TUNE_MEASURE`.
 
 .seealso: `MatShadowTune`, `MatShadowSetUp()`, `MatShadowGetInfo()`, `MATAMB`
 @*/
@@ -483,7 +520,7 @@ PetscErrorCode MatShadowSetTune(Mat A, MatShadowTune tune)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscCheck(tune >= MAT_SHADOW_TUNE_OFF && tune <= MAT_SHADOW_TUNE_MEASURE, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such tuning: %d; use MAT_SHADOW_TUNE_OFF, MODEL or MEASURE", (int)tune);
+  PetscCheck(tune >= MAT_SHADOW_TUNE_OFF && tune <= MAT_SHADOW_TUNE_ONLINE, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such tuning: %d; use MAT_SHADOW_TUNE_OFF, MODEL, MEASURE or ONLINE", (int)tune);
   PetscTryMethod(A, "MatShadowSetTune_C", (Mat, MatShadowTune), (A, tune));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -512,7 +549,7 @@ static PetscErrorCode MatShadowSetUp_One(Mat A, MatShadow *s, void *ctx)
   Level: intermediate
 
   Note:
-  With `MAT_SHADOW_TUNE_MEASURE` the products that follow still decide whether the format stays.
+  With `MAT_SHADOW_TUNE_MEASURE` and `MAT_SHADOW_TUNE_ONLINE` the products that follow still decide whether the format stays.
 
 .seealso: `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAMB`
 @*/
@@ -534,10 +571,14 @@ static PetscErrorCode MatShadowGetInfo_One(Mat A, MatShadow *s, void *ctx)
   info->time_csr    = s->trial[0].time_csr;
   info->time_format = s->trial[0].time_format;
   if (s->data && s->ops->refresh) PetscCall((*s->ops->refresh)(s->data, info));
+  PetscCall(MatShadowTuneGetInfo(s, info));
   if (!sum->format) *sum = *info;
   else {
     sum->segments += info->segments;
     sum->tried += info->tried;
+    sum->candidates += info->candidates;
+    sum->time_tune += info->time_tune;
+    sum->time_tune_beside += info->time_tune_beside;
     sum->tasks += info->tasks;
     sum->tasks_diagonal += info->tasks_diagonal;
     sum->tasks_narrow += info->tasks_narrow;

@@ -22,19 +22,44 @@ typedef struct {
   const PetscInt    *i, *j;
   const PetscScalar *a;
   void              *stream;
+  int                threads, workers; /* on the host: those that make products, and those that lay out the format now */
 } MatShadowCSR;
+
+/* One way to store a matrix: a format and its parameters */
+typedef struct {
+  const struct _MatShadowOps *ops;
+  char                        name[48];
+  int                         tried;      /* products that were spent on choosing it */
+  double                      bytes;      /* by the model */
+  PetscLogDouble              time;       /* of a product, the shortest; 0 if it was not measured */
+  double                      params[16]; /* room for what layout() of the format has to know */
+} MatShadowCandidate;
+
+#define MAT_SHADOW_CANDIDATES 32
 
 /* What a format does on one side, the host or the device. Where there is not enough memory, *done becomes PETSC_FALSE and nothing has changed. */
 typedef PetscErrorCode MatShadowMultFunction(void *data, const MatShadowCSR *, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done);
 
-typedef struct {
+/*
+   A format has either rank() and layout(), on the host, or convert().
+
+   rank() lists the ways to store a matrix that are worth a try, best first by the model: all of them with MAT_SHADOW_TUNE_ONLINE, else those that the
+   parameters and the model leave, and returns how many these are. layout() makes *data, from parameters that may refer to those of the best one so far, or
+   returns why it cannot; with too many bytes for most it can not. Where csr->a is NULL the values are for update() to bring. These two call nothing of
+   PETSc: they may run in another thread, and then csr->a is NULL and what csr points to does not outlive the call of update().
+*/
+typedef struct _MatShadowOps {
   /* Makes *data and fills info, or leaves it NULL and only says why in info->reason: when it cannot be done, or the model sees more than most times the CSR's bytes */
   PetscErrorCode (*convert)(const MatShadowCSR *, const void *params, MatShadowTune, PetscReal most, MatShadowInfo *info, void **data);
   PetscErrorCode (*update)(void *data, const MatShadowCSR *, PetscBool *done); /* new values in the same pattern */
   MatShadowMultFunction *mult, *multtranspose;
   PetscErrorCode (*destroy)(void **data);
-  PetscErrorCode (*refresh)(const void *data, MatShadowInfo *info); /* what changes in info without a conversion; may be NULL */
+  PetscErrorCode (*refresh)(const void *data, MatShadowInfo *info); /* what data tells, without convert() all that info says of the format; may be NULL */
+  int (*rank)(const MatShadowCSR *, const void *params, MatShadowTune, MatShadowCandidate list[], const char **reason);
+  const char *(*layout)(const MatShadowCSR *, MatShadowCandidate *, const MatShadowCandidate *best, double most, void **data);
 } MatShadowOps;
+
+struct _MatShadow;
 
 /* The parameters of a format are a plain struct of params_size bytes, copied to the blocks of an MPI matrix and to duplicates */
 typedef struct {
@@ -45,45 +70,60 @@ typedef struct {
   MatShadowOps host, device; /* device is all zeros where there is none */
   PetscErrorCode (*create_seq)(Mat);
   PetscErrorCode (*create_mpi)(Mat);
-  PetscErrorCode (*setfromoptions)(void *params, AmbOptionItems);
+  PetscErrorCode (*setfromoptions)(struct _MatShadow *, AmbOptionItems);
   PetscErrorCode (*compose)(Mat, PetscBool add); /* its setters, to or from a matrix */
 } MatShadowFormat;
 
-#define MAT_SHADOW_SAMPLES 4        /* products timed on either side before the verdict, on the host */
-#define MAT_SHADOW_LARGE   20000000 /* nonzeros: on the device, in none of its caches */
+#define MAT_SHADOW_SAMPLES         4        /* products timed on either side before the verdict, on the host */
+#define MAT_SHADOW_THREAD_NONZEROS 20000    /* entries that make a further thread worth while, on the host */
+#define MAT_SHADOW_LARGE           20000000 /* nonzeros: on the device, in none of its caches */
 
-/* The plain and the transposed product are judged apart */
+/* The format, or a new candidate, against the AIJ, or the best so far. The plain and the transposed product are judged apart. */
 typedef struct {
   PetscBool      again;                 /* the AIJ seemed faster, and both are timed once more */
   PetscBool      settled;               /* the choice between format and AIJ is made */
   PetscBool      on_aij;                /* and was for the AIJ */
   PetscInt       ncsr, nformat;         /* products timed; on the device ncsr counts the transposed ones before a trial */
   PetscLogDouble time_csr, time_format; /* the shortest of the times taken */
+  PetscLogDouble sum_format;            /* the sum of all, since the trial began */
 } MatShadowTrial;
+
+/* What a product runs on, and who wants to know how long it takes */
+typedef struct {
+  const MatShadowOps *ops;
+  void               *data;   /* NULL: the AIJ */
+  MatShadowTrial     *trial;  /* NULL: nobody */
+  PetscBool           format; /* the trial counts it as that of the format */
+} MatShadowRun;
 
 /* Hangs on the matrix in a container. Several functions of PETSc move the insides of one matrix into another: the shadow is only that of its
    owner, and of its pattern only while the arrays are where they were. */
-typedef struct {
-  const MatShadowFormat *format;
-  Mat                    owner;
-  PetscBool              cusparse; /* the owner is an AIJCUSPARSE, its products run on the device unless it is bound to the CPU */
-  PetscBool              adopted;  /* the parameters are those of the MPI matrix that the owner is a block of */
-  MatShadowTune          tune;
-  void                  *params;
-  const MatShadowOps    *ops;      /* the side of data */
-  void                  *data;     /* the matrix in the format; NULL while products run on the AIJ */
-  PetscBool              declined; /* the format cannot hold this pattern, or the model sees no gain */
-  PetscBool              stale;    /* data has older values than the AIJ */
-  PetscBool              lasting;  /* the values before these were used in many products */
-  PetscObjectState       state, nonzerostate;
-  const PetscInt        *i, *j; /* of the host: they tell the pattern, also on the device */
-  PetscInt               nz;
-  PetscInt               served; /* products with these values */
-  MatShadowTrial         trial[2];
-  MatShadowInfo          info;
+typedef struct _MatShadow {
+  const MatShadowFormat  *format;
+  Mat                     owner;
+  PetscBool               cusparse; /* the owner is an AIJCUSPARSE, its products run on the device unless it is bound to the CPU */
+  PetscBool               adopted;  /* the parameters are those of the MPI matrix that the owner is a block of */
+  MatShadowTune           tune;
+  void                   *params;
+  const MatShadowOps     *side;     /* the host's or the device's */
+  const MatShadowOps     *ops;      /* those of data */
+  void                   *data;     /* the matrix in the format; NULL while products run on the AIJ */
+  PetscBool               declined; /* the format cannot hold this pattern, or the model sees no gain */
+  PetscBool               stale;    /* data has older values than the AIJ */
+  PetscBool               lasting;  /* the values before these were used in many products */
+  PetscObjectState        state, nonzerostate;
+  const PetscInt         *i, *j; /* of the host: they tell the pattern, also on the device */
+  PetscInt                nz;
+  PetscInt                served; /* products with these values */
+  MatShadowTrial          trial[2];
+  MatShadowInfo           info;
+  struct _MatShadowTuner *tuner;            /* on the host, from the first conversion on: shadowtune.c */
   PetscErrorCode (*view)(Mat, PetscViewer); /* the view that DMDA put in place of AIJ's, or NULL */
   Vec work[2];                              /* on the device, a row and a column, in place of vectors that are on the host */
 } MatShadow;
+
+/* The formats */
+extern const MatShadowFormat MatShadowFormatAMB, MatShadowFormatNUSSELL;
 
 extern PetscErrorCode MatShadowRegister(const MatShadowFormat *);
 extern PetscErrorCode MatShadowRegisterFinalize(void);
@@ -91,6 +131,16 @@ extern PetscErrorCode MatShadowFind(const char type[], const MatShadowFormat **)
 extern PetscErrorCode MatShadowGetFormat(Mat, const MatShadowFormat **);
 extern PetscErrorCode MatShadowGet(Mat, MatShadow **);
 extern PetscErrorCode MatShadowDrop(MatShadow *);
+extern PetscErrorCode MatShadowDropData(MatShadow *);
+extern PetscErrorCode MatShadowTuneSetUp(Mat, MatShadow *, const MatShadowCSR *, PetscBool wait, PetscBool *ready);
+extern PetscErrorCode MatShadowTuneConvert(Mat, MatShadow *, const MatShadowCSR *);
+extern PetscErrorCode MatShadowTuneChoose(Mat, MatShadow *, PetscBool transpose, PetscBool fresh, const MatShadowCSR *, MatShadowRun *);
+extern PetscErrorCode MatShadowTuneVerdict(MatShadow *, const MatShadowTrial *);
+extern PetscErrorCode MatShadowTuneStale(MatShadow *);
+extern PetscErrorCode MatShadowTuneGetInfo(const MatShadow *, MatShadowInfo *);
+extern PetscErrorCode MatShadowTuneView(Mat, PetscViewer);
+extern PetscErrorCode MatShadowTuneEnd(MatShadow *);
+extern PetscErrorCode MatShadowTuneFinalize(void);
 extern PetscErrorCode MatShadowParamsChanged(Mat);
 extern PetscErrorCode MatShadowTakeParams(Mat, MatShadow *, void *from);
 extern PetscErrorCode MatShadowComposeSetters(Mat, PetscBool);

@@ -63,6 +63,7 @@ PetscErrorCode MatShadowRegisterFinalize(void)
 {
   PetscFunctionBegin;
   nformats = 0;
+  PetscCall(MatShadowTuneFinalize());
 #if defined(MAT_SHADOW_HAVE_DEVICE)
   PetscCall(MatShadowDeviceEnd());
 #endif
@@ -105,6 +106,7 @@ const struct _MatOps *MatShadowBase(Mat A)
 }
 
 static PetscErrorCode MatMult_MPIShadow(Mat, Vec, Vec);
+static PetscErrorCode MatShadowDetach(Mat);
 
 static PetscBool MatShadowIsOurs(Mat A)
 {
@@ -116,6 +118,7 @@ static PetscErrorCode MatShadowDestroy(AmbCtxArgument arg)
   MatShadow *s = (MatShadow *)AmbCtxGet(arg);
 
   PetscFunctionBegin;
+  PetscCall(MatShadowTuneEnd(s));
   if (s->data) PetscCall((*s->ops->destroy)(&s->data));
   for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&s->work[k]));
   PetscCall(PetscFree(s->params));
@@ -128,7 +131,7 @@ static PetscErrorCode MatShadowSetFromOptions(Mat A, MatShadow *s)
   PetscFunctionBegin;
   PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Shadow format options", "Mat");
   PetscCall(PetscOptionsEnum("-mat_shadow_tune", "What decides between the format and the AIJ", "MatShadowSetTune", MatShadowTunes, (PetscEnum)s->tune, (PetscEnum *)&s->tune, NULL));
-  PetscCall((*s->format->setfromoptions)(s->params, PetscOptionsObject));
+  PetscCall((*s->format->setfromoptions)(s, PetscOptionsObject));
   PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -204,6 +207,20 @@ PetscErrorCode MatShadowGet(Mat A, MatShadow **shadow)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Makes a matrix that PETSc has made for one of ours, or as a part of it, one of the same format: on the device its constructors know of one format only,
+   that of the first matrix that went there */
+static PetscErrorCode MatShadowAttachLike(Mat A, const MatShadow *parent)
+{
+  const MatShadowFormat *format = NULL;
+
+  PetscFunctionBegin;
+  if (MatShadowIsOurs(A)) PetscCall(MatShadowGetFormat(A, &format));
+  if (format == parent->format) PetscFunctionReturn(PETSC_SUCCESS);
+  if (format) PetscCall(MatShadowDetach(A));
+  PetscCall(MatShadowAttach(A, parent->format, parent));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Blocks of an MPI matrix come and go: PETSc makes new ones when it preallocates, disassembles or takes COO entries. On the device they may have
    become ours in the constructor, which does not know whose blocks they will be. */
 PetscErrorCode MatShadowAttachBlocks(Mat A)
@@ -220,12 +237,13 @@ PetscErrorCode MatShadowAttachBlocks(Mat A)
     if (!MatShadowIsOurs(block[k])) {
       PetscCall(PetscObjectTypeCompareAny((PetscObject)block[k], &plain, MATSEQAIJ, MATSEQAIJCUSPARSE, ""));
       if (!plain) continue;
-      if (!s) PetscCall(MatShadowGet(A, &s));
-      PetscCall(MatShadowAttach(block[k], s->format, s));
+    } else {
+      PetscCall(MatShadowGet(block[k], &b));
+      if (b->adopted) continue;
     }
-    PetscCall(MatShadowGet(block[k], &b));
-    if (b->adopted) continue;
     if (!s) PetscCall(MatShadowGet(A, &s));
+    PetscCall(MatShadowAttachLike(block[k], s));
+    PetscCall(MatShadowGet(block[k], &b));
     PetscCall(MatShadowTakeParams(block[k], b, s));
     b->adopted = PETSC_TRUE;
   }
@@ -302,7 +320,7 @@ static PetscErrorCode MatDuplicate_Shadow(Mat A, MatDuplicateOption option, Mat 
   PetscFunctionBegin;
   PetscCall((*MatShadowBase(A)->duplicate)(A, option, B));
   PetscCall(MatShadowGet(A, &from));
-  if (!MatShadowIsOurs(*B)) PetscCall(MatShadowAttach(*B, from->format, from)); /* AIJCUSPARSE has put its operations back */
+  PetscCall(MatShadowAttachLike(*B, from)); /* AIJCUSPARSE has put its operations back */
   PetscCall(MatShadowGet(*B, &to));
   to->tune = from->tune;
   PetscCall(PetscMemcpy(to->params, from->params, from->format->params_size));

@@ -4,11 +4,10 @@
 #include "shadow.h"
 
 /* Sums over the processes, for the process that prints; the parameters are those of the first */
-/* Sums over the processes, for the process that prints; the parameters are those of the first */
 static PetscErrorCode MatShadowReduceInfo(Mat A, MatShadowInfo *info, PetscBool converted, PetscMPIInt *processes)
 {
   PetscLogDouble *const sum[]  = {&info->nonzeros, &info->stored_values, &info->bytes_csr, &info->bytes_model, &info->bytes_stored, &info->bytes_extra, &info->tasks, &info->tasks_diagonal, &info->tasks_narrow, &info->tasks_wide, &info->tasks_split};
-  PetscLogDouble *const most[] = {&info->time_convert, &info->time_update, &info->time_csr, &info->time_format};
+  PetscLogDouble *const most[] = {&info->time_convert, &info->time_update, &info->time_csr, &info->time_format, &info->time_tune, &info->time_tune_beside};
   PetscLogDouble        s[PETSC_STATIC_ARRAY_LENGTH(sum) + 1], m[PETSC_STATIC_ARRAY_LENGTH(most)];
   const int             ns = PETSC_STATIC_ARRAY_LENGTH(sum), nm = PETSC_STATIC_ARRAY_LENGTH(most);
 
@@ -61,6 +60,11 @@ static PetscErrorCode MatShadowViewInfo(Mat A, PetscViewer viewer)
   if (info.updates) PetscCall(PetscSNPrintf(update, sizeof(update), ", last update of values %.3g s", info.time_update));
   if (info.conversions) PetscCall(PetscViewerASCIIPrintf(viewer, "  conversion %.3g s%s\n", info.time_convert, update));
   if (info.time_csr > 0 && info.time_format > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  product %.3g s, on the AIJ %.3g s\n", info.time_format, info.time_csr));
+  if (info.candidates) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " timed in products of the solver, which lost %.3g s, or %.1f products on the AIJ, and %.3g s of another thread%s\n", info.candidates, info.time_tune,
+                                     info.time_csr > 0 ? info.time_tune / info.time_csr : 0., info.time_tune_beside, where));
+    PetscCall(MatShadowTuneView(A, viewer));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

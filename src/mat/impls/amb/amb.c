@@ -1,10 +1,9 @@
 /*
    MATAMB, the Adaptive Multi-level Blocking format, as a shadow of AIJ
 */
-#include "../../shadow/shadow.h"
-#include "ambhost.h"
+#include "ambshadow.h"
 #if defined(MAT_SHADOW_HAVE_DEVICE)
-  #include "ambcuda.h"
+  #include "ambdevice.h"
 #endif
 
 typedef struct {
@@ -18,55 +17,67 @@ static const char AmbCitation[] = "@phdthesis{nagasaka2019,\n"
                                   "  school = {Tokyo Institute of Technology},\n"
                                   "  year   = {2019}\n}\n";
 
-static void AmbGetCSR(const MatShadowCSR *from, AmbCSR *to)
+/* Without PETSc, as is LayoutHost_AMB(): the block sizes, by the bytes that the traffic model counts, or only the best */
+static int RankHost_AMB(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
-  to->m = from->m;
-  to->n = from->n;
-  to->i = from->i;
-  to->j = from->j;
-  to->a = from->a;
+  const AmbParams *p = (const AmbParams *)params;
+  AmbCSR           A;
+  AmbPlan          plan;
+  int              n = 0;
+
+  if (p->block_size > csr->n) {
+    *reason = "fewer columns than a block has";
+    return 0;
+  }
+  AmbGetCSR(csr, &A);
+  if (AmbPlanCreate(&A, (int)p->block_size, 0, csr->threads, csr->workers, AmbHostKernels(), &plan) != AMB_SUCCESS) {
+    *reason = "not enough memory for the format";
+    return 0;
+  }
+  for (int b = 1; b <= AMB_MAX_BLOCK; b++) {
+    MatShadowCandidate c = {.ops = &MatShadowFormatAMB.host, .bytes = plan.bytes[b]};
+    AmbPlan           *q = (AmbPlan *)c.params;
+    int                k = n;
+
+    if (b != plan.block_size && (tune != MAT_SHADOW_TUNE_ONLINE || plan.bytes[b] == 0)) continue;
+    (void)snprintf(c.name, sizeof(c.name), "amb, blocks of %d", b);
+    *q            = plan;
+    q->block_size = b;
+    for (; k && list[k - 1].bytes > c.bytes; k--) list[k] = list[k - 1];
+    list[k] = c;
+    n++;
+  }
+  return n;
 }
 
-static PetscErrorCode ConvertHost_AMB(const MatShadowCSR *csr, const void *params, MatShadowTune tune, PetscReal most, MatShadowInfo *info, void **data)
+static const char *LayoutHost_AMB(const MatShadowCSR *csr, MatShadowCandidate *c, const MatShadowCandidate *best, double most, void **data)
 {
-  const AmbParams  *p       = (const AmbParams *)params;
-  const AmbKernels *kernels = AmbHostKernels();
-  AmbCSR            A;
-  AmbPlan           plan;
-  AmbHost          *host = NULL;
-  AmbStatus         status;
-  int               nthread;
+  AmbCSR    A;
+  AmbHost  *host;
+  AmbStatus status;
+
+  if (c->bytes >= most) return "the traffic model sees no gain";
+  AmbGetCSR(csr, &A);
+  status = AmbHostCreate(&A, (const AmbPlan *)c->params, csr->workers, AmbHostKernels(), &host);
+  *data  = host;
+  if (status == AMB_OUT_OF_MEMORY) return "not enough memory for the format";
+  if (status == AMB_NOT_ASCENDING) return "rows whose columns are not in ascending order, or repeated";
+  return NULL;
+}
+
+static PetscErrorCode RefreshHost_AMB(const void *data, MatShadowInfo *info)
+{
+  const AmbHost *host = (const AmbHost *)data;
 
   PetscFunctionBegin;
-  *data = NULL;
-  AmbGetCSR(csr, &A);
-  PetscCall(PetscAMBGetNumThreads(&nthread));
-  nthread = (int)PetscMin(nthread, 1 + (PetscInt64)csr->i[csr->m] / AMB_THREAD_NONZEROS);
-  if (p->block_size > csr->n) {
-    info->reason = "fewer columns than a block has";
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  status            = AmbPlanCreate(&A, (int)p->block_size, 0, nthread, kernels, &plan);
-  info->bytes_model = plan.bytes[plan.block_size];
-  if (status == AMB_SUCCESS && info->bytes_model >= most * info->bytes_csr) {
-    info->reason = "the traffic model sees no gain";
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (status == AMB_SUCCESS) status = AmbHostCreate(&A, &plan, kernels, &host);
-  if (status == AMB_OUT_OF_MEMORY) info->reason = "not enough memory for the format";
-  else if (status == AMB_NOT_ASCENDING) info->reason = "rows whose columns are not in ascending order, or repeated";
-  else {
-    *data               = host;
-    info->format        = "amb";
-    info->kernel        = kernels->name;
-    info->reason        = info->bytes_model < info->bytes_csr ? "the traffic model sees a gain" : "tried against the traffic model";
-    info->block_size    = host->block_size;
-    info->chunk_size    = AMB_C;
-    info->sort_scope    = host->scope;
-    info->segments      = (PetscInt)host->ntile;
-    info->stored_values = (PetscLogDouble)host->nstep * AMB_C * host->block_size;
-    info->bytes_stored  = AmbHostBytes(host);
-  }
+  info->format        = "amb";
+  info->kernel        = host->kernels->name;
+  info->block_size    = host->block_size;
+  info->chunk_size    = AMB_C;
+  info->sort_scope    = host->scope;
+  info->segments      = (PetscInt)host->ntile;
+  info->stored_values = (PetscLogDouble)host->nstep * AMB_C * host->block_size;
+  info->bytes_stored  = AmbHostBytes(host);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -110,34 +121,15 @@ static PetscErrorCode DestroyHost_AMB(void **data)
 }
 
 #if defined(MAT_SHADOW_HAVE_DEVICE)
-static void AmbDeviceGetCSR(const MatShadowCSR *from, AmbDeviceCSR *to)
-{
-  to->m  = from->m;
-  to->n  = from->n;
-  to->nz = from->nz;
-  to->i  = from->i;
-  to->j  = from->j;
-  to->a  = from->a;
-}
-
-/* What the AIJ can do in place of the format is no error: *done tells */
-static PetscErrorCode AmbDeviceCheck(AmbDeviceStatus status, PetscBool *done)
-{
-  PetscFunctionBegin;
-  PetscCheck(status != AMB_DEVICE_ERROR, PETSC_COMM_SELF, PETSC_ERR_GPU, "AMB on the GPU: %s", AmbDeviceErrorText());
-  *done = (PetscBool)(status == AMB_DEVICE_SUCCESS);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode ConvertDevice_AMB(const MatShadowCSR *csr, const void *params, MatShadowTune tune, PetscReal most, MatShadowInfo *info, void **data)
 {
-  const AmbParams *p      = (const AmbParams *)params;
-  AmbDeviceParams  wanted = {.block_size = (int)p->block_size, .measure = tune == MAT_SHADOW_TUNE_MEASURE};
-  AmbDeviceCSR     A;
-  AmbDevice       *device = NULL;
-  AmbDeviceInfo    about;
-  AmbDeviceStatus  status;
-  PetscBool        done;
+  const AmbParams      *p      = (const AmbParams *)params;
+  const AmbDeviceParams wanted = {.block_size = (int)p->block_size, .measure = tune == MAT_SHADOW_TUNE_MEASURE};
+  const AmbDeviceCSR    A      = AmbDeviceGetCSR(csr);
+  AmbDevice            *device = NULL;
+  AmbDeviceInfo         about;
+  AmbDeviceStatus       status;
+  PetscBool             done;
 
   PetscFunctionBegin;
   *data = NULL;
@@ -145,36 +137,16 @@ static PetscErrorCode ConvertDevice_AMB(const MatShadowCSR *csr, const void *par
     info->reason = "fewer columns than a block has";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  AmbDeviceGetCSR(csr, &A);
   status = AmbDeviceCreate(&A, &wanted, (AmbStream)csr->stream, &device, &about);
   PetscCall(AmbDeviceCheck(status, &done));
-  if (done) info->bytes_model = about.bytes_model;
-  if (status == AMB_DEVICE_OUT_OF_MEMORY) info->reason = "not enough memory on the GPU for the format";
-  else if (status == AMB_DEVICE_NOT_ASCENDING) info->reason = "rows whose columns are not in ascending order, or repeated";
-  else if (status == AMB_DEVICE_TOO_LARGE) info->reason = "too large for the positions of 32 bits that the format has on the GPU";
-  else if (about.bytes_model >= most * info->bytes_csr) {
-    AmbDeviceDestroy(&device);
-    info->reason = "the traffic model sees no gain";
-  } else {
-    *data                = device;
-    info->format         = "amb";
-    info->kernel         = "cuda";
-    info->reason         = about.bytes_model < info->bytes_csr ? "the traffic model sees a gain" : "tried against the traffic model";
-    info->block_size     = about.block_size;
-    info->chunk_size     = 32; /* a warp */
-    info->sort_scope     = about.sorted ? about.sort_scope : 1;
-    info->segments       = 1;
-    info->threads        = about.threads;
-    info->steps          = about.steps;
-    info->tried          = (PetscInt)about.tried;
-    info->tasks          = (PetscLogDouble)about.tasks;
-    info->tasks_diagonal = (PetscLogDouble)about.diagonal;
-    info->tasks_narrow   = (PetscLogDouble)about.narrow;
-    info->tasks_wide     = (PetscLogDouble)about.wide;
-    info->tasks_split    = (PetscLogDouble)about.split;
-    info->stored_values  = about.stored_values;
-    info->bytes_stored   = about.bytes_stored;
-    info->bytes_extra    = about.bytes_extra;
+  if (!done) AmbDeviceReason(status, info);
+  else if (AmbDeviceTooMany(&about, most, info)) AmbDeviceDestroy(&device);
+  else {
+    *data = device;
+    AmbDeviceTell(&about, info);
+    info->format   = "amb";
+    info->reason   = about.bytes_stored < info->bytes_csr ? "it has fewer bytes" : "tried although it has more bytes";
+    info->segments = 1;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -192,30 +164,27 @@ static PetscErrorCode RefreshDevice_AMB(const void *data, MatShadowInfo *info)
 
 static PetscErrorCode UpdateDevice_AMB(void *data, const MatShadowCSR *csr, PetscBool *done)
 {
-  AmbDeviceCSR A;
+  const AmbDeviceCSR A = AmbDeviceGetCSR(csr);
 
   PetscFunctionBegin;
-  AmbDeviceGetCSR(csr, &A);
   PetscCall(AmbDeviceCheck(AmbDeviceUpdate((AmbDevice *)data, &A, (AmbStream)csr->stream), done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MultDevice_AMB(void *data, const MatShadowCSR *csr, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done)
 {
-  AmbDeviceCSR A;
+  const AmbDeviceCSR A = AmbDeviceGetCSR(csr);
 
   PetscFunctionBegin;
-  AmbDeviceGetCSR(csr, &A);
   PetscCall(AmbDeviceCheck(AmbDeviceMult((AmbDevice *)data, &A, alpha, x, beta, y, z, (AmbStream)csr->stream), done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MultTransposeDevice_AMB(void *data, const MatShadowCSR *csr, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done)
 {
-  AmbDeviceCSR A;
+  const AmbDeviceCSR A = AmbDeviceGetCSR(csr);
 
   PetscFunctionBegin;
-  AmbDeviceGetCSR(csr, &A);
   PetscCall(AmbDeviceCheck(AmbDeviceMultTranspose((AmbDevice *)data, &A, alpha, x, beta, y, z, (AmbStream)csr->stream), done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -231,9 +200,9 @@ static PetscErrorCode DestroyDevice_AMB(void **data)
 }
 #endif
 
-static PetscErrorCode AmbSetFromOptions(void *params, AmbOptionItems PetscOptionsObject)
+static PetscErrorCode AmbSetFromOptions(MatShadow *s, AmbOptionItems PetscOptionsObject)
 {
-  AmbParams *p = (AmbParams *)params;
+  AmbParams *p = (AmbParams *)s->params;
   PetscInt   b = p->block_size;
   PetscBool  set;
 
@@ -304,9 +273,9 @@ const MatShadowFormat MatShadowFormatAMB = {
   .citation    = AmbCitation,
   .cited       = &AmbCited,
   .params_size = sizeof(AmbParams),
-  .host        = {ConvertHost_AMB,   UpdateHost_AMB, MultHost_AMB,            MultTransposeHost_AMB, DestroyHost_AMB  },
+  .host        = {.update = UpdateHost_AMB, .mult = MultHost_AMB, .multtranspose = MultTransposeHost_AMB, .destroy = DestroyHost_AMB, .refresh = RefreshHost_AMB,             .rank = RankHost_AMB,         .layout = LayoutHost_AMB},
 #if defined(MAT_SHADOW_HAVE_DEVICE)
-  .device = { ConvertDevice_AMB, UpdateDevice_AMB, MultDevice_AMB, MultTransposeDevice_AMB,     DestroyDevice_AMB, RefreshDevice_AMB},
+  .device = {ConvertDevice_AMB,                        UpdateDevice_AMB,                            MultDevice_AMB,                           MultTransposeDevice_AMB,            DestroyDevice_AMB, RefreshDevice_AMB},
 #endif
   .create_seq     = MatCreate_SeqAIJAMB,
   .create_mpi     = MatCreate_MPIAIJAMB,
@@ -325,10 +294,10 @@ const MatShadowFormat MatShadowFormatAMB = {
    `MATAIJCUSPARSE`, from which everything but these products is inherited.
 
    Options Database Keys:
-+  -mat_type amb                        - sets the type, in `MatSetFromOptions()`
-.  -mat_amb_device <auto,cpu,gpu>       - where the matrix lives
-.  -mat_amb_block_size <b>              - columns that share one index, 1 to 10, or 0 for the best by the traffic model
--  -mat_shadow_tune <off,model,measure> - what decides between the format and the AIJ
++  -mat_type amb                               - sets the type, in `MatSetFromOptions()`
+.  -mat_amb_device <auto,cpu,gpu>              - where the matrix lives
+.  -mat_amb_block_size <b>                     - columns that share one index, 1 to 10, or 0 for the best by the traffic model
+-  -mat_shadow_tune <off,model,measure,online> - what decides between the format and the AIJ
 
    Level: beginner
 

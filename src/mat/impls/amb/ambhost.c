@@ -19,12 +19,12 @@ const AmbKernels *AmbHostKernels(void)
   return &AmbKernelsPlain;
 }
 
-static AmbStatus LayoutAll(const AmbHost *A, AmbLayout *layout)
+static AmbStatus LayoutAll(const AmbHost *A, int nworker, AmbLayout *layout)
 {
   int status = AMB_SUCCESS;
 
 #if defined(_OPENMP)
-  #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1) reduction(max : status)
+  #pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(max : status)
 #endif
   {
     AmbWorkspace w;
@@ -38,11 +38,18 @@ static AmbStatus LayoutAll(const AmbHost *A, AmbLayout *layout)
   return (AmbStatus)status;
 }
 
+/* What is written: everything, or the values into a format that has the rest, or all but the values */
+typedef enum {
+  FILL_ALL,
+  FILL_VALUES,
+  FILL_PATTERN
+} FillWhat;
+
 /*
    Writes the blocks of one row, from its entry k on, into every stride-th slot beginning at the first; returns the entry after the last.
    only: the row has no entries in other tiles, so that the columns need not be looked at to find where its part ends.
 */
-static inline __attribute__((always_inline)) AmbInt FillRow(const int b, const int only, const int values_only, const AmbHost *A, const AmbTile *T, AmbInt k, AmbInt end, int64_t slot, int64_t slots, int stride)
+static inline __attribute__((always_inline)) AmbInt FillRow(const int b, const int only, const FillWhat what, const AmbHost *A, const AmbTile *T, AmbInt k, AmbInt end, int64_t slot, int64_t slots, int stride)
 {
   const AmbInt    *j   = A->csr.j;
   const AmbScalar *a   = A->csr.a;
@@ -54,36 +61,32 @@ static inline __attribute__((always_inline)) AmbInt FillRow(const int b, const i
   for (; k < end && (only || j[k] < T->hi); i += stride) {
     int64_t first;
 
-    if (b == 1 && values_only) {
+    if (b == 1 && what == FILL_VALUES) {
       val[i] = a[k++];
       continue;
     }
     first = j[k] - T->col < top ? j[k] - T->col : top;
-    if (!values_only) col[i] = (uint16_t)first;
+    if (what != FILL_VALUES) col[i] = (uint16_t)first;
     if (end - k >= b && j[k + b - 1] - T->col == first + b - 1 && j[k + b - 1] < T->hi) { /* a block without filling */
-      for (int q = 0; q < b; q++) val[i * b + q] = a[k + q];
+      for (int q = 0; q < b && what != FILL_PATTERN; q++) val[i * b + q] = a[k + q];
       k += b;
       continue;
     }
-    if (!values_only) {
-      for (int q = 0; q < b; q++) val[i * b + q] = 0;
-    }
+    for (int q = 0; q < b && what == FILL_ALL; q++) val[i * b + q] = 0;
     do {
-      val[i * b + (j[k] - T->col - first)] = a[k];
+      if (what != FILL_PATTERN) val[i * b + (j[k] - T->col - first)] = a[k];
       k++;
     } while (k < end && (only || j[k] < T->hi) && j[k] - T->col < first + b);
   }
-  if (!values_only) {
-    for (; i < slots; i += stride) {
-      col[i] = 0;
-      for (int q = 0; q < b; q++) val[i * b + q] = 0;
-    }
+  for (; i < slots && what != FILL_VALUES; i += stride) {
+    col[i] = 0;
+    for (int q = 0; q < b && what == FILL_ALL; q++) val[i * b + q] = 0;
   }
   return k;
 }
 
-/* Fills a tile, or only its values where the rest is there already; pos[] holds the next entry of every row of the scope */
-static inline __attribute__((always_inline)) void FillTile(const int b, const int only, const int values_only, const AmbHost *A, const AmbTile *T, AmbInt *pos)
+/* Fills a tile; pos[] holds the next entry of every row of the scope */
+static inline __attribute__((always_inline)) void FillTile(const int b, const int only, const FillWhat what, const AmbHost *A, const AmbTile *T, AmbInt *pos)
 {
   const uint32_t *start = A->start + T->chunk;
   const uint16_t *perm  = A->perm + T->perm;
@@ -93,14 +96,14 @@ static inline __attribute__((always_inline)) void FillTile(const int b, const in
     const int64_t slot = AMB_C * (T->step + start[c]), slots = AMB_C * (int64_t)(start[c + 1] - start[c]);
 
     if (c < T->nsplit) {
-      pos[perm[c]] = FillRow(b, only, values_only, A, T, pos[perm[c]], end[perm[c]], slot, slots, 1);
+      pos[perm[c]] = FillRow(b, only, what, A, T, pos[perm[c]], end[perm[c]], slot, slots, 1);
     } else {
       for (int l = 0; l < AMB_C; l++) {
         const int k = (c - T->nsplit) * AMB_C + l, r = T->sorted ? perm[T->nsplit + k] : AMB_C * perm[c] + l;
 
         if (T->sorted ? k < T->nrow : T->row + r < A->csr.m) {
-          pos[r] = FillRow(b, only, values_only, A, T, pos[r], end[r], slot + l, slots, AMB_C);
-        } else if (!values_only) (void)FillRow(b, 1, 0, A, T, 0, 0, slot + l, slots, AMB_C);
+          pos[r] = FillRow(b, only, what, A, T, pos[r], end[r], slot + l, slots, AMB_C);
+        } else if (what != FILL_VALUES) (void)FillRow(b, 1, what, A, T, 0, 0, slot + l, slots, AMB_C);
       }
     }
   }
@@ -108,11 +111,12 @@ static inline __attribute__((always_inline)) void FillTile(const int b, const in
 
 /* One function for each block size, so that it is constant in the loops */
 #define FILL(b) \
-  static void Fill##b(const AmbHost *A, const AmbTile *T, AmbInt *pos, int values_only) \
+  static void Fill##b(const AmbHost *A, const AmbTile *T, AmbInt *pos, FillWhat what) \
   { \
-    if (values_only && T->only) FillTile(b, 1, 1, A, T, pos); \
-    else if (values_only) FillTile(b, 0, 1, A, T, pos); \
-    else FillTile(b, 0, 0, A, T, pos); \
+    if (what == FILL_VALUES && T->only) FillTile(b, 1, FILL_VALUES, A, T, pos); \
+    else if (what == FILL_VALUES) FillTile(b, 0, FILL_VALUES, A, T, pos); \
+    else if (what == FILL_PATTERN) FillTile(b, 0, FILL_PATTERN, A, T, pos); \
+    else FillTile(b, 0, FILL_ALL, A, T, pos); \
   }
 FILL(1)
 FILL(2)
@@ -125,13 +129,13 @@ FILL(8)
 FILL(9)
 FILL(10)
 
-static void FillScope(int values_only, const AmbHost *A, int64_t s, AmbInt *pos)
+static void FillScope(FillWhat what, const AmbHost *A, int64_t s, AmbInt *pos)
 {
-  static void (*const fill[AMB_MAX_BLOCK])(const AmbHost *, const AmbTile *, AmbInt *, int) = {Fill1, Fill2, Fill3, Fill4, Fill5, Fill6, Fill7, Fill8, Fill9, Fill10};
+  static void (*const fill[AMB_MAX_BLOCK])(const AmbHost *, const AmbTile *, AmbInt *, FillWhat) = {Fill1, Fill2, Fill3, Fill4, Fill5, Fill6, Fill7, Fill8, Fill9, Fill10};
   const int64_t row = s * A->scope, nrow = AmbMin64(A->scope, A->csr.m - row);
 
   for (int64_t r = 0; r < nrow; r++) pos[r] = A->csr.i[row + r];
-  for (int64_t k = A->scope_tile[s]; k < A->scope_tile[s + 1]; k++) (*fill[A->block_size - 1])(A, A->tile + k, pos, values_only);
+  for (int64_t k = A->scope_tile[s]; k < A->scope_tile[s + 1]; k++) (*fill[A->block_size - 1])(A, A->tile + k, pos, what);
 }
 
 /* Gathers the layout of scope s into the arrays of the format */
@@ -171,12 +175,12 @@ static void Partition(AmbHost *A, const AmbLayout *layout, AmbLayout *before)
   while (t <= A->nthread) A->thread_scope[t++] = A->nscope;
 }
 
-static AmbStatus Fill(AmbHost *A, const AmbLayout *layout, const AmbLayout *before)
+static AmbStatus Fill(AmbHost *A, int nworker, FillWhat what, const AmbLayout *layout, const AmbLayout *before)
 {
   int status = AMB_SUCCESS;
 
 #if defined(_OPENMP)
-  #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1) reduction(| : status)
+  #pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(| : status)
 #endif
   {
     AmbInt *pos = malloc(sizeof(*pos) * A->scope);
@@ -185,7 +189,7 @@ static AmbStatus Fill(AmbHost *A, const AmbLayout *layout, const AmbLayout *befo
     for (int t = omp_get_thread_num(); t < A->nthread && !status; t += omp_get_num_threads()) {
       for (int64_t s = A->thread_scope[t]; s < A->thread_scope[t + 1]; s++) {
         if (layout) PlaceScope(A, layout + s, before + s);
-        FillScope(!layout, A, s, pos);
+        FillScope(what, A, s, pos);
       }
     }
     free(pos);
@@ -193,7 +197,7 @@ static AmbStatus Fill(AmbHost *A, const AmbLayout *layout, const AmbLayout *befo
   return (AmbStatus)status;
 }
 
-AmbStatus AmbHostCreate(const AmbCSR *csr, const AmbPlan *plan, const AmbKernels *kernels, AmbHost **out)
+AmbStatus AmbHostCreate(const AmbCSR *csr, const AmbPlan *plan, int nworker, const AmbKernels *kernels, AmbHost **out)
 {
   AmbHost   *A = calloc(1, sizeof(*A));
   AmbLayout *layout, *before;
@@ -211,17 +215,17 @@ AmbStatus AmbHostCreate(const AmbCSR *csr, const AmbPlan *plan, const AmbKernels
   A->thread_scope = calloc(A->nthread + 1, sizeof(*A->thread_scope));
   layout          = calloc(A->nscope + 1, sizeof(*layout));
   before          = calloc(A->nscope + 1, sizeof(*before));
-  if (A->scope_tile && A->thread_scope && layout && before) status = LayoutAll(A, layout);
+  if (A->scope_tile && A->thread_scope && layout && before) status = LayoutAll(A, nworker, layout);
   if (!status) {
     Partition(A, layout, before);
     A->tile  = AmbAllocate(sizeof(*A->tile) * A->ntile);
     A->start = AmbAllocate(sizeof(*A->start) * (A->nchunk + A->ntile));
     A->perm  = AmbAllocate(sizeof(*A->perm) * A->nperm);
     A->col   = AmbAllocate(sizeof(*A->col) * AMB_C * A->nstep);
-    A->val   = AmbAllocate(sizeof(*A->val) * AMB_C * A->block_size * A->nstep);
+    A->val   = (*(csr->a ? AmbAllocate : AmbAllocateZero))(sizeof(*A->val) * AMB_C * A->block_size * A->nstep);
     if (!A->tile || !A->start || !A->perm || !A->col || !A->val) status = AMB_OUT_OF_MEMORY;
   }
-  if (!status) status = Fill(A, layout, before);
+  if (!status) status = Fill(A, nworker, csr->a ? FILL_ALL : FILL_PATTERN, layout, before);
   for (int64_t s = 0; layout && s < A->nscope; s++) {
     free(layout[s].tile);
     free(layout[s].start);
@@ -238,7 +242,7 @@ AmbStatus AmbHostCreate(const AmbCSR *csr, const AmbPlan *plan, const AmbKernels
 AmbStatus AmbHostUpdate(AmbHost *A, const AmbCSR *csr)
 {
   A->csr = *csr;
-  return Fill(A, NULL, NULL);
+  return Fill(A, A->nthread, FILL_VALUES, NULL, NULL);
 }
 
 /* Gives every thread a stretch of the result to add to in the transposed product */

@@ -18,14 +18,13 @@
 #include "ambthreads.h"
 #include "ambtypes.h"
 
-#define AMB_C               8     /* rows of a chunk: the doubles of a 512-bit register */
-#define AMB_MAX_BLOCK       10    /* longest block */
-#define AMB_MAX_SCOPE       32768 /* rows a 16-bit offset is allowed to tell apart */
-#define AMB_SEGMENT_WIDTH   65536 /* columns a 16-bit index tells apart */
-#define AMB_MODEL_ROWS      4096  /* rows the traffic model looks at together, at most */
-#define AMB_MODEL_WINDOWS   8     /* it looks at this many such windows, if there are as many, */
-#define AMB_MODEL_EVERY     12    /* and at every so many-th at least */
-#define AMB_THREAD_NONZEROS 20000 /* entries that make a further thread worth while */
+#define AMB_C             8     /* rows of a chunk: the doubles of a 512-bit register */
+#define AMB_MAX_BLOCK     10    /* longest block */
+#define AMB_MAX_SCOPE     32768 /* rows a 16-bit offset is allowed to tell apart */
+#define AMB_SEGMENT_WIDTH 65536 /* columns a 16-bit index tells apart */
+#define AMB_MODEL_ROWS    4096  /* rows the traffic model looks at together, at most */
+#define AMB_MODEL_WINDOWS 8     /* it looks at this many such windows, if there are as many, */
+#define AMB_MODEL_EVERY   12    /* and at every so many-th at least */
 
 typedef struct {
   AmbInt           m, n;
@@ -94,10 +93,27 @@ typedef enum {
   AMB_NOT_ASCENDING /* a row has columns that are not in ascending order, or repeated */
 } AmbStatus;
 
+/* The row that entry k is in */
+static inline int64_t AmbRowOfEntry(const AmbCSR *A, int64_t k)
+{
+  int64_t lo = 0, hi = A->m; /* i[lo] <= k < i[hi] */
+
+  while (hi - lo > 1) {
+    const int64_t middle = (lo + hi) / 2;
+
+    if (A->i[middle] <= k) lo = middle;
+    else hi = middle;
+  }
+  return lo;
+}
+
 const AmbKernels *AmbHostKernels(void);
-AmbStatus         AmbPlanCreate(const AmbCSR *, int block_size, int scope, int nthread, const AmbKernels *, AmbPlan *);
-AmbStatus         AmbHostCreate(const AmbCSR *, const AmbPlan *, const AmbKernels *, AmbHost **);
-AmbStatus         AmbHostUpdate(AmbHost *, const AmbCSR *);
-AmbStatus         AmbHostPrepareTranspose(AmbHost *);
-double            AmbHostBytes(const AmbHost *);
-void              AmbHostDestroy(AmbHost **);
+
+/* Products are made by nthread threads, plan and conversion by nworker. Where there are no values yet (a is NULL) these are for AmbHostUpdate() to bring,
+   and nothing has to be there but the pattern, until then. */
+AmbStatus AmbPlanCreate(const AmbCSR *, int block_size, int scope, int nthread, int nworker, const AmbKernels *, AmbPlan *);
+AmbStatus AmbHostCreate(const AmbCSR *, const AmbPlan *, int nworker, const AmbKernels *, AmbHost **);
+AmbStatus AmbHostUpdate(AmbHost *, const AmbCSR *);
+AmbStatus AmbHostPrepareTranspose(AmbHost *);
+double    AmbHostBytes(const AmbHost *);
+void      AmbHostDestroy(AmbHost **);

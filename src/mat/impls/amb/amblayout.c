@@ -163,26 +163,12 @@ static int NextSegment(const AmbCSR *A, const AmbWorkspace *w, int nrow, int b, 
   return 1;
 }
 
-/* The window of the row that entry k is in */
-static int64_t WindowOfEntry(const AmbCSR *A, int64_t k, int64_t window)
-{
-  int64_t lo = 0, hi = A->m; /* i[lo] <= k < i[hi] */
-
-  while (hi - lo > 1) {
-    const int64_t middle = (lo + hi) / 2;
-
-    if (A->i[middle] <= k) lo = middle;
-    else hi = middle;
-  }
-  return lo / window;
-}
-
 /*
    The traffic model: what the format would hold, and a product read, for every block size or for the one given, extrapolated from windows of
    rows around entries evenly spread over the matrix: a window is looked at with a probability that goes with its entries. Scopes are as long
    as offsets allow, or short enough that every thread has eight.
 */
-AmbStatus AmbPlanCreate(const AmbCSR *A, int block_size, int scope, int nthread, const AmbKernels *kernels, AmbPlan *plan)
+AmbStatus AmbPlanCreate(const AmbCSR *A, int block_size, int scope, int nthread, int nworker, const AmbKernels *kernels, AmbPlan *plan)
 {
   const int b0 = block_size ? block_size : 1, b1 = block_size ? block_size : (int)AmbMin64(AMB_MAX_BLOCK, A->n > 1 ? A->n : 1);
   double    bytes[AMB_MAX_BLOCK + 1] = {0};
@@ -200,7 +186,7 @@ AmbStatus AmbPlanCreate(const AmbCSR *A, int block_size, int scope, int nthread,
   plan->scope   = scope;
   plan->nthread = nthread;
 #if defined(_OPENMP)
-  #pragma omp parallel num_threads(nthread) if (nthread > 1) reduction(| : status) reduction(+ : bytes)
+  #pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(| : status) reduction(+ : bytes)
 #endif
   {
     AmbWorkspace w;
@@ -208,7 +194,7 @@ AmbStatus AmbPlanCreate(const AmbCSR *A, int block_size, int scope, int nthread,
     status |= AmbWorkspaceCreate((int)window, 16, &w);
     if (!status) {
       for (int64_t k = omp_get_thread_num(); k < nsample; k += omp_get_num_threads()) {
-        const int64_t s = nsample == nwindow ? k : WindowOfEntry(A, (int64_t)((k + 0.5) / nsample * A->i[A->m]), window);
+        const int64_t s = nsample == nwindow ? k : AmbRowOfEntry(A, (int64_t)((k + 0.5) / nsample * A->i[A->m])) / window;
         AmbTile       T;
         const int     nrow     = StartScope(A, s * window, (int)window, &w, &T);
         const double  nonzeros = A->i[T.row + nrow] - A->i[T.row], weight = nsample == nwindow ? 1 : A->i[A->m] / (nonzeros * nsample);

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "ambmemory.h"
@@ -76,6 +77,14 @@ void *AmbAllocate(size_t size)
 
   if (mapped) return AmbMap(mapped, 1);
   return posix_memalign(&p, 64, size + 64) ? NULL : p;
+}
+
+void *AmbAllocateZero(size_t size)
+{
+  void *p = AmbAllocate(size);
+
+  if (p && !AmbMappedSize(size, LARGE)) memset(p, 0, size);
+  return p;
 }
 
 void AmbRelease(void *p, size_t size)

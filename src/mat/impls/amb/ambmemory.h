@@ -18,6 +18,7 @@ void  AmbUnmap(void *, size_t size);
 /* Asks for huge pages for memory of others that nothing was written to yet: most of the time to write a large result is the time of its page faults */
 void AmbAdvise(void *, size_t size);
 
-/* Aligned to cache lines; mapped from four huge pages on */
+/* Aligned to cache lines; mapped from four huge pages on. The second reads as zero. */
 void *AmbAllocate(size_t size);
+void *AmbAllocateZero(size_t size);
 void  AmbRelease(void *, size_t size);

@@ -156,7 +156,7 @@ static PetscErrorCode HashGEMMConvert(const MatShadowCSR *csr, const void *param
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HashGEMMSetTypeFromOptions(void *params, AmbOptionItems PetscOptionsObject)
+static PetscErrorCode HashGEMMSetTypeFromOptions(MatShadow *s, AmbOptionItems PetscOptionsObject)
 {
   PetscFunctionBegin;
   PetscFunctionReturn(PETSC_SUCCESS);

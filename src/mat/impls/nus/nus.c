@@ -1,16 +1,9 @@
 /*
    MATNUSSELL, non-uniformly segmented SELL-C-sigma, as a shadow of AIJ
 */
-#include "../../shadow/shadow.h"
+#include "ambshadow.h"
+#include "nus.h"
 #include "nushost.h"
-
-/* What is 0, and a number of segments that is PETSC_DECIDE, is chosen */
-typedef struct {
-  MatNUSSELLSegmentation segmentation;
-  MatNUSSELLRows         rows;
-  MatNUSSELLTune         tune;
-  PetscInt               c, sigma, width[2], count[2];
-} NusSellParams;
 
 const char *const MatNUSSELLSegmentations[] = {"nonuniform", "uniform", "none", "MatNUSSELLSegmentation", "MAT_NUSSELL_SEGMENTATION_", NULL};
 const char *const MatNUSSELLRowses[]        = {"sell", "jds", "MatNUSSELLRows", "MAT_NUSSELL_ROWS_", NULL};
@@ -23,17 +16,8 @@ static const char NusCitation[] = "@inproceedings{nagasaka2014,\n"
                                   "  booktitle = {20th IEEE International Conference on Parallel and Distributed Systems (ICPADS)},\n"
                                   "  year      = {2014}\n}\n";
 
-static void NusGetCSR(const MatShadowCSR *from, AmbCSR *to)
-{
-  to->m = from->m;
-  to->n = from->n;
-  to->i = from->i;
-  to->j = from->j;
-  to->a = from->a;
-}
-
 /* The parameters for the kernels, with what is decided before anything is known of the matrix */
-static void NusGetParams(const NusSellParams *from, PetscInt n, NusParams *to)
+void NusGetParams(const NusSellParams *from, PetscInt n, NusParams *to)
 {
   static const NusSegmentation segmentation[] = {NUS_NONUNIFORM, NUS_UNIFORM, NUS_NONE};
 
@@ -47,48 +31,84 @@ static void NusGetParams(const NusSellParams *from, PetscInt n, NusParams *to)
   }
 }
 
-static PetscErrorCode ConvertHost_NUSSELL(const MatShadowCSR *csr, const void *params, MatShadowTune tune, PetscReal most, MatShadowInfo *info, void **data)
+static void NusCandidate(const AmbCSR *A, const NusParams *p, MatShadowCandidate *c)
 {
-  const NusSellParams *wanted  = (const NusSellParams *)params;
-  const NusKernels    *kernels = NusHostKernels();
+  NusParams known = *p;
+
+  memset(c, 0, sizeof(*c));
+  c->ops = &MatShadowFormatNUSSELL.host;
+  memcpy(c->params, p, sizeof(*p));
+  if (p->c) (void)snprintf(c->name, sizeof(c->name), "nussell, C = %d", p->c);
+  else (void)snprintf(c->name, sizeof(c->name), "nussell, K%d = %d", p->count[0] < 0 ? 2 : 1, (int)PetscMax(p->count[0], p->count[1]));
+  if (!known.c) known.c = 8;
+  if (NusHostModel(A, &known, &c->bytes) != NUS_SUCCESS) c->bytes = 0;
+}
+
+/* Without PETSc, as is LayoutHost_NUSSELL(): what the model, or trying, has chosen, and what else is worth a try */
+static int RankHost_NUSSELL(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
+{
+  const NusSellParams *wanted = (const NusSellParams *)params;
   AmbCSR               A;
-  NusParams            p;
+  NusParams            asked, p, other[NUS_ALTERNATIVES];
   NusCache             cache;
-  NusHost             *host  = NULL;
-  double               bytes = 0;
   NusStatus            status;
-  int                  nthread, tried = 0;
+  int                  tried = 0, n = 0;
+
+  AmbGetCSR(csr, &A);
+  NusGetParams(wanted, csr->n, &asked);
+  p = asked;
+  NusHostCache(&cache);
+  status = wanted->tune == MAT_NUSSELL_TUNE_EXHAUSTIVE && A.a ? NusHostTune(&A, &cache, csr->threads, NusHostKernels(), &p, &tried) : NusHostPlan(&A, &cache, csr->threads, &p);
+  if (status != NUS_SUCCESS) {
+    *reason = status == NUS_OUT_OF_MEMORY ? "not enough memory for the format" : "too many segments, or too large for positions of 32 bits";
+    return 0;
+  }
+  NusCandidate(&A, &p, &list[0]);
+  list[0].tried = tried;
+  if (tune == MAT_SHADOW_TUNE_ONLINE) n = NusHostAlternatives(&A, &cache, &asked, &p, other);
+  for (int k = 0; k < n; k++) NusCandidate(&A, &other[k], &list[k + 1]);
+  return n + 1;
+}
+
+static const char *LayoutHost_NUSSELL(const MatShadowCSR *csr, MatShadowCandidate *c, const MatShadowCandidate *best, double most, void **data)
+{
+  NusParams *p = (NusParams *)c->params, *known = (NusParams *)best->params;
+  AmbCSR     A;
+  NusHost   *host;
+  NusStatus  status;
+
+  AmbGetCSR(csr, &A);
+  if (!p->c) p->c = known->c;
+  for (int k = 0; k < 2; k++) {
+    if (p->count[k] < 0) p->count[k] = known->count[k];
+  }
+  p->sigma = (p->sigma + p->c - 1) / p->c * p->c;
+  if (p->count[0] + p->count[1]) (void)snprintf(c->name, sizeof(c->name), "nussell, C = %d, K1 = %d, K2 = %d", p->c, (int)p->count[0], (int)p->count[1]);
+  status = NusHostCreate(&A, p, csr->threads, csr->workers, NusHostKernels(), most, &c->bytes, &host);
+  *data  = host;
+  if (status == NUS_OUT_OF_MEMORY) return "not enough memory for the format";
+  if (status == NUS_TOO_LARGE) return "too many segments, or too large for positions of 32 bits";
+  if (status == NUS_TOO_MANY_BYTES) return "the format has more bytes";
+  return NULL;
+}
+
+static PetscErrorCode RefreshHost_NUSSELL(const void *data, MatShadowInfo *info)
+{
+  const NusHost *host = (const NusHost *)data;
 
   PetscFunctionBegin;
-  *data = NULL;
-  NusGetCSR(csr, &A);
-  NusGetParams(wanted, csr->n, &p);
-  NusHostCache(&cache);
-  PetscCall(PetscAMBGetNumThreads(&nthread));
-  nthread = (int)PetscMin(nthread, 1 + (PetscInt64)csr->i[csr->m] / AMB_THREAD_NONZEROS);
-  status  = wanted->tune == MAT_NUSSELL_TUNE_EXHAUSTIVE ? NusHostTune(&A, &cache, nthread, kernels, &p, &tried) : NusHostPlan(&A, &cache, nthread, &p);
-  if (status == NUS_SUCCESS) status = NusHostCreate(&A, &p, nthread, kernels, most * info->bytes_csr, &bytes, &host);
-  info->bytes_model = bytes;
-  if (status == NUS_OUT_OF_MEMORY) info->reason = "not enough memory for the format";
-  else if (status == NUS_TOO_LARGE) info->reason = "too many segments, or too large for positions of 32 bits";
-  else if (status == NUS_TOO_MANY_BYTES) info->reason = "the format has more bytes";
-  else {
-    *data                  = host;
-    info->format           = "nussell";
-    info->kernel           = kernels->name;
-    info->reason           = bytes < info->bytes_csr ? "it has fewer bytes" : "tried although it has more bytes";
-    info->block_size       = 1;
-    info->chunk_size       = p.c;
-    info->sort_scope       = p.sigma;
-    info->segments         = (PetscInt)host->ntile;
-    info->tried            = tried;
-    info->stored_values    = (PetscLogDouble)host->nslot;
-    info->bytes_stored     = bytes;
-    info->columns_gathered = (PetscInt)host->ngathered;
-    for (int k = 0; k < 2; k++) {
-      info->segment_width[k] = (PetscInt)p.width[k];
-      info->segment_count[k] = (PetscInt)p.count[k];
-    }
+  info->format           = "nussell";
+  info->kernel           = host->kernels->name;
+  info->block_size       = 1;
+  info->chunk_size       = host->params.c;
+  info->sort_scope       = host->params.sigma;
+  info->segments         = (PetscInt)host->ntile;
+  info->stored_values    = (PetscLogDouble)host->nslot;
+  info->bytes_stored     = NusHostBytes(host);
+  info->columns_gathered = (PetscInt)host->ngathered;
+  for (int k = 0; k < 2; k++) {
+    info->segment_width[k] = (PetscInt)host->params.width[k];
+    info->segment_count[k] = (PetscInt)host->params.count[k];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -98,7 +118,7 @@ static PetscErrorCode UpdateHost_NUSSELL(void *data, const MatShadowCSR *csr, Pe
   AmbCSR A;
 
   PetscFunctionBegin;
-  NusGetCSR(csr, &A);
+  AmbGetCSR(csr, &A);
   *done = (PetscBool)(NusHostUpdate((NusHost *)data, &A) == NUS_SUCCESS);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -136,7 +156,6 @@ static PetscErrorCode DestroyHost_NUSSELL(void **data)
 static PetscErrorCode NusCheckParams(MPI_Comm comm, const NusSellParams *p)
 {
   PetscFunctionBegin;
-  PetscCheck(p->tune != MAT_NUSSELL_TUNE_ONLINE, comm, PETSC_ERR_SUP, "Tuning while the solver runs is not there yet; use -mat_nussell_tune model or exhaustive");
   PetscCheck(p->c == 0 || p->c == 8 || p->c == 16 || p->c == 32, comm, PETSC_ERR_ARG_OUTOFRANGE, "Chunks of %" PetscInt_FMT " rows: they have 8, 16 or 32; 0 chooses", p->c);
   PetscCheck(p->sigma >= 0 && p->sigma <= NUS_MAX_SCOPE, comm, PETSC_ERR_ARG_OUTOFRANGE, "Rows sorted among %" PetscInt_FMT ": this is between 1 and %d; 0 chooses", p->sigma, NUS_MAX_SCOPE);
   for (int k = 0; k < 2; k++) {
@@ -146,9 +165,17 @@ static PetscErrorCode NusCheckParams(MPI_Comm comm, const NusSellParams *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode NusSetFromOptions(void *params, AmbOptionItems PetscOptionsObject)
+/* Tuning while the solver runs is the affair of the shadow */
+static void NusTuneOnline(MatShadow *s, NusSellParams *q)
 {
-  NusSellParams *p = (NusSellParams *)params, q = *p;
+  if (q->tune != MAT_NUSSELL_TUNE_ONLINE) return;
+  q->tune = MAT_NUSSELL_TUNE_MODEL;
+  s->tune = MAT_SHADOW_TUNE_ONLINE;
+}
+
+static PetscErrorCode NusSetFromOptions(MatShadow *s, AmbOptionItems PetscOptionsObject)
+{
+  NusSellParams *p = (NusSellParams *)s->params, q = *p;
 
   PetscFunctionBegin;
   q.count[0] = q.count[1] = PETSC_DECIDE;
@@ -162,19 +189,23 @@ static PetscErrorCode NusSetFromOptions(void *params, AmbOptionItems PetscOption
   PetscCall(PetscOptionsInt("-mat_nussell_s2", "Columns of a segment for the second-level cache, or of equal segments; 0: chosen", "MatNUSSELLSetSegments", q.width[1], &q.width[1], NULL));
   PetscCall(PetscOptionsInt("-mat_nussell_k2", "Number of these segments; -1: chosen", "MatNUSSELLSetSegments", q.count[1], &q.count[1], NULL));
   PetscCall(NusCheckParams(PETSC_COMM_SELF, &q));
+  NusTuneOnline(s, &q);
   *p = q;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Takes over parameters that a setter has changed */
-static PetscErrorCode NusTakeParams(Mat A, const NusSellParams *q)
+static PetscErrorCode NusTakeParams(Mat A, NusSellParams *q)
 {
-  MatShadow *s;
+  MatShadow    *s;
+  MatShadowTune tune;
 
   PetscFunctionBegin;
   PetscCall(NusCheckParams(PetscObjectComm((PetscObject)A), q));
   PetscCall(MatShadowGet(A, &s));
-  if (memcmp(s->params, q, sizeof(*q)) == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  tune = s->tune;
+  NusTuneOnline(s, q);
+  if (memcmp(s->params, q, sizeof(*q)) == 0 && s->tune == tune) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMemcpy(s->params, q, sizeof(*q)));
   PetscCall(MatShadowParamsChanged(A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -306,15 +337,16 @@ PetscErrorCode MatNUSSELLSetRows(Mat A, MatNUSSELLRows rows)
 
   Input Parameters:
 + A    - the matrix; nothing happens if it is not of type `MATNUSSELL`
-- tune - `MAT_NUSSELL_TUNE_MODEL` (the default), `MAT_NUSSELL_TUNE_EXHAUSTIVE` or `MAT_NUSSELL_TUNE_OFF`
+- tune - `MAT_NUSSELL_TUNE_MODEL` (the default), `MAT_NUSSELL_TUNE_ONLINE`, `MAT_NUSSELL_TUNE_EXHAUSTIVE` or `MAT_NUSSELL_TUNE_OFF`
 
   Options Database Key:
-. -mat_nussell_tune <model,exhaustive,off> - the same for matrices created later
+. -mat_nussell_tune <model,online,exhaustive,off> - the same for matrices created later
 
   Level: intermediate
 
   Notes:
-  `MAT_NUSSELL_TUNE_ONLINE` is refused for now.
+  `MAT_NUSSELL_TUNE_ONLINE` is another word for `MAT_NUSSELL_TUNE_MODEL` together with `MatShadowSetTune()` and `MAT_SHADOW_TUNE_ONLINE`, which is also how to
+  end it.
 
   Whether products run on the format at all is decided as `MatShadowSetTune()` says.
 
@@ -324,7 +356,7 @@ PetscErrorCode MatNUSSELLSetTune(Mat A, MatNUSSELLTune tune)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscCheck(tune >= MAT_NUSSELL_TUNE_MODEL && tune <= MAT_NUSSELL_TUNE_OFF, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such tuning: %d; use MAT_NUSSELL_TUNE_MODEL, EXHAUSTIVE or OFF", (int)tune);
+  PetscCheck(tune >= MAT_NUSSELL_TUNE_MODEL && tune <= MAT_NUSSELL_TUNE_OFF, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such tuning: %d; use MAT_NUSSELL_TUNE_MODEL, ONLINE, EXHAUSTIVE or OFF", (int)tune);
   PetscTryMethod(A, "MatNUSSELLSetTune_C", (Mat, MatNUSSELLTune), (A, tune));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -404,8 +436,20 @@ static PetscErrorCode MatCreate_SeqAIJNUSSELL(Mat);
 static PetscErrorCode MatCreate_MPIAIJNUSSELL(Mat);
 
 const MatShadowFormat MatShadowFormatNUSSELL = {
-  .name = MATNUSSELL, .seqtype = MATSEQAIJNUSSELL, .mpitype = MATMPIAIJNUSSELL, .citation = NusCitation, .cited = &NusCited, .params_size = sizeof(NusSellParams), .host = {ConvertHost_NUSSELL, UpdateHost_NUSSELL, MultHost_NUSSELL, MultTransposeHost_NUSSELL, DestroyHost_NUSSELL},
-                      .create_seq = MatCreate_SeqAIJNUSSELL, .create_mpi = MatCreate_MPIAIJNUSSELL, .setfromoptions = NusSetFromOptions, .compose = NusCompose
+  .name        = MATNUSSELL,
+  .seqtype     = MATSEQAIJNUSSELL,
+  .mpitype     = MATMPIAIJNUSSELL,
+  .citation    = NusCitation,
+  .cited       = &NusCited,
+  .params_size = sizeof(NusSellParams),
+  .host        = {.update = UpdateHost_NUSSELL, .mult = MultHost_NUSSELL, .multtranspose = MultTransposeHost_NUSSELL, .destroy = DestroyHost_NUSSELL, .refresh = RefreshHost_NUSSELL,                 .rank = RankHost_NUSSELL,     .layout = LayoutHost_NUSSELL},
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  .device = {ConvertDevice_NUSSELL,                            UpdateDevice_NUSSELL,                                MultDevice_NUSSELL,                           MultTransposeDevice_NUSSELL,        DestroyDevice_NUSSELL, RefreshDevice_NUSSELL},
+#endif
+  .create_seq     = MatCreate_SeqAIJNUSSELL,
+  .create_mpi     = MatCreate_MPIAIJNUSSELL,
+  .setfromoptions = NusSetFromOptions,
+  .compose        = NusCompose
 };
 
 /*MC
@@ -420,16 +464,17 @@ const MatShadowFormat MatShadowFormatNUSSELL = {
 
    Options Database Keys:
 +  -mat_type nussell                                   - sets the type, in `MatSetFromOptions()`
+.  -mat_nussell_device <auto,cpu,gpu>                  - where the matrix lives
 .  -mat_nussell_segmentation <nonuniform,uniform,none> - how columns are cut into segments
 .  -mat_nussell_rows <sell,jds>                        - what a segment is stored as
-.  -mat_nussell_tune <model,exhaustive,off>            - what chooses the parameters that are left open
+.  -mat_nussell_tune <model,online,exhaustive,off>     - what chooses the parameters that are left open
 .  -mat_nussell_c <c>                                  - rows of a chunk
 .  -mat_nussell_sigma <sigma>                          - rows among which lengths are sorted
 .  -mat_nussell_s1 <s1>                                - columns of a segment for the first-level cache
 .  -mat_nussell_k1 <k1>                                - number of these segments
 .  -mat_nussell_s2 <s2>                                - columns of a segment for the second-level cache
 .  -mat_nussell_k2 <k2>                                - number of these segments
--  -mat_shadow_tune <off,model,measure>                - what decides between the format and the AIJ
+-  -mat_shadow_tune <off,model,measure,online>         - what decides between the format and the AIJ
 
    Level: beginner
 

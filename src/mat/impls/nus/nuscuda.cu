@@ -1,317 +1,144 @@
 /*
-   Segments of columns on a CUDA device: which column goes where, and the matrix cut accordingly
+   NUS-SELL on a CUDA device: what segments are chosen, by a rule or by timing, and products
 */
-#include <cub/device/device_radix_sort.cuh>
 #include <climits>
 #include <new>
-#include <vector>
+#include <utility>
 
-#include "ambcuda.cuh"
-#include "nuscuda.h"
+#include "nuscuda.cuh"
 
-#define THREADS      256
-#define MAX_SEGMENTS 255 /* a byte tells them apart */
+/* Parts of the second-level cache, measured: x in a segment; what is found there of an x that is read everywhere; and the part of all entries that must
+   lie beyond that for segments to pay */
+#define SEGMENT_PART 0.36
+#define FOUND_PART   0.6
+#define BEYOND       0.2
 
-#define SEGMENT_PART 0.36 /* of the second-level cache, for x in a segment: measured */
+#define TRIAL       5    /* products timed, after one that is not, */
+#define TRIAL_LARGE 2    /* and of a matrix in none of the caches */
+#define LARGE       2e7  /* entries of such a one */
+#define GAIN        0.98 /* of the time, below which other segments are taken for faster */
 
-struct Segment {
-  AmbDevice *A     = NULL;
-  AmbArrays  csr   = {}; /* its pattern; entry k has the value a[from[k]] */
-  int64_t    nz    = 0;
-  bool       moved = false;    /* it reads what was gathered of x */
-  int        first = 0, n = 0; /* where that begins, and how much it is */
-};
-
-struct _NusDevice {
-  NusDeviceInfo        info = {};
-  int64_t              m, n;
-  std::vector<Segment> segments;
-  int                  ngathered = 0;
-  int                 *order     = NULL; /* the columns that are gathered */
-  AmbScalar           *xg        = NULL;
-  char                *memory    = NULL; /* of all patterns, where there is more than one segment */
-  AmbDevice           *whole     = NULL; /* for the transposed product of several segments */
-};
-
-/* Memory for the time of a conversion */
-struct Scratch {
-  char *memory = NULL;
-
-  ~Scratch() { (void)cudaFree(memory); }
-};
-
-static unsigned Blocks(int64_t n)
-{
-  const int64_t blocks = (n + THREADS - 1) / THREADS;
-
-  return (unsigned)(blocks < 1 ? 1 : blocks < 65536 ? blocks : 65536);
-}
-
-static size_t Padded(size_t bytes)
-{
-  return (bytes + 255) / 256 * 256;
-}
-
-static AmbDeviceStatus Allocate(void *p, size_t bytes)
-{
-  const cudaError_t error = cudaMalloc((void **)p, bytes ? bytes : 1);
-
-  if (error == cudaErrorMemoryAllocation) {
-    (void)cudaGetLastError();
-    (void)AmbDeviceFailed(error, "cudaMalloc()");
-    return AMB_DEVICE_OUT_OF_MEMORY;
-  }
-  AMB_CUDA(error);
-  return AMB_DEVICE_SUCCESS;
-}
-
-#define FOR_EACH(k, n) for (int64_t k = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; k < (n); k += (int64_t)gridDim.x * blockDim.x)
-
-static __global__ void Iota(int64_t n, int *a)
-{
-  FOR_EACH(k, n) a[k] = (int)k;
-}
-
-static __global__ void CountColumns(int64_t nz, const int *j, unsigned *count)
-{
-  FOR_EACH(k, nz) atomicAdd(count + j[k], 1);
-}
-
-/* The segment of each column: by its place among all, in descending order of entries */
-static __global__ void SegmentByRank(int64_t n, const int *ranked, const unsigned *count, int64_t s1, int64_t k1, int64_t s2, int64_t k2, unsigned char *segment)
-{
-  FOR_EACH(p, n)
-  {
-    int64_t s = k1 + k2;
-
-    if (p < s1 * k1) s = p / s1;
-    else if (p < s1 * k1 + s2 * k2) s = k1 + (p - s1 * k1) / s2;
-    if (!count[p]) s = k1 + k2; /* nothing to gather */
-    segment[ranked[p]] = (unsigned char)s;
-  }
-}
-
-static __global__ void SegmentByWidth(int64_t n, int64_t width, unsigned char *segment)
-{
-  FOR_EACH(j, n) segment[j] = (unsigned char)(j / width);
-}
-
-/* Where each column is found: in its segment, or where it was */
-static __global__ void Places(int64_t n, int64_t gathered, const int *order, const unsigned char *sorted, const int *begin, int *place)
-{
-  FOR_EACH(p, n) place[order[p]] = p < gathered ? (int)p - begin[sorted[p]] : order[p];
-}
-
-static __global__ void SegmentsOfEntries(int64_t nz, const int *j, const unsigned char *segment, unsigned char *key)
-{
-  FOR_EACH(k, nz) key[k] = segment[j[k]];
-}
-
-static __global__ void Columns(int64_t nz, const int *j, const int *place, const int *from, int *col)
-{
-  FOR_EACH(k, nz) col[k] = place ? place[j[from[k]]] : j[from[k]];
-}
-
-template <typename T>
-static __device__ int64_t CountLess(const T *a, int64_t n, int64_t v)
-{
-  int64_t lo = 0, hi = n;
-
-  while (lo < hi) {
-    const int64_t mid = lo + (hi - lo) / 2;
-
-    if (a[mid] < v) lo = mid + 1;
-    else hi = mid;
-  }
-  return lo;
-}
-
-/* Where each of the segments begins among things that are sorted by them */
-static __global__ void Begins(int nsegment, int64_t n, const unsigned char *sorted, int *begin)
-{
-  FOR_EACH(s, nsegment + 1) begin[s] = (int)CountLess(sorted, n, s);
-}
-
-/* Where each row begins among the entries of one segment, which are in their old order */
-static __global__ void Rows(int64_t m, const int *i, int64_t n, const int *from, int *begin)
-{
-  FOR_EACH(r, m + 1) begin[r] = (int)CountLess(from, n, i[r]);
-}
+static_assert(NUS_DEVICE_C == AMB_WARP && NUS_DEVICE_SIGMA == AMB_SCOPE, "what the layout of AMB has");
 
 static __global__ void Gather(int64_t n, const int *order, const AmbScalar *x, AmbScalar *xg)
 {
-  FOR_EACH(k, n) xg[k] = x[order[k]];
+  NUS_FOR_EACH(k, n) xg[k] = x[order[k]];
 }
 
-static int Bits(int64_t n)
+/* Bytes of the first-level cache of a multiprocessor, which is the same memory as its shared one, and of the second-level cache */
+static AmbDeviceStatus Caches(int64_t *l1, int64_t *l2)
 {
-  int bits = 1;
-
-  while (bits < 31 && n >> bits) bits++;
-  return bits;
-}
-
-/* The columns in descending order of their entries; all arrays have a place for each column */
-struct Ranking {
-  Scratch   s;
-  unsigned *count, *counted;
-  int      *column, *ranked;
-  char     *temporary; /* room to sort columns */
-  size_t    sort = 0;
-};
-
-static AmbDeviceStatus RankColumns(const AmbDeviceCSR *csr, Ranking *R, cudaStream_t stream)
-{
-  const int    n     = (int)csr->n;
-  const size_t list  = Padded(sizeof(int) * (size_t)n);
-  size_t       again = 0;
-
-  AMB_CUDA(cub::DeviceRadixSort::SortPairsDescending(NULL, R->sort, (unsigned *)NULL, (unsigned *)NULL, (int *)NULL, (int *)NULL, n, 0, 32, stream));
-  AMB_CUDA(cub::DeviceRadixSort::SortPairs(NULL, again, (unsigned char *)NULL, (unsigned char *)NULL, (int *)NULL, (int *)NULL, n, 0, 8, stream));
-  if (again > R->sort) R->sort = again;
-  AMB_CALL(Allocate(&R->s.memory, 4 * list + R->sort));
-  R->count     = (unsigned *)R->s.memory;
-  R->counted   = (unsigned *)(R->s.memory + list);
-  R->column    = (int *)(R->s.memory + 2 * list);
-  R->ranked    = (int *)(R->s.memory + 3 * list);
-  R->temporary = R->s.memory + 4 * list;
-  AMB_CUDA(cudaMemsetAsync(R->count, 0, sizeof(*R->count) * (size_t)n, stream));
-  CountColumns<<<Blocks(csr->nz), THREADS, 0, stream>>>(csr->nz, csr->j, R->count);
-  Iota<<<Blocks(n), THREADS, 0, stream>>>(n, R->column);
-  AMB_CUDA(cub::DeviceRadixSort::SortPairsDescending(R->temporary, R->sort, R->count, R->counted, R->column, R->ranked, n, 0, 32, stream));
-  AMB_CUDA(cudaPeekAtLastError());
-  return AMB_DEVICE_SUCCESS;
-}
-
-/* Chooses the segment of each column, by its number of entries, and where it is then found; A->order gets those that are gathered, segment by segment,
-   first[] where each of these begins */
-static AmbDeviceStatus OrderColumns(NusDevice *A, const AmbDeviceCSR *csr, Ranking *R, unsigned char *segment, int *place, int *first, cudaStream_t stream)
-{
-  const NusParams *p    = &A->info.params;
-  const int        last = (int)(p->count[0] + p->count[1]), n = (int)csr->n;
-  Scratch          s;
-  unsigned char   *sorted;
-  int             *begin;
-
-  AMB_CALL(Allocate(&s.memory, Padded((size_t)n) + sizeof(int) * (MAX_SEGMENTS + 1)));
-  sorted = (unsigned char *)s.memory;
-  begin  = (int *)(s.memory + Padded((size_t)n));
-  SegmentByRank<<<Blocks(n), THREADS, 0, stream>>>(n, R->ranked, R->counted, p->width[0], p->count[0], p->width[1], p->count[1], segment);
-  AMB_CUDA(cub::DeviceRadixSort::SortPairs(R->temporary, R->sort, segment, sorted, R->column, R->ranked, n, 0, 8, stream));
-  Begins<<<1, THREADS, 0, stream>>>(last, n, sorted, begin);
-  AMB_CUDA(cudaMemcpyAsync(first, begin, sizeof(int) * (size_t)(last + 1), cudaMemcpyDeviceToHost, stream));
-  AMB_CUDA(cudaStreamSynchronize(stream));
-  A->ngathered = first[last];
-  AMB_CALL(Allocate(&A->order, sizeof(int) * (size_t)A->ngathered));
-  AMB_CALL(Allocate(&A->xg, sizeof(AmbScalar) * (size_t)A->ngathered));
-  AMB_CUDA(cudaMemcpyAsync(A->order, R->ranked, sizeof(int) * (size_t)A->ngathered, cudaMemcpyDeviceToDevice, stream));
-  Places<<<Blocks(n), THREADS, 0, stream>>>(n, A->ngathered, R->ranked, sorted, begin, place);
-  AMB_CUDA(cudaPeekAtLastError());
-  AMB_CUDA(cudaStreamSynchronize(stream)); /* what is used here is freed */
-  return AMB_DEVICE_SUCCESS;
-}
-
-/* Cuts the matrix: entries sorted by segment, those of a row in their old order, and the rows of every segment */
-static AmbDeviceStatus Split(NusDevice *A, const AmbDeviceCSR *csr, Ranking *R, int nsegment, cudaStream_t stream)
-{
-  const bool     nonuniform = A->info.params.segmentation == NUS_NONUNIFORM;
-  const int      bits = Bits(nsegment - 1), nz = (int)csr->nz;
-  const size_t   list = Padded(sizeof(int) * (size_t)nz), bytes = Padded((size_t)nz), columns = Padded(sizeof(int) * (size_t)csr->n);
-  size_t         sort = 0, rows = Padded(sizeof(int) * ((size_t)csr->m + 1));
-  Scratch        s;
-  unsigned char *segment, *key, *sorted;
-  int           *place, *number, *from, *col, *begin, first[MAX_SEGMENTS + 1], gathered[MAX_SEGMENTS + 1];
-  char          *temporary;
-
-  AMB_CUDA(cub::DeviceRadixSort::SortPairs(NULL, sort, (unsigned char *)NULL, (unsigned char *)NULL, (int *)NULL, (int *)NULL, nz, 0, bits, stream));
-  AMB_CALL(Allocate(&s.memory, 2 * columns + 2 * bytes + list + Padded(sizeof(first)) + sort));
-  AMB_CALL(Allocate(&A->memory, 2 * list + (size_t)nsegment * rows));
-  place     = (int *)s.memory;
-  segment   = (unsigned char *)(s.memory + columns);
-  key       = (unsigned char *)(s.memory + 2 * columns);
-  sorted    = key + bytes;
-  number    = (int *)(sorted + bytes);
-  begin     = (int *)((char *)number + list);
-  temporary = (char *)begin + Padded(sizeof(first));
-  from      = (int *)A->memory;
-  col       = (int *)(A->memory + list);
-  if (nonuniform) AMB_CALL(OrderColumns(A, csr, R, segment, place, gathered, stream));
-  else SegmentByWidth<<<Blocks(csr->n), THREADS, 0, stream>>>(csr->n, A->info.params.width[1], segment);
-  SegmentsOfEntries<<<Blocks(nz), THREADS, 0, stream>>>(nz, csr->j, segment, key);
-  Iota<<<Blocks(nz), THREADS, 0, stream>>>(nz, number);
-  AMB_CUDA(cub::DeviceRadixSort::SortPairs(temporary, sort, key, sorted, number, from, nz, 0, bits, stream));
-  Columns<<<Blocks(nz), THREADS, 0, stream>>>(nz, csr->j, nonuniform ? place : NULL, from, col);
-  Begins<<<1, THREADS, 0, stream>>>(nsegment, nz, sorted, begin);
-  AMB_CUDA(cudaMemcpyAsync(first, begin, sizeof(int) * (size_t)(nsegment + 1), cudaMemcpyDeviceToHost, stream));
-  AMB_CUDA(cudaStreamSynchronize(stream));
-  for (int k = 0; k < nsegment; k++) {
-    Segment S;
-    int    *i = (int *)(A->memory + 2 * list + (size_t)k * rows);
-
-    S.nz = first[k + 1] - first[k];
-    if (!S.nz) continue;
-    S.n = (int)csr->n;
-    if (nonuniform && k < nsegment - 1) {
-      S.moved = true;
-      S.first = gathered[k];
-      S.n     = gathered[k + 1] - gathered[k];
-    }
-    Rows<<<Blocks(csr->m + 1), THREADS, 0, stream>>>(csr->m, csr->i, S.nz, from + first[k], i);
-    S.csr.i    = i;
-    S.csr.j    = col + first[k];
-    S.csr.from = from + first[k];
-    A->segments.push_back(S);
-  }
-  AMB_CUDA(cudaPeekAtLastError());
-  AMB_CUDA(cudaStreamSynchronize(stream));
-  A->info.bytes_extra += (double)(2 * list + (size_t)nsegment * rows);
-  return AMB_DEVICE_SUCCESS;
-}
-
-/* Widths that are left open follow from the caches; numbers that are left open are none */
-static AmbDeviceStatus Choose(const AmbDeviceCSR *csr, NusParams *p, int *nsegment)
-{
-  int64_t n = 1;
-  int     device, l1, l2;
+  int device, shared, second;
 
   AMB_CUDA(cudaGetDevice(&device));
-  AMB_CUDA(cudaDeviceGetAttribute(&l1, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device)); /* it is the same memory */
-  AMB_CUDA(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, device));
-  if (!p->width[0]) {
-    for (p->width[0] = 1024; 2 * p->width[0] * (int64_t)sizeof(AmbScalar) <= l1; p->width[0] *= 2) { }
+  AMB_CUDA(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
+  AMB_CUDA(cudaDeviceGetAttribute(&second, cudaDevAttrL2CacheSize, device));
+  *l1 = shared;
+  *l2 = second;
+  return AMB_DEVICE_SUCCESS;
+}
+
+static __global__ void SumFirst(int64_t n, const unsigned *count, unsigned long long *sum)
+{
+  unsigned long long mine = 0;
+
+  NUS_FOR_EACH(k, n) mine += count[k];
+  for (int d = AMB_WARP / 2; d; d /= 2) mine += __shfl_down_sync(AMB_ALL, mine, d);
+  if (threadIdx.x % AMB_WARP == 0) atomicAdd(sum, mine);
+}
+
+/* Is x larger than what the second-level cache holds of it, and read everywhere? */
+static AmbDeviceStatus Scattered(const AmbDeviceCSR *csr, int64_t l2, bool *scattered, cudaStream_t stream)
+{
+  const int64_t      found = (int64_t)(FOUND_PART * (double)l2) / (int64_t)sizeof(AmbScalar);
+  unsigned long long entries;
+  NusRanking         R;
+  NusScratch         s;
+
+  *scattered = false;
+  if (csr->n <= found) return AMB_DEVICE_SUCCESS;
+  AMB_CALL(NusDeviceRank(csr, &R, stream));
+  AMB_CALL(NusAllocate(&s.memory, sizeof(entries)));
+  AMB_CUDA(cudaMemsetAsync(s.memory, 0, sizeof(entries), stream));
+  SumFirst<<<NusBlocks(found), NUS_THREADS, 0, stream>>>(found, R.counted, (unsigned long long *)s.memory);
+  AMB_CUDA(cudaPeekAtLastError());
+  AMB_CUDA(cudaMemcpyAsync(&entries, s.memory, sizeof(entries), cudaMemcpyDeviceToHost, stream));
+  AMB_CUDA(cudaStreamSynchronize(stream));
+  *scattered = (double)entries < (1 - BEYOND) * (double)csr->nz;
+  return AMB_DEVICE_SUCCESS;
+}
+
+/* What may be tried, no segments first where there is a choice; *n is 1 if there is nothing to choose */
+#define CANDIDATES 8
+static AmbDeviceStatus Candidates(const AmbDeviceCSR *csr, const NusParams *asked, NusDeviceTune tune, NusParams candidate[CANDIDATES], int *n, cudaStream_t stream)
+{
+  static const int counts[][2] = {
+    {1, 0},
+    {0, 1},
+    {1, 1},
+    {0, 2},
+    {0, 4}
+  };
+  const bool open[2]   = {asked->count[0] < 0, asked->count[1] < 0};
+  bool       scattered = false;
+  int64_t    l1 = 0, l2 = 0;
+  NusParams  p = *asked;
+
+  AMB_CALL(Caches(&l1, &l2));
+  if (!p.width[0]) {
+    for (p.width[0] = 1024; 2 * p.width[0] * (int64_t)sizeof(AmbScalar) <= l1; p.width[0] *= 2) { }
   }
-  if (!p->width[1]) p->width[1] = (int64_t)(SEGMENT_PART * l2) / (int64_t)sizeof(AmbScalar);
-  p->c     = AMB_WARP;
-  p->sigma = AMB_SCOPE;
-  if (p->segmentation == NUS_NONUNIFORM) {
-    for (int k = 0; k < 2; k++) {
-      if (p->count[k] < 0) p->count[k] = 0;
-      n += p->count[k] < MAX_SEGMENTS ? p->count[k] : MAX_SEGMENTS;
+  if (!p.width[1]) p.width[1] = (int64_t)(SEGMENT_PART * (double)l2) / (int64_t)sizeof(AmbScalar);
+  p.c     = NUS_DEVICE_C;
+  p.sigma = NUS_DEVICE_SIGMA;
+  *n      = 0;
+  if (p.segmentation != NUS_NONUNIFORM) {
+    p.count[0]        = 0;
+    p.count[1]        = p.segmentation == NUS_UNIFORM ? (csr->n + p.width[1] - 1) / p.width[1] : 0;
+    candidate[(*n)++] = p;
+    return AMB_DEVICE_SUCCESS;
+  }
+  for (int k = 0; k < 2; k++) {
+    if (open[k]) p.count[k] = 0;
+  }
+  candidate[(*n)++] = p;
+  if (open[0] && open[1] && csr->n > p.width[1]) {
+    if (tune != NUS_DEVICE_EXHAUSTIVE) AMB_CALL(Scattered(csr, l2, &scattered, stream));
+    if (tune == NUS_DEVICE_MODEL && sizeof(AmbScalar) < sizeof(double)) scattered = false; /* there segments gain a few percent at best */
+    if (tune == NUS_DEVICE_MODEL && scattered) *n = 0;
+    if (scattered || tune == NUS_DEVICE_EXHAUSTIVE) {
+      candidate[*n]              = p;
+      candidate[*n].segmentation = NUS_UNIFORM;
+      candidate[*n].count[1]     = (csr->n + p.width[1] - 1) / p.width[1];
+      (*n)++;
     }
-  } else {
-    n           = p->segmentation == NUS_UNIFORM ? (csr->n + p->width[1] - 1) / p->width[1] : 0;
-    p->count[0] = 0;
-    p->count[1] = n;
   }
-  *nsegment = n > 1 ? (int)n : 1;
-  return n > MAX_SEGMENTS ? AMB_DEVICE_TOO_LARGE : AMB_DEVICE_SUCCESS;
+  for (const auto &c : counts) {
+    NusParams q = p;
+
+    if (tune != NUS_DEVICE_EXHAUSTIVE || (c[0] && !open[0]) || (c[1] && !open[1])) continue;
+    for (int k = 0; k < 2; k++) {
+      if (open[k]) q.count[k] = c[k];
+    }
+    if (csr->n > q.count[0] * q.width[0] + q.count[1] * q.width[1]) candidate[(*n)++] = q;
+  }
+  return AMB_DEVICE_SUCCESS;
 }
 
 static AmbDeviceStatus Convert(NusDevice *A, const AmbDeviceCSR *csr, int measure, cudaStream_t stream)
 {
-  int     nsegment = 1;
-  Ranking R;
+  const NusParams *p        = &A->params;
+  const int64_t    nsegment = p->segmentation == NUS_UNIFORM ? p->count[1] : (p->segmentation == NUS_NONE ? 1 : p->count[0] + p->count[1] + 1);
+  NusRanking       R;
 
-  A->m = csr->m;
-  A->n = csr->n;
-  AMB_CALL(Choose(csr, &A->info.params, &nsegment));
+  if (p->count[0] > NUS_MAX_SEGMENTS || nsegment > NUS_MAX_SEGMENTS) return AMB_DEVICE_TOO_LARGE;
   if (nsegment > 1 && csr->nz) {
-    if (A->info.params.segmentation == NUS_NONUNIFORM) AMB_CALL(RankColumns(csr, &R, stream));
-    AMB_CALL(Split(A, csr, &R, nsegment, stream));
+    if (p->segmentation == NUS_NONUNIFORM) AMB_CALL(NusDeviceRank(csr, &R, stream));
+    AMB_CALL(NusDeviceSplit(A, csr, &R, (int)nsegment, stream));
     A->whole = (AmbDevice *)calloc(1, sizeof(*A->whole)); /* nothing but the place for the transposed matrix */
     if (!A->whole) return AMB_DEVICE_OUT_OF_MEMORY;
   } else {
-    Segment S;
+    NusSegment S;
 
     S.csr.i = csr->i;
     S.csr.j = csr->j;
@@ -319,42 +146,154 @@ static AmbDeviceStatus Convert(NusDevice *A, const AmbDeviceCSR *csr, int measur
     S.n     = (int)csr->n;
     A->segments.push_back(S);
   }
-  for (Segment &S : A->segments) {
+  for (NusSegment &S : A->segments) {
     const AmbDeviceCSR    part   = {csr->m, S.n, S.nz, S.csr.i, S.csr.j, csr->a};
     const AmbDeviceParams params = {1, 0, 0, measure};
 
     AMB_CALL(AmbDeviceConvert(&part, S.csr.from, &params, stream, &S.A));
-    A->info.bytes_stored += S.A->info.bytes_stored;
-    A->info.bytes_extra += S.A->info.bytes_extra;
-    A->info.stored_values += S.A->info.stored_values;
   }
-  A->info.segments = (int64_t)A->segments.size();
-  A->info.gathered = A->ngathered;
-  A->info.bytes_stored += (double)(sizeof(int) + 2 * sizeof(AmbScalar)) * A->ngathered;
   return AMB_DEVICE_SUCCESS;
 }
 
-AmbDeviceStatus NusDeviceCreate(const AmbDeviceCSR *csr, const NusParams *params, int measure, AmbStream stream, NusDevice **out, NusDeviceInfo *info)
+static AmbDeviceStatus Converted(const AmbDeviceCSR *csr, const NusParams *params, int measure, cudaStream_t stream, NusDevice **out)
 {
   NusDevice      *A = new (std::nothrow) NusDevice;
   AmbDeviceStatus status;
 
   *out = NULL;
   if (!A) return AMB_DEVICE_OUT_OF_MEMORY;
-  if (csr->m >= INT_MAX || csr->n >= INT_MAX || csr->nz >= INT_MAX) {
-    delete A;
-    return AMB_DEVICE_TOO_LARGE;
-  }
-  A->info.params = *params;
-  status         = Convert(A, csr, measure, stream);
+  A->params = *params;
+  status    = Convert(A, csr, measure, stream);
   if (status != AMB_DEVICE_SUCCESS) NusDeviceDestroy(&A);
-  else *info = A->info;
   *out = A;
   return status;
 }
 
+/* Room and events for timed products */
+struct Trial {
+  NusScratch  s;
+  AmbScalar  *x, *z;
+  cudaEvent_t event[2] = {NULL, NULL};
+  int64_t     tried    = 0;
+
+  ~Trial()
+  {
+    for (cudaEvent_t e : event) {
+      if (e) (void)cudaEventDestroy(e);
+    }
+  }
+};
+
+static AmbDeviceStatus TrialCreate(const AmbDeviceCSR *csr, Trial *T, cudaStream_t stream)
+{
+  const size_t x = NusPadded(sizeof(AmbScalar) * (size_t)csr->n);
+
+  AMB_CALL(NusAllocate(&T->s.memory, x + sizeof(AmbScalar) * (size_t)csr->m));
+  T->x = (AmbScalar *)T->s.memory;
+  T->z = (AmbScalar *)(T->s.memory + x);
+  AMB_CUDA(cudaMemsetAsync(T->x, 0, x, stream));
+  for (cudaEvent_t &e : T->event) AMB_CUDA(cudaEventCreate(&e));
+  return AMB_DEVICE_SUCCESS;
+}
+
+static AmbDeviceStatus TrialTime(Trial *T, NusDevice *A, const AmbDeviceCSR *csr, float *time, cudaStream_t stream)
+{
+  const int products = (double)csr->nz > LARGE ? TRIAL_LARGE : TRIAL;
+
+  for (int k = 0; k <= products; k++) {
+    if (k == 1) AMB_CUDA(cudaEventRecord(T->event[0], stream));
+    AMB_CALL(NusDeviceMult(A, csr, 1, T->x, 0, NULL, T->z, stream));
+  }
+  AMB_CUDA(cudaEventRecord(T->event[1], stream));
+  AMB_CUDA(cudaEventSynchronize(T->event[1]));
+  AMB_CUDA(cudaEventElapsedTime(time, T->event[0], T->event[1]));
+  T->tried += products + 1;
+  return AMB_DEVICE_SUCCESS;
+}
+
+/* Keeps the fastest; what there is no memory for is not tried */
+static AmbDeviceStatus Tune(const AmbDeviceCSR *csr, const NusParams candidate[], int n, NusDevice **A, cudaStream_t stream)
+{
+  Trial           T;
+  float           best, time;
+  AmbDeviceStatus status = TrialCreate(csr, &T, stream);
+
+  if (status == AMB_DEVICE_OUT_OF_MEMORY) return AMB_DEVICE_SUCCESS;
+  AMB_CALL(status);
+  AMB_CALL(TrialTime(&T, *A, csr, &best, stream));
+  for (int k = 1; k < n; k++) {
+    NusDevice *other;
+
+    status = Converted(csr, &candidate[k], 1, stream, &other);
+    if (status == AMB_DEVICE_OUT_OF_MEMORY || status == AMB_DEVICE_TOO_LARGE) continue;
+    AMB_CALL(status);
+    status = TrialTime(&T, other, csr, &time, stream);
+    if (status == AMB_DEVICE_SUCCESS && time < GAIN * best) {
+      best = time;
+      std::swap(*A, other);
+    }
+    NusDeviceDestroy(&other);
+    AMB_CALL(status);
+  }
+  (*A)->tried = T.tried;
+  return AMB_DEVICE_SUCCESS;
+}
+
+AmbDeviceStatus NusDeviceCreate(const AmbDeviceCSR *csr, const NusParams *params, NusDeviceTune tune, AmbStream stream, NusDevice **A, NusDeviceInfo *info)
+{
+  NusParams       candidate[CANDIDATES];
+  int             n;
+  AmbDeviceStatus status;
+
+  *A = NULL;
+  if (csr->m >= INT_MAX || csr->n >= INT_MAX || csr->nz >= INT_MAX) return AMB_DEVICE_TOO_LARGE;
+  AMB_CALL(Candidates(csr, params, tune, candidate, &n, stream));
+  AMB_CALL(Converted(csr, &candidate[0], tune != NUS_DEVICE_MODEL, stream, A));
+  status = csr->nz && (n > 1 || tune == NUS_DEVICE_EXHAUSTIVE) ? Tune(csr, candidate, n, A, stream) : AMB_DEVICE_SUCCESS;
+  if (status == AMB_DEVICE_SUCCESS) NusDeviceGetInfo(*A, info);
+  else NusDeviceDestroy(A);
+  return status;
+}
+
+void NusDeviceGetInfo(const NusDevice *A, NusDeviceInfo *info)
+{
+  AmbDeviceInfo *sum      = &info->layout;
+  const double   gathered = (double)(sizeof(int) + 2 * sizeof(AmbScalar)) * A->ngathered;
+  double         most     = -1;
+
+  *info          = NusDeviceInfo{A->params, (int64_t)A->segments.size(), A->ngathered, {}};
+  sum->row_group = 1;
+  for (const NusSegment &S : A->segments) {
+    const AmbDeviceInfo *one = &S.A->info;
+
+    if (one->stored_values > most) {
+      most            = one->stored_values;
+      sum->block_size = one->block_size;
+      sum->threads    = one->threads;
+      sum->steps      = one->steps;
+      sum->sorted     = one->sorted;
+      sum->sort_scope = one->sort_scope;
+      sum->row_group  = one->row_group;
+    }
+    if (one->tried > sum->tried) sum->tried = one->tried;
+    sum->tasks += one->tasks;
+    sum->diagonal += one->diagonal;
+    sum->narrow += one->narrow;
+    sum->wide += one->wide;
+    sum->split += one->split;
+    sum->bytes_model += one->bytes_model;
+    sum->bytes_stored += one->bytes_stored;
+    sum->bytes_extra += one->bytes_extra;
+    sum->stored_values += one->stored_values;
+  }
+  sum->tried += A->tried;
+  sum->bytes_model += gathered;
+  sum->bytes_stored += gathered;
+  sum->bytes_extra += A->bytes + (A->whole ? A->whole->info.bytes_extra : 0);
+}
+
 /* The arrays that rows go back to which meet a NaN or an infinity: those of the only segment are those of the matrix */
-static AmbArrays Arrays(const Segment &S, const AmbDeviceCSR *csr)
+static AmbArrays Arrays(const NusSegment &S, const AmbDeviceCSR *csr)
 {
   AmbArrays arrays = S.csr;
 
@@ -368,7 +307,7 @@ static AmbArrays Arrays(const Segment &S, const AmbDeviceCSR *csr)
 
 AmbDeviceStatus NusDeviceUpdate(NusDevice *A, const AmbDeviceCSR *csr, AmbStream stream)
 {
-  for (Segment &S : A->segments) {
+  for (NusSegment &S : A->segments) {
     const AmbArrays arrays = Arrays(S, csr);
 
     AMB_CALL(AmbDeviceRenew(S.A, &arrays, stream));
@@ -382,9 +321,9 @@ AmbDeviceStatus NusDeviceMult(NusDevice *A, const AmbDeviceCSR *csr, AmbScalar a
 {
   bool first = true;
 
-  if (A->ngathered) Gather<<<Blocks(A->ngathered), THREADS, 0, stream>>>(A->ngathered, A->order, x, A->xg);
+  if (A->ngathered) Gather<<<NusBlocks(A->ngathered), NUS_THREADS, 0, stream>>>(A->ngathered, A->order, x, A->xg);
   AMB_CUDA(cudaPeekAtLastError());
-  for (Segment &S : A->segments) {
+  for (NusSegment &S : A->segments) {
     const AmbArrays arrays = Arrays(S, csr);
 
     AMB_CALL(AmbDeviceProduct(S.A, &arrays, alpha, S.moved ? A->xg + S.first : x, first ? beta : 1, first ? y : z, z, stream));
@@ -401,7 +340,7 @@ AmbDeviceStatus NusDeviceMultTranspose(NusDevice *A, const AmbDeviceCSR *csr, Am
 void NusDeviceDestroy(NusDevice **A)
 {
   if (!*A) return;
-  for (Segment &S : (*A)->segments) AmbDeviceDestroy(&S.A);
+  for (NusSegment &S : (*A)->segments) AmbDeviceDestroy(&S.A);
   AmbDeviceDestroy(&(*A)->whole);
   (void)cudaFree((*A)->order);
   (void)cudaFree((*A)->xg);

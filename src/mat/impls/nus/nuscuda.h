@@ -15,18 +15,26 @@
 extern "C" {
 #endif
 
+#define NUS_DEVICE_C     32    /* rows of a chunk, whatever is asked for */
+#define NUS_DEVICE_SIGMA 32768 /* rows among which lengths are sorted */
+
+/* What chooses the numbers of segments that are left open, and the kernels */
+typedef enum {
+  NUS_DEVICE_MODEL,     /* a rule about the caches: the same in every run */
+  NUS_DEVICE_MEASURE,   /* where that rule sees a gain it is timed, and so are the kernels of each segment */
+  NUS_DEVICE_EXHAUSTIVE /* all kinds of segments are timed */
+} NusDeviceTune;
+
 typedef struct {
-  NusParams params; /* with what was chosen; c and sigma are those of the layout */
-  int64_t   segments, gathered;
-  double    bytes_stored; /* what a product reads of the matrix, and moves to gather x */
-  double    bytes_extra;  /* what is held besides */
-  double    stored_values;
+  NusParams     params; /* with what was chosen; equal widths may have been chosen where others were asked for */
+  int64_t       segments, gathered;
+  AmbDeviceInfo layout; /* sums over the segments, with what moves to gather x; the kernel is that of the one with most values */
 } NusDeviceInfo;
 
 typedef struct _NusDevice NusDevice;
 
-/* measure: the kernels of each segment are chosen by timing; otherwise by the model. The statuses are those of AMB. */
-AmbDeviceStatus NusDeviceCreate(const AmbDeviceCSR *, const NusParams *, int measure, AmbStream, NusDevice **, NusDeviceInfo *);
+/* The statuses are those of AMB; too large are also more than 255 segments */
+AmbDeviceStatus NusDeviceCreate(const AmbDeviceCSR *, const NusParams *, NusDeviceTune, AmbStream, NusDevice **, NusDeviceInfo *);
 AmbDeviceStatus NusDeviceUpdate(NusDevice *, const AmbDeviceCSR *, AmbStream); /* new values in the same pattern */
 
 /* z = alpha A x + beta y, and with the transposed matrix, of which AMB's layout is stored from the first such product on. The CSR is the one that the
@@ -34,6 +42,7 @@ AmbDeviceStatus NusDeviceUpdate(NusDevice *, const AmbDeviceCSR *, AmbStream); /
 AmbDeviceStatus NusDeviceMult(NusDevice *, const AmbDeviceCSR *, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, AmbStream);
 AmbDeviceStatus NusDeviceMultTranspose(NusDevice *, const AmbDeviceCSR *, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, AmbStream);
 
+void NusDeviceGetInfo(const NusDevice *, NusDeviceInfo *);
 void NusDeviceDestroy(NusDevice **);
 
 #if defined(__cplusplus)

@@ -5,7 +5,7 @@
 
 #define INLINE inline __attribute__((always_inline))
 
-/* Values are always written, columns and filling unless values_only */
+/* Where it goes */
 typedef struct {
   AmbScalar *val;
   uint16_t  *col;
@@ -21,22 +21,22 @@ static INLINE void SetColumn(const int kind, Place p, int64_t i, AmbInt col)
 }
 
 /* The entries of row r in every stride-th of the slots */
-static INLINE void FillRow(const int kind, const int listed, const int values_only, const NusPart *P, const AmbScalar *a, int r, Place p, int64_t slots, int stride)
+static INLINE void FillRow(const int kind, const int listed, const NusFill what, const NusPart *P, const AmbScalar *a, int r, Place p, int64_t slots, int stride)
 {
   int64_t i = 0;
 
   for (AmbInt k = P->beg[r]; k < P->beg[r + 1]; k++, i += stride) {
-    p.val[i] = a[listed ? P->entry[k] : k];
-    if (!values_only) SetColumn(kind, p, i, P->col[k]);
+    if (what != NUS_FILL_PATTERN) p.val[i] = a[listed ? P->entry[k] : k];
+    if (what != NUS_FILL_VALUES) SetColumn(kind, p, i, P->col[k]);
   }
-  if (values_only) return;
+  if (what == NUS_FILL_VALUES) return;
   for (; i < slots; i += stride) {
-    p.val[i] = 0;
+    if (what == NUS_FILL_ALL) p.val[i] = 0;
     SetColumn(kind, p, i, (AmbInt)p.base);
   }
 }
 
-static void FillDiagonals(const NusPart *P, const AmbScalar *a, int r0, int nl, int C, uint32_t n, Place p)
+static INLINE void FillDiagonals(const NusFill what, const NusPart *P, const AmbScalar *a, int r0, int nl, int C, uint32_t n, Place p)
 {
   NusDiagonals d;
 
@@ -44,7 +44,7 @@ static void FillDiagonals(const NusPart *P, const AmbScalar *a, int r0, int nl, 
     for (uint32_t i = 0; i < n; i++) {
       const uint32_t first = (uint32_t)P->col[P->beg[r0] + i];
 
-      for (int l = 0; l < C; l++) p.val[(int64_t)C * i + l] = a[P->entry ? P->entry[P->beg[r0 + l] + i] : P->beg[r0 + l] + (AmbInt)i];
+      for (int l = 0; l < C && what != NUS_FILL_PATTERN; l++) p.val[(int64_t)C * i + l] = a[P->entry ? P->entry[P->beg[r0 + l] + i] : P->beg[r0 + l] + (AmbInt)i];
       __builtin_memcpy(p.col + 2 * (int64_t)i, &first, sizeof(first));
     }
     return;
@@ -57,9 +57,9 @@ static void FillDiagonals(const NusPart *P, const AmbScalar *a, int r0, int nl, 
     for (int l = 0; l < C; l++) {
       AmbScalar *to = p.val + (int64_t)C * i + l;
 
-      *to = 0;
+      if (what != NUS_FILL_PATTERN) *to = 0;
       if (d.head[l] != least) continue;
-      *to = a[P->entry ? P->entry[d.pos[l]] : d.pos[l]];
+      if (what != NUS_FILL_PATTERN) *to = a[P->entry ? P->entry[d.pos[l]] : d.pos[l]];
       d.pos[l]++;
       NusHead(P, r0, l, &d);
     }
@@ -67,13 +67,13 @@ static void FillDiagonals(const NusPart *P, const AmbScalar *a, int r0, int nl, 
   }
 }
 
-static INLINE void FillChunk(const int kind, const int listed, const int values_only, const NusHost *A, const NusTile *T, const NusPart *P, int c, NusChunk h, Place p)
+static INLINE void FillChunk(const int kind, const int listed, const NusFill what, const NusHost *A, const NusTile *T, const NusPart *P, int c, NusChunk h, Place p)
 {
   const int       C    = A->params.c;
   const uint16_t *perm = A->perm + T->perm;
 
   if (c < T->nsplit) {
-    FillRow(kind, listed, values_only, P, A->csr.a, perm[c], p, (int64_t)C * h.n, 1);
+    FillRow(kind, listed, what, P, A->csr.a, perm[c], p, (int64_t)C * h.n, 1);
     return;
   }
   for (int l = 0; l < C; l++) {
@@ -82,17 +82,17 @@ static INLINE void FillChunk(const int kind, const int listed, const int values_
 
     lane.val += l;
     lane.col += kind == NUS_NARROW ? l : 2 * l;
-    if (r < P->nrow) FillRow(kind, listed, values_only, P, A->csr.a, r, lane, (int64_t)C * h.n - l, C);
-    else if (!values_only) {
+    if (r < P->nrow) FillRow(kind, listed, what, P, A->csr.a, r, lane, (int64_t)C * h.n - l, C);
+    else if (what != NUS_FILL_VALUES) {
       for (int64_t i = 0; i < (int64_t)C * h.n; i += C) {
-        lane.val[i] = 0;
+        if (what == NUS_FILL_ALL) lane.val[i] = 0;
         SetColumn(kind, lane, i, (AmbInt)p.base);
       }
     }
   }
 }
 
-static INLINE void FillSELL(const int listed, const int values_only, const NusHost *A, const NusTile *T, const NusPart *P)
+static INLINE void FillSELL(const int listed, const NusFill what, const NusHost *A, const NusTile *T, const NusPart *P)
 {
   const int C = A->params.c;
   Place     p = {A->val + T->slot, A->col + T->col, 0};
@@ -104,15 +104,15 @@ static INLINE void FillSELL(const int listed, const int values_only, const NusHo
     if (h.kind == NUS_DIAGONAL) {
       const int r0 = C * A->perm[T->perm + c];
 
-      FillDiagonals(P, A->csr.a, r0, (int)NusMin(C, P->nrow - r0), C, h.n, p);
-    } else if (h.kind == NUS_NARROW) FillChunk(NUS_NARROW, listed, values_only, A, T, P, c, h, p);
-    else FillChunk(NUS_WIDE, listed, values_only, A, T, P, c, h, p);
+      FillDiagonals(what, P, A->csr.a, r0, (int)NusMin(C, P->nrow - r0), C, h.n, p);
+    } else if (h.kind == NUS_NARROW) FillChunk(NUS_NARROW, listed, what, A, T, P, c, h, p);
+    else FillChunk(NUS_WIDE, listed, what, A, T, P, c, h, p);
     p.val += (int64_t)C * h.n;
     p.col += (int64_t)NusStepUnits(h.kind, C) * h.n;
   }
 }
 
-static void FillJDS(const NusHost *A, const NusTile *T, const NusPart *P, int values_only)
+static INLINE void FillJDS(const NusFill what, const NusHost *A, const NusTile *T, const NusPart *P)
 {
   const uint16_t *perm = A->perm + T->perm;
   const uint32_t *diag = A->diag + T->diag;
@@ -123,17 +123,22 @@ static void FillJDS(const NusHost *A, const NusTile *T, const NusPart *P, int va
       const AmbInt  e    = P->beg[perm[k]] + i;
       const int64_t slot = (int64_t)diag[i] + k;
 
-      p.val[slot] = A->csr.a[P->entry ? P->entry[e] : e];
-      if (!values_only) SetColumn(T->kind, p, slot, P->col[e]);
+      if (what != NUS_FILL_PATTERN) p.val[slot] = A->csr.a[P->entry ? P->entry[e] : e];
+      if (what != NUS_FILL_VALUES) SetColumn(T->kind, p, slot, P->col[e]);
     }
   }
 }
 
-void NusFillTile(const NusHost *A, const NusTile *T, const NusPart *P, int values_only)
+static INLINE void FillTile(const NusFill what, const NusHost *A, const NusTile *T, const NusPart *P)
 {
-  if (A->params.rows == NUS_JDS) FillJDS(A, T, P, values_only);
-  else if (P->entry && values_only) FillSELL(1, 1, A, T, P);
-  else if (P->entry) FillSELL(1, 0, A, T, P);
-  else if (values_only) FillSELL(0, 1, A, T, P);
-  else FillSELL(0, 0, A, T, P);
+  if (A->params.rows == NUS_JDS) FillJDS(what, A, T, P);
+  else if (P->entry) FillSELL(1, what, A, T, P);
+  else FillSELL(0, what, A, T, P);
+}
+
+void NusFillTile(const NusHost *A, const NusTile *T, const NusPart *P, NusFill what)
+{
+  if (what == NUS_FILL_VALUES) FillTile(NUS_FILL_VALUES, A, T, P);
+  else if (what == NUS_FILL_PATTERN) FillTile(NUS_FILL_PATTERN, A, T, P);
+  else FillTile(NUS_FILL_ALL, A, T, P);
 }

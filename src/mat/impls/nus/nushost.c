@@ -81,12 +81,12 @@ static NusStatus Segments(NusHost *A)
   return !status && A->nsegment > NUS_MAX_SEGMENTS ? NUS_TOO_LARGE : status;
 }
 
-static NusStatus LayoutAll(const NusHost *A, NusLayout *layout)
+static NusStatus LayoutAll(const NusHost *A, int nworker, NusLayout *layout)
 {
   int status = NUS_SUCCESS;
 
 #if defined(_OPENMP)
-  #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1) reduction(max : status)
+  #pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(max : status)
 #endif
   {
     NusWork w;
@@ -181,12 +181,12 @@ static void PlaceScope(NusHost *A, const NusLayout *L, int64_t s)
   }
 }
 
-static NusStatus Fill(NusHost *A, const NusLayout *layout)
+static NusStatus Fill(NusHost *A, int nworker, NusFill what, const NusLayout *layout)
 {
   int status = NUS_SUCCESS;
 
 #if defined(_OPENMP)
-  #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1) reduction(max : status)
+  #pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(max : status)
 #endif
   {
     NusWork w;
@@ -201,7 +201,7 @@ static NusStatus Fill(NusHost *A, const NusLayout *layout)
           NusPart        P;
 
           NusGetPart(A, s, T->segment, &w, &P);
-          NusFillTile(A, T, &P, !layout);
+          NusFillTile(A, T, &P, what);
         }
       }
     }
@@ -216,12 +216,12 @@ static NusStatus Allocate(NusHost *A)
   A->perm  = AmbAllocate(sizeof(*A->perm) * A->nperm);
   A->diag  = AmbAllocate(sizeof(*A->diag) * A->ndiag);
   A->col   = AmbAllocate(sizeof(*A->col) * A->ncol);
-  A->val   = AmbAllocate(sizeof(*A->val) * A->nslot);
+  A->val   = (*(A->csr.a ? AmbAllocate : AmbAllocateZero))(sizeof(*A->val) * A->nslot);
   return A->chunk && A->perm && A->diag && A->col && A->val ? NUS_SUCCESS : NUS_OUT_OF_MEMORY;
 }
 
 /* The parameters are those of a plan, with nothing left open. Bytes are counted before anything is filled, and may be no more than most. */
-NusStatus NusHostCreate(const AmbCSR *csr, const NusParams *params, int nthread, const NusKernels *kernels, double most, double *bytes, NusHost **out)
+NusStatus NusHostCreate(const AmbCSR *csr, const NusParams *params, int nthread, int nworker, const NusKernels *kernels, double most, double *bytes, NusHost **out)
 {
   NusHost   *A      = calloc(1, sizeof(*A));
   NusLayout *layout = NULL;
@@ -239,7 +239,7 @@ NusStatus NusHostCreate(const AmbCSR *csr, const NusParams *params, int nthread,
   A->thread_tile  = calloc(A->nthread + 1, sizeof(*A->thread_tile));
   layout          = calloc(A->nscope + 1, sizeof(*layout));
   status          = A->scope_tile && A->thread_scope && A->thread_tile && layout ? Segments(A) : NUS_OUT_OF_MEMORY;
-  if (!status) status = LayoutAll(A, layout);
+  if (!status) status = LayoutAll(A, nworker, layout);
   if (!status) {
     for (int64_t s = 0; s < A->nscope; s++) {
       A->ntile += layout[s].ntile;
@@ -263,7 +263,7 @@ NusStatus NusHostCreate(const AmbCSR *csr, const NusParams *params, int nthread,
     ShareScopes(A, layout);
     OrderTiles(A, layout);
     PlaceTiles(A);
-    status = Fill(A, layout);
+    status = Fill(A, nworker, csr->a ? NUS_FILL_ALL : NUS_FILL_PATTERN, layout);
   }
   for (int64_t s = 0; layout && s < A->nscope; s++) NusLayoutDestroy(layout + s);
   free(layout);
@@ -276,7 +276,7 @@ NusStatus NusHostCreate(const AmbCSR *csr, const NusParams *params, int nthread,
 NusStatus NusHostUpdate(NusHost *A, const AmbCSR *csr)
 {
   A->csr = *csr;
-  return Fill(A, NULL);
+  return Fill(A, A->nthread, NUS_FILL_VALUES, NULL);
 }
 
 /* Gives every thread what it adds to in the transposed product; a single thread adds to the result, but for gathered columns */

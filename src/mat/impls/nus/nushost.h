@@ -27,6 +27,7 @@
 #define NUS_MAX_C        32
 #define NUS_MAX_SCOPE    65536 /* rows a 16-bit offset tells apart */
 #define NUS_MAX_SEGMENTS 65535
+#define NUS_ALTERNATIVES 16 /* that a plan can have */
 
 /* Bytes of the caches that a core reads from, the last of which it shares, and of a line */
 typedef struct {
@@ -139,10 +140,13 @@ static inline int NusStepUnits(int kind, int c)
 
 const NusKernels *NusHostKernels(void);
 void              NusHostCache(NusCache *);
-NusStatus         NusHostPlan(const AmbCSR *, const NusCache *, int nthread, NusParams *); /* chooses what is left open */
-NusStatus         NusHostCreate(const AmbCSR *, const NusParams *, int nthread, const NusKernels *, double most, double *bytes, NusHost **);
-NusStatus         NusHostTune(const AmbCSR *, const NusCache *, int nthread, const NusKernels *, NusParams *, int *tried); /* the same by measuring */
-NusStatus         NusHostUpdate(NusHost *, const AmbCSR *);
-NusStatus         NusHostPrepareTranspose(NusHost *);
-double            NusHostBytes(const NusHost *);
-void              NusHostDestroy(NusHost **);
+NusStatus         NusHostPlan(const AmbCSR *, const NusCache *, int nthread, NusParams *);                                      /* chooses what is left open */
+NusStatus         NusHostModel(const AmbCSR *, const NusParams *, double *bytes);                                               /* what NusHostBytes() would be, from some of the rows */
+int               NusHostAlternatives(const AmbCSR *, const NusCache *, const NusParams *, const NusParams *plan, NusParams *); /* worth trying beside a plan */
+
+NusStatus NusHostCreate(const AmbCSR *, const NusParams *, int nthread, int nworker, const NusKernels *, double most, double *bytes, NusHost **);
+NusStatus NusHostTune(const AmbCSR *, const NusCache *, int nthread, const NusKernels *, NusParams *, int *tried); /* the same by measuring */
+NusStatus NusHostUpdate(NusHost *, const AmbCSR *);
+NusStatus NusHostPrepareTranspose(NusHost *);
+double    NusHostBytes(const NusHost *);
+void      NusHostDestroy(NusHost **);

@@ -88,10 +88,17 @@ static inline AmbInt NusLeastDiagonal(int C, const NusDiagonals *d)
   return least;
 }
 
+/* What is written of a tile: everything, or the values into a format that has the rest, or all but the values */
+typedef enum {
+  NUS_FILL_ALL,
+  NUS_FILL_VALUES,
+  NUS_FILL_PATTERN
+} NusFill;
+
 NusStatus NusWorkCreate(const NusHost *, NusWork *);
 void      NusWorkDestroy(NusWork *);
 NusStatus NusSplitScope(const NusHost *, int64_t scope, NusWork *);
 void      NusGetPart(const NusHost *, int64_t scope, int64_t segment, const NusWork *, NusPart *);
 NusStatus NusLayoutScope(const NusHost *, int64_t scope, NusWork *, NusLayout *);
 void      NusLayoutDestroy(NusLayout *);
-void      NusFillTile(const NusHost *, const NusTile *, const NusPart *, int values_only);
+void      NusFillTile(const NusHost *, const NusTile *, const NusPart *, NusFill);

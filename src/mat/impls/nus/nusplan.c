@@ -73,6 +73,21 @@ static double Misses(const AmbCSR *A, const uint32_t *rank, int64_t P, Lines *L)
   return seen ? (double)missed / seen : 0;
 }
 
+static NusStatus LinesCreate(const NusCache *cache, Lines *L)
+{
+  const int64_t nline = Width(cache->l2) * (int64_t)sizeof(AmbScalar) / cache->line;
+
+  *L = (Lines){0, (uint32_t)nline - 1, malloc(sizeof(*L->line) * nline)};
+  while ((int64_t)sizeof(AmbScalar) << (L->per_line + 1) <= cache->line) L->per_line++;
+  return L->line ? NUS_SUCCESS : NUS_OUT_OF_MEMORY;
+}
+
+/* Can segments bring anything? Not where x fits the second-level cache, or few of its lines are missed there. */
+static int Segmentable(const AmbCSR *A, const NusCache *cache, Lines *L)
+{
+  return A->n * (int64_t)sizeof(AmbScalar) > cache->l2 / 2 && Misses(A, NULL, 0, L) * cache->line >= BYTES_L2_HIT;
+}
+
 /* cumulated[k]: entries of the k columns that have most; rank[]: their order, up to a limit */
 static void RankColumns(const AmbCSR *A, int64_t limit, AmbInt *count, AmbInt *bucket, int64_t most, uint32_t *rank, double *cumulated)
 {
@@ -118,21 +133,18 @@ static double Cost(const AmbCSR *A, const NusCache *cache, const NusParams *p, i
 /* Numbers of segments that are left open */
 static NusStatus ChooseCounts(const AmbCSR *A, const NusCache *cache, NusParams *p)
 {
-  const int64_t   n = A->n, nz = A->i[A->m], nline = Width(cache->l2) * (int64_t)sizeof(AmbScalar) / cache->line;
+  const int64_t   n = A->n, nz = A->i[A->m];
   const int64_t   limit = NusMin(n, Counts[STEPS - 1] * (p->width[0] + p->width[1]));
   const NusParams asked = *p;
-  Lines           L     = {0, (uint32_t)nline - 1, malloc(sizeof(*L.line) * nline)};
+  Lines           L;
   AmbInt         *count = NULL, *bucket = NULL;
   uint32_t       *rank      = NULL;
-  double         *cumulated = NULL, misses, best = INFINITY;
+  double         *cumulated = NULL, misses = 0, best = INFINITY;
   int64_t         most   = 0;
-  NusStatus       status = L.line ? NUS_SUCCESS : NUS_OUT_OF_MEMORY;
+  NusStatus       status = LinesCreate(cache, &L);
 
   for (int k = 0; k < 2; k++) p->count[k] = asked.count[k] < 0 ? 0 : asked.count[k];
-  while ((int64_t)sizeof(AmbScalar) << (L.per_line + 1) <= cache->line) L.per_line++;
-  if (status || n * (int64_t)sizeof(AmbScalar) <= cache->l2 / 2) goto done; /* there is nothing to gain */
-  misses = Misses(A, NULL, 0, &L);
-  if (misses * cache->line < BYTES_L2_HIT) goto done;
+  if (status || !Segmentable(A, cache, &L)) goto done;
   count  = calloc(n, sizeof(*count));
   status = count ? NUS_SUCCESS : NUS_OUT_OF_MEMORY;
   for (int64_t k = 0; k < nz && count; k++) {
@@ -171,26 +183,40 @@ done:
   return status;
 }
 
-/* Bytes of some windows of rows in chunks of c */
-static NusStatus SampleBytes(const AmbCSR *csr, int c, double *bytes)
+/* Bytes without segments, in chunks of c, extrapolated from windows of rows around entries evenly spread over the matrix */
+static NusStatus SampleBytes(const AmbCSR *csr, NusRows rows, int c, double *bytes)
 {
   NusHost A = {
-    .csr = *csr, .params = {.segmentation = NUS_NONE, .rows = NUS_SELL, .c = c, .sigma = WINDOW_ROWS},
+    .csr = *csr, .params = {.segmentation = NUS_NONE, .rows = rows, .c = c, .sigma = WINDOW_ROWS},
          .nsegment = 1
   };
-  NusWork   w;
-  NusStatus status = NusWorkCreate(&A, &w);
+  const int64_t nz = csr->i[csr->m], nscope = (csr->m + WINDOW_ROWS - 1) / WINDOW_ROWS, n = NusMin(WINDOWS, nscope);
+  NusWork       w;
+  NusStatus     status = NusWorkCreate(&A, &w);
 
-  A.nscope = (csr->m + WINDOW_ROWS - 1) / WINDOW_ROWS;
+  A.nscope = nscope;
   *bytes   = 0;
-  for (int k = 0; k < NusMin(WINDOWS, A.nscope) && !status; k++) {
-    NusLayout L = {0};
+  if (status) return status;
+  for (int64_t k = 0; k < n && !status; k++) {
+    const int64_t scope  = n == nscope || !nz ? k : AmbRowOfEntry(csr, (int64_t)((k + 0.5) / n * nz)) / WINDOW_ROWS;
+    const int64_t here   = csr->i[NusMin((scope + 1) * WINDOW_ROWS, csr->m)] - csr->i[scope * WINDOW_ROWS];
+    const double  weight = n == nscope ? 1 : (nz ? (double)nz / ((double)here * n) : (double)nscope / n);
+    NusLayout     L      = {0};
 
-    status = NusLayoutScope(&A, A.nscope * k / NusMin(WINDOWS, A.nscope), &w, &L);
-    if (!status) *bytes += sizeof(AmbScalar) * (double)L.tile[0].nslot + sizeof(uint16_t) * (double)(L.tile[0].ncol + L.nperm) + sizeof(NusChunk) * (double)L.nchunk;
+    status = NusLayoutScope(&A, scope, &w, &L);
+    if (!status) *bytes += weight * (sizeof(AmbScalar) * (double)L.tile[0].nslot + sizeof(uint16_t) * (double)(L.tile[0].ncol + L.nperm) + sizeof(NusChunk) * (double)L.nchunk + sizeof(*L.diag) * (double)L.ndiag);
     NusLayoutDestroy(&L);
   }
-  if (!status) NusWorkDestroy(&w);
+  NusWorkDestroy(&w);
+  return status;
+}
+
+NusStatus NusHostModel(const AmbCSR *A, const NusParams *p, double *bytes)
+{
+  const int64_t gathered = p->segmentation == NUS_NONUNIFORM ? NusMin(A->n, p->width[0] * p->count[0] + p->width[1] * p->count[1]) : 0;
+  NusStatus     status   = SampleBytes(A, p->rows, p->c, bytes);
+
+  *bytes += (sizeof(AmbInt) + 2. * sizeof(AmbScalar)) * gathered;
   return status;
 }
 
@@ -198,9 +224,9 @@ static NusStatus SampleBytes(const AmbCSR *csr, int c, double *bytes)
 static NusStatus ChooseChunk(const AmbCSR *A, NusParams *p)
 {
   double    bytes[2];
-  NusStatus status = SampleBytes(A, 8, &bytes[0]);
+  NusStatus status = SampleBytes(A, NUS_SELL, 8, &bytes[0]);
 
-  if (!status) status = SampleBytes(A, NUS_MAX_C, &bytes[1]);
+  if (!status) status = SampleBytes(A, NUS_SELL, NUS_MAX_C, &bytes[1]);
   if (!status) p->c = 100 * bytes[1] < 98 * bytes[0] ? NUS_MAX_C : 8;
   return status;
 }
@@ -222,6 +248,34 @@ NusStatus NusHostPlan(const AmbCSR *A, const NusCache *cache, int nthread, NusPa
   return NUS_SUCCESS;
 }
 
+/* In the order of NusHostTune(): chunks, then numbers of segments. A chunk of 0 and a negative number are those of the best so far. */
+int NusHostAlternatives(const AmbCSR *A, const NusCache *cache, const NusParams *asked, const NusParams *plan, NusParams *list)
+{
+  Lines L;
+  int   n = 0, segmentable;
+
+  for (int c = 8; c <= NUS_MAX_C && !asked->c; c *= 2) {
+    if (c == plan->c) continue;
+    list[n]     = *plan;
+    list[n++].c = c;
+  }
+  if (asked->segmentation != NUS_NONUNIFORM || LinesCreate(cache, &L)) return n;
+  segmentable = Segmentable(A, cache, &L);
+  free(L.line);
+  if (!segmentable) return n;
+  for (int k = 1; k >= 0; k--) {
+    for (int step = 0; step < STEPS && asked->count[k] < 0; step++) {
+      if (step && A->n <= plan->width[k] * Counts[step - 1]) break;
+      if (Counts[step] == plan->count[k]) continue;
+      list[n]              = *plan;
+      list[n].c            = 0;
+      list[n].count[1 - k] = -1;
+      list[n++].count[k]   = Counts[step];
+    }
+  }
+  return n;
+}
+
 static double Seconds(void)
 {
   struct timespec t;
@@ -237,7 +291,7 @@ static NusStatus Try(const AmbCSR *csr, const NusCache *cache, int nthread, cons
   double    bytes;
   NusStatus status = NusHostPlan(csr, cache, nthread, &p);
 
-  if (!status) status = NusHostCreate(csr, &p, nthread, kernels, INFINITY, &bytes, &A);
+  if (!status) status = NusHostCreate(csr, &p, nthread, nthread, kernels, INFINITY, &bytes, &A);
   for (int k = 0; k < 4 && !status; k++) {
     const double t0 = Seconds();
     double       seconds;

@@ -1,0 +1,14 @@
+/* What the formats that stand on the host's kernels share as shadows */
+#pragma once
+
+#include "../../shadow/shadow.h"
+#include "ambhost.h"
+
+static inline void AmbGetCSR(const MatShadowCSR *from, AmbCSR *to)
+{
+  to->m = from->m;
+  to->n = from->n;
+  to->i = from->i;
+  to->j = from->j;
+  to->a = from->a;
+}

@@ -1,0 +1,192 @@
+/*
+   Segments of columns on a CUDA device: which column goes where, and the matrix cut accordingly
+*/
+#include <cub/device/device_radix_sort.cuh>
+
+#include "nuscuda.cuh"
+
+static __global__ void Iota(int64_t n, int *a)
+{
+  NUS_FOR_EACH(k, n) a[k] = (int)k;
+}
+
+static __global__ void CountColumns(int64_t nz, const int *j, unsigned *count)
+{
+  NUS_FOR_EACH(k, nz) atomicAdd(count + j[k], 1);
+}
+
+/* The segment of each column: by its place among all, in descending order of entries */
+static __global__ void SegmentByRank(int64_t n, const int *ranked, const unsigned *count, int64_t s1, int64_t k1, int64_t s2, int64_t k2, unsigned char *segment)
+{
+  NUS_FOR_EACH(p, n)
+  {
+    int64_t s = k1 + k2;
+
+    if (p < s1 * k1) s = p / s1;
+    else if (p < s1 * k1 + s2 * k2) s = k1 + (p - s1 * k1) / s2;
+    if (!count[p]) s = k1 + k2; /* nothing to gather */
+    segment[ranked[p]] = (unsigned char)s;
+  }
+}
+
+static __global__ void SegmentByWidth(int64_t n, int64_t width, unsigned char *segment)
+{
+  NUS_FOR_EACH(j, n) segment[j] = (unsigned char)(j / width);
+}
+
+/* Where each column is found: in its segment, or where it was */
+static __global__ void Places(int64_t n, int64_t gathered, const int *order, const unsigned char *sorted, const int *begin, int *place)
+{
+  NUS_FOR_EACH(p, n) place[order[p]] = p < gathered ? (int)p - begin[sorted[p]] : order[p];
+}
+
+static __global__ void SegmentsOfEntries(int64_t nz, const int *j, const unsigned char *segment, unsigned char *key)
+{
+  NUS_FOR_EACH(k, nz) key[k] = segment[j[k]];
+}
+
+static __global__ void Columns(int64_t nz, const int *j, const int *place, const int *from, int *col)
+{
+  NUS_FOR_EACH(k, nz) col[k] = place ? place[j[from[k]]] : j[from[k]];
+}
+
+template <typename T>
+static __device__ int64_t CountLess(const T *a, int64_t n, int64_t v)
+{
+  int64_t lo = 0, hi = n;
+
+  while (lo < hi) {
+    const int64_t mid = lo + (hi - lo) / 2;
+
+    if (a[mid] < v) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo;
+}
+
+/* Where each of the segments begins among things that are sorted by them */
+static __global__ void Begins(int nsegment, int64_t n, const unsigned char *sorted, int *begin)
+{
+  NUS_FOR_EACH(s, nsegment + 1) begin[s] = (int)CountLess(sorted, n, s);
+}
+
+/* Where each row begins among the entries of one segment, which are in their old order */
+static __global__ void Rows(int64_t m, const int *i, int64_t n, const int *from, int *begin)
+{
+  NUS_FOR_EACH(r, m + 1) begin[r] = (int)CountLess(from, n, i[r]);
+}
+
+static int Bits(int64_t n)
+{
+  int bits = 1;
+
+  while (bits < 31 && n >> bits) bits++;
+  return bits;
+}
+
+AmbDeviceStatus NusDeviceRank(const AmbDeviceCSR *csr, NusRanking *R, cudaStream_t stream)
+{
+  const int    n     = (int)csr->n;
+  const size_t list  = NusPadded(sizeof(int) * (size_t)n);
+  size_t       again = 0;
+
+  AMB_CUDA(cub::DeviceRadixSort::SortPairsDescending(NULL, R->sort, (unsigned *)NULL, (unsigned *)NULL, (int *)NULL, (int *)NULL, n, 0, 32, stream));
+  AMB_CUDA(cub::DeviceRadixSort::SortPairs(NULL, again, (unsigned char *)NULL, (unsigned char *)NULL, (int *)NULL, (int *)NULL, n, 0, 8, stream));
+  if (again > R->sort) R->sort = again;
+  AMB_CALL(NusAllocate(&R->s.memory, 4 * list + R->sort));
+  R->count     = (unsigned *)R->s.memory;
+  R->counted   = (unsigned *)(R->s.memory + list);
+  R->column    = (int *)(R->s.memory + 2 * list);
+  R->ranked    = (int *)(R->s.memory + 3 * list);
+  R->temporary = R->s.memory + 4 * list;
+  AMB_CUDA(cudaMemsetAsync(R->count, 0, sizeof(*R->count) * (size_t)n, stream));
+  CountColumns<<<NusBlocks(csr->nz), NUS_THREADS, 0, stream>>>(csr->nz, csr->j, R->count);
+  Iota<<<NusBlocks(n), NUS_THREADS, 0, stream>>>(n, R->column);
+  AMB_CUDA(cub::DeviceRadixSort::SortPairsDescending(R->temporary, R->sort, R->count, R->counted, R->column, R->ranked, n, 0, 32, stream));
+  AMB_CUDA(cudaPeekAtLastError());
+  return AMB_DEVICE_SUCCESS;
+}
+
+/* Chooses the segment of each column, by its number of entries, and where it is then found; A->order gets those that are gathered, segment by segment,
+   first[] where each of these begins */
+static AmbDeviceStatus OrderColumns(NusDevice *A, const AmbDeviceCSR *csr, NusRanking *R, unsigned char *segment, int *place, int *first, cudaStream_t stream)
+{
+  const NusParams *p    = &A->params;
+  const int        last = (int)(p->count[0] + p->count[1]), n = (int)csr->n;
+  NusScratch       s;
+  unsigned char   *sorted;
+  int             *begin;
+
+  AMB_CALL(NusAllocate(&s.memory, NusPadded((size_t)n) + sizeof(int) * (NUS_MAX_SEGMENTS + 1)));
+  sorted = (unsigned char *)s.memory;
+  begin  = (int *)(s.memory + NusPadded((size_t)n));
+  SegmentByRank<<<NusBlocks(n), NUS_THREADS, 0, stream>>>(n, R->ranked, R->counted, p->width[0], p->count[0], p->width[1], p->count[1], segment);
+  AMB_CUDA(cub::DeviceRadixSort::SortPairs(R->temporary, R->sort, segment, sorted, R->column, R->ranked, n, 0, 8, stream));
+  Begins<<<1, NUS_THREADS, 0, stream>>>(last, n, sorted, begin);
+  AMB_CUDA(cudaMemcpyAsync(first, begin, sizeof(int) * (size_t)(last + 1), cudaMemcpyDeviceToHost, stream));
+  AMB_CUDA(cudaStreamSynchronize(stream));
+  A->ngathered = first[last];
+  AMB_CALL(NusAllocate(&A->order, sizeof(int) * (size_t)A->ngathered));
+  AMB_CALL(NusAllocate(&A->xg, sizeof(AmbScalar) * (size_t)A->ngathered));
+  AMB_CUDA(cudaMemcpyAsync(A->order, R->ranked, sizeof(int) * (size_t)A->ngathered, cudaMemcpyDeviceToDevice, stream));
+  Places<<<NusBlocks(n), NUS_THREADS, 0, stream>>>(n, A->ngathered, R->ranked, sorted, begin, place);
+  AMB_CUDA(cudaPeekAtLastError());
+  AMB_CUDA(cudaStreamSynchronize(stream)); /* what is used here is freed */
+  return AMB_DEVICE_SUCCESS;
+}
+
+AmbDeviceStatus NusDeviceSplit(NusDevice *A, const AmbDeviceCSR *csr, NusRanking *R, int nsegment, cudaStream_t stream)
+{
+  const bool     nonuniform = A->params.segmentation == NUS_NONUNIFORM;
+  const int      bits = Bits(nsegment - 1), nz = (int)csr->nz;
+  const size_t   list = NusPadded(sizeof(int) * (size_t)nz), bytes = NusPadded((size_t)nz), columns = NusPadded(sizeof(int) * (size_t)csr->n);
+  size_t         sort = 0, rows = NusPadded(sizeof(int) * ((size_t)csr->m + 1));
+  NusScratch     s;
+  unsigned char *segment, *key, *sorted;
+  int           *place, *number, *from, *col, *begin, first[NUS_MAX_SEGMENTS + 1], gathered[NUS_MAX_SEGMENTS + 1];
+  char          *temporary;
+
+  AMB_CUDA(cub::DeviceRadixSort::SortPairs(NULL, sort, (unsigned char *)NULL, (unsigned char *)NULL, (int *)NULL, (int *)NULL, nz, 0, bits, stream));
+  AMB_CALL(NusAllocate(&s.memory, 2 * columns + 2 * bytes + list + NusPadded(sizeof(first)) + sort));
+  AMB_CALL(NusAllocate(&A->memory, 2 * list + (size_t)nsegment * rows));
+  place     = (int *)s.memory;
+  segment   = (unsigned char *)(s.memory + columns);
+  key       = (unsigned char *)(s.memory + 2 * columns);
+  sorted    = key + bytes;
+  number    = (int *)(sorted + bytes);
+  begin     = (int *)((char *)number + list);
+  temporary = (char *)begin + NusPadded(sizeof(first));
+  from      = (int *)A->memory;
+  col       = (int *)(A->memory + list);
+  if (nonuniform) AMB_CALL(OrderColumns(A, csr, R, segment, place, gathered, stream));
+  else SegmentByWidth<<<NusBlocks(csr->n), NUS_THREADS, 0, stream>>>(csr->n, A->params.width[1], segment);
+  SegmentsOfEntries<<<NusBlocks(nz), NUS_THREADS, 0, stream>>>(nz, csr->j, segment, key);
+  Iota<<<NusBlocks(nz), NUS_THREADS, 0, stream>>>(nz, number);
+  AMB_CUDA(cub::DeviceRadixSort::SortPairs(temporary, sort, key, sorted, number, from, nz, 0, bits, stream));
+  Columns<<<NusBlocks(nz), NUS_THREADS, 0, stream>>>(nz, csr->j, nonuniform ? place : NULL, from, col);
+  Begins<<<1, NUS_THREADS, 0, stream>>>(nsegment, nz, sorted, begin);
+  AMB_CUDA(cudaMemcpyAsync(first, begin, sizeof(int) * (size_t)(nsegment + 1), cudaMemcpyDeviceToHost, stream));
+  AMB_CUDA(cudaStreamSynchronize(stream));
+  for (int k = 0; k < nsegment; k++) {
+    NusSegment S;
+    int       *i = (int *)(A->memory + 2 * list + (size_t)k * rows);
+
+    S.nz = first[k + 1] - first[k];
+    if (!S.nz) continue;
+    S.n = (int)csr->n;
+    if (nonuniform && k < nsegment - 1) {
+      S.moved = true;
+      S.first = gathered[k];
+      S.n     = gathered[k + 1] - gathered[k];
+    }
+    Rows<<<NusBlocks(csr->m + 1), NUS_THREADS, 0, stream>>>(csr->m, csr->i, S.nz, from + first[k], i);
+    S.csr.i    = i;
+    S.csr.j    = col + first[k];
+    S.csr.from = from + first[k];
+    A->segments.push_back(S);
+  }
+  AMB_CUDA(cudaPeekAtLastError());
+  AMB_CUDA(cudaStreamSynchronize(stream));
+  A->bytes = (double)(2 * list + (size_t)nsegment * rows);
+  return AMB_DEVICE_SUCCESS;
+}

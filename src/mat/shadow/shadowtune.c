@@ -1,0 +1,437 @@
+/*
+   Which of several ways to store a matrix serves its products: on the host, from the first conversion on.
+
+   The format lists candidates. The first takes the place of the AIJ as shadow.c says; each further one is timed against the best so far, on products
+   the solver makes anyway, and the better of the two stays. This ends with the list, or when it has cost as much as MAT_SHADOW_BUDGET products.
+
+   With MAT_SHADOW_TUNE_ONLINE another thread lays a candidate out while the solver goes on. It sees a copy of the pattern and of the parameters, which
+   nobody writes to, and calls nothing of PETSc; the values are filled in here, between two products. Nothing waits for it but what ends the tuning.
+*/
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "shadow.h"
+
+#define MAT_SHADOW_THREADS 2    /* at one time, whatever the number of matrices */
+#define MAT_SHADOW_BUDGET  60   /* products on the AIJ that the solver may lose */
+#define MAT_SHADOW_RESERVE 1.5  /* times the dearest candidate so far: what the next one may cost */
+#define MAT_SHADOW_FAR     1.25 /* times the bytes of the best so far: not tried */
+#define MAT_SHADOW_CLOSE   0.1  /* times that differ by this part are taken once more */
+
+typedef struct _MatShadowTuner MatShadowTuner;
+struct _MatShadowTuner {
+  MatShadowTuner    *next; /* of those that have a thread */
+  MatShadowCandidate list[MAT_SHADOW_CANDIDATES];
+  int                n;    /* candidates, -1 before they are ranked */
+  int                k;    /* the one at hand */
+  int                best; /* the one that products run on, -1 for the AIJ */
+  int                timed;
+  PetscBool          ready; /* the one at hand is laid out, or there is none */
+  PetscBool          over;
+
+  /* what a thread may use while it runs */
+  const MatShadowOps *side;
+  MatShadowTune       tune;
+  void               *params;
+  PetscInt           *i, *j; /* copies */
+  MatShadowCSR        csr;
+  double              most;
+  const char         *reason; /* why there is none */
+  void               *data;   /* the candidate */
+  PetscLogDouble      seconds;
+  pthread_t           thread;
+  PetscBool           busy;
+  atomic_int          done;
+
+  MatShadowTrial duel; /* of the candidate, against the best so far */
+  PetscBool      transpose, stale;
+  PetscLogDouble spent;  /* seconds that the solver lost */
+  PetscLogDouble last;   /* of these, by the last candidate before it was timed */
+  PetscLogDouble dear;   /* and by the dearest */
+  PetscLogDouble beside; /* seconds of other threads */
+};
+
+static atomic_int      running = 0; /* threads */
+static MatShadowTuner *tuners  = NULL;
+
+/* PetscTime() is not for other threads */
+static PetscLogDouble Seconds(clockid_t clock)
+{
+  struct timespec t;
+
+  (void)clock_gettime(clock, &t);
+  return (PetscLogDouble)t.tv_sec + 1.e-9 * (PetscLogDouble)t.tv_nsec;
+}
+
+/* Of the candidates with the same format the fastest that was timed, or the first */
+static const MatShadowCandidate *MatShadowTuneBest(const MatShadowTuner *t, const MatShadowOps *ops)
+{
+  const MatShadowCandidate *best = NULL;
+
+  for (int k = 0; k < t->n; k++) {
+    const MatShadowCandidate *c = t->list + k;
+
+    if (c->ops == ops && (!best || (c->time > 0 && (best->time == 0 || c->time < best->time)))) best = c;
+  }
+  return best;
+}
+
+/* Lays out the next candidate that is worth it; without PETSc */
+static void MatShadowTuneWork(MatShadowTuner *t)
+{
+  if (t->n < 0) t->n = (*t->side->rank)(&t->csr, t->params, t->tune, t->list, &t->reason);
+  while (!t->data && ++t->k < t->n) {
+    MatShadowCandidate *c = t->list + t->k;
+
+    t->reason = (*c->ops->layout)(&t->csr, c, MatShadowTuneBest(t, c->ops), t->most, &t->data);
+  }
+}
+
+static void *MatShadowTuneThread(void *arg)
+{
+  MatShadowTuner *t = (MatShadowTuner *)arg;
+
+  MatShadowTuneWork(t);
+  t->seconds = Seconds(CLOCK_THREAD_CPUTIME_ID);
+  atomic_fetch_sub(&running, 1);
+  atomic_store(&t->done, 1);
+  return NULL;
+}
+
+static PetscErrorCode MatShadowTuneJoin(MatShadowTuner *t)
+{
+  MatShadowTuner **p = &tuners;
+  int              err;
+
+  PetscFunctionBegin;
+  err = pthread_join(t->thread, NULL);
+  PetscCheck(!err, PETSC_COMM_SELF, PETSC_ERR_SYS, "pthread_join() returned %d", err);
+  while (*p != t) p = &(*p)->next;
+  *p      = t->next;
+  t->busy = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *started is PETSC_FALSE where it must wait for others, or can not be */
+static PetscErrorCode MatShadowTuneStartThread(MatShadowTuner *t, const MatShadowCSR *csr, PetscBool *started)
+{
+  PetscFunctionBegin;
+  *started = PETSC_FALSE;
+  if (!t->i) {
+    PetscCall(PetscMalloc2(csr->m + 1, &t->i, csr->nz, &t->j));
+    PetscCall(PetscArraycpy(t->i, csr->i, csr->m + 1));
+    PetscCall(PetscArraycpy(t->j, csr->j, csr->nz));
+  }
+  if (atomic_fetch_add(&running, 1) < MAT_SHADOW_THREADS) {
+    t->csr.i       = t->i;
+    t->csr.j       = t->j;
+    t->csr.a       = NULL;
+    t->csr.workers = 1;
+    atomic_store(&t->done, 0);
+    *started = (PetscBool)(pthread_create(&t->thread, NULL, MatShadowTuneThread, t) == 0);
+  }
+  if (*started) {
+    t->busy = PETSC_TRUE;
+    t->next = tuners;
+    tuners  = t;
+  } else atomic_fetch_sub(&running, 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowTuneCreate(MatShadow *s)
+{
+  MatShadowTuner *t;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&t));
+  t->n = t->k = t->best = -1;
+  t->side               = s->side;
+  t->tune               = s->tune;
+  PetscCall(PetscMalloc1(s->format->params_size, (char **)&t->params));
+  PetscCall(PetscMemcpy(t->params, s->params, s->format->params_size));
+  s->tuner = t;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What is over, and was laid out, is given back to the format */
+static PetscErrorCode MatShadowTuneForget(MatShadowTuner *t)
+{
+  PetscFunctionBegin;
+  if (t->data) PetscCall((*t->list[t->k].ops->destroy)(&t->data));
+  PetscCall(PetscFree2(t->i, t->j));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Waits for the thread, if there is one */
+PetscErrorCode MatShadowTuneEnd(MatShadow *s)
+{
+  MatShadowTuner *t = s->tuner;
+
+  PetscFunctionBegin;
+  if (!t) PetscFunctionReturn(PETSC_SUCCESS);
+  if (t->busy) PetscCall(MatShadowTuneJoin(t));
+  PetscCall(MatShadowTuneForget(t));
+  PetscCall(PetscFree(t->params));
+  PetscCall(PetscFree(s->tuner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Before the library may be unloaded, also where matrices were never destroyed */
+PetscErrorCode MatShadowTuneFinalize(void)
+{
+  PetscFunctionBegin;
+  while (tuners) PetscCall(MatShadowTuneJoin(tuners));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sees to it that the next candidate is laid out; *ready tells whether that has come to an end. With wait it has. */
+PetscErrorCode MatShadowTuneSetUp(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool wait, PetscBool *ready)
+{
+  MatShadowTuner *t;
+
+  PetscFunctionBegin;
+  if (!s->tuner) PetscCall(MatShadowTuneCreate(s));
+  t = s->tuner;
+  if (!t->ready && !t->busy) {
+    PetscBool started = PETSC_FALSE;
+
+    t->csr = *csr;
+    PetscCall(PetscAMBGetNumThreads(&t->csr.threads));
+    t->csr.threads = (int)PetscMin(t->csr.threads, 1 + (PetscInt64)csr->nz / MAT_SHADOW_THREAD_NONZEROS);
+    t->csr.workers = t->csr.threads;
+    t->most        = t->best < 0 ? s->info.bytes_csr : t->list[t->best].bytes;
+    if (t->tune == MAT_SHADOW_TUNE_OFF) t->most = PETSC_MAX_REAL;
+    else if (t->tune != MAT_SHADOW_TUNE_MODEL) t->most *= MAT_SHADOW_FAR;
+    if (wait || t->tune != MAT_SHADOW_TUNE_ONLINE) {
+      const PetscLogDouble t0 = Seconds(CLOCK_MONOTONIC);
+
+      PetscCall(PetscLogEventBegin(MAT_ShadowConvert, A, 0, 0, 0));
+      MatShadowTuneWork(t);
+      PetscCall(PetscLogEventEnd(MAT_ShadowConvert, A, 0, 0, 0));
+      t->last = Seconds(CLOCK_MONOTONIC) - t0;
+      t->spent += t->last;
+      t->seconds = t->last;
+      t->ready   = PETSC_TRUE;
+    } else PetscCall(MatShadowTuneStartThread(t, csr, &started));
+  }
+  if (t->busy && (wait || atomic_load(&t->done))) {
+    PetscCall(MatShadowTuneJoin(t));
+    t->beside += t->seconds;
+    t->last  = 0;
+    t->ready = PETSC_TRUE;
+  }
+  *ready = t->ready;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values of now go into the candidate */
+static PetscErrorCode MatShadowTuneFill(Mat A, MatShadowTuner *t, const MatShadowCSR *csr)
+{
+  const MatShadowOps  *ops  = t->list[t->k].ops;
+  const PetscLogDouble t0   = Seconds(CLOCK_MONOTONIC);
+  PetscBool            done = PETSC_TRUE;
+  PetscLogDouble       t1;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(MAT_ShadowUpdate, A, 0, 0, 0));
+  PetscCall((*ops->update)(t->data, csr, &done));
+  if (!done) {
+    t->reason = "not enough memory for the format";
+    PetscCall((*ops->destroy)(&t->data));
+  }
+  PetscCall(PetscLogEventEnd(MAT_ShadowUpdate, A, 0, 0, 0));
+  t1       = Seconds(CLOCK_MONOTONIC) - t0;
+  t->stale = PETSC_FALSE;
+  t->last += t1;
+  t->spent += t1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What MatShadowTuneSetUp() has made, with its values; t->data stays NULL if there is none */
+static PetscErrorCode MatShadowTuneTake(Mat A, MatShadow *s, const MatShadowCSR *csr)
+{
+  MatShadowTuner *t = s->tuner;
+
+  PetscFunctionBegin;
+  t->ready = PETSC_FALSE;
+  if (t->data && !t->csr.a) PetscCall(MatShadowTuneFill(A, t, csr));
+  t->dear = PetscMax(t->dear, t->last);
+  if (t->data) {
+    s->info.conversions++;
+    s->info.time_convert = t->csr.a ? t->last : t->seconds + t->last;
+    PetscCall(PetscInfo(A, "Laid out as %s in %g s of this thread and %g s of another\n", t->list[t->k].name, (double)t->last, t->csr.a ? 0. : (double)t->seconds));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The candidate becomes what products run on */
+static PetscErrorCode MatShadowTuneAdopt(MatShadow *s)
+{
+  MatShadowTuner     *t = s->tuner;
+  MatShadowCandidate *c = t->list + t->k;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowDropData(s));
+  s->data             = t->data;
+  s->ops              = c->ops;
+  s->stale            = PETSC_FALSE;
+  s->declined         = PETSC_FALSE;
+  t->data             = NULL;
+  t->best             = t->k;
+  s->info.bytes_model = c->bytes;
+  s->info.tried       = c->tried;
+  s->info.reason      = c->bytes < s->info.bytes_csr ? "the traffic model sees a gain" : "tried against the traffic model";
+  PetscCall((*s->ops->refresh)(s->data, &s->info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The first candidate, now; s->data stays NULL, and info says why, if there is none */
+PetscErrorCode MatShadowTuneConvert(Mat A, MatShadow *s, const MatShadowCSR *csr)
+{
+  PetscBool ready;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowTuneSetUp(A, s, csr, PETSC_TRUE, &ready));
+  PetscCall(MatShadowTuneTake(A, s, csr));
+  if (s->tuner->data) PetscCall(MatShadowTuneAdopt(s));
+  else {
+    s->info.reason = s->tuner->reason;
+    if (s->tuner->n > 0) s->info.bytes_model = s->tuner->list[0].bytes;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What a trial of the candidate at hand, or of the first, has cost and found */
+static PetscErrorCode MatShadowTuneCount(MatShadowTuner *t, int k, const MatShadowTrial *trial, PetscInt n)
+{
+  PetscFunctionBegin;
+  t->spent += PetscMax(0, trial->sum_format - n * trial->time_csr);
+  if (t->list[k].time == 0) t->timed++;
+  t->list[k].time = trial->time_format;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The format was judged against the AIJ */
+PetscErrorCode MatShadowTuneVerdict(MatShadow *s, const MatShadowTrial *trial)
+{
+  MatShadowTuner *t = s->tuner;
+
+  PetscFunctionBegin;
+  if (!t || t->best < 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!t->busy && t->list[t->best].time == 0) PetscCall(MatShadowTuneCount(t, t->best, trial, trial->again ? 2 * MAT_SHADOW_SAMPLES : MAT_SHADOW_SAMPLES));
+  if (trial->on_aij && trial == s->trial) t->best = -1; /* without the plain product the format goes */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The candidate was judged against what products of its kind run on */
+static PetscErrorCode MatShadowTuneDuel(Mat A, MatShadow *s)
+{
+  MatShadowTuner      *t     = s->tuner;
+  MatShadowTrial      *trial = s->trial + t->transpose, *other = s->trial + !t->transpose;
+  const MatShadowTrial duel = t->duel;
+  const PetscBool      wins = (PetscBool)(duel.time_format < duel.time_csr);
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowTuneCount(t, t->k, &duel, duel.again ? 2 * MAT_SHADOW_SAMPLES : MAT_SHADOW_SAMPLES));
+  PetscCall(PetscInfo(A, "Measured with %s: %g s, with the best so far %g s\n", t->list[t->k].name, (double)duel.time_format, (double)duel.time_csr));
+  if (!wins) {
+    PetscCall((*t->list[t->k].ops->destroy)(&t->data));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatShadowTuneAdopt(s));
+  s->info.reason     = "measured to be the fastest of those tried";
+  trial->time_format = duel.time_format;
+  trial->on_aij      = PETSC_FALSE;
+  other->nformat     = 0;
+  other->time_format = other->sum_format = 0;
+  other->settled = other->on_aij = other->again = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Once the format at hand has its verdict for such products: puts a further candidate in their way, or takes the time of the best so far */
+PetscErrorCode MatShadowTuneChoose(Mat A, MatShadow *s, PetscBool transpose, PetscBool fresh, const MatShadowCSR *csr, MatShadowRun *run)
+{
+  MatShadowTuner      *t    = s->tuner;
+  MatShadowTrial      *duel = t ? &t->duel : NULL;
+  const PetscLogDouble aij  = s->trial[s->trial[0].time_csr > 0 ? 0 : 1].time_csr;
+
+  PetscFunctionBegin;
+  if (!t || t->over) PetscFunctionReturn(PETSC_SUCCESS);
+  if (t->busy || !t->data) {
+    PetscBool ready;
+
+    if (transpose && s->trial[0].ncsr + s->trial[0].nformat) PetscFunctionReturn(PETSC_SUCCESS); /* the plain product decides, if there is one */
+    if (!t->busy && !t->ready && (t->k + 1 >= t->n || t->spent + MAT_SHADOW_RESERVE * t->dear > MAT_SHADOW_BUDGET * aij)) {
+      t->over = PETSC_TRUE;
+      PetscCall(MatShadowTuneForget(t));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCall(MatShadowTuneSetUp(A, s, csr, PETSC_FALSE, &ready));
+    if (ready) PetscCall(MatShadowTuneTake(A, s, csr));
+    if (!ready || !t->data) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PetscMemzero(duel, sizeof(*duel)));
+    t->transpose = transpose;
+  }
+  if (transpose != t->transpose || (t->stale && !fresh)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (t->stale) PetscCall(MatShadowTuneFill(A, t, csr));
+  if (!t->data) PetscFunctionReturn(PETSC_SUCCESS);
+  if (duel->nformat >= MAT_SHADOW_SAMPLES && duel->ncsr >= MAT_SHADOW_SAMPLES && !duel->again && PetscAbsReal(duel->time_format - duel->time_csr) < MAT_SHADOW_CLOSE * duel->time_csr) {
+    duel->again   = PETSC_TRUE;
+    duel->nformat = duel->ncsr = 0;
+  }
+  if (duel->nformat >= MAT_SHADOW_SAMPLES && duel->ncsr >= MAT_SHADOW_SAMPLES) {
+    PetscCall(MatShadowTuneDuel(A, s));
+    run->ops  = s->ops;
+    run->data = s->trial[transpose].on_aij ? NULL : s->data;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  run->trial  = duel;
+  run->format = (PetscBool)(duel->nformat < MAT_SHADOW_SAMPLES);
+  if (run->format) {
+    run->ops  = t->list[t->k].ops;
+    run->data = t->data;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The AIJ has other values than the candidate */
+PetscErrorCode MatShadowTuneStale(MatShadow *s)
+{
+  PetscFunctionBegin;
+  if (s->tuner) s->tuner->stale = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatShadowTuneGetInfo(const MatShadow *s, MatShadowInfo *info)
+{
+  const MatShadowTuner *t = s->tuner;
+
+  PetscFunctionBegin;
+  info->candidates       = t ? t->timed : 0;
+  info->time_tune        = t ? t->spent : 0;
+  info->time_tune_beside = t ? t->beside : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The candidates of a sequential matrix, or of the diagonal block on the first process */
+PetscErrorCode MatShadowTuneView(Mat A, PetscViewer viewer)
+{
+  const MatShadowTuner *t;
+  MatShadow            *s;
+
+  PetscFunctionBegin;
+  if (A->ops->mult != MatMult_Shadow) PetscCall(MatMPIAIJGetSeqAIJ(A, &A, NULL, NULL));
+  PetscCall(MatShadowGet(A, &s));
+  t = s->tuner;
+  if (!t || t->busy || t->n < 2) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int k = -1; k < t->n; k++) {
+    const MatShadowCandidate *c    = k < 0 ? NULL : t->list + k;
+    const PetscLogDouble      time = c ? c->time : s->trial[0].time_csr, bytes = c ? c->bytes : s->info.bytes_csr;
+    char                      seconds[32] = "not timed";
+
+    if (time > 0) PetscCall(PetscSNPrintf(seconds, sizeof(seconds), "%.3g s", time));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    %s: %.2f bytes per nonzero, %s%s\n", c ? c->name : "aij", bytes / PetscMax(1, s->info.nonzeros), seconds, k == t->best ? ", in use" : ""));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,350 @@
+static char help[] = "Tuning while the solver runs: products, changes and ends of matrices while another thread converts them.\n";
+
+#include "testutil.h"
+
+#define BEGUN 13    /* products after which the thread runs */
+#define MANY  20000 /* products that it may take at most */
+
+/* Nodes of three unknowns on a line, as TestRowBlocks(), but fast */
+static PetscInt RowBlocks(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  const PetscInt distance[] = {-17, -1, 0, 1, 17};
+  PetscInt       k          = 0;
+
+  for (int d = 0; d < 5; d++) {
+    const PetscInt other = i / 3 + distance[d];
+
+    if (other < 0 || other >= M / 3) continue;
+    for (PetscInt dof = 0; dof < 3; dof++) cols[k++] = 3 * other + dof;
+  }
+  return k;
+}
+
+static const TestShape blocks = {"blocks", 15000, 15000, RowBlocks, TestValueGeneral, PETSC_FALSE};
+static const TestShape grid   = {"grid", 40000, 40000, TestRowGrid, TestValueGeneral, PETSC_FALSE};
+
+/* A pair with the vectors of its products, and what these have to be */
+typedef struct {
+  Mat A, R;
+  Vec x[2], y[2], z[2], scale[2]; /* plain and transposed */
+} Pair;
+
+static PetscErrorCode PairExpect(Pair *p)
+{
+  PetscFunctionBeginUser;
+  for (int t = 0; t < 2; t++) PetscCall(VecDestroy(&p->scale[t]));
+  PetscCall(TestScales(p->R, &p->scale[0], &p->scale[1]));
+  PetscCall(MatMult(p->R, p->x[0], p->z[0]));
+  PetscCall(MatMultTranspose(p->R, p->x[1], p->z[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PairCreate(const TestShape *shape, Pair *p)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscMemzero(p, sizeof(*p)));
+  PetscCall(TestPairCreate(shape, &p->A, &p->R));
+  PetscCall(MatCreateVecs(p->R, &p->x[0], &p->y[0]));
+  PetscCall(MatCreateVecs(p->R, &p->y[1], &p->x[1]));
+  for (int t = 0; t < 2; t++) {
+    PetscCall(VecDuplicate(p->y[t], &p->z[t]));
+    PetscCall(TestVecSet(p->x[t], 1 + t));
+  }
+  PetscCall(PairExpect(p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PairDestroy(Pair *p)
+{
+  PetscFunctionBeginUser;
+  PetscCall(TestPairDestroy(&p->A, &p->R));
+  for (int t = 0; t < 2; t++) {
+    PetscCall(VecDestroy(&p->x[t]));
+    PetscCall(VecDestroy(&p->y[t]));
+    PetscCall(VecDestroy(&p->z[t]));
+    PetscCall(VecDestroy(&p->scale[t]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Every product is right, whatever it runs on */
+static PetscErrorCode Products(TestDiff *d, Pair *p, Mat A, int transpose, PetscInt n)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt k = 0; k < n; k++) {
+    PetscCall(TestVecSet(p->y[transpose], 7 + k));
+    if (transpose) PetscCall(MatMultTranspose(A, p->x[1], p->y[1]));
+    else PetscCall(MatMult(A, p->x[0], p->y[0]));
+    PetscCall(TestDiffVec(d, transpose ? "MatMultTranspose()" : "MatMult()", p->y[transpose], p->z[transpose], p->scale[transpose]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Products until a candidate has taken the place of the AIJ on all processes, and was judged */
+static PetscErrorCode ProductsUntil(TestDiff *d, Pair *p, int transpose)
+{
+  PetscInt candidates = 0, made;
+
+  PetscFunctionBeginUser;
+  for (made = 0; made < MANY && !candidates; made += 8) {
+    MatShadowInfo info;
+
+    PetscCall(Products(d, p, p->A, transpose, 8));
+    PetscCall(PetscSleep(0.001));
+    PetscCall(MatShadowGetInfo(p->A, &info));
+    candidates = info.candidates;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &candidates, 1, MPIU_INT, MPI_MIN, PETSC_COMM_WORLD));
+  }
+  TestExpect(d, "nothing was tried", (PetscBool)(candidates > 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode View(Mat A)
+{
+  PetscViewer viewer;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscViewerASCIIOpen(PETSC_COMM_WORLD, "/dev/null", &viewer));
+  PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
+  PetscCall(MatView(A, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A solver that goes on for long enough: the plain product alone, the transposed one alone, then both */
+static PetscErrorCode Solvers(TestDiff *d)
+{
+  const TestShape *const shapes[] = {&blocks, &grid};
+  Pair                   p;
+
+  PetscFunctionBeginUser;
+  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(shapes); s++) {
+    for (int transpose = 0; transpose < 2; transpose++) {
+      PetscCall(PairCreate(shapes[s], &p));
+      PetscCall(ProductsUntil(d, &p, transpose));
+      for (int k = 0; k < 100; k++) PetscCall(Products(d, &p, p.A, k % 2, 2));
+      PetscCall(View(p.A));
+      PetscCall(TestDiffMat(d, p.A, p.R));
+      PetscCall(PairDestroy(&p));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* New values before the thread is done, when its work is taken over, while it is tried, and after */
+static PetscErrorCode Values(TestDiff *d)
+{
+  Pair p;
+
+  PetscFunctionBeginUser;
+  for (PetscInt every = 1; every < 40; every += 12) {
+    PetscCall(PairCreate(&blocks, &p));
+    PetscCall(Products(d, &p, p.A, 0, BEGUN));
+    for (int k = 0; k < 20; k++) {
+      PetscCall(MatScale(p.A, 1 + 0.01 * k));
+      PetscCall(MatScale(p.R, 1 + 0.01 * k));
+      PetscCall(PairExpect(&p));
+      PetscCall(Products(d, &p, p.A, k % 8 == 7, every));
+    }
+    PetscCall(PairDestroy(&p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AddEntry(Mat A, PetscInt k)
+{
+  PetscInt r0, r1, N;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetSize(A, NULL, &N));
+  PetscCall(MatGetOwnershipRange(A, &r0, &r1));
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(MatSetValue(A, (r0 + r1) / 2, (r0 + 17 * (k + 1)) % N, 1.5, ADD_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Another pattern while the thread works on the old one */
+static PetscErrorCode Patterns(TestDiff *d)
+{
+  Pair p;
+
+  PetscFunctionBeginUser;
+  PetscCall(PairCreate(&blocks, &p));
+  for (PetscInt k = 0; k < 10; k++) {
+    PetscCall(Products(d, &p, p.A, 0, BEGUN + k));
+    PetscCall(AddEntry(p.A, k));
+    PetscCall(AddEntry(p.R, k));
+    PetscCall(PairExpect(&p));
+  }
+  PetscCall(ProductsUntil(d, &p, 0));
+  PetscCall(PairDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gone before anything came of it, or soon after */
+static PetscErrorCode Destroys(TestDiff *d)
+{
+  Pair p;
+
+  PetscFunctionBeginUser;
+  for (PetscInt k = 0; k < 6; k++) {
+    PetscCall(PairCreate(&blocks, &p));
+    PetscCall(Products(d, &p, p.A, 0, BEGUN + k * k * k));
+    PetscCall(PairDestroy(&p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A duplicate, which begins anew, and its original, and which of them goes first */
+static PetscErrorCode Duplicates(TestDiff *d)
+{
+  Pair p;
+  Mat  B;
+
+  PetscFunctionBeginUser;
+  for (int first = 0; first < 2; first++) {
+    PetscCall(PairCreate(&blocks, &p));
+    PetscCall(Products(d, &p, p.A, 0, BEGUN));
+    PetscCall(MatDuplicate(p.A, MAT_COPY_VALUES, &B));
+    PetscCall(Products(d, &p, B, 0, BEGUN));
+    PetscCall(Products(d, &p, p.A, 0, BEGUN));
+    if (first) PetscCall(MatDestroy(&p.A));
+    else PetscCall(MatDestroy(&B));
+    PetscCall(Products(d, &p, first ? B : p.A, 0, 40));
+    PetscCall(MatDestroy(&B));
+    PetscCall(PairDestroy(&p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The inside of one matrix becomes that of another, both with a thread at work */
+static PetscErrorCode Replaces(TestDiff *d)
+{
+  Pair p;
+  Mat  B;
+
+  PetscFunctionBeginUser;
+  for (int merge = 0; merge < 2; merge++) { /* MatHeaderReplace(), and MatHeaderMerge(), which is not for everybody */
+    PetscCall(PairCreate(&blocks, &p));
+    PetscCall(MatDuplicate(p.A, MAT_COPY_VALUES, &B));
+    PetscCall(Products(d, &p, p.A, 0, BEGUN));
+    PetscCall(Products(d, &p, B, 0, BEGUN));
+    if (!merge) PetscCall(MatHeaderReplace(p.A, &B));
+    else {
+      PetscCall(MatTranspose(p.A, MAT_INPLACE_MATRIX, &p.A));
+      PetscCall(MatTranspose(p.R, MAT_INPLACE_MATRIX, &p.R));
+      PetscCall(PairExpect(&p));
+      PetscCall(MatDestroy(&B));
+    }
+    PetscCall(Products(d, &p, p.A, 0, 40));
+    PetscCall(ProductsUntil(d, &p, 0));
+    PetscCall(PairDestroy(&p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* More matrices than there are threads for */
+static PetscErrorCode Several(TestDiff *d)
+{
+  Pair p[6];
+  int  n = (int)PETSC_STATIC_ARRAY_LENGTH(p);
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < n; k++) PetscCall(PairCreate(k % 2 ? &grid : &blocks, p + k));
+  for (int round = 0; round < 30; round++) {
+    for (int k = 0; k < n; k++) PetscCall(Products(d, p + k, p[k].A, 0, 3));
+  }
+  for (int k = 0; k < n; k++) PetscCall(ProductsUntil(d, p + k, 0));
+  for (int k = 0; k < n; k++) PetscCall(PairDestroy(p + k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Setters, a conversion and a view, which do not wait for products */
+static PetscErrorCode Setters(TestDiff *d)
+{
+  Pair p;
+
+  PetscFunctionBeginUser;
+  PetscCall(PairCreate(&blocks, &p));
+  for (int k = 0; k < 7; k++) {
+    PetscCall(Products(d, &p, p.A, 0, BEGUN));
+    if (k == 0) PetscCall(MatAMBSetBlockSize(p.A, 3));
+    if (k == 1) PetscCall(MatNUSSELLSetChunk(p.A, 16, 0));
+    if (k == 2) PetscCall(MatShadowSetTune(p.A, MAT_SHADOW_TUNE_MEASURE));
+    if (k == 3) PetscCall(MatShadowSetTune(p.A, MAT_SHADOW_TUNE_ONLINE));
+    if (k == 4) PetscCall(MatShadowSetUp(p.A));
+    if (k == 5) PetscCall(View(p.A));
+    PetscCall(Products(d, &p, p.A, 0, 2 * BEGUN));
+  }
+  PetscCall(PairDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where the model alone decides two matrices make the same bits, from the first product on */
+static PetscErrorCode SameBits(TestDiff *d)
+{
+  const MatShadowTune tunes[] = {MAT_SHADOW_TUNE_OFF, MAT_SHADOW_TUNE_MODEL};
+  Pair                p;
+  Vec                 y;
+  PetscBool           same;
+
+  PetscFunctionBeginUser;
+  PetscCall(PairCreate(&blocks, &p));
+  PetscCall(VecDuplicate(p.y[0], &y));
+  for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(tunes); t++) {
+    Mat B;
+
+    PetscCall(MatShadowSetTune(p.A, tunes[t]));
+    PetscCall(MatDuplicate(p.A, MAT_COPY_VALUES, &B));
+    PetscCall(MatMult(p.A, p.x[0], y));
+    for (int k = 0; k < 40; k++) {
+      PetscCall(Products(d, &p, B, 0, 1));
+      PetscCall(VecEqual(y, p.y[0], &same));
+      TestExpect(d, "other bits", same);
+    }
+    PetscCall(MatDestroy(&B));
+  }
+  PetscCall(VecDestroy(&y));
+  PetscCall(PairDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const TestCase tests[] = {
+  {"solvers",    Solvers   },
+  {"new values", Values    },
+  {"patterns",   Patterns  },
+  {"destroys",   Destroys  },
+  {"duplicates", Duplicates},
+  {"replaces",   Replaces  },
+  {"several",    Several   },
+  {"setters",    Setters   },
+  {"same bits",  SameBits  },
+  {NULL,         NULL      }
+};
+
+int main(int argc, char **argv)
+{
+  PetscCall(TestInitialize(&argc, &argv, help));
+  PetscCall(TestRun(tests));
+  return TestFinalize();
+}
+
+/*TEST
+
+  testset:
+    output_file: output/online.out
+    test:
+      suffix: amb
+      nsize: {{1 2}}
+      args: -mat_type amb -mat_shadow_tune online
+    test:
+      suffix: nussell
+      nsize: {{1 2}}
+      args: -mat_type nussell -mat_nussell_tune online
+    test:
+      suffix: segments
+      args: -mat_type nussell -mat_nussell_tune online -mat_nussell_s1 100 -mat_nussell_k1 2 -mat_nussell_s2 1000 -mat_nussell_k2 1 -malloc_dump
+
+TEST*/

@@ -1,0 +1,17 @@
+#!/bin/bash
+# The host's conversions in a thread beside the products, without PETSc, under the thread sanitizer
+# timeoutfactor: 5
+cd "$(dirname "$0")/.." || exit 1
+. test/kernels/build.sh
+amb=src/mat/impls/amb
+nus=src/mat/impls/nus
+sources=(test/kernels/online.c $amb/amb{host,layout,memory}.c $nus/nus{host,layout,fill,plan}.c {$amb/amb,$nus/nus}_{plain,avx2,avx512}.c)
+
+thread_sanitizer
+if understands_threads; then
+  build_and_run "double, thread sanitizer" -O1 -pthread -fsanitize=thread
+else
+  build_and_run "double" -O1 -pthread
+  echo "skip conversions under the thread sanitizer: it does not understand the OpenMP libraries of ${KERNEL_CC:-gcc} and clang"
+fi
+exit $status
