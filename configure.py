@@ -44,6 +44,7 @@ def parser():
     p.add_argument("--with-64-bit-indices", dest="indices64", default="0", help="the PETSc to find or build", **switch)
     p.add_argument("--with-cuda", dest="cuda", help="default: where PETSc has it, and in --download-petsc where nvcc is found", **switch)
     p.add_argument("--with-cuda-arch", dest="cuda_arch", metavar="ARCH", help="for example 90; default: that of the GPU here")
+    p.add_argument("--with-nccl", dest="nccl", nargs="?", const="1", metavar="DIR", help="messages between GPUs by NCCL, too; default: where it is found beside CUDA; 0: without")
     p.add_argument("--with-openmp", dest="openmp", default="1", help="threads in the kernels (default 1)", **switch)
     p.add_argument("--with-install", dest="install", default="1", help="0: never install packages of the distribution", **switch)
     p.add_argument("--prefix", default="/usr/local", metavar="DIR", help="where make install puts the library (default /usr/local)")
@@ -142,6 +143,7 @@ def configure(args, argv, log):
         raise Stop("%s has CUDA, and no nvcc was found: put it into PATH or set CUDA_DIR, or build without: --with-cuda=0" % found.where)
     use_cuda = bool(found.cuda and cuda)
     arch = (args.cuda_arch or ",".join(sorted(set(re.findall(r"code=sm_(\w+)", found.vars.get("CUDAC_FLAGS", ""))))) or ambdownload.cuda_arch(None, log)) if cuda else ""
+    nccl = ambcheck.nccl(compiler, args.nccl, cuda["home"], includes) if use_cuda and args.nccl != "0" else None
     gencode = ["-gencode=arch=compute_%s,code=sm_%s" % (one, one) if one[0].isdigit() else "-arch=" + one for one in filter(None, arch.split(","))]
     cxx = next(filter(None, map(shutil.which, found.vars.get("CXX", "").split()[:1] + ["mpicxx"])), None)
     ccache = shutil.which("ccache")
@@ -149,17 +151,17 @@ def configure(args, argv, log):
         ccache = None
     examples = found.examples()
 
-    macros = [("OPENMP", openmp), ("ZLIB", zlib), ("AVX512", avx512), ("AVX2", avx2), ("CUDA", use_cuda)]
+    macros = [("OPENMP", openmp), ("ZLIB", zlib), ("AVX512", avx512), ("AVX2", avx2), ("CUDA", use_cuda), ("NCCL", nccl)]
     write_if_new(os.path.join(folder, "petscambconf.h"), "#pragma once\n" + "".join("#define PETSCAMB_HAVE_%s 1\n" % macro for macro, has in macros if has))
     shared = [("AMB_NAME", name), ("AMB_PETSC_DIR", found.dir), ("AMB_PETSC_ARCH", found.arch), ("AMB_PETSC_VERSION", "%d.%d.%d" % found.version),
               ("AMB_SCALAR", found.scalar), ("AMB_PRECISION", found.precision), ("AMB_INDEX", str(found.index)), ("AMB_CUDA", "1" if use_cuda else ""),
               ("AMB_GPU", "1" if use_cuda and ambcheck.gpu_driver() else ""), ("AMB_OPENMP", "1" if openmp else ""), ("AMB_ZLIB", "1" if zlib else ""), ("AMB_MPIUNI", "1" if found.uni else ""),
               ("AMB_MPIEXEC", found.mpiexec() or ""), ("AMB_EXAMPLES_SRC", examples or ""), ("AMB_STUBS", stubs if needs_stubs else "")]
-    flags = [("AMB_CC", quoted(([ccache] if ccache else []) + cc)), ("AMB_LINK", quoted(cc)), ("AMB_INCLUDES", quoted(includes)), ("AMB_LIBS", quoted(libs + ["-lz"] * zlib + ["-lm"])),
+    flags = [("AMB_CC", quoted(([ccache] if ccache else []) + cc)), ("AMB_LINK", quoted(cc)), ("AMB_INCLUDES", quoted(includes + (nccl[0] if nccl else []))), ("AMB_LIBS", quoted(libs + ["-lz"] * zlib + ["-lm"])),
              ("AMB_OPENMP_FLAGS", "-fopenmp" if openmp else ""), ("AMB_VISIBILITY", "-fvisibility=hidden" if found.hidden else ""),
              ("AMB_AVX512_FLAGS", " ".join(ambcheck.AVX512_FLAGS) if avx512 else ""), ("AMB_AVX2_FLAGS", " ".join(ambcheck.AVX2_FLAGS) if avx2 else ""),
              ("AMB_CFLAGS", quoted(own)), ("AMB_LDFLAGS", quoted(shlex.split(args.LDFLAGS or ""))), ("AMB_NVCC", quoted([cuda["nvcc"]]) if cuda else ""), ("AMB_CXX", cxx or ""),
-             ("AMB_GENCODE", " ".join(gencode)), ("AMB_CUDA_LIBS", quoted(shlex.split(found.vars.get("CUDA_LIB", "")) + ["-lstdc++"]) if use_cuda else ""), ("AMB_PREFIX", args.prefix)]
+             ("AMB_GENCODE", " ".join(gencode)), ("AMB_CUDA_LIBS", quoted(shlex.split(found.vars.get("CUDA_LIB", "")) + (nccl[1] + ["-ldl"] if nccl else []) + ["-lstdc++"]) if use_cuda else ""), ("AMB_PREFIX", args.prefix)]
     text = "# written by configure.py %s\n" % quoted(argv)
     text += "".join("%s := %s\n" % (key, value.replace("$", "$$") if (key, value) in shared else value) for key, value in shared + flags)
     write_if_new(os.path.join(folder, "conf.mk"), text)
@@ -179,6 +181,7 @@ def configure(args, argv, log):
             ("OpenMP", "yes" if openmp else "no"),
             ("zlib", "yes" if zlib else "no: .mtx.gz files are refused; install zlib1g-dev for them"),
             ("CUDA", "%s, architecture %s%s" % (cuda["version"], arch, "" if use_cuda else "; kernels are only compiled (make cuda-check), for this PETSc has no CUDA") if cuda else "no"),
+            ("NCCL", "yes, where libnccl.so.2 is found at run time" if nccl else "no: GPUs exchange by MPI alone" if use_cuda else "no"),
             ("Examples", examples or "no PETSc examples found: make run and make check need them"),
             ("Build", os.path.join("build", name)),
             ("Prefix", args.prefix)):

@@ -57,6 +57,15 @@ void f(double *y, const double *x, const int *j) { _mm256_storeu_pd(y, _mm256_fm
 int  main(void) { return 0; }
 """
 
+NCCL_PROGRAM = r"""
+#include <nccl.h>
+int main(void)
+{
+  __typeof__(ncclSend) *send = 0; /* the library itself is opened when it is used */
+  return send != 0;
+}
+"""
+
 AVX512_FLAGS = ["-mavx512f", "-mavx512vl", "-mavx512bw", "-mavx512dq", "-mavx2", "-mfma"]
 AVX2_FLAGS = ["-mavx2", "-mfma"]
 
@@ -133,6 +142,19 @@ def petsc(compiler, found, flags, libs, stubs):
         raise Stop("%s: its library says version, scalar, real and index size %s, its headers say %s: they do not belong together"
                    % (found.where, " ".join(answer.groups()[:4]), " ".join(expected)))
     return answer.group(5).split(",")[0].strip(), needs
+
+
+def nccl(compiler, given, cuda_home, flags):
+    """What to compile with for NCCL, and where its library is looked for: (includes, linker flags), or None without its header, which a folder given must have."""
+    for folder in [given] if given not in (None, "1") else ["", cuda_home]:
+        include = ["-isystem", os.path.join(folder, "include")] if folder else []
+        if compiler.works(NCCL_PROGRAM, include + flags)[0]:
+            places = [os.path.join(os.path.abspath(folder), name) for name in ("lib", "lib64")] if folder else []
+            return include, ["-Wl,-rpath," + place for place in places if os.path.exists(os.path.join(place, "libnccl.so.2"))]
+    if given:
+        raise Stop("--with-nccl=%s: no nccl.h there that a small program compiles with (%s has its messages). Give the folder that has include/nccl.h and lib/libnccl.so.2, or --with-nccl=0"
+                   % (given, compiler.log.path))
+    return None
 
 
 def gpu_driver():

@@ -113,6 +113,27 @@ typedef enum {
 PETSC_EXTERN const char *const MatShadowDevices[];
 
 /*E
+   MatShadowHalo - how the processes exchange entries of x in products of an MPI matrix with a shadow, on GPUs
+
+   Values:
++  `MAT_SHADOW_HALO_AUTO`   - the fastest of those that are possible, measured once for each communicator and size (the default)
+.  `MAT_SHADOW_HALO_MPI`    - by a GPU-aware MPI, between buffers on the GPUs
+.  `MAT_SHADOW_HALO_NCCL`   - by NCCL, between GPUs that one process each uses; the host never waits
+-  `MAT_SHADOW_HALO_STAGED` - by any MPI, between buffers on the hosts
+
+   Level: intermediate
+
+.seealso: `MatShadowSetHalo()`, `MatShadowGetInfo()`, `MATAMB`
+E*/
+typedef enum {
+  MAT_SHADOW_HALO_AUTO,
+  MAT_SHADOW_HALO_MPI,
+  MAT_SHADOW_HALO_NCCL,
+  MAT_SHADOW_HALO_STAGED
+} MatShadowHalo;
+PETSC_EXTERN const char *const MatShadowHalos[];
+
+/*E
    MatNUSSELLSegmentation - how the columns of a `MATNUSSELL` matrix are cut into segments
 
    Values:
@@ -214,6 +235,11 @@ typedef struct {
   PetscLogDouble time_format;      /* seconds of one product on the format, 0 if not measured */
   PetscInt       conversions;      /* full conversions so far */
   PetscInt       updates;          /* values-only updates so far */
+  const char    *halo;             /* "mpi", "nccl" or "staged": how entries of x come from other processes; NULL where PETSc sees to it */
+  PetscInt       halo_neighbors;   /* processes that they come from or go to */
+  PetscInt       halo_products;    /* products so far */
+  PetscLogDouble halo_bytes;       /* that come in one product */
+  PetscLogDouble halo_syncs;       /* times that the host waited for the GPU in these products */
 } MatShadowInfo;
 
 PETSC_EXTERN PetscErrorCode PetscAMBInitializePackage(void);
@@ -221,6 +247,7 @@ PETSC_EXTERN PetscErrorCode PetscAMBFinalizePackage(void);
 
 PETSC_EXTERN PetscErrorCode MatShadowSetTune(Mat, MatShadowTune);
 PETSC_EXTERN PetscErrorCode MatShadowSetDevice(Mat, MatShadowDevice);
+PETSC_EXTERN PetscErrorCode MatShadowSetHalo(Mat, MatShadowHalo);
 PETSC_EXTERN PetscErrorCode MatShadowSetUp(Mat);
 PETSC_EXTERN PetscErrorCode MatShadowGetInfo(Mat, MatShadowInfo *);
 

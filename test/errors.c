@@ -224,6 +224,31 @@ static PetscErrorCode Tunes(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Paths that are possible everywhere; what does not run on GPUs of several processes has none */
+static PetscErrorCode Halos(TestDiff *d)
+{
+  const MatShadowHalo halos[4] = {MAT_SHADOW_HALO_STAGED, MAT_SHADOW_HALO_AUTO, MAT_SHADOW_HALO_STAGED, MAT_SHADOW_HALO_AUTO};
+  MatShadowInfo       info;
+  Mat                 A, R;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestPairCreate(&grid, &A, &R));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "MAT_SHADOW_HALO_AUTO", MatShadowSetHalo(A, (MatShadowHalo)4));
+  TestExpectError(d, 0, "pigeon", CreateWithOption("-bad_mat_shadow_halo", "pigeon"));
+  TestExpectError(d, 0, "pigeon", CreateWithOption("-bad_mat_amb_halo", "pigeon"));
+  PetscCall(MatShadowSetHalo(R, MAT_SHADOW_HALO_STAGED));
+  for (PetscInt k = 0; k < 4; k++) {
+    PetscCall(MatShadowSetHalo(A, halos[k]));
+    for (PetscInt products = 0; products < 24; products++) PetscCall(TestDiffMat(d, A, R)); /* enough for paths to be compared */
+    PetscCall(MatShadowGetInfo(A, &info));
+    TestExpect(d, "the path is not the one set", (PetscBool)(!info.halo || halos[k] == MAT_SHADOW_HALO_AUTO || strcmp(info.halo, MatShadowHalos[halos[k]]) == 0));
+    PetscCall(MatScale(A, 2));
+    PetscCall(MatScale(R, 2));
+  }
+  PetscCall(TestPairDestroy(&A, &R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Options of a prefix reach the matrices of that prefix only */
 static PetscErrorCode Prefixes(TestDiff *d)
 {
@@ -324,6 +349,7 @@ static const TestCase tests[] = {
   {"factored matrix",                 Factored    },
   {"MatAMBSetBlockSize",              BlockSizes  },
   {"MatShadowSetTune",                Tunes       },
+  {"MatShadowSetHalo",                Halos       },
   {"options prefixes",                Prefixes    },
   {"conversions and updates",         Counts      },
   {"MatShadowGetInfo",                Figures     },

@@ -7,6 +7,7 @@
    dry, both are timed on vectors made for the purpose. A matrix that is used in fewer products than that is never converted.
 */
 #include "shadow.h"
+#include "shadowhalo.h"
 
 const char *const MatShadowTunes[] = {"off", "model", "measure", "online", "MatShadowTune", "MAT_SHADOW_TUNE_", NULL};
 
@@ -634,5 +635,8 @@ PetscErrorCode MatShadowGetInfo(Mat A, MatShadowInfo *info)
       PetscCall(MatShadowGetInfo_One(A, s, info));
     }
   }
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  PetscCall(MatHaloGetInfo(A, info));
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

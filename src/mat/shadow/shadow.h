@@ -119,7 +119,9 @@ typedef struct _MatShadow {
   MatShadowInfo           info;
   struct _MatShadowTuner *tuner;            /* on the host, from the first conversion on: shadowtune.c */
   PetscErrorCode (*view)(Mat, PetscViewer); /* the view that DMDA put in place of AIJ's, or NULL */
-  Vec work[2];                              /* on the device, a row and a column, in place of vectors that are on the host */
+  Vec              work[2];                 /* on the device, a row and a column, in place of vectors that are on the host */
+  MatShadowHalo    halo_wanted;             /* how the processes exchange entries of x, on the device */
+  struct _MatHalo *halo;                    /* of an MPI matrix, from its first product there on; see shadowhalo.h */
 } MatShadow;
 
 /* The formats */

@@ -5,7 +5,7 @@
    What PETSc makes "of the same type" passes through the constructor of AIJCUSPARSE or is converted to it from AIJ. Both are therefore replaced,
    but not before the first matrix of ours is put on the device, or all AIJ are asked to be ours, so that other programs never meet this.
 */
-#include "shadow.h"
+#include "shadowhalo.h"
 
 #if defined(MAT_SHADOW_HAVE_DEVICE)
   #include <petscdevice_cuda.h>
@@ -227,6 +227,7 @@ PetscErrorCode MatShadowDeviceStart(const MatShadowFormat *format)
 PetscErrorCode MatShadowDeviceEnd(void)
 {
   PetscFunctionBegin;
+  PetscCall(MatHaloEnd());
   device_format   = NULL;
   device_expected = PETSC_FALSE;
   device_ready    = PETSC_FALSE;

@@ -7,6 +7,7 @@
    off a matrix made for the purpose.
 */
 #include "shadow.h"
+#include "shadowhalo.h"
 
 #define MAT_SHADOW_MAX 8
 
@@ -121,6 +122,9 @@ static PetscErrorCode MatShadowDestroy(AmbCtxArgument arg)
   PetscCall(MatShadowTuneEnd(s));
   if (s->data) PetscCall((*s->ops->destroy)(&s->data));
   for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&s->work[k]));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  PetscCall(MatHaloDestroy(&s->halo));
+#endif
   PetscCall(PetscFree(s->params));
   PetscCall(PetscFree(s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -128,9 +132,14 @@ static PetscErrorCode MatShadowDestroy(AmbCtxArgument arg)
 
 static PetscErrorCode MatShadowSetFromOptions(Mat A, MatShadow *s)
 {
+  char alias[64];
+
   PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(alias, sizeof(alias), "-mat_%s_halo", s->format->name));
   PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Shadow format options", "Mat");
   PetscCall(PetscOptionsEnum("-mat_shadow_tune", "What decides between the format and the AIJ", "MatShadowSetTune", MatShadowTunes, (PetscEnum)s->tune, (PetscEnum *)&s->tune, NULL));
+  PetscCall(PetscOptionsEnum("-mat_shadow_halo", "How GPUs exchange entries of x", "MatShadowSetHalo", MatShadowHalos, (PetscEnum)s->halo_wanted, (PetscEnum *)&s->halo_wanted, NULL));
+  PetscCall(PetscOptionsEnum(alias, "The same for this format", "MatShadowSetHalo", MatShadowHalos, (PetscEnum)s->halo_wanted, (PetscEnum *)&s->halo_wanted, NULL));
   PetscCall((*s->format->setfromoptions)(s, PetscOptionsObject));
   PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -153,7 +162,8 @@ static PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, con
   s->nz       = -1;
   PetscCall(MatShadowDrop(s));
   if (parent) {
-    s->tune = parent->tune;
+    s->tune        = parent->tune;
+    s->halo_wanted = parent->halo_wanted;
     PetscCall(PetscMemcpy(s->params, parent->params, format->params_size));
   } else PetscCall(MatShadowSetFromOptions(A, s));
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
@@ -250,19 +260,38 @@ PetscErrorCode MatShadowAttachBlocks(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* zz = A xx + yy, or zz = A xx if yy is NULL; on the device with a halo of ours */
+static PetscErrorCode MatShadowProductMPI(Mat A, Vec xx, Vec yy, Vec zz)
+{
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  MatShadow *s;
+#endif
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowAttachBlocks(A));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  PetscCall(MatShadowGet(A, &s));
+  if (MatShadowOnDevice(s)) {
+    PetscCall(MatHaloProduct(A, s, xx, yy, zz));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  if (yy) PetscCall((*MatShadowBase(A)->multadd)(A, xx, yy, zz));
+  else PetscCall((*MatShadowBase(A)->mult)(A, xx, zz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatMult_MPIShadow(Mat A, Vec xx, Vec yy)
 {
   PetscFunctionBegin;
-  PetscCall(MatShadowAttachBlocks(A));
-  PetscCall((*MatShadowBase(A)->mult)(A, xx, yy));
+  PetscCall(MatShadowProductMPI(A, xx, NULL, yy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatMultAdd_MPIShadow(Mat A, Vec xx, Vec yy, Vec zz)
 {
   PetscFunctionBegin;
-  PetscCall(MatShadowAttachBlocks(A));
-  PetscCall((*MatShadowBase(A)->multadd)(A, xx, yy, zz));
+  PetscCall(MatShadowProductMPI(A, xx, yy, zz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -310,6 +339,9 @@ static PetscErrorCode MatAssemblyEnd_MPIShadow(Mat A, MatAssemblyType type)
   PetscCall((*MatShadowBase(A)->assemblyend)(A, type));
   PetscCall(MatShadowRestore(A));
   if (type == MAT_FINAL_ASSEMBLY) PetscCall(MatShadowAttachBlocks(A));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (type == MAT_FINAL_ASSEMBLY) PetscCall(MatHaloCompare(A));
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -322,7 +354,8 @@ static PetscErrorCode MatDuplicate_Shadow(Mat A, MatDuplicateOption option, Mat 
   PetscCall(MatShadowGet(A, &from));
   PetscCall(MatShadowAttachLike(*B, from)); /* AIJCUSPARSE has put its operations back */
   PetscCall(MatShadowGet(*B, &to));
-  to->tune = from->tune;
+  to->tune        = from->tune;
+  to->halo_wanted = from->halo_wanted;
   PetscCall(PetscMemcpy(to->params, from->params, from->format->params_size));
   PetscCall(MatShadowParamsChanged(*B));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -476,15 +509,19 @@ static PetscErrorCode MatShadowDetach(Mat A)
 static PetscErrorCode MatShadowGoesToDevice(Mat A, const MatShadowFormat *format, MatShadowDevice where, PetscBool *device)
 {
   PetscBool   found = PETSC_FALSE;
-  PetscMPIInt here, everywhere;
+  PetscMPIInt size, lacking[2]; /* the first process without a device, and whether all are */
 
   PetscFunctionBegin;
   *device = PETSC_FALSE;
   if (where == MAT_SHADOW_DEVICE_CPU) PetscFunctionReturn(PETSC_SUCCESS);
   if (format->device.convert) PetscCall(MatShadowDeviceFound(&found));
-  here = found ? 1 : 0;
-  PetscCallMPI(MPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
-  *device = (PetscBool)(everywhere == 1);
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &lacking[0]));
+  lacking[1] = found ? 0 : 1;
+  if (found) lacking[0] = size;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, lacking, 2, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
+  *device = (PetscBool)(lacking[0] == size);
+  PetscCheck(*device || lacking[1], PetscObjectComm((PetscObject)A), PETSC_ERR_GPU, "Process %d has no GPU to use, and others have; use -mat_%s_device cpu to do without", lacking[0], format->name);
   PetscCheck(*device || where != MAT_SHADOW_DEVICE_GPU || format->device.convert, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "%s matrices on the GPU need a PETSc with CUDA, real numbers and 32-bit indices; use -mat_%s_device auto", format->name,
              format->name);
   PetscCheck(*device || where != MAT_SHADOW_DEVICE_GPU, PetscObjectComm((PetscObject)A), PETSC_ERR_GPU, "-mat_%s_device gpu, but PETSc has no GPU to use here; use -mat_%s_device auto", format->name, format->name);

@@ -23,6 +23,19 @@ static PetscErrorCode MatShadowReduceInfo(Mat A, MatShadowInfo *info, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* How entries of x come from other processes, where that is our affair */
+static PetscErrorCode MatShadowViewHalo(Mat A, const MatShadowInfo *info, PetscViewer viewer)
+{
+  PetscLogDouble sum = info->halo_bytes, most[3] = {info->halo_bytes, info->halo_neighbors, info->halo_products > 0 ? info->halo_syncs / info->halo_products : 0};
+
+  PetscFunctionBegin;
+  if (!info->halo) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)A)));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 3, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)A)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  halo by %s: %.0f bytes in a product, at most %.0f to one process, from %.0f others; the host waits for the GPU %.2g times\n", info->halo, sum, most[0], most[1], most[2]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatShadowViewInfo(Mat A, PetscViewer viewer)
 {
   const MatShadowFormat *format;
@@ -57,6 +70,7 @@ static PetscErrorCode MatShadowViewInfo(Mat A, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  bytes: %.0f stored, %.0f by the model, %.0f of the AIJ; %.2f per nonzero, AIJ %.2f; fill %.3f\n", info.bytes_stored, info.bytes_model, info.bytes_csr, info.bytes_stored / nz, info.bytes_csr / nz, info.nonzeros > 0 ? info.stored_values / nz : 1.));
     if (info.bytes_extra > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  %.0f bytes besides, for new values and the transposed product\n", info.bytes_extra));
   }
+  PetscCall(MatShadowViewHalo(A, &info, viewer));
   if (info.updates) PetscCall(PetscSNPrintf(update, sizeof(update), ", last update of values %.3g s", info.time_update));
   if (info.conversions) PetscCall(PetscViewerASCIIPrintf(viewer, "  conversion %.3g s%s\n", info.time_convert, update));
   if (info.time_csr > 0 && info.time_format > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  product %.3g s, on the AIJ %.3g s\n", info.time_format, info.time_csr));

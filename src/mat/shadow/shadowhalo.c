@@ -1,0 +1,389 @@
+/*
+   Products of MPI matrices with vectors on the device. The diagonal block is multiplied while what other processes have of x is on its way, in a
+   stream of its own; events order the two streams, and nothing waits for the whole device. PETSc's own scatter remains for everything else.
+*/
+#include "shadowhalo.h"
+#include <petscsf.h>
+
+const char *const MatShadowHalos[] = {"auto", "mpi", "nccl", "staged", "MatShadowHalo", "MAT_SHADOW_HALO_", NULL};
+
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+
+  #define MAT_HALO_LARGE 2000000 /* nonzeros: from here on an off-diagonal block is worth a format of its own, if most rows have entries */
+
+PetscErrorCode MatHaloCheck(AmbDeviceStatus status)
+{
+  PetscFunctionBegin;
+  PetscCheck(status == AMB_DEVICE_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "%s", AmbDeviceErrorText());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- making a halo ------------------------------------------------- */
+
+static PetscErrorCode MatHaloSideCreate(PetscMPIInt n, const PetscMPIInt rank[], const PetscInt offset[], MatHaloSide *side)
+{
+  PetscFunctionBegin;
+  side->n = n;
+  PetscCall(PetscMalloc2(n, &side->rank, n + 1, &side->offset));
+  PetscCall(PetscArraycpy(side->rank, rank, n));
+  side->offset[0] = 0;
+  for (PetscMPIInt k = 0; k < n; k++) side->offset[k + 1] = offset[k + 1];
+  if (side->offset[n]) PetscCallCUDA(cudaMalloc((void **)&side->buffer, side->offset[n] * sizeof(*side->buffer)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatHaloSideDestroy(MatHaloSide *side)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree2(side->rank, side->offset));
+  PetscCallCUDA(cudaFree(side->buffer));
+  PetscCallCUDA(cudaFreeHost(side->pinned));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Back to no path: requests and what is pinned go */
+static PetscErrorCode MatHaloLeave(MatHalo *h)
+{
+  MatHaloSide *const side[] = {&h->from, &h->to};
+
+  PetscFunctionBegin;
+  if (h->request) {
+    for (PetscMPIInt k = 0; k < h->from.n + h->to.n; k++) PetscCallMPI(MPI_Request_free(&h->request[k]));
+  }
+  PetscCall(PetscFree(h->request));
+  for (int k = 0; k < 2; k++) {
+    if (!side[k]->pinned) continue;
+    PetscCallCUDA(cudaStreamSynchronize(h->stream));
+    PetscCallCUDA(cudaFreeHost(side[k]->pinned));
+    side[k]->pinned = NULL;
+  }
+  h->path = MAT_SHADOW_HALO_AUTO;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From now on entries go by this path, which is possible here */
+PetscErrorCode MatHaloUse(MatHalo *h, MatShadowHalo path)
+{
+  const PetscBool staged = (PetscBool)(path == MAT_SHADOW_HALO_STAGED);
+  MatHaloSide    *from = &h->from, *to = &h->to;
+  PetscMPIInt     tag;
+
+  PetscFunctionBegin;
+  if (h->path == path) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatHaloLeave(h));
+  h->path = path;
+  if (path == MAT_SHADOW_HALO_NCCL) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscCommGetNewTag(h->comm, &tag));
+  if (staged && from->offset[from->n]) PetscCallCUDA(cudaMallocHost((void **)&from->pinned, from->offset[from->n] * sizeof(PetscScalar)));
+  if (staged && to->offset[to->n]) PetscCallCUDA(cudaMallocHost((void **)&to->pinned, to->offset[to->n] * sizeof(PetscScalar)));
+  PetscCall(PetscMalloc1(from->n + to->n, &h->request));
+  for (PetscMPIInt k = 0; k < from->n; k++) PetscCallMPI(MPI_Recv_init((staged ? from->pinned : from->buffer) + from->offset[k], from->offset[k + 1] - from->offset[k], MPIU_SCALAR, from->rank[k], tag, h->comm, &h->request[k]));
+  for (PetscMPIInt k = 0; k < to->n; k++) PetscCallMPI(MPI_Send_init((staged ? to->pinned : to->buffer) + to->offset[k], to->offset[k + 1] - to->offset[k], MPIU_SCALAR, to->rank[k], tag, h->comm, &h->request[from->n + k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatHaloRowsDestroy(MatHaloRows *r)
+{
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaFree(r->memory));
+  PetscCall(PetscMemzero(r, sizeof(*r)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatHaloDestroy(MatHalo **halo)
+{
+  MatHalo *h = *halo;
+
+  PetscFunctionBegin;
+  if (!h) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaStreamSynchronize(h->stream));
+  PetscCall(MatHaloLeave(h));
+  PetscCall(MatHaloRowsDestroy(&h->rows));
+  PetscCall(VecDestroy(&h->x));
+  PetscCall(MatHaloSideDestroy(&h->from));
+  PetscCall(MatHaloSideDestroy(&h->to));
+  PetscCallCUDA(cudaFree(h->entries));
+  PetscCallCUDA(cudaEventDestroy(h->before));
+  PetscCallCUDA(cudaEventDestroy(h->after));
+  PetscCallCUDA(cudaStreamDestroy(h->stream));
+  PetscCall(PetscFree(h->garray));
+  PetscCall(PetscCommDestroy(&h->comm));
+  PetscCall(PetscFree(h));
+  *halo = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Which entries come from where follows from the columns of the off-diagonal block, which ascend: what one process has lies together in the buffer */
+static PetscErrorCode MatHaloCreate(Mat A, Mat block, const PetscInt garray[], MatHalo **halo)
+{
+  const PetscMPIInt *rank;
+  const PetscInt    *offset, *root;
+  PetscMPIInt        n, low, high;
+  PetscInt           most[1];
+  PetscSF            sf;
+  MatHalo           *h;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&h));
+  *halo = h;
+  PetscCall(PetscCommDuplicate(PetscObjectComm((PetscObject)A), &h->comm, NULL));
+  PetscCall(PetscObjectGetId((PetscObject)block, &h->block));
+  h->n = block->cmap->n;
+  PetscCall(PetscMalloc1(h->n, &h->garray));
+  PetscCall(PetscArraycpy(h->garray, garray, h->n));
+  PetscCallCUDA(cudaDeviceGetStreamPriorityRange(&low, &high));
+  PetscCallCUDA(cudaStreamCreateWithPriority(&h->stream, cudaStreamNonBlocking, high));
+  PetscCallCUDA(cudaEventCreateWithFlags(&h->before, cudaEventDisableTiming));
+  PetscCallCUDA(cudaEventCreateWithFlags(&h->after, cudaEventDisableTiming));
+  PetscCall(PetscSFCreate(h->comm, &sf));
+  PetscCall(PetscSFSetGraphLayout(sf, A->cmap, h->n, NULL, PETSC_COPY_VALUES, h->garray));
+  PetscCall(PetscSFSetUp(sf));
+  PetscCall(PetscSFGetRootRanks(sf, &n, &rank, &offset, &root, NULL));
+  for (PetscInt k = 0; k < h->n; k++) PetscAssert(root[k] == k, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Columns of other processes are not in the order of these");
+  PetscCall(MatHaloSideCreate(n, rank, offset, &h->from));
+  PetscCall(PetscSFGetLeafRanks(sf, &n, &rank, &offset, &root));
+  PetscCall(MatHaloSideCreate(n, rank, offset, &h->to));
+  if (h->to.offset[n]) {
+    PetscCallCUDA(cudaMalloc((void **)&h->entries, h->to.offset[n] * sizeof(*h->entries)));
+    PetscCallCUDA(cudaMemcpy(h->entries, root, h->to.offset[n] * sizeof(*h->entries), cudaMemcpyHostToDevice));
+  }
+  PetscCall(PetscSFDestroy(&sf));
+  PetscCall(VecCreateSeqCUDAWithArray(PETSC_COMM_SELF, 1, h->n, h->from.buffer, &h->x));
+  most[0] = PetscMax(h->from.offset[h->from.n], h->to.offset[h->to.n]);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 1, MPIU_INT, MPI_MAX, h->comm));
+  for (size_t bytes = (size_t)most[0] * sizeof(PetscScalar); bytes; bytes >>= 1) h->size++;
+  PetscCall(MatHaloCommGet(h->comm, &h->about));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* At the end of an assembly: are the columns of other processes still the same ones, on all processes? */
+PetscErrorCode MatHaloCompare(Mat A)
+{
+  const PetscInt *garray;
+  MatShadow      *s;
+  Mat             block;
+  PetscBool       same = PETSC_FALSE;
+  PetscMPIInt     all;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGet(A, &s));
+  if (!s->halo) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &block, &garray));
+  if (block && block->cmap->n == s->halo->n) PetscCall(PetscArraycmp(garray, s->halo->garray, s->halo->n, &same));
+  all = same ? 1 : 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
+  if (all) PetscCall(PetscObjectGetId((PetscObject)block, &s->halo->block));
+  else PetscCall(MatHaloDestroy(&s->halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- the exchange ------------------------------------------------- */
+
+PetscErrorCode MatHaloExchangeBegin(MatHalo *h, const PetscScalar *x)
+{
+  const PetscMPIInt n = h->to.offset[h->to.n];
+
+  PetscFunctionBegin;
+  if (!h->from.n && !h->to.n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaEventRecord(h->before, PetscDefaultCudaStream)); /* x is there, and what came the last time has been used */
+  PetscCallCUDA(cudaStreamWaitEvent(h->stream, h->before, 0));
+  PetscCall(MatHaloCheck(ShadowHaloPack(n, h->entries, x, h->to.buffer, h->stream)));
+  if (h->path == MAT_SHADOW_HALO_NCCL) PetscCall(MatHaloSendNCCL(h));
+  else if (h->path == MAT_SHADOW_HALO_STAGED && n) PetscCallCUDA(cudaMemcpyAsync(h->to.pinned, h->to.buffer, n * sizeof(PetscScalar), cudaMemcpyDeviceToHost, h->stream));
+  PetscCallCUDA(cudaEventRecord(h->after, h->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* MPI knows nothing of streams: the host waits until entries are packed, then for the messages */
+PetscErrorCode MatHaloExchangeWait(MatHalo *h)
+{
+  const PetscMPIInt n = h->from.offset[h->from.n];
+
+  PetscFunctionBegin;
+  if (h->path == MAT_SHADOW_HALO_NCCL || (!h->from.n && !h->to.n)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaEventSynchronize(h->after));
+  h->syncs++;
+  PetscCallMPI(MPI_Startall(h->from.n + h->to.n, h->request));
+  PetscCallMPI(MPI_Waitall(h->from.n + h->to.n, h->request, MPI_STATUSES_IGNORE));
+  if (h->path == MAT_SHADOW_HALO_STAGED && n) {
+    PetscCallCUDA(cudaMemcpyAsync(h->from.buffer, h->from.pinned, n * sizeof(PetscScalar), cudaMemcpyHostToDevice, h->stream));
+    PetscCallCUDA(cudaEventRecord(h->after, h->stream));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What is queued from now on has the entries */
+PetscErrorCode MatHaloExchangeEnd(MatHalo *h)
+{
+  PetscFunctionBegin;
+  if (h->from.n || h->to.n) PetscCallCUDA(cudaStreamWaitEvent(PetscDefaultCudaStream, h->after, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- the off-diagonal block ------------------------------------------------- */
+
+/* Lists the rows that have entries, again where the pattern is another one */
+static PetscErrorCode MatHaloRowsSetUp(MatHaloRows *r, Mat B)
+{
+  const PetscInt *i, *j;
+  PetscObjectId   id;
+  PetscInt        m, n = 0, *list;
+  PetscBool       done;
+
+  PetscFunctionBegin;
+  PetscCall((*MatShadowBaseSeq.getrowij)(B, 0, PETSC_FALSE, PETSC_FALSE, &m, &i, &j, &done)); /* nothing is copied, and there is nothing to restore */
+  PetscCall(PetscObjectGetId((PetscObject)B, &id));
+  if (r->block == id && r->nonzerostate == B->nonzerostate && r->i == i && r->j == j) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatHaloRowsDestroy(r));
+  r->block        = id;
+  r->nonzerostate = B->nonzerostate;
+  r->i            = i;
+  r->j            = j;
+  for (PetscInt k = 0; k < m; k++) n += i[k + 1] > i[k];
+  r->whole = (PetscBool)(i[m] > MAT_HALO_LARGE && n > m / 2);
+  if (r->whole || !n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(2 * n + 1, &list));
+  n = 0;
+  for (PetscInt k = 0; k < m; k++) {
+    if (i[k + 1] > i[k]) list[n++] = k;
+  }
+  for (PetscInt k = 0; k < n; k++) list[n + k] = i[list[k]]; /* rows without entries in between add nothing */
+  list[2 * n] = i[m];
+  PetscCallCUDA(cudaMalloc((void **)&r->memory, (2 * n + 1) * sizeof(*list)));
+  PetscCallCUDA(cudaMemcpy(r->memory, list, (2 * n + 1) * sizeof(*list), cudaMemcpyHostToDevice));
+  PetscCall(PetscFree(list));
+  r->rows.n     = n;
+  r->rows.rows  = r->memory;
+  r->rows.start = r->memory + n;
+  for (r->rows.lanes = 1; r->rows.lanes < 32 && 2 * r->rows.lanes <= i[m] / n; r->rows.lanes *= 2)
+    ;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z = B x + z, of the rows that have entries: the values are those of AIJCUSPARSE, there is no copy to be renewed */
+static PetscErrorCode MatHaloAdd(MatHalo *h, Mat B, Vec z)
+{
+  MatShadowCSR csr;
+  PetscScalar *az;
+
+  PetscFunctionBegin;
+  PetscCall(MatHaloRowsSetUp(&h->rows, B));
+  if (h->rows.whole) PetscUseTypeMethod(B, multadd, h->x, z, z);
+  else if (h->rows.rows.n) {
+    PetscCall(MatShadowDeviceGetCSR(B, &csr));
+    PetscCall(VecCUDAGetArray(z, &az));
+    PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(MatHaloCheck(ShadowHaloAdd(&h->rows.rows, csr.j, csr.a, h->from.buffer, az, PetscDefaultCudaStream)));
+    PetscCall(PetscLogGpuTimeEnd());
+    PetscCall(VecCUDARestoreArray(z, &az));
+    PetscCall(PetscLogGpuFlops(2.0 * (h->rows.i[B->rmap->n])));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- products ------------------------------------------------- */
+
+/* For vectors on the device */
+static PetscErrorCode MatHaloProductWith(Mat A, MatShadow *s, Vec xx, Vec yy, Vec zz)
+{
+  const PetscInt    *garray;
+  const PetscScalar *x;
+  PetscObjectId      id;
+  Mat                diagonal, rest;
+  MatHalo           *h;
+
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &rest, &garray));
+  PetscCall(PetscObjectGetId((PetscObject)rest, &id));
+  if (s->halo && s->halo->block != id) PetscCall(MatHaloDestroy(&s->halo)); /* on all processes, which make a block together */
+  if (!s->halo) PetscCall(MatHaloCreate(A, rest, garray, &s->halo));
+  h = s->halo;
+  PetscAssert(rest->cmap->n == h->n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The columns of other processes are not those of the halo");
+  PetscCall(VecCUDAGetArrayRead(xx, &x));
+  if (!h->chosen) PetscCall(MatHaloChoose(A, h, s->halo_wanted, x));
+  PetscCall(MatHaloExchangeBegin(h, x));
+  if (yy) PetscUseTypeMethod(diagonal, multadd, xx, yy, zz);
+  else PetscUseTypeMethod(diagonal, mult, xx, zz);
+  PetscCall(MatHaloExchangeWait(h));
+  PetscCall(MatHaloExchangeEnd(h));
+  PetscCall(VecCUDARestoreArrayRead(xx, &x));
+  PetscCall(MatHaloAdd(h, rest, zz));
+  h->products++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatHaloProduct(Mat A, MatShadow *s, Vec xx, Vec yy, Vec zz)
+{
+  Vec x, y = yy, z;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowDeviceBring(A, 0, xx, xx, &x));
+  PetscCall(MatShadowDeviceBring(A, 1, zz, yy, &z));
+  if (z != zz && yy) y = z;
+  else if (yy) PetscCall(MatShadowDeviceBring(A, 1, yy, yy, &y));
+  PetscCall(MatHaloProductWith(A, s, x, y, z));
+  PetscCall(MatShadowDeviceTake(z, zz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatHaloGetInfo(Mat A, MatShadowInfo *info)
+{
+  const MatHalo *h;
+  MatShadow     *s;
+
+  PetscFunctionBegin;
+  if (!info->format) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGet(A, &s));
+  h = s->halo;
+  if (!h || !h->path) PetscFunctionReturn(PETSC_SUCCESS);
+  info->halo           = MatShadowHalos[h->path];
+  info->halo_neighbors = PetscMax(h->from.n, h->to.n);
+  info->halo_bytes     = (PetscLogDouble)h->n * sizeof(PetscScalar);
+  info->halo_products  = h->products;
+  info->halo_syncs     = h->syncs;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#endif
+
+/*@
+  MatShadowSetHalo - sets how the processes exchange entries of x in products of an MPI matrix of a shadow format, such as `MATAMB`, on GPUs
+
+  Logically Collective
+
+  Input Parameters:
++ A    - the matrix; nothing happens if its type has no shadow
+- path - `MAT_SHADOW_HALO_AUTO`, `MAT_SHADOW_HALO_MPI`, `MAT_SHADOW_HALO_NCCL` or `MAT_SHADOW_HALO_STAGED`
+
+  Options Database Key:
+. -mat_shadow_halo <auto,mpi,nccl,staged> - the same for matrices created later; with the name of a format, as in -mat_amb_halo, for those of
+                                            this format
+
+  Level: intermediate
+
+  Notes:
+  The choice is about `MatMult()` and `MatMultAdd()` of matrices on GPUs. Everything else goes by PETSc's own scatter, and so do all products of
+  matrices on the host.
+
+  A path that is not possible here is an error in the next product.
+
+.seealso: `MatShadowHalo`, `MatShadowSetDevice()`, `MatShadowGetInfo()`, `MATAMB`
+@*/
+PetscErrorCode MatShadowSetHalo(Mat A, MatShadowHalo path)
+{
+  const MatShadowFormat *format;
+  MatShadow             *s;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(A, path, 2);
+  PetscCheck(path >= MAT_SHADOW_HALO_AUTO && path <= MAT_SHADOW_HALO_STAGED, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such path: %d; use MAT_SHADOW_HALO_AUTO, MPI, NCCL or STAGED", (int)path);
+  PetscCall(MatShadowGetFormat(A, &format));
+  if (!format) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGet(A, &s));
+  s->halo_wanted = path;
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (s->halo) s->halo->chosen = PETSC_FALSE;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

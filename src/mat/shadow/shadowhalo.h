@@ -1,0 +1,78 @@
+/*
+   The halo of an MPI matrix on the device: what a product needs of x from other processes. Packed by one kernel, on its way while the diagonal
+   block is multiplied, and added with the rows of the off-diagonal block that have entries.
+*/
+#pragma once
+
+#include "shadow.h"
+
+/* An MPI matrix makes its products with a halo of ours where its blocks do on the device; z = A x + y, or A x if y is NULL */
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+extern PetscErrorCode MatHaloProduct(Mat, MatShadow *, Vec x, Vec y, Vec z);
+extern PetscErrorCode MatHaloCompare(Mat);
+extern PetscErrorCode MatHaloDestroy(struct _MatHalo **);
+extern PetscErrorCode MatHaloGetInfo(Mat, MatShadowInfo *);
+extern PetscErrorCode MatHaloEnd(void);
+
+  #include <petscdevice_cuda.h>
+
+  #include "shadowhalocuda.h"
+
+/* What goes to, or comes from, other processes: that with rank[k] has the entries offset[k] to offset[k + 1] of a buffer */
+typedef struct {
+  PetscMPIInt  n, *rank, *offset;
+  PetscScalar *buffer; /* on the device */
+  PetscScalar *pinned; /* on the host, where messages are staged there */
+} MatHaloSide;
+
+/* The off-diagonal block with its rows listed, and the pattern they were listed of */
+typedef struct {
+  PetscObjectId    block;
+  PetscObjectState nonzerostate;
+  const PetscInt  *i, *j;
+  PetscBool        whole; /* most rows have entries, and many: it multiplies as any matrix does */
+  ShadowHaloRows   rows;
+  int             *memory;
+} MatHaloRows;
+
+/* What is known of some processes */
+  #define MAT_HALO_CLASSES 40 /* of size: powers of two, in bytes */
+typedef struct _MatHaloComm MatHaloComm;
+struct _MatHaloComm {
+  MPI_Comm      comm;
+  MatHaloComm  *next;
+  MatShadowHalo best[MAT_HALO_CLASSES]; /* as measured; MAT_SHADOW_HALO_AUTO where not yet */
+  PetscBool     looked;                 /* for NCCL */
+  const char   *without;                /* why there is no NCCL */
+  void         *nccl;
+};
+
+typedef struct _MatHalo {
+  MPI_Comm       comm;
+  PetscObjectId  block; /* the off-diagonal block it was made for, */
+  PetscInt       n;     /* and its columns */
+  PetscInt      *garray;
+  MatHaloComm   *about;
+  MatShadowHalo  path;
+  PetscBool      chosen; /* for good */
+  int            size;   /* the class that the largest halo of all processes is in */
+  MatHaloSide    from, to;
+  int           *entries; /* of x that go to other processes, on the device */
+  Vec            x;       /* what comes, as a vector */
+  MPI_Request   *request; /* persistent, those that receive first */
+  cudaStream_t   stream;
+  cudaEvent_t    before, after;
+  MatHaloRows    rows;
+  PetscInt       products;
+  PetscLogDouble syncs; /* waits of the host for the device */
+} MatHalo;
+
+extern PetscErrorCode MatHaloExchangeBegin(MatHalo *, const PetscScalar *x);
+extern PetscErrorCode MatHaloExchangeWait(MatHalo *);
+extern PetscErrorCode MatHaloExchangeEnd(MatHalo *);
+extern PetscErrorCode MatHaloUse(MatHalo *, MatShadowHalo);
+extern PetscErrorCode MatHaloCommGet(MPI_Comm, MatHaloComm **);
+extern PetscErrorCode MatHaloChoose(Mat, MatHalo *, MatShadowHalo wanted, const PetscScalar *x);
+extern PetscErrorCode MatHaloCheck(AmbDeviceStatus);
+extern PetscErrorCode MatHaloSendNCCL(const MatHalo *);
+#endif
