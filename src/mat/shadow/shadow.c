@@ -2,25 +2,25 @@
    When a shadow is made, renewed and used: the products of a sequential matrix with vectors.
 
    A matrix is converted after some products on the AIJ, and the format keeps its place if it is no slower; on the host there may be more than one format
-   to try, see shadowtune.c. On the host the last products on
-   the AIJ and the first ones on the format are timed for that; on the device, where a product's time is not known until the queue has run
-   dry, both are timed on vectors made for the purpose. A matrix that is used in fewer products than that is never converted.
+   to try, see shadowtune.c. On the host the last products on the AIJ and the first ones on the format are timed for that; on the device, where a
+   product's time is not known until the queue has run dry, both are timed on vectors made for the purpose. A matrix that is used in fewer products than
+   that is never converted, and on the device none is tuned before there were enough products to repay it.
 */
 #include "shadow.h"
 #include "shadowhalo.h"
 
 const char *const MatShadowTunes[] = {"off", "model", "measure", "online", "MatShadowTune", "MAT_SHADOW_TUNE_", NULL};
 
-/* Products that would repay a conversion or an update, and products with the same values after which new values are taken over at once */
+/* Products that would repay a conversion, tuning on the device or an update, and products with the same values after which new values are taken over at once */
 typedef struct {
-  PetscInt convert, update, lasting;
+  PetscInt convert, tune, update, lasting;
 } MatShadowPatience;
 
 static const MatShadowPatience *MatShadowGetPatience(const MatShadow *s)
 {
-  static const MatShadowPatience host         = {12, 4, 8};   /* where a conversion costs 10 to 30 products and an update 2 to 5 */
-  static const MatShadowPatience device       = {40, 10, 16}; /* up to 230, an update 4 and the first one more */
-  static const MatShadowPatience device_large = {10, 10, 16}; /* up to 40 */
+  static const MatShadowPatience host         = {12, 0, 4, 8};     /* where a conversion costs 10 to 30 products and an update 2 to 5 */
+  static const MatShadowPatience device       = {60, 500, 10, 16}; /* 20 to 80, tuning up to 240, an update 4 and the first one more */
+  static const MatShadowPatience device_large = {10, 500, 10, 16}; /* 10 and 40 */
 
   if (!MatShadowOnDevice(s)) return &host;
   return s->nz > MAT_SHADOW_LARGE ? &device_large : &device;
@@ -117,6 +117,8 @@ static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr
     s->i                = i;
     s->j                = j;
     s->nz               = csr->nz;
+    s->products         = 0;
+    s->tuned            = PETSC_FALSE;
     s->info.time_update = 0;
     s->info.nonzeros    = (PetscLogDouble)csr->nz;
     s->info.bytes_csr   = s->info.nonzeros * (sizeof(PetscScalar) + sizeof(PetscInt)) + (csr->m + 1.0) * sizeof(PetscInt);
@@ -133,21 +135,29 @@ static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr
 
 static PetscErrorCode MatShadowTry(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool transpose);
 
-static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *csr)
+/* Where the format has a convert(): with tuning if that was waited for, or is there no memory for it, without */
+static PetscErrorCode MatShadowConvertWith(MatShadow *s, const MatShadowCSR *csr)
 {
   static const PetscReal most[] = {1e20, 1, 1.25}; /* by tuning: what is timed anyway is given the benefit of the doubt */
   const MatShadowTune    tune   = PetscMin(s->tune, MAT_SHADOW_TUNE_MEASURE);
-  PetscLogDouble         t0, t1;
+
+  PetscFunctionBegin;
+  if (tune < MAT_SHADOW_TUNE_MEASURE || s->tuned) PetscCall((*s->side->convert)(csr, s->params, tune, most[tune], &s->info, &s->data));
+  if (tune == MAT_SHADOW_TUNE_MEASURE && !s->data) PetscCall((*s->side->convert)(csr, s->params, MAT_SHADOW_TUNE_MODEL, most[tune], &s->info, &s->data));
+  if (s->data) s->info.conversions++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *csr)
+{
+  PetscLogDouble t0, t1;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_ShadowConvert, A, 0, 0, 0));
   PetscCall(PetscTime(&t0));
   if (MatShadowOnDevice(s) && !csr->nz) s->info.reason = "no entries";
   else if (s->side->rank) PetscCall(MatShadowTuneConvert(A, s, csr));
-  else {
-    PetscCall((*s->side->convert)(csr, s->params, tune, most[tune], &s->info, &s->data));
-    if (s->data) s->info.conversions++;
-  }
+  else PetscCall(MatShadowConvertWith(s, csr));
   s->stale = PETSC_FALSE;
   if (s->data) {
     PetscCall(PetscCitationsRegister(s->format->citation, s->format->cited));
@@ -221,6 +231,18 @@ static PetscErrorCode MatShadowTry(Mat A, MatShadow *s, const MatShadowCSR *csr,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* On the device, and so far by the model: whatever came of that */
+static PetscErrorCode MatShadowTuneDevice(Mat A, MatShadow *s, const MatShadowCSR *csr)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowDropData(s));
+  PetscCall(PetscMemzero(&s->trial[0], sizeof(s->trial[0])));
+  s->declined = PETSC_FALSE;
+  s->tuned    = PETSC_TRUE;
+  PetscCall(MatShadowConvert(A, s, csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Decides what this product runs on, converting or updating if it is time to */
 static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, MatShadowCSR *csr, MatShadowRun *run)
 {
@@ -243,7 +265,8 @@ static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, 
     if (s->tune == MAT_SHADOW_TUNE_ONLINE && s->side->rank) PetscCall(MatShadowTuneSetUp(A, s, csr, PETSC_FALSE, &ready));
     if (!ready) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(MatShadowConvert(A, s, csr));
-  } else if (s->stale && fresh) PetscCall(MatShadowUpdate(A, s, csr));
+  } else if (device && measure && !s->tuned && s->products >= patience->tune) PetscCall(MatShadowTuneDevice(A, s, csr));
+  else if (s->stale && fresh) PetscCall(MatShadowUpdate(A, s, csr));
   if (s->stale) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->data && measure && !trial->settled && device) {
     if (transpose && trial->ncsr++ < patience->convert) PetscFunctionReturn(PETSC_SUCCESS); /* the transposed matrix is stored too from the trial on */
@@ -349,6 +372,7 @@ static PetscErrorCode MatShadowProductWith(Mat A, MatShadow *s, PetscBool transp
   PetscFunctionBegin;
   PetscCall(MatShadowChoose(A, s, transpose, &csr, &run));
   s->served++;
+  s->products++;
   if (run.trial) PetscCall(PetscTime(&t0));
   if (run.data) {
 #if defined(MAT_SHADOW_HAVE_DEVICE)
@@ -457,7 +481,7 @@ PetscErrorCode MatShadowTakeParams(Mat A, MatShadow *s, void *ctx)
     PetscCall(PetscMemcpy(s->params, from->params, s->format->params_size));
   }
   PetscCall(MatShadowDrop(s));
-  s->declined = PETSC_FALSE;
+  s->declined = s->tuned = PETSC_FALSE;
   PetscCall(PetscArrayzero(s->trial, 2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -534,8 +558,10 @@ static PetscErrorCode MatShadowSetUp_One(Mat A, MatShadow *s, void *ctx)
   PetscFunctionBegin;
   if (!A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowCheckState(A, s, &csr));
-  if (!s->data && !s->declined) PetscCall(MatShadowConvert(A, s, &csr));
-  else if (s->stale) PetscCall(MatShadowUpdate(A, s, &csr));
+  if (!s->data && !s->declined) {
+    s->tuned = PETSC_TRUE;
+    PetscCall(MatShadowConvert(A, s, &csr));
+  } else if (s->stale) PetscCall(MatShadowUpdate(A, s, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -111,10 +111,12 @@ typedef struct _MatShadow {
   PetscBool               declined; /* the format cannot hold this pattern, or the model sees no gain */
   PetscBool               stale;    /* data has older values than the AIJ */
   PetscBool               lasting;  /* the values before these were used in many products */
+  PetscBool               tuned;    /* on the device: there were enough products to repay that */
   PetscObjectState        state, nonzerostate;
   const PetscInt         *i, *j; /* of the host: they tell the pattern, also on the device */
   PetscInt                nz;
-  PetscInt                served; /* products with these values */
+  PetscInt                served;   /* products with these values */
+  PetscInt                products; /* with this pattern */
   MatShadowTrial          trial[2];
   MatShadowInfo           info;
   struct _MatShadowTuner *tuner;            /* on the host, from the first conversion on: shadowtune.c */
