@@ -201,38 +201,56 @@ static MAYBE_INLINE void Transpose(__m512d x[8])
   }
 }
 
-static MAYBE_INLINE void RunAddTo(double *y, __m512d f, __m512d x)
+static MAYBE_INLINE void RunTurnOf(const int full, int64_t rows, int64_t n, const double *b, double (*turned)[SPGEMM_LANES])
 {
-  _mm512_store_pd(y, _mm512_fmadd_pd(f, x, _mm512_load_pd(y)));
-}
+  for (int64_t q = 0; q < n; q += 8) {
+    const __mmask8 m = (__mmask8)_bzhi_u32(0xff, n - q < 8 ? (unsigned)(n - q) : 8);
+    __m512d        x[8];
 
-static MAYBE_INLINE void RunAdd(int64_t g, int64_t stride, const double *a, int64_t n, const double *b, const uint16_t *place, double (*sum)[SPGEMM_LANES])
-{
-  const int64_t rows = g - 1;
-  int64_t       q    = 0;
-  const double *row[8];
-  __m512d       f, x[8];
-  double        factor[8] __attribute__((aligned(64)));
-
-  for (int l = 0; l < 8; l++) {
-    factor[l] = a[(l < rows ? l : rows) * stride];
-    row[l]    = b + (l < rows ? l : rows) * n;
-  }
-  f = _mm512_load_pd(factor);
-  for (; q + 8 <= n; q += 8) {
   #pragma GCC unroll 8
-    for (int l = 0; l < 8; l++) x[l] = _mm512_loadu_pd(row[l] + q);
+    for (int l = 0; l < 8; l++) {
+      x[l] = _mm512_maskz_loadu_pd(m, b + (full || l < rows ? l : rows - 1) * n + q);
+      if (full) __builtin_prefetch(b + (l + 8) * n + q); /* rows that are turned next */
+    }
     Transpose(x);
   #pragma GCC unroll 8
-    for (int l = 0; l < 8; l++) RunAddTo(sum[place[q + l]], f, x[l]);
+    for (int l = 0; l < 8; l++) _mm512_store_pd(turned[q + l], x[l]);
   }
-  if (q == n) return;
-  #pragma GCC unroll 8
-  for (int l = 0; l < 8; l++) x[l] = _mm512_maskz_loadu_pd(_bzhi_u32(0xff, (unsigned)(n - q)), row[l] + q);
-  Transpose(x);
-  #pragma GCC unroll 8
-  for (int l = 0; l < 8; l++) {
-    if (q + l < n) RunAddTo(sum[place[q + l]], f, x[l]);
+}
+
+static MAYBE_INLINE void RunTurn(int64_t rows, int64_t n, const double *b, double (*turned)[SPGEMM_LANES])
+{
+  if (rows >= SPGEMM_LANES) RunTurnOf(1, rows, n, b, turned);
+  else RunTurnOf(0, rows, n, b, turned);
+}
+
+static MAYBE_INLINE __m512d RunNext(const int k, __m512d v, __m512d next)
+{
+  return k ? _mm512_castsi512_pd(_mm512_alignr_epi64(_mm512_castpd_si512(next), _mm512_castpd_si512(v), k)) : v;
+}
+
+static MAYBE_INLINE void RunAdd(const int some, int64_t n, double (*f)[SPGEMM_LANES], double (*turned)[SPGEMM_LANES], double (*next)[SPGEMM_LANES], const uint16_t *place, double (*sum)[SPGEMM_LANES])
+{
+  const __m512d f0 = _mm512_load_pd(f[0]), f1 = some > 1 ? _mm512_load_pd(f[1]) : f0, f2 = some > 2 ? _mm512_load_pd(f[2]) : f0;
+
+  for (int64_t q = 0; q < n;) {
+    int64_t p  = place[q];
+    __m512d s0 = _mm512_load_pd(sum[p]), s1 = _mm512_load_pd(sum[p + 1]), s2;
+
+    do {
+      const __m512d v = _mm512_load_pd(turned[q]), w = _mm512_load_pd(next[q]);
+
+      s0 = _mm512_fmadd_pd(f0, v, s0);
+      _mm512_store_pd(sum[p++], s0);
+      s2 = _mm512_load_pd(sum[p + 1]);
+      if (some > 1) s1 = _mm512_fmadd_pd(f1, RunNext(1, v, w), s1);
+      if (some > 2) s2 = _mm512_fmadd_pd(f2, RunNext(2, v, w), s2);
+      s0 = s1;
+      s1 = s2;
+      q++;
+    } while (q < n && place[q] == p);
+    if (some > 1) _mm512_store_pd(sum[p], s0);
+    if (some > 2) _mm512_store_pd(sum[p + 1], s1);
   }
 }
 
@@ -243,7 +261,10 @@ static MAYBE_INLINE void RunTake(int64_t g, int64_t n, double (*sum)[SPGEMM_LANE
     __m512d        x[8];
 
   #pragma GCC unroll 8
-    for (int l = 0; l < 8; l++) x[l] = _mm512_load_pd(sum[q + l]);
+    for (int l = 0; l < 8; l++) {
+      x[l] = _mm512_load_pd(sum[q + l]);
+      _mm512_store_pd(sum[q + l], _mm512_setzero_pd());
+    }
     Transpose(x);
   #pragma GCC unroll 8
     for (int l = 0; l < 8; l++) {

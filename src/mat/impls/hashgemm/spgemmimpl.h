@@ -12,6 +12,8 @@
 
 #define SPGEMM_PAD   64        /* entries that kernels may write behind a row */
 #define SPGEMM_LANES 8         /* rows of a run that are made side by side */
+#define SPGEMM_LINE  512       /* vectors of a line of rows of B, turned, */
+#define SPGEMM_LINES 128       /* and lines */
 #define SPGEMM_BLOCK 512       /* columns of the dense accumulator that share a flag: a cache line of the bit mask */
 #if !defined(SPGEMM_DENSE_MAX) /* tests make do with less */
   #define SPGEMM_DENSE_MAX (1 << 22)
@@ -31,6 +33,11 @@ typedef struct {
   AmbInt   *word; /* column / 64 */
   uint64_t *bits;
 } SpgemmWords;
+
+typedef struct {
+  AmbInt  first;     /* entry of B */
+  int64_t rows, run; /* the last run that met it */
+} SpgemmLine;
 
 /* Tables of a thread; between rows they are empty */
 typedef struct {
@@ -60,6 +67,10 @@ typedef struct {
   int64_t   nlist;
   AmbScalar (*run)[SPGEMM_LANES];
   int64_t nrun;
+  AmbScalar (*factor)[SPGEMM_LANES], (*turned)[SPGEMM_LANES]; /* entries of A, and lines of B behind them */
+  SpgemmLine line[SPGEMM_LINES];
+  int        nline;
+  int64_t    nruns;
   /* a row that must not be written beyond its end */
   int64_t    nrow;
   AmbInt    *rowj;

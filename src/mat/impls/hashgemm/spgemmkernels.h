@@ -221,7 +221,7 @@ static MAYBE_INLINE SpgemmStatus Fill(const int counted, const SpgemmProduct *P,
     run = Run(P, r, last);
     if (run > 1) {
       row = GetRow(P, r);
-      if (Choose(P, &row) == SPGEMM_DENSE && RunFits(&row, counted ? n : row.products)) {
+      if (Choose(P, &row) == SPGEMM_DENSE && RunFits(P, &row, counted ? n : row.products)) {
         status = RunFill(P, &row, run, w, &n, j, a);
         if (status) return status;
         g = run;
@@ -297,7 +297,7 @@ static SpgemmStatus SPGEMM_NAME(Revalue)(const SpgemmProduct *P, int64_t first, 
     run = Run(P, r, last);
     if (run > 1) {
       row = GetRow(P, r);
-      if (Reach(&row) <= SPGEMM_DENSE_MAX && RunFits(&row, n)) {
+      if (Reach(&row) <= SPGEMM_DENSE_MAX && RunFits(P, &row, n)) {
         status = SpgemmWorkWindow(w, Reach(&row), 0);
         if (!status) status = RunRevalue(P, &row, run, w, n, j, a);
         if (status) return status;

@@ -104,7 +104,7 @@ static MAYBE_INLINE const uint16_t *PlacedSums(const SpgemmProduct *P, const Row
 }
 
 /* *place: where the places of this row begin, then of the next */
-static MAYBE_INLINE SpgemmStatus PlacedRow(const SpgemmProduct *P, const Row *row, SpgemmWork *w, int64_t n, const AmbInt *j, AmbScalar *a, uint16_t **place)
+static SpgemmStatus PlacedRow(const SpgemmProduct *P, const Row *row, SpgemmWork *w, int64_t n, const AmbInt *j, AmbScalar *a, uint16_t **place)
 {
   const uint16_t *first  = *place;
   SpgemmStatus    status = SPGEMM_SUCCESS;

@@ -3,29 +3,39 @@
    rows of the result. The columns are found once for all rows of a run, and their sums lie side by side, at the place that the column has in the
    row: no table of columns is looked at but for the first row.
 
+   The rows of B that an entry of A meets in the rows of a run are a line. Lines are turned, so that a vector has an entry of eight rows; the next
+   run meets most of them again, and they are kept that long. Up to three entries of A that follow one another meet the same line, one row further
+   each: their sums are neighbours, too, and pass through registers.
+
    Part of the template in spgemmkernels.h. With SPGEMM_RUNS the file that includes that defines
 
-     RunAdd(g, strideA, a, n, b, place, sum)   adds, for l < g, a[l strideA] b[l n + q] to sum[place[q]] for q < n
-     RunTake(g, n, sum, a)                     a[l n + q] = sum[q] for l < g and q < n
+     RunTurn(rows, n, a, turned)   turned[q][l] = a[l n + q] for q < n and l < rows, or l < SPGEMM_LANES if there are more; may write 8 behind
+     RunAdd(some, n, f, turned, next, place, sum)
+                                   adds to sum[place[q] + k][l], for k < some, f[k][l] times turned[q][l + k], or next[q][l + k - SPGEMM_LANES]
+     RunTake(g, n, sum, a)         a[l n + q] = sum[q][l] for l < g and q < n; clears all lanes of sum
 */
 #define RUN_LEAST    4         /* rows */
 #define RUN_ENTRIES  2048      /* of a row of the result, at most: their sums are to stay in a cache */
 #define RUN_PRODUCTS (1 << 18) /* of a row, at most: there is a place for each */
 
 #if !defined(SPGEMM_RUNS)
-static MAYBE_INLINE void RunAdd(int64_t g, int64_t stride, const AmbScalar *a, int64_t n, const AmbScalar *b, const uint16_t *place, AmbScalar (*sum)[SPGEMM_LANES])
+static MAYBE_INLINE void RunTurn(int64_t rows, int64_t n, const AmbScalar *a, AmbScalar (*turned)[SPGEMM_LANES])
 {
-  AmbScalar        f[SPGEMM_LANES];
-  const AmbScalar *row[SPGEMM_LANES];
+  for (int64_t l = 0; l < SPGEMM_LANES; l++) {
+    const AmbScalar *row = a + (l < rows ? l : rows - 1) * n;
 
-  for (int l = 0; l < SPGEMM_LANES; l++) {
-    f[l]   = a[l < g ? l * stride : 0];
-    row[l] = b + (l < g ? l * n : 0);
+    for (int64_t q = 0; q < n; q++) turned[q][l] = row[q];
   }
-  for (int64_t q = 0; q < n; q++) {
-    AmbScalar *y = sum[place[q]];
+}
 
-    for (int l = 0; l < SPGEMM_LANES; l++) y[l] += f[l] * row[l][q];
+static MAYBE_INLINE void RunAdd(const int some, int64_t n, AmbScalar (*f)[SPGEMM_LANES], AmbScalar (*turned)[SPGEMM_LANES], AmbScalar (*next)[SPGEMM_LANES], const uint16_t *place, AmbScalar (*sum)[SPGEMM_LANES])
+{
+  for (int64_t q = 0; q < n; q++) {
+    for (int k = 0; k < some; k++) {
+      AmbScalar *y = sum[place[q] + k];
+
+      for (int l = 0; l < SPGEMM_LANES; l++) y[l] += f[k][l] * (l + k < SPGEMM_LANES ? turned[q][l + k] : next[q][l + k - SPGEMM_LANES]);
+    }
   }
 }
 
@@ -34,6 +44,7 @@ static MAYBE_INLINE void RunTake(int64_t g, int64_t n, AmbScalar (*sum)[SPGEMM_L
   for (int64_t l = 0; l < g; l++) {
     for (int64_t q = 0; q < n; q++) a[l * n + q] = sum[q][l];
   }
+  memset(sum, 0, sizeof(*sum) * (size_t)n);
 }
 #endif
 
@@ -45,14 +56,60 @@ static MAYBE_INLINE int64_t Run(const SpgemmProduct *P, int64_t r, int64_t last)
   int64_t       most = last - r, g = 1;
 
   if (!P->shift || n < 2) return 1;
+  if (P->A.i == P->B.i) most = most <= P->shift[r] ? most : P->shift[r] + 1;
   for (AmbInt k = 0; k < n && most >= RUN_LEAST; k++) most = most <= P->shift[j[k]] ? most : P->shift[j[k]] + 1;
+  if (P->A.i == P->B.i) return most >= RUN_LEAST ? most : 1;
   for (; most >= RUN_LEAST && g < most && P->A.i[r + g + 1] - P->A.i[r + g] == n && SpgemmShifted(j, n); g++) j += n;
   return g >= RUN_LEAST ? g : 1;
 }
 
-static MAYBE_INLINE int RunFits(const Row *row, int64_t n)
+static MAYBE_INLINE AmbInt RunLongest(const SpgemmProduct *P, const Row *row)
 {
-  return n <= RUN_ENTRIES && row->products <= RUN_PRODUCTS;
+  AmbInt longest = 0;
+
+  for (AmbInt k = row->k; k < row->end; k++) {
+    const AmbInt n = P->B.i[P->A.j[k] + 1] - P->B.i[P->A.j[k]];
+
+    if (n > longest) longest = n;
+  }
+  return longest;
+}
+
+static MAYBE_INLINE int RunFits(const SpgemmProduct *P, const Row *row, int64_t n)
+{
+  return n <= RUN_ENTRIES && row->products <= RUN_PRODUCTS && row->end - row->k <= SPGEMM_LINES && RunLongest(P, row) <= SPGEMM_LINE / 4;
+}
+
+/* How many entries of A from k on follow one another */
+static MAYBE_INLINE int RunSome(const SpgemmProduct *P, AmbInt k, AmbInt end)
+{
+  const AmbInt *j = P->A.j;
+
+  if (k + 1 >= end || j[k + 1] != j[k] + 1) return 1;
+  return k + 2 < end && j[k + 2] == j[k] + 2 ? 3 : 2;
+}
+
+/* The turned rows of B, of n entries each, that begin with entry s */
+static MAYBE_INLINE int RunLine(const SpgemmProduct *P, SpgemmWork *w, AmbInt s, int64_t n, int64_t rows)
+{
+  AmbScalar(*turned)[SPGEMM_LANES];
+  int line = -1;
+
+  for (int q = 0; q < w->nline; q++) {
+    if (w->line[q].first == s && w->line[q].rows >= rows) {
+      w->line[q].run = w->nruns;
+      return q;
+    }
+    if (w->line[q].run < w->nruns - 1) line = q;
+  }
+  if (line < 0 && w->nline < SPGEMM_LINES) line = w->nline++;
+  for (int q = 0; line < 0; q++) {
+    if (w->line[q].run < w->nruns) line = q;
+  }
+  w->line[line] = (SpgemmLine){s, rows, w->nruns};
+  turned        = w->turned + SPGEMM_LINE * (int64_t)line;
+  for (int64_t l = 0; l < rows; l += SPGEMM_LANES, turned += n) RunTurn(rows - l, n, P->B.a + s + l * n, turned);
+  return line;
 }
 
 /* Both begin at the same place of a cache line */
@@ -65,36 +122,70 @@ static MAYBE_INLINE void StreamLike(AmbScalar *to, const AmbScalar *from, int64_
   for (int64_t q = end; q < n; q++) to[q] = from[q];
 }
 
-/* The values of the g rows of a run, the first of which has the columns j */
-static MAYBE_INLINE SpgemmStatus RunRevalue(const SpgemmProduct *P, const Row *row, int64_t g, SpgemmWork *w, int64_t n, const AmbInt *j, AmbScalar *a)
+/* The places of what the first row meets; of entries that are taken together those of the first tell where the others' are */
+static MAYBE_INLINE void RunPlaces(const SpgemmProduct *P, const Row *row, SpgemmWork *w, int64_t n, const AmbInt *j)
 {
-  const AmbInt window = (AmbInt)(w->window - 1), lengthA = row->end - row->k;
-  SpgemmStatus status = SpgemmWorkRun(w, row->products, n);
-  int64_t      t      = 0;
+  const AmbInt window = (AmbInt)(w->window - 1);
+  uint16_t    *place  = w->list;
+
+  for (int64_t q = 0; q < n; q++) w->rank[j[q] & window] = (uint16_t)q;
+  for (AmbInt k = row->k; k < row->end; k += RunSome(P, k, row->end)) {
+    for (AmbInt q = P->B.i[P->A.j[k]]; q < P->B.i[P->A.j[k] + 1]; q++) *place++ = w->rank[P->B.j[q] & window];
+  }
+}
+
+/* The sums of eight rows, row l after the first and those that follow it; meets: their lines, which begin so many rows before */
+static MAYBE_INLINE void RunSums(const SpgemmProduct *P, const Row *row, SpgemmWork *w, const int *meets, int64_t before)
+{
+  AmbScalar(*f)[SPGEMM_LANES] = w->factor;
+  const uint16_t *place       = w->list;
+
+  for (AmbInt k = row->k, some; k < row->end; k += some, f += some, meets++) {
+    const AmbInt length              = P->B.i[P->A.j[k] + 1] - P->B.i[P->A.j[k]];
+    AmbScalar(*turned)[SPGEMM_LANES] = w->turned + SPGEMM_LINE * (int64_t)*meets + before / SPGEMM_LANES * length;
+
+    some = RunSome(P, k, row->end);
+    if (some == 3) RunAdd(3, length, f, turned, turned + length, place, w->run);
+    else if (some == 2) RunAdd(2, length, f, turned, turned + length, place, w->run);
+    else RunAdd(1, length, f, turned, turned, place, w->run);
+    place += length;
+  }
+}
+
+/* The values of the g rows of a run, the first of which has the columns j */
+static SpgemmStatus RunRevalue(const SpgemmProduct *P, const Row *row, int64_t g, SpgemmWork *w, int64_t n, const AmbInt *j, AmbScalar *a)
+{
+  const int64_t lengthA = row->end - row->k, most = ((SPGEMM_LINE - 8) / RunLongest(P, row) - 1) * SPGEMM_LANES - 2; /* rows that a line has room for */
+  SpgemmStatus  status = SpgemmWorkRun(w, row->products, n);
+  int           meets[SPGEMM_LINES];
 
   if (status) return status;
-  for (int64_t q = 0; q < n; q++) w->rank[j[q] & window] = (uint16_t)q;
-  for (AmbInt k = row->k; k < row->end; k++) {
-    for (AmbInt q = P->B.i[P->A.j[k]]; q < P->B.i[P->A.j[k] + 1]; q++) w->list[t++] = w->rank[P->B.j[q] & window];
-  }
-  for (int64_t l = 0; l < g; l += SPGEMM_LANES) {
-    const int64_t   lanes = g - l < SPGEMM_LANES ? g - l : SPGEMM_LANES;
-    const uint16_t *place = w->list;
+  RunPlaces(P, row, w, n, j);
+  for (int64_t first = 0; first < g; first += most) {
+    const int64_t rows = g - first < most ? g - first : most;
+    int           met  = 0;
 
-    memset(w->run, 0, sizeof(*w->run) * n);
-    for (AmbInt k = row->k; k < row->end; k++) {
-      const AmbInt s = P->B.i[P->A.j[k] + l], length = P->B.i[P->A.j[k] + l + 1] - s;
+    w->nruns++;
+    for (AmbInt k = row->k, some; k < row->end; k += some) {
+      const AmbInt s = P->B.i[P->A.j[k] + first];
 
-      RunAdd(lanes, lengthA, P->A.a + k + l * lengthA, length, P->B.a + s, place, w->run);
-      place += length;
+      some         = RunSome(P, k, row->end);
+      meets[met++] = RunLine(P, w, s, P->B.i[P->A.j[k] + first + 1] - s, rows + some - 1);
     }
-    if (P->stream) {
-      /* moved as the result is, so that its cache lines are ours: two rows of sums, if they are floats, make a line */
-      AmbScalar *made = w->run[(n + SPGEMM_LANES) / 2 * 2 + 2] + (uintptr_t)(a + l * n) % 64 / sizeof(*a);
+    for (int64_t l = 0; l < rows; l += SPGEMM_LANES) {
+      const int64_t lanes = rows - l < SPGEMM_LANES ? rows - l : SPGEMM_LANES;
+      AmbScalar    *to    = a + (first + l) * n;
 
-      RunTake(lanes, n, w->run, made);
-      StreamLike(a + l * n, made, lanes * n);
-    } else RunTake(lanes, n, w->run, a + l * n);
+      RunTurn(rows - l, lengthA, P->A.a + row->k + (first + l) * lengthA, w->factor);
+      RunSums(P, row, w, meets, l);
+      if (P->stream) {
+        /* moved as the result is, so that its cache lines are ours: two rows of sums, if they are floats, make a line */
+        AmbScalar *made = w->run[w->nrun / 2] + (uintptr_t)to % 64 / sizeof(*a);
+
+        RunTake(lanes, n, w->run, made);
+        StreamLike(to, made, lanes * n);
+      } else RunTake(lanes, n, w->run, to);
+    }
   }
   if (P->stream) StreamEnd();
   return SPGEMM_SUCCESS;

@@ -132,6 +132,8 @@ SpgemmStatus SpgemmWorkHeap(SpgemmWork *w, int64_t n)
   return Renew(w, &w->heap, sizeof(*w->heap) * old, sizeof(*w->heap) * w->nheap);
 }
 
+static const size_t turned_size = sizeof(AmbScalar) * SPGEMM_LANES * (SPGEMM_LINES + SPGEMM_LANES + SPGEMM_LINE * SPGEMM_LINES);
+
 SpgemmStatus SpgemmWorkRun(SpgemmWork *w, int64_t products, int64_t n)
 {
   const int64_t rows = 2 * n + 4 * SPGEMM_LANES; /* the sums, and what they are turned into */
@@ -147,6 +149,8 @@ SpgemmStatus SpgemmWorkRun(SpgemmWork *w, int64_t products, int64_t n)
 
     w->nlist = 2 * products;
     if (Renew(w, &w->list, sizeof(*w->list) * old, sizeof(*w->list) * w->nlist)) return SPGEMM_OUT_OF_MEMORY;
+    if (!w->factor && Renew(w, &w->factor, 0, turned_size)) return SPGEMM_OUT_OF_MEMORY;
+    w->turned = w->factor + SPGEMM_LINES + SPGEMM_LANES;
   }
   if (rows > w->nrun) {
     const int64_t old = w->nrun;
@@ -183,6 +187,7 @@ void SpgemmWorkDestroy(SpgemmWork *w)
   SpgemmRelease(w->heap, sizeof(*w->heap) * w->nheap);
   SpgemmRelease(w->rank, sizeof(*w->rank) * w->nrank);
   SpgemmRelease(w->list, sizeof(*w->list) * w->nlist);
+  SpgemmRelease(w->factor, turned_size);
   SpgemmRelease(w->run, sizeof(*w->run) * w->nrun);
   SpgemmRelease(w->rowj, sizeof(*w->rowj) * w->nrow);
   SpgemmRelease(w->rowa, sizeof(*w->rowa) * w->nrow);
