@@ -186,6 +186,9 @@ static PetscErrorCode HashGEMMSequentialSymbolic(Mat C, HashGEMMProduct *p)
   PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  PetscCall(HashGEMMDeviceSettle(C));
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

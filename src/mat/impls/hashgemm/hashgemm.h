@@ -75,6 +75,7 @@ extern PetscErrorCode HashGEMMPreallocate(Mat, const HashGEMMProduct *, int64_t 
 #if defined(MAT_SHADOW_HAVE_DEVICE)
 extern PetscErrorCode HashGEMMDeviceLook(Mat, uint64_t *fingerprint, int *ascending, PetscBool *done);
 extern PetscErrorCode HashGEMMDeviceSymbolic(Mat, SpgemmType, HashGEMMProduct *, PetscBool *done);
+extern PetscErrorCode HashGEMMDeviceSettle(Mat);
 extern PetscErrorCode HashGEMMDeviceNumeric(Mat, HashGEMMProduct *);
 extern PetscErrorCode HashGEMMDeviceDestroy(HashGEMMProduct *);
 #endif

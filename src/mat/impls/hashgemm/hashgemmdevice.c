@@ -133,7 +133,7 @@ PetscErrorCode HashGEMMDeviceRoom(Mat C, PetscBool *enough)
   PetscCall(HashGEMMGetPattern(C, &csr));
   bytes = (64 << 20) + csr.m * (double)sizeof(PetscInt) + csr.i[csr.m] * (double)(sizeof(PetscInt) + sizeof(PetscScalar)); /* and what is lost between arrays */
   PetscCallCUDA(cudaMemGetInfo(&available, &total));
-  if ((double)available < bytes + (double)total / 8) {
+  if ((double)available < bytes + (double)total / 8 && HashGEMMDeviceContext) {
     SpgemmDeviceContextTrim(HashGEMMDeviceContext);
     PetscCallCUDA(cudaMemGetInfo(&available, &total));
   }
@@ -265,11 +265,24 @@ PetscErrorCode HashGEMMDeviceSymbolic(Mat C, SpgemmType type, HashGEMMProduct *p
   SpgemmDeviceRelease(HashGEMMDeviceContext, rows.j, stream);
   SpgemmDeviceRelease(HashGEMMDeviceContext, rows.a, stream);
   if (*done) PetscCall(HashGEMMDeviceTell(C, &info));
-  else PetscCall(PetscInfo(C, "Not enough memory on the GPU for a product of %.0f nonzeros: it is made on the host\n", info.nonzeros));
+  else PetscCall(PetscInfo(C, "Not enough memory on the GPU for a product (%.0f nonzeros counted, %.0f bytes asked for): it is made on the host\n", info.nonzeros, info.bytes_asked));
   if (*done && rows.nz) PetscFunctionReturn(PETSC_SUCCESS);
   *done = PETSC_FALSE;
   SpgemmDeviceDestroy(&p->device, stream);
   SpgemmDeviceContextTrim(HashGEMMDeviceContext);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A result that the host has made stays there if the GPU has no room for it: its first use there would end in an error of CUDA */
+PetscErrorCode HashGEMMDeviceSettle(Mat C)
+{
+  PetscBool enough = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  if (HashGEMMOnDevice(C)) PetscCall(HashGEMMDeviceRoom(C, &enough));
+  if (enough) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatBindToCPU(C, PETSC_TRUE));
+  PetscCall(PetscInfo(C, "The GPU has no room for the result, which is kept on the host; MatBindToCPU() with PETSC_FALSE lets it go there\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -29,6 +29,10 @@
 #define SPGEMM_BINS    32
 #define SPGEMM_NOWORD  0xffffffffu
 
+/* Values of a row are a team's only if it has no more entries in A than the first of these, and in the result than the second */
+#define SPGEMM_LONG_ROW     256
+#define SPGEMM_TEAM_ENTRIES 512
+
 #define SPGEMM_UNIT_WORDS    2048   /* at most */
 #define SPGEMM_UNIT_PRODUCTS 131072 /* aimed at */
 #define SPGEMM_UNIT_THREADS  128

@@ -61,7 +61,9 @@ SpgemmDeviceStatus SpgemmDeviceCreate(SpgemmDeviceContext *, SpgemmType, const A
 SpgemmDeviceStatus SpgemmDeviceFill(SpgemmDevice *, const AmbDeviceCSR *A, const AmbDeviceCSR *B, const AmbDeviceCSR *C, int *i, int *j, AmbScalar *a, AmbStream);
 
 /* New values of the same operands, in the pattern that SpgemmDeviceFill() made. The second time that values are made, the place of the sum of each product
-   is kept, two bytes each, if there is memory and that is no more than twice the memory of operands and result: the next times are faster. */
+   is kept, two bytes each, if there is memory and that is no more than three times the memory of operands and result: the next times are faster.
+   Nothing but sizes is compared: operands with other entries have to be told by who calls, and are, by HashGEMMLook(), whose fingerprint is taken only where an
+   array may be another one. To take it every time would be to wait for the device, twice for each operand. */
 SpgemmDeviceStatus SpgemmDeviceRevalue(SpgemmDevice *, const AmbDeviceCSR *A, const AmbDeviceCSR *B, const AmbDeviceCSR *C, const int *i, const int *j, AmbScalar *a, AmbStream);
 
 void        SpgemmDeviceGetInfo(const SpgemmDevice *, SpgemmDeviceInfo *);

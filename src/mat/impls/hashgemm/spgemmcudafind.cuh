@@ -5,7 +5,7 @@
 */
 #pragma once
 
-#include "spgemmcudateam.cuh"
+#include "spgemmcudaknown.cuh"
 
 #define NO_POSITION 0xffffu
 
@@ -152,6 +152,8 @@ static __device__ __forceinline__ void Prepare(const int *Cj, int size, int lane
 
 /* For places that were kept */
 struct Known {
+  Stretch stretch[SPGEMM_WARP];
+
   static __device__ __forceinline__ int Find(int place) { return place; }
 };
 
@@ -162,26 +164,19 @@ static __device__ __forceinline__ void Prepare(const int *, int size, int lane, 
   __syncwarp();
 }
 
-/* All sums are made in this way, since a product that is rounded by itself would give other bits */
-static __device__ __forceinline__ void Add(AmbScalar *sum, AmbScalar a, AmbScalar b)
-{
-  *sum = fma(a, b, *sum);
-}
-
-/* An entry of a row of B, on its way; c is the place of its sum, if that was kept */
+/* An entry of a row of B, on its way; c is its column, or the place of its sum if that was kept */
 typedef struct {
   int       c; /* -1: none */
   AmbScalar b;
 } Product;
 
-/* What a lane adds of a row of B that begins at from, or whose places begin at place */
-template <int MODE>
-static __device__ __forceinline__ Product Load(const SpgemmOperands &P, int from, int length, const unsigned short *place, int q)
+/* What a lane adds of a row of B that begins at from */
+static __device__ __forceinline__ Product Load(const SpgemmOperands &P, int from, int length, int q)
 {
   Product p = {-1, 0};
 
   if (q < length) {
-    p.c = MODE == SPGEMM_KNOWN ? place[q] : P.Bj[from + q];
+    p.c = P.Bj[from + q];
     p.b = P.Ba[from + q];
   }
   return p;

@@ -4,6 +4,7 @@
 #include "spgemmcudafind.cuh"
 
 #define MOST_BLOCKS 4096 /* more than there can be at a time */
+#define LONG        20   /* entries of rows of B, on average, with which a warp takes one after the other if places are known */
 #define GROUP       4    /* products of a thread that are on their way at a time */
 
 /* What of a row of B lies in the part, and the value of A that it is multiplied by; where its places are kept */
@@ -204,6 +205,24 @@ static __device__ __forceinline__ void AddBatch(const SpgemmOperands &P, unsigne
   }
 }
 
+/* The same by places that are known, without looking where each product belongs if rows of B are long */
+template <int ROOM>
+static __device__ __forceinline__ void AddKnown(const SpgemmOperands &P, unsigned short *places, int count, int lane, PartShared<ROOM, Known> &own)
+{
+  for (int e0 = 0; e0 < count; e0 += SPGEMM_WARP) {
+    const int most  = min(SPGEMM_WARP, count - e0);
+    Entry     entry = {0, 0, 0, 0};
+
+    if (lane < most) entry = own.entry[e0 + lane];
+    __syncwarp();
+    const unsigned long long base = __shfl_sync(SPGEMM_ALL, entry.place, 0), far = lane < most ? entry.place - base : 0;
+    const bool               near = __all_sync(SPGEMM_ALL, far + 4096 < STRETCH_FAR);
+
+    if (near && __reduce_add_sync(SPGEMM_ALL, entry.length) >= LONG * most) AddStretches<SPGEMM_WARP, GROUP>(P.Ba, places + base, entry.from, entry.length, (unsigned)far, entry.a, most, lane, own.finder.stretch, own.sum);
+    else AddEntries<SPGEMM_KNOWN>(P, own.finder, places, entry, lane, own.sum);
+  }
+}
+
 template <int ROOM, class FINDER, int MODE>
 static __device__ __forceinline__ void OnePart(const SpgemmOperands &P, const SpgemmPart &part, uint2 *list, const SpgemmPlaces &places, const int *Ci, const int *Cj, AmbScalar *Ca, int *k_of)
 {
@@ -213,12 +232,12 @@ static __device__ __forceinline__ void OnePart(const SpgemmOperands &P, const Sp
   const int                        lane = (int)threadIdx.x, first = Ci[part.row] + part.first, begin = P.Ai[part.row], end = P.Ai[part.row + 1];
 
   Prepare<SPGEMM_WARP>(Cj + first, part.entries, lane, &own.finder, own.sum);
-  if (MODE == SPGEMM_KNOWN) {
+  if constexpr (MODE == SPGEMM_KNOWN) {
     for (unsigned p = 0; p < list->y; p += Shared::Batch) {
       const int count = (int)min(list->y - p, (unsigned)Shared::Batch);
 
       LoadBatch<EACH>(P, places, list->x + p, count, lane, own.entry);
-      AddBatch<MODE>(P, places.place, count, lane, own);
+      AddKnown(P, places.place, count, lane, own);
     }
   } else {
     const int  low = Cj[first], high = Cj[first + part.entries - 1];

@@ -8,8 +8,7 @@
 #include "spgemmcuda.cuh"
 
 #define THREADS      256
-#define TEAM         8   /* lanes that look at one row */
-#define LONG_ROW     256 /* from here on more do */
+#define TEAM         8 /* lanes that look at one row, unless it is a long one */
 #define LONG_BLOCKS  512
 #define MIN_WORDS    4    /* of a unit */
 #define MOST_COPIED  1024 /* entries of a row that is only copied */
@@ -51,7 +50,7 @@ static __global__ void __launch_bounds__(THREADS) Words(SpgemmOperands P, int *l
   const int64_t  r      = (blockIdx.x * (int64_t)THREADS + threadIdx.x) / TEAM;
   const int      begin  = r < P.k ? P.Bi[r] : 0;
   const unsigned all    = r < P.k ? (unsigned)(P.Bi[r + 1] - begin) : 0;
-  const unsigned length = all > LONG_ROW ? 0 : all, most = __reduce_max_sync(SPGEMM_ALL, length);
+  const unsigned length = all > SPGEMM_LONG_ROW ? 0 : all, most = __reduce_max_sync(SPGEMM_ALL, length);
   const int     *j = P.Bj + begin;
   unsigned       n = 0;
 
@@ -65,7 +64,7 @@ static __global__ void __launch_bounds__(THREADS) Words(SpgemmOperands P, int *l
     n += (unsigned)__popc(heads);
   }
   if (r >= P.k || lane) return;
-  if (all > LONG_ROW) long_rows[atomicAdd(&counters->long_rows, 1u)] = (int)r;
+  if (all > SPGEMM_LONG_ROW) long_rows[atomicAdd(&counters->long_rows, 1u)] = (int)r;
   else WriteRow(P, (int)r, begin, length, n);
 }
 
@@ -104,7 +103,7 @@ static __global__ void __launch_bounds__(THREADS) LongWords(SpgemmOperands P, co
 
 int64_t SpgemmDeviceLongRows(int64_t nz)
 {
-  return nz / LONG_ROW + 1;
+  return nz / SPGEMM_LONG_ROW + 1;
 }
 
 SpgemmDeviceStatus SpgemmDeviceWords(const SpgemmOperands *P, int *long_rows, SpgemmCounters *counters, cudaStream_t stream)
@@ -155,14 +154,14 @@ static __device__ bool Wide(const Work &w)
 static __device__ unsigned char Kind(int length, const Work &w)
 {
   const unsigned long long average = length ? w.products / (unsigned)length : 0;
-  const unsigned           team    = length > LONG_ROW ? 4 : average <= 8 ? 0 : average <= 16 ? 1 : average <= 64 ? 2 : 3;
+  const unsigned           team    = length > SPGEMM_LONG_ROW ? 4 : average <= 8 ? 0 : average <= 16 ? 1 : average <= 64 ? 2 : 3;
   const bool               words   = w.products >= MANY_IN_WORD * w.words;
   unsigned                 bin;
 
   if (!w.products) bin = COUNT_EMPTY;
   else if (length == 1 && w.products <= MOST_COPIED) bin = COUNT_COPY;
   else if (w.products <= 512 && !words) bin = w.products <= 64 ? COUNT_SORT_64 : w.products <= 128 ? COUNT_SORT_128 : w.products <= 256 ? COUNT_SORT_256 : COUNT_SORT_512;
-  else if (w.words <= 96) bin = length > LONG_ROW ? COUNT_512 : COUNT_128;
+  else if (w.words <= 96) bin = length > SPGEMM_LONG_ROW ? COUNT_512 : COUNT_128;
   else if (w.words > 3072 || !Wide(w)) bin = COUNT_WINDOW;
   else bin = w.words <= 192 ? COUNT_256 : w.words <= 384 ? COUNT_512 : w.words <= 768 ? COUNT_1024 : w.words <= 1536 ? COUNT_2048 : COUNT_4096;
   return SPGEMM_KIND(bin, team, words);
@@ -191,9 +190,9 @@ static __global__ void __launch_bounds__(THREADS) Classify(SpgemmOperands P, int
     const int64_t r      = r0 + threadIdx.x / TEAM;
     const int     begin  = r < P.m ? P.Ai[r] : 0;
     const int     length = r < P.m ? P.Ai[r + 1] - begin : 0;
-    const int     soon   = length > LONG_ROW ? 0 : length;
+    const int     soon   = length > SPGEMM_LONG_ROW ? 0 : length;
     Work          w      = {0, 0, INT_MAX, -1};
-    unsigned      late   = __ballot_sync(SPGEMM_ALL, lane == 0 && length > LONG_ROW);
+    unsigned      late   = __ballot_sync(SPGEMM_ALL, lane == 0 && length > SPGEMM_LONG_ROW);
 
     for (int k = (int)lane; k < soon; k += TEAM) AddWork(P, begin + k, &w);
     __syncwarp();
@@ -352,7 +351,7 @@ static __device__ unsigned ValuesBin(unsigned char kind, int size)
 
   if (bin == COUNT_EMPTY) return VALUES_EMPTY;
   if (bin == COUNT_COPY) return VALUES_COPY;
-  if (size > (team == 4 ? 0 : team == 3 ? 128 : words ? 256 : 512)) return VALUES_PARTS;
+  if (size > (team == 4 ? 0 : team == 3 ? 128 : words ? SPGEMM_TEAM_ENTRIES / 2 : SPGEMM_TEAM_ENTRIES)) return VALUES_PARTS;
   if (words) {
     if (team == 0 && size <= 64) return size <= 32 ? VALUES_WORDS_8_32 : VALUES_WORDS_8_64;
     if (team <= 1) return size <= 64 ? VALUES_WORDS_16_64 : size <= 128 ? VALUES_WORDS_16_128 : VALUES_WORDS_16_256;

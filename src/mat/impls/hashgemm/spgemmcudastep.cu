@@ -318,7 +318,7 @@ static void DropPlaces(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
   SpgemmDrop(S, &step->pair_next, stream);
 }
 
-/* Memory for the place of each product, if that is no more than twice what operands and result have, and where the places of every row begin */
+/* Memory for the place of each product, if that is no more than three times what operands and result have, and where the places of every row begin */
 static SpgemmDeviceStatus TakePlaces(SpgemmDevice *S, SpgemmStep *step, const AmbDeviceCSR *A, const AmbDeviceCSR *B, cudaStream_t stream)
 {
   const SpgemmOperands P     = Operands(step, A, B);
@@ -329,7 +329,7 @@ static SpgemmDeviceStatus TakePlaces(SpgemmDevice *S, SpgemmStep *step, const Am
   size_t               scan;
   SpgemmDeviceStatus   status;
 
-  if (asked > 2 * there || step->pairs >= (double)SPGEMM_MANY_PAIRS) return SPGEMM_DEVICE_SUCCESS;
+  if (asked > 3 * there || step->pairs >= (double)SPGEMM_MANY_PAIRS) return SPGEMM_DEVICE_SUCCESS;
   SPGEMM_CALL(SpgemmDevicePlacesSize(step->m, &scan));
   if (TakeIfThere(S, sizeof(unsigned short) * (size_t)step->products, &step->place, stream) && TakeIfThere(S, sizeof(unsigned long long) * (size_t)step->m, &step->offset, stream) && TakeIfThere(S, sizeof(uint4) * (size_t)step->pairs, &step->pair, stream) &&
       TakeIfThere(S, sizeof(uint2) * parts, &step->list, stream) && TakeIfThere(S, sizeof(unsigned), &step->pair_next, stream) && TakeIfThere(S, scan, &work, stream)) {

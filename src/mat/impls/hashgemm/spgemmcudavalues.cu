@@ -47,7 +47,7 @@ static __global__ void __launch_bounds__(TEAM_BLOCK) Teams(SpgemmOperands P, con
     __syncwarp();
     const int count    = min(T, most - k0);
     Entry     next     = own.entry[0];
-    Product   next_one = Load<MODE>(P, next.from, next.length, place, lane);
+    Product   next_one = Load(P, next.from, next.length, lane);
 
     for (int e = 0; e < count; e++) {
       const Entry     now  = next;
@@ -57,12 +57,12 @@ static __global__ void __launch_bounds__(TEAM_BLOCK) Teams(SpgemmOperands P, con
       if (MODE != SPGEMM_FIND) place += now.length;
       if (e + 1 < count) { /* on its way while this one is added */
         next     = own.entry[e + 1];
-        next_one = Load<MODE>(P, next.from, next.length, place, lane);
+        next_one = Load(P, next.from, next.length, lane);
       }
       const int to = Place<MODE>(own.finder, one, here, lane);
       if (to >= 0) Add(own.sum + to, now.a, one.b);
       for (int q = lane + T; q < now.length; q += T) {
-        const Product more = Load<MODE>(P, now.from, now.length, here, q);
+        const Product more = Load(P, now.from, now.length, q);
         const int     too  = Place<MODE>(own.finder, more, here, q);
 
         if (too >= 0) Add(own.sum + too, now.a, more.b);
@@ -74,54 +74,46 @@ static __global__ void __launch_bounds__(TEAM_BLOCK) Teams(SpgemmOperands P, con
   for (int k = lane; k < size; k += T) Ca[first + k] = own.sum[k];
 }
 
-/* By places that are known. The next two rows of B are on their way while one is added. */
+/* By places that are known: no row of B has more entries than that of the result */
+static_assert(SPGEMM_LONG_ROW * SPGEMM_TEAM_ENTRIES < STRETCH_FAR, "places of a team's row");
+
+template <int T, int ROOM>
+struct KnownShared {
+  AmbScalar sum[ROOM];
+  Stretch   stretch[T];
+};
+
+/* Wide teams have more stretches on their way, narrow ones are helped more by few registers */
 template <int T, int ROOM>
 static __global__ void __launch_bounds__(TEAM_BLOCK) KnownTeams(SpgemmOperands P, const int *rows, int n, SpgemmPlaces places, const int *Ci, AmbScalar *Ca)
 {
-  const int                   lane = (int)threadIdx.x % T, at = (int)(blockIdx.x * (TEAM_BLOCK / T) + threadIdx.x / T);
-  TeamShared<T, ROOM, Known> &own = ((TeamShared<T, ROOM, Known> *)spgemm_shared)[threadIdx.x / T];
-  const int                   row = at < n ? rows[at] : -1, begin = row < 0 ? 0 : P.Ai[row], end = row < 0 ? 0 : P.Ai[row + 1];
-  const int                   first = row < 0 ? 0 : Ci[row], size = row < 0 ? 0 : Ci[row + 1] - first;
-  const int                   most  = WarpMost<T>(end - begin);
-  const unsigned short       *place = row < 0 ? NULL : places.place + places.offset[row];
-  const Entry                 none  = {0, 0, 0};
+  constexpr int         AHEAD = T < SPGEMM_WARP ? 2 : 4;
+  const int             lane = (int)threadIdx.x % T, at = (int)(blockIdx.x * (TEAM_BLOCK / T) + threadIdx.x / T);
+  KnownShared<T, ROOM> &own = ((KnownShared<T, ROOM> *)spgemm_shared)[threadIdx.x / T];
+  const int             row = at < n ? rows[at] : -1, begin = row < 0 ? 0 : P.Ai[row], end = row < 0 ? 0 : P.Ai[row + 1];
+  const int             first = row < 0 ? 0 : Ci[row], size = row < 0 ? 0 : Ci[row + 1] - first;
+  const int             most  = WarpMost<T>(end - begin);
+  const unsigned short *place = row < 0 ? NULL : places.place + places.offset[row];
+  unsigned              done  = 0;
 
   for (int k = lane; k < size; k += T) own.sum[k] = 0;
   for (int k0 = 0; k0 < most; k0 += T) {
-    const int k     = begin + k0 + lane;
-    Entry     entry = none;
+    const int k    = begin + k0 + lane;
+    int       from = 0, length = 0;
+    AmbScalar a = 0;
 
     if (k < end) {
       const int c = P.Aj[k];
 
-      entry.from   = P.Bi[c];
-      entry.length = P.Bi[c + 1] - entry.from;
-      entry.a      = P.Aa[k];
+      from   = P.Bi[c];
+      length = P.Bi[c + 1] - from;
+      a      = P.Aa[k];
     }
     __syncwarp();
-    own.entry[lane] = entry;
-    __syncwarp();
-    const int count = min(T, most - k0);
-    Entry     next = own.entry[0], then = count > 1 ? own.entry[1] : none;
-    Product   next_one = Load<SPGEMM_KNOWN>(P, next.from, next.length, place, lane);
-    Product   then_one = Load<SPGEMM_KNOWN>(P, then.from, then.length, place + next.length, lane);
+    const int until = UntilLane<T>(length, lane);
 
-    for (int e = 0; e < count; e++) {
-      const Entry           now  = next;
-      const Product         one  = next_one;
-      const unsigned short *here = place;
-
-      place += now.length;
-      next     = then;
-      next_one = then_one;
-      if (e + 2 < count) {
-        then     = own.entry[e + 2];
-        then_one = Load<SPGEMM_KNOWN>(P, then.from, then.length, place + next.length, lane);
-      }
-      if (one.c >= 0) Add(own.sum + one.c, now.a, one.b);
-      for (int q = lane + T; q < now.length; q += T) Add(own.sum + here[q], now.a, P.Ba[now.from + q]);
-      __syncwarp();
-    }
+    AddStretches<T, AHEAD>(P.Ba, place, from, length, done + (unsigned)(until - length), a, min(T, most - k0), lane, own.stretch, own.sum);
+    done += (unsigned)__shfl_sync(SPGEMM_ALL, until, T - 1, T);
   }
   __syncwarp();
   for (int k = lane; k < size; k += T) Ca[first + k] = own.sum[k];
@@ -138,7 +130,7 @@ static SpgemmDeviceStatus LaunchTeams(const SpgemmOperands *P, const int *rows, 
 {
   if (mode == SPGEMM_FIND) return LaunchMode<T, ROOM, FINDER, SPGEMM_FIND>(P, rows, n, places, Ci, Cj, Ca, stream);
   if (mode == SPGEMM_KEEP) return LaunchMode<T, ROOM, FINDER, SPGEMM_KEEP>(P, rows, n, places, Ci, Cj, Ca, stream);
-  return SpgemmLaunch(KnownTeams<T, ROOM>, SpgemmBlocks(n, TEAM_BLOCK / T), TEAM_BLOCK, TEAM_BLOCK / T * sizeof(TeamShared<T, ROOM, Known>), stream, *P, rows, n, *places, Ci, Ca);
+  return SpgemmLaunch(KnownTeams<T, ROOM>, SpgemmBlocks(n, TEAM_BLOCK / T), TEAM_BLOCK, TEAM_BLOCK / T * sizeof(KnownShared<T, ROOM>), stream, *P, rows, n, *places, Ci, Ca);
 }
 
 /* Rows of one entry in A */
