@@ -58,10 +58,12 @@ typedef struct {
   PetscErrorCode (*mult)(Contender, Vec x, Vec y);
   PetscErrorCode (*multtranspose)(Contender, Vec x, Vec y);
   PetscErrorCode (*multadd)(Contender, Vec x, Vec z, Vec y); /* y = z + A x */
-  PetscErrorCode (*load)(Contender, Vec x);                  /* untimed, for libraries with vectors of their own; may be NULL */
+  PetscErrorCode (*load)(Contender, Vec);                    /* untimed, for those with vectors of their own; may be NULL */
   PetscErrorCode (*fetch)(Contender, Vec y);                 /* the same for the result */
+  PetscErrorCode (*wait)(Contender, int *batch);             /* until products are made; how many of them are timed together; may be NULL */
   PetscErrorCode (*convert)(Contender, Case *, PetscLogDouble *seconds);
   PetscErrorCode (*update)(Contender, Case *, PetscLogDouble *seconds);
+  PetscErrorCode (*multfresh)(Contender, Vec x, Vec y); /* with what the last conversion or update made */
   PetscErrorCode (*destroy)(Contender);
   PetscErrorCode (*square)(Contender, PetscLogDouble *seconds);   /* makes A A anew; may be NULL, and then so are the next */
   PetscErrorCode (*resquare)(Contender, PetscLogDouble *seconds); /* new values in the pattern that square made; may be NULL */
@@ -73,21 +75,25 @@ struct _Contender {
   char           name[64];
   char           type[64]; /* the name without an algorithm */
   char           absent[256];
-  char           note[64];      /* what the format chose */
-  Mat            A;             /* of Mat types */
-  Mat            fresh;         /* what the last conversion or update made */
-  Mat            squared;       /* A A */
-  char           algorithm[32]; /* of products of matrices: what follows the type and a slash */
-  PetscScalar    sign;          /* of fresh */
-  PetscBool      shadow;        /* a type of ours */
-  void          *data;          /* of other libraries */
-  PetscLogDouble bytes;         /* what one product moves of the matrix on all processes, 0 if unknown */
-  PetscLogDouble median_mult;   /* for costs in products */
+  char           note[160];          /* what the format chose */
+  Mat            A;                  /* of Mat types */
+  Mat            fresh;              /* what the last conversion or update made */
+  Mat            squared;            /* A A */
+  char           algorithm[32];      /* of products of matrices: what follows the type and a slash */
+  PetscScalar    sign;               /* of fresh */
+  PetscBool      shadow;             /* a type of ours */
+  void          *data;               /* of other libraries */
+  Vec            host[5], device[5]; /* of a Mat type on a GPU: the vectors of the case, and those that stand for them there */
+  PetscLogDouble bytes;              /* what one product moves of the matrix on all processes, 0 if unknown */
+  PetscLogDouble median_mult;        /* for costs in products */
 };
 
 PETSC_EXTERN const Peer     PeerMat, PeerCSR, PeerMKL, PeerGraphBLAS;
 PETSC_INTERN PetscErrorCode ContenderCreate(Case *, const char[], Contender *);
 PETSC_INTERN PetscErrorCode ContenderDestroy(Contender *);
+
+/* Before a product: no result may be there, also not on a GPU */
+PETSC_INTERN PetscErrorCode ContenderPoison(Contender, Vec);
 
 /* An operation to time */
 typedef struct {
@@ -129,7 +135,7 @@ PETSC_INTERN PetscErrorCode MachineDestroy(Machine *);
 
 /* One line of the table */
 typedef struct {
-  char           matrix[128], op[16], type[64], note[64], status[16], absent[256];
+  char           matrix[128], op[16], type[64], note[160], status[16], absent[256];
   PetscInt       rows, cols;
   PetscLogDouble nonzeros, median, least, flops, bytes, matrix_bytes, read, ratio, products;
   PetscReal      error;

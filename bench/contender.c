@@ -29,6 +29,14 @@ PetscErrorCode ContenderCreate(Case *k, const char name[], Contender *contender)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode ContenderPoison(Contender c, Vec v)
+{
+  PetscFunctionBegin;
+  PetscCall(VecPoison(v));
+  if (c->device[0]) PetscCall((*c->peer->load)(c, v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ContenderDestroy(Contender *c)
 {
   PetscFunctionBegin;

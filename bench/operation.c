@@ -13,12 +13,15 @@ static PetscErrorCode CanMult(Contender c, PetscBool *can)
 static PetscErrorCode OnceMult(Contender c, Case *k, PetscLogDouble *seconds)
 {
   PetscLogDouble t0, t1;
+  int            batch = 1;
 
   PetscFunctionBegin;
+  if (c->peer->wait) PetscCall((*c->peer->wait)(c, &batch));
   PetscCall(PetscTime(&t0));
-  PetscCall((*c->peer->mult)(c, k->x, k->y));
+  for (int n = 0; n < batch; n++) PetscCall((*c->peer->mult)(c, k->x, k->y));
+  if (c->peer->wait) PetscCall((*c->peer->wait)(c, &batch));
   PetscCall(PetscTime(&t1));
-  *seconds = t1 - t0;
+  *seconds = (t1 - t0) / batch;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -47,12 +50,15 @@ static PetscErrorCode CanMultTranspose(Contender c, PetscBool *can)
 static PetscErrorCode OnceMultTranspose(Contender c, Case *k, PetscLogDouble *seconds)
 {
   PetscLogDouble t0, t1;
+  int            batch = 1;
 
   PetscFunctionBegin;
+  if (c->peer->wait) PetscCall((*c->peer->wait)(c, &batch));
   PetscCall(PetscTime(&t0));
-  PetscCall((*c->peer->multtranspose)(c, k->xt, k->yt));
+  for (int n = 0; n < batch; n++) PetscCall((*c->peer->multtranspose)(c, k->xt, k->yt));
+  if (c->peer->wait) PetscCall((*c->peer->wait)(c, &batch));
   PetscCall(PetscTime(&t1));
-  *seconds = t1 - t0;
+  *seconds = (t1 - t0) / batch;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -74,12 +80,15 @@ static PetscErrorCode CanMultAdd(Contender c, PetscBool *can)
 static PetscErrorCode OnceMultAdd(Contender c, Case *k, PetscLogDouble *seconds)
 {
   PetscLogDouble t0, t1;
+  int            batch = 1;
 
   PetscFunctionBegin;
+  if (c->peer->wait) PetscCall((*c->peer->wait)(c, &batch));
   PetscCall(PetscTime(&t0));
-  PetscCall((*c->peer->multadd)(c, k->x, k->z, k->y));
+  for (int n = 0; n < batch; n++) PetscCall((*c->peer->multadd)(c, k->x, k->z, k->y));
+  if (c->peer->wait) PetscCall((*c->peer->wait)(c, &batch));
   PetscCall(PetscTime(&t1));
-  *seconds = t1 - t0;
+  *seconds = (t1 - t0) / batch;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -140,8 +149,9 @@ static PetscErrorCode CheckFresh(Contender c, Case *k, PetscReal *error)
   PetscFunctionBegin;
   *error = 0;
   if (!c->fresh) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecPoison(k->y));
-  PetscCall(MatMult(c->fresh, k->x, k->y));
+  PetscCall(ContenderPoison(c, k->y));
+  PetscCall((*c->peer->multfresh)(c, k->x, k->y));
+  if (c->peer->fetch) PetscCall((*c->peer->fetch)(c, k->y));
   PetscCall(ReferenceCheckMult(k, c->sign, k->x, NULL, k->y, error));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -175,6 +185,7 @@ static PetscErrorCode CheckSquare(Contender c, Case *k, PetscReal *error)
 {
   PetscFunctionBegin;
   PetscCall((*c->peer->squaremult)(c, k, k->x, k->y));
+  if (c->device[0]) PetscCall((*c->peer->fetch)(c, k->y));
   PetscCall(ReferenceCheckSquare(k, k->x, k->y, error));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

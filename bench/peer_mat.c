@@ -3,9 +3,14 @@
 */
 #include "bench.h"
 #include <petsctime.h>
+#if defined(PETSC_HAVE_CUDA)
+  #include <petscdevice_cuda.h>
+#endif
+
+#define BATCH 20 /* products on a GPU between two waits for it */
 
 /* The root names of the types that MatShadowGetInfo() knows */
-static const char *const Shadows[] = {MATAMB, MATNUSSELL};
+static const char *const Shadows[] = {MATAMB, MATNUSSELL, MATAUTOSPARSE};
 
 /* Some types do not exist in every PETSc, or not for every matrix: that is an answer here and no error */
 static PetscErrorCode MatConvertOrNot(Mat A, const char type[], Mat *B)
@@ -40,6 +45,69 @@ static PetscErrorCode MatBytes(Contender c, Case *k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where the matrix makes vectors that live on a GPU, these stand for those of the case, as in a program that takes them from MatCreateVecs() */
+static PetscErrorCode DeviceVecs(Contender c, Case *k)
+{
+  const Vec host[] = {k->x, k->yt, k->y, k->z, k->xt}; /* two like rows, three like columns */
+  PetscBool device = PETSC_FALSE;
+  Vec       like[2];
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(c->A, &like[0], &like[1]));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)like[0], &device, VECSEQCUDA, VECMPICUDA, ""));
+  for (int v = 0; v < 5 && device; v++) {
+    c->host[v] = host[v];
+    PetscCall(VecDuplicate(like[v > 1], &c->device[v]));
+  }
+  for (int v = 0; v < 2; v++) PetscCall(VecDestroy(&like[v]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static Vec DeviceVec(Contender c, Vec v)
+{
+  for (int w = 0; w < 5; w++) {
+    if (c->device[w] && c->host[w] == v) return c->device[w];
+  }
+  return v;
+}
+
+static PetscErrorCode Transfer(Vec from, Vec to)
+{
+  const PetscScalar *f;
+  PetscScalar       *t;
+  PetscInt           n;
+
+  PetscFunctionBegin;
+  if (from == to) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetLocalSize(to, &n));
+  PetscCall(VecGetArrayRead(from, &f));
+  PetscCall(VecGetArrayWrite(to, &t));
+  PetscCall(PetscArraycpy(t, f, n));
+  PetscCall(VecRestoreArrayWrite(to, &t));
+  PetscCall(VecRestoreArrayRead(from, &f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PeerLoad_Mat(Contender c, Vec v)
+{
+  return Transfer(v, DeviceVec(c, v));
+}
+
+static PetscErrorCode PeerFetch_Mat(Contender c, Vec v)
+{
+  return Transfer(DeviceVec(c, v), v);
+}
+
+static PetscErrorCode PeerWait_Mat(Contender c, int *batch)
+{
+  PetscFunctionBegin;
+  *batch = c->device[0] ? BATCH : 1;
+#if defined(PETSC_HAVE_CUDA)
+  if (c->device[0]) PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PeerCreate_Mat(Contender c, Case *k)
 {
   PetscBool same;
@@ -59,17 +127,19 @@ static PetscErrorCode PeerCreate_Mat(Contender c, Case *k)
   }
   if (c->shadow) PetscCall(MatShadowSetUp(c->A));
   PetscCall(MatBytes(c, k));
+  PetscCall(DeviceVecs(c, k));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PeerDescribe_Mat(Contender c)
 {
   MatShadowInfo info;
-  PetscBool     fallen;
+  PetscBool     fallen, chosen;
 
   PetscFunctionBegin;
-  if (!c->shadow) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowGetInfo(c->A, &info));
+  if (!c->shadow && info.format) PetscCall(PetscSNPrintf(c->note, sizeof(c->note), "ours: a matrix of ours was on the GPU before it"));
+  if (!c->shadow) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrcmp(info.format, "csr", &fallen));
   c->bytes = fallen ? info.bytes_csr : info.bytes_stored;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &c->bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)c->A)));
@@ -79,22 +149,29 @@ static PetscErrorCode PeerDescribe_Mat(Contender c)
                             info.chunk_size, info.kernel));
   else if (info.block_size > 1) PetscCall(PetscSNPrintf(c->note, sizeof(c->note), "blocks of %" PetscInt_FMT ", %s", info.block_size, info.kernel));
   else PetscCall(PetscSNPrintf(c->note, sizeof(c->note), "chunks of %" PetscInt_FMT ", %s", info.chunk_size, info.kernel));
+  PetscCall(PetscStrcmp(c->type, MATAUTOSPARSE, &chosen));
+  if (info.candidates > 1 || chosen) {
+    char tuning[96];
+
+    PetscCall(PetscSNPrintf(tuning, sizeof(tuning), "; %s, %" PetscInt_FMT " tried for %.0f products of aij", info.format, info.candidates, info.time_csr > 0 ? info.time_tune / info.time_csr : 0.));
+    PetscCall(PetscStrlcat(c->note, tuning, sizeof(c->note)));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PeerMult_Mat(Contender c, Vec x, Vec y)
 {
-  return MatMult(c->A, x, y);
+  return MatMult(c->A, DeviceVec(c, x), DeviceVec(c, y));
 }
 
 static PetscErrorCode PeerMultTranspose_Mat(Contender c, Vec x, Vec y)
 {
-  return MatMultTranspose(c->A, x, y);
+  return MatMultTranspose(c->A, DeviceVec(c, x), DeviceVec(c, y));
 }
 
 static PetscErrorCode PeerMultAdd_Mat(Contender c, Vec x, Vec z, Vec y)
 {
-  return MatMultAdd(c->A, x, z, y);
+  return MatMultAdd(c->A, DeviceVec(c, x), DeviceVec(c, z), DeviceVec(c, y));
 }
 
 /* From a plain AIJ to a matrix that is ready to multiply, in place, so that no copy of the AIJ is counted */
@@ -136,9 +213,15 @@ static PetscErrorCode PeerUpdate_Mat(Contender c, Case *k, PetscLogDouble *secon
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PeerMultFresh_Mat(Contender c, Vec x, Vec y)
+{
+  return MatMult(c->fresh, DeviceVec(c, x), DeviceVec(c, y));
+}
+
 static PetscErrorCode PeerDestroy_Mat(Contender c)
 {
   PetscFunctionBegin;
+  for (int v = 0; v < 5; v++) PetscCall(VecDestroy(&c->device[v]));
   PetscCall(MatDestroy(&c->A));
   PetscCall(MatDestroy(&c->fresh));
   PetscCall(MatDestroy(&c->squared));
@@ -182,7 +265,7 @@ static PetscErrorCode PeerResquare_Mat(Contender c, PetscLogDouble *seconds)
 
 static PetscErrorCode PeerSquareMult_Mat(Contender c, Case *k, Vec x, Vec y)
 {
-  return MatMult(c->squared, x, y);
+  return MatMult(c->squared, DeviceVec(c, x), DeviceVec(c, y));
 }
 
-const Peer PeerMat = {.name = "", .create = PeerCreate_Mat, .describe = PeerDescribe_Mat, .mult = PeerMult_Mat, .multtranspose = PeerMultTranspose_Mat, .multadd = PeerMultAdd_Mat, .convert = PeerConvert_Mat, .update = PeerUpdate_Mat, .destroy = PeerDestroy_Mat, .square = PeerSquare_Mat, .resquare = PeerResquare_Mat, .squaremult = PeerSquareMult_Mat};
+const Peer PeerMat = {.name = "", .create = PeerCreate_Mat, .describe = PeerDescribe_Mat, .mult = PeerMult_Mat, .multtranspose = PeerMultTranspose_Mat, .multadd = PeerMultAdd_Mat, .load = PeerLoad_Mat, .fetch = PeerFetch_Mat, .wait = PeerWait_Mat, .multfresh = PeerMultFresh_Mat, .convert = PeerConvert_Mat, .update = PeerUpdate_Mat, .destroy = PeerDestroy_Mat, .square = PeerSquare_Mat, .resquare = PeerResquare_Mat, .squaremult = PeerSquareMult_Mat};

@@ -5,7 +5,8 @@
 
 #define MAX_CONTENDERS 16
 #define MAX_OPERATIONS 10
-#define SETTLE         10 /* products before anything is timed: types that tune themselves are done by then */
+#define SETTLE         10   /* products before anything is timed, */
+#define SETTLE_MOST    1000 /* more, if a type that tunes itself is not done by then */
 
 typedef struct {
   MPI_Comm         comm;
@@ -83,7 +84,7 @@ static PetscErrorCode RightOrWrong(Bench *b, const Operation *op, Contender c, C
   PetscReal      e;
 
   PetscFunctionBegin;
-  PetscCall(VecPoison(op->transpose ? k->yt : k->y));
+  PetscCall(ContenderPoison(c, op->transpose ? k->yt : k->y));
   PetscCall(Once(b, op, c, k, &t));
   PetscCall((*op->check)(c, k, &e));
   *error = PetscMax(*error, e);
@@ -199,6 +200,7 @@ static PetscErrorCode BenchOperation(Bench *b, const Operation *op, Case *k, Pet
     done[t]  = 0;
     error[t] = read[t] = 0;
     if (c[t]->peer->load) PetscCall((*c[t]->peer->load)(c[t], op->transpose ? k->xt : k->x));
+    if (c[t]->device[0]) PetscCall((*c[t]->peer->load)(c[t], k->z));
     PetscCall(RightOrWrong(b, op, c[t], k, &error[t]));
     PetscCall(Repetitions(b, op, c[t], k, &reps[t]));
     PetscCall(PetscMalloc1(reps[t], &times[t]));
@@ -210,7 +212,7 @@ static PetscErrorCode BenchOperation(Bench *b, const Operation *op, Case *k, Pet
       PetscLogDouble bytes, seconds;
 
       if (op->product) PetscCall(Once(b, op, c[t], k, &seconds)); /* brings the contender's data back where it would be */
-      if (round == rounds - 1) PetscCall(VecPoison(op->transpose ? k->yt : k->y));
+      if (round == rounds - 1) PetscCall(ContenderPoison(c[t], op->transpose ? k->yt : k->y));
       while (done[t] < until) {
         PetscCall(Once(b, op, c[t], k, &seconds));
         times[t][done[t]++] = (PetscReal)seconds;
@@ -237,6 +239,23 @@ static PetscErrorCode BenchOperation(Bench *b, const Operation *op, Case *k, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Products until a matrix has decided what they run on */
+static PetscErrorCode Settle(Bench *b, Contender c, Case *k)
+{
+  PetscMPIInt tuning = 1;
+
+  PetscFunctionBegin;
+  for (PetscInt n = 0; n < SETTLE || (tuning && n < SETTLE_MOST); n++) {
+    MatShadowInfo info;
+
+    PetscCall((*c->peer->mult)(c, k->x, k->y));
+    PetscCall(MatShadowGetInfo(c->A, &info));
+    tuning = info.tuning ? 1 : 0;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &tuning, 1, MPI_INT, MPI_MAX, b->comm));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode BenchCase(Bench *b, const char name[], PetscBool *right)
 {
   Contender c[MAX_CONTENDERS];
@@ -249,7 +268,7 @@ static PetscErrorCode BenchCase(Bench *b, const char name[], PetscBool *right)
     PetscCall(ContenderCreate(&k, b->types[t], &c[t]));
     if (!c[t]->absent[0]) {
       present++;
-      for (PetscInt s = 0; c[t]->shadow && s < SETTLE; s++) PetscCall(MatMult(c[t]->A, k.x, k.y));
+      if (c[t]->shadow) PetscCall(Settle(b, c[t], &k));
       if (c[t]->peer->describe) PetscCall((*c[t]->peer->describe)(c[t]));
     }
   }

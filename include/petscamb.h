@@ -24,6 +24,14 @@ M*/
 #define MATMPIAIJNUSSELL "mpiaijnussell"
 
 /*MC
+   MATAUTOSPARSE - `MATAUTOSPARSE` = "autosparse" - the root name of `MATSEQAIJAUTOSPARSE` and `MATMPIAIJAUTOSPARSE`, subtypes of `MATAIJ` whose matrix-vector
+   products run on the format that is the fastest for the matrix
+M*/
+#define MATAUTOSPARSE       "autosparse"
+#define MATSEQAIJAUTOSPARSE "seqaijautosparse"
+#define MATMPIAIJAUTOSPARSE "mpiaijautosparse"
+
+/*MC
    MATHASHGEMM - `MATHASHGEMM` = "hashgemm" - the root name of `MATSEQAIJHASHGEMM` and `MATMPIAIJHASHGEMM`, subtypes of `MATAIJ` whose products
    with matrices run on hash tables
 M*/
@@ -116,7 +124,7 @@ PETSC_EXTERN const char *const MatShadowDevices[];
    MatShadowHalo - how the processes exchange entries of x in products of an MPI matrix with a shadow, on GPUs
 
    Values:
-+  `MAT_SHADOW_HALO_AUTO`   - the fastest of those that are possible, measured once for each communicator and size (the default)
++  `MAT_SHADOW_HALO_AUTO`   - the fastest as measured, NCCL only once it would have repaid its start (the default)
 .  `MAT_SHADOW_HALO_MPI`    - by a GPU-aware MPI, between buffers on the GPUs
 .  `MAT_SHADOW_HALO_NCCL`   - by NCCL, between GPUs that one process each uses; the host never waits
 -  `MAT_SHADOW_HALO_STAGED` - by any MPI, between buffers on the hosts
@@ -215,6 +223,7 @@ typedef struct {
   PetscInt       threads;          /* threads of a thread block, on the GPU; what follows is 0 on the host */
   PetscInt       steps;            /* blocks that one thread takes, at most */
   PetscInt       tried;            /* products spent on tuning, besides those of the solver */
+  PetscBool      tuning;           /* the products to come decide what those after them run on */
   PetscInt       candidates;       /* formats, or sets of parameters, that served some of the solver's products and were timed */
   PetscLogDouble tasks;            /* what one warp does: how many of these there are */
   PetscLogDouble tasks_diagonal;   /* of these, with columns told by diagonals */

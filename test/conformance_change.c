@@ -617,6 +617,9 @@ int main(int argc, char **argv)
     test:
       suffix: nussell
       args: -mat_type nussell -mat_shadow_tune off -mat_nussell_s1 7 -mat_nussell_k1 2 -mat_nussell_s2 50 -mat_nussell_k2 1
+    test:
+      suffix: autosparse
+      args: -mat_type autosparse -mat_shadow_tune off
 
   testset:
     args: -mat_type amb

@@ -239,7 +239,7 @@ static PetscErrorCode Halos(TestDiff *d)
   PetscCall(MatShadowSetHalo(R, MAT_SHADOW_HALO_STAGED));
   for (PetscInt k = 0; k < 4; k++) {
     PetscCall(MatShadowSetHalo(A, halos[k]));
-    for (PetscInt products = 0; products < 24; products++) PetscCall(TestDiffMat(d, A, R)); /* enough for paths to be compared */
+    for (PetscInt products = 0; products < 40; products++) PetscCall(TestDiffMat(d, A, R)); /* enough for paths to be compared */
     PetscCall(MatShadowGetInfo(A, &info));
     TestExpect(d, "the path is not the one set", (PetscBool)(!info.halo || halos[k] == MAT_SHADOW_HALO_AUTO || strcmp(info.halo, MatShadowHalos[halos[k]]) == 0));
     PetscCall(MatScale(A, 2));

@@ -341,10 +341,13 @@ int main(int argc, char **argv)
       args: -mat_type amb -mat_shadow_tune online
     test:
       suffix: nussell
-      nsize: {{1 2}}
-      args: -mat_type nussell -mat_nussell_tune online
+      args: -mat_type nussell -mat_nussell_tune online -mat_nussell_s1 100 -mat_nussell_k1 2 -mat_nussell_s2 1000 -mat_nussell_k2 1
     test:
-      suffix: segments
-      args: -mat_type nussell -mat_nussell_tune online -mat_nussell_s1 100 -mat_nussell_k1 2 -mat_nussell_s2 1000 -mat_nussell_k2 1 -malloc_dump
+      suffix: autosparse
+      nsize: {{1 2}}
+      args: -mat_type autosparse -mat_shadow_tune online -malloc_dump
+    test:
+      suffix: autosparse_measure
+      args: -mat_type autosparse -mat_shadow_tune measure
 
 TEST*/

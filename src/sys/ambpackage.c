@@ -107,6 +107,7 @@ PetscErrorCode PetscAMBInitializePackage(void)
   PetscCall(PetscAMBChooseThreads());
   PetscCall(MatShadowRegister(&MatShadowFormatAMB));
   PetscCall(MatShadowRegister(&MatShadowFormatNUSSELL));
+  PetscCall(MatShadowRegister(&MatShadowFormatAutoSparse));
   PetscCall(HashGEMMRegister());
   PetscCall(PetscRegisterFinalize(PetscAMBFinalizePackage));
   PetscFunctionReturn(PETSC_SUCCESS);

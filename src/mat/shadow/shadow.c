@@ -134,17 +134,23 @@ static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr
 }
 
 static PetscErrorCode MatShadowTry(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool transpose);
+static PetscErrorCode MatShadowVerdict(Mat A, MatShadow *s, PetscBool transpose);
 
-/* Where the format has a convert(): with tuning if that was waited for, or is there no memory for it, without */
-static PetscErrorCode MatShadowConvertWith(MatShadow *s, const MatShadowCSR *csr)
+/* By a format that has a convert(): with tuning if that was waited for, or is there no memory for it, without */
+PetscErrorCode MatShadowConvertWith(MatShadow *s, const MatShadowFormat *format, const void *params, const MatShadowCSR *csr)
 {
   static const PetscReal most[] = {1e20, 1, 1.25}; /* by tuning: what is timed anyway is given the benefit of the doubt */
   const MatShadowTune    tune   = PetscMin(s->tune, MAT_SHADOW_TUNE_MEASURE);
+  const MatShadowOps    *ops    = MatShadowOnDevice(s) ? &format->device : &format->host;
 
   PetscFunctionBegin;
-  if (tune < MAT_SHADOW_TUNE_MEASURE || s->tuned) PetscCall((*s->side->convert)(csr, s->params, tune, most[tune], &s->info, &s->data));
-  if (tune == MAT_SHADOW_TUNE_MEASURE && !s->data) PetscCall((*s->side->convert)(csr, s->params, MAT_SHADOW_TUNE_MODEL, most[tune], &s->info, &s->data));
-  if (s->data) s->info.conversions++;
+  if (tune < MAT_SHADOW_TUNE_MEASURE || s->tuned) PetscCall((*ops->convert)(csr, params, tune, most[tune], &s->info, &s->data));
+  if (tune == MAT_SHADOW_TUNE_MEASURE && !s->data) PetscCall((*ops->convert)(csr, params, MAT_SHADOW_TUNE_MODEL, most[tune], &s->info, &s->data));
+  if (s->data) {
+    s->ops = ops;
+    s->info.conversions++;
+    PetscCall(PetscCitationsRegister(format->citation, format->cited));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -155,13 +161,19 @@ static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_ShadowConvert, A, 0, 0, 0));
   PetscCall(PetscTime(&t0));
+  s->info.time_convert = 0;
   if (MatShadowOnDevice(s) && !csr->nz) s->info.reason = "no entries";
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  else if (MatShadowOnDevice(s) && s->side->rank) PetscCall(MatShadowTuneConvertDevice(A, s, csr));
+#endif
   else if (s->side->rank) PetscCall(MatShadowTuneConvert(A, s, csr));
-  else PetscCall(MatShadowConvertWith(s, csr));
+  else PetscCall(MatShadowConvertWith(s, s->format, s->params, csr));
   s->stale = PETSC_FALSE;
   if (s->data) {
-    PetscCall(PetscCitationsRegister(s->format->citation, s->format->cited));
-    if (MatShadowOnDevice(s) && s->tune >= MAT_SHADOW_TUNE_MEASURE && !s->trial[0].settled) PetscCall(MatShadowTry(A, s, csr, PETSC_FALSE));
+    if (MatShadowOnDevice(s) && s->tune >= MAT_SHADOW_TUNE_MEASURE && !s->trial[0].settled) {
+      if (s->trial[0].time_format > 0) PetscCall(MatShadowVerdict(A, s, PETSC_FALSE));
+      else PetscCall(MatShadowTry(A, s, csr, PETSC_FALSE));
+    }
   } else {
     const PetscLogDouble model = s->info.bytes_model;
 
@@ -169,7 +181,7 @@ static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *
     s->info.bytes_model = model;
   }
   PetscCall(PetscTime(&t1));
-  s->info.time_convert = PetscMax(s->info.time_convert, t1 - t0);
+  s->info.time_convert = PetscMax(s->info.time_convert, t1 - t0); /* more, if another thread has done a part of it */
   PetscCall(PetscLogEventEnd(MAT_ShadowConvert, A, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -262,7 +274,7 @@ static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, 
       if (!device && s->served >= patience->convert - MAT_SHADOW_SAMPLES) run->trial = trial;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    if (s->tune == MAT_SHADOW_TUNE_ONLINE && s->side->rank) PetscCall(MatShadowTuneSetUp(A, s, csr, PETSC_FALSE, &ready));
+    if (s->tune == MAT_SHADOW_TUNE_ONLINE && !device && s->side->rank) PetscCall(MatShadowTuneSetUp(A, s, csr, PETSC_FALSE, &ready));
     if (!ready) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(MatShadowConvert(A, s, csr));
   } else if (device && measure && !s->tuned && s->products >= patience->tune) PetscCall(MatShadowTuneDevice(A, s, csr));
@@ -603,6 +615,7 @@ static PetscErrorCode MatShadowGetInfo_One(Mat A, MatShadow *s, void *ctx)
   else {
     sum->segments += info->segments;
     sum->tried += info->tried;
+    sum->tuning = (PetscBool)(sum->tuning || info->tuning);
     sum->candidates += info->candidates;
     sum->time_tune += info->time_tune;
     sum->time_tune_beside += info->time_tune_beside;

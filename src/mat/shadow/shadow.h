@@ -27,12 +27,12 @@ typedef struct {
 
 /* One way to store a matrix: a format and its parameters */
 typedef struct {
-  const struct _MatShadowOps *ops;
-  char                        name[48];
-  int                         tried;      /* products that were spent on choosing it */
-  double                      bytes;      /* by the model */
-  PetscLogDouble              time;       /* of a product, the shortest; 0 if it was not measured */
-  double                      params[16]; /* room for what layout() of the format has to know */
+  const struct _MatShadowFormat *format;
+  char                           name[48];
+  int                            tried;      /* products that were spent on choosing it */
+  double                         bytes;      /* by the model */
+  PetscLogDouble                 time;       /* of a product, the shortest; 0 if it was not measured */
+  double                         params[16]; /* room for what layout() of the format has to know */
 } MatShadowCandidate;
 
 #define MAT_SHADOW_CANDIDATES 32
@@ -41,7 +41,7 @@ typedef struct {
 typedef PetscErrorCode MatShadowMultFunction(void *data, const MatShadowCSR *, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done);
 
 /*
-   A format has either rank() and layout(), on the host, or convert().
+   A format has either rank() and layout(), on the host, or convert(); or only rank(), if what it lists are the ways of others.
 
    rank() lists the ways to store a matrix that are worth a try, best first by the model: all of them with MAT_SHADOW_TUNE_ONLINE, else those that the
    parameters and the model leave, and returns how many these are. layout() makes *data, from parameters that may refer to those of the best one so far, or
@@ -62,7 +62,7 @@ typedef struct _MatShadowOps {
 struct _MatShadow;
 
 /* The parameters of a format are a plain struct of params_size bytes, copied to the blocks of an MPI matrix and to duplicates */
-typedef struct {
+typedef struct _MatShadowFormat {
   const char  *name, *seqtype, *mpitype;
   const char  *citation;
   PetscBool   *cited;
@@ -127,7 +127,7 @@ typedef struct _MatShadow {
 } MatShadow;
 
 /* The formats */
-extern const MatShadowFormat MatShadowFormatAMB, MatShadowFormatNUSSELL;
+extern const MatShadowFormat MatShadowFormatAMB, MatShadowFormatNUSSELL, MatShadowFormatAutoSparse;
 
 extern PetscErrorCode MatShadowRegister(const MatShadowFormat *);
 extern PetscErrorCode MatShadowRegisterFinalize(void);
@@ -136,6 +136,7 @@ extern PetscErrorCode MatShadowGetFormat(Mat, const MatShadowFormat **);
 extern PetscErrorCode MatShadowGet(Mat, MatShadow **);
 extern PetscErrorCode MatShadowDrop(MatShadow *);
 extern PetscErrorCode MatShadowDropData(MatShadow *);
+extern PetscErrorCode MatShadowConvertWith(MatShadow *, const MatShadowFormat *, const void *params, const MatShadowCSR *);
 extern PetscErrorCode MatShadowTuneSetUp(Mat, MatShadow *, const MatShadowCSR *, PetscBool wait, PetscBool *ready);
 extern PetscErrorCode MatShadowTuneConvert(Mat, MatShadow *, const MatShadowCSR *);
 extern PetscErrorCode MatShadowTuneChoose(Mat, MatShadow *, PetscBool transpose, PetscBool fresh, const MatShadowCSR *, MatShadowRun *);
@@ -174,8 +175,12 @@ extern const struct _MatOps *MatShadowBase(Mat);
 extern struct _MatOps MatShadowBaseSeq, MatShadowBaseMPI, MatShadowBaseSeqCUSPARSE, MatShadowBaseMPICUSPARSE;
 
 /* The device side; without it no matrix is an AIJCUSPARSE */
-extern PetscErrorCode MatShadowDeviceFound(PetscBool *);
-extern PetscErrorCode MatShadowDeviceVecOptions(const MatShadowFormat *);
+extern PetscErrorCode   MatShadowDeviceFound(PetscBool *);
+extern PetscErrorCode   MatShadowDeviceVecOptions(const MatShadowFormat *);
+static inline PetscBool MatShadowHasDevice(const MatShadowFormat *format)
+{
+  return (PetscBool)(format->device.convert || format->device.rank);
+}
 #if defined(MAT_SHADOW_HAVE_DEVICE)
 extern PetscErrorCode MatShadowDeviceExpect(const MatShadowFormat *);
 extern PetscErrorCode MatShadowDeviceStart(const MatShadowFormat *);
@@ -191,6 +196,7 @@ extern PetscErrorCode MatShadowCUSPARSECompose(Mat, PetscBool seq, PetscBool add
 extern PetscErrorCode MatShadowCUSPARSERestoreOperations(Mat, PetscBool seq);
 extern void           MatShadowCUSPARSESetOperations(Mat, PetscBool seq);
 extern void           MatShadowSetOperations(Mat);
+extern PetscErrorCode MatShadowTuneConvertDevice(Mat, MatShadow *, const MatShadowCSR *);
 extern PetscErrorCode MatShadowDeviceTry(Mat, MatShadow *, const MatShadowCSR *, PetscBool transpose, PetscBool *tried);
 #endif
 

@@ -9,7 +9,7 @@ const char *const MatShadowHalos[] = {"auto", "mpi", "nccl", "staged", "MatShado
 
 #if defined(MAT_SHADOW_HAVE_DEVICE)
 
-  #define MAT_HALO_LARGE 2000000 /* nonzeros: from here on an off-diagonal block is worth a format of its own, if most rows have entries */
+  #define MAT_HALO_LARGE 2000000 /* columns, or nonzeros: from here on an off-diagonal block is worth a format of its own, if most rows have entries */
 
 PetscErrorCode MatHaloCheck(AmbDeviceStatus status)
 {
@@ -151,7 +151,7 @@ static PetscErrorCode MatHaloCreate(Mat A, Mat block, const PetscInt garray[], M
   PetscCall(VecCreateSeqCUDAWithArray(PETSC_COMM_SELF, 1, h->n, h->from.buffer, &h->x));
   most[0] = PetscMax(h->from.offset[h->from.n], h->to.offset[h->to.n]);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 1, MPIU_INT, MPI_MAX, h->comm));
-  for (size_t bytes = (size_t)most[0] * sizeof(PetscScalar); bytes; bytes >>= 1) h->size++;
+  for (size_t bytes = (size_t)most[0] * sizeof(PetscScalar); bytes && h->size < MAT_HALO_CLASSES - 1; bytes >>= 1) h->size++;
   PetscCall(MatHaloCommGet(h->comm, &h->about));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -282,6 +282,15 @@ static PetscErrorCode MatHaloAdd(MatHalo *h, Mat B, Vec z)
 }
 
 /* ------------------------------------------------- products ------------------------------------------------- */
+
+/* PETSc's scatter serves the first products of a matrix that may be gone soon, unless a path is asked for or no time is to be measured: making a halo
+   takes as long as some dozens of small products. All processes have the same answer. */
+PetscBool MatHaloServes(MatShadow *s)
+{
+  const PetscInt first = s->owner->cmap->N > MAT_HALO_LARGE ? 10 : 60;
+
+  return (PetscBool)(s->halo || s->halo_wanted != MAT_SHADOW_HALO_AUTO || s->tune < MAT_SHADOW_TUNE_MEASURE || s->served++ >= first);
+}
 
 /* For vectors on the device */
 static PetscErrorCode MatHaloProductWith(Mat A, MatShadow *s, Vec xx, Vec yy, Vec zz)

@@ -8,6 +8,7 @@
 
 /* An MPI matrix makes its products with a halo of ours where its blocks do on the device; z = A x + y, or A x if y is NULL */
 #if defined(MAT_SHADOW_HAVE_DEVICE)
+extern PetscBool      MatHaloServes(MatShadow *);
 extern PetscErrorCode MatHaloProduct(Mat, MatShadow *, Vec x, Vec y, Vec z);
 extern PetscErrorCode MatHaloCompare(Mat);
 extern PetscErrorCode MatHaloDestroy(struct _MatHalo **);
@@ -39,12 +40,13 @@ typedef struct {
   #define MAT_HALO_CLASSES 40 /* of size: powers of two, in bytes */
 typedef struct _MatHaloComm MatHaloComm;
 struct _MatHaloComm {
-  MPI_Comm      comm;
-  MatHaloComm  *next;
-  MatShadowHalo best[MAT_HALO_CLASSES]; /* as measured; MAT_SHADOW_HALO_AUTO where not yet */
-  PetscBool     looked;                 /* for NCCL */
-  const char   *without;                /* why there is no NCCL */
-  void         *nccl;
+  MPI_Comm     comm;
+  MatHaloComm *next;
+  PetscReal    seconds[MAT_HALO_CLASSES][MAT_SHADOW_HALO_STAGED + 1]; /* of an exchange by each path, 0 where it was not measured */
+  PetscReal    gain;                                                  /* seconds that NCCL would have saved so far, by a model */
+  PetscBool    looked;                                                /* for NCCL */
+  const char  *without;                                               /* why there is no NCCL */
+  void        *nccl;
 };
 
 typedef struct _MatHalo {

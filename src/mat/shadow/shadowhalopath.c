@@ -26,9 +26,13 @@ static struct {
 } nccl;
   #endif
 
-  #define MAT_HALO_PATIENCE 20 /* products before paths are compared: NCCL takes a second to start */
-  #define MAT_HALO_ROUNDS   5  /* of which the median counts */
-  #define MAT_HALO_REPEAT   4  /* exchanges in a round */
+  #define MAT_HALO_PATIENCE 200   /* products of a halo before paths are compared */
+  #define MAT_HALO_ROUNDS   5     /* of which the median counts */
+  #define MAT_HALO_REPEAT   4     /* exchanges in a round */
+  #define MAT_HALO_START    0.5   /* seconds that NCCL takes to start */
+  #define MAT_HALO_NCCL     16e-6 /* and to exchange a little, */
+  #define MAT_HALO_RATE     100e9 /* bytes a second of more, */
+  #define MAT_HALO_WAIT     25e-6 /* and what the host's waiting costs on the other paths: kernels are not queued meanwhile */
 
 static MatHaloComm *known = NULL;
 
@@ -230,58 +234,67 @@ static PetscErrorCode MatHaloTime(MatHalo *h, const PetscScalar *x, PetscReal *s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatHaloMeasure(Mat A, MatHalo *h, const PetscScalar *x, MatShadowHalo *best)
+/* Times a path for halos of this size, once. All processes have the same times. */
+static PetscErrorCode MatHaloMeasure(Mat A, MatHalo *h, MatShadowHalo path, const PetscScalar *x)
 {
-  const PetscLogDouble syncs = h->syncs;
-  PetscLogDouble       t0, t1;
-  PetscReal            least = 0;
+  PetscReal           *seconds = &h->about->seconds[h->size][path];
+  const PetscLogDouble syncs   = h->syncs;
+  const char          *why;
 
   PetscFunctionBegin;
-  PetscCall(PetscTime(&t0));
-  *best = MAT_SHADOW_HALO_AUTO;
-  for (int path = MAT_SHADOW_HALO_MPI; path <= MAT_SHADOW_HALO_STAGED; path++) {
-    const char *why;
-    PetscReal   seconds;
-
-    PetscCall(MatHaloWhyNot(h, (MatShadowHalo)path, &why));
-    if (why) {
-      PetscCall(PetscInfo(A, "Halo by %s: not here, %s\n", MatShadowHalos[path], why));
-      continue;
-    }
-    PetscCall(MatHaloUse(h, (MatShadowHalo)path));
-    PetscCall(MatHaloTime(h, x, &seconds));
-    PetscCall(PetscInfo(A, "Halo by %s: %g s for an exchange of at most 2^%d bytes a process\n", MatShadowHalos[path], (double)seconds, h->size));
-    if (*best && seconds >= least) continue;
-    *best = (MatShadowHalo)path;
-    least = seconds;
-  }
+  if (*seconds > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatHaloWhyNot(h, path, &why));
+  if (why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatHaloUse(h, path));
+  PetscCall(MatHaloTime(h, x, seconds));
   h->syncs = syncs;
-  PetscCall(PetscTime(&t1));
-  PetscCall(PetscInfo(A, "Ways of the halo were compared in %g s\n", t1 - t0));
+  PetscCall(PetscInfo(A, "Halo by %s: %g s for an exchange of less than 2^%d bytes a process\n", MatShadowHalos[path], (double)*seconds, h->size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes the path that is asked for. Otherwise MPI at first, and after some products the one that is the fastest for halos of this size. */
-PetscErrorCode MatHaloChoose(Mat A, MatHalo *h, MatShadowHalo wanted, const PetscScalar *x)
+/* The fastest path of those that cost nothing to begin with. NCCL is started when it would have repaid that, by what halos among these processes have taken
+   so far; which is the same decision for all of them. */
+static PetscErrorCode MatHaloChooseBest(Mat A, MatHalo *h, const PetscScalar *x, MatShadowHalo *best)
 {
-  MatShadowHalo *best = &h->about->best[PetscMin(h->size, MAT_HALO_CLASSES - 1)];
-  const char    *why;
+  MatHaloComm     *c       = h->about;
+  const PetscReal *seconds = c->seconds[h->size];
 
   PetscFunctionBegin;
-  h->chosen = PETSC_TRUE;
-  if (wanted == MAT_SHADOW_HALO_AUTO && h->size && !*best) {
-    if (h->products < MAT_HALO_PATIENCE) {
-      h->chosen = PETSC_FALSE;
-      PetscCall(MatHaloUse(h, use_gpu_aware_mpi ? MAT_SHADOW_HALO_MPI : MAT_SHADOW_HALO_STAGED));
-      PetscFunctionReturn(PETSC_SUCCESS);
-    }
-    PetscCall(MatHaloMeasure(A, h, x, best));
+  *best = use_gpu_aware_mpi ? MAT_SHADOW_HALO_MPI : MAT_SHADOW_HALO_STAGED;
+  if (!(seconds[*best] > 0) && h->products < MAT_HALO_PATIENCE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatHaloMeasure(A, h, MAT_SHADOW_HALO_MPI, x));
+  PetscCall(MatHaloMeasure(A, h, MAT_SHADOW_HALO_STAGED, x));
+  if (c->nccl) PetscCall(MatHaloMeasure(A, h, MAT_SHADOW_HALO_NCCL, x));
+  for (MatShadowHalo path = MAT_SHADOW_HALO_MPI; path <= MAT_SHADOW_HALO_STAGED; path++) {
+    if (seconds[path] > 0 && seconds[path] < seconds[*best]) *best = path;
   }
-  if (wanted == MAT_SHADOW_HALO_AUTO) wanted = h->size ? *best : MAT_SHADOW_HALO_STAGED;
-  PetscCall(MatHaloWhyNot(h, wanted, &why));
-  PetscCheck(!why, h->comm, PETSC_ERR_SUP, "The halo cannot go by %s: %s; use -mat_shadow_halo auto", MatShadowHalos[wanted], why);
+  if (!c->looked) {
+    c->gain += PetscMax(0, seconds[*best] + MAT_HALO_WAIT - MAT_HALO_NCCL - PetscPowRealInt(2, h->size) / MAT_HALO_RATE);
+    if (c->gain < MAT_HALO_START) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(MatHaloStartNCCL(h->comm, c));
+    PetscCall(PetscInfo(A, "Halos would have taken %g s less by NCCL: %s\n", (double)c->gain, c->without ? c->without : "it is started"));
+    if (c->nccl) PetscFunctionReturn(PETSC_SUCCESS); /* and timed in the next product */
+  }
+  h->chosen = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes the path that is asked for, or the best one */
+PetscErrorCode MatHaloChoose(Mat A, MatHalo *h, MatShadowHalo wanted, const PetscScalar *x)
+{
+  const MatShadowHalo before = h->path;
+  const char         *why;
+
+  PetscFunctionBegin;
+  if (wanted == MAT_SHADOW_HALO_AUTO && h->size) PetscCall(MatHaloChooseBest(A, h, x, &wanted));
+  else {
+    h->chosen = PETSC_TRUE;
+    if (!h->size) wanted = MAT_SHADOW_HALO_STAGED; /* there is nothing to exchange */
+    PetscCall(MatHaloWhyNot(h, wanted, &why));
+    PetscCheck(!why, h->comm, PETSC_ERR_SUP, "The halo cannot go by %s: %s; use -mat_shadow_halo auto", MatShadowHalos[wanted], why);
+  }
   PetscCall(MatHaloUse(h, wanted));
-  PetscCall(PetscInfo(A, "Halo by %s: %" PetscInt_FMT " entries come from %d processes, %d go to %d\n", MatShadowHalos[wanted], h->n, h->from.n, h->to.offset[h->to.n], h->to.n));
+  if (before != wanted) PetscCall(PetscInfo(A, "Halo by %s: %" PetscInt_FMT " entries come from %d processes, %d go to %d\n", MatShadowHalos[wanted], h->n, h->from.n, h->to.offset[h->to.n], h->to.n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

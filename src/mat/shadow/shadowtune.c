@@ -17,7 +17,9 @@
 #define MAT_SHADOW_BUDGET  60   /* products on the AIJ that the solver may lose */
 #define MAT_SHADOW_RESERVE 1.5  /* times the dearest candidate so far: what the next one may cost */
 #define MAT_SHADOW_FAR     1.25 /* times the bytes of the best so far: not tried */
-#define MAT_SHADOW_CLOSE   0.1  /* times that differ by this part are taken once more */
+#define MAT_SHADOW_NEAR    1.15 /* the same where the solver waits for conversions */
+#define MAT_SHADOW_GAIN    0.98 /* times the time of the best so far: better than that */
+#define MAT_SHADOW_CLOSE   0.1  /* slower by more than this part: at once out of question */
 
 typedef struct _MatShadowTuner MatShadowTuner;
 struct _MatShadowTuner {
@@ -65,16 +67,24 @@ static PetscLogDouble Seconds(clockid_t clock)
 }
 
 /* Of the candidates with the same format the fastest that was timed, or the first */
-static const MatShadowCandidate *MatShadowTuneBest(const MatShadowTuner *t, const MatShadowOps *ops)
+static const MatShadowCandidate *MatShadowTuneBest(const MatShadowTuner *t, const MatShadowFormat *format)
 {
   const MatShadowCandidate *best = NULL;
 
   for (int k = 0; k < t->n; k++) {
     const MatShadowCandidate *c = t->list + k;
 
-    if (c->ops == ops && (!best || (c->time > 0 && (best->time == 0 || c->time < best->time)))) best = c;
+    if (c->format == format && (!best || (c->time > 0 && (best->time == 0 || c->time < best->time)))) best = c;
   }
   return best;
+}
+
+/* A format that was much slower than another one with what it thought best is not tried again */
+static PetscBool MatShadowTuneHopeless(const MatShadowTuner *t, const MatShadowFormat *format)
+{
+  const MatShadowCandidate *best = MatShadowTuneBest(t, format);
+
+  return (PetscBool)(t->best >= 0 && best->time > MAT_SHADOW_FAR * t->list[t->best].time);
 }
 
 /* Lays out the next candidate that is worth it; without PETSc */
@@ -84,7 +94,8 @@ static void MatShadowTuneWork(MatShadowTuner *t)
   while (!t->data && ++t->k < t->n) {
     MatShadowCandidate *c = t->list + t->k;
 
-    t->reason = (*c->ops->layout)(&t->csr, c, MatShadowTuneBest(t, c->ops), t->most, &t->data);
+    if (MatShadowTuneHopeless(t, c->format)) continue;
+    t->reason = (*c->format->host.layout)(&t->csr, c, MatShadowTuneBest(t, c->format), t->most, &t->data);
   }
 }
 
@@ -119,9 +130,12 @@ static PetscErrorCode MatShadowTuneStartThread(MatShadowTuner *t, const MatShado
   PetscFunctionBegin;
   *started = PETSC_FALSE;
   if (!t->i) {
+    const PetscLogDouble t0 = Seconds(CLOCK_MONOTONIC);
+
     PetscCall(PetscMalloc2(csr->m + 1, &t->i, csr->nz, &t->j));
     PetscCall(PetscArraycpy(t->i, csr->i, csr->m + 1));
     PetscCall(PetscArraycpy(t->j, csr->j, csr->nz));
+    t->spent += Seconds(CLOCK_MONOTONIC) - t0;
   }
   if (atomic_fetch_add(&running, 1) < MAT_SHADOW_THREADS) {
     t->csr.i       = t->i;
@@ -158,7 +172,7 @@ static PetscErrorCode MatShadowTuneCreate(MatShadow *s)
 static PetscErrorCode MatShadowTuneForget(MatShadowTuner *t)
 {
   PetscFunctionBegin;
-  if (t->data) PetscCall((*t->list[t->k].ops->destroy)(&t->data));
+  if (t->data) PetscCall((*t->list[t->k].format->host.destroy)(&t->data));
   PetscCall(PetscFree2(t->i, t->j));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -202,7 +216,7 @@ PetscErrorCode MatShadowTuneSetUp(Mat A, MatShadow *s, const MatShadowCSR *csr, 
     t->csr.workers = t->csr.threads;
     t->most        = t->best < 0 ? s->info.bytes_csr : t->list[t->best].bytes;
     if (t->tune == MAT_SHADOW_TUNE_OFF) t->most = PETSC_MAX_REAL;
-    else if (t->tune != MAT_SHADOW_TUNE_MODEL) t->most *= MAT_SHADOW_FAR;
+    if (t->tune >= MAT_SHADOW_TUNE_MEASURE) t->most *= t->tune == MAT_SHADOW_TUNE_ONLINE || t->best < 0 ? MAT_SHADOW_FAR : MAT_SHADOW_NEAR;
     if (wait || t->tune != MAT_SHADOW_TUNE_ONLINE) {
       const PetscLogDouble t0 = Seconds(CLOCK_MONOTONIC);
 
@@ -228,7 +242,7 @@ PetscErrorCode MatShadowTuneSetUp(Mat A, MatShadow *s, const MatShadowCSR *csr, 
 /* The values of now go into the candidate */
 static PetscErrorCode MatShadowTuneFill(Mat A, MatShadowTuner *t, const MatShadowCSR *csr)
 {
-  const MatShadowOps  *ops  = t->list[t->k].ops;
+  const MatShadowOps  *ops  = &t->list[t->k].format->host;
   const PetscLogDouble t0   = Seconds(CLOCK_MONOTONIC);
   PetscBool            done = PETSC_TRUE;
   PetscLogDouble       t1;
@@ -274,7 +288,7 @@ static PetscErrorCode MatShadowTuneAdopt(MatShadow *s)
   PetscFunctionBegin;
   PetscCall(MatShadowDropData(s));
   s->data             = t->data;
-  s->ops              = c->ops;
+  s->ops              = &c->format->host;
   s->stale            = PETSC_FALSE;
   s->declined         = PETSC_FALSE;
   t->data             = NULL;
@@ -283,6 +297,7 @@ static PetscErrorCode MatShadowTuneAdopt(MatShadow *s)
   s->info.tried       = c->tried;
   s->info.reason      = c->bytes < s->info.bytes_csr ? "the traffic model sees a gain" : "tried against the traffic model";
   PetscCall((*s->ops->refresh)(s->data, &s->info));
+  PetscCall(PetscCitationsRegister(c->format->citation, c->format->cited));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -301,6 +316,57 @@ PetscErrorCode MatShadowTuneConvert(Mat A, MatShadow *s, const MatShadowCSR *csr
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+/* On the device each format converts and tunes by itself: those of the list one after the other, of which the fastest stays */
+PetscErrorCode MatShadowTuneConvertDevice(Mat A, MatShadow *s, const MatShadowCSR *csr)
+{
+  const MatShadowInfo before = s->info;
+  MatShadowInfo       info   = before;
+  MatShadowTrial      trial  = s->trial[0];
+  MatShadowTuner     *t;
+  void               *data = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowTuneEnd(s));
+  PetscCall(MatShadowTuneCreate(s));
+  t       = s->tuner;
+  t->over = PETSC_TRUE;
+  t->n    = (*s->side->rank)(csr, s->params, s->tune, t->list, &t->reason);
+  for (t->k = 0; t->k < t->n; t->k++) {
+    MatShadowCandidate *c     = t->list + t->k;
+    PetscBool           tried = PETSC_FALSE;
+
+    s->info = before;
+    PetscCall(MatShadowConvertWith(s, c->format, c->params, csr));
+    c->bytes = s->info.bytes_model;
+    if (!s->data) {
+      if (!data) info = s->info;
+      continue;
+    }
+    t->timed++;
+    PetscCall(PetscMemzero(&s->trial[0], sizeof(s->trial[0])));
+    if (s->tune >= MAT_SHADOW_TUNE_MEASURE) PetscCall(MatShadowDeviceTry(A, s, csr, PETSC_FALSE, &tried));
+    if (tried) c->time = s->trial[0].time_format;
+    if (data && (tried ? c->time >= t->list[t->best].time : c->bytes >= t->list[t->best].bytes)) {
+      PetscCall((*s->ops->destroy)(&s->data));
+      continue;
+    }
+    if (data) PetscCall((*t->list[t->best].format->device.destroy)(&data));
+    data    = s->data;
+    s->data = NULL;
+    info    = s->info;
+    trial   = s->trial[0];
+    t->best = t->k;
+  }
+  s->data             = data;
+  s->info             = info;
+  s->info.conversions = before.conversions + t->timed;
+  s->trial[0]         = trial;
+  if (data) s->ops = &t->list[t->best].format->device;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
 
 /* What a trial of the candidate at hand, or of the first, has cost and found */
 static PetscErrorCode MatShadowTuneCount(MatShadowTuner *t, int k, const MatShadowTrial *trial, PetscInt n)
@@ -330,13 +396,13 @@ static PetscErrorCode MatShadowTuneDuel(Mat A, MatShadow *s)
   MatShadowTuner      *t     = s->tuner;
   MatShadowTrial      *trial = s->trial + t->transpose, *other = s->trial + !t->transpose;
   const MatShadowTrial duel = t->duel;
-  const PetscBool      wins = (PetscBool)(duel.time_format < duel.time_csr);
+  const PetscBool      wins = (PetscBool)(duel.time_format < MAT_SHADOW_GAIN * duel.time_csr);
 
   PetscFunctionBegin;
   PetscCall(MatShadowTuneCount(t, t->k, &duel, duel.again ? 2 * MAT_SHADOW_SAMPLES : MAT_SHADOW_SAMPLES));
   PetscCall(PetscInfo(A, "Measured with %s: %g s, with the best so far %g s\n", t->list[t->k].name, (double)duel.time_format, (double)duel.time_csr));
   if (!wins) {
-    PetscCall((*t->list[t->k].ops->destroy)(&t->data));
+    PetscCall((*t->list[t->k].format->host.destroy)(&t->data));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatShadowTuneAdopt(s));
@@ -371,13 +437,14 @@ PetscErrorCode MatShadowTuneChoose(Mat A, MatShadow *s, PetscBool transpose, Pet
     if (ready) PetscCall(MatShadowTuneTake(A, s, csr));
     if (!ready || !t->data) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscMemzero(duel, sizeof(*duel)));
-    t->transpose = transpose;
+    duel->time_csr = s->trial[transpose].on_aij || !s->data ? s->trial[transpose].time_csr : s->trial[transpose].time_format;
+    t->transpose   = transpose;
   }
   if (transpose != t->transpose || (t->stale && !fresh)) PetscFunctionReturn(PETSC_SUCCESS);
   if (t->stale) PetscCall(MatShadowTuneFill(A, t, csr));
   if (!t->data) PetscFunctionReturn(PETSC_SUCCESS);
-  if (duel->nformat >= MAT_SHADOW_SAMPLES && duel->ncsr >= MAT_SHADOW_SAMPLES && !duel->again && PetscAbsReal(duel->time_format - duel->time_csr) < MAT_SHADOW_CLOSE * duel->time_csr) {
-    duel->again   = PETSC_TRUE;
+  if (duel->nformat >= MAT_SHADOW_SAMPLES && duel->ncsr >= MAT_SHADOW_SAMPLES && !duel->again && duel->time_format < (1 + MAT_SHADOW_CLOSE) * duel->time_csr) {
+    duel->again   = PETSC_TRUE; /* what seems better has to be so twice */
     duel->nformat = duel->ncsr = 0;
   }
   if (duel->nformat >= MAT_SHADOW_SAMPLES && duel->ncsr >= MAT_SHADOW_SAMPLES) {
@@ -389,7 +456,7 @@ PetscErrorCode MatShadowTuneChoose(Mat A, MatShadow *s, PetscBool transpose, Pet
   run->trial  = duel;
   run->format = (PetscBool)(duel->nformat < MAT_SHADOW_SAMPLES);
   if (run->format) {
-    run->ops  = t->list[t->k].ops;
+    run->ops  = &t->list[t->k].format->host;
     run->data = t->data;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -408,6 +475,7 @@ PetscErrorCode MatShadowTuneGetInfo(const MatShadow *s, MatShadowInfo *info)
   const MatShadowTuner *t = s->tuner;
 
   PetscFunctionBegin;
+  info->tuning           = (PetscBool)(s->tune >= MAT_SHADOW_TUNE_MEASURE && ((!s->declined && !s->trial[0].settled) || (t && !t->over)));
   info->candidates       = t ? t->timed : 0;
   info->time_tune        = t ? t->spent : 0;
   info->time_tune_beside = t ? t->beside : 0;
@@ -419,19 +487,27 @@ PetscErrorCode MatShadowTuneView(Mat A, PetscViewer viewer)
 {
   const MatShadowTuner *t;
   MatShadow            *s;
+  double                least = PETSC_MAX_REAL;
+  int                   far   = 0;
 
   PetscFunctionBegin;
   if (A->ops->mult != MatMult_Shadow) PetscCall(MatMPIAIJGetSeqAIJ(A, &A, NULL, NULL));
   PetscCall(MatShadowGet(A, &s));
   t = s->tuner;
   if (!t || t->busy || t->n < 2) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int k = 0; k < t->n; k++) least = PetscMin(least, t->list[k].bytes);
   for (int k = -1; k < t->n; k++) {
     const MatShadowCandidate *c    = k < 0 ? NULL : t->list + k;
     const PetscLogDouble      time = c ? c->time : s->trial[0].time_csr, bytes = c ? c->bytes : s->info.bytes_csr;
     char                      seconds[32] = "not timed";
 
+    if (c && k != t->best && time == 0 && bytes > MAT_SHADOW_FAR * least) {
+      far++;
+      continue;
+    }
     if (time > 0) PetscCall(PetscSNPrintf(seconds, sizeof(seconds), "%.3g s", time));
     PetscCall(PetscViewerASCIIPrintf(viewer, "    %s: %.2f bytes per nonzero, %s%s\n", c ? c->name : "aij", bytes / PetscMax(1, s->info.nonzeros), seconds, k == t->best ? ", in use" : ""));
   }
+  if (far) PetscCall(PetscViewerASCIIPrintf(viewer, "    %d others with more than %.2f times the least bytes\n", far, MAT_SHADOW_FAR));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -56,7 +56,7 @@ PetscErrorCode MatShadowRegister(const MatShadowFormat *f)
   PetscCall(MatRegister(f->mpitype, f->create_mpi));
   PetscCall(MatRegisterRootName(f->name, f->seqtype, f->mpitype));
   PetscCall(MatSeqAIJRegister(f->seqtype, MatShadowConvertType));
-  if (f->device.convert) PetscCall(MatShadowDeviceVecOptions(f));
+  if (MatShadowHasDevice(f)) PetscCall(MatShadowDeviceVecOptions(f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -271,7 +271,7 @@ static PetscErrorCode MatShadowProductMPI(Mat A, Vec xx, Vec yy, Vec zz)
   PetscCall(MatShadowAttachBlocks(A));
 #if defined(MAT_SHADOW_HAVE_DEVICE)
   PetscCall(MatShadowGet(A, &s));
-  if (MatShadowOnDevice(s)) {
+  if (MatShadowOnDevice(s) && MatHaloServes(s)) {
     PetscCall(MatHaloProduct(A, s, xx, yy, zz));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -514,7 +514,7 @@ static PetscErrorCode MatShadowGoesToDevice(Mat A, const MatShadowFormat *format
   PetscFunctionBegin;
   *device = PETSC_FALSE;
   if (where == MAT_SHADOW_DEVICE_CPU) PetscFunctionReturn(PETSC_SUCCESS);
-  if (format->device.convert) PetscCall(MatShadowDeviceFound(&found));
+  if (MatShadowHasDevice(format)) PetscCall(MatShadowDeviceFound(&found));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &lacking[0]));
   lacking[1] = found ? 0 : 1;
@@ -522,7 +522,7 @@ static PetscErrorCode MatShadowGoesToDevice(Mat A, const MatShadowFormat *format
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, lacking, 2, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
   *device = (PetscBool)(lacking[0] == size);
   PetscCheck(*device || lacking[1], PetscObjectComm((PetscObject)A), PETSC_ERR_GPU, "Process %d has no GPU to use, and others have; use -mat_%s_device cpu to do without", lacking[0], format->name);
-  PetscCheck(*device || where != MAT_SHADOW_DEVICE_GPU || format->device.convert, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "%s matrices on the GPU need a PETSc with CUDA, real numbers and 32-bit indices; use -mat_%s_device auto", format->name,
+  PetscCheck(*device || where != MAT_SHADOW_DEVICE_GPU || MatShadowHasDevice(format), PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "%s matrices on the GPU need a PETSc with CUDA, real numbers and 32-bit indices; use -mat_%s_device auto", format->name,
              format->name);
   PetscCheck(*device || where != MAT_SHADOW_DEVICE_GPU, PetscObjectComm((PetscObject)A), PETSC_ERR_GPU, "-mat_%s_device gpu, but PETSc has no GPU to use here; use -mat_%s_device auto", format->name, format->name);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -77,8 +77,8 @@ static PetscErrorCode MatShadowViewInfo(Mat A, PetscViewer viewer)
   if (info.candidates) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " timed in products of the solver, which lost %.3g s, or %.1f products on the AIJ, and %.3g s of another thread%s\n", info.candidates, info.time_tune,
                                      info.time_csr > 0 ? info.time_tune / info.time_csr : 0., info.time_tune_beside, where));
-    PetscCall(MatShadowTuneView(A, viewer));
   }
+  PetscCall(MatShadowTuneView(A, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,10 +6,6 @@
   #include "ambdevice.h"
 #endif
 
-typedef struct {
-  PetscInt block_size; /* 0: chosen by the traffic model */
-} AmbParams;
-
 static PetscBool  AmbCited      = PETSC_FALSE;
 static const char AmbCitation[] = "@phdthesis{nagasaka2019,\n"
                                   "  title  = {Sparse Matrix Computations on Many-core Processors},\n"
@@ -35,7 +31,7 @@ static int RankHost_AMB(const MatShadowCSR *csr, const void *params, MatShadowTu
     return 0;
   }
   for (int b = 1; b <= AMB_MAX_BLOCK; b++) {
-    MatShadowCandidate c = {.ops = &MatShadowFormatAMB.host, .bytes = plan.bytes[b]};
+    MatShadowCandidate c = {.format = &MatShadowFormatAMB, .bytes = plan.bytes[b]};
     AmbPlan           *q = (AmbPlan *)c.params;
     int                k = n;
 

@@ -4,6 +4,10 @@
 #include "../../shadow/shadow.h"
 #include "ambhost.h"
 
+typedef struct {
+  PetscInt block_size; /* 0: chosen by the traffic model */
+} AmbParams;
+
 static inline void AmbGetCSR(const MatShadowCSR *from, AmbCSR *to)
 {
   to->m = from->m;

@@ -36,7 +36,7 @@ static void NusCandidate(const AmbCSR *A, const NusParams *p, MatShadowCandidate
   NusParams known = *p;
 
   memset(c, 0, sizeof(*c));
-  c->ops = &MatShadowFormatNUSSELL.host;
+  c->format = &MatShadowFormatNUSSELL;
   memcpy(c->params, p, sizeof(*p));
   if (p->c) (void)snprintf(c->name, sizeof(c->name), "nussell, C = %d", p->c);
   else (void)snprintf(c->name, sizeof(c->name), "nussell, K%d = %d", p->count[0] < 0 ? 2 : 1, (int)PetscMax(p->count[0], p->count[1]));
