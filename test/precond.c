@@ -109,10 +109,10 @@ static const Solve serial[] = {
 };
 
 static const Solve hypre[] = {
-  {"hypre boomeramg", &symmetric,  "-ksp_type cg -pc_type hypre -pc_hypre_type boomeramg"       },
-  {"hypre of blocks", &blocks,     "-ksp_type gmres -pc_type hypre -pc_hypre_type boomeramg"    },
-  {"hypre again",     &symmetric,  "-ksp_type cg -pc_type hypre -pc_hypre_type boomeramg -again"},
-  {NULL,              NULL,        NULL                                                         }
+  {"hypre boomeramg", &symmetric, "-ksp_type cg -pc_type hypre -pc_hypre_type boomeramg"       },
+  {"hypre of blocks", &blocks,    "-ksp_type gmres -pc_type hypre -pc_hypre_type boomeramg"    },
+  {"hypre again",     &symmetric, "-ksp_type cg -pc_type hypre -pc_hypre_type boomeramg -again"},
+  {NULL,              NULL,       NULL                                                         }
 };
 
 /* What hypre has for the host alone */
