@@ -70,8 +70,8 @@ typedef struct _MatShadowFormat {
   MatShadowOps host, device; /* device is all zeros where there is none */
   PetscErrorCode (*create_seq)(Mat);
   PetscErrorCode (*create_mpi)(Mat);
-  PetscErrorCode (*setfromoptions)(struct _MatShadow *, AmbOptionItems);
-  PetscErrorCode (*compose)(Mat, PetscBool add); /* its setters, to or from a matrix */
+  PetscErrorCode (*setfromoptions)(struct _MatShadow *, AmbOptionItems); /* NULL where it has no parameters, */
+  PetscErrorCode (*compose)(Mat, PetscBool add);                         /* or its setters, to or from a matrix */
 } MatShadowFormat;
 
 #define MAT_SHADOW_SAMPLES         4        /* products timed on either side before the verdict, on the host */

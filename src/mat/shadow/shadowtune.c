@@ -23,22 +23,23 @@
 
 typedef struct _MatShadowTuner MatShadowTuner;
 struct _MatShadowTuner {
-  MatShadowTuner    *next; /* of those that have a thread */
-  MatShadowCandidate list[MAT_SHADOW_CANDIDATES];
-  int                n;    /* candidates, -1 before they are ranked */
-  int                k;    /* the one at hand */
-  int                best; /* the one that products run on, -1 for the AIJ */
-  int                timed;
-  PetscBool          ready; /* the one at hand is laid out, or there is none */
-  PetscBool          over;
+  MatShadowTuner *next;  /* of those that have a thread */
+  int             best;  /* the candidate that products run on, -1 for the AIJ */
+  int             timed; /* how many were */
+  PetscBool       ready; /* the one at hand is laid out, or there is none */
+  PetscBool       over;
 
-  /* what a thread may use while it runs */
+  /* what belongs to a thread while it runs */
+  MatShadowCandidate  list[MAT_SHADOW_CANDIDATES];
+  int                 n; /* candidates, -1 before they are ranked */
+  int                 k; /* the one at hand */
   const MatShadowOps *side;
   MatShadowTune       tune;
   void               *params;
   PetscInt           *i, *j; /* copies */
   MatShadowCSR        csr;
-  double              most;
+  double              most;   /* bytes that the next one may have */
+  PetscLogDouble      least;  /* time of the best so far, 0 if that is the AIJ */
   const char         *reason; /* why there is none */
   void               *data;   /* the candidate */
   PetscLogDouble      seconds;
@@ -84,7 +85,7 @@ static PetscBool MatShadowTuneHopeless(const MatShadowTuner *t, const MatShadowF
 {
   const MatShadowCandidate *best = MatShadowTuneBest(t, format);
 
-  return (PetscBool)(t->best >= 0 && best->time > MAT_SHADOW_FAR * t->list[t->best].time);
+  return (PetscBool)(t->least > 0 && best->time > MAT_SHADOW_FAR * t->least);
 }
 
 /* Lays out the next candidate that is worth it; without PETSc */
@@ -215,6 +216,7 @@ PetscErrorCode MatShadowTuneSetUp(Mat A, MatShadow *s, const MatShadowCSR *csr, 
     t->csr.threads = (int)PetscMin(t->csr.threads, 1 + (PetscInt64)csr->nz / MAT_SHADOW_THREAD_NONZEROS);
     t->csr.workers = t->csr.threads;
     t->most        = t->best < 0 ? s->info.bytes_csr : t->list[t->best].bytes;
+    t->least       = t->best < 0 ? 0 : t->list[t->best].time;
     if (t->tune == MAT_SHADOW_TUNE_OFF) t->most = PETSC_MAX_REAL;
     if (t->tune >= MAT_SHADOW_TUNE_MEASURE) t->most *= t->tune == MAT_SHADOW_TUNE_ONLINE || t->best < 0 ? MAT_SHADOW_FAR : MAT_SHADOW_NEAR;
     if (wait || t->tune != MAT_SHADOW_TUNE_ONLINE) {

@@ -140,7 +140,7 @@ static PetscErrorCode MatShadowSetFromOptions(Mat A, MatShadow *s)
   PetscCall(PetscOptionsEnum("-mat_shadow_tune", "What decides between the format and the AIJ", "MatShadowSetTune", MatShadowTunes, (PetscEnum)s->tune, (PetscEnum *)&s->tune, NULL));
   PetscCall(PetscOptionsEnum("-mat_shadow_halo", "How GPUs exchange entries of x", "MatShadowSetHalo", MatShadowHalos, (PetscEnum)s->halo_wanted, (PetscEnum *)&s->halo_wanted, NULL));
   PetscCall(PetscOptionsEnum(alias, "The same for this format", "MatShadowSetHalo", MatShadowHalos, (PetscEnum)s->halo_wanted, (PetscEnum *)&s->halo_wanted, NULL));
-  PetscCall((*s->format->setfromoptions)(s, PetscOptionsObject));
+  if (s->format->setfromoptions) PetscCall((*s->format->setfromoptions)(s, PetscOptionsObject));
   PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -430,7 +430,7 @@ static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *fo
   }
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_anytype_C", add ? MatShadowProductSetFromOptions : NULL));
   PetscCall(MatShadowComposeSetters(A, add));
-  PetscCall((*format->compose)(A, add));
+  if (format->compose) PetscCall((*format->compose)(A, add));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

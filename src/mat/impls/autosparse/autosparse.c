@@ -48,18 +48,6 @@ static int RankDevice_AutoSparse(const MatShadowCSR *csr, const void *params, Ma
 }
 #endif
 
-static PetscErrorCode AutoSparseSetFromOptions(MatShadow *s, AmbOptionItems PetscOptionsObject)
-{
-  PetscFunctionBegin;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode AutoSparseCompose(Mat A, PetscBool add)
-{
-  PetscFunctionBegin;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode MatCreate_SeqAIJAutoSparse(Mat);
 static PetscErrorCode MatCreate_MPIAIJAutoSparse(Mat);
 
@@ -70,10 +58,8 @@ const MatShadowFormat MatShadowFormatAutoSparse = {.name    = MATAUTOSPARSE,
 #if defined(MAT_SHADOW_HAVE_DEVICE)
                                                    .device = {.rank = RankDevice_AutoSparse},
 #endif
-                                                   .create_seq     = MatCreate_SeqAIJAutoSparse,
-                                                   .create_mpi     = MatCreate_MPIAIJAutoSparse,
-                                                   .setfromoptions = AutoSparseSetFromOptions,
-                                                   .compose        = AutoSparseCompose};
+                                                   .create_seq = MatCreate_SeqAIJAutoSparse,
+                                                   .create_mpi = MatCreate_MPIAIJAutoSparse};
 
 /*MC
    MATAUTOSPARSE - `MATAUTOSPARSE` = "autosparse" - sparse matrices whose products with vectors run on `MATAMB`'s format, on `MATNUSSELL`'s (which without

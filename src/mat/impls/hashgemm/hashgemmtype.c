@@ -156,18 +156,6 @@ static PetscErrorCode HashGEMMConvert(const MatShadowCSR *csr, const void *param
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HashGEMMSetTypeFromOptions(MatShadow *s, AmbOptionItems PetscOptionsObject)
-{
-  PetscFunctionBegin;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HashGEMMCompose(Mat A, PetscBool add)
-{
-  PetscFunctionBegin;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode MatCreate_SeqAIJHashGEMM(Mat);
 static PetscErrorCode MatCreate_MPIAIJHashGEMM(Mat);
 
@@ -181,10 +169,8 @@ static const MatShadowFormat MatShadowFormatHashGEMM = {
 #if defined(MAT_SHADOW_HAVE_DEVICE)
   .device = {.convert = HashGEMMConvert},
 #endif
-  .create_seq     = MatCreate_SeqAIJHashGEMM,
-  .create_mpi     = MatCreate_MPIAIJHashGEMM,
-  .setfromoptions = HashGEMMSetTypeFromOptions,
-  .compose        = HashGEMMCompose,
+  .create_seq = MatCreate_SeqAIJHashGEMM,
+  .create_mpi = MatCreate_MPIAIJHashGEMM,
 };
 
 /*MC
