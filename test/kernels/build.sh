@@ -77,6 +77,10 @@ thread_sanitizer() {
   avx2=()
   avx512=()
   have=()
-  understands_threads || cc=clang
+  if ! understands_threads; then
+    local given=$cc
+    cc=clang
+    understands_threads || cc=$given
+  fi
   export TSAN_OPTIONS=ignore_noninstrumented_modules=1
 }
