@@ -4,13 +4,8 @@
 #include "bench.h"
 #include <petsctime.h>
 
-static PetscErrorCode CanMult(Contender c, PetscBool *can)
-{
-  *can = c->peer->mult ? PETSC_TRUE : PETSC_FALSE;
-  return PETSC_SUCCESS;
-}
-
-static PetscErrorCode OnceMult(Contender c, Case *k, PetscLogDouble *seconds)
+/* Of one product, of as many as a peer wants queued between two waits */
+static PetscErrorCode TimeBatch(Contender c, Case *k, PetscErrorCode (*make)(Contender, Case *), PetscLogDouble *seconds)
 {
   PetscLogDouble t0, t1;
   int            batch = 1;
@@ -18,11 +13,27 @@ static PetscErrorCode OnceMult(Contender c, Case *k, PetscLogDouble *seconds)
   PetscFunctionBegin;
   if (c->peer->wait) PetscCall((*c->peer->wait)(c, &batch));
   PetscCall(PetscTime(&t0));
-  for (int n = 0; n < batch; n++) PetscCall((*c->peer->mult)(c, k->x, k->y));
+  for (int n = 0; n < batch; n++) PetscCall((*make)(c, k));
   if (c->peer->wait) PetscCall((*c->peer->wait)(c, &batch));
   PetscCall(PetscTime(&t1));
   *seconds = (t1 - t0) / batch;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CanMult(Contender c, PetscBool *can)
+{
+  *can = c->peer->mult ? PETSC_TRUE : PETSC_FALSE;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode MakeMult(Contender c, Case *k)
+{
+  return (*c->peer->mult)(c, k->x, k->y);
+}
+
+static PetscErrorCode OnceMult(Contender c, Case *k, PetscLogDouble *seconds)
+{
+  return TimeBatch(c, k, MakeMult, seconds);
 }
 
 static PetscErrorCode CheckMult(Contender c, Case *k, PetscReal *error)
@@ -47,19 +58,14 @@ static PetscErrorCode CanMultTranspose(Contender c, PetscBool *can)
   return PETSC_SUCCESS;
 }
 
+static PetscErrorCode MakeMultTranspose(Contender c, Case *k)
+{
+  return (*c->peer->multtranspose)(c, k->xt, k->yt);
+}
+
 static PetscErrorCode OnceMultTranspose(Contender c, Case *k, PetscLogDouble *seconds)
 {
-  PetscLogDouble t0, t1;
-  int            batch = 1;
-
-  PetscFunctionBegin;
-  if (c->peer->wait) PetscCall((*c->peer->wait)(c, &batch));
-  PetscCall(PetscTime(&t0));
-  for (int n = 0; n < batch; n++) PetscCall((*c->peer->multtranspose)(c, k->xt, k->yt));
-  if (c->peer->wait) PetscCall((*c->peer->wait)(c, &batch));
-  PetscCall(PetscTime(&t1));
-  *seconds = (t1 - t0) / batch;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return TimeBatch(c, k, MakeMultTranspose, seconds);
 }
 
 static PetscErrorCode CheckMultTranspose(Contender c, Case *k, PetscReal *error)
@@ -77,19 +83,14 @@ static PetscErrorCode CanMultAdd(Contender c, PetscBool *can)
   return PETSC_SUCCESS;
 }
 
+static PetscErrorCode MakeMultAdd(Contender c, Case *k)
+{
+  return (*c->peer->multadd)(c, k->x, k->z, k->y);
+}
+
 static PetscErrorCode OnceMultAdd(Contender c, Case *k, PetscLogDouble *seconds)
 {
-  PetscLogDouble t0, t1;
-  int            batch = 1;
-
-  PetscFunctionBegin;
-  if (c->peer->wait) PetscCall((*c->peer->wait)(c, &batch));
-  PetscCall(PetscTime(&t0));
-  for (int n = 0; n < batch; n++) PetscCall((*c->peer->multadd)(c, k->x, k->z, k->y));
-  if (c->peer->wait) PetscCall((*c->peer->wait)(c, &batch));
-  PetscCall(PetscTime(&t1));
-  *seconds = (t1 - t0) / batch;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return TimeBatch(c, k, MakeMultAdd, seconds);
 }
 
 static PetscErrorCode CheckMultAdd(Contender c, Case *k, PetscReal *error)

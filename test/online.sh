@@ -7,8 +7,7 @@ amb=src/mat/impls/amb
 nus=src/mat/impls/nus
 sources=(test/kernels/online.c $amb/amb{host,layout,memory}.c $nus/nus{host,layout,fill,plan}.c {$amb/amb,$nus/nus}_{plain,avx2,avx512}.c)
 
-thread_sanitizer
-if understands_threads; then
+if thread_sanitizer; then
   build_and_run "double, thread sanitizer" -O1 -pthread -fsanitize=thread
 else
   build_and_run "double" -O1 -pthread

@@ -18,8 +18,7 @@ if works -fsanitize=address,undefined; then
 else
   echo "skip sparse products under sanitizers: $cc has no address sanitizer here"
 fi
-thread_sanitizer
-if understands_threads; then
+if thread_sanitizer; then
   build_and_run "double, thread sanitizer" -O1 $less -fsanitize=thread
 else
   echo "skip sparse products under the thread sanitizer: it does not understand the OpenMP libraries of ${KERNEL_CC:-gcc} and clang"

@@ -72,15 +72,16 @@ END
   "$cc" -g -O1 "${openmp[@]}" -fsanitize=thread "$dir/race.c" -o "$dir/race" 2>/dev/null && TSAN_OPTIONS=ignore_noninstrumented_modules=1 "$dir/race" >/dev/null 2>&1
 }
 
-# Threads are the same whatever the instructions; clang's library tells the sanitizer what it does
+# Threads are the same whatever the instructions; clang's library tells the sanitizer what it does. Fails where neither compiler's does.
 thread_sanitizer() {
   avx2=()
   avx512=()
   have=()
-  if ! understands_threads; then
-    local given=$cc
-    cc=clang
-    understands_threads || cc=$given
-  fi
   export TSAN_OPTIONS=ignore_noninstrumented_modules=1
+  understands_threads && return
+  local given=$cc
+  cc=clang
+  understands_threads && return
+  cc=$given
+  return 1
 }

@@ -29,13 +29,23 @@ typedef struct {
 typedef struct {
   const struct _MatShadowFormat *format;
   char                           name[48];
-  int                            tried;      /* products that were spent on choosing it */
-  double                         bytes;      /* by the model */
-  PetscLogDouble                 time;       /* of a product, the shortest; 0 if it was not measured */
-  double                         params[16]; /* room for what layout() of the format has to know */
+  int                            tried; /* products that were spent on choosing it */
+  double                         bytes; /* by the model */
+  PetscLogDouble                 time;  /* of a product, the shortest; 0 if it was not measured */
+  _Alignas(double) char params[128];    /* room for what layout() of the format has to know: bytes, which may be read and copied as any type */
 } MatShadowCandidate;
 
 #define MAT_SHADOW_CANDIDATES 32
+
+/* Puts a candidate where it belongs by its bytes among those from first on; returns how many there are then */
+static inline int MatShadowCandidateInsert(MatShadowCandidate list[], int first, int n, const MatShadowCandidate *c)
+{
+  int to = n;
+
+  for (; to > first && list[to - 1].bytes > c->bytes; to--) list[to] = list[to - 1];
+  list[to] = *c;
+  return n + 1;
+}
 
 /* What a format does on one side, the host or the device. Where there is not enough memory, *done becomes PETSC_FALSE and nothing has changed. */
 typedef PetscErrorCode MatShadowMultFunction(void *data, const MatShadowCSR *, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done);

@@ -32,16 +32,13 @@ static int RankHost_AMB(const MatShadowCSR *csr, const void *params, MatShadowTu
   }
   for (int b = 1; b <= AMB_MAX_BLOCK; b++) {
     MatShadowCandidate c = {.format = &MatShadowFormatAMB, .bytes = plan.bytes[b]};
-    AmbPlan           *q = (AmbPlan *)c.params;
-    int                k = n;
+    AmbPlan            q = plan;
 
     if (b != plan.block_size && (tune != MAT_SHADOW_TUNE_ONLINE || plan.bytes[b] == 0)) continue;
     (void)snprintf(c.name, sizeof(c.name), "amb, blocks of %d", b);
-    *q            = plan;
-    q->block_size = b;
-    for (; k && list[k - 1].bytes > c.bytes; k--) list[k] = list[k - 1];
-    list[k] = c;
-    n++;
+    q.block_size = b;
+    memcpy(c.params, &q, sizeof(q));
+    n = MatShadowCandidateInsert(list, 0, n, &c);
   }
   return n;
 }

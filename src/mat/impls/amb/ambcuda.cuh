@@ -117,6 +117,36 @@ static __device__ inline AmbScalar AmbEntry(const AmbArrays &A, int k)
   return A.a[A.from ? A.from[k] : k];
 }
 
+/* Of arrays that share an allocation */
+static inline size_t AmbPadded(size_t bytes)
+{
+  return (bytes + 255) / 256 * 256;
+}
+
+/* Of numbers up to this one, to sort by: at most 31 */
+static inline int AmbBits(int64_t most)
+{
+  int bits = 1;
+
+  while (bits < 31 && most >> bits) bits++;
+  return bits;
+}
+
+/* How many of n ascending numbers are less than v */
+template <typename T, typename N>
+static __device__ inline N AmbCountLess(const T *a, N n, N v)
+{
+  N lo = 0, hi = n;
+
+  while (lo < hi) {
+    const N mid = lo + (hi - lo) / 2;
+
+    if (a[mid] < v) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo;
+}
+
 /* The row at a slot */
 static __device__ inline int AmbRowAt(const uint16_t *perm, unsigned slot)
 {

@@ -5,15 +5,10 @@
 #include "ambcuda.cuh"
 #include "ambcudapattern.cuh"
 
-static size_t Padded(size_t bytes)
-{
-  return (bytes + 255) / 256 * 256;
-}
-
 static AmbDeviceStatus Transpose(AmbDevice *A, const AmbDeviceCSR *csr, void *work, size_t bytes, cudaStream_t stream)
 {
-  const size_t    list = Padded(sizeof(int) * (size_t)csr->nz);
-  int            *i = (int *)A->transpose_memory, *row = i + Padded(sizeof(int) * ((size_t)csr->n + 1)) / sizeof(int), *from = row + list / sizeof(int);
+  const size_t    list = AmbPadded(sizeof(int) * (size_t)csr->nz);
+  int            *i = (int *)A->transpose_memory, *row = i + AmbPadded(sizeof(int) * ((size_t)csr->n + 1)) / sizeof(int), *from = row + list / sizeof(int);
   AmbDeviceParams params = {0, A->info.threads, 0, 0};
   AmbDeviceCSR    transposed;
 
@@ -32,7 +27,7 @@ static AmbDeviceStatus Transpose(AmbDevice *A, const AmbDeviceCSR *csr, void *wo
 
 AmbDeviceStatus AmbDeviceTranspose(AmbDevice *A, const AmbDeviceCSR *csr, cudaStream_t stream)
 {
-  const size_t    bytes = Padded(sizeof(int) * ((size_t)csr->n + 1)) + 2 * Padded(sizeof(int) * (size_t)csr->nz);
+  const size_t    bytes = AmbPadded(sizeof(int) * ((size_t)csr->n + 1)) + 2 * AmbPadded(sizeof(int) * (size_t)csr->nz);
   size_t          temporary;
   void           *work = NULL;
   AmbDeviceStatus status;

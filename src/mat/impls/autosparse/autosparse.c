@@ -21,12 +21,7 @@ static int RankHost_AutoSparse(const MatShadowCSR *csr, const void *params, MatS
     const int first = n;
 
     for (int f = 0; f < 2; f++) {
-      for (int k = further ? 1 : 0; k < (further ? found[f] : PetscMin(found[f], 1)) && n < MAT_SHADOW_CANDIDATES; k++) {
-        int to = n++;
-
-        for (; to > first && list[to - 1].bytes > from[f][k].bytes; to--) list[to] = list[to - 1];
-        list[to] = from[f][k];
-      }
+      for (int k = further ? 1 : 0; k < (further ? found[f] : PetscMin(found[f], 1)) && n < MAT_SHADOW_CANDIDATES; k++) n = MatShadowCandidateInsert(list, first, n, &from[f][k]);
     }
   }
   return n;

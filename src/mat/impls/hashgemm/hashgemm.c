@@ -91,9 +91,10 @@ PetscErrorCode HashGEMMRevalue(Mat C, Spgemm *spgemm, const SpgemmCSR factor[], 
 
 static PetscErrorCode HashGEMMGetFactors(Mat C, SpgemmCSR factor[3])
 {
-  Mat operand[3] = {C->product->A, C->product->B, C->product->type == MATPRODUCT_ABC ? C->product->C : NULL};
+  Mat operand[3];
 
   PetscFunctionBegin;
+  HashGEMMGetOperands(C, operand);
   PetscCall(PetscMemzero(factor, 3 * sizeof(*factor)));
   for (int k = 0; k < 3 && operand[k]; k++) PetscCall(HashGEMMGetCSR(operand[k], &factor[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -332,12 +333,13 @@ static PetscErrorCode HashGEMMReplace(Mat C, const HashGEMMProduct *p, Mat *W)
 /* Pattern and values */
 static PetscErrorCode HashGEMMMake(Mat C, HashGEMMProduct *p)
 {
-  Mat            operand[3] = {C->product->A, C->product->B, C->product->type == MATPRODUCT_ABC ? C->product->C : NULL}, A, B, W;
+  Mat            operand[3], A, B, W;
   SpgemmType     type;
   HashGEMMChange change;
   PetscBool      mpi;
 
   PetscFunctionBegin;
+  HashGEMMGetOperands(C, operand);
   for (int k = 0; k < 3 && operand[k]; k++) PetscCall(HashGEMMLook(operand[k], &p->operand[k], &change));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)operand[0], MATMPIAIJ, &mpi));
   if (mpi) {
@@ -356,8 +358,8 @@ static PetscErrorCode HashGEMMMake(Mat C, HashGEMMProduct *p)
 
 static PetscErrorCode MatProductNumeric_HashGEMM(Mat C)
 {
-  HashGEMMProduct *p          = (HashGEMMProduct *)C->product->data;
-  Mat              operand[3] = {C->product->A, C->product->B, C->product->type == MATPRODUCT_ABC ? C->product->C : NULL}, A, B;
+  HashGEMMProduct *p = (HashGEMMProduct *)C->product->data;
+  Mat              operand[3], A, B;
   HashGEMMChange   change;
   HashGEMMSeen     result;
   SpgemmType       type;
@@ -367,6 +369,7 @@ static PetscErrorCode MatProductNumeric_HashGEMM(Mat C)
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_HashGEMMNumeric, C, 0, 0, 0));
   PetscCall(PetscArrayzero(news, 4));
+  HashGEMMGetOperands(C, operand);
   for (int k = 0; k < 3 && operand[k]; k++) {
     const HashGEMMSeen before = p->operand[k];
 

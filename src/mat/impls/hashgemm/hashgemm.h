@@ -57,6 +57,14 @@ static inline PetscBool HashGEMMOnDevice(Mat A)
 extern PetscErrorCode HashGEMMGetPattern(Mat, SpgemmCSR *);
 extern PetscErrorCode HashGEMMGetCSR(Mat, SpgemmCSR *);
 extern PetscErrorCode HashGEMMGlance(Mat, HashGEMMSeen *);
+/* The operands of a product; the third is NULL if there are two */
+static inline void HashGEMMGetOperands(Mat C, Mat operand[3])
+{
+  operand[0] = C->product->A;
+  operand[1] = C->product->B;
+  operand[2] = C->product->type == MATPRODUCT_ABC ? C->product->C : NULL;
+}
+
 extern PetscErrorCode HashGEMMLook(Mat, HashGEMMSeen *, HashGEMMChange *);
 extern PetscBool      HashGEMMSamePattern(const HashGEMMSeen *, const HashGEMMSeen *);
 

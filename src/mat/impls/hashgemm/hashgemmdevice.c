@@ -170,9 +170,10 @@ PetscErrorCode HashGEMMDeviceMake(SpgemmType type, const AmbDeviceCSR factor[], 
 
 static PetscErrorCode HashGEMMDeviceGetFactors(Mat C, AmbDeviceCSR factor[3])
 {
-  Mat operand[3] = {C->product->A, C->product->B, C->product->type == MATPRODUCT_ABC ? C->product->C : NULL};
+  Mat operand[3];
 
   PetscFunctionBegin;
+  HashGEMMGetOperands(C, operand);
   PetscCall(PetscMemzero(factor, 3 * sizeof(*factor)));
   for (int k = 0; k < 3 && operand[k]; k++) PetscCall(HashGEMMDeviceGetCSR(operand[k], &factor[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -229,9 +230,10 @@ static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, co
 /* Can the device make this product of matrices on one process? Not where an operand is not there, or has no entries. */
 static PetscErrorCode HashGEMMDeviceServes(Mat C, const HashGEMMProduct *p, PetscBool *serves)
 {
-  Mat operand[3] = {C->product->A, C->product->B, C->product->type == MATPRODUCT_ABC ? C->product->C : NULL};
+  Mat operand[3];
 
   PetscFunctionBegin;
+  HashGEMMGetOperands(C, operand);
   *serves = (PetscBool)(!p->result.id || HashGEMMOnDevice(C));
   for (int k = 0; k < 3 && operand[k] && *serves; k++) {
     SpgemmCSR csr;

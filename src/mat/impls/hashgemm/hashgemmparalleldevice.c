@@ -242,14 +242,12 @@ PetscErrorCode HashGEMMDeviceRightEnd(HashGEMMParallel *q)
 
 /* ------------------------------------------------- the local product ------------------------------------------------- */
 
-static void HashGEMMDeviceGetFactor(const HashGEMMDeviceRows *rows, AmbDeviceCSR *csr)
+static void HashGEMMDeviceGetFactors(const HashGEMMDeviceParallel *d, AmbDeviceCSR factor[3])
 {
-  csr->m  = rows->m;
-  csr->n  = rows->n;
-  csr->nz = rows->nz;
-  csr->i  = rows->i;
-  csr->j  = rows->j;
-  csr->a  = rows->a;
+  const HashGEMMDeviceRows *rows[] = {&d->left, &d->right};
+
+  for (int k = 0; k < 2; k++) factor[k] = (AmbDeviceCSR){rows[k]->m, rows[k]->n, rows[k]->nz, rows[k]->i, rows[k]->j, rows[k]->a};
+  factor[2] = (AmbDeviceCSR){0};
 }
 
 /* Its pattern goes to the host too */
@@ -264,9 +262,7 @@ PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, HashGEMMParallel
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   if (d->failed || !d->left.nz || !d->right.nz) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMemzero(factor, sizeof(factor)));
-  HashGEMMDeviceGetFactor(&d->left, &factor[0]);
-  HashGEMMDeviceGetFactor(&d->right, &factor[1]);
+  HashGEMMDeviceGetFactors(d, factor);
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(HashGEMMDeviceMake(type, factor, &d->spgemm, &info, rows, &status));
   PetscCall(PetscLogGpuTimeEnd());
@@ -294,9 +290,7 @@ PetscErrorCode HashGEMMDeviceRenewResult(Mat C, HashGEMMParallel *q)
   PetscCall(HashGEMMDeviceMust((PetscBool)!d->failed));
   PetscCall(HashGEMMDeviceAllocate(rows->nz * sizeof(*rows->a), &rows->a, &done));
   PetscCall(HashGEMMDeviceMust(done));
-  PetscCall(PetscMemzero(factor, sizeof(factor)));
-  HashGEMMDeviceGetFactor(&d->left, &factor[0]);
-  HashGEMMDeviceGetFactor(&d->right, &factor[1]);
+  HashGEMMDeviceGetFactors(d, factor);
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(HashGEMMDeviceCheck(SpgemmDeviceRevalue(d->spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, rows->a, PetscDefaultCudaStream), &done));
   PetscCall(PetscLogGpuTimeEnd());

@@ -20,10 +20,11 @@ const char HashGEMMCitation[] = "@article{nagasaka2019spgemm,\n"
 /* Operands that are AIJ, on the host or, where that is ours to multiply on, on the device */
 static PetscErrorCode HashGEMMServes(Mat C, PetscBool *serves)
 {
-  Mat       operand[3] = {C->product->A, C->product->B, C->product->type == MATPRODUCT_ABC ? C->product->C : NULL};
+  Mat       operand[3];
   PetscBool seq[3];
 
   PetscFunctionBegin;
+  HashGEMMGetOperands(C, operand);
   *serves = PETSC_FALSE;
   for (int k = 0; k < 3 && operand[k]; k++) {
     const MatShadowFormat *format;

@@ -186,7 +186,7 @@ struct Trial {
 
 static AmbDeviceStatus TrialCreate(const AmbDeviceCSR *csr, Trial *T, cudaStream_t stream)
 {
-  const size_t x = NusPadded(sizeof(AmbScalar) * (size_t)csr->n);
+  const size_t x = AmbPadded(sizeof(AmbScalar) * (size_t)csr->n);
 
   AMB_CALL(NusAllocate(&T->s.memory, x + sizeof(AmbScalar) * (size_t)csr->m));
   T->x = (AmbScalar *)T->s.memory;

@@ -45,21 +45,9 @@ static inline unsigned NusBlocks(int64_t n)
   return (unsigned)(blocks < 1 ? 1 : blocks < 65536 ? blocks : 65536);
 }
 
-static inline size_t NusPadded(size_t bytes)
-{
-  return (bytes + 255) / 256 * 256;
-}
-
 static inline AmbDeviceStatus NusAllocate(void *p, size_t bytes)
 {
-  const cudaError_t error = cudaMalloc((void **)p, bytes ? bytes : 1);
-
-  if (error == cudaErrorMemoryAllocation) {
-    (void)cudaGetLastError();
-    (void)AmbDeviceFailed(error, "cudaMalloc()");
-    return AMB_DEVICE_OUT_OF_MEMORY;
-  }
-  AMB_CUDA(error);
+  AMB_CUDA(cudaMalloc((void **)p, bytes ? bytes : 1));
   return AMB_DEVICE_SUCCESS;
 }
 

@@ -50,44 +50,22 @@ static __global__ void Columns(int64_t nz, const int *j, const int *place, const
   NUS_FOR_EACH(k, nz) col[k] = place ? place[j[from[k]]] : j[from[k]];
 }
 
-template <typename T>
-static __device__ int64_t CountLess(const T *a, int64_t n, int64_t v)
-{
-  int64_t lo = 0, hi = n;
-
-  while (lo < hi) {
-    const int64_t mid = lo + (hi - lo) / 2;
-
-    if (a[mid] < v) lo = mid + 1;
-    else hi = mid;
-  }
-  return lo;
-}
-
 /* Where each of the segments begins among things that are sorted by them */
 static __global__ void Begins(int nsegment, int64_t n, const unsigned char *sorted, int *begin)
 {
-  NUS_FOR_EACH(s, nsegment + 1) begin[s] = (int)CountLess(sorted, n, s);
+  NUS_FOR_EACH(s, nsegment + 1) begin[s] = (int)AmbCountLess(sorted, n, s);
 }
 
 /* Where each row begins among the entries of one segment, which are in their old order */
 static __global__ void Rows(int64_t m, const int *i, int64_t n, const int *from, int *begin)
 {
-  NUS_FOR_EACH(r, m + 1) begin[r] = (int)CountLess(from, n, i[r]);
-}
-
-static int Bits(int64_t n)
-{
-  int bits = 1;
-
-  while (bits < 31 && n >> bits) bits++;
-  return bits;
+  NUS_FOR_EACH(r, m + 1) begin[r] = (int)AmbCountLess(from, n, (int64_t)i[r]);
 }
 
 AmbDeviceStatus NusDeviceRank(const AmbDeviceCSR *csr, NusRanking *R, cudaStream_t stream)
 {
   const int    n     = (int)csr->n;
-  const size_t list  = NusPadded(sizeof(int) * (size_t)n);
+  const size_t list  = AmbPadded(sizeof(int) * (size_t)n);
   size_t       again = 0;
 
   AMB_CUDA(cub::DeviceRadixSort::SortPairsDescending(NULL, R->sort, (unsigned *)NULL, (unsigned *)NULL, (int *)NULL, (int *)NULL, n, 0, 32, stream));
@@ -117,9 +95,9 @@ static AmbDeviceStatus OrderColumns(NusDevice *A, const AmbDeviceCSR *csr, NusRa
   unsigned char   *sorted;
   int             *begin;
 
-  AMB_CALL(NusAllocate(&s.memory, NusPadded((size_t)n) + sizeof(int) * (NUS_MAX_SEGMENTS + 1)));
+  AMB_CALL(NusAllocate(&s.memory, AmbPadded((size_t)n) + sizeof(int) * (NUS_MAX_SEGMENTS + 1)));
   sorted = (unsigned char *)s.memory;
-  begin  = (int *)(s.memory + NusPadded((size_t)n));
+  begin  = (int *)(s.memory + AmbPadded((size_t)n));
   SegmentByRank<<<NusBlocks(n), NUS_THREADS, 0, stream>>>(n, R->ranked, R->counted, p->width[0], p->count[0], p->width[1], p->count[1], segment);
   AMB_CUDA(cub::DeviceRadixSort::SortPairs(R->temporary, R->sort, segment, sorted, R->column, R->ranked, n, 0, 8, stream));
   Begins<<<1, NUS_THREADS, 0, stream>>>(last, n, sorted, begin);
@@ -138,16 +116,16 @@ static AmbDeviceStatus OrderColumns(NusDevice *A, const AmbDeviceCSR *csr, NusRa
 AmbDeviceStatus NusDeviceSplit(NusDevice *A, const AmbDeviceCSR *csr, NusRanking *R, int nsegment, cudaStream_t stream)
 {
   const bool     nonuniform = A->params.segmentation == NUS_NONUNIFORM;
-  const int      bits = Bits(nsegment - 1), nz = (int)csr->nz;
-  const size_t   list = NusPadded(sizeof(int) * (size_t)nz), bytes = NusPadded((size_t)nz), columns = NusPadded(sizeof(int) * (size_t)csr->n);
-  size_t         sort = 0, rows = NusPadded(sizeof(int) * ((size_t)csr->m + 1));
+  const int      bits = AmbBits(nsegment - 1), nz = (int)csr->nz;
+  const size_t   list = AmbPadded(sizeof(int) * (size_t)nz), bytes = AmbPadded((size_t)nz), columns = AmbPadded(sizeof(int) * (size_t)csr->n);
+  size_t         sort = 0, rows = AmbPadded(sizeof(int) * ((size_t)csr->m + 1));
   NusScratch     s;
   unsigned char *segment, *key, *sorted;
   int           *place, *number, *from, *col, *begin, first[NUS_MAX_SEGMENTS + 1], gathered[NUS_MAX_SEGMENTS + 1];
   char          *temporary;
 
   AMB_CUDA(cub::DeviceRadixSort::SortPairs(NULL, sort, (unsigned char *)NULL, (unsigned char *)NULL, (int *)NULL, (int *)NULL, nz, 0, bits, stream));
-  AMB_CALL(NusAllocate(&s.memory, 2 * columns + 2 * bytes + list + NusPadded(sizeof(first)) + sort));
+  AMB_CALL(NusAllocate(&s.memory, 2 * columns + 2 * bytes + list + AmbPadded(sizeof(first)) + sort));
   AMB_CALL(NusAllocate(&A->memory, 2 * list + (size_t)nsegment * rows));
   place     = (int *)s.memory;
   segment   = (unsigned char *)(s.memory + columns);
@@ -155,7 +133,7 @@ AmbDeviceStatus NusDeviceSplit(NusDevice *A, const AmbDeviceCSR *csr, NusRanking
   sorted    = key + bytes;
   number    = (int *)(sorted + bytes);
   begin     = (int *)((char *)number + list);
-  temporary = (char *)begin + NusPadded(sizeof(first));
+  temporary = (char *)begin + AmbPadded(sizeof(first));
   from      = (int *)A->memory;
   col       = (int *)(A->memory + list);
   if (nonuniform) AMB_CALL(OrderColumns(A, csr, R, segment, place, gathered, stream));
