@@ -39,20 +39,38 @@ typedef struct {
 
 /* ------------------------------------------------- matrices ------------------------------------------------- */
 
-/* The rows of this process in CSR; without j and a entries are only counted */
+/* Which columns of other processes are used, 64 to a word, and how many there are in the words before: PETSc would ask a hash table for each entry */
 typedef struct {
-  PetscInt    *i, *j;
-  PetscScalar *a;
-  PetscInt     n;
+  unsigned long long used;
+  PetscInt           before;
+} Columns;
+
+/* The rows of this process, the columns [first,last) and the others each in CSR; without j entries are only counted, and columns noted */
+typedef struct {
+  PetscInt     first, last, n[2];
+  PetscInt    *j[2];
+  PetscScalar *a[2];
+  Columns     *columns;
 } Rows;
+
+static int Bits(unsigned long long word)
+{
+  word -= word >> 1 & 0x5555555555555555ULL;
+  word = (word & 0x3333333333333333ULL) + (word >> 2 & 0x3333333333333333ULL);
+  return (int)(((word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fULL) * 0x0101010101010101ULL >> 56);
+}
 
 static void Add(Rows *rows, PetscInt column, PetscScalar value)
 {
-  if (rows->j) {
-    rows->j[rows->n] = column;
-    rows->a[rows->n] = value;
-  }
-  rows->n++;
+  const int                block = column < rows->first || column >= rows->last;
+  Columns                 *word  = &rows->columns[column / 64];
+  const unsigned long long bit   = 1ULL << column % 64;
+
+  if (rows->j[block]) {
+    rows->j[block][rows->n[block]] = block ? word->before + Bits(word->used & (bit - 1)) : column - rows->first;
+    rows->a[block][rows->n[block]] = value;
+  } else if (block) word->used |= bit;
+  rows->n[block]++;
 }
 
 /* 26 on the diagonal and -1 for each neighbour: positive definite, for those outside are missing */
@@ -75,13 +93,15 @@ static void RandomRow(PetscInt n, PetscInt r, PetscInt length, Rows *rows)
 {
   unsigned long long seed     = (unsigned long long)r * 6364136223846793005ULL + 1442695040888963407ULL;
   PetscBool          diagonal = PETSC_FALSE;
+  PetscInt           last     = 0;
 
   for (PetscInt k = 0; k < length; k++) {
-    const PetscInt first = (PetscInt)((PetscInt64)n * k / length), last = (PetscInt)((PetscInt64)n * (k + 1) / length);
+    const PetscInt first = last;
     PetscInt       c;
 
+    last = (PetscInt)((PetscInt64)n * (k + 1) / length);
     seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
-    c    = first + (PetscInt)((seed >> 33) % (unsigned long long)(last - first));
+    c    = first + (PetscInt)((seed >> 32) * (unsigned long long)(last - first) >> 32);
     if (!diagonal && c >= r) {
       Add(rows, r, 2 * length);
       diagonal = PETSC_TRUE;
@@ -94,29 +114,57 @@ static void RandomRow(PetscInt n, PetscInt r, PetscInt length, Rows *rows)
 static PetscErrorCode CreateMatrix(PetscInt n, PetscInt random, PetscReal density, Mat *A)
 {
   const PetscInt N = random ? random : n * n * n, length = PetscMax(1, (PetscInt)(density / 100 * random));
-  PetscInt       m = PETSC_DECIDE, M = N, last;
-  Rows           rows = {NULL, NULL, NULL, 0};
+  PetscInt       m = PETSC_DECIDE, M = N, nglobal = 0, *lengths[2], *global;
+  Rows           rows = {0};
+  Mat            block[2];
+  PetscMPIInt    size;
 
   PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(PetscSplitOwnership(PETSC_COMM_WORLD, &m, &M));
-  PetscCallMPI(MPI_Scan(&m, &last, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
-  PetscCall(PetscMalloc1(m + 1, &rows.i));
+  PetscCallMPI(MPI_Scan(&m, &rows.last, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  rows.first = rows.last - m;
+  PetscCall(PetscMalloc2(m, &lengths[0], m, &lengths[1]));
+  PetscCall(PetscCalloc1(N / 64 + 1, &rows.columns));
   for (int pass = 0; pass < 2; pass++) {
-    if (pass) PetscCall(PetscMalloc2(rows.n, &rows.j, rows.n, &rows.a));
-    rows.n = rows.i[0] = 0;
-    for (PetscInt r = last - m; r < last; r++) {
-      if (random) RandomRow(N, r, length, &rows);
-      else StencilRow(n, r, &rows);
-      rows.i[r - (last - m) + 1] = rows.n;
+    rows.n[0] = rows.n[1] = 0;
+    for (PetscInt r = 0; r < m; r++) {
+      const PetscInt before[2] = {rows.n[0], rows.n[1]};
+
+      if (random) RandomRow(N, rows.first + r, length, &rows);
+      else StencilRow(n, rows.first + r, &rows);
+      for (int k = 0; k < 2; k++) lengths[k][r] = rows.n[k] - before[k];
+    }
+    for (PetscInt w = 0; w < N / 64 + 1 && pass == 0; w++) {
+      rows.columns[w].before = nglobal;
+      nglobal += Bits(rows.columns[w].used);
+    }
+    for (int k = 0; k < 2 && pass == 0; k++) {
+      const PetscInt *j;
+
+      PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, m, k ? nglobal : m, 0, lengths[k], &block[k]));
+      PetscCall(MatSeqAIJGetCSRAndMemType(block[k], NULL, &j, &rows.a[k], NULL));
+      rows.j[k] = (PetscInt *)j;
     }
   }
-  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
-  PetscCall(MatSetSizes(*A, m, m, N, N));
-  PetscCall(MatSetType(*A, MATAIJ));
-  PetscCall(MatSeqAIJSetPreallocationCSR(*A, rows.i, rows.j, rows.a));
-  PetscCall(MatMPIAIJSetPreallocationCSR(*A, rows.i, rows.j, rows.a));
-  PetscCall(PetscFree2(rows.j, rows.a));
-  PetscCall(PetscFree(rows.i));
+  PetscCall(PetscMalloc1(nglobal, &global));
+  nglobal = 0;
+  for (PetscInt c = 0; c < N; c++) {
+    if (rows.columns[c / 64].used >> c % 64 & 1) global[nglobal++] = c;
+  }
+  PetscCall(PetscFree2(lengths[0], lengths[1]));
+  PetscCall(PetscFree(rows.columns));
+  for (int k = 0; k < 2; k++) {
+    if (rows.n[k]) PetscCall(MatSeqAIJSetColumnIndices(block[k], rows.j[k])); /* they are there: it sets the lengths of the rows */
+    PetscCall(MatAssemblyBegin(block[k], MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(block[k], MAT_FINAL_ASSEMBLY));
+  }
+  if (size > 1) PetscCall(AmbCreateMPIAIJWithSeqAIJ(PETSC_COMM_WORLD, N, N, block[0], block[1], global, A));
+  else {
+    *A = block[0];
+    PetscCall(MatDestroy(&block[1]));
+    PetscCall(PetscFree(global));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -599,7 +647,7 @@ int main(int argc, char **argv)
       output_file: output/multigpu_partition.out
     test:
       suffix: random
-      args: -random 3000 -density 0.3 -solvers bcgs -mat_amb_partition {{none nnz bitonic}}
+      args: -random 3000 -density 0.3 -solvers bcgs,bicg -mat_amb_partition {{none nnz bitonic}}
     test:
       suffix: empty
       args: -n 1

@@ -9,7 +9,7 @@ const char *const MatShadowHalos[] = {"auto", "mpi", "nccl", "staged", "MatShado
 
 #if defined(MAT_SHADOW_HAVE_DEVICE)
 
-  #define MAT_HALO_LARGE 2000000 /* columns, or nonzeros: from here on an off-diagonal block is worth a format of its own, if most rows have entries */
+  #define MAT_HALO_LARGE 2000000 /* columns: from here on few products repay a halo */
 
 PetscErrorCode MatHaloCheck(AmbDeviceStatus status)
 {
@@ -47,10 +47,10 @@ static PetscErrorCode MatHaloLeave(MatHalo *h)
   MatHaloSide *const side[] = {&h->from, &h->to};
 
   PetscFunctionBegin;
-  if (h->request) {
-    for (PetscMPIInt k = 0; k < h->from.n + h->to.n; k++) PetscCallMPI(MPI_Request_free(&h->request[k]));
+  for (int back = 0; back < 2; back++) {
+    for (PetscMPIInt k = 0; h->request[back] && k < h->from.n + h->to.n; k++) PetscCallMPI(MPI_Request_free(&h->request[back][k]));
+    PetscCall(PetscFree(h->request[back]));
   }
-  PetscCall(PetscFree(h->request));
   for (int k = 0; k < 2; k++) {
     if (!side[k]->pinned) continue;
     PetscCallCUDA(cudaStreamSynchronize(h->stream));
@@ -64,29 +64,30 @@ static PetscErrorCode MatHaloLeave(MatHalo *h)
 /* From now on entries go by this path, which is possible here */
 PetscErrorCode MatHaloUse(MatHalo *h, MatShadowHalo path)
 {
-  const PetscBool staged = (PetscBool)(path == MAT_SHADOW_HALO_STAGED);
-  MatHaloSide    *from = &h->from, *to = &h->to;
-  PetscMPIInt     tag;
+  const PetscBool    staged = (PetscBool)(path == MAT_SHADOW_HALO_STAGED);
+  MatHaloSide *const side[] = {&h->from, &h->to};
 
   PetscFunctionBegin;
   if (h->path == path) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatHaloLeave(h));
   h->path = path;
   if (path == MAT_SHADOW_HALO_NCCL) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscCommGetNewTag(h->comm, &tag));
-  if (staged && from->offset[from->n]) PetscCallCUDA(cudaMallocHost((void **)&from->pinned, from->offset[from->n] * sizeof(PetscScalar)));
-  if (staged && to->offset[to->n]) PetscCallCUDA(cudaMallocHost((void **)&to->pinned, to->offset[to->n] * sizeof(PetscScalar)));
-  PetscCall(PetscMalloc1(from->n + to->n, &h->request));
-  for (PetscMPIInt k = 0; k < from->n; k++) PetscCallMPI(MPI_Recv_init((staged ? from->pinned : from->buffer) + from->offset[k], from->offset[k + 1] - from->offset[k], MPIU_SCALAR, from->rank[k], tag, h->comm, &h->request[k]));
-  for (PetscMPIInt k = 0; k < to->n; k++) PetscCallMPI(MPI_Send_init((staged ? to->pinned : to->buffer) + to->offset[k], to->offset[k + 1] - to->offset[k], MPIU_SCALAR, to->rank[k], tag, h->comm, &h->request[from->n + k]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+  for (int k = 0; k < 2; k++) {
+    const PetscMPIInt n = side[k]->offset[side[k]->n];
 
-static PetscErrorCode MatHaloRowsDestroy(MatHaloRows *r)
-{
-  PetscFunctionBegin;
-  PetscCallCUDA(cudaFree(r->memory));
-  PetscCall(PetscMemzero(r, sizeof(*r)));
+    if (staged && n) PetscCallCUDA(cudaMallocHost((void **)&side[k]->pinned, n * sizeof(PetscScalar)));
+  }
+  for (int back = 0; back < 2; back++) {
+    const MatHaloSide *in = side[back], *out = side[1 - back];
+    PetscMPIInt        tag;
+    MPI_Request       *r;
+
+    PetscCall(PetscCommGetNewTag(h->comm, &tag));
+    PetscCall(PetscMalloc1(in->n + out->n, &r));
+    h->request[back] = r;
+    for (PetscMPIInt k = 0; k < in->n; k++) PetscCallMPI(MPI_Recv_init((staged ? in->pinned : in->buffer) + in->offset[k], in->offset[k + 1] - in->offset[k], MPIU_SCALAR, in->rank[k], tag, h->comm, r++));
+    for (PetscMPIInt k = 0; k < out->n; k++) PetscCallMPI(MPI_Send_init((staged ? out->pinned : out->buffer) + out->offset[k], out->offset[k + 1] - out->offset[k], MPIU_SCALAR, out->rank[k], tag, h->comm, r++));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -98,11 +99,12 @@ PetscErrorCode MatHaloDestroy(MatHalo **halo)
   if (!h) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCUDA(cudaStreamSynchronize(h->stream));
   PetscCall(MatHaloLeave(h));
-  PetscCall(MatHaloRowsDestroy(&h->rows));
+  PetscCall(MatHaloBlockDestroy(&h->rest));
   PetscCall(VecDestroy(&h->x));
   PetscCall(MatHaloSideDestroy(&h->from));
   PetscCall(MatHaloSideDestroy(&h->to));
   PetscCallCUDA(cudaFree(h->entries));
+  PetscCallCUDA(cudaFree(h->sums_memory));
   PetscCallCUDA(cudaEventDestroy(h->before));
   PetscCallCUDA(cudaEventDestroy(h->after));
   PetscCallCUDA(cudaStreamDestroy(h->stream));
@@ -179,34 +181,37 @@ PetscErrorCode MatHaloCompare(Mat A)
 
 /* ------------------------------------------------- the exchange ------------------------------------------------- */
 
-PetscErrorCode MatHaloExchangeBegin(MatHalo *h, const PetscScalar *x)
+/* Entries of x are packed and sent; or back, sums that are in the buffer already */
+PetscErrorCode MatHaloExchangeBegin(MatHalo *h, PetscBool back, const PetscScalar *x)
 {
-  const PetscMPIInt n = h->to.offset[h->to.n];
+  const MatHaloSide *out = back ? &h->from : &h->to;
+  const PetscMPIInt  n   = out->offset[out->n];
 
   PetscFunctionBegin;
   if (!h->from.n && !h->to.n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaEventRecord(h->before, PetscDefaultCudaStream)); /* x is there, and what came the last time has been used */
+  PetscCallCUDA(cudaEventRecord(h->before, PetscDefaultCudaStream)); /* what is sent is there, and what came the last time has been used */
   PetscCallCUDA(cudaStreamWaitEvent(h->stream, h->before, 0));
-  PetscCall(MatHaloCheck(ShadowHaloPack(n, h->entries, x, h->to.buffer, h->stream)));
-  if (h->path == MAT_SHADOW_HALO_NCCL) PetscCall(MatHaloSendNCCL(h));
-  else if (h->path == MAT_SHADOW_HALO_STAGED && n) PetscCallCUDA(cudaMemcpyAsync(h->to.pinned, h->to.buffer, n * sizeof(PetscScalar), cudaMemcpyDeviceToHost, h->stream));
+  if (!back) PetscCall(MatHaloCheck(ShadowHaloPack(n, h->entries, x, out->buffer, h->stream)));
+  if (h->path == MAT_SHADOW_HALO_NCCL) PetscCall(MatHaloSendNCCL(h, back));
+  else if (h->path == MAT_SHADOW_HALO_STAGED && n) PetscCallCUDA(cudaMemcpyAsync(out->pinned, out->buffer, n * sizeof(PetscScalar), cudaMemcpyDeviceToHost, h->stream));
   PetscCallCUDA(cudaEventRecord(h->after, h->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MPI knows nothing of streams: the host waits until entries are packed, then for the messages */
-PetscErrorCode MatHaloExchangeWait(MatHalo *h)
+/* MPI knows nothing of streams: the host waits until there is something to send, then for the messages */
+PetscErrorCode MatHaloExchangeWait(MatHalo *h, PetscBool back)
 {
-  const PetscMPIInt n = h->from.offset[h->from.n];
+  const MatHaloSide *in = back ? &h->to : &h->from;
+  const PetscMPIInt  n  = in->offset[in->n];
 
   PetscFunctionBegin;
   if (h->path == MAT_SHADOW_HALO_NCCL || (!h->from.n && !h->to.n)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCUDA(cudaEventSynchronize(h->after));
   h->syncs++;
-  PetscCallMPI(MPI_Startall(h->from.n + h->to.n, h->request));
-  PetscCallMPI(MPI_Waitall(h->from.n + h->to.n, h->request, MPI_STATUSES_IGNORE));
+  PetscCallMPI(MPI_Startall(h->from.n + h->to.n, h->request[back]));
+  PetscCallMPI(MPI_Waitall(h->from.n + h->to.n, h->request[back], MPI_STATUSES_IGNORE));
   if (h->path == MAT_SHADOW_HALO_STAGED && n) {
-    PetscCallCUDA(cudaMemcpyAsync(h->from.buffer, h->from.pinned, n * sizeof(PetscScalar), cudaMemcpyHostToDevice, h->stream));
+    PetscCallCUDA(cudaMemcpyAsync(in->buffer, in->pinned, n * sizeof(PetscScalar), cudaMemcpyHostToDevice, h->stream));
     PetscCallCUDA(cudaEventRecord(h->after, h->stream));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -217,67 +222,6 @@ PetscErrorCode MatHaloExchangeEnd(MatHalo *h)
 {
   PetscFunctionBegin;
   if (h->from.n || h->to.n) PetscCallCUDA(cudaStreamWaitEvent(PetscDefaultCudaStream, h->after, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ------------------------------------------------- the off-diagonal block ------------------------------------------------- */
-
-/* Lists the rows that have entries, again where the pattern is another one */
-static PetscErrorCode MatHaloRowsSetUp(MatHaloRows *r, Mat B)
-{
-  const PetscInt *i, *j;
-  PetscObjectId   id;
-  PetscInt        m, n = 0, *list;
-  PetscBool       done;
-
-  PetscFunctionBegin;
-  PetscCall((*MatShadowBaseSeq.getrowij)(B, 0, PETSC_FALSE, PETSC_FALSE, &m, &i, &j, &done)); /* nothing is copied, and there is nothing to restore */
-  PetscCall(PetscObjectGetId((PetscObject)B, &id));
-  if (r->block == id && r->nonzerostate == B->nonzerostate && r->i == i && r->j == j) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatHaloRowsDestroy(r));
-  r->block        = id;
-  r->nonzerostate = B->nonzerostate;
-  r->i            = i;
-  r->j            = j;
-  for (PetscInt k = 0; k < m; k++) n += i[k + 1] > i[k];
-  r->whole = (PetscBool)(i[m] > MAT_HALO_LARGE && n > m / 2);
-  if (r->whole || !n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(2 * n + 1, &list));
-  n = 0;
-  for (PetscInt k = 0; k < m; k++) {
-    if (i[k + 1] > i[k]) list[n++] = k;
-  }
-  for (PetscInt k = 0; k < n; k++) list[n + k] = i[list[k]]; /* rows without entries in between add nothing */
-  list[2 * n] = i[m];
-  PetscCallCUDA(cudaMalloc((void **)&r->memory, (2 * n + 1) * sizeof(*list)));
-  PetscCallCUDA(cudaMemcpy(r->memory, list, (2 * n + 1) * sizeof(*list), cudaMemcpyHostToDevice));
-  PetscCall(PetscFree(list));
-  r->rows.n     = n;
-  r->rows.rows  = r->memory;
-  r->rows.start = r->memory + n;
-  for (r->rows.lanes = 1; r->rows.lanes < 32 && 2 * r->rows.lanes <= i[m] / n; r->rows.lanes *= 2)
-    ;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* z = B x + z, of the rows that have entries: the values are those of AIJCUSPARSE, there is no copy to be renewed */
-static PetscErrorCode MatHaloAdd(MatHalo *h, Mat B, Vec z)
-{
-  MatShadowCSR csr;
-  PetscScalar *az;
-
-  PetscFunctionBegin;
-  PetscCall(MatHaloRowsSetUp(&h->rows, B));
-  if (h->rows.whole) PetscUseTypeMethod(B, multadd, h->x, z, z);
-  else if (h->rows.rows.n) {
-    PetscCall(MatShadowDeviceGetCSR(B, &csr));
-    PetscCall(VecCUDAGetArray(z, &az));
-    PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(MatHaloCheck(ShadowHaloAdd(&h->rows.rows, csr.j, csr.a, h->from.buffer, az, PetscDefaultCudaStream)));
-    PetscCall(PetscLogGpuTimeEnd());
-    PetscCall(VecCUDARestoreArray(z, &az));
-    PetscCall(PetscLogGpuFlops(2.0 * (h->rows.i[B->rmap->n])));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -292,45 +236,75 @@ PetscBool MatHaloServes(MatShadow *s)
   return (PetscBool)(s->halo || s->halo_wanted != MAT_SHADOW_HALO_AUTO || s->tune < MAT_SHADOW_TUNE_MEASURE || s->served++ >= first);
 }
 
-/* For vectors on the device */
-static PetscErrorCode MatHaloProductWith(Mat A, MatShadow *s, Vec xx, Vec yy, Vec zz)
+/* The halo of A for one more product. All processes make it together, as they make blocks. */
+static PetscErrorCode MatHaloGet(Mat A, MatShadow *s, Mat rest, const PetscInt garray[], MatHalo **h)
+{
+  PetscObjectId id;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)rest, &id));
+  if (s->halo && s->halo->block != id) PetscCall(MatHaloDestroy(&s->halo));
+  if (!s->halo) PetscCall(MatHaloCreate(A, rest, garray, &s->halo));
+  *h = s->halo;
+  PetscAssert(rest->cmap->n == (*h)->n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The columns of other processes are not those of the halo");
+  (*h)->products++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* This and the next are for vectors on the device */
+static PetscErrorCode MatHaloProductPlain(Mat A, MatShadow *s, Vec xx, Vec yy, Vec zz)
 {
   const PetscInt    *garray;
   const PetscScalar *x;
-  PetscObjectId      id;
   Mat                diagonal, rest;
   MatHalo           *h;
 
   PetscFunctionBegin;
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &rest, &garray));
-  PetscCall(PetscObjectGetId((PetscObject)rest, &id));
-  if (s->halo && s->halo->block != id) PetscCall(MatHaloDestroy(&s->halo)); /* on all processes, which make a block together */
-  if (!s->halo) PetscCall(MatHaloCreate(A, rest, garray, &s->halo));
-  h = s->halo;
-  PetscAssert(rest->cmap->n == h->n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The columns of other processes are not those of the halo");
+  PetscCall(MatHaloGet(A, s, rest, garray, &h));
   PetscCall(VecCUDAGetArrayRead(xx, &x));
-  if (!h->chosen) PetscCall(MatHaloChoose(A, h, s->halo_wanted, x));
-  PetscCall(MatHaloExchangeBegin(h, x));
+  if (!h->chosen) PetscCall(MatHaloChoose(A, h, s->halo_wanted, PETSC_FALSE, x));
+  PetscCall(MatHaloExchangeBegin(h, PETSC_FALSE, x));
   if (yy) PetscUseTypeMethod(diagonal, multadd, xx, yy, zz);
   else PetscUseTypeMethod(diagonal, mult, xx, zz);
-  PetscCall(MatHaloExchangeWait(h));
+  PetscCall(MatHaloExchangeWait(h, PETSC_FALSE));
   PetscCall(MatHaloExchangeEnd(h));
   PetscCall(VecCUDARestoreArrayRead(xx, &x));
   PetscCall(MatHaloAdd(h, rest, zz));
-  h->products++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatHaloProduct(Mat A, MatShadow *s, Vec xx, Vec yy, Vec zz)
+static PetscErrorCode MatHaloProductTranspose(Mat A, MatShadow *s, Vec xx, Vec yy, Vec zz)
 {
-  Vec x, y = yy, z;
+  const PetscInt *garray;
+  Mat             diagonal, rest;
+  MatHalo        *h;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowDeviceBring(A, 0, xx, xx, &x));
-  PetscCall(MatShadowDeviceBring(A, 1, zz, yy, &z));
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &rest, &garray));
+  PetscCall(MatHaloGet(A, s, rest, garray, &h));
+  if (!h->chosen) PetscCall(MatHaloChoose(A, h, s->halo_wanted, PETSC_TRUE, NULL));
+  PetscCall(MatHaloMultTranspose(h, rest, xx));
+  PetscCall(MatHaloExchangeBegin(h, PETSC_TRUE, NULL));
+  if (yy) PetscUseTypeMethod(diagonal, multtransposeadd, xx, yy, zz);
+  else PetscUseTypeMethod(diagonal, multtranspose, xx, zz);
+  PetscCall(MatHaloExchangeWait(h, PETSC_TRUE));
+  PetscCall(MatHaloExchangeEnd(h));
+  PetscCall(MatHaloAddSums(h, zz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatHaloProduct(Mat A, MatShadow *s, PetscBool transpose, Vec xx, Vec yy, Vec zz)
+{
+  const int k = transpose ? 1 : 0;
+  Vec       x, y = yy, z;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowDeviceBring(A, k, xx, xx, &x));
+  PetscCall(MatShadowDeviceBring(A, 1 - k, zz, yy, &z));
   if (z != zz && yy) y = z;
-  else if (yy) PetscCall(MatShadowDeviceBring(A, 1, yy, yy, &y));
-  PetscCall(MatHaloProductWith(A, s, x, y, z));
+  else if (yy) PetscCall(MatShadowDeviceBring(A, 1 - k, yy, yy, &y));
+  PetscCall((*(transpose ? MatHaloProductTranspose : MatHaloProductPlain))(A, s, x, y, z));
   PetscCall(MatShadowDeviceTake(z, zz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -356,7 +330,7 @@ PetscErrorCode MatHaloGetInfo(Mat A, MatShadowInfo *info)
 #endif
 
 /*@
-  MatShadowSetHalo - sets how the processes exchange entries of x in products of an MPI matrix of a shadow format, such as `MATAMB`, on GPUs
+  MatShadowSetHalo - sets how the processes exchange entries of vectors in products of an MPI matrix of a shadow format, such as `MATAMB`, on GPUs
 
   Logically Collective
 
@@ -371,8 +345,8 @@ PetscErrorCode MatHaloGetInfo(Mat A, MatShadowInfo *info)
   Level: intermediate
 
   Notes:
-  The choice is about `MatMult()` and `MatMultAdd()` of matrices on GPUs. Everything else goes by PETSc's own scatter, and so do all products of
-  matrices on the host.
+  The choice is about `MatMult()`, `MatMultTranspose()` and the forms of both that add, of matrices on GPUs. Everything else goes by PETSc's own
+  scatter, and so do all products of matrices on the host.
 
   A path that is not possible here is an error in the next product.
 

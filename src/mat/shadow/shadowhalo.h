@@ -1,15 +1,16 @@
 /*
    The halo of an MPI matrix on the device: what a product needs of x from other processes. Packed by one kernel, on its way while the diagonal
-   block is multiplied, and added with the rows of the off-diagonal block that have entries.
+   block is multiplied, and added with the rows of the off-diagonal block that have entries. A transposed product has sums for other processes
+   instead; they go the same ways backwards.
 */
 #pragma once
 
 #include "shadow.h"
 
-/* An MPI matrix makes its products with a halo of ours where its blocks do on the device; z = A x + y, or A x if y is NULL */
+/* An MPI matrix makes its products with a halo of ours where its blocks do on the device; z = A x + y, or A^T x + y, without y if that is NULL */
 #if defined(MAT_SHADOW_HAVE_DEVICE)
 extern PetscBool      MatHaloServes(MatShadow *);
-extern PetscErrorCode MatHaloProduct(Mat, MatShadow *, Vec x, Vec y, Vec z);
+extern PetscErrorCode MatHaloProduct(Mat, MatShadow *, PetscBool transpose, Vec x, Vec y, Vec z);
 extern PetscErrorCode MatHaloCompare(Mat);
 extern PetscErrorCode MatHaloDestroy(struct _MatHalo **);
 extern PetscErrorCode MatHaloGetInfo(Mat, MatShadowInfo *);
@@ -26,15 +27,16 @@ typedef struct {
   PetscScalar *pinned; /* on the host, where messages are staged there */
 } MatHaloSide;
 
-/* The off-diagonal block with its rows listed, and the pattern they were listed of */
+/* The off-diagonal block with its rows, and for transposed products its columns, listed, and the pattern they were listed of */
 typedef struct {
-  PetscObjectId    block;
-  PetscObjectState nonzerostate;
-  const PetscInt  *i, *j;
-  PetscBool        whole; /* most rows have entries, and many: it multiplies as any matrix does */
-  ShadowHaloRows   rows;
-  int             *memory;
-} MatHaloRows;
+  PetscObjectId     block;
+  PetscObjectState  nonzerostate;
+  const PetscInt   *i, *j;
+  PetscBool         whole; /* most rows have entries, and many: it multiplies as any matrix does */
+  ShadowHaloRows    rows;
+  ShadowHaloColumns columns;
+  int              *rows_memory, *columns_memory;
+} MatHaloBlock;
 
 /* What is known of some processes */
   #define MAT_HALO_CLASSES 40 /* of size: powers of two, in bytes */
@@ -60,21 +62,27 @@ typedef struct _MatHalo {
   int            size;   /* the class that the largest halo of all processes is in */
   MatHaloSide    from, to;
   int           *entries; /* of x that go to other processes, on the device */
-  Vec            x;       /* what comes, as a vector */
-  MPI_Request   *request; /* persistent, those that receive first */
+  ShadowHaloSums sums;    /* who adds to these entries in a transposed product, made for the first one */
+  int           *sums_memory;
+  Vec            x;          /* what comes, as a vector */
+  MPI_Request   *request[2]; /* persistent, those that receive first; the second are for the way back */
   cudaStream_t   stream;
   cudaEvent_t    before, after;
-  MatHaloRows    rows;
+  MatHaloBlock   rest;
   PetscInt       products;
   PetscLogDouble syncs; /* waits of the host for the device */
 } MatHalo;
 
-extern PetscErrorCode MatHaloExchangeBegin(MatHalo *, const PetscScalar *x);
-extern PetscErrorCode MatHaloExchangeWait(MatHalo *);
+extern PetscErrorCode MatHaloExchangeBegin(MatHalo *, PetscBool back, const PetscScalar *x);
+extern PetscErrorCode MatHaloExchangeWait(MatHalo *, PetscBool back);
 extern PetscErrorCode MatHaloExchangeEnd(MatHalo *);
 extern PetscErrorCode MatHaloUse(MatHalo *, MatShadowHalo);
 extern PetscErrorCode MatHaloCommGet(MPI_Comm, MatHaloComm **);
-extern PetscErrorCode MatHaloChoose(Mat, MatHalo *, MatShadowHalo wanted, const PetscScalar *x);
+extern PetscErrorCode MatHaloChoose(Mat, MatHalo *, MatShadowHalo wanted, PetscBool back, const PetscScalar *x);
 extern PetscErrorCode MatHaloCheck(AmbDeviceStatus);
-extern PetscErrorCode MatHaloSendNCCL(const MatHalo *);
+extern PetscErrorCode MatHaloSendNCCL(const MatHalo *, PetscBool back);
+extern PetscErrorCode MatHaloAdd(MatHalo *, Mat rest, Vec z);
+extern PetscErrorCode MatHaloMultTranspose(MatHalo *, Mat rest, Vec x);
+extern PetscErrorCode MatHaloAddSums(MatHalo *, Vec z);
+extern PetscErrorCode MatHaloBlockDestroy(MatHaloBlock *);
 #endif

@@ -17,11 +17,29 @@ typedef struct {
   const int *rows, *start;
 } ShadowHaloRows;
 
+/* The columns of a matrix: column k of n has the entries start[k] to start[k + 1], each in some row and at some place among the values */
+typedef struct {
+  int        n, lanes;
+  const int *start, *row, *place;
+} ShadowHaloColumns;
+
+/* Sums for some entries of a vector: entry rows[k] of the n listed ones gets those at the places start[k] to start[k + 1] */
+typedef struct {
+  int        n;
+  const int *rows, *start, *place;
+} ShadowHaloSums;
+
 /* to[k] = x[entries[k]] */
 AmbDeviceStatus ShadowHaloPack(int n, const int *entries, const AmbScalar *x, AmbScalar *to, AmbStream);
 
 /* y = A x + y, of which only the listed rows are read and written */
 AmbDeviceStatus ShadowHaloAdd(const ShadowHaloRows *, const int *j, const AmbScalar *a, const AmbScalar *x, AmbScalar *y, AmbStream);
+
+/* y = A^T x, a value for each column */
+AmbDeviceStatus ShadowHaloMultTranspose(const ShadowHaloColumns *, const AmbScalar *a, const AmbScalar *x, AmbScalar *y, AmbStream);
+
+/* y += sums, of which each listed entry gets its own in the order of their places */
+AmbDeviceStatus ShadowHaloAddSums(const ShadowHaloSums *, const AmbScalar *sums, AmbScalar *y, AmbStream);
 
 #if defined(__cplusplus)
 }

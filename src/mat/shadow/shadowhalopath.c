@@ -164,15 +164,16 @@ static PetscErrorCode MatHaloStartNCCL(MPI_Comm comm, MatHaloComm *c)
 }
 
 /* On the halo's stream, without the host */
-PetscErrorCode MatHaloSendNCCL(const MatHalo *h)
+PetscErrorCode MatHaloSendNCCL(const MatHalo *h, PetscBool back)
 {
   const ncclDataType_t type = sizeof(PetscScalar) == sizeof(double) ? ncclDouble : ncclFloat;
   const ncclComm_t     comm = (ncclComm_t)h->about->nccl;
+  const MatHaloSide   *in = back ? &h->to : &h->from, *out = back ? &h->from : &h->to;
 
   PetscFunctionBegin;
   PetscCallNCCL(nccl.GroupStart());
-  for (PetscMPIInt k = 0; k < h->from.n; k++) PetscCallNCCL(nccl.Recv(h->from.buffer + h->from.offset[k], (size_t)(h->from.offset[k + 1] - h->from.offset[k]), type, h->from.rank[k], comm, h->stream));
-  for (PetscMPIInt k = 0; k < h->to.n; k++) PetscCallNCCL(nccl.Send(h->to.buffer + h->to.offset[k], (size_t)(h->to.offset[k + 1] - h->to.offset[k]), type, h->to.rank[k], comm, h->stream));
+  for (PetscMPIInt k = 0; k < in->n; k++) PetscCallNCCL(nccl.Recv(in->buffer + in->offset[k], (size_t)(in->offset[k + 1] - in->offset[k]), type, in->rank[k], comm, h->stream));
+  for (PetscMPIInt k = 0; k < out->n; k++) PetscCallNCCL(nccl.Send(out->buffer + out->offset[k], (size_t)(out->offset[k + 1] - out->offset[k]), type, out->rank[k], comm, h->stream));
   PetscCallNCCL(nccl.GroupEnd());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -185,7 +186,7 @@ static PetscErrorCode MatHaloStartNCCL(MPI_Comm comm, MatHaloComm *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatHaloSendNCCL(const MatHalo *h)
+PetscErrorCode MatHaloSendNCCL(const MatHalo *h, PetscBool back)
 {
   PetscFunctionBegin;
   PetscAssert(h->path != MAT_SHADOW_HALO_NCCL, PETSC_COMM_SELF, PETSC_ERR_PLIB, "There is no NCCL here");
@@ -209,7 +210,7 @@ static PetscErrorCode MatHaloWhyNot(MatHalo *h, MatShadowHalo path, const char *
 }
 
 /* Seconds that an exchange takes, the longest of all processes */
-static PetscErrorCode MatHaloTime(MatHalo *h, const PetscScalar *x, PetscReal *seconds)
+static PetscErrorCode MatHaloTime(MatHalo *h, PetscBool back, const PetscScalar *x, PetscReal *seconds)
 {
   PetscReal      t[MAT_HALO_ROUNDS + 1];
   PetscLogDouble t0, t1;
@@ -220,8 +221,8 @@ static PetscErrorCode MatHaloTime(MatHalo *h, const PetscScalar *x, PetscReal *s
     PetscCallMPI(MPI_Barrier(h->comm));
     PetscCall(PetscTime(&t0));
     for (int k = 0; k < MAT_HALO_REPEAT; k++) {
-      PetscCall(MatHaloExchangeBegin(h, x));
-      PetscCall(MatHaloExchangeWait(h));
+      PetscCall(MatHaloExchangeBegin(h, back, x));
+      PetscCall(MatHaloExchangeWait(h, back));
       PetscCall(MatHaloExchangeEnd(h));
     }
     PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
@@ -234,8 +235,8 @@ static PetscErrorCode MatHaloTime(MatHalo *h, const PetscScalar *x, PetscReal *s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Times a path for halos of this size, once. All processes have the same times. */
-static PetscErrorCode MatHaloMeasure(Mat A, MatHalo *h, MatShadowHalo path, const PetscScalar *x)
+/* Times a path for halos of this size, once. All processes have the same times, which serve for both directions. */
+static PetscErrorCode MatHaloMeasure(Mat A, MatHalo *h, MatShadowHalo path, PetscBool back, const PetscScalar *x)
 {
   PetscReal           *seconds = &h->about->seconds[h->size][path];
   const PetscLogDouble syncs   = h->syncs;
@@ -246,7 +247,7 @@ static PetscErrorCode MatHaloMeasure(Mat A, MatHalo *h, MatShadowHalo path, cons
   PetscCall(MatHaloWhyNot(h, path, &why));
   if (why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatHaloUse(h, path));
-  PetscCall(MatHaloTime(h, x, seconds));
+  PetscCall(MatHaloTime(h, back, x, seconds));
   h->syncs = syncs;
   PetscCall(PetscInfo(A, "Halo by %s: %g s for an exchange of less than 2^%d bytes a process\n", MatShadowHalos[path], (double)*seconds, h->size));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -254,7 +255,7 @@ static PetscErrorCode MatHaloMeasure(Mat A, MatHalo *h, MatShadowHalo path, cons
 
 /* The fastest path of those that cost nothing to begin with. NCCL is started when it would have repaid that, by what halos among these processes have taken
    so far; which is the same decision for all of them. */
-static PetscErrorCode MatHaloChooseBest(Mat A, MatHalo *h, const PetscScalar *x, MatShadowHalo *best)
+static PetscErrorCode MatHaloChooseBest(Mat A, MatHalo *h, PetscBool back, const PetscScalar *x, MatShadowHalo *best)
 {
   MatHaloComm     *c       = h->about;
   const PetscReal *seconds = c->seconds[h->size];
@@ -262,9 +263,9 @@ static PetscErrorCode MatHaloChooseBest(Mat A, MatHalo *h, const PetscScalar *x,
   PetscFunctionBegin;
   *best = use_gpu_aware_mpi ? MAT_SHADOW_HALO_MPI : MAT_SHADOW_HALO_STAGED;
   if (!(seconds[*best] > 0) && h->products < MAT_HALO_PATIENCE) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatHaloMeasure(A, h, MAT_SHADOW_HALO_MPI, x));
-  PetscCall(MatHaloMeasure(A, h, MAT_SHADOW_HALO_STAGED, x));
-  if (c->nccl) PetscCall(MatHaloMeasure(A, h, MAT_SHADOW_HALO_NCCL, x));
+  PetscCall(MatHaloMeasure(A, h, MAT_SHADOW_HALO_MPI, back, x));
+  PetscCall(MatHaloMeasure(A, h, MAT_SHADOW_HALO_STAGED, back, x));
+  if (c->nccl) PetscCall(MatHaloMeasure(A, h, MAT_SHADOW_HALO_NCCL, back, x));
   for (MatShadowHalo path = MAT_SHADOW_HALO_MPI; path <= MAT_SHADOW_HALO_STAGED; path++) {
     if (seconds[path] > 0 && seconds[path] < seconds[*best]) *best = path;
   }
@@ -280,13 +281,13 @@ static PetscErrorCode MatHaloChooseBest(Mat A, MatHalo *h, const PetscScalar *x,
 }
 
 /* Takes the path that is asked for, or the best one */
-PetscErrorCode MatHaloChoose(Mat A, MatHalo *h, MatShadowHalo wanted, const PetscScalar *x)
+PetscErrorCode MatHaloChoose(Mat A, MatHalo *h, MatShadowHalo wanted, PetscBool back, const PetscScalar *x)
 {
   const MatShadowHalo before = h->path;
   const char         *why;
 
   PetscFunctionBegin;
-  if (wanted == MAT_SHADOW_HALO_AUTO && h->size) PetscCall(MatHaloChooseBest(A, h, x, &wanted));
+  if (wanted == MAT_SHADOW_HALO_AUTO && h->size) PetscCall(MatHaloChooseBest(A, h, back, x, &wanted));
   else {
     h->chosen = PETSC_TRUE;
     if (!h->size) wanted = MAT_SHADOW_HALO_STAGED; /* there is nothing to exchange */

@@ -260,9 +260,10 @@ PetscErrorCode MatShadowAttachBlocks(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* zz = A xx + yy, or zz = A xx if yy is NULL; on the device with a halo of ours */
-static PetscErrorCode MatShadowProductMPI(Mat A, Vec xx, Vec yy, Vec zz)
+/* zz = A xx + yy, or the transposed product, without yy if that is NULL; on the device with a halo of ours */
+static PetscErrorCode MatShadowProductMPI(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec zz)
 {
+  const struct _MatOps *base = MatShadowBase(A);
 #if defined(MAT_SHADOW_HAVE_DEVICE)
   MatShadow *s;
 #endif
@@ -272,42 +273,40 @@ static PetscErrorCode MatShadowProductMPI(Mat A, Vec xx, Vec yy, Vec zz)
 #if defined(MAT_SHADOW_HAVE_DEVICE)
   PetscCall(MatShadowGet(A, &s));
   if (MatShadowOnDevice(s) && MatHaloServes(s)) {
-    PetscCall(MatHaloProduct(A, s, xx, yy, zz));
+    PetscCall(MatHaloProduct(A, s, transpose, xx, yy, zz));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
-  if (yy) PetscCall((*MatShadowBase(A)->multadd)(A, xx, yy, zz));
-  else PetscCall((*MatShadowBase(A)->mult)(A, xx, zz));
+  if (yy) PetscCall((*(transpose ? base->multtransposeadd : base->multadd))(A, xx, yy, zz));
+  else PetscCall((*(transpose ? base->multtranspose : base->mult))(A, xx, zz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatMult_MPIShadow(Mat A, Vec xx, Vec yy)
 {
   PetscFunctionBegin;
-  PetscCall(MatShadowProductMPI(A, xx, NULL, yy));
+  PetscCall(MatShadowProductMPI(A, PETSC_FALSE, xx, NULL, yy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatMultAdd_MPIShadow(Mat A, Vec xx, Vec yy, Vec zz)
 {
   PetscFunctionBegin;
-  PetscCall(MatShadowProductMPI(A, xx, yy, zz));
+  PetscCall(MatShadowProductMPI(A, PETSC_FALSE, xx, yy, zz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatMultTranspose_MPIShadow(Mat A, Vec xx, Vec yy)
 {
   PetscFunctionBegin;
-  PetscCall(MatShadowAttachBlocks(A));
-  PetscCall((*MatShadowBase(A)->multtranspose)(A, xx, yy));
+  PetscCall(MatShadowProductMPI(A, PETSC_TRUE, xx, NULL, yy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatMultTransposeAdd_MPIShadow(Mat A, Vec xx, Vec yy, Vec zz)
 {
   PetscFunctionBegin;
-  PetscCall(MatShadowAttachBlocks(A));
-  PetscCall((*MatShadowBase(A)->multtransposeadd)(A, xx, yy, zz));
+  PetscCall(MatShadowProductMPI(A, PETSC_TRUE, xx, yy, zz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,71 @@
+#!/bin/bash
+# The host's side of matrices on two processes of two threads each, built from the sources without vector instructions, under the thread sanitizer.
+# PETSc and MPI are as they are installed: what they do by themselves is not looked at.
+#
+# make test sets BUILD and MPIEXEC; by hand, what bin/ points to and the mpiexec found serve.
+# timeoutfactor: 5
+cd "$(dirname "$0")/.." || exit 1
+BUILD=${BUILD:-$(cd bin/.. && pwd -P)}
+MPIEXEC=${MPIEXEC-mpiexec}
+. test/kernels/build.sh
+name="matrices on two processes under the thread sanitizer"
+if [ -z "$MPIEXEC" ]; then
+  echo "skip $name: there is no mpiexec"
+  exit 0
+fi
+if ! thread_sanitizer; then
+  echo "skip $name: it does not understand the OpenMP libraries of ${KERNEL_CC:-gcc} and clang"
+  exit 0
+fi
+export OMPI_CC=$cc MPICH_CC=$cc # what mpicc calls
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
+export OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive PETSC_OPTIONS="-device_enable none"
+
+conf() { sed -n "s/^$1 := //p" "$BUILD/conf.mk"; }
+grep -v AVX "$BUILD/petscambconf.h" >"$dir/petscambconf.h"
+includes=(-include "$dir/petscambconf.h" -Iinclude)
+for folder in src/sys src/mat/* src/mat/impls/*; do includes+=("-I$folder"); done
+
+mkdir "$dir/parts" "$dir/programs"
+compile() { # SOURCE FOLDER
+  $(conf AMB_LINK) -std=gnu11 -O1 -g -fPIC "${openmp[@]}" -fsanitize=thread "${includes[@]}" $(conf AMB_INCLUDES) -c "$1" -o "$dir/$2/$(basename "$1" .c).o" || touch "$dir/failed"
+}
+for source in src/sys/*.c src/mat/*/*.c src/mat/impls/*/*.c test/testutil.c test/{online,hashgemm}.c src/ksp/examples/multigpu.c; do
+  folder=parts
+  case $source in
+  *_avx2.c | *_avx512.c) continue ;;
+  test/testutil.c) ;;
+  test/* | src/ksp/*) folder=programs ;;
+  esac
+  while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
+  compile "$source" $folder &
+done
+wait
+if [ -e "$dir/failed" ]; then
+  echo "not ok $name: does not build"
+  exit 1
+fi
+
+# run PROGRAM OPTIONS...
+run() {
+  local program=$1 out="$dir/out" rc
+  shift
+  if ! $(conf AMB_LINK) "${openmp[@]}" -fsanitize=thread -Wl,--as-needed "$dir/programs/$program.o" "$dir"/parts/*.o $(find "$BUILD/obj" -name '*.cu.o') $(conf AMB_LIBS) $(conf AMB_CUDA_LIBS) -o "$dir/programs/$program"; then
+    echo "not ok $name, $program: does not link"
+    status=1
+    return
+  fi
+  timeout 200 "$MPIEXEC" -n 2 "$dir/programs/$program" "$@" >"$out" 2>&1
+  rc=$?
+  if [ $rc -eq 0 ] && ! grep -qE '^not ok|WRONG|ThreadSanitizer' "$out"; then
+    echo "ok $name, $program"
+  else
+    echo "not ok $name, $program: exit code $rc"
+    sed 's/^/    /' "$out" >&2
+    status=1
+  fi
+}
+run online -mat_type amb
+run multigpu -n 24 -types amb,nussell,autosparse -solvers cg,bicg -mat_shadow_tune online -times 0 -rounds 1
+run hashgemm -mat_type hashgemm
+exit $status
