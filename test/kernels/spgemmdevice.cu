@@ -683,6 +683,31 @@ static bool RandomShapes(const std::vector<Pair> &)
   return good;
 }
 
+/* Rows that are cut into parts, of all kinds and sizes, so few that a tool which slows everything down ends soon */
+static bool Parts(const std::vector<Pair> &)
+{
+  static const int   sizes[] = {200, 400, 900, 1500}; /* of the result's rows */
+  static const char *kinds[] = {"in few columns", "in few words", "far apart"};
+  bool               good    = true;
+
+  for (int kind = 0; kind < 3; kind++) {
+    for (int each : {300, 6}) { /* short rows of B for a row of A, and long ones */
+      auto column = [=](int k) { return kind == 0 ? k : kind == 1 ? k / 16 * 3200 + k % 16 : k * 331; };
+      Pair p;
+
+      p.name = Text("parts %s, of %d rows of B", kinds[kind], each);
+      p.A    = MakeRows(4, 4 * each, [=](int r, std::vector<int> &cols) { Run(cols, r * each, each); });
+      p.B    = MakeRows(4 * each, column(1500), [=](int r, std::vector<int> &cols) {
+        const int size = sizes[r / each], length = each < 10 ? size / 2 : 8, first = r % each * (each < 10 ? size / 5 : 5);
+
+        for (int k = first; k < first + length; k++) cols.push_back(column(k % size));
+      });
+      good &= CheckPair(p, SPGEMM_AB) && SameBits({p});
+    }
+  }
+  return good;
+}
+
 int main(int argc, char **argv)
 {
   const Group<std::vector<Pair>> groups[] = {
@@ -693,6 +718,7 @@ int main(int argc, char **argv)
     {"same bits",           SameBits          },
     {"not finite",          NotFinite         },
     {"random shapes",       RandomShapes      },
+    {"parts",               Parts             },
     {"too large",           TooLarge          },
     {"failing allocations", FailingAllocations},
     {"out of memory",       OutOfMemory       },

@@ -126,6 +126,7 @@ typedef struct {
   SpgemmBins         count, pattern, values;
   unsigned           parts[SPGEMM_PART_CLASSES], part_place[SPGEMM_PART_CLASSES], unit_next, long_rows;
   unsigned long long products, units, nonzeros, pairs, hash_words; /* pairs of parts and entries of A; words of rows that are counted by hashing, at most */
+  unsigned long long window_words, bits_next;                      /* of all units; of the words that units keep, the first that is not taken yet */
 } SpgemmCounters;
 
 /* From here on places are not kept: there are too many pairs, or a row has too many products, to be counted by 32 bits */
@@ -144,6 +145,7 @@ typedef struct {
   int      row;
   unsigned begin, end;      /* words */
   int      entries, offset; /* its own, and those of the row before it; before they are counted, offset is -1 for the only unit of a row */
+  unsigned kept;            /* where its bits are kept, or SPGEMM_NOWORD */
 } SpgemmUnit;
 
 typedef struct {
@@ -151,13 +153,17 @@ typedef struct {
 } SpgemmPart;
 
 /* Words of rows of the result as they are counted, in a table or a single unit, so that the pattern need not find them again: those of row r, if it has no more than
-   capacity, from r * capacity on, in any order */
+   capacity, from r * capacity on, in any order. Otherwise the bits of a unit: of each 32 of its words, which have bits; then these words. */
 #define SPGEMM_MOST_KEPT 64
 #define SPGEMM_NOT_KEPT  255
 typedef struct {
   int            capacity; /* 0: there is no memory for it */
   uint2         *word;
   unsigned char *words; /* how many of each row, or SPGEMM_NOT_KEPT */
+
+  unsigned            room; /* for bits of units, and what comes next: 0 without memory for it */
+  unsigned           *bits;
+  unsigned long long *bits_next;
 } SpgemmKept;
 
 /* Columns of rows of the result, sorted as they are counted: those of row r from place[r] * SPGEMM_SORTED_UNIT on */

@@ -182,7 +182,7 @@ static __global__ void __launch_bounds__(THREADS) Classify(SpgemmOperands P, int
 {
   __shared__ unsigned count[SPGEMM_BINS];
   const unsigned      lane = threadIdx.x % TEAM, shift = threadIdx.x % SPGEMM_WARP - lane;
-  unsigned long long  products = 0, units = 0, hash_words = 0;
+  unsigned long long  products = 0, units = 0, hash_words = 0, window_words = 0;
 
   if (threadIdx.x < SPGEMM_BINS) count[threadIdx.x] = 0;
   __syncthreads();
@@ -215,7 +215,12 @@ static __global__ void __launch_bounds__(THREADS) Classify(SpgemmOperands P, int
       kind[r] = what;
       work[r] = (unsigned)min(w.products, (unsigned long long)UINT_MAX);
       size[r] = bin == COUNT_WINDOW ? (int)cut : bin == COUNT_COPY ? (int)w.products : 0;
-      if (bin == COUNT_WINDOW) range[r] = make_uint2((unsigned)w.first >> 5, (unsigned)(w.last >> 5) + 1);
+      if (bin == COUNT_WINDOW) {
+        const uint2 words = make_uint2((unsigned)w.first >> 5, (unsigned)(w.last >> 5) + 1);
+
+        range[r] = words;
+        window_words += words.y - words.x;
+      }
       atomicAdd(count + bin, 1u);
       products += w.products;
       units += cut;
@@ -229,11 +234,13 @@ static __global__ void __launch_bounds__(THREADS) Classify(SpgemmOperands P, int
     products += __shfl_xor_sync(SPGEMM_ALL, products, step);
     units += __shfl_xor_sync(SPGEMM_ALL, units, step);
     hash_words += __shfl_xor_sync(SPGEMM_ALL, hash_words, step);
+    window_words += __shfl_xor_sync(SPGEMM_ALL, window_words, step);
   }
   if (threadIdx.x % SPGEMM_WARP) return;
   if (products) atomicAdd(&counters->products, products);
   if (units) atomicAdd(&counters->units, units);
   if (hash_words) atomicAdd(&counters->hash_words, hash_words);
+  if (window_words) atomicAdd(&counters->window_words, window_words);
 }
 
 SpgemmDeviceStatus SpgemmDeviceClassify(const SpgemmOperands *P, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *counters, cudaStream_t stream)
@@ -287,7 +294,7 @@ static __global__ void __launch_bounds__(THREADS) Units(int n, const int *rows, 
 
   first[k] = (int)at;
   for (unsigned u = 0; u < count; u++, begin += each) {
-    SpgemmUnit unit_k = {r, min(begin, range[r].y), min(begin + each, range[r].y), 0, count == 1 ? -1 : 0};
+    SpgemmUnit unit_k = {r, min(begin, range[r].y), min(begin + each, range[r].y), 0, count == 1 ? -1 : 0, SPGEMM_NOWORD};
 
     unit[at + u] = unit_k;
   }

@@ -106,7 +106,7 @@ static SpgemmDeviceStatus Classify(SpgemmDevice *S, SpgemmStep *step, const AmbD
 
 static SpgemmKept Kept(const SpgemmStep *step)
 {
-  const SpgemmKept kept = {step->capacity, (uint2 *)step->kept_word.data, (unsigned char *)step->kept_words.data};
+  const SpgemmKept kept = {step->capacity, (uint2 *)step->kept_word.data, (unsigned char *)step->kept_words.data, (unsigned)(step->kept_bits.bytes / sizeof(unsigned)), (unsigned *)step->kept_bits.data, NULL};
 
   return kept;
 }
@@ -128,12 +128,14 @@ static bool TakeIfThere(SpgemmDevice *S, size_t bytes, SpgemmArray *array, cudaS
   return there;
 }
 
-/* Room for the columns of rows that are sorted, and for the words of most other rows, if they are most rows */
+/* Room for the columns of rows that are sorted, for the words of most other rows, if they are most rows, and for the bits of units, if products are many for
+   their words: otherwise it takes no longer to set them again */
 static SpgemmDeviceStatus TakeKept(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
 {
   const SpgemmCounters *host = S->context->counters;
   const size_t          m    = (size_t)step->m;
   size_t                room = 0;
+  const double          bits = 33. / 32 * (double)host->window_words + (double)host->units;
   double                rows = 0, half;
 
   for (int b = COUNT_SORT_64; b <= COUNT_SORT_512; b++) room += (size_t)host->count.rows[b] * (size_t)SpgemmDeviceSortRoom(b);
@@ -149,6 +151,7 @@ static SpgemmDeviceStatus TakeKept(SpgemmDevice *S, SpgemmStep *step, cudaStream
   SPGEMM_CALL(SpgemmTake(S, m, &step->kept_words, stream));
   SPGEMM_CUDA(cudaMemsetAsync(step->kept_words.data, SPGEMM_NOT_KEPT, m, stream));
   if (rows <= 0.5 * (double)m || !TakeIfThere(S, sizeof(uint2) * m * (size_t)step->capacity, &step->kept_word, stream)) step->capacity = 0;
+  if (host->units && 3 * bits < step->products && bits < (double)SPGEMM_NOWORD) (void)TakeIfThere(S, sizeof(unsigned) * (size_t)bits, &step->kept_bits, stream);
   return SPGEMM_DEVICE_SUCCESS;
 }
 
@@ -162,10 +165,11 @@ static SpgemmDeviceStatus CountRows(SpgemmDevice *S, const SpgemmStep *step, con
   const int                 *rows     = (const int *)step->pattern_rows.data + step->m - windows;
   SpgemmUnit                *unit     = (SpgemmUnit *)step->unit.data;
   int                       *size = (int *)w->size.data, *first = (int *)w->first.data, next = 0;
-  const SpgemmKept           kept   = Kept(step);
+  SpgemmKept                 kept   = Kept(step);
   const SpgemmSorted         sorted = Sorted(step);
   int64_t                    offset = 0;
 
+  kept.bits_next = &counters->bits_next;
   SPGEMM_CALL(Fork(context, stream));
   SPGEMM_CALL(SpgemmDeviceUnits(windows, rows, size, (const uint2 *)w->range.data, unit, first, counters, context->side[0]));
   SPGEMM_CALL(SpgemmDeviceWindowCount(P, unit, step->units, &kept, context->side[0]));
@@ -260,6 +264,7 @@ static void DropPattern(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
   SpgemmDrop(S, &step->wordB, stream);
   SpgemmDrop(S, &step->kept_word, stream);
   SpgemmDrop(S, &step->kept_words, stream);
+  SpgemmDrop(S, &step->kept_bits, stream);
   SpgemmDrop(S, &step->sorted, stream);
   SpgemmDrop(S, &step->sorted_place, stream);
 }

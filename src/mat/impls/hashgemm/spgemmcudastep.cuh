@@ -24,11 +24,11 @@ typedef struct {
   double      products, rows[SPGEMM_ROWS_KINDS];
   int         pattern[SPGEMM_BINS], values[SPGEMM_BINS], parts[SPGEMM_PART_CLASSES], units; /* how many */
   SpgemmArray i;
-  SpgemmArray pattern_rows, unit, rowB, wordB, kept_word, kept_words, sorted, sorted_place; /* until the pattern is made: rows, bin after bin; units; words of B; words and columns of the result */
-  int         capacity;                                                                     /* of kept_word */
-  SpgemmArray values_rows, part, order, kinds;                                              /* for values: rows; parts, those of each kind, and how many these are */
-  double      pairs;                                                                        /* of parts and entries of A */
-  int         again, mode;                                                                  /* values were made never, once or more often; how the next will be */
+  SpgemmArray pattern_rows, unit, rowB, wordB, kept_word, kept_words, kept_bits, sorted, sorted_place; /* until the pattern is made: rows, bin after bin; units; words of B; words, bits and columns of the result */
+  int         capacity;                                                                                /* of kept_word */
+  SpgemmArray values_rows, part, order, kinds;                                                         /* for values: rows; parts, those of each kind, and how many these are */
+  double      pairs;                                                                                   /* of parts and entries of A */
+  int         again, mode;                                                                             /* values were made never, once or more often; how the next will be */
   SpgemmArray place, offset, pair, list, pair_next;
 } SpgemmStep;
 

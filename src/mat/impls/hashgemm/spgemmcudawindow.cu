@@ -98,29 +98,54 @@ static __device__ int CountBits(const unsigned *bits, int n, int lane)
   return __reduce_add_sync(SPGEMM_ALL, sum);
 }
 
+/* Words for each warp */
+static __device__ __forceinline__ int EachOf(int words)
+{
+  return (words + SPGEMM_UNIT_THREADS - 1) / SPGEMM_UNIT_THREADS * SPGEMM_WARP;
+}
+
 /* ---- How many entries ---- */
 
-/* Writes down the words that have bits, if they are not too many: a warp looks at those from begin to end */
-static __device__ __forceinline__ void KeepWords(const unsigned *bits, int begin, int end, int lane, int warp, const SpgemmUnit &unit, const SpgemmKept &kept)
+/* Writes down the words that have bits, in the place of the row or one for the unit: a warp looks at those from begin to end, of which own have some */
+static __device__ __forceinline__ void Keep(const unsigned *bits, int begin, int end, int own, int lane, int warp, const SpgemmUnit &unit, const SpgemmKept &kept, unsigned *unit_kept)
 {
-  __shared__ int count[WARPS];
-  uint2         *to  = kept.word + (size_t)unit.row * (size_t)kept.capacity;
-  int            own = 0, total = 0;
+  __shared__ int      count[WARPS];
+  __shared__ unsigned place;
+  const unsigned      groups = (unit.end - unit.begin + SPGEMM_WARP - 1) / SPGEMM_WARP;
+  int                 total = 0, before = 0;
 
-  for (int w0 = begin; w0 < end; w0 += SPGEMM_WARP) own += __popc(__ballot_sync(SPGEMM_ALL, w0 + lane < end && bits[w0 + lane]));
   if (lane == 0) count[warp] = own;
   __syncthreads();
   for (int other = 0; other < WARPS; other++) {
-    if (other < warp) to += count[other];
+    if (other < warp) before += count[other];
     total += count[other];
   }
-  if (total > kept.capacity) return;
-  if (threadIdx.x == 0) kept.words[unit.row] = (unsigned char)total;
+  const bool row = unit.offset < 0 && kept.capacity && total <= kept.capacity;
+  if (threadIdx.x == 0) {
+    if (row) kept.words[unit.row] = (unsigned char)total;
+    else {
+      const unsigned long long size = groups + (unsigned)total, at = kept.room ? atomicAdd(kept.bits_next, size) : 0;
+
+      place      = at + size <= kept.room ? (unsigned)at : SPGEMM_NOWORD;
+      *unit_kept = place;
+    }
+  }
+  __syncthreads();
+  if (!row && place == SPGEMM_NOWORD) return;
+  uint2    *word  = kept.word + (size_t)unit.row * (size_t)kept.capacity + before;
+  unsigned *group = kept.bits + place, *to = group + groups + before;
   for (int w0 = begin; w0 < end; w0 += SPGEMM_WARP) {
     const unsigned mine = w0 + lane < end ? bits[w0 + lane] : 0, all = __ballot_sync(SPGEMM_ALL, mine != 0);
+    const int      at = __popc(all & ((1u << lane) - 1));
 
-    if (mine) to[__popc(all & ((1u << lane) - 1))] = make_uint2(unit.begin + (unsigned)(w0 + lane), mine);
-    to += __popc(all);
+    if (row) {
+      if (mine) word[at] = make_uint2(unit.begin + (unsigned)(w0 + lane), mine);
+      word += __popc(all);
+    } else {
+      if (lane == 0) group[w0 / SPGEMM_WARP] = all;
+      if (mine) to[at] = mine;
+      to += __popc(all);
+    }
   }
 }
 
@@ -130,16 +155,22 @@ static __global__ void __launch_bounds__(SPGEMM_UNIT_THREADS) Count(SpgemmOperan
   __shared__ int      count;
   const SpgemmUnit    unit = units[blockIdx.x];
   const int           lane = (int)(threadIdx.x % SPGEMM_WARP), warp = (int)(threadIdx.x / SPGEMM_WARP);
-  const int           words = (int)(unit.end - unit.begin), each = (words + WARPS - 1) / WARPS, begin = min(warp * each, words);
-  int                 own;
+  const int           words = (int)(unit.end - unit.begin), each = EachOf(words), begin = min(warp * each, words), end = min(begin + each, words);
+  int                 sum = 0, own = 0;
 
   if (threadIdx.x == 0) count = 0;
   SetBits(P, unit, bits);
-  own = CountBits(bits + begin, min(each, words - begin), lane);
-  if (lane == 0 && own) atomicAdd(&count, own);
+  for (int w0 = begin; w0 < end; w0 += SPGEMM_WARP) {
+    const unsigned mine = w0 + lane < end ? bits[w0 + lane] : 0;
+
+    sum += __popc(mine);
+    own += __popc(__ballot_sync(SPGEMM_ALL, mine != 0));
+  }
+  sum = __reduce_add_sync(SPGEMM_ALL, sum);
+  if (lane == 0 && sum) atomicAdd(&count, sum);
   __syncthreads();
   if (threadIdx.x == 0) units[blockIdx.x].entries = count;
-  if (unit.offset < 0 && kept.capacity) KeepWords(bits, begin, min(begin + each, words), lane, warp, unit, kept);
+  if (kept.room || (kept.capacity && unit.offset < 0)) Keep(bits, begin, end, own, lane, warp, unit, kept, &units[blockIdx.x].kept);
 }
 
 SpgemmDeviceStatus SpgemmDeviceWindowCount(const SpgemmOperands *P, SpgemmUnit *units, int n, const SpgemmKept *kept, cudaStream_t stream)
@@ -148,6 +179,27 @@ SpgemmDeviceStatus SpgemmDeviceWindowCount(const SpgemmOperands *P, SpgemmUnit *
 }
 
 /* ---- The pattern ---- */
+
+/* The bits that were kept: a warp takes those of the words from begin to end */
+static __device__ __forceinline__ void GetBits(const unsigned *kept, int words, int begin, int end, int lane, unsigned *bits)
+{
+  const int      groups = (words + SPGEMM_WARP - 1) / SPGEMM_WARP, first = begin / SPGEMM_WARP, n = (end - begin + SPGEMM_WARP - 1) / SPGEMM_WARP;
+  const unsigned own    = lane < n ? kept[first + lane] : 0;
+  const int      until  = Until(__popc(own), lane);
+  int            before = 0;
+
+  for (int g = lane; g < first; g += SPGEMM_WARP) before += __popc(kept[g]);
+  __syncwarp();
+  kept += groups + __reduce_add_sync(SPGEMM_ALL, before);
+#pragma unroll 4
+  for (int g = 0; g < n; g++) {
+    const unsigned all  = __shfl_sync(SPGEMM_ALL, own, g);
+    const int      from = __shfl_sync(SPGEMM_ALL, until, g) - __popc(all);
+
+    bits[begin + g * SPGEMM_WARP + lane] = all >> lane & 1 ? kept[from + __popc(all & ((1u << lane) - 1))] : 0;
+  }
+  __syncwarp();
+}
 
 /* A warp writes the columns of the words from begin to end of the unit */
 static __device__ void WriteColumns(const unsigned *bits, unsigned first, int begin, int end, int lane, int *to)
@@ -172,17 +224,18 @@ static __device__ void WriteColumns(const unsigned *bits, unsigned first, int be
   }
 }
 
-static __global__ void __launch_bounds__(SPGEMM_UNIT_THREADS) Pattern(SpgemmOperands P, const SpgemmUnit *units, const unsigned char *kept, const int *Ci, int *Cj)
+static __global__ void __launch_bounds__(SPGEMM_UNIT_THREADS) Pattern(SpgemmOperands P, const SpgemmUnit *units, SpgemmKept kept, const int *Ci, int *Cj)
 {
   __shared__ unsigned bits[SPGEMM_UNIT_WORDS];
   __shared__ int      count[WARPS];
   const SpgemmUnit    unit = units[blockIdx.x];
   const int           lane = (int)(threadIdx.x % SPGEMM_WARP), warp = (int)(threadIdx.x / SPGEMM_WARP);
-  const int           words = (int)(unit.end - unit.begin), each = (words + WARPS - 1) / WARPS, begin = min(warp * each, words), end = min(begin + each, words);
+  const int           words = (int)(unit.end - unit.begin), each = EachOf(words), begin = min(warp * each, words), end = min(begin + each, words);
   int                *to = Cj + Ci[unit.row] + unit.offset, own;
 
-  if (kept[unit.row] != SPGEMM_NOT_KEPT) return;
-  SetBits(P, unit, bits);
+  if (kept.words[unit.row] != SPGEMM_NOT_KEPT) return;
+  if (unit.kept != SPGEMM_NOWORD) GetBits(kept.bits + unit.kept, words, begin, end, lane, bits);
+  else SetBits(P, unit, bits);
   own = CountBits(bits + begin, end - begin, lane);
   if (lane == 0) count[warp] = own;
   __syncthreads();
@@ -192,5 +245,5 @@ static __global__ void __launch_bounds__(SPGEMM_UNIT_THREADS) Pattern(SpgemmOper
 
 SpgemmDeviceStatus SpgemmDeviceWindowPattern(const SpgemmOperands *P, const SpgemmUnit *units, int n, const SpgemmKept *kept, const int *Ci, int *Cj, cudaStream_t stream)
 {
-  return SpgemmLaunch(Pattern, n, SPGEMM_UNIT_THREADS, 0, stream, *P, units, (const unsigned char *)kept->words, Ci, Cj);
+  return SpgemmLaunch(Pattern, n, SPGEMM_UNIT_THREADS, 0, stream, *P, units, *kept, Ci, Cj);
 }
