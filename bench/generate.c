@@ -218,11 +218,12 @@ static PetscErrorCode GenerateElasticity(MPI_Comm comm, const char name[], const
 /* Both ends of edge e: at every level one of four quadrants, the first three with the given probabilities */
 static inline void GraphEdge(PetscInt64 e, PetscInt scale, const PetscReal quadrant[3], PetscInt *row, PetscInt *col)
 {
-  PetscInt r = 0, c = 0;
+  const PetscReal second = quadrant[0] + quadrant[1], third = second + quadrant[2];
+  PetscInt        r = 0, c = 0;
 
   for (PetscInt level = 0; level < scale; level++) {
     const PetscReal u = GeneratorUniform(e * 64 + level);
-    const PetscInt  q = u <= quadrant[0] ? 0 : (u <= quadrant[0] + quadrant[1] ? 1 : (u <= quadrant[0] + quadrant[1] + quadrant[2] ? 2 : 3));
+    const PetscInt  q = (u > quadrant[0]) + (u > second) + (u > third); /* branches could not be foreseen */
 
     r = 2 * r + (q >> 1);
     c = 2 * c + (q & 1);

@@ -125,7 +125,6 @@ static PetscErrorCode PeerCreate_Mat(Contender c, Case *k)
     PetscCall(PetscSNPrintf(c->absent, sizeof(c->absent), "no library of that name, and no Mat type that this PETSc makes of this matrix"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (c->shadow) PetscCall(MatShadowSetUp(c->A));
   PetscCall(MatBytes(c, k));
   PetscCall(DeviceVecs(c, k));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -238,7 +238,7 @@ typedef struct {
   PetscLogDouble bytes_stored;     /* bytes the format really holds */
   PetscLogDouble time_convert;     /* seconds of the last full conversion */
   PetscLogDouble time_update;      /* seconds of the last values-only update */
-  PetscLogDouble time_tune;        /* seconds that the solver lost to conversions and to slower products, on the host */
+  PetscLogDouble time_tune;        /* seconds that the solver lost to conversions and to slower products; on the GPU where it chooses a format */
   PetscLogDouble time_tune_beside; /* seconds of processors that another thread spent on conversions */
   PetscLogDouble time_csr;         /* seconds of one product on the AIJ, 0 if not measured */
   PetscLogDouble time_format;      /* seconds of one product on the format, 0 if not measured */

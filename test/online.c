@@ -80,7 +80,7 @@ static PetscErrorCode Products(TestDiff *d, Pair *p, Mat A, int transpose, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Products until a candidate has taken the place of the AIJ on all processes, and was judged; on a GPU no other thread converts, and the choice is made at once */
+/* Products until a candidate has taken the place of the AIJ on all processes, and was judged; on a GPU no other thread converts, and a conversion is judged at once */
 static PetscErrorCode ProductsUntil(TestDiff *d, Pair *p, int transpose)
 {
   PetscMPIInt judged = 0;
@@ -92,12 +92,33 @@ static PetscErrorCode ProductsUntil(TestDiff *d, Pair *p, int transpose)
     MatShadowInfo info;
 
     PetscCall(Products(d, p, p->A, transpose, 8));
-    PetscCall(PetscSleep(0.001));
+    if (!device) PetscCall(PetscSleep(0.001));
     PetscCall(MatShadowGetInfo(p->A, &info));
-    judged = device ? !info.tuning : info.candidates > 0;
+    judged = device ? info.conversions > 0 : info.candidates > 0;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &judged, 1, MPI_INT, MPI_MIN, PETSC_COMM_WORLD));
   }
   TestExpect(d, "nothing was tried", (PetscBool)(judged != 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On a GPU a matrix is tuned after very many products */
+static PetscErrorCode ProductsTuned(TestDiff *d, Pair *p, int transpose)
+{
+  PetscBool device;
+  PetscInt  made = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)p->A, &device, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
+  for (PetscMPIInt tuning = device; tuning && made < MANY; made++) {
+    MatShadowInfo info;
+
+    PetscCall(transpose ? MatMultTranspose(p->A, p->x[1], p->y[1]) : MatMult(p->A, p->x[0], p->y[0]));
+    if (made % 64) continue;
+    PetscCall(MatShadowGetInfo(p->A, &info));
+    tuning = info.tuning;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &tuning, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
+  }
+  TestExpect(d, "it is never tuned", (PetscBool)(made < MANY));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,6 +145,7 @@ static PetscErrorCode Solvers(TestDiff *d)
     for (int transpose = 0; transpose < 2; transpose++) {
       PetscCall(PairCreate(shapes[s], &p));
       PetscCall(ProductsUntil(d, &p, transpose));
+      PetscCall(ProductsTuned(d, &p, transpose));
       for (int k = 0; k < 100; k++) PetscCall(Products(d, &p, p.A, k % 2, 2));
       PetscCall(View(p.A));
       PetscCall(TestDiffMat(d, p.A, p.R));

@@ -62,7 +62,7 @@ static int CheckCase(Builder *B, const NusKernels *kernels, NusParams params, in
   int      good;
 
   *what = "conversion";
-  good  = NusHostPlan(&csr, &cache, nthread, &params) == NUS_SUCCESS && NusHostCreate(&csr, &params, nthread, nthread, kernels, INFINITY, &bytes, &A) == NUS_SUCCESS;
+  good  = NusHostPlan(&csr, &cache, nthread, &params, &(NusBytes){{0}}) == NUS_SUCCESS && NusHostCreate(&csr, &params, nthread, nthread, kernels, INFINITY, &bytes, &A) == NUS_SUCCESS;
   if (good && (bytes != NusHostBytes(A) || (params.rows == NUS_JDS && A->nslot != B->nz))) {
     *what = "what is stored";
     good  = 0;
@@ -148,7 +148,7 @@ static void CheckDiagonals(void)
   }
   Check("grid", &B);
   csr = (AmbCSR){B.m, B.n, B.i, B.j, B.a};
-  if (NusHostPlan(&csr, &cache, 1, &params) || NusHostCreate(&csr, &params, 1, 1, NusHostKernels(), INFINITY, &bytes, &A)) {
+  if (NusHostPlan(&csr, &cache, 1, &params, &(NusBytes){{0}}) || NusHostCreate(&csr, &params, 1, 1, NusHostKernels(), INFINITY, &bytes, &A)) {
     Report(0, "a grid is stored by diagonals");
   } else {
     for (int64_t c = 0; c < A->nchunk; c++) diagonal += A->chunk[c].kind == NUS_DIAGONAL;
@@ -185,9 +185,9 @@ static void CheckRefused(void)
   Runs(&B, 10, 70000, 3, 3);
   csr             = (AmbCSR){B.m, B.n, B.i, B.j, B.a};
   params.width[1] = 1;
-  Report(NusHostPlan(&csr, &cache, 1, &params) == NUS_SUCCESS && NusHostCreate(&csr, &params, 1, 1, NusHostKernels(), INFINITY, &bytes, &A) == NUS_TOO_LARGE, "more segments than can be told apart are refused");
+  Report(NusHostPlan(&csr, &cache, 1, &params, &(NusBytes){{0}}) == NUS_SUCCESS && NusHostCreate(&csr, &params, 1, 1, NusHostKernels(), INFINITY, &bytes, &A) == NUS_TOO_LARGE, "more segments than can be told apart are refused");
   params.width[1] = 0;
-  Report(NusHostPlan(&csr, &cache, 1, &params) == NUS_SUCCESS && NusHostCreate(&csr, &params, 1, 1, NusHostKernels(), 100, &bytes, &A) == NUS_TOO_MANY_BYTES && bytes > 100, "more bytes than are allowed are refused");
+  Report(NusHostPlan(&csr, &cache, 1, &params, &(NusBytes){{0}}) == NUS_SUCCESS && NusHostCreate(&csr, &params, 1, 1, NusHostKernels(), 100, &bytes, &A) == NUS_TOO_MANY_BYTES && bytes > 100, "more bytes than are allowed are refused");
   Finish(&B);
 }
 

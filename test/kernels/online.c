@@ -33,7 +33,7 @@ static void *Convert(void *arg)
   double bytes;
 
   if (AmbPlanCreate(&t->pattern, t->block_size, 0, 3, 1, AmbHostKernels(), &plan) == AMB_SUCCESS) (void)AmbHostCreate(&t->pattern, &plan, 1, AmbHostKernels(), &t->amb);
-  if (NusHostPlan(&t->pattern, &t->cache, 3, &params) == NUS_SUCCESS) (void)NusHostCreate(&t->pattern, &params, 3, 1, NusHostKernels(), INFINITY, &bytes, &t->nus);
+  if (NusHostPlan(&t->pattern, &t->cache, 3, &params, &(NusBytes){{0}}) == NUS_SUCCESS) (void)NusHostCreate(&t->pattern, &params, 3, 1, NusHostKernels(), INFINITY, &bytes, &t->nus);
   atomic_store(&t->done, 1);
   return NULL;
 }

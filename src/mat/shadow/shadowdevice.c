@@ -251,6 +251,14 @@ PetscErrorCode MatShadowDeviceGetCSR(Mat A, MatShadowCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* For what is in the stream, before the clock is looked at */
+PetscErrorCode MatShadowDeviceWait(const MatShadowCSR *csr)
+{
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaStreamSynchronize((cudaStream_t)csr->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatShadowDeviceTransfer(Vec device, Vec host, PetscBool up)
 {
   PetscScalar       *d, *h;

@@ -320,25 +320,32 @@ PetscErrorCode MatShadowTuneConvert(Mat A, MatShadow *s, const MatShadowCSR *csr
 }
 
 #if defined(MAT_SHADOW_HAVE_DEVICE)
-/* On the device each format converts and tunes by itself: those of the list one after the other, of which the fastest stays */
+/* On the device each format converts and tunes by itself: those of the list one after the other, of which the fastest stays. When they are tuned, those
+   that were much slower before are left out. */
 PetscErrorCode MatShadowTuneConvertDevice(Mat A, MatShadow *s, const MatShadowCSR *csr)
 {
   const MatShadowInfo before = s->info;
   MatShadowInfo       info   = before;
   MatShadowTrial      trial  = s->trial[0];
   MatShadowTuner     *t;
+  PetscLogDouble      t0;
   void               *data = NULL;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowTuneEnd(s));
-  PetscCall(MatShadowTuneCreate(s));
+  PetscCall(MatShadowDeviceWait(csr));
+  t0 = Seconds(CLOCK_MONOTONIC);
+  if (!s->tuner) PetscCall(MatShadowTuneCreate(s));
   t       = s->tuner;
   t->over = PETSC_TRUE;
-  t->n    = (*s->side->rank)(csr, s->params, s->tune, t->list, &t->reason);
+  if (t->n < 0) t->n = (*s->side->rank)(csr, s->params, s->tune, t->list, &t->reason);
+  t->least = t->best < 0 ? 0 : t->list[t->best].time;
+  t->best  = -1;
+  t->timed = 0;
   for (t->k = 0; t->k < t->n; t->k++) {
     MatShadowCandidate *c     = t->list + t->k;
     PetscBool           tried = PETSC_FALSE;
 
+    if (t->least > 0 && c->time > MAT_SHADOW_NEAR * t->least) continue;
     s->info = before;
     PetscCall(MatShadowConvertWith(s, c->format, c->params, csr));
     c->bytes = s->info.bytes_model;
@@ -366,6 +373,8 @@ PetscErrorCode MatShadowTuneConvertDevice(Mat A, MatShadow *s, const MatShadowCS
   s->info.conversions = before.conversions + t->timed;
   s->trial[0]         = trial;
   if (data) s->ops = &t->list[t->best].format->device;
+  t->spent += Seconds(CLOCK_MONOTONIC) - t0;
+  PetscCall(PetscInfo(A, "%s chosen among %d of %d candidates; this has taken %g s so far, a product on the AIJ takes %g s\n", data ? t->list[t->best].name : "the AIJ", t->timed, t->n, (double)t->spent, (double)trial.time_csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
@@ -477,7 +486,9 @@ PetscErrorCode MatShadowTuneGetInfo(const MatShadow *s, MatShadowInfo *info)
   const MatShadowTuner *t = s->tuner;
 
   PetscFunctionBegin;
-  info->tuning           = (PetscBool)(s->tune >= MAT_SHADOW_TUNE_MEASURE && ((!s->declined && !s->trial[0].settled) || (t && !t->over)));
+  if (MatShadowOnDevice(s)) info->tuning = (PetscBool)!s->tuned;
+  else info->tuning = (PetscBool)((!s->declined && !s->trial[0].settled) || (t && !t->over));
+  if (s->tune < MAT_SHADOW_TUNE_MEASURE) info->tuning = PETSC_FALSE;
   info->candidates       = t ? t->timed : 0;
   info->time_tune        = t ? t->spent : 0;
   info->time_tune_beside = t ? t->beside : 0;

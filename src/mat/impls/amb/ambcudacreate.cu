@@ -10,7 +10,7 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
-#include "ambcuda.cuh"
+#include "ambcudatrial.cuh"
 
 #define WINDOWS     1024   /* of 32 rows, that the traffic model looks at, at most */
 #define LANES       135168 /* threads that keep a large chip busy: 132 multiprocessors, 1024 each */
@@ -310,16 +310,14 @@ static AmbDeviceStatus Converted(const AmbDeviceCSR *csr, const int *from, const
   return AMB_DEVICE_SUCCESS;
 }
 
-/* What a trial needs */
-typedef struct {
+/* What trials need */
+struct Trials {
   const AmbDeviceCSR *csr;
   const AmbArrays    *arrays;
-  AmbScalar          *x, *z;
-  cudaEvent_t         begin, end;
-  cudaStream_t        stream;
-  int                 large, tried;
+  AmbTrial            trial;
+  int                 products = TRIAL;  /* in one of them */
   double              start, conversion; /* seconds: when all began, and what one conversion takes */
-} Trial;
+};
 
 static double Seconds(void)
 {
@@ -329,44 +327,16 @@ static double Seconds(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static AmbDeviceStatus TrialCreate(const AmbDeviceCSR *csr, const AmbArrays *arrays, cudaStream_t stream, Trial *t)
+static AmbDeviceStatus TrialTime(Trials *t, const AmbDevice *A, int threads, int deep, float *time)
 {
-  t->csr    = csr;
-  t->arrays = arrays;
-  t->stream = stream;
-  AMB_CUDA(cudaMalloc(&t->x, sizeof(*t->x) * (size_t)(csr->n + csr->m + 1)));
-  t->z = t->x + csr->n;
-  AMB_CUDA(cudaMemsetAsync(t->x, 0, sizeof(*t->x) * (size_t)csr->n, stream));
-  AMB_CUDA(cudaEventCreate(&t->begin));
-  AMB_CUDA(cudaEventCreate(&t->end));
-  return AMB_DEVICE_SUCCESS;
-}
+  AmbTrial  *T       = &t->trial;
+  const auto product = [&](int k) { return AmbDeviceLaunch(&A->layout, threads, deep, k && A->early, t->arrays, 1, T->x, 0, NULL, T->z, T->stream); };
 
-static void TrialDestroy(Trial *t)
-{
-  if (t->begin) (void)cudaEventDestroy(t->begin);
-  if (t->end) (void)cudaEventDestroy(t->end);
-  (void)cudaFree(t->x);
-}
-
-static AmbDeviceStatus TrialTime(Trial *t, const AmbDevice *A, int threads, int deep, float *time)
-{
-  const int products = t->large ? TRIAL_LARGE : TRIAL;
-
-  for (int k = 0; k <= products; k++) {
-    if (k == 1) AMB_CUDA(cudaEventRecord(t->begin, t->stream));
-    AMB_CALL(AmbDeviceLaunch(&A->layout, threads, deep, k && A->early, t->arrays, 1, t->x, 0, NULL, t->z, t->stream));
-  }
-  AMB_CUDA(cudaEventRecord(t->end, t->stream));
-  AMB_CUDA(cudaEventSynchronize(t->end));
-  AMB_CUDA(cudaEventElapsedTime(time, t->begin, t->end));
-  *time /= products;
-  t->tried += products + 1;
-  return AMB_DEVICE_SUCCESS;
+  return AmbTrialTime(T, t->products, product, time);
 }
 
 /* The kernel and the thread-block size, for a layout that is given */
-static AmbDeviceStatus TuneKernel(Trial *t, int threads, AmbDevice *A, float *best)
+static AmbDeviceStatus TuneKernel(Trials *t, int threads, AmbDevice *A, float *best)
 {
   const int sizes[] = {128, 64, 256};
   float     time;
@@ -389,14 +359,14 @@ static AmbDeviceStatus TuneKernel(Trial *t, int threads, AmbDevice *A, float *be
 }
 
 /* Converts once more, unless it has taken too long already, and keeps what is faster */
-static AmbDeviceStatus TryChoice(Trial *t, const Choice *choice, Workspace *w, AmbDevice **A, float *best)
+static AmbDeviceStatus TryChoice(Trials *t, const Choice *choice, Workspace *w, AmbDevice **A, float *best)
 {
   AmbDevice      *other;
   AmbDeviceStatus status;
   float           time;
 
-  if (t->tried + TRIAL + 1 > MOST_TRIED || Seconds() - t->start + t->conversion > BUDGET * 1e-3 * *best) return AMB_DEVICE_SUCCESS;
-  status = Converted(t->csr, t->arrays->from, choice, w, t->stream, &other);
+  if (t->trial.tried + TRIAL + 1 > MOST_TRIED || Seconds() - t->start + t->conversion > BUDGET * 1e-3 * *best) return AMB_DEVICE_SUCCESS;
+  status = Converted(t->csr, t->arrays->from, choice, w, t->trial.stream, &other);
 
   if (status == AMB_DEVICE_OUT_OF_MEMORY || status == AMB_DEVICE_TOO_LARGE) return AMB_DEVICE_SUCCESS;
   AMB_CALL(status);
@@ -415,14 +385,14 @@ static AmbDeviceStatus TryChoice(Trial *t, const Choice *choice, Workspace *w, A
 }
 
 /* Starts from the best by the model: the kernel, then longer tasks, then rows in the other order, then the next block size, where these are near */
-static AmbDeviceStatus Tune(Trial *t, const AmbDeviceParams *params, const Choice *choice, int nchoice, Workspace *w, AmbDevice **A)
+static AmbDeviceStatus Tune(Trials *t, const AmbDeviceParams *params, const Choice *choice, int nchoice, Workspace *w, AmbDevice **A)
 {
   Choice best = choice[0];
   float  time, before;
 
-  t->large = best.bytes > LARGE;
+  t->products = best.bytes > LARGE ? TRIAL_LARGE : TRIAL;
   AMB_CALL(TuneKernel(t, params->threads, *A, &time));
-  if (t->large) return AMB_DEVICE_SUCCESS;
+  if (best.bytes > LARGE) return AMB_DEVICE_SUCCESS;
   before = time;
   if (!params->steps && best.steps < MOST_STEPS && (*A)->info.tasks > (*A)->layout.nchunk) {
     Choice longer = best;
@@ -452,23 +422,24 @@ AmbDeviceStatus AmbDeviceConvert(const AmbDeviceCSR *csr, const int *from, const
   Choice          choice[2 * AMB_MAX_BLOCK];
   int             nchoice = 0;
   Workspace       w;
-  Trial           trial = {};
+  Trials          trials;
   AmbDeviceStatus status;
 
-  *A          = NULL;
-  trial.start = Seconds();
+  *A            = NULL;
+  trials.csr    = csr;
+  trials.arrays = &arrays;
+  trials.start  = Seconds();
   if (csr->m > INT_MAX || csr->n > INT_MAX || csr->nz > INT_MAX) return AMB_DEVICE_TOO_LARGE;
   status = WorkspaceCreate(csr->m, stream, &w);
   if (status == AMB_DEVICE_SUCCESS) status = Model(csr, params, &w, stream, choice, &nchoice);
   if (status == AMB_DEVICE_SUCCESS) status = Converted(csr, from, &choice[0], &w, stream, A);
-  trial.conversion = Seconds() - trial.start;
+  trials.conversion = Seconds() - trials.start;
   if (status == AMB_DEVICE_SUCCESS && params->threads) (*A)->info.threads = params->threads;
   if (status == AMB_DEVICE_SUCCESS && params->measure && csr->nz) {
-    status = TrialCreate(csr, &arrays, stream, &trial);
-    if (status == AMB_DEVICE_SUCCESS) status = Tune(&trial, params, choice, nchoice, &w, A);
+    status = AmbTrialCreate(csr, stream, &trials.trial);
+    if (status == AMB_DEVICE_SUCCESS) status = Tune(&trials, params, choice, nchoice, &w, A);
     else if (status == AMB_DEVICE_OUT_OF_MEMORY) status = AMB_DEVICE_SUCCESS;
-    TrialDestroy(&trial);
-    (*A)->info.tried = trial.tried;
+    (*A)->info.tried = trials.trial.tried;
   }
   (void)cudaFree(w.arena.memory);
   if (status != AMB_DEVICE_SUCCESS) AmbDeviceDestroy(A);

@@ -3,6 +3,9 @@
 */
 #include "../amb/ambshadow.h"
 #include "../nus/nus.h"
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  #include "../nus/nuscuda.h"
+#endif
 
 /* Its candidates are those of the formats, with all parameters left open. The best of each comes before what is worth a try beside it. */
 static int RankHost_AutoSparse(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
@@ -28,7 +31,7 @@ static int RankHost_AutoSparse(const MatShadowCSR *csr, const void *params, MatS
 }
 
 #if defined(MAT_SHADOW_HAVE_DEVICE)
-/* There all of them are converted, by their own tuners */
+/* There all of them are converted, by their own tuners. Without segments NUS-SELL has nothing that AMB has not. */
 static int RankDevice_AutoSparse(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const MatShadowCandidate amb = {.format = &MatShadowFormatAMB, .name = MATAMB}, nus = {.format = &MatShadowFormatNUSSELL, .name = MATNUSSELL};
@@ -39,7 +42,7 @@ static int RankDevice_AutoSparse(const MatShadowCSR *csr, const void *params, Ma
   list[0] = amb;
   list[1] = nus;
   memcpy(list[1].params, &open, sizeof(open));
-  return 2;
+  return NusDeviceMayCut(csr->n) ? 2 : 1;
 }
 #endif
 

@@ -31,7 +31,7 @@ void NusGetParams(const NusSellParams *from, PetscInt n, NusParams *to)
   }
 }
 
-static void NusCandidate(const AmbCSR *A, const NusParams *p, MatShadowCandidate *c)
+static void NusCandidate(const AmbCSR *A, const NusParams *p, NusBytes *bytes, MatShadowCandidate *c)
 {
   NusParams known = *p;
 
@@ -41,7 +41,7 @@ static void NusCandidate(const AmbCSR *A, const NusParams *p, MatShadowCandidate
   if (p->c) (void)snprintf(c->name, sizeof(c->name), "nussell, C = %d", p->c);
   else (void)snprintf(c->name, sizeof(c->name), "nussell, K%d = %d", p->count[0] < 0 ? 2 : 1, (int)PetscMax(p->count[0], p->count[1]));
   if (!known.c) known.c = 8;
-  if (NusHostModel(A, &known, &c->bytes) != NUS_SUCCESS) c->bytes = 0;
+  if (NusHostModel(A, &known, bytes, &c->bytes) != NUS_SUCCESS) c->bytes = 0;
 }
 
 /* Without PETSc, as is LayoutHost_NUSSELL(): what the model, or trying, has chosen, and what else is worth a try */
@@ -51,6 +51,7 @@ static int RankHost_NUSSELL(const MatShadowCSR *csr, const void *params, MatShad
   AmbCSR               A;
   NusParams            asked, p, other[NUS_ALTERNATIVES];
   NusCache             cache;
+  NusBytes             bytes = {{0}};
   NusStatus            status;
   int                  tried = 0, n = 0;
 
@@ -58,15 +59,15 @@ static int RankHost_NUSSELL(const MatShadowCSR *csr, const void *params, MatShad
   NusGetParams(wanted, csr->n, &asked);
   p = asked;
   NusHostCache(&cache);
-  status = wanted->tune == MAT_NUSSELL_TUNE_EXHAUSTIVE && A.a ? NusHostTune(&A, &cache, csr->threads, NusHostKernels(), &p, &tried) : NusHostPlan(&A, &cache, csr->threads, &p);
+  status = wanted->tune == MAT_NUSSELL_TUNE_EXHAUSTIVE && A.a ? NusHostTune(&A, &cache, csr->threads, NusHostKernels(), &p, &tried) : NusHostPlan(&A, &cache, csr->threads, &p, &bytes);
   if (status != NUS_SUCCESS) {
     *reason = status == NUS_OUT_OF_MEMORY ? "not enough memory for the format" : "too many segments, or too large for positions of 32 bits";
     return 0;
   }
-  NusCandidate(&A, &p, &list[0]);
+  NusCandidate(&A, &p, &bytes, &list[0]);
   list[0].tried = tried;
   if (tune == MAT_SHADOW_TUNE_ONLINE) n = NusHostAlternatives(&A, &cache, &asked, &p, other);
-  for (int k = 0; k < n; k++) NusCandidate(&A, &other[k], &list[k + 1]);
+  for (int k = 0; k < n; k++) NusCandidate(&A, &other[k], &bytes, &list[k + 1]);
   return n + 1;
 }
 

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "ambcudatrial.cuh"
 #include "nuscuda.cuh"
 
 /* Parts of the second-level cache, measured: x in a segment; what is found there of an x that is read everywhere; and the part of all entries that must
@@ -38,6 +39,19 @@ static AmbDeviceStatus Caches(int64_t *l1, int64_t *l2)
   return AMB_DEVICE_SUCCESS;
 }
 
+/* Entries of an x that is read everywhere, found in the second-level cache */
+static int64_t Found(int64_t l2)
+{
+  return (int64_t)(FOUND_PART * (double)l2) / (int64_t)sizeof(AmbScalar);
+}
+
+int NusDeviceMayCut(int64_t n)
+{
+  int64_t l1 = 0, l2 = 0;
+
+  return Caches(&l1, &l2) == AMB_DEVICE_SUCCESS && n > Found(l2);
+}
+
 static __global__ void SumFirst(int64_t n, const unsigned *count, unsigned long long *sum)
 {
   unsigned long long mine = 0;
@@ -50,7 +64,7 @@ static __global__ void SumFirst(int64_t n, const unsigned *count, unsigned long 
 /* Is x larger than what the second-level cache holds of it, and read everywhere? */
 static AmbDeviceStatus Scattered(const AmbDeviceCSR *csr, int64_t l2, bool *scattered, cudaStream_t stream)
 {
-  const int64_t      found = (int64_t)(FOUND_PART * (double)l2) / (int64_t)sizeof(AmbScalar);
+  const int64_t      found = Found(l2);
   unsigned long long entries;
   NusRanking         R;
   NusScratch         s;
@@ -169,65 +183,30 @@ static AmbDeviceStatus Converted(const AmbDeviceCSR *csr, const NusParams *param
   return status;
 }
 
-/* Room and events for timed products */
-struct Trial {
-  NusScratch  s;
-  AmbScalar  *x, *z;
-  cudaEvent_t event[2] = {NULL, NULL};
-  int64_t     tried    = 0;
-
-  ~Trial()
-  {
-    for (cudaEvent_t e : event) {
-      if (e) (void)cudaEventDestroy(e);
-    }
-  }
-};
-
-static AmbDeviceStatus TrialCreate(const AmbDeviceCSR *csr, Trial *T, cudaStream_t stream)
+static AmbDeviceStatus TrialTime(AmbTrial *T, NusDevice *A, const AmbDeviceCSR *csr, float *time)
 {
-  const size_t x = AmbPadded(sizeof(AmbScalar) * (size_t)csr->n);
+  const auto product = [&](int) { return NusDeviceMult(A, csr, 1, T->x, 0, NULL, T->z, T->stream); };
 
-  AMB_CALL(NusAllocate(&T->s.memory, x + sizeof(AmbScalar) * (size_t)csr->m));
-  T->x = (AmbScalar *)T->s.memory;
-  T->z = (AmbScalar *)(T->s.memory + x);
-  AMB_CUDA(cudaMemsetAsync(T->x, 0, x, stream));
-  for (cudaEvent_t &e : T->event) AMB_CUDA(cudaEventCreate(&e));
-  return AMB_DEVICE_SUCCESS;
-}
-
-static AmbDeviceStatus TrialTime(Trial *T, NusDevice *A, const AmbDeviceCSR *csr, float *time, cudaStream_t stream)
-{
-  const int products = (double)csr->nz > LARGE ? TRIAL_LARGE : TRIAL;
-
-  for (int k = 0; k <= products; k++) {
-    if (k == 1) AMB_CUDA(cudaEventRecord(T->event[0], stream));
-    AMB_CALL(NusDeviceMult(A, csr, 1, T->x, 0, NULL, T->z, stream));
-  }
-  AMB_CUDA(cudaEventRecord(T->event[1], stream));
-  AMB_CUDA(cudaEventSynchronize(T->event[1]));
-  AMB_CUDA(cudaEventElapsedTime(time, T->event[0], T->event[1]));
-  T->tried += products + 1;
-  return AMB_DEVICE_SUCCESS;
+  return AmbTrialTime(T, (double)csr->nz > LARGE ? TRIAL_LARGE : TRIAL, product, time);
 }
 
 /* Keeps the fastest; what there is no memory for is not tried */
 static AmbDeviceStatus Tune(const AmbDeviceCSR *csr, const NusParams candidate[], int n, NusDevice **A, cudaStream_t stream)
 {
-  Trial           T;
+  AmbTrial        T;
   float           best, time;
-  AmbDeviceStatus status = TrialCreate(csr, &T, stream);
+  AmbDeviceStatus status = AmbTrialCreate(csr, stream, &T);
 
   if (status == AMB_DEVICE_OUT_OF_MEMORY) return AMB_DEVICE_SUCCESS;
   AMB_CALL(status);
-  AMB_CALL(TrialTime(&T, *A, csr, &best, stream));
+  AMB_CALL(TrialTime(&T, *A, csr, &best));
   for (int k = 1; k < n; k++) {
     NusDevice *other;
 
     status = Converted(csr, &candidate[k], 1, stream, &other);
     if (status == AMB_DEVICE_OUT_OF_MEMORY || status == AMB_DEVICE_TOO_LARGE) continue;
     AMB_CALL(status);
-    status = TrialTime(&T, other, csr, &time, stream);
+    status = TrialTime(&T, other, csr, &time);
     if (status == AMB_DEVICE_SUCCESS && time < GAIN * best) {
       best = time;
       std::swap(*A, other);

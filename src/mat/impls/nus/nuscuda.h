@@ -42,6 +42,9 @@ AmbDeviceStatus NusDeviceUpdate(NusDevice *, const AmbDeviceCSR *, AmbStream); /
 AmbDeviceStatus NusDeviceMult(NusDevice *, const AmbDeviceCSR *, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, AmbStream);
 AmbDeviceStatus NusDeviceMultTranspose(NusDevice *, const AmbDeviceCSR *, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, AmbStream);
 
+/* Is x of n entries so large that segments may pay? Elsewhere this is the layout of AMB with blocks of one column. */
+int NusDeviceMayCut(int64_t n);
+
 void NusDeviceGetInfo(const NusDevice *, NusDeviceInfo *);
 void NusDeviceDestroy(NusDevice **);
 

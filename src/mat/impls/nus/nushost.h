@@ -138,10 +138,15 @@ static inline int NusStepUnits(int kind, int c)
   return kind == NUS_DIAGONAL ? 2 : (kind == NUS_NARROW ? c : 2 * c);
 }
 
+/* Of a matrix in SELL without segments, in chunks of 8, 16 and 32 rows, from some of its rows; 0 while this is not known */
+typedef struct {
+  double of[3];
+} NusBytes;
+
 const NusKernels *NusHostKernels(void);
 void              NusHostCache(NusCache *);
-NusStatus         NusHostPlan(const AmbCSR *, const NusCache *, int nthread, NusParams *);                                      /* chooses what is left open */
-NusStatus         NusHostModel(const AmbCSR *, const NusParams *, double *bytes);                                               /* what NusHostBytes() would be, from some of the rows */
+NusStatus         NusHostPlan(const AmbCSR *, const NusCache *, int nthread, NusParams *, NusBytes *);                          /* chooses what is left open */
+NusStatus         NusHostModel(const AmbCSR *, const NusParams *, NusBytes *, double *bytes);                                   /* what NusHostBytes() would be, from some of the rows */
 int               NusHostAlternatives(const AmbCSR *, const NusCache *, const NusParams *, const NusParams *plan, NusParams *); /* worth trying beside a plan */
 
 NusStatus NusHostCreate(const AmbCSR *, const NusParams *, int nthread, int nworker, const NusKernels *, double most, double *bytes, NusHost **);

@@ -211,29 +211,41 @@ static NusStatus SampleBytes(const AmbCSR *csr, NusRows rows, int c, double *byt
   return status;
 }
 
-NusStatus NusHostModel(const AmbCSR *A, const NusParams *p, double *bytes)
+/* The same, but what was sampled before is known */
+static NusStatus Bytes(const AmbCSR *A, NusRows rows, int c, NusBytes *known, double *bytes)
+{
+  double   *found  = &known->of[c / 16]; /* 8, 16, 32: 0, 1, 2 */
+  NusStatus status = NUS_SUCCESS;
+
+  if (rows != NUS_SELL) return SampleBytes(A, rows, c, bytes);
+  if (*found == 0) status = SampleBytes(A, rows, c, found);
+  *bytes = *found;
+  return status;
+}
+
+NusStatus NusHostModel(const AmbCSR *A, const NusParams *p, NusBytes *known, double *bytes)
 {
   const int64_t gathered = p->segmentation == NUS_NONUNIFORM ? NusMin(A->n, p->width[0] * p->count[0] + p->width[1] * p->count[1]) : 0;
-  NusStatus     status   = SampleBytes(A, p->rows, p->c, bytes);
+  NusStatus     status   = Bytes(A, p->rows, p->c, known, bytes);
 
   *bytes += (sizeof(AmbInt) + 2. * sizeof(AmbScalar)) * gathered;
   return status;
 }
 
 /* Long chunks where they do not cost bytes: where diagonals tell the columns, one number then serves more entries */
-static NusStatus ChooseChunk(const AmbCSR *A, NusParams *p)
+static NusStatus ChooseChunk(const AmbCSR *A, NusParams *p, NusBytes *known)
 {
   double    bytes[2];
-  NusStatus status = SampleBytes(A, NUS_SELL, 8, &bytes[0]);
+  NusStatus status = Bytes(A, NUS_SELL, 8, known, &bytes[0]);
 
-  if (!status) status = SampleBytes(A, NUS_SELL, NUS_MAX_C, &bytes[1]);
+  if (!status) status = Bytes(A, NUS_SELL, NUS_MAX_C, known, &bytes[1]);
   if (!status) p->c = 100 * bytes[1] < 98 * bytes[0] ? NUS_MAX_C : 8;
   return status;
 }
 
-NusStatus NusHostPlan(const AmbCSR *A, const NusCache *cache, int nthread, NusParams *p)
+NusStatus NusHostPlan(const AmbCSR *A, const NusCache *cache, int nthread, NusParams *p, NusBytes *known)
 {
-  NusStatus status = p->c ? NUS_SUCCESS : ChooseChunk(A, p);
+  NusStatus status = p->c ? NUS_SUCCESS : ChooseChunk(A, p, known);
 
   if (status) return status;
   if (!p->sigma) {
@@ -289,7 +301,7 @@ static NusStatus Try(const AmbCSR *csr, const NusCache *cache, int nthread, cons
 {
   NusHost  *A = NULL;
   double    bytes;
-  NusStatus status = NusHostPlan(csr, cache, nthread, &p);
+  NusStatus status = NusHostPlan(csr, cache, nthread, &p, &(NusBytes){{0}});
 
   if (!status) status = NusHostCreate(csr, &p, nthread, nthread, kernels, INFINITY, &bytes, &A);
   for (int k = 0; k < 4 && !status; k++) {
