@@ -133,11 +133,12 @@ static PetscErrorCode PeerCreate_Mat(Contender c, Case *k)
 static PetscErrorCode PeerDescribe_Mat(Contender c)
 {
   MatShadowInfo info;
-  PetscBool     fallen, chosen;
+  PetscBool     fallen, chosen, products;
 
   PetscFunctionBegin;
   PetscCall(MatShadowGetInfo(c->A, &info));
-  if (!c->shadow && info.format) PetscCall(PetscSNPrintf(c->note, sizeof(c->note), "ours: a matrix of ours was on the GPU before it"));
+  PetscCall(PetscStrcmp(c->type, MATHASHGEMM, &products));
+  if (!c->shadow && info.format && !products) PetscCall(PetscSNPrintf(c->note, sizeof(c->note), "ours: a matrix of ours was on the GPU before it"));
   if (!c->shadow) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrcmp(info.format, "csr", &fallen));
   c->bytes = fallen ? info.bytes_csr : info.bytes_stored;
