@@ -663,7 +663,7 @@ static PetscErrorCode Bound(TestDiff *d)
 
     while (strcmp(p->factors, names[k])) p++;
     PetscCall(OperandsCreate(&shapes[1], &o));
-    PetscCall(PetscObjectTypeCompareAny((PetscObject)o.A, &device, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
+    PetscCall(TestOnDevice(o.A, &device));
     PetscCall(Multiply(p, &o, PETSC_TRUE, MAT_INITIAL_MATRIX, &C));
     for (PetscInt turn = 0; turn < 4; turn++) {
       if (device) {

@@ -87,7 +87,7 @@ static PetscErrorCode ProductsUntil(TestDiff *d, Pair *p, int transpose)
   PetscBool   device;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)p->A, &device, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
+  PetscCall(TestOnDevice(p->A, &device));
   for (PetscInt made = 0; made < MANY && !judged; made += 8) {
     MatShadowInfo info;
 
@@ -108,7 +108,7 @@ static PetscErrorCode ProductsTuned(TestDiff *d, Pair *p, int transpose)
   PetscInt  made = 0;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)p->A, &device, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
+  PetscCall(TestOnDevice(p->A, &device));
   for (PetscMPIInt tuning = device; tuning && made < MANY; made++) {
     MatShadowInfo info;
 

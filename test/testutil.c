@@ -295,16 +295,23 @@ PetscErrorCode TestTypeFull(PetscMPIInt size, char type[], size_t len)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On the GPU a matrix of ours is an AIJCUSPARSE by name, and has a shadow */
+PetscErrorCode TestOnDevice(Mat A, PetscBool *device)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, device, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On the GPU a matrix of ours has a shadow, and another name */
 static PetscErrorCode TestIsType(Mat A, const char type[], PetscBool *same)
 {
   MatShadowInfo info;
-  PetscBool     cusparse;
+  PetscBool     device;
 
   PetscFunctionBeginUser;
   PetscCall(PetscObjectTypeCompare((PetscObject)A, type, same));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &cusparse, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
-  if (*same || !cusparse) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TestOnDevice(A, &device));
+  if (*same || !device) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowGetInfo(A, &info));
   *same = (PetscBool)(info.format != NULL);
   PetscFunctionReturn(PETSC_SUCCESS);

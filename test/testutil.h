@@ -115,6 +115,9 @@ PetscErrorCode TestTypeRoot(char type[], size_t len);
 /* The type under test on a communicator of that size: amb is seqaijamb or mpiaijamb, aijX is seqaijX or mpiaijX */
 PetscErrorCode TestTypeFull(PetscMPIInt size, char type[], size_t len);
 
+/* Does a matrix of ours live on the GPU? There it is an AIJCUSPARSE by name. */
+PetscErrorCode TestOnDevice(Mat, PetscBool *device);
+
 /* Has A the type under test, and have its blocks? */
 PetscErrorCode TestDiffType(TestDiff *d, Mat A);
 PetscErrorCode TestVecSet(Vec v, PetscInt seed);

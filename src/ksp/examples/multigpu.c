@@ -53,13 +53,6 @@ typedef struct {
   Columns     *columns;
 } Rows;
 
-static int Bits(unsigned long long word)
-{
-  word -= word >> 1 & 0x5555555555555555ULL;
-  word = (word & 0x3333333333333333ULL) + (word >> 2 & 0x3333333333333333ULL);
-  return (int)(((word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fULL) * 0x0101010101010101ULL >> 56);
-}
-
 static void Add(Rows *rows, PetscInt column, PetscScalar value)
 {
   const int                block = column < rows->first || column >= rows->last;
@@ -67,7 +60,7 @@ static void Add(Rows *rows, PetscInt column, PetscScalar value)
   const unsigned long long bit   = 1ULL << column % 64;
 
   if (rows->j[block]) {
-    rows->j[block][rows->n[block]] = block ? word->before + Bits(word->used & (bit - 1)) : column - rows->first;
+    rows->j[block][rows->n[block]] = block ? word->before + __builtin_popcountll(word->used & (bit - 1)) : column - rows->first;
     rows->a[block][rows->n[block]] = value;
   } else if (block) word->used |= bit;
   rows->n[block]++;
@@ -111,6 +104,19 @@ static void RandomRow(PetscInt n, PetscInt r, PetscInt length, Rows *rows)
   if (!diagonal) Add(rows, r, 2 * length);
 }
 
+/* Counts the entries of m rows in the two blocks, or writes them down */
+static void MakeRows(PetscInt m, PetscInt n, PetscInt random, PetscInt length, PetscInt *lengths[2], Rows *rows)
+{
+  rows->n[0] = rows->n[1] = 0;
+  for (PetscInt r = 0; r < m; r++) {
+    const PetscInt before[2] = {rows->n[0], rows->n[1]};
+
+    if (random) RandomRow(random, rows->first + r, length, rows);
+    else StencilRow(n, rows->first + r, rows);
+    for (int k = 0; k < 2; k++) lengths[k][r] = rows->n[k] - before[k];
+  }
+}
+
 static PetscErrorCode CreateMatrix(PetscInt n, PetscInt random, PetscReal density, Mat *A)
 {
   const PetscInt N = random ? random : n * n * n, length = PetscMax(1, (PetscInt)(density / 100 * random));
@@ -126,27 +132,19 @@ static PetscErrorCode CreateMatrix(PetscInt n, PetscInt random, PetscReal densit
   rows.first = rows.last - m;
   PetscCall(PetscMalloc2(m, &lengths[0], m, &lengths[1]));
   PetscCall(PetscCalloc1(N / 64 + 1, &rows.columns));
-  for (int pass = 0; pass < 2; pass++) {
-    rows.n[0] = rows.n[1] = 0;
-    for (PetscInt r = 0; r < m; r++) {
-      const PetscInt before[2] = {rows.n[0], rows.n[1]};
-
-      if (random) RandomRow(N, rows.first + r, length, &rows);
-      else StencilRow(n, rows.first + r, &rows);
-      for (int k = 0; k < 2; k++) lengths[k][r] = rows.n[k] - before[k];
-    }
-    for (PetscInt w = 0; w < N / 64 + 1 && pass == 0; w++) {
-      rows.columns[w].before = nglobal;
-      nglobal += Bits(rows.columns[w].used);
-    }
-    for (int k = 0; k < 2 && pass == 0; k++) {
-      const PetscInt *j;
-
-      PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, m, k ? nglobal : m, 0, lengths[k], &block[k]));
-      PetscCall(MatSeqAIJGetCSRAndMemType(block[k], NULL, &j, &rows.a[k], NULL));
-      rows.j[k] = (PetscInt *)j;
-    }
+  MakeRows(m, n, random, length, lengths, &rows);
+  for (PetscInt w = 0; w < N / 64 + 1; w++) {
+    rows.columns[w].before = nglobal;
+    nglobal += __builtin_popcountll(rows.columns[w].used);
   }
+  for (int k = 0; k < 2; k++) {
+    const PetscInt *j;
+
+    PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, m, k ? nglobal : m, 0, lengths[k], &block[k]));
+    PetscCall(MatSeqAIJGetCSRAndMemType(block[k], NULL, &j, &rows.a[k], NULL));
+    rows.j[k] = (PetscInt *)j;
+  }
+  MakeRows(m, n, random, length, lengths, &rows);
   PetscCall(PetscMalloc1(nglobal, &global));
   nglobal = 0;
   for (PetscInt c = 0; c < N; c++) {

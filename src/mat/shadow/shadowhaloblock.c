@@ -6,7 +6,7 @@
 
 #if defined(MAT_SHADOW_HAVE_DEVICE)
 
-  #define MAT_HALO_LARGE 2000000 /* nonzeros: from here on the block is worth a format of its own, if most rows have entries */
+  #define MAT_HALO_WHOLE 2000000 /* nonzeros: from here on the block is worth a format of its own, if most rows have entries */
 
 PetscErrorCode MatHaloBlockDestroy(MatHaloBlock *r)
 {
@@ -52,7 +52,7 @@ static PetscErrorCode MatHaloBlockSetUp(MatHaloBlock *r, Mat B)
   r->i            = i;
   r->j            = j;
   for (PetscInt k = 0; k < m; k++) n += i[k + 1] > i[k];
-  r->whole = (PetscBool)(i[m] > MAT_HALO_LARGE && n > m / 2);
+  r->whole = (PetscBool)(i[m] > MAT_HALO_WHOLE && n > m / 2);
   if (r->whole || !n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(2 * n + 1, &list));
   n = 0;

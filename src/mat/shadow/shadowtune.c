@@ -16,7 +16,7 @@
 #define MAT_SHADOW_THREADS 2    /* at one time, whatever the number of matrices */
 #define MAT_SHADOW_BUDGET  60   /* products on the AIJ that the solver may lose */
 #define MAT_SHADOW_RESERVE 1.5  /* times the dearest candidate so far: what the next one may cost */
-#define MAT_SHADOW_FAR     1.25 /* times the bytes of the best so far: not tried */
+#define MAT_SHADOW_FAR     1.25 /* times the bytes of the best so far, or its time: not tried */
 #define MAT_SHADOW_NEAR    1.15 /* the same where the solver waits for conversions */
 #define MAT_SHADOW_GAIN    0.98 /* times the time of the best so far: better than that */
 #define MAT_SHADOW_CLOSE   0.1  /* slower by more than this part: at once out of question */
@@ -80,12 +80,12 @@ static const MatShadowCandidate *MatShadowTuneBest(const MatShadowTuner *t, cons
   return best;
 }
 
-/* A format that was much slower than another one with what it thought best is not tried again */
-static PetscBool MatShadowTuneHopeless(const MatShadowTuner *t, const MatShadowFormat *format)
+/* A format that took so many times as long as another one with what it thought best is not tried again */
+static PetscBool MatShadowTuneHopeless(const MatShadowTuner *t, const MatShadowFormat *format, PetscLogDouble times)
 {
   const MatShadowCandidate *best = MatShadowTuneBest(t, format);
 
-  return (PetscBool)(t->least > 0 && best->time > MAT_SHADOW_FAR * t->least);
+  return (PetscBool)(t->least > 0 && best->time > times * t->least);
 }
 
 /* Lays out the next candidate that is worth it; without PETSc */
@@ -95,7 +95,7 @@ static void MatShadowTuneWork(MatShadowTuner *t)
   while (!t->data && ++t->k < t->n) {
     MatShadowCandidate *c = t->list + t->k;
 
-    if (MatShadowTuneHopeless(t, c->format)) continue;
+    if (MatShadowTuneHopeless(t, c->format, MAT_SHADOW_FAR)) continue;
     t->reason = (*c->format->host.layout)(&t->csr, c, MatShadowTuneBest(t, c->format), t->most, &t->data);
   }
 }
@@ -345,7 +345,7 @@ PetscErrorCode MatShadowTuneConvertDevice(Mat A, MatShadow *s, const MatShadowCS
     MatShadowCandidate *c     = t->list + t->k;
     PetscBool           tried = PETSC_FALSE;
 
-    if (t->least > 0 && c->time > MAT_SHADOW_NEAR * t->least) continue;
+    if (MatShadowTuneHopeless(t, c->format, MAT_SHADOW_NEAR)) continue;
     s->info = before;
     PetscCall(MatShadowConvertWith(s, c->format, c->params, csr));
     c->bytes = s->info.bytes_model;

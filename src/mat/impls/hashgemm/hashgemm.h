@@ -53,10 +53,6 @@ static inline PetscBool HashGEMMOnDevice(Mat A)
 #endif
 }
 
-/* Operands */
-extern PetscErrorCode HashGEMMGetPattern(Mat, SpgemmCSR *);
-extern PetscErrorCode HashGEMMGetCSR(Mat, SpgemmCSR *);
-extern PetscErrorCode HashGEMMGlance(Mat, HashGEMMSeen *);
 /* The operands of a product; the third is NULL if there are two */
 static inline void HashGEMMGetOperands(Mat C, Mat operand[3])
 {
@@ -65,6 +61,10 @@ static inline void HashGEMMGetOperands(Mat C, Mat operand[3])
   operand[2] = C->product->type == MATPRODUCT_ABC ? C->product->C : NULL;
 }
 
+/* Operands */
+extern PetscErrorCode HashGEMMGetPattern(Mat, SpgemmCSR *);
+extern PetscErrorCode HashGEMMGetCSR(Mat, SpgemmCSR *);
+extern PetscErrorCode HashGEMMGlance(Mat, HashGEMMSeen *);
 extern PetscErrorCode HashGEMMLook(Mat, HashGEMMSeen *, HashGEMMChange *);
 extern PetscBool      HashGEMMSamePattern(const HashGEMMSeen *, const HashGEMMSeen *);
 
