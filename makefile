@@ -67,10 +67,11 @@ bin: lib $(if $(bench),$(BIN)/petscamb) $(ksp:src/ksp/examples/%.c=$(BIN)/%)
 programs: $(tests:test/%.c=$(B)/test/%)
 examples: $(stock:%=$(EXAMPLES)/%)
 
+# nodelete: PETSc closes what it has loaded before OpenMP's threads end, and their code would be gone
 $(LIB): $(objects)
 	$(here)
 	$(call say,LINK,$@)
-	@$(AMB_LINK) -shared -o $@ $^ -Wl,-z,defs $(LDFLAGS) $(AMB_LIBS) $(AMB_CUDA_LIBS)
+	@$(AMB_LINK) -shared -o $@ $^ -Wl,-z,defs,-z,nodelete $(LDFLAGS) $(AMB_LIBS) $(AMB_CUDA_LIBS)
 
 # for programs that reach inside: the library's symbols are hidden but for its interface
 $(ARCHIVE): $(objects)

@@ -94,6 +94,8 @@ expect "-options_file" pass "type: seqaijamb" "$ex2" -options_file options $solv
 
 expect "loaded twice" pass "type: seqaijamb" "$ex2" -dll_append "$LIB,$LIB" $amb $solve -ksp_view
 expect "loaded and not used" pass "type: seqaij$" "$ex2" -dll_append "$LIB" $solve -ksp_view
+expect "stays in memory" pass "NODELETE" readelf -d "$LIB"
+expect "threads that still run at the end" pass "iterations" env OMP_WAIT_POLICY=active OMP_NUM_THREADS=2 "$ex2" -dll_append "$LIB" $amb -m 150 -n 150 -pc_type none -ksp_max_it 20
 
 if [ -n "$MPIEXEC" ]; then
   for ranks in 2 3; do
