@@ -2,9 +2,8 @@
    Products of AIJCUSPARSE matrices by the kernels of spgemmcuda.h.
 
    The result is made on the device, in memory of its own: AIJCUSPARSE has no arrays before its host has the pattern. That goes to the host on a second
-   stream while the values are computed, and comes back when AIJCUSPARSE makes its copy, which copies what is in the host's array of values too. Nothing was
-   written there, so that it reads as zeros from the system's one page of these; then the values are copied on the device. New values in the same pattern
-   are computed in place, and nothing crosses the bus.
+   stream while the values are computed, and comes back when AIJCUSPARSE makes its copy; then the values are copied on the device. New values in the same
+   pattern are computed in place, and nothing crosses the bus.
 */
 #include "hashgemm.h"
 
@@ -12,6 +11,8 @@
 
   #include "../amb/ambmemory.h"
   #include "hashgemmdevice.h"
+
+  #define HASHGEMM_LONG_ROWS 16 /* entries of a row on average, from which on a matrix made for its pattern alone costs less than values copied for nothing */
 
 /* What all products of the process share; made for the first */
 SpgemmDeviceContext *HashGEMMDeviceContext = NULL;
@@ -120,6 +121,31 @@ PetscErrorCode HashGEMMDeviceGetCSR(Mat A, AmbDeviceCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The arrays of A on the device, for values that are about to be written. AIJCUSPARSE makes them from those of the host, and copies the values along,
+   which nobody has written there: twice the bytes of the pattern. Of a matrix that has no values on the host it copies none: such a one, which borrows the
+   pattern of A, makes the arrays, and A takes them over. */
+PetscErrorCode HashGEMMDeviceGetArrays(Mat A, const int **i, const int **j, PetscScalar **a)
+{
+  SpgemmCSR csr;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMGetPattern(A, &csr));
+  if (A->offloadmask != PETSC_OFFLOAD_GPU && A->offloadmask != PETSC_OFFLOAD_BOTH && csr.i[csr.m] > HASHGEMM_LONG_ROWS * csr.m) {
+    void *arrays = A->spptr;
+    Mat   maker;
+
+    PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, A->rmap->n, A->cmap->n, (PetscInt *)csr.i, (PetscInt *)csr.j, NULL, &maker));
+    PetscCall(MatConvert(maker, MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, &maker));
+    maker->nonzerostate = A->nonzerostate; /* by which AIJCUSPARSE knows whose pattern the arrays have */
+    PetscCall(MatSeqAIJCUSPARSEGetIJ(maker, PETSC_FALSE, i, j));
+    A->spptr     = maker->spptr;
+    maker->spptr = arrays;
+    PetscCall(MatDestroy(&maker));
+  } else PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, i, j));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(A, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Before AIJCUSPARSE makes its arrays: it takes memory from CUDA, and does not expect that there is none */
 PetscErrorCode HashGEMMDeviceRoom(Mat C, PetscBool *enough)
 {
@@ -217,8 +243,7 @@ static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, co
   PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
   PetscCall(HashGEMMDeviceRoom(C, done));
   if (*done) {
-    PetscCall(MatSeqAIJCUSPARSEGetIJ(C, PETSC_FALSE, &i, &j)); /* makes all arrays there */
-    PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(C, &a));
+    PetscCall(HashGEMMDeviceGetArrays(C, &i, &j, &a));
     if (rows->a) PetscCallCUDA(cudaMemcpyAsync(a, rows->a, rows->nz * sizeof(*a), cudaMemcpyDeviceToDevice, stream));
     else PetscCall(HashGEMMDeviceCheck(SpgemmDeviceRevalue(p->device, &factor[0], &factor[1], &factor[2], i, j, a, stream), done));
     PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(C, &a));

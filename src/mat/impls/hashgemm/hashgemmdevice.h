@@ -21,6 +21,7 @@ extern PetscErrorCode HashGEMMDeviceCheck(SpgemmDeviceStatus, PetscBool *done);
 extern PetscErrorCode HashGEMMDeviceMake(SpgemmType, const AmbDeviceCSR factor[], SpgemmDevice **, SpgemmDeviceInfo *, HashGEMMDeviceRows *, SpgemmDeviceStatus *);
 extern PetscErrorCode HashGEMMDeviceRoom(Mat, PetscBool *enough);
 extern PetscErrorCode HashGEMMDeviceGetCSR(Mat, AmbDeviceCSR *);
+extern PetscErrorCode HashGEMMDeviceGetArrays(Mat, const int **i, const int **j, PetscScalar **a);
 extern PetscErrorCode HashGEMMDeviceFetch(void *host, const void *device, size_t bytes);
 extern PetscErrorCode HashGEMMDeviceTell(Mat, const SpgemmDeviceInfo *);
 

@@ -371,8 +371,7 @@ PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q)
     if (!csr.i[csr.m]) continue;
     PetscCall(HashGEMMDeviceRoom(block[k], &done));
     PetscCall(HashGEMMDeviceMust(done));
-    PetscCall(MatSeqAIJCUSPARSEGetIJ(block[k], PETSC_FALSE, &i[k], &j));
-    PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(block[k], &a[k]));
+    PetscCall(HashGEMMDeviceGetArrays(block[k], &i[k], &j, &a[k]));
   }
   if (q->nsum && q->sum.nz) {
     if (!d->from) PetscCall(HashGEMMDeviceUpload(C->rmap->n * sizeof(*q->from), q->from, &d->from, &done));
