@@ -428,6 +428,17 @@ int main(int argc, char **argv)
       args: -mat_type aijcusparse -hashgemm_for_aij
 
   testset:
+    nsize: {{1 2 3}}
+    args: -mat_type amb -mat_shadow_tune off
+    output_file: output/products.out
+    test:
+      suffix: triple_by_petsc
+      args: -matmatmatmult_via scalable -matptap_via scalable -matrart_via r*art -matmattransmult_via color
+    test:
+      suffix: all_by_petsc
+      args: -matmatmult_via scalable -mattransposematmult_via at*b -matmatmatmult_via scalable -matptap_via scalable -mat_product_algorithm scalable
+
+  testset:
     args: -mat_type amb
     output_file: output/products.out
     test:

@@ -179,7 +179,7 @@ extern PetscErrorCode MatMultTranspose_Shadow(Mat, Vec, Vec);
 extern PetscErrorCode MatMultTransposeAdd_Shadow(Mat, Vec, Vec, Vec);
 
 /* Products with matrices, in src/mat/impls/hashgemm; the first sets the symbolic phase if the product is one for us */
-extern PetscErrorCode HashGEMMSetFromOptions(Mat, PetscBool *ours);
+extern PetscErrorCode HashGEMMSetFromOptionsMixed(Mat, PetscBool *serves);
 extern PetscErrorCode MatProductSetFromOptions_HashGEMM(Mat);
 
 /* The operations that a matrix would have without us */

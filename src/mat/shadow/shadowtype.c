@@ -364,11 +364,11 @@ static PetscErrorCode MatShadowProductSetFromOptions(Mat D)
   Mat          operand[3];
   char         name[256];
   PetscErrorCode (*f)(Mat) = NULL;
-  PetscBool ours;
+  PetscBool serves;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMSetFromOptions(D, &ours));
-  if (ours) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HashGEMMSetFromOptionsMixed(D, &serves));
+  if (serves) PetscFunctionReturn(PETSC_SUCCESS);
   operand[0] = product->A;
   operand[1] = product->B;
   operand[2] = product->type == MATPRODUCT_ABC ? product->C : NULL;

@@ -76,15 +76,12 @@ static PetscErrorCode HashGEMMChosen(Mat C, PetscBool *chosen)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HashGEMMSetFromOptions(Mat C, PetscBool *ours)
+static PetscErrorCode HashGEMMTake(Mat C)
 {
   MatHashGEMMAccumulator accumulator = MAT_HASHGEMM_AUTO;
   PetscBool              set;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMServes(C, ours));
-  if (*ours) PetscCall(HashGEMMChosen(C, ours));
-  if (!*ours) PetscFunctionReturn(PETSC_SUCCESS);
   PetscOptionsBegin(PetscObjectComm((PetscObject)C), ((PetscObject)C)->prefix, "Options of hashgemm", "Mat");
   PetscCall(PetscOptionsEnum("-mat_hashgemm_accumulator", "What the entries of a row are gathered in", "MatHashGEMMSetAccumulator", MatHashGEMMAccumulators, (PetscEnum)accumulator, (PetscEnum *)&accumulator, &set));
   PetscOptionsEnd();
@@ -103,11 +100,32 @@ PetscErrorCode MatProductSetFromOptions_HashGEMM(Mat C)
   PetscBool             ours;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMSetFromOptions(C, &ours));
-  if (ours) PetscFunctionReturn(PETSC_SUCCESS);
-  if (base == &MatShadowBaseSeq) PetscCall((*HashGEMMBaseSeq)(C));
+  PetscCall(HashGEMMServes(C, &ours));
+  if (ours) PetscCall(HashGEMMChosen(C, &ours));
+  if (ours) PetscCall(HashGEMMTake(C));
+  else if (base == &MatShadowBaseSeq) PetscCall((*HashGEMMBaseSeq)(C));
   else if (base == &MatShadowBaseMPI) PetscCall((*HashGEMMBaseMPI)(C));
   else PetscCall((*base->productsetfromoptions)(C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Operands of different types, which serve if all of them are AIJ: where another algorithm is asked for, PETSc has it. Left without an answer it would make
+   a triple product in two steps, and end what ours have begun with its own numeric phase. Where it gives a transpose the type of another operand, in which
+   the transpose would lose its entries, ours is taken all the same. */
+PetscErrorCode HashGEMMSetFromOptionsMixed(Mat C, PetscBool *serves)
+{
+  const MatProductType type = C->product->type;
+  PetscBool            ours = PETSC_TRUE, seq;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMServes(C, serves));
+  if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);
+  if (type != MATPRODUCT_ABt && type != MATPRODUCT_RARt) PetscCall(HashGEMMChosen(C, &ours));
+  if (ours) PetscCall(HashGEMMTake(C));
+  else {
+    PetscCall(PetscObjectBaseTypeCompare((PetscObject)C->product->A, MATSEQAIJ, &seq));
+    PetscCall((*(seq ? HashGEMMBaseSeq : HashGEMMBaseMPI))(C));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
