@@ -389,8 +389,35 @@ static PetscErrorCode CoarseType(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Factors that are transposes by name only, and make their products with whatever there is */
+static PetscErrorCode Virtual(TestDiff *d)
+{
+  const Pair *pair = &pairs[0];
+  Operands    o, r;
+  Mat         T, S, C, D;
+
+  PetscFunctionBeginUser;
+  PetscCall(OperandsCreate(pair, PETSC_TRUE, PETSC_TRUE, &o));
+  PetscCall(OperandsCreate(pair, PETSC_FALSE, PETSC_FALSE, &r));
+  PetscCall(MatCreateTranspose(o.A, &T));
+  PetscCall(MatCreateTranspose(r.A, &S));
+  PetscCall(MatMatMult(T, o.P, MAT_INITIAL_MATRIX, fill, &C));
+  PetscCall(MatMatMult(S, r.P, MAT_INITIAL_MATRIX, fill, &D));
+  PetscCall(TestDiffMat(d, C, D));
+  PetscCall(TestPairDestroy(&C, &D));
+  PetscCall(MatMatMult(o.A, T, MAT_INITIAL_MATRIX, fill, &C));
+  PetscCall(MatMatMult(r.A, S, MAT_INITIAL_MATRIX, fill, &D));
+  PetscCall(TestDiffMat(d, C, D));
+  PetscCall(TestPairDestroy(&C, &D));
+  PetscCall(TestPairDestroy(&T, &S));
+  PetscCall(OperandsDestroy(&o));
+  PetscCall(OperandsDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const TestCase tests[] = {
   {"P' A P with MATMAIJ",                 MAIJ      },
+  {"products with virtual transposes",    Virtual   },
   {"products of one type have that type", CoarseType},
   {NULL,                                  NULL      }
 };

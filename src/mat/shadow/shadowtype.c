@@ -352,12 +352,14 @@ static PetscErrorCode MatDuplicate_Shadow(Mat A, MatDuplicateOption option, Mat 
   PetscCall(MatShadowGet(*B, &to));
   to->tune        = from->tune;
   to->halo_wanted = from->halo_wanted;
+  to->view        = from->view; /* PETSc gives a duplicate the view of the original, which may be one of a DMDA */
   PetscCall(PetscMemcpy(to->params, from->params, from->format->params_size));
   PetscCall(MatShadowParamsChanged(*B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For operands that are not all of one type: finds the product among ours, or those that AIJ has under its own name */
+/* For operands that are not all of one type: finds the product among ours, those that AIJ has under its own name, or those that another operand has for
+   any type, which PETSc does not ask for any more */
 static PetscErrorCode MatShadowProductSetFromOptions(Mat D)
 {
   Mat_Product *product = D->product;
@@ -384,6 +386,10 @@ static PetscErrorCode MatShadowProductSetFromOptions(Mat D)
   }
   PetscCall(PetscStrlcat(name, "_C", sizeof(name)));
   for (int k = 0; k < 3 && operand[k] && !f; k++) PetscCall(PetscObjectQueryFunction((PetscObject)operand[k], name, &f));
+  for (int k = 0; k < 3 && operand[k] && !f; k++) {
+    PetscCall(PetscObjectQueryFunction((PetscObject)operand[k], "MatProductSetFromOptions_anytype_C", &f));
+    if (f == MatShadowProductSetFromOptions) f = NULL;
+  }
   if (f) PetscCall((*f)(D));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
