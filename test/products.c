@@ -415,9 +415,38 @@ static PetscErrorCode Virtual(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* MAT_FORCE_DIAGONAL_ENTRIES: the result has its diagonal, if only with zeros */
+static PetscErrorCode Diagonal(TestDiff *d)
+{
+  const TestShape hub = {"A", 60, 60, RowHub, TestValueGeneral, PETSC_FALSE};
+  Mat             A, R, C[2];
+  Vec             diagonal;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestPairCreate(&hub, &A, &R));
+  PetscCall(MatCreateVecs(A, &diagonal, NULL));
+  PetscCall(VecSet(diagonal, 3.0));
+  for (int k = 0; k < 2; k++) {
+    PetscCall(MatProductCreate(k ? R : A, k ? R : A, NULL, &C[k]));
+    PetscCall(MatProductSetType(C[k], MATPRODUCT_AB));
+    PetscCall(MatSetOption(C[k], MAT_FORCE_DIAGONAL_ENTRIES, PETSC_TRUE));
+    PetscCall(MatProductSetFromOptions(C[k]));
+    PetscCall(MatProductSymbolic(C[k]));
+    PetscCall(MatProductNumeric(C[k]));
+    PetscCall(MatSetOption(C[k], MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
+    PetscCall(MatDiagonalSet(C[k], diagonal, INSERT_VALUES)); /* an error where an entry is not there */
+  }
+  PetscCall(VecDestroy(&diagonal));
+  PetscCall(TestDiffMat(d, C[0], C[1]));
+  PetscCall(TestPairDestroy(&C[0], &C[1]));
+  PetscCall(TestPairDestroy(&A, &R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const TestCase tests[] = {
   {"P' A P with MATMAIJ",                 MAIJ      },
   {"products with virtual transposes",    Virtual   },
+  {"entries forced on the diagonal",      Diagonal  },
   {"products of one type have that type", CoarseType},
   {NULL,                                  NULL      }
 };

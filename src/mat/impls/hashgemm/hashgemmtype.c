@@ -43,7 +43,7 @@ static PetscErrorCode HashGEMMServes(Mat C, PetscBool *serves)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* By an option, or by MatProductSetAlgorithm(), or where neither says anything */
+/* By an option, or by MatProductSetAlgorithm(), or where neither says anything; not with MAT_FORCE_DIAGONAL_ENTRIES */
 static PetscErrorCode HashGEMMChosen(Mat C, PetscBool *chosen)
 {
   static const struct {
@@ -63,6 +63,8 @@ static PetscErrorCode HashGEMMChosen(Mat C, PetscBool *chosen)
   PetscBool    set, maij;
 
   PetscFunctionBegin;
+  *chosen = PETSC_FALSE;
+  if (C->force_diagonals) PetscFunctionReturn(PETSC_SUCCESS); /* which PETSc's algorithms on the host add, ours do not */
   PetscOptionsBegin(PetscObjectComm((PetscObject)C), ((PetscObject)C)->prefix, names[product->type].title, "Mat");
   PetscCall(PetscOptionsString(option, "Algorithm: hashgemm, or one of those listed below", names[product->type].title, MATPRODUCTALGORITHMHASHGEMM, value, sizeof(value), &set));
   PetscOptionsEnd();
@@ -91,8 +93,18 @@ static PetscErrorCode HashGEMMTake(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's own for AIJ, which may have been replaced */
+/* PETSc's own for AIJ on the host, which may have been replaced */
 static PetscErrorCode (*HashGEMMBaseSeq)(Mat), (*HashGEMMBaseMPI)(Mat);
+
+static PetscErrorCode HashGEMMLeave(Mat C)
+{
+  PetscBool seq;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)C->product->A, MATSEQAIJ, &seq));
+  PetscCall((*(seq ? HashGEMMBaseSeq : HashGEMMBaseMPI))(C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode MatProductSetFromOptions_HashGEMM(Mat C)
 {
@@ -103,8 +115,7 @@ PetscErrorCode MatProductSetFromOptions_HashGEMM(Mat C)
   PetscCall(HashGEMMServes(C, &ours));
   if (ours) PetscCall(HashGEMMChosen(C, &ours));
   if (ours) PetscCall(HashGEMMTake(C));
-  else if (base == &MatShadowBaseSeq) PetscCall((*HashGEMMBaseSeq)(C));
-  else if (base == &MatShadowBaseMPI) PetscCall((*HashGEMMBaseMPI)(C));
+  else if (base == &MatShadowBaseSeq || base == &MatShadowBaseMPI || C->force_diagonals) PetscCall(HashGEMMLeave(C));
   else PetscCall((*base->productsetfromoptions)(C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -115,17 +126,14 @@ PetscErrorCode MatProductSetFromOptions_HashGEMM(Mat C)
 PetscErrorCode HashGEMMSetFromOptionsMixed(Mat C, PetscBool *serves)
 {
   const MatProductType type = C->product->type;
-  PetscBool            ours = PETSC_TRUE, seq;
+  PetscBool            ours = PETSC_TRUE;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMServes(C, serves));
   if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);
   if (type != MATPRODUCT_ABt && type != MATPRODUCT_RARt) PetscCall(HashGEMMChosen(C, &ours));
   if (ours) PetscCall(HashGEMMTake(C));
-  else {
-    PetscCall(PetscObjectBaseTypeCompare((PetscObject)C->product->A, MATSEQAIJ, &seq));
-    PetscCall((*(seq ? HashGEMMBaseSeq : HashGEMMBaseMPI))(C));
-  }
+  else PetscCall(HashGEMMLeave(C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
