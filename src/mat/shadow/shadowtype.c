@@ -424,8 +424,11 @@ static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *fo
   }
   for (int k = 0; inherited[k]; k++) {
     PetscErrorCode (*f)(Mat, MatType, MatReuse, Mat *) = NULL;
-    char name[256];
+    char      name[256];
+    PetscBool blocks;
 
+    PetscCall(PetscStrendswith(inherited[k], "baij", &blocks));
+    if (blocks && !seq && MatShadowIsCUSPARSE(A)) continue; /* these take the matrix apart, which goes wrong; PETSc goes entry by entry there */
     PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_%s_C", base, inherited[k]));
     if (add) PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &f));
     PetscCall(MatShadowComposeConvert(A, type, inherited[k], f));

@@ -121,17 +121,19 @@ PetscErrorCode MatProductSetFromOptions_HashGEMM(Mat C)
 }
 
 /* Operands of different types, which serve if all of them are AIJ: where another algorithm is asked for, PETSc has it. Left without an answer it would make
-   a triple product in two steps, and end what ours have begun with its own numeric phase. Where it gives a transpose the type of another operand, in which
-   the transpose would lose its entries, ours is taken all the same. */
+   a triple product in two steps, and end what ours have begun with its own numeric phase. Ours is taken all the same where PETSc's would be wrong: it gives a
+   transpose the type of another operand, in which the transpose loses its entries, and takes a result for one of the host when one operand is. */
 PetscErrorCode HashGEMMSetFromOptionsMixed(Mat C, PetscBool *serves)
 {
-  const MatProductType type = C->product->type;
-  PetscBool            ours = PETSC_TRUE;
+  Mat       operand[3];
+  PetscBool ours = (PetscBool)(C->product->type == MATPRODUCT_ABt || C->product->type == MATPRODUCT_RARt);
 
   PetscFunctionBegin;
   PetscCall(HashGEMMServes(C, serves));
   if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);
-  if (type != MATPRODUCT_ABt && type != MATPRODUCT_RARt) PetscCall(HashGEMMChosen(C, &ours));
+  HashGEMMGetOperands(C, operand);
+  for (int k = 0; k < 3 && operand[k]; k++) ours = (PetscBool)(ours || MatShadowIsCUSPARSE(operand[k]));
+  if (!ours) PetscCall(HashGEMMChosen(C, &ours));
   if (ours) PetscCall(HashGEMMTake(C));
   else PetscCall(HashGEMMLeave(C));
   PetscFunctionReturn(PETSC_SUCCESS);
