@@ -489,7 +489,11 @@ int main(int argc, char **argv)
     output_file: output/products.out
     test:
       suffix: triple_by_petsc
-      args: -matmatmatmult_via scalable -matptap_via scalable -matrart_via r*art -matmattransmult_via color
+      args: -matmatmatmult_via scalable -matptap_via scalable
+    test: # of an AIJ on the host and one on the GPU, PETSc has these two itself, and crashes
+      suffix: transposes_by_petsc
+      requires: !cuda
+      args: -matrart_via r*art -matmattransmult_via color
     test:
       suffix: all_by_petsc
       args: -matmatmult_via scalable -mattransposematmult_via at*b -matmatmatmult_via scalable -matptap_via scalable -mat_product_algorithm scalable
