@@ -18,6 +18,7 @@ static int                    nformats = 0;
 /* Conversions that AIJ has under its own name, to be found under ours too */
 static const char *const inherited_seq[] = {"hypre", "is", "seqdense", "seqsbaij", "seqbaij", "mpiadj", NULL};
 static const char *const inherited_mpi[] = {"hypre", "is", "mpidense", "mpisbaij", "mpibaij", "mpiadj", NULL};
+static const char *const inherited_gpu[] = {"hypre", "is", "mpidense", "mpiadj", NULL}; /* to blocks PETSc goes entry by entry: what AIJ has takes the matrix apart, which goes wrong for AIJCUSPARSE */
 
 /* A matrix to look at */
 PetscErrorCode MatShadowHarvestMat(MatType type, Mat *A)
@@ -407,7 +408,7 @@ static PetscErrorCode MatShadowComposeConvert(Mat A, const char from[], const ch
 /* Adds, or takes away, all that is found by name on a matrix of this format */
 static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *format, PetscBool seq, PetscBool add)
 {
-  const char *const *inherited = seq ? inherited_seq : inherited_mpi;
+  const char *const *inherited = seq ? inherited_seq : MatShadowIsCUSPARSE(A) ? inherited_gpu : inherited_mpi;
   const char        *type = ((PetscObject)A)->type_name, *base = seq ? MATSEQAIJ : MATMPIAIJ;
   PetscErrorCode (*convert)(Mat, MatType, MatReuse, Mat *) = add ? MatShadowConvertType : NULL;
 
@@ -424,11 +425,8 @@ static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *fo
   }
   for (int k = 0; inherited[k]; k++) {
     PetscErrorCode (*f)(Mat, MatType, MatReuse, Mat *) = NULL;
-    char      name[256];
-    PetscBool blocks;
+    char name[256];
 
-    PetscCall(PetscStrendswith(inherited[k], "baij", &blocks));
-    if (blocks && !seq && MatShadowIsCUSPARSE(A)) continue; /* these take the matrix apart, which goes wrong; PETSc goes entry by entry there */
     PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_%s_C", base, inherited[k]));
     if (add) PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &f));
     PetscCall(MatShadowComposeConvert(A, type, inherited[k], f));

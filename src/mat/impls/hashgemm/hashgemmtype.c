@@ -108,15 +108,14 @@ static PetscErrorCode HashGEMMLeave(Mat C)
 
 PetscErrorCode MatProductSetFromOptions_HashGEMM(Mat C)
 {
-  const struct _MatOps *base = MatShadowBase(C->product->A);
-  PetscBool             ours;
+  PetscBool ours;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMServes(C, &ours));
   if (ours) PetscCall(HashGEMMChosen(C, &ours));
   if (ours) PetscCall(HashGEMMTake(C));
-  else if (base == &MatShadowBaseSeq || base == &MatShadowBaseMPI || C->force_diagonals) PetscCall(HashGEMMLeave(C));
-  else PetscCall((*base->productsetfromoptions)(C));
+  else if (C->force_diagonals || !MatShadowIsCUSPARSE(C->product->A)) PetscCall(HashGEMMLeave(C));
+  else PetscCall((*MatShadowBase(C->product->A)->productsetfromoptions)(C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
