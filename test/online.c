@@ -2,7 +2,7 @@ static char help[] = "Tuning while the solver runs: products, changes and ends o
 
 #include "testutil.h"
 
-#define BEGUN 13    /* products after which the thread runs */
+#define BEGUN 41    /* products after which the thread runs */
 #define MANY  20000 /* products that it may take at most */
 
 /* Nodes of three unknowns on a line, as TestRowBlocks(), but fast */

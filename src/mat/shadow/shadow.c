@@ -1,10 +1,10 @@
 /*
    When a shadow is made, renewed and used: the products of a sequential matrix with vectors.
 
-   A matrix is converted after some products on the AIJ, and the format keeps its place if it is no slower; on the host there may be more than one format
-   to try, see shadowtune.c. On the host the last products on the AIJ and the first ones on the format are timed for that; on the device, where a
-   product's time is not known until the queue has run dry, both are timed on vectors made for the purpose. A matrix that is used in fewer products than
-   that is never converted, and on the device none is tuned before there were enough products to repay it.
+   A matrix is converted when as many products were made on the AIJ as the conversion costs, or at once if it is known to be a level of multigrid. The format
+   keeps its place if it is no slower; on the host there may be more than one format to try, see shadowtune.c. On the host the last products on the AIJ and
+   the first ones on the format are timed for that, see shadowtrial.c; on the device, where a product's time is not known until the queue has run dry, the
+   traffic model is trusted until there were enough products to repay tuning, and then both are timed on vectors made for the purpose.
 */
 #include "shadow.h"
 
@@ -13,14 +13,26 @@ typedef struct {
   PetscInt convert, tune, update, lasting;
 } MatShadowPatience;
 
-static const MatShadowPatience *MatShadowGetPatience(const MatShadow *s)
-{
-  static const MatShadowPatience host         = {12, 0, 4, 8};      /* where a conversion costs 10 to 30 products and an update 2 to 5 */
-  static const MatShadowPatience device       = {60, 2000, 10, 16}; /* 20 to 80, tuning up to 170 for a few percent, an update 4 and the first one more */
-  static const MatShadowPatience device_large = {10, 500, 10, 16};  /* 10 and 40 */
+#define MAT_SHADOW_LEVEL_PRODUCTS 60      /* of a multigrid level in one solve: ten estimate eigenvalues, and five for each of ten iterations smooth */
+#define MAT_SHADOW_DEVICE_CONVERT 15      /* products on the device that a conversion takes, besides what it takes for any matrix, */
+#define MAT_SHADOW_DEVICE_FIXED   1.5e-4  /* in seconds */
+#define MAT_SHADOW_DEVICE_LATENCY 3.e-6   /* seconds of a product of a small matrix, */
+#define MAT_SHADOW_DEVICE_ENTRY   2.5e-12 /* and for each entry */
 
-  if (!MatShadowOnDevice(s)) return &host;
-  return s->nz > MAT_SHADOW_LARGE ? &device_large : &device;
+/* On the host a conversion costs 10 to 30 products and an update 2 to 5, and a product on the format gains half of one. On the device tuning takes up to 170
+   products for a few percent, and an update 4, the first one more. */
+static MatShadowPatience MatShadowGetPatience(const MatShadow *s)
+{
+  MatShadowPatience p = {40, 0, 4, 8};
+
+  if (MatShadowOnDevice(s)) {
+    p.convert = MAT_SHADOW_DEVICE_CONVERT + (PetscInt)(MAT_SHADOW_DEVICE_FIXED / (MAT_SHADOW_DEVICE_LATENCY + MAT_SHADOW_DEVICE_ENTRY * (double)s->nz));
+    p.tune    = s->nz > MAT_SHADOW_LARGE ? 500 : 2000;
+    p.update  = 10;
+    p.lasting = 16;
+  }
+  if (s->level && p.convert < MAT_SHADOW_LEVEL_PRODUCTS) p.convert = p.update = 0;
+  return p;
 }
 
 /* The arrays of the AIJ on the side where its products are, and its pattern on the host */
@@ -115,6 +127,7 @@ static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr
     s->j                = j;
     s->nz               = csr->nz;
     s->products         = 0;
+    s->look             = 0;
     s->tuned            = PETSC_FALSE;
     s->info.time_update = 0;
     s->info.nonzeros    = (PetscLogDouble)csr->nz;
@@ -125,7 +138,7 @@ static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr
     PetscCall(MatShadowTuneStale(s));
   }
   s->state   = state;
-  s->lasting = (PetscBool)(s->served >= MatShadowGetPatience(s)->lasting);
+  s->lasting = (PetscBool)(s->served >= MatShadowGetPatience(s).lasting);
   s->served  = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -169,7 +182,8 @@ static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *
   if (s->data) {
     if (MatShadowOnDevice(s) && s->tune >= MAT_SHADOW_TUNE_MEASURE && !s->trial[0].settled) {
       if (s->trial[0].time_format > 0) PetscCall(MatShadowVerdict(A, s, PETSC_FALSE));
-      else PetscCall(MatShadowTry(A, s, csr, PETSC_FALSE));
+      else if (s->tuned) PetscCall(MatShadowTry(A, s, csr, PETSC_FALSE));
+      else s->trial[0].settled = PETSC_TRUE;
     }
   } else {
     const PetscLogDouble model = s->info.bytes_model;
@@ -205,24 +219,37 @@ static PetscErrorCode MatShadowUpdate(Mat A, MatShadow *s, const MatShadowCSR *c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The format stays where it was no slower; without the plain product it is not worth its memory */
+/* The format stays where it was no slower; without the plain product it is not worth its memory. Times that contradict each other do not speak against
+   the traffic model. What is not clear is looked at again. */
 static PetscErrorCode MatShadowVerdict(Mat A, MatShadow *s, PetscBool transpose)
 {
-  MatShadowTrial *trial = &s->trial[transpose];
+  MatShadowTrial      *trial = &s->trial[transpose];
+  const PetscLogDouble ratio = MatShadowTrialRatio(trial), model = s->info.bytes_model;
+  const PetscBool      doubt = (PetscBool)(trial->noisy && model < s->info.bytes_csr);
 
   PetscFunctionBegin;
   trial->settled = PETSC_TRUE;
-  trial->on_aij  = (PetscBool)(trial->time_format > trial->time_csr);
-  PetscCall(PetscInfo(A, "Measured for the %sproduct: %g s, on the AIJ %g s\n", transpose ? "transposed " : "", (double)trial->time_format, (double)trial->time_csr));
+  trial->on_aij  = (PetscBool)(ratio > 1 && !doubt);
+  PetscCall(PetscInfo(A, "Measured for the %sproduct: %g s, on the AIJ %g s, %g times that in the median of %d rounds%s\n", transpose ? "transposed " : "", (double)trial->time_format, (double)trial->time_csr, (double)ratio, trial->rounds, trial->noisy ? ", which contradict each other" : ""));
   PetscCall(MatShadowTuneVerdict(s, trial));
+  if (ratio > 1 - MAT_SHADOW_CLEAR) s->look = MAT_SHADOW_AGAIN * s->products;
   if (transpose) PetscFunctionReturn(PETSC_SUCCESS);
-  s->info.reason = "measured to be faster than the AIJ";
+  s->info.reason = doubt ? "the traffic model sees a gain; the times of products contradict each other" : "measured to be faster than the AIJ";
   if (trial->on_aij) {
-    const PetscLogDouble model = s->info.bytes_model;
-
     PetscCall(MatShadowDecline(A, s, "measured: the AIJ is faster"));
     s->info.bytes_model = model;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A verdict that was not clear may have been made while something else ran: both sides are timed once more */
+static PetscErrorCode MatShadowLookAgain(MatShadow *s)
+{
+  PetscFunctionBegin;
+  if (!s->data) PetscCall(MatShadowTuneEnd(s));
+  PetscCall(PetscArrayzero(s->trial, 2));
+  s->declined = PETSC_FALSE;
+  s->look     = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -255,37 +282,35 @@ static PetscErrorCode MatShadowTuneDevice(Mat A, MatShadow *s, const MatShadowCS
 /* Decides what this product runs on, converting or updating if it is time to */
 static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, MatShadowCSR *csr, MatShadowRun *run)
 {
-  const MatShadowPatience *patience = MatShadowGetPatience(s);
-  MatShadowTrial          *trial    = &s->trial[transpose];
-  const PetscBool          measure = (PetscBool)(s->tune >= MAT_SHADOW_TUNE_MEASURE), device = MatShadowOnDevice(s);
-  PetscBool                fresh;
+  MatShadowTrial   *trial   = &s->trial[transpose];
+  const PetscBool   measure = (PetscBool)(s->tune >= MAT_SHADOW_TUNE_MEASURE), device = MatShadowOnDevice(s);
+  MatShadowPatience patience;
+  PetscBool         fresh;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(run, sizeof(*run)));
   PetscCall(MatShadowCheckState(A, s, csr));
-  fresh = (PetscBool)(!measure || s->lasting || s->served >= patience->update); /* is it time for new values? */
+  patience = MatShadowGetPatience(s);
+  fresh    = (PetscBool)(!measure || s->lasting || s->served >= patience.update); /* is it time for new values? */
+  if (s->look && s->products >= s->look) PetscCall(MatShadowLookAgain(s));
   if (!s->data && !s->declined) {
     PetscBool ready = PETSC_TRUE;
 
-    if (measure && s->served < patience->convert) {
-      if (!device && s->served >= patience->convert - MAT_SHADOW_SAMPLES) run->trial = trial;
+    if (measure && s->served < patience.convert) {
+      if (!device && s->served >= patience.convert - MAT_SHADOW_SAMPLES) run->trial = trial;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     if (s->tune == MAT_SHADOW_TUNE_ONLINE && !device && s->side->rank) PetscCall(MatShadowTuneSetUp(A, s, csr, PETSC_FALSE, &ready));
     if (!ready) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(MatShadowConvert(A, s, csr));
-  } else if (device && measure && !s->tuned && s->products >= patience->tune) PetscCall(MatShadowTuneDevice(A, s, csr));
+  } else if (device && measure && !s->tuned && s->products >= patience.tune) PetscCall(MatShadowTuneDevice(A, s, csr));
   else if (s->stale && fresh) PetscCall(MatShadowUpdate(A, s, csr));
   if (s->stale) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->data && measure && !trial->settled && device) {
-    if (transpose && trial->ncsr++ < patience->convert) PetscFunctionReturn(PETSC_SUCCESS); /* the transposed matrix is stored too from the trial on */
+    if (transpose && trial->ncsr++ < patience.convert) PetscFunctionReturn(PETSC_SUCCESS); /* the transposed matrix is stored too from the trial on */
     PetscCall(MatShadowTry(A, s, csr, transpose));
   } else if (s->data && measure && !trial->settled) {
-    if (trial->nformat >= MAT_SHADOW_SAMPLES && trial->ncsr >= MAT_SHADOW_SAMPLES && !trial->again && trial->time_format > trial->time_csr) {
-      trial->again   = PETSC_TRUE; /* something else may have run at the time */
-      trial->nformat = trial->ncsr = 0;
-    }
-    if (trial->nformat >= MAT_SHADOW_SAMPLES && trial->ncsr >= MAT_SHADOW_SAMPLES) PetscCall(MatShadowVerdict(A, s, transpose));
+    if (MatShadowTrialOver(trial, PETSC_TRUE)) PetscCall(MatShadowVerdict(A, s, transpose));
     else {
       run->trial  = trial;
       run->format = (PetscBool)(trial->nformat < MAT_SHADOW_SAMPLES);
@@ -296,18 +321,6 @@ static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, 
     run->data = s->data;
   }
   if (measure && !run->trial) PetscCall(MatShadowTuneChoose(A, s, transpose, fresh, csr, run));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatShadowTimed(MatShadowTrial *trial, PetscBool format, PetscLogDouble seconds)
-{
-  PetscInt       *n     = format ? &trial->nformat : &trial->ncsr;
-  PetscLogDouble *least = format ? &trial->time_format : &trial->time_csr;
-
-  PetscFunctionBegin;
-  if (*least == 0 || seconds < *least) *least = seconds;
-  if (format) trial->sum_format += seconds;
-  (*n)++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -398,7 +411,7 @@ static PetscErrorCode MatShadowProductWith(Mat A, MatShadow *s, PetscBool transp
   if (!done || !run.data) PetscCall(MatShadowBaseMult(A, s, transpose, xx, yy, zz));
   if (run.trial) {
     PetscCall(PetscTime(&t1));
-    PetscCall(MatShadowTimed(run.trial, run.format, done ? t1 - t0 : PETSC_MAX_REAL));
+    MatShadowTrialTake(run.trial, run.format, done ? t1 - t0 : PETSC_MAX_REAL);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -468,5 +481,31 @@ PetscErrorCode MatShadowMakeReady(Mat A, MatShadow *s, void *ctx)
     s->tuned = PETSC_TRUE;
     PetscCall(MatShadowConvert(A, s, &csr));
   } else if (s->stale) PetscCall(MatShadowUpdate(A, s, &csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowExpectLevel_One(Mat A, MatShadow *s, void *ctx)
+{
+  MatShadowCSR csr;
+  PetscBool    ready;
+
+  PetscFunctionBegin;
+  s->level = PETSC_TRUE;
+  PetscCall(MatShadowCheckState(A, s, &csr));
+  if (s->data || s->declined || MatShadowGetPatience(s).convert) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->tune == MAT_SHADOW_TUNE_ONLINE && !MatShadowOnDevice(s) && s->side->rank) PetscCall(MatShadowTuneSetUp(A, s, &csr, PETSC_FALSE, &ready));
+  else PetscCall(MatShadowConvert(A, s, &csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A is the fine operator of a Galerkin product with P: a smoother will multiply with it in every iteration of the solves to come, and P will restrict. Both
+   are made ready here, while the set-up that asked for the product goes on; without this, a first solve would end before it was worth a conversion. */
+PetscErrorCode MatShadowExpectLevel(Mat A, Mat P)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowForEach(A, MatShadowExpectLevel_One, NULL));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  PetscCall(MatShadowDeviceExpectTranspose(P));
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

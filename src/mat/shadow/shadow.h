@@ -84,18 +84,26 @@ typedef struct _MatShadowFormat {
   PetscErrorCode (*compose)(Mat, PetscBool add);                         /* or its setters, to or from a matrix */
 } MatShadowFormat;
 
-#define MAT_SHADOW_SAMPLES         4        /* products timed on either side before the verdict, on the host */
+#define MAT_SHADOW_SAMPLES         4        /* products timed on either side in a round, on the host */
+#define MAT_SHADOW_ROUNDS          3        /* of these, at most */
+#define MAT_SHADOW_CLEAR           0.1      /* faster or slower by more than this part: a round that is clear */
+#define MAT_SHADOW_SCATTER         1.3      /* times the least ratio of the rounds: beyond that the times say nothing, and the traffic model decides */
+#define MAT_SHADOW_AGAIN           10       /* times as many products as before a verdict that was not clear: then it is looked at again */
 #define MAT_SHADOW_THREAD_NONZEROS 20000    /* entries that make a further thread worth while, on the host */
 #define MAT_SHADOW_LARGE           20000000 /* nonzeros: on the device, in none of its caches */
 
 /* The format, or a new candidate, against the AIJ, or the best so far. The plain and the transposed product are judged apart. */
 typedef struct {
-  PetscBool      again;                 /* the AIJ seemed faster, and both are timed once more */
-  PetscBool      settled;               /* the choice between format and AIJ is made */
-  PetscBool      on_aij;                /* and was for the AIJ */
-  PetscInt       ncsr, nformat;         /* products timed; on the device ncsr counts the transposed ones before a trial */
-  PetscLogDouble time_csr, time_format; /* the shortest of the times taken */
-  PetscLogDouble sum_format;            /* the sum of all, since the trial began */
+  PetscBool      settled; /* the choice between format and AIJ is made */
+  PetscBool      on_aij;  /* and was for the AIJ */
+  PetscBool      noisy;   /* the rounds contradict each other */
+  int            rounds;  /* complete ones, and their ratios of the time on the format to that on the AIJ */
+  PetscLogDouble ratio[MAT_SHADOW_ROUNDS];
+  PetscInt       ncsr, nformat;           /* products timed in this round; on the device ncsr counts the transposed ones before a trial */
+  PetscLogDouble round_csr, round_format; /* the shortest of their times */
+  PetscLogDouble time_csr, time_format;   /* the shortest of all rounds */
+  PetscLogDouble sum_format;              /* the sum of all on the format, and how many these are */
+  PetscInt       total;
 } MatShadowTrial;
 
 /* What a product runs on, and who wants to know how long it takes */
@@ -122,6 +130,8 @@ typedef struct _MatShadow {
   PetscBool               stale;    /* data has older values than the AIJ */
   PetscBool               lasting;  /* the values before these were used in many products */
   PetscBool               tuned;    /* on the device: there were enough products to repay that */
+  PetscBool               level;    /* a multigrid level, of whose products it is known that they repay a conversion */
+  PetscInt                look;     /* products with this pattern after which an unclear verdict is looked at again, or 0 */
   PetscObjectState        state, nonzerostate;
   const PetscInt         *i, *j; /* of the host: they tell the pattern, also on the device */
   PetscInt                nz;
@@ -157,6 +167,11 @@ extern PetscErrorCode MatShadowTuneView(Mat, PetscViewer);
 extern PetscErrorCode MatShadowTuneEnd(MatShadow *);
 extern PetscErrorCode MatShadowTuneFinalize(void);
 extern PetscErrorCode MatShadowMakeReady(Mat, MatShadow *, void *);
+extern PetscErrorCode MatShadowExpectLevel(Mat, Mat);
+extern void           MatShadowTrialTake(MatShadowTrial *, PetscBool format, PetscLogDouble);
+extern PetscBool      MatShadowTrialOver(MatShadowTrial *, PetscBool format_is_safe);
+extern PetscLogDouble MatShadowTrialRatio(const MatShadowTrial *);
+extern PetscErrorCode MatShadowForEach(Mat, PetscErrorCode (*)(Mat, MatShadow *, void *), void *);
 extern PetscErrorCode MatShadowParamsChanged(Mat);
 extern PetscErrorCode MatShadowTakeParams(Mat, MatShadow *, void *from);
 extern PetscErrorCode MatShadowComposeSetters(Mat, PetscBool);
@@ -209,10 +224,12 @@ extern PetscErrorCode MatShadowDeviceCopy(Vec from, Vec to);
 extern PetscErrorCode MatShadowDeviceMult(MatShadow *, const MatShadowCSR *, PetscBool transpose, Vec, Vec, Vec, PetscBool *done);
 extern PetscErrorCode MatShadowCUSPARSECompose(Mat, PetscBool seq, PetscBool add);
 extern PetscErrorCode MatShadowCUSPARSERestoreOperations(Mat, PetscBool seq);
+extern PetscErrorCode MatShadowCUSPARSESetCPUSolve(Mat);
 extern void           MatShadowCUSPARSESetOperations(Mat, PetscBool seq);
 extern void           MatShadowSetOperations(Mat);
 extern PetscErrorCode MatShadowTuneConvertDevice(Mat, MatShadow *, const MatShadowCSR *);
 extern PetscErrorCode MatShadowDeviceTry(Mat, MatShadow *, const MatShadowCSR *, PetscBool transpose, PetscBool *tried);
+extern PetscErrorCode MatShadowDeviceExpectTranspose(Mat);
 #endif
 
 /* Do the products of the owner of this shadow run on the device? */

@@ -37,6 +37,21 @@ static PetscErrorCode MatDiagonalScale_Shadow(Mat A, Vec left, Vec right)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+  #define MAT_SHADOW_CPU_SOLVE 1000 /* rows up to which the triangular solves of a factorisation are as fast on the host */
+
+/* The triangular solves of AIJCUSPARSE begin with code that CUDA loads for them, 30 to 50 ms in the first solve of a program. For a small matrix, such as
+   the coarsest level of multigrid, PETSc's solve on the host is faster altogether. */
+PetscErrorCode MatShadowCUSPARSESetCPUSolve(Mat A)
+{
+  PetscBool given;
+
+  PetscFunctionBegin;
+  if (A->boundtocpu || A->rmap->n > MAT_SHADOW_CPU_SOLVE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscOptionsHasName(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_cusparse_use_cpu_solve", &given));
+  if (!given) PetscCall(MatCUSPARSESetUseCPUSolve(A, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* PETSc wrote the array of the host and did not say so, where it takes any AIJ for one of the host */
 static PetscErrorCode MatShadowHostWritten(Mat A)
 {

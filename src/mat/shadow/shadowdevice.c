@@ -405,26 +405,65 @@ static PetscErrorCode MatShadowDeviceTryOn(Mat A, MatShadow *s, const MatShadowC
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Vectors of zeros on the device for a product with A, or none where memory is short; *array is for cudaFree() */
+static PetscErrorCode MatShadowDeviceCreateVecs(PetscInt n, PetscInt m, void *stream, Vec *x, Vec *y, PetscScalar **array)
+{
+  const size_t second = 32 * (((size_t)n + 31) / 32), bytes = (second + (size_t)m) * sizeof(PetscScalar); /* both aligned as cudaMalloc() does */
+
+  PetscFunctionBegin;
+  if (cudaMalloc((void **)array, bytes) != cudaSuccess) {
+    (void)cudaGetLastError();
+    *array = NULL;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCallCUDA(cudaMemsetAsync(*array, 0, bytes, (cudaStream_t)stream));
+  PetscCall(VecCreateSeqCUDAWithArray(PETSC_COMM_SELF, 1, n, *array, x));
+  PetscCall(VecCreateSeqCUDAWithArray(PETSC_COMM_SELF, 1, m, *array + second, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowDeviceDestroyVecs(Vec *x, Vec *y, PetscScalar **array)
+{
+  PetscFunctionBegin;
+  PetscCall(VecDestroy(x));
+  PetscCall(VecDestroy(y));
+  PetscCallCUDA(cudaFree(*array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Times the product on the format and on AIJCUSPARSE, on vectors of zeros; *tried is PETSC_FALSE where memory for them is short */
 PetscErrorCode MatShadowDeviceTry(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool transpose, PetscBool *tried)
 {
-  const PetscInt size[2] = {transpose ? csr->m : csr->n, transpose ? csr->n : csr->m};
-  const size_t   second = 32 * (((size_t)size[0] + 31) / 32), bytes = (second + (size_t)size[1]) * sizeof(PetscScalar); /* both aligned as cudaMalloc() does */
-  PetscScalar   *a;
-  Vec            v[2];
+  PetscScalar *array;
+  Vec          x, y;
 
   PetscFunctionBegin;
-  *tried = PETSC_FALSE;
-  if (cudaMalloc((void **)&a, bytes) != cudaSuccess) {
-    (void)cudaGetLastError();
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  *tried = PETSC_TRUE;
-  PetscCallCUDA(cudaMemsetAsync(a, 0, bytes, (cudaStream_t)csr->stream));
-  for (int k = 0; k < 2; k++) PetscCall(VecCreateSeqCUDAWithArray(PETSC_COMM_SELF, 1, size[k], a + (k ? second : 0), &v[k]));
-  PetscCall(MatShadowDeviceTryOn(A, s, csr, transpose, v[0], v[1], tried));
-  for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&v[k]));
-  PetscCallCUDA(cudaFree(a));
+  PetscCall(MatShadowDeviceCreateVecs(transpose ? csr->m : csr->n, transpose ? csr->n : csr->m, csr->stream, &x, &y, &array));
+  *tried = (PetscBool)(array != NULL);
+  if (!array) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowDeviceTryOn(A, s, csr, transpose, x, y, tried));
+  PetscCall(MatShadowDeviceDestroyVecs(&x, &y, &array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Has AIJCUSPARSE make the transpose that its transposed product uses, which it would do in the first of these */
+PetscErrorCode MatShadowDeviceExpectTranspose(Mat A)
+{
+  Mat          B = A;
+  PetscBool    seq;
+  PetscScalar *array;
+  Vec          x, y;
+
+  PetscFunctionBegin;
+  if (!MatShadowIsCUSPARSE(A)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &seq));
+  if (!seq) PetscCall(MatMPIAIJGetSeqAIJ(A, &B, NULL, NULL));
+  if (B->boundtocpu || !B->form_explicit_transpose || B->transupdated || !B->rmap->n || !B->cmap->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowDeviceReady());
+  PetscCall(MatShadowDeviceCreateVecs(B->rmap->n, B->cmap->n, PetscDefaultCudaStream, &x, &y, &array));
+  if (!array) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*MatShadowBaseSeqCUSPARSE.multtranspose)(B, x, y));
+  PetscCall(MatShadowDeviceDestroyVecs(&x, &y, &array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -7,7 +7,7 @@
 const char *const MatShadowTunes[] = {"off", "model", "measure", "online", "MatShadowTune", "MAT_SHADOW_TUNE_", NULL};
 
 /* Calls f on the shadow of a sequential matrix, or on those of the blocks of an assembled MPI matrix; a matrix without one is left alone */
-static PetscErrorCode MatShadowForEach(Mat A, PetscErrorCode (*f)(Mat, MatShadow *, void *), void *ctx)
+PetscErrorCode MatShadowForEach(Mat A, PetscErrorCode (*f)(Mat, MatShadow *, void *), void *ctx)
 {
   const MatShadowFormat *format;
   MatShadow             *s;
@@ -143,6 +143,7 @@ static PetscErrorCode MatShadowGetInfo_One(Mat A, MatShadow *s, void *ctx)
   info->time_format = s->trial[0].time_format;
   if (s->data && s->ops->refresh) PetscCall((*s->ops->refresh)(s->data, info));
   PetscCall(MatShadowTuneGetInfo(s, info));
+  if (s->data && info->tuning && info->time_csr > 0 && info->time_format > 0 && !s->trial[0].settled) info->reason = "it is on trial, and the times so far decide nothing yet";
   if (!sum->format) *sum = *info;
   else {
     sum->segments += info->segments;

@@ -19,7 +19,6 @@
 #define MAT_SHADOW_FAR     1.25 /* times the bytes of the best so far, or its time: not tried */
 #define MAT_SHADOW_NEAR    1.15 /* the same where the solver waits for conversions */
 #define MAT_SHADOW_GAIN    0.98 /* times the time of the best so far: better than that */
-#define MAT_SHADOW_CLOSE   0.1  /* slower by more than this part: at once out of question */
 
 typedef struct _MatShadowTuner MatShadowTuner;
 struct _MatShadowTuner {
@@ -380,10 +379,10 @@ PetscErrorCode MatShadowTuneConvertDevice(Mat A, MatShadow *s, const MatShadowCS
 #endif
 
 /* What a trial of the candidate at hand, or of the first, has cost and found */
-static PetscErrorCode MatShadowTuneCount(MatShadowTuner *t, int k, const MatShadowTrial *trial, PetscInt n)
+static PetscErrorCode MatShadowTuneCount(MatShadowTuner *t, int k, const MatShadowTrial *trial)
 {
   PetscFunctionBegin;
-  t->spent += PetscMax(0, trial->sum_format - n * trial->time_csr);
+  t->spent += PetscMax(0, trial->sum_format - trial->total * trial->time_csr);
   if (t->list[k].time == 0) t->timed++;
   t->list[k].time = trial->time_format;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -396,7 +395,7 @@ PetscErrorCode MatShadowTuneVerdict(MatShadow *s, const MatShadowTrial *trial)
 
   PetscFunctionBegin;
   if (!t || t->best < 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!t->busy && t->list[t->best].time == 0) PetscCall(MatShadowTuneCount(t, t->best, trial, trial->again ? 2 * MAT_SHADOW_SAMPLES : MAT_SHADOW_SAMPLES));
+  if (!t->busy && t->list[t->best].time == 0) PetscCall(MatShadowTuneCount(t, t->best, trial));
   if (trial->on_aij && trial == s->trial) t->best = -1; /* without the plain product the format goes */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -407,10 +406,10 @@ static PetscErrorCode MatShadowTuneDuel(Mat A, MatShadow *s)
   MatShadowTuner      *t     = s->tuner;
   MatShadowTrial      *trial = s->trial + t->transpose, *other = s->trial + !t->transpose;
   const MatShadowTrial duel = t->duel;
-  const PetscBool      wins = (PetscBool)(duel.time_format < MAT_SHADOW_GAIN * duel.time_csr);
+  const PetscBool      wins = (PetscBool)(!duel.noisy && MatShadowTrialRatio(&duel) < MAT_SHADOW_GAIN && duel.time_format < MAT_SHADOW_GAIN * duel.time_csr);
 
   PetscFunctionBegin;
-  PetscCall(MatShadowTuneCount(t, t->k, &duel, duel.again ? 2 * MAT_SHADOW_SAMPLES : MAT_SHADOW_SAMPLES));
+  PetscCall(MatShadowTuneCount(t, t->k, &duel));
   PetscCall(PetscInfo(A, "Measured with %s: %g s, with the best so far %g s\n", t->list[t->k].name, (double)duel.time_format, (double)duel.time_csr));
   if (!wins) {
     PetscCall((*t->list[t->k].format->host.destroy)(&t->data));
@@ -420,9 +419,7 @@ static PetscErrorCode MatShadowTuneDuel(Mat A, MatShadow *s)
   s->info.reason     = "measured to be the fastest of those tried";
   trial->time_format = duel.time_format;
   trial->on_aij      = PETSC_FALSE;
-  other->nformat     = 0;
-  other->time_format = other->sum_format = 0;
-  other->settled = other->on_aij = other->again = PETSC_FALSE;
+  PetscCall(PetscMemzero(other, sizeof(*other)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -454,11 +451,7 @@ PetscErrorCode MatShadowTuneChoose(Mat A, MatShadow *s, PetscBool transpose, Pet
   if (transpose != t->transpose || (t->stale && !fresh)) PetscFunctionReturn(PETSC_SUCCESS);
   if (t->stale) PetscCall(MatShadowTuneFill(A, t, csr));
   if (!t->data) PetscFunctionReturn(PETSC_SUCCESS);
-  if (duel->nformat >= MAT_SHADOW_SAMPLES && duel->ncsr >= MAT_SHADOW_SAMPLES && !duel->again && duel->time_format < (1 + MAT_SHADOW_CLOSE) * duel->time_csr) {
-    duel->again   = PETSC_TRUE; /* what seems better has to be so twice */
-    duel->nformat = duel->ncsr = 0;
-  }
-  if (duel->nformat >= MAT_SHADOW_SAMPLES && duel->ncsr >= MAT_SHADOW_SAMPLES) {
+  if (MatShadowTrialOver(duel, PETSC_FALSE)) { /* a candidate that seems better has to be so more than once */
     PetscCall(MatShadowTuneDuel(A, s));
     run->ops  = s->ops;
     run->data = s->trial[transpose].on_aij ? NULL : s->data;

@@ -319,6 +319,9 @@ static PetscErrorCode MatShadowRestore(Mat A)
     s->view      = A->ops->view;
     A->ops->view = MatShadowView;
   }
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (s->cusparse) PetscCall(MatShadowCUSPARSESetCPUSolve(A));
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -426,5 +426,6 @@ PetscErrorCode MatProductSymbolic_HashGEMM(Mat C)
   product->destroy = HashGEMMDestroy;
   PetscCall(HashGEMMMake(C, p));
   PetscCall(PetscLogEventEnd(MAT_HashGEMMSymbolic, C, 0, 0, 0));
+  if (product->type == MATPRODUCT_PtAP) PetscCall(MatShadowExpectLevel(product->A, product->B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -141,6 +141,7 @@ PetscErrorCode HashGEMMDeviceGetArrays(Mat A, const int **i, const int **j, Pets
     A->spptr     = maker->spptr;
     maker->spptr = arrays;
     PetscCall(MatDestroy(&maker));
+    PetscCall(MatShadowCUSPARSESetCPUSolve(A)); /* which is kept beside the arrays */
   } else PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, i, j));
   PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(A, a));
   PetscFunctionReturn(PETSC_SUCCESS);

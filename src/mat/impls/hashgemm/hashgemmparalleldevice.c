@@ -34,12 +34,12 @@ static PetscErrorCode HashGEMMDeviceAllocate(size_t bytes, void *memory, PetscBo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HashGEMMDeviceAllocateRows(HashGEMMDeviceRows *rows, PetscBool *done)
+/* Without memory for the values, which not all rows keep there */
+static PetscErrorCode HashGEMMDeviceAllocatePattern(HashGEMMDeviceRows *rows, PetscBool *done)
 {
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceAllocate((rows->m + 1) * sizeof(*rows->i), &rows->i, done));
   if (*done) PetscCall(HashGEMMDeviceAllocate(rows->nz * sizeof(*rows->j), &rows->j, done));
-  if (*done) PetscCall(HashGEMMDeviceAllocate(rows->nz * sizeof(*rows->a), &rows->a, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -121,6 +121,10 @@ PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMDeviceParallel **device)
   if (HashGEMMDeviceContext) {
     SpgemmDeviceDestroy(&d->spgemm, PetscDefaultCudaStream);
     HashGEMMDeviceFreeRows(&d->left, d->left_borrowed);
+    if (!d->right_borrowed) {
+      PetscCallCUDA(cudaFree(d->right.a));
+      d->right.a = NULL;
+    }
     HashGEMMDeviceFreeRows(&d->right, d->right_borrowed);
     HashGEMMDeviceFreeRows(&d->result, PETSC_FALSE);
     HashGEMMDeviceFree(d->place);
@@ -163,7 +167,8 @@ PetscErrorCode HashGEMMDeviceMakeLeft(Mat A, PetscBool square, HashGEMMParallel 
   left->m          = block[0].m + (square ? block[1].n : 0);
   left->n          = block[0].n + block[1].n;
   left->nz         = block[0].nz + block[1].nz;
-  PetscCall(HashGEMMDeviceAllocateRows(left, &done));
+  PetscCall(HashGEMMDeviceAllocatePattern(left, &done));
+  if (done) PetscCall(HashGEMMDeviceAllocate(left->nz * sizeof(*left->a), &left->a, &done));
   d->failed = (PetscBool)!done;
   if (!done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceMerge(&block[0], &block[1], (int)block[0].n, NULL, left->i, left->j, left->a, stream), &done));
@@ -197,7 +202,12 @@ PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nknown, const PetscInt ma
   right->m  = q->right.m;
   right->n  = q->right.n;
   right->nz = q->right.nz;
-  PetscCall(HashGEMMDeviceAllocateRows(right, done));
+  PetscCall(HashGEMMDeviceAllocatePattern(right, done));
+  if (*done && cudaMalloc((void **)&right->a, right->nz * sizeof(*right->a)) != cudaSuccess) { /* MPI sends from there, and cannot open memory of a pool to other processes */
+    (void)cudaGetLastError();
+    right->a = NULL;
+    *done    = PETSC_FALSE;
+  }
   if (*done && map) PetscCall(HashGEMMDeviceUpload(nknown * sizeof(*map), map, &dmap, done));
   if (*done && q->fetched.n) PetscCall(HashGEMMDeviceUpload(q->fetched.n * sizeof(*d->place), q->fetched.place, &d->place, done));
   if (*done) {
