@@ -361,7 +361,7 @@ PetscErrorCode MatShadowDeviceMult(MatShadow *s, const MatShadowCSR *csr, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-  #define MAT_SHADOW_ROUNDS 2 /* of timing, of which the faster counts */
+  #define MAT_SHADOW_DEVICE_ROUNDS 2 /* of timing, of which the faster counts */
 
 /* The same product on the format and on AIJCUSPARSE, three back to back in a round, or one where that takes long enough to tell. With the first one on
    either side, for what is done once, these are 14 products, or 6. */
@@ -381,7 +381,7 @@ static PetscErrorCode MatShadowDeviceTryOn(Mat A, MatShadow *s, const MatShadowC
   }
   trial->time_csr = trial->time_format = 0;
   for (int k = 0; k < 2; k++) PetscCallCUDA(cudaEventCreate(&event[k]));
-  for (int round = 0; round < MAT_SHADOW_ROUNDS; round++) {
+  for (int round = 0; round < MAT_SHADOW_DEVICE_ROUNDS; round++) {
     for (int format = 0; format < 2; format++) {
       PetscLogDouble *least = format ? &trial->time_format : &trial->time_csr, seconds;
       float           milliseconds;
@@ -399,9 +399,9 @@ static PetscErrorCode MatShadowDeviceTryOn(Mat A, MatShadow *s, const MatShadowC
     }
   }
   for (int k = 0; k < 2; k++) PetscCallCUDA(cudaEventDestroy(event[k]));
-  trial->nformat += MAT_SHADOW_ROUNDS * products;
-  trial->ncsr += MAT_SHADOW_ROUNDS * products;
-  s->info.tried += 2 * (1 + MAT_SHADOW_ROUNDS * products);
+  trial->nformat += MAT_SHADOW_DEVICE_ROUNDS * products;
+  trial->ncsr += MAT_SHADOW_DEVICE_ROUNDS * products;
+  s->info.tried += 2 * (1 + MAT_SHADOW_DEVICE_ROUNDS * products);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
