@@ -505,6 +505,7 @@ PetscErrorCode MatShadowExpectLevel(Mat A, Mat P)
   PetscFunctionBegin;
   PetscCall(MatShadowForEach(A, MatShadowExpectLevel_One, NULL));
 #if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (MatShadowIsCUSPARSE(P)) PetscCall(MatShadowForEach(P, MatShadowExpectLevel_One, NULL));
   PetscCall(MatShadowDeviceExpectTranspose(P));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -67,6 +67,7 @@ typedef struct _MatShadowOps {
   PetscErrorCode (*refresh)(const void *data, MatShadowInfo *info); /* what data tells, without convert() all that info says of the format; may be NULL */
   int (*rank)(const MatShadowCSR *, const void *params, MatShadowTune, MatShadowCandidate list[], const char **reason);
   const char *(*layout)(const MatShadowCSR *, MatShadowCandidate *, const MatShadowCandidate *best, double most, void **data);
+  void (*load)(void *stream); /* on the device: calls the kernels of first conversions and products once, without PETSc and in another thread; may be NULL */
 } MatShadowOps;
 
 struct _MatShadow;
@@ -211,12 +212,16 @@ static inline PetscBool MatShadowHasDevice(const MatShadowFormat *format)
   return (PetscBool)(format->device.convert || format->device.rank);
 }
 #if defined(MAT_SHADOW_HAVE_DEVICE)
+extern PetscErrorCode MatShadowLoadStart(const MatShadowFormat *);
+extern PetscErrorCode MatShadowLoadEnd(void);
 extern PetscErrorCode MatShadowDeviceExpect(const MatShadowFormat *);
 extern PetscErrorCode MatShadowDeviceStart(const MatShadowFormat *);
 extern PetscErrorCode MatShadowDeviceEnd(void);
 extern PetscErrorCode MatShadowDeviceConvert(Mat);
 extern PetscErrorCode MatShadowDeviceGetFormat(const MatShadowFormat **);
 extern PetscErrorCode MatShadowDeviceGetCSR(Mat, MatShadowCSR *);
+extern void           MatShadowDevicePin(const void *, size_t bytes, PetscBool *pinned);
+extern void           MatShadowDeviceUnpin(const void *, PetscBool pinned);
 extern PetscErrorCode MatShadowDeviceWait(const MatShadowCSR *);
 extern PetscErrorCode MatShadowDeviceBring(Mat, int k, Vec, Vec from, Vec *);
 extern PetscErrorCode MatShadowDeviceTake(Vec, Vec);

@@ -17,9 +17,11 @@ static PetscErrorCode MatBindToCPU_Shadow(Mat A, PetscBool bind)
 
 static PetscErrorCode MatGetDiagonal_Shadow(Mat A, Vec diagonal)
 {
-  Vec d;
+  MatShadowCSR csr;
+  Vec          d;
 
   PetscFunctionBegin;
+  if (A->assembled && A->rmap->n) PetscCall(MatShadowDeviceGetCSR(A, &csr)); /* often what brings the matrix to the device, where that is faster from here */
   PetscCall(MatShadowDeviceBring(A, 1, diagonal, NULL, &d));
   PetscCall((*MatShadowBaseSeqCUSPARSE.getdiagonal)(A, d));
   PetscCall(MatShadowDeviceTake(d, diagonal));

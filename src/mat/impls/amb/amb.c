@@ -191,6 +191,11 @@ static PetscErrorCode DestroyDevice_AMB(void **data)
   *data = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+static void LoadDevice_AMB(void *stream)
+{
+  (void)AmbDeviceLoad((AmbStream)stream); /* what fails here will fail, and be told, where it is needed */
+}
 #endif
 
 static PetscErrorCode AmbSetFromOptions(MatShadow *s, AmbOptionItems PetscOptionsObject)
@@ -266,9 +271,9 @@ const MatShadowFormat MatShadowFormatAMB = {
   .citation    = AmbCitation,
   .cited       = &AmbCited,
   .params_size = sizeof(AmbParams),
-  .host        = {.update = UpdateHost_AMB, .mult = MultHost_AMB, .multtranspose = MultTransposeHost_AMB, .destroy = DestroyHost_AMB, .refresh = RefreshHost_AMB,             .rank = RankHost_AMB,         .layout = LayoutHost_AMB},
+  .host        = {.update = UpdateHost_AMB,     .mult = MultHost_AMB,       .multtranspose = MultTransposeHost_AMB, .destroy = DestroyHost_AMB,               .refresh = RefreshHost_AMB,   .rank = RankHost_AMB,         .layout = LayoutHost_AMB},
 #if defined(MAT_SHADOW_HAVE_DEVICE)
-  .device = {ConvertDevice_AMB,                        UpdateDevice_AMB,                            MultDevice_AMB,                           MultTransposeDevice_AMB,            DestroyDevice_AMB, RefreshDevice_AMB},
+  .device = {.convert = ConvertDevice_AMB, .update = UpdateDevice_AMB, .mult = MultDevice_AMB,                 .multtranspose = MultTransposeDevice_AMB, .destroy = DestroyDevice_AMB, .refresh = RefreshDevice_AMB, .load = LoadDevice_AMB  },
 #endif
   .create_seq     = MatCreate_SeqAIJAMB,
   .create_mpi     = MatCreate_MPIAIJAMB,

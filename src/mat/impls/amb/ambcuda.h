@@ -63,6 +63,9 @@ AmbDeviceStatus AmbDeviceUpdate(AmbDevice *, const AmbDeviceCSR *, AmbStream); /
 AmbDeviceStatus AmbDeviceMult(AmbDevice *, const AmbDeviceCSR *, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, AmbStream);
 AmbDeviceStatus AmbDeviceMultTranspose(AmbDevice *, const AmbDeviceCSR *, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, AmbStream);
 
+/* Has CUDA load the code of what first conversions and products call; waits for the stream */
+AmbDeviceStatus AmbDeviceLoad(AmbStream);
+
 void        AmbDeviceGetInfo(const AmbDevice *, AmbDeviceInfo *);
 void        AmbDeviceDestroy(AmbDevice **);
 const char *AmbDeviceErrorText(void); /* "cudaMalloc: out of memory", of the last call that failed */

@@ -60,18 +60,6 @@ PetscErrorCode HashGEMMDeviceTell(Mat C, const SpgemmDeviceInfo *info)
 
 /* ------------------------------------------------- the bus ------------------------------------------------- */
 
-/* Memory that is pinned crosses the bus three to eight times as fast; to pin what is there already costs less than one crossing without it */
-static void HashGEMMDevicePin(const void *memory, size_t bytes, PetscBool *pinned)
-{
-  *pinned = (PetscBool)(bytes >= (size_t)4 << 20 && cudaHostRegister((void *)memory, bytes, cudaHostRegisterDefault) == cudaSuccess);
-  if (!*pinned) (void)cudaGetLastError();
-}
-
-static void HashGEMMDeviceUnpin(const void *memory, PetscBool pinned)
-{
-  if (pinned && cudaHostUnregister((void *)memory) != cudaSuccess) (void)cudaGetLastError();
-}
-
 /* Into memory that nothing was written to yet, as soon as the device has made what is copied */
 static PetscErrorCode HashGEMMDeviceFetchPinned(void *host, const void *device, size_t bytes, PetscBool *pinned)
 {
@@ -81,7 +69,7 @@ static PetscErrorCode HashGEMMDeviceFetchPinned(void *host, const void *device, 
   PetscCall(PetscAMBGetNumThreads(&nthread));
   AmbAdvise(host, bytes);
   HashGEMMTouch(host, bytes, nthread);
-  HashGEMMDevicePin(host, bytes, pinned);
+  MatShadowDevicePin(host, bytes, pinned);
   PetscCallCUDA(cudaStreamWaitEvent(copies, made, 0));
   PetscCallCUDA(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, copies));
   PetscCallCUDA(cudaStreamSynchronize(copies));
@@ -95,29 +83,24 @@ PetscErrorCode HashGEMMDeviceFetch(void *host, const void *device, size_t bytes)
 
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceFetchPinned(host, device, bytes, &pinned));
-  HashGEMMDeviceUnpin(host, pinned);
+  MatShadowDeviceUnpin(host, pinned);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Values that are newer on the host are copied to the device, and the pattern if it was not there yet */
 PetscErrorCode HashGEMMDeviceGetCSR(Mat A, AmbDeviceCSR *csr)
 {
-  const PetscBool new_pattern = (PetscBool)(A->offloadmask == PETSC_OFFLOAD_UNALLOCATED), new_values = (PetscBool)(new_pattern || A->offloadmask == PETSC_OFFLOAD_CPU);
-  PetscBool       pinned[2] = {PETSC_FALSE, PETSC_FALSE};
-  SpgemmCSR       host;
+  MatShadowCSR arrays;
+  SpgemmCSR    host;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMGetPattern(A, &host));
+  PetscCall(MatShadowDeviceGetCSR(A, &arrays));
   csr->m  = host.m;
   csr->n  = host.n;
   csr->nz = host.i[host.m];
-  if (new_values) PetscCall(HashGEMMGetCSR(A, &host));
-  if (new_pattern) HashGEMMDevicePin(host.j, csr->nz * sizeof(*host.j), &pinned[0]);
-  if (new_values) HashGEMMDevicePin(host.a, csr->nz * sizeof(*host.a), &pinned[1]);
-  PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, &csr->i, &csr->j));
-  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(A, &csr->a));
-  HashGEMMDeviceUnpin(host.j, pinned[0]);
-  HashGEMMDeviceUnpin(host.a, pinned[1]);
+  csr->i  = arrays.i;
+  csr->j  = arrays.j;
+  csr->a  = arrays.a;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -249,7 +232,7 @@ static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, co
     else PetscCall(HashGEMMDeviceCheck(SpgemmDeviceRevalue(p->device, &factor[0], &factor[1], &factor[2], i, j, a, stream), done));
     PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(C, &a));
   }
-  HashGEMMDeviceUnpin(csr.j, pinned);
+  MatShadowDeviceUnpin(csr.j, pinned);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

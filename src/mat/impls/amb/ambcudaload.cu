@@ -1,0 +1,76 @@
+/*
+   The code of the kernels of a first conversion and of first products. CUDA loads the code of a kernel when that is first called, up to milliseconds for each:
+   here all of them are called for a matrix of a few rows, which a thread can do while another one assembles.
+*/
+#include <vector>
+
+#include "ambcuda.cuh"
+
+#define NODES 64 /* of three unknowns, in a line */
+
+/* The arrays of the matrix and of two vectors, in one allocation */
+typedef struct {
+  char        *memory;
+  AmbDeviceCSR csr;
+  AmbScalar   *x, *z;
+} Small;
+
+static AmbDeviceStatus SmallCreate(cudaStream_t stream, Small *S)
+{
+  const int              m = 3 * NODES;
+  std::vector<int>       i(1, 0), j;
+  std::vector<AmbScalar> a;
+  size_t                 starts, columns, values, vector;
+
+  for (int r = 0; r < m; r++) {
+    for (int node = r / 3 - 1; node <= r / 3 + 1; node++) {
+      for (int c = 3 * node; c < 3 * node + 3 && node >= 0 && node < NODES; c++) j.push_back(c);
+    }
+    i.push_back((int)j.size());
+  }
+  a.assign(j.size(), 1);
+  starts  = AmbPadded(sizeof(int) * i.size());
+  columns = AmbPadded(sizeof(int) * j.size());
+  values  = AmbPadded(sizeof(AmbScalar) * a.size());
+  vector  = AmbPadded(sizeof(AmbScalar) * (size_t)m);
+  AMB_CUDA(cudaMalloc(&S->memory, starts + columns + values + 2 * vector));
+  S->x   = (AmbScalar *)(S->memory + starts + columns + values);
+  S->z   = S->x + vector / sizeof(*S->x);
+  S->csr = {m, m, (int64_t)j.size(), (int *)S->memory, (int *)(S->memory + starts), (AmbScalar *)(S->memory + starts + columns)};
+  AMB_CUDA(cudaMemcpyAsync((void *)S->csr.i, i.data(), sizeof(int) * i.size(), cudaMemcpyHostToDevice, stream));
+  AMB_CUDA(cudaMemcpyAsync((void *)S->csr.j, j.data(), sizeof(int) * j.size(), cudaMemcpyHostToDevice, stream));
+  AMB_CUDA(cudaMemcpyAsync((void *)S->csr.a, a.data(), sizeof(AmbScalar) * a.size(), cudaMemcpyHostToDevice, stream));
+  AMB_CUDA(cudaMemsetAsync(S->x, 0, 2 * vector, stream));
+  AMB_CUDA(cudaStreamSynchronize(stream));
+  return AMB_DEVICE_SUCCESS;
+}
+
+static AmbDeviceStatus Products(const Small *S, const AmbDevice *A, cudaStream_t stream)
+{
+  const AmbArrays arrays = {S->csr.i, S->csr.j, S->csr.a, NULL};
+
+  for (int deep = 0; deep < 2; deep++) {
+    for (int beta = 0; beta < 2; beta++) AMB_CALL(AmbDeviceLaunch(&A->layout, A->info.threads, deep, 0, &arrays, 1, S->x, beta, S->z, S->z, stream));
+  }
+  return AMB_DEVICE_SUCCESS;
+}
+
+/* Blocks of one and of three columns, which grids and elasticity have; others are loaded when they come */
+AmbDeviceStatus AmbDeviceLoad(AmbStream stream)
+{
+  Small           S      = {};
+  AmbDeviceStatus status = SmallCreate(stream, &S);
+
+  for (int block_size = 0; block_size <= 3 && !status; block_size++) {
+    const AmbDeviceParams params = {block_size, 0, 0, 0};
+    AmbDevice            *A      = NULL;
+
+    if (block_size == 2) continue;
+    status = AmbDeviceConvert(&S.csr, NULL, &params, stream, &A);
+    if (!status) status = Products(&S, A, stream);
+    if (!status) (void)cudaStreamSynchronize(stream);
+    AmbDeviceDestroy(&A);
+  }
+  (void)cudaFree(S.memory);
+  return status;
+}

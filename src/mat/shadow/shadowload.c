@@ -1,0 +1,132 @@
+/*
+   What CUDA and its libraries do once, done beside the assembly of the first matrix: cuBLAS and cuSPARSE make their first handles, and CUDA loads the code of
+   the kernels that PETSc's vectors, AIJCUSPARSE and the format will call. In a first solve this takes 15 to 25 ms, in a short one the most of it.
+
+   A thread of its own does it, on a stream of its own, with a few numbers that nobody else sees. It calls nothing of PETSc. Whatever fails there is left to
+   those who will really need it.
+*/
+#include "shadowhalo.h"
+
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+
+  #include <pthread.h>
+  #include <petscdevice_cuda.h>
+
+  #if defined(PETSC_USE_REAL_SINGLE)
+    #define BLAS(name) cublasS##name
+    #define NUMBER     CUDA_R_32F
+  #else
+    #define BLAS(name) cublasD##name
+    #define NUMBER     CUDA_R_64F
+  #endif
+  #define LENGTH 4096 /* of a vector */
+
+static pthread_t           loader;
+static PetscBool           loading = PETSC_FALSE;
+static int                 device;
+static const MatShadowOps *ops;
+
+/* What CG calls of cuBLAS */
+static void LoadBLAS(cudaStream_t stream, PetscScalar *x, PetscScalar *y)
+{
+  const PetscScalar one = 1;
+  cublasHandle_t    handle;
+  PetscReal         norm;
+  PetscScalar       dot;
+
+  if (cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS) return;
+  (void)cublasSetStream(handle, stream);
+  (void)BLAS(nrm2)(handle, LENGTH, x, 1, &norm);
+  (void)BLAS(dot)(handle, LENGTH, x, 1, y, 1, &dot);
+  (void)BLAS(axpy)(handle, LENGTH, &one, x, 1, y, 1);
+  (void)BLAS(scal)(handle, LENGTH, &one, y, 1);
+  (void)cudaStreamSynchronize(stream);
+  (void)cublasDestroy(handle);
+}
+
+/* The product of AIJCUSPARSE, with a diagonal matrix */
+static void LoadProduct(cusparseHandle_t handle, cudaStream_t stream, const int *i, const PetscScalar *a, PetscScalar *x, PetscScalar *y)
+{
+  const PetscScalar    one = 1, zero = 0;
+  cusparseSpMatDescr_t A;
+  cusparseDnVecDescr_t X, Y;
+  size_t               bytes = 0;
+  void                *work  = NULL;
+
+  if (cusparseCreateCsr(&A, LENGTH, LENGTH, LENGTH, (void *)i, (void *)i, (void *)a, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, NUMBER) != CUSPARSE_STATUS_SUCCESS) return;
+  if (cusparseCreateDnVec(&X, LENGTH, x, NUMBER) == CUSPARSE_STATUS_SUCCESS) {
+    if (cusparseCreateDnVec(&Y, LENGTH, y, NUMBER) == CUSPARSE_STATUS_SUCCESS) {
+      (void)cusparseSpMV_bufferSize(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, A, X, &zero, Y, NUMBER, CUSPARSE_SPMV_CSR_ALG1, &bytes);
+      if (cudaMalloc(&work, bytes + 1) == cudaSuccess) {
+        (void)cusparseSpMV(handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, A, X, &zero, Y, NUMBER, CUSPARSE_SPMV_CSR_ALG1, work);
+        (void)cudaStreamSynchronize(stream);
+        (void)cudaFree(work);
+      }
+      (void)cusparseDestroyDnVec(Y);
+    }
+    (void)cusparseDestroyDnVec(X);
+  }
+  (void)cusparseDestroySpMat(A);
+}
+
+static void LoadSPARSE(cudaStream_t stream, const int *i, const PetscScalar *a, PetscScalar *x, PetscScalar *y)
+{
+  cusparseHandle_t handle;
+
+  if (cusparseCreate(&handle) != CUSPARSE_STATUS_SUCCESS) return;
+  (void)cusparseSetStream(handle, stream);
+  LoadProduct(handle, stream, i, a, x, y);
+  (void)cusparseDestroy(handle);
+}
+
+static void *Load(void *unused)
+{
+  cudaStream_t stream;
+  char        *memory = NULL;
+
+  if (cudaSetDevice(device) == cudaSuccess && cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess) {
+    if (cudaMalloc((void **)&memory, (3 * sizeof(PetscScalar) + sizeof(int)) * LENGTH + sizeof(int)) == cudaSuccess) {
+      PetscScalar *x = (PetscScalar *)memory;
+      int         *i = (int *)(x + 3 * LENGTH), numbers[LENGTH + 1];
+
+      for (int k = 0; k <= LENGTH; k++) numbers[k] = k;
+      (void)cudaMemsetAsync(x, 0, 3 * sizeof(*x) * LENGTH, stream);
+      (void)cudaMemcpyAsync(i, numbers, sizeof(numbers), cudaMemcpyHostToDevice, stream);
+      LoadBLAS(stream, x, x + LENGTH);
+      LoadSPARSE(stream, i, x + 2 * LENGTH, x, x + LENGTH);
+      (void)cudaFree(memory);
+    }
+    if (ops->load) (*ops->load)(stream);
+    (void)cudaStreamDestroy(stream);
+  }
+  (void)cudaGetLastError();
+  return NULL;
+}
+
+/* Once in a process, before its first matrix on the device is assembled */
+PetscErrorCode MatShadowLoadStart(const MatShadowFormat *format)
+{
+  static PetscBool begun = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (begun) PetscFunctionReturn(PETSC_SUCCESS);
+  begun = PETSC_TRUE;
+  PetscCallCUDA(cudaGetDevice(&device));
+  ops     = &format->device;
+  loading = (PetscBool)(pthread_create(&loader, NULL, Load, NULL) == 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatShadowLoadEnd(void)
+{
+  int err;
+
+  PetscFunctionBegin;
+  if (!loading) PetscFunctionReturn(PETSC_SUCCESS);
+  loading = PETSC_FALSE;
+  err     = pthread_join(loader, NULL);
+  PetscCheck(!err, PETSC_COMM_SELF, PETSC_ERR_SYS, "pthread_join() returned %d", err);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#endif
