@@ -153,7 +153,8 @@ def configure(args, argv, log):
 
     macros = [("OPENMP", openmp), ("ZLIB", zlib), ("AVX512", avx512), ("AVX2", avx2), ("CUDA", use_cuda), ("NCCL", nccl)]
     write_if_new(os.path.join(folder, "petscambconf.h"), "#pragma once\n" + "".join("#define PETSCAMB_HAVE_%s 1\n" % macro for macro, has in macros if has))
-    shared = [("AMB_NAME", name), ("AMB_PETSC_DIR", found.dir), ("AMB_PETSC_ARCH", found.arch), ("AMB_PETSC_VERSION", "%d.%d.%d" % found.version),
+    owner = "PETSC_DIR=%s PETSC_ARCH=%s%s" % (os.path.realpath(found.dir), found.arch, " --name=" + args.name if args.name else "")
+    shared = [("AMB_NAME", name), ("AMB_OWNER", owner), ("AMB_PETSC_DIR", found.dir), ("AMB_PETSC_ARCH", found.arch), ("AMB_PETSC_VERSION", "%d.%d.%d" % found.version),
               ("AMB_SCALAR", found.scalar), ("AMB_PRECISION", found.precision), ("AMB_INDEX", str(found.index)), ("AMB_CUDA", "1" if use_cuda else ""),
               ("AMB_GPU", "1" if use_cuda and ambcheck.gpu_driver() else ""), ("AMB_OPENMP", "1" if openmp else ""), ("AMB_ZLIB", "1" if zlib else ""), ("AMB_MPIUNI", "1" if found.uni else ""),
               ("AMB_MPIEXEC", found.mpiexec() or ""), ("AMB_EXAMPLES_SRC", examples or ""), ("AMB_STUBS", stubs if needs_stubs else "")]
@@ -273,7 +274,7 @@ def main():
     log_path = os.path.join(ROOT, "build", "configure.log")
     if args.make:
         argv = [word for word in argv if word != "--make"]
-        print(for_make(args, argv, log_path))
+        print(os.path.relpath(for_make(args, argv, log_path), os.getcwd()))  # the path of the tree may have spaces in it, which make cannot take
         return
     finish(args, argv, log_path)
     print("Now: make all, make check, make test, make run", file=sys.stderr)
