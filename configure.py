@@ -128,7 +128,7 @@ def configure(args, argv, log):
         includes += ["-isystem", flag[2:]] if flag.startswith("-I") and flag[2:] != "/usr/include" else []
     libs = ["-L" + found.libdir, "-Wl,-rpath," + found.libdir] + ["-l" + lib for lib in found.libraries()]
     libs += shlex.split(found.vars.get("MPI_LIB", ""))
-    mpi, needs_stubs = ambcheck.petsc(compiler, found, includes, libs, stubs)
+    mpi, aware, needs_stubs = ambcheck.petsc(compiler, found, includes, libs, stubs)
     libs += ["-Wl,-rpath-link," + stubs] if needs_stubs else []
 
     os.makedirs(folder, exist_ok=True)
@@ -176,7 +176,7 @@ def configure(args, argv, log):
             ("PETSc", "%d.%d.%d%s, %s" % (found.version + (", debug" if found.debug else "", found.where))),
             ("Scalars", "%s, %s precision%s" % (found.scalar, found.precision, " (the plain C kernels serve them)" if found.scalar == "complex" else "")),
             ("Indices", "%d bits" % found.index),
-            ("MPI", "%s, %s" % (mpi, found.mpiexec() or "no mpiexec: one process only")),
+            ("MPI", "%s, %s%s" % (mpi, found.mpiexec() or "no mpiexec: one process only", "" if aware or not use_cuda else "; not CUDA-aware, see below")),
             ("C compiler", "%s (%s)%s" % (" ".join(cc), compiler.version(), ", ccache" if ccache else "")),
             ("Kernels", "plain C%s, chosen at run time" % "".join(", " + kind for kind in vectors)),
             ("OpenMP", "yes" if openmp else "no"),
@@ -188,6 +188,9 @@ def configure(args, argv, log):
             ("Prefix", args.prefix)):
         log.say("  %-11s %s" % (title + ":", value))
     log.say("=" * 80)
+    if use_cuda and not aware:
+        log.say("This MPI is not CUDA-aware. petsc-amb says so to PETSc where it is loaded; programs on a GPU that do not load it want the line\n"
+                "  -use_gpu_aware_mpi 0\nin the file .petscrc in your home, or in PETSC_OPTIONS. See docs/gpus.md.")
     return folder
 
 
