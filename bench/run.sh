@@ -3,7 +3,7 @@
 # make run says where everything is; called by hand without that, this asks make.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
-if [ -z "${BIN:-}" ] || [ -z "${LIB:-}" ] || [ -z "${EXAMPLES:-}" ]; then
+if [ -z "${BIN:-}" ] || [ -z "${LIB:-}" ] || [ -z "${BUILD:-}" ] || [ -z "${EXAMPLES:-}" ]; then
   exec make -C "$root" run
 fi
 exec "${PYTHON:-python3}" "$root/bench/run.py" "$@"
