@@ -6,6 +6,9 @@
 #endif
 
 #include "../mat/shadow/shadow.h"
+#if defined(PETSC_HAVE_CUDA)
+  #include <petscdevice.h>
+#endif
 
 extern PetscErrorCode HashGEMMRegister(void);
 
