@@ -149,7 +149,7 @@ install: $(LIB)
 	@if test -e '$(note)'; then there=$$(sed -n 's/^built for: //p' '$(note)'); \
 	elif test -e '$(DESTDIR)$(PREFIX)/lib/libpetscamb.so'; then there='a configuration that is not known'; fi; \
 	if test -n "$$there" && test "$$there" != $(call quote,$(AMB_OWNER)); then \
-	  printf '*** %s\n' "$(DESTDIR)$(PREFIX) has petsc-amb for $$there," "    and this build is for "$(call quote,$(AMB_OWNER))"." \
+	  printf '%s\n' "*** $(DESTDIR)$(PREFIX) has petsc-amb for $$there," "    and this build is for "$(call quote,$(AMB_OWNER))"." \
 	    '    Programs of the one would load the library of the other. Choose another place, make install PREFIX=..., or remove that one: make uninstall PREFIX=$(PREFIX)' >&2; \
 	  exit 1; \
 	fi
