@@ -128,7 +128,7 @@ def configure(args, argv, log):
         includes += ["-isystem", flag[2:]] if flag.startswith("-I") and flag[2:] != "/usr/include" else []
     libs = ["-L" + found.libdir, "-Wl,-rpath," + found.libdir] + ["-l" + lib for lib in found.libraries()]
     libs += shlex.split(found.vars.get("MPI_LIB", ""))
-    mpi, needs_stubs = ambcheck.petsc(compiler, found, includes, libs, stubs)
+    mpi, aware, needs_stubs = ambcheck.petsc(compiler, found, includes, libs, stubs)
     libs += ["-Wl,-rpath-link," + stubs] if needs_stubs else []
 
     os.makedirs(folder, exist_ok=True)
@@ -153,7 +153,8 @@ def configure(args, argv, log):
 
     macros = [("OPENMP", openmp), ("ZLIB", zlib), ("AVX512", avx512), ("AVX2", avx2), ("CUDA", use_cuda), ("NCCL", nccl)]
     write_if_new(os.path.join(folder, "petscambconf.h"), "#pragma once\n" + "".join("#define PETSCAMB_HAVE_%s 1\n" % macro for macro, has in macros if has))
-    shared = [("AMB_NAME", name), ("AMB_PETSC_DIR", found.dir), ("AMB_PETSC_ARCH", found.arch), ("AMB_PETSC_VERSION", "%d.%d.%d" % found.version),
+    owner = "PETSC_DIR=%s PETSC_ARCH=%s%s" % (os.path.realpath(found.dir), found.arch, " --name=" + args.name if args.name else "")
+    shared = [("AMB_NAME", name), ("AMB_OWNER", owner), ("AMB_PETSC_DIR", found.dir), ("AMB_PETSC_ARCH", found.arch), ("AMB_PETSC_VERSION", "%d.%d.%d" % found.version),
               ("AMB_SCALAR", found.scalar), ("AMB_PRECISION", found.precision), ("AMB_INDEX", str(found.index)), ("AMB_CUDA", "1" if use_cuda else ""),
               ("AMB_GPU", "1" if use_cuda and ambcheck.gpu_driver() else ""), ("AMB_OPENMP", "1" if openmp else ""), ("AMB_ZLIB", "1" if zlib else ""), ("AMB_MPIUNI", "1" if found.uni else ""),
               ("AMB_MPIEXEC", found.mpiexec() or ""), ("AMB_EXAMPLES_SRC", examples or ""), ("AMB_STUBS", stubs if needs_stubs else "")]
@@ -175,7 +176,7 @@ def configure(args, argv, log):
             ("PETSc", "%d.%d.%d%s, %s" % (found.version + (", debug" if found.debug else "", found.where))),
             ("Scalars", "%s, %s precision%s" % (found.scalar, found.precision, " (the plain C kernels serve them)" if found.scalar == "complex" else "")),
             ("Indices", "%d bits" % found.index),
-            ("MPI", "%s, %s" % (mpi, found.mpiexec() or "no mpiexec: one process only")),
+            ("MPI", "%s, %s%s" % (mpi, found.mpiexec() or "no mpiexec: one process only", "" if aware or not use_cuda else "; not CUDA-aware, see below")),
             ("C compiler", "%s (%s)%s" % (" ".join(cc), compiler.version(), ", ccache" if ccache else "")),
             ("Kernels", "plain C%s, chosen at run time" % "".join(", " + kind for kind in vectors)),
             ("OpenMP", "yes" if openmp else "no"),
@@ -187,6 +188,9 @@ def configure(args, argv, log):
             ("Prefix", args.prefix)):
         log.say("  %-11s %s" % (title + ":", value))
     log.say("=" * 80)
+    if use_cuda and not aware:
+        log.say("This MPI is not CUDA-aware. petsc-amb says so to PETSc where it is loaded; programs on a GPU that do not load it want the line\n"
+                "  -use_gpu_aware_mpi 0\nin the file .petscrc in your home, or in PETSC_OPTIONS. See docs/gpus.md.")
     return folder
 
 
@@ -273,7 +277,7 @@ def main():
     log_path = os.path.join(ROOT, "build", "configure.log")
     if args.make:
         argv = [word for word in argv if word != "--make"]
-        print(for_make(args, argv, log_path))
+        print(os.path.relpath(for_make(args, argv, log_path), os.getcwd()))  # the path of the tree may have spaces in it, which make cannot take
         return
     finish(args, argv, log_path)
     print("Now: make all, make check, make test, make run", file=sys.stderr)

@@ -3,7 +3,7 @@
 # make check   a quick solve in an unmodified PETSc example with the plugin loaded
 # make all     the library, bin/solve, bin/petscamb and the test programs
 # make where   prints the path of the library
-# make install library, header and petscamb.pc into PREFIX (DESTDIR honoured)
+# make install library, header and petscamb.pc into PREFIX (DESTDIR honoured); make uninstall removes them
 # make clean   removes what was built; make distclean also the configurations
 #
 # PETSC_DIR and PETSC_ARCH, given or in the environment, choose the PETSc; BUILD=name chooses a configuration by its name.
@@ -13,7 +13,7 @@ PYTHON ?= python3
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all lib bin examples programs run test check where install clean distclean cuda-check
+.PHONY: all lib bin examples programs run test check where install uninstall clean distclean cuda-check
 
 unconfigured := clean distclean
 ifneq ($(filter-out $(unconfigured),$(or $(MAKECMDGOALS),all)),)
@@ -25,7 +25,6 @@ ifeq ($(B),)
   $(if $(shell command -v $(PYTHON)),,$(info python3 is needed: apt-get install python3))
   $(error petsc-amb is not configured)
 endif
-B := $(patsubst $(CURDIR)/%,%,$(B))
 include $(B)/conf.mk
 
 # all cores, unless make was told otherwise
@@ -113,7 +112,7 @@ $(EXAMPLES)/%: $(AMB_EXAMPLES_SRC)/src/ksp/ksp/tutorials/%.c $(B)/conf.mk
 export PETSC_DIR := $(AMB_PETSC_DIR)
 export PETSC_ARCH := $(AMB_PETSC_ARCH)
 MPIEXEC ?= $(AMB_MPIEXEC)
-context = BIN='$(abspath $(BIN))' LIB='$(abspath $(LIB))' EXAMPLES='$(abspath $(EXAMPLES))' BUILD='$(abspath $(B))' MPIEXEC='$(MPIEXEC)' PYTHON='$(PYTHON)' NVCC='$(AMB_NVCC)' \
+context = $(foreach v,BIN LIB EXAMPLES,$v=$(call quote,$(abspath $($v)))) BUILD=$(call quote,$(abspath $B)) MPIEXEC='$(MPIEXEC)' PYTHON='$(PYTHON)' NVCC='$(AMB_NVCC)' \
   $(if $(AMB_STUBS),LD_LIBRARY_PATH='$(AMB_STUBS)'$${LD_LIBRARY_PATH:+:$$LD_LIBRARY_PATH}) \
   OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe \
   OMPI_MCA_btl_vader_single_copy_mechanism=none $(if $(shell command -v ssh),,OMPI_MCA_plm=isolated)
@@ -141,15 +140,31 @@ $(B)/cuda-check/%.o: %.cu $(B)/conf.mk
 	@$(AMB_NVCC) -c $(NVFLAGS) -DAMB_TYPES_GIVEN -Iinclude $(addprefix -I,$(headers)) -MMD -MP -o $@ $<
 
 where: $(LIB)
-	@echo $(abspath $(LIB))
+	@echo $(call quote,$(abspath $(LIB)))
 
+# A PREFIX serves one configuration, of which it keeps a note: the library of another one would be found by the programs of this one
+note := $(DESTDIR)$(PREFIX)/lib/petsc-amb/configuration
+papers := LICENSE VERSION CITATION.cff CHANGELOG.md
 install: $(LIB)
-	@mkdir -p '$(DESTDIR)$(PREFIX)/lib/pkgconfig' '$(DESTDIR)$(PREFIX)/include'
+	@if test -e '$(note)'; then there=$$(sed -n 's/^built for: //p' '$(note)'); \
+	elif test -e '$(DESTDIR)$(PREFIX)/lib/libpetscamb.so'; then there='a configuration that is not known'; fi; \
+	if test -n "$$there" && test "$$there" != $(call quote,$(AMB_OWNER)); then \
+	  printf '%s\n' "*** $(DESTDIR)$(PREFIX) has petsc-amb for $$there," "    and this build is for "$(call quote,$(AMB_OWNER))"." \
+	    '    Programs of the one would load the library of the other. Choose another place, make install PREFIX=..., or remove that one: make uninstall PREFIX=$(PREFIX)' >&2; \
+	  exit 1; \
+	fi
+	@mkdir -p $(patsubst %,'$(DESTDIR)$(PREFIX)/%',lib/pkgconfig lib/petsc-amb include share/doc/petsc-amb)
 	@install -m 755 $(LIB) '$(DESTDIR)$(PREFIX)/lib/libpetscamb.so'
 	@install -m 644 include/petscamb.h '$(DESTDIR)$(PREFIX)/include/petscamb.h'
-	@sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@PETSC_VERSION@|$(AMB_PETSC_VERSION)|' -e 's|@PETSC_CFLAGS@|$(subst -isystem ,-I,$(AMB_INCLUDES))|' \
+	@install -m 644 $(papers) '$(DESTDIR)$(PREFIX)/share/doc/petsc-amb/'
+	@sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$(cat VERSION)|" -e 's|@PETSC_VERSION@|$(AMB_PETSC_VERSION)|' -e 's|@PETSC_CFLAGS@|$(subst -isystem ,-I,$(AMB_INCLUDES))|' \
 	  -e 's|@PETSC_LIBS@|$(AMB_LIBS)|' config/petscamb.pc.in > '$(DESTDIR)$(PREFIX)/lib/pkgconfig/petscamb.pc'
+	@printf '%s\n' "petsc-amb $$(cat VERSION)" "built for: "$(call quote,$(AMB_OWNER)) 'PETSc $(AMB_PETSC_VERSION), $(AMB_SCALAR), $(AMB_PRECISION) precision, $(AMB_INDEX)-bit indices' > '$(note)'
 	@echo 'Installed in $(DESTDIR)$(PREFIX). Use it: PETSC_OPTIONS="-dll_append $(PREFIX)/lib/libpetscamb.so" and -mat_type amb'
+
+uninstall:
+	@cd '$(DESTDIR)$(PREFIX)' && rm -f lib/libpetscamb.so include/petscamb.h lib/pkgconfig/petscamb.pc && rm -rf lib/petsc-amb share/doc/petsc-amb
+	@echo 'Removed from $(DESTDIR)$(PREFIX)'
 
 -include $(shell find $(B)/obj $(B)/cuda-check -name '*.d' 2>/dev/null)
 endif

@@ -19,6 +19,7 @@ typedef struct {
 } Rows;
 
 PETSC_INTERN PetscErrorCode InputCreateMat(MPI_Comm, const char[], Mat *);
+PETSC_INTERN PetscErrorCode VecFill(Vec, PetscInt64 seed);
 PETSC_INTERN PetscErrorCode RowsGet(Mat, Rows *);
 PETSC_INTERN PetscErrorCode RowsRestore(Rows *);
 
@@ -153,4 +154,5 @@ PETSC_INTERN PetscErrorCode ReportJSONString(FILE *, const char[]);
 
 /* The subcommands */
 PETSC_INTERN PetscErrorCode BenchRun(MPI_Comm, int n, char *inputs[], PetscBool *right);
+PETSC_INTERN PetscErrorCode SolveRun(MPI_Comm, int n, char *inputs[], PetscBool *right);
 PETSC_INTERN PetscErrorCode InfoRun(MPI_Comm, int n, char *inputs[]);

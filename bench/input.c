@@ -75,7 +75,7 @@ PetscErrorCode RowsRestore(Rows *rows)
 }
 
 /* Entries in [-1,1] that depend on their place alone */
-static PetscErrorCode VecFill(Vec v, PetscInt64 seed)
+PetscErrorCode VecFill(Vec v, PetscInt64 seed)
 {
   PetscScalar *a;
   PetscInt     first, last;

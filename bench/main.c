@@ -1,5 +1,6 @@
 static char help[] = "Measures and describes sparse matrices.\n\
   petscamb bench FILE|GENERATOR... [options]   time operations with Mat types and other libraries\n\
+  petscamb solve FILE|GENERATOR... [options]   solve systems with Mat types and any solver of PETSc, side by side\n\
   petscamb info FILE|GENERATOR... [-json FILE] what a matrix is and what each format would store\n\
   petscamb --help                              all inputs, operations and options\n\n";
 
@@ -23,6 +24,12 @@ static PetscErrorCode Help(MPI_Comm comm)
   -json FILE             results as JSON\n\
   -mkl_dir DIR           where libmkl_rt.so is, or the environment it was installed into; else MKLROOT, VIRTUAL_ENV\n\
   -graphblas_lib FILE    libgraphblas.so, if the loader does not find it\n\
+\nOptions of solve, after the inputs:\n\
+  -types LIST            Mat types; default aij,amb\n\
+  -seconds S             types take turns until each has solved for so long; default 0.2\n\
+  -rounds N              and at least so often; default 3\n\
+  -limit S               but in so many seconds, as near as may be; default 3600\n\
+  -csv FILE              every round as comma-separated values\n\
 and any option of PETSc. Under mpiexec the time of the slowest rank counts; OMP_NUM_THREADS gives threads.\n\
 Exit code: 0 if all results are right, 1 if not or if something is wrong with the input.\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -70,17 +77,19 @@ static PetscErrorCode WarnUnused(void)
 static PetscErrorCode Run(int argc, char **argv, PetscBool *right)
 {
   int       n;
-  PetscBool bench = PETSC_FALSE, info = PETSC_FALSE;
+  PetscBool bench = PETSC_FALSE, info = PETSC_FALSE, solve = PETSC_FALSE;
 
   PetscFunctionBegin;
   if (argc > 1) {
     PetscCall(PetscStrcmp(argv[1], "bench", &bench));
     PetscCall(PetscStrcmp(argv[1], "info", &info));
+    PetscCall(PetscStrcmp(argv[1], "solve", &solve));
   }
-  PetscCheck(bench || info, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "%s: say bench or info (petscamb --help tells more)", argc > 1 ? argv[1] : "no command");
+  PetscCheck(bench || info || solve, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "%s: say bench, info or solve (petscamb --help tells more)", argc > 1 ? argv[1] : "no command");
   PetscCall(Inputs(argc, argv, &n));
   PetscCall(PetscAMBInitializePackage());
   if (bench) PetscCall(BenchRun(PETSC_COMM_WORLD, n, argv + 2, right));
+  else if (solve) PetscCall(SolveRun(PETSC_COMM_WORLD, n, argv + 2, right));
   else PetscCall(InfoRun(PETSC_COMM_WORLD, n, argv + 2));
   PetscCall(WarnUnused());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -14,6 +14,8 @@ int main(int argc, char **argv)
   char        vendor[MPI_MAX_LIBRARY_VERSION_STRING] = "MPIUNI";
   PetscMPIInt n;
   size_t      index;
+  void       *query = NULL;
+  int         aware = -1; /* not known */
   Mat         A;
 
   if (PetscInitialize(&argc, &argv, NULL, NULL)) return 1;
@@ -21,10 +23,12 @@ int main(int argc, char **argv)
   (void)n;
 #if !defined(PETSC_HAVE_MPIUNI)
   if (MPI_Get_library_version(vendor, &n)) return 1;
+  if (PetscDLSym(NULL, "MPIX_Query_cuda_support", &query)) return 1;
+  if (query) aware = ((int (*)(void))query)();
 #endif
   if (PetscDataTypeGetSize(PETSC_INT, &index)) return 1;
   if (MatCreate(PETSC_COMM_SELF, &A) || MatDestroy(&A)) return 1;
-  printf("\nversion=%d.%d.%d scalar=%d real=%d index=%d vendor=%.60s\n", (int)major, (int)minor, (int)sub, (int)sizeof(PetscScalar), (int)sizeof(PetscReal), (int)index, vendor);
+  printf("\nversion=%d.%d.%d scalar=%d real=%d index=%d aware=%d vendor=%.60s\n", (int)major, (int)minor, (int)sub, (int)sizeof(PetscScalar), (int)sizeof(PetscReal), (int)index, aware, vendor);
   return PetscFinalize() ? 1 : 0;
 }
 """
@@ -117,7 +121,8 @@ def stand_ins(petsc, text, target, log):
 
 
 def petsc(compiler, found, flags, libs, stubs):
-    """Compile, link and run with PETSc; its answers must be those of its headers. Returns the MPI's name and whether stand-ins are needed."""
+    """Compile, link and run with PETSc; its answers must be those of its headers. Returns the MPI's name, whether it may be CUDA-aware (not
+    where the library would believe that it is not, see ambpackage.c), and whether stand-ins are needed."""
     log, needs = compiler.log, False
     ok, text = compiler.works(PETSC_PROGRAM, flags, libs)
     if not ok:
@@ -133,7 +138,7 @@ def petsc(compiler, found, flags, libs, stubs):
         if stubs not in path.split(":"):
             os.environ["LD_LIBRARY_PATH"] = ":".join(filter(None, (stubs, path)))
         ok, text = compiler.works(PETSC_PROGRAM, flags, libs, run=True)
-    answer = re.search(r"^version=(\S+) scalar=(\d+) real=(\d+) index=(\d+) vendor=(.*)$", text, re.M)
+    answer = re.search(r"^version=(\S+) scalar=(\d+) real=(\d+) index=(\d+) aware=(-?\d+) vendor=(.*)$", text, re.M)
     if not ok or not answer:
         raise Stop("%s: a small program links with it but does not run:\n  %s\n(%s has all)" % (found.where, "\n  ".join(text.splitlines()[-6:]), log.path))
     real = {"single": 4, "double": 8}[found.precision]
@@ -141,7 +146,9 @@ def petsc(compiler, found, flags, libs, stubs):
     if answer.groups()[:4] != expected:
         raise Stop("%s: its library says version, scalar, real and index size %s, its headers say %s: they do not belong together"
                    % (found.where, " ".join(answer.groups()[:4]), " ".join(expected)))
-    return answer.group(5).split(",")[0].strip(), needs
+    vendor = answer.group(6)
+    unaware = answer.group(5) == "0" and ("Open MPI" in vendor or vendor.startswith("MPICH Version"))
+    return vendor.split(",")[0].strip(), not unaware, needs
 
 
 def nccl(compiler, given, cuda_home, flags):

@@ -283,6 +283,10 @@ def has_lapack(log):
 
 def download(args, log, allowed):
     """Build, or find built, the PETSc asked for; returns (PETSC_DIR, PETSC_ARCH)."""
+    try:
+        os.makedirs(cache_dir(), exist_ok=True)
+    except OSError as error:
+        raise Stop("%s: PETSc would be built there. Set PETSCAMB_CACHE to a folder that can be written." % error)
     needed = [package for tool, package in (("mpicc", "libopenmpi-dev"), ("mpiexec", "openmpi-bin"), ("mpicxx", "libopenmpi-dev"), ("g++", "g++"),
                                             ("make", "make")) if not shutil.which(tool)]
     if not has_lapack(log):

@@ -8,6 +8,7 @@ import shutil
 from ambsys import Stop, install, installer
 
 OLDEST = (3, 18)
+PRIVATE = ("petscimpl.h", "matimpl.h")
 ADVICE = ("Name another with PETSC_DIR=... PETSC_ARCH=..., or let configure.py build one: ./configure.py --download-petsc")
 
 
@@ -76,6 +77,10 @@ class PETSc:
             raise Unfit("%s: this is PETSc %s; petsc-amb needs %d.%d or newer" % ((self.where, text) + OLDEST))
         if not self.release:
             raise Unfit("%s: this is a development version of PETSc (after %s); petsc-amb is made for releases" % (self.where, text))
+        header = next((name for name in PRIVATE if not any(os.path.exists(os.path.join(folder, "petsc", "private", name)) for folder in self.includes)), None)
+        if header:
+            raise Unfit("%s: it has no include/petsc/private/%s. A matrix type needs PETSc's private headers, which PETSc's own make install puts there; "
+                        "this one was packaged without them" % (self.where, header))
         if "PETSC_USE_SHARED_LIBRARIES" not in self.conf or not self.libraries():
             raise Unfit("%s: this PETSc was built as a static library; a plugin needs a shared one (configure PETSc --with-shared-libraries=1)" % self.where)
         if "PETSC_HAVE_DYNAMIC_LIBRARIES" not in self.conf or "PETSC_HAVE_DLOPEN" not in self.conf:

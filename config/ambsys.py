@@ -121,8 +121,17 @@ def missing_message(packages, why):
             % (why, " ".join(packages)))
 
 
+def lacking(packages, log):
+    """Those of the packages that are not installed."""
+    text = log.capture(["dpkg-query", "--show", "--showformat=${db:Status-Status} ${Package}\n"] + packages)[1]
+    return [package for package in packages if "installed " + package not in text.splitlines()]
+
+
 def install(packages, log, allowed):
-    """Install Debian packages, or stop with one message that names them."""
+    """Install Debian packages, or stop with one message that names those that are missing."""
+    packages = lacking(packages, log)
+    if not packages:
+        return
     apt = installer() if allowed else None
     if not apt:
         reason = "there is no right to install here" if allowed else "--with-install=0 forbids installing"

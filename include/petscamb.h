@@ -7,6 +7,11 @@
 
 #include <petscmat.h>
 
+/* The version that a program is compiled with; PetscAMBInitializePackage() compares it with that of the library the program runs with */
+#define PETSCAMB_VERSION_MAJOR    0
+#define PETSCAMB_VERSION_MINOR    1
+#define PETSCAMB_VERSION_SUBMINOR 0
+
 /*MC
    MATAMB - `MATAMB` = "amb" - the root name of `MATSEQAIJAMB` and `MATMPIAIJAMB`, subtypes of `MATAIJ` whose matrix-vector products run
    on the Adaptive Multi-level Blocking format
@@ -252,6 +257,8 @@ typedef struct {
 } MatShadowInfo;
 
 PETSC_EXTERN PetscErrorCode PetscAMBInitializePackage(void);
+PETSC_EXTERN PetscErrorCode PetscAMBInitializePackageVersion(int, int, int);
+#define PetscAMBInitializePackage() PetscAMBInitializePackageVersion(PETSCAMB_VERSION_MAJOR, PETSCAMB_VERSION_MINOR, PETSCAMB_VERSION_SUBMINOR)
 PETSC_EXTERN PetscErrorCode PetscAMBFinalizePackage(void);
 
 PETSC_EXTERN PetscErrorCode MatShadowSetTune(Mat, MatShadowTune);

@@ -21,6 +21,8 @@ unset PETSC_OPTIONS
 work=$(mktemp -d "${TMPDIR:-/tmp}/petscamb-plugin-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 export HOME=$work
+# PETSc's strings and files of options end a word at a space
+case $LIB in *[[:space:]]*) ln -s "$LIB" "$work/libpetscamb.so" && LIB=$work/libpetscamb.so ;; esac
 cd "$work" || exit 1
 failed=0
 

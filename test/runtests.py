@@ -192,7 +192,11 @@ def environment(folder):
     env = dict(os.environ, TMPDIR=folder, LC_ALL="C")
     env.setdefault("OMP_NUM_THREADS", "2")
     env.setdefault("OMP_WAIT_POLICY", "passive")
-    for name in ("PETSC_OPTIONS", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"):
+    # nothing that the user usually wants of PETSc but what PETSc has to know of this MPI, where the library cannot find out
+    aware = re.search(r"-use_gpu_aware_mpi\s+\S+", env.pop("PETSC_OPTIONS", ""))
+    if aware:
+        env["PETSC_OPTIONS"] = aware.group(0)
+    for name in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES"):
         env.pop(name, None)
     env.setdefault("ASAN_OPTIONS", "detect_leaks=0")  # MPI's own; -malloc_dump finds ours
     # several runs at once: bound to cores, all of them would share the first

@@ -10,20 +10,20 @@ cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 nvcc=${NVCC:-nvcc}
+# how a job ended is kept in a file: bash forgets it as soon as the process id is given out again
 for source in src/mat/io/mtxparse.c src/mat/io/mtxdecimal.c; do
   "${CC:-gcc}" -std=gnu11 -O3 -Wall -Wextra -Werror -c -o "$work/$(basename "$source" .c).o" "$source"
 done
-pids=()
 for type in double float; do
   single=$([ $type = float ] && echo -DAMB_SINGLE || true)
   mkdir "$work/$type"
   for source in bench/cuda/spmv.cu bench/cuda/spgemm.cu bench/cuda/matrix.cc src/mat/impls/amb/ambcuda*.cu src/mat/impls/nus/nuscuda*.cu src/mat/impls/hashgemm/spgemmcuda*.cu; do
-    "$nvcc" -O3 -std=c++17 -lineinfo -arch="${CUDA_ARCH:-sm_90}" -Werror all-warnings -Xcompiler -fopenmp,-Wall -DAMB_TYPES_GIVEN $single -Isrc/mat/impls/amb -Isrc/mat/impls/hashgemm -Isrc/mat/impls/nus "$@" -c -o "$work/$type/$(basename "$source").o" "$source" &
-    pids+=($!)
+    { "$nvcc" -O3 -std=c++17 -lineinfo -arch="${CUDA_ARCH:-sm_90}" -Werror all-warnings -Xcompiler -fopenmp,-Wall -DAMB_TYPES_GIVEN $single -Isrc/mat/impls/amb -Isrc/mat/impls/hashgemm -Isrc/mat/impls/nus "$@" -c -o "$work/$type/$(basename "$source").o" "$source" || : >"$work/failed"; } &
     while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do sleep 0.1; done
   done
 done
-for pid in "${pids[@]}"; do wait "$pid"; done
+wait
+[ ! -e "$work/failed" ]
 for type in double float; do
   suffix=$([ $type = float ] && echo _float || true)
   "$nvcc" -arch="${CUDA_ARCH:-sm_90}" -Xcompiler -fopenmp -o "$out/spmv$suffix" "$work/$type"/{spmv.cu,matrix.cc}.o "$work/$type"/nuscuda*.o "$work/$type"/ambcuda*.o "$work"/*.o -lcusparse -lpthread

@@ -6,6 +6,9 @@
 #endif
 
 #include "../mat/shadow/shadow.h"
+#if defined(PETSC_HAVE_CUDA)
+  #include <petscdevice.h>
+#endif
 
 extern PetscErrorCode HashGEMMRegister(void);
 
@@ -48,6 +51,31 @@ static PetscErrorCode PetscAMBCheckPETSc(void)
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+#if defined(PETSC_HAVE_CUDA) && !defined(PETSC_HAVE_MPIUNI)
+/* PETSc ends a program that comes to a GPU with an MPI that cannot read its memory, unless it was told so before. MPI is asked, and PETSc told what
+   the user would have to look up. Nothing is done where an option says which it is, or where a device is there already, since PETSc has tried its MPI then.
+   Only these two are believed: makers of others have changed their code, and some let it answer no. */
+static PetscErrorCode PetscAMBCheckGPUAwareMPI(void)
+{
+  PetscBool   given, alias;
+  PetscMPIInt length;
+  char        mpi[MPI_MAX_LIBRARY_VERSION_STRING];
+  void       *query = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-use_gpu_aware_mpi", &given));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-sf_use_gpu_aware_mpi", &alias));
+  if (!use_gpu_aware_mpi || given || alias || PetscDeviceInitialized(PETSC_DEVICE_CUDA)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Get_library_version(mpi, &length));
+  if (!strstr(mpi, "Open MPI") && strncmp(mpi, "MPICH Version", 13)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscDLSym(NULL, "MPIX_Query_cuda_support", &query));
+  if (!query || ((int (*)(void))query)()) PetscFunctionReturn(PETSC_SUCCESS);
+  use_gpu_aware_mpi = PETSC_FALSE;
+  PetscCall(PetscInfo(NULL, "This MPI says that it is not CUDA-aware: what PETSc sends from a GPU goes through the host, as with -use_gpu_aware_mpi 0\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
 
 /* OMP_NUM_THREADS, or on a single process all processors it may run on, or else one thread for each process */
 static PetscErrorCode PetscAMBChooseThreads(void)
@@ -95,12 +123,15 @@ PetscErrorCode PetscAMBFinalizePackage(void)
 
 .seealso: `MATAMB`
 @*/
-PetscErrorCode PetscAMBInitializePackage(void)
+PetscErrorCode(PetscAMBInitializePackage)(void)
 {
   PetscFunctionBegin;
   if (initialized) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscAMBCheckPETSc());
   initialized = PETSC_TRUE;
+#if defined(PETSC_HAVE_CUDA) && !defined(PETSC_HAVE_MPIUNI)
+  PetscCall(PetscAMBCheckGPUAwareMPI());
+#endif
   PetscCall(MatInitializePackage());
   PetscCall(PetscLogEventRegister("MatShadowConvert", MAT_CLASSID, &MAT_ShadowConvert));
   PetscCall(PetscLogEventRegister("MatShadowUpdate", MAT_CLASSID, &MAT_ShadowUpdate));
@@ -110,6 +141,31 @@ PetscErrorCode PetscAMBInitializePackage(void)
   PetscCall(MatShadowRegister(&MatShadowFormatAutoSparse));
   PetscCall(HashGEMMRegister());
   PetscCall(PetscRegisterFinalize(PetscAMBFinalizePackage));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PetscAMBInitializePackageVersion - `PetscAMBInitializePackage()` for a program that was compiled with this version of petscamb.h
+
+  Collective on `PETSC_COMM_WORLD`
+
+  Input Parameters:
++ major    - `PETSCAMB_VERSION_MAJOR`
+. minor    - `PETSCAMB_VERSION_MINOR`
+- subminor - `PETSCAMB_VERSION_SUBMINOR`
+
+  Level: developer
+
+  Note:
+  In C and C++ `PetscAMBInitializePackage()` is a macro that calls this. Major and minor must be those of the library.
+
+.seealso: `PetscAMBInitializePackage()`
+@*/
+PetscErrorCode PetscAMBInitializePackageVersion(int major, int minor, int subminor)
+{
+  PetscFunctionBegin;
+  PetscCheck(major == PETSCAMB_VERSION_MAJOR && minor == PETSCAMB_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_SUP, "This program was compiled with petscamb.h %d.%d.%d, but libpetscamb is %d.%d.%d; compile it with the header of this library, or run it with the library it was made for", major, minor, subminor, PETSCAMB_VERSION_MAJOR, PETSCAMB_VERSION_MINOR, PETSCAMB_VERSION_SUBMINOR);
+  PetscCall((PetscAMBInitializePackage)());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -23,9 +23,9 @@ have=()
 
 # build_and_run NAME FLAGS...: the program of ${sources[@]}; those for instructions that the compiler or ${avx2[@]}, ${avx512[@]} do not have are left out
 build_and_run() {
-  local name=$1 source pids=() built=1
+  local name=$1 source
   shift
-  rm -f "$dir"/*.o
+  rm -f "$dir"/*.o "$dir/failed"
   for source in "${sources[@]}"; do
     local isa=()
     case $source in
@@ -38,11 +38,10 @@ build_and_run() {
       isa=("${avx512[@]}")
       ;;
     esac
-    "$cc" -std=gnu11 -g -Wall -Wextra -Werror "${openmp[@]}" -DAMB_TYPES_GIVEN "${have[@]}" -Isrc/mat/impls/amb -Isrc/mat/impls/hashgemm -Isrc/mat/impls/nus "${isa[@]}" "$@" -c -o "$dir/$(basename "$source" .c).o" "$source" &
-    pids+=($!)
+    { "$cc" -std=gnu11 -g -Wall -Wextra -Werror "${openmp[@]}" -DAMB_TYPES_GIVEN "${have[@]}" -Isrc/mat/impls/amb -Isrc/mat/impls/hashgemm -Isrc/mat/impls/nus "${isa[@]}" "$@" -c -o "$dir/$(basename "$source" .c).o" "$source" || : >"$dir/failed"; } &
   done
-  for pid in "${pids[@]}"; do wait "$pid" || built=0; done
-  if [ $built = 1 ] && "$cc" "${openmp[@]}" "$@" "$dir"/*.o -lm -o "$dir/program"; then
+  wait
+  if [ ! -e "$dir/failed" ] && "$cc" "${openmp[@]}" "$@" "$dir"/*.o -lm -o "$dir/program"; then
     OMP_NUM_THREADS=3 OMP_WAIT_POLICY=passive "$dir/program" >"$dir/out" 2>&1
     local rc=$?
     sed "s/^\(ok\|not ok\) /&$name: /" "$dir/out"

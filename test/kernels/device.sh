@@ -24,15 +24,14 @@ fail() {
 
 # build TYPE FLAGS...
 build() {
-  local type=$1 source pids=() built=0
+  local type=$1 source
   shift
   mkdir "$dir/$type.o"
   for source in "${sources[@]}"; do
-    "$nvcc" -O3 -std=c++17 -lineinfo -arch=$arch -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-parameter -DAMB_TYPES_GIVEN "$@" -Isrc/mat/impls/amb -Isrc/mat/impls/hashgemm -Isrc/mat/impls/nus -c -o "$dir/$type.o/$(basename "$source" .cu).o" "$source" &
-    pids+=($!)
+    { "$nvcc" -O3 -std=c++17 -lineinfo -arch=$arch -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-parameter -DAMB_TYPES_GIVEN "$@" -Isrc/mat/impls/amb -Isrc/mat/impls/hashgemm -Isrc/mat/impls/nus -c -o "$dir/$type.o/$(basename "$source" .cu).o" "$source" || : >"$dir/$type.failed"; } &
   done
-  for pid in "${pids[@]}"; do wait "$pid" || built=1; done
-  [ $built = 0 ] && "$nvcc" -arch=$arch "${link[@]}" -o "$dir/$type" "$dir/$type.o"/*.o
+  wait
+  [ ! -e "$dir/$type.failed" ] && "$nvcc" -arch=$arch "${link[@]}" -o "$dir/$type" "$dir/$type.o"/*.o
 }
 
 # run TYPE

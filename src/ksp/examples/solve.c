@@ -306,7 +306,7 @@ int main(int argc, char **argv)
   testset:
     requires: double
     nsize: {{1 2 3}}
-    args: -f ${BUILD}/../../test/solve.mtx -compare -times 0 -ksp_rtol 1e-8
+    args: -f "${BUILD}"/../../test/solve.mtx -compare -times 0 -ksp_rtol 1e-8
     test:
       suffix: gmres
       args: -ksp_type gmres -pc_type jacobi -ksp_gmres_restart 100 -rhs {{ones random}separate output}
@@ -316,13 +316,13 @@ int main(int argc, char **argv)
 
   testset:
     requires: double
-    args: -f ${BUILD}/../../test/solve.mtx -times 0 -mat_type amb
+    args: -f "${BUILD}"/../../test/solve.mtx -times 0 -mat_type amb
     test:
       suffix: lu
       args: -ksp_type preonly -pc_type lu
     test:
       suffix: b_shape
-      args: -b ${BUILD}/../../test/solve.mtx
+      args: -b "${BUILD}"/../../test/solve.mtx
       filter: Error: grep -o "but the matrix needs a right-hand side of 144 x 1"
     test:
       suffix: b_missing

@@ -201,7 +201,7 @@ static PetscErrorCode MatHaloWhyNot(MatHalo *h, MatShadowHalo path, const char *
 {
   PetscFunctionBegin;
   *why = NULL;
-  if (path == MAT_SHADOW_HALO_MPI && !use_gpu_aware_mpi) *why = "PETSc was told -use_gpu_aware_mpi 0";
+  if (path == MAT_SHADOW_HALO_MPI && !use_gpu_aware_mpi) *why = "the MPI is not CUDA-aware, or PETSc was told -use_gpu_aware_mpi 0";
   if (path == MAT_SHADOW_HALO_NCCL) {
     PetscCall(MatHaloStartNCCL(h->comm, h->about));
     *why = h->about->without;

@@ -1,0 +1,266 @@
+/*
+   petscamb solve: the same system with several Mat types, set up and solved anew in every round, the types taking turns.
+*/
+#include "bench.h"
+#include <petscdevice.h>
+#include <petscksp.h>
+#include <petsctime.h>
+
+#define MAX_TYPES  8
+#define MAX_ROUNDS 200
+#define SETTLE     64 /* products before they are timed: by then it is decided what they run on */
+#define PRODUCTS   20 /* timed together */
+
+/* What a round takes */
+enum {
+  SETUP,
+  FIRST,
+  SECOND,
+  MULT,
+  TIMES
+};
+
+typedef struct {
+  char              *type;
+  PetscInt           its;
+  KSPConvergedReason reason;
+  PetscReal          residual; /* |b - A x| / |b| of the first solve, with the plain AIJ */
+  PetscLogDouble     bytes;    /* that a product reads of the matrix, 0 if unknown */
+  PetscReal          t[TIMES][MAX_ROUNDS];
+} Solver;
+
+/* The clock of the slowest process, when what was asked of a GPU is done */
+static PetscErrorCode Now(Vec x, PetscLogDouble *t)
+{
+  PetscBool device = PETSC_FALSE;
+
+  PetscFunctionBegin;
+#if defined(PETSC_HAVE_CUDA)
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &device, VECSEQCUDA, VECMPICUDA, ""));
+#endif
+  if (device) {
+    PetscDeviceContext context;
+
+    PetscCall(PetscDeviceContextGetCurrentContext(&context));
+    PetscCall(PetscDeviceContextSynchronize(context));
+  }
+  PetscCallMPI(MPI_Barrier(PetscObjectComm((PetscObject)x)));
+  PetscCall(PetscTime(t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BytesOf(Mat A, const char type[], PetscLogDouble *bytes)
+{
+  PetscBool aij, ours = PETSC_FALSE;
+  PetscInt  m;
+  MatInfo   info;
+
+  PetscFunctionBegin;
+  *bytes = 0;
+  PetscCall(PetscStrbeginswith(type, MATAIJ, &aij)); /* aijcusparse, too */
+  for (int k = 0; k < 3 && !ours; k++) PetscCall(PetscStrcmp(type, ((const char *[]){MATAMB, MATNUSSELL, MATAUTOSPARSE})[k], &ours));
+  PetscCall(MatGetLocalSize(A, &m, NULL));
+  if (ours) {
+    MatShadowInfo shadow;
+    PetscBool     fallen; /* back to the AIJ */
+
+    PetscCall(MatShadowGetInfo(A, &shadow));
+    PetscCall(PetscStrcmp(shadow.format, "csr", &fallen));
+    *bytes = fallen ? shadow.bytes_csr : shadow.bytes_stored;
+  } else if (aij) {
+    PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
+    *bytes = info.nz_used * (sizeof(PetscScalar) + sizeof(PetscInt)) + sizeof(PetscInt) * (m + 1.0);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)A)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One round with one type: a matrix and a solver that know nothing of the round before */
+static PetscErrorCode Round(Mat A, Vec b, Solver *s, PetscInt round)
+{
+  Mat            B;
+  KSP            ksp;
+  Vec            x, c, u, r;
+  PetscReal      norm;
+  PetscLogDouble t0, t1;
+
+  PetscFunctionBegin;
+  PetscCall(MatConvert(A, s->type, MAT_INITIAL_MATRIX, &B));
+  PetscCall(MatCreateVecs(B, &x, &c)); /* where the matrix is */
+  PetscCall(VecCopy(b, x));
+  PetscCall(MatMult(B, x, c)); /* so that it is there */
+  PetscCall(VecCopy(b, c));
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
+  PetscCall(KSPSetOperators(ksp, B, B));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(Now(x, &t0));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(KSPSetUpOnBlocks(ksp));
+  PetscCall(Now(x, &t1));
+  s->t[SETUP][round] = (PetscReal)(t1 - t0);
+  PetscCall(KSPSolve(ksp, c, x));
+  PetscCall(Now(x, &t0));
+  s->t[FIRST][round] = (PetscReal)(t0 - t1);
+  PetscCall(KSPGetIterationNumber(ksp, &s->its));
+  PetscCall(KSPGetConvergedReason(ksp, &s->reason));
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(VecDuplicate(b, &u));
+  PetscCall(VecCopy(x, u));
+  PetscCall(Now(x, &t0));
+  PetscCall(KSPSolve(ksp, c, x));
+  PetscCall(Now(x, &t1));
+  s->t[SECOND][round] = (PetscReal)(t1 - t0);
+  for (int k = 0; k < SETTLE; k++) PetscCall(MatMult(B, x, c));
+  PetscCall(Now(x, &t1));
+  for (int k = 0; k < PRODUCTS; k++) PetscCall(MatMult(B, x, c));
+  PetscCall(Now(x, &t0));
+  s->t[MULT][round] = (PetscReal)((t0 - t1) / PRODUCTS);
+  PetscCall(BytesOf(B, s->type, &s->bytes));
+  PetscCall(MatMult(A, u, r));
+  PetscCall(VecAYPX(r, -1.0, b));
+  PetscCall(VecNorm(r, NORM_2, &s->residual));
+  PetscCall(VecNorm(b, NORM_2, &norm));
+  if (norm > 0) s->residual /= norm;
+  PetscCall(VecDestroy(&u));
+  PetscCall(VecDestroy(&r));
+  PetscCall(VecDestroy(&c));
+  PetscCall(VecDestroy(&x));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What lies at a share q of the sorted times */
+static PetscReal Quantile(PetscInt n, const PetscReal sorted[], PetscReal q)
+{
+  const PetscReal at   = q * (PetscReal)(n - 1);
+  const PetscInt  k    = (PetscInt)at;
+  const PetscReal next = sorted[PetscMin(k + 1, n - 1)];
+
+  return sorted[k] + (at - (PetscReal)k) * (next - sorted[k]);
+}
+
+/* Medians; the spread is what the middle half of the first solves differ by */
+static PetscErrorCode SolveReport(MPI_Comm comm, const char name[], PetscInt M, PetscLogDouble nonzeros, PetscInt n, Solver s[], PetscInt rounds)
+{
+  PetscMPIInt size;
+  PetscReal   base[TIMES];
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PetscPrintf(comm, "%s: %" PetscInt_FMT " rows, %.0f nonzeros; %d rank%s; %" PetscInt_FMT " round%s\n", name, M, nonzeros, size, size > 1 ? "s" : "", rounds, rounds > 1 ? "s" : ""));
+  PetscCall(PetscPrintf(comm, "  %-12s %10s %13s %10s %10s %10s %11s %7s %7s %8s %8s\n", "type", "iterations", "true residual", "set-up s", "1st solve", "2nd solve", "MatMult us", "B/nnz", "spread", "1st", "2nd"));
+  for (PetscInt k = 0; k < n; k++) {
+    char      bytes[16] = "-", spread[16] = "-";
+    PetscReal m[TIMES];
+
+    for (int w = 0; w < TIMES; w++) {
+      PetscReal sorted[MAX_ROUNDS];
+
+      PetscCall(PetscArraycpy(sorted, s[k].t[w], rounds));
+      PetscCall(PetscSortReal(rounds, sorted));
+      m[w] = Quantile(rounds, sorted, 0.5);
+      if (w == FIRST && rounds > 1) PetscCall(PetscSNPrintf(spread, sizeof(spread), "%.0f %%", (double)(100 * (Quantile(rounds, sorted, 0.75) - Quantile(rounds, sorted, 0.25)) / m[w])));
+      if (k == 0) base[w] = m[w];
+    }
+    if (s[k].bytes > 0) PetscCall(PetscSNPrintf(bytes, sizeof(bytes), "%.2f", s[k].bytes / PetscMax(nonzeros, 1)));
+    PetscCall(PetscPrintf(comm, "  %-12s %10" PetscInt_FMT " %13.3e %10.4f %10.4f %10.4f %11.2f %7s %7s %7.2fx %7.2fx%s%s\n", s[k].type, s[k].its, (double)s[k].residual, (double)m[SETUP], (double)m[FIRST], (double)m[SECOND], (double)(1e6 * m[MULT]), bytes, spread, (double)(base[FIRST] / m[FIRST]), (double)(base[SECOND] / m[SECOND]),
+                          s[k].reason > 0 ? "" : "  not converged: ", s[k].reason > 0 ? "" : KSPConvergedReasons[s[k].reason]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SolveCSV(FILE *f, const char name[], PetscLogDouble nonzeros, PetscInt n, const Solver s[], PetscInt rounds)
+{
+  PetscFunctionBegin;
+  for (PetscInt round = 0; round < rounds; round++) {
+    for (PetscInt k = 0; k < n; k++) {
+      fprintf(f, "\"%s\",%s,%" PetscInt_FMT ",%s,%.6e,%.9g,%.9g,%.9g,%.9g,%.4f\n", name, s[k].type, s[k].its, KSPConvergedReasons[s[k].reason], (double)s[k].residual, (double)s[k].t[SETUP][round], (double)s[k].t[FIRST][round], (double)s[k].t[SECOND][round],
+              (double)s[k].t[MULT][round], s[k].bytes / PetscMax(nonzeros, 1));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rounds until each type has solved for so many seconds, at least so many, and unless the time is over; process 0 decides for all */
+static PetscErrorCode SolveRounds(Mat A, Vec b, PetscInt n, Solver s[], PetscReal seconds, PetscInt least, PetscReal limit, PetscInt *rounds)
+{
+  MPI_Comm       comm = PetscObjectComm((PetscObject)A);
+  PetscReal      spent[MAX_TYPES];
+  PetscLogDouble start, now;
+  PetscMPIInt    more = 1;
+
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(spent, n));
+  PetscCall(PetscTime(&start));
+  for (*rounds = 0; more && *rounds < MAX_ROUNDS;) {
+    PetscReal shortest = PETSC_MAX_REAL;
+
+    for (PetscInt k = 0; k < n; k++) {
+      PetscCall(Round(A, b, &s[k], *rounds));
+      spent[k] += s[k].t[FIRST][*rounds];
+      shortest = PetscMin(shortest, spent[k]);
+    }
+    (*rounds)++;
+    PetscCall(PetscTime(&now));
+    more = (*rounds < least || shortest < seconds) && (PetscReal)(now - start) * (PetscReal)(*rounds + 1) / (PetscReal)*rounds <= limit;
+    PetscCallMPI(MPI_Bcast(&more, 1, MPI_INT, 0, comm));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SolveRun(MPI_Comm comm, int n, char *inputs[], PetscBool *right)
+{
+  Solver   *s;
+  char     *types[MAX_TYPES], csv[PETSC_MAX_PATH_LEN] = "";
+  PetscInt  ntypes = MAX_TYPES, least = 3;
+  PetscReal seconds = 0.2, limit = 3600;
+  PetscBool given;
+  FILE     *f = NULL;
+
+  PetscFunctionBegin;
+  *right = PETSC_TRUE;
+  PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-types", types, &ntypes, &given));
+  if (!given) {
+    ntypes = 2;
+    PetscCall(PetscStrallocpy(MATAIJ, &types[0]));
+    PetscCall(PetscStrallocpy(MATAMB, &types[1]));
+  }
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-seconds", &seconds, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-limit", &limit, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-rounds", &least, NULL));
+  PetscCheck(least > 0 && least <= MAX_ROUNDS, comm, PETSC_ERR_USER_INPUT, "-rounds %" PetscInt_FMT " is not between 1 and %d", least, MAX_ROUNDS);
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-csv", csv, sizeof(csv), NULL));
+  PetscCheck(n > 0, comm, PETSC_ERR_USER_INPUT, "solve needs at least one file or generator, such as p7:50 (petscamb --help lists them)");
+  if (csv[0]) PetscCall(ReportOpen(comm, csv, &f));
+  if (f) fprintf(f, "matrix,type,iterations,reason,true_residual,setup_s,first_s,second_s,mult_s,bytes_per_nonzero\n");
+  PetscCall(PetscCalloc1(ntypes, &s));
+  for (PetscInt k = 0; k < ntypes; k++) s[k].type = types[k];
+  for (int i = 0; i < n; i++) {
+    Mat      A;
+    Vec      x, b;
+    PetscInt M, N, rounds;
+    MatInfo  info;
+
+    PetscCall(InputCreateMat(comm, inputs[i], &A));
+    PetscCall(MatGetSize(A, &M, &N));
+    PetscCheck(M == N, comm, PETSC_ERR_USER_INPUT, "%s: %" PetscInt_FMT " x %" PetscInt_FMT ", but a system to solve is square", inputs[i], M, N);
+    PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
+    PetscCall(MatCreateVecs(A, &x, &b));
+    PetscCall(VecFill(x, 1));
+    PetscCall(MatMult(A, x, b));
+    PetscCall(SolveRounds(A, b, ntypes, s, seconds, least, limit, &rounds));
+    PetscCall(SolveReport(comm, inputs[i], M, info.nz_used, ntypes, s, rounds));
+    if (f) PetscCall(SolveCSV(f, inputs[i], info.nz_used, ntypes, s, rounds));
+    for (PetscInt k = 0; k < ntypes; k++) {
+      if (s[k].reason <= 0) *right = PETSC_FALSE;
+    }
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&b));
+    PetscCall(MatDestroy(&A));
+  }
+  if (f) PetscCheck(!fclose(f), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s: could not be written whole", csv);
+  for (PetscInt k = 0; k < ntypes; k++) PetscCall(PetscFree(types[k]));
+  PetscCall(PetscFree(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

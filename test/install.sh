@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# What is around the library: configure.py, a tree whose path has a space in it, make install, the version, bench/cuda/build.sh. Prints ok, not ok or skip.
+#
+# make test sets BUILD, PETSC_DIR, PETSC_ARCH and MPIEXEC.
+# timeoutfactor: 3
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d "${TMPDIR:-/tmp}/petscamb-install-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+python=${PYTHON:-python3}
+build=$(basename "$BUILD")
+failed=0
+cd "$root" || exit 1
+
+# expect NAME STATUS PATTERN COMMAND...: the command must end with that kind of status (pass or fail) and print a line with the pattern
+expect() {
+  local name=$1 status=$2 pattern=$3 got=fail
+  shift 3
+  "$@" >"$work/out" 2>&1 && got=pass
+  if [ $got = "$status" ] && grep -qE -e "$pattern" "$work/out"; then echo "ok $name"; else
+    echo "not ok $name"
+    sed 's/^/    /' "$work/out" >&2
+    failed=1
+  fi
+}
+make_here() { env -u MAKEFLAGS -u MAKELEVEL -u PETSC_DIR -u PETSC_ARCH make BUILD="$build" "$@"; }
+
+# ------------------------------------------------- a path with a space, and an apostrophe -------------------------------------------------
+
+tree="$work/a user's tree"
+mkdir -p "$tree/build/$build"
+cp -a configure.py makefile VERSION LICENSE CITATION.cff CHANGELOG.md config src include bench "$tree/"
+mkdir "$tree/test" && cp -a test/runtests.py test/check.sh "$tree/test/"
+for part in conf.mk conf.json petscambconf.h obj lib bin examples stubs; do
+  [ ! -e "$BUILD/$part" ] || cp -a "$BUILD/$part" "$tree/build/$build/"
+done
+# the configuration is as new as this tree, and nothing is compiled but what is touched
+touch "$tree/build/$build/conf.json" "$tree/src/sys/ambpackage.c"
+cd "$tree" || exit 1
+expect "path with a space: make where" pass "^$tree/build/$build/lib/libpetscamb.so$" make_here -s where
+expect "path with a space: make check" pass "^[12] passed, 0 failed" make_here check
+
+# ------------------------------------------------- configure -------------------------------------------------
+
+petsc=$work/petsc
+mkdir -p "$petsc/include/petsc" "$petsc/lib"
+for folder in "$PETSC_DIR/include" ${PETSC_ARCH:+"$PETSC_DIR/$PETSC_ARCH/include"}; do
+  for file in "$folder"/*; do [ "$(basename "$file")" = petsc ] || ln -sf "$file" "$petsc/include/"; done
+done
+ln -s "$PETSC_DIR/$PETSC_ARCH"/lib/* "$petsc/lib/"
+expect "configure: PETSc without its private headers" fail "has no include/petsc/private/petscimpl.h" "$python" configure.py PETSC_DIR="$petsc" PETSC_ARCH=
+if command -v dpkg-query >/dev/null; then
+  expect "configure: only what is missing is asked for" pass "^Needed and not found, and --with-install=0 forbids installing: no-such-package\.$" "$python" - <<'END'
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, "config")
+from ambsys import Log, Stop, install
+try:
+    install(["no-such-package", "dpkg"], Log("build/install.log"), False)
+except Stop as stop:
+    print(stop)
+END
+else
+  echo "skip configure: only what is missing is asked for: there is no dpkg-query"
+fi
+
+# ------------------------------------------------- make install -------------------------------------------------
+
+cd "$root" || exit 1
+version=$(cat VERSION)
+there=$work/dest/opt/amb
+make_install() { make_here "$1" DESTDIR="$work/dest" PREFIX=/opt/amb; }
+expect "make install" pass "Installed in $there" make_install install
+expect "make install: the version" pass "^Version: $version$" cat "$there/lib/pkgconfig/petscamb.pc"
+expect "make install: the licence" pass "^BSD 2-Clause License$" cat "$there/share/doc/petsc-amb/LICENSE"
+expect "make install: the same again" pass "Installed in $there" make_install install
+cp "$there/lib/petsc-amb/configuration" "$work/configuration"
+sed -i 's/^built for: .*/built for: PETSC_DIR=elsewhere PETSC_ARCH=/' "$there/lib/petsc-amb/configuration"
+expect "make install: another configuration is there" fail "has petsc-amb for PETSC_DIR=elsewhere PETSC_ARCH=," make_install install
+rm "$there/lib/petsc-amb/configuration"
+expect "make install: an unknown one is there" fail "has petsc-amb for a configuration that is not known," make_install install
+expect "make uninstall" pass "Removed from $there" make_install uninstall
+expect "make uninstall: nothing is left" fail "^0$" sh -c "find '$there' -type f | wc -l; false"
+
+# ------------------------------------------------- the version -------------------------------------------------
+
+macros=$(sed -n 's/^#define PETSCAMB_VERSION_[A-Z]* *//p' include/petscamb.h | paste -sd .)
+expect "version: petscamb.h" pass "^$version$" echo "$macros"
+expect "version: CITATION.cff" pass "^version: $version$" cat CITATION.cff
+expect "version: CHANGELOG.md" pass "^## $version" cat CHANGELOG.md
+cat >"$work/version.c" <<'END'
+#include <petscamb.h>
+#if defined(OTHER)
+  #undef PETSCAMB_VERSION_MINOR
+  #define PETSCAMB_VERSION_MINOR 1000
+#endif
+int main(int argc, char **argv)
+{
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(PetscAMBInitializePackage());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+END
+cc() { $(sed -n 's/^AMB_LINK := //p' "$BUILD/conf.mk") "$@"; }
+conf() { eval "echo $(sed -n "s/^$1 := //p" "$BUILD/conf.mk")"; }
+for other in "" -DOTHER; do
+  cc -Iinclude $other $(conf AMB_INCLUDES) "$work/version.c" -o "$work/version$other" -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -lpetscamb $(conf AMB_LIBS) >"$work/out" 2>&1 || sed 's/^/    /' "$work/out" >&2
+done
+expect "version: the program's is the library's" pass "^0$" sh -c "'$work/version' && echo 0"
+expect "version: the program's is another" fail "was compiled with petscamb.h .*\.1000\..*, but libpetscamb is $version" "$work/version-DOTHER"
+
+# ------------------------------------------------- bench/cuda/build.sh -------------------------------------------------
+
+# nvcc that makes empty files, and nothing of a source whose name is in BROKEN; a shell that has forgotten how its jobs ended, as bash does of those
+# whose process id was given out again
+cat >"$work/nvcc" <<'END'
+#!/bin/bash
+for last; do :; done
+while [ "$1" != -o ]; do shift; done
+[ "$(basename -- "$last")" != "${BROKEN:-}" ] && : >"$2"
+END
+chmod +x "$work/nvcc"
+wait() { [ $# = 0 ] && builtin wait || return 127; }
+export -f wait
+expect "bench/cuda/build.sh" pass "^spgemm_float$" env NVCC="$work/nvcc" bash -c 'bench/cuda/build.sh "$0" && ls "$0"' "$work/cuda"
+expect "bench/cuda/build.sh: a source that does not compile" fail "^1$" env NVCC="$work/nvcc" BROKEN=spmv.cu sh -c 'bench/cuda/build.sh "$0"; echo $?; false' "$work/cuda"
+exit $failed
