@@ -17,6 +17,7 @@ typedef struct {
   KSPConvergedReason reason;
   PetscReal          residual; /* |b - A x| / |b|, with the plain AIJ */
   PetscLogDouble     setup, solve, mult, bytes;
+  char               why[160];
 } Outcome;
 
 /* Whether a file starts like a Matrix Market file, possibly compressed */
@@ -130,6 +131,8 @@ static PetscErrorCode RightHandSide(Mat A, Vec b)
 
 #define PRODUCTS 51
 
+#define SETTLE 64 /* products before these: a matrix may be converted after some, and both ways to multiply with it be timed */
+
 /* Median time of a product, the slowest rank counting */
 static PetscErrorCode TimeMult(Mat A, PetscLogDouble *median)
 {
@@ -140,6 +143,7 @@ static PetscErrorCode TimeMult(Mat A, PetscLogDouble *median)
   PetscFunctionBeginUser;
   PetscCall(MatCreateVecs(A, &x, &y));
   PetscCall(VecSet(x, 1.0));
+  for (int k = 0; k < SETTLE; k++) PetscCall(MatMult(A, x, y));
   for (int k = 0; k < PRODUCTS; k++) {
     PetscCallMPI(MPI_Barrier(PetscObjectComm((PetscObject)A)));
     PetscCall(PetscTime(&t0));
@@ -179,6 +183,20 @@ static PetscErrorCode BytesOf(Mat A, const char type[], PetscLogDouble *bytes)
     *bytes = fallen ? shadow.bytes_csr : shadow.bytes_stored;
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)A)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Why products of a matrix of a type of petsc-amb run on the AIJ all the same, or nothing */
+static PetscErrorCode WhyAIJ(Mat A, char why[], size_t len)
+{
+  MatShadowInfo info;
+  PetscBool     stays = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  why[0] = 0;
+  PetscCall(MatShadowGetInfo(A, &info));
+  if (info.format) PetscCall(PetscStrcmp(info.format, "csr", &stays));
+  if (stays) PetscCall(PetscSNPrintf(why, len, "  on the AIJ: %s", info.reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -223,6 +241,7 @@ static PetscErrorCode Solve(Mat A, Vec b, const char type[], PetscBool times, Ou
   if (times) {
     PetscCall(TimeMult(B, &out->mult));
     PetscCall(BytesOf(B, type, &out->bytes));
+    PetscCall(WhyAIJ(B, out->why, sizeof(out->why)));
   }
   PetscCall(KSPGetType(ksp, &kname));
   PetscCall(KSPGetPC(ksp, &pc));
@@ -242,7 +261,7 @@ static PetscErrorCode Print(MPI_Comm comm, int n, const Outcome out[], PetscLogD
   PetscFunctionBeginUser;
   if (times) PetscCall(PetscPrintf(comm, "  %-10s %10s %13s %10s %10s %11s %7s %8s %8s\n", "type", "iterations", "true residual", "set-up s", "solve s", "MatMult us", "B/nnz", "solve", "MatMult"));
   for (int k = 0; k < n; k++) {
-    char bytes[16] = "-";
+    char bytes[16] = "-", mult[16] = "-"; /* one AIJ is as fast as another */
 
     if (!times) {
       /* the next power of ten is all that rounding leaves alone, and nothing of what a direct solver leaves */
@@ -250,8 +269,9 @@ static PetscErrorCode Print(MPI_Comm comm, int n, const Outcome out[], PetscLogD
       continue;
     }
     if (out[k].bytes > 0) PetscCall(PetscSNPrintf(bytes, sizeof(bytes), "%.2f", out[k].bytes / PetscMax(nonzeros, 1)));
-    PetscCall(PetscPrintf(comm, "  %-10s %10" PetscInt_FMT " %13.3e %10.4f %10.4f %11.2f %7s %7.2fx %7.2fx%s%s\n", out[k].type, out[k].its, (double)out[k].residual, out[k].setup, out[k].solve, 1e6 * out[k].mult, bytes, out[0].solve / out[k].solve,
-                          out[0].mult / out[k].mult, out[k].reason > 0 ? "" : "  not converged: ", out[k].reason > 0 ? "" : KSPConvergedReasons[out[k].reason]));
+    if (!out[k].why[0]) PetscCall(PetscSNPrintf(mult, sizeof(mult), "%.2fx", out[0].mult / out[k].mult));
+    PetscCall(PetscPrintf(comm, "  %-10s %10" PetscInt_FMT " %13.3e %10.4f %10.4f %11.2f %7s %7.2fx %8s%s%s%s\n", out[k].type, out[k].its, (double)out[k].residual, out[k].setup, out[k].solve, 1e6 * out[k].mult, bytes, out[0].solve / out[k].solve, mult,
+                          out[k].why, out[k].reason > 0 ? "" : "  not converged: ", out[k].reason > 0 ? "" : KSPConvergedReasons[out[k].reason]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
