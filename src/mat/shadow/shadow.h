@@ -169,6 +169,7 @@ extern PetscBool      MatShadowIsCUSPARSE(Mat);
 extern PetscErrorCode MatShadowHarvestMat(MatType, Mat *);
 extern PetscErrorCode MatShadowHarvest(MatType, struct _MatOps *);
 extern PetscErrorCode MatShadowConvertType(Mat, MatType, MatReuse, Mat *);
+extern PetscErrorCode MatShadowConvertAway(Mat, MatType, MatReuse, Mat *);
 extern PetscErrorCode MatConvertFrom_Shadow(Mat, MatType, MatReuse, Mat *);
 extern PetscErrorCode MatShadowSetDevice_Shadow(Mat, MatShadowDevice);
 extern PetscErrorCode MatShadowView(Mat, PetscViewer);
