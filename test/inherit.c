@@ -155,7 +155,7 @@ static PetscErrorCode DiffProduct(TestDiff *d, const Kind *k, Mat C, Mat R, cons
 }
 
 /* May an entry be added that the product does not have? */
-static PetscErrorCode TakesEntries(Mat C, PetscBool *takes)
+static PetscErrorCode TakesEntries(Mat C, PetscMPIInt *takes)
 {
   PetscInt        first, end, n, N, column = 0;
   const PetscInt *cols;
@@ -172,14 +172,14 @@ static PetscErrorCode TakesEntries(Mat C, PetscBool *takes)
     if (column < N) ierr = MatSetValue(C, first, column, 1.0, INSERT_VALUES);
     PetscCall(PetscPopErrorHandler());
   }
-  *takes = (PetscBool)!ierr;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, takes, 1, MPIU_BOOL, MPI_LAND, PETSC_COMM_WORLD));
+  *takes = ierr ? 0 : 1;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, takes, 1, MPI_INT, MPI_MIN, PETSC_COMM_WORLD));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode DiffTakes(TestDiff *d, Mat C, Mat R)
 {
-  PetscBool takes[2];
+  PetscMPIInt takes[2];
 
   PetscFunctionBeginUser;
   PetscCall(TakesEntries(C, &takes[0]));
