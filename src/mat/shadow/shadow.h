@@ -208,6 +208,7 @@ extern PetscErrorCode MatShadowDeviceBring(Mat, int k, Vec, Vec from, Vec *);
 extern PetscErrorCode MatShadowDeviceTake(Vec, Vec);
 extern PetscErrorCode MatShadowDeviceCopy(Vec from, Vec to);
 extern PetscErrorCode MatShadowDeviceMult(MatShadow *, const MatShadowCSR *, PetscBool transpose, Vec, Vec, Vec, PetscBool *done);
+extern PetscErrorCode MatShadowConvertToAIJ(Mat, MatType, MatReuse, Mat *);
 extern PetscErrorCode MatShadowCUSPARSECompose(Mat, PetscBool seq, PetscBool add);
 extern PetscErrorCode MatShadowCUSPARSERestoreOperations(Mat, PetscBool seq);
 extern void           MatShadowCUSPARSESetOperations(Mat, PetscBool seq);

@@ -47,7 +47,7 @@ static PetscErrorCode MatShadowMake(Mat A, const MatShadowFormat *format, PetscB
 {
   PetscFunctionBegin;
 #if defined(MAT_SHADOW_HAVE_DEVICE)
-  if (!device && MatShadowIsCUSPARSE(A)) PetscCall(MatConvert(A, MATAIJ, MAT_INPLACE_MATRIX, &A));
+  if (!device && MatShadowIsCUSPARSE(A)) PetscCall(MatShadowConvertToAIJ(A, MATAIJ, MAT_INPLACE_MATRIX, &A));
   if (device) PetscCall(MatShadowDeviceStart(format));
   if (device && !MatShadowIsCUSPARSE(A)) PetscCall(MatShadowDeviceConvert(A));
 #endif
