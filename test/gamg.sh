@@ -14,7 +14,7 @@ for ranks in 1 2; do
   fi
   launch=${MPIEXEC:+$MPIEXEC -n $ranks}
   name="GAMG with -hashgemm_for_aij on $ranks ranks"
-  if output=$($launch "$BUILD/test/gamg" -mat_type aij -save "$views" 2>&1) && output=$($launch "$BUILD/test/gamg" -mat_type aij -hashgemm_for_aij -saved "$views" 2>&1); then
+  if output=$($launch "$BUILD/test/gamg" -options_left no -mat_type aij -save "$views" 2>&1) && output=$($launch "$BUILD/test/gamg" -options_left no -mat_type aij -hashgemm_for_aij -saved "$views" 2>&1); then
     echo "ok $name"
   else
     printf '%s\n' "$output"

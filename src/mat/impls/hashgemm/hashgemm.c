@@ -359,7 +359,8 @@ static PetscErrorCode HashGEMMTakeBlocks(Mat C, const HashGEMMProduct *p, Mat *W
   PetscCall(MatDestroy(W));
   C->preallocated = C->assembled = PETSC_TRUE;
   C->was_assembled               = PETSC_FALSE;
-  C->nonzerostate++;
+  C->num_ass++; /* from the second assembly on flags go that are not eternal */
+  C->ass_nonzerostate = ++C->nonzerostate;
   PetscCall(PetscObjectStateIncrease((PetscObject)C));
   PetscCall(MatMPIAIJGetSeqAIJ(C, &block[0], &block[1], NULL));
   PetscCall(MatSetBlockSizes(block[0], PetscAbs(C->rmap->bs), PetscAbs(C->cmap->bs)));
