@@ -147,6 +147,9 @@ PetscErrorCode MatShadowConvertAway(Mat A, MatType type, MatReuse reuse, Mat *ne
   }
   if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(MatShadowDetach(B));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (MatShadowIsCUSPARSE(B)) PetscCall(MatShadowConvertToAIJ(B, MATAIJ, MAT_INPLACE_MATRIX, &B));
+#endif
   PetscCall(MatConvert(B, type, MAT_INPLACE_MATRIX, &B));
   *newmat = B;
   PetscFunctionReturn(PETSC_SUCCESS);
