@@ -323,6 +323,42 @@ static PetscErrorCode Calls(TestDiff *d, const Kind *k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* In a matrix that is there, of other entries */
+static PetscErrorCode Given(TestDiff *d, const Kind *k)
+{
+  Operands     o, r;
+  Mat          C[2];
+  MatNullSpace space[3];
+
+  PetscFunctionBeginUser;
+  for (int s = 0; s < 3; s++) PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &space[s]));
+  PetscCall(OperandsCreate(&shapeD, PETSC_TRUE, &o));
+  PetscCall(OperandsCreate(&shapeD, PETSC_FALSE, &r));
+  PetscCall(KindCall(k, &o, MAT_INITIAL_MATRIX, &C[0]));
+  PetscCall(KindCall(k, &r, MAT_INITIAL_MATRIX, &C[1]));
+  PetscCall(OperandsDestroy(&o));
+  PetscCall(OperandsDestroy(&r));
+  PetscCall(OperandsCreate(&shapeA, PETSC_TRUE, &o));
+  PetscCall(OperandsCreate(&shapeA, PETSC_FALSE, &r));
+  for (int l = 0; l < 2; l++) {
+    const Operands *f = l ? &r : &o;
+
+    PetscCall(PetscObjectSetName((PetscObject)C[l], "a product"));
+    PetscCall(SetAfter(C[l], space));
+    PetscCall(MatProductCreateWithMat(Factor(f, k->factor[0]), Factor(f, k->factor[1]), Factor(f, k->factor[2]), C[l]));
+    PetscCall(MatProductSetType(C[l], k->type));
+    PetscCall(MatProductSetFromOptions(C[l]));
+    PetscCall(MatProductSymbolic(C[l]));
+    PetscCall(MatProductNumeric(C[l]));
+  }
+  PetscCall(DiffProduct(d, k, C[0], C[1], &r));
+  for (int s = 0; s < 3; s++) PetscCall(MatNullSpaceDestroy(&space[s]));
+  PetscCall(TestPairDestroy(&C[0], &C[1]));
+  PetscCall(OperandsDestroy(&o));
+  PetscCall(OperandsDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The pattern alone, which some users of PETSc's own ask for */
 static PetscErrorCode Pattern(TestDiff *d, const Kind *k)
 {
@@ -357,6 +393,7 @@ int main(int argc, char **argv)
   } ways[] = {
     {"by phases",     Phases },
     {"by a call",     Calls  },
+    {"in a matrix",   Given  },
     {"pattern alone", Pattern}
   };
 
