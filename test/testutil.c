@@ -2,6 +2,8 @@
    The functions of testutil.h, linked to every test program
 */
 #include "testutil.h"
+#include <petscdm.h>
+#include <petsc/private/matimpl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -504,5 +506,136 @@ PetscErrorCode TestDiffMat(TestDiff *d, Mat A, Mat R)
   PetscCall(TestDiffRows(d, A, R));
   PetscCall(VecDestroy(&rows));
   PetscCall(VecDestroy(&cols));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------------- traits ------------------------------------------------------- */
+
+/* A line for each trait, the name of the trait first */
+typedef struct {
+  char   text[8192];
+  size_t used;
+} TestTraits;
+
+static PetscErrorCode TestTrait(TestTraits *t, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(2, 3);
+
+static PetscErrorCode TestTrait(TestTraits *t, const char format[], ...)
+{
+  va_list args;
+  size_t  n;
+
+  PetscFunctionBeginUser;
+  va_start(args, format);
+  PetscCall(PetscVSNPrintf(t->text + t->used, sizeof(t->text) - t->used, format, &n, args));
+  va_end(args);
+  PetscCall(PetscStrlen(t->text + t->used, &n));
+  t->used += n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestTraitObject(TestTraits *t, const char name[], PetscObject object)
+{
+  PetscObjectId id = 0;
+
+  PetscFunctionBeginUser;
+  if (object) PetscCall(PetscObjectGetId(object, &id));
+  PetscCall(TestTrait(t, "%s %" PetscInt64_FMT "\n", name, (PetscInt64)id));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestTraitLayout(TestTraits *t, const char name[], PetscLayout layout)
+{
+  PetscInt first, end, n, bs;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscLayoutGetRange(layout, &first, &end));
+  PetscCall(PetscLayoutGetSize(layout, &n));
+  PetscCall(PetscLayoutGetBlockSize(layout, &bs));
+  PetscCall(TestTrait(t, "%s from %" PetscInt_FMT " to %" PetscInt_FMT " of %" PetscInt_FMT "\n%s' block size %" PetscInt_FMT "\n", name, first, end, n, name, PetscAbs(bs)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestGetTraits(Mat A, TestTraits *t)
+{
+  const char            *text;
+  PetscLayout            rows, cols;
+  ISLocalToGlobalMapping map[2];
+  MatNullSpace           space;
+  PetscBool              mpi;
+  VecType                vectype;
+  DM                     dm;
+  PetscObject            attached;
+
+  PetscFunctionBeginUser;
+  t->used    = 0;
+  t->text[0] = 0;
+  PetscCall(MatGetLayouts(A, &rows, &cols));
+  PetscCall(TestTraitLayout(t, "rows", rows));
+  PetscCall(TestTraitLayout(t, "columns", cols));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  if (mpi && A->assembled) {
+    Mat      block[2];
+    PetscInt rbs, cbs;
+
+    PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
+    PetscCall(MatGetBlockSizes(block[0], &rbs, &cbs));
+    PetscCall(TestTrait(t, "diagonal block's block sizes %" PetscInt_FMT " %" PetscInt_FMT "\n", rbs, cbs));
+    PetscCall(MatGetBlockSizes(block[1], &rbs, NULL));
+    PetscCall(TestTrait(t, "off-diagonal block's row block size %" PetscInt_FMT "\n", rbs));
+  }
+  PetscCall(TestTrait(t, "symmetric %d%s\n", (int)A->symmetric, A->symmetry_eternal ? " for ever" : ""));
+  PetscCall(TestTrait(t, "hermitian %d\n", (int)A->hermitian));
+  PetscCall(TestTrait(t, "structurally symmetric %d%s\n", (int)A->structurally_symmetric, A->structural_symmetry_eternal ? " for ever" : ""));
+  PetscCall(TestTrait(t, "positive definite %d%s\n", (int)A->spd, A->spd_eternal ? " for ever" : ""));
+  PetscCall(TestTrait(t, "options %d %d %d %d %d %d %d %d %d\n", A->nooffprocentries, A->nooffproczerorows, A->assembly_subset, A->submat_singleis, A->structure_only, A->sortedfull, A->force_diagonals, A->erroriffailure, A->form_explicit_transpose));
+  PetscCall(TestTrait(t, "assembled %d\n", A->assembled));
+  PetscCall(MatGetOptionsPrefix(A, &text));
+  PetscCall(TestTrait(t, "prefix %s\n", text ? text : "none"));
+  PetscCall(TestTrait(t, "name %s\n", ((PetscObject)A)->name ? ((PetscObject)A)->name : "none"));
+  PetscCall(MatGetVecType(A, &vectype));
+  PetscCall(PetscStrcmp(vectype, VECCUDA, &mpi)); /* where the matrix lives is another matter */
+  PetscCall(TestTrait(t, "vectors %s\n", mpi ? VECSTANDARD : vectype));
+  PetscCall(MatGetNullSpace(A, &space));
+  PetscCall(TestTraitObject(t, "null space", (PetscObject)space));
+  PetscCall(MatGetTransposeNullSpace(A, &space));
+  PetscCall(TestTraitObject(t, "null space of the transpose", (PetscObject)space));
+  PetscCall(MatGetNearNullSpace(A, &space));
+  PetscCall(TestTraitObject(t, "near null space", (PetscObject)space));
+  PetscCall(MatGetLocalToGlobalMapping(A, &map[0], &map[1]));
+  PetscCall(TestTraitObject(t, "mapping of the rows", (PetscObject)map[0]));
+  PetscCall(TestTraitObject(t, "mapping of the columns", (PetscObject)map[1]));
+  PetscCall(TestTrait(t, "stencil of %" PetscInt_FMT " dimensions\n", A->stencil.dim));
+  PetscCall(MatGetDM(A, &dm));
+  PetscCall(TestTraitObject(t, "DM", (PetscObject)dm));
+  PetscCall(PetscObjectQuery((PetscObject)A, "TestAttached", &attached));
+  PetscCall(TestTraitObject(t, "attached object", attached));
+  PetscCall(TestTrait(t, "variable blocks %" PetscInt_FMT "\n", A->nblocks));
+  PetscCall(TestTrait(t, "tabs %" PetscInt_FMT "\n", (PetscInt)((PetscObject)A)->tablevel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestDiffTraits(TestDiff *d, Mat A, Mat R)
+{
+  static char what[256];
+  TestTraits  a, r;
+  char       *la = a.text, *lr = r.text;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestGetTraits(A, &a));
+  PetscCall(TestGetTraits(R, &r));
+  while (*la || *lr) {
+    char *enda, *endr;
+
+    PetscCall(PetscStrchr(la, '\n', &enda));
+    PetscCall(PetscStrchr(lr, '\n', &endr));
+    *enda = *endr = 0;
+    if (strcmp(la, lr)) {
+      if (d->err < 1) PetscCall(PetscSNPrintf(what, sizeof(what), "%s, of AIJ: %s", la, lr));
+      TestDiffAdd(d, what, 1);
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    la = enda + 1;
+    lr = endr + 1;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -137,3 +137,7 @@ PetscErrorCode TestDiffRows(TestDiff *d, Mat A, Mat R);
 
 /* Sizes, products with vectors and entries of A against those of R */
 PetscErrorCode TestDiffMat(TestDiff *d, Mat A, Mat R);
+
+/* What A carries besides entries and a type, against what R does: layouts, block sizes (of the blocks of an MPI matrix too), flags, null spaces, name,
+   prefix, what is attached. Null spaces, mappings and attached objects have to be the same objects. */
+PetscErrorCode TestDiffTraits(TestDiff *d, Mat A, Mat R);

@@ -98,8 +98,45 @@ static PetscErrorCode MatShadowComposeToAIJ(Mat A, PetscErrorCode (*f)(Mat, MatT
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* All that was said of A and hung on it but its shadow, for a matrix that takes its place */
+static PetscErrorCode MatShadowCarry(Mat A, Mat B)
+{
+  PetscObjectList all;
+  PetscObject     own;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)B, "MatShadow", &own));
+  PetscCall(PetscObjectReference(own));
+  PetscCall(PetscObjectListDuplicate(((PetscObject)A)->olist, &all));
+  PetscCall(PetscObjectListDestroy(&((PetscObject)B)->olist));
+  ((PetscObject)B)->olist = all;
+  PetscCall(PetscObjectCompose((PetscObject)B, "MatShadow", own));
+  PetscCall(PetscObjectDereference(own));
+  PetscCall(PetscObjectSetName((PetscObject)B, ((PetscObject)A)->name));
+  PetscCall(MatSetOptionsPrefix(B, ((PetscObject)A)->prefix));
+  ((PetscObject)B)->tablevel = ((PetscObject)A)->tablevel;
+  PetscCall(MatSetBlockSizes(B, PetscAbs(A->rmap->bs), PetscAbs(A->cmap->bs)));
+  if (A->rmap->mapping && A->cmap->mapping) PetscCall(MatSetLocalToGlobalMapping(B, A->rmap->mapping, A->cmap->mapping));
+  PetscCall(MatSetNullSpace(B, A->nullsp));
+  PetscCall(MatSetTransposeNullSpace(B, A->transnullsp));
+  PetscCall(MatSetNearNullSpace(B, A->nearnullsp));
+  PetscCall(MatPropagateSymmetryOptions(A, B));
+  B->spd_eternal              = A->spd_eternal;
+  B->stencil                  = A->stencil;
+  B->nooffprocentries         = A->nooffprocentries;
+  B->nooffproczerorows        = A->nooffproczerorows;
+  B->assembly_subset          = A->assembly_subset;
+  B->submat_singleis          = A->submat_singleis;
+  B->force_diagonals          = A->force_diagonals;
+  B->erroriffailure           = A->erroriffailure;
+  B->checksymmetryonassembly  = A->checksymmetryonassembly;
+  B->checksymmetrytol         = A->checksymmetrytol;
+  B->checknullspaceonassembly = A->checknullspaceonassembly;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* To AIJ PETSc goes entry by entry, and in place it forgets what is attached to the matrix */
-static PetscErrorCode MatShadowConvertToAIJ(Mat A, MatType type, MatReuse reuse, Mat *newmat)
+PetscErrorCode MatShadowConvertToAIJ(Mat A, MatType type, MatReuse reuse, Mat *newmat)
 {
   Mat B = *newmat;
 
@@ -107,12 +144,7 @@ static PetscErrorCode MatShadowConvertToAIJ(Mat A, MatType type, MatReuse reuse,
   PetscCall(MatShadowComposeToAIJ(A, NULL)); /* or MatConvert() would end up here */
   PetscCall(MatConvert(A, type, reuse == MAT_REUSE_MATRIX ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &B));
   if (reuse == MAT_INPLACE_MATRIX) {
-    PetscCall(MatPropagateSymmetryOptions(A, B));
-    PetscCall(MatSetNullSpace(B, A->nullsp));
-    PetscCall(MatSetTransposeNullSpace(B, A->transnullsp));
-    PetscCall(MatSetNearNullSpace(B, A->nearnullsp));
-    PetscCall(PetscObjectSetName((PetscObject)B, ((PetscObject)A)->name));
-    PetscCall(MatSetOptionsPrefix(B, ((PetscObject)A)->prefix));
+    PetscCall(MatShadowCarry(A, B));
     PetscCall(MatHeaderReplace(A, &B));
     B = A;
   } else PetscCall(MatShadowComposeToAIJ(A, MatShadowConvertToAIJ));
@@ -129,8 +161,7 @@ static PetscErrorCode MatShadowKeep(Mat A)
   PetscFunctionBegin;
   if (((PetscObject)A)->refct < 1 || !((PetscObject)A)->type_name || !A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &kept));
-  PetscCall(PetscObjectSetName((PetscObject)kept, ((PetscObject)A)->name));
-  PetscCall(MatSetOptionsPrefix(kept, ((PetscObject)A)->prefix));
+  PetscCall(MatShadowCarry(A, kept));
   PetscCall(PetscObjectCompose((PetscObject)A, "MatShadowKept", (PetscObject)kept));
   PetscCall(MatDestroy(&kept));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -47,7 +47,7 @@ static PetscErrorCode MatShadowMake(Mat A, const MatShadowFormat *format, PetscB
 {
   PetscFunctionBegin;
 #if defined(MAT_SHADOW_HAVE_DEVICE)
-  if (!device && MatShadowIsCUSPARSE(A)) PetscCall(MatConvert(A, MATAIJ, MAT_INPLACE_MATRIX, &A));
+  if (!device && MatShadowIsCUSPARSE(A)) PetscCall(MatShadowConvertToAIJ(A, MATAIJ, MAT_INPLACE_MATRIX, &A));
   if (device) PetscCall(MatShadowDeviceStart(format));
   if (device && !MatShadowIsCUSPARSE(A)) PetscCall(MatShadowDeviceConvert(A));
 #endif
@@ -135,20 +135,49 @@ PetscErrorCode MatShadowConvertType(Mat A, MatType type, MatReuse reuse, Mat *ne
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From any other type: by way of AIJ, to which that type may have a conversion of its own */
-PetscErrorCode MatConvertFrom_Shadow(Mat A, MatType type, MatReuse reuse, Mat *newmat)
+/* To another subtype of AIJ, which PETSc makes of a plain one */
+PetscErrorCode MatShadowConvertAway(Mat A, MatType type, MatReuse reuse, Mat *newmat)
 {
   Mat B = *newmat;
 
   PetscFunctionBegin;
   if (reuse == MAT_REUSE_MATRIX) {
-    PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
+    PetscCall(MatCopy(A, B, SAME_NONZERO_PATTERN));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+  PetscCall(MatShadowDetach(B));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (MatShadowIsCUSPARSE(B)) PetscCall(MatShadowConvertToAIJ(B, MATAIJ, MAT_INPLACE_MATRIX, &B));
+#endif
+  PetscCall(MatConvert(B, type, MAT_INPLACE_MATRIX, &B));
+  *newmat = B;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From any other type, and from a sequential matrix to one of several processes or back: by way of the AIJ that the result is a subtype of. With MATAIJ for all,
+   one that the other kind of AIJ was converted to would come here again. */
+PetscErrorCode MatConvertFrom_Shadow(Mat A, MatType type, MatReuse reuse, Mat *newmat)
+{
+  const MatShadowFormat *format;
+  Mat                    B = *newmat;
+  MatType                base;
+  PetscBool              seq, mpi;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrbeginswith(type, MATSEQAIJ, &seq));
+  PetscCall(PetscStrbeginswith(type, MATMPIAIJ, &mpi));
+  base = seq ? MATSEQAIJ : mpi ? MATMPIAIJ : MATAIJ;
+  if (reuse == MAT_REUSE_MATRIX) {
+    PetscCall(MatConvert(A, base, MAT_INITIAL_MATRIX, &B));
     PetscCall(MatCopy(B, *newmat, DIFFERENT_NONZERO_PATTERN));
     PetscCall(MatDestroy(&B));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MatConvert(A, MATAIJ, reuse, &B));
-  PetscCall(MatConvert(B, type, MAT_INPLACE_MATRIX, &B));
+  PetscCall(MatConvert(A, base, reuse, &B));
+  PetscCall(MatShadowFind(type, &format));
+  if (format) PetscCall(MatShadowConvertType(B, type, MAT_INPLACE_MATRIX, &B));
+  else PetscCall(MatConvert(B, type, MAT_INPLACE_MATRIX, &B)); /* AIJCUSPARSE, where that is ours */
   *newmat = B;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -16,9 +16,12 @@ static const MatShadowFormat *formats[MAT_SHADOW_MAX];
 static int                    nformats = 0;
 
 /* Conversions that AIJ has under its own name, to be found under ours too */
-static const char *const inherited_seq[] = {"hypre", "is", "seqdense", "seqsbaij", "seqbaij", "mpiadj", NULL};
-static const char *const inherited_mpi[] = {"hypre", "is", "mpidense", "mpisbaij", "mpibaij", "mpiadj", NULL};
+static const char *const inherited_seq[] = {"hypre", "is", "seqdense", "seqsbaij", "seqbaij", "seqsell", "mpiadj", "elemental", "scalapack", NULL};
+static const char *const inherited_mpi[] = {"hypre", "is", "mpidense", "mpisbaij", "mpibaij", "mpisell", "mpiadj", "elemental", "scalapack", NULL};
 static const char *const inherited_gpu[] = {"hypre", "is", "mpidense", "mpiadj", NULL}; /* to blocks PETSc goes entry by entry: what AIJ has takes the matrix apart, which goes wrong for AIJCUSPARSE */
+
+/* Other subtypes of AIJ: what is ours has to go before PETSc makes one */
+static const char *const subtypes[] = {"aijperm", "aijsell", "aijcrl", "aijmkl"};
 
 /* A matrix to look at */
 PetscErrorCode MatShadowHarvestMat(MatType type, Mat *A)
@@ -433,6 +436,15 @@ static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *fo
     PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_%s_C", base, inherited[k]));
     if (add) PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &f));
     PetscCall(MatShadowComposeConvert(A, type, inherited[k], f));
+  }
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(subtypes); k++) {
+    PetscErrorCode (*f)(Mat, MatType, MatReuse, Mat *);
+    char to[32], name[256];
+
+    PetscCall(PetscSNPrintf(to, sizeof(to), "%s%s", seq ? "seq" : "mpi", subtypes[k]));
+    PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_%s_C", base, to));
+    PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &f));
+    if (f) PetscCall(MatShadowComposeConvert(A, type, to, add ? MatShadowConvertAway : NULL));
   }
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_anytype_C", add ? MatShadowProductSetFromOptions : NULL));
   PetscCall(MatShadowComposeSetters(A, add));

@@ -137,25 +137,67 @@ static MatType HashGEMMBaseType(Mat A)
   return seq ? MATSEQAIJ : MATMPIAIJ;
 }
 
-/* Makes C a matrix of the type of the first operand, if it is not made anew with other entries, and makes room for these rows */
-PetscErrorCode HashGEMMPreallocate(Mat C, const HashGEMMProduct *p, int64_t m, int64_t n, const PetscInt starts[])
+static void HashGEMMGetBlockSizes(const Mat_Product *product, PetscInt *rows, PetscInt *columns)
+{
+  const Mat A = product->A, B = product->B;
+
+  *rows    = A->rmap->bs;
+  *columns = B->cmap->bs;
+  switch (product->type) {
+  case MATPRODUCT_AtB:
+    *rows = A->cmap->bs;
+    break;
+  case MATPRODUCT_ABt:
+    *columns = B->rmap->bs;
+    break;
+  case MATPRODUCT_PtAP:
+    *rows = B->cmap->bs;
+    break;
+  case MATPRODUCT_RARt:
+    *rows = *columns = B->rmap->bs;
+    break;
+  case MATPRODUCT_ABC:
+    *columns = product->C->cmap->bs;
+    break;
+  default:
+    break;
+  }
+  *rows    = PetscAbs(*rows); /* negative where it is not set */
+  *columns = PetscAbs(*columns);
+}
+
+/* All that C has from its operands besides entries: sizes, the type and the format of the first one, block sizes. Whatever else was said of C stays, and one
+   that is made anew, with other entries, stays as it is altogether. */
+static PetscErrorCode HashGEMMInherit(Mat C, const HashGEMMProduct *p, PetscInt m, PetscInt n, PetscInt M, PetscInt N)
 {
   const MatShadowFormat *format;
   MatShadow             *s;
-  PetscInt              *lengths;
+  PetscInt               rows, columns;
 
   PetscFunctionBegin;
+  if (p->result.id) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGetFormat(C, &format)); /* of operands that were of another type */
+  if (format) PetscCall(MatShadowDetach(C));
+  PetscCall(MatSetSizes(C, m, n, M, N));
+  PetscCall(MatSetType(C, HashGEMMBaseType(C->product->A)));
+  HashGEMMGetBlockSizes(C->product, &rows, &columns);
+  PetscCall(MatSetBlockSizes(C, rows, columns));
+  PetscCall(MatShadowGetFormat(C->product->A, &format));
+  if (!format) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGet(C->product->A, &s));
+  PetscCall(MatShadowAttach(C, format, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Room in C for rows that begin there */
+PetscErrorCode HashGEMMPreallocate(Mat C, const HashGEMMProduct *p, int64_t m, int64_t n, const PetscInt starts[])
+{
+  PetscInt *lengths;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMInherit(C, p, (PetscInt)m, (PetscInt)n, (PetscInt)m, (PetscInt)n));
   PetscCall(PetscMalloc1(m, &lengths));
   for (int64_t r = 0; r < m; r++) lengths[r] = starts[r + 1] - starts[r];
-  if (!p->result.id) {
-    PetscCall(MatSetSizes(C, (PetscInt)m, (PetscInt)n, (PetscInt)m, (PetscInt)n));
-    PetscCall(MatSetType(C, HashGEMMBaseType(C->product->A)));
-    PetscCall(MatShadowGetFormat(C->product->A, &format));
-    if (format) {
-      PetscCall(MatShadowGet(C->product->A, &s));
-      PetscCall(MatShadowAttach(C, format, s));
-    }
-  }
   PetscCall(MatSeqAIJSetPreallocation(C, 0, lengths));
   PetscCall(PetscFree(lengths));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -234,6 +276,10 @@ static PetscErrorCode HashGEMMDestroy(AmbProductArgument arg)
   HashGEMMProduct *p = (HashGEMMProduct *)AmbProductGet(arg);
 
   PetscFunctionBegin;
+  if (p->product->alg) { /* the product does not end: PETSc looks for an algorithm again, for operands of another type, which may not know ours */
+    PetscCall(PetscFree(p->product->alg));
+    PetscCall(PetscStrallocpy(MATPRODUCTALGORITHMDEFAULT, &p->product->alg));
+  }
   PetscCall(HashGEMMReset(p));
   PetscCall(PetscFree(p));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -289,44 +335,38 @@ static PetscErrorCode HashGEMMRenewBetween(Mat C, HashGEMMProduct *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Puts W in the place of C, as a matrix of the type of the first operand */
-static PetscErrorCode HashGEMMReplace(Mat C, const HashGEMMProduct *p, Mat *W)
+/* C takes the blocks of W, which goes, and remains the object that it was */
+static PetscErrorCode HashGEMMTakeBlocks(Mat C, const HashGEMMProduct *p, Mat *W)
 {
-  Mat_Product           *product = C->product;
-  Mat                    B       = *W;
   const MatShadowFormat *format;
-  const PetscObjectState nonzerostate = C->nonzerostate;
-  MatShadow             *s            = NULL;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  PetscBool device;
-#endif
+  Mat                    block[2];
+  void                  *data;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectSetName((PetscObject)B, ((PetscObject)C)->name));
-  PetscCall(MatSetOptionsPrefix(B, ((PetscObject)C)->prefix));
+  PetscCall(HashGEMMInherit(C, p, (*W)->rmap->n, (*W)->cmap->n, (*W)->rmap->N, (*W)->cmap->N));
+  PetscCall(PetscLayoutSetUp(C->rmap));
+  PetscCall(PetscLayoutSetUp(C->cmap));
 #if defined(MAT_SHADOW_HAVE_DEVICE)
-  PetscCall(PetscStrcmp(HashGEMMBaseType(product->A), MATMPIAIJCUSPARSE, &device));
-  if (device) PetscCall(MatShadowDeviceConvert(B));
-#endif
-  PetscCall(MatShadowGetFormat(product->A, &format));
-  if (format) {
-    PetscCall(MatShadowGet(product->A, &s));
-    PetscCall(MatShadowAttach(B, format, s));
+  if (MatShadowIsCUSPARSE(C)) {
+    PetscCall(MatShadowDeviceConvert(*W));
+    if (C->boundtocpu) PetscCall(MatBindToCPU(*W, PETSC_TRUE));
+    C->offloadmask = (*W)->offloadmask;
   }
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  if (device && p->result.id) PetscCall(MatBindToCPU(B, C->boundtocpu));
 #endif
-  if (p->result.id) { /* made anew, with other entries */
-    PetscCall(MatPropagateSymmetryOptions(C, B));
-    PetscCall(MatSetNullSpace(B, C->nullsp));
-    PetscCall(MatSetTransposeNullSpace(B, C->transnullsp));
-    PetscCall(MatSetNearNullSpace(B, C->nearnullsp));
-    PetscCall(MatSetBlockSizes(B, C->rmap->bs, C->cmap->bs));
-  }
-  C->product = NULL;
-  PetscCall(MatHeaderReplace(C, W));
-  C->product      = product;
-  C->nonzerostate = nonzerostate + 1;
+  data       = C->data;
+  C->data    = (*W)->data;
+  (*W)->data = data;
+  PetscCall(MatDestroy(W));
+  C->preallocated = C->assembled = PETSC_TRUE;
+  C->was_assembled               = PETSC_FALSE;
+  C->num_ass++; /* from the second assembly on flags go that are not eternal */
+  C->ass_nonzerostate = ++C->nonzerostate;
+  PetscCall(PetscObjectStateIncrease((PetscObject)C));
+  PetscCall(MatMPIAIJGetSeqAIJ(C, &block[0], &block[1], NULL));
+  PetscCall(MatSetBlockSizes(block[0], PetscAbs(C->rmap->bs), PetscAbs(C->cmap->bs)));
+  PetscCall(MatSetBlockSizes(block[1], PetscAbs(C->rmap->bs), 1));
+  PetscCall(MatShadowGetFormat(C, &format));
+  if (format) PetscCall(MatShadowAttachBlocks(C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -346,7 +386,7 @@ static PetscErrorCode HashGEMMMake(Mat C, HashGEMMProduct *p)
     PetscCall(HashGEMMMakeBetween(C, p));
     PetscCall(HashGEMMGetParallelFactors(C, p, &type, &A, &B));
     PetscCall(HashGEMMParallelSymbolic(C, type, A, B, p, &W));
-    PetscCall(HashGEMMReplace(C, p, &W));
+    PetscCall(HashGEMMTakeBlocks(C, p, &W));
     PetscCall(HashGEMMParallelSettle(C, p->parallel));
   } else PetscCall(HashGEMMSequentialSymbolic(C, p));
   C->ops->productsymbolic = MatProductSymbolic_HashGEMM;
@@ -422,6 +462,7 @@ PetscErrorCode MatProductSymbolic_HashGEMM(Mat C)
     p->options.accumulator = (SpgemmAccumulator)*accumulator;
   }
   PetscCall(PetscAMBGetNumThreads(&p->options.nthread));
+  p->product       = product;
   product->data    = p;
   product->destroy = HashGEMMDestroy;
   PetscCall(HashGEMMMake(C, p));

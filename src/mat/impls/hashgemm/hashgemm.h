@@ -28,6 +28,7 @@ typedef struct _HashGEMMParallel HashGEMMParallel;
 
 /* What a product keeps for new values */
 typedef struct {
+  Mat_Product      *product; /* what this is the data of */
   SpgemmOptions     options;
   Spgemm           *spgemm;
   SpgemmDevice     *device;             /* in place of spgemm, where the product is made there */

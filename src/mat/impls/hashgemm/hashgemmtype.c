@@ -17,7 +17,7 @@ const char HashGEMMCitation[] = "@article{nagasaka2019spgemm,\n"
 
 /* ------------------------------------------------- dispatch ------------------------------------------------- */
 
-/* Operands that are AIJ, on the host or, where that is ours to multiply on, on the device */
+/* Operands that are AIJ, on the host or, where that is ours to multiply on, on the device; not for MAT_STRUCTURE_ONLY, as our products make values with the pattern */
 static PetscErrorCode HashGEMMServes(Mat C, PetscBool *serves)
 {
   Mat       operand[3];
@@ -26,6 +26,7 @@ static PetscErrorCode HashGEMMServes(Mat C, PetscBool *serves)
   PetscFunctionBegin;
   HashGEMMGetOperands(C, operand);
   *serves = PETSC_FALSE;
+  if (C->structure_only) PetscFunctionReturn(PETSC_SUCCESS);
   for (int k = 0; k < 3 && operand[k]; k++) {
     const MatShadowFormat *format;
     PetscBool              plain;
