@@ -80,6 +80,7 @@ PetscErrorCode PetscAMBGetNumThreads(int *n)
 PetscErrorCode PetscAMBFinalizePackage(void)
 {
   PetscFunctionBegin;
+  PetscCall(MatShadowReport());
   PetscCall(MatShadowRegisterFinalize());
   initialized = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -109,6 +110,8 @@ PetscErrorCode PetscAMBInitializePackage(void)
   PetscCall(MatShadowRegister(&MatShadowFormatNUSSELL));
   PetscCall(MatShadowRegister(&MatShadowFormatAutoSparse));
   PetscCall(HashGEMMRegister());
+  PetscCall(MatShadowForAIJRegister());
+  PetscCall(MatShadowReportRegister());
   PetscCall(PetscRegisterFinalize(PetscAMBFinalizePackage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

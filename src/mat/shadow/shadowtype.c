@@ -9,8 +9,6 @@
 #include "shadow.h"
 #include "shadowhalo.h"
 
-#define MAT_SHADOW_MAX 8
-
 struct _MatOps                MatShadowBaseSeq, MatShadowBaseMPI;
 static const MatShadowFormat *formats[MAT_SHADOW_MAX];
 static int                    nformats = 0;
@@ -55,6 +53,7 @@ PetscErrorCode MatShadowRegister(const MatShadowFormat *f)
   PetscCall(MatRegister(f->mpitype, f->create_mpi));
   PetscCall(MatRegisterRootName(f->name, f->seqtype, f->mpitype));
   PetscCall(MatSeqAIJRegister(f->seqtype, MatShadowConvertType));
+  PetscCall(MatSeqAIJRegister(f->name, MatShadowConvertType));
   if (MatShadowHasDevice(f)) PetscCall(MatShadowDeviceVecOptions(f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -62,7 +61,8 @@ PetscErrorCode MatShadowRegister(const MatShadowFormat *f)
 PetscErrorCode MatShadowRegisterFinalize(void)
 {
   PetscFunctionBegin;
-  nformats = 0;
+  nformats        = 0;
+  MatShadowForAIJ = NULL;
   PetscCall(MatShadowTuneFinalize());
 #if defined(MAT_SHADOW_HAVE_DEVICE)
   PetscCall(MatShadowDeviceEnd());
@@ -83,6 +83,14 @@ PetscErrorCode MatShadowFind(const char type[], const MatShadowFormat **format)
     PetscCall(PetscStrcmp(type, formats[k]->mpitype, &mpi));
     if (root || seq || mpi) *format = formats[k];
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatShadowGetFormats(int *n, const MatShadowFormat *const **list)
+{
+  PetscFunctionBegin;
+  *n    = nformats;
+  *list = formats;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -117,6 +125,7 @@ static PetscErrorCode MatShadowDestroy(AmbCtxArgument arg)
   MatShadow *s = (MatShadow *)AmbCtxGet(arg);
 
   PetscFunctionBegin;
+  PetscCall(MatShadowReportEnd(s));
   PetscCall(MatShadowTuneEnd(s));
   if (s->data) PetscCall((*s->ops->destroy)(&s->data));
   for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&s->work[k]));
@@ -155,9 +164,11 @@ static PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, con
   s->format   = format;
   s->owner    = A;
   s->cusparse = MatShadowIsCUSPARSE(A);
+  s->mpi      = (PetscBool)(strncmp(((PetscObject)A)->type_name, MATSEQAIJ, strlen(MATSEQAIJ)) != 0);
   s->tune     = MAT_SHADOW_TUNE_MEASURE;
   s->lasting  = PETSC_FALSE;
   s->nz       = -1;
+  PetscCall(MatShadowReportBegin(s));
   PetscCall(MatShadowDrop(s));
   if (parent) {
     s->tune        = parent->tune;
@@ -184,7 +195,7 @@ static PetscErrorCode MatShadowQuery(Mat A, MatShadow **shadow)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The format of a matrix of ours, or NULL. The type name tells it, or on the device, where that is AIJCUSPARSE's, the shadow. */
+/* The format of a matrix of ours, or NULL. The type name tells it, or where that is AIJ's or AIJCUSPARSE's, the shadow. */
 PetscErrorCode MatShadowGetFormat(Mat A, const MatShadowFormat **format)
 {
   MatShadow *s;
@@ -195,8 +206,9 @@ PetscErrorCode MatShadowGetFormat(Mat A, const MatShadowFormat **format)
   PetscCall(MatShadowQuery(A, &s));
   if (s) *format = s->format;
 #if defined(MAT_SHADOW_HAVE_DEVICE)
-  else PetscCall(MatShadowDeviceGetFormat(format));
+  else if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowDeviceGetFormat(format));
 #endif
+  else *format = MatShadowForAIJ;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -391,6 +403,7 @@ static PetscErrorCode MatShadowProductSetFromOptions(Mat D)
     PetscCall(PetscObjectQueryFunction((PetscObject)operand[k], "MatProductSetFromOptions_anytype_C", &f));
     if (f == MatShadowProductSetFromOptions) f = NULL;
   }
+  if (f) PetscCall(MatShadowReportProduct(D, PETSC_FALSE));
   if (f) PetscCall((*f)(D));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -411,9 +424,12 @@ static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *fo
   const char *const *inherited = seq ? inherited_seq : MatShadowIsCUSPARSE(A) ? inherited_gpu : inherited_mpi;
   const char        *type = ((PetscObject)A)->type_name, *base = seq ? MATSEQAIJ : MATMPIAIJ;
   PetscErrorCode (*convert)(Mat, MatType, MatReuse, Mat *) = add ? MatShadowConvertType : NULL;
+  PetscBool plain;
 
   PetscFunctionBegin;
-  if (!MatShadowIsCUSPARSE(A)) PetscCall(MatShadowComposeConvert(A, type, base, convert));
+  PetscCall(PetscStrcmp(type, base, &plain));
+  if (plain) PetscCall(MatShadowForAIJCompose(A, seq, add));
+  else if (!MatShadowIsCUSPARSE(A)) PetscCall(MatShadowComposeConvert(A, type, base, convert));
 #if defined(MAT_SHADOW_HAVE_DEVICE)
   else PetscCall(MatShadowCUSPARSECompose(A, seq, add));
 #endif
@@ -423,7 +439,7 @@ static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *fo
     PetscCall(MatShadowComposeConvert(A, type, seq ? formats[k]->seqtype : formats[k]->mpitype, convert));
     PetscCall(MatShadowComposeConvert(A, type, formats[k]->name, convert));
   }
-  for (int k = 0; inherited[k]; k++) {
+  for (int k = 0; inherited[k] && !plain; k++) {
     PetscErrorCode (*f)(Mat, MatType, MatReuse, Mat *) = NULL;
     char name[256];
 
@@ -455,7 +471,7 @@ void MatShadowSetOperations(Mat A)
 #endif
 }
 
-/* Makes an AIJ or an AIJCUSPARSE one of ours, or makes whole again one whose inside was replaced */
+/* Makes an AIJ or an AIJCUSPARSE one of ours, or makes whole again one whose inside was replaced. Where all AIJ are to be ours, it keeps its name. */
 PetscErrorCode MatShadowAttach(Mat A, const MatShadowFormat *format, const MatShadow *parent)
 {
   PetscBool  seq;
@@ -464,7 +480,7 @@ PetscErrorCode MatShadowAttach(Mat A, const MatShadowFormat *format, const MatSh
   PetscFunctionBegin;
   PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, MATSEQAIJ, &seq));
   MatShadowSetOperations(A);
-  if (!MatShadowIsCUSPARSE(A)) PetscCall(PetscObjectChangeTypeName((PetscObject)A, seq ? format->seqtype : format->mpitype));
+  if (!MatShadowIsCUSPARSE(A) && !MatShadowForAIJ) PetscCall(PetscObjectChangeTypeName((PetscObject)A, seq ? format->seqtype : format->mpitype));
   PetscCall(MatShadowCompose(A, format, parent, &s));
   PetscCall(MatShadowComposeFunctions(A, format, seq, PETSC_TRUE));
   if (!seq && A->assembled) PetscCall(MatShadowAttachBlocks(A));
@@ -495,13 +511,22 @@ PetscErrorCode MatShadowDetach(Mat A)
   PetscCall(MatShadowComposeFunctions(A, format, seq, PETSC_FALSE));
   PetscCall(PetscObjectCompose((PetscObject)A, "MatShadow", NULL));
   if (!MatShadowIsCUSPARSE(A)) PetscCall(PetscObjectChangeTypeName((PetscObject)A, seq ? MATSEQAIJ : MATMPIAIJ));
-  if (!seq && A->preallocated) {
-    Mat block[2];
+  if (!seq) PetscCall(MatShadowDetachBlocks(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
-    for (int k = 0; k < 2; k++) {
-      if (block[k] && block[k]->ops->mult == MatMult_Shadow) PetscCall(MatShadowDetach(block[k]));
-    }
+/* Of an MPI matrix; a sequential one has none */
+PetscErrorCode MatShadowDetachBlocks(Mat A)
+{
+  Mat       block[2];
+  PetscBool mpi;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  if (!mpi || !A->preallocated) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
+  for (int k = 0; k < 2; k++) {
+    if (block[k] && block[k]->ops->mult == MatMult_Shadow) PetscCall(MatShadowDetach(block[k]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -92,7 +92,7 @@ PetscErrorCode MatShadowView(Mat A, PetscViewer viewer)
   PetscCall(MatShadowGet(A, &s));
   PetscCall((*(s->view ? s->view : MatShadowBase(A)->view))(A, viewer));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  if (!ascii || !A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!ascii || !A->assembled || A->factortype) PetscFunctionReturn(PETSC_SUCCESS); /* -mat_seqaij_type makes factors ours too; their arrays are no CSR */
   PetscCall(PetscViewerGetFormat(viewer, &format));
   if (format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL) PetscCall(MatShadowViewInfo(A, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
