@@ -22,7 +22,7 @@ static const char *const families[] = {"petscamb_", "hashgemm_for_", "mat_shadow
 #define REPORT_LONGEST  96 /* of a reason */
 #define REPORT_MISSPELT 2  /* letters by which an option of nobody may differ from one of ours to be taken for it */
 
-/* Of a format: matrices on this process, a block of an MPI matrix being one of its own */
+/* Of a format, on this process: matrices, a block of an MPI matrix being one of its own, those that were multiplied by a vector, and so on */
 typedef struct {
   PetscLogDouble made, used, converted, products[2], seconds[2];
 } ReportTotals;
@@ -253,13 +253,13 @@ static PetscErrorCode ReportPrint(PetscMPIInt size)
   PetscFunctionBegin;
   PetscCall(MatShadowGetFormats(&n, &formats));
   for (int k = 0; k < n; k++) rows += totals[k].made > 0;
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "petsc-amb on %d process%s%s\n", size, size > 1 ? "es, sums over them" : "", rows ? "; a matrix is a sequential one, or a block of an MPI matrix" : ""));
-  if (rows) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-10s %8s %8s %9s | products %9s %9s | seconds %9s %9s\n", "type", "matrices", "used", "converted", "on it", "on AIJ", "on it", "on AIJ"));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "petsc-amb on %d process%s%s\n", size, size > 1 ? "es, sums over them" : "", rows ? "; matrices that were multiplied by vectors, blocks of MPI matrices by themselves" : ""));
+  if (rows) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-10s %8s %9s | products %9s %9s | seconds %9s %9s\n", "type", "matrices", "converted", "on it", "on AIJ", "on it", "on AIJ"));
   else PetscCall(PetscPrintf(PETSC_COMM_SELF, "  no matrix was of a type of petsc-amb: give -mat_type amb, -dm_mat_type amb, or -petscamb_for_aij amb if the program fixes aij\n"));
   for (int k = 0; k < n; k++) {
     const ReportTotals *t = &totals[k];
 
-    if (t->made > 0) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-10s %8.0f %8.0f %9.0f |          %9.0f %9.0f |         %9.3g %9.3g\n", formats[k]->name, t->made, t->used, t->converted, t->products[1], t->products[0], t->seconds[1], t->seconds[0]));
+    if (t->made > 0) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-10s %8.0f %9.0f |          %9.0f %9.0f |         %9.3g %9.3g\n", formats[k]->name, t->used, t->converted, t->products[1], t->products[0], t->seconds[1], t->seconds[0]));
   }
   if (rows) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  conversions %.3g s, new values %.3g s\n", MatShadowCounted.convert, MatShadowCounted.update));
   if (MatShadowCounted.ours + MatShadowCounted.petsc > 0)
