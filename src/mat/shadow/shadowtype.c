@@ -433,7 +433,7 @@ static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *fo
 #if defined(MAT_SHADOW_HAVE_DEVICE)
   else PetscCall(MatShadowCUSPARSECompose(A, seq, add));
 #endif
-  for (int k = 0; k < nformats; k++) {
+  for (int k = 0; k < nformats && !plain; k++) { /* an AIJ by name finds these on the other matrix, as any AIJ does */
     PetscCall(MatShadowComposeConvert(A, base, seq ? formats[k]->seqtype : formats[k]->mpitype, convert));
     PetscCall(MatShadowComposeConvert(A, base, formats[k]->name, convert));
     PetscCall(MatShadowComposeConvert(A, type, seq ? formats[k]->seqtype : formats[k]->mpitype, convert));
