@@ -33,13 +33,20 @@ static PetscErrorCode DiffOurs(TestDiff *d, const char *what, Mat A)
 /* Against a plain AIJ, with the products of both; destroys A */
 static PetscErrorCode CompareAndDestroy(TestDiff *d, const TestShape *shape, Mat *A)
 {
-  Mat           R;
+  Mat           R, block;
   MatShadowInfo info;
+  PetscBool     mpi;
 
   PetscFunctionBeginUser;
   PetscCall(TestShapeCreate(shape, "ref_", &R));
   PetscCall(MatShadowGetInfo(R, &info));
   TestExpect(d, "-ref_petscamb_for_aij aij leaves it an AIJ", (PetscBool)!info.format);
+  PetscCall(PetscObjectTypeCompare((PetscObject)R, MATMPIAIJ, &mpi));
+  if (mpi) {
+    PetscCall(MatMPIAIJGetSeqAIJ(R, &block, NULL, NULL));
+    PetscCall(MatShadowGetInfo(block, &info));
+    TestExpect(d, "and its blocks too", (PetscBool)!info.format);
+  }
   PetscCall(DiffOurs(d, "ours, and an AIJ by name", *A));
   PetscCall(TestDiffMat(d, *A, R));
   PetscCall(TestPairDestroy(A, &R));
