@@ -404,4 +404,17 @@ int main(int argc, char **argv)
     args: -mat_type {{aij amb}} -mat_shadow_tune off -hypre
     output_file: output/conformance_convert_hypre.out
 
+  testset:
+    args: -petscamb_for_aij amb -ref_petscamb_for_aij aij -mat_shadow_tune off -mat_sell_slice_height 8
+    output_file: output/conformance_convert.out
+    test:
+      suffix: for_aij
+      nsize: {{1 2}}
+      args: -mat_type aij
+    test:
+      suffix: for_aijcusparse
+      requires: cuda
+      nsize: {{1 2}}
+      args: -mat_type aijcusparse
+
 TEST*/

@@ -566,4 +566,17 @@ int main(int argc, char **argv)
       nsize: 2
       args: -mat_shadow_tune off -mat_amb_block_size {{3 10}}
 
+  testset:
+    args: -petscamb_for_aij amb -ref_petscamb_for_aij aij -mat_shadow_tune off -test_shadow
+    output_file: output/conformance_create.out
+    test:
+      suffix: for_aij
+      nsize: {{1 2 3}}
+      args: -mat_type aij
+    test:
+      suffix: for_aijcusparse
+      requires: cuda
+      nsize: {{1 2}}
+      args: -mat_type aijcusparse
+
 TEST*/

@@ -449,4 +449,17 @@ int main(int argc, char **argv)
       nsize: 1
       args: -mat_shadow_tune off -malloc_debug -malloc_dump
 
+  testset:
+    args: -petscamb_for_aij amb -ref_petscamb_for_aij aij -mat_shadow_tune off -test_shadow
+    output_file: output/conformance_sub.out
+    test:
+      suffix: for_aij
+      nsize: {{1 2}}
+      args: -mat_type aij
+    test:
+      suffix: for_aijcusparse
+      requires: cuda
+      nsize: {{1 2}}
+      args: -mat_type aijcusparse
+
 TEST*/

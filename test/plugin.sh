@@ -91,6 +91,13 @@ mkdir rc && printf '%s\n' "-dll_append $LIB" "-mat_type amb" "-mat_amb_device cp
 same_as_aij ".petscrc" env -C rc "$ex2" $solve -ksp_monitor
 expect ".petscrc: the type" pass "type: seqaijamb" env -C rc "$ex2" $solve -ksp_view
 
+all="-petscamb_for_aij amb -mat_shadow_tune off" # for programs that fix aij, as ex2 does without -mat_type
+same_as_aij "-petscamb_for_aij" "$ex2" -dll_append "$LIB" $all $solve -ksp_monitor
+PETSC_OPTIONS="-dll_append $LIB $all" same_as_aij "-petscamb_for_aij by PETSC_OPTIONS" "$ex2" $solve -ksp_monitor
+expect "-petscamb_for_aij: the type" pass "type: seqaij$" "$ex2" -dll_append "$LIB" $all $solve -ksp_view
+expect "-petscamb_for_aij: products" pass "products run on amb" "$ex2" -dll_append "$LIB" $all $solve -ksp_view
+expect "-mat_seqaij_type" pass "type: seqaijamb" "$ex2" -dll_append "$LIB" -mat_seqaij_type amb -mat_amb_device cpu $solve -ksp_view
+
 printf '%s\n' "-dll_append $LIB" "-mat_type amb" "-mat_amb_device cpu" >options
 expect "-options_file" pass "type: seqaijamb" "$ex2" -options_file options $solve -ksp_view
 
@@ -102,6 +109,7 @@ expect "threads that still run at the end" pass "iterations" env OMP_WAIT_POLICY
 if [ -n "$MPIEXEC" ]; then
   for ranks in 2 3; do
     expect "$ranks ranks" pass "type: mpiaijamb" $MPIEXEC -n $ranks "$ex2" -dll_append "$LIB" $amb $solve -ksp_view
+    expect "$ranks ranks: blocks" pass "off-diagonal blocks: $ranks on amb" $MPIEXEC -n $ranks "$ex2" -dll_append "$LIB" $all $solve -ksp_view
   done
 else
   skip "2 ranks" "there is no mpiexec"
@@ -115,6 +123,11 @@ expect "-help: tuning" pass "mat_shadow_tune" "$ex2" -dll_append "$LIB" $amb $so
 expect "-citations" pass "Nagasaka" "$ex2" -dll_append "$LIB" $amb $solve -citations
 "$ex2" -dll_append "$LIB" $solve -citations >out 2>&1
 if grep -q Nagasaka out; then not_ok "-citations without use" out; else ok "-citations without use"; fi
+expect "-petscamb_view" pass "^  amb +1 +1 \|" "$ex2" -dll_append "$LIB" $amb $solve -petscamb_view
+expect "-petscamb_view: products of matrices" pass "by hashgemm" "$ex2" -dll_append "$LIB" $all $solve -pc_type gamg -petscamb_view
+expect "a misspelt option" pass "option -mg_mat_amb_blocksize: there is none; the nearest is -mg_mat_amb_block_size" "$ex2" -dll_append "$LIB" $solve -mg_mat_amb_blocksize 3
+"$ex2" -dll_append "$LIB" $solve -mg_mat_amb_block_size 3 -log_view_amb -options_left 0 >out 2>&1
+if grep -q petsc-amb out; then not_ok "no word of options that are right, or of others" out; else ok "no word of options that are right, or of others"; fi
 expect "-log_view" pass "MatShadowConvert" "$ex2" -dll_append "$LIB" $amb $solve -log_view
 expect "-mat_view ::ascii_info" pass "products run on amb" "$ex2" -dll_append "$LIB" $amb $solve -mat_view ::ascii_info
 expect "-ksp_view of a model's choice" pass "products run on" "$ex2" -dll_append "$LIB" -mat_type amb -mat_shadow_tune model $solve -ksp_view
@@ -132,7 +145,7 @@ int main(int argc, char **argv)
 }
 EOF
 if compile "$petsc_flags" leak.c leak "$petsc_libs" && ./leak -malloc_debug -malloc_dump >out 2>&1 && leaks out >/dev/null; then
-  for type in "-mat_type aij" "$amb" "-mat_type amb -mat_shadow_tune measure"; do
+  for type in "-mat_type aij" "$amb" "-mat_type amb -mat_shadow_tune measure" "$all -pc_type gamg -petscamb_view"; do
     "$ex2" -dll_append "$LIB" $type $solve -malloc_debug -malloc_dump >out 2>&1 || not_ok "-malloc_dump $type" out
     if leaks out >found; then not_ok "-malloc_dump $type" found; else ok "-malloc_dump $type"; fi
   done
@@ -145,6 +158,9 @@ fi
 
 expect "bad block size" fail "mat_amb_block_size 99 is not between" "$ex2" -dll_append "$LIB" $amb $solve -mat_amb_block_size 99
 expect "bad tuning" fail "sometimes" "$ex2" -dll_append "$LIB" $solve -mat_type amb -mat_shadow_tune sometimes
+expect "-petscamb_for_aij of no type" fail "petscamb_for_aij ambb: no such type; use one of amb, nussell, autosparse, hashgemm, aij" "$ex2" -dll_append "$LIB" $solve -petscamb_for_aij ambb
+expect "-petscamb_for_aij without a type" fail "petscamb_for_aij without a value: no such type" "$ex2" -dll_append "$LIB" $solve -petscamb_for_aij
+expect "-mat_mpiaij_type" fail "use -mat_type amb, or -petscamb_for_aij amb" "$ex2" -dll_append "$LIB" $solve -mat_mpiaij_type amb
 expect "no plugin, no type" fail "Unknown Mat type given: amb" "$ex2" -mat_type amb $solve
 
 # another version: PETSc says it is the next one
@@ -200,14 +216,15 @@ if mine != theirs:
 n, its, x = 400, {}, {}
 for kind in ("aij", "amb"):
     A = PETSc.Mat().createAIJ([n, n], nnz=3)
-    A.setType(kind)
-    A.setPreallocationNNZ(3)
+    if "-petscamb_for_aij" not in sys.argv:
+        A.setType(kind)
+        A.setPreallocationNNZ(3)
     for i in range(n):
         for j, v in ((i - 1, -1.0), (i, 2.5), (i + 1, -1.5)):
             if 0 <= j < n:
                 A[i, j] = v
     A.assemble()
-    if kind == "amb":
+    if kind == "amb" and "-petscamb_for_aij" not in sys.argv:
         assert A.getType() in ("seqaijamb", "seqaijcusparse"), A.getType()
         B = A.convert("aij")
         assert B.getType() == "seqaij" and B.equal(A.convert("aij"))
@@ -232,6 +249,10 @@ else
   if grep -q "python agrees" out; then ok petsc4py
   elif grep -q "other PETSc" out; then skip petsc4py "$(sed -n 's/other PETSc: //p' out)"
   else not_ok petsc4py out; fi
+  PETSC_DIR=$PETSC_DIR PETSC_ARCH=$PETSC_ARCH "$python" solve.py -dll_append "$LIB" $all -petscamb_view >out 2>&1
+  if grep -q "python agrees" out && grep -qE "^  amb +2 +2 \|" out; then ok "petsc4py: createAIJ()"
+  elif grep -q "other PETSc" out; then skip "petsc4py: createAIJ()" "$(sed -n 's/other PETSc: //p' out)"
+  else not_ok "petsc4py: createAIJ()" out; fi
 fi
 
 exit $failed

@@ -510,4 +510,17 @@ int main(int argc, char **argv)
       nsize: 2
       args: -mat_shadow_tune off -malloc_dump
 
+  testset:
+    args: -petscamb_for_aij amb -ref_petscamb_for_aij aij -mat_shadow_tune off
+    output_file: output/products.out
+    test:
+      suffix: for_aij
+      nsize: 2
+      args: -mat_type aij
+    test:
+      suffix: for_aijcusparse
+      requires: cuda
+      nsize: {{1 2}}
+      args: -mat_type aijcusparse
+
 TEST*/

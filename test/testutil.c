@@ -319,6 +319,20 @@ static PetscErrorCode TestIsType(Mat A, const char type[], PetscBool *same)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* With -petscamb_for_aij an AIJ keeps its name; -test_shadow asks whether it is one of ours all the same */
+static PetscErrorCode TestDiffForAIJ(TestDiff *d, Mat A)
+{
+  MatShadowInfo info;
+  PetscBool     given, assembled;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-test_shadow", &given));
+  PetscCall(MatAssembled(A, &assembled));
+  PetscCall(MatShadowGetInfo(A, &info));
+  if (given && assembled) TestExpect(d, "an AIJ has no shadow", (PetscBool)(info.format != NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode TestDiffType(TestDiff *d, Mat A)
 {
   PetscMPIInt size;
@@ -332,6 +346,7 @@ PetscErrorCode TestDiffType(TestDiff *d, Mat A)
   TestExpect(d, "MatGetType() is not the type under test", same);
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, size == 1 ? MATSEQAIJ : MATMPIAIJ, &base));
   TestExpect(d, "PetscObjectBaseTypeCompare() does not see an AIJ", base);
+  PetscCall(TestDiffForAIJ(d, A));
   if (size > 1 && base) {
     Mat diag, off;
 
@@ -341,6 +356,8 @@ PetscErrorCode TestDiffType(TestDiff *d, Mat A)
     TestExpect(d, "the diagonal block is not of the type under test", same);
     PetscCall(TestIsType(off, type, &same));
     TestExpect(d, "the off-diagonal block is not of the type under test", same);
+    PetscCall(TestDiffForAIJ(d, diag));
+    PetscCall(TestDiffForAIJ(d, off));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -108,6 +108,7 @@ PetscErrorCode PetscAMBGetNumThreads(int *n)
 PetscErrorCode PetscAMBFinalizePackage(void)
 {
   PetscFunctionBegin;
+  PetscCall(MatShadowReport());
   PetscCall(MatShadowRegisterFinalize());
   initialized = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -140,6 +141,8 @@ PetscErrorCode(PetscAMBInitializePackage)(void)
   PetscCall(MatShadowRegister(&MatShadowFormatNUSSELL));
   PetscCall(MatShadowRegister(&MatShadowFormatAutoSparse));
   PetscCall(HashGEMMRegister());
+  PetscCall(MatShadowForAIJRegister());
+  PetscCall(MatShadowReportRegister());
   PetscCall(PetscRegisterFinalize(PetscAMBFinalizePackage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -192,6 +192,7 @@ static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *
     s->info.bytes_model = model;
   }
   PetscCall(PetscTime(&t1));
+  MatShadowCounted.convert += t1 - t0;
   s->info.time_convert = PetscMax(s->info.time_convert, t1 - t0); /* more, if another thread has done a part of it */
   PetscCall(PetscLogEventEnd(MAT_ShadowConvert, A, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -207,6 +208,7 @@ static PetscErrorCode MatShadowUpdate(Mat A, MatShadow *s, const MatShadowCSR *c
   PetscCall(PetscTime(&t0));
   PetscCall((*s->ops->update)(s->data, csr, &done));
   PetscCall(PetscTime(&t1));
+  MatShadowCounted.update += t1 - t0;
   if (done) {
     s->info.time_update = t1 - t0;
     s->info.updates++;
@@ -395,7 +397,7 @@ static PetscErrorCode MatShadowProductWith(Mat A, MatShadow *s, PetscBool transp
   PetscCall(MatShadowChoose(A, s, transpose, &csr, &run));
   s->served++;
   s->products++;
-  if (run.trial) PetscCall(PetscTime(&t0));
+  if (run.trial || MatShadowReporting) PetscCall(PetscTime(&t0));
   if (run.data) {
 #if defined(MAT_SHADOW_HAVE_DEVICE)
     if (MatShadowOnDevice(s)) PetscCall(MatShadowDeviceMult(s, &csr, transpose, xx, yy, zz, &done));
@@ -409,6 +411,7 @@ static PetscErrorCode MatShadowProductWith(Mat A, MatShadow *s, PetscBool transp
     run.trial                                                = NULL;
   }
   if (!done || !run.data) PetscCall(MatShadowBaseMult(A, s, transpose, xx, yy, zz));
+  PetscCall(MatShadowCount(s, (PetscBool)(done && run.data), t0));
   if (run.trial) {
     PetscCall(PetscTime(&t1));
     MatShadowTrialTake(run.trial, run.format, done ? t1 - t0 : PETSC_MAX_REAL);

@@ -85,6 +85,7 @@ typedef struct _MatShadowFormat {
   PetscErrorCode (*compose)(Mat, PetscBool add);                         /* or its setters, to or from a matrix */
 } MatShadowFormat;
 
+#define MAT_SHADOW_MAX             8        /* formats */
 #define MAT_SHADOW_SAMPLES         4        /* products timed on either side in a round, on the host */
 #define MAT_SHADOW_ROUNDS          3        /* of these, at most */
 #define MAT_SHADOW_CLEAR           0.1      /* faster or slower by more than this part: a round that is clear */
@@ -142,9 +143,13 @@ typedef struct _MatShadow {
   MatShadowInfo           info;
   struct _MatShadowTuner *tuner;            /* on the host, from the first conversion on: shadowtune.c */
   PetscErrorCode (*view)(Mat, PetscViewer); /* the view that DMDA put in place of AIJ's, or NULL */
-  Vec              work[2];                 /* on the device, a row and a column, in place of vectors that are on the host */
-  MatShadowHalo    halo_wanted;             /* how the processes exchange entries of x, on the device */
-  struct _MatHalo *halo;                    /* of an MPI matrix, from its first product there on; see shadowhalo.h */
+  Vec                work[2];               /* on the device, a row and a column, in place of vectors that are on the host */
+  MatShadowHalo      halo_wanted;           /* how the processes exchange entries of x, on the device */
+  struct _MatHalo   *halo;                  /* of an MPI matrix, from its first product there on; see shadowhalo.h */
+  PetscBool          mpi;
+  PetscInt64         made[2];         /* products on the AIJ and on the format, */
+  PetscLogDouble     seconds[2];      /* and their time if -petscamb_view is given */
+  struct _MatShadow *previous, *next; /* of all that are there */
 } MatShadow;
 
 /* The formats */
@@ -153,6 +158,7 @@ extern const MatShadowFormat MatShadowFormatAMB, MatShadowFormatNUSSELL, MatShad
 extern PetscErrorCode MatShadowRegister(const MatShadowFormat *);
 extern PetscErrorCode MatShadowRegisterFinalize(void);
 extern PetscErrorCode MatShadowFind(const char type[], const MatShadowFormat **);
+extern PetscErrorCode MatShadowGetFormats(int *, const MatShadowFormat *const **);
 extern PetscErrorCode MatShadowGetFormat(Mat, const MatShadowFormat **);
 extern PetscErrorCode MatShadowGet(Mat, MatShadow **);
 extern PetscErrorCode MatShadowDrop(MatShadow *);
@@ -181,6 +187,7 @@ extern PetscErrorCode MatShadowCreateMPI(Mat, const MatShadowFormat *);
 extern PetscErrorCode MatShadowAttach(Mat, const MatShadowFormat *, const MatShadow *parent);
 extern PetscErrorCode MatShadowAttachBlocks(Mat);
 extern PetscErrorCode MatShadowDetach(Mat);
+extern PetscErrorCode MatShadowDetachBlocks(Mat);
 extern PetscBool      MatShadowIsCUSPARSE(Mat);
 extern PetscErrorCode MatShadowHarvestMat(MatType, Mat *);
 extern PetscErrorCode MatShadowHarvest(MatType, struct _MatOps *);
@@ -189,6 +196,7 @@ extern PetscErrorCode MatShadowConvertAway(Mat, MatType, MatReuse, Mat *);
 extern PetscErrorCode MatConvertFrom_Shadow(Mat, MatType, MatReuse, Mat *);
 extern PetscErrorCode MatShadowSetDevice_Shadow(Mat, MatShadowDevice);
 extern PetscErrorCode MatShadowView(Mat, PetscViewer);
+extern PetscErrorCode MatShadowAdopt(Mat, const MatShadowFormat *);
 
 extern PetscErrorCode MatMult_Shadow(Mat, Vec, Vec);
 extern PetscErrorCode MatMultAdd_Shadow(Mat, Vec, Vec, Vec);
@@ -198,6 +206,42 @@ extern PetscErrorCode MatMultTransposeAdd_Shadow(Mat, Vec, Vec, Vec);
 /* Products with matrices, in src/mat/impls/hashgemm; the first sets the symbolic phase if the product is one for us */
 extern PetscErrorCode HashGEMMSetFromOptionsMixed(Mat, PetscBool *serves);
 extern PetscErrorCode MatProductSetFromOptions_HashGEMM(Mat);
+
+/* -petscamb_for_aij: the format that all AIJ of the program have, or NULL */
+extern const MatShadowFormat *MatShadowForAIJ;
+extern PetscErrorCode         MatShadowForAIJRegister(void);
+extern PetscErrorCode         MatShadowForAIJTake(Mat);
+extern PetscErrorCode         MatShadowForAIJCompose(Mat, PetscBool seq, PetscBool add);
+
+/* What -petscamb_view tells at the end: all are sums over this process */
+typedef struct {
+  PetscLogDouble convert, update;               /* seconds */
+  PetscLogDouble ours, renewed, seconds, petsc; /* products of matrices */
+} MatShadowCounts;
+extern MatShadowCounts   MatShadowCounted;
+extern PetscBool         MatShadowReporting; /* is it wanted? */
+extern const char *const PetscAMBOptions[];
+extern PetscErrorCode    MatShadowReportRegister(void);
+extern PetscErrorCode    MatShadowReportBegin(MatShadow *);
+extern PetscErrorCode    MatShadowReportEnd(MatShadow *);
+extern PetscErrorCode    MatShadowReportProductBegin(PetscLogDouble *);
+extern PetscErrorCode    MatShadowReportProductEnd(Mat, PetscLogDouble, PetscBool renewed);
+extern PetscErrorCode    MatShadowReportProduct(Mat, PetscBool ours);
+extern PetscErrorCode    MatShadowReport(void);
+
+/* One more product, of the format or of the AIJ, which began then */
+static inline PetscErrorCode MatShadowCount(MatShadow *s, PetscBool format, PetscLogDouble since)
+{
+  PetscLogDouble now;
+
+  PetscFunctionBegin;
+  s->made[format]++;
+  if (MatShadowReporting) {
+    PetscCall(PetscTime(&now));
+    s->seconds[format] += now - since;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* The operations that a matrix would have without us */
 extern const struct _MatOps *MatShadowBase(Mat);

@@ -142,9 +142,12 @@ static PetscErrorCode MatCreate_MPIAIJCUSPARSE_Shadow(Mat A)
 /* Makes an AIJ, which need not be assembled, an AIJCUSPARSE in place, not one of ours yet */
 PetscErrorCode MatShadowDeviceConvert(Mat A)
 {
-  PetscBool seq;
+  const MatShadowFormat *format;
+  PetscBool              seq;
 
   PetscFunctionBegin;
+  PetscCall(MatShadowGetFormat(A, &format));
+  if (format) PetscCall(MatShadowDetach(A)); /* -petscamb_for_aij has made it one of ours on the host */
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
   PetscCall((*(seq ? convert_seq : convert_mpi))(A, seq ? MATSEQAIJCUSPARSE : MATMPIAIJCUSPARSE, MAT_INPLACE_MATRIX, &A));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -28,10 +28,10 @@ static PetscErrorCode MatShadowGoesToDevice(Mat A, const MatShadowFormat *format
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatShadowDeviceFromOptions(Mat A, const MatShadowFormat *format, PetscBool *device)
+/* The same from the options, which otherwise say where */
+static PetscErrorCode MatShadowDeviceFromOptions(Mat A, const MatShadowFormat *format, MatShadowDevice where, PetscBool *device)
 {
-  MatShadowDevice where = MAT_SHADOW_DEVICE_AUTO;
-  char            option[64];
+  char option[64];
 
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(option, sizeof(option), "-mat_%s_device", format->name));
@@ -42,8 +42,8 @@ static PetscErrorCode MatShadowDeviceFromOptions(Mat A, const MatShadowFormat *f
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes a plain AIJ, or AIJCUSPARSE, a matrix of this format on the device or on the host */
-static PetscErrorCode MatShadowMake(Mat A, const MatShadowFormat *format, PetscBool device, const MatShadow *parent)
+/* Makes a plain AIJ, or AIJCUSPARSE, the one of the two that a matrix on the device or on the host is */
+static PetscErrorCode MatShadowPlace(Mat A, const MatShadowFormat *format, PetscBool device)
 {
   PetscFunctionBegin;
 #if defined(MAT_SHADOW_HAVE_DEVICE)
@@ -51,7 +51,38 @@ static PetscErrorCode MatShadowMake(Mat A, const MatShadowFormat *format, PetscB
   if (device) PetscCall(MatShadowDeviceStart(format));
   if (device && !MatShadowIsCUSPARSE(A)) PetscCall(MatShadowDeviceConvert(A));
 #endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes a plain AIJ, or AIJCUSPARSE, a matrix of this format, by name where it is on the host */
+static PetscErrorCode MatShadowMake(Mat A, const MatShadowFormat *format, PetscBool device, const MatShadow *parent)
+{
+  PetscBool seq;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowPlace(A, format, device));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
+  if (!MatShadowIsCUSPARSE(A)) PetscCall(PetscObjectChangeTypeName((PetscObject)A, seq ? format->seqtype : format->mpitype));
   PetscCall(MatShadowAttach(A, format, parent));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes an AIJ that nobody has asked to be another type a matrix of this format; it stays on the host unless an option says gpu, because the vectors of
+   such a program are there. A view that DMDA has put on it stays too. */
+PetscErrorCode MatShadowAdopt(Mat A, const MatShadowFormat *format)
+{
+  PetscErrorCode (*view)(Mat, PetscViewer) = A->ops->view;
+  const PetscBool own                      = (PetscBool)(view != MatShadowBase(A)->view);
+  PetscBool       device;
+  MatShadow      *s;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowDeviceFromOptions(A, format, MAT_SHADOW_DEVICE_CPU, &device));
+  PetscCall(MatShadowPlace(A, format, device));
+  PetscCall(MatShadowAttach(A, format, NULL));
+  if (!own) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGet(A, &s));
+  s->view = view;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,7 +144,7 @@ PetscErrorCode MatShadowSetDevice(Mat A, MatShadowDevice where)
 PetscErrorCode MatShadowConvertType(Mat A, MatType type, MatReuse reuse, Mat *newmat)
 {
   const MatShadowFormat *from, *to;
-  PetscBool              device = PETSC_FALSE;
+  PetscBool              device = PETSC_FALSE, plain;
   Mat                    B      = *newmat;
 
   PetscFunctionBegin;
@@ -124,12 +155,13 @@ PetscErrorCode MatShadowConvertType(Mat A, MatType type, MatReuse reuse, Mat *ne
   if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(MatShadowGetFormat(B, &from));
   PetscCall(MatShadowFind(type, &to));
-  if (from != to) {
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &plain, MATSEQAIJ, MATMPIAIJ, "")); /* one of ours that has kept its name gets another now */
+  if (from != to || plain) {
     if (from) PetscCall(MatShadowDetach(B));
     if (to) {
-      PetscCall(MatShadowDeviceFromOptions(B, to, &device));
+      PetscCall(MatShadowDeviceFromOptions(B, to, MAT_SHADOW_DEVICE_AUTO, &device));
       PetscCall(MatShadowMake(B, to, device, NULL));
-    }
+    } else if (MatShadowForAIJ) PetscCall(MatShadowForAIJTake(B));
   }
   *newmat = B;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -191,7 +223,7 @@ static PetscErrorCode MatShadowConstruct(Mat A, const MatShadowFormat *format, M
   Mat                    kept;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowDeviceFromOptions(A, format, &device));
+  PetscCall(MatShadowDeviceFromOptions(A, format, MAT_SHADOW_DEVICE_AUTO, &device));
   PetscCall(PetscFunctionListFind(MatList, base, &create));
   PetscCall((*create)(A));
   PetscCall(MatShadowGetFormat(A, &made)); /* -mat_seqaij_type may have made it one already */

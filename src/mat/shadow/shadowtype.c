@@ -9,8 +9,6 @@
 #include "shadow.h"
 #include "shadowhalo.h"
 
-#define MAT_SHADOW_MAX 8
-
 struct _MatOps                MatShadowBaseSeq, MatShadowBaseMPI;
 static const MatShadowFormat *formats[MAT_SHADOW_MAX];
 static int                    nformats = 0;
@@ -58,6 +56,7 @@ PetscErrorCode MatShadowRegister(const MatShadowFormat *f)
   PetscCall(MatRegister(f->mpitype, f->create_mpi));
   PetscCall(MatRegisterRootName(f->name, f->seqtype, f->mpitype));
   PetscCall(MatSeqAIJRegister(f->seqtype, MatShadowConvertType));
+  PetscCall(MatSeqAIJRegister(f->name, MatShadowConvertType));
   if (MatShadowHasDevice(f)) PetscCall(MatShadowDeviceVecOptions(f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -65,7 +64,8 @@ PetscErrorCode MatShadowRegister(const MatShadowFormat *f)
 PetscErrorCode MatShadowRegisterFinalize(void)
 {
   PetscFunctionBegin;
-  nformats = 0;
+  nformats        = 0;
+  MatShadowForAIJ = NULL;
   PetscCall(MatShadowTuneFinalize());
 #if defined(MAT_SHADOW_HAVE_DEVICE)
   PetscCall(MatShadowDeviceEnd());
@@ -86,6 +86,14 @@ PetscErrorCode MatShadowFind(const char type[], const MatShadowFormat **format)
     PetscCall(PetscStrcmp(type, formats[k]->mpitype, &mpi));
     if (root || seq || mpi) *format = formats[k];
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatShadowGetFormats(int *n, const MatShadowFormat *const **list)
+{
+  PetscFunctionBegin;
+  *n    = nformats;
+  *list = formats;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -120,6 +128,7 @@ static PetscErrorCode MatShadowDestroy(AmbCtxArgument arg)
   MatShadow *s = (MatShadow *)AmbCtxGet(arg);
 
   PetscFunctionBegin;
+  PetscCall(MatShadowReportEnd(s));
   PetscCall(MatShadowTuneEnd(s));
   if (s->data) PetscCall((*s->ops->destroy)(&s->data));
   for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&s->work[k]));
@@ -158,9 +167,11 @@ static PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, con
   s->format   = format;
   s->owner    = A;
   s->cusparse = MatShadowIsCUSPARSE(A);
+  s->mpi      = (PetscBool)(strncmp(((PetscObject)A)->type_name, MATSEQAIJ, strlen(MATSEQAIJ)) != 0);
   s->tune     = MAT_SHADOW_TUNE_MEASURE;
   s->lasting  = PETSC_FALSE;
   s->nz       = -1;
+  PetscCall(MatShadowReportBegin(s));
   PetscCall(MatShadowDrop(s));
   if (parent) {
     s->tune        = parent->tune;
@@ -187,7 +198,7 @@ static PetscErrorCode MatShadowQuery(Mat A, MatShadow **shadow)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The format of a matrix of ours, or NULL. The type name tells it, or on the device, where that is AIJCUSPARSE's, the shadow. */
+/* The format of a matrix of ours, or NULL. The type name tells it, or where that is AIJ's or AIJCUSPARSE's, the shadow. */
 PetscErrorCode MatShadowGetFormat(Mat A, const MatShadowFormat **format)
 {
   MatShadow *s;
@@ -198,8 +209,9 @@ PetscErrorCode MatShadowGetFormat(Mat A, const MatShadowFormat **format)
   PetscCall(MatShadowQuery(A, &s));
   if (s) *format = s->format;
 #if defined(MAT_SHADOW_HAVE_DEVICE)
-  else PetscCall(MatShadowDeviceGetFormat(format));
+  else if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowDeviceGetFormat(format));
 #endif
+  else *format = MatShadowForAIJ;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -397,6 +409,7 @@ static PetscErrorCode MatShadowProductSetFromOptions(Mat D)
     PetscCall(PetscObjectQueryFunction((PetscObject)operand[k], "MatProductSetFromOptions_anytype_C", &f));
     if (f == MatShadowProductSetFromOptions) f = NULL;
   }
+  if (f) PetscCall(MatShadowReportProduct(D, PETSC_FALSE));
   if (f) PetscCall((*f)(D));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -417,19 +430,22 @@ static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *fo
   const char *const *inherited = seq ? inherited_seq : MatShadowIsCUSPARSE(A) ? inherited_gpu : inherited_mpi;
   const char        *type = ((PetscObject)A)->type_name, *base = seq ? MATSEQAIJ : MATMPIAIJ;
   PetscErrorCode (*convert)(Mat, MatType, MatReuse, Mat *) = add ? MatShadowConvertType : NULL;
+  PetscBool plain;
 
   PetscFunctionBegin;
-  if (!MatShadowIsCUSPARSE(A)) PetscCall(MatShadowComposeConvert(A, type, base, convert));
+  PetscCall(PetscStrcmp(type, base, &plain));
+  if (plain) PetscCall(MatShadowForAIJCompose(A, seq, add));
+  else if (!MatShadowIsCUSPARSE(A)) PetscCall(MatShadowComposeConvert(A, type, base, convert));
 #if defined(MAT_SHADOW_HAVE_DEVICE)
   else PetscCall(MatShadowCUSPARSECompose(A, seq, add));
 #endif
-  for (int k = 0; k < nformats; k++) {
+  for (int k = 0; k < nformats && !plain; k++) { /* an AIJ by name finds these on the other matrix, as any AIJ does */
     PetscCall(MatShadowComposeConvert(A, base, seq ? formats[k]->seqtype : formats[k]->mpitype, convert));
     PetscCall(MatShadowComposeConvert(A, base, formats[k]->name, convert));
     PetscCall(MatShadowComposeConvert(A, type, seq ? formats[k]->seqtype : formats[k]->mpitype, convert));
     PetscCall(MatShadowComposeConvert(A, type, formats[k]->name, convert));
   }
-  for (int k = 0; inherited[k]; k++) {
+  for (int k = 0; inherited[k] && !plain; k++) {
     PetscErrorCode (*f)(Mat, MatType, MatReuse, Mat *) = NULL;
     char name[256];
 
@@ -470,7 +486,7 @@ void MatShadowSetOperations(Mat A)
 #endif
 }
 
-/* Makes an AIJ or an AIJCUSPARSE one of ours, or makes whole again one whose inside was replaced */
+/* Makes an AIJ or an AIJCUSPARSE one of ours, or makes whole again one whose inside was replaced. Where all AIJ are to be ours, it keeps its name. */
 PetscErrorCode MatShadowAttach(Mat A, const MatShadowFormat *format, const MatShadow *parent)
 {
   PetscBool  seq;
@@ -479,7 +495,7 @@ PetscErrorCode MatShadowAttach(Mat A, const MatShadowFormat *format, const MatSh
   PetscFunctionBegin;
   PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, MATSEQAIJ, &seq));
   MatShadowSetOperations(A);
-  if (!MatShadowIsCUSPARSE(A)) PetscCall(PetscObjectChangeTypeName((PetscObject)A, seq ? format->seqtype : format->mpitype));
+  if (!MatShadowIsCUSPARSE(A) && !MatShadowForAIJ) PetscCall(PetscObjectChangeTypeName((PetscObject)A, seq ? format->seqtype : format->mpitype));
   PetscCall(MatShadowCompose(A, format, parent, &s));
   PetscCall(MatShadowComposeFunctions(A, format, seq, PETSC_TRUE));
   if (!seq && A->assembled) PetscCall(MatShadowAttachBlocks(A));
@@ -510,13 +526,22 @@ PetscErrorCode MatShadowDetach(Mat A)
   PetscCall(MatShadowComposeFunctions(A, format, seq, PETSC_FALSE));
   PetscCall(PetscObjectCompose((PetscObject)A, "MatShadow", NULL));
   if (!MatShadowIsCUSPARSE(A)) PetscCall(PetscObjectChangeTypeName((PetscObject)A, seq ? MATSEQAIJ : MATMPIAIJ));
-  if (!seq && A->preallocated) {
-    Mat block[2];
+  if (!seq) PetscCall(MatShadowDetachBlocks(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
-    for (int k = 0; k < 2; k++) {
-      if (block[k] && block[k]->ops->mult == MatMult_Shadow) PetscCall(MatShadowDetach(block[k]));
-    }
+/* Of an MPI matrix; a sequential one has none */
+PetscErrorCode MatShadowDetachBlocks(Mat A)
+{
+  Mat       block[2];
+  PetscBool mpi;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  if (!mpi || !A->preallocated) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
+  for (int k = 0; k < 2; k++) {
+    if (block[k] && block[k]->ops->mult == MatMult_Shadow) PetscCall(MatShadowDetach(block[k]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

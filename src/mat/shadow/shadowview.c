@@ -36,6 +36,56 @@ static PetscErrorCode MatShadowViewHalo(Mat A, const MatShadowInfo *info, PetscV
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#define VIEW_LONGEST 96 /* of a reason */
+#define VIEW_KINDS   6
+
+/* What the blocks of an MPI matrix run on, and why: each answer once, with the number of processes that give it */
+static PetscErrorCode MatShadowViewBlocks(Mat A, PetscViewer viewer)
+{
+  static const char *const name[] = {"diagonal", "off-diagonal"};
+  char                     mine[2][VIEW_LONGEST], (*all)[2][VIEW_LONGEST] = NULL;
+  PetscMPIInt              rank, size;
+  Mat                      block[2];
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &rank));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
+  for (int k = 0; k < 2; k++) {
+    MatShadowInfo info;
+    PetscBool     onaij;
+
+    PetscCall(MatShadowGetInfo(block[k], &info));
+    PetscCall(PetscStrcmp(info.format, "csr", &onaij));
+    if (onaij) PetscCall(PetscSNPrintf(mine[k], VIEW_LONGEST, "the AIJ (%s)", info.reason));
+    else PetscCall(PetscStrncpy(mine[k], info.format, VIEW_LONGEST));
+  }
+  if (!rank) PetscCall(PetscMalloc1(size, &all));
+  PetscCallMPI(MPI_Gather(mine, (PetscMPIInt)sizeof(mine), MPI_CHAR, all, (PetscMPIInt)sizeof(mine), MPI_CHAR, 0, PetscObjectComm((PetscObject)A)));
+  for (int k = 0; k < 2; k++) {
+    PetscMPIInt kind[VIEW_KINDS], count[VIEW_KINDS], kinds = 0; /* the first process that says so, and how many do */
+
+    for (PetscMPIInt p = 0; !rank && p < size; p++) {
+      PetscMPIInt n = 0;
+
+      while (n < kinds && strcmp(all[p][k], all[kind[n]][k])) n++;
+      if (n == VIEW_KINDS) continue;
+      if (n == kinds) {
+        kind[kinds]    = p;
+        count[kinds++] = 0;
+      }
+      count[n]++;
+    }
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %s blocks:", name[k]));
+    PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+    for (PetscMPIInt n = 0; n < kinds; n++) PetscCall(PetscViewerASCIIPrintf(viewer, "%s %d on %s", n ? "," : "", count[n], all[kind[n]][k]));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+    PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  }
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatShadowViewInfo(Mat A, PetscViewer viewer)
 {
   const MatShadowFormat *format;
@@ -66,10 +116,10 @@ static PetscErrorCode MatShadowViewInfo(Mat A, PetscViewer viewer)
     if (info.segment_count[0] || info.segment_count[1])
       PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " segments of %" PetscInt_FMT " columns, %" PetscInt_FMT " of %" PetscInt_FMT "; %" PetscInt_FMT " columns in another order%s\n", info.segment_count[0], info.segment_width[0], info.segment_count[1],
                                        info.segment_width[1], info.columns_gathered, where));
-    if (converted < size) PetscCall(PetscViewerASCIIPrintf(viewer, "  on %d of %d processes; the others stay with the AIJ\n", converted, size));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  bytes: %.0f stored, %.0f by the model, %.0f of the AIJ; %.2f per nonzero, AIJ %.2f; fill %.3f\n", info.bytes_stored, info.bytes_model, info.bytes_csr, info.bytes_stored / nz, info.bytes_csr / nz, info.nonzeros > 0 ? info.stored_values / nz : 1.));
     if (info.bytes_extra > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  %.0f bytes besides, for new values and the transposed product\n", info.bytes_extra));
   }
+  if (A->ops->mult != MatMult_Shadow) PetscCall(MatShadowViewBlocks(A, viewer));
   PetscCall(MatShadowViewHalo(A, &info, viewer));
   if (info.updates) PetscCall(PetscSNPrintf(update, sizeof(update), ", last update of values %.3g s", info.time_update));
   if (info.conversions) PetscCall(PetscViewerASCIIPrintf(viewer, "  conversion %.3g s%s\n", info.time_convert, update));
@@ -92,7 +142,7 @@ PetscErrorCode MatShadowView(Mat A, PetscViewer viewer)
   PetscCall(MatShadowGet(A, &s));
   PetscCall((*(s->view ? s->view : MatShadowBase(A)->view))(A, viewer));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  if (!ascii || !A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!ascii || !A->assembled || A->factortype) PetscFunctionReturn(PETSC_SUCCESS); /* -mat_seqaij_type makes factors ours too; their arrays are no CSR */
   PetscCall(PetscViewerGetFormat(viewer, &format));
   if (format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL) PetscCall(MatShadowViewInfo(A, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -405,9 +405,11 @@ static PetscErrorCode MatProductNumeric_HashGEMM(Mat C)
   SpgemmType       type;
   PetscBool        mpi, nooffproc;
   PetscMPIInt      news[4]; /* of the operands and of the result: HashGEMMChange */
+  PetscLogDouble   since;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_HashGEMMNumeric, C, 0, 0, 0));
+  PetscCall(MatShadowReportProductBegin(&since));
   PetscCall(PetscArrayzero(news, 4));
   HashGEMMGetOperands(C, operand);
   for (int k = 0; k < 3 && operand[k]; k++) {
@@ -441,6 +443,7 @@ static PetscErrorCode MatProductNumeric_HashGEMM(Mat C)
     C->nooffprocentries = nooffproc;
   }
   p->fresh = PETSC_FALSE;
+  PetscCall(MatShadowReportProductEnd(C, since, (PetscBool)(change != HASHGEMM_SAME)));
   PetscCall(PetscLogEventEnd(MAT_HashGEMMNumeric, C, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -451,9 +454,11 @@ PetscErrorCode MatProductSymbolic_HashGEMM(Mat C)
   HashGEMMProduct *p;
   PetscContainer   container;
   int             *accumulator;
+  PetscLogDouble   since;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_HashGEMMSymbolic, C, 0, 0, 0));
+  PetscCall(MatShadowReportProductBegin(&since));
   PetscCall(PetscCitationsRegister(HashGEMMCitation, &HashGEMMCited));
   PetscCall(PetscNew(&p));
   PetscCall(PetscObjectQuery((PetscObject)C, "MatHashGEMMAccumulator", (PetscObject *)&container));
@@ -466,6 +471,7 @@ PetscErrorCode MatProductSymbolic_HashGEMM(Mat C)
   product->data    = p;
   product->destroy = HashGEMMDestroy;
   PetscCall(HashGEMMMake(C, p));
+  PetscCall(MatShadowReportProductEnd(C, since, PETSC_FALSE));
   PetscCall(PetscLogEventEnd(MAT_HashGEMMSymbolic, C, 0, 0, 0));
   if (product->type == MATPRODUCT_PtAP) PetscCall(MatShadowExpectLevel(product->A, product->B));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -91,10 +91,11 @@ static PetscErrorCode HashGEMMTake(Mat C)
   if (set) PetscCall(MatHashGEMMSetAccumulator(C, accumulator));
   PetscCall(MatProductSetAlgorithm(C, MATPRODUCTALGORITHMHASHGEMM));
   C->ops->productsymbolic = MatProductSymbolic_HashGEMM;
+  PetscCall(MatShadowReportProduct(C, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's own for AIJ on the host, which may have been replaced */
+/* PETSc's own for AIJ on the host */
 static PetscErrorCode (*HashGEMMBaseSeq)(Mat), (*HashGEMMBaseMPI)(Mat);
 
 static PetscErrorCode HashGEMMLeave(Mat C)
@@ -102,6 +103,7 @@ static PetscErrorCode HashGEMMLeave(Mat C)
   PetscBool seq;
 
   PetscFunctionBegin;
+  PetscCall(MatShadowReportProduct(C, PETSC_FALSE));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)C->product->A, MATSEQAIJ, &seq));
   PetscCall((*(seq ? HashGEMMBaseSeq : HashGEMMBaseMPI))(C));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -116,7 +118,10 @@ PetscErrorCode MatProductSetFromOptions_HashGEMM(Mat C)
   if (ours) PetscCall(HashGEMMChosen(C, &ours));
   if (ours) PetscCall(HashGEMMTake(C));
   else if (C->force_diagonals || !MatShadowIsCUSPARSE(C->product->A)) PetscCall(HashGEMMLeave(C));
-  else PetscCall((*MatShadowBase(C->product->A)->productsetfromoptions)(C));
+  else {
+    PetscCall(MatShadowReportProduct(C, PETSC_FALSE));
+    PetscCall((*MatShadowBase(C->product->A)->productsetfromoptions)(C));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -235,46 +240,14 @@ static PetscErrorCode MatCreate_MPIAIJHashGEMM(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's constructors of AIJ, where -hashgemm_for_aij has put ours in their place */
-static PetscErrorCode (*HashGEMMCreateSeq)(Mat), (*HashGEMMCreateMPI)(Mat);
-
-static PetscErrorCode MatCreate_SeqAIJ_HashGEMM(Mat A)
-{
-  PetscFunctionBegin;
-  PetscCall((*HashGEMMCreateSeq)(A));
-  A->ops->productsetfromoptions = MatProductSetFromOptions_HashGEMM;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatCreate_MPIAIJ_HashGEMM(Mat A)
-{
-  PetscFunctionBegin;
-  PetscCall((*HashGEMMCreateMPI)(A));
-  A->ops->productsetfromoptions = MatProductSetFromOptions_HashGEMM;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* After the first format is registered, which has read off the operations of AIJ */
 PetscErrorCode HashGEMMRegister(void)
 {
-  PetscBool all = PETSC_FALSE;
-
   PetscFunctionBegin;
   PetscCall(PetscLogEventRegister("MatHashGEMMSymbolic", MAT_CLASSID, &MAT_HashGEMMSymbolic));
   PetscCall(PetscLogEventRegister("MatHashGEMMNumeric", MAT_CLASSID, &MAT_HashGEMMNumeric));
   PetscCall(MatShadowRegister(&MatShadowFormatHashGEMM));
   HashGEMMBaseSeq = MatShadowBaseSeq.productsetfromoptions;
   HashGEMMBaseMPI = MatShadowBaseMPI.productsetfromoptions;
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-hashgemm_for_aij", &all, NULL));
-  if (!all) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscFunctionListFind(MatList, MATSEQAIJ, &HashGEMMCreateSeq));
-  PetscCall(PetscFunctionListFind(MatList, MATMPIAIJ, &HashGEMMCreateMPI));
-  PetscCall(MatRegister(MATSEQAIJ, MatCreate_SeqAIJ_HashGEMM));
-  PetscCall(MatRegister(MATMPIAIJ, MatCreate_MPIAIJ_HashGEMM));
-  MatShadowBaseSeq.productsetfromoptions = MatProductSetFromOptions_HashGEMM;
-  MatShadowBaseMPI.productsetfromoptions = MatProductSetFromOptions_HashGEMM;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  PetscCall(MatShadowDeviceExpect(&MatShadowFormatHashGEMM));
-#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,0 +1,168 @@
+/*
+   -petscamb_for_aij: every AIJ of a program, however it is created, becomes a matrix of a shadow format, and so does every AIJCUSPARSE.
+
+   PETSc's constructors of AIJ are replaced by ones that wait for the end of the first assembly: what has become another type or a factor by then was
+   never ours. The matrix keeps the name of its type, as an AIJCUSPARSE does. Programs that fix AIJ in their source also compare that name, and
+   MatSetType() with it would empty a matrix that has another one.
+*/
+#include "shadow.h"
+
+const MatShadowFormat *MatShadowForAIJ = NULL; /* what every AIJ becomes */
+
+static PetscErrorCode (*create_seq)(Mat), (*create_mpi)(Mat); /* PETSc's own */
+
+/* Subtypes that PETSc makes of an AIJ by replacing some of its operations, which have to be AIJ's */
+static const char *const subtypes[] = {"perm", "sell", "mkl", "crl", "viennacl", "hipsparse", "kokkos"};
+
+typedef PetscErrorCode     MatConvertFunction(Mat, MatType, MatReuse, Mat *);
+static MatConvertFunction *convert[2][PETSC_STATIC_ARRAY_LENGTH(subtypes)]; /* PETSc's own, of an MPI and of a sequential matrix */
+
+/* To one of these subtypes, of a matrix that is given back to PETSc before */
+static PetscErrorCode MatShadowConvertSubtype(Mat A, MatType type, MatReuse reuse, Mat *newmat)
+{
+  Mat B = *newmat;
+
+  PetscFunctionBegin;
+  if (reuse == MAT_REUSE_MATRIX) {
+    PetscCall(MatCopy(A, B, SAME_NONZERO_PATTERN));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+  PetscCall(MatShadowDetach(B));
+  PetscCall(MatConvert(B, type, MAT_INPLACE_MATRIX, &B));
+  *newmat = B;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Puts these conversions in place of PETSc's, on a matrix of ours that has the name of an AIJ, or undoes that */
+PetscErrorCode MatShadowForAIJCompose(Mat A, PetscBool seq, PetscBool add)
+{
+  char name[64];
+
+  PetscFunctionBegin;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(subtypes); k++) {
+    if (!convert[seq][k]) continue;
+    PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_%s%s_C", seq ? MATSEQAIJ : MATMPIAIJ, seq ? MATSEQAIJ : MATMPIAIJ, subtypes[k]));
+    PetscCall(PetscObjectComposeFunction((PetscObject)A, name, add ? MatShadowConvertSubtype : convert[seq][k]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowForAIJLook(MatType type, PetscBool seq)
+{
+  Mat  A;
+  char name[64];
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowHarvestMat(type, &A));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(subtypes); k++) {
+    PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_%s%s_C", type, type, subtypes[k]));
+    PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &convert[seq][k]));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The format that an option says, or NULL where it says "aij" */
+static PetscErrorCode MatShadowForAIJFind(MPI_Comm comm, const char prefix[], const char value[], const MatShadowFormat **format)
+{
+  const MatShadowFormat *const *formats;
+  char                          names[128] = "";
+  PetscBool                     aij;
+  int                           n;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowFind(value, format));
+  PetscCall(PetscStrcmp(value, MATAIJ, &aij));
+  if (*format || aij) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGetFormats(&n, &formats));
+  for (int k = 0; k < n; k++) {
+    PetscCall(PetscStrlcat(names, formats[k]->name, sizeof(names)));
+    PetscCall(PetscStrlcat(names, ", ", sizeof(names)));
+  }
+  SETERRQ(comm, PETSC_ERR_ARG_UNKNOWN_TYPE, "-%spetscamb_for_aij %s: no such type; use one of %saij", prefix ? prefix : "", value[0] ? value : "without a value", names);
+}
+
+/* Makes A one of ours, unless it is a subtype, a factor, or has operations of the user. Matrices with an options prefix may have an option of their own. */
+PetscErrorCode MatShadowForAIJTake(Mat A)
+{
+  const MatShadowFormat *format = MatShadowForAIJ;
+  const char            *prefix = ((PetscObject)A)->prefix;
+  char                   value[64];
+  PetscBool              plain, set = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &plain, MATSEQAIJ, MATMPIAIJ, ""));
+  if (!plain || A->factortype != MAT_FACTOR_NONE || A->ops->mult != MatShadowBase(A)->mult) PetscFunctionReturn(PETSC_SUCCESS);
+  if (prefix) PetscCall(PetscOptionsGetString(((PetscObject)A)->options, prefix, "-petscamb_for_aij", value, sizeof(value), &set));
+  if (set) PetscCall(MatShadowForAIJFind(PetscObjectComm((PetscObject)A), prefix, value, &format));
+  if (format) PetscCall(MatShadowAdopt(A, format));
+  else PetscCall(MatShadowDetachBlocks(A)); /* which did not know whose blocks they are */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatAssemblyEnd_AIJ_Shadow(Mat A, MatAssemblyType type)
+{
+  PetscFunctionBegin;
+  PetscCall((*MatShadowBase(A)->assemblyend)(A, type));
+  if (type == MAT_FINAL_ASSEMBLY) PetscCall(MatShadowForAIJTake(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An option such as -mat_seqaij_type may have made it another type already */
+static PetscErrorCode MatShadowForAIJCreate(Mat A, MatType type, PetscErrorCode (*create)(Mat))
+{
+  PetscBool plain;
+
+  PetscFunctionBegin;
+  PetscCall((*create)(A));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, type, &plain));
+  if (plain) A->ops->assemblyend = MatAssemblyEnd_AIJ_Shadow;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreate_SeqAIJ_Wait(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowForAIJCreate(A, MATSEQAIJ, create_seq));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreate_MPIAIJ_Wait(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowForAIJCreate(A, MATMPIAIJ, create_mpi));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* After all formats are registered; PETSc forgets its types, and with them ours, by itself */
+PetscErrorCode MatShadowForAIJRegister(void)
+{
+  const MatShadowFormat *wrong;
+  char                   value[64] = "";
+  PetscBool              set, hashgemm = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb", "Mat");
+  PetscCall(PetscOptionsString("-petscamb_for_aij", "What every AIJ and AIJCUSPARSE of the program becomes", "MATAMB", value, value, sizeof(value), &set));
+  PetscCall(PetscOptionsBool("-hashgemm_for_aij", "The same as -petscamb_for_aij hashgemm", "MATHASHGEMM", hashgemm, &hashgemm, NULL));
+  PetscOptionsEnd();
+  if (set) PetscCall(MatShadowForAIJFind(PETSC_COMM_WORLD, NULL, value, &MatShadowForAIJ));
+  else if (hashgemm) PetscCall(MatShadowFind(MATHASHGEMM, &MatShadowForAIJ));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_mpiaij_type", value, sizeof(value), &set));
+  if (set) {
+    PetscCall(MatShadowFind(value, &wrong));
+    PetscCheck(!wrong, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "PETSc has an option -mat_seqaij_type, but none -mat_mpiaij_type; use -mat_type %s, or -petscamb_for_aij %s if the program fixes aij", wrong->name, wrong->name);
+  }
+  if (!MatShadowForAIJ) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowForAIJLook(MATSEQAIJ, PETSC_TRUE));
+  PetscCall(MatShadowForAIJLook(MATMPIAIJ, PETSC_FALSE));
+  PetscCall(PetscFunctionListFind(MatList, MATSEQAIJ, &create_seq));
+  PetscCall(PetscFunctionListFind(MatList, MATMPIAIJ, &create_mpi));
+  PetscCall(MatRegister(MATSEQAIJ, MatCreate_SeqAIJ_Wait));
+  PetscCall(MatRegister(MATMPIAIJ, MatCreate_MPIAIJ_Wait));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  PetscCall(MatShadowDeviceExpect(MatShadowForAIJ));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,289 @@
+/*
+   -petscamb_view: what the library did in a program, told at the end, and options that look like ours and are not.
+
+   Shadows count their products. They are added up when they go, those that are still there at the end then.
+*/
+#include "shadow.h"
+
+MatShadowCounts MatShadowCounted;
+PetscBool       MatShadowReporting = PETSC_FALSE;
+
+/* All that this process reads from the options; docs/options.md and docs/products.md say what they do */
+const char *const PetscAMBOptions[] = {"petscamb_for_aij",    "petscamb_view",       "hashgemm_for_aij",   "mat_shadow_tune",          "mat_shadow_halo",
+                                       "mat_amb_block_size",  "mat_amb_device",      "mat_amb_halo",       "mat_nussell_segmentation", "mat_nussell_rows",
+                                       "mat_nussell_tune",    "mat_nussell_c",       "mat_nussell_sigma",  "mat_nussell_s1",           "mat_nussell_s2",
+                                       "mat_nussell_k1",      "mat_nussell_k2",      "mat_nussell_device", "mat_nussell_halo",         "mat_autosparse_device",
+                                       "mat_autosparse_halo", "mat_hashgemm_device", "mat_hashgemm_halo",  "mat_hashgemm_accumulator", NULL};
+
+/* What these begin with: an option with one of these words, after a prefix, is meant for us */
+static const char *const families[] = {"petscamb_", "hashgemm_for_", "mat_shadow_", "mat_amb_", "mat_nussell_", "mat_autosparse_", "mat_hashgemm_"};
+
+#define REPORT_REASONS  8
+#define REPORT_LONGEST  96 /* of a reason */
+#define REPORT_MISSPELT 2  /* letters by which an option of nobody may differ from one of ours to be taken for it */
+
+/* Of a format, on this process: matrices, a block of an MPI matrix being one of its own, those that were multiplied by a vector, and so on */
+typedef struct {
+  PetscLogDouble made, used, converted, products[2], seconds[2];
+} ReportTotals;
+
+/* Why matrices stayed on the AIJ */
+typedef struct {
+  PetscLogDouble count;
+  char           text[REPORT_LONGEST];
+} ReportReason;
+
+static ReportTotals totals[MAT_SHADOW_MAX];
+static ReportReason reasons[REPORT_REASONS];
+static MatShadow   *first = NULL; /* of those that are there */
+static int          level = 0;    /* of products of matrices that are made in others */
+
+/* ------------------------------------------------- counting ------------------------------------------------- */
+
+static PetscErrorCode ReportAddReason(const char text[], PetscLogDouble count)
+{
+  int k = 0;
+
+  PetscFunctionBegin;
+  while (k < REPORT_REASONS - 1 && reasons[k].count > 0 && strncmp(reasons[k].text, text, REPORT_LONGEST - 1)) k++;
+  if (!(reasons[k].count > 0)) PetscCall(PetscStrncpy(reasons[k].text, k < REPORT_REASONS - 1 ? text : "other reasons", REPORT_LONGEST));
+  reasons[k].count += count;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ReportAdd(const MatShadow *s)
+{
+  const MatShadowFormat *const *formats;
+  ReportTotals                 *t;
+  int                           n, k = 0;
+
+  PetscFunctionBegin;
+  if (s->mpi) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGetFormats(&n, &formats));
+  while (k < n && formats[k] != s->format) k++;
+  t = &totals[k];
+  t->made++;
+  for (int side = 0; side < 2; side++) {
+    t->products[side] += (PetscLogDouble)s->made[side];
+    t->seconds[side] += s->seconds[side];
+  }
+  if (!s->made[0] && !s->made[1]) PetscFunctionReturn(PETSC_SUCCESS);
+  t->used++;
+  if (!s->declined && s->made[1]) t->converted++;
+  else PetscCall(ReportAddReason(s->declined ? s->info.reason : "fewer products than a conversion takes", 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatShadowReportBegin(MatShadow *s)
+{
+  PetscFunctionBegin;
+  s->next = first;
+  if (first) first->previous = s;
+  first = s;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatShadowReportEnd(MatShadow *s)
+{
+  PetscFunctionBegin;
+  PetscCall(ReportAdd(s));
+  if (s->next) s->next->previous = s->previous;
+  if (s->previous) s->previous->next = s->next;
+  else if (first == s) first = s->next;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One more product of matrices, on the first of its processes */
+PetscErrorCode MatShadowReportProduct(Mat C, PetscBool ours)
+{
+  PetscMPIInt rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)C), &rank));
+  if (!rank && ours) MatShadowCounted.ours++;
+  else if (!rank) MatShadowCounted.petsc++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Around the phases of a product of matrices, for its time */
+PetscErrorCode MatShadowReportProductBegin(PetscLogDouble *since)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscTime(since));
+  level++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatShadowReportProductEnd(Mat C, PetscLogDouble since, PetscBool renewed)
+{
+  PetscLogDouble now;
+  PetscMPIInt    rank;
+
+  PetscFunctionBegin;
+  PetscCall(PetscTime(&now));
+  if (--level == 0) MatShadowCounted.seconds += now - since;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)C), &rank));
+  if (!level && !rank && renewed) MatShadowCounted.renewed++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- options ------------------------------------------------- */
+
+/* Letters to add, to take away or to replace until a is b */
+static int ReportDistance(const char a[], const char b[])
+{
+  int row[64], n = (int)PetscMin(strlen(b), 63);
+
+  for (int j = 0; j <= n; j++) row[j] = j;
+  for (int i = 1; a[i - 1]; i++) {
+    int diagonal = row[0];
+
+    row[0] = i;
+    for (int j = 1; j <= n; j++) {
+      const int replaced = diagonal + (a[i - 1] != b[j - 1]);
+
+      diagonal = row[j];
+      row[j]   = PetscMin(replaced, 1 + PetscMin(row[j], row[j - 1]));
+    }
+  }
+  return row[n];
+}
+
+/* The option of ours that is the nearest to what follows a prefix in the name of one, and how far it is */
+static int ReportNearest(const char name[], const char **nearest)
+{
+  int least = PETSC_MAX_INT;
+
+  for (int k = 0; PetscAMBOptions[k]; k++) {
+    const int distance = ReportDistance(name, PetscAMBOptions[k]);
+
+    if (distance >= least) continue;
+    least    = distance;
+    *nearest = PetscAMBOptions[k];
+  }
+  return least;
+}
+
+/* For an option that nobody has used: is it one of ours, or else which one is meant, by whatever prefix? */
+static PetscBool ReportOption(const char name[], const char **meant, int *prefix)
+{
+  *meant = NULL;
+  for (const char *part = name; part; part = strchr(part, '_') ? strchr(part, '_') + 1 : NULL) {
+    const char *nearest  = NULL;
+    const int   distance = ReportNearest(part, &nearest);
+    PetscBool   family   = PETSC_FALSE;
+
+    if (!distance) return PETSC_TRUE;
+    for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(families); k++) family = (PetscBool)(family || strncmp(part, families[k], strlen(families[k])) == 0);
+    if (*meant || (!family && distance > REPORT_MISSPELT)) continue;
+    *meant  = nearest;
+    *prefix = (int)(part - name);
+  }
+  return PETSC_FALSE;
+}
+
+/* By the first process: misspelt options to the error output, or with the report if that is wanted, together with those that nothing has asked for */
+static PetscErrorCode ReportOptions(void)
+{
+  FILE    *file = MatShadowReporting ? PETSC_STDOUT : PETSC_STDERR;
+  PetscInt n;
+  char   **names;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsLeftGet(NULL, &n, &names, NULL));
+  for (PetscInt k = 0; k < n; k++) {
+    const char *meant;
+    int         prefix = 0;
+
+    if (ReportOption(names[k], &meant, &prefix)) {
+      if (MatShadowReporting) PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "  option -%s: no matrix has asked for it\n", names[k]));
+    } else if (meant) PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "%soption -%s: there is none; the nearest is -%.*s%s\n", MatShadowReporting ? "  " : "petsc-amb: ", names[k], prefix, names[k], meant));
+  }
+  PetscCall(PetscOptionsLeftRestore(NULL, &n, &names, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- the report ------------------------------------------------- */
+
+PetscErrorCode MatShadowReportRegister(void)
+{
+  PetscFunctionBegin;
+  MatShadowReporting = PETSC_FALSE;
+  level              = 0;
+  first              = NULL;
+  PetscCall(PetscArrayzero(totals, MAT_SHADOW_MAX));
+  PetscCall(PetscArrayzero(reasons, REPORT_REASONS));
+  PetscCall(PetscMemzero(&MatShadowCounted, sizeof(MatShadowCounted)));
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, its report", "Mat");
+  PetscCall(PetscOptionsBool("-petscamb_view", "Tells at the end what was converted and multiplied, and why not", "PetscAMBInitializePackage", MatShadowReporting, &MatShadowReporting, NULL));
+  PetscOptionsEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds up over the processes, on the first */
+static PetscErrorCode ReportSum(PetscLogDouble counts[], size_t bytes, PetscMPIInt rank)
+{
+  const PetscMPIInt n = (PetscMPIInt)(bytes / sizeof(*counts));
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Reduce(rank ? (void *)counts : MPI_IN_PLACE, rank ? NULL : (void *)counts, n, MPI_DOUBLE, MPI_SUM, 0, PETSC_COMM_WORLD));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The reasons of all processes, on the first */
+static PetscErrorCode ReportGatherReasons(PetscMPIInt rank, PetscMPIInt size)
+{
+  ReportReason *all = NULL;
+
+  PetscFunctionBegin;
+  if (!rank) PetscCall(PetscMalloc1((size_t)size * REPORT_REASONS, &all));
+  PetscCallMPI(MPI_Gather(reasons, (PetscMPIInt)sizeof(reasons), MPI_BYTE, all, (PetscMPIInt)sizeof(reasons), MPI_BYTE, 0, PETSC_COMM_WORLD));
+  for (size_t k = REPORT_REASONS; !rank && k < (size_t)size * REPORT_REASONS; k++) {
+    if (all[k].count > 0) PetscCall(ReportAddReason(all[k].text, all[k].count));
+  }
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ReportPrint(PetscMPIInt size)
+{
+  const MatShadowFormat *const *formats;
+  int                           n, rows = 0;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGetFormats(&n, &formats));
+  for (int k = 0; k < n; k++) rows += totals[k].made > 0;
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "petsc-amb on %d process%s%s\n", size, size > 1 ? "es, sums over them" : "", rows ? "; matrices that were multiplied by vectors, blocks of MPI matrices by themselves" : ""));
+  if (rows) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-10s %8s %9s | products %9s %9s | seconds %9s %9s\n", "type", "matrices", "converted", "on it", "on AIJ", "on it", "on AIJ"));
+  else PetscCall(PetscPrintf(PETSC_COMM_SELF, "  no matrix was of a type of petsc-amb: give -mat_type amb, -dm_mat_type amb, or -petscamb_for_aij amb if the program fixes aij\n"));
+  for (int k = 0; k < n; k++) {
+    const ReportTotals *t = &totals[k];
+
+    if (t->made > 0) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-10s %8.0f %9.0f |          %9.0f %9.0f |         %9.3g %9.3g\n", formats[k]->name, t->used, t->converted, t->products[1], t->products[0], t->seconds[1], t->seconds[0]));
+  }
+  if (rows) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  conversions %.3g s, new values %.3g s\n", MatShadowCounted.convert, MatShadowCounted.update));
+  if (MatShadowCounted.ours + MatShadowCounted.petsc > 0)
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "  products of matrices: %.0f by hashgemm, %.0f times with new values, %.3g s; %.0f by PETSc\n", MatShadowCounted.ours, MatShadowCounted.renewed, MatShadowCounted.seconds, MatShadowCounted.petsc));
+  for (int k = 0; k < REPORT_REASONS && reasons[k].count > 0; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s%.0f (%s)", k ? ", " : "  stayed on the AIJ: ", reasons[k].count, reasons[k].text));
+  if (reasons[0].count > 0) PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds up over the processes, all of which are in PetscFinalize() */
+PetscErrorCode MatShadowReport(void)
+{
+  PetscMPIInt rank, size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (MatShadowReporting) {
+    for (const MatShadow *s = first; s; s = s->next) PetscCall(ReportAdd(s));
+    PetscCall(ReportSum((PetscLogDouble *)totals, sizeof(totals), rank));
+    PetscCall(ReportSum((PetscLogDouble *)&MatShadowCounted, sizeof(MatShadowCounted), rank));
+    PetscCall(ReportGatherReasons(rank, size));
+    if (!rank) PetscCall(ReportPrint(size));
+  }
+  if (!rank) PetscCall(ReportOptions());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

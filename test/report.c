@@ -1,0 +1,66 @@
+static char help[] = "-petscamb_view: the table at the end counts what this program does, and names options that nobody knows.\n";
+
+#include "testutil.h"
+
+static const TestShape grid = {"grid", 400, 400, TestRowGrid, TestValueGeneral, PETSC_FALSE};
+
+static PetscErrorCode Multiply(Mat A, PetscInt times)
+{
+  Vec x, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecSet(x, 1.0));
+  for (PetscInt k = 0; k < times; k++) PetscCall(MatMult(A, x, y));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A format that is used, one that is used too little, a type that has none, one that is never multiplied; and products of matrices, ours and PETSc's */
+int main(int argc, char **argv)
+{
+  static const char *const types[] = {MATAMB, MATNUSSELL, MATHASHGEMM, MATAUTOSPARSE};
+  static const PetscInt    times[] = {20, 3, 7, 0};
+  Mat                      A[4], B, C;
+  PetscBool                more = PETSC_FALSE;
+
+  PetscCall(TestInitialize(&argc, &argv, help));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-more", &more, NULL));
+  for (int k = 0; more && k < 4; k++) {
+    PetscCall(TestShapeCreate(&grid, "plain_", &A[k]));
+    PetscCall(MatConvert(A[k], types[k], MAT_INPLACE_MATRIX, &A[k]));
+    PetscCall(MatShadowSetTune(A[k], k ? MAT_SHADOW_TUNE_MEASURE : MAT_SHADOW_TUNE_OFF));
+    PetscCall(Multiply(A[k], times[k]));
+  }
+  if (more) {
+    PetscCall(MatPtAP(A[2], A[2], MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatScale(A[2], 2.0));
+    PetscCall(MatPtAP(A[2], A[2], MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatDestroy(&C));
+    PetscCall(MatProductCreate(A[2], A[2], NULL, &B));
+    PetscCall(MatProductSetType(B, MATPRODUCT_AB));
+    PetscCall(MatProductSetAlgorithm(B, "scalable"));
+    PetscCall(MatProductSetFromOptions(B));
+    PetscCall(MatProductSymbolic(B));
+    PetscCall(MatProductNumeric(B));
+    PetscCall(MatDestroy(&B));
+    for (int k = 1; k < 4; k++) PetscCall(MatDestroy(&A[k])); /* the first is left to be there at the end, as in a Python program */
+  }
+  return TestFinalize();
+}
+
+/*TEST
+
+  testset:
+    args: -mat_amb_device cpu -mat_nussell_device cpu -mat_hashgemm_device cpu -mat_autosparse_device cpu -options_left 0
+    filter: sed -E -e 's/[0-9.e+-]+ s/T s/g' -e '/^  [a-z]+ .*[|].*[|]/s/[|][^|]*$/| T T/'
+    test:
+      suffix: more
+      nsize: {{1 2}separate output}
+      args: -more -petscamb_view -mat_amb_blocksize 2 -mg_levels_mat_shadw_tune off -mat_shadow_halo mpi -more_mat_amb_block_size 1
+    test:
+      suffix: nothing
+      args: -petscamb_view -petscam_for_aij amb
+
+TEST*/
