@@ -99,8 +99,8 @@ static void Plain(char *line)
   }
 }
 
-/* Without what MatShadowView() adds, which is more indented than its first line; without PETSc's word on its own algorithm, and I-nodes, of which AIJCUSPARSE has
-   none */
+/* Without what MatShadowView() adds, which is more indented than its first line; without PETSc's word on its own algorithm, and what is AIJCUSPARSE's: it has no
+   I-nodes, and another package */
 static PetscErrorCode Clean(char *view)
 {
   char  *to   = view, *end;
@@ -111,13 +111,14 @@ static PetscErrorCode Clean(char *view)
     size_t    indent = strspn(line, " ");
     PetscBool added;
 
-    end  = strchr(line, '\n');
+    end = strchr(line, '\n');
+    PetscCheck(end, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A view of more than %d characters", LENGTH);
     *end = 0;
     PetscCall(PetscStrbeginswith(line + indent, "products run on ", &added));
     if (added) ours = indent;
     else if (ours && indent > ours) added = PETSC_TRUE;
     else ours = 0;
-    if (added || strstr(line, "I-node") || strstr(line, "MatPtAP() implementation")) continue;
+    if (added || strstr(line, "I-node") || strstr(line, "MatPtAP() implementation") || strstr(line, "package used to perform factorization")) continue;
     Plain(line);
     indent = strlen(line);
     memmove(to, line, indent);
@@ -320,6 +321,7 @@ int main(int argc, char **argv)
 
   testset:
     output_file: output/gamg.out
+    requires: double
     comments: each PETSc knows some of the options only
     args: -options_left no
     test:

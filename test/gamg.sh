@@ -34,7 +34,7 @@ launch=${MPIEXEC:+$MPIEXEC -n 1}
 while read -r name options; do
   aij=$(hierarchy $options -mat_type aij)
   for type in amb hashgemm; do
-    ours=$(hierarchy $options -dll_append "$LIB" -mat_type $type)
+    ours=$(hierarchy $options -dll_append "$LIB" -mat_type $type -mat_${type}_device cpu)
     if [ -n "$aij" ] && [ "$ours" = "$aij" ]; then
       echo "ok ex56, $name, $type"
     else
