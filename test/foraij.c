@@ -434,7 +434,8 @@ int main(int argc, char **argv)
 
   testset:
     nsize: {{1 2 3}}
-    args: -ref_petscamb_for_aij aij
+    comments: what asks for a format by name would go to a GPU, and have another name
+    args: -ref_petscamb_for_aij aij -mat_amb_device cpu -mat_nussell_device cpu -mat_autosparse_device cpu -mat_hashgemm_device cpu -options_left 0
     output_file: output/foraij.out
     test:
       suffix: amb

@@ -17,7 +17,7 @@ same() { # NAME: what is in one of listed and found only
 }
 
 word='(petscamb_|hashgemm_for_|mat_(amb|nussell|autosparse|hashgemm|shadow)_)[a-z0-9_]+'
-sed -n '/^const char \*const PetscAMBOptions/,/};/p' src/mat/shadow/shadowreport.c | grep -oE "\"$word\"" | tr -d '"' | sort >"$work/listed"
+sed -n '/^static const char \*const PetscAMBOptions/,/};/p' src/mat/shadow/shadowreport.c | grep -oE "\"$word\"" | tr -d '"' | sort >"$work/listed"
 
 # a name with %s is one for every format
 {

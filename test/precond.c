@@ -360,4 +360,18 @@ int main(int argc, char **argv)
     args: -mat_type {{amb nussell autosparse}} -mat_shadow_tune measure -options_left 0 -group base
     output_file: output/precond_base.out
 
+  testset:
+    nsize: 2
+    requires: double
+    args: -mat_type aij -petscamb_for_aij amb -ref_petscamb_for_aij aij -mat_shadow_tune off -options_left 0
+    test:
+      suffix: for_aij
+      args: -group base
+      output_file: output/precond_base.out
+    test:
+      suffix: for_aij_hypre
+      requires: !defined(PETSC_USE_64BIT_INDICES) hypre
+      args: -group hypre
+      output_file: output/precond_hypre.out
+
 TEST*/

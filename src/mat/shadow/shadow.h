@@ -143,12 +143,14 @@ typedef struct _MatShadow {
   MatShadowInfo           info;
   struct _MatShadowTuner *tuner;            /* on the host, from the first conversion on: shadowtune.c */
   PetscErrorCode (*view)(Mat, PetscViewer); /* the view that DMDA put in place of AIJ's, or NULL */
-  Vec                work[2];               /* on the device, a row and a column, in place of vectors that are on the host */
-  MatShadowHalo      halo_wanted;           /* how the processes exchange entries of x, on the device */
-  struct _MatHalo   *halo;                  /* of an MPI matrix, from its first product there on; see shadowhalo.h */
+  Vec              work[2];                 /* on the device, a row and a column, in place of vectors that are on the host */
+  MatShadowHalo    halo_wanted;             /* how the processes exchange entries of x, on the device */
+  struct _MatHalo *halo;                    /* of an MPI matrix, from its first product there on; see shadowhalo.h */
+
+  /* for -petscamb_view */
   PetscBool          mpi;
   PetscInt64         made[2];         /* products on the AIJ and on the format, */
-  PetscLogDouble     seconds[2];      /* and their time if -petscamb_view is given */
+  PetscLogDouble     seconds[2];      /* and their time */
   struct _MatShadow *previous, *next; /* of all that are there */
 } MatShadow;
 
@@ -218,16 +220,15 @@ typedef struct {
   PetscLogDouble convert, update;               /* seconds */
   PetscLogDouble ours, renewed, seconds, petsc; /* products of matrices */
 } MatShadowCounts;
-extern MatShadowCounts   MatShadowCounted;
-extern PetscBool         MatShadowReporting; /* is it wanted? */
-extern const char *const PetscAMBOptions[];
-extern PetscErrorCode    MatShadowReportRegister(void);
-extern PetscErrorCode    MatShadowReportBegin(MatShadow *);
-extern PetscErrorCode    MatShadowReportEnd(MatShadow *);
-extern PetscErrorCode    MatShadowReportProductBegin(PetscLogDouble *);
-extern PetscErrorCode    MatShadowReportProductEnd(Mat, PetscLogDouble, PetscBool renewed);
-extern PetscErrorCode    MatShadowReportProduct(Mat, PetscBool ours);
-extern PetscErrorCode    MatShadowReport(void);
+extern MatShadowCounts MatShadowCounted;
+extern PetscBool       MatShadowReporting; /* is it wanted? */
+extern PetscErrorCode  MatShadowReportRegister(void);
+extern PetscErrorCode  MatShadowReportBegin(MatShadow *);
+extern PetscErrorCode  MatShadowReportEnd(MatShadow *);
+extern PetscErrorCode  MatShadowReportProductBegin(PetscLogDouble *);
+extern PetscErrorCode  MatShadowReportProductEnd(Mat, PetscLogDouble, PetscBool renewed);
+extern PetscErrorCode  MatShadowReportProduct(Mat, PetscBool ours);
+extern PetscErrorCode  MatShadowReport(void);
 
 /* One more product, of the format or of the AIJ, which began then */
 static inline PetscErrorCode MatShadowCount(MatShadow *s, PetscBool format, PetscLogDouble since)

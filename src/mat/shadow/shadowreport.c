@@ -3,17 +3,19 @@
 
    Shadows count their products. They are added up when they go, those that are still there at the end then.
 */
+#include <limits.h>
+
 #include "shadow.h"
 
 MatShadowCounts MatShadowCounted;
 PetscBool       MatShadowReporting = PETSC_FALSE;
 
-/* All that this process reads from the options; docs/options.md and docs/products.md say what they do */
-const char *const PetscAMBOptions[] = {"petscamb_for_aij",    "petscamb_view",       "hashgemm_for_aij",   "mat_shadow_tune",          "mat_shadow_halo",
-                                       "mat_amb_block_size",  "mat_amb_device",      "mat_amb_halo",       "mat_nussell_segmentation", "mat_nussell_rows",
-                                       "mat_nussell_tune",    "mat_nussell_c",       "mat_nussell_sigma",  "mat_nussell_s1",           "mat_nussell_s2",
-                                       "mat_nussell_k1",      "mat_nussell_k2",      "mat_nussell_device", "mat_nussell_halo",         "mat_autosparse_device",
-                                       "mat_autosparse_halo", "mat_hashgemm_device", "mat_hashgemm_halo",  "mat_hashgemm_accumulator", NULL};
+/* All options of ours, which docs/options.md explains */
+static const char *const PetscAMBOptions[] = {"petscamb_for_aij",    "petscamb_view",       "hashgemm_for_aij",   "mat_shadow_tune",          "mat_shadow_halo",
+                                              "mat_amb_block_size",  "mat_amb_device",      "mat_amb_halo",       "mat_nussell_segmentation", "mat_nussell_rows",
+                                              "mat_nussell_tune",    "mat_nussell_c",       "mat_nussell_sigma",  "mat_nussell_s1",           "mat_nussell_s2",
+                                              "mat_nussell_k1",      "mat_nussell_k2",      "mat_nussell_device", "mat_nussell_halo",         "mat_autosparse_device",
+                                              "mat_autosparse_halo", "mat_hashgemm_device", "mat_hashgemm_halo",  "mat_hashgemm_accumulator", NULL};
 
 /* What these begin with: an option with one of these words, after a prefix, is meant for us */
 static const char *const families[] = {"petscamb_", "hashgemm_for_", "mat_shadow_", "mat_amb_", "mat_nussell_", "mat_autosparse_", "mat_hashgemm_"};
@@ -152,7 +154,7 @@ static int ReportDistance(const char a[], const char b[])
 /* The option of ours that is the nearest to what follows a prefix in the name of one, and how far it is */
 static int ReportNearest(const char name[], const char **nearest)
 {
-  int least = PETSC_MAX_INT;
+  int least = INT_MAX;
 
   for (int k = 0; PetscAMBOptions[k]; k++) {
     const int distance = ReportDistance(name, PetscAMBOptions[k]);

@@ -293,6 +293,8 @@ const MatShadowFormat MatShadowFormatAMB = {
 
    Options Database Keys:
 +  -mat_type amb                               - sets the type, in `MatSetFromOptions()`
+.  -petscamb_for_aij amb                       - all `MATAIJ` and `MATAIJCUSPARSE` matrices of the program become ours, whoever creates them
+.  -petscamb_view                              - tells at the end what was converted and multiplied
 .  -mat_amb_device <auto,cpu,gpu>              - where the matrix lives
 .  -mat_amb_block_size <b>                     - columns that share one index, 1 to 10, or 0 for the best by the traffic model
 -  -mat_shadow_tune <off,model,measure,online> - what decides between the format and the AIJ

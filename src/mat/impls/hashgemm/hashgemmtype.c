@@ -220,7 +220,7 @@ static const MatShadowFormat MatShadowFormatHashGEMM = {
 +  -mat_type hashgemm                                       - sets the type, in `MatSetFromOptions()`
 .  -mat_hashgemm_device <auto,cpu,gpu>                      - where the matrix lives
 .  -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense> - what the entries of a row are gathered in
--  -hashgemm_for_aij                                        - all `MATAIJ` and `MATAIJCUSPARSE` matrices of the program multiply that way
+-  -petscamb_for_aij hashgemm                               - all `MATAIJ` and `MATAIJCUSPARSE` matrices of the program multiply that way; also -hashgemm_for_aij
 
    Level: beginner
 
