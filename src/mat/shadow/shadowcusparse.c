@@ -101,7 +101,7 @@ static PetscErrorCode MatShadowComposeToAIJ(Mat A, PetscErrorCode (*f)(Mat, MatT
 /* All that was said of A and hung on it but its shadow, for a matrix that takes its place */
 static PetscErrorCode MatShadowCarry(Mat A, Mat B)
 {
-  PetscObjectList all;
+  PetscObjectList all = NULL;
   PetscObject     own;
 
   PetscFunctionBegin;
