@@ -72,7 +72,7 @@ static PetscErrorCode ReportAdd(const MatShadow *s)
   if (!s->made[0] && !s->made[1]) PetscFunctionReturn(PETSC_SUCCESS);
   t->used++;
   if (!s->declined && s->made[1]) t->converted++;
-  else PetscCall(ReportAddReason(s->declined ? s->info.reason : "fewer products than a conversion takes", 1));
+  else if (strcmp(s->format->name, MATHASHGEMM)) PetscCall(ReportAddReason(s->declined ? s->info.reason : "fewer products than a conversion takes", 1)); /* that one is for products of matrices only */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
