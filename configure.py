@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Configure petsc-amb for one PETSc.
 
 PETSc is taken from PETSC_DIR and PETSC_ARCH (arguments or environment) where given, else from pkg-config, else from the distribution's

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # make run     finds or installs what is needed, configures, builds, and runs the main job
 # make test    the same, then all tests (TESTS=pattern chooses)
 # make check   a quick solve in an unmodified PETSc example with the plugin loaded

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    What the files of bin/petscamb share: inputs, contenders (Mat types and other libraries), operations, results.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "bench.h"
 
 /* Other libraries by name; every other name is taken for a Mat type */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "generate.h"
 #include "../src/sys/ambcompat.h"
 

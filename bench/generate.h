@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Test matrices by name, such as p7:101 or rmat:16,8. A matrix depends on its name alone, never on the number of processes, and every
    process makes its own rows.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    petscamb info: what a matrix is, and what each format would store of it.
 */

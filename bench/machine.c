@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The machine we run on: names and the rates of its memory. What a sparse product may reach is what a loop that only reads reaches.
 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Measures and describes sparse matrices.\n\
   petscamb bench FILE|GENERATOR... [options]   time operations with Mat types and other libraries\n\
   petscamb solve FILE|GENERATOR... [options]   solve systems with Mat types and any solver of PETSc, side by side\n\

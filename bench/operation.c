@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    What can be timed. A run of an operation does its own timing, so that what belongs to it and what only prepares it stay apart.
 */

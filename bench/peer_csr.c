@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The yardstick: the loop over compressed rows that everyone writes first, as the compiler makes it, with threads over rows.
 */

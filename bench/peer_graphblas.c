@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    SuiteSparse:GraphBLAS, found at run time: -graphblas_lib FILE, or wherever the loader looks (Debian: libgraphblas7). Its vectors are
    filled and read outside the timed product.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    PETSc's own Mat types and ours, all through the same calls that a program makes.
 */

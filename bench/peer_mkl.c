@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Intel MKL's inspector-executor product, found at run time: -mkl_dir DIR, $MKLROOT, an active Python environment ($VIRTUAL_ENV; MKL is
    on PyPI as "mkl"), then wherever the loader looks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The right answers: row by row in extended precision from the plain AIJ, and the bound that any order of summation must keep.
 */

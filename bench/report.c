@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Results as a table for a terminal, as comma-separated values and as JSON. Rank 0 writes.
 */

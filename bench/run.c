@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    petscamb bench: times operations on matrices with Mat types and other libraries taking turns, so that what drifts hits all alike.
 */

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Solve the same systems with a type of PETSc and with amb, taking turns, and print what each took; exit with 1 unless both need the same iterations
 and reach the same residual. On the host PETSc's type is aij, on a GPU aijcusparse. Called by bench/run.sh with BIN, LIB, BUILD, EXAMPLES and MPIEXEC in
 the environment."""

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    petscamb solve: the same system with several Mat types, set up and solved anew in every round, the types taking turns.
 */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Configure's tests: small programs compiled, linked and run with the compiler and the PETSc chosen."""
 import os
 import re

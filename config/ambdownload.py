@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """--download-petsc: PETSc's source package from the Python package index, built into a cache outside the tree."""
 import fcntl
 import glob

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Find an installed PETSc and read what it is from its own headers and variables."""
 import glob
 import hashlib

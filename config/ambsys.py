@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """What the other modules of configure need of the system: messages, logged commands with visible progress, the right to install."""
 import os
 import selectors

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Stiffness matrix of linear elasticity on a tetrahedral mesh, as a Matrix Market file.
 
     elasticity.py MESH.msh MATRIX.mtx.gz

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The public interface of petsc-amb, a PETSc plugin of fast sparse matrix formats.
 

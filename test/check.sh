@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # A quick solve in PETSc's own unmodified ex2 (it knows nothing of this library), with the plugin loaded by -dll_append: -mat_type amb must
 # need the same iterations and find the same solution as aij. Called by make check and make test.
 set -u

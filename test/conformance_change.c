@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Every operation that changes a matrix, each after products have been served and with products compared again after it.\n\
 A format that keeps a copy of the matrix must notice each of them. Last, 300 of them one after the other in a random order.\n";
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "MatConvert() from and to the type under test, under its root name and its full one, in every reuse mode.\n";
 
 #include "testutil.h"

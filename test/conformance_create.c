@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Every way PETSc makes a matrix gives one of the type under test that holds what a MATAIJ holds.\n";
 
 #include "testutil.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Products with vectors for many shapes, against sums computed by hand from the formula of the matrix and against MATAIJ.\n";
 
 #include "testutil.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "MatConvert() between all types, sequential, of several processes and by their root names, in every reuse mode: as MATAIJ in the place of ours.\n";
 
 #include "testutil.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "What can be asked of a matrix: rows, norms, arrays, info, views, graphs.\n";
 
 #include "testutil.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "PETSc is initialized and finalized several times in one program, with the types registered each time.\n";
 
 #include "testutil.h"

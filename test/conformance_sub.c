@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Parts of a matrix: sub-matrices in all forms, blocks, permutations, local and redundant copies.\n";
 
 #include "testutil.h"

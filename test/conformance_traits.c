@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "What a matrix that is made of another one carries of it, or keeps when it changes, besides entries: as MATAIJ.\n";
 
 #include "testutil.h"

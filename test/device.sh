@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
 # AMB on a CUDA device, without PETSc
 #   bash test/device.sh             all tests
 #   bash test/device.sh sanitize    those on small shapes under compute-sanitizer

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "-petscamb_for_aij: matrices of programs that fix AIJ in their source are ours, however they are made, and AIJ to those who ask.\n";
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "The generators of the measuring program against what their names promise; one expected output serves every number of ranks.\n";
 
 #include "testutil.h"

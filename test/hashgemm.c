@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Products by hash tables: every kind of product, shape and accumulator, row by row against sums of its own; new values, new patterns, replaced operands.\n";
 
 #include "testutil.h"

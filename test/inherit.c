@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "What a product of matrices carries besides its entries, as that of MATAIJ does: block sizes, layouts, flags, null spaces, names, what is attached.\n";
 
 #include "testutil.h"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # What is around the library: configure.py, a tree whose path has a space in it, make install, the version, bench/cuda/build.sh. Prints ok, not ok or skip.
 #
 # make test sets BUILD, PETSC_DIR, PETSC_ARCH and MPIEXEC.

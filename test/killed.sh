@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # One process of a solve is killed: the job ends, with a message, and does not wait for it. Prints ok, not ok or skip.
 #
 # make test sets BIN and MPIEXEC; by hand, bin/ and the mpiexec found serve.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Every source file names the licence in its first line, or in the second where the first says what runs it.
 #   bash test/license.sh add     writes the line where it is missing
 set -u

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "MatLoadMatrixMarket(): every kind of file, every matrix type it fills, every complaint; on any number of ranks.\n\n";
 
 #include <stdio.h>

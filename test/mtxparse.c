@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Tests of the Matrix Market parser without PETSc: numbers against strtod(), every cut of a text, every complaint
 */

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
 # The NUS-SELL kernels without PETSc, for every number type, then once more under the address and undefined behaviour sanitizers
 # timeoutfactor: 5
 cd "$(dirname "$0")/.." || exit 1

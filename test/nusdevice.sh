@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
 # NUS-SELL on a CUDA device, without PETSc
 #   bash test/nusdevice.sh             all tests
 #   bash test/nusdevice.sh sanitize    those on small shapes under compute-sanitizer

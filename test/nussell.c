@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Setters, options and figures of a matrix of type nussell, and what it refuses.\n";
 
 #include "testutil.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Tuning while the solver runs: products, changes and ends of matrices while another thread converts them.\n";
 
 #include "testutil.h"

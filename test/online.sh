@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
 # The host's conversions in a thread beside the products, without PETSc, under the thread sanitizer
 # timeoutfactor: 5
 cd "$(dirname "$0")/.." || exit 1

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # The plugin as users load it: PETSc's own unmodified ex2, compiled without this library, and Python. Every way to load it, what it adds to
 # -help, -citations and -log_view, and the guard against another PETSc. Prints ok, not ok or skip for each.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Solvers and preconditioners take the same number of iterations to the same solution as with MATAIJ.\n\
   -group NAME : which table to run: solvers, base, serial, or a package that PETSc was built with\n";
 

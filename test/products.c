@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Products of matrices: all of PETSc's, with operands of the type under test, plain ones and mixtures, made and made again with other values.\n";
 
 #include "testutil.h"

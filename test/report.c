@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "-petscamb_view: the table at the end counts what this program does, and names options that nobody knows.\n";
 
 #include "testutil.h"
@@ -53,7 +54,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    args: -mat_amb_device cpu -mat_nussell_device cpu -mat_hashgemm_device cpu -mat_autosparse_device cpu -options_left 0
+    args: -plain_mat_amb_device cpu -plain_mat_nussell_device cpu -plain_mat_hashgemm_device cpu -plain_mat_autosparse_device cpu -options_left 0
     filter: sed -E -e 's/[0-9.e+-]+ s/T s/g' -e '/^  [a-z]+ .*[|].*[|]/s/[|][^|]*$/| T T/'
     test:
       suffix: more

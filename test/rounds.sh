@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # What make run rests on: the rounds of petscamb solve, and what bench/run.py makes of them. No time is judged. Prints ok, not ok or skip for each.
 #
 # make test sets BIN, MPIEXEC and PYTHON.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Run the tests: make test calls this with the configuration's build folder in BUILD.
 
 Three kinds of test are found:

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Sparse products without PETSc, for every number type, then once more under the sanitizers
 # timeoutfactor: 20
 cd "$(dirname "$0")/.." || exit 1

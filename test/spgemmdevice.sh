@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Sparse products on a CUDA device, without PETSc
 #   bash test/spgemmdevice.sh             all tests
 #   bash test/spgemmdevice.sh sanitize    those on small shapes under compute-sanitizer

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    What the test programs share: matrices defined by a formula, comparisons with a plain MATAIJ, and one "ok NAME" line per check.
 

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
 # The host's side of matrices on two processes of two threads each, built from the sources without vector instructions, under the thread sanitizer.
 # PETSc and MPI are as they are installed: what they do by themselves is not looked at.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "The judgement between two ways to make a product, from times with noise.\n";
 
 #include "../src/mat/shadow/shadow.h"

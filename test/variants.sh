@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
 # The plugin for the distribution's other PETScs, complex and with 64-bit indices, where they are installed: configured, built, and the quick
 # solve of make check.
 # timeoutfactor: 5

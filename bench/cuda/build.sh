@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Builds the device benchmarks, for double and for float:
 #   bench/cuda/build.sh DIR [NVCC FLAGS...]     makes DIR/spmv, DIR/spgemm, DIR/spmv_float and DIR/spgemm_float
 set -eu

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Speed against the number of columns, as a figure (needs matplotlib):
 
     DIR/spmv -csv columns.csv -nus none -nus uniform,s2=2097152 $(for k in $(seq 10 24); do echo rand:2000000,$((1 << k)),16; done)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    What the device benchmarks have in common: number types for cuSPARSE, checks of calls, formatted text
 */

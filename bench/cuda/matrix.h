@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Matrices for the device benchmark, in CSR on the host: read from Matrix Market files or made by a generator
 */

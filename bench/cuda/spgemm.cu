@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Sparse products on a CUDA device, without PETSc. C = A A: ours, whole and by phases, and cuSPARSE's algorithms, in the same run. P^T A P, with a P
    that interpolates from a coarser grid: ours. See docs/bench.md.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Products on a CUDA device, without PETSc: AMB with what its tuner chooses and with parameters that are given, NUS-SELL with segments that are
    given, cuSPARSE, and a loop that only reads. See docs/bench.md.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    What differs between the PETSc versions this compiles against, 3.18 and later
 */

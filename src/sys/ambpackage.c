@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Loading the library: the check that it belongs to the running PETSc, and what it registers there
 */

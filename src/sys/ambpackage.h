@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    What the parts of the library share: log events, the citation, the processor
 */

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
 # Fuzzes the Matrix Market parser under the address and undefined behaviour sanitizers with clang's libFuzzer. The longest line is set to
 # 64 bytes, so that its limit is met often.
 #   test/fuzz/run.sh [SECONDS [FOLDER]]     (600 seconds; the corpus is kept in FOLDER, build/fuzz)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # Sourced by the tests of the host's kernels, which build from the sources, without PETSc: $cc, $dir and what works there
 cc=${KERNEL_CC:-gcc}
 dir=$(mktemp -d) || exit 1

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    AMB on a CUDA device against sums on the host, without PETSc: all shapes, block sizes and launches, what must be refused, and what must
    be given back.

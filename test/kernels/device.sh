@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 # Sourced by the tests of the device's kernels, which build ${sources[@]} without PETSc, for double and float. ${groups[@]} are the groups of tests of
 # that program, ${small[@]} those to run under compute-sanitizer if $1 says sanitize, and ${link[@]} what the linker is told. Compiled wherever there is
 # nvcc; without a device the tests are skipped by name.

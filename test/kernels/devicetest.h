@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    What the tests of device kernels have in common: checks of calls, complaints, random numbers that are the same in every run
 */

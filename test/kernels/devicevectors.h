@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    What the tests of products with vectors on a device have in common: vectors, sums on the host, comparisons
 */

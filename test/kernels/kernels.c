@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The AMB kernels against a plain reference, without PETSc: every instruction set this processor has, every block size, random shapes.
 

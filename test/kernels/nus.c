@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The NUS-SELL kernels against a plain reference, without PETSc: every instruction set this processor has, all kinds of segments, random shapes.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    NUS-SELL on a CUDA device against sums on the host, without PETSc: shapes and segments of all kinds, new values, what must be refused, and what
    must be given back.

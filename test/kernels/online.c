@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Conversion beside products: a thread lays out a matrix, in one way after the other, from a copy of its pattern, while another multiplies with it and
    changes its values; then the values are filled in. For the thread sanitizer.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the tests of kernels on raw arrays have in common: random numbers that are the same in every run, and what rounding amounts to */
 #pragma once
 

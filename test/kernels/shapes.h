@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the tests of the formats' kernels have in common: matrices of many shapes, and products compared with plain sums */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Sparse products on raw arrays against a plain reference, without PETSc: every kind of product, every accumulator, every instruction set this
    processor has, several numbers of threads, random shapes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Sparse products on a CUDA device against sums on the host, without PETSc: all kinds of products and shapes, new values, the same bits, what must be
    refused, and what must be given back.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Breadth-first search from several vertices at once: the frontiers are the columns of a tall, skinny matrix F, and A^T F, of which\n\
 only what was not reached before is kept, are the next ones.\n\
   -f FILE        Matrix Market file: an entry (i,j) is an edge from i to j\n\

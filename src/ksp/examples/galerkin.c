@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Elasticity of a cube, clamped at the bottom, by CG and algebraic multigrid: the Galerkin products of its set-up with plain aij and\n\
 with -mat_type, the first time and, with new values, once more.\n\
   -ne N          N^3 elements (default 12)\n\

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Heat in a cube of varying material, by implicit time steps: the values of the matrix change in every step, its pattern does not.\n\
 Runs once with a type of PETSc and once with amb, and says what was copied to and from a GPU in the solves.\n\
   -n N           N^3 cells (default 40)\n\

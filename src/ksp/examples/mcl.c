@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Markov clustering of a graph: expansion, a product of the matrix with itself, and inflation, powers of its entries, take turns\n\
 until every row has few entries, those of its cluster.\n\
   -f FILE           Matrix Market file: entries are similarities, taken by magnitude and made symmetric\n\

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "One solve on many GPUs, or many cores: time per iteration and per product, the halo, and how often the host waits.\n\
   -n N                    27-point problem on N^3 points, in slabs (default 40)\n\
   -per_process M          or with M unknowns for each process, in a cube of all of them\n\

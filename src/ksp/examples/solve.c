@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Solves a linear system from a file, with any KSP, PC and Mat type.\n\
   -f FILE            matrix: Matrix Market (.mtx, .mtx.gz) or PETSc binary\n\
   -b FILE            right-hand side: Matrix Market array or PETSc binary; else\n\

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Counts the triangles of a graph by a product of sparse matrices: with L and U the parts of the adjacency matrix A below and\n\
 above the diagonal, entry (i,j) of L U is the number of vertices k < i, j next to both; summed over the edges (i,j) each triangle counts twice.\n\
   -f FILE         Matrix Market file: an entry off the diagonal is an edge, whichever way it is given\n\

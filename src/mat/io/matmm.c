@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    MatLoadMatrixMarket(): entries of a Matrix Market file to a matrix, distributed
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Decimal text to double, correctly rounded and independent of the locale.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Matrix Market files on the processes of a communicator: opening, plain or compressed, and turning their parts into entries
 */

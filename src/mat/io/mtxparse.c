@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Matrix Market text to entries: see mtxparse.h
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    A parser of Matrix Market text that knows nothing of PETSc: it turns bytes in memory into entries and says what is wrong with the text
    and in which line.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    When a shadow is made, renewed and used: the products of a sequential matrix with vectors.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Shadow formats: subtypes of MATAIJ whose products with vectors run on a second copy of the matrix in a format of their own. The AIJ stays the
    one source of truth; everything but these products is inherited from it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    -petscamb_for_aij: every AIJ of a program, however it is created, becomes a matrix of a shadow format, and so does every AIJCUSPARSE.
 

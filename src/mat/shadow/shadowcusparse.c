@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    What is overridden on an AIJCUSPARSE besides the products: what would take ours away, and what of PETSc is wrong with vectors or values that are
    not where AIJCUSPARSE takes them to be.
@@ -91,9 +92,10 @@ static PetscErrorCode MatCreateSubMatrices_Shadow(Mat A, PetscInt n, const IS ro
 
 static PetscErrorCode MatShadowComposeToAIJ(Mat A, PetscErrorCode (*f)(Mat, MatType, MatReuse, Mat *))
 {
-  const PetscBool seq = (PetscBool)(A->ops->mult == MatMult_Shadow);
+  PetscBool seq; /* by name: the operations of a matrix that is given back are PETSc's already */
 
   PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &seq));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, seq ? "MatConvert_seqaijcusparse_seqaij_C" : "MatConvert_mpiaijcusparse_mpiaij_C", f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

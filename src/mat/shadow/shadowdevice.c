@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The device side of shadows: products of an AIJCUSPARSE, and how its matrices become ours.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Products of MPI matrices with vectors on the device. The diagonal block is multiplied while what other processes have of x is on its way, in a
    stream of its own; events order the two streams, and nothing waits for the whole device. PETSc's own scatter remains for everything else.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The halo of an MPI matrix on the device: what a product needs of x from other processes. Packed by one kernel, on its way while the diagonal
    block is multiplied, and added with the rows of the off-diagonal block that have entries. A transposed product has sums for other processes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The off-diagonal block in products on the device: its rows add to what the diagonal block has made of z, or in a transposed product its columns
    make sums for other processes. Which entries these are is listed once; the values are those of AIJCUSPARSE, there is no copy to be renewed.

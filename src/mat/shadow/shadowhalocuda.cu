@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Packing of what other processes need of x, and the products of an off-diagonal block: of the few rows that have entries of other processes, or
    of the columns, whose sums other processes get

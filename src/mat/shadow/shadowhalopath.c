@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The paths a halo can take from one process to another, and which of them is the fastest
 */

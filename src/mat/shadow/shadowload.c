@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    What CUDA and its libraries do once, done beside the assembly of the first matrix: cuBLAS and cuSPARSE make their first handles, and CUDA loads the code of
    the kernels that PETSc's vectors, AIJCUSPARSE and the format will call. In a first solve this takes 15 to 25 ms, in a short one the most of it.

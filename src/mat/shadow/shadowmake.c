@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    How a matrix becomes one of a shadow format, or another one again: constructors, conversions, and whether it lives on the host or on the device
 */
@@ -28,10 +29,10 @@ static PetscErrorCode MatShadowGoesToDevice(Mat A, const MatShadowFormat *format
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same from the options, which otherwise say where */
-static PetscErrorCode MatShadowDeviceFromOptions(Mat A, const MatShadowFormat *format, MatShadowDevice where, PetscBool *device)
+static PetscErrorCode MatShadowDeviceFromOptions(Mat A, const MatShadowFormat *format, PetscBool *device)
 {
-  char option[64];
+  MatShadowDevice where = MAT_SHADOW_DEVICE_AUTO;
+  char            option[64];
 
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(option, sizeof(option), "-mat_%s_device", format->name));
@@ -42,43 +43,32 @@ static PetscErrorCode MatShadowDeviceFromOptions(Mat A, const MatShadowFormat *f
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes a plain AIJ, or AIJCUSPARSE, the one of the two that a matrix on the device or on the host is */
-static PetscErrorCode MatShadowPlace(Mat A, const MatShadowFormat *format, PetscBool device)
+/* Makes a plain AIJ, or AIJCUSPARSE, a matrix of this format on the device or on the host, there also by name */
+static PetscErrorCode MatShadowMake(Mat A, const MatShadowFormat *format, PetscBool device, const MatShadow *parent)
 {
+  PetscBool seq;
+
   PetscFunctionBegin;
 #if defined(MAT_SHADOW_HAVE_DEVICE)
   if (!device && MatShadowIsCUSPARSE(A)) PetscCall(MatShadowConvertToAIJ(A, MATAIJ, MAT_INPLACE_MATRIX, &A));
   if (device) PetscCall(MatShadowDeviceStart(format));
   if (device && !MatShadowIsCUSPARSE(A)) PetscCall(MatShadowDeviceConvert(A));
 #endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Makes a plain AIJ, or AIJCUSPARSE, a matrix of this format, by name where it is on the host */
-static PetscErrorCode MatShadowMake(Mat A, const MatShadowFormat *format, PetscBool device, const MatShadow *parent)
-{
-  PetscBool seq;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowPlace(A, format, device));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
   if (!MatShadowIsCUSPARSE(A)) PetscCall(PetscObjectChangeTypeName((PetscObject)A, seq ? format->seqtype : format->mpitype));
   PetscCall(MatShadowAttach(A, format, parent));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes an AIJ that nobody has asked to be another type a matrix of this format; it stays on the host unless an option says gpu, because the vectors of
-   such a program are there. A view that DMDA has put on it stays too. */
+/* Makes an AIJ that nobody has asked to be another type a matrix of this format. It stays on the host, because the vectors of such a program are there, and so
+   does a view that DMDA has put on it. */
 PetscErrorCode MatShadowAdopt(Mat A, const MatShadowFormat *format)
 {
   PetscErrorCode (*view)(Mat, PetscViewer) = A->ops->view;
   const PetscBool own                      = (PetscBool)(view != MatShadowBase(A)->view);
-  PetscBool       device;
   MatShadow      *s;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowDeviceFromOptions(A, format, MAT_SHADOW_DEVICE_CPU, &device));
-  PetscCall(MatShadowPlace(A, format, device));
   PetscCall(MatShadowAttach(A, format, NULL));
   if (!own) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowGet(A, &s));
@@ -159,7 +149,7 @@ PetscErrorCode MatShadowConvertType(Mat A, MatType type, MatReuse reuse, Mat *ne
   if (from != to || plain) {
     if (from) PetscCall(MatShadowDetach(B));
     if (to) {
-      PetscCall(MatShadowDeviceFromOptions(B, to, MAT_SHADOW_DEVICE_AUTO, &device));
+      PetscCall(MatShadowDeviceFromOptions(B, to, &device));
       PetscCall(MatShadowMake(B, to, device, NULL));
     } else if (MatShadowForAIJ) PetscCall(MatShadowForAIJTake(B));
   }
@@ -223,7 +213,7 @@ static PetscErrorCode MatShadowConstruct(Mat A, const MatShadowFormat *format, M
   Mat                    kept;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowDeviceFromOptions(A, format, MAT_SHADOW_DEVICE_AUTO, &device));
+  PetscCall(MatShadowDeviceFromOptions(A, format, &device));
   PetscCall(PetscFunctionListFind(MatList, base, &create));
   PetscCall((*create)(A));
   PetscCall(MatShadowGetFormat(A, &made)); /* -mat_seqaij_type may have made it one already */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    -petscamb_view: what the library did in a program, told at the end, and options that look like ours and are not.
 

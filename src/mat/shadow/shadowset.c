@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    What a program sets of the shadow of a matrix, and asks of it: on a sequential matrix, or on the blocks of an MPI matrix
 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The judgement between two ways to make the same product, from the times of products that a solver makes anyway.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Which of several ways to store a matrix serves its products: on the host, from the first conversion on.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    What makes a matrix a subtype of AIJ, and that it stays one: the registry of formats, operations, duplication, blocks of MPI matrices.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    What -mat_view ::ascii_info and -ksp_view tell of a shadow
 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    MATAMB, the Adaptive Multi-level Blocking format, as a shadow of AIJ
 */

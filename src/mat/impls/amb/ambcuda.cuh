@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The AMB layout on the device, shared by the kernels that make it and those that use it
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Conversion from CSR to the AMB format on a CUDA device: the choice of parameters, by the traffic model and by timing, and the arrays
 */

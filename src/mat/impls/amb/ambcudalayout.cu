@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The kernels that lay a matrix out in the AMB format on the device: the traffic model, the shape of every chunk, and filling it
 

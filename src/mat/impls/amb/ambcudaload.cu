@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The code of the kernels of a first conversion and of first products. CUDA loads the code of a kernel when that is first called, up to milliseconds for each:
    here all of them are called for a matrix of a few rows, which a thread can do while another one assembles.

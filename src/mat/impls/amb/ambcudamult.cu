@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The product with a vector in the AMB format on a CUDA device: one launch, every row written once, by one lane, always in the same order
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The pattern of a transposed matrix on a CUDA device, by sorting the entries by their columns
 */

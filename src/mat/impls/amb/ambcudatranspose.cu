@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The transposed matrix in the AMB format on a CUDA device: made by sorting the entries by their columns. Against adding into the result with
    atomics it costs a second copy, but runs as fast as the plain product, and gives the same bits every time.

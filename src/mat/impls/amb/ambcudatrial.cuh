@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    How long a product takes on the device: on vectors made for the purpose, in a stream that nothing else is in
 */

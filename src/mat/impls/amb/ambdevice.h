@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Between shadows and the kernels of AMB on a CUDA device, which those of other formats stand on
 */

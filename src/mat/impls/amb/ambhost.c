@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Conversion of CSR to AMB on the host, over scopes in parallel: all scopes are laid out; then, when it is known how much memory they need,
    they are filled. The thread that will multiply a scope fills it, so that its memory is near that thread.

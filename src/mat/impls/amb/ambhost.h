@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Adaptive Multi-level Blocking (AMB) on the host: the layout and the operations on raw arrays. Nothing here or below knows PETSc's objects.
 

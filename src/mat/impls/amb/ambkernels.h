@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The AMB kernels, a template: the file that includes this defines
 

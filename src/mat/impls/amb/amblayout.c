@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The traffic model, which counts the blocks of every block size in some of the scopes and chooses one, and the layout of a scope in tiles
 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Where the blocks of a matrix go in the AMB format: the traffic model, and the layout of a scope
 */

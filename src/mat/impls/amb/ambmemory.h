@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Large arrays of the host's kernels. What is large is mapped, on huge pages: malloc() may give out again what it has on small ones. Nothing is
    touched here, so that the thread that fills an array places it.

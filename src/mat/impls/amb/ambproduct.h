@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the kernels of several formats do to the result of a product, written once */
 #pragma once
 

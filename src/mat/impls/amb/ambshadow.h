@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the formats that stand on the host's kernels share as shadows */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* OpenMP's questions, also where there is no OpenMP */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The number types of the AMB kernels. They follow PETSc's configuration unless the kernels are built on their own, with AMB_TYPES_GIVEN.
 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Sums of a chunk with AVX2 or AVX-512 registers, for real scalars.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    MATAUTOSPARSE: of AMB, NUS-SELL and CSR, which is the AIJ itself, the one that serves this matrix best
 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The algorithm "hashgemm" of MatProduct: its phases, and products on one process.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Products of AIJ matrices by the kernels of spgemmhost.h, behind PETSc's MatProduct
 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Patterns of matrices on the device, and rows put together and cut apart
 */

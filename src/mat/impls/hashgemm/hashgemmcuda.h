@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    What products on a CUDA device do besides multiplying, on raw CSR arrays. Nothing here or below knows PETSc's objects.
 */

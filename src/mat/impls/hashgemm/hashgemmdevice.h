@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Products of AIJCUSPARSE matrices: what those of one process and of several share
 */

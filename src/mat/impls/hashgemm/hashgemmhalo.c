@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Products of MPI matrices: columns that other processes have, and entries fetched from there
 */

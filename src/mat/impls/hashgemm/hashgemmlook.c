@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    What products know of their operands: the arrays, and what has changed in them since the last time
 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    A B, A^T B and P^T A P of MPI matrices: the rows of the right factor that other processes have are fetched, what is here is multiplied in one
    local product, and rows of the result that belong to other processes are sent there and added.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Products of MPI matrices: what their parts on the host and on the device share
 */

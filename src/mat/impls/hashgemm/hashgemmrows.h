@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Rows of matrices put together and cut apart, on raw CSR arrays: what products on several processes do besides multiplying. Nothing here
    knows PETSc's objects.

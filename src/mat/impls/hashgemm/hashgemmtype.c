@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The algorithm "hashgemm" of MatProduct: which products it serves, and the type of matrix that has it as a default
 */

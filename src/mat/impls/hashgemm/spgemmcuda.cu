@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Sparse products on a CUDA device: what products share, and what each kind of product consists of
 

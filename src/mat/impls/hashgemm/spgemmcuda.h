@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Sparse matrix products on a CUDA device, on raw CSR arrays. Nothing here or below knows PETSc's objects. Real numbers and 32-bit indices only.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Sparse products on the device: what the kernels for values have in common. Values are added in shared memory; where the sum of a column is, from 0 to
    ROOM - 1, tells a hash table of columns, one of words, or an array of all words from the first on, if they are few; or it was kept. It is -1 for other

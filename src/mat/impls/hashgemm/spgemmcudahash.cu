@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Sparse products on the device: the pattern of rows of few products, each by a team of 8, 16 or 32 threads with a hash table of words in shared memory
 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Sparse products on the device: sums whose places are known. What a team adds is cut into stretches of rows of B, none longer than the team is wide, so
    that nothing has to be looked up and several of them can be on their way at a time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Sparse products on the device: the values of the transposed operand, and how many multiplications a product takes
 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Sparse products on the device: values of long rows, in parts, each by a warp, into a pattern that is known
 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Sparse products on the device: words of B, the work and the bin of every row, lists of rows, units and parts
 */

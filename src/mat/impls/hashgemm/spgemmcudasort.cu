@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Sparse products on the device: the pattern of rows of few products that have hardly two columns in a word, each by a team of 8, 16 or 32 threads that
    sorts the columns of all products in registers. The columns are kept as they are counted, if there is memory.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Sparse products on a CUDA device: one product of two matrices, step by step, and its memory
 */

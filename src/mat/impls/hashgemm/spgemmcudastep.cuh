@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Sparse products on a CUDA device: one product of two matrices, of which each kind of product takes one or two, and its memory
 */

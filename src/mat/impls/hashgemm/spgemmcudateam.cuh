@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Sparse products on the device: what teams of 8, 16 or 32 threads have in common, each with a row of its own. All lanes of a warp come along.
 */

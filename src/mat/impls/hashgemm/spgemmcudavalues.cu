@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Sparse products on the device: values of rows of few entries, each by a team of 8, 16 or 32 threads, into a pattern that is known
 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Sparse products on the device: the pattern of rows of many products, cut into windows of columns. A block makes a window, with the bits of all its
    words in shared memory; the columns come out of them in order.

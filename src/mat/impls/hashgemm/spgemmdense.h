@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Dense: sums in a window of the columns, and marks that tell which of them the row has, in the order of the columns. How a row is marked
    depends on how far it reaches for what is in it.

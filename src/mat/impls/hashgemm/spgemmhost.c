@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Sparse products on the host: the sequence of steps that each kind of product is, and the threads of each step
 

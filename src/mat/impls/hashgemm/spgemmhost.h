@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Sparse matrix products on the host, on raw CSR arrays: hash, vectorised hash, heap and dense accumulators. Nothing here or below knows PETSc's
    objects.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The row kernels of sparse products, a template: the file that includes this defines
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    What is made of the operands of a sparse product first: a transpose, and columns gathered into words
 */

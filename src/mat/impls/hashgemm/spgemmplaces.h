@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    New values by known places: the sum that each product belongs to, two bytes for each, are kept after they have been looked up once. Then no columns
    are read, the sums of a row lie as close together as in the result, and need not be gathered from a window of the columns.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Runs of rows, each of which is the one before moved by one column, in A and in all rows of B that it meets, as in stencils on grids: so are the
    rows of the result. The columns are found once for all rows of a run, and their sums lie side by side, at the place that the column has in the

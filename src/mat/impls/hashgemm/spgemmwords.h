@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The words of a bit mask one after the other, for kernels of processors without AVX-512; needs MAYBE_INLINE
 */

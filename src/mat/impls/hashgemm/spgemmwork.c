@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Memory of sparse products: the tables of a thread, which grow with what its rows need, and the sort of hashed rows
 */

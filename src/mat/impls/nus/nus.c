@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    MATNUSSELL, non-uniformly segmented SELL-C-sigma, as a shadow of AIJ
 */

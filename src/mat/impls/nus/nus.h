@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    MATNUSSELL: what its two sides, host and device, share
 */

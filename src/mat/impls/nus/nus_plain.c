@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The NUS-SELL kernels in plain C, for any scalar type and processor
 */

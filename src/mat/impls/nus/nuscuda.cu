@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    NUS-SELL on a CUDA device: what segments are chosen, by a rule or by timing, and products
 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    NUS-SELL on the device: what cutting the columns and the products share
 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    NUS-SELL-C-sigma on a CUDA device: operations on raw device arrays. Nothing here or below knows PETSc's objects, and everything is queued on the
    stream it is given. Real numbers and 32-bit indices only.

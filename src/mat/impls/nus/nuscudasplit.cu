@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Segments of columns on a CUDA device: which column goes where, and the matrix cut accordingly
 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    MATNUSSELL on a device: its kernels (nuscuda.h) as the device side of a shadow
 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    NUS-SELL-C-sigma, the non-uniformly segmented SELL-C-sigma format, on the host: the layout and the operations on raw arrays. Nothing here or
    below knows PETSc's objects.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The NUS-SELL kernels, a template: the file that includes this defines
 

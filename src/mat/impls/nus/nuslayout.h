@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Where the entries of a matrix go in the NUS-SELL format: one scope at a time
 */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The parameters of NUS-SELL, on the host and on a device */
 #pragma once
 

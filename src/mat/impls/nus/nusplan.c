@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The parameters of NUS-SELL that are left open: by a model of the caches, or by trying
 */
