@@ -573,7 +573,7 @@ static PetscErrorCode TestTraitLayout(TestTraits *t, const char name[], PetscLay
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestGetTraits(Mat A, TestTraits *t, PetscBool blocks)
+static PetscErrorCode TestGetTraits(Mat A, TestTraits *t)
 {
   const char            *text;
   PetscLayout            rows, cols;
@@ -591,7 +591,7 @@ static PetscErrorCode TestGetTraits(Mat A, TestTraits *t, PetscBool blocks)
   PetscCall(TestTraitLayout(t, "rows", rows));
   PetscCall(TestTraitLayout(t, "columns", cols));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
-  if (mpi && A->assembled && blocks) {
+  if (mpi && A->assembled) {
     Mat      block[2];
     PetscInt rbs, cbs;
 
@@ -637,13 +637,10 @@ PetscErrorCode TestDiffTraits(TestDiff *d, Mat A, Mat R)
   static char what[256];
   TestTraits  a, r;
   char       *la = a.text, *lr = r.text;
-  PetscBool   device[2];
 
   PetscFunctionBeginUser;
-  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATMPIAIJCUSPARSE, &device[0])); /* whose blocks PETSc gives no block sizes */
-  PetscCall(PetscObjectTypeCompare((PetscObject)R, MATMPIAIJCUSPARSE, &device[1]));
-  PetscCall(TestGetTraits(A, &a, (PetscBool)(!device[0] && !device[1])));
-  PetscCall(TestGetTraits(R, &r, (PetscBool)(!device[0] && !device[1])));
+  PetscCall(TestGetTraits(A, &a));
+  PetscCall(TestGetTraits(R, &r));
   while (*la || *lr) {
     char *enda, *endr;
 

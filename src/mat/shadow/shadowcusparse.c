@@ -137,14 +137,17 @@ static PetscErrorCode MatShadowCarry(Mat A, Mat B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* To AIJ PETSc goes entry by entry, and in place it forgets what is attached to the matrix */
+/* To AIJ PETSc goes entry by entry, and in place it forgets what is attached to the matrix. A matrix of several processes stays one, also where there is one
+   process and the type is the root name. */
 PetscErrorCode MatShadowConvertToAIJ(Mat A, MatType type, MatReuse reuse, Mat *newmat)
 {
-  Mat B = *newmat;
+  Mat       B = *newmat;
+  PetscBool seq;
 
   PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &seq));
   PetscCall(MatShadowComposeToAIJ(A, NULL)); /* or MatConvert() would end up here */
-  PetscCall(MatConvert(A, type, reuse == MAT_REUSE_MATRIX ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &B));
+  PetscCall(MatConvert(A, seq ? MATSEQAIJ : MATMPIAIJ, reuse == MAT_REUSE_MATRIX ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &B));
   if (reuse == MAT_INPLACE_MATRIX) {
     PetscCall(MatShadowCarry(A, B));
     PetscCall(MatHeaderReplace(A, &B));

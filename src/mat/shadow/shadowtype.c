@@ -17,10 +17,12 @@ static int                    nformats = 0;
 /* Conversions that AIJ has under its own name, to be found under ours too */
 static const char *const inherited_seq[] = {"hypre", "is", "seqdense", "seqsbaij", "seqbaij", "seqsell", "mpiadj", "elemental", "scalapack", NULL};
 static const char *const inherited_mpi[] = {"hypre", "is", "mpidense", "mpisbaij", "mpibaij", "mpisell", "mpiadj", "elemental", "scalapack", NULL};
-static const char *const inherited_gpu[] = {"hypre", "is", "mpidense", "mpiadj", NULL}; /* to blocks PETSc goes entry by entry: what AIJ has takes the matrix apart, which goes wrong for AIJCUSPARSE */
+static const char *const inherited_gpu[] = {"hypre", "is", "mpidense", "mpiadj", NULL};
 
-/* Other subtypes of AIJ: what is ours has to go before PETSc makes one */
-static const char *const subtypes[] = {"aijperm", "aijsell", "aijcrl", "aijmkl"};
+/* Other subtypes of AIJ: what is ours has to go before PETSc makes one. Last, by way of AIJ on several processes with GPUs, types with blocks and SELL: what AIJ has for
+   these takes the matrix apart, which goes wrong for AIJCUSPARSE. */
+static const char *const subtypes[] = {"aijperm", "aijsell", "aijcrl", "aijmkl", "baij", "sbaij", "sell"};
+#define MAT_SHADOW_BY_AIJ 3
 
 /* A matrix to look at */
 PetscErrorCode MatShadowHarvestMat(MatType type, Mat *A)
@@ -47,7 +49,7 @@ PetscErrorCode MatShadowHarvest(MatType type, struct _MatOps *ops)
 PetscErrorCode MatShadowRegister(const MatShadowFormat *f)
 {
   PetscFunctionBegin;
-  PetscAssert(nformats < MAT_SHADOW_MAX, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many shadow formats");
+  PetscCheck(nformats < MAT_SHADOW_MAX, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many shadow formats: raise MAT_SHADOW_MAX");
   if (!nformats) {
     PetscCall(MatShadowHarvest(MATSEQAIJ, &MatShadowBaseSeq));
     PetscCall(MatShadowHarvest(MATMPIAIJ, &MatShadowBaseMPI));
@@ -270,6 +272,9 @@ PetscErrorCode MatShadowAttachBlocks(Mat A)
     PetscCall(MatShadowGet(block[k], &b));
     PetscCall(MatShadowTakeParams(block[k], b, s));
     b->adopted = PETSC_TRUE;
+    if (MatShadowIsCUSPARSE(A) && PetscAbs(block[k]->rmap->bs) == 1 && PetscAbs(block[k]->cmap->bs) == 1) { /* PETSc sets them for AIJ alone */
+      PetscCall(MatSetBlockSizes(block[k], PetscAbs(A->rmap->bs), k ? 1 : PetscAbs(A->cmap->bs)));
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -454,7 +459,7 @@ static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *fo
     if (add) PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &f));
     PetscCall(MatShadowComposeConvert(A, type, inherited[k], f));
   }
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(subtypes); k++) {
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(subtypes) - (inherited == inherited_gpu ? 0 : MAT_SHADOW_BY_AIJ); k++) {
     PetscErrorCode (*f)(Mat, MatType, MatReuse, Mat *);
     char to[32], name[256];
 
