@@ -18,24 +18,7 @@ static const char *const subtypes[] = {"perm", "sell", "mkl", "crl", "viennacl",
 typedef PetscErrorCode     MatConvertFunction(Mat, MatType, MatReuse, Mat *);
 static MatConvertFunction *convert[2][PETSC_STATIC_ARRAY_LENGTH(subtypes)]; /* PETSc's own, of an MPI and of a sequential matrix */
 
-/* To one of these subtypes, of a matrix that is given back to PETSc before */
-static PetscErrorCode MatShadowConvertSubtype(Mat A, MatType type, MatReuse reuse, Mat *newmat)
-{
-  Mat B = *newmat;
-
-  PetscFunctionBegin;
-  if (reuse == MAT_REUSE_MATRIX) {
-    PetscCall(MatCopy(A, B, SAME_NONZERO_PATTERN));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
-  PetscCall(MatShadowDetach(B));
-  PetscCall(MatConvert(B, type, MAT_INPLACE_MATRIX, &B));
-  *newmat = B;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Puts these conversions in place of PETSc's, on a matrix of ours that has the name of an AIJ, or undoes that */
+/* Puts MatShadowConvertAway() in place of these, on a matrix of ours that has the name of an AIJ, or undoes that */
 PetscErrorCode MatShadowForAIJCompose(Mat A, PetscBool seq, PetscBool add)
 {
   char name[64];
@@ -44,7 +27,7 @@ PetscErrorCode MatShadowForAIJCompose(Mat A, PetscBool seq, PetscBool add)
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(subtypes); k++) {
     if (!convert[seq][k]) continue;
     PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_%s%s_C", seq ? MATSEQAIJ : MATMPIAIJ, seq ? MATSEQAIJ : MATMPIAIJ, subtypes[k]));
-    PetscCall(PetscObjectComposeFunction((PetscObject)A, name, add ? MatShadowConvertSubtype : convert[seq][k]));
+    PetscCall(PetscObjectComposeFunction((PetscObject)A, name, add ? MatShadowConvertAway : convert[seq][k]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

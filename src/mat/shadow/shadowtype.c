@@ -459,7 +459,7 @@ static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *fo
     if (add) PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &f));
     PetscCall(MatShadowComposeConvert(A, type, inherited[k], f));
   }
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(subtypes) - (inherited == inherited_gpu ? 0 : MAT_SHADOW_BY_AIJ); k++) {
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(subtypes) - (inherited == inherited_gpu ? 0 : MAT_SHADOW_BY_AIJ) && !plain; k++) {
     PetscErrorCode (*f)(Mat, MatType, MatReuse, Mat *);
     char to[32], name[256];
 
