@@ -40,9 +40,9 @@ EXAMPLES := $(B)/examples
 PREFIX   ?= $(AMB_PREFIX)
 
 # sources; a kernel file that the compiler has no instructions for is left out
-sources  := $(sort $(wildcard src/sys/*.c src/mat/*/*.c src/mat/impls/*/*.c))
+sources  := $(sort $(shell find src -name '*.c' -not -path 'src/ksp/examples/*'))
 sources  := $(filter-out $(if $(AMB_AVX512_FLAGS),,%_avx512.c) $(if $(AMB_AVX2_FLAGS),,%_avx2.c),$(sources))
-cuda     := $(sort $(wildcard src/mat/*/*.cu src/mat/impls/*/*.cu))
+cuda     := $(sort $(shell find src -name '*.cu'))
 objects  := $(sources:%.c=$(B)/obj/%.o) $(if $(AMB_CUDA),$(cuda:%.cu=$(B)/obj/%.cu.o))
 bench    := $(sort $(wildcard bench/*.c))
 ksp      := $(sort $(wildcard src/ksp/examples/*.c))
@@ -50,8 +50,7 @@ helpers  := $(if $(wildcard test/*.c),$(shell grep -LE '\<int +main\>' test/*.c)
 tests    := $(filter-out $(helpers),$(sort $(wildcard test/*.c)))
 stock    := $(if $(AMB_EXAMPLES_SRC),ex2 ex45 ex56)
 
-headers  := $(patsubst %/,%,$(sort $(dir $(wildcard src/sys/*.h src/mat/*/*.h src/mat/impls/*/*.h))))
-INCLUDES := -include $(B)/petscambconf.h -Iinclude $(addprefix -I,$(headers)) $(AMB_INCLUDES)
+INCLUDES := -include $(B)/petscambconf.h -Iinclude -Isrc $(AMB_INCLUDES)
 CFLAGS   := -std=gnu11 -O3 -g -Wall -Wextra -Werror -Wno-unused-parameter -fPIC $(AMB_VISIBILITY) $(AMB_OPENMP_FLAGS) $(AMB_CFLAGS)
 LDFLAGS  := $(AMB_OPENMP_FLAGS) $(AMB_CFLAGS) $(AMB_LDFLAGS)
 NVFLAGS  := $(AMB_CXX:%=-ccbin %) -O3 -std=c++17 -lineinfo $(AMB_GENCODE) -Werror all-warnings $(AMB_VISIBILITY:%=-Xcompiler %) -Xcompiler -fPIC,-Wall,-Wno-unused-parameter
@@ -138,7 +137,7 @@ cuda-check: $(if $(AMB_CUDA),$(cuda:%.cu=$(B)/obj/%.cu.o),$(kernels:%.cu=$(B)/cu
 $(B)/cuda-check/%.o: %.cu $(B)/conf.mk
 	$(here)
 	$(call say,NVCC,"$< (compile check)")
-	@$(AMB_NVCC) -c $(NVFLAGS) -DAMB_TYPES_GIVEN -Iinclude $(addprefix -I,$(headers)) -MMD -MP -o $@ $<
+	@$(AMB_NVCC) -c $(NVFLAGS) -DSYS_TYPES_GIVEN -Iinclude -Isrc -MMD -MP -o $@ $<
 
 where: $(LIB)
 	@echo $(call quote,$(abspath $(LIB)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "generate.h"
-#include "../src/sys/ambcompat.h"
+#include "sys/syscompat.h"
 
 typedef struct {
   MPI_Comm     comm;

@@ -36,7 +36,7 @@ for part in conf.mk conf.json petscambconf.h obj lib bin examples stubs; do
   [ ! -e "$BUILD/$part" ] || cp -a "$BUILD/$part" "$tree/build/$build/"
 done
 # the configuration is as new as this tree, and nothing is compiled but what is touched
-touch "$tree/build/$build/conf.json" "$tree/src/sys/ambpackage.c"
+touch "$tree/build/$build/conf.json" "$tree/src/petscamb.c"
 cd "$tree" || exit 1
 expect "path with a space: make where" pass "^$tree/build/$build/lib/libpetscamb.so$" make_here -s where
 expect "path with a space: make check" pass "^[12] passed, 0 failed" make_here check

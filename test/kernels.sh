@@ -5,12 +5,12 @@
 cd "$(dirname "$0")/.." || exit 1
 . test/kernels/build.sh
 amb=src/mat/impls/amb
-sources=(test/kernels/kernels.c $amb/ambhost.c $amb/amblayout.c $amb/ambmemory.c $amb/amb_plain.c $amb/amb_avx2.c $amb/amb_avx512.c)
+sources=(test/kernels/kernels.c src/sys/sysmemory.c $amb/ambhost.c $amb/amblayout.c $amb/amb_plain.c $amb/amb_avx2.c $amb/amb_avx512.c)
 
 build_and_run "double" -O2
-build_and_run "float" -O1 -DAMB_SINGLE
-build_and_run "double complex" -O1 -DAMB_COMPLEX
-build_and_run "double, 64-bit indices" -O1 -DAMB_INT64
+build_and_run "float" -O1 -DSYS_SINGLE
+build_and_run "double complex" -O1 -DSYS_COMPLEX
+build_and_run "double, 64-bit indices" -O1 -DSYS_INT64
 if works -fsanitize=address,undefined; then
   build_and_run "double, sanitizers" -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 else

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "mtxparse.h"
+#include "mat/io/mtxparse.h"
 
 static int failures;
 

@@ -5,12 +5,12 @@
 cd "$(dirname "$0")/.." || exit 1
 . test/kernels/build.sh
 nus=src/mat/impls/nus
-sources=(test/kernels/nus.c $nus/nushost.c $nus/nuslayout.c $nus/nusfill.c $nus/nusplan.c $nus/nus_plain.c $nus/nus_avx2.c $nus/nus_avx512.c src/mat/impls/amb/ambmemory.c)
+sources=(test/kernels/nus.c $nus/nushost.c $nus/nuslayout.c $nus/nusfill.c $nus/nusplan.c $nus/nus_plain.c $nus/nus_avx2.c $nus/nus_avx512.c src/sys/sysmemory.c)
 
 build_and_run "double" -O2
-build_and_run "float" -O1 -DAMB_SINGLE
-build_and_run "double complex" -O1 -DAMB_COMPLEX
-build_and_run "double, 64-bit indices" -O1 -DAMB_INT64
+build_and_run "float" -O1 -DSYS_SINGLE
+build_and_run "double complex" -O1 -DSYS_COMPLEX
+build_and_run "double, 64-bit indices" -O1 -DSYS_INT64
 if works -fsanitize=address,undefined; then
   build_and_run "double, sanitizers" -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 else

@@ -5,7 +5,7 @@
 #   bash test/nusdevice.sh sanitize    those on small shapes under compute-sanitizer
 # timeoutfactor: 8
 cd "$(dirname "$0")/.." || exit 1
-sources=(test/kernels/nusdevice.cu src/mat/impls/nus/nuscuda*.cu src/mat/impls/amb/ambcuda*.cu)
+sources=(test/kernels/nusdevice.cu src/sys/*.cu src/mat/impls/nus/nuscuda*.cu src/mat/impls/amb/ambcuda*.cu)
 groups=("products" "transposed products" "new values" "not finite" "same bits" "random shapes" "chosen" "refused" "memory given back")
 small=("${groups[@]:0:6}") # the others look at how much memory is free, of which the tool takes some
 . test/kernels/device.sh

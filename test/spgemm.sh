@@ -5,15 +5,15 @@
 cd "$(dirname "$0")/.." || exit 1
 . test/kernels/build.sh
 hashgemm=src/mat/impls/hashgemm
-sources=(test/kernels/spgemm.c src/mat/impls/amb/ambmemory.c $hashgemm/spgemm{host,operand,work,_plain,_avx2,_avx512}.c)
+sources=(test/kernels/spgemm.c src/sys/sysmemory.c $hashgemm/host/spgemm{host,operand,work,_plain,_avx2,_avx512}.c)
 
 # less than SPGEMM_DENSE_MAX says suffices to go beyond it: memory is what this test spends its time on. Likewise SPGEMM_STREAM.
 less="-DSPGEMM_DENSE_MAX=65536 -DSPGEMM_STREAM=4096"
 
 build_and_run "double" -O2
-build_and_run "float" -O1 -DAMB_SINGLE $less
-build_and_run "double complex" -O1 -DAMB_COMPLEX $less
-build_and_run "double, 64-bit indices" -O1 -DAMB_INT64 $less
+build_and_run "float" -O1 -DSYS_SINGLE $less
+build_and_run "double complex" -O1 -DSYS_COMPLEX $less
+build_and_run "double, 64-bit indices" -O1 -DSYS_INT64 $less
 if works -fsanitize=address,undefined; then
   build_and_run "double, sanitizers" -O1 $less -fsanitize=address,undefined -fno-sanitize-recover=all
 else

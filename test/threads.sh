@@ -25,13 +25,13 @@ export OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive PETSC_OPTIONS="-device_enable n
 conf() { sed -n "s/^$1 := //p" "$BUILD/conf.mk"; }
 grep -v AVX "$BUILD/petscambconf.h" >"$dir/petscambconf.h"
 includes=(-include "$dir/petscambconf.h" -Iinclude)
-for folder in src/sys src/mat/* src/mat/impls/*; do includes+=("-I$folder"); done
+includes+=(-Isrc)
 
 mkdir "$dir/parts" "$dir/programs"
 compile() { # SOURCE FOLDER
   $(conf AMB_LINK) -std=gnu11 -O1 -g -fPIC "${openmp[@]}" -fsanitize=thread "${includes[@]}" $(conf AMB_INCLUDES) -c "$1" -o "$dir/$2/$(basename "$1" .c).o" || touch "$dir/failed"
 }
-for source in src/sys/*.c src/mat/*/*.c src/mat/impls/*/*.c test/testutil.c test/{online,hashgemm}.c src/ksp/examples/multigpu.c; do
+for source in $(find src -name "*.c" -not -path "src/ksp/examples/*") test/testutil.c test/{online,hashgemm}.c src/ksp/examples/multigpu.c; do
   folder=parts
   case $source in
   *_avx2.c | *_avx512.c) continue ;;

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "matrix.h"
-#include "ambtypes.h"
+#include "sys/systypes.h"
 
 #include <cuda_runtime.h>
 #include <cusparse.h>
@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#if defined(AMB_SINGLE)
+#if defined(SYS_SINGLE)
 static const cudaDataType Type = CUDA_R_32F;
 static const double       Eps  = FLT_EPSILON;
 #else

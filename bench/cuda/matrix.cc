@@ -12,7 +12,7 @@
 #include <utility>
 
 extern "C" {
-#include "../../src/mat/io/mtxparse.h"
+#include "mat/io/mtxparse.h"
 }
 
 /* The finalizer of splitmix64 */

@@ -4,7 +4,7 @@
    that interpolates from a coarser grid: ours. See docs/bench.md.
 */
 #include "device.h"
-#include "spgemmcuda.h"
+#include "mat/impls/hashgemm/cuda/spgemmcuda.h"
 
 /* To the caller: cuSPARSE may have no memory for a product */
 #define TryCusparse(call) \
@@ -21,20 +21,20 @@ struct Machine {
 };
 
 struct DeviceMatrix {
-  AmbDeviceCSR csr;
+  SysCSR csr;
 
   explicit DeviceMatrix(const Matrix &A)
   {
-    const std::vector<AmbScalar> values(A.a.begin(), A.a.end());
+    const std::vector<SysScalar> values(A.a.begin(), A.a.end());
     int                         *i, *j;
-    AmbScalar                   *a;
+    SysScalar                   *a;
 
     CallCuda(cudaMalloc((void **)&i, A.i.size() * sizeof(int)));
     CallCuda(cudaMalloc((void **)&j, std::max<size_t>(A.j.size(), 1) * sizeof(int)));
-    CallCuda(cudaMalloc((void **)&a, std::max<size_t>(A.j.size(), 1) * sizeof(AmbScalar)));
+    CallCuda(cudaMalloc((void **)&a, std::max<size_t>(A.j.size(), 1) * sizeof(SysScalar)));
     CallCuda(cudaMemcpy(i, A.i.data(), A.i.size() * sizeof(int), cudaMemcpyHostToDevice));
     CallCuda(cudaMemcpy(j, A.j.data(), A.j.size() * sizeof(int), cudaMemcpyHostToDevice));
-    CallCuda(cudaMemcpy(a, values.data(), values.size() * sizeof(AmbScalar), cudaMemcpyHostToDevice));
+    CallCuda(cudaMemcpy(a, values.data(), values.size() * sizeof(SysScalar), cudaMemcpyHostToDevice));
     csr = {A.m, A.n, (int64_t)A.j.size(), i, j, a};
   }
   DeviceMatrix(const DeviceMatrix &)            = delete;
@@ -65,24 +65,24 @@ static double Milliseconds(const Machine &M, const std::function<void()> &run)
 struct Result {
   int64_t    nz = 0;
   int       *i = nullptr, *j = nullptr;
-  AmbScalar *a = nullptr;
+  SysScalar *a = nullptr;
 };
 
 /* ---- Ours ---- */
 
-static void CallSpgemm(const char *call, SpgemmDeviceStatus status, const SpgemmDeviceInfo &info)
+static void CallSpgemm(const char *call, SysStatus status, const SpgemmDeviceInfo &info)
 {
-  if (status != SPGEMM_DEVICE_SUCCESS) Stop(call, Text("status %d, %s; %.0f products, %.0f nonzeros, %.0f bytes asked", (int)status, SpgemmDeviceErrorText(), info.products, info.nonzeros, info.bytes_asked).c_str());
+  if (status != SYS_SUCCESS) Stop(call, Text("status %d, %s; %.0f products, %.0f nonzeros, %.0f bytes asked", (int)status, SysDeviceErrorText(), info.products, info.nonzeros, info.bytes_asked).c_str());
 }
 
 struct Ours {
-  const Machine      &M;
-  const AmbDeviceCSR &A;
-  SpgemmDevice       *S = nullptr;
-  SpgemmDeviceInfo    info;
-  Result              C;
+  const Machine   &M;
+  const SysCSR    &A;
+  SpgemmDevice    *S = nullptr;
+  SpgemmDeviceInfo info;
+  Result           C;
 
-  Ours(const Machine &machine, const AmbDeviceCSR &a) : M(machine), A(a) { }
+  Ours(const Machine &machine, const SysCSR &a) : M(machine), A(a) { }
   Ours(const Ours &)            = delete;
   Ours &operator=(const Ours &) = delete;
   ~Ours() { Free(); }
@@ -95,13 +95,13 @@ struct Ours {
     SpgemmDeviceRelease(M.context, C.a, M.stream);
     C = Result();
   }
-  SpgemmDeviceStatus Count() { return SpgemmDeviceCreate(M.context, SPGEMM_AB, &A, &A, NULL, M.stream, &S, &info); }
-  void               Allocate()
+  SysStatus Count() { return SpgemmDeviceCreate(M.context, SPGEMM_AB, &A, &A, NULL, M.stream, &S, &info); }
+  void      Allocate()
   {
     C.nz = (int64_t)info.nonzeros;
     CallSpgemm("allocation", SpgemmDeviceAllocate(M.context, sizeof(int) * (size_t)(A.m + 1), (void **)&C.i, M.stream), info);
     CallSpgemm("allocation", SpgemmDeviceAllocate(M.context, sizeof(int) * (size_t)C.nz, (void **)&C.j, M.stream), info);
-    CallSpgemm("allocation", SpgemmDeviceAllocate(M.context, sizeof(AmbScalar) * (size_t)C.nz, (void **)&C.a, M.stream), info);
+    CallSpgemm("allocation", SpgemmDeviceAllocate(M.context, sizeof(SysScalar) * (size_t)C.nz, (void **)&C.a, M.stream), info);
   }
   void Fill(bool values) { CallSpgemm("fill", SpgemmDeviceFill(S, &A, &A, NULL, C.i, C.j, values ? C.a : NULL, M.stream), info); }
   void Revalue() { CallSpgemm("new values", SpgemmDeviceRevalue(S, &A, &A, NULL, C.i, C.j, C.a, M.stream), info); }
@@ -117,16 +117,16 @@ struct Ours {
 
 struct Cusparse {
   const Machine        &M;
-  const AmbDeviceCSR   &A;
+  const SysCSR         &A;
   cusparseSpGEMMAlg_t   algorithm;
   std::vector<void *>   memory;
   cusparseSpMatDescr_t  a = nullptr, c = nullptr;
   cusparseSpGEMMDescr_t product = nullptr;
-  AmbScalar             one = 1, zero = 0;
+  SysScalar             one = 1, zero = 0;
   size_t                bytes = 0;
   Result                C;
 
-  Cusparse(const Machine &machine, const AmbDeviceCSR &A_, cusparseSpGEMMAlg_t alg) : M(machine), A(A_), algorithm(alg) { }
+  Cusparse(const Machine &machine, const SysCSR &A_, cusparseSpGEMMAlg_t alg) : M(machine), A(A_), algorithm(alg) { }
   Cusparse(const Cusparse &)            = delete;
   Cusparse &operator=(const Cusparse &) = delete;
   ~Cusparse() { Free(); }
@@ -160,8 +160,8 @@ struct Cusparse {
     int64_t m, n;
 
     TryCusparse(cusparseSpMatGetSize(c, &m, &n, &C.nz));
-    if (!Take(&C.j, sizeof(int) * (size_t)C.nz) || !Take(&C.a, sizeof(AmbScalar) * (size_t)C.nz)) return "no memory";
-    bytes -= (sizeof(int) + sizeof(AmbScalar)) * (size_t)C.nz;
+    if (!Take(&C.j, sizeof(int) * (size_t)C.nz) || !Take(&C.a, sizeof(SysScalar) * (size_t)C.nz)) return "no memory";
+    bytes -= (sizeof(int) + sizeof(SysScalar)) * (size_t)C.nz;
     TryCusparse(cusparseCsrSetPointers(c, C.i, C.j, C.a));
     return "";
   }
@@ -253,7 +253,7 @@ static std::vector<T> Download(const T *data, size_t n)
 static std::string Check(const Matrix &A, const Result &C, double products)
 {
   const std::vector<int>       i = Download(C.i, (size_t)A.m + 1), j = Download(C.j, (size_t)C.nz);
-  const std::vector<AmbScalar> a      = Download(C.a, (size_t)C.nz);
+  const std::vector<SysScalar> a      = Download(C.a, (size_t)C.nz);
   const int64_t                stride = std::max<int64_t>(1, (int64_t)(products / 1e8));
   std::string                  wrong;
 
@@ -272,7 +272,7 @@ static std::string Check(const Matrix &A, const Result &C, double products)
       for (int k = A.i[r]; k < A.i[r + 1]; k++) {
         for (int l = A.i[A.j[k]]; l < A.i[A.j[k] + 1]; l++) {
           const int    c = A.j[l];
-          const double p = (double)(AmbScalar)A.a[k] * (double)(AmbScalar)A.a[l];
+          const double p = (double)(SysScalar)A.a[k] * (double)(SysScalar)A.a[l];
 
           if (seen[c] != (int)r) {
             seen[c] = (int)r;
@@ -345,7 +345,7 @@ static void Galerkin(const Machine &M, const Matrix &A, const DeviceMatrix &D, c
       CallSpgemm("count", SpgemmDeviceCreate(M.context, SPGEMM_PTAP, &D.csr, &E.csr, NULL, M.stream, &S, &info), info);
       CallSpgemm("allocation", SpgemmDeviceAllocate(M.context, sizeof(int) * (size_t)(P.n + 1), (void **)&C.i, M.stream), info);
       CallSpgemm("allocation", SpgemmDeviceAllocate(M.context, sizeof(int) * (size_t)info.nonzeros, (void **)&C.j, M.stream), info);
-      CallSpgemm("allocation", SpgemmDeviceAllocate(M.context, sizeof(AmbScalar) * (size_t)info.nonzeros, (void **)&C.a, M.stream), info);
+      CallSpgemm("allocation", SpgemmDeviceAllocate(M.context, sizeof(SysScalar) * (size_t)info.nonzeros, (void **)&C.a, M.stream), info);
       CallSpgemm("fill", SpgemmDeviceFill(S, &D.csr, &E.csr, NULL, C.i, C.j, C.a, M.stream), info);
     });
 
@@ -392,11 +392,11 @@ static bool OneMatrix(const Machine &M, const Options &o, const std::string &nam
   SpgemmDeviceInfo    info = {};
   bool                good = true;
 
-  const SpgemmDeviceStatus status = ours.Count();
+  const SysStatus status = ours.Count();
   printf("%s: %lld x %lld, %lld nonzeros, %.0f products, %.0f nonzeros of the result\n", name.c_str(), (long long)A.m, (long long)A.n, (long long)A.j.size(), ours.info.products, ours.info.nonzeros);
-  if (status != SPGEMM_DEVICE_SUCCESS) {
-    printf("  ours: status %d, %s; %.0f bytes asked\n", (int)status, SpgemmDeviceErrorText(), ours.info.bytes_asked);
-    return status == SPGEMM_DEVICE_TOO_LARGE;
+  if (status != SYS_SUCCESS) {
+    printf("  ours: status %d, %s; %.0f bytes asked\n", (int)status, SysDeviceErrorText(), ours.info.bytes_asked);
+    return status == SYS_TOO_LARGE;
   }
   ours.Allocate();
   ours.Fill(false);
@@ -428,7 +428,7 @@ static bool OneMatrix(const Machine &M, const Options &o, const std::string &nam
   line.again = Median(again);
   printf("  ours %.3f ms (count %.3f, allocation %.3f, pattern %.3f, values %.3f), new values %.3f (%.0f %%), the first time %.3f; rows copied %.0f, hash %.0f, windows %.0f; extra bytes %.2f of C's at most, for new values %.2f kept\n", line.ours, Median(count), Median(allocate), Median(pattern), Median(values),
          line.again, 100 * line.again / line.ours, Median(kept), ours.info.rows[SPGEMM_ROWS_COPIED], ours.info.rows[SPGEMM_ROWS_HASH], ours.info.rows[SPGEMM_ROWS_WINDOW],
-         ours.info.bytes_peak / (ours.info.nonzeros * (sizeof(int) + sizeof(AmbScalar)) + 4. * (double)A.m), info.bytes_kept / (ours.info.nonzeros * (sizeof(int) + sizeof(AmbScalar)) + 4. * (double)A.m));
+         ours.info.bytes_peak / (ours.info.nonzeros * (sizeof(int) + sizeof(SysScalar)) + 4. * (double)A.m), info.bytes_kept / (ours.info.nonzeros * (sizeof(int) + sizeof(SysScalar)) + 4. * (double)A.m));
   fflush(stdout);
   if (o.galerkin) Galerkin(M, A, D, name, o.repeat);
   SpgemmDeviceContextTrim(M.context);
@@ -460,7 +460,7 @@ static bool OneMatrix(const Machine &M, const Options &o, const std::string &nam
     if (alg == 2) line.bytes = bytes;
     printf("  cuSPARSE %s %.3f ms", label, t);
     if (alg == 3) printf(", new values %.3f", Median(news));
-    printf("; extra bytes %.2f of C's\n", bytes / (ours.info.nonzeros * (sizeof(int) + sizeof(AmbScalar)) + 4. * (double)A.m));
+    printf("; extra bytes %.2f of C's\n", bytes / (ours.info.nonzeros * (sizeof(int) + sizeof(SysScalar)) + 4. * (double)A.m));
     fflush(stdout);
   }
   CallCuda(cudaStreamSynchronize(M.stream));
@@ -505,7 +505,7 @@ int main(int argc, char **argv)
   CallCuda(cudaMemPoolSetAttribute(M.pool, cudaMemPoolAttrReleaseThreshold, &threshold));
   CallCuda(cudaStreamCreateWithFlags(&M.stream, cudaStreamNonBlocking));
   if (cusparseCreate(&M.cusparse) != CUSPARSE_STATUS_SUCCESS || cusparseSetStream(M.cusparse, M.stream) != CUSPARSE_STATUS_SUCCESS) Stop("cusparseCreate()", "it failed");
-  if (SpgemmDeviceContextCreate(&M.context)) Stop("SpgemmDeviceContextCreate()", SpgemmDeviceErrorText());
+  if (SpgemmDeviceContextCreate(&M.context)) Stop("SpgemmDeviceContextCreate()", SysDeviceErrorText());
   for (const std::string &name : o.matrices) good &= OneMatrix(M, o, name, lines);
   if (!lines.empty()) printf("%-28s %10s %10s %10s %8s\n", "ms", "ours", "new values", "cuSPARSE", "ratio");
   for (const Line &l : lines) {

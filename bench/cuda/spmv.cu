@@ -3,9 +3,9 @@
    Products on a CUDA device, without PETSc: AMB with what its tuner chooses and with parameters that are given, NUS-SELL with segments that are
    given, cuSPARSE, and a loop that only reads. See docs/bench.md.
 */
-#include "ambcuda.h"
+#include "mat/impls/amb/ambcuda.h"
 #include "device.h"
-#include "nuscuda.h"
+#include "mat/impls/nus/nuscuda.h"
 
 #include <limits>
 #include <memory>
@@ -42,13 +42,13 @@ struct Array {
 struct DeviceMatrix {
   int64_t          m, n;
   Array<int>       i, j;
-  Array<AmbScalar> a;
+  Array<SysScalar> a;
 
-  explicit DeviceMatrix(const Matrix &A) : m(A.m), n(A.n), i(A.i), j(A.j), a(std::vector<AmbScalar>(A.a.begin(), A.a.end())) { }
+  explicit DeviceMatrix(const Matrix &A) : m(A.m), n(A.n), i(A.i), j(A.j), a(std::vector<SysScalar>(A.a.begin(), A.a.end())) { }
 
-  AmbDeviceCSR CSR() const { return {m, n, (int64_t)j.size, i.data, j.data, a.data}; }
+  SysCSR CSR() const { return {m, n, (int64_t)j.size, i.data, j.data, a.data}; }
 
-  double Bytes() const { return (double)(m + 1) * sizeof(int) + (double)j.size * (sizeof(int) + sizeof(AmbScalar)); }
+  double Bytes() const { return (double)(m + 1) * sizeof(int) + (double)j.size * (sizeof(int) + sizeof(SysScalar)); }
 };
 
 __global__ void Fill(size_t n, uint64_t *p)
@@ -144,7 +144,7 @@ static void MachineStart(Machine &M)
   CallCuda(cudaGetLastError());
   M.copy = Median(copy);
   M.read = Median(read);
-  printf("%s, %d multiprocessors, %.0f MiB second-level cache; CUDA %d.%d (driver %d.%d), cuSPARSE %d; %s\n", device.name, M.multiprocessors, device.l2CacheSize / 1048576., runtime / 1000, runtime % 1000 / 10, driver / 1000, driver % 1000 / 10, version, sizeof(AmbScalar) == 8 ? "double" : "float");
+  printf("%s, %d multiprocessors, %.0f MiB second-level cache; CUDA %d.%d (driver %d.%d), cuSPARSE %d; %s\n", device.name, M.multiprocessors, device.l2CacheSize / 1048576., runtime / 1000, runtime % 1000 / 10, driver / 1000, driver % 1000 / 10, version, sizeof(SysScalar) == 8 ? "double" : "float");
   printf("4 GiB: copied at %.0f GB/s (read and written), read at %.0f GB/s\n", M.copy, M.read);
 }
 
@@ -208,17 +208,17 @@ static void Race(const Machine &M, const Options &o, std::vector<Contender> &con
 
 /* What a product must give: sums in long double of the values as they are on the device */
 struct Reference {
-  std::vector<AmbScalar>   x, y; /* y as it is before the product */
+  std::vector<SysScalar>   x, y; /* y as it is before the product */
   std::vector<long double> z, scale;
   std::vector<int>         length;
 };
 
-static std::vector<AmbScalar> RandomVector(int64_t n, uint64_t stream)
+static std::vector<SysScalar> RandomVector(int64_t n, uint64_t stream)
 {
-  std::vector<AmbScalar> v(n);
+  std::vector<SysScalar> v(n);
 
 #pragma omp parallel for
-  for (int64_t k = 0; k < n; k++) v[k] = (AmbScalar)(2 * MatrixUniform((stream << 40) + (uint64_t)k) - 1);
+  for (int64_t k = 0; k < n; k++) v[k] = (SysScalar)(2 * MatrixUniform((stream << 40) + (uint64_t)k) - 1);
   return v;
 }
 
@@ -227,7 +227,7 @@ static Reference MakeReference(const Matrix &A, const std::vector<double> &a, bo
   Reference R;
 
   R.x = RandomVector(A.n, 1);
-  R.y = add ? RandomVector(A.m, 2) : std::vector<AmbScalar>(A.m, std::numeric_limits<AmbScalar>::quiet_NaN());
+  R.y = add ? RandomVector(A.m, 2) : std::vector<SysScalar>(A.m, std::numeric_limits<SysScalar>::quiet_NaN());
   R.z.resize(A.m);
   R.scale.resize(A.m);
   R.length.resize(A.m);
@@ -236,7 +236,7 @@ static Reference MakeReference(const Matrix &A, const std::vector<double> &a, bo
     long double z = add ? R.y[r] : 0, scale = fabsl(z);
 
     for (int k = A.i[r]; k < A.i[r + 1]; k++) {
-      const long double term = (long double)(AmbScalar)a[k] * R.x[A.j[k]];
+      const long double term = (long double)(SysScalar)a[k] * R.x[A.j[k]];
 
       z += term;
       scale += fabsl(term);
@@ -249,12 +249,12 @@ static Reference MakeReference(const Matrix &A, const std::vector<double> &a, bo
 }
 
 /* One product into a vector of NaN, or of R.y. The error is in units of what rounding can do. */
-static void Check(const Reference &R, Array<AmbScalar> &y, Contender &c)
+static void Check(const Reference &R, Array<SysScalar> &y, Contender &c)
 {
   y.Upload(R.y);
   c.run();
   CallCuda(cudaDeviceSynchronize());
-  const std::vector<AmbScalar> z = y.Download();
+  const std::vector<SysScalar> z = y.Download();
 
   for (size_t r = 0; r < z.size(); r++) {
     const double difference = (double)fabsl((long double)z[r] - R.z[r]), allowed = (double)R.scale[r] * Eps * (R.length[r] + 10);
@@ -273,11 +273,11 @@ struct CusparseProduct {
   cusparseDnVecDescr_t x, y;
   cusparseOperation_t  operation;
   cusparseSpMVAlg_t    algorithm;
-  AmbScalar            alpha  = 1, beta;
+  SysScalar            alpha  = 1, beta;
   Array<char>         *buffer = nullptr;
   bool                 works;
 
-  CusparseProduct(const Machine &M, const DeviceMatrix &A, bool transpose, cusparseSpMVAlg_t alg, bool preprocess, AmbScalar b, const AmbScalar *xa, AmbScalar *ya) :
+  CusparseProduct(const Machine &M, const DeviceMatrix &A, bool transpose, cusparseSpMVAlg_t alg, bool preprocess, SysScalar b, const SysScalar *xa, SysScalar *ya) :
     operation(transpose ? CUSPARSE_OPERATION_TRANSPOSE : CUSPARSE_OPERATION_NON_TRANSPOSE), algorithm(alg), beta(b)
   {
     size_t bytes = 0;
@@ -305,7 +305,7 @@ struct CusparseProduct {
 };
 
 /* Both algorithms with and without preprocessing */
-static void AddCusparse(const Machine &M, const DeviceMatrix &A, bool transpose, const char *suffix, AmbScalar beta, const AmbScalar *x, AmbScalar *y, std::vector<Contender> &contenders)
+static void AddCusparse(const Machine &M, const DeviceMatrix &A, bool transpose, const char *suffix, SysScalar beta, const SysScalar *x, SysScalar *y, std::vector<Contender> &contenders)
 {
   for (int k = 0; k < 4; k++) {
     auto      p = std::make_shared<CusparseProduct>(M, A, transpose, k < 2 ? CUSPARSE_SPMV_CSR_ALG1 : CUSPARSE_SPMV_CSR_ALG2, k % 2, beta, x, y);
@@ -355,9 +355,9 @@ static bool ParseTry(const std::string &text, AmbDeviceParams &p)
   return true;
 }
 
-static void CallAmb(AmbDeviceStatus status)
+static void CallAmb(SysStatus status)
 {
-  if (status != AMB_DEVICE_SUCCESS) Stop("AMB", AmbDeviceErrorText());
+  if (status != SYS_SUCCESS) Stop("AMB", SysDeviceErrorText());
 }
 
 struct Ours {
@@ -524,17 +524,17 @@ static void ReportTable(const std::vector<Line> &lines)
 static void Product(const Machine &M, const Options &o, const std::string &name, const char *op, const Matrix &A, const Matrix &reference_matrix, const DeviceMatrix &D, const DeviceMatrix *explicit_transpose, std::vector<Ours> &ours, const std::vector<Segmented> &segmented, std::vector<Line> &lines)
 {
   const bool             add = !strcmp(op, "multadd"), transpose = explicit_transpose != nullptr;
-  const AmbScalar        beta = add ? 1 : 0;
+  const SysScalar        beta = add ? 1 : 0;
   const Reference        R    = MakeReference(reference_matrix, reference_matrix.a, add);
-  const AmbDeviceCSR     csr  = D.CSR();
-  Array<AmbScalar>       x(R.x), y(R.y);
+  const SysCSR           csr  = D.CSR();
+  Array<SysScalar>       x(R.x), y(R.y);
   std::vector<Contender> contenders;
 
   AddCusparse(M, D, transpose, "", beta, x.data, y.data, contenders);
   if (transpose) AddCusparse(M, *explicit_transpose, false, "T", beta, x.data, y.data, contenders);
   for (Ours &u : ours) {
     AmbDevice    *amb = u.A;
-    AmbScalar    *xa = x.data, *ya = y.data;
+    SysScalar    *xa = x.data, *ya = y.data;
     AmbDeviceInfo info;
     Contender     c;
 
@@ -549,7 +549,7 @@ static void Product(const Machine &M, const Options &o, const std::string &name,
   }
   for (const Segmented &u : segmented) {
     NusDevice *nus = u.A;
-    AmbScalar *xa = x.data, *ya = y.data;
+    SysScalar *xa = x.data, *ya = y.data;
     Contender  c;
 
     c.kind       = Contender::NUS;
@@ -561,7 +561,7 @@ static void Product(const Machine &M, const Options &o, const std::string &name,
     contenders.push_back(c);
   }
   for (Contender &c : contenders) {
-    if (c.stored > 0) c.bytes = c.stored + (double)(A.m + A.n + (add ? reference_matrix.m : 0)) * sizeof(AmbScalar);
+    if (c.stored > 0) c.bytes = c.stored + (double)(A.m + A.n + (add ? reference_matrix.m : 0)) * sizeof(SysScalar);
   }
   for (const Contender &amb : contenders) {
     if (amb.label != "amb" || !(amb.bytes > 0) || amb.bytes > (double)M.memory->size * sizeof(uint64_t)) continue;
@@ -594,7 +594,7 @@ static void Product(const Machine &M, const Options &o, const std::string &name,
 
 static void Conversion(const Machine &M, const std::string &name, const Matrix &A, const DeviceMatrix &D, const std::vector<Ours> &ours, std::vector<Line> &lines)
 {
-  const AmbDeviceCSR csr = D.CSR();
+  const SysCSR csr = D.CSR();
 
   for (const Ours &u : ours) {
     for (int measure = 0; measure < 2; measure++) {
@@ -632,10 +632,10 @@ static void Update(const Machine &M, const Options &o, const std::string &name, 
 
   for (size_t k = 0; k < a.size(); k++) a[k] = A.a[k] * (1 + MatrixUniform((3ULL << 40) + k));
   const Reference        R = MakeReference(A, a, false);
-  const Array<AmbScalar> values(std::vector<AmbScalar>(a.begin(), a.end()));
-  const AmbDeviceCSR     old = D.CSR();
-  Array<AmbScalar>       x(R.x), y(R.y);
-  AmbDeviceCSR           csr = old;
+  const Array<SysScalar> values(std::vector<SysScalar>(a.begin(), a.end()));
+  const SysCSR           old = D.CSR();
+  Array<SysScalar>       x(R.x), y(R.y);
+  SysCSR                 csr = old;
   std::vector<Contender> contenders;
 
   csr.a = values.data;
@@ -675,7 +675,7 @@ static void OneMatrix(const Machine &M, const Options &o, const std::string &nam
   if (label.size() > 4 && label.substr(label.size() - 4) == ".mtx") label.resize(label.size() - 4);
   printf("\n%s: %lld x %lld, %lld nonzeros\n", label.c_str(), (long long)A.m, (long long)A.n, (long long)A.j.size());
   const DeviceMatrix D(A);
-  const AmbDeviceCSR csr = D.CSR();
+  const SysCSR       csr = D.CSR();
 
   ours[0].label  = "amb";
   ours[0].params = {0, 0, 0, 1};

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "mtxparse.h"
+#include "mat/io/mtxparse.h"
 
 #define CHECK(condition) \
   do { \

@@ -39,7 +39,7 @@ build_and_run() {
       isa=("${avx512[@]}")
       ;;
     esac
-    { "$cc" -std=gnu11 -g -Wall -Wextra -Werror "${openmp[@]}" -DAMB_TYPES_GIVEN "${have[@]}" -Isrc/mat/impls/amb -Isrc/mat/impls/hashgemm -Isrc/mat/impls/nus "${isa[@]}" "$@" -c -o "$dir/$(basename "$source" .c).o" "$source" || : >"$dir/failed"; } &
+    { "$cc" -std=gnu11 -g -Wall -Wextra -Werror "${openmp[@]}" -DSYS_TYPES_GIVEN "${have[@]}" -Isrc "${isa[@]}" "$@" -c -o "$dir/$(basename "$source" .c).o" "$source" || : >"$dir/failed"; } &
   done
   wait
   if [ ! -e "$dir/failed" ] && "$cc" "${openmp[@]}" "$@" "$dir"/*.o -lm -o "$dir/program"; then

@@ -7,7 +7,7 @@
 
    Prints "ok GROUP" or "not ok GROUP", before it what was wrong. Exit code 77: there is no device.
 */
-#include "ambcuda.h"
+#include "mat/impls/amb/ambcuda.h"
 #include "devicevectors.h"
 
 #include <memory>
@@ -123,31 +123,31 @@ static std::vector<Shape> MakeShapes()
 struct Matrix {
   const Shape     &S;
   Array<int>       i, j;
-  Array<AmbScalar> a;
+  Array<SysScalar> a;
   AmbDeviceParams  params;
   AmbDevice       *A = nullptr;
   AmbDeviceInfo    info;
 
   Matrix(const Shape &shape, const AmbDeviceParams &p) : S(shape), i(shape.i), j(shape.j), a(shape.a), params(p) { }
   ~Matrix() { AmbDeviceDestroy(&A); }
-  AmbDeviceCSR CSR() const { return {S.m, S.n, (int64_t)S.j.size(), i.data, j.size ? j.data : nullptr, a.size ? a.data : nullptr}; }
-  std::string  Where() const { return Text("%s, block size %d, %d threads, %d steps%s", S.name.c_str(), params.block_size, params.threads, params.steps, params.measure ? ", measured" : ""); }
-  bool         Called(const char *what, AmbDeviceStatus status) const { return status == AMB_DEVICE_SUCCESS || Complain(Where(), Text("%s returned %d, %s", what, (int)status, AmbDeviceErrorText())); }
-  bool         Create()
+  SysCSR      CSR() const { return {S.m, S.n, (int64_t)S.j.size(), i.data, j.size ? j.data : nullptr, a.size ? a.data : nullptr}; }
+  std::string Where() const { return Text("%s, block size %d, %d threads, %d steps%s", S.name.c_str(), params.block_size, params.threads, params.steps, params.measure ? ", measured" : ""); }
+  bool        Called(const char *what, SysStatus status) const { return status == SYS_SUCCESS || Complain(Where(), Text("%s returned %d, %s", what, (int)status, SysDeviceErrorText())); }
+  bool        Create()
   {
-    const AmbDeviceCSR csr = CSR();
+    const SysCSR csr = CSR();
 
     return Called("conversion", AmbDeviceCreate(&csr, &params, stream, &A, &info)) && CheckInfo();
   }
   bool Update()
   {
-    const AmbDeviceCSR csr = CSR();
+    const SysCSR csr = CSR();
 
     return Called("update", AmbDeviceUpdate(A, &csr, stream));
   }
-  bool Mult(bool transpose, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z) const
+  bool Mult(bool transpose, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z) const
   {
-    const AmbDeviceCSR csr = CSR();
+    const SysCSR csr = CSR();
 
     return Called(transpose ? "transposed product" : "product", (transpose ? AmbDeviceMultTranspose : AmbDeviceMult)(A, &csr, alpha, x, beta, y, z, stream));
   }
@@ -162,7 +162,7 @@ struct Matrix {
     if (params.threads && info.threads != params.threads) return Complain(Where(), Text("%d threads", info.threads));
     if (params.steps && info.steps != params.steps) return Complain(Where(), Text("%d steps", info.steps));
     if (info.diagonal + info.narrow + info.wide != info.tasks || info.split > info.tasks) return Complain(Where(), "the kinds of tasks do not add up");
-    if (info.stored_values < (double)S.j.size() || info.bytes_stored < info.stored_values * sizeof(AmbScalar)) return Complain(Where(), "it stores less than the matrix has");
+    if (info.stored_values < (double)S.j.size() || info.bytes_stored < info.stored_values * sizeof(SysScalar)) return Complain(Where(), "it stores less than the matrix has");
     if (info.tried > 50) return Complain(Where(), Text("%d products were tried", (int)info.tried));
     if (!params.measure && info.tried) return Complain(Where(), "products were tried without being asked for");
     return true;
@@ -171,11 +171,11 @@ struct Matrix {
 
 /* A few products of each kind with a new vector; nonfinite: how many of its entries are NaN or infinite. What is written to holds NaN before,
    of which nothing may be left. */
-static bool CheckProducts(Matrix &M, const std::vector<AmbScalar> &a, bool transpose, int nonfinite, bool every, const char *when)
+static bool CheckProducts(Matrix &M, const std::vector<SysScalar> &a, bool transpose, int nonfinite, bool every, const char *when)
 {
-  const AmbScalar              any = RandomScalar(), factors[] = {0, 1, -1, any};
-  std::vector<AmbScalar>       xh = RandomVector((size_t)(transpose ? M.S.m : M.S.n)), z;
-  const std::vector<AmbScalar> y  = RandomVector((size_t)(transpose ? M.S.n : M.S.m)), nothing(y.size(), NotANumber);
+  const SysScalar              any = RandomScalar(), factors[] = {0, 1, -1, any};
+  std::vector<SysScalar>       xh = RandomVector((size_t)(transpose ? M.S.m : M.S.n)), z;
+  const std::vector<SysScalar> y  = RandomVector((size_t)(transpose ? M.S.n : M.S.m)), nothing(y.size(), NotANumber);
 
   for (int k = 0; k < nonfinite && !xh.empty(); k++) xh[k == 0 ? xh.size() - 1 : (k == 1 ? 0 : (size_t)RandomBelow((int64_t)xh.size()))] = k % 3 ? (k % 3 == 1 ? Infinity : -Infinity) : NotANumber;
   const Sums R = Reference(M.S, a, transpose, xh);
@@ -183,7 +183,7 @@ static bool CheckProducts(Matrix &M, const std::vector<AmbScalar> &a, bool trans
     Vector x(xh, shift), vy(y, shift), vz(nothing, shift);
 
     for (int p = 0; p < 32; p++) {
-      const AmbScalar alpha = factors[p / 4 % 4], beta = factors[p % 4];
+      const SysScalar alpha = factors[p / 4 % 4], beta = factors[p % 4];
       const bool      in_place = p / 16;
 
       if (alpha == 0 && nonfinite) continue; /* what 0 times NaN is remains open */
@@ -284,10 +284,10 @@ static bool Launches(const std::vector<Shape> &shapes)
 static bool NewValues(const std::vector<Shape> &shapes)
 {
   return ForAll(shapes, FEW_LARGE, [](Matrix &M, size_t turn) {
-    const std::vector<AmbScalar> xh        = RandomVector((size_t)M.S.n), nothing((size_t)M.S.m, NotANumber);
+    const std::vector<SysScalar> xh        = RandomVector((size_t)M.S.n), nothing((size_t)M.S.m, NotANumber);
     const bool                   transpose = turn % 3 == 0;
     Vector                       x(xh, 0), z(nothing, 0);
-    std::vector<AmbScalar>       a = RandomVector(M.S.a.size()), before, after;
+    std::vector<SysScalar>       a = RandomVector(M.S.a.size()), before, after;
     AmbDeviceInfo                info;
 
     if (!M.Mult(false, 1, x.Data(), 0, nullptr, z.Data()) || !z.Get(before)) return false;
@@ -303,7 +303,7 @@ static bool NewValues(const std::vector<Shape> &shapes)
     if (!M.Update() || !CheckProducts(M, M.S.a, turn % 2, 0, false, ", the first values again")) return false;
     z.Set(nothing);
     if (!M.Mult(false, 1, x.Data(), 0, nullptr, z.Data()) || !z.Get(after)) return false;
-    if (!after.empty() && memcmp(before.data(), after.data(), after.size() * sizeof(AmbScalar))) return Complain(M.Where(), "the first values again give other bits");
+    if (!after.empty() && memcmp(before.data(), after.data(), after.size() * sizeof(SysScalar))) return Complain(M.Where(), "the first values again give other bits");
     AmbDeviceGetInfo(M.A, &info);
     if (info.tried != M.info.tried || info.tasks != M.info.tasks || info.block_size != M.info.block_size) return Complain(M.Where(), "an update has changed what was chosen");
     return true;
@@ -327,9 +327,9 @@ static bool SameBits(const std::vector<Shape> &shapes)
 {
   return ForAll(shapes, FEW, [](Matrix &M, size_t) {
     for (int transpose = 0; transpose < 2; transpose++) {
-      const std::vector<AmbScalar> nothing((size_t)(transpose ? M.S.n : M.S.m), NotANumber);
+      const std::vector<SysScalar> nothing((size_t)(transpose ? M.S.n : M.S.m), NotANumber);
       Vector                       x(RandomVector((size_t)(transpose ? M.S.m : M.S.n)), 0), z(nothing, 0);
-      std::vector<AmbScalar>       first, next;
+      std::vector<SysScalar>       first, next;
       AmbDeviceParams              same = {M.info.block_size, M.info.threads, M.info.steps, 0};
       Matrix                       again(M.S, same);
 
@@ -338,7 +338,7 @@ static bool SameBits(const std::vector<Shape> &shapes)
       for (int k = 0; k < (same.measure ? 4 : 6); k++) {
         z.Set(nothing);
         if (!(k < 4 ? M : again).Mult(transpose, 1, x.Data(), 0, nullptr, z.Data()) || !z.Get(k ? next : first)) return false;
-        if (k && !first.empty() && memcmp(first.data(), next.data(), first.size() * sizeof(AmbScalar)))
+        if (k && !first.empty() && memcmp(first.data(), next.data(), first.size() * sizeof(SysScalar)))
           return Complain(M.Where(), Text("%s give other bits%s", transpose ? "transposed products" : "products", k < 4 ? "" : " after another conversion"));
       }
     }
@@ -362,11 +362,11 @@ static bool StreamOrder(const std::vector<Shape> &shapes)
     if (S.name != "runs" && S.name != "hub rows" && S.name != "3-blocks on a grid") continue;
     for (int what = 0; what < 3; what++) { /* conversion, update, update and a transposed product */
       const bool                   transpose = what == 2;
-      const std::vector<AmbScalar> xh        = RandomVector((size_t)(transpose ? S.m : S.n)), no_x(xh.size(), NotANumber), no_z((size_t)(transpose ? S.n : S.m), NotANumber);
-      const Array<AmbScalar>       late_a(S.a), late_x(xh);
+      const std::vector<SysScalar> xh        = RandomVector((size_t)(transpose ? S.m : S.n)), no_x(xh.size(), NotANumber), no_z((size_t)(transpose ? S.n : S.m), NotANumber);
+      const Array<SysScalar>       late_a(S.a), late_x(xh);
       const Array<int>             late_j(S.j);
       Vector                       x(no_x, 0), z(no_z, 0);
-      std::vector<AmbScalar>       result;
+      std::vector<SysScalar>       result;
       Shape                        early = S;
 
       std::fill(early.a.begin(), early.a.end(), NotANumber);
@@ -379,8 +379,8 @@ static bool StreamOrder(const std::vector<Shape> &shapes)
       Wait<<<1, 1, 0, stream>>>(20000000);
       CallCuda(cudaGetLastError());
       CallCuda(cudaMemcpyAsync(M.j.data, late_j.data, M.j.size * sizeof(int), cudaMemcpyDeviceToDevice, stream));
-      CallCuda(cudaMemcpyAsync(M.a.data, late_a.data, M.a.size * sizeof(AmbScalar), cudaMemcpyDeviceToDevice, stream));
-      CallCuda(cudaMemcpyAsync(x.Data(), late_x.data, late_x.size * sizeof(AmbScalar), cudaMemcpyDeviceToDevice, stream));
+      CallCuda(cudaMemcpyAsync(M.a.data, late_a.data, M.a.size * sizeof(SysScalar), cudaMemcpyDeviceToDevice, stream));
+      CallCuda(cudaMemcpyAsync(x.Data(), late_x.data, late_x.size * sizeof(SysScalar), cudaMemcpyDeviceToDevice, stream));
       if (!(what ? M.Update() : M.Create()) || !M.Mult(transpose, 1, x.Data(), 0, nullptr, z.Data()) || !z.Get(result)) return false;
       good = Compare(M.Where(), Reference(S, S.a, transpose, xh), 1, 0, {}, result) && good;
     }
@@ -397,10 +397,10 @@ static bool Chains(const std::vector<Shape> &shapes)
     if (S.name != "runs" && S.name != "hub rows" && S.name != "3-blocks on a grid" && S.name != "power law") continue;
     for (int b = 0; b <= 3; b += small ? 3 : 1) {
       Matrix                       M(S, {b, 0, 0, 0});
-      const std::vector<AmbScalar> xh = RandomVector((size_t)S.n), zh = RandomVector((size_t)S.m);
-      const Array<AmbScalar>       x0(xh), z0(zh), other_a(RandomVector(S.a.size())), first_a(S.a);
+      const std::vector<SysScalar> xh = RandomVector((size_t)S.n), zh = RandomVector((size_t)S.m);
+      const Array<SysScalar>       x0(xh), z0(zh), other_a(RandomVector(S.a.size())), first_a(S.a);
       Vector                       x(xh, 0), z(zh, 0);
-      std::vector<AmbScalar>       rx[2], rz[2];
+      std::vector<SysScalar>       rx[2], rz[2];
 
       if (!M.Create()) return false;
       for (int waits = 0; waits < 2; waits++) {
@@ -411,21 +411,21 @@ static bool Chains(const std::vector<Shape> &shapes)
 
         for (int k = 0; k < (small ? 20 : 200); k++) {
           if (k % 10 == 0) { /* before it becomes too large */
-            CallCuda(cudaMemcpyAsync(x.Data(), x0.data, x0.size * sizeof(AmbScalar), cudaMemcpyDeviceToDevice, stream));
-            CallCuda(cudaMemcpyAsync(z.Data(), z0.data, z0.size * sizeof(AmbScalar), cudaMemcpyDeviceToDevice, stream));
+            CallCuda(cudaMemcpyAsync(x.Data(), x0.data, x0.size * sizeof(SysScalar), cudaMemcpyDeviceToDevice, stream));
+            CallCuda(cudaMemcpyAsync(z.Data(), z0.data, z0.size * sizeof(SysScalar), cudaMemcpyDeviceToDevice, stream));
           }
           if (k % 7 == 6) {
-            CallCuda(cudaMemcpyAsync(M.a.data, (k % 2 ? first_a : other_a).data, M.a.size * sizeof(AmbScalar), cudaMemcpyDeviceToDevice, stream));
+            CallCuda(cudaMemcpyAsync(M.a.data, (k % 2 ? first_a : other_a).data, M.a.size * sizeof(SysScalar), cudaMemcpyDeviceToDevice, stream));
             if (!step(M.Update())) return false;
           }
-          if (!step(M.Mult(false, (AmbScalar).05, x.Data(), (AmbScalar).5, z.Data(), z.Data()))) return false;
-          if (k % 3 == 0 && !step(M.Mult(false, (AmbScalar).05, x.Data(), (AmbScalar).5, z.Data(), z.Data()))) return false;
-          if (!step(M.Mult(true, (AmbScalar).05, z.Data(), (AmbScalar).5, x.Data(), x.Data()))) return false;
+          if (!step(M.Mult(false, (SysScalar).05, x.Data(), (SysScalar).5, z.Data(), z.Data()))) return false;
+          if (k % 3 == 0 && !step(M.Mult(false, (SysScalar).05, x.Data(), (SysScalar).5, z.Data(), z.Data()))) return false;
+          if (!step(M.Mult(true, (SysScalar).05, z.Data(), (SysScalar).5, x.Data(), x.Data()))) return false;
         }
-        CallCuda(cudaMemcpyAsync(M.a.data, first_a.data, M.a.size * sizeof(AmbScalar), cudaMemcpyDeviceToDevice, stream));
+        CallCuda(cudaMemcpyAsync(M.a.data, first_a.data, M.a.size * sizeof(SysScalar), cudaMemcpyDeviceToDevice, stream));
         if (!step(M.Update()) || !x.Get(rx[waits]) || !z.Get(rz[waits])) return false;
       }
-      if (memcmp(rx[0].data(), rx[1].data(), rx[0].size() * sizeof(AmbScalar)) || memcmp(rz[0].data(), rz[1].data(), rz[0].size() * sizeof(AmbScalar))) good = Complain(M.Where(), "a chain of products gives other bits when the host waits for each");
+      if (memcmp(rx[0].data(), rx[1].data(), rx[0].size() * sizeof(SysScalar)) || memcmp(rz[0].data(), rz[1].data(), rz[0].size() * sizeof(SysScalar))) good = Complain(M.Where(), "a chain of products gives other bits when the host waits for each");
     }
   }
   return good;
@@ -456,19 +456,19 @@ static bool Refused(const std::vector<Shape> &)
   for (int pass = 0; pass < 2; pass++) { /* the first makes CUDA take what memory it needs for itself */
     for (int b : {0, 1, 3, 10}) {
       for (const auto &p : places) {
-        Shape           bad = S;
-        AmbDeviceInfo   info;
-        AmbDevice      *A = nullptr;
-        AmbDeviceStatus status;
-        size_t          before;
+        Shape         bad = S;
+        AmbDeviceInfo info;
+        AmbDevice    *A = nullptr;
+        SysStatus     status;
+        size_t        before;
 
         bad.j[(size_t)((p.at < 0 ? S.i[p.row + 1] : S.i[p.row]) + p.at)] = p.column;
-        Matrix             M(bad, {b, 0, 0, b == 0});
-        const AmbDeviceCSR csr = M.CSR();
+        Matrix       M(bad, {b, 0, 0, b == 0});
+        const SysCSR csr = M.CSR();
 
         before = FreeMemory();
         status = AmbDeviceCreate(&csr, &M.params, stream, &A, &info);
-        if (status != AMB_DEVICE_NOT_ASCENDING) good = Complain(M.Where(), Text("%s: status %d", p.name, (int)status));
+        if (status != SYS_NOT_ASCENDING) good = Complain(M.Where(), Text("%s: status %d", p.name, (int)status));
         if (A) good = Complain(M.Where(), Text("%s: there is a matrix", p.name));
         if (pass && FreeMemory() != before) good = Complain(M.Where(), Text("%s: memory is left behind", p.name));
         AmbDeviceDestroy(&A);
@@ -495,7 +495,7 @@ static bool RandomShapes(const std::vector<Shape> &)
     Matrix                M(S, params);
 
     seed                           = 0x2545F4914F6CDD1DULL * (uint64_t)(k + 1);
-    const std::vector<AmbScalar> a = RandomVector(S.a.size());
+    const std::vector<SysScalar> a = RandomVector(S.a.size());
 
     if (!M.Create() || !CheckProducts(M, S.a, false, 0, true, "")) good = false;
     else if (!CheckProducts(M, S.a, k % 2, 1 + RandomBelow(5), false, ", x not finite")) good = false;
@@ -544,29 +544,29 @@ private:
 static bool OutOfMemory(const std::vector<Shape> &)
 {
   const Shape            S  = MakeShape("27-point stencil", false, 60 * 60 * 40, 60 * 60 * 40, Stencil(60, 60, 40, false, 1));
-  std::vector<AmbScalar> xh = RandomVector((size_t)S.n), nothing((size_t)S.m, NotANumber), result;
+  std::vector<SysScalar> xh = RandomVector((size_t)S.n), nothing((size_t)S.m, NotANumber), result;
   const Sums             R = Reference(S, S.a, false, xh), T = Reference(S, S.a, true, xh);
   Vector                 x(xh, 0), z(nothing, 0);
 
   for (int measure = 0; measure < 2; measure++) {
-    Matrix             M(S, {measure ? 0 : 3, 0, 0, measure});
-    const AmbDeviceCSR csr = M.CSR();
+    Matrix       M(S, {measure ? 0 : 3, 0, 0, measure});
+    const SysCSR csr = M.CSR();
 
     auto right = [&](bool transpose, const char *when) {
       z.Set(nothing);
       return M.Mult(transpose, 1, x.Data(), 0, nullptr, z.Data()) && z.Get(result) && Compare(M.Where() + when, transpose ? T : R, 1, 0, {}, result);
     };
     /* Calls again and again with ever more memory; with less, nothing may change */
-    auto tries = [&](const char *what, const std::function<AmbDeviceStatus()> &call, const std::function<bool()> &unchanged) {
+    auto tries = [&](const char *what, const std::function<SysStatus()> &call, const std::function<bool()> &unchanged) {
       Hoard hoard;
 
       for (int refused = 0;; refused++) {
-        const size_t          before = FreeMemory();
-        const AmbDeviceStatus status = call();
+        const size_t    before = FreeMemory();
+        const SysStatus status = call();
 
-        if (status == AMB_DEVICE_SUCCESS) return refused || Complain(M.Where(), Text("%s worked without memory", what));
-        if (status != AMB_DEVICE_OUT_OF_MEMORY) return Complain(M.Where(), Text("%s without memory: status %d, %s", what, (int)status, AmbDeviceErrorText()));
-        if (!AmbDeviceErrorText()[0]) return Complain(M.Where(), Text("%s without memory does not say what failed", what));
+        if (status == SYS_SUCCESS) return refused || Complain(M.Where(), Text("%s worked without memory", what));
+        if (status != SYS_OUT_OF_MEMORY) return Complain(M.Where(), Text("%s without memory: status %d, %s", what, (int)status, SysDeviceErrorText()));
+        if (!SysDeviceErrorText()[0]) return Complain(M.Where(), Text("%s without memory does not say what failed", what));
         if (FreeMemory() != before) return Complain(M.Where(), Text("%s without memory has left some behind", what));
         if (cudaGetLastError() != cudaSuccess) return Complain(M.Where(), Text("%s without memory has left CUDA's error behind", what));
         if (!unchanged()) return false;

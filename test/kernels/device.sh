@@ -29,7 +29,7 @@ build() {
   shift
   mkdir "$dir/$type.o"
   for source in "${sources[@]}"; do
-    { "$nvcc" -O3 -std=c++17 -lineinfo -arch=$arch -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-parameter -DAMB_TYPES_GIVEN "$@" -Isrc/mat/impls/amb -Isrc/mat/impls/hashgemm -Isrc/mat/impls/nus -c -o "$dir/$type.o/$(basename "$source" .cu).o" "$source" || : >"$dir/$type.failed"; } &
+    { "$nvcc" -O3 -std=c++17 -lineinfo -arch=$arch -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-parameter -DSYS_TYPES_GIVEN "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source" .cu).o" "$source" || : >"$dir/$type.failed"; } &
   done
   wait
   [ ! -e "$dir/$type.failed" ] && "$nvcc" -arch=$arch "${link[@]}" -o "$dir/$type" "$dir/$type.o"/*.o
@@ -64,7 +64,7 @@ if ! command -v "$nvcc" >/dev/null; then
   exit 0
 fi
 for type in "${types[@]}"; do
-  if build "$type" $([ "$type" = float ] && echo -DAMB_SINGLE); then echo "ok $type, compiles"; else
+  if build "$type" $([ "$type" = float ] && echo -DSYS_SINGLE); then echo "ok $type, compiles"; else
     fail "$type, compiles"
     continue
   fi

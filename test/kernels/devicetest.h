@@ -4,7 +4,7 @@
 */
 #pragma once
 
-#include "ambtypes.h"
+#include "sys/systypes.h"
 
 #include <cuda_runtime.h>
 
@@ -20,13 +20,13 @@
 #include <string>
 #include <vector>
 
-#if defined(AMB_SINGLE)
+#if defined(SYS_SINGLE)
 static const long double Eps = FLT_EPSILON;
 #else
 static const long double Eps = DBL_EPSILON;
 #endif
 
-static const AmbScalar NotANumber = std::numeric_limits<AmbScalar>::quiet_NaN();
+static const SysScalar NotANumber = std::numeric_limits<SysScalar>::quiet_NaN();
 
 static cudaStream_t stream;
 static bool         small;
@@ -75,9 +75,9 @@ static int RandomBelow(int64_t n)
   return (int)(Random() % (uint64_t)n);
 }
 
-static AmbScalar RandomScalar()
+static SysScalar RandomScalar()
 {
-  return (AmbScalar)((double)(Random() >> 11) / 4503599627370496.0 - 1);
+  return (SysScalar)((double)(Random() >> 11) / 4503599627370496.0 - 1);
 }
 
 /* The columns of a row */
@@ -92,7 +92,7 @@ static void Run(std::vector<int> &cols, int64_t first, int64_t length)
 struct Rows {
   int                    m = 0, n = 0;
   std::vector<int>       i = {0}, j;
-  std::vector<AmbScalar> a;
+  std::vector<SysScalar> a;
 };
 
 /* A matrix from the columns of its rows, in any order, repeated or outside as they may be */

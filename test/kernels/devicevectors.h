@@ -6,34 +6,34 @@
 
 #include "devicetest.h"
 
-static const AmbScalar Infinity = std::numeric_limits<AmbScalar>::infinity();
+static const SysScalar Infinity = std::numeric_limits<SysScalar>::infinity();
 
-static std::vector<AmbScalar> RandomVector(size_t n)
+static std::vector<SysScalar> RandomVector(size_t n)
 {
-  std::vector<AmbScalar> v(n);
+  std::vector<SysScalar> v(n);
 
-  for (AmbScalar &a : v) a = RandomScalar();
+  for (SysScalar &a : v) a = RandomScalar();
   return v;
 }
 
 /* A vector of exactly its size, or one entry behind the beginning of an array, with a guard at both sides */
 struct Vector {
-  std::vector<AmbScalar>     host;
+  std::vector<SysScalar>     host;
   size_t                     offset;
-  Array<AmbScalar>           memory;
-  static constexpr AmbScalar Guard = 12345;
+  Array<SysScalar>           memory;
+  static constexpr SysScalar Guard = 12345;
 
-  Vector(const std::vector<AmbScalar> &v, size_t shift) : host(v.size() + 2 * shift, Guard), offset(shift), memory(host.size()) { Set(v); }
-  void Set(const std::vector<AmbScalar> &v)
+  Vector(const std::vector<SysScalar> &v, size_t shift) : host(v.size() + 2 * shift, Guard), offset(shift), memory(host.size()) { Set(v); }
+  void Set(const std::vector<SysScalar> &v)
   {
     std::copy(v.begin(), v.end(), host.begin() + (ptrdiff_t)offset);
     memory.Upload(host);
   }
-  AmbScalar *Data() { return memory.data + offset; }
+  SysScalar *Data() { return memory.data + offset; }
   /* False if something was written outside */
-  bool Get(std::vector<AmbScalar> &v)
+  bool Get(std::vector<SysScalar> &v)
   {
-    const std::vector<AmbScalar> now = memory.Download();
+    const std::vector<SysScalar> now = memory.Download();
 
     v.assign(now.begin() + (ptrdiff_t)offset, now.end() - (ptrdiff_t)offset);
     return !offset || (now.front() == Guard && now.back() == Guard);
@@ -45,7 +45,7 @@ struct Sums {
   std::vector<int>         terms;
 };
 
-static Sums Reference(const Rows &S, const std::vector<AmbScalar> &a, bool transpose, const std::vector<AmbScalar> &x)
+static Sums Reference(const Rows &S, const std::vector<SysScalar> &a, bool transpose, const std::vector<SysScalar> &x)
 {
   const size_t n = (size_t)(transpose ? S.n : S.m);
   Sums         R = {std::vector<long double>(n), std::vector<long double>(n), std::vector<int>(n)};
@@ -64,7 +64,7 @@ static Sums Reference(const Rows &S, const std::vector<AmbScalar> &a, bool trans
 }
 
 /* z against alpha R + beta y; NaN and infinities have to be the same */
-static bool Compare(const std::string &where, const Sums &R, AmbScalar alpha, AmbScalar beta, const std::vector<AmbScalar> &y, const std::vector<AmbScalar> &z)
+static bool Compare(const std::string &where, const Sums &R, SysScalar alpha, SysScalar beta, const std::vector<SysScalar> &y, const std::vector<SysScalar> &z)
 {
   for (size_t r = 0; r < z.size(); r++) {
     const long double added = beta == 0 ? 0 : (long double)beta * y[r], expected = alpha * R.z[r] + added;

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ambhost.h"
+#include "mat/impls/amb/ambhost.h"
 #include "shapes.h"
 
 static int failures = 0;
 
-static int Multiply(const void *data, int transpose, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+static int Multiply(const void *data, int transpose, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   AmbHost *A = (AmbHost *)data;
 
@@ -24,21 +24,21 @@ static int Multiply(const void *data, int transpose, AmbScalar alpha, const AmbS
 
 static int CheckBlockSize(Builder *B, const AmbKernels *kernels, int b, int scope, int nthread, const char **what)
 {
-  AmbCSR   csr = {B->m, B->n, B->i, B->j, B->a};
+  SysCSR   csr = {B->m, B->n, B->nz, B->i, B->j, B->a};
   AmbPlan  plan;
   AmbHost *A = NULL;
   int      good;
 
   *what = "conversion";
-  good  = AmbPlanCreate(&csr, b, scope, nthread, nthread, kernels, &plan) == AMB_SUCCESS && AmbHostCreate(&csr, &plan, nthread, kernels, &A) == AMB_SUCCESS;
+  good  = AmbPlanCreate(&csr, b, scope, nthread, nthread, kernels, &plan) == SYS_SUCCESS && AmbHostCreate(&csr, &plan, nthread, kernels, &A) == SYS_SUCCESS;
   if (good && A->scope <= AMB_MODEL_ROWS && A->nscope <= AMB_MODEL_WINDOWS && plan.bytes[plan.block_size] != AmbHostBytes(A)) {
     *what = "traffic model";
     good  = 0;
   }
   if (good) good = CheckProducts(B, A, Multiply, 0, what);
   if (good) {
-    for (AmbInt k = 0; k < B->nz; k++) B->a[k] = RandomScalar();
-    good = AmbHostUpdate(A, &csr) == AMB_SUCCESS && CheckProducts(B, A, Multiply, 0, what);
+    for (SysInt k = 0; k < B->nz; k++) B->a[k] = RandomScalar();
+    good = AmbHostUpdate(A, &csr) == SYS_SUCCESS && CheckProducts(B, A, Multiply, 0, what);
     if (!good) *what = "update of values";
   }
   if (good) {
@@ -46,10 +46,10 @@ static int CheckBlockSize(Builder *B, const AmbKernels *kernels, int b, int scop
     if (!good) *what = "products with NaN and infinity";
   }
   if (good) { /* laid out by one thread, whatever the number of those that multiply */
-    const AmbCSR pattern = {B->m, B->n, B->i, B->j, NULL};
+    const SysCSR pattern = {B->m, B->n, B->nz, B->i, B->j, NULL};
 
     AmbHostDestroy(&A);
-    good = AmbHostCreate(&pattern, &plan, 1, kernels, &A) == AMB_SUCCESS && AmbHostUpdate(A, &csr) == AMB_SUCCESS && CheckProducts(B, A, Multiply, 0, what);
+    good = AmbHostCreate(&pattern, &plan, 1, kernels, &A) == SYS_SUCCESS && AmbHostUpdate(A, &csr) == SYS_SUCCESS && CheckProducts(B, A, Multiply, 0, what);
     if (!good) *what = "values after the pattern";
   }
   AmbHostDestroy(&A);
@@ -62,10 +62,10 @@ static void Check(const char *name, Builder *B)
   const AmbKernels *sets[3];
   int               nset = 0;
 
-#if defined(PETSCAMB_HAVE_AVX512) && !defined(AMB_COMPLEX)
+#if defined(PETSCAMB_HAVE_AVX512) && !defined(SYS_COMPLEX)
   if (AmbKernelsAVX512.supported()) sets[nset++] = &AmbKernelsAVX512;
 #endif
-#if defined(PETSCAMB_HAVE_AVX2) && !defined(AMB_COMPLEX)
+#if defined(PETSCAMB_HAVE_AVX2) && !defined(SYS_COMPLEX)
   if (AmbKernelsAVX2.supported()) sets[nset++] = &AmbKernelsAVX2;
 #endif
   sets[nset++] = &AmbKernelsPlain;
@@ -83,9 +83,9 @@ static void Check(const char *name, Builder *B)
 /* Rows out of order, and repeated columns, are refused */
 static void CheckRefused(void)
 {
-  AmbInt    i[] = {0, 2, 5}, disorder[] = {0, 1, 0, 2, 1}, repeated[] = {0, 1, 1, 1, 2};
-  AmbScalar a[]    = {1, 2, 3, 4, 5};
-  AmbCSR    csr[2] = {
+  SysInt    i[] = {0, 2, 5}, disorder[] = {0, 1, 0, 2, 1}, repeated[] = {0, 1, 1, 1, 2};
+  SysScalar a[]    = {1, 2, 3, 4, 5};
+  SysCSR    csr[2] = {
        {2, 3, i, disorder, a},
        {2, 3, i, repeated, a}
   };
@@ -93,11 +93,11 @@ static void CheckRefused(void)
   for (int k = 0; k < 2; k++) {
     AmbPlan   plan;
     AmbHost  *A;
-    AmbStatus status = AmbPlanCreate(csr + k, 0, 0, 1, 1, &AmbKernelsPlain, &plan);
+    SysStatus status = AmbPlanCreate(csr + k, 0, 0, 1, 1, &AmbKernelsPlain, &plan);
 
     if (!status) status = AmbHostCreate(csr + k, &plan, 1, &AmbKernelsPlain, &A);
-    printf("%sok %s columns are refused\n", status == AMB_NOT_ASCENDING ? "" : "not ", k ? "repeated" : "disordered");
-    failures += status != AMB_NOT_ASCENDING;
+    printf("%sok %s columns are refused\n", status == SYS_NOT_ASCENDING ? "" : "not ", k ? "repeated" : "disordered");
+    failures += status != SYS_NOT_ASCENDING;
     if (!status) AmbHostDestroy(&A);
   }
 }

@@ -6,7 +6,7 @@
 */
 #include <stdio.h>
 
-#include "nushost.h"
+#include "mat/impls/nus/nushost.h"
 #include "shapes.h"
 
 static int failures = 0;
@@ -36,17 +36,17 @@ static int Sets(const NusKernels *sets[3])
 {
   int nset = 0;
 
-#if defined(PETSCAMB_HAVE_AVX512) && !defined(AMB_COMPLEX)
+#if defined(PETSCAMB_HAVE_AVX512) && !defined(SYS_COMPLEX)
   if (NusKernelsAVX512.supported()) sets[nset++] = &NusKernelsAVX512;
 #endif
-#if defined(PETSCAMB_HAVE_AVX2) && !defined(AMB_COMPLEX)
+#if defined(PETSCAMB_HAVE_AVX2) && !defined(SYS_COMPLEX)
   if (NusKernelsAVX2.supported()) sets[nset++] = &NusKernelsAVX2;
 #endif
   sets[nset++] = &NusKernelsPlain;
   return nset;
 }
 
-static int Multiply(const void *data, int transpose, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+static int Multiply(const void *data, int transpose, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   NusHost *A = (NusHost *)data;
 
@@ -57,21 +57,21 @@ static int Multiply(const void *data, int transpose, AmbScalar alpha, const AmbS
 
 static int CheckCase(Builder *B, const NusKernels *kernels, NusParams params, int nthread, const char **what)
 {
-  AmbCSR   csr = {B->m, B->n, B->i, B->j, B->a};
+  SysCSR   csr = {B->m, B->n, B->nz, B->i, B->j, B->a};
   NusHost *A   = NULL;
   double   bytes;
   int      good;
 
   *what = "conversion";
-  good  = NusHostPlan(&csr, &cache, nthread, &params, &(NusBytes){{0}}) == NUS_SUCCESS && NusHostCreate(&csr, &params, nthread, nthread, kernels, INFINITY, &bytes, &A) == NUS_SUCCESS;
+  good  = NusHostPlan(&csr, &cache, nthread, &params, &(NusBytes){{0}}) == SYS_SUCCESS && NusHostCreate(&csr, &params, nthread, nthread, kernels, INFINITY, &bytes, &A) == SYS_SUCCESS;
   if (good && (bytes != NusHostBytes(A) || (params.rows == NUS_JDS && A->nslot != B->nz))) {
     *what = "what is stored";
     good  = 0;
   }
   if (good) good = CheckProducts(B, A, Multiply, 0, what);
   if (good) {
-    for (AmbInt k = 0; k < B->nz; k++) B->a[k] = RandomScalar();
-    good = NusHostUpdate(A, &csr) == NUS_SUCCESS && CheckProducts(B, A, Multiply, 0, what);
+    for (SysInt k = 0; k < B->nz; k++) B->a[k] = RandomScalar();
+    good = NusHostUpdate(A, &csr) == SYS_SUCCESS && CheckProducts(B, A, Multiply, 0, what);
     if (!good) *what = "update of values";
   }
   if (good) {
@@ -79,10 +79,10 @@ static int CheckCase(Builder *B, const NusKernels *kernels, NusParams params, in
     if (!good) *what = "products with NaN and infinity";
   }
   if (good) { /* laid out by one thread, whatever the number of those that multiply */
-    const AmbCSR pattern = {B->m, B->n, B->i, B->j, NULL};
+    const SysCSR pattern = {B->m, B->n, B->nz, B->i, B->j, NULL};
 
     NusHostDestroy(&A);
-    good = NusHostCreate(&pattern, &params, nthread, 1, kernels, INFINITY, &bytes, &A) == NUS_SUCCESS && NusHostUpdate(A, &csr) == NUS_SUCCESS && CheckProducts(B, A, Multiply, 0, what);
+    good = NusHostCreate(&pattern, &params, nthread, 1, kernels, INFINITY, &bytes, &A) == SYS_SUCCESS && NusHostUpdate(A, &csr) == SYS_SUCCESS && CheckProducts(B, A, Multiply, 0, what);
     if (!good) *what = "values after the pattern";
   }
   NusHostDestroy(&A);
@@ -118,9 +118,9 @@ static void CheckDisorder(void)
   Builder B;
 
   Runs(&B, 300, 200, 8, 4);
-  for (AmbInt r = 0; r < B.m; r++) {
-    for (AmbInt k = B.i[r] + 1; k < B.i[r + 1]; k++) {
-      const AmbInt other = B.i[r] + (AmbInt)RandomBelow(k - B.i[r] + 1), j = B.j[k];
+  for (SysInt r = 0; r < B.m; r++) {
+    for (SysInt k = B.i[r] + 1; k < B.i[r + 1]; k++) {
+      const SysInt other = B.i[r] + (SysInt)RandomBelow(k - B.i[r] + 1), j = B.j[k];
 
       B.j[k]     = B.j[other];
       B.j[other] = r % 5 ? j : B.j[k];
@@ -135,20 +135,20 @@ static void CheckDiagonals(void)
 {
   Builder   B;
   NusParams params = cases[0];
-  AmbCSR    csr;
+  SysCSR    csr;
   NusHost  *A;
   double    bytes;
   int64_t   diagonal = 0;
 
   Start(&B, 4000, 4000);
-  for (AmbInt r = 0; r < 4000; r++) {
+  for (SysInt r = 0; r < 4000; r++) {
     for (int k = -1; k <= 1; k++) Mark(&B, r + 50 * k, 1);
     if (r % 50) Mark(&B, r - 1, 1);
     if (r % 50 != 49) Mark(&B, r + 1, 1);
     CloseRow(&B);
   }
   Check("grid", &B);
-  csr = (AmbCSR){B.m, B.n, B.i, B.j, B.a};
+  csr = (SysCSR){B.m, B.n, B.nz, B.i, B.j, B.a};
   if (NusHostPlan(&csr, &cache, 1, &params, &(NusBytes){{0}}) || NusHostCreate(&csr, &params, 1, 1, NusHostKernels(), INFINITY, &bytes, &A)) {
     Report(0, "a grid is stored by diagonals");
   } else {
@@ -164,13 +164,13 @@ static void CheckTune(void)
 {
   Builder     B;
   NusParams   params = cases[NCASES - 2];
-  AmbCSR      csr;
+  SysCSR      csr;
   const char *what  = "";
   int         tried = 0;
 
   Runs(&B, 900, 2000, 20, 3);
-  csr = (AmbCSR){B.m, B.n, B.i, B.j, B.a};
-  Report(NusHostTune(&csr, &cache, 2, NusHostKernels(), &params, &tried) == NUS_SUCCESS && tried > 8 && params.c && params.sigma && params.count[0] >= 0 && params.count[1] >= 0 && CheckCase(&B, NusHostKernels(), params, 2, &what),
+  csr = (SysCSR){B.m, B.n, B.nz, B.i, B.j, B.a};
+  Report(NusHostTune(&csr, &cache, 2, NusHostKernels(), &params, &tried) == SYS_SUCCESS && tried > 8 && params.c && params.sigma && params.count[0] >= 0 && params.count[1] >= 0 && CheckCase(&B, NusHostKernels(), params, 2, &what),
          "parameters by trying");
   Finish(&B);
 }
@@ -179,16 +179,16 @@ static void CheckRefused(void)
 {
   Builder   B;
   NusParams params = cases[4];
-  AmbCSR    csr;
+  SysCSR    csr;
   NusHost  *A;
   double    bytes;
 
   Runs(&B, 10, 70000, 3, 3);
-  csr             = (AmbCSR){B.m, B.n, B.i, B.j, B.a};
+  csr             = (SysCSR){B.m, B.n, B.nz, B.i, B.j, B.a};
   params.width[1] = 1;
-  Report(NusHostPlan(&csr, &cache, 1, &params, &(NusBytes){{0}}) == NUS_SUCCESS && NusHostCreate(&csr, &params, 1, 1, NusHostKernels(), INFINITY, &bytes, &A) == NUS_TOO_LARGE, "more segments than can be told apart are refused");
+  Report(NusHostPlan(&csr, &cache, 1, &params, &(NusBytes){{0}}) == SYS_SUCCESS && NusHostCreate(&csr, &params, 1, 1, NusHostKernels(), INFINITY, &bytes, &A) == SYS_TOO_LARGE, "more segments than can be told apart are refused");
   params.width[1] = 0;
-  Report(NusHostPlan(&csr, &cache, 1, &params, &(NusBytes){{0}}) == NUS_SUCCESS && NusHostCreate(&csr, &params, 1, 1, NusHostKernels(), 100, &bytes, &A) == NUS_TOO_MANY_BYTES && bytes > 100, "more bytes than are allowed are refused");
+  Report(NusHostPlan(&csr, &cache, 1, &params, &(NusBytes){{0}}) == SYS_SUCCESS && NusHostCreate(&csr, &params, 1, 1, NusHostKernels(), 100, &bytes, &A) == SYS_TOO_MANY_BYTES && bytes > 100, "more bytes than are allowed are refused");
   Finish(&B);
 }
 

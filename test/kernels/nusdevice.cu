@@ -8,7 +8,7 @@
    Prints "ok GROUP" or "not ok GROUP", before it what was wrong. Exit code 77: there is no device.
 */
 #include "devicevectors.h"
-#include "nuscuda.h"
+#include "mat/impls/nus/nuscuda.h"
 
 struct Shape : Rows {
   std::string name;
@@ -69,7 +69,7 @@ static const NusParams cases[] = {
 struct Matrix {
   const Shape     &S;
   Array<int>       i, j;
-  Array<AmbScalar> a;
+  Array<SysScalar> a;
   NusParams        params;
   NusDeviceTune    tune;
   NusDevice       *A = nullptr;
@@ -77,47 +77,47 @@ struct Matrix {
 
   Matrix(const Shape &shape, const NusParams &p, NusDeviceTune how) : S(shape), i(shape.i), j(shape.j), a(shape.a), params(p), tune(how) { }
   ~Matrix() { NusDeviceDestroy(&A); }
-  AmbDeviceCSR CSR() const { return {S.m, S.n, (int64_t)S.j.size(), i.data, j.size ? j.data : nullptr, a.size ? a.data : nullptr}; }
-  std::string  Where() const
+  SysCSR      CSR() const { return {S.m, S.n, (int64_t)S.j.size(), i.data, j.size ? j.data : nullptr, a.size ? a.data : nullptr}; }
+  std::string Where() const
   {
     return Text("%s, segmentation %d, %d x %d + %d x %d%s", S.name.c_str(), (int)params.segmentation, (int)params.count[0], (int)params.width[0], (int)params.count[1], (int)params.width[1], tune == NUS_DEVICE_MODEL ? "" : (tune == NUS_DEVICE_MEASURE ? ", measured" : ", all tried"));
   }
-  bool Called(const char *what, AmbDeviceStatus status) const { return status == AMB_DEVICE_SUCCESS || Complain(Where(), Text("%s returned %d, %s", what, (int)status, AmbDeviceErrorText())); }
+  bool Called(const char *what, SysStatus status) const { return status == SYS_SUCCESS || Complain(Where(), Text("%s returned %d, %s", what, (int)status, SysDeviceErrorText())); }
   bool Create()
   {
-    const AmbDeviceCSR csr = CSR();
+    const SysCSR csr = CSR();
 
     if (!Called("conversion", NusDeviceCreate(&csr, &params, tune, stream, &A, &info))) return false;
-    if (info.layout.stored_values < (double)S.j.size() || info.layout.bytes_stored < info.layout.stored_values * sizeof(AmbScalar)) return Complain(Where(), "it stores less than the matrix has");
+    if (info.layout.stored_values < (double)S.j.size() || info.layout.bytes_stored < info.layout.stored_values * sizeof(SysScalar)) return Complain(Where(), "it stores less than the matrix has");
     if (info.gathered > info.params.width[0] * info.params.count[0] + info.params.width[1] * info.params.count[1] || info.gathered > S.n) return Complain(Where(), "it gathers more than was asked for");
     if ((tune == NUS_DEVICE_EXHAUSTIVE && !S.j.empty()) != (info.layout.tried > 0) && tune != NUS_DEVICE_MEASURE) return Complain(Where(), Text("%d products were tried", (int)info.layout.tried));
     return true;
   }
   bool Update()
   {
-    const AmbDeviceCSR csr = CSR();
+    const SysCSR csr = CSR();
 
     return Called("update", NusDeviceUpdate(A, &csr, stream));
   }
-  bool Mult(bool transpose, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z) const
+  bool Mult(bool transpose, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z) const
   {
-    const AmbDeviceCSR csr = CSR();
+    const SysCSR csr = CSR();
 
     return Called(transpose ? "transposed product" : "product", (transpose ? NusDeviceMultTranspose : NusDeviceMult)(A, &csr, alpha, x, beta, y, z, stream));
   }
 };
 
 /* Some products with a new vector; nonfinite: how many of its entries are NaN or infinite. What is written to holds NaN before. */
-static bool CheckProducts(Matrix &M, const std::vector<AmbScalar> &a, bool transpose, int nonfinite, const char *when)
+static bool CheckProducts(Matrix &M, const std::vector<SysScalar> &a, bool transpose, int nonfinite, const char *when)
 {
-  static const AmbScalar factors[][3] = {
+  static const SysScalar factors[][3] = {
     {1,  0,  0},
     {1,  1,  1},
     {-2, 3,  0},
     {2,  -1, 1}
   }; /* alpha, beta, in place */
-  std::vector<AmbScalar>       xh = RandomVector((size_t)(transpose ? M.S.m : M.S.n)), z;
-  const std::vector<AmbScalar> y  = RandomVector((size_t)(transpose ? M.S.n : M.S.m)), nothing(y.size(), NotANumber);
+  std::vector<SysScalar>       xh = RandomVector((size_t)(transpose ? M.S.m : M.S.n)), z;
+  const std::vector<SysScalar> y  = RandomVector((size_t)(transpose ? M.S.n : M.S.m)), nothing(y.size(), NotANumber);
 
   for (int k = 0; k < nonfinite && !xh.empty(); k++) xh[k == 0 ? xh.size() - 1 : (size_t)RandomBelow((int64_t)xh.size())] = k % 3 ? (k % 3 == 1 ? Infinity : -Infinity) : NotANumber;
   const Sums R = Reference(M.S, a, transpose, xh);
@@ -169,7 +169,7 @@ static bool TransposedProducts(const std::vector<Shape> &shapes)
 static bool NewValues(const std::vector<Shape> &shapes)
 {
   return ForAll(shapes, [](Matrix &M, size_t turn) {
-    const std::vector<AmbScalar> a = RandomVector(M.S.a.size());
+    const std::vector<SysScalar> a = RandomVector(M.S.a.size());
 
     if (turn % 2 && !CheckProducts(M, M.S.a, true, 0, "")) return false;
     M.a.Upload(a);
@@ -189,16 +189,16 @@ static bool NotFinite(const std::vector<Shape> &shapes)
 static bool SameBits(const std::vector<Shape> &shapes)
 {
   return ForAll(shapes, [](Matrix &M, size_t) {
-    const std::vector<AmbScalar> nothing((size_t)M.S.m, NotANumber);
+    const std::vector<SysScalar> nothing((size_t)M.S.m, NotANumber);
     Vector                       x(RandomVector((size_t)M.S.n), 0), z(nothing, 0);
-    std::vector<AmbScalar>       first, next;
+    std::vector<SysScalar>       first, next;
     Matrix                       one(M.S, M.params, NUS_DEVICE_MODEL), again(M.S, M.params, NUS_DEVICE_MODEL);
 
     if (!one.Create() || !again.Create()) return false;
     for (int k = 0; k < 4; k++) {
       z.Set(nothing);
       if (!(k < 2 ? one : again).Mult(false, 1, x.Data(), 0, nullptr, z.Data()) || !z.Get(k ? next : first)) return false;
-      if (k && !first.empty() && memcmp(first.data(), next.data(), first.size() * sizeof(AmbScalar))) return Complain(M.Where(), Text("products give other bits%s", k < 2 ? "" : " after another conversion"));
+      if (k && !first.empty() && memcmp(first.data(), next.data(), first.size() * sizeof(SysScalar))) return Complain(M.Where(), Text("products give other bits%s", k < 2 ? "" : " after another conversion"));
     }
     return true;
   });
@@ -234,13 +234,13 @@ static bool Chosen(const std::vector<Shape> &)
     NUS_NONUNIFORM, NUS_SELL, 0, 0, {0,  0 },
         {-1, -1}
   };
-  const bool single = sizeof(AmbScalar) < sizeof(double);
+  const bool single = sizeof(SysScalar) < sizeof(double);
   int        device, l2;
   bool       good = true;
 
   if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, device) != cudaSuccess) return Complain("the device", "its cache is not known");
   for (int k = 0; k < 3; k++) {
-    const int   n      = (int)((k == 2 ? 0.5 : 0.8) * l2 / sizeof(AmbScalar));
+    const int   n      = (int)((k == 2 ? 0.5 : 0.8) * l2 / sizeof(SysScalar));
     const char *what[] = {"x read everywhere", "x read in few places", "x in the cache"};
     Shape       S;
 
@@ -272,17 +272,17 @@ static bool Refused(const std::vector<Shape> &)
         {NUS_NONUNIFORM, NUS_SELL, 0, 0, {10, 10}, {1, 1}    },
         {NUS_UNIFORM,    NUS_SELL, 0, 0, {0, 999}, {0, 0}    }
       };
-      Shape           bad = S;
-      size_t          before;
-      AmbDeviceStatus status;
+      Shape     bad = S;
+      size_t    before;
+      SysStatus status;
 
       if (k > 1) std::swap(bad.j[(size_t)bad.i[50]], bad.j[(size_t)bad.i[50] + 1]);
-      Matrix             M(bad, p[k], NUS_DEVICE_MODEL);
-      const AmbDeviceCSR csr = M.CSR();
+      Matrix       M(bad, p[k], NUS_DEVICE_MODEL);
+      const SysCSR csr = M.CSR();
 
       before = FreeMemory();
       status = NusDeviceCreate(&csr, &M.params, M.tune, stream, &M.A, &M.info);
-      if (status != (k > 1 ? AMB_DEVICE_NOT_ASCENDING : AMB_DEVICE_TOO_LARGE)) good = Complain(M.Where(), Text("status %d", (int)status));
+      if (status != (k > 1 ? SYS_NOT_ASCENDING : SYS_TOO_LARGE)) good = Complain(M.Where(), Text("status %d", (int)status));
       if (M.A) good = Complain(M.Where(), "there is a matrix");
       if (pass && FreeMemory() != before) good = Complain(M.Where(), "memory is left behind");
     }

@@ -8,14 +8,14 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "nushost.h"
+#include "mat/impls/nus/nushost.h"
 #include "shapes.h"
 
 static int failures = 0;
 
 /* What the thread is given, and makes; the parameters are chosen by it too */
 typedef struct {
-  AmbCSR     pattern;
+  SysCSR     pattern;
   NusCache   cache;
   int        block_size, c;
   AmbHost   *amb;
@@ -33,13 +33,13 @@ static void *Convert(void *arg)
   };
   double bytes;
 
-  if (AmbPlanCreate(&t->pattern, t->block_size, 0, 3, 1, AmbHostKernels(), &plan) == AMB_SUCCESS) (void)AmbHostCreate(&t->pattern, &plan, 1, AmbHostKernels(), &t->amb);
-  if (NusHostPlan(&t->pattern, &t->cache, 3, &params, &(NusBytes){{0}}) == NUS_SUCCESS) (void)NusHostCreate(&t->pattern, &params, 3, 1, NusHostKernels(), INFINITY, &bytes, &t->nus);
+  if (AmbPlanCreate(&t->pattern, t->block_size, 0, 3, 1, AmbHostKernels(), &plan) == SYS_SUCCESS) (void)AmbHostCreate(&t->pattern, &plan, 1, AmbHostKernels(), &t->amb);
+  if (NusHostPlan(&t->pattern, &t->cache, 3, &params, &(NusBytes){{0}}) == SYS_SUCCESS) (void)NusHostCreate(&t->pattern, &params, 3, 1, NusHostKernels(), INFINITY, &bytes, &t->nus);
   atomic_store(&t->done, 1);
   return NULL;
 }
 
-static int MultiplyAMB(const void *data, int transpose, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+static int MultiplyAMB(const void *data, int transpose, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   AmbHost *A = (AmbHost *)data;
 
@@ -48,7 +48,7 @@ static int MultiplyAMB(const void *data, int transpose, AmbScalar alpha, const A
   return 1;
 }
 
-static int MultiplyNUS(const void *data, int transpose, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+static int MultiplyNUS(const void *data, int transpose, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   NusHost *A = (NusHost *)data;
 
@@ -59,7 +59,7 @@ static int MultiplyNUS(const void *data, int transpose, AmbScalar alpha, const A
 
 static void Check(const char *name, Builder *B)
 {
-  const AmbCSR csr  = {B->m, B->n, B->i, B->j, B->a};
+  const SysCSR csr  = {B->m, B->n, B->nz, B->i, B->j, B->a};
   const char  *what = "conversion";
   AmbHost     *amb  = NULL;
   NusHost     *nus  = NULL;
@@ -68,27 +68,27 @@ static void Check(const char *name, Builder *B)
   for (int round = 0; round < 3 && good; round++) {
     Task      t = {.block_size = round, .c = 8 << round};
     pthread_t thread;
-    AmbInt   *i = malloc(sizeof(*i) * (B->m + 1)), *j = malloc(sizeof(*j) * (B->nz + 1));
+    SysInt   *i = malloc(sizeof(*i) * (B->m + 1)), *j = malloc(sizeof(*j) * (B->nz + 1));
 
     memcpy(i, B->i, sizeof(*i) * (B->m + 1));
     memcpy(j, B->j, sizeof(*j) * B->nz);
-    t.pattern = (AmbCSR){B->m, B->n, i, j, NULL};
+    t.pattern = (SysCSR){B->m, B->n, B->nz, i, j, NULL};
     NusHostCache(&t.cache);
     if (pthread_create(&thread, NULL, Convert, &t)) {
       good = 0;
       break;
     }
     do {
-      for (AmbInt k = 0; k < B->nz; k += 7) B->a[k] = RandomScalar();
+      for (SysInt k = 0; k < B->nz; k += 7) B->a[k] = RandomScalar();
       if (!amb) continue;
-      good = AmbHostUpdate(amb, &csr) == AMB_SUCCESS && CheckProducts(B, amb, MultiplyAMB, 0, &what) && NusHostUpdate(nus, &csr) == NUS_SUCCESS && CheckProducts(B, nus, MultiplyNUS, 0, &what);
+      good = AmbHostUpdate(amb, &csr) == SYS_SUCCESS && CheckProducts(B, amb, MultiplyAMB, 0, &what) && NusHostUpdate(nus, &csr) == SYS_SUCCESS && CheckProducts(B, nus, MultiplyNUS, 0, &what);
     } while (good && !atomic_load(&t.done));
     (void)pthread_join(thread, NULL);
     AmbHostDestroy(&amb);
     NusHostDestroy(&nus);
     amb = t.amb;
     nus = t.nus;
-    if (good) good = amb && nus && AmbHostUpdate(amb, &csr) == AMB_SUCCESS && NusHostUpdate(nus, &csr) == NUS_SUCCESS;
+    if (good) good = amb && nus && AmbHostUpdate(amb, &csr) == SYS_SUCCESS && NusHostUpdate(nus, &csr) == SYS_SUCCESS;
     free(i);
     free(j);
   }

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "ambtypes.h"
+#include "sys/systypes.h"
 
-#if defined(AMB_SINGLE)
+#if defined(SYS_SINGLE)
   #define EPS FLT_EPSILON
 #else
   #define EPS DBL_EPSILON
@@ -29,19 +29,19 @@ static inline int64_t RandomBelow(int64_t n)
   return (int64_t)(Random() % (uint64_t)n);
 }
 
-static inline AmbScalar RandomScalar(void)
+static inline SysScalar RandomScalar(void)
 {
-  AmbScalar a = (AmbReal)((double)(Random() >> 11) / 9007199254740992.0 - 0.5);
+  SysScalar a = (SysReal)((double)(Random() >> 11) / 9007199254740992.0 - 0.5);
 
-#if defined(AMB_COMPLEX)
-  a += I * (AmbReal)((double)(Random() >> 11) / 9007199254740992.0 - 0.5);
+#if defined(SYS_COMPLEX)
+  a += I * (SysReal)((double)(Random() >> 11) / 9007199254740992.0 - 0.5);
 #endif
   return a;
 }
 
-static inline double Abs(AmbScalar a)
+static inline double Abs(SysScalar a)
 {
-#if defined(AMB_COMPLEX)
+#if defined(SYS_COMPLEX)
   return cabs(a);
 #else
   return fabs((double)a);

@@ -9,13 +9,13 @@
 
 /* A matrix under construction: columns are marked in a row, then the row is closed */
 typedef struct {
-  AmbInt     m, n, nz, row, capacity;
-  AmbInt    *i, *j;
-  AmbScalar *a;
+  SysInt     m, n, nz, row, capacity;
+  SysInt    *i, *j;
+  SysScalar *a;
   char      *mark;
 } Builder;
 
-static void Start(Builder *B, AmbInt m, AmbInt n)
+static void Start(Builder *B, SysInt m, SysInt n)
 {
   memset(B, 0, sizeof(*B));
   B->m    = m;
@@ -31,7 +31,7 @@ static void Mark(Builder *B, int64_t col, int64_t len)
 
 static void CloseRow(Builder *B)
 {
-  for (AmbInt c = 0; c < B->n; c++) {
+  for (SysInt c = 0; c < B->n; c++) {
     if (!B->mark[c]) continue;
     if (B->nz == B->capacity) {
       B->capacity = 2 * B->capacity + 1000;
@@ -54,10 +54,10 @@ static void Finish(Builder *B)
 }
 
 /* The shapes */
-static void Runs(Builder *B, AmbInt m, AmbInt n, int runs, int len)
+static void Runs(Builder *B, SysInt m, SysInt n, int runs, int len)
 {
   Start(B, m, n);
-  for (AmbInt r = 0; r < m; r++) {
+  for (SysInt r = 0; r < m; r++) {
     const int k = (int)RandomBelow(runs + 1);
 
     for (int q = 0; q < k && n; q++) Mark(B, RandomBelow(n), 1 + RandomBelow(len));
@@ -65,29 +65,29 @@ static void Runs(Builder *B, AmbInt m, AmbInt n, int runs, int len)
   }
 }
 
-static void Band(Builder *B, AmbInt n, int half, int b)
+static void Band(Builder *B, SysInt n, int half, int b)
 {
   Start(B, n, n);
-  for (AmbInt r = 0; r < n; r++) {
+  for (SysInt r = 0; r < n; r++) {
     for (int k = -half; k <= half; k++) Mark(B, ((int64_t)r / b + 7 * k) * b, b);
     CloseRow(B);
   }
 }
 
-static void Hub(Builder *B, AmbInt n)
+static void Hub(Builder *B, SysInt n)
 {
   Start(B, n, n);
-  for (AmbInt r = 0; r < n; r++) {
+  for (SysInt r = 0; r < n; r++) {
     if (r % (n / 3 + 1) == 5) Mark(B, 0, n);
     else if (r % 11) Mark(B, RandomBelow(n), 1 + RandomBelow(3));
     CloseRow(B);
   }
 }
 
-static void EmptyMiddle(Builder *B, AmbInt m, AmbInt n)
+static void EmptyMiddle(Builder *B, SysInt m, SysInt n)
 {
   Start(B, m, n);
-  for (AmbInt r = 0; r < m; r++) {
+  for (SysInt r = 0; r < m; r++) {
     if (r < m / 4 || r > m - m / 4) {
       Mark(B, RandomBelow(n / 10), 2);
       Mark(B, n - 1 - RandomBelow(n / 10), 2);
@@ -96,7 +96,7 @@ static void EmptyMiddle(Builder *B, AmbInt m, AmbInt n)
   }
 }
 
-static int SameOrClose(AmbScalar a, AmbScalar b, double scale)
+static int SameOrClose(SysScalar a, SysScalar b, double scale)
 {
   if (a != a || b != b) return a != a && b != b;
   if (isinf(Abs(a)) || isinf(Abs(b))) return a == b;
@@ -104,30 +104,30 @@ static int SameOrClose(AmbScalar a, AmbScalar b, double scale)
 }
 
 /* z = alpha op(A) x + beta y, and the sums of absolute values that bound its rounding errors */
-static void Reference(const Builder *B, int transpose, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, double *scale)
+static void Reference(const Builder *B, int transpose, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, double *scale)
 {
-  const AmbInt nz = transpose ? B->n : B->m;
+  const SysInt nz = transpose ? B->n : B->m;
 
-  for (AmbInt r = 0; r < nz; r++) {
+  for (SysInt r = 0; r < nz; r++) {
     z[r]     = 0;
     scale[r] = 0;
   }
-  for (AmbInt r = 0; r < B->m; r++) {
-    for (AmbInt k = B->i[r]; k < B->i[r + 1]; k++) {
-      const AmbInt to = transpose ? B->j[k] : r, from = transpose ? r : B->j[k];
+  for (SysInt r = 0; r < B->m; r++) {
+    for (SysInt k = B->i[r]; k < B->i[r + 1]; k++) {
+      const SysInt to = transpose ? B->j[k] : r, from = transpose ? r : B->j[k];
 
       z[to] += B->a[k] * x[from];
       scale[to] += Abs(B->a[k]) * Abs(x[from]);
     }
   }
-  for (AmbInt r = 0; r < nz; r++) {
+  for (SysInt r = 0; r < nz; r++) {
     z[r]     = beta == 0 ? alpha * z[r] : alpha * z[r] + beta * y[r];
     scale[r] = Abs(alpha) * scale[r] + (beta == 0 ? 0 : Abs(beta) * Abs(y[r])) + 1e-30;
   }
 }
 
 /* A product of what is tested: z = alpha op(A) x + beta y; returns 0 if it cannot be made */
-typedef int Product(const void *A, int transpose, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z);
+typedef int Product(const void *A, int transpose, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z);
 
 static int CheckProducts(const Builder *B, const void *A, Product *product, int nonfinite, const char **what)
 {
@@ -137,25 +137,25 @@ static int CheckProducts(const Builder *B, const void *A, Product *product, int 
     {-2, 3,  0},
     {2,  -1, 1}
   }; /* alpha, beta, in place */
-  const AmbInt longest = B->m > B->n ? B->m : B->n;
-  AmbScalar   *x = malloc(sizeof(*x) * (longest + 1)), *y = malloc(sizeof(*y) * (longest + 1)), *z = malloc(sizeof(*z) * (longest + 1)), *ref = malloc(sizeof(*ref) * (longest + 1));
+  const SysInt longest = B->m > B->n ? B->m : B->n;
+  SysScalar   *x = malloc(sizeof(*x) * (longest + 1)), *y = malloc(sizeof(*y) * (longest + 1)), *z = malloc(sizeof(*z) * (longest + 1)), *ref = malloc(sizeof(*ref) * (longest + 1));
   double      *scale = malloc(sizeof(*scale) * (longest + 1));
   int          good  = 1;
 
   for (int transpose = 0; transpose < 2 && good; transpose++) {
-    const AmbInt nx = transpose ? B->m : B->n, nz = transpose ? B->n : B->m;
+    const SysInt nx = transpose ? B->m : B->n, nz = transpose ? B->n : B->m;
 
     for (int c = 0; c < 4 && good; c++) {
-      const AmbScalar alpha = coefficients[c][0], beta = coefficients[c][1];
+      const SysScalar alpha = coefficients[c][0], beta = coefficients[c][1];
       const int       inplace = coefficients[c][2];
 
-      for (AmbInt k = 0; k < nx; k++) x[k] = RandomScalar();
-      for (AmbInt k = 0; k < nz; k++) y[k] = RandomScalar();
+      for (SysInt k = 0; k < nx; k++) x[k] = RandomScalar();
+      for (SysInt k = 0; k < nz; k++) y[k] = RandomScalar();
       for (int k = 0; k < nonfinite && nx; k++) x[RandomBelow(nx)] = k % 3 ? (k % 3 == 1 ? INFINITY : -INFINITY) : NAN;
       Reference(B, transpose, alpha, x, beta, y, ref, scale);
-      for (AmbInt k = 0; k < nz; k++) z[k] = inplace ? y[k] : NAN;
+      for (SysInt k = 0; k < nz; k++) z[k] = inplace ? y[k] : NAN;
       good = (*product)(A, transpose, alpha, x, beta, beta == 0 ? NULL : (inplace ? z : y), z);
-      for (AmbInt k = 0; k < nz && good; k++) {
+      for (SysInt k = 0; k < nz && good; k++) {
         if (!SameOrClose(z[k], ref[k], scale[k])) good = 0;
       }
       if (!good) *what = transpose ? "transposed product" : "product";

@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "spgemmimpl.h"
+#include "mat/impls/hashgemm/host/spgemmimpl.h"
 #include "random.h"
 
 static int failures = 0;
 
 /* Some are explicit zeros, of either sign */
-static AmbScalar RandomEntry(void)
+static SysScalar RandomEntry(void)
 {
-  const AmbScalar a = RandomScalar();
+  const SysScalar a = RandomScalar();
 
   return RandomBelow(20) ? a : -0 * a;
 }
@@ -25,8 +25,8 @@ static AmbScalar RandomEntry(void)
 /* A matrix, and the sums of the absolute values that its entries are made of: what rounding errors are measured by */
 typedef struct {
   int64_t    m, n, nz, capacity;
-  AmbInt    *i, *j;
-  AmbScalar *a;
+  SysInt    *i, *j;
+  SysScalar *a;
   double    *size;
 } Matrix;
 
@@ -48,7 +48,7 @@ static Matrix *New(int64_t m, int64_t n)
   return A;
 }
 
-static void Append(Matrix *A, int64_t row, int64_t col, AmbScalar a, double size)
+static void Append(Matrix *A, int64_t row, int64_t col, SysScalar a, double size)
 {
   if (A->nz == A->capacity) {
     A->capacity = 2 * A->capacity + 1000;
@@ -57,10 +57,10 @@ static void Append(Matrix *A, int64_t row, int64_t col, AmbScalar a, double size
     A->size     = realloc(A->size, sizeof(*A->size) * A->capacity);
     if (!A->j || !A->a || !A->size) abort();
   }
-  A->j[A->nz]      = (AmbInt)col;
+  A->j[A->nz]      = (SysInt)col;
   A->a[A->nz]      = a;
   A->size[A->nz++] = size;
-  A->i[row + 1]    = (AmbInt)A->nz;
+  A->i[row + 1]    = (SysInt)A->nz;
 }
 
 static void Free(Matrix *A)
@@ -75,7 +75,7 @@ static void Free(Matrix *A)
 
 static int Ascending(const void *a, const void *b)
 {
-  const AmbInt x = *(const AmbInt *)a, y = *(const AmbInt *)b;
+  const SysInt x = *(const SysInt *)a, y = *(const SysInt *)b;
 
   return (x > y) - (x < y);
 }
@@ -83,14 +83,14 @@ static int Ascending(const void *a, const void *b)
 /* A row of at most n entries near a column, or anywhere */
 static void RandomRow(Matrix *A, int64_t row, int64_t n, int64_t middle, int64_t width)
 {
-  AmbInt *c = Alloc(sizeof(*c) * (n + 1));
+  SysInt *c = Alloc(sizeof(*c) * (n + 1));
 
-  A->i[row + 1] = (AmbInt)A->nz;
-  for (int64_t k = 0; k < n && A->n; k++) c[k] = (AmbInt)((middle + RandomBelow(width < A->n ? width : A->n)) % A->n);
+  A->i[row + 1] = (SysInt)A->nz;
+  for (int64_t k = 0; k < n && A->n; k++) c[k] = (SysInt)((middle + RandomBelow(width < A->n ? width : A->n)) % A->n);
   if (A->n) qsort(c, n, sizeof(*c), Ascending);
   for (int64_t k = 0; k < n && A->n; k++) {
     if (k == 0 || c[k] != c[k - 1]) {
-      const AmbScalar a = RandomEntry();
+      const SysScalar a = RandomEntry();
 
       Append(A, row, c[k], a, Abs(a));
     }
@@ -129,10 +129,10 @@ static Matrix *Runs(int64_t m, int64_t n)
   Matrix *A = New(m, n);
 
   for (int64_t r = 0; r < m; r++) {
-    A->i[r + 1] = (AmbInt)A->nz;
+    A->i[r + 1] = (SysInt)A->nz;
     for (int64_t c = RandomBelow(n); c < n; c += 1 + RandomBelow(n)) {
       for (int64_t end = c + 1 + RandomBelow(90); c < end && c < n; c++) {
-        const AmbScalar a = RandomEntry();
+        const SysScalar a = RandomEntry();
 
         Append(A, r, c, a, Abs(a));
       }
@@ -147,7 +147,7 @@ static Matrix *Nodes(int64_t m, int64_t n, int64_t most, int64_t length, int64_t
   Matrix *A = New(m, n);
 
   for (int64_t r = 0, g; r < m; r += g) {
-    AmbInt first, end;
+    SysInt first, end;
 
     g = 1 + RandomBelow(most);
     if (g > m - r) g = m - r;
@@ -155,9 +155,9 @@ static Matrix *Nodes(int64_t m, int64_t n, int64_t most, int64_t length, int64_t
     first = A->i[r];
     end   = A->i[r + 1];
     for (int64_t q = 1; q < g; q++) {
-      A->i[r + q + 1] = (AmbInt)A->nz;
-      for (AmbInt k = first; k < end; k++) {
-        const AmbScalar a = RandomEntry();
+      A->i[r + q + 1] = (SysInt)A->nz;
+      for (SysInt k = first; k < end; k++) {
+        const SysScalar a = RandomEntry();
 
         Append(A, r + q, A->j[k], a, Abs(a));
       }
@@ -170,19 +170,19 @@ static Matrix *Nodes(int64_t m, int64_t n, int64_t most, int64_t length, int64_t
 static Matrix *Moved(int64_t m, int64_t n, int64_t most, int64_t width, int64_t line)
 {
   Matrix *A    = New(m, n);
-  AmbInt *c    = Alloc(sizeof(*c) * (most + 1));
+  SysInt *c    = Alloc(sizeof(*c) * (most + 1));
   int64_t left = 0, length = 0;
 
   for (int64_t r = 0; r < m; r++, left--) {
     if (!left) {
       left   = 1 + RandomBelow(line);
       length = RandomBelow(most + 1);
-      for (int64_t k = 0; k < length; k++) c[k] = (AmbInt)(n * r / m + RandomBelow(width));
+      for (int64_t k = 0; k < length; k++) c[k] = (SysInt)(n * r / m + RandomBelow(width));
       qsort(c, length, sizeof(*c), Ascending);
     }
-    A->i[r + 1] = (AmbInt)A->nz;
+    A->i[r + 1] = (SysInt)A->nz;
     for (int64_t k = 0; k < length; k++, c[k - 1]++) {
-      const AmbScalar a = RandomEntry();
+      const SysScalar a = RandomEntry();
 
       if (c[k] < n && (k == 0 || c[k] > c[k - 1] - 1)) Append(A, r, c[k], a, Abs(a));
     }
@@ -208,13 +208,13 @@ static Matrix *Transpose(const Matrix *A)
   for (int64_t k = 0; k < A->nz; k++) next[A->j[k] + 1]++;
   for (int64_t c = 0; c < A->n; c++) {
     next[c + 1] += next[c];
-    T->i[c + 1] = (AmbInt)next[c + 1];
+    T->i[c + 1] = (SysInt)next[c + 1];
   }
   for (int64_t r = 0; r < A->m; r++) {
-    for (AmbInt k = A->i[r]; k < A->i[r + 1]; k++) {
+    for (SysInt k = A->i[r]; k < A->i[r + 1]; k++) {
       const int64_t q = next[A->j[k]]++;
 
-      T->j[q]    = (AmbInt)r;
+      T->j[q]    = (SysInt)r;
       T->a[q]    = A->a[k];
       T->size[q] = A->size[k];
     }
@@ -226,18 +226,18 @@ static Matrix *Transpose(const Matrix *A)
 static Matrix *Product(const Matrix *A, const Matrix *B)
 {
   Matrix    *C    = New(A->m, B->n);
-  AmbScalar *sum  = Alloc(sizeof(*sum) * B->n);
+  SysScalar *sum  = Alloc(sizeof(*sum) * B->n);
   double    *size = Alloc(sizeof(*size) * B->n);
   char      *mark = Alloc(B->n);
-  AmbInt    *list = Alloc(sizeof(*list) * B->n);
+  SysInt    *list = Alloc(sizeof(*list) * B->n);
 
   for (int64_t r = 0; r < A->m; r++) {
     int64_t n = 0;
 
-    C->i[r + 1] = (AmbInt)C->nz;
-    for (AmbInt k = A->i[r]; k < A->i[r + 1]; k++) {
-      for (AmbInt q = B->i[A->j[k]]; q < B->i[A->j[k] + 1]; q++) {
-        const AmbInt c = B->j[q];
+    C->i[r + 1] = (SysInt)C->nz;
+    for (SysInt k = A->i[r]; k < A->i[r + 1]; k++) {
+      for (SysInt q = B->i[A->j[k]]; q < B->i[A->j[k] + 1]; q++) {
+        const SysInt c = B->j[q];
 
         if (!mark[c]) list[n++] = c;
         mark[c] = 1;
@@ -247,7 +247,7 @@ static Matrix *Product(const Matrix *A, const Matrix *B)
     }
     qsort(list, n, sizeof(*list), Ascending);
     for (int64_t k = 0; k < n; k++) {
-      const AmbInt c = list[k];
+      const SysInt c = list[k];
 
       Append(C, r, c, sum[c], size[c]);
       sum[c]  = 0;
@@ -298,14 +298,14 @@ static Matrix *Reference(SpgemmType type, const Matrix *A, const Matrix *B, cons
   return R;
 }
 
-static SpgemmCSR View(const Matrix *A)
+static SysCSR View(const Matrix *A)
 {
-  static const AmbInt none[1] = {0};
+  static const SysInt none[1] = {0};
 
-  return A ? (SpgemmCSR){A->m, A->n, A->i, A->j, A->a} : (SpgemmCSR){0, 0, none, NULL, NULL};
+  return A ? (SysCSR){A->m, A->n, A->nz, A->i, A->j, A->a} : (SysCSR){0, 0, 0, none, NULL, NULL};
 }
 
-static int Differs(const Matrix *R, const AmbInt *i, const AmbInt *j, const AmbScalar *a)
+static int Differs(const Matrix *R, const SysInt *i, const SysInt *j, const SysScalar *a)
 {
   if (memcmp(i, R->i, sizeof(*i) * (R->m + 1))) return 1;
   if (R->nz && memcmp(j, R->j, sizeof(*j) * R->nz)) return 2;
@@ -321,9 +321,9 @@ static Matrix *Renewed(const Matrix *A)
   Matrix *B = New(A->m, A->n);
 
   for (int64_t r = 0; r < A->m; r++) {
-    B->i[r + 1] = (AmbInt)B->nz;
-    for (AmbInt k = A->i[r]; k < A->i[r + 1]; k++) {
-      const AmbScalar v = RandomEntry();
+    B->i[r + 1] = (SysInt)B->nz;
+    for (SysInt k = A->i[r]; k < A->i[r + 1]; k++) {
+      const SysScalar v = RandomEntry();
 
       Append(B, r, A->j[k], v, Abs(v));
     }
@@ -365,11 +365,11 @@ static int Try(const SpgemmKernels *kernels, SpgemmAccumulator accumulator, int 
   const SpgemmType    type    = test->type;
   const SpgemmOptions options = {accumulator, nthread};
   const Matrix       *R       = test->R[0];
-  SpgemmCSR           a = View(test->M[0][0]), b = View(test->M[0][1]), c = View(test->M[0][2]);
+  SysCSR              a = View(test->M[0][0]), b = View(test->M[0][1]), c = View(test->M[0][2]);
   Spgemm             *S;
   SpgemmInfo          info;
-  AmbInt             *i, *j;
-  AmbScalar          *v;
+  SysInt             *i, *j;
+  SysScalar          *v;
   int                 wrong = 0;
 
   if (SpgemmCreateWith(kernels, type, &a, &b, &c, &options, &S, &info)) {
@@ -392,7 +392,7 @@ static int Try(const SpgemmKernels *kernels, SpgemmAccumulator accumulator, int 
     a = View(test->M[again % 2][0]);
     b = View(test->M[again % 2][1]);
     c = View(test->M[again % 2][2]);
-    for (int64_t k = 0; k < R->nz; k++) v[k] = (AmbScalar)NAN;
+    for (int64_t k = 0; k < R->nz; k++) v[k] = (SysScalar)NAN;
     if (!wrong && SpgemmRevalue(S, &a, &b, &c, i, j, v)) wrong = 5;
     if (!wrong && Differs(test->R[again % 2], i, j, v)) wrong = 6;
   }
@@ -521,16 +521,16 @@ static void Wide(void)
   }
 }
 
-#if !defined(AMB_INT64)
+#if !defined(SYS_INT64)
 /* A result whose entries cannot be counted */
 static void TooLarge(const SpgemmKernels *kernels)
 {
   const int64_t       n = 50000;
   Matrix             *A = New(n, 1), *B = New(1, n);
   const SpgemmOptions options = {SPGEMM_AUTO, 2};
-  SpgemmCSR           a, b;
+  SysCSR              a, b;
   SpgemmInfo          info;
-  SpgemmStatus        status;
+  SysStatus           status;
   Spgemm             *S;
 
   for (int64_t r = 0; r < n; r++) {
@@ -540,7 +540,7 @@ static void TooLarge(const SpgemmKernels *kernels)
   a      = View(A);
   b      = View(B);
   status = SpgemmCreateWith(kernels, SPGEMM_AB, &a, &b, NULL, &options, &S, &info);
-  Report("too large", kernels->name, status != SPGEMM_TOO_LARGE || S || info.nonzeros != (double)n * (double)n);
+  Report("too large", kernels->name, status != SYS_TOO_LARGE || S || info.nonzeros != (double)n * (double)n);
   Free(A);
   Free(B);
 }
@@ -553,23 +553,23 @@ static void NotFinite(const char *name, const SpgemmKernels *kernels, Matrix *A)
 
   for (int acc = 0; acc < 5; acc++) {
     const SpgemmOptions options = {acc, 1};
-    const SpgemmCSR     a       = View(A);
+    const SysCSR        a       = View(A);
     Matrix             *R;
     Spgemm             *S;
-    AmbInt             *i, *j;
-    AmbScalar          *v;
+    SysInt             *i, *j;
+    SysScalar          *v;
 
-    A->a[A->nz / 2] = (AmbScalar)INFINITY;
+    A->a[A->nz / 2] = (SysScalar)INFINITY;
     R               = Product(A, A);
     if (SpgemmCreateWith(kernels, SPGEMM_AB, &a, &a, NULL, &options, &S, NULL)) abort();
     i = malloc(sizeof(*i) * (R->m + 1));
     j = malloc(sizeof(*j) * R->nz);
     v = malloc(sizeof(*v) * R->nz);
     if (!i || !j || !v) abort();
-    wrong |= SpgemmFill(S, &a, &a, NULL, i, j, v) != SPGEMM_SUCCESS;
+    wrong |= SpgemmFill(S, &a, &a, NULL, i, j, v) != SYS_SUCCESS;
     for (int again = 0; again < 4; again++) {
       for (int64_t k = 0; k < R->nz; k++) wrong |= !isfinite(Abs(v[k])) != !isfinite(Abs(R->a[k]));
-      wrong |= SpgemmRevalue(S, &a, &a, NULL, i, j, v) != SPGEMM_SUCCESS;
+      wrong |= SpgemmRevalue(S, &a, &a, NULL, i, j, v) != SYS_SUCCESS;
     }
     SpgemmDestroy(&S);
     free(i);
@@ -592,7 +592,7 @@ int main(void)
     }
     NotFinite("not finite", all_kernels[k], Uniform(200, 200, 10));
     NotFinite("not finite, moved rows", all_kernels[k], Moved(200, 200, 9, 20, 90));
-#if !defined(AMB_INT64)
+#if !defined(SYS_INT64)
     TooLarge(all_kernels[k]);
 #endif
   }

@@ -7,7 +7,7 @@
 
    Prints "ok GROUP" or "not ok GROUP", before it what was wrong. Exit code 77: there is no device.
 */
-#include "spgemmcuda.h"
+#include "mat/impls/hashgemm/cuda/spgemmcuda.h"
 #include "devicetest.h"
 
 #include <map>
@@ -274,10 +274,10 @@ static Reference Expected(SpgemmType type, const Matrix &A, const Matrix &B, con
 struct DeviceMatrix {
   int              m, n;
   Array<int>       i, j;
-  Array<AmbScalar> a;
+  Array<SysScalar> a;
 
   explicit DeviceMatrix(const Matrix &A) : m(A.m), n(A.n), i(A.i), j(A.j), a(A.a) { }
-  AmbDeviceCSR CSR() const { return {m, n, (int64_t)j.size, i.data, j.data, a.data}; }
+  SysCSR CSR() const { return {m, n, (int64_t)j.size, i.data, j.data, a.data}; }
 };
 
 static const char *const TypeNames[] = {"AB", "AtB", "ABt", "PtAP", "RARt", "ABC"};
@@ -291,7 +291,7 @@ struct Product {
   SpgemmDeviceInfo     info;
   int                  m = 0;
   Array<int>          *i = nullptr, *j = nullptr;
-  Array<AmbScalar>    *a     = nullptr;
+  Array<SysScalar>    *a     = nullptr;
   static constexpr int Guard = 4;
 
   Product(const std::string &name, SpgemmType t, const Matrix &a_, const Matrix &b_, const Matrix &c_) : where(name + ", " + TypeNames[t]), type(t), A(a_), B(b_), C(c_)
@@ -305,35 +305,35 @@ struct Product {
     delete j;
     delete a;
   }
-  bool               Called(const char *what, SpgemmDeviceStatus status) const { return status == SPGEMM_DEVICE_SUCCESS || Complain(where, Text("%s returned %d, %s", what, (int)status, SpgemmDeviceErrorText())); }
-  SpgemmDeviceStatus Create()
+  bool      Called(const char *what, SysStatus status) const { return status == SYS_SUCCESS || Complain(where, Text("%s returned %d, %s", what, (int)status, SysDeviceErrorText())); }
+  SysStatus Create()
   {
-    const AmbDeviceCSR a_ = A.CSR(), b_ = B.CSR(), c_ = C.CSR();
+    const SysCSR a_ = A.CSR(), b_ = B.CSR(), c_ = C.CSR();
 
     return SpgemmDeviceCreate(context, type, &a_, &b_, &c_, stream, &S, &info);
   }
   bool Fill(bool values)
   {
-    const AmbDeviceCSR a_ = A.CSR(), b_ = B.CSR(), c_ = C.CSR();
-    const size_t       nz = (size_t)info.nonzeros;
+    const SysCSR a_ = A.CSR(), b_ = B.CSR(), c_ = C.CSR();
+    const size_t nz = (size_t)info.nonzeros;
 
     i = new Array<int>(std::vector<int>((size_t)m + 1 + Guard, -77));
     j = new Array<int>(std::vector<int>(nz + Guard, -77));
-    a = new Array<AmbScalar>(std::vector<AmbScalar>(nz + Guard, NotANumber));
+    a = new Array<SysScalar>(std::vector<SysScalar>(nz + Guard, NotANumber));
     return Called("the result", SpgemmDeviceFill(S, &a_, &b_, &c_, i->data, j->data, values ? a->data : nullptr, stream));
   }
   bool Revalue()
   {
-    const AmbDeviceCSR a_ = A.CSR(), b_ = B.CSR(), c_ = C.CSR();
+    const SysCSR a_ = A.CSR(), b_ = B.CSR(), c_ = C.CSR();
 
-    a->Upload(std::vector<AmbScalar>(a->size, NotANumber));
+    a->Upload(std::vector<SysScalar>(a->size, NotANumber));
     return Called("new values", SpgemmDeviceRevalue(S, &a_, &b_, &c_, i->data, j->data, a->data, stream));
   }
   bool Make(bool values = true) { return Called("the count", Create()) && Fill(values); }
   bool Check(const Reference &R, bool values, const char *when) const
   {
     const std::vector<int>       hi = i->Download(), hj = j->Download();
-    const std::vector<AmbScalar> ha = a->Download();
+    const std::vector<SysScalar> ha = a->Download();
     const std::string            at = where + when;
 
     if ((size_t)info.nonzeros != R.j.size()) return Complain(at, Text("%.0f entries instead of %zu", info.nonzeros, R.j.size()));
@@ -355,7 +355,7 @@ struct Product {
 
 static void NewValues(Matrix &A)
 {
-  for (AmbScalar &a : A.a) a = RandomScalar();
+  for (SysScalar &a : A.a) a = RandomScalar();
 }
 
 static bool PatternIsLarge(const Pair &p)
@@ -458,10 +458,10 @@ static bool OtherSizes(const std::vector<Pair> &)
   DeviceMatrix other(F);
 
   if (!P.Make()) return false;
-  const AmbDeviceCSR       a = P.A.CSR(), b = other.CSR();
-  const SpgemmDeviceStatus status = SpgemmDeviceRevalue(P.S, &a, &b, &a, P.i->data, P.j->data, P.a->data, stream);
+  const SysCSR    a = P.A.CSR(), b = other.CSR();
+  const SysStatus status = SpgemmDeviceRevalue(P.S, &a, &b, &a, P.i->data, P.j->data, P.a->data, stream);
 
-  if (status != SPGEMM_DEVICE_ERROR || !strstr(SpgemmDeviceErrorText(), "operand 2")) return Complain(P.where, Text("status %d, %s", (int)status, SpgemmDeviceErrorText()));
+  if (status != SYS_ERROR || !strstr(SysDeviceErrorText(), "operand 2")) return Complain(P.where, Text("status %d, %s", (int)status, SysDeviceErrorText()));
   return P.Check(Expected(SPGEMM_AB, A, A, A), true, ", afterwards");
 }
 
@@ -470,18 +470,18 @@ static bool SameBits(const std::vector<Pair> &pairs)
   bool good = true;
 
   for (const Pair &p : pairs) {
-    std::vector<AmbScalar> first;
+    std::vector<SysScalar> first;
 
     for (int pass = 0; pass < 3; pass++) {
       Product P(p.name, SPGEMM_AB, p.A, p.B, p.A);
 
       if (!P.Make()) return false;
       for (int again = 0; again < 3; again++) {
-        std::vector<AmbScalar> now = P.a->Download();
+        std::vector<SysScalar> now = P.a->Download();
 
         now.resize((size_t)P.info.nonzeros);
         if (first.empty()) first = now;
-        if (!now.empty() && memcmp(now.data(), first.data(), now.size() * sizeof(AmbScalar))) good = Complain(P.where, Text("other bits in pass %d, time %d", pass, again));
+        if (!now.empty() && memcmp(now.data(), first.data(), now.size() * sizeof(SysScalar))) good = Complain(P.where, Text("other bits in pass %d, time %d", pass, again));
         if (!P.Revalue()) return false;
       }
     }
@@ -503,7 +503,7 @@ static bool NotFinite(const std::vector<Pair> &pairs)
     const Reference R = Expected(SPGEMM_AB, A, B, A);
 
     if (!P.Make()) return false;
-    const std::vector<AmbScalar> a = P.a->Download();
+    const std::vector<SysScalar> a = P.a->Download();
     for (size_t k = 0; k < R.a.size(); k++) {
       if (std::isnan(a[k]) != std::isnan(R.a[k])) {
         good = Complain(P.where, Text("entry %zu is %g instead of %Lg", k, (double)a[k], R.a[k]));
@@ -533,10 +533,10 @@ static bool TooLarge(const std::vector<Pair> &)
   for (int pass = 0; pass < 2; pass++) {
     const size_t before = FreeMemory();
     {
-      Product                  P("a full matrix", SPGEMM_AB, A, B, A);
-      const SpgemmDeviceStatus status = P.Create();
+      Product         P("a full matrix", SPGEMM_AB, A, B, A);
+      const SysStatus status = P.Create();
 
-      if (status != SPGEMM_DEVICE_TOO_LARGE || P.S) return Complain(P.where, Text("status %d", (int)status));
+      if (status != SYS_TOO_LARGE || P.S) return Complain(P.where, Text("status %d", (int)status));
       if (P.info.nonzeros != (double)n * n || P.info.products != 2. * n * n) return Complain(P.where, Text("%.0f entries of %.0f products", P.info.nonzeros, P.info.products));
     }
     if (pass && FreeMemory() < before) return Complain("a full matrix", Text("%zu bytes are left", before - FreeMemory()));
@@ -583,18 +583,18 @@ static bool OutOfMemory(const std::vector<Pair> &)
   }
   (void)FreeMemory(); /* or the pool would have what the first product had */
   for (size_t leave = (size_t)16 << 20; !done && leave <= (size_t)4 << 30; leave *= 2) {
-    Product                  P("scattered, without memory", SPGEMM_PTAP, A, Q, A);
-    Hoard                    hoard(leave);
-    const size_t             before = FreeMemory();
-    const SpgemmDeviceStatus status = P.Create();
+    Product         P("scattered, without memory", SPGEMM_PTAP, A, Q, A);
+    Hoard           hoard(leave);
+    const size_t    before = FreeMemory();
+    const SysStatus status = P.Create();
 
-    if (status == SPGEMM_DEVICE_SUCCESS) {
+    if (status == SYS_SUCCESS) {
       done = true;
       continue;
     }
     refused = true;
-    if (status != SPGEMM_DEVICE_OUT_OF_MEMORY || P.S) return Complain(P.where, Text("status %d, %s", (int)status, SpgemmDeviceErrorText()));
-    if (!SpgemmDeviceErrorText()[0] || !(P.info.bytes_asked > 0)) return Complain(P.where, "it does not say what failed");
+    if (status != SYS_OUT_OF_MEMORY || P.S) return Complain(P.where, Text("status %d, %s", (int)status, SysDeviceErrorText()));
+    if (!SysDeviceErrorText()[0] || !(P.info.bytes_asked > 0)) return Complain(P.where, "it does not say what failed");
     if (FreeMemory() < before) return Complain(P.where, Text("%zu bytes are left", before - FreeMemory()));
     if (cudaGetLastError() != cudaSuccess) return Complain(P.where, "CUDA's error is left behind");
   }
@@ -622,15 +622,15 @@ static bool FailingAllocations(const std::vector<Pair> &)
     for (int at = 0; reached && good; at++) {
       const size_t before = FreeMemory();
       {
-        Product            P(Text("allocation %d fails", at), type, A, B, A);
-        SpgemmDeviceStatus status;
+        Product   P(Text("allocation %d fails", at), type, A, B, A);
+        SysStatus status;
 
         allocations = 0;
         fail_at     = at;
         status      = P.Create();
-        if (status == SPGEMM_DEVICE_SUCCESS) good = P.Fill(true) && P.Revalue() && P.Check(R, true, "") && P.Revalue() && P.Check(R, true, ", again");
-        else if (status != SPGEMM_DEVICE_OUT_OF_MEMORY || P.S || !(P.info.bytes_asked > 0)) good = Complain(P.where, Text("status %d, %s", (int)status, SpgemmDeviceErrorText()));
-        refused += status != SPGEMM_DEVICE_SUCCESS;
+        if (status == SYS_SUCCESS) good = P.Fill(true) && P.Revalue() && P.Check(R, true, "") && P.Revalue() && P.Check(R, true, ", again");
+        else if (status != SYS_OUT_OF_MEMORY || P.S || !(P.info.bytes_asked > 0)) good = Complain(P.where, Text("status %d, %s", (int)status, SysDeviceErrorText()));
+        refused += status != SYS_SUCCESS;
         reached = allocations > at;
         fail_at = -1;
         if (cudaGetLastError() != cudaSuccess) good = Complain(P.where, "CUDA's error is left behind");
@@ -729,7 +729,7 @@ int main(int argc, char **argv)
 
   if (!StartTests(argc, argv)) return 77;
   if (SpgemmDeviceContextCreate(&context)) {
-    printf("%s\n", SpgemmDeviceErrorText());
+    printf("%s\n", SysDeviceErrorText());
     return 1;
   }
   failures = RunTests(groups, MakePairs(), argc, argv);

@@ -10,7 +10,7 @@ and all options of KSP and PC.\n\n";
 #include <petscksp.h>
 #include <petsctime.h>
 #include <petscamb.h>
-#include "../../sys/ambcompat.h"
+#include "sys/syscompat.h"
 
 typedef struct {
   char           type[64];

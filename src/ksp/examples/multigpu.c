@@ -17,7 +17,7 @@ static char help[] = "One solve on many GPUs, or many cores: time per iteration 
 #include <petscksp.h>
 #include <petsctime.h>
 #include <petscamb.h>
-#include "../../sys/ambcompat.h"
+#include "sys/syscompat.h"
 
 #define MAX_LIST 8  /* types, solvers, ways of exchange */
 #define MAX_RUNS 64 /* and what they combine to */
@@ -158,7 +158,7 @@ static PetscErrorCode CreateMatrix(PetscInt n, PetscInt random, PetscReal densit
     PetscCall(MatAssemblyBegin(block[k], MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(block[k], MAT_FINAL_ASSEMBLY));
   }
-  if (size > 1) PetscCall(AmbCreateMPIAIJWithSeqAIJ(PETSC_COMM_WORLD, N, N, block[0], block[1], global, A));
+  if (size > 1) PetscCall(PetscAMBCreateMPIAIJWithSeqAIJ(PETSC_COMM_WORLD, N, N, block[0], block[1], global, A));
   else {
     *A = block[0];
     PetscCall(MatDestroy(&block[1]));

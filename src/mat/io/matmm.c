@@ -6,9 +6,9 @@
 */
 #include <string.h>
 #include <petsc/private/petscimpl.h>
-#include "petscamb.h"
-#include "ambcompat.h"
-#include "mtxfile.h"
+#include <petscamb.h>
+#include "sys/syscompat.h"
+#include "mat/io/mtxfile.h"
 
 #if !defined(MTX_MESSAGE_MAX)
   #define MTX_MESSAGE_MAX ((int64_t)1 << 24) /* entries in one message, far below the 2^31 bytes that MPI counts */

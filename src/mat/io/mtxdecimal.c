@@ -15,7 +15,7 @@
 #if defined(__APPLE__)
   #include <xlocale.h>
 #endif
-#include "mtxparse.h"
+#include "mat/io/mtxparse.h"
 
 typedef unsigned __int128 u128;
 

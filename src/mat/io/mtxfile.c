@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <errno.h>
-#include "mtxfile.h"
-#include "ambcompat.h"
+#include "mat/io/mtxfile.h"
+#include "sys/syscompat.h"
 #if defined(PETSCAMB_HAVE_ZLIB)
   #include <zlib.h>
 #endif

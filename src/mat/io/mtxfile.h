@@ -5,7 +5,7 @@
 #pragma once
 
 #include <petscsys.h>
-#include "mtxparse.h"
+#include "mat/io/mtxparse.h"
 
 typedef struct {
   PetscInt    i, j;

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include "mtxparse.h"
+#include "mat/io/mtxparse.h"
 
 enum {
   BANNER,

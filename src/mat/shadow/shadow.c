@@ -7,7 +7,7 @@
    the first ones on the format are timed for that, see shadowtrial.c; on the device, where a product's time is not known until the queue has run dry, the
    traffic model is trusted until there were enough products to repay tuning, and then both are timed on vectors made for the purpose.
 */
-#include "shadow.h"
+#include "mat/shadow/shadow.h"
 
 /* Products that would repay a conversion, tuning on the device or an update, and products with the same values after which new values are taken over at once */
 typedef struct {
@@ -45,22 +45,22 @@ static PetscErrorCode MatShadowGetCSR(Mat A, const MatShadow *s, MatShadowCSR *c
 
   PetscFunctionBegin;
   PetscCall((*MatShadowBaseSeq.getrowij)(A, 0, PETSC_FALSE, PETSC_FALSE, &m, i, j, &done)); /* nothing is copied, and there is nothing to restore */
-  csr->m       = A->rmap->n;
-  csr->n       = A->cmap->n;
-  csr->nz      = (*i)[csr->m];
-  csr->i       = *i;
-  csr->j       = *j;
-  csr->a       = NULL;
+  csr->A.m     = A->rmap->n;
+  csr->A.n     = A->cmap->n;
+  csr->A.nz    = (*i)[csr->A.m];
+  csr->A.i     = *i;
+  csr->A.j     = *j;
+  csr->A.a     = NULL;
   csr->stream  = NULL;
   csr->threads = csr->workers = 0;
 #if defined(MAT_SHADOW_HAVE_DEVICE)
   if (MatShadowOnDevice(s)) {
-    if (csr->nz) PetscCall(MatShadowDeviceGetCSR(A, csr));
+    if (csr->A.nz) PetscCall(MatShadowDeviceGetCSR(A, csr));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
   PetscCall(MatSeqAIJGetCSRAndMemType(A, NULL, NULL, &a, NULL));
-  csr->a = a;
+  csr->A.a = a;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,7 +116,7 @@ static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr
   PetscFunctionBegin;
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   PetscCall(MatShadowGetCSR(A, s, csr, &i, &j));
-  same = (PetscBool)(s->side == side && s->nonzerostate == A->nonzerostate && s->i == i && s->j == j && s->nz == csr->nz);
+  same = (PetscBool)(s->side == side && s->nonzerostate == A->nonzerostate && s->i == i && s->j == j && s->nz == csr->A.nz);
   if (same && s->state == state) PetscFunctionReturn(PETSC_SUCCESS);
   if (!same) {
     PetscCall(MatShadowDrop(s));
@@ -126,13 +126,13 @@ static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr
     s->nonzerostate     = A->nonzerostate;
     s->i                = i;
     s->j                = j;
-    s->nz               = csr->nz;
+    s->nz               = csr->A.nz;
     s->products         = 0;
     s->look             = 0;
     s->tuned            = PETSC_FALSE;
     s->info.time_update = 0;
-    s->info.nonzeros    = (PetscLogDouble)csr->nz;
-    s->info.bytes_csr   = s->info.nonzeros * (sizeof(PetscScalar) + sizeof(PetscInt)) + (csr->m + 1.0) * sizeof(PetscInt);
+    s->info.nonzeros    = (PetscLogDouble)csr->A.nz;
+    s->info.bytes_csr   = s->info.nonzeros * (sizeof(PetscScalar) + sizeof(PetscInt)) + (csr->A.m + 1.0) * sizeof(PetscInt);
     PetscCall(PetscArrayzero(s->trial, 2));
   } else {
     if (s->data) s->stale = PETSC_TRUE;
@@ -173,7 +173,7 @@ static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *
   PetscCall(PetscLogEventBegin(MAT_ShadowConvert, A, 0, 0, 0));
   PetscCall(PetscTime(&t0));
   s->info.time_convert = 0;
-  if (MatShadowOnDevice(s) && !csr->nz) s->info.reason = "no entries";
+  if (MatShadowOnDevice(s) && !csr->A.nz) s->info.reason = "no entries";
 #if defined(MAT_SHADOW_HAVE_DEVICE)
   else if (MatShadowOnDevice(s) && s->side->rank) PetscCall(MatShadowTuneConvertDevice(A, s, csr));
 #endif

@@ -10,20 +10,20 @@
 #include <petscamb.h>
 #include <petsc/private/matimpl.h>
 
-#include "../../sys/ambpackage.h"
+#include "sys/syscompat.h"
+#include "sys/syscsr.h"
 
 /* The device side stands on AIJCUSPARSE and is there in a PETSc with CUDA, for the numbers its kernels are written for */
 #if defined(PETSC_HAVE_CUDA) && !defined(PETSC_USE_COMPLEX) && !defined(PETSC_USE_64BIT_INDICES)
   #define MAT_SHADOW_HAVE_DEVICE 1
 #endif
 
-/* The AIJ, its arrays where the products are: on the host, or on the device together with the stream that work there is queued in */
+/* The AIJ as a format sees it: its arrays on the side where the products are made, and what work there needs */
 typedef struct {
-  PetscInt           m, n, nz;
-  const PetscInt    *i, *j;
-  const PetscScalar *a;
-  void              *stream;
-  int                threads, workers; /* on the host: those that make products, and those that lay out the format now */
+  SysCSR A;
+  void  *stream;  /* of the device */
+  int    threads; /* of the host, that make products, */
+  int    workers; /* and that lay out the format now */
 } MatShadowCSR;
 
 /* One way to store a matrix: a format and its parameters */
@@ -82,8 +82,8 @@ typedef struct _MatShadowFormat {
   MatShadowOps host, device; /* device is all zeros where there is none */
   PetscErrorCode (*create_seq)(Mat);
   PetscErrorCode (*create_mpi)(Mat);
-  PetscErrorCode (*setfromoptions)(struct _MatShadow *, AmbOptionItems); /* NULL where it has no parameters, */
-  PetscErrorCode (*compose)(Mat, PetscBool add);                         /* or its setters, to or from a matrix */
+  PetscErrorCode (*setfromoptions)(struct _MatShadow *, PetscAMBOptionItems); /* NULL where it has no parameters, */
+  PetscErrorCode (*compose)(Mat, PetscBool add);                              /* or its setters, to or from a matrix */
 } MatShadowFormat;
 
 #define MAT_SHADOW_MAX             8        /* formats */
@@ -154,6 +154,8 @@ typedef struct _MatShadow {
   PetscLogDouble     seconds[2];      /* and their time */
   struct _MatShadow *previous, *next; /* of all that are there */
 } MatShadow;
+
+extern PetscLogEvent MAT_ShadowConvert, MAT_ShadowUpdate;
 
 /* The formats */
 extern const MatShadowFormat MatShadowFormatAMB, MatShadowFormatNUSSELL, MatShadowFormatAutoSparse;

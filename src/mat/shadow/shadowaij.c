@@ -6,7 +6,7 @@
    never ours. The matrix keeps the name of its type, as an AIJCUSPARSE does. Programs that fix AIJ in their source also compare that name, and
    MatSetType() with it would empty a matrix that has another one.
 */
-#include "shadow.h"
+#include "mat/shadow/shadow.h"
 
 const MatShadowFormat *MatShadowForAIJ = NULL; /* what every AIJ becomes */
 

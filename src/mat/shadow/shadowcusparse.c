@@ -3,7 +3,7 @@
    What is overridden on an AIJCUSPARSE besides the products: what would take ours away, and what of PETSc is wrong with vectors or values that are
    not where AIJCUSPARSE takes them to be.
 */
-#include "shadow.h"
+#include "mat/shadow/shadow.h"
 
 #if defined(MAT_SHADOW_HAVE_DEVICE)
 

@@ -6,7 +6,7 @@
    What PETSc makes "of the same type" passes through the constructor of AIJCUSPARSE or is converted to it from AIJ. Both are therefore replaced,
    but not before the first matrix of ours is put on the device, or all AIJ are asked to be ours, so that other programs never meet this.
 */
-#include "shadowhalo.h"
+#include "mat/halo/halo.h"
 
 #if defined(MAT_SHADOW_HAVE_DEVICE)
   #include <petscdevice_cuda.h>
@@ -277,8 +277,8 @@ PetscErrorCode MatShadowDeviceGetCSR(Mat A, MatShadowCSR *csr)
     if (new_pattern) MatShadowDevicePin(j, i[m] * sizeof(*j), &pinned[0]);
     MatShadowDevicePin(a, i[m] * sizeof(*a), &pinned[1]);
   }
-  PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, &csr->i, &csr->j));
-  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(A, &csr->a));
+  PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, &csr->A.i, &csr->A.j));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(A, &csr->A.a));
   if (new_values) {
     MatShadowDeviceUnpin(j, pinned[0]);
     MatShadowDeviceUnpin(a, pinned[1]);
@@ -475,7 +475,7 @@ PetscErrorCode MatShadowDeviceTry(Mat A, MatShadow *s, const MatShadowCSR *csr, 
   Vec          x, y;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowDeviceCreateVecs(transpose ? csr->m : csr->n, transpose ? csr->n : csr->m, csr->stream, &x, &y, &array));
+  PetscCall(MatShadowDeviceCreateVecs(transpose ? csr->A.m : csr->A.n, transpose ? csr->A.n : csr->A.m, csr->stream, &x, &y, &array));
   *tried = (PetscBool)(array != NULL);
   if (!array) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowDeviceTryOn(A, s, csr, transpose, x, y, tried));
@@ -503,7 +503,9 @@ PetscErrorCode MatShadowDeviceExpectTranspose(Mat A)
   PetscCall(MatShadowDeviceCreateVecs(B->rmap->n, B->cmap->n, PetscDefaultCudaStream, &x, &y, &array));
   if (!array) PetscFunctionReturn(PETSC_SUCCESS);
   if (s && s->data) {
-    MatShadowCSR csr = {.m = B->rmap->n, .n = B->cmap->n, .nz = s->nz};
+    MatShadowCSR csr = {
+      .A = {.m = B->rmap->n, .n = B->cmap->n, .nz = s->nz}
+    };
 
     PetscCall(MatShadowDeviceGetCSR(B, &csr));
     PetscCall(MatShadowDeviceMult(s, &csr, PETSC_TRUE, x, NULL, y, &done));

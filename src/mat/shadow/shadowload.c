@@ -6,7 +6,7 @@
    A thread of its own does it, on a stream of its own, with a few numbers that nobody else sees. It calls nothing of PETSc. Whatever fails there is left to
    those who will really need it.
 */
-#include "shadowhalo.h"
+#include "mat/halo/halo.h"
 
 #if defined(MAT_SHADOW_HAVE_DEVICE)
 

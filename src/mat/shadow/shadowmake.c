@@ -2,7 +2,7 @@
 /*
    How a matrix becomes one of a shadow format, or another one again: constructors, conversions, and whether it lives on the host or on the device
 */
-#include "shadow.h"
+#include "mat/shadow/shadow.h"
 
 const char *const MatShadowDevices[] = {"auto", "cpu", "gpu", "MatShadowDevice", "MAT_SHADOW_DEVICE_", NULL};
 

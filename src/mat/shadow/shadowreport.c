@@ -6,7 +6,7 @@
 */
 #include <limits.h>
 
-#include "shadow.h"
+#include "mat/shadow/shadow.h"
 
 MatShadowCounts MatShadowCounted;
 PetscBool       MatShadowReporting = PETSC_FALSE;

@@ -2,8 +2,8 @@
 /*
    What a program sets of the shadow of a matrix, and asks of it: on a sequential matrix, or on the blocks of an MPI matrix
 */
-#include "shadow.h"
-#include "shadowhalo.h"
+#include "mat/shadow/shadow.h"
+#include "mat/halo/halo.h"
 
 const char *const MatShadowTunes[] = {"off", "model", "measure", "online", "MatShadowTune", "MAT_SHADOW_TUNE_", NULL};
 

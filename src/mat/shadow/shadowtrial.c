@@ -6,7 +6,7 @@
    that fit the cache each, but not both, would drive each other out. What else runs on the machine disturbs some rounds and not others: the rounds are
    compared with each other, and the median decides.
 */
-#include "shadow.h"
+#include "mat/shadow/shadow.h"
 
 /* Adds the time of a product to the round at hand */
 void MatShadowTrialTake(MatShadowTrial *t, PetscBool format, PetscLogDouble seconds)

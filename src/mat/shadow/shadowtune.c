@@ -12,7 +12,8 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "shadow.h"
+#include "sys/systhreads.h"
+#include "mat/shadow/shadow.h"
 
 #define MAT_SHADOW_THREADS 2    /* at one time, whatever the number of matrices */
 #define MAT_SHADOW_BUDGET  60   /* products on the AIJ that the solver may lose */
@@ -133,15 +134,15 @@ static PetscErrorCode MatShadowTuneStartThread(MatShadowTuner *t, const MatShado
   if (!t->i) {
     const PetscLogDouble t0 = Seconds(CLOCK_MONOTONIC);
 
-    PetscCall(PetscMalloc2(csr->m + 1, &t->i, csr->nz, &t->j));
-    PetscCall(PetscArraycpy(t->i, csr->i, csr->m + 1));
-    PetscCall(PetscArraycpy(t->j, csr->j, csr->nz));
+    PetscCall(PetscMalloc2(csr->A.m + 1, &t->i, csr->A.nz, &t->j));
+    PetscCall(PetscArraycpy(t->i, csr->A.i, csr->A.m + 1));
+    PetscCall(PetscArraycpy(t->j, csr->A.j, csr->A.nz));
     t->spent += Seconds(CLOCK_MONOTONIC) - t0;
   }
   if (atomic_fetch_add(&running, 1) < MAT_SHADOW_THREADS) {
-    t->csr.i       = t->i;
-    t->csr.j       = t->j;
-    t->csr.a       = NULL;
+    t->csr.A.i     = t->i;
+    t->csr.A.j     = t->j;
+    t->csr.A.a     = NULL;
     t->csr.workers = 1;
     atomic_store(&t->done, 0);
     *started = (PetscBool)(pthread_create(&t->thread, NULL, MatShadowTuneThread, t) == 0);
@@ -211,9 +212,8 @@ PetscErrorCode MatShadowTuneSetUp(Mat A, MatShadow *s, const MatShadowCSR *csr, 
   if (!t->ready && !t->busy) {
     PetscBool started = PETSC_FALSE;
 
-    t->csr = *csr;
-    PetscCall(PetscAMBGetNumThreads(&t->csr.threads));
-    t->csr.threads = (int)PetscMin(t->csr.threads, 1 + (PetscInt64)csr->nz / MAT_SHADOW_THREAD_NONZEROS);
+    t->csr         = *csr;
+    t->csr.threads = (int)PetscMin(SysThreads(), 1 + (PetscInt64)csr->A.nz / MAT_SHADOW_THREAD_NONZEROS);
     t->csr.workers = t->csr.threads;
     t->most        = t->best < 0 ? s->info.bytes_csr : t->list[t->best].bytes;
     t->least       = t->best < 0 ? 0 : t->list[t->best].time;
@@ -271,12 +271,12 @@ static PetscErrorCode MatShadowTuneTake(Mat A, MatShadow *s, const MatShadowCSR 
 
   PetscFunctionBegin;
   t->ready = PETSC_FALSE;
-  if (t->data && !t->csr.a) PetscCall(MatShadowTuneFill(A, t, csr));
+  if (t->data && !t->csr.A.a) PetscCall(MatShadowTuneFill(A, t, csr));
   t->dear = PetscMax(t->dear, t->last);
   if (t->data) {
     s->info.conversions++;
-    s->info.time_convert = t->csr.a ? t->last : t->seconds + t->last;
-    PetscCall(PetscInfo(A, "Laid out as %s in %g s of this thread and %g s of another\n", t->list[t->k].name, (double)t->last, t->csr.a ? 0. : (double)t->seconds));
+    s->info.time_convert = t->csr.A.a ? t->last : t->seconds + t->last;
+    PetscCall(PetscInfo(A, "Laid out as %s in %g s of this thread and %g s of another\n", t->list[t->k].name, (double)t->last, t->csr.A.a ? 0. : (double)t->seconds));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

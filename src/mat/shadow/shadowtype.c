@@ -7,9 +7,10 @@
    a subtype. On the device the object is an AIJCUSPARSE and keeps that name. The operations of the base, which PETSc does not export, are read
    off a matrix made for the purpose.
 */
-#include "shadow.h"
-#include "shadowhalo.h"
+#include "mat/shadow/shadow.h"
+#include "mat/halo/halo.h"
 
+PetscLogEvent                 MAT_ShadowConvert, MAT_ShadowUpdate;
 struct _MatOps                MatShadowBaseSeq, MatShadowBaseMPI;
 static const MatShadowFormat *formats[MAT_SHADOW_MAX];
 static int                    nformats = 0;
@@ -51,6 +52,8 @@ PetscErrorCode MatShadowRegister(const MatShadowFormat *f)
   PetscFunctionBegin;
   PetscCheck(nformats < MAT_SHADOW_MAX, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many shadow formats: raise MAT_SHADOW_MAX");
   if (!nformats) {
+    PetscCall(PetscLogEventRegister("MatShadowConvert", MAT_CLASSID, &MAT_ShadowConvert));
+    PetscCall(PetscLogEventRegister("MatShadowUpdate", MAT_CLASSID, &MAT_ShadowUpdate));
     PetscCall(MatShadowHarvest(MATSEQAIJ, &MatShadowBaseSeq));
     PetscCall(MatShadowHarvest(MATMPIAIJ, &MatShadowBaseMPI));
   }
@@ -126,9 +129,9 @@ static PetscBool MatShadowIsOurs(Mat A)
   return (PetscBool)(A->ops->mult == MatMult_Shadow || A->ops->mult == MatMult_MPIShadow);
 }
 
-static PetscErrorCode MatShadowDestroy(AmbCtxArgument arg)
+static PetscErrorCode MatShadowDestroy(PetscAMBCtxArgument arg)
 {
-  MatShadow *s = (MatShadow *)AmbCtxGet(arg);
+  MatShadow *s = (MatShadow *)PetscAMBCtxGet(arg);
 
   PetscFunctionBegin;
   PetscCall(MatShadowReportEnd(s));

@@ -2,7 +2,7 @@
 /*
    What -mat_view ::ascii_info and -ksp_view tell of a shadow
 */
-#include "shadow.h"
+#include "mat/shadow/shadow.h"
 
 /* Sums over the processes, for the process that prints; the parameters are those of the first */
 static PetscErrorCode MatShadowReduceInfo(Mat A, MatShadowInfo *info, PetscBool converted, PetscMPIInt *processes)

@@ -2,9 +2,9 @@
 /*
    MATAMB, the Adaptive Multi-level Blocking format, as a shadow of AIJ
 */
-#include "ambshadow.h"
+#include "mat/impls/amb/ambshadow.h"
 #if defined(MAT_SHADOW_HAVE_DEVICE)
-  #include "ambdevice.h"
+  #include "mat/impls/amb/ambdevice.h"
 #endif
 
 static PetscBool  AmbCited      = PETSC_FALSE;
@@ -18,16 +18,14 @@ static const char AmbCitation[] = "@phdthesis{nagasaka2019,\n"
 static int RankHost_AMB(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const AmbParams *p = (const AmbParams *)params;
-  AmbCSR           A;
   AmbPlan          plan;
   int              n = 0;
 
-  if (p->block_size > csr->n) {
+  if (p->block_size > csr->A.n) {
     *reason = "fewer columns than a block has";
     return 0;
   }
-  AmbGetCSR(csr, &A);
-  if (AmbPlanCreate(&A, (int)p->block_size, 0, csr->threads, csr->workers, AmbHostKernels(), &plan) != AMB_SUCCESS) {
+  if (AmbPlanCreate(&csr->A, (int)p->block_size, 0, csr->threads, csr->workers, AmbHostKernels(), &plan) != SYS_SUCCESS) {
     *reason = "not enough memory for the format";
     return 0;
   }
@@ -46,16 +44,14 @@ static int RankHost_AMB(const MatShadowCSR *csr, const void *params, MatShadowTu
 
 static const char *LayoutHost_AMB(const MatShadowCSR *csr, MatShadowCandidate *c, const MatShadowCandidate *best, double most, void **data)
 {
-  AmbCSR    A;
   AmbHost  *host;
-  AmbStatus status;
+  SysStatus status;
 
   if (c->bytes >= most) return "the traffic model sees no gain";
-  AmbGetCSR(csr, &A);
-  status = AmbHostCreate(&A, (const AmbPlan *)c->params, csr->workers, AmbHostKernels(), &host);
+  status = AmbHostCreate(&csr->A, (const AmbPlan *)c->params, csr->workers, AmbHostKernels(), &host);
   *data  = host;
-  if (status == AMB_OUT_OF_MEMORY) return "not enough memory for the format";
-  if (status == AMB_NOT_ASCENDING) return "rows whose columns are not in ascending order, or repeated";
+  if (status == SYS_OUT_OF_MEMORY) return "not enough memory for the format";
+  if (status == SYS_NOT_ASCENDING) return "rows whose columns are not in ascending order, or repeated";
   return NULL;
 }
 
@@ -77,11 +73,8 @@ static PetscErrorCode RefreshHost_AMB(const void *data, MatShadowInfo *info)
 
 static PetscErrorCode UpdateHost_AMB(void *data, const MatShadowCSR *csr, PetscBool *done)
 {
-  AmbCSR A;
-
   PetscFunctionBegin;
-  AmbGetCSR(csr, &A);
-  *done = (PetscBool)(AmbHostUpdate((AmbHost *)data, &A) == AMB_SUCCESS);
+  *done = (PetscBool)(AmbHostUpdate((AmbHost *)data, &csr->A) == SYS_SUCCESS);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,7 +92,7 @@ static PetscErrorCode MultTransposeHost_AMB(void *data, const MatShadowCSR *csr,
   AmbHost *A = (AmbHost *)data;
 
   PetscFunctionBegin;
-  *done = (PetscBool)(AmbHostPrepareTranspose(A) == AMB_SUCCESS);
+  *done = (PetscBool)(AmbHostPrepareTranspose(A) == SYS_SUCCESS);
   if (*done) (*A->kernels->multtranspose)(A, alpha, x, beta, y, z);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -119,19 +112,18 @@ static PetscErrorCode ConvertDevice_AMB(const MatShadowCSR *csr, const void *par
 {
   const AmbParams      *p      = (const AmbParams *)params;
   const AmbDeviceParams wanted = {.block_size = (int)p->block_size, .measure = tune == MAT_SHADOW_TUNE_MEASURE};
-  const AmbDeviceCSR    A      = AmbDeviceGetCSR(csr);
   AmbDevice            *device = NULL;
   AmbDeviceInfo         about;
-  AmbDeviceStatus       status;
+  SysStatus             status;
   PetscBool             done;
 
   PetscFunctionBegin;
   *data = NULL;
-  if (p->block_size > csr->n) {
+  if (p->block_size > csr->A.n) {
     info->reason = "fewer columns than a block has";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  status = AmbDeviceCreate(&A, &wanted, (AmbStream)csr->stream, &device, &about);
+  status = AmbDeviceCreate(&csr->A, &wanted, (SysStream)csr->stream, &device, &about);
   PetscCall(AmbDeviceCheck(status, &done));
   if (!done) AmbDeviceReason(status, info);
   else if (AmbDeviceTooMany(&about, most, info)) AmbDeviceDestroy(&device);
@@ -158,28 +150,22 @@ static PetscErrorCode RefreshDevice_AMB(const void *data, MatShadowInfo *info)
 
 static PetscErrorCode UpdateDevice_AMB(void *data, const MatShadowCSR *csr, PetscBool *done)
 {
-  const AmbDeviceCSR A = AmbDeviceGetCSR(csr);
-
   PetscFunctionBegin;
-  PetscCall(AmbDeviceCheck(AmbDeviceUpdate((AmbDevice *)data, &A, (AmbStream)csr->stream), done));
+  PetscCall(AmbDeviceCheck(AmbDeviceUpdate((AmbDevice *)data, &csr->A, (SysStream)csr->stream), done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MultDevice_AMB(void *data, const MatShadowCSR *csr, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done)
 {
-  const AmbDeviceCSR A = AmbDeviceGetCSR(csr);
-
   PetscFunctionBegin;
-  PetscCall(AmbDeviceCheck(AmbDeviceMult((AmbDevice *)data, &A, alpha, x, beta, y, z, (AmbStream)csr->stream), done));
+  PetscCall(AmbDeviceCheck(AmbDeviceMult((AmbDevice *)data, &csr->A, alpha, x, beta, y, z, (SysStream)csr->stream), done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MultTransposeDevice_AMB(void *data, const MatShadowCSR *csr, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done)
 {
-  const AmbDeviceCSR A = AmbDeviceGetCSR(csr);
-
   PetscFunctionBegin;
-  PetscCall(AmbDeviceCheck(AmbDeviceMultTranspose((AmbDevice *)data, &A, alpha, x, beta, y, z, (AmbStream)csr->stream), done));
+  PetscCall(AmbDeviceCheck(AmbDeviceMultTranspose((AmbDevice *)data, &csr->A, alpha, x, beta, y, z, (SysStream)csr->stream), done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -195,11 +181,11 @@ static PetscErrorCode DestroyDevice_AMB(void **data)
 
 static void LoadDevice_AMB(void *stream)
 {
-  (void)AmbDeviceLoad((AmbStream)stream); /* what fails here will fail, and be told, where it is needed */
+  (void)AmbDeviceLoad((SysStream)stream); /* what fails here will fail, and be told, where it is needed */
 }
 #endif
 
-static PetscErrorCode AmbSetFromOptions(MatShadow *s, AmbOptionItems PetscOptionsObject)
+static PetscErrorCode AmbSetFromOptions(MatShadow *s, PetscAMBOptionItems PetscOptionsObject)
 {
   AmbParams *p = (AmbParams *)s->params;
   PetscInt   b = p->block_size;

@@ -4,19 +4,18 @@
 */
 #define AMB_NAME(name)   name##AVX2
 #define AMB_KERNELS_NAME "avx2"
-#define MAYBE_INLINE     inline __attribute__((always_inline))
 
-#include "ambtypes.h"
+#include "sys/systypes.h"
 
-#if defined(AMB_COMPLEX)
+#if defined(SYS_COMPLEX)
 typedef int AmbKernelsAVX2Absent; /* complex scalars have the plain kernels */
 #else
-  #include "ambx86.h"
+  #include "mat/impls/amb/ambx86.h"
 
 static int SupportedAVX2(void)
 {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
-  #include "ambkernels.h"
+  #include "mat/impls/amb/ambkernels.h"
 #endif

@@ -4,19 +4,18 @@
 */
 #define AMB_NAME(name)   name##AVX512
 #define AMB_KERNELS_NAME "avx512"
-#define MAYBE_INLINE     inline __attribute__((always_inline))
 
-#include "ambtypes.h"
+#include "sys/systypes.h"
 
-#if defined(AMB_COMPLEX)
+#if defined(SYS_COMPLEX)
 typedef int AmbKernelsAVX512Absent; /* complex scalars have the plain kernels */
 #else
-  #include "ambx86.h"
+  #include "mat/impls/amb/ambx86.h"
 
 static int SupportedAVX512(void)
 {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
 }
 
-  #include "ambkernels.h"
+  #include "mat/impls/amb/ambkernels.h"
 #endif

@@ -4,13 +4,12 @@
 */
 #define AMB_NAME(name)   name##Plain
 #define AMB_KERNELS_NAME "plain"
-#define MAYBE_INLINE     inline __attribute__((always_inline))
 
-#include "ambhost.h"
+#include "mat/impls/amb/ambhost.h"
 
-static MAYBE_INLINE void ChunkB(const int b, uint32_t n, const AmbScalar *val, const uint16_t *col, const AmbScalar *x, AmbScalar sum[AMB_C])
+static SYS_INLINE void ChunkB(const int b, uint32_t n, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar sum[AMB_C])
 {
-  AmbScalar s[AMB_C] = {0};
+  SysScalar s[AMB_C] = {0};
 
   for (uint32_t i = 0; i < n; i++) {
     for (int l = 0; l < AMB_C; l++) {
@@ -20,7 +19,7 @@ static MAYBE_INLINE void ChunkB(const int b, uint32_t n, const AmbScalar *val, c
   for (int l = 0; l < AMB_C; l++) sum[l] = s[l];
 }
 
-static MAYBE_INLINE void Chunk1(uint32_t n, const AmbScalar *val, const uint16_t *col, const AmbScalar *x, AmbScalar sum[AMB_C])
+static SYS_INLINE void Chunk1(uint32_t n, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar sum[AMB_C])
 {
   ChunkB(1, n, val, col, x, sum);
 }
@@ -30,4 +29,4 @@ static int SupportedPlain(void)
   return 1;
 }
 
-#include "ambkernels.h"
+#include "mat/impls/amb/ambkernels.h"

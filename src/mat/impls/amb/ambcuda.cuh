@@ -15,15 +15,9 @@
 */
 #pragma once
 
-#include <cuda_runtime.h>
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-  #error petsc-amb needs a GPU of compute capability 8.0 or newer: build PETSc for it, or use -mat_amb_device cpu
-#endif
+#include "sys/syscuda.cuh"
+#include "mat/impls/amb/ambcuda.h"
 
-#include "ambcuda.h"
-
-#define AMB_WARP         32
-#define AMB_ALL          0xffffffffu
 #define AMB_MAX_BLOCK    10
 #define AMB_MOST_THREADS 256   /* of a thread block in a product */
 #define AMB_SCOPE        32768 /* rows a 15-bit offset tells apart */
@@ -62,11 +56,11 @@ typedef struct {
   AmbTask       *task;
   AmbSplit      *split;
   unsigned      *arrived; /* of each split row: how many of its tasks have ended */
-  AmbScalar     *partial;
+  SysScalar     *partial;
   uint16_t      *perm; /* NULL if rows are not sorted */
   int           *base;
   uint16_t      *idx;
-  AmbScalar     *val;
+  SysScalar     *val;
   int           *map;   /* of each value, the entry it comes from or -1; NULL until new values are asked for */
   AmbCount      *count; /* of all chunks before, for new values */
   unsigned char *shape; /* of each chunk: log2 T, kind * 8 */
@@ -75,77 +69,44 @@ typedef struct {
 /* A CSR as the kernels read it; entry k has the value a[from[k]], or a[k] if from is NULL */
 typedef struct {
   const int       *i, *j;
-  const AmbScalar *a;
+  const SysScalar *a;
   const int       *from;
 } AmbArrays;
 
+/* A copy of the transposed matrix, made for the first product with it */
+typedef struct {
+  AmbDevice *A;      /* NULL: not made yet */
+  AmbArrays  arrays; /* of the transposed matrix, all but a, */
+  void      *memory; /* and their memory, so many bytes */
+  double     bytes;
+  int        stale;
+} AmbTransposed;
+
 struct _AmbDevice {
   AmbLayout     layout;
-  AmbDeviceInfo info;
+  AmbDeviceInfo info;    /* without the transposed matrix */
   void         *memory;  /* all arrays of the layout */
   int           deep;    /* which of two kernels */
   int           early;   /* the device can start a kernel before the last has ended */
   int           written; /* the layout is newer than the last product */
-  AmbDevice    *transposed;
-  int           transposed_stale;
-  AmbArrays     transpose; /* of the transposed matrix, all but a */
-  void         *transpose_memory;
+  AmbTransposed transposed;
 };
 
-/* The first failed call is kept for AmbDeviceErrorText() */
-AmbDeviceStatus AmbDeviceFailed(cudaError_t, const char call[]);
-#define AMB_CUDA(call) \
-  do { \
-    const cudaError_t amb_error_ = (call); \
-    if (amb_error_ != cudaSuccess) return AmbDeviceFailed(amb_error_, #call); \
-  } while (0)
-#define AMB_CALL(call) \
-  do { \
-    const AmbDeviceStatus amb_status_ = (call); \
-    if (amb_status_ != AMB_DEVICE_SUCCESS) return amb_status_; \
-  } while (0)
+SysStatus AmbDeviceLaunch(const AmbLayout *, int threads, int deep, int early, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
+SysStatus AmbDeviceConvert(const SysCSR *, const int *from, const AmbDeviceParams *, cudaStream_t, AmbDevice **);
+SysStatus AmbDeviceRenew(AmbDevice *, const AmbArrays *, cudaStream_t);
+SysStatus AmbDeviceProduct(AmbDevice *, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
+SysStatus AmbDeviceFill(const AmbLayout *, const AmbArrays *, cudaStream_t);
+SysStatus AmbDeviceRefill(const AmbLayout *, size_t n, const SysScalar *a, cudaStream_t);
 
-AmbDeviceStatus AmbDeviceLaunch(const AmbLayout *, int threads, int deep, int early, const AmbArrays *, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, cudaStream_t);
-AmbDeviceStatus AmbDeviceConvert(const AmbDeviceCSR *, const int *from, const AmbDeviceParams *, cudaStream_t, AmbDevice **);
-AmbDeviceStatus AmbDeviceRenew(AmbDevice *, const AmbArrays *, cudaStream_t);
-AmbDeviceStatus AmbDeviceProduct(AmbDevice *, const AmbArrays *, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, cudaStream_t);
-AmbDeviceStatus AmbDeviceTranspose(AmbDevice *, const AmbDeviceCSR *, cudaStream_t);
-AmbDeviceStatus AmbDeviceFill(const AmbLayout *, const AmbArrays *, cudaStream_t);
-AmbDeviceStatus AmbDeviceRefill(const AmbLayout *, size_t n, const AmbScalar *a, cudaStream_t);
+/* Products with the transposed matrix; threads is the number that its kernels have, or 0 */
+SysStatus AmbTransposedMult(AmbTransposed *, const SysCSR *, int threads, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
+double    AmbTransposedBytes(const AmbTransposed *);
+void      AmbTransposedDestroy(AmbTransposed *);
 
-static __device__ inline AmbScalar AmbEntry(const AmbArrays &A, int k)
+static __device__ inline SysScalar AmbEntry(const AmbArrays &A, int k)
 {
   return A.a[A.from ? A.from[k] : k];
-}
-
-/* Of arrays that share an allocation */
-static inline size_t AmbPadded(size_t bytes)
-{
-  return (bytes + 255) / 256 * 256;
-}
-
-/* Of numbers up to this one, to sort by: at most 31 */
-static inline int AmbBits(int64_t most)
-{
-  int bits = 1;
-
-  while (bits < 31 && most >> bits) bits++;
-  return bits;
-}
-
-/* How many of n ascending numbers are less than v */
-template <typename T, typename N>
-static __device__ inline N AmbCountLess(const T *a, N n, N v)
-{
-  N lo = 0, hi = n;
-
-  while (lo < hi) {
-    const N mid = lo + (hi - lo) / 2;
-
-    if (a[mid] < v) lo = mid + 1;
-    else hi = mid;
-  }
-  return lo;
 }
 
 /* The row at a slot */
@@ -165,7 +126,7 @@ typedef struct {
   int first, last, steps[AMB_MAX_BLOCK + 1]; /* block sizes, and the steps of a task for each */
 } AmbSampleSizes;
 
-AmbDeviceStatus AmbDeviceSample(const AmbDeviceCSR *, const AmbSampleSizes *, AmbSample *device, int windows, cudaStream_t);
-AmbDeviceStatus AmbDeviceCount(const AmbDeviceCSR *, int block_size, int steps, int *blocks, unsigned *bad, cudaStream_t);
-AmbDeviceStatus AmbDeviceKeys(int64_t m, const int *blocks, unsigned *key, uint16_t *row, cudaStream_t);
-AmbDeviceStatus AmbDevicePlan(const AmbLayout *, const AmbArrays *, const int *blocks, cudaStream_t);
+SysStatus AmbDeviceSample(const SysCSR *, const AmbSampleSizes *, AmbSample *device, int windows, cudaStream_t);
+SysStatus AmbDeviceCount(const SysCSR *, int block_size, int steps, int *blocks, unsigned *bad, cudaStream_t);
+SysStatus AmbDeviceKeys(int64_t m, const int *blocks, unsigned *key, uint16_t *row, cudaStream_t);
+SysStatus AmbDevicePlan(const AmbLayout *, const AmbArrays *, const int *blocks, cudaStream_t);

@@ -8,20 +8,11 @@
 */
 #pragma once
 
-#include "ambtypes.h"
+#include "sys/syscuda.h"
 
 #if defined(__cplusplus)
 extern "C" {
 #endif
-
-typedef struct CUstream_st *AmbStream; /* a cudaStream_t */
-
-/* A matrix in CSR, all arrays on the device; the columns of a row ascend */
-typedef struct {
-  int64_t          m, n, nz;
-  const int       *i, *j;
-  const AmbScalar *a;
-} AmbDeviceCSR;
 
 /* What to choose, 0 leaves the choice to the model and the tuner */
 typedef struct {
@@ -47,29 +38,20 @@ typedef struct {
 
 typedef struct _AmbDevice AmbDevice;
 
-typedef enum {
-  AMB_DEVICE_SUCCESS,
-  AMB_DEVICE_OUT_OF_MEMORY, /* nothing was changed, nothing is left behind */
-  AMB_DEVICE_NOT_ASCENDING, /* a row has columns that are not in ascending order, or repeated */
-  AMB_DEVICE_TOO_LARGE,     /* beyond what 32-bit positions reach */
-  AMB_DEVICE_ERROR          /* a call of CUDA failed, AmbDeviceErrorText() tells which */
-} AmbDeviceStatus;
-
 /* Bytes that a product reads of the matrix by the model, for the best parameters; cheap */
-AmbDeviceStatus AmbDeviceCreate(const AmbDeviceCSR *, const AmbDeviceParams *, AmbStream, AmbDevice **, AmbDeviceInfo *);
-AmbDeviceStatus AmbDeviceUpdate(AmbDevice *, const AmbDeviceCSR *, AmbStream); /* new values in the same pattern */
+SysStatus AmbDeviceCreate(const SysCSR *, const AmbDeviceParams *, SysStream, AmbDevice **, AmbDeviceInfo *);
+SysStatus AmbDeviceUpdate(AmbDevice *, const SysCSR *, SysStream); /* new values in the same pattern */
 
 /* z = alpha A x + beta y, and with the transposed matrix, which is stored too from the first such product on. The CSR is the one that the last
    update was made from: rows that meet a NaN or an infinity go back to it. y may be z, and is not read if beta is 0. */
-AmbDeviceStatus AmbDeviceMult(AmbDevice *, const AmbDeviceCSR *, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, AmbStream);
-AmbDeviceStatus AmbDeviceMultTranspose(AmbDevice *, const AmbDeviceCSR *, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, AmbStream);
+SysStatus AmbDeviceMult(AmbDevice *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
+SysStatus AmbDeviceMultTranspose(AmbDevice *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 
 /* Has CUDA load the code of what first conversions and products call; waits for the stream */
-AmbDeviceStatus AmbDeviceLoad(AmbStream);
+SysStatus AmbDeviceLoad(SysStream);
 
-void        AmbDeviceGetInfo(const AmbDevice *, AmbDeviceInfo *);
-void        AmbDeviceDestroy(AmbDevice **);
-const char *AmbDeviceErrorText(void); /* "cudaMalloc: out of memory", of the last call that failed */
+void AmbDeviceGetInfo(const AmbDevice *, AmbDeviceInfo *);
+void AmbDeviceDestroy(AmbDevice **);
 
 #if defined(__cplusplus)
 }

@@ -3,7 +3,6 @@
    Conversion from CSR to the AMB format on a CUDA device: the choice of parameters, by the traffic model and by timing, and the arrays
 */
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,7 +10,8 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
-#include "ambcudatrial.cuh"
+#include "sys/systrial.cuh"
+#include "mat/impls/amb/ambcuda.cuh"
 
 #define WINDOWS     1024   /* of 32 rows, that the traffic model looks at, at most */
 #define LANES       135168 /* threads that keep a large chip busy: 132 multiprocessors, 1024 each */
@@ -26,42 +26,6 @@
 #define NEAR        1.12   /* bytes of another block size, over those of the best, with which it is tried too */
 #define NEAR_ORDER  1.3    /* the same for rows in the other order */
 
-static thread_local char error_text[256] = "";
-
-const char *AmbDeviceErrorText(void)
-{
-  return error_text;
-}
-
-AmbDeviceStatus AmbDeviceFailed(cudaError_t error, const char call[])
-{
-  const char *open = strchr(call, '(');
-
-  snprintf(error_text, sizeof(error_text), "%.*s: %s", open ? (int)(open - call) : 200, call, cudaGetErrorString(error));
-  (void)cudaGetLastError(); /* or the next check would find it */
-  return error == cudaErrorMemoryAllocation ? AMB_DEVICE_OUT_OF_MEMORY : AMB_DEVICE_ERROR;
-}
-
-/* Arrays one after the other in one allocation: asked for twice, first to learn the size */
-typedef struct {
-  char  *memory;
-  size_t used;
-} Arena;
-
-template <typename T>
-static void Take(Arena *arena, T **array, size_t n)
-{
-  *array = arena->memory ? (T *)(arena->memory + arena->used) : NULL;
-  arena->used += (n * sizeof(T) + 255) / 256 * 256;
-}
-
-static AmbDeviceStatus ArenaAllocate(Arena *arena)
-{
-  AMB_CUDA(cudaMalloc(&arena->memory, arena->used ? arena->used : 1));
-  arena->used = 0;
-  return AMB_DEVICE_SUCCESS;
-}
-
 typedef struct {
   int    block_size, steps, sorted, row_group;
   double bytes;
@@ -69,7 +33,7 @@ typedef struct {
 
 /* What a conversion needs besides its result */
 typedef struct {
-  Arena      arena;
+  SysArena   arena;
   AmbSample *sample;
   int       *blocks;
   unsigned  *bad, *key, *key_sorted;
@@ -90,7 +54,7 @@ struct AddCounts {
 
 static unsigned Chunks(int64_t m)
 {
-  return (unsigned)((m + AMB_WARP - 1) / AMB_WARP);
+  return (unsigned)((m + SYS_WARP - 1) / SYS_WARP);
 }
 
 /* Of what AmbDeviceKeys() makes */
@@ -102,32 +66,32 @@ static int KeyBits(int64_t m)
   return bits;
 }
 
-static AmbDeviceStatus WorkspaceCreate(int64_t m, cudaStream_t stream, Workspace *w)
+static SysStatus WorkspaceCreate(int64_t m, cudaStream_t stream, Workspace *w)
 {
   const AmbCount zero = {0, 0, 0, 0, 0};
   size_t         scan = 0, sort = 0;
 
   memset(w, 0, sizeof(*w));
-  AMB_CUDA(cub::DeviceScan::ExclusiveScan(NULL, scan, w->count, w->count, AddCounts(), zero, (int)Chunks(m) + 1, stream));
-  AMB_CUDA(cub::DeviceRadixSort::SortPairs(NULL, sort, w->key, w->key_sorted, w->row, w->perm, (int)m, 0, KeyBits(m), stream));
+  SYS_CUDA(cub::DeviceScan::ExclusiveScan(NULL, scan, w->count, w->count, AddCounts(), zero, (int)Chunks(m) + 1, stream));
+  SYS_CUDA(cub::DeviceRadixSort::SortPairs(NULL, sort, w->key, w->key_sorted, w->row, w->perm, (int)m, 0, KeyBits(m), stream));
   w->cub_size = scan > sort ? scan : sort;
   for (int pass = 0; pass < 2; pass++) {
-    Take(&w->arena, &w->sample, AMB_MAX_BLOCK + 1);
-    Take(&w->arena, &w->bad, 1);
-    Take(&w->arena, &w->blocks, m);
-    Take(&w->arena, &w->key, m);
-    Take(&w->arena, &w->key_sorted, m);
-    Take(&w->arena, &w->row, m);
-    Take(&w->arena, &w->perm, m);
-    Take(&w->arena, &w->count, Chunks(m) + 1);
-    Take(&w->arena, &w->cub, w->cub_size);
-    if (pass == 0) AMB_CALL(ArenaAllocate(&w->arena));
+    SysArenaTake(&w->arena, &w->sample, AMB_MAX_BLOCK + 1);
+    SysArenaTake(&w->arena, &w->bad, 1);
+    SysArenaTake(&w->arena, &w->blocks, m);
+    SysArenaTake(&w->arena, &w->key, m);
+    SysArenaTake(&w->arena, &w->key_sorted, m);
+    SysArenaTake(&w->arena, &w->row, m);
+    SysArenaTake(&w->arena, &w->perm, m);
+    SysArenaTake(&w->arena, &w->count, Chunks(m) + 1);
+    SysArenaTake(&w->arena, &w->cub, w->cub_size);
+    if (pass == 0) SYS_CALL(SysArenaAllocate(&w->arena));
   }
-  return AMB_DEVICE_SUCCESS;
+  return SYS_SUCCESS;
 }
 
 /* Rows are shared by as many threads as the chip needs to be busy */
-static int StepsFor(const AmbDeviceCSR *csr, int b)
+static int StepsFor(const SysCSR *csr, int b)
 {
   const int64_t steps = (csr->nz / b + LANES - 1) / LANES;
   int           power = LEAST_STEPS;
@@ -137,7 +101,7 @@ static int StepsFor(const AmbDeviceCSR *csr, int b)
 }
 
 /* The bytes of every block size, and of rows in their order or sorted, from some of the chunks; the best come first */
-static AmbDeviceStatus Model(const AmbDeviceCSR *csr, const AmbDeviceParams *params, Workspace *w, cudaStream_t stream, Choice choice[2 * AMB_MAX_BLOCK], int *nchoice)
+static SysStatus Model(const SysCSR *csr, const AmbDeviceParams *params, Workspace *w, cudaStream_t stream, Choice choice[2 * AMB_MAX_BLOCK], int *nchoice)
 {
   const int      windows = (int)(Chunks(csr->m) < WINDOWS ? Chunks(csr->m) : WINDOWS);
   const double   scale   = (double)Chunks(csr->m) / windows;
@@ -150,10 +114,10 @@ static AmbDeviceStatus Model(const AmbDeviceCSR *csr, const AmbDeviceParams *par
   for (int b = sizes.first; b <= sizes.last; b++) sizes.steps[b] = params->steps ? params->steps : StepsFor(csr, b);
   memset(sample, 0, sizeof(sample));
   if (windows) {
-    AMB_CUDA(cudaMemsetAsync(w->sample, 0, sizeof(sample), stream));
-    AMB_CALL(AmbDeviceSample(csr, &sizes, w->sample, windows, stream));
-    AMB_CUDA(cudaMemcpyAsync(sample, w->sample, sizeof(sample), cudaMemcpyDeviceToHost, stream));
-    AMB_CUDA(cudaStreamSynchronize(stream));
+    SYS_CUDA(cudaMemsetAsync(w->sample, 0, sizeof(sample), stream));
+    SYS_CALL(AmbDeviceSample(csr, &sizes, w->sample, windows, stream));
+    SYS_CUDA(cudaMemcpyAsync(sample, w->sample, sizeof(sample), cudaMemcpyDeviceToHost, stream));
+    SYS_CUDA(cudaStreamSynchronize(stream));
   }
   *nchoice = 0;
   for (int b = sizes.first; b <= sizes.last; b++) {
@@ -173,23 +137,23 @@ static AmbDeviceStatus Model(const AmbDeviceCSR *csr, const AmbDeviceParams *par
       (*nchoice)++;
     }
   }
-  return AMB_DEVICE_SUCCESS;
+  return SYS_SUCCESS;
 }
 
-static void LayoutArrays(Arena *arena, const AmbCount *n, int sorted, AmbLayout *L)
+static void LayoutArrays(SysArena *arena, const AmbCount *n, int sorted, AmbLayout *L)
 {
-  Take(arena, &L->task, n->task);
+  SysArenaTake(arena, &L->task, n->task);
   if (n->split) {
-    Take(arena, &L->split, n->split);
-    Take(arena, &L->arrived, n->split);
-    Take(arena, &L->partial, n->partial);
+    SysArenaTake(arena, &L->split, n->split);
+    SysArenaTake(arena, &L->arrived, n->split);
+    SysArenaTake(arena, &L->partial, n->partial);
   }
-  if (sorted) Take(arena, &L->perm, (size_t)L->m);
-  Take(arena, &L->base, n->step);
-  Take(arena, &L->idx, (size_t)AMB_WARP * n->idx);
-  Take(arena, &L->val, (size_t)AMB_WARP * L->block_size * n->step);
-  Take(arena, &L->count, (size_t)L->nchunk + 1);
-  Take(arena, &L->shape, (size_t)L->nchunk);
+  if (sorted) SysArenaTake(arena, &L->perm, (size_t)L->m);
+  SysArenaTake(arena, &L->base, n->step);
+  SysArenaTake(arena, &L->idx, (size_t)SYS_WARP * n->idx);
+  SysArenaTake(arena, &L->val, (size_t)SYS_WARP * L->block_size * n->step);
+  SysArenaTake(arena, &L->count, (size_t)L->nchunk + 1);
+  SysArenaTake(arena, &L->shape, (size_t)L->nchunk);
 }
 
 static __global__ void CountKinds(AmbLayout A, unsigned long long *kind)
@@ -202,17 +166,17 @@ static __global__ void CountKinds(AmbLayout A, unsigned long long *kind)
 }
 
 /* Figures for those who ask */
-static AmbDeviceStatus Describe(const Workspace *w, const Choice *choice, const AmbCount *n, AmbDevice *A, cudaStream_t stream)
+static SysStatus Describe(const Workspace *w, const Choice *choice, const AmbCount *n, AmbDevice *A, cudaStream_t stream)
 {
   AmbDeviceInfo     *info = &A->info;
   unsigned long long kind[4];
 
   if (n->task) {
-    AMB_CUDA(cudaMemsetAsync(w->sample, 0, sizeof(kind), stream));
+    SYS_CUDA(cudaMemsetAsync(w->sample, 0, sizeof(kind), stream));
     CountKinds<<<(n->task + 255) / 256, 256, 0, stream>>>(A->layout, (unsigned long long *)w->sample);
-    AMB_CUDA(cudaPeekAtLastError());
-    AMB_CUDA(cudaMemcpyAsync(kind, w->sample, sizeof(kind), cudaMemcpyDeviceToHost, stream));
-    AMB_CUDA(cudaStreamSynchronize(stream));
+    SYS_CUDA(cudaPeekAtLastError());
+    SYS_CUDA(cudaMemcpyAsync(kind, w->sample, sizeof(kind), cudaMemcpyDeviceToHost, stream));
+    SYS_CUDA(cudaStreamSynchronize(stream));
     info->diagonal = (int64_t)kind[AMB_DIAGONAL];
     info->narrow   = (int64_t)kind[AMB_NARROW];
     info->wide     = (int64_t)kind[AMB_WIDE];
@@ -225,18 +189,18 @@ static AmbDeviceStatus Describe(const Workspace *w, const Choice *choice, const 
   info->row_group     = choice->row_group;
   info->tasks         = n->task;
   info->bytes_model   = choice->bytes;
-  info->stored_values = (double)n->step * AMB_WARP * choice->block_size;
-  info->bytes_stored  = info->stored_values * sizeof(AmbScalar) + (double)n->idx * AMB_WARP * sizeof(uint16_t) + (double)n->step * sizeof(int) + (double)n->task * sizeof(AmbTask) + (choice->sorted ? (double)A->layout.m * sizeof(uint16_t) : 0);
-  return AMB_DEVICE_SUCCESS;
+  info->stored_values = (double)n->step * SYS_WARP * choice->block_size;
+  info->bytes_stored  = info->stored_values * sizeof(SysScalar) + (double)n->idx * SYS_WARP * sizeof(uint16_t) + (double)n->step * sizeof(int) + (double)n->task * sizeof(AmbTask) + (choice->sorted ? (double)A->layout.m * sizeof(uint16_t) : 0);
+  return SYS_SUCCESS;
 }
 
-static AmbDeviceStatus Build(const AmbDeviceCSR *csr, const int *from, const Choice *choice, Workspace *w, cudaStream_t stream, AmbDevice *A)
+static SysStatus Build(const SysCSR *csr, const int *from, const Choice *choice, Workspace *w, cudaStream_t stream, AmbDevice *A)
 {
   const AmbArrays arrays = {csr->i, csr->j, csr->a, from};
   const AmbCount  zero   = {0, 0, 0, 0, 0};
   AmbLayout      *L      = &A->layout;
   AmbCount        total  = {0, 0, 0, 0, 0};
-  Arena           arena  = {NULL, 0};
+  SysArena        arena  = {NULL, 0};
   AmbLayout       plan;
   unsigned        bad;
 
@@ -248,76 +212,65 @@ static AmbDeviceStatus Build(const AmbDeviceCSR *csr, const int *from, const Cho
   L->steps      = choice->steps;
   L->nchunk     = Chunks(csr->m);
   if (!L->nchunk) return Describe(w, choice, &total, A, stream);
-  AMB_CUDA(cudaMemsetAsync(w->bad, 0, sizeof(*w->bad), stream));
-  AMB_CALL(AmbDeviceCount(csr, choice->block_size, choice->steps, w->blocks, w->bad, stream));
+  SYS_CUDA(cudaMemsetAsync(w->bad, 0, sizeof(*w->bad), stream));
+  SYS_CALL(AmbDeviceCount(csr, choice->block_size, choice->steps, w->blocks, w->bad, stream));
   if (choice->sorted) {
-    AMB_CALL(AmbDeviceKeys(csr->m, w->blocks, w->key, w->row, stream));
-    AMB_CUDA(cub::DeviceRadixSort::SortPairs(w->cub, w->cub_size, w->key, w->key_sorted, w->row, w->perm, L->m, 0, KeyBits(L->m), stream));
+    SYS_CALL(AmbDeviceKeys(csr->m, w->blocks, w->key, w->row, stream));
+    SYS_CUDA(cub::DeviceRadixSort::SortPairs(w->cub, w->cub_size, w->key, w->key_sorted, w->row, w->perm, L->m, 0, KeyBits(L->m), stream));
   }
   /* planned in the workspace: the sizes of the arrays are not known before */
   plan       = *L;
   plan.perm  = choice->sorted ? w->perm : NULL;
   plan.count = w->count;
   plan.shape = (unsigned char *)w->key;
-  AMB_CUDA(cudaMemsetAsync(w->count + L->nchunk, 0, sizeof(*w->count), stream));
-  AMB_CALL(AmbDevicePlan(&plan, &arrays, w->blocks, stream));
-  AMB_CUDA(cub::DeviceScan::ExclusiveScan(w->cub, w->cub_size, w->count, w->count, AddCounts(), zero, (int)L->nchunk + 1, stream));
-  AMB_CUDA(cudaMemcpyAsync(&total, w->count + L->nchunk, sizeof(total), cudaMemcpyDeviceToHost, stream));
-  AMB_CUDA(cudaMemcpyAsync(&bad, w->bad, sizeof(bad), cudaMemcpyDeviceToHost, stream));
-  AMB_CUDA(cudaStreamSynchronize(stream));
-  if (bad) return AMB_DEVICE_NOT_ASCENDING;
+  SYS_CUDA(cudaMemsetAsync(w->count + L->nchunk, 0, sizeof(*w->count), stream));
+  SYS_CALL(AmbDevicePlan(&plan, &arrays, w->blocks, stream));
+  SYS_CUDA(cub::DeviceScan::ExclusiveScan(w->cub, w->cub_size, w->count, w->count, AddCounts(), zero, (int)L->nchunk + 1, stream));
+  SYS_CUDA(cudaMemcpyAsync(&total, w->count + L->nchunk, sizeof(total), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaMemcpyAsync(&bad, w->bad, sizeof(bad), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  if (bad) return SYS_NOT_ASCENDING;
   LayoutArrays(&arena, &total, choice->sorted, L);
-  AMB_CALL(ArenaAllocate(&arena));
+  SYS_CALL(SysArenaAllocate(&arena));
   A->memory = arena.memory;
   L->ntask  = total.task;
   LayoutArrays(&arena, &total, choice->sorted, L);
   A->info.bytes_extra = (double)arena.used;
-  if (choice->sorted) AMB_CUDA(cudaMemcpyAsync(L->perm, w->perm, sizeof(*L->perm) * (size_t)L->m, cudaMemcpyDeviceToDevice, stream));
-  AMB_CUDA(cudaMemcpyAsync(L->count, w->count, sizeof(*L->count) * ((size_t)L->nchunk + 1), cudaMemcpyDeviceToDevice, stream));
-  AMB_CUDA(cudaMemcpyAsync(L->shape, plan.shape, L->nchunk, cudaMemcpyDeviceToDevice, stream));
-  AMB_CALL(AmbDeviceFill(L, &arrays, stream));
-  AMB_CALL(Describe(w, choice, &total, A, stream));
+  if (choice->sorted) SYS_CUDA(cudaMemcpyAsync(L->perm, w->perm, sizeof(*L->perm) * (size_t)L->m, cudaMemcpyDeviceToDevice, stream));
+  SYS_CUDA(cudaMemcpyAsync(L->count, w->count, sizeof(*L->count) * ((size_t)L->nchunk + 1), cudaMemcpyDeviceToDevice, stream));
+  SYS_CUDA(cudaMemcpyAsync(L->shape, plan.shape, L->nchunk, cudaMemcpyDeviceToDevice, stream));
+  SYS_CALL(AmbDeviceFill(L, &arrays, stream));
+  SYS_CALL(Describe(w, choice, &total, A, stream));
   A->info.bytes_extra -= A->info.bytes_stored;
-  return AMB_DEVICE_SUCCESS;
+  return SYS_SUCCESS;
 }
 
-void AmbDeviceDestroy(AmbDevice **A)
+static SysStatus Converted(const SysCSR *csr, const int *from, const Choice *choice, Workspace *w, cudaStream_t stream, AmbDevice **A)
 {
-  if (!*A) return;
-  AmbDeviceDestroy(&(*A)->transposed);
-  (void)cudaFree((*A)->memory);
-  (void)cudaFree((*A)->layout.map);
-  (void)cudaFree((*A)->transpose_memory);
-  free(*A);
-  *A = NULL;
-}
-
-static AmbDeviceStatus Converted(const AmbDeviceCSR *csr, const int *from, const Choice *choice, Workspace *w, cudaStream_t stream, AmbDevice **A)
-{
-  AmbDeviceStatus status;
-  int             device, major;
+  SysStatus status;
+  int       device, major;
 
   *A = (AmbDevice *)calloc(1, sizeof(**A));
-  if (!*A) return AMB_DEVICE_OUT_OF_MEMORY;
+  if (!*A) return SYS_OUT_OF_MEMORY;
   status = Build(csr, from, choice, w, stream, *A);
-  if (status != AMB_DEVICE_SUCCESS) {
+  if (status != SYS_SUCCESS) {
     AmbDeviceDestroy(A);
     return status;
   }
   (*A)->early        = cudaGetDevice(&device) == cudaSuccess && cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess && major >= 9;
   (*A)->written      = 1;
   (*A)->info.threads = 128;
-  (*A)->deep         = choice->block_size > 2 || (*A)->info.stored_values > 16. * AMB_WARP * choice->block_size * (double)(*A)->info.tasks;
-  return AMB_DEVICE_SUCCESS;
+  (*A)->deep         = choice->block_size > 2 || (*A)->info.stored_values > 16. * SYS_WARP * choice->block_size * (double)(*A)->info.tasks;
+  return SYS_SUCCESS;
 }
 
 /* What trials need */
 struct Trials {
-  const AmbDeviceCSR *csr;
-  const AmbArrays    *arrays;
-  AmbTrial            trial;
-  int                 products = TRIAL;  /* in one of them */
-  double              start, conversion; /* seconds: when all began, and what one conversion takes */
+  const SysCSR    *csr;
+  const AmbArrays *arrays;
+  SysTrial         trial;
+  int              products = TRIAL;  /* in one of them */
+  double           start, conversion; /* seconds: when all began, and what one conversion takes */
 };
 
 static double Seconds(void)
@@ -328,53 +281,53 @@ static double Seconds(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static AmbDeviceStatus TrialTime(Trials *t, const AmbDevice *A, int threads, int deep, float *time)
+static SysStatus TrialTime(Trials *t, const AmbDevice *A, int threads, int deep, float *time)
 {
-  AmbTrial  *T       = &t->trial;
+  SysTrial  *T       = &t->trial;
   const auto product = [&](int k) { return AmbDeviceLaunch(&A->layout, threads, deep, k && A->early, t->arrays, 1, T->x, 0, NULL, T->z, T->stream); };
 
-  return AmbTrialTime(T, t->products, product, time);
+  return SysTrialTime(T, t->products, product, time);
 }
 
 /* The kernel and the thread-block size, for a layout that is given */
-static AmbDeviceStatus TuneKernel(Trials *t, int threads, AmbDevice *A, float *best)
+static SysStatus TuneKernel(Trials *t, int threads, AmbDevice *A, float *best)
 {
   const int sizes[] = {128, 64, 256};
   float     time;
 
   A->info.threads = threads ? threads : sizes[0];
-  AMB_CALL(TrialTime(t, A, A->info.threads, A->deep, best));
-  AMB_CALL(TrialTime(t, A, A->info.threads, !A->deep, &time));
+  SYS_CALL(TrialTime(t, A, A->info.threads, A->deep, best));
+  SYS_CALL(TrialTime(t, A, A->info.threads, !A->deep, &time));
   if (time < GAIN * *best) {
     *best   = time;
     A->deep = !A->deep;
   }
   for (int k = 1; k < 3 && !threads; k++) {
-    AMB_CALL(TrialTime(t, A, sizes[k], A->deep, &time));
+    SYS_CALL(TrialTime(t, A, sizes[k], A->deep, &time));
     if (time < GAIN * *best) {
       *best           = time;
       A->info.threads = sizes[k];
     }
   }
-  return AMB_DEVICE_SUCCESS;
+  return SYS_SUCCESS;
 }
 
 /* Converts once more, unless it has taken too long already, and keeps what is faster */
-static AmbDeviceStatus TryChoice(Trials *t, const Choice *choice, Workspace *w, AmbDevice **A, float *best)
+static SysStatus TryChoice(Trials *t, const Choice *choice, Workspace *w, AmbDevice **A, float *best)
 {
-  AmbDevice      *other;
-  AmbDeviceStatus status;
-  float           time;
+  AmbDevice *other;
+  SysStatus  status;
+  float      time;
 
-  if (t->trial.tried + TRIAL + 1 > MOST_TRIED || Seconds() - t->start + t->conversion > BUDGET * 1e-3 * *best) return AMB_DEVICE_SUCCESS;
+  if (t->trial.tried + TRIAL + 1 > MOST_TRIED || Seconds() - t->start + t->conversion > BUDGET * 1e-3 * *best) return SYS_SUCCESS;
   status = Converted(t->csr, t->arrays->from, choice, w, t->trial.stream, &other);
 
-  if (status == AMB_DEVICE_OUT_OF_MEMORY || status == AMB_DEVICE_TOO_LARGE) return AMB_DEVICE_SUCCESS;
-  AMB_CALL(status);
+  if (status == SYS_OUT_OF_MEMORY || status == SYS_TOO_LARGE) return SYS_SUCCESS;
+  SYS_CALL(status);
   other->info.threads = (*A)->info.threads;
   other->deep         = (*A)->deep;
   status              = TrialTime(t, other, other->info.threads, other->deep, &time);
-  if (status == AMB_DEVICE_SUCCESS && time < GAIN * *best) {
+  if (status == SYS_SUCCESS && time < GAIN * *best) {
     AmbDevice *slower = *A;
 
     *best = time;
@@ -386,20 +339,20 @@ static AmbDeviceStatus TryChoice(Trials *t, const Choice *choice, Workspace *w, 
 }
 
 /* Starts from the best by the model: the kernel, then longer tasks, then rows in the other order, then the next block size, where these are near */
-static AmbDeviceStatus Tune(Trials *t, const AmbDeviceParams *params, const Choice *choice, int nchoice, Workspace *w, AmbDevice **A)
+static SysStatus Tune(Trials *t, const AmbDeviceParams *params, const Choice *choice, int nchoice, Workspace *w, AmbDevice **A)
 {
   Choice best = choice[0];
   float  time, before;
 
   t->products = best.bytes > LARGE ? TRIAL_LARGE : TRIAL;
-  AMB_CALL(TuneKernel(t, params->threads, *A, &time));
-  if (best.bytes > LARGE) return AMB_DEVICE_SUCCESS;
+  SYS_CALL(TuneKernel(t, params->threads, *A, &time));
+  if (best.bytes > LARGE) return SYS_SUCCESS;
   before = time;
   if (!params->steps && best.steps < MOST_STEPS && (*A)->info.tasks > (*A)->layout.nchunk) {
     Choice longer = best;
 
     longer.steps *= 2;
-    AMB_CALL(TryChoice(t, &longer, w, A, &time));
+    SYS_CALL(TryChoice(t, &longer, w, A, &time));
     if (time < before) best.steps *= 2;
   }
   for (int order = 1; order >= 0; order--) {
@@ -409,111 +362,40 @@ static AmbDeviceStatus Tune(Trials *t, const AmbDeviceParams *params, const Choi
       if ((other.block_size == best.block_size) != order || other.bytes > (order ? NEAR_ORDER : NEAR) * best.bytes) continue;
       if (other.block_size == best.block_size) other.steps = best.steps;
       before = time;
-      AMB_CALL(TryChoice(t, &other, w, A, &time));
+      SYS_CALL(TryChoice(t, &other, w, A, &time));
       if (time < before) best = other;
       break;
     }
   }
-  return AMB_DEVICE_SUCCESS;
+  return SYS_SUCCESS;
 }
 
-AmbDeviceStatus AmbDeviceConvert(const AmbDeviceCSR *csr, const int *from, const AmbDeviceParams *params, cudaStream_t stream, AmbDevice **A)
+SysStatus AmbDeviceConvert(const SysCSR *csr, const int *from, const AmbDeviceParams *params, cudaStream_t stream, AmbDevice **A)
 {
   const AmbArrays arrays = {csr->i, csr->j, csr->a, from};
   Choice          choice[2 * AMB_MAX_BLOCK];
   int             nchoice = 0;
   Workspace       w;
   Trials          trials;
-  AmbDeviceStatus status;
+  SysStatus       status;
 
   *A            = NULL;
   trials.csr    = csr;
   trials.arrays = &arrays;
   trials.start  = Seconds();
-  if (csr->m > INT_MAX || csr->n > INT_MAX || csr->nz > INT_MAX) return AMB_DEVICE_TOO_LARGE;
+  if (csr->m > INT_MAX || csr->n > INT_MAX || csr->nz > INT_MAX) return SYS_TOO_LARGE;
   status = WorkspaceCreate(csr->m, stream, &w);
-  if (status == AMB_DEVICE_SUCCESS) status = Model(csr, params, &w, stream, choice, &nchoice);
-  if (status == AMB_DEVICE_SUCCESS) status = Converted(csr, from, &choice[0], &w, stream, A);
+  if (status == SYS_SUCCESS) status = Model(csr, params, &w, stream, choice, &nchoice);
+  if (status == SYS_SUCCESS) status = Converted(csr, from, &choice[0], &w, stream, A);
   trials.conversion = Seconds() - trials.start;
-  if (status == AMB_DEVICE_SUCCESS && params->threads) (*A)->info.threads = params->threads;
-  if (status == AMB_DEVICE_SUCCESS && params->measure && csr->nz) {
-    status = AmbTrialCreate(csr, stream, &trials.trial);
-    if (status == AMB_DEVICE_SUCCESS) status = Tune(&trials, params, choice, nchoice, &w, A);
-    else if (status == AMB_DEVICE_OUT_OF_MEMORY) status = AMB_DEVICE_SUCCESS;
+  if (status == SYS_SUCCESS && params->threads) (*A)->info.threads = params->threads;
+  if (status == SYS_SUCCESS && params->measure && csr->nz) {
+    status = SysTrialCreate(csr, stream, &trials.trial);
+    if (status == SYS_SUCCESS) status = Tune(&trials, params, choice, nchoice, &w, A);
+    else if (status == SYS_OUT_OF_MEMORY) status = SYS_SUCCESS;
     (*A)->info.tried = trials.trial.tried;
   }
   (void)cudaFree(w.arena.memory);
-  if (status != AMB_DEVICE_SUCCESS) AmbDeviceDestroy(A);
+  if (status != SYS_SUCCESS) AmbDeviceDestroy(A);
   return status;
-}
-
-AmbDeviceStatus AmbDeviceCreate(const AmbDeviceCSR *csr, const AmbDeviceParams *params, AmbStream stream, AmbDevice **A, AmbDeviceInfo *info)
-{
-  AMB_CALL(AmbDeviceConvert(csr, NULL, params, stream, A));
-  if (info) *info = (*A)->info;
-  return AMB_DEVICE_SUCCESS;
-}
-
-/* The first time, a map is made; without memory for it everything is stored anew */
-AmbDeviceStatus AmbDeviceRenew(AmbDevice *A, const AmbArrays *arrays, cudaStream_t stream)
-{
-  const size_t n   = (size_t)A->info.stored_values;
-  int         *map = NULL;
-
-  A->written = 1;
-  if (!A->layout.map) {
-    const cudaError_t error = cudaMalloc(&map, sizeof(*map) * (n ? n : 1));
-
-    if (error == cudaErrorMemoryAllocation) {
-      (void)cudaGetLastError();
-      return AmbDeviceFill(&A->layout, arrays, stream);
-    }
-    AMB_CUDA(error);
-    A->layout.map = map;
-    A->info.bytes_extra += sizeof(*map) * (double)n;
-    AMB_CALL(AmbDeviceFill(&A->layout, arrays, stream));
-  }
-  return AmbDeviceRefill(&A->layout, n, arrays->a, stream);
-}
-
-AmbDeviceStatus AmbDeviceUpdate(AmbDevice *A, const AmbDeviceCSR *csr, AmbStream stream)
-{
-  const AmbArrays arrays = {csr->i, csr->j, csr->a, NULL};
-
-  A->transposed_stale = 1;
-  return AmbDeviceRenew(A, &arrays, stream);
-}
-
-AmbDeviceStatus AmbDeviceProduct(AmbDevice *A, const AmbArrays *arrays, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, cudaStream_t stream)
-{
-  const int early = A->early && !A->written;
-
-  A->written = 0;
-  return AmbDeviceLaunch(&A->layout, A->info.threads, A->deep, early, arrays, alpha, x, beta, y, z, stream);
-}
-
-AmbDeviceStatus AmbDeviceMult(AmbDevice *A, const AmbDeviceCSR *csr, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, AmbStream stream)
-{
-  const AmbArrays arrays = {csr->i, csr->j, csr->a, NULL};
-
-  return AmbDeviceProduct(A, &arrays, alpha, x, beta, y, z, stream);
-}
-
-AmbDeviceStatus AmbDeviceMultTranspose(AmbDevice *A, const AmbDeviceCSR *csr, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, AmbStream stream)
-{
-  AmbArrays arrays;
-
-  if (!A->transposed) AMB_CALL(AmbDeviceTranspose(A, csr, stream));
-  arrays   = A->transpose;
-  arrays.a = csr->a;
-  if (A->transposed_stale) {
-    AMB_CALL(AmbDeviceRenew(A->transposed, &arrays, stream));
-    A->transposed_stale = 0;
-  }
-  return AmbDeviceProduct(A->transposed, &arrays, alpha, x, beta, y, z, stream);
-}
-
-void AmbDeviceGetInfo(const AmbDevice *A, AmbDeviceInfo *info)
-{
-  *info = A->info;
 }

@@ -8,14 +8,14 @@
 
 #include <cuda_pipeline.h>
 
-#include "ambcuda.cuh"
+#include "mat/impls/amb/ambcuda.cuh"
 
 #define THREADS       128 /* of a thread block here */
 #define MODEL_ENTRIES 256 /* of a row, which the model looks at */
 
 static unsigned Blocks(int64_t warps)
 {
-  return (unsigned)((warps * AMB_WARP + THREADS - 1) / THREADS);
+  return (unsigned)((warps * SYS_WARP + THREADS - 1) / THREADS);
 }
 
 /* A part of a row that is being walked */
@@ -26,26 +26,26 @@ typedef struct {
 
 static __device__ inline int WarpMax(int v)
 {
-  return __reduce_max_sync(AMB_ALL, v);
+  return __reduce_max_sync(SYS_ALL_LANES, v);
 }
 
 static __device__ inline unsigned WarpSum(unsigned v)
 {
-  return __reduce_add_sync(AMB_ALL, v);
+  return __reduce_add_sync(SYS_ALL_LANES, v);
 }
 
 /* The sum of the lanes before this one; *total is that of all */
 static __device__ inline unsigned WarpScan(unsigned v, unsigned *total)
 {
-  const unsigned lane = threadIdx.x % AMB_WARP;
+  const unsigned lane = threadIdx.x % SYS_WARP;
   unsigned       sum  = v;
 
-  for (unsigned d = 1; d < AMB_WARP; d *= 2) {
-    const unsigned other = __shfl_up_sync(AMB_ALL, sum, d);
+  for (unsigned d = 1; d < SYS_WARP; d *= 2) {
+    const unsigned other = __shfl_up_sync(SYS_ALL_LANES, sum, d);
 
     if (lane >= d) sum += other;
   }
-  *total = __shfl_sync(AMB_ALL, sum, AMB_WARP - 1);
+  *total = __shfl_sync(SYS_ALL_LANES, sum, SYS_WARP - 1);
   return sum - v;
 }
 
@@ -79,7 +79,7 @@ static __device__ inline Walk LaneRun(const int *j, int k, int end, int steps)
   Walk w;
 
   w.j   = j;
-  w.k   = min(k + (int)(threadIdx.x % AMB_WARP) * steps, end);
+  w.k   = min(k + (int)(threadIdx.x % SYS_WARP) * steps, end);
   w.end = min(w.k + steps, end);
   return w;
 }
@@ -87,19 +87,19 @@ static __device__ inline Walk LaneRun(const int *j, int k, int end, int steps)
 /* Entries of a piece */
 static __device__ inline int Piece(int steps)
 {
-  return AMB_WARP * steps;
+  return SYS_WARP * steps;
 }
 
 /* Every diagonal of the chunk once: the next one, relative to group, or INT_MAX when there are no more */
 static __device__ inline int NextDiagonal(const Walk *w, int group)
 {
-  return __reduce_min_sync(AMB_ALL, w->k < w->end ? w->j[w->k] - group : INT_MAX);
+  return __reduce_min_sync(SYS_ALL_LANES, w->k < w->end ? w->j[w->k] - group : INT_MAX);
 }
 
 /* How many blocks of diagonals hold the chunk, or limit + 1 if more than limit do or one of them leaves the matrix; for a lane without a row, group is that of another */
 static __device__ int CountDiagonals(Walk w, int group, int n, int b, int limit)
 {
-  const int first = __reduce_min_sync(AMB_ALL, group), last = WarpMax(group);
+  const int first = __reduce_min_sync(SYS_ALL_LANES, group), last = WarpMax(group);
   int       count = 0, diagonal;
 
   while ((diagonal = NextDiagonal(&w, group)) != INT_MAX) {
@@ -112,10 +112,10 @@ static __device__ int CountDiagonals(Walk w, int group, int n, int b, int limit)
 /* Whether in every step the columns of the chunk are near enough to each other for 16 bits */
 static __device__ bool IsNarrow(Walk w, int n, int b)
 {
-  while (__any_sync(AMB_ALL, w.k < w.end)) {
+  while (__any_sync(SYS_ALL_LANES, w.k < w.end)) {
     const bool here  = w.k < w.end;
     const int  col   = here ? BlockColumn(w.j[w.k], n, b) : 0;
-    const int  least = __reduce_min_sync(AMB_ALL, here ? col : INT_MAX), most = WarpMax(here ? col : 0);
+    const int  least = __reduce_min_sync(SYS_ALL_LANES, here ? col : INT_MAX), most = WarpMax(here ? col : 0);
 
     if (most - least > 65535) return false;
     if (here) Skip(&w, col + b);
@@ -125,12 +125,12 @@ static __device__ bool IsNarrow(Walk w, int n, int b)
 
 static __device__ inline int DiagonalBytes(int b)
 {
-  return (int)(AMB_WARP * b * sizeof(AmbScalar) + sizeof(int));
+  return (int)(SYS_WARP * b * sizeof(SysScalar) + sizeof(int));
 }
 
 static __device__ inline int NarrowBytes(int b)
 {
-  return DiagonalBytes(b) + AMB_WARP * (int)sizeof(uint16_t);
+  return DiagonalBytes(b) + SYS_WARP * (int)sizeof(uint16_t);
 }
 
 static __device__ inline int DiagonalLimit(int steps, int b)
@@ -155,21 +155,21 @@ static __device__ inline unsigned LanesOf(int blocks, int most_steps)
 /* The most among the lanes whose rows are in the same task */
 static __device__ inline int TaskMax(int v, unsigned rows)
 {
-  for (unsigned d = 1; d < rows; d *= 2) v = max(v, __shfl_xor_sync(AMB_ALL, v, d));
+  for (unsigned d = 1; d < rows; d *= 2) v = max(v, __shfl_xor_sync(SYS_ALL_LANES, v, d));
   return v;
 }
 
 /* Each warp looks at one window of 32 rows for one block size */
-static __global__ void __launch_bounds__(THREADS) Sample(AmbDeviceCSR A, const __grid_constant__ AmbSampleSizes sizes, AmbSample *sample, int windows)
+static __global__ void __launch_bounds__(THREADS) Sample(SysCSR A, const __grid_constant__ AmbSampleSizes sizes, AmbSample *sample, int windows)
 {
-  const int                     lane = threadIdx.x % AMB_WARP, b = sizes.first + (int)blockIdx.y;
-  const int64_t                 chunks = (A.m + AMB_WARP - 1) / AMB_WARP, w = (int64_t)(blockIdx.x * THREADS + threadIdx.x) / AMB_WARP;
+  const int                     lane = threadIdx.x % SYS_WARP, b = sizes.first + (int)blockIdx.y;
+  const int64_t                 chunks = (A.m + SYS_WARP - 1) / SYS_WARP, w = (int64_t)(blockIdx.x * THREADS + threadIdx.x) / SYS_WARP;
   __shared__ unsigned long long sum[1 + AMB_GROUPS];
 
   if (threadIdx.x <= AMB_GROUPS) sum[threadIdx.x] = 0;
   __syncthreads();
   if (w < windows) {
-    const int64_t row = w * chunks / windows * AMB_WARP + lane;
+    const int64_t row = w * chunks / windows * SYS_WARP + lane;
     const int     r   = (int)min(row, A.m - 1);
     Walk          walk;
     int           blocks, most;
@@ -183,9 +183,9 @@ static __global__ void __launch_bounds__(THREADS) Sample(AmbDeviceCSR A, const _
     logt     = LanesOf(blocks, sizes.steps[b]);
     slots    = WarpSum(StepsOf(blocks, logt) << logt);
     logt     = LanesOf(most, sizes.steps[b]);
-    steps    = StepsOf(TaskMax(blocks, AMB_WARP >> logt), logt);
-    steps    = WarpSum(lane % (AMB_WARP >> logt) ? 0 : steps);
-    if (lane == 0) atomicAdd(&sum[0], (unsigned long long)slots * NarrowBytes(b) / AMB_WARP);
+    steps    = StepsOf(TaskMax(blocks, SYS_WARP >> logt), logt);
+    steps    = WarpSum(lane % (SYS_WARP >> logt) ? 0 : steps);
+    if (lane == 0) atomicAdd(&sum[0], (unsigned long long)slots * NarrowBytes(b) / SYS_WARP);
     for (int g = 1; g <= AMB_GROUPS; g++) {
       unsigned long long bytes = (unsigned long long)steps * NarrowBytes(b);
 
@@ -205,11 +205,11 @@ static __global__ void __launch_bounds__(THREADS) Sample(AmbDeviceCSR A, const _
   }
 }
 
-AmbDeviceStatus AmbDeviceSample(const AmbDeviceCSR *A, const AmbSampleSizes *sizes, AmbSample *sample, int windows, cudaStream_t stream)
+SysStatus AmbDeviceSample(const SysCSR *A, const AmbSampleSizes *sizes, AmbSample *sample, int windows, cudaStream_t stream)
 {
   Sample<<<dim3(Blocks(windows), sizes->last - sizes->first + 1), THREADS, 0, stream>>>(*A, *sizes, sample, windows);
-  AMB_CUDA(cudaPeekAtLastError());
-  return AMB_DEVICE_SUCCESS;
+  SYS_CUDA(cudaPeekAtLastError());
+  return SYS_SUCCESS;
 }
 
 /* Blocks of one entry need not be looked for. A row that does not ascend is found from the entries that do not exceed the one before them, less those
@@ -220,10 +220,10 @@ static __global__ void __launch_bounds__(THREADS) CountDescents(int64_t nz, cons
 
   for (int64_t k = (int64_t)blockIdx.x * THREADS + threadIdx.x + 1; k < nz; k += (int64_t)gridDim.x * THREADS) descents += j[k] <= j[k - 1];
   descents = WarpSum(descents);
-  if (threadIdx.x % AMB_WARP == 0 && descents) atomicAdd(bad, descents);
+  if (threadIdx.x % SYS_WARP == 0 && descents) atomicAdd(bad, descents);
 }
 
-static __global__ void __launch_bounds__(THREADS) CountSingles(AmbDeviceCSR A, int *blocks, unsigned *bad)
+static __global__ void __launch_bounds__(THREADS) CountSingles(SysCSR A, int *blocks, unsigned *bad)
 {
   const int64_t row     = (int64_t)blockIdx.x * THREADS + threadIdx.x;
   bool          descent = false;
@@ -234,12 +234,12 @@ static __global__ void __launch_bounds__(THREADS) CountSingles(AmbDeviceCSR A, i
     blocks[row] = length;
     descent     = length > 0 && k > 0 && A.j[k] <= A.j[k - 1];
   }
-  const unsigned all = __ballot_sync(AMB_ALL, descent);
-  if (threadIdx.x % AMB_WARP == 0 && all) atomicSub(bad, (unsigned)__popc(all));
+  const unsigned all = __ballot_sync(SYS_ALL_LANES, descent);
+  if (threadIdx.x % SYS_WARP == 0 && all) atomicSub(bad, (unsigned)__popc(all));
 }
 
 /* blocks[row], and bad[0] set if some row does not ascend */
-static __global__ void __launch_bounds__(THREADS) Count(AmbDeviceCSR A, int b, int steps, int *blocks, unsigned *bad)
+static __global__ void __launch_bounds__(THREADS) Count(SysCSR A, int b, int steps, int *blocks, unsigned *bad)
 {
   const int64_t row   = (int64_t)blockIdx.x * THREADS + threadIdx.x;
   Walk          w     = {A.j, 0, 0};
@@ -251,8 +251,8 @@ static __global__ void __launch_bounds__(THREADS) Count(AmbDeviceCSR A, int b, i
     w.k   = A.i[row];
     w.end = A.i[row + 1];
   }
-  split = __ballot_sync(AMB_ALL, w.end - w.k > Piece(steps));
-  if (!(split >> threadIdx.x % AMB_WARP & 1)) {
+  split = __ballot_sync(SYS_ALL_LANES, w.end - w.k > Piece(steps));
+  if (!(split >> threadIdx.x % SYS_WARP & 1)) {
     int next = -1;
 
     for (int k = w.k; k < w.end; k++) {
@@ -267,7 +267,7 @@ static __global__ void __launch_bounds__(THREADS) Count(AmbDeviceCSR A, int b, i
     }
   }
   for (; split; split &= split - 1) {
-    const int lane = __ffs(split) - 1, k0 = __shfl_sync(AMB_ALL, w.k, lane), end = __shfl_sync(AMB_ALL, w.end, lane);
+    const int lane = __ffs(split) - 1, k0 = __shfl_sync(SYS_ALL_LANES, w.k, lane), end = __shfl_sync(SYS_ALL_LANES, w.end, lane);
     int       total = 0;
 
     for (int k = k0; k < end; k += Piece(steps)) {
@@ -277,13 +277,13 @@ static __global__ void __launch_bounds__(THREADS) Count(AmbDeviceCSR A, int b, i
       total += CountBlocks(run, (int)A.n, b);
     }
     total = (int)WarpSum(total);
-    if (lane == (int)(threadIdx.x % AMB_WARP)) count = total;
+    if (lane == (int)(threadIdx.x % SYS_WARP)) count = total;
   }
   if (row < A.m) blocks[row] = count;
   if (wrong) *bad = 1;
 }
 
-AmbDeviceStatus AmbDeviceCount(const AmbDeviceCSR *A, int block_size, int steps, int *blocks, unsigned *bad, cudaStream_t stream)
+SysStatus AmbDeviceCount(const SysCSR *A, int block_size, int steps, int *blocks, unsigned *bad, cudaStream_t stream)
 {
   const unsigned rows = (unsigned)((A->m + THREADS - 1) / THREADS);
   const int64_t  flat = (A->nz + 8 * THREADS - 1) / (8 * THREADS);
@@ -292,8 +292,8 @@ AmbDeviceStatus AmbDeviceCount(const AmbDeviceCSR *A, int block_size, int steps,
     if (flat) CountDescents<<<(unsigned)flat, THREADS, 0, stream>>>(A->nz, A->j, bad);
     CountSingles<<<rows, THREADS, 0, stream>>>(*A, blocks, bad);
   } else Count<<<rows, THREADS, 0, stream>>>(*A, block_size, steps, blocks, bad);
-  AMB_CUDA(cudaPeekAtLastError());
-  return AMB_DEVICE_SUCCESS;
+  SYS_CUDA(cudaPeekAtLastError());
+  return SYS_SUCCESS;
 }
 
 /* What sorts the rows of every scope by descending length */
@@ -306,24 +306,24 @@ static __global__ void __launch_bounds__(THREADS) Keys(int64_t m, const int *blo
   row[r] = (uint16_t)(r % AMB_SCOPE);
 }
 
-AmbDeviceStatus AmbDeviceKeys(int64_t m, const int *blocks, unsigned *key, uint16_t *row, cudaStream_t stream)
+SysStatus AmbDeviceKeys(int64_t m, const int *blocks, unsigned *key, uint16_t *row, cudaStream_t stream)
 {
   Keys<<<(unsigned)((m + THREADS - 1) / THREADS), THREADS, 0, stream>>>(m, blocks, key, row);
-  AMB_CUDA(cudaPeekAtLastError());
-  return AMB_DEVICE_SUCCESS;
+  SYS_CUDA(cudaPeekAtLastError());
+  return SYS_SUCCESS;
 }
 
 /* The rows of a chunk, one for each lane */
 typedef struct {
   int              row, group, length; /* in entries */
   Walk             walk;
-  const AmbScalar *v; /* the values of what is walked, or NULL */
+  const SysScalar *v; /* the values of what is walked, or NULL */
   int              k; /* of the CSR, less that of the walk */
 } Lane;
 
 static __device__ inline Lane ChunkLane(const AmbLayout &A, const AmbArrays &csr, unsigned chunk)
 {
-  const unsigned slot = chunk * AMB_WARP + threadIdx.x % AMB_WARP;
+  const unsigned slot = chunk * SYS_WARP + threadIdx.x % SYS_WARP;
   Lane           lane;
 
   lane.row      = AmbRowAt(A.perm, min(slot, (unsigned)A.m - 1));
@@ -338,27 +338,27 @@ static __device__ inline Lane ChunkLane(const AmbLayout &A, const AmbArrays &csr
 }
 
 /* On its way to shared memory until __pipeline_wait_prior() */
-static __device__ inline void StageEntry(const AmbLayout &A, const AmbArrays &csr, int k, int *j, AmbScalar *v)
+static __device__ inline void StageEntry(const AmbLayout &A, const AmbArrays &csr, int k, int *j, SysScalar *v)
 {
   __pipeline_memcpy_async(j, csr.j + k, sizeof(*j));
   if (!A.map) __pipeline_memcpy_async(v, csr.a + (csr.from ? csr.from[k] : k), sizeof(*v));
 }
 
 /* Copies the rows of a chunk, if there is space, to where every lane can walk its own without a memory transaction for each entry */
-static __device__ void Stage(const AmbLayout &A, const AmbArrays &csr, int space, int *j, AmbScalar *v, Lane *me)
+static __device__ void Stage(const AmbLayout &A, const AmbArrays &csr, int space, int *j, SysScalar *v, Lane *me)
 {
-  const int lane = threadIdx.x % AMB_WARP;
+  const int lane = threadIdx.x % SYS_WARP;
   unsigned  total;
-  const int begin = (int)WarpScan((unsigned)me->length, &total), first = __shfl_sync(AMB_ALL, me->walk.k, 0);
+  const int begin = (int)WarpScan((unsigned)me->length, &total), first = __shfl_sync(SYS_ALL_LANES, me->walk.k, 0);
 
   if (total > (unsigned)space) return;
-  if (__all_sync(AMB_ALL, me->length == 0 || me->walk.k == first + begin)) {
-    for (int e = lane; e < (int)total; e += AMB_WARP) StageEntry(A, csr, first + e, j + e, v + e);
+  if (__all_sync(SYS_ALL_LANES, me->length == 0 || me->walk.k == first + begin)) {
+    for (int e = lane; e < (int)total; e += SYS_WARP) StageEntry(A, csr, first + e, j + e, v + e);
   } else {
-    for (int l = 0; l < AMB_WARP; l++) {
-      const int from = __shfl_sync(AMB_ALL, me->walk.k, l), length = __shfl_sync(AMB_ALL, me->length, l), to = __shfl_sync(AMB_ALL, begin, l);
+    for (int l = 0; l < SYS_WARP; l++) {
+      const int from = __shfl_sync(SYS_ALL_LANES, me->walk.k, l), length = __shfl_sync(SYS_ALL_LANES, me->length, l), to = __shfl_sync(SYS_ALL_LANES, begin, l);
 
-      for (int e = lane; e < length; e += AMB_WARP) StageEntry(A, csr, from + e, j + to + e, v + to + e);
+      for (int e = lane; e < length; e += SYS_WARP) StageEntry(A, csr, from + e, j + to + e, v + to + e);
     }
   }
   __pipeline_commit();
@@ -380,7 +380,7 @@ static __device__ inline unsigned PieceBlocks(const AmbLayout &A, const int *j, 
 /* Chooses T and the kind of every chunk, and counts what it needs */
 static __global__ void __launch_bounds__(THREADS) Plan(AmbLayout A, AmbArrays csr, const int *blocks)
 {
-  const unsigned chunk = (blockIdx.x * THREADS + threadIdx.x) / AMB_WARP, lane = threadIdx.x % AMB_WARP;
+  const unsigned chunk = (blockIdx.x * THREADS + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP;
   const int      b = A.block_size;
   Lane           me;
   AmbCount       count = {0, 0, 0, 0, 0};
@@ -391,7 +391,7 @@ static __global__ void __launch_bounds__(THREADS) Plan(AmbLayout A, AmbArrays cs
   me    = ChunkLane(A, csr, chunk);
   mine  = me.length ? blocks[me.row] : 0;
   most  = WarpMax(mine);
-  split = __ballot_sync(AMB_ALL, me.length > Piece(A.steps));
+  split = __ballot_sync(SYS_ALL_LANES, me.length > Piece(A.steps));
   logt  = split ? 5 : LanesOf(most, A.steps);
   if (logt == 0) {
     const int limit = DiagonalLimit(most, b), diagonals = CountDiagonals(me.walk, me.group, A.n, b, limit);
@@ -403,19 +403,19 @@ static __global__ void __launch_bounds__(THREADS) Plan(AmbLayout A, AmbArrays cs
       count.step = (unsigned)diagonals;
     }
   } else {
-    const unsigned rows = AMB_WARP >> logt;
+    const unsigned rows = SYS_WARP >> logt;
     const unsigned step = StepsOf(TaskMax(mine, rows), logt);
 
     count.task = 1u << logt;
     count.step = WarpSum(lane % rows || split >> lane & 1 ? 0 : step);
   }
   if (kind != AMB_DIAGONAL) {
-    const int first = __reduce_min_sync(AMB_ALL, me.length ? csr.j[me.walk.k] : INT_MAX), last = WarpMax(me.length ? csr.j[me.walk.end - 1] : 0);
+    const int first = __reduce_min_sync(SYS_ALL_LANES, me.length ? csr.j[me.walk.k] : INT_MAX), last = WarpMax(me.length ? csr.j[me.walk.end - 1] : 0);
 
     if (most && last - BlockColumn(first, A.n, b) > 65535 && (logt || !IsNarrow(me.walk, A.n, b))) kind = AMB_WIDE;
   }
   for (unsigned left = split; left; left &= left - 1) {
-    const int from = __ffs(left) - 1, begin = __shfl_sync(AMB_ALL, me.walk.k, from), end = __shfl_sync(AMB_ALL, me.walk.end, from);
+    const int from = __ffs(left) - 1, begin = __shfl_sync(SYS_ALL_LANES, me.walk.k, from), end = __shfl_sync(SYS_ALL_LANES, me.walk.end, from);
 
     count.split++;
     for (int k = begin; k < end; k += Piece(A.steps)) {
@@ -431,11 +431,11 @@ static __global__ void __launch_bounds__(THREADS) Plan(AmbLayout A, AmbArrays cs
   }
 }
 
-AmbDeviceStatus AmbDevicePlan(const AmbLayout *A, const AmbArrays *csr, const int *blocks, cudaStream_t stream)
+SysStatus AmbDevicePlan(const AmbLayout *A, const AmbArrays *csr, const int *blocks, cudaStream_t stream)
 {
   Plan<<<Blocks(A->nchunk), THREADS, 0, stream>>>(*A, *csr, blocks);
-  AMB_CUDA(cudaPeekAtLastError());
-  return AMB_DEVICE_SUCCESS;
+  SYS_CUDA(cudaPeekAtLastError());
+  return SYS_SUCCESS;
 }
 
 /* Stores the values of the block that begins in column col, or in a map where they come from, and goes past them; a lane without one stores zeros, or -1 */
@@ -443,7 +443,7 @@ static __device__ inline void StoreBlock(const AmbLayout &A, size_t at, Lane *me
 {
   Walk *w = &me->walk;
 
-  for (int k = 0; k < A.block_size; k++, at += AMB_WARP) {
+  for (int k = 0; k < A.block_size; k++, at += SYS_WARP) {
     const bool here = w->k < w->end && w->j[w->k] == col + k;
     const int  from = w->k + me->k;
 
@@ -456,13 +456,13 @@ static __device__ inline void StoreBlock(const AmbLayout &A, size_t at, Lane *me
 /* A chunk with a lane for each row: step after step, all lanes store */
 static __device__ void FillPlain(const AmbLayout &A, const AmbArrays &csr, Lane me, const AmbCount &at, unsigned kind)
 {
-  const unsigned lane = threadIdx.x % AMB_WARP;
+  const unsigned lane = threadIdx.x % SYS_WARP;
   const int      b    = A.block_size;
-  size_t         val  = (size_t)AMB_WARP * b * at.step + lane;
+  size_t         val  = (size_t)SYS_WARP * b * at.step + lane;
   int           *base = A.base + at.step;
-  uint16_t      *idx  = A.idx + (size_t)AMB_WARP * at.idx;
+  uint16_t      *idx  = A.idx + (size_t)SYS_WARP * at.idx;
 
-  for (; __any_sync(AMB_ALL, me.walk.k < me.walk.end); val += AMB_WARP * b, base++) {
+  for (; __any_sync(SYS_ALL_LANES, me.walk.k < me.walk.end); val += SYS_WARP * b, base++) {
     const bool here = me.walk.k < me.walk.end;
     int        col = 0, first = 0;
 
@@ -471,13 +471,13 @@ static __device__ void FillPlain(const AmbLayout &A, const AmbArrays &csr, Lane 
       col   = me.group + first;
     } else {
       if (here) col = BlockColumn(me.walk.j[me.walk.k], A.n, b);
-      first = __reduce_min_sync(AMB_ALL, here ? col : INT_MAX);
+      first = __reduce_min_sync(SYS_ALL_LANES, here ? col : INT_MAX);
     }
     if (!A.map) {
       if (lane == 0) *base = first;
       if (kind == AMB_NARROW) idx[lane] = (uint16_t)(here ? col - first : 0);
       if (kind == AMB_WIDE) ((int *)idx)[lane] = here ? col : first;
-      if (kind != AMB_DIAGONAL) idx += kind == AMB_NARROW ? AMB_WARP : 2 * AMB_WARP;
+      if (kind != AMB_DIAGONAL) idx += kind == AMB_NARROW ? SYS_WARP : 2 * SYS_WARP;
     }
     StoreBlock(A, val, &me, csr, col);
   }
@@ -497,29 +497,29 @@ static __device__ inline void StoreRow(const AmbLayout &A, const AmbArrays &csr,
   for (; w.k < w.end; block++) {
     const unsigned s = block >> p.logt, l = p.lane + ((block & ((1u << p.logt) - 1)) << (5 - p.logt));
     const int      col = BlockColumn(w.j[w.k], A.n, b);
-    uint16_t      *idx = A.idx + (size_t)AMB_WARP * p.idx;
+    uint16_t      *idx = A.idx + (size_t)SYS_WARP * p.idx;
 
-    if (!A.map && p.kind == AMB_NARROW) idx[AMB_WARP * s + l] = (uint16_t)(col - p.base);
-    if (!A.map && p.kind == AMB_WIDE) ((int *)idx)[AMB_WARP * s + l] = col;
-    StoreBlock(A, (size_t)AMB_WARP * b * (p.step + s) + l, &me, csr, col);
+    if (!A.map && p.kind == AMB_NARROW) idx[SYS_WARP * s + l] = (uint16_t)(col - p.base);
+    if (!A.map && p.kind == AMB_WIDE) ((int *)idx)[SYS_WARP * s + l] = col;
+    StoreBlock(A, (size_t)SYS_WARP * b * (p.step + s) + l, &me, csr, col);
   }
 }
 
 /* Before rows are stored by lanes of their own: what they leave out reads zeros, at a column that exists */
 static __device__ void Clear(const AmbLayout &A, unsigned step, unsigned nstep, unsigned idx, unsigned kind, int base)
 {
-  const unsigned lane = threadIdx.x % AMB_WARP;
-  const size_t   val  = (size_t)AMB_WARP * A.block_size * step;
+  const unsigned lane = threadIdx.x % SYS_WARP;
+  const size_t   val  = (size_t)SYS_WARP * A.block_size * step;
 
-  for (unsigned k = lane; k < AMB_WARP * A.block_size * nstep; k += AMB_WARP) {
+  for (unsigned k = lane; k < SYS_WARP * A.block_size * nstep; k += SYS_WARP) {
     if (A.map) A.map[val + k] = -1;
     else A.val[val + k] = 0;
   }
   if (!A.map) {
-    for (unsigned k = lane; k < nstep; k += AMB_WARP) A.base[step + k] = base;
-    for (unsigned k = lane; k < AMB_WARP * nstep; k += AMB_WARP) {
-      if (kind == AMB_NARROW) A.idx[(size_t)AMB_WARP * idx + k] = 0;
-      else ((int *)(A.idx + (size_t)AMB_WARP * idx))[k] = base;
+    for (unsigned k = lane; k < nstep; k += SYS_WARP) A.base[step + k] = base;
+    for (unsigned k = lane; k < SYS_WARP * nstep; k += SYS_WARP) {
+      if (kind == AMB_NARROW) A.idx[(size_t)SYS_WARP * idx + k] = 0;
+      else ((int *)(A.idx + (size_t)SYS_WARP * idx))[k] = base;
     }
   }
   __syncwarp();
@@ -528,8 +528,8 @@ static __device__ void Clear(const AmbLayout &A, unsigned step, unsigned nstep, 
 /* The tasks of the split row of lane from; what they hold is filled by FillTasks(). Returns the count of what follows. */
 static __device__ AmbCount SplitTasks(const AmbLayout &A, const AmbArrays &csr, const Lane &me, int from, AmbCount at, unsigned kind, unsigned slot)
 {
-  const int      begin = __shfl_sync(AMB_ALL, me.walk.k + me.k, from), end = __shfl_sync(AMB_ALL, me.walk.end + me.k, from);
-  const unsigned lane = threadIdx.x % AMB_WARP, pieces = (unsigned)(end - begin + Piece(A.steps) - 1) / Piece(A.steps);
+  const int      begin = __shfl_sync(SYS_ALL_LANES, me.walk.k + me.k, from), end = __shfl_sync(SYS_ALL_LANES, me.walk.end + me.k, from);
+  const unsigned lane = threadIdx.x % SYS_WARP, pieces = (unsigned)(end - begin + Piece(A.steps) - 1) / Piece(A.steps);
 
   if (!A.map && lane == 0) {
     const AmbSplit split = {slot, pieces, at.task, at.partial};
@@ -557,13 +557,13 @@ static __device__ AmbCount SplitTasks(const AmbLayout &A, const AmbArrays &csr, 
 /* The smallest column that a block of the chunk begins with */
 static __device__ inline int ChunkBase(const AmbLayout &A, const Lane &me)
 {
-  return BlockColumn(__reduce_min_sync(AMB_ALL, me.length ? me.walk.j[me.walk.k] : A.n), A.n, A.block_size);
+  return BlockColumn(__reduce_min_sync(SYS_ALL_LANES, me.length ? me.walk.j[me.walk.k] : A.n), A.n, A.block_size);
 }
 
 /* A chunk whose rows have several lanes each. Blocks of one entry are left to FillTasks(). */
 static __device__ void FillShared(const AmbLayout &A, const AmbArrays &csr, Lane me, AmbCount at, unsigned chunk, unsigned logt, unsigned kind)
 {
-  const unsigned lane = threadIdx.x % AMB_WARP, rows = AMB_WARP >> logt, split = __ballot_sync(AMB_ALL, me.length > Piece(A.steps));
+  const unsigned lane = threadIdx.x % SYS_WARP, rows = SYS_WARP >> logt, split = __ballot_sync(SYS_ALL_LANES, me.length > Piece(A.steps));
   const int      base = ChunkBase(A, me);
   int            mine = 0, step;
   unsigned       total, before, task;
@@ -571,7 +571,7 @@ static __device__ void FillShared(const AmbLayout &A, const AmbArrays &csr, Lane
   if (!(split >> lane & 1)) mine = CountBlocks(me.walk, A.n, A.block_size);
   step   = (int)StepsOf(TaskMax(mine, rows), logt);
   before = WarpScan(lane % rows || split >> lane & 1 ? 0 : (unsigned)step, &total);
-  before = __shfl_sync(AMB_ALL, before, lane - lane % rows);
+  before = __shfl_sync(SYS_ALL_LANES, before, lane - lane % rows);
   task   = at.task + __popc(~split & ((1u << lane) - 1)) / rows;
   if (A.block_size > 1) Clear(A, at.step, total, at.idx, kind, base);
   if (!(split >> lane & 1)) {
@@ -585,7 +585,7 @@ static __device__ void FillShared(const AmbLayout &A, const AmbArrays &csr, Lane
     place.base = base;
     if (A.block_size > 1) StoreRow(A, csr, me, place, 0);
     if (!A.map && lane % rows == 0) {
-      const AmbTask t = {place.step, place.idx, chunk * AMB_WARP + lane, AMB_TASK(step, logt, kind, 0)};
+      const AmbTask t = {place.step, place.idx, chunk * SYS_WARP + lane, AMB_TASK(step, logt, kind, 0)};
 
       A.task[task] = t;
     }
@@ -596,14 +596,14 @@ static __device__ void FillShared(const AmbLayout &A, const AmbArrays &csr, Lane
   for (unsigned left = split; left; left &= left - 1) {
     const int from = __ffs(left) - 1;
 
-    at = SplitTasks(A, csr, me, from, at, kind, chunk * AMB_WARP + (unsigned)from);
+    at = SplitTasks(A, csr, me, from, at, kind, chunk * SYS_WARP + (unsigned)from);
   }
 }
 
 /* A thread block is one warp; space: entries of a chunk for which there is shared memory */
-static __global__ void __launch_bounds__(AMB_WARP) Fill(AmbLayout A, AmbArrays csr, int space)
+static __global__ void __launch_bounds__(SYS_WARP) Fill(AmbLayout A, AmbArrays csr, int space)
 {
-  extern __shared__ AmbScalar staged[];
+  extern __shared__ SysScalar staged[];
   const unsigned              chunk = blockIdx.x, logt = A.shape[chunk] & 7u, kind = A.shape[chunk] >> 3;
   Lane                        me = ChunkLane(A, csr, chunk);
 
@@ -611,7 +611,7 @@ static __global__ void __launch_bounds__(AMB_WARP) Fill(AmbLayout A, AmbArrays c
   if (logt) FillShared(A, csr, me, A.count[chunk], chunk, logt, kind);
   else {
     if (!A.map && threadIdx.x == 0) {
-      const AmbTask task = {A.count[chunk].step, A.count[chunk].idx, chunk * AMB_WARP, AMB_TASK(A.count[chunk + 1].step - A.count[chunk].step, 0, kind, 0)};
+      const AmbTask task = {A.count[chunk].step, A.count[chunk].idx, chunk * SYS_WARP, AMB_TASK(A.count[chunk + 1].step - A.count[chunk].step, 0, kind, 0)};
 
       A.task[A.count[chunk].task] = task;
     }
@@ -622,9 +622,9 @@ static __global__ void __launch_bounds__(AMB_WARP) Fill(AmbLayout A, AmbArrays c
 /* Blocks of one entry: the lanes take the entries of their rows in turn, from begin on */
 static __device__ void FillSingles(const AmbLayout &A, const AmbArrays &csr, const AmbTask &t, int begin, int end)
 {
-  const unsigned lane = threadIdx.x % AMB_WARP, logt = AMB_TASK_LOGT(t.what), kind = AMB_TASK_KIND(t.what);
-  const size_t   val = (size_t)AMB_WARP * t.step + lane;
-  uint16_t      *idx = A.idx + (size_t)AMB_WARP * t.idx;
+  const unsigned lane = threadIdx.x % SYS_WARP, logt = AMB_TASK_LOGT(t.what), kind = AMB_TASK_KIND(t.what);
+  const size_t   val = (size_t)SYS_WARP * t.step + lane;
+  uint16_t      *idx = A.idx + (size_t)SYS_WARP * t.idx;
   int            k   = begin + (int)(lane >> (5 - logt));
 
 #pragma unroll 4
@@ -632,14 +632,14 @@ static __device__ void FillSingles(const AmbLayout &A, const AmbArrays &csr, con
     const bool here = k < end;
     const int  from = here ? (csr.from ? __ldg(csr.from + k) : k) : -1;
 
-    if (A.map) A.map[val + AMB_WARP * s] = from;
+    if (A.map) A.map[val + SYS_WARP * s] = from;
     else {
-      const int col = here ? __ldg(csr.j + k) : INT_MAX, least = __reduce_min_sync(AMB_ALL, col), first = least == INT_MAX ? 0 : least;
+      const int col = here ? __ldg(csr.j + k) : INT_MAX, least = __reduce_min_sync(SYS_ALL_LANES, col), first = least == INT_MAX ? 0 : least;
 
-      A.val[val + AMB_WARP * s] = here ? __ldg(csr.a + from) : 0;
+      A.val[val + SYS_WARP * s] = here ? __ldg(csr.a + from) : 0;
       if (lane == 0) A.base[t.step + s] = first;
-      if (kind == AMB_NARROW) idx[AMB_WARP * s + lane] = (uint16_t)(here ? col - first : 0);
-      else ((int *)idx)[AMB_WARP * s + lane] = here ? col : first;
+      if (kind == AMB_NARROW) idx[SYS_WARP * s + lane] = (uint16_t)(here ? col - first : 0);
+      else ((int *)idx)[SYS_WARP * s + lane] = here ? col : first;
     }
   }
 }
@@ -647,7 +647,7 @@ static __device__ void FillSingles(const AmbLayout &A, const AmbArrays &csr, con
 /* Pieces of split rows and, with blocks of one entry, all tasks of several lanes a row: each by the warp with the number of the task */
 static __global__ void __launch_bounds__(THREADS) FillTasks(AmbLayout A, AmbArrays csr)
 {
-  const unsigned w = (blockIdx.x * THREADS + threadIdx.x) / AMB_WARP, lane = threadIdx.x % AMB_WARP;
+  const unsigned w = (blockIdx.x * THREADS + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP;
   AmbTask        t;
   AmbSplit       split;
   Place          place;
@@ -658,7 +658,7 @@ static __global__ void __launch_bounds__(THREADS) FillTasks(AmbLayout A, AmbArra
   if (w >= A.ntask) return;
   t = A.task[w];
   if (!AMB_TASK_SPLIT(t.what)) {
-    const unsigned slot = t.slot + lane % (AMB_WARP >> AMB_TASK_LOGT(t.what));
+    const unsigned slot = t.slot + lane % (SYS_WARP >> AMB_TASK_LOGT(t.what));
 
     if (A.block_size > 1 || AMB_TASK_LOGT(t.what) == 0) return;
     row = AmbRowAt(A.perm, min(slot, (unsigned)A.m - 1));
@@ -685,21 +685,21 @@ static __global__ void __launch_bounds__(THREADS) FillTasks(AmbLayout A, AmbArra
 }
 
 /* Fills the arrays of the layout or, if it has one, the map alone */
-AmbDeviceStatus AmbDeviceFill(const AmbLayout *A, const AmbArrays *csr, cudaStream_t stream)
+SysStatus AmbDeviceFill(const AmbLayout *A, const AmbArrays *csr, cudaStream_t stream)
 {
-  const int most = 8192, entry = (int)(sizeof(AmbScalar) + sizeof(int));
+  const int most = 8192, entry = (int)(sizeof(SysScalar) + sizeof(int));
   int       space = 256; /* for a quarter more than an average chunk has */
 
-  if (!A->nchunk) return AMB_DEVICE_SUCCESS;
+  if (!A->nchunk) return SYS_SUCCESS;
   while (space < most && space < A->nz / (int)A->nchunk * 5 / 4) space += 128;
-  AMB_CUDA(cudaFuncSetAttribute(Fill, cudaFuncAttributeMaxDynamicSharedMemorySize, most * entry));
-  Fill<<<A->nchunk, AMB_WARP, (size_t)(space * entry), stream>>>(*A, *csr, space);
+  SYS_CUDA(cudaFuncSetAttribute(Fill, cudaFuncAttributeMaxDynamicSharedMemorySize, most * entry));
+  Fill<<<A->nchunk, SYS_WARP, (size_t)(space * entry), stream>>>(*A, *csr, space);
   if (A->ntask > A->nchunk) FillTasks<<<Blocks(A->ntask), THREADS, 0, stream>>>(*A, *csr);
-  AMB_CUDA(cudaPeekAtLastError());
-  return AMB_DEVICE_SUCCESS;
+  SYS_CUDA(cudaPeekAtLastError());
+  return SYS_SUCCESS;
 }
 
-static __global__ void __launch_bounds__(256) Refill(size_t n, const int *__restrict__ map, const AmbScalar *__restrict__ a, AmbScalar *__restrict__ val)
+static __global__ void __launch_bounds__(256) Refill(size_t n, const int *__restrict__ map, const SysScalar *__restrict__ a, SysScalar *__restrict__ val)
 {
   for (size_t k = (size_t)blockIdx.x * blockDim.x + threadIdx.x; k < n; k += (size_t)gridDim.x * blockDim.x) {
     const int from = __ldcs(map + k);
@@ -709,10 +709,10 @@ static __global__ void __launch_bounds__(256) Refill(size_t n, const int *__rest
 }
 
 /* New values, by the map */
-AmbDeviceStatus AmbDeviceRefill(const AmbLayout *A, size_t n, const AmbScalar *a, cudaStream_t stream)
+SysStatus AmbDeviceRefill(const AmbLayout *A, size_t n, const SysScalar *a, cudaStream_t stream)
 {
-  if (!n) return AMB_DEVICE_SUCCESS;
+  if (!n) return SYS_SUCCESS;
   Refill<<<(unsigned)((n + 1023) / 1024 < 1u << 20 ? (n + 1023) / 1024 : 1u << 20), 256, 0, stream>>>(n, A->map, a, A->val);
-  AMB_CUDA(cudaPeekAtLastError());
-  return AMB_DEVICE_SUCCESS;
+  SYS_CUDA(cudaPeekAtLastError());
+  return SYS_SUCCESS;
 }

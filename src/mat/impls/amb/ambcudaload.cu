@@ -5,22 +5,22 @@
 */
 #include <vector>
 
-#include "ambcuda.cuh"
+#include "mat/impls/amb/ambcuda.cuh"
 
 #define NODES 64 /* of three unknowns, in a line */
 
 /* The arrays of the matrix and of two vectors, in one allocation */
 typedef struct {
-  char        *memory;
-  AmbDeviceCSR csr;
-  AmbScalar   *x, *z;
+  char      *memory;
+  SysCSR     csr;
+  SysScalar *x, *z;
 } Small;
 
-static AmbDeviceStatus SmallCreate(cudaStream_t stream, Small *S)
+static SysStatus SmallCreate(cudaStream_t stream, Small *S)
 {
   const int              m = 3 * NODES;
   std::vector<int>       i(1, 0), j;
-  std::vector<AmbScalar> a;
+  std::vector<SysScalar> a;
   size_t                 starts, columns, values, vector;
 
   for (int r = 0; r < m; r++) {
@@ -30,37 +30,37 @@ static AmbDeviceStatus SmallCreate(cudaStream_t stream, Small *S)
     i.push_back((int)j.size());
   }
   a.assign(j.size(), 1);
-  starts  = AmbPadded(sizeof(int) * i.size());
-  columns = AmbPadded(sizeof(int) * j.size());
-  values  = AmbPadded(sizeof(AmbScalar) * a.size());
-  vector  = AmbPadded(sizeof(AmbScalar) * (size_t)m);
-  AMB_CUDA(cudaMalloc(&S->memory, starts + columns + values + 2 * vector));
-  S->x   = (AmbScalar *)(S->memory + starts + columns + values);
+  starts  = SysPadded(sizeof(int) * i.size());
+  columns = SysPadded(sizeof(int) * j.size());
+  values  = SysPadded(sizeof(SysScalar) * a.size());
+  vector  = SysPadded(sizeof(SysScalar) * (size_t)m);
+  SYS_CUDA(cudaMalloc(&S->memory, starts + columns + values + 2 * vector));
+  S->x   = (SysScalar *)(S->memory + starts + columns + values);
   S->z   = S->x + vector / sizeof(*S->x);
-  S->csr = {m, m, (int64_t)j.size(), (int *)S->memory, (int *)(S->memory + starts), (AmbScalar *)(S->memory + starts + columns)};
-  AMB_CUDA(cudaMemcpyAsync((void *)S->csr.i, i.data(), sizeof(int) * i.size(), cudaMemcpyHostToDevice, stream));
-  AMB_CUDA(cudaMemcpyAsync((void *)S->csr.j, j.data(), sizeof(int) * j.size(), cudaMemcpyHostToDevice, stream));
-  AMB_CUDA(cudaMemcpyAsync((void *)S->csr.a, a.data(), sizeof(AmbScalar) * a.size(), cudaMemcpyHostToDevice, stream));
-  AMB_CUDA(cudaMemsetAsync(S->x, 0, 2 * vector, stream));
-  AMB_CUDA(cudaStreamSynchronize(stream));
-  return AMB_DEVICE_SUCCESS;
+  S->csr = {m, m, (int64_t)j.size(), (int *)S->memory, (int *)(S->memory + starts), (SysScalar *)(S->memory + starts + columns)};
+  SYS_CUDA(cudaMemcpyAsync((void *)S->csr.i, i.data(), sizeof(int) * i.size(), cudaMemcpyHostToDevice, stream));
+  SYS_CUDA(cudaMemcpyAsync((void *)S->csr.j, j.data(), sizeof(int) * j.size(), cudaMemcpyHostToDevice, stream));
+  SYS_CUDA(cudaMemcpyAsync((void *)S->csr.a, a.data(), sizeof(SysScalar) * a.size(), cudaMemcpyHostToDevice, stream));
+  SYS_CUDA(cudaMemsetAsync(S->x, 0, 2 * vector, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  return SYS_SUCCESS;
 }
 
-static AmbDeviceStatus Products(const Small *S, const AmbDevice *A, cudaStream_t stream)
+static SysStatus Products(const Small *S, const AmbDevice *A, cudaStream_t stream)
 {
   const AmbArrays arrays = {S->csr.i, S->csr.j, S->csr.a, NULL};
 
   for (int deep = 0; deep < 2; deep++) {
-    for (int beta = 0; beta < 2; beta++) AMB_CALL(AmbDeviceLaunch(&A->layout, A->info.threads, deep, 0, &arrays, 1, S->x, beta, S->z, S->z, stream));
+    for (int beta = 0; beta < 2; beta++) SYS_CALL(AmbDeviceLaunch(&A->layout, A->info.threads, deep, 0, &arrays, 1, S->x, beta, S->z, S->z, stream));
   }
-  return AMB_DEVICE_SUCCESS;
+  return SYS_SUCCESS;
 }
 
 /* Blocks of one and of three columns, which grids and elasticity have; others are loaded when they come */
-AmbDeviceStatus AmbDeviceLoad(AmbStream stream)
+SysStatus AmbDeviceLoad(SysStream stream)
 {
-  Small           S      = {};
-  AmbDeviceStatus status = SmallCreate(stream, &S);
+  Small     S      = {};
+  SysStatus status = SmallCreate(stream, &S);
 
   for (int block_size = 0; block_size <= 3 && !status; block_size++) {
     const AmbDeviceParams params = {block_size, 0, 0, 0};

@@ -8,14 +8,14 @@
    A block of b values costs its index and b products. Filling multiplies zeros with entries of x that the row does not have; where these are not
    finite the sum becomes a NaN, and rows whose sum is a NaN are done again from the CSR arrays.
 */
-#include "ambcuda.cuh"
+#include "mat/impls/amb/ambcuda.cuh"
 
 /* Values and indices are used once: they pass by the first-level cache, which is for x */
-static __device__ __forceinline__ AmbScalar LoadOnce(const AmbScalar *p)
+static __device__ __forceinline__ SysScalar LoadOnce(const SysScalar *p)
 {
-  AmbScalar v;
+  SysScalar v;
 
-#if defined(AMB_SINGLE)
+#if defined(SYS_SINGLE)
   asm volatile("ld.global.nc.L1::no_allocate.f32 %0, [%1];" : "=f"(v) : "l"(p));
 #else
   asm volatile("ld.global.nc.L1::no_allocate.f64 %0, [%1];" : "=d"(v) : "l"(p));
@@ -51,39 +51,39 @@ static __device__ __forceinline__ void Wait(void)
    alpha then goes to the products, otherwise to the sum of all. */
 template <bool ADD>
 struct Scale {
-  AmbScalar        alpha, beta;
-  const AmbScalar *y;
+  SysScalar        alpha, beta;
+  const SysScalar *y;
   int              row;
   bool             owner;
 
-  __device__ __forceinline__ AmbScalar Begin() const { return ADD && owner ? beta * y[row] : 0; }
-  __device__ __forceinline__ AmbScalar Product(AmbScalar v, AmbScalar x) const { return ADD ? v * (alpha * x) : v * x; }
-  __device__ __forceinline__ AmbScalar End(AmbScalar sum) const { return ADD ? sum : alpha * sum; }
+  __device__ __forceinline__ SysScalar Begin() const { return ADD && owner ? beta * y[row] : 0; }
+  __device__ __forceinline__ SysScalar Product(SysScalar v, SysScalar x) const { return ADD ? v * (alpha * x) : v * x; }
+  __device__ __forceinline__ SysScalar End(SysScalar sum) const { return ADD ? sum : alpha * sum; }
 };
 
 /* U steps are loaded before the first of them is used */
 template <int B, int U, int KIND, bool ADD>
-static __device__ __forceinline__ AmbScalar Sum(const AmbLayout &A, const AmbTask &t, unsigned lane, int group, const AmbScalar *x, const Scale<ADD> &scale)
+static __device__ __forceinline__ SysScalar Sum(const AmbLayout &A, const AmbTask &t, unsigned lane, int group, const SysScalar *x, const Scale<ADD> &scale)
 {
   const unsigned   n    = AMB_TASK_STEPS(t.what);
   const int       *base = A.base + t.step;
-  const uint16_t  *idx  = A.idx + (size_t)AMB_WARP * t.idx + (KIND == AMB_WIDE ? 0 : lane);
+  const uint16_t  *idx  = A.idx + (size_t)SYS_WARP * t.idx + (KIND == AMB_WIDE ? 0 : lane);
   const int       *wide = (const int *)idx + lane;
-  const AmbScalar *val  = A.val + (size_t)AMB_WARP * B * t.step + lane;
-  AmbScalar        sum  = 0;
+  const SysScalar *val  = A.val + (size_t)SYS_WARP * B * t.step + lane;
+  SysScalar        sum  = 0;
 
   for (unsigned s = 0; s < n; s += U) {
-    AmbScalar v[U][B];
+    SysScalar v[U][B];
     int       c[U];
 
 #pragma unroll
     for (int u = 0; u < U; u++) {
       if (s + u < n) {
         if (KIND == AMB_DIAGONAL) c[u] = group + __ldg(base + s + u);
-        if (KIND == AMB_NARROW) c[u] = __ldg(base + s + u) + LoadOnce(idx + AMB_WARP * (s + u));
-        if (KIND == AMB_WIDE) c[u] = LoadOnce(wide + AMB_WARP * (s + u));
+        if (KIND == AMB_NARROW) c[u] = __ldg(base + s + u) + LoadOnce(idx + SYS_WARP * (s + u));
+        if (KIND == AMB_WIDE) c[u] = LoadOnce(wide + SYS_WARP * (s + u));
 #pragma unroll
-        for (int k = 0; k < B; k++) v[u][k] = LoadOnce(val + (size_t)AMB_WARP * ((s + u) * B + k));
+        for (int k = 0; k < B; k++) v[u][k] = LoadOnce(val + (size_t)SYS_WARP * ((s + u) * B + k));
       }
     }
     if (s == 0) {
@@ -106,24 +106,24 @@ static __device__ __forceinline__ AmbScalar Sum(const AmbLayout &A, const AmbTas
 }
 
 /* The entries of a row from first on, in steps of stride */
-static __device__ __noinline__ AmbScalar RowSum(const AmbArrays &csr, AmbScalar alpha, int row, const AmbScalar *x, int first, int stride)
+static __device__ __noinline__ SysScalar RowSum(const AmbArrays &csr, SysScalar alpha, int row, const SysScalar *x, int first, int stride)
 {
-  AmbScalar s = 0;
+  SysScalar s = 0;
 
   for (int k = csr.i[row] + first; k < csr.i[row + 1]; k += stride) s += AmbEntry(csr, k) * (alpha * x[csr.j[k]]);
   return s;
 }
 
-static __device__ __forceinline__ AmbScalar WarpSum(AmbScalar sum, unsigned first)
+static __device__ __forceinline__ SysScalar WarpSum(SysScalar sum, unsigned first)
 {
-  for (unsigned d = first; d < AMB_WARP; d *= 2) sum += __shfl_xor_sync(AMB_ALL, sum, d);
+  for (unsigned d = first; d < SYS_WARP; d *= 2) sum += __shfl_xor_sync(SYS_ALL_LANES, sum, d);
   return sum;
 }
 
 /* The sum of a split row, for the task that ends last; the others get nothing to store */
-static __device__ bool LastPiece(const AmbLayout &A, const AmbArrays &csr, const AmbSplit &split, AmbScalar alpha, int row, unsigned number, unsigned task, unsigned lane, const AmbScalar *x, AmbScalar *sum)
+static __device__ bool LastPiece(const AmbLayout &A, const AmbArrays &csr, const AmbSplit &split, SysScalar alpha, int row, unsigned number, unsigned task, unsigned lane, const SysScalar *x, SysScalar *sum)
 {
-  volatile AmbScalar *partial = A.partial + split.partial;
+  volatile SysScalar *partial = A.partial + split.partial;
   unsigned            before  = 0;
 
   if (lane == 0) {
@@ -131,24 +131,24 @@ static __device__ bool LastPiece(const AmbLayout &A, const AmbArrays &csr, const
     __threadfence();
     before = atomicAdd(A.arrived + number, 1);
   }
-  before = __shfl_sync(AMB_ALL, before, 0);
+  before = __shfl_sync(SYS_ALL_LANES, before, 0);
   if (before != split.pieces - 1) return false;
   __threadfence();
   *sum = 0;
-  for (unsigned p = lane; p < split.pieces; p += AMB_WARP) *sum += partial[p];
+  for (unsigned p = lane; p < split.pieces; p += SYS_WARP) *sum += partial[p];
   *sum = WarpSum(*sum, 1);
-  if (*sum != *sum) *sum = WarpSum(RowSum(csr, alpha, row, x, (int)lane, AMB_WARP), 1);
+  if (*sum != *sum) *sum = WarpSum(RowSum(csr, alpha, row, x, (int)lane, SYS_WARP), 1);
   if (lane == 0) A.arrived[number] = 0;
   return lane == 0;
 }
 
 template <int B, int U, int BLOCKS, bool ADD>
-static __global__ void __launch_bounds__(AMB_MOST_THREADS, ADD &&BLOCKS == 6 ? 5 : BLOCKS) Mult(const __grid_constant__ AmbLayout A, const __grid_constant__ AmbArrays csr, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+static __global__ void __launch_bounds__(AMB_MOST_THREADS, ADD &&BLOCKS == 6 ? 5 : BLOCKS) Mult(const __grid_constant__ AmbLayout A, const __grid_constant__ AmbArrays csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
-  const unsigned w = (blockIdx.x * blockDim.x + threadIdx.x) / AMB_WARP, lane = threadIdx.x % AMB_WARP;
+  const unsigned w = (blockIdx.x * blockDim.x + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP;
   Scale<ADD>     scale = {alpha, beta, y, 0, false};
   AmbTask        t;
-  AmbScalar      sum;
+  SysScalar      sum;
   unsigned       rows, kind;
 
   if (w >= A.ntask) return;
@@ -160,7 +160,7 @@ static __global__ void __launch_bounds__(AMB_MOST_THREADS, ADD &&BLOCKS == 6 ? 5
     t.slot = packed.z;
     t.what = packed.w;
   }
-  rows = AMB_WARP >> AMB_TASK_LOGT(t.what);
+  rows = SYS_WARP >> AMB_TASK_LOGT(t.what);
   kind = AMB_TASK_KIND(t.what);
   if (!AMB_TASK_SPLIT(t.what)) {
     const unsigned slot = t.slot + lane % rows;
@@ -185,12 +185,12 @@ static __global__ void __launch_bounds__(AMB_MOST_THREADS, ADD &&BLOCKS == 6 ? 5
   z[scale.row] = scale.End(sum);
 }
 
-typedef cudaError_t (*Launcher)(const AmbLayout *, int, int, const AmbArrays *, AmbScalar, const AmbScalar *, AmbScalar, const AmbScalar *, AmbScalar *, cudaStream_t);
+typedef cudaError_t (*Launcher)(const AmbLayout *, int, int, const AmbArrays *, SysScalar, const SysScalar *, SysScalar, const SysScalar *, SysScalar *, cudaStream_t);
 
 template <int B, int U, int BLOCKS>
-static cudaError_t Launch(const AmbLayout *A, int threads, int early, const AmbArrays *csr, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, cudaStream_t stream)
+static cudaError_t Launch(const AmbLayout *A, int threads, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
 {
-  const unsigned      warps  = (unsigned)threads / AMB_WARP;
+  const unsigned      warps  = (unsigned)threads / SYS_WARP;
   cudaLaunchConfig_t  config = {};
   cudaLaunchAttribute attribute;
 
@@ -207,7 +207,7 @@ static cudaError_t Launch(const AmbLayout *A, int threads, int early, const AmbA
 
 /* z = alpha A x + beta y. The deep kernels have more loads in flight in each of fewer threads. An early start is for a matrix that was not written
    since the last product. */
-AmbDeviceStatus AmbDeviceLaunch(const AmbLayout *A, int threads, int deep, int early, const AmbArrays *csr, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, cudaStream_t stream)
+SysStatus AmbDeviceLaunch(const AmbLayout *A, int threads, int deep, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
 {
   static const Launcher launchers[AMB_MAX_BLOCK][2] = {
     {Launch<1,  4, 6>, Launch<1,  8, 4>},
@@ -222,7 +222,7 @@ AmbDeviceStatus AmbDeviceLaunch(const AmbLayout *A, int threads, int deep, int e
     {Launch<10, 1, 4>, Launch<10, 3, 2>}
   };
 
-  if (!A->ntask) return AMB_DEVICE_SUCCESS;
-  AMB_CUDA((*launchers[A->block_size - 1][deep])(A, threads, early, csr, alpha, x, beta, y, z, stream));
-  return AMB_DEVICE_SUCCESS;
+  if (!A->ntask) return SYS_SUCCESS;
+  SYS_CUDA((*launchers[A->block_size - 1][deep])(A, threads, early, csr, alpha, x, beta, y, z, stream));
+  return SYS_SUCCESS;
 }

@@ -4,31 +4,24 @@
 */
 #pragma once
 
-#include "../../shadow/shadow.h"
-#include "ambcuda.h"
-
-static inline AmbDeviceCSR AmbDeviceGetCSR(const MatShadowCSR *csr)
-{
-  const AmbDeviceCSR device = {csr->m, csr->n, csr->nz, csr->i, csr->j, csr->a};
-
-  return device;
-}
+#include "mat/shadow/shadow.h"
+#include "mat/impls/amb/ambcuda.h"
 
 /* What the AIJ can do in place of the format is no error: *done tells */
-static inline PetscErrorCode AmbDeviceCheck(AmbDeviceStatus status, PetscBool *done)
+static inline PetscErrorCode AmbDeviceCheck(SysStatus status, PetscBool *done)
 {
   PetscFunctionBegin;
-  PetscCheck(status != AMB_DEVICE_ERROR, PETSC_COMM_SELF, PETSC_ERR_GPU, "Products with vectors on the GPU: %s", AmbDeviceErrorText());
-  *done = (PetscBool)(status == AMB_DEVICE_SUCCESS);
+  PetscCheck(status != SYS_ERROR, PETSC_COMM_SELF, PETSC_ERR_GPU, "Products with vectors on the GPU: %s", SysDeviceErrorText());
+  *done = (PetscBool)(status == SYS_SUCCESS);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Why there is nothing in the format, if something can be said */
-static inline void AmbDeviceReason(AmbDeviceStatus status, MatShadowInfo *info)
+static inline void AmbDeviceReason(SysStatus status, MatShadowInfo *info)
 {
-  if (status == AMB_DEVICE_OUT_OF_MEMORY) info->reason = "not enough memory on the GPU for the format";
-  if (status == AMB_DEVICE_NOT_ASCENDING) info->reason = "rows whose columns are not in ascending order, or repeated";
-  if (status == AMB_DEVICE_TOO_LARGE) info->reason = "too large for the positions of 32 bits that the format has on the GPU";
+  if (status == SYS_OUT_OF_MEMORY) info->reason = "not enough memory on the GPU for the format";
+  if (status == SYS_NOT_ASCENDING) info->reason = "rows whose columns are not in ascending order, or repeated";
+  if (status == SYS_TOO_LARGE) info->reason = "too large for the positions of 32 bits that the format has on the GPU";
 }
 
 /* Of the bytes of the AIJ: cuSPARSE takes longer than bytes say, up to twice, so that a layout of a few more is still faster */

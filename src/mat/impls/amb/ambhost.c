@@ -6,23 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "amblayout.h"
-#include "ambmemory.h"
+#include "mat/impls/amb/amblayout.h"
+#include "sys/sysmemory.h"
 
 const AmbKernels *AmbHostKernels(void)
 {
-#if defined(PETSCAMB_HAVE_AVX512) && !defined(AMB_COMPLEX)
-  if (AmbKernelsAVX512.supported()) return &AmbKernelsAVX512;
-#endif
-#if defined(PETSCAMB_HAVE_AVX2) && !defined(AMB_COMPLEX)
-  if (AmbKernelsAVX2.supported()) return &AmbKernelsAVX2;
-#endif
-  return &AmbKernelsPlain;
+  return SYS_KERNELS_REAL(AmbKernels);
 }
 
-static AmbStatus LayoutAll(const AmbHost *A, int nworker, AmbLayout *layout)
+static SysStatus LayoutAll(const AmbHost *A, int nworker, AmbLayout *layout)
 {
-  int status = AMB_SUCCESS;
+  int status = SYS_SUCCESS;
 
 #if defined(_OPENMP)
   #pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(max : status)
@@ -36,7 +30,7 @@ static AmbStatus LayoutAll(const AmbHost *A, int nworker, AmbLayout *layout)
       AmbWorkspaceDestroy(&w);
     }
   }
-  return (AmbStatus)status;
+  return (SysStatus)status;
 }
 
 /* What is written: everything, or the values into a format that has the rest, or all but the values */
@@ -50,13 +44,13 @@ typedef enum {
    Writes the blocks of one row, from its entry k on, into every stride-th slot beginning at the first; returns the entry after the last.
    only: the row has no entries in other tiles, so that the columns need not be looked at to find where its part ends.
 */
-static inline __attribute__((always_inline)) AmbInt FillRow(const int b, const int only, const FillWhat what, const AmbHost *A, const AmbTile *T, AmbInt k, AmbInt end, int64_t slot, int64_t slots, int stride)
+static inline __attribute__((always_inline)) SysInt FillRow(const int b, const int only, const FillWhat what, const AmbHost *A, const AmbTile *T, SysInt k, SysInt end, int64_t slot, int64_t slots, int stride)
 {
-  const AmbInt    *j   = A->csr.j;
-  const AmbScalar *a   = A->csr.a;
+  const SysInt    *j   = A->csr.j;
+  const SysScalar *a   = A->csr.a;
   const int64_t    top = A->csr.n - T->col - b; /* the last place where a block can begin */
   uint16_t        *col = A->col + slot;
-  AmbScalar       *val = A->val + slot * b;
+  SysScalar       *val = A->val + slot * b;
   int64_t          i   = 0;
 
   for (; k < end && (only || j[k] < T->hi); i += stride) {
@@ -87,11 +81,11 @@ static inline __attribute__((always_inline)) AmbInt FillRow(const int b, const i
 }
 
 /* Fills a tile; pos[] holds the next entry of every row of the scope */
-static inline __attribute__((always_inline)) void FillTile(const int b, const int only, const FillWhat what, const AmbHost *A, const AmbTile *T, AmbInt *pos)
+static inline __attribute__((always_inline)) void FillTile(const int b, const int only, const FillWhat what, const AmbHost *A, const AmbTile *T, SysInt *pos)
 {
   const uint32_t *start = A->start + T->chunk;
   const uint16_t *perm  = A->perm + T->perm;
-  const AmbInt   *end   = A->csr.i + T->row + 1;
+  const SysInt   *end   = A->csr.i + T->row + 1;
 
   for (int c = 0; c < T->nfilled; c++) {
     const int64_t slot = AMB_C * (T->step + start[c]), slots = AMB_C * (int64_t)(start[c + 1] - start[c]);
@@ -112,7 +106,7 @@ static inline __attribute__((always_inline)) void FillTile(const int b, const in
 
 /* One function for each block size, so that it is constant in the loops */
 #define FILL(b) \
-  static void Fill##b(const AmbHost *A, const AmbTile *T, AmbInt *pos, FillWhat what) \
+  static void Fill##b(const AmbHost *A, const AmbTile *T, SysInt *pos, FillWhat what) \
   { \
     if (what == FILL_VALUES && T->only) FillTile(b, 1, FILL_VALUES, A, T, pos); \
     else if (what == FILL_VALUES) FillTile(b, 0, FILL_VALUES, A, T, pos); \
@@ -130,9 +124,9 @@ FILL(8)
 FILL(9)
 FILL(10)
 
-static void FillScope(FillWhat what, const AmbHost *A, int64_t s, AmbInt *pos)
+static void FillScope(FillWhat what, const AmbHost *A, int64_t s, SysInt *pos)
 {
-  static void (*const fill[AMB_MAX_BLOCK])(const AmbHost *, const AmbTile *, AmbInt *, FillWhat) = {Fill1, Fill2, Fill3, Fill4, Fill5, Fill6, Fill7, Fill8, Fill9, Fill10};
+  static void (*const fill[AMB_MAX_BLOCK])(const AmbHost *, const AmbTile *, SysInt *, FillWhat) = {Fill1, Fill2, Fill3, Fill4, Fill5, Fill6, Fill7, Fill8, Fill9, Fill10};
   const int64_t row = s * A->scope, nrow = AmbMin64(A->scope, A->csr.m - row);
 
   for (int64_t r = 0; r < nrow; r++) pos[r] = A->csr.i[row + r];
@@ -176,17 +170,17 @@ static void Partition(AmbHost *A, const AmbLayout *layout, AmbLayout *before)
   while (t <= A->nthread) A->thread_scope[t++] = A->nscope;
 }
 
-static AmbStatus Fill(AmbHost *A, int nworker, FillWhat what, const AmbLayout *layout, const AmbLayout *before)
+static SysStatus Fill(AmbHost *A, int nworker, FillWhat what, const AmbLayout *layout, const AmbLayout *before)
 {
-  int status = AMB_SUCCESS;
+  int status = SYS_SUCCESS;
 
 #if defined(_OPENMP)
   #pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(| : status)
 #endif
   {
-    AmbInt *pos = malloc(sizeof(*pos) * A->scope);
+    SysInt *pos = malloc(sizeof(*pos) * A->scope);
 
-    if (!pos) status = AMB_OUT_OF_MEMORY;
+    if (!pos) status = SYS_OUT_OF_MEMORY;
     for (int t = omp_get_thread_num(); t < A->nthread && !status; t += omp_get_num_threads()) {
       for (int64_t s = A->thread_scope[t]; s < A->thread_scope[t + 1]; s++) {
         if (layout) PlaceScope(A, layout + s, before + s);
@@ -195,17 +189,17 @@ static AmbStatus Fill(AmbHost *A, int nworker, FillWhat what, const AmbLayout *l
     }
     free(pos);
   }
-  return (AmbStatus)status;
+  return (SysStatus)status;
 }
 
-AmbStatus AmbHostCreate(const AmbCSR *csr, const AmbPlan *plan, int nworker, const AmbKernels *kernels, AmbHost **out)
+SysStatus AmbHostCreate(const SysCSR *csr, const AmbPlan *plan, int nworker, const AmbKernels *kernels, AmbHost **out)
 {
   AmbHost   *A = calloc(1, sizeof(*A));
   AmbLayout *layout, *before;
-  int        status = AMB_OUT_OF_MEMORY;
+  int        status = SYS_OUT_OF_MEMORY;
 
   *out = NULL;
-  if (!A) return AMB_OUT_OF_MEMORY;
+  if (!A) return SYS_OUT_OF_MEMORY;
   A->csr          = *csr;
   A->kernels      = kernels;
   A->block_size   = plan->block_size;
@@ -219,12 +213,12 @@ AmbStatus AmbHostCreate(const AmbCSR *csr, const AmbPlan *plan, int nworker, con
   if (A->scope_tile && A->thread_scope && layout && before) status = LayoutAll(A, nworker, layout);
   if (!status) {
     Partition(A, layout, before);
-    A->tile  = AmbAllocate(sizeof(*A->tile) * A->ntile);
-    A->start = AmbAllocate(sizeof(*A->start) * (A->nchunk + A->ntile));
-    A->perm  = AmbAllocate(sizeof(*A->perm) * A->nperm);
-    A->col   = AmbAllocate(sizeof(*A->col) * AMB_C * A->nstep);
-    A->val   = (*(csr->a ? AmbAllocate : AmbAllocateZero))(sizeof(*A->val) * AMB_C * A->block_size * A->nstep);
-    if (!A->tile || !A->start || !A->perm || !A->col || !A->val) status = AMB_OUT_OF_MEMORY;
+    A->tile  = SysAllocate(sizeof(*A->tile) * A->ntile);
+    A->start = SysAllocate(sizeof(*A->start) * (A->nchunk + A->ntile));
+    A->perm  = SysAllocate(sizeof(*A->perm) * A->nperm);
+    A->col   = SysAllocate(sizeof(*A->col) * AMB_C * A->nstep);
+    A->val   = (*(csr->a ? SysAllocate : SysAllocateZero))(sizeof(*A->val) * AMB_C * A->block_size * A->nstep);
+    if (!A->tile || !A->start || !A->perm || !A->col || !A->val) status = SYS_OUT_OF_MEMORY;
   }
   if (!status) status = Fill(A, nworker, csr->a ? FILL_ALL : FILL_PATTERN, layout, before);
   for (int64_t s = 0; layout && s < A->nscope; s++) {
@@ -236,24 +230,24 @@ AmbStatus AmbHostCreate(const AmbCSR *csr, const AmbPlan *plan, int nworker, con
   free(before);
   if (status) AmbHostDestroy(&A);
   else *out = A;
-  return (AmbStatus)status;
+  return (SysStatus)status;
 }
 
 /* New values in the old pattern */
-AmbStatus AmbHostUpdate(AmbHost *A, const AmbCSR *csr)
+SysStatus AmbHostUpdate(AmbHost *A, const SysCSR *csr)
 {
   A->csr = *csr;
   return Fill(A, A->nthread, FILL_VALUES, NULL, NULL);
 }
 
 /* Gives every thread a stretch of the result to add to in the transposed product */
-AmbStatus AmbHostPrepareTranspose(AmbHost *A)
+SysStatus AmbHostPrepareTranspose(AmbHost *A)
 {
   int64_t size = 0;
 
-  if (A->nthread == 1 || A->work) return AMB_SUCCESS;
+  if (A->nthread == 1 || A->work) return SYS_SUCCESS;
   if (!A->work_lo) A->work_lo = malloc(3 * sizeof(*A->work_lo) * A->nthread);
-  if (!A->work_lo) return AMB_OUT_OF_MEMORY;
+  if (!A->work_lo) return SYS_OUT_OF_MEMORY;
   A->work_hi  = A->work_lo + A->nthread;
   A->work_off = A->work_hi + A->nthread;
   for (int t = 0; t < A->nthread; t++) {
@@ -266,11 +260,11 @@ AmbStatus AmbHostPrepareTranspose(AmbHost *A)
     A->work_lo[t]  = lo;
     A->work_hi[t]  = hi < lo ? lo : AmbMin64(hi, A->csr.n);
     A->work_off[t] = size;
-    size += A->work_hi[t] - lo + 64 / sizeof(AmbScalar);
+    size += A->work_hi[t] - lo + 64 / sizeof(SysScalar);
   }
   A->work_size = size;
-  A->work      = AmbAllocate(sizeof(*A->work) * size);
-  return A->work ? AMB_SUCCESS : AMB_OUT_OF_MEMORY;
+  A->work      = SysAllocate(sizeof(*A->work) * size);
+  return A->work ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
 }
 
 /* What a product reads of the matrix */
@@ -285,12 +279,12 @@ void AmbHostDestroy(AmbHost **A)
   free((*A)->scope_tile);
   free((*A)->thread_scope);
   free((*A)->work_lo);
-  AmbRelease((*A)->tile, sizeof(*(*A)->tile) * (*A)->ntile);
-  AmbRelease((*A)->start, sizeof(*(*A)->start) * ((*A)->nchunk + (*A)->ntile));
-  AmbRelease((*A)->perm, sizeof(*(*A)->perm) * (*A)->nperm);
-  AmbRelease((*A)->col, sizeof(*(*A)->col) * AMB_C * (*A)->nstep);
-  AmbRelease((*A)->val, sizeof(*(*A)->val) * AMB_C * (*A)->block_size * (*A)->nstep);
-  AmbRelease((*A)->work, sizeof(*(*A)->work) * (*A)->work_size);
+  SysRelease((*A)->tile, sizeof(*(*A)->tile) * (*A)->ntile);
+  SysRelease((*A)->start, sizeof(*(*A)->start) * ((*A)->nchunk + (*A)->ntile));
+  SysRelease((*A)->perm, sizeof(*(*A)->perm) * (*A)->nperm);
+  SysRelease((*A)->col, sizeof(*(*A)->col) * AMB_C * (*A)->nstep);
+  SysRelease((*A)->val, sizeof(*(*A)->val) * AMB_C * (*A)->block_size * (*A)->nstep);
+  SysRelease((*A)->work, sizeof(*(*A)->work) * (*A)->work_size);
   free(*A);
   *A = NULL;
 }

@@ -16,8 +16,9 @@
 */
 #pragma once
 
-#include "ambthreads.h"
-#include "ambtypes.h"
+#include "sys/systhreads.h"
+#include "sys/syscsr.h"
+#include "sys/sysisa.h"
 
 #define AMB_C             8     /* rows of a chunk: the doubles of a 512-bit register */
 #define AMB_MAX_BLOCK     10    /* longest block */
@@ -26,12 +27,6 @@
 #define AMB_MODEL_ROWS    4096  /* rows the traffic model looks at together, at most */
 #define AMB_MODEL_WINDOWS 8     /* it looks at this many such windows, if there are as many, */
 #define AMB_MODEL_EVERY   12    /* and at every so many-th at least */
-
-typedef struct {
-  AmbInt           m, n;
-  const AmbInt    *i, *j;
-  const AmbScalar *a;
-} AmbCSR;
 
 typedef struct {
   int64_t row;     /* first row of the scope */
@@ -60,7 +55,7 @@ typedef struct {
 struct _AmbKernels;
 
 typedef struct {
-  AmbCSR                    csr; /* what this was made from: products of rows that meet a NaN or an infinity go back to it */
+  SysCSR                    csr; /* what this was made from: products of rows that meet a NaN or an infinity go back to it */
   const struct _AmbKernels *kernels;
   int                       block_size, scope, nthread;
   int64_t                   nscope, ntile, nstep, nchunk, nperm;
@@ -70,8 +65,8 @@ typedef struct {
   uint32_t                 *start; /* per tile, nchunk + 1: steps before each chunk, from the tile's first */
   uint16_t                 *perm;
   uint16_t                 *col;
-  AmbScalar                *val;
-  AmbScalar                *work;              /* of the transposed product: a stretch of the result for every thread */
+  SysScalar                *val;
+  SysScalar                *work;              /* of the transposed product: a stretch of the result for every thread */
   int64_t                  *work_lo, *work_hi; /* which columns the stretch of a thread stands for, */
   int64_t                  *work_off;          /* and where it begins */
   int64_t                   work_size;
@@ -81,21 +76,15 @@ typedef struct {
 typedef struct _AmbKernels {
   const char *name;
   int (*supported)(void);
-  void (*count)(const AmbCSR *, int64_t row, int nrow, int64_t lo, int64_t hi, AmbInt *pos, int32_t *count);
-  void (*mult)(const AmbHost *, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z);
-  void (*multtranspose)(const AmbHost *, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z);
+  void (*count)(const SysCSR *, int64_t row, int nrow, int64_t lo, int64_t hi, SysInt *pos, int32_t *count);
+  void (*mult)(const AmbHost *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z);
+  void (*multtranspose)(const AmbHost *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z);
 } AmbKernels;
 
 extern const AmbKernels AmbKernelsPlain, AmbKernelsAVX2, AmbKernelsAVX512;
 
-typedef enum {
-  AMB_SUCCESS,
-  AMB_OUT_OF_MEMORY,
-  AMB_NOT_ASCENDING /* a row has columns that are not in ascending order, or repeated */
-} AmbStatus;
-
 /* The row that entry k is in */
-static inline int64_t AmbRowOfEntry(const AmbCSR *A, int64_t k)
+static inline int64_t AmbRowOfEntry(const SysCSR *A, int64_t k)
 {
   int64_t lo = 0, hi = A->m; /* i[lo] <= k < i[hi] */
 
@@ -112,9 +101,9 @@ const AmbKernels *AmbHostKernels(void);
 
 /* Products are made by nthread threads, plan and conversion by nworker. Where there are no values yet (a is NULL) these are for AmbHostUpdate() to bring,
    and nothing has to be there but the pattern, until then. */
-AmbStatus AmbPlanCreate(const AmbCSR *, int block_size, int scope, int nthread, int nworker, const AmbKernels *, AmbPlan *);
-AmbStatus AmbHostCreate(const AmbCSR *, const AmbPlan *, int nworker, const AmbKernels *, AmbHost **);
-AmbStatus AmbHostUpdate(AmbHost *, const AmbCSR *);
-AmbStatus AmbHostPrepareTranspose(AmbHost *);
+SysStatus AmbPlanCreate(const SysCSR *, int block_size, int scope, int nthread, int nworker, const AmbKernels *, AmbPlan *);
+SysStatus AmbHostCreate(const SysCSR *, const AmbPlan *, int nworker, const AmbKernels *, AmbHost **);
+SysStatus AmbHostUpdate(AmbHost *, const SysCSR *);
+SysStatus AmbHostPrepareTranspose(AmbHost *);
 double    AmbHostBytes(const AmbHost *);
 void      AmbHostDestroy(AmbHost **);

@@ -5,34 +5,34 @@
      AMB_NAME(name)                        the name with the suffix of the instruction set
      Chunk1(n, val, col, x, sum)           sums of the C rows of a chunk of n steps, blocks of 1
      ChunkB(b, n, val, col, x, sum)        the same for blocks of b > 1, called with constant b
-     MAYBE_INLINE                          forces a function into its callers, so that b is constant there
+     SYS_INLINE                          forces a function into its callers, so that b is constant there
 
    Filling multiplies zeros with entries of x that the row does not have. Where these are not finite the sum becomes a NaN; rows whose sum is
    a NaN are therefore done again from the CSR arrays, so that a NaN or an infinity reaches the rows it belongs to and no others.
 */
-#include "ambhost.h"
-#include "ambproduct.h"
+#include "mat/impls/amb/ambhost.h"
+#include "sys/sysstore.h"
 
 /* The part of row r that lies in a tile, from the CSR arrays */
-static AmbScalar AMB_NAME(RowSum)(const AmbHost *A, const AmbTile *T, int64_t r, const AmbScalar *x)
+static SysScalar AMB_NAME(RowSum)(const AmbHost *A, const AmbTile *T, int64_t r, const SysScalar *x)
 {
-  AmbScalar s = 0;
+  SysScalar s = 0;
 
-  for (AmbInt k = A->csr.i[r]; k < A->csr.i[r + 1]; k++) {
+  for (SysInt k = A->csr.i[r]; k < A->csr.i[r + 1]; k++) {
     if (A->csr.j[k] >= T->lo && A->csr.j[k] < T->hi) s += A->csr.a[k] * x[A->csr.j[k]];
   }
   return s;
 }
 
 /* The rows of a chunk that is not split: all lanes, but for the last chunk of a sorted tile and of the matrix */
-static MAYBE_INLINE int ChunkRows(const AmbHost *A, const AmbTile *T, int c, const uint16_t *perm)
+static SYS_INLINE int ChunkRows(const AmbHost *A, const AmbTile *T, int c, const uint16_t *perm)
 {
   const int64_t left = T->sorted ? T->nrow - (c - T->nsplit) * AMB_C : A->csr.m - T->row - AMB_C * (int64_t)*perm;
 
   return left < AMB_C ? (int)left : AMB_C;
 }
 
-static MAYBE_INLINE int AnyNaN(const AmbScalar sum[AMB_C])
+static SYS_INLINE int AnyNaN(const SysScalar sum[AMB_C])
 {
   int bad = 0;
 
@@ -40,23 +40,23 @@ static MAYBE_INLINE int AnyNaN(const AmbScalar sum[AMB_C])
   return bad;
 }
 
-static MAYBE_INLINE void Tile(const int b, const AmbStore how, const AmbHost *A, const AmbTile *T, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+static SYS_INLINE void Tile(const int b, const SysStore how, const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const uint32_t  *start = A->start + T->chunk;
   const uint16_t  *perm = A->perm + T->perm, *col = A->col + AMB_C * T->step;
-  const AmbScalar *val = A->val + AMB_C * b * T->step, *xs = x + T->col;
-  AmbScalar        sum[AMB_C];
+  const SysScalar *val = A->val + AMB_C * b * T->step, *xs = x + T->col;
+  SysScalar        sum[AMB_C];
   int              c;
 
   for (c = 0; c < T->nsplit; c++) {
     const int64_t r = T->row + perm[c];
-    AmbScalar     s = 0;
+    SysScalar     s = 0;
 
     if (b == 1) Chunk1(start[c + 1] - start[c], val + (int64_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
     else ChunkB(b, start[c + 1] - start[c], val + (int64_t)AMB_C * b * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
     for (int l = 0; l < AMB_C; l++) s += sum[l];
     if (s != s) s = AMB_NAME(RowSum)(A, T, r, x);
-    z[r] = AmbStored(how, alpha, s, beta, y, z, r);
+    z[r] = SysStored(how, alpha, s, beta, y, z, r);
   }
   perm += T->nsplit;
   for (; c < T->nfilled; c++) {
@@ -71,9 +71,9 @@ static MAYBE_INLINE void Tile(const int b, const AmbStore how, const AmbHost *A,
         }
       }
       if (nl == AMB_C) {
-        for (int l = 0; l < AMB_C; l++) z[T->row + perm[l]] = AmbStored(how, alpha, sum[l], beta, y, z, T->row + perm[l]);
+        for (int l = 0; l < AMB_C; l++) z[T->row + perm[l]] = SysStored(how, alpha, sum[l], beta, y, z, T->row + perm[l]);
       } else {
-        for (int l = 0; l < nl; l++) z[T->row + perm[l]] = AmbStored(how, alpha, sum[l], beta, y, z, T->row + perm[l]);
+        for (int l = 0; l < nl; l++) z[T->row + perm[l]] = SysStored(how, alpha, sum[l], beta, y, z, T->row + perm[l]);
       }
       perm += AMB_C;
     } else {
@@ -85,22 +85,22 @@ static MAYBE_INLINE void Tile(const int b, const AmbStore how, const AmbHost *A,
         }
       }
       if (nl == AMB_C) {
-        for (int l = 0; l < AMB_C; l++) z[r + l] = AmbStored(how, alpha, sum[l], beta, y, z, r + l);
+        for (int l = 0; l < AMB_C; l++) z[r + l] = SysStored(how, alpha, sum[l], beta, y, z, r + l);
       } else {
-        for (int l = 0; l < nl; l++) z[r + l] = AmbStored(how, alpha, sum[l], beta, y, z, r + l);
+        for (int l = 0; l < nl; l++) z[r + l] = SysStored(how, alpha, sum[l], beta, y, z, r + l);
       }
       perm++;
     }
   }
   /* what is left of the first tile are empty rows */
-  if (how == AMB_STORE_ADD) return;
+  if (how == SYS_STORE_ADD) return;
   for (; c < T->nchunk; c++) {
     const int nl = ChunkRows(A, T, c, perm);
 
     for (int l = 0; l < nl; l++) {
       const int64_t r = T->row + (T->sorted ? perm[l] : AMB_C * *perm + l);
 
-      z[r] = AmbStored(how, alpha, 0, beta, y, z, r);
+      z[r] = SysStored(how, alpha, 0, beta, y, z, r);
     }
     perm += T->sorted ? AMB_C : 1;
   }
@@ -108,14 +108,14 @@ static MAYBE_INLINE void Tile(const int b, const AmbStore how, const AmbHost *A,
 
 /* One function for each block size and way to store, so that the loops over them are not in the kernel */
 #define TILE(b, how) \
-  static void AMB_NAME(Tile_##b##_##how)(const AmbHost *A, const AmbTile *T, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z) \
+  static void AMB_NAME(Tile_##b##_##how)(const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z) \
   { \
     Tile(b, how, A, T, alpha, x, beta, y, z); \
   }
-#define TILES(b) TILE(b, AMB_STORE_SET) TILE(b, AMB_STORE_AXPY) TILE(b, AMB_STORE_ADD)
+#define TILES(b) TILE(b, SYS_STORE_SET) TILE(b, SYS_STORE_AXPY) TILE(b, SYS_STORE_ADD)
 #define TILES_NAMED(b) \
   { \
-    AMB_NAME(Tile_##b##_AMB_STORE_SET), AMB_NAME(Tile_##b##_AMB_STORE_AXPY), AMB_NAME(Tile_##b##_AMB_STORE_ADD) \
+    AMB_NAME(Tile_##b##_SYS_STORE_SET), AMB_NAME(Tile_##b##_SYS_STORE_AXPY), AMB_NAME(Tile_##b##_SYS_STORE_ADD) \
   }
 
 TILES(1)
@@ -129,31 +129,31 @@ TILES(8)
 TILES(9)
 TILES(10)
 
-typedef void (*TileFunction)(const AmbHost *, const AmbTile *, AmbScalar, const AmbScalar *, AmbScalar, const AmbScalar *, AmbScalar *);
+typedef void (*TileFunction)(const AmbHost *, const AmbTile *, SysScalar, const SysScalar *, SysScalar, const SysScalar *, SysScalar *);
 static const TileFunction tile_functions[AMB_MAX_BLOCK][3] = {TILES_NAMED(1), TILES_NAMED(2), TILES_NAMED(3), TILES_NAMED(4), TILES_NAMED(5), TILES_NAMED(6), TILES_NAMED(7), TILES_NAMED(8), TILES_NAMED(9), TILES_NAMED(10)};
 
 /* z = alpha A x + beta y; y may be z, and is not read if beta is 0 */
-static void AMB_NAME(Mult)(const AmbHost *A, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+static void AMB_NAME(Mult)(const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const TileFunction *f     = tile_functions[A->block_size - 1];
-  const AmbStore      first = AmbFirstStore(beta, y, z);
+  const SysStore      first = SysFirstStore(beta, y, z);
 
 #if defined(_OPENMP)
   #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1)
 #endif
   for (int t = omp_get_thread_num(); t < A->nthread; t += omp_get_num_threads()) {
-    for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) f[A->tile[k].first ? first : AMB_STORE_ADD](A, A->tile + k, alpha, x, beta, y, z);
+    for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) f[A->tile[k].first ? first : SYS_STORE_ADD](A, A->tile + k, alpha, x, beta, y, z);
   }
 }
 
-static void AMB_NAME(RowTranspose)(const AmbHost *A, const AmbTile *T, int64_t r, AmbScalar f, AmbScalar *z)
+static void AMB_NAME(RowTranspose)(const AmbHost *A, const AmbTile *T, int64_t r, SysScalar f, SysScalar *z)
 {
-  for (AmbInt k = A->csr.i[r]; k < A->csr.i[r + 1]; k++) {
+  for (SysInt k = A->csr.i[r]; k < A->csr.i[r + 1]; k++) {
     if (A->csr.j[k] >= T->lo && A->csr.j[k] < T->hi) z[A->csr.j[k]] += A->csr.a[k] * f;
   }
 }
 
-static MAYBE_INLINE void TileTranspose(const int b, const AmbHost *A, const AmbTile *T, AmbScalar alpha, const AmbScalar *x, AmbScalar *z)
+static SYS_INLINE void TileTranspose(const int b, const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar *z)
 {
   const uint32_t *start = A->start + T->chunk;
   const uint16_t *perm  = A->perm + T->perm;
@@ -162,8 +162,8 @@ static MAYBE_INLINE void TileTranspose(const int b, const AmbHost *A, const AmbT
     const int        split = c < T->nsplit, nl = split ? AMB_C : ChunkRows(A, T, c, perm + c);
     const int64_t    slot = AMB_C * (T->step + start[c]);
     const uint16_t  *col  = A->col + slot;
-    const AmbScalar *val  = A->val + b * slot;
-    AmbScalar       *zs   = z + T->col, factor[AMB_C];
+    const SysScalar *val  = A->val + b * slot;
+    SysScalar       *zs   = z + T->col, factor[AMB_C];
     int64_t          row[AMB_C];
     int              bad = 0;
 
@@ -172,7 +172,7 @@ static MAYBE_INLINE void TileTranspose(const int b, const AmbHost *A, const AmbT
 
       row[l]    = T->row + (split ? perm[c] : (T->sorted ? perm[T->nsplit + (c - T->nsplit) * AMB_C + k] : AMB_C * perm[c] + k));
       factor[l] = l < nl ? alpha * x[row[l]] : 0;
-      bad |= AmbNotFinite(factor[l]);
+      bad |= SysNotFinite(factor[l]);
     }
     if (bad) {
       for (int l = 0; l < (split ? 1 : nl); l++) AMB_NAME(RowTranspose)(A, T, row[l], alpha * x[row[l]], z);
@@ -186,7 +186,7 @@ static MAYBE_INLINE void TileTranspose(const int b, const AmbHost *A, const AmbT
   }
 }
 
-static void AMB_NAME(ThreadTranspose)(const AmbHost *A, int t, AmbScalar alpha, const AmbScalar *x, AmbScalar *z)
+static void AMB_NAME(ThreadTranspose)(const AmbHost *A, int t, SysScalar alpha, const SysScalar *x, SysScalar *z)
 {
   for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) {
 #define CASE(b) \
@@ -211,12 +211,12 @@ static void AMB_NAME(ThreadTranspose)(const AmbHost *A, int t, AmbScalar alpha, 
 
 /* z = alpha A^T x + beta y. Each thread adds to a stretch of its own, as long as the columns of its rows reach; the stretches are added in
    the order of the threads, so that the result depends on their number only. */
-static void AMB_NAME(MultTranspose)(const AmbHost *A, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+static void AMB_NAME(MultTranspose)(const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const int64_t n = A->csr.n;
 
   if (A->nthread == 1) {
-    AmbStartSum(0, n, beta, y, z);
+    SysStartSum(0, n, beta, y, z);
     AMB_NAME(ThreadTranspose)(A, 0, alpha, x, z);
     return;
   }
@@ -227,7 +227,7 @@ static void AMB_NAME(MultTranspose)(const AmbHost *A, AmbScalar alpha, const Amb
     const int nt = omp_get_num_threads();
 
     for (int t = omp_get_thread_num(); t < A->nthread; t += nt) {
-      AmbScalar *w = A->work + A->work_off[t];
+      SysScalar *w = A->work + A->work_off[t];
 
       for (int64_t j = 0; j < A->work_hi[t] - A->work_lo[t]; j++) w[j] = 0;
       AMB_NAME(ThreadTranspose)(A, t, alpha, x, w - A->work_lo[t]);
@@ -238,10 +238,10 @@ static void AMB_NAME(MultTranspose)(const AmbHost *A, AmbScalar alpha, const Amb
     for (int s = omp_get_thread_num(); s < A->nthread; s += nt) {
       const int64_t j0 = n * s / A->nthread, j1 = n * (s + 1) / A->nthread;
 
-      AmbStartSum(j0, j1, beta, y, z);
+      SysStartSum(j0, j1, beta, y, z);
       for (int t = 0; t < A->nthread; t++) {
         const int64_t    lo = A->work_lo[t] > j0 ? A->work_lo[t] : j0, hi = A->work_hi[t] < j1 ? A->work_hi[t] : j1;
-        const AmbScalar *w = A->work + A->work_off[t] - A->work_lo[t];
+        const SysScalar *w = A->work + A->work_off[t] - A->work_lo[t];
 
         for (int64_t j = lo; j < hi; j++) z[j] += w[j];
       }
@@ -254,13 +254,13 @@ static void AMB_NAME(MultTranspose)(const AmbHost *A, AmbScalar alpha, const Amb
    pos[] on. The columns of all block sizes advance together, in the lanes of one register.
 */
 typedef int32_t Count16 __attribute__((vector_size(64)));
-static void     AMB_NAME(Count)(const AmbCSR *A, int64_t row, int nrow, int64_t lo, int64_t hi, AmbInt *pos, int32_t *count)
+static void     AMB_NAME(Count)(const SysCSR *A, int64_t row, int nrow, int64_t lo, int64_t hi, SysInt *pos, int32_t *count)
 {
   const Count16 size = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 
   for (int r = 0; r < nrow; r++) {
-    const AmbInt end = A->i[row + r + 1];
-    AmbInt       k   = pos[r];
+    const SysInt end = A->i[row + r + 1];
+    SysInt       k   = pos[r];
     Count16      c = {0}, next = {0};
 
     for (; k < end && A->j[k] < hi; k++) {

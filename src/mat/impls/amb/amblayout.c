@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "amblayout.h"
+#include "mat/impls/amb/amblayout.h"
 
 void AmbWorkspaceDestroy(AmbWorkspace *w)
 {
@@ -16,16 +16,16 @@ void AmbWorkspaceDestroy(AmbWorkspace *w)
   free(w->bucket);
 }
 
-AmbStatus AmbWorkspaceCreate(int scope, int nsize, AmbWorkspace *w)
+SysStatus AmbWorkspaceCreate(int scope, int nsize, AmbWorkspace *w)
 {
   w->pos    = malloc(sizeof(*w->pos) * scope);
   w->count  = malloc(sizeof(*w->count) * scope * nsize);
   w->order  = malloc(sizeof(*w->order) * scope);
   w->start  = malloc(sizeof(*w->start) * (scope + 1));
   w->bucket = malloc(sizeof(*w->bucket) * (AMB_SEGMENT_WIDTH + 1));
-  if (w->pos && w->count && w->order && w->start && w->bucket) return AMB_SUCCESS;
+  if (w->pos && w->count && w->order && w->start && w->bucket) return SYS_SUCCESS;
   AmbWorkspaceDestroy(w);
-  return AMB_OUT_OF_MEMORY;
+  return SYS_OUT_OF_MEMORY;
 }
 
 /* Rows [0, nrow) in w->order by descending number of blocks, equal ones in their own order; returns how many are not empty */
@@ -85,7 +85,7 @@ static int PlainChunks(AmbWorkspace *w, const int32_t *count, int stride, int nr
 */
 static int64_t TileLayout(AmbWorkspace *w, const int32_t *count, int stride, int nrow, int b, AmbTile *T)
 {
-  const int64_t slot = AMB_C * (b * sizeof(AmbScalar) + sizeof(uint16_t));
+  const int64_t slot = AMB_C * (b * sizeof(SysScalar) + sizeof(uint16_t));
   int64_t       plain, total = 0, steps = 0;
   int           nplain = PlainChunks(w, count, stride, nrow, T, &plain), filled, last, row = 0, c = 0;
 
@@ -129,10 +129,10 @@ static int TilePerms(const AmbTile *T)
 
 static double TileBytes(const AmbTile *T, int64_t steps, int b)
 {
-  return (double)steps * AMB_C * (b * sizeof(AmbScalar) + sizeof(uint16_t)) + sizeof(uint32_t) * (T->nchunk + 1.0) + sizeof(uint16_t) * (double)TilePerms(T) + sizeof(*T);
+  return (double)steps * AMB_C * (b * sizeof(SysScalar) + sizeof(uint16_t)) + sizeof(uint32_t) * (T->nchunk + 1.0) + sizeof(uint16_t) * (double)TilePerms(T) + sizeof(*T);
 }
 
-static int StartScope(const AmbCSR *A, int64_t row, int scope, AmbWorkspace *w, AmbTile *T)
+static int StartScope(const SysCSR *A, int64_t row, int scope, AmbWorkspace *w, AmbTile *T)
 {
   const int nrow = (int)AmbMin64(scope, A->m - row);
 
@@ -143,7 +143,7 @@ static int StartScope(const AmbCSR *A, int64_t row, int scope, AmbWorkspace *w, 
 }
 
 /* Finds the columns of the next segment of a scope; returns 0 when there are no more */
-static int NextSegment(const AmbCSR *A, const AmbWorkspace *w, int nrow, int b, AmbTile *T)
+static int NextSegment(const SysCSR *A, const AmbWorkspace *w, int nrow, int b, AmbTile *T)
 {
   int64_t lo = A->n, last = -1;
 
@@ -169,11 +169,11 @@ static int NextSegment(const AmbCSR *A, const AmbWorkspace *w, int nrow, int b, 
    rows around entries evenly spread over the matrix: a window is looked at with a probability that goes with its entries. Scopes are as long
    as offsets allow, or short enough that every thread has eight.
 */
-AmbStatus AmbPlanCreate(const AmbCSR *A, int block_size, int scope, int nthread, int nworker, const AmbKernels *kernels, AmbPlan *plan)
+SysStatus AmbPlanCreate(const SysCSR *A, int block_size, int scope, int nthread, int nworker, const AmbKernels *kernels, AmbPlan *plan)
 {
   const int b0 = block_size ? block_size : 1, b1 = block_size ? block_size : (int)AmbMin64(AMB_MAX_BLOCK, A->n > 1 ? A->n : 1);
   double    bytes[AMB_MAX_BLOCK + 1] = {0};
-  int       status                   = AMB_SUCCESS;
+  int       status                   = SYS_SUCCESS;
   int64_t   window, nwindow, nsample;
 
   memset(plan, 0, sizeof(*plan));
@@ -213,24 +213,24 @@ AmbStatus AmbPlanCreate(const AmbCSR *A, int block_size, int scope, int nthread,
     plan->bytes[b] = bytes[b];
     if (!plan->block_size || plan->bytes[b] < plan->bytes[plan->block_size]) plan->block_size = b;
   }
-  return (AmbStatus)status;
+  return (SysStatus)status;
 }
 
-static int Ascending(const AmbCSR *A, int64_t row, int nrow)
+static int Ascending(const SysCSR *A, int64_t row, int nrow)
 {
   int bad = 0;
 
   for (int r = 0; r < nrow; r++) {
-    for (AmbInt k = A->i[row + r] + 1; k < A->i[row + r + 1]; k++) bad |= A->j[k] <= A->j[k - 1];
+    for (SysInt k = A->i[row + r] + 1; k < A->i[row + r + 1]; k++) bad |= A->j[k] <= A->j[k - 1];
   }
   return !bad;
 }
 
-static inline __attribute__((always_inline)) void CountBlocks(const int b, const AmbCSR *A, const AmbTile *T, int nrow, AmbInt *pos, int32_t *count)
+static inline __attribute__((always_inline)) void CountBlocks(const int b, const SysCSR *A, const AmbTile *T, int nrow, SysInt *pos, int32_t *count)
 {
   for (int r = 0; r < nrow; r++) {
-    const AmbInt end = A->i[T->row + r + 1];
-    AmbInt       k   = pos[r];
+    const SysInt end = A->i[T->row + r + 1];
+    SysInt       k   = pos[r];
 
     if (b == 1 && T->only) {
       count[r] = (int32_t)(end - k);
@@ -251,12 +251,12 @@ static inline __attribute__((always_inline)) void CountBlocks(const int b, const
   }
 }
 
-AmbStatus AmbLayoutScope(const AmbCSR *A, int64_t row, int scope, int b, AmbWorkspace *w, AmbLayout *L)
+SysStatus AmbLayoutScope(const SysCSR *A, int64_t row, int scope, int b, AmbWorkspace *w, AmbLayout *L)
 {
   AmbTile   T;
   const int nrow = StartScope(A, row, scope, w, &T);
 
-  if (!Ascending(A, row, nrow)) return AMB_NOT_ASCENDING;
+  if (!Ascending(A, row, nrow)) return SYS_NOT_ASCENDING;
   while (NextSegment(A, w, nrow, b, &T)) {
     AmbTile  *tile  = realloc(L->tile, sizeof(*tile) * (L->ntile + 1));
     uint32_t *start = realloc(L->start, sizeof(*start) * (L->nstart + nrow + 1));
@@ -265,7 +265,7 @@ AmbStatus AmbLayoutScope(const AmbCSR *A, int64_t row, int scope, int b, AmbWork
     if (tile) L->tile = tile;
     if (start) L->start = start;
     if (perm) L->perm = perm;
-    if (!tile || !start || !perm) return AMB_OUT_OF_MEMORY;
+    if (!tile || !start || !perm) return SYS_OUT_OF_MEMORY;
     if (b == 1) CountBlocks(1, A, &T, nrow, w->pos, w->count);
     else CountBlocks(b, A, &T, nrow, w->pos, w->count);
     T.step  = L->nstep;
@@ -280,5 +280,5 @@ AmbStatus AmbLayoutScope(const AmbCSR *A, int64_t row, int scope, int b, AmbWork
     tile[L->ntile++] = T;
     T.first          = 0;
   }
-  return AMB_SUCCESS;
+  return SYS_SUCCESS;
 }

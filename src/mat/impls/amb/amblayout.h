@@ -4,7 +4,7 @@
 */
 #pragma once
 
-#include "ambhost.h"
+#include "mat/impls/amb/ambhost.h"
 
 static inline int64_t AmbMin64(int64_t a, int64_t b)
 {
@@ -13,7 +13,7 @@ static inline int64_t AmbMin64(int64_t a, int64_t b)
 
 /* What a thread needs to look at one scope at a time */
 typedef struct {
-  AmbInt   *pos;    /* where the next segment of each row begins */
+  SysInt   *pos;    /* where the next segment of each row begins */
   int32_t  *count;  /* blocks of each row: for one block size, or for 16 */
   uint16_t *order;  /* rows of a tile as the chunks take them */
   uint32_t *start;  /* as in the format */
@@ -28,6 +28,6 @@ typedef struct {
   int64_t   ntile, nstart, nperm, nstep;
 } AmbLayout;
 
-AmbStatus AmbWorkspaceCreate(int scope, int nsize, AmbWorkspace *);
+SysStatus AmbWorkspaceCreate(int scope, int nsize, AmbWorkspace *);
 void      AmbWorkspaceDestroy(AmbWorkspace *);
-AmbStatus AmbLayoutScope(const AmbCSR *, int64_t row, int scope, int b, AmbWorkspace *, AmbLayout *);
+SysStatus AmbLayoutScope(const SysCSR *, int64_t row, int scope, int b, AmbWorkspace *, AmbLayout *);

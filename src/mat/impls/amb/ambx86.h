@@ -8,9 +8,9 @@
 */
 #include <immintrin.h>
 
-#include "ambhost.h"
+#include "mat/impls/amb/ambhost.h"
 
-#if defined(AMB_SINGLE)
+#if defined(SYS_SINGLE)
 typedef __m128 Vec4;
   #define VEC4_ZERO()       _mm_setzero_ps()
   #define VEC4_LOAD(p)      _mm_loadu_ps(p)
@@ -40,7 +40,7 @@ typedef __m256d Vec4;
    The values of a step, far enough ahead that memory is never idle: the processor's own prefetching leaves a third of its bandwidth unused.
    Into the second-level cache, but for long blocks, which use a line as fast as it can come, into the first.
 */
-static MAYBE_INLINE void Prefetch(const AmbScalar *val, const int b)
+static SYS_INLINE void Prefetch(const SysScalar *val, const int b)
 {
   for (size_t k = 0; k < AMB_C * b * sizeof(*val); k += 64) {
     if (b > 4) _mm_prefetch((const char *)val + 8192 + k, _MM_HINT_T0);
@@ -48,9 +48,9 @@ static MAYBE_INLINE void Prefetch(const AmbScalar *val, const int b)
   }
 }
 
-static MAYBE_INLINE void Sum4x4(Vec4 a, Vec4 b, Vec4 c, Vec4 d, AmbScalar sum[4])
+static SYS_INLINE void Sum4x4(Vec4 a, Vec4 b, Vec4 c, Vec4 d, SysScalar sum[4])
 {
-#if defined(AMB_SINGLE)
+#if defined(SYS_SINGLE)
   _mm_storeu_ps(sum, _mm_hadd_ps(_mm_hadd_ps(a, b), _mm_hadd_ps(c, d)));
 #else
   const Vec4 ab = _mm256_hadd_pd(a, b), cd = _mm256_hadd_pd(c, d);
@@ -59,7 +59,7 @@ static MAYBE_INLINE void Sum4x4(Vec4 a, Vec4 b, Vec4 c, Vec4 d, AmbScalar sum[4]
 #endif
 }
 
-static MAYBE_INLINE void ChunkB(const int b, uint32_t n, const AmbScalar *val, const uint16_t *col, const AmbScalar *x, AmbScalar sum[AMB_C])
+static SYS_INLINE void ChunkB(const int b, uint32_t n, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar sum[AMB_C])
 {
   Vec4 s[AMB_C];
 
@@ -68,7 +68,7 @@ static MAYBE_INLINE void ChunkB(const int b, uint32_t n, const AmbScalar *val, c
     Prefetch(val, b);
 #pragma GCC unroll 8
     for (int l = 0; l < AMB_C; l++) {
-      const AmbScalar *v = val + l * b, *p = x + col[l];
+      const SysScalar *v = val + l * b, *p = x + col[l];
 
 #pragma GCC unroll 2
       for (int k = 0; k < b / 4; k++) s[l] = VEC4_FMA(VEC4_LOAD(v + 4 * k), VEC4_LOAD(p + 4 * k), s[l]);
@@ -83,9 +83,9 @@ static MAYBE_INLINE void ChunkB(const int b, uint32_t n, const AmbScalar *val, c
   Sum4x4(s[4], s[5], s[6], s[7], sum + 4);
 }
 
-static MAYBE_INLINE void Chunk1(uint32_t n, const AmbScalar *val, const uint16_t *col, const AmbScalar *x, AmbScalar sum[AMB_C])
+static SYS_INLINE void Chunk1(uint32_t n, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar sum[AMB_C])
 {
-#if defined(AMB_SINGLE)
+#if defined(SYS_SINGLE)
   __m256 s = _mm256_setzero_ps();
 
   for (uint32_t i = 0; i < n; i++, col += AMB_C, val += AMB_C) {

@@ -2,10 +2,10 @@
 /*
    MATAUTOSPARSE: of AMB, NUS-SELL and CSR, which is the AIJ itself, the one that serves this matrix best
 */
-#include "../amb/ambshadow.h"
-#include "../nus/nus.h"
+#include "mat/impls/amb/ambshadow.h"
+#include "mat/impls/nus/nus.h"
 #if defined(MAT_SHADOW_HAVE_DEVICE)
-  #include "../nus/nuscuda.h"
+  #include "mat/impls/nus/nuscuda.h"
 #endif
 
 /* Its candidates are those of the formats, with all parameters left open. The best of each comes before what is worth a try beside it. */
@@ -43,7 +43,7 @@ static int RankDevice_AutoSparse(const MatShadowCSR *csr, const void *params, Ma
   list[0] = amb;
   list[1] = nus;
   memcpy(list[1].params, &open, sizeof(open));
-  return NusDeviceMayCut(csr->n) ? 2 : 1;
+  return NusDeviceMayCut(csr->A.n) ? 2 : 1;
 }
 #endif
 

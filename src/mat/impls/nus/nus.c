@@ -2,9 +2,9 @@
 /*
    MATNUSSELL, non-uniformly segmented SELL-C-sigma, as a shadow of AIJ
 */
-#include "ambshadow.h"
-#include "nus.h"
-#include "nushost.h"
+#include "mat/impls/amb/ambshadow.h"
+#include "mat/impls/nus/nus.h"
+#include "mat/impls/nus/nushost.h"
 
 const char *const MatNUSSELLSegmentations[] = {"nonuniform", "uniform", "none", "MatNUSSELLSegmentation", "MAT_NUSSELL_SEGMENTATION_", NULL};
 const char *const MatNUSSELLRowses[]        = {"sell", "jds", "MatNUSSELLRows", "MAT_NUSSELL_ROWS_", NULL};
@@ -32,7 +32,7 @@ void NusGetParams(const NusSellParams *from, PetscInt n, NusParams *to)
   }
 }
 
-static void NusCandidate(const AmbCSR *A, const NusParams *p, NusBytes *bytes, MatShadowCandidate *c)
+static void NusCandidate(const SysCSR *A, const NusParams *p, NusBytes *bytes, MatShadowCandidate *c)
 {
   NusParams known = *p;
 
@@ -42,55 +42,51 @@ static void NusCandidate(const AmbCSR *A, const NusParams *p, NusBytes *bytes, M
   if (p->c) (void)snprintf(c->name, sizeof(c->name), "nussell, C = %d", p->c);
   else (void)snprintf(c->name, sizeof(c->name), "nussell, K%d = %d", p->count[0] < 0 ? 2 : 1, (int)PetscMax(p->count[0], p->count[1]));
   if (!known.c) known.c = 8;
-  if (NusHostModel(A, &known, bytes, &c->bytes) != NUS_SUCCESS) c->bytes = 0;
+  if (NusHostModel(A, &known, bytes, &c->bytes) != SYS_SUCCESS) c->bytes = 0;
 }
 
 /* Without PETSc, as is LayoutHost_NUSSELL(): what the model, or trying, has chosen, and what else is worth a try */
 static int RankHost_NUSSELL(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const NusSellParams *wanted = (const NusSellParams *)params;
-  AmbCSR               A;
   NusParams            asked, p, other[NUS_ALTERNATIVES];
   NusCache             cache;
   NusBytes             bytes = {{0}};
-  NusStatus            status;
+  SysStatus            status;
   int                  tried = 0, n = 0;
 
-  AmbGetCSR(csr, &A);
-  NusGetParams(wanted, csr->n, &asked);
+  NusGetParams(wanted, csr->A.n, &asked);
   p = asked;
   NusHostCache(&cache);
-  status = wanted->tune == MAT_NUSSELL_TUNE_EXHAUSTIVE && A.a ? NusHostTune(&A, &cache, csr->threads, NusHostKernels(), &p, &tried) : NusHostPlan(&A, &cache, csr->threads, &p, &bytes);
-  if (status != NUS_SUCCESS) {
-    *reason = status == NUS_OUT_OF_MEMORY ? "not enough memory for the format" : "too many segments, or too large for positions of 32 bits";
+  status = wanted->tune == MAT_NUSSELL_TUNE_EXHAUSTIVE && csr->A.a ? NusHostTune(&csr->A, &cache, csr->threads, NusHostKernels(), &p, &tried) : NusHostPlan(&csr->A, &cache, csr->threads, &p, &bytes);
+  if (status != SYS_SUCCESS) {
+    *reason = status == SYS_OUT_OF_MEMORY ? "not enough memory for the format" : "too many segments, or too large for positions of 32 bits";
     return 0;
   }
-  NusCandidate(&A, &p, &bytes, &list[0]);
+  NusCandidate(&csr->A, &p, &bytes, &list[0]);
   list[0].tried = tried;
-  if (tune == MAT_SHADOW_TUNE_ONLINE) n = NusHostAlternatives(&A, &cache, &asked, &p, other);
-  for (int k = 0; k < n; k++) NusCandidate(&A, &other[k], &bytes, &list[k + 1]);
+  if (tune == MAT_SHADOW_TUNE_ONLINE) n = NusHostAlternatives(&csr->A, &cache, &asked, &p, other);
+  for (int k = 0; k < n; k++) NusCandidate(&csr->A, &other[k], &bytes, &list[k + 1]);
   return n + 1;
 }
 
 static const char *LayoutHost_NUSSELL(const MatShadowCSR *csr, MatShadowCandidate *c, const MatShadowCandidate *best, double most, void **data)
 {
   NusParams *p = (NusParams *)c->params, *known = (NusParams *)best->params;
-  AmbCSR     A;
   NusHost   *host;
-  NusStatus  status;
+  SysStatus  status;
 
-  AmbGetCSR(csr, &A);
   if (!p->c) p->c = known->c;
   for (int k = 0; k < 2; k++) {
     if (p->count[k] < 0) p->count[k] = known->count[k];
   }
   p->sigma = (p->sigma + p->c - 1) / p->c * p->c;
   if (p->count[0] + p->count[1]) (void)snprintf(c->name, sizeof(c->name), "nussell, C = %d, K1 = %d, K2 = %d", p->c, (int)p->count[0], (int)p->count[1]);
-  status = NusHostCreate(&A, p, csr->threads, csr->workers, NusHostKernels(), most, &c->bytes, &host);
+  status = NusHostCreate(&csr->A, p, csr->threads, csr->workers, NusHostKernels(), most, &c->bytes, &host);
   *data  = host;
-  if (status == NUS_OUT_OF_MEMORY) return "not enough memory for the format";
-  if (status == NUS_TOO_LARGE) return "too many segments, or too large for positions of 32 bits";
-  if (status == NUS_TOO_MANY_BYTES) return "the format has more bytes";
+  if (status == SYS_OUT_OF_MEMORY) return "not enough memory for the format";
+  if (status == SYS_TOO_LARGE) return "too many segments, or too large for positions of 32 bits";
+  if (status == SYS_TOO_MANY_BYTES) return "the format has more bytes";
   return NULL;
 }
 
@@ -117,11 +113,8 @@ static PetscErrorCode RefreshHost_NUSSELL(const void *data, MatShadowInfo *info)
 
 static PetscErrorCode UpdateHost_NUSSELL(void *data, const MatShadowCSR *csr, PetscBool *done)
 {
-  AmbCSR A;
-
   PetscFunctionBegin;
-  AmbGetCSR(csr, &A);
-  *done = (PetscBool)(NusHostUpdate((NusHost *)data, &A) == NUS_SUCCESS);
+  *done = (PetscBool)(NusHostUpdate((NusHost *)data, &csr->A) == SYS_SUCCESS);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -139,7 +132,7 @@ static PetscErrorCode MultTransposeHost_NUSSELL(void *data, const MatShadowCSR *
   NusHost *A = (NusHost *)data;
 
   PetscFunctionBegin;
-  *done = (PetscBool)(NusHostPrepareTranspose(A) == NUS_SUCCESS);
+  *done = (PetscBool)(NusHostPrepareTranspose(A) == SYS_SUCCESS);
   if (*done) (*A->kernels->multtranspose)(A, alpha, x, beta, y, z);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -175,7 +168,7 @@ static void NusTuneOnline(MatShadow *s, NusSellParams *q)
   s->tune = MAT_SHADOW_TUNE_ONLINE;
 }
 
-static PetscErrorCode NusSetFromOptions(MatShadow *s, AmbOptionItems PetscOptionsObject)
+static PetscErrorCode NusSetFromOptions(MatShadow *s, PetscAMBOptionItems PetscOptionsObject)
 {
   NusSellParams *p = (NusSellParams *)s->params, q = *p;
 

@@ -4,8 +4,8 @@
 */
 #pragma once
 
-#include "../../shadow/shadow.h"
-#include "nusparams.h"
+#include "mat/shadow/shadow.h"
+#include "mat/impls/nus/nusparams.h"
 
 /* What is 0, and a number of segments that is PETSC_DECIDE, is chosen */
 typedef struct {

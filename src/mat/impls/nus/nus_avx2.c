@@ -4,11 +4,10 @@
 */
 #define NUS_NAME(name)   name##AVX2
 #define NUS_KERNELS_NAME "avx2"
-#define MAYBE_INLINE     inline __attribute__((always_inline))
 
-#include "ambtypes.h"
+#include "sys/systypes.h"
 
-#if defined(AMB_COMPLEX)
+#if defined(SYS_COMPLEX)
 typedef int NusKernelsAVX2Absent; /* complex scalars have the plain kernels */
 #else
 static int SupportedAVX2(void)
@@ -16,5 +15,5 @@ static int SupportedAVX2(void)
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
-  #include "nuskernels.h"
+  #include "mat/impls/nus/nuskernels.h"
 #endif

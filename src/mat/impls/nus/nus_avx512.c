@@ -4,11 +4,10 @@
 */
 #define NUS_NAME(name)   name##AVX512
 #define NUS_KERNELS_NAME "avx512"
-#define MAYBE_INLINE     inline __attribute__((always_inline))
 
-#include "ambtypes.h"
+#include "sys/systypes.h"
 
-#if defined(AMB_COMPLEX)
+#if defined(SYS_COMPLEX)
 typedef int NusKernelsAVX512Absent; /* complex scalars have the plain kernels */
 #else
 static int SupportedAVX512(void)
@@ -16,5 +15,5 @@ static int SupportedAVX512(void)
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
 }
 
-  #include "nuskernels.h"
+  #include "mat/impls/nus/nuskernels.h"
 #endif

@@ -4,11 +4,10 @@
 */
 #define NUS_NAME(name)   name##Plain
 #define NUS_KERNELS_NAME "plain"
-#define MAYBE_INLINE     inline __attribute__((always_inline))
 
 static int SupportedPlain(void)
 {
   return 1;
 }
 
-#include "nuskernels.h"
+#include "mat/impls/nus/nuskernels.h"

@@ -6,8 +6,8 @@
 #include <new>
 #include <utility>
 
-#include "ambcudatrial.cuh"
-#include "nuscuda.cuh"
+#include "sys/systrial.cuh"
+#include "mat/impls/nus/nuscuda.cuh"
 
 /* Parts of the second-level cache, measured: x in a segment; what is found there of an x that is read everywhere; and the part of all entries that must
    lie beyond that for segments to pay */
@@ -20,72 +20,72 @@
 #define LARGE       2e7  /* entries of such a one */
 #define GAIN        0.98 /* of the time, below which other segments are taken for faster */
 
-static_assert(NUS_DEVICE_C == AMB_WARP && NUS_DEVICE_SIGMA == AMB_SCOPE, "what the layout of AMB has");
+static_assert(NUS_DEVICE_C == SYS_WARP && NUS_DEVICE_SIGMA == AMB_SCOPE, "what the layout of AMB has");
 
-static __global__ void Gather(int64_t n, const int *order, const AmbScalar *x, AmbScalar *xg)
+static __global__ void Gather(int64_t n, const int *order, const SysScalar *x, SysScalar *xg)
 {
-  NUS_FOR_EACH(k, n) xg[k] = x[order[k]];
+  SYS_FOR_EACH(k, n) xg[k] = x[order[k]];
 }
 
 /* Bytes of the first-level cache of a multiprocessor, which is the same memory as its shared one, and of the second-level cache */
-static AmbDeviceStatus Caches(int64_t *l1, int64_t *l2)
+static SysStatus Caches(int64_t *l1, int64_t *l2)
 {
   int device, shared, second;
 
-  AMB_CUDA(cudaGetDevice(&device));
-  AMB_CUDA(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
-  AMB_CUDA(cudaDeviceGetAttribute(&second, cudaDevAttrL2CacheSize, device));
+  SYS_CUDA(cudaGetDevice(&device));
+  SYS_CUDA(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
+  SYS_CUDA(cudaDeviceGetAttribute(&second, cudaDevAttrL2CacheSize, device));
   *l1 = shared;
   *l2 = second;
-  return AMB_DEVICE_SUCCESS;
+  return SYS_SUCCESS;
 }
 
 /* Entries of an x that is read everywhere, found in the second-level cache */
 static int64_t Found(int64_t l2)
 {
-  return (int64_t)(FOUND_PART * (double)l2) / (int64_t)sizeof(AmbScalar);
+  return (int64_t)(FOUND_PART * (double)l2) / (int64_t)sizeof(SysScalar);
 }
 
 int NusDeviceMayCut(int64_t n)
 {
   int64_t l1 = 0, l2 = 0;
 
-  return Caches(&l1, &l2) == AMB_DEVICE_SUCCESS && n > Found(l2);
+  return Caches(&l1, &l2) == SYS_SUCCESS && n > Found(l2);
 }
 
 static __global__ void SumFirst(int64_t n, const unsigned *count, unsigned long long *sum)
 {
   unsigned long long mine = 0;
 
-  NUS_FOR_EACH(k, n) mine += count[k];
-  for (int d = AMB_WARP / 2; d; d /= 2) mine += __shfl_down_sync(AMB_ALL, mine, d);
-  if (threadIdx.x % AMB_WARP == 0) atomicAdd(sum, mine);
+  SYS_FOR_EACH(k, n) mine += count[k];
+  for (int d = SYS_WARP / 2; d; d /= 2) mine += __shfl_down_sync(SYS_ALL_LANES, mine, d);
+  if (threadIdx.x % SYS_WARP == 0) atomicAdd(sum, mine);
 }
 
 /* Is x larger than what the second-level cache holds of it, and read everywhere? */
-static AmbDeviceStatus Scattered(const AmbDeviceCSR *csr, int64_t l2, bool *scattered, cudaStream_t stream)
+static SysStatus Scattered(const SysCSR *csr, int64_t l2, bool *scattered, cudaStream_t stream)
 {
   const int64_t      found = Found(l2);
   unsigned long long entries;
   NusRanking         R;
-  NusScratch         s;
+  SysScratch         s;
 
   *scattered = false;
-  if (csr->n <= found) return AMB_DEVICE_SUCCESS;
-  AMB_CALL(NusDeviceRank(csr, &R, stream));
-  AMB_CALL(NusAllocate(&s.memory, sizeof(entries)));
-  AMB_CUDA(cudaMemsetAsync(s.memory, 0, sizeof(entries), stream));
-  SumFirst<<<NusBlocks(found), NUS_THREADS, 0, stream>>>(found, R.counted, (unsigned long long *)s.memory);
-  AMB_CUDA(cudaPeekAtLastError());
-  AMB_CUDA(cudaMemcpyAsync(&entries, s.memory, sizeof(entries), cudaMemcpyDeviceToHost, stream));
-  AMB_CUDA(cudaStreamSynchronize(stream));
+  if (csr->n <= found) return SYS_SUCCESS;
+  SYS_CALL(NusDeviceRank(csr, &R, stream));
+  SYS_CALL(SysDeviceAllocate(&s.memory, sizeof(entries)));
+  SYS_CUDA(cudaMemsetAsync(s.memory, 0, sizeof(entries), stream));
+  SumFirst<<<SysBlocksLoop(found), SYS_THREADS, 0, stream>>>(found, R.counted, (unsigned long long *)s.memory);
+  SYS_CUDA(cudaPeekAtLastError());
+  SYS_CUDA(cudaMemcpyAsync(&entries, s.memory, sizeof(entries), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
   *scattered = (double)entries < (1 - BEYOND) * (double)csr->nz;
-  return AMB_DEVICE_SUCCESS;
+  return SYS_SUCCESS;
 }
 
 /* What may be tried, no segments first where there is a choice; *n is 1 if there is nothing to choose */
 #define CANDIDATES 8
-static AmbDeviceStatus Candidates(const AmbDeviceCSR *csr, const NusParams *asked, NusDeviceTune tune, NusParams candidate[CANDIDATES], int *n, cudaStream_t stream)
+static SysStatus Candidates(const SysCSR *csr, const NusParams *asked, NusDeviceTune tune, NusParams candidate[CANDIDATES], int *n, cudaStream_t stream)
 {
   static const int counts[][2] = {
     {1, 0},
@@ -99,11 +99,11 @@ static AmbDeviceStatus Candidates(const AmbDeviceCSR *csr, const NusParams *aske
   int64_t    l1 = 0, l2 = 0;
   NusParams  p = *asked;
 
-  AMB_CALL(Caches(&l1, &l2));
+  SYS_CALL(Caches(&l1, &l2));
   if (!p.width[0]) {
-    for (p.width[0] = 1024; 2 * p.width[0] * (int64_t)sizeof(AmbScalar) <= l1; p.width[0] *= 2) { }
+    for (p.width[0] = 1024; 2 * p.width[0] * (int64_t)sizeof(SysScalar) <= l1; p.width[0] *= 2) { }
   }
-  if (!p.width[1]) p.width[1] = (int64_t)(SEGMENT_PART * (double)l2) / (int64_t)sizeof(AmbScalar);
+  if (!p.width[1]) p.width[1] = (int64_t)(SEGMENT_PART * (double)l2) / (int64_t)sizeof(SysScalar);
   p.c     = NUS_DEVICE_C;
   p.sigma = NUS_DEVICE_SIGMA;
   *n      = 0;
@@ -111,15 +111,15 @@ static AmbDeviceStatus Candidates(const AmbDeviceCSR *csr, const NusParams *aske
     p.count[0]        = 0;
     p.count[1]        = p.segmentation == NUS_UNIFORM ? (csr->n + p.width[1] - 1) / p.width[1] : 0;
     candidate[(*n)++] = p;
-    return AMB_DEVICE_SUCCESS;
+    return SYS_SUCCESS;
   }
   for (int k = 0; k < 2; k++) {
     if (open[k]) p.count[k] = 0;
   }
   candidate[(*n)++] = p;
   if (open[0] && open[1] && csr->n > p.width[1]) {
-    if (tune != NUS_DEVICE_EXHAUSTIVE) AMB_CALL(Scattered(csr, l2, &scattered, stream));
-    if (tune == NUS_DEVICE_MODEL && sizeof(AmbScalar) < sizeof(double)) scattered = false; /* there segments gain a few percent at best */
+    if (tune != NUS_DEVICE_EXHAUSTIVE) SYS_CALL(Scattered(csr, l2, &scattered, stream));
+    if (tune == NUS_DEVICE_MODEL && sizeof(SysScalar) < sizeof(double)) scattered = false; /* there segments gain a few percent at best */
     if (tune == NUS_DEVICE_MODEL && scattered) *n = 0;
     if (scattered || tune == NUS_DEVICE_EXHAUSTIVE) {
       candidate[*n]              = p;
@@ -137,21 +137,19 @@ static AmbDeviceStatus Candidates(const AmbDeviceCSR *csr, const NusParams *aske
     }
     if (csr->n > q.count[0] * q.width[0] + q.count[1] * q.width[1]) candidate[(*n)++] = q;
   }
-  return AMB_DEVICE_SUCCESS;
+  return SYS_SUCCESS;
 }
 
-static AmbDeviceStatus Convert(NusDevice *A, const AmbDeviceCSR *csr, int measure, cudaStream_t stream)
+static SysStatus Convert(NusDevice *A, const SysCSR *csr, int measure, cudaStream_t stream)
 {
   const NusParams *p        = &A->params;
   const int64_t    nsegment = p->segmentation == NUS_UNIFORM ? p->count[1] : (p->segmentation == NUS_NONE ? 1 : p->count[0] + p->count[1] + 1);
   NusRanking       R;
 
-  if (p->count[0] > NUS_MAX_SEGMENTS || nsegment > NUS_MAX_SEGMENTS) return AMB_DEVICE_TOO_LARGE;
+  if (p->count[0] > NUS_MAX_SEGMENTS || nsegment > NUS_MAX_SEGMENTS) return SYS_TOO_LARGE;
   if (nsegment > 1 && csr->nz) {
-    if (p->segmentation == NUS_NONUNIFORM) AMB_CALL(NusDeviceRank(csr, &R, stream));
-    AMB_CALL(NusDeviceSplit(A, csr, &R, (int)nsegment, stream));
-    A->whole = (AmbDevice *)calloc(1, sizeof(*A->whole)); /* nothing but the place for the transposed matrix */
-    if (!A->whole) return AMB_DEVICE_OUT_OF_MEMORY;
+    if (p->segmentation == NUS_NONUNIFORM) SYS_CALL(NusDeviceRank(csr, &R, stream));
+    SYS_CALL(NusDeviceSplit(A, csr, &R, (int)nsegment, stream));
   } else {
     NusSegment S;
 
@@ -162,75 +160,75 @@ static AmbDeviceStatus Convert(NusDevice *A, const AmbDeviceCSR *csr, int measur
     A->segments.push_back(S);
   }
   for (NusSegment &S : A->segments) {
-    const AmbDeviceCSR    part   = {csr->m, S.n, S.nz, S.csr.i, S.csr.j, csr->a};
+    const SysCSR          part   = {csr->m, S.n, S.nz, S.csr.i, S.csr.j, csr->a};
     const AmbDeviceParams params = {1, 0, 0, measure};
 
-    AMB_CALL(AmbDeviceConvert(&part, S.csr.from, &params, stream, &S.A));
+    SYS_CALL(AmbDeviceConvert(&part, S.csr.from, &params, stream, &S.A));
   }
-  return AMB_DEVICE_SUCCESS;
+  return SYS_SUCCESS;
 }
 
-static AmbDeviceStatus Converted(const AmbDeviceCSR *csr, const NusParams *params, int measure, cudaStream_t stream, NusDevice **out)
+static SysStatus Converted(const SysCSR *csr, const NusParams *params, int measure, cudaStream_t stream, NusDevice **out)
 {
-  NusDevice      *A = new (std::nothrow) NusDevice;
-  AmbDeviceStatus status;
+  NusDevice *A = new (std::nothrow) NusDevice;
+  SysStatus  status;
 
   *out = NULL;
-  if (!A) return AMB_DEVICE_OUT_OF_MEMORY;
+  if (!A) return SYS_OUT_OF_MEMORY;
   A->params = *params;
   status    = Convert(A, csr, measure, stream);
-  if (status != AMB_DEVICE_SUCCESS) NusDeviceDestroy(&A);
+  if (status != SYS_SUCCESS) NusDeviceDestroy(&A);
   *out = A;
   return status;
 }
 
-static AmbDeviceStatus TrialTime(AmbTrial *T, NusDevice *A, const AmbDeviceCSR *csr, float *time)
+static SysStatus TrialTime(SysTrial *T, NusDevice *A, const SysCSR *csr, float *time)
 {
   const auto product = [&](int) { return NusDeviceMult(A, csr, 1, T->x, 0, NULL, T->z, T->stream); };
 
-  return AmbTrialTime(T, (double)csr->nz > LARGE ? TRIAL_LARGE : TRIAL, product, time);
+  return SysTrialTime(T, (double)csr->nz > LARGE ? TRIAL_LARGE : TRIAL, product, time);
 }
 
 /* Keeps the fastest; what there is no memory for is not tried */
-static AmbDeviceStatus Tune(const AmbDeviceCSR *csr, const NusParams candidate[], int n, NusDevice **A, cudaStream_t stream)
+static SysStatus Tune(const SysCSR *csr, const NusParams candidate[], int n, NusDevice **A, cudaStream_t stream)
 {
-  AmbTrial        T;
-  float           best, time;
-  AmbDeviceStatus status = AmbTrialCreate(csr, stream, &T);
+  SysTrial  T;
+  float     best, time;
+  SysStatus status = SysTrialCreate(csr, stream, &T);
 
-  if (status == AMB_DEVICE_OUT_OF_MEMORY) return AMB_DEVICE_SUCCESS;
-  AMB_CALL(status);
-  AMB_CALL(TrialTime(&T, *A, csr, &best));
+  if (status == SYS_OUT_OF_MEMORY) return SYS_SUCCESS;
+  SYS_CALL(status);
+  SYS_CALL(TrialTime(&T, *A, csr, &best));
   for (int k = 1; k < n; k++) {
     NusDevice *other;
 
     status = Converted(csr, &candidate[k], 1, stream, &other);
-    if (status == AMB_DEVICE_OUT_OF_MEMORY || status == AMB_DEVICE_TOO_LARGE) continue;
-    AMB_CALL(status);
+    if (status == SYS_OUT_OF_MEMORY || status == SYS_TOO_LARGE) continue;
+    SYS_CALL(status);
     status = TrialTime(&T, other, csr, &time);
-    if (status == AMB_DEVICE_SUCCESS && time < GAIN * best) {
+    if (status == SYS_SUCCESS && time < GAIN * best) {
       best = time;
       std::swap(*A, other);
     }
     NusDeviceDestroy(&other);
-    AMB_CALL(status);
+    SYS_CALL(status);
   }
   (*A)->tried = T.tried;
-  return AMB_DEVICE_SUCCESS;
+  return SYS_SUCCESS;
 }
 
-AmbDeviceStatus NusDeviceCreate(const AmbDeviceCSR *csr, const NusParams *params, NusDeviceTune tune, AmbStream stream, NusDevice **A, NusDeviceInfo *info)
+SysStatus NusDeviceCreate(const SysCSR *csr, const NusParams *params, NusDeviceTune tune, SysStream stream, NusDevice **A, NusDeviceInfo *info)
 {
-  NusParams       candidate[CANDIDATES];
-  int             n;
-  AmbDeviceStatus status;
+  NusParams candidate[CANDIDATES];
+  int       n;
+  SysStatus status;
 
   *A = NULL;
-  if (csr->m >= INT_MAX || csr->n >= INT_MAX || csr->nz >= INT_MAX) return AMB_DEVICE_TOO_LARGE;
-  AMB_CALL(Candidates(csr, params, tune, candidate, &n, stream));
-  AMB_CALL(Converted(csr, &candidate[0], tune != NUS_DEVICE_MODEL, stream, A));
-  status = csr->nz && (n > 1 || tune == NUS_DEVICE_EXHAUSTIVE) ? Tune(csr, candidate, n, A, stream) : AMB_DEVICE_SUCCESS;
-  if (status == AMB_DEVICE_SUCCESS) NusDeviceGetInfo(*A, info);
+  if (csr->m >= INT_MAX || csr->n >= INT_MAX || csr->nz >= INT_MAX) return SYS_TOO_LARGE;
+  SYS_CALL(Candidates(csr, params, tune, candidate, &n, stream));
+  SYS_CALL(Converted(csr, &candidate[0], tune != NUS_DEVICE_MODEL, stream, A));
+  status = csr->nz && (n > 1 || tune == NUS_DEVICE_EXHAUSTIVE) ? Tune(csr, candidate, n, A, stream) : SYS_SUCCESS;
+  if (status == SYS_SUCCESS) NusDeviceGetInfo(*A, info);
   else NusDeviceDestroy(A);
   return status;
 }
@@ -238,7 +236,7 @@ AmbDeviceStatus NusDeviceCreate(const AmbDeviceCSR *csr, const NusParams *params
 void NusDeviceGetInfo(const NusDevice *A, NusDeviceInfo *info)
 {
   AmbDeviceInfo *sum      = &info->layout;
-  const double   gathered = (double)(sizeof(int) + 2 * sizeof(AmbScalar)) * A->ngathered;
+  const double   gathered = (double)(sizeof(int) + 2 * sizeof(SysScalar)) * A->ngathered;
   double         most     = -1;
 
   *info          = NusDeviceInfo{A->params, (int64_t)A->segments.size(), A->ngathered, {}};
@@ -269,11 +267,11 @@ void NusDeviceGetInfo(const NusDevice *A, NusDeviceInfo *info)
   sum->tried += A->tried;
   sum->bytes_model += gathered;
   sum->bytes_stored += gathered;
-  sum->bytes_extra += A->bytes + (A->whole ? A->whole->info.bytes_extra : 0);
+  sum->bytes_extra += A->bytes + AmbTransposedBytes(&A->transposed);
 }
 
 /* The arrays that rows go back to which meet a NaN or an infinity: those of the only segment are those of the matrix */
-static AmbArrays Arrays(const NusSegment &S, const AmbDeviceCSR *csr)
+static AmbArrays Arrays(const NusSegment &S, const SysCSR *csr)
 {
   AmbArrays arrays = S.csr;
 
@@ -285,43 +283,42 @@ static AmbArrays Arrays(const NusSegment &S, const AmbDeviceCSR *csr)
   return arrays;
 }
 
-AmbDeviceStatus NusDeviceUpdate(NusDevice *A, const AmbDeviceCSR *csr, AmbStream stream)
+SysStatus NusDeviceUpdate(NusDevice *A, const SysCSR *csr, SysStream stream)
 {
   for (NusSegment &S : A->segments) {
     const AmbArrays arrays = Arrays(S, csr);
 
-    AMB_CALL(AmbDeviceRenew(S.A, &arrays, stream));
-    S.A->transposed_stale = 1;
+    SYS_CALL(AmbDeviceRenew(S.A, &arrays, stream));
   }
-  if (A->whole) A->whole->transposed_stale = 1;
-  return AMB_DEVICE_SUCCESS;
+  A->transposed.stale = 1;
+  return SYS_SUCCESS;
 }
 
-AmbDeviceStatus NusDeviceMult(NusDevice *A, const AmbDeviceCSR *csr, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, AmbStream stream)
+SysStatus NusDeviceMult(NusDevice *A, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
 {
   bool first = true;
 
-  if (A->ngathered) Gather<<<NusBlocks(A->ngathered), NUS_THREADS, 0, stream>>>(A->ngathered, A->order, x, A->xg);
-  AMB_CUDA(cudaPeekAtLastError());
+  if (A->ngathered) Gather<<<SysBlocksLoop(A->ngathered), SYS_THREADS, 0, stream>>>(A->ngathered, A->order, x, A->xg);
+  SYS_CUDA(cudaPeekAtLastError());
   for (NusSegment &S : A->segments) {
     const AmbArrays arrays = Arrays(S, csr);
 
-    AMB_CALL(AmbDeviceProduct(S.A, &arrays, alpha, S.moved ? A->xg + S.first : x, first ? beta : 1, first ? y : z, z, stream));
+    SYS_CALL(AmbDeviceProduct(S.A, &arrays, alpha, S.moved ? A->xg + S.first : x, first ? beta : 1, first ? y : z, z, stream));
     first = false;
   }
-  return AMB_DEVICE_SUCCESS;
+  return SYS_SUCCESS;
 }
 
-AmbDeviceStatus NusDeviceMultTranspose(NusDevice *A, const AmbDeviceCSR *csr, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z, AmbStream stream)
+SysStatus NusDeviceMultTranspose(NusDevice *A, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
 {
-  return AmbDeviceMultTranspose(A->whole ? A->whole : A->segments[0].A, csr, alpha, x, beta, y, z, stream);
+  return AmbTransposedMult(&A->transposed, csr, A->segments.size() == 1 ? A->segments[0].A->info.threads : 0, alpha, x, beta, y, z, stream);
 }
 
 void NusDeviceDestroy(NusDevice **A)
 {
   if (!*A) return;
   for (NusSegment &S : (*A)->segments) AmbDeviceDestroy(&S.A);
-  AmbDeviceDestroy(&(*A)->whole);
+  AmbTransposedDestroy(&(*A)->transposed);
   (void)cudaFree((*A)->order);
   (void)cudaFree((*A)->xg);
   (void)cudaFree((*A)->memory);

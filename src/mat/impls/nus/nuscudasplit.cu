@@ -4,22 +4,22 @@
 */
 #include <cub/device/device_radix_sort.cuh>
 
-#include "nuscuda.cuh"
+#include "mat/impls/nus/nuscuda.cuh"
 
 static __global__ void Iota(int64_t n, int *a)
 {
-  NUS_FOR_EACH(k, n) a[k] = (int)k;
+  SYS_FOR_EACH(k, n) a[k] = (int)k;
 }
 
 static __global__ void CountColumns(int64_t nz, const int *j, unsigned *count)
 {
-  NUS_FOR_EACH(k, nz) atomicAdd(count + j[k], 1);
+  SYS_FOR_EACH(k, nz) atomicAdd(count + j[k], 1);
 }
 
 /* The segment of each column: by its place among all, in descending order of entries */
 static __global__ void SegmentByRank(int64_t n, const int *ranked, const unsigned *count, int64_t s1, int64_t k1, int64_t s2, int64_t k2, unsigned char *segment)
 {
-  NUS_FOR_EACH(p, n)
+  SYS_FOR_EACH(p, n)
   {
     int64_t s = k1 + k2;
 
@@ -32,120 +32,120 @@ static __global__ void SegmentByRank(int64_t n, const int *ranked, const unsigne
 
 static __global__ void SegmentByWidth(int64_t n, int64_t width, unsigned char *segment)
 {
-  NUS_FOR_EACH(j, n) segment[j] = (unsigned char)(j / width);
+  SYS_FOR_EACH(j, n) segment[j] = (unsigned char)(j / width);
 }
 
 /* Where each column is found: in its segment, or where it was */
 static __global__ void Places(int64_t n, int64_t gathered, const int *order, const unsigned char *sorted, const int *begin, int *place)
 {
-  NUS_FOR_EACH(p, n) place[order[p]] = p < gathered ? (int)p - begin[sorted[p]] : order[p];
+  SYS_FOR_EACH(p, n) place[order[p]] = p < gathered ? (int)p - begin[sorted[p]] : order[p];
 }
 
 static __global__ void SegmentsOfEntries(int64_t nz, const int *j, const unsigned char *segment, unsigned char *key)
 {
-  NUS_FOR_EACH(k, nz) key[k] = segment[j[k]];
+  SYS_FOR_EACH(k, nz) key[k] = segment[j[k]];
 }
 
 static __global__ void Columns(int64_t nz, const int *j, const int *place, const int *from, int *col)
 {
-  NUS_FOR_EACH(k, nz) col[k] = place ? place[j[from[k]]] : j[from[k]];
+  SYS_FOR_EACH(k, nz) col[k] = place ? place[j[from[k]]] : j[from[k]];
 }
 
 /* Where each of the segments begins among things that are sorted by them */
 static __global__ void Begins(int nsegment, int64_t n, const unsigned char *sorted, int *begin)
 {
-  NUS_FOR_EACH(s, nsegment + 1) begin[s] = (int)AmbCountLess(sorted, n, s);
+  SYS_FOR_EACH(s, nsegment + 1) begin[s] = (int)SysCountLess(sorted, n, s);
 }
 
 /* Where each row begins among the entries of one segment, which are in their old order */
 static __global__ void Rows(int64_t m, const int *i, int64_t n, const int *from, int *begin)
 {
-  NUS_FOR_EACH(r, m + 1) begin[r] = (int)AmbCountLess(from, n, (int64_t)i[r]);
+  SYS_FOR_EACH(r, m + 1) begin[r] = (int)SysCountLess(from, n, (int64_t)i[r]);
 }
 
-AmbDeviceStatus NusDeviceRank(const AmbDeviceCSR *csr, NusRanking *R, cudaStream_t stream)
+SysStatus NusDeviceRank(const SysCSR *csr, NusRanking *R, cudaStream_t stream)
 {
   const int    n     = (int)csr->n;
-  const size_t list  = AmbPadded(sizeof(int) * (size_t)n);
+  const size_t list  = SysPadded(sizeof(int) * (size_t)n);
   size_t       again = 0;
 
-  AMB_CUDA(cub::DeviceRadixSort::SortPairsDescending(NULL, R->sort, (unsigned *)NULL, (unsigned *)NULL, (int *)NULL, (int *)NULL, n, 0, 32, stream));
-  AMB_CUDA(cub::DeviceRadixSort::SortPairs(NULL, again, (unsigned char *)NULL, (unsigned char *)NULL, (int *)NULL, (int *)NULL, n, 0, 8, stream));
+  SYS_CUDA(cub::DeviceRadixSort::SortPairsDescending(NULL, R->sort, (unsigned *)NULL, (unsigned *)NULL, (int *)NULL, (int *)NULL, n, 0, 32, stream));
+  SYS_CUDA(cub::DeviceRadixSort::SortPairs(NULL, again, (unsigned char *)NULL, (unsigned char *)NULL, (int *)NULL, (int *)NULL, n, 0, 8, stream));
   if (again > R->sort) R->sort = again;
-  AMB_CALL(NusAllocate(&R->s.memory, 4 * list + R->sort));
+  SYS_CALL(SysDeviceAllocate(&R->s.memory, 4 * list + R->sort));
   R->count     = (unsigned *)R->s.memory;
   R->counted   = (unsigned *)(R->s.memory + list);
   R->column    = (int *)(R->s.memory + 2 * list);
   R->ranked    = (int *)(R->s.memory + 3 * list);
   R->temporary = R->s.memory + 4 * list;
-  AMB_CUDA(cudaMemsetAsync(R->count, 0, sizeof(*R->count) * (size_t)n, stream));
-  CountColumns<<<NusBlocks(csr->nz), NUS_THREADS, 0, stream>>>(csr->nz, csr->j, R->count);
-  Iota<<<NusBlocks(n), NUS_THREADS, 0, stream>>>(n, R->column);
-  AMB_CUDA(cub::DeviceRadixSort::SortPairsDescending(R->temporary, R->sort, R->count, R->counted, R->column, R->ranked, n, 0, 32, stream));
-  AMB_CUDA(cudaPeekAtLastError());
-  return AMB_DEVICE_SUCCESS;
+  SYS_CUDA(cudaMemsetAsync(R->count, 0, sizeof(*R->count) * (size_t)n, stream));
+  CountColumns<<<SysBlocksLoop(csr->nz), SYS_THREADS, 0, stream>>>(csr->nz, csr->j, R->count);
+  Iota<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, R->column);
+  SYS_CUDA(cub::DeviceRadixSort::SortPairsDescending(R->temporary, R->sort, R->count, R->counted, R->column, R->ranked, n, 0, 32, stream));
+  SYS_CUDA(cudaPeekAtLastError());
+  return SYS_SUCCESS;
 }
 
 /* Chooses the segment of each column, by its number of entries, and where it is then found; A->order gets those that are gathered, segment by segment,
    first[] where each of these begins */
-static AmbDeviceStatus OrderColumns(NusDevice *A, const AmbDeviceCSR *csr, NusRanking *R, unsigned char *segment, int *place, int *first, cudaStream_t stream)
+static SysStatus OrderColumns(NusDevice *A, const SysCSR *csr, NusRanking *R, unsigned char *segment, int *place, int *first, cudaStream_t stream)
 {
   const NusParams *p    = &A->params;
   const int        last = (int)(p->count[0] + p->count[1]), n = (int)csr->n;
-  NusScratch       s;
+  SysScratch       s;
   unsigned char   *sorted;
   int             *begin;
 
-  AMB_CALL(NusAllocate(&s.memory, AmbPadded((size_t)n) + sizeof(int) * (NUS_MAX_SEGMENTS + 1)));
+  SYS_CALL(SysDeviceAllocate(&s.memory, SysPadded((size_t)n) + sizeof(int) * (NUS_MAX_SEGMENTS + 1)));
   sorted = (unsigned char *)s.memory;
-  begin  = (int *)(s.memory + AmbPadded((size_t)n));
-  SegmentByRank<<<NusBlocks(n), NUS_THREADS, 0, stream>>>(n, R->ranked, R->counted, p->width[0], p->count[0], p->width[1], p->count[1], segment);
-  AMB_CUDA(cub::DeviceRadixSort::SortPairs(R->temporary, R->sort, segment, sorted, R->column, R->ranked, n, 0, 8, stream));
-  Begins<<<1, NUS_THREADS, 0, stream>>>(last, n, sorted, begin);
-  AMB_CUDA(cudaMemcpyAsync(first, begin, sizeof(int) * (size_t)(last + 1), cudaMemcpyDeviceToHost, stream));
-  AMB_CUDA(cudaStreamSynchronize(stream));
+  begin  = (int *)(s.memory + SysPadded((size_t)n));
+  SegmentByRank<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, R->ranked, R->counted, p->width[0], p->count[0], p->width[1], p->count[1], segment);
+  SYS_CUDA(cub::DeviceRadixSort::SortPairs(R->temporary, R->sort, segment, sorted, R->column, R->ranked, n, 0, 8, stream));
+  Begins<<<1, SYS_THREADS, 0, stream>>>(last, n, sorted, begin);
+  SYS_CUDA(cudaMemcpyAsync(first, begin, sizeof(int) * (size_t)(last + 1), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
   A->ngathered = first[last];
-  AMB_CALL(NusAllocate(&A->order, sizeof(int) * (size_t)A->ngathered));
-  AMB_CALL(NusAllocate(&A->xg, sizeof(AmbScalar) * (size_t)A->ngathered));
-  AMB_CUDA(cudaMemcpyAsync(A->order, R->ranked, sizeof(int) * (size_t)A->ngathered, cudaMemcpyDeviceToDevice, stream));
-  Places<<<NusBlocks(n), NUS_THREADS, 0, stream>>>(n, A->ngathered, R->ranked, sorted, begin, place);
-  AMB_CUDA(cudaPeekAtLastError());
-  AMB_CUDA(cudaStreamSynchronize(stream)); /* what is used here is freed */
-  return AMB_DEVICE_SUCCESS;
+  SYS_CALL(SysDeviceAllocate(&A->order, sizeof(int) * (size_t)A->ngathered));
+  SYS_CALL(SysDeviceAllocate(&A->xg, sizeof(SysScalar) * (size_t)A->ngathered));
+  SYS_CUDA(cudaMemcpyAsync(A->order, R->ranked, sizeof(int) * (size_t)A->ngathered, cudaMemcpyDeviceToDevice, stream));
+  Places<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, A->ngathered, R->ranked, sorted, begin, place);
+  SYS_CUDA(cudaPeekAtLastError());
+  SYS_CUDA(cudaStreamSynchronize(stream)); /* what is used here is freed */
+  return SYS_SUCCESS;
 }
 
-AmbDeviceStatus NusDeviceSplit(NusDevice *A, const AmbDeviceCSR *csr, NusRanking *R, int nsegment, cudaStream_t stream)
+SysStatus NusDeviceSplit(NusDevice *A, const SysCSR *csr, NusRanking *R, int nsegment, cudaStream_t stream)
 {
   const bool     nonuniform = A->params.segmentation == NUS_NONUNIFORM;
-  const int      bits = AmbBits(nsegment - 1), nz = (int)csr->nz;
-  const size_t   list = AmbPadded(sizeof(int) * (size_t)nz), bytes = AmbPadded((size_t)nz), columns = AmbPadded(sizeof(int) * (size_t)csr->n);
-  size_t         sort = 0, rows = AmbPadded(sizeof(int) * ((size_t)csr->m + 1));
-  NusScratch     s;
+  const int      bits = SysBits(nsegment - 1), nz = (int)csr->nz;
+  const size_t   list = SysPadded(sizeof(int) * (size_t)nz), bytes = SysPadded((size_t)nz), columns = SysPadded(sizeof(int) * (size_t)csr->n);
+  size_t         sort = 0, rows = SysPadded(sizeof(int) * ((size_t)csr->m + 1));
+  SysScratch     s;
   unsigned char *segment, *key, *sorted;
   int           *place, *number, *from, *col, *begin, first[NUS_MAX_SEGMENTS + 1], gathered[NUS_MAX_SEGMENTS + 1];
   char          *temporary;
 
-  AMB_CUDA(cub::DeviceRadixSort::SortPairs(NULL, sort, (unsigned char *)NULL, (unsigned char *)NULL, (int *)NULL, (int *)NULL, nz, 0, bits, stream));
-  AMB_CALL(NusAllocate(&s.memory, 2 * columns + 2 * bytes + list + AmbPadded(sizeof(first)) + sort));
-  AMB_CALL(NusAllocate(&A->memory, 2 * list + (size_t)nsegment * rows));
+  SYS_CUDA(cub::DeviceRadixSort::SortPairs(NULL, sort, (unsigned char *)NULL, (unsigned char *)NULL, (int *)NULL, (int *)NULL, nz, 0, bits, stream));
+  SYS_CALL(SysDeviceAllocate(&s.memory, 2 * columns + 2 * bytes + list + SysPadded(sizeof(first)) + sort));
+  SYS_CALL(SysDeviceAllocate(&A->memory, 2 * list + (size_t)nsegment * rows));
   place     = (int *)s.memory;
   segment   = (unsigned char *)(s.memory + columns);
   key       = (unsigned char *)(s.memory + 2 * columns);
   sorted    = key + bytes;
   number    = (int *)(sorted + bytes);
   begin     = (int *)((char *)number + list);
-  temporary = (char *)begin + AmbPadded(sizeof(first));
+  temporary = (char *)begin + SysPadded(sizeof(first));
   from      = (int *)A->memory;
   col       = (int *)(A->memory + list);
-  if (nonuniform) AMB_CALL(OrderColumns(A, csr, R, segment, place, gathered, stream));
-  else SegmentByWidth<<<NusBlocks(csr->n), NUS_THREADS, 0, stream>>>(csr->n, A->params.width[1], segment);
-  SegmentsOfEntries<<<NusBlocks(nz), NUS_THREADS, 0, stream>>>(nz, csr->j, segment, key);
-  Iota<<<NusBlocks(nz), NUS_THREADS, 0, stream>>>(nz, number);
-  AMB_CUDA(cub::DeviceRadixSort::SortPairs(temporary, sort, key, sorted, number, from, nz, 0, bits, stream));
-  Columns<<<NusBlocks(nz), NUS_THREADS, 0, stream>>>(nz, csr->j, nonuniform ? place : NULL, from, col);
-  Begins<<<1, NUS_THREADS, 0, stream>>>(nsegment, nz, sorted, begin);
-  AMB_CUDA(cudaMemcpyAsync(first, begin, sizeof(int) * (size_t)(nsegment + 1), cudaMemcpyDeviceToHost, stream));
-  AMB_CUDA(cudaStreamSynchronize(stream));
+  if (nonuniform) SYS_CALL(OrderColumns(A, csr, R, segment, place, gathered, stream));
+  else SegmentByWidth<<<SysBlocksLoop(csr->n), SYS_THREADS, 0, stream>>>(csr->n, A->params.width[1], segment);
+  SegmentsOfEntries<<<SysBlocksLoop(nz), SYS_THREADS, 0, stream>>>(nz, csr->j, segment, key);
+  Iota<<<SysBlocksLoop(nz), SYS_THREADS, 0, stream>>>(nz, number);
+  SYS_CUDA(cub::DeviceRadixSort::SortPairs(temporary, sort, key, sorted, number, from, nz, 0, bits, stream));
+  Columns<<<SysBlocksLoop(nz), SYS_THREADS, 0, stream>>>(nz, csr->j, nonuniform ? place : NULL, from, col);
+  Begins<<<1, SYS_THREADS, 0, stream>>>(nsegment, nz, sorted, begin);
+  SYS_CUDA(cudaMemcpyAsync(first, begin, sizeof(int) * (size_t)(nsegment + 1), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
   for (int k = 0; k < nsegment; k++) {
     NusSegment S;
     int       *i = (int *)(A->memory + 2 * list + (size_t)k * rows);
@@ -158,14 +158,14 @@ AmbDeviceStatus NusDeviceSplit(NusDevice *A, const AmbDeviceCSR *csr, NusRanking
       S.first = gathered[k];
       S.n     = gathered[k + 1] - gathered[k];
     }
-    Rows<<<NusBlocks(csr->m + 1), NUS_THREADS, 0, stream>>>(csr->m, csr->i, S.nz, from + first[k], i);
+    Rows<<<SysBlocksLoop(csr->m + 1), SYS_THREADS, 0, stream>>>(csr->m, csr->i, S.nz, from + first[k], i);
     S.csr.i    = i;
     S.csr.j    = col + first[k];
     S.csr.from = from + first[k];
     A->segments.push_back(S);
   }
-  AMB_CUDA(cudaPeekAtLastError());
-  AMB_CUDA(cudaStreamSynchronize(stream));
+  SYS_CUDA(cudaPeekAtLastError());
+  SYS_CUDA(cudaStreamSynchronize(stream));
   A->bytes = (double)(2 * list + (size_t)nsegment * rows);
-  return AMB_DEVICE_SUCCESS;
+  return SYS_SUCCESS;
 }

@@ -2,11 +2,11 @@
 /*
    MATNUSSELL on a device: its kernels (nuscuda.h) as the device side of a shadow
 */
-#include "nus.h"
+#include "mat/impls/nus/nus.h"
 
 #if defined(MAT_SHADOW_HAVE_DEVICE)
-  #include "../amb/ambdevice.h"
-  #include "nuscuda.h"
+  #include "mat/impls/amb/ambdevice.h"
+  #include "mat/impls/nus/nuscuda.h"
 
 /* What is asked for and is only there on the host, or NULL. The AIJ then serves, as where a format cannot hold a pattern. */
 static const char *NusDeviceLacks(const NusSellParams *p)
@@ -32,25 +32,24 @@ static void NusDeviceTell(const NusDeviceInfo *about, MatShadowInfo *info)
 PetscErrorCode ConvertDevice_NUSSELL(const MatShadowCSR *csr, const void *params, MatShadowTune tune, PetscReal most, MatShadowInfo *info, void **data)
 {
   const NusSellParams *wanted = (const NusSellParams *)params;
-  const AmbDeviceCSR   A      = AmbDeviceGetCSR(csr);
   NusDeviceTune        how    = tune == MAT_SHADOW_TUNE_MEASURE ? NUS_DEVICE_MEASURE : NUS_DEVICE_MODEL;
   NusParams            p;
   NusDevice           *device = NULL;
   NusDeviceInfo        about;
-  AmbDeviceStatus      status;
+  SysStatus            status;
   PetscBool            done;
 
   PetscFunctionBegin;
   *data        = NULL;
   info->reason = NusDeviceLacks(wanted);
   if (info->reason) PetscFunctionReturn(PETSC_SUCCESS);
-  NusGetParams(wanted, csr->n, &p);
+  NusGetParams(wanted, csr->A.n, &p);
   if (wanted->tune == MAT_NUSSELL_TUNE_EXHAUSTIVE) how = NUS_DEVICE_EXHAUSTIVE;
-  status = NusDeviceCreate(&A, &p, how, (AmbStream)csr->stream, &device, &about);
+  status = NusDeviceCreate(&csr->A, &p, how, (SysStream)csr->stream, &device, &about);
   PetscCall(AmbDeviceCheck(status, &done));
   if (!done) {
     AmbDeviceReason(status, info);
-    if (status == AMB_DEVICE_TOO_LARGE) info->reason = "more than 255 segments, or too large for the positions of 32 bits that the format has on the GPU";
+    if (status == SYS_TOO_LARGE) info->reason = "more than 255 segments, or too large for the positions of 32 bits that the format has on the GPU";
   } else if (about.segments == 1 && AmbDeviceTooMany(&about.layout, most, info)) NusDeviceDestroy(&device); /* what segments save is not in these bytes */
   else {
     *data = device;
@@ -72,28 +71,22 @@ PetscErrorCode RefreshDevice_NUSSELL(const void *data, MatShadowInfo *info)
 
 PetscErrorCode UpdateDevice_NUSSELL(void *data, const MatShadowCSR *csr, PetscBool *done)
 {
-  const AmbDeviceCSR A = AmbDeviceGetCSR(csr);
-
   PetscFunctionBegin;
-  PetscCall(AmbDeviceCheck(NusDeviceUpdate((NusDevice *)data, &A, (AmbStream)csr->stream), done));
+  PetscCall(AmbDeviceCheck(NusDeviceUpdate((NusDevice *)data, &csr->A, (SysStream)csr->stream), done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MultDevice_NUSSELL(void *data, const MatShadowCSR *csr, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done)
 {
-  const AmbDeviceCSR A = AmbDeviceGetCSR(csr);
-
   PetscFunctionBegin;
-  PetscCall(AmbDeviceCheck(NusDeviceMult((NusDevice *)data, &A, alpha, x, beta, y, z, (AmbStream)csr->stream), done));
+  PetscCall(AmbDeviceCheck(NusDeviceMult((NusDevice *)data, &csr->A, alpha, x, beta, y, z, (SysStream)csr->stream), done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MultTransposeDevice_NUSSELL(void *data, const MatShadowCSR *csr, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done)
 {
-  const AmbDeviceCSR A = AmbDeviceGetCSR(csr);
-
   PetscFunctionBegin;
-  PetscCall(AmbDeviceCheck(NusDeviceMultTranspose((NusDevice *)data, &A, alpha, x, beta, y, z, (AmbStream)csr->stream), done));
+  PetscCall(AmbDeviceCheck(NusDeviceMultTranspose((NusDevice *)data, &csr->A, alpha, x, beta, y, z, (SysStream)csr->stream), done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

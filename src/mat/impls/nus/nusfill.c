@@ -2,18 +2,18 @@
 /*
    Writing the entries of a tile where its layout says
 */
-#include "nuslayout.h"
+#include "mat/impls/nus/nuslayout.h"
 
 #define INLINE inline __attribute__((always_inline))
 
 /* Where it goes */
 typedef struct {
-  AmbScalar *val;
+  SysScalar *val;
   uint16_t  *col;
   uint32_t   base;
 } Place;
 
-static INLINE void SetColumn(const int kind, Place p, int64_t i, AmbInt col)
+static INLINE void SetColumn(const int kind, Place p, int64_t i, SysInt col)
 {
   const uint32_t distance = (uint32_t)(col - p.base);
 
@@ -22,22 +22,22 @@ static INLINE void SetColumn(const int kind, Place p, int64_t i, AmbInt col)
 }
 
 /* The entries of row r in every stride-th of the slots */
-static INLINE void FillRow(const int kind, const int listed, const NusFill what, const NusPart *P, const AmbScalar *a, int r, Place p, int64_t slots, int stride)
+static INLINE void FillRow(const int kind, const int listed, const NusFill what, const NusPart *P, const SysScalar *a, int r, Place p, int64_t slots, int stride)
 {
   int64_t i = 0;
 
-  for (AmbInt k = P->beg[r]; k < P->beg[r + 1]; k++, i += stride) {
+  for (SysInt k = P->beg[r]; k < P->beg[r + 1]; k++, i += stride) {
     if (what != NUS_FILL_PATTERN) p.val[i] = a[listed ? P->entry[k] : k];
     if (what != NUS_FILL_VALUES) SetColumn(kind, p, i, P->col[k]);
   }
   if (what == NUS_FILL_VALUES) return;
   for (; i < slots; i += stride) {
     if (what == NUS_FILL_ALL) p.val[i] = 0;
-    SetColumn(kind, p, i, (AmbInt)p.base);
+    SetColumn(kind, p, i, (SysInt)p.base);
   }
 }
 
-static INLINE void FillDiagonals(const NusFill what, const NusPart *P, const AmbScalar *a, int r0, int nl, int C, uint32_t n, Place p)
+static INLINE void FillDiagonals(const NusFill what, const NusPart *P, const SysScalar *a, int r0, int nl, int C, uint32_t n, Place p)
 {
   NusDiagonals d;
 
@@ -45,18 +45,18 @@ static INLINE void FillDiagonals(const NusFill what, const NusPart *P, const Amb
     for (uint32_t i = 0; i < n; i++) {
       const uint32_t first = (uint32_t)P->col[P->beg[r0] + i];
 
-      for (int l = 0; l < C && what != NUS_FILL_PATTERN; l++) p.val[(int64_t)C * i + l] = a[P->entry ? P->entry[P->beg[r0 + l] + i] : P->beg[r0 + l] + (AmbInt)i];
+      for (int l = 0; l < C && what != NUS_FILL_PATTERN; l++) p.val[(int64_t)C * i + l] = a[P->entry ? P->entry[P->beg[r0 + l] + i] : P->beg[r0 + l] + (SysInt)i];
       __builtin_memcpy(p.col + 2 * (int64_t)i, &first, sizeof(first));
     }
     return;
   }
   NusStartDiagonals(P, r0, nl, C, &d);
   for (uint32_t i = 0; i < n; i++) {
-    const AmbInt   least = NusLeastDiagonal(C, &d);
+    const SysInt   least = NusLeastDiagonal(C, &d);
     const uint32_t first = (uint32_t)least;
 
     for (int l = 0; l < C; l++) {
-      AmbScalar *to = p.val + (int64_t)C * i + l;
+      SysScalar *to = p.val + (int64_t)C * i + l;
 
       if (what != NUS_FILL_PATTERN) *to = 0;
       if (d.head[l] != least) continue;
@@ -87,7 +87,7 @@ static INLINE void FillChunk(const int kind, const int listed, const NusFill wha
     else if (what != NUS_FILL_VALUES) {
       for (int64_t i = 0; i < (int64_t)C * h.n; i += C) {
         if (what == NUS_FILL_ALL) lane.val[i] = 0;
-        SetColumn(kind, lane, i, (AmbInt)p.base);
+        SetColumn(kind, lane, i, (SysInt)p.base);
       }
     }
   }
@@ -120,8 +120,8 @@ static INLINE void FillJDS(const NusFill what, const NusHost *A, const NusTile *
   const Place     p    = {A->val + T->slot, A->col + T->col, T->base};
 
   for (int k = 0; k < T->nrow; k++) {
-    for (AmbInt i = 0; i < P->beg[perm[k] + 1] - P->beg[perm[k]]; i++) {
-      const AmbInt  e    = P->beg[perm[k]] + i;
+    for (SysInt i = 0; i < P->beg[perm[k] + 1] - P->beg[perm[k]]; i++) {
+      const SysInt  e    = P->beg[perm[k]] + i;
       const int64_t slot = (int64_t)diag[i] + k;
 
       if (what != NUS_FILL_PATTERN) p.val[slot] = A->csr.a[P->entry ? P->entry[e] : e];

@@ -6,31 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ambmemory.h"
-#include "nuslayout.h"
+#include "sys/sysmemory.h"
+#include "mat/impls/nus/nuslayout.h"
 
 const NusKernels *NusHostKernels(void)
 {
-#if defined(PETSCAMB_HAVE_AVX512) && !defined(AMB_COMPLEX)
-  if (NusKernelsAVX512.supported()) return &NusKernelsAVX512;
-#endif
-#if defined(PETSCAMB_HAVE_AVX2) && !defined(AMB_COMPLEX)
-  if (NusKernelsAVX2.supported()) return &NusKernelsAVX2;
-#endif
-  return &NusKernelsPlain;
+  return SYS_KERNELS_REAL(NusKernels);
 }
 
 /* The columns with the most entries, as many as their segments hold but no empty ones, in descending order */
-static NusStatus OrderColumns(NusHost *A)
+static SysStatus OrderColumns(NusHost *A)
 {
   const NusParams *p = &A->params;
   const int64_t    n = A->csr.n, nz = A->csr.i[A->csr.m], asked = p->width[0] * p->count[0] + p->width[1] * p->count[1];
-  AmbInt          *count, *bucket;
+  SysInt          *count, *bucket;
   int64_t          most = 0, place = 0, filled = 0;
 
-  if (p->segmentation != NUS_NONUNIFORM || !asked) return NUS_SUCCESS;
+  if (p->segmentation != NUS_NONUNIFORM || !asked) return SYS_SUCCESS;
   count = calloc(n + 1, sizeof(*count));
-  if (!count) return NUS_OUT_OF_MEMORY;
+  if (!count) return SYS_OUT_OF_MEMORY;
   for (int64_t k = 0; k < nz; k++) count[A->csr.j[k]]++;
   for (int64_t j = 0; j < n; j++) {
     most = count[j] > most ? count[j] : most;
@@ -40,34 +34,34 @@ static NusStatus OrderColumns(NusHost *A)
   bucket       = calloc(most + 1, sizeof(*bucket));
   A->rank      = malloc(sizeof(*A->rank) * (n + 1));
   A->order     = malloc(sizeof(*A->order) * (A->ngathered + 1));
-  A->xg        = AmbAllocate(sizeof(*A->xg) * (A->ngathered + NUS_MAX_C));
+  A->xg        = SysAllocate(sizeof(*A->xg) * (A->ngathered + NUS_MAX_C));
   if (bucket && A->rank && A->order && A->xg) {
     for (int64_t j = 0; j < n; j++) bucket[count[j]]++;
     for (int64_t c = most; c > 0; c--) {
-      const AmbInt here = bucket[c];
+      const SysInt here = bucket[c];
 
-      bucket[c] = (AmbInt)place;
+      bucket[c] = (SysInt)place;
       place += here;
     }
     for (int64_t j = 0; j < n; j++) {
       const int64_t to = count[j] ? bucket[count[j]]++ : A->ngathered;
 
       A->rank[j] = (uint32_t)NusMin(to, A->ngathered);
-      if (to < A->ngathered) A->order[to] = (AmbInt)j;
+      if (to < A->ngathered) A->order[to] = (SysInt)j;
     }
     place = -1;
   }
   free(count);
   free(bucket);
-  return place < 0 ? NUS_SUCCESS : NUS_OUT_OF_MEMORY;
+  return place < 0 ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
 }
 
-static NusStatus Segments(NusHost *A)
+static SysStatus Segments(NusHost *A)
 {
   const NusParams *p = &A->params;
-  NusStatus        status;
+  SysStatus        status;
 
-  if ((int64_t)A->csr.n + NUS_MAX_C > (int64_t)UINT32_MAX) return NUS_TOO_LARGE;
+  if ((int64_t)A->csr.n + NUS_MAX_C > (int64_t)UINT32_MAX) return SYS_TOO_LARGE;
   status      = OrderColumns(A);
   A->nsegment = 1;
   if (p->segmentation == NUS_UNIFORM) A->nsegment = (A->csr.n + p->width[1] - 1) / p->width[1];
@@ -79,12 +73,12 @@ static NusStatus Segments(NusHost *A)
     if (second) A->nsegment += (second + p->width[1] - 1) / p->width[1];
   }
   if (!A->nsegment) A->nsegment = 1; /* no columns */
-  return !status && A->nsegment > NUS_MAX_SEGMENTS ? NUS_TOO_LARGE : status;
+  return !status && A->nsegment > NUS_MAX_SEGMENTS ? SYS_TOO_LARGE : status;
 }
 
-static NusStatus LayoutAll(const NusHost *A, int nworker, NusLayout *layout)
+static SysStatus LayoutAll(const NusHost *A, int nworker, NusLayout *layout)
 {
-  int status = NUS_SUCCESS;
+  int status = SYS_SUCCESS;
 
 #if defined(_OPENMP)
   #pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(max : status)
@@ -98,7 +92,7 @@ static NusStatus LayoutAll(const NusHost *A, int nworker, NusLayout *layout)
       NusWorkDestroy(&w);
     }
   }
-  return (NusStatus)status;
+  return (SysStatus)status;
 }
 
 /* Which scopes each thread owns: as many as make up its share of the values */
@@ -182,9 +176,9 @@ static void PlaceScope(NusHost *A, const NusLayout *L, int64_t s)
   }
 }
 
-static NusStatus Fill(NusHost *A, int nworker, NusFill what, const NusLayout *layout)
+static SysStatus Fill(NusHost *A, int nworker, NusFill what, const NusLayout *layout)
 {
-  int status = NUS_SUCCESS;
+  int status = SYS_SUCCESS;
 
 #if defined(_OPENMP)
   #pragma omp parallel num_threads(nworker) if (nworker > 1) reduction(max : status)
@@ -208,28 +202,28 @@ static NusStatus Fill(NusHost *A, int nworker, NusFill what, const NusLayout *la
     }
     NusWorkDestroy(&w);
   }
-  return (NusStatus)status;
+  return (SysStatus)status;
 }
 
-static NusStatus Allocate(NusHost *A)
+static SysStatus Allocate(NusHost *A)
 {
-  A->chunk = AmbAllocate(sizeof(*A->chunk) * A->nchunk);
-  A->perm  = AmbAllocate(sizeof(*A->perm) * A->nperm);
-  A->diag  = AmbAllocate(sizeof(*A->diag) * A->ndiag);
-  A->col   = AmbAllocate(sizeof(*A->col) * A->ncol);
-  A->val   = (*(A->csr.a ? AmbAllocate : AmbAllocateZero))(sizeof(*A->val) * A->nslot);
-  return A->chunk && A->perm && A->diag && A->col && A->val ? NUS_SUCCESS : NUS_OUT_OF_MEMORY;
+  A->chunk = SysAllocate(sizeof(*A->chunk) * A->nchunk);
+  A->perm  = SysAllocate(sizeof(*A->perm) * A->nperm);
+  A->diag  = SysAllocate(sizeof(*A->diag) * A->ndiag);
+  A->col   = SysAllocate(sizeof(*A->col) * A->ncol);
+  A->val   = (*(A->csr.a ? SysAllocate : SysAllocateZero))(sizeof(*A->val) * A->nslot);
+  return A->chunk && A->perm && A->diag && A->col && A->val ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
 }
 
 /* The parameters are those of a plan, with nothing left open. Bytes are counted before anything is filled, and may be no more than most. */
-NusStatus NusHostCreate(const AmbCSR *csr, const NusParams *params, int nthread, int nworker, const NusKernels *kernels, double most, double *bytes, NusHost **out)
+SysStatus NusHostCreate(const SysCSR *csr, const NusParams *params, int nthread, int nworker, const NusKernels *kernels, double most, double *bytes, NusHost **out)
 {
   NusHost   *A      = calloc(1, sizeof(*A));
   NusLayout *layout = NULL;
-  NusStatus  status;
+  SysStatus  status;
 
   *out = NULL;
-  if (!A) return NUS_OUT_OF_MEMORY;
+  if (!A) return SYS_OUT_OF_MEMORY;
   A->csr          = *csr;
   A->kernels      = kernels;
   A->params       = *params;
@@ -239,7 +233,7 @@ NusStatus NusHostCreate(const AmbCSR *csr, const NusParams *params, int nthread,
   A->thread_scope = calloc(A->nthread + 1, sizeof(*A->thread_scope));
   A->thread_tile  = calloc(A->nthread + 1, sizeof(*A->thread_tile));
   layout          = calloc(A->nscope + 1, sizeof(*layout));
-  status          = A->scope_tile && A->thread_scope && A->thread_tile && layout ? Segments(A) : NUS_OUT_OF_MEMORY;
+  status          = A->scope_tile && A->thread_scope && A->thread_tile && layout ? Segments(A) : SYS_OUT_OF_MEMORY;
   if (!status) status = LayoutAll(A, nworker, layout);
   if (!status) {
     for (int64_t s = 0; s < A->nscope; s++) {
@@ -253,12 +247,12 @@ NusStatus NusHostCreate(const AmbCSR *csr, const NusParams *params, int nthread,
       }
     }
     *bytes = NusHostBytes(A);
-    if (*bytes > most) status = NUS_TOO_MANY_BYTES;
+    if (*bytes > most) status = SYS_TOO_MANY_BYTES;
   }
   if (!status) {
-    A->tile          = AmbAllocate(sizeof(*A->tile) * A->ntile);
+    A->tile          = SysAllocate(sizeof(*A->tile) * A->ntile);
     A->tile_of_scope = malloc(sizeof(*A->tile_of_scope) * (A->ntile + 1));
-    status           = A->tile && A->tile_of_scope ? Allocate(A) : NUS_OUT_OF_MEMORY;
+    status           = A->tile && A->tile_of_scope ? Allocate(A) : SYS_OUT_OF_MEMORY;
   }
   if (!status) {
     ShareScopes(A, layout);
@@ -274,20 +268,20 @@ NusStatus NusHostCreate(const AmbCSR *csr, const NusParams *params, int nthread,
 }
 
 /* New values in the old pattern */
-NusStatus NusHostUpdate(NusHost *A, const AmbCSR *csr)
+SysStatus NusHostUpdate(NusHost *A, const SysCSR *csr)
 {
   A->csr = *csr;
   return Fill(A, A->nthread, NUS_FILL_VALUES, NULL);
 }
 
 /* Gives every thread what it adds to in the transposed product; a single thread adds to the result, but for gathered columns */
-NusStatus NusHostPrepareTranspose(NusHost *A)
+SysStatus NusHostPrepareTranspose(NusHost *A)
 {
   int64_t size = 0;
 
-  if (A->work || (A->nthread == 1 && !A->ngathered)) return NUS_SUCCESS;
+  if (A->work || (A->nthread == 1 && !A->ngathered)) return SYS_SUCCESS;
   if (!A->work_lo) A->work_lo = malloc(3 * sizeof(*A->work_lo) * A->nthread);
-  if (!A->work_lo) return NUS_OUT_OF_MEMORY;
+  if (!A->work_lo) return SYS_OUT_OF_MEMORY;
   A->work_hi  = A->work_lo + A->nthread;
   A->work_off = A->work_hi + A->nthread;
   for (int t = 0; t < A->nthread; t++) {
@@ -301,11 +295,11 @@ NusStatus NusHostPrepareTranspose(NusHost *A)
     A->work_lo[t]  = lo;
     A->work_hi[t]  = hi < lo ? lo : hi;
     A->work_off[t] = size;
-    size += A->ngathered + A->work_hi[t] - lo + 64 / sizeof(AmbScalar);
+    size += A->ngathered + A->work_hi[t] - lo + 64 / sizeof(SysScalar);
   }
   A->work_size = size;
-  A->work      = AmbAllocate(sizeof(*A->work) * size);
-  return A->work ? NUS_SUCCESS : NUS_OUT_OF_MEMORY;
+  A->work      = SysAllocate(sizeof(*A->work) * size);
+  return A->work ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
 }
 
 /* What a product reads of the matrix, and moves to gather x */
@@ -326,14 +320,14 @@ void NusHostDestroy(NusHost **out)
   free(A->thread_scope);
   free(A->thread_tile);
   free(A->work_lo);
-  AmbRelease(A->xg, sizeof(*A->xg) * (A->ngathered + NUS_MAX_C));
-  AmbRelease(A->tile, sizeof(*A->tile) * A->ntile);
-  AmbRelease(A->chunk, sizeof(*A->chunk) * A->nchunk);
-  AmbRelease(A->perm, sizeof(*A->perm) * A->nperm);
-  AmbRelease(A->diag, sizeof(*A->diag) * A->ndiag);
-  AmbRelease(A->col, sizeof(*A->col) * A->ncol);
-  AmbRelease(A->val, sizeof(*A->val) * A->nslot);
-  AmbRelease(A->work, sizeof(*A->work) * A->work_size);
+  SysRelease(A->xg, sizeof(*A->xg) * (A->ngathered + NUS_MAX_C));
+  SysRelease(A->tile, sizeof(*A->tile) * A->ntile);
+  SysRelease(A->chunk, sizeof(*A->chunk) * A->nchunk);
+  SysRelease(A->perm, sizeof(*A->perm) * A->nperm);
+  SysRelease(A->diag, sizeof(*A->diag) * A->ndiag);
+  SysRelease(A->col, sizeof(*A->col) * A->ncol);
+  SysRelease(A->val, sizeof(*A->val) * A->nslot);
+  SysRelease(A->work, sizeof(*A->work) * A->work_size);
   free(A);
   *out = NULL;
 }

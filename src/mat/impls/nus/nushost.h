@@ -22,8 +22,8 @@
 */
 #pragma once
 
-#include "ambhost.h"
-#include "nusparams.h"
+#include "mat/impls/amb/ambhost.h"
+#include "mat/impls/nus/nusparams.h"
 
 #define NUS_MAX_C        32
 #define NUS_MAX_SCOPE    65536 /* rows a 16-bit offset tells apart */
@@ -72,15 +72,15 @@ typedef struct {
 struct _NusKernels;
 
 typedef struct {
-  AmbCSR                    csr; /* what this was made from: rows that meet a NaN or an infinity go back to it */
+  SysCSR                    csr; /* what this was made from: rows that meet a NaN or an infinity go back to it */
   const struct _NusKernels *kernels;
   NusParams                 params;
   int                       nthread;
   int64_t                   nsegment, nscope, ntile, nslot, ncol, nchunk, nperm, ndiag;
   int64_t                   ngathered;     /* columns that are gathered, the first places of their order */
   uint32_t                 *rank;          /* if there are any: the place of each column, or ngathered */
-  AmbInt                   *order;         /* the column of each place */
-  AmbScalar                *xg;            /* room for their entries of x */
+  SysInt                   *order;         /* the column of each place */
+  SysScalar                *xg;            /* room for their entries of x */
   int64_t                  *thread_scope;  /* nthread + 1: scopes of each thread, */
   int64_t                  *thread_tile;   /* and its tiles, in the order they are multiplied in */
   int64_t                  *scope_tile;    /* nscope + 1: where the tiles of each scope begin */
@@ -90,8 +90,8 @@ typedef struct {
   uint16_t                 *perm;
   uint32_t                 *diag;
   uint16_t                 *col;
-  AmbScalar                *val;
-  AmbScalar                *work;              /* of the transposed product, for every thread: sums for the gathered columns, and a stretch of the result */
+  SysScalar                *val;
+  SysScalar                *work;              /* of the transposed product, for every thread: sums for the gathered columns, and a stretch of the result */
   int64_t                  *work_lo, *work_hi; /* which columns the stretch of a thread stands for, */
   int64_t                  *work_off;          /* and where its part of work begins */
   int64_t                   work_size;
@@ -101,18 +101,11 @@ typedef struct {
 typedef struct _NusKernels {
   const char *name;
   int (*supported)(void);
-  void (*mult)(const NusHost *, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z);
-  void (*multtranspose)(const NusHost *, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z);
+  void (*mult)(const NusHost *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z);
+  void (*multtranspose)(const NusHost *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z);
 } NusKernels;
 
 extern const NusKernels NusKernelsPlain, NusKernelsAVX2, NusKernelsAVX512;
-
-typedef enum {
-  NUS_SUCCESS,
-  NUS_TOO_MANY_BYTES, /* more than was allowed: *bytes tells how many */
-  NUS_TOO_LARGE,      /* for positions of 32 bits, or more segments than 65,535 */
-  NUS_OUT_OF_MEMORY
-} NusStatus;
 
 /* The segment of column j, and its place in the vector of that segment */
 static inline int64_t NusSegmentOf(const NusHost *A, int64_t j, int64_t *place)
@@ -146,13 +139,13 @@ typedef struct {
 
 const NusKernels *NusHostKernels(void);
 void              NusHostCache(NusCache *);
-NusStatus         NusHostPlan(const AmbCSR *, const NusCache *, int nthread, NusParams *, NusBytes *);                          /* chooses what is left open */
-NusStatus         NusHostModel(const AmbCSR *, const NusParams *, NusBytes *, double *bytes);                                   /* what NusHostBytes() would be, from some of the rows */
-int               NusHostAlternatives(const AmbCSR *, const NusCache *, const NusParams *, const NusParams *plan, NusParams *); /* worth trying beside a plan */
+SysStatus         NusHostPlan(const SysCSR *, const NusCache *, int nthread, NusParams *, NusBytes *);                          /* chooses what is left open */
+SysStatus         NusHostModel(const SysCSR *, const NusParams *, NusBytes *, double *bytes);                                   /* what NusHostBytes() would be, from some of the rows */
+int               NusHostAlternatives(const SysCSR *, const NusCache *, const NusParams *, const NusParams *plan, NusParams *); /* worth trying beside a plan */
 
-NusStatus NusHostCreate(const AmbCSR *, const NusParams *, int nthread, int nworker, const NusKernels *, double most, double *bytes, NusHost **);
-NusStatus NusHostTune(const AmbCSR *, const NusCache *, int nthread, const NusKernels *, NusParams *, int *tried); /* the same by measuring */
-NusStatus NusHostUpdate(NusHost *, const AmbCSR *);
-NusStatus NusHostPrepareTranspose(NusHost *);
+SysStatus NusHostCreate(const SysCSR *, const NusParams *, int nthread, int nworker, const NusKernels *, double most, double *bytes, NusHost **);
+SysStatus NusHostTune(const SysCSR *, const NusCache *, int nthread, const NusKernels *, NusParams *, int *tried); /* the same by measuring */
+SysStatus NusHostUpdate(NusHost *, const SysCSR *);
+SysStatus NusHostPrepareTranspose(NusHost *);
 double    NusHostBytes(const NusHost *);
 void      NusHostDestroy(NusHost **);

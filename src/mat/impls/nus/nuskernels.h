@@ -8,14 +8,14 @@
    Filling multiplies zeros with entries of x that the row does not have. Where these are not finite the sum becomes a NaN; rows whose sum is
    a NaN are therefore done again from the CSR arrays, so that a NaN or an infinity reaches the rows it belongs to and no others.
 */
-#include "ambproduct.h"
-#include "nushost.h"
+#include "sys/sysstore.h"
+#include "mat/impls/nus/nushost.h"
 
 #define PREFETCH 8192 /* bytes ahead: the processor's own prefetching leaves a third of its bandwidth unused */
 
-#if defined(AMB_COMPLEX)
+#if defined(SYS_COMPLEX)
 /* Adds a step of eight lanes; the columns are those of lane l if index[l] is 0 */
-static MAYBE_INLINE void Step8(const int kind, const AmbScalar *val, const uint16_t *col, const AmbScalar *x, AmbScalar *s)
+static SYS_INLINE void Step8(const int kind, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar *s)
 {
   for (int l = 0; l < 8; l++) {
     uint32_t j = (uint32_t)l;
@@ -26,10 +26,10 @@ static MAYBE_INLINE void Step8(const int kind, const AmbScalar *val, const uint1
   }
 }
 #else
-typedef AmbReal Vec8 __attribute__((vector_size(8 * sizeof(AmbReal)), aligned(sizeof(AmbReal)), may_alias));
+typedef SysReal Vec8 __attribute__((vector_size(8 * sizeof(SysReal)), aligned(sizeof(SysReal)), may_alias));
 
 /* Adds a step of eight lanes. Indices are taken from loads of 64 bits by shifts: the gather instruction is slower on some processors, and so are loads of single indices. */
-static MAYBE_INLINE void Step8(const int kind, const AmbScalar *val, const uint16_t *col, const AmbScalar *x, AmbScalar *s)
+static SYS_INLINE void Step8(const int kind, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar *s)
 {
   uint64_t q[4];
   Vec8     xs;
@@ -48,14 +48,14 @@ static MAYBE_INLINE void Step8(const int kind, const AmbScalar *val, const uint1
 #endif
 
 /* Sums of the C rows of a chunk of n steps */
-static MAYBE_INLINE void ChunkOfKind(const int kind, const int C, uint32_t n, const AmbScalar *val, const uint16_t *col, const AmbScalar *x, AmbScalar *sum)
+static SYS_INLINE void ChunkOfKind(const int kind, const int C, uint32_t n, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar *sum)
 {
-  AmbScalar s[NUS_MAX_C];
+  SysScalar s[NUS_MAX_C];
 
   for (int l = 0; l < C; l++) s[l] = 0;
   __asm__("" : "+r"(x)); /* or the compiler adds the base to every index instead */
   for (uint32_t i = 0; i < n; i++, val += C, col += kind == NUS_DIAGONAL ? 2 : (kind == NUS_NARROW ? C : 2 * C)) {
-    const AmbScalar *xs = x;
+    const SysScalar *xs = x;
 
     if (kind == NUS_DIAGONAL) {
       uint32_t first;
@@ -69,7 +69,7 @@ static MAYBE_INLINE void ChunkOfKind(const int kind, const int C, uint32_t n, co
   for (int l = 0; l < C; l++) sum[l] = s[l];
 }
 
-static MAYBE_INLINE void Chunk(const int C, NusChunk h, const AmbScalar *val, const uint16_t *col, const AmbScalar *x, AmbScalar *sum)
+static SYS_INLINE void Chunk(const int C, NusChunk h, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar *sum)
 {
   if (h.kind == NUS_DIAGONAL) ChunkOfKind(NUS_DIAGONAL, C, h.n, val, col, x, sum);
   else if (h.kind == NUS_NARROW) ChunkOfKind(NUS_NARROW, C, h.n, val, col, x + h.base, sum);
@@ -77,26 +77,26 @@ static MAYBE_INLINE void Chunk(const int C, NusChunk h, const AmbScalar *val, co
 }
 
 /* The part of row r that lies in a segment, from the CSR arrays */
-static AmbScalar NUS_NAME(RowSum)(const NusHost *A, const NusTile *T, int64_t r, const AmbScalar *x)
+static SysScalar NUS_NAME(RowSum)(const NusHost *A, const NusTile *T, int64_t r, const SysScalar *x)
 {
-  AmbScalar s = 0;
+  SysScalar s = 0;
   int64_t   place;
 
-  for (AmbInt k = A->csr.i[r]; k < A->csr.i[r + 1]; k++) {
+  for (SysInt k = A->csr.i[r]; k < A->csr.i[r + 1]; k++) {
     if (NusSegmentOf(A, A->csr.j[k], &place) == T->segment) s += A->csr.a[k] * x[A->csr.j[k]];
   }
   return s;
 }
 
 /* The rows of chunk c that is not split: all lanes, but for the last chunk of a sorted tile and of the matrix */
-static MAYBE_INLINE int ChunkRows(const NusHost *A, const NusTile *T, const int C, int c)
+static SYS_INLINE int ChunkRows(const NusHost *A, const NusTile *T, const int C, int c)
 {
   const int64_t left = T->sorted ? T->nrow - (int64_t)(c - T->nsplit) * C : A->csr.m - T->row - C * (int64_t)A->perm[T->perm + c];
 
   return left < C ? (int)left : C;
 }
 
-static MAYBE_INLINE int AnyNaN(const int C, const AmbScalar *sum)
+static SYS_INLINE int AnyNaN(const int C, const SysScalar *sum)
 {
   int bad = 0;
 
@@ -105,7 +105,7 @@ static MAYBE_INLINE int AnyNaN(const int C, const AmbScalar *sum)
 }
 
 /* Stores the sums of a chunk that is not split; perm are its rows, or where it begins in units of C */
-static MAYBE_INLINE void StoreChunk(const int C, const AmbStore how, const NusHost *A, const NusTile *T, int nl, const uint16_t *perm, AmbScalar *sum, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+static SYS_INLINE void StoreChunk(const int C, const SysStore how, const NusHost *A, const NusTile *T, int nl, const uint16_t *perm, SysScalar *sum, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const int64_t r = T->sorted ? T->row : T->row + C * (int64_t)*perm;
 
@@ -116,49 +116,49 @@ static MAYBE_INLINE void StoreChunk(const int C, const AmbStore how, const NusHo
   }
   if (T->sorted && nl == C) {
 #pragma GCC unroll 32
-    for (int l = 0; l < C; l++) z[r + perm[l]] = AmbStored(how, alpha, sum[l], beta, y, z, r + perm[l]);
+    for (int l = 0; l < C; l++) z[r + perm[l]] = SysStored(how, alpha, sum[l], beta, y, z, r + perm[l]);
   } else if (T->sorted) {
-    for (int l = 0; l < nl; l++) z[r + perm[l]] = AmbStored(how, alpha, sum[l], beta, y, z, r + perm[l]);
+    for (int l = 0; l < nl; l++) z[r + perm[l]] = SysStored(how, alpha, sum[l], beta, y, z, r + perm[l]);
   } else if (nl == C) {
-    for (int l = 0; l < C; l++) z[r + l] = AmbStored(how, alpha, sum[l], beta, y, z, r + l);
+    for (int l = 0; l < C; l++) z[r + l] = SysStored(how, alpha, sum[l], beta, y, z, r + l);
   } else {
-    for (int l = 0; l < nl; l++) z[r + l] = AmbStored(how, alpha, sum[l], beta, y, z, r + l);
+    for (int l = 0; l < nl; l++) z[r + l] = SysStored(how, alpha, sum[l], beta, y, z, r + l);
   }
 }
 
 /* Rows that the first tile of a scope has no entries for */
-static MAYBE_INLINE void StoreEmpty(const int C, const AmbStore how, const NusHost *A, const NusTile *T, AmbScalar alpha, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+static SYS_INLINE void StoreEmpty(const int C, const SysStore how, const NusHost *A, const NusTile *T, SysScalar alpha, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const uint16_t *perm = A->perm + T->perm;
 
-  if (how == AMB_STORE_ADD) return;
+  if (how == SYS_STORE_ADD) return;
   for (int c = T->nfilled; c < T->nchunk; c++) {
     const int nl = ChunkRows(A, T, C, c);
 
     for (int l = 0; l < nl; l++) {
       const int64_t r = T->row + (T->sorted ? perm[T->nsplit + (c - T->nsplit) * C + l] : C * perm[c] + l);
 
-      z[r] = AmbStored(how, alpha, 0, beta, y, z, r);
+      z[r] = SysStored(how, alpha, 0, beta, y, z, r);
     }
   }
 }
 
-static MAYBE_INLINE void Tile(const int C, const AmbStore how, const NusHost *A, const NusTile *T, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+static SYS_INLINE void Tile(const int C, const SysStore how, const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const NusChunk  *chunk = A->chunk + T->chunk;
   const uint16_t  *perm = A->perm + T->perm, *col = A->col + T->col;
-  const AmbScalar *val = A->val + T->slot, *xs = NusGathered(A, T->segment) ? A->xg : x;
-  AmbScalar        sum[NUS_MAX_C];
+  const SysScalar *val = A->val + T->slot, *xs = NusGathered(A, T->segment) ? A->xg : x;
+  SysScalar        sum[NUS_MAX_C];
   int              c;
 
   for (c = 0; c < T->nsplit; c++) {
     const int64_t r = T->row + *perm++;
-    AmbScalar     s = 0;
+    SysScalar     s = 0;
 
     Chunk(C, chunk[c], val, col, xs, sum);
     for (int l = 0; l < C; l++) s += sum[l];
     if (s != s) s = NUS_NAME(RowSum)(A, T, r, x);
-    z[r] = AmbStored(how, alpha, s, beta, y, z, r);
+    z[r] = SysStored(how, alpha, s, beta, y, z, r);
     val += (int64_t)C * chunk[c].n;
     col += (int64_t)NusStepUnits(chunk[c].kind, C) * chunk[c].n;
   }
@@ -172,7 +172,7 @@ static MAYBE_INLINE void Tile(const int C, const AmbStore how, const NusHost *A,
   StoreEmpty(C, how, A, T, alpha, beta, y, z);
 }
 
-static MAYBE_INLINE uint32_t JaggedColumn(int kind, const uint16_t *col, int64_t slot)
+static SYS_INLINE uint32_t JaggedColumn(int kind, const uint16_t *col, int64_t slot)
 {
   uint32_t j = 0;
 
@@ -182,15 +182,15 @@ static MAYBE_INLINE uint32_t JaggedColumn(int kind, const uint16_t *col, int64_t
 }
 
 /* Jagged diagonals: C rows at a time, all of them as far as the shortest goes, then as many as are left */
-static MAYBE_INLINE void JaggedTile(const int C, AmbStore how, const NusHost *A, const NusTile *T, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+static SYS_INLINE void JaggedTile(const int C, SysStore how, const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const uint32_t  *diag = A->diag + T->diag;
   const uint16_t  *perm = A->perm + T->perm, *col = A->col + T->col;
-  const AmbScalar *val = A->val + T->slot, *xs = (NusGathered(A, T->segment) ? A->xg : x) + T->base;
+  const SysScalar *val = A->val + T->slot, *xs = (NusGathered(A, T->segment) ? A->xg : x) + T->base;
 
   for (int c = 0; c < T->nfilled; c++) {
     const NusChunk h = A->chunk[T->chunk + c];
-    AmbScalar      sum[NUS_MAX_C];
+    SysScalar      sum[NUS_MAX_C];
     uint32_t       i = 0;
 
     for (int l = 0; l < C; l++) sum[l] = 0;
@@ -211,26 +211,26 @@ static MAYBE_INLINE void JaggedTile(const int C, AmbStore how, const NusHost *A,
 
 /* One function for each way to store and number of rows, so that loops over these are not in the kernel */
 #define TILE(C, how) \
-  static void NUS_NAME(Tile_##C##_##how)(const NusHost *A, const NusTile *T, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z) \
+  static void NUS_NAME(Tile_##C##_##how)(const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z) \
   { \
     Tile(C, how, A, T, alpha, x, beta, y, z); \
   }
-#define TILES(C) TILE(C, AMB_STORE_SET) TILE(C, AMB_STORE_AXPY) TILE(C, AMB_STORE_ADD)
+#define TILES(C) TILE(C, SYS_STORE_SET) TILE(C, SYS_STORE_AXPY) TILE(C, SYS_STORE_ADD)
 #define TILES_NAMED(C) \
   { \
-    NUS_NAME(Tile_##C##_AMB_STORE_SET), NUS_NAME(Tile_##C##_AMB_STORE_AXPY), NUS_NAME(Tile_##C##_AMB_STORE_ADD) \
+    NUS_NAME(Tile_##C##_SYS_STORE_SET), NUS_NAME(Tile_##C##_SYS_STORE_AXPY), NUS_NAME(Tile_##C##_SYS_STORE_ADD) \
   }
 
 TILES(8)
 TILES(16)
 TILES(32)
 
-typedef void (*TileFunction)(const NusHost *, const NusTile *, AmbScalar, const AmbScalar *, AmbScalar, const AmbScalar *, AmbScalar *);
+typedef void (*TileFunction)(const NusHost *, const NusTile *, SysScalar, const SysScalar *, SysScalar, const SysScalar *, SysScalar *);
 static const TileFunction tile_functions[3][3] = {TILES_NAMED(8), TILES_NAMED(16), TILES_NAMED(32)};
 
-static void NUS_NAME(MultTile)(const NusHost *A, const NusTile *T, AmbStore first, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+static void NUS_NAME(MultTile)(const NusHost *A, const NusTile *T, SysStore first, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
-  const AmbStore how = T->first ? first : AMB_STORE_ADD;
+  const SysStore how = T->first ? first : SYS_STORE_ADD;
 
   if (A->params.rows == NUS_SELL) tile_functions[A->params.c / 16][how](A, T, alpha, x, beta, y, z);
   else if (A->params.c == 8) JaggedTile(8, how, A, T, alpha, x, beta, y, z);
@@ -239,9 +239,9 @@ static void NUS_NAME(MultTile)(const NusHost *A, const NusTile *T, AmbStore firs
 }
 
 /* z = alpha A x + beta y; y may be z, and is not read if beta is 0 */
-static void NUS_NAME(Mult)(const NusHost *A, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+static void NUS_NAME(Mult)(const NusHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
-  const AmbStore first = AmbFirstStore(beta, y, z);
+  const SysStore first = SysFirstStore(beta, y, z);
 
 #if defined(_OPENMP)
   #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1)
@@ -260,32 +260,32 @@ static void NUS_NAME(Mult)(const NusHost *A, AmbScalar alpha, const AmbScalar *x
 }
 
 /* Adds f times the part of row r in a segment to the sums of the gathered columns, or to the others */
-static void NUS_NAME(RowTranspose)(const NusHost *A, const NusTile *T, int64_t r, AmbScalar f, AmbScalar *z)
+static void NUS_NAME(RowTranspose)(const NusHost *A, const NusTile *T, int64_t r, SysScalar f, SysScalar *z)
 {
-  for (AmbInt k = A->csr.i[r]; k < A->csr.i[r + 1]; k++) {
+  for (SysInt k = A->csr.i[r]; k < A->csr.i[r + 1]; k++) {
     int64_t place;
 
     if (NusSegmentOf(A, A->csr.j[k], &place) == T->segment) z[place] += A->csr.a[k] * f;
   }
 }
 
-static void NUS_NAME(TileTranspose)(const NusHost *A, const NusTile *T, AmbScalar alpha, const AmbScalar *x, AmbScalar *z)
+static void NUS_NAME(TileTranspose)(const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar *z)
 {
   const int        C    = A->params.c;
   const uint16_t  *perm = A->perm + T->perm, *col = A->col + T->col;
-  const AmbScalar *val = A->val + T->slot;
+  const SysScalar *val = A->val + T->slot;
 
   for (int c = 0; c < T->nfilled; c++) {
     const NusChunk h     = A->chunk[T->chunk + c];
     const int      split = c < T->nsplit, nl = split ? 1 : ChunkRows(A, T, C, c);
-    AmbScalar     *zs = z + (h.kind == NUS_DIAGONAL ? 0 : h.base), factor[NUS_MAX_C];
+    SysScalar     *zs = z + (h.kind == NUS_DIAGONAL ? 0 : h.base), factor[NUS_MAX_C];
     int64_t        row[NUS_MAX_C];
     int            bad = 0;
 
     for (int l = 0; l < nl; l++) {
       row[l]    = T->row + (split ? perm[c] : (T->sorted ? perm[T->nsplit + (c - T->nsplit) * C + l] : C * perm[c] + l));
       factor[l] = alpha * x[row[l]];
-      bad |= AmbNotFinite(factor[l]);
+      bad |= SysNotFinite(factor[l]);
     }
     if (bad) {
       for (int l = 0; l < nl; l++) NUS_NAME(RowTranspose)(A, T, row[l], alpha * x[row[l]], z);
@@ -308,12 +308,12 @@ static void NUS_NAME(TileTranspose)(const NusHost *A, const NusTile *T, AmbScala
   }
 }
 
-static void NUS_NAME(JaggedTranspose)(const NusHost *A, const NusTile *T, AmbScalar alpha, const AmbScalar *x, AmbScalar *z)
+static void NUS_NAME(JaggedTranspose)(const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar *z)
 {
   const uint32_t *diag = A->diag + T->diag;
 
   for (int64_t k = 0; k < T->nrow; k++) {
-    const AmbScalar f = alpha * x[T->row + A->perm[T->perm + k]];
+    const SysScalar f = alpha * x[T->row + A->perm[T->perm + k]];
 
     for (int32_t i = 0; i < T->ndiag && (int64_t)diag[i] + k < diag[i + 1]; i++) {
       const int64_t slot = (int64_t)diag[i] + k;
@@ -323,11 +323,11 @@ static void NUS_NAME(JaggedTranspose)(const NusHost *A, const NusTile *T, AmbSca
   }
 }
 
-static void NUS_NAME(ThreadTranspose)(const NusHost *A, int t, AmbScalar alpha, const AmbScalar *x, AmbScalar *gathered, AmbScalar *z)
+static void NUS_NAME(ThreadTranspose)(const NusHost *A, int t, SysScalar alpha, const SysScalar *x, SysScalar *gathered, SysScalar *z)
 {
   for (int64_t k = A->thread_tile[t]; k < A->thread_tile[t + 1]; k++) {
     const NusTile *T  = A->tile + k;
-    AmbScalar     *to = NusGathered(A, T->segment) ? gathered : z;
+    SysScalar     *to = NusGathered(A, T->segment) ? gathered : z;
 
     if (A->params.rows == NUS_JDS) NUS_NAME(JaggedTranspose)(A, T, alpha, x, to);
     else NUS_NAME(TileTranspose)(A, T, alpha, x, to);
@@ -336,12 +336,12 @@ static void NUS_NAME(ThreadTranspose)(const NusHost *A, int t, AmbScalar alpha, 
 
 /* z = alpha A^T x + beta y. Each thread adds to sums of its own for the gathered columns and to a stretch of its own, as long as the others of its
    rows reach; all are added in the order of the threads, so that the result depends on their number only. */
-static void NUS_NAME(MultTranspose)(const NusHost *A, AmbScalar alpha, const AmbScalar *x, AmbScalar beta, const AmbScalar *y, AmbScalar *z)
+static void NUS_NAME(MultTranspose)(const NusHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const int64_t n = A->csr.n, P = A->ngathered;
 
   if (A->nthread == 1) {
-    AmbStartSum(0, n, beta, y, z);
+    SysStartSum(0, n, beta, y, z);
     for (int64_t k = 0; k < P; k++) A->work[k] = 0;
     NUS_NAME(ThreadTranspose)(A, 0, alpha, x, A->work, z);
     for (int64_t k = 0; k < P; k++) z[A->order[k]] += A->work[k];
@@ -354,7 +354,7 @@ static void NUS_NAME(MultTranspose)(const NusHost *A, AmbScalar alpha, const Amb
     const int nt = omp_get_num_threads();
 
     for (int t = omp_get_thread_num(); t < A->nthread; t += nt) {
-      AmbScalar *w = A->work + A->work_off[t];
+      SysScalar *w = A->work + A->work_off[t];
 
       for (int64_t j = 0; j < P + A->work_hi[t] - A->work_lo[t]; j++) w[j] = 0;
       NUS_NAME(ThreadTranspose)(A, t, alpha, x, w, w + P - A->work_lo[t]);
@@ -365,10 +365,10 @@ static void NUS_NAME(MultTranspose)(const NusHost *A, AmbScalar alpha, const Amb
     for (int s = omp_get_thread_num(); s < A->nthread; s += nt) {
       const int64_t j0 = n * s / A->nthread, j1 = n * (s + 1) / A->nthread;
 
-      AmbStartSum(j0, j1, beta, y, z);
+      SysStartSum(j0, j1, beta, y, z);
       for (int t = 0; t < A->nthread; t++) {
         const int64_t    lo = A->work_lo[t] > j0 ? A->work_lo[t] : j0, hi = A->work_hi[t] < j1 ? A->work_hi[t] : j1;
-        const AmbScalar *w = A->work + A->work_off[t] + P - A->work_lo[t];
+        const SysScalar *w = A->work + A->work_off[t] + P - A->work_lo[t];
 
         for (int64_t j = lo; j < hi; j++) z[j] += w[j];
       }

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "nuslayout.h"
+#include "mat/impls/nus/nuslayout.h"
 
-NusStatus NusWorkCreate(const NusHost *A, NusWork *w)
+SysStatus NusWorkCreate(const NusHost *A, NusWork *w)
 {
   const size_t scope = A->params.sigma;
 
@@ -16,9 +16,9 @@ NusStatus NusWorkCreate(const NusHost *A, NusWork *w)
   w->beg     = malloc(sizeof(*w->beg) * (scope + 1));
   w->order   = malloc(sizeof(*w->order) * scope);
   w->chunk   = malloc(sizeof(*w->chunk) * (scope + 1));
-  if (w->segment && w->beg && w->order && w->chunk) return NUS_SUCCESS;
+  if (w->segment && w->beg && w->order && w->chunk) return SYS_SUCCESS;
   NusWorkDestroy(w);
-  return NUS_OUT_OF_MEMORY;
+  return SYS_OUT_OF_MEMORY;
 }
 
 void NusWorkDestroy(NusWork *w)
@@ -40,14 +40,14 @@ static int ScopeRows(const NusHost *A, int64_t scope)
 }
 
 /* Sorts the entries of a scope by segment, where there are several */
-NusStatus NusSplitScope(const NusHost *A, int64_t scope, NusWork *w)
+SysStatus NusSplitScope(const NusHost *A, int64_t scope, NusWork *w)
 {
   const int     nrow = ScopeRows(A, scope);
-  const AmbInt *i    = A->csr.i + scope * A->params.sigma;
+  const SysInt *i    = A->csr.i + scope * A->params.sigma;
   const int64_t n    = i[nrow] - i[0];
   int64_t       place;
 
-  if (A->nsegment == 1) return NUS_SUCCESS;
+  if (A->nsegment == 1) return SYS_SUCCESS;
   if (n > w->capacity) {
     free(w->segment_of);
     free(w->row);
@@ -60,7 +60,7 @@ NusStatus NusSplitScope(const NusHost *A, int64_t scope, NusWork *w)
     w->entry      = malloc(sizeof(*w->entry) * w->capacity);
     if (!w->segment_of || !w->row || !w->col || !w->entry) {
       w->capacity = 0;
-      return NUS_OUT_OF_MEMORY;
+      return SYS_OUT_OF_MEMORY;
     }
   }
   memset(w->segment, 0, sizeof(*w->segment) * (A->nsegment + 2));
@@ -70,16 +70,16 @@ NusStatus NusSplitScope(const NusHost *A, int64_t scope, NusWork *w)
   }
   for (int64_t s = 2; s <= A->nsegment; s++) w->segment[s] += w->segment[s - 1];
   for (int r = 0; r < nrow; r++) {
-    for (AmbInt k = i[r]; k < i[r + 1]; k++) {
-      const AmbInt to = w->segment[w->segment_of[k - i[0]] + 1]++;
+    for (SysInt k = i[r]; k < i[r + 1]; k++) {
+      const SysInt to = w->segment[w->segment_of[k - i[0]] + 1]++;
 
       (void)NusSegmentOf(A, A->csr.j[k], &place);
       w->row[to]   = (uint16_t)r;
-      w->col[to]   = (AmbInt)place;
+      w->col[to]   = (SysInt)place;
       w->entry[to] = k;
     }
   }
-  return NUS_SUCCESS;
+  return SYS_SUCCESS;
 }
 
 void NusGetPart(const NusHost *A, int64_t scope, int64_t segment, const NusWork *w, NusPart *P)
@@ -93,7 +93,7 @@ void NusGetPart(const NusHost *A, int64_t scope, int64_t segment, const NusWork 
     return;
   }
   memset(w->beg, 0, sizeof(*w->beg) * (P->nrow + 1));
-  for (AmbInt k = w->segment[segment]; k < w->segment[segment + 1]; k++) w->beg[w->row[k] + 1]++;
+  for (SysInt k = w->segment[segment]; k < w->segment[segment + 1]; k++) w->beg[w->row[k] + 1]++;
   w->beg[0] = w->segment[segment];
   for (int r = 0; r < P->nrow; r++) w->beg[r + 1] += w->beg[r];
   P->beg   = w->beg;
@@ -101,7 +101,7 @@ void NusGetPart(const NusHost *A, int64_t scope, int64_t segment, const NusWork 
   P->entry = w->entry;
 }
 
-static AmbInt Length(const NusPart *P, int r)
+static SysInt Length(const NusPart *P, int r)
 {
   return P->beg[r + 1] - P->beg[r];
 }
@@ -136,11 +136,11 @@ static int SortRows(const NusPart *P, NusWork *w)
 }
 
 /* Least and greatest column of a row, for all of its lanes */
-static void Reach(const NusPart *P, int r, AmbInt *lo, AmbInt *hi)
+static void Reach(const NusPart *P, int r, SysInt *lo, SysInt *hi)
 {
-  AmbInt least = *lo, most = *hi;
+  SysInt least = *lo, most = *hi;
 
-  for (AmbInt k = P->beg[r]; k < P->beg[r + 1]; k++) {
+  for (SysInt k = P->beg[r]; k < P->beg[r + 1]; k++) {
     least = P->col[k] < least ? P->col[k] : least;
     most  = P->col[k] > most ? P->col[k] : most;
   }
@@ -157,7 +157,7 @@ static int64_t DiagonalSteps(const NusPart *P, int r0, int nl, int C, int64_t li
   if (NusShifted(P, r0, nl, C)) return Length(P, r0);
   NusStartDiagonals(P, r0, nl, C, &d);
   for (;; n++) {
-    const AmbInt least = NusLeastDiagonal(C, &d);
+    const SysInt least = NusLeastDiagonal(C, &d);
 
     if (least == P->width) return n;
     if (n == limit || least < 0 || least + C > P->width || (n >= 16 && 2 * taken < n * nl)) return -1; /* what fits badly so far will not fit well */
@@ -173,7 +173,7 @@ static int64_t DiagonalSteps(const NusPart *P, int r0, int nl, int C, int64_t li
 /* A chunk of nl rows, consecutive ones if rows is NULL */
 static NusChunk MakeChunk(const NusPart *P, const uint16_t *rows, int r0, int nl, int C, NusTile *T)
 {
-  AmbInt   n = 0, lo = (AmbInt)P->width, hi = -1;
+  SysInt   n = 0, lo = (SysInt)P->width, hi = -1;
   NusChunk h;
 
   for (int l = 0; l < nl; l++) {
@@ -186,15 +186,15 @@ static NusChunk MakeChunk(const NusPart *P, const uint16_t *rows, int r0, int nl
   h.kind = hi - lo <= UINT16_MAX ? NUS_NARROW : NUS_WIDE;
   h.base = (uint32_t)lo;
   if (!rows && n) {
-    const int64_t bytes = n * (C * sizeof(AmbScalar) + 2 * NusStepUnits(h.kind, C));
-    const int64_t steps = DiagonalSteps(P, r0, nl, C, bytes / (int64_t)(C * sizeof(AmbScalar) + 2 * NusStepUnits(NUS_DIAGONAL, C)));
+    const int64_t bytes = n * (C * sizeof(SysScalar) + 2 * NusStepUnits(h.kind, C));
+    const int64_t steps = DiagonalSteps(P, r0, nl, C, bytes / (int64_t)(C * sizeof(SysScalar) + 2 * NusStepUnits(NUS_DIAGONAL, C)));
 
     if (steps >= 0) {
       h.n    = (uint32_t)steps;
       h.kind = NUS_DIAGONAL;
       h.base = 0;
-      lo     = (AmbInt)(lo > C ? lo - C : 0); /* lanes without an entry reach a little further */
-      hi     = (AmbInt)NusMin(hi + C, P->width - 1);
+      lo     = (SysInt)(lo > C ? lo - C : 0); /* lanes without an entry reach a little further */
+      hi     = (SysInt)NusMin(hi + C, P->width - 1);
     }
   }
   if (n) {
@@ -212,7 +212,7 @@ static void CountChunk(NusTile *T, NusChunk h, int C)
 
 static double TileBytes(const NusTile *T)
 {
-  return sizeof(AmbScalar) * (double)T->nslot + sizeof(uint16_t) * (double)T->ncol + sizeof(NusChunk) * (double)T->nchunk + sizeof(uint16_t) * (double)T->nperm + (T->ndiag ? sizeof(uint32_t) * (T->ndiag + 1.) : 0);
+  return sizeof(SysScalar) * (double)T->nslot + sizeof(uint16_t) * (double)T->ncol + sizeof(NusChunk) * (double)T->nchunk + sizeof(uint16_t) * (double)T->nperm + (T->ndiag ? sizeof(uint32_t) * (T->ndiag + 1.) : 0);
 }
 
 /* Chunks of rows in their order, the empty ones at the end or, unless the tile is the first of its scope, left out */
@@ -247,7 +247,7 @@ static void SortedTile(const NusPart *P, int C, int filled, NusWork *w, NusTile 
 
   T->sorted = 1;
   for (; row < filled; row++) {
-    const AmbInt most = Length(P, w->order[row]);
+    const SysInt most = Length(P, w->order[row]);
     int64_t      sum  = 0;
 
     for (int l = row; l < row + C && l < filled; l++) sum += Length(P, w->order[l]);
@@ -270,14 +270,14 @@ static void SortedTile(const NusPart *P, int C, int filled, NusWork *w, NusTile 
 /* Rows sorted, without filling */
 static void JaggedTile(const NusPart *P, int C, int filled, NusWork *w, NusTile *T)
 {
-  AmbInt lo = (AmbInt)P->width, hi = -1;
+  SysInt lo = (SysInt)P->width, hi = -1;
 
   T->sorted = 1;
   T->nrow = T->nperm = T->first ? P->nrow : filled;
   T->nchunk          = (T->nrow + C - 1) / C;
   T->nfilled         = (filled + C - 1) / C;
   for (int c = 0; c < T->nchunk; c++) {
-    const AmbInt full = (c + 1) * C <= T->nrow ? Length(P, w->order[(c + 1) * C - 1]) : 0;
+    const SysInt full = (c + 1) * C <= T->nrow ? Length(P, w->order[(c + 1) * C - 1]) : 0;
 
     w->chunk[c] = (NusChunk){(uint32_t)Length(P, w->order[c * C]), NUS_NARROW, (uint32_t)full};
   }
@@ -294,7 +294,7 @@ static void JaggedTile(const NusPart *P, int C, int filled, NusWork *w, NusTile 
 }
 
 /* Chooses for a part between rows in their order and sorted ones; what is filled in less than two percent stays as it is */
-static NusStatus TileLayout(const NusHost *A, const NusPart *P, NusWork *w, NusTile *T)
+static SysStatus TileLayout(const NusHost *A, const NusPart *P, NusWork *w, NusTile *T)
 {
   const int     C     = A->params.c;
   const int64_t total = P->beg[P->nrow] - P->beg[0];
@@ -303,29 +303,29 @@ static NusStatus TileLayout(const NusHost *A, const NusPart *P, NusWork *w, NusT
   int           filled;
 
   for (int r = 0; r < P->nrow; r++) {
-    if (Length(P, r) >= (AmbInt)1 << 30) return NUS_TOO_LARGE;
+    if (Length(P, r) >= (SysInt)1 << 30) return SYS_TOO_LARGE;
   }
   if (A->params.rows == NUS_JDS) {
     filled = SortRows(P, w);
-    if (filled < 0) return NUS_OUT_OF_MEMORY;
+    if (filled < 0) return SYS_OUT_OF_MEMORY;
     JaggedTile(P, C, filled, w, T);
-    return T->nslot > UINT32_MAX ? NUS_TOO_LARGE : NUS_SUCCESS;
+    return T->nslot > UINT32_MAX ? SYS_TOO_LARGE : SYS_SUCCESS;
   }
   PlainTile(P, C, w, T);
-  if (100 * (T->nslot - total) <= 2 * total) return NUS_SUCCESS;
+  if (100 * (T->nslot - total) <= 2 * total) return SYS_SUCCESS;
   plain  = *T;
   *T     = empty;
   filled = SortRows(P, w);
-  if (filled < 0) return NUS_OUT_OF_MEMORY;
+  if (filled < 0) return SYS_OUT_OF_MEMORY;
   SortedTile(P, C, filled, w, T);
-  if (T->nsplit || 100 * TileBytes(&plain) > 102 * TileBytes(T)) return NUS_SUCCESS;
+  if (T->nsplit || 100 * TileBytes(&plain) > 102 * TileBytes(T)) return SYS_SUCCESS;
   *T = empty;
   PlainTile(P, C, w, T);
-  return NUS_SUCCESS;
+  return SYS_SUCCESS;
 }
 
 /* Adds the tile, with its chunks and permutation from w, to the layout */
-static NusStatus Append(NusLayout *L, const NusWork *w, const NusPart *P, NusTile T)
+static SysStatus Append(NusLayout *L, const NusWork *w, const NusPart *P, NusTile T)
 {
   NusTile  *tile  = realloc(L->tile, sizeof(*tile) * (L->ntile + 1));
   NusChunk *chunk = realloc(L->chunk, sizeof(*chunk) * (L->nchunk + T.nchunk + 1));
@@ -336,7 +336,7 @@ static NusStatus Append(NusLayout *L, const NusWork *w, const NusPart *P, NusTil
   if (chunk) L->chunk = chunk;
   if (perm) L->perm = perm;
   if (diag) L->diag = diag;
-  if (!tile || !chunk || !perm || !diag) return NUS_OUT_OF_MEMORY;
+  if (!tile || !chunk || !perm || !diag) return SYS_OUT_OF_MEMORY;
   T.chunk = L->nchunk;
   T.perm  = L->nperm;
   T.diag  = L->ndiag;
@@ -355,12 +355,12 @@ static NusStatus Append(NusLayout *L, const NusWork *w, const NusPart *P, NusTil
   L->nchunk += T.nchunk;
   L->nperm += T.nperm;
   tile[L->ntile++] = T;
-  return NUS_SUCCESS;
+  return SYS_SUCCESS;
 }
 
-NusStatus NusLayoutScope(const NusHost *A, int64_t scope, NusWork *w, NusLayout *L)
+SysStatus NusLayoutScope(const NusHost *A, int64_t scope, NusWork *w, NusLayout *L)
 {
-  NusStatus status = NusSplitScope(A, scope, w);
+  SysStatus status = NusSplitScope(A, scope, w);
 
   for (int64_t s = 0; s < A->nsegment && !status; s++) {
     NusTile T = {.row = scope * A->params.sigma, .segment = (int32_t)s, .first = !L->ntile, .lo = INT64_MAX, .hi = 0};

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "nuslayout.h"
+#include "mat/impls/nus/nuslayout.h"
 
 #define SAMPLE      1048576 /* entries that the model looks at, in so many */
 #define WINDOWS     4       /* windows of consecutive rows */
@@ -40,7 +40,7 @@ static int64_t Width(int64_t cache)
 {
   int64_t width = 64;
 
-  while (2 * width * (int64_t)sizeof(AmbScalar) <= cache / 2) width *= 2;
+  while (2 * width * (int64_t)sizeof(SysScalar) <= cache / 2) width *= 2;
   return width;
 }
 
@@ -52,7 +52,7 @@ typedef struct {
 } Lines;
 
 /* The part of all entries whose x would not be found there, if columns whose rank is less than P were elsewhere */
-static double Misses(const AmbCSR *A, const uint32_t *rank, int64_t P, Lines *L)
+static double Misses(const SysCSR *A, const uint32_t *rank, int64_t P, Lines *L)
 {
   const int64_t nz = A->i[A->m], window = NusMin(SAMPLE / WINDOWS, nz);
   int64_t       seen = 0, missed = 0;
@@ -74,48 +74,48 @@ static double Misses(const AmbCSR *A, const uint32_t *rank, int64_t P, Lines *L)
   return seen ? (double)missed / seen : 0;
 }
 
-static NusStatus LinesCreate(const NusCache *cache, Lines *L)
+static SysStatus LinesCreate(const NusCache *cache, Lines *L)
 {
-  const int64_t nline = Width(cache->l2) * (int64_t)sizeof(AmbScalar) / cache->line;
+  const int64_t nline = Width(cache->l2) * (int64_t)sizeof(SysScalar) / cache->line;
 
   *L = (Lines){0, (uint32_t)nline - 1, malloc(sizeof(*L->line) * nline)};
-  while ((int64_t)sizeof(AmbScalar) << (L->per_line + 1) <= cache->line) L->per_line++;
-  return L->line ? NUS_SUCCESS : NUS_OUT_OF_MEMORY;
+  while ((int64_t)sizeof(SysScalar) << (L->per_line + 1) <= cache->line) L->per_line++;
+  return L->line ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
 }
 
 /* Can segments bring anything? Not where x fits the second-level cache, or few of its lines are missed there. */
-static int Segmentable(const AmbCSR *A, const NusCache *cache, Lines *L)
+static int Segmentable(const SysCSR *A, const NusCache *cache, Lines *L)
 {
-  return A->n * (int64_t)sizeof(AmbScalar) > cache->l2 / 2 && Misses(A, NULL, 0, L) * cache->line >= BYTES_L2_HIT;
+  return A->n * (int64_t)sizeof(SysScalar) > cache->l2 / 2 && Misses(A, NULL, 0, L) * cache->line >= BYTES_L2_HIT;
 }
 
 /* cumulated[k]: entries of the k columns that have most; rank[]: their order, up to a limit */
-static void RankColumns(const AmbCSR *A, int64_t limit, AmbInt *count, AmbInt *bucket, int64_t most, uint32_t *rank, double *cumulated)
+static void RankColumns(const SysCSR *A, int64_t limit, SysInt *count, SysInt *bucket, int64_t most, uint32_t *rank, double *cumulated)
 {
   int64_t place = 0;
 
   for (int64_t j = 0; j < A->n; j++) bucket[count[j]]++;
   for (int64_t c = most; c >= 0; c--) {
-    const AmbInt here = bucket[c];
+    const SysInt here = bucket[c];
 
     for (int64_t k = place; k < NusMin(place + here, limit); k++) cumulated[k + 1] = cumulated[k] + c;
-    bucket[c] = (AmbInt)place;
+    bucket[c] = (SysInt)place;
     place += here;
   }
   for (int64_t j = 0; j < A->n; j++) rank[j] = (uint32_t)bucket[count[j]]++;
 }
 
 /* Rows that n entries are in, if they lie anywhere */
-static double RowsOf(const AmbCSR *A, double n)
+static double RowsOf(const SysCSR *A, double n)
 {
   return A->m ? A->m * (1 - exp(-n / A->m)) : 0;
 }
 
 /* What a product moves of x and y beyond what every layout does */
-static double Cost(const AmbCSR *A, const NusCache *cache, const NusParams *p, int64_t limit, const double *cumulated, double misses)
+static double Cost(const SysCSR *A, const NusCache *cache, const NusParams *p, int64_t limit, const double *cumulated, double misses)
 {
   const double nz = (double)A->i[A->m], line = (double)cache->line;
-  const double miss = (int64_t)sizeof(AmbScalar) * A->n <= cache->l3 / 2 ? 2 * BYTES_L2_HIT : line;
+  const double miss = (int64_t)sizeof(SysScalar) * A->n <= cache->l3 / 2 ? 2 * BYTES_L2_HIT : line;
   double       cost = nz * (misses * miss + (1 - misses) * BYTES_L2_HIT);
   int64_t      at   = 0;
 
@@ -128,28 +128,28 @@ static double Cost(const AmbCSR *A, const NusCache *cache, const NusParams *p, i
       at = next;
     }
   }
-  return cost + at * (line / 2 + sizeof(AmbInt) + 2 * sizeof(AmbScalar)); /* gathered */
+  return cost + at * (line / 2 + sizeof(SysInt) + 2 * sizeof(SysScalar)); /* gathered */
 }
 
 /* Numbers of segments that are left open */
-static NusStatus ChooseCounts(const AmbCSR *A, const NusCache *cache, NusParams *p)
+static SysStatus ChooseCounts(const SysCSR *A, const NusCache *cache, NusParams *p)
 {
   const int64_t   n = A->n, nz = A->i[A->m];
   const int64_t   limit = NusMin(n, Counts[STEPS - 1] * (p->width[0] + p->width[1]));
   const NusParams asked = *p;
   Lines           L;
-  AmbInt         *count = NULL, *bucket = NULL;
+  SysInt         *count = NULL, *bucket = NULL;
   uint32_t       *rank      = NULL;
   double         *cumulated = NULL, misses = 0, best = INFINITY;
   int64_t         most   = 0;
-  NusStatus       status = LinesCreate(cache, &L);
+  SysStatus       status = LinesCreate(cache, &L);
 
   for (int k = 0; k < 2; k++) p->count[k] = asked.count[k] < 0 ? 0 : asked.count[k];
   if (status || !Segmentable(A, cache, &L)) goto done;
   count  = calloc(n, sizeof(*count));
-  status = count ? NUS_SUCCESS : NUS_OUT_OF_MEMORY;
+  status = count ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
   for (int64_t k = 0; k < nz && count; k++) {
-    const AmbInt c = ++count[A->j[k]];
+    const SysInt c = ++count[A->j[k]];
 
     most = c > most ? c : most;
   }
@@ -157,7 +157,7 @@ static NusStatus ChooseCounts(const AmbCSR *A, const NusCache *cache, NusParams 
   rank      = malloc(sizeof(*rank) * n);
   cumulated = calloc(limit + 1, sizeof(*cumulated));
   if (status || !bucket || !rank || !cumulated) {
-    status = NUS_OUT_OF_MEMORY;
+    status = SYS_OUT_OF_MEMORY;
     goto done;
   }
   RankColumns(A, limit, count, bucket, most, rank, cumulated);
@@ -169,7 +169,7 @@ static NusStatus ChooseCounts(const AmbCSR *A, const NusCache *cache, NusParams 
       if (q.count[0] < 0) q.count[0] = Counts[k1];
       if (q.count[1] < 0) q.count[1] = Counts[k2];
       if (!k1 || !q.count[1]) misses = Misses(A, rank, NusMin(limit, q.width[0] * q.count[0] + q.width[1] * q.count[1]), &L); /* beside others narrow segments change little */
-      cost = Cost(A, cache, &q, limit, cumulated, misses) + nz * (double)(sizeof(AmbScalar) + sizeof(uint16_t));
+      cost = Cost(A, cache, &q, limit, cumulated, misses) + nz * (double)(sizeof(SysScalar) + sizeof(uint16_t));
       if (cost >= best) continue;
       best = k1 || k2 ? cost : GAIN * cost;
       *p   = q;
@@ -185,7 +185,7 @@ done:
 }
 
 /* Bytes without segments, in chunks of c, extrapolated from windows of rows around entries evenly spread over the matrix */
-static NusStatus SampleBytes(const AmbCSR *csr, NusRows rows, int c, double *bytes)
+static SysStatus SampleBytes(const SysCSR *csr, NusRows rows, int c, double *bytes)
 {
   NusHost A = {
     .csr = *csr, .params = {.segmentation = NUS_NONE, .rows = rows, .c = c, .sigma = WINDOW_ROWS},
@@ -193,7 +193,7 @@ static NusStatus SampleBytes(const AmbCSR *csr, NusRows rows, int c, double *byt
   };
   const int64_t nz = csr->i[csr->m], nscope = (csr->m + WINDOW_ROWS - 1) / WINDOW_ROWS, n = NusMin(WINDOWS, nscope);
   NusWork       w;
-  NusStatus     status = NusWorkCreate(&A, &w);
+  SysStatus     status = NusWorkCreate(&A, &w);
 
   A.nscope = nscope;
   *bytes   = 0;
@@ -205,7 +205,7 @@ static NusStatus SampleBytes(const AmbCSR *csr, NusRows rows, int c, double *byt
     NusLayout     L      = {0};
 
     status = NusLayoutScope(&A, scope, &w, &L);
-    if (!status) *bytes += weight * (sizeof(AmbScalar) * (double)L.tile[0].nslot + sizeof(uint16_t) * (double)(L.tile[0].ncol + L.nperm) + sizeof(NusChunk) * (double)L.nchunk + sizeof(*L.diag) * (double)L.ndiag);
+    if (!status) *bytes += weight * (sizeof(SysScalar) * (double)L.tile[0].nslot + sizeof(uint16_t) * (double)(L.tile[0].ncol + L.nperm) + sizeof(NusChunk) * (double)L.nchunk + sizeof(*L.diag) * (double)L.ndiag);
     NusLayoutDestroy(&L);
   }
   NusWorkDestroy(&w);
@@ -213,10 +213,10 @@ static NusStatus SampleBytes(const AmbCSR *csr, NusRows rows, int c, double *byt
 }
 
 /* The same, but what was sampled before is known */
-static NusStatus Bytes(const AmbCSR *A, NusRows rows, int c, NusBytes *known, double *bytes)
+static SysStatus Bytes(const SysCSR *A, NusRows rows, int c, NusBytes *known, double *bytes)
 {
   double   *found  = &known->of[c / 16]; /* 8, 16, 32: 0, 1, 2 */
-  NusStatus status = NUS_SUCCESS;
+  SysStatus status = SYS_SUCCESS;
 
   if (rows != NUS_SELL) return SampleBytes(A, rows, c, bytes);
   if (*found == 0) status = SampleBytes(A, rows, c, found);
@@ -224,29 +224,29 @@ static NusStatus Bytes(const AmbCSR *A, NusRows rows, int c, NusBytes *known, do
   return status;
 }
 
-NusStatus NusHostModel(const AmbCSR *A, const NusParams *p, NusBytes *known, double *bytes)
+SysStatus NusHostModel(const SysCSR *A, const NusParams *p, NusBytes *known, double *bytes)
 {
   const int64_t gathered = p->segmentation == NUS_NONUNIFORM ? NusMin(A->n, p->width[0] * p->count[0] + p->width[1] * p->count[1]) : 0;
-  NusStatus     status   = Bytes(A, p->rows, p->c, known, bytes);
+  SysStatus     status   = Bytes(A, p->rows, p->c, known, bytes);
 
-  *bytes += (sizeof(AmbInt) + 2. * sizeof(AmbScalar)) * gathered;
+  *bytes += (sizeof(SysInt) + 2. * sizeof(SysScalar)) * gathered;
   return status;
 }
 
 /* Long chunks where they do not cost bytes: where diagonals tell the columns, one number then serves more entries */
-static NusStatus ChooseChunk(const AmbCSR *A, NusParams *p, NusBytes *known)
+static SysStatus ChooseChunk(const SysCSR *A, NusParams *p, NusBytes *known)
 {
   double    bytes[2];
-  NusStatus status = Bytes(A, NUS_SELL, 8, known, &bytes[0]);
+  SysStatus status = Bytes(A, NUS_SELL, 8, known, &bytes[0]);
 
   if (!status) status = Bytes(A, NUS_SELL, NUS_MAX_C, known, &bytes[1]);
   if (!status) p->c = 100 * bytes[1] < 98 * bytes[0] ? NUS_MAX_C : 8;
   return status;
 }
 
-NusStatus NusHostPlan(const AmbCSR *A, const NusCache *cache, int nthread, NusParams *p, NusBytes *known)
+SysStatus NusHostPlan(const SysCSR *A, const NusCache *cache, int nthread, NusParams *p, NusBytes *known)
 {
-  NusStatus status = p->c ? NUS_SUCCESS : ChooseChunk(A, p, known);
+  SysStatus status = p->c ? SYS_SUCCESS : ChooseChunk(A, p, known);
 
   if (status) return status;
   if (!p->sigma) {
@@ -255,14 +255,14 @@ NusStatus NusHostPlan(const AmbCSR *A, const NusCache *cache, int nthread, NusPa
   p->sigma = (p->sigma + p->c - 1) / p->c * p->c;
   if (!p->width[0]) p->width[0] = Width(cache->l1);
   if (!p->width[1]) p->width[1] = Width(cache->l2);
-  if (p->segmentation == NUS_NONUNIFORM) return p->count[0] < 0 || p->count[1] < 0 ? ChooseCounts(A, cache, p) : NUS_SUCCESS;
+  if (p->segmentation == NUS_NONUNIFORM) return p->count[0] < 0 || p->count[1] < 0 ? ChooseCounts(A, cache, p) : SYS_SUCCESS;
   p->count[0] = 0;
   p->count[1] = p->segmentation == NUS_UNIFORM ? (A->n + p->width[1] - 1) / p->width[1] : 0;
-  return NUS_SUCCESS;
+  return SYS_SUCCESS;
 }
 
 /* In the order of NusHostTune(): chunks, then numbers of segments. A chunk of 0 and a negative number are those of the best so far. */
-int NusHostAlternatives(const AmbCSR *A, const NusCache *cache, const NusParams *asked, const NusParams *plan, NusParams *list)
+int NusHostAlternatives(const SysCSR *A, const NusCache *cache, const NusParams *asked, const NusParams *plan, NusParams *list)
 {
   Lines L;
   int   n = 0, segmentable;
@@ -298,11 +298,11 @@ static double Seconds(void)
 }
 
 /* Converts with these parameters and takes over those that make the shortest product so far */
-static NusStatus Try(const AmbCSR *csr, const NusCache *cache, int nthread, const NusKernels *kernels, NusParams p, const AmbScalar *x, AmbScalar *z, double *best, NusParams *chosen, int *tried)
+static SysStatus Try(const SysCSR *csr, const NusCache *cache, int nthread, const NusKernels *kernels, NusParams p, const SysScalar *x, SysScalar *z, double *best, NusParams *chosen, int *tried)
 {
   NusHost  *A = NULL;
   double    bytes;
-  NusStatus status = NusHostPlan(csr, cache, nthread, &p, &(NusBytes){{0}});
+  SysStatus status = NusHostPlan(csr, cache, nthread, &p, &(NusBytes){{0}});
 
   if (!status) status = NusHostCreate(csr, &p, nthread, nthread, kernels, INFINITY, &bytes, &A);
   for (int k = 0; k < 4 && !status; k++) {
@@ -321,12 +321,12 @@ static NusStatus Try(const AmbCSR *csr, const NusCache *cache, int nthread, cons
 }
 
 /* The parameters that are left open, one after the other, each with the best of those before */
-NusStatus NusHostTune(const AmbCSR *csr, const NusCache *cache, int nthread, const NusKernels *kernels, NusParams *params, int *tried)
+SysStatus NusHostTune(const SysCSR *csr, const NusCache *cache, int nthread, const NusKernels *kernels, NusParams *params, int *tried)
 {
   const NusParams asked = *params;
-  AmbScalar      *x = calloc(csr->n + 1, sizeof(*x)), *z = calloc(csr->m + 1, sizeof(*z));
+  SysScalar      *x = calloc(csr->n + 1, sizeof(*x)), *z = calloc(csr->m + 1, sizeof(*z));
   double          best   = INFINITY;
-  NusStatus       status = x && z ? NUS_SUCCESS : NUS_OUT_OF_MEMORY;
+  SysStatus       status = x && z ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
 
   *tried = 0;
   for (int c = asked.c ? asked.c : 8; c <= (asked.c ? asked.c : NUS_MAX_C) && !status; c *= 2) {

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Products of MPI matrices with vectors on the device. The diagonal block is multiplied while what other processes have of x is on its way, in a
+   stream of its own; events order the two streams, and nothing waits for the whole device. PETSc's own scatter remains for everything else.
+*/
+#include "mat/halo/halo.h"
+#include <petscsf.h>
+
+const char *const MatShadowHalos[] = {"auto", "mpi", "nccl", "staged", "MatShadowHalo", "MAT_SHADOW_HALO_", NULL};
+
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+
+  #define MAT_HALO_LARGE 2000000 /* columns: from here on few products repay a halo */
+
+PetscErrorCode MatHaloCheck(SysStatus status)
+{
+  PetscFunctionBegin;
+  PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "%s", SysDeviceErrorText());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- making a halo ------------------------------------------------- */
+
+static PetscErrorCode MatHaloSideCreate(PetscMPIInt n, const PetscMPIInt rank[], const PetscInt offset[], MatHaloSide *side)
+{
+  PetscFunctionBegin;
+  side->n = n;
+  PetscCall(PetscMalloc2(n, &side->rank, n + 1, &side->offset));
+  PetscCall(PetscArraycpy(side->rank, rank, n));
+  side->offset[0] = 0;
+  for (PetscMPIInt k = 0; k < n; k++) side->offset[k + 1] = offset[k + 1];
+  if (side->offset[n]) PetscCallCUDA(cudaMalloc((void **)&side->buffer, side->offset[n] * sizeof(*side->buffer)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatHaloSideDestroy(MatHaloSide *side)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree2(side->rank, side->offset));
+  PetscCallCUDA(cudaFree(side->buffer));
+  PetscCallCUDA(cudaFreeHost(side->pinned));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Back to no path: requests and what is pinned go */
+static PetscErrorCode MatHaloLeave(MatHalo *h)
+{
+  MatHaloSide *const side[] = {&h->from, &h->to};
+
+  PetscFunctionBegin;
+  for (int back = 0; back < 2; back++) {
+    for (PetscMPIInt k = 0; h->request[back] && k < h->from.n + h->to.n; k++) PetscCallMPI(MPI_Request_free(&h->request[back][k]));
+    PetscCall(PetscFree(h->request[back]));
+  }
+  for (int k = 0; k < 2; k++) {
+    if (!side[k]->pinned) continue;
+    PetscCallCUDA(cudaStreamSynchronize(h->stream));
+    PetscCallCUDA(cudaFreeHost(side[k]->pinned));
+    side[k]->pinned = NULL;
+  }
+  h->path = MAT_SHADOW_HALO_AUTO;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From now on entries go by this path, which is possible here */
+PetscErrorCode MatHaloUse(MatHalo *h, MatShadowHalo path)
+{
+  const PetscBool    staged = (PetscBool)(path == MAT_SHADOW_HALO_STAGED);
+  MatHaloSide *const side[] = {&h->from, &h->to};
+
+  PetscFunctionBegin;
+  if (h->path == path) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatHaloLeave(h));
+  h->path = path;
+  if (path == MAT_SHADOW_HALO_NCCL) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int k = 0; k < 2; k++) {
+    const PetscMPIInt n = side[k]->offset[side[k]->n];
+
+    if (staged && n) PetscCallCUDA(cudaMallocHost((void **)&side[k]->pinned, n * sizeof(PetscScalar)));
+  }
+  for (int back = 0; back < 2; back++) {
+    const MatHaloSide *in = side[back], *out = side[1 - back];
+    PetscMPIInt        tag;
+    MPI_Request       *r;
+
+    PetscCall(PetscCommGetNewTag(h->comm, &tag));
+    PetscCall(PetscMalloc1(in->n + out->n, &r));
+    h->request[back] = r;
+    for (PetscMPIInt k = 0; k < in->n; k++) PetscCallMPI(MPI_Recv_init((staged ? in->pinned : in->buffer) + in->offset[k], in->offset[k + 1] - in->offset[k], MPIU_SCALAR, in->rank[k], tag, h->comm, r++));
+    for (PetscMPIInt k = 0; k < out->n; k++) PetscCallMPI(MPI_Send_init((staged ? out->pinned : out->buffer) + out->offset[k], out->offset[k + 1] - out->offset[k], MPIU_SCALAR, out->rank[k], tag, h->comm, r++));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatHaloDestroy(MatHalo **halo)
+{
+  MatHalo *h = *halo;
+
+  PetscFunctionBegin;
+  if (!h) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaStreamSynchronize(h->stream));
+  PetscCall(MatHaloLeave(h));
+  PetscCall(MatHaloBlockDestroy(&h->rest));
+  PetscCall(VecDestroy(&h->x));
+  PetscCall(MatHaloSideDestroy(&h->from));
+  PetscCall(MatHaloSideDestroy(&h->to));
+  PetscCallCUDA(cudaFree(h->entries));
+  PetscCallCUDA(cudaFree(h->sums_memory));
+  PetscCallCUDA(cudaEventDestroy(h->before));
+  PetscCallCUDA(cudaEventDestroy(h->after));
+  PetscCallCUDA(cudaStreamDestroy(h->stream));
+  PetscCall(PetscFree(h->garray));
+  PetscCall(PetscCommDestroy(&h->comm));
+  PetscCall(PetscFree(h));
+  *halo = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Which entries come from where follows from the columns of the off-diagonal block, which ascend: what one process has lies together in the buffer */
+static PetscErrorCode MatHaloCreate(Mat A, Mat block, const PetscInt garray[], MatHalo **halo)
+{
+  const PetscMPIInt *rank;
+  const PetscInt    *offset, *root;
+  PetscMPIInt        n, low, high;
+  PetscInt           most[1];
+  PetscSF            sf;
+  MatHalo           *h;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&h));
+  *halo = h;
+  PetscCall(PetscCommDuplicate(PetscObjectComm((PetscObject)A), &h->comm, NULL));
+  PetscCall(PetscObjectGetId((PetscObject)block, &h->block));
+  h->n = block->cmap->n;
+  PetscCall(PetscMalloc1(h->n, &h->garray));
+  PetscCall(PetscArraycpy(h->garray, garray, h->n));
+  PetscCallCUDA(cudaDeviceGetStreamPriorityRange(&low, &high));
+  PetscCallCUDA(cudaStreamCreateWithPriority(&h->stream, cudaStreamNonBlocking, high));
+  PetscCallCUDA(cudaEventCreateWithFlags(&h->before, cudaEventDisableTiming));
+  PetscCallCUDA(cudaEventCreateWithFlags(&h->after, cudaEventDisableTiming));
+  PetscCall(PetscSFCreate(h->comm, &sf));
+  PetscCall(PetscSFSetGraphLayout(sf, A->cmap, h->n, NULL, PETSC_COPY_VALUES, h->garray));
+  PetscCall(PetscSFSetUp(sf));
+  PetscCall(PetscSFGetRootRanks(sf, &n, &rank, &offset, &root, NULL));
+  for (PetscInt k = 0; k < h->n; k++) PetscAssert(root[k] == k, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Columns of other processes are not in the order of these");
+  PetscCall(MatHaloSideCreate(n, rank, offset, &h->from));
+  PetscCall(PetscSFGetLeafRanks(sf, &n, &rank, &offset, &root));
+  PetscCall(MatHaloSideCreate(n, rank, offset, &h->to));
+  if (h->to.offset[n]) {
+    PetscCallCUDA(cudaMalloc((void **)&h->entries, h->to.offset[n] * sizeof(*h->entries)));
+    PetscCallCUDA(cudaMemcpy(h->entries, root, h->to.offset[n] * sizeof(*h->entries), cudaMemcpyHostToDevice));
+  }
+  PetscCall(PetscSFDestroy(&sf));
+  PetscCall(VecCreateSeqCUDAWithArray(PETSC_COMM_SELF, 1, h->n, h->from.buffer, &h->x));
+  most[0] = PetscMax(h->from.offset[h->from.n], h->to.offset[h->to.n]);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 1, MPIU_INT, MPI_MAX, h->comm));
+  for (size_t bytes = (size_t)most[0] * sizeof(PetscScalar); bytes && h->size < MAT_HALO_CLASSES - 1; bytes >>= 1) h->size++;
+  PetscCall(MatHaloCommGet(h->comm, &h->about));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* At the end of an assembly: are the columns of other processes still the same ones, on all processes? */
+PetscErrorCode MatHaloCompare(Mat A)
+{
+  const PetscInt *garray;
+  MatShadow      *s;
+  Mat             block;
+  PetscBool       same = PETSC_FALSE;
+  PetscMPIInt     all;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGet(A, &s));
+  if (!s->halo) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &block, &garray));
+  if (block && block->cmap->n == s->halo->n) PetscCall(PetscArraycmp(garray, s->halo->garray, s->halo->n, &same));
+  all = same ? 1 : 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
+  if (all) PetscCall(PetscObjectGetId((PetscObject)block, &s->halo->block));
+  else PetscCall(MatHaloDestroy(&s->halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- the exchange ------------------------------------------------- */
+
+/* Entries of x are packed and sent; or back, sums that are in the buffer already */
+PetscErrorCode MatHaloExchangeBegin(MatHalo *h, PetscBool back, const PetscScalar *x)
+{
+  const MatHaloSide *out = back ? &h->from : &h->to;
+  const PetscMPIInt  n   = out->offset[out->n];
+
+  PetscFunctionBegin;
+  if (!h->from.n && !h->to.n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaEventRecord(h->before, PetscDefaultCudaStream)); /* what is sent is there, and what came the last time has been used */
+  PetscCallCUDA(cudaStreamWaitEvent(h->stream, h->before, 0));
+  if (!back) PetscCall(MatHaloCheck(HaloPack(n, h->entries, x, out->buffer, h->stream)));
+  if (h->path == MAT_SHADOW_HALO_NCCL) PetscCall(MatHaloSendNCCL(h, back));
+  else if (h->path == MAT_SHADOW_HALO_STAGED && n) PetscCallCUDA(cudaMemcpyAsync(out->pinned, out->buffer, n * sizeof(PetscScalar), cudaMemcpyDeviceToHost, h->stream));
+  PetscCallCUDA(cudaEventRecord(h->after, h->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* MPI knows nothing of streams: the host waits until there is something to send, then for the messages */
+PetscErrorCode MatHaloExchangeWait(MatHalo *h, PetscBool back)
+{
+  const MatHaloSide *in = back ? &h->to : &h->from;
+  const PetscMPIInt  n  = in->offset[in->n];
+
+  PetscFunctionBegin;
+  if (h->path == MAT_SHADOW_HALO_NCCL || (!h->from.n && !h->to.n)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaEventSynchronize(h->after));
+  h->syncs++;
+  PetscCallMPI(MPI_Startall(h->from.n + h->to.n, h->request[back]));
+  PetscCallMPI(MPI_Waitall(h->from.n + h->to.n, h->request[back], MPI_STATUSES_IGNORE));
+  if (h->path == MAT_SHADOW_HALO_STAGED && n) {
+    PetscCallCUDA(cudaMemcpyAsync(in->buffer, in->pinned, n * sizeof(PetscScalar), cudaMemcpyHostToDevice, h->stream));
+    PetscCallCUDA(cudaEventRecord(h->after, h->stream));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What is queued from now on has the entries */
+PetscErrorCode MatHaloExchangeEnd(MatHalo *h)
+{
+  PetscFunctionBegin;
+  if (h->from.n || h->to.n) PetscCallCUDA(cudaStreamWaitEvent(PetscDefaultCudaStream, h->after, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- products ------------------------------------------------- */
+
+/* PETSc's scatter serves the first products of a matrix that may be gone soon, unless a path is asked for or no time is to be measured: making a halo
+   takes as long as some dozens of small products. All processes have the same answer. */
+PetscBool MatHaloServes(MatShadow *s)
+{
+  const PetscInt first = s->owner->cmap->N > MAT_HALO_LARGE ? 10 : 60;
+
+  return (PetscBool)(s->halo || s->halo_wanted != MAT_SHADOW_HALO_AUTO || s->tune < MAT_SHADOW_TUNE_MEASURE || s->served++ >= first);
+}
+
+/* The halo of A for one more product. All processes make it together, as they make blocks. */
+static PetscErrorCode MatHaloGet(Mat A, MatShadow *s, Mat rest, const PetscInt garray[], MatHalo **h)
+{
+  PetscObjectId id;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)rest, &id));
+  if (s->halo && s->halo->block != id) PetscCall(MatHaloDestroy(&s->halo));
+  if (!s->halo) PetscCall(MatHaloCreate(A, rest, garray, &s->halo));
+  *h = s->halo;
+  PetscAssert(rest->cmap->n == (*h)->n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The columns of other processes are not those of the halo");
+  (*h)->products++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* This and the next are for vectors on the device */
+static PetscErrorCode MatHaloProductPlain(Mat A, MatShadow *s, Vec xx, Vec yy, Vec zz)
+{
+  const PetscInt    *garray;
+  const PetscScalar *x;
+  Mat                diagonal, rest;
+  MatHalo           *h;
+
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &rest, &garray));
+  PetscCall(MatHaloGet(A, s, rest, garray, &h));
+  PetscCall(VecCUDAGetArrayRead(xx, &x));
+  if (!h->chosen) PetscCall(MatHaloChoose(A, h, s->halo_wanted, PETSC_FALSE, x));
+  PetscCall(MatHaloExchangeBegin(h, PETSC_FALSE, x));
+  if (yy) PetscUseTypeMethod(diagonal, multadd, xx, yy, zz);
+  else PetscUseTypeMethod(diagonal, mult, xx, zz);
+  PetscCall(MatHaloExchangeWait(h, PETSC_FALSE));
+  PetscCall(MatHaloExchangeEnd(h));
+  PetscCall(VecCUDARestoreArrayRead(xx, &x));
+  PetscCall(MatHaloAdd(h, rest, zz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatHaloProductTranspose(Mat A, MatShadow *s, Vec xx, Vec yy, Vec zz)
+{
+  const PetscInt *garray;
+  Mat             diagonal, rest;
+  MatHalo        *h;
+
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &rest, &garray));
+  PetscCall(MatHaloGet(A, s, rest, garray, &h));
+  if (!h->chosen) PetscCall(MatHaloChoose(A, h, s->halo_wanted, PETSC_TRUE, NULL));
+  PetscCall(MatHaloMultTranspose(h, rest, xx));
+  PetscCall(MatHaloExchangeBegin(h, PETSC_TRUE, NULL));
+  if (yy) PetscUseTypeMethod(diagonal, multtransposeadd, xx, yy, zz);
+  else PetscUseTypeMethod(diagonal, multtranspose, xx, zz);
+  PetscCall(MatHaloExchangeWait(h, PETSC_TRUE));
+  PetscCall(MatHaloExchangeEnd(h));
+  PetscCall(MatHaloAddSums(h, zz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatHaloProduct(Mat A, MatShadow *s, PetscBool transpose, Vec xx, Vec yy, Vec zz)
+{
+  const int k = transpose ? 1 : 0;
+  Vec       x, y = yy, z;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowDeviceBring(A, k, xx, xx, &x));
+  PetscCall(MatShadowDeviceBring(A, 1 - k, zz, yy, &z));
+  if (z != zz && yy) y = z;
+  else if (yy) PetscCall(MatShadowDeviceBring(A, 1 - k, yy, yy, &y));
+  PetscCall((*(transpose ? MatHaloProductTranspose : MatHaloProductPlain))(A, s, x, y, z));
+  PetscCall(MatShadowDeviceTake(z, zz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatHaloGetInfo(Mat A, MatShadowInfo *info)
+{
+  const MatHalo *h;
+  MatShadow     *s;
+
+  PetscFunctionBegin;
+  if (!info->format) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGet(A, &s));
+  h = s->halo;
+  if (!h || !h->path) PetscFunctionReturn(PETSC_SUCCESS);
+  info->halo           = MatShadowHalos[h->path];
+  info->halo_neighbors = PetscMax(h->from.n, h->to.n);
+  info->halo_bytes     = (PetscLogDouble)h->n * sizeof(PetscScalar);
+  info->halo_products  = h->products;
+  info->halo_syncs     = h->syncs;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#endif
+
+/*@
+  MatShadowSetHalo - sets how the processes exchange entries of vectors in products of an MPI matrix of a shadow format, such as `MATAMB`, on GPUs
+
+  Logically Collective
+
+  Input Parameters:
++ A    - the matrix; nothing happens if its type has no shadow
+- path - `MAT_SHADOW_HALO_AUTO`, `MAT_SHADOW_HALO_MPI`, `MAT_SHADOW_HALO_NCCL` or `MAT_SHADOW_HALO_STAGED`
+
+  Options Database Key:
+. -mat_shadow_halo <auto,mpi,nccl,staged> - the same for matrices created later; with the name of a format, as in -mat_amb_halo, for those of
+                                            this format
+
+  Level: intermediate
+
+  Notes:
+  The choice is about `MatMult()`, `MatMultTranspose()` and the forms of both that add, of matrices on GPUs. Everything else goes by PETSc's own
+  scatter, and so do all products of matrices on the host.
+
+  A path that is not possible here is an error in the next product.
+
+.seealso: `MatShadowHalo`, `MatShadowSetDevice()`, `MatShadowGetInfo()`, `MATAMB`
+@*/
+PetscErrorCode MatShadowSetHalo(Mat A, MatShadowHalo path)
+{
+  const MatShadowFormat *format;
+  MatShadow             *s;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(A, path, 2);
+  PetscCheck(path >= MAT_SHADOW_HALO_AUTO && path <= MAT_SHADOW_HALO_STAGED, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such path: %d; use MAT_SHADOW_HALO_AUTO, MPI, NCCL or STAGED", (int)path);
+  PetscCall(MatShadowGetFormat(A, &format));
+  if (!format) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGet(A, &s));
+  s->halo_wanted = path;
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (s->halo) s->halo->chosen = PETSC_FALSE;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The off-diagonal block in products on the device: its rows add to what the diagonal block has made of z, or in a transposed product its columns
+   make sums for other processes. Which entries these are is listed once; the values are those of AIJCUSPARSE, there is no copy to be renewed.
+*/
+#include "mat/halo/halo.h"
+
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+
+  #define MAT_HALO_WHOLE 2000000 /* nonzeros: from here on the block is worth a format of its own, if most rows have entries */
+
+PetscErrorCode MatHaloBlockDestroy(MatHaloBlock *r)
+{
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaFree(r->rows_memory));
+  PetscCallCUDA(cudaFree(r->columns_memory));
+  PetscCall(PetscMemzero(r, sizeof(*r)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatHaloUpload(size_t n, const int list[], int **device)
+{
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaMalloc((void **)device, n * sizeof(*list)));
+  PetscCallCUDA(cudaMemcpy(*device, list, n * sizeof(*list), cudaMemcpyHostToDevice));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Threads that share a row, or a column, of this many entries */
+static int MatHaloLanes(PetscInt entries)
+{
+  int lanes = 1;
+
+  while (lanes < 32 && 2 * lanes <= entries) lanes *= 2;
+  return lanes;
+}
+
+/* Lists the rows that have entries, again where the pattern is another one */
+static PetscErrorCode MatHaloBlockSetUp(MatHaloBlock *r, Mat B)
+{
+  const PetscInt *i, *j;
+  PetscObjectId   id;
+  PetscInt        m, n = 0, *list;
+  PetscBool       done;
+
+  PetscFunctionBegin;
+  PetscCall((*MatShadowBaseSeq.getrowij)(B, 0, PETSC_FALSE, PETSC_FALSE, &m, &i, &j, &done)); /* nothing is copied, and there is nothing to restore */
+  PetscCall(PetscObjectGetId((PetscObject)B, &id));
+  if (r->block == id && r->nonzerostate == B->nonzerostate && r->i == i && r->j == j) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatHaloBlockDestroy(r));
+  r->block        = id;
+  r->nonzerostate = B->nonzerostate;
+  r->i            = i;
+  r->j            = j;
+  for (PetscInt k = 0; k < m; k++) n += i[k + 1] > i[k];
+  r->whole = (PetscBool)(i[m] > MAT_HALO_WHOLE && n > m / 2);
+  if (r->whole || !n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(2 * n + 1, &list));
+  n = 0;
+  for (PetscInt k = 0; k < m; k++) {
+    if (i[k + 1] > i[k]) list[n++] = k;
+  }
+  for (PetscInt k = 0; k < n; k++) list[n + k] = i[list[k]]; /* rows without entries in between add nothing */
+  list[2 * n] = i[m];
+  PetscCall(MatHaloUpload(2 * (size_t)n + 1, list, &r->rows_memory));
+  PetscCall(PetscFree(list));
+  r->rows.n     = n;
+  r->rows.lanes = MatHaloLanes(i[m] / n);
+  r->rows.rows  = r->rows_memory;
+  r->rows.start = r->rows_memory + n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lists the entries by columns, of which there are n: before the first transposed product */
+static PetscErrorCode MatHaloColumnsSetUp(MatHaloBlock *r, PetscInt m, PetscInt n)
+{
+  const PetscInt nz = r->i[m];
+  PetscInt      *start, *row, *place;
+
+  PetscFunctionBegin;
+  if (r->columns_memory) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscCalloc1((size_t)n + 1 + 2 * (size_t)nz, &start));
+  row   = start + n + 1;
+  place = row + nz;
+  for (PetscInt e = 0; e < nz; e++) start[r->j[e]]++;
+  for (PetscInt c = 0, before = 0; c <= n; c++) {
+    const PetscInt length = start[c];
+
+    start[c] = before;
+    before += length;
+  }
+  for (PetscInt k = 0; k < m; k++) {
+    for (PetscInt e = r->i[k]; e < r->i[k + 1]; e++) {
+      const PetscInt to = start[r->j[e]]++;
+
+      row[to]   = k;
+      place[to] = e;
+    }
+  }
+  for (PetscInt c = n; c > 0; c--) start[c] = start[c - 1]; /* each was moved to its end, where the next one begins */
+  start[0] = 0;
+  PetscCall(MatHaloUpload((size_t)n + 1 + 2 * (size_t)nz, start, &r->columns_memory));
+  PetscCall(PetscFree(start));
+  r->columns.n     = n;
+  r->columns.lanes = MatHaloLanes(nz / n);
+  r->columns.start = r->columns_memory;
+  r->columns.row   = r->columns.start + n + 1;
+  r->columns.place = r->columns.row + nz;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z = B x + z, of the rows that have entries, x being what has come from other processes */
+PetscErrorCode MatHaloAdd(MatHalo *h, Mat B, Vec z)
+{
+  MatShadowCSR csr;
+  PetscScalar *az;
+
+  PetscFunctionBegin;
+  PetscCall(MatHaloBlockSetUp(&h->rest, B));
+  if (h->rest.whole) PetscUseTypeMethod(B, multadd, h->x, z, z);
+  else if (h->rest.rows.n) {
+    PetscCall(MatShadowDeviceGetCSR(B, &csr));
+    PetscCall(VecCUDAGetArray(z, &az));
+    PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(MatHaloCheck(HaloAdd(&h->rest.rows, csr.A.j, csr.A.a, h->from.buffer, az, PetscDefaultCudaStream)));
+    PetscCall(PetscLogGpuTimeEnd());
+    PetscCall(VecCUDARestoreArray(z, &az));
+    PetscCall(PetscLogGpuFlops(2.0 * h->rest.i[B->rmap->n]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* B^T x, which is what other processes get, in the order in which their entries would come */
+PetscErrorCode MatHaloMultTranspose(MatHalo *h, Mat B, Vec x)
+{
+  const PetscScalar *ax;
+  MatShadowCSR       csr = {0};
+
+  PetscFunctionBegin;
+  if (!h->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatHaloBlockSetUp(&h->rest, B));
+  if (h->rest.whole) PetscUseTypeMethod(B, multtranspose, x, h->x);
+  else {
+    const PetscInt nz = h->rest.i[B->rmap->n];
+
+    PetscCall(MatHaloColumnsSetUp(&h->rest, B->rmap->n, h->n));
+    if (nz) PetscCall(MatShadowDeviceGetCSR(B, &csr));
+    PetscCall(VecCUDAGetArrayRead(x, &ax));
+    PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(MatHaloCheck(HaloMultTranspose(&h->rest.columns, csr.A.a, ax, h->from.buffer, PetscDefaultCudaStream)));
+    PetscCall(PetscLogGpuTimeEnd());
+    PetscCall(VecCUDARestoreArrayRead(x, &ax));
+    PetscCall(PetscLogGpuFlops(2.0 * nz));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Several processes may add to an entry: lists the entries once each, of which the block has n columns, with the places of what is added */
+static PetscErrorCode MatHaloSumsSetUp(MatHalo *h, PetscInt n)
+{
+  const PetscInt count = h->to.offset[h->to.n];
+  PetscInt      *entries, *next, *list, *rows, *start, *place, listed = 0, k = 0, before = 0;
+
+  PetscFunctionBegin;
+  if (h->sums_memory || !count) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(count, &entries));
+  PetscCallCUDA(cudaMemcpy(entries, h->entries, count * sizeof(*entries), cudaMemcpyDeviceToHost));
+  PetscCall(PetscCalloc1(n, &next));
+  for (PetscInt e = 0; e < count; e++) listed += !next[entries[e]]++;
+  PetscCall(PetscMalloc1(2 * (size_t)listed + 1 + count, &list));
+  rows  = list;
+  start = rows + listed;
+  place = start + listed + 1;
+  for (PetscInt c = 0; c < n; c++) {
+    const PetscInt length = next[c];
+
+    if (!length) continue;
+    rows[k]    = c;
+    start[k++] = before;
+    next[c]    = before;
+    before += length;
+  }
+  start[k] = before;
+  for (PetscInt e = 0; e < count; e++) place[next[entries[e]]++] = e;
+  PetscCall(MatHaloUpload(2 * (size_t)listed + 1 + count, list, &h->sums_memory));
+  PetscCall(PetscFree(list));
+  PetscCall(PetscFree(next));
+  PetscCall(PetscFree(entries));
+  h->sums.n     = listed;
+  h->sums.rows  = h->sums_memory;
+  h->sums.start = h->sums.rows + listed;
+  h->sums.place = h->sums.start + listed + 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z += what has come of other processes in a transposed product, in the same order every time */
+PetscErrorCode MatHaloAddSums(MatHalo *h, Vec z)
+{
+  const PetscInt n = h->to.offset[h->to.n];
+  PetscScalar   *az;
+  PetscInt       length;
+
+  PetscFunctionBegin;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetLocalSize(z, &length));
+  PetscCall(MatHaloSumsSetUp(h, length));
+  PetscCall(VecCUDAGetArray(z, &az));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(MatHaloCheck(HaloAddSums(&h->sums, h->to.buffer, az, PetscDefaultCudaStream)));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(VecCUDARestoreArray(z, &az));
+  PetscCall(PetscLogGpuFlops(n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#endif

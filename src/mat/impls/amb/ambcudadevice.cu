@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   A matrix in the AMB format on a CUDA device: what callers do with it, from its conversion to its end
+*/
+#include <stdlib.h>
+
+#include "mat/impls/amb/ambcuda.cuh"
+
+SysStatus AmbDeviceCreate(const SysCSR *csr, const AmbDeviceParams *params, SysStream stream, AmbDevice **A, AmbDeviceInfo *info)
+{
+  SYS_CALL(AmbDeviceConvert(csr, NULL, params, stream, A));
+  if (info) *info = (*A)->info;
+  return SYS_SUCCESS;
+}
+
+/* The first time, a map is made; without memory for it everything is stored anew */
+SysStatus AmbDeviceRenew(AmbDevice *A, const AmbArrays *arrays, cudaStream_t stream)
+{
+  const size_t n   = (size_t)A->info.stored_values;
+  int         *map = NULL;
+
+  A->written = 1;
+  if (!A->layout.map) {
+    const cudaError_t error = cudaMalloc(&map, sizeof(*map) * (n ? n : 1));
+
+    if (error == cudaErrorMemoryAllocation) {
+      (void)cudaGetLastError();
+      return AmbDeviceFill(&A->layout, arrays, stream);
+    }
+    SYS_CUDA(error);
+    A->layout.map = map;
+    A->info.bytes_extra += sizeof(*map) * (double)n;
+    SYS_CALL(AmbDeviceFill(&A->layout, arrays, stream));
+  }
+  return AmbDeviceRefill(&A->layout, n, arrays->a, stream);
+}
+
+SysStatus AmbDeviceUpdate(AmbDevice *A, const SysCSR *csr, SysStream stream)
+{
+  const AmbArrays arrays = {csr->i, csr->j, csr->a, NULL};
+
+  A->transposed.stale = 1;
+  return AmbDeviceRenew(A, &arrays, stream);
+}
+
+SysStatus AmbDeviceProduct(AmbDevice *A, const AmbArrays *arrays, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
+{
+  const int early = A->early && !A->written;
+
+  A->written = 0;
+  return AmbDeviceLaunch(&A->layout, A->info.threads, A->deep, early, arrays, alpha, x, beta, y, z, stream);
+}
+
+SysStatus AmbDeviceMult(AmbDevice *A, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
+{
+  const AmbArrays arrays = {csr->i, csr->j, csr->a, NULL};
+
+  return AmbDeviceProduct(A, &arrays, alpha, x, beta, y, z, stream);
+}
+
+SysStatus AmbDeviceMultTranspose(AmbDevice *A, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
+{
+  return AmbTransposedMult(&A->transposed, csr, A->info.threads, alpha, x, beta, y, z, stream);
+}
+
+void AmbDeviceGetInfo(const AmbDevice *A, AmbDeviceInfo *info)
+{
+  *info = A->info;
+  info->bytes_extra += AmbTransposedBytes(&A->transposed);
+}
+
+void AmbDeviceDestroy(AmbDevice **A)
+{
+  if (!*A) return;
+  AmbTransposedDestroy(&(*A)->transposed);
+  (void)cudaFree((*A)->memory);
+  (void)cudaFree((*A)->layout.map);
+  free(*A);
+  *A = NULL;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Sparse products on a CUDA device: what products share, and what each kind of product consists of
+
+   Reference:
+.  * - Y. Nagasaka, "Sparse matrix computations on many-core processors", doctoral thesis, Tokyo Institute of Technology, 2019, chapter 5
+*/
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sys/systranspose.cuh"
+#include "mat/impls/hashgemm/cuda/spgemmcudastep.cuh"
+
+/* ---- What products share ---- */
+
+static SysStatus ContextCreate(SpgemmDeviceContext *context)
+{
+  cudaMemPoolProps props;
+  uint64_t         threshold = UINT64_MAX;
+
+  memset(&props, 0, sizeof(props));
+  props.allocType     = cudaMemAllocationTypePinned;
+  props.location.type = cudaMemLocationTypeDevice;
+  SYS_CUDA(cudaGetDevice(&props.location.id));
+  SYS_CUDA(cudaMemPoolCreate(&context->pool, &props));
+  SYS_CUDA(cudaMemPoolSetAttribute(context->pool, cudaMemPoolAttrReleaseThreshold, &threshold));
+  SYS_CUDA(cudaMallocHost((void **)&context->counters, sizeof(*context->counters)));
+  SYS_CUDA(cudaEventCreateWithFlags(&context->fork, cudaEventDisableTiming));
+  for (int s = 0; s < SPGEMM_STREAMS; s++) {
+    SYS_CUDA(cudaStreamCreateWithFlags(&context->side[s], cudaStreamNonBlocking));
+    SYS_CUDA(cudaEventCreateWithFlags(&context->join[s], cudaEventDisableTiming));
+  }
+  return SYS_SUCCESS;
+}
+
+SysStatus SpgemmDeviceContextCreate(SpgemmDeviceContext **context)
+{
+  SysStatus status;
+
+  *context = (SpgemmDeviceContext *)calloc(1, sizeof(**context));
+  if (!*context) return SYS_OUT_OF_MEMORY;
+  status = ContextCreate(*context);
+  if (status) SpgemmDeviceContextDestroy(context);
+  return status;
+}
+
+void SpgemmDeviceContextTrim(SpgemmDeviceContext *context)
+{
+  (void)cudaMemPoolTrimTo(context->pool, 0);
+}
+
+void SpgemmDeviceContextDestroy(SpgemmDeviceContext **context)
+{
+  if (!*context) return;
+  for (int s = 0; s < SPGEMM_STREAMS; s++) {
+    if ((*context)->side[s]) (void)cudaStreamDestroy((*context)->side[s]);
+    if ((*context)->join[s]) (void)cudaEventDestroy((*context)->join[s]);
+  }
+  if ((*context)->fork) (void)cudaEventDestroy((*context)->fork);
+  if ((*context)->counters) (void)cudaFreeHost((*context)->counters);
+  if ((*context)->pool) (void)cudaMemPoolDestroy((*context)->pool);
+  free(*context);
+  *context = NULL;
+}
+
+SysStatus SpgemmDeviceAllocate(SpgemmDeviceContext *context, size_t bytes, void **memory, SysStream stream)
+{
+  *memory = NULL;
+  SYS_CUDA(cudaMallocFromPoolAsync(memory, bytes ? bytes : 1, context->pool, stream));
+  return SYS_SUCCESS;
+}
+
+void SpgemmDeviceRelease(SpgemmDeviceContext *context, void *memory, SysStream stream)
+{
+  if (memory) (void)cudaFreeAsync(memory, stream);
+}
+
+/* ---- Kinds of products ---- */
+
+static SysStatus Transpose(SpgemmDevice *S, const SysCSR *A, SpgemmArray *work, cudaStream_t stream)
+{
+  SysCSR *T = &S->transpose;
+  size_t  bytes;
+
+  SYS_CUDA(SysTransposeSize(A, &bytes));
+  SYS_CALL(SpgemmTake(S, bytes, work, stream));
+  SYS_CALL(SpgemmTake(S, sizeof(int) * ((size_t)A->n + 1), &S->transpose_i, stream));
+  SYS_CALL(SpgemmTake(S, sizeof(int) * (size_t)A->nz, &S->transpose_j, stream));
+  SYS_CALL(SpgemmTake(S, sizeof(int) * (size_t)A->nz, &S->from, stream));
+  SYS_CALL(SpgemmTake(S, sizeof(SysScalar) * (size_t)A->nz, &S->transpose_a, stream));
+  T->m  = A->n;
+  T->n  = A->m;
+  T->nz = A->nz;
+  T->i  = (int *)S->transpose_i.data;
+  T->j  = (int *)S->transpose_j.data;
+  T->a  = (SysScalar *)S->transpose_a.data;
+  SYS_CUDA(SysTransposePattern(A, work->data, bytes, (int *)S->transpose_i.data, (int *)S->transpose_j.data, (int *)S->from.data, stream));
+  return SYS_SUCCESS;
+}
+
+/* What is transposed, or NULL */
+static const SysCSR *Transposed(const SpgemmDevice *S, const SysCSR *A, const SysCSR *B)
+{
+  switch (S->type) {
+  case SPGEMM_ATB:
+    return A;
+  case SPGEMM_ABT:
+  case SPGEMM_PTAP:
+  case SPGEMM_RART:
+    return B;
+  default:
+    return NULL;
+  }
+}
+
+static void Factors(const SpgemmDevice *S, int step, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SysCSR **left, const SysCSR **right)
+{
+  const int last = step == S->nstep - 1;
+
+  *left  = A;
+  *right = B;
+  switch (S->type) {
+  case SPGEMM_AB:
+    break;
+  case SPGEMM_ATB:
+    *left = &S->transpose;
+    break;
+  case SPGEMM_ABT:
+    *right = &S->transpose;
+    break;
+  case SPGEMM_PTAP:
+    if (last) {
+      *left  = &S->transpose;
+      *right = &S->inner;
+    }
+    break;
+  case SPGEMM_RART:
+    *left  = last ? B : A;
+    *right = last ? &S->inner : &S->transpose;
+    break;
+  case SPGEMM_ABC:
+    if (S->right) {
+      *left  = last ? A : B;
+      *right = last ? &S->inner : C;
+    } else {
+      *left  = last ? &S->inner : A;
+      *right = last ? C : B;
+    }
+    break;
+  }
+}
+
+/* The first of two products: its pattern */
+static SysStatus MakeInner(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, cudaStream_t stream)
+{
+  SpgemmStep   *step = &S->step[0];
+  const SysCSR *left, *right;
+
+  Factors(S, 0, A, B, C, &left, &right);
+  SYS_CALL(SpgemmStepCount(S, step, left, right, stream));
+  SYS_CALL(SpgemmTake(S, sizeof(int) * (size_t)step->nz, &S->inner_j, stream));
+  SYS_CALL(SpgemmTake(S, sizeof(SysScalar) * (size_t)step->nz, &S->inner_a, stream));
+  S->inner.m  = left->m;
+  S->inner.n  = right->n;
+  S->inner.nz = step->nz;
+  S->inner.i  = (int *)step->i.data;
+  S->inner.j  = (int *)S->inner_j.data;
+  S->inner.a  = (SysScalar *)S->inner_a.data;
+  return SpgemmStepPattern(S, step, left, right, (int *)step->i.data, (int *)S->inner_j.data, stream);
+}
+
+static SysStatus FewerProducts(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, SpgemmArray *work, cudaStream_t stream)
+{
+  unsigned long long products[2];
+
+  SYS_CALL(SpgemmTake(S, sizeof(products), work, stream));
+  SYS_CALL(SpgemmDeviceProducts(A, B, (unsigned long long *)work->data, stream));
+  SYS_CALL(SpgemmDeviceProducts(B, C, (unsigned long long *)work->data + 1, stream));
+  SYS_CUDA(cudaMemcpyAsync(products, work->data, sizeof(products), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  S->right = products[1] < products[0];
+  return SYS_SUCCESS;
+}
+
+static SysStatus Create(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, cudaStream_t stream)
+{
+  const SysCSR *T    = Transposed(S, A, B), *left, *right;
+  SpgemmArray   work = {NULL, 0};
+  SysStatus     status;
+
+  S->nstep = S->type == SPGEMM_PTAP || S->type == SPGEMM_RART || S->type == SPGEMM_ABC ? 2 : 1;
+  if (T || S->type == SPGEMM_ABC) {
+    status = T ? Transpose(S, T, &work, stream) : FewerProducts(S, A, B, C, &work, stream);
+    SpgemmDrop(S, &work, stream);
+    if (status) return status;
+  }
+  if (S->nstep == 2) SYS_CALL(MakeInner(S, A, B, C, stream));
+  Factors(S, S->nstep - 1, A, B, C, &left, &right);
+  return SpgemmStepCount(S, &S->step[S->nstep - 1], left, right, stream);
+}
+
+/* Remembers the sizes of the operands, or looks whether they are the same: other patterns could lead out of the arrays */
+static SysStatus Sizes(SpgemmDevice *S, bool first, const SysCSR *A, const SysCSR *B, const SysCSR *C)
+{
+  const SysCSR *operand[3] = {A, B, S->type == SPGEMM_ABC ? C : NULL};
+
+  for (int k = 0; k < 3; k++) {
+    const int64_t now[3] = {operand[k] ? operand[k]->m : 0, operand[k] ? operand[k]->n : 0, operand[k] ? operand[k]->nz : 0}, *then = S->size[k];
+
+    if (first) memcpy(S->size[k], now, sizeof(now));
+    else if (memcmp(then, now, sizeof(now))) {
+      return SysDeviceError("operand %d is %lld x %lld with %lld entries, and was %lld x %lld with %lld", k + 1, (long long)now[0], (long long)now[1], (long long)now[2], (long long)then[0], (long long)then[1], (long long)then[2]);
+    }
+  }
+  return SYS_SUCCESS;
+}
+
+SysStatus SpgemmDeviceCreate(SpgemmDeviceContext *context, SpgemmType type, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysStream stream, SpgemmDevice **out, SpgemmDeviceInfo *info)
+{
+  SpgemmDevice *S = (SpgemmDevice *)calloc(1, sizeof(*S));
+  SysStatus     status;
+
+  *out = NULL;
+  memset(info, 0, sizeof(*info));
+  if (!S) return SYS_OUT_OF_MEMORY;
+  S->context = context;
+  S->type    = type;
+  (void)Sizes(S, true, A, B, C);
+  status = Create(S, A, B, C, stream);
+  SpgemmDeviceGetInfo(S, info);
+  if (status) SpgemmDeviceDestroy(&S, stream);
+  *out = S;
+  return status;
+}
+
+/* New values of all but the pattern of the result, then of that */
+SysStatus SpgemmDeviceRevalue(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, const int *i, const int *j, SysScalar *a, SysStream stream)
+{
+  const SysCSR *T = Transposed(S, A, B), *left, *right;
+
+  SYS_CALL(Sizes(S, false, A, B, C));
+  if (T) SYS_CALL(SpgemmDeviceGather(T->nz, (const int *)S->from.data, T->a, (SysScalar *)S->transpose_a.data, stream));
+  if (S->nstep == 2) {
+    Factors(S, 0, A, B, C, &left, &right);
+    SYS_CALL(SpgemmStepValues(S, &S->step[0], left, right, S->inner.i, S->inner.j, (SysScalar *)S->inner_a.data, stream));
+  }
+  Factors(S, S->nstep - 1, A, B, C, &left, &right);
+  return SpgemmStepValues(S, &S->step[S->nstep - 1], left, right, i, j, a, stream);
+}
+
+SysStatus SpgemmDeviceFill(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, int *i, int *j, SysScalar *a, SysStream stream)
+{
+  SpgemmStep   *step = &S->step[S->nstep - 1];
+  const SysCSR *left, *right;
+
+  SYS_CALL(Sizes(S, false, A, B, C));
+  Factors(S, S->nstep - 1, A, B, C, &left, &right);
+  SYS_CUDA(cudaMemcpyAsync(i, step->i.data, step->i.bytes, cudaMemcpyDeviceToDevice, stream));
+  SYS_CALL(SpgemmStepPattern(S, step, left, right, i, j, stream));
+  SpgemmDrop(S, &step->i, stream);
+  return a ? SpgemmDeviceRevalue(S, A, B, C, i, j, a, stream) : SYS_SUCCESS;
+}
+
+void SpgemmDeviceGetInfo(const SpgemmDevice *S, SpgemmDeviceInfo *info)
+{
+  *info            = S->info;
+  info->bytes_kept = S->bytes;
+  for (int k = 0; k < S->nstep; k++) {
+    for (int r = 0; r < SPGEMM_ROWS_KINDS; r++) info->rows[r] += S->step[k].rows[r];
+  }
+}
+
+void SpgemmDeviceDestroy(SpgemmDevice **S, SysStream stream)
+{
+  if (!*S) return;
+  for (int k = 0; k < 2; k++) SpgemmStepDrop(*S, &(*S)->step[k], stream);
+  SpgemmDrop(*S, &(*S)->transpose_i, stream);
+  SpgemmDrop(*S, &(*S)->transpose_j, stream);
+  SpgemmDrop(*S, &(*S)->transpose_a, stream);
+  SpgemmDrop(*S, &(*S)->from, stream);
+  SpgemmDrop(*S, &(*S)->inner_j, stream);
+  SpgemmDrop(*S, &(*S)->inner_a, stream);
+  free(*S);
+  *S = NULL;
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Sparse products on the device: what the kernels for values have in common. Values are added in shared memory; where the sum of a column is, from 0 to
+   ROOM - 1, tells a hash table of columns, one of words, or an array of all words from the first on, if they are few; or it was kept. It is -1 for other
+   columns than those of the part, and where operands have other patterns than before.
+*/
+#pragma once
+
+#include "mat/impls/hashgemm/cuda/spgemmcudaknown.cuh"
+
+#define NO_POSITION 0xffffu
+
+extern __shared__ double2 spgemm_shared[];
+
+static __device__ constexpr int Log(int n)
+{
+  return n > 1 ? 1 + Log(n / 2) : 0;
+}
+
+static __device__ __forceinline__ unsigned Hash(unsigned key, int log)
+{
+  return key * 0x9E3779B1u >> (32 - log);
+}
+
+/* A hash table of columns, two places to a word. The columns of a row are scattered. */
+template <int ROOM, int SLOTS>
+struct Columns {
+  unsigned slot[SLOTS / 2];
+  int      column[ROOM];
+
+  __device__ __forceinline__ void Begin(int) { }
+
+  template <int T>
+  __device__ __forceinline__ void Clear(int lane)
+  {
+    for (int k = lane; k < SLOTS / 2; k += T) slot[k] = SPGEMM_NOWORD;
+  }
+  __device__ __forceinline__ void Insert(int c, int, int k)
+  {
+    column[k] = c;
+    for (unsigned h = Hash((unsigned)c, Log(SLOTS));; h = (h + 1) & (SLOTS - 1)) {
+      unsigned      *to    = slot + h / 2;
+      const unsigned shift = h % 2 * 16;
+      unsigned       seen  = *(volatile unsigned *)to;
+
+      while ((seen >> shift & 0xffffu) == NO_POSITION) { /* the other half may change meanwhile */
+        const unsigned now = atomicCAS(to, seen, (seen & ~(0xffffu << shift)) | (unsigned)k << shift);
+
+        if (now == seen) return;
+        seen = now;
+      }
+    }
+  }
+  __device__ __forceinline__ int Find(int c) const
+  {
+    const unsigned short *place = (const unsigned short *)slot;
+
+    for (unsigned h = Hash((unsigned)c, Log(SLOTS));; h = (h + 1) & (SLOTS - 1)) {
+      const unsigned position = place[h];
+
+      if (position == NO_POSITION) return -1;
+      if (column[position] == c) return (int)position;
+    }
+  }
+};
+
+/* A hash table of words: the word below, its bits above; and how many entries come before it. Lanes with columns of one word look at the same slot. */
+template <int SLOTS>
+struct Words {
+  unsigned long long slot[SLOTS];
+  unsigned short     before[SLOTS];
+
+  __device__ __forceinline__ void Begin(int) { }
+
+  template <int T>
+  __device__ __forceinline__ void Clear(int lane)
+  {
+    for (int k = lane; k < SLOTS / 2; k += T) ((ulonglong2 *)slot)[k] = make_ulonglong2(SPGEMM_NOWORD, SPGEMM_NOWORD);
+  }
+  __device__ __forceinline__ void Insert(int c, int previous, int k)
+  {
+    const unsigned w = (unsigned)c >> 5;
+
+    for (unsigned h = Hash(w, Log(SLOTS));; h = (h + 1) & (SLOTS - 1)) {
+      unsigned *key  = (unsigned *)(slot + h);
+      unsigned  seen = *(volatile unsigned *)key;
+
+      if (seen == SPGEMM_NOWORD) seen = atomicCAS(key, SPGEMM_NOWORD, w);
+      if (seen == SPGEMM_NOWORD || seen == w) {
+        atomicOr(key + 1, 1u << (c & 31));
+        if ((unsigned)previous >> 5 != w) before[h] = (unsigned short)k;
+        return;
+      }
+    }
+  }
+  __device__ __forceinline__ int Find(int c) const
+  {
+    const unsigned     w     = (unsigned)c >> 5;
+    unsigned           h     = Hash(w, Log(SLOTS)), bits;
+    unsigned long long found = slot[h];
+
+    while ((unsigned)found != w) {
+      if ((unsigned)found == SPGEMM_NOWORD) return -1;
+      h     = (h + 1) & (SLOTS - 1);
+      found = slot[h];
+    }
+    bits = (unsigned)(found >> 32);
+    return bits >> (c & 31) & 1 ? before[h] + __popc(bits & ((1u << (c & 31)) - 1)) : -1;
+  }
+};
+
+/* All words from that of the first column on, if they are few */
+template <int WORDS>
+struct Window {
+  unsigned       bits[WORDS], begin;
+  unsigned short before[WORDS];
+
+  __device__ __forceinline__ void Begin(int c) { begin = (unsigned)c >> 5; }
+
+  template <int T>
+  __device__ __forceinline__ void Clear(int lane)
+  {
+    for (int k = lane; k < WORDS; k += T) bits[k] = 0;
+  }
+  __device__ __forceinline__ void Insert(int c, int previous, int k)
+  {
+    const unsigned w = ((unsigned)c >> 5) - begin;
+
+    atomicOr(bits + w, 1u << (c & 31));
+    if ((previous ^ c) >> 5) before[w] = (unsigned short)k;
+  }
+  __device__ __forceinline__ int Find(int c) const
+  {
+    const unsigned w = ((unsigned)c >> 5) - begin, has = w < WORDS ? bits[w] : 0;
+
+    return has >> (c & 31) & 1 ? before[w] + __popc(has & ((1u << (c & 31)) - 1)) : -1;
+  }
+};
+
+/* The columns of a row or part, and sums of nothing yet */
+template <int T, class FINDER>
+static __device__ __forceinline__ void Prepare(const int *Cj, int size, int lane, FINDER *finder, SysScalar *sum)
+{
+  if (lane == 0 && size) finder->Begin(Cj[0]);
+  finder->template Clear<T>(lane);
+  __syncwarp();
+  for (int k = lane; k < size; k += T) {
+    finder->Insert(Cj[k], k ? Cj[k - 1] : -1, k);
+    sum[k] = 0;
+  }
+  __syncwarp();
+}
+
+/* For places that were kept */
+struct Known {
+  Stretch stretch[SYS_WARP];
+
+  static __device__ __forceinline__ int Find(int place) { return place; }
+};
+
+template <int T>
+static __device__ __forceinline__ void Prepare(const int *, int size, int lane, Known *, SysScalar *sum)
+{
+  for (int k = lane; k < size; k += T) sum[k] = 0;
+  __syncwarp();
+}
+
+/* An entry of a row of B, on its way; c is its column, or the place of its sum if that was kept */
+typedef struct {
+  int       c; /* -1: none */
+  SysScalar b;
+} Product;
+
+/* What a lane adds of a row of B that begins at from */
+static __device__ __forceinline__ Product Load(const SpgemmOperands &P, int from, int length, int q)
+{
+  Product p = {-1, 0};
+
+  if (q < length) {
+    p.c = P.Bj[from + q];
+    p.b = P.Ba[from + q];
+  }
+  return p;
+}
+
+template <int MODE, class FINDER>
+static __device__ __forceinline__ int Place(const FINDER &finder, const Product &p, unsigned short *place, int q)
+{
+  int to = -1;
+
+  if (p.c >= 0) {
+    to = finder.Find(p.c);
+    if (MODE == SPGEMM_KEEP) place[q] = (unsigned short)max(to, 0);
+  }
+  return to;
+}

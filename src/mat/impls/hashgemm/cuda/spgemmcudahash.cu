@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Sparse products on the device: the pattern of rows of few products, each by a team of 8, 16 or 32 threads with a hash table of words in shared memory
+*/
+#include <limits.h>
+
+#include "mat/impls/hashgemm/cuda/spgemmcudateam.cuh"
+
+/* An entry of a table: its word below, its bits above */
+typedef unsigned long long Slot;
+
+#define NO_SLOT ((Slot)SPGEMM_NOWORD)
+
+/* Threads of a block, and its teams: with large tables it is but one warp */
+#define BLOCK(LOG)    ((LOG) > 10 ? SYS_WARP : 128)
+#define TEAMS(T, LOG) (BLOCK(LOG) / (T))
+
+extern __shared__ double2 spgemm_shared[];
+
+static __device__ __forceinline__ unsigned Hash(unsigned word, int log)
+{
+  return word * 0x9E3779B1u >> (32 - log);
+}
+
+/* The place of a word, which is put there if it is new. The table never becomes full. */
+template <int LOG>
+static __device__ __forceinline__ unsigned Insert(Slot *table, unsigned word, bool *is_new)
+{
+  unsigned h = Hash(word, LOG);
+
+  *is_new = false;
+  for (;; h = (h + 1) & ((1u << LOG) - 1)) {
+    unsigned *key  = (unsigned *)(table + h);
+    unsigned  seen = *(volatile unsigned *)key;
+
+    if (seen == word) return h;
+    if (seen != SPGEMM_NOWORD) continue;
+    seen = atomicCAS(key, SPGEMM_NOWORD, word);
+    if (seen == SPGEMM_NOWORD) {
+      *is_new = true;
+      return h;
+    }
+    if (seen == word) return h;
+  }
+}
+
+/* How many bits were not there before */
+static __device__ __forceinline__ int AddBits(Slot *slot, unsigned bits)
+{
+  unsigned *to = (unsigned *)slot + 1;
+
+  return bits & ~*(volatile unsigned *)to ? __popc(bits & ~atomicOr(to, bits)) : 0;
+}
+
+template <int T, int LOG>
+static __device__ __forceinline__ void Clear(Slot *table, int lane)
+{
+  ulonglong2 *to = (ulonglong2 *)table;
+
+#pragma unroll 4
+  for (int k = lane; k < (1 << LOG) / 2; k += T) to[k] = make_ulonglong2(NO_SLOT, NO_SLOT);
+}
+
+/* ---- How many entries ---- */
+
+template <int T, int LOG>
+static __global__ void __launch_bounds__(BLOCK(LOG)) Count(SpgemmOperands P, const int *rows, int n, int *size, SpgemmKept kept)
+{
+  const int       lane = (int)threadIdx.x % T, team = (int)threadIdx.x / T, at = (int)blockIdx.x * TEAMS(T, LOG) + team;
+  Slot           *table = (Slot *)spgemm_shared + ((size_t)team << LOG);
+  int            *count = (int *)((Slot *)spgemm_shared + ((size_t)TEAMS(T, LOG) << LOG)) + team;
+  unsigned short *list  = (unsigned short *)((int *)((Slot *)spgemm_shared + ((size_t)TEAMS(T, LOG) << LOG)) + TEAMS(T, LOG)) + team * SPGEMM_MOST_KEPT;
+  const int       row = at < n ? rows[at] : -1, begin = row < 0 ? 0 : P.Ai[row], end = row < 0 ? 0 : P.Ai[row + 1];
+  int             sum = 0, words;
+
+  Clear<T, LOG>(table, lane);
+  if (lane == 0) *count = 0;
+  __syncwarp();
+  ForWords<T>(P, begin, end, lane, [&](unsigned word, unsigned bits) {
+    bool           is_new;
+    const unsigned slot = Insert<LOG>(table, word, &is_new);
+
+    if (is_new) {
+      const int to = atomicAdd(count, 1);
+
+      if (to < SPGEMM_MOST_KEPT) list[to] = (unsigned short)slot;
+    }
+    sum += AddBits(table + slot, bits);
+  });
+  __syncwarp();
+  for (int step = T / 2; step; step /= 2) sum += __shfl_xor_sync(SYS_ALL_LANES, sum, step);
+  if (row < 0) return;
+  if (lane == 0) size[row] = sum;
+  words = *count;
+  if (words > kept.capacity) return;
+  if (lane == 0) kept.words[row] = (unsigned char)words;
+  for (int k = lane; k < words; k += T) {
+    const Slot slot = table[list[k]];
+
+    kept.word[(size_t)row * (size_t)kept.capacity + (size_t)k] = make_uint2((unsigned)slot, (unsigned)(slot >> 32));
+  }
+}
+
+template <int T, int LOG>
+static SysStatus LaunchCount(const SpgemmOperands *P, const int *rows, int n, int *size, const SpgemmKept *kept, cudaStream_t stream)
+{
+  const size_t shared = TEAMS(T, LOG) * ((sizeof(Slot) << LOG) + sizeof(int) + sizeof(unsigned short) * SPGEMM_MOST_KEPT);
+
+  return SpgemmLaunch(Count<T, LOG>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, size, *kept);
+}
+
+SysStatus SpgemmDeviceHashCount(const SpgemmOperands *P, int bin, const int *rows, int n, int *size, const SpgemmKept *kept, cudaStream_t stream)
+{
+  switch (bin) {
+  case COUNT_128:
+    return LaunchCount<8, 7>(P, rows, n, size, kept, stream);
+  case COUNT_256:
+    return LaunchCount<16, 8>(P, rows, n, size, kept, stream);
+  case COUNT_512:
+    return LaunchCount<32, 9>(P, rows, n, size, kept, stream);
+  case COUNT_1024:
+    return LaunchCount<32, 10>(P, rows, n, size, kept, stream);
+  case COUNT_2048:
+    return LaunchCount<32, 11>(P, rows, n, size, kept, stream);
+  default:
+    return LaunchCount<32, 12>(P, rows, n, size, kept, stream);
+  }
+}
+
+/* ---- The pattern ---- */
+
+/* Sorts more words than registers hold, where they are; the next power of two of them has room there */
+static __device__ void SortList(unsigned *list, int words, int lane)
+{
+  int all = 1;
+
+  while (all < words) all *= 2;
+  for (int k = words + lane; k < all; k += SYS_WARP) list[k] = SPGEMM_NOWORD;
+  __syncwarp();
+  for (int size = 2; size <= all; size *= 2) {
+    for (int step = size / 2; step; step /= 2) {
+      for (int k = lane; k < all / 2; k += SYS_WARP) {
+        const int      a = 2 * step * (k / step) + k % step, b = a + step;
+        const unsigned x = list[a], y = list[b];
+
+        if ((x > y) == ((a & size) == 0)) {
+          list[a] = y;
+          list[b] = x;
+        }
+      }
+      __syncwarp();
+    }
+  }
+}
+
+/* The columns of a row of many words, straight to the result */
+template <int LOG>
+static __device__ void WriteLongPattern(const Slot *table, unsigned *list, int words, int lane, int *Cj)
+{
+  SortList(list, words, lane);
+  for (int k0 = 0; k0 < words; k0 += SYS_WARP) {
+    unsigned key = SPGEMM_NOWORD, bits = 0;
+    int      until;
+
+    if (k0 + lane < words) {
+      unsigned h = Hash(list[k0 + lane], LOG);
+
+      key = list[k0 + lane];
+      while ((unsigned)table[h] != key) h = (h + 1) & ((1u << LOG) - 1);
+      bits = (unsigned)(table[h] >> 32);
+    }
+    until = __popc(bits);
+    __syncwarp();
+#pragma unroll
+    for (int step = 1; step < SYS_WARP; step *= 2) {
+      const int other = __shfl_up_sync(SYS_ALL_LANES, until, (unsigned)step);
+
+      if (lane >= step) until += other;
+    }
+    for (int at = until - __popc(bits); bits; bits &= bits - 1) Cj[at++] = (int)(key << 5) + __ffs((int)bits) - 1;
+    __syncwarp();
+    Cj += __shfl_sync(SYS_ALL_LANES, until, SYS_WARP - 1);
+  }
+}
+
+/* Writes the columns of words that ascend, number r * T + lane with a lane; by way of the buffer, if they have room there */
+template <int T, int R>
+static __device__ __forceinline__ void WriteColumns(const unsigned key[R], const unsigned bits[R], int lane, int size, int *buffer, int capacity, int *Cj)
+{
+  int place[R], sum = 0;
+
+#pragma unroll
+  for (int r = 0; r < R; r++) {
+    int until = __popc(bits[r]);
+
+#pragma unroll
+    for (int step = 1; step < T; step *= 2) {
+      const int other = __shfl_up_sync(SYS_ALL_LANES, until, (unsigned)step, T);
+
+      if (lane >= step) until += other;
+    }
+    place[r] = sum + until - __popc(bits[r]);
+    sum += __shfl_sync(SYS_ALL_LANES, until, T - 1, T);
+  }
+  __syncwarp();
+#pragma unroll
+  for (int r = 0; r < R; r++) {
+    int *to = (size <= capacity ? buffer : Cj) + place[r];
+
+    for (unsigned b = bits[r]; b; b &= b - 1) *to++ = (int)(key[r] << 5) + __ffs((int)b) - 1;
+  }
+  __syncwarp();
+  if (size <= capacity) {
+    for (int k = lane; k < size; k += T) Cj[k] = buffer[k];
+  }
+}
+
+/* Sorts the words in the list, and writes the columns; the table becomes the buffer for that */
+template <int T, int LOG, int R>
+static __device__ __forceinline__ void WritePattern(Slot *table, const unsigned *list, int words, int lane, int size, int *Cj)
+{
+  unsigned key[R], bits[R];
+
+#pragma unroll
+  for (int r = 0; r < R; r++) key[r] = r * T + lane < words ? list[r * T + lane] : SPGEMM_NOWORD;
+  Sort<T, R>(key, lane);
+#pragma unroll
+  for (int r = 0; r < R; r++) {
+    bits[r] = 0;
+    if (key[r] != SPGEMM_NOWORD) {
+      unsigned h = Hash(key[r], LOG);
+
+      while ((unsigned)table[h] != key[r]) h = (h + 1) & ((1u << LOG) - 1);
+      bits[r] = (unsigned)(table[h] >> 32);
+    }
+  }
+  __syncwarp();
+  WriteColumns<T, R>(key, bits, lane, size, (int *)table, (int)(sizeof(Slot) / sizeof(int)) << LOG, Cj);
+}
+
+template <int T, int LOG, int R>
+static __global__ void __launch_bounds__(BLOCK(LOG)) Pattern(SpgemmOperands P, const int *rows, int n, const int *Ci, int *Cj)
+{
+  const int lane = (int)threadIdx.x % T, team = (int)threadIdx.x / T, at = (int)blockIdx.x * TEAMS(T, LOG) + team, teams = TEAMS(T, LOG);
+  Slot     *table = (Slot *)spgemm_shared + ((size_t)team << LOG);
+  unsigned *list = (unsigned *)((Slot *)spgemm_shared + ((size_t)teams << LOG)) + team * T * R, *count = (unsigned *)((Slot *)spgemm_shared + ((size_t)teams << LOG)) + teams * T * R + team;
+  const int row = at < n ? rows[at] : -1, begin = row < 0 ? 0 : P.Ai[row], end = row < 0 ? 0 : P.Ai[row + 1];
+  const int first = row < 0 ? 0 : Ci[row], size = row < 0 ? 0 : Ci[row + 1] - first;
+  int       words, most;
+
+  Clear<T, LOG>(table, lane);
+  if (lane == 0) *count = 0;
+  __syncwarp();
+  ForWords<T>(P, begin, end, lane, [&](unsigned word, unsigned bits) {
+    bool           is_new;
+    const unsigned slot = Insert<LOG>(table, word, &is_new);
+
+    if (is_new) {
+      const unsigned to = atomicAdd(count, 1u);
+
+      if (to < T * R) list[to] = word;
+    }
+    (void)AddBits(table + slot, bits);
+  });
+  __syncwarp();
+  words = (int)*count;
+  most  = WarpMost<T>(words);
+  if (most <= T) WritePattern<T, LOG, 1>(table, list, words, lane, size, Cj + first);
+  else if (most <= 2 * T) WritePattern < T, LOG, R<2 ? R : 2>(table, list, words, lane, size, Cj + first);
+  else if (most <= 4 * T) WritePattern < T, LOG, R<4 ? R : 4>(table, list, words, lane, size, Cj + first);
+  else if (most <= 8 * T) WritePattern < T, LOG, R<8 ? R : 8>(table, list, words, lane, size, Cj + first);
+  else if (most <= 16 * T) WritePattern<T, LOG, (R < 16 ? R : 16)>(table, list, words, lane, size, Cj + first);
+  else WriteLongPattern<LOG>(table, list, words, lane, Cj + first);
+}
+
+template <int T, int LOG, int R>
+static SysStatus LaunchPattern(const SpgemmOperands *P, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t stream)
+{
+  const size_t shared = TEAMS(T, LOG) * ((sizeof(Slot) << LOG) + sizeof(unsigned) * (T * R + 1));
+
+  return SpgemmLaunch(Pattern<T, LOG, R>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, Ci, Cj);
+}
+
+/* ---- The pattern of rows whose words were kept ---- */
+
+#define KEPT_BLOCK 128
+
+template <int ROOM>
+struct KeptShared {
+  unsigned bits[SPGEMM_MOST_KEPT];
+  int      column[ROOM];
+};
+
+/* A word has 26 bits at most, the number under which it was kept 6: both fit into a key */
+template <int T, int R, int ROOM>
+static __device__ __forceinline__ void WriteKept(KeptShared<ROOM> *own, const uint2 *word, int words, int lane, int size, int *Cj)
+{
+  unsigned key[R], bits[R];
+
+#pragma unroll
+  for (int r = 0; r < R; r++) {
+    const int k = r * T + lane;
+
+    key[r] = SPGEMM_NOWORD;
+    if (k < words) {
+      key[r]       = word[k].x << 6 | (unsigned)k;
+      own->bits[k] = word[k].y;
+    }
+  }
+  Sort<T, R>(key, lane);
+  __syncwarp();
+#pragma unroll
+  for (int r = 0; r < R; r++) {
+    bits[r] = r * T + lane < words ? own->bits[key[r] & 63] : 0;
+    key[r] >>= 6;
+  }
+  WriteColumns<T, R>(key, bits, lane, size, own->column, ROOM, Cj);
+}
+
+template <int T, int ROOM>
+static __global__ void __launch_bounds__(KEPT_BLOCK) Expand(SpgemmKept kept, const int *rows, int n, const int *Ci, int *Cj)
+{
+  constexpr int R = SPGEMM_MOST_KEPT / T;
+  __shared__ KeptShared<ROOM> shared[KEPT_BLOCK / T];
+  const int                   lane = (int)threadIdx.x % T, team = (int)threadIdx.x / T, at = (int)blockIdx.x * (KEPT_BLOCK / T) + team;
+  const int                   row = at < n ? rows[at] : -1, first = row < 0 ? 0 : Ci[row], size = row < 0 ? 0 : Ci[row + 1] - first, words = row < 0 ? 0 : kept.words[row];
+  const uint2                *word = kept.word + (row < 0 ? 0 : (size_t)row * (size_t)kept.capacity);
+  const int                   most = WarpMost<T>(words);
+
+  if (most <= T) WriteKept<T, 1, ROOM>(shared + team, word, words, lane, size, Cj + first);
+  else if (most <= 2 * T) WriteKept<T, 2, ROOM>(shared + team, word, words, lane, size, Cj + first);
+  else if (most <= 4 * T) WriteKept<T, (R < 4 ? R : 4), ROOM>(shared + team, word, words, lane, size, Cj + first);
+  else WriteKept<T, R, ROOM>(shared + team, word, words, lane, size, Cj + first);
+}
+
+template <int T, int ROOM>
+static SysStatus LaunchExpand(const SpgemmKept *kept, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t stream)
+{
+  return SpgemmLaunch(Expand<T, ROOM>, SysBlocks(n, KEPT_BLOCK / T), KEPT_BLOCK, 0, stream, *kept, rows, n, Ci, Cj);
+}
+
+#define COPY_BLOCK 128
+#define COPY_TEAM  16
+
+/* Rows of one entry in A */
+static __global__ void __launch_bounds__(COPY_BLOCK) Copy(SpgemmOperands P, const int *rows, int n, const int *Ci, int *Cj)
+{
+  const int at = (int)((blockIdx.x * (int64_t)COPY_BLOCK + threadIdx.x) / COPY_TEAM), lane = (int)threadIdx.x % COPY_TEAM;
+
+  if (at >= n) return;
+  const int row = rows[at], from = P.Bi[P.Aj[P.Ai[row]]], to = Ci[row], length = Ci[row + 1] - to;
+
+#pragma unroll 4
+  for (int e = lane; e < length; e += COPY_TEAM) Cj[to + e] = P.Bj[from + e];
+}
+
+SysStatus SpgemmDeviceHashPattern(const SpgemmOperands *P, const SpgemmKept *kept, int bin, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t stream)
+{
+  switch (bin) {
+  case PATTERN_EMPTY:
+  case PATTERN_WINDOW:
+    return SYS_SUCCESS;
+  case PATTERN_COPY:
+    return SpgemmLaunch(Copy, SysBlocks((int64_t)n * COPY_TEAM, COPY_BLOCK), COPY_BLOCK, 0, stream, *P, rows, n, Ci, Cj);
+  case PATTERN_KEPT_32:
+    return LaunchExpand<8, 32>(kept, rows, n, Ci, Cj, stream);
+  case PATTERN_KEPT_64:
+    return LaunchExpand<16, 64>(kept, rows, n, Ci, Cj, stream);
+  case PATTERN_KEPT_MORE:
+    return LaunchExpand<32, 512>(kept, rows, n, Ci, Cj, stream);
+  case PATTERN_8_32:
+    return LaunchPattern<8, 6, 4>(P, rows, n, Ci, Cj, stream);
+  case PATTERN_8_64:
+    return LaunchPattern<8, 7, 8>(P, rows, n, Ci, Cj, stream);
+  case PATTERN_16_64:
+    return LaunchPattern<16, 7, 4>(P, rows, n, Ci, Cj, stream);
+  case PATTERN_16_128:
+    return LaunchPattern<16, 8, 8>(P, rows, n, Ci, Cj, stream);
+  case PATTERN_32_64:
+    return LaunchPattern<32, 7, 2>(P, rows, n, Ci, Cj, stream);
+  case PATTERN_32_128:
+    return LaunchPattern<32, 8, 4>(P, rows, n, Ci, Cj, stream);
+  case PATTERN_32_256:
+    return LaunchPattern<32, 9, 8>(P, rows, n, Ci, Cj, stream);
+  case PATTERN_32_512:
+    return LaunchPattern<32, 10, 16>(P, rows, n, Ci, Cj, stream);
+  case PATTERN_32_1024:
+    return LaunchPattern<32, 11, 32>(P, rows, n, Ci, Cj, stream);
+  default:
+    return LaunchPattern<32, 12, 128>(P, rows, n, Ci, Cj, stream);
+  }
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Sparse products on the device: sums whose places are known. What a team adds is cut into stretches of rows of B, none longer than the team is wide, so
+   that nothing has to be looked up and several of them can be on their way at a time.
+*/
+#pragma once
+
+#include "mat/impls/hashgemm/cuda/spgemmcudateam.cuh"
+
+/* All sums are made in this way, since a product that is rounded by itself would give other bits */
+static __device__ __forceinline__ void Add(SysScalar *sum, SysScalar a, SysScalar b)
+{
+  *sum = fma(a, b, *sum);
+}
+
+/* Of a row of B, and the value of A that it is multiplied by */
+struct alignas(16) Stretch {
+  SysScalar a;
+  int       from;
+  unsigned  place; /* of its first product, from the place that all are counted from; in the lowest six bits its length */
+};
+#define STRETCH_FAR (1u << 26) /* places end before this */
+
+typedef struct {
+  SysScalar a, b;
+  int       place; /* -1: none */
+} KnownProduct;
+
+template <int AHEAD>
+static __device__ __forceinline__ void LoadAhead(const SysScalar *Ba, const unsigned short *place, const Stretch *stretch, int lane, KnownProduct product[AHEAD])
+{
+#pragma unroll
+  for (int u = 0; u < AHEAD; u++) {
+    const Stretch s = stretch[u];
+
+    product[u].a     = s.a;
+    product[u].b     = 0;
+    product[u].place = -1;
+    if (lane < (int)(s.place & 63)) {
+      product[u].place = place[(s.place >> 6) + (unsigned)lane];
+      product[u].b     = Ba[s.from + lane];
+    }
+  }
+}
+
+/* Adds what the lanes hold, a row of B each, one after the other: its entries begin at from, its places at first. No lane from most on holds anything. All
+   lanes of the warp come along; stretch has room for as many as a team has threads. */
+template <int T, int AHEAD>
+static __device__ __forceinline__ void AddStretches(const SysScalar *Ba, const unsigned short *place, int from, int length, unsigned first, SysScalar a, int most, int lane, Stretch *stretch, SysScalar *sum)
+{
+  const bool whole     = __reduce_max_sync(SYS_ALL_LANES, length) <= T; /* every row is one stretch */
+  const int  stretches = (length + T - 1) / T, until = whole ? lane + 1 : UntilLane<T>(stretches, lane), before = whole ? lane : until - stretches;
+  const int  all = whole ? most : WarpMost<T>(__shfl_sync(SYS_ALL_LANES, until, T - 1, T));
+
+  for (int s0 = 0; s0 < all; s0 += T) {
+    KnownProduct now[AHEAD], next[AHEAD];
+    const int    count = min(T, all - s0);
+
+    __syncwarp();
+    if (whole) {
+      const Stretch s = {a, from, first << 6 | (unsigned)length};
+
+      stretch[lane] = s;
+    } else {
+      stretch[lane].place = 0;
+      __syncwarp();
+      for (int i = max(0, s0 - before); i < stretches && before + i < s0 + T; i++) {
+        const Stretch s = {a, from + i * T, (first + (unsigned)(i * T)) << 6 | (unsigned)min(T, length - i * T)};
+
+        stretch[before + i - s0] = s;
+      }
+    }
+    __syncwarp();
+    LoadAhead<AHEAD>(Ba, place, stretch, lane, next);
+    for (int s = 0; s < count; s += AHEAD) {
+#pragma unroll
+      for (int u = 0; u < AHEAD; u++) now[u] = next[u];
+      if (s + AHEAD < count) LoadAhead<AHEAD>(Ba, place, stretch + s + AHEAD, lane, next);
+#pragma unroll
+      for (int u = 0; u < AHEAD; u++) {
+        if (now[u].place >= 0) Add(sum + now[u].place, now[u].a, now[u].b);
+        __syncwarp();
+      }
+    }
+  }
+}

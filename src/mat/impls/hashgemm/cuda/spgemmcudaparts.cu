@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Sparse products on the device: values of long rows, in parts, each by a warp, into a pattern that is known
+*/
+#include "mat/impls/hashgemm/cuda/spgemmcudafind.cuh"
+
+#define MOST_BLOCKS 4096 /* more than there can be at a time */
+#define LONG        20   /* entries of rows of B, on average, with which a warp takes one after the other if places are known */
+#define GROUP       4    /* products of a thread that are on their way at a time */
+
+/* What of a row of B lies in the part, and the value of A that it is multiplied by; where its places are kept */
+typedef struct {
+  int                from, length;
+  unsigned long long place;
+  SysScalar          a;
+} Entry;
+
+/* Batch entries of A are looked at together */
+template <int ROOM, class FINDER>
+struct PartShared {
+  static constexpr int Batch = 64;
+
+  SysScalar sum[ROOM];
+  Entry     entry[Batch];
+  FINDER    finder;
+};
+
+/* Collects those of EACH entries for each lane, from k0 of A on, that reach the columns from low to high; returns how many */
+template <int EACH>
+static __device__ __forceinline__ int Collect(const SpgemmOperands &P, int k0, int end, bool whole, int low, int high, int lane, Entry *entries, int *k_of)
+{
+  int from[EACH], length[EACH], most = 0, total = 0;
+
+#pragma unroll
+  for (int u = 0; u < EACH; u++) {
+    const int k = k0 + u * SYS_WARP + lane, c = k < end ? P.Aj[k] : -1;
+
+    from[u]   = c < 0 ? 0 : P.Bi[c];
+    length[u] = c < 0 ? 0 : P.Bi[c + 1] - from[u];
+    most      = max(most, length[u]);
+  }
+  if (!whole) { /* how many columns are less than low, and how many not above high */
+    int less[EACH] = {0}, until[EACH] = {0};
+
+    __syncwarp();
+    most = __reduce_max_sync(SYS_ALL_LANES, most);
+    for (int step = most ? 1 << (31 - __clz(most)) : 0; step; step /= 2) {
+#pragma unroll
+      for (int u = 0; u < EACH; u++) {
+        if (less[u] + step <= length[u] && P.Bj[from[u] + less[u] + step - 1] < low) less[u] += step;
+        if (until[u] + step <= length[u] && P.Bj[from[u] + until[u] + step - 1] <= high) until[u] += step;
+      }
+    }
+#pragma unroll
+    for (int u = 0; u < EACH; u++) {
+      from[u] += less[u];
+      length[u] = until[u] - less[u];
+    }
+  }
+  __syncwarp();
+#pragma unroll
+  for (int u = 0; u < EACH; u++) {
+    const unsigned some = __ballot_sync(SYS_ALL_LANES, length[u] > 0);
+    const int      k    = k0 + u * SYS_WARP + lane;
+
+    if (length[u] > 0) {
+      const Entry entry = {from[u], length[u], 0, P.Aa[k]};
+      const int   to    = total + __popc(some & ((1u << lane) - 1));
+
+      entries[to] = entry;
+      if (k_of) k_of[to] = k;
+    }
+    total += __popc(some);
+  }
+  __syncwarp();
+  return total;
+}
+
+/* Finds room for the places of a batch, and writes down what it is for when they are known: from pair on */
+static __device__ void KeepBatch(const SpgemmPlaces &places, int row, unsigned pair, const int *k_of, int count, int lane, Entry *entries)
+{
+  for (int e0 = 0; e0 < count; e0 += SYS_WARP) {
+    const int          e      = e0 + lane;
+    const int          length = e < count ? entries[e].length : 0;
+    const int          until  = UntilLane<SYS_WARP>(length, lane);
+    unsigned long long base   = 0;
+
+    if (lane == SYS_WARP - 1) base = atomicAdd(places.offset + row, (unsigned long long)until);
+    base = __shfl_sync(SYS_ALL_LANES, base, SYS_WARP - 1) + (unsigned long long)(until - length);
+    if (e < count) {
+      entries[e].place                = base;
+      places.pair[pair + (unsigned)e] = make_uint4((unsigned)entries[e].from, (unsigned)k_of[e], (unsigned)base, (unsigned)(base >> 32) << 12 | (unsigned)length);
+    }
+    __syncwarp();
+  }
+}
+
+/* The batch that was written down */
+template <int EACH>
+static __device__ __forceinline__ void LoadBatch(const SpgemmOperands &P, const SpgemmPlaces &places, unsigned pair, int count, int lane, Entry *entries)
+{
+#pragma unroll
+  for (int u = 0; u < EACH; u++) {
+    const int e = u * SYS_WARP + lane;
+
+    if (e < count) {
+      const uint4 kept  = places.pair[pair + (unsigned)e];
+      const Entry entry = {(int)kept.x, (int)(kept.w & 4095), (unsigned long long)(kept.w >> 12) << 32 | kept.z, P.Aa[kept.y]};
+
+      entries[e] = entry;
+    }
+  }
+  __syncwarp();
+}
+
+/* Products of a thread, SYS_WARP apart: of which of the entries that the lanes hold, and what of B or of the places */
+typedef struct {
+  Product one[GROUP];
+  int     entry[GROUP], place[GROUP];
+} Group;
+
+template <int MODE>
+static __device__ __forceinline__ void LoadGroup(const SpgemmOperands &P, const unsigned short *place, int from, int skip, int until, int total, int t0, int lane, Group *group)
+{
+#pragma unroll
+  for (int u = 0; u < GROUP; u++) {
+    const int t  = t0 + u * SYS_WARP + lane;
+    int       at = 0;
+
+    /* the first lane whose products go beyond t */
+#pragma unroll
+    for (int step = SYS_WARP / 2; step; step /= 2) {
+      const int other = __shfl_sync(SYS_ALL_LANES, until, at + step - 1);
+
+      if (other <= t) at += step;
+    }
+    const int e = __shfl_sync(SYS_ALL_LANES, from, at) + t, p = MODE == SPGEMM_FIND ? 0 : __shfl_sync(SYS_ALL_LANES, skip, at) + t;
+    group->entry[u] = at;
+    group->place[u] = p;
+    group->one[u].c = -1;
+    group->one[u].b = 0;
+    if (t < total) {
+      group->one[u].c = MODE == SPGEMM_KNOWN ? place[p] : P.Bj[e];
+      group->one[u].b = P.Ba[e];
+    }
+  }
+}
+
+/*
+   Adds the products of as many entries as there are lanes, each of which holds one. The products are taken one after the other whatever entry they belong
+   to, and looked up so, while the next are on their way; but those of different entries are added one entry after the other.
+*/
+template <int MODE, class FINDER>
+static __device__ __forceinline__ void AddEntries(const SpgemmOperands &P, const FINDER &finder, unsigned short *places, const Entry &entry, int lane, SysScalar *sum)
+{
+  const unsigned long long base  = __shfl_sync(SYS_ALL_LANES, entry.place, 0);
+  unsigned short *const    place = places + base;
+  const int                until = UntilLane<SYS_WARP>(entry.length, lane), from = entry.from - (until - entry.length), total = __shfl_sync(SYS_ALL_LANES, until, SYS_WARP - 1);
+  const int                skip = (int)(entry.place - base) - (until - entry.length); /* places of an entry follow each other, those of different ones may not */
+  Group                    next;
+
+  LoadGroup<MODE>(P, place, from, skip, until, total, 0, lane, &next);
+  for (int t0 = 0; t0 < total; t0 += GROUP * SYS_WARP) {
+    const Group now = next;
+    SysScalar   a[GROUP];
+    int         to[GROUP], first, last;
+
+    if (t0 + GROUP * SYS_WARP < total) LoadGroup<MODE>(P, place, from, skip, until, total, t0 + GROUP * SYS_WARP, lane, &next);
+#pragma unroll
+    for (int u = 0; u < GROUP; u++) {
+      a[u]  = __shfl_sync(SYS_ALL_LANES, entry.a, now.entry[u]);
+      to[u] = Place<MODE>(finder, now.one[u], place, now.place[u]);
+    }
+    first = __shfl_sync(SYS_ALL_LANES, now.entry[0], 0);
+    last  = __shfl_sync(SYS_ALL_LANES, now.entry[GROUP - 1], SYS_WARP - 1);
+    if (first == last) {
+#pragma unroll
+      for (int u = 0; u < GROUP; u++) {
+        if (to[u] >= 0) Add(sum + to[u], a[u], now.one[u].b);
+      }
+      __syncwarp();
+    } else {
+#pragma unroll
+      for (int u = 0; u < GROUP; u++) {
+        if (t0 + u * SYS_WARP >= total) break;
+        first = __shfl_sync(SYS_ALL_LANES, now.entry[u], 0);
+        last  = __shfl_sync(SYS_ALL_LANES, now.entry[u], min(SYS_WARP, total - t0 - u * SYS_WARP) - 1);
+        for (int e = first; e <= last; e++) {
+          if (now.entry[u] == e && to[u] >= 0) Add(sum + to[u], a[u], now.one[u].b);
+          __syncwarp();
+        }
+      }
+    }
+  }
+}
+
+template <int MODE, int ROOM, class FINDER>
+static __device__ __forceinline__ void AddBatch(const SpgemmOperands &P, unsigned short *places, int count, int lane, PartShared<ROOM, FINDER> &own)
+{
+  for (int e0 = 0; e0 < count; e0 += SYS_WARP) {
+    Entry entry = {0, 0, 0, 0};
+
+    if (e0 + lane < count) entry = own.entry[e0 + lane];
+    __syncwarp();
+    AddEntries<MODE>(P, own.finder, places, entry, lane, own.sum);
+  }
+}
+
+/* The same by places that are known, without looking where each product belongs if rows of B are long */
+template <int ROOM>
+static __device__ __forceinline__ void AddKnown(const SpgemmOperands &P, unsigned short *places, int count, int lane, PartShared<ROOM, Known> &own)
+{
+  for (int e0 = 0; e0 < count; e0 += SYS_WARP) {
+    const int most  = min(SYS_WARP, count - e0);
+    Entry     entry = {0, 0, 0, 0};
+
+    if (lane < most) entry = own.entry[e0 + lane];
+    __syncwarp();
+    const unsigned long long base = __shfl_sync(SYS_ALL_LANES, entry.place, 0), far = lane < most ? entry.place - base : 0;
+    const bool               near = __all_sync(SYS_ALL_LANES, far + 4096 < STRETCH_FAR);
+
+    if (near && __reduce_add_sync(SYS_ALL_LANES, entry.length) >= LONG * most) AddStretches<SYS_WARP, GROUP>(P.Ba, places + base, entry.from, entry.length, (unsigned)far, entry.a, most, lane, own.finder.stretch, own.sum);
+    else AddEntries<SPGEMM_KNOWN>(P, own.finder, places, entry, lane, own.sum);
+  }
+}
+
+template <int ROOM, class FINDER, int MODE>
+static __device__ __forceinline__ void OnePart(const SpgemmOperands &P, const SpgemmPart &part, uint2 *list, const SpgemmPlaces &places, const int *Ci, const int *Cj, SysScalar *Ca, int *k_of)
+{
+  typedef PartShared<ROOM, FINDER> Shared;
+  constexpr int                    EACH = Shared::Batch / SYS_WARP;
+  Shared                          &own  = *(Shared *)spgemm_shared;
+  const int                        lane = (int)threadIdx.x, first = Ci[part.row] + part.first, begin = P.Ai[part.row], end = P.Ai[part.row + 1];
+
+  Prepare<SYS_WARP>(Cj + first, part.entries, lane, &own.finder, own.sum);
+  if constexpr (MODE == SPGEMM_KNOWN) {
+    for (unsigned p = 0; p < list->y; p += Shared::Batch) {
+      const int count = (int)min(list->y - p, (unsigned)Shared::Batch);
+
+      LoadBatch<EACH>(P, places, list->x + p, count, lane, own.entry);
+      AddKnown(P, places.place, count, lane, own);
+    }
+  } else {
+    const int  low = Cj[first], high = Cj[first + part.entries - 1];
+    const bool whole = part.entries == Ci[part.row + 1] - Ci[part.row];
+    uint2      pairs = {0, 0}; /* the first, and how many */
+
+    if (MODE == SPGEMM_KEEP) {
+      if (lane == 0) pairs.x = atomicAdd(places.pair_next, (unsigned)(end - begin));
+      pairs.x = __shfl_sync(SYS_ALL_LANES, pairs.x, 0);
+    }
+    for (int k0 = begin; k0 < end; k0 += Shared::Batch) {
+      const int count = Collect<EACH>(P, k0, end, whole, low, high, lane, own.entry, MODE == SPGEMM_KEEP ? k_of : NULL);
+
+      if (MODE == SPGEMM_KEEP) KeepBatch(places, part.row, pairs.x + pairs.y, k_of, count, lane, own.entry);
+      pairs.y += (unsigned)count;
+      AddBatch<MODE>(P, places.place, count, lane, own);
+    }
+    if (MODE == SPGEMM_KEEP && lane == 0) *list = pairs;
+  }
+  __syncwarp();
+  for (int k = lane; k < part.entries; k += SYS_WARP) Ca[first + k] = own.sum[k];
+  __syncwarp();
+}
+
+/* A warp takes one part after the other, in their order */
+template <int ROOM, class FINDER, int MODE>
+static __global__ void __launch_bounds__(SYS_WARP) Parts(SpgemmOperands P, const SpgemmPart *parts, const int *order, const unsigned *n, unsigned *next, SpgemmPlaces places, const int *Ci, const int *Cj, SysScalar *Ca)
+{
+  __shared__ int k_of[MODE == SPGEMM_KEEP ? PartShared<ROOM, FINDER>::Batch : 1];
+  const unsigned all = *n;
+
+  for (;;) {
+    unsigned p = 0;
+
+    if (threadIdx.x == 0) p = atomicAdd(next, 1u);
+    p = __shfl_sync(SYS_ALL_LANES, p, 0);
+    if (p >= all) return;
+    const int index = order[p];
+    OnePart<ROOM, FINDER, MODE>(P, parts[index], places.list + index, places, Ci, Cj, Ca, k_of);
+  }
+}
+
+template <int ROOM, class FINDER, int MODE>
+static SysStatus LaunchMode(const SpgemmOperands *P, int kind, const SpgemmPart *parts, const int *order, unsigned *count, int n, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, const cudaStream_t stream[])
+{
+  return SpgemmLaunch(Parts<ROOM, FINDER, MODE>, n < MOST_BLOCKS ? n : MOST_BLOCKS, SYS_WARP, sizeof(PartShared<ROOM, FINDER>), stream[kind], *P, parts, order + (int64_t)kind * n, (const unsigned *)count + kind, count + SPGEMM_PART_KINDS + kind, *places, Ci, Cj, Ca);
+}
+
+template <int ROOM, class FINDER>
+static SysStatus LaunchKind(const SpgemmOperands *P, int kind, const SpgemmPart *parts, const int *order, unsigned *count, int n, int mode, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, const cudaStream_t stream[])
+{
+  if (mode == SPGEMM_FIND) return LaunchMode<ROOM, FINDER, SPGEMM_FIND>(P, kind, parts, order, count, n, places, Ci, Cj, Ca, stream);
+  if (mode == SPGEMM_KEEP) return LaunchMode<ROOM, FINDER, SPGEMM_KEEP>(P, kind, parts, order, count, n, places, Ci, Cj, Ca, stream);
+  return LaunchMode<ROOM, Known, SPGEMM_KNOWN>(P, kind, parts, order, count, n, places, Ci, Cj, Ca, stream);
+}
+
+template <int ROOM>
+static SysStatus LaunchParts(const SpgemmOperands *P, const SpgemmPart *parts, const int *order, unsigned *count, int n, int mode, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, const cudaStream_t stream[])
+{
+  SYS_CALL((LaunchKind<ROOM, Window<ROOM / SPGEMM_NARROW>>(P, SPGEMM_PART_NARROW, parts, order, count, n, mode, places, Ci, Cj, Ca, stream)));
+  SYS_CALL((LaunchKind<ROOM, Words<2 * ROOM / SPGEMM_FEW_WORDS>>(P, SPGEMM_PART_WORDS, parts, order, count, n, mode, places, Ci, Cj, Ca, stream)));
+  return LaunchKind<ROOM, Columns<ROOM, 2 * ROOM>>(P, SPGEMM_PART_WIDE, parts, order, count, n, mode, places, Ci, Cj, Ca, stream);
+}
+
+SysStatus SpgemmDevicePartValues(const SpgemmOperands *P, int part_class, const SpgemmPart *parts, const int *order, unsigned count[2 * SPGEMM_PART_KINDS], int n, int mode, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, const cudaStream_t stream[SPGEMM_PART_KINDS])
+{
+  switch (part_class) {
+  case 0:
+    return LaunchParts<SPGEMM_PART_ENTRIES / 4>(P, parts, order, count, n, mode, places, Ci, Cj, Ca, stream);
+  case 1:
+    return LaunchParts<SPGEMM_PART_ENTRIES / 2>(P, parts, order, count, n, mode, places, Ci, Cj, Ca, stream);
+  default:
+    return LaunchParts<SPGEMM_PART_ENTRIES>(P, parts, order, count, n, mode, places, Ci, Cj, Ca, stream);
+  }
+}

@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Sparse products on the device: words of B, the work and the bin of every row, lists of rows, units and parts
+*/
+#include <limits.h>
+
+#include <cub/device/device_scan.cuh>
+
+#include "mat/impls/hashgemm/cuda/spgemmcuda.cuh"
+
+#define TEAM         8 /* lanes that look at one row, unless it is a long one */
+#define LONG_BLOCKS  512
+#define MIN_WORDS    4    /* of a unit */
+#define MOST_COPIED  1024 /* entries of a row that is only copied */
+#define SPARSE       8    /* words of a window for each that its row will have, from which on a hash table is the better one, */
+#define SPARSE_MANY  64   /* and of rows that the registers cannot sort */
+#define MANY_WORDS   384
+#define MANY_IN_WORD 2
+
+/* ---- Words of B ---- */
+
+/* The bits of the word that begins at entry e */
+static __device__ __forceinline__ unsigned WordBits(const int *j, unsigned e, unsigned length, unsigned w)
+{
+  unsigned bits = 0;
+
+  for (bool on = true; on && e < length; e += 4) {
+    int c[4];
+
+#pragma unroll
+    for (int u = 0; u < 4; u++) c[u] = j[min(e + u, length - 1)];
+#pragma unroll
+    for (int u = 0; u < 4; u++) {
+      on = on && e + u < length && (unsigned)c[u] >> 5 == w;
+      if (on) bits |= 1u << (c[u] & 31);
+    }
+  }
+  return bits;
+}
+
+static __device__ __forceinline__ void WriteRow(const SpgemmOperands &P, int r, int begin, unsigned length, unsigned words)
+{
+  P.rowB[r] = make_int4(begin, (int)words, length ? P.Bj[begin] : 0, length ? P.Bj[begin + (int)length - 1] : -1);
+}
+
+/* A team for each row, but those that are long */
+static __global__ void __launch_bounds__(SYS_THREADS) Words(SpgemmOperands P, int *long_rows, SpgemmCounters *counters)
+{
+  const unsigned lane = threadIdx.x % TEAM, shift = threadIdx.x % SYS_WARP - lane, mine = ((1u << TEAM) - 1) << shift;
+  const int64_t  r      = (blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / TEAM;
+  const int      begin  = r < P.k ? P.Bi[r] : 0;
+  const unsigned all    = r < P.k ? (unsigned)(P.Bi[r + 1] - begin) : 0;
+  const unsigned length = all > SPGEMM_LONG_ROW ? 0 : all, most = __reduce_max_sync(SYS_ALL_LANES, length);
+  const int     *j = P.Bj + begin;
+  unsigned       n = 0;
+
+  for (unsigned e0 = 0; e0 < most; e0 += TEAM) {
+    const unsigned e     = e0 + lane;
+    const unsigned w     = e < length ? (unsigned)j[e] >> 5 : SPGEMM_NOWORD;
+    const bool     head  = e < length && (e == 0 || (unsigned)j[e - 1] >> 5 != w);
+    const unsigned heads = __ballot_sync(SYS_ALL_LANES, head) & mine;
+
+    if (head) P.wordB[begin + (int)n + __popc(heads & ((1u << (shift + lane)) - 1))] = make_uint2(w, WordBits(j, e, length, w));
+    n += (unsigned)__popc(heads);
+  }
+  if (r >= P.k || lane) return;
+  if (all > SPGEMM_LONG_ROW) long_rows[atomicAdd(&counters->long_rows, 1u)] = (int)r;
+  else WriteRow(P, (int)r, begin, length, n);
+}
+
+/* Blocks take the long rows in turns */
+static __global__ void __launch_bounds__(SYS_THREADS) LongWords(SpgemmOperands P, const int *long_rows, const SpgemmCounters *counters)
+{
+  __shared__ unsigned count[SYS_THREADS / SYS_WARP];
+  const unsigned      lane = threadIdx.x % SYS_WARP, warp = threadIdx.x / SYS_WARP;
+
+  for (unsigned k = blockIdx.x; k < counters->long_rows; k += LONG_BLOCKS) {
+    const int      r = long_rows[k], begin = P.Bi[r];
+    const unsigned length = (unsigned)(P.Bi[r + 1] - begin);
+    const int     *j      = P.Bj + begin;
+    unsigned       n      = 0;
+
+    for (unsigned e0 = 0; e0 < length; e0 += SYS_THREADS) {
+      const unsigned e      = e0 + threadIdx.x;
+      const unsigned w      = e < length ? (unsigned)j[e] >> 5 : SPGEMM_NOWORD;
+      const bool     head   = e < length && (e == 0 || (unsigned)j[e - 1] >> 5 != w);
+      const unsigned heads  = __ballot_sync(SYS_ALL_LANES, head);
+      unsigned       before = 0, total = 0;
+
+      if (lane == 0) count[warp] = (unsigned)__popc(heads);
+      __syncthreads();
+      for (unsigned other = 0; other < SYS_THREADS / SYS_WARP; other++) {
+        before += other < warp ? count[other] : 0;
+        total += count[other];
+      }
+      if (head) P.wordB[begin + (int)(n + before) + __popc(heads & ((1u << lane) - 1))] = make_uint2(w, WordBits(j, e, length, w));
+      n += total;
+      __syncthreads();
+    }
+    if (threadIdx.x == 0) WriteRow(P, r, begin, length, n);
+  }
+}
+
+int64_t SpgemmDeviceLongRows(int64_t nz)
+{
+  return nz / SPGEMM_LONG_ROW + 1;
+}
+
+SysStatus SpgemmDeviceWords(const SpgemmOperands *P, int *long_rows, SpgemmCounters *counters, cudaStream_t stream)
+{
+  SYS_CALL(SpgemmLaunch(Words, SysBlocks((int64_t)P->k * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, *P, long_rows, counters));
+  return SpgemmLaunch(LongWords, P->k ? LONG_BLOCKS : 0, SYS_THREADS, 0, stream, *P, (const int *)long_rows, (const SpgemmCounters *)counters);
+}
+
+/* ---- Work of a row ---- */
+
+typedef struct {
+  unsigned long long products, words;
+  int                first, last; /* columns */
+} Work;
+
+static __device__ void AddWork(const SpgemmOperands &P, int k, Work *w)
+{
+  const int  c   = P.Aj[k];
+  const int4 row = P.rowB[c];
+
+  w->products += (unsigned)(P.Bi[c + 1] - row.x);
+  w->words += (unsigned)row.y;
+  if (row.y) {
+    w->first = min(w->first, row.z);
+    w->last  = max(w->last, row.w);
+  }
+}
+
+/* To all lanes of a team */
+static __device__ void SumWork(unsigned width, Work *w)
+{
+  for (unsigned step = width / 2; step; step /= 2) {
+    w->products += __shfl_xor_sync(SYS_ALL_LANES, w->products, (int)step);
+    w->words += __shfl_xor_sync(SYS_ALL_LANES, w->words, (int)step);
+    w->first = min(w->first, __shfl_xor_sync(SYS_ALL_LANES, w->first, (int)step));
+    w->last  = max(w->last, __shfl_xor_sync(SYS_ALL_LANES, w->last, (int)step));
+  }
+}
+
+/* Rows of B whose columns often are neighbours mostly have their words in common too */
+static __device__ bool Wide(const Work &w)
+{
+  const unsigned words = (unsigned)(w.last >> 5) - (unsigned)(w.first >> 5) + 1;
+
+  return (double)words * (double)w.products > (w.words > MANY_WORDS ? (double)SPARSE_MANY : (double)SPARSE) * (double)w.words * (double)w.words;
+}
+
+static __device__ unsigned char Kind(int length, const Work &w)
+{
+  const unsigned long long average = length ? w.products / (unsigned)length : 0;
+  const unsigned           team    = length > SPGEMM_LONG_ROW ? 4 : average <= 8 ? 0 : average <= 16 ? 1 : average <= 64 ? 2 : 3;
+  const bool               words   = w.products >= MANY_IN_WORD * w.words;
+  unsigned                 bin;
+
+  if (!w.products) bin = COUNT_EMPTY;
+  else if (length == 1 && w.products <= MOST_COPIED) bin = COUNT_COPY;
+  else if (w.products <= 512 && !words) bin = w.products <= 64 ? COUNT_SORT_64 : w.products <= 128 ? COUNT_SORT_128 : w.products <= 256 ? COUNT_SORT_256 : COUNT_SORT_512;
+  else if (w.words <= 96) bin = length > SPGEMM_LONG_ROW ? COUNT_512 : COUNT_128;
+  else if (w.words > 3072 || !Wide(w)) bin = COUNT_WINDOW;
+  else bin = w.words <= 192 ? COUNT_256 : w.words <= 384 ? COUNT_512 : w.words <= 768 ? COUNT_1024 : w.words <= 1536 ? COUNT_2048 : COUNT_4096;
+  return SPGEMM_KIND(bin, team, words);
+}
+
+/* Units of a row: none has too many words, nor far too many products, unless it has very few words */
+static __device__ unsigned UnitsOf(const Work &w)
+{
+  const unsigned           words = (unsigned)(w.last >> 5) - (unsigned)(w.first >> 5) + 1, least = (words + SPGEMM_UNIT_WORDS - 1) / SPGEMM_UNIT_WORDS, most = (words + MIN_WORDS - 1) / MIN_WORDS;
+  const unsigned long long wanted = w.products / SPGEMM_UNIT_PRODUCTS;
+  const unsigned           units  = wanted < most ? (unsigned)wanted : most;
+
+  return max(max(units, least), 1u);
+}
+
+/* size becomes the entries of rows that are empty or copied, and the number of units of rows that are cut into them */
+static __global__ void __launch_bounds__(SYS_THREADS) Classify(SpgemmOperands P, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *counters)
+{
+  __shared__ unsigned count[SPGEMM_BINS];
+  const unsigned      lane = threadIdx.x % TEAM, shift = threadIdx.x % SYS_WARP - lane;
+  unsigned long long  products = 0, units = 0, hash_words = 0, window_words = 0;
+
+  if (threadIdx.x < SPGEMM_BINS) count[threadIdx.x] = 0;
+  __syncthreads();
+  for (int64_t r0 = (int64_t)blockIdx.x * (SYS_THREADS / TEAM); r0 < P.m; r0 += (int64_t)gridDim.x * (SYS_THREADS / TEAM)) {
+    const int64_t r      = r0 + threadIdx.x / TEAM;
+    const int     begin  = r < P.m ? P.Ai[r] : 0;
+    const int     length = r < P.m ? P.Ai[r + 1] - begin : 0;
+    const int     soon   = length > SPGEMM_LONG_ROW ? 0 : length;
+    Work          w      = {0, 0, INT_MAX, -1};
+    unsigned      late   = __ballot_sync(SYS_ALL_LANES, lane == 0 && length > SPGEMM_LONG_ROW);
+
+    for (int k = (int)lane; k < soon; k += TEAM) AddWork(P, begin + k, &w);
+    __syncwarp();
+    SumWork(TEAM, &w);
+    for (; late; late &= late - 1) {
+      const int from = __ffs((int)late) - 1, first = __shfl_sync(SYS_ALL_LANES, begin, from), n = __shfl_sync(SYS_ALL_LANES, length, from);
+      Work      all = {0, 0, INT_MAX, -1};
+
+#pragma unroll 8
+      for (int k = (int)(threadIdx.x % SYS_WARP); k < n; k += SYS_WARP) AddWork(P, first + k, &all);
+      __syncwarp();
+      SumWork(SYS_WARP, &all);
+      if (shift == (unsigned)from) w = all;
+    }
+    if (lane == 0 && r < P.m) {
+      const unsigned char what = Kind(length, w);
+      const unsigned      bin  = SPGEMM_KIND_BIN(what);
+      const unsigned      cut  = bin == COUNT_WINDOW ? UnitsOf(w) : 0;
+
+      kind[r] = what;
+      work[r] = (unsigned)min(w.products, (unsigned long long)UINT_MAX);
+      size[r] = bin == COUNT_WINDOW ? (int)cut : bin == COUNT_COPY ? (int)w.products : 0;
+      if (bin == COUNT_WINDOW) {
+        const uint2 words = make_uint2((unsigned)w.first >> 5, (unsigned)(w.last >> 5) + 1);
+
+        range[r] = words;
+        window_words += words.y - words.x;
+      }
+      atomicAdd(count + bin, 1u);
+      products += w.products;
+      units += cut;
+      if (bin >= COUNT_128 && bin < COUNT_WINDOW) hash_words += w.words;
+    }
+    __syncwarp();
+  }
+  __syncthreads();
+  if (threadIdx.x < SPGEMM_BINS && count[threadIdx.x]) atomicAdd(counters->count.rows + threadIdx.x, count[threadIdx.x]);
+  for (int step = SYS_WARP / 2; step; step /= 2) {
+    products += __shfl_xor_sync(SYS_ALL_LANES, products, step);
+    units += __shfl_xor_sync(SYS_ALL_LANES, units, step);
+    hash_words += __shfl_xor_sync(SYS_ALL_LANES, hash_words, step);
+    window_words += __shfl_xor_sync(SYS_ALL_LANES, window_words, step);
+  }
+  if (threadIdx.x % SYS_WARP) return;
+  if (products) atomicAdd(&counters->products, products);
+  if (units) atomicAdd(&counters->units, units);
+  if (hash_words) atomicAdd(&counters->hash_words, hash_words);
+  if (window_words) atomicAdd(&counters->window_words, window_words);
+}
+
+SysStatus SpgemmDeviceClassify(const SpgemmOperands *P, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *counters, cudaStream_t stream)
+{
+  const int64_t blocks = SysBlocks((int64_t)P->m * TEAM, SYS_THREADS);
+
+  return SpgemmLaunch(Classify, blocks < 4096 ? blocks : 4096, SYS_THREADS, 0, stream, *P, size, work, range, kind, counters);
+}
+
+/* ---- Lists ---- */
+
+/* Into lists, bin after bin. Neighbours mostly stay neighbours, for the caches; beyond that the order is of no consequence. */
+static __global__ void __launch_bounds__(1024) Scatter(int n, const unsigned char *bin, unsigned char mask, int *list, SpgemmBins *bins)
+{
+  __shared__ unsigned count[SPGEMM_BINS], base[SPGEMM_BINS];
+  const int64_t       k = blockIdx.x * (int64_t)1024 + threadIdx.x;
+  const unsigned      b = k < n ? bin[k] & mask : SPGEMM_BINS, peers = __match_any_sync(SYS_ALL_LANES, b), below = peers & ((1u << threadIdx.x % SYS_WARP) - 1);
+  unsigned            at = 0;
+
+  if (threadIdx.x < SPGEMM_BINS) count[threadIdx.x] = 0;
+  __syncthreads();
+  if (k < n && !below) at = atomicAdd(count + b, (unsigned)__popc(peers));
+  at = __shfl_sync(SYS_ALL_LANES, at, __ffs((int)peers) - 1) + (unsigned)__popc(below);
+  __syncthreads();
+  if (threadIdx.x < SPGEMM_BINS && count[threadIdx.x]) {
+    unsigned before = 0;
+
+    for (unsigned c = 0; c < threadIdx.x; c++) before += bins->rows[c];
+    base[threadIdx.x] = before + atomicAdd(bins->place + threadIdx.x, count[threadIdx.x]);
+  }
+  __syncthreads();
+  if (k < n) list[base[b] + at] = (int)k;
+}
+
+SysStatus SpgemmDeviceScatter(int m, const unsigned char *bin, unsigned char mask, int *rows, SpgemmBins *bins, cudaStream_t stream)
+{
+  return SpgemmLaunch(Scatter, SysBlocks(m, 1024), 1024, 0, stream, m, bin, mask, rows, bins);
+}
+
+/* ---- Units ---- */
+
+static __global__ void __launch_bounds__(SYS_THREADS) Units(int n, const int *rows, const int *size, const uint2 *range, SpgemmUnit *unit, int *first, SpgemmCounters *counters)
+{
+  const int k = (int)(blockIdx.x * SYS_THREADS + threadIdx.x);
+
+  if (k >= n) return;
+  const int      r     = rows[k];
+  const unsigned count = (unsigned)size[r], words = range[r].y - range[r].x, each = (words + count - 1) / count;
+  unsigned       begin = range[r].x;
+  const unsigned at    = atomicAdd(&counters->unit_next, count);
+
+  first[k] = (int)at;
+  for (unsigned u = 0; u < count; u++, begin += each) {
+    SpgemmUnit unit_k = {r, min(begin, range[r].y), min(begin + each, range[r].y), 0, count == 1 ? -1 : 0, SPGEMM_NOWORD};
+
+    unit[at + u] = unit_k;
+  }
+}
+
+SysStatus SpgemmDeviceUnits(int n, const int *rows, const int *size, const uint2 *range, SpgemmUnit *unit, int *first, SpgemmCounters *counters, cudaStream_t stream)
+{
+  return SpgemmLaunch(Units, SysBlocks(n, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, size, range, unit, first, counters);
+}
+
+/* A warp for each row that has units: their places in it, and its entries */
+static __global__ void __launch_bounds__(SYS_THREADS) SumUnits(int n, const int *rows, const int *first, SpgemmUnit *unit, int *size)
+{
+  const int k = (int)((blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / SYS_WARP), lane = (int)(threadIdx.x % SYS_WARP);
+
+  if (k >= n) return;
+  const int   r = rows[k], units = size[r];
+  SpgemmUnit *u   = unit + first[k];
+  int         sum = 0;
+
+  for (int u0 = 0; u0 < units; u0 += SYS_WARP) {
+    const int own   = u0 + lane < units ? u[u0 + lane].entries : 0;
+    int       until = own;
+
+    for (int step = 1; step < SYS_WARP; step *= 2) {
+      const int other = __shfl_up_sync(SYS_ALL_LANES, until, (unsigned)step);
+
+      if (lane >= step) until += other;
+    }
+    if (u0 + lane < units) u[u0 + lane].offset = sum + until - own;
+    sum += __shfl_sync(SYS_ALL_LANES, until, SYS_WARP - 1);
+  }
+  if (lane == 0) size[r] = sum;
+}
+
+SysStatus SpgemmDeviceSumUnits(int n, const int *rows, const int *first, SpgemmUnit *unit, int *size, cudaStream_t stream)
+{
+  return SpgemmLaunch(SumUnits, SysBlocks((int64_t)n * SYS_WARP, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, first, unit, size);
+}
+
+/* ---- Rows of known size ---- */
+
+static __device__ unsigned PatternBin(unsigned char kind, unsigned words, bool sorted, int size)
+{
+  const unsigned bin = SPGEMM_KIND_BIN(kind), team = SPGEMM_KIND_TEAM(kind);
+
+  if (bin == COUNT_EMPTY) return PATTERN_EMPTY;
+  if (bin == COUNT_COPY) return PATTERN_COPY;
+  if (bin >= COUNT_SORT_64 && bin <= COUNT_SORT_512) return sorted ? (size <= 64 ? PATTERN_SORTED_64 : PATTERN_SORTED_MORE) : PATTERN_SORT_64 + bin - COUNT_SORT_64;
+  if (words != SPGEMM_NOT_KEPT) return size <= 32 ? PATTERN_KEPT_32 : size <= 64 ? PATTERN_KEPT_64 : PATTERN_KEPT_MORE;
+  if (bin == COUNT_WINDOW) return PATTERN_WINDOW;
+  if (team == 0 && size <= 64) return size <= 32 ? PATTERN_8_32 : PATTERN_8_64;
+  if (team <= 1 && size <= 128) return size <= 64 ? PATTERN_16_64 : PATTERN_16_128;
+  return size <= 64 ? PATTERN_32_64 : size <= 128 ? PATTERN_32_128 : size <= 256 ? PATTERN_32_256 : size <= 512 ? PATTERN_32_512 : size <= 1024 ? PATTERN_32_1024 : PATTERN_32_MORE;
+}
+
+static __device__ unsigned ValuesBin(unsigned char kind, int size)
+{
+  const unsigned bin = SPGEMM_KIND_BIN(kind), team = SPGEMM_KIND_TEAM(kind);
+  const bool     words = SPGEMM_KIND_WORDS(kind);
+
+  if (bin == COUNT_EMPTY) return VALUES_EMPTY;
+  if (bin == COUNT_COPY) return VALUES_COPY;
+  if (size > (team == 4 ? 0 : team == 3 ? 128 : words ? SPGEMM_TEAM_ENTRIES / 2 : SPGEMM_TEAM_ENTRIES)) return VALUES_PARTS;
+  if (words) {
+    if (team == 0 && size <= 64) return size <= 32 ? VALUES_WORDS_8_32 : VALUES_WORDS_8_64;
+    if (team <= 1) return size <= 64 ? VALUES_WORDS_16_64 : size <= 128 ? VALUES_WORDS_16_128 : VALUES_WORDS_16_256;
+    return size <= 64 ? VALUES_WORDS_32_64 : size <= 128 ? VALUES_WORDS_32_128 : VALUES_WORDS_32_256;
+  }
+  if (team == 0 && size <= 64) return size <= 32 ? VALUES_8_32 : VALUES_8_64;
+  if (team <= 1 && size <= 384) return size <= 64 ? VALUES_16_64 : size <= 128 ? VALUES_16_128 : size <= 256 ? VALUES_16_256 : VALUES_16_384;
+  return size <= 64 ? VALUES_32_64 : size <= 128 ? VALUES_32_128 : size <= 256 ? VALUES_32_256 : VALUES_32_512;
+}
+
+/* As many parts as are needed for the entries, or more, if products are many, of as many entries each */
+static __device__ int PartsOf(int size, unsigned work)
+{
+  const int least = (size + SPGEMM_PART_ENTRIES - 1) / SPGEMM_PART_ENTRIES, most = (size + SPGEMM_PART_LEAST - 1) / SPGEMM_PART_LEAST;
+
+  return max(least, min((int)(work / SPGEMM_PART_PRODUCTS), most));
+}
+
+static __device__ int PartClass(int size, int parts)
+{
+  const int each = (size + parts - 1) / parts;
+
+  return each <= SPGEMM_PART_ENTRIES / 4 ? 0 : each <= SPGEMM_PART_ENTRIES / 2 ? 1 : 2;
+}
+
+static __global__ void __launch_bounds__(1024) Reclassify(int m, const unsigned char *kind, const unsigned char *words, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters)
+{
+  __shared__ unsigned           count[2][SPGEMM_BINS], parts[SPGEMM_PART_CLASSES];
+  __shared__ unsigned long long nonzeros;
+  const int64_t                 r = blockIdx.x * (int64_t)1024 + threadIdx.x;
+  unsigned long long            n = 0;
+
+  if (threadIdx.x < SPGEMM_BINS) count[0][threadIdx.x] = count[1][threadIdx.x] = 0;
+  if (threadIdx.x < SPGEMM_PART_CLASSES) parts[threadIdx.x] = 0;
+  if (threadIdx.x == 0) nonzeros = 0;
+  __syncthreads();
+  if (r < m) {
+    const unsigned p = PatternBin(kind[r], words[r], sorted, size[r]), v = ValuesBin(kind[r], size[r]);
+
+    pattern[r] = (unsigned char)p;
+    values[r]  = (unsigned char)v;
+    n          = (unsigned)size[r];
+    atomicAdd(count[0] + p, 1u);
+    atomicAdd(count[1] + v, 1u);
+    if (v == VALUES_PARTS) {
+      const int cut = PartsOf(size[r], work[r]);
+
+      atomicAdd(parts + PartClass(size[r], cut), (unsigned)cut);
+      atomicAdd(&counters->pairs, work[r] > INT_MAX ? SPGEMM_MANY_PAIRS : (unsigned long long)cut * (unsigned)(Ai[r + 1] - Ai[r]));
+    }
+  }
+  __syncwarp();
+  for (int step = SYS_WARP / 2; step; step /= 2) n += __shfl_xor_sync(SYS_ALL_LANES, n, step);
+  if (threadIdx.x % SYS_WARP == 0 && n) atomicAdd(&nonzeros, n);
+  __syncthreads();
+  if (threadIdx.x < SPGEMM_BINS && count[0][threadIdx.x]) atomicAdd(counters->pattern.rows + threadIdx.x, count[0][threadIdx.x]);
+  if (threadIdx.x < SPGEMM_BINS && count[1][threadIdx.x]) atomicAdd(counters->values.rows + threadIdx.x, count[1][threadIdx.x]);
+  if (threadIdx.x < SPGEMM_PART_CLASSES && parts[threadIdx.x]) atomicAdd(counters->parts + threadIdx.x, parts[threadIdx.x]);
+  if (threadIdx.x == 0 && nonzeros) atomicAdd(&counters->nonzeros, nonzeros);
+}
+
+SysStatus SpgemmDeviceReclassify(int m, const unsigned char *kind, const unsigned char *words, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters, cudaStream_t stream)
+{
+  return SpgemmLaunch(Reclassify, SysBlocks(m, 1024), 1024, 0, stream, m, kind, words, sorted, size, work, Ai, pattern, values, counters);
+}
+
+/* Class after class, the longest first in the memory: those are begun first */
+static __global__ void __launch_bounds__(SYS_THREADS) Parts(int n, const int *rows, const int *size, const unsigned *work, SpgemmPart *part, SpgemmCounters *counters)
+{
+  __shared__ unsigned count[SPGEMM_PART_CLASSES], base[SPGEMM_PART_CLASSES];
+  const int64_t       k = blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x;
+  const int           r = k < n ? rows[k] : -1, entries = k < n ? size[r] : 0, parts = k < n ? PartsOf(entries, work[r]) : 0, c = k < n ? PartClass(entries, parts) : 0;
+  unsigned            at = 0;
+
+  if (threadIdx.x < SPGEMM_PART_CLASSES) count[threadIdx.x] = 0;
+  __syncthreads();
+  if (k < n) at = atomicAdd(count + c, (unsigned)parts);
+  __syncthreads();
+  if (threadIdx.x < SPGEMM_PART_CLASSES && count[threadIdx.x]) {
+    unsigned before = 0;
+
+    for (unsigned other = threadIdx.x + 1; other < SPGEMM_PART_CLASSES; other++) before += counters->parts[other];
+    base[threadIdx.x] = before + atomicAdd(counters->part_place + threadIdx.x, count[threadIdx.x]);
+  }
+  __syncthreads();
+  if (k >= n) return;
+  const int each = (entries + parts - 1) / parts;
+
+  for (int p = 0; p < parts; p++) {
+    const SpgemmPart one = {r, p * each, min(each, entries - p * each)};
+
+    part[base[c] + at + (unsigned)p] = one;
+  }
+}
+
+SysStatus SpgemmDeviceParts(int n, const int *rows, const int *size, const unsigned *work, SpgemmPart *part, SpgemmCounters *counters, cudaStream_t stream)
+{
+  return SpgemmLaunch(Parts, SysBlocks(n, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, size, work, part, counters);
+}
+
+#define EACH_WARP 2 /* parts */
+
+/* The kind of every part, for a kernel each; a warp looks at one part after the other */
+static __global__ void __launch_bounds__(SYS_THREADS) OrderParts(const SpgemmPart *part, int n, int room, const int *Ci, const int *Cj, int *order, unsigned *count)
+{
+  constexpr int       All = SYS_THREADS / SYS_WARP * EACH_WARP;
+  __shared__ unsigned kinds[All], own[SPGEMM_PART_KINDS], base[SPGEMM_PART_KINDS];
+  const int           lane = (int)(threadIdx.x % SYS_WARP), warp = (int)(threadIdx.x / SYS_WARP);
+
+  if (threadIdx.x < SPGEMM_PART_KINDS) own[threadIdx.x] = 0;
+  for (int p = warp * EACH_WARP; p < (warp + 1) * EACH_WARP; p++) {
+    const int k    = (int)blockIdx.x * All + p;
+    unsigned  kind = SPGEMM_PART_WIDE, words = 0;
+
+    if (k < n) {
+      const int first = Ci[part[k].row] + part[k].first, entries = part[k].entries;
+
+      if ((Cj[first + entries - 1] >> 5) - (Cj[first] >> 5) < room / SPGEMM_NARROW) kind = SPGEMM_PART_NARROW;
+      else {
+        for (int e = lane; e < entries; e += SYS_WARP) words += !e || (Cj[first + e - 1] ^ Cj[first + e]) >> 5;
+        __syncwarp();
+        if (__reduce_add_sync(SYS_ALL_LANES, words) <= (unsigned)room / SPGEMM_FEW_WORDS) kind = SPGEMM_PART_WORDS;
+      }
+    }
+    if (lane == 0) kinds[p] = kind;
+  }
+  __syncthreads();
+  const int      k    = (int)blockIdx.x * All + (int)threadIdx.x;
+  const bool     mine = threadIdx.x < All && k < n;
+  const unsigned kind = mine ? kinds[threadIdx.x] : 0;
+  unsigned       at   = 0;
+  if (mine) at = atomicAdd(own + kind, 1u);
+  __syncthreads();
+  if (threadIdx.x < SPGEMM_PART_KINDS && own[threadIdx.x]) base[threadIdx.x] = atomicAdd(count + threadIdx.x, own[threadIdx.x]);
+  __syncthreads();
+  if (mine) order[(int64_t)kind * n + base[kind] + at] = k;
+}
+
+SysStatus SpgemmDeviceOrderParts(int part_class, const SpgemmPart *part, int n, const int *Ci, const int *Cj, int *order, unsigned count[SPGEMM_PART_KINDS], cudaStream_t stream)
+{
+  const int room = SPGEMM_PART_ENTRIES >> (SPGEMM_PART_CLASSES - 1 - part_class);
+
+  return SpgemmLaunch(OrderParts, SysBlocks(n, SYS_THREADS / SYS_WARP * EACH_WARP), SYS_THREADS, 0, stream, part, n, room, Ci, Cj, order, count);
+}
+
+SysStatus SpgemmDeviceScanSize(int m, size_t *bytes)
+{
+  SYS_CUDA(cub::DeviceScan::ExclusiveSum(NULL, *bytes, (const int *)NULL, (int *)NULL, m + 1));
+  return SYS_SUCCESS;
+}
+
+/* size has m + 1 numbers, the last counts for nothing */
+SysStatus SpgemmDeviceScan(int m, const int *size, int *i, void *work, size_t bytes, cudaStream_t stream)
+{
+  SYS_CUDA(cub::DeviceScan::ExclusiveSum(work, bytes, size, i, m + 1, stream));
+  return SYS_SUCCESS;
+}
+
+/* ---- Places ---- */
+
+static __global__ void __launch_bounds__(SYS_THREADS) RowProducts(SpgemmOperands P, unsigned long long *products)
+{
+  const int64_t      r    = (blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / TEAM;
+  const int          lane = (int)(threadIdx.x % TEAM), begin = r < P.m ? P.Ai[r] : 0, end = r < P.m ? P.Ai[r + 1] : 0;
+  unsigned long long n = 0;
+
+  for (int k = begin + lane; k < end; k += TEAM) n += (unsigned)(P.Bi[P.Aj[k] + 1] - P.Bi[P.Aj[k]]);
+  __syncwarp();
+  for (int step = TEAM / 2; step; step /= 2) n += __shfl_xor_sync(SYS_ALL_LANES, n, step);
+  if (r < P.m && lane == 0) products[r] = n;
+}
+
+SysStatus SpgemmDevicePlacesSize(int m, size_t *bytes)
+{
+  SYS_CUDA(cub::DeviceScan::ExclusiveSum(NULL, *bytes, (const unsigned long long *)NULL, (unsigned long long *)NULL, m));
+  return SYS_SUCCESS;
+}
+
+SysStatus SpgemmDevicePlaces(const SpgemmOperands *P, unsigned long long *offset, void *work, size_t bytes, cudaStream_t stream)
+{
+  SYS_CALL(SpgemmLaunch(RowProducts, SysBlocks((int64_t)P->m * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, *P, offset));
+  SYS_CUDA(cub::DeviceScan::ExclusiveSum(work, bytes, (const unsigned long long *)offset, offset, P->m, stream));
+  return SYS_SUCCESS;
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Sparse products on a CUDA device: one product of two matrices, step by step, and its memory
+*/
+#include <limits.h>
+#include <string.h>
+
+#include "mat/impls/hashgemm/cuda/spgemmcudastep.cuh"
+
+SysStatus SpgemmTake(SpgemmDevice *S, size_t bytes, SpgemmArray *array, cudaStream_t stream)
+{
+  const SysStatus status = SpgemmDeviceAllocate(S->context, bytes, &array->data, stream);
+
+  if (status) {
+    S->info.bytes_asked = (double)(bytes ? bytes : 1);
+    return status;
+  }
+  array->bytes = bytes;
+  S->bytes += (double)bytes;
+  if (S->bytes > S->info.bytes_peak) S->info.bytes_peak = S->bytes;
+  return SYS_SUCCESS;
+}
+
+void SpgemmDrop(SpgemmDevice *S, SpgemmArray *array, cudaStream_t stream)
+{
+  if (!array->data) return;
+  SpgemmDeviceRelease(S->context, array->data, stream);
+  S->bytes -= (double)array->bytes;
+  array->data  = NULL;
+  array->bytes = 0;
+}
+
+static SysStatus Fork(const SpgemmDeviceContext *context, cudaStream_t stream)
+{
+  SYS_CUDA(cudaEventRecord(context->fork, stream));
+  for (int s = 0; s < SPGEMM_STREAMS; s++) SYS_CUDA(cudaStreamWaitEvent(context->side[s], context->fork, 0));
+  return SYS_SUCCESS;
+}
+
+static SysStatus Join(const SpgemmDeviceContext *context, cudaStream_t stream)
+{
+  for (int s = 0; s < SPGEMM_STREAMS; s++) {
+    SYS_CUDA(cudaEventRecord(context->join[s], context->side[s]));
+    SYS_CUDA(cudaStreamWaitEvent(stream, context->join[s], 0));
+  }
+  return SYS_SUCCESS;
+}
+
+static SpgemmOperands Operands(const SpgemmStep *step, const SysCSR *A, const SysCSR *B)
+{
+  const SpgemmOperands P = {(int)A->m, (int)B->m, (int)B->n, A->i, A->j, B->i, B->j, A->a, B->a, (int4 *)step->rowB.data, (uint2 *)step->wordB.data};
+
+  return P;
+}
+
+/* What is needed only while the entries are counted */
+typedef struct {
+  SpgemmArray counters, size, work, range, kind, pattern, values, first, scan, long_rows;
+} Counting;
+
+static SysStatus Counters(SpgemmDevice *S, const Counting *w, cudaStream_t stream)
+{
+  SYS_CUDA(cudaMemcpyAsync(S->context->counters, w->counters.data, sizeof(SpgemmCounters), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  return SYS_SUCCESS;
+}
+
+/* The bins of all rows, by what they can have at most */
+static SysStatus Classify(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, Counting *w, cudaStream_t stream)
+{
+  const SpgemmCounters *host = S->context->counters;
+  const size_t          m    = (size_t)A->m;
+  SpgemmOperands        P;
+  SpgemmCounters       *counters;
+
+  SYS_CALL(SpgemmTake(S, sizeof(SpgemmCounters), &w->counters, stream));
+  SYS_CALL(SpgemmTake(S, sizeof(int) * (m + 1), &w->size, stream));
+  SYS_CALL(SpgemmTake(S, sizeof(unsigned) * m, &w->work, stream));
+  SYS_CALL(SpgemmTake(S, sizeof(uint2) * m, &w->range, stream));
+  SYS_CALL(SpgemmTake(S, m, &w->kind, stream));
+  SYS_CALL(SpgemmTake(S, sizeof(int) * (size_t)SpgemmDeviceLongRows(B->nz), &w->long_rows, stream));
+  SYS_CALL(SpgemmTake(S, sizeof(int) * m, &step->pattern_rows, stream));
+  SYS_CALL(SpgemmTake(S, sizeof(int4) * (size_t)B->m, &step->rowB, stream));
+  SYS_CALL(SpgemmTake(S, sizeof(uint2) * (size_t)B->nz, &step->wordB, stream));
+  P        = Operands(step, A, B);
+  counters = (SpgemmCounters *)w->counters.data;
+  step->m  = (int)A->m;
+  SYS_CUDA(cudaMemsetAsync(counters, 0, sizeof(*counters), stream));
+  SYS_CUDA(cudaMemsetAsync((int *)w->size.data + m, 0, sizeof(int), stream));
+  SYS_CALL(SpgemmDeviceWords(&P, (int *)w->long_rows.data, counters, stream));
+  SYS_CALL(SpgemmDeviceClassify(&P, (int *)w->size.data, (unsigned *)w->work.data, (uint2 *)w->range.data, (unsigned char *)w->kind.data, counters, stream));
+  SYS_CALL(SpgemmDeviceScatter(step->m, (const unsigned char *)w->kind.data, 15, (int *)step->pattern_rows.data, &counters->count, stream));
+  SYS_CALL(Counters(S, w, stream));
+  step->products = (double)host->products;
+  S->info.products += step->products;
+  if (host->units > INT_MAX) { /* at least as many entries */
+    S->info.nonzeros = (double)host->units;
+    return SYS_TOO_LARGE;
+  }
+  step->units                    = (int)host->units;
+  step->rows[SPGEMM_ROWS_EMPTY]  = host->count.rows[COUNT_EMPTY];
+  step->rows[SPGEMM_ROWS_COPIED] = host->count.rows[COUNT_COPY];
+  for (int b = COUNT_COPY + 1; b < COUNT_WINDOW; b++) step->rows[SPGEMM_ROWS_HASH] += host->count.rows[b];
+  step->rows[SPGEMM_ROWS_WINDOW] = host->count.rows[COUNT_WINDOW];
+  return SYS_SUCCESS;
+}
+
+static SpgemmKept Kept(const SpgemmStep *step)
+{
+  const SpgemmKept kept = {step->capacity, (uint2 *)step->kept_word.data, (unsigned char *)step->kept_words.data, (unsigned)(step->kept_bits.bytes / sizeof(unsigned)), (unsigned *)step->kept_bits.data, NULL};
+
+  return kept;
+}
+
+static SpgemmSorted Sorted(const SpgemmStep *step)
+{
+  const SpgemmSorted sorted = {(int *)step->sorted.data, (unsigned *)step->sorted_place.data};
+
+  return sorted;
+}
+
+/* Memory that one can do without */
+static bool TakeIfThere(SpgemmDevice *S, size_t bytes, SpgemmArray *array, cudaStream_t stream)
+{
+  const double asked = S->info.bytes_asked;
+  const bool   there = SpgemmTake(S, bytes, array, stream) == SYS_SUCCESS;
+
+  S->info.bytes_asked = asked;
+  return there;
+}
+
+/* Room for the columns of rows that are sorted, for the words of most other rows, if they are most rows, and for the bits of units, if products are many for
+   their words: otherwise it takes no longer to set them again */
+static SysStatus TakeKept(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
+{
+  const SpgemmCounters *host = S->context->counters;
+  const size_t          m    = (size_t)step->m;
+  size_t                room = 0;
+  const double          bits = 33. / 32 * (double)host->window_words + (double)host->units;
+  double                rows = 0, half;
+
+  for (int b = COUNT_SORT_64; b <= COUNT_SORT_512; b++) room += (size_t)host->count.rows[b] * (size_t)SpgemmDeviceSortRoom(b);
+  if (room) {
+    SYS_CALL(SpgemmTake(S, sizeof(unsigned) * m, &step->sorted_place, stream));
+    (void)TakeIfThere(S, sizeof(int) * room, &step->sorted, stream);
+  }
+  for (int b = COUNT_128; b < COUNT_WINDOW; b++) rows += host->count.rows[b];
+  half = rows > 0 ? (double)host->hash_words / rows / 2 : 0;
+  if (half > SPGEMM_MOST_KEPT || host->count.rows[COUNT_WINDOW] > rows) half = SPGEMM_MOST_KEPT;
+  rows += host->count.rows[COUNT_WINDOW];
+  step->capacity = half > 16 ? ((int)half + 7) / 8 * 8 : 16;
+  SYS_CALL(SpgemmTake(S, m, &step->kept_words, stream));
+  SYS_CUDA(cudaMemsetAsync(step->kept_words.data, SPGEMM_NOT_KEPT, m, stream));
+  if (rows <= 0.5 * (double)m || !TakeIfThere(S, sizeof(uint2) * m * (size_t)step->capacity, &step->kept_word, stream)) step->capacity = 0;
+  if (host->units && 3 * bits < step->products && bits < (double)SPGEMM_NOWORD) (void)TakeIfThere(S, sizeof(unsigned) * (size_t)bits, &step->kept_bits, stream);
+  return SYS_SUCCESS;
+}
+
+/* The entries of all rows; one bin does not wait for another */
+static SysStatus CountRows(SpgemmDevice *S, const SpgemmStep *step, const SpgemmOperands *P, const Counting *w, cudaStream_t stream)
+{
+  const SpgemmDeviceContext *context  = S->context;
+  const SpgemmCounters      *host     = context->counters;
+  SpgemmCounters            *counters = (SpgemmCounters *)w->counters.data;
+  const int                  windows  = (int)host->count.rows[COUNT_WINDOW];
+  const int                 *rows     = (const int *)step->pattern_rows.data + step->m - windows;
+  SpgemmUnit                *unit     = (SpgemmUnit *)step->unit.data;
+  int                       *size = (int *)w->size.data, *first = (int *)w->first.data, next = 0;
+  SpgemmKept                 kept   = Kept(step);
+  const SpgemmSorted         sorted = Sorted(step);
+  int64_t                    offset = 0;
+
+  kept.bits_next = &counters->bits_next;
+  SYS_CALL(Fork(context, stream));
+  SYS_CALL(SpgemmDeviceUnits(windows, rows, size, (const uint2 *)w->range.data, unit, first, counters, context->side[0]));
+  SYS_CALL(SpgemmDeviceWindowCount(P, unit, step->units, &kept, context->side[0]));
+  SYS_CALL(SpgemmDeviceSumUnits(windows, rows, first, unit, size, context->side[0]));
+  for (int b = COUNT_WINDOW - 1; b > COUNT_COPY; b--) {
+    const int n = (int)host->count.rows[b];
+
+    rows -= n;
+    if (!n) continue;
+    const cudaStream_t side = context->side[1 + next++ % (SPGEMM_STREAMS - 1)];
+    if (b >= COUNT_128) SYS_CALL(SpgemmDeviceHashCount(P, b, rows, n, size, &kept, side));
+    else {
+      SYS_CALL(SpgemmDeviceSortCount(P, b, rows, n, size, &sorted, offset, side));
+      offset += (int64_t)n * SpgemmDeviceSortRoom(b);
+    }
+  }
+  return Join(context, stream);
+}
+
+static SysStatus Count(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, Counting *w, cudaStream_t stream)
+{
+  const SpgemmCounters *host = S->context->counters;
+  const size_t          m    = (size_t)A->m;
+  size_t                scan;
+  SpgemmOperands        P;
+  SpgemmCounters       *counters;
+  int                  *size, total = 0;
+
+  SYS_CALL(Classify(S, step, A, B, w, stream));
+  SYS_CALL(SpgemmTake(S, sizeof(SpgemmUnit) * (size_t)step->units, &step->unit, stream));
+  SYS_CALL(SpgemmTake(S, sizeof(int) * (size_t)host->count.rows[COUNT_WINDOW], &w->first, stream));
+  SYS_CALL(TakeKept(S, step, stream));
+  SYS_CALL(SpgemmTake(S, m, &w->pattern, stream));
+  SYS_CALL(SpgemmTake(S, m, &w->values, stream));
+  SYS_CALL(SpgemmTake(S, sizeof(int) * (m + 1), &step->i, stream));
+  SYS_CALL(SpgemmTake(S, sizeof(int) * m, &step->values_rows, stream));
+  SYS_CALL(SpgemmDeviceScanSize(step->m, &scan));
+  SYS_CALL(SpgemmTake(S, scan, &w->scan, stream));
+  P        = Operands(step, A, B);
+  counters = (SpgemmCounters *)w->counters.data;
+  size     = (int *)w->size.data;
+  SYS_CALL(CountRows(S, step, &P, w, stream));
+  SYS_CALL(
+    SpgemmDeviceReclassify(step->m, (const unsigned char *)w->kind.data, (const unsigned char *)step->kept_words.data, step->sorted.data != NULL, size, (const unsigned *)w->work.data, P.Ai, (unsigned char *)w->pattern.data, (unsigned char *)w->values.data, counters, stream));
+  SYS_CALL(SpgemmDeviceScatter(step->m, (const unsigned char *)w->pattern.data, 255, (int *)step->pattern_rows.data, &counters->pattern, stream));
+  SYS_CALL(SpgemmDeviceScatter(step->m, (const unsigned char *)w->values.data, 255, (int *)step->values_rows.data, &counters->values, stream));
+  SYS_CALL(SpgemmDeviceScan(step->m, size, (int *)step->i.data, w->scan.data, scan, stream));
+  SYS_CALL(Counters(S, w, stream));
+  S->info.nonzeros = (double)host->nonzeros;
+  if (host->nonzeros > INT_MAX) return SYS_TOO_LARGE;
+  step->nz    = (int64_t)host->nonzeros;
+  step->pairs = (double)host->pairs;
+  for (int b = 0; b < SPGEMM_BINS; b++) {
+    step->pattern[b] = (int)host->pattern.rows[b];
+    step->values[b]  = (int)host->values.rows[b];
+  }
+  for (int c = 0; c < SPGEMM_PART_CLASSES; c++) {
+    step->parts[c] = (int)host->parts[c];
+    total += step->parts[c];
+  }
+  SYS_CALL(SpgemmTake(S, sizeof(SpgemmPart) * (size_t)total, &step->part, stream));
+  SYS_CALL(SpgemmTake(S, sizeof(int) * SPGEMM_PART_KINDS * (size_t)total, &step->order, stream));
+  SYS_CALL(SpgemmTake(S, sizeof(unsigned) * 2 * SPGEMM_PART_KINDS * SPGEMM_PART_CLASSES, &step->kinds, stream));
+  return SpgemmDeviceParts(step->values[VALUES_PARTS], (const int *)step->values_rows.data + step->m - step->values[VALUES_PARTS], size, (const unsigned *)w->work.data, (SpgemmPart *)step->part.data, counters, stream);
+}
+
+SysStatus SpgemmStepCount(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, cudaStream_t stream)
+{
+  Counting  w;
+  SysStatus status;
+
+  memset(&w, 0, sizeof(w));
+  status = Count(S, step, A, B, &w, stream);
+  SpgemmDrop(S, &w.counters, stream);
+  SpgemmDrop(S, &w.size, stream);
+  SpgemmDrop(S, &w.work, stream);
+  SpgemmDrop(S, &w.range, stream);
+  SpgemmDrop(S, &w.kind, stream);
+  SpgemmDrop(S, &w.pattern, stream);
+  SpgemmDrop(S, &w.values, stream);
+  SpgemmDrop(S, &w.first, stream);
+  SpgemmDrop(S, &w.scan, stream);
+  SpgemmDrop(S, &w.long_rows, stream);
+  return status;
+}
+
+static void DropPattern(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
+{
+  SpgemmDrop(S, &step->pattern_rows, stream);
+  SpgemmDrop(S, &step->unit, stream);
+  SpgemmDrop(S, &step->rowB, stream);
+  SpgemmDrop(S, &step->wordB, stream);
+  SpgemmDrop(S, &step->kept_word, stream);
+  SpgemmDrop(S, &step->kept_words, stream);
+  SpgemmDrop(S, &step->kept_bits, stream);
+  SpgemmDrop(S, &step->sorted, stream);
+  SpgemmDrop(S, &step->sorted_place, stream);
+}
+
+static SysStatus RowsPattern(const SpgemmStep *step, const SpgemmOperands *P, int bin, const int *rows, int n, const int *i, int *j, cudaStream_t stream)
+{
+  const SpgemmKept   kept   = Kept(step);
+  const SpgemmSorted sorted = Sorted(step);
+
+  if (bin >= PATTERN_SORT_64) return SpgemmDeviceSortPattern(P, bin - PATTERN_SORT_64 + COUNT_SORT_64, rows, n, i, j, stream);
+  if (bin >= PATTERN_SORTED_64) return SpgemmDeviceSortedPattern(&sorted, bin == PATTERN_SORTED_64, rows, n, i, j, stream);
+  return SpgemmDeviceHashPattern(P, &kept, bin, rows, n, i, j, stream);
+}
+
+SysStatus SpgemmStepPattern(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, const int *i, int *j, cudaStream_t stream)
+{
+  const SpgemmDeviceContext *context = S->context;
+  const SpgemmOperands       P       = Operands(step, A, B);
+  const int                 *rows    = (const int *)step->pattern_rows.data + step->m;
+  const SpgemmPart          *parts   = (const SpgemmPart *)step->part.data;
+  const SpgemmKept           kept    = Kept(step);
+  int                       *order = (int *)step->order.data, next = 0;
+
+  SYS_CALL(Fork(context, stream));
+  SYS_CALL(SpgemmDeviceWindowPattern(&P, (const SpgemmUnit *)step->unit.data, step->units, &kept, i, j, context->side[0]));
+  for (int b = SPGEMM_BINS - 1; b >= 0; b--) {
+    rows -= step->pattern[b];
+    if (step->pattern[b]) SYS_CALL(RowsPattern(step, &P, b, rows, step->pattern[b], i, j, context->side[1 + next++ % (SPGEMM_STREAMS - 1)]));
+  }
+  SYS_CALL(Join(context, stream));
+  DropPattern(S, step, stream);
+  if (!step->values[VALUES_PARTS]) return SYS_SUCCESS;
+  SYS_CUDA(cudaMemsetAsync(step->kinds.data, 0, step->kinds.bytes, stream));
+  SYS_CALL(Fork(context, stream));
+  for (int c = SPGEMM_PART_CLASSES - 1; c >= 0; c--) {
+    SYS_CALL(SpgemmDeviceOrderParts(c, parts, step->parts[c], i, j, order, (unsigned *)step->kinds.data + 2 * SPGEMM_PART_KINDS * c, context->side[c]));
+    parts += step->parts[c];
+    order += (size_t)SPGEMM_PART_KINDS * (size_t)step->parts[c];
+  }
+  return Join(context, stream);
+}
+
+static SpgemmPlaces Places(const SpgemmStep *step)
+{
+  const SpgemmPlaces places = {(unsigned short *)step->place.data, (unsigned long long *)step->offset.data, (uint4 *)step->pair.data, (uint2 *)step->list.data, (unsigned *)step->pair_next.data};
+
+  return places;
+}
+
+static void DropPlaces(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
+{
+  SpgemmDrop(S, &step->place, stream);
+  SpgemmDrop(S, &step->offset, stream);
+  SpgemmDrop(S, &step->pair, stream);
+  SpgemmDrop(S, &step->list, stream);
+  SpgemmDrop(S, &step->pair_next, stream);
+}
+
+/* Memory for the place of each product, if that is no more than three times what operands and result have, and where the places of every row begin */
+static SysStatus TakePlaces(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, cudaStream_t stream)
+{
+  const SpgemmOperands P     = Operands(step, A, B);
+  const size_t         parts = step->part.bytes / sizeof(SpgemmPart);
+  const double         asked = sizeof(unsigned short) * step->products + sizeof(uint4) * step->pairs + sizeof(unsigned long long) * (double)step->m + sizeof(uint2) * (double)parts;
+  const double         there = (sizeof(int) + sizeof(SysScalar)) * ((double)A->nz + (double)B->nz + (double)step->nz);
+  SpgemmArray          work  = {NULL, 0};
+  size_t               scan;
+  SysStatus            status;
+
+  if (asked > 3 * there || step->pairs >= (double)SPGEMM_MANY_PAIRS) return SYS_SUCCESS;
+  SYS_CALL(SpgemmDevicePlacesSize(step->m, &scan));
+  if (TakeIfThere(S, sizeof(unsigned short) * (size_t)step->products, &step->place, stream) && TakeIfThere(S, sizeof(unsigned long long) * (size_t)step->m, &step->offset, stream) && TakeIfThere(S, sizeof(uint4) * (size_t)step->pairs, &step->pair, stream) &&
+      TakeIfThere(S, sizeof(uint2) * parts, &step->list, stream) && TakeIfThere(S, sizeof(unsigned), &step->pair_next, stream) && TakeIfThere(S, scan, &work, stream)) {
+    step->mode = SPGEMM_KEEP;
+    status     = SpgemmDevicePlaces(&P, (unsigned long long *)step->offset.data, work.data, scan, stream);
+    SpgemmDrop(S, &work, stream);
+    SYS_CALL(status);
+    SYS_CUDA(cudaMemsetAsync(step->pair_next.data, 0, sizeof(unsigned), stream));
+  } else DropPlaces(S, step, stream);
+  return SYS_SUCCESS;
+}
+
+/* The longest rows first */
+static SysStatus RowValues(const SpgemmDevice *S, const SpgemmStep *step, const SysCSR *A, const SysCSR *B, const int *i, const int *j, SysScalar *a, cudaStream_t stream)
+{
+  const SpgemmDeviceContext *context = S->context;
+  const SpgemmOperands       P       = Operands(step, A, B);
+  SpgemmPlaces               places  = Places(step);
+  const SpgemmPart          *parts   = (const SpgemmPart *)step->part.data;
+  const int                 *rows = (const int *)step->values_rows.data + step->m, *order = (const int *)step->order.data;
+  int                        next = 0;
+
+  for (int c = 0; c < SPGEMM_PART_CLASSES; c++) SYS_CUDA(cudaMemsetAsync((unsigned *)step->kinds.data + (2 * c + 1) * SPGEMM_PART_KINDS, 0, sizeof(unsigned) * SPGEMM_PART_KINDS, stream));
+  SYS_CALL(Fork(context, stream));
+  for (int c = SPGEMM_PART_CLASSES - 1; c >= 0; c--) {
+    if (step->parts[c]) SYS_CALL(SpgemmDevicePartValues(&P, c, parts, order, (unsigned *)step->kinds.data + 2 * SPGEMM_PART_KINDS * c, step->parts[c], step->mode, &places, i, j, a, context->side));
+    parts += step->parts[c];
+    places.list += step->parts[c];
+    order += (size_t)SPGEMM_PART_KINDS * (size_t)step->parts[c];
+  }
+  for (int b = SPGEMM_BINS - 1; b >= 0; b--) {
+    rows -= step->values[b];
+    if (step->values[b]) SYS_CALL(SpgemmDeviceValues(&P, b, rows, step->values[b], step->mode, &places, i, j, a, context->side[next++ % SPGEMM_STREAMS]));
+  }
+  return Join(context, stream);
+}
+
+/* What is asked for again will be asked for more often: then places are kept */
+SysStatus SpgemmStepValues(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, const int *i, const int *j, SysScalar *a, cudaStream_t stream)
+{
+  if (step->again == 1) SYS_CALL(TakePlaces(S, step, A, B, stream));
+  SYS_CALL(RowValues(S, step, A, B, i, j, a, stream));
+  if (step->mode == SPGEMM_KEEP) step->mode = SPGEMM_KNOWN;
+  if (step->again < 2) step->again++;
+  return SYS_SUCCESS;
+}
+
+void SpgemmStepDrop(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
+{
+  DropPattern(S, step, stream);
+  DropPlaces(S, step, stream);
+  SpgemmDrop(S, &step->i, stream);
+  SpgemmDrop(S, &step->values_rows, stream);
+  SpgemmDrop(S, &step->part, stream);
+  SpgemmDrop(S, &step->order, stream);
+  SpgemmDrop(S, &step->kinds, stream);
+}

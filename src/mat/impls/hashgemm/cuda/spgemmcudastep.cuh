@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Sparse products on a CUDA device: one product of two matrices, of which each kind of product takes one or two, and its memory
+*/
+#pragma once
+
+#include "mat/impls/hashgemm/cuda/spgemmcuda.cuh"
+
+struct _SpgemmDeviceContext {
+  cudaMemPool_t   pool;
+  cudaStream_t    side[SPGEMM_STREAMS];
+  cudaEvent_t     fork, join[SPGEMM_STREAMS];
+  SpgemmCounters *counters; /* on the host, where the device can write to it */
+};
+
+/* Memory, and who was told its size */
+typedef struct {
+  void  *data;
+  size_t bytes;
+} SpgemmArray;
+
+typedef struct {
+  int         m;
+  int64_t     nz;
+  double      products, rows[SPGEMM_ROWS_KINDS];
+  int         pattern[SPGEMM_BINS], values[SPGEMM_BINS], parts[SPGEMM_PART_CLASSES], units; /* how many */
+  SpgemmArray i;
+  SpgemmArray pattern_rows, unit, rowB, wordB, kept_word, kept_words, kept_bits, sorted, sorted_place; /* until the pattern is made: rows, bin after bin; units; words of B; words, bits and columns of the result */
+  int         capacity;                                                                                /* of kept_word */
+  SpgemmArray values_rows, part, order, kinds;                                                         /* for values: rows; parts, those of each kind, and how many these are */
+  double      pairs;                                                                                   /* of parts and entries of A */
+  int         again, mode;                                                                             /* values were made never, once or more often; how the next will be */
+  SpgemmArray place, offset, pair, list, pair_next;
+} SpgemmStep;
+
+struct _SpgemmDevice {
+  SpgemmDeviceContext *context;
+  SpgemmType           type;
+  int                  right; /* A (B C) instead of (A B) C */
+  int                  nstep;
+  int64_t              size[3][3];       /* of A, B, C: rows, columns, entries */
+  SpgemmStep           step[2];          /* the last makes the result */
+  SysCSR               transpose, inner; /* the transposed operand, and the result of the first of two steps */
+  SpgemmArray          transpose_i, transpose_j, transpose_a, from, inner_j, inner_a;
+  double               bytes; /* now */
+  SpgemmDeviceInfo     info;
+};
+
+SysStatus SpgemmTake(SpgemmDevice *, size_t bytes, SpgemmArray *, cudaStream_t);
+void      SpgemmDrop(SpgemmDevice *, SpgemmArray *, cudaStream_t);
+
+/* The entries of the rows; the pattern in i and j, of which i is that of the step; values, again and again */
+SysStatus SpgemmStepCount(SpgemmDevice *, SpgemmStep *, const SysCSR *A, const SysCSR *B, cudaStream_t);
+SysStatus SpgemmStepPattern(SpgemmDevice *, SpgemmStep *, const SysCSR *A, const SysCSR *B, const int *i, int *j, cudaStream_t);
+SysStatus SpgemmStepValues(SpgemmDevice *, SpgemmStep *, const SysCSR *A, const SysCSR *B, const int *i, const int *j, SysScalar *a, cudaStream_t);
+void      SpgemmStepDrop(SpgemmDevice *, SpgemmStep *, cudaStream_t);

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The algorithm "hashgemm" of MatProduct: its phases, and products on one process.
+
+   The symbolic phase makes the values too. PETSc asks for them right afterwards, and that first numeric phase finds them made; only later ones,
+   with other values in the same operands, compute. What changed is found by comparing the operands with what they were: an operand with other
+   entries has the product made anew.
+*/
+#include "sys/systhreads.h"
+#include "mat/impls/hashgemm/glue/hashgemm.h"
+
+/* ------------------------------------------------- one product of raw arrays ------------------------------------------------- */
+
+PetscErrorCode HashGEMMCheckMemory(MPI_Comm comm, PetscBool enough, double bytes)
+{
+  PetscFunctionBegin;
+  PetscCheck(enough, comm, PETSC_ERR_MEM, "Not enough memory for a matrix product: %.3g GB more are needed; use more processes, or another algorithm", bytes / 1e9);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Does the product have entries that PetscInt can count? */
+PetscErrorCode HashGEMMCheckSize(MPI_Comm comm, PetscBool fits, double nonzeros)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCheck(fits, comm, PETSC_ERR_ARG_OUTOFRANGE, "The product has %.0f nonzeros%s, but PetscInt counts to %" PetscInt_FMT ": use %sa PETSc configured with --with-64-bit-indices", nonzeros, size > 1 ? " on one process" : "", PETSC_MAX_INT, size > 1 ? "more processes, or " : "");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On all processes what is wrong on one */
+PetscErrorCode HashGEMMCheckStatus(MPI_Comm comm, SysStatus status, const SpgemmInfo *info)
+{
+  double      worst[3] = {(double)status, info->nonzeros, info->bytes_peak + info->nonzeros * (sizeof(PetscInt) + sizeof(PetscScalar))};
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  if (size > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst, 3, MPI_DOUBLE, MPI_MAX, comm));
+  PetscCall(HashGEMMCheckSize(comm, (PetscBool)(worst[0] != SYS_TOO_LARGE), worst[1]));
+  PetscCall(HashGEMMCheckMemory(comm, (PetscBool)(worst[0] != SYS_OUT_OF_MEMORY), worst[2]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The pattern is known so far as its size, and values come with HashGEMMFill() */
+PetscErrorCode HashGEMMCount(Mat C, SpgemmType type, const SysCSR factor[], const SpgemmOptions *options, Spgemm **spgemm, int64_t *m, int64_t *n)
+{
+  const SysCSR *left  = type == SPGEMM_PTAP || type == SPGEMM_RART ? &factor[1] : &factor[0];
+  const SysCSR *right = type == SPGEMM_ABC ? &factor[2] : &factor[1];
+  SpgemmInfo    info;
+  SysStatus     status;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(&info, sizeof(info)));
+  *spgemm = NULL;
+  *m      = type == SPGEMM_ATB || type == SPGEMM_PTAP ? left->n : left->m;
+  *n      = type == SPGEMM_ABT || type == SPGEMM_RART ? right->m : right->n;
+  status  = SpgemmCreate(type, &factor[0], &factor[1], &factor[2], options, spgemm, &info);
+  PetscCall(HashGEMMCheckStatus(PetscObjectComm((PetscObject)C), status, &info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMFill(Mat C, Spgemm *spgemm, const SysCSR factor[], const HashGEMMRows *rows)
+{
+  SpgemmInfo info;
+  SysStatus  status;
+
+  PetscFunctionBegin;
+  status = SpgemmFill(spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, rows->a);
+  SpgemmGetInfo(spgemm, &info);
+  PetscCall(HashGEMMCheckStatus(PetscObjectComm((PetscObject)C), status, &info));
+  PetscCall(PetscLogFlops(2 * info.products));
+  PetscCall(PetscInfo(C, "%s: %.0f multiplications, %.0f nonzeros, %s kernels; rows copied %.0f, by hash %.0f, hashvec %.0f, heap %.0f, dense %.0f; bytes kept for new values %.0f, at most in use besides the result %.0f\n", MatProductTypes[C->product->type],
+                      info.products, info.nonzeros, info.instructions, info.rows[0], info.rows[SPGEMM_HASH], info.rows[SPGEMM_HASHVEC], info.rows[SPGEMM_HEAP], info.rows[SPGEMM_DENSE], info.bytes_kept, info.bytes_peak));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMRevalue(Mat C, Spgemm *spgemm, const SysCSR factor[], const HashGEMMRows *rows)
+{
+  SpgemmInfo info;
+  SysStatus  status;
+
+  PetscFunctionBegin;
+  status = SpgemmRevalue(spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, rows->a);
+  SpgemmGetInfo(spgemm, &info);
+  PetscCall(HashGEMMCheckStatus(PetscObjectComm((PetscObject)C), status, &info));
+  PetscCall(PetscLogFlops(2 * info.products));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- products on one process ------------------------------------------------- */
+
+static PetscErrorCode HashGEMMGetFactors(Mat C, SysCSR factor[3])
+{
+  Mat operand[3];
+
+  PetscFunctionBegin;
+  HashGEMMGetOperands(C, operand);
+  PetscCall(PetscMemzero(factor, 3 * sizeof(*factor)));
+  for (int k = 0; k < 3 && operand[k]; k++) PetscCall(HashGEMMGetCSR(operand[k], &factor[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The arrays of C */
+static PetscErrorCode HashGEMMGetRows(Mat C, HashGEMMRows *rows)
+{
+  SysCSR csr;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMGetPattern(C, &csr));
+  PetscCall(PetscMemzero(rows, sizeof(*rows)));
+  rows->m        = csr.m;
+  rows->n        = csr.n;
+  rows->i        = (PetscInt *)csr.i;
+  rows->j        = (PetscInt *)csr.j;
+  rows->borrowed = 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values of C are written, on the host; one that is bound to it does not notice by itself */
+static PetscErrorCode HashGEMMRestoreValues(Mat C, HashGEMMRows *rows)
+{
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJRestoreArrayWrite(C, &rows->a));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (C->offloadmask != PETSC_OFFLOAD_UNALLOCATED) C->offloadmask = PETSC_OFFLOAD_CPU;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's own type that a matrix is, or is a subtype of */
+static MatType HashGEMMBaseType(Mat A)
+{
+  const char     *type = ((PetscObject)A)->type_name;
+  const PetscBool seq  = (PetscBool)(strncmp(type, MATSEQAIJ, strlen(MATSEQAIJ)) == 0);
+
+  if (strcmp(type, MATSEQAIJCUSPARSE) == 0 || strcmp(type, MATMPIAIJCUSPARSE) == 0) return type;
+  return seq ? MATSEQAIJ : MATMPIAIJ;
+}
+
+static void HashGEMMGetBlockSizes(const Mat_Product *product, PetscInt *rows, PetscInt *columns)
+{
+  const Mat A = product->A, B = product->B;
+
+  *rows    = A->rmap->bs;
+  *columns = B->cmap->bs;
+  switch (product->type) {
+  case MATPRODUCT_AtB:
+    *rows = A->cmap->bs;
+    break;
+  case MATPRODUCT_ABt:
+    *columns = B->rmap->bs;
+    break;
+  case MATPRODUCT_PtAP:
+    *rows = B->cmap->bs;
+    break;
+  case MATPRODUCT_RARt:
+    *rows = *columns = B->rmap->bs;
+    break;
+  case MATPRODUCT_ABC:
+    *columns = product->C->cmap->bs;
+    break;
+  default:
+    break;
+  }
+  *rows    = PetscAbs(*rows); /* negative where it is not set */
+  *columns = PetscAbs(*columns);
+}
+
+/* All that C has from its operands besides entries: sizes, the type and the format of the first one, block sizes. Whatever else was said of C stays, and one
+   that is made anew, with other entries, stays as it is altogether. */
+static PetscErrorCode HashGEMMInherit(Mat C, const HashGEMMProduct *p, PetscInt m, PetscInt n, PetscInt M, PetscInt N)
+{
+  const MatShadowFormat *format;
+  MatShadow             *s;
+  PetscInt               rows, columns;
+
+  PetscFunctionBegin;
+  if (p->result.id) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGetFormat(C, &format)); /* of operands that were of another type */
+  if (format) PetscCall(MatShadowDetach(C));
+  PetscCall(MatSetSizes(C, m, n, M, N));
+  PetscCall(MatSetType(C, HashGEMMBaseType(C->product->A)));
+  HashGEMMGetBlockSizes(C->product, &rows, &columns);
+  PetscCall(MatSetBlockSizes(C, rows, columns));
+  PetscCall(MatShadowGetFormat(C->product->A, &format));
+  if (!format) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGet(C->product->A, &s));
+  PetscCall(MatShadowAttach(C, format, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Room in C for rows that begin there */
+PetscErrorCode HashGEMMPreallocate(Mat C, const HashGEMMProduct *p, int64_t m, int64_t n, const PetscInt starts[])
+{
+  PetscInt *lengths;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMInherit(C, p, (PetscInt)m, (PetscInt)n, (PetscInt)m, (PetscInt)n));
+  PetscCall(PetscMalloc1(m, &lengths));
+  for (int64_t r = 0; r < m; r++) lengths[r] = starts[r + 1] - starts[r];
+  PetscCall(MatSeqAIJSetPreallocation(C, 0, lengths));
+  PetscCall(PetscFree(lengths));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMSequentialSymbolic(Mat C, HashGEMMProduct *p)
+{
+  static const SpgemmType types[] = {SPGEMM_AB, SPGEMM_AB, SPGEMM_ATB, SPGEMM_ABT, SPGEMM_PTAP, SPGEMM_RART, SPGEMM_ABC}; /* by MatProductType */
+  const SpgemmType        type    = types[C->product->type];
+  SysCSR                  factor[3];
+  HashGEMMRows            rows;
+  int64_t                 m, n;
+
+  PetscFunctionBegin;
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  PetscBool done;
+
+  PetscCall(HashGEMMDeviceSymbolic(C, type, p, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
+#endif
+  PetscCall(HashGEMMGetFactors(C, factor));
+  PetscCall(HashGEMMCount(C, type, factor, &p->options, &p->spgemm, &m, &n));
+  PetscCall(HashGEMMPreallocate(C, p, m, n, SpgemmRowStarts(p->spgemm)));
+  PetscCall(HashGEMMGetRows(C, &rows));
+  PetscCall(MatSeqAIJGetArrayWrite(C, &rows.a));
+  PetscCall(HashGEMMFill(C, p->spgemm, factor, &rows));
+  PetscCall(HashGEMMRestoreValues(C, &rows));
+  if (rows.j) PetscCall(MatSeqAIJSetColumnIndices(C, rows.j)); /* they are where they belong already: this sets the lengths of the rows */
+  PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  PetscCall(HashGEMMDeviceSettle(C));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMSequentialNumeric(Mat C, HashGEMMProduct *p)
+{
+  SysCSR       factor[3];
+  HashGEMMRows rows;
+
+  PetscFunctionBegin;
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (p->device) {
+    PetscCall(HashGEMMDeviceNumeric(C, p));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  PetscCall(HashGEMMGetFactors(C, factor));
+  PetscCall(HashGEMMGetRows(C, &rows));
+  PetscCall(MatSeqAIJGetArrayWrite(C, &rows.a));
+  PetscCall(HashGEMMRevalue(C, p->spgemm, factor, &rows));
+  PetscCall(HashGEMMRestoreValues(C, &rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- phases ------------------------------------------------- */
+
+static PetscErrorCode MatProductNumeric_HashGEMM(Mat);
+
+static PetscErrorCode HashGEMMReset(HashGEMMProduct *p)
+{
+  PetscFunctionBegin;
+  SpgemmDestroy(&p->spgemm);
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  PetscCall(HashGEMMDeviceDestroy(p));
+#endif
+  PetscCall(HashGEMMParallelDestroy(&p->parallel));
+  PetscCall(MatDestroy(&p->between));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMDestroy(PetscAMBProductArgument arg)
+{
+  HashGEMMProduct *p = (HashGEMMProduct *)PetscAMBProductGet(arg);
+
+  PetscFunctionBegin;
+  if (p->product->alg) { /* the product does not end: PETSc looks for an algorithm again, for operands of another type, which may not know ours */
+    PetscCall(PetscFree(p->product->alg));
+    PetscCall(PetscStrallocpy(MATPRODUCTALGORITHMDEFAULT, &p->product->alg));
+  }
+  PetscCall(HashGEMMReset(p));
+  PetscCall(PetscFree(p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What is multiplied on several processes: those products that are not there are made of others */
+static PetscErrorCode HashGEMMGetParallelFactors(Mat C, const HashGEMMProduct *p, SpgemmType *type, Mat *A, Mat *B)
+{
+  Mat_Product *product = C->product;
+
+  PetscFunctionBegin;
+  *A = product->A;
+  *B = p->between ? p->between : product->B;
+  switch (product->type) {
+  case MATPRODUCT_AtB:
+    *type = SPGEMM_ATB;
+    break;
+  case MATPRODUCT_PtAP:
+  case MATPRODUCT_RARt:
+    *type = SPGEMM_PTAP;
+    break;
+  default:
+    *type = SPGEMM_AB;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* B^T for A B^T and B A B^T, B C for A B C */
+static PetscErrorCode HashGEMMMakeBetween(Mat C, HashGEMMProduct *p)
+{
+  Mat_Product *product = C->product;
+
+  PetscFunctionBegin;
+  if (product->type == MATPRODUCT_ABC) {
+    PetscCall(MatProductCreate(product->B, product->C, NULL, &p->between));
+    PetscCall(MatProductSetType(p->between, MATPRODUCT_AB));
+    PetscCall(MatProductSetAlgorithm(p->between, MATPRODUCTALGORITHMHASHGEMM));
+    PetscCall(MatHashGEMMSetAccumulator(p->between, (MatHashGEMMAccumulator)p->options.accumulator));
+    PetscCall(MatProductSymbolic_HashGEMM(p->between));
+  } else if (product->type == MATPRODUCT_ABt || product->type == MATPRODUCT_RARt) PetscCall(MatTranspose(product->B, MAT_INITIAL_MATRIX, &p->between));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMRenewBetween(Mat C, HashGEMMProduct *p)
+{
+  Mat_Product *product = C->product;
+
+  PetscFunctionBegin;
+  if (product->type == MATPRODUCT_ABC) {
+    PetscCall(MatProductReplaceMats(product->B, product->C, NULL, p->between));
+    PetscCall(MatProductNumeric(p->between));
+  } else PetscCall(MatTranspose(product->B, MAT_REUSE_MATRIX, &p->between));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* C takes the blocks of W, which goes, and remains the object that it was */
+static PetscErrorCode HashGEMMTakeBlocks(Mat C, const HashGEMMProduct *p, Mat *W)
+{
+  const MatShadowFormat *format;
+  Mat                    block[2];
+  void                  *data;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMInherit(C, p, (*W)->rmap->n, (*W)->cmap->n, (*W)->rmap->N, (*W)->cmap->N));
+  PetscCall(PetscLayoutSetUp(C->rmap));
+  PetscCall(PetscLayoutSetUp(C->cmap));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (MatShadowIsCUSPARSE(C)) {
+    PetscCall(MatShadowDeviceConvert(*W));
+    if (C->boundtocpu) PetscCall(MatBindToCPU(*W, PETSC_TRUE));
+    C->offloadmask = (*W)->offloadmask;
+  }
+#endif
+  data       = C->data;
+  C->data    = (*W)->data;
+  (*W)->data = data;
+  PetscCall(MatDestroy(W));
+  C->preallocated = C->assembled = PETSC_TRUE;
+  C->was_assembled               = PETSC_FALSE;
+  C->num_ass++; /* from the second assembly on flags go that are not eternal */
+  C->ass_nonzerostate = ++C->nonzerostate;
+  PetscCall(PetscObjectStateIncrease((PetscObject)C));
+  PetscCall(MatMPIAIJGetSeqAIJ(C, &block[0], &block[1], NULL));
+  PetscCall(MatSetBlockSizes(block[0], PetscAbs(C->rmap->bs), PetscAbs(C->cmap->bs)));
+  PetscCall(MatSetBlockSizes(block[1], PetscAbs(C->rmap->bs), 1));
+  PetscCall(MatShadowGetFormat(C, &format));
+  if (format) PetscCall(MatShadowAttachBlocks(C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Pattern and values */
+static PetscErrorCode HashGEMMMake(Mat C, HashGEMMProduct *p)
+{
+  Mat            operand[3], A, B, W;
+  SpgemmType     type;
+  HashGEMMChange change;
+  PetscBool      mpi;
+
+  PetscFunctionBegin;
+  HashGEMMGetOperands(C, operand);
+  for (int k = 0; k < 3 && operand[k]; k++) PetscCall(HashGEMMLook(operand[k], &p->operand[k], &change));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)operand[0], MATMPIAIJ, &mpi));
+  if (mpi) {
+    PetscCall(HashGEMMMakeBetween(C, p));
+    PetscCall(HashGEMMGetParallelFactors(C, p, &type, &A, &B));
+    PetscCall(HashGEMMParallelSymbolic(C, type, A, B, p, &W));
+    PetscCall(HashGEMMTakeBlocks(C, p, &W));
+    PetscCall(HashGEMMParallelSettle(C, p->parallel));
+  } else PetscCall(HashGEMMSequentialSymbolic(C, p));
+  C->ops->productsymbolic = MatProductSymbolic_HashGEMM;
+  C->ops->productnumeric  = MatProductNumeric_HashGEMM;
+  PetscCall(HashGEMMGlance(C, &p->result));
+  p->fresh = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatProductNumeric_HashGEMM(Mat C)
+{
+  HashGEMMProduct *p = (HashGEMMProduct *)C->product->data;
+  Mat              operand[3], A, B;
+  HashGEMMChange   change;
+  HashGEMMSeen     result;
+  SpgemmType       type;
+  PetscBool        mpi, nooffproc;
+  PetscMPIInt      news[4]; /* of the operands and of the result: HashGEMMChange */
+  PetscLogDouble   since;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(MAT_HashGEMMNumeric, C, 0, 0, 0));
+  PetscCall(MatShadowReportProductBegin(&since));
+  PetscCall(PetscArrayzero(news, 4));
+  HashGEMMGetOperands(C, operand);
+  for (int k = 0; k < 3 && operand[k]; k++) {
+    const HashGEMMSeen before = p->operand[k];
+
+    PetscCall(HashGEMMLook(operand[k], &p->operand[k], &change));
+    if (k && p->between && !HashGEMMSamePattern(&before, &p->operand[k])) change = HASHGEMM_NEW_PATTERN; /* a transpose is renewed only from the matrix it was made of */
+    news[k] = change;
+  }
+  PetscCall(HashGEMMGlance(C, &result));
+  if (!HashGEMMSamePattern(&result, &p->result)) news[3] = HASHGEMM_NEW_PATTERN;
+  else if (!p->fresh || result.state != p->result.state) news[3] = HASHGEMM_NEW_VALUES;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)C, MATMPIAIJ, &mpi));
+  if (mpi) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, news, 4, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)C)));
+  for (int k = 0; k < 3; k++) change = (HashGEMMChange)(k ? PetscMax((int)change, news[k]) : news[k]);
+  change = (HashGEMMChange)PetscMax((int)change, news[3]);
+  if (change == HASHGEMM_NEW_PATTERN) {
+    PetscCall(PetscInfo(C, "The operands have other entries than in the symbolic phase, the product is made anew\n"));
+    PetscCall(HashGEMMReset(p));
+    PetscCall(HashGEMMMake(C, p));
+  } else if (change == HASHGEMM_NEW_VALUES) {
+    if (p->between && (news[1] || news[2])) PetscCall(HashGEMMRenewBetween(C, p));
+    if (mpi) {
+      PetscCall(HashGEMMGetParallelFactors(C, p, &type, &A, &B));
+      PetscCall(HashGEMMParallelNumeric(C, type, A, B, (PetscBool)(news[1] || news[2]), p));
+    } else PetscCall(HashGEMMSequentialNumeric(C, p));
+    nooffproc           = C->nooffprocentries;
+    C->nooffprocentries = PETSC_TRUE;
+    PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
+    C->nooffprocentries = nooffproc;
+  }
+  p->fresh = PETSC_FALSE;
+  PetscCall(MatShadowReportProductEnd(C, since, (PetscBool)(change != HASHGEMM_SAME)));
+  PetscCall(PetscLogEventEnd(MAT_HashGEMMNumeric, C, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatProductSymbolic_HashGEMM(Mat C)
+{
+  Mat_Product     *product = C->product;
+  HashGEMMProduct *p;
+  PetscContainer   container;
+  int             *accumulator;
+  PetscLogDouble   since;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(MAT_HashGEMMSymbolic, C, 0, 0, 0));
+  PetscCall(MatShadowReportProductBegin(&since));
+  PetscCall(PetscCitationsRegister(HashGEMMCitation, &HashGEMMCited));
+  PetscCall(PetscNew(&p));
+  PetscCall(PetscObjectQuery((PetscObject)C, "MatHashGEMMAccumulator", (PetscObject *)&container));
+  if (container) {
+    PetscCall(PetscContainerGetPointer(container, (void **)&accumulator));
+    p->options.accumulator = (SpgemmAccumulator)*accumulator;
+  }
+  p->options.nthread = SysThreads();
+  p->product         = product;
+  product->data      = p;
+  product->destroy   = HashGEMMDestroy;
+  PetscCall(HashGEMMMake(C, p));
+  PetscCall(MatShadowReportProductEnd(C, since, PETSC_FALSE));
+  PetscCall(PetscLogEventEnd(MAT_HashGEMMSymbolic, C, 0, 0, 0));
+  if (product->type == MATPRODUCT_PtAP) PetscCall(MatShadowExpectLevel(product->A, product->B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Products of AIJ matrices by the kernels of spgemmhost.h, behind PETSc's MatProduct
+*/
+#pragma once
+
+#include "mat/shadow/shadow.h"
+#include "mat/impls/hashgemm/host/hashgemmrows.h"
+#include "mat/impls/hashgemm/cuda/spgemmcuda.h"
+#include "mat/impls/hashgemm/host/spgemmhost.h"
+
+/* A matrix as a product last saw it. Object state and addresses tell at once that nothing has changed; the fingerprint of the pattern tells
+   whether a matrix that did change, or another one in its place, still has the same entries. */
+typedef struct {
+  PetscObjectId    id;
+  PetscObjectState state, nonzerostate;
+  const PetscInt  *i[2];
+  PetscBool        device[2]; /* where the values are used */
+  uint64_t         pattern;
+} HashGEMMSeen;
+
+typedef enum {
+  HASHGEMM_SAME,
+  HASHGEMM_NEW_VALUES,
+  HASHGEMM_NEW_PATTERN
+} HashGEMMChange;
+
+typedef struct _HashGEMMParallel HashGEMMParallel;
+
+/* What a product keeps for new values */
+typedef struct {
+  Mat_Product      *product; /* what this is the data of */
+  SpgemmOptions     options;
+  Spgemm           *spgemm;
+  SpgemmDevice     *device;             /* in place of spgemm, where the product is made there */
+  HashGEMMSeen      operand[3], result; /* result.id 0: there is none yet */
+  PetscBool         fresh;              /* the values are those that the symbolic phase made with the pattern */
+  Mat               between;            /* on several processes: the transpose that ABt and RARt are made with, the second product of ABC */
+  HashGEMMParallel *parallel;
+} HashGEMMProduct;
+
+extern PetscLogEvent MAT_HashGEMMSymbolic, MAT_HashGEMMNumeric;
+extern const char    HashGEMMCitation[];
+extern PetscBool     HashGEMMCited;
+
+extern PetscErrorCode MatProductSymbolic_HashGEMM(Mat);
+
+/* Are the values of a sequential matrix used on the device? */
+static inline PetscBool HashGEMMOnDevice(Mat A)
+{
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  return (PetscBool)(!A->boundtocpu && strcmp(((PetscObject)A)->type_name, MATSEQAIJCUSPARSE) == 0);
+#else
+  return PETSC_FALSE;
+#endif
+}
+
+/* The operands of a product; the third is NULL if there are two */
+static inline void HashGEMMGetOperands(Mat C, Mat operand[3])
+{
+  operand[0] = C->product->A;
+  operand[1] = C->product->B;
+  operand[2] = C->product->type == MATPRODUCT_ABC ? C->product->C : NULL;
+}
+
+/* Operands */
+extern PetscErrorCode HashGEMMGetPattern(Mat, SysCSR *);
+extern PetscErrorCode HashGEMMGetCSR(Mat, SysCSR *);
+extern PetscErrorCode HashGEMMGlance(Mat, HashGEMMSeen *);
+extern PetscErrorCode HashGEMMLook(Mat, HashGEMMSeen *, HashGEMMChange *);
+extern PetscBool      HashGEMMSamePattern(const HashGEMMSeen *, const HashGEMMSeen *);
+
+/* One product of raw arrays. The matrix is what -info tells about, and whose processes fail together. */
+extern PetscErrorCode HashGEMMCount(Mat, SpgemmType, const SysCSR factor[], const SpgemmOptions *, Spgemm **, int64_t *m, int64_t *n);
+extern PetscErrorCode HashGEMMFill(Mat, Spgemm *, const SysCSR factor[], const HashGEMMRows *);
+extern PetscErrorCode HashGEMMRevalue(Mat, Spgemm *, const SysCSR factor[], const HashGEMMRows *);
+extern PetscErrorCode HashGEMMCheckMemory(MPI_Comm, PetscBool enough, double bytes);
+extern PetscErrorCode HashGEMMCheckStatus(MPI_Comm, SysStatus, const SpgemmInfo *);
+extern PetscErrorCode HashGEMMCheckSize(MPI_Comm, PetscBool fits, double nonzeros);
+
+/* Room in the result for rows that begin there */
+extern PetscErrorCode HashGEMMPreallocate(Mat, const HashGEMMProduct *, int64_t m, int64_t n, const PetscInt starts[]);
+
+/* On the device; *done is PETSC_FALSE where there is not enough memory, or the host has to make the product for another reason */
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+extern PetscErrorCode HashGEMMDeviceLook(Mat, uint64_t *fingerprint, int *ascending, PetscBool *done);
+extern PetscErrorCode HashGEMMDeviceSymbolic(Mat, SpgemmType, HashGEMMProduct *, PetscBool *done);
+extern PetscErrorCode HashGEMMDeviceSettle(Mat);
+extern PetscErrorCode HashGEMMDeviceNumeric(Mat, HashGEMMProduct *);
+extern PetscErrorCode HashGEMMDeviceDestroy(HashGEMMProduct *);
+#endif
+
+/* A B, A^T B, or B^T A B of MPI matrices */
+extern PetscErrorCode HashGEMMParallelSymbolic(Mat, SpgemmType, Mat A, Mat B, HashGEMMProduct *, Mat *);
+extern PetscErrorCode HashGEMMParallelNumeric(Mat, SpgemmType, Mat A, Mat B, PetscBool newB, HashGEMMProduct *);
+extern PetscErrorCode HashGEMMParallelSettle(Mat, HashGEMMParallel *);
+extern PetscErrorCode HashGEMMParallelDestroy(HashGEMMParallel **);

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Products of AIJCUSPARSE matrices by the kernels of spgemmcuda.h.
+
+   The result is made on the device, in memory of its own: AIJCUSPARSE has no arrays before its host has the pattern. That goes to the host on a second
+   stream while the values are computed, and comes back when AIJCUSPARSE makes its copy; then the values are copied on the device. New values in the same
+   pattern are computed in place, and nothing crosses the bus.
+*/
+#include "mat/impls/hashgemm/glue/hashgemm.h"
+
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+
+  #include "sys/sysmemory.h"
+  #include "sys/systhreads.h"
+  #include "mat/impls/hashgemm/glue/hashgemmdevice.h"
+
+  #define HASHGEMM_LONG_ROWS 16 /* entries of a row on average, from which on a matrix made for its pattern alone costs less than values copied for nothing */
+
+/* What all products of the process share; made for the first */
+SpgemmDeviceContext *HashGEMMDeviceContext = NULL;
+static cudaStream_t  copies; /* of patterns to the host */
+static cudaEvent_t   made;   /* the device has made the pattern */
+
+static PetscErrorCode HashGEMMDeviceFinalize(void)
+{
+  PetscFunctionBegin;
+  SpgemmDeviceContextDestroy(&HashGEMMDeviceContext);
+  PetscCallCUDA(cudaEventDestroy(made));
+  PetscCallCUDA(cudaStreamDestroy(copies));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMDeviceCheck(SysStatus status, PetscBool *done)
+{
+  PetscFunctionBegin;
+  PetscCheck(status != SYS_ERROR, PETSC_COMM_SELF, PETSC_ERR_GPU, "A matrix product on the GPU failed in %s", SysDeviceErrorText());
+  *done = (PetscBool)(status == SYS_SUCCESS);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMDeviceStart(PetscBool *done)
+{
+  PetscFunctionBegin;
+  *done = PETSC_TRUE;
+  if (HashGEMMDeviceContext) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HashGEMMDeviceCheck(SpgemmDeviceContextCreate(&HashGEMMDeviceContext), done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaStreamCreateWithFlags(&copies, cudaStreamNonBlocking));
+  PetscCallCUDA(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
+  PetscCall(PetscRegisterFinalize(HashGEMMDeviceFinalize));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMDeviceTell(Mat C, const SpgemmDeviceInfo *info)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogGpuFlops(2 * info->products));
+  PetscCall(PetscInfo(C, "%s: %.0f multiplications, %.0f nonzeros, on the GPU; rows empty %.0f, copied %.0f, by hash %.0f, by windows %.0f; bytes kept for new values %.0f, at most in use besides the result %.0f\n", MatProductTypes[C->product->type],
+                      info->products, info->nonzeros, info->rows[SPGEMM_ROWS_EMPTY], info->rows[SPGEMM_ROWS_COPIED], info->rows[SPGEMM_ROWS_HASH], info->rows[SPGEMM_ROWS_WINDOW], info->bytes_kept, info->bytes_peak));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- the bus ------------------------------------------------- */
+
+/* Into memory that nothing was written to yet, as soon as the device has made what is copied */
+static PetscErrorCode HashGEMMDeviceFetchPinned(void *host, const void *device, size_t bytes, PetscBool *pinned)
+{
+  PetscFunctionBegin;
+  SysAdvise(host, bytes);
+  HashGEMMTouch(host, bytes, SysThreads());
+  MatShadowDevicePin(host, bytes, pinned);
+  PetscCallCUDA(cudaStreamWaitEvent(copies, made, 0));
+  PetscCallCUDA(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, copies));
+  PetscCallCUDA(cudaStreamSynchronize(copies));
+  PetscCall(PetscLogGpuToCpu(bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMDeviceFetch(void *host, const void *device, size_t bytes)
+{
+  PetscBool pinned;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceFetchPinned(host, device, bytes, &pinned));
+  MatShadowDeviceUnpin(host, pinned);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMDeviceGetCSR(Mat A, SysCSR *csr)
+{
+  MatShadowCSR arrays;
+  SysCSR       host;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMGetPattern(A, &host));
+  PetscCall(MatShadowDeviceGetCSR(A, &arrays));
+  *csr    = arrays.A;
+  csr->m  = host.m;
+  csr->n  = host.n;
+  csr->nz = host.nz;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The arrays of A on the device, for values that are about to be written. AIJCUSPARSE makes them from those of the host, and copies the values along,
+   which nobody has written there: twice the bytes of the pattern. Of a matrix that has no values on the host it copies none: such a one, which borrows the
+   pattern of A, makes the arrays, and A takes them over. */
+PetscErrorCode HashGEMMDeviceGetArrays(Mat A, const int **i, const int **j, PetscScalar **a)
+{
+  SysCSR csr;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMGetPattern(A, &csr));
+  if (A->offloadmask != PETSC_OFFLOAD_GPU && A->offloadmask != PETSC_OFFLOAD_BOTH && csr.i[csr.m] > HASHGEMM_LONG_ROWS * csr.m) {
+    void *arrays = A->spptr;
+    Mat   maker;
+
+    PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, A->rmap->n, A->cmap->n, (PetscInt *)csr.i, (PetscInt *)csr.j, NULL, &maker));
+    PetscCall(MatConvert(maker, MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, &maker));
+    maker->nonzerostate = A->nonzerostate; /* by which AIJCUSPARSE knows whose pattern the arrays have */
+    PetscCall(MatSeqAIJCUSPARSEGetIJ(maker, PETSC_FALSE, i, j));
+    A->spptr     = maker->spptr;
+    maker->spptr = arrays;
+    PetscCall(MatDestroy(&maker));
+    PetscCall(MatShadowCUSPARSESetCPUSolve(A)); /* which is kept beside the arrays */
+  } else PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, i, j));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(A, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Before AIJCUSPARSE makes its arrays: it takes memory from CUDA, and does not expect that there is none */
+PetscErrorCode HashGEMMDeviceRoom(Mat C, PetscBool *enough)
+{
+  SysCSR csr;
+  double bytes;
+  size_t available, total;
+
+  PetscFunctionBegin;
+  *enough = PETSC_TRUE;
+  if (C->offloadmask == PETSC_OFFLOAD_GPU || C->offloadmask == PETSC_OFFLOAD_BOTH) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HashGEMMGetPattern(C, &csr));
+  bytes = (64 << 20) + csr.m * (double)sizeof(PetscInt) + csr.i[csr.m] * (double)(sizeof(PetscInt) + sizeof(PetscScalar)); /* and what is lost between arrays */
+  PetscCallCUDA(cudaMemGetInfo(&available, &total));
+  if ((double)available < bytes + (double)total / 8 && HashGEMMDeviceContext) {
+    SpgemmDeviceContextTrim(HashGEMMDeviceContext);
+    PetscCallCUDA(cudaMemGetInfo(&available, &total));
+  }
+  *enough = (PetscBool)((double)available >= bytes);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- a new product ------------------------------------------------- */
+
+/* Counts, and queues all work on the device. Only without memory for its values there are none. */
+PetscErrorCode HashGEMMDeviceMake(SpgemmType type, const SysCSR factor[], SpgemmDevice **spgemm, SpgemmDeviceInfo *info, HashGEMMDeviceRows *rows, SysStatus *status)
+{
+  const SysCSR   *left   = type == SPGEMM_PTAP || type == SPGEMM_RART ? &factor[1] : &factor[0];
+  const SysCSR   *right  = type == SPGEMM_ABC ? &factor[2] : &factor[1];
+  const SysStream stream = PetscDefaultCudaStream;
+
+  PetscFunctionBegin;
+  rows->m  = type == SPGEMM_ATB || type == SPGEMM_PTAP ? left->n : left->m;
+  rows->n  = type == SPGEMM_ABT || type == SPGEMM_RART ? right->m : right->n;
+  *status  = SpgemmDeviceCreate(HashGEMMDeviceContext, type, &factor[0], &factor[1], &factor[2], stream, spgemm, info);
+  rows->nz = (int64_t)info->nonzeros;
+  if (*status || !rows->nz) PetscFunctionReturn(PETSC_SUCCESS);
+  info->bytes_asked = (double)rows->nz * sizeof(*rows->j);
+  *status           = SpgemmDeviceAllocate(HashGEMMDeviceContext, (rows->m + 1) * sizeof(*rows->i), (void **)&rows->i, stream);
+  if (!*status) *status = SpgemmDeviceAllocate(HashGEMMDeviceContext, rows->nz * sizeof(*rows->j), (void **)&rows->j, stream);
+  if (!*status) *status = SpgemmDeviceFill(*spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, NULL, stream);
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaEventRecord(made, stream));
+  if (SpgemmDeviceAllocate(HashGEMMDeviceContext, rows->nz * sizeof(*rows->a), (void **)&rows->a, stream)) rows->a = NULL;
+  else *status = SpgemmDeviceRevalue(*spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, rows->a, stream);
+  SpgemmDeviceGetInfo(*spgemm, info);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMDeviceGetFactors(Mat C, SysCSR factor[3])
+{
+  Mat operand[3];
+
+  PetscFunctionBegin;
+  HashGEMMGetOperands(C, operand);
+  PetscCall(PetscMemzero(factor, 3 * sizeof(*factor)));
+  for (int k = 0; k < 3 && operand[k]; k++) PetscCall(HashGEMMDeviceGetCSR(operand[k], &factor[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMDeviceLook(Mat A, uint64_t *fingerprint, int *ascending, PetscBool *done)
+{
+  SysCSR csr;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceStart(done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HashGEMMDeviceGetCSR(A, &csr));
+  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceFingerprint(HashGEMMDeviceContext, &csr, PetscDefaultCudaStream, fingerprint, ascending), done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* C from the result; *done: there was memory for it on the device */
+static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, const SysCSR factor[], const HashGEMMDeviceRows *rows, PetscBool *done)
+{
+  const SysStream stream = PetscDefaultCudaStream;
+  PetscInt       *starts;
+  const int      *i, *j;
+  PetscScalar    *a;
+  SysCSR          csr;
+  PetscBool       pinned;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(rows->m + 1, &starts));
+  PetscCall(HashGEMMDeviceFetch(starts, rows->i, (rows->m + 1) * sizeof(*starts)));
+  PetscCall(HashGEMMPreallocate(C, p, rows->m, rows->n, starts));
+  PetscCall(PetscFree(starts));
+  PetscCall(HashGEMMGetPattern(C, &csr));
+  PetscCall(HashGEMMDeviceFetchPinned((void *)csr.j, rows->j, rows->nz * sizeof(*csr.j), &pinned));
+  PetscCall(MatSeqAIJSetColumnIndices(C, (PetscInt *)csr.j)); /* they are where they belong already: this sets the lengths of the rows */
+  PetscCall(MatSeqAIJGetArrayWrite(C, &a));                   /* what is on the device is not of this pattern */
+  SysAdvise(a, rows->nz * sizeof(*a));
+  PetscCall(MatSeqAIJRestoreArrayWrite(C, &a));
+  PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+  PetscCall(HashGEMMDeviceRoom(C, done));
+  if (*done) {
+    PetscCall(HashGEMMDeviceGetArrays(C, &i, &j, &a));
+    if (rows->a) PetscCallCUDA(cudaMemcpyAsync(a, rows->a, rows->nz * sizeof(*a), cudaMemcpyDeviceToDevice, stream));
+    else PetscCall(HashGEMMDeviceCheck(SpgemmDeviceRevalue(p->device, &factor[0], &factor[1], &factor[2], i, j, a, stream), done));
+    PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(C, &a));
+  }
+  MatShadowDeviceUnpin(csr.j, pinned);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Can the device make this product of matrices on one process? Not where an operand is not there, or has no entries. */
+static PetscErrorCode HashGEMMDeviceServes(Mat C, const HashGEMMProduct *p, PetscBool *serves)
+{
+  Mat operand[3];
+
+  PetscFunctionBegin;
+  HashGEMMGetOperands(C, operand);
+  *serves = (PetscBool)(!p->result.id || HashGEMMOnDevice(C));
+  for (int k = 0; k < 3 && operand[k] && *serves; k++) {
+    SysCSR csr;
+
+    PetscCall(HashGEMMGetPattern(operand[k], &csr));
+    *serves = (PetscBool)(HashGEMMOnDevice(operand[k]) && csr.i[csr.m]);
+  }
+  if (*serves) PetscCall(HashGEMMDeviceStart(serves));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMDeviceSymbolic(Mat C, SpgemmType type, HashGEMMProduct *p, PetscBool *done)
+{
+  const SysStream    stream = PetscDefaultCudaStream;
+  SysCSR             factor[3];
+  HashGEMMDeviceRows rows = {0, 0, 0, NULL, NULL, NULL};
+  SpgemmDeviceInfo   info;
+  SysStatus          status;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceServes(C, p, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HashGEMMDeviceGetFactors(C, factor));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(HashGEMMDeviceMake(type, factor, &p->device, &info, &rows, &status));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(HashGEMMCheckSize(PETSC_COMM_SELF, (PetscBool)(status != SYS_TOO_LARGE), info.nonzeros));
+  PetscCall(HashGEMMDeviceCheck(status, done));
+  if (*done && rows.nz) PetscCall(HashGEMMDeviceAssemble(C, p, factor, &rows, done));
+  SpgemmDeviceRelease(HashGEMMDeviceContext, rows.i, stream);
+  SpgemmDeviceRelease(HashGEMMDeviceContext, rows.j, stream);
+  SpgemmDeviceRelease(HashGEMMDeviceContext, rows.a, stream);
+  if (*done) PetscCall(HashGEMMDeviceTell(C, &info));
+  else PetscCall(PetscInfo(C, "Not enough memory on the GPU for a product (%.0f nonzeros counted, %.0f bytes asked for): it is made on the host\n", info.nonzeros, info.bytes_asked));
+  if (*done && rows.nz) PetscFunctionReturn(PETSC_SUCCESS);
+  *done = PETSC_FALSE;
+  SpgemmDeviceDestroy(&p->device, stream);
+  SpgemmDeviceContextTrim(HashGEMMDeviceContext);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A result that the host has made stays there if the GPU has no room for it: its first use there would end in an error of CUDA */
+PetscErrorCode HashGEMMDeviceSettle(Mat C)
+{
+  PetscBool enough = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  if (HashGEMMOnDevice(C)) PetscCall(HashGEMMDeviceRoom(C, &enough));
+  if (enough) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatBindToCPU(C, PETSC_TRUE));
+  PetscCall(PetscInfo(C, "The GPU has no room for the result, which is kept on the host; MatBindToCPU() with PETSC_FALSE lets it go there\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- new values ------------------------------------------------- */
+
+PetscErrorCode HashGEMMDeviceNumeric(Mat C, HashGEMMProduct *p)
+{
+  SysCSR           factor[3];
+  SpgemmDeviceInfo info;
+  const int       *i, *j;
+  PetscScalar     *a;
+  PetscBool        done;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceGetFactors(C, factor));
+  PetscCall(MatSeqAIJCUSPARSEGetIJ(C, PETSC_FALSE, &i, &j));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(C, &a));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(HashGEMMDeviceCheck(SpgemmDeviceRevalue(p->device, &factor[0], &factor[1], &factor[2], i, j, a, PetscDefaultCudaStream), &done));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(C, &a));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_MEM, "Not enough memory on the GPU for new values of a matrix product: %s", SysDeviceErrorText());
+  SpgemmDeviceGetInfo(p->device, &info);
+  PetscCall(PetscLogGpuFlops(2 * info.products));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMDeviceDestroy(HashGEMMProduct *p)
+{
+  PetscFunctionBegin;
+  if (HashGEMMDeviceContext) SpgemmDeviceDestroy(&p->device, PetscDefaultCudaStream);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#endif

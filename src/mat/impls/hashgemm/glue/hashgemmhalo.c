@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Products of MPI matrices: columns that other processes have, and entries fetched from there
+*/
+#include "mat/impls/hashgemm/glue/hashgemmparallel.h"
+
+/* ------------------------------------------------- numbers ------------------------------------------------- */
+
+/* From the first on, n columns are ours; to those of other processes that are known, the columns of some entries are added */
+PetscErrorCode HashGEMMColumnsCreate(PetscInt first, PetscInt n, PetscInt nknown, const PetscInt known[], PetscInt nentry, const PetscInt entries[], HashGEMMColumns *c)
+{
+  PetscInt *more, nmore = 0, k = 0, l = 0;
+
+  PetscFunctionBegin;
+  c->first   = first;
+  c->n       = n;
+  c->nglobal = 0;
+  PetscCall(PetscMalloc1(nentry, &more));
+  for (PetscInt e = 0; e < nentry; e++) {
+    if (entries[e] < first || entries[e] >= first + n) more[nmore++] = entries[e];
+  }
+  PetscCall(PetscSortRemoveDupsInt(&nmore, more));
+  PetscCall(PetscMalloc1(nknown + nmore, &c->global));
+  while (k < nknown || l < nmore) {
+    const PetscInt next = k < nknown && (l == nmore || known[k] <= more[l]) ? known[k] : more[l];
+
+    c->global[c->nglobal++] = next;
+    if (k < nknown && known[k] == next) k++;
+    if (l < nmore && more[l] == next) l++;
+  }
+  PetscCall(PetscFree(more));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The columns of other processes that the first m of these rows have */
+PetscErrorCode HashGEMMColumnsUsed(const HashGEMMColumns *c, PetscInt m, const HashGEMMRows *rows, PetscInt *nused, PetscInt **used)
+{
+  char *marks;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(c->nglobal, &marks));
+  PetscCall(PetscMalloc1(c->nglobal, used));
+  HashGEMMMarkUsed(m, rows->i, rows->j, c->n, marks);
+  *nused = 0;
+  for (PetscInt k = 0; k < c->nglobal; k++) {
+    if (marks[k]) (*used)[(*nused)++] = c->global[k];
+  }
+  PetscCall(PetscFree(marks));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where known columns of other processes are among those of c; NULL if they are the same. What c does not have gets some number. */
+PetscErrorCode HashGEMMColumnsMap(const HashGEMMColumns *c, PetscInt nknown, const PetscInt known[], PetscInt **map)
+{
+  PetscBool same = (PetscBool)(nknown == c->nglobal);
+
+  PetscFunctionBegin;
+  *map = NULL;
+  if (same) PetscCall(PetscArraycmp(known, c->global, nknown, &same));
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(nknown, map));
+  for (PetscInt k = 0, l = 0; k < nknown; k++) {
+    while (l < c->nglobal && c->global[l] < known[k]) l++;
+    (*map)[k] = l;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMColumnsFind(const HashGEMMColumns *c, PetscInt global, PetscInt *here)
+{
+  PetscInt k;
+
+  PetscFunctionBegin;
+  if (global >= c->first && global < c->first + c->n) *here = global - c->first;
+  else {
+    PetscCall(PetscFindInt(global, c->nglobal, c->global, &k));
+    *here = c->n + k;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- entries of other processes ------------------------------------------------- */
+
+PetscErrorCode HashGEMMHaloDestroy(HashGEMMHalo *halo)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscSFDestroy(&halo->sf));
+  PetscCall(PetscFree(halo->place));
+  PetscCall(PetscFree(halo->values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For these rows, of nroot entries here that others may ask for; most: entries of the longest */
+PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nroot, PetscInt nrow, const HashGEMMPlace rows[], HashGEMMHalo *halo, PetscInt *most)
+{
+  PetscSFNode *remote;
+  PetscInt64   n = 0;
+
+  PetscFunctionBegin;
+  *most = 0;
+  for (PetscInt r = 0; r < nrow; r++) {
+    n += rows[r].end - rows[r].begin;
+    *most = PetscMax(*most, rows[r].end - rows[r].begin);
+  }
+  PetscCall(PetscIntCast(n, &halo->n));
+  PetscCall(PetscMalloc1(halo->n, &remote));
+  n = 0;
+  for (PetscInt r = 0; r < nrow; r++) {
+    for (PetscInt k = rows[r].begin; k < rows[r].end; k++, n++) {
+      remote[n].rank  = rows[r].rank;
+      remote[n].index = k;
+    }
+  }
+  PetscCall(PetscSFCreate(comm, &halo->sf));
+  PetscCall(PetscSFSetGraph(halo->sf, nroot, halo->n, NULL, PETSC_OWN_POINTER, remote, PETSC_OWN_POINTER));
+  PetscCall(PetscMalloc1(halo->n, &halo->place));
+  PetscCall(PetscMalloc1(halo->n, &halo->values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMHaloColumns(HashGEMMHalo *halo, const PetscInt here[], PetscInt **columns)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(halo->n, columns));
+  PetscCall(PetscSFBcastBegin(halo->sf, MPIU_INT, here, *columns, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(halo->sf, MPIU_INT, here, *columns, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Puts a row of the halo, length entries from entry k on, where j is at place: its columns come in the order of the process it is from */
+PetscErrorCode HashGEMMHaloPut(HashGEMMHalo *halo, const HashGEMMColumns *c, const PetscInt columns[], PetscInt k, PetscInt length, PetscInt place, PetscInt order[], PetscInt j[])
+{
+  PetscFunctionBegin;
+  for (PetscInt l = 0; l < length; l++) {
+    PetscCall(HashGEMMColumnsFind(c, columns[k + l], &j[place + l]));
+    order[l] = k + l;
+  }
+  PetscCall(PetscSortIntWithArray(length, j + place, order));
+  for (PetscInt l = 0; l < length; l++) halo->place[order[l]] = place + l;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMHaloValuesBegin(HashGEMMHalo *halo, const PetscScalar here[])
+{
+  PetscFunctionBegin;
+  if (halo->sf) PetscCall(PetscSFBcastBegin(halo->sf, MPIU_SCALAR, here, halo->values, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMHaloValuesEnd(HashGEMMHalo *halo, const PetscScalar here[])
+{
+  PetscFunctionBegin;
+  if (halo->sf) PetscCall(PetscSFBcastEnd(halo->sf, MPIU_SCALAR, here, halo->values, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void HashGEMMHaloPlace(const HashGEMMHalo *halo, PetscScalar a[])
+{
+  for (PetscInt k = 0; k < halo->n; k++) a[halo->place[k]] = halo->values[k];
+}

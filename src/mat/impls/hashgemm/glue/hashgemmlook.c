@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   What products know of their operands: the arrays, and what has changed in them since the last time
+*/
+#include "mat/impls/hashgemm/glue/hashgemm.h"
+
+/* The pattern of a sequential matrix, which is always on the host */
+PetscErrorCode HashGEMMGetPattern(Mat A, SysCSR *csr)
+{
+  PetscInt  m;
+  PetscBool done;
+
+  PetscFunctionBegin;
+  csr->m = A->rmap->n;
+  csr->n = A->cmap->n;
+  csr->i = csr->j = NULL;
+  csr->a          = NULL;
+  PetscCall((*MatShadowBaseSeq.getrowij)(A, 0, PETSC_FALSE, PETSC_FALSE, &m, &csr->i, &csr->j, &done)); /* nothing is copied, and there is nothing to restore */
+  csr->nz = csr->i ? csr->i[csr->m] : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With the values; those that are newer on the device are copied from there */
+PetscErrorCode HashGEMMGetCSR(Mat A, SysCSR *csr)
+{
+  const PetscScalar *a;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMGetPattern(A, csr));
+  PetscCall(MatSeqAIJGetArrayRead(A, &a));
+  csr->a = a;
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What tells without looking at the entries */
+PetscErrorCode HashGEMMGlance(Mat A, HashGEMMSeen *seen)
+{
+  Mat       block[2] = {A, NULL};
+  PetscBool mpi;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(seen, sizeof(*seen)));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
+  PetscCall(PetscObjectGetId((PetscObject)A, &seen->id));
+  PetscCall(PetscObjectStateGet((PetscObject)A, &seen->state));
+  seen->nonzerostate = A->nonzerostate;
+  for (int k = 0; k < 2 && block[k]; k++) {
+    SysCSR csr;
+
+    PetscCall(HashGEMMGetPattern(block[k], &csr));
+    seen->i[k]      = csr.i;
+    seen->device[k] = HashGEMMOnDevice(block[k]);
+    if (mpi) seen->state += ((PetscObject)block[k])->state; /* blocks may have been changed without their matrix */
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscBool HashGEMMSamePattern(const HashGEMMSeen *a, const HashGEMMSeen *b)
+{
+  return (PetscBool)(a->id == b->id && a->nonzerostate == b->nonzerostate && a->i[0] == b->i[0] && a->i[1] == b->i[1] && a->device[0] == b->device[0] && a->device[1] == b->device[1]);
+}
+
+/* On the device where the matrix is there, which is another number: a product is made anew when an operand has moved */
+static PetscErrorCode HashGEMMFingerprintBlock(Mat A, uint64_t *pattern, int *ascending)
+{
+  SysCSR    csr;
+  PetscBool done = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMGetPattern(A, &csr));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (HashGEMMOnDevice(A) && csr.i[csr.m]) PetscCall(HashGEMMDeviceLook(A, pattern, ascending, &done));
+#endif
+  if (!done) *pattern = HashGEMMFingerprint(csr.m, csr.i, csr.j, ascending);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMFingerprintMat(Mat A, uint64_t *pattern)
+{
+  Mat             block[2] = {A, NULL};
+  const PetscInt *global   = NULL;
+  PetscBool       mpi;
+  int             ascending = 1;
+
+  PetscFunctionBegin;
+  *pattern = 0;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], &global));
+  for (int k = 0; k < 2 && block[k]; k++) {
+    uint64_t one = 0;
+
+    PetscCall(HashGEMMFingerprintBlock(block[k], &one, &ascending));
+    *pattern = 31 * *pattern + one;
+    PetscCheck(ascending, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The columns of a row of an operand are not in ascending order, or there twice; assemble it with MatSetValues(), or use another algorithm");
+  }
+  if (mpi) {
+    const PetscInt i[2] = {0, block[1]->cmap->n};
+
+    *pattern = 31 * *pattern + HashGEMMFingerprint(1, i, global, &ascending);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes note of A, and tells what is new since the last time */
+PetscErrorCode HashGEMMLook(Mat A, HashGEMMSeen *seen, HashGEMMChange *change)
+{
+  HashGEMMSeen now;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMGlance(A, &now));
+  if (HashGEMMSamePattern(&now, seen)) {
+    *change     = now.state == seen->state ? HASHGEMM_SAME : HASHGEMM_NEW_VALUES;
+    now.pattern = seen->pattern;
+  } else {
+    PetscCall(HashGEMMFingerprintMat(A, &now.pattern));
+    *change = now.pattern == seen->pattern ? HASHGEMM_NEW_VALUES : HASHGEMM_NEW_PATTERN;
+  }
+  *seen = now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

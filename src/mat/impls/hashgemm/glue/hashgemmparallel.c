@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   A B, A^T B and P^T A P of MPI matrices: the rows of the right factor that other processes have are fetched, what is here is multiplied in one
+   local product, and rows of the result that belong to other processes are sent there and added.
+
+   Rows and columns are numbered as in hashgemmrows.h, so that local matrices have no more columns than occur in them. In P^T A P the local A is
+   square: the rows of the fetched part of P are empty in it.
+*/
+#include "mat/impls/hashgemm/glue/hashgemmparallel.h"
+
+PetscErrorCode HashGEMMParallelDestroy(HashGEMMParallel **parallel)
+{
+  HashGEMMParallel *q = *parallel;
+
+  PetscFunctionBegin;
+  if (!q) PetscFunctionReturn(PETSC_SUCCESS);
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  PetscCall(HashGEMMDeviceParallelDestroy(&q->device));
+#endif
+  PetscCall(HashGEMMHaloDestroy(&q->fetched));
+  PetscCall(HashGEMMHaloDestroy(&q->sent));
+  SpgemmDestroy(&q->add);
+  PetscCall(PetscFree(q->columns.global));
+  HashGEMMRowsFree(&q->left);
+  HashGEMMRowsFree(&q->right);
+  HashGEMMRowsFree(&q->result);
+  HashGEMMRowsFree(&q->ones);
+  HashGEMMRowsFree(&q->pieces);
+  HashGEMMRowsFree(&q->sum);
+  PetscCall(PetscFree2(q->sums, q->from));
+  PetscCall(PetscFree(*parallel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- local matrices ------------------------------------------------- */
+
+PetscErrorCode HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *rows)
+{
+  PetscInt checked;
+
+  PetscFunctionBegin;
+  PetscCall(PetscIntCast((PetscInt64)nz, &checked));
+  PetscCall(HashGEMMCheckMemory(PETSC_COMM_SELF, (PetscBool)HashGEMMRowsAllocate(m, n, nz, rows), (double)nz * (sizeof(PetscInt) + sizeof(PetscScalar)) + (double)m * sizeof(PetscInt)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMGetBlocks(Mat A, SysCSR block[2], PetscInt *nglobal, const PetscInt **global)
+{
+  Mat d, o;
+
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &d, &o, global));
+  PetscCall(HashGEMMGetCSR(d, &block[0]));
+  PetscCall(HashGEMMGetCSR(o, &block[1]));
+  *nglobal = o->cmap->n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void HashGEMMGetFactor(const HashGEMMRows *rows, SysCSR *csr)
+{
+  csr->m  = rows->m;
+  csr->n  = rows->n;
+  csr->nz = rows->nz;
+  csr->i  = rows->i;
+  csr->j  = rows->j;
+  csr->a  = rows->a;
+}
+
+/* The left factor, its two blocks side by side, with so many empty rows below. Without a second block nothing is copied. It goes after use: to
+   make it anew costs little. */
+static PetscErrorCode HashGEMMMakeLeft(Mat A, PetscBool square, HashGEMMParallel *q)
+{
+  HashGEMMRows   *left = &q->left;
+  SysCSR          block[2];
+  PetscInt        nglobal;
+  const PetscInt *global;
+
+  PetscFunctionBegin;
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (q->device) {
+    PetscCall(HashGEMMDeviceMakeLeft(A, square, q));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  PetscCall(HashGEMMGetBlocks(A, block, &nglobal, &global));
+  PetscCall(PetscMemzero(left, sizeof(*left)));
+  if (!nglobal) {
+    left->m        = block[0].m;
+    left->n        = block[0].n;
+    left->nz       = block[0].nz;
+    left->i        = (PetscInt *)block[0].i;
+    left->j        = (PetscInt *)block[0].j;
+    left->a        = (PetscScalar *)block[0].a;
+    left->borrowed = 1;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(HashGEMMRowsCreate(block[0].m + (square ? nglobal : 0), block[0].n + nglobal, (int64_t)block[0].i[block[0].m] + block[1].i[block[1].m], left));
+  HashGEMMMergeLengths(block[0].m, block[0].i, block[1].i, left->i);
+  for (int64_t r = block[0].m; r < left->m; r++) left->i[r + 1] = left->i[r];
+  HashGEMMMergeColumns(block[0].m, block[0].i, block[0].j, block[1].i, block[1].j, (PetscInt)block[0].n, NULL, left->j);
+  HashGEMMMergeValues(block[0].m, block[0].i, block[0].a, block[1].i, block[1].a, left->a);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMMakeResult(Mat C, SpgemmType type, const HashGEMMRows *left, const HashGEMMRows *right, const SpgemmOptions *options, Spgemm **spgemm, HashGEMMRows *result)
+{
+  SysCSR  factor[3];
+  int64_t m, n;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(factor, sizeof(factor)));
+  HashGEMMGetFactor(left, &factor[0]);
+  HashGEMMGetFactor(right, &factor[1]);
+  PetscCall(HashGEMMCount(C, type, factor, options, spgemm, &m, &n));
+  PetscCall(HashGEMMRowsCreate(m, n, SpgemmNonzeros(*spgemm), result));
+  PetscCall(HashGEMMFill(C, *spgemm, factor, result));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+/* Nothing is wrong here, which HashGEMMCount(), HashGEMMFill() and HashGEMMRevalue() ask each process */
+static PetscErrorCode HashGEMMAgree(Mat C, int times)
+{
+  SpgemmInfo info;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(&info, sizeof(info)));
+  for (int k = 0; k < times; k++) PetscCall(HashGEMMCheckStatus(PetscObjectComm((PetscObject)C), SYS_SUCCESS, &info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+static PetscErrorCode HashGEMMRenewResult(Mat C, const HashGEMMRows *left, const HashGEMMRows *right, Spgemm *spgemm, HashGEMMRows *result)
+{
+  SysCSR factor[3];
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(factor, sizeof(factor)));
+  HashGEMMGetFactor(left, &factor[0]);
+  HashGEMMGetFactor(right, &factor[1]);
+  PetscCall(HashGEMMRevalue(C, spgemm, factor, result));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- the right factor ------------------------------------------------- */
+
+/* Where the rows of B that are asked for are; those here begin and end at i */
+static PetscErrorCode HashGEMMAsk(Mat B, PetscInt nrow, const PetscInt rows[], const PetscInt i[], HashGEMMPlace **asked)
+{
+  const PetscInt     m = B->rmap->n;
+  PetscInt          *here, *there;
+  const PetscSFNode *remote;
+  PetscSF            sf;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(2 * m, &here, 2 * nrow, &there));
+  for (PetscInt r = 0; r < m; r++) {
+    here[2 * r]     = i[r];
+    here[2 * r + 1] = i[r + 1];
+  }
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)B), &sf));
+  PetscCall(PetscSFSetGraphLayout(sf, B->rmap, nrow, NULL, PETSC_OWN_POINTER, rows));
+  PetscCall(PetscSFBcastBegin(sf, MPIU_2INT, here, there, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, MPIU_2INT, here, there, MPI_REPLACE));
+  PetscCall(PetscSFGetGraph(sf, NULL, NULL, NULL, &remote));
+  PetscCall(PetscMalloc1(nrow, asked));
+  for (PetscInt r = 0; r < nrow; r++) {
+    (*asked)[r].rank  = remote[r].rank;
+    (*asked)[r].begin = there[2 * r];
+    (*asked)[r].end   = there[2 * r + 1];
+  }
+  PetscCall(PetscSFDestroy(&sf));
+  PetscCall(PetscFree2(here, there));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With rows that the second block of the left factor has columns for below its own; nrow < 0: without */
+static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt rows[], HashGEMMParallel *q)
+{
+  HashGEMMColumns *c = &q->columns;
+  SysCSR           block[2];
+  PetscInt         m, nz, nknown, *i, *columns = NULL, *map = NULL, *order, most = 0, place;
+  const PetscInt  *known;
+  HashGEMMPlace   *asked = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMGetBlocks(B, block, &nknown, &known));
+  m = (PetscInt)block[0].m;
+  PetscCall(PetscMalloc1(m + 1, &i));
+  HashGEMMMergeLengths(m, block[0].i, block[1].i, i);
+  nz = i[m];
+  if (nrow >= 0) {
+    PetscInt *global;
+
+    PetscCall(HashGEMMAsk(B, nrow, rows, i, &asked));
+    PetscCall(HashGEMMHaloCreate(PetscObjectComm((PetscObject)B), nz, nrow, asked, &q->fetched, &most));
+    PetscCall(PetscMalloc1(nz, &global));
+    HashGEMMMergeGlobal(m, block[0].i, block[0].j, block[1].i, block[1].j, B->cmap->rstart, known, global);
+    PetscCall(HashGEMMHaloColumns(&q->fetched, global, &columns));
+    PetscCall(PetscFree(global));
+  }
+  PetscCall(HashGEMMColumnsCreate(B->cmap->rstart, B->cmap->n, nknown, known, q->fetched.n, columns, c));
+  if (nrow <= 0 && !nknown) { /* nothing but the first block */
+    q->right.m        = block[0].m;
+    q->right.n        = block[0].n;
+    q->right.nz       = nz;
+    q->right.i        = (PetscInt *)block[0].i;
+    q->right.j        = (PetscInt *)block[0].j;
+    q->right.borrowed = 1;
+  } else {
+    PetscCall(HashGEMMRowsCreate(m + PetscMax(nrow, 0), c->n + c->nglobal, (int64_t)nz + q->fetched.n, &q->right));
+    PetscCall(PetscArraycpy(q->right.i, i, m + 1));
+    PetscCall(HashGEMMColumnsMap(c, nknown, known, &map));
+    PetscCall(PetscMalloc1(most, &order));
+    place = nz;
+    for (PetscInt r = 0; r < nrow; r++) {
+      const PetscInt length = asked[r].end - asked[r].begin;
+
+      PetscCall(HashGEMMHaloPut(&q->fetched, c, columns, place - nz, length, place, order, q->right.j));
+      place += length;
+      q->right.i[m + r + 1] = place;
+    }
+    PetscCall(PetscFree(order));
+  }
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (q->device) {
+    PetscBool done;
+
+    PetscCall(HashGEMMDeviceMakeRight(B, nknown, map, q, &done));
+    if (!done) PetscCall(HashGEMMDeviceParallelDestroy(&q->device));
+  }
+#endif
+  if (!q->device && !q->right.borrowed) HashGEMMMergeColumns(m, block[0].i, block[0].j, block[1].i, block[1].j, c->n, map, q->right.j);
+  PetscCall(PetscFree(map));
+  PetscCall(PetscFree(asked));
+  PetscCall(PetscFree(columns));
+  PetscCall(PetscFree(i));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values of our own rows */
+static PetscErrorCode HashGEMMRightOwnValues(Mat B, HashGEMMParallel *q)
+{
+  SysCSR          block[2];
+  PetscInt        nknown;
+  const PetscInt *known;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMGetBlocks(B, block, &nknown, &known));
+  if (q->right.borrowed) q->right.a = (PetscScalar *)block[0].a;
+  else HashGEMMMergeValues(block[0].m, block[0].i, block[0].a, block[1].i, block[1].a, q->right.a);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Those that are here may be on the device */
+static PetscErrorCode HashGEMMRightValuesBegin(Mat B, HashGEMMParallel *q, const PetscScalar **here)
+{
+  PetscFunctionBegin;
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (q->device) PetscCall(HashGEMMDeviceRightBegin(B, q, here));
+#endif
+  if (!q->device) {
+    PetscCall(HashGEMMRightOwnValues(B, q));
+    *here = q->right.a;
+  }
+  PetscCall(HashGEMMHaloValuesBegin(&q->fetched, *here));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMRightValuesEnd(HashGEMMParallel *q, const PetscScalar here[])
+{
+  PetscFunctionBegin;
+  PetscCall(HashGEMMHaloValuesEnd(&q->fetched, here));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (q->device) PetscCall(HashGEMMDeviceRightEnd(q));
+#endif
+  if (!q->device) HashGEMMHaloPlace(&q->fetched, q->right.a);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+/* Both factors on the host, where the device cannot make the product */
+static PetscErrorCode HashGEMMLeaveDevice(Mat A, Mat B, PetscBool square, HashGEMMParallel *q)
+{
+  SysCSR          block[2];
+  PetscInt        nknown, *map;
+  const PetscInt *known;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceParallelDestroy(&q->device));
+  PetscCall(HashGEMMMakeLeft(A, square, q));
+  PetscCall(HashGEMMGetBlocks(B, block, &nknown, &known));
+  if (!q->right.borrowed) {
+    PetscCall(HashGEMMColumnsMap(&q->columns, nknown, known, &map));
+    HashGEMMMergeColumns(block[0].m, block[0].i, block[0].j, block[1].i, block[1].j, q->columns.n, map, q->right.j);
+    PetscCall(PetscFree(map));
+  }
+  PetscCall(HashGEMMRightOwnValues(B, q));
+  HashGEMMHaloPlace(&q->fetched, q->right.a);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+/* ------------------------------------------------- rows of the result that belong elsewhere ------------------------------------------------- */
+
+/* Rows from m on of the local result are rows global[] of the matrix, and go to the processes that have these. Tells for each of the m rows here how
+   many come for it, and where they are. */
+static PetscErrorCode HashGEMMOffer(PetscLayout layout, const PetscInt global[], const HashGEMMRows *result, PetscInt **degree, PetscInt *ncome, HashGEMMPlace **come)
+{
+  const PetscInt  m = layout->n, nrow = (PetscInt)result->m - m;
+  PetscInt       *leaf, *row, nleaf = 0;
+  const PetscInt *d;
+  HashGEMMPlace  *offered;
+  MPI_Datatype    type;
+  PetscMPIInt     rank;
+  PetscSF         sf;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(layout->comm, &rank));
+  PetscCall(PetscMalloc3(nrow, &leaf, nrow, &row, nrow, &offered));
+  for (PetscInt r = 0; r < nrow; r++) {
+    offered[r].rank  = rank;
+    offered[r].begin = result->i[m + r] - result->i[m];
+    offered[r].end   = result->i[m + r + 1] - result->i[m];
+    if (offered[r].begin == offered[r].end) continue;
+    leaf[nleaf]  = r;
+    row[nleaf++] = global[r];
+  }
+  PetscCall(PetscSFCreate(layout->comm, &sf));
+  PetscCall(PetscSFSetGraphLayout(sf, layout, nleaf, leaf, PETSC_COPY_VALUES, row));
+  PetscCall(PetscSFComputeDegreeBegin(sf, &d));
+  PetscCall(PetscSFComputeDegreeEnd(sf, &d));
+  PetscCall(PetscMalloc1(m, degree));
+  PetscCall(PetscArraycpy(*degree, d, m));
+  *ncome = 0;
+  for (PetscInt r = 0; r < m; r++) *ncome += d[r];
+  PetscCall(PetscMalloc1(*ncome, come));
+  PetscCallMPI(MPI_Type_contiguous(3, MPIU_INT, &type));
+  PetscCallMPI(MPI_Type_commit(&type));
+  PetscCall(PetscSFGatherBegin(sf, type, offered, *come));
+  PetscCall(PetscSFGatherEnd(sf, type, offered, *come));
+  PetscCallMPI(MPI_Type_free(&type));
+  PetscCall(PetscFree3(leaf, row, offered));
+  PetscCall(PetscSFDestroy(&sf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Our rows with what comes for them below each, the pattern; c gets the columns of all our rows */
+static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global[], HashGEMMParallel *q, HashGEMMColumns *c)
+{
+  const HashGEMMColumns *before = &q->columns;
+  const PetscInt         m = layout->n, first = q->result.i[m], nz = (PetscInt)q->result.nz;
+  PetscInt              *degree, *there, *columns, *used, *map, *order;
+  PetscInt               ncome = 0, nsum = 0, nused, most, piece = 0, k = 0;
+  int64_t                own = 0;
+  HashGEMMPlace         *come;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMOffer(layout, global, &q->result, &degree, &ncome, &come));
+  PetscCall(HashGEMMHaloCreate(layout->comm, nz - first, ncome, come, &q->sent, &most));
+  PetscCall(PetscMalloc1(nz - first, &there));
+  for (PetscInt l = first; l < nz; l++) there[l - first] = q->result.j[l] < before->n ? before->first + q->result.j[l] : before->global[q->result.j[l] - before->n];
+  PetscCall(HashGEMMHaloColumns(&q->sent, there, &columns));
+  PetscCall(PetscFree(there));
+  PetscCall(HashGEMMColumnsUsed(before, m, &q->result, &nused, &used));
+  PetscCall(HashGEMMColumnsCreate(before->first, before->n, nused, used, q->sent.n, columns, c));
+  PetscCall(PetscFree(used));
+  PetscCall(HashGEMMColumnsMap(c, before->nglobal, before->global, &map));
+
+  for (PetscInt r = 0; r < m; r++) {
+    if (!degree[r]) continue;
+    nsum++;
+    own += q->result.i[r + 1] - q->result.i[r];
+  }
+  PetscCall(PetscMalloc2(nsum, &q->sums, m, &q->from));
+  PetscCall(HashGEMMRowsCreate(nsum, nsum + ncome, nsum + ncome, &q->ones));
+  PetscCall(HashGEMMRowsCreate(nsum + ncome, c->n + c->nglobal, own + q->sent.n, &q->pieces));
+  PetscCall(PetscMalloc1(most, &order));
+  q->ones.i[0] = q->pieces.i[0] = 0;
+  ncome                         = 0;
+  for (PetscInt r = 0; r < m; r++) {
+    PetscInt place = q->pieces.i[piece];
+
+    q->from[r] = -1;
+    if (!degree[r]) continue;
+    for (PetscInt l = q->result.i[r]; l < q->result.i[r + 1]; l++) {
+      const PetscInt column = q->result.j[l];
+
+      q->pieces.j[place++] = column < c->n || !map ? column : c->n + map[column - c->n];
+    }
+    q->pieces.i[++piece] = place;
+    for (PetscInt d = 0; d < degree[r]; d++, ncome++) {
+      const PetscInt length = come[ncome].end - come[ncome].begin;
+
+      PetscCall(HashGEMMHaloPut(&q->sent, c, columns, k, length, place, order, q->pieces.j));
+      k += length;
+      place += length;
+      q->pieces.i[++piece] = place;
+    }
+    q->from[r]         = q->nsum;
+    q->sums[q->nsum++] = r;
+    q->ones.i[q->nsum] = piece;
+  }
+  for (PetscInt l = 0; l < piece; l++) {
+    q->ones.j[l] = l;
+    q->ones.a[l] = 1;
+  }
+  PetscCall(PetscFree(order));
+  PetscCall(PetscFree(map));
+  PetscCall(PetscFree(columns));
+  PetscCall(PetscFree(come));
+  PetscCall(PetscFree(degree));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values of the pieces, from the local result here and elsewhere */
+static PetscErrorCode HashGEMMSend(PetscInt m, HashGEMMParallel *q)
+{
+  const PetscScalar *there = q->result.a + q->result.i[m];
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMHaloValuesBegin(&q->sent, there));
+  for (PetscInt t = 0; t < q->nsum; t++) PetscCall(PetscArraycpy(q->pieces.a + q->pieces.i[q->ones.i[t]], q->result.a + q->result.i[q->sums[t]], q->result.i[q->sums[t] + 1] - q->result.i[q->sums[t]]));
+  PetscCall(HashGEMMHaloValuesEnd(&q->sent, there));
+  HashGEMMHaloPlace(&q->sent, q->pieces.a);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- the MPI matrix ------------------------------------------------- */
+
+static PetscErrorCode HashGEMMMakeBlock(PetscInt m, PetscInt n, const PetscInt lengths[], SysCSR *csr, Mat *B)
+{
+  PetscFunctionBegin;
+  PetscCall(MatCreate(PETSC_COMM_SELF, B));
+  PetscCall(MatSetSizes(*B, m, n, m, n));
+  PetscCall(MatSetType(*B, MATSEQAIJ));
+  PetscCall(MatSeqAIJSetPreallocation(*B, 0, lengths));
+  PetscCall(HashGEMMGetCSR(*B, csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes the columns of c. Without values these remain as they came from the system, to be made on the device. */
+static PetscErrorCode HashGEMMAssemble(MPI_Comm comm, PetscInt M, PetscInt N, HashGEMMCut *cut, PetscBool values, HashGEMMColumns *c, Mat *W)
+{
+  const PetscInt m = (PetscInt)cut->m;
+  PetscInt      *d, *o;
+  SysCSR         csr[2];
+  Mat            block[2];
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(m, &d, m, &o));
+  HashGEMMCutLengths(cut, d, o);
+  PetscCall(HashGEMMMakeBlock(m, c->n, d, &csr[0], &block[0]));
+  PetscCall(HashGEMMMakeBlock(m, c->nglobal, o, &csr[1], &block[1]));
+  PetscCall(PetscFree2(d, o));
+  HashGEMMCutColumns(cut, csr[0].i, csr[1].i, (PetscInt *)csr[0].j, (PetscInt *)csr[1].j);
+  if (values) HashGEMMCutValues(cut, csr[0].i, csr[1].i, (PetscScalar *)csr[0].a, (PetscScalar *)csr[1].a);
+  for (int k = 0; k < 2; k++) {
+    if (csr[k].j) PetscCall(MatSeqAIJSetColumnIndices(block[k], (PetscInt *)csr[k].j)); /* they are where they belong already: it sets the lengths of the rows */
+    PetscCall(MatAssemblyBegin(block[k], MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(block[k], MAT_FINAL_ASSEMBLY));
+  }
+  PetscCall(PetscAMBCreateMPIAIJWithSeqAIJ(comm, M, N, block[0], block[1], c->global, W));
+  c->global = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMCheckLayouts(SpgemmType type, Mat A, Mat B)
+{
+  const PetscLayout inner = type == SPGEMM_ATB ? A->rmap : A->cmap;
+
+  PetscFunctionBegin;
+  PetscCheck(inner->rstart == B->rmap->rstart && inner->rend == B->rmap->rend, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "Matrix local dimensions are incompatible, A (%" PetscInt_FMT ", %" PetscInt_FMT ") != B (%" PetscInt_FMT ", %" PetscInt_FMT ")", inner->rstart,
+             inner->rend, B->rmap->rstart, B->rmap->rend);
+  PetscCheck(type != SPGEMM_PTAP || (A->rmap->rstart == B->rmap->rstart && A->rmap->rend == B->rmap->rend), PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "Matrix local dimensions are incompatible, A (%" PetscInt_FMT ", %" PetscInt_FMT ") != P (%" PetscInt_FMT ", %" PetscInt_FMT ")",
+             A->rmap->rstart, A->rmap->rend, B->rmap->rstart, B->rmap->rend);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, HashGEMMProduct *p, Mat *W)
+{
+  PetscLayout        layout = type == SPGEMM_AB ? A->rmap : type == SPGEMM_ATB ? A->cmap : B->cmap;
+  HashGEMMParallel  *q;
+  HashGEMMColumns    final;
+  HashGEMMCut        cut;
+  PetscInt           nrow, nused, *used, *map;
+  const PetscInt    *rows;
+  const PetscScalar *here;
+  PetscMPIInt        size;
+  Mat                offdiagonal;
+
+  PetscFunctionBegin;
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  PetscBool done;
+
+#endif
+  PetscCall(HashGEMMCheckLayouts(type, A, B));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)C), &size));
+  PetscCall(PetscNew(&q));
+  p->parallel = q;
+  PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &offdiagonal, &rows));
+  nrow = offdiagonal->cmap->n;
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (!p->result.id || !C->boundtocpu) PetscCall(HashGEMMDeviceParallelCreate(A, B, &q->device));
+#endif
+  PetscCall(HashGEMMMakeRight(B, type == SPGEMM_ATB || size == 1 ? -1 : nrow, rows, q));
+  PetscCall(HashGEMMRightValuesBegin(B, q, &here));
+  PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), q));
+  PetscCall(HashGEMMRightValuesEnd(q, here));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (q->device) {
+    PetscCall(HashGEMMDeviceMakeResult(C, type, q, &done));
+    if (!done) PetscCall(HashGEMMLeaveDevice(A, B, (PetscBool)(type == SPGEMM_PTAP), q));
+  }
+  if (q->device) PetscCall(HashGEMMAgree(C, 2));
+#endif
+  if (!q->device) PetscCall(HashGEMMMakeResult(C, type, &q->left, &q->right, &p->options, &p->spgemm, &q->result));
+  HashGEMMRowsFree(&q->left);
+
+  cut.rows  = &q->result;
+  cut.other = &q->sum;
+  cut.from  = NULL;
+  cut.m     = layout->n;
+  cut.n     = q->columns.n;
+  if (type == SPGEMM_AB || size == 1) {
+    PetscCall(HashGEMMColumnsUsed(&q->columns, layout->n, &q->result, &nused, &used));
+    PetscCall(HashGEMMColumnsCreate(q->columns.first, q->columns.n, nused, used, 0, NULL, &final));
+    PetscCall(PetscFree(used));
+  } else {
+    PetscCall(HashGEMMMakeSent(layout, type == SPGEMM_ATB ? rows : q->columns.global, q, &final));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+    if (q->device) PetscCall(HashGEMMDeviceTakeValues(layout->n, q));
+#endif
+    PetscCall(HashGEMMSend(layout->n, q));
+    PetscCall(HashGEMMMakeResult(C, SPGEMM_AB, &q->ones, &q->pieces, &p->options, &q->add, &q->sum));
+    cut.from = q->from;
+  }
+  PetscCall(HashGEMMColumnsMap(&final, q->columns.nglobal, q->columns.global, &map));
+  cut.map = map;
+  PetscCall(HashGEMMAssemble(PetscObjectComm((PetscObject)C), layout->N, B->cmap->N, &cut, (PetscBool)!q->device, &final, W));
+  PetscCall(PetscFree(map));
+  HashGEMMRowsFreeValues(&q->result);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* When the matrix has the place of C: the values, where they were made on the device */
+PetscErrorCode HashGEMMParallelSettle(Mat C, HashGEMMParallel *q)
+{
+  PetscFunctionBegin;
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (q->device) PetscCall(HashGEMMDeviceCut(C, q));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMParallelNumeric(Mat C, SpgemmType type, Mat A, Mat B, PetscBool newB, HashGEMMProduct *p)
+{
+  HashGEMMParallel  *q   = p->parallel;
+  HashGEMMCut        cut = {.rows = &q->result, .other = &q->sum, .from = q->from, .m = C->rmap->n};
+  SysCSR             csr[2];
+  PetscScalar       *a[2];
+  Mat                block[2];
+  const PetscScalar *here = NULL;
+
+  PetscFunctionBegin;
+  if (newB) PetscCall(HashGEMMRightValuesBegin(B, q, &here));
+  PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), q));
+  if (newB) PetscCall(HashGEMMRightValuesEnd(q, here));
+  PetscCall(HashGEMMCheckMemory(PETSC_COMM_SELF, (PetscBool)HashGEMMRowsAllocateValues(&q->result), (double)q->result.nz * sizeof(PetscScalar)));
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (q->device) PetscCall(HashGEMMDeviceRenewResult(C, q));
+  if (q->device) PetscCall(HashGEMMAgree(C, 1));
+  if (q->device && q->sent.sf) PetscCall(HashGEMMDeviceTakeValues(C->rmap->n, q));
+#endif
+  if (!q->device) PetscCall(HashGEMMRenewResult(C, &q->left, &q->right, p->spgemm, &q->result));
+  HashGEMMRowsFree(&q->left);
+  if (q->sent.sf) {
+    PetscCall(HashGEMMSend(C->rmap->n, q));
+    PetscCall(HashGEMMRenewResult(C, &q->ones, &q->pieces, q->add, &q->sum));
+  }
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+  if (q->device) PetscCall(HashGEMMDeviceCut(C, q));
+#endif
+  if (!q->device) {
+    PetscCall(MatMPIAIJGetSeqAIJ(C, &block[0], &block[1], NULL));
+    for (int k = 0; k < 2; k++) {
+      PetscCall(HashGEMMGetPattern(block[k], &csr[k]));
+      PetscCall(MatSeqAIJGetArrayWrite(block[k], &a[k]));
+    }
+    HashGEMMCutValues(&cut, csr[0].i, csr[1].i, a[0], a[1]);
+    for (int k = 0; k < 2; k++) PetscCall(MatSeqAIJRestoreArrayWrite(block[k], &a[k]));
+  }
+  HashGEMMRowsFreeValues(&q->result);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

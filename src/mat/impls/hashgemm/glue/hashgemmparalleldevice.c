@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The local part of products of MPI matrices on the device.
+
+   Patterns of the matrices are on the host anyway, and so is all that is exchanged; both factors are put together, multiplied and cut apart on the device.
+   What goes over the bus is what other processes have or get, and once the pattern of the result. Which processes do this is nobody else's concern.
+*/
+#include "mat/impls/hashgemm/glue/hashgemmparallel.h"
+
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+
+  #include "mat/impls/hashgemm/glue/hashgemmdevice.h"
+
+struct _HashGEMMDeviceParallel {
+  SpgemmDevice      *spgemm;
+  HashGEMMDeviceRows left, right, result;           /* what is needed only for values is freed in between */
+  PetscBool          left_borrowed, right_borrowed; /* the arrays are those of a matrix */
+  PetscBool          failed;                        /* there was no memory for the left factor */
+  int               *place;                         /* of the values that are fetched */
+  int               *sums, *begin, ntaken;          /* our rows with a sum, and where each begins when they are taken together */
+  int               *from, *sumi;
+};
+
+/* ------------------------------------------------- memory ------------------------------------------------- */
+
+static void HashGEMMDeviceFree(void *memory)
+{
+  SpgemmDeviceRelease(HashGEMMDeviceContext, memory, PetscDefaultCudaStream);
+}
+
+static PetscErrorCode HashGEMMDeviceAllocate(size_t bytes, void *memory, PetscBool *done)
+{
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceCheck(SpgemmDeviceAllocate(HashGEMMDeviceContext, bytes, (void **)memory, PetscDefaultCudaStream), done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Without memory for the values, which not all rows keep there */
+static PetscErrorCode HashGEMMDeviceAllocatePattern(HashGEMMDeviceRows *rows, PetscBool *done)
+{
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceAllocate((rows->m + 1) * sizeof(*rows->i), &rows->i, done));
+  if (*done) PetscCall(HashGEMMDeviceAllocate(rows->nz * sizeof(*rows->j), &rows->j, done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void HashGEMMDeviceFreeRows(HashGEMMDeviceRows *rows, PetscBool borrowed)
+{
+  if (!borrowed) {
+    HashGEMMDeviceFree(rows->i);
+    HashGEMMDeviceFree(rows->j);
+    HashGEMMDeviceFree(rows->a);
+  }
+  rows->i = rows->j = NULL;
+  rows->a           = NULL;
+}
+
+/* A copy of an array of the host, which may change right afterwards */
+static PetscErrorCode HashGEMMDeviceUpload(size_t bytes, const void *host, void *memory, PetscBool *done)
+{
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceAllocate(bytes, memory, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaMemcpyAsync(*(void **)memory, host, bytes, cudaMemcpyHostToDevice, PetscDefaultCudaStream));
+  PetscCall(PetscLogCpuToGpu(bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* New values must not fail any more */
+static PetscErrorCode HashGEMMDeviceMust(PetscBool done)
+{
+  PetscFunctionBegin;
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_MEM, "Not enough memory on the GPU for the local part of a matrix product (%s); use more processes, or matrices on the host", SysDeviceErrorText());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- factors ------------------------------------------------- */
+
+static PetscErrorCode HashGEMMDeviceGetBlocks(Mat A, SysCSR block[2])
+{
+  Mat    b[2];
+  SysCSR csr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(block, 2 * sizeof(*block)));
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &b[0], &b[1], NULL));
+  for (int k = 0; k < 2; k++) {
+    PetscCall(HashGEMMGetPattern(b[k], &csr));
+    block[k].m = csr.m;
+    block[k].n = csr.n;
+    if (csr.i[csr.m]) PetscCall(HashGEMMDeviceGetCSR(b[k], &block[k]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMDeviceParallelCreate(Mat A, Mat B, HashGEMMDeviceParallel **device)
+{
+  Mat       block[4];
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
+  PetscCall(MatMPIAIJGetSeqAIJ(B, &block[2], &block[3], NULL));
+  for (int k = 0; k < 4; k++) {
+    SysCSR csr;
+
+    if (!HashGEMMOnDevice(block[k])) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(HashGEMMGetPattern(block[k], &csr));
+    if (k % 2 == 0 && !csr.i[csr.m]) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(HashGEMMDeviceStart(&done));
+  if (done) PetscCall(PetscNew(device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMDeviceParallel **device)
+{
+  HashGEMMDeviceParallel *d = *device;
+
+  PetscFunctionBegin;
+  if (!d) PetscFunctionReturn(PETSC_SUCCESS);
+  if (HashGEMMDeviceContext) {
+    SpgemmDeviceDestroy(&d->spgemm, PetscDefaultCudaStream);
+    HashGEMMDeviceFreeRows(&d->left, d->left_borrowed);
+    if (!d->right_borrowed) {
+      PetscCallCUDA(cudaFree(d->right.a));
+      d->right.a = NULL;
+    }
+    HashGEMMDeviceFreeRows(&d->right, d->right_borrowed);
+    HashGEMMDeviceFreeRows(&d->result, PETSC_FALSE);
+    HashGEMMDeviceFree(d->place);
+    HashGEMMDeviceFree(d->sums);
+    HashGEMMDeviceFree(d->begin);
+    HashGEMMDeviceFree(d->from);
+    HashGEMMDeviceFree(d->sumi);
+  }
+  PetscCall(PetscFree(*device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void HashGEMMDeviceBorrow(const SysCSR *csr, HashGEMMDeviceRows *rows, PetscBool *borrowed)
+{
+  rows->m   = csr->m;
+  rows->n   = csr->n;
+  rows->nz  = csr->nz;
+  rows->i   = (int *)csr->i;
+  rows->j   = (int *)csr->j;
+  rows->a   = (PetscScalar *)csr->a;
+  *borrowed = PETSC_TRUE;
+}
+
+/* As HashGEMMMakeLeft() */
+PetscErrorCode HashGEMMDeviceMakeLeft(Mat A, PetscBool square, HashGEMMParallel *q)
+{
+  HashGEMMDeviceParallel *d      = q->device;
+  HashGEMMDeviceRows     *left   = &d->left;
+  const SysStream         stream = PetscDefaultCudaStream;
+  SysCSR                  block[2];
+  PetscBool               done;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceGetBlocks(A, block));
+  if (!block[1].n) {
+    HashGEMMDeviceBorrow(&block[0], left, &d->left_borrowed);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  d->left_borrowed = PETSC_FALSE;
+  left->m          = block[0].m + (square ? block[1].n : 0);
+  left->n          = block[0].n + block[1].n;
+  left->nz         = block[0].nz + block[1].nz;
+  PetscCall(HashGEMMDeviceAllocatePattern(left, &done));
+  if (done) PetscCall(HashGEMMDeviceAllocate(left->nz * sizeof(*left->a), &left->a, &done));
+  d->failed = (PetscBool)!done;
+  if (!done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceMerge(&block[0], &block[1], (int)block[0].n, NULL, left->i, left->j, left->a, stream), &done));
+  if (left->m > block[0].m) { /* the rows below are empty */
+    int nz = (int)left->nz, *i;
+
+    PetscCall(PetscMalloc1(left->m - block[0].m, &i));
+    for (int64_t r = 0; r < left->m - block[0].m; r++) i[r] = nz;
+    PetscCallCUDA(cudaMemcpyAsync(left->i + block[0].m + 1, i, (left->m - block[0].m) * sizeof(*i), cudaMemcpyHostToDevice, stream));
+    PetscCall(PetscFree(i));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The pattern of the right factor. On the host there are the beginnings of all rows, and of those that were fetched the columns. */
+PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nknown, const PetscInt map[], HashGEMMParallel *q, PetscBool *done)
+{
+  HashGEMMDeviceParallel *d      = q->device;
+  HashGEMMDeviceRows     *right  = &d->right;
+  const SysStream         stream = PetscDefaultCudaStream;
+  SysCSR                  block[2];
+  int                    *dmap = NULL;
+  PetscInt                nz;
+
+  PetscFunctionBegin;
+  *done             = PETSC_TRUE;
+  d->right_borrowed = (PetscBool)q->right.borrowed;
+  if (d->right_borrowed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HashGEMMDeviceGetBlocks(B, block));
+  nz        = (PetscInt)(block[0].nz + block[1].nz);
+  right->m  = q->right.m;
+  right->n  = q->right.n;
+  right->nz = q->right.nz;
+  PetscCall(HashGEMMDeviceAllocatePattern(right, done));
+  if (*done && cudaMalloc((void **)&right->a, right->nz * sizeof(*right->a)) != cudaSuccess) { /* MPI sends from there, and cannot open memory of a pool to other processes */
+    (void)cudaGetLastError();
+    right->a = NULL;
+    *done    = PETSC_FALSE;
+  }
+  if (*done && map) PetscCall(HashGEMMDeviceUpload(nknown * sizeof(*map), map, &dmap, done));
+  if (*done && q->fetched.n) PetscCall(HashGEMMDeviceUpload(q->fetched.n * sizeof(*d->place), q->fetched.place, &d->place, done));
+  if (*done) {
+    PetscCallCUDA(cudaMemcpyAsync(right->i, q->right.i, (right->m + 1) * sizeof(*right->i), cudaMemcpyHostToDevice, stream));
+    PetscCallCUDA(cudaMemcpyAsync(right->j + nz, q->right.j + nz, (right->nz - nz) * sizeof(*right->j), cudaMemcpyHostToDevice, stream));
+    PetscCall(PetscLogCpuToGpu((right->m + 1 + right->nz - nz) * sizeof(PetscInt)));
+    PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceMerge(&block[0], &block[1], q->columns.n, dmap, NULL, right->j, NULL, stream), done));
+  }
+  HashGEMMDeviceFree(dmap);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Its values, where those begin that others may fetch */
+PetscErrorCode HashGEMMDeviceRightBegin(Mat B, HashGEMMParallel *q, const PetscScalar **here)
+{
+  HashGEMMDeviceParallel *d = q->device;
+  SysCSR                  block[2];
+  PetscBool               done;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceGetBlocks(B, block));
+  if (d->right_borrowed) HashGEMMDeviceBorrow(&block[0], &d->right, &d->right_borrowed);
+  else PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceMerge(&block[0], &block[1], q->columns.n, NULL, NULL, NULL, d->right.a, PetscDefaultCudaStream), &done));
+  *here = d->right.a;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMDeviceRightEnd(HashGEMMParallel *q)
+{
+  HashGEMMDeviceParallel *d = q->device;
+  PetscScalar            *values;
+  PetscBool               done;
+
+  PetscFunctionBegin;
+  if (!q->fetched.n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HashGEMMDeviceUpload(q->fetched.n * sizeof(*values), q->fetched.values, &values, &done));
+  PetscCall(HashGEMMDeviceMust(done));
+  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceScatter(q->fetched.n, d->place, values, d->right.a, PetscDefaultCudaStream), &done));
+  HashGEMMDeviceFree(values);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- the local product ------------------------------------------------- */
+
+static void HashGEMMDeviceGetFactors(const HashGEMMDeviceParallel *d, SysCSR factor[3])
+{
+  const HashGEMMDeviceRows *rows[] = {&d->left, &d->right};
+
+  for (int k = 0; k < 2; k++) factor[k] = (SysCSR){rows[k]->m, rows[k]->n, rows[k]->nz, rows[k]->i, rows[k]->j, rows[k]->a};
+  factor[2] = (SysCSR){0};
+}
+
+/* Its pattern goes to the host too */
+PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, HashGEMMParallel *q, PetscBool *done)
+{
+  HashGEMMDeviceParallel *d    = q->device;
+  HashGEMMDeviceRows     *rows = &d->result;
+  SysCSR                  factor[3];
+  SpgemmDeviceInfo        info;
+  SysStatus               status;
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  if (d->failed || !d->left.nz || !d->right.nz) PetscFunctionReturn(PETSC_SUCCESS);
+  HashGEMMDeviceGetFactors(d, factor);
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(HashGEMMDeviceMake(type, factor, &d->spgemm, &info, rows, &status));
+  PetscCall(PetscLogGpuTimeEnd());
+  if (status == SYS_TOO_LARGE) PetscFunctionReturn(PETSC_SUCCESS); /* the host will find that too, and tell all processes */
+  PetscCall(HashGEMMDeviceCheck(status, done));
+  *done = (PetscBool)(*done && rows->nz && rows->a);
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HashGEMMRowsCreate(rows->m, rows->n, rows->nz, &q->result));
+  PetscCall(HashGEMMDeviceFetch(q->result.i, rows->i, (rows->m + 1) * sizeof(*rows->i)));
+  PetscCall(HashGEMMDeviceFetch(q->result.j, rows->j, rows->nz * sizeof(*rows->j)));
+  HashGEMMDeviceFreeRows(&d->left, d->left_borrowed);
+  PetscCall(HashGEMMDeviceTell(C, &info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HashGEMMDeviceRenewResult(Mat C, HashGEMMParallel *q)
+{
+  HashGEMMDeviceParallel *d    = q->device;
+  HashGEMMDeviceRows     *rows = &d->result;
+  SysCSR                  factor[3];
+  SpgemmDeviceInfo        info;
+  PetscBool               done;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceMust((PetscBool)!d->failed));
+  PetscCall(HashGEMMDeviceAllocate(rows->nz * sizeof(*rows->a), &rows->a, &done));
+  PetscCall(HashGEMMDeviceMust(done));
+  HashGEMMDeviceGetFactors(d, factor);
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(HashGEMMDeviceCheck(SpgemmDeviceRevalue(d->spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, rows->a, PetscDefaultCudaStream), &done));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(HashGEMMDeviceMust(done));
+  HashGEMMDeviceFreeRows(&d->left, d->left_borrowed);
+  SpgemmDeviceGetInfo(d->spgemm, &info);
+  PetscCall(PetscLogGpuFlops(2 * info.products));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- the result ------------------------------------------------- */
+
+/* Values of rows that other processes get, from row m on, and of those of ours that get some, into their places on the host */
+PetscErrorCode HashGEMMDeviceTakeValues(PetscInt m, HashGEMMParallel *q)
+{
+  HashGEMMDeviceParallel *d     = q->device;
+  const PetscInt         *i     = q->result.i;
+  const PetscInt          first = i[m], sent = (PetscInt)q->result.nz - first;
+  PetscScalar            *taken, *host, *next;
+  PetscBool               done = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  if (sent) {
+    PetscCallCUDA(cudaMemcpyAsync(q->result.a + first, d->result.a + first, sent * sizeof(*taken), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
+    PetscCall(PetscLogGpuToCpu(sent * sizeof(*taken)));
+  }
+  if (q->nsum && !d->sums) {
+    int *begin;
+
+    PetscCall(PetscMalloc1(q->nsum + 1, &begin));
+    begin[0] = 0;
+    for (PetscInt t = 0; t < q->nsum; t++) begin[t + 1] = begin[t] + i[q->sums[t] + 1] - i[q->sums[t]];
+    d->ntaken = begin[q->nsum];
+    PetscCall(HashGEMMDeviceUpload(q->nsum * sizeof(*begin), begin, &d->begin, &done));
+    if (done) PetscCall(HashGEMMDeviceUpload(q->nsum * sizeof(*q->sums), q->sums, &d->sums, &done));
+    PetscCall(PetscFree(begin));
+    PetscCall(HashGEMMDeviceMust(done));
+  }
+  if (d->ntaken) {
+    PetscCall(HashGEMMDeviceAllocate(d->ntaken * sizeof(*taken), &taken, &done));
+    PetscCall(HashGEMMDeviceMust(done));
+    PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceTakeRows(q->nsum, d->sums, d->begin, d->result.i, d->result.a, taken, PetscDefaultCudaStream), &done));
+    PetscCall(PetscMalloc1(d->ntaken, &host));
+    PetscCallCUDA(cudaMemcpyAsync(host, taken, d->ntaken * sizeof(*taken), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
+    PetscCall(PetscLogGpuToCpu(d->ntaken * sizeof(*taken)));
+    HashGEMMDeviceFree(taken);
+  }
+  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
+  if (d->ntaken) {
+    next = host;
+    for (PetscInt t = 0; t < q->nsum; t++) {
+      const PetscInt r = q->sums[t], length = i[r + 1] - i[r];
+
+      PetscCall(PetscArraycpy(q->result.a + i[r], next, length));
+      next += length;
+    }
+    PetscCall(PetscFree(host));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values of C: those of the local product, and the sums from the host */
+PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q)
+{
+  HashGEMMDeviceParallel *d    = q->device;
+  HashGEMMDeviceCutRows   rows = {.i = d->result.i, .a = d->result.a};
+  Mat                     block[2];
+  const int              *i[2] = {NULL, NULL}, *j;
+  PetscScalar            *a[2] = {NULL, NULL}, *sum = NULL;
+  PetscBool               done = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(C, &block[0], &block[1], NULL));
+  for (int k = 0; k < 2; k++) {
+    SysCSR csr;
+
+    PetscCall(HashGEMMGetPattern(block[k], &csr));
+    if (!csr.i[csr.m]) continue;
+    PetscCall(HashGEMMDeviceRoom(block[k], &done));
+    PetscCall(HashGEMMDeviceMust(done));
+    PetscCall(HashGEMMDeviceGetArrays(block[k], &i[k], &j, &a[k]));
+  }
+  if (q->nsum && q->sum.nz) {
+    if (!d->from) PetscCall(HashGEMMDeviceUpload(C->rmap->n * sizeof(*q->from), q->from, &d->from, &done));
+    if (done && !d->sumi) PetscCall(HashGEMMDeviceUpload((q->sum.m + 1) * sizeof(*q->sum.i), q->sum.i, &d->sumi, &done));
+    if (done) PetscCall(HashGEMMDeviceUpload(q->sum.nz * sizeof(*sum), q->sum.a, &sum, &done));
+    PetscCall(HashGEMMDeviceMust(done));
+    rows.from   = d->from;
+    rows.otheri = d->sumi;
+    rows.othera = sum;
+  }
+  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceCutValues(&rows, C->rmap->n, i[0], i[1], a[0], a[1], PetscDefaultCudaStream), &done));
+  HashGEMMDeviceFree(sum);
+  HashGEMMDeviceFree(d->result.a);
+  d->result.a = NULL;
+  for (int k = 0; k < 2; k++) {
+    if (a[k]) PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(block[k], &a[k]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Rows of matrices put together and cut apart, on raw CSR arrays: what products on several processes do besides multiplying. Nothing here
+   knows PETSc's objects.
+
+   On a process the columns of a matrix are numbered anew: its own first, those of the diagonal block, then those of other processes that occur,
+   ascending. The parts of a row in the two blocks then follow one another, and columns still ascend.
+*/
+#pragma once
+
+#include "sys/systypes.h"
+
+typedef struct {
+  int64_t    m, n, nz;
+  SysInt    *i, *j;
+  SysScalar *a;
+  int        borrowed; /* the arrays are those of a matrix */
+} HashGEMMRows;
+
+/* Arrays for nz entries, large ones on huge pages; 0 if there is no memory for them */
+int  HashGEMMRowsAllocate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *);
+int  HashGEMMRowsAllocateValues(HashGEMMRows *);
+void HashGEMMRowsFreeValues(HashGEMMRows *);
+void HashGEMMRowsFree(HashGEMMRows *);
+
+/* Writes to every page of new memory, by several threads: the time to fill it for the first time is that of its page faults */
+void HashGEMMTouch(void *, size_t bytes, int nthread);
+
+/* What two matrices have in common that have the same entries; also, do the columns of every row ascend, none being there twice? */
+uint64_t HashGEMMFingerprint(int64_t m, const SysInt *i, const SysInt *j, int *ascending);
+
+/* The two blocks of a matrix side by side: i, and from it j, the columns of the second block numbered by map, or as they are, from n on */
+void HashGEMMMergeLengths(int64_t m, const SysInt *di, const SysInt *oi, SysInt *i);
+void HashGEMMMergeColumns(int64_t m, const SysInt *di, const SysInt *dj, const SysInt *oi, const SysInt *oj, SysInt n, const SysInt *map, SysInt *j);
+void HashGEMMMergeValues(int64_t m, const SysInt *di, const SysScalar *da, const SysInt *oi, const SysScalar *oa, SysScalar *a);
+
+/* The same in the numbers of all processes, where the first block begins at column first */
+void HashGEMMMergeGlobal(int64_t m, const SysInt *di, const SysInt *dj, const SysInt *oi, const SysInt *oj, SysInt first, const SysInt *global, SysInt *j);
+
+/* Marks the columns from n on that rows have */
+void HashGEMMMarkUsed(int64_t m, const SysInt *i, const SysInt *j, SysInt n, char *used);
+
+/* Cuts rows at column n. Row r is that of rows or, where from is there and from[r] >= 0, row from[r] of other, in which the columns from n on have
+   their final numbers; those of rows get them from map, if there is one. */
+typedef struct {
+  const HashGEMMRows *rows, *other;
+  const SysInt       *from, *map;
+  int64_t             m;
+  SysInt              n;
+} HashGEMMCut;
+
+void HashGEMMCutLengths(const HashGEMMCut *, SysInt *d, SysInt *o);
+void HashGEMMCutColumns(const HashGEMMCut *, const SysInt *di, const SysInt *oi, SysInt *dj, SysInt *oj);
+void HashGEMMCutValues(const HashGEMMCut *, const SysInt *di, const SysInt *oi, SysScalar *da, SysScalar *oa);

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The kernels of sparse products for processors with AVX-512
+*/
+#define SPGEMM_NAME(name)   name##AVX512
+#define SPGEMM_KERNELS_NAME "avx512"
+
+/* These came later than the rest of AVX-512; processors without them have the AVX2 kernels */
+#if defined(__clang__)
+  #pragma clang attribute push(__attribute__((target("avx512vbmi2,avx512vpopcntdq,bmi,bmi2,popcnt"))), apply_to = function)
+#else
+  #pragma GCC target("avx512vbmi2,avx512vpopcntdq,bmi,bmi2,popcnt")
+#endif
+#include <immintrin.h>
+
+#include "mat/impls/hashgemm/host/spgemmimpl.h"
+
+#if defined(SYS_INT64)
+  #define SPGEMM_KEYS 8
+#else
+  #define SPGEMM_KEYS 16
+#endif
+
+static SYS_INLINE unsigned KeyMask(const SysInt *keys, SysInt key)
+{
+  const __m512i k = _mm512_load_si512(keys);
+
+#if defined(SYS_INT64)
+  return _mm512_cmpeq_epi64_mask(k, _mm512_set1_epi64(key));
+#else
+  return _mm512_cmpeq_epi32_mask(k, _mm512_set1_epi32(key));
+#endif
+}
+
+static SYS_INLINE uint64_t Flags(uint8_t *flag)
+{
+  const __m512i f = _mm512_loadu_si512(flag);
+
+  _mm512_storeu_si512(flag, _mm512_setzero_si512());
+  return _mm512_test_epi8_mask(f, f);
+}
+
+static SYS_INLINE void Stream(void *to, const void *from, size_t size)
+{
+  for (size_t q = 0; q < size; q += 64) _mm512_stream_si512((__m512i *)((char *)to + q), _mm512_load_si512((const char *)from + q));
+}
+
+static SYS_INLINE void StreamEnd(void)
+{
+  _mm_sfence();
+}
+
+typedef __m512i Counter;
+
+static SYS_INLINE void CountBlock(Counter *counter, uint64_t *mask)
+{
+  *counter = _mm512_add_epi64(*counter, _mm512_popcnt_epi64(_mm512_load_si512(mask)));
+  _mm512_store_si512(mask, _mm512_setzero_si512());
+}
+
+static SYS_INLINE int64_t CountSum(Counter counter)
+{
+  return _mm512_reduce_add_epi64(counter);
+}
+
+static SYS_INLINE int64_t ListBlock(uint64_t *mask, SysInt col, uint64_t *bits, SysInt *cols)
+{
+  const __m512i  m    = _mm512_load_si512(mask);
+  const __mmask8 some = _mm512_test_epi64_mask(m, m);
+
+  _mm512_store_si512(mask, _mm512_setzero_si512());
+  _mm512_storeu_si512(bits, _mm512_maskz_compress_epi64(some, m));
+#if defined(SYS_INT64)
+  _mm512_storeu_si512(cols, _mm512_maskz_compress_epi64(some, _mm512_add_epi64(_mm512_set1_epi64(col), _mm512_setr_epi64(0, 64, 128, 192, 256, 320, 384, 448))));
+#else
+  _mm256_storeu_si256((__m256i *)cols, _mm256_maskz_compress_epi32(some, _mm256_add_epi32(_mm256_set1_epi32(col), _mm256_setr_epi32(0, 64, 128, 192, 256, 320, 384, 448))));
+#endif
+  return __builtin_popcount(some);
+}
+
+static SYS_INLINE void EmitWord(uint64_t bits, SysInt col, SysInt *j)
+{
+  const __m512i place = _mm512_set_epi8(63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+  __m512i       set   = _mm512_maskz_compress_epi8(bits, place);
+  int           n     = __builtin_popcountll(bits);
+
+#if defined(SYS_INT64)
+  for (;; n -= 8, j += 8) {
+    _mm512_storeu_si512(j, _mm512_add_epi64(_mm512_set1_epi64(col), _mm512_cvtepu8_epi64(_mm512_castsi512_si128(set))));
+    if (n <= 8) return;
+    set = _mm512_permutexvar_epi64(_mm512_setr_epi64(1, 2, 3, 4, 5, 6, 7, 7), set);
+  }
+#else
+  for (;; n -= 16, j += 16) {
+    _mm512_storeu_si512(j, _mm512_add_epi32(_mm512_set1_epi32(col), _mm512_cvtepu8_epi32(_mm512_castsi512_si128(set))));
+    if (n <= 16) return;
+    set = _mm512_shuffle_i64x2(set, set, 0x39);
+  }
+#endif
+}
+
+#if !defined(SYS_COMPLEX)
+  #define SPGEMM_EXPAND
+
+typedef struct {
+  #if defined(SYS_INT64)
+  __m512i lo, hi;
+  #else
+  __m256i lo, hi;
+  #endif
+} Extent;
+
+static SYS_INLINE Extent ExtentOfNone(void)
+{
+  #if defined(SYS_INT64)
+  return (Extent){_mm512_set1_epi64(INT64_MAX), _mm512_set1_epi64(-1)};
+  #else
+  return (Extent){_mm256_set1_epi32(INT32_MAX), _mm256_set1_epi32(-1)};
+  #endif
+}
+
+static SYS_INLINE SysInt ExtentLow(Extent extent)
+{
+  #if defined(SYS_INT64)
+  return _mm512_reduce_min_epi64(extent.lo);
+  #else
+  return _mm512_mask_reduce_min_epi32(0xff, _mm512_castsi256_si512(extent.lo));
+  #endif
+}
+
+static SYS_INLINE SysInt ExtentHigh(Extent extent)
+{
+  #if defined(SYS_INT64)
+  return _mm512_reduce_max_epi64(extent.hi);
+  #else
+  return _mm512_mask_reduce_max_epi32(0xff, _mm512_castsi256_si512(extent.hi));
+  #endif
+}
+
+static SYS_INLINE void Expand(const int eights, const int add, const SysInt *j, const SysScalar *a, int64_t n, SysScalar f, SysInt *col, SysScalar *val, Extent *extent)
+{
+  for (int64_t q = 0; eights ? q < 8 * eights : q < n; q += 8) {
+    const int64_t  left = n - q < 0 ? 0 : n - q < 8 ? n - q : 8;
+    const __mmask8 m    = (__mmask8)_bzhi_u32(0xff, (unsigned)left);
+  #if defined(SYS_INT64)
+    const __m512i c = _mm512_maskz_loadu_epi64(m, j + q);
+
+    _mm512_storeu_si512(col + q, c);
+    extent->lo = _mm512_mask_min_epi64(extent->lo, m, extent->lo, c);
+    extent->hi = _mm512_max_epi64(extent->hi, c);
+  #else
+    const __m256i c = _mm256_maskz_loadu_epi32(m, j + q);
+
+    _mm256_storeu_si256((__m256i *)(col + q), c);
+    extent->lo = _mm256_mask_min_epi32(extent->lo, m, extent->lo, c);
+    extent->hi = _mm256_max_epi32(extent->hi, c);
+  #endif
+  #if defined(SYS_SINGLE)
+    if (add) _mm256_storeu_ps(val + q, _mm256_mul_ps(_mm256_set1_ps(f), _mm256_maskz_loadu_ps(m, a + q)));
+  #else
+    if (add) _mm512_storeu_pd(val + q, _mm512_mul_pd(_mm512_set1_pd(f), _mm512_maskz_loadu_pd(m, a + q)));
+  #endif
+  }
+}
+
+static SYS_INLINE void Scale(const int eights, int64_t n, SysScalar f, const SysScalar *a, SysScalar *val)
+{
+  const uint64_t m = _bzhi_u64(~(uint64_t)0, (unsigned)n);
+
+  #pragma GCC unroll 8
+  for (int l = 0; l < eights; l++) {
+  #if defined(SYS_SINGLE)
+    _mm256_storeu_ps(val + 8 * l, _mm256_mul_ps(_mm256_set1_ps(f), _mm256_maskz_loadu_ps((__mmask8)(m >> 8 * l), a + 8 * l)));
+  #else
+    _mm512_storeu_pd(val + 8 * l, _mm512_mul_pd(_mm512_set1_pd(f), _mm512_maskz_loadu_pd((__mmask8)(m >> 8 * l), a + 8 * l)));
+  #endif
+  }
+}
+#endif
+
+#if !defined(SYS_COMPLEX) && !defined(SYS_SINGLE)
+  #define SPGEMM_RUNS
+
+static SYS_INLINE void Transpose(__m512d x[8])
+{
+  __m512d y[8], z[8];
+
+  for (int l = 0; l < 8; l += 2) {
+    y[l]     = _mm512_unpacklo_pd(x[l], x[l + 1]);
+    y[l + 1] = _mm512_unpackhi_pd(x[l], x[l + 1]);
+  }
+  for (int l = 0; l < 2; l++) {
+    z[l]     = _mm512_shuffle_f64x2(y[l], y[l + 2], 0x88);
+    z[l + 2] = _mm512_shuffle_f64x2(y[l], y[l + 2], 0xdd);
+    z[l + 4] = _mm512_shuffle_f64x2(y[l + 4], y[l + 6], 0x88);
+    z[l + 6] = _mm512_shuffle_f64x2(y[l + 4], y[l + 6], 0xdd);
+  }
+  for (int l = 0; l < 4; l++) {
+    x[l]     = _mm512_shuffle_f64x2(z[l], z[l + 4], 0x88);
+    x[l + 4] = _mm512_shuffle_f64x2(z[l], z[l + 4], 0xdd);
+  }
+}
+
+static SYS_INLINE void RunTurnOf(const int full, int64_t rows, int64_t n, const double *b, double (*turned)[SPGEMM_LANES])
+{
+  for (int64_t q = 0; q < n; q += 8) {
+    const __mmask8 m = (__mmask8)_bzhi_u32(0xff, n - q < 8 ? (unsigned)(n - q) : 8);
+    __m512d        x[8];
+
+  #pragma GCC unroll 8
+    for (int l = 0; l < 8; l++) {
+      x[l] = _mm512_maskz_loadu_pd(m, b + (full || l < rows ? l : rows - 1) * n + q);
+      if (full) __builtin_prefetch(b + (l + 8) * n + q); /* rows that are turned next */
+    }
+    Transpose(x);
+  #pragma GCC unroll 8
+    for (int l = 0; l < 8; l++) _mm512_store_pd(turned[q + l], x[l]);
+  }
+}
+
+static SYS_INLINE void RunTurn(int64_t rows, int64_t n, const double *b, double (*turned)[SPGEMM_LANES])
+{
+  if (rows >= SPGEMM_LANES) RunTurnOf(1, rows, n, b, turned);
+  else RunTurnOf(0, rows, n, b, turned);
+}
+
+static SYS_INLINE __m512d RunNext(const int k, __m512d v, __m512d next)
+{
+  return k ? _mm512_castsi512_pd(_mm512_alignr_epi64(_mm512_castpd_si512(next), _mm512_castpd_si512(v), k)) : v;
+}
+
+static SYS_INLINE void RunAdd(const int some, int64_t n, double (*f)[SPGEMM_LANES], double (*turned)[SPGEMM_LANES], double (*next)[SPGEMM_LANES], const uint16_t *place, double (*sum)[SPGEMM_LANES])
+{
+  const __m512d f0 = _mm512_load_pd(f[0]), f1 = some > 1 ? _mm512_load_pd(f[1]) : f0, f2 = some > 2 ? _mm512_load_pd(f[2]) : f0;
+
+  for (int64_t q = 0; q < n;) {
+    int64_t p  = place[q];
+    __m512d s0 = _mm512_load_pd(sum[p]), s1 = _mm512_load_pd(sum[p + 1]), s2;
+
+    do {
+      const __m512d v = _mm512_load_pd(turned[q]), w = _mm512_load_pd(next[q]);
+
+      s0 = _mm512_fmadd_pd(f0, v, s0);
+      _mm512_store_pd(sum[p++], s0);
+      s2 = _mm512_load_pd(sum[p + 1]);
+      if (some > 1) s1 = _mm512_fmadd_pd(f1, RunNext(1, v, w), s1);
+      if (some > 2) s2 = _mm512_fmadd_pd(f2, RunNext(2, v, w), s2);
+      s0 = s1;
+      s1 = s2;
+      q++;
+    } while (q < n && place[q] == p);
+    if (some > 1) _mm512_store_pd(sum[p], s0);
+    if (some > 2) _mm512_store_pd(sum[p + 1], s1);
+  }
+}
+
+static SYS_INLINE void RunTake(int64_t g, int64_t n, double (*sum)[SPGEMM_LANES], double *a)
+{
+  for (int64_t q = 0; q < n; q += 8) {
+    const __mmask8 m = (__mmask8)_bzhi_u32(0xff, n - q < 8 ? (unsigned)(n - q) : 8);
+    __m512d        x[8];
+
+  #pragma GCC unroll 8
+    for (int l = 0; l < 8; l++) {
+      x[l] = _mm512_load_pd(sum[q + l]);
+      _mm512_store_pd(sum[q + l], _mm512_setzero_pd());
+    }
+    Transpose(x);
+  #pragma GCC unroll 8
+    for (int l = 0; l < 8; l++) {
+      if (l < g) _mm512_mask_storeu_pd(a + l * n + q, m, x[l]);
+    }
+  }
+}
+#endif
+
+static int SupportedAVX512(void)
+{
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq");
+}
+
+#include "mat/impls/hashgemm/host/spgemmkernels.h"
+
+#if defined(__clang__)
+  #pragma clang attribute pop
+#endif

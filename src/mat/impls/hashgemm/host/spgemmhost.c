@@ -1,0 +1,634 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Sparse products on the host: the sequence of steps that each kind of product is, and the threads of each step
+
+   Reference:
+.  * - Y. Nagasaka, "Sparse matrix computations on many-core processors", doctoral thesis, Tokyo Institute of Technology, 2019, chapter 6
+*/
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sys/sysmemory.h"
+#include "mat/impls/hashgemm/host/spgemmimpl.h"
+
+#define ROW_COST    8     /* of a row besides its products, in products */
+#define PARTS       8     /* for each thread: equal products are not quite equal times */
+#define THREAD_COST 20000 /* from which on a further thread is worth while */
+#define SAMPLES     32    /* places that tell how a product compresses, */
+#define SAMPLE_ROWS 8     /* and rows at each of them */
+#define COMPRESSES  16    /* products for each entry from which on to count is not worth while, */
+#define COMPRESSES2 6     /* and in the second of two steps, whose B comes from memory once more */
+#define PLACES      3     /* bytes of places for each byte of operands and result, at most */
+
+#if defined(SYS_INT64)
+  #define AMB_INT_MAX INT64_MAX
+#else
+  #define AMB_INT_MAX INT32_MAX
+#endif
+
+/* One product of two matrices: its rows are cut into parts with as many multiplications each, which the threads take one after another */
+typedef struct {
+  int64_t *cuts;
+  int      nthread, npart;
+  int64_t  m;
+  double   nonzeros;
+  SysInt  *i;            /* until it is in the result */
+  uint8_t *same, *shift; /* a byte for each row of B */
+  int64_t  rowsB;
+  double   longestB;
+  /* made without having been counted: the rows of part t lie one behind the other from place[t] on */
+  int64_t   *place;
+  SysInt    *j;
+  SysScalar *a;
+  size_t     size_j, size_a;
+  /* new values: how often they were made, and the places of products, those of part t from placed[t] on */
+  int       again;
+  int64_t  *placed;
+  uint16_t *places;
+  size_t    size_places;
+} Step;
+
+struct _Spgemm {
+  SpgemmType           type;
+  SpgemmOptions        options;
+  const SpgemmKernels *kernels;
+  int                  right; /* A (B C) instead of (A B) C */
+  int                  nstep;
+  Step                 step[2]; /* the last makes the result */
+  SpgemmTranspose      transpose;
+  SysCSR               inner; /* the result of the first of two steps */
+  SpgemmWords          words;
+  double               bytes; /* now */
+  SpgemmInfo           info;
+};
+
+static const SpgemmKernels *Kernels(void)
+{
+  return SYS_KERNELS(SpgemmKernels);
+}
+
+static int64_t Least(int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
+
+static void Account(Spgemm *S, double bytes)
+{
+  S->bytes += bytes;
+  if (S->bytes > S->info.bytes_peak) S->info.bytes_peak = S->bytes;
+}
+
+static SysCSR Transposed(const Spgemm *S)
+{
+  return (SysCSR){S->transpose.m, S->transpose.n, S->transpose.nz, S->transpose.i, S->transpose.j, S->transpose.a};
+}
+
+/* The operands of a step; those of the first come from the arguments and the transpose alone */
+static SpgemmProduct Operands(const Spgemm *S, int step, const SysCSR *A, const SysCSR *B, const SysCSR *C)
+{
+  const int     last = step == S->nstep - 1;
+  SpgemmProduct P;
+
+  memset(&P, 0, sizeof(P));
+  switch (S->type) {
+  case SPGEMM_AB:
+    P.A = *A;
+    P.B = *B;
+    break;
+  case SPGEMM_ATB:
+    P.A = Transposed(S);
+    P.B = *B;
+    break;
+  case SPGEMM_ABT:
+    P.A = *A;
+    P.B = Transposed(S);
+    break;
+  case SPGEMM_PTAP:
+    P.A = last ? Transposed(S) : *A;
+    P.B = last ? S->inner : *B;
+    break;
+  case SPGEMM_RART:
+    P.A = last ? *B : *A;
+    P.B = last ? S->inner : Transposed(S);
+    break;
+  case SPGEMM_ABC:
+    if (S->right) {
+      P.A = last ? *A : *B;
+      P.B = last ? S->inner : *C;
+    } else {
+      P.A = last ? S->inner : *A;
+      P.B = last ? *C : *B;
+    }
+    break;
+  }
+  P.last        = P.A.i[P.A.m] - 1;
+  P.lengthB     = P.B.m ? (double)P.B.i[P.B.m] / (double)P.B.m : 0;
+  P.longestB    = S->step[step].longestB;
+  P.accumulator = S->options.accumulator;
+  P.same        = S->step[step].same;
+  P.shift       = S->step[step].shift;
+  /* nobody else sees the first result: it is sorted only where that costs nothing, or where the heap needs it */
+  P.unsorted  = !last && P.accumulator != SPGEMM_HEAP;
+  P.unsortedB = last && S->nstep == 2 && P.B.j == S->inner.j && P.accumulator != SPGEMM_HEAP;
+  return P;
+}
+
+static double Products(const SysCSR *A, const SysCSR *B)
+{
+  double n = 0;
+
+  for (SysInt k = 0; k < A->i[A->m]; k++) n += (double)(B->i[A->j[k] + 1] - B->i[A->j[k]]);
+  return n;
+}
+
+static int64_t RowProducts(const SpgemmProduct *P, int64_t r)
+{
+  int64_t n = 0;
+
+  for (SysInt k = P->A.i[r]; k < P->A.i[r + 1]; k++) n += P->B.i[P->A.j[k] + 1] - P->B.i[P->A.j[k]];
+  return n;
+}
+
+/* RowsToThreads of the thesis. bound, if it is not NULL: bound[t] becomes the entries that the rows before part t can have at most. */
+static SysStatus RowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *step, int64_t *bound)
+{
+  const int64_t m    = P->A.m;
+  const size_t  size = sizeof(int64_t) * (size_t)m;
+  int64_t      *products, total = 0, before = 0, entries = 0;
+  int           nthread = S->options.nthread, t = 1;
+
+  step->nthread = step->npart = 1;
+  step->cuts                  = calloc(PARTS * nthread + 1, sizeof(*step->cuts));
+  if (!step->cuts) return SYS_OUT_OF_MEMORY;
+  step->cuts[1] = m;
+  if (nthread == 1) {
+    for (int64_t r = 0; bound && r < m; r++) bound[1] += Least(RowProducts(P, r), P->B.n);
+    return SYS_SUCCESS;
+  }
+  products = SpgemmAllocate(size);
+  if (!products) return SYS_OUT_OF_MEMORY;
+  Account(S, (double)size);
+#if defined(_OPENMP)
+  #pragma omp parallel for num_threads(nthread) schedule(static) reduction(+ : total)
+#endif
+  for (int64_t r = 0; r < m; r++) {
+    products[r] = RowProducts(P, r);
+    total += products[r] + ROW_COST;
+  }
+  step->nthread = (int)Least(nthread, 1 + total / THREAD_COST);
+  if (step->nthread > 1) step->npart = PARTS * step->nthread;
+  for (int64_t r = 0; r < m; r++) {
+    for (; t < step->npart && (double)before >= (double)total * t / step->npart; t++) {
+      step->cuts[t] = r;
+      if (bound) bound[t] = entries;
+    }
+    before += products[r] + ROW_COST;
+    entries += Least(products[r], P->B.n);
+  }
+  for (; t <= step->npart; t++) {
+    step->cuts[t] = m;
+    if (bound) bound[t] = entries;
+  }
+  SpgemmRelease(products, size);
+  Account(S, -(double)size);
+  return SYS_SUCCESS;
+}
+
+static void Stream(SpgemmProduct *P, double nonzeros)
+{
+  P->stream = nonzeros * (double)sizeof(*P->a) >= SPGEMM_STREAM && (uintptr_t)P->a % sizeof(*P->a) == 0;
+}
+
+/* place: where in j and a each part begins, unless i tells */
+static SysStatus Run(Spgemm *S, const Step *step, const SpgemmProduct *P, const int64_t *place, SysStatus (*kernel)(const SpgemmProduct *, int64_t, int64_t, SpgemmWork *), double rows[5], double *products)
+{
+  int    status = SYS_SUCCESS;
+  double bytes = 0, n = 0, r0 = 0, r1 = 0, r2 = 0, r3 = 0, r4 = 0;
+
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(step->nthread) if (step->nthread > 1) reduction(| : status) reduction(+ : bytes, n, r0, r1, r2, r3, r4)
+#endif
+  {
+    SpgemmWork w;
+
+    memset(&w, 0, sizeof(w));
+#if defined(_OPENMP)
+  #pragma omp for schedule(dynamic, 1)
+#endif
+    for (int t = 0; t < step->npart; t++) {
+      SpgemmProduct Q = *P;
+
+      if (status) continue;
+      if (place) {
+        Q.j += place[t];
+        Q.a += place[t];
+      }
+      if (Q.placed) Q.placed += t;
+      if (Q.places) Q.places += step->placed[t];
+      status = kernel(&Q, step->cuts[t], step->cuts[t + 1], &w);
+    }
+    bytes += w.bytes;
+    n += w.products;
+    r0 += w.rows[0];
+    r1 += w.rows[1];
+    r2 += w.rows[2];
+    r3 += w.rows[3];
+    r4 += w.rows[4];
+    SpgemmWorkDestroy(&w);
+  }
+  Account(S, bytes);
+  Account(S, -bytes);
+  if (rows) {
+    rows[0] += r0;
+    rows[1] += r1;
+    rows[2] += r2;
+    rows[3] += r3;
+    rows[4] += r4;
+  }
+  if (products) *products += n;
+  return (SysStatus)status;
+}
+
+static void DropWords(Spgemm *S)
+{
+  Account(S, -SpgemmWordsBytes(&S->words));
+  SpgemmWordsDestroy(&S->words);
+}
+
+static SysStatus MakeWords(Spgemm *S, SpgemmProduct *P)
+{
+  SysStatus status;
+
+  if (P->A.i[P->A.m] < 3 * P->B.m || P->unsortedB || P->shift || (P->accumulator != SPGEMM_AUTO && P->accumulator != SPGEMM_DENSE)) return SYS_SUCCESS;
+  status = SpgemmWordsCreate(&P->B, S->options.nthread, &S->words);
+  if (status) return status;
+  Account(S, SpgemmWordsBytes(&S->words));
+  P->words = S->words;
+  return SYS_SUCCESS;
+}
+
+static SysStatus MakeI(Spgemm *S, const SpgemmProduct *P, Step *step)
+{
+  step->m = P->A.m;
+  step->i = SpgemmAllocate(sizeof(*step->i) * (step->m + 1));
+  if (!step->i) return SYS_OUT_OF_MEMORY;
+  Account(S, (double)sizeof(*step->i) * (step->m + 1));
+  return SYS_SUCCESS;
+}
+
+/* From the lengths of the rows to the row pointers */
+static SysStatus SumI(Spgemm *S, Step *step)
+{
+  double sum = 0;
+
+  for (int64_t r = 0; r < step->m; r++) sum += (double)step->i[r + 1];
+  step->nonzeros   = sum;
+  S->info.nonzeros = sum;
+  if (sum > (double)AMB_INT_MAX) return SYS_TOO_LARGE;
+  for (int64_t r = 0; r < step->m; r++) step->i[r + 1] += step->i[r];
+  return SYS_SUCCESS;
+}
+
+static double Longest(const SysCSR *B, int nthread)
+{
+  SysInt longest = 0;
+
+#if defined(_OPENMP)
+  #pragma omp parallel for num_threads(nthread) schedule(static) reduction(max : longest) if (B->m > THREAD_COST)
+#endif
+  for (int64_t r = 0; r < B->m; r++) {
+    const SysInt length = B->i[r + 1] - B->i[r];
+
+    if (length > longest) longest = length;
+  }
+  return (double)longest;
+}
+
+/* What rows of B have in common */
+static void CompareRows(Spgemm *S, SpgemmProduct *P, Step *step)
+{
+  step->longestB = P->longestB = Longest(&P->B, S->options.nthread);
+  step->rowsB                  = P->B.m;
+  step->same                   = SpgemmSameRows(&P->B, S->options.nthread);
+  if ((P->accumulator == SPGEMM_AUTO || P->accumulator == SPGEMM_DENSE) && !step->same && !P->unsortedB) step->shift = SpgemmShiftedRows(&P->B, S->options.nthread);
+  P->same  = step->same;
+  P->shift = step->shift;
+  if (step->same || step->shift) Account(S, (double)P->B.m);
+}
+
+/* Before a step: what helps its kernels, its threads, and its row pointers */
+static SysStatus Prepare(Spgemm *S, SpgemmProduct *P, Step *step)
+{
+  SysStatus status;
+
+  CompareRows(S, P, step);
+  status = MakeWords(S, P);
+  if (status) return status;
+  step->place = calloc(PARTS * S->options.nthread + 1, sizeof(*step->place));
+  if (!step->place) return SYS_OUT_OF_MEMORY;
+  status = RowsToThreads(S, P, step, step->place);
+  if (!status) status = MakeI(S, P, step);
+  P->i = step->i;
+  for (int t = 0; t <= step->npart; t++) step->place[t] += SPGEMM_PAD * (int64_t)t;
+  return status;
+}
+
+static void ReleaseEntries(Step *step)
+{
+  SpgemmRelease(step->j, step->size_j);
+  SpgemmRelease(step->a, step->size_a);
+  step->j = NULL;
+  step->a = NULL;
+}
+
+static int AllocateEntries(Step *step, SpgemmProduct *P, int64_t entries)
+{
+  step->size_j = sizeof(*P->j) * (size_t)entries;
+  step->size_a = sizeof(*P->a) * (size_t)entries;
+  step->j = P->j = SpgemmAllocate(step->size_j);
+  step->a = P->a = SpgemmAllocate(step->size_a);
+  if (step->j && step->a) return 1;
+  ReleaseEntries(step);
+  return 0;
+}
+
+/* All of a step at once. There is room for as many entries as there can be, which is taken only where it is written to. */
+static SysStatus Make(Spgemm *S, SpgemmProduct *P, Step *step)
+{
+  SysStatus status = Run(S, step, P, step->place, S->kernels->make, S->info.rows, &S->info.products);
+
+  if (!status) status = SumI(S, step);
+  return status;
+}
+
+static SysStatus CountRows(Spgemm *S, SpgemmProduct *P, Step *step)
+{
+  SysStatus status = Run(S, step, P, NULL, S->kernels->count, NULL, &S->info.products);
+
+  return status ? status : SumI(S, step);
+}
+
+/* Moves the rows of each part behind those of the part before */
+static void Compact(const Step *step)
+{
+  for (int t = 1; t < step->npart; t++) {
+    const int64_t begin = step->i[step->cuts[t]], n = step->i[step->cuts[t + 1]] - begin;
+
+    memmove(step->j + begin, step->j + step->place[t], sizeof(*step->j) * n);
+    memmove(step->a + begin, step->a + step->place[t], sizeof(*step->a) * n);
+  }
+}
+
+/* The first of two steps. Its memory is ours, and nothing needs to be counted first, unless there is not enough room. */
+static SysStatus MakeInner(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C)
+{
+  SpgemmProduct P      = Operands(S, 0, A, B, C);
+  Step         *step   = &S->step[0];
+  SysStatus     status = Prepare(S, &P, step);
+
+  if (status) return status;
+  if (AllocateEntries(step, &P, step->place[step->npart])) {
+    status = Make(S, &P, step);
+    if (status) return status;
+    Compact(step);
+    step->size_j = SpgemmShrink(step->j, step->size_j, sizeof(*step->j) * (size_t)step->nonzeros);
+    step->size_a = SpgemmShrink(step->a, step->size_a, sizeof(*step->a) * (size_t)step->nonzeros);
+  } else {
+    status = CountRows(S, &P, step);
+    if (status) return status;
+    if (!AllocateEntries(step, &P, (int64_t)step->nonzeros)) return SYS_OUT_OF_MEMORY;
+    status = Run(S, step, &P, NULL, S->kernels->fill, S->info.rows, NULL);
+  }
+  Account(S, (double)step->size_j + (double)step->size_a);
+  S->inner = (SysCSR){P.A.m, P.B.n, step->i[P.A.m], step->i, step->j, step->a};
+  DropWords(S);
+  return status;
+}
+
+/*
+   Many products for each entry: then to write the result twice, here and where it belongs, costs less than to go through the products twice.
+   Some rows tell.
+*/
+static SysStatus Compresses(const Spgemm *S, const SpgemmProduct *P, int *yes)
+{
+  const int64_t rows    = SAMPLE_ROWS < P->A.m / SAMPLES ? SAMPLE_ROWS : P->A.m / SAMPLES;
+  double        entries = 0;
+  SysStatus     status  = SYS_SUCCESS;
+  SpgemmWork    w;
+
+  memset(&w, 0, sizeof(w));
+  for (int s = 0; s < SAMPLES && !status; s++) {
+    const int64_t first = P->A.m / SAMPLES * s;
+
+    status = S->kernels->count(P, first, first + rows, &w);
+    for (int64_t r = first; r < first + rows; r++) entries += (double)P->i[r + 1];
+  }
+  *yes = rows && w.products >= (S->nstep == 2 ? COMPRESSES2 : COMPRESSES) * entries;
+  SpgemmWorkDestroy(&w);
+  return status;
+}
+
+/* The row pointers of the result of the last step, and its entries if that is no more work */
+static SysStatus MakeLast(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C)
+{
+  SpgemmProduct P      = Operands(S, S->nstep - 1, A, B, C);
+  Step         *step   = &S->step[S->nstep - 1];
+  SysStatus     status = Prepare(S, &P, step);
+  int           make   = 0;
+
+  if (!status) status = Compresses(S, &P, &make);
+  if (status) return status;
+  if (!make || !AllocateEntries(step, &P, step->place[step->npart])) return CountRows(S, &P, step);
+  status = Make(S, &P, step);
+  Account(S, step->nonzeros * (double)(sizeof(SysInt) + sizeof(SysScalar)));
+  return status;
+}
+
+static SysStatus Create(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C)
+{
+  const SysCSR *T = S->type == SPGEMM_ATB ? A : (S->type == SPGEMM_ABT || S->type == SPGEMM_PTAP || S->type == SPGEMM_RART ? B : NULL);
+  SysStatus     status;
+
+  S->nstep = S->type == SPGEMM_PTAP || S->type == SPGEMM_RART || S->type == SPGEMM_ABC ? 2 : 1;
+  if (T) {
+    status = SpgemmTransposeCreate(T, S->options.nthread, &S->transpose);
+    if (status) return status;
+    Account(S, SpgemmTransposeBytes(&S->transpose));
+  }
+  if (S->type == SPGEMM_ABC) S->right = Products(B, C) < Products(A, B);
+  if (S->nstep == 2) {
+    status = MakeInner(S, A, B, C);
+    if (status) return status;
+  }
+  return MakeLast(S, A, B, C);
+}
+
+SysStatus SpgemmCreateWith(const SpgemmKernels *kernels, SpgemmType type, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SpgemmOptions *options, Spgemm **out, SpgemmInfo *info)
+{
+  Spgemm   *S = calloc(1, sizeof(*S));
+  SysStatus status;
+
+  *out = NULL;
+  if (info) memset(info, 0, sizeof(*info));
+  if (!S) return SYS_OUT_OF_MEMORY;
+  S->type    = type;
+  S->options = *options;
+  S->kernels = kernels;
+  if (S->options.nthread < 1) S->options.nthread = 1;
+  S->info.instructions = S->kernels->name;
+  status               = Create(S, A, B, C);
+  if (info) SpgemmGetInfo(S, info);
+  if (status) SpgemmDestroy(&S);
+  *out = S;
+  return status;
+}
+
+SysStatus SpgemmCreate(SpgemmType type, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SpgemmOptions *options, Spgemm **S, SpgemmInfo *info)
+{
+  return SpgemmCreateWith(Kernels(), type, A, B, C, options, S, info);
+}
+
+int64_t SpgemmNonzeros(const Spgemm *S)
+{
+  return (int64_t)S->step[S->nstep - 1].nonzeros;
+}
+
+const SysInt *SpgemmRowStarts(const Spgemm *S)
+{
+  return S->step[S->nstep - 1].i;
+}
+
+/* What was made already */
+static void CopyEntries(const Step *step, const SysInt *i, SysInt *j, SysScalar *a)
+{
+#if defined(_OPENMP)
+  #pragma omp parallel for num_threads(step->nthread) schedule(static, 1) if (step->nthread > 1)
+#endif
+  for (int t = 0; t < step->npart; t++) {
+    const SysInt begin = i[step->cuts[t]], n = i[step->cuts[t + 1]] - begin;
+
+    memcpy(j + begin, step->j + step->place[t], sizeof(*j) * (size_t)n);
+    memcpy(a + begin, step->a + step->place[t], sizeof(*a) * (size_t)n);
+  }
+}
+
+SysStatus SpgemmFill(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysInt *i, SysInt *j, SysScalar *a)
+{
+  Step         *step   = &S->step[S->nstep - 1];
+  SpgemmProduct P      = Operands(S, S->nstep - 1, A, B, C);
+  const double  size   = (double)sizeof(*step->i) * (P.A.m + 1);
+  SysStatus     status = SYS_SUCCESS;
+
+  memcpy(i, step->i, (size_t)size);
+  SpgemmRelease(step->i, (size_t)size);
+  step->i = NULL;
+  Account(S, -size);
+  SysAdvise(j, sizeof(*j) * (size_t)step->nonzeros);
+  SysAdvise(a, sizeof(*a) * (size_t)step->nonzeros);
+  if (step->j) {
+    CopyEntries(step, i, j, a);
+    ReleaseEntries(step);
+    Account(S, -step->nonzeros * (double)(sizeof(*j) + sizeof(*a)));
+  } else {
+    P.words = S->words;
+    P.i     = i;
+    P.j     = j;
+    P.a     = a;
+    Stream(&P, step->nonzeros);
+    status = Run(S, step, &P, NULL, S->kernels->fill, S->info.rows, NULL);
+  }
+  DropWords(S);
+  S->info.bytes_kept = S->bytes;
+  return status;
+}
+
+/* Memory for the places of products, if that is in proportion; without it they are looked up each time. placed: from numbers to where they begin. */
+static void TakePlaces(Spgemm *S, Step *step, const SpgemmProduct *P)
+{
+  const double entries = (double)P->A.i[P->A.m] + (double)P->B.i[P->B.m] + step->nonzeros;
+  int64_t      sum     = 0;
+
+  for (int t = 0; t < step->npart; t++) {
+    const int64_t n = step->placed[t];
+
+    step->placed[t] = sum;
+    sum += n;
+  }
+  step->size_places = sizeof(*step->places) * (size_t)sum;
+  if (!sum || (double)step->size_places > PLACES * entries * (double)(sizeof(*P->j) + sizeof(*P->a))) return;
+  step->places = SpgemmAllocate(step->size_places);
+  if (step->places) Account(S, (double)step->size_places);
+}
+
+static void DropPlaces(Spgemm *S, Step *step)
+{
+  if (step->places) Account(S, -(double)step->size_places);
+  SpgemmRelease(step->places, step->size_places);
+  free(step->placed);
+  step->places = NULL;
+  step->placed = NULL;
+}
+
+/* What is asked for a second time will be asked for more often: then places are kept */
+static SysStatus Revalue(Spgemm *S, Step *step, SpgemmProduct *P)
+{
+  SysStatus status;
+
+  if (step->again == 0) P->placed = step->placed = calloc((size_t)step->npart, sizeof(*step->placed));
+  if (step->again == 1 && step->placed) TakePlaces(S, step, P);
+  P->places = step->places;
+  P->known  = step->again > 1;
+  status    = Run(S, step, P, NULL, S->kernels->revalue, NULL, NULL);
+  if (status) DropPlaces(S, step);
+  if (step->again < 2) step->again++;
+  return status;
+}
+
+SysStatus SpgemmRevalue(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SysInt *i, const SysInt *j, SysScalar *a)
+{
+  SpgemmProduct P;
+  SysStatus     status;
+
+  if (S->transpose.i) SpgemmTransposeValues(S->type == SPGEMM_ATB ? A->a : B->a, S->options.nthread, &S->transpose);
+  if (S->nstep == 2) {
+    P      = Operands(S, 0, A, B, C);
+    P.i    = (SysInt *)S->inner.i;
+    P.j    = (SysInt *)S->inner.j;
+    P.a    = (SysScalar *)S->inner.a;
+    status = Revalue(S, &S->step[0], &P);
+    if (status) return status;
+  }
+  P   = Operands(S, S->nstep - 1, A, B, C);
+  P.i = (SysInt *)i;
+  P.j = (SysInt *)j;
+  P.a = a;
+  Stream(&P, S->step[S->nstep - 1].nonzeros);
+  return Revalue(S, &S->step[S->nstep - 1], &P);
+}
+
+void SpgemmGetInfo(const Spgemm *S, SpgemmInfo *info)
+{
+  *info            = S->info;
+  info->bytes_kept = S->bytes;
+}
+
+void SpgemmDestroy(Spgemm **out)
+{
+  Spgemm *S = *out;
+
+  if (!S) return;
+  if (S->transpose.i) SpgemmTransposeDestroy(&S->transpose);
+  SpgemmWordsDestroy(&S->words);
+  for (int k = 0; k < S->nstep; k++) {
+    if (S->step[k].i) SpgemmRelease(S->step[k].i, sizeof(SysInt) * (S->step[k].m + 1));
+    SpgemmRelease(S->step[k].same, (size_t)S->step[k].rowsB);
+    SpgemmRelease(S->step[k].shift, (size_t)S->step[k].rowsB);
+    ReleaseEntries(&S->step[k]);
+    DropPlaces(S, &S->step[k]);
+    free(S->step[k].place);
+    free(S->step[k].cuts);
+  }
+  free(S);
+  *out = NULL;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Sparse matrix products on the host, on raw CSR arrays: hash, vectorised hash, heap and dense accumulators. Nothing here or below knows PETSc's
+   objects.
+
+   Reference:
+.  * - Y. Nagasaka, "Sparse matrix computations on many-core processors", doctoral thesis, Tokyo Institute of Technology, 2019, chapter 6
+*/
+#pragma once
+
+#include "sys/syscsr.h"
+
+typedef enum {
+  SPGEMM_AB,   /* A B */
+  SPGEMM_ATB,  /* A^T B */
+  SPGEMM_ABT,  /* A B^T */
+  SPGEMM_PTAP, /* B^T A B */
+  SPGEMM_RART, /* B A B^T */
+  SPGEMM_ABC   /* A B C */
+} SpgemmType;
+
+typedef enum {
+  SPGEMM_AUTO,
+  SPGEMM_HASH,
+  SPGEMM_HASHVEC,
+  SPGEMM_HEAP,
+  SPGEMM_DENSE
+} SpgemmAccumulator;
+
+typedef struct {
+  SpgemmAccumulator accumulator;
+  int               nthread;
+} SpgemmOptions;
+
+typedef struct {
+  double      products;     /* multiplications, of all factors */
+  double      nonzeros;     /* of the result */
+  double      bytes_kept;   /* for new values: intermediate results and permutations */
+  double      bytes_peak;   /* the most that was allocated at a time besides the result, bytes_kept included */
+  double      rows[5];      /* rows by the accumulator that served them, by SpgemmAccumulator; [0]: copied, without one */
+  const char *instructions; /* "avx512", "avx2" or "plain" */
+} SpgemmInfo;
+
+typedef struct _Spgemm Spgemm;
+
+/* Makes the product, pattern and values, as far as it can without the arrays of the result. The operands must stay as they are until SpgemmFill(). */
+SysStatus SpgemmCreate(SpgemmType, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SpgemmOptions *, Spgemm **, SpgemmInfo *);
+int64_t   SpgemmNonzeros(const Spgemm *);
+
+/* Where the rows of the result begin, m + 1 numbers; until SpgemmFill() */
+const SysInt *SpgemmRowStarts(const Spgemm *);
+
+/* The result, its columns ascending: i of m + 1, j and a of SpgemmNonzeros(). What was only needed for this is freed. */
+SysStatus SpgemmFill(Spgemm *, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysInt *i, SysInt *j, SysScalar *a);
+
+/* New values of the same operands, in the pattern that SpgemmFill() made */
+SysStatus SpgemmRevalue(Spgemm *, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SysInt *i, const SysInt *j, SysScalar *a);
+
+void SpgemmGetInfo(const Spgemm *, SpgemmInfo *);
+void SpgemmDestroy(Spgemm **);

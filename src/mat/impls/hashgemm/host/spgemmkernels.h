@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The row kernels of sparse products, a template: the file that includes this defines
+
+     SPGEMM_NAME(name)          the name with the suffix of the instruction set
+     SPGEMM_KEYS                keys of a chunk of the vectorised hash table, a power of two
+     KeyMask(keys, key)         which keys of a chunk are the given one
+     Flags(flag)                which of 64 flags are set; clears them
+     Counter, CountBlock(counter, mask), CountSum(counter)
+                                counts the bits of blocks of SPGEMM_BLOCK columns; clears them
+     ListBlock(mask, col, bits, cols)
+                                the words of a block that are not 0, and the column of the first bit of each; clears the block, returns how
+                                many, may write SPGEMM_BLOCK / 64 beyond
+     Extent, Expand(eights, add, j, a, n, f, col, val, extent), ExtentOfNone(), ExtentLow(extent), ExtentHigh(extent)
+                                copies n columns and f times the values, may write SPGEMM_PAD beyond; eights, if not 0: n is no more than 8
+                                times that; with SPGEMM_EXPAND, where there is something to gain from it
+     Scale(eights, n, f, a, val)   copies f times n values, like Expand
+     Stream(to, from, size), StreamEnd()
+                                copies around the caches what is aligned to cache lines; after the last copy
+     EmitWord(bits, col, j)     writes col + k for each bit k; may write SPGEMM_PAD entries beyond
+     SYS_INLINE               forces a function into its callers
+*/
+#include <string.h>
+
+#include "mat/impls/hashgemm/host/spgemmimpl.h"
+
+#define PREFETCH       8         /* entries of A */
+#define GROUP_SUMS     (1 << 20) /* sums that they need at most */
+#define SPARSE_HASH    8192      /* entries of a row up to which a quarter of its hash table is filled, then half */
+#define GROUP          8         /* rows that are made together at most */
+#define DENSE_REACH    16384     /* columns for each product up to which the dense accumulator is the better */
+#define BYTES_REACH    16        /* columns for each product up to which bytes are the better marks */
+#define STREAM_ENTRIES 4096      /* of a row, from which on its values go around the caches */
+#define STREAM_PIECE   256       /* of these at a time */
+#define LIST           1024      /* products of a row that are listed at most */
+#define LIST_LENGTH    24        /* length of the rows of B, on average, up to which they are listed */
+
+typedef struct {
+  SysInt  k, end;   /* the row's entries in A */
+  SysInt  lo, hi;   /* no column of the result is outside of these */
+  int64_t products; /* 0: the row is empty, and lo and hi are meaningless */
+} Row;
+
+static SYS_INLINE Row GetRow(const SpgemmProduct *P, int64_t r)
+{
+  const SysInt *bi = P->B.i, *bj = P->B.j;
+  Row           row = {P->A.i[r], P->A.i[r + 1], 0, -1, 0};
+
+  for (SysInt k = row.k; k < row.end; k++) {
+    const SysInt s = bi[P->A.j[k]], e = bi[P->A.j[k] + 1];
+
+    if (s == e) continue;
+    if (!row.products || bj[s] < row.lo) row.lo = bj[s];
+    if (bj[e - 1] > row.hi) row.hi = bj[e - 1];
+    row.products += e - s;
+  }
+  return row;
+}
+
+/* The row of B that an entry some way after k of A meets: rows of B come in no order that the processor could foresee */
+static SYS_INLINE void Prefetch(const SpgemmProduct *P, SysInt k)
+{
+  const SysInt s = P->B.i[P->A.j[k + PREFETCH < P->last ? k + PREFETCH : P->last]];
+
+  __builtin_prefetch(P->B.j + s);
+  __builtin_prefetch(P->B.a + s);
+  if (P->lengthB < 8) return;
+  __builtin_prefetch(P->B.a + s + 64 / sizeof(SysScalar));
+  __builtin_prefetch(P->B.a + s + 128 / sizeof(SysScalar));
+  if (P->lengthB < 32) return;
+  for (int l = 1; l < 3; l++) __builtin_prefetch(P->B.j + s + l * 64 / sizeof(SysInt));
+  for (int l = 3; l < 8; l++) __builtin_prefetch(P->B.a + s + l * 64 / sizeof(SysScalar));
+}
+
+/* Columns between the beginning of the first block that the row reaches and the end of the last */
+static SYS_INLINE int64_t Reach(const Row *row)
+{
+  return ((int64_t)(row->hi / SPGEMM_BLOCK) - row->lo / SPGEMM_BLOCK + 1) * SPGEMM_BLOCK;
+}
+
+/* Rows that are almost nothing but reach far are better in a table that is as short as they are */
+static SYS_INLINE int Dense(const Row *row, int64_t products)
+{
+  const int64_t reach = Reach(row);
+
+  return reach <= SPGEMM_DENSE_MAX && reach <= DENSE_REACH * products;
+}
+
+static SYS_INLINE SpgemmAccumulator Choose(const SpgemmProduct *P, const Row *row)
+{
+  if (row->end - row->k == 1 && !P->unsortedB) return SPGEMM_AUTO;
+  if (P->accumulator) return P->accumulator;
+  return Dense(row, row->products) ? SPGEMM_DENSE : SPGEMM_HASH;
+}
+
+#include "mat/impls/hashgemm/host/spgemmdense.h"
+#include "mat/impls/hashgemm/host/spgemmhash.h"
+#include "mat/impls/hashgemm/host/spgemmruns.h"
+#include "mat/impls/hashgemm/host/spgemmplaces.h"
+
+/* A row of A with one entry */
+static SYS_INLINE void CopyRow(const SpgemmProduct *P, const Row *row, int64_t n, SysInt *j, SysScalar *a)
+{
+  const SysInt     s  = P->B.i[P->A.j[row->k]];
+  const SysInt    *bj = P->B.j + s;
+  const SysScalar *ba = P->B.a + s, f = P->A.a[row->k];
+
+  if (j) memcpy(j, bj, sizeof(*j) * n);
+  for (int64_t q = 0; q < n; q++) a[q] = f * ba[q];
+}
+
+static SysStatus SPGEMM_NAME(Count)(const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
+{
+  for (int64_t r = first; r < last;) {
+    const int64_t run = Run(P, r, last), g = run > 1 ? run : Group(P, r, last);
+    const SysInt *list   = NULL;
+    SysStatus     status = SYS_SUCCESS;
+    Row           row;
+    int64_t       n;
+    SysInt        col[LIST + SPGEMM_PAD];
+
+    if (run == 1 && Listed(P, r)) {
+      row  = ListRow(0, P, r, col, NULL);
+      list = col;
+    } else row = GetRow(P, r);
+    n = row.products;
+    w->products += (double)g * (double)n;
+    if (n) {
+      switch (Choose(P, &row)) {
+      case SPGEMM_AUTO:
+        break;
+      case SPGEMM_DENSE:
+        status = SpgemmWorkWindow(w, Reach(&row), 0);
+        if (status) break;
+        if (list && HowToMark(P, &row) != MARK_BYTES) n = DenseCountList(n, w, col);
+        else n = DenseRow(0, 0, P, &row, list, NULL, w, NULL);
+        break;
+      case SPGEMM_HEAP:
+        status = HeapRow(0, P, &row, w, &n, NULL, NULL);
+        break;
+      case SPGEMM_HASHVEC:
+        status = HashRow(1, 0, P, &row, w, &n, NULL, NULL);
+        break;
+      case SPGEMM_HASH:
+        status = HashRow(0, 0, P, &row, w, &n, NULL, NULL);
+        break;
+      }
+      if (status) return status;
+    }
+    for (int64_t l = 0; l < g; l++) P->i[++r] = (SysInt)n;
+  }
+  return SYS_SUCCESS;
+}
+
+/* Makes rows r to r + g - 1, of length *n; g > 1 if they have the same columns in A and the dense accumulator makes them */
+static SYS_INLINE SysStatus FillRows(const SpgemmProduct *P, const Row *row, const SysInt *col, const SysScalar *val, SpgemmAccumulator accumulator, int g, SpgemmWork *w, int64_t *n, SysInt *j, SysScalar *a)
+{
+  SysStatus status = SYS_SUCCESS;
+
+  switch (accumulator) {
+  case SPGEMM_AUTO:
+    *n = row->products;
+    CopyRow(P, row, *n, j, a);
+    break;
+  case SPGEMM_DENSE:
+    status = SpgemmWorkWindow(w, Reach(row), g);
+    if (status) return status;
+    if (g > 1) {
+      *n = DenseRow(1, 0, P, row, col, val, w, j);
+      DenseGroup(g, P, row, w, *n, j, a);
+      for (int l = 1; l < g; l++) memcpy(j + l * *n, j, sizeof(*j) * *n);
+    } else if (P->unsorted && col) *n = DenseUnsorted(row, col, val, w, j, a);
+    else {
+      *n = DenseRow(1, 1, P, row, col, val, w, j);
+      DenseTake(P, w, *n, j, a);
+    }
+    break;
+  case SPGEMM_HEAP:
+    status = HeapRow(1, P, row, w, n, j, a);
+    break;
+  case SPGEMM_HASHVEC:
+    status = HashRow(1, 1, P, row, w, n, j, a);
+    break;
+  case SPGEMM_HASH:
+    status = HashRow(0, 1, P, row, w, n, j, a);
+    break;
+  }
+  return status;
+}
+
+/* The g rows of a run, of length *n */
+static SYS_INLINE SysStatus RunFill(const SpgemmProduct *P, const Row *row, int64_t g, SpgemmWork *w, int64_t *n, SysInt *j, SysScalar *a)
+{
+  SysStatus status = SpgemmWorkWindow(w, Reach(row), 0);
+
+  if (!status) status = SpgemmWorkRow(w, row->products + SPGEMM_PAD);
+  if (status) return status;
+  *n = DenseRow(1, 0, P, row, NULL, NULL, w, w->rowj);
+  RunColumns(g, *n, w->rowj, j);
+  return RunRevalue(P, row, g, w, *n, w->rowj, a);
+}
+
+/* counted: the lengths of the rows are known. Otherwise the rows of a thread lie one behind the other, and i[r + 1] becomes their length. */
+static SYS_INLINE SysStatus Fill(const int counted, const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
+{
+  int64_t at = 0, g;
+
+  for (int64_t r = first; r < last; r += g) {
+    const int64_t     length = counted ? P->i[r + 1] - P->i[r] : 0;
+    const SysInt     *list   = NULL;
+    int64_t           n      = length, run;
+    Row               row;
+    SysInt           *j = P->j + (counted ? P->i[r] : at);
+    SysScalar        *a = P->a + (counted ? P->i[r] : at);
+    SpgemmAccumulator accumulator;
+    SysStatus         status;
+    SysInt            col[LIST + SPGEMM_PAD];
+    SysScalar         val[LIST + SPGEMM_PAD];
+
+    g = 1;
+    if (counted && !n) continue;
+    run = Run(P, r, last);
+    if (run > 1) {
+      row = GetRow(P, r);
+      if (Choose(P, &row) == SPGEMM_DENSE && RunFits(P, &row, counted ? n : row.products)) {
+        status = RunFill(P, &row, run, w, &n, j, a);
+        if (status) return status;
+        g = run;
+        w->rows[SPGEMM_DENSE] += (double)g;
+        if (counted) continue;
+        w->products += (double)g * (double)row.products;
+        for (int64_t l = 0; l < g; l++) P->i[r + l + 1] = (SysInt)n;
+        at += g * n;
+        continue;
+      }
+    }
+    g = Group(P, r, last);
+    if (g == 1 && Listed(P, r)) {
+      row  = ListRow(1, P, r, col, val);
+      list = col;
+    } else row = GetRow(P, r);
+    if (!row.products) {
+      for (int64_t l = 0; l < g; l++) P->i[r + l + 1] = 0;
+      continue;
+    }
+    accumulator = Choose(P, &row);
+    if (accumulator != SPGEMM_DENSE || Reach(&row) > GROUP_SUMS / GROUP) g = 1;
+    w->rows[accumulator] += (double)g;
+    if (!counted) {
+      w->products += (double)g * (double)row.products;
+      n = row.products;
+    }
+    if (counted && accumulator != SPGEMM_AUTO && P->i[last] - P->i[r + g] < SPGEMM_PAD) {
+      status = SpgemmWorkRow(w, g * n + SPGEMM_PAD);
+      if (!status) status = FillRows(P, &row, list, val, accumulator, (int)g, w, &n, w->rowj, w->rowa);
+      if (status) return status;
+      memcpy(j, w->rowj, sizeof(*j) * g * n);
+      memcpy(a, w->rowa, sizeof(*a) * g * n);
+    } else {
+      status = FillRows(P, &row, list, val, accumulator, (int)g, w, &n, j, a);
+      if (status) return status;
+    }
+    if (!counted) {
+      for (int64_t l = 0; l < g; l++) P->i[r + l + 1] = (SysInt)n;
+      at += g * n;
+    }
+  }
+  return SYS_SUCCESS;
+}
+
+static SysStatus SPGEMM_NAME(FillCounted)(const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
+{
+  return Fill(1, P, first, last, w);
+}
+
+static SysStatus SPGEMM_NAME(FillUncounted)(const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
+{
+  return Fill(0, P, first, last, w);
+}
+
+static SysStatus SPGEMM_NAME(Revalue)(const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
+{
+  uint16_t *place  = P->places;
+  int64_t   placed = 0, g;
+
+  for (int64_t r = first; r < last; r += g) {
+    const int64_t n = P->i[r + 1] - P->i[r];
+    const SysInt *j = P->j + P->i[r];
+    SysScalar    *a = P->a + P->i[r];
+    int64_t       run;
+    Row           row;
+    SysStatus     status = SYS_SUCCESS;
+    SysInt        col[LIST + SPGEMM_PAD];
+    SysScalar     val[LIST + SPGEMM_PAD];
+
+    g = 1;
+    if (!n) continue;
+    run = Run(P, r, last);
+    if (run > 1) {
+      row = GetRow(P, r);
+      if (Reach(&row) <= SPGEMM_DENSE_MAX && RunFits(P, &row, n)) {
+        status = SpgemmWorkWindow(w, Reach(&row), 0);
+        if (!status) status = RunRevalue(P, &row, run, w, n, j, a);
+        if (status) return status;
+        g = run;
+        continue;
+      }
+    }
+    row = (Row){P->A.i[r], P->A.i[r + 1], j[0], j[n - 1], 0};
+    if (row.end - row.k == 1 && !P->unsortedB) CopyRow(P, &row, n, NULL, a);
+    else if (Reach(&row) <= SPGEMM_DENSE_MAX) {
+      if (Reach(&row) <= GROUP_SUMS / GROUP) g = Group(P, r, last);
+      if (g == 1 && n <= PLACES_ROW) {
+        if (P->places) {
+          status = PlacedRow(P, &row, w, n, j, a, &place);
+          if (status) return status;
+          continue;
+        }
+        if (P->placed) placed += RowProducts(P, &row);
+      }
+      status = SpgemmWorkWindow(w, Reach(&row), g);
+      if (status) return status;
+      if (g > 1) DenseGroup((int)g, P, &row, w, n, j, a);
+      else {
+        if (Listed(P, r)) {
+          row.products = ListRow(1, P, r, col, val).products;
+          DenseAddList(MARK_NONE, 1, row.products, w, col, val);
+        } else DenseAdd(MARK_NONE, 1, P, &row, w);
+        DenseTake(P, w, n, j, a);
+      }
+    } else status = HashRevalue(P, &row, w, n, j, a);
+    if (status) return status;
+  }
+  if (P->placed) *P->placed = placed;
+  return SYS_SUCCESS;
+}
+
+const SpgemmKernels SPGEMM_NAME(SpgemmKernels) = {SPGEMM_KERNELS_NAME, SPGEMM_NAME(Supported), SPGEMM_NAME(Count), SPGEMM_NAME(FillCounted), SPGEMM_NAME(FillUncounted), SPGEMM_NAME(Revalue)};

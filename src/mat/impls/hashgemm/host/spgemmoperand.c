@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   What is made of the operands of a sparse product first: a transpose, and columns gathered into words
+*/
+#include <stdlib.h>
+#include <string.h>
+
+#include "mat/impls/hashgemm/host/spgemmimpl.h"
+
+void SpgemmCut(int64_t m, const SysInt *i, int nthread, int64_t *cuts)
+{
+  cuts[0] = 0;
+  for (int t = 1; t < nthread; t++) {
+    const double want = (double)i[m] * t / nthread;
+    int64_t      lo = cuts[t - 1], hi = m;
+
+    while (lo < hi) {
+      const int64_t mid = lo + (hi - lo) / 2;
+
+      if (i[mid] < want) lo = mid + 1;
+      else hi = mid;
+    }
+    cuts[t] = lo;
+  }
+  cuts[nthread] = m;
+}
+
+/* The counters that a thread needs for the transpose cost as much as a pass over as many entries */
+static int TransposeThreads(const SysCSR *A, int nthread)
+{
+  const int64_t most = A->i[A->m] / (A->n + 1) + 1;
+
+  return most < nthread ? (int)most : nthread;
+}
+
+/*
+   Counting sort: every thread counts the columns of its rows, the counts become places in the order of the threads, and every thread puts
+   its entries there
+*/
+SysStatus SpgemmTransposeCreate(const SysCSR *A, int threads, SpgemmTranspose *T)
+{
+  const int     nthread = TransposeThreads(A, threads);
+  const int64_t n = A->n, nz = A->i[A->m];
+  const size_t  size  = sizeof(SysInt) * (n + 1) * nthread;
+  SysInt       *place = SpgemmAllocate(size), sum = 0;
+  int64_t      *cuts = malloc(sizeof(*cuts) * (nthread + 1));
+
+  T->m    = n;
+  T->n    = A->m;
+  T->nz   = nz;
+  T->i    = SpgemmAllocate(sizeof(*T->i) * (n + 1));
+  T->j    = SpgemmAllocate(sizeof(*T->j) * nz);
+  T->from = SpgemmAllocate(sizeof(*T->from) * nz);
+  T->a    = SpgemmAllocate(sizeof(*T->a) * nz);
+  if (!place || !cuts || !T->i || !T->j || !T->from || !T->a) {
+    SpgemmRelease(place, size);
+    free(cuts);
+    SpgemmTransposeDestroy(T);
+    return SYS_OUT_OF_MEMORY;
+  }
+  SpgemmCut(A->m, A->i, nthread, cuts);
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(nthread) if (nthread > 1)
+#endif
+  for (int t = omp_get_thread_num(); t < nthread; t += omp_get_num_threads()) {
+    SysInt *p = place + (n + 1) * t;
+
+    for (SysInt k = A->i[cuts[t]]; k < A->i[cuts[t + 1]]; k++) p[A->j[k]]++;
+  }
+  for (int64_t c = 0; c < n; c++) {
+    T->i[c] = sum;
+    for (int t = 0; t < nthread; t++) {
+      SysInt *p = place + (n + 1) * t + c, count = *p;
+
+      *p = sum;
+      sum += count;
+    }
+  }
+  T->i[n] = sum;
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(nthread) if (nthread > 1)
+#endif
+  for (int t = omp_get_thread_num(); t < nthread; t += omp_get_num_threads()) {
+    SysInt *p = place + (n + 1) * t;
+
+    for (int64_t r = cuts[t]; r < cuts[t + 1]; r++) {
+      for (SysInt k = A->i[r]; k < A->i[r + 1]; k++) {
+        const SysInt q = p[A->j[k]]++;
+
+        T->j[q]    = (SysInt)r;
+        T->from[q] = k;
+        T->a[q]    = A->a[k];
+      }
+    }
+  }
+  SpgemmRelease(place, size);
+  free(cuts);
+  return SYS_SUCCESS;
+}
+
+void SpgemmTransposeValues(const SysScalar *a, int nthread, SpgemmTranspose *T)
+{
+#if defined(_OPENMP)
+  #pragma omp parallel for num_threads(nthread) schedule(static)
+#endif
+  for (int64_t q = 0; q < T->nz; q++) T->a[q] = a[T->from[q]];
+}
+
+double SpgemmTransposeBytes(const SpgemmTranspose *T)
+{
+  return (double)sizeof(*T->i) * (T->m + 1) + (double)T->nz * (sizeof(*T->j) + sizeof(*T->from) + sizeof(*T->a));
+}
+
+void SpgemmTransposeDestroy(SpgemmTranspose *T)
+{
+  SpgemmRelease(T->i, sizeof(*T->i) * (T->m + 1));
+  SpgemmRelease(T->j, sizeof(*T->j) * T->nz);
+  SpgemmRelease(T->from, sizeof(*T->from) * T->nz);
+  SpgemmRelease(T->a, sizeof(*T->a) * T->nz);
+  memset(T, 0, sizeof(*T));
+}
+
+static int64_t CountWords(const SysCSR *A, int64_t r)
+{
+  SysInt  last = -1;
+  int64_t n    = 0;
+
+  for (SysInt k = A->i[r]; k < A->i[r + 1]; k++) {
+    const SysInt word = A->j[k] / 64;
+
+    n += word != last;
+    last = word;
+  }
+  return n;
+}
+
+/* Some rows tell whether it is worth while */
+static int Clustered(const SysCSR *A)
+{
+  const int64_t step = A->m / 1000 + 1;
+  int64_t       n = 0, words = 0;
+
+  for (int64_t r = 0; r < A->m; r += step) {
+    n += A->i[r + 1] - A->i[r];
+    words += CountWords(A, r);
+  }
+  return 5 * words <= 2 * n;
+}
+
+SysStatus SpgemmWordsCreate(const SysCSR *A, int nthread, SpgemmWords *W)
+{
+  int64_t *cuts;
+
+  if (!Clustered(A)) return SYS_SUCCESS;
+  cuts = malloc(sizeof(*cuts) * (nthread + 1));
+  W->m = A->m;
+  W->i = SpgemmAllocate(sizeof(*W->i) * (A->m + 1));
+  if (!cuts || !W->i) {
+    free(cuts);
+    SpgemmWordsDestroy(W);
+    return SYS_OUT_OF_MEMORY;
+  }
+  SpgemmCut(A->m, A->i, nthread, cuts);
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(nthread) if (nthread > 1)
+#endif
+  for (int t = omp_get_thread_num(); t < nthread; t += omp_get_num_threads()) {
+    for (int64_t r = cuts[t]; r < cuts[t + 1]; r++) W->i[r + 1] = CountWords(A, r);
+  }
+  for (int64_t r = 0; r < A->m; r++) W->i[r + 1] += W->i[r];
+  W->n    = W->i[A->m];
+  W->word = SpgemmAllocate(sizeof(*W->word) * W->n);
+  W->bits = SpgemmAllocate(sizeof(*W->bits) * W->n);
+  if (!W->word || !W->bits) {
+    free(cuts);
+    SpgemmWordsDestroy(W);
+    return SYS_OUT_OF_MEMORY;
+  }
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(nthread) if (nthread > 1)
+#endif
+  for (int t = omp_get_thread_num(); t < nthread; t += omp_get_num_threads()) {
+    for (int64_t r = cuts[t]; r < cuts[t + 1]; r++) {
+      int64_t q = W->i[r] - 1;
+
+      for (SysInt k = A->i[r]; k < A->i[r + 1]; k++) {
+        const SysInt word = A->j[k] / 64;
+
+        if (q < W->i[r] || W->word[q] != word) {
+          W->word[++q] = word;
+          W->bits[q]   = 0;
+        }
+        W->bits[q] |= (uint64_t)1 << (A->j[k] % 64);
+      }
+    }
+  }
+  free(cuts);
+  return SYS_SUCCESS;
+}
+
+double SpgemmWordsBytes(const SpgemmWords *W)
+{
+  return W->i ? (double)sizeof(*W->i) * (W->m + 1) + (double)(sizeof(*W->word) + sizeof(*W->bits)) * W->n : 0;
+}
+
+void SpgemmWordsDestroy(SpgemmWords *W)
+{
+  if (W->i) SpgemmRelease(W->i, sizeof(*W->i) * (W->m + 1));
+  SpgemmRelease(W->word, sizeof(*W->word) * W->n);
+  SpgemmRelease(W->bits, sizeof(*W->bits) * W->n);
+  memset(W, 0, sizeof(*W));
+}
+
+static int SameRow(const SysCSR *A, int64_t r)
+{
+  const SysInt n = A->i[r + 1] - A->i[r], *j = A->j + A->i[r];
+
+  return n > 1 && A->i[r] - A->i[r - 1] == n && j[0] == j[-(int64_t)n] && !memcmp(j, j - n, sizeof(*j) * (size_t)n);
+}
+
+uint8_t *SpgemmSameRows(const SysCSR *A, int nthread)
+{
+  const int64_t step = A->m / 1000 + 1;
+  int64_t       seen = 0, found = 0;
+  uint8_t      *same;
+
+  for (int64_t r = 1; r < A->m; r += step, seen++) found += SameRow(A, r);
+  if (10 * found < 3 * seen || !found) return NULL;
+  same = SpgemmAllocate((size_t)A->m);
+  if (!same) return NULL;
+#if defined(_OPENMP)
+  #pragma omp parallel for num_threads(nthread) schedule(static)
+#endif
+  for (int64_t r = 1; r < A->m; r++) same[r] = (uint8_t)SameRow(A, r);
+  return same;
+}
+
+static int ShiftedRow(const SysCSR *A, int64_t r)
+{
+  const SysInt n = A->i[r + 1] - A->i[r];
+
+  return n > 1 && A->i[r] - A->i[r - 1] == n && SpgemmShifted(A->j + A->i[r - 1], n);
+}
+
+uint8_t *SpgemmShiftedRows(const SysCSR *A, int nthread)
+{
+  const int64_t step = A->m / 1000 + 1;
+  int64_t       seen = 0, found = 0;
+  uint8_t      *shift;
+
+  for (int64_t r = 1; r < A->m; r += step, seen++) found += ShiftedRow(A, r);
+  if (2 * found < seen || !found) return NULL;
+  shift = SpgemmAllocate((size_t)A->m);
+  if (!shift) return NULL;
+#if defined(_OPENMP)
+  #pragma omp parallel for num_threads(nthread) schedule(static)
+#endif
+  for (int64_t r = 1; r < A->m; r++) shift[r - 1] = (uint8_t)ShiftedRow(A, r);
+  for (int64_t r = A->m - 1; r-- > 0;) {
+    if (shift[r]) shift[r] = (uint8_t)(shift[r + 1] < 255 ? shift[r + 1] + 1 : 255);
+  }
+  return shift;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   New values by known places: the sum that each product belongs to, two bytes for each, are kept after they have been looked up once. Then no columns
+   are read, the sums of a row lie as close together as in the result, and need not be gathered from a window of the columns.
+
+   Gather and scatter instructions, for eight products of a row of B at a time, take twice as long (Zen 4).
+
+   Part of the template in spgemmkernels.h.
+*/
+#define PLACES_ROW  65536 /* entries of a row, at most */
+#define PLACES_LIST 1024  /* products that are listed at a time, */
+#define PLACES_LONG 40    /* of rows of B that are never longer than that */
+
+static SYS_INLINE int64_t RowProducts(const SpgemmProduct *P, const Row *row)
+{
+  int64_t n = 0;
+
+  for (SysInt k = row->k; k < row->end; k++) n += P->B.i[P->A.j[k] + 1] - P->B.i[P->A.j[k]];
+  return n;
+}
+
+/* Returns where the places of the next row begin */
+static SYS_INLINE uint16_t *FindPlaces(const SpgemmProduct *P, const Row *row, const SpgemmWork *w, int64_t n, const SysInt *j, uint16_t *place)
+{
+  const SysInt window = (SysInt)(w->window - 1), *bj = P->B.j;
+  uint16_t    *rank = w->rank;
+
+  for (int64_t q = 0; q < n; q++) rank[j[q] & window] = (uint16_t)q;
+  for (SysInt k = row->k; k < row->end; k++) {
+    const SysInt end = P->B.i[P->A.j[k] + 1];
+
+    Prefetch(P, k);
+    for (SysInt q = P->B.i[P->A.j[k]]; q < end; q++) *place++ = rank[bj[q] & window];
+  }
+  return place;
+}
+
+/* One load for four places: otherwise loads would be the bottleneck */
+static SYS_INLINE const uint16_t *AddPlaced(int64_t n, const uint16_t *place, SysScalar f, const SysScalar *b, SysScalar *sum)
+{
+  const int little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+  int64_t   q      = 0;
+
+  for (; q + 4 <= n; q += 4) {
+    uint64_t four;
+
+    memcpy(&four, place + q, sizeof(four));
+#pragma GCC unroll 4
+    for (int l = 0; l < 4; l++) sum[four >> 16 * (little ? l : 3 - l) & 0xffff] += f * b[q + l];
+  }
+  for (; q < n; q++) sum[place[q]] += f * b[q];
+  return place + n;
+}
+
+static SYS_INLINE const uint16_t *PlacedRows(const SpgemmProduct *P, const Row *row, const uint16_t *place, SysScalar *sum)
+{
+  const int        line = 64 / sizeof(*sum), lines = P->lengthB < 8 * line ? (int)P->lengthB / line + 1 : 8;
+  const SysInt    *bi = P->B.i, *aj = P->A.j, last = P->last;
+  const SysScalar *ba = P->B.a, *aa = P->A.a;
+
+  for (SysInt k = row->k; k < row->end; k++) {
+    const SysInt     s    = bi[aj[k]];
+    const SysScalar *next = ba + bi[aj[k + PREFETCH < last ? k + PREFETCH : last]];
+
+    for (int l = 0; l < lines; l++) __builtin_prefetch(next + l * line);
+    place = AddPlaced(bi[aj[k] + 1] - s, place, aa[k], ba + s, sum);
+  }
+  return place;
+}
+
+#if defined(SPGEMM_EXPAND)
+/* Where the rows of B are short, so that their ends would be mispredicted, products are listed first */
+static SYS_INLINE const uint16_t *PlacedList(const int eights, const SpgemmProduct *P, const Row *row, const uint16_t *place, SysScalar *sum)
+{
+  const SysInt    *bi = P->B.i, *aj = P->A.j, last = P->last;
+  const SysScalar *ba = P->B.a, *aa = P->A.a;
+  SysScalar        val[PLACES_LIST + PLACES_LONG + SPGEMM_PAD];
+  int64_t          n = 0;
+
+  for (SysInt k = row->k; k < row->end; k++) {
+    const SysInt     s    = bi[aj[k]];
+    const SysScalar *next = ba + bi[aj[k + PREFETCH < last ? k + PREFETCH : last]];
+
+    for (int l = 0; l <= eights; l++) __builtin_prefetch(next + 8 * l);
+    Scale(eights, bi[aj[k] + 1] - s, aa[k], ba + s, val + n);
+    n += bi[aj[k] + 1] - s;
+    if (n >= PLACES_LIST) {
+      place = AddPlaced(n, place, 1, val, sum);
+      n     = 0;
+    }
+  }
+  return AddPlaced(n, place, 1, val, sum);
+}
+#endif
+
+static SYS_INLINE const uint16_t *PlacedSums(const SpgemmProduct *P, const Row *row, const uint16_t *place, SysScalar *sum)
+{
+#if defined(SPGEMM_EXPAND)
+  if (P->longestB <= 8) return PlacedList(1, P, row, place, sum);
+  if (P->longestB <= 16) return PlacedList(2, P, row, place, sum);
+  if (P->longestB <= 24) return PlacedList(3, P, row, place, sum);
+  if (P->longestB <= PLACES_LONG) return PlacedList(PLACES_LONG / 8, P, row, place, sum);
+#endif
+  return PlacedRows(P, row, place, sum);
+}
+
+/* *place: where the places of this row begin, then of the next */
+static SysStatus PlacedRow(const SpgemmProduct *P, const Row *row, SpgemmWork *w, int64_t n, const SysInt *j, SysScalar *a, uint16_t **place)
+{
+  const uint16_t *first  = *place;
+  SysStatus       status = SYS_SUCCESS;
+
+  if (!P->known) {
+    status = SpgemmWorkWindow(w, Reach(row), 0);
+    if (!status) status = SpgemmWorkRun(w, 0, 0);
+    if (status) return status;
+    *place = FindPlaces(P, row, w, n, j, *place);
+  }
+  if (P->stream && n >= STREAM_ENTRIES) {
+    SysScalar *sum;
+
+    status = SpgemmWorkRow(w, n + SPGEMM_PAD);
+    if (status) return status;
+    sum = w->rowa + (uintptr_t)a % 64 / sizeof(*a);
+    memset(sum, 0, sizeof(*sum) * (size_t)n);
+    first = PlacedSums(P, row, first, sum);
+    StreamLike(a, sum, n);
+    StreamEnd();
+  } else {
+    memset(a, 0, sizeof(*a) * (size_t)n);
+    first = PlacedSums(P, row, first, a);
+  }
+  *place = P->places + (first - P->places);
+  return SYS_SUCCESS;
+}

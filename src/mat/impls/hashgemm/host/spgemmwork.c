@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Memory of sparse products: the tables of a thread, which grow with what its rows need, and the sort of hashed rows
+*/
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "sys/sysmemory.h"
+#include "mat/impls/hashgemm/host/spgemmimpl.h"
+
+#define LARGE 1 /* huge pages, from which on memory is mapped */
+
+void *SpgemmAllocate(size_t size)
+{
+  const size_t mapped = SysMappedSize(size, LARGE);
+  void        *p;
+
+  if (mapped) return SysMap(mapped, 0);
+  if (posix_memalign(&p, 64, size + 64)) return NULL;
+  return memset(p, 0, size);
+}
+
+void SpgemmRelease(void *p, size_t size)
+{
+  const size_t mapped = SysMappedSize(size, LARGE);
+
+  if (p && mapped) SysUnmap(p, mapped);
+  else free(p);
+}
+
+size_t SpgemmShrink(void *p, size_t size, size_t first)
+{
+  const size_t mapped = SysMappedSize(size, LARGE), rest = (first / SYS_HUGE_PAGE + 1) * SYS_HUGE_PAGE;
+
+  if (!mapped || rest >= mapped) return size;
+  SysUnmap((char *)p + rest, mapped - rest);
+  return rest;
+}
+
+/* Replaces *p, of which nothing is kept, by a larger one */
+static SysStatus Renew(SpgemmWork *w, void *p, size_t old, size_t new)
+{
+  void **array = p;
+
+  SpgemmRelease(*array, old);
+  if (*array) w->bytes -= (double)old;
+  *array = SpgemmAllocate(new);
+  if (*array) w->bytes += (double)new;
+  return *array ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
+}
+
+/* Kernels read and clear flags 64 at a time, and list the words of a block at a time */
+static size_t FlagSize(int64_t window)
+{
+  return window / SPGEMM_BLOCK + 64;
+}
+
+static size_t ListSize(int64_t window)
+{
+  return window / 64 + SPGEMM_BLOCK / 64;
+}
+
+static void DropSums(SpgemmWork *w)
+{
+  const size_t size = sizeof(*w->sum) * w->window * w->lanes;
+
+  if (!w->sum) return;
+  SpgemmRelease(w->sum, size);
+  w->bytes -= (double)size;
+  w->sum = NULL;
+}
+
+SysStatus SpgemmWorkWindow(SpgemmWork *w, int64_t columns, int rows)
+{
+  if (columns > w->window) {
+    const int64_t old = w->window;
+
+    DropSums(w);
+    if (!w->window) w->window = 4096;
+    while (w->window < columns) w->window *= 2;
+    if (Renew(w, &w->mask, old / 8, w->window / 8)) return SYS_OUT_OF_MEMORY;
+    if (Renew(w, &w->flag, FlagSize(old), FlagSize(w->window))) return SYS_OUT_OF_MEMORY;
+    if (Renew(w, &w->byte, old, w->window)) return SYS_OUT_OF_MEMORY;
+    if (Renew(w, &w->bits, sizeof(*w->bits) * ListSize(old), sizeof(*w->bits) * ListSize(w->window))) return SYS_OUT_OF_MEMORY;
+    if (Renew(w, &w->cols, sizeof(*w->cols) * ListSize(old), sizeof(*w->cols) * ListSize(w->window))) return SYS_OUT_OF_MEMORY;
+  }
+  if (rows > w->lanes) {
+    DropSums(w);
+    if (!w->lanes) w->lanes = 1;
+    while (w->lanes < rows) w->lanes *= 2;
+  }
+  return rows && !w->sum ? Renew(w, &w->sum, 0, sizeof(*w->sum) * w->window * w->lanes) : SYS_SUCCESS;
+}
+
+SysStatus SpgemmWorkHash(SpgemmWork *w, int64_t slots, int64_t n, int values)
+{
+  if (slots > (int64_t)w->capacity) {
+    const int64_t old = (int64_t)w->capacity;
+
+    if (w->val) {
+      SpgemmRelease(w->val, sizeof(*w->val) * old);
+      w->bytes -= (double)sizeof(*w->val) * old;
+      w->val = NULL;
+    }
+    if (w->place) {
+      SpgemmRelease(w->place, sizeof(*w->place) * old);
+      w->bytes -= (double)sizeof(*w->place) * old;
+      w->place = NULL;
+    }
+    w->capacity = slots;
+    if (Renew(w, &w->key, sizeof(*w->key) * old, sizeof(*w->key) * slots)) return SYS_OUT_OF_MEMORY;
+    memset(w->key, 0xff, sizeof(*w->key) * slots);
+  }
+  if (n > w->nslot) {
+    const int64_t old = w->nslot;
+
+    w->nslot = 2 * n;
+    if (Renew(w, &w->slot, sizeof(*w->slot) * old, sizeof(*w->slot) * w->nslot)) return SYS_OUT_OF_MEMORY;
+    if (Renew(w, &w->sorted, sizeof(*w->sorted) * old, sizeof(*w->sorted) * w->nslot)) return SYS_OUT_OF_MEMORY;
+  }
+  if (values == SPGEMM_VALUES && !w->val) return Renew(w, &w->val, 0, sizeof(*w->val) * w->capacity);
+  if (values == SPGEMM_PLACES && !w->place) return Renew(w, &w->place, 0, sizeof(*w->place) * w->capacity);
+  return SYS_SUCCESS;
+}
+
+SysStatus SpgemmWorkHeap(SpgemmWork *w, int64_t n)
+{
+  const int64_t old = w->nheap;
+
+  if (n <= old) return SYS_SUCCESS;
+  w->nheap = 2 * n;
+  return Renew(w, &w->heap, sizeof(*w->heap) * old, sizeof(*w->heap) * w->nheap);
+}
+
+static const size_t turned_size = sizeof(SysScalar) * SPGEMM_LANES * (SPGEMM_LINES + SPGEMM_LANES + SPGEMM_LINE * SPGEMM_LINES);
+
+SysStatus SpgemmWorkRun(SpgemmWork *w, int64_t products, int64_t n)
+{
+  const int64_t rows = 2 * n + 4 * SPGEMM_LANES; /* the sums, and what they are turned into */
+
+  if (w->window > w->nrank) {
+    const int64_t old = w->nrank;
+
+    w->nrank = w->window;
+    if (Renew(w, &w->rank, sizeof(*w->rank) * old, sizeof(*w->rank) * w->nrank)) return SYS_OUT_OF_MEMORY;
+  }
+  if (products > w->nlist) {
+    const int64_t old = w->nlist;
+
+    w->nlist = 2 * products;
+    if (Renew(w, &w->list, sizeof(*w->list) * old, sizeof(*w->list) * w->nlist)) return SYS_OUT_OF_MEMORY;
+    if (!w->factor && Renew(w, &w->factor, 0, turned_size)) return SYS_OUT_OF_MEMORY;
+    w->turned = w->factor + SPGEMM_LINES + SPGEMM_LANES;
+  }
+  if (rows > w->nrun) {
+    const int64_t old = w->nrun;
+
+    w->nrun = 2 * rows;
+    if (Renew(w, &w->run, sizeof(*w->run) * old, sizeof(*w->run) * w->nrun)) return SYS_OUT_OF_MEMORY;
+  }
+  return SYS_SUCCESS;
+}
+
+SysStatus SpgemmWorkRow(SpgemmWork *w, int64_t n)
+{
+  const int64_t old = w->nrow;
+
+  if (n <= old) return SYS_SUCCESS;
+  w->nrow = 2 * n;
+  if (Renew(w, &w->rowj, sizeof(*w->rowj) * old, sizeof(*w->rowj) * w->nrow)) return SYS_OUT_OF_MEMORY;
+  return Renew(w, &w->rowa, sizeof(*w->rowa) * old, sizeof(*w->rowa) * w->nrow);
+}
+
+void SpgemmWorkDestroy(SpgemmWork *w)
+{
+  SpgemmRelease(w->mask, w->window / 8);
+  SpgemmRelease(w->flag, FlagSize(w->window));
+  SpgemmRelease(w->byte, w->window);
+  SpgemmRelease(w->bits, sizeof(*w->bits) * ListSize(w->window));
+  SpgemmRelease(w->cols, sizeof(*w->cols) * ListSize(w->window));
+  SpgemmRelease(w->sum, sizeof(*w->sum) * w->window * w->lanes);
+  SpgemmRelease(w->key, sizeof(*w->key) * w->capacity);
+  SpgemmRelease(w->val, sizeof(*w->val) * w->capacity);
+  SpgemmRelease(w->place, sizeof(*w->place) * w->capacity);
+  SpgemmRelease(w->slot, sizeof(*w->slot) * w->nslot);
+  SpgemmRelease(w->sorted, sizeof(*w->sorted) * w->nslot);
+  SpgemmRelease(w->heap, sizeof(*w->heap) * w->nheap);
+  SpgemmRelease(w->rank, sizeof(*w->rank) * w->nrank);
+  SpgemmRelease(w->list, sizeof(*w->list) * w->nlist);
+  SpgemmRelease(w->factor, turned_size);
+  SpgemmRelease(w->run, sizeof(*w->run) * w->nrun);
+  SpgemmRelease(w->rowj, sizeof(*w->rowj) * w->nrow);
+  SpgemmRelease(w->rowa, sizeof(*w->rowa) * w->nrow);
+}
+
+/* By insertion if short, else digit by digit; returns where the sorted entries are, x or work */
+uint64_t *SpgemmSort(uint64_t *x, uint64_t *work, int64_t n, int low, int bits)
+{
+  if (n <= 32) {
+    for (int64_t q = 1; q < n; q++) {
+      const uint64_t y = x[q];
+      int64_t        k = q;
+
+      for (; k > 0 && x[k - 1] > y; k--) x[k] = x[k - 1];
+      x[k] = y;
+    }
+    return x;
+  }
+  for (int done = 0; done < bits; done += 8) {
+    uint32_t  count[256] = {0};
+    int64_t   begin[256], sum = 0;
+    uint64_t *t = work;
+
+    for (int64_t q = 0; q < n; q++) count[x[q] >> (low + done) & 255]++;
+    for (int d = 0; d < 256; d++) {
+      begin[d] = sum;
+      sum += count[d];
+    }
+    for (int64_t q = 0; q < n; q++) work[begin[x[q] >> (low + done) & 255]++] = x[q];
+    work = x;
+    x    = t;
+  }
+  return x;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Loading the library: the check that it belongs to the running PETSc, and what it registers there
+*/
+#include "sys/systhreads.h"
+#include "mat/shadow/shadow.h"
+#if defined(PETSC_HAVE_CUDA)
+  #include <petscdevice.h>
+#endif
+
+extern PetscErrorCode HashGEMMRegister(void);
+
+static PetscBool initialized = PETSC_FALSE;
+
+/* Sizes are asked for by name, because the constants of another build mean other types */
+static PetscErrorCode PetscAMBCheckType(const char name[], size_t expected, const char what[])
+{
+  PetscDataType type;
+  PetscBool     found;
+  size_t        size = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscDataTypeFromString(name, &type, &found));
+  if (found) PetscCall(PetscDataTypeGetSize(type, &size));
+  PetscCheck(!found || size == expected, PETSC_COMM_SELF, PETSC_ERR_SUP, "libpetscamb was built for a PETSc with %s of %d bytes, but in the running PETSc it has %d; build petsc-amb again with PETSC_DIR and PETSC_ARCH of the PETSc that the program uses", what, (int)expected, (int)size);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The library uses the insides of PETSc's objects: with another PETSc it would not fail, but do wrong */
+static PetscErrorCode PetscAMBCheckPETSc(void)
+{
+  PetscInt64  version[4] = {0, 0, 0, 0}; /* as long as any PetscInt */
+  PetscMPIInt length;
+  char        mpi[MPI_MAX_LIBRARY_VERSION_STRING];
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetVersionNumber((PetscInt *)&version[0], (PetscInt *)&version[1], (PetscInt *)&version[2], (PetscInt *)&version[3]));
+  PetscCheck(version[0] == PETSC_VERSION_MAJOR && version[1] == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_SUP, "libpetscamb was built for PETSc %d.%d, but this is PETSc %d.%d; build petsc-amb again with PETSC_DIR and PETSC_ARCH of the PETSc that the program uses", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, (int)version[0], (int)version[1]);
+  PetscCall(PetscAMBCheckType("int", sizeof(PetscInt), "PetscInt"));
+  PetscCall(PetscAMBCheckType("real", sizeof(PetscReal), "PetscReal"));
+  PetscCall(PetscAMBCheckType("scalar", sizeof(PetscScalar), "PetscScalar"));
+  PetscCallMPI(MPI_Get_library_version(mpi, &length));
+#if defined(OMPI_MAJOR_VERSION)
+  PetscCheck(strstr(mpi, "Open MPI"), PETSC_COMM_SELF, PETSC_ERR_SUP, "libpetscamb was built for Open MPI, but this program runs on %s; build petsc-amb again with the PETSc that the program uses", mpi);
+#elif defined(MPICH_VERSION) || defined(I_MPI_VERSION)
+  PetscCheck(!strstr(mpi, "Open MPI"), PETSC_COMM_SELF, PETSC_ERR_SUP, "libpetscamb was built for MPICH, but this program runs on %s; build petsc-amb again with the PETSc that the program uses", mpi);
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if defined(PETSC_HAVE_CUDA) && !defined(PETSC_HAVE_MPIUNI)
+/* PETSc ends a program that comes to a GPU with an MPI that cannot read its memory, unless it was told so before. MPI is asked, and PETSc told what
+   the user would have to look up. Nothing is done where an option says which it is, or where a device is there already, since PETSc has tried its MPI then.
+   Only these two are believed: makers of others have changed their code, and some let it answer no. */
+static PetscErrorCode PetscAMBCheckGPUAwareMPI(void)
+{
+  PetscBool   given, alias;
+  PetscMPIInt length;
+  char        mpi[MPI_MAX_LIBRARY_VERSION_STRING];
+  void       *query = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-use_gpu_aware_mpi", &given));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-sf_use_gpu_aware_mpi", &alias));
+  if (!use_gpu_aware_mpi || given || alias || PetscDeviceInitialized(PETSC_DEVICE_CUDA)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Get_library_version(mpi, &length));
+  if (!strstr(mpi, "Open MPI") && strncmp(mpi, "MPICH Version", 13)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscDLSym(NULL, "MPIX_Query_cuda_support", &query));
+  if (!query || ((int (*)(void))query)()) PetscFunctionReturn(PETSC_SUCCESS);
+  use_gpu_aware_mpi = PETSC_FALSE;
+  PetscCall(PetscInfo(NULL, "This MPI says that it is not CUDA-aware: what PETSc sends from a GPU goes through the host, as with -use_gpu_aware_mpi 0\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+/*@C
+  PetscAMBFinalizePackage - forgets what `PetscAMBInitializePackage()` registered; called by `PetscFinalize()`
+
+  Level: developer
+
+.seealso: `PetscAMBInitializePackage()`
+@*/
+PetscErrorCode PetscAMBFinalizePackage(void)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowReport());
+  PetscCall(MatShadowRegisterFinalize());
+  initialized = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PetscAMBInitializePackage - registers the matrix types of petsc-amb. A program that is linked with the library calls this after
+  `PetscInitialize()`; where the library is loaded with `-dll_append` it is called by PETSc.
+
+  Collective on `PETSC_COMM_WORLD`
+
+  Level: intermediate
+
+.seealso: `MATAMB`
+@*/
+PetscErrorCode(PetscAMBInitializePackage)(void)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  if (initialized) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscAMBCheckPETSc());
+  initialized = PETSC_TRUE;
+#if defined(PETSC_HAVE_CUDA) && !defined(PETSC_HAVE_MPIUNI)
+  PetscCall(PetscAMBCheckGPUAwareMPI());
+#endif
+  PetscCall(MatInitializePackage());
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  SysThreadsChoose(size);
+  PetscCall(MatShadowRegister(&MatShadowFormatAMB));
+  PetscCall(MatShadowRegister(&MatShadowFormatNUSSELL));
+  PetscCall(MatShadowRegister(&MatShadowFormatAutoSparse));
+  PetscCall(HashGEMMRegister());
+  PetscCall(MatShadowForAIJRegister());
+  PetscCall(MatShadowReportRegister());
+  PetscCall(PetscRegisterFinalize(PetscAMBFinalizePackage));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PetscAMBInitializePackageVersion - `PetscAMBInitializePackage()` for a program that was compiled with this version of petscamb.h
+
+  Collective on `PETSC_COMM_WORLD`
+
+  Input Parameters:
++ major    - `PETSCAMB_VERSION_MAJOR`
+. minor    - `PETSCAMB_VERSION_MINOR`
+- subminor - `PETSCAMB_VERSION_SUBMINOR`
+
+  Level: developer
+
+  Note:
+  In C and C++ `PetscAMBInitializePackage()` is a macro that calls this. Major and minor must be those of the library.
+
+.seealso: `PetscAMBInitializePackage()`
+@*/
+PetscErrorCode PetscAMBInitializePackageVersion(int major, int minor, int subminor)
+{
+  PetscFunctionBegin;
+  PetscCheck(major == PETSCAMB_VERSION_MAJOR && minor == PETSCAMB_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_SUP, "This program was compiled with petscamb.h %d.%d.%d, but libpetscamb is %d.%d.%d; compile it with the header of this library, or run it with the library it was made for", major, minor, subminor, PETSCAMB_VERSION_MAJOR, PETSCAMB_VERSION_MINOR, PETSCAMB_VERSION_SUBMINOR);
+  PetscCall((PetscAMBInitializePackage)());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_petscamb(void);
+
+/* What -dll_append calls */
+PetscErrorCode PetscDLLibraryRegister_petscamb(void)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscAMBInitializePackage());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   What differs between the PETSc versions this compiles against, 3.18 and later
+*/
+#pragma once
+
+#include <petscmat.h>
+
+#if PETSC_VERSION_LT(3, 18, 0)
+  #error petsc-amb needs PETSc 3.18 or later
+#endif
+
+#if PETSC_VERSION_LT(3, 19, 0)
+  #define PETSC_SUCCESS 0
+#endif
+
+/* A container's destructor gets its context, from 3.23 on the address of it, which from 3.25 on is declared void *; the options object became a
+   pointer type in 3.23 */
+#if PETSC_VERSION_LT(3, 23, 0)
+typedef void             *PetscAMBCtxArgument;
+typedef PetscOptionItems *PetscAMBOptionItems;
+  #define PetscAMBCtxGet(arg)               (arg)
+  #define PetscContainerSetCtxDestroy(c, f) PetscContainerSetUserDestroy(c, f)
+#else
+  #if PETSC_VERSION_LT(3, 25, 0)
+typedef void           **PetscAMBCtxArgument;
+  #else
+typedef PetscCtxRt PetscAMBCtxArgument;
+  #endif
+typedef PetscOptionItems PetscAMBOptionItems;
+  #define PetscAMBCtxGet(arg) (*(void **)(arg))
+#endif
+
+/* What hangs on a product is destroyed by its address from 3.25 on */
+#if PETSC_VERSION_LT(3, 25, 0)
+typedef void *PetscAMBProductArgument;
+  #define PetscAMBProductGet(arg) (arg)
+#else
+typedef PetscCtxRt       PetscAMBProductArgument;
+  #define PetscAMBProductGet(arg) (*(void **)(arg))
+#endif
+
+/* Columns of the second block are told by garray, which the new matrix takes from 3.23 on */
+#if PETSC_VERSION_LT(3, 23, 0)
+static inline PetscErrorCode PetscAMBCreateMPIAIJWithSeqAIJ(MPI_Comm comm, PetscInt M, PetscInt N, Mat A, Mat B, PetscInt *garray, Mat *mat)
+{
+  PetscFunctionBegin;
+  PetscCall(MatCreateMPIAIJWithSeqAIJ(comm, A, B, garray, mat));
+  PetscCall(PetscFree(garray));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#else
+  #define PetscAMBCreateMPIAIJWithSeqAIJ MatCreateMPIAIJWithSeqAIJ
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The text of the last call of CUDA that failed
+*/
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sys/syscuda.cuh"
+
+static thread_local char error_text[256] = "";
+
+const char *SysDeviceErrorText(void)
+{
+  return error_text;
+}
+
+SysStatus SysDeviceFailed(cudaError_t error, const char call[])
+{
+  const char *open = strchr(call, '(');
+
+  snprintf(error_text, sizeof(error_text), "%.*s: %s", open ? (int)(open - call) : 200, call, cudaGetErrorString(error));
+  (void)cudaGetLastError(); /* or the next check would find it */
+  return error == cudaErrorMemoryAllocation ? SYS_OUT_OF_MEMORY : SYS_ERROR;
+}
+
+SysStatus SysDeviceError(const char format[], ...)
+{
+  va_list list;
+
+  va_start(list, format);
+  vsnprintf(error_text, sizeof(error_text), format, list);
+  va_end(list);
+  return SYS_ERROR;
+}

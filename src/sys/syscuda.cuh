@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   What all kernels on a CUDA device share: checks of calls, warps, launches over n things, arrays that share an allocation
+*/
+#pragma once
+
+#include <cuda_runtime.h>
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  #error petsc-amb needs a GPU of compute capability 8.0 or newer: build PETSc for it, or keep matrices on the host with -mat_amb_device cpu
+#endif
+
+#include "sys/syscuda.h"
+
+#define SYS_WARP      32
+#define SYS_ALL_LANES 0xffffffffu
+#define SYS_THREADS   256 /* of a thread block, where nothing asks for another number */
+
+/* Keep the text for SysDeviceErrorText(): of a call of CUDA that failed, or of another error */
+SysStatus SysDeviceFailed(cudaError_t, const char call[]);
+SysStatus SysDeviceError(const char format[], ...);
+#define SYS_CUDA(call) \
+  do { \
+    const cudaError_t sys_error_ = (call); \
+    if (sys_error_ != cudaSuccess) return SysDeviceFailed(sys_error_, #call); \
+  } while (0)
+#define SYS_CALL(call) \
+  do { \
+    const SysStatus sys_status_ = (call); \
+    if (sys_status_ != SYS_SUCCESS) return sys_status_; \
+  } while (0)
+
+/* Blocks of threads for n things, a thread each */
+static inline unsigned SysBlocks(int64_t n, int64_t each = SYS_THREADS)
+{
+  return (unsigned)((n + each - 1) / each);
+}
+
+/* The same where a thread takes several of very many: see SYS_FOR_EACH() */
+static inline unsigned SysBlocksLoop(int64_t n)
+{
+  const int64_t blocks = SysBlocks(n);
+
+  return (unsigned)(blocks < 1 ? 1 : blocks < 65536 ? blocks : 65536);
+}
+
+#define SYS_FOR_EACH(k, n) for (int64_t k = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; k < (n); k += (int64_t)gridDim.x * blockDim.x)
+
+/* Bytes of an array that shares an allocation with others */
+static inline size_t SysPadded(size_t bytes)
+{
+  return (bytes + 255) / 256 * 256;
+}
+
+/* Arrays one after the other in one allocation: taken twice, the first time to learn the size */
+typedef struct {
+  char  *memory;
+  size_t used;
+} SysArena;
+
+template <typename T>
+static inline void SysArenaTake(SysArena *arena, T **array, size_t n)
+{
+  *array = arena->memory ? (T *)(arena->memory + arena->used) : NULL;
+  arena->used += SysPadded(n * sizeof(T));
+}
+
+static inline SysStatus SysArenaAllocate(SysArena *arena)
+{
+  SYS_CUDA(cudaMalloc(&arena->memory, arena->used ? arena->used : 1));
+  arena->used = 0;
+  return SYS_SUCCESS;
+}
+
+/* Memory that is freed at the end of its scope */
+struct SysScratch {
+  char *memory = NULL;
+
+  ~SysScratch() { (void)cudaFree(memory); }
+};
+
+static inline SysStatus SysDeviceAllocate(void *p, size_t bytes)
+{
+  SYS_CUDA(cudaMalloc((void **)p, bytes ? bytes : 1));
+  return SYS_SUCCESS;
+}
+
+/* Bits of numbers up to this one, to sort by: at most 31 */
+static inline int SysBits(int64_t most)
+{
+  int bits = 1;
+
+  while (bits < 31 && most >> bits) bits++;
+  return bits;
+}
+
+/* How many of n ascending numbers are less than v */
+template <typename T, typename N>
+static __device__ inline N SysCountLess(const T *a, N n, N v)
+{
+  N lo = 0, hi = n;
+
+  while (lo < hi) {
+    const N mid = lo + (hi - lo) / 2;
+
+    if (a[mid] < v) lo = mid + 1;
+    else hi = mid;
+  }
+  return lo;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#define _GNU_SOURCE
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "sys/sysmemory.h"
+
+#define LARGE 4 /* huge pages */
+
+/* Bytes to the next huge page */
+static inline size_t Head(const void *p)
+{
+  return (SYS_HUGE_PAGE - (uintptr_t)p % SYS_HUGE_PAGE) % SYS_HUGE_PAGE;
+}
+
+#if defined(MADV_HUGEPAGE) && defined(MAP_ANONYMOUS)
+size_t SysMappedSize(size_t size, int pages)
+{
+  return size >= (size_t)pages * SYS_HUGE_PAGE ? (size + SYS_HUGE_PAGE - 1) / SYS_HUGE_PAGE * SYS_HUGE_PAGE : 0;
+}
+
+void *SysMap(size_t size, int promised)
+{
+  char  *p = mmap(NULL, size + SYS_HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (promised ? 0 : MAP_NORESERVE), -1, 0);
+  size_t head;
+
+  if (p == MAP_FAILED) return NULL;
+  head = Head(p);
+  if (head) (void)munmap(p, head);
+  (void)munmap(p + head + size, SYS_HUGE_PAGE - head);
+  (void)madvise(p + head, size, MADV_HUGEPAGE);
+  return p + head;
+}
+
+void SysUnmap(void *p, size_t size)
+{
+  (void)munmap(p, size);
+}
+
+void SysAdvise(void *p, size_t size)
+{
+  if (size >= LARGE * SYS_HUGE_PAGE) (void)madvise((char *)p + Head(p), (size - Head(p)) / SYS_HUGE_PAGE * SYS_HUGE_PAGE, MADV_HUGEPAGE);
+}
+#else
+size_t SysMappedSize(size_t size, int pages)
+{
+  (void)size;
+  (void)pages;
+  return 0;
+}
+
+void *SysMap(size_t size, int promised)
+{
+  (void)size;
+  (void)promised;
+  return NULL;
+}
+
+void SysUnmap(void *p, size_t size)
+{
+  (void)p;
+  (void)size;
+}
+
+void SysAdvise(void *p, size_t size)
+{
+  (void)p;
+  (void)size;
+}
+#endif
+
+void *SysAllocate(size_t size)
+{
+  const size_t mapped = SysMappedSize(size, LARGE);
+  void        *p;
+
+  if (mapped) return SysMap(mapped, 1);
+  return posix_memalign(&p, 64, size + 64) ? NULL : p;
+}
+
+void *SysAllocateZero(size_t size)
+{
+  void *p = SysAllocate(size);
+
+  if (p && !SysMappedSize(size, LARGE)) memset(p, 0, size);
+  return p;
+}
+
+void SysRelease(void *p, size_t size)
+{
+  const size_t mapped = SysMappedSize(size, LARGE);
+
+  if (p && mapped) SysUnmap(p, mapped);
+  else free(p);
+}

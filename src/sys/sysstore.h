@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the kernels of several formats do to the result of a product, written once */
+#pragma once
+
+#include "sys/sysisa.h"
+#include "sys/systypes.h"
+
+typedef enum {
+  SYS_STORE_SET,  /* z = alpha s */
+  SYS_STORE_AXPY, /* z = alpha s + beta y */
+  SYS_STORE_ADD   /* z = alpha s + z */
+} SysStore;
+
+static SYS_INLINE SysScalar SysStored(SysStore how, SysScalar alpha, SysScalar s, SysScalar beta, const SysScalar *y, const SysScalar *z, int64_t r)
+{
+  if (how == SYS_STORE_SET) return alpha * s;
+  if (how == SYS_STORE_AXPY) return alpha * s + beta * y[r];
+  return alpha * s + z[r];
+}
+
+/* What is first stored in a row, for z = alpha A x + beta y; y may be z */
+static SYS_INLINE SysStore SysFirstStore(SysScalar beta, const SysScalar *y, const SysScalar *z)
+{
+  return beta == 0 ? SYS_STORE_SET : (y == z && beta == 1 ? SYS_STORE_ADD : SYS_STORE_AXPY);
+}
+
+static SYS_INLINE int SysNotFinite(SysScalar a)
+{
+  const SysScalar d = a - a;
+
+  return d != 0;
+}
+
+/* z = beta y for the entries that others are then added to */
+static SYS_INLINE void SysStartSum(int64_t j0, int64_t j1, SysScalar beta, const SysScalar *y, SysScalar *z)
+{
+  if (beta == 0) {
+    for (int64_t j = j0; j < j1; j++) z[j] = 0;
+  } else if (beta != 1 || y != z) {
+    for (int64_t j = j0; j < j1; j++) z[j] = beta * y[j];
+  }
+}

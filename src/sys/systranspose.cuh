@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The pattern of a transposed matrix on a CUDA device
+*/
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "sys/syscuda.h"
+
+/* Of the memory to work in */
+cudaError_t SysTransposeSize(const SysCSR *, size_t *bytes);
+
+/* Entry k of the transposed matrix, i of n + 1 and j, is entry from[k] of the matrix */
+cudaError_t SysTransposePattern(const SysCSR *, void *work, size_t bytes, int *i, int *j, int *from, cudaStream_t);

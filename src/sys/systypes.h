@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The number types of the AMB kernels. They follow PETSc's configuration unless the kernels are built on their own, with SYS_TYPES_GIVEN.
+*/
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if !defined(SYS_TYPES_GIVEN)
+  #include <petscconf.h>
+  #if defined(PETSC_USE_REAL_SINGLE)
+    #define SYS_SINGLE
+  #endif
+  #if defined(PETSC_USE_COMPLEX)
+    #define SYS_COMPLEX
+  #endif
+  #if defined(PETSC_USE_64BIT_INDICES)
+    #define SYS_INT64
+  #endif
+#endif
+
+#if defined(SYS_SINGLE)
+typedef float SysReal;
+#else
+typedef double  SysReal;
+#endif
+
+#if defined(SYS_COMPLEX)
+  #include <complex.h>
+  #if defined(SYS_SINGLE)
+typedef float _Complex SysScalar;
+  #else
+typedef double _Complex SysScalar;
+  #endif
+#else
+typedef SysReal SysScalar;
+#endif
+
+#if defined(SYS_INT64)
+typedef int64_t SysInt;
+#else
+typedef int32_t SysInt;
+#endif
