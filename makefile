@@ -39,9 +39,9 @@ BIN      := $(B)/bin
 EXAMPLES := $(B)/examples
 PREFIX   ?= $(AMB_PREFIX)
 
-# sources; a kernel file that the compiler has no instructions for is left out
+# sources; without a kernel file that the compiler has no instructions for, and without the device where this PETSc has none
 sources  := $(sort $(shell find src -name '*.c' -not -path 'src/ksp/examples/*'))
-sources  := $(filter-out $(if $(AMB_AVX512_FLAGS),,%_avx512.c) $(if $(AMB_AVX2_FLAGS),,%_avx2.c),$(sources))
+sources  := $(filter-out $(if $(AMB_AVX512_FLAGS),,%_avx512.c) $(if $(AMB_AVX2_FLAGS),,%_avx2.c) $(if $(AMB_CUDA),,%device.c),$(sources))
 cuda     := $(sort $(shell find src -name '*.cu'))
 objects  := $(sources:%.c=$(B)/obj/%.o) $(if $(AMB_CUDA),$(cuda:%.cu=$(B)/obj/%.cu.o))
 bench    := $(sort $(wildcard bench/*.c))

@@ -21,6 +21,7 @@ typedef struct {
 
 PETSC_INTERN PetscErrorCode InputCreateMat(MPI_Comm, const char[], Mat *);
 PETSC_INTERN PetscErrorCode VecFill(Vec, PetscInt64 seed);
+PETSC_INTERN PetscErrorCode FiguresPrint(Mat, char[], size_t);
 PETSC_INTERN PetscErrorCode RowsGet(Mat, Rows *);
 PETSC_INTERN PetscErrorCode RowsRestore(Rows *);
 
@@ -77,7 +78,7 @@ struct _Contender {
   char           name[64];
   char           type[64]; /* the name without an algorithm */
   char           absent[256];
-  char           note[160];          /* what the format chose */
+  char           note[256];          /* what the format chose */
   Mat            A;                  /* of Mat types */
   Mat            fresh;              /* what the last conversion or update made */
   Mat            squared;            /* A A */
@@ -137,7 +138,7 @@ PETSC_INTERN PetscErrorCode MachineDestroy(Machine *);
 
 /* One line of the table */
 typedef struct {
-  char           matrix[128], op[16], type[64], note[160], status[16], absent[256];
+  char           matrix[128], op[16], type[64], note[256], status[16], absent[256];
   PetscInt       rows, cols;
   PetscLogDouble nonzeros, median, least, flops, bytes, matrix_bytes, read, ratio, products;
   PetscReal      error;

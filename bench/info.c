@@ -7,8 +7,30 @@
 typedef struct {
   const char    *format;
   PetscLogDouble bytes, model, values; /* model and values: 0 where they say nothing */
-  char           note[96];
+  char           note[160];
 } Stored;
+
+#define STORED 16 /* formats, at most */
+
+/* The figures of the format that are not 0, with their names */
+PetscErrorCode FiguresPrint(Mat A, char text[], size_t size)
+{
+  const char    *name;
+  PetscLogDouble value;
+
+  PetscFunctionBegin;
+  text[0] = 0;
+  for (PetscInt k = 0;; k++) {
+    char one[64];
+
+    PetscCall(MatShadowGetFigureAt(A, k, &name, &value));
+    if (!name) break;
+    if (!(value > 0)) continue;
+    PetscCall(PetscSNPrintf(one, sizeof(one), "%s%s %.0f", text[0] ? ", " : "", name, value));
+    PetscCall(PetscStrlcat(text, one, size));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* Converts, whatever the outcome would be worth, and asks what is there */
 static PetscErrorCode StoredShadow(Mat A, const char type[], Stored *s)
@@ -30,7 +52,7 @@ static PetscErrorCode StoredShadow(Mat A, const char type[], Stored *s)
   s->bytes  = sum[0];
   s->model  = sum[1];
   s->values = sum[2];
-  PetscCall(PetscSNPrintf(s->note, sizeof(s->note), "blocks of %" PetscInt_FMT ", chunks of %" PetscInt_FMT ", sorted among %" PetscInt_FMT ", %" PetscInt_FMT " segments", info.block_size, info.chunk_size, info.sort_scope, info.segments));
+  PetscCall(FiguresPrint(B, s->note, sizeof(s->note)));
   PetscCall(MatDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -84,10 +106,14 @@ static PetscErrorCode InfoJSON(FILE *f, const char name[], const Shape *s, int n
 
 PetscErrorCode InfoRun(MPI_Comm comm, int n, char *inputs[])
 {
-  char  json[PETSC_MAX_PATH_LEN] = "";
-  FILE *f                        = NULL;
+  char               json[PETSC_MAX_PATH_LEN] = "";
+  FILE              *f                        = NULL;
+  const char *const *types;
+  PetscInt           ntypes;
 
   PetscFunctionBegin;
+  PetscCall(PetscAMBGetTypes(PETSC_TRUE, &ntypes, &types));
+  PetscCheck(ntypes <= STORED - 2, comm, PETSC_ERR_PLIB, "Too many formats: raise STORED");
   PetscCall(PetscOptionsGetString(NULL, NULL, "-json", json, sizeof(json), NULL));
   PetscCheck(n > 0, comm, PETSC_ERR_USER_INPUT, "info needs at least one file or generator, such as p7:50 (petscamb --help lists them)");
   if (json[0]) PetscCall(ReportOpen(comm, json, &f));
@@ -96,11 +122,9 @@ PetscErrorCode InfoRun(MPI_Comm comm, int n, char *inputs[])
     Mat    A;
     Rows   rows;
     Shape  shape;
-    Stored stored[4] = {
+    Stored stored[STORED] = {
       {"csr",  0, 0, 0, "compressed rows, as MATAIJ"  },
-      {"sell", 0, 0, 0, "slices of 8 rows, as MATSELL"},
-      {NULL,   0, 0, 0, ""                            },
-      {NULL,   0, 0, 0, ""                            }
+      {"sell", 0, 0, 0, "slices of 8 rows, as MATSELL"}
     };
 
     PetscCall(InputCreateMat(comm, inputs[i], &A));
@@ -109,11 +133,10 @@ PetscErrorCode InfoRun(MPI_Comm comm, int n, char *inputs[])
     PetscCall(RowsRestore(&rows));
     stored[0].bytes = shape.bytes_csr;
     stored[1].bytes = shape.bytes_sell;
-    PetscCall(StoredShadow(A, MATAMB, &stored[2]));
-    PetscCall(StoredShadow(A, MATNUSSELL, &stored[3]));
-    PetscCall(InfoPrint(comm, inputs[i], &shape, 4, stored));
+    for (PetscInt k = 0; k < ntypes; k++) PetscCall(StoredShadow(A, types[k], &stored[2 + k]));
+    PetscCall(InfoPrint(comm, inputs[i], &shape, 2 + (int)ntypes, stored));
     if (f) {
-      PetscCall(InfoJSON(f, inputs[i], &shape, 4, stored));
+      PetscCall(InfoJSON(f, inputs[i], &shape, 2 + (int)ntypes, stored));
       fprintf(f, "%s\n", i + 1 < n ? "," : "");
     }
     PetscCall(MatDestroy(&A));

@@ -11,7 +11,6 @@
 #define BATCH 20 /* products on a GPU between two waits for it */
 
 /* The root names of the types that MatShadowGetInfo() knows */
-static const char *const Shadows[] = {MATAMB, MATNUSSELL, MATAUTOSPARSE};
 
 /* Some types do not exist in every PETSc, or not for every matrix: that is an answer here and no error */
 static PetscErrorCode MatConvertOrNot(Mat A, const char type[], Mat *B)
@@ -111,13 +110,18 @@ static PetscErrorCode PeerWait_Mat(Contender c, int *batch)
 
 static PetscErrorCode PeerCreate_Mat(Contender c, Case *k)
 {
-  PetscBool same;
+  const char *const *types;
+  PetscInt           n;
+  PetscBool          same;
 
   PetscFunctionBegin;
-  for (int s = 0; s < (int)PETSC_STATIC_ARRAY_LENGTH(Shadows); s++) {
-    PetscCall(PetscStrcmp(c->type, Shadows[s], &same));
+  PetscCall(PetscAMBGetTypes(PETSC_FALSE, &n, &types));
+  for (PetscInt t = 0; t < n; t++) {
+    PetscCall(PetscStrcmp(c->type, types[t], &same));
     if (same) c->shadow = PETSC_TRUE;
   }
+  PetscCall(PetscStrcmp(c->type, MATHASHGEMM, &same)); /* its products with vectors are those of aij */
+  if (same) c->shadow = PETSC_FALSE;
   PetscCall(PetscStrcmp(c->type, MATAIJ, &same));
   if (same) PetscCall(MatDuplicate(k->A, MAT_COPY_VALUES, &c->A));
   else if (c->shadow) PetscCall(MatConvert(k->A, c->type, MAT_INITIAL_MATRIX, &c->A)); /* ours must not fail */
@@ -134,6 +138,7 @@ static PetscErrorCode PeerCreate_Mat(Contender c, Case *k)
 static PetscErrorCode PeerDescribe_Mat(Contender c)
 {
   MatShadowInfo info;
+  char          figures[160];
   PetscBool     fallen, chosen, products;
 
   PetscFunctionBegin;
@@ -145,11 +150,10 @@ static PetscErrorCode PeerDescribe_Mat(Contender c)
   c->bytes = fallen ? info.bytes_csr : info.bytes_stored;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &c->bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)c->A)));
   if (fallen) PetscCall(PetscSNPrintf(c->note, sizeof(c->note), "stays csr"));
-  else if (info.segment_count[0] || info.segment_count[1])
-    PetscCall(PetscSNPrintf(c->note, sizeof(c->note), "segments %" PetscInt_FMT " x %" PetscInt_FMT " + %" PetscInt_FMT " x %" PetscInt_FMT ", chunks of %" PetscInt_FMT ", %s", info.segment_count[0], info.segment_width[0], info.segment_count[1], info.segment_width[1],
-                            info.chunk_size, info.kernel));
-  else if (info.block_size > 1) PetscCall(PetscSNPrintf(c->note, sizeof(c->note), "blocks of %" PetscInt_FMT ", %s", info.block_size, info.kernel));
-  else PetscCall(PetscSNPrintf(c->note, sizeof(c->note), "chunks of %" PetscInt_FMT ", %s", info.chunk_size, info.kernel));
+  else {
+    PetscCall(FiguresPrint(c->A, figures, sizeof(figures)));
+    PetscCall(PetscSNPrintf(c->note, sizeof(c->note), "%s, %s", figures, info.kernel));
+  }
   PetscCall(PetscStrcmp(c->type, MATAUTOSPARSE, &chosen));
   if (info.candidates > 1 || chosen) {
     char tuning[96];

@@ -34,10 +34,11 @@ static PetscErrorCode BenchAddOperation(Bench *b, const Operation *op)
 
 static PetscErrorCode BenchOptions(Bench *b, char csv[], char json[], size_t len)
 {
-  const char *const types[] = {"aij", "amb", "nussell", "sell", "aijperm", "csr", "mkl", "graphblas"};
-  char             *names[MAX_OPERATIONS];
-  PetscInt          n = MAX_OPERATIONS;
-  PetscBool         given;
+  const char *const  peers[] = {"sell", "aijperm", "csr", "mkl", "graphblas"};
+  const char *const *types;
+  char              *names[MAX_OPERATIONS];
+  PetscInt           n = MAX_OPERATIONS, ntypes;
+  PetscBool          given;
 
   PetscFunctionBegin;
   b->ntypes = MAX_CONTENDERS;
@@ -45,8 +46,12 @@ static PetscErrorCode BenchOptions(Bench *b, char csv[], char json[], size_t len
   PetscOptionsBegin(b->comm, NULL, "Measuring options", "");
   PetscCall(PetscOptionsStringArray("-types", "Mat types and other libraries (csr, mkl, graphblas)", NULL, b->types, &b->ntypes, &given));
   if (!given) {
-    b->ntypes = (PetscInt)PETSC_STATIC_ARRAY_LENGTH(types);
-    for (PetscInt t = 0; t < b->ntypes; t++) PetscCall(PetscStrallocpy(types[t], &b->types[t]));
+    PetscCall(PetscAMBGetTypes(PETSC_TRUE, &ntypes, &types));
+    PetscCheck(1 + ntypes + (PetscInt)PETSC_STATIC_ARRAY_LENGTH(peers) <= MAX_CONTENDERS, b->comm, PETSC_ERR_PLIB, "Too many formats: raise MAX_CONTENDERS");
+    PetscCall(PetscStrallocpy("aij", &b->types[0]));
+    for (PetscInt t = 0; t < ntypes; t++) PetscCall(PetscStrallocpy(types[t], &b->types[1 + t]));
+    b->ntypes = 1 + ntypes;
+    for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(peers); t++) PetscCall(PetscStrallocpy(peers[t], &b->types[b->ntypes++]));
   }
   PetscCall(PetscOptionsStringArray("-ops", "Operations", NULL, names, &n, &given));
   if (!given) {

@@ -8,6 +8,11 @@
 
 #include <petscmat.h>
 
+/* PETSc has this name from 3.19 on */
+#if PETSC_VERSION_LT(3, 19, 0) && !defined(PETSC_SUCCESS)
+  #define PETSC_SUCCESS 0
+#endif
+
 /* The version that a program is compiled with; PetscAMBInitializePackage() compares it with that of the library the program runs with */
 #define PETSCAMB_VERSION_MAJOR    0
 #define PETSCAMB_VERSION_MINOR    1
@@ -57,7 +62,7 @@ M*/
    Level: intermediate
 
    Note:
-   It is the default where an operand is of type `MATHASHGEMM` or `MATAMB`.
+   It is the default if an operand is of a type of petsc-amb.
 
 .seealso: `MATHASHGEMM`, `MatHashGEMMSetAccumulator()`
 M*/
@@ -205,57 +210,53 @@ typedef enum {
 PETSC_EXTERN const char *const MatNUSSELLTunes[];
 
 /*S
-   MatShadowInfo - what the shadow of a matrix is, what it costs and what it was measured to bring; filled by `MatShadowGetInfo()`
+   MatShadowInfo - what all shadow formats tell of a matrix: its format, the bytes it takes and the times measured; filled by `MatShadowGetInfo()`
 
    Level: advanced
 
    Note:
-   All figures are of this process. Bytes are what one product reads and writes of the matrix (values, indices, permutations; not x and y).
-   On the GPU a task is what one warp does in a product, with column indices told by the diagonals or with 16 or 32 bits each.
+   All figures are of this process. Bytes are those of the matrix that one product reads (values, indices, permutations; not x and y). A format tells more by
+   `MatShadowGetFigure()`.
 
-.seealso: `MatShadowGetInfo()`
+.seealso: `MatShadowGetInfo()`, `MatShadowGetFigure()`, `MatShadowGetHaloInfo()`
 S*/
 typedef struct {
   const char    *format;           /* "amb" or "nussell", or "csr" while products run on the AIJ */
   const char    *reason;           /* why products run on that format, in words */
   const char    *kernel;           /* "avx512", "avx2", "plain" or "cuda"; "aij" or "aijcusparse" */
-  PetscInt       block_size;       /* columns that share one index */
-  PetscInt       chunk_size;       /* rows that advance together */
-  PetscInt       sort_scope;       /* rows among which lengths are sorted, the sigma of SELL-C-sigma */
-  PetscInt       segments;         /* parts of at most 65,536 columns, on the host */
-  PetscInt       segment_width[2]; /* of a MATNUSSELL: S1 and S2, */
-  PetscInt       segment_count[2]; /* K1 and K2; 0 where columns are not segmented */
-  PetscInt       columns_gathered; /* columns that were put in another order */
-  PetscInt       threads;          /* threads of a thread block, on the GPU; what follows is 0 on the host */
-  PetscInt       steps;            /* blocks that one thread takes, at most */
+  PetscBool      tuning;           /* the products to come decide which format those after them run on */
   PetscInt       tried;            /* products spent on tuning, besides those of the solver */
-  PetscBool      tuning;           /* the products to come decide what those after them run on */
   PetscInt       candidates;       /* formats, or sets of parameters, that served some of the solver's products and were timed */
-  PetscLogDouble tasks;            /* what one warp does: how many of these there are */
-  PetscLogDouble tasks_diagonal;   /* of these, with columns told by diagonals */
-  PetscLogDouble tasks_narrow;     /* with 16-bit indices */
-  PetscLogDouble tasks_wide;       /* with 32-bit indices */
-  PetscLogDouble tasks_split;      /* parts of rows shared by several warps */
-  PetscLogDouble bytes_extra;      /* bytes held besides, for new values and the transposed product */
+  PetscInt       conversions;      /* full conversions so far */
+  PetscInt       updates;          /* values-only updates so far */
   PetscLogDouble nonzeros;         /* entries of the AIJ */
   PetscLogDouble stored_values;    /* the same with zero filling */
   PetscLogDouble bytes_csr;        /* bytes of the AIJ arrays */
   PetscLogDouble bytes_model;      /* bytes the traffic model predicted for the format */
   PetscLogDouble bytes_stored;     /* bytes the format really holds */
+  PetscLogDouble bytes_extra;      /* bytes held besides, for new values and the transposed product */
   PetscLogDouble time_convert;     /* seconds of the last full conversion */
   PetscLogDouble time_update;      /* seconds of the last values-only update */
   PetscLogDouble time_tune;        /* seconds that the solver lost to conversions and to slower products; on the GPU where it chooses a format */
   PetscLogDouble time_tune_beside; /* seconds of processors that another thread spent on conversions */
   PetscLogDouble time_csr;         /* seconds of one product on the AIJ, 0 if not measured */
   PetscLogDouble time_format;      /* seconds of one product on the format, 0 if not measured */
-  PetscInt       conversions;      /* full conversions so far */
-  PetscInt       updates;          /* values-only updates so far */
-  const char    *halo;             /* "mpi", "nccl" or "staged": how entries of x come from other processes; NULL where PETSc sees to it */
-  PetscInt       halo_neighbors;   /* processes that they come from or go to */
-  PetscInt       halo_products;    /* products so far */
-  PetscLogDouble halo_bytes;       /* that come in one product */
-  PetscLogDouble halo_syncs;       /* times that the host waited for the GPU in these products */
 } MatShadowInfo;
+
+/*S
+   MatShadowHaloInfo - how the processes exchange entries of x in products of an MPI matrix on GPUs; filled by `MatShadowGetHaloInfo()`
+
+   Level: advanced
+
+.seealso: `MatShadowGetHaloInfo()`, `MatShadowSetHalo()`
+S*/
+typedef struct {
+  const char    *path;      /* "mpi", "nccl" or "staged"; NULL where PETSc makes the exchange */
+  PetscInt       neighbors; /* processes that entries come from or go to */
+  PetscInt       products;  /* products so far */
+  PetscLogDouble bytes;     /* that come in one product */
+  PetscLogDouble syncs;     /* times that the host waited for the GPU in these products */
+} MatShadowHaloInfo;
 
 PETSC_EXTERN PetscErrorCode PetscAMBInitializePackage(void);
 PETSC_EXTERN PetscErrorCode PetscAMBInitializePackageVersion(int, int, int);
@@ -267,6 +268,10 @@ PETSC_EXTERN PetscErrorCode MatShadowSetDevice(Mat, MatShadowDevice);
 PETSC_EXTERN PetscErrorCode MatShadowSetHalo(Mat, MatShadowHalo);
 PETSC_EXTERN PetscErrorCode MatShadowSetUp(Mat);
 PETSC_EXTERN PetscErrorCode MatShadowGetInfo(Mat, MatShadowInfo *);
+PETSC_EXTERN PetscErrorCode MatShadowGetFigure(Mat, const char[], PetscLogDouble *);
+PETSC_EXTERN PetscErrorCode MatShadowGetFigureAt(Mat, PetscInt, const char **, PetscLogDouble *);
+PETSC_EXTERN PetscErrorCode MatShadowGetHaloInfo(Mat, MatShadowHaloInfo *);
+PETSC_EXTERN PetscErrorCode PetscAMBGetTypes(PetscBool, PetscInt *, const char *const **);
 
 PETSC_EXTERN PetscErrorCode MatAMBSetBlockSize(Mat, PetscInt);
 

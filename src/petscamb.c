@@ -4,11 +4,26 @@
 */
 #include "sys/systhreads.h"
 #include "mat/shadow/shadow.h"
+#include "mat/product/product.h"
 #if defined(PETSC_HAVE_CUDA)
   #include <petscdevice.h>
 #endif
 
+/* The formats. The test drivers, bench and info, MATAUTOSPARSE, and the check of options take them from here. */
+#define PETSCAMB_FORMATS(F) F(AMB) F(NUSSELL) F(AutoSparse) F(HashGEMM)
+
+#define PETSCAMB_DECLARE(name) extern const MatShadowFormat MatShadowFormat##name;
+#define PETSCAMB_LIST(name)    &MatShadowFormat##name,
+PETSCAMB_FORMATS(PETSCAMB_DECLARE)
+static const MatShadowFormat *const formats[] = {PETSCAMB_FORMATS(PETSCAMB_LIST)};
+
+/* What registers itself besides: products of matrices, solvers and preconditioners */
 extern PetscErrorCode HashGEMMRegister(void);
+static PetscErrorCode (*const others[])(void) = {HashGEMMRegister};
+
+#if defined(SYS_HAVE_DEVICE)
+extern const MatShadowExchange MatHaloExchange;
+#endif
 
 static PetscBool initialized = PETSC_FALSE;
 
@@ -85,6 +100,7 @@ PetscErrorCode PetscAMBFinalizePackage(void)
   PetscFunctionBegin;
   PetscCall(MatShadowReport());
   PetscCall(MatShadowRegisterFinalize());
+  PetscCall(MatProductRegisterFinalize());
   initialized = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -113,10 +129,12 @@ PetscErrorCode(PetscAMBInitializePackage)(void)
   PetscCall(MatInitializePackage());
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   SysThreadsChoose(size);
-  PetscCall(MatShadowRegister(&MatShadowFormatAMB));
-  PetscCall(MatShadowRegister(&MatShadowFormatNUSSELL));
-  PetscCall(MatShadowRegister(&MatShadowFormatAutoSparse));
-  PetscCall(HashGEMMRegister());
+  MatShadowProductsOfMatrices = &MatProductSlot;
+#if defined(SYS_HAVE_DEVICE)
+  MatShadowExchangeOfVectors = &MatHaloExchange;
+#endif
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(others); k++) PetscCall((*others[k])());
+  PetscCall(MatShadowRegisterAll(PETSC_STATIC_ARRAY_LENGTH(formats), formats));
   PetscCall(MatShadowForAIJRegister());
   PetscCall(MatShadowReportRegister());
   PetscCall(PetscRegisterFinalize(PetscAMBFinalizePackage));
@@ -145,6 +163,35 @@ PetscErrorCode PetscAMBInitializePackageVersion(int major, int minor, int submin
   PetscFunctionBegin;
   PetscCheck(major == PETSCAMB_VERSION_MAJOR && minor == PETSCAMB_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_SUP, "This program was compiled with petscamb.h %d.%d.%d, but libpetscamb is %d.%d.%d; compile it with the header of this library, or run it with the library it was made for", major, minor, subminor, PETSCAMB_VERSION_MAJOR, PETSCAMB_VERSION_MINOR, PETSCAMB_VERSION_SUBMINOR);
   PetscCall((PetscAMBInitializePackage)());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PetscAMBGetTypes - gets the root names of the matrix types of petsc-amb
+
+  Not Collective
+
+  Input Parameter:
+. formats_only - only the types whose products with vectors run on a format of their own
+
+  Output Parameters:
++ n     - how many types there are
+- types - their names, such as "amb"; they belong to the library and are those of the last call
+
+  Level: advanced
+
+.seealso: `MATAMB`, `MATNUSSELL`, `MATAUTOSPARSE`, `MATHASHGEMM`
+@*/
+PetscErrorCode PetscAMBGetTypes(PetscBool formats_only, PetscInt *n, const char *const **types)
+{
+  static const char *names[PETSC_STATIC_ARRAY_LENGTH(formats)];
+
+  PetscFunctionBegin;
+  *n = 0;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(formats); k++) {
+    if (!formats_only || formats[k]->open) names[(*n)++] = formats[k]->name;
+  }
+  *types = names;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The list of our options in src/mat/shadow/shadowreport.c is what the code reads, and what docs/options.md says: an option that is missing in one of
-# them would be taken for a misspelt one, or nobody would know of it.
+# The options that formats and the report list are those that the code reads, and those of docs/options.md: petsc-amb would take an option that is missing in
+# one of these places for a misspelt one, or nobody would know of it.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 failed=0
@@ -18,15 +18,18 @@ same() { # NAME: what is in one of listed and found only
 }
 
 word='(petscamb_|hashgemm_for_|mat_(amb|nussell|autosparse|hashgemm|shadow)_)[a-z0-9_]+'
-sed -n '/^static const char \*const PetscAMBOptions/,/};/p' src/mat/shadow/shadowreport.c | grep -oE "\"$word\"" | tr -d '"' | sort >"$work/listed"
+formats=$(grep -ohE '#define MAT[A-Z]+ +"[a-z]+"' include/petscamb.h | grep -oE '"[a-z]+"' | tr -d '"' | grep -vE '^(seq|mpi)aij')
 
-# a name with %s is one for every format
-{
-  grep -ohE "\"-$word\"" -r src | tr -d '"-'
-  for format in $(grep -ohE '#define MAT[A-Z]+ +"[a-z]+"' include/petscamb.h | grep -oE '"[a-z]+"' | tr -d '"' | grep -vE '^(seq|mpi)aij'); do
-    grep -ohE '"-mat_%s_[a-z_]+"' -r src/mat | tr -d '"-' | sed "s/%s/$format/"
+# options HYPHEN: names in the source that begin so; a name with %s is one for every format
+options() {
+  grep -ohE "\"$1$word\"" -r src/mat src/petscamb.c | tr -d '"' | sed 's/^-//' | grep -v '_$'
+  for format in $formats; do
+    grep -ohE "\"$1mat_%s_[a-z_]+\"" -r src/mat | tr -d '"' | sed "s/^-//; s/%s/$format/"
   done
-} | sort -u >"$work/found"
+}
+
+options '' | sort -u >"$work/listed"
+options - | sort -u >"$work/found"
 same "the list has what the code reads"
 
 grep -oE -- "-$word" docs/options.md | sed 's/^-//' | sort -u >"$work/found"

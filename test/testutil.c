@@ -17,6 +17,15 @@ void TestDiffAdd(TestDiff *d, const char *what, PetscReal err)
   d->err  = PetscIsNanReal(err) ? PETSC_MAX_REAL : err;
 }
 
+/* A figure of the format that A is stored in, for an expression; -1 if there is none */
+PetscLogDouble TestFigure(Mat A, const char name[])
+{
+  PetscLogDouble value = -1;
+
+  PetscCallAbort(PETSC_COMM_SELF, MatShadowGetFigure(A, name, &value));
+  return value;
+}
+
 void TestExpect(TestDiff *d, const char *what, PetscBool holds)
 {
   TestDiffAdd(d, what, holds ? 0 : 1);

@@ -30,8 +30,9 @@ typedef struct {
 } TestCase;
 
 /* Notes a difference of err, or that something expected does not hold */
-void TestDiffAdd(TestDiff *d, const char *what, PetscReal err);
-void TestExpect(TestDiff *d, const char *what, PetscBool holds);
+void           TestDiffAdd(TestDiff *d, const char *what, PetscReal err);
+PetscLogDouble TestFigure(Mat A, const char name[]);
+void           TestExpect(TestDiff *d, const char *what, PetscBool holds);
 
 /* Collective: prints "ok name", or "not ok name" with the worst difference of all ranks */
 PetscErrorCode TestReport(const char *name, const TestDiff *d);

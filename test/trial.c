@@ -7,7 +7,7 @@ static char help[] = "The judgement between two ways to make a product, from tim
 /* Times of a product: what it takes, and what else ran in each round */
 typedef struct {
   const char    *name;
-  PetscLogDouble csr, format, disturb_csr[MAT_SHADOW_ROUNDS], disturb_format[MAT_SHADOW_ROUNDS];
+  PetscLogDouble csr, format, disturb_csr[SYS_TUNE_ROUNDS], disturb_format[SYS_TUNE_ROUNDS];
   PetscBool      safe;   /* the format is what a wrong verdict costs little for */
   int            rounds; /* that are needed */
   PetscBool      better, noisy;
@@ -37,12 +37,12 @@ int main(int argc, char **argv)
 
     PetscCall(PetscMemzero(&t, sizeof(t)));
     while (!MatShadowTrialOver(&t, k->safe) && made < 1000) {
-      const PetscBool format = (PetscBool)(t.nformat < MAT_SHADOW_SAMPLES);
+      const PetscBool format = (PetscBool)(t.nformat < SYS_TUNE_SAMPLES);
 
       MatShadowTrialTake(&t, format, (1 + 0.001 * (made % 3)) * (format ? k->format * k->disturb_format[t.rounds] : k->csr * k->disturb_csr[t.rounds]));
       made++;
     }
-    TestExpect(&d, "it takes another number of rounds", (PetscBool)(t.rounds == k->rounds && made == 2 * MAT_SHADOW_SAMPLES * k->rounds));
+    TestExpect(&d, "it takes another number of rounds", (PetscBool)(t.rounds == k->rounds && made == 2 * SYS_TUNE_SAMPLES * k->rounds));
     TestExpect(&d, "the median is on the other side", (PetscBool)((MatShadowTrialRatio(&t) < 1) == k->better));
     TestExpect(&d, "noise is not seen, or seen where there is none", (PetscBool)(t.noisy == k->noisy));
     PetscCall(TestReport(k->name, &d));

@@ -4,14 +4,10 @@
 */
 #pragma once
 
-#include <petscmat.h>
+#include <petscamb.h>
 
 #if PETSC_VERSION_LT(3, 18, 0)
   #error petsc-amb needs PETSc 3.18 or later
-#endif
-
-#if PETSC_VERSION_LT(3, 19, 0)
-  #define PETSC_SUCCESS 0
 #endif
 
 /* A container's destructor gets its context, from 3.23 on the address of it, which from 3.25 on is declared void *; the options object became a

@@ -22,3 +22,9 @@ typedef enum {
   SYS_TOO_MANY_BYTES, /* more bytes than the caller allowed */
   SYS_ERROR           /* a call of CUDA failed; SysDeviceErrorText() names it */
 } SysStatus;
+
+/* The bytes of its arrays */
+static inline double SysCSRBytes(const SysCSR *A)
+{
+  return (double)A->nz * (sizeof(SysScalar) + sizeof(SysInt)) + ((double)A->m + 1) * sizeof(SysInt);
+}

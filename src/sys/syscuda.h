@@ -13,7 +13,14 @@ extern "C" {
 typedef struct CUstream_st *SysStream; /* a cudaStream_t */
 
 /* "cudaMalloc: out of memory", of the last call of this thread that failed */
+#if defined(SYS_HAVE_DEVICE) || defined(SYS_TYPES_GIVEN)
 const char *SysDeviceErrorText(void);
+#else
+static inline const char *SysDeviceErrorText(void)
+{
+  return "";
+}
+#endif
 
 #if defined(__cplusplus)
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The number types of the AMB kernels. They follow PETSc's configuration unless the kernels are built on their own, with SYS_TYPES_GIVEN.
+   The number types of all kernels. They follow PETSc's configuration unless the kernels are built on their own, with SYS_TYPES_GIVEN.
 */
 #pragma once
 
@@ -17,6 +17,9 @@
   #endif
   #if defined(PETSC_USE_64BIT_INDICES)
     #define SYS_INT64
+  #endif
+  #if defined(PETSC_HAVE_CUDA) && !defined(PETSC_USE_COMPLEX) && !defined(PETSC_USE_64BIT_INDICES)
+    #define SYS_HAVE_DEVICE /* the kernels are written for these numbers */
   #endif
 #endif
 

@@ -10,7 +10,6 @@ only what was not reached before is kept, are the next ones.\n\
 #include <petscmat.h>
 #include <petsctime.h>
 #include <petscamb.h>
-#include "sys/syscompat.h"
 
 static PetscErrorCode Grid(PetscInt n, const char type[], Mat *A)
 {

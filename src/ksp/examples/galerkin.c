@@ -10,7 +10,6 @@ and all options of KSP and PC.\n\n";
 #include <petscksp.h>
 #include <petsctime.h>
 #include <petscamb.h>
-#include "sys/syscompat.h"
 
 typedef struct {
   char           type[64];

@@ -11,7 +11,6 @@ Runs once with a type of PETSc and once with amb, and says what was copied to an
 #include <petscksp.h>
 #include <petsctime.h>
 #include <petscamb.h>
-#include "sys/syscompat.h"
 
 typedef struct {
   PetscInt  n, steps;

@@ -14,7 +14,6 @@ S. van Dongen, Graph clustering by flow simulation, doctoral thesis, University 
 #include <petscmat.h>
 #include <petsctime.h>
 #include <petscamb.h>
-#include "sys/syscompat.h"
 
 typedef struct {
   PetscReal inflation, prune;

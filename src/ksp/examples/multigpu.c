@@ -17,7 +17,6 @@ static char help[] = "One solve on many GPUs, or many cores: time per iteration 
 #include <petscksp.h>
 #include <petsctime.h>
 #include <petscamb.h>
-#include "sys/syscompat.h"
 
 #define MAX_LIST 8  /* types, solvers, ways of exchange */
 #define MAX_RUNS 64 /* and what they combine to */
@@ -158,8 +157,14 @@ static PetscErrorCode CreateMatrix(PetscInt n, PetscInt random, PetscReal densit
     PetscCall(MatAssemblyBegin(block[k], MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(block[k], MAT_FINAL_ASSEMBLY));
   }
-  if (size > 1) PetscCall(PetscAMBCreateMPIAIJWithSeqAIJ(PETSC_COMM_WORLD, N, N, block[0], block[1], global, A));
-  else {
+  if (size > 1) {
+#if PETSC_VERSION_LT(3, 23, 0) /* from then on the new matrix takes the column numbers over */
+    PetscCall(MatCreateMPIAIJWithSeqAIJ(PETSC_COMM_WORLD, block[0], block[1], global, A));
+    PetscCall(PetscFree(global));
+#else
+    PetscCall(MatCreateMPIAIJWithSeqAIJ(PETSC_COMM_WORLD, N, N, block[0], block[1], global, A));
+#endif
+  } else {
     *A = block[0];
     PetscCall(MatDestroy(&block[1]));
     PetscCall(PetscFree(global));
@@ -464,10 +469,11 @@ static PetscErrorCode TimeParts(Vec x, Vec y, PetscReal median[])
 /* One matrix, all solvers */
 static PetscErrorCode RunSolvers(Mat A, const char type[], const Choice *choice, Vec x, Vec b, Vec y, PetscInt *nruns, Outcome out[])
 {
-  MatShadowInfo  info;
-  PetscInt       products = 0;
-  PetscLogDouble syncs    = 0;
-  KSP            ksp      = NULL;
+  MatShadowHaloInfo halo;
+  MatShadowInfo     info;
+  PetscInt          products = 0;
+  PetscLogDouble    syncs    = 0;
+  KSP               ksp      = NULL;
 
   PetscFunctionBeginUser;
   for (PetscInt k = 0; k < choice->nsolvers; k++) {
@@ -480,17 +486,18 @@ static PetscErrorCode RunSolvers(Mat A, const char type[], const Choice *choice,
     PetscCall(PetscStrncpy(o->solver, choice->solvers[k], sizeof(o->solver)));
     if (choice->its) PetscCall(CreateSolver(A, o->solver, choice->its, b, x, &ksp));
     for (PetscInt round = 0; round < choice->rounds; round++) {
-      PetscCall(MatShadowGetInfo(A, &info));
-      products = info.halo_products;
-      syncs    = info.halo_syncs;
+      PetscCall(MatShadowGetHaloInfo(A, &halo));
+      products = halo.products;
+      syncs    = halo.syncs;
       PetscCall(TimeMult(A, b, y, o));
       if (choice->its) PetscCall(TimeSolve(ksp, choice->its, b, x, o));
     }
     PetscCall(KSPDestroy(&ksp));
     PetscCall(MatShadowGetInfo(A, &info));
-    o->halo       = info.halo;
-    o->halo_bytes = info.halo_bytes;
-    if (info.halo_products > products) o->syncs = (info.halo_syncs - syncs) / (info.halo_products - products);
+    PetscCall(MatShadowGetHaloInfo(A, &halo));
+    o->halo       = halo.path;
+    o->halo_bytes = halo.bytes;
+    if (halo.products > products) o->syncs = (halo.syncs - syncs) / (halo.products - products);
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &o->halo_bytes, 1, MPI_DOUBLE, MPI_MAX, PETSC_COMM_WORLD));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -10,7 +10,6 @@ static char help[] = "Solves a linear system from a file, with any KSP, PC and M
 #include <petscksp.h>
 #include <petsctime.h>
 #include <petscamb.h>
-#include "sys/syscompat.h"
 
 typedef struct {
   char               type[64];

@@ -12,7 +12,6 @@ above the diagonal, entry (i,j) of L U is the number of vertices k < i, j next t
 #include <petscmat.h>
 #include <petsctime.h>
 #include <petscamb.h>
-#include "sys/syscompat.h"
 
 /* A number in [0,1) that depends on k alone */
 static PetscReal Uniform(unsigned long long k)

@@ -6,20 +6,11 @@
 */
 #pragma once
 
+#include <petscdevice_cuda.h>
+
 #include "mat/shadow/shadow.h"
 
-/* An MPI matrix makes its products with a halo of ours where its blocks do on the device; z = A x + y, or A^T x + y, without y if that is NULL */
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-extern PetscBool      MatHaloServes(MatShadow *);
-extern PetscErrorCode MatHaloProduct(Mat, MatShadow *, PetscBool transpose, Vec x, Vec y, Vec z);
-extern PetscErrorCode MatHaloCompare(Mat);
-extern PetscErrorCode MatHaloDestroy(struct _MatHalo **);
-extern PetscErrorCode MatHaloGetInfo(Mat, MatShadowInfo *);
-extern PetscErrorCode MatHaloEnd(void);
-
-  #include <petscdevice_cuda.h>
-
-  #include "mat/halo/halocuda.h"
+#include "mat/halo/halocuda.h"
 
 /* What goes to, or comes from, other processes: that with rank[k] has the entries offset[k] to offset[k + 1] of a buffer */
 typedef struct {
@@ -40,7 +31,7 @@ typedef struct {
 } MatHaloBlock;
 
 /* What is known of some processes */
-  #define MAT_HALO_CLASSES 40 /* of size: powers of two, in bytes */
+#define MAT_HALO_CLASSES 40 /* of size: powers of two, in bytes */
 typedef struct _MatHaloComm MatHaloComm;
 struct _MatHaloComm {
   MPI_Comm     comm;
@@ -52,7 +43,7 @@ struct _MatHaloComm {
   void        *nccl;
 };
 
-typedef struct _MatHalo {
+typedef struct {
   MPI_Comm       comm;
   PetscObjectId  block; /* the off-diagonal block it was made for, */
   PetscInt       n;     /* and its columns */
@@ -86,4 +77,6 @@ extern PetscErrorCode MatHaloAdd(MatHalo *, Mat rest, Vec z);
 extern PetscErrorCode MatHaloMultTranspose(MatHalo *, Mat rest, Vec x);
 extern PetscErrorCode MatHaloAddSums(MatHalo *, Vec z);
 extern PetscErrorCode MatHaloBlockDestroy(MatHaloBlock *);
-#endif
+extern PetscErrorCode MatHaloEnd(void);
+
+extern const MatShadowExchange MatHaloExchange;

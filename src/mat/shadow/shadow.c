@@ -9,56 +9,82 @@
 */
 #include "mat/shadow/shadow.h"
 
+/* ------------------------------------------------- phases ------------------------------------------------- */
+
+#define NONE MAT_SHADOW_PHASES /* such an event does not occur */
+
+static const MatShadowPhase transitions[MAT_SHADOW_PHASES][MAT_SHADOW_EVENTS] = {
+  /*                        RESET               VALUES               CONVERTED           UPDATED             DECLINE              RETRY */
+  [MAT_SHADOW_WAITING]  = {MAT_SHADOW_WAITING, MAT_SHADOW_WAITING,  MAT_SHADOW_CURRENT, NONE,               MAT_SHADOW_DECLINED, MAT_SHADOW_WAITING},
+  [MAT_SHADOW_CURRENT]  = {MAT_SHADOW_WAITING, MAT_SHADOW_STALE,    MAT_SHADOW_CURRENT, MAT_SHADOW_CURRENT, MAT_SHADOW_DECLINED, MAT_SHADOW_CURRENT},
+  [MAT_SHADOW_STALE]    = {MAT_SHADOW_WAITING, MAT_SHADOW_STALE,    MAT_SHADOW_CURRENT, MAT_SHADOW_CURRENT, MAT_SHADOW_DECLINED, MAT_SHADOW_STALE  },
+  [MAT_SHADOW_DECLINED] = {MAT_SHADOW_WAITING, MAT_SHADOW_DECLINED, MAT_SHADOW_CURRENT, NONE,               MAT_SHADOW_DECLINED, MAT_SHADOW_WAITING}
+};
+
+PetscErrorCode MatShadowMove(MatShadow *s, MatShadowEvent event)
+{
+  const MatShadowPhase to = transitions[s->phase][event];
+
+  PetscFunctionBegin;
+  PetscAssert(to != NONE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Event %d in phase %d of a shadow", (int)event, (int)s->phase);
+  s->phase = to;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool MatShadowConverted(const MatShadow *s)
+{
+  return (PetscBool)(s->phase == MAT_SHADOW_CURRENT || s->phase == MAT_SHADOW_STALE);
+}
+
 /* Products that would repay a conversion, tuning on the device or an update, and products with the same values after which new values are taken over at once */
 typedef struct {
   PetscInt convert, tune, update, lasting;
 } MatShadowPatience;
 
-#define MAT_SHADOW_LEVEL_PRODUCTS 60      /* of a multigrid level in one solve: ten estimate eigenvalues, and five for each of ten iterations smooth */
-#define MAT_SHADOW_DEVICE_CONVERT 15      /* products on the device that a conversion takes, besides what it takes for any matrix, */
-#define MAT_SHADOW_DEVICE_FIXED   1.5e-4  /* in seconds */
-#define MAT_SHADOW_DEVICE_LATENCY 3.e-6   /* seconds of a product of a small matrix, */
-#define MAT_SHADOW_DEVICE_ENTRY   2.5e-12 /* and for each entry */
-
-/* On the host a conversion costs 10 to 30 products and an update 2 to 5, and a product on the format gains half of one. On the device tuning takes up to 170
-   products for a few percent, and an update 4, the first one more. */
 static MatShadowPatience MatShadowGetPatience(const MatShadow *s)
 {
-  MatShadowPatience p = {40, 0, 4, 8};
+  MatShadowPatience p = {SYS_TUNE_CONVERT, 0, SYS_TUNE_UPDATE, SYS_TUNE_LASTING};
 
   if (MatShadowOnDevice(s)) {
-    p.convert = MAT_SHADOW_DEVICE_CONVERT + (PetscInt)(MAT_SHADOW_DEVICE_FIXED / (MAT_SHADOW_DEVICE_LATENCY + MAT_SHADOW_DEVICE_ENTRY * (double)s->nz));
-    p.tune    = s->nz > MAT_SHADOW_LARGE ? 500 : 2000;
-    p.update  = 10;
-    p.lasting = 16;
+    p.convert = SYS_TUNE_DEVICE_CONVERT + (PetscInt)(SYS_TUNE_DEVICE_FIXED / (SYS_TUNE_DEVICE_LATENCY + SYS_TUNE_DEVICE_ENTRY * (double)s->nz));
+    p.tune    = s->nz > SYS_TUNE_LARGE ? SYS_TUNE_DEVICE_LARGE : SYS_TUNE_DEVICE_SMALL;
+    p.update  = SYS_TUNE_DEVICE_UPDATE;
+    p.lasting = SYS_TUNE_DEVICE_LASTING;
   }
-  if (s->level && p.convert < MAT_SHADOW_LEVEL_PRODUCTS) p.convert = p.update = 0;
+  if (s->level && p.convert < SYS_TUNE_LEVEL) p.convert = p.update = 0;
   return p;
 }
 
-/* The arrays of the AIJ on the side where its products are, and its pattern on the host */
+/* The pattern of a sequential matrix, which is always on the host */
+PetscErrorCode MatShadowGetPattern(Mat A, SysCSR *csr)
+{
+  PetscInt  m;
+  PetscBool done;
+
+  PetscFunctionBegin;
+  csr->m = A->rmap->n;
+  csr->n = A->cmap->n;
+  csr->i = csr->j = NULL;
+  csr->a          = NULL;
+  PetscCall((*MatShadowBaseSeq.getrowij)(A, 0, PETSC_FALSE, PETSC_FALSE, &m, &csr->i, &csr->j, &done)); /* nothing is copied, and there is nothing to restore */
+  csr->nz = csr->i ? csr->i[csr->m] : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The arrays of the AIJ on the side where its products are; i and j are those of the host */
 static PetscErrorCode MatShadowGetCSR(Mat A, const MatShadow *s, MatShadowCSR *csr, const PetscInt **i, const PetscInt **j)
 {
   PetscScalar *a;
-  PetscInt     m;
-  PetscBool    done;
 
   PetscFunctionBegin;
-  PetscCall((*MatShadowBaseSeq.getrowij)(A, 0, PETSC_FALSE, PETSC_FALSE, &m, i, j, &done)); /* nothing is copied, and there is nothing to restore */
-  csr->A.m     = A->rmap->n;
-  csr->A.n     = A->cmap->n;
-  csr->A.nz    = (*i)[csr->A.m];
-  csr->A.i     = *i;
-  csr->A.j     = *j;
-  csr->A.a     = NULL;
-  csr->stream  = NULL;
-  csr->threads = csr->workers = 0;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+  PetscCall(PetscMemzero(csr, sizeof(*csr)));
+  PetscCall(MatShadowGetPattern(A, &csr->A));
+  *i = csr->A.i;
+  *j = csr->A.j;
   if (MatShadowOnDevice(s)) {
     if (csr->A.nz) PetscCall(MatShadowDeviceGetCSR(A, csr));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-#endif
   PetscCall(MatSeqAIJGetCSRAndMemType(A, NULL, NULL, &a, NULL));
   csr->A.a = a;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -70,8 +96,7 @@ PetscErrorCode MatShadowDropData(MatShadow *s)
   MatShadowInfo *info = &s->info, old = *info;
 
   PetscFunctionBegin;
-  if (s->data) PetscCall((*s->ops->destroy)(&s->data));
-  s->stale = PETSC_FALSE;
+  if (s->data) (*s->ops->destroy)(&s->data);
   PetscCall(PetscMemzero(info, sizeof(*info)));
   info->format       = "csr";
   info->kernel       = MatShadowOnDevice(s) ? "aijcusparse" : "aij";
@@ -91,6 +116,7 @@ PetscErrorCode MatShadowDrop(MatShadow *s)
   PetscFunctionBegin;
   PetscCall(MatShadowTuneEnd(s));
   PetscCall(MatShadowDropData(s));
+  PetscCall(MatShadowMove(s, MAT_SHADOW_RESET));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,7 +125,7 @@ static PetscErrorCode MatShadowDecline(Mat A, MatShadow *s, const char reason[])
 {
   PetscFunctionBegin;
   PetscCall(MatShadowDropData(s));
-  s->declined    = PETSC_TRUE;
+  PetscCall(MatShadowMove(s, MAT_SHADOW_DECLINE));
   s->info.reason = reason;
   PetscCall(PetscInfo(A, "Products stay on the AIJ: %s\n", reason));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -109,7 +135,7 @@ static PetscErrorCode MatShadowDecline(Mat A, MatShadow *s, const char reason[])
 static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr)
 {
   const MatShadowOps *side = MatShadowOnDevice(s) ? &s->format->device : &s->format->host;
-  const PetscInt     *i, *j;
+  const PetscInt     *i = NULL, *j = NULL;
   PetscObjectState    state;
   PetscBool           same;
 
@@ -122,7 +148,6 @@ static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr
     PetscCall(MatShadowDrop(s));
     s->side             = side;
     s->ops              = side;
-    s->declined         = PETSC_FALSE;
     s->nonzerostate     = A->nonzerostate;
     s->i                = i;
     s->j                = j;
@@ -132,10 +157,10 @@ static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr
     s->tuned            = PETSC_FALSE;
     s->info.time_update = 0;
     s->info.nonzeros    = (PetscLogDouble)csr->A.nz;
-    s->info.bytes_csr   = s->info.nonzeros * (sizeof(PetscScalar) + sizeof(PetscInt)) + (csr->A.m + 1.0) * sizeof(PetscInt);
+    s->info.bytes_csr   = SysCSRBytes(&csr->A);
     PetscCall(PetscArrayzero(s->trial, 2));
   } else {
-    if (s->data) s->stale = PETSC_TRUE;
+    PetscCall(MatShadowMove(s, MAT_SHADOW_VALUES));
     PetscCall(MatShadowTuneStale(s));
   }
   s->state   = state;
@@ -144,26 +169,7 @@ static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatShadowTry(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool transpose);
-static PetscErrorCode MatShadowVerdict(Mat A, MatShadow *s, PetscBool transpose);
-
-/* By a format that has a convert(): with tuning if that was waited for, or is there no memory for it, without */
-PetscErrorCode MatShadowConvertWith(MatShadow *s, const MatShadowFormat *format, const void *params, const MatShadowCSR *csr)
-{
-  static const PetscReal most[] = {1e20, 1, 1.25}; /* by tuning: what is timed anyway is given the benefit of the doubt */
-  const MatShadowTune    tune   = PetscMin(s->tune, MAT_SHADOW_TUNE_MEASURE);
-  const MatShadowOps    *ops    = MatShadowOnDevice(s) ? &format->device : &format->host;
-
-  PetscFunctionBegin;
-  if (tune < MAT_SHADOW_TUNE_MEASURE || s->tuned) PetscCall((*ops->convert)(csr, params, tune, most[tune], &s->info, &s->data));
-  if (tune == MAT_SHADOW_TUNE_MEASURE && !s->data) PetscCall((*ops->convert)(csr, params, MAT_SHADOW_TUNE_MODEL, most[tune], &s->info, &s->data));
-  if (s->data) {
-    s->ops = ops;
-    s->info.conversions++;
-    PetscCall(PetscCitationsRegister(format->citation, format->cited));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscErrorCode MatShadowJudge(Mat A, MatShadow *s, PetscBool transpose);
 
 static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *csr)
 {
@@ -174,23 +180,15 @@ static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *
   PetscCall(PetscTime(&t0));
   s->info.time_convert = 0;
   if (MatShadowOnDevice(s) && !csr->A.nz) s->info.reason = "no entries";
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  else if (MatShadowOnDevice(s) && s->side->rank) PetscCall(MatShadowTuneConvertDevice(A, s, csr));
-#endif
-  else if (s->side->rank) PetscCall(MatShadowTuneConvert(A, s, csr));
-  else PetscCall(MatShadowConvertWith(s, s->format, s->params, csr));
-  s->stale = PETSC_FALSE;
-  if (s->data) {
-    if (MatShadowOnDevice(s) && s->tune >= MAT_SHADOW_TUNE_MEASURE && !s->trial[0].settled) {
-      if (s->trial[0].time_format > 0) PetscCall(MatShadowVerdict(A, s, PETSC_FALSE));
-      else if (s->tuned) PetscCall(MatShadowTry(A, s, csr, PETSC_FALSE));
-      else s->trial[0].settled = PETSC_TRUE;
-    }
-  } else {
+  else PetscCall(MatShadowTuneConvert(A, s, csr));
+  if (!s->data) {
     const PetscLogDouble model = s->info.bytes_model;
 
     PetscCall(MatShadowDecline(A, s, s->info.reason));
     s->info.bytes_model = model;
+  } else if (MatShadowOnDevice(s) && s->tune >= MAT_SHADOW_TUNE_MEASURE && !s->trial[0].verdict) {
+    if (s->trial[0].time_format > 0) PetscCall(MatShadowJudge(A, s, PETSC_FALSE));
+    else s->trial[0].verdict = MAT_SHADOW_FOR_FORMAT; /* by the model */
   }
   PetscCall(PetscTime(&t1));
   MatShadowCounted.convert += t1 - t0;
@@ -202,18 +200,18 @@ static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *
 static PetscErrorCode MatShadowUpdate(Mat A, MatShadow *s, const MatShadowCSR *csr)
 {
   PetscLogDouble t0, t1;
-  PetscBool      done = PETSC_TRUE;
+  PetscBool      done = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_ShadowUpdate, A, 0, 0, 0));
   PetscCall(PetscTime(&t0));
-  PetscCall((*s->ops->update)(s->data, csr, &done));
+  PetscCall(MatShadowCheckStatus((*s->ops->update)(s->data, &csr->A, csr->stream), &done));
   PetscCall(PetscTime(&t1));
   MatShadowCounted.update += t1 - t0;
   if (done) {
     s->info.time_update = t1 - t0;
     s->info.updates++;
-    s->stale = PETSC_FALSE;
+    PetscCall(MatShadowMove(s, MAT_SHADOW_UPDATED));
   } else {
     PetscCall(MatShadowTuneEnd(s));
     PetscCall(MatShadowDecline(A, s, "not enough memory for new values"));
@@ -224,21 +222,20 @@ static PetscErrorCode MatShadowUpdate(Mat A, MatShadow *s, const MatShadowCSR *c
 
 /* The format stays where it was no slower; without the plain product it is not worth its memory. Times that contradict each other do not speak against
    the traffic model. What is not clear is looked at again. */
-static PetscErrorCode MatShadowVerdict(Mat A, MatShadow *s, PetscBool transpose)
+static PetscErrorCode MatShadowJudge(Mat A, MatShadow *s, PetscBool transpose)
 {
   MatShadowTrial      *trial = &s->trial[transpose];
   const PetscLogDouble ratio = MatShadowTrialRatio(trial), model = s->info.bytes_model;
   const PetscBool      doubt = (PetscBool)(trial->noisy && model < s->info.bytes_csr);
 
   PetscFunctionBegin;
-  trial->settled = PETSC_TRUE;
-  trial->on_aij  = (PetscBool)(ratio > 1 && !doubt);
+  trial->verdict = ratio > 1 && !doubt ? MAT_SHADOW_FOR_AIJ : MAT_SHADOW_FOR_FORMAT;
   PetscCall(PetscInfo(A, "Measured for the %sproduct: %g s, on the AIJ %g s, %g times that in the median of %d rounds%s\n", transpose ? "transposed " : "", (double)trial->time_format, (double)trial->time_csr, (double)ratio, trial->rounds, trial->noisy ? ", which contradict each other" : ""));
   PetscCall(MatShadowTuneVerdict(s, trial));
-  if (ratio > 1 - MAT_SHADOW_CLEAR) s->look = MAT_SHADOW_AGAIN * s->products;
+  if (ratio > 1 - SYS_TUNE_CLEAR) s->look = SYS_TUNE_AGAIN * s->products;
   if (transpose) PetscFunctionReturn(PETSC_SUCCESS);
   s->info.reason = doubt ? "the traffic model sees a gain; the times of products contradict each other" : "measured to be faster than the AIJ";
-  if (trial->on_aij) {
+  if (trial->verdict == MAT_SHADOW_FOR_AIJ) {
     PetscCall(MatShadowDecline(A, s, "measured: the AIJ is faster"));
     s->info.bytes_model = model;
   }
@@ -249,24 +246,22 @@ static PetscErrorCode MatShadowVerdict(Mat A, MatShadow *s, PetscBool transpose)
 static PetscErrorCode MatShadowLookAgain(MatShadow *s)
 {
   PetscFunctionBegin;
-  if (!s->data) PetscCall(MatShadowTuneEnd(s));
+  if (!MatShadowConverted(s)) PetscCall(MatShadowTuneEnd(s));
+  PetscCall(MatShadowMove(s, MAT_SHADOW_RETRY));
   PetscCall(PetscArrayzero(s->trial, 2));
-  s->declined = PETSC_FALSE;
-  s->look     = 0;
+  s->look = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* On the device: both sides on vectors made for the purpose. Where there is no memory for these the word of the model stands. */
 static PetscErrorCode MatShadowTry(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool transpose)
 {
-  PetscBool tried = PETSC_FALSE;
+  PetscBool tried;
 
   PetscFunctionBegin;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
   PetscCall(MatShadowDeviceTry(A, s, csr, transpose, &tried));
-#endif
-  if (tried) PetscCall(MatShadowVerdict(A, s, transpose));
-  else s->trial[transpose].settled = PETSC_TRUE;
+  if (tried) PetscCall(MatShadowJudge(A, s, transpose));
+  else if (!s->trial[transpose].verdict) s->trial[transpose].verdict = MAT_SHADOW_FOR_FORMAT;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -275,14 +270,14 @@ static PetscErrorCode MatShadowTuneDevice(Mat A, MatShadow *s, const MatShadowCS
 {
   PetscFunctionBegin;
   PetscCall(MatShadowDropData(s));
+  PetscCall(MatShadowMove(s, MAT_SHADOW_RESET));
   PetscCall(PetscMemzero(&s->trial[0], sizeof(s->trial[0])));
-  s->declined = PETSC_FALSE;
-  s->tuned    = PETSC_TRUE;
+  s->tuned = PETSC_TRUE;
   PetscCall(MatShadowConvert(A, s, csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Decides what this product runs on, converting or updating if it is time to */
+/* Decides whether the format, a candidate or the AIJ makes this product, converting or updating if it is time to */
 static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, MatShadowCSR *csr, MatShadowRun *run)
 {
   MatShadowTrial   *trial   = &s->trial[transpose];
@@ -296,30 +291,30 @@ static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, 
   patience = MatShadowGetPatience(s);
   fresh    = (PetscBool)(!measure || s->lasting || s->served >= patience.update); /* is it time for new values? */
   if (s->look && s->products >= s->look) PetscCall(MatShadowLookAgain(s));
-  if (!s->data && !s->declined) {
+  if (s->phase == MAT_SHADOW_WAITING) {
     PetscBool ready = PETSC_TRUE;
 
     if (measure && s->served < patience.convert) {
-      if (!device && s->served >= patience.convert - MAT_SHADOW_SAMPLES) run->trial = trial;
+      if (!device && s->served >= patience.convert - SYS_TUNE_SAMPLES) run->trial = trial;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    if (s->tune == MAT_SHADOW_TUNE_ONLINE && !device && s->side->rank) PetscCall(MatShadowTuneSetUp(A, s, csr, PETSC_FALSE, &ready));
+    if (s->tune == MAT_SHADOW_TUNE_ONLINE && !device) PetscCall(MatShadowTuneSetUp(A, s, csr, PETSC_FALSE, &ready));
     if (!ready) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(MatShadowConvert(A, s, csr));
   } else if (device && measure && !s->tuned && s->products >= patience.tune) PetscCall(MatShadowTuneDevice(A, s, csr));
-  else if (s->stale && fresh) PetscCall(MatShadowUpdate(A, s, csr));
-  if (s->stale) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->data && measure && !trial->settled && device) {
+  else if (s->phase == MAT_SHADOW_STALE && fresh) PetscCall(MatShadowUpdate(A, s, csr));
+  if (s->phase == MAT_SHADOW_STALE) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->phase == MAT_SHADOW_CURRENT && measure && !trial->verdict && device) {
     if (transpose && trial->ncsr++ < patience.convert) PetscFunctionReturn(PETSC_SUCCESS); /* the transposed matrix is stored too from the trial on */
     PetscCall(MatShadowTry(A, s, csr, transpose));
-  } else if (s->data && measure && !trial->settled) {
-    if (MatShadowTrialOver(trial, PETSC_TRUE)) PetscCall(MatShadowVerdict(A, s, transpose));
+  } else if (s->phase == MAT_SHADOW_CURRENT && measure && !trial->verdict) {
+    if (MatShadowTrialOver(trial, PETSC_TRUE)) PetscCall(MatShadowJudge(A, s, transpose));
     else {
       run->trial  = trial;
-      run->format = (PetscBool)(trial->nformat < MAT_SHADOW_SAMPLES);
+      run->format = (PetscBool)(trial->nformat < SYS_TUNE_SAMPLES);
     }
   }
-  if (run->trial ? run->format : s->data && !trial->on_aij) {
+  if (run->trial ? run->format : s->phase == MAT_SHADOW_CURRENT && trial->verdict != MAT_SHADOW_FOR_AIJ) {
     run->ops  = s->ops;
     run->data = s->data;
   }
@@ -327,49 +322,17 @@ static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatShadowHostMult(MatShadow *s, const MatShadowRun *run, const MatShadowCSR *csr, PetscBool transpose, Vec xx, Vec yy, Vec zz, PetscBool *done)
-{
-  const PetscScalar *x, *y;
-  PetscScalar       *z;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(xx, &x));
-  if (!yy) {
-    PetscCall(VecGetArrayWrite(zz, &z));
-    y = NULL;
-  } else if (yy == zz) {
-    PetscCall(VecGetArray(zz, &z));
-    y = z;
-  } else {
-    PetscCall(VecGetArrayWrite(zz, &z));
-    PetscCall(VecGetArrayRead(yy, &y));
-  }
-  PetscCall((*(transpose ? run->ops->multtranspose : run->ops->mult))(run->data, csr, 1, x, yy ? 1 : 0, y, z, done));
-  PetscCall(VecRestoreArrayRead(xx, &x));
-  if (!yy) PetscCall(VecRestoreArrayWrite(zz, &z));
-  else if (yy == zz) PetscCall(VecRestoreArray(zz, &z));
-  else {
-    PetscCall(VecRestoreArrayWrite(zz, &z));
-    PetscCall(VecRestoreArrayRead(yy, &y));
-  }
-  if (*done) PetscCall(PetscLogFlops(2.0 * s->nz));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The product as the AIJ or the AIJCUSPARSE makes it */
 static PetscErrorCode MatShadowBaseMult(Mat A, const MatShadow *s, PetscBool transpose, Vec xx, Vec yy, Vec zz)
 {
-  const struct _MatOps *base = &MatShadowBaseSeq;
+  const struct _MatOps *base = MatShadowOnDevice(s) ? MatShadowBaseCUSPARSE(PETSC_TRUE) : &MatShadowBaseSeq;
 
   PetscFunctionBegin;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  if (MatShadowOnDevice(s)) base = &MatShadowBaseSeqCUSPARSE;
   if (MatShadowOnDevice(s) && transpose && yy && yy != zz) { /* here AIJCUSPARSE adds to what is in z */
     PetscCall(MatShadowDeviceCopy(yy, zz));
     yy = zz;
   }
-#endif
-  if (transpose && !yy && base == &MatShadowBaseSeq) { /* AIJ would call VecSet(), which is collective, where only some processes may be on the AIJ */
+  if (transpose && !yy && !MatShadowOnDevice(s)) { /* AIJ would call VecSet(), which is collective, where only some processes may be on the AIJ */
     PetscScalar *z;
 
     PetscCall(VecGetArrayWrite(zz, &z));
@@ -387,29 +350,66 @@ static PetscErrorCode MatShadowBaseMult(Mat A, const MatShadow *s, PetscBool tra
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatShadowProductWith(Mat A, MatShadow *s, PetscBool transpose, Vec xx, Vec yy, Vec zz)
+/* z = y + ..., where y may be z or NULL */
+static PetscErrorCode MatShadowGetVectors(const MatShadow *s, Vec xx, Vec yy, Vec zz, MatShadowVectors *v)
 {
-  MatShadowCSR   csr;
-  MatShadowRun   run;
-  PetscBool      done = PETSC_TRUE;
-  PetscLogDouble t0   = 0, t1;
+  PetscFunctionBegin;
+  if (MatShadowOnDevice(s)) {
+    PetscCall(MatShadowDeviceGetVectors(xx, yy, zz, v));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  v->y = NULL;
+  PetscCall(VecGetArrayRead(xx, &v->x));
+  if (yy == zz) {
+    PetscCall(VecGetArray(zz, &v->z));
+    v->y = v->z;
+  } else PetscCall(VecGetArrayWrite(zz, &v->z));
+  if (yy && yy != zz) PetscCall(VecGetArrayRead(yy, &v->y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowRestoreVectors(const MatShadow *s, Vec xx, Vec yy, Vec zz, MatShadowVectors *v, PetscBool done)
+{
+  PetscFunctionBegin;
+  if (MatShadowOnDevice(s)) {
+    PetscCall(MatShadowDeviceRestoreVectors(s, xx, yy, zz, v, done));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecRestoreArrayRead(xx, &v->x));
+  if (yy == zz) PetscCall(VecRestoreArray(zz, &v->z));
+  else PetscCall(VecRestoreArrayWrite(zz, &v->z));
+  if (yy && yy != zz) PetscCall(VecRestoreArrayRead(yy, &v->y));
+  if (done) PetscCall(PetscLogFlops(2.0 * s->nz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z = A x + y, or z = A x if y is NULL; y may be z */
+static PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec zz)
+{
+  const Vec        result = zz;
+  MatShadow       *s;
+  MatShadowCSR     csr;
+  MatShadowRun     run;
+  MatShadowVectors v;
+  PetscBool        done = PETSC_TRUE;
+  PetscLogDouble   t0   = 0, t1;
 
   PetscFunctionBegin;
+  PetscCall(MatShadowGet(A, &s));
+  if (MatShadowOnDevice(s)) PetscCall(MatShadowDeviceBringAll(A, transpose, &xx, &yy, &zz));
   PetscCall(MatShadowChoose(A, s, transpose, &csr, &run));
   s->served++;
   s->products++;
   if (run.trial || MatShadowReporting) PetscCall(PetscTime(&t0));
   if (run.data) {
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-    if (MatShadowOnDevice(s)) PetscCall(MatShadowDeviceMult(s, &csr, transpose, xx, yy, zz, &done));
-    else
-#endif
-      PetscCall(MatShadowHostMult(s, &run, &csr, transpose, xx, yy, zz, &done));
+    PetscCall(MatShadowGetVectors(s, xx, yy, zz, &v));
+    PetscCall(MatShadowCheckStatus((*(transpose ? run.ops->multtranspose : run.ops->mult))(run.data, &csr.A, 1, v.x, yy ? 1 : 0, v.y, v.z, csr.stream), &done));
+    PetscCall(MatShadowRestoreVectors(s, xx, yy, zz, &v, done));
     if (!done) PetscCall(PetscInfo(A, "Not enough memory for the %sproduct, which goes back to the AIJ\n", transpose ? "transposed " : ""));
   }
   if (!done && run.data == s->data) {
-    s->trial[transpose].settled = s->trial[transpose].on_aij = PETSC_TRUE;
-    run.trial                                                = NULL;
+    s->trial[transpose].verdict = MAT_SHADOW_FOR_AIJ;
+    run.trial                   = NULL;
   }
   if (!done || !run.data) PetscCall(MatShadowBaseMult(A, s, transpose, xx, yy, zz));
   PetscCall(MatShadowCount(s, (PetscBool)(done && run.data), t0));
@@ -417,31 +417,7 @@ static PetscErrorCode MatShadowProductWith(Mat A, MatShadow *s, PetscBool transp
     PetscCall(PetscTime(&t1));
     MatShadowTrialTake(run.trial, run.format, done ? t1 - t0 : PETSC_MAX_REAL);
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* z = A x + y, or z = A x if y is NULL; y may be z */
-static PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec zz)
-{
-  MatShadow *s;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGet(A, &s));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  if (MatShadowOnDevice(s)) {
-    const int k = transpose ? 1 : 0;
-    Vec       x, y = yy, z;
-
-    PetscCall(MatShadowDeviceBring(A, k, xx, xx, &x));
-    PetscCall(MatShadowDeviceBring(A, 1 - k, zz, yy, &z));
-    if (z != zz && yy) y = z;
-    else if (yy) PetscCall(MatShadowDeviceBring(A, 1 - k, yy, yy, &y));
-    PetscCall(MatShadowProductWith(A, s, transpose, x, y, z));
-    PetscCall(MatShadowDeviceTake(z, zz));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-#endif
-  PetscCall(MatShadowProductWith(A, s, transpose, xx, yy, zz));
+  if (zz != result) PetscCall(MatShadowDeviceTake(zz, result));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -481,10 +457,10 @@ PetscErrorCode MatShadowMakeReady(Mat A, MatShadow *s, void *ctx)
   PetscFunctionBegin;
   if (!A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowCheckState(A, s, &csr));
-  if (!s->data && !s->declined) {
+  if (s->phase == MAT_SHADOW_WAITING) {
     s->tuned = PETSC_TRUE;
     PetscCall(MatShadowConvert(A, s, &csr));
-  } else if (s->stale) PetscCall(MatShadowUpdate(A, s, &csr));
+  } else if (s->phase == MAT_SHADOW_STALE) PetscCall(MatShadowUpdate(A, s, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -496,8 +472,8 @@ static PetscErrorCode MatShadowExpectLevel_One(Mat A, MatShadow *s, void *ctx)
   PetscFunctionBegin;
   s->level = PETSC_TRUE;
   PetscCall(MatShadowCheckState(A, s, &csr));
-  if (s->data || s->declined || MatShadowGetPatience(s).convert) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->tune == MAT_SHADOW_TUNE_ONLINE && !MatShadowOnDevice(s) && s->side->rank) PetscCall(MatShadowTuneSetUp(A, s, &csr, PETSC_FALSE, &ready));
+  if (s->phase != MAT_SHADOW_WAITING || MatShadowGetPatience(s).convert) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->tune == MAT_SHADOW_TUNE_ONLINE && !MatShadowOnDevice(s)) PetscCall(MatShadowTuneSetUp(A, s, &csr, PETSC_FALSE, &ready));
   else PetscCall(MatShadowConvert(A, s, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -508,9 +484,7 @@ PetscErrorCode MatShadowExpectLevel(Mat A, Mat P)
 {
   PetscFunctionBegin;
   PetscCall(MatShadowForEach(A, MatShadowExpectLevel_One, NULL));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
   if (MatShadowIsCUSPARSE(P)) PetscCall(MatShadowForEach(P, MatShadowExpectLevel_One, NULL));
   PetscCall(MatShadowDeviceExpectTranspose(P));
-#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -59,7 +59,7 @@ static PetscErrorCode MatShadowForAIJFind(MPI_Comm comm, const char prefix[], co
   PetscCall(MatShadowFind(value, format));
   PetscCall(PetscStrcmp(value, MATAIJ, &aij));
   if (*format || aij) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowGetFormats(&n, &formats));
+  n = MatShadowGetFormats(&formats);
   for (int k = 0; k < n; k++) {
     PetscCall(PetscStrlcat(names, formats[k]->name, sizeof(names)));
     PetscCall(PetscStrlcat(names, ", ", sizeof(names)));
@@ -145,8 +145,6 @@ PetscErrorCode MatShadowForAIJRegister(void)
   PetscCall(PetscFunctionListFind(MatList, MATMPIAIJ, &create_mpi));
   PetscCall(MatRegister(MATSEQAIJ, MatCreate_SeqAIJ_Wait));
   PetscCall(MatRegister(MATMPIAIJ, MatCreate_MPIAIJ_Wait));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
   PetscCall(MatShadowDeviceExpect(MatShadowForAIJ));
-#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -49,11 +49,9 @@ static PetscErrorCode MatShadowMake(Mat A, const MatShadowFormat *format, PetscB
   PetscBool seq;
 
   PetscFunctionBegin;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
   if (!device && MatShadowIsCUSPARSE(A)) PetscCall(MatShadowConvertToAIJ(A, MATAIJ, MAT_INPLACE_MATRIX, &A));
   if (device) PetscCall(MatShadowDeviceStart(format));
   if (device && !MatShadowIsCUSPARSE(A)) PetscCall(MatShadowDeviceConvert(A));
-#endif
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
   if (!MatShadowIsCUSPARSE(A)) PetscCall(PetscObjectChangeTypeName((PetscObject)A, seq ? format->seqtype : format->mpitype));
   PetscCall(MatShadowAttach(A, format, parent));
@@ -169,9 +167,7 @@ PetscErrorCode MatShadowConvertAway(Mat A, MatType type, MatReuse reuse, Mat *ne
   }
   if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(MatShadowDetach(B));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
   if (MatShadowIsCUSPARSE(B)) PetscCall(MatShadowConvertToAIJ(B, MATAIJ, MAT_INPLACE_MATRIX, &B));
-#endif
   PetscCall(MatConvert(B, type, MAT_INPLACE_MATRIX, &B));
   *newmat = B;
   PetscFunctionReturn(PETSC_SUCCESS);

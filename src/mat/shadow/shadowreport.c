@@ -11,16 +11,12 @@
 MatShadowCounts MatShadowCounted;
 PetscBool       MatShadowReporting = PETSC_FALSE;
 
-/* All options of ours, which docs/options.md explains */
-static const char *const PetscAMBOptions[] = {"petscamb_for_aij",    "petscamb_view",       "hashgemm_for_aij",   "mat_shadow_tune",          "mat_shadow_halo",
-                                              "mat_amb_block_size",  "mat_amb_device",      "mat_amb_halo",       "mat_nussell_segmentation", "mat_nussell_rows",
-                                              "mat_nussell_tune",    "mat_nussell_c",       "mat_nussell_sigma",  "mat_nussell_s1",           "mat_nussell_s2",
-                                              "mat_nussell_k1",      "mat_nussell_k2",      "mat_nussell_device", "mat_nussell_halo",         "mat_autosparse_device",
-                                              "mat_autosparse_halo", "mat_hashgemm_device", "mat_hashgemm_halo",  "mat_hashgemm_accumulator", NULL};
+/* The options that belong to no format, and the beginnings of such names; docs/options.md explains all options */
+static const char *const common[]   = {"petscamb_for_aij", "petscamb_view", "hashgemm_for_aij", "mat_shadow_tune", "mat_shadow_halo"};
+static const char *const families[] = {"petscamb_", "hashgemm_for_", "mat_shadow_"};
 
-/* What these begin with: an option with one of these words, after a prefix, is meant for us */
-static const char *const families[] = {"petscamb_", "hashgemm_for_", "mat_shadow_", "mat_amb_", "mat_nussell_", "mat_autosparse_", "mat_hashgemm_"};
-
+#define REPORT_OPTIONS  128 /* at most, */
+#define REPORT_NAME     48  /* and the length of a name */
 #define REPORT_REASONS  8
 #define REPORT_LONGEST  96 /* of a reason */
 #define REPORT_MISSPELT 2  /* letters by which an option of nobody may differ from one of ours to be taken for it */
@@ -38,6 +34,8 @@ typedef struct {
 
 static ReportTotals totals[MAT_SHADOW_MAX];
 static ReportReason reasons[REPORT_REASONS];
+static char         options[REPORT_OPTIONS][REPORT_NAME];
+static int          noptions;
 static MatShadow   *first = NULL; /* of those that are there */
 static int          level = 0;    /* of products of matrices that are made in others */
 
@@ -62,7 +60,7 @@ static PetscErrorCode ReportAdd(const MatShadow *s)
 
   PetscFunctionBegin;
   if (s->mpi) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowGetFormats(&n, &formats));
+  n = MatShadowGetFormats(&formats);
   while (k < n && formats[k] != s->format) k++;
   t = &totals[k];
   t->made++;
@@ -72,8 +70,8 @@ static PetscErrorCode ReportAdd(const MatShadow *s)
   }
   if (!s->made[0] && !s->made[1]) PetscFunctionReturn(PETSC_SUCCESS);
   t->used++;
-  if (!s->declined && s->made[1]) t->converted++;
-  else if (strcmp(s->format->name, MATHASHGEMM)) PetscCall(ReportAddReason(s->declined ? s->info.reason : "fewer products than a conversion takes", 1)); /* that one is for products of matrices only */
+  if (s->phase != MAT_SHADOW_DECLINED && s->made[1]) t->converted++;
+  else if (s->format->host.layout) PetscCall(ReportAddReason(s->phase == MAT_SHADOW_DECLINED ? s->info.reason : "fewer products than a conversion takes", 1)); /* that one is for products of matrices only */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -152,17 +150,57 @@ static int ReportDistance(const char a[], const char b[])
   return row[n];
 }
 
-/* The option of ours that is the nearest to what follows a prefix in the name of one, and how far it is */
+static PetscErrorCode ReportListOption(const char name[], const char word[])
+{
+  PetscFunctionBegin;
+  PetscCheck(noptions < REPORT_OPTIONS, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many options: raise REPORT_OPTIONS");
+  PetscCall(PetscSNPrintf(options[noptions++], REPORT_NAME, name, word));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lists the options of all formats that are registered */
+static PetscErrorCode ReportListOptions(void)
+{
+  const MatShadowFormat *const *formats;
+  int                           n;
+
+  PetscFunctionBegin;
+  noptions = 0;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(common); k++) PetscCall(ReportListOption("%s", common[k]));
+  n = MatShadowGetFormats(&formats);
+  for (int f = 0; f < n; f++) {
+    PetscCall(ReportListOption("mat_%s_device", formats[f]->name));
+    PetscCall(ReportListOption("mat_%s_halo", formats[f]->name));
+    for (int k = 0; formats[f]->options && formats[f]->options[k]; k++) PetscCall(ReportListOption("%s", formats[f]->options[k]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Does an option whose name begins like this belong to petsc-amb, even if it is misspelt? */
+static PetscBool ReportIsFamily(const char name[])
+{
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(families); k++) {
+    if (strncmp(name, families[k], strlen(families[k])) == 0) return PETSC_TRUE;
+  }
+  for (int k = 0; k < noptions; k++) { /* "mat_" and the name of a format */
+    const char *end = strstr(options[k], "_device");
+
+    if (end && strncmp(name, options[k], (size_t)(end - options[k]) + 1) == 0) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
+/* The option of petsc-amb that is the nearest to this name, and how far it is */
 static int ReportNearest(const char name[], const char **nearest)
 {
   int least = INT_MAX;
 
-  for (int k = 0; PetscAMBOptions[k]; k++) {
-    const int distance = ReportDistance(name, PetscAMBOptions[k]);
+  for (int k = 0; k < noptions; k++) {
+    const int distance = ReportDistance(name, options[k]);
 
     if (distance >= least) continue;
     least    = distance;
-    *nearest = PetscAMBOptions[k];
+    *nearest = options[k];
   }
   return least;
 }
@@ -174,11 +212,9 @@ static PetscBool ReportOption(const char name[], const char **meant, int *prefix
   for (const char *part = name; part; part = strchr(part, '_') ? strchr(part, '_') + 1 : NULL) {
     const char *nearest  = NULL;
     const int   distance = ReportNearest(part, &nearest);
-    PetscBool   family   = PETSC_FALSE;
 
     if (!distance) return PETSC_TRUE;
-    for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(families); k++) family = (PetscBool)(family || strncmp(part, families[k], strlen(families[k])) == 0);
-    if (*meant || (!family && distance > REPORT_MISSPELT)) continue;
+    if (*meant || (!ReportIsFamily(part) && distance > REPORT_MISSPELT)) continue;
     *meant  = nearest;
     *prefix = (int)(part - name);
   }
@@ -193,6 +229,7 @@ static PetscErrorCode ReportOptions(void)
   char   **names;
 
   PetscFunctionBegin;
+  PetscCall(ReportListOptions());
   PetscCall(PetscOptionsLeftGet(NULL, &n, &names, NULL));
   for (PetscInt k = 0; k < n; k++) {
     const char *meant;
@@ -254,7 +291,7 @@ static PetscErrorCode ReportPrint(PetscMPIInt size)
   int                           n, rows = 0;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowGetFormats(&n, &formats));
+  n = MatShadowGetFormats(&formats);
   for (int k = 0; k < n; k++) rows += totals[k].made > 0;
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "petsc-amb on %d process%s%s\n", size, size > 1 ? "es, sums over them" : "", rows ? "; matrices that were multiplied by vectors, blocks of MPI matrices by themselves" : ""));
   if (rows) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-10s %8s %9s | products %9s %9s | seconds %9s %9s\n", "type", "matrices", "converted", "on it", "on AIJ", "on it", "on AIJ"));

@@ -3,8 +3,8 @@
    What a program sets of the shadow of a matrix, and asks of it: on a sequential matrix, or on the blocks of an MPI matrix
 */
 #include "mat/shadow/shadow.h"
-#include "mat/halo/halo.h"
 
+const char *const MatShadowHalos[] = {"auto", "mpi", "nccl", "staged", "MatShadowHalo", "MAT_SHADOW_HALO_", NULL};
 const char *const MatShadowTunes[] = {"off", "model", "measure", "online", "MatShadowTune", "MAT_SHADOW_TUNE_", NULL};
 
 /* Calls f on the shadow of a sequential matrix, or on those of the blocks of an assembled MPI matrix; a matrix without one is left alone */
@@ -41,7 +41,7 @@ PetscErrorCode MatShadowTakeParams(Mat A, MatShadow *s, void *ctx)
     PetscCall(PetscMemcpy(s->params, from->params, s->format->params_size));
   }
   PetscCall(MatShadowDrop(s));
-  s->declined = s->tuned = PETSC_FALSE;
+  s->tuned = PETSC_FALSE;
   PetscCall(PetscArrayzero(s->trial, 2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -134,30 +134,36 @@ PetscErrorCode MatShadowSetUp(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Brings s->info up to date, and the figures of the format's own */
+static PetscErrorCode MatShadowDescribe(MatShadow *s, double figure[])
+{
+  MatShadowInfo *info = &s->info;
+
+  PetscFunctionBegin;
+  for (int k = 0; k < MAT_SHADOW_FIGURES; k++) figure[k] = 0;
+  info->time_csr    = s->trial[0].time_csr;
+  info->time_format = s->trial[0].time_format;
+  if (s->data) (*s->ops->describe)(s->data, info, figure);
+  PetscCall(MatShadowTuneGetInfo(s, info));
+  if (s->data && info->tuning && info->time_csr > 0 && info->time_format > 0 && !s->trial[0].verdict) info->reason = "it is on trial, and the times so far decide nothing yet";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Adds the block to the sum; what cannot be added is that of the first block, the one with nearly all entries */
 static PetscErrorCode MatShadowGetInfo_One(Mat A, MatShadow *s, void *ctx)
 {
   MatShadowInfo *sum = (MatShadowInfo *)ctx, *info = &s->info;
+  double         figure[MAT_SHADOW_FIGURES];
 
   PetscFunctionBegin;
-  info->time_csr    = s->trial[0].time_csr;
-  info->time_format = s->trial[0].time_format;
-  if (s->data && s->ops->refresh) PetscCall((*s->ops->refresh)(s->data, info));
-  PetscCall(MatShadowTuneGetInfo(s, info));
-  if (s->data && info->tuning && info->time_csr > 0 && info->time_format > 0 && !s->trial[0].settled) info->reason = "it is on trial, and the times so far decide nothing yet";
+  PetscCall(MatShadowDescribe(s, figure));
   if (!sum->format) *sum = *info;
   else {
-    sum->segments += info->segments;
     sum->tried += info->tried;
     if (!MatShadowOnDevice(s)) sum->tuning = (PetscBool)(sum->tuning || info->tuning); /* there the halo may multiply by this block */
     sum->candidates += info->candidates;
     sum->time_tune += info->time_tune;
     sum->time_tune_beside += info->time_tune_beside;
-    sum->tasks += info->tasks;
-    sum->tasks_diagonal += info->tasks_diagonal;
-    sum->tasks_narrow += info->tasks_narrow;
-    sum->tasks_wide += info->tasks_wide;
-    sum->tasks_split += info->tasks_split;
     sum->bytes_extra += info->bytes_extra;
     sum->nonzeros += info->nonzeros;
     sum->stored_values += info->stored_values;
@@ -169,6 +175,134 @@ static PetscErrorCode MatShadowGetInfo_One(Mat A, MatShadow *s, void *ctx)
     sum->conversions += info->conversions;
     sum->updates += info->updates;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowGetFigures_One(Mat A, MatShadow *s, void *ctx)
+{
+  MatShadowFigures *sum = (MatShadowFigures *)ctx;
+  double            figure[MAT_SHADOW_FIGURES];
+
+  PetscFunctionBegin;
+  if (!s->data) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowDescribe(s, figure));
+  if (!sum->ops) {
+    sum->ops = s->ops;
+    PetscCall(PetscArraycpy(sum->value, figure, MAT_SHADOW_FIGURES));
+  } else if (sum->ops == s->ops) {
+    for (int k = 0; s->ops->figures && s->ops->figures[k].name; k++) sum->value[k] += s->ops->figures[k].scope != MAT_SHADOW_OF_BLOCK ? figure[k] : 0;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The figures of the format's own that the matrix has on this process */
+PetscErrorCode MatShadowGetFigures(Mat A, MatShadowFigures *figures)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(figures, sizeof(*figures)));
+  PetscCall(MatShadowForEach(A, MatShadowGetFigures_One, figures));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  MatShadowGetFigure - gets a figure of the format that a matrix is stored in
+
+  Not Collective
+
+  Input Parameters:
++ A    - the matrix
+- name - the name of the figure, such as "block_size"
+
+  Output Parameter:
+. value - the figure of this process, or -1 if the matrix is not stored in a format that has such a figure
+
+  Level: advanced
+
+  Note:
+  `MATAMB` and `MATNUSSELL` on the host have "block_size" (columns that share one index), "chunk_size" (rows that advance together), "sort_scope" (rows among
+  which lengths are sorted) and "tiles". On a GPU they have "block_size", "threads" (of a thread block), "steps" (blocks that one thread takes, at most) and
+  "tasks" (one warp does one task); of these tasks "tasks_diagonal" find columns by diagonals, "tasks_narrow" have 16-bit and "tasks_wide" 32-bit indices, and
+  "tasks_split" are parts of rows shared by several warps. `MATNUSSELL` also has "s1", "k1", "s2" and "k2" (widths and numbers of segments) and "gathered"
+  (columns in another order).
+
+.seealso: `MatShadowGetInfo()`, `MATAMB`, `MATNUSSELL`
+@*/
+PetscErrorCode MatShadowGetFigure(Mat A, const char name[], PetscLogDouble *value)
+{
+  MatShadowFigures figures;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  *value = -1;
+  PetscCall(MatShadowGetFigures(A, &figures));
+  for (int k = 0; figures.ops && figures.ops->figures && figures.ops->figures[k].name; k++) {
+    PetscBool same;
+
+    PetscCall(PetscStrcmp(name, figures.ops->figures[k].name, &same));
+    if (same) *value = figures.value[k];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  MatShadowGetFigureAt - gets one of the figures of the format that a matrix is stored in, by its number
+
+  Not Collective
+
+  Input Parameters:
++ A - the matrix
+- k - the number of the figure, from 0 on
+
+  Output Parameters:
++ name  - the name of the figure, or `NULL` if there are no more figures
+- value - the figure of this process
+
+  Level: advanced
+
+.seealso: `MatShadowGetFigure()`, `MatShadowGetInfo()`
+@*/
+PetscErrorCode MatShadowGetFigureAt(Mat A, PetscInt k, const char **name, PetscLogDouble *value)
+{
+  MatShadowFigures figures;
+  PetscInt         n = 0;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  *name  = NULL;
+  *value = 0;
+  PetscCall(MatShadowGetFigures(A, &figures));
+  if (!figures.ops || !figures.ops->figures || k < 0) PetscFunctionReturn(PETSC_SUCCESS);
+  while (n < k && figures.ops->figures[n].name) n++;
+  *name = figures.ops->figures[n].name;
+  if (*name) *value = figures.value[n];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For setters of formats: the parameters of A, and its tuning */
+PetscErrorCode MatShadowGetParams(Mat A, void *params, MatShadowTune *tune)
+{
+  MatShadow *s;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGet(A, &s));
+  PetscCall(PetscMemcpy(params, s->params, s->format->params_size));
+  *tune = s->tune;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Nothing happens if they are the same */
+PetscErrorCode MatShadowSetParams(Mat A, const void *params, MatShadowTune tune)
+{
+  MatShadow *s;
+  PetscBool  same;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGet(A, &s));
+  PetscCall(PetscMemcmp(s->params, params, s->format->params_size, &same));
+  if (same && s->tune == tune) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMemcpy(s->params, params, s->format->params_size));
+  s->tune = tune;
+  PetscCall(MatShadowParamsChanged(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -208,8 +342,75 @@ PetscErrorCode MatShadowGetInfo(Mat A, MatShadowInfo *info)
       PetscCall(MatShadowGetInfo_One(A, s, info));
     }
   }
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  PetscCall(MatHaloGetInfo(A, info));
-#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatShadowSetHalo - sets how the processes exchange entries of vectors in products of an MPI matrix of a shadow format, such as `MATAMB`, on GPUs
+
+  Logically Collective
+
+  Input Parameters:
++ A    - the matrix; nothing happens if its type has no shadow
+- path - `MAT_SHADOW_HALO_AUTO`, `MAT_SHADOW_HALO_MPI`, `MAT_SHADOW_HALO_NCCL` or `MAT_SHADOW_HALO_STAGED`
+
+  Options Database Key:
+. -mat_shadow_halo <auto,mpi,nccl,staged> - the same for matrices created later; with the name of a format, as in -mat_amb_halo, for those of
+                                            this format
+
+  Level: intermediate
+
+  Notes:
+  The choice is about `MatMult()`, `MatMultTranspose()` and the forms of both that add, of matrices on GPUs. Everything else goes by PETSc's own
+  scatter, and so do all products of matrices on the host.
+
+  A path that is not possible here is an error in the next product.
+
+.seealso: `MatShadowHalo`, `MatShadowSetDevice()`, `MatShadowGetInfo()`, `MATAMB`
+@*/
+PetscErrorCode MatShadowSetHalo(Mat A, MatShadowHalo path)
+{
+  const MatShadowFormat *format;
+  MatShadow             *s;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(A, path, 2);
+  PetscCheck(path >= MAT_SHADOW_HALO_AUTO && path <= MAT_SHADOW_HALO_STAGED, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such path: %d; use MAT_SHADOW_HALO_AUTO, MPI, NCCL or STAGED", (int)path);
+  PetscCall(MatShadowGetFormat(A, &format));
+  if (!format) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGet(A, &s));
+  s->halo_wanted = path;
+  if (s->halo) PetscCall((*MatShadowExchangeOfVectors->changed)(A, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  MatShadowGetHaloInfo - gets how the processes exchange entries of vectors in products of an MPI matrix on GPUs
+
+  Not Collective
+
+  Input Parameter:
+. A - the matrix
+
+  Output Parameter:
+. info - the figures of this process; `path` is `NULL` where PETSc makes the exchange
+
+  Level: advanced
+
+.seealso: `MatShadowHaloInfo`, `MatShadowSetHalo()`
+@*/
+PetscErrorCode MatShadowGetHaloInfo(Mat A, MatShadowHaloInfo *info)
+{
+  const MatShadowFormat *format;
+  MatShadow             *s;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCall(PetscMemzero(info, sizeof(*info)));
+  PetscCall(MatShadowGetFormat(A, &format));
+  if (!format) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGet(A, &s));
+  if (s->halo) PetscCall((*MatShadowExchangeOfVectors->getinfo)(A, s, info));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

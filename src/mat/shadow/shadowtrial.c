@@ -39,16 +39,16 @@ PetscBool MatShadowTrialOver(MatShadowTrial *t, PetscBool format_is_safe)
   const PetscLogDouble *r = t->ratio;
   PetscBool             better, worse;
 
-  if (t->nformat < MAT_SHADOW_SAMPLES || t->ncsr < MAT_SHADOW_SAMPLES) return PETSC_FALSE;
+  if (t->nformat < SYS_TUNE_SAMPLES || t->ncsr < SYS_TUNE_SAMPLES) return PETSC_FALSE;
   t->ratio[t->rounds++] = t->round_format / t->round_csr;
   t->nformat = t->ncsr = 0;
   better = worse = PETSC_TRUE;
   for (int k = 0; k < t->rounds; k++) {
-    better = (PetscBool)(better && r[k] < 1 - MAT_SHADOW_CLEAR);
-    worse  = (PetscBool)(worse && r[k] > 1 + MAT_SHADOW_CLEAR);
+    better = (PetscBool)(better && r[k] < 1 - SYS_TUNE_CLEAR);
+    worse  = (PetscBool)(worse && r[k] > 1 + SYS_TUNE_CLEAR);
   }
   if (t->rounds == 1) return format_is_safe ? better : worse;
   if (t->rounds == 2) return (PetscBool)(better || worse);
-  t->noisy = (PetscBool)(PetscMax(r[0], PetscMax(r[1], r[2])) > MAT_SHADOW_SCATTER * PetscMin(r[0], PetscMin(r[1], r[2])));
+  t->noisy = (PetscBool)(PetscMax(r[0], PetscMax(r[1], r[2])) > SYS_TUNE_SCATTER * PetscMin(r[0], PetscMin(r[1], r[2])));
   return PETSC_TRUE;
 }

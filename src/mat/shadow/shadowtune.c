@@ -3,7 +3,7 @@
    Which of several ways to store a matrix serves its products: on the host, from the first conversion on.
 
    The format lists candidates. The first takes the place of the AIJ as shadow.c says; each further one is timed against the best so far, on products
-   the solver makes anyway, and the better of the two stays. This ends with the list, or when it has cost as much as MAT_SHADOW_BUDGET products.
+   the solver makes anyway, and the better of the two stays. This ends with the list, or when it has cost as much as SYS_TUNE_BUDGET products.
 
    With MAT_SHADOW_TUNE_ONLINE another thread lays a candidate out while the solver goes on. It sees a copy of the pattern and of the parameters, which
    nobody writes to, and calls nothing of PETSc; the values are filled in here, between two products. Nothing waits for it but what ends the tuning.
@@ -14,13 +14,6 @@
 
 #include "sys/systhreads.h"
 #include "mat/shadow/shadow.h"
-
-#define MAT_SHADOW_THREADS 2    /* at one time, whatever the number of matrices */
-#define MAT_SHADOW_BUDGET  60   /* products on the AIJ that the solver may lose */
-#define MAT_SHADOW_RESERVE 1.5  /* times the dearest candidate so far: what the next one may cost */
-#define MAT_SHADOW_FAR     1.25 /* times the bytes of the best so far, or its time: not tried */
-#define MAT_SHADOW_NEAR    1.15 /* the same where the solver waits for conversions */
-#define MAT_SHADOW_GAIN    0.98 /* times the time of the best so far: better than that */
 
 typedef struct _MatShadowTuner MatShadowTuner;
 struct _MatShadowTuner {
@@ -89,15 +82,34 @@ static PetscBool MatShadowTuneHopeless(const MatShadowTuner *t, const MatShadowF
   return (PetscBool)(t->least > 0 && best->time > times * t->least);
 }
 
+/* Why a format has not laid out a matrix, in words for users */
+static const char *MatShadowTuneReason(SysStatus status, PetscBool device)
+{
+  switch (status) {
+  case SYS_OUT_OF_MEMORY:
+    return device ? "not enough memory on the GPU for the format" : "not enough memory for the format";
+  case SYS_NOT_ASCENDING:
+    return "rows whose columns are not in ascending order, or repeated";
+  case SYS_TOO_MANY_BYTES:
+    return "the format has more bytes";
+  default:
+    return "too large for the positions of 32 bits that the format has";
+  }
+}
+
 /* Lays out the next candidate that is worth it; without PETSc */
 static void MatShadowTuneWork(MatShadowTuner *t)
 {
+  SysStatus status;
+
   if (t->n < 0) t->n = (*t->side->rank)(&t->csr, t->params, t->tune, t->list, &t->reason);
   while (!t->data && ++t->k < t->n) {
     MatShadowCandidate *c = t->list + t->k;
 
-    if (MatShadowTuneHopeless(t, c->format, MAT_SHADOW_FAR)) continue;
-    t->reason = (*c->format->host.layout)(&t->csr, c, MatShadowTuneBest(t, c->format), t->most, &t->data);
+    if (MatShadowTuneHopeless(t, c->format, SYS_TUNE_FAR)) continue;
+    t->reason = NULL;
+    status    = (*c->format->host.layout)(&t->csr, c, MatShadowTuneBest(t, c->format), t->most, &t->reason, &t->data);
+    if (!t->data && !t->reason) t->reason = MatShadowTuneReason(status, PETSC_FALSE);
   }
 }
 
@@ -139,7 +151,7 @@ static PetscErrorCode MatShadowTuneStartThread(MatShadowTuner *t, const MatShado
     PetscCall(PetscArraycpy(t->j, csr->A.j, csr->A.nz));
     t->spent += Seconds(CLOCK_MONOTONIC) - t0;
   }
-  if (atomic_fetch_add(&running, 1) < MAT_SHADOW_THREADS) {
+  if (atomic_fetch_add(&running, 1) < SYS_TUNE_THREADS) {
     t->csr.A.i     = t->i;
     t->csr.A.j     = t->j;
     t->csr.A.a     = NULL;
@@ -174,7 +186,7 @@ static PetscErrorCode MatShadowTuneCreate(MatShadow *s)
 static PetscErrorCode MatShadowTuneForget(MatShadowTuner *t)
 {
   PetscFunctionBegin;
-  if (t->data) PetscCall((*t->list[t->k].format->host.destroy)(&t->data));
+  if (t->data) (*t->list[t->k].format->host.destroy)(&t->data);
   PetscCall(PetscFree2(t->i, t->j));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -213,12 +225,12 @@ PetscErrorCode MatShadowTuneSetUp(Mat A, MatShadow *s, const MatShadowCSR *csr, 
     PetscBool started = PETSC_FALSE;
 
     t->csr         = *csr;
-    t->csr.threads = (int)PetscMin(SysThreads(), 1 + (PetscInt64)csr->A.nz / MAT_SHADOW_THREAD_NONZEROS);
+    t->csr.threads = (int)PetscMin(SysThreads(), 1 + (PetscInt64)csr->A.nz / SYS_TUNE_THREAD_NONZEROS);
     t->csr.workers = t->csr.threads;
     t->most        = t->best < 0 ? s->info.bytes_csr : t->list[t->best].bytes;
     t->least       = t->best < 0 ? 0 : t->list[t->best].time;
     if (t->tune == MAT_SHADOW_TUNE_OFF) t->most = PETSC_MAX_REAL;
-    if (t->tune >= MAT_SHADOW_TUNE_MEASURE) t->most *= t->tune == MAT_SHADOW_TUNE_ONLINE || t->best < 0 ? MAT_SHADOW_FAR : MAT_SHADOW_NEAR;
+    if (t->tune >= MAT_SHADOW_TUNE_MEASURE) t->most *= t->tune == MAT_SHADOW_TUNE_ONLINE || t->best < 0 ? SYS_TUNE_FAR : SYS_TUNE_NEAR;
     if (wait || t->tune != MAT_SHADOW_TUNE_ONLINE) {
       const PetscLogDouble t0 = Seconds(CLOCK_MONOTONIC);
 
@@ -244,17 +256,17 @@ PetscErrorCode MatShadowTuneSetUp(Mat A, MatShadow *s, const MatShadowCSR *csr, 
 /* The values of now go into the candidate */
 static PetscErrorCode MatShadowTuneFill(Mat A, MatShadowTuner *t, const MatShadowCSR *csr)
 {
-  const MatShadowOps  *ops  = &t->list[t->k].format->host;
-  const PetscLogDouble t0   = Seconds(CLOCK_MONOTONIC);
-  PetscBool            done = PETSC_TRUE;
+  const MatShadowOps  *ops = &t->list[t->k].format->host;
+  const PetscLogDouble t0  = Seconds(CLOCK_MONOTONIC);
+  PetscBool            done;
   PetscLogDouble       t1;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_ShadowUpdate, A, 0, 0, 0));
-  PetscCall((*ops->update)(t->data, csr, &done));
+  PetscCall(MatShadowCheckStatus((*ops->update)(t->data, &csr->A, csr->stream), &done));
   if (!done) {
-    t->reason = "not enough memory for the format";
-    PetscCall((*ops->destroy)(&t->data));
+    t->reason = MatShadowTuneReason(SYS_OUT_OF_MEMORY, PETSC_FALSE);
+    (*ops->destroy)(&t->data);
   }
   PetscCall(PetscLogEventEnd(MAT_ShadowUpdate, A, 0, 0, 0));
   t1       = Seconds(CLOCK_MONOTONIC) - t0;
@@ -286,25 +298,25 @@ static PetscErrorCode MatShadowTuneAdopt(MatShadow *s)
 {
   MatShadowTuner     *t = s->tuner;
   MatShadowCandidate *c = t->list + t->k;
+  double              figure[MAT_SHADOW_FIGURES];
 
   PetscFunctionBegin;
   PetscCall(MatShadowDropData(s));
   s->data             = t->data;
   s->ops              = &c->format->host;
-  s->stale            = PETSC_FALSE;
-  s->declined         = PETSC_FALSE;
   t->data             = NULL;
   t->best             = t->k;
   s->info.bytes_model = c->bytes;
   s->info.tried       = c->tried;
   s->info.reason      = c->bytes < s->info.bytes_csr ? "the traffic model sees a gain" : "tried against the traffic model";
-  PetscCall((*s->ops->refresh)(s->data, &s->info));
+  (*s->ops->describe)(s->data, &s->info, figure);
+  PetscCall(MatShadowMove(s, MAT_SHADOW_CONVERTED));
   PetscCall(PetscCitationsRegister(c->format->citation, c->format->cited));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first candidate, now; s->data stays NULL, and info says why, if there is none */
-PetscErrorCode MatShadowTuneConvert(Mat A, MatShadow *s, const MatShadowCSR *csr)
+/* The first candidate, now */
+static PetscErrorCode MatShadowTuneConvertHost(Mat A, MatShadow *s, const MatShadowCSR *csr)
 {
   PetscBool ready;
 
@@ -319,17 +331,51 @@ PetscErrorCode MatShadowTuneConvert(Mat A, MatShadow *s, const MatShadowCSR *csr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-/* On the device each format converts and tunes by itself: those of the list one after the other, of which the fastest stays. When they are tuned, those
-   that were much slower before are left out. */
-PetscErrorCode MatShadowTuneConvertDevice(Mat A, MatShadow *s, const MatShadowCSR *csr)
+/* Lays out a candidate on the device; without memory for trials, as the model says. s->info has its figures, or why there is none. */
+static PetscErrorCode MatShadowTuneLayOutDevice(MatShadow *s, MatShadowCSR *csr, MatShadowCandidate *c)
+{
+  static const PetscReal most[] = {1e20, 1, 1.25, 1.25}; /* by tuning: a candidate that is timed anyway is given the benefit of the doubt */
+  const MatShadowOps    *ops    = &c->format->device;
+  double                 figure[MAT_SHADOW_FIGURES];
+  const char            *reason;
+  SysStatus              status;
+  PetscBool              done;
+
+  PetscFunctionBegin;
+  csr->measure = (PetscBool)(s->tuned && s->tune >= MAT_SHADOW_TUNE_MEASURE);
+  for (;;) {
+    reason = NULL;
+    status = (*ops->layout)(csr, c, NULL, most[s->tune] * s->info.bytes_csr, &reason, &s->data);
+    PetscCall(MatShadowCheckStatus(status, &done));
+    if (s->data || !csr->measure) break;
+    csr->measure = PETSC_FALSE;
+  }
+  s->info.bytes_model = c->bytes;
+  if (!s->data) {
+    s->info.reason = reason ? reason : MatShadowTuneReason(status, PETSC_TRUE);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  s->ops = ops;
+  (*ops->describe)(s->data, &s->info, figure);
+  c->bytes       = s->info.bytes_model;
+  s->info.tried  = c->tried;
+  s->info.reason = reason ? reason : s->info.bytes_stored < s->info.bytes_csr ? "it has fewer bytes" : "tried although it has more bytes";
+  PetscCall(PetscCitationsRegister(c->format->citation, c->format->cited));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On the device the candidates are laid out one after the other, of which the fastest stays. When they are tuned, those that were much slower before are left
+   out. A single candidate is timed only if it is tuned. */
+static PetscErrorCode MatShadowTuneConvertDevice(Mat A, MatShadow *s, const MatShadowCSR *csr)
 {
   const MatShadowInfo before = s->info;
   MatShadowInfo       info   = before;
   MatShadowTrial      trial  = s->trial[0];
+  MatShadowCSR        source = *csr;
   MatShadowTuner     *t;
   PetscLogDouble      t0;
   void               *data = NULL;
+  int                 made = 0;
 
   PetscFunctionBegin;
   PetscCall(MatShadowDeviceWait(csr));
@@ -338,6 +384,7 @@ PetscErrorCode MatShadowTuneConvertDevice(Mat A, MatShadow *s, const MatShadowCS
   t       = s->tuner;
   t->over = PETSC_TRUE;
   if (t->n < 0) t->n = (*s->side->rank)(csr, s->params, s->tune, t->list, &t->reason);
+  if (!t->n) info.reason = t->reason;
   t->least = t->best < 0 ? 0 : t->list[t->best].time;
   t->best  = -1;
   t->timed = 0;
@@ -345,23 +392,23 @@ PetscErrorCode MatShadowTuneConvertDevice(Mat A, MatShadow *s, const MatShadowCS
     MatShadowCandidate *c     = t->list + t->k;
     PetscBool           tried = PETSC_FALSE;
 
-    if (MatShadowTuneHopeless(t, c->format, MAT_SHADOW_NEAR)) continue;
+    if (MatShadowTuneHopeless(t, c->format, SYS_TUNE_NEAR)) continue;
     s->info = before;
-    PetscCall(MatShadowConvertWith(s, c->format, c->params, csr));
-    c->bytes = s->info.bytes_model;
+    PetscCall(MatShadowTuneLayOutDevice(s, &source, c));
     if (!s->data) {
       if (!data) info = s->info;
       continue;
     }
-    t->timed++;
+    made++;
+    if (t->n > 1) t->timed++;
     PetscCall(PetscMemzero(&s->trial[0], sizeof(s->trial[0])));
-    if (s->tune >= MAT_SHADOW_TUNE_MEASURE) PetscCall(MatShadowDeviceTry(A, s, csr, PETSC_FALSE, &tried));
+    if (s->tune >= MAT_SHADOW_TUNE_MEASURE && (t->n > 1 || s->tuned)) PetscCall(MatShadowDeviceTry(A, s, csr, PETSC_FALSE, &tried));
     if (tried) c->time = s->trial[0].time_format;
     if (data && (tried ? c->time >= t->list[t->best].time : c->bytes >= t->list[t->best].bytes)) {
-      PetscCall((*s->ops->destroy)(&s->data));
+      (*s->ops->destroy)(&s->data);
       continue;
     }
-    if (data) PetscCall((*t->list[t->best].format->device.destroy)(&data));
+    if (data) (*t->list[t->best].format->device.destroy)(&data);
     data    = s->data;
     s->data = NULL;
     info    = s->info;
@@ -370,14 +417,24 @@ PetscErrorCode MatShadowTuneConvertDevice(Mat A, MatShadow *s, const MatShadowCS
   }
   s->data             = data;
   s->info             = info;
-  s->info.conversions = before.conversions + t->timed;
+  s->info.conversions = before.conversions + made;
   s->trial[0]         = trial;
-  if (data) s->ops = &t->list[t->best].format->device;
-  t->spent += Seconds(CLOCK_MONOTONIC) - t0;
-  PetscCall(PetscInfo(A, "%s chosen among %d of %d candidates; this has taken %g s so far, a product on the AIJ takes %g s\n", data ? t->list[t->best].name : "the AIJ", t->timed, t->n, (double)t->spent, (double)trial.time_csr));
+  if (data) {
+    s->ops = &t->list[t->best].format->device;
+    PetscCall(MatShadowMove(s, MAT_SHADOW_CONVERTED));
+  }
+  if (t->n > 1) t->spent += Seconds(CLOCK_MONOTONIC) - t0;
+  PetscCall(PetscInfo(A, "%s chosen among %d of %d candidates; this has taken %g s so far, a product on the AIJ takes %g s\n", data ? t->list[t->best].name : "the AIJ", made, t->n, (double)t->spent, (double)trial.time_csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-#endif
+
+/* s->data stays NULL, and s->info.reason says why, if no candidate can hold the matrix */
+PetscErrorCode MatShadowTuneConvert(Mat A, MatShadow *s, const MatShadowCSR *csr)
+{
+  PetscFunctionBegin;
+  PetscCall((*(MatShadowOnDevice(s) ? MatShadowTuneConvertDevice : MatShadowTuneConvertHost))(A, s, csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* What a trial of the candidate at hand, or of the first, has cost and found */
 static PetscErrorCode MatShadowTuneCount(MatShadowTuner *t, int k, const MatShadowTrial *trial)
@@ -397,7 +454,7 @@ PetscErrorCode MatShadowTuneVerdict(MatShadow *s, const MatShadowTrial *trial)
   PetscFunctionBegin;
   if (!t || t->best < 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (!t->busy && t->list[t->best].time == 0) PetscCall(MatShadowTuneCount(t, t->best, trial));
-  if (trial->on_aij && trial == s->trial) t->best = -1; /* without the plain product the format goes */
+  if (trial->verdict == MAT_SHADOW_FOR_AIJ && trial == s->trial) t->best = -1; /* without the plain product the format goes */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -407,19 +464,19 @@ static PetscErrorCode MatShadowTuneDuel(Mat A, MatShadow *s)
   MatShadowTuner      *t     = s->tuner;
   MatShadowTrial      *trial = s->trial + t->transpose, *other = s->trial + !t->transpose;
   const MatShadowTrial duel = t->duel;
-  const PetscBool      wins = (PetscBool)(!duel.noisy && MatShadowTrialRatio(&duel) < MAT_SHADOW_GAIN && duel.time_format < MAT_SHADOW_GAIN * duel.time_csr);
+  const PetscBool      wins = (PetscBool)(!duel.noisy && MatShadowTrialRatio(&duel) < SYS_TUNE_GAIN && duel.time_format < SYS_TUNE_GAIN * duel.time_csr);
 
   PetscFunctionBegin;
   PetscCall(MatShadowTuneCount(t, t->k, &duel));
   PetscCall(PetscInfo(A, "Measured with %s: %g s, with the best so far %g s\n", t->list[t->k].name, (double)duel.time_format, (double)duel.time_csr));
   if (!wins) {
-    PetscCall((*t->list[t->k].format->host.destroy)(&t->data));
+    (*t->list[t->k].format->host.destroy)(&t->data);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatShadowTuneAdopt(s));
   s->info.reason     = "measured to be the fastest of those tried";
   trial->time_format = duel.time_format;
-  trial->on_aij      = PETSC_FALSE;
+  trial->verdict     = MAT_SHADOW_FOR_FORMAT;
   PetscCall(PetscMemzero(other, sizeof(*other)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -437,7 +494,7 @@ PetscErrorCode MatShadowTuneChoose(Mat A, MatShadow *s, PetscBool transpose, Pet
     PetscBool ready;
 
     if (transpose && s->trial[0].ncsr + s->trial[0].nformat) PetscFunctionReturn(PETSC_SUCCESS); /* the plain product decides, if there is one */
-    if (!t->busy && !t->ready && (t->k + 1 >= t->n || t->spent + MAT_SHADOW_RESERVE * t->dear > MAT_SHADOW_BUDGET * aij)) {
+    if (!t->busy && !t->ready && (t->k + 1 >= t->n || t->spent + SYS_TUNE_RESERVE * t->dear > SYS_TUNE_BUDGET * aij)) {
       t->over = PETSC_TRUE;
       PetscCall(MatShadowTuneForget(t));
       PetscFunctionReturn(PETSC_SUCCESS);
@@ -446,7 +503,7 @@ PetscErrorCode MatShadowTuneChoose(Mat A, MatShadow *s, PetscBool transpose, Pet
     if (ready) PetscCall(MatShadowTuneTake(A, s, csr));
     if (!ready || !t->data) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscMemzero(duel, sizeof(*duel)));
-    duel->time_csr = s->trial[transpose].on_aij || !s->data ? s->trial[transpose].time_csr : s->trial[transpose].time_format;
+    duel->time_csr = s->trial[transpose].verdict == MAT_SHADOW_FOR_AIJ || !s->data ? s->trial[transpose].time_csr : s->trial[transpose].time_format;
     t->transpose   = transpose;
   }
   if (transpose != t->transpose || (t->stale && !fresh)) PetscFunctionReturn(PETSC_SUCCESS);
@@ -455,11 +512,11 @@ PetscErrorCode MatShadowTuneChoose(Mat A, MatShadow *s, PetscBool transpose, Pet
   if (MatShadowTrialOver(duel, PETSC_FALSE)) { /* a candidate that seems better has to be so more than once */
     PetscCall(MatShadowTuneDuel(A, s));
     run->ops  = s->ops;
-    run->data = s->trial[transpose].on_aij ? NULL : s->data;
+    run->data = s->trial[transpose].verdict == MAT_SHADOW_FOR_AIJ ? NULL : s->data;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   run->trial  = duel;
-  run->format = (PetscBool)(duel->nformat < MAT_SHADOW_SAMPLES);
+  run->format = (PetscBool)(duel->nformat < SYS_TUNE_SAMPLES);
   if (run->format) {
     run->ops  = &t->list[t->k].format->host;
     run->data = t->data;
@@ -481,7 +538,7 @@ PetscErrorCode MatShadowTuneGetInfo(const MatShadow *s, MatShadowInfo *info)
 
   PetscFunctionBegin;
   if (MatShadowOnDevice(s)) info->tuning = (PetscBool)!s->tuned;
-  else info->tuning = (PetscBool)((!s->declined && !s->trial[0].settled) || (t && !t->over));
+  else info->tuning = (PetscBool)((s->phase != MAT_SHADOW_DECLINED && !s->trial[0].verdict) || (t && !t->over));
   if (s->tune < MAT_SHADOW_TUNE_MEASURE) info->tuning = PETSC_FALSE;
   info->candidates       = t ? t->timed : 0;
   info->time_tune        = t ? t->spent : 0;
@@ -508,13 +565,13 @@ PetscErrorCode MatShadowTuneView(Mat A, PetscViewer viewer)
     const PetscLogDouble      time = c ? c->time : s->trial[0].time_csr, bytes = c ? c->bytes : s->info.bytes_csr;
     char                      seconds[32] = "not timed";
 
-    if (c && k != t->best && time == 0 && bytes > MAT_SHADOW_FAR * least) {
+    if (c && k != t->best && time == 0 && bytes > SYS_TUNE_FAR * least) {
       far++;
       continue;
     }
     if (time > 0) PetscCall(PetscSNPrintf(seconds, sizeof(seconds), "%.3g s", time));
     PetscCall(PetscViewerASCIIPrintf(viewer, "    %s: %.2f bytes per nonzero, %s%s\n", c ? c->name : "aij", bytes / PetscMax(1, s->info.nonzeros), seconds, k == t->best ? ", in use" : ""));
   }
-  if (far) PetscCall(PetscViewerASCIIPrintf(viewer, "    %d others with more than %.2f times the least bytes\n", far, MAT_SHADOW_FAR));
+  if (far) PetscCall(PetscViewerASCIIPrintf(viewer, "    %d others with more than %.2f times the least bytes\n", far, SYS_TUNE_FAR));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

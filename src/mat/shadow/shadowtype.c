@@ -8,10 +8,11 @@
    off a matrix made for the purpose.
 */
 #include "mat/shadow/shadow.h"
-#include "mat/halo/halo.h"
 
 PetscLogEvent                 MAT_ShadowConvert, MAT_ShadowUpdate;
 struct _MatOps                MatShadowBaseSeq, MatShadowBaseMPI;
+const MatShadowProducts      *MatShadowProductsOfMatrices = NULL;
+const MatShadowExchange      *MatShadowExchangeOfVectors  = NULL;
 static const MatShadowFormat *formats[MAT_SHADOW_MAX];
 static int                    nformats = 0;
 
@@ -51,12 +52,6 @@ PetscErrorCode MatShadowRegister(const MatShadowFormat *f)
 {
   PetscFunctionBegin;
   PetscCheck(nformats < MAT_SHADOW_MAX, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many shadow formats: raise MAT_SHADOW_MAX");
-  if (!nformats) {
-    PetscCall(PetscLogEventRegister("MatShadowConvert", MAT_CLASSID, &MAT_ShadowConvert));
-    PetscCall(PetscLogEventRegister("MatShadowUpdate", MAT_CLASSID, &MAT_ShadowUpdate));
-    PetscCall(MatShadowHarvest(MATSEQAIJ, &MatShadowBaseSeq));
-    PetscCall(MatShadowHarvest(MATMPIAIJ, &MatShadowBaseMPI));
-  }
   formats[nformats++] = f;
   PetscCall(MatRegister(f->seqtype, f->create_seq));
   PetscCall(MatRegister(f->mpitype, f->create_mpi));
@@ -67,15 +62,26 @@ PetscErrorCode MatShadowRegister(const MatShadowFormat *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Before any format is registered the operations of AIJ are PETSc's own */
+PetscErrorCode MatShadowRegisterAll(int n, const MatShadowFormat *const list[])
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventRegister("MatShadowConvert", MAT_CLASSID, &MAT_ShadowConvert));
+  PetscCall(PetscLogEventRegister("MatShadowUpdate", MAT_CLASSID, &MAT_ShadowUpdate));
+  PetscCall(MatShadowHarvest(MATSEQAIJ, &MatShadowBaseSeq));
+  PetscCall(MatShadowHarvest(MATMPIAIJ, &MatShadowBaseMPI));
+  for (int k = 0; k < n; k++) PetscCall(MatShadowRegister(list[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatShadowRegisterFinalize(void)
 {
   PetscFunctionBegin;
   nformats        = 0;
   MatShadowForAIJ = NULL;
   PetscCall(MatShadowTuneFinalize());
-#if defined(MAT_SHADOW_HAVE_DEVICE)
   PetscCall(MatShadowDeviceEnd());
-#endif
+  if (MatShadowExchangeOfVectors) PetscCall((*MatShadowExchangeOfVectors->finalize)());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -95,12 +101,10 @@ PetscErrorCode MatShadowFind(const char type[], const MatShadowFormat **format)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatShadowGetFormats(int *n, const MatShadowFormat *const **list)
+int MatShadowGetFormats(const MatShadowFormat *const **list)
 {
-  PetscFunctionBegin;
-  *n    = nformats;
   *list = formats;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return nformats;
 }
 
 /* Is A an AIJCUSPARSE, sequential or MPI? */
@@ -116,9 +120,7 @@ const struct _MatOps *MatShadowBase(Mat A)
 {
   const PetscBool seq = (PetscBool)(strncmp(((PetscObject)A)->type_name, MATSEQAIJ, strlen(MATSEQAIJ)) == 0);
 
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  if (MatShadowIsCUSPARSE(A)) return seq ? &MatShadowBaseSeqCUSPARSE : &MatShadowBaseMPICUSPARSE;
-#endif
+  if (MatShadowIsCUSPARSE(A)) return MatShadowBaseCUSPARSE(seq);
   return seq ? &MatShadowBaseSeq : &MatShadowBaseMPI;
 }
 
@@ -136,11 +138,9 @@ static PetscErrorCode MatShadowDestroy(PetscAMBCtxArgument arg)
   PetscFunctionBegin;
   PetscCall(MatShadowReportEnd(s));
   PetscCall(MatShadowTuneEnd(s));
-  if (s->data) PetscCall((*s->ops->destroy)(&s->data));
+  if (s->data) (*s->ops->destroy)(&s->data);
   for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&s->work[k]));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  PetscCall(MatHaloDestroy(&s->halo));
-#endif
+  if (s->halo) PetscCall((*MatShadowExchangeOfVectors->destroy)(&s->halo));
   PetscCall(PetscFree(s->params));
   PetscCall(PetscFree(s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -156,7 +156,7 @@ static PetscErrorCode MatShadowSetFromOptions(Mat A, MatShadow *s)
   PetscCall(PetscOptionsEnum("-mat_shadow_tune", "What decides between the format and the AIJ", "MatShadowSetTune", MatShadowTunes, (PetscEnum)s->tune, (PetscEnum *)&s->tune, NULL));
   PetscCall(PetscOptionsEnum("-mat_shadow_halo", "How GPUs exchange entries of x", "MatShadowSetHalo", MatShadowHalos, (PetscEnum)s->halo_wanted, (PetscEnum *)&s->halo_wanted, NULL));
   PetscCall(PetscOptionsEnum(alias, "The same for this format", "MatShadowSetHalo", MatShadowHalos, (PetscEnum)s->halo_wanted, (PetscEnum *)&s->halo_wanted, NULL));
-  if (s->format->setfromoptions) PetscCall((*s->format->setfromoptions)(s, PetscOptionsObject));
+  if (s->format->setfromoptions) PetscCall((*s->format->setfromoptions)(s->params, &s->tune, PetscOptionsObject));
   PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -214,9 +214,7 @@ PetscErrorCode MatShadowGetFormat(Mat A, const MatShadowFormat **format)
   if (*format || !MatShadowIsOurs(A)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowQuery(A, &s));
   if (s) *format = s->format;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
   else if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowDeviceGetFormat(format));
-#endif
   else *format = MatShadowForAIJ;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -282,23 +280,20 @@ PetscErrorCode MatShadowAttachBlocks(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* zz = A xx + yy, or the transposed product, without yy if that is NULL; on the device with a halo of ours */
+/* zz = A xx + yy, or the transposed product, without yy if that is NULL: by PETSc, if the exchange of petsc-amb does not take it */
 static PetscErrorCode MatShadowProductMPI(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec zz)
 {
   const struct _MatOps *base = MatShadowBase(A);
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  MatShadow *s;
-#endif
+  PetscBool             done = PETSC_FALSE;
+  MatShadow            *s;
 
   PetscFunctionBegin;
   PetscCall(MatShadowAttachBlocks(A));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  PetscCall(MatShadowGet(A, &s));
-  if (MatShadowOnDevice(s) && MatHaloServes(s)) {
-    PetscCall(MatHaloProduct(A, s, transpose, xx, yy, zz));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (MatShadowExchangeOfVectors && MatShadowIsCUSPARSE(A)) {
+    PetscCall(MatShadowGet(A, &s));
+    if (MatShadowOnDevice(s)) PetscCall((*MatShadowExchangeOfVectors->mult)(A, s, transpose, xx, yy, zz, &done));
   }
-#endif
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
   if (yy) PetscCall((*(transpose ? base->multtransposeadd : base->multadd))(A, xx, yy, zz));
   else PetscCall((*(transpose ? base->multtranspose : base->mult))(A, xx, zz));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -343,9 +338,7 @@ static PetscErrorCode MatShadowRestore(Mat A)
     s->view      = A->ops->view;
     A->ops->view = MatShadowView;
   }
-#if defined(MAT_SHADOW_HAVE_DEVICE)
   if (s->cusparse) PetscCall(MatShadowCUSPARSESetCPUSolve(A));
-#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -359,13 +352,15 @@ static PetscErrorCode MatAssemblyEnd_SeqShadow(Mat A, MatAssemblyType type)
 
 static PetscErrorCode MatAssemblyEnd_MPIShadow(Mat A, MatAssemblyType type)
 {
+  MatShadow *s;
+
   PetscFunctionBegin;
   PetscCall((*MatShadowBase(A)->assemblyend)(A, type));
   PetscCall(MatShadowRestore(A));
-  if (type == MAT_FINAL_ASSEMBLY) PetscCall(MatShadowAttachBlocks(A));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  if (type == MAT_FINAL_ASSEMBLY) PetscCall(MatHaloCompare(A));
-#endif
+  if (type != MAT_FINAL_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowAttachBlocks(A));
+  PetscCall(MatShadowGet(A, &s));
+  if (s->halo) PetscCall((*MatShadowExchangeOfVectors->assembled)(A, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -383,43 +378,6 @@ static PetscErrorCode MatDuplicate_Shadow(Mat A, MatDuplicateOption option, Mat 
   to->view        = from->view; /* PETSc gives a duplicate the view of the original, which may be one of a DMDA */
   PetscCall(PetscMemcpy(to->params, from->params, from->format->params_size));
   PetscCall(MatShadowParamsChanged(*B));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* For operands that are not all of one type: finds the product among ours, those that AIJ has under its own name, or those that another operand has for
-   any type, which PETSc does not ask for any more */
-static PetscErrorCode MatShadowProductSetFromOptions(Mat D)
-{
-  Mat_Product *product = D->product;
-  Mat          operand[3];
-  char         name[256];
-  PetscErrorCode (*f)(Mat) = NULL;
-  PetscBool serves;
-
-  PetscFunctionBegin;
-  PetscCall(HashGEMMSetFromOptionsMixed(D, &serves));
-  if (serves) PetscFunctionReturn(PETSC_SUCCESS);
-  operand[0] = product->A;
-  operand[1] = product->B;
-  operand[2] = product->type == MATPRODUCT_ABC ? product->C : NULL;
-  PetscCall(PetscStrncpy(name, "MatProductSetFromOptions", sizeof(name)));
-  for (int k = 0; k < 3 && operand[k]; k++) {
-    const char            *type = ((PetscObject)operand[k])->type_name;
-    const MatShadowFormat *format;
-
-    PetscCall(MatShadowGetFormat(operand[k], &format));
-    if (format) type = operand[k]->ops->mult == MatMult_Shadow ? MATSEQAIJ : MATMPIAIJ;
-    PetscCall(PetscStrlcat(name, "_", sizeof(name)));
-    PetscCall(PetscStrlcat(name, type, sizeof(name)));
-  }
-  PetscCall(PetscStrlcat(name, "_C", sizeof(name)));
-  for (int k = 0; k < 3 && operand[k] && !f; k++) PetscCall(PetscObjectQueryFunction((PetscObject)operand[k], name, &f));
-  for (int k = 0; k < 3 && operand[k] && !f; k++) {
-    PetscCall(PetscObjectQueryFunction((PetscObject)operand[k], "MatProductSetFromOptions_anytype_C", &f));
-    if (f == MatShadowProductSetFromOptions) f = NULL;
-  }
-  if (f) PetscCall(MatShadowReportProduct(D, PETSC_FALSE));
-  if (f) PetscCall((*f)(D));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -445,9 +403,7 @@ static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *fo
   PetscCall(PetscStrcmp(type, base, &plain));
   if (plain) PetscCall(MatShadowForAIJCompose(A, seq, add));
   else if (!MatShadowIsCUSPARSE(A)) PetscCall(MatShadowComposeConvert(A, type, base, convert));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
   else PetscCall(MatShadowCUSPARSECompose(A, seq, add));
-#endif
   for (int k = 0; k < nformats && !plain; k++) { /* an AIJ by name finds these on the other matrix, as any AIJ does */
     PetscCall(MatShadowComposeConvert(A, base, seq ? formats[k]->seqtype : formats[k]->mpitype, convert));
     PetscCall(MatShadowComposeConvert(A, base, formats[k]->name, convert));
@@ -471,7 +427,7 @@ static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *fo
     PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &f));
     if (f) PetscCall(MatShadowComposeConvert(A, type, to, add ? MatShadowConvertAway : NULL));
   }
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_anytype_C", add ? MatShadowProductSetFromOptions : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_anytype_C", add && MatShadowProductsOfMatrices ? MatShadowProductsOfMatrices->mixed : NULL));
   PetscCall(MatShadowComposeSetters(A, add));
   if (format->compose) PetscCall((*format->compose)(A, add));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -481,18 +437,16 @@ void MatShadowSetOperations(Mat A)
 {
   const PetscBool seq = (PetscBool)(strncmp(((PetscObject)A)->type_name, MATSEQAIJ, strlen(MATSEQAIJ)) == 0);
 
-  A->ops->view                  = MatShadowView;
-  A->ops->duplicate             = MatDuplicate_Shadow;
-  A->ops->convertfrom           = MatConvertFrom_Shadow;
-  A->ops->mult                  = seq ? MatMult_Shadow : MatMult_MPIShadow;
-  A->ops->multadd               = seq ? MatMultAdd_Shadow : MatMultAdd_MPIShadow;
-  A->ops->multtranspose         = seq ? MatMultTranspose_Shadow : MatMultTranspose_MPIShadow;
-  A->ops->multtransposeadd      = seq ? MatMultTransposeAdd_Shadow : MatMultTransposeAdd_MPIShadow;
-  A->ops->assemblyend           = seq ? MatAssemblyEnd_SeqShadow : MatAssemblyEnd_MPIShadow;
-  A->ops->productsetfromoptions = MatProductSetFromOptions_HashGEMM;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+  A->ops->view             = MatShadowView;
+  A->ops->duplicate        = MatDuplicate_Shadow;
+  A->ops->convertfrom      = MatConvertFrom_Shadow;
+  A->ops->mult             = seq ? MatMult_Shadow : MatMult_MPIShadow;
+  A->ops->multadd          = seq ? MatMultAdd_Shadow : MatMultAdd_MPIShadow;
+  A->ops->multtranspose    = seq ? MatMultTranspose_Shadow : MatMultTranspose_MPIShadow;
+  A->ops->multtransposeadd = seq ? MatMultTransposeAdd_Shadow : MatMultTransposeAdd_MPIShadow;
+  A->ops->assemblyend      = seq ? MatAssemblyEnd_SeqShadow : MatAssemblyEnd_MPIShadow;
+  if (MatShadowProductsOfMatrices) A->ops->productsetfromoptions = MatShadowProductsOfMatrices->setfromoptions;
   if (MatShadowIsCUSPARSE(A)) MatShadowCUSPARSESetOperations(A, seq);
-#endif
 }
 
 /* Makes an AIJ or an AIJCUSPARSE one of ours, or makes whole again one whose inside was replaced. Where all AIJ are to be ours, it keeps its name. */
@@ -529,9 +483,7 @@ PetscErrorCode MatShadowDetach(Mat A)
   A->ops->multtransposeadd      = base->multtransposeadd;
   A->ops->assemblyend           = base->assemblyend;
   A->ops->productsetfromoptions = base->productsetfromoptions;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
   if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowCUSPARSERestoreOperations(A, seq));
-#endif
   PetscCall(MatShadowComposeFunctions(A, format, seq, PETSC_FALSE));
   PetscCall(PetscObjectCompose((PetscObject)A, "MatShadow", NULL));
   if (!MatShadowIsCUSPARSE(A)) PetscCall(PetscObjectChangeTypeName((PetscObject)A, seq ? MATSEQAIJ : MATMPIAIJ));

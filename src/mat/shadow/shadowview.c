@@ -7,7 +7,7 @@
 /* Sums over the processes, for the process that prints; the parameters are those of the first */
 static PetscErrorCode MatShadowReduceInfo(Mat A, MatShadowInfo *info, PetscBool converted, PetscMPIInt *processes)
 {
-  PetscLogDouble *const sum[]  = {&info->nonzeros, &info->stored_values, &info->bytes_csr, &info->bytes_model, &info->bytes_stored, &info->bytes_extra, &info->tasks, &info->tasks_diagonal, &info->tasks_narrow, &info->tasks_wide, &info->tasks_split};
+  PetscLogDouble *const sum[]  = {&info->nonzeros, &info->stored_values, &info->bytes_csr, &info->bytes_model, &info->bytes_stored, &info->bytes_extra};
   PetscLogDouble *const most[] = {&info->time_convert, &info->time_update, &info->time_csr, &info->time_format, &info->time_tune, &info->time_tune_beside};
   PetscLogDouble        s[PETSC_STATIC_ARRAY_LENGTH(sum) + 1], m[PETSC_STATIC_ARRAY_LENGTH(most)];
   const int             ns = PETSC_STATIC_ARRAY_LENGTH(sum), nm = PETSC_STATIC_ARRAY_LENGTH(most);
@@ -24,16 +24,51 @@ static PetscErrorCode MatShadowReduceInfo(Mat A, MatShadowInfo *info, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How entries of x come from other processes, where that is our affair */
-static PetscErrorCode MatShadowViewHalo(Mat A, const MatShadowInfo *info, PetscViewer viewer)
+/* The figures of the format on the first process, in words of that format */
+static PetscErrorCode MatShadowViewFigures(Mat A, const char where[], PetscViewer viewer)
 {
-  PetscLogDouble sum = info->halo_bytes, most[3] = {info->halo_bytes, info->halo_neighbors, info->halo_products > 0 ? info->halo_syncs / info->halo_products : 0};
+  const MatShadowFormat *const *formats;
+  const MatShadowOps           *ops;
+  MatShadowFigures              figures;
+  double                        sum[MAT_SHADOW_FIGURES];
+  PetscMPIInt                   which = -1; /* twice the number of the format, and one for the device */
+  int                           n;
 
   PetscFunctionBegin;
-  if (!info->halo) PetscFunctionReturn(PETSC_SUCCESS);
+  n = MatShadowGetFormats(&formats);
+  PetscCall(MatShadowGetFigures(A, &figures));
+  for (int k = 0; k < n; k++) {
+    if (figures.ops == &formats[k]->host) which = 2 * k;
+    if (figures.ops == &formats[k]->device) which = 2 * k + 1;
+  }
+  PetscCallMPI(MPI_Bcast(&which, 1, MPI_INT, 0, PetscObjectComm((PetscObject)A)));
+  if (which < 0) PetscFunctionReturn(PETSC_SUCCESS);
+  ops = which % 2 ? &formats[which / 2]->device : &formats[which / 2]->host;
+  if (!ops->view) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int k = 0; k < MAT_SHADOW_FIGURES; k++) sum[k] = figures.ops == ops ? figures.value[k] : 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, MAT_SHADOW_FIGURES, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)A)));
+  for (int k = 0; ops->figures[k].name; k++) {
+    if (ops->figures[k].scope == MAT_SHADOW_OF_ALL) figures.value[k] = sum[k];
+  }
+  PetscCall((*ops->view)(figures.value, where, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* How entries of x come from other processes, if petsc-amb makes the exchange */
+static PetscErrorCode MatShadowViewHalo(Mat A, PetscViewer viewer)
+{
+  MatShadowHaloInfo info;
+  PetscLogDouble    sum, most[3];
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGetHaloInfo(A, &info));
+  if (!info.path) PetscFunctionReturn(PETSC_SUCCESS);
+  sum = most[0] = info.bytes;
+  most[1]       = info.neighbors;
+  most[2]       = info.products > 0 ? info.syncs / info.products : 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)A)));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, most, 3, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)A)));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  halo by %s: %.0f bytes in a product, at most %.0f to one process, from %.0f others; the host waits for the GPU %.2g times\n", info->halo, sum, most[0], most[1], most[2]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  halo by %s: %.0f bytes in a product, at most %.0f to one process, from %.0f others; the host waits for the GPU %.2g times\n", info.path, sum, most[0], most[1], most[2]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,19 +144,12 @@ static PetscErrorCode MatShadowViewInfo(Mat A, PetscViewer viewer)
   if (!converted) PetscCall(PetscViewerASCIIPrintf(viewer, "products run on the AIJ, not on %s: %s\n", format->name, info.reason));
   else {
     PetscCall(PetscViewerASCIIPrintf(viewer, "products run on %s, %s kernels: %s\n", info.format, info.kernel, info.reason));
-    if (info.threads) {
-      PetscCall(PetscViewerASCIIPrintf(viewer, "  blocks of %" PetscInt_FMT " columns, %" PetscInt_FMT " threads, up to %" PetscInt_FMT " blocks a thread, chosen with %" PetscInt_FMT " products%s\n", info.block_size, info.threads, info.steps, info.tried, where));
-      PetscCall(PetscViewerASCIIPrintf(viewer, "  %.0f tasks: %.0f by diagonals, %.0f with 16-bit and %.0f with 32-bit indices, %.0f of split rows\n", info.tasks, info.tasks_diagonal, info.tasks_narrow, info.tasks_wide, info.tasks_split));
-    } else
-      PetscCall(PetscViewerASCIIPrintf(viewer, "  blocks of %" PetscInt_FMT " columns, chunks of %" PetscInt_FMT " rows, scopes of %" PetscInt_FMT " rows, %" PetscInt_FMT " tiles%s\n", info.block_size, info.chunk_size, info.sort_scope, info.segments, where));
-    if (info.segment_count[0] || info.segment_count[1])
-      PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " segments of %" PetscInt_FMT " columns, %" PetscInt_FMT " of %" PetscInt_FMT "; %" PetscInt_FMT " columns in another order%s\n", info.segment_count[0], info.segment_width[0], info.segment_count[1],
-                                       info.segment_width[1], info.columns_gathered, where));
+    PetscCall(MatShadowViewFigures(A, where, viewer));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  bytes: %.0f stored, %.0f by the model, %.0f of the AIJ; %.2f per nonzero, AIJ %.2f; fill %.3f\n", info.bytes_stored, info.bytes_model, info.bytes_csr, info.bytes_stored / nz, info.bytes_csr / nz, info.nonzeros > 0 ? info.stored_values / nz : 1.));
     if (info.bytes_extra > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  %.0f bytes besides, for new values and the transposed product\n", info.bytes_extra));
   }
   if (A->ops->mult != MatMult_Shadow) PetscCall(MatShadowViewBlocks(A, viewer));
-  PetscCall(MatShadowViewHalo(A, &info, viewer));
+  PetscCall(MatShadowViewHalo(A, viewer));
   if (info.updates) PetscCall(PetscSNPrintf(update, sizeof(update), ", last update of values %.3g s", info.time_update));
   if (info.conversions) PetscCall(PetscViewerASCIIPrintf(viewer, "  conversion %.3g s%s\n", info.time_convert, update));
   if (info.time_csr > 0 && info.time_format > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  product %.3g s, on the AIJ %.3g s\n", info.time_format, info.time_csr));

@@ -2,10 +2,17 @@
 /*
    MATAMB, the Adaptive Multi-level Blocking format, as a shadow of AIJ
 */
-#include "mat/impls/amb/ambshadow.h"
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#include "mat/shadow/shadowformat.h"
+#include "mat/impls/amb/ambhost.h"
+#if defined(SYS_HAVE_DEVICE)
   #include "mat/impls/amb/ambdevice.h"
 #endif
+
+typedef struct {
+  PetscInt block_size; /* 0: chosen by the traffic model */
+} AmbParams;
+
+extern const MatShadowFormat MatShadowFormatAMB;
 
 static PetscBool  AmbCited      = PETSC_FALSE;
 static const char AmbCitation[] = "@phdthesis{nagasaka2019,\n"
@@ -14,7 +21,11 @@ static const char AmbCitation[] = "@phdthesis{nagasaka2019,\n"
                                   "  school = {Tokyo Institute of Technology},\n"
                                   "  year   = {2019}\n}\n";
 
-/* Without PETSc, as is LayoutHost_AMB(): the block sizes, by the bytes that the traffic model counts, or only the best */
+/* ------------------------------------------------- on the host ------------------------------------------------- */
+
+MAT_SHADOW_PARAMS(AmbPlan, AmbCandidate)
+
+/* The block sizes, by the bytes that the traffic model counts, or only the best */
 static int RankHost_AMB(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const AmbParams *p = (const AmbParams *)params;
@@ -36,158 +47,140 @@ static int RankHost_AMB(const MatShadowCSR *csr, const void *params, MatShadowTu
     if (b != plan.block_size && (tune != MAT_SHADOW_TUNE_ONLINE || plan.bytes[b] == 0)) continue;
     (void)snprintf(c.name, sizeof(c.name), "amb, blocks of %d", b);
     q.block_size = b;
-    memcpy(c.params, &q, sizeof(q));
+    AmbCandidateSet(&c, &q);
     n = MatShadowCandidateInsert(list, 0, n, &c);
   }
   return n;
 }
 
-static const char *LayoutHost_AMB(const MatShadowCSR *csr, MatShadowCandidate *c, const MatShadowCandidate *best, double most, void **data)
+static SysStatus LayoutHost_AMB(const MatShadowCSR *csr, MatShadowCandidate *c, const MatShadowCandidate *best, double most, const char **reason, void **data)
 {
-  AmbHost  *host;
-  SysStatus status;
+  const AmbPlan plan = AmbCandidateGet(c);
+  AmbHost      *host;
+  SysStatus     status;
 
-  if (c->bytes >= most) return "the traffic model sees no gain";
-  status = AmbHostCreate(&csr->A, (const AmbPlan *)c->params, csr->workers, AmbHostKernels(), &host);
+  if (c->bytes >= most) {
+    *reason = "the traffic model sees no gain";
+    return SYS_TOO_MANY_BYTES;
+  }
+  status = AmbHostCreate(&csr->A, &plan, csr->workers, AmbHostKernels(), &host);
   *data  = host;
-  if (status == SYS_OUT_OF_MEMORY) return "not enough memory for the format";
-  if (status == SYS_NOT_ASCENDING) return "rows whose columns are not in ascending order, or repeated";
-  return NULL;
+  return status;
 }
 
-static PetscErrorCode RefreshHost_AMB(const void *data, MatShadowInfo *info)
+static SysStatus UpdateHost_AMB(void *data, const SysCSR *csr, SysStream stream)
 {
-  const AmbHost *host = (const AmbHost *)data;
-
-  PetscFunctionBegin;
-  info->format        = "amb";
-  info->kernel        = host->kernels->name;
-  info->block_size    = host->block_size;
-  info->chunk_size    = AMB_C;
-  info->sort_scope    = host->scope;
-  info->segments      = (PetscInt)host->ntile;
-  info->stored_values = (PetscLogDouble)host->nstep * AMB_C * host->block_size;
-  info->bytes_stored  = AmbHostBytes(host);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return AmbHostUpdate((AmbHost *)data, csr);
 }
 
-static PetscErrorCode UpdateHost_AMB(void *data, const MatShadowCSR *csr, PetscBool *done)
-{
-  PetscFunctionBegin;
-  *done = (PetscBool)(AmbHostUpdate((AmbHost *)data, &csr->A) == SYS_SUCCESS);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MultHost_AMB(void *data, const MatShadowCSR *csr, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done)
-{
-  AmbHost *A = (AmbHost *)data;
-
-  PetscFunctionBegin;
-  (*A->kernels->mult)(A, alpha, x, beta, y, z);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MultTransposeHost_AMB(void *data, const MatShadowCSR *csr, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done)
-{
-  AmbHost *A = (AmbHost *)data;
-
-  PetscFunctionBegin;
-  *done = (PetscBool)(AmbHostPrepareTranspose(A) == SYS_SUCCESS);
-  if (*done) (*A->kernels->multtranspose)(A, alpha, x, beta, y, z);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode DestroyHost_AMB(void **data)
+static void DestroyHost_AMB(void **data)
 {
   AmbHost *A = (AmbHost *)*data;
 
-  PetscFunctionBegin;
   AmbHostDestroy(&A);
   *data = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-static PetscErrorCode ConvertDevice_AMB(const MatShadowCSR *csr, const void *params, MatShadowTune tune, PetscReal most, MatShadowInfo *info, void **data)
+static const MatShadowFigure AmbHostFigures[] = {
+  {"block_size", MAT_SHADOW_OF_BLOCK  },
+  {"chunk_size", MAT_SHADOW_OF_BLOCK  },
+  {"sort_scope", MAT_SHADOW_OF_BLOCK  },
+  {"tiles",      MAT_SHADOW_OF_PROCESS},
+  {NULL,         MAT_SHADOW_OF_BLOCK  }
+};
+
+static void DescribeHost_AMB(const void *data, MatShadowInfo *info, double figure[])
 {
-  const AmbParams      *p      = (const AmbParams *)params;
-  const AmbDeviceParams wanted = {.block_size = (int)p->block_size, .measure = tune == MAT_SHADOW_TUNE_MEASURE};
-  AmbDevice            *device = NULL;
-  AmbDeviceInfo         about;
-  SysStatus             status;
-  PetscBool             done;
+  const AmbHost *host = (const AmbHost *)data;
 
+  info->format        = "amb";
+  info->kernel        = host->kernels->name;
+  info->stored_values = (PetscLogDouble)host->nstep * AMB_C * host->block_size;
+  info->bytes_stored  = AmbHostBytes(host);
+  figure[0]           = host->block_size;
+  figure[1]           = AMB_C;
+  figure[2]           = host->scope;
+  figure[3]           = (double)host->ntile;
+}
+
+static PetscErrorCode ViewHost_AMB(const double figure[], const char where[], PetscViewer viewer)
+{
   PetscFunctionBegin;
-  *data = NULL;
-  if (p->block_size > csr->A.n) {
-    info->reason = "fewer columns than a block has";
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  status = AmbDeviceCreate(&csr->A, &wanted, (SysStream)csr->stream, &device, &about);
-  PetscCall(AmbDeviceCheck(status, &done));
-  if (!done) AmbDeviceReason(status, info);
-  else if (AmbDeviceTooMany(&about, most, info)) AmbDeviceDestroy(&device);
-  else {
-    *data = device;
-    AmbDeviceTell(&about, info);
-    info->format   = "amb";
-    info->reason   = about.bytes_stored < info->bytes_csr ? "it has fewer bytes" : "tried although it has more bytes";
-    info->segments = 1;
-  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  blocks of %.0f columns, chunks of %.0f rows, scopes of %.0f rows, %.0f tiles%s\n", figure[0], figure[1], figure[2], figure[3], where));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The transposed matrix is stored too once it is used */
-static PetscErrorCode RefreshDevice_AMB(const void *data, MatShadowInfo *info)
+/* ------------------------------------------------- on the device ------------------------------------------------- */
+
+#if defined(SYS_HAVE_DEVICE)
+MAT_SHADOW_PARAMS(AmbDeviceParams, AmbDeviceCandidate)
+
+/* One candidate: the device chooses its parameters when it lays out the matrix */
+static int RankDevice_AMB(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
+{
+  const AmbParams         *p      = (const AmbParams *)params;
+  const AmbDeviceParams    wanted = {.block_size = (int)p->block_size};
+  const MatShadowCandidate c      = {.format = &MatShadowFormatAMB, .name = MATAMB};
+
+  if (p->block_size > csr->A.n) {
+    *reason = "fewer columns than a block has";
+    return 0;
+  }
+  list[0] = c;
+  AmbDeviceCandidateSet(&list[0], &wanted);
+  return 1;
+}
+
+static SysStatus LayoutDevice_AMB(const MatShadowCSR *csr, MatShadowCandidate *c, const MatShadowCandidate *best, double most, const char **reason, void **data)
+{
+  AmbDeviceParams params = AmbDeviceCandidateGet(c);
+  AmbDevice      *device;
+  AmbDeviceInfo   about;
+  SysStatus       status;
+
+  params.measure = csr->measure;
+  status         = AmbDeviceCreate(&csr->A, &params, csr->stream, &device, &about);
+  if (!status) {
+    c->tried = (int)about.tried;
+    status   = AmbDeviceJudge(&about, most, c);
+  }
+  if (status) AmbDeviceDestroy(&device);
+  *data = device;
+  return status;
+}
+
+static const MatShadowFigure AmbDeviceFigures[] = {
+  AMB_DEVICE_FIGURES, {NULL, MAT_SHADOW_OF_BLOCK}
+};
+
+static void DescribeDevice_AMB(const void *data, MatShadowInfo *info, double figure[])
 {
   AmbDeviceInfo about;
 
-  PetscFunctionBegin;
   AmbDeviceGetInfo((const AmbDevice *)data, &about);
-  info->bytes_extra = about.bytes_extra;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  AmbDeviceDescribe(&about, info, figure);
+  info->format = "amb";
 }
 
-static PetscErrorCode UpdateDevice_AMB(void *data, const MatShadowCSR *csr, PetscBool *done)
-{
-  PetscFunctionBegin;
-  PetscCall(AmbDeviceCheck(AmbDeviceUpdate((AmbDevice *)data, &csr->A, (SysStream)csr->stream), done));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MultDevice_AMB(void *data, const MatShadowCSR *csr, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done)
-{
-  PetscFunctionBegin;
-  PetscCall(AmbDeviceCheck(AmbDeviceMult((AmbDevice *)data, &csr->A, alpha, x, beta, y, z, (SysStream)csr->stream), done));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MultTransposeDevice_AMB(void *data, const MatShadowCSR *csr, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done)
-{
-  PetscFunctionBegin;
-  PetscCall(AmbDeviceCheck(AmbDeviceMultTranspose((AmbDevice *)data, &csr->A, alpha, x, beta, y, z, (SysStream)csr->stream), done));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode DestroyDevice_AMB(void **data)
+static void DestroyDevice_AMB(void **data)
 {
   AmbDevice *A = (AmbDevice *)*data;
 
-  PetscFunctionBegin;
   AmbDeviceDestroy(&A);
   *data = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void LoadDevice_AMB(void *stream)
+static void LoadDevice_AMB(SysStream stream)
 {
-  (void)AmbDeviceLoad((SysStream)stream); /* what fails here will fail, and be told, where it is needed */
+  (void)AmbDeviceLoad(stream); /* a call that fails here will fail again, and be reported, where it is needed */
 }
 #endif
 
-static PetscErrorCode AmbSetFromOptions(MatShadow *s, PetscAMBOptionItems PetscOptionsObject)
+/* ------------------------------------------------- parameters ------------------------------------------------- */
+
+static PetscErrorCode AmbSetFromOptions(void *params, MatShadowTune *tune, PetscAMBOptionItems PetscOptionsObject)
 {
-  AmbParams *p = (AmbParams *)s->params;
+  AmbParams *p = (AmbParams *)params;
   PetscInt   b = p->block_size;
   PetscBool  set;
 
@@ -200,15 +193,13 @@ static PetscErrorCode AmbSetFromOptions(MatShadow *s, PetscAMBOptionItems PetscO
 
 static PetscErrorCode MatAMBSetBlockSize_AMB(Mat A, PetscInt b)
 {
-  MatShadow *s;
-  AmbParams *p;
+  AmbParams     p;
+  MatShadowTune tune;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowGet(A, &s));
-  p = (AmbParams *)s->params;
-  if (p->block_size == b) PetscFunctionReturn(PETSC_SUCCESS);
-  p->block_size = b;
-  PetscCall(MatShadowParamsChanged(A));
+  PetscCall(MatShadowGetParams(A, &p, &tune));
+  p.block_size = b;
+  PetscCall(MatShadowSetParams(A, &p, tune));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -251,6 +242,9 @@ static PetscErrorCode AmbCompose(Mat A, PetscBool add)
 static PetscErrorCode MatCreate_SeqAIJAMB(Mat);
 static PetscErrorCode MatCreate_MPIAIJAMB(Mat);
 
+static const AmbParams   AmbOpen      = {0};
+static const char *const AmbOptions[] = {"mat_amb_block_size", NULL};
+
 const MatShadowFormat MatShadowFormatAMB = {
   .name        = MATAMB,
   .seqtype     = MATSEQAIJAMB,
@@ -258,14 +252,16 @@ const MatShadowFormat MatShadowFormatAMB = {
   .citation    = AmbCitation,
   .cited       = &AmbCited,
   .params_size = sizeof(AmbParams),
-  .host        = {.update = UpdateHost_AMB,     .mult = MultHost_AMB,       .multtranspose = MultTransposeHost_AMB, .destroy = DestroyHost_AMB,               .refresh = RefreshHost_AMB,   .rank = RankHost_AMB,         .layout = LayoutHost_AMB},
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  .device = {.convert = ConvertDevice_AMB, .update = UpdateDevice_AMB, .mult = MultDevice_AMB,                 .multtranspose = MultTransposeDevice_AMB, .destroy = DestroyDevice_AMB, .refresh = RefreshDevice_AMB, .load = LoadDevice_AMB  },
+  .open        = &AmbOpen,
+  .host        = {RankHost_AMB,   LayoutHost_AMB,   UpdateHost_AMB,  AmbHostMult,   AmbHostMultTranspose,   DescribeHost_AMB,   DestroyHost_AMB,   NULL,           AmbHostFigures,   ViewHost_AMB },
+#if defined(SYS_HAVE_DEVICE)
+  .device = {RankDevice_AMB, LayoutDevice_AMB, AmbDeviceUpdate, AmbDeviceMult, AmbDeviceMultTranspose, DescribeDevice_AMB, DestroyDevice_AMB, LoadDevice_AMB, AmbDeviceFigures, AmbDeviceView},
 #endif
   .create_seq     = MatCreate_SeqAIJAMB,
   .create_mpi     = MatCreate_MPIAIJAMB,
   .setfromoptions = AmbSetFromOptions,
-  .compose        = AmbCompose
+  .compose        = AmbCompose,
+  .options        = AmbOptions
 };
 
 /*MC

@@ -38,14 +38,14 @@ typedef struct {
 
 typedef struct _AmbDevice AmbDevice;
 
-/* Bytes that a product reads of the matrix by the model, for the best parameters; cheap */
+/* Conversion, and new values in the same pattern. Of an AmbDevice the functions of the format's table take the address. */
 SysStatus AmbDeviceCreate(const SysCSR *, const AmbDeviceParams *, SysStream, AmbDevice **, AmbDeviceInfo *);
-SysStatus AmbDeviceUpdate(AmbDevice *, const SysCSR *, SysStream); /* new values in the same pattern */
+SysStatus AmbDeviceUpdate(void *, const SysCSR *, SysStream);
 
 /* z = alpha A x + beta y, and with the transposed matrix, which is stored too from the first such product on. The CSR is the one that the last
    update was made from: rows that meet a NaN or an infinity go back to it. y may be z, and is not read if beta is 0. */
-SysStatus AmbDeviceMult(AmbDevice *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
-SysStatus AmbDeviceMultTranspose(AmbDevice *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
+SysStatus AmbDeviceMult(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
+SysStatus AmbDeviceMultTranspose(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 
 /* Has CUDA load the code of what first conversions and products call; waits for the stream */
 SysStatus AmbDeviceLoad(SysStream);

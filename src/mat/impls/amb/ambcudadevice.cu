@@ -35,8 +35,9 @@ SysStatus AmbDeviceRenew(AmbDevice *A, const AmbArrays *arrays, cudaStream_t str
   return AmbDeviceRefill(&A->layout, n, arrays->a, stream);
 }
 
-SysStatus AmbDeviceUpdate(AmbDevice *A, const SysCSR *csr, SysStream stream)
+SysStatus AmbDeviceUpdate(void *data, const SysCSR *csr, SysStream stream)
 {
+  AmbDevice      *A      = (AmbDevice *)data;
   const AmbArrays arrays = {csr->i, csr->j, csr->a, NULL};
 
   A->transposed.stale = 1;
@@ -51,15 +52,21 @@ SysStatus AmbDeviceProduct(AmbDevice *A, const AmbArrays *arrays, SysScalar alph
   return AmbDeviceLaunch(&A->layout, A->info.threads, A->deep, early, arrays, alpha, x, beta, y, z, stream);
 }
 
-SysStatus AmbDeviceMult(AmbDevice *A, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
+/* The same as AmbDeviceProduct(), without a further call in the shortest products */
+SysStatus AmbDeviceMult(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
 {
+  AmbDevice      *A      = (AmbDevice *)data;
   const AmbArrays arrays = {csr->i, csr->j, csr->a, NULL};
+  const int       early  = A->early && !A->written;
 
-  return AmbDeviceProduct(A, &arrays, alpha, x, beta, y, z, stream);
+  A->written = 0;
+  return AmbDeviceLaunch(&A->layout, A->info.threads, A->deep, early, &arrays, alpha, x, beta, y, z, stream);
 }
 
-SysStatus AmbDeviceMultTranspose(AmbDevice *A, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
+SysStatus AmbDeviceMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
 {
+  AmbDevice *A = (AmbDevice *)data;
+
   return AmbTransposedMult(&A->transposed, csr, A->info.threads, alpha, x, beta, y, z, stream);
 }
 

@@ -1,58 +1,68 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Between shadows and the kernels of AMB on a CUDA device, which those of other formats stand on
+   The formats in AMB's layout on a device as shadows: MATAMB, and each segment of MATNUSSELL
 */
 #pragma once
 
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/shadowformat.h"
 #include "mat/impls/amb/ambcuda.h"
 
-/* What the AIJ can do in place of the format is no error: *done tells */
-static inline PetscErrorCode AmbDeviceCheck(SysStatus status, PetscBool *done)
-{
-  PetscFunctionBegin;
-  PetscCheck(status != SYS_ERROR, PETSC_COMM_SELF, PETSC_ERR_GPU, "Products with vectors on the GPU: %s", SysDeviceErrorText());
-  *done = (PetscBool)(status == SYS_SUCCESS);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Why there is nothing in the format, if something can be said */
-static inline void AmbDeviceReason(SysStatus status, MatShadowInfo *info)
-{
-  if (status == SYS_OUT_OF_MEMORY) info->reason = "not enough memory on the GPU for the format";
-  if (status == SYS_NOT_ASCENDING) info->reason = "rows whose columns are not in ascending order, or repeated";
-  if (status == SYS_TOO_LARGE) info->reason = "too large for the positions of 32 bits that the format has on the GPU";
-}
-
-/* Of the bytes of the AIJ: cuSPARSE takes longer than bytes say, up to twice, so that a layout of a few more is still faster */
+/* Is the layout worth a try? It is there already, and cost little: its bytes count, not those of the model, which goes by some of the rows. cuSPARSE takes up
+   to twice as long as its bytes say, so that a layout with somewhat more bytes is still faster. */
 #define AMB_DEVICE_MORE 1.1
 
-/* Has it so many bytes that it is not worth trying? It is there already, and cost little: what it stores counts, not the model, which goes by some of the rows. */
-static inline PetscBool AmbDeviceTooMany(const AmbDeviceInfo *about, PetscReal most, MatShadowInfo *info)
+static inline SysStatus AmbDeviceJudge(const AmbDeviceInfo *about, double most, MatShadowCandidate *c)
 {
-  if (about->bytes_stored < AMB_DEVICE_MORE * most * info->bytes_csr) return PETSC_FALSE;
-  info->bytes_model = about->bytes_stored;
-  info->reason      = "the format has more bytes";
-  return PETSC_TRUE;
+  if (about->bytes_stored < AMB_DEVICE_MORE * most) return SYS_SUCCESS;
+  c->bytes = about->bytes_stored;
+  return SYS_TOO_MANY_BYTES;
 }
 
-/* What a layout on the device is */
-static inline void AmbDeviceTell(const AmbDeviceInfo *about, MatShadowInfo *info)
+enum {
+  AMB_FIGURE_BLOCK_SIZE,
+  AMB_FIGURE_CHUNK_SIZE,
+  AMB_FIGURE_SORT_SCOPE,
+  AMB_FIGURE_THREADS,
+  AMB_FIGURE_STEPS,
+  AMB_FIGURE_TRIED,
+  AMB_FIGURE_TASKS,
+  AMB_FIGURE_DIAGONAL,
+  AMB_FIGURE_NARROW,
+  AMB_FIGURE_WIDE,
+  AMB_FIGURE_SPLIT,
+  AMB_FIGURES
+};
+
+#define AMB_DEVICE_FIGURES \
+  {"block_size", MAT_SHADOW_OF_BLOCK}, {"chunk_size", MAT_SHADOW_OF_BLOCK}, {"sort_scope", MAT_SHADOW_OF_BLOCK}, {"threads", MAT_SHADOW_OF_BLOCK}, {"steps", MAT_SHADOW_OF_BLOCK}, {"tried", MAT_SHADOW_OF_PROCESS}, {"tasks", MAT_SHADOW_OF_ALL}, {"tasks_diagonal", MAT_SHADOW_OF_ALL}, {"tasks_narrow", MAT_SHADOW_OF_ALL}, {"tasks_wide", MAT_SHADOW_OF_ALL}, \
+  { \
+    "tasks_split", MAT_SHADOW_OF_ALL \
+  }
+
+static inline void AmbDeviceDescribe(const AmbDeviceInfo *about, MatShadowInfo *info, double figure[])
 {
-  info->kernel         = "cuda";
-  info->block_size     = about->block_size;
-  info->chunk_size     = 32; /* a warp */
-  info->sort_scope     = about->sorted ? about->sort_scope : 1;
-  info->threads        = about->threads;
-  info->steps          = about->steps;
-  info->tried          = (PetscInt)about->tried;
-  info->tasks          = (PetscLogDouble)about->tasks;
-  info->tasks_diagonal = (PetscLogDouble)about->diagonal;
-  info->tasks_narrow   = (PetscLogDouble)about->narrow;
-  info->tasks_wide     = (PetscLogDouble)about->wide;
-  info->tasks_split    = (PetscLogDouble)about->split;
-  info->stored_values  = about->stored_values;
-  info->bytes_model    = about->bytes_model;
-  info->bytes_stored   = about->bytes_stored;
-  info->bytes_extra    = about->bytes_extra;
+  info->kernel                  = "cuda";
+  info->stored_values           = about->stored_values;
+  info->bytes_model             = about->bytes_model;
+  info->bytes_stored            = about->bytes_stored;
+  info->bytes_extra             = about->bytes_extra;
+  figure[AMB_FIGURE_BLOCK_SIZE] = about->block_size;
+  figure[AMB_FIGURE_CHUNK_SIZE] = 32; /* a warp */
+  figure[AMB_FIGURE_SORT_SCOPE] = about->sorted ? about->sort_scope : 1;
+  figure[AMB_FIGURE_THREADS]    = about->threads;
+  figure[AMB_FIGURE_STEPS]      = about->steps;
+  figure[AMB_FIGURE_TRIED]      = (double)info->tried;
+  figure[AMB_FIGURE_TASKS]      = (double)about->tasks;
+  figure[AMB_FIGURE_DIAGONAL]   = (double)about->diagonal;
+  figure[AMB_FIGURE_NARROW]     = (double)about->narrow;
+  figure[AMB_FIGURE_WIDE]       = (double)about->wide;
+  figure[AMB_FIGURE_SPLIT]      = (double)about->split;
+}
+
+static inline PetscErrorCode AmbDeviceView(const double figure[], const char where[], PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  blocks of %.0f columns, %.0f threads, up to %.0f blocks a thread, chosen with %.0f products%s\n", figure[AMB_FIGURE_BLOCK_SIZE], figure[AMB_FIGURE_THREADS], figure[AMB_FIGURE_STEPS], figure[AMB_FIGURE_TRIED], where));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %.0f tasks: %.0f by diagonals, %.0f with 16-bit and %.0f with 32-bit indices, %.0f of split rows\n", figure[AMB_FIGURE_TASKS], figure[AMB_FIGURE_DIAGONAL], figure[AMB_FIGURE_NARROW], figure[AMB_FIGURE_WIDE], figure[AMB_FIGURE_SPLIT]));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -267,7 +267,28 @@ SysStatus AmbHostPrepareTranspose(AmbHost *A)
   return A->work ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
 }
 
-/* What a product reads of the matrix */
+SysStatus AmbHostMult(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
+{
+  const AmbHost *A = (const AmbHost *)data;
+
+  (void)csr;
+  (void)stream;
+  (*A->kernels->mult)(A, alpha, x, beta, y, z);
+  return SYS_SUCCESS;
+}
+
+SysStatus AmbHostMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
+{
+  AmbHost        *A      = (AmbHost *)data;
+  const SysStatus status = AmbHostPrepareTranspose(A);
+
+  (void)csr;
+  (void)stream;
+  if (!status) (*A->kernels->multtranspose)(A, alpha, x, beta, y, z);
+  return status;
+}
+
+/* The bytes of the matrix that a product reads */
 double AmbHostBytes(const AmbHost *A)
 {
   return (double)sizeof(*A->val) * AMB_C * A->block_size * A->nstep + (double)sizeof(*A->col) * AMB_C * A->nstep + sizeof(*A->start) * (double)(A->nchunk + A->ntile) + sizeof(*A->perm) * (double)A->nperm + sizeof(*A->tile) * (double)A->ntile;

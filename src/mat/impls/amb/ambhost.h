@@ -17,7 +17,7 @@
 #pragma once
 
 #include "sys/systhreads.h"
-#include "sys/syscsr.h"
+#include "sys/syscuda.h"
 #include "sys/sysisa.h"
 
 #define AMB_C             8     /* rows of a chunk: the doubles of a 512-bit register */
@@ -105,5 +105,10 @@ SysStatus AmbPlanCreate(const SysCSR *, int block_size, int scope, int nthread, 
 SysStatus AmbHostCreate(const SysCSR *, const AmbPlan *, int nworker, const AmbKernels *, AmbHost **);
 SysStatus AmbHostUpdate(AmbHost *, const SysCSR *);
 SysStatus AmbHostPrepareTranspose(AmbHost *);
-double    AmbHostBytes(const AmbHost *);
-void      AmbHostDestroy(AmbHost **);
+
+/* z = alpha A x + beta y, and with the transposed matrix, of the AmbHost at data; nothing is read of the CSR, and nothing is queued in the stream */
+SysStatus AmbHostMult(void *data, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
+SysStatus AmbHostMultTranspose(void *data, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
+
+double AmbHostBytes(const AmbHost *);
+void   AmbHostDestroy(AmbHost **);

@@ -1,49 +1,40 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MATAUTOSPARSE: of AMB, NUS-SELL and CSR, which is the AIJ itself, the one that serves this matrix best
+   MATAUTOSPARSE: of all formats that leave their parameters open, and CSR, which is the AIJ itself, the one that serves this matrix best
 */
-#include "mat/impls/amb/ambshadow.h"
-#include "mat/impls/nus/nus.h"
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  #include "mat/impls/nus/nuscuda.h"
-#endif
+#include "mat/shadow/shadowformat.h"
 
-/* Its candidates are those of the formats, with all parameters left open. The best of each comes before what is worth a try beside it. */
-static int RankHost_AutoSparse(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
+/* The candidates are those of the formats. The best of each comes before further candidates that are worth a try beside it. */
+static int AutoSparseRank(PetscBool device, const MatShadowCSR *csr, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
-  static const AmbParams     amb = {0};
-  static const NusSellParams nus = {
-    .count = {PETSC_DECIDE, PETSC_DECIDE}
-  };
-  static const MatShadowFormat *const format[] = {&MatShadowFormatAMB, &MatShadowFormatNUSSELL};
-  const void *const                   open[]   = {&amb, &nus};
-  MatShadowCandidate                  from[2][MAT_SHADOW_CANDIDATES];
-  int                                 found[2], n = 0;
+  const MatShadowFormat *const *formats;
+  MatShadowCandidate            from[MAT_SHADOW_CANDIDATES], further[MAT_SHADOW_CANDIDATES];
+  const int                     nformats = MatShadowGetFormats(&formats);
+  int                           nfurther = 0, n = 0, first;
 
-  for (int f = 0; f < 2; f++) found[f] = (*format[f]->host.rank)(csr, open[f], tune, from[f], reason);
-  for (int further = 0; further < 2; further++) {
-    const int first = n;
+  for (int f = 0; f < nformats && n < MAT_SHADOW_CANDIDATES; f++) {
+    const MatShadowOps *side = device ? &formats[f]->device : &formats[f]->host;
+    int                 found;
 
-    for (int f = 0; f < 2; f++) {
-      for (int k = further ? 1 : 0; k < (further ? found[f] : PetscMin(found[f], 1)) && n < MAT_SHADOW_CANDIDATES; k++) n = MatShadowCandidateInsert(list, first, n, &from[f][k]);
-    }
+    if (!formats[f]->open || !side->layout) continue;
+    found = (*side->rank)(csr, formats[f]->open, tune, from, reason);
+    if (found) n = device ? (list[n] = from[0], n + 1) : MatShadowCandidateInsert(list, 0, n, &from[0]);
+    for (int k = 1; k < found && nfurther < MAT_SHADOW_CANDIDATES; k++) nfurther = MatShadowCandidateInsert(further, 0, nfurther, &from[k]);
   }
+  first = n;
+  for (int k = 0; k < nfurther && n < MAT_SHADOW_CANDIDATES; k++) n = MatShadowCandidateInsert(list, first, n, &further[k]);
   return n;
 }
 
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-/* There all of them are converted, by their own tuners. Without segments NUS-SELL has nothing that AMB has not. */
+static int RankHost_AutoSparse(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
+{
+  return AutoSparseRank(PETSC_FALSE, csr, tune, list, reason);
+}
+
+#if defined(SYS_HAVE_DEVICE)
 static int RankDevice_AutoSparse(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
-  const MatShadowCandidate amb = {.format = &MatShadowFormatAMB, .name = MATAMB}, nus = {.format = &MatShadowFormatNUSSELL, .name = MATNUSSELL};
-  const NusSellParams      open = {
-         .count = {PETSC_DECIDE, PETSC_DECIDE}
-  };
-
-  list[0] = amb;
-  list[1] = nus;
-  memcpy(list[1].params, &open, sizeof(open));
-  return NusDeviceMayCut(csr->A.n) ? 2 : 1;
+  return AutoSparseRank(PETSC_TRUE, csr, tune, list, reason);
 }
 #endif
 
@@ -54,7 +45,7 @@ const MatShadowFormat MatShadowFormatAutoSparse = {.name    = MATAUTOSPARSE,
                                                    .seqtype = MATSEQAIJAUTOSPARSE,
                                                    .mpitype = MATMPIAIJAUTOSPARSE,
                                                    .host    = {.rank = RankHost_AutoSparse},
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
                                                    .device = {.rank = RankDevice_AutoSparse},
 #endif
                                                    .create_seq = MatCreate_SeqAIJAutoSparse,

@@ -2,9 +2,11 @@
 /*
    MATNUSSELL, non-uniformly segmented SELL-C-sigma, as a shadow of AIJ
 */
-#include "mat/impls/amb/ambshadow.h"
 #include "mat/impls/nus/nus.h"
 #include "mat/impls/nus/nushost.h"
+#if defined(SYS_HAVE_DEVICE)
+  #include "mat/impls/nus/nuscuda.h"
+#endif
 
 const char *const MatNUSSELLSegmentations[] = {"nonuniform", "uniform", "none", "MatNUSSELLSegmentation", "MAT_NUSSELL_SEGMENTATION_", NULL};
 const char *const MatNUSSELLRowses[]        = {"sell", "jds", "MatNUSSELLRows", "MAT_NUSSELL_ROWS_", NULL};
@@ -32,20 +34,24 @@ void NusGetParams(const NusSellParams *from, PetscInt n, NusParams *to)
   }
 }
 
-static void NusCandidate(const SysCSR *A, const NusParams *p, NusBytes *bytes, MatShadowCandidate *c)
+MAT_SHADOW_PARAMS(NusParams, NusCandidate)
+
+static void NusCandidateCreate(const SysCSR *A, const NusParams *p, NusBytes *bytes, MatShadowCandidate *c)
 {
   NusParams known = *p;
 
   memset(c, 0, sizeof(*c));
   c->format = &MatShadowFormatNUSSELL;
-  memcpy(c->params, p, sizeof(*p));
+  NusCandidateSet(c, p);
   if (p->c) (void)snprintf(c->name, sizeof(c->name), "nussell, C = %d", p->c);
   else (void)snprintf(c->name, sizeof(c->name), "nussell, K%d = %d", p->count[0] < 0 ? 2 : 1, (int)PetscMax(p->count[0], p->count[1]));
   if (!known.c) known.c = 8;
   if (NusHostModel(A, &known, bytes, &c->bytes) != SYS_SUCCESS) c->bytes = 0;
 }
 
-/* Without PETSc, as is LayoutHost_NUSSELL(): what the model, or trying, has chosen, and what else is worth a try */
+static const char NusTooLarge[] = "too many segments, or too large for positions of 32 bits";
+
+/* The parameters that the model, or trying, has chosen, and others that are worth a try */
 static int RankHost_NUSSELL(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const NusSellParams *wanted = (const NusSellParams *)params;
@@ -60,92 +66,103 @@ static int RankHost_NUSSELL(const MatShadowCSR *csr, const void *params, MatShad
   NusHostCache(&cache);
   status = wanted->tune == MAT_NUSSELL_TUNE_EXHAUSTIVE && csr->A.a ? NusHostTune(&csr->A, &cache, csr->threads, NusHostKernels(), &p, &tried) : NusHostPlan(&csr->A, &cache, csr->threads, &p, &bytes);
   if (status != SYS_SUCCESS) {
-    *reason = status == SYS_OUT_OF_MEMORY ? "not enough memory for the format" : "too many segments, or too large for positions of 32 bits";
+    *reason = status == SYS_OUT_OF_MEMORY ? "not enough memory for the format" : NusTooLarge;
     return 0;
   }
-  NusCandidate(&csr->A, &p, &bytes, &list[0]);
+  NusCandidateCreate(&csr->A, &p, &bytes, &list[0]);
   list[0].tried = tried;
   if (tune == MAT_SHADOW_TUNE_ONLINE) n = NusHostAlternatives(&csr->A, &cache, &asked, &p, other);
-  for (int k = 0; k < n; k++) NusCandidate(&csr->A, &other[k], &bytes, &list[k + 1]);
+  for (int k = 0; k < n; k++) NusCandidateCreate(&csr->A, &other[k], &bytes, &list[k + 1]);
   return n + 1;
 }
 
-static const char *LayoutHost_NUSSELL(const MatShadowCSR *csr, MatShadowCandidate *c, const MatShadowCandidate *best, double most, void **data)
+static SysStatus LayoutHost_NUSSELL(const MatShadowCSR *csr, MatShadowCandidate *c, const MatShadowCandidate *best, double most, const char **reason, void **data)
 {
-  NusParams *p = (NusParams *)c->params, *known = (NusParams *)best->params;
-  NusHost   *host;
-  SysStatus  status;
+  const NusParams known = NusCandidateGet(best);
+  NusParams       p     = NusCandidateGet(c);
+  NusHost        *host;
+  SysStatus       status;
 
-  if (!p->c) p->c = known->c;
+  if (!p.c) p.c = known.c;
   for (int k = 0; k < 2; k++) {
-    if (p->count[k] < 0) p->count[k] = known->count[k];
+    if (p.count[k] < 0) p.count[k] = known.count[k];
   }
-  p->sigma = (p->sigma + p->c - 1) / p->c * p->c;
-  if (p->count[0] + p->count[1]) (void)snprintf(c->name, sizeof(c->name), "nussell, C = %d, K1 = %d, K2 = %d", p->c, (int)p->count[0], (int)p->count[1]);
-  status = NusHostCreate(&csr->A, p, csr->threads, csr->workers, NusHostKernels(), most, &c->bytes, &host);
+  p.sigma = (p.sigma + p.c - 1) / p.c * p.c;
+  if (p.count[0] + p.count[1]) (void)snprintf(c->name, sizeof(c->name), "nussell, C = %d, K1 = %d, K2 = %d", p.c, (int)p.count[0], (int)p.count[1]);
+  NusCandidateSet(c, &p);
+  status = NusHostCreate(&csr->A, &p, csr->threads, csr->workers, NusHostKernels(), most, &c->bytes, &host);
   *data  = host;
-  if (status == SYS_OUT_OF_MEMORY) return "not enough memory for the format";
-  if (status == SYS_TOO_LARGE) return "too many segments, or too large for positions of 32 bits";
-  if (status == SYS_TOO_MANY_BYTES) return "the format has more bytes";
-  return NULL;
+  if (status == SYS_TOO_LARGE) *reason = NusTooLarge;
+  return status;
 }
 
-static PetscErrorCode RefreshHost_NUSSELL(const void *data, MatShadowInfo *info)
+static SysStatus UpdateHost_NUSSELL(void *data, const SysCSR *csr, SysStream stream)
 {
-  const NusHost *host = (const NusHost *)data;
-
-  PetscFunctionBegin;
-  info->format           = "nussell";
-  info->kernel           = host->kernels->name;
-  info->block_size       = 1;
-  info->chunk_size       = host->params.c;
-  info->sort_scope       = host->params.sigma;
-  info->segments         = (PetscInt)host->ntile;
-  info->stored_values    = (PetscLogDouble)host->nslot;
-  info->bytes_stored     = NusHostBytes(host);
-  info->columns_gathered = (PetscInt)host->ngathered;
-  for (int k = 0; k < 2; k++) {
-    info->segment_width[k] = (PetscInt)host->params.width[k];
-    info->segment_count[k] = (PetscInt)host->params.count[k];
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return NusHostUpdate((NusHost *)data, csr);
 }
 
-static PetscErrorCode UpdateHost_NUSSELL(void *data, const MatShadowCSR *csr, PetscBool *done)
-{
-  PetscFunctionBegin;
-  *done = (PetscBool)(NusHostUpdate((NusHost *)data, &csr->A) == SYS_SUCCESS);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MultHost_NUSSELL(void *data, const MatShadowCSR *csr, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done)
-{
-  NusHost *A = (NusHost *)data;
-
-  PetscFunctionBegin;
-  (*A->kernels->mult)(A, alpha, x, beta, y, z);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MultTransposeHost_NUSSELL(void *data, const MatShadowCSR *csr, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done)
-{
-  NusHost *A = (NusHost *)data;
-
-  PetscFunctionBegin;
-  *done = (PetscBool)(NusHostPrepareTranspose(A) == SYS_SUCCESS);
-  if (*done) (*A->kernels->multtranspose)(A, alpha, x, beta, y, z);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode DestroyHost_NUSSELL(void **data)
+static void DestroyHost_NUSSELL(void **data)
 {
   NusHost *A = (NusHost *)*data;
 
-  PetscFunctionBegin;
   NusHostDestroy(&A);
   *data = NULL;
+}
+
+/* ------------------------------------------------- figures ------------------------------------------------- */
+
+void NusDescribeSegments(const NusParams *p, int64_t gathered, double figure[])
+{
+  figure[NUS_FIGURE_S1]       = (double)p->width[0];
+  figure[NUS_FIGURE_K1]       = (double)p->count[0];
+  figure[NUS_FIGURE_S2]       = (double)p->width[1];
+  figure[NUS_FIGURE_K2]       = (double)p->count[1];
+  figure[NUS_FIGURE_GATHERED] = (double)gathered;
+}
+
+PetscErrorCode NusViewSegments(const double figure[], const char where[], PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  if (figure[NUS_FIGURE_K1] + figure[NUS_FIGURE_K2] > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %.0f segments of %.0f columns, %.0f of %.0f; %.0f columns in another order%s\n", figure[NUS_FIGURE_K1], figure[NUS_FIGURE_S1], figure[NUS_FIGURE_K2], figure[NUS_FIGURE_S2], figure[NUS_FIGURE_GATHERED], where));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+static const MatShadowFigure NusHostFigures[] = {
+  NUS_SEGMENT_FIGURES, {"block_size", MAT_SHADOW_OF_BLOCK  },
+   {"chunk_size", MAT_SHADOW_OF_BLOCK  },
+   {"sort_scope", MAT_SHADOW_OF_BLOCK  },
+   {"tiles",      MAT_SHADOW_OF_PROCESS},
+   {NULL,         MAT_SHADOW_OF_BLOCK  }
+};
+
+static void DescribeHost_NUSSELL(const void *data, MatShadowInfo *info, double figure[])
+{
+  const NusHost *host = (const NusHost *)data;
+  double        *side = figure + NUS_FIGURES;
+
+  info->format        = "nussell";
+  info->kernel        = host->kernels->name;
+  info->stored_values = (PetscLogDouble)host->nslot;
+  info->bytes_stored  = NusHostBytes(host);
+  side[0]             = 1;
+  side[1]             = host->params.c;
+  side[2]             = host->params.sigma;
+  side[3]             = (double)host->ntile;
+  NusDescribeSegments(&host->params, host->ngathered, figure);
+}
+
+static PetscErrorCode ViewHost_NUSSELL(const double figure[], const char where[], PetscViewer viewer)
+{
+  const double *side = figure + NUS_FIGURES;
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  blocks of %.0f columns, chunks of %.0f rows, scopes of %.0f rows, %.0f tiles%s\n", side[0], side[1], side[2], side[3], where));
+  PetscCall(NusViewSegments(figure, where, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- parameters ------------------------------------------------- */
 
 /* One check for options and setters */
 static PetscErrorCode NusCheckParams(MPI_Comm comm, const NusSellParams *p)
@@ -160,17 +177,17 @@ static PetscErrorCode NusCheckParams(MPI_Comm comm, const NusSellParams *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Tuning while the solver runs is the affair of the shadow */
-static void NusTuneOnline(MatShadow *s, NusSellParams *q)
+/* The shadow tunes while the solver runs */
+static void NusTuneOnline(NusSellParams *q, MatShadowTune *tune)
 {
   if (q->tune != MAT_NUSSELL_TUNE_ONLINE) return;
   q->tune = MAT_NUSSELL_TUNE_MODEL;
-  s->tune = MAT_SHADOW_TUNE_ONLINE;
+  *tune   = MAT_SHADOW_TUNE_ONLINE;
 }
 
-static PetscErrorCode NusSetFromOptions(MatShadow *s, PetscAMBOptionItems PetscOptionsObject)
+static PetscErrorCode NusSetFromOptions(void *params, MatShadowTune *tune, PetscAMBOptionItems PetscOptionsObject)
 {
-  NusSellParams *p = (NusSellParams *)s->params, q = *p;
+  NusSellParams *p = (NusSellParams *)params, q = *p;
 
   PetscFunctionBegin;
   q.count[0] = q.count[1] = PETSC_DECIDE;
@@ -184,35 +201,31 @@ static PetscErrorCode NusSetFromOptions(MatShadow *s, PetscAMBOptionItems PetscO
   PetscCall(PetscOptionsInt("-mat_nussell_s2", "Columns of a segment for the second-level cache, or of equal segments; 0: chosen", "MatNUSSELLSetSegments", q.width[1], &q.width[1], NULL));
   PetscCall(PetscOptionsInt("-mat_nussell_k2", "Number of these segments; -1: chosen", "MatNUSSELLSetSegments", q.count[1], &q.count[1], NULL));
   PetscCall(NusCheckParams(PETSC_COMM_SELF, &q));
-  NusTuneOnline(s, &q);
+  NusTuneOnline(&q, tune);
   *p = q;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes over parameters that a setter has changed */
+/* The parameters of A, for a setter to change, and back */
+static PetscErrorCode NusGet(Mat A, NusSellParams *q)
+{
+  MatShadowTune tune;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGetParams(A, q, &tune));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode NusTakeParams(Mat A, NusSellParams *q)
 {
-  MatShadow    *s;
+  NusSellParams old;
   MatShadowTune tune;
 
   PetscFunctionBegin;
   PetscCall(NusCheckParams(PetscObjectComm((PetscObject)A), q));
-  PetscCall(MatShadowGet(A, &s));
-  tune = s->tune;
-  NusTuneOnline(s, q);
-  if (memcmp(s->params, q, sizeof(*q)) == 0 && s->tune == tune) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMemcpy(s->params, q, sizeof(*q)));
-  PetscCall(MatShadowParamsChanged(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode NusGet(Mat A, NusSellParams *q)
-{
-  MatShadow *s;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGet(A, &s));
-  *q = *(const NusSellParams *)s->params;
+  PetscCall(MatShadowGetParams(A, &old, &tune));
+  NusTuneOnline(q, &tune);
+  PetscCall(MatShadowSetParams(A, q, tune));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -430,6 +443,11 @@ static PetscErrorCode NusCompose(Mat A, PetscBool add)
 static PetscErrorCode MatCreate_SeqAIJNUSSELL(Mat);
 static PetscErrorCode MatCreate_MPIAIJNUSSELL(Mat);
 
+static const NusSellParams NusOpen = {
+  .count = {PETSC_DECIDE, PETSC_DECIDE}
+};
+static const char *const NusOptions[] = {"mat_nussell_segmentation", "mat_nussell_rows", "mat_nussell_tune", "mat_nussell_c", "mat_nussell_sigma", "mat_nussell_s1", "mat_nussell_k1", "mat_nussell_s2", "mat_nussell_k2", NULL};
+
 const MatShadowFormat MatShadowFormatNUSSELL = {
   .name        = MATNUSSELL,
   .seqtype     = MATSEQAIJNUSSELL,
@@ -437,14 +455,16 @@ const MatShadowFormat MatShadowFormatNUSSELL = {
   .citation    = NusCitation,
   .cited       = &NusCited,
   .params_size = sizeof(NusSellParams),
-  .host        = {.update = UpdateHost_NUSSELL, .mult = MultHost_NUSSELL, .multtranspose = MultTransposeHost_NUSSELL, .destroy = DestroyHost_NUSSELL, .refresh = RefreshHost_NUSSELL,                 .rank = RankHost_NUSSELL,     .layout = LayoutHost_NUSSELL},
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  .device = {ConvertDevice_NUSSELL,                            UpdateDevice_NUSSELL,                                MultDevice_NUSSELL,                           MultTransposeDevice_NUSSELL,        DestroyDevice_NUSSELL, RefreshDevice_NUSSELL},
+  .open        = &NusOpen,
+  .host        = {RankHost_NUSSELL, LayoutHost_NUSSELL, UpdateHost_NUSSELL, NusHostMult, NusHostMultTranspose, DescribeHost_NUSSELL, DestroyHost_NUSSELL, NULL, NusHostFigures, ViewHost_NUSSELL},
+#if defined(SYS_HAVE_DEVICE)
+  .device = NUS_DEVICE_OPS,
 #endif
   .create_seq     = MatCreate_SeqAIJNUSSELL,
   .create_mpi     = MatCreate_MPIAIJNUSSELL,
   .setfromoptions = NusSetFromOptions,
-  .compose        = NusCompose
+  .compose        = NusCompose,
+  .options        = NusOptions
 };
 
 /*MC

@@ -4,7 +4,7 @@
 */
 #pragma once
 
-#include "mat/shadow/shadow.h"
+#include "mat/shadow/shadowformat.h"
 #include "mat/impls/nus/nusparams.h"
 
 /* What is 0, and a number of segments that is PETSC_DECIDE, is chosen */
@@ -15,12 +15,36 @@ typedef struct {
   PetscInt               c, sigma, width[2], count[2];
 } NusSellParams;
 
-extern void NusGetParams(const NusSellParams *, PetscInt n, NusParams *);
+extern const MatShadowFormat MatShadowFormatNUSSELL;
 
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-extern PetscErrorCode        ConvertDevice_NUSSELL(const MatShadowCSR *, const void *params, MatShadowTune, PetscReal most, MatShadowInfo *, void **data);
-extern PetscErrorCode        UpdateDevice_NUSSELL(void *data, const MatShadowCSR *, PetscBool *done);
-extern PetscErrorCode        DestroyDevice_NUSSELL(void **data);
-extern PetscErrorCode        RefreshDevice_NUSSELL(const void *data, MatShadowInfo *);
-extern MatShadowMultFunction MultDevice_NUSSELL, MultTransposeDevice_NUSSELL;
-#endif
+extern void           NusGetParams(const NusSellParams *, PetscInt n, NusParams *);
+extern void           NusDescribeSegments(const NusParams *, int64_t gathered, double figure[]);
+extern PetscErrorCode NusViewSegments(const double figure[], const char where[], PetscViewer);
+
+/* The figures of segments, after which those of the side come */
+enum {
+  NUS_FIGURE_S1,
+  NUS_FIGURE_K1,
+  NUS_FIGURE_S2,
+  NUS_FIGURE_K2,
+  NUS_FIGURE_GATHERED,
+  NUS_FIGURES
+};
+
+#define NUS_SEGMENT_FIGURES \
+  {"s1", MAT_SHADOW_OF_BLOCK}, {"k1", MAT_SHADOW_OF_BLOCK}, {"s2", MAT_SHADOW_OF_BLOCK}, {"k2", MAT_SHADOW_OF_BLOCK}, \
+  { \
+    "gathered", MAT_SHADOW_OF_BLOCK \
+  }
+
+/* On the device */
+extern int                   RankDevice_NUSSELL(const MatShadowCSR *, const void *params, MatShadowTune, MatShadowCandidate list[], const char **reason);
+extern SysStatus             LayoutDevice_NUSSELL(const MatShadowCSR *, MatShadowCandidate *, const MatShadowCandidate *best, double most, const char **reason, void **data);
+extern void                  DescribeDevice_NUSSELL(const void *data, MatShadowInfo *, double figure[]);
+extern void                  DestroyDevice_NUSSELL(void **data);
+extern PetscErrorCode        ViewDevice_NUSSELL(const double figure[], const char where[], PetscViewer);
+extern const MatShadowFigure NusDeviceFigures[];
+#define NUS_DEVICE_OPS \
+  { \
+    RankDevice_NUSSELL, LayoutDevice_NUSSELL, NusDeviceUpdate, NusDeviceMult, NusDeviceMultTranspose, DescribeDevice_NUSSELL, DestroyDevice_NUSSELL, NULL, NusDeviceFigures, ViewDevice_NUSSELL \
+  }

@@ -283,8 +283,10 @@ static AmbArrays Arrays(const NusSegment &S, const SysCSR *csr)
   return arrays;
 }
 
-SysStatus NusDeviceUpdate(NusDevice *A, const SysCSR *csr, SysStream stream)
+SysStatus NusDeviceUpdate(void *data, const SysCSR *csr, SysStream stream)
 {
+  NusDevice *A = (NusDevice *)data;
+
   for (NusSegment &S : A->segments) {
     const AmbArrays arrays = Arrays(S, csr);
 
@@ -294,9 +296,10 @@ SysStatus NusDeviceUpdate(NusDevice *A, const SysCSR *csr, SysStream stream)
   return SYS_SUCCESS;
 }
 
-SysStatus NusDeviceMult(NusDevice *A, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
+SysStatus NusDeviceMult(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
 {
-  bool first = true;
+  NusDevice *A     = (NusDevice *)data;
+  bool       first = true;
 
   if (A->ngathered) Gather<<<SysBlocksLoop(A->ngathered), SYS_THREADS, 0, stream>>>(A->ngathered, A->order, x, A->xg);
   SYS_CUDA(cudaPeekAtLastError());
@@ -309,8 +312,10 @@ SysStatus NusDeviceMult(NusDevice *A, const SysCSR *csr, SysScalar alpha, const 
   return SYS_SUCCESS;
 }
 
-SysStatus NusDeviceMultTranspose(NusDevice *A, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
+SysStatus NusDeviceMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
 {
+  NusDevice *A = (NusDevice *)data;
+
   return AmbTransposedMult(&A->transposed, csr, A->segments.size() == 1 ? A->segments[0].A->info.threads : 0, alpha, x, beta, y, z, stream);
 }
 

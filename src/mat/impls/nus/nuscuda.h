@@ -36,12 +36,12 @@ typedef struct _NusDevice NusDevice;
 
 /* The statuses are those of AMB; too large are also more than 255 segments */
 SysStatus NusDeviceCreate(const SysCSR *, const NusParams *, NusDeviceTune, SysStream, NusDevice **, NusDeviceInfo *);
-SysStatus NusDeviceUpdate(NusDevice *, const SysCSR *, SysStream); /* new values in the same pattern */
+SysStatus NusDeviceUpdate(void *, const SysCSR *, SysStream); /* new values in the same pattern */
 
 /* z = alpha A x + beta y, and with the transposed matrix, of which AMB's layout is stored from the first such product on. The CSR is the one that the
    last update was made from. y may be z, and is not read if beta is 0. */
-SysStatus NusDeviceMult(NusDevice *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
-SysStatus NusDeviceMultTranspose(NusDevice *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
+SysStatus NusDeviceMult(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
+SysStatus NusDeviceMultTranspose(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 
 /* Is x of n entries so large that segments may pay? Elsewhere this is the layout of AMB with blocks of one column. */
 int NusDeviceMayCut(int64_t n);

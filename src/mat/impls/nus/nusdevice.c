@@ -2,13 +2,17 @@
 /*
    MATNUSSELL on a device: its kernels (nuscuda.h) as the device side of a shadow
 */
+#include "mat/impls/amb/ambdevice.h"
 #include "mat/impls/nus/nus.h"
+#include "mat/impls/nus/nuscuda.h"
 
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  #include "mat/impls/amb/ambdevice.h"
-  #include "mat/impls/nus/nuscuda.h"
+typedef struct {
+  NusParams     params;
+  NusDeviceTune tune;
+} NusDeviceChoice;
+MAT_SHADOW_PARAMS(NusDeviceChoice, NusDeviceCandidate)
 
-/* What is asked for and is only there on the host, or NULL. The AIJ then serves, as where a format cannot hold a pattern. */
+/* An option that only the host has, or NULL. The AIJ then serves, as where a format cannot hold a pattern. */
 static const char *NusDeviceLacks(const NusSellParams *p)
 {
   if (p->c && p->c != NUS_DEVICE_C) return "chunks have 32 rows on the GPU; give -mat_nussell_c 32 or 0, or -mat_nussell_device cpu";
@@ -17,86 +21,69 @@ static const char *NusDeviceLacks(const NusSellParams *p)
   return NULL;
 }
 
-static void NusDeviceTell(const NusDeviceInfo *about, MatShadowInfo *info)
+/* One candidate: the device chooses its parameters when it lays out the matrix */
+int RankDevice_NUSSELL(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
-  AmbDeviceTell(&about->layout, info);
-  info->format           = "nussell";
-  info->segments         = (PetscInt)about->segments;
-  info->columns_gathered = (PetscInt)about->gathered;
-  for (int k = 0; k < 2; k++) {
-    info->segment_width[k] = (PetscInt)about->params.width[k];
-    info->segment_count[k] = (PetscInt)about->params.count[k];
+  const NusSellParams     *wanted = (const NusSellParams *)params;
+  const MatShadowCandidate c      = {.format = &MatShadowFormatNUSSELL, .name = MATNUSSELL};
+  NusDeviceChoice          choice;
+
+  *reason = NusDeviceLacks(wanted);
+  if (params == MatShadowFormatNUSSELL.open && !NusDeviceMayCut(csr->A.n)) *reason = "no segments pay"; /* MATAUTOSPARSE asks: then this is AMB's layout */
+  if (*reason) return 0;
+  NusGetParams(wanted, (PetscInt)csr->A.n, &choice.params);
+  choice.tune = wanted->tune == MAT_NUSSELL_TUNE_EXHAUSTIVE ? NUS_DEVICE_EXHAUSTIVE : NUS_DEVICE_MODEL;
+  list[0]     = c;
+  NusDeviceCandidateSet(&list[0], &choice);
+  return 1;
+}
+
+SysStatus LayoutDevice_NUSSELL(const MatShadowCSR *csr, MatShadowCandidate *c, const MatShadowCandidate *best, double most, const char **reason, void **data)
+{
+  const NusDeviceChoice choice = NusDeviceCandidateGet(c);
+  const NusDeviceTune   tune   = choice.tune == NUS_DEVICE_MODEL && csr->measure ? NUS_DEVICE_MEASURE : choice.tune;
+  NusDevice            *device;
+  NusDeviceInfo         about;
+  SysStatus             status = NusDeviceCreate(&csr->A, &choice.params, tune, csr->stream, &device, &about);
+
+  if (status == SYS_TOO_LARGE) *reason = "more than 255 segments, or too large for the positions of 32 bits that the format has on the GPU";
+  if (!status) {
+    c->tried = (int)about.layout.tried;
+    if (about.segments == 1) status = AmbDeviceJudge(&about.layout, most, c); /* the bytes do not tell what segments save */
+    else if (about.layout.bytes_stored >= SysCSRBytes(&csr->A)) *reason = "x is kept in the cache by segments";
   }
+  if (status) NusDeviceDestroy(&device);
+  *data = device;
+  return status;
 }
 
-PetscErrorCode ConvertDevice_NUSSELL(const MatShadowCSR *csr, const void *params, MatShadowTune tune, PetscReal most, MatShadowInfo *info, void **data)
-{
-  const NusSellParams *wanted = (const NusSellParams *)params;
-  NusDeviceTune        how    = tune == MAT_SHADOW_TUNE_MEASURE ? NUS_DEVICE_MEASURE : NUS_DEVICE_MODEL;
-  NusParams            p;
-  NusDevice           *device = NULL;
-  NusDeviceInfo        about;
-  SysStatus            status;
-  PetscBool            done;
-
-  PetscFunctionBegin;
-  *data        = NULL;
-  info->reason = NusDeviceLacks(wanted);
-  if (info->reason) PetscFunctionReturn(PETSC_SUCCESS);
-  NusGetParams(wanted, csr->A.n, &p);
-  if (wanted->tune == MAT_NUSSELL_TUNE_EXHAUSTIVE) how = NUS_DEVICE_EXHAUSTIVE;
-  status = NusDeviceCreate(&csr->A, &p, how, (SysStream)csr->stream, &device, &about);
-  PetscCall(AmbDeviceCheck(status, &done));
-  if (!done) {
-    AmbDeviceReason(status, info);
-    if (status == SYS_TOO_LARGE) info->reason = "more than 255 segments, or too large for the positions of 32 bits that the format has on the GPU";
-  } else if (about.segments == 1 && AmbDeviceTooMany(&about.layout, most, info)) NusDeviceDestroy(&device); /* what segments save is not in these bytes */
-  else {
-    *data = device;
-    NusDeviceTell(&about, info);
-    info->reason = about.layout.bytes_stored < info->bytes_csr ? "it has fewer bytes" : (about.segments > 1 ? "x is kept in the cache by segments" : "tried although it has more bytes");
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode RefreshDevice_NUSSELL(const void *data, MatShadowInfo *info)
-{
-  NusDeviceInfo about;
-
-  PetscFunctionBegin;
-  NusDeviceGetInfo((const NusDevice *)data, &about);
-  info->bytes_extra = about.layout.bytes_extra;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode UpdateDevice_NUSSELL(void *data, const MatShadowCSR *csr, PetscBool *done)
-{
-  PetscFunctionBegin;
-  PetscCall(AmbDeviceCheck(NusDeviceUpdate((NusDevice *)data, &csr->A, (SysStream)csr->stream), done));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MultDevice_NUSSELL(void *data, const MatShadowCSR *csr, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done)
-{
-  PetscFunctionBegin;
-  PetscCall(AmbDeviceCheck(NusDeviceMult((NusDevice *)data, &csr->A, alpha, x, beta, y, z, (SysStream)csr->stream), done));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MultTransposeDevice_NUSSELL(void *data, const MatShadowCSR *csr, PetscScalar alpha, const PetscScalar *x, PetscScalar beta, const PetscScalar *y, PetscScalar *z, PetscBool *done)
-{
-  PetscFunctionBegin;
-  PetscCall(AmbDeviceCheck(NusDeviceMultTranspose((NusDevice *)data, &csr->A, alpha, x, beta, y, z, (SysStream)csr->stream), done));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode DestroyDevice_NUSSELL(void **data)
+void DestroyDevice_NUSSELL(void **data)
 {
   NusDevice *A = (NusDevice *)*data;
 
-  PetscFunctionBegin;
   NusDeviceDestroy(&A);
   *data = NULL;
+}
+
+const MatShadowFigure NusDeviceFigures[] = {
+  NUS_SEGMENT_FIGURES, AMB_DEVICE_FIGURES, {NULL, MAT_SHADOW_OF_BLOCK}
+};
+_Static_assert(PETSC_STATIC_ARRAY_LENGTH(NusDeviceFigures) <= MAT_SHADOW_FIGURES + 1, "raise MAT_SHADOW_FIGURES");
+
+void DescribeDevice_NUSSELL(const void *data, MatShadowInfo *info, double figure[])
+{
+  NusDeviceInfo about;
+
+  NusDeviceGetInfo((const NusDevice *)data, &about);
+  AmbDeviceDescribe(&about.layout, info, figure + NUS_FIGURES);
+  NusDescribeSegments(&about.params, about.gathered, figure);
+  info->format = "nussell";
+}
+
+PetscErrorCode ViewDevice_NUSSELL(const double figure[], const char where[], PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  PetscCall(AmbDeviceView(figure + NUS_FIGURES, where, viewer));
+  PetscCall(NusViewSegments(figure, where, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-#endif

@@ -302,6 +302,27 @@ SysStatus NusHostPrepareTranspose(NusHost *A)
   return A->work ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
 }
 
+SysStatus NusHostMult(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
+{
+  const NusHost *A = (const NusHost *)data;
+
+  (void)csr;
+  (void)stream;
+  (*A->kernels->mult)(A, alpha, x, beta, y, z);
+  return SYS_SUCCESS;
+}
+
+SysStatus NusHostMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
+{
+  NusHost        *A      = (NusHost *)data;
+  const SysStatus status = NusHostPrepareTranspose(A);
+
+  (void)csr;
+  (void)stream;
+  if (!status) (*A->kernels->multtranspose)(A, alpha, x, beta, y, z);
+  return status;
+}
+
 /* What a product reads of the matrix, and moves to gather x */
 double NusHostBytes(const NusHost *A)
 {

@@ -147,5 +147,10 @@ SysStatus NusHostCreate(const SysCSR *, const NusParams *, int nthread, int nwor
 SysStatus NusHostTune(const SysCSR *, const NusCache *, int nthread, const NusKernels *, NusParams *, int *tried); /* the same by measuring */
 SysStatus NusHostUpdate(NusHost *, const SysCSR *);
 SysStatus NusHostPrepareTranspose(NusHost *);
-double    NusHostBytes(const NusHost *);
-void      NusHostDestroy(NusHost **);
+
+/* z = alpha A x + beta y, and with the transposed matrix, of the NusHost at data; nothing is read of the CSR, and nothing is queued in the stream */
+SysStatus NusHostMult(void *data, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
+SysStatus NusHostMultTranspose(void *data, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
+
+double NusHostBytes(const NusHost *);
+void   NusHostDestroy(NusHost **);

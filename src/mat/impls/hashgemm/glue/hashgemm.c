@@ -123,7 +123,7 @@ static PetscErrorCode HashGEMMRestoreValues(Mat C, HashGEMMRows *rows)
 {
   PetscFunctionBegin;
   PetscCall(MatSeqAIJRestoreArrayWrite(C, &rows->a));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
   if (C->offloadmask != PETSC_OFFLOAD_UNALLOCATED) C->offloadmask = PETSC_OFFLOAD_CPU;
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -214,7 +214,7 @@ static PetscErrorCode HashGEMMSequentialSymbolic(Mat C, HashGEMMProduct *p)
   int64_t                 m, n;
 
   PetscFunctionBegin;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
   PetscBool done;
 
   PetscCall(HashGEMMDeviceSymbolic(C, type, p, &done));
@@ -231,7 +231,7 @@ static PetscErrorCode HashGEMMSequentialSymbolic(Mat C, HashGEMMProduct *p)
   PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
   PetscCall(HashGEMMDeviceSettle(C));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -243,7 +243,7 @@ static PetscErrorCode HashGEMMSequentialNumeric(Mat C, HashGEMMProduct *p)
   HashGEMMRows rows;
 
   PetscFunctionBegin;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
   if (p->device) {
     PetscCall(HashGEMMDeviceNumeric(C, p));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -265,7 +265,7 @@ static PetscErrorCode HashGEMMReset(HashGEMMProduct *p)
 {
   PetscFunctionBegin;
   SpgemmDestroy(&p->spgemm);
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
   PetscCall(HashGEMMDeviceDestroy(p));
 #endif
   PetscCall(HashGEMMParallelDestroy(&p->parallel));
@@ -348,7 +348,7 @@ static PetscErrorCode HashGEMMTakeBlocks(Mat C, const HashGEMMProduct *p, Mat *W
   PetscCall(HashGEMMInherit(C, p, (*W)->rmap->n, (*W)->cmap->n, (*W)->rmap->N, (*W)->cmap->N));
   PetscCall(PetscLayoutSetUp(C->rmap));
   PetscCall(PetscLayoutSetUp(C->cmap));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
   if (MatShadowIsCUSPARSE(C)) {
     PetscCall(MatShadowDeviceConvert(*W));
     if (C->boundtocpu) PetscCall(MatBindToCPU(*W, PETSC_TRUE));

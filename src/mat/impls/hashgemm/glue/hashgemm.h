@@ -4,7 +4,7 @@
 */
 #pragma once
 
-#include "mat/shadow/shadow.h"
+#include "mat/product/product.h"
 #include "mat/impls/hashgemm/host/hashgemmrows.h"
 #include "mat/impls/hashgemm/cuda/spgemmcuda.h"
 #include "mat/impls/hashgemm/host/spgemmhost.h"
@@ -48,7 +48,7 @@ extern PetscErrorCode MatProductSymbolic_HashGEMM(Mat);
 /* Are the values of a sequential matrix used on the device? */
 static inline PetscBool HashGEMMOnDevice(Mat A)
 {
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
   return (PetscBool)(!A->boundtocpu && strcmp(((PetscObject)A)->type_name, MATSEQAIJCUSPARSE) == 0);
 #else
   return PETSC_FALSE;
@@ -82,7 +82,7 @@ extern PetscErrorCode HashGEMMCheckSize(MPI_Comm, PetscBool fits, double nonzero
 extern PetscErrorCode HashGEMMPreallocate(Mat, const HashGEMMProduct *, int64_t m, int64_t n, const PetscInt starts[]);
 
 /* On the device; *done is PETSC_FALSE where there is not enough memory, or the host has to make the product for another reason */
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
 extern PetscErrorCode HashGEMMDeviceLook(Mat, uint64_t *fingerprint, int *ascending, PetscBool *done);
 extern PetscErrorCode HashGEMMDeviceSymbolic(Mat, SpgemmType, HashGEMMProduct *, PetscBool *done);
 extern PetscErrorCode HashGEMMDeviceSettle(Mat);

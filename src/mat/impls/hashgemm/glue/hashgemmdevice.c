@@ -8,7 +8,7 @@
 */
 #include "mat/impls/hashgemm/glue/hashgemm.h"
 
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
 
   #include "sys/sysmemory.h"
   #include "sys/systhreads.h"

@@ -70,7 +70,7 @@ static PetscErrorCode HashGEMMFingerprintBlock(Mat A, uint64_t *pattern, int *as
 
   PetscFunctionBegin;
   PetscCall(HashGEMMGetPattern(A, &csr));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
   if (HashGEMMOnDevice(A) && csr.i[csr.m]) PetscCall(HashGEMMDeviceLook(A, pattern, ascending, &done));
 #endif
   if (!done) *pattern = HashGEMMFingerprint(csr.m, csr.i, csr.j, ascending);

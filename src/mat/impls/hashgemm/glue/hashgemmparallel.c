@@ -14,7 +14,7 @@ PetscErrorCode HashGEMMParallelDestroy(HashGEMMParallel **parallel)
 
   PetscFunctionBegin;
   if (!q) PetscFunctionReturn(PETSC_SUCCESS);
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
   PetscCall(HashGEMMDeviceParallelDestroy(&q->device));
 #endif
   PetscCall(HashGEMMHaloDestroy(&q->fetched));
@@ -76,7 +76,7 @@ static PetscErrorCode HashGEMMMakeLeft(Mat A, PetscBool square, HashGEMMParallel
   const PetscInt *global;
 
   PetscFunctionBegin;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
   if (q->device) {
     PetscCall(HashGEMMDeviceMakeLeft(A, square, q));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -117,7 +117,7 @@ static PetscErrorCode HashGEMMMakeResult(Mat C, SpgemmType type, const HashGEMMR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
 /* Nothing is wrong here, which HashGEMMCount(), HashGEMMFill() and HashGEMMRevalue() ask each process */
 static PetscErrorCode HashGEMMAgree(Mat C, int times)
 {
@@ -222,7 +222,7 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
     }
     PetscCall(PetscFree(order));
   }
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
   if (q->device) {
     PetscBool done;
 
@@ -256,7 +256,7 @@ static PetscErrorCode HashGEMMRightOwnValues(Mat B, HashGEMMParallel *q)
 static PetscErrorCode HashGEMMRightValuesBegin(Mat B, HashGEMMParallel *q, const PetscScalar **here)
 {
   PetscFunctionBegin;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
   if (q->device) PetscCall(HashGEMMDeviceRightBegin(B, q, here));
 #endif
   if (!q->device) {
@@ -271,14 +271,14 @@ static PetscErrorCode HashGEMMRightValuesEnd(HashGEMMParallel *q, const PetscSca
 {
   PetscFunctionBegin;
   PetscCall(HashGEMMHaloValuesEnd(&q->fetched, here));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
   if (q->device) PetscCall(HashGEMMDeviceRightEnd(q));
 #endif
   if (!q->device) HashGEMMHaloPlace(&q->fetched, q->right.a);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
 /* Both factors on the host, where the device cannot make the product */
 static PetscErrorCode HashGEMMLeaveDevice(Mat A, Mat B, PetscBool square, HashGEMMParallel *q)
 {
@@ -490,7 +490,7 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
   Mat                offdiagonal;
 
   PetscFunctionBegin;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
   PetscBool done;
 
 #endif
@@ -500,14 +500,14 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
   p->parallel = q;
   PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &offdiagonal, &rows));
   nrow = offdiagonal->cmap->n;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
   if (!p->result.id || !C->boundtocpu) PetscCall(HashGEMMDeviceParallelCreate(A, B, &q->device));
 #endif
   PetscCall(HashGEMMMakeRight(B, type == SPGEMM_ATB || size == 1 ? -1 : nrow, rows, q));
   PetscCall(HashGEMMRightValuesBegin(B, q, &here));
   PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), q));
   PetscCall(HashGEMMRightValuesEnd(q, here));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
   if (q->device) {
     PetscCall(HashGEMMDeviceMakeResult(C, type, q, &done));
     if (!done) PetscCall(HashGEMMLeaveDevice(A, B, (PetscBool)(type == SPGEMM_PTAP), q));
@@ -528,7 +528,7 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
     PetscCall(PetscFree(used));
   } else {
     PetscCall(HashGEMMMakeSent(layout, type == SPGEMM_ATB ? rows : q->columns.global, q, &final));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
     if (q->device) PetscCall(HashGEMMDeviceTakeValues(layout->n, q));
 #endif
     PetscCall(HashGEMMSend(layout->n, q));
@@ -547,7 +547,7 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
 PetscErrorCode HashGEMMParallelSettle(Mat C, HashGEMMParallel *q)
 {
   PetscFunctionBegin;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
   if (q->device) PetscCall(HashGEMMDeviceCut(C, q));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -567,7 +567,7 @@ PetscErrorCode HashGEMMParallelNumeric(Mat C, SpgemmType type, Mat A, Mat B, Pet
   PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), q));
   if (newB) PetscCall(HashGEMMRightValuesEnd(q, here));
   PetscCall(HashGEMMCheckMemory(PETSC_COMM_SELF, (PetscBool)HashGEMMRowsAllocateValues(&q->result), (double)q->result.nz * sizeof(PetscScalar)));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
   if (q->device) PetscCall(HashGEMMDeviceRenewResult(C, q));
   if (q->device) PetscCall(HashGEMMAgree(C, 1));
   if (q->device && q->sent.sf) PetscCall(HashGEMMDeviceTakeValues(C->rmap->n, q));
@@ -578,7 +578,7 @@ PetscErrorCode HashGEMMParallelNumeric(Mat C, SpgemmType type, Mat A, Mat B, Pet
     PetscCall(HashGEMMSend(C->rmap->n, q));
     PetscCall(HashGEMMRenewResult(C, &q->ones, &q->pieces, q->add, &q->sum));
   }
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
   if (q->device) PetscCall(HashGEMMDeviceCut(C, q));
 #endif
   if (!q->device) {

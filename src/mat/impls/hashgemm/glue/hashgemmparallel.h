@@ -55,7 +55,7 @@ extern void           HashGEMMHaloPlace(const HashGEMMHalo *halo, PetscScalar a[
 
 extern PetscErrorCode HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *);
 
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
 /* NULL where the local product has to be made on the host. That is each process's own affair: what is exchanged is the same. */
 extern PetscErrorCode HashGEMMDeviceParallelCreate(Mat A, Mat B, HashGEMMDeviceParallel **);
 extern PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMDeviceParallel **);

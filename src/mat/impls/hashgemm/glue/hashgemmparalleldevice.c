@@ -7,7 +7,7 @@
 */
 #include "mat/impls/hashgemm/glue/hashgemmparallel.h"
 
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(SYS_HAVE_DEVICE)
 
   #include "mat/impls/hashgemm/glue/hashgemmdevice.h"
 

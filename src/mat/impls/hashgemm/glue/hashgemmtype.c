@@ -25,7 +25,7 @@ static PetscErrorCode HashGEMMServes(Mat C, PetscBool *serves)
   PetscBool seq[3];
 
   PetscFunctionBegin;
-  HashGEMMGetOperands(C, operand);
+  MatProductGetOperands(C, operand);
   *serves = PETSC_FALSE;
   if (C->structure_only) PetscFunctionReturn(PETSC_SUCCESS);
   for (int k = 0; k < 3 && operand[k]; k++) {
@@ -33,50 +33,13 @@ static PetscErrorCode HashGEMMServes(Mat C, PetscBool *serves)
     PetscBool              plain;
 
     PetscCall(PetscObjectTypeCompareAny((PetscObject)operand[k], &plain, MATSEQAIJ, MATMPIAIJ, ""));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-    if (!plain) PetscCall(PetscObjectTypeCompareAny((PetscObject)operand[k], &plain, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
-#endif
+    if (!plain) plain = MatShadowIsCUSPARSE(operand[k]);
     if (!plain) PetscCall(MatShadowFind(((PetscObject)operand[k])->type_name, &format));
     if ((!plain && !format) || operand[k]->structure_only || operand[k]->factortype) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscObjectBaseTypeCompare((PetscObject)operand[k], MATSEQAIJ, &seq[k]));
     if (seq[k] != seq[0]) PetscFunctionReturn(PETSC_SUCCESS);
   }
   *serves = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* By an option, or by MatProductSetAlgorithm(), or where neither says anything; not with MAT_FORCE_DIAGONAL_ENTRIES */
-static PetscErrorCode HashGEMMChosen(Mat C, PetscBool *chosen)
-{
-  static const struct {
-    const char *title, *option;
-  } names[] = {
-    {NULL,                  NULL                      },
-    {"MatMatMult",          "-matmatmult_via"         },
-    {"MatTransposeMatMult", "-mattransposematmult_via"},
-    {"MatMatTransposeMult", "-matmattransmult_via"    },
-    {"MatPtAP",             "-matptap_via"            },
-    {"MatRARt",             "-matrart_via"            },
-    {"MatMatMatMult",       "-matmatmatmult_via"      }
-  };
-  Mat_Product *product   = C->product;
-  const char  *option    = product->api_user ? names[product->type].option : "-mat_product_algorithm";
-  char         value[64] = "";
-  PetscBool    set, maij;
-
-  PetscFunctionBegin;
-  *chosen = PETSC_FALSE;
-  if (C->force_diagonals) PetscFunctionReturn(PETSC_SUCCESS); /* which PETSc's algorithms on the host add, ours do not */
-  PetscOptionsBegin(PetscObjectComm((PetscObject)C), ((PetscObject)C)->prefix, names[product->type].title, "Mat");
-  PetscCall(PetscOptionsString(option, "Algorithm: hashgemm, or one of those listed below", names[product->type].title, MATPRODUCTALGORITHMHASHGEMM, value, sizeof(value), &set));
-  PetscOptionsEnd();
-  if (!set) PetscCall(PetscStrncpy(value, product->alg, sizeof(value)));
-  PetscCall(PetscStrcmp(value, MATPRODUCTALGORITHMHASHGEMM, chosen));
-  if (*chosen || set) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscStrcmp(value, MATPRODUCTALGORITHMDEFAULT, chosen));
-  /* MAIJ, which becomes AIJ for this product, puts that in place of the default */
-  PetscCall(PetscStrcmp(value, "nonscalable", &maij));
-  if (maij && product->type == MATPRODUCT_PtAP) *chosen = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -90,60 +53,11 @@ static PetscErrorCode HashGEMMTake(Mat C)
   PetscCall(PetscOptionsEnum("-mat_hashgemm_accumulator", "What the entries of a row are gathered in", "MatHashGEMMSetAccumulator", MatHashGEMMAccumulators, (PetscEnum)accumulator, (PetscEnum *)&accumulator, &set));
   PetscOptionsEnd();
   if (set) PetscCall(MatHashGEMMSetAccumulator(C, accumulator));
-  PetscCall(MatProductSetAlgorithm(C, MATPRODUCTALGORITHMHASHGEMM));
   C->ops->productsymbolic = MatProductSymbolic_HashGEMM;
-  PetscCall(MatShadowReportProduct(C, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's own for AIJ on the host */
-static PetscErrorCode (*HashGEMMBaseSeq)(Mat), (*HashGEMMBaseMPI)(Mat);
-
-static PetscErrorCode HashGEMMLeave(Mat C)
-{
-  PetscBool seq;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowReportProduct(C, PETSC_FALSE));
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)C->product->A, MATSEQAIJ, &seq));
-  PetscCall((*(seq ? HashGEMMBaseSeq : HashGEMMBaseMPI))(C));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatProductSetFromOptions_HashGEMM(Mat C)
-{
-  PetscBool ours;
-
-  PetscFunctionBegin;
-  PetscCall(HashGEMMServes(C, &ours));
-  if (ours) PetscCall(HashGEMMChosen(C, &ours));
-  if (ours) PetscCall(HashGEMMTake(C));
-  else if (C->force_diagonals || !MatShadowIsCUSPARSE(C->product->A)) PetscCall(HashGEMMLeave(C));
-  else {
-    PetscCall(MatShadowReportProduct(C, PETSC_FALSE));
-    PetscCall((*MatShadowBase(C->product->A)->productsetfromoptions)(C));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Operands of different types, which serve if all of them are AIJ: where another algorithm is asked for, PETSc has it. Left without an answer it would make
-   a triple product in two steps, and end what ours have begun with its own numeric phase. Ours is taken all the same where PETSc's would be wrong: it gives a
-   transpose the type of another operand, in which the transpose loses its entries, and takes a result for one of the host when one operand is. */
-PetscErrorCode HashGEMMSetFromOptionsMixed(Mat C, PetscBool *serves)
-{
-  Mat       operand[3];
-  PetscBool ours = (PetscBool)(C->product->type == MATPRODUCT_ABt || C->product->type == MATPRODUCT_RARt);
-
-  PetscFunctionBegin;
-  PetscCall(HashGEMMServes(C, serves));
-  if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);
-  HashGEMMGetOperands(C, operand);
-  for (int k = 0; k < 3 && operand[k]; k++) ours = (PetscBool)(ours || MatShadowIsCUSPARSE(operand[k]));
-  if (!ours) PetscCall(HashGEMMChosen(C, &ours));
-  if (ours) PetscCall(HashGEMMTake(C));
-  else PetscCall(HashGEMMLeave(C));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static const MatProductProvider MatProductProviderHashGEMM = {MATPRODUCTALGORITHMHASHGEMM, HashGEMMServes, HashGEMMTake};
 
 /*@
   MatHashGEMMSetAccumulator - sets what the algorithm `MATPRODUCTALGORITHMHASHGEMM` gathers the entries of a row of the product in
@@ -183,37 +97,35 @@ PetscErrorCode MatHashGEMMSetAccumulator(Mat C, MatHashGEMMAccumulator accumulat
 
 /* ------------------------------------------------- types ------------------------------------------------- */
 
-static PetscErrorCode HashGEMMConvert(const MatShadowCSR *csr, const void *params, MatShadowTune tune, PetscReal most, MatShadowInfo *info, void **data)
+/* There is nothing to lay out for products with vectors */
+static int HashGEMMRank(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
-  PetscFunctionBegin;
-  *data        = NULL;
-  info->reason = "this type is about products of matrices";
-  PetscFunctionReturn(PETSC_SUCCESS);
+  *reason = "this type is about products of matrices";
+  return 0;
 }
 
 static PetscErrorCode MatCreate_SeqAIJHashGEMM(Mat);
 static PetscErrorCode MatCreate_MPIAIJHashGEMM(Mat);
 
-static const MatShadowFormat MatShadowFormatHashGEMM = {
-  .name     = MATHASHGEMM,
-  .seqtype  = MATSEQAIJHASHGEMM,
-  .mpitype  = MATMPIAIJHASHGEMM,
-  .citation = HashGEMMCitation,
-  .cited    = &HashGEMMCited,
-  .host     = {.convert = HashGEMMConvert},
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  .device = {.convert = HashGEMMConvert},
+static const char *const HashGEMMOptions[] = {"mat_hashgemm_accumulator", NULL};
+
+const MatShadowFormat MatShadowFormatHashGEMM = {.name    = MATHASHGEMM,
+                                                 .seqtype = MATSEQAIJHASHGEMM,
+                                                 .mpitype = MATMPIAIJHASHGEMM,
+                                                 .host    = {.rank = HashGEMMRank},
+#if defined(SYS_HAVE_DEVICE)
+                                                 .device = {.rank = HashGEMMRank},
 #endif
-  .create_seq = MatCreate_SeqAIJHashGEMM,
-  .create_mpi = MatCreate_MPIAIJHashGEMM,
-};
+                                                 .create_seq = MatCreate_SeqAIJHashGEMM,
+                                                 .create_mpi = MatCreate_MPIAIJHashGEMM,
+                                                 .options    = HashGEMMOptions};
 
 /*MC
    MATHASHGEMM - `MATHASHGEMM` = "hashgemm" - sparse matrices whose products with matrices run on hash tables.
 
    A subtype of `MATAIJ`: `MATSEQAIJHASHGEMM` on one process, `MATMPIAIJHASHGEMM` on several. Everything that `MATAIJ` does is inherited but
    for the default algorithm of `MatMatMult()`, `MatTransposeMatMult()`, `MatMatTransposeMult()`, `MatPtAP()`, `MatRARt()` and
-   `MatMatMatMult()`, which is `MATPRODUCTALGORITHMHASHGEMM`. `MATAMB` has the same.
+   `MatMatMatMult()`, which is `MATPRODUCTALGORITHMHASHGEMM`. All other types of petsc-amb have the same products.
 
    In a PETSc with CUDA, and with a GPU there, the matrix lives on the GPU, a `MATAIJCUSPARSE` by name, and these products are made there.
 
@@ -241,14 +153,11 @@ static PetscErrorCode MatCreate_MPIAIJHashGEMM(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* After the first format is registered, which has read off the operations of AIJ */
 PetscErrorCode HashGEMMRegister(void)
 {
   PetscFunctionBegin;
   PetscCall(PetscLogEventRegister("MatHashGEMMSymbolic", MAT_CLASSID, &MAT_HashGEMMSymbolic));
   PetscCall(PetscLogEventRegister("MatHashGEMMNumeric", MAT_CLASSID, &MAT_HashGEMMNumeric));
-  PetscCall(MatShadowRegister(&MatShadowFormatHashGEMM));
-  HashGEMMBaseSeq = MatShadowBaseSeq.productsetfromoptions;
-  HashGEMMBaseMPI = MatShadowBaseMPI.productsetfromoptions;
+  PetscCall(MatProductProviderRegister(&MatProductProviderHashGEMM));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,21 +6,19 @@
    A thread of its own does it, on a stream of its own, with a few numbers that nobody else sees. It calls nothing of PETSc. Whatever fails there is left to
    those who will really need it.
 */
-#include "mat/halo/halo.h"
+#include <pthread.h>
+#include <petscdevice_cuda.h>
 
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#include "mat/shadow/shadow.h"
 
-  #include <pthread.h>
-  #include <petscdevice_cuda.h>
-
-  #if defined(PETSC_USE_REAL_SINGLE)
-    #define BLAS(name) cublasS##name
-    #define NUMBER     CUDA_R_32F
-  #else
-    #define BLAS(name) cublasD##name
-    #define NUMBER     CUDA_R_64F
-  #endif
-  #define LENGTH 4096 /* of a vector */
+#if defined(PETSC_USE_REAL_SINGLE)
+  #define BLAS(name) cublasS##name
+  #define NUMBER     CUDA_R_32F
+#else
+  #define BLAS(name) cublasD##name
+  #define NUMBER     CUDA_R_64F
+#endif
+#define LENGTH 4096 /* of a vector */
 
 static pthread_t           loader;
 static PetscBool           loading = PETSC_FALSE;
@@ -97,7 +95,7 @@ static void *Load(void *unused)
       LoadSPARSE(stream, i, x + 2 * LENGTH, x, x + LENGTH);
       (void)cudaFree(memory);
     }
-    if (ops->load) (*ops->load)(stream);
+    if (ops->load) (*ops->load)((SysStream)stream);
     (void)cudaStreamDestroy(stream);
   }
   (void)cudaGetLastError();
@@ -129,5 +127,3 @@ PetscErrorCode MatShadowLoadEnd(void)
   PetscCheck(!err, PETSC_COMM_SELF, PETSC_ERR_SYS, "pthread_join() returned %d", err);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-#endif

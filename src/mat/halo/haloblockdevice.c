@@ -5,9 +5,7 @@
 */
 #include "mat/halo/halo.h"
 
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-
-  #define MAT_HALO_WHOLE 2000000 /* nonzeros: from here on the block is worth a format of its own, if most rows have entries */
+#define MAT_HALO_WHOLE 2000000 /* nonzeros: from here on the block is worth a format of its own, if most rows have entries */
 
 PetscErrorCode MatHaloBlockDestroy(MatHaloBlock *r)
 {
@@ -38,13 +36,15 @@ static int MatHaloLanes(PetscInt entries)
 /* Lists the rows that have entries, again where the pattern is another one */
 static PetscErrorCode MatHaloBlockSetUp(MatHaloBlock *r, Mat B)
 {
-  const PetscInt *i, *j;
+  const PetscInt *i, *j, m = B->rmap->n;
   PetscObjectId   id;
-  PetscInt        m, n = 0, *list;
-  PetscBool       done;
+  PetscInt        n = 0, *list;
+  SysCSR          csr;
 
   PetscFunctionBegin;
-  PetscCall((*MatShadowBaseSeq.getrowij)(B, 0, PETSC_FALSE, PETSC_FALSE, &m, &i, &j, &done)); /* nothing is copied, and there is nothing to restore */
+  PetscCall(MatShadowGetPattern(B, &csr));
+  i = csr.i;
+  j = csr.j;
   PetscCall(PetscObjectGetId((PetscObject)B, &id));
   if (r->block == id && r->nonzerostate == B->nonzerostate && r->i == i && r->j == j) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatHaloBlockDestroy(r));
@@ -212,5 +212,3 @@ PetscErrorCode MatHaloAddSums(MatHalo *h, Vec z)
   PetscCall(PetscLogGpuFlops(n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-#endif

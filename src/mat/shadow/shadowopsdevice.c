@@ -5,8 +5,6 @@
 */
 #include "mat/shadow/shadow.h"
 
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-
 /* AIJCUSPARSE exchanges operations, also some of ours */
 static PetscErrorCode MatBindToCPU_Shadow(Mat A, PetscBool bind)
 {
@@ -40,7 +38,7 @@ static PetscErrorCode MatDiagonalScale_Shadow(Mat A, Vec left, Vec right)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-  #define MAT_SHADOW_CPU_SOLVE 1000 /* rows up to which the triangular solves of a factorisation are as fast on the host */
+#define MAT_SHADOW_CPU_SOLVE 1000 /* rows up to which the triangular solves of a factorisation are as fast on the host */
 
 /* The triangular solves of AIJCUSPARSE begin with code that CUDA loads for them, 30 to 50 ms in the first solve of a program. For a small matrix, such as
    the coarsest level of multigrid, PETSc's solve on the host is faster altogether. */
@@ -264,5 +262,3 @@ PetscErrorCode MatShadowCUSPARSERestoreOperations(Mat A, PetscBool seq)
   if (seq) PetscCall((*base->bindtocpu)(A, A->boundtocpu)); /* the operations of the side it is on */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-#endif

@@ -4,36 +4,34 @@
 */
 #include "mat/halo/halo.h"
 
-#if defined(MAT_SHADOW_HAVE_DEVICE)
+#if defined(PETSCAMB_HAVE_NCCL)
+  #include <dlfcn.h>
+  #include <nccl.h>
 
-  #if defined(PETSCAMB_HAVE_NCCL)
-    #include <dlfcn.h>
-    #include <nccl.h>
+  #define PetscCallNCCL(call) \
+    do { \
+      const ncclResult_t nccl_result_ = (call); \
+      PetscCheck(nccl_result_ == ncclSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "NCCL: %s, in %s", nccl.GetErrorString(nccl_result_), #call); \
+    } while (0)
 
-    #define PetscCallNCCL(call) \
-      do { \
-        const ncclResult_t nccl_result_ = (call); \
-        PetscCheck(nccl_result_ == ncclSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "NCCL: %s, in %s", nccl.GetErrorString(nccl_result_), #call); \
-      } while (0)
-
-    /* Opened when it is used: it is hundreds of megabytes, and not everywhere */
-    #define NCCL_FUNCTIONS(F)  F(GetErrorString) F(GetUniqueId) F(CommInitRank) F(CommDestroy) F(GroupStart) F(GroupEnd) F(Send) F(Recv)
-    #define NCCL_DECLARE(name) __typeof__(nccl##name) *name;
-    #define NCCL_FIND(name)    *(void **)&nccl.name = dlsym(library, "nccl" #name);
-    #define NCCL_FOUND(name)   &&nccl.name
+  /* Opened when it is used: it is hundreds of megabytes, and not everywhere */
+  #define NCCL_FUNCTIONS(F)  F(GetErrorString) F(GetUniqueId) F(CommInitRank) F(CommDestroy) F(GroupStart) F(GroupEnd) F(Send) F(Recv)
+  #define NCCL_DECLARE(name) __typeof__(nccl##name) *name;
+  #define NCCL_FIND(name)    *(void **)&nccl.name = dlsym(library, "nccl" #name);
+  #define NCCL_FOUND(name)   &&nccl.name
 
 static struct {
   NCCL_FUNCTIONS(NCCL_DECLARE)
 } nccl;
-  #endif
+#endif
 
-  #define MAT_HALO_PATIENCE 200   /* products of a halo before paths are compared */
-  #define MAT_HALO_ROUNDS   5     /* of which the median counts */
-  #define MAT_HALO_REPEAT   4     /* exchanges in a round */
-  #define MAT_HALO_START    0.5   /* seconds that NCCL takes to start */
-  #define MAT_HALO_NCCL     16e-6 /* and to exchange a little, */
-  #define MAT_HALO_RATE     100e9 /* bytes a second of more, */
-  #define MAT_HALO_WAIT     25e-6 /* and what the host's waiting costs on the other paths: kernels are not queued meanwhile */
+#define MAT_HALO_PATIENCE 200   /* products of a halo before paths are compared */
+#define MAT_HALO_ROUNDS   5     /* of which the median counts */
+#define MAT_HALO_REPEAT   4     /* exchanges in a round */
+#define MAT_HALO_START    0.5   /* seconds that NCCL takes to start */
+#define MAT_HALO_NCCL     16e-6 /* and to exchange a little, */
+#define MAT_HALO_RATE     100e9 /* bytes a second of more, */
+#define MAT_HALO_WAIT     25e-6 /* and what the host's waiting costs on the other paths: kernels are not queued meanwhile */
 
 static MatHaloComm *known = NULL;
 
@@ -69,12 +67,12 @@ PetscErrorCode MatHaloEnd(void)
     MatHaloComm *c = known;
 
     known = c->next;
-  #if defined(PETSCAMB_HAVE_NCCL)
+#if defined(PETSCAMB_HAVE_NCCL)
     if (c->nccl) {
       PetscCallMPI(MPI_Barrier(c->comm)); /* NCCL does not like to be left while others are at work */
       PetscCallNCCL(nccl.CommDestroy((ncclComm_t)c->nccl));
     }
-  #endif
+#endif
     PetscCallMPI(MPI_Comm_free(&c->comm));
     PetscCall(PetscFree(c));
   }
@@ -83,7 +81,7 @@ PetscErrorCode MatHaloEnd(void)
 
 /* ------------------------------------------------- NCCL ------------------------------------------------- */
 
-  #if defined(PETSCAMB_HAVE_NCCL)
+#if defined(PETSCAMB_HAVE_NCCL)
 /* Has every process a GPU that no other one has? */
 static PetscErrorCode MatHaloOwnDevice(MPI_Comm comm, PetscBool *own)
 {
@@ -178,7 +176,7 @@ PetscErrorCode MatHaloSendNCCL(const MatHalo *h, PetscBool back)
   PetscCallNCCL(nccl.GroupEnd());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-  #else
+#else
 static PetscErrorCode MatHaloStartNCCL(MPI_Comm comm, MatHaloComm *c)
 {
   PetscFunctionBegin;
@@ -193,7 +191,7 @@ PetscErrorCode MatHaloSendNCCL(const MatHalo *h, PetscBool back)
   PetscAssert(h->path != MAT_SHADOW_HALO_NCCL, PETSC_COMM_SELF, PETSC_ERR_PLIB, "There is no NCCL here");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-  #endif
+#endif
 
 /* ------------------------------------------------- the choice ------------------------------------------------- */
 
@@ -299,5 +297,3 @@ PetscErrorCode MatHaloChoose(Mat A, MatHalo *h, MatShadowHalo wanted, PetscBool 
   if (before != wanted) PetscCall(PetscInfo(A, "Halo by %s: %" PetscInt_FMT " entries come from %d processes, %d go to %d\n", MatShadowHalos[wanted], h->n, h->from.n, h->to.offset[h->to.n], h->to.n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-#endif

@@ -3,14 +3,11 @@
    Products of MPI matrices with vectors on the device. The diagonal block is multiplied while what other processes have of x is on its way, in a
    stream of its own; events order the two streams, and nothing waits for the whole device. PETSc's own scatter remains for everything else.
 */
-#include "mat/halo/halo.h"
 #include <petscsf.h>
 
-const char *const MatShadowHalos[] = {"auto", "mpi", "nccl", "staged", "MatShadowHalo", "MAT_SHADOW_HALO_", NULL};
+#include "mat/halo/halo.h"
 
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-
-  #define MAT_HALO_LARGE 2000000 /* columns: from here on few products repay a halo */
+#define MAT_HALO_LARGE 2000000 /* columns: from here on few products repay a halo */
 
 PetscErrorCode MatHaloCheck(SysStatus status)
 {
@@ -92,7 +89,7 @@ PetscErrorCode MatHaloUse(MatHalo *h, MatShadowHalo path)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatHaloDestroy(MatHalo **halo)
+static PetscErrorCode MatHaloDestroy(MatHalo **halo)
 {
   MatHalo *h = *halo;
 
@@ -160,23 +157,24 @@ static PetscErrorCode MatHaloCreate(Mat A, Mat block, const PetscInt garray[], M
 }
 
 /* At the end of an assembly: are the columns of other processes still the same ones, on all processes? */
-PetscErrorCode MatHaloCompare(Mat A)
+static PetscErrorCode MatHaloCompare(Mat A, MatShadow *s)
 {
+  MatHalo        *h = (MatHalo *)s->halo;
   const PetscInt *garray;
-  MatShadow      *s;
   Mat             block;
   PetscBool       same = PETSC_FALSE;
   PetscMPIInt     all;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowGet(A, &s));
-  if (!s->halo) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &block, &garray));
-  if (block && block->cmap->n == s->halo->n) PetscCall(PetscArraycmp(garray, s->halo->garray, s->halo->n, &same));
+  if (block && block->cmap->n == h->n) PetscCall(PetscArraycmp(garray, h->garray, h->n, &same));
   all = same ? 1 : 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
-  if (all) PetscCall(PetscObjectGetId((PetscObject)block, &s->halo->block));
-  else PetscCall(MatHaloDestroy(&s->halo));
+  if (all) PetscCall(PetscObjectGetId((PetscObject)block, &h->block));
+  else {
+    PetscCall(MatHaloDestroy(&h));
+    s->halo = NULL;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -230,7 +228,7 @@ PetscErrorCode MatHaloExchangeEnd(MatHalo *h)
 
 /* PETSc's scatter serves the first products of a matrix that may be gone soon, unless a path is asked for or no time is to be measured: making a halo
    takes as long as some dozens of small products. All processes have the same answer. */
-PetscBool MatHaloServes(MatShadow *s)
+static PetscBool MatHaloServes(MatShadow *s)
 {
   const PetscInt first = s->owner->cmap->N > MAT_HALO_LARGE ? 10 : 60;
 
@@ -243,10 +241,11 @@ static PetscErrorCode MatHaloGet(Mat A, MatShadow *s, Mat rest, const PetscInt g
   PetscObjectId id;
 
   PetscFunctionBegin;
+  *h = (MatHalo *)s->halo;
   PetscCall(PetscObjectGetId((PetscObject)rest, &id));
-  if (s->halo && s->halo->block != id) PetscCall(MatHaloDestroy(&s->halo));
-  if (!s->halo) PetscCall(MatHaloCreate(A, rest, garray, &s->halo));
-  *h = s->halo;
+  if (*h && (*h)->block != id) PetscCall(MatHaloDestroy(h));
+  if (!*h) PetscCall(MatHaloCreate(A, rest, garray, h));
+  s->halo = *h;
   PetscAssert(rest->cmap->n == (*h)->n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The columns of other processes are not those of the halo");
   (*h)->products++;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -295,79 +294,48 @@ static PetscErrorCode MatHaloProductTranspose(Mat A, MatShadow *s, Vec xx, Vec y
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatHaloProduct(Mat A, MatShadow *s, PetscBool transpose, Vec xx, Vec yy, Vec zz)
+static PetscErrorCode MatHaloProduct(Mat A, MatShadow *s, PetscBool transpose, Vec xx, Vec yy, Vec zz, PetscBool *done)
 {
-  const int k = transpose ? 1 : 0;
-  Vec       x, y = yy, z;
+  const Vec result = zz;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowDeviceBring(A, k, xx, xx, &x));
-  PetscCall(MatShadowDeviceBring(A, 1 - k, zz, yy, &z));
-  if (z != zz && yy) y = z;
-  else if (yy) PetscCall(MatShadowDeviceBring(A, 1 - k, yy, yy, &y));
-  PetscCall((*(transpose ? MatHaloProductTranspose : MatHaloProductPlain))(A, s, x, y, z));
-  PetscCall(MatShadowDeviceTake(z, zz));
+  *done = MatHaloServes(s);
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowDeviceBringAll(A, transpose, &xx, &yy, &zz));
+  PetscCall((*(transpose ? MatHaloProductTranspose : MatHaloProductPlain))(A, s, xx, yy, zz));
+  PetscCall(MatShadowDeviceTake(zz, result));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatHaloGetInfo(Mat A, MatShadowInfo *info)
+/* ------------------------------------------------- what the shadow asks for ------------------------------------------------- */
+
+static PetscErrorCode MatHaloGetInfo(Mat A, const MatShadow *s, MatShadowHaloInfo *info)
 {
-  const MatHalo *h;
-  MatShadow     *s;
+  const MatHalo *h = (const MatHalo *)s->halo;
 
   PetscFunctionBegin;
-  if (!info->format) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowGet(A, &s));
-  h = s->halo;
-  if (!h || !h->path) PetscFunctionReturn(PETSC_SUCCESS);
-  info->halo           = MatShadowHalos[h->path];
-  info->halo_neighbors = PetscMax(h->from.n, h->to.n);
-  info->halo_bytes     = (PetscLogDouble)h->n * sizeof(PetscScalar);
-  info->halo_products  = h->products;
-  info->halo_syncs     = h->syncs;
+  if (!h->path) PetscFunctionReturn(PETSC_SUCCESS);
+  info->path      = MatShadowHalos[h->path];
+  info->neighbors = PetscMax(h->from.n, h->to.n);
+  info->bytes     = (PetscLogDouble)h->n * sizeof(PetscScalar);
+  info->products  = h->products;
+  info->syncs     = h->syncs;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#endif
-
-/*@
-  MatShadowSetHalo - sets how the processes exchange entries of vectors in products of an MPI matrix of a shadow format, such as `MATAMB`, on GPUs
-
-  Logically Collective
-
-  Input Parameters:
-+ A    - the matrix; nothing happens if its type has no shadow
-- path - `MAT_SHADOW_HALO_AUTO`, `MAT_SHADOW_HALO_MPI`, `MAT_SHADOW_HALO_NCCL` or `MAT_SHADOW_HALO_STAGED`
-
-  Options Database Key:
-. -mat_shadow_halo <auto,mpi,nccl,staged> - the same for matrices created later; with the name of a format, as in -mat_amb_halo, for those of
-                                            this format
-
-  Level: intermediate
-
-  Notes:
-  The choice is about `MatMult()`, `MatMultTranspose()` and the forms of both that add, of matrices on GPUs. Everything else goes by PETSc's own
-  scatter, and so do all products of matrices on the host.
-
-  A path that is not possible here is an error in the next product.
-
-.seealso: `MatShadowHalo`, `MatShadowSetDevice()`, `MatShadowGetInfo()`, `MATAMB`
-@*/
-PetscErrorCode MatShadowSetHalo(Mat A, MatShadowHalo path)
+/* Another path is asked for */
+static PetscErrorCode MatHaloChanged(Mat A, MatShadow *s)
 {
-  const MatShadowFormat *format;
-  MatShadow             *s;
-
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscValidLogicalCollectiveEnum(A, path, 2);
-  PetscCheck(path >= MAT_SHADOW_HALO_AUTO && path <= MAT_SHADOW_HALO_STAGED, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such path: %d; use MAT_SHADOW_HALO_AUTO, MPI, NCCL or STAGED", (int)path);
-  PetscCall(MatShadowGetFormat(A, &format));
-  if (!format) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowGet(A, &s));
-  s->halo_wanted = path;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  if (s->halo) s->halo->chosen = PETSC_FALSE;
-#endif
+  ((MatHalo *)s->halo)->chosen = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+static PetscErrorCode MatHaloDestroyOf(void **halo)
+{
+  PetscFunctionBegin;
+  PetscCall(MatHaloDestroy((MatHalo **)halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const MatShadowExchange MatHaloExchange = {.mult = MatHaloProduct, .assembled = MatHaloCompare, .changed = MatHaloChanged, .getinfo = MatHaloGetInfo, .destroy = MatHaloDestroyOf, .finalize = MatHaloEnd};

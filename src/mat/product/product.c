@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Which provider makes a product of matrices of petsc-amb's types. A product that no provider takes is PETSc's, as for AIJ or AIJCUSPARSE.
+*/
+#include "mat/product/product.h"
+
+static const MatProductProvider *providers[MAT_PRODUCT_PROVIDERS];
+static int                       nproviders = 0;
+
+PetscErrorCode MatProductProviderRegister(const MatProductProvider *p)
+{
+  PetscFunctionBegin;
+  PetscCheck(nproviders < MAT_PRODUCT_PROVIDERS, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many providers of products: raise MAT_PRODUCT_PROVIDERS");
+  providers[nproviders++] = p;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatProductRegisterFinalize(void)
+{
+  PetscFunctionBegin;
+  nproviders = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The algorithm by an option, or by MatProductSetAlgorithm(); set says that an option chose it */
+static PetscErrorCode MatProductAlgorithmAsked(Mat C, const char offered[], char value[], size_t size, PetscBool *set)
+{
+  static const struct {
+    const char *title, *option;
+  } names[] = {
+    {NULL,                  NULL                      },
+    {"MatMatMult",          "-matmatmult_via"         },
+    {"MatTransposeMatMult", "-mattransposematmult_via"},
+    {"MatMatTransposeMult", "-matmattransmult_via"    },
+    {"MatPtAP",             "-matptap_via"            },
+    {"MatRARt",             "-matrart_via"            },
+    {"MatMatMatMult",       "-matmatmatmult_via"      }
+  };
+  Mat_Product *product = C->product;
+  const char  *option  = product->api_user ? names[product->type].option : "-mat_product_algorithm";
+  char         help[128];
+
+  PetscFunctionBegin;
+  value[0] = 0;
+  PetscCall(PetscSNPrintf(help, sizeof(help), "Algorithm: %s, or one of those listed below", offered));
+  PetscOptionsBegin(PetscObjectComm((PetscObject)C), ((PetscObject)C)->prefix, names[product->type].title, "Mat");
+  PetscCall(PetscOptionsString(option, help, names[product->type].title, offered, value, size, set));
+  PetscOptionsEnd();
+  if (!*set) PetscCall(PetscStrncpy(value, product->alg, size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The provider that is asked for, or the first that can make the product if no algorithm is asked for; NULL with MAT_FORCE_DIAGONAL_ENTRIES, because PETSc's
+   algorithms on the host add such entries and those of providers do not */
+static PetscErrorCode MatProductFindProvider(Mat C, const MatProductProvider **provider)
+{
+  PetscFunctionBegin;
+  *provider = NULL;
+  for (int k = 0; k < nproviders && !*provider && !C->force_diagonals; k++) {
+    char      value[64];
+    PetscBool serves, set, chosen, open, maij;
+
+    PetscCall((*providers[k]->serves)(C, &serves));
+    if (!serves) continue;
+    PetscCall(MatProductAlgorithmAsked(C, providers[k]->algorithm, value, sizeof(value), &set));
+    PetscCall(PetscStrcmp(value, providers[k]->algorithm, &chosen));
+    PetscCall(PetscStrcmp(value, MATPRODUCTALGORITHMDEFAULT, &open));
+    PetscCall(PetscStrcmp(value, "nonscalable", &maij)); /* MAIJ, which becomes AIJ for this product, puts that in place of the default */
+    if (chosen || (!set && (open || (maij && C->product->type == MATPRODUCT_PtAP)))) *provider = providers[k];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatProductTake(Mat C, const MatProductProvider *provider)
+{
+  PetscFunctionBegin;
+  PetscCall(MatProductSetAlgorithm(C, provider->algorithm));
+  PetscCall((*provider->take)(C));
+  PetscCall(MatShadowReportProduct(C, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's own for AIJ on the host */
+static PetscErrorCode MatProductLeave(Mat C)
+{
+  PetscBool seq;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowReportProduct(C, PETSC_FALSE));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)C->product->A, MATSEQAIJ, &seq));
+  PetscCall((*(seq ? MatShadowBaseSeq : MatShadowBaseMPI).productsetfromoptions)(C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For operands of one type */
+static PetscErrorCode MatProductSetFromOptions_Shadow(Mat C)
+{
+  const MatProductProvider *provider;
+
+  PetscFunctionBegin;
+  PetscCall(MatProductFindProvider(C, &provider));
+  if (provider) PetscCall(MatProductTake(C, provider));
+  else if (C->force_diagonals || !MatShadowIsCUSPARSE(C->product->A)) PetscCall(MatProductLeave(C));
+  else {
+    PetscCall(MatShadowReportProduct(C, PETSC_FALSE));
+    PetscCall((*MatShadowBase(C->product->A)->productsetfromoptions)(C));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Operands of different types, all of them AIJ: where another algorithm is asked for, PETSc has it. Left without an answer PETSc would make a triple product in
+   two steps, and end what a provider has begun with its own numeric phase. A provider makes the product all the same if PETSc's would be wrong: PETSc gives a
+   transpose the type of another operand, in which the transpose loses its entries, and takes a result for one of the host when one operand is there. */
+static PetscErrorCode MatProductSetFromOptionsAIJ(Mat C, PetscBool *serves)
+{
+  PetscBool                 wrong = (PetscBool)(C->product->type == MATPRODUCT_ABt || C->product->type == MATPRODUCT_RARt);
+  const MatProductProvider *first = NULL, *provider;
+  Mat                       operand[3];
+
+  PetscFunctionBegin;
+  *serves = PETSC_FALSE;
+  for (int k = 0; k < nproviders && !first; k++) {
+    PetscCall((*providers[k]->serves)(C, serves));
+    if (*serves) first = providers[k];
+  }
+  if (!first) PetscFunctionReturn(PETSC_SUCCESS);
+  MatProductGetOperands(C, operand);
+  for (int k = 0; k < 3 && operand[k]; k++) wrong = (PetscBool)(wrong || MatShadowIsCUSPARSE(operand[k]));
+  PetscCall(MatProductFindProvider(C, &provider));
+  if (!provider && wrong) provider = first;
+  if (provider) PetscCall(MatProductTake(C, provider));
+  else PetscCall(MatProductLeave(C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For operands that are not all of one type: finds the product among those of the providers, those that AIJ has under its own name, or those that another operand
+   has for any type, which PETSc does not ask for any more */
+static PetscErrorCode MatProductSetFromOptions_Mixed(Mat D)
+{
+  Mat  operand[3];
+  char name[256];
+  PetscErrorCode (*f)(Mat) = NULL;
+  PetscBool serves;
+
+  PetscFunctionBegin;
+  PetscCall(MatProductSetFromOptionsAIJ(D, &serves));
+  if (serves) PetscFunctionReturn(PETSC_SUCCESS);
+  MatProductGetOperands(D, operand);
+  PetscCall(PetscStrncpy(name, "MatProductSetFromOptions", sizeof(name)));
+  for (int k = 0; k < 3 && operand[k]; k++) {
+    const char            *type = ((PetscObject)operand[k])->type_name;
+    const MatShadowFormat *format;
+
+    PetscCall(MatShadowGetFormat(operand[k], &format));
+    if (format) type = operand[k]->ops->mult == MatMult_Shadow ? MATSEQAIJ : MATMPIAIJ;
+    PetscCall(PetscStrlcat(name, "_", sizeof(name)));
+    PetscCall(PetscStrlcat(name, type, sizeof(name)));
+  }
+  PetscCall(PetscStrlcat(name, "_C", sizeof(name)));
+  for (int k = 0; k < 3 && operand[k] && !f; k++) PetscCall(PetscObjectQueryFunction((PetscObject)operand[k], name, &f));
+  for (int k = 0; k < 3 && operand[k] && !f; k++) {
+    PetscCall(PetscObjectQueryFunction((PetscObject)operand[k], "MatProductSetFromOptions_anytype_C", &f));
+    if (f == MatProductSetFromOptions_Mixed) f = NULL;
+  }
+  if (f) PetscCall(MatShadowReportProduct(D, PETSC_FALSE));
+  if (f) PetscCall((*f)(D));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const MatShadowProducts MatProductSlot = {MatProductSetFromOptions_Shadow, MatProductSetFromOptions_Mixed};

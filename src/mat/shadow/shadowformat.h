@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The contract of a shadow format: one table of functions, which hold on the host and on a device alike.
+
+   The life of a matrix in a format: rank() lists the ways to store it, layout() makes one of these, update() brings new values, mult() and multtranspose() multiply,
+   describe() tells figures, destroy() ends it. None of these functions knows PETSc's objects. rank() and layout() of the host may run in another thread: the
+   matrix then has no values yet, which update() brings, and its arrays do not outlive the call.
+
+   A format is a folder, its names in petscamb.h and a line in src/petscamb.c: see CONTRIBUTING.md.
+*/
+#pragma once
+
+#include <petscamb.h>
+#include <petsc/private/petscimpl.h>
+
+#include "sys/syscompat.h"
+#include "sys/syscuda.h"
+#include "sys/systuning.h"
+
+/* The AIJ on the side where its products are made, and the means to lay it out */
+typedef struct {
+  SysCSR    A;
+  SysStream stream;  /* of the device */
+  int       threads; /* of the host, that make products, */
+  int       workers; /* and that lay out the format now */
+  PetscBool measure; /* on the device: layout() may time products to choose what the model leaves open */
+} MatShadowCSR;
+
+/* One way to store a matrix. A format keeps what layout() has to know in params, as a type of its own: MAT_SHADOW_PARAMS() below. */
+#define MAT_SHADOW_CANDIDATES   32
+#define MAT_SHADOW_PARAMS_BYTES 128
+typedef struct {
+  const struct _MatShadowFormat *format;
+  char                           name[48];
+  int                            tried; /* products that were spent to choose it */
+  double                         bytes; /* by the model */
+  PetscLogDouble                 time;  /* of the shortest product; 0 if none was timed */
+  char                           params[MAT_SHADOW_PARAMS_BYTES];
+} MatShadowCandidate;
+
+/* Defines NameGet() and NameSet(), the typed parameters of a candidate; copied, because bytes may be copied as any type */
+#define MAT_SHADOW_PARAMS(Type, Name) \
+  _Static_assert(sizeof(Type) <= MAT_SHADOW_PARAMS_BYTES, "raise MAT_SHADOW_PARAMS_BYTES for " #Type); \
+  static inline Type Name##Get(const MatShadowCandidate *c) \
+  { \
+    Type params; \
+\
+    memcpy(&params, c->params, sizeof(params)); \
+    return params; \
+  } \
+  static inline void Name##Set(MatShadowCandidate *c, const Type *params) \
+  { \
+    memcpy(c->params, params, sizeof(*params)); \
+  }
+
+/* Puts a candidate where it belongs by its bytes among those from first on; returns how many candidates there are then */
+static inline int MatShadowCandidateInsert(MatShadowCandidate list[], int first, int n, const MatShadowCandidate *c)
+{
+  int to = n;
+
+  for (; to > first && list[to - 1].bytes > c->bytes; to--) list[to] = list[to - 1];
+  list[to] = *c;
+  return n + 1;
+}
+
+/* A figure of a format's own. It is that of the diagonal block on the first process, or a sum over the blocks of the first process, or over all blocks. */
+typedef enum {
+  MAT_SHADOW_OF_BLOCK,
+  MAT_SHADOW_OF_PROCESS,
+  MAT_SHADOW_OF_ALL
+} MatShadowScope;
+
+typedef struct {
+  const char    *name;
+  MatShadowScope scope;
+} MatShadowFigure;
+
+#define MAT_SHADOW_FIGURES 16 /* of a format on one side, at most */
+
+/* z = alpha A x + beta y with what layout() made, and the matrix that it, or the last update(), was given: y may be z, and is not read if beta is 0 */
+typedef SysStatus MatShadowMultFunction(void *data, const SysCSR *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
+
+/* The functions of a format on one side, the host or the device. Where memory is short they return SYS_OUT_OF_MEMORY, and nothing has changed. */
+typedef struct {
+  /* The ways to store the matrix that are worth a try, best first by the model: all of them with MAT_SHADOW_TUNE_ONLINE, else those that the parameters and the model
+     leave. Returns how many there are, or 0 and the reason. */
+  int (*rank)(const MatShadowCSR *, const void *params, MatShadowTune, MatShadowCandidate list[], const char **reason);
+  /* Makes *data, or returns SYS_TOO_MANY_BYTES if it would have as many bytes as most. Parameters may refer to those of the best candidate so far. *reason is
+     why it failed, if the format has better words than the status. */
+  SysStatus (*layout)(const MatShadowCSR *, MatShadowCandidate *, const MatShadowCandidate *best, double most, const char **reason, void **data);
+  SysStatus (*update)(void *data, const SysCSR *, SysStream);
+  MatShadowMultFunction *mult, *multtranspose;
+  void (*describe)(const void *data, MatShadowInfo *info, double figure[]); /* the format's part of info, and its own figures */
+  void (*destroy)(void **data);
+  void (*load)(SysStream); /* on the device: calls the kernels of first conversions and products once, in another thread; may be NULL */
+
+  const MatShadowFigure *figures;                                           /* ends with a name that is NULL */
+  PetscErrorCode (*view)(const double figure[], const char[], PetscViewer); /* prints them; the text says whose they are if there are several processes */
+} MatShadowOps;
+
+struct _MatShadow;
+
+/* Parameters are a plain struct of params_size bytes, copied to the blocks of an MPI matrix and to duplicates */
+typedef struct _MatShadowFormat {
+  const char  *name, *seqtype, *mpitype;
+  const char  *citation;
+  PetscBool   *cited;
+  size_t       params_size;
+  const void  *open;         /* parameters that leave everything to the format: MATAUTOSPARSE tries it with these; NULL: it does not */
+  MatShadowOps host, device; /* without rank() there is no such side */
+  PetscErrorCode (*create_seq)(Mat);
+  PetscErrorCode (*create_mpi)(Mat);
+  PetscErrorCode (*setfromoptions)(void *params, MatShadowTune *, PetscAMBOptionItems); /* NULL where it has no parameters, */
+  PetscErrorCode (*compose)(Mat, PetscBool add);                                        /* or its setters, to or from a matrix */
+  const char *const *options;                                                           /* names of its options, without a hyphen, then NULL; NULL: none */
+} MatShadowFormat;
+
+/* For the constructors, setters and figures of formats */
+extern PetscErrorCode MatShadowCreateSeq(Mat, const MatShadowFormat *);
+extern PetscErrorCode MatShadowCreateMPI(Mat, const MatShadowFormat *);
+extern PetscErrorCode MatShadowGetParams(Mat, void *params, MatShadowTune *);
+extern PetscErrorCode MatShadowSetParams(Mat, const void *params, MatShadowTune);
+
+/* All formats that are registered, and how many these are; for any thread */
+extern int MatShadowGetFormats(const MatShadowFormat *const **);

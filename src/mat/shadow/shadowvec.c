@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Vectors of programs whose matrices go to the device by an option
+*/
+#include "mat/shadow/shadow.h"
+
+/* A program that makes its vectors with VecSetFromOptions(), or a DM with -dm_vec_type, would have them on the host while -mat_type puts its
+   matrices on the device. AIJCUSPARSE expects that -vec_type cuda is given too; here that follows from -mat_type, for each options prefix, unless
+   the user says otherwise. */
+PetscErrorCode MatShadowDeviceVecOptions(const MatShadowFormat *format)
+{
+  char    **word, *all;
+  int       n;
+  PetscBool looked = PETSC_FALSE, found = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetAll(NULL, &all));
+  PetscCall(PetscStrToArray(all, ' ', &n, &word));
+  for (int k = 0; k + 1 < n; k++) {
+    const int              prefix = (int)strlen(word[k]) - (int)strlen("mat_type"); /* its length, with the hyphen */
+    char                   name[256], value[16] = "";
+    const MatShadowFormat *wanted;
+    PetscBool              type, dm, cpu, given;
+
+    PetscCall(PetscStrendswith(word[k], "mat_type", &type));
+    PetscCall(MatShadowFind(word[k + 1], &wanted));
+    if (!type || wanted != format) continue;
+    if (!looked) PetscCall(MatShadowDeviceFound(&found));
+    looked = PETSC_TRUE;
+    if (!found) break;
+    PetscCall(PetscStrendswith(word[k], "dm_mat_type", &dm));
+    PetscCall(PetscSNPrintf(name, sizeof(name), "%.*smat_%s_device", prefix - (dm ? (int)strlen("dm_") : 0), word[k], format->name));
+    PetscCall(PetscOptionsGetString(NULL, NULL, name, value, sizeof(value), NULL));
+    PetscCall(PetscStrcasecmp(value, "cpu", &cpu));
+    PetscCall(PetscSNPrintf(name, sizeof(name), "%.*svec_type", prefix, word[k]));
+    PetscCall(PetscOptionsHasName(NULL, NULL, name, &given));
+    if (given || cpu) continue;
+    PetscCall(PetscOptionsSetValue(NULL, name, VECCUDA));
+    PetscCall(PetscOptionsHasName(NULL, NULL, name, &given)); /* so that nobody is told of an option that was not used */
+    PetscCall(PetscInfo(NULL, "%s %s, because of %s %s\n", name, VECCUDA, word[k], word[k + 1]));
+  }
+  PetscCall(PetscStrToArrayDestroy(n, word));
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
