@@ -10,7 +10,7 @@
 #define LARGE 4 /* huge pages */
 
 /* Bytes to the next huge page */
-static inline size_t Head(const void *p)
+static inline size_t SysMemoryHead(const void *p)
 {
   return (SYS_HUGE_PAGE - (uintptr_t)p % SYS_HUGE_PAGE) % SYS_HUGE_PAGE;
 }
@@ -27,7 +27,7 @@ void *SysMap(size_t size, int promised)
   size_t head;
 
   if (p == MAP_FAILED) return NULL;
-  head = Head(p);
+  head = SysMemoryHead(p);
   if (head) (void)munmap(p, head);
   (void)munmap(p + head + size, SYS_HUGE_PAGE - head);
   (void)madvise(p + head, size, MADV_HUGEPAGE);
@@ -41,7 +41,7 @@ void SysUnmap(void *p, size_t size)
 
 void SysAdvise(void *p, size_t size)
 {
-  if (size >= LARGE * SYS_HUGE_PAGE) (void)madvise((char *)p + Head(p), (size - Head(p)) / SYS_HUGE_PAGE * SYS_HUGE_PAGE, MADV_HUGEPAGE);
+  if (size >= LARGE * SYS_HUGE_PAGE) (void)madvise((char *)p + SysMemoryHead(p), (size - SysMemoryHead(p)) / SYS_HUGE_PAGE * SYS_HUGE_PAGE, MADV_HUGEPAGE);
 }
 #else
 size_t SysMappedSize(size_t size, int pages)

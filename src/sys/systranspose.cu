@@ -7,7 +7,7 @@
 #include "sys/syscuda.cuh"
 #include "sys/systranspose.cuh"
 
-static __global__ void __launch_bounds__(SYS_THREADS) Number(int n, int *a)
+static __global__ void __launch_bounds__(SYS_THREADS) SysTransposeNumber(int n, int *a)
 {
   const int64_t k = blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x;
 
@@ -15,7 +15,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) Number(int n, int *a)
 }
 
 /* Where every column begins among the sorted entries */
-static __global__ void __launch_bounds__(SYS_THREADS) Offsets(int n, int nz, const int *column, int *i)
+static __global__ void __launch_bounds__(SYS_THREADS) SysTransposeOffsets(int n, int nz, const int *column, int *i)
 {
   const int64_t c = blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x;
 
@@ -23,7 +23,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) Offsets(int n, int nz, con
 }
 
 /* The row of each of the sorted entries */
-static __global__ void __launch_bounds__(SYS_THREADS) Rows(int m, int nz, const int *i, const int *from, int *row)
+static __global__ void __launch_bounds__(SYS_THREADS) SysTransposeRows(int m, int nz, const int *i, const int *from, int *row)
 {
   const int64_t k = blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x;
 
@@ -31,7 +31,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) Rows(int m, int nz, const 
 }
 
 /* The entries by their columns, and their numbers: each of the two lists */
-static size_t List(int64_t nz)
+static size_t SysTransposeList(int64_t nz)
 {
   return SysPadded((size_t)nz * sizeof(int));
 }
@@ -41,24 +41,24 @@ cudaError_t SysTransposeSize(const SysCSR *A, size_t *bytes)
   size_t            sort  = 0;
   const cudaError_t error = cub::DeviceRadixSort::SortPairs(NULL, sort, A->j, (int *)NULL, (const int *)NULL, (int *)NULL, (int)A->nz, 0, SysBits(A->n - 1));
 
-  *bytes = 2 * List(A->nz) + sort;
+  *bytes = 2 * SysTransposeList(A->nz) + sort;
   return error;
 }
 
 cudaError_t SysTransposePattern(const SysCSR *A, void *work, size_t bytes, int *i, int *j, int *from, cudaStream_t stream)
 {
   const int m = (int)A->m, n = (int)A->n, nz = (int)A->nz;
-  int      *column = (int *)work, *number = (int *)((char *)work + List(nz));
-  size_t    sort = bytes - 2 * List(nz);
+  int      *column = (int *)work, *number = (int *)((char *)work + SysTransposeList(nz));
+  size_t    sort = bytes - 2 * SysTransposeList(nz);
 
   if (nz) {
     cudaError_t error;
 
-    Number<<<SysBlocks(nz), SYS_THREADS, 0, stream>>>(nz, number);
-    error = cub::DeviceRadixSort::SortPairs((char *)work + 2 * List(nz), sort, A->j, column, (const int *)number, from, nz, 0, SysBits((int64_t)n - 1), stream);
+    SysTransposeNumber<<<SysBlocks(nz), SYS_THREADS, 0, stream>>>(nz, number);
+    error = cub::DeviceRadixSort::SortPairs((char *)work + 2 * SysTransposeList(nz), sort, A->j, column, (const int *)number, from, nz, 0, SysBits((int64_t)n - 1), stream);
     if (error != cudaSuccess) return error;
-    Rows<<<SysBlocks(nz), SYS_THREADS, 0, stream>>>(m, nz, A->i, from, j);
+    SysTransposeRows<<<SysBlocks(nz), SYS_THREADS, 0, stream>>>(m, nz, A->i, from, j);
   }
-  Offsets<<<SysBlocks((int64_t)n + 1), SYS_THREADS, 0, stream>>>(n, nz, column, i);
+  SysTransposeOffsets<<<SysBlocks((int64_t)n + 1), SYS_THREADS, 0, stream>>>(n, nz, column, i);
   return cudaPeekAtLastError();
 }

@@ -6,7 +6,7 @@
 #include "sys/syscuda.cuh"
 #include "mat/halo/halocuda.h"
 
-static __global__ void Pack(int n, const int *entries, const SysScalar *x, SysScalar *to)
+static __global__ void HaloPackKernel(int n, const int *entries, const SysScalar *x, SysScalar *to)
 {
   const int k = blockIdx.x * SYS_THREADS + threadIdx.x;
 
@@ -15,7 +15,7 @@ static __global__ void Pack(int n, const int *entries, const SysScalar *x, SysSc
 
 /* LANES threads a row, whose sum is made in the same order whatever the number of rows */
 template <int LANES>
-static __global__ void Add(HaloRows r, const int *j, const SysScalar *a, const SysScalar *x, SysScalar *y)
+static __global__ void HaloAddKernel(HaloRows r, const int *j, const SysScalar *a, const SysScalar *x, SysScalar *y)
 {
   const int k = (int)((blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / LANES), lane = threadIdx.x % LANES;
   SysScalar sum = 0;
@@ -29,7 +29,7 @@ static __global__ void Add(HaloRows r, const int *j, const SysScalar *a, const S
 
 /* LANES threads a column */
 template <int LANES>
-static __global__ void MultTranspose(HaloColumns c, const SysScalar *a, const SysScalar *x, SysScalar *y)
+static __global__ void HaloMultTransposeKernel(HaloColumns c, const SysScalar *a, const SysScalar *x, SysScalar *y)
 {
   const int k = (int)((blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / LANES), lane = threadIdx.x % LANES;
   SysScalar sum = 0;
@@ -41,7 +41,7 @@ static __global__ void MultTranspose(HaloColumns c, const SysScalar *a, const Sy
   if (k < c.n && lane == 0) y[k] = sum;
 }
 
-static __global__ void AddSums(HaloSums s, const SysScalar *sums, SysScalar *y)
+static __global__ void HaloAddSumsKernel(HaloSums s, const SysScalar *sums, SysScalar *y)
 {
   const int k = blockIdx.x * SYS_THREADS + threadIdx.x;
   SysScalar sum;
@@ -82,27 +82,27 @@ static __global__ void AddSums(HaloSums s, const SysScalar *sums, SysScalar *y)
 SysStatus HaloPack(int n, const int *entries, const SysScalar *x, SysScalar *to, SysStream stream)
 {
   if (!n) return SYS_SUCCESS;
-  Pack<<<SysBlocks(n), SYS_THREADS, 0, stream>>>(n, entries, x, to);
+  HaloPackKernel<<<SysBlocks(n), SYS_THREADS, 0, stream>>>(n, entries, x, to);
   SYS_CUDA(cudaGetLastError());
   return SYS_SUCCESS;
 }
 
 SysStatus HaloAdd(const HaloRows *r, const int *j, const SysScalar *a, const SysScalar *x, SysScalar *y, SysStream stream)
 {
-  if (r->n) LAUNCH(Add, r->lanes, r->n, stream, *r, j, a, x, y);
+  if (r->n) LAUNCH(HaloAddKernel, r->lanes, r->n, stream, *r, j, a, x, y);
   return SYS_SUCCESS;
 }
 
 SysStatus HaloMultTranspose(const HaloColumns *c, const SysScalar *a, const SysScalar *x, SysScalar *y, SysStream stream)
 {
-  if (c->n) LAUNCH(MultTranspose, c->lanes, c->n, stream, *c, a, x, y);
+  if (c->n) LAUNCH(HaloMultTransposeKernel, c->lanes, c->n, stream, *c, a, x, y);
   return SYS_SUCCESS;
 }
 
 SysStatus HaloAddSums(const HaloSums *s, const SysScalar *sums, SysScalar *y, SysStream stream)
 {
   if (!s->n) return SYS_SUCCESS;
-  AddSums<<<SysBlocks(s->n), SYS_THREADS, 0, stream>>>(*s, sums, y);
+  HaloAddSumsKernel<<<SysBlocks(s->n), SYS_THREADS, 0, stream>>>(*s, sums, y);
   SYS_CUDA(cudaGetLastError());
   return SYS_SUCCESS;
 }

@@ -15,7 +15,7 @@
 #endif
 
 /* Makes the faults of single processes one fault of all, explained by the first process */
-static PetscErrorCode Agree(MPI_Comm comm, const char file[], int missing, MtxFault *fault)
+static PetscErrorCode MatMMAgree(MPI_Comm comm, const char file[], int missing, MtxFault *fault)
 {
   PetscMPIInt rank;
   int         level[2], highest[2]; /* whether the text is wrong; whether a process cannot read it */
@@ -41,7 +41,7 @@ static PetscErrorCode Agree(MPI_Comm comm, const char file[], int missing, MtxFa
 }
 
 /* Counts what all have read; sets the places of the entries of an array, whose text does not name them, and drops its zeros off the diagonal */
-static PetscErrorCode CountAndPlace(MPI_Comm comm, const MtxAbout *about, MtxStore *store, int64_t *missing, const MtxFault *fault)
+static PetscErrorCode MatMMCountAndPlace(MPI_Comm comm, const MtxAbout *about, MtxStore *store, int64_t *missing, const MtxFault *fault)
 {
   PetscMPIInt size, rank, dealers;
   int64_t     count = (int64_t)store->part_count, most, read, *parts, k = 0;
@@ -85,7 +85,7 @@ static PetscErrorCode CountAndPlace(MPI_Comm comm, const MtxAbout *about, MtxSto
 }
 
 /* The entry across the diagonal that a file leaves unsaid */
-static inline MtxEntry Mirrored(MtxSymmetry symmetry, MtxEntry e)
+static inline MtxEntry MatMMMirrored(MtxSymmetry symmetry, MtxEntry e)
 {
   MtxEntry m = {e.j, e.i, e.v};
 
@@ -94,7 +94,7 @@ static inline MtxEntry Mirrored(MtxSymmetry symmetry, MtxEntry e)
   return m;
 }
 
-static inline PetscMPIInt Owner(const PetscInt ranges[], PetscMPIInt size, PetscInt row)
+static inline PetscMPIInt MatMMOwner(const PetscInt ranges[], PetscMPIInt size, PetscInt row)
 {
   PetscMPIInt low = 0, high = size;
 
@@ -108,7 +108,7 @@ static inline PetscMPIInt Owner(const PetscInt ranges[], PetscMPIInt size, Petsc
 }
 
 /* Sends all entries, and those they imply, to the owners of their rows; entries come in the order of the ranks that send them */
-static PetscErrorCode SendToOwners(MPI_Comm comm, PetscMPIInt tag, const PetscInt ranges[], MtxSymmetry symmetry, MtxStore *store)
+static PetscErrorCode MatMMSendToOwners(MPI_Comm comm, PetscMPIInt tag, const PetscInt ranges[], MtxSymmetry symmetry, MtxStore *store)
 {
   PetscMPIInt  size, rank, requests = 0;
   int64_t     *out, *in, *out_at, *in_at, sent = 0, received = 0, messages = 0;
@@ -122,8 +122,8 @@ static PetscErrorCode SendToOwners(MPI_Comm comm, PetscMPIInt tag, const PetscIn
   for (size_t k = 0; k < store->count; k++) {
     const MtxEntry e = store->entries[k];
 
-    out[Owner(ranges, size, e.i)]++;
-    if (symmetry != MTX_GENERAL && e.i != e.j) out[Owner(ranges, size, e.j)]++;
+    out[MatMMOwner(ranges, size, e.i)]++;
+    if (symmetry != MTX_GENERAL && e.i != e.j) out[MatMMOwner(ranges, size, e.j)]++;
   }
   PetscCallMPI(MPI_Alltoall(out, 1, MPIU_INT64, in, 1, MPIU_INT64, comm));
   for (PetscMPIInt p = 0; p < size; p++) {
@@ -138,8 +138,8 @@ static PetscErrorCode SendToOwners(MPI_Comm comm, PetscMPIInt tag, const PetscIn
   for (size_t k = 0; k < store->count; k++) {
     const MtxEntry e = store->entries[k];
 
-    packed[out_at[Owner(ranges, size, e.i)]++] = e;
-    if (symmetry != MTX_GENERAL && e.i != e.j) packed[out_at[Owner(ranges, size, e.j)]++] = Mirrored(symmetry, e);
+    packed[out_at[MatMMOwner(ranges, size, e.i)]++] = e;
+    if (symmetry != MTX_GENERAL && e.i != e.j) packed[out_at[MatMMOwner(ranges, size, e.j)]++] = MatMMMirrored(symmetry, e);
   }
   for (PetscMPIInt p = 0; p < size; p++) out_at[p] -= out[p];
   PetscCall(PetscFree(store->entries));
@@ -174,7 +174,7 @@ static PetscErrorCode SendToOwners(MPI_Comm comm, PetscMPIInt tag, const PetscIn
 }
 
 /* A stable sort by column, so that duplicates stay in the order in which they came; tj and tv are as long as the row */
-static void SortRow(PetscInt n, PetscInt *j, PetscScalar *v, PetscInt *tj, PetscScalar *tv)
+static void MatMMSortRow(PetscInt n, PetscInt *j, PetscScalar *v, PetscInt *tj, PetscScalar *tv)
 {
   const PetscInt run = 16;
 
@@ -211,7 +211,7 @@ static void SortRow(PetscInt n, PetscInt *j, PetscScalar *v, PetscInt *tj, Petsc
 }
 
 /* Adds up the duplicates of a sorted row; returns the new length */
-static PetscInt MergeRow(PetscInt n, PetscInt *j, PetscScalar *v)
+static PetscInt MatMMMergeRow(PetscInt n, PetscInt *j, PetscScalar *v)
 {
   PetscInt last = 0;
 
@@ -226,7 +226,7 @@ static PetscInt MergeRow(PetscInt n, PetscInt *j, PetscScalar *v)
 }
 
 /* Entries of the rows [begin, begin + m) to compressed rows with sorted, distinct columns; frees the entries */
-static PetscErrorCode BuildRows(PetscInt begin, PetscInt m, MtxSymmetry symmetry, MtxStore *store, PetscInt **rows, PetscInt **columns, PetscScalar **values)
+static PetscErrorCode MatMMBuildRows(PetscInt begin, PetscInt m, MtxSymmetry symmetry, MtxStore *store, PetscInt **rows, PetscInt **columns, PetscScalar **values)
 {
   PetscInt    *i, *j, *tj, at = 0, longest = 0;
   PetscScalar *v, *tv;
@@ -250,7 +250,7 @@ static PetscErrorCode BuildRows(PetscInt begin, PetscInt m, MtxSymmetry symmetry
     j[to] = e.j;
     v[to] = e.v;
     if (symmetry != MTX_GENERAL && e.i != e.j) {
-      const MtxEntry other = Mirrored(symmetry, e);
+      const MtxEntry other = MatMMMirrored(symmetry, e);
 
       to    = i[other.i - begin + 1]++;
       j[to] = other.j;
@@ -268,8 +268,8 @@ static PetscErrorCode BuildRows(PetscInt begin, PetscInt m, MtxSymmetry symmetry
 
     while (k < n && j[first + k] > j[first + k - 1]) k++;
     if (k < n) {
-      SortRow(n, j + first, v + first, tj, tv);
-      length = MergeRow(n, j + first, v + first);
+      MatMMSortRow(n, j + first, v + first, tj, tv);
+      length = MatMMMergeRow(n, j + first, v + first);
     }
     if (at != first) {
       memmove(j + at, j + first, (size_t)length * sizeof(*j));
@@ -287,7 +287,7 @@ static PetscErrorCode BuildRows(PetscInt begin, PetscInt m, MtxSymmetry symmetry
 }
 
 /* Any type of matrix: the pattern goes to a preallocator first, then the values to the matrix */
-static PetscErrorCode InsertRows(Mat A, PetscInt begin, PetscInt m, const PetscInt i[], const PetscInt j[], const PetscScalar v[])
+static PetscErrorCode MatMMInsertRows(Mat A, PetscInt begin, PetscInt m, const PetscInt i[], const PetscInt j[], const PetscScalar v[])
 {
   Mat         pattern;
   PetscLayout rmap, cmap;
@@ -323,7 +323,7 @@ static PetscErrorCode InsertRows(Mat A, PetscInt begin, PetscInt m, const PetscI
 }
 
 /* Whether a matrix whose type and sizes may be set, in part, can take what the header promises */
-static PetscErrorCode CheckMatrix(Mat A, const char file[], const MtxHeader *h)
+static PetscErrorCode MatMMCheckMatrix(Mat A, const char file[], const MtxHeader *h)
 {
   MPI_Comm    comm = PetscObjectComm((PetscObject)A);
   PetscMPIInt size;
@@ -358,7 +358,7 @@ static PetscErrorCode CheckMatrix(Mat A, const char file[], const MtxHeader *h)
 }
 
 /* Entries, which it frees, to an assembled matrix */
-static PetscErrorCode Fill(Mat A, const char file[], const MtxHeader *h, PetscMPIInt tag, MtxStore *store)
+static PetscErrorCode MatMMFill(Mat A, const char file[], const MtxHeader *h, PetscMPIInt tag, MtxStore *store)
 {
   MPI_Comm        comm     = PetscObjectComm((PetscObject)A);
   MtxSymmetry     symmetry = h->symmetry;
@@ -383,20 +383,20 @@ static PetscErrorCode Fill(Mat A, const char file[], const MtxHeader *h, PetscMP
   PetscCall(MatGetLocalSize(A, &m, NULL));
 
   if (size > 1) {
-    PetscCall(SendToOwners(comm, tag, ranges, symmetry, store));
+    PetscCall(MatMMSendToOwners(comm, tag, ranges, symmetry, store));
     symmetry = MTX_GENERAL;
   }
   count = (int64_t)store->count * (symmetry == MTX_GENERAL ? 1 : 2); /* at most */
   PetscCallMPI(MPI_Allreduce(&count, &most, 1, MPIU_INT64, MPI_MAX, comm));
   if (most > PETSC_MAX_INT) PetscCall(MtxStoreDestroy(store));
   PetscCheck(most <= PETSC_MAX_INT, comm, PETSC_ERR_ARG_OUTOFRANGE, "%s gives one process up to %lld nonzeros: too many for the PetscInt of %d bytes; use more processes or a PETSc configured --with-64-bit-indices", file, (long long)most, (int)sizeof(PetscInt));
-  PetscCall(BuildRows(begin, m, symmetry, store, &i, &j, &v));
+  PetscCall(MatMMBuildRows(begin, m, symmetry, store, &i, &j, &v));
 
   PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatSeqAIJSetPreallocationCSR_C", &seq));
   PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatMPIAIJSetPreallocationCSR_C", &mpi));
   if (mpi) PetscCall(MatMPIAIJSetPreallocationCSR(A, i, j, v));
   else if (seq) PetscCall(MatSeqAIJSetPreallocationCSR(A, i, j, v));
-  else PetscCall(InsertRows(A, begin, m, i, j, v));
+  else PetscCall(MatMMInsertRows(A, begin, m, i, j, v));
   PetscCall(PetscFree(i));
   PetscCall(PetscFree(j));
   PetscCall(PetscFree(v));
@@ -464,16 +464,16 @@ PetscErrorCode MatLoadMatrixMarket(Mat A, const char file[])
   PetscCallMPI(MPI_Bcast(&fault, (PetscMPIInt)sizeof(fault), MPI_BYTE, 0, comm));
   PetscCallMPI(MPI_Bcast(&about, (PetscMPIInt)sizeof(about), MPI_BYTE, 0, comm));
   if (!fault.code) {
-    ierr = CheckMatrix(A, file, &about.header);
+    ierr = MatMMCheckMatrix(A, file, &about.header);
     if (ierr) PetscCall(MtxFileClose(&f));
     PetscCall(ierr);
     PetscCall(PetscLogEventGetId("MatLoadMM", &event));
     if (event < 0) PetscCall(PetscLogEventRegister("MatLoadMM", MAT_CLASSID, &event));
     PetscCall(PetscLogEventBegin(event, A, 0, 0, 0));
     PetscCall(MtxReadShare(comm, tag, file, &about, &f, &store, &fault));
-    PetscCall(CountAndPlace(comm, &about, &store, &missing, &fault));
-    PetscCall(Agree(comm, file, missing != 0, &fault));
-    if (!fault.code) PetscCall(Fill(A, file, &about.header, tag2, &store));
+    PetscCall(MatMMCountAndPlace(comm, &about, &store, &missing, &fault));
+    PetscCall(MatMMAgree(comm, file, missing != 0, &fault));
+    if (!fault.code) PetscCall(MatMMFill(A, file, &about.header, tag2, &store));
     PetscCall(PetscLogEventEnd(event, A, 0, 0, 0));
   }
   PetscCall(MtxFileClose(&f));

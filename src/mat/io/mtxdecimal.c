@@ -28,7 +28,7 @@ static locale_t       c_locale;
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 
 /* 128 bits are carried along, so that what rounding loses in at most 330 steps stays far below the 64 bits that are kept */
-static void Prepare(void)
+static void MtxDecimalPrepare(void)
 {
   u128 p = (u128)1 << 127;
 
@@ -50,7 +50,7 @@ static void Prepare(void)
 }
 
 /* The C library's answer; the text is a number of the grammar below, and no longer than a line */
-static double Exact(const char *text, size_t length)
+static double MtxDecimalExact(const char *text, size_t length)
 {
   char   copy[MTX_LINE_MAX + 1];
   char  *d;
@@ -64,7 +64,7 @@ static double Exact(const char *text, size_t length)
 }
 
 /* Rounds w * 10^e, where the w that is meant may be larger by less than 1 if digits were dropped; returns 0 if that is undecided */
-static int Round(uint64_t w, int e, int dropped, double *value)
+static int MtxDecimalRound(uint64_t w, int e, int dropped, double *value)
 {
   int      shift, exponent, rest;
   u128     product;
@@ -91,10 +91,10 @@ static int Round(uint64_t w, int e, int dropped, double *value)
 
 void MtxPrepareDecimal(void)
 {
-  pthread_once(&prepared, Prepare);
+  pthread_once(&prepared, MtxDecimalPrepare);
 }
 
-static inline int IsDigit(char c)
+static inline int MtxDecimalIsDigit(char c)
 {
   return (unsigned char)(c - '0') < 10;
 }
@@ -110,7 +110,7 @@ const char *MtxReadDecimal(const char *text, double *value, int *overflow)
   digits = p;
   while (*p == '0') p++;
   first = p;
-  while (IsDigit(*p)) w = 10 * w + (uint64_t)(*p++ - '0');
+  while (MtxDecimalIsDigit(*p)) w = 10 * w + (uint64_t)(*p++ - '0');
   significant = p - first < 100 ? (int)(p - first) : 100;
   end         = p;
   if (*p == '.') {
@@ -120,7 +120,7 @@ const char *MtxReadDecimal(const char *text, double *value, int *overflow)
       while (*p == '0') p++;
       first = p;
     }
-    while (IsDigit(*p)) w = 10 * w + (uint64_t)(*p++ - '0');
+    while (MtxDecimalIsDigit(*p)) w = 10 * w + (uint64_t)(*p++ - '0');
     e           = fraction - p < -MTX_LINE_MAX ? 0 : (int)(fraction - p);
     significant = p - first < 100 ? (int)(p - first) - (significant && first < fraction) : 100;
     if (p == fraction && fraction - 1 == digits) return NULL;
@@ -132,8 +132,8 @@ const char *MtxReadDecimal(const char *text, double *value, int *overflow)
     int         sign = 1, x = 0;
 
     if (*q == '-' || *q == '+') sign = *q++ == '-' ? -1 : 1;
-    if (!IsDigit(*q)) return NULL;
-    for (; IsDigit(*q); q++) {
+    if (!MtxDecimalIsDigit(*q)) return NULL;
+    for (; MtxDecimalIsDigit(*q); q++) {
       if (x < 100000) x = 10 * x + (*q - '0');
     }
     e += sign * x;
@@ -158,8 +158,8 @@ const char *MtxReadDecimal(const char *text, double *value, int *overflow)
     *value = negative ? -0.0 : 0.0;
     return p;
   }
-  if (e < POWER_MIN || e > POWER_MAX || !Round(w, e, dropped, value)) {
-    *value = Exact(digits, (size_t)(p - digits));
+  if (e < POWER_MIN || e > POWER_MAX || !MtxDecimalRound(w, e, dropped, value)) {
+    *value = MtxDecimalExact(digits, (size_t)(p - digits));
     if (*value > 1.7976931348623157e308) {
       *overflow = 1;
       return NULL;

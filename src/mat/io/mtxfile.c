@@ -21,7 +21,7 @@
 #define TEXT_SIZE  ((size_t)4 << 20) /* bytes read at a time, and the longest piece that is dealt */
 #define BATCH_SIZE 1024              /* entries parsed at a time; they stay in the first-level cache */
 
-static void Fault(MtxFault *fault, PetscErrorCode code, int64_t line, const char *reason, const char *detail)
+static void MtxFileFault(MtxFault *fault, PetscErrorCode code, int64_t line, const char *reason, const char *detail)
 {
   fault->code = (PetscInt)code;
   fault->line = line;
@@ -29,7 +29,7 @@ static void Fault(MtxFault *fault, PetscErrorCode code, int64_t line, const char
 }
 
 /* Reads on behind the text that is left. Returns 0 if the file cannot be read. */
-static int Fill(MtxFile *f, MtxFault *fault, int64_t line)
+static int MtxFileFill(MtxFile *f, MtxFault *fault, int64_t line)
 {
   if (f->begin) memmove(f->text, f->text + f->begin, f->length);
   f->begin = 0;
@@ -45,7 +45,7 @@ static int Fill(MtxFile *f, MtxFault *fault, int64_t line)
       /* a file that was cut off ends without an error of gzread(), but with one of gzerror() */
       const char *message = gzerror((gzFile)f->gz, &zerror);
       if (got < 0 || ((size_t)got < room && zerror != Z_OK)) {
-        Fault(fault, PETSC_ERR_FILE_UNEXPECTED, line, "the compressed data are damaged or cut off", zerror == Z_ERRNO ? strerror(errno) : message);
+        MtxFileFault(fault, PETSC_ERR_FILE_UNEXPECTED, line, "the compressed data are damaged or cut off", zerror == Z_ERRNO ? strerror(errno) : message);
         return 0;
       }
       f->last = (size_t)got < room;
@@ -57,7 +57,7 @@ static int Fill(MtxFile *f, MtxFault *fault, int64_t line)
     got = room ? pread(f->fd, f->text + f->length, room, (off_t)f->next) : 0;
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 || (room && !got)) {
-      Fault(fault, PETSC_ERR_FILE_READ, 0, "reading failed", got ? strerror(errno) : "the file has become shorter");
+      MtxFileFault(fault, PETSC_ERR_FILE_READ, 0, "reading failed", got ? strerror(errno) : "the file has become shorter");
       return 0;
     }
     f->length += (size_t)got;
@@ -68,7 +68,7 @@ static int Fill(MtxFile *f, MtxFault *fault, int64_t line)
 }
 
 /* Where the first line begins that begins at or behind offset; -1 if the file cannot be read */
-static int64_t LineBegin(MtxFile *f, int64_t offset, MtxFault *fault)
+static int64_t MtxFileLineBegin(MtxFile *f, int64_t offset, MtxFault *fault)
 {
   f->next = offset - 1;
   f->stop = f->size;
@@ -77,7 +77,7 @@ static int64_t LineBegin(MtxFile *f, int64_t offset, MtxFault *fault)
     const char *feed;
 
     f->begin = f->length = 0;
-    if (!Fill(f, fault, 0)) return -1;
+    if (!MtxFileFill(f, fault, 0)) return -1;
     feed = memchr(f->text, '\n', f->length);
     if (feed) return f->next - (int64_t)f->length + (feed - f->text) + 1;
     if (f->last) return f->size;
@@ -85,13 +85,13 @@ static int64_t LineBegin(MtxFile *f, int64_t offset, MtxFault *fault)
 }
 
 /* Limits a plain file to the lines that begin in the share of one of several processes */
-static int TakeShare(MtxFile *f, int64_t begin, PetscMPIInt rank, PetscMPIInt size, MtxFault *fault)
+static int MtxFileTakeShare(MtxFile *f, int64_t begin, PetscMPIInt rank, PetscMPIInt size, MtxFault *fault)
 {
   const int64_t share = (f->size - begin) / size;
   int64_t       first = begin, stop = f->size;
 
-  if (rank && share) first = LineBegin(f, begin + share * rank, fault);
-  if (first >= 0 && rank < size - 1) stop = share ? LineBegin(f, begin + share * (rank + 1), fault) : begin;
+  if (rank && share) first = MtxFileLineBegin(f, begin + share * rank, fault);
+  if (first >= 0 && rank < size - 1) stop = share ? MtxFileLineBegin(f, begin + share * (rank + 1), fault) : begin;
   if (first < 0 || stop < 0) return 0;
   f->next  = first;
   f->stop  = PetscMax(stop, first);
@@ -101,7 +101,7 @@ static int TakeShare(MtxFile *f, int64_t begin, PetscMPIInt rank, PetscMPIInt si
 }
 
 /* Parses until the batch is full or the file is used up; returns 0 if something is wrong */
-static int NextBatch(MtxFile *f, MtxReader *r, MtxBatch *b, MtxFault *fault)
+static int MtxFileNextBatch(MtxFile *f, MtxReader *r, MtxBatch *b, MtxFault *fault)
 {
   b->count = 0;
   while (1) {
@@ -111,11 +111,11 @@ static int NextBatch(MtxFile *f, MtxReader *r, MtxBatch *b, MtxFault *fault)
     f->begin += used;
     f->length -= used;
     if (status == MTX_BAD) {
-      Fault(fault, PETSC_ERR_FILE_UNEXPECTED, r->line, r->reason, NULL);
+      MtxFileFault(fault, PETSC_ERR_FILE_UNEXPECTED, r->line, r->reason, NULL);
       return 0;
     }
     if (status == MTX_FULL || f->last) return 1;
-    if (!Fill(f, fault, r->line + 1)) return 0;
+    if (!MtxFileFill(f, fault, r->line + 1)) return 0;
   }
 }
 
@@ -135,7 +135,7 @@ PetscErrorCode MtxFileClose(MtxFile *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode BatchCreate(int with_im, MtxBatch *b)
+static PetscErrorCode MtxFileBatchCreate(int with_im, MtxBatch *b)
 {
   PetscFunctionBegin;
   b->capacity = BATCH_SIZE;
@@ -146,7 +146,7 @@ static PetscErrorCode BatchCreate(int with_im, MtxBatch *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode BatchDestroy(MtxBatch *b)
+static PetscErrorCode MtxFileBatchDestroy(MtxBatch *b)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree3(b->i, b->j, b->re));
@@ -155,7 +155,7 @@ static PetscErrorCode BatchDestroy(MtxBatch *b)
 }
 
 /* Opens a file without reading from it, but for finding out whether it is compressed */
-static PetscErrorCode Open(const char name[], MtxFile *f, MtxFault *fault)
+static PetscErrorCode MtxFileOpenAll(const char name[], MtxFile *f, MtxFault *fault)
 {
   struct stat   status;
   unsigned char magic[2] = {0, 0};
@@ -164,11 +164,11 @@ static PetscErrorCode Open(const char name[], MtxFile *f, MtxFault *fault)
   memset(f, 0, sizeof(*f));
   f->fd = open(name, O_RDONLY | O_CLOEXEC);
   if (f->fd < 0) {
-    Fault(fault, PETSC_ERR_FILE_OPEN, 0, "cannot open the file", strerror(errno));
+    MtxFileFault(fault, PETSC_ERR_FILE_OPEN, 0, "cannot open the file", strerror(errno));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (fstat(f->fd, &status) || !S_ISREG(status.st_mode)) {
-    Fault(fault, PETSC_ERR_FILE_OPEN, 0, "cannot open the file", "it is no regular file");
+    MtxFileFault(fault, PETSC_ERR_FILE_OPEN, 0, "cannot open the file", "it is no regular file");
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   f->size = f->stop = (int64_t)status.st_size;
@@ -177,10 +177,10 @@ static PetscErrorCode Open(const char name[], MtxFile *f, MtxFault *fault)
   if (pread(f->fd, magic, 2, 0) == 2 && magic[0] == 0x1f && magic[1] == 0x8b) {
 #if defined(PETSCAMB_HAVE_ZLIB)
     f->gz = gzdopen(f->fd, "rb");
-    if (!f->gz) Fault(fault, PETSC_ERR_MEM, 0, "no memory to decompress the file", NULL);
+    if (!f->gz) MtxFileFault(fault, PETSC_ERR_MEM, 0, "no memory to decompress the file", NULL);
     else (void)gzbuffer((gzFile)f->gz, 1 << 18);
 #else
-    Fault(fault, PETSC_ERR_SUP_SYS, 0, "the file is compressed, and this library was built without zlib; decompress it with gunzip, or configure with zlib", NULL);
+    MtxFileFault(fault, PETSC_ERR_SUP_SYS, 0, "the file is compressed, and this library was built without zlib; decompress it with gunzip, or configure with zlib", NULL);
 #endif
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -193,21 +193,21 @@ PetscErrorCode MtxFileOpen(const char name[], MtxFile *f, MtxReader *r, MtxFault
 
   PetscFunctionBegin;
   MtxReaderInit(r);
-  PetscCall(Open(name, f, fault));
+  PetscCall(MtxFileOpenAll(name, f, fault));
   while (!fault->code && status == MTX_MORE) {
     size_t used = 0;
 
-    if (!Fill(f, fault, r->line + 1)) break;
+    if (!MtxFileFill(f, fault, r->line + 1)) break;
     status = MtxReadHeader(r, f->text + f->begin, f->length, f->last, &used);
     f->begin += used;
     f->length -= used;
-    if (status == MTX_BAD) Fault(fault, PETSC_ERR_FILE_UNEXPECTED, r->line, r->reason, NULL);
+    if (status == MTX_BAD) MtxFileFault(fault, PETSC_ERR_FILE_UNEXPECTED, r->line, r->reason, NULL);
   }
   if (!fault->code && !f->gz && MtxFewestBytes(&r->header) > f->size - f->next + (int64_t)f->length) {
     char text[128];
 
     snprintf(text, sizeof(text), "the file is too short for the %lld entries that the header promises", (long long)r->header.entries);
-    Fault(fault, PETSC_ERR_FILE_UNEXPECTED, r->line, text, NULL);
+    MtxFileFault(fault, PETSC_ERR_FILE_UNEXPECTED, r->line, text, NULL);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -221,24 +221,24 @@ PetscErrorCode MtxFileDiagnose(const char name[], MtxFault *fault)
   char      text[128];
 
   PetscFunctionBegin;
-  PetscCall(BatchCreate(1, &b));
+  PetscCall(MtxFileBatchCreate(1, &b));
   PetscCall(MtxFileOpen(name, &f, &r, fault));
   if (!fault->code) {
     do {
-      if (!NextBatch(&f, &r, &b, fault)) break;
+      if (!MtxFileNextBatch(&f, &r, &b, fault)) break;
     } while (b.count);
   }
   if (!fault->code && r.entries < r.header.entries) {
     snprintf(text, sizeof(text), "the file ends after %lld of the %lld entries that the header promises", (long long)r.entries, (long long)r.header.entries);
-    Fault(fault, PETSC_ERR_FILE_UNEXPECTED, r.line, text, NULL);
+    MtxFileFault(fault, PETSC_ERR_FILE_UNEXPECTED, r.line, text, NULL);
   }
-  if (!fault->code) Fault(fault, PETSC_ERR_FILE_READ, 0, "the file has changed while it was read", NULL);
+  if (!fault->code) MtxFileFault(fault, PETSC_ERR_FILE_READ, 0, "the file has changed while it was read", NULL);
   PetscCall(MtxFileClose(&f));
-  PetscCall(BatchDestroy(&b));
+  PetscCall(MtxFileBatchDestroy(&b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Reserve(MtxStore *store, size_t capacity)
+static PetscErrorCode MtxFileReserve(MtxStore *store, size_t capacity)
 {
   PetscFunctionBegin;
   if (capacity > store->capacity) {
@@ -248,12 +248,12 @@ static PetscErrorCode Reserve(MtxStore *store, size_t capacity)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Append(MtxStore *store, const MtxHeader *h, const MtxBatch *b)
+static PetscErrorCode MtxFileAppend(MtxStore *store, const MtxHeader *h, const MtxBatch *b)
 {
   MtxEntry *e;
 
   PetscFunctionBegin;
-  if (store->count + b->count > store->capacity) PetscCall(Reserve(store, PetscMax(store->count + b->count, store->capacity + store->capacity / 2)));
+  if (store->count + b->count > store->capacity) PetscCall(MtxFileReserve(store, PetscMax(store->count + b->count, store->capacity + store->capacity / 2)));
   e = store->entries + store->count;
   if (h->format == MTX_COORDINATE) {
     for (size_t k = 0; k < b->count; k++) {
@@ -272,15 +272,15 @@ static PetscErrorCode Append(MtxStore *store, const MtxHeader *h, const MtxBatch
 }
 
 /* Parses what a file, or a text in memory that looks like one, still holds, as one part */
-static PetscErrorCode ReadPart(MtxFile *f, const MtxHeader *h, MtxBatch *b, MtxStore *store, MtxFault *fault)
+static PetscErrorCode MtxFileReadPart(MtxFile *f, const MtxHeader *h, MtxBatch *b, MtxStore *store, MtxFault *fault)
 {
   MtxReader r;
 
   PetscFunctionBegin;
   MtxReaderInitEntries(&r, h);
   do {
-    if (!NextBatch(f, &r, b, fault)) break;
-    PetscCall(Append(store, h, b));
+    if (!MtxFileNextBatch(f, &r, b, fault)) break;
+    PetscCall(MtxFileAppend(store, h, b));
   } while (b->count);
   if (store->part_count == store->part_capacity) {
     store->part_capacity = 2 * store->part_capacity + 16;
@@ -294,7 +294,7 @@ static PetscErrorCode ReadPart(MtxFile *f, const MtxHeader *h, MtxBatch *b, MtxS
    Sends the rest of a compressed file in pieces of whole lines to the other processes in turn, then an empty piece to each. One piece is on
    its way while the next one is decompressed.
 */
-static PetscErrorCode Deal(MPI_Comm comm, PetscMPIInt tag, MtxFile *f, MtxFault *fault)
+static PetscErrorCode MtxFileDeal(MPI_Comm comm, PetscMPIInt tag, MtxFile *f, MtxFault *fault)
 {
   PetscMPIInt size, to = 0;
   MPI_Request request = MPI_REQUEST_NULL;
@@ -308,7 +308,7 @@ static PetscErrorCode Deal(MPI_Comm comm, PetscMPIInt tag, MtxFile *f, MtxFault 
     const char *text;
     size_t      length, blanks = 0;
 
-    if (!Fill(f, fault, 0) || !f->length) break;
+    if (!MtxFileFill(f, fault, 0) || !f->length) break;
     text   = f->text + f->begin;
     length = f->length;
     while (!f->last && length && text[length - 1] != '\n') length--;
@@ -318,7 +318,7 @@ static PetscErrorCode Deal(MPI_Comm comm, PetscMPIInt tag, MtxFile *f, MtxFault 
       if (!comment) {
         while (blanks < MTX_LINE_MAX && (text[blanks] == ' ' || text[blanks] == '\t' || text[blanks] == '\r')) blanks++;
         if (blanks == MTX_LINE_MAX || text[blanks] != '%') {
-          Fault(fault, PETSC_ERR_FILE_UNEXPECTED, 0, "a line is too long", NULL);
+          MtxFileFault(fault, PETSC_ERR_FILE_UNEXPECTED, 0, "a line is too long", NULL);
           break;
         }
       }
@@ -340,7 +340,7 @@ static PetscErrorCode Deal(MPI_Comm comm, PetscMPIInt tag, MtxFile *f, MtxFault 
 }
 
 /* Receives pieces until an empty one comes; after a fault they are thrown away */
-static PetscErrorCode Receive(MPI_Comm comm, PetscMPIInt tag, const MtxHeader *h, MtxBatch *b, MtxStore *store, MtxFault *fault)
+static PetscErrorCode MtxFileReceive(MPI_Comm comm, PetscMPIInt tag, const MtxHeader *h, MtxBatch *b, MtxStore *store, MtxFault *fault)
 {
   MtxFile piece;
 
@@ -357,7 +357,7 @@ static PetscErrorCode Receive(MPI_Comm comm, PetscMPIInt tag, const MtxHeader *h
     piece.begin  = 0;
     piece.length = (size_t)length;
     piece.last   = 1;
-    if (!fault->code) PetscCall(ReadPart(&piece, h, b, store, fault));
+    if (!fault->code) PetscCall(MtxFileReadPart(&piece, h, b, store, fault));
   }
   PetscCall(PetscFree(piece.text));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -376,27 +376,27 @@ PetscErrorCode MtxReadShare(MPI_Comm comm, PetscMPIInt tag, const char name[], c
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCall(BatchCreate(about->header.field == MTX_COMPLEX, &b));
+  PetscCall(MtxFileBatchCreate(about->header.field == MTX_COMPLEX, &b));
   if (about->compressed) {
-    if (size == 1) PetscCall(ReadPart(f, &about->header, &b, store, fault));
-    else if (!rank) PetscCall(Deal(comm, tag, f, fault));
-    else PetscCall(Receive(comm, tag, &about->header, &b, store, fault));
+    if (size == 1) PetscCall(MtxFileReadPart(f, &about->header, &b, store, fault));
+    else if (!rank) PetscCall(MtxFileDeal(comm, tag, f, fault));
+    else PetscCall(MtxFileReceive(comm, tag, &about->header, &b, store, fault));
   } else {
     if (rank) {
-      PetscCall(Open(name, &own, fault));
+      PetscCall(MtxFileOpenAll(name, &own, fault));
       f = &own;
-      if (!fault->code && f->size != about->size) Fault(fault, PETSC_ERR_FILE_OPEN, 0, "processes see different files", NULL);
+      if (!fault->code && f->size != about->size) MtxFileFault(fault, PETSC_ERR_FILE_OPEN, 0, "processes see different files", NULL);
     }
-    if (!fault->code && TakeShare(f, about->begin, rank, size, fault)) {
+    if (!fault->code && MtxFileTakeShare(f, about->begin, rank, size, fault)) {
       const double part = (double)(f->stop - f->next) / (double)PetscMax(about->size - about->begin, 1);
 
       /* bounded by the bytes that are there: the opening of the file checked that they suffice for the entries */
-      PetscCall(Reserve(store, (size_t)(1.01 * part * (double)about->header.entries) + BATCH_SIZE));
-      PetscCall(ReadPart(f, &about->header, &b, store, fault));
+      PetscCall(MtxFileReserve(store, (size_t)(1.01 * part * (double)about->header.entries) + BATCH_SIZE));
+      PetscCall(MtxFileReadPart(f, &about->header, &b, store, fault));
     }
     if (rank) PetscCall(MtxFileClose(&own));
   }
-  PetscCall(BatchDestroy(&b));
+  PetscCall(MtxFileBatchDestroy(&b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -18,7 +18,7 @@ enum {
   ENTRIES
 };
 
-static MtxStatus Fail(MtxReader *r, const char *format, ...)
+static MtxStatus MtxParseFail(MtxReader *r, const char *format, ...)
 {
   va_list args;
 
@@ -28,19 +28,19 @@ static MtxStatus Fail(MtxReader *r, const char *format, ...)
   return MTX_BAD;
 }
 
-static inline int IsDigit(char c)
+static inline int MtxParseIsDigit(char c)
 {
   return (unsigned char)(c - '0') < 10;
 }
 
-static inline const char *SkipBlanks(const char *p)
+static inline const char *MtxParseSkipBlanks(const char *p)
 {
   while (*p == ' ' || *p == '\t' || *p == '\r') p++;
   return p;
 }
 
 /* A token for messages: what is not printable becomes '?' */
-static const char *Token(const char *p, char token[32])
+static const char *MtxParseToken(const char *p, char token[32])
 {
   int n = 0;
 
@@ -99,7 +99,7 @@ void MtxArrayPlace(const MtxHeader *h, int64_t k, int64_t *i, int64_t *j)
 }
 
 /* Entries that the matrix has room for in the triangle or square that the file stores */
-static unsigned __int128 Room(const MtxHeader *h)
+static unsigned __int128 MtxParseRoom(const MtxHeader *h)
 {
   unsigned __int128 m = (unsigned __int128)h->m, n = (unsigned __int128)h->n;
 
@@ -108,7 +108,7 @@ static unsigned __int128 Room(const MtxHeader *h)
   return m * (m + 1) / 2;
 }
 
-static MtxStatus ReadBanner(MtxReader *r, const char *p)
+static MtxStatus MtxParseReadBanner(MtxReader *r, const char *p)
 {
   static const char *const banner[]     = {"%%MatrixMarket", NULL};
   static const char *const objects[]    = {"matrix", NULL};
@@ -128,32 +128,32 @@ static MtxStatus ReadBanner(MtxReader *r, const char *p)
   int  found[5];
   char token[32];
 
-  p = SkipBlanks(p);
+  p = MtxParseSkipBlanks(p);
   for (int part = 0; part < 5; part++) {
     size_t length = strcspn(p, " \t\r\n");
     int    w      = 0;
 
     while (parts[part].words[w] && (strlen(parts[part].words[w]) != length || strncasecmp(parts[part].words[w], p, length))) w++;
     if (!parts[part].words[w]) {
-      Token(p, token);
-      if (!part) return Fail(r, "this is no Matrix Market file: it begins with '%s' in place of '%%%%MatrixMarket'", token);
-      return Fail(r, "the header's %s is '%s', it must be %s", parts[part].what, token, parts[part].choices);
+      MtxParseToken(p, token);
+      if (!part) return MtxParseFail(r, "this is no Matrix Market file: it begins with '%s' in place of '%%%%MatrixMarket'", token);
+      return MtxParseFail(r, "the header's %s is '%s', it must be %s", parts[part].what, token, parts[part].choices);
     }
     found[part] = w;
-    p           = SkipBlanks(p + length);
+    p           = MtxParseSkipBlanks(p + length);
   }
-  if (*p != '\n') return Fail(r, "unexpected text '%s' at the end of the header", Token(p, token));
+  if (*p != '\n') return MtxParseFail(r, "unexpected text '%s' at the end of the header", MtxParseToken(p, token));
   r->header.format   = (MtxFormat)found[2];
   r->header.field    = (MtxField)found[3];
   r->header.symmetry = (MtxSymmetry)found[4];
-  if (r->header.format == MTX_ARRAY && r->header.field == MTX_PATTERN) return Fail(r, "an array cannot be of field pattern");
-  if (r->header.symmetry == MTX_HERMITIAN && r->header.field != MTX_COMPLEX) return Fail(r, "only complex matrices can be hermitian");
-  if (r->header.symmetry == MTX_SKEW && r->header.field == MTX_PATTERN) return Fail(r, "a pattern cannot be skew-symmetric");
+  if (r->header.format == MTX_ARRAY && r->header.field == MTX_PATTERN) return MtxParseFail(r, "an array cannot be of field pattern");
+  if (r->header.symmetry == MTX_HERMITIAN && r->header.field != MTX_COMPLEX) return MtxParseFail(r, "only complex matrices can be hermitian");
+  if (r->header.symmetry == MTX_SKEW && r->header.field == MTX_PATTERN) return MtxParseFail(r, "a pattern cannot be skew-symmetric");
   r->stage = SIZES;
   return MTX_OK;
 }
 
-static MtxStatus ReadSizes(MtxReader *r, const char *p)
+static MtxStatus MtxParseReadSizes(MtxReader *r, const char *p)
 {
   static const char *const names[] = {"rows", "columns", "entries"};
   MtxHeader               *h       = &r->header;
@@ -164,30 +164,30 @@ static MtxStatus ReadSizes(MtxReader *r, const char *p)
   for (int k = 0; k < count; k++) {
     uint64_t value = 0;
 
-    p = SkipBlanks(p);
-    Token(p, token);
-    if (*p == '\n') return Fail(r, "the line of sizes lacks the number of %s", names[k]);
-    if (*p == '-') return Fail(r, "the number of %s is negative: %s", names[k], token);
+    p = MtxParseSkipBlanks(p);
+    MtxParseToken(p, token);
+    if (*p == '\n') return MtxParseFail(r, "the line of sizes lacks the number of %s", names[k]);
+    if (*p == '-') return MtxParseFail(r, "the number of %s is negative: %s", names[k], token);
     if (*p == '+') p++;
-    if (!IsDigit(*p)) return Fail(r, "the number of %s is no integer: '%s'", names[k], token);
-    for (; IsDigit(*p); p++) {
-      if (value > (INT64_MAX - 9) / 10) return Fail(r, "the number of %s overflows 64 bits: %s", names[k], token);
+    if (!MtxParseIsDigit(*p)) return MtxParseFail(r, "the number of %s is no integer: '%s'", names[k], token);
+    for (; MtxParseIsDigit(*p); p++) {
+      if (value > (INT64_MAX - 9) / 10) return MtxParseFail(r, "the number of %s overflows 64 bits: %s", names[k], token);
       value = 10 * value + (uint64_t)(*p - '0');
     }
-    if (*p != ' ' && *p != '\t' && *p != '\r' && *p != '\n') return Fail(r, "the number of %s is no integer: '%s'", names[k], token);
+    if (*p != ' ' && *p != '\t' && *p != '\r' && *p != '\n') return MtxParseFail(r, "the number of %s is no integer: '%s'", names[k], token);
     sizes[k] = (int64_t)value;
   }
-  p = SkipBlanks(p);
-  if (*p != '\n') return Fail(r, "unexpected text '%s' at the end of the line of sizes", Token(p, token));
+  p = MtxParseSkipBlanks(p);
+  if (*p != '\n') return MtxParseFail(r, "unexpected text '%s' at the end of the line of sizes", MtxParseToken(p, token));
   h->m = sizes[0];
   h->n = sizes[1];
-  if (h->symmetry != MTX_GENERAL && h->m != h->n) return Fail(r, "a symmetric matrix must be square, this one has %" PRId64 " rows and %" PRId64 " columns", h->m, h->n);
+  if (h->symmetry != MTX_GENERAL && h->m != h->n) return MtxParseFail(r, "a symmetric matrix must be square, this one has %" PRId64 " rows and %" PRId64 " columns", h->m, h->n);
   if (h->format == MTX_ARRAY) {
-    if (Room(h) > INT64_MAX) return Fail(r, "an array of %" PRId64 " times %" PRId64 " overflows 64 bits", h->m, h->n);
-    h->entries = (int64_t)Room(h);
+    if (MtxParseRoom(h) > INT64_MAX) return MtxParseFail(r, "an array of %" PRId64 " times %" PRId64 " overflows 64 bits", h->m, h->n);
+    h->entries = (int64_t)MtxParseRoom(h);
   } else {
     h->entries = sizes[2];
-    if ((unsigned __int128)h->entries > Room(h)) return Fail(r, "%" PRId64 " entries are more than a matrix of %" PRId64 " times %" PRId64 " has room for", h->entries, h->m, h->n);
+    if ((unsigned __int128)h->entries > MtxParseRoom(h)) return MtxParseFail(r, "%" PRId64 " entries are more than a matrix of %" PRId64 " times %" PRId64 " has room for", h->entries, h->m, h->n);
   }
   r->limit = h->entries;
   r->stage = ENTRIES;
@@ -195,36 +195,36 @@ static MtxStatus ReadSizes(MtxReader *r, const char *p)
 }
 
 /* An index from 1 to size; on error returns NULL */
-static inline const char *ReadIndex(const char *p, int64_t size, int64_t *index)
+static inline const char *MtxParseReadIndex(const char *p, int64_t size, int64_t *index)
 {
   const char *first;
   uint64_t    value = 0;
 
   if (*p == '+') p++;
   first = p;
-  while (IsDigit(*p)) value = 10 * value + (uint64_t)(*p++ - '0');
+  while (MtxParseIsDigit(*p)) value = 10 * value + (uint64_t)(*p++ - '0');
   if (p - first > 18 || value - 1 >= (uint64_t)size || (*p != ' ' && *p != '\t' && *p != '\r' && *p != '\n')) return NULL;
   *index = (int64_t)(value - 1);
   return p;
 }
 
-/* What ReadIndex() found wrong with the index at p */
-static MtxStatus FailIndex(MtxReader *r, const char *p, const char *what, int64_t size)
+/* What MtxParseReadIndex() found wrong with the index at p */
+static MtxStatus MtxParseFailIndex(MtxReader *r, const char *p, const char *what, int64_t size)
 {
   char        token[32];
   const char *q = p;
 
-  Token(p, token);
-  if (*p == '\n') return Fail(r, "the %s index is missing", what);
+  MtxParseToken(p, token);
+  if (*p == '\n') return MtxParseFail(r, "the %s index is missing", what);
   if (*q == '-' || *q == '+') q++;
-  if (!IsDigit(*q)) return Fail(r, "the %s index is no integer: '%s'", what, token);
-  while (IsDigit(*q)) q++;
-  if (*q != ' ' && *q != '\t' && *q != '\r' && *q != '\n') return Fail(r, "the %s index is no integer: '%s'", what, token);
-  return Fail(r, "the %s index %s is not within 1 to %" PRId64, what, token, size);
+  if (!MtxParseIsDigit(*q)) return MtxParseFail(r, "the %s index is no integer: '%s'", what, token);
+  while (MtxParseIsDigit(*q)) q++;
+  if (*q != ' ' && *q != '\t' && *q != '\r' && *q != '\n') return MtxParseFail(r, "the %s index is no integer: '%s'", what, token);
+  return MtxParseFail(r, "the %s index %s is not within 1 to %" PRId64, what, token, size);
 }
 
 /* One value; on error returns NULL with the reason set */
-static inline const char *ReadValue(MtxReader *r, const char *p, double *value)
+static inline const char *MtxParseReadValue(MtxReader *r, const char *p, double *value)
 {
   int         overflow;
   char        token[32];
@@ -233,8 +233,8 @@ static inline const char *ReadValue(MtxReader *r, const char *p, double *value)
   if (end && (*end == ' ' || *end == '\t' || *end == '\r' || *end == '\n')) {
     if (r->header.field != MTX_INTEGER) return end;
     for (const char *q = p; q < end; q++) {
-      if (!IsDigit(*q) && *q != '-' && *q != '+') {
-        Fail(r, "the value '%s' is no integer, as the header promises", Token(p, token));
+      if (!MtxParseIsDigit(*q) && *q != '-' && *q != '+') {
+        MtxParseFail(r, "the value '%s' is no integer, as the header promises", MtxParseToken(p, token));
         return NULL;
       }
     }
@@ -242,16 +242,16 @@ static inline const char *ReadValue(MtxReader *r, const char *p, double *value)
   }
   if (*p == '-' || *p == '+') end = p + 1;
   else end = p;
-  Token(p, token);
-  if (*p == '\n') Fail(r, r->header.field == MTX_COMPLEX ? "a complex entry needs two values" : "the value is missing");
-  else if (overflow) Fail(r, "the value %s overflows double precision", token);
-  else if (!strncasecmp(end, "nan", 3) || !strncasecmp(end, "inf", 3)) Fail(r, "the value '%s' is no finite number; such values are refused", token);
-  else Fail(r, "the value '%s' is no number", token);
+  MtxParseToken(p, token);
+  if (*p == '\n') MtxParseFail(r, r->header.field == MTX_COMPLEX ? "a complex entry needs two values" : "the value is missing");
+  else if (overflow) MtxParseFail(r, "the value %s overflows double precision", token);
+  else if (!strncasecmp(end, "nan", 3) || !strncasecmp(end, "inf", 3)) MtxParseFail(r, "the value '%s' is no finite number; such values are refused", token);
+  else MtxParseFail(r, "the value '%s' is no number", token);
   return NULL;
 }
 
 /* Parses one entry that begins at p, which is no blank */
-static inline const char *ReadEntry(MtxReader *r, const char *p, MtxBatch *b)
+static inline const char *MtxParseReadEntry(MtxReader *r, const char *p, MtxBatch *b)
 {
   const MtxHeader *h = &r->header;
   const size_t     k = b->count;
@@ -259,25 +259,25 @@ static inline const char *ReadEntry(MtxReader *r, const char *p, MtxBatch *b)
   int64_t          i = 0, j = 0;
 
   if (r->entries == r->limit) {
-    Fail(r, "there are more entries than the %" PRId64 " that the header promises", h->entries);
+    MtxParseFail(r, "there are more entries than the %" PRId64 " that the header promises", h->entries);
     return NULL;
   }
   if (h->format == MTX_COORDINATE) {
-    const char *q = ReadIndex(p, h->m, &i);
+    const char *q = MtxParseReadIndex(p, h->m, &i);
 
     if (!q) {
-      FailIndex(r, p, "row", h->m);
+      MtxParseFailIndex(r, p, "row", h->m);
       return NULL;
     }
-    p = SkipBlanks(q);
-    q = ReadIndex(p, h->n, &j);
+    p = MtxParseSkipBlanks(q);
+    q = MtxParseReadIndex(p, h->n, &j);
     if (!q) {
-      FailIndex(r, p, "column", h->n);
+      MtxParseFailIndex(r, p, "column", h->n);
       return NULL;
     }
-    p = SkipBlanks(q);
+    p = MtxParseSkipBlanks(q);
     if (h->symmetry != MTX_GENERAL && j > i) {
-      Fail(r, "entry (%" PRId64 ", %" PRId64 ") is above the diagonal; a symmetric file stores only the lower triangle", i + 1, j + 1);
+      MtxParseFail(r, "entry (%" PRId64 ", %" PRId64 ") is above the diagonal; a symmetric file stores only the lower triangle", i + 1, j + 1);
       return NULL;
     }
     b->i[k] = i;
@@ -287,23 +287,23 @@ static inline const char *ReadEntry(MtxReader *r, const char *p, MtxBatch *b)
     b->re[k] = 1;
     if (b->im) b->im[k] = 0;
   } else {
-    if (!(p = ReadValue(r, p, &b->re[k]))) return NULL;
+    if (!(p = MtxParseReadValue(r, p, &b->re[k]))) return NULL;
     if (h->field == MTX_COMPLEX) {
-      if (!(p = ReadValue(r, SkipBlanks(p), &b->im[k]))) return NULL;
+      if (!(p = MtxParseReadValue(r, MtxParseSkipBlanks(p), &b->im[k]))) return NULL;
     } else if (b->im) b->im[k] = 0;
-    p = SkipBlanks(p);
+    p = MtxParseSkipBlanks(p);
   }
   if (*p != '\n') {
-    Fail(r, "unexpected text '%s' after the entry", Token(p, token));
+    MtxParseFail(r, "unexpected text '%s' after the entry", MtxParseToken(p, token));
     return NULL;
   }
   if (h->format == MTX_COORDINATE && i == j && h->symmetry > MTX_SYMMETRIC) {
     if (h->symmetry == MTX_SKEW && (b->re[k] != 0 || (b->im && b->im[k] != 0))) {
-      Fail(r, "the diagonal entry (%" PRId64 ", %" PRId64 ") of a skew-symmetric matrix is not zero", i + 1, j + 1);
+      MtxParseFail(r, "the diagonal entry (%" PRId64 ", %" PRId64 ") of a skew-symmetric matrix is not zero", i + 1, j + 1);
       return NULL;
     }
     if (h->symmetry == MTX_HERMITIAN && b->im[k] != 0) {
-      Fail(r, "the diagonal entry (%" PRId64 ", %" PRId64 ") of a hermitian matrix is not real", i + 1, j + 1);
+      MtxParseFail(r, "the diagonal entry (%" PRId64 ", %" PRId64 ") of a hermitian matrix is not real", i + 1, j + 1);
       return NULL;
     }
   }
@@ -316,30 +316,30 @@ static inline const char *ReadEntry(MtxReader *r, const char *p, MtxBatch *b)
    One complete line, ended by a line feed before end. Returns the line feed, or NULL if something is wrong. A line that is too long is
    reported as such whatever else is wrong with it, so that the answer does not depend on how the text was cut.
 */
-static inline const char *ReadLine(MtxReader *r, const char *line, const char *end, MtxBatch *b)
+static inline const char *MtxParseReadLine(MtxReader *r, const char *line, const char *end, MtxBatch *b)
 {
-  const char *p = SkipBlanks(line), *feed;
+  const char *p = MtxParseSkipBlanks(line), *feed;
 
   if (r->stage == ENTRIES && *p != '\n' && *p != '%') {
-    p = ReadEntry(r, p, b);
+    p = MtxParseReadEntry(r, p, b);
     if (p && p - line <= MTX_LINE_MAX) return p;
   } else if (*p == '\n') {
     if (p - line <= MTX_LINE_MAX) return p;
   } else if (*p == '%' && r->stage != BANNER) {
     if (p - line < MTX_LINE_MAX) return memchr(p, '\n', (size_t)(end - p));
   } else {
-    const MtxStatus status = r->stage == BANNER ? ReadBanner(r, p) : ReadSizes(r, p);
+    const MtxStatus status = r->stage == BANNER ? MtxParseReadBanner(r, p) : MtxParseReadSizes(r, p);
 
     feed = memchr(p, '\n', (size_t)(end - p));
     if (status == MTX_OK && feed - line <= MTX_LINE_MAX) return feed;
   }
   feed = memchr(line, '\n', (size_t)(end - line));
-  if (feed - line > MTX_LINE_MAX) Fail(r, "the line is longer than %d bytes; is this a text file?", MTX_LINE_MAX);
+  if (feed - line > MTX_LINE_MAX) MtxParseFail(r, "the line is longer than %d bytes; is this a text file?", MTX_LINE_MAX);
   return NULL;
 }
 
 /* The end of the text, for now: a line whose end is not there, and perhaps never will be */
-static MtxStatus ReadRest(MtxReader *r, const char *text, size_t length, int last, MtxBatch *b, size_t *used)
+static MtxStatus MtxParseReadRest(MtxReader *r, const char *text, size_t length, int last, MtxBatch *b, size_t *used)
 {
   char   line[MTX_LINE_MAX + 2];
   size_t kept = length <= MTX_LINE_MAX ? length : MTX_LINE_MAX + 1, blanks = 0;
@@ -353,19 +353,19 @@ static MtxStatus ReadRest(MtxReader *r, const char *text, size_t length, int las
   } else {
     memcpy(line, text, kept);
     line[kept] = '\n';
-    if (!ReadLine(r, line, line + kept + 1, b)) return MTX_BAD;
+    if (!MtxParseReadLine(r, line, line + kept + 1, b)) return MTX_BAD;
   }
   *used = length;
   return MTX_OK;
 }
 
-/* Whether ReadLines() must stop: at the end of the header, where it began in the header, or else when the batch is full */
-static inline int Stop(const MtxReader *r, int header, const MtxBatch *b)
+/* Whether MtxParseReadLines() must stop: at the end of the header, where it began in the header, or else when the batch is full */
+static inline int MtxParseStop(const MtxReader *r, int header, const MtxBatch *b)
 {
   return header ? r->stage == ENTRIES : b->count == b->capacity;
 }
 
-static MtxStatus ReadLines(MtxReader *r, const char *text, size_t length, int last, MtxBatch *b, size_t *used)
+static MtxStatus MtxParseReadLines(MtxReader *r, const char *text, size_t length, int last, MtxBatch *b, size_t *used)
 {
   const char *p = text, *end = text + length, *feed;
   const int   header = r->stage != ENTRIES;
@@ -381,31 +381,31 @@ static MtxStatus ReadLines(MtxReader *r, const char *text, size_t length, int la
   }
   /* the last line feed, before which all lines are complete */
   for (feed = end; feed > p && feed[-1] != '\n'; feed--) { }
-  while (p < feed && !Stop(r, header, b)) {
+  while (p < feed && !MtxParseStop(r, header, b)) {
     const char *next;
 
     r->line++;
-    if (!(next = ReadLine(r, p, feed, b))) return MTX_BAD;
+    if (!(next = MtxParseReadLine(r, p, feed, b))) return MTX_BAD;
     p = next + 1;
   }
   *used = (size_t)(p - text);
-  if (p < end && Stop(r, header, b)) return header ? MTX_OK : MTX_FULL;
-  status = ReadRest(r, p, (size_t)(end - p), last, b, &rest);
+  if (p < end && MtxParseStop(r, header, b)) return header ? MTX_OK : MTX_FULL;
+  status = MtxParseReadRest(r, p, (size_t)(end - p), last, b, &rest);
   *used += rest;
   return status;
 }
 
 MtxStatus MtxReadHeader(MtxReader *r, const char *text, size_t length, int last, size_t *used)
 {
-  MtxStatus status = r->stage == ENTRIES ? MTX_OK : ReadLines(r, text, length, last, NULL, used);
+  MtxStatus status = r->stage == ENTRIES ? MTX_OK : MtxParseReadLines(r, text, length, last, NULL, used);
 
   if (status != MTX_OK || r->stage == ENTRIES) return status;
   if (!last) return MTX_MORE;
   r->line++;
-  return r->stage == BANNER ? Fail(r, "the file is empty") : Fail(r, "the file ends before the line of sizes");
+  return r->stage == BANNER ? MtxParseFail(r, "the file is empty") : MtxParseFail(r, "the file ends before the line of sizes");
 }
 
 MtxStatus MtxReadEntries(MtxReader *r, const char *text, size_t length, int last, MtxBatch *b, size_t *used)
 {
-  return ReadLines(r, text, length, last, b, used);
+  return MtxParseReadLines(r, text, length, last, b, used);
 }

@@ -53,7 +53,7 @@ static atomic_int      running = 0; /* threads */
 static MatShadowTuner *tuners  = NULL;
 
 /* PetscTime() is not for other threads */
-static PetscLogDouble Seconds(clockid_t clock)
+static PetscLogDouble MatShadowTuneSeconds(clockid_t clock)
 {
   struct timespec t;
 
@@ -118,7 +118,7 @@ static void *MatShadowTuneThread(void *arg)
   MatShadowTuner *t = (MatShadowTuner *)arg;
 
   MatShadowTuneWork(t);
-  t->seconds = Seconds(CLOCK_THREAD_CPUTIME_ID);
+  t->seconds = MatShadowTuneSeconds(CLOCK_THREAD_CPUTIME_ID);
   atomic_fetch_sub(&running, 1);
   atomic_store(&t->done, 1);
   return NULL;
@@ -144,12 +144,12 @@ static PetscErrorCode MatShadowTuneStartThread(MatShadowTuner *t, const MatShado
   PetscFunctionBegin;
   *started = PETSC_FALSE;
   if (!t->i) {
-    const PetscLogDouble t0 = Seconds(CLOCK_MONOTONIC);
+    const PetscLogDouble t0 = MatShadowTuneSeconds(CLOCK_MONOTONIC);
 
     PetscCall(PetscMalloc2(csr->A.m + 1, &t->i, csr->A.nz, &t->j));
     PetscCall(PetscArraycpy(t->i, csr->A.i, csr->A.m + 1));
     PetscCall(PetscArraycpy(t->j, csr->A.j, csr->A.nz));
-    t->spent += Seconds(CLOCK_MONOTONIC) - t0;
+    t->spent += MatShadowTuneSeconds(CLOCK_MONOTONIC) - t0;
   }
   if (atomic_fetch_add(&running, 1) < SYS_TUNE_THREADS) {
     t->csr.A.i     = t->i;
@@ -232,12 +232,12 @@ PetscErrorCode MatShadowTuneSetUp(Mat A, MatShadow *s, const MatShadowCSR *csr, 
     if (t->tune == MAT_SHADOW_TUNE_OFF) t->most = PETSC_MAX_REAL;
     if (t->tune >= MAT_SHADOW_TUNE_MEASURE) t->most *= t->tune == MAT_SHADOW_TUNE_ONLINE || t->best < 0 ? SYS_TUNE_FAR : SYS_TUNE_NEAR;
     if (wait || t->tune != MAT_SHADOW_TUNE_ONLINE) {
-      const PetscLogDouble t0 = Seconds(CLOCK_MONOTONIC);
+      const PetscLogDouble t0 = MatShadowTuneSeconds(CLOCK_MONOTONIC);
 
       PetscCall(PetscLogEventBegin(MAT_ShadowConvert, A, 0, 0, 0));
       MatShadowTuneWork(t);
       PetscCall(PetscLogEventEnd(MAT_ShadowConvert, A, 0, 0, 0));
-      t->last = Seconds(CLOCK_MONOTONIC) - t0;
+      t->last = MatShadowTuneSeconds(CLOCK_MONOTONIC) - t0;
       t->spent += t->last;
       t->seconds = t->last;
       t->ready   = PETSC_TRUE;
@@ -257,7 +257,7 @@ PetscErrorCode MatShadowTuneSetUp(Mat A, MatShadow *s, const MatShadowCSR *csr, 
 static PetscErrorCode MatShadowTuneFill(Mat A, MatShadowTuner *t, const MatShadowCSR *csr)
 {
   const MatShadowOps  *ops = &t->list[t->k].format->host;
-  const PetscLogDouble t0  = Seconds(CLOCK_MONOTONIC);
+  const PetscLogDouble t0  = MatShadowTuneSeconds(CLOCK_MONOTONIC);
   PetscBool            done;
   PetscLogDouble       t1;
 
@@ -269,7 +269,7 @@ static PetscErrorCode MatShadowTuneFill(Mat A, MatShadowTuner *t, const MatShado
     (*ops->destroy)(&t->data);
   }
   PetscCall(PetscLogEventEnd(MAT_ShadowUpdate, A, 0, 0, 0));
-  t1       = Seconds(CLOCK_MONOTONIC) - t0;
+  t1       = MatShadowTuneSeconds(CLOCK_MONOTONIC) - t0;
   t->stale = PETSC_FALSE;
   t->last += t1;
   t->spent += t1;
@@ -379,7 +379,7 @@ static PetscErrorCode MatShadowTuneConvertDevice(Mat A, MatShadow *s, const MatS
 
   PetscFunctionBegin;
   PetscCall(MatShadowDeviceWait(csr));
-  t0 = Seconds(CLOCK_MONOTONIC);
+  t0 = MatShadowTuneSeconds(CLOCK_MONOTONIC);
   if (!s->tuner) PetscCall(MatShadowTuneCreate(s));
   t       = s->tuner;
   t->over = PETSC_TRUE;
@@ -423,7 +423,7 @@ static PetscErrorCode MatShadowTuneConvertDevice(Mat A, MatShadow *s, const MatS
     s->ops = &t->list[t->best].format->device;
     PetscCall(MatShadowMove(s, MAT_SHADOW_CONVERTED));
   }
-  if (t->n > 1) t->spent += Seconds(CLOCK_MONOTONIC) - t0;
+  if (t->n > 1) t->spent += MatShadowTuneSeconds(CLOCK_MONOTONIC) - t0;
   PetscCall(PetscInfo(A, "%s chosen among %d of %d candidates; this has taken %g s so far, a product on the AIJ takes %g s\n", data ? t->list[t->best].name : "the AIJ", made, t->n, (double)t->spent, (double)trial.time_csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

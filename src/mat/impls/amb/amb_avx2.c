@@ -12,7 +12,7 @@ typedef int AmbKernelsAVX2Absent; /* complex scalars have the plain kernels */
 #else
   #include "mat/impls/amb/ambx86.h"
 
-static int SupportedAVX2(void)
+static int AmbSupportedAVX2(void)
 {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }

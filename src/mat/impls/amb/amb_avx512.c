@@ -12,7 +12,7 @@ typedef int AmbKernelsAVX512Absent; /* complex scalars have the plain kernels */
 #else
   #include "mat/impls/amb/ambx86.h"
 
-static int SupportedAVX512(void)
+static int AmbSupportedAVX512(void)
 {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
 }

@@ -7,7 +7,7 @@
 
 #include "mat/impls/amb/ambhost.h"
 
-static SYS_INLINE void ChunkB(const int b, uint32_t n, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar sum[AMB_C])
+static SYS_INLINE void AmbChunkB(const int b, uint32_t n, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar sum[AMB_C])
 {
   SysScalar s[AMB_C] = {0};
 
@@ -19,12 +19,12 @@ static SYS_INLINE void ChunkB(const int b, uint32_t n, const SysScalar *val, con
   for (int l = 0; l < AMB_C; l++) sum[l] = s[l];
 }
 
-static SYS_INLINE void Chunk1(uint32_t n, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar sum[AMB_C])
+static SYS_INLINE void AmbChunk1(uint32_t n, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar sum[AMB_C])
 {
-  ChunkB(1, n, val, col, x, sum);
+  AmbChunkB(1, n, val, col, x, sum);
 }
 
-static int SupportedPlain(void)
+static int AmbSupportedPlain(void)
 {
   return 1;
 }

@@ -52,13 +52,13 @@ struct AddCounts {
   }
 };
 
-static unsigned Chunks(int64_t m)
+static unsigned AmbCreateChunks(int64_t m)
 {
   return (unsigned)((m + SYS_WARP - 1) / SYS_WARP);
 }
 
 /* Of what AmbDeviceKeys() makes */
-static int KeyBits(int64_t m)
+static int AmbCreateKeyBits(int64_t m)
 {
   int bits = 16;
 
@@ -66,14 +66,14 @@ static int KeyBits(int64_t m)
   return bits;
 }
 
-static SysStatus WorkspaceCreate(int64_t m, cudaStream_t stream, Workspace *w)
+static SysStatus AmbCreateWorkspaceCreate(int64_t m, cudaStream_t stream, Workspace *w)
 {
   const AmbCount zero = {0, 0, 0, 0, 0};
   size_t         scan = 0, sort = 0;
 
   memset(w, 0, sizeof(*w));
-  SYS_CUDA(cub::DeviceScan::ExclusiveScan(NULL, scan, w->count, w->count, AddCounts(), zero, (int)Chunks(m) + 1, stream));
-  SYS_CUDA(cub::DeviceRadixSort::SortPairs(NULL, sort, w->key, w->key_sorted, w->row, w->perm, (int)m, 0, KeyBits(m), stream));
+  SYS_CUDA(cub::DeviceScan::ExclusiveScan(NULL, scan, w->count, w->count, AddCounts(), zero, (int)AmbCreateChunks(m) + 1, stream));
+  SYS_CUDA(cub::DeviceRadixSort::SortPairs(NULL, sort, w->key, w->key_sorted, w->row, w->perm, (int)m, 0, AmbCreateKeyBits(m), stream));
   w->cub_size = scan > sort ? scan : sort;
   for (int pass = 0; pass < 2; pass++) {
     SysArenaTake(&w->arena, &w->sample, AMB_MAX_BLOCK + 1);
@@ -83,7 +83,7 @@ static SysStatus WorkspaceCreate(int64_t m, cudaStream_t stream, Workspace *w)
     SysArenaTake(&w->arena, &w->key_sorted, m);
     SysArenaTake(&w->arena, &w->row, m);
     SysArenaTake(&w->arena, &w->perm, m);
-    SysArenaTake(&w->arena, &w->count, Chunks(m) + 1);
+    SysArenaTake(&w->arena, &w->count, AmbCreateChunks(m) + 1);
     SysArenaTake(&w->arena, &w->cub, w->cub_size);
     if (pass == 0) SYS_CALL(SysArenaAllocate(&w->arena));
   }
@@ -91,7 +91,7 @@ static SysStatus WorkspaceCreate(int64_t m, cudaStream_t stream, Workspace *w)
 }
 
 /* Rows are shared by as many threads as the chip needs to be busy */
-static int StepsFor(const SysCSR *csr, int b)
+static int AmbCreateStepsFor(const SysCSR *csr, int b)
 {
   const int64_t steps = (csr->nz / b + LANES - 1) / LANES;
   int           power = LEAST_STEPS;
@@ -101,17 +101,17 @@ static int StepsFor(const SysCSR *csr, int b)
 }
 
 /* The bytes of every block size, and of rows in their order or sorted, from some of the chunks; the best come first */
-static SysStatus Model(const SysCSR *csr, const AmbDeviceParams *params, Workspace *w, cudaStream_t stream, Choice choice[2 * AMB_MAX_BLOCK], int *nchoice)
+static SysStatus AmbCreateModel(const SysCSR *csr, const AmbDeviceParams *params, Workspace *w, cudaStream_t stream, Choice choice[2 * AMB_MAX_BLOCK], int *nchoice)
 {
-  const int      windows = (int)(Chunks(csr->m) < WINDOWS ? Chunks(csr->m) : WINDOWS);
-  const double   scale   = (double)Chunks(csr->m) / windows;
+  const int      windows = (int)(AmbCreateChunks(csr->m) < WINDOWS ? AmbCreateChunks(csr->m) : WINDOWS);
+  const double   scale   = (double)AmbCreateChunks(csr->m) / windows;
   AmbSample      sample[AMB_MAX_BLOCK + 1];
   AmbSampleSizes sizes;
 
   sizes.last = csr->n < 1 ? 1 : csr->n < AMB_MAX_BLOCK ? (int)csr->n : AMB_MAX_BLOCK; /* a block does not leave the matrix */
   if (params->block_size && params->block_size < sizes.last) sizes.last = params->block_size;
   sizes.first = params->block_size ? sizes.last : 1;
-  for (int b = sizes.first; b <= sizes.last; b++) sizes.steps[b] = params->steps ? params->steps : StepsFor(csr, b);
+  for (int b = sizes.first; b <= sizes.last; b++) sizes.steps[b] = params->steps ? params->steps : AmbCreateStepsFor(csr, b);
   memset(sample, 0, sizeof(sample));
   if (windows) {
     SYS_CUDA(cudaMemsetAsync(w->sample, 0, sizeof(sample), stream));
@@ -140,7 +140,7 @@ static SysStatus Model(const SysCSR *csr, const AmbDeviceParams *params, Workspa
   return SYS_SUCCESS;
 }
 
-static void LayoutArrays(SysArena *arena, const AmbCount *n, int sorted, AmbLayout *L)
+static void AmbCreateLayoutArrays(SysArena *arena, const AmbCount *n, int sorted, AmbLayout *L)
 {
   SysArenaTake(arena, &L->task, n->task);
   if (n->split) {
@@ -156,7 +156,7 @@ static void LayoutArrays(SysArena *arena, const AmbCount *n, int sorted, AmbLayo
   SysArenaTake(arena, &L->shape, (size_t)L->nchunk);
 }
 
-static __global__ void CountKinds(AmbLayout A, unsigned long long *kind)
+static __global__ void AmbCreateCountKinds(AmbLayout A, unsigned long long *kind)
 {
   const unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -173,7 +173,7 @@ static SysStatus Describe(const Workspace *w, const Choice *choice, const AmbCou
 
   if (n->task) {
     SYS_CUDA(cudaMemsetAsync(w->sample, 0, sizeof(kind), stream));
-    CountKinds<<<(n->task + 255) / 256, 256, 0, stream>>>(A->layout, (unsigned long long *)w->sample);
+    AmbCreateCountKinds<<<(n->task + 255) / 256, 256, 0, stream>>>(A->layout, (unsigned long long *)w->sample);
     SYS_CUDA(cudaPeekAtLastError());
     SYS_CUDA(cudaMemcpyAsync(kind, w->sample, sizeof(kind), cudaMemcpyDeviceToHost, stream));
     SYS_CUDA(cudaStreamSynchronize(stream));
@@ -194,7 +194,7 @@ static SysStatus Describe(const Workspace *w, const Choice *choice, const AmbCou
   return SYS_SUCCESS;
 }
 
-static SysStatus Build(const SysCSR *csr, const int *from, const Choice *choice, Workspace *w, cudaStream_t stream, AmbDevice *A)
+static SysStatus AmbCreateBuild(const SysCSR *csr, const int *from, const Choice *choice, Workspace *w, cudaStream_t stream, AmbDevice *A)
 {
   const AmbArrays arrays = {csr->i, csr->j, csr->a, from};
   const AmbCount  zero   = {0, 0, 0, 0, 0};
@@ -210,13 +210,13 @@ static SysStatus Build(const SysCSR *csr, const int *from, const Choice *choice,
   L->block_size = choice->block_size;
   L->row_group  = choice->row_group;
   L->steps      = choice->steps;
-  L->nchunk     = Chunks(csr->m);
+  L->nchunk     = AmbCreateChunks(csr->m);
   if (!L->nchunk) return Describe(w, choice, &total, A, stream);
   SYS_CUDA(cudaMemsetAsync(w->bad, 0, sizeof(*w->bad), stream));
   SYS_CALL(AmbDeviceCount(csr, choice->block_size, choice->steps, w->blocks, w->bad, stream));
   if (choice->sorted) {
     SYS_CALL(AmbDeviceKeys(csr->m, w->blocks, w->key, w->row, stream));
-    SYS_CUDA(cub::DeviceRadixSort::SortPairs(w->cub, w->cub_size, w->key, w->key_sorted, w->row, w->perm, L->m, 0, KeyBits(L->m), stream));
+    SYS_CUDA(cub::DeviceRadixSort::SortPairs(w->cub, w->cub_size, w->key, w->key_sorted, w->row, w->perm, L->m, 0, AmbCreateKeyBits(L->m), stream));
   }
   /* planned in the workspace: the sizes of the arrays are not known before */
   plan       = *L;
@@ -230,11 +230,11 @@ static SysStatus Build(const SysCSR *csr, const int *from, const Choice *choice,
   SYS_CUDA(cudaMemcpyAsync(&bad, w->bad, sizeof(bad), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   if (bad) return SYS_NOT_ASCENDING;
-  LayoutArrays(&arena, &total, choice->sorted, L);
+  AmbCreateLayoutArrays(&arena, &total, choice->sorted, L);
   SYS_CALL(SysArenaAllocate(&arena));
   A->memory = arena.memory;
   L->ntask  = total.task;
-  LayoutArrays(&arena, &total, choice->sorted, L);
+  AmbCreateLayoutArrays(&arena, &total, choice->sorted, L);
   A->info.bytes_extra = (double)arena.used;
   if (choice->sorted) SYS_CUDA(cudaMemcpyAsync(L->perm, w->perm, sizeof(*L->perm) * (size_t)L->m, cudaMemcpyDeviceToDevice, stream));
   SYS_CUDA(cudaMemcpyAsync(L->count, w->count, sizeof(*L->count) * ((size_t)L->nchunk + 1), cudaMemcpyDeviceToDevice, stream));
@@ -245,14 +245,14 @@ static SysStatus Build(const SysCSR *csr, const int *from, const Choice *choice,
   return SYS_SUCCESS;
 }
 
-static SysStatus Converted(const SysCSR *csr, const int *from, const Choice *choice, Workspace *w, cudaStream_t stream, AmbDevice **A)
+static SysStatus AmbCreateConverted(const SysCSR *csr, const int *from, const Choice *choice, Workspace *w, cudaStream_t stream, AmbDevice **A)
 {
   SysStatus status;
   int       device, major;
 
   *A = (AmbDevice *)calloc(1, sizeof(**A));
   if (!*A) return SYS_OUT_OF_MEMORY;
-  status = Build(csr, from, choice, w, stream, *A);
+  status = AmbCreateBuild(csr, from, choice, w, stream, *A);
   if (status != SYS_SUCCESS) {
     AmbDeviceDestroy(A);
     return status;
@@ -273,7 +273,7 @@ struct Trials {
   double           start, conversion; /* seconds: when all began, and what one conversion takes */
 };
 
-static double Seconds(void)
+static double AmbCreateSeconds(void)
 {
   struct timespec t;
 
@@ -281,7 +281,7 @@ static double Seconds(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static SysStatus TrialTime(Trials *t, const AmbDevice *A, int threads, int deep, float *time)
+static SysStatus AmbCreateTrialTime(Trials *t, const AmbDevice *A, int threads, int deep, float *time)
 {
   SysTrial  *T       = &t->trial;
   const auto product = [&](int k) { return AmbDeviceLaunch(&A->layout, threads, deep, k && A->early, t->arrays, 1, T->x, 0, NULL, T->z, T->stream); };
@@ -290,20 +290,20 @@ static SysStatus TrialTime(Trials *t, const AmbDevice *A, int threads, int deep,
 }
 
 /* The kernel and the thread-block size, for a layout that is given */
-static SysStatus TuneKernel(Trials *t, int threads, AmbDevice *A, float *best)
+static SysStatus AmbCreateTuneKernel(Trials *t, int threads, AmbDevice *A, float *best)
 {
   const int sizes[] = {128, 64, 256};
   float     time;
 
   A->info.threads = threads ? threads : sizes[0];
-  SYS_CALL(TrialTime(t, A, A->info.threads, A->deep, best));
-  SYS_CALL(TrialTime(t, A, A->info.threads, !A->deep, &time));
+  SYS_CALL(AmbCreateTrialTime(t, A, A->info.threads, A->deep, best));
+  SYS_CALL(AmbCreateTrialTime(t, A, A->info.threads, !A->deep, &time));
   if (time < GAIN * *best) {
     *best   = time;
     A->deep = !A->deep;
   }
   for (int k = 1; k < 3 && !threads; k++) {
-    SYS_CALL(TrialTime(t, A, sizes[k], A->deep, &time));
+    SYS_CALL(AmbCreateTrialTime(t, A, sizes[k], A->deep, &time));
     if (time < GAIN * *best) {
       *best           = time;
       A->info.threads = sizes[k];
@@ -313,20 +313,20 @@ static SysStatus TuneKernel(Trials *t, int threads, AmbDevice *A, float *best)
 }
 
 /* Converts once more, unless it has taken too long already, and keeps what is faster */
-static SysStatus TryChoice(Trials *t, const Choice *choice, Workspace *w, AmbDevice **A, float *best)
+static SysStatus AmbCreateTryChoice(Trials *t, const Choice *choice, Workspace *w, AmbDevice **A, float *best)
 {
   AmbDevice *other;
   SysStatus  status;
   float      time;
 
-  if (t->trial.tried + TRIAL + 1 > MOST_TRIED || Seconds() - t->start + t->conversion > BUDGET * 1e-3 * *best) return SYS_SUCCESS;
-  status = Converted(t->csr, t->arrays->from, choice, w, t->trial.stream, &other);
+  if (t->trial.tried + TRIAL + 1 > MOST_TRIED || AmbCreateSeconds() - t->start + t->conversion > BUDGET * 1e-3 * *best) return SYS_SUCCESS;
+  status = AmbCreateConverted(t->csr, t->arrays->from, choice, w, t->trial.stream, &other);
 
   if (status == SYS_OUT_OF_MEMORY || status == SYS_TOO_LARGE) return SYS_SUCCESS;
   SYS_CALL(status);
   other->info.threads = (*A)->info.threads;
   other->deep         = (*A)->deep;
-  status              = TrialTime(t, other, other->info.threads, other->deep, &time);
+  status              = AmbCreateTrialTime(t, other, other->info.threads, other->deep, &time);
   if (status == SYS_SUCCESS && time < GAIN * *best) {
     AmbDevice *slower = *A;
 
@@ -339,20 +339,20 @@ static SysStatus TryChoice(Trials *t, const Choice *choice, Workspace *w, AmbDev
 }
 
 /* Starts from the best by the model: the kernel, then longer tasks, then rows in the other order, then the next block size, where these are near */
-static SysStatus Tune(Trials *t, const AmbDeviceParams *params, const Choice *choice, int nchoice, Workspace *w, AmbDevice **A)
+static SysStatus AmbCreateTune(Trials *t, const AmbDeviceParams *params, const Choice *choice, int nchoice, Workspace *w, AmbDevice **A)
 {
   Choice best = choice[0];
   float  time, before;
 
   t->products = best.bytes > LARGE ? TRIAL_LARGE : TRIAL;
-  SYS_CALL(TuneKernel(t, params->threads, *A, &time));
+  SYS_CALL(AmbCreateTuneKernel(t, params->threads, *A, &time));
   if (best.bytes > LARGE) return SYS_SUCCESS;
   before = time;
   if (!params->steps && best.steps < MOST_STEPS && (*A)->info.tasks > (*A)->layout.nchunk) {
     Choice longer = best;
 
     longer.steps *= 2;
-    SYS_CALL(TryChoice(t, &longer, w, A, &time));
+    SYS_CALL(AmbCreateTryChoice(t, &longer, w, A, &time));
     if (time < before) best.steps *= 2;
   }
   for (int order = 1; order >= 0; order--) {
@@ -362,7 +362,7 @@ static SysStatus Tune(Trials *t, const AmbDeviceParams *params, const Choice *ch
       if ((other.block_size == best.block_size) != order || other.bytes > (order ? NEAR_ORDER : NEAR) * best.bytes) continue;
       if (other.block_size == best.block_size) other.steps = best.steps;
       before = time;
-      SYS_CALL(TryChoice(t, &other, w, A, &time));
+      SYS_CALL(AmbCreateTryChoice(t, &other, w, A, &time));
       if (time < before) best = other;
       break;
     }
@@ -382,16 +382,16 @@ SysStatus AmbDeviceConvert(const SysCSR *csr, const int *from, const AmbDevicePa
   *A            = NULL;
   trials.csr    = csr;
   trials.arrays = &arrays;
-  trials.start  = Seconds();
+  trials.start  = AmbCreateSeconds();
   if (csr->m > INT_MAX || csr->n > INT_MAX || csr->nz > INT_MAX) return SYS_TOO_LARGE;
-  status = WorkspaceCreate(csr->m, stream, &w);
-  if (status == SYS_SUCCESS) status = Model(csr, params, &w, stream, choice, &nchoice);
-  if (status == SYS_SUCCESS) status = Converted(csr, from, &choice[0], &w, stream, A);
-  trials.conversion = Seconds() - trials.start;
+  status = AmbCreateWorkspaceCreate(csr->m, stream, &w);
+  if (status == SYS_SUCCESS) status = AmbCreateModel(csr, params, &w, stream, choice, &nchoice);
+  if (status == SYS_SUCCESS) status = AmbCreateConverted(csr, from, &choice[0], &w, stream, A);
+  trials.conversion = AmbCreateSeconds() - trials.start;
   if (status == SYS_SUCCESS && params->threads) (*A)->info.threads = params->threads;
   if (status == SYS_SUCCESS && params->measure && csr->nz) {
     status = SysTrialCreate(csr, stream, &trials.trial);
-    if (status == SYS_SUCCESS) status = Tune(&trials, params, choice, nchoice, &w, A);
+    if (status == SYS_SUCCESS) status = AmbCreateTune(&trials, params, choice, nchoice, &w, A);
     else if (status == SYS_OUT_OF_MEMORY) status = SYS_SUCCESS;
     (*A)->info.tried = trials.trial.tried;
   }

@@ -13,7 +13,7 @@
 #define THREADS       128 /* of a thread block here */
 #define MODEL_ENTRIES 256 /* of a row, which the model looks at */
 
-static unsigned Blocks(int64_t warps)
+static unsigned AmbPlanBlocks(int64_t warps)
 {
   return (unsigned)((warps * SYS_WARP + THREADS - 1) / THREADS);
 }
@@ -24,18 +24,18 @@ typedef struct {
   int        k, end;
 } Walk;
 
-static __device__ inline int WarpMax(int v)
+static __device__ inline int AmbPlanWarpMax(int v)
 {
   return __reduce_max_sync(SYS_ALL_LANES, v);
 }
 
-static __device__ inline unsigned WarpSum(unsigned v)
+static __device__ inline unsigned AmbPlanWarpSum(unsigned v)
 {
   return __reduce_add_sync(SYS_ALL_LANES, v);
 }
 
 /* The sum of the lanes before this one; *total is that of all */
-static __device__ inline unsigned WarpScan(unsigned v, unsigned *total)
+static __device__ inline unsigned AmbPlanWarpScan(unsigned v, unsigned *total)
 {
   const unsigned lane = threadIdx.x % SYS_WARP;
   unsigned       sum  = v;
@@ -50,31 +50,31 @@ static __device__ inline unsigned WarpScan(unsigned v, unsigned *total)
 }
 
 /* Where the block that begins with entry k begins: not so far right that it would leave the matrix */
-static __device__ inline int BlockColumn(int col, int n, int b)
+static __device__ inline int AmbPlanBlockColumn(int col, int n, int b)
 {
   return min(col, n - b);
 }
 
 /* Goes past the entries in columns less than col */
-static __device__ inline void Skip(Walk *w, int col)
+static __device__ inline void AmbPlanSkip(Walk *w, int col)
 {
   while (w->k < w->end && w->j[w->k] < col) w->k++;
 }
 
-static __device__ int CountBlocks(Walk w, int n, int b)
+static __device__ int AmbPlanCountBlocks(Walk w, int n, int b)
 {
   int count = 0;
 
   if (b == 1) return w.end - w.k;
   while (w.k < w.end) {
-    Skip(&w, BlockColumn(w.j[w.k], n, b) + b);
+    AmbPlanSkip(&w, AmbPlanBlockColumn(w.j[w.k], n, b) + b);
     count++;
   }
   return count;
 }
 
 /* This lane's run of the piece of a split row that begins with entry k */
-static __device__ inline Walk LaneRun(const int *j, int k, int end, int steps)
+static __device__ inline Walk AmbPlanLaneRun(const int *j, int k, int end, int steps)
 {
   Walk w;
 
@@ -85,82 +85,82 @@ static __device__ inline Walk LaneRun(const int *j, int k, int end, int steps)
 }
 
 /* Entries of a piece */
-static __device__ inline int Piece(int steps)
+static __device__ inline int AmbPlanPiece(int steps)
 {
   return SYS_WARP * steps;
 }
 
 /* Every diagonal of the chunk once: the next one, relative to group, or INT_MAX when there are no more */
-static __device__ inline int NextDiagonal(const Walk *w, int group)
+static __device__ inline int AmbPlanNextDiagonal(const Walk *w, int group)
 {
   return __reduce_min_sync(SYS_ALL_LANES, w->k < w->end ? w->j[w->k] - group : INT_MAX);
 }
 
 /* How many blocks of diagonals hold the chunk, or limit + 1 if more than limit do or one of them leaves the matrix; for a lane without a row, group is that of another */
-static __device__ int CountDiagonals(Walk w, int group, int n, int b, int limit)
+static __device__ int AmbPlanCountDiagonals(Walk w, int group, int n, int b, int limit)
 {
-  const int first = __reduce_min_sync(SYS_ALL_LANES, group), last = WarpMax(group);
+  const int first = __reduce_min_sync(SYS_ALL_LANES, group), last = AmbPlanWarpMax(group);
   int       count = 0, diagonal;
 
-  while ((diagonal = NextDiagonal(&w, group)) != INT_MAX) {
+  while ((diagonal = AmbPlanNextDiagonal(&w, group)) != INT_MAX) {
     if (++count > limit || first + diagonal < 0 || last > n - b - diagonal) return limit + 1;
-    Skip(&w, group + diagonal + b);
+    AmbPlanSkip(&w, group + diagonal + b);
   }
   return count;
 }
 
 /* Whether in every step the columns of the chunk are near enough to each other for 16 bits */
-static __device__ bool IsNarrow(Walk w, int n, int b)
+static __device__ bool AmbPlanIsNarrow(Walk w, int n, int b)
 {
   while (__any_sync(SYS_ALL_LANES, w.k < w.end)) {
     const bool here  = w.k < w.end;
-    const int  col   = here ? BlockColumn(w.j[w.k], n, b) : 0;
-    const int  least = __reduce_min_sync(SYS_ALL_LANES, here ? col : INT_MAX), most = WarpMax(here ? col : 0);
+    const int  col   = here ? AmbPlanBlockColumn(w.j[w.k], n, b) : 0;
+    const int  least = __reduce_min_sync(SYS_ALL_LANES, here ? col : INT_MAX), most = AmbPlanWarpMax(here ? col : 0);
 
     if (most - least > 65535) return false;
-    if (here) Skip(&w, col + b);
+    if (here) AmbPlanSkip(&w, col + b);
   }
   return true;
 }
 
-static __device__ inline int DiagonalBytes(int b)
+static __device__ inline int AmbPlanDiagonalBytes(int b)
 {
   return (int)(SYS_WARP * b * sizeof(SysScalar) + sizeof(int));
 }
 
-static __device__ inline int NarrowBytes(int b)
+static __device__ inline int AmbPlanNarrowBytes(int b)
 {
-  return DiagonalBytes(b) + SYS_WARP * (int)sizeof(uint16_t);
+  return AmbPlanDiagonalBytes(b) + SYS_WARP * (int)sizeof(uint16_t);
 }
 
-static __device__ inline int DiagonalLimit(int steps, int b)
+static __device__ inline int AmbPlanDiagonalLimit(int steps, int b)
 {
-  return (int)((int64_t)steps * NarrowBytes(b) / DiagonalBytes(b));
+  return (int)((int64_t)steps * AmbPlanNarrowBytes(b) / AmbPlanDiagonalBytes(b));
 }
 
-static __device__ inline unsigned StepsOf(int blocks, unsigned logt)
+static __device__ inline unsigned AmbPlanStepsOf(int blocks, unsigned logt)
 {
   return (unsigned)(blocks + (1 << logt) - 1) >> logt;
 }
 
 /* log2 of the lanes that a row of so many blocks needs */
-static __device__ inline unsigned LanesOf(int blocks, int most_steps)
+static __device__ inline unsigned AmbPlanLanesOf(int blocks, int most_steps)
 {
   unsigned logt = 0;
 
-  while (logt < 5 && StepsOf(blocks, logt) > (unsigned)most_steps) logt++;
+  while (logt < 5 && AmbPlanStepsOf(blocks, logt) > (unsigned)most_steps) logt++;
   return logt;
 }
 
 /* The most among the lanes whose rows are in the same task */
-static __device__ inline int TaskMax(int v, unsigned rows)
+static __device__ inline int AmbPlanTaskMax(int v, unsigned rows)
 {
   for (unsigned d = 1; d < rows; d *= 2) v = max(v, __shfl_xor_sync(SYS_ALL_LANES, v, d));
   return v;
 }
 
 /* Each warp looks at one window of 32 rows for one block size */
-static __global__ void __launch_bounds__(THREADS) Sample(SysCSR A, const __grid_constant__ AmbSampleSizes sizes, AmbSample *sample, int windows)
+static __global__ void __launch_bounds__(THREADS) AmbPlanSample(SysCSR A, const __grid_constant__ AmbSampleSizes sizes, AmbSample *sample, int windows)
 {
   const int                     lane = threadIdx.x % SYS_WARP, b = sizes.first + (int)blockIdx.y;
   const int64_t                 chunks = (A.m + SYS_WARP - 1) / SYS_WARP, w = (int64_t)(blockIdx.x * THREADS + threadIdx.x) / SYS_WARP;
@@ -178,21 +178,21 @@ static __global__ void __launch_bounds__(THREADS) Sample(SysCSR A, const __grid_
     walk.j   = A.j;
     walk.k   = A.i[r];
     walk.end = row < A.m ? min(A.i[r + 1], walk.k + MODEL_ENTRIES) : walk.k;
-    blocks   = CountBlocks(walk, (int)A.n, b);
-    most     = WarpMax(blocks);
-    logt     = LanesOf(blocks, sizes.steps[b]);
-    slots    = WarpSum(StepsOf(blocks, logt) << logt);
-    logt     = LanesOf(most, sizes.steps[b]);
-    steps    = StepsOf(TaskMax(blocks, SYS_WARP >> logt), logt);
-    steps    = WarpSum(lane % (SYS_WARP >> logt) ? 0 : steps);
-    if (lane == 0) atomicAdd(&sum[0], (unsigned long long)slots * NarrowBytes(b) / SYS_WARP);
+    blocks   = AmbPlanCountBlocks(walk, (int)A.n, b);
+    most     = AmbPlanWarpMax(blocks);
+    logt     = AmbPlanLanesOf(blocks, sizes.steps[b]);
+    slots    = AmbPlanWarpSum(AmbPlanStepsOf(blocks, logt) << logt);
+    logt     = AmbPlanLanesOf(most, sizes.steps[b]);
+    steps    = AmbPlanStepsOf(AmbPlanTaskMax(blocks, SYS_WARP >> logt), logt);
+    steps    = AmbPlanWarpSum(lane % (SYS_WARP >> logt) ? 0 : steps);
+    if (lane == 0) atomicAdd(&sum[0], (unsigned long long)slots * AmbPlanNarrowBytes(b) / SYS_WARP);
     for (int g = 1; g <= AMB_GROUPS; g++) {
-      unsigned long long bytes = (unsigned long long)steps * NarrowBytes(b);
+      unsigned long long bytes = (unsigned long long)steps * AmbPlanNarrowBytes(b);
 
       if (logt == 0) {
-        const int limit = DiagonalLimit(most, b), diagonals = CountDiagonals(walk, r - r % g, (int)A.n, b, limit);
+        const int limit = AmbPlanDiagonalLimit(most, b), diagonals = AmbPlanCountDiagonals(walk, r - r % g, (int)A.n, b, limit);
 
-        if (diagonals <= limit) bytes = min(bytes, (unsigned long long)diagonals * DiagonalBytes(b));
+        if (diagonals <= limit) bytes = min(bytes, (unsigned long long)diagonals * AmbPlanDiagonalBytes(b));
       }
       if (lane == 0) atomicAdd(&sum[g], bytes);
     }
@@ -207,23 +207,23 @@ static __global__ void __launch_bounds__(THREADS) Sample(SysCSR A, const __grid_
 
 SysStatus AmbDeviceSample(const SysCSR *A, const AmbSampleSizes *sizes, AmbSample *sample, int windows, cudaStream_t stream)
 {
-  Sample<<<dim3(Blocks(windows), sizes->last - sizes->first + 1), THREADS, 0, stream>>>(*A, *sizes, sample, windows);
+  AmbPlanSample<<<dim3(AmbPlanBlocks(windows), sizes->last - sizes->first + 1), THREADS, 0, stream>>>(*A, *sizes, sample, windows);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
 }
 
-/* Blocks of one entry need not be looked for. A row that does not ascend is found from the entries that do not exceed the one before them, less those
+/* AmbPlanBlocks of one entry need not be looked for. A row that does not ascend is found from the entries that do not exceed the one before them, less those
    that begin a row. */
-static __global__ void __launch_bounds__(THREADS) CountDescents(int64_t nz, const int *__restrict__ j, unsigned *bad)
+static __global__ void __launch_bounds__(THREADS) AmbPlanCountDescents(int64_t nz, const int *__restrict__ j, unsigned *bad)
 {
   unsigned descents = 0;
 
   for (int64_t k = (int64_t)blockIdx.x * THREADS + threadIdx.x + 1; k < nz; k += (int64_t)gridDim.x * THREADS) descents += j[k] <= j[k - 1];
-  descents = WarpSum(descents);
+  descents = AmbPlanWarpSum(descents);
   if (threadIdx.x % SYS_WARP == 0 && descents) atomicAdd(bad, descents);
 }
 
-static __global__ void __launch_bounds__(THREADS) CountSingles(SysCSR A, int *blocks, unsigned *bad)
+static __global__ void __launch_bounds__(THREADS) AmbPlanCountSingles(SysCSR A, int *blocks, unsigned *bad)
 {
   const int64_t row     = (int64_t)blockIdx.x * THREADS + threadIdx.x;
   bool          descent = false;
@@ -239,7 +239,7 @@ static __global__ void __launch_bounds__(THREADS) CountSingles(SysCSR A, int *bl
 }
 
 /* blocks[row], and bad[0] set if some row does not ascend */
-static __global__ void __launch_bounds__(THREADS) Count(SysCSR A, int b, int steps, int *blocks, unsigned *bad)
+static __global__ void __launch_bounds__(THREADS) AmbPlanCount(SysCSR A, int b, int steps, int *blocks, unsigned *bad)
 {
   const int64_t row   = (int64_t)blockIdx.x * THREADS + threadIdx.x;
   Walk          w     = {A.j, 0, 0};
@@ -251,7 +251,7 @@ static __global__ void __launch_bounds__(THREADS) Count(SysCSR A, int b, int ste
     w.k   = A.i[row];
     w.end = A.i[row + 1];
   }
-  split = __ballot_sync(SYS_ALL_LANES, w.end - w.k > Piece(steps));
+  split = __ballot_sync(SYS_ALL_LANES, w.end - w.k > AmbPlanPiece(steps));
   if (!(split >> threadIdx.x % SYS_WARP & 1)) {
     int next = -1;
 
@@ -262,7 +262,7 @@ static __global__ void __launch_bounds__(THREADS) Count(SysCSR A, int b, int ste
       last = col;
       if (col >= next) {
         count++;
-        next = BlockColumn(col, (int)A.n, b) + b;
+        next = AmbPlanBlockColumn(col, (int)A.n, b) + b;
       }
     }
   }
@@ -270,13 +270,13 @@ static __global__ void __launch_bounds__(THREADS) Count(SysCSR A, int b, int ste
     const int lane = __ffs(split) - 1, k0 = __shfl_sync(SYS_ALL_LANES, w.k, lane), end = __shfl_sync(SYS_ALL_LANES, w.end, lane);
     int       total = 0;
 
-    for (int k = k0; k < end; k += Piece(steps)) {
-      const Walk run = LaneRun(A.j, k, end, steps);
+    for (int k = k0; k < end; k += AmbPlanPiece(steps)) {
+      const Walk run = AmbPlanLaneRun(A.j, k, end, steps);
 
       for (int e = max(run.k, k0 + 1); e < run.end; e++) wrong |= A.j[e] <= A.j[e - 1];
-      total += CountBlocks(run, (int)A.n, b);
+      total += AmbPlanCountBlocks(run, (int)A.n, b);
     }
-    total = (int)WarpSum(total);
+    total = (int)AmbPlanWarpSum(total);
     if (lane == (int)(threadIdx.x % SYS_WARP)) count = total;
   }
   if (row < A.m) blocks[row] = count;
@@ -289,15 +289,15 @@ SysStatus AmbDeviceCount(const SysCSR *A, int block_size, int steps, int *blocks
   const int64_t  flat = (A->nz + 8 * THREADS - 1) / (8 * THREADS);
 
   if (block_size == 1) {
-    if (flat) CountDescents<<<(unsigned)flat, THREADS, 0, stream>>>(A->nz, A->j, bad);
-    CountSingles<<<rows, THREADS, 0, stream>>>(*A, blocks, bad);
-  } else Count<<<rows, THREADS, 0, stream>>>(*A, block_size, steps, blocks, bad);
+    if (flat) AmbPlanCountDescents<<<(unsigned)flat, THREADS, 0, stream>>>(A->nz, A->j, bad);
+    AmbPlanCountSingles<<<rows, THREADS, 0, stream>>>(*A, blocks, bad);
+  } else AmbPlanCount<<<rows, THREADS, 0, stream>>>(*A, block_size, steps, blocks, bad);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
 }
 
 /* What sorts the rows of every scope by descending length */
-static __global__ void __launch_bounds__(THREADS) Keys(int64_t m, const int *blocks, unsigned *key, uint16_t *row)
+static __global__ void __launch_bounds__(THREADS) AmbPlanKeys(int64_t m, const int *blocks, unsigned *key, uint16_t *row)
 {
   const int64_t r = (int64_t)blockIdx.x * THREADS + threadIdx.x;
 
@@ -308,7 +308,7 @@ static __global__ void __launch_bounds__(THREADS) Keys(int64_t m, const int *blo
 
 SysStatus AmbDeviceKeys(int64_t m, const int *blocks, unsigned *key, uint16_t *row, cudaStream_t stream)
 {
-  Keys<<<(unsigned)((m + THREADS - 1) / THREADS), THREADS, 0, stream>>>(m, blocks, key, row);
+  AmbPlanKeys<<<(unsigned)((m + THREADS - 1) / THREADS), THREADS, 0, stream>>>(m, blocks, key, row);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
 }
@@ -321,7 +321,7 @@ typedef struct {
   int              k; /* of the CSR, less that of the walk */
 } Lane;
 
-static __device__ inline Lane ChunkLane(const AmbLayout &A, const AmbArrays &csr, unsigned chunk)
+static __device__ inline Lane AmbPlanChunkLane(const AmbLayout &A, const AmbArrays &csr, unsigned chunk)
 {
   const unsigned slot = chunk * SYS_WARP + threadIdx.x % SYS_WARP;
   Lane           lane;
@@ -338,27 +338,27 @@ static __device__ inline Lane ChunkLane(const AmbLayout &A, const AmbArrays &csr
 }
 
 /* On its way to shared memory until __pipeline_wait_prior() */
-static __device__ inline void StageEntry(const AmbLayout &A, const AmbArrays &csr, int k, int *j, SysScalar *v)
+static __device__ inline void AmbPlanStageEntry(const AmbLayout &A, const AmbArrays &csr, int k, int *j, SysScalar *v)
 {
   __pipeline_memcpy_async(j, csr.j + k, sizeof(*j));
   if (!A.map) __pipeline_memcpy_async(v, csr.a + (csr.from ? csr.from[k] : k), sizeof(*v));
 }
 
 /* Copies the rows of a chunk, if there is space, to where every lane can walk its own without a memory transaction for each entry */
-static __device__ void Stage(const AmbLayout &A, const AmbArrays &csr, int space, int *j, SysScalar *v, Lane *me)
+static __device__ void AmbPlanStage(const AmbLayout &A, const AmbArrays &csr, int space, int *j, SysScalar *v, Lane *me)
 {
   const int lane = threadIdx.x % SYS_WARP;
   unsigned  total;
-  const int begin = (int)WarpScan((unsigned)me->length, &total), first = __shfl_sync(SYS_ALL_LANES, me->walk.k, 0);
+  const int begin = (int)AmbPlanWarpScan((unsigned)me->length, &total), first = __shfl_sync(SYS_ALL_LANES, me->walk.k, 0);
 
   if (total > (unsigned)space) return;
   if (__all_sync(SYS_ALL_LANES, me->length == 0 || me->walk.k == first + begin)) {
-    for (int e = lane; e < (int)total; e += SYS_WARP) StageEntry(A, csr, first + e, j + e, v + e);
+    for (int e = lane; e < (int)total; e += SYS_WARP) AmbPlanStageEntry(A, csr, first + e, j + e, v + e);
   } else {
     for (int l = 0; l < SYS_WARP; l++) {
       const int from = __shfl_sync(SYS_ALL_LANES, me->walk.k, l), length = __shfl_sync(SYS_ALL_LANES, me->length, l), to = __shfl_sync(SYS_ALL_LANES, begin, l);
 
-      for (int e = lane; e < length; e += SYS_WARP) StageEntry(A, csr, from + e, j + to + e, v + to + e);
+      for (int e = lane; e < length; e += SYS_WARP) AmbPlanStageEntry(A, csr, from + e, j + to + e, v + to + e);
     }
   }
   __pipeline_commit();
@@ -372,13 +372,13 @@ static __device__ void Stage(const AmbLayout &A, const AmbArrays &csr, int space
 }
 
 /* The blocks of the piece of a split row that begins with entry k, known to all lanes */
-static __device__ inline unsigned PieceBlocks(const AmbLayout &A, const int *j, int k, int end)
+static __device__ inline unsigned AmbPlanPieceBlocks(const AmbLayout &A, const int *j, int k, int end)
 {
-  return WarpSum(CountBlocks(LaneRun(j, k, end, A.steps), A.n, A.block_size));
+  return AmbPlanWarpSum(AmbPlanCountBlocks(AmbPlanLaneRun(j, k, end, A.steps), A.n, A.block_size));
 }
 
 /* Chooses T and the kind of every chunk, and counts what it needs */
-static __global__ void __launch_bounds__(THREADS) Plan(AmbLayout A, AmbArrays csr, const int *blocks)
+static __global__ void __launch_bounds__(THREADS) AmbPlanPlan(AmbLayout A, AmbArrays csr, const int *blocks)
 {
   const unsigned chunk = (blockIdx.x * THREADS + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP;
   const int      b = A.block_size;
@@ -388,13 +388,13 @@ static __global__ void __launch_bounds__(THREADS) Plan(AmbLayout A, AmbArrays cs
   int            mine, most;
 
   if (chunk >= A.nchunk) return;
-  me    = ChunkLane(A, csr, chunk);
+  me    = AmbPlanChunkLane(A, csr, chunk);
   mine  = me.length ? blocks[me.row] : 0;
-  most  = WarpMax(mine);
-  split = __ballot_sync(SYS_ALL_LANES, me.length > Piece(A.steps));
-  logt  = split ? 5 : LanesOf(most, A.steps);
+  most  = AmbPlanWarpMax(mine);
+  split = __ballot_sync(SYS_ALL_LANES, me.length > AmbPlanPiece(A.steps));
+  logt  = split ? 5 : AmbPlanLanesOf(most, A.steps);
   if (logt == 0) {
-    const int limit = DiagonalLimit(most, b), diagonals = CountDiagonals(me.walk, me.group, A.n, b, limit);
+    const int limit = AmbPlanDiagonalLimit(most, b), diagonals = AmbPlanCountDiagonals(me.walk, me.group, A.n, b, limit);
 
     count.task = 1;
     count.step = (unsigned)most;
@@ -404,22 +404,22 @@ static __global__ void __launch_bounds__(THREADS) Plan(AmbLayout A, AmbArrays cs
     }
   } else {
     const unsigned rows = SYS_WARP >> logt;
-    const unsigned step = StepsOf(TaskMax(mine, rows), logt);
+    const unsigned step = AmbPlanStepsOf(AmbPlanTaskMax(mine, rows), logt);
 
     count.task = 1u << logt;
-    count.step = WarpSum(lane % rows || split >> lane & 1 ? 0 : step);
+    count.step = AmbPlanWarpSum(lane % rows || split >> lane & 1 ? 0 : step);
   }
   if (kind != AMB_DIAGONAL) {
-    const int first = __reduce_min_sync(SYS_ALL_LANES, me.length ? csr.j[me.walk.k] : INT_MAX), last = WarpMax(me.length ? csr.j[me.walk.end - 1] : 0);
+    const int first = __reduce_min_sync(SYS_ALL_LANES, me.length ? csr.j[me.walk.k] : INT_MAX), last = AmbPlanWarpMax(me.length ? csr.j[me.walk.end - 1] : 0);
 
-    if (most && last - BlockColumn(first, A.n, b) > 65535 && (logt || !IsNarrow(me.walk, A.n, b))) kind = AMB_WIDE;
+    if (most && last - AmbPlanBlockColumn(first, A.n, b) > 65535 && (logt || !AmbPlanIsNarrow(me.walk, A.n, b))) kind = AMB_WIDE;
   }
   for (unsigned left = split; left; left &= left - 1) {
     const int from = __ffs(left) - 1, begin = __shfl_sync(SYS_ALL_LANES, me.walk.k, from), end = __shfl_sync(SYS_ALL_LANES, me.walk.end, from);
 
     count.split++;
-    for (int k = begin; k < end; k += Piece(A.steps)) {
-      count.step += StepsOf((int)PieceBlocks(A, csr.j, k, end), 5);
+    for (int k = begin; k < end; k += AmbPlanPiece(A.steps)) {
+      count.step += AmbPlanStepsOf((int)AmbPlanPieceBlocks(A, csr.j, k, end), 5);
       count.partial++;
       if (k > begin) count.task++;
     }
@@ -433,13 +433,13 @@ static __global__ void __launch_bounds__(THREADS) Plan(AmbLayout A, AmbArrays cs
 
 SysStatus AmbDevicePlan(const AmbLayout *A, const AmbArrays *csr, const int *blocks, cudaStream_t stream)
 {
-  Plan<<<Blocks(A->nchunk), THREADS, 0, stream>>>(*A, *csr, blocks);
+  AmbPlanPlan<<<AmbPlanBlocks(A->nchunk), THREADS, 0, stream>>>(*A, *csr, blocks);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
 }
 
 /* Stores the values of the block that begins in column col, or in a map where they come from, and goes past them; a lane without one stores zeros, or -1 */
-static __device__ inline void StoreBlock(const AmbLayout &A, size_t at, Lane *me, const AmbArrays &csr, int col)
+static __device__ inline void AmbPlanStoreBlock(const AmbLayout &A, size_t at, Lane *me, const AmbArrays &csr, int col)
 {
   Walk *w = &me->walk;
 
@@ -454,7 +454,7 @@ static __device__ inline void StoreBlock(const AmbLayout &A, size_t at, Lane *me
 }
 
 /* A chunk with a lane for each row: step after step, all lanes store */
-static __device__ void FillPlain(const AmbLayout &A, const AmbArrays &csr, Lane me, const AmbCount &at, unsigned kind)
+static __device__ void AmbPlanFillPlain(const AmbLayout &A, const AmbArrays &csr, Lane me, const AmbCount &at, unsigned kind)
 {
   const unsigned lane = threadIdx.x % SYS_WARP;
   const int      b    = A.block_size;
@@ -467,10 +467,10 @@ static __device__ void FillPlain(const AmbLayout &A, const AmbArrays &csr, Lane 
     int        col = 0, first = 0;
 
     if (kind == AMB_DIAGONAL) {
-      first = NextDiagonal(&me.walk, me.group);
+      first = AmbPlanNextDiagonal(&me.walk, me.group);
       col   = me.group + first;
     } else {
-      if (here) col = BlockColumn(me.walk.j[me.walk.k], A.n, b);
+      if (here) col = AmbPlanBlockColumn(me.walk.j[me.walk.k], A.n, b);
       first = __reduce_min_sync(SYS_ALL_LANES, here ? col : INT_MAX);
     }
     if (!A.map) {
@@ -479,7 +479,7 @@ static __device__ void FillPlain(const AmbLayout &A, const AmbArrays &csr, Lane 
       if (kind == AMB_WIDE) ((int *)idx)[lane] = here ? col : first;
       if (kind != AMB_DIAGONAL) idx += kind == AMB_NARROW ? SYS_WARP : 2 * SYS_WARP;
     }
-    StoreBlock(A, val, &me, csr, col);
+    AmbPlanStoreBlock(A, val, &me, csr, col);
   }
 }
 
@@ -489,24 +489,24 @@ typedef struct {
   int      base;
 } Place;
 
-static __device__ inline void StoreRow(const AmbLayout &A, const AmbArrays &csr, Lane me, const Place &p, unsigned block)
+static __device__ inline void AmbPlanStoreRow(const AmbLayout &A, const AmbArrays &csr, Lane me, const Place &p, unsigned block)
 {
   const int   b = A.block_size;
   const Walk &w = me.walk;
 
   for (; w.k < w.end; block++) {
     const unsigned s = block >> p.logt, l = p.lane + ((block & ((1u << p.logt) - 1)) << (5 - p.logt));
-    const int      col = BlockColumn(w.j[w.k], A.n, b);
+    const int      col = AmbPlanBlockColumn(w.j[w.k], A.n, b);
     uint16_t      *idx = A.idx + (size_t)SYS_WARP * p.idx;
 
     if (!A.map && p.kind == AMB_NARROW) idx[SYS_WARP * s + l] = (uint16_t)(col - p.base);
     if (!A.map && p.kind == AMB_WIDE) ((int *)idx)[SYS_WARP * s + l] = col;
-    StoreBlock(A, (size_t)SYS_WARP * b * (p.step + s) + l, &me, csr, col);
+    AmbPlanStoreBlock(A, (size_t)SYS_WARP * b * (p.step + s) + l, &me, csr, col);
   }
 }
 
 /* Before rows are stored by lanes of their own: what they leave out reads zeros, at a column that exists */
-static __device__ void Clear(const AmbLayout &A, unsigned step, unsigned nstep, unsigned idx, unsigned kind, int base)
+static __device__ void AmbPlanClear(const AmbLayout &A, unsigned step, unsigned nstep, unsigned idx, unsigned kind, int base)
 {
   const unsigned lane = threadIdx.x % SYS_WARP;
   const size_t   val  = (size_t)SYS_WARP * A.block_size * step;
@@ -525,11 +525,11 @@ static __device__ void Clear(const AmbLayout &A, unsigned step, unsigned nstep, 
   __syncwarp();
 }
 
-/* The tasks of the split row of lane from; what they hold is filled by FillTasks(). Returns the count of what follows. */
-static __device__ AmbCount SplitTasks(const AmbLayout &A, const AmbArrays &csr, const Lane &me, int from, AmbCount at, unsigned kind, unsigned slot)
+/* The tasks of the split row of lane from; what they hold is filled by AmbPlanFillTasks(). Returns the count of what follows. */
+static __device__ AmbCount AmbPlanSplitTasks(const AmbLayout &A, const AmbArrays &csr, const Lane &me, int from, AmbCount at, unsigned kind, unsigned slot)
 {
   const int      begin = __shfl_sync(SYS_ALL_LANES, me.walk.k + me.k, from), end = __shfl_sync(SYS_ALL_LANES, me.walk.end + me.k, from);
-  const unsigned lane = threadIdx.x % SYS_WARP, pieces = (unsigned)(end - begin + Piece(A.steps) - 1) / Piece(A.steps);
+  const unsigned lane = threadIdx.x % SYS_WARP, pieces = (unsigned)(end - begin + AmbPlanPiece(A.steps) - 1) / AmbPlanPiece(A.steps);
 
   if (!A.map && lane == 0) {
     const AmbSplit split = {slot, pieces, at.task, at.partial};
@@ -537,8 +537,8 @@ static __device__ AmbCount SplitTasks(const AmbLayout &A, const AmbArrays &csr, 
     A.split[at.split]   = split;
     A.arrived[at.split] = 0;
   }
-  for (int k = begin; k < end; k += Piece(A.steps)) {
-    const unsigned steps = StepsOf((int)PieceBlocks(A, csr.j, k, end), 5);
+  for (int k = begin; k < end; k += AmbPlanPiece(A.steps)) {
+    const unsigned steps = AmbPlanStepsOf((int)AmbPlanPieceBlocks(A, csr.j, k, end), 5);
 
     if (!A.map && lane == 0) {
       const AmbTask task = {at.step, at.idx, at.split, AMB_TASK(steps, 5, kind, 1)};
@@ -555,25 +555,25 @@ static __device__ AmbCount SplitTasks(const AmbLayout &A, const AmbArrays &csr, 
 }
 
 /* The smallest column that a block of the chunk begins with */
-static __device__ inline int ChunkBase(const AmbLayout &A, const Lane &me)
+static __device__ inline int AmbPlanChunkBase(const AmbLayout &A, const Lane &me)
 {
-  return BlockColumn(__reduce_min_sync(SYS_ALL_LANES, me.length ? me.walk.j[me.walk.k] : A.n), A.n, A.block_size);
+  return AmbPlanBlockColumn(__reduce_min_sync(SYS_ALL_LANES, me.length ? me.walk.j[me.walk.k] : A.n), A.n, A.block_size);
 }
 
-/* A chunk whose rows have several lanes each. Blocks of one entry are left to FillTasks(). */
-static __device__ void FillShared(const AmbLayout &A, const AmbArrays &csr, Lane me, AmbCount at, unsigned chunk, unsigned logt, unsigned kind)
+/* A chunk whose rows have several lanes each. AmbPlanBlocks of one entry are left to AmbPlanFillTasks(). */
+static __device__ void AmbPlanFillShared(const AmbLayout &A, const AmbArrays &csr, Lane me, AmbCount at, unsigned chunk, unsigned logt, unsigned kind)
 {
-  const unsigned lane = threadIdx.x % SYS_WARP, rows = SYS_WARP >> logt, split = __ballot_sync(SYS_ALL_LANES, me.length > Piece(A.steps));
-  const int      base = ChunkBase(A, me);
+  const unsigned lane = threadIdx.x % SYS_WARP, rows = SYS_WARP >> logt, split = __ballot_sync(SYS_ALL_LANES, me.length > AmbPlanPiece(A.steps));
+  const int      base = AmbPlanChunkBase(A, me);
   int            mine = 0, step;
   unsigned       total, before, task;
 
-  if (!(split >> lane & 1)) mine = CountBlocks(me.walk, A.n, A.block_size);
-  step   = (int)StepsOf(TaskMax(mine, rows), logt);
-  before = WarpScan(lane % rows || split >> lane & 1 ? 0 : (unsigned)step, &total);
+  if (!(split >> lane & 1)) mine = AmbPlanCountBlocks(me.walk, A.n, A.block_size);
+  step   = (int)AmbPlanStepsOf(AmbPlanTaskMax(mine, rows), logt);
+  before = AmbPlanWarpScan(lane % rows || split >> lane & 1 ? 0 : (unsigned)step, &total);
   before = __shfl_sync(SYS_ALL_LANES, before, lane - lane % rows);
   task   = at.task + __popc(~split & ((1u << lane) - 1)) / rows;
-  if (A.block_size > 1) Clear(A, at.step, total, at.idx, kind, base);
+  if (A.block_size > 1) AmbPlanClear(A, at.step, total, at.idx, kind, base);
   if (!(split >> lane & 1)) {
     Place place;
 
@@ -583,7 +583,7 @@ static __device__ void FillShared(const AmbLayout &A, const AmbArrays &csr, Lane
     place.logt = logt;
     place.lane = lane % rows;
     place.base = base;
-    if (A.block_size > 1) StoreRow(A, csr, me, place, 0);
+    if (A.block_size > 1) AmbPlanStoreRow(A, csr, me, place, 0);
     if (!A.map && lane % rows == 0) {
       const AmbTask t = {place.step, place.idx, chunk * SYS_WARP + lane, AMB_TASK(step, logt, kind, 0)};
 
@@ -596,31 +596,31 @@ static __device__ void FillShared(const AmbLayout &A, const AmbArrays &csr, Lane
   for (unsigned left = split; left; left &= left - 1) {
     const int from = __ffs(left) - 1;
 
-    at = SplitTasks(A, csr, me, from, at, kind, chunk * SYS_WARP + (unsigned)from);
+    at = AmbPlanSplitTasks(A, csr, me, from, at, kind, chunk * SYS_WARP + (unsigned)from);
   }
 }
 
 /* A thread block is one warp; space: entries of a chunk for which there is shared memory */
-static __global__ void __launch_bounds__(SYS_WARP) Fill(AmbLayout A, AmbArrays csr, int space)
+static __global__ void __launch_bounds__(SYS_WARP) AmbPlanFill(AmbLayout A, AmbArrays csr, int space)
 {
   extern __shared__ SysScalar staged[];
   const unsigned              chunk = blockIdx.x, logt = A.shape[chunk] & 7u, kind = A.shape[chunk] >> 3;
-  Lane                        me = ChunkLane(A, csr, chunk);
+  Lane                        me = AmbPlanChunkLane(A, csr, chunk);
 
-  if (!logt || A.block_size > 1) Stage(A, csr, space, (int *)(staged + space), staged, &me);
-  if (logt) FillShared(A, csr, me, A.count[chunk], chunk, logt, kind);
+  if (!logt || A.block_size > 1) AmbPlanStage(A, csr, space, (int *)(staged + space), staged, &me);
+  if (logt) AmbPlanFillShared(A, csr, me, A.count[chunk], chunk, logt, kind);
   else {
     if (!A.map && threadIdx.x == 0) {
       const AmbTask task = {A.count[chunk].step, A.count[chunk].idx, chunk * SYS_WARP, AMB_TASK(A.count[chunk + 1].step - A.count[chunk].step, 0, kind, 0)};
 
       A.task[A.count[chunk].task] = task;
     }
-    FillPlain(A, csr, me, A.count[chunk], kind);
+    AmbPlanFillPlain(A, csr, me, A.count[chunk], kind);
   }
 }
 
-/* Blocks of one entry: the lanes take the entries of their rows in turn, from begin on */
-static __device__ void FillSingles(const AmbLayout &A, const AmbArrays &csr, const AmbTask &t, int begin, int end)
+/* AmbPlanBlocks of one entry: the lanes take the entries of their rows in turn, from begin on */
+static __device__ void AmbPlanFillSingles(const AmbLayout &A, const AmbArrays &csr, const AmbTask &t, int begin, int end)
 {
   const unsigned lane = threadIdx.x % SYS_WARP, logt = AMB_TASK_LOGT(t.what), kind = AMB_TASK_KIND(t.what);
   const size_t   val = (size_t)SYS_WARP * t.step + lane;
@@ -645,7 +645,7 @@ static __device__ void FillSingles(const AmbLayout &A, const AmbArrays &csr, con
 }
 
 /* Pieces of split rows and, with blocks of one entry, all tasks of several lanes a row: each by the warp with the number of the task */
-static __global__ void __launch_bounds__(THREADS) FillTasks(AmbLayout A, AmbArrays csr)
+static __global__ void __launch_bounds__(THREADS) AmbPlanFillTasks(AmbLayout A, AmbArrays csr)
 {
   const unsigned w = (blockIdx.x * THREADS + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP;
   AmbTask        t;
@@ -662,26 +662,26 @@ static __global__ void __launch_bounds__(THREADS) FillTasks(AmbLayout A, AmbArra
 
     if (A.block_size > 1 || AMB_TASK_LOGT(t.what) == 0) return;
     row = AmbRowAt(A.perm, min(slot, (unsigned)A.m - 1));
-    FillSingles(A, csr, t, csr.i[row], slot < (unsigned)A.m ? csr.i[row + 1] : csr.i[row]);
+    AmbPlanFillSingles(A, csr, t, csr.i[row], slot < (unsigned)A.m ? csr.i[row + 1] : csr.i[row]);
     return;
   }
   split = A.split[t.slot];
   row   = AmbRowAt(A.perm, split.slot);
-  begin = csr.i[row] + (int)(w - split.task) * Piece(A.steps);
+  begin = csr.i[row] + (int)(w - split.task) * AmbPlanPiece(A.steps);
   if (A.block_size == 1) {
-    FillSingles(A, csr, t, begin, min(begin + Piece(A.steps), csr.i[row + 1]));
+    AmbPlanFillSingles(A, csr, t, begin, min(begin + AmbPlanPiece(A.steps), csr.i[row + 1]));
     return;
   }
-  run.walk   = LaneRun(csr.j, begin, csr.i[row + 1], A.steps);
+  run.walk   = AmbPlanLaneRun(csr.j, begin, csr.i[row + 1], A.steps);
   place.step = t.step;
   place.idx  = t.idx;
   place.kind = AMB_TASK_KIND(t.what);
   place.logt = 5;
   place.lane = 0;
-  place.base = BlockColumn(csr.j[begin], A.n, A.block_size);
-  before     = WarpScan((unsigned)CountBlocks(run.walk, A.n, A.block_size), &total);
-  Clear(A, t.step, AMB_TASK_STEPS(t.what), t.idx, place.kind, place.base);
-  StoreRow(A, csr, run, place, before);
+  place.base = AmbPlanBlockColumn(csr.j[begin], A.n, A.block_size);
+  before     = AmbPlanWarpScan((unsigned)AmbPlanCountBlocks(run.walk, A.n, A.block_size), &total);
+  AmbPlanClear(A, t.step, AMB_TASK_STEPS(t.what), t.idx, place.kind, place.base);
+  AmbPlanStoreRow(A, csr, run, place, before);
 }
 
 /* Fills the arrays of the layout or, if it has one, the map alone */
@@ -692,14 +692,14 @@ SysStatus AmbDeviceFill(const AmbLayout *A, const AmbArrays *csr, cudaStream_t s
 
   if (!A->nchunk) return SYS_SUCCESS;
   while (space < most && space < A->nz / (int)A->nchunk * 5 / 4) space += 128;
-  SYS_CUDA(cudaFuncSetAttribute(Fill, cudaFuncAttributeMaxDynamicSharedMemorySize, most * entry));
-  Fill<<<A->nchunk, SYS_WARP, (size_t)(space * entry), stream>>>(*A, *csr, space);
-  if (A->ntask > A->nchunk) FillTasks<<<Blocks(A->ntask), THREADS, 0, stream>>>(*A, *csr);
+  SYS_CUDA(cudaFuncSetAttribute(AmbPlanFill, cudaFuncAttributeMaxDynamicSharedMemorySize, most * entry));
+  AmbPlanFill<<<A->nchunk, SYS_WARP, (size_t)(space * entry), stream>>>(*A, *csr, space);
+  if (A->ntask > A->nchunk) AmbPlanFillTasks<<<AmbPlanBlocks(A->ntask), THREADS, 0, stream>>>(*A, *csr);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
 }
 
-static __global__ void __launch_bounds__(256) Refill(size_t n, const int *__restrict__ map, const SysScalar *__restrict__ a, SysScalar *__restrict__ val)
+static __global__ void __launch_bounds__(256) AmbPlanRefill(size_t n, const int *__restrict__ map, const SysScalar *__restrict__ a, SysScalar *__restrict__ val)
 {
   for (size_t k = (size_t)blockIdx.x * blockDim.x + threadIdx.x; k < n; k += (size_t)gridDim.x * blockDim.x) {
     const int from = __ldcs(map + k);
@@ -712,7 +712,7 @@ static __global__ void __launch_bounds__(256) Refill(size_t n, const int *__rest
 SysStatus AmbDeviceRefill(const AmbLayout *A, size_t n, const SysScalar *a, cudaStream_t stream)
 {
   if (!n) return SYS_SUCCESS;
-  Refill<<<(unsigned)((n + 1023) / 1024 < 1u << 20 ? (n + 1023) / 1024 : 1u << 20), 256, 0, stream>>>(n, A->map, a, A->val);
+  AmbPlanRefill<<<(unsigned)((n + 1023) / 1024 < 1u << 20 ? (n + 1023) / 1024 : 1u << 20), 256, 0, stream>>>(n, A->map, a, A->val);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
 }

@@ -16,7 +16,7 @@ typedef struct {
   SysScalar *x, *z;
 } Small;
 
-static SysStatus SmallCreate(cudaStream_t stream, Small *S)
+static SysStatus AmbLoadSmallCreate(cudaStream_t stream, Small *S)
 {
   const int              m = 3 * NODES;
   std::vector<int>       i(1, 0), j;
@@ -46,7 +46,7 @@ static SysStatus SmallCreate(cudaStream_t stream, Small *S)
   return SYS_SUCCESS;
 }
 
-static SysStatus Products(const Small *S, const AmbDevice *A, cudaStream_t stream)
+static SysStatus AmbLoadProducts(const Small *S, const AmbDevice *A, cudaStream_t stream)
 {
   const AmbArrays arrays = {S->csr.i, S->csr.j, S->csr.a, NULL};
 
@@ -60,7 +60,7 @@ static SysStatus Products(const Small *S, const AmbDevice *A, cudaStream_t strea
 SysStatus AmbDeviceLoad(SysStream stream)
 {
   Small     S      = {};
-  SysStatus status = SmallCreate(stream, &S);
+  SysStatus status = AmbLoadSmallCreate(stream, &S);
 
   for (int block_size = 0; block_size <= 3 && !status; block_size++) {
     const AmbDeviceParams params = {block_size, 0, 0, 0};
@@ -68,7 +68,7 @@ SysStatus AmbDeviceLoad(SysStream stream)
 
     if (block_size == 2) continue;
     status = AmbDeviceConvert(&S.csr, NULL, &params, stream, &A);
-    if (!status) status = Products(&S, A, stream);
+    if (!status) status = AmbLoadProducts(&S, A, stream);
     if (!status) (void)cudaStreamSynchronize(stream);
     AmbDeviceDestroy(&A);
   }

@@ -2,7 +2,7 @@
 /*
    The product with a vector in the AMB format on a CUDA device: one launch, every row written once, by one lane, always in the same order
 
-   The kernel may start before the one before it in the stream has ended: until Wait() it reads only the matrix. x may change until then, and is
+   The kernel may start before the one before it in the stream has ended: until AmbMultWait() it reads only the matrix. x may change until then, and is
    therefore not read as data that is constant.
 
    A block of b values costs its index and b products. Filling multiplies zeros with entries of x that the row does not have; where these are not
@@ -40,7 +40,7 @@ static __device__ __forceinline__ int LoadOnce(const uint16_t *p)
 }
 
 /* Until what came before in the stream is done, and seen */
-static __device__ __forceinline__ void Wait(void)
+static __device__ __forceinline__ void AmbMultWait(void)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -63,7 +63,7 @@ struct Scale {
 
 /* U steps are loaded before the first of them is used */
 template <int B, int U, int KIND, bool ADD>
-static __device__ __forceinline__ SysScalar Sum(const AmbLayout &A, const AmbTask &t, unsigned lane, int group, const SysScalar *x, const Scale<ADD> &scale)
+static __device__ __forceinline__ SysScalar AmbMultSum(const AmbLayout &A, const AmbTask &t, unsigned lane, int group, const SysScalar *x, const Scale<ADD> &scale)
 {
   const unsigned   n    = AMB_TASK_STEPS(t.what);
   const int       *base = A.base + t.step;
@@ -87,7 +87,7 @@ static __device__ __forceinline__ SysScalar Sum(const AmbLayout &A, const AmbTas
       }
     }
     if (s == 0) {
-      Wait();
+      AmbMultWait();
       sum = scale.Begin();
     }
 #pragma unroll
@@ -99,7 +99,7 @@ static __device__ __forceinline__ SysScalar Sum(const AmbLayout &A, const AmbTas
     }
   }
   if (n == 0) {
-    Wait();
+    AmbMultWait();
     sum = scale.Begin();
   }
   return sum;
@@ -114,14 +114,14 @@ static __device__ __noinline__ SysScalar RowSum(const AmbArrays &csr, SysScalar 
   return s;
 }
 
-static __device__ __forceinline__ SysScalar WarpSum(SysScalar sum, unsigned first)
+static __device__ __forceinline__ SysScalar AmbMultWarpSum(SysScalar sum, unsigned first)
 {
   for (unsigned d = first; d < SYS_WARP; d *= 2) sum += __shfl_xor_sync(SYS_ALL_LANES, sum, d);
   return sum;
 }
 
 /* The sum of a split row, for the task that ends last; the others get nothing to store */
-static __device__ bool LastPiece(const AmbLayout &A, const AmbArrays &csr, const AmbSplit &split, SysScalar alpha, int row, unsigned number, unsigned task, unsigned lane, const SysScalar *x, SysScalar *sum)
+static __device__ bool AmbMultLastPiece(const AmbLayout &A, const AmbArrays &csr, const AmbSplit &split, SysScalar alpha, int row, unsigned number, unsigned task, unsigned lane, const SysScalar *x, SysScalar *sum)
 {
   volatile SysScalar *partial = A.partial + split.partial;
   unsigned            before  = 0;
@@ -136,14 +136,14 @@ static __device__ bool LastPiece(const AmbLayout &A, const AmbArrays &csr, const
   __threadfence();
   *sum = 0;
   for (unsigned p = lane; p < split.pieces; p += SYS_WARP) *sum += partial[p];
-  *sum = WarpSum(*sum, 1);
-  if (*sum != *sum) *sum = WarpSum(RowSum(csr, alpha, row, x, (int)lane, SYS_WARP), 1);
+  *sum = AmbMultWarpSum(*sum, 1);
+  if (*sum != *sum) *sum = AmbMultWarpSum(RowSum(csr, alpha, row, x, (int)lane, SYS_WARP), 1);
   if (lane == 0) A.arrived[number] = 0;
   return lane == 0;
 }
 
 template <int B, int U, int BLOCKS, bool ADD>
-static __global__ void __launch_bounds__(AMB_MOST_THREADS, ADD &&BLOCKS == 6 ? 5 : BLOCKS) Mult(const __grid_constant__ AmbLayout A, const __grid_constant__ AmbArrays csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+static __global__ void __launch_bounds__(AMB_MOST_THREADS, ADD &&BLOCKS == 6 ? 5 : BLOCKS) AmbMultMult(const __grid_constant__ AmbLayout A, const __grid_constant__ AmbArrays csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const unsigned w = (blockIdx.x * blockDim.x + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP;
   Scale<ADD>     scale = {alpha, beta, y, 0, false};
@@ -168,15 +168,15 @@ static __global__ void __launch_bounds__(AMB_MOST_THREADS, ADD &&BLOCKS == 6 ? 5
     scale.owner = lane < rows && slot < (unsigned)A.m;
     scale.row   = AmbRowAt(A.perm, slot < (unsigned)A.m ? slot : (unsigned)A.m - 1);
   }
-  if (kind == AMB_NARROW) sum = Sum<B, U, AMB_NARROW, ADD>(A, t, lane, 0, x, scale);
-  else if (kind == AMB_DIAGONAL) sum = Sum<B, U, AMB_DIAGONAL, ADD>(A, t, lane, scale.row - scale.row % A.row_group, x, scale);
-  else sum = Sum<B, U, AMB_WIDE, ADD>(A, t, lane, 0, x, scale);
-  sum = WarpSum(sum, rows);
+  if (kind == AMB_NARROW) sum = AmbMultSum<B, U, AMB_NARROW, ADD>(A, t, lane, 0, x, scale);
+  else if (kind == AMB_DIAGONAL) sum = AmbMultSum<B, U, AMB_DIAGONAL, ADD>(A, t, lane, scale.row - scale.row % A.row_group, x, scale);
+  else sum = AmbMultSum<B, U, AMB_WIDE, ADD>(A, t, lane, 0, x, scale);
+  sum = AmbMultWarpSum(sum, rows);
   if (AMB_TASK_SPLIT(t.what)) {
     const AmbSplit split = A.split[t.slot];
 
     scale.row = AmbRowAt(A.perm, split.slot);
-    if (!LastPiece(A, csr, split, ADD ? alpha : 1, scale.row, t.slot, w, lane, x, &sum)) return;
+    if (!AmbMultLastPiece(A, csr, split, ADD ? alpha : 1, scale.row, t.slot, w, lane, x, &sum)) return;
     if (ADD) sum += beta * y[scale.row];
   } else {
     if (!scale.owner) return;
@@ -188,7 +188,7 @@ static __global__ void __launch_bounds__(AMB_MOST_THREADS, ADD &&BLOCKS == 6 ? 5
 typedef cudaError_t (*Launcher)(const AmbLayout *, int, int, const AmbArrays *, SysScalar, const SysScalar *, SysScalar, const SysScalar *, SysScalar *, cudaStream_t);
 
 template <int B, int U, int BLOCKS>
-static cudaError_t Launch(const AmbLayout *A, int threads, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
+static cudaError_t AmbMultLaunch(const AmbLayout *A, int threads, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
 {
   const unsigned      warps  = (unsigned)threads / SYS_WARP;
   cudaLaunchConfig_t  config = {};
@@ -201,8 +201,8 @@ static cudaError_t Launch(const AmbLayout *A, int threads, int early, const AmbA
   config.stream                                        = stream;
   config.attrs                                         = &attribute;
   config.numAttrs                                      = early ? 1 : 0;
-  if (beta == 0) return cudaLaunchKernelEx(&config, Mult<B, U, BLOCKS, false>, *A, *csr, alpha, x, beta, y, z);
-  return cudaLaunchKernelEx(&config, Mult<B, U, BLOCKS, true>, *A, *csr, alpha, x, beta, y, z);
+  if (beta == 0) return cudaLaunchKernelEx(&config, AmbMultMult<B, U, BLOCKS, false>, *A, *csr, alpha, x, beta, y, z);
+  return cudaLaunchKernelEx(&config, AmbMultMult<B, U, BLOCKS, true>, *A, *csr, alpha, x, beta, y, z);
 }
 
 /* z = alpha A x + beta y. The deep kernels have more loads in flight in each of fewer threads. An early start is for a matrix that was not written
@@ -210,16 +210,16 @@ static cudaError_t Launch(const AmbLayout *A, int threads, int early, const AmbA
 SysStatus AmbDeviceLaunch(const AmbLayout *A, int threads, int deep, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
 {
   static const Launcher launchers[AMB_MAX_BLOCK][2] = {
-    {Launch<1,  4, 6>, Launch<1,  8, 4>},
-    {Launch<2,  2, 5>, Launch<2,  4, 4>},
-    {Launch<3,  2, 6>, Launch<3,  3, 4>},
-    {Launch<4,  1, 4>, Launch<4,  2, 4>},
-    {Launch<5,  1, 4>, Launch<5,  2, 4>},
-    {Launch<6,  1, 4>, Launch<6,  3, 2>},
-    {Launch<7,  1, 4>, Launch<7,  3, 2>},
-    {Launch<8,  1, 4>, Launch<8,  3, 2>},
-    {Launch<9,  1, 4>, Launch<9,  3, 2>},
-    {Launch<10, 1, 4>, Launch<10, 3, 2>}
+    {AmbMultLaunch<1,  4, 6>, AmbMultLaunch<1,  8, 4>},
+    {AmbMultLaunch<2,  2, 5>, AmbMultLaunch<2,  4, 4>},
+    {AmbMultLaunch<3,  2, 6>, AmbMultLaunch<3,  3, 4>},
+    {AmbMultLaunch<4,  1, 4>, AmbMultLaunch<4,  2, 4>},
+    {AmbMultLaunch<5,  1, 4>, AmbMultLaunch<5,  2, 4>},
+    {AmbMultLaunch<6,  1, 4>, AmbMultLaunch<6,  3, 2>},
+    {AmbMultLaunch<7,  1, 4>, AmbMultLaunch<7,  3, 2>},
+    {AmbMultLaunch<8,  1, 4>, AmbMultLaunch<8,  3, 2>},
+    {AmbMultLaunch<9,  1, 4>, AmbMultLaunch<9,  3, 2>},
+    {AmbMultLaunch<10, 1, 4>, AmbMultLaunch<10, 3, 2>}
   };
 
   if (!A->ntask) return SYS_SUCCESS;

@@ -6,7 +6,7 @@
 #include "sys/systranspose.cuh"
 #include "mat/impls/amb/ambcuda.cuh"
 
-static SysStatus TransposedMake(AmbTransposed *T, const SysCSR *csr, int threads, cudaStream_t stream)
+static SysStatus AmbTransposedMake(AmbTransposed *T, const SysCSR *csr, int threads, cudaStream_t stream)
 {
   const size_t          list = SysPadded(sizeof(int) * (size_t)csr->nz), starts = SysPadded(sizeof(int) * ((size_t)csr->n + 1));
   const AmbDeviceParams params = {0, threads, 0, 0};
@@ -33,7 +33,7 @@ SysStatus AmbTransposedMult(AmbTransposed *T, const SysCSR *csr, int threads, Sy
   AmbArrays arrays;
 
   if (!T->A) {
-    const SysStatus status = TransposedMake(T, csr, threads, stream);
+    const SysStatus status = AmbTransposedMake(T, csr, threads, stream);
 
     if (status != SYS_SUCCESS) AmbTransposedDestroy(T);
     SYS_CALL(status);

@@ -14,7 +14,7 @@ const AmbKernels *AmbHostKernels(void)
   return SYS_KERNELS_REAL(AmbKernels);
 }
 
-static SysStatus LayoutAll(const AmbHost *A, int nworker, AmbLayout *layout)
+static SysStatus AmbHostLayoutAll(const AmbHost *A, int nworker, AmbLayout *layout)
 {
   int status = SYS_SUCCESS;
 
@@ -44,7 +44,7 @@ typedef enum {
    Writes the blocks of one row, from its entry k on, into every stride-th slot beginning at the first; returns the entry after the last.
    only: the row has no entries in other tiles, so that the columns need not be looked at to find where its part ends.
 */
-static inline __attribute__((always_inline)) SysInt FillRow(const int b, const int only, const FillWhat what, const AmbHost *A, const AmbTile *T, SysInt k, SysInt end, int64_t slot, int64_t slots, int stride)
+static inline __attribute__((always_inline)) SysInt AmbHostFillRow(const int b, const int only, const FillWhat what, const AmbHost *A, const AmbTile *T, SysInt k, SysInt end, int64_t slot, int64_t slots, int stride)
 {
   const SysInt    *j   = A->csr.j;
   const SysScalar *a   = A->csr.a;
@@ -81,7 +81,7 @@ static inline __attribute__((always_inline)) SysInt FillRow(const int b, const i
 }
 
 /* Fills a tile; pos[] holds the next entry of every row of the scope */
-static inline __attribute__((always_inline)) void FillTile(const int b, const int only, const FillWhat what, const AmbHost *A, const AmbTile *T, SysInt *pos)
+static inline __attribute__((always_inline)) void AmbHostFillTile(const int b, const int only, const FillWhat what, const AmbHost *A, const AmbTile *T, SysInt *pos)
 {
   const uint32_t *start = A->start + T->chunk;
   const uint16_t *perm  = A->perm + T->perm;
@@ -91,14 +91,14 @@ static inline __attribute__((always_inline)) void FillTile(const int b, const in
     const int64_t slot = AMB_C * (T->step + start[c]), slots = AMB_C * (int64_t)(start[c + 1] - start[c]);
 
     if (c < T->nsplit) {
-      pos[perm[c]] = FillRow(b, only, what, A, T, pos[perm[c]], end[perm[c]], slot, slots, 1);
+      pos[perm[c]] = AmbHostFillRow(b, only, what, A, T, pos[perm[c]], end[perm[c]], slot, slots, 1);
     } else {
       for (int l = 0; l < AMB_C; l++) {
         const int k = (c - T->nsplit) * AMB_C + l, r = T->sorted ? perm[T->nsplit + k] : AMB_C * perm[c] + l;
 
         if (T->sorted ? k < T->nrow : T->row + r < A->csr.m) {
-          pos[r] = FillRow(b, only, what, A, T, pos[r], end[r], slot + l, slots, AMB_C);
-        } else if (what != FILL_VALUES) (void)FillRow(b, 1, what, A, T, 0, 0, slot + l, slots, AMB_C);
+          pos[r] = AmbHostFillRow(b, only, what, A, T, pos[r], end[r], slot + l, slots, AMB_C);
+        } else if (what != FILL_VALUES) (void)AmbHostFillRow(b, 1, what, A, T, 0, 0, slot + l, slots, AMB_C);
       }
     }
   }
@@ -106,12 +106,12 @@ static inline __attribute__((always_inline)) void FillTile(const int b, const in
 
 /* One function for each block size, so that it is constant in the loops */
 #define FILL(b) \
-  static void Fill##b(const AmbHost *A, const AmbTile *T, SysInt *pos, FillWhat what) \
+  static void AmbHostFill##b(const AmbHost *A, const AmbTile *T, SysInt *pos, FillWhat what) \
   { \
-    if (what == FILL_VALUES && T->only) FillTile(b, 1, FILL_VALUES, A, T, pos); \
-    else if (what == FILL_VALUES) FillTile(b, 0, FILL_VALUES, A, T, pos); \
-    else if (what == FILL_PATTERN) FillTile(b, 0, FILL_PATTERN, A, T, pos); \
-    else FillTile(b, 0, FILL_ALL, A, T, pos); \
+    if (what == FILL_VALUES && T->only) AmbHostFillTile(b, 1, FILL_VALUES, A, T, pos); \
+    else if (what == FILL_VALUES) AmbHostFillTile(b, 0, FILL_VALUES, A, T, pos); \
+    else if (what == FILL_PATTERN) AmbHostFillTile(b, 0, FILL_PATTERN, A, T, pos); \
+    else AmbHostFillTile(b, 0, FILL_ALL, A, T, pos); \
   }
 FILL(1)
 FILL(2)
@@ -124,9 +124,9 @@ FILL(8)
 FILL(9)
 FILL(10)
 
-static void FillScope(FillWhat what, const AmbHost *A, int64_t s, SysInt *pos)
+static void AmbHostFillScope(FillWhat what, const AmbHost *A, int64_t s, SysInt *pos)
 {
-  static void (*const fill[AMB_MAX_BLOCK])(const AmbHost *, const AmbTile *, SysInt *, FillWhat) = {Fill1, Fill2, Fill3, Fill4, Fill5, Fill6, Fill7, Fill8, Fill9, Fill10};
+  static void (*const fill[AMB_MAX_BLOCK])(const AmbHost *, const AmbTile *, SysInt *, FillWhat) = {AmbHostFill1, AmbHostFill2, AmbHostFill3, AmbHostFill4, AmbHostFill5, AmbHostFill6, AmbHostFill7, AmbHostFill8, AmbHostFill9, AmbHostFill10};
   const int64_t row = s * A->scope, nrow = AmbMin64(A->scope, A->csr.m - row);
 
   for (int64_t r = 0; r < nrow; r++) pos[r] = A->csr.i[row + r];
@@ -134,7 +134,7 @@ static void FillScope(FillWhat what, const AmbHost *A, int64_t s, SysInt *pos)
 }
 
 /* Gathers the layout of scope s into the arrays of the format */
-static void PlaceScope(AmbHost *A, const AmbLayout *L, const AmbLayout *before)
+static void AmbHostPlaceScope(AmbHost *A, const AmbLayout *L, const AmbLayout *before)
 {
   AmbTile *tile = A->tile + before->ntile;
 
@@ -149,7 +149,7 @@ static void PlaceScope(AmbHost *A, const AmbLayout *L, const AmbLayout *before)
 }
 
 /* Where the parts of each scope begin, and which scopes each thread owns: as many as make up its share of the steps */
-static void Partition(AmbHost *A, const AmbLayout *layout, AmbLayout *before)
+static void AmbHostPartition(AmbHost *A, const AmbLayout *layout, AmbLayout *before)
 {
   int t = 1;
 
@@ -170,7 +170,7 @@ static void Partition(AmbHost *A, const AmbLayout *layout, AmbLayout *before)
   while (t <= A->nthread) A->thread_scope[t++] = A->nscope;
 }
 
-static SysStatus Fill(AmbHost *A, int nworker, FillWhat what, const AmbLayout *layout, const AmbLayout *before)
+static SysStatus AmbHostFill(AmbHost *A, int nworker, FillWhat what, const AmbLayout *layout, const AmbLayout *before)
 {
   int status = SYS_SUCCESS;
 
@@ -183,8 +183,8 @@ static SysStatus Fill(AmbHost *A, int nworker, FillWhat what, const AmbLayout *l
     if (!pos) status = SYS_OUT_OF_MEMORY;
     for (int t = omp_get_thread_num(); t < A->nthread && !status; t += omp_get_num_threads()) {
       for (int64_t s = A->thread_scope[t]; s < A->thread_scope[t + 1]; s++) {
-        if (layout) PlaceScope(A, layout + s, before + s);
-        FillScope(what, A, s, pos);
+        if (layout) AmbHostPlaceScope(A, layout + s, before + s);
+        AmbHostFillScope(what, A, s, pos);
       }
     }
     free(pos);
@@ -210,9 +210,9 @@ SysStatus AmbHostCreate(const SysCSR *csr, const AmbPlan *plan, int nworker, con
   A->thread_scope = calloc(A->nthread + 1, sizeof(*A->thread_scope));
   layout          = calloc(A->nscope + 1, sizeof(*layout));
   before          = calloc(A->nscope + 1, sizeof(*before));
-  if (A->scope_tile && A->thread_scope && layout && before) status = LayoutAll(A, nworker, layout);
+  if (A->scope_tile && A->thread_scope && layout && before) status = AmbHostLayoutAll(A, nworker, layout);
   if (!status) {
-    Partition(A, layout, before);
+    AmbHostPartition(A, layout, before);
     A->tile  = SysAllocate(sizeof(*A->tile) * A->ntile);
     A->start = SysAllocate(sizeof(*A->start) * (A->nchunk + A->ntile));
     A->perm  = SysAllocate(sizeof(*A->perm) * A->nperm);
@@ -220,7 +220,7 @@ SysStatus AmbHostCreate(const SysCSR *csr, const AmbPlan *plan, int nworker, con
     A->val   = (*(csr->a ? SysAllocate : SysAllocateZero))(sizeof(*A->val) * AMB_C * A->block_size * A->nstep);
     if (!A->tile || !A->start || !A->perm || !A->col || !A->val) status = SYS_OUT_OF_MEMORY;
   }
-  if (!status) status = Fill(A, nworker, csr->a ? FILL_ALL : FILL_PATTERN, layout, before);
+  if (!status) status = AmbHostFill(A, nworker, csr->a ? FILL_ALL : FILL_PATTERN, layout, before);
   for (int64_t s = 0; layout && s < A->nscope; s++) {
     free(layout[s].tile);
     free(layout[s].start);
@@ -237,7 +237,7 @@ SysStatus AmbHostCreate(const SysCSR *csr, const AmbPlan *plan, int nworker, con
 SysStatus AmbHostUpdate(AmbHost *A, const SysCSR *csr)
 {
   A->csr = *csr;
-  return Fill(A, A->nthread, FILL_VALUES, NULL, NULL);
+  return AmbHostFill(A, A->nthread, FILL_VALUES, NULL, NULL);
 }
 
 /* Gives every thread a stretch of the result to add to in the transposed product */

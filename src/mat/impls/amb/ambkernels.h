@@ -3,8 +3,8 @@
    The AMB kernels, a template: the file that includes this defines
 
      AMB_NAME(name)                        the name with the suffix of the instruction set
-     Chunk1(n, val, col, x, sum)           sums of the C rows of a chunk of n steps, blocks of 1
-     ChunkB(b, n, val, col, x, sum)        the same for blocks of b > 1, called with constant b
+     AmbChunk1(n, val, col, x, sum)           sums of the C rows of a chunk of n steps, blocks of 1
+     AmbChunkB(b, n, val, col, x, sum)        the same for blocks of b > 1, called with constant b
      SYS_INLINE                          forces a function into its callers, so that b is constant there
 
    Filling multiplies zeros with entries of x that the row does not have. Where these are not finite the sum becomes a NaN; rows whose sum is
@@ -25,14 +25,14 @@ static SysScalar AMB_NAME(RowSum)(const AmbHost *A, const AmbTile *T, int64_t r,
 }
 
 /* The rows of a chunk that is not split: all lanes, but for the last chunk of a sorted tile and of the matrix */
-static SYS_INLINE int ChunkRows(const AmbHost *A, const AmbTile *T, int c, const uint16_t *perm)
+static SYS_INLINE int AmbChunkRows(const AmbHost *A, const AmbTile *T, int c, const uint16_t *perm)
 {
   const int64_t left = T->sorted ? T->nrow - (c - T->nsplit) * AMB_C : A->csr.m - T->row - AMB_C * (int64_t)*perm;
 
   return left < AMB_C ? (int)left : AMB_C;
 }
 
-static SYS_INLINE int AnyNaN(const SysScalar sum[AMB_C])
+static SYS_INLINE int AmbAnyNaN(const SysScalar sum[AMB_C])
 {
   int bad = 0;
 
@@ -40,7 +40,7 @@ static SYS_INLINE int AnyNaN(const SysScalar sum[AMB_C])
   return bad;
 }
 
-static SYS_INLINE void Tile(const int b, const SysStore how, const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+static SYS_INLINE void AmbTileAll(const int b, const SysStore how, const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const uint32_t  *start = A->start + T->chunk;
   const uint16_t  *perm = A->perm + T->perm, *col = A->col + AMB_C * T->step;
@@ -52,20 +52,20 @@ static SYS_INLINE void Tile(const int b, const SysStore how, const AmbHost *A, c
     const int64_t r = T->row + perm[c];
     SysScalar     s = 0;
 
-    if (b == 1) Chunk1(start[c + 1] - start[c], val + (int64_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
-    else ChunkB(b, start[c + 1] - start[c], val + (int64_t)AMB_C * b * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
+    if (b == 1) AmbChunk1(start[c + 1] - start[c], val + (int64_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
+    else AmbChunkB(b, start[c + 1] - start[c], val + (int64_t)AMB_C * b * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
     for (int l = 0; l < AMB_C; l++) s += sum[l];
     if (s != s) s = AMB_NAME(RowSum)(A, T, r, x);
     z[r] = SysStored(how, alpha, s, beta, y, z, r);
   }
   perm += T->nsplit;
   for (; c < T->nfilled; c++) {
-    const int nl = ChunkRows(A, T, c, perm);
+    const int nl = AmbChunkRows(A, T, c, perm);
 
-    if (b == 1) Chunk1(start[c + 1] - start[c], val + (int64_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
-    else ChunkB(b, start[c + 1] - start[c], val + (int64_t)AMB_C * b * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
+    if (b == 1) AmbChunk1(start[c + 1] - start[c], val + (int64_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
+    else AmbChunkB(b, start[c + 1] - start[c], val + (int64_t)AMB_C * b * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
     if (T->sorted) {
-      if (AnyNaN(sum)) {
+      if (AmbAnyNaN(sum)) {
         for (int l = 0; l < nl; l++) {
           if (sum[l] != sum[l]) sum[l] = AMB_NAME(RowSum)(A, T, T->row + perm[l], x);
         }
@@ -79,7 +79,7 @@ static SYS_INLINE void Tile(const int b, const SysStore how, const AmbHost *A, c
     } else {
       const int64_t r = T->row + AMB_C * (int64_t)*perm;
 
-      if (AnyNaN(sum)) {
+      if (AmbAnyNaN(sum)) {
         for (int l = 0; l < nl; l++) {
           if (sum[l] != sum[l]) sum[l] = AMB_NAME(RowSum)(A, T, r + l, x);
         }
@@ -95,7 +95,7 @@ static SYS_INLINE void Tile(const int b, const SysStore how, const AmbHost *A, c
   /* what is left of the first tile are empty rows */
   if (how == SYS_STORE_ADD) return;
   for (; c < T->nchunk; c++) {
-    const int nl = ChunkRows(A, T, c, perm);
+    const int nl = AmbChunkRows(A, T, c, perm);
 
     for (int l = 0; l < nl; l++) {
       const int64_t r = T->row + (T->sorted ? perm[l] : AMB_C * *perm + l);
@@ -110,7 +110,7 @@ static SYS_INLINE void Tile(const int b, const SysStore how, const AmbHost *A, c
 #define TILE(b, how) \
   static void AMB_NAME(Tile_##b##_##how)(const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z) \
   { \
-    Tile(b, how, A, T, alpha, x, beta, y, z); \
+    AmbTileAll(b, how, A, T, alpha, x, beta, y, z); \
   }
 #define TILES(b) TILE(b, SYS_STORE_SET) TILE(b, SYS_STORE_AXPY) TILE(b, SYS_STORE_ADD)
 #define TILES_NAMED(b) \
@@ -153,13 +153,13 @@ static void AMB_NAME(RowTranspose)(const AmbHost *A, const AmbTile *T, int64_t r
   }
 }
 
-static SYS_INLINE void TileTranspose(const int b, const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar *z)
+static SYS_INLINE void AmbTileTranspose(const int b, const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar *z)
 {
   const uint32_t *start = A->start + T->chunk;
   const uint16_t *perm  = A->perm + T->perm;
 
   for (int c = 0; c < T->nfilled; c++) {
-    const int        split = c < T->nsplit, nl = split ? AMB_C : ChunkRows(A, T, c, perm + c);
+    const int        split = c < T->nsplit, nl = split ? AMB_C : AmbChunkRows(A, T, c, perm + c);
     const int64_t    slot = AMB_C * (T->step + start[c]);
     const uint16_t  *col  = A->col + slot;
     const SysScalar *val  = A->val + b * slot;
@@ -191,7 +191,7 @@ static void AMB_NAME(ThreadTranspose)(const AmbHost *A, int t, SysScalar alpha, 
   for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) {
 #define CASE(b) \
   case b: \
-    TileTranspose(b, A, A->tile + k, alpha, x, z); \
+    AmbTileTranspose(b, A, A->tile + k, alpha, x, z); \
     break
     switch (A->block_size) {
       CASE(1);
@@ -275,4 +275,4 @@ static void     AMB_NAME(Count)(const SysCSR *A, int64_t row, int nrow, int64_t 
   }
 }
 
-const AmbKernels AMB_NAME(AmbKernels) = {AMB_KERNELS_NAME, AMB_NAME(Supported), AMB_NAME(Count), AMB_NAME(Mult), AMB_NAME(MultTranspose)};
+const AmbKernels AMB_NAME(AmbKernels) = {AMB_KERNELS_NAME, AMB_NAME(AmbSupported), AMB_NAME(Count), AMB_NAME(Mult), AMB_NAME(MultTranspose)};

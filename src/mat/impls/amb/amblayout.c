@@ -29,7 +29,7 @@ SysStatus AmbWorkspaceCreate(int scope, int nsize, AmbWorkspace *w)
 }
 
 /* Rows [0, nrow) in w->order by descending number of blocks, equal ones in their own order; returns how many are not empty */
-static int SortRows(AmbWorkspace *w, const int32_t *count, int stride, int nrow)
+static int AmbLayoutSortRows(AmbWorkspace *w, const int32_t *count, int stride, int nrow)
 {
   int32_t most = 0, place = 0;
   int     filled = 0;
@@ -48,7 +48,7 @@ static int SortRows(AmbWorkspace *w, const int32_t *count, int stride, int nrow)
   return filled;
 }
 
-static int32_t ChunkLength(const int32_t *count, int stride, int row, int nrow)
+static int32_t AmbLayoutChunkLength(const int32_t *count, int stride, int row, int nrow)
 {
   int32_t most = 0;
 
@@ -57,14 +57,14 @@ static int32_t ChunkLength(const int32_t *count, int stride, int row, int nrow)
 }
 
 /* Chunks of rows in their order, the empty ones at the end or, unless the tile is the first of its scope, left out; returns their number */
-static int PlainChunks(AmbWorkspace *w, const int32_t *count, int stride, int nrow, AmbTile *T, int64_t *steps)
+static int AmbLayoutPlainChunks(AmbWorkspace *w, const int32_t *count, int stride, int nrow, AmbTile *T, int64_t *steps)
 {
   int c = 0;
 
   *steps = 0;
   for (int empty = 0; empty <= T->first; empty++) {
     for (int r = 0; r < nrow; r += AMB_C) {
-      const int32_t len = ChunkLength(count, stride, r, nrow);
+      const int32_t len = AmbLayoutChunkLength(count, stride, r, nrow);
 
       if (empty != !len) continue;
       w->order[c]   = (uint16_t)(r / AMB_C);
@@ -83,18 +83,18 @@ static int PlainChunks(AmbWorkspace *w, const int32_t *count, int stride, int nr
    Lays out the tile of nrow rows that have count[r * stride] blocks of size b: fills T->nsplit, nchunk, nfilled, nrow and sorted, w->start and
    w->order, and returns the number of its steps. Rows stay in their order if that costs less than two percent of the bytes.
 */
-static int64_t TileLayout(AmbWorkspace *w, const int32_t *count, int stride, int nrow, int b, AmbTile *T)
+static int64_t AmbLayoutTileLayout(AmbWorkspace *w, const int32_t *count, int stride, int nrow, int b, AmbTile *T)
 {
   const int64_t slot = AMB_C * (b * sizeof(SysScalar) + sizeof(uint16_t));
   int64_t       plain, total = 0, steps = 0;
-  int           nplain = PlainChunks(w, count, stride, nrow, T, &plain), filled, last, row = 0, c = 0;
+  int           nplain = AmbLayoutPlainChunks(w, count, stride, nrow, T, &plain), filled, last, row = 0, c = 0;
 
   T->sorted = T->nsplit = 0;
   for (int r = 0; r < nrow; r++) total += count[r * stride];
   if (100 * (AMB_C * plain - total) <= 2 * total) return plain;
 
   /* sorted; a row that would leave more than half of its chunk to zeros is dealt to the lanes instead */
-  filled = SortRows(w, count, stride, nrow);
+  filled = AmbLayoutSortRows(w, count, stride, nrow);
   last   = T->first ? nrow : filled;
   for (; row < filled; row++) {
     const int32_t most = count[w->order[row] * stride];
@@ -112,7 +112,7 @@ static int64_t TileLayout(AmbWorkspace *w, const int32_t *count, int stride, int
   }
   w->start[c] = (uint32_t)steps;
   if (!T->nsplit && 100 * (plain * slot + 2 * nplain) <= 102 * (steps * slot + 2 * last)) {
-    (void)PlainChunks(w, count, stride, nrow, T, &plain);
+    (void)AmbLayoutPlainChunks(w, count, stride, nrow, T, &plain);
     return plain;
   }
   T->sorted  = 1;
@@ -122,17 +122,17 @@ static int64_t TileLayout(AmbWorkspace *w, const int32_t *count, int stride, int
   return steps;
 }
 
-static int TilePerms(const AmbTile *T)
+static int AmbLayoutTilePerms(const AmbTile *T)
 {
   return T->sorted ? T->nsplit + (T->nchunk - T->nsplit) * AMB_C : T->nchunk;
 }
 
-static double TileBytes(const AmbTile *T, int64_t steps, int b)
+static double AmbLayoutTileBytes(const AmbTile *T, int64_t steps, int b)
 {
-  return (double)steps * AMB_C * (b * sizeof(SysScalar) + sizeof(uint16_t)) + sizeof(uint32_t) * (T->nchunk + 1.0) + sizeof(uint16_t) * (double)TilePerms(T) + sizeof(*T);
+  return (double)steps * AMB_C * (b * sizeof(SysScalar) + sizeof(uint16_t)) + sizeof(uint32_t) * (T->nchunk + 1.0) + sizeof(uint16_t) * (double)AmbLayoutTilePerms(T) + sizeof(*T);
 }
 
-static int StartScope(const SysCSR *A, int64_t row, int scope, AmbWorkspace *w, AmbTile *T)
+static int AmbLayoutStartScope(const SysCSR *A, int64_t row, int scope, AmbWorkspace *w, AmbTile *T)
 {
   const int nrow = (int)AmbMin64(scope, A->m - row);
 
@@ -143,7 +143,7 @@ static int StartScope(const SysCSR *A, int64_t row, int scope, AmbWorkspace *w, 
 }
 
 /* Finds the columns of the next segment of a scope; returns 0 when there are no more */
-static int NextSegment(const SysCSR *A, const AmbWorkspace *w, int nrow, int b, AmbTile *T)
+static int AmbLayoutNextSegment(const SysCSR *A, const AmbWorkspace *w, int nrow, int b, AmbTile *T)
 {
   int64_t lo = A->n, last = -1;
 
@@ -197,12 +197,12 @@ SysStatus AmbPlanCreate(const SysCSR *A, int block_size, int scope, int nthread,
       for (int64_t k = omp_get_thread_num(); k < nsample; k += omp_get_num_threads()) {
         const int64_t s = nsample == nwindow ? k : AmbRowOfEntry(A, (int64_t)((k + 0.5) / nsample * A->i[A->m])) / window;
         AmbTile       T;
-        const int     nrow     = StartScope(A, s * window, (int)window, &w, &T);
+        const int     nrow     = AmbLayoutStartScope(A, s * window, (int)window, &w, &T);
         const double  nonzeros = A->i[T.row + nrow] - A->i[T.row], weight = nsample == nwindow ? 1 : A->i[A->m] / (nonzeros * nsample);
 
-        while (NextSegment(A, &w, nrow, b1, &T)) {
+        while (AmbLayoutNextSegment(A, &w, nrow, b1, &T)) {
           kernels->count(A, T.row, nrow, T.lo, T.hi, w.pos, w.count);
-          for (int b = b0; b <= b1; b++) bytes[b] += weight * TileBytes(&T, TileLayout(&w, w.count + b - 1, 16, nrow, b, &T), b);
+          for (int b = b0; b <= b1; b++) bytes[b] += weight * AmbLayoutTileBytes(&T, AmbLayoutTileLayout(&w, w.count + b - 1, 16, nrow, b, &T), b);
           T.first = 0;
         }
       }
@@ -216,7 +216,7 @@ SysStatus AmbPlanCreate(const SysCSR *A, int block_size, int scope, int nthread,
   return (SysStatus)status;
 }
 
-static int Ascending(const SysCSR *A, int64_t row, int nrow)
+static int AmbLayoutAscending(const SysCSR *A, int64_t row, int nrow)
 {
   int bad = 0;
 
@@ -226,7 +226,7 @@ static int Ascending(const SysCSR *A, int64_t row, int nrow)
   return !bad;
 }
 
-static inline __attribute__((always_inline)) void CountBlocks(const int b, const SysCSR *A, const AmbTile *T, int nrow, SysInt *pos, int32_t *count)
+static inline __attribute__((always_inline)) void AmbLayoutCountBlocks(const int b, const SysCSR *A, const AmbTile *T, int nrow, SysInt *pos, int32_t *count)
 {
   for (int r = 0; r < nrow; r++) {
     const SysInt end = A->i[T->row + r + 1];
@@ -254,10 +254,10 @@ static inline __attribute__((always_inline)) void CountBlocks(const int b, const
 SysStatus AmbLayoutScope(const SysCSR *A, int64_t row, int scope, int b, AmbWorkspace *w, AmbLayout *L)
 {
   AmbTile   T;
-  const int nrow = StartScope(A, row, scope, w, &T);
+  const int nrow = AmbLayoutStartScope(A, row, scope, w, &T);
 
-  if (!Ascending(A, row, nrow)) return SYS_NOT_ASCENDING;
-  while (NextSegment(A, w, nrow, b, &T)) {
+  if (!AmbLayoutAscending(A, row, nrow)) return SYS_NOT_ASCENDING;
+  while (AmbLayoutNextSegment(A, w, nrow, b, &T)) {
     AmbTile  *tile  = realloc(L->tile, sizeof(*tile) * (L->ntile + 1));
     uint32_t *start = realloc(L->start, sizeof(*start) * (L->nstart + nrow + 1));
     uint16_t *perm  = realloc(L->perm, sizeof(*perm) * (L->nperm + nrow + AMB_C));
@@ -266,17 +266,17 @@ SysStatus AmbLayoutScope(const SysCSR *A, int64_t row, int scope, int b, AmbWork
     if (start) L->start = start;
     if (perm) L->perm = perm;
     if (!tile || !start || !perm) return SYS_OUT_OF_MEMORY;
-    if (b == 1) CountBlocks(1, A, &T, nrow, w->pos, w->count);
-    else CountBlocks(b, A, &T, nrow, w->pos, w->count);
+    if (b == 1) AmbLayoutCountBlocks(1, A, &T, nrow, w->pos, w->count);
+    else AmbLayoutCountBlocks(b, A, &T, nrow, w->pos, w->count);
     T.step  = L->nstep;
     T.chunk = L->nstart;
     T.perm  = L->nperm;
-    L->nstep += TileLayout(w, w->count, 1, nrow, b, &T);
+    L->nstep += AmbLayoutTileLayout(w, w->count, 1, nrow, b, &T);
     memcpy(start + T.chunk, w->start, sizeof(*start) * (T.nchunk + 1));
-    memset(perm + T.perm, 0, sizeof(*perm) * TilePerms(&T));
+    memset(perm + T.perm, 0, sizeof(*perm) * AmbLayoutTilePerms(&T));
     memcpy(perm + T.perm, w->order, sizeof(*perm) * (T.sorted ? T.nsplit + T.nrow : T.nchunk));
     L->nstart += T.nchunk + 1;
-    L->nperm += TilePerms(&T);
+    L->nperm += AmbLayoutTilePerms(&T);
     tile[L->ntile++] = T;
     T.first          = 0;
   }

@@ -40,7 +40,7 @@ typedef __m256d Vec4;
    The values of a step, far enough ahead that memory is never idle: the processor's own prefetching leaves a third of its bandwidth unused.
    Into the second-level cache, but for long blocks, which use a line as fast as it can come, into the first.
 */
-static SYS_INLINE void Prefetch(const SysScalar *val, const int b)
+static SYS_INLINE void AmbPrefetch(const SysScalar *val, const int b)
 {
   for (size_t k = 0; k < AMB_C * b * sizeof(*val); k += 64) {
     if (b > 4) _mm_prefetch((const char *)val + 8192 + k, _MM_HINT_T0);
@@ -48,7 +48,7 @@ static SYS_INLINE void Prefetch(const SysScalar *val, const int b)
   }
 }
 
-static SYS_INLINE void Sum4x4(Vec4 a, Vec4 b, Vec4 c, Vec4 d, SysScalar sum[4])
+static SYS_INLINE void AmbSum4x4(Vec4 a, Vec4 b, Vec4 c, Vec4 d, SysScalar sum[4])
 {
 #if defined(SYS_SINGLE)
   _mm_storeu_ps(sum, _mm_hadd_ps(_mm_hadd_ps(a, b), _mm_hadd_ps(c, d)));
@@ -59,13 +59,13 @@ static SYS_INLINE void Sum4x4(Vec4 a, Vec4 b, Vec4 c, Vec4 d, SysScalar sum[4])
 #endif
 }
 
-static SYS_INLINE void ChunkB(const int b, uint32_t n, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar sum[AMB_C])
+static SYS_INLINE void AmbChunkB(const int b, uint32_t n, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar sum[AMB_C])
 {
   Vec4 s[AMB_C];
 
   for (int l = 0; l < AMB_C; l++) s[l] = VEC4_ZERO();
   for (uint32_t i = 0; i < n; i++, col += AMB_C, val += AMB_C * b) {
-    Prefetch(val, b);
+    AmbPrefetch(val, b);
 #pragma GCC unroll 8
     for (int l = 0; l < AMB_C; l++) {
       const SysScalar *v = val + l * b, *p = x + col[l];
@@ -79,17 +79,17 @@ static SYS_INLINE void ChunkB(const int b, uint32_t n, const SysScalar *val, con
       if (b % 4 == 3) s[l] = VEC4_FMA(VEC4_LOAD3(v), VEC4_LOAD3(p), s[l]);
     }
   }
-  Sum4x4(s[0], s[1], s[2], s[3], sum);
-  Sum4x4(s[4], s[5], s[6], s[7], sum + 4);
+  AmbSum4x4(s[0], s[1], s[2], s[3], sum);
+  AmbSum4x4(s[4], s[5], s[6], s[7], sum + 4);
 }
 
-static SYS_INLINE void Chunk1(uint32_t n, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar sum[AMB_C])
+static SYS_INLINE void AmbChunk1(uint32_t n, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar sum[AMB_C])
 {
 #if defined(SYS_SINGLE)
   __m256 s = _mm256_setzero_ps();
 
   for (uint32_t i = 0; i < n; i++, col += AMB_C, val += AMB_C) {
-    Prefetch(val, 1);
+    AmbPrefetch(val, 1);
     s = _mm256_fmadd_ps(_mm256_loadu_ps(val), _mm256_setr_ps(x[col[0]], x[col[1]], x[col[2]], x[col[3]], x[col[4]], x[col[5]], x[col[6]], x[col[7]]), s);
   }
   _mm256_storeu_ps(sum, s);
@@ -97,7 +97,7 @@ static SYS_INLINE void Chunk1(uint32_t n, const SysScalar *val, const uint16_t *
   __m256d s = _mm256_setzero_pd(), t = s;
 
   for (uint32_t i = 0; i < n; i++, col += AMB_C, val += AMB_C) {
-    Prefetch(val, 1);
+    AmbPrefetch(val, 1);
     uint64_t q0, q1;
     __builtin_memcpy(&q0, col, 8);
     __builtin_memcpy(&q1, col + 4, 8);

@@ -10,7 +10,7 @@
 #if defined(SYS_COMPLEX)
 typedef int NusKernelsAVX2Absent; /* complex scalars have the plain kernels */
 #else
-static int SupportedAVX2(void)
+static int NusSupportedAVX2(void)
 {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }

@@ -10,7 +10,7 @@
 #if defined(SYS_COMPLEX)
 typedef int NusKernelsAVX512Absent; /* complex scalars have the plain kernels */
 #else
-static int SupportedAVX512(void)
+static int NusSupportedAVX512(void)
 {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
 }

@@ -5,7 +5,7 @@
 #define NUS_NAME(name)   name##Plain
 #define NUS_KERNELS_NAME "plain"
 
-static int SupportedPlain(void)
+static int NusSupportedPlain(void)
 {
   return 1;
 }

@@ -22,13 +22,13 @@
 
 static_assert(NUS_DEVICE_C == SYS_WARP && NUS_DEVICE_SIGMA == AMB_SCOPE, "what the layout of AMB has");
 
-static __global__ void Gather(int64_t n, const int *order, const SysScalar *x, SysScalar *xg)
+static __global__ void NusDeviceGather(int64_t n, const int *order, const SysScalar *x, SysScalar *xg)
 {
   SYS_FOR_EACH(k, n) xg[k] = x[order[k]];
 }
 
 /* Bytes of the first-level cache of a multiprocessor, which is the same memory as its shared one, and of the second-level cache */
-static SysStatus Caches(int64_t *l1, int64_t *l2)
+static SysStatus NusDeviceCaches(int64_t *l1, int64_t *l2)
 {
   int device, shared, second;
 
@@ -41,7 +41,7 @@ static SysStatus Caches(int64_t *l1, int64_t *l2)
 }
 
 /* Entries of an x that is read everywhere, found in the second-level cache */
-static int64_t Found(int64_t l2)
+static int64_t NusDeviceFound(int64_t l2)
 {
   return (int64_t)(FOUND_PART * (double)l2) / (int64_t)sizeof(SysScalar);
 }
@@ -50,10 +50,10 @@ int NusDeviceMayCut(int64_t n)
 {
   int64_t l1 = 0, l2 = 0;
 
-  return Caches(&l1, &l2) == SYS_SUCCESS && n > Found(l2);
+  return NusDeviceCaches(&l1, &l2) == SYS_SUCCESS && n > NusDeviceFound(l2);
 }
 
-static __global__ void SumFirst(int64_t n, const unsigned *count, unsigned long long *sum)
+static __global__ void NusDeviceSumFirst(int64_t n, const unsigned *count, unsigned long long *sum)
 {
   unsigned long long mine = 0;
 
@@ -63,9 +63,9 @@ static __global__ void SumFirst(int64_t n, const unsigned *count, unsigned long 
 }
 
 /* Is x larger than what the second-level cache holds of it, and read everywhere? */
-static SysStatus Scattered(const SysCSR *csr, int64_t l2, bool *scattered, cudaStream_t stream)
+static SysStatus NusDeviceScattered(const SysCSR *csr, int64_t l2, bool *scattered, cudaStream_t stream)
 {
-  const int64_t      found = Found(l2);
+  const int64_t      found = NusDeviceFound(l2);
   unsigned long long entries;
   NusRanking         R;
   SysScratch         s;
@@ -75,7 +75,7 @@ static SysStatus Scattered(const SysCSR *csr, int64_t l2, bool *scattered, cudaS
   SYS_CALL(NusDeviceRank(csr, &R, stream));
   SYS_CALL(SysDeviceAllocate(&s.memory, sizeof(entries)));
   SYS_CUDA(cudaMemsetAsync(s.memory, 0, sizeof(entries), stream));
-  SumFirst<<<SysBlocksLoop(found), SYS_THREADS, 0, stream>>>(found, R.counted, (unsigned long long *)s.memory);
+  NusDeviceSumFirst<<<SysBlocksLoop(found), SYS_THREADS, 0, stream>>>(found, R.counted, (unsigned long long *)s.memory);
   SYS_CUDA(cudaPeekAtLastError());
   SYS_CUDA(cudaMemcpyAsync(&entries, s.memory, sizeof(entries), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
@@ -85,7 +85,7 @@ static SysStatus Scattered(const SysCSR *csr, int64_t l2, bool *scattered, cudaS
 
 /* What may be tried, no segments first where there is a choice; *n is 1 if there is nothing to choose */
 #define CANDIDATES 8
-static SysStatus Candidates(const SysCSR *csr, const NusParams *asked, NusDeviceTune tune, NusParams candidate[CANDIDATES], int *n, cudaStream_t stream)
+static SysStatus NusDeviceCandidates(const SysCSR *csr, const NusParams *asked, NusDeviceTune tune, NusParams candidate[CANDIDATES], int *n, cudaStream_t stream)
 {
   static const int counts[][2] = {
     {1, 0},
@@ -99,7 +99,7 @@ static SysStatus Candidates(const SysCSR *csr, const NusParams *asked, NusDevice
   int64_t    l1 = 0, l2 = 0;
   NusParams  p = *asked;
 
-  SYS_CALL(Caches(&l1, &l2));
+  SYS_CALL(NusDeviceCaches(&l1, &l2));
   if (!p.width[0]) {
     for (p.width[0] = 1024; 2 * p.width[0] * (int64_t)sizeof(SysScalar) <= l1; p.width[0] *= 2) { }
   }
@@ -118,7 +118,7 @@ static SysStatus Candidates(const SysCSR *csr, const NusParams *asked, NusDevice
   }
   candidate[(*n)++] = p;
   if (open[0] && open[1] && csr->n > p.width[1]) {
-    if (tune != NUS_DEVICE_EXHAUSTIVE) SYS_CALL(Scattered(csr, l2, &scattered, stream));
+    if (tune != NUS_DEVICE_EXHAUSTIVE) SYS_CALL(NusDeviceScattered(csr, l2, &scattered, stream));
     if (tune == NUS_DEVICE_MODEL && sizeof(SysScalar) < sizeof(double)) scattered = false; /* there segments gain a few percent at best */
     if (tune == NUS_DEVICE_MODEL && scattered) *n = 0;
     if (scattered || tune == NUS_DEVICE_EXHAUSTIVE) {
@@ -140,7 +140,7 @@ static SysStatus Candidates(const SysCSR *csr, const NusParams *asked, NusDevice
   return SYS_SUCCESS;
 }
 
-static SysStatus Convert(NusDevice *A, const SysCSR *csr, int measure, cudaStream_t stream)
+static SysStatus NusDeviceConvert(NusDevice *A, const SysCSR *csr, int measure, cudaStream_t stream)
 {
   const NusParams *p        = &A->params;
   const int64_t    nsegment = p->segmentation == NUS_UNIFORM ? p->count[1] : (p->segmentation == NUS_NONE ? 1 : p->count[0] + p->count[1] + 1);
@@ -168,7 +168,7 @@ static SysStatus Convert(NusDevice *A, const SysCSR *csr, int measure, cudaStrea
   return SYS_SUCCESS;
 }
 
-static SysStatus Converted(const SysCSR *csr, const NusParams *params, int measure, cudaStream_t stream, NusDevice **out)
+static SysStatus NusDeviceConverted(const SysCSR *csr, const NusParams *params, int measure, cudaStream_t stream, NusDevice **out)
 {
   NusDevice *A = new (std::nothrow) NusDevice;
   SysStatus  status;
@@ -176,13 +176,13 @@ static SysStatus Converted(const SysCSR *csr, const NusParams *params, int measu
   *out = NULL;
   if (!A) return SYS_OUT_OF_MEMORY;
   A->params = *params;
-  status    = Convert(A, csr, measure, stream);
+  status    = NusDeviceConvert(A, csr, measure, stream);
   if (status != SYS_SUCCESS) NusDeviceDestroy(&A);
   *out = A;
   return status;
 }
 
-static SysStatus TrialTime(SysTrial *T, NusDevice *A, const SysCSR *csr, float *time)
+static SysStatus NusDeviceTrialTime(SysTrial *T, NusDevice *A, const SysCSR *csr, float *time)
 {
   const auto product = [&](int) { return NusDeviceMult(A, csr, 1, T->x, 0, NULL, T->z, T->stream); };
 
@@ -190,7 +190,7 @@ static SysStatus TrialTime(SysTrial *T, NusDevice *A, const SysCSR *csr, float *
 }
 
 /* Keeps the fastest; what there is no memory for is not tried */
-static SysStatus Tune(const SysCSR *csr, const NusParams candidate[], int n, NusDevice **A, cudaStream_t stream)
+static SysStatus NusDeviceTuneAll(const SysCSR *csr, const NusParams candidate[], int n, NusDevice **A, cudaStream_t stream)
 {
   SysTrial  T;
   float     best, time;
@@ -198,14 +198,14 @@ static SysStatus Tune(const SysCSR *csr, const NusParams candidate[], int n, Nus
 
   if (status == SYS_OUT_OF_MEMORY) return SYS_SUCCESS;
   SYS_CALL(status);
-  SYS_CALL(TrialTime(&T, *A, csr, &best));
+  SYS_CALL(NusDeviceTrialTime(&T, *A, csr, &best));
   for (int k = 1; k < n; k++) {
     NusDevice *other;
 
-    status = Converted(csr, &candidate[k], 1, stream, &other);
+    status = NusDeviceConverted(csr, &candidate[k], 1, stream, &other);
     if (status == SYS_OUT_OF_MEMORY || status == SYS_TOO_LARGE) continue;
     SYS_CALL(status);
-    status = TrialTime(&T, other, csr, &time);
+    status = NusDeviceTrialTime(&T, other, csr, &time);
     if (status == SYS_SUCCESS && time < GAIN * best) {
       best = time;
       std::swap(*A, other);
@@ -225,9 +225,9 @@ SysStatus NusDeviceCreate(const SysCSR *csr, const NusParams *params, NusDeviceT
 
   *A = NULL;
   if (csr->m >= INT_MAX || csr->n >= INT_MAX || csr->nz >= INT_MAX) return SYS_TOO_LARGE;
-  SYS_CALL(Candidates(csr, params, tune, candidate, &n, stream));
-  SYS_CALL(Converted(csr, &candidate[0], tune != NUS_DEVICE_MODEL, stream, A));
-  status = csr->nz && (n > 1 || tune == NUS_DEVICE_EXHAUSTIVE) ? Tune(csr, candidate, n, A, stream) : SYS_SUCCESS;
+  SYS_CALL(NusDeviceCandidates(csr, params, tune, candidate, &n, stream));
+  SYS_CALL(NusDeviceConverted(csr, &candidate[0], tune != NUS_DEVICE_MODEL, stream, A));
+  status = csr->nz && (n > 1 || tune == NUS_DEVICE_EXHAUSTIVE) ? NusDeviceTuneAll(csr, candidate, n, A, stream) : SYS_SUCCESS;
   if (status == SYS_SUCCESS) NusDeviceGetInfo(*A, info);
   else NusDeviceDestroy(A);
   return status;
@@ -271,7 +271,7 @@ void NusDeviceGetInfo(const NusDevice *A, NusDeviceInfo *info)
 }
 
 /* The arrays that rows go back to which meet a NaN or an infinity: those of the only segment are those of the matrix */
-static AmbArrays Arrays(const NusSegment &S, const SysCSR *csr)
+static AmbArrays NusDeviceArrays(const NusSegment &S, const SysCSR *csr)
 {
   AmbArrays arrays = S.csr;
 
@@ -288,7 +288,7 @@ SysStatus NusDeviceUpdate(void *data, const SysCSR *csr, SysStream stream)
   NusDevice *A = (NusDevice *)data;
 
   for (NusSegment &S : A->segments) {
-    const AmbArrays arrays = Arrays(S, csr);
+    const AmbArrays arrays = NusDeviceArrays(S, csr);
 
     SYS_CALL(AmbDeviceRenew(S.A, &arrays, stream));
   }
@@ -301,10 +301,10 @@ SysStatus NusDeviceMult(void *data, const SysCSR *csr, SysScalar alpha, const Sy
   NusDevice *A     = (NusDevice *)data;
   bool       first = true;
 
-  if (A->ngathered) Gather<<<SysBlocksLoop(A->ngathered), SYS_THREADS, 0, stream>>>(A->ngathered, A->order, x, A->xg);
+  if (A->ngathered) NusDeviceGather<<<SysBlocksLoop(A->ngathered), SYS_THREADS, 0, stream>>>(A->ngathered, A->order, x, A->xg);
   SYS_CUDA(cudaPeekAtLastError());
   for (NusSegment &S : A->segments) {
-    const AmbArrays arrays = Arrays(S, csr);
+    const AmbArrays arrays = NusDeviceArrays(S, csr);
 
     SYS_CALL(AmbDeviceProduct(S.A, &arrays, alpha, S.moved ? A->xg + S.first : x, first ? beta : 1, first ? y : z, z, stream));
     first = false;

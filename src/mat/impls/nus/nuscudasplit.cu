@@ -6,18 +6,18 @@
 
 #include "mat/impls/nus/nuscuda.cuh"
 
-static __global__ void Iota(int64_t n, int *a)
+static __global__ void NusSplitIota(int64_t n, int *a)
 {
   SYS_FOR_EACH(k, n) a[k] = (int)k;
 }
 
-static __global__ void CountColumns(int64_t nz, const int *j, unsigned *count)
+static __global__ void NusSplitCountColumns(int64_t nz, const int *j, unsigned *count)
 {
   SYS_FOR_EACH(k, nz) atomicAdd(count + j[k], 1);
 }
 
 /* The segment of each column: by its place among all, in descending order of entries */
-static __global__ void SegmentByRank(int64_t n, const int *ranked, const unsigned *count, int64_t s1, int64_t k1, int64_t s2, int64_t k2, unsigned char *segment)
+static __global__ void NusSplitSegmentByRank(int64_t n, const int *ranked, const unsigned *count, int64_t s1, int64_t k1, int64_t s2, int64_t k2, unsigned char *segment)
 {
   SYS_FOR_EACH(p, n)
   {
@@ -30,35 +30,35 @@ static __global__ void SegmentByRank(int64_t n, const int *ranked, const unsigne
   }
 }
 
-static __global__ void SegmentByWidth(int64_t n, int64_t width, unsigned char *segment)
+static __global__ void NusSplitSegmentByWidth(int64_t n, int64_t width, unsigned char *segment)
 {
   SYS_FOR_EACH(j, n) segment[j] = (unsigned char)(j / width);
 }
 
 /* Where each column is found: in its segment, or where it was */
-static __global__ void Places(int64_t n, int64_t gathered, const int *order, const unsigned char *sorted, const int *begin, int *place)
+static __global__ void NusSplitPlaces(int64_t n, int64_t gathered, const int *order, const unsigned char *sorted, const int *begin, int *place)
 {
   SYS_FOR_EACH(p, n) place[order[p]] = p < gathered ? (int)p - begin[sorted[p]] : order[p];
 }
 
-static __global__ void SegmentsOfEntries(int64_t nz, const int *j, const unsigned char *segment, unsigned char *key)
+static __global__ void NusSplitSegmentsOfEntries(int64_t nz, const int *j, const unsigned char *segment, unsigned char *key)
 {
   SYS_FOR_EACH(k, nz) key[k] = segment[j[k]];
 }
 
-static __global__ void Columns(int64_t nz, const int *j, const int *place, const int *from, int *col)
+static __global__ void NusSplitColumns(int64_t nz, const int *j, const int *place, const int *from, int *col)
 {
   SYS_FOR_EACH(k, nz) col[k] = place ? place[j[from[k]]] : j[from[k]];
 }
 
 /* Where each of the segments begins among things that are sorted by them */
-static __global__ void Begins(int nsegment, int64_t n, const unsigned char *sorted, int *begin)
+static __global__ void NusSplitBegins(int nsegment, int64_t n, const unsigned char *sorted, int *begin)
 {
   SYS_FOR_EACH(s, nsegment + 1) begin[s] = (int)SysCountLess(sorted, n, s);
 }
 
 /* Where each row begins among the entries of one segment, which are in their old order */
-static __global__ void Rows(int64_t m, const int *i, int64_t n, const int *from, int *begin)
+static __global__ void NusSplitRows(int64_t m, const int *i, int64_t n, const int *from, int *begin)
 {
   SYS_FOR_EACH(r, m + 1) begin[r] = (int)SysCountLess(from, n, (int64_t)i[r]);
 }
@@ -79,8 +79,8 @@ SysStatus NusDeviceRank(const SysCSR *csr, NusRanking *R, cudaStream_t stream)
   R->ranked    = (int *)(R->s.memory + 3 * list);
   R->temporary = R->s.memory + 4 * list;
   SYS_CUDA(cudaMemsetAsync(R->count, 0, sizeof(*R->count) * (size_t)n, stream));
-  CountColumns<<<SysBlocksLoop(csr->nz), SYS_THREADS, 0, stream>>>(csr->nz, csr->j, R->count);
-  Iota<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, R->column);
+  NusSplitCountColumns<<<SysBlocksLoop(csr->nz), SYS_THREADS, 0, stream>>>(csr->nz, csr->j, R->count);
+  NusSplitIota<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, R->column);
   SYS_CUDA(cub::DeviceRadixSort::SortPairsDescending(R->temporary, R->sort, R->count, R->counted, R->column, R->ranked, n, 0, 32, stream));
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
@@ -88,7 +88,7 @@ SysStatus NusDeviceRank(const SysCSR *csr, NusRanking *R, cudaStream_t stream)
 
 /* Chooses the segment of each column, by its number of entries, and where it is then found; A->order gets those that are gathered, segment by segment,
    first[] where each of these begins */
-static SysStatus OrderColumns(NusDevice *A, const SysCSR *csr, NusRanking *R, unsigned char *segment, int *place, int *first, cudaStream_t stream)
+static SysStatus NusSplitOrderColumns(NusDevice *A, const SysCSR *csr, NusRanking *R, unsigned char *segment, int *place, int *first, cudaStream_t stream)
 {
   const NusParams *p    = &A->params;
   const int        last = (int)(p->count[0] + p->count[1]), n = (int)csr->n;
@@ -99,16 +99,16 @@ static SysStatus OrderColumns(NusDevice *A, const SysCSR *csr, NusRanking *R, un
   SYS_CALL(SysDeviceAllocate(&s.memory, SysPadded((size_t)n) + sizeof(int) * (NUS_MAX_SEGMENTS + 1)));
   sorted = (unsigned char *)s.memory;
   begin  = (int *)(s.memory + SysPadded((size_t)n));
-  SegmentByRank<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, R->ranked, R->counted, p->width[0], p->count[0], p->width[1], p->count[1], segment);
+  NusSplitSegmentByRank<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, R->ranked, R->counted, p->width[0], p->count[0], p->width[1], p->count[1], segment);
   SYS_CUDA(cub::DeviceRadixSort::SortPairs(R->temporary, R->sort, segment, sorted, R->column, R->ranked, n, 0, 8, stream));
-  Begins<<<1, SYS_THREADS, 0, stream>>>(last, n, sorted, begin);
+  NusSplitBegins<<<1, SYS_THREADS, 0, stream>>>(last, n, sorted, begin);
   SYS_CUDA(cudaMemcpyAsync(first, begin, sizeof(int) * (size_t)(last + 1), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   A->ngathered = first[last];
   SYS_CALL(SysDeviceAllocate(&A->order, sizeof(int) * (size_t)A->ngathered));
   SYS_CALL(SysDeviceAllocate(&A->xg, sizeof(SysScalar) * (size_t)A->ngathered));
   SYS_CUDA(cudaMemcpyAsync(A->order, R->ranked, sizeof(int) * (size_t)A->ngathered, cudaMemcpyDeviceToDevice, stream));
-  Places<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, A->ngathered, R->ranked, sorted, begin, place);
+  NusSplitPlaces<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, A->ngathered, R->ranked, sorted, begin, place);
   SYS_CUDA(cudaPeekAtLastError());
   SYS_CUDA(cudaStreamSynchronize(stream)); /* what is used here is freed */
   return SYS_SUCCESS;
@@ -137,13 +137,13 @@ SysStatus NusDeviceSplit(NusDevice *A, const SysCSR *csr, NusRanking *R, int nse
   temporary = (char *)begin + SysPadded(sizeof(first));
   from      = (int *)A->memory;
   col       = (int *)(A->memory + list);
-  if (nonuniform) SYS_CALL(OrderColumns(A, csr, R, segment, place, gathered, stream));
-  else SegmentByWidth<<<SysBlocksLoop(csr->n), SYS_THREADS, 0, stream>>>(csr->n, A->params.width[1], segment);
-  SegmentsOfEntries<<<SysBlocksLoop(nz), SYS_THREADS, 0, stream>>>(nz, csr->j, segment, key);
-  Iota<<<SysBlocksLoop(nz), SYS_THREADS, 0, stream>>>(nz, number);
+  if (nonuniform) SYS_CALL(NusSplitOrderColumns(A, csr, R, segment, place, gathered, stream));
+  else NusSplitSegmentByWidth<<<SysBlocksLoop(csr->n), SYS_THREADS, 0, stream>>>(csr->n, A->params.width[1], segment);
+  NusSplitSegmentsOfEntries<<<SysBlocksLoop(nz), SYS_THREADS, 0, stream>>>(nz, csr->j, segment, key);
+  NusSplitIota<<<SysBlocksLoop(nz), SYS_THREADS, 0, stream>>>(nz, number);
   SYS_CUDA(cub::DeviceRadixSort::SortPairs(temporary, sort, key, sorted, number, from, nz, 0, bits, stream));
-  Columns<<<SysBlocksLoop(nz), SYS_THREADS, 0, stream>>>(nz, csr->j, nonuniform ? place : NULL, from, col);
-  Begins<<<1, SYS_THREADS, 0, stream>>>(nsegment, nz, sorted, begin);
+  NusSplitColumns<<<SysBlocksLoop(nz), SYS_THREADS, 0, stream>>>(nz, csr->j, nonuniform ? place : NULL, from, col);
+  NusSplitBegins<<<1, SYS_THREADS, 0, stream>>>(nsegment, nz, sorted, begin);
   SYS_CUDA(cudaMemcpyAsync(first, begin, sizeof(int) * (size_t)(nsegment + 1), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   for (int k = 0; k < nsegment; k++) {
@@ -158,7 +158,7 @@ SysStatus NusDeviceSplit(NusDevice *A, const SysCSR *csr, NusRanking *R, int nse
       S.first = gathered[k];
       S.n     = gathered[k + 1] - gathered[k];
     }
-    Rows<<<SysBlocksLoop(csr->m + 1), SYS_THREADS, 0, stream>>>(csr->m, csr->i, S.nz, from + first[k], i);
+    NusSplitRows<<<SysBlocksLoop(csr->m + 1), SYS_THREADS, 0, stream>>>(csr->m, csr->i, S.nz, from + first[k], i);
     S.csr.i    = i;
     S.csr.j    = col + first[k];
     S.csr.from = from + first[k];

@@ -15,7 +15,7 @@ const NusKernels *NusHostKernels(void)
 }
 
 /* The columns with the most entries, as many as their segments hold but no empty ones, in descending order */
-static SysStatus OrderColumns(NusHost *A)
+static SysStatus NusHostOrderColumns(NusHost *A)
 {
   const NusParams *p = &A->params;
   const int64_t    n = A->csr.n, nz = A->csr.i[A->csr.m], asked = p->width[0] * p->count[0] + p->width[1] * p->count[1];
@@ -56,13 +56,13 @@ static SysStatus OrderColumns(NusHost *A)
   return place < 0 ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
 }
 
-static SysStatus Segments(NusHost *A)
+static SysStatus NusHostSegments(NusHost *A)
 {
   const NusParams *p = &A->params;
   SysStatus        status;
 
   if ((int64_t)A->csr.n + NUS_MAX_C > (int64_t)UINT32_MAX) return SYS_TOO_LARGE;
-  status      = OrderColumns(A);
+  status      = NusHostOrderColumns(A);
   A->nsegment = 1;
   if (p->segmentation == NUS_UNIFORM) A->nsegment = (A->csr.n + p->width[1] - 1) / p->width[1];
   else if (A->ngathered) {
@@ -76,7 +76,7 @@ static SysStatus Segments(NusHost *A)
   return !status && A->nsegment > NUS_MAX_SEGMENTS ? SYS_TOO_LARGE : status;
 }
 
-static SysStatus LayoutAll(const NusHost *A, int nworker, NusLayout *layout)
+static SysStatus NusHostLayoutAll(const NusHost *A, int nworker, NusLayout *layout)
 {
   int status = SYS_SUCCESS;
 
@@ -96,7 +96,7 @@ static SysStatus LayoutAll(const NusHost *A, int nworker, NusLayout *layout)
 }
 
 /* Which scopes each thread owns: as many as make up its share of the values */
-static void ShareScopes(NusHost *A, const NusLayout *layout)
+static void NusHostShareScopes(NusHost *A, const NusLayout *layout)
 {
   int64_t before = 0;
   int     t      = 1;
@@ -108,7 +108,7 @@ static void ShareScopes(NusHost *A, const NusLayout *layout)
   while (t <= A->nthread) A->thread_scope[t++] = A->nscope;
 }
 
-static int64_t SegmentWidth(const NusHost *A, int64_t segment)
+static int64_t NusHostSegmentWidth(const NusHost *A, int64_t segment)
 {
   const NusParams *p = &A->params;
 
@@ -120,7 +120,7 @@ static int64_t SegmentWidth(const NusHost *A, int64_t segment)
    The order of the tiles. A wide segment is gone through by all scopes of a thread before the next: its part of x is worth more than what is read
    of y. Narrow ones take turns in each scope, whose part of y stays in a cache.
 */
-static void OrderTiles(NusHost *A, const NusLayout *layout)
+static void NusHostOrderTiles(NusHost *A, const NusLayout *layout)
 {
   int64_t n = 0;
 
@@ -128,7 +128,7 @@ static void OrderTiles(NusHost *A, const NusLayout *layout)
   for (int t = 0; t < A->nthread; t++) {
     A->thread_tile[t] = n;
     for (int64_t from = 0, to; from < A->nsegment; from = to) {
-      for (to = from + 1; to < A->nsegment && 2 * SegmentWidth(A, from) < A->params.sigma && SegmentWidth(A, from) == SegmentWidth(A, to);) to++;
+      for (to = from + 1; to < A->nsegment && 2 * NusHostSegmentWidth(A, from) < A->params.sigma && NusHostSegmentWidth(A, from) == NusHostSegmentWidth(A, to);) to++;
       for (int64_t s = A->thread_scope[t]; s < A->thread_scope[t + 1]; s++) {
         for (int64_t k = 0; k < layout[s].ntile; k++) {
           const NusTile *T = layout[s].tile + k;
@@ -144,7 +144,7 @@ static void OrderTiles(NusHost *A, const NusLayout *layout)
 }
 
 /* Where the parts of each tile begin in the arrays of the format */
-static void PlaceTiles(NusHost *A)
+static void NusHostPlaceTiles(NusHost *A)
 {
   int64_t slot = 0, col = 0, chunk = 0, perm = 0, diag = 0;
 
@@ -165,7 +165,7 @@ static void PlaceTiles(NusHost *A)
 }
 
 /* Copies the layout of scope s into the arrays of the format */
-static void PlaceScope(NusHost *A, const NusLayout *L, int64_t s)
+static void NusHostPlaceScope(NusHost *A, const NusLayout *L, int64_t s)
 {
   for (int64_t k = 0; k < L->ntile; k++) {
     const NusTile *from = L->tile + k, *to = A->tile + A->tile_of_scope[A->scope_tile[s] + k];
@@ -176,7 +176,7 @@ static void PlaceScope(NusHost *A, const NusLayout *L, int64_t s)
   }
 }
 
-static SysStatus Fill(NusHost *A, int nworker, NusFill what, const NusLayout *layout)
+static SysStatus NusHostFill(NusHost *A, int nworker, NusFill what, const NusLayout *layout)
 {
   int status = SYS_SUCCESS;
 
@@ -189,7 +189,7 @@ static SysStatus Fill(NusHost *A, int nworker, NusFill what, const NusLayout *la
     status = NusWorkCreate(A, &w);
     for (int t = omp_get_thread_num(); t < A->nthread && !status; t += omp_get_num_threads()) {
       for (int64_t s = A->thread_scope[t]; s < A->thread_scope[t + 1] && !status; s++) {
-        if (layout) PlaceScope(A, layout + s, s);
+        if (layout) NusHostPlaceScope(A, layout + s, s);
         status = NusSplitScope(A, s, &w);
         for (int64_t k = A->scope_tile[s]; k < A->scope_tile[s + 1] && !status; k++) {
           const NusTile *T = A->tile + A->tile_of_scope[k];
@@ -205,7 +205,7 @@ static SysStatus Fill(NusHost *A, int nworker, NusFill what, const NusLayout *la
   return (SysStatus)status;
 }
 
-static SysStatus Allocate(NusHost *A)
+static SysStatus NusHostAllocate(NusHost *A)
 {
   A->chunk = SysAllocate(sizeof(*A->chunk) * A->nchunk);
   A->perm  = SysAllocate(sizeof(*A->perm) * A->nperm);
@@ -233,8 +233,8 @@ SysStatus NusHostCreate(const SysCSR *csr, const NusParams *params, int nthread,
   A->thread_scope = calloc(A->nthread + 1, sizeof(*A->thread_scope));
   A->thread_tile  = calloc(A->nthread + 1, sizeof(*A->thread_tile));
   layout          = calloc(A->nscope + 1, sizeof(*layout));
-  status          = A->scope_tile && A->thread_scope && A->thread_tile && layout ? Segments(A) : SYS_OUT_OF_MEMORY;
-  if (!status) status = LayoutAll(A, nworker, layout);
+  status          = A->scope_tile && A->thread_scope && A->thread_tile && layout ? NusHostSegments(A) : SYS_OUT_OF_MEMORY;
+  if (!status) status = NusHostLayoutAll(A, nworker, layout);
   if (!status) {
     for (int64_t s = 0; s < A->nscope; s++) {
       A->ntile += layout[s].ntile;
@@ -252,13 +252,13 @@ SysStatus NusHostCreate(const SysCSR *csr, const NusParams *params, int nthread,
   if (!status) {
     A->tile          = SysAllocate(sizeof(*A->tile) * A->ntile);
     A->tile_of_scope = malloc(sizeof(*A->tile_of_scope) * (A->ntile + 1));
-    status           = A->tile && A->tile_of_scope ? Allocate(A) : SYS_OUT_OF_MEMORY;
+    status           = A->tile && A->tile_of_scope ? NusHostAllocate(A) : SYS_OUT_OF_MEMORY;
   }
   if (!status) {
-    ShareScopes(A, layout);
-    OrderTiles(A, layout);
-    PlaceTiles(A);
-    status = Fill(A, nworker, csr->a ? NUS_FILL_ALL : NUS_FILL_PATTERN, layout);
+    NusHostShareScopes(A, layout);
+    NusHostOrderTiles(A, layout);
+    NusHostPlaceTiles(A);
+    status = NusHostFill(A, nworker, csr->a ? NUS_FILL_ALL : NUS_FILL_PATTERN, layout);
   }
   for (int64_t s = 0; layout && s < A->nscope; s++) NusLayoutDestroy(layout + s);
   free(layout);
@@ -271,7 +271,7 @@ SysStatus NusHostCreate(const SysCSR *csr, const NusParams *params, int nthread,
 SysStatus NusHostUpdate(NusHost *A, const SysCSR *csr)
 {
   A->csr = *csr;
-  return Fill(A, A->nthread, NUS_FILL_VALUES, NULL);
+  return NusHostFill(A, A->nthread, NUS_FILL_VALUES, NULL);
 }
 
 /* Gives every thread what it adds to in the transposed product; a single thread adds to the result, but for gathered columns */

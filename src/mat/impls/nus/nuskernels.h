@@ -15,7 +15,7 @@
 
 #if defined(SYS_COMPLEX)
 /* Adds a step of eight lanes; the columns are those of lane l if index[l] is 0 */
-static SYS_INLINE void Step8(const int kind, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar *s)
+static SYS_INLINE void NusStep8(const int kind, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar *s)
 {
   for (int l = 0; l < 8; l++) {
     uint32_t j = (uint32_t)l;
@@ -29,7 +29,7 @@ static SYS_INLINE void Step8(const int kind, const SysScalar *val, const uint16_
 typedef SysReal Vec8 __attribute__((vector_size(8 * sizeof(SysReal)), aligned(sizeof(SysReal)), may_alias));
 
 /* Adds a step of eight lanes. Indices are taken from loads of 64 bits by shifts: the gather instruction is slower on some processors, and so are loads of single indices. */
-static SYS_INLINE void Step8(const int kind, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar *s)
+static SYS_INLINE void NusStep8(const int kind, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar *s)
 {
   uint64_t q[4];
   Vec8     xs;
@@ -48,7 +48,7 @@ static SYS_INLINE void Step8(const int kind, const SysScalar *val, const uint16_
 #endif
 
 /* Sums of the C rows of a chunk of n steps */
-static SYS_INLINE void ChunkOfKind(const int kind, const int C, uint32_t n, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar *sum)
+static SYS_INLINE void NusChunkOfKind(const int kind, const int C, uint32_t n, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar *sum)
 {
   SysScalar s[NUS_MAX_C];
 
@@ -64,16 +64,16 @@ static SYS_INLINE void ChunkOfKind(const int kind, const int C, uint32_t n, cons
       xs = x + first;
     }
 #pragma GCC unroll 4
-    for (int g = 0; g < C; g += 8) Step8(kind, val + g, col + (kind == NUS_WIDE ? 2 * g : g), kind == NUS_DIAGONAL ? xs + g : xs, s + g);
+    for (int g = 0; g < C; g += 8) NusStep8(kind, val + g, col + (kind == NUS_WIDE ? 2 * g : g), kind == NUS_DIAGONAL ? xs + g : xs, s + g);
   }
   for (int l = 0; l < C; l++) sum[l] = s[l];
 }
 
-static SYS_INLINE void Chunk(const int C, NusChunk h, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar *sum)
+static SYS_INLINE void NusChunkAll(const int C, NusChunk h, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar *sum)
 {
-  if (h.kind == NUS_DIAGONAL) ChunkOfKind(NUS_DIAGONAL, C, h.n, val, col, x, sum);
-  else if (h.kind == NUS_NARROW) ChunkOfKind(NUS_NARROW, C, h.n, val, col, x + h.base, sum);
-  else ChunkOfKind(NUS_WIDE, C, h.n, val, col, x + h.base, sum);
+  if (h.kind == NUS_DIAGONAL) NusChunkOfKind(NUS_DIAGONAL, C, h.n, val, col, x, sum);
+  else if (h.kind == NUS_NARROW) NusChunkOfKind(NUS_NARROW, C, h.n, val, col, x + h.base, sum);
+  else NusChunkOfKind(NUS_WIDE, C, h.n, val, col, x + h.base, sum);
 }
 
 /* The part of row r that lies in a segment, from the CSR arrays */
@@ -89,14 +89,14 @@ static SysScalar NUS_NAME(RowSum)(const NusHost *A, const NusTile *T, int64_t r,
 }
 
 /* The rows of chunk c that is not split: all lanes, but for the last chunk of a sorted tile and of the matrix */
-static SYS_INLINE int ChunkRows(const NusHost *A, const NusTile *T, const int C, int c)
+static SYS_INLINE int NusChunkRows(const NusHost *A, const NusTile *T, const int C, int c)
 {
   const int64_t left = T->sorted ? T->nrow - (int64_t)(c - T->nsplit) * C : A->csr.m - T->row - C * (int64_t)A->perm[T->perm + c];
 
   return left < C ? (int)left : C;
 }
 
-static SYS_INLINE int AnyNaN(const int C, const SysScalar *sum)
+static SYS_INLINE int NusAnyNaN(const int C, const SysScalar *sum)
 {
   int bad = 0;
 
@@ -105,11 +105,11 @@ static SYS_INLINE int AnyNaN(const int C, const SysScalar *sum)
 }
 
 /* Stores the sums of a chunk that is not split; perm are its rows, or where it begins in units of C */
-static SYS_INLINE void StoreChunk(const int C, const SysStore how, const NusHost *A, const NusTile *T, int nl, const uint16_t *perm, SysScalar *sum, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+static SYS_INLINE void NusStoreChunk(const int C, const SysStore how, const NusHost *A, const NusTile *T, int nl, const uint16_t *perm, SysScalar *sum, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const int64_t r = T->sorted ? T->row : T->row + C * (int64_t)*perm;
 
-  if (AnyNaN(C, sum)) {
+  if (NusAnyNaN(C, sum)) {
     for (int l = 0; l < nl; l++) {
       if (sum[l] != sum[l]) sum[l] = NUS_NAME(RowSum)(A, T, T->sorted ? r + perm[l] : r + l, x);
     }
@@ -127,13 +127,13 @@ static SYS_INLINE void StoreChunk(const int C, const SysStore how, const NusHost
 }
 
 /* Rows that the first tile of a scope has no entries for */
-static SYS_INLINE void StoreEmpty(const int C, const SysStore how, const NusHost *A, const NusTile *T, SysScalar alpha, SysScalar beta, const SysScalar *y, SysScalar *z)
+static SYS_INLINE void NusStoreEmpty(const int C, const SysStore how, const NusHost *A, const NusTile *T, SysScalar alpha, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const uint16_t *perm = A->perm + T->perm;
 
   if (how == SYS_STORE_ADD) return;
   for (int c = T->nfilled; c < T->nchunk; c++) {
-    const int nl = ChunkRows(A, T, C, c);
+    const int nl = NusChunkRows(A, T, C, c);
 
     for (int l = 0; l < nl; l++) {
       const int64_t r = T->row + (T->sorted ? perm[T->nsplit + (c - T->nsplit) * C + l] : C * perm[c] + l);
@@ -143,7 +143,7 @@ static SYS_INLINE void StoreEmpty(const int C, const SysStore how, const NusHost
   }
 }
 
-static SYS_INLINE void Tile(const int C, const SysStore how, const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+static SYS_INLINE void NusTileAll(const int C, const SysStore how, const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const NusChunk  *chunk = A->chunk + T->chunk;
   const uint16_t  *perm = A->perm + T->perm, *col = A->col + T->col;
@@ -155,7 +155,7 @@ static SYS_INLINE void Tile(const int C, const SysStore how, const NusHost *A, c
     const int64_t r = T->row + *perm++;
     SysScalar     s = 0;
 
-    Chunk(C, chunk[c], val, col, xs, sum);
+    NusChunkAll(C, chunk[c], val, col, xs, sum);
     for (int l = 0; l < C; l++) s += sum[l];
     if (s != s) s = NUS_NAME(RowSum)(A, T, r, x);
     z[r] = SysStored(how, alpha, s, beta, y, z, r);
@@ -163,16 +163,16 @@ static SYS_INLINE void Tile(const int C, const SysStore how, const NusHost *A, c
     col += (int64_t)NusStepUnits(chunk[c].kind, C) * chunk[c].n;
   }
   for (; c < T->nfilled; c++) {
-    Chunk(C, chunk[c], val, col, xs, sum);
-    StoreChunk(C, how, A, T, ChunkRows(A, T, C, c), perm, sum, alpha, x, beta, y, z);
+    NusChunkAll(C, chunk[c], val, col, xs, sum);
+    NusStoreChunk(C, how, A, T, NusChunkRows(A, T, C, c), perm, sum, alpha, x, beta, y, z);
     val += (int64_t)C * chunk[c].n;
     col += (int64_t)NusStepUnits(chunk[c].kind, C) * chunk[c].n;
     perm += T->sorted ? C : 1;
   }
-  StoreEmpty(C, how, A, T, alpha, beta, y, z);
+  NusStoreEmpty(C, how, A, T, alpha, beta, y, z);
 }
 
-static SYS_INLINE uint32_t JaggedColumn(int kind, const uint16_t *col, int64_t slot)
+static SYS_INLINE uint32_t NusJaggedColumn(int kind, const uint16_t *col, int64_t slot)
 {
   uint32_t j = 0;
 
@@ -182,7 +182,7 @@ static SYS_INLINE uint32_t JaggedColumn(int kind, const uint16_t *col, int64_t s
 }
 
 /* Jagged diagonals: C rows at a time, all of them as far as the shortest goes, then as many as are left */
-static SYS_INLINE void JaggedTile(const int C, SysStore how, const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+static SYS_INLINE void NusJaggedTile(const int C, SysStore how, const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const uint32_t  *diag = A->diag + T->diag;
   const uint16_t  *perm = A->perm + T->perm, *col = A->col + T->col;
@@ -197,23 +197,23 @@ static SYS_INLINE void JaggedTile(const int C, SysStore how, const NusHost *A, c
     for (; i < h.base; i++) {
       const int64_t slot = (int64_t)diag[i] + (int64_t)c * C;
 
-      for (int l = 0; l < C; l++) sum[l] += val[slot + l] * xs[JaggedColumn(T->kind, col, slot + l)];
+      for (int l = 0; l < C; l++) sum[l] += val[slot + l] * xs[NusJaggedColumn(T->kind, col, slot + l)];
     }
     for (; i < h.n; i++) {
       const int64_t slot = (int64_t)diag[i] + (int64_t)c * C, left = (int64_t)diag[i + 1] - slot;
 
-      for (int l = 0; l < left && l < C; l++) sum[l] += val[slot + l] * xs[JaggedColumn(T->kind, col, slot + l)];
+      for (int l = 0; l < left && l < C; l++) sum[l] += val[slot + l] * xs[NusJaggedColumn(T->kind, col, slot + l)];
     }
-    StoreChunk(C, how, A, T, ChunkRows(A, T, C, c), perm + (int64_t)c * C, sum, alpha, x, beta, y, z);
+    NusStoreChunk(C, how, A, T, NusChunkRows(A, T, C, c), perm + (int64_t)c * C, sum, alpha, x, beta, y, z);
   }
-  StoreEmpty(C, how, A, T, alpha, beta, y, z);
+  NusStoreEmpty(C, how, A, T, alpha, beta, y, z);
 }
 
 /* One function for each way to store and number of rows, so that loops over these are not in the kernel */
 #define TILE(C, how) \
   static void NUS_NAME(Tile_##C##_##how)(const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z) \
   { \
-    Tile(C, how, A, T, alpha, x, beta, y, z); \
+    NusTileAll(C, how, A, T, alpha, x, beta, y, z); \
   }
 #define TILES(C) TILE(C, SYS_STORE_SET) TILE(C, SYS_STORE_AXPY) TILE(C, SYS_STORE_ADD)
 #define TILES_NAMED(C) \
@@ -233,9 +233,9 @@ static void NUS_NAME(MultTile)(const NusHost *A, const NusTile *T, SysStore firs
   const SysStore how = T->first ? first : SYS_STORE_ADD;
 
   if (A->params.rows == NUS_SELL) tile_functions[A->params.c / 16][how](A, T, alpha, x, beta, y, z);
-  else if (A->params.c == 8) JaggedTile(8, how, A, T, alpha, x, beta, y, z);
-  else if (A->params.c == 16) JaggedTile(16, how, A, T, alpha, x, beta, y, z);
-  else JaggedTile(32, how, A, T, alpha, x, beta, y, z);
+  else if (A->params.c == 8) NusJaggedTile(8, how, A, T, alpha, x, beta, y, z);
+  else if (A->params.c == 16) NusJaggedTile(16, how, A, T, alpha, x, beta, y, z);
+  else NusJaggedTile(32, how, A, T, alpha, x, beta, y, z);
 }
 
 /* z = alpha A x + beta y; y may be z, and is not read if beta is 0 */
@@ -277,7 +277,7 @@ static void NUS_NAME(TileTranspose)(const NusHost *A, const NusTile *T, SysScala
 
   for (int c = 0; c < T->nfilled; c++) {
     const NusChunk h     = A->chunk[T->chunk + c];
-    const int      split = c < T->nsplit, nl = split ? 1 : ChunkRows(A, T, C, c);
+    const int      split = c < T->nsplit, nl = split ? 1 : NusChunkRows(A, T, C, c);
     SysScalar     *zs = z + (h.kind == NUS_DIAGONAL ? 0 : h.base), factor[NUS_MAX_C];
     int64_t        row[NUS_MAX_C];
     int            bad = 0;
@@ -318,7 +318,7 @@ static void NUS_NAME(JaggedTranspose)(const NusHost *A, const NusTile *T, SysSca
     for (int32_t i = 0; i < T->ndiag && (int64_t)diag[i] + k < diag[i + 1]; i++) {
       const int64_t slot = (int64_t)diag[i] + k;
 
-      z[T->base + (int64_t)JaggedColumn(T->kind, A->col + T->col, slot)] += A->val[T->slot + slot] * f;
+      z[T->base + (int64_t)NusJaggedColumn(T->kind, A->col + T->col, slot)] += A->val[T->slot + slot] * f;
     }
   }
 }
@@ -385,4 +385,4 @@ static void NUS_NAME(MultTranspose)(const NusHost *A, SysScalar alpha, const Sys
   }
 }
 
-const NusKernels NUS_NAME(NusKernels) = {NUS_KERNELS_NAME, NUS_NAME(Supported), NUS_NAME(Mult), NUS_NAME(MultTranspose)};
+const NusKernels NUS_NAME(NusKernels) = {NUS_KERNELS_NAME, NUS_NAME(NusSupported), NUS_NAME(Mult), NUS_NAME(MultTranspose)};

@@ -34,7 +34,7 @@ void NusWorkDestroy(NusWork *w)
   free(w->bucket);
 }
 
-static int ScopeRows(const NusHost *A, int64_t scope)
+static int NusLayoutScopeRows(const NusHost *A, int64_t scope)
 {
   return (int)NusMin(A->params.sigma, A->csr.m - scope * A->params.sigma);
 }
@@ -42,7 +42,7 @@ static int ScopeRows(const NusHost *A, int64_t scope)
 /* Sorts the entries of a scope by segment, where there are several */
 SysStatus NusSplitScope(const NusHost *A, int64_t scope, NusWork *w)
 {
-  const int     nrow = ScopeRows(A, scope);
+  const int     nrow = NusLayoutScopeRows(A, scope);
   const SysInt *i    = A->csr.i + scope * A->params.sigma;
   const int64_t n    = i[nrow] - i[0];
   int64_t       place;
@@ -84,7 +84,7 @@ SysStatus NusSplitScope(const NusHost *A, int64_t scope, NusWork *w)
 
 void NusGetPart(const NusHost *A, int64_t scope, int64_t segment, const NusWork *w, NusPart *P)
 {
-  P->nrow  = ScopeRows(A, scope);
+  P->nrow  = NusLayoutScopeRows(A, scope);
   P->width = NusGathered(A, segment) ? A->ngathered : A->csr.n;
   if (A->nsegment == 1) {
     P->beg   = A->csr.i + scope * A->params.sigma;
@@ -101,18 +101,18 @@ void NusGetPart(const NusHost *A, int64_t scope, int64_t segment, const NusWork 
   P->entry = w->entry;
 }
 
-static SysInt Length(const NusPart *P, int r)
+static SysInt NusLayoutLength(const NusPart *P, int r)
 {
   return P->beg[r + 1] - P->beg[r];
 }
 
 /* Rows of the part in w->order by descending length, equal ones in their own order; returns how many are not empty, or -1 without memory */
-static int SortRows(const NusPart *P, NusWork *w)
+static int NusLayoutSortRows(const NusPart *P, NusWork *w)
 {
   int32_t most = 0, place = 0;
   int     filled;
 
-  for (int r = 0; r < P->nrow; r++) most = Length(P, r) > most ? (int32_t)Length(P, r) : most;
+  for (int r = 0; r < P->nrow; r++) most = NusLayoutLength(P, r) > most ? (int32_t)NusLayoutLength(P, r) : most;
   if (most >= w->nbucket) {
     free(w->bucket);
     w->nbucket = most + 1;
@@ -123,7 +123,7 @@ static int SortRows(const NusPart *P, NusWork *w)
     }
   }
   memset(w->bucket, 0, sizeof(*w->bucket) * (most + 1));
-  for (int r = 0; r < P->nrow; r++) w->bucket[Length(P, r)]++;
+  for (int r = 0; r < P->nrow; r++) w->bucket[NusLayoutLength(P, r)]++;
   filled = P->nrow - w->bucket[0];
   for (int32_t len = most; len >= 0; len--) {
     const int32_t n = w->bucket[len];
@@ -131,12 +131,12 @@ static int SortRows(const NusPart *P, NusWork *w)
     w->bucket[len] = place;
     place += n;
   }
-  for (int r = 0; r < P->nrow; r++) w->order[w->bucket[Length(P, r)]++] = (uint16_t)r;
+  for (int r = 0; r < P->nrow; r++) w->order[w->bucket[NusLayoutLength(P, r)]++] = (uint16_t)r;
   return filled;
 }
 
 /* Least and greatest column of a row, for all of its lanes */
-static void Reach(const NusPart *P, int r, SysInt *lo, SysInt *hi)
+static void NusLayoutReach(const NusPart *P, int r, SysInt *lo, SysInt *hi)
 {
   SysInt least = *lo, most = *hi;
 
@@ -149,12 +149,12 @@ static void Reach(const NusPart *P, int r, SysInt *lo, SysInt *hi)
 }
 
 /* The steps of a chunk of consecutive rows whose lanes have consecutive columns in every step, or -1 if these are more than a limit */
-static int64_t DiagonalSteps(const NusPart *P, int r0, int nl, int C, int64_t limit)
+static int64_t NusLayoutDiagonalSteps(const NusPart *P, int r0, int nl, int C, int64_t limit)
 {
   NusDiagonals d;
   int64_t      n = 0, taken = 0;
 
-  if (NusShifted(P, r0, nl, C)) return Length(P, r0);
+  if (NusShifted(P, r0, nl, C)) return NusLayoutLength(P, r0);
   NusStartDiagonals(P, r0, nl, C, &d);
   for (;; n++) {
     const SysInt least = NusLeastDiagonal(C, &d);
@@ -171,7 +171,7 @@ static int64_t DiagonalSteps(const NusPart *P, int r0, int nl, int C, int64_t li
 }
 
 /* A chunk of nl rows, consecutive ones if rows is NULL */
-static NusChunk MakeChunk(const NusPart *P, const uint16_t *rows, int r0, int nl, int C, NusTile *T)
+static NusChunk NusLayoutMakeChunk(const NusPart *P, const uint16_t *rows, int r0, int nl, int C, NusTile *T)
 {
   SysInt   n = 0, lo = (SysInt)P->width, hi = -1;
   NusChunk h;
@@ -179,15 +179,15 @@ static NusChunk MakeChunk(const NusPart *P, const uint16_t *rows, int r0, int nl
   for (int l = 0; l < nl; l++) {
     const int r = rows ? rows[l] : r0 + l;
 
-    if (Length(P, r) > n) n = Length(P, r);
-    Reach(P, r, &lo, &hi);
+    if (NusLayoutLength(P, r) > n) n = NusLayoutLength(P, r);
+    NusLayoutReach(P, r, &lo, &hi);
   }
   h.n    = (uint32_t)n;
   h.kind = hi - lo <= UINT16_MAX ? NUS_NARROW : NUS_WIDE;
   h.base = (uint32_t)lo;
   if (!rows && n) {
     const int64_t bytes = n * (C * sizeof(SysScalar) + 2 * NusStepUnits(h.kind, C));
-    const int64_t steps = DiagonalSteps(P, r0, nl, C, bytes / (int64_t)(C * sizeof(SysScalar) + 2 * NusStepUnits(NUS_DIAGONAL, C)));
+    const int64_t steps = NusLayoutDiagonalSteps(P, r0, nl, C, bytes / (int64_t)(C * sizeof(SysScalar) + 2 * NusStepUnits(NUS_DIAGONAL, C)));
 
     if (steps >= 0) {
       h.n    = (uint32_t)steps;
@@ -204,19 +204,19 @@ static NusChunk MakeChunk(const NusPart *P, const uint16_t *rows, int r0, int nl
   return h;
 }
 
-static void CountChunk(NusTile *T, NusChunk h, int C)
+static void NusLayoutCountChunk(NusTile *T, NusChunk h, int C)
 {
   T->nslot += (int64_t)C * h.n;
   T->ncol += (int64_t)NusStepUnits(h.kind, C) * h.n;
 }
 
-static double TileBytes(const NusTile *T)
+static double NusLayoutTileBytes(const NusTile *T)
 {
   return sizeof(SysScalar) * (double)T->nslot + sizeof(uint16_t) * (double)T->ncol + sizeof(NusChunk) * (double)T->nchunk + sizeof(uint16_t) * (double)T->nperm + (T->ndiag ? sizeof(uint32_t) * (T->ndiag + 1.) : 0);
 }
 
 /* Chunks of rows in their order, the empty ones at the end or, unless the tile is the first of its scope, left out */
-static void PlainTile(const NusPart *P, int C, NusWork *w, NusTile *T)
+static void NusLayoutPlainTile(const NusPart *P, int C, NusWork *w, NusTile *T)
 {
   int c = 0;
 
@@ -225,8 +225,8 @@ static void PlainTile(const NusPart *P, int C, NusWork *w, NusTile *T)
 
     if (P->beg[r] == P->beg[r + nl]) continue;
     w->order[c] = (uint16_t)(r / C);
-    w->chunk[c] = MakeChunk(P, NULL, r, nl, C, T);
-    CountChunk(T, w->chunk[c++], C);
+    w->chunk[c] = NusLayoutMakeChunk(P, NULL, r, nl, C, T);
+    NusLayoutCountChunk(T, w->chunk[c++], C);
   }
   T->nfilled = c;
   for (int r = 0; r < P->nrow && T->first; r += C) {
@@ -240,26 +240,26 @@ static void PlainTile(const NusPart *P, int C, NusWork *w, NusTile *T)
 }
 
 /* Chunks of sorted rows; a row that would leave more than half of its chunk to zeros is dealt to the lanes instead */
-static void SortedTile(const NusPart *P, int C, int filled, NusWork *w, NusTile *T)
+static void NusLayoutSortedTile(const NusPart *P, int C, int filled, NusWork *w, NusTile *T)
 {
   const int last = T->first ? P->nrow : filled;
   int       row = 0, c = 0;
 
   T->sorted = 1;
   for (; row < filled; row++) {
-    const SysInt most = Length(P, w->order[row]);
+    const SysInt most = NusLayoutLength(P, w->order[row]);
     int64_t      sum  = 0;
 
-    for (int l = row; l < row + C && l < filled; l++) sum += Length(P, w->order[l]);
+    for (int l = row; l < row + C && l < filled; l++) sum += NusLayoutLength(P, w->order[l]);
     if (most < 4 * C || 2 * sum >= (int64_t)C * most) break;
-    w->chunk[c]   = MakeChunk(P, w->order + row, 0, 1, C, T);
+    w->chunk[c]   = NusLayoutMakeChunk(P, w->order + row, 0, 1, C, T);
     w->chunk[c].n = (uint32_t)((most + C - 1) / C);
-    CountChunk(T, w->chunk[c++], C);
+    NusLayoutCountChunk(T, w->chunk[c++], C);
   }
   T->nsplit = row;
   for (; row < last; row += C) {
-    w->chunk[c] = MakeChunk(P, w->order + row, 0, (int)NusMin(C, last - row), C, T);
-    CountChunk(T, w->chunk[c++], C);
+    w->chunk[c] = NusLayoutMakeChunk(P, w->order + row, 0, (int)NusMin(C, last - row), C, T);
+    NusLayoutCountChunk(T, w->chunk[c++], C);
   }
   T->nrow    = last - T->nsplit;
   T->nchunk  = c;
@@ -268,7 +268,7 @@ static void SortedTile(const NusPart *P, int C, int filled, NusWork *w, NusTile 
 }
 
 /* Rows sorted, without filling */
-static void JaggedTile(const NusPart *P, int C, int filled, NusWork *w, NusTile *T)
+static void NusLayoutJaggedTile(const NusPart *P, int C, int filled, NusWork *w, NusTile *T)
 {
   SysInt lo = (SysInt)P->width, hi = -1;
 
@@ -277,15 +277,15 @@ static void JaggedTile(const NusPart *P, int C, int filled, NusWork *w, NusTile 
   T->nchunk          = (T->nrow + C - 1) / C;
   T->nfilled         = (filled + C - 1) / C;
   for (int c = 0; c < T->nchunk; c++) {
-    const SysInt full = (c + 1) * C <= T->nrow ? Length(P, w->order[(c + 1) * C - 1]) : 0;
+    const SysInt full = (c + 1) * C <= T->nrow ? NusLayoutLength(P, w->order[(c + 1) * C - 1]) : 0;
 
-    w->chunk[c] = (NusChunk){(uint32_t)Length(P, w->order[c * C]), NUS_NARROW, (uint32_t)full};
+    w->chunk[c] = (NusChunk){(uint32_t)NusLayoutLength(P, w->order[c * C]), NUS_NARROW, (uint32_t)full};
   }
   for (int k = 0; k < filled; k++) {
-    T->nslot += Length(P, w->order[k]);
-    Reach(P, w->order[k], &lo, &hi);
+    T->nslot += NusLayoutLength(P, w->order[k]);
+    NusLayoutReach(P, w->order[k], &lo, &hi);
   }
-  T->ndiag = filled ? (int32_t)Length(P, w->order[0]) : 0;
+  T->ndiag = filled ? (int32_t)NusLayoutLength(P, w->order[0]) : 0;
   T->kind  = hi - lo <= UINT16_MAX ? NUS_NARROW : NUS_WIDE;
   T->base  = filled ? (uint32_t)lo : 0;
   T->ncol  = T->nslot * (T->kind == NUS_NARROW ? 1 : 2);
@@ -294,7 +294,7 @@ static void JaggedTile(const NusPart *P, int C, int filled, NusWork *w, NusTile 
 }
 
 /* Chooses for a part between rows in their order and sorted ones; what is filled in less than two percent stays as it is */
-static SysStatus TileLayout(const NusHost *A, const NusPart *P, NusWork *w, NusTile *T)
+static SysStatus NusLayoutTileLayout(const NusHost *A, const NusPart *P, NusWork *w, NusTile *T)
 {
   const int     C     = A->params.c;
   const int64_t total = P->beg[P->nrow] - P->beg[0];
@@ -303,29 +303,29 @@ static SysStatus TileLayout(const NusHost *A, const NusPart *P, NusWork *w, NusT
   int           filled;
 
   for (int r = 0; r < P->nrow; r++) {
-    if (Length(P, r) >= (SysInt)1 << 30) return SYS_TOO_LARGE;
+    if (NusLayoutLength(P, r) >= (SysInt)1 << 30) return SYS_TOO_LARGE;
   }
   if (A->params.rows == NUS_JDS) {
-    filled = SortRows(P, w);
+    filled = NusLayoutSortRows(P, w);
     if (filled < 0) return SYS_OUT_OF_MEMORY;
-    JaggedTile(P, C, filled, w, T);
+    NusLayoutJaggedTile(P, C, filled, w, T);
     return T->nslot > UINT32_MAX ? SYS_TOO_LARGE : SYS_SUCCESS;
   }
-  PlainTile(P, C, w, T);
+  NusLayoutPlainTile(P, C, w, T);
   if (100 * (T->nslot - total) <= 2 * total) return SYS_SUCCESS;
   plain  = *T;
   *T     = empty;
-  filled = SortRows(P, w);
+  filled = NusLayoutSortRows(P, w);
   if (filled < 0) return SYS_OUT_OF_MEMORY;
-  SortedTile(P, C, filled, w, T);
-  if (T->nsplit || 100 * TileBytes(&plain) > 102 * TileBytes(T)) return SYS_SUCCESS;
+  NusLayoutSortedTile(P, C, filled, w, T);
+  if (T->nsplit || 100 * NusLayoutTileBytes(&plain) > 102 * NusLayoutTileBytes(T)) return SYS_SUCCESS;
   *T = empty;
-  PlainTile(P, C, w, T);
+  NusLayoutPlainTile(P, C, w, T);
   return SYS_SUCCESS;
 }
 
 /* Adds the tile, with its chunks and permutation from w, to the layout */
-static SysStatus Append(NusLayout *L, const NusWork *w, const NusPart *P, NusTile T)
+static SysStatus NusLayoutAppend(NusLayout *L, const NusWork *w, const NusPart *P, NusTile T)
 {
   NusTile  *tile  = realloc(L->tile, sizeof(*tile) * (L->ntile + 1));
   NusChunk *chunk = realloc(L->chunk, sizeof(*chunk) * (L->nchunk + T.nchunk + 1));
@@ -347,7 +347,7 @@ static SysStatus Append(NusLayout *L, const NusWork *w, const NusPart *P, NusTil
 
     diag[T.diag] = 0;
     for (int d = 0; d < T.ndiag; d++) {
-      while (k && Length(P, w->order[k - 1]) <= d) k--;
+      while (k && NusLayoutLength(P, w->order[k - 1]) <= d) k--;
       diag[T.diag + d + 1] = diag[T.diag + d] + (uint32_t)k;
     }
     L->ndiag += T.ndiag + 1;
@@ -368,8 +368,8 @@ SysStatus NusLayoutScope(const NusHost *A, int64_t scope, NusWork *w, NusLayout 
 
     if (A->nsegment > 1 && w->segment[s] == w->segment[s + 1] && !(T.first && s == A->nsegment - 1)) continue; /* a scope without entries still has its rows to assign */
     NusGetPart(A, scope, s, w, &P);
-    status = TileLayout(A, &P, w, &T);
-    if (!status) status = Append(L, w, &P, T);
+    status = NusLayoutTileLayout(A, &P, w, &T);
+    if (!status) status = NusLayoutAppend(L, w, &P, T);
   }
   return status;
 }

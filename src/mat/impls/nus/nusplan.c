@@ -36,7 +36,7 @@ void NusHostCache(NusCache *cache)
 }
 
 /* The entries of x, a power of two, that take half of a cache */
-static int64_t Width(int64_t cache)
+static int64_t NusPlanWidth(int64_t cache)
 {
   int64_t width = 64;
 
@@ -52,7 +52,7 @@ typedef struct {
 } Lines;
 
 /* The part of all entries whose x would not be found there, if columns whose rank is less than P were elsewhere */
-static double Misses(const SysCSR *A, const uint32_t *rank, int64_t P, Lines *L)
+static double NusPlanMisses(const SysCSR *A, const uint32_t *rank, int64_t P, Lines *L)
 {
   const int64_t nz = A->i[A->m], window = NusMin(SAMPLE / WINDOWS, nz);
   int64_t       seen = 0, missed = 0;
@@ -74,9 +74,9 @@ static double Misses(const SysCSR *A, const uint32_t *rank, int64_t P, Lines *L)
   return seen ? (double)missed / seen : 0;
 }
 
-static SysStatus LinesCreate(const NusCache *cache, Lines *L)
+static SysStatus NusPlanLinesCreate(const NusCache *cache, Lines *L)
 {
-  const int64_t nline = Width(cache->l2) * (int64_t)sizeof(SysScalar) / cache->line;
+  const int64_t nline = NusPlanWidth(cache->l2) * (int64_t)sizeof(SysScalar) / cache->line;
 
   *L = (Lines){0, (uint32_t)nline - 1, malloc(sizeof(*L->line) * nline)};
   while ((int64_t)sizeof(SysScalar) << (L->per_line + 1) <= cache->line) L->per_line++;
@@ -84,9 +84,9 @@ static SysStatus LinesCreate(const NusCache *cache, Lines *L)
 }
 
 /* Can segments bring anything? Not where x fits the second-level cache, or few of its lines are missed there. */
-static int Segmentable(const SysCSR *A, const NusCache *cache, Lines *L)
+static int NusPlanSegmentable(const SysCSR *A, const NusCache *cache, Lines *L)
 {
-  return A->n * (int64_t)sizeof(SysScalar) > cache->l2 / 2 && Misses(A, NULL, 0, L) * cache->line >= BYTES_L2_HIT;
+  return A->n * (int64_t)sizeof(SysScalar) > cache->l2 / 2 && NusPlanMisses(A, NULL, 0, L) * cache->line >= BYTES_L2_HIT;
 }
 
 /* cumulated[k]: entries of the k columns that have most; rank[]: their order, up to a limit */
@@ -106,13 +106,13 @@ static void RankColumns(const SysCSR *A, int64_t limit, SysInt *count, SysInt *b
 }
 
 /* Rows that n entries are in, if they lie anywhere */
-static double RowsOf(const SysCSR *A, double n)
+static double NusPlanRowsOf(const SysCSR *A, double n)
 {
   return A->m ? A->m * (1 - exp(-n / A->m)) : 0;
 }
 
 /* What a product moves of x and y beyond what every layout does */
-static double Cost(const SysCSR *A, const NusCache *cache, const NusParams *p, int64_t limit, const double *cumulated, double misses)
+static double NusPlanCost(const SysCSR *A, const NusCache *cache, const NusParams *p, int64_t limit, const double *cumulated, double misses)
 {
   const double nz = (double)A->i[A->m], line = (double)cache->line;
   const double miss = (int64_t)sizeof(SysScalar) * A->n <= cache->l3 / 2 ? 2 * BYTES_L2_HIT : line;
@@ -124,7 +124,7 @@ static double Cost(const SysCSR *A, const NusCache *cache, const NusParams *p, i
       const int64_t next = NusMin(at + p->width[k], limit);
       const double  here = cumulated[next] - cumulated[at];
 
-      cost += RowsOf(A, here) * (k ? BYTES_FAR_ROW : BYTES_NEAR_ROW) - (k ? 0 : here * BYTES_L2_HIT);
+      cost += NusPlanRowsOf(A, here) * (k ? BYTES_FAR_ROW : BYTES_NEAR_ROW) - (k ? 0 : here * BYTES_L2_HIT);
       at = next;
     }
   }
@@ -132,7 +132,7 @@ static double Cost(const SysCSR *A, const NusCache *cache, const NusParams *p, i
 }
 
 /* Numbers of segments that are left open */
-static SysStatus ChooseCounts(const SysCSR *A, const NusCache *cache, NusParams *p)
+static SysStatus NusPlanChooseCounts(const SysCSR *A, const NusCache *cache, NusParams *p)
 {
   const int64_t   n = A->n, nz = A->i[A->m];
   const int64_t   limit = NusMin(n, Counts[STEPS - 1] * (p->width[0] + p->width[1]));
@@ -142,10 +142,10 @@ static SysStatus ChooseCounts(const SysCSR *A, const NusCache *cache, NusParams 
   uint32_t       *rank      = NULL;
   double         *cumulated = NULL, misses = 0, best = INFINITY;
   int64_t         most   = 0;
-  SysStatus       status = LinesCreate(cache, &L);
+  SysStatus       status = NusPlanLinesCreate(cache, &L);
 
   for (int k = 0; k < 2; k++) p->count[k] = asked.count[k] < 0 ? 0 : asked.count[k];
-  if (status || !Segmentable(A, cache, &L)) goto done;
+  if (status || !NusPlanSegmentable(A, cache, &L)) goto done;
   count  = calloc(n, sizeof(*count));
   status = count ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
   for (int64_t k = 0; k < nz && count; k++) {
@@ -168,8 +168,8 @@ static SysStatus ChooseCounts(const SysCSR *A, const NusCache *cache, NusParams 
 
       if (q.count[0] < 0) q.count[0] = Counts[k1];
       if (q.count[1] < 0) q.count[1] = Counts[k2];
-      if (!k1 || !q.count[1]) misses = Misses(A, rank, NusMin(limit, q.width[0] * q.count[0] + q.width[1] * q.count[1]), &L); /* beside others narrow segments change little */
-      cost = Cost(A, cache, &q, limit, cumulated, misses) + nz * (double)(sizeof(SysScalar) + sizeof(uint16_t));
+      if (!k1 || !q.count[1]) misses = NusPlanMisses(A, rank, NusMin(limit, q.width[0] * q.count[0] + q.width[1] * q.count[1]), &L); /* beside others narrow segments change little */
+      cost = NusPlanCost(A, cache, &q, limit, cumulated, misses) + nz * (double)(sizeof(SysScalar) + sizeof(uint16_t));
       if (cost >= best) continue;
       best = k1 || k2 ? cost : GAIN * cost;
       *p   = q;
@@ -184,8 +184,8 @@ done:
   return status;
 }
 
-/* Bytes without segments, in chunks of c, extrapolated from windows of rows around entries evenly spread over the matrix */
-static SysStatus SampleBytes(const SysCSR *csr, NusRows rows, int c, double *bytes)
+/* NusPlanBytes without segments, in chunks of c, extrapolated from windows of rows around entries evenly spread over the matrix */
+static SysStatus NusPlanSampleBytes(const SysCSR *csr, NusRows rows, int c, double *bytes)
 {
   NusHost A = {
     .csr = *csr, .params = {.segmentation = NUS_NONE, .rows = rows, .c = c, .sigma = WINDOW_ROWS},
@@ -213,13 +213,13 @@ static SysStatus SampleBytes(const SysCSR *csr, NusRows rows, int c, double *byt
 }
 
 /* The same, but what was sampled before is known */
-static SysStatus Bytes(const SysCSR *A, NusRows rows, int c, NusBytes *known, double *bytes)
+static SysStatus NusPlanBytes(const SysCSR *A, NusRows rows, int c, NusBytes *known, double *bytes)
 {
   double   *found  = &known->of[c / 16]; /* 8, 16, 32: 0, 1, 2 */
   SysStatus status = SYS_SUCCESS;
 
-  if (rows != NUS_SELL) return SampleBytes(A, rows, c, bytes);
-  if (*found == 0) status = SampleBytes(A, rows, c, found);
+  if (rows != NUS_SELL) return NusPlanSampleBytes(A, rows, c, bytes);
+  if (*found == 0) status = NusPlanSampleBytes(A, rows, c, found);
   *bytes = *found;
   return status;
 }
@@ -227,35 +227,35 @@ static SysStatus Bytes(const SysCSR *A, NusRows rows, int c, NusBytes *known, do
 SysStatus NusHostModel(const SysCSR *A, const NusParams *p, NusBytes *known, double *bytes)
 {
   const int64_t gathered = p->segmentation == NUS_NONUNIFORM ? NusMin(A->n, p->width[0] * p->count[0] + p->width[1] * p->count[1]) : 0;
-  SysStatus     status   = Bytes(A, p->rows, p->c, known, bytes);
+  SysStatus     status   = NusPlanBytes(A, p->rows, p->c, known, bytes);
 
   *bytes += (sizeof(SysInt) + 2. * sizeof(SysScalar)) * gathered;
   return status;
 }
 
 /* Long chunks where they do not cost bytes: where diagonals tell the columns, one number then serves more entries */
-static SysStatus ChooseChunk(const SysCSR *A, NusParams *p, NusBytes *known)
+static SysStatus NusPlanChooseChunk(const SysCSR *A, NusParams *p, NusBytes *known)
 {
   double    bytes[2];
-  SysStatus status = Bytes(A, NUS_SELL, 8, known, &bytes[0]);
+  SysStatus status = NusPlanBytes(A, NUS_SELL, 8, known, &bytes[0]);
 
-  if (!status) status = Bytes(A, NUS_SELL, NUS_MAX_C, known, &bytes[1]);
+  if (!status) status = NusPlanBytes(A, NUS_SELL, NUS_MAX_C, known, &bytes[1]);
   if (!status) p->c = 100 * bytes[1] < 98 * bytes[0] ? NUS_MAX_C : 8;
   return status;
 }
 
 SysStatus NusHostPlan(const SysCSR *A, const NusCache *cache, int nthread, NusParams *p, NusBytes *known)
 {
-  SysStatus status = p->c ? SYS_SUCCESS : ChooseChunk(A, p, known);
+  SysStatus status = p->c ? SYS_SUCCESS : NusPlanChooseChunk(A, p, known);
 
   if (status) return status;
   if (!p->sigma) {
     for (p->sigma = NUS_MAX_SCOPE / 2; p->sigma > 64 && (int64_t)p->sigma * nthread * 8 > A->m; p->sigma /= 2) { } /* eight scopes for each thread */
   }
   p->sigma = (p->sigma + p->c - 1) / p->c * p->c;
-  if (!p->width[0]) p->width[0] = Width(cache->l1);
-  if (!p->width[1]) p->width[1] = Width(cache->l2);
-  if (p->segmentation == NUS_NONUNIFORM) return p->count[0] < 0 || p->count[1] < 0 ? ChooseCounts(A, cache, p) : SYS_SUCCESS;
+  if (!p->width[0]) p->width[0] = NusPlanWidth(cache->l1);
+  if (!p->width[1]) p->width[1] = NusPlanWidth(cache->l2);
+  if (p->segmentation == NUS_NONUNIFORM) return p->count[0] < 0 || p->count[1] < 0 ? NusPlanChooseCounts(A, cache, p) : SYS_SUCCESS;
   p->count[0] = 0;
   p->count[1] = p->segmentation == NUS_UNIFORM ? (A->n + p->width[1] - 1) / p->width[1] : 0;
   return SYS_SUCCESS;
@@ -272,8 +272,8 @@ int NusHostAlternatives(const SysCSR *A, const NusCache *cache, const NusParams 
     list[n]     = *plan;
     list[n++].c = c;
   }
-  if (asked->segmentation != NUS_NONUNIFORM || LinesCreate(cache, &L)) return n;
-  segmentable = Segmentable(A, cache, &L);
+  if (asked->segmentation != NUS_NONUNIFORM || NusPlanLinesCreate(cache, &L)) return n;
+  segmentable = NusPlanSegmentable(A, cache, &L);
   free(L.line);
   if (!segmentable) return n;
   for (int k = 1; k >= 0; k--) {
@@ -289,7 +289,7 @@ int NusHostAlternatives(const SysCSR *A, const NusCache *cache, const NusParams 
   return n;
 }
 
-static double Seconds(void)
+static double NusPlanSeconds(void)
 {
   struct timespec t;
 
@@ -298,7 +298,7 @@ static double Seconds(void)
 }
 
 /* Converts with these parameters and takes over those that make the shortest product so far */
-static SysStatus Try(const SysCSR *csr, const NusCache *cache, int nthread, const NusKernels *kernels, NusParams p, const SysScalar *x, SysScalar *z, double *best, NusParams *chosen, int *tried)
+static SysStatus NusPlanTry(const SysCSR *csr, const NusCache *cache, int nthread, const NusKernels *kernels, NusParams p, const SysScalar *x, SysScalar *z, double *best, NusParams *chosen, int *tried)
 {
   NusHost  *A = NULL;
   double    bytes;
@@ -306,11 +306,11 @@ static SysStatus Try(const SysCSR *csr, const NusCache *cache, int nthread, cons
 
   if (!status) status = NusHostCreate(csr, &p, nthread, nthread, kernels, INFINITY, &bytes, &A);
   for (int k = 0; k < 4 && !status; k++) {
-    const double t0 = Seconds();
+    const double t0 = NusPlanSeconds();
     double       seconds;
 
     (*kernels->mult)(A, 1, x, 0, NULL, z);
-    seconds = Seconds() - t0;
+    seconds = NusPlanSeconds() - t0;
     (*tried)++;
     if (!k || seconds >= *best) continue; /* the first brings the matrix to the caches */
     *best   = seconds;
@@ -334,7 +334,7 @@ SysStatus NusHostTune(const SysCSR *csr, const NusCache *cache, int nthread, con
 
     p.c = c;
     for (int k = 0; k < 2; k++) p.count[k] = asked.count[k] < 0 ? 0 : asked.count[k];
-    status = Try(csr, cache, nthread, kernels, p, x, z, &best, params, tried);
+    status = NusPlanTry(csr, cache, nthread, kernels, p, x, z, &best, params, tried);
   }
   for (int k = 1; k >= 0; k--) {
     const NusParams before = *params;
@@ -344,7 +344,7 @@ SysStatus NusHostTune(const SysCSR *csr, const NusCache *cache, int nthread, con
 
       p.count[k] = Counts[step];
       if (csr->n <= p.width[k] * Counts[step - 1]) break;
-      status = Try(csr, cache, nthread, kernels, p, x, z, &best, params, tried);
+      status = NusPlanTry(csr, cache, nthread, kernels, p, x, z, &best, params, tried);
     }
   }
   free(x);
