@@ -9,120 +9,52 @@
 #include "sys/systhreads.h"
 #include "mat/impls/hashgemm/glue/hashgemm.h"
 
-/* ------------------------------------------------- one product of raw arrays ------------------------------------------------- */
+/* ------------------------------------------------- success and figures ------------------------------------------------- */
 
-PetscErrorCode HashGEMMCheckMemory(MPI_Comm comm, PetscBool enough, double bytes)
-{
-  PetscFunctionBegin;
-  PetscCheck(enough, comm, PETSC_ERR_MEM, "Not enough memory for a matrix product: %.3g GB more are needed; use more processes, or another algorithm", bytes / 1e9);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Does the product have entries that PetscInt can count? */
-PetscErrorCode HashGEMMCheckSize(MPI_Comm comm, PetscBool fits, double nonzeros)
+/* SYS_TOO_LARGE: PetscInt cannot count the entries of the product */
+PetscErrorCode HashGEMMCheck(MPI_Comm comm, SysStatus status, double nonzeros, double bytes)
 {
   PetscMPIInt size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCheck(fits, comm, PETSC_ERR_ARG_OUTOFRANGE, "The product has %.0f nonzeros%s, but PetscInt counts to %" PetscInt_FMT ": use %sa PETSc configured with --with-64-bit-indices", nonzeros, size > 1 ? " on one process" : "", PETSC_MAX_INT, size > 1 ? "more processes, or " : "");
+  PetscCheck(status != SYS_TOO_LARGE, comm, PETSC_ERR_ARG_OUTOFRANGE, "The product has %.0f nonzeros%s, but PetscInt counts to %" PetscInt_FMT ": use %sa PETSc configured with --with-64-bit-indices", nonzeros, size > 1 ? " on one process" : "", PETSC_MAX_INT, size > 1 ? "more processes, or " : "");
+  PetscCheck(status != SYS_OUT_OF_MEMORY, comm, PETSC_ERR_MEM, "Not enough memory for a matrix product: %.3g GB more are needed; use more processes, or another algorithm", bytes / 1e9);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On all processes what is wrong on one */
-PetscErrorCode HashGEMMCheckStatus(MPI_Comm comm, SysStatus status, const SpgemmInfo *info)
+/* Ends the local work of a step. This work returns a status and figures, and never communicates. Every process calls this function once a step, whether it
+   worked on the host or on the device and whatever came of it, so that all of them raise the same error. */
+PetscErrorCode HashGEMMAgree(Mat C, SysStatus status, const SpgemmInfo *info)
 {
-  double      worst[3] = {(double)status, info->nonzeros, info->bytes_peak + info->nonzeros * (sizeof(PetscInt) + sizeof(PetscScalar))};
-  PetscMPIInt size;
+  const MPI_Comm comm     = PetscObjectComm((PetscObject)C);
+  double         worst[3] = {(double)status, info->nonzeros, info->bytes_peak + info->nonzeros * (sizeof(PetscInt) + sizeof(PetscScalar))};
+  PetscMPIInt    size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   if (size > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst, 3, MPI_DOUBLE, MPI_MAX, comm));
-  PetscCall(HashGEMMCheckSize(comm, (PetscBool)(worst[0] != SYS_TOO_LARGE), worst[1]));
-  PetscCall(HashGEMMCheckMemory(comm, (PetscBool)(worst[0] != SYS_OUT_OF_MEMORY), worst[2]));
+  PetscCall(HashGEMMCheck(comm, (SysStatus)worst[0], worst[1], worst[2]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The pattern is known so far as its size, and values come with HashGEMMFill() */
-PetscErrorCode HashGEMMCount(Mat C, SpgemmType type, const SysCSR factor[], const SpgemmOptions *options, Spgemm **spgemm, int64_t *m, int64_t *n)
+/* Of a new product that was made on the host */
+PetscErrorCode HashGEMMReport(Mat C, const SpgemmInfo *info)
 {
-  const SysCSR *left  = type == SPGEMM_PTAP || type == SPGEMM_RART ? &factor[1] : &factor[0];
-  const SysCSR *right = type == SPGEMM_ABC ? &factor[2] : &factor[1];
-  SpgemmInfo    info;
-  SysStatus     status;
-
   PetscFunctionBegin;
-  PetscCall(PetscMemzero(&info, sizeof(info)));
-  *spgemm = NULL;
-  *m      = type == SPGEMM_ATB || type == SPGEMM_PTAP ? left->n : left->m;
-  *n      = type == SPGEMM_ABT || type == SPGEMM_RART ? right->m : right->n;
-  status  = SpgemmCreate(type, &factor[0], &factor[1], &factor[2], options, spgemm, &info);
-  PetscCall(HashGEMMCheckStatus(PetscObjectComm((PetscObject)C), status, &info));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HashGEMMFill(Mat C, Spgemm *spgemm, const SysCSR factor[], const HashGEMMRows *rows)
-{
-  SpgemmInfo info;
-  SysStatus  status;
-
-  PetscFunctionBegin;
-  status = SpgemmFill(spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, rows->a);
-  SpgemmGetInfo(spgemm, &info);
-  PetscCall(HashGEMMCheckStatus(PetscObjectComm((PetscObject)C), status, &info));
-  PetscCall(PetscLogFlops(2 * info.products));
+  PetscCall(PetscLogFlops(2 * info->products));
   PetscCall(PetscInfo(C, "%s: %.0f multiplications, %.0f nonzeros, %s kernels; rows copied %.0f, by hash %.0f, hashvec %.0f, heap %.0f, dense %.0f; bytes kept for new values %.0f, at most in use besides the result %.0f\n", MatProductTypes[C->product->type],
-                      info.products, info.nonzeros, info.instructions, info.rows[0], info.rows[SPGEMM_HASH], info.rows[SPGEMM_HASHVEC], info.rows[SPGEMM_HEAP], info.rows[SPGEMM_DENSE], info.bytes_kept, info.bytes_peak));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HashGEMMRevalue(Mat C, Spgemm *spgemm, const SysCSR factor[], const HashGEMMRows *rows)
-{
-  SpgemmInfo info;
-  SysStatus  status;
-
-  PetscFunctionBegin;
-  status = SpgemmRevalue(spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, rows->a);
-  SpgemmGetInfo(spgemm, &info);
-  PetscCall(HashGEMMCheckStatus(PetscObjectComm((PetscObject)C), status, &info));
-  PetscCall(PetscLogFlops(2 * info.products));
+                      info->products, info->nonzeros, info->instructions, info->rows[0], info->rows[SPGEMM_HASH], info->rows[SPGEMM_HASHVEC], info->rows[SPGEMM_HEAP], info->rows[SPGEMM_DENSE], info->bytes_kept, info->bytes_peak));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ------------------------------------------------- products on one process ------------------------------------------------- */
 
-static PetscErrorCode HashGEMMGetFactors(Mat C, SysCSR factor[3])
-{
-  Mat operand[3];
-
-  PetscFunctionBegin;
-  HashGEMMGetOperands(C, operand);
-  PetscCall(PetscMemzero(factor, 3 * sizeof(*factor)));
-  for (int k = 0; k < 3 && operand[k]; k++) PetscCall(HashGEMMGetCSR(operand[k], &factor[k]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The arrays of C */
-static PetscErrorCode HashGEMMGetRows(Mat C, HashGEMMRows *rows)
-{
-  SysCSR csr;
-
-  PetscFunctionBegin;
-  PetscCall(HashGEMMGetPattern(C, &csr));
-  PetscCall(PetscMemzero(rows, sizeof(*rows)));
-  rows->m        = csr.m;
-  rows->n        = csr.n;
-  rows->i        = (PetscInt *)csr.i;
-  rows->j        = (PetscInt *)csr.j;
-  rows->borrowed = 1;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The values of C are written, on the host; one that is bound to it does not notice by itself */
-static PetscErrorCode HashGEMMRestoreValues(Mat C, HashGEMMRows *rows)
+static PetscErrorCode HashGEMMRestoreValues(Mat C, PetscScalar **a)
 {
   PetscFunctionBegin;
-  PetscCall(MatSeqAIJRestoreArrayWrite(C, &rows->a));
+  PetscCall(MatSeqAIJRestoreArrayWrite(C, a));
 #if defined(MAT_SHADOW_HAVE_DEVICE)
   if (C->offloadmask != PETSC_OFFLOAD_UNALLOCATED) C->offloadmask = PETSC_OFFLOAD_CPU;
 #endif
@@ -209,8 +141,10 @@ static PetscErrorCode HashGEMMSequentialSymbolic(Mat C, HashGEMMProduct *p)
 {
   static const SpgemmType types[] = {SPGEMM_AB, SPGEMM_AB, SPGEMM_ATB, SPGEMM_ABT, SPGEMM_PTAP, SPGEMM_RART, SPGEMM_ABC}; /* by MatProductType */
   const SpgemmType        type    = types[C->product->type];
-  SysCSR                  factor[3];
-  HashGEMMRows            rows;
+  SysCSR                  factor[3], csr;
+  SpgemmInfo              info;
+  SysStatus               status;
+  PetscScalar            *a;
   int64_t                 m, n;
 
   PetscFunctionBegin;
@@ -220,14 +154,19 @@ static PetscErrorCode HashGEMMSequentialSymbolic(Mat C, HashGEMMProduct *p)
   PetscCall(HashGEMMDeviceSymbolic(C, type, p, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
 #endif
-  PetscCall(HashGEMMGetFactors(C, factor));
-  PetscCall(HashGEMMCount(C, type, factor, &p->options, &p->spgemm, &m, &n));
+  PetscCall(HashGEMMGetFactors(C, HashGEMMGetCSR, factor));
+  status = SpgemmCreate(type, &factor[0], &factor[1], &factor[2], &p->options, &p->spgemm, &info);
+  PetscCall(HashGEMMAgree(C, status, &info));
+  SpgemmSize(type, &factor[0], &factor[1], &factor[2], &m, &n);
   PetscCall(HashGEMMPreallocate(C, p, m, n, SpgemmRowStarts(p->spgemm)));
-  PetscCall(HashGEMMGetRows(C, &rows));
-  PetscCall(MatSeqAIJGetArrayWrite(C, &rows.a));
-  PetscCall(HashGEMMFill(C, p->spgemm, factor, &rows));
-  PetscCall(HashGEMMRestoreValues(C, &rows));
-  if (rows.j) PetscCall(MatSeqAIJSetColumnIndices(C, rows.j)); /* they are where they belong already: this sets the lengths of the rows */
+  PetscCall(HashGEMMGetPattern(C, &csr));
+  PetscCall(MatSeqAIJGetArrayWrite(C, &a));
+  status = SpgemmFill(p->spgemm, &factor[0], &factor[1], &factor[2], (PetscInt *)csr.i, (PetscInt *)csr.j, a);
+  SpgemmGetInfo(p->spgemm, &info);
+  PetscCall(HashGEMMRestoreValues(C, &a));
+  PetscCall(HashGEMMAgree(C, status, &info));
+  PetscCall(HashGEMMReport(C, &info));
+  if (csr.j) PetscCall(MatSeqAIJSetColumnIndices(C, (PetscInt *)csr.j)); /* the columns are in place already: this sets the lengths of the rows */
   PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
@@ -239,8 +178,10 @@ static PetscErrorCode HashGEMMSequentialSymbolic(Mat C, HashGEMMProduct *p)
 
 static PetscErrorCode HashGEMMSequentialNumeric(Mat C, HashGEMMProduct *p)
 {
-  SysCSR       factor[3];
-  HashGEMMRows rows;
+  SysCSR       factor[3], csr;
+  SpgemmInfo   info;
+  SysStatus    status;
+  PetscScalar *a;
 
   PetscFunctionBegin;
 #if defined(MAT_SHADOW_HAVE_DEVICE)
@@ -249,11 +190,14 @@ static PetscErrorCode HashGEMMSequentialNumeric(Mat C, HashGEMMProduct *p)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
-  PetscCall(HashGEMMGetFactors(C, factor));
-  PetscCall(HashGEMMGetRows(C, &rows));
-  PetscCall(MatSeqAIJGetArrayWrite(C, &rows.a));
-  PetscCall(HashGEMMRevalue(C, p->spgemm, factor, &rows));
-  PetscCall(HashGEMMRestoreValues(C, &rows));
+  PetscCall(HashGEMMGetFactors(C, HashGEMMGetCSR, factor));
+  PetscCall(HashGEMMGetPattern(C, &csr));
+  PetscCall(MatSeqAIJGetArrayWrite(C, &a));
+  status = SpgemmRevalue(p->spgemm, &factor[0], &factor[1], &factor[2], csr.i, csr.j, a);
+  SpgemmGetInfo(p->spgemm, &info);
+  PetscCall(HashGEMMRestoreValues(C, &a));
+  PetscCall(HashGEMMAgree(C, status, &info));
+  PetscCall(PetscLogFlops(2 * info.products));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -66,17 +66,15 @@ static inline void HashGEMMGetOperands(Mat C, Mat operand[3])
 /* Operands */
 extern PetscErrorCode HashGEMMGetPattern(Mat, SysCSR *);
 extern PetscErrorCode HashGEMMGetCSR(Mat, SysCSR *);
+extern PetscErrorCode HashGEMMGetFactors(Mat, PetscErrorCode (*get)(Mat, SysCSR *), SysCSR factor[3]);
 extern PetscErrorCode HashGEMMGlance(Mat, HashGEMMSeen *);
 extern PetscErrorCode HashGEMMLook(Mat, HashGEMMSeen *, HashGEMMChange *);
 extern PetscBool      HashGEMMSamePattern(const HashGEMMSeen *, const HashGEMMSeen *);
 
-/* One product of raw arrays. The matrix is what -info tells about, and whose processes fail together. */
-extern PetscErrorCode HashGEMMCount(Mat, SpgemmType, const SysCSR factor[], const SpgemmOptions *, Spgemm **, int64_t *m, int64_t *n);
-extern PetscErrorCode HashGEMMFill(Mat, Spgemm *, const SysCSR factor[], const HashGEMMRows *);
-extern PetscErrorCode HashGEMMRevalue(Mat, Spgemm *, const SysCSR factor[], const HashGEMMRows *);
-extern PetscErrorCode HashGEMMCheckMemory(MPI_Comm, PetscBool enough, double bytes);
-extern PetscErrorCode HashGEMMCheckStatus(MPI_Comm, SysStatus, const SpgemmInfo *);
-extern PetscErrorCode HashGEMMCheckSize(MPI_Comm, PetscBool fits, double nonzeros);
+/* Success of a step of a product: the only places that turn a SysStatus into an error of PETSc */
+extern PetscErrorCode HashGEMMCheck(MPI_Comm, SysStatus, double nonzeros, double bytes);
+extern PetscErrorCode HashGEMMAgree(Mat, SysStatus, const SpgemmInfo *);
+extern PetscErrorCode HashGEMMReport(Mat, const SpgemmInfo *);
 
 /* Room in the result for rows that begin there */
 extern PetscErrorCode HashGEMMPreallocate(Mat, const HashGEMMProduct *, int64_t m, int64_t n, const PetscInt starts[]);

@@ -175,17 +175,6 @@ PetscErrorCode HashGEMMDeviceMake(SpgemmType type, const SysCSR factor[], Spgemm
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HashGEMMDeviceGetFactors(Mat C, SysCSR factor[3])
-{
-  Mat operand[3];
-
-  PetscFunctionBegin;
-  HashGEMMGetOperands(C, operand);
-  PetscCall(PetscMemzero(factor, 3 * sizeof(*factor)));
-  for (int k = 0; k < 3 && operand[k]; k++) PetscCall(HashGEMMDeviceGetCSR(operand[k], &factor[k]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode HashGEMMDeviceLook(Mat A, uint64_t *fingerprint, int *ascending, PetscBool *done)
 {
   SysCSR csr;
@@ -262,11 +251,11 @@ PetscErrorCode HashGEMMDeviceSymbolic(Mat C, SpgemmType type, HashGEMMProduct *p
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceServes(C, p, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HashGEMMDeviceGetFactors(C, factor));
+  PetscCall(HashGEMMGetFactors(C, HashGEMMDeviceGetCSR, factor));
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(HashGEMMDeviceMake(type, factor, &p->device, &info, &rows, &status));
   PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(HashGEMMCheckSize(PETSC_COMM_SELF, (PetscBool)(status != SYS_TOO_LARGE), info.nonzeros));
+  if (status == SYS_TOO_LARGE) PetscCall(HashGEMMCheck(PETSC_COMM_SELF, status, info.nonzeros, 0));
   PetscCall(HashGEMMDeviceCheck(status, done));
   if (*done && rows.nz) PetscCall(HashGEMMDeviceAssemble(C, p, factor, &rows, done));
   SpgemmDeviceRelease(HashGEMMDeviceContext, rows.i, stream);
@@ -305,7 +294,7 @@ PetscErrorCode HashGEMMDeviceNumeric(Mat C, HashGEMMProduct *p)
   PetscBool        done;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMDeviceGetFactors(C, factor));
+  PetscCall(HashGEMMGetFactors(C, HashGEMMDeviceGetCSR, factor));
   PetscCall(MatSeqAIJCUSPARSEGetIJ(C, PETSC_FALSE, &i, &j));
   PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(C, &a));
   PetscCall(PetscLogGpuTimeBegin());

@@ -33,6 +33,18 @@ PetscErrorCode HashGEMMGetCSR(Mat A, SysCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The operands of C as get() sees them, with the values, on the host or on the device */
+PetscErrorCode HashGEMMGetFactors(Mat C, PetscErrorCode (*get)(Mat, SysCSR *), SysCSR factor[3])
+{
+  Mat operand[3];
+
+  PetscFunctionBegin;
+  HashGEMMGetOperands(C, operand);
+  PetscCall(PetscMemzero(factor, 3 * sizeof(*factor)));
+  for (int k = 0; k < 3 && operand[k]; k++) PetscCall((*get)(operand[k], &factor[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What tells without looking at the entries */
 PetscErrorCode HashGEMMGlance(Mat A, HashGEMMSeen *seen)
 {

@@ -40,7 +40,7 @@ PetscErrorCode HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows
 
   PetscFunctionBegin;
   PetscCall(PetscIntCast((PetscInt64)nz, &checked));
-  PetscCall(HashGEMMCheckMemory(PETSC_COMM_SELF, (PetscBool)HashGEMMRowsAllocate(m, n, nz, rows), (double)nz * (sizeof(PetscInt) + sizeof(PetscScalar)) + (double)m * sizeof(PetscInt)));
+  if (!HashGEMMRowsAllocate(m, n, nz, rows)) PetscCall(HashGEMMCheck(PETSC_COMM_SELF, SYS_OUT_OF_MEMORY, 0, (double)nz * (sizeof(PetscInt) + sizeof(PetscScalar)) + (double)m * sizeof(PetscInt)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -56,18 +56,8 @@ static PetscErrorCode HashGEMMGetBlocks(Mat A, SysCSR block[2], PetscInt *ngloba
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void HashGEMMGetFactor(const HashGEMMRows *rows, SysCSR *csr)
-{
-  csr->m  = rows->m;
-  csr->n  = rows->n;
-  csr->nz = rows->nz;
-  csr->i  = rows->i;
-  csr->j  = rows->j;
-  csr->a  = rows->a;
-}
-
-/* The left factor, its two blocks side by side, with so many empty rows below. Without a second block nothing is copied. It goes after use: to
-   make it anew costs little. */
+/* The left factor, made of the two blocks of A side by side. If it has to be square, empty rows follow, one for each column of the second block. Without a
+   second block nothing is copied. The left factor is freed after use: another one costs little. */
 static PetscErrorCode HashGEMMMakeLeft(Mat A, PetscBool square, HashGEMMParallel *q)
 {
   HashGEMMRows   *left = &q->left;
@@ -83,17 +73,8 @@ static PetscErrorCode HashGEMMMakeLeft(Mat A, PetscBool square, HashGEMMParallel
   }
 #endif
   PetscCall(HashGEMMGetBlocks(A, block, &nglobal, &global));
-  PetscCall(PetscMemzero(left, sizeof(*left)));
-  if (!nglobal) {
-    left->m        = block[0].m;
-    left->n        = block[0].n;
-    left->nz       = block[0].nz;
-    left->i        = (PetscInt *)block[0].i;
-    left->j        = (PetscInt *)block[0].j;
-    left->a        = (PetscScalar *)block[0].a;
-    left->borrowed = 1;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  *left = HashGEMMRowsBorrow(&block[0]);
+  if (!nglobal) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMRowsCreate(block[0].m + (square ? nglobal : 0), block[0].n + nglobal, (int64_t)block[0].i[block[0].m] + block[1].i[block[1].m], left));
   HashGEMMMergeLengths(block[0].m, block[0].i, block[1].i, left->i);
   for (int64_t r = block[0].m; r < left->m; r++) left->i[r + 1] = left->i[r];
@@ -102,44 +83,29 @@ static PetscErrorCode HashGEMMMakeLeft(Mat A, PetscBool square, HashGEMMParallel
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HashGEMMMakeResult(Mat C, SpgemmType type, const HashGEMMRows *left, const HashGEMMRows *right, const SpgemmOptions *options, Spgemm **spgemm, HashGEMMRows *result)
+/* The local product, and the sums. It neither communicates nor raises an error, which HashGEMMAgree() does. */
+static SysStatus HashGEMMMakeResult(SpgemmType type, const HashGEMMRows *left, const HashGEMMRows *right, const SpgemmOptions *options, Spgemm **spgemm, HashGEMMRows *result, SpgemmInfo *info)
 {
-  SysCSR  factor[3];
-  int64_t m, n;
+  const SysCSR A = HashGEMMRowsCSR(left), B = HashGEMMRowsCSR(right);
+  SysStatus    status = SpgemmCreate(type, &A, &B, NULL, options, spgemm, info);
+  int64_t      m, n;
 
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(factor, sizeof(factor)));
-  HashGEMMGetFactor(left, &factor[0]);
-  HashGEMMGetFactor(right, &factor[1]);
-  PetscCall(HashGEMMCount(C, type, factor, options, spgemm, &m, &n));
-  PetscCall(HashGEMMRowsCreate(m, n, SpgemmNonzeros(*spgemm), result));
-  PetscCall(HashGEMMFill(C, *spgemm, factor, result));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (status) return status;
+  SpgemmSize(type, &A, &B, NULL, &m, &n);
+  if (!HashGEMMRowsAllocate(m, n, SpgemmNonzeros(*spgemm), result)) return SYS_OUT_OF_MEMORY;
+  status = SpgemmFill(*spgemm, &A, &B, NULL, result->i, result->j, result->a);
+  SpgemmGetInfo(*spgemm, info);
+  return status;
 }
 
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-/* Nothing is wrong here, which HashGEMMCount(), HashGEMMFill() and HashGEMMRevalue() ask each process */
-static PetscErrorCode HashGEMMAgree(Mat C, int times)
+/* New values, likewise */
+static SysStatus HashGEMMRenewResult(const HashGEMMRows *left, const HashGEMMRows *right, Spgemm *spgemm, const HashGEMMRows *result, SpgemmInfo *info)
 {
-  SpgemmInfo info;
+  const SysCSR    A = HashGEMMRowsCSR(left), B = HashGEMMRowsCSR(right);
+  const SysStatus status = SpgemmRevalue(spgemm, &A, &B, NULL, result->i, result->j, result->a);
 
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(&info, sizeof(info)));
-  for (int k = 0; k < times; k++) PetscCall(HashGEMMCheckStatus(PetscObjectComm((PetscObject)C), SYS_SUCCESS, &info));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-#endif
-
-static PetscErrorCode HashGEMMRenewResult(Mat C, const HashGEMMRows *left, const HashGEMMRows *right, Spgemm *spgemm, HashGEMMRows *result)
-{
-  SysCSR factor[3];
-
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(factor, sizeof(factor)));
-  HashGEMMGetFactor(left, &factor[0]);
-  HashGEMMGetFactor(right, &factor[1]);
-  PetscCall(HashGEMMRevalue(C, spgemm, factor, result));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  SpgemmGetInfo(spgemm, info);
+  return status;
 }
 
 /* ------------------------------------------------- the right factor ------------------------------------------------- */
@@ -200,14 +166,8 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
     PetscCall(PetscFree(global));
   }
   PetscCall(HashGEMMColumnsCreate(B->cmap->rstart, B->cmap->n, nknown, known, q->fetched.n, columns, c));
-  if (nrow <= 0 && !nknown) { /* nothing but the first block */
-    q->right.m        = block[0].m;
-    q->right.n        = block[0].n;
-    q->right.nz       = nz;
-    q->right.i        = (PetscInt *)block[0].i;
-    q->right.j        = (PetscInt *)block[0].j;
-    q->right.borrowed = 1;
-  } else {
+  if (nrow <= 0 && !nknown) q->right = HashGEMMRowsBorrow(&block[0]); /* nothing but the first block */
+  else {
     PetscCall(HashGEMMRowsCreate(m + PetscMax(nrow, 0), c->n + c->nglobal, (int64_t)nz + q->fetched.n, &q->right));
     PetscCall(PetscArraycpy(q->right.i, i, m + 1));
     PetscCall(HashGEMMColumnsMap(c, nknown, known, &map));
@@ -488,12 +448,11 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
   const PetscScalar *here;
   PetscMPIInt        size;
   Mat                offdiagonal;
+  SpgemmInfo         info   = {0};
+  SysStatus          status = SYS_SUCCESS;
+  PetscBool          made   = PETSC_FALSE; /* the local product, on the device */
 
   PetscFunctionBegin;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  PetscBool done;
-
-#endif
   PetscCall(HashGEMMCheckLayouts(type, A, B));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)C), &size));
   PetscCall(PetscNew(&q));
@@ -508,13 +467,12 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
   PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), q));
   PetscCall(HashGEMMRightValuesEnd(q, here));
 #if defined(MAT_SHADOW_HAVE_DEVICE)
-  if (q->device) {
-    PetscCall(HashGEMMDeviceMakeResult(C, type, q, &done));
-    if (!done) PetscCall(HashGEMMLeaveDevice(A, B, (PetscBool)(type == SPGEMM_PTAP), q));
-  }
-  if (q->device) PetscCall(HashGEMMAgree(C, 2));
+  if (q->device) PetscCall(HashGEMMDeviceMakeResult(C, type, q, &made));
+  if (q->device && !made) PetscCall(HashGEMMLeaveDevice(A, B, (PetscBool)(type == SPGEMM_PTAP), q));
 #endif
-  if (!q->device) PetscCall(HashGEMMMakeResult(C, type, &q->left, &q->right, &p->options, &p->spgemm, &q->result));
+  if (!made) status = HashGEMMMakeResult(type, &q->left, &q->right, &p->options, &p->spgemm, &q->result, &info);
+  PetscCall(HashGEMMAgree(C, status, &info));
+  if (!made) PetscCall(HashGEMMReport(C, &info));
   HashGEMMRowsFree(&q->left);
 
   cut.rows  = &q->result;
@@ -532,7 +490,9 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
     if (q->device) PetscCall(HashGEMMDeviceTakeValues(layout->n, q));
 #endif
     PetscCall(HashGEMMSend(layout->n, q));
-    PetscCall(HashGEMMMakeResult(C, SPGEMM_AB, &q->ones, &q->pieces, &p->options, &q->add, &q->sum));
+    status = HashGEMMMakeResult(SPGEMM_AB, &q->ones, &q->pieces, &p->options, &q->add, &q->sum, &info);
+    PetscCall(HashGEMMAgree(C, status, &info));
+    PetscCall(HashGEMMReport(C, &info));
     cut.from = q->from;
   }
   PetscCall(HashGEMMColumnsMap(&final, q->columns.nglobal, q->columns.global, &map));
@@ -558,6 +518,8 @@ PetscErrorCode HashGEMMParallelNumeric(Mat C, SpgemmType type, Mat A, Mat B, Pet
   HashGEMMParallel  *q   = p->parallel;
   HashGEMMCut        cut = {.rows = &q->result, .other = &q->sum, .from = q->from, .m = C->rmap->n};
   SysCSR             csr[2];
+  SpgemmInfo         info = {0};
+  SysStatus          status;
   PetscScalar       *a[2];
   Mat                block[2];
   const PetscScalar *here = NULL;
@@ -566,17 +528,23 @@ PetscErrorCode HashGEMMParallelNumeric(Mat C, SpgemmType type, Mat A, Mat B, Pet
   if (newB) PetscCall(HashGEMMRightValuesBegin(B, q, &here));
   PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), q));
   if (newB) PetscCall(HashGEMMRightValuesEnd(q, here));
-  PetscCall(HashGEMMCheckMemory(PETSC_COMM_SELF, (PetscBool)HashGEMMRowsAllocateValues(&q->result), (double)q->result.nz * sizeof(PetscScalar)));
+  info.bytes_peak = (double)q->result.nz * sizeof(PetscScalar);
+  status          = HashGEMMRowsAllocateValues(&q->result) ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
 #if defined(MAT_SHADOW_HAVE_DEVICE)
-  if (q->device) PetscCall(HashGEMMDeviceRenewResult(C, q));
-  if (q->device) PetscCall(HashGEMMAgree(C, 1));
-  if (q->device && q->sent.sf) PetscCall(HashGEMMDeviceTakeValues(C->rmap->n, q));
+  if (!status && q->device) PetscCall(HashGEMMDeviceRenewResult(C, q));
 #endif
-  if (!q->device) PetscCall(HashGEMMRenewResult(C, &q->left, &q->right, p->spgemm, &q->result));
+  if (!status && !q->device) status = HashGEMMRenewResult(&q->left, &q->right, p->spgemm, &q->result, &info);
+  PetscCall(HashGEMMAgree(C, status, &info));
+  PetscCall(PetscLogFlops(2 * info.products));
   HashGEMMRowsFree(&q->left);
   if (q->sent.sf) {
+#if defined(MAT_SHADOW_HAVE_DEVICE)
+    if (q->device) PetscCall(HashGEMMDeviceTakeValues(C->rmap->n, q));
+#endif
     PetscCall(HashGEMMSend(C->rmap->n, q));
-    PetscCall(HashGEMMRenewResult(C, &q->ones, &q->pieces, q->add, &q->sum));
+    status = HashGEMMRenewResult(&q->ones, &q->pieces, q->add, &q->sum, &info);
+    PetscCall(HashGEMMAgree(C, status, &info));
+    PetscCall(PetscLogFlops(2 * info.products));
   }
 #if defined(MAT_SHADOW_HAVE_DEVICE)
   if (q->device) PetscCall(HashGEMMDeviceCut(C, q));

@@ -8,7 +8,7 @@
 */
 #pragma once
 
-#include "sys/systypes.h"
+#include "sys/syscsr.h"
 
 typedef struct {
   int64_t    m, n, nz;
@@ -16,6 +16,16 @@ typedef struct {
   SysScalar *a;
   int        borrowed; /* the arrays are those of a matrix */
 } HashGEMMRows;
+
+static inline SysCSR HashGEMMRowsCSR(const HashGEMMRows *rows)
+{
+  return (SysCSR){rows->m, rows->n, rows->nz, rows->i, rows->j, rows->a};
+}
+
+static inline HashGEMMRows HashGEMMRowsBorrow(const SysCSR *A)
+{
+  return (HashGEMMRows){A->m, A->n, A->nz, (SysInt *)A->i, (SysInt *)A->j, (SysScalar *)A->a, 1};
+}
 
 /* Arrays for nz entries, large ones on huge pages; 0 if there is no memory for them */
 int  HashGEMMRowsAllocate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *);

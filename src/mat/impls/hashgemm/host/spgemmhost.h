@@ -43,6 +43,15 @@ typedef struct {
 
 typedef struct _Spgemm Spgemm;
 
+/* Rows and columns of the product; C only matters for ABC, here and below */
+static inline void SpgemmSize(SpgemmType type, const SysCSR *A, const SysCSR *B, const SysCSR *C, int64_t *m, int64_t *n)
+{
+  const SysCSR *left = type == SPGEMM_PTAP || type == SPGEMM_RART ? B : A, *right = type == SPGEMM_ABC ? C : B;
+
+  *m = type == SPGEMM_ATB || type == SPGEMM_PTAP ? left->n : left->m;
+  *n = type == SPGEMM_ABT || type == SPGEMM_RART ? right->m : right->n;
+}
+
 /* Makes the product, pattern and values, as far as it can without the arrays of the result. The operands must stay as they are until SpgemmFill(). */
 SysStatus SpgemmCreate(SpgemmType, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SpgemmOptions *, Spgemm **, SpgemmInfo *);
 int64_t   SpgemmNonzeros(const Spgemm *);
