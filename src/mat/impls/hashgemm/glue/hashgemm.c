@@ -7,7 +7,7 @@
    entries has the product made anew.
 */
 #include "sys/systhreads.h"
-#include "mat/impls/hashgemm/glue/hashgemm.h"
+#include "mat/impls/hashgemm/glue/hashgemmdevicestub.h"
 
 /* ------------------------------------------------- success and figures ------------------------------------------------- */
 
@@ -49,17 +49,6 @@ PetscErrorCode HashGEMMReport(Mat C, const SpgemmInfo *info)
 }
 
 /* ------------------------------------------------- products on one process ------------------------------------------------- */
-
-/* The values of C are written, on the host; one that is bound to it does not notice by itself */
-static PetscErrorCode HashGEMMRestoreValues(Mat C, PetscScalar **a)
-{
-  PetscFunctionBegin;
-  PetscCall(MatSeqAIJRestoreArrayWrite(C, a));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  if (C->offloadmask != PETSC_OFFLOAD_UNALLOCATED) C->offloadmask = PETSC_OFFLOAD_CPU;
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* PETSc's own type that a matrix is, or is a subtype of */
 static MatType HashGEMMBaseType(Mat A)
@@ -146,14 +135,11 @@ static PetscErrorCode HashGEMMSequentialSymbolic(Mat C, HashGEMMProduct *p)
   SysStatus               status;
   PetscScalar            *a;
   int64_t                 m, n;
+  PetscBool               done = PETSC_FALSE;
 
   PetscFunctionBegin;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  PetscBool done;
-
   PetscCall(HashGEMMDeviceSymbolic(C, type, p, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
-#endif
   PetscCall(HashGEMMGetFactors(C, HashGEMMGetCSR, factor));
   status = SpgemmCreate(type, &factor[0], &factor[1], &factor[2], &p->options, &p->spgemm, &info);
   PetscCall(HashGEMMAgree(C, status, &info));
@@ -163,16 +149,15 @@ static PetscErrorCode HashGEMMSequentialSymbolic(Mat C, HashGEMMProduct *p)
   PetscCall(MatSeqAIJGetArrayWrite(C, &a));
   status = SpgemmFill(p->spgemm, &factor[0], &factor[1], &factor[2], (PetscInt *)csr.i, (PetscInt *)csr.j, a);
   SpgemmGetInfo(p->spgemm, &info);
-  PetscCall(HashGEMMRestoreValues(C, &a));
+  PetscCall(MatSeqAIJRestoreArrayWrite(C, &a));
+  PetscCall(HashGEMMDeviceHostWrote(C));
   PetscCall(HashGEMMAgree(C, status, &info));
   PetscCall(HashGEMMReport(C, &info));
   if (csr.j) PetscCall(MatSeqAIJSetColumnIndices(C, (PetscInt *)csr.j)); /* the columns are in place already: this sets the lengths of the rows */
   PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
   PetscCall(HashGEMMDeviceSettle(C));
-#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -184,18 +169,17 @@ static PetscErrorCode HashGEMMSequentialNumeric(Mat C, HashGEMMProduct *p)
   PetscScalar *a;
 
   PetscFunctionBegin;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
   if (p->device) {
     PetscCall(HashGEMMDeviceNumeric(C, p));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-#endif
   PetscCall(HashGEMMGetFactors(C, HashGEMMGetCSR, factor));
   PetscCall(HashGEMMGetPattern(C, &csr));
   PetscCall(MatSeqAIJGetArrayWrite(C, &a));
   status = SpgemmRevalue(p->spgemm, &factor[0], &factor[1], &factor[2], csr.i, csr.j, a);
   SpgemmGetInfo(p->spgemm, &info);
-  PetscCall(HashGEMMRestoreValues(C, &a));
+  PetscCall(MatSeqAIJRestoreArrayWrite(C, &a));
+  PetscCall(HashGEMMDeviceHostWrote(C));
   PetscCall(HashGEMMAgree(C, status, &info));
   PetscCall(PetscLogFlops(2 * info.products));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -209,9 +193,7 @@ static PetscErrorCode HashGEMMReset(HashGEMMProduct *p)
 {
   PetscFunctionBegin;
   SpgemmDestroy(&p->spgemm);
-#if defined(MAT_SHADOW_HAVE_DEVICE)
   PetscCall(HashGEMMDeviceDestroy(p));
-#endif
   PetscCall(HashGEMMParallelDestroy(&p->parallel));
   PetscCall(MatDestroy(&p->between));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -292,13 +274,7 @@ static PetscErrorCode HashGEMMTakeBlocks(Mat C, const HashGEMMProduct *p, Mat *W
   PetscCall(HashGEMMInherit(C, p, (*W)->rmap->n, (*W)->cmap->n, (*W)->rmap->N, (*W)->cmap->N));
   PetscCall(PetscLayoutSetUp(C->rmap));
   PetscCall(PetscLayoutSetUp(C->cmap));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  if (MatShadowIsCUSPARSE(C)) {
-    PetscCall(MatShadowDeviceConvert(*W));
-    if (C->boundtocpu) PetscCall(MatBindToCPU(*W, PETSC_TRUE));
-    C->offloadmask = (*W)->offloadmask;
-  }
-#endif
+  PetscCall(HashGEMMDeviceConvert(C, *W));
   data       = C->data;
   C->data    = (*W)->data;
   (*W)->data = data;
@@ -333,7 +309,7 @@ static PetscErrorCode HashGEMMMake(Mat C, HashGEMMProduct *p)
     PetscCall(HashGEMMGetParallelFactors(C, p, &type, &A, &B));
     PetscCall(HashGEMMParallelSymbolic(C, type, A, B, p, &W));
     PetscCall(HashGEMMTakeBlocks(C, p, &W));
-    PetscCall(HashGEMMParallelSettle(C, p->parallel));
+    PetscCall(HashGEMMDeviceCut(C, p->parallel));
   } else PetscCall(HashGEMMSequentialSymbolic(C, p));
   C->ops->productsymbolic = MatProductSymbolic_HashGEMM;
   C->ops->productnumeric  = MatProductNumeric_HashGEMM;

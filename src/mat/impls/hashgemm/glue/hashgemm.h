@@ -45,16 +45,6 @@ extern PetscBool     HashGEMMCited;
 
 extern PetscErrorCode MatProductSymbolic_HashGEMM(Mat);
 
-/* Are the values of a sequential matrix used on the device? */
-static inline PetscBool HashGEMMOnDevice(Mat A)
-{
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  return (PetscBool)(!A->boundtocpu && strcmp(((PetscObject)A)->type_name, MATSEQAIJCUSPARSE) == 0);
-#else
-  return PETSC_FALSE;
-#endif
-}
-
 /* The operands of a product; the third is NULL if there are two */
 static inline void HashGEMMGetOperands(Mat C, Mat operand[3])
 {
@@ -79,17 +69,7 @@ extern PetscErrorCode HashGEMMReport(Mat, const SpgemmInfo *);
 /* Room in the result for rows that begin there */
 extern PetscErrorCode HashGEMMPreallocate(Mat, const HashGEMMProduct *, int64_t m, int64_t n, const PetscInt starts[]);
 
-/* On the device; *done is PETSC_FALSE where there is not enough memory, or the host has to make the product for another reason */
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-extern PetscErrorCode HashGEMMDeviceLook(Mat, uint64_t *fingerprint, int *ascending, PetscBool *done);
-extern PetscErrorCode HashGEMMDeviceSymbolic(Mat, SpgemmType, HashGEMMProduct *, PetscBool *done);
-extern PetscErrorCode HashGEMMDeviceSettle(Mat);
-extern PetscErrorCode HashGEMMDeviceNumeric(Mat, HashGEMMProduct *);
-extern PetscErrorCode HashGEMMDeviceDestroy(HashGEMMProduct *);
-#endif
-
 /* A B, A^T B, or B^T A B of MPI matrices */
 extern PetscErrorCode HashGEMMParallelSymbolic(Mat, SpgemmType, Mat A, Mat B, HashGEMMProduct *, Mat *);
 extern PetscErrorCode HashGEMMParallelNumeric(Mat, SpgemmType, Mat A, Mat B, PetscBool newB, HashGEMMProduct *);
-extern PetscErrorCode HashGEMMParallelSettle(Mat, HashGEMMParallel *);
 extern PetscErrorCode HashGEMMParallelDestroy(HashGEMMParallel **);

@@ -6,7 +6,7 @@
    stream while the values are computed, and comes back when AIJCUSPARSE makes its copy; then the values are copied on the device. New values in the same
    pattern are computed in place, and nothing crosses the bus.
 */
-#include "mat/impls/hashgemm/glue/hashgemm.h"
+#include "mat/impls/hashgemm/glue/hashgemmdevicestub.h"
 
 #if defined(MAT_SHADOW_HAVE_DEVICE)
 
@@ -28,6 +28,11 @@ static PetscErrorCode HashGEMMDeviceFinalize(void)
   PetscCallCUDA(cudaEventDestroy(made));
   PetscCallCUDA(cudaStreamDestroy(copies));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscBool HashGEMMOnDevice(Mat A)
+{
+  return (PetscBool)(!A->boundtocpu && strcmp(((PetscObject)A)->type_name, MATSEQAIJCUSPARSE) == 0);
 }
 
 PetscErrorCode HashGEMMDeviceCheck(SysStatus status, PetscBool *done)
@@ -270,6 +275,14 @@ PetscErrorCode HashGEMMDeviceSymbolic(Mat C, SpgemmType type, HashGEMMProduct *p
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A matrix that is bound to the host does not notice by itself that its values are new */
+PetscErrorCode HashGEMMDeviceHostWrote(Mat C)
+{
+  PetscFunctionBegin;
+  if (C->offloadmask != PETSC_OFFLOAD_UNALLOCATED) C->offloadmask = PETSC_OFFLOAD_CPU;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A result that the host has made stays there if the GPU has no room for it: its first use there would end in an error of CUDA */
 PetscErrorCode HashGEMMDeviceSettle(Mat C)
 {
@@ -280,6 +293,17 @@ PetscErrorCode HashGEMMDeviceSettle(Mat C)
   if (enough) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatBindToCPU(C, PETSC_TRUE));
   PetscCall(PetscInfo(C, "The GPU has no room for the result, which is kept on the host; MatBindToCPU() with PETSC_FALSE lets it go there\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* W becomes a matrix of the device if C is one, bound to the host if C is */
+PetscErrorCode HashGEMMDeviceConvert(Mat C, Mat W)
+{
+  PetscFunctionBegin;
+  if (!MatShadowIsCUSPARSE(C)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowDeviceConvert(W));
+  if (C->boundtocpu) PetscCall(MatBindToCPU(W, PETSC_TRUE));
+  C->offloadmask = W->offloadmask;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products of AIJCUSPARSE matrices: what those of one process and of several share
+   Products of AIJCUSPARSE matrices: what the two files of products of one process and of several share
 */
 #pragma once
 
-#include "mat/impls/hashgemm/glue/hashgemm.h"
+#include "mat/impls/hashgemm/glue/hashgemmdevicestub.h"
 #include "mat/impls/hashgemm/cuda/hashgemmcuda.h"
 
 #include <petscdevice_cuda.h>

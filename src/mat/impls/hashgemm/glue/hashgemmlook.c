@@ -2,7 +2,7 @@
 /*
    What products know of their operands: the arrays, and what has changed in them since the last time
 */
-#include "mat/impls/hashgemm/glue/hashgemm.h"
+#include "mat/impls/hashgemm/glue/hashgemmdevicestub.h"
 
 /* The pattern of a sequential matrix, which is always on the host */
 PetscErrorCode HashGEMMGetPattern(Mat A, SysCSR *csr)
@@ -82,9 +82,7 @@ static PetscErrorCode HashGEMMFingerprintBlock(Mat A, uint64_t *pattern, int *as
 
   PetscFunctionBegin;
   PetscCall(HashGEMMGetPattern(A, &csr));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  if (HashGEMMOnDevice(A) && csr.i[csr.m]) PetscCall(HashGEMMDeviceLook(A, pattern, ascending, &done));
-#endif
+  if (HashGEMMOnDevice(A) && csr.nz) PetscCall(HashGEMMDeviceLook(A, pattern, ascending, &done));
   if (!done) *pattern = HashGEMMFingerprint(csr.m, csr.i, csr.j, ascending);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -14,9 +14,7 @@ PetscErrorCode HashGEMMParallelDestroy(HashGEMMParallel **parallel)
 
   PetscFunctionBegin;
   if (!q) PetscFunctionReturn(PETSC_SUCCESS);
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  PetscCall(HashGEMMDeviceParallelDestroy(&q->device));
-#endif
+  PetscCall(HashGEMMDeviceParallelDestroy(q));
   PetscCall(HashGEMMHaloDestroy(&q->fetched));
   PetscCall(HashGEMMHaloDestroy(&q->sent));
   SpgemmDestroy(&q->add);
@@ -66,12 +64,10 @@ static PetscErrorCode HashGEMMMakeLeft(Mat A, PetscBool square, HashGEMMParallel
   const PetscInt *global;
 
   PetscFunctionBegin;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
   if (q->device) {
     PetscCall(HashGEMMDeviceMakeLeft(A, square, q));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-#endif
   PetscCall(HashGEMMGetBlocks(A, block, &nglobal, &global));
   *left = HashGEMMRowsBorrow(&block[0]);
   if (!nglobal) PetscFunctionReturn(PETSC_SUCCESS);
@@ -182,14 +178,12 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
     }
     PetscCall(PetscFree(order));
   }
-#if defined(MAT_SHADOW_HAVE_DEVICE)
   if (q->device) {
-    PetscBool done;
+    PetscBool done = PETSC_FALSE;
 
     PetscCall(HashGEMMDeviceMakeRight(B, nknown, map, q, &done));
-    if (!done) PetscCall(HashGEMMDeviceParallelDestroy(&q->device));
+    if (!done) PetscCall(HashGEMMDeviceParallelDestroy(q));
   }
-#endif
   if (!q->device && !q->right.borrowed) HashGEMMMergeColumns(m, block[0].i, block[0].j, block[1].i, block[1].j, c->n, map, q->right.j);
   PetscCall(PetscFree(map));
   PetscCall(PetscFree(asked));
@@ -216,9 +210,7 @@ static PetscErrorCode HashGEMMRightOwnValues(Mat B, HashGEMMParallel *q)
 static PetscErrorCode HashGEMMRightValuesBegin(Mat B, HashGEMMParallel *q, const PetscScalar **here)
 {
   PetscFunctionBegin;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
   if (q->device) PetscCall(HashGEMMDeviceRightBegin(B, q, here));
-#endif
   if (!q->device) {
     PetscCall(HashGEMMRightOwnValues(B, q));
     *here = q->right.a;
@@ -231,14 +223,11 @@ static PetscErrorCode HashGEMMRightValuesEnd(HashGEMMParallel *q, const PetscSca
 {
   PetscFunctionBegin;
   PetscCall(HashGEMMHaloValuesEnd(&q->fetched, here));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
   if (q->device) PetscCall(HashGEMMDeviceRightEnd(q));
-#endif
   if (!q->device) HashGEMMHaloPlace(&q->fetched, q->right.a);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#if defined(MAT_SHADOW_HAVE_DEVICE)
 /* Both factors on the host, where the device cannot make the product */
 static PetscErrorCode HashGEMMLeaveDevice(Mat A, Mat B, PetscBool square, HashGEMMParallel *q)
 {
@@ -247,7 +236,7 @@ static PetscErrorCode HashGEMMLeaveDevice(Mat A, Mat B, PetscBool square, HashGE
   const PetscInt *known;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMDeviceParallelDestroy(&q->device));
+  PetscCall(HashGEMMDeviceParallelDestroy(q));
   PetscCall(HashGEMMMakeLeft(A, square, q));
   PetscCall(HashGEMMGetBlocks(B, block, &nknown, &known));
   if (!q->right.borrowed) {
@@ -259,7 +248,6 @@ static PetscErrorCode HashGEMMLeaveDevice(Mat A, Mat B, PetscBool square, HashGE
   HashGEMMHaloPlace(&q->fetched, q->right.a);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-#endif
 
 /* ------------------------------------------------- rows of the result that belong elsewhere ------------------------------------------------- */
 
@@ -445,7 +433,7 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
   HashGEMMCut        cut;
   PetscInt           nrow, nused, *used, *map;
   const PetscInt    *rows;
-  const PetscScalar *here;
+  const PetscScalar *here = NULL;
   PetscMPIInt        size;
   Mat                offdiagonal;
   SpgemmInfo         info   = {0};
@@ -459,17 +447,13 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
   p->parallel = q;
   PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &offdiagonal, &rows));
   nrow = offdiagonal->cmap->n;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  if (!p->result.id || !C->boundtocpu) PetscCall(HashGEMMDeviceParallelCreate(A, B, &q->device));
-#endif
+  PetscCall(HashGEMMDeviceParallelCreate(C, A, B, p, q));
   PetscCall(HashGEMMMakeRight(B, type == SPGEMM_ATB || size == 1 ? -1 : nrow, rows, q));
   PetscCall(HashGEMMRightValuesBegin(B, q, &here));
   PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), q));
   PetscCall(HashGEMMRightValuesEnd(q, here));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
   if (q->device) PetscCall(HashGEMMDeviceMakeResult(C, type, q, &made));
   if (q->device && !made) PetscCall(HashGEMMLeaveDevice(A, B, (PetscBool)(type == SPGEMM_PTAP), q));
-#endif
   if (!made) status = HashGEMMMakeResult(type, &q->left, &q->right, &p->options, &p->spgemm, &q->result, &info);
   PetscCall(HashGEMMAgree(C, status, &info));
   if (!made) PetscCall(HashGEMMReport(C, &info));
@@ -486,9 +470,7 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
     PetscCall(PetscFree(used));
   } else {
     PetscCall(HashGEMMMakeSent(layout, type == SPGEMM_ATB ? rows : q->columns.global, q, &final));
-#if defined(MAT_SHADOW_HAVE_DEVICE)
     if (q->device) PetscCall(HashGEMMDeviceTakeValues(layout->n, q));
-#endif
     PetscCall(HashGEMMSend(layout->n, q));
     status = HashGEMMMakeResult(SPGEMM_AB, &q->ones, &q->pieces, &p->options, &q->add, &q->sum, &info);
     PetscCall(HashGEMMAgree(C, status, &info));
@@ -500,16 +482,6 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
   PetscCall(HashGEMMAssemble(PetscObjectComm((PetscObject)C), layout->N, B->cmap->N, &cut, (PetscBool)!q->device, &final, W));
   PetscCall(PetscFree(map));
   HashGEMMRowsFreeValues(&q->result);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* When the matrix has the place of C: the values, where they were made on the device */
-PetscErrorCode HashGEMMParallelSettle(Mat C, HashGEMMParallel *q)
-{
-  PetscFunctionBegin;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  if (q->device) PetscCall(HashGEMMDeviceCut(C, q));
-#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -530,25 +502,19 @@ PetscErrorCode HashGEMMParallelNumeric(Mat C, SpgemmType type, Mat A, Mat B, Pet
   if (newB) PetscCall(HashGEMMRightValuesEnd(q, here));
   info.bytes_peak = (double)q->result.nz * sizeof(PetscScalar);
   status          = HashGEMMRowsAllocateValues(&q->result) ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  if (!status && q->device) PetscCall(HashGEMMDeviceRenewResult(C, q));
-#endif
+  if (!status && q->device) PetscCall(HashGEMMDeviceRenewResult(q));
   if (!status && !q->device) status = HashGEMMRenewResult(&q->left, &q->right, p->spgemm, &q->result, &info);
   PetscCall(HashGEMMAgree(C, status, &info));
   PetscCall(PetscLogFlops(2 * info.products));
   HashGEMMRowsFree(&q->left);
   if (q->sent.sf) {
-#if defined(MAT_SHADOW_HAVE_DEVICE)
     if (q->device) PetscCall(HashGEMMDeviceTakeValues(C->rmap->n, q));
-#endif
     PetscCall(HashGEMMSend(C->rmap->n, q));
     status = HashGEMMRenewResult(&q->ones, &q->pieces, q->add, &q->sum, &info);
     PetscCall(HashGEMMAgree(C, status, &info));
     PetscCall(PetscLogFlops(2 * info.products));
   }
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-  if (q->device) PetscCall(HashGEMMDeviceCut(C, q));
-#endif
+  PetscCall(HashGEMMDeviceCut(C, q));
   if (!q->device) {
     PetscCall(MatMPIAIJGetSeqAIJ(C, &block[0], &block[1], NULL));
     for (int k = 0; k < 2; k++) {

@@ -4,7 +4,7 @@
 */
 #pragma once
 
-#include "mat/impls/hashgemm/glue/hashgemm.h"
+#include "mat/impls/hashgemm/glue/hashgemmdevicestub.h"
 
 #include <petscsf.h>
 
@@ -54,17 +54,3 @@ extern PetscErrorCode HashGEMMHaloValuesEnd(HashGEMMHalo *halo, const PetscScala
 extern void           HashGEMMHaloPlace(const HashGEMMHalo *halo, PetscScalar a[]);
 
 extern PetscErrorCode HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *);
-
-#if defined(MAT_SHADOW_HAVE_DEVICE)
-/* NULL where the local product has to be made on the host. That is each process's own affair: what is exchanged is the same. */
-extern PetscErrorCode HashGEMMDeviceParallelCreate(Mat A, Mat B, HashGEMMDeviceParallel **);
-extern PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMDeviceParallel **);
-extern PetscErrorCode HashGEMMDeviceMakeLeft(Mat A, PetscBool square, HashGEMMParallel *);
-extern PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nknown, const PetscInt map[], HashGEMMParallel *, PetscBool *done);
-extern PetscErrorCode HashGEMMDeviceRightBegin(Mat B, HashGEMMParallel *, const PetscScalar **here);
-extern PetscErrorCode HashGEMMDeviceRightEnd(HashGEMMParallel *);
-extern PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType, HashGEMMParallel *, PetscBool *done);
-extern PetscErrorCode HashGEMMDeviceRenewResult(Mat C, HashGEMMParallel *);
-extern PetscErrorCode HashGEMMDeviceTakeValues(PetscInt m, HashGEMMParallel *);
-extern PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *);
-#endif

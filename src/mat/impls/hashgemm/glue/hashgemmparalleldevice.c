@@ -93,12 +93,14 @@ static PetscErrorCode HashGEMMDeviceGetBlocks(Mat A, SysCSR block[2])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HashGEMMDeviceParallelCreate(Mat A, Mat B, HashGEMMDeviceParallel **device)
+/* Not for matrices that are on the host, nor for a diagonal block without entries */
+PetscErrorCode HashGEMMDeviceParallelCreate(Mat C, Mat A, Mat B, const HashGEMMProduct *p, HashGEMMParallel *q)
 {
   Mat       block[4];
   PetscBool done;
 
   PetscFunctionBegin;
+  if (p->result.id && C->boundtocpu) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
   PetscCall(MatMPIAIJGetSeqAIJ(B, &block[2], &block[3], NULL));
   for (int k = 0; k < 4; k++) {
@@ -109,13 +111,13 @@ PetscErrorCode HashGEMMDeviceParallelCreate(Mat A, Mat B, HashGEMMDeviceParallel
     if (k % 2 == 0 && !csr.i[csr.m]) PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(HashGEMMDeviceStart(&done));
-  if (done) PetscCall(PetscNew(device));
+  if (done) PetscCall(PetscNew(&q->device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMDeviceParallel **device)
+PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMParallel *q)
 {
-  HashGEMMDeviceParallel *d = *device;
+  HashGEMMDeviceParallel *d = q->device;
 
   PetscFunctionBegin;
   if (!d) PetscFunctionReturn(PETSC_SUCCESS);
@@ -134,7 +136,7 @@ PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMDeviceParallel **device)
     HashGEMMDeviceFree(d->from);
     HashGEMMDeviceFree(d->sumi);
   }
-  PetscCall(PetscFree(*device));
+  PetscCall(PetscFree(q->device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -289,7 +291,7 @@ PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, HashGEMMParallel
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HashGEMMDeviceRenewResult(Mat C, HashGEMMParallel *q)
+PetscErrorCode HashGEMMDeviceRenewResult(HashGEMMParallel *q)
 {
   HashGEMMDeviceParallel *d    = q->device;
   HashGEMMDeviceRows     *rows = &d->result;
@@ -367,13 +369,14 @@ PetscErrorCode HashGEMMDeviceTakeValues(PetscInt m, HashGEMMParallel *q)
 PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q)
 {
   HashGEMMDeviceParallel *d    = q->device;
-  HashGEMMDeviceCutRows   rows = {.i = d->result.i, .a = d->result.a};
+  HashGEMMDeviceCutRows   rows = {NULL};
   Mat                     block[2];
   const int              *i[2] = {NULL, NULL}, *j;
   PetscScalar            *a[2] = {NULL, NULL}, *sum = NULL;
   PetscBool               done = PETSC_TRUE;
 
   PetscFunctionBegin;
+  if (!d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatMPIAIJGetSeqAIJ(C, &block[0], &block[1], NULL));
   for (int k = 0; k < 2; k++) {
     SysCSR csr;
@@ -393,6 +396,8 @@ PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q)
     rows.otheri = d->sumi;
     rows.othera = sum;
   }
+  rows.i = d->result.i;
+  rows.a = d->result.a;
   PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceCutValues(&rows, C->rmap->n, i[0], i[1], a[0], a[1], PetscDefaultCudaStream), &done));
   HashGEMMDeviceFree(sum);
   HashGEMMDeviceFree(d->result.a);
