@@ -217,7 +217,7 @@ static SysStatus Sizes(SpgemmDevice *S, bool first, const SysCSR *A, const SysCS
   return SYS_SUCCESS;
 }
 
-SysStatus SpgemmDeviceCreate(SpgemmDeviceContext *context, SpgemmType type, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysStream stream, SpgemmDevice **out, SpgemmDeviceInfo *info)
+SysStatus SpgemmDeviceCreate(SpgemmDeviceContext *context, SpgemmType type, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysStream stream, SpgemmDevice **out, SpgemmInfo *info)
 {
   SpgemmDevice *S = (SpgemmDevice *)calloc(1, sizeof(*S));
   SysStatus     status;
@@ -263,7 +263,7 @@ SysStatus SpgemmDeviceFill(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, co
   return a ? SpgemmDeviceRevalue(S, A, B, C, i, j, a, stream) : SYS_SUCCESS;
 }
 
-void SpgemmDeviceGetInfo(const SpgemmDevice *S, SpgemmDeviceInfo *info)
+void SpgemmDeviceGetInfo(const SpgemmDevice *S, SpgemmInfo *info)
 {
   *info            = S->info;
   info->bytes_kept = S->bytes;

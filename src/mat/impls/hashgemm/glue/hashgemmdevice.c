@@ -56,7 +56,7 @@ PetscErrorCode HashGEMMDeviceStart(PetscBool *done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HashGEMMDeviceTell(Mat C, const SpgemmDeviceInfo *info)
+PetscErrorCode HashGEMMDeviceTell(Mat C, const SpgemmInfo *info)
 {
   PetscFunctionBegin;
   PetscCall(PetscLogGpuFlops(2 * info->products));
@@ -155,16 +155,13 @@ PetscErrorCode HashGEMMDeviceRoom(Mat C, PetscBool *enough)
 
 /* ------------------------------------------------- a new product ------------------------------------------------- */
 
-/* Counts, and queues all work on the device. Only without memory for its values there are none. */
-PetscErrorCode HashGEMMDeviceMake(SpgemmType type, const SysCSR factor[], SpgemmDevice **spgemm, SpgemmDeviceInfo *info, HashGEMMDeviceRows *rows, SysStatus *status)
+/* Counts, and queues all work on the device; rows->a is NULL if only the values find no memory */
+PetscErrorCode HashGEMMDeviceMake(SpgemmType type, const SysCSR factor[], SpgemmDevice **spgemm, SpgemmInfo *info, HashGEMMRows *rows, SysStatus *status)
 {
-  const SysCSR   *left   = type == SPGEMM_PTAP || type == SPGEMM_RART ? &factor[1] : &factor[0];
-  const SysCSR   *right  = type == SPGEMM_ABC ? &factor[2] : &factor[1];
   const SysStream stream = PetscDefaultCudaStream;
 
   PetscFunctionBegin;
-  rows->m  = type == SPGEMM_ATB || type == SPGEMM_PTAP ? left->n : left->m;
-  rows->n  = type == SPGEMM_ABT || type == SPGEMM_RART ? right->m : right->n;
+  SpgemmSize(type, &factor[0], &factor[1], &factor[2], &rows->m, &rows->n);
   *status  = SpgemmDeviceCreate(HashGEMMDeviceContext, type, &factor[0], &factor[1], &factor[2], stream, spgemm, info);
   rows->nz = (int64_t)info->nonzeros;
   if (*status || !rows->nz) PetscFunctionReturn(PETSC_SUCCESS);
@@ -193,7 +190,7 @@ PetscErrorCode HashGEMMDeviceLook(Mat A, uint64_t *fingerprint, int *ascending, 
 }
 
 /* C from the result; *done: there was memory for it on the device */
-static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, const SysCSR factor[], const HashGEMMDeviceRows *rows, PetscBool *done)
+static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, const SysCSR factor[], const HashGEMMRows *rows, PetscBool *done)
 {
   const SysStream stream = PetscDefaultCudaStream;
   PetscInt       *starts;
@@ -247,11 +244,11 @@ static PetscErrorCode HashGEMMDeviceServes(Mat C, const HashGEMMProduct *p, Pets
 
 PetscErrorCode HashGEMMDeviceSymbolic(Mat C, SpgemmType type, HashGEMMProduct *p, PetscBool *done)
 {
-  const SysStream    stream = PetscDefaultCudaStream;
-  SysCSR             factor[3];
-  HashGEMMDeviceRows rows = {0, 0, 0, NULL, NULL, NULL};
-  SpgemmDeviceInfo   info;
-  SysStatus          status;
+  const SysStream stream = PetscDefaultCudaStream;
+  SysCSR          factor[3];
+  HashGEMMRows    rows = {0};
+  SpgemmInfo      info;
+  SysStatus       status;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceServes(C, p, done));
@@ -311,11 +308,11 @@ PetscErrorCode HashGEMMDeviceConvert(Mat C, Mat W)
 
 PetscErrorCode HashGEMMDeviceNumeric(Mat C, HashGEMMProduct *p)
 {
-  SysCSR           factor[3];
-  SpgemmDeviceInfo info;
-  const int       *i, *j;
-  PetscScalar     *a;
-  PetscBool        done;
+  SysCSR       factor[3];
+  SpgemmInfo   info;
+  const int   *i, *j;
+  PetscScalar *a;
+  PetscBool    done;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMGetFactors(C, HashGEMMDeviceGetCSR, factor));

@@ -12,13 +12,12 @@
   #include "mat/impls/hashgemm/glue/hashgemmdevice.h"
 
 struct _HashGEMMDeviceParallel {
-  SpgemmDevice      *spgemm;
-  HashGEMMDeviceRows left, right, result;           /* what is needed only for values is freed in between */
-  PetscBool          left_borrowed, right_borrowed; /* the arrays are those of a matrix */
-  PetscBool          failed;                        /* there was no memory for the left factor */
-  int               *place;                         /* of the values that are fetched */
-  int               *sums, *begin, ntaken;          /* our rows with a sum, and where each begins when they are taken together */
-  int               *from, *sumi;
+  SpgemmDevice *spgemm;
+  HashGEMMRows  left, right, result;  /* what is needed only for values is freed in between */
+  PetscBool     failed;               /* there was no memory for the left factor */
+  int          *place;                /* of the values that are fetched */
+  int          *sums, *begin, ntaken; /* our rows with a sum, and where each begins when they are taken together */
+  int          *from, *sumi;
 };
 
 /* ------------------------------------------------- memory ------------------------------------------------- */
@@ -36,7 +35,7 @@ static PetscErrorCode HashGEMMDeviceAllocate(size_t bytes, void *memory, PetscBo
 }
 
 /* Without memory for the values, which not all rows keep there */
-static PetscErrorCode HashGEMMDeviceAllocatePattern(HashGEMMDeviceRows *rows, PetscBool *done)
+static PetscErrorCode HashGEMMDeviceAllocatePattern(HashGEMMRows *rows, PetscBool *done)
 {
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceAllocate((rows->m + 1) * sizeof(*rows->i), &rows->i, done));
@@ -44,9 +43,9 @@ static PetscErrorCode HashGEMMDeviceAllocatePattern(HashGEMMDeviceRows *rows, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void HashGEMMDeviceFreeRows(HashGEMMDeviceRows *rows, PetscBool borrowed)
+static void HashGEMMDeviceFreeRows(HashGEMMRows *rows)
 {
-  if (!borrowed) {
+  if (!rows->borrowed) {
     HashGEMMDeviceFree(rows->i);
     HashGEMMDeviceFree(rows->j);
     HashGEMMDeviceFree(rows->a);
@@ -123,13 +122,13 @@ PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMParallel *q)
   if (!d) PetscFunctionReturn(PETSC_SUCCESS);
   if (HashGEMMDeviceContext) {
     SpgemmDeviceDestroy(&d->spgemm, PetscDefaultCudaStream);
-    HashGEMMDeviceFreeRows(&d->left, d->left_borrowed);
-    if (!d->right_borrowed) {
+    HashGEMMDeviceFreeRows(&d->left);
+    if (!d->right.borrowed) {
       PetscCallCUDA(cudaFree(d->right.a));
       d->right.a = NULL;
     }
-    HashGEMMDeviceFreeRows(&d->right, d->right_borrowed);
-    HashGEMMDeviceFreeRows(&d->result, PETSC_FALSE);
+    HashGEMMDeviceFreeRows(&d->right);
+    HashGEMMDeviceFreeRows(&d->result);
     HashGEMMDeviceFree(d->place);
     HashGEMMDeviceFree(d->sums);
     HashGEMMDeviceFree(d->begin);
@@ -140,36 +139,20 @@ PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMParallel *q)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void HashGEMMDeviceBorrow(const SysCSR *csr, HashGEMMDeviceRows *rows, PetscBool *borrowed)
-{
-  rows->m   = csr->m;
-  rows->n   = csr->n;
-  rows->nz  = csr->nz;
-  rows->i   = (int *)csr->i;
-  rows->j   = (int *)csr->j;
-  rows->a   = (PetscScalar *)csr->a;
-  *borrowed = PETSC_TRUE;
-}
-
 /* As HashGEMMMakeLeft() */
 PetscErrorCode HashGEMMDeviceMakeLeft(Mat A, PetscBool square, HashGEMMParallel *q)
 {
   HashGEMMDeviceParallel *d      = q->device;
-  HashGEMMDeviceRows     *left   = &d->left;
+  HashGEMMRows           *left   = &d->left;
   const SysStream         stream = PetscDefaultCudaStream;
   SysCSR                  block[2];
   PetscBool               done;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceGetBlocks(A, block));
-  if (!block[1].n) {
-    HashGEMMDeviceBorrow(&block[0], left, &d->left_borrowed);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  d->left_borrowed = PETSC_FALSE;
-  left->m          = block[0].m + (square ? block[1].n : 0);
-  left->n          = block[0].n + block[1].n;
-  left->nz         = block[0].nz + block[1].nz;
+  *left = HashGEMMRowsBorrow(&block[0]);
+  if (!block[1].n) PetscFunctionReturn(PETSC_SUCCESS);
+  *left = (HashGEMMRows){.m = block[0].m + (square ? block[1].n : 0), .n = block[0].n + block[1].n, .nz = block[0].nz + block[1].nz};
   PetscCall(HashGEMMDeviceAllocatePattern(left, &done));
   if (done) PetscCall(HashGEMMDeviceAllocate(left->nz * sizeof(*left->a), &left->a, &done));
   d->failed = (PetscBool)!done;
@@ -190,16 +173,16 @@ PetscErrorCode HashGEMMDeviceMakeLeft(Mat A, PetscBool square, HashGEMMParallel 
 PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nknown, const PetscInt map[], HashGEMMParallel *q, PetscBool *done)
 {
   HashGEMMDeviceParallel *d      = q->device;
-  HashGEMMDeviceRows     *right  = &d->right;
+  HashGEMMRows           *right  = &d->right;
   const SysStream         stream = PetscDefaultCudaStream;
   SysCSR                  block[2];
   int                    *dmap = NULL;
   PetscInt                nz;
 
   PetscFunctionBegin;
-  *done             = PETSC_TRUE;
-  d->right_borrowed = (PetscBool)q->right.borrowed;
-  if (d->right_borrowed) PetscFunctionReturn(PETSC_SUCCESS);
+  *done           = PETSC_TRUE;
+  right->borrowed = q->right.borrowed;
+  if (right->borrowed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMDeviceGetBlocks(B, block));
   nz        = (PetscInt)(block[0].nz + block[1].nz);
   right->m  = q->right.m;
@@ -232,7 +215,7 @@ PetscErrorCode HashGEMMDeviceRightBegin(Mat B, HashGEMMParallel *q, const PetscS
 
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceGetBlocks(B, block));
-  if (d->right_borrowed) HashGEMMDeviceBorrow(&block[0], &d->right, &d->right_borrowed);
+  if (d->right.borrowed) d->right = HashGEMMRowsBorrow(&block[0]);
   else PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceMerge(&block[0], &block[1], q->columns.n, NULL, NULL, NULL, d->right.a, PetscDefaultCudaStream), &done));
   *here = d->right.a;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -255,27 +238,20 @@ PetscErrorCode HashGEMMDeviceRightEnd(HashGEMMParallel *q)
 
 /* ------------------------------------------------- the local product ------------------------------------------------- */
 
-static void HashGEMMDeviceGetFactors(const HashGEMMDeviceParallel *d, SysCSR factor[3])
-{
-  const HashGEMMDeviceRows *rows[] = {&d->left, &d->right};
-
-  for (int k = 0; k < 2; k++) factor[k] = (SysCSR){rows[k]->m, rows[k]->n, rows[k]->nz, rows[k]->i, rows[k]->j, rows[k]->a};
-  factor[2] = (SysCSR){0};
-}
-
 /* Its pattern goes to the host too */
 PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, HashGEMMParallel *q, PetscBool *done)
 {
-  HashGEMMDeviceParallel *d    = q->device;
-  HashGEMMDeviceRows     *rows = &d->result;
-  SysCSR                  factor[3];
-  SpgemmDeviceInfo        info;
+  HashGEMMDeviceParallel *d         = q->device;
+  HashGEMMRows           *rows      = &d->result;
+  SysCSR                  factor[3] = {{0}};
+  SpgemmInfo              info;
   SysStatus               status;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   if (d->failed || !d->left.nz || !d->right.nz) PetscFunctionReturn(PETSC_SUCCESS);
-  HashGEMMDeviceGetFactors(d, factor);
+  factor[0] = HashGEMMRowsCSR(&d->left);
+  factor[1] = HashGEMMRowsCSR(&d->right);
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(HashGEMMDeviceMake(type, factor, &d->spgemm, &info, rows, &status));
   PetscCall(PetscLogGpuTimeEnd());
@@ -286,29 +262,30 @@ PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, HashGEMMParallel
   PetscCall(HashGEMMRowsCreate(rows->m, rows->n, rows->nz, &q->result));
   PetscCall(HashGEMMDeviceFetch(q->result.i, rows->i, (rows->m + 1) * sizeof(*rows->i)));
   PetscCall(HashGEMMDeviceFetch(q->result.j, rows->j, rows->nz * sizeof(*rows->j)));
-  HashGEMMDeviceFreeRows(&d->left, d->left_borrowed);
+  HashGEMMDeviceFreeRows(&d->left);
   PetscCall(HashGEMMDeviceTell(C, &info));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HashGEMMDeviceRenewResult(HashGEMMParallel *q)
 {
-  HashGEMMDeviceParallel *d    = q->device;
-  HashGEMMDeviceRows     *rows = &d->result;
-  SysCSR                  factor[3];
-  SpgemmDeviceInfo        info;
+  HashGEMMDeviceParallel *d         = q->device;
+  HashGEMMRows           *rows      = &d->result;
+  SysCSR                  factor[3] = {{0}};
+  SpgemmInfo              info;
   PetscBool               done;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceMust((PetscBool)!d->failed));
   PetscCall(HashGEMMDeviceAllocate(rows->nz * sizeof(*rows->a), &rows->a, &done));
   PetscCall(HashGEMMDeviceMust(done));
-  HashGEMMDeviceGetFactors(d, factor);
+  factor[0] = HashGEMMRowsCSR(&d->left);
+  factor[1] = HashGEMMRowsCSR(&d->right);
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(HashGEMMDeviceCheck(SpgemmDeviceRevalue(d->spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, rows->a, PetscDefaultCudaStream), &done));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(HashGEMMDeviceMust(done));
-  HashGEMMDeviceFreeRows(&d->left, d->left_borrowed);
+  HashGEMMDeviceFreeRows(&d->left);
   SpgemmDeviceGetInfo(d->spgemm, &info);
   PetscCall(PetscLogGpuFlops(2 * info.products));
   PetscFunctionReturn(PETSC_SUCCESS);

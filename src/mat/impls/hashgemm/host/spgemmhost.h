@@ -35,10 +35,11 @@ typedef struct {
 typedef struct {
   double      products;     /* multiplications, of all factors */
   double      nonzeros;     /* of the result */
-  double      bytes_kept;   /* for new values: intermediate results and permutations */
+  double      bytes_kept;   /* for new values: intermediate results, permutations, places, the order of the rows */
   double      bytes_peak;   /* the most that was allocated at a time besides the result, bytes_kept included */
-  double      rows[5];      /* rows by the accumulator that served them, by SpgemmAccumulator; [0]: copied, without one */
-  const char *instructions; /* "avx512", "avx2" or "plain" */
+  double      bytes_asked;  /* on a device: what could not be allocated, where memory was short */
+  double      rows[5];      /* on the host, by SpgemmAccumulator; [0]: copied, without one. On a device, by SpgemmDeviceRows. */
+  const char *instructions; /* "avx512", "avx2" or "plain"; NULL on a device */
 } SpgemmInfo;
 
 typedef struct _Spgemm Spgemm;
