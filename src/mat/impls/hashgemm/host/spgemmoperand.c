@@ -26,7 +26,7 @@ void SpgemmCut(int64_t m, const SysInt *i, int nthread, int64_t *cuts)
 }
 
 /* The counters that a thread needs for the transpose cost as much as a pass over as many entries */
-static int TransposeThreads(const SysCSR *A, int nthread)
+static int SpgemmTransposeThreads(const SysCSR *A, int nthread)
 {
   const int64_t most = A->i[A->m] / (A->n + 1) + 1;
 
@@ -39,7 +39,7 @@ static int TransposeThreads(const SysCSR *A, int nthread)
 */
 SysStatus SpgemmTransposeCreate(const SysCSR *A, int threads, SpgemmTranspose *T)
 {
-  const int     nthread = TransposeThreads(A, threads);
+  const int     nthread = SpgemmTransposeThreads(A, threads);
   const int64_t n = A->n, nz = A->i[A->m];
   const size_t  size  = sizeof(SysInt) * (n + 1) * nthread;
   SysInt       *place = SpgemmAllocate(size), sum = 0;
@@ -120,7 +120,7 @@ void SpgemmTransposeDestroy(SpgemmTranspose *T)
   memset(T, 0, sizeof(*T));
 }
 
-static int64_t CountWords(const SysCSR *A, int64_t r)
+static int64_t SpgemmCountWords(const SysCSR *A, int64_t r)
 {
   SysInt  last = -1;
   int64_t n    = 0;
@@ -135,14 +135,14 @@ static int64_t CountWords(const SysCSR *A, int64_t r)
 }
 
 /* Some rows tell whether it is worth while */
-static int Clustered(const SysCSR *A)
+static int SpgemmClustered(const SysCSR *A)
 {
   const int64_t step = A->m / 1000 + 1;
   int64_t       n = 0, words = 0;
 
   for (int64_t r = 0; r < A->m; r += step) {
     n += A->i[r + 1] - A->i[r];
-    words += CountWords(A, r);
+    words += SpgemmCountWords(A, r);
   }
   return 5 * words <= 2 * n;
 }
@@ -151,7 +151,7 @@ SysStatus SpgemmWordsCreate(const SysCSR *A, int nthread, SpgemmWords *W)
 {
   int64_t *cuts;
 
-  if (!Clustered(A)) return SYS_SUCCESS;
+  if (!SpgemmClustered(A)) return SYS_SUCCESS;
   cuts = malloc(sizeof(*cuts) * (nthread + 1));
   W->m = A->m;
   W->i = SpgemmAllocate(sizeof(*W->i) * (A->m + 1));
@@ -165,7 +165,7 @@ SysStatus SpgemmWordsCreate(const SysCSR *A, int nthread, SpgemmWords *W)
   #pragma omp parallel num_threads(nthread) if (nthread > 1)
 #endif
   for (int t = omp_get_thread_num(); t < nthread; t += omp_get_num_threads()) {
-    for (int64_t r = cuts[t]; r < cuts[t + 1]; r++) W->i[r + 1] = CountWords(A, r);
+    for (int64_t r = cuts[t]; r < cuts[t + 1]; r++) W->i[r + 1] = SpgemmCountWords(A, r);
   }
   for (int64_t r = 0; r < A->m; r++) W->i[r + 1] += W->i[r];
   W->n    = W->i[A->m];
@@ -211,7 +211,7 @@ void SpgemmWordsDestroy(SpgemmWords *W)
   memset(W, 0, sizeof(*W));
 }
 
-static int SameRow(const SysCSR *A, int64_t r)
+static int SpgemmSameRow(const SysCSR *A, int64_t r)
 {
   const SysInt n = A->i[r + 1] - A->i[r], *j = A->j + A->i[r];
 
@@ -224,18 +224,18 @@ uint8_t *SpgemmSameRows(const SysCSR *A, int nthread)
   int64_t       seen = 0, found = 0;
   uint8_t      *same;
 
-  for (int64_t r = 1; r < A->m; r += step, seen++) found += SameRow(A, r);
+  for (int64_t r = 1; r < A->m; r += step, seen++) found += SpgemmSameRow(A, r);
   if (10 * found < 3 * seen || !found) return NULL;
   same = SpgemmAllocate((size_t)A->m);
   if (!same) return NULL;
 #if defined(_OPENMP)
   #pragma omp parallel for num_threads(nthread) schedule(static)
 #endif
-  for (int64_t r = 1; r < A->m; r++) same[r] = (uint8_t)SameRow(A, r);
+  for (int64_t r = 1; r < A->m; r++) same[r] = (uint8_t)SpgemmSameRow(A, r);
   return same;
 }
 
-static int ShiftedRow(const SysCSR *A, int64_t r)
+static int SpgemmShiftedRow(const SysCSR *A, int64_t r)
 {
   const SysInt n = A->i[r + 1] - A->i[r];
 
@@ -248,14 +248,14 @@ uint8_t *SpgemmShiftedRows(const SysCSR *A, int nthread)
   int64_t       seen = 0, found = 0;
   uint8_t      *shift;
 
-  for (int64_t r = 1; r < A->m; r += step, seen++) found += ShiftedRow(A, r);
+  for (int64_t r = 1; r < A->m; r += step, seen++) found += SpgemmShiftedRow(A, r);
   if (2 * found < seen || !found) return NULL;
   shift = SpgemmAllocate((size_t)A->m);
   if (!shift) return NULL;
 #if defined(_OPENMP)
   #pragma omp parallel for num_threads(nthread) schedule(static)
 #endif
-  for (int64_t r = 1; r < A->m; r++) shift[r - 1] = (uint8_t)ShiftedRow(A, r);
+  for (int64_t r = 1; r < A->m; r++) shift[r - 1] = (uint8_t)SpgemmShiftedRow(A, r);
   for (int64_t r = A->m - 1; r-- > 0;) {
     if (shift[r]) shift[r] = (uint8_t)(shift[r + 1] < 255 ? shift[r + 1] + 1 : 255);
   }
