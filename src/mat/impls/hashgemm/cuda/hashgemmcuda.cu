@@ -12,7 +12,7 @@ typedef struct {
   unsigned long long fingerprint, down, begins;
 } HashGEMMPattern;
 
-/* Another number for every place and column */
+/* A different number for each place and column */
 static __device__ inline unsigned long long HashGEMMPatternMix(unsigned place, unsigned value)
 {
   unsigned long long x = (unsigned long long)place << 32 | value;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on a CUDA device: what products share, and what each kind of product consists of
+   Sparse products on a CUDA device: the context that all products share, and the steps of each kind of product
 
    Reference:
 .  * - Y. Nagasaka, "Sparse matrix computations on many-core processors", doctoral thesis, Tokyo Institute of Technology, 2019, chapter 5
@@ -13,7 +13,7 @@
 #include "sys/systranspose.cuh"
 #include "mat/impls/hashgemm/cuda/spgemmcudastep.cuh"
 
-/* ---- What products share ---- */
+/* ---- The context that products share ---- */
 
 static SysStatus SpgemmDeviceContextSetUp(SpgemmDeviceContext *context)
 {
@@ -100,7 +100,7 @@ static SysStatus SpgemmDeviceTranspose(SpgemmDevice *S, const SysCSR *A, SpgemmA
   return SYS_SUCCESS;
 }
 
-/* What is transposed, or NULL */
+/* The operand that is transposed, or NULL */
 static const SysCSR *SpgemmDeviceTransposed(const SpgemmDevice *S, const SysCSR *A, const SysCSR *B)
 {
   switch (S->type) {
@@ -201,7 +201,7 @@ static SysStatus SpgemmDeviceMakeSteps(SpgemmDevice *S, const SysCSR *A, const S
   return SpgemmStepCount(S, &S->step[S->nstep - 1], left, right, stream);
 }
 
-/* Remembers the sizes of the operands, or looks whether they are the same: other patterns could lead out of the arrays */
+/* Remembers the sizes of the operands, or compares them: operands of other sizes could lead out of the arrays */
 static SysStatus SpgemmDeviceSizes(SpgemmDevice *S, bool first, const SysCSR *A, const SysCSR *B, const SysCSR *C)
 {
   const SysCSR *operand[3] = {A, B, S->type == SPGEMM_ABC ? C : NULL};
@@ -235,7 +235,7 @@ SysStatus SpgemmDeviceCreate(SpgemmDeviceContext *context, SpgemmType type, cons
   return status;
 }
 
-/* New values of all but the pattern of the result, then of that */
+/* New values of the transpose, of the first of two products, and of the result */
 SysStatus SpgemmDeviceRevalue(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, const int *i, const int *j, SysScalar *a, SysStream stream)
 {
   const SysCSR *T = SpgemmDeviceTransposed(S, A, B), *left, *right;

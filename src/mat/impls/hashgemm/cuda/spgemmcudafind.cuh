@@ -132,7 +132,7 @@ struct Window {
   }
 };
 
-/* The columns of a row or part, and sums of nothing yet */
+/* Enters the columns of a row or part, and clears its sums */
 template <int T, class FINDER>
 static __device__ __forceinline__ void FindPrepare(const int *Cj, int size, int lane, FINDER *finder, SysScalar *sum)
 {
@@ -146,7 +146,7 @@ static __device__ __forceinline__ void FindPrepare(const int *Cj, int size, int 
   __syncwarp();
 }
 
-/* For places that were kept */
+/* Finds places that were kept */
 struct Known {
   Stretch stretch[SYS_WARP];
 
@@ -166,7 +166,7 @@ typedef struct {
   SysScalar b;
 } Product;
 
-/* What a lane adds of a row of B that begins at from */
+/* The entry that a lane adds of a row of B that begins at from */
 static __device__ __forceinline__ Product FindLoad(const SpgemmOperands &P, int from, int length, int q)
 {
   Product p = {-1, 0};

@@ -8,7 +8,7 @@
 #define LONG        20   /* entries of rows of B, on average, with which a warp takes one after the other if places are known */
 #define GROUP       4    /* products of a thread that are on their way at a time */
 
-/* What of a row of B lies in the part, and the value of A that it is multiplied by; where its places are kept */
+/* The entries of a row of B that lie in the part, the value of A that they are multiplied by, and their places if these are kept */
 typedef struct {
   int                from, length;
   unsigned long long place;
@@ -76,7 +76,7 @@ static __device__ __forceinline__ int PartsCollect(const SpgemmOperands &P, int 
   return total;
 }
 
-/* Finds room for the places of a batch, and writes down what it is for when they are known: from pair on */
+/* Finds room for the places of a batch, and writes the batch down from pair on, for the time when its places are known */
 static __device__ void PartsKeepBatch(const SpgemmPlaces &places, int row, unsigned pair, const int *k_of, int count, int lane, Entry *entries)
 {
   for (int e0 = 0; e0 < count; e0 += SYS_WARP) {
@@ -113,7 +113,7 @@ static __device__ __forceinline__ void PartsLoadBatch(const SpgemmOperands &P, c
   __syncwarp();
 }
 
-/* Products of a thread, SYS_WARP apart: of which of the entries that the lanes hold, and what of B or of the places */
+/* Products of a thread, SYS_WARP apart: the lane that holds the entry of each, and the entry of B or its place */
 typedef struct {
   Product one[GROUP];
   int     entry[GROUP], place[GROUP];

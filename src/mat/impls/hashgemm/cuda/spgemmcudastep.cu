@@ -53,7 +53,7 @@ static SpgemmOperands StepOperands(const SpgemmStep *step, const SysCSR *A, cons
   return P;
 }
 
-/* What is needed only while the entries are counted */
+/* Memory for the time while the entries are counted */
 typedef struct {
   SpgemmArray counters, size, work, range, kind, pattern, values, first, scan, long_rows;
 } Counting;
@@ -65,7 +65,7 @@ static SysStatus StepCounters(SpgemmDevice *S, const Counting *w, cudaStream_t s
   return SYS_SUCCESS;
 }
 
-/* The bins of all rows, by what they can have at most */
+/* The bins of all rows, by an upper bound of their entries */
 static SysStatus StepClassify(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, Counting *w, cudaStream_t stream)
 {
   const SpgemmCounters *host = S->context->counters;
@@ -373,7 +373,7 @@ static SysStatus StepRowValues(const SpgemmDevice *S, const SpgemmStep *step, co
   return StepJoin(context, stream);
 }
 
-/* What is asked for again will be asked for more often: then places are kept */
+/* A second request for values means that more will follow: then places are kept */
 SysStatus SpgemmStepValues(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, const int *i, const int *j, SysScalar *a, cudaStream_t stream)
 {
   if (step->again == 1) SYS_CALL(StepTakePlaces(S, step, A, B, stream));

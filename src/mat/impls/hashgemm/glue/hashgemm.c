@@ -2,16 +2,16 @@
 /*
    The algorithm "hashgemm" of MatProduct: its phases, and products on one process.
 
-   The symbolic phase makes the values too. PETSc asks for them right afterwards, and that first numeric phase finds them made; only later ones,
-   with other values in the same operands, compute. What changed is found by comparing the operands with what they were: an operand with other
-   entries has the product made anew.
+   The symbolic phase makes the values too. PETSc asks for them right afterwards, and this first numeric phase has nothing to do. Later numeric phases
+   compare the operands with the last ones: other values in the same pattern are multiplied in that pattern, while an operand with other entries means a
+   new product.
 */
 #include "sys/systhreads.h"
 #include "mat/impls/hashgemm/glue/hashgemmdevicestub.h"
 
 /* ------------------------------------------------- success and figures ------------------------------------------------- */
 
-/* SYS_TOO_LARGE: PetscInt cannot count the entries of the product */
+/* Raises the error of a status. SYS_TOO_LARGE means that PetscInt cannot count the entries of the product. */
 PetscErrorCode HashGEMMCheck(MPI_Comm comm, SysStatus status, double nonzeros, double bytes)
 {
   PetscMPIInt size;
@@ -38,7 +38,7 @@ PetscErrorCode HashGEMMAgree(Mat C, SysStatus status, const SpgemmInfo *info)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of a new product that was made on the host */
+/* Logs the figures of a new product that the host has made */
 PetscErrorCode HashGEMMReport(Mat C, const SpgemmInfo *info)
 {
   PetscFunctionBegin;
@@ -50,7 +50,7 @@ PetscErrorCode HashGEMMReport(Mat C, const SpgemmInfo *info)
 
 /* ------------------------------------------------- products on one process ------------------------------------------------- */
 
-/* PETSc's own type that a matrix is, or is a subtype of */
+/* The type of PETSc that a matrix has, or whose subtype it has */
 static MatType HashGEMMBaseType(Mat A)
 {
   const char     *type = ((PetscObject)A)->type_name;
@@ -89,8 +89,8 @@ static void HashGEMMGetBlockSizes(const Mat_Product *product, PetscInt *rows, Pe
   *columns = PetscAbs(*columns);
 }
 
-/* All that C has from its operands besides entries: sizes, the type and the format of the first one, block sizes. Whatever else was said of C stays, and one
-   that is made anew, with other entries, stays as it is altogether. */
+/* C gets sizes and block sizes from its operands, type and format from the first of them. Options of C remain. A C that already was a result remains as
+   it is. */
 static PetscErrorCode HashGEMMInherit(Mat C, const HashGEMMProduct *p, PetscInt m, PetscInt n, PetscInt M, PetscInt N)
 {
   const MatShadowFormat *format;
@@ -99,7 +99,7 @@ static PetscErrorCode HashGEMMInherit(Mat C, const HashGEMMProduct *p, PetscInt 
 
   PetscFunctionBegin;
   if (p->result.id) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowGetFormat(C, &format)); /* of operands that were of another type */
+  PetscCall(MatShadowGetFormat(C, &format)); /* from operands of another type */
   if (format) PetscCall(MatShadowDetach(C));
   PetscCall(MatSetSizes(C, m, n, M, N));
   PetscCall(MatSetType(C, HashGEMMBaseType(C->product->A)));
@@ -112,7 +112,7 @@ static PetscErrorCode HashGEMMInherit(Mat C, const HashGEMMProduct *p, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Room in C for rows that begin there */
+/* Makes room in C for rows that begin at starts[] */
 PetscErrorCode HashGEMMPreallocate(Mat C, const HashGEMMProduct *p, int64_t m, int64_t n, const PetscInt starts[])
 {
   PetscInt *lengths;
@@ -153,7 +153,7 @@ static PetscErrorCode HashGEMMSequentialSymbolic(Mat C, HashGEMMProduct *p)
   PetscCall(HashGEMMDeviceHostWrote(C));
   PetscCall(HashGEMMAgree(C, status, &info));
   PetscCall(HashGEMMReport(C, &info));
-  if (csr.j) PetscCall(MatSeqAIJSetColumnIndices(C, (PetscInt *)csr.j)); /* the columns are in place already: this sets the lengths of the rows */
+  if (csr.j) PetscCall(MatSeqAIJSetColumnIndices(C, (PetscInt *)csr.j)); /* the columns are in place: this call sets the lengths of the rows */
   PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
@@ -204,7 +204,7 @@ static PetscErrorCode HashGEMMDestroy(PetscAMBProductArgument arg)
   HashGEMMProduct *p = (HashGEMMProduct *)PetscAMBProductGet(arg);
 
   PetscFunctionBegin;
-  if (p->product->alg) { /* the product does not end: PETSc looks for an algorithm again, for operands of another type, which may not know ours */
+  if (p->product->alg) { /* the product goes on: PETSc looks for an algorithm for operands of another type, to which "hashgemm" may be unknown */
     PetscCall(PetscFree(p->product->alg));
     PetscCall(PetscStrallocpy(MATPRODUCTALGORITHMDEFAULT, &p->product->alg));
   }
@@ -213,7 +213,7 @@ static PetscErrorCode HashGEMMDestroy(PetscAMBProductArgument arg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What is multiplied on several processes: those products that are not there are made of others */
+/* Several processes have three kinds of products, of two factors each. The other kinds are made of these. */
 static PetscErrorCode HashGEMMGetParallelFactors(Mat C, const HashGEMMProduct *p, SpgemmType *type, Mat *A, Mat *B)
 {
   Mat_Product *product = C->product;
@@ -235,7 +235,7 @@ static PetscErrorCode HashGEMMGetParallelFactors(Mat C, const HashGEMMProduct *p
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* B^T for A B^T and B A B^T, B C for A B C */
+/* The second factor, if it is no operand: B^T for A B^T and B A B^T, B C for A B C */
 static PetscErrorCode HashGEMMMakeBetween(Mat C, HashGEMMProduct *p)
 {
   Mat_Product *product = C->product;
@@ -263,7 +263,7 @@ static PetscErrorCode HashGEMMRenewBetween(Mat C, HashGEMMProduct *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* C takes the blocks of W, which goes, and remains the object that it was */
+/* C takes the blocks of W and remains the same object; W is destroyed */
 static PetscErrorCode HashGEMMTakeBlocks(Mat C, const HashGEMMProduct *p, Mat *W)
 {
   const MatShadowFormat *format;
@@ -281,7 +281,7 @@ static PetscErrorCode HashGEMMTakeBlocks(Mat C, const HashGEMMProduct *p, Mat *W
   PetscCall(MatDestroy(W));
   C->preallocated = C->assembled = PETSC_TRUE;
   C->was_assembled               = PETSC_FALSE;
-  C->num_ass++; /* from the second assembly on flags go that are not eternal */
+  C->num_ass++; /* PETSc clears flags that are not eternal from the second assembly on */
   C->ass_nonzerostate = ++C->nonzerostate;
   PetscCall(PetscObjectStateIncrease((PetscObject)C));
   PetscCall(MatMPIAIJGetSeqAIJ(C, &block[0], &block[1], NULL));
@@ -326,7 +326,7 @@ static PetscErrorCode MatProductNumeric_HashGEMM(Mat C)
   HashGEMMSeen     result;
   SpgemmType       type;
   PetscBool        mpi, nooffproc;
-  PetscMPIInt      news[4]; /* of the operands and of the result: HashGEMMChange */
+  PetscMPIInt      news[4]; /* HashGEMMChange of the operands and of the result */
   PetscLogDouble   since;
 
   PetscFunctionBegin;
@@ -338,7 +338,7 @@ static PetscErrorCode MatProductNumeric_HashGEMM(Mat C)
     const HashGEMMSeen before = p->operand[k];
 
     PetscCall(HashGEMMLook(operand[k], &p->operand[k], &change));
-    if (k && p->between && !HashGEMMSamePattern(&before, &p->operand[k])) change = HASHGEMM_NEW_PATTERN; /* a transpose is renewed only from the matrix it was made of */
+    if (k && p->between && !HashGEMMSamePattern(&before, &p->operand[k])) change = HASHGEMM_NEW_PATTERN; /* MatTranspose() renews a transpose only from the matrix that it was made of */
     news[k] = change;
   }
   PetscCall(HashGEMMGlance(C, &result));

@@ -2,8 +2,8 @@
 /*
    Products of AIJCUSPARSE matrices by the kernels of spgemmcuda.h.
 
-   The result is made on the device, in memory of its own: AIJCUSPARSE has no arrays before its host has the pattern. That goes to the host on a second
-   stream while the values are computed, and comes back when AIJCUSPARSE makes its copy; then the values are copied on the device. New values in the same
+   A result first is in memory of its own, since AIJCUSPARSE has no arrays before its host has the pattern. A second stream copies the pattern to the
+   host while the device computes the values. AIJCUSPARSE copies the pattern back, and the values are copied on the device. New values in the same
    pattern are computed in place, and nothing crosses the bus.
 */
 #include "mat/impls/hashgemm/glue/hashgemmdevicestub.h"
@@ -14,9 +14,9 @@
   #include "sys/systhreads.h"
   #include "mat/impls/hashgemm/glue/hashgemmdevice.h"
 
-  #define HASHGEMM_LONG_ROWS 16 /* entries of a row on average, from which on a matrix made for its pattern alone costs less than values copied for nothing */
+  #define HASHGEMM_LONG_ROWS 16 /* entries of a row on average, from which on a second matrix for the pattern costs less than a useless copy of the values */
 
-/* What all products of the process share; made for the first */
+/* All products of the process share these; the first product makes them */
 SpgemmDeviceContext *HashGEMMDeviceContext = NULL;
 static cudaStream_t  copies; /* of patterns to the host */
 static cudaEvent_t   made;   /* the device has made the pattern */
@@ -67,7 +67,7 @@ PetscErrorCode HashGEMMDeviceTell(Mat C, const SpgemmInfo *info)
 
 /* ------------------------------------------------- the bus ------------------------------------------------- */
 
-/* Into memory that nothing was written to yet, as soon as the device has made what is copied */
+/* The host memory is new, without pages yet. The copy begins as soon as the device has recorded the event. */
 static PetscErrorCode HashGEMMDeviceFetchPinned(void *host, const void *device, size_t bytes, PetscBool *pinned)
 {
   PetscFunctionBegin;
@@ -106,9 +106,9 @@ PetscErrorCode HashGEMMDeviceGetCSR(Mat A, SysCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The arrays of A on the device, for values that are about to be written. AIJCUSPARSE makes them from those of the host, and copies the values along,
-   which nobody has written there: twice the bytes of the pattern. Of a matrix that has no values on the host it copies none: such a one, which borrows the
-   pattern of A, makes the arrays, and A takes them over. */
+/* The arrays of A on the device, for values that are about to be written. AIJCUSPARSE would make them from the arrays of the host and also copy the
+   values, which are meaningless there and twice the bytes of the pattern. It copies no values of a matrix that has none on the host: such a matrix
+   borrows the pattern of A and makes the arrays, and A takes them over. */
 PetscErrorCode HashGEMMDeviceGetArrays(Mat A, const int **i, const int **j, PetscScalar **a)
 {
   SysCSR csr;
@@ -121,18 +121,18 @@ PetscErrorCode HashGEMMDeviceGetArrays(Mat A, const int **i, const int **j, Pets
 
     PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, A->rmap->n, A->cmap->n, (PetscInt *)csr.i, (PetscInt *)csr.j, NULL, &maker));
     PetscCall(MatConvert(maker, MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, &maker));
-    maker->nonzerostate = A->nonzerostate; /* by which AIJCUSPARSE knows whose pattern the arrays have */
+    maker->nonzerostate = A->nonzerostate; /* by this number AIJCUSPARSE knows whose pattern the arrays have */
     PetscCall(MatSeqAIJCUSPARSEGetIJ(maker, PETSC_FALSE, i, j));
     A->spptr     = maker->spptr;
     maker->spptr = arrays;
     PetscCall(MatDestroy(&maker));
-    PetscCall(MatShadowCUSPARSESetCPUSolve(A)); /* which is kept beside the arrays */
+    PetscCall(MatShadowCUSPARSESetCPUSolve(A)); /* the flag is kept beside the arrays */
   } else PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, i, j));
   PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(A, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before AIJCUSPARSE makes its arrays: it takes memory from CUDA, and does not expect that there is none */
+/* Is there room for the arrays of AIJCUSPARSE, which ends with an error of CUDA if there is none? */
 PetscErrorCode HashGEMMDeviceRoom(Mat C, PetscBool *enough)
 {
   SysCSR csr;
@@ -143,7 +143,7 @@ PetscErrorCode HashGEMMDeviceRoom(Mat C, PetscBool *enough)
   *enough = PETSC_TRUE;
   if (C->offloadmask == PETSC_OFFLOAD_GPU || C->offloadmask == PETSC_OFFLOAD_BOTH) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMGetPattern(C, &csr));
-  bytes = (64 << 20) + csr.m * (double)sizeof(PetscInt) + csr.i[csr.m] * (double)(sizeof(PetscInt) + sizeof(PetscScalar)); /* and what is lost between arrays */
+  bytes = (64 << 20) + csr.m * (double)sizeof(PetscInt) + csr.i[csr.m] * (double)(sizeof(PetscInt) + sizeof(PetscScalar)); /* gaps between arrays included */
   PetscCallCUDA(cudaMemGetInfo(&available, &total));
   if ((double)available < bytes + (double)total / 8 && HashGEMMDeviceContext) {
     SpgemmDeviceContextTrim(HashGEMMDeviceContext);
@@ -155,7 +155,7 @@ PetscErrorCode HashGEMMDeviceRoom(Mat C, PetscBool *enough)
 
 /* ------------------------------------------------- a new product ------------------------------------------------- */
 
-/* Counts, and queues all work on the device; rows->a is NULL if only the values find no memory */
+/* Counts, and queues all work on the device. If only the values find no memory, rows->a is NULL. */
 PetscErrorCode HashGEMMDeviceMake(SpgemmType type, const SysCSR factor[], SpgemmDevice **spgemm, SpgemmInfo *info, HashGEMMRows *rows, SysStatus *status)
 {
   const SysStream stream = PetscDefaultCudaStream;
@@ -189,7 +189,7 @@ PetscErrorCode HashGEMMDeviceLook(Mat A, uint64_t *fingerprint, int *ascending, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* C from the result; *done: there was memory for it on the device */
+/* Makes C of the result. *done is PETSC_FALSE if the device has no memory for C. */
 static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, const SysCSR factor[], const HashGEMMRows *rows, PetscBool *done)
 {
   const SysStream stream = PetscDefaultCudaStream;
@@ -206,8 +206,8 @@ static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, co
   PetscCall(PetscFree(starts));
   PetscCall(HashGEMMGetPattern(C, &csr));
   PetscCall(HashGEMMDeviceFetchPinned((void *)csr.j, rows->j, rows->nz * sizeof(*csr.j), &pinned));
-  PetscCall(MatSeqAIJSetColumnIndices(C, (PetscInt *)csr.j)); /* they are where they belong already: this sets the lengths of the rows */
-  PetscCall(MatSeqAIJGetArrayWrite(C, &a));                   /* what is on the device is not of this pattern */
+  PetscCall(MatSeqAIJSetColumnIndices(C, (PetscInt *)csr.j)); /* the columns are in place: this call sets the lengths of the rows */
+  PetscCall(MatSeqAIJGetArrayWrite(C, &a));                   /* values on the device are those of another pattern */
   SysAdvise(a, rows->nz * sizeof(*a));
   PetscCall(MatSeqAIJRestoreArrayWrite(C, &a));
   PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
@@ -224,7 +224,7 @@ static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Can the device make this product of matrices on one process? Not where an operand is not there, or has no entries. */
+/* Can the device make this product of matrices on one process? All operands have to be on the device, and to have entries. */
 static PetscErrorCode HashGEMMDeviceServes(Mat C, const HashGEMMProduct *p, PetscBool *serves)
 {
   Mat operand[3];
@@ -280,7 +280,7 @@ PetscErrorCode HashGEMMDeviceHostWrote(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A result that the host has made stays there if the GPU has no room for it: its first use there would end in an error of CUDA */
+/* A result that the host has made remains on the host if the GPU has no room for it: its first use on the GPU would end with an error of CUDA */
 PetscErrorCode HashGEMMDeviceSettle(Mat C)
 {
   PetscBool enough = PETSC_TRUE;

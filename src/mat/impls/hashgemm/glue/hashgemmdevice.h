@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products of AIJCUSPARSE matrices: what the two files of products of one process and of several share
+   Products of AIJCUSPARSE matrices: functions for products of one process and of several
 */
 #pragma once
 
@@ -9,7 +9,7 @@
 
 #include <petscdevice_cuda.h>
 
-/* Where memory is short, *done is PETSC_FALSE. Rows are on the device, in memory of the pool of the products. */
+/* *done is PETSC_FALSE if memory is short. The arrays of HashGEMMRows are on the device, in memory of the pool of the products. */
 extern PetscErrorCode HashGEMMDeviceStart(PetscBool *done);
 extern PetscErrorCode HashGEMMDeviceCheck(SysStatus, PetscBool *done);
 extern PetscErrorCode HashGEMMDeviceMake(SpgemmType, const SysCSR factor[], SpgemmDevice **, SpgemmInfo *, HashGEMMRows *, SysStatus *);

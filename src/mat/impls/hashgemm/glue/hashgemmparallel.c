@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   A B, A^T B and P^T A P of MPI matrices: the rows of the right factor that other processes have are fetched, what is here is multiplied in one
-   local product, and rows of the result that belong to other processes are sent there and added.
+   A B, A^T B and P^T A P of MPI matrices. Each process fetches the rows of the right factor that it needs from other processes, makes one local product,
+   and sends rows of the result to the processes that have them, where they are added.
 
-   Rows and columns are numbered as in hashgemmrows.h, so that local matrices have no more columns than occur in them. In P^T A P the local A is
-   square: the rows of the fetched part of P are empty in it.
+   Rows and columns are numbered as in hashgemmrows.h: a local matrix has no columns that do not occur in it. In P^T A P the local A is square, with
+   empty rows for the rows of P that were fetched.
 */
 #include "mat/impls/hashgemm/glue/hashgemmparallel.h"
 
@@ -79,7 +79,7 @@ static PetscErrorCode HashGEMMMakeLeft(Mat A, PetscBool square, HashGEMMParallel
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The local product, and the sums. It neither communicates nor raises an error, which HashGEMMAgree() does. */
+/* Makes the local product, or the sums. This function neither communicates nor raises an error: HashGEMMAgree() does both. */
 static SysStatus HashGEMMMakeResult(SpgemmType type, const HashGEMMRows *left, const HashGEMMRows *right, const SpgemmOptions *options, Spgemm **spgemm, HashGEMMRows *result, SpgemmInfo *info)
 {
   const SysCSR A = HashGEMMRowsCSR(left), B = HashGEMMRowsCSR(right);
@@ -106,7 +106,7 @@ static SysStatus HashGEMMRenewResult(const HashGEMMRows *left, const HashGEMMRow
 
 /* ------------------------------------------------- the right factor ------------------------------------------------- */
 
-/* Where the rows of B that are asked for are; those here begin and end at i */
+/* Finds the rows of B that other processes have; those of this process begin and end at i[] */
 static PetscErrorCode HashGEMMAsk(Mat B, PetscInt nrow, const PetscInt rows[], const PetscInt i[], HashGEMMPlace **asked)
 {
   const PetscInt     m = B->rmap->n;
@@ -136,7 +136,8 @@ static PetscErrorCode HashGEMMAsk(Mat B, PetscInt nrow, const PetscInt rows[], c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With rows that the second block of the left factor has columns for below its own; nrow < 0: without */
+/* The right factor: the rows of B that this process has, and below them the nrow rows that the second block of the left factor has columns for, unless
+   nrow is negative */
 static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt rows[], HashGEMMParallel *q)
 {
   HashGEMMColumns *c = &q->columns;
@@ -162,7 +163,7 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
     PetscCall(PetscFree(global));
   }
   PetscCall(HashGEMMColumnsCreate(B->cmap->rstart, B->cmap->n, nknown, known, q->fetched.n, columns, c));
-  if (nrow <= 0 && !nknown) q->right = HashGEMMRowsBorrow(&block[0]); /* nothing but the first block */
+  if (nrow <= 0 && !nknown) q->right = HashGEMMRowsBorrow(&block[0]); /* there are no other entries */
   else {
     PetscCall(HashGEMMRowsCreate(m + PetscMax(nrow, 0), c->n + c->nglobal, (int64_t)nz + q->fetched.n, &q->right));
     PetscCall(PetscArraycpy(q->right.i, i, m + 1));
@@ -192,7 +193,7 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values of our own rows */
+/* The values of the rows of B that this process has */
 static PetscErrorCode HashGEMMRightOwnValues(Mat B, HashGEMMParallel *q)
 {
   SysCSR          block[2];
@@ -206,7 +207,7 @@ static PetscErrorCode HashGEMMRightOwnValues(Mat B, HashGEMMParallel *q)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Those that are here may be on the device */
+/* *here are the values that other processes may fetch, on the host or on the device */
 static PetscErrorCode HashGEMMRightValuesBegin(Mat B, HashGEMMParallel *q, const PetscScalar **here)
 {
   PetscFunctionBegin;
@@ -228,7 +229,7 @@ static PetscErrorCode HashGEMMRightValuesEnd(HashGEMMParallel *q, const PetscSca
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Both factors on the host, where the device cannot make the product */
+/* Makes both factors on the host, since the device could not make the product */
 static PetscErrorCode HashGEMMLeaveDevice(Mat A, Mat B, PetscBool square, HashGEMMParallel *q)
 {
   SysCSR          block[2];
@@ -251,8 +252,8 @@ static PetscErrorCode HashGEMMLeaveDevice(Mat A, Mat B, PetscBool square, HashGE
 
 /* ------------------------------------------------- rows of the result that belong elsewhere ------------------------------------------------- */
 
-/* Rows from m on of the local result are rows global[] of the matrix, and go to the processes that have these. Tells for each of the m rows here how
-   many come for it, and where they are. */
+/* Offers the rows of the local result from row m on, which are rows global[] of the matrix, to the processes that have these. Of each of the m rows of
+   this process, *degree becomes the number of rows to add, and *come their places. */
 static PetscErrorCode HashGEMMOffer(PetscLayout layout, const PetscInt global[], const HashGEMMRows *result, PetscInt **degree, PetscInt *ncome, HashGEMMPlace **come)
 {
   const PetscInt  m = layout->n, nrow = (PetscInt)result->m - m;
@@ -293,7 +294,8 @@ static PetscErrorCode HashGEMMOffer(PetscLayout layout, const PetscInt global[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Our rows with what comes for them below each, the pattern; c gets the columns of all our rows */
+/* The pattern of the pieces: each row of this process that has something to add, followed by the rows to add. c gets the columns of all rows of this
+   process. */
 static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global[], HashGEMMParallel *q, HashGEMMColumns *c)
 {
   const HashGEMMColumns *before = &q->columns;
@@ -361,7 +363,7 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values of the pieces, from the local result here and elsewhere */
+/* The values of the pieces, from the local results of this process and of others */
 static PetscErrorCode HashGEMMSend(PetscInt m, HashGEMMParallel *q)
 {
   const PetscScalar *there = q->result.a + q->result.i[m];
@@ -387,7 +389,7 @@ static PetscErrorCode HashGEMMMakeBlock(PetscInt m, PetscInt n, const PetscInt l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes the columns of c. Without values these remain as they came from the system, to be made on the device. */
+/* Makes *W of the local result, and takes the columns of c. Without values, their memory remains untouched for those of the device. */
 static PetscErrorCode HashGEMMAssemble(MPI_Comm comm, PetscInt M, PetscInt N, HashGEMMCut *cut, PetscBool values, HashGEMMColumns *c, Mat *W)
 {
   const PetscInt m = (PetscInt)cut->m;
@@ -404,7 +406,7 @@ static PetscErrorCode HashGEMMAssemble(MPI_Comm comm, PetscInt M, PetscInt N, Ha
   HashGEMMCutColumns(cut, csr[0].i, csr[1].i, (PetscInt *)csr[0].j, (PetscInt *)csr[1].j);
   if (values) HashGEMMCutValues(cut, csr[0].i, csr[1].i, (PetscScalar *)csr[0].a, (PetscScalar *)csr[1].a);
   for (int k = 0; k < 2; k++) {
-    if (csr[k].j) PetscCall(MatSeqAIJSetColumnIndices(block[k], (PetscInt *)csr[k].j)); /* they are where they belong already: it sets the lengths of the rows */
+    if (csr[k].j) PetscCall(MatSeqAIJSetColumnIndices(block[k], (PetscInt *)csr[k].j)); /* the columns are in place: this call sets the lengths of the rows */
     PetscCall(MatAssemblyBegin(block[k], MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(block[k], MAT_FINAL_ASSEMBLY));
   }
@@ -438,7 +440,7 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
   Mat                offdiagonal;
   SpgemmInfo         info   = {0};
   SysStatus          status = SYS_SUCCESS;
-  PetscBool          made   = PETSC_FALSE; /* the local product, on the device */
+  PetscBool          made   = PETSC_FALSE; /* has the device made the local product? */
 
   PetscFunctionBegin;
   PetscCall(HashGEMMCheckLayouts(type, A, B));

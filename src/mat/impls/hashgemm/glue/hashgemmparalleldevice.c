@@ -2,8 +2,8 @@
 /*
    The local part of products of MPI matrices on the device.
 
-   Patterns of the matrices are on the host anyway, and so is all that is exchanged; both factors are put together, multiplied and cut apart on the device.
-   What goes over the bus is what other processes have or get, and once the pattern of the result. Which processes do this is nobody else's concern.
+   The host has the patterns of all matrices, and exchanges rows with other processes. The device puts both factors together, multiplies them and cuts
+   the result apart. Only exchanged rows cross the bus, and once the pattern of the result. Each process decides for itself whether it uses the device.
 */
 #include "mat/impls/hashgemm/glue/hashgemmparallel.h"
 
@@ -13,10 +13,10 @@
 
 struct _HashGEMMDeviceParallel {
   SpgemmDevice *spgemm;
-  HashGEMMRows  left, right, result;  /* what is needed only for values is freed in between */
+  HashGEMMRows  left, right, result;  /* memory that only new values need is freed in between */
   PetscBool     failed;               /* there was no memory for the left factor */
-  int          *place;                /* of the values that are fetched */
-  int          *sums, *begin, ntaken; /* our rows with a sum, and where each begins when they are taken together */
+  int          *place;                /* of the values that were fetched */
+  int          *sums, *begin, ntaken; /* the rows of this process that are sums, and where each begins in the array of all of them */
   int          *from, *sumi;
 };
 
@@ -34,7 +34,7 @@ static PetscErrorCode HashGEMMDeviceAllocate(size_t bytes, void *memory, PetscBo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Without memory for the values, which not all rows keep there */
+/* Allocates no values: not all rows have theirs in the pool */
 static PetscErrorCode HashGEMMDeviceAllocatePattern(HashGEMMRows *rows, PetscBool *done)
 {
   PetscFunctionBegin;
@@ -65,7 +65,7 @@ static PetscErrorCode HashGEMMDeviceUpload(size_t bytes, const void *host, void 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* New values must not fail any more */
+/* Raises an error where the host can no longer take over */
 static PetscErrorCode HashGEMMDeviceMust(PetscBool done)
 {
   PetscFunctionBegin;
@@ -139,7 +139,7 @@ PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMParallel *q)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As HashGEMMMakeLeft() */
+/* As HashGEMMMakeLeft() does on the host */
 PetscErrorCode HashGEMMDeviceMakeLeft(Mat A, PetscBool square, HashGEMMParallel *q)
 {
   HashGEMMDeviceParallel *d      = q->device;
@@ -169,7 +169,7 @@ PetscErrorCode HashGEMMDeviceMakeLeft(Mat A, PetscBool square, HashGEMMParallel 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The pattern of the right factor. On the host there are the beginnings of all rows, and of those that were fetched the columns. */
+/* The pattern of the right factor. The host has made the beginnings of all rows, and the columns of the rows that were fetched. */
 PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nknown, const PetscInt map[], HashGEMMParallel *q, PetscBool *done)
 {
   HashGEMMDeviceParallel *d      = q->device;
@@ -206,7 +206,7 @@ PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nknown, const PetscInt ma
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Its values, where those begin that others may fetch */
+/* The values of the right factor; *here is the first value that other processes may fetch */
 PetscErrorCode HashGEMMDeviceRightBegin(Mat B, HashGEMMParallel *q, const PetscScalar **here)
 {
   HashGEMMDeviceParallel *d = q->device;
@@ -238,7 +238,7 @@ PetscErrorCode HashGEMMDeviceRightEnd(HashGEMMParallel *q)
 
 /* ------------------------------------------------- the local product ------------------------------------------------- */
 
-/* Its pattern goes to the host too */
+/* The local product; its pattern is copied to the host */
 PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, HashGEMMParallel *q, PetscBool *done)
 {
   HashGEMMDeviceParallel *d         = q->device;
@@ -255,7 +255,7 @@ PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, HashGEMMParallel
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(HashGEMMDeviceMake(type, factor, &d->spgemm, &info, rows, &status));
   PetscCall(PetscLogGpuTimeEnd());
-  if (status == SYS_TOO_LARGE) PetscFunctionReturn(PETSC_SUCCESS); /* the host will find that too, and tell all processes */
+  if (status == SYS_TOO_LARGE) PetscFunctionReturn(PETSC_SUCCESS); /* the host will find the same, and all processes agree on the error */
   PetscCall(HashGEMMDeviceCheck(status, done));
   *done = (PetscBool)(*done && rows->nz && rows->a);
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
@@ -293,7 +293,7 @@ PetscErrorCode HashGEMMDeviceRenewResult(HashGEMMParallel *q)
 
 /* ------------------------------------------------- the result ------------------------------------------------- */
 
-/* Values of rows that other processes get, from row m on, and of those of ours that get some, into their places on the host */
+/* Copies values to the host: those of rows that other processes get, from row m on, and those of rows that get something from other processes */
 PetscErrorCode HashGEMMDeviceTakeValues(PetscInt m, HashGEMMParallel *q)
 {
   HashGEMMDeviceParallel *d     = q->device;
@@ -342,7 +342,7 @@ PetscErrorCode HashGEMMDeviceTakeValues(PetscInt m, HashGEMMParallel *q)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values of C: those of the local product, and the sums from the host */
+/* The values of C, from the local product and from the sums of the host. Does nothing unless the device has made the local product. */
 PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q)
 {
   HashGEMMDeviceParallel *d    = q->device;

@@ -128,7 +128,7 @@ void HashGEMMMarkUsed(int64_t m, const SysInt *i, const SysInt *j, SysInt n, cha
   }
 }
 
-/* Row r, and where it is */
+/* The rows that row *r is from; *r becomes its number there */
 static const HashGEMMRows *HashGEMMCutRow(const HashGEMMCut *cut, int64_t *r)
 {
   if (!cut->from || cut->from[*r] < 0) return cut->rows;

@@ -22,9 +22,9 @@
 #define PLACES      3     /* bytes of places for each byte of operands and result, at most */
 
 #if defined(SYS_INT64)
-  #define AMB_INT_MAX INT64_MAX
+  #define SPGEMM_INT_MAX INT64_MAX
 #else
-  #define AMB_INT_MAX INT32_MAX
+  #define SPGEMM_INT_MAX INT32_MAX
 #endif
 
 /* One product of two matrices: its rows are cut into parts with as many multiplications each, which the threads take one after another */
@@ -74,11 +74,6 @@ static void SpgemmAccount(Spgemm *S, double bytes)
   if (S->bytes > S->info.bytes_peak) S->info.bytes_peak = S->bytes;
 }
 
-static SysCSR SpgemmTransposed(const Spgemm *S)
-{
-  return (SysCSR){S->transpose.m, S->transpose.n, S->transpose.nz, S->transpose.i, S->transpose.j, S->transpose.a};
-}
-
 /* The operands of a step; those of the first come from the arguments and the transpose alone */
 static SpgemmProduct SpgemmStepOperands(const Spgemm *S, int step, const SysCSR *A, const SysCSR *B, const SysCSR *C)
 {
@@ -92,20 +87,20 @@ static SpgemmProduct SpgemmStepOperands(const Spgemm *S, int step, const SysCSR 
     P.B = *B;
     break;
   case SPGEMM_ATB:
-    P.A = SpgemmTransposed(S);
+    P.A = S->transpose.T;
     P.B = *B;
     break;
   case SPGEMM_ABT:
     P.A = *A;
-    P.B = SpgemmTransposed(S);
+    P.B = S->transpose.T;
     break;
   case SPGEMM_PTAP:
-    P.A = last ? SpgemmTransposed(S) : *A;
+    P.A = last ? S->transpose.T : *A;
     P.B = last ? S->inner : *B;
     break;
   case SPGEMM_RART:
     P.A = last ? *B : *A;
-    P.B = last ? S->inner : SpgemmTransposed(S);
+    P.B = last ? S->inner : S->transpose.T;
     break;
   case SPGEMM_ABC:
     if (S->right) {
@@ -195,7 +190,7 @@ static void SpgemmStream(SpgemmProduct *P, double nonzeros)
   P->stream = nonzeros * (double)sizeof(*P->a) >= SPGEMM_STREAM && (uintptr_t)P->a % sizeof(*P->a) == 0;
 }
 
-/* place: where in j and a each part begins, unless i tells */
+/* place: the beginning of each part in j and a, unless i has it */
 static SysStatus SpgemmRun(Spgemm *S, const Step *step, const SpgemmProduct *P, const int64_t *place, SysStatus (*kernel)(const SpgemmProduct *, int64_t, int64_t, SpgemmWork *), double rows[5], double *products)
 {
   int    status = SYS_SUCCESS;
@@ -280,7 +275,7 @@ static SysStatus SpgemmSumI(Spgemm *S, Step *step)
   for (int64_t r = 0; r < step->m; r++) sum += (double)step->i[r + 1];
   step->nonzeros   = sum;
   S->info.nonzeros = sum;
-  if (sum > (double)AMB_INT_MAX) return SYS_TOO_LARGE;
+  if (sum > (double)SPGEMM_INT_MAX) return SYS_TOO_LARGE;
   for (int64_t r = 0; r < step->m; r++) step->i[r + 1] += step->i[r];
   return SYS_SUCCESS;
 }
@@ -300,7 +295,7 @@ static double SpgemmLongest(const SysCSR *B, int nthread)
   return (double)longest;
 }
 
-/* What rows of B have in common */
+/* Finds rows of B that are like the row before */
 static void SpgemmCompareRows(Spgemm *S, SpgemmProduct *P, Step *step)
 {
   step->longestB = P->longestB = SpgemmLongest(&P->B, S->options.nthread);
@@ -375,7 +370,7 @@ static void SpgemmCompact(const Step *step)
   }
 }
 
-/* The first of two steps. Its memory is ours, and nothing needs to be counted first, unless there is not enough room. */
+/* The first of two steps. Its result is internal, and needs no counting unless memory is short. */
 static SysStatus SpgemmMakeInner(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C)
 {
   SpgemmProduct P      = SpgemmStepOperands(S, 0, A, B, C);
@@ -494,7 +489,7 @@ const SysInt *SpgemmRowStarts(const Spgemm *S)
   return S->step[S->nstep - 1].i;
 }
 
-/* What was made already */
+/* Copies entries that were made with the count */
 static void SpgemmCopyEntries(const Step *step, const SysInt *i, SysInt *j, SysScalar *a)
 {
 #if defined(_OPENMP)
@@ -565,7 +560,7 @@ static void SpgemmDropPlaces(Spgemm *S, Step *step)
   step->placed = NULL;
 }
 
-/* What is asked for a second time will be asked for more often: then places are kept */
+/* A second request for values means that more will follow: then places are kept */
 static SysStatus SpgemmRevalueStep(Spgemm *S, Step *step, SpgemmProduct *P)
 {
   SysStatus status;
@@ -585,7 +580,7 @@ SysStatus SpgemmRevalue(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCS
   SpgemmProduct P;
   SysStatus     status;
 
-  if (S->transpose.i) SpgemmTransposeValues(S->type == SPGEMM_ATB ? A->a : B->a, S->options.nthread, &S->transpose);
+  if (S->transpose.T.i) SpgemmTransposeValues(S->type == SPGEMM_ATB ? A->a : B->a, S->options.nthread, &S->transpose);
   if (S->nstep == 2) {
     P      = SpgemmStepOperands(S, 0, A, B, C);
     P.i    = (SysInt *)S->inner.i;
@@ -613,7 +608,7 @@ void SpgemmDestroy(Spgemm **out)
   Spgemm *S = *out;
 
   if (!S) return;
-  if (S->transpose.i) SpgemmTransposeDestroy(&S->transpose);
+  if (S->transpose.T.i) SpgemmTransposeDestroy(&S->transpose);
   SpgemmWordsDestroy(&S->words);
   for (int k = 0; k < S->nstep; k++) {
     if (S->step[k].i) SpgemmRelease(S->step[k].i, sizeof(SysInt) * (S->step[k].m + 1));

@@ -60,7 +60,7 @@ int64_t   SpgemmNonzeros(const Spgemm *);
 /* Where the rows of the result begin, m + 1 numbers; until SpgemmFill() */
 const SysInt *SpgemmRowStarts(const Spgemm *);
 
-/* The result, its columns ascending: i of m + 1, j and a of SpgemmNonzeros(). What was only needed for this is freed. */
+/* The result, its columns ascending: i of m + 1, j and a of SpgemmNonzeros(). Memory that new values do not need is freed. */
 SysStatus SpgemmFill(Spgemm *, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysInt *i, SysInt *j, SysScalar *a);
 
 /* New values of the same operands, in the pattern that SpgemmFill() made */

@@ -11,14 +11,14 @@
      ListBlock(mask, col, bits, cols)
                                 the words of a block that are not 0, and the column of the first bit of each; clears the block, returns how
                                 many, may write SPGEMM_BLOCK / 64 beyond
-     Extent, Expand(eights, add, j, a, n, f, col, val, extent), ExtentOfNone(), ExtentLow(extent), ExtentHigh(extent)
+     Extent, ExpandRow(eights, add, j, a, n, f, col, val, extent), ExtentOfNone(), ExtentLow(extent), ExtentHigh(extent)
                                 copies n columns and f times the values, may write SPGEMM_PAD beyond; eights, if not 0: n is no more than 8
                                 times that; with SPGEMM_EXPAND, where there is something to gain from it
-     Scale(eights, n, f, a, val)   copies f times n values, like Expand
+     Scale(eights, n, f, a, val)   copies f times n values, like ExpandRow()
      Stream(to, from, size), StreamEnd()
                                 copies around the caches what is aligned to cache lines; after the last copy
      EmitWord(bits, col, j)     writes col + k for each bit k; may write SPGEMM_PAD entries beyond
-     SYS_INLINE               forces a function into its callers
+     SYS_INLINE                 forces a function into its callers
 */
 #include <string.h>
 
