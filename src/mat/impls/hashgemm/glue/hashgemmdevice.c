@@ -18,15 +18,15 @@
 
 /* All products of the process share these; the first product makes them */
 SpgemmDeviceContext *HashGEMMDeviceContext = NULL;
-static cudaStream_t  copies; /* of patterns to the host */
-static cudaEvent_t   made;   /* the device has made the pattern */
+static cudaStream_t  hashgemm_copies; /* of patterns to the host */
+static cudaEvent_t   hashgemm_made;   /* the device has made the pattern */
 
 static PetscErrorCode HashGEMMDeviceFinalize(void)
 {
   PetscFunctionBegin;
   SpgemmDeviceContextDestroy(&HashGEMMDeviceContext);
-  PetscCallCUDA(cudaEventDestroy(made));
-  PetscCallCUDA(cudaStreamDestroy(copies));
+  PetscCallCUDA(cudaEventDestroy(hashgemm_made));
+  PetscCallCUDA(cudaStreamDestroy(hashgemm_copies));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -50,8 +50,8 @@ PetscErrorCode HashGEMMDeviceStart(PetscBool *done)
   if (HashGEMMDeviceContext) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMDeviceCheck(SpgemmDeviceContextCreate(&HashGEMMDeviceContext), done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaStreamCreateWithFlags(&copies, cudaStreamNonBlocking));
-  PetscCallCUDA(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
+  PetscCallCUDA(cudaStreamCreateWithFlags(&hashgemm_copies, cudaStreamNonBlocking));
+  PetscCallCUDA(cudaEventCreateWithFlags(&hashgemm_made, cudaEventDisableTiming));
   PetscCall(PetscRegisterFinalize(HashGEMMDeviceFinalize));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -74,9 +74,9 @@ static PetscErrorCode HashGEMMDeviceFetchPinned(void *host, const void *device, 
   SysAdvise(host, bytes);
   HashGEMMTouch(host, bytes, SysThreads());
   MatShadowDevicePin(host, bytes, pinned);
-  PetscCallCUDA(cudaStreamWaitEvent(copies, made, 0));
-  PetscCallCUDA(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, copies));
-  PetscCallCUDA(cudaStreamSynchronize(copies));
+  PetscCallCUDA(cudaStreamWaitEvent(hashgemm_copies, hashgemm_made, 0));
+  PetscCallCUDA(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, hashgemm_copies));
+  PetscCallCUDA(cudaStreamSynchronize(hashgemm_copies));
   PetscCall(PetscLogGpuToCpu(bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -170,7 +170,7 @@ PetscErrorCode HashGEMMDeviceMake(SpgemmType type, const SysCSR factor[], Spgemm
   if (!*status) *status = SpgemmDeviceAllocate(HashGEMMDeviceContext, rows->nz * sizeof(*rows->j), (void **)&rows->j, stream);
   if (!*status) *status = SpgemmDeviceFill(*spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, NULL, stream);
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaEventRecord(made, stream));
+  PetscCallCUDA(cudaEventRecord(hashgemm_made, stream));
   if (SpgemmDeviceAllocate(HashGEMMDeviceContext, rows->nz * sizeof(*rows->a), (void **)&rows->a, stream)) rows->a = NULL;
   else *status = SpgemmDeviceRevalue(*spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, rows->a, stream);
   SpgemmDeviceGetInfo(*spgemm, info);
