@@ -70,17 +70,17 @@ struct Result {
 
 /* ---- Ours ---- */
 
-static void CallSpgemm(const char *call, SysStatus status, const SpgemmDeviceInfo &info)
+static void CallSpgemm(const char *call, SysStatus status, const SpgemmInfo &info)
 {
   if (status != SYS_SUCCESS) Stop(call, Text("status %d, %s; %.0f products, %.0f nonzeros, %.0f bytes asked", (int)status, SysDeviceErrorText(), info.products, info.nonzeros, info.bytes_asked).c_str());
 }
 
 struct Ours {
-  const Machine   &M;
-  const SysCSR    &A;
-  SpgemmDevice    *S = nullptr;
-  SpgemmDeviceInfo info;
-  Result           C;
+  const Machine &M;
+  const SysCSR  &A;
+  SpgemmDevice  *S = nullptr;
+  SpgemmInfo     info;
+  Result         C;
 
   Ours(const Machine &machine, const SysCSR &a) : M(machine), A(a) { }
   Ours(const Ours &)            = delete;
@@ -336,7 +336,7 @@ static void Galerkin(const Machine &M, const Matrix &A, const DeviceMatrix &D, c
   const Matrix        P = Prolongator(A, name);
   const DeviceMatrix  E(P);
   std::vector<double> whole, kept, again;
-  SpgemmDeviceInfo    info;
+  SpgemmInfo          info;
 
   for (int k = 0; k < repeat + 1; k++) {
     SpgemmDevice *S = NULL;
@@ -389,7 +389,7 @@ static bool OneMatrix(const Machine &M, const Options &o, const std::string &nam
   Ours                ours(M, D.csr);
   Line                line = {name, 0, 0, 0, 0};
   std::vector<double> whole, count, allocate, pattern, values, kept, again;
-  SpgemmDeviceInfo    info = {};
+  SpgemmInfo          info = {};
   bool                good = true;
 
   const SysStatus status = ours.Count();

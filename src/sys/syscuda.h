@@ -12,15 +12,20 @@ extern "C" {
 
 typedef struct CUstream_st *SysStream; /* a cudaStream_t */
 
-/* "cudaMalloc: out of memory", of the last call of this thread that failed */
+/* Declares a function of the device side: without a device it is a stub that returns value, or nothing */
 #if defined(SYS_HAVE_DEVICE) || defined(SYS_TYPES_GIVEN)
-const char *SysDeviceErrorText(void);
+  #define SYS_DEVICE extern
+  #define SYS_STUB(value)
 #else
-static inline const char *SysDeviceErrorText(void)
-{
-  return "";
-}
+  #define SYS_DEVICE static inline
+  #define SYS_STUB(value) \
+    { \
+      return value; \
+    }
 #endif
+
+/* "cudaMalloc: out of memory", of the last call of this thread that failed */
+SYS_DEVICE const char *SysDeviceErrorText(void) SYS_STUB("");
 
 #if defined(__cplusplus)
 }

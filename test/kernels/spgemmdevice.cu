@@ -288,7 +288,7 @@ struct Product {
   SpgemmType           type;
   DeviceMatrix         A, B, C;
   SpgemmDevice        *S = nullptr;
-  SpgemmDeviceInfo     info;
+  SpgemmInfo           info;
   int                  m = 0;
   Array<int>          *i = nullptr, *j = nullptr;
   Array<SysScalar>    *a     = nullptr;

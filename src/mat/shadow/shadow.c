@@ -256,7 +256,7 @@ static PetscErrorCode MatShadowLookAgain(MatShadow *s)
 /* On the device: both sides on vectors made for the purpose. Where there is no memory for these the word of the model stands. */
 static PetscErrorCode MatShadowTry(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool transpose)
 {
-  PetscBool tried;
+  PetscBool tried = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(MatShadowDeviceTry(A, s, csr, transpose, &tried));

@@ -153,7 +153,7 @@ extern PetscErrorCode MatShadowConvertAway(Mat, MatType, MatReuse, Mat *);
 extern PetscErrorCode MatConvertFrom_Shadow(Mat, MatType, MatReuse, Mat *);
 extern PetscErrorCode MatShadowSetDevice_Shadow(Mat, MatShadowDevice);
 extern PetscErrorCode MatShadowView(Mat, PetscViewer);
-extern void           MatShadowSetOperations(Mat);
+extern PetscErrorCode MatShadowSetOperations(Mat);
 extern PetscErrorCode MatShadowGetPattern(Mat, SysCSR *);
 
 /* The operations that a matrix would have without petsc-amb: those of PETSc's own seqaij and mpiaij, which PETSc does not export */

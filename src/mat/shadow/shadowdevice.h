@@ -34,46 +34,13 @@ static inline const struct _MatOps *MatShadowBaseCUSPARSE(PetscBool seq)
   return seq ? &MatShadowBaseSeqCUSPARSE : &MatShadowBaseMPICUSPARSE;
 }
 
-/* A matrix that has a copy on the device: its values were written on the host */
+/* The host has written the values of a matrix that may have a copy on the device; one that is bound to the CPU does not notice by itself */
 static inline void MatShadowDeviceHostWritten(Mat A)
 {
   if (A->offloadmask != PETSC_OFFLOAD_UNALLOCATED) A->offloadmask = PETSC_OFFLOAD_CPU;
 }
 
-extern PetscErrorCode MatShadowLoadStart(const MatShadowFormat *);
-extern PetscErrorCode MatShadowLoadEnd(void);
-extern PetscErrorCode MatShadowDeviceFound(PetscBool *);
-extern PetscErrorCode MatShadowDeviceReady(void);
-extern PetscErrorCode MatShadowDeviceExpect(const MatShadowFormat *);
-extern PetscErrorCode MatShadowDeviceStart(const MatShadowFormat *);
-extern PetscErrorCode MatShadowDeviceEnd(void);
-extern PetscErrorCode MatShadowDeviceConvert(Mat);
-extern PetscErrorCode MatShadowDeviceGetFormat(const MatShadowFormat **);
-extern PetscErrorCode MatShadowDeviceGetCSR(Mat, MatShadowCSR *);
-extern void           MatShadowDevicePin(const void *, size_t bytes, PetscBool *pinned);
-extern void           MatShadowDeviceUnpin(const void *, PetscBool pinned);
-extern PetscErrorCode MatShadowDeviceWait(const MatShadowCSR *);
-extern PetscErrorCode MatShadowDeviceBring(Mat, int k, Vec, Vec from, Vec *);
-extern PetscErrorCode MatShadowDeviceBringAll(Mat, PetscBool transpose, Vec *x, Vec *y, Vec *z);
-extern PetscErrorCode MatShadowDeviceTake(Vec, Vec);
-extern PetscErrorCode MatShadowDeviceCopy(Vec from, Vec to);
-extern PetscErrorCode MatShadowDeviceGetVectors(Vec, Vec, Vec, MatShadowVectors *);
-extern PetscErrorCode MatShadowDeviceRestoreVectors(const MatShadow *, Vec, Vec, Vec, MatShadowVectors *, PetscBool done);
-extern PetscErrorCode MatShadowDeviceTry(Mat, MatShadow *, const MatShadowCSR *, PetscBool transpose, PetscBool *tried);
-extern PetscErrorCode MatShadowDeviceExpectTranspose(Mat);
-extern PetscErrorCode MatShadowConvertToAIJ(Mat, MatType, MatReuse, Mat *);
-extern PetscErrorCode MatShadowCUSPARSECompose(Mat, PetscBool seq, PetscBool add);
-extern PetscErrorCode MatShadowCUSPARSERestoreOperations(Mat, PetscBool seq);
-extern PetscErrorCode MatShadowCUSPARSESetCPUSolve(Mat);
-extern void           MatShadowCUSPARSESetOperations(Mat, PetscBool seq);
-
 #else
-
-  #define MAT_SHADOW_STUB(name, ...) \
-    static inline PetscErrorCode name(__VA_ARGS__) \
-    { \
-      return PETSC_SUCCESS; \
-    }
 
 static inline PetscBool MatShadowOnDevice(const MatShadow *s)
 {
@@ -91,47 +58,39 @@ static inline const struct _MatOps *MatShadowBaseCUSPARSE(PetscBool seq)
 }
 
 static inline void MatShadowDeviceHostWritten(Mat A) { }
-static inline void MatShadowCUSPARSESetOperations(Mat A, PetscBool seq) { }
-static inline void MatShadowDevicePin(const void *memory, size_t bytes, PetscBool *pinned)
-{
-  *pinned = PETSC_FALSE;
-}
-static inline void MatShadowDeviceUnpin(const void *memory, PetscBool pinned) { }
 
-static inline PetscErrorCode MatShadowDeviceTry(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool transpose, PetscBool *tried)
-{
-  *tried = PETSC_FALSE;
-  return PETSC_SUCCESS;
-}
-
-static inline PetscErrorCode MatShadowDeviceFound(PetscBool *found)
-{
-  *found = PETSC_FALSE;
-  return PETSC_SUCCESS;
-}
-
-static inline PetscErrorCode MatShadowDeviceGetFormat(const MatShadowFormat **format)
-{
-  *format = NULL;
-  return PETSC_SUCCESS;
-}
-
-MAT_SHADOW_STUB(MatShadowDeviceExpect, const MatShadowFormat *format)
-MAT_SHADOW_STUB(MatShadowDeviceStart, const MatShadowFormat *format)
-MAT_SHADOW_STUB(MatShadowDeviceEnd, void)
-MAT_SHADOW_STUB(MatShadowDeviceConvert, Mat A)
-MAT_SHADOW_STUB(MatShadowDeviceGetCSR, Mat A, MatShadowCSR *csr)
-MAT_SHADOW_STUB(MatShadowDeviceWait, const MatShadowCSR *csr)
-MAT_SHADOW_STUB(MatShadowDeviceBringAll, Mat A, PetscBool transpose, Vec *x, Vec *y, Vec *z)
-MAT_SHADOW_STUB(MatShadowDeviceTake, Vec device, Vec v)
-MAT_SHADOW_STUB(MatShadowDeviceCopy, Vec from, Vec to)
-MAT_SHADOW_STUB(MatShadowDeviceGetVectors, Vec x, Vec y, Vec z, MatShadowVectors *v)
-MAT_SHADOW_STUB(MatShadowDeviceRestoreVectors, const MatShadow *s, Vec x, Vec y, Vec z, MatShadowVectors *v, PetscBool done)
-MAT_SHADOW_STUB(MatShadowDeviceExpectTranspose, Mat A)
-MAT_SHADOW_STUB(MatShadowConvertToAIJ, Mat A, MatType type, MatReuse reuse, Mat *newmat)
-MAT_SHADOW_STUB(MatShadowCUSPARSECompose, Mat A, PetscBool seq, PetscBool add)
-MAT_SHADOW_STUB(MatShadowCUSPARSERestoreOperations, Mat A, PetscBool seq)
-MAT_SHADOW_STUB(MatShadowCUSPARSESetCPUSolve, Mat A)
-
-  #undef MAT_SHADOW_STUB
 #endif
+
+/* A flag that the device sets is PETSC_FALSE, and a format NULL, as the caller initializes them */
+SYS_DEVICE PetscErrorCode MatShadowDeviceFound(PetscBool *found) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowDeviceGetFormat(const MatShadowFormat **format) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowDeviceReady(void) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowDeviceExpect(const MatShadowFormat *format) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowDeviceStart(const MatShadowFormat *format) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowDeviceEnd(void) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowDeviceConvert(Mat A) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowLoadStart(const MatShadowFormat *format) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowLoadEnd(void) SYS_STUB(PETSC_SUCCESS);
+
+/* Arrays and vectors */
+SYS_DEVICE PetscErrorCode MatShadowDeviceGetCSR(Mat A, MatShadowCSR *csr) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowDeviceWait(const MatShadowCSR *csr) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowDeviceBring(Mat A, int k, Vec v, Vec from, Vec *device) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowDeviceBringAll(Mat A, PetscBool transpose, Vec *x, Vec *y, Vec *z) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowDeviceTake(Vec device, Vec v) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowDeviceCopy(Vec from, Vec to) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowDeviceGetVectors(Vec x, Vec y, Vec z, MatShadowVectors *v) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowDeviceRestoreVectors(const MatShadow *s, Vec x, Vec y, Vec z, MatShadowVectors *v, PetscBool done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowDevicePin(const void *memory, size_t bytes, PetscBool *pinned) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowDeviceUnpin(const void *memory, PetscBool pinned) SYS_STUB(PETSC_SUCCESS);
+
+/* Trials */
+SYS_DEVICE PetscErrorCode MatShadowDeviceTry(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool transpose, PetscBool *tried) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowDeviceExpectTranspose(Mat A) SYS_STUB(PETSC_SUCCESS);
+
+/* Operations of an AIJCUSPARSE */
+SYS_DEVICE PetscErrorCode MatShadowConvertToAIJ(Mat A, MatType type, MatReuse reuse, Mat *newmat) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowCUSPARSECompose(Mat A, PetscBool seq, PetscBool add) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowCUSPARSESetOperations(Mat A, PetscBool seq) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowCUSPARSERestoreOperations(Mat A, PetscBool seq) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowCUSPARSESetCPUSolve(Mat A) SYS_STUB(PETSC_SUCCESS);

@@ -10,7 +10,7 @@ static PetscErrorCode MatBindToCPU_Shadow(Mat A, PetscBool bind)
 {
   PetscFunctionBegin;
   PetscCall((*MatShadowBaseSeqCUSPARSE.bindtocpu)(A, bind));
-  MatShadowSetOperations(A);
+  PetscCall(MatShadowSetOperations(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -236,17 +236,21 @@ PetscErrorCode MatShadowCUSPARSECompose(Mat A, PetscBool seq, PetscBool add)
 }
 
 /* Operations besides those that the host's matrices have too */
-void MatShadowCUSPARSESetOperations(Mat A, PetscBool seq)
+PetscErrorCode MatShadowCUSPARSESetOperations(Mat A, PetscBool seq)
 {
+  PetscFunctionBegin;
   A->ops->destroy = seq ? MatDestroy_SeqShadow : MatDestroy_MPIShadow;
-  if (!seq) A->ops->createsubmatrices = MatCreateSubMatrices_Shadow;
-  if (!seq) return;
+  if (!seq) {
+    A->ops->createsubmatrices = MatCreateSubMatrices_Shadow;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   A->ops->bindtocpu = MatBindToCPU_Shadow;
   A->ops->transpose = MatTranspose_Shadow;
   A->ops->load      = MatLoad_Shadow;
-  if (A->boundtocpu) return;
+  if (A->boundtocpu) PetscFunctionReturn(PETSC_SUCCESS);
   A->ops->getdiagonal   = MatGetDiagonal_Shadow;
   A->ops->diagonalscale = MatDiagonalScale_Shadow;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatShadowCUSPARSERestoreOperations(Mat A, PetscBool seq)

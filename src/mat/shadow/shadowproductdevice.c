@@ -7,15 +7,19 @@
 #include "mat/shadow/shadow.h"
 
 /* Memory that is pinned crosses the bus three to eight times as fast; to pin what is there already costs less than one crossing without it */
-void MatShadowDevicePin(const void *memory, size_t bytes, PetscBool *pinned)
+PetscErrorCode MatShadowDevicePin(const void *memory, size_t bytes, PetscBool *pinned)
 {
+  PetscFunctionBegin;
   *pinned = (PetscBool)(bytes >= (size_t)4 << 20 && cudaHostRegister((void *)memory, bytes, cudaHostRegisterDefault) == cudaSuccess);
   if (!*pinned) (void)cudaGetLastError();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void MatShadowDeviceUnpin(const void *memory, PetscBool pinned)
+PetscErrorCode MatShadowDeviceUnpin(const void *memory, PetscBool pinned)
 {
+  PetscFunctionBegin;
   if (pinned && cudaHostUnregister((void *)memory) != cudaSuccess) (void)cudaGetLastError();
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The arrays of AIJCUSPARSE. Values that are newer on the host are copied to the device, and the pattern if it is not there yet, as AIJCUSPARSE does before its
@@ -33,14 +37,14 @@ PetscErrorCode MatShadowDeviceGetCSR(Mat A, MatShadowCSR *csr)
   if (new_values) {
     PetscCall((*MatShadowBaseSeq.getrowij)(A, 0, PETSC_FALSE, PETSC_FALSE, &m, &i, &j, &done));
     PetscCall(MatSeqAIJGetArrayRead(A, (const PetscScalar **)&a));
-    if (new_pattern) MatShadowDevicePin(j, i[m] * sizeof(*j), &pinned[0]);
-    MatShadowDevicePin(a, i[m] * sizeof(*a), &pinned[1]);
+    if (new_pattern) PetscCall(MatShadowDevicePin(j, i[m] * sizeof(*j), &pinned[0]));
+    PetscCall(MatShadowDevicePin(a, i[m] * sizeof(*a), &pinned[1]));
   }
   PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, &csr->A.i, &csr->A.j));
   PetscCall(MatSeqAIJCUSPARSEGetArrayRead(A, &csr->A.a));
   if (new_values) {
-    MatShadowDeviceUnpin(j, pinned[0]);
-    MatShadowDeviceUnpin(a, pinned[1]);
+    PetscCall(MatShadowDeviceUnpin(j, pinned[0]));
+    PetscCall(MatShadowDeviceUnpin(a, pinned[1]));
     PetscCall(MatSeqAIJRestoreArrayRead(A, (const PetscScalar **)&a));
   }
   csr->stream = PetscDefaultCudaStream; /* that of AIJCUSPARSE */

@@ -433,7 +433,7 @@ static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *fo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void MatShadowSetOperations(Mat A)
+PetscErrorCode MatShadowSetOperations(Mat A)
 {
   const PetscBool seq = (PetscBool)(strncmp(((PetscObject)A)->type_name, MATSEQAIJ, strlen(MATSEQAIJ)) == 0);
 
@@ -446,7 +446,8 @@ void MatShadowSetOperations(Mat A)
   A->ops->multtransposeadd = seq ? MatMultTransposeAdd_Shadow : MatMultTransposeAdd_MPIShadow;
   A->ops->assemblyend      = seq ? MatAssemblyEnd_SeqShadow : MatAssemblyEnd_MPIShadow;
   if (MatShadowProductsOfMatrices) A->ops->productsetfromoptions = MatShadowProductsOfMatrices->setfromoptions;
-  if (MatShadowIsCUSPARSE(A)) MatShadowCUSPARSESetOperations(A, seq);
+  if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowCUSPARSESetOperations(A, seq));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Makes an AIJ or an AIJCUSPARSE one of ours, or makes whole again one whose inside was replaced. Where all AIJ are to be ours, it keeps its name. */
@@ -457,7 +458,7 @@ PetscErrorCode MatShadowAttach(Mat A, const MatShadowFormat *format, const MatSh
 
   PetscFunctionBegin;
   PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, MATSEQAIJ, &seq));
-  MatShadowSetOperations(A);
+  PetscCall(MatShadowSetOperations(A));
   if (!MatShadowIsCUSPARSE(A) && !MatShadowForAIJ) PetscCall(PetscObjectChangeTypeName((PetscObject)A, seq ? format->seqtype : format->mpitype));
   PetscCall(MatShadowCompose(A, format, parent, &s));
   PetscCall(MatShadowComposeFunctions(A, format, seq, PETSC_TRUE));

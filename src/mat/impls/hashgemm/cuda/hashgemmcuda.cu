@@ -10,10 +10,10 @@
 /* Sums: they do not depend on the order in which threads arrive */
 typedef struct {
   unsigned long long fingerprint, down, begins;
-} Pattern;
+} HashGEMMPattern;
 
-/* Another number for every place and column */
-static __device__ inline unsigned long long Mix(unsigned place, unsigned value)
+/* A different number for each place and column */
+static __device__ inline unsigned long long HashGEMMPatternMix(unsigned place, unsigned value)
 {
   unsigned long long x = (unsigned long long)place << 32 | value;
 
@@ -22,43 +22,43 @@ static __device__ inline unsigned long long Mix(unsigned place, unsigned value)
   return x ^ x >> 31;
 }
 
-static __device__ inline void Add(unsigned long long sum, unsigned long long *all)
+static __device__ inline void HashGEMMPatternAdd(unsigned long long sum, unsigned long long *all)
 {
   for (int d = 16; d; d /= 2) sum += __shfl_down_sync(SYS_ALL_LANES, sum, d);
   if (threadIdx.x % SYS_WARP == 0 && sum) atomicAdd(all, sum);
 }
 
 /* Columns go down only from one row to the next */
-static __global__ void __launch_bounds__(SYS_THREADS) Entries(int64_t nz, const int *__restrict__ j, Pattern *all)
+static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMPatternEntriesKernel(int64_t nz, const int *__restrict__ j, HashGEMMPattern *all)
 {
   unsigned long long sum = 0, down = 0;
   int64_t            k = (int64_t)blockIdx.x * (SYS_THREADS * EACH) + threadIdx.x;
 
   for (int e = 0; e < EACH && k < nz; e++, k += SYS_THREADS) {
-    sum += Mix((unsigned)k, (unsigned)j[k]);
+    sum += HashGEMMPatternMix((unsigned)k, (unsigned)j[k]);
     down += k && j[k] <= j[k - 1];
   }
-  Add(sum, &all->fingerprint);
-  Add(down, &all->down);
+  HashGEMMPatternAdd(sum, &all->fingerprint);
+  HashGEMMPatternAdd(down, &all->down);
 }
 
-static __global__ void __launch_bounds__(SYS_THREADS) Rows(int64_t m, const int *__restrict__ i, const int *__restrict__ j, Pattern *all)
+static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMPatternRowsKernel(int64_t m, const int *__restrict__ i, const int *__restrict__ j, HashGEMMPattern *all)
 {
   const int64_t      r      = (int64_t)blockIdx.x * SYS_THREADS + threadIdx.x;
   unsigned long long sum    = 0;
   bool               begins = false;
 
-  if (r <= m) sum = 3 * Mix((unsigned)r, (unsigned)i[r]);
+  if (r <= m) sum = 3 * HashGEMMPatternMix((unsigned)r, (unsigned)i[r]);
   if (r && r < m) begins = i[r] > 0 && i[r] < i[r + 1] && j[i[r]] <= j[i[r] - 1];
-  Add(sum, &all->fingerprint);
-  Add(begins, &all->begins);
+  HashGEMMPatternAdd(sum, &all->fingerprint);
+  HashGEMMPatternAdd(begins, &all->begins);
 }
 
-static SysStatus Fingerprint(const SysCSR *A, Pattern *all, Pattern *host, cudaStream_t stream)
+static SysStatus HashGEMMPatternSum(const SysCSR *A, HashGEMMPattern *all, HashGEMMPattern *host, cudaStream_t stream)
 {
   SYS_CUDA(cudaMemsetAsync(all, 0, sizeof(*all), stream));
-  SYS_CALL(SpgemmLaunch(Entries, SysBlocks(A->nz, SYS_THREADS * EACH), SYS_THREADS, 0, stream, A->nz, A->j, all));
-  SYS_CALL(SpgemmLaunch(Rows, SysBlocks(A->m + 1, SYS_THREADS), SYS_THREADS, 0, stream, A->m, A->i, A->j, all));
+  SYS_CALL(SpgemmLaunch(HashGEMMPatternEntriesKernel, SysBlocks(A->nz, SYS_THREADS * EACH), SYS_THREADS, 0, stream, A->nz, A->j, all));
+  SYS_CALL(SpgemmLaunch(HashGEMMPatternRowsKernel, SysBlocks(A->m + 1, SYS_THREADS), SYS_THREADS, 0, stream, A->m, A->i, A->j, all));
   SYS_CUDA(cudaMemcpyAsync(host, all, sizeof(*host), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   return SYS_SUCCESS;
@@ -66,12 +66,12 @@ static SysStatus Fingerprint(const SysCSR *A, Pattern *all, Pattern *host, cudaS
 
 SysStatus HashGEMMDeviceFingerprint(SpgemmDeviceContext *context, const SysCSR *A, SysStream stream, uint64_t *fingerprint, int *ascending)
 {
-  void     *all;
-  Pattern   host;
-  SysStatus status;
+  void           *all;
+  HashGEMMPattern host;
+  SysStatus       status;
 
-  SYS_CALL(SpgemmDeviceAllocate(context, sizeof(Pattern), &all, stream));
-  status = Fingerprint(A, (Pattern *)all, &host, stream);
+  SYS_CALL(SpgemmDeviceAllocate(context, sizeof(HashGEMMPattern), &all, stream));
+  status = HashGEMMPatternSum(A, (HashGEMMPattern *)all, &host, stream);
   SpgemmDeviceRelease(context, all, stream);
   if (status) return status;
   *fingerprint = host.fingerprint;
@@ -83,24 +83,24 @@ SysStatus HashGEMMDeviceFingerprint(SpgemmDeviceContext *context, const SysCSR *
 
 #define TEAM 8
 
-static __device__ inline int Begin(const int *i, int64_t r)
+static __device__ inline int HashGEMMRowBegin(const int *i, int64_t r)
 {
   return i ? i[r] : 0;
 }
 
-static __global__ void __launch_bounds__(SYS_THREADS) Merge(int64_t m, SysCSR d, SysCSR o, int n, const int *__restrict__ map, int *__restrict__ i, int *__restrict__ j, SysScalar *__restrict__ a)
+static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMMergeKernel(int64_t m, SysCSR d, SysCSR o, int n, const int *__restrict__ map, int *__restrict__ i, int *__restrict__ j, SysScalar *__restrict__ a)
 {
   const int64_t r    = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / TEAM;
   const int     lane = (int)threadIdx.x % TEAM;
 
   if (r > m) return;
-  if (i && !lane) i[r] = Begin(d.i, r) + Begin(o.i, r);
+  if (i && !lane) i[r] = HashGEMMRowBegin(d.i, r) + HashGEMMRowBegin(o.i, r);
   if (r == m) return;
-  for (int k = Begin(d.i, r) + lane, shift = Begin(o.i, r); k < Begin(d.i, r + 1); k += TEAM) {
+  for (int k = HashGEMMRowBegin(d.i, r) + lane, shift = HashGEMMRowBegin(o.i, r); k < HashGEMMRowBegin(d.i, r + 1); k += TEAM) {
     if (j) j[shift + k] = d.j[k];
     if (a) a[shift + k] = d.a[k];
   }
-  for (int k = Begin(o.i, r) + lane, shift = Begin(d.i, r + 1); k < Begin(o.i, r + 1); k += TEAM) {
+  for (int k = HashGEMMRowBegin(o.i, r) + lane, shift = HashGEMMRowBegin(d.i, r + 1); k < HashGEMMRowBegin(o.i, r + 1); k += TEAM) {
     if (j) j[shift + k] = n + (map ? map[o.j[k]] : o.j[k]);
     if (a) a[shift + k] = o.a[k];
   }
@@ -108,10 +108,10 @@ static __global__ void __launch_bounds__(SYS_THREADS) Merge(int64_t m, SysCSR d,
 
 SysStatus HashGEMMDeviceMerge(const SysCSR *d, const SysCSR *o, int n, const int *map, int *i, int *j, SysScalar *a, SysStream stream)
 {
-  return SpgemmLaunch(Merge, SysBlocks((d->m + 1) * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, d->m, *d, *o, n, map, i, j, a);
+  return SpgemmLaunch(HashGEMMMergeKernel, SysBlocks((d->m + 1) * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, d->m, *d, *o, n, map, i, j, a);
 }
 
-static __global__ void __launch_bounds__(SYS_THREADS) CutValues(HashGEMMDeviceCutRows rows, int64_t m, const int *__restrict__ di, const int *__restrict__ oi, SysScalar *__restrict__ da, SysScalar *__restrict__ oa)
+static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMCutValuesKernel(HashGEMMDeviceCutRows rows, int64_t m, const int *__restrict__ di, const int *__restrict__ oi, SysScalar *__restrict__ da, SysScalar *__restrict__ oa)
 {
   const int64_t    r    = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / TEAM;
   const int        lane = (int)threadIdx.x % TEAM;
@@ -121,18 +121,18 @@ static __global__ void __launch_bounds__(SYS_THREADS) CutValues(HashGEMMDeviceCu
   if (r >= m) return;
   if (rows.from && rows.from[r] >= 0) a = rows.othera + rows.otheri[rows.from[r]];
   else a = rows.a + rows.i[r];
-  d      = Begin(di, r);
-  length = Begin(di, r + 1) - d;
+  d      = HashGEMMRowBegin(di, r);
+  length = HashGEMMRowBegin(di, r + 1) - d;
   for (int k = lane; k < length; k += TEAM) da[d + k] = a[k];
-  for (int k = Begin(oi, r) + lane, first = Begin(oi, r); k < Begin(oi, r + 1); k += TEAM) oa[k] = a[length + k - first];
+  for (int k = HashGEMMRowBegin(oi, r) + lane, first = HashGEMMRowBegin(oi, r); k < HashGEMMRowBegin(oi, r + 1); k += TEAM) oa[k] = a[length + k - first];
 }
 
 SysStatus HashGEMMDeviceCutValues(const HashGEMMDeviceCutRows *rows, int64_t m, const int *di, const int *oi, SysScalar *da, SysScalar *oa, SysStream stream)
 {
-  return SpgemmLaunch(CutValues, SysBlocks(m * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, *rows, m, di, oi, da, oa);
+  return SpgemmLaunch(HashGEMMCutValuesKernel, SysBlocks(m * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, *rows, m, di, oi, da, oa);
 }
 
-static __global__ void __launch_bounds__(SYS_THREADS) Scatter(int64_t n, const int *__restrict__ place, const SysScalar *__restrict__ values, SysScalar *__restrict__ a)
+static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMScatterKernel(int64_t n, const int *__restrict__ place, const SysScalar *__restrict__ values, SysScalar *__restrict__ a)
 {
   const int64_t k = (int64_t)blockIdx.x * SYS_THREADS + threadIdx.x;
 
@@ -141,10 +141,10 @@ static __global__ void __launch_bounds__(SYS_THREADS) Scatter(int64_t n, const i
 
 SysStatus HashGEMMDeviceScatter(int64_t n, const int *place, const SysScalar *values, SysScalar *a, SysStream stream)
 {
-  return SpgemmLaunch(Scatter, SysBlocks(n, SYS_THREADS), SYS_THREADS, 0, stream, n, place, values, a);
+  return SpgemmLaunch(HashGEMMScatterKernel, SysBlocks(n, SYS_THREADS), SYS_THREADS, 0, stream, n, place, values, a);
 }
 
-static __global__ void __launch_bounds__(SYS_THREADS) TakeRows(int64_t n, const int *__restrict__ rows, const int *__restrict__ begin, const int *__restrict__ i, const SysScalar *__restrict__ a, SysScalar *__restrict__ taken)
+static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMTakeRowsKernel(int64_t n, const int *__restrict__ rows, const int *__restrict__ begin, const int *__restrict__ i, const SysScalar *__restrict__ a, SysScalar *__restrict__ taken)
 {
   const int64_t r = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / TEAM;
 
@@ -154,5 +154,5 @@ static __global__ void __launch_bounds__(SYS_THREADS) TakeRows(int64_t n, const 
 
 SysStatus HashGEMMDeviceTakeRows(int64_t n, const int *rows, const int *begin, const int *i, const SysScalar *a, SysScalar *taken, SysStream stream)
 {
-  return SpgemmLaunch(TakeRows, SysBlocks(n * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, begin, i, a, taken);
+  return SpgemmLaunch(HashGEMMTakeRowsKernel, SysBlocks(n * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, begin, i, a, taken);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   What products on a CUDA device do besides multiplying, on raw CSR arrays. Nothing here or below knows PETSc's objects.
+   Steps of products on a CUDA device besides multiplying, on raw CSR arrays. Nothing here or below knows PETSc's objects.
 */
 #pragma once
 
@@ -10,15 +10,15 @@
 extern "C" {
 #endif
 
-/* What two matrices have in common that have the same entries, another number than HashGEMMFingerprint() has for them; also, do the columns of every row
-   ascend, none being there twice? Waits for the device. */
+/* A number that matrices with the same pattern share, but not the number of HashGEMMFingerprint(). *ascending is 0 if columns of a row are
+   not in ascending order, or repeated. Waits for the device. */
 SysStatus HashGEMMDeviceFingerprint(SpgemmDeviceContext *, const SysCSR *, SysStream, uint64_t *fingerprint, int *ascending);
 
-/* Two matrices side by side, as in hashgemmrows.h: the columns of the second, numbered by map or as they are, from n on. A matrix without entries may have no
-   arrays. What is NULL of j and a is not made, nor is i where it is there already. */
+/* Two matrices side by side, as in hashgemmrows.h: the columns of the second one, numbered by map if it is not NULL, follow from n on. A matrix without
+   entries may have no arrays. Those of i, j and a that are NULL are not made. */
 SysStatus HashGEMMDeviceMerge(const SysCSR *d, const SysCSR *o, int n, const int *map, int *i, int *j, SysScalar *a, SysStream);
 
-/* The values of rows cut apart, as by HashGEMMCutValues(): row r is row from[r] of other where from is there and that is not negative */
+/* The values of rows cut apart, as by HashGEMMCutValues(): row r is row from[r] of other, if from is not NULL and from[r] not negative */
 typedef struct {
   const int       *i, *otheri, *from;
   const SysScalar *a, *othera;
@@ -29,7 +29,7 @@ SysStatus HashGEMMDeviceCutValues(const HashGEMMDeviceCutRows *, int64_t m, cons
 /* a[place[k]] = values[k] */
 SysStatus HashGEMMDeviceScatter(int64_t n, const int *place, const SysScalar *values, SysScalar *a, SysStream);
 
-/* The values of some rows one after the other, those of rows[k] from begin[k] on */
+/* The values of some rows in one array, those of row rows[k] from begin[k] on */
 SysStatus HashGEMMDeviceTakeRows(int64_t n, const int *rows, const int *begin, const int *i, const SysScalar *a, SysScalar *taken, SysStream);
 
 #if defined(__cplusplus)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse products on a CUDA device: what products share, and what each kind of product consists of
+   Sparse products on a CUDA device: the context that all products share, and the steps of each kind of product
 
    Reference:
 .  * - Y. Nagasaka, "Sparse matrix computations on many-core processors", doctoral thesis, Tokyo Institute of Technology, 2019, chapter 5
@@ -13,9 +13,9 @@
 #include "sys/systranspose.cuh"
 #include "mat/impls/hashgemm/cuda/spgemmcudastep.cuh"
 
-/* ---- What products share ---- */
+/* ---- The context that products share ---- */
 
-static SysStatus ContextCreate(SpgemmDeviceContext *context)
+static SysStatus SpgemmDeviceContextSetUp(SpgemmDeviceContext *context)
 {
   cudaMemPoolProps props;
   uint64_t         threshold = UINT64_MAX;
@@ -41,7 +41,7 @@ SysStatus SpgemmDeviceContextCreate(SpgemmDeviceContext **context)
 
   *context = (SpgemmDeviceContext *)calloc(1, sizeof(**context));
   if (!*context) return SYS_OUT_OF_MEMORY;
-  status = ContextCreate(*context);
+  status = SpgemmDeviceContextSetUp(*context);
   if (status) SpgemmDeviceContextDestroy(context);
   return status;
 }
@@ -79,7 +79,7 @@ void SpgemmDeviceRelease(SpgemmDeviceContext *context, void *memory, SysStream s
 
 /* ---- Kinds of products ---- */
 
-static SysStatus Transpose(SpgemmDevice *S, const SysCSR *A, SpgemmArray *work, cudaStream_t stream)
+static SysStatus SpgemmDeviceTranspose(SpgemmDevice *S, const SysCSR *A, SpgemmArray *work, cudaStream_t stream)
 {
   SysCSR *T = &S->transpose;
   size_t  bytes;
@@ -100,8 +100,8 @@ static SysStatus Transpose(SpgemmDevice *S, const SysCSR *A, SpgemmArray *work, 
   return SYS_SUCCESS;
 }
 
-/* What is transposed, or NULL */
-static const SysCSR *Transposed(const SpgemmDevice *S, const SysCSR *A, const SysCSR *B)
+/* The operand that is transposed, or NULL */
+static const SysCSR *SpgemmDeviceTransposed(const SpgemmDevice *S, const SysCSR *A, const SysCSR *B)
 {
   switch (S->type) {
   case SPGEMM_ATB:
@@ -115,7 +115,7 @@ static const SysCSR *Transposed(const SpgemmDevice *S, const SysCSR *A, const Sy
   }
 }
 
-static void Factors(const SpgemmDevice *S, int step, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SysCSR **left, const SysCSR **right)
+static void SpgemmDeviceFactors(const SpgemmDevice *S, int step, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SysCSR **left, const SysCSR **right)
 {
   const int last = step == S->nstep - 1;
 
@@ -153,12 +153,12 @@ static void Factors(const SpgemmDevice *S, int step, const SysCSR *A, const SysC
 }
 
 /* The first of two products: its pattern */
-static SysStatus MakeInner(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, cudaStream_t stream)
+static SysStatus SpgemmDeviceMakeInner(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, cudaStream_t stream)
 {
   SpgemmStep   *step = &S->step[0];
   const SysCSR *left, *right;
 
-  Factors(S, 0, A, B, C, &left, &right);
+  SpgemmDeviceFactors(S, 0, A, B, C, &left, &right);
   SYS_CALL(SpgemmStepCount(S, step, left, right, stream));
   SYS_CALL(SpgemmTake(S, sizeof(int) * (size_t)step->nz, &S->inner_j, stream));
   SYS_CALL(SpgemmTake(S, sizeof(SysScalar) * (size_t)step->nz, &S->inner_a, stream));
@@ -171,7 +171,7 @@ static SysStatus MakeInner(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, co
   return SpgemmStepPattern(S, step, left, right, (int *)step->i.data, (int *)S->inner_j.data, stream);
 }
 
-static SysStatus FewerProducts(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, SpgemmArray *work, cudaStream_t stream)
+static SysStatus SpgemmDeviceFewerProducts(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, SpgemmArray *work, cudaStream_t stream)
 {
   unsigned long long products[2];
 
@@ -184,25 +184,25 @@ static SysStatus FewerProducts(SpgemmDevice *S, const SysCSR *A, const SysCSR *B
   return SYS_SUCCESS;
 }
 
-static SysStatus Create(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, cudaStream_t stream)
+static SysStatus SpgemmDeviceMakeSteps(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, cudaStream_t stream)
 {
-  const SysCSR *T    = Transposed(S, A, B), *left, *right;
+  const SysCSR *T    = SpgemmDeviceTransposed(S, A, B), *left, *right;
   SpgemmArray   work = {NULL, 0};
   SysStatus     status;
 
   S->nstep = S->type == SPGEMM_PTAP || S->type == SPGEMM_RART || S->type == SPGEMM_ABC ? 2 : 1;
   if (T || S->type == SPGEMM_ABC) {
-    status = T ? Transpose(S, T, &work, stream) : FewerProducts(S, A, B, C, &work, stream);
+    status = T ? SpgemmDeviceTranspose(S, T, &work, stream) : SpgemmDeviceFewerProducts(S, A, B, C, &work, stream);
     SpgemmDrop(S, &work, stream);
     if (status) return status;
   }
-  if (S->nstep == 2) SYS_CALL(MakeInner(S, A, B, C, stream));
-  Factors(S, S->nstep - 1, A, B, C, &left, &right);
+  if (S->nstep == 2) SYS_CALL(SpgemmDeviceMakeInner(S, A, B, C, stream));
+  SpgemmDeviceFactors(S, S->nstep - 1, A, B, C, &left, &right);
   return SpgemmStepCount(S, &S->step[S->nstep - 1], left, right, stream);
 }
 
-/* Remembers the sizes of the operands, or looks whether they are the same: other patterns could lead out of the arrays */
-static SysStatus Sizes(SpgemmDevice *S, bool first, const SysCSR *A, const SysCSR *B, const SysCSR *C)
+/* Remembers the sizes of the operands, or compares them: operands of other sizes could lead out of the arrays */
+static SysStatus SpgemmDeviceSizes(SpgemmDevice *S, bool first, const SysCSR *A, const SysCSR *B, const SysCSR *C)
 {
   const SysCSR *operand[3] = {A, B, S->type == SPGEMM_ABC ? C : NULL};
 
@@ -217,7 +217,7 @@ static SysStatus Sizes(SpgemmDevice *S, bool first, const SysCSR *A, const SysCS
   return SYS_SUCCESS;
 }
 
-SysStatus SpgemmDeviceCreate(SpgemmDeviceContext *context, SpgemmType type, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysStream stream, SpgemmDevice **out, SpgemmDeviceInfo *info)
+SysStatus SpgemmDeviceCreate(SpgemmDeviceContext *context, SpgemmType type, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysStream stream, SpgemmDevice **out, SpgemmInfo *info)
 {
   SpgemmDevice *S = (SpgemmDevice *)calloc(1, sizeof(*S));
   SysStatus     status;
@@ -227,26 +227,26 @@ SysStatus SpgemmDeviceCreate(SpgemmDeviceContext *context, SpgemmType type, cons
   if (!S) return SYS_OUT_OF_MEMORY;
   S->context = context;
   S->type    = type;
-  (void)Sizes(S, true, A, B, C);
-  status = Create(S, A, B, C, stream);
+  (void)SpgemmDeviceSizes(S, true, A, B, C);
+  status = SpgemmDeviceMakeSteps(S, A, B, C, stream);
   SpgemmDeviceGetInfo(S, info);
   if (status) SpgemmDeviceDestroy(&S, stream);
   *out = S;
   return status;
 }
 
-/* New values of all but the pattern of the result, then of that */
+/* New values of the transpose, of the first of two products, and of the result */
 SysStatus SpgemmDeviceRevalue(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, const int *i, const int *j, SysScalar *a, SysStream stream)
 {
-  const SysCSR *T = Transposed(S, A, B), *left, *right;
+  const SysCSR *T = SpgemmDeviceTransposed(S, A, B), *left, *right;
 
-  SYS_CALL(Sizes(S, false, A, B, C));
+  SYS_CALL(SpgemmDeviceSizes(S, false, A, B, C));
   if (T) SYS_CALL(SpgemmDeviceGather(T->nz, (const int *)S->from.data, T->a, (SysScalar *)S->transpose_a.data, stream));
   if (S->nstep == 2) {
-    Factors(S, 0, A, B, C, &left, &right);
+    SpgemmDeviceFactors(S, 0, A, B, C, &left, &right);
     SYS_CALL(SpgemmStepValues(S, &S->step[0], left, right, S->inner.i, S->inner.j, (SysScalar *)S->inner_a.data, stream));
   }
-  Factors(S, S->nstep - 1, A, B, C, &left, &right);
+  SpgemmDeviceFactors(S, S->nstep - 1, A, B, C, &left, &right);
   return SpgemmStepValues(S, &S->step[S->nstep - 1], left, right, i, j, a, stream);
 }
 
@@ -255,15 +255,15 @@ SysStatus SpgemmDeviceFill(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, co
   SpgemmStep   *step = &S->step[S->nstep - 1];
   const SysCSR *left, *right;
 
-  SYS_CALL(Sizes(S, false, A, B, C));
-  Factors(S, S->nstep - 1, A, B, C, &left, &right);
+  SYS_CALL(SpgemmDeviceSizes(S, false, A, B, C));
+  SpgemmDeviceFactors(S, S->nstep - 1, A, B, C, &left, &right);
   SYS_CUDA(cudaMemcpyAsync(i, step->i.data, step->i.bytes, cudaMemcpyDeviceToDevice, stream));
   SYS_CALL(SpgemmStepPattern(S, step, left, right, i, j, stream));
   SpgemmDrop(S, &step->i, stream);
   return a ? SpgemmDeviceRevalue(S, A, B, C, i, j, a, stream) : SYS_SUCCESS;
 }
 
-void SpgemmDeviceGetInfo(const SpgemmDevice *S, SpgemmDeviceInfo *info)
+void SpgemmDeviceGetInfo(const SpgemmDevice *S, SpgemmInfo *info)
 {
   *info            = S->info;
   info->bytes_kept = S->bytes;

@@ -124,10 +124,10 @@ typedef struct {
   unsigned long long window_words, bits_next;                      /* of all units; of the words that units keep, the first that is not taken yet */
 } SpgemmCounters;
 
-/* From here on places are not kept: there are too many pairs, or a row has too many products, to be counted by 32 bits */
+/* From here on places are not kept: 32 bits cannot count the pairs, or the products of a row */
 #define SPGEMM_MANY_PAIRS (1ull << 32)
 
-/* What a kernel sees of A and B */
+/* A and B as a kernel sees them */
 typedef struct {
   int              m, k, n; /* rows of A, rows of B, columns of B */
   const int       *Ai, *Aj, *Bi, *Bj;
@@ -140,7 +140,7 @@ typedef struct {
   int      row;
   unsigned begin, end;      /* words */
   int      entries, offset; /* its own, and those of the row before it; before they are counted, offset is -1 for the only unit of a row */
-  unsigned kept;            /* where its bits are kept, or SPGEMM_NOWORD */
+  unsigned kept;            /* the place of its bits, or SPGEMM_NOWORD if they are not kept */
 } SpgemmUnit;
 
 typedef struct {

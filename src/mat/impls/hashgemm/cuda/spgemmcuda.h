@@ -24,43 +24,34 @@ typedef enum {
   SPGEMM_ROWS_HASH,   /* pattern from a hash table, 8 to 32 threads each */
   SPGEMM_ROWS_WINDOW, /* pattern from windows of columns, a block and a bit mask each */
   SPGEMM_ROWS_KINDS
-} SpgemmDeviceRows;
+} SpgemmDeviceRows; /* of SpgemmInfo.rows */
 
-typedef struct {
-  double products;    /* multiplications, of all factors */
-  double nonzeros;    /* of the result */
-  double bytes_kept;  /* for new values: intermediate results, permutations, the order of the rows, places */
-  double bytes_peak;  /* the most that was allocated at a time besides the result, bytes_kept included */
-  double bytes_asked; /* what could not be allocated, where memory was short */
-  double rows[SPGEMM_ROWS_KINDS];
-} SpgemmDeviceInfo;
-
-/* What products on a device share: a memory pool, which keeps what was freed, and streams. For one product at a time. */
+/* The context of all products on a device: streams, and a pool that keeps freed memory. One product at a time uses it. */
 typedef struct _SpgemmDeviceContext SpgemmDeviceContext;
 typedef struct _SpgemmDevice        SpgemmDevice;
 
 SysStatus SpgemmDeviceContextCreate(SpgemmDeviceContext **);
-void      SpgemmDeviceContextTrim(SpgemmDeviceContext *); /* gives back the memory that is not in use */
+void      SpgemmDeviceContextTrim(SpgemmDeviceContext *); /* gives unused memory back */
 void      SpgemmDeviceContextDestroy(SpgemmDeviceContext **);
 
 /* Memory of the pool, for results */
 SysStatus SpgemmDeviceAllocate(SpgemmDeviceContext *, size_t bytes, void **, SysStream);
 void      SpgemmDeviceRelease(SpgemmDeviceContext *, void *, SysStream);
 
-/* Counts the entries of the result and makes the first of two products, if there are two. The operands must stay as they are until SpgemmDeviceFill().
-   What failed tells by the figures how large it would have been. B is the second matrix, in PTAP and RART P or R; C only for ABC. */
-SysStatus SpgemmDeviceCreate(SpgemmDeviceContext *, SpgemmType, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysStream, SpgemmDevice **, SpgemmDeviceInfo *);
+/* Counts the entries of the result, and makes the first of two products. The operands must not change until SpgemmDeviceFill(). If this fails, the
+   figures tell how large the product would have been. B is the second matrix, in PTAP and RART P or R; C matters only for ABC. */
+SysStatus SpgemmDeviceCreate(SpgemmDeviceContext *, SpgemmType, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysStream, SpgemmDevice **, SpgemmInfo *);
 
-/* The result, its columns ascending: i of m + 1, j and a of as many as SpgemmDeviceInfo.nonzeros says; a may be NULL, for the pattern alone */
+/* The result, its columns ascending: i of m + 1, j and a of as many as SpgemmInfo.nonzeros says; a may be NULL, for the pattern alone */
 SysStatus SpgemmDeviceFill(SpgemmDevice *, const SysCSR *A, const SysCSR *B, const SysCSR *C, int *i, int *j, SysScalar *a, SysStream);
 
-/* New values of the same operands, in the pattern that SpgemmDeviceFill() made. The second time that values are made, the place of the sum of each product
-   is kept, two bytes each, if there is memory and that is no more than three times the memory of operands and result: the next times are faster.
-   Nothing but sizes is compared: operands with other entries have to be told by who calls, and are, by HashGEMMLook(), whose fingerprint is taken only where an
-   array may be another one. To take it every time would be to wait for the device, twice for each operand. */
+/* New values of the same operands, in the pattern that SpgemmDeviceFill() made. The second call keeps the place of the sum of each product, in two
+   bytes, if there is memory and the places need at most three times the memory of operands and result: later calls are faster. This function compares
+   nothing but sizes: the caller has to know that operands have the same entries. HashGEMMLook() knows, and takes a fingerprint only if an array may be
+   another one. A fingerprint in each call would wait for the device, twice for each operand. */
 SysStatus SpgemmDeviceRevalue(SpgemmDevice *, const SysCSR *A, const SysCSR *B, const SysCSR *C, const int *i, const int *j, SysScalar *a, SysStream);
 
-void SpgemmDeviceGetInfo(const SpgemmDevice *, SpgemmDeviceInfo *);
+void SpgemmDeviceGetInfo(const SpgemmDevice *, SpgemmInfo *);
 void SpgemmDeviceDestroy(SpgemmDevice **, SysStream);
 
 #if defined(__cplusplus)

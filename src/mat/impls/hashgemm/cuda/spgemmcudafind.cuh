@@ -12,14 +12,9 @@
 
 extern __shared__ double2 spgemm_shared[];
 
-static __device__ constexpr int Log(int n)
+static __device__ constexpr int FindLog(int n)
 {
-  return n > 1 ? 1 + Log(n / 2) : 0;
-}
-
-static __device__ __forceinline__ unsigned Hash(unsigned key, int log)
-{
-  return key * 0x9E3779B1u >> (32 - log);
+  return n > 1 ? 1 + FindLog(n / 2) : 0;
 }
 
 /* A hash table of columns, two places to a word. The columns of a row are scattered. */
@@ -38,7 +33,7 @@ struct Columns {
   __device__ __forceinline__ void Insert(int c, int, int k)
   {
     column[k] = c;
-    for (unsigned h = Hash((unsigned)c, Log(SLOTS));; h = (h + 1) & (SLOTS - 1)) {
+    for (unsigned h = TeamHash((unsigned)c, FindLog(SLOTS));; h = (h + 1) & (SLOTS - 1)) {
       unsigned      *to    = slot + h / 2;
       const unsigned shift = h % 2 * 16;
       unsigned       seen  = *(volatile unsigned *)to;
@@ -55,7 +50,7 @@ struct Columns {
   {
     const unsigned short *place = (const unsigned short *)slot;
 
-    for (unsigned h = Hash((unsigned)c, Log(SLOTS));; h = (h + 1) & (SLOTS - 1)) {
+    for (unsigned h = TeamHash((unsigned)c, FindLog(SLOTS));; h = (h + 1) & (SLOTS - 1)) {
       const unsigned position = place[h];
 
       if (position == NO_POSITION) return -1;
@@ -81,7 +76,7 @@ struct Words {
   {
     const unsigned w = (unsigned)c >> 5;
 
-    for (unsigned h = Hash(w, Log(SLOTS));; h = (h + 1) & (SLOTS - 1)) {
+    for (unsigned h = TeamHash(w, FindLog(SLOTS));; h = (h + 1) & (SLOTS - 1)) {
       unsigned *key  = (unsigned *)(slot + h);
       unsigned  seen = *(volatile unsigned *)key;
 
@@ -96,7 +91,7 @@ struct Words {
   __device__ __forceinline__ int Find(int c) const
   {
     const unsigned     w     = (unsigned)c >> 5;
-    unsigned           h     = Hash(w, Log(SLOTS)), bits;
+    unsigned           h     = TeamHash(w, FindLog(SLOTS)), bits;
     unsigned long long found = slot[h];
 
     while ((unsigned)found != w) {
@@ -137,9 +132,9 @@ struct Window {
   }
 };
 
-/* The columns of a row or part, and sums of nothing yet */
+/* Enters the columns of a row or part, and clears its sums */
 template <int T, class FINDER>
-static __device__ __forceinline__ void Prepare(const int *Cj, int size, int lane, FINDER *finder, SysScalar *sum)
+static __device__ __forceinline__ void FindPrepare(const int *Cj, int size, int lane, FINDER *finder, SysScalar *sum)
 {
   if (lane == 0 && size) finder->Begin(Cj[0]);
   finder->template Clear<T>(lane);
@@ -151,7 +146,7 @@ static __device__ __forceinline__ void Prepare(const int *Cj, int size, int lane
   __syncwarp();
 }
 
-/* For places that were kept */
+/* Finds places that were kept */
 struct Known {
   Stretch stretch[SYS_WARP];
 
@@ -159,7 +154,7 @@ struct Known {
 };
 
 template <int T>
-static __device__ __forceinline__ void Prepare(const int *, int size, int lane, Known *, SysScalar *sum)
+static __device__ __forceinline__ void FindPrepare(const int *, int size, int lane, Known *, SysScalar *sum)
 {
   for (int k = lane; k < size; k += T) sum[k] = 0;
   __syncwarp();
@@ -171,8 +166,8 @@ typedef struct {
   SysScalar b;
 } Product;
 
-/* What a lane adds of a row of B that begins at from */
-static __device__ __forceinline__ Product Load(const SpgemmOperands &P, int from, int length, int q)
+/* The entry that a lane adds of a row of B that begins at from */
+static __device__ __forceinline__ Product FindLoad(const SpgemmOperands &P, int from, int length, int q)
 {
   Product p = {-1, 0};
 
@@ -184,7 +179,7 @@ static __device__ __forceinline__ Product Load(const SpgemmOperands &P, int from
 }
 
 template <int MODE, class FINDER>
-static __device__ __forceinline__ int Place(const FINDER &finder, const Product &p, unsigned short *place, int q)
+static __device__ __forceinline__ int FindPlace(const FINDER &finder, const Product &p, unsigned short *place, int q)
 {
   int to = -1;
 

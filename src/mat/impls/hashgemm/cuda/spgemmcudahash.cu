@@ -17,16 +17,11 @@ typedef unsigned long long Slot;
 
 extern __shared__ double2 spgemm_shared[];
 
-static __device__ __forceinline__ unsigned Hash(unsigned word, int log)
-{
-  return word * 0x9E3779B1u >> (32 - log);
-}
-
 /* The place of a word, which is put there if it is new. The table never becomes full. */
 template <int LOG>
-static __device__ __forceinline__ unsigned Insert(Slot *table, unsigned word, bool *is_new)
+static __device__ __forceinline__ unsigned HashInsert(Slot *table, unsigned word, bool *is_new)
 {
-  unsigned h = Hash(word, LOG);
+  unsigned h = TeamHash(word, LOG);
 
   *is_new = false;
   for (;; h = (h + 1) & ((1u << LOG) - 1)) {
@@ -45,7 +40,7 @@ static __device__ __forceinline__ unsigned Insert(Slot *table, unsigned word, bo
 }
 
 /* How many bits were not there before */
-static __device__ __forceinline__ int AddBits(Slot *slot, unsigned bits)
+static __device__ __forceinline__ int HashAddBits(Slot *slot, unsigned bits)
 {
   unsigned *to = (unsigned *)slot + 1;
 
@@ -53,7 +48,7 @@ static __device__ __forceinline__ int AddBits(Slot *slot, unsigned bits)
 }
 
 template <int T, int LOG>
-static __device__ __forceinline__ void Clear(Slot *table, int lane)
+static __device__ __forceinline__ void HashClear(Slot *table, int lane)
 {
   ulonglong2 *to = (ulonglong2 *)table;
 
@@ -64,7 +59,7 @@ static __device__ __forceinline__ void Clear(Slot *table, int lane)
 /* ---- How many entries ---- */
 
 template <int T, int LOG>
-static __global__ void __launch_bounds__(BLOCK(LOG)) Count(SpgemmOperands P, const int *rows, int n, int *size, SpgemmKept kept)
+static __global__ void __launch_bounds__(BLOCK(LOG)) HashCountKernel(SpgemmOperands P, const int *rows, int n, int *size, SpgemmKept kept)
 {
   const int       lane = (int)threadIdx.x % T, team = (int)threadIdx.x / T, at = (int)blockIdx.x * TEAMS(T, LOG) + team;
   Slot           *table = (Slot *)spgemm_shared + ((size_t)team << LOG);
@@ -73,19 +68,19 @@ static __global__ void __launch_bounds__(BLOCK(LOG)) Count(SpgemmOperands P, con
   const int       row = at < n ? rows[at] : -1, begin = row < 0 ? 0 : P.Ai[row], end = row < 0 ? 0 : P.Ai[row + 1];
   int             sum = 0, words;
 
-  Clear<T, LOG>(table, lane);
+  HashClear<T, LOG>(table, lane);
   if (lane == 0) *count = 0;
   __syncwarp();
-  ForWords<T>(P, begin, end, lane, [&](unsigned word, unsigned bits) {
+  TeamForWords<T>(P, begin, end, lane, [&](unsigned word, unsigned bits) {
     bool           is_new;
-    const unsigned slot = Insert<LOG>(table, word, &is_new);
+    const unsigned slot = HashInsert<LOG>(table, word, &is_new);
 
     if (is_new) {
       const int to = atomicAdd(count, 1);
 
       if (to < SPGEMM_MOST_KEPT) list[to] = (unsigned short)slot;
     }
-    sum += AddBits(table + slot, bits);
+    sum += HashAddBits(table + slot, bits);
   });
   __syncwarp();
   for (int step = T / 2; step; step /= 2) sum += __shfl_xor_sync(SYS_ALL_LANES, sum, step);
@@ -102,35 +97,35 @@ static __global__ void __launch_bounds__(BLOCK(LOG)) Count(SpgemmOperands P, con
 }
 
 template <int T, int LOG>
-static SysStatus LaunchCount(const SpgemmOperands *P, const int *rows, int n, int *size, const SpgemmKept *kept, cudaStream_t stream)
+static SysStatus HashLaunchCount(const SpgemmOperands *P, const int *rows, int n, int *size, const SpgemmKept *kept, cudaStream_t stream)
 {
   const size_t shared = TEAMS(T, LOG) * ((sizeof(Slot) << LOG) + sizeof(int) + sizeof(unsigned short) * SPGEMM_MOST_KEPT);
 
-  return SpgemmLaunch(Count<T, LOG>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, size, *kept);
+  return SpgemmLaunch(HashCountKernel<T, LOG>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, size, *kept);
 }
 
 SysStatus SpgemmDeviceHashCount(const SpgemmOperands *P, int bin, const int *rows, int n, int *size, const SpgemmKept *kept, cudaStream_t stream)
 {
   switch (bin) {
   case COUNT_128:
-    return LaunchCount<8, 7>(P, rows, n, size, kept, stream);
+    return HashLaunchCount<8, 7>(P, rows, n, size, kept, stream);
   case COUNT_256:
-    return LaunchCount<16, 8>(P, rows, n, size, kept, stream);
+    return HashLaunchCount<16, 8>(P, rows, n, size, kept, stream);
   case COUNT_512:
-    return LaunchCount<32, 9>(P, rows, n, size, kept, stream);
+    return HashLaunchCount<32, 9>(P, rows, n, size, kept, stream);
   case COUNT_1024:
-    return LaunchCount<32, 10>(P, rows, n, size, kept, stream);
+    return HashLaunchCount<32, 10>(P, rows, n, size, kept, stream);
   case COUNT_2048:
-    return LaunchCount<32, 11>(P, rows, n, size, kept, stream);
+    return HashLaunchCount<32, 11>(P, rows, n, size, kept, stream);
   default:
-    return LaunchCount<32, 12>(P, rows, n, size, kept, stream);
+    return HashLaunchCount<32, 12>(P, rows, n, size, kept, stream);
   }
 }
 
 /* ---- The pattern ---- */
 
 /* Sorts more words than registers hold, where they are; the next power of two of them has room there */
-static __device__ void SortList(unsigned *list, int words, int lane)
+static __device__ void HashSortList(unsigned *list, int words, int lane)
 {
   int all = 1;
 
@@ -155,15 +150,15 @@ static __device__ void SortList(unsigned *list, int words, int lane)
 
 /* The columns of a row of many words, straight to the result */
 template <int LOG>
-static __device__ void WriteLongPattern(const Slot *table, unsigned *list, int words, int lane, int *Cj)
+static __device__ void HashWriteLongPattern(const Slot *table, unsigned *list, int words, int lane, int *Cj)
 {
-  SortList(list, words, lane);
+  HashSortList(list, words, lane);
   for (int k0 = 0; k0 < words; k0 += SYS_WARP) {
     unsigned key = SPGEMM_NOWORD, bits = 0;
     int      until;
 
     if (k0 + lane < words) {
-      unsigned h = Hash(list[k0 + lane], LOG);
+      unsigned h = TeamHash(list[k0 + lane], LOG);
 
       key = list[k0 + lane];
       while ((unsigned)table[h] != key) h = (h + 1) & ((1u << LOG) - 1);
@@ -185,7 +180,7 @@ static __device__ void WriteLongPattern(const Slot *table, unsigned *list, int w
 
 /* Writes the columns of words that ascend, number r * T + lane with a lane; by way of the buffer, if they have room there */
 template <int T, int R>
-static __device__ __forceinline__ void WriteColumns(const unsigned key[R], const unsigned bits[R], int lane, int size, int *buffer, int capacity, int *Cj)
+static __device__ __forceinline__ void HashWriteColumns(const unsigned key[R], const unsigned bits[R], int lane, int size, int *buffer, int capacity, int *Cj)
 {
   int place[R], sum = 0;
 
@@ -217,29 +212,29 @@ static __device__ __forceinline__ void WriteColumns(const unsigned key[R], const
 
 /* Sorts the words in the list, and writes the columns; the table becomes the buffer for that */
 template <int T, int LOG, int R>
-static __device__ __forceinline__ void WritePattern(Slot *table, const unsigned *list, int words, int lane, int size, int *Cj)
+static __device__ __forceinline__ void HashWritePattern(Slot *table, const unsigned *list, int words, int lane, int size, int *Cj)
 {
   unsigned key[R], bits[R];
 
 #pragma unroll
   for (int r = 0; r < R; r++) key[r] = r * T + lane < words ? list[r * T + lane] : SPGEMM_NOWORD;
-  Sort<T, R>(key, lane);
+  TeamSort<T, R>(key, lane);
 #pragma unroll
   for (int r = 0; r < R; r++) {
     bits[r] = 0;
     if (key[r] != SPGEMM_NOWORD) {
-      unsigned h = Hash(key[r], LOG);
+      unsigned h = TeamHash(key[r], LOG);
 
       while ((unsigned)table[h] != key[r]) h = (h + 1) & ((1u << LOG) - 1);
       bits[r] = (unsigned)(table[h] >> 32);
     }
   }
   __syncwarp();
-  WriteColumns<T, R>(key, bits, lane, size, (int *)table, (int)(sizeof(Slot) / sizeof(int)) << LOG, Cj);
+  HashWriteColumns<T, R>(key, bits, lane, size, (int *)table, (int)(sizeof(Slot) / sizeof(int)) << LOG, Cj);
 }
 
 template <int T, int LOG, int R>
-static __global__ void __launch_bounds__(BLOCK(LOG)) Pattern(SpgemmOperands P, const int *rows, int n, const int *Ci, int *Cj)
+static __global__ void __launch_bounds__(BLOCK(LOG)) HashPatternKernel(SpgemmOperands P, const int *rows, int n, const int *Ci, int *Cj)
 {
   const int lane = (int)threadIdx.x % T, team = (int)threadIdx.x / T, at = (int)blockIdx.x * TEAMS(T, LOG) + team, teams = TEAMS(T, LOG);
   Slot     *table = (Slot *)spgemm_shared + ((size_t)team << LOG);
@@ -248,37 +243,37 @@ static __global__ void __launch_bounds__(BLOCK(LOG)) Pattern(SpgemmOperands P, c
   const int first = row < 0 ? 0 : Ci[row], size = row < 0 ? 0 : Ci[row + 1] - first;
   int       words, most;
 
-  Clear<T, LOG>(table, lane);
+  HashClear<T, LOG>(table, lane);
   if (lane == 0) *count = 0;
   __syncwarp();
-  ForWords<T>(P, begin, end, lane, [&](unsigned word, unsigned bits) {
+  TeamForWords<T>(P, begin, end, lane, [&](unsigned word, unsigned bits) {
     bool           is_new;
-    const unsigned slot = Insert<LOG>(table, word, &is_new);
+    const unsigned slot = HashInsert<LOG>(table, word, &is_new);
 
     if (is_new) {
       const unsigned to = atomicAdd(count, 1u);
 
       if (to < T * R) list[to] = word;
     }
-    (void)AddBits(table + slot, bits);
+    (void)HashAddBits(table + slot, bits);
   });
   __syncwarp();
   words = (int)*count;
-  most  = WarpMost<T>(words);
-  if (most <= T) WritePattern<T, LOG, 1>(table, list, words, lane, size, Cj + first);
-  else if (most <= 2 * T) WritePattern < T, LOG, R<2 ? R : 2>(table, list, words, lane, size, Cj + first);
-  else if (most <= 4 * T) WritePattern < T, LOG, R<4 ? R : 4>(table, list, words, lane, size, Cj + first);
-  else if (most <= 8 * T) WritePattern < T, LOG, R<8 ? R : 8>(table, list, words, lane, size, Cj + first);
-  else if (most <= 16 * T) WritePattern<T, LOG, (R < 16 ? R : 16)>(table, list, words, lane, size, Cj + first);
-  else WriteLongPattern<LOG>(table, list, words, lane, Cj + first);
+  most  = TeamMost<T>(words);
+  if (most <= T) HashWritePattern<T, LOG, 1>(table, list, words, lane, size, Cj + first);
+  else if (most <= 2 * T) HashWritePattern < T, LOG, R<2 ? R : 2>(table, list, words, lane, size, Cj + first);
+  else if (most <= 4 * T) HashWritePattern < T, LOG, R<4 ? R : 4>(table, list, words, lane, size, Cj + first);
+  else if (most <= 8 * T) HashWritePattern < T, LOG, R<8 ? R : 8>(table, list, words, lane, size, Cj + first);
+  else if (most <= 16 * T) HashWritePattern<T, LOG, (R < 16 ? R : 16)>(table, list, words, lane, size, Cj + first);
+  else HashWriteLongPattern<LOG>(table, list, words, lane, Cj + first);
 }
 
 template <int T, int LOG, int R>
-static SysStatus LaunchPattern(const SpgemmOperands *P, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t stream)
+static SysStatus HashLaunchPattern(const SpgemmOperands *P, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t stream)
 {
   const size_t shared = TEAMS(T, LOG) * ((sizeof(Slot) << LOG) + sizeof(unsigned) * (T * R + 1));
 
-  return SpgemmLaunch(Pattern<T, LOG, R>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, Ci, Cj);
+  return SpgemmLaunch(HashPatternKernel<T, LOG, R>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, Ci, Cj);
 }
 
 /* ---- The pattern of rows whose words were kept ---- */
@@ -293,7 +288,7 @@ struct KeptShared {
 
 /* A word has 26 bits at most, the number under which it was kept 6: both fit into a key */
 template <int T, int R, int ROOM>
-static __device__ __forceinline__ void WriteKept(KeptShared<ROOM> *own, const uint2 *word, int words, int lane, int size, int *Cj)
+static __device__ __forceinline__ void HashWriteKept(KeptShared<ROOM> *own, const uint2 *word, int words, int lane, int size, int *Cj)
 {
   unsigned key[R], bits[R];
 
@@ -307,43 +302,43 @@ static __device__ __forceinline__ void WriteKept(KeptShared<ROOM> *own, const ui
       own->bits[k] = word[k].y;
     }
   }
-  Sort<T, R>(key, lane);
+  TeamSort<T, R>(key, lane);
   __syncwarp();
 #pragma unroll
   for (int r = 0; r < R; r++) {
     bits[r] = r * T + lane < words ? own->bits[key[r] & 63] : 0;
     key[r] >>= 6;
   }
-  WriteColumns<T, R>(key, bits, lane, size, own->column, ROOM, Cj);
+  HashWriteColumns<T, R>(key, bits, lane, size, own->column, ROOM, Cj);
 }
 
 template <int T, int ROOM>
-static __global__ void __launch_bounds__(KEPT_BLOCK) Expand(SpgemmKept kept, const int *rows, int n, const int *Ci, int *Cj)
+static __global__ void __launch_bounds__(KEPT_BLOCK) HashExpandKernel(SpgemmKept kept, const int *rows, int n, const int *Ci, int *Cj)
 {
   constexpr int R = SPGEMM_MOST_KEPT / T;
   __shared__ KeptShared<ROOM> shared[KEPT_BLOCK / T];
   const int                   lane = (int)threadIdx.x % T, team = (int)threadIdx.x / T, at = (int)blockIdx.x * (KEPT_BLOCK / T) + team;
   const int                   row = at < n ? rows[at] : -1, first = row < 0 ? 0 : Ci[row], size = row < 0 ? 0 : Ci[row + 1] - first, words = row < 0 ? 0 : kept.words[row];
   const uint2                *word = kept.word + (row < 0 ? 0 : (size_t)row * (size_t)kept.capacity);
-  const int                   most = WarpMost<T>(words);
+  const int                   most = TeamMost<T>(words);
 
-  if (most <= T) WriteKept<T, 1, ROOM>(shared + team, word, words, lane, size, Cj + first);
-  else if (most <= 2 * T) WriteKept<T, 2, ROOM>(shared + team, word, words, lane, size, Cj + first);
-  else if (most <= 4 * T) WriteKept<T, (R < 4 ? R : 4), ROOM>(shared + team, word, words, lane, size, Cj + first);
-  else WriteKept<T, R, ROOM>(shared + team, word, words, lane, size, Cj + first);
+  if (most <= T) HashWriteKept<T, 1, ROOM>(shared + team, word, words, lane, size, Cj + first);
+  else if (most <= 2 * T) HashWriteKept<T, 2, ROOM>(shared + team, word, words, lane, size, Cj + first);
+  else if (most <= 4 * T) HashWriteKept<T, (R < 4 ? R : 4), ROOM>(shared + team, word, words, lane, size, Cj + first);
+  else HashWriteKept<T, R, ROOM>(shared + team, word, words, lane, size, Cj + first);
 }
 
 template <int T, int ROOM>
-static SysStatus LaunchExpand(const SpgemmKept *kept, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t stream)
+static SysStatus HashLaunchExpand(const SpgemmKept *kept, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t stream)
 {
-  return SpgemmLaunch(Expand<T, ROOM>, SysBlocks(n, KEPT_BLOCK / T), KEPT_BLOCK, 0, stream, *kept, rows, n, Ci, Cj);
+  return SpgemmLaunch(HashExpandKernel<T, ROOM>, SysBlocks(n, KEPT_BLOCK / T), KEPT_BLOCK, 0, stream, *kept, rows, n, Ci, Cj);
 }
 
 #define COPY_BLOCK 128
 #define COPY_TEAM  16
 
 /* Rows of one entry in A */
-static __global__ void __launch_bounds__(COPY_BLOCK) Copy(SpgemmOperands P, const int *rows, int n, const int *Ci, int *Cj)
+static __global__ void __launch_bounds__(COPY_BLOCK) HashCopyKernel(SpgemmOperands P, const int *rows, int n, const int *Ci, int *Cj)
 {
   const int at = (int)((blockIdx.x * (int64_t)COPY_BLOCK + threadIdx.x) / COPY_TEAM), lane = (int)threadIdx.x % COPY_TEAM;
 
@@ -361,32 +356,32 @@ SysStatus SpgemmDeviceHashPattern(const SpgemmOperands *P, const SpgemmKept *kep
   case PATTERN_WINDOW:
     return SYS_SUCCESS;
   case PATTERN_COPY:
-    return SpgemmLaunch(Copy, SysBlocks((int64_t)n * COPY_TEAM, COPY_BLOCK), COPY_BLOCK, 0, stream, *P, rows, n, Ci, Cj);
+    return SpgemmLaunch(HashCopyKernel, SysBlocks((int64_t)n * COPY_TEAM, COPY_BLOCK), COPY_BLOCK, 0, stream, *P, rows, n, Ci, Cj);
   case PATTERN_KEPT_32:
-    return LaunchExpand<8, 32>(kept, rows, n, Ci, Cj, stream);
+    return HashLaunchExpand<8, 32>(kept, rows, n, Ci, Cj, stream);
   case PATTERN_KEPT_64:
-    return LaunchExpand<16, 64>(kept, rows, n, Ci, Cj, stream);
+    return HashLaunchExpand<16, 64>(kept, rows, n, Ci, Cj, stream);
   case PATTERN_KEPT_MORE:
-    return LaunchExpand<32, 512>(kept, rows, n, Ci, Cj, stream);
+    return HashLaunchExpand<32, 512>(kept, rows, n, Ci, Cj, stream);
   case PATTERN_8_32:
-    return LaunchPattern<8, 6, 4>(P, rows, n, Ci, Cj, stream);
+    return HashLaunchPattern<8, 6, 4>(P, rows, n, Ci, Cj, stream);
   case PATTERN_8_64:
-    return LaunchPattern<8, 7, 8>(P, rows, n, Ci, Cj, stream);
+    return HashLaunchPattern<8, 7, 8>(P, rows, n, Ci, Cj, stream);
   case PATTERN_16_64:
-    return LaunchPattern<16, 7, 4>(P, rows, n, Ci, Cj, stream);
+    return HashLaunchPattern<16, 7, 4>(P, rows, n, Ci, Cj, stream);
   case PATTERN_16_128:
-    return LaunchPattern<16, 8, 8>(P, rows, n, Ci, Cj, stream);
+    return HashLaunchPattern<16, 8, 8>(P, rows, n, Ci, Cj, stream);
   case PATTERN_32_64:
-    return LaunchPattern<32, 7, 2>(P, rows, n, Ci, Cj, stream);
+    return HashLaunchPattern<32, 7, 2>(P, rows, n, Ci, Cj, stream);
   case PATTERN_32_128:
-    return LaunchPattern<32, 8, 4>(P, rows, n, Ci, Cj, stream);
+    return HashLaunchPattern<32, 8, 4>(P, rows, n, Ci, Cj, stream);
   case PATTERN_32_256:
-    return LaunchPattern<32, 9, 8>(P, rows, n, Ci, Cj, stream);
+    return HashLaunchPattern<32, 9, 8>(P, rows, n, Ci, Cj, stream);
   case PATTERN_32_512:
-    return LaunchPattern<32, 10, 16>(P, rows, n, Ci, Cj, stream);
+    return HashLaunchPattern<32, 10, 16>(P, rows, n, Ci, Cj, stream);
   case PATTERN_32_1024:
-    return LaunchPattern<32, 11, 32>(P, rows, n, Ci, Cj, stream);
+    return HashLaunchPattern<32, 11, 32>(P, rows, n, Ci, Cj, stream);
   default:
-    return LaunchPattern<32, 12, 128>(P, rows, n, Ci, Cj, stream);
+    return HashLaunchPattern<32, 12, 128>(P, rows, n, Ci, Cj, stream);
   }
 }

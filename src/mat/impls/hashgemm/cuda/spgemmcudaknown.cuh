@@ -8,7 +8,7 @@
 #include "mat/impls/hashgemm/cuda/spgemmcudateam.cuh"
 
 /* All sums are made in this way, since a product that is rounded by itself would give other bits */
-static __device__ __forceinline__ void Add(SysScalar *sum, SysScalar a, SysScalar b)
+static __device__ __forceinline__ void KnownAdd(SysScalar *sum, SysScalar a, SysScalar b)
 {
   *sum = fma(a, b, *sum);
 }
@@ -27,7 +27,7 @@ typedef struct {
 } KnownProduct;
 
 template <int AHEAD>
-static __device__ __forceinline__ void LoadAhead(const SysScalar *Ba, const unsigned short *place, const Stretch *stretch, int lane, KnownProduct product[AHEAD])
+static __device__ __forceinline__ void KnownLoadAhead(const SysScalar *Ba, const unsigned short *place, const Stretch *stretch, int lane, KnownProduct product[AHEAD])
 {
 #pragma unroll
   for (int u = 0; u < AHEAD; u++) {
@@ -46,11 +46,11 @@ static __device__ __forceinline__ void LoadAhead(const SysScalar *Ba, const unsi
 /* Adds what the lanes hold, a row of B each, one after the other: its entries begin at from, its places at first. No lane from most on holds anything. All
    lanes of the warp come along; stretch has room for as many as a team has threads. */
 template <int T, int AHEAD>
-static __device__ __forceinline__ void AddStretches(const SysScalar *Ba, const unsigned short *place, int from, int length, unsigned first, SysScalar a, int most, int lane, Stretch *stretch, SysScalar *sum)
+static __device__ __forceinline__ void KnownAddStretches(const SysScalar *Ba, const unsigned short *place, int from, int length, unsigned first, SysScalar a, int most, int lane, Stretch *stretch, SysScalar *sum)
 {
   const bool whole     = __reduce_max_sync(SYS_ALL_LANES, length) <= T; /* every row is one stretch */
-  const int  stretches = (length + T - 1) / T, until = whole ? lane + 1 : UntilLane<T>(stretches, lane), before = whole ? lane : until - stretches;
-  const int  all = whole ? most : WarpMost<T>(__shfl_sync(SYS_ALL_LANES, until, T - 1, T));
+  const int  stretches = (length + T - 1) / T, until = whole ? lane + 1 : TeamUntil<T>(stretches, lane), before = whole ? lane : until - stretches;
+  const int  all = whole ? most : TeamMost<T>(__shfl_sync(SYS_ALL_LANES, until, T - 1, T));
 
   for (int s0 = 0; s0 < all; s0 += T) {
     KnownProduct now[AHEAD], next[AHEAD];
@@ -71,14 +71,14 @@ static __device__ __forceinline__ void AddStretches(const SysScalar *Ba, const u
       }
     }
     __syncwarp();
-    LoadAhead<AHEAD>(Ba, place, stretch, lane, next);
+    KnownLoadAhead<AHEAD>(Ba, place, stretch, lane, next);
     for (int s = 0; s < count; s += AHEAD) {
 #pragma unroll
       for (int u = 0; u < AHEAD; u++) now[u] = next[u];
-      if (s + AHEAD < count) LoadAhead<AHEAD>(Ba, place, stretch + s + AHEAD, lane, next);
+      if (s + AHEAD < count) KnownLoadAhead<AHEAD>(Ba, place, stretch + s + AHEAD, lane, next);
 #pragma unroll
       for (int u = 0; u < AHEAD; u++) {
-        if (now[u].place >= 0) Add(sum + now[u].place, now[u].a, now[u].b);
+        if (now[u].place >= 0) KnownAdd(sum + now[u].place, now[u].a, now[u].b);
         __syncwarp();
       }
     }

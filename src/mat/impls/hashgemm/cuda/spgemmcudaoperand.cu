@@ -4,7 +4,7 @@
 */
 #include "mat/impls/hashgemm/cuda/spgemmcuda.cuh"
 
-static __global__ void __launch_bounds__(SYS_THREADS) Gather(int64_t nz, const int *from, const SysScalar *a, SysScalar *to)
+static __global__ void __launch_bounds__(SYS_THREADS) OperandGatherKernel(int64_t nz, const int *from, const SysScalar *a, SysScalar *to)
 {
   const int64_t k = blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x;
 
@@ -13,11 +13,11 @@ static __global__ void __launch_bounds__(SYS_THREADS) Gather(int64_t nz, const i
 
 SysStatus SpgemmDeviceGather(int64_t nz, const int *from, const SysScalar *a, SysScalar *to, cudaStream_t stream)
 {
-  return SpgemmLaunch(Gather, SysBlocks(nz, SYS_THREADS), SYS_THREADS, 0, stream, nz, from, a, to);
+  return SpgemmLaunch(OperandGatherKernel, SysBlocks(nz, SYS_THREADS), SYS_THREADS, 0, stream, nz, from, a, to);
 }
 
 /* How many multiplications A B takes */
-static __global__ void __launch_bounds__(SYS_THREADS) Products(int64_t nz, const int *Aj, const int *Bi, unsigned long long *products)
+static __global__ void __launch_bounds__(SYS_THREADS) OperandProductsKernel(int64_t nz, const int *Aj, const int *Bi, unsigned long long *products)
 {
   const int64_t      k = blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x;
   unsigned long long n = k < nz ? (unsigned)(Bi[Aj[k] + 1] - Bi[Aj[k]]) : 0;
@@ -29,5 +29,5 @@ static __global__ void __launch_bounds__(SYS_THREADS) Products(int64_t nz, const
 SysStatus SpgemmDeviceProducts(const SysCSR *A, const SysCSR *B, unsigned long long *products, cudaStream_t stream)
 {
   SYS_CUDA(cudaMemsetAsync(products, 0, sizeof(*products), stream));
-  return SpgemmLaunch(Products, SysBlocks(A->nz, SYS_THREADS), SYS_THREADS, 0, stream, A->nz, A->j, B->i, products);
+  return SpgemmLaunch(OperandProductsKernel, SysBlocks(A->nz, SYS_THREADS), SYS_THREADS, 0, stream, A->nz, A->j, B->i, products);
 }

@@ -8,7 +8,7 @@
 #define LONG        20   /* entries of rows of B, on average, with which a warp takes one after the other if places are known */
 #define GROUP       4    /* products of a thread that are on their way at a time */
 
-/* What of a row of B lies in the part, and the value of A that it is multiplied by; where its places are kept */
+/* The entries of a row of B that lie in the part, the value of A that they are multiplied by, and their places if these are kept */
 typedef struct {
   int                from, length;
   unsigned long long place;
@@ -27,7 +27,7 @@ struct PartShared {
 
 /* Collects those of EACH entries for each lane, from k0 of A on, that reach the columns from low to high; returns how many */
 template <int EACH>
-static __device__ __forceinline__ int Collect(const SpgemmOperands &P, int k0, int end, bool whole, int low, int high, int lane, Entry *entries, int *k_of)
+static __device__ __forceinline__ int PartsCollect(const SpgemmOperands &P, int k0, int end, bool whole, int low, int high, int lane, Entry *entries, int *k_of)
 {
   int from[EACH], length[EACH], most = 0, total = 0;
 
@@ -76,13 +76,13 @@ static __device__ __forceinline__ int Collect(const SpgemmOperands &P, int k0, i
   return total;
 }
 
-/* Finds room for the places of a batch, and writes down what it is for when they are known: from pair on */
-static __device__ void KeepBatch(const SpgemmPlaces &places, int row, unsigned pair, const int *k_of, int count, int lane, Entry *entries)
+/* Finds room for the places of a batch, and writes the batch down from pair on, for the time when its places are known */
+static __device__ void PartsKeepBatch(const SpgemmPlaces &places, int row, unsigned pair, const int *k_of, int count, int lane, Entry *entries)
 {
   for (int e0 = 0; e0 < count; e0 += SYS_WARP) {
     const int          e      = e0 + lane;
     const int          length = e < count ? entries[e].length : 0;
-    const int          until  = UntilLane<SYS_WARP>(length, lane);
+    const int          until  = TeamUntil<SYS_WARP>(length, lane);
     unsigned long long base   = 0;
 
     if (lane == SYS_WARP - 1) base = atomicAdd(places.offset + row, (unsigned long long)until);
@@ -97,7 +97,7 @@ static __device__ void KeepBatch(const SpgemmPlaces &places, int row, unsigned p
 
 /* The batch that was written down */
 template <int EACH>
-static __device__ __forceinline__ void LoadBatch(const SpgemmOperands &P, const SpgemmPlaces &places, unsigned pair, int count, int lane, Entry *entries)
+static __device__ __forceinline__ void PartsLoadBatch(const SpgemmOperands &P, const SpgemmPlaces &places, unsigned pair, int count, int lane, Entry *entries)
 {
 #pragma unroll
   for (int u = 0; u < EACH; u++) {
@@ -113,14 +113,14 @@ static __device__ __forceinline__ void LoadBatch(const SpgemmOperands &P, const 
   __syncwarp();
 }
 
-/* Products of a thread, SYS_WARP apart: of which of the entries that the lanes hold, and what of B or of the places */
+/* Products of a thread, SYS_WARP apart: the lane that holds the entry of each, and the entry of B or its place */
 typedef struct {
   Product one[GROUP];
   int     entry[GROUP], place[GROUP];
 } Group;
 
 template <int MODE>
-static __device__ __forceinline__ void LoadGroup(const SpgemmOperands &P, const unsigned short *place, int from, int skip, int until, int total, int t0, int lane, Group *group)
+static __device__ __forceinline__ void PartsLoadGroup(const SpgemmOperands &P, const unsigned short *place, int from, int skip, int until, int total, int t0, int lane, Group *group)
 {
 #pragma unroll
   for (int u = 0; u < GROUP; u++) {
@@ -151,32 +151,32 @@ static __device__ __forceinline__ void LoadGroup(const SpgemmOperands &P, const 
    to, and looked up so, while the next are on their way; but those of different entries are added one entry after the other.
 */
 template <int MODE, class FINDER>
-static __device__ __forceinline__ void AddEntries(const SpgemmOperands &P, const FINDER &finder, unsigned short *places, const Entry &entry, int lane, SysScalar *sum)
+static __device__ __forceinline__ void PartsAddEntries(const SpgemmOperands &P, const FINDER &finder, unsigned short *places, const Entry &entry, int lane, SysScalar *sum)
 {
   const unsigned long long base  = __shfl_sync(SYS_ALL_LANES, entry.place, 0);
   unsigned short *const    place = places + base;
-  const int                until = UntilLane<SYS_WARP>(entry.length, lane), from = entry.from - (until - entry.length), total = __shfl_sync(SYS_ALL_LANES, until, SYS_WARP - 1);
+  const int                until = TeamUntil<SYS_WARP>(entry.length, lane), from = entry.from - (until - entry.length), total = __shfl_sync(SYS_ALL_LANES, until, SYS_WARP - 1);
   const int                skip = (int)(entry.place - base) - (until - entry.length); /* places of an entry follow each other, those of different ones may not */
   Group                    next;
 
-  LoadGroup<MODE>(P, place, from, skip, until, total, 0, lane, &next);
+  PartsLoadGroup<MODE>(P, place, from, skip, until, total, 0, lane, &next);
   for (int t0 = 0; t0 < total; t0 += GROUP * SYS_WARP) {
     const Group now = next;
     SysScalar   a[GROUP];
     int         to[GROUP], first, last;
 
-    if (t0 + GROUP * SYS_WARP < total) LoadGroup<MODE>(P, place, from, skip, until, total, t0 + GROUP * SYS_WARP, lane, &next);
+    if (t0 + GROUP * SYS_WARP < total) PartsLoadGroup<MODE>(P, place, from, skip, until, total, t0 + GROUP * SYS_WARP, lane, &next);
 #pragma unroll
     for (int u = 0; u < GROUP; u++) {
       a[u]  = __shfl_sync(SYS_ALL_LANES, entry.a, now.entry[u]);
-      to[u] = Place<MODE>(finder, now.one[u], place, now.place[u]);
+      to[u] = FindPlace<MODE>(finder, now.one[u], place, now.place[u]);
     }
     first = __shfl_sync(SYS_ALL_LANES, now.entry[0], 0);
     last  = __shfl_sync(SYS_ALL_LANES, now.entry[GROUP - 1], SYS_WARP - 1);
     if (first == last) {
 #pragma unroll
       for (int u = 0; u < GROUP; u++) {
-        if (to[u] >= 0) Add(sum + to[u], a[u], now.one[u].b);
+        if (to[u] >= 0) KnownAdd(sum + to[u], a[u], now.one[u].b);
       }
       __syncwarp();
     } else {
@@ -186,7 +186,7 @@ static __device__ __forceinline__ void AddEntries(const SpgemmOperands &P, const
         first = __shfl_sync(SYS_ALL_LANES, now.entry[u], 0);
         last  = __shfl_sync(SYS_ALL_LANES, now.entry[u], min(SYS_WARP, total - t0 - u * SYS_WARP) - 1);
         for (int e = first; e <= last; e++) {
-          if (now.entry[u] == e && to[u] >= 0) Add(sum + to[u], a[u], now.one[u].b);
+          if (now.entry[u] == e && to[u] >= 0) KnownAdd(sum + to[u], a[u], now.one[u].b);
           __syncwarp();
         }
       }
@@ -195,20 +195,20 @@ static __device__ __forceinline__ void AddEntries(const SpgemmOperands &P, const
 }
 
 template <int MODE, int ROOM, class FINDER>
-static __device__ __forceinline__ void AddBatch(const SpgemmOperands &P, unsigned short *places, int count, int lane, PartShared<ROOM, FINDER> &own)
+static __device__ __forceinline__ void PartsAddBatch(const SpgemmOperands &P, unsigned short *places, int count, int lane, PartShared<ROOM, FINDER> &own)
 {
   for (int e0 = 0; e0 < count; e0 += SYS_WARP) {
     Entry entry = {0, 0, 0, 0};
 
     if (e0 + lane < count) entry = own.entry[e0 + lane];
     __syncwarp();
-    AddEntries<MODE>(P, own.finder, places, entry, lane, own.sum);
+    PartsAddEntries<MODE>(P, own.finder, places, entry, lane, own.sum);
   }
 }
 
 /* The same by places that are known, without looking where each product belongs if rows of B are long */
 template <int ROOM>
-static __device__ __forceinline__ void AddKnown(const SpgemmOperands &P, unsigned short *places, int count, int lane, PartShared<ROOM, Known> &own)
+static __device__ __forceinline__ void PartsAddKnown(const SpgemmOperands &P, unsigned short *places, int count, int lane, PartShared<ROOM, Known> &own)
 {
   for (int e0 = 0; e0 < count; e0 += SYS_WARP) {
     const int most  = min(SYS_WARP, count - e0);
@@ -219,26 +219,26 @@ static __device__ __forceinline__ void AddKnown(const SpgemmOperands &P, unsigne
     const unsigned long long base = __shfl_sync(SYS_ALL_LANES, entry.place, 0), far = lane < most ? entry.place - base : 0;
     const bool               near = __all_sync(SYS_ALL_LANES, far + 4096 < STRETCH_FAR);
 
-    if (near && __reduce_add_sync(SYS_ALL_LANES, entry.length) >= LONG * most) AddStretches<SYS_WARP, GROUP>(P.Ba, places + base, entry.from, entry.length, (unsigned)far, entry.a, most, lane, own.finder.stretch, own.sum);
-    else AddEntries<SPGEMM_KNOWN>(P, own.finder, places, entry, lane, own.sum);
+    if (near && __reduce_add_sync(SYS_ALL_LANES, entry.length) >= LONG * most) KnownAddStretches<SYS_WARP, GROUP>(P.Ba, places + base, entry.from, entry.length, (unsigned)far, entry.a, most, lane, own.finder.stretch, own.sum);
+    else PartsAddEntries<SPGEMM_KNOWN>(P, own.finder, places, entry, lane, own.sum);
   }
 }
 
 template <int ROOM, class FINDER, int MODE>
-static __device__ __forceinline__ void OnePart(const SpgemmOperands &P, const SpgemmPart &part, uint2 *list, const SpgemmPlaces &places, const int *Ci, const int *Cj, SysScalar *Ca, int *k_of)
+static __device__ __forceinline__ void PartsOne(const SpgemmOperands &P, const SpgemmPart &part, uint2 *list, const SpgemmPlaces &places, const int *Ci, const int *Cj, SysScalar *Ca, int *k_of)
 {
   typedef PartShared<ROOM, FINDER> Shared;
   constexpr int                    EACH = Shared::Batch / SYS_WARP;
   Shared                          &own  = *(Shared *)spgemm_shared;
   const int                        lane = (int)threadIdx.x, first = Ci[part.row] + part.first, begin = P.Ai[part.row], end = P.Ai[part.row + 1];
 
-  Prepare<SYS_WARP>(Cj + first, part.entries, lane, &own.finder, own.sum);
+  FindPrepare<SYS_WARP>(Cj + first, part.entries, lane, &own.finder, own.sum);
   if constexpr (MODE == SPGEMM_KNOWN) {
     for (unsigned p = 0; p < list->y; p += Shared::Batch) {
       const int count = (int)min(list->y - p, (unsigned)Shared::Batch);
 
-      LoadBatch<EACH>(P, places, list->x + p, count, lane, own.entry);
-      AddKnown(P, places.place, count, lane, own);
+      PartsLoadBatch<EACH>(P, places, list->x + p, count, lane, own.entry);
+      PartsAddKnown(P, places.place, count, lane, own);
     }
   } else {
     const int  low = Cj[first], high = Cj[first + part.entries - 1];
@@ -250,11 +250,11 @@ static __device__ __forceinline__ void OnePart(const SpgemmOperands &P, const Sp
       pairs.x = __shfl_sync(SYS_ALL_LANES, pairs.x, 0);
     }
     for (int k0 = begin; k0 < end; k0 += Shared::Batch) {
-      const int count = Collect<EACH>(P, k0, end, whole, low, high, lane, own.entry, MODE == SPGEMM_KEEP ? k_of : NULL);
+      const int count = PartsCollect<EACH>(P, k0, end, whole, low, high, lane, own.entry, MODE == SPGEMM_KEEP ? k_of : NULL);
 
-      if (MODE == SPGEMM_KEEP) KeepBatch(places, part.row, pairs.x + pairs.y, k_of, count, lane, own.entry);
+      if (MODE == SPGEMM_KEEP) PartsKeepBatch(places, part.row, pairs.x + pairs.y, k_of, count, lane, own.entry);
       pairs.y += (unsigned)count;
-      AddBatch<MODE>(P, places.place, count, lane, own);
+      PartsAddBatch<MODE>(P, places.place, count, lane, own);
     }
     if (MODE == SPGEMM_KEEP && lane == 0) *list = pairs;
   }
@@ -265,7 +265,7 @@ static __device__ __forceinline__ void OnePart(const SpgemmOperands &P, const Sp
 
 /* A warp takes one part after the other, in their order */
 template <int ROOM, class FINDER, int MODE>
-static __global__ void __launch_bounds__(SYS_WARP) Parts(SpgemmOperands P, const SpgemmPart *parts, const int *order, const unsigned *n, unsigned *next, SpgemmPlaces places, const int *Ci, const int *Cj, SysScalar *Ca)
+static __global__ void __launch_bounds__(SYS_WARP) PartsKernel(SpgemmOperands P, const SpgemmPart *parts, const int *order, const unsigned *n, unsigned *next, SpgemmPlaces places, const int *Ci, const int *Cj, SysScalar *Ca)
 {
   __shared__ int k_of[MODE == SPGEMM_KEEP ? PartShared<ROOM, FINDER>::Batch : 1];
   const unsigned all = *n;
@@ -277,40 +277,40 @@ static __global__ void __launch_bounds__(SYS_WARP) Parts(SpgemmOperands P, const
     p = __shfl_sync(SYS_ALL_LANES, p, 0);
     if (p >= all) return;
     const int index = order[p];
-    OnePart<ROOM, FINDER, MODE>(P, parts[index], places.list + index, places, Ci, Cj, Ca, k_of);
+    PartsOne<ROOM, FINDER, MODE>(P, parts[index], places.list + index, places, Ci, Cj, Ca, k_of);
   }
 }
 
 template <int ROOM, class FINDER, int MODE>
-static SysStatus LaunchMode(const SpgemmOperands *P, int kind, const SpgemmPart *parts, const int *order, unsigned *count, int n, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, const cudaStream_t stream[])
+static SysStatus PartsLaunchMode(const SpgemmOperands *P, int kind, const SpgemmPart *parts, const int *order, unsigned *count, int n, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, const cudaStream_t stream[])
 {
-  return SpgemmLaunch(Parts<ROOM, FINDER, MODE>, n < MOST_BLOCKS ? n : MOST_BLOCKS, SYS_WARP, sizeof(PartShared<ROOM, FINDER>), stream[kind], *P, parts, order + (int64_t)kind * n, (const unsigned *)count + kind, count + SPGEMM_PART_KINDS + kind, *places, Ci, Cj, Ca);
+  return SpgemmLaunch(PartsKernel<ROOM, FINDER, MODE>, n < MOST_BLOCKS ? n : MOST_BLOCKS, SYS_WARP, sizeof(PartShared<ROOM, FINDER>), stream[kind], *P, parts, order + (int64_t)kind * n, (const unsigned *)count + kind, count + SPGEMM_PART_KINDS + kind, *places, Ci, Cj, Ca);
 }
 
 template <int ROOM, class FINDER>
-static SysStatus LaunchKind(const SpgemmOperands *P, int kind, const SpgemmPart *parts, const int *order, unsigned *count, int n, int mode, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, const cudaStream_t stream[])
+static SysStatus PartsLaunchKind(const SpgemmOperands *P, int kind, const SpgemmPart *parts, const int *order, unsigned *count, int n, int mode, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, const cudaStream_t stream[])
 {
-  if (mode == SPGEMM_FIND) return LaunchMode<ROOM, FINDER, SPGEMM_FIND>(P, kind, parts, order, count, n, places, Ci, Cj, Ca, stream);
-  if (mode == SPGEMM_KEEP) return LaunchMode<ROOM, FINDER, SPGEMM_KEEP>(P, kind, parts, order, count, n, places, Ci, Cj, Ca, stream);
-  return LaunchMode<ROOM, Known, SPGEMM_KNOWN>(P, kind, parts, order, count, n, places, Ci, Cj, Ca, stream);
+  if (mode == SPGEMM_FIND) return PartsLaunchMode<ROOM, FINDER, SPGEMM_FIND>(P, kind, parts, order, count, n, places, Ci, Cj, Ca, stream);
+  if (mode == SPGEMM_KEEP) return PartsLaunchMode<ROOM, FINDER, SPGEMM_KEEP>(P, kind, parts, order, count, n, places, Ci, Cj, Ca, stream);
+  return PartsLaunchMode<ROOM, Known, SPGEMM_KNOWN>(P, kind, parts, order, count, n, places, Ci, Cj, Ca, stream);
 }
 
 template <int ROOM>
-static SysStatus LaunchParts(const SpgemmOperands *P, const SpgemmPart *parts, const int *order, unsigned *count, int n, int mode, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, const cudaStream_t stream[])
+static SysStatus PartsLaunch(const SpgemmOperands *P, const SpgemmPart *parts, const int *order, unsigned *count, int n, int mode, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, const cudaStream_t stream[])
 {
-  SYS_CALL((LaunchKind<ROOM, Window<ROOM / SPGEMM_NARROW>>(P, SPGEMM_PART_NARROW, parts, order, count, n, mode, places, Ci, Cj, Ca, stream)));
-  SYS_CALL((LaunchKind<ROOM, Words<2 * ROOM / SPGEMM_FEW_WORDS>>(P, SPGEMM_PART_WORDS, parts, order, count, n, mode, places, Ci, Cj, Ca, stream)));
-  return LaunchKind<ROOM, Columns<ROOM, 2 * ROOM>>(P, SPGEMM_PART_WIDE, parts, order, count, n, mode, places, Ci, Cj, Ca, stream);
+  SYS_CALL((PartsLaunchKind<ROOM, Window<ROOM / SPGEMM_NARROW>>(P, SPGEMM_PART_NARROW, parts, order, count, n, mode, places, Ci, Cj, Ca, stream)));
+  SYS_CALL((PartsLaunchKind<ROOM, Words<2 * ROOM / SPGEMM_FEW_WORDS>>(P, SPGEMM_PART_WORDS, parts, order, count, n, mode, places, Ci, Cj, Ca, stream)));
+  return PartsLaunchKind<ROOM, Columns<ROOM, 2 * ROOM>>(P, SPGEMM_PART_WIDE, parts, order, count, n, mode, places, Ci, Cj, Ca, stream);
 }
 
 SysStatus SpgemmDevicePartValues(const SpgemmOperands *P, int part_class, const SpgemmPart *parts, const int *order, unsigned count[2 * SPGEMM_PART_KINDS], int n, int mode, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, const cudaStream_t stream[SPGEMM_PART_KINDS])
 {
   switch (part_class) {
   case 0:
-    return LaunchParts<SPGEMM_PART_ENTRIES / 4>(P, parts, order, count, n, mode, places, Ci, Cj, Ca, stream);
+    return PartsLaunch<SPGEMM_PART_ENTRIES / 4>(P, parts, order, count, n, mode, places, Ci, Cj, Ca, stream);
   case 1:
-    return LaunchParts<SPGEMM_PART_ENTRIES / 2>(P, parts, order, count, n, mode, places, Ci, Cj, Ca, stream);
+    return PartsLaunch<SPGEMM_PART_ENTRIES / 2>(P, parts, order, count, n, mode, places, Ci, Cj, Ca, stream);
   default:
-    return LaunchParts<SPGEMM_PART_ENTRIES>(P, parts, order, count, n, mode, places, Ci, Cj, Ca, stream);
+    return PartsLaunch<SPGEMM_PART_ENTRIES>(P, parts, order, count, n, mode, places, Ci, Cj, Ca, stream);
   }
 }

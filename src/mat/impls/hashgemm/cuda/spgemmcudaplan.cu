@@ -20,7 +20,7 @@
 /* ---- Words of B ---- */
 
 /* The bits of the word that begins at entry e */
-static __device__ __forceinline__ unsigned WordBits(const int *j, unsigned e, unsigned length, unsigned w)
+static __device__ __forceinline__ unsigned PlanWordBits(const int *j, unsigned e, unsigned length, unsigned w)
 {
   unsigned bits = 0;
 
@@ -38,13 +38,13 @@ static __device__ __forceinline__ unsigned WordBits(const int *j, unsigned e, un
   return bits;
 }
 
-static __device__ __forceinline__ void WriteRow(const SpgemmOperands &P, int r, int begin, unsigned length, unsigned words)
+static __device__ __forceinline__ void PlanWriteRow(const SpgemmOperands &P, int r, int begin, unsigned length, unsigned words)
 {
   P.rowB[r] = make_int4(begin, (int)words, length ? P.Bj[begin] : 0, length ? P.Bj[begin + (int)length - 1] : -1);
 }
 
 /* A team for each row, but those that are long */
-static __global__ void __launch_bounds__(SYS_THREADS) Words(SpgemmOperands P, int *long_rows, SpgemmCounters *counters)
+static __global__ void __launch_bounds__(SYS_THREADS) PlanWordsKernel(SpgemmOperands P, int *long_rows, SpgemmCounters *counters)
 {
   const unsigned lane = threadIdx.x % TEAM, shift = threadIdx.x % SYS_WARP - lane, mine = ((1u << TEAM) - 1) << shift;
   const int64_t  r      = (blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / TEAM;
@@ -60,16 +60,16 @@ static __global__ void __launch_bounds__(SYS_THREADS) Words(SpgemmOperands P, in
     const bool     head  = e < length && (e == 0 || (unsigned)j[e - 1] >> 5 != w);
     const unsigned heads = __ballot_sync(SYS_ALL_LANES, head) & mine;
 
-    if (head) P.wordB[begin + (int)n + __popc(heads & ((1u << (shift + lane)) - 1))] = make_uint2(w, WordBits(j, e, length, w));
+    if (head) P.wordB[begin + (int)n + __popc(heads & ((1u << (shift + lane)) - 1))] = make_uint2(w, PlanWordBits(j, e, length, w));
     n += (unsigned)__popc(heads);
   }
   if (r >= P.k || lane) return;
   if (all > SPGEMM_LONG_ROW) long_rows[atomicAdd(&counters->long_rows, 1u)] = (int)r;
-  else WriteRow(P, (int)r, begin, length, n);
+  else PlanWriteRow(P, (int)r, begin, length, n);
 }
 
 /* Blocks take the long rows in turns */
-static __global__ void __launch_bounds__(SYS_THREADS) LongWords(SpgemmOperands P, const int *long_rows, const SpgemmCounters *counters)
+static __global__ void __launch_bounds__(SYS_THREADS) PlanLongWordsKernel(SpgemmOperands P, const int *long_rows, const SpgemmCounters *counters)
 {
   __shared__ unsigned count[SYS_THREADS / SYS_WARP];
   const unsigned      lane = threadIdx.x % SYS_WARP, warp = threadIdx.x / SYS_WARP;
@@ -93,11 +93,11 @@ static __global__ void __launch_bounds__(SYS_THREADS) LongWords(SpgemmOperands P
         before += other < warp ? count[other] : 0;
         total += count[other];
       }
-      if (head) P.wordB[begin + (int)(n + before) + __popc(heads & ((1u << lane) - 1))] = make_uint2(w, WordBits(j, e, length, w));
+      if (head) P.wordB[begin + (int)(n + before) + __popc(heads & ((1u << lane) - 1))] = make_uint2(w, PlanWordBits(j, e, length, w));
       n += total;
       __syncthreads();
     }
-    if (threadIdx.x == 0) WriteRow(P, r, begin, length, n);
+    if (threadIdx.x == 0) PlanWriteRow(P, r, begin, length, n);
   }
 }
 
@@ -108,8 +108,8 @@ int64_t SpgemmDeviceLongRows(int64_t nz)
 
 SysStatus SpgemmDeviceWords(const SpgemmOperands *P, int *long_rows, SpgemmCounters *counters, cudaStream_t stream)
 {
-  SYS_CALL(SpgemmLaunch(Words, SysBlocks((int64_t)P->k * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, *P, long_rows, counters));
-  return SpgemmLaunch(LongWords, P->k ? LONG_BLOCKS : 0, SYS_THREADS, 0, stream, *P, (const int *)long_rows, (const SpgemmCounters *)counters);
+  SYS_CALL(SpgemmLaunch(PlanWordsKernel, SysBlocks((int64_t)P->k * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, *P, long_rows, counters));
+  return SpgemmLaunch(PlanLongWordsKernel, P->k ? LONG_BLOCKS : 0, SYS_THREADS, 0, stream, *P, (const int *)long_rows, (const SpgemmCounters *)counters);
 }
 
 /* ---- Work of a row ---- */
@@ -119,7 +119,7 @@ typedef struct {
   int                first, last; /* columns */
 } Work;
 
-static __device__ void AddWork(const SpgemmOperands &P, int k, Work *w)
+static __device__ void PlanAddWork(const SpgemmOperands &P, int k, Work *w)
 {
   const int  c   = P.Aj[k];
   const int4 row = P.rowB[c];
@@ -133,7 +133,7 @@ static __device__ void AddWork(const SpgemmOperands &P, int k, Work *w)
 }
 
 /* To all lanes of a team */
-static __device__ void SumWork(unsigned width, Work *w)
+static __device__ void PlanSumWork(unsigned width, Work *w)
 {
   for (unsigned step = width / 2; step; step /= 2) {
     w->products += __shfl_xor_sync(SYS_ALL_LANES, w->products, (int)step);
@@ -144,14 +144,14 @@ static __device__ void SumWork(unsigned width, Work *w)
 }
 
 /* Rows of B whose columns often are neighbours mostly have their words in common too */
-static __device__ bool Wide(const Work &w)
+static __device__ bool PlanWide(const Work &w)
 {
   const unsigned words = (unsigned)(w.last >> 5) - (unsigned)(w.first >> 5) + 1;
 
   return (double)words * (double)w.products > (w.words > MANY_WORDS ? (double)SPARSE_MANY : (double)SPARSE) * (double)w.words * (double)w.words;
 }
 
-static __device__ unsigned char Kind(int length, const Work &w)
+static __device__ unsigned char PlanKind(int length, const Work &w)
 {
   const unsigned long long average = length ? w.products / (unsigned)length : 0;
   const unsigned           team    = length > SPGEMM_LONG_ROW ? 4 : average <= 8 ? 0 : average <= 16 ? 1 : average <= 64 ? 2 : 3;
@@ -162,13 +162,13 @@ static __device__ unsigned char Kind(int length, const Work &w)
   else if (length == 1 && w.products <= MOST_COPIED) bin = COUNT_COPY;
   else if (w.products <= 512 && !words) bin = w.products <= 64 ? COUNT_SORT_64 : w.products <= 128 ? COUNT_SORT_128 : w.products <= 256 ? COUNT_SORT_256 : COUNT_SORT_512;
   else if (w.words <= 96) bin = length > SPGEMM_LONG_ROW ? COUNT_512 : COUNT_128;
-  else if (w.words > 3072 || !Wide(w)) bin = COUNT_WINDOW;
+  else if (w.words > 3072 || !PlanWide(w)) bin = COUNT_WINDOW;
   else bin = w.words <= 192 ? COUNT_256 : w.words <= 384 ? COUNT_512 : w.words <= 768 ? COUNT_1024 : w.words <= 1536 ? COUNT_2048 : COUNT_4096;
   return SPGEMM_KIND(bin, team, words);
 }
 
 /* Units of a row: none has too many words, nor far too many products, unless it has very few words */
-static __device__ unsigned UnitsOf(const Work &w)
+static __device__ unsigned PlanUnitsOf(const Work &w)
 {
   const unsigned           words = (unsigned)(w.last >> 5) - (unsigned)(w.first >> 5) + 1, least = (words + SPGEMM_UNIT_WORDS - 1) / SPGEMM_UNIT_WORDS, most = (words + MIN_WORDS - 1) / MIN_WORDS;
   const unsigned long long wanted = w.products / SPGEMM_UNIT_PRODUCTS;
@@ -178,7 +178,7 @@ static __device__ unsigned UnitsOf(const Work &w)
 }
 
 /* size becomes the entries of rows that are empty or copied, and the number of units of rows that are cut into them */
-static __global__ void __launch_bounds__(SYS_THREADS) Classify(SpgemmOperands P, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *counters)
+static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmOperands P, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *counters)
 {
   __shared__ unsigned count[SPGEMM_BINS];
   const unsigned      lane = threadIdx.x % TEAM, shift = threadIdx.x % SYS_WARP - lane;
@@ -194,23 +194,23 @@ static __global__ void __launch_bounds__(SYS_THREADS) Classify(SpgemmOperands P,
     Work          w      = {0, 0, INT_MAX, -1};
     unsigned      late   = __ballot_sync(SYS_ALL_LANES, lane == 0 && length > SPGEMM_LONG_ROW);
 
-    for (int k = (int)lane; k < soon; k += TEAM) AddWork(P, begin + k, &w);
+    for (int k = (int)lane; k < soon; k += TEAM) PlanAddWork(P, begin + k, &w);
     __syncwarp();
-    SumWork(TEAM, &w);
+    PlanSumWork(TEAM, &w);
     for (; late; late &= late - 1) {
       const int from = __ffs((int)late) - 1, first = __shfl_sync(SYS_ALL_LANES, begin, from), n = __shfl_sync(SYS_ALL_LANES, length, from);
       Work      all = {0, 0, INT_MAX, -1};
 
 #pragma unroll 8
-      for (int k = (int)(threadIdx.x % SYS_WARP); k < n; k += SYS_WARP) AddWork(P, first + k, &all);
+      for (int k = (int)(threadIdx.x % SYS_WARP); k < n; k += SYS_WARP) PlanAddWork(P, first + k, &all);
       __syncwarp();
-      SumWork(SYS_WARP, &all);
+      PlanSumWork(SYS_WARP, &all);
       if (shift == (unsigned)from) w = all;
     }
     if (lane == 0 && r < P.m) {
-      const unsigned char what = Kind(length, w);
+      const unsigned char what = PlanKind(length, w);
       const unsigned      bin  = SPGEMM_KIND_BIN(what);
-      const unsigned      cut  = bin == COUNT_WINDOW ? UnitsOf(w) : 0;
+      const unsigned      cut  = bin == COUNT_WINDOW ? PlanUnitsOf(w) : 0;
 
       kind[r] = what;
       work[r] = (unsigned)min(w.products, (unsigned long long)UINT_MAX);
@@ -247,13 +247,13 @@ SysStatus SpgemmDeviceClassify(const SpgemmOperands *P, int *size, unsigned *wor
 {
   const int64_t blocks = SysBlocks((int64_t)P->m * TEAM, SYS_THREADS);
 
-  return SpgemmLaunch(Classify, blocks < 4096 ? blocks : 4096, SYS_THREADS, 0, stream, *P, size, work, range, kind, counters);
+  return SpgemmLaunch(PlanClassifyKernel, blocks < 4096 ? blocks : 4096, SYS_THREADS, 0, stream, *P, size, work, range, kind, counters);
 }
 
 /* ---- Lists ---- */
 
 /* Into lists, bin after bin. Neighbours mostly stay neighbours, for the caches; beyond that the order is of no consequence. */
-static __global__ void __launch_bounds__(1024) Scatter(int n, const unsigned char *bin, unsigned char mask, int *list, SpgemmBins *bins)
+static __global__ void __launch_bounds__(1024) PlanScatterKernel(int n, const unsigned char *bin, unsigned char mask, int *list, SpgemmBins *bins)
 {
   __shared__ unsigned count[SPGEMM_BINS], base[SPGEMM_BINS];
   const int64_t       k = blockIdx.x * (int64_t)1024 + threadIdx.x;
@@ -277,12 +277,12 @@ static __global__ void __launch_bounds__(1024) Scatter(int n, const unsigned cha
 
 SysStatus SpgemmDeviceScatter(int m, const unsigned char *bin, unsigned char mask, int *rows, SpgemmBins *bins, cudaStream_t stream)
 {
-  return SpgemmLaunch(Scatter, SysBlocks(m, 1024), 1024, 0, stream, m, bin, mask, rows, bins);
+  return SpgemmLaunch(PlanScatterKernel, SysBlocks(m, 1024), 1024, 0, stream, m, bin, mask, rows, bins);
 }
 
 /* ---- Units ---- */
 
-static __global__ void __launch_bounds__(SYS_THREADS) Units(int n, const int *rows, const int *size, const uint2 *range, SpgemmUnit *unit, int *first, SpgemmCounters *counters)
+static __global__ void __launch_bounds__(SYS_THREADS) PlanUnitsKernel(int n, const int *rows, const int *size, const uint2 *range, SpgemmUnit *unit, int *first, SpgemmCounters *counters)
 {
   const int k = (int)(blockIdx.x * SYS_THREADS + threadIdx.x);
 
@@ -302,11 +302,11 @@ static __global__ void __launch_bounds__(SYS_THREADS) Units(int n, const int *ro
 
 SysStatus SpgemmDeviceUnits(int n, const int *rows, const int *size, const uint2 *range, SpgemmUnit *unit, int *first, SpgemmCounters *counters, cudaStream_t stream)
 {
-  return SpgemmLaunch(Units, SysBlocks(n, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, size, range, unit, first, counters);
+  return SpgemmLaunch(PlanUnitsKernel, SysBlocks(n, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, size, range, unit, first, counters);
 }
 
 /* A warp for each row that has units: their places in it, and its entries */
-static __global__ void __launch_bounds__(SYS_THREADS) SumUnits(int n, const int *rows, const int *first, SpgemmUnit *unit, int *size)
+static __global__ void __launch_bounds__(SYS_THREADS) PlanSumUnitsKernel(int n, const int *rows, const int *first, SpgemmUnit *unit, int *size)
 {
   const int k = (int)((blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / SYS_WARP), lane = (int)(threadIdx.x % SYS_WARP);
 
@@ -332,12 +332,12 @@ static __global__ void __launch_bounds__(SYS_THREADS) SumUnits(int n, const int 
 
 SysStatus SpgemmDeviceSumUnits(int n, const int *rows, const int *first, SpgemmUnit *unit, int *size, cudaStream_t stream)
 {
-  return SpgemmLaunch(SumUnits, SysBlocks((int64_t)n * SYS_WARP, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, first, unit, size);
+  return SpgemmLaunch(PlanSumUnitsKernel, SysBlocks((int64_t)n * SYS_WARP, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, first, unit, size);
 }
 
 /* ---- Rows of known size ---- */
 
-static __device__ unsigned PatternBin(unsigned char kind, unsigned words, bool sorted, int size)
+static __device__ unsigned PlanPatternBin(unsigned char kind, unsigned words, bool sorted, int size)
 {
   const unsigned bin = SPGEMM_KIND_BIN(kind), team = SPGEMM_KIND_TEAM(kind);
 
@@ -351,7 +351,7 @@ static __device__ unsigned PatternBin(unsigned char kind, unsigned words, bool s
   return size <= 64 ? PATTERN_32_64 : size <= 128 ? PATTERN_32_128 : size <= 256 ? PATTERN_32_256 : size <= 512 ? PATTERN_32_512 : size <= 1024 ? PATTERN_32_1024 : PATTERN_32_MORE;
 }
 
-static __device__ unsigned ValuesBin(unsigned char kind, int size)
+static __device__ unsigned PlanValuesBin(unsigned char kind, int size)
 {
   const unsigned bin = SPGEMM_KIND_BIN(kind), team = SPGEMM_KIND_TEAM(kind);
   const bool     words = SPGEMM_KIND_WORDS(kind);
@@ -370,21 +370,21 @@ static __device__ unsigned ValuesBin(unsigned char kind, int size)
 }
 
 /* As many parts as are needed for the entries, or more, if products are many, of as many entries each */
-static __device__ int PartsOf(int size, unsigned work)
+static __device__ int PlanPartsOf(int size, unsigned work)
 {
   const int least = (size + SPGEMM_PART_ENTRIES - 1) / SPGEMM_PART_ENTRIES, most = (size + SPGEMM_PART_LEAST - 1) / SPGEMM_PART_LEAST;
 
   return max(least, min((int)(work / SPGEMM_PART_PRODUCTS), most));
 }
 
-static __device__ int PartClass(int size, int parts)
+static __device__ int PlanPartClass(int size, int parts)
 {
   const int each = (size + parts - 1) / parts;
 
   return each <= SPGEMM_PART_ENTRIES / 4 ? 0 : each <= SPGEMM_PART_ENTRIES / 2 ? 1 : 2;
 }
 
-static __global__ void __launch_bounds__(1024) Reclassify(int m, const unsigned char *kind, const unsigned char *words, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters)
+static __global__ void __launch_bounds__(1024) PlanReclassifyKernel(int m, const unsigned char *kind, const unsigned char *words, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters)
 {
   __shared__ unsigned           count[2][SPGEMM_BINS], parts[SPGEMM_PART_CLASSES];
   __shared__ unsigned long long nonzeros;
@@ -396,7 +396,7 @@ static __global__ void __launch_bounds__(1024) Reclassify(int m, const unsigned 
   if (threadIdx.x == 0) nonzeros = 0;
   __syncthreads();
   if (r < m) {
-    const unsigned p = PatternBin(kind[r], words[r], sorted, size[r]), v = ValuesBin(kind[r], size[r]);
+    const unsigned p = PlanPatternBin(kind[r], words[r], sorted, size[r]), v = PlanValuesBin(kind[r], size[r]);
 
     pattern[r] = (unsigned char)p;
     values[r]  = (unsigned char)v;
@@ -404,9 +404,9 @@ static __global__ void __launch_bounds__(1024) Reclassify(int m, const unsigned 
     atomicAdd(count[0] + p, 1u);
     atomicAdd(count[1] + v, 1u);
     if (v == VALUES_PARTS) {
-      const int cut = PartsOf(size[r], work[r]);
+      const int cut = PlanPartsOf(size[r], work[r]);
 
-      atomicAdd(parts + PartClass(size[r], cut), (unsigned)cut);
+      atomicAdd(parts + PlanPartClass(size[r], cut), (unsigned)cut);
       atomicAdd(&counters->pairs, work[r] > INT_MAX ? SPGEMM_MANY_PAIRS : (unsigned long long)cut * (unsigned)(Ai[r + 1] - Ai[r]));
     }
   }
@@ -422,15 +422,15 @@ static __global__ void __launch_bounds__(1024) Reclassify(int m, const unsigned 
 
 SysStatus SpgemmDeviceReclassify(int m, const unsigned char *kind, const unsigned char *words, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters, cudaStream_t stream)
 {
-  return SpgemmLaunch(Reclassify, SysBlocks(m, 1024), 1024, 0, stream, m, kind, words, sorted, size, work, Ai, pattern, values, counters);
+  return SpgemmLaunch(PlanReclassifyKernel, SysBlocks(m, 1024), 1024, 0, stream, m, kind, words, sorted, size, work, Ai, pattern, values, counters);
 }
 
 /* Class after class, the longest first in the memory: those are begun first */
-static __global__ void __launch_bounds__(SYS_THREADS) Parts(int n, const int *rows, const int *size, const unsigned *work, SpgemmPart *part, SpgemmCounters *counters)
+static __global__ void __launch_bounds__(SYS_THREADS) PlanPartsKernel(int n, const int *rows, const int *size, const unsigned *work, SpgemmPart *part, SpgemmCounters *counters)
 {
   __shared__ unsigned count[SPGEMM_PART_CLASSES], base[SPGEMM_PART_CLASSES];
   const int64_t       k = blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x;
-  const int           r = k < n ? rows[k] : -1, entries = k < n ? size[r] : 0, parts = k < n ? PartsOf(entries, work[r]) : 0, c = k < n ? PartClass(entries, parts) : 0;
+  const int           r = k < n ? rows[k] : -1, entries = k < n ? size[r] : 0, parts = k < n ? PlanPartsOf(entries, work[r]) : 0, c = k < n ? PlanPartClass(entries, parts) : 0;
   unsigned            at = 0;
 
   if (threadIdx.x < SPGEMM_PART_CLASSES) count[threadIdx.x] = 0;
@@ -456,13 +456,13 @@ static __global__ void __launch_bounds__(SYS_THREADS) Parts(int n, const int *ro
 
 SysStatus SpgemmDeviceParts(int n, const int *rows, const int *size, const unsigned *work, SpgemmPart *part, SpgemmCounters *counters, cudaStream_t stream)
 {
-  return SpgemmLaunch(Parts, SysBlocks(n, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, size, work, part, counters);
+  return SpgemmLaunch(PlanPartsKernel, SysBlocks(n, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, size, work, part, counters);
 }
 
 #define EACH_WARP 2 /* parts */
 
 /* The kind of every part, for a kernel each; a warp looks at one part after the other */
-static __global__ void __launch_bounds__(SYS_THREADS) OrderParts(const SpgemmPart *part, int n, int room, const int *Ci, const int *Cj, int *order, unsigned *count)
+static __global__ void __launch_bounds__(SYS_THREADS) PlanOrderPartsKernel(const SpgemmPart *part, int n, int room, const int *Ci, const int *Cj, int *order, unsigned *count)
 {
   constexpr int       All = SYS_THREADS / SYS_WARP * EACH_WARP;
   __shared__ unsigned kinds[All], own[SPGEMM_PART_KINDS], base[SPGEMM_PART_KINDS];
@@ -501,7 +501,7 @@ SysStatus SpgemmDeviceOrderParts(int part_class, const SpgemmPart *part, int n, 
 {
   const int room = SPGEMM_PART_ENTRIES >> (SPGEMM_PART_CLASSES - 1 - part_class);
 
-  return SpgemmLaunch(OrderParts, SysBlocks(n, SYS_THREADS / SYS_WARP * EACH_WARP), SYS_THREADS, 0, stream, part, n, room, Ci, Cj, order, count);
+  return SpgemmLaunch(PlanOrderPartsKernel, SysBlocks(n, SYS_THREADS / SYS_WARP * EACH_WARP), SYS_THREADS, 0, stream, part, n, room, Ci, Cj, order, count);
 }
 
 SysStatus SpgemmDeviceScanSize(int m, size_t *bytes)
@@ -519,7 +519,7 @@ SysStatus SpgemmDeviceScan(int m, const int *size, int *i, void *work, size_t by
 
 /* ---- Places ---- */
 
-static __global__ void __launch_bounds__(SYS_THREADS) RowProducts(SpgemmOperands P, unsigned long long *products)
+static __global__ void __launch_bounds__(SYS_THREADS) PlanRowProductsKernel(SpgemmOperands P, unsigned long long *products)
 {
   const int64_t      r    = (blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / TEAM;
   const int          lane = (int)(threadIdx.x % TEAM), begin = r < P.m ? P.Ai[r] : 0, end = r < P.m ? P.Ai[r + 1] : 0;
@@ -539,7 +539,7 @@ SysStatus SpgemmDevicePlacesSize(int m, size_t *bytes)
 
 SysStatus SpgemmDevicePlaces(const SpgemmOperands *P, unsigned long long *offset, void *work, size_t bytes, cudaStream_t stream)
 {
-  SYS_CALL(SpgemmLaunch(RowProducts, SysBlocks((int64_t)P->m * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, *P, offset));
+  SYS_CALL(SpgemmLaunch(PlanRowProductsKernel, SysBlocks((int64_t)P->m * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, *P, offset));
   SYS_CUDA(cub::DeviceScan::ExclusiveSum(work, bytes, (const unsigned long long *)offset, offset, P->m, stream));
   return SYS_SUCCESS;
 }

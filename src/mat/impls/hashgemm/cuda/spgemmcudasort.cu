@@ -9,13 +9,13 @@
 
 /* The columns go to `to`, unless that is NULL; returns how many are different, to all lanes of the team */
 template <int T, int R>
-static __device__ __forceinline__ int WriteSorted(unsigned key[R], int lane, int *to)
+static __device__ __forceinline__ int SortWrite(unsigned key[R], int lane, int *to)
 {
   const unsigned shift = threadIdx.x % SYS_WARP - (unsigned)lane, below = (1u << lane) - 1;
   unsigned       last = SPGEMM_NOWORD;
   int            sum  = 0;
 
-  Sort<T, R>(key, lane);
+  TeamSort<T, R>(key, lane);
 #pragma unroll
   for (int r = 0; r < R; r++) {
     unsigned       previous = __shfl_up_sync(SYS_ALL_LANES, key[r], 1, T);
@@ -32,18 +32,18 @@ static __device__ __forceinline__ int WriteSorted(unsigned key[R], int lane, int
 }
 
 template <int T, int R>
-static __device__ __forceinline__ int SortedRow(const unsigned *list, int products, int lane, int *to)
+static __device__ __forceinline__ int SortOneRow(const unsigned *list, int products, int lane, int *to)
 {
   unsigned key[R];
 
 #pragma unroll
   for (int r = 0; r < R; r++) key[r] = r * T + lane < products ? list[r * T + lane] : SPGEMM_NOWORD;
-  return WriteSorted<T, R>(key, lane, to);
+  return SortWrite<T, R>(key, lane, to);
 }
 
 /* With Ci the pattern; without it counts, and keeps the columns if there is room */
 template <int T, int R>
-static __global__ void __launch_bounds__(BLOCK) Rows(SpgemmOperands P, const int *rows, int n, int *size, SpgemmSorted sorted, int64_t offset, const int *Ci, int *Cj)
+static __global__ void __launch_bounds__(BLOCK) SortRowsKernel(SpgemmOperands P, const int *rows, int n, int *size, SpgemmSorted sorted, int64_t offset, const int *Ci, int *Cj)
 {
   __shared__ unsigned shared[BLOCK / T][T * R];
   const int           lane = (int)threadIdx.x % T, team = (int)threadIdx.x / T, at = (int)blockIdx.x * (BLOCK / T) + team;
@@ -53,7 +53,7 @@ static __global__ void __launch_bounds__(BLOCK) Rows(SpgemmOperands P, const int
   int                *to       = row < 0 ? NULL : Ci ? Cj + Ci[row] : sorted.column ? sorted.column + keep : NULL;
   int                 products = 0, found;
 
-  ForLists<T>(
+  TeamForLists<T>(
     P.Aj, begin, end, lane,
     [&](int c, int *from, int *length) {
       *from   = P.Bi[c];
@@ -65,10 +65,10 @@ static __global__ void __launch_bounds__(BLOCK) Rows(SpgemmOperands P, const int
     });
   __syncwarp();
   for (int step = T / 2; step; step /= 2) products = max(products, __shfl_xor_sync(SYS_ALL_LANES, products, step));
-  const int most = WarpMost<T>(products);
-  if (R > 2 && most <= R / 4 * T) found = SortedRow<T, R / 4>(list, products, lane, to);
-  else if (most <= R / 2 * T) found = SortedRow<T, R / 2>(list, products, lane, to);
-  else found = SortedRow<T, R>(list, products, lane, to);
+  const int most = TeamMost<T>(products);
+  if (R > 2 && most <= R / 4 * T) found = SortOneRow<T, R / 4>(list, products, lane, to);
+  else if (most <= R / 2 * T) found = SortOneRow<T, R / 2>(list, products, lane, to);
+  else found = SortOneRow<T, R>(list, products, lane, to);
   if (row >= 0 && lane == 0 && !Ci) {
     size[row] = found;
     if (sorted.column) sorted.place[row] = (unsigned)(keep / SPGEMM_SORTED_UNIT);
@@ -76,9 +76,9 @@ static __global__ void __launch_bounds__(BLOCK) Rows(SpgemmOperands P, const int
 }
 
 template <int T, int R>
-static SysStatus LaunchRows(const SpgemmOperands *P, const int *rows, int n, int *size, const SpgemmSorted *sorted, int64_t offset, const int *Ci, int *Cj, cudaStream_t stream)
+static SysStatus SortLaunchRows(const SpgemmOperands *P, const int *rows, int n, int *size, const SpgemmSorted *sorted, int64_t offset, const int *Ci, int *Cj, cudaStream_t stream)
 {
-  return SpgemmLaunch(Rows<T, R>, SysBlocks(n, BLOCK / T), BLOCK, 0, stream, *P, rows, n, size, *sorted, offset, Ci, Cj);
+  return SpgemmLaunch(SortRowsKernel<T, R>, SysBlocks(n, BLOCK / T), BLOCK, 0, stream, *P, rows, n, size, *sorted, offset, Ci, Cj);
 }
 
 int SpgemmDeviceSortRoom(int bin)
@@ -86,35 +86,35 @@ int SpgemmDeviceSortRoom(int bin)
   return bin == COUNT_SORT_64 ? 64 : bin == COUNT_SORT_128 ? 128 : bin == COUNT_SORT_256 ? 256 : 512;
 }
 
-static SysStatus AnyRows(const SpgemmOperands *P, int bin, const int *rows, int n, int *size, const SpgemmSorted *sorted, int64_t offset, const int *Ci, int *Cj, cudaStream_t stream)
+static SysStatus SortAnyRows(const SpgemmOperands *P, int bin, const int *rows, int n, int *size, const SpgemmSorted *sorted, int64_t offset, const int *Ci, int *Cj, cudaStream_t stream)
 {
   switch (bin) {
   case COUNT_SORT_64:
-    return LaunchRows<8, 8>(P, rows, n, size, sorted, offset, Ci, Cj, stream);
+    return SortLaunchRows<8, 8>(P, rows, n, size, sorted, offset, Ci, Cj, stream);
   case COUNT_SORT_128:
-    return LaunchRows<16, 8>(P, rows, n, size, sorted, offset, Ci, Cj, stream);
+    return SortLaunchRows<16, 8>(P, rows, n, size, sorted, offset, Ci, Cj, stream);
   case COUNT_SORT_256:
-    return LaunchRows<32, 8>(P, rows, n, size, sorted, offset, Ci, Cj, stream);
+    return SortLaunchRows<32, 8>(P, rows, n, size, sorted, offset, Ci, Cj, stream);
   default:
-    return LaunchRows<32, 16>(P, rows, n, size, sorted, offset, Ci, Cj, stream);
+    return SortLaunchRows<32, 16>(P, rows, n, size, sorted, offset, Ci, Cj, stream);
   }
 }
 
 SysStatus SpgemmDeviceSortCount(const SpgemmOperands *P, int bin, const int *rows, int n, int *size, const SpgemmSorted *sorted, int64_t offset, cudaStream_t stream)
 {
-  return AnyRows(P, bin, rows, n, size, sorted, offset, NULL, NULL, stream);
+  return SortAnyRows(P, bin, rows, n, size, sorted, offset, NULL, NULL, stream);
 }
 
 SysStatus SpgemmDeviceSortPattern(const SpgemmOperands *P, int bin, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t stream)
 {
   const SpgemmSorted none = {NULL, NULL};
 
-  return AnyRows(P, bin, rows, n, NULL, &none, 0, Ci, Cj, stream);
+  return SortAnyRows(P, bin, rows, n, NULL, &none, 0, Ci, Cj, stream);
 }
 
 /* Rows whose columns were kept */
 template <int T>
-static __global__ void __launch_bounds__(BLOCK) Copy(SpgemmSorted sorted, const int *rows, int n, const int *Ci, int *Cj)
+static __global__ void __launch_bounds__(BLOCK) SortCopyKernel(SpgemmSorted sorted, const int *rows, int n, const int *Ci, int *Cj)
 {
   const int at = (int)((blockIdx.x * (int64_t)BLOCK + threadIdx.x) / T), lane = (int)threadIdx.x % T;
 
@@ -128,6 +128,6 @@ static __global__ void __launch_bounds__(BLOCK) Copy(SpgemmSorted sorted, const 
 
 SysStatus SpgemmDeviceSortedPattern(const SpgemmSorted *sorted, bool few, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t stream)
 {
-  if (few) return SpgemmLaunch(Copy<8>, SysBlocks(n, BLOCK / 8), BLOCK, 0, stream, *sorted, rows, n, Ci, Cj);
-  return SpgemmLaunch(Copy<SYS_WARP>, SysBlocks(n, BLOCK / SYS_WARP), BLOCK, 0, stream, *sorted, rows, n, Ci, Cj);
+  if (few) return SpgemmLaunch(SortCopyKernel<8>, SysBlocks(n, BLOCK / 8), BLOCK, 0, stream, *sorted, rows, n, Ci, Cj);
+  return SpgemmLaunch(SortCopyKernel<SYS_WARP>, SysBlocks(n, BLOCK / SYS_WARP), BLOCK, 0, stream, *sorted, rows, n, Ci, Cj);
 }

@@ -30,14 +30,14 @@ void SpgemmDrop(SpgemmDevice *S, SpgemmArray *array, cudaStream_t stream)
   array->bytes = 0;
 }
 
-static SysStatus Fork(const SpgemmDeviceContext *context, cudaStream_t stream)
+static SysStatus StepFork(const SpgemmDeviceContext *context, cudaStream_t stream)
 {
   SYS_CUDA(cudaEventRecord(context->fork, stream));
   for (int s = 0; s < SPGEMM_STREAMS; s++) SYS_CUDA(cudaStreamWaitEvent(context->side[s], context->fork, 0));
   return SYS_SUCCESS;
 }
 
-static SysStatus Join(const SpgemmDeviceContext *context, cudaStream_t stream)
+static SysStatus StepJoin(const SpgemmDeviceContext *context, cudaStream_t stream)
 {
   for (int s = 0; s < SPGEMM_STREAMS; s++) {
     SYS_CUDA(cudaEventRecord(context->join[s], context->side[s]));
@@ -46,27 +46,27 @@ static SysStatus Join(const SpgemmDeviceContext *context, cudaStream_t stream)
   return SYS_SUCCESS;
 }
 
-static SpgemmOperands Operands(const SpgemmStep *step, const SysCSR *A, const SysCSR *B)
+static SpgemmOperands StepOperands(const SpgemmStep *step, const SysCSR *A, const SysCSR *B)
 {
   const SpgemmOperands P = {(int)A->m, (int)B->m, (int)B->n, A->i, A->j, B->i, B->j, A->a, B->a, (int4 *)step->rowB.data, (uint2 *)step->wordB.data};
 
   return P;
 }
 
-/* What is needed only while the entries are counted */
+/* Memory for the time while the entries are counted */
 typedef struct {
   SpgemmArray counters, size, work, range, kind, pattern, values, first, scan, long_rows;
 } Counting;
 
-static SysStatus Counters(SpgemmDevice *S, const Counting *w, cudaStream_t stream)
+static SysStatus StepCounters(SpgemmDevice *S, const Counting *w, cudaStream_t stream)
 {
   SYS_CUDA(cudaMemcpyAsync(S->context->counters, w->counters.data, sizeof(SpgemmCounters), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   return SYS_SUCCESS;
 }
 
-/* The bins of all rows, by what they can have at most */
-static SysStatus Classify(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, Counting *w, cudaStream_t stream)
+/* The bins of all rows, by an upper bound of their entries */
+static SysStatus StepClassify(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, Counting *w, cudaStream_t stream)
 {
   const SpgemmCounters *host = S->context->counters;
   const size_t          m    = (size_t)A->m;
@@ -82,7 +82,7 @@ static SysStatus Classify(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, co
   SYS_CALL(SpgemmTake(S, sizeof(int) * m, &step->pattern_rows, stream));
   SYS_CALL(SpgemmTake(S, sizeof(int4) * (size_t)B->m, &step->rowB, stream));
   SYS_CALL(SpgemmTake(S, sizeof(uint2) * (size_t)B->nz, &step->wordB, stream));
-  P        = Operands(step, A, B);
+  P        = StepOperands(step, A, B);
   counters = (SpgemmCounters *)w->counters.data;
   step->m  = (int)A->m;
   SYS_CUDA(cudaMemsetAsync(counters, 0, sizeof(*counters), stream));
@@ -90,7 +90,7 @@ static SysStatus Classify(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, co
   SYS_CALL(SpgemmDeviceWords(&P, (int *)w->long_rows.data, counters, stream));
   SYS_CALL(SpgemmDeviceClassify(&P, (int *)w->size.data, (unsigned *)w->work.data, (uint2 *)w->range.data, (unsigned char *)w->kind.data, counters, stream));
   SYS_CALL(SpgemmDeviceScatter(step->m, (const unsigned char *)w->kind.data, 15, (int *)step->pattern_rows.data, &counters->count, stream));
-  SYS_CALL(Counters(S, w, stream));
+  SYS_CALL(StepCounters(S, w, stream));
   step->products = (double)host->products;
   S->info.products += step->products;
   if (host->units > INT_MAX) { /* at least as many entries */
@@ -105,14 +105,14 @@ static SysStatus Classify(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, co
   return SYS_SUCCESS;
 }
 
-static SpgemmKept Kept(const SpgemmStep *step)
+static SpgemmKept StepKept(const SpgemmStep *step)
 {
   const SpgemmKept kept = {step->capacity, (uint2 *)step->kept_word.data, (unsigned char *)step->kept_words.data, (unsigned)(step->kept_bits.bytes / sizeof(unsigned)), (unsigned *)step->kept_bits.data, NULL};
 
   return kept;
 }
 
-static SpgemmSorted Sorted(const SpgemmStep *step)
+static SpgemmSorted StepSorted(const SpgemmStep *step)
 {
   const SpgemmSorted sorted = {(int *)step->sorted.data, (unsigned *)step->sorted_place.data};
 
@@ -120,7 +120,7 @@ static SpgemmSorted Sorted(const SpgemmStep *step)
 }
 
 /* Memory that one can do without */
-static bool TakeIfThere(SpgemmDevice *S, size_t bytes, SpgemmArray *array, cudaStream_t stream)
+static bool StepTakeIfThere(SpgemmDevice *S, size_t bytes, SpgemmArray *array, cudaStream_t stream)
 {
   const double asked = S->info.bytes_asked;
   const bool   there = SpgemmTake(S, bytes, array, stream) == SYS_SUCCESS;
@@ -131,7 +131,7 @@ static bool TakeIfThere(SpgemmDevice *S, size_t bytes, SpgemmArray *array, cudaS
 
 /* Room for the columns of rows that are sorted, for the words of most other rows, if they are most rows, and for the bits of units, if products are many for
    their words: otherwise it takes no longer to set them again */
-static SysStatus TakeKept(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
+static SysStatus StepTakeKept(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
 {
   const SpgemmCounters *host = S->context->counters;
   const size_t          m    = (size_t)step->m;
@@ -142,7 +142,7 @@ static SysStatus TakeKept(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream
   for (int b = COUNT_SORT_64; b <= COUNT_SORT_512; b++) room += (size_t)host->count.rows[b] * (size_t)SpgemmDeviceSortRoom(b);
   if (room) {
     SYS_CALL(SpgemmTake(S, sizeof(unsigned) * m, &step->sorted_place, stream));
-    (void)TakeIfThere(S, sizeof(int) * room, &step->sorted, stream);
+    (void)StepTakeIfThere(S, sizeof(int) * room, &step->sorted, stream);
   }
   for (int b = COUNT_128; b < COUNT_WINDOW; b++) rows += host->count.rows[b];
   half = rows > 0 ? (double)host->hash_words / rows / 2 : 0;
@@ -151,13 +151,13 @@ static SysStatus TakeKept(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream
   step->capacity = half > 16 ? ((int)half + 7) / 8 * 8 : 16;
   SYS_CALL(SpgemmTake(S, m, &step->kept_words, stream));
   SYS_CUDA(cudaMemsetAsync(step->kept_words.data, SPGEMM_NOT_KEPT, m, stream));
-  if (rows <= 0.5 * (double)m || !TakeIfThere(S, sizeof(uint2) * m * (size_t)step->capacity, &step->kept_word, stream)) step->capacity = 0;
-  if (host->units && 3 * bits < step->products && bits < (double)SPGEMM_NOWORD) (void)TakeIfThere(S, sizeof(unsigned) * (size_t)bits, &step->kept_bits, stream);
+  if (rows <= 0.5 * (double)m || !StepTakeIfThere(S, sizeof(uint2) * m * (size_t)step->capacity, &step->kept_word, stream)) step->capacity = 0;
+  if (host->units && 3 * bits < step->products && bits < (double)SPGEMM_NOWORD) (void)StepTakeIfThere(S, sizeof(unsigned) * (size_t)bits, &step->kept_bits, stream);
   return SYS_SUCCESS;
 }
 
 /* The entries of all rows; one bin does not wait for another */
-static SysStatus CountRows(SpgemmDevice *S, const SpgemmStep *step, const SpgemmOperands *P, const Counting *w, cudaStream_t stream)
+static SysStatus StepCountRows(SpgemmDevice *S, const SpgemmStep *step, const SpgemmOperands *P, const Counting *w, cudaStream_t stream)
 {
   const SpgemmDeviceContext *context  = S->context;
   const SpgemmCounters      *host     = context->counters;
@@ -166,12 +166,12 @@ static SysStatus CountRows(SpgemmDevice *S, const SpgemmStep *step, const Spgemm
   const int                 *rows     = (const int *)step->pattern_rows.data + step->m - windows;
   SpgemmUnit                *unit     = (SpgemmUnit *)step->unit.data;
   int                       *size = (int *)w->size.data, *first = (int *)w->first.data, next = 0;
-  SpgemmKept                 kept   = Kept(step);
-  const SpgemmSorted         sorted = Sorted(step);
+  SpgemmKept                 kept   = StepKept(step);
+  const SpgemmSorted         sorted = StepSorted(step);
   int64_t                    offset = 0;
 
   kept.bits_next = &counters->bits_next;
-  SYS_CALL(Fork(context, stream));
+  SYS_CALL(StepFork(context, stream));
   SYS_CALL(SpgemmDeviceUnits(windows, rows, size, (const uint2 *)w->range.data, unit, first, counters, context->side[0]));
   SYS_CALL(SpgemmDeviceWindowCount(P, unit, step->units, &kept, context->side[0]));
   SYS_CALL(SpgemmDeviceSumUnits(windows, rows, first, unit, size, context->side[0]));
@@ -187,10 +187,10 @@ static SysStatus CountRows(SpgemmDevice *S, const SpgemmStep *step, const Spgemm
       offset += (int64_t)n * SpgemmDeviceSortRoom(b);
     }
   }
-  return Join(context, stream);
+  return StepJoin(context, stream);
 }
 
-static SysStatus Count(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, Counting *w, cudaStream_t stream)
+static SysStatus StepCount(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, Counting *w, cudaStream_t stream)
 {
   const SpgemmCounters *host = S->context->counters;
   const size_t          m    = (size_t)A->m;
@@ -199,26 +199,26 @@ static SysStatus Count(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const
   SpgemmCounters       *counters;
   int                  *size, total = 0;
 
-  SYS_CALL(Classify(S, step, A, B, w, stream));
+  SYS_CALL(StepClassify(S, step, A, B, w, stream));
   SYS_CALL(SpgemmTake(S, sizeof(SpgemmUnit) * (size_t)step->units, &step->unit, stream));
   SYS_CALL(SpgemmTake(S, sizeof(int) * (size_t)host->count.rows[COUNT_WINDOW], &w->first, stream));
-  SYS_CALL(TakeKept(S, step, stream));
+  SYS_CALL(StepTakeKept(S, step, stream));
   SYS_CALL(SpgemmTake(S, m, &w->pattern, stream));
   SYS_CALL(SpgemmTake(S, m, &w->values, stream));
   SYS_CALL(SpgemmTake(S, sizeof(int) * (m + 1), &step->i, stream));
   SYS_CALL(SpgemmTake(S, sizeof(int) * m, &step->values_rows, stream));
   SYS_CALL(SpgemmDeviceScanSize(step->m, &scan));
   SYS_CALL(SpgemmTake(S, scan, &w->scan, stream));
-  P        = Operands(step, A, B);
+  P        = StepOperands(step, A, B);
   counters = (SpgemmCounters *)w->counters.data;
   size     = (int *)w->size.data;
-  SYS_CALL(CountRows(S, step, &P, w, stream));
+  SYS_CALL(StepCountRows(S, step, &P, w, stream));
   SYS_CALL(
     SpgemmDeviceReclassify(step->m, (const unsigned char *)w->kind.data, (const unsigned char *)step->kept_words.data, step->sorted.data != NULL, size, (const unsigned *)w->work.data, P.Ai, (unsigned char *)w->pattern.data, (unsigned char *)w->values.data, counters, stream));
   SYS_CALL(SpgemmDeviceScatter(step->m, (const unsigned char *)w->pattern.data, 255, (int *)step->pattern_rows.data, &counters->pattern, stream));
   SYS_CALL(SpgemmDeviceScatter(step->m, (const unsigned char *)w->values.data, 255, (int *)step->values_rows.data, &counters->values, stream));
   SYS_CALL(SpgemmDeviceScan(step->m, size, (int *)step->i.data, w->scan.data, scan, stream));
-  SYS_CALL(Counters(S, w, stream));
+  SYS_CALL(StepCounters(S, w, stream));
   S->info.nonzeros = (double)host->nonzeros;
   if (host->nonzeros > INT_MAX) return SYS_TOO_LARGE;
   step->nz    = (int64_t)host->nonzeros;
@@ -243,7 +243,7 @@ SysStatus SpgemmStepCount(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, co
   SysStatus status;
 
   memset(&w, 0, sizeof(w));
-  status = Count(S, step, A, B, &w, stream);
+  status = StepCount(S, step, A, B, &w, stream);
   SpgemmDrop(S, &w.counters, stream);
   SpgemmDrop(S, &w.size, stream);
   SpgemmDrop(S, &w.work, stream);
@@ -257,7 +257,7 @@ SysStatus SpgemmStepCount(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, co
   return status;
 }
 
-static void DropPattern(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
+static void StepDropPattern(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
 {
   SpgemmDrop(S, &step->pattern_rows, stream);
   SpgemmDrop(S, &step->unit, stream);
@@ -270,10 +270,10 @@ static void DropPattern(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
   SpgemmDrop(S, &step->sorted_place, stream);
 }
 
-static SysStatus RowsPattern(const SpgemmStep *step, const SpgemmOperands *P, int bin, const int *rows, int n, const int *i, int *j, cudaStream_t stream)
+static SysStatus StepRowsPattern(const SpgemmStep *step, const SpgemmOperands *P, int bin, const int *rows, int n, const int *i, int *j, cudaStream_t stream)
 {
-  const SpgemmKept   kept   = Kept(step);
-  const SpgemmSorted sorted = Sorted(step);
+  const SpgemmKept   kept   = StepKept(step);
+  const SpgemmSorted sorted = StepSorted(step);
 
   if (bin >= PATTERN_SORT_64) return SpgemmDeviceSortPattern(P, bin - PATTERN_SORT_64 + COUNT_SORT_64, rows, n, i, j, stream);
   if (bin >= PATTERN_SORTED_64) return SpgemmDeviceSortedPattern(&sorted, bin == PATTERN_SORTED_64, rows, n, i, j, stream);
@@ -283,39 +283,39 @@ static SysStatus RowsPattern(const SpgemmStep *step, const SpgemmOperands *P, in
 SysStatus SpgemmStepPattern(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, const int *i, int *j, cudaStream_t stream)
 {
   const SpgemmDeviceContext *context = S->context;
-  const SpgemmOperands       P       = Operands(step, A, B);
+  const SpgemmOperands       P       = StepOperands(step, A, B);
   const int                 *rows    = (const int *)step->pattern_rows.data + step->m;
   const SpgemmPart          *parts   = (const SpgemmPart *)step->part.data;
-  const SpgemmKept           kept    = Kept(step);
+  const SpgemmKept           kept    = StepKept(step);
   int                       *order = (int *)step->order.data, next = 0;
 
-  SYS_CALL(Fork(context, stream));
+  SYS_CALL(StepFork(context, stream));
   SYS_CALL(SpgemmDeviceWindowPattern(&P, (const SpgemmUnit *)step->unit.data, step->units, &kept, i, j, context->side[0]));
   for (int b = SPGEMM_BINS - 1; b >= 0; b--) {
     rows -= step->pattern[b];
-    if (step->pattern[b]) SYS_CALL(RowsPattern(step, &P, b, rows, step->pattern[b], i, j, context->side[1 + next++ % (SPGEMM_STREAMS - 1)]));
+    if (step->pattern[b]) SYS_CALL(StepRowsPattern(step, &P, b, rows, step->pattern[b], i, j, context->side[1 + next++ % (SPGEMM_STREAMS - 1)]));
   }
-  SYS_CALL(Join(context, stream));
-  DropPattern(S, step, stream);
+  SYS_CALL(StepJoin(context, stream));
+  StepDropPattern(S, step, stream);
   if (!step->values[VALUES_PARTS]) return SYS_SUCCESS;
   SYS_CUDA(cudaMemsetAsync(step->kinds.data, 0, step->kinds.bytes, stream));
-  SYS_CALL(Fork(context, stream));
+  SYS_CALL(StepFork(context, stream));
   for (int c = SPGEMM_PART_CLASSES - 1; c >= 0; c--) {
     SYS_CALL(SpgemmDeviceOrderParts(c, parts, step->parts[c], i, j, order, (unsigned *)step->kinds.data + 2 * SPGEMM_PART_KINDS * c, context->side[c]));
     parts += step->parts[c];
     order += (size_t)SPGEMM_PART_KINDS * (size_t)step->parts[c];
   }
-  return Join(context, stream);
+  return StepJoin(context, stream);
 }
 
-static SpgemmPlaces Places(const SpgemmStep *step)
+static SpgemmPlaces StepPlaces(const SpgemmStep *step)
 {
   const SpgemmPlaces places = {(unsigned short *)step->place.data, (unsigned long long *)step->offset.data, (uint4 *)step->pair.data, (uint2 *)step->list.data, (unsigned *)step->pair_next.data};
 
   return places;
 }
 
-static void DropPlaces(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
+static void StepDropPlaces(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
 {
   SpgemmDrop(S, &step->place, stream);
   SpgemmDrop(S, &step->offset, stream);
@@ -325,9 +325,9 @@ static void DropPlaces(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
 }
 
 /* Memory for the place of each product, if that is no more than three times what operands and result have, and where the places of every row begin */
-static SysStatus TakePlaces(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, cudaStream_t stream)
+static SysStatus StepTakePlaces(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, cudaStream_t stream)
 {
-  const SpgemmOperands P     = Operands(step, A, B);
+  const SpgemmOperands P     = StepOperands(step, A, B);
   const size_t         parts = step->part.bytes / sizeof(SpgemmPart);
   const double         asked = sizeof(unsigned short) * step->products + sizeof(uint4) * step->pairs + sizeof(unsigned long long) * (double)step->m + sizeof(uint2) * (double)parts;
   const double         there = (sizeof(int) + sizeof(SysScalar)) * ((double)A->nz + (double)B->nz + (double)step->nz);
@@ -337,29 +337,29 @@ static SysStatus TakePlaces(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, 
 
   if (asked > 3 * there || step->pairs >= (double)SPGEMM_MANY_PAIRS) return SYS_SUCCESS;
   SYS_CALL(SpgemmDevicePlacesSize(step->m, &scan));
-  if (TakeIfThere(S, sizeof(unsigned short) * (size_t)step->products, &step->place, stream) && TakeIfThere(S, sizeof(unsigned long long) * (size_t)step->m, &step->offset, stream) && TakeIfThere(S, sizeof(uint4) * (size_t)step->pairs, &step->pair, stream) &&
-      TakeIfThere(S, sizeof(uint2) * parts, &step->list, stream) && TakeIfThere(S, sizeof(unsigned), &step->pair_next, stream) && TakeIfThere(S, scan, &work, stream)) {
+  if (StepTakeIfThere(S, sizeof(unsigned short) * (size_t)step->products, &step->place, stream) && StepTakeIfThere(S, sizeof(unsigned long long) * (size_t)step->m, &step->offset, stream) &&
+      StepTakeIfThere(S, sizeof(uint4) * (size_t)step->pairs, &step->pair, stream) && StepTakeIfThere(S, sizeof(uint2) * parts, &step->list, stream) && StepTakeIfThere(S, sizeof(unsigned), &step->pair_next, stream) && StepTakeIfThere(S, scan, &work, stream)) {
     step->mode = SPGEMM_KEEP;
     status     = SpgemmDevicePlaces(&P, (unsigned long long *)step->offset.data, work.data, scan, stream);
     SpgemmDrop(S, &work, stream);
     SYS_CALL(status);
     SYS_CUDA(cudaMemsetAsync(step->pair_next.data, 0, sizeof(unsigned), stream));
-  } else DropPlaces(S, step, stream);
+  } else StepDropPlaces(S, step, stream);
   return SYS_SUCCESS;
 }
 
 /* The longest rows first */
-static SysStatus RowValues(const SpgemmDevice *S, const SpgemmStep *step, const SysCSR *A, const SysCSR *B, const int *i, const int *j, SysScalar *a, cudaStream_t stream)
+static SysStatus StepRowValues(const SpgemmDevice *S, const SpgemmStep *step, const SysCSR *A, const SysCSR *B, const int *i, const int *j, SysScalar *a, cudaStream_t stream)
 {
   const SpgemmDeviceContext *context = S->context;
-  const SpgemmOperands       P       = Operands(step, A, B);
-  SpgemmPlaces               places  = Places(step);
+  const SpgemmOperands       P       = StepOperands(step, A, B);
+  SpgemmPlaces               places  = StepPlaces(step);
   const SpgemmPart          *parts   = (const SpgemmPart *)step->part.data;
   const int                 *rows = (const int *)step->values_rows.data + step->m, *order = (const int *)step->order.data;
   int                        next = 0;
 
   for (int c = 0; c < SPGEMM_PART_CLASSES; c++) SYS_CUDA(cudaMemsetAsync((unsigned *)step->kinds.data + (2 * c + 1) * SPGEMM_PART_KINDS, 0, sizeof(unsigned) * SPGEMM_PART_KINDS, stream));
-  SYS_CALL(Fork(context, stream));
+  SYS_CALL(StepFork(context, stream));
   for (int c = SPGEMM_PART_CLASSES - 1; c >= 0; c--) {
     if (step->parts[c]) SYS_CALL(SpgemmDevicePartValues(&P, c, parts, order, (unsigned *)step->kinds.data + 2 * SPGEMM_PART_KINDS * c, step->parts[c], step->mode, &places, i, j, a, context->side));
     parts += step->parts[c];
@@ -370,14 +370,14 @@ static SysStatus RowValues(const SpgemmDevice *S, const SpgemmStep *step, const 
     rows -= step->values[b];
     if (step->values[b]) SYS_CALL(SpgemmDeviceValues(&P, b, rows, step->values[b], step->mode, &places, i, j, a, context->side[next++ % SPGEMM_STREAMS]));
   }
-  return Join(context, stream);
+  return StepJoin(context, stream);
 }
 
-/* What is asked for again will be asked for more often: then places are kept */
+/* A second request for values means that more will follow: then places are kept */
 SysStatus SpgemmStepValues(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, const int *i, const int *j, SysScalar *a, cudaStream_t stream)
 {
-  if (step->again == 1) SYS_CALL(TakePlaces(S, step, A, B, stream));
-  SYS_CALL(RowValues(S, step, A, B, i, j, a, stream));
+  if (step->again == 1) SYS_CALL(StepTakePlaces(S, step, A, B, stream));
+  SYS_CALL(StepRowValues(S, step, A, B, i, j, a, stream));
   if (step->mode == SPGEMM_KEEP) step->mode = SPGEMM_KNOWN;
   if (step->again < 2) step->again++;
   return SYS_SUCCESS;
@@ -385,8 +385,8 @@ SysStatus SpgemmStepValues(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, c
 
 void SpgemmStepDrop(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
 {
-  DropPattern(S, step, stream);
-  DropPlaces(S, step, stream);
+  StepDropPattern(S, step, stream);
+  StepDropPlaces(S, step, stream);
   SpgemmDrop(S, &step->i, stream);
   SpgemmDrop(S, &step->values_rows, stream);
   SpgemmDrop(S, &step->part, stream);

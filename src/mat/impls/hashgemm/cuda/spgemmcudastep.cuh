@@ -43,7 +43,7 @@ struct _SpgemmDevice {
   SysCSR               transpose, inner; /* the transposed operand, and the result of the first of two steps */
   SpgemmArray          transpose_i, transpose_j, transpose_a, from, inner_j, inner_a;
   double               bytes; /* now */
-  SpgemmDeviceInfo     info;
+  SpgemmInfo           info;
 };
 
 SysStatus SpgemmTake(SpgemmDevice *, size_t bytes, SpgemmArray *, cudaStream_t);

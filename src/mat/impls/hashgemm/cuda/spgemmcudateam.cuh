@@ -6,15 +6,21 @@
 
 #include "mat/impls/hashgemm/cuda/spgemmcuda.cuh"
 
+/* The first slot to look at in a table of 2^log slots */
+static __device__ __forceinline__ unsigned TeamHash(unsigned key, int log)
+{
+  return key * 0x9E3779B1u >> (32 - log);
+}
+
 template <int T>
-static __device__ __forceinline__ int WarpMost(int n)
+static __device__ __forceinline__ int TeamMost(int n)
 {
   return T == SYS_WARP ? n : __reduce_max_sync(SYS_ALL_LANES, n);
 }
 
 /* The sum over the lanes up to this one */
 template <int T>
-static __device__ __forceinline__ int UntilLane(int n, int lane)
+static __device__ __forceinline__ int TeamUntil(int n, int lane)
 {
 #pragma unroll
   for (int step = 1; step < T; step *= 2) {
@@ -28,9 +34,9 @@ static __device__ __forceinline__ int UntilLane(int n, int lane)
 /* Calls f(place, number) for all elements of the lists of entries begin to end of A, which are numbered in their order; list(c, &from, &length)
    tells where that of column c is. The lanes take elements that follow each other, across lists. */
 template <int T, typename L, typename F>
-static __device__ __forceinline__ void ForLists(const int *Aj, int begin, int end, int lane, const L &list, const F &f)
+static __device__ __forceinline__ void TeamForLists(const int *Aj, int begin, int end, int lane, const L &list, const F &f)
 {
-  const int most = WarpMost<T>(end - begin);
+  const int most = TeamMost<T>(end - begin);
   int       done = 0;
 
   for (int k0 = 0; k0 < most; k0 += T) {
@@ -39,10 +45,10 @@ static __device__ __forceinline__ void ForLists(const int *Aj, int begin, int en
 
     if (k < end) list(Aj[k], &from, &length);
     __syncwarp();
-    until = UntilLane<T>(length, lane);
+    until = TeamUntil<T>(length, lane);
     from -= until - length;
     total          = __shfl_sync(SYS_ALL_LANES, until, T - 1, T);
-    const int last = WarpMost<T>(total);
+    const int last = TeamMost<T>(total);
     for (int t0 = 0; t0 < last; t0 += T) {
       const int t  = t0 + lane;
       int       at = 0;
@@ -64,9 +70,9 @@ static __device__ __forceinline__ void ForLists(const int *Aj, int begin, int en
 
 /* Calls f(word, bits) for the words of the rows of B that entries begin to end of A name */
 template <int T, typename F>
-static __device__ __forceinline__ void ForWords(const SpgemmOperands &P, int begin, int end, int lane, const F &f)
+static __device__ __forceinline__ void TeamForWords(const SpgemmOperands &P, int begin, int end, int lane, const F &f)
 {
-  ForLists<T>(
+  TeamForLists<T>(
     P.Aj, begin, end, lane,
     [&](int c, int *from, int *length) {
       const int4 row = P.rowB[c];
@@ -83,7 +89,7 @@ static __device__ __forceinline__ void ForWords(const SpgemmOperands &P, int beg
 
 /* Sorts T * R keys, key r of a lane being number r * T + lane */
 template <int T, int R>
-static __device__ __forceinline__ void Sort(unsigned key[R], int lane)
+static __device__ __forceinline__ void TeamSort(unsigned key[R], int lane)
 {
 #pragma unroll
   for (int size = 2; size <= T * R; size *= 2) {

@@ -22,16 +22,16 @@ struct TeamShared {
 };
 
 template <int T, int ROOM, class FINDER, int MODE>
-static __global__ void __launch_bounds__(TEAM_BLOCK) Teams(SpgemmOperands P, const int *rows, int n, SpgemmPlaces places, const int *Ci, const int *Cj, SysScalar *Ca)
+static __global__ void __launch_bounds__(TEAM_BLOCK) ValuesTeamsKernel(SpgemmOperands P, const int *rows, int n, SpgemmPlaces places, const int *Ci, const int *Cj, SysScalar *Ca)
 {
   const int                    lane = (int)threadIdx.x % T, at = (int)(blockIdx.x * (TEAM_BLOCK / T) + threadIdx.x / T);
   TeamShared<T, ROOM, FINDER> &own = ((TeamShared<T, ROOM, FINDER> *)spgemm_shared)[threadIdx.x / T];
   const int                    row = at < n ? rows[at] : -1, begin = row < 0 ? 0 : P.Ai[row], end = row < 0 ? 0 : P.Ai[row + 1];
   const int                    first = row < 0 ? 0 : Ci[row], size = row < 0 ? 0 : Ci[row + 1] - first;
-  const int                    most  = WarpMost<T>(end - begin);
+  const int                    most  = TeamMost<T>(end - begin);
   unsigned short              *place = MODE == SPGEMM_FIND || row < 0 ? NULL : places.place + places.offset[row];
 
-  Prepare<T>(Cj + first, size, lane, &own.finder, own.sum);
+  FindPrepare<T>(Cj + first, size, lane, &own.finder, own.sum);
   for (int k0 = 0; k0 < most; k0 += T) {
     const int k     = begin + k0 + lane;
     Entry     entry = {0, 0, 0};
@@ -48,7 +48,7 @@ static __global__ void __launch_bounds__(TEAM_BLOCK) Teams(SpgemmOperands P, con
     __syncwarp();
     const int count    = min(T, most - k0);
     Entry     next     = own.entry[0];
-    Product   next_one = Load(P, next.from, next.length, lane);
+    Product   next_one = FindLoad(P, next.from, next.length, lane);
 
     for (int e = 0; e < count; e++) {
       const Entry     now  = next;
@@ -58,15 +58,15 @@ static __global__ void __launch_bounds__(TEAM_BLOCK) Teams(SpgemmOperands P, con
       if (MODE != SPGEMM_FIND) place += now.length;
       if (e + 1 < count) { /* on its way while this one is added */
         next     = own.entry[e + 1];
-        next_one = Load(P, next.from, next.length, lane);
+        next_one = FindLoad(P, next.from, next.length, lane);
       }
-      const int to = Place<MODE>(own.finder, one, here, lane);
-      if (to >= 0) Add(own.sum + to, now.a, one.b);
+      const int to = FindPlace<MODE>(own.finder, one, here, lane);
+      if (to >= 0) KnownAdd(own.sum + to, now.a, one.b);
       for (int q = lane + T; q < now.length; q += T) {
-        const Product more = Load(P, now.from, now.length, q);
-        const int     too  = Place<MODE>(own.finder, more, here, q);
+        const Product more = FindLoad(P, now.from, now.length, q);
+        const int     too  = FindPlace<MODE>(own.finder, more, here, q);
 
-        if (too >= 0) Add(own.sum + too, now.a, more.b);
+        if (too >= 0) KnownAdd(own.sum + too, now.a, more.b);
       }
       __syncwarp();
     }
@@ -86,14 +86,14 @@ struct KnownShared {
 
 /* Wide teams have more stretches on their way, narrow ones are helped more by few registers */
 template <int T, int ROOM>
-static __global__ void __launch_bounds__(TEAM_BLOCK) KnownTeams(SpgemmOperands P, const int *rows, int n, SpgemmPlaces places, const int *Ci, SysScalar *Ca)
+static __global__ void __launch_bounds__(TEAM_BLOCK) ValuesKnownTeamsKernel(SpgemmOperands P, const int *rows, int n, SpgemmPlaces places, const int *Ci, SysScalar *Ca)
 {
   constexpr int         AHEAD = T < SYS_WARP ? 2 : 4;
   const int             lane = (int)threadIdx.x % T, at = (int)(blockIdx.x * (TEAM_BLOCK / T) + threadIdx.x / T);
   KnownShared<T, ROOM> &own = ((KnownShared<T, ROOM> *)spgemm_shared)[threadIdx.x / T];
   const int             row = at < n ? rows[at] : -1, begin = row < 0 ? 0 : P.Ai[row], end = row < 0 ? 0 : P.Ai[row + 1];
   const int             first = row < 0 ? 0 : Ci[row], size = row < 0 ? 0 : Ci[row + 1] - first;
-  const int             most  = WarpMost<T>(end - begin);
+  const int             most  = TeamMost<T>(end - begin);
   const unsigned short *place = row < 0 ? NULL : places.place + places.offset[row];
   unsigned              done  = 0;
 
@@ -111,9 +111,9 @@ static __global__ void __launch_bounds__(TEAM_BLOCK) KnownTeams(SpgemmOperands P
       a      = P.Aa[k];
     }
     __syncwarp();
-    const int until = UntilLane<T>(length, lane);
+    const int until = TeamUntil<T>(length, lane);
 
-    AddStretches<T, AHEAD>(P.Ba, place, from, length, done + (unsigned)(until - length), a, min(T, most - k0), lane, own.stretch, own.sum);
+    KnownAddStretches<T, AHEAD>(P.Ba, place, from, length, done + (unsigned)(until - length), a, min(T, most - k0), lane, own.stretch, own.sum);
     done += (unsigned)__shfl_sync(SYS_ALL_LANES, until, T - 1, T);
   }
   __syncwarp();
@@ -121,21 +121,21 @@ static __global__ void __launch_bounds__(TEAM_BLOCK) KnownTeams(SpgemmOperands P
 }
 
 template <int T, int ROOM, class FINDER, int MODE>
-static SysStatus LaunchMode(const SpgemmOperands *P, const int *rows, int n, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, cudaStream_t stream)
+static SysStatus ValuesLaunchMode(const SpgemmOperands *P, const int *rows, int n, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, cudaStream_t stream)
 {
-  return SpgemmLaunch(Teams<T, ROOM, FINDER, MODE>, SysBlocks(n, TEAM_BLOCK / T), TEAM_BLOCK, TEAM_BLOCK / T * sizeof(TeamShared<T, ROOM, FINDER>), stream, *P, rows, n, *places, Ci, Cj, Ca);
+  return SpgemmLaunch(ValuesTeamsKernel<T, ROOM, FINDER, MODE>, SysBlocks(n, TEAM_BLOCK / T), TEAM_BLOCK, TEAM_BLOCK / T * sizeof(TeamShared<T, ROOM, FINDER>), stream, *P, rows, n, *places, Ci, Cj, Ca);
 }
 
 template <int T, int ROOM, class FINDER>
-static SysStatus LaunchTeams(const SpgemmOperands *P, const int *rows, int n, int mode, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, cudaStream_t stream)
+static SysStatus ValuesLaunchTeams(const SpgemmOperands *P, const int *rows, int n, int mode, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, cudaStream_t stream)
 {
-  if (mode == SPGEMM_FIND) return LaunchMode<T, ROOM, FINDER, SPGEMM_FIND>(P, rows, n, places, Ci, Cj, Ca, stream);
-  if (mode == SPGEMM_KEEP) return LaunchMode<T, ROOM, FINDER, SPGEMM_KEEP>(P, rows, n, places, Ci, Cj, Ca, stream);
-  return SpgemmLaunch(KnownTeams<T, ROOM>, SysBlocks(n, TEAM_BLOCK / T), TEAM_BLOCK, TEAM_BLOCK / T * sizeof(KnownShared<T, ROOM>), stream, *P, rows, n, *places, Ci, Ca);
+  if (mode == SPGEMM_FIND) return ValuesLaunchMode<T, ROOM, FINDER, SPGEMM_FIND>(P, rows, n, places, Ci, Cj, Ca, stream);
+  if (mode == SPGEMM_KEEP) return ValuesLaunchMode<T, ROOM, FINDER, SPGEMM_KEEP>(P, rows, n, places, Ci, Cj, Ca, stream);
+  return SpgemmLaunch(ValuesKnownTeamsKernel<T, ROOM>, SysBlocks(n, TEAM_BLOCK / T), TEAM_BLOCK, TEAM_BLOCK / T * sizeof(KnownShared<T, ROOM>), stream, *P, rows, n, *places, Ci, Ca);
 }
 
 /* Rows of one entry in A */
-static __global__ void __launch_bounds__(COPY_BLOCK) Copy(SpgemmOperands P, const int *rows, int n, const int *Ci, SysScalar *Ca)
+static __global__ void __launch_bounds__(COPY_BLOCK) ValuesCopyKernel(SpgemmOperands P, const int *rows, int n, const int *Ci, SysScalar *Ca)
 {
   const int at = (int)((blockIdx.x * (int64_t)COPY_BLOCK + threadIdx.x) / COPY_TEAM), lane = (int)threadIdx.x % COPY_TEAM;
 
@@ -151,43 +151,43 @@ SysStatus SpgemmDeviceValues(const SpgemmOperands *P, int bin, const int *rows, 
 {
   switch (bin) {
   case VALUES_COPY:
-    return SpgemmLaunch(Copy, SysBlocks((int64_t)n * COPY_TEAM, COPY_BLOCK), COPY_BLOCK, 0, stream, *P, rows, n, Ci, Ca);
+    return SpgemmLaunch(ValuesCopyKernel, SysBlocks((int64_t)n * COPY_TEAM, COPY_BLOCK), COPY_BLOCK, 0, stream, *P, rows, n, Ci, Ca);
   case VALUES_8_32:
-    return LaunchTeams<8, 32, Columns<32, 128>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
+    return ValuesLaunchTeams<8, 32, Columns<32, 128>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_8_64:
-    return LaunchTeams<8, 64, Columns<64, 256>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
+    return ValuesLaunchTeams<8, 64, Columns<64, 256>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_16_64:
-    return LaunchTeams<16, 64, Columns<64, 256>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
+    return ValuesLaunchTeams<16, 64, Columns<64, 256>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_16_128:
-    return LaunchTeams<16, 128, Columns<128, 512>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
+    return ValuesLaunchTeams<16, 128, Columns<128, 512>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_16_256:
-    return LaunchTeams<16, 256, Columns<256, 512>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
+    return ValuesLaunchTeams<16, 256, Columns<256, 512>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_16_384:
-    return LaunchTeams<16, 384, Columns<384, 1024>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
+    return ValuesLaunchTeams<16, 384, Columns<384, 1024>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_32_64:
-    return LaunchTeams<32, 64, Columns<64, 256>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
+    return ValuesLaunchTeams<32, 64, Columns<64, 256>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_32_128:
-    return LaunchTeams<32, 128, Columns<128, 512>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
+    return ValuesLaunchTeams<32, 128, Columns<128, 512>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_32_256:
-    return LaunchTeams<32, 256, Columns<256, 512>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
+    return ValuesLaunchTeams<32, 256, Columns<256, 512>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_32_512:
-    return LaunchTeams<32, 512, Columns<512, 1024>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
+    return ValuesLaunchTeams<32, 512, Columns<512, 1024>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_WORDS_8_32:
-    return LaunchTeams<8, 32, Words<64>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
+    return ValuesLaunchTeams<8, 32, Words<64>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_WORDS_8_64:
-    return LaunchTeams<8, 64, Words<128>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
+    return ValuesLaunchTeams<8, 64, Words<128>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_WORDS_16_64:
-    return LaunchTeams<16, 64, Words<128>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
+    return ValuesLaunchTeams<16, 64, Words<128>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_WORDS_16_128:
-    return LaunchTeams<16, 128, Words<256>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
+    return ValuesLaunchTeams<16, 128, Words<256>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_WORDS_16_256:
-    return LaunchTeams<16, 256, Words<512>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
+    return ValuesLaunchTeams<16, 256, Words<512>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_WORDS_32_64:
-    return LaunchTeams<32, 64, Words<128>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
+    return ValuesLaunchTeams<32, 64, Words<128>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_WORDS_32_128:
-    return LaunchTeams<32, 128, Words<256>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
+    return ValuesLaunchTeams<32, 128, Words<256>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_WORDS_32_256:
-    return LaunchTeams<32, 256, Words<512>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
+    return ValuesLaunchTeams<32, 256, Words<512>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   default:
     return SYS_SUCCESS;
   }

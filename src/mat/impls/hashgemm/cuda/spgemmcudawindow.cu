@@ -5,10 +5,10 @@
 */
 #include <limits.h>
 
-#include "mat/impls/hashgemm/cuda/spgemmcuda.cuh"
+#include "mat/impls/hashgemm/cuda/spgemmcudateam.cuh"
 
 /* How many of n ascending words are less than w */
-static __device__ int WordsLess(const uint2 *a, int n, unsigned w)
+static __device__ int WindowWordsLess(const uint2 *a, int n, unsigned w)
 {
   int lo = 0, hi = n;
 
@@ -21,24 +21,13 @@ static __device__ int WordsLess(const uint2 *a, int n, unsigned w)
   return lo;
 }
 
-static __device__ __forceinline__ int Until(int n, int lane)
-{
-#pragma unroll
-  for (int step = 1; step < SYS_WARP; step *= 2) {
-    const int other = __shfl_up_sync(SYS_ALL_LANES, n, (unsigned)step);
-
-    if (lane >= step) n += other;
-  }
-  return n;
-}
-
 #define WARPS (SPGEMM_UNIT_THREADS / SYS_WARP)
 
 /*
    The bits of all columns that the unit has, by the words of B, in any order; a word is bits[word - begin]. In a long row of A the warps take
    entries in turns; otherwise all look at the same, and take the words in turns.
 */
-static __device__ void SetBits(const SpgemmOperands &P, const SpgemmUnit &unit, unsigned *bits)
+static __device__ void WindowSetBits(const SpgemmOperands &P, const SpgemmUnit &unit, unsigned *bits)
 {
   const int lane = (int)(threadIdx.x % SYS_WARP), warp = (int)(threadIdx.x / SYS_WARP), first = P.Ai[unit.row], last = P.Ai[unit.row + 1];
   const int apart = last - first >= 2 * SPGEMM_UNIT_THREADS;
@@ -55,15 +44,15 @@ static __device__ void SetBits(const SpgemmOperands &P, const SpgemmUnit &unit, 
       from   = b.x;
       length = b.y;
       if (length && (unsigned)b.z >> 5 < unit.begin) {
-        const int skip = WordsLess(P.wordB + from, length, unit.begin);
+        const int skip = WindowWordsLess(P.wordB + from, length, unit.begin);
 
         from += skip;
         length -= skip;
       }
-      if (length && (unsigned)b.w >> 5 >= unit.end) length = WordsLess(P.wordB + from, length, unit.end);
+      if (length && (unsigned)b.w >> 5 >= unit.end) length = WindowWordsLess(P.wordB + from, length, unit.end);
     }
     __syncwarp();
-    until = Until(length, lane);
+    until = TeamUntil<SYS_WARP>(length, lane);
     from -= until - length;
     total = __shfl_sync(SYS_ALL_LANES, until, SYS_WARP - 1);
     for (int t0 = apart ? 0 : warp * SYS_WARP; t0 < total; t0 += apart ? SYS_WARP : SPGEMM_UNIT_THREADS) {
@@ -90,7 +79,7 @@ static __device__ void SetBits(const SpgemmOperands &P, const SpgemmUnit &unit, 
 }
 
 /* How many bits are set in n words; to all lanes */
-static __device__ int CountBits(const unsigned *bits, int n, int lane)
+static __device__ int WindowCountBits(const unsigned *bits, int n, int lane)
 {
   int sum = 0;
 
@@ -100,7 +89,7 @@ static __device__ int CountBits(const unsigned *bits, int n, int lane)
 }
 
 /* Words for each warp */
-static __device__ __forceinline__ int EachOf(int words)
+static __device__ __forceinline__ int WindowEachOf(int words)
 {
   return (words + SPGEMM_UNIT_THREADS - 1) / SPGEMM_UNIT_THREADS * SYS_WARP;
 }
@@ -108,7 +97,7 @@ static __device__ __forceinline__ int EachOf(int words)
 /* ---- How many entries ---- */
 
 /* Writes down the words that have bits, in the place of the row or one for the unit: a warp looks at those from begin to end, of which own have some */
-static __device__ __forceinline__ void Keep(const unsigned *bits, int begin, int end, int own, int lane, int warp, const SpgemmUnit &unit, const SpgemmKept &kept, unsigned *unit_kept)
+static __device__ __forceinline__ void WindowKeep(const unsigned *bits, int begin, int end, int own, int lane, int warp, const SpgemmUnit &unit, const SpgemmKept &kept, unsigned *unit_kept)
 {
   __shared__ int      count[WARPS];
   __shared__ unsigned place;
@@ -150,17 +139,17 @@ static __device__ __forceinline__ void Keep(const unsigned *bits, int begin, int
   }
 }
 
-static __global__ void __launch_bounds__(SPGEMM_UNIT_THREADS) Count(SpgemmOperands P, SpgemmUnit *units, SpgemmKept kept)
+static __global__ void __launch_bounds__(SPGEMM_UNIT_THREADS) WindowCountKernel(SpgemmOperands P, SpgemmUnit *units, SpgemmKept kept)
 {
   __shared__ unsigned bits[SPGEMM_UNIT_WORDS];
   __shared__ int      count;
   const SpgemmUnit    unit = units[blockIdx.x];
   const int           lane = (int)(threadIdx.x % SYS_WARP), warp = (int)(threadIdx.x / SYS_WARP);
-  const int           words = (int)(unit.end - unit.begin), each = EachOf(words), begin = min(warp * each, words), end = min(begin + each, words);
+  const int           words = (int)(unit.end - unit.begin), each = WindowEachOf(words), begin = min(warp * each, words), end = min(begin + each, words);
   int                 sum = 0, own = 0;
 
   if (threadIdx.x == 0) count = 0;
-  SetBits(P, unit, bits);
+  WindowSetBits(P, unit, bits);
   for (int w0 = begin; w0 < end; w0 += SYS_WARP) {
     const unsigned mine = w0 + lane < end ? bits[w0 + lane] : 0;
 
@@ -171,22 +160,22 @@ static __global__ void __launch_bounds__(SPGEMM_UNIT_THREADS) Count(SpgemmOperan
   if (lane == 0 && sum) atomicAdd(&count, sum);
   __syncthreads();
   if (threadIdx.x == 0) units[blockIdx.x].entries = count;
-  if (kept.room || (kept.capacity && unit.offset < 0)) Keep(bits, begin, end, own, lane, warp, unit, kept, &units[blockIdx.x].kept);
+  if (kept.room || (kept.capacity && unit.offset < 0)) WindowKeep(bits, begin, end, own, lane, warp, unit, kept, &units[blockIdx.x].kept);
 }
 
 SysStatus SpgemmDeviceWindowCount(const SpgemmOperands *P, SpgemmUnit *units, int n, const SpgemmKept *kept, cudaStream_t stream)
 {
-  return SpgemmLaunch(Count, n, SPGEMM_UNIT_THREADS, 0, stream, *P, units, *kept);
+  return SpgemmLaunch(WindowCountKernel, n, SPGEMM_UNIT_THREADS, 0, stream, *P, units, *kept);
 }
 
 /* ---- The pattern ---- */
 
 /* The bits that were kept: a warp takes those of the words from begin to end */
-static __device__ __forceinline__ void GetBits(const unsigned *kept, int words, int begin, int end, int lane, unsigned *bits)
+static __device__ __forceinline__ void WindowGetBits(const unsigned *kept, int words, int begin, int end, int lane, unsigned *bits)
 {
   const int      groups = (words + SYS_WARP - 1) / SYS_WARP, first = begin / SYS_WARP, n = (end - begin + SYS_WARP - 1) / SYS_WARP;
   const unsigned own    = lane < n ? kept[first + lane] : 0;
-  const int      until  = Until(__popc(own), lane);
+  const int      until  = TeamUntil<SYS_WARP>(__popc(own), lane);
   int            before = 0;
 
   for (int g = lane; g < first; g += SYS_WARP) before += __popc(kept[g]);
@@ -203,12 +192,12 @@ static __device__ __forceinline__ void GetBits(const unsigned *kept, int words, 
 }
 
 /* A warp writes the columns of the words from begin to end of the unit */
-static __device__ void WriteColumns(const unsigned *bits, unsigned first, int begin, int end, int lane, int *to)
+static __device__ void WindowWriteColumns(const unsigned *bits, unsigned first, int begin, int end, int lane, int *to)
 {
   for (int w0 = begin; w0 < end; w0 += SYS_WARP) {
     const int w    = w0 + lane;
     unsigned  mine = w < end ? bits[w] : 0;
-    const int n = __popc(mine), until = Until(n, lane);
+    const int n = __popc(mine), until = TeamUntil<SYS_WARP>(n, lane);
 
     if (__reduce_max_sync(SYS_ALL_LANES, n) <= 6) {
       for (int at = until - n; mine; mine &= mine - 1) to[at++] = (int)((first + (unsigned)w) << 5) + __ffs((int)mine) - 1;
@@ -225,26 +214,26 @@ static __device__ void WriteColumns(const unsigned *bits, unsigned first, int be
   }
 }
 
-static __global__ void __launch_bounds__(SPGEMM_UNIT_THREADS) Pattern(SpgemmOperands P, const SpgemmUnit *units, SpgemmKept kept, const int *Ci, int *Cj)
+static __global__ void __launch_bounds__(SPGEMM_UNIT_THREADS) WindowPatternKernel(SpgemmOperands P, const SpgemmUnit *units, SpgemmKept kept, const int *Ci, int *Cj)
 {
   __shared__ unsigned bits[SPGEMM_UNIT_WORDS];
   __shared__ int      count[WARPS];
   const SpgemmUnit    unit = units[blockIdx.x];
   const int           lane = (int)(threadIdx.x % SYS_WARP), warp = (int)(threadIdx.x / SYS_WARP);
-  const int           words = (int)(unit.end - unit.begin), each = EachOf(words), begin = min(warp * each, words), end = min(begin + each, words);
+  const int           words = (int)(unit.end - unit.begin), each = WindowEachOf(words), begin = min(warp * each, words), end = min(begin + each, words);
   int                *to = Cj + Ci[unit.row] + unit.offset, own;
 
   if (kept.words[unit.row] != SPGEMM_NOT_KEPT) return;
-  if (unit.kept != SPGEMM_NOWORD) GetBits(kept.bits + unit.kept, words, begin, end, lane, bits);
-  else SetBits(P, unit, bits);
-  own = CountBits(bits + begin, end - begin, lane);
+  if (unit.kept != SPGEMM_NOWORD) WindowGetBits(kept.bits + unit.kept, words, begin, end, lane, bits);
+  else WindowSetBits(P, unit, bits);
+  own = WindowCountBits(bits + begin, end - begin, lane);
   if (lane == 0) count[warp] = own;
   __syncthreads();
   for (int other = 0; other < warp; other++) to += count[other];
-  WriteColumns(bits, unit.begin, begin, end, lane, to);
+  WindowWriteColumns(bits, unit.begin, begin, end, lane, to);
 }
 
 SysStatus SpgemmDeviceWindowPattern(const SpgemmOperands *P, const SpgemmUnit *units, int n, const SpgemmKept *kept, const int *Ci, int *Cj, cudaStream_t stream)
 {
-  return SpgemmLaunch(Pattern, n, SPGEMM_UNIT_THREADS, 0, stream, *P, units, *kept, Ci, Cj);
+  return SpgemmLaunch(WindowPatternKernel, n, SPGEMM_UNIT_THREADS, 0, stream, *P, units, *kept, Ci, Cj);
 }

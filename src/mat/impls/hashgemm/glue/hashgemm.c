@@ -2,134 +2,55 @@
 /*
    The algorithm "hashgemm" of MatProduct: its phases, and products on one process.
 
-   The symbolic phase makes the values too. PETSc asks for them right afterwards, and that first numeric phase finds them made; only later ones,
-   with other values in the same operands, compute. What changed is found by comparing the operands with what they were: an operand with other
-   entries has the product made anew.
+   The symbolic phase makes the values too. PETSc asks for them right afterwards, and this first numeric phase has nothing to do. Later numeric phases
+   compare the operands with the last ones: other values in the same pattern are multiplied in that pattern, while an operand with other entries means a
+   new product.
 */
 #include "sys/systhreads.h"
-#include "mat/impls/hashgemm/glue/hashgemm.h"
+#include "mat/impls/hashgemm/glue/hashgemmdevicestub.h"
 
-/* ------------------------------------------------- one product of raw arrays ------------------------------------------------- */
+/* ------------------------------------------------- success and figures ------------------------------------------------- */
 
-PetscErrorCode HashGEMMCheckMemory(MPI_Comm comm, PetscBool enough, double bytes)
-{
-  PetscFunctionBegin;
-  PetscCheck(enough, comm, PETSC_ERR_MEM, "Not enough memory for a matrix product: %.3g GB more are needed; use more processes, or another algorithm", bytes / 1e9);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Does the product have entries that PetscInt can count? */
-PetscErrorCode HashGEMMCheckSize(MPI_Comm comm, PetscBool fits, double nonzeros)
+/* Raises the error of a status. SYS_TOO_LARGE means that PetscInt cannot count the entries of the product. */
+PetscErrorCode HashGEMMCheck(MPI_Comm comm, SysStatus status, double nonzeros, double bytes)
 {
   PetscMPIInt size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCheck(fits, comm, PETSC_ERR_ARG_OUTOFRANGE, "The product has %.0f nonzeros%s, but PetscInt counts to %" PetscInt_FMT ": use %sa PETSc configured with --with-64-bit-indices", nonzeros, size > 1 ? " on one process" : "", PETSC_MAX_INT, size > 1 ? "more processes, or " : "");
+  PetscCheck(status != SYS_TOO_LARGE, comm, PETSC_ERR_ARG_OUTOFRANGE, "The product has %.0f nonzeros%s, but PetscInt counts to %" PetscInt_FMT ": use %sa PETSc configured with --with-64-bit-indices", nonzeros, size > 1 ? " on one process" : "", PETSC_MAX_INT, size > 1 ? "more processes, or " : "");
+  PetscCheck(status != SYS_OUT_OF_MEMORY, comm, PETSC_ERR_MEM, "Not enough memory for a matrix product: %.3g GB more are needed; use more processes, or another algorithm", bytes / 1e9);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On all processes what is wrong on one */
-PetscErrorCode HashGEMMCheckStatus(MPI_Comm comm, SysStatus status, const SpgemmInfo *info)
+/* Ends the local work of a step. This work returns a status and figures, and never communicates. Every process calls this function once a step, whether it
+   worked on the host or on the device and whatever came of it, so that all of them raise the same error. */
+PetscErrorCode HashGEMMAgree(Mat C, SysStatus status, const SpgemmInfo *info)
 {
-  double      worst[3] = {(double)status, info->nonzeros, info->bytes_peak + info->nonzeros * (sizeof(PetscInt) + sizeof(PetscScalar))};
-  PetscMPIInt size;
+  const MPI_Comm comm     = PetscObjectComm((PetscObject)C);
+  double         worst[3] = {(double)status, info->nonzeros, info->bytes_peak + info->nonzeros * (sizeof(PetscInt) + sizeof(PetscScalar))};
+  PetscMPIInt    size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   if (size > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst, 3, MPI_DOUBLE, MPI_MAX, comm));
-  PetscCall(HashGEMMCheckSize(comm, (PetscBool)(worst[0] != SYS_TOO_LARGE), worst[1]));
-  PetscCall(HashGEMMCheckMemory(comm, (PetscBool)(worst[0] != SYS_OUT_OF_MEMORY), worst[2]));
+  PetscCall(HashGEMMCheck(comm, (SysStatus)worst[0], worst[1], worst[2]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The pattern is known so far as its size, and values come with HashGEMMFill() */
-PetscErrorCode HashGEMMCount(Mat C, SpgemmType type, const SysCSR factor[], const SpgemmOptions *options, Spgemm **spgemm, int64_t *m, int64_t *n)
+/* Logs the figures of a new product that the host has made */
+PetscErrorCode HashGEMMReport(Mat C, const SpgemmInfo *info)
 {
-  const SysCSR *left  = type == SPGEMM_PTAP || type == SPGEMM_RART ? &factor[1] : &factor[0];
-  const SysCSR *right = type == SPGEMM_ABC ? &factor[2] : &factor[1];
-  SpgemmInfo    info;
-  SysStatus     status;
-
   PetscFunctionBegin;
-  PetscCall(PetscMemzero(&info, sizeof(info)));
-  *spgemm = NULL;
-  *m      = type == SPGEMM_ATB || type == SPGEMM_PTAP ? left->n : left->m;
-  *n      = type == SPGEMM_ABT || type == SPGEMM_RART ? right->m : right->n;
-  status  = SpgemmCreate(type, &factor[0], &factor[1], &factor[2], options, spgemm, &info);
-  PetscCall(HashGEMMCheckStatus(PetscObjectComm((PetscObject)C), status, &info));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HashGEMMFill(Mat C, Spgemm *spgemm, const SysCSR factor[], const HashGEMMRows *rows)
-{
-  SpgemmInfo info;
-  SysStatus  status;
-
-  PetscFunctionBegin;
-  status = SpgemmFill(spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, rows->a);
-  SpgemmGetInfo(spgemm, &info);
-  PetscCall(HashGEMMCheckStatus(PetscObjectComm((PetscObject)C), status, &info));
-  PetscCall(PetscLogFlops(2 * info.products));
+  PetscCall(PetscLogFlops(2 * info->products));
   PetscCall(PetscInfo(C, "%s: %.0f multiplications, %.0f nonzeros, %s kernels; rows copied %.0f, by hash %.0f, hashvec %.0f, heap %.0f, dense %.0f; bytes kept for new values %.0f, at most in use besides the result %.0f\n", MatProductTypes[C->product->type],
-                      info.products, info.nonzeros, info.instructions, info.rows[0], info.rows[SPGEMM_HASH], info.rows[SPGEMM_HASHVEC], info.rows[SPGEMM_HEAP], info.rows[SPGEMM_DENSE], info.bytes_kept, info.bytes_peak));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HashGEMMRevalue(Mat C, Spgemm *spgemm, const SysCSR factor[], const HashGEMMRows *rows)
-{
-  SpgemmInfo info;
-  SysStatus  status;
-
-  PetscFunctionBegin;
-  status = SpgemmRevalue(spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, rows->a);
-  SpgemmGetInfo(spgemm, &info);
-  PetscCall(HashGEMMCheckStatus(PetscObjectComm((PetscObject)C), status, &info));
-  PetscCall(PetscLogFlops(2 * info.products));
+                      info->products, info->nonzeros, info->instructions, info->rows[0], info->rows[SPGEMM_HASH], info->rows[SPGEMM_HASHVEC], info->rows[SPGEMM_HEAP], info->rows[SPGEMM_DENSE], info->bytes_kept, info->bytes_peak));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ------------------------------------------------- products on one process ------------------------------------------------- */
 
-static PetscErrorCode HashGEMMGetFactors(Mat C, SysCSR factor[3])
-{
-  Mat operand[3];
-
-  PetscFunctionBegin;
-  HashGEMMGetOperands(C, operand);
-  PetscCall(PetscMemzero(factor, 3 * sizeof(*factor)));
-  for (int k = 0; k < 3 && operand[k]; k++) PetscCall(HashGEMMGetCSR(operand[k], &factor[k]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The arrays of C */
-static PetscErrorCode HashGEMMGetRows(Mat C, HashGEMMRows *rows)
-{
-  SysCSR csr;
-
-  PetscFunctionBegin;
-  PetscCall(HashGEMMGetPattern(C, &csr));
-  PetscCall(PetscMemzero(rows, sizeof(*rows)));
-  rows->m        = csr.m;
-  rows->n        = csr.n;
-  rows->i        = (PetscInt *)csr.i;
-  rows->j        = (PetscInt *)csr.j;
-  rows->borrowed = 1;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The values of C are written, on the host; one that is bound to it does not notice by itself */
-static PetscErrorCode HashGEMMRestoreValues(Mat C, HashGEMMRows *rows)
-{
-  PetscFunctionBegin;
-  PetscCall(MatSeqAIJRestoreArrayWrite(C, &rows->a));
-#if defined(SYS_HAVE_DEVICE)
-  if (C->offloadmask != PETSC_OFFLOAD_UNALLOCATED) C->offloadmask = PETSC_OFFLOAD_CPU;
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* PETSc's own type that a matrix is, or is a subtype of */
+/* The type of PETSc that a matrix has, or whose subtype it has */
 static MatType HashGEMMBaseType(Mat A)
 {
   const char     *type = ((PetscObject)A)->type_name;
@@ -168,8 +89,8 @@ static void HashGEMMGetBlockSizes(const Mat_Product *product, PetscInt *rows, Pe
   *columns = PetscAbs(*columns);
 }
 
-/* All that C has from its operands besides entries: sizes, the type and the format of the first one, block sizes. Whatever else was said of C stays, and one
-   that is made anew, with other entries, stays as it is altogether. */
+/* C gets sizes and block sizes from its operands, type and format from the first of them. Options of C remain. A C that already was a result remains as
+   it is. */
 static PetscErrorCode HashGEMMInherit(Mat C, const HashGEMMProduct *p, PetscInt m, PetscInt n, PetscInt M, PetscInt N)
 {
   const MatShadowFormat *format;
@@ -178,7 +99,7 @@ static PetscErrorCode HashGEMMInherit(Mat C, const HashGEMMProduct *p, PetscInt 
 
   PetscFunctionBegin;
   if (p->result.id) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowGetFormat(C, &format)); /* of operands that were of another type */
+  PetscCall(MatShadowGetFormat(C, &format)); /* from operands of another type */
   if (format) PetscCall(MatShadowDetach(C));
   PetscCall(MatSetSizes(C, m, n, M, N));
   PetscCall(MatSetType(C, HashGEMMBaseType(C->product->A)));
@@ -191,7 +112,7 @@ static PetscErrorCode HashGEMMInherit(Mat C, const HashGEMMProduct *p, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Room in C for rows that begin there */
+/* Makes room in C for rows that begin at starts[] */
 PetscErrorCode HashGEMMPreallocate(Mat C, const HashGEMMProduct *p, int64_t m, int64_t n, const PetscInt starts[])
 {
   PetscInt *lengths;
@@ -209,51 +130,58 @@ static PetscErrorCode HashGEMMSequentialSymbolic(Mat C, HashGEMMProduct *p)
 {
   static const SpgemmType types[] = {SPGEMM_AB, SPGEMM_AB, SPGEMM_ATB, SPGEMM_ABT, SPGEMM_PTAP, SPGEMM_RART, SPGEMM_ABC}; /* by MatProductType */
   const SpgemmType        type    = types[C->product->type];
-  SysCSR                  factor[3];
-  HashGEMMRows            rows;
+  SysCSR                  factor[3], csr;
+  SpgemmInfo              info;
+  SysStatus               status;
+  PetscScalar            *a;
   int64_t                 m, n;
+  PetscBool               done = PETSC_FALSE;
 
   PetscFunctionBegin;
-#if defined(SYS_HAVE_DEVICE)
-  PetscBool done;
-
   PetscCall(HashGEMMDeviceSymbolic(C, type, p, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
-#endif
-  PetscCall(HashGEMMGetFactors(C, factor));
-  PetscCall(HashGEMMCount(C, type, factor, &p->options, &p->spgemm, &m, &n));
+  PetscCall(HashGEMMGetFactors(C, HashGEMMGetCSR, factor));
+  status = SpgemmCreate(type, &factor[0], &factor[1], &factor[2], &p->options, &p->spgemm, &info);
+  PetscCall(HashGEMMAgree(C, status, &info));
+  SpgemmSize(type, &factor[0], &factor[1], &factor[2], &m, &n);
   PetscCall(HashGEMMPreallocate(C, p, m, n, SpgemmRowStarts(p->spgemm)));
-  PetscCall(HashGEMMGetRows(C, &rows));
-  PetscCall(MatSeqAIJGetArrayWrite(C, &rows.a));
-  PetscCall(HashGEMMFill(C, p->spgemm, factor, &rows));
-  PetscCall(HashGEMMRestoreValues(C, &rows));
-  if (rows.j) PetscCall(MatSeqAIJSetColumnIndices(C, rows.j)); /* they are where they belong already: this sets the lengths of the rows */
+  PetscCall(MatShadowGetPattern(C, &csr));
+  PetscCall(MatSeqAIJGetArrayWrite(C, &a));
+  status = SpgemmFill(p->spgemm, &factor[0], &factor[1], &factor[2], (PetscInt *)csr.i, (PetscInt *)csr.j, a);
+  SpgemmGetInfo(p->spgemm, &info);
+  PetscCall(MatSeqAIJRestoreArrayWrite(C, &a));
+  MatShadowDeviceHostWritten(C);
+  PetscCall(HashGEMMAgree(C, status, &info));
+  PetscCall(HashGEMMReport(C, &info));
+  if (csr.j) PetscCall(MatSeqAIJSetColumnIndices(C, (PetscInt *)csr.j)); /* the columns are in place: this call sets the lengths of the rows */
   PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
-#if defined(SYS_HAVE_DEVICE)
   PetscCall(HashGEMMDeviceSettle(C));
-#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode HashGEMMSequentialNumeric(Mat C, HashGEMMProduct *p)
 {
-  SysCSR       factor[3];
-  HashGEMMRows rows;
+  SysCSR       factor[3], csr;
+  SpgemmInfo   info;
+  SysStatus    status;
+  PetscScalar *a;
 
   PetscFunctionBegin;
-#if defined(SYS_HAVE_DEVICE)
   if (p->device) {
     PetscCall(HashGEMMDeviceNumeric(C, p));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-#endif
-  PetscCall(HashGEMMGetFactors(C, factor));
-  PetscCall(HashGEMMGetRows(C, &rows));
-  PetscCall(MatSeqAIJGetArrayWrite(C, &rows.a));
-  PetscCall(HashGEMMRevalue(C, p->spgemm, factor, &rows));
-  PetscCall(HashGEMMRestoreValues(C, &rows));
+  PetscCall(HashGEMMGetFactors(C, HashGEMMGetCSR, factor));
+  PetscCall(MatShadowGetPattern(C, &csr));
+  PetscCall(MatSeqAIJGetArrayWrite(C, &a));
+  status = SpgemmRevalue(p->spgemm, &factor[0], &factor[1], &factor[2], csr.i, csr.j, a);
+  SpgemmGetInfo(p->spgemm, &info);
+  PetscCall(MatSeqAIJRestoreArrayWrite(C, &a));
+  MatShadowDeviceHostWritten(C);
+  PetscCall(HashGEMMAgree(C, status, &info));
+  PetscCall(PetscLogFlops(2 * info.products));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -265,9 +193,7 @@ static PetscErrorCode HashGEMMReset(HashGEMMProduct *p)
 {
   PetscFunctionBegin;
   SpgemmDestroy(&p->spgemm);
-#if defined(SYS_HAVE_DEVICE)
   PetscCall(HashGEMMDeviceDestroy(p));
-#endif
   PetscCall(HashGEMMParallelDestroy(&p->parallel));
   PetscCall(MatDestroy(&p->between));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -278,7 +204,7 @@ static PetscErrorCode HashGEMMDestroy(PetscAMBProductArgument arg)
   HashGEMMProduct *p = (HashGEMMProduct *)PetscAMBProductGet(arg);
 
   PetscFunctionBegin;
-  if (p->product->alg) { /* the product does not end: PETSc looks for an algorithm again, for operands of another type, which may not know ours */
+  if (p->product->alg) { /* the product goes on: PETSc looks for an algorithm for operands of another type, to which "hashgemm" may be unknown */
     PetscCall(PetscFree(p->product->alg));
     PetscCall(PetscStrallocpy(MATPRODUCTALGORITHMDEFAULT, &p->product->alg));
   }
@@ -287,7 +213,7 @@ static PetscErrorCode HashGEMMDestroy(PetscAMBProductArgument arg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What is multiplied on several processes: those products that are not there are made of others */
+/* Several processes have three kinds of products, of two factors each. The other kinds are made of these. */
 static PetscErrorCode HashGEMMGetParallelFactors(Mat C, const HashGEMMProduct *p, SpgemmType *type, Mat *A, Mat *B)
 {
   Mat_Product *product = C->product;
@@ -309,7 +235,7 @@ static PetscErrorCode HashGEMMGetParallelFactors(Mat C, const HashGEMMProduct *p
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* B^T for A B^T and B A B^T, B C for A B C */
+/* The second factor, if it is no operand: B^T for A B^T and B A B^T, B C for A B C */
 static PetscErrorCode HashGEMMMakeBetween(Mat C, HashGEMMProduct *p)
 {
   Mat_Product *product = C->product;
@@ -337,7 +263,7 @@ static PetscErrorCode HashGEMMRenewBetween(Mat C, HashGEMMProduct *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* C takes the blocks of W, which goes, and remains the object that it was */
+/* C takes the blocks of W and remains the same object; W is destroyed */
 static PetscErrorCode HashGEMMTakeBlocks(Mat C, const HashGEMMProduct *p, Mat *W)
 {
   const MatShadowFormat *format;
@@ -348,20 +274,14 @@ static PetscErrorCode HashGEMMTakeBlocks(Mat C, const HashGEMMProduct *p, Mat *W
   PetscCall(HashGEMMInherit(C, p, (*W)->rmap->n, (*W)->cmap->n, (*W)->rmap->N, (*W)->cmap->N));
   PetscCall(PetscLayoutSetUp(C->rmap));
   PetscCall(PetscLayoutSetUp(C->cmap));
-#if defined(SYS_HAVE_DEVICE)
-  if (MatShadowIsCUSPARSE(C)) {
-    PetscCall(MatShadowDeviceConvert(*W));
-    if (C->boundtocpu) PetscCall(MatBindToCPU(*W, PETSC_TRUE));
-    C->offloadmask = (*W)->offloadmask;
-  }
-#endif
+  PetscCall(HashGEMMDeviceConvert(C, *W));
   data       = C->data;
   C->data    = (*W)->data;
   (*W)->data = data;
   PetscCall(MatDestroy(W));
   C->preallocated = C->assembled = PETSC_TRUE;
   C->was_assembled               = PETSC_FALSE;
-  C->num_ass++; /* from the second assembly on flags go that are not eternal */
+  C->num_ass++; /* PETSc clears flags that are not eternal from the second assembly on */
   C->ass_nonzerostate = ++C->nonzerostate;
   PetscCall(PetscObjectStateIncrease((PetscObject)C));
   PetscCall(MatMPIAIJGetSeqAIJ(C, &block[0], &block[1], NULL));
@@ -381,7 +301,7 @@ static PetscErrorCode HashGEMMMake(Mat C, HashGEMMProduct *p)
   PetscBool      mpi;
 
   PetscFunctionBegin;
-  HashGEMMGetOperands(C, operand);
+  MatProductGetOperands(C, operand);
   for (int k = 0; k < 3 && operand[k]; k++) PetscCall(HashGEMMLook(operand[k], &p->operand[k], &change));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)operand[0], MATMPIAIJ, &mpi));
   if (mpi) {
@@ -389,7 +309,7 @@ static PetscErrorCode HashGEMMMake(Mat C, HashGEMMProduct *p)
     PetscCall(HashGEMMGetParallelFactors(C, p, &type, &A, &B));
     PetscCall(HashGEMMParallelSymbolic(C, type, A, B, p, &W));
     PetscCall(HashGEMMTakeBlocks(C, p, &W));
-    PetscCall(HashGEMMParallelSettle(C, p->parallel));
+    PetscCall(HashGEMMDeviceCut(C, p->parallel));
   } else PetscCall(HashGEMMSequentialSymbolic(C, p));
   C->ops->productsymbolic = MatProductSymbolic_HashGEMM;
   C->ops->productnumeric  = MatProductNumeric_HashGEMM;
@@ -406,19 +326,19 @@ static PetscErrorCode MatProductNumeric_HashGEMM(Mat C)
   HashGEMMSeen     result;
   SpgemmType       type;
   PetscBool        mpi, nooffproc;
-  PetscMPIInt      news[4]; /* of the operands and of the result: HashGEMMChange */
+  PetscMPIInt      news[4]; /* HashGEMMChange of the operands and of the result */
   PetscLogDouble   since;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_HashGEMMNumeric, C, 0, 0, 0));
   PetscCall(MatShadowReportProductBegin(&since));
   PetscCall(PetscArrayzero(news, 4));
-  HashGEMMGetOperands(C, operand);
+  MatProductGetOperands(C, operand);
   for (int k = 0; k < 3 && operand[k]; k++) {
     const HashGEMMSeen before = p->operand[k];
 
     PetscCall(HashGEMMLook(operand[k], &p->operand[k], &change));
-    if (k && p->between && !HashGEMMSamePattern(&before, &p->operand[k])) change = HASHGEMM_NEW_PATTERN; /* a transpose is renewed only from the matrix it was made of */
+    if (k && p->between && !HashGEMMSamePattern(&before, &p->operand[k])) change = HASHGEMM_NEW_PATTERN; /* MatTranspose() renews a transpose only from the matrix that it was made of */
     news[k] = change;
   }
   PetscCall(HashGEMMGlance(C, &result));

@@ -9,8 +9,8 @@
 #include "mat/impls/hashgemm/cuda/spgemmcuda.h"
 #include "mat/impls/hashgemm/host/spgemmhost.h"
 
-/* A matrix as a product last saw it. Object state and addresses tell at once that nothing has changed; the fingerprint of the pattern tells
-   whether a matrix that did change, or another one in its place, still has the same entries. */
+/* A matrix as a product last saw it. The same object state and addresses mean that nothing has changed. Otherwise the matrix, or another one in its
+   place, has the same entries if its pattern has the same fingerprint. */
 typedef struct {
   PetscObjectId    id;
   PetscObjectState state, nonzerostate;
@@ -27,15 +27,15 @@ typedef enum {
 
 typedef struct _HashGEMMParallel HashGEMMParallel;
 
-/* What a product keeps for new values */
+/* The data of a product, kept for new values */
 typedef struct {
-  Mat_Product      *product; /* what this is the data of */
+  Mat_Product      *product; /* the owner of these data */
   SpgemmOptions     options;
   Spgemm           *spgemm;
-  SpgemmDevice     *device;             /* in place of spgemm, where the product is made there */
-  HashGEMMSeen      operand[3], result; /* result.id 0: there is none yet */
-  PetscBool         fresh;              /* the values are those that the symbolic phase made with the pattern */
-  Mat               between;            /* on several processes: the transpose that ABt and RARt are made with, the second product of ABC */
+  SpgemmDevice     *device;             /* in place of spgemm, if the device makes the product */
+  HashGEMMSeen      operand[3], result; /* result.id is 0 as long as there is no result */
+  PetscBool         fresh;              /* the symbolic phase has made the values, and no numeric phase has followed */
+  Mat               between;            /* on several processes: B^T of ABt and RARt, B C of ABC */
   HashGEMMParallel *parallel;
 } HashGEMMProduct;
 
@@ -45,53 +45,22 @@ extern PetscBool     HashGEMMCited;
 
 extern PetscErrorCode MatProductSymbolic_HashGEMM(Mat);
 
-/* Are the values of a sequential matrix used on the device? */
-static inline PetscBool HashGEMMOnDevice(Mat A)
-{
-#if defined(SYS_HAVE_DEVICE)
-  return (PetscBool)(!A->boundtocpu && strcmp(((PetscObject)A)->type_name, MATSEQAIJCUSPARSE) == 0);
-#else
-  return PETSC_FALSE;
-#endif
-}
-
-/* The operands of a product; the third is NULL if there are two */
-static inline void HashGEMMGetOperands(Mat C, Mat operand[3])
-{
-  operand[0] = C->product->A;
-  operand[1] = C->product->B;
-  operand[2] = C->product->type == MATPRODUCT_ABC ? C->product->C : NULL;
-}
-
 /* Operands */
-extern PetscErrorCode HashGEMMGetPattern(Mat, SysCSR *);
 extern PetscErrorCode HashGEMMGetCSR(Mat, SysCSR *);
+extern PetscErrorCode HashGEMMGetFactors(Mat, PetscErrorCode (*get)(Mat, SysCSR *), SysCSR factor[3]);
 extern PetscErrorCode HashGEMMGlance(Mat, HashGEMMSeen *);
 extern PetscErrorCode HashGEMMLook(Mat, HashGEMMSeen *, HashGEMMChange *);
 extern PetscBool      HashGEMMSamePattern(const HashGEMMSeen *, const HashGEMMSeen *);
 
-/* One product of raw arrays. The matrix is what -info tells about, and whose processes fail together. */
-extern PetscErrorCode HashGEMMCount(Mat, SpgemmType, const SysCSR factor[], const SpgemmOptions *, Spgemm **, int64_t *m, int64_t *n);
-extern PetscErrorCode HashGEMMFill(Mat, Spgemm *, const SysCSR factor[], const HashGEMMRows *);
-extern PetscErrorCode HashGEMMRevalue(Mat, Spgemm *, const SysCSR factor[], const HashGEMMRows *);
-extern PetscErrorCode HashGEMMCheckMemory(MPI_Comm, PetscBool enough, double bytes);
-extern PetscErrorCode HashGEMMCheckStatus(MPI_Comm, SysStatus, const SpgemmInfo *);
-extern PetscErrorCode HashGEMMCheckSize(MPI_Comm, PetscBool fits, double nonzeros);
+/* The end of a step of a product, with an error or with figures */
+extern PetscErrorCode HashGEMMCheck(MPI_Comm, SysStatus, double nonzeros, double bytes);
+extern PetscErrorCode HashGEMMAgree(Mat, SysStatus, const SpgemmInfo *);
+extern PetscErrorCode HashGEMMReport(Mat, const SpgemmInfo *);
 
-/* Room in the result for rows that begin there */
+/* Makes room in the result for rows that begin at starts[] */
 extern PetscErrorCode HashGEMMPreallocate(Mat, const HashGEMMProduct *, int64_t m, int64_t n, const PetscInt starts[]);
-
-/* On the device; *done is PETSC_FALSE where there is not enough memory, or the host has to make the product for another reason */
-#if defined(SYS_HAVE_DEVICE)
-extern PetscErrorCode HashGEMMDeviceLook(Mat, uint64_t *fingerprint, int *ascending, PetscBool *done);
-extern PetscErrorCode HashGEMMDeviceSymbolic(Mat, SpgemmType, HashGEMMProduct *, PetscBool *done);
-extern PetscErrorCode HashGEMMDeviceSettle(Mat);
-extern PetscErrorCode HashGEMMDeviceNumeric(Mat, HashGEMMProduct *);
-extern PetscErrorCode HashGEMMDeviceDestroy(HashGEMMProduct *);
-#endif
 
 /* A B, A^T B, or B^T A B of MPI matrices */
 extern PetscErrorCode HashGEMMParallelSymbolic(Mat, SpgemmType, Mat A, Mat B, HashGEMMProduct *, Mat *);
 extern PetscErrorCode HashGEMMParallelNumeric(Mat, SpgemmType, Mat A, Mat B, PetscBool newB, HashGEMMProduct *);
-extern PetscErrorCode HashGEMMParallelSettle(Mat, HashGEMMParallel *);
 extern PetscErrorCode HashGEMMParallelDestroy(HashGEMMParallel **);

@@ -2,31 +2,29 @@
 /*
    Products of AIJCUSPARSE matrices by the kernels of spgemmcuda.h.
 
-   The result is made on the device, in memory of its own: AIJCUSPARSE has no arrays before its host has the pattern. That goes to the host on a second
-   stream while the values are computed, and comes back when AIJCUSPARSE makes its copy; then the values are copied on the device. New values in the same
+   A result first is in memory of its own, since AIJCUSPARSE has no arrays before its host has the pattern. A second stream copies the pattern to the
+   host while the device computes the values. AIJCUSPARSE copies the pattern back, and the values are copied on the device. New values in the same
    pattern are computed in place, and nothing crosses the bus.
 */
-#include "mat/impls/hashgemm/glue/hashgemm.h"
+#include "mat/impls/hashgemm/glue/hashgemmdevicestub.h"
 
-#if defined(SYS_HAVE_DEVICE)
+#include "sys/sysmemory.h"
+#include "sys/systhreads.h"
+#include "mat/impls/hashgemm/glue/hashgemmdevice.h"
 
-  #include "sys/sysmemory.h"
-  #include "sys/systhreads.h"
-  #include "mat/impls/hashgemm/glue/hashgemmdevice.h"
+#define HASHGEMM_LONG_ROWS 16 /* entries of a row on average, from which on a second matrix for the pattern costs less than a useless copy of the values */
 
-  #define HASHGEMM_LONG_ROWS 16 /* entries of a row on average, from which on a matrix made for its pattern alone costs less than values copied for nothing */
-
-/* What all products of the process share; made for the first */
+/* All products of the process share these; the first product makes them */
 SpgemmDeviceContext *HashGEMMDeviceContext = NULL;
-static cudaStream_t  copies; /* of patterns to the host */
-static cudaEvent_t   made;   /* the device has made the pattern */
+static cudaStream_t  hashgemm_copies; /* of patterns to the host */
+static cudaEvent_t   hashgemm_made;   /* the device has made the pattern */
 
 static PetscErrorCode HashGEMMDeviceFinalize(void)
 {
   PetscFunctionBegin;
   SpgemmDeviceContextDestroy(&HashGEMMDeviceContext);
-  PetscCallCUDA(cudaEventDestroy(made));
-  PetscCallCUDA(cudaStreamDestroy(copies));
+  PetscCallCUDA(cudaEventDestroy(hashgemm_made));
+  PetscCallCUDA(cudaStreamDestroy(hashgemm_copies));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -45,13 +43,13 @@ PetscErrorCode HashGEMMDeviceStart(PetscBool *done)
   if (HashGEMMDeviceContext) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMDeviceCheck(SpgemmDeviceContextCreate(&HashGEMMDeviceContext), done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaStreamCreateWithFlags(&copies, cudaStreamNonBlocking));
-  PetscCallCUDA(cudaEventCreateWithFlags(&made, cudaEventDisableTiming));
+  PetscCallCUDA(cudaStreamCreateWithFlags(&hashgemm_copies, cudaStreamNonBlocking));
+  PetscCallCUDA(cudaEventCreateWithFlags(&hashgemm_made, cudaEventDisableTiming));
   PetscCall(PetscRegisterFinalize(HashGEMMDeviceFinalize));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HashGEMMDeviceTell(Mat C, const SpgemmDeviceInfo *info)
+PetscErrorCode HashGEMMDeviceTell(Mat C, const SpgemmInfo *info)
 {
   PetscFunctionBegin;
   PetscCall(PetscLogGpuFlops(2 * info->products));
@@ -62,16 +60,16 @@ PetscErrorCode HashGEMMDeviceTell(Mat C, const SpgemmDeviceInfo *info)
 
 /* ------------------------------------------------- the bus ------------------------------------------------- */
 
-/* Into memory that nothing was written to yet, as soon as the device has made what is copied */
+/* The host memory is new, without pages yet. The copy begins as soon as the device has recorded the event. */
 static PetscErrorCode HashGEMMDeviceFetchPinned(void *host, const void *device, size_t bytes, PetscBool *pinned)
 {
   PetscFunctionBegin;
   SysAdvise(host, bytes);
   HashGEMMTouch(host, bytes, SysThreads());
-  MatShadowDevicePin(host, bytes, pinned);
-  PetscCallCUDA(cudaStreamWaitEvent(copies, made, 0));
-  PetscCallCUDA(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, copies));
-  PetscCallCUDA(cudaStreamSynchronize(copies));
+  PetscCall(MatShadowDevicePin(host, bytes, pinned));
+  PetscCallCUDA(cudaStreamWaitEvent(hashgemm_copies, hashgemm_made, 0));
+  PetscCallCUDA(cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, hashgemm_copies));
+  PetscCallCUDA(cudaStreamSynchronize(hashgemm_copies));
   PetscCall(PetscLogGpuToCpu(bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -82,7 +80,7 @@ PetscErrorCode HashGEMMDeviceFetch(void *host, const void *device, size_t bytes)
 
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceFetchPinned(host, device, bytes, &pinned));
-  MatShadowDeviceUnpin(host, pinned);
+  PetscCall(MatShadowDeviceUnpin(host, pinned));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -92,7 +90,7 @@ PetscErrorCode HashGEMMDeviceGetCSR(Mat A, SysCSR *csr)
   SysCSR       host;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMGetPattern(A, &host));
+  PetscCall(MatShadowGetPattern(A, &host));
   PetscCall(MatShadowDeviceGetCSR(A, &arrays));
   *csr    = arrays.A;
   csr->m  = host.m;
@@ -101,33 +99,33 @@ PetscErrorCode HashGEMMDeviceGetCSR(Mat A, SysCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The arrays of A on the device, for values that are about to be written. AIJCUSPARSE makes them from those of the host, and copies the values along,
-   which nobody has written there: twice the bytes of the pattern. Of a matrix that has no values on the host it copies none: such a one, which borrows the
-   pattern of A, makes the arrays, and A takes them over. */
+/* The arrays of A on the device, for values that are about to be written. AIJCUSPARSE would make them from the arrays of the host and also copy the
+   values, which are meaningless there and twice the bytes of the pattern. It copies no values of a matrix that has none on the host: such a matrix
+   borrows the pattern of A and makes the arrays, and A takes them over. */
 PetscErrorCode HashGEMMDeviceGetArrays(Mat A, const int **i, const int **j, PetscScalar **a)
 {
   SysCSR csr;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMGetPattern(A, &csr));
+  PetscCall(MatShadowGetPattern(A, &csr));
   if (A->offloadmask != PETSC_OFFLOAD_GPU && A->offloadmask != PETSC_OFFLOAD_BOTH && csr.i[csr.m] > HASHGEMM_LONG_ROWS * csr.m) {
     void *arrays = A->spptr;
     Mat   maker;
 
     PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, A->rmap->n, A->cmap->n, (PetscInt *)csr.i, (PetscInt *)csr.j, NULL, &maker));
     PetscCall(MatConvert(maker, MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, &maker));
-    maker->nonzerostate = A->nonzerostate; /* by which AIJCUSPARSE knows whose pattern the arrays have */
+    maker->nonzerostate = A->nonzerostate; /* by this number AIJCUSPARSE knows whose pattern the arrays have */
     PetscCall(MatSeqAIJCUSPARSEGetIJ(maker, PETSC_FALSE, i, j));
     A->spptr     = maker->spptr;
     maker->spptr = arrays;
     PetscCall(MatDestroy(&maker));
-    PetscCall(MatShadowCUSPARSESetCPUSolve(A)); /* which is kept beside the arrays */
+    PetscCall(MatShadowCUSPARSESetCPUSolve(A)); /* the flag is kept beside the arrays */
   } else PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, i, j));
   PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(A, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before AIJCUSPARSE makes its arrays: it takes memory from CUDA, and does not expect that there is none */
+/* Is there room for the arrays of AIJCUSPARSE, which ends with an error of CUDA if there is none? */
 PetscErrorCode HashGEMMDeviceRoom(Mat C, PetscBool *enough)
 {
   SysCSR csr;
@@ -137,8 +135,8 @@ PetscErrorCode HashGEMMDeviceRoom(Mat C, PetscBool *enough)
   PetscFunctionBegin;
   *enough = PETSC_TRUE;
   if (C->offloadmask == PETSC_OFFLOAD_GPU || C->offloadmask == PETSC_OFFLOAD_BOTH) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HashGEMMGetPattern(C, &csr));
-  bytes = (64 << 20) + csr.m * (double)sizeof(PetscInt) + csr.i[csr.m] * (double)(sizeof(PetscInt) + sizeof(PetscScalar)); /* and what is lost between arrays */
+  PetscCall(MatShadowGetPattern(C, &csr));
+  bytes = (64 << 20) + csr.m * (double)sizeof(PetscInt) + csr.i[csr.m] * (double)(sizeof(PetscInt) + sizeof(PetscScalar)); /* gaps between arrays included */
   PetscCallCUDA(cudaMemGetInfo(&available, &total));
   if ((double)available < bytes + (double)total / 8 && HashGEMMDeviceContext) {
     SpgemmDeviceContextTrim(HashGEMMDeviceContext);
@@ -150,16 +148,13 @@ PetscErrorCode HashGEMMDeviceRoom(Mat C, PetscBool *enough)
 
 /* ------------------------------------------------- a new product ------------------------------------------------- */
 
-/* Counts, and queues all work on the device. Only without memory for its values there are none. */
-PetscErrorCode HashGEMMDeviceMake(SpgemmType type, const SysCSR factor[], SpgemmDevice **spgemm, SpgemmDeviceInfo *info, HashGEMMDeviceRows *rows, SysStatus *status)
+/* Counts, and queues all work on the device. If only the values find no memory, rows->a is NULL. */
+PetscErrorCode HashGEMMDeviceMake(SpgemmType type, const SysCSR factor[], SpgemmDevice **spgemm, SpgemmInfo *info, HashGEMMRows *rows, SysStatus *status)
 {
-  const SysCSR   *left   = type == SPGEMM_PTAP || type == SPGEMM_RART ? &factor[1] : &factor[0];
-  const SysCSR   *right  = type == SPGEMM_ABC ? &factor[2] : &factor[1];
   const SysStream stream = PetscDefaultCudaStream;
 
   PetscFunctionBegin;
-  rows->m  = type == SPGEMM_ATB || type == SPGEMM_PTAP ? left->n : left->m;
-  rows->n  = type == SPGEMM_ABT || type == SPGEMM_RART ? right->m : right->n;
+  SpgemmSize(type, &factor[0], &factor[1], &factor[2], &rows->m, &rows->n);
   *status  = SpgemmDeviceCreate(HashGEMMDeviceContext, type, &factor[0], &factor[1], &factor[2], stream, spgemm, info);
   rows->nz = (int64_t)info->nonzeros;
   if (*status || !rows->nz) PetscFunctionReturn(PETSC_SUCCESS);
@@ -168,21 +163,10 @@ PetscErrorCode HashGEMMDeviceMake(SpgemmType type, const SysCSR factor[], Spgemm
   if (!*status) *status = SpgemmDeviceAllocate(HashGEMMDeviceContext, rows->nz * sizeof(*rows->j), (void **)&rows->j, stream);
   if (!*status) *status = SpgemmDeviceFill(*spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, NULL, stream);
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaEventRecord(made, stream));
+  PetscCallCUDA(cudaEventRecord(hashgemm_made, stream));
   if (SpgemmDeviceAllocate(HashGEMMDeviceContext, rows->nz * sizeof(*rows->a), (void **)&rows->a, stream)) rows->a = NULL;
   else *status = SpgemmDeviceRevalue(*spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, rows->a, stream);
   SpgemmDeviceGetInfo(*spgemm, info);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HashGEMMDeviceGetFactors(Mat C, SysCSR factor[3])
-{
-  Mat operand[3];
-
-  PetscFunctionBegin;
-  HashGEMMGetOperands(C, operand);
-  PetscCall(PetscMemzero(factor, 3 * sizeof(*factor)));
-  for (int k = 0; k < 3 && operand[k]; k++) PetscCall(HashGEMMDeviceGetCSR(operand[k], &factor[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -198,8 +182,8 @@ PetscErrorCode HashGEMMDeviceLook(Mat A, uint64_t *fingerprint, int *ascending, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* C from the result; *done: there was memory for it on the device */
-static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, const SysCSR factor[], const HashGEMMDeviceRows *rows, PetscBool *done)
+/* Makes C of the result. *done is PETSC_FALSE if the device has no memory for C. */
+static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, const SysCSR factor[], const HashGEMMRows *rows, PetscBool *done)
 {
   const SysStream stream = PetscDefaultCudaStream;
   PetscInt       *starts;
@@ -213,10 +197,10 @@ static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, co
   PetscCall(HashGEMMDeviceFetch(starts, rows->i, (rows->m + 1) * sizeof(*starts)));
   PetscCall(HashGEMMPreallocate(C, p, rows->m, rows->n, starts));
   PetscCall(PetscFree(starts));
-  PetscCall(HashGEMMGetPattern(C, &csr));
+  PetscCall(MatShadowGetPattern(C, &csr));
   PetscCall(HashGEMMDeviceFetchPinned((void *)csr.j, rows->j, rows->nz * sizeof(*csr.j), &pinned));
-  PetscCall(MatSeqAIJSetColumnIndices(C, (PetscInt *)csr.j)); /* they are where they belong already: this sets the lengths of the rows */
-  PetscCall(MatSeqAIJGetArrayWrite(C, &a));                   /* what is on the device is not of this pattern */
+  PetscCall(MatSeqAIJSetColumnIndices(C, (PetscInt *)csr.j)); /* the columns are in place: this call sets the lengths of the rows */
+  PetscCall(MatSeqAIJGetArrayWrite(C, &a));                   /* values on the device are those of another pattern */
   SysAdvise(a, rows->nz * sizeof(*a));
   PetscCall(MatSeqAIJRestoreArrayWrite(C, &a));
   PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
@@ -229,23 +213,23 @@ static PetscErrorCode HashGEMMDeviceAssemble(Mat C, const HashGEMMProduct *p, co
     else PetscCall(HashGEMMDeviceCheck(SpgemmDeviceRevalue(p->device, &factor[0], &factor[1], &factor[2], i, j, a, stream), done));
     PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(C, &a));
   }
-  MatShadowDeviceUnpin(csr.j, pinned);
+  PetscCall(MatShadowDeviceUnpin(csr.j, pinned));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Can the device make this product of matrices on one process? Not where an operand is not there, or has no entries. */
+/* Can the device make this product of matrices on one process? All operands have to be on the device, and to have entries. */
 static PetscErrorCode HashGEMMDeviceServes(Mat C, const HashGEMMProduct *p, PetscBool *serves)
 {
   Mat operand[3];
 
   PetscFunctionBegin;
-  HashGEMMGetOperands(C, operand);
-  *serves = (PetscBool)(!p->result.id || HashGEMMOnDevice(C));
+  MatProductGetOperands(C, operand);
+  *serves = (PetscBool)(!p->result.id || MatShadowValuesOnDevice(C));
   for (int k = 0; k < 3 && operand[k] && *serves; k++) {
     SysCSR csr;
 
-    PetscCall(HashGEMMGetPattern(operand[k], &csr));
-    *serves = (PetscBool)(HashGEMMOnDevice(operand[k]) && csr.i[csr.m]);
+    PetscCall(MatShadowGetPattern(operand[k], &csr));
+    *serves = (PetscBool)(MatShadowValuesOnDevice(operand[k]) && csr.i[csr.m]);
   }
   if (*serves) PetscCall(HashGEMMDeviceStart(serves));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -253,20 +237,20 @@ static PetscErrorCode HashGEMMDeviceServes(Mat C, const HashGEMMProduct *p, Pets
 
 PetscErrorCode HashGEMMDeviceSymbolic(Mat C, SpgemmType type, HashGEMMProduct *p, PetscBool *done)
 {
-  const SysStream    stream = PetscDefaultCudaStream;
-  SysCSR             factor[3];
-  HashGEMMDeviceRows rows = {0, 0, 0, NULL, NULL, NULL};
-  SpgemmDeviceInfo   info;
-  SysStatus          status;
+  const SysStream stream = PetscDefaultCudaStream;
+  SysCSR          factor[3];
+  HashGEMMRows    rows = {0};
+  SpgemmInfo      info;
+  SysStatus       status;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceServes(C, p, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HashGEMMDeviceGetFactors(C, factor));
+  PetscCall(HashGEMMGetFactors(C, HashGEMMDeviceGetCSR, factor));
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(HashGEMMDeviceMake(type, factor, &p->device, &info, &rows, &status));
   PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(HashGEMMCheckSize(PETSC_COMM_SELF, (PetscBool)(status != SYS_TOO_LARGE), info.nonzeros));
+  if (status == SYS_TOO_LARGE) PetscCall(HashGEMMCheck(PETSC_COMM_SELF, status, info.nonzeros, 0));
   PetscCall(HashGEMMDeviceCheck(status, done));
   if (*done && rows.nz) PetscCall(HashGEMMDeviceAssemble(C, p, factor, &rows, done));
   SpgemmDeviceRelease(HashGEMMDeviceContext, rows.i, stream);
@@ -281,16 +265,27 @@ PetscErrorCode HashGEMMDeviceSymbolic(Mat C, SpgemmType type, HashGEMMProduct *p
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A result that the host has made stays there if the GPU has no room for it: its first use there would end in an error of CUDA */
+/* A result that the host has made remains on the host if the GPU has no room for it: its first use on the GPU would end with an error of CUDA */
 PetscErrorCode HashGEMMDeviceSettle(Mat C)
 {
   PetscBool enough = PETSC_TRUE;
 
   PetscFunctionBegin;
-  if (HashGEMMOnDevice(C)) PetscCall(HashGEMMDeviceRoom(C, &enough));
+  if (MatShadowValuesOnDevice(C)) PetscCall(HashGEMMDeviceRoom(C, &enough));
   if (enough) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatBindToCPU(C, PETSC_TRUE));
   PetscCall(PetscInfo(C, "The GPU has no room for the result, which is kept on the host; MatBindToCPU() with PETSC_FALSE lets it go there\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* W becomes a matrix of the device if C is one, bound to the host if C is */
+PetscErrorCode HashGEMMDeviceConvert(Mat C, Mat W)
+{
+  PetscFunctionBegin;
+  if (!MatShadowIsCUSPARSE(C)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowDeviceConvert(W));
+  if (C->boundtocpu) PetscCall(MatBindToCPU(W, PETSC_TRUE));
+  C->offloadmask = W->offloadmask;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -298,14 +293,14 @@ PetscErrorCode HashGEMMDeviceSettle(Mat C)
 
 PetscErrorCode HashGEMMDeviceNumeric(Mat C, HashGEMMProduct *p)
 {
-  SysCSR           factor[3];
-  SpgemmDeviceInfo info;
-  const int       *i, *j;
-  PetscScalar     *a;
-  PetscBool        done;
+  SysCSR       factor[3];
+  SpgemmInfo   info;
+  const int   *i, *j;
+  PetscScalar *a;
+  PetscBool    done;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMDeviceGetFactors(C, factor));
+  PetscCall(HashGEMMGetFactors(C, HashGEMMDeviceGetCSR, factor));
   PetscCall(MatSeqAIJCUSPARSEGetIJ(C, PETSC_FALSE, &i, &j));
   PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(C, &a));
   PetscCall(PetscLogGpuTimeBegin());
@@ -324,5 +319,3 @@ PetscErrorCode HashGEMMDeviceDestroy(HashGEMMProduct *p)
   if (HashGEMMDeviceContext) SpgemmDeviceDestroy(&p->device, PetscDefaultCudaStream);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-#endif

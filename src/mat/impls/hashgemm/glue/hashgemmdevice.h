@@ -1,29 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products of AIJCUSPARSE matrices: what those of one process and of several share
+   Products of AIJCUSPARSE matrices: functions for products of one process and of several
 */
 #pragma once
 
-#include "mat/impls/hashgemm/glue/hashgemm.h"
+#include "mat/impls/hashgemm/glue/hashgemmdevicestub.h"
 #include "mat/impls/hashgemm/cuda/hashgemmcuda.h"
 
 #include <petscdevice_cuda.h>
 
-/* CSR on the device, in memory of the products' own pool */
-typedef struct {
-  int64_t      m, n, nz;
-  int         *i, *j;
-  PetscScalar *a; /* NULL if there was no memory for them */
-} HashGEMMDeviceRows;
-
-/* Where memory is short, *done is PETSC_FALSE */
+/* *done is PETSC_FALSE if memory is short. The arrays of HashGEMMRows are on the device, in memory of the pool of the products. */
 extern PetscErrorCode HashGEMMDeviceStart(PetscBool *done);
 extern PetscErrorCode HashGEMMDeviceCheck(SysStatus, PetscBool *done);
-extern PetscErrorCode HashGEMMDeviceMake(SpgemmType, const SysCSR factor[], SpgemmDevice **, SpgemmDeviceInfo *, HashGEMMDeviceRows *, SysStatus *);
+extern PetscErrorCode HashGEMMDeviceMake(SpgemmType, const SysCSR factor[], SpgemmDevice **, SpgemmInfo *, HashGEMMRows *, SysStatus *);
 extern PetscErrorCode HashGEMMDeviceRoom(Mat, PetscBool *enough);
 extern PetscErrorCode HashGEMMDeviceGetCSR(Mat, SysCSR *);
 extern PetscErrorCode HashGEMMDeviceGetArrays(Mat, const int **i, const int **j, PetscScalar **a);
 extern PetscErrorCode HashGEMMDeviceFetch(void *host, const void *device, size_t bytes);
-extern PetscErrorCode HashGEMMDeviceTell(Mat, const SpgemmDeviceInfo *);
+extern PetscErrorCode HashGEMMDeviceTell(Mat, const SpgemmInfo *);
 
 extern SpgemmDeviceContext *HashGEMMDeviceContext;

@@ -6,7 +6,7 @@
 
 /* ------------------------------------------------- numbers ------------------------------------------------- */
 
-/* From the first on, n columns are ours; to those of other processes that are known, the columns of some entries are added */
+/* This process has n columns, from the first on. Columns of other processes are the known ones and those of the entries. */
 PetscErrorCode HashGEMMColumnsCreate(PetscInt first, PetscInt n, PetscInt nknown, const PetscInt known[], PetscInt nentry, const PetscInt entries[], HashGEMMColumns *c)
 {
   PetscInt *more, nmore = 0, k = 0, l = 0;
@@ -32,7 +32,7 @@ PetscErrorCode HashGEMMColumnsCreate(PetscInt first, PetscInt n, PetscInt nknown
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The columns of other processes that the first m of these rows have */
+/* The columns of other processes that occur in the first m rows */
 PetscErrorCode HashGEMMColumnsUsed(const HashGEMMColumns *c, PetscInt m, const HashGEMMRows *rows, PetscInt *nused, PetscInt **used)
 {
   char *marks;
@@ -49,7 +49,8 @@ PetscErrorCode HashGEMMColumnsUsed(const HashGEMMColumns *c, PetscInt m, const H
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where known columns of other processes are among those of c; NULL if they are the same. What c does not have gets some number. */
+/* map[k] is the number in c of column known[k] of another process, and any number if c does not have it. *map is NULL if c has the known columns and no
+   others. */
 PetscErrorCode HashGEMMColumnsMap(const HashGEMMColumns *c, PetscInt nknown, const PetscInt known[], PetscInt **map)
 {
   PetscBool same = (PetscBool)(nknown == c->nglobal);
@@ -90,7 +91,7 @@ PetscErrorCode HashGEMMHaloDestroy(HashGEMMHalo *halo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For these rows, of nroot entries here that others may ask for; most: entries of the longest */
+/* A halo of nrow rows. Other processes may ask for the nroot entries of this one. *most is the length of the longest row. */
 PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nroot, PetscInt nrow, const HashGEMMPlace rows[], HashGEMMHalo *halo, PetscInt *most)
 {
   PetscSFNode *remote;
@@ -127,7 +128,7 @@ PetscErrorCode HashGEMMHaloColumns(HashGEMMHalo *halo, const PetscInt here[], Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Puts a row of the halo, length entries from entry k on, where j is at place: its columns come in the order of the process it is from */
+/* Puts a row of the halo, its entries k to k + length - 1, into j[] from place on, and sorts its columns: they come in the order of another process */
 PetscErrorCode HashGEMMHaloPut(HashGEMMHalo *halo, const HashGEMMColumns *c, const PetscInt columns[], PetscInt k, PetscInt length, PetscInt place, PetscInt order[], PetscInt j[])
 {
   PetscFunctionBegin;

@@ -1,39 +1,35 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   What products know of their operands: the arrays, and what has changed in them since the last time
+   The operands of products: their arrays, and their changes since the last product
 */
-#include "mat/impls/hashgemm/glue/hashgemm.h"
+#include "mat/impls/hashgemm/glue/hashgemmdevicestub.h"
 
-/* The pattern of a sequential matrix, which is always on the host */
-PetscErrorCode HashGEMMGetPattern(Mat A, SysCSR *csr)
-{
-  PetscInt  m;
-  PetscBool done;
-
-  PetscFunctionBegin;
-  csr->m = A->rmap->n;
-  csr->n = A->cmap->n;
-  csr->i = csr->j = NULL;
-  csr->a          = NULL;
-  PetscCall((*MatShadowBaseSeq.getrowij)(A, 0, PETSC_FALSE, PETSC_FALSE, &m, &csr->i, &csr->j, &done)); /* nothing is copied, and there is nothing to restore */
-  csr->nz = csr->i ? csr->i[csr->m] : 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* With the values; those that are newer on the device are copied from there */
+/* Pattern and values; newer values are copied from the device */
 PetscErrorCode HashGEMMGetCSR(Mat A, SysCSR *csr)
 {
   const PetscScalar *a;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMGetPattern(A, csr));
+  PetscCall(MatShadowGetPattern(A, csr));
   PetscCall(MatSeqAIJGetArrayRead(A, &a));
   csr->a = a;
   PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What tells without looking at the entries */
+/* All operands of C, by HashGEMMGetCSR() or by HashGEMMDeviceGetCSR() */
+PetscErrorCode HashGEMMGetFactors(Mat C, PetscErrorCode (*get)(Mat, SysCSR *), SysCSR factor[3])
+{
+  Mat operand[3];
+
+  PetscFunctionBegin;
+  MatProductGetOperands(C, operand);
+  PetscCall(PetscMemzero(factor, 3 * sizeof(*factor)));
+  for (int k = 0; k < 3 && operand[k]; k++) PetscCall((*get)(operand[k], &factor[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sees all but the entries */
 PetscErrorCode HashGEMMGlance(Mat A, HashGEMMSeen *seen)
 {
   Mat       block[2] = {A, NULL};
@@ -49,10 +45,10 @@ PetscErrorCode HashGEMMGlance(Mat A, HashGEMMSeen *seen)
   for (int k = 0; k < 2 && block[k]; k++) {
     SysCSR csr;
 
-    PetscCall(HashGEMMGetPattern(block[k], &csr));
+    PetscCall(MatShadowGetPattern(block[k], &csr));
     seen->i[k]      = csr.i;
-    seen->device[k] = HashGEMMOnDevice(block[k]);
-    if (mpi) seen->state += ((PetscObject)block[k])->state; /* blocks may have been changed without their matrix */
+    seen->device[k] = MatShadowValuesOnDevice(block[k]);
+    if (mpi) seen->state += ((PetscObject)block[k])->state; /* blocks may change and their matrix not notice */
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -62,17 +58,15 @@ PetscBool HashGEMMSamePattern(const HashGEMMSeen *a, const HashGEMMSeen *b)
   return (PetscBool)(a->id == b->id && a->nonzerostate == b->nonzerostate && a->i[0] == b->i[0] && a->i[1] == b->i[1] && a->device[0] == b->device[0] && a->device[1] == b->device[1]);
 }
 
-/* On the device where the matrix is there, which is another number: a product is made anew when an operand has moved */
+/* The device has other fingerprints than the host: an operand that has moved looks like a new pattern, and the product is made anew */
 static PetscErrorCode HashGEMMFingerprintBlock(Mat A, uint64_t *pattern, int *ascending)
 {
   SysCSR    csr;
   PetscBool done = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMGetPattern(A, &csr));
-#if defined(SYS_HAVE_DEVICE)
-  if (HashGEMMOnDevice(A) && csr.i[csr.m]) PetscCall(HashGEMMDeviceLook(A, pattern, ascending, &done));
-#endif
+  PetscCall(MatShadowGetPattern(A, &csr));
+  if (MatShadowValuesOnDevice(A) && csr.nz) PetscCall(HashGEMMDeviceLook(A, pattern, ascending, &done));
   if (!done) *pattern = HashGEMMFingerprint(csr.m, csr.i, csr.j, ascending);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -93,7 +87,7 @@ static PetscErrorCode HashGEMMFingerprintMat(Mat A, uint64_t *pattern)
 
     PetscCall(HashGEMMFingerprintBlock(block[k], &one, &ascending));
     *pattern = 31 * *pattern + one;
-    PetscCheck(ascending, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The columns of a row of an operand are not in ascending order, or there twice; assemble it with MatSetValues(), or use another algorithm");
+    PetscCheck(ascending, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "An operand has a row whose columns are not in ascending order, or repeated; assemble the operand with MatSetValues(), or use another algorithm");
   }
   if (mpi) {
     const PetscInt i[2] = {0, block[1]->cmap->n};
@@ -103,7 +97,7 @@ static PetscErrorCode HashGEMMFingerprintMat(Mat A, uint64_t *pattern)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes note of A, and tells what is new since the last time */
+/* Compares A with *seen, which becomes A */
 PetscErrorCode HashGEMMLook(Mat A, HashGEMMSeen *seen, HashGEMMChange *change)
 {
   HashGEMMSeen now;

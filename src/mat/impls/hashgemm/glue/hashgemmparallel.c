@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   A B, A^T B and P^T A P of MPI matrices: the rows of the right factor that other processes have are fetched, what is here is multiplied in one
-   local product, and rows of the result that belong to other processes are sent there and added.
+   A B, A^T B and P^T A P of MPI matrices. Each process fetches the rows of the right factor that it needs from other processes, makes one local product,
+   and sends rows of the result to the processes that have them, where they are added.
 
-   Rows and columns are numbered as in hashgemmrows.h, so that local matrices have no more columns than occur in them. In P^T A P the local A is
-   square: the rows of the fetched part of P are empty in it.
+   Rows and columns are numbered as in hashgemmrows.h: a local matrix has no columns that do not occur in it. In P^T A P the local A is square, with
+   empty rows for the rows of P that were fetched.
 */
 #include "mat/impls/hashgemm/glue/hashgemmparallel.h"
 
@@ -14,9 +14,7 @@ PetscErrorCode HashGEMMParallelDestroy(HashGEMMParallel **parallel)
 
   PetscFunctionBegin;
   if (!q) PetscFunctionReturn(PETSC_SUCCESS);
-#if defined(SYS_HAVE_DEVICE)
-  PetscCall(HashGEMMDeviceParallelDestroy(&q->device));
-#endif
+  PetscCall(HashGEMMDeviceParallelDestroy(q));
   PetscCall(HashGEMMHaloDestroy(&q->fetched));
   PetscCall(HashGEMMHaloDestroy(&q->sent));
   SpgemmDestroy(&q->add);
@@ -40,7 +38,7 @@ PetscErrorCode HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows
 
   PetscFunctionBegin;
   PetscCall(PetscIntCast((PetscInt64)nz, &checked));
-  PetscCall(HashGEMMCheckMemory(PETSC_COMM_SELF, (PetscBool)HashGEMMRowsAllocate(m, n, nz, rows), (double)nz * (sizeof(PetscInt) + sizeof(PetscScalar)) + (double)m * sizeof(PetscInt)));
+  if (!HashGEMMRowsAllocate(m, n, nz, rows)) PetscCall(HashGEMMCheck(PETSC_COMM_SELF, SYS_OUT_OF_MEMORY, 0, (double)nz * (sizeof(PetscInt) + sizeof(PetscScalar)) + (double)m * sizeof(PetscInt)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -56,18 +54,8 @@ static PetscErrorCode HashGEMMGetBlocks(Mat A, SysCSR block[2], PetscInt *ngloba
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void HashGEMMGetFactor(const HashGEMMRows *rows, SysCSR *csr)
-{
-  csr->m  = rows->m;
-  csr->n  = rows->n;
-  csr->nz = rows->nz;
-  csr->i  = rows->i;
-  csr->j  = rows->j;
-  csr->a  = rows->a;
-}
-
-/* The left factor, its two blocks side by side, with so many empty rows below. Without a second block nothing is copied. It goes after use: to
-   make it anew costs little. */
+/* The left factor, made of the two blocks of A side by side. If it has to be square, empty rows follow, one for each column of the second block. Without a
+   second block nothing is copied. The left factor is freed after use: another one costs little. */
 static PetscErrorCode HashGEMMMakeLeft(Mat A, PetscBool square, HashGEMMParallel *q)
 {
   HashGEMMRows   *left = &q->left;
@@ -76,24 +64,13 @@ static PetscErrorCode HashGEMMMakeLeft(Mat A, PetscBool square, HashGEMMParallel
   const PetscInt *global;
 
   PetscFunctionBegin;
-#if defined(SYS_HAVE_DEVICE)
   if (q->device) {
     PetscCall(HashGEMMDeviceMakeLeft(A, square, q));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-#endif
   PetscCall(HashGEMMGetBlocks(A, block, &nglobal, &global));
-  PetscCall(PetscMemzero(left, sizeof(*left)));
-  if (!nglobal) {
-    left->m        = block[0].m;
-    left->n        = block[0].n;
-    left->nz       = block[0].nz;
-    left->i        = (PetscInt *)block[0].i;
-    left->j        = (PetscInt *)block[0].j;
-    left->a        = (PetscScalar *)block[0].a;
-    left->borrowed = 1;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  *left = HashGEMMRowsBorrow(&block[0]);
+  if (!nglobal) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMRowsCreate(block[0].m + (square ? nglobal : 0), block[0].n + nglobal, (int64_t)block[0].i[block[0].m] + block[1].i[block[1].m], left));
   HashGEMMMergeLengths(block[0].m, block[0].i, block[1].i, left->i);
   for (int64_t r = block[0].m; r < left->m; r++) left->i[r + 1] = left->i[r];
@@ -102,49 +79,34 @@ static PetscErrorCode HashGEMMMakeLeft(Mat A, PetscBool square, HashGEMMParallel
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HashGEMMMakeResult(Mat C, SpgemmType type, const HashGEMMRows *left, const HashGEMMRows *right, const SpgemmOptions *options, Spgemm **spgemm, HashGEMMRows *result)
+/* Makes the local product, or the sums. This function neither communicates nor raises an error: HashGEMMAgree() does both. */
+static SysStatus HashGEMMMakeResult(SpgemmType type, const HashGEMMRows *left, const HashGEMMRows *right, const SpgemmOptions *options, Spgemm **spgemm, HashGEMMRows *result, SpgemmInfo *info)
 {
-  SysCSR  factor[3];
-  int64_t m, n;
+  const SysCSR A = HashGEMMRowsCSR(left), B = HashGEMMRowsCSR(right);
+  SysStatus    status = SpgemmCreate(type, &A, &B, NULL, options, spgemm, info);
+  int64_t      m, n;
 
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(factor, sizeof(factor)));
-  HashGEMMGetFactor(left, &factor[0]);
-  HashGEMMGetFactor(right, &factor[1]);
-  PetscCall(HashGEMMCount(C, type, factor, options, spgemm, &m, &n));
-  PetscCall(HashGEMMRowsCreate(m, n, SpgemmNonzeros(*spgemm), result));
-  PetscCall(HashGEMMFill(C, *spgemm, factor, result));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (status) return status;
+  SpgemmSize(type, &A, &B, NULL, &m, &n);
+  if (!HashGEMMRowsAllocate(m, n, SpgemmNonzeros(*spgemm), result)) return SYS_OUT_OF_MEMORY;
+  status = SpgemmFill(*spgemm, &A, &B, NULL, result->i, result->j, result->a);
+  SpgemmGetInfo(*spgemm, info);
+  return status;
 }
 
-#if defined(SYS_HAVE_DEVICE)
-/* Nothing is wrong here, which HashGEMMCount(), HashGEMMFill() and HashGEMMRevalue() ask each process */
-static PetscErrorCode HashGEMMAgree(Mat C, int times)
+/* New values, likewise */
+static SysStatus HashGEMMRenewResult(const HashGEMMRows *left, const HashGEMMRows *right, Spgemm *spgemm, const HashGEMMRows *result, SpgemmInfo *info)
 {
-  SpgemmInfo info;
+  const SysCSR    A = HashGEMMRowsCSR(left), B = HashGEMMRowsCSR(right);
+  const SysStatus status = SpgemmRevalue(spgemm, &A, &B, NULL, result->i, result->j, result->a);
 
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(&info, sizeof(info)));
-  for (int k = 0; k < times; k++) PetscCall(HashGEMMCheckStatus(PetscObjectComm((PetscObject)C), SYS_SUCCESS, &info));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-#endif
-
-static PetscErrorCode HashGEMMRenewResult(Mat C, const HashGEMMRows *left, const HashGEMMRows *right, Spgemm *spgemm, HashGEMMRows *result)
-{
-  SysCSR factor[3];
-
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(factor, sizeof(factor)));
-  HashGEMMGetFactor(left, &factor[0]);
-  HashGEMMGetFactor(right, &factor[1]);
-  PetscCall(HashGEMMRevalue(C, spgemm, factor, result));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  SpgemmGetInfo(spgemm, info);
+  return status;
 }
 
 /* ------------------------------------------------- the right factor ------------------------------------------------- */
 
-/* Where the rows of B that are asked for are; those here begin and end at i */
+/* Finds the rows of B that other processes have; those of this process begin and end at i[] */
 static PetscErrorCode HashGEMMAsk(Mat B, PetscInt nrow, const PetscInt rows[], const PetscInt i[], HashGEMMPlace **asked)
 {
   const PetscInt     m = B->rmap->n;
@@ -174,7 +136,8 @@ static PetscErrorCode HashGEMMAsk(Mat B, PetscInt nrow, const PetscInt rows[], c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With rows that the second block of the left factor has columns for below its own; nrow < 0: without */
+/* The right factor: the rows of B that this process has, and below them the nrow rows that the second block of the left factor has columns for, unless
+   nrow is negative */
 static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt rows[], HashGEMMParallel *q)
 {
   HashGEMMColumns *c = &q->columns;
@@ -200,14 +163,8 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
     PetscCall(PetscFree(global));
   }
   PetscCall(HashGEMMColumnsCreate(B->cmap->rstart, B->cmap->n, nknown, known, q->fetched.n, columns, c));
-  if (nrow <= 0 && !nknown) { /* nothing but the first block */
-    q->right.m        = block[0].m;
-    q->right.n        = block[0].n;
-    q->right.nz       = nz;
-    q->right.i        = (PetscInt *)block[0].i;
-    q->right.j        = (PetscInt *)block[0].j;
-    q->right.borrowed = 1;
-  } else {
+  if (nrow <= 0 && !nknown) q->right = HashGEMMRowsBorrow(&block[0]); /* there are no other entries */
+  else {
     PetscCall(HashGEMMRowsCreate(m + PetscMax(nrow, 0), c->n + c->nglobal, (int64_t)nz + q->fetched.n, &q->right));
     PetscCall(PetscArraycpy(q->right.i, i, m + 1));
     PetscCall(HashGEMMColumnsMap(c, nknown, known, &map));
@@ -222,14 +179,12 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
     }
     PetscCall(PetscFree(order));
   }
-#if defined(SYS_HAVE_DEVICE)
   if (q->device) {
-    PetscBool done;
+    PetscBool done = PETSC_FALSE;
 
     PetscCall(HashGEMMDeviceMakeRight(B, nknown, map, q, &done));
-    if (!done) PetscCall(HashGEMMDeviceParallelDestroy(&q->device));
+    if (!done) PetscCall(HashGEMMDeviceParallelDestroy(q));
   }
-#endif
   if (!q->device && !q->right.borrowed) HashGEMMMergeColumns(m, block[0].i, block[0].j, block[1].i, block[1].j, c->n, map, q->right.j);
   PetscCall(PetscFree(map));
   PetscCall(PetscFree(asked));
@@ -238,7 +193,7 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values of our own rows */
+/* The values of the rows of B that this process has */
 static PetscErrorCode HashGEMMRightOwnValues(Mat B, HashGEMMParallel *q)
 {
   SysCSR          block[2];
@@ -252,13 +207,11 @@ static PetscErrorCode HashGEMMRightOwnValues(Mat B, HashGEMMParallel *q)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Those that are here may be on the device */
+/* *here are the values that other processes may fetch, on the host or on the device */
 static PetscErrorCode HashGEMMRightValuesBegin(Mat B, HashGEMMParallel *q, const PetscScalar **here)
 {
   PetscFunctionBegin;
-#if defined(SYS_HAVE_DEVICE)
   if (q->device) PetscCall(HashGEMMDeviceRightBegin(B, q, here));
-#endif
   if (!q->device) {
     PetscCall(HashGEMMRightOwnValues(B, q));
     *here = q->right.a;
@@ -271,15 +224,12 @@ static PetscErrorCode HashGEMMRightValuesEnd(HashGEMMParallel *q, const PetscSca
 {
   PetscFunctionBegin;
   PetscCall(HashGEMMHaloValuesEnd(&q->fetched, here));
-#if defined(SYS_HAVE_DEVICE)
   if (q->device) PetscCall(HashGEMMDeviceRightEnd(q));
-#endif
   if (!q->device) HashGEMMHaloPlace(&q->fetched, q->right.a);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#if defined(SYS_HAVE_DEVICE)
-/* Both factors on the host, where the device cannot make the product */
+/* Makes both factors on the host, since the device could not make the product */
 static PetscErrorCode HashGEMMLeaveDevice(Mat A, Mat B, PetscBool square, HashGEMMParallel *q)
 {
   SysCSR          block[2];
@@ -287,7 +237,7 @@ static PetscErrorCode HashGEMMLeaveDevice(Mat A, Mat B, PetscBool square, HashGE
   const PetscInt *known;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMDeviceParallelDestroy(&q->device));
+  PetscCall(HashGEMMDeviceParallelDestroy(q));
   PetscCall(HashGEMMMakeLeft(A, square, q));
   PetscCall(HashGEMMGetBlocks(B, block, &nknown, &known));
   if (!q->right.borrowed) {
@@ -299,12 +249,11 @@ static PetscErrorCode HashGEMMLeaveDevice(Mat A, Mat B, PetscBool square, HashGE
   HashGEMMHaloPlace(&q->fetched, q->right.a);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-#endif
 
 /* ------------------------------------------------- rows of the result that belong elsewhere ------------------------------------------------- */
 
-/* Rows from m on of the local result are rows global[] of the matrix, and go to the processes that have these. Tells for each of the m rows here how
-   many come for it, and where they are. */
+/* Offers the rows of the local result from row m on, which are rows global[] of the matrix, to the processes that have these. Of each of the m rows of
+   this process, *degree becomes the number of rows to add, and *come their places. */
 static PetscErrorCode HashGEMMOffer(PetscLayout layout, const PetscInt global[], const HashGEMMRows *result, PetscInt **degree, PetscInt *ncome, HashGEMMPlace **come)
 {
   const PetscInt  m = layout->n, nrow = (PetscInt)result->m - m;
@@ -345,7 +294,8 @@ static PetscErrorCode HashGEMMOffer(PetscLayout layout, const PetscInt global[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Our rows with what comes for them below each, the pattern; c gets the columns of all our rows */
+/* The pattern of the pieces: each row of this process that has something to add, followed by the rows to add. c gets the columns of all rows of this
+   process. */
 static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global[], HashGEMMParallel *q, HashGEMMColumns *c)
 {
   const HashGEMMColumns *before = &q->columns;
@@ -413,7 +363,7 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values of the pieces, from the local result here and elsewhere */
+/* The values of the pieces, from the local results of this process and of others */
 static PetscErrorCode HashGEMMSend(PetscInt m, HashGEMMParallel *q)
 {
   const PetscScalar *there = q->result.a + q->result.i[m];
@@ -439,7 +389,7 @@ static PetscErrorCode HashGEMMMakeBlock(PetscInt m, PetscInt n, const PetscInt l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes the columns of c. Without values these remain as they came from the system, to be made on the device. */
+/* Makes *W of the local result, and takes the columns of c. Without values, their memory remains untouched for those of the device. */
 static PetscErrorCode HashGEMMAssemble(MPI_Comm comm, PetscInt M, PetscInt N, HashGEMMCut *cut, PetscBool values, HashGEMMColumns *c, Mat *W)
 {
   const PetscInt m = (PetscInt)cut->m;
@@ -456,7 +406,7 @@ static PetscErrorCode HashGEMMAssemble(MPI_Comm comm, PetscInt M, PetscInt N, Ha
   HashGEMMCutColumns(cut, csr[0].i, csr[1].i, (PetscInt *)csr[0].j, (PetscInt *)csr[1].j);
   if (values) HashGEMMCutValues(cut, csr[0].i, csr[1].i, (PetscScalar *)csr[0].a, (PetscScalar *)csr[1].a);
   for (int k = 0; k < 2; k++) {
-    if (csr[k].j) PetscCall(MatSeqAIJSetColumnIndices(block[k], (PetscInt *)csr[k].j)); /* they are where they belong already: it sets the lengths of the rows */
+    if (csr[k].j) PetscCall(MatSeqAIJSetColumnIndices(block[k], (PetscInt *)csr[k].j)); /* the columns are in place: this call sets the lengths of the rows */
     PetscCall(MatAssemblyBegin(block[k], MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(block[k], MAT_FINAL_ASSEMBLY));
   }
@@ -485,36 +435,30 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
   HashGEMMCut        cut;
   PetscInt           nrow, nused, *used, *map;
   const PetscInt    *rows;
-  const PetscScalar *here;
+  const PetscScalar *here = NULL;
   PetscMPIInt        size;
   Mat                offdiagonal;
+  SpgemmInfo         info   = {0};
+  SysStatus          status = SYS_SUCCESS;
+  PetscBool          made   = PETSC_FALSE; /* has the device made the local product? */
 
   PetscFunctionBegin;
-#if defined(SYS_HAVE_DEVICE)
-  PetscBool done;
-
-#endif
   PetscCall(HashGEMMCheckLayouts(type, A, B));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)C), &size));
   PetscCall(PetscNew(&q));
   p->parallel = q;
   PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &offdiagonal, &rows));
   nrow = offdiagonal->cmap->n;
-#if defined(SYS_HAVE_DEVICE)
-  if (!p->result.id || !C->boundtocpu) PetscCall(HashGEMMDeviceParallelCreate(A, B, &q->device));
-#endif
+  PetscCall(HashGEMMDeviceParallelCreate(C, A, B, p, q));
   PetscCall(HashGEMMMakeRight(B, type == SPGEMM_ATB || size == 1 ? -1 : nrow, rows, q));
   PetscCall(HashGEMMRightValuesBegin(B, q, &here));
   PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), q));
   PetscCall(HashGEMMRightValuesEnd(q, here));
-#if defined(SYS_HAVE_DEVICE)
-  if (q->device) {
-    PetscCall(HashGEMMDeviceMakeResult(C, type, q, &done));
-    if (!done) PetscCall(HashGEMMLeaveDevice(A, B, (PetscBool)(type == SPGEMM_PTAP), q));
-  }
-  if (q->device) PetscCall(HashGEMMAgree(C, 2));
-#endif
-  if (!q->device) PetscCall(HashGEMMMakeResult(C, type, &q->left, &q->right, &p->options, &p->spgemm, &q->result));
+  if (q->device) PetscCall(HashGEMMDeviceMakeResult(C, type, q, &made));
+  if (q->device && !made) PetscCall(HashGEMMLeaveDevice(A, B, (PetscBool)(type == SPGEMM_PTAP), q));
+  if (!made) status = HashGEMMMakeResult(type, &q->left, &q->right, &p->options, &p->spgemm, &q->result, &info);
+  PetscCall(HashGEMMAgree(C, status, &info));
+  if (!made) PetscCall(HashGEMMReport(C, &info));
   HashGEMMRowsFree(&q->left);
 
   cut.rows  = &q->result;
@@ -528,11 +472,11 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
     PetscCall(PetscFree(used));
   } else {
     PetscCall(HashGEMMMakeSent(layout, type == SPGEMM_ATB ? rows : q->columns.global, q, &final));
-#if defined(SYS_HAVE_DEVICE)
     if (q->device) PetscCall(HashGEMMDeviceTakeValues(layout->n, q));
-#endif
     PetscCall(HashGEMMSend(layout->n, q));
-    PetscCall(HashGEMMMakeResult(C, SPGEMM_AB, &q->ones, &q->pieces, &p->options, &q->add, &q->sum));
+    status = HashGEMMMakeResult(SPGEMM_AB, &q->ones, &q->pieces, &p->options, &q->add, &q->sum, &info);
+    PetscCall(HashGEMMAgree(C, status, &info));
+    PetscCall(HashGEMMReport(C, &info));
     cut.from = q->from;
   }
   PetscCall(HashGEMMColumnsMap(&final, q->columns.nglobal, q->columns.global, &map));
@@ -543,21 +487,13 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* When the matrix has the place of C: the values, where they were made on the device */
-PetscErrorCode HashGEMMParallelSettle(Mat C, HashGEMMParallel *q)
-{
-  PetscFunctionBegin;
-#if defined(SYS_HAVE_DEVICE)
-  if (q->device) PetscCall(HashGEMMDeviceCut(C, q));
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode HashGEMMParallelNumeric(Mat C, SpgemmType type, Mat A, Mat B, PetscBool newB, HashGEMMProduct *p)
 {
   HashGEMMParallel  *q   = p->parallel;
   HashGEMMCut        cut = {.rows = &q->result, .other = &q->sum, .from = q->from, .m = C->rmap->n};
   SysCSR             csr[2];
+  SpgemmInfo         info = {0};
+  SysStatus          status;
   PetscScalar       *a[2];
   Mat                block[2];
   const PetscScalar *here = NULL;
@@ -566,25 +502,25 @@ PetscErrorCode HashGEMMParallelNumeric(Mat C, SpgemmType type, Mat A, Mat B, Pet
   if (newB) PetscCall(HashGEMMRightValuesBegin(B, q, &here));
   PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), q));
   if (newB) PetscCall(HashGEMMRightValuesEnd(q, here));
-  PetscCall(HashGEMMCheckMemory(PETSC_COMM_SELF, (PetscBool)HashGEMMRowsAllocateValues(&q->result), (double)q->result.nz * sizeof(PetscScalar)));
-#if defined(SYS_HAVE_DEVICE)
-  if (q->device) PetscCall(HashGEMMDeviceRenewResult(C, q));
-  if (q->device) PetscCall(HashGEMMAgree(C, 1));
-  if (q->device && q->sent.sf) PetscCall(HashGEMMDeviceTakeValues(C->rmap->n, q));
-#endif
-  if (!q->device) PetscCall(HashGEMMRenewResult(C, &q->left, &q->right, p->spgemm, &q->result));
+  info.bytes_peak = (double)q->result.nz * sizeof(PetscScalar);
+  status          = HashGEMMRowsAllocateValues(&q->result) ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
+  if (!status && q->device) PetscCall(HashGEMMDeviceRenewResult(q));
+  if (!status && !q->device) status = HashGEMMRenewResult(&q->left, &q->right, p->spgemm, &q->result, &info);
+  PetscCall(HashGEMMAgree(C, status, &info));
+  PetscCall(PetscLogFlops(2 * info.products));
   HashGEMMRowsFree(&q->left);
   if (q->sent.sf) {
+    if (q->device) PetscCall(HashGEMMDeviceTakeValues(C->rmap->n, q));
     PetscCall(HashGEMMSend(C->rmap->n, q));
-    PetscCall(HashGEMMRenewResult(C, &q->ones, &q->pieces, q->add, &q->sum));
+    status = HashGEMMRenewResult(&q->ones, &q->pieces, q->add, &q->sum, &info);
+    PetscCall(HashGEMMAgree(C, status, &info));
+    PetscCall(PetscLogFlops(2 * info.products));
   }
-#if defined(SYS_HAVE_DEVICE)
-  if (q->device) PetscCall(HashGEMMDeviceCut(C, q));
-#endif
+  PetscCall(HashGEMMDeviceCut(C, q));
   if (!q->device) {
     PetscCall(MatMPIAIJGetSeqAIJ(C, &block[0], &block[1], NULL));
     for (int k = 0; k < 2; k++) {
-      PetscCall(HashGEMMGetPattern(block[k], &csr[k]));
+      PetscCall(MatShadowGetPattern(block[k], &csr[k]));
       PetscCall(MatSeqAIJGetArrayWrite(block[k], &a[k]));
     }
     HashGEMMCutValues(&cut, csr[0].i, csr[1].i, a[0], a[1]);

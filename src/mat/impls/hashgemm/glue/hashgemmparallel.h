@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products of MPI matrices: what their parts on the host and on the device share
+   Products of MPI matrices: types and functions for their parts on the host and on the device
 */
 #pragma once
 
-#include "mat/impls/hashgemm/glue/hashgemm.h"
+#include "mat/impls/hashgemm/glue/hashgemmdevicestub.h"
 
 #include <petscsf.h>
 
-/* Copies of rows of other processes: each of the n entries has its place in the arrays of rows they were put in */
+/* Copies of rows of other processes. Entry k of n has place[k] in the arrays of the rows that the copies were put into. */
 typedef struct {
-  PetscSF      sf; /* from the entries of the rows where they are */
+  PetscSF      sf; /* from the entries that the other processes have */
   PetscInt     n, *place;
   PetscScalar *values;
 } HashGEMMHalo;
 
-/* Columns of other processes, ascending; column n + k here is global[k] */
+/* The columns of a local matrix: column k < n is column first + k of the MPI matrix, column n + k is column global[k]. These ascend. */
 typedef struct {
   PetscInt first, n, nglobal, *global;
 } HashGEMMColumns;
 
-/* Where a row is at the process of that rank: there its entries are those from begin to end */
+/* A row of the process of that rank: its entries from begin to end */
 typedef struct {
   PetscInt rank, begin, end;
 } HashGEMMPlace;
@@ -31,14 +31,14 @@ struct _HashGEMMParallel {
   HashGEMMColumns         columns; /* of the right factor and of the local product */
   HashGEMMRows            left;    /* the left factor, while it is needed */
   HashGEMMRows            right;   /* the right factor, and below it the rows that were fetched */
-  HashGEMMHalo            fetched; /* no sf: none were */
+  HashGEMMHalo            fetched; /* no sf: no rows were fetched */
   HashGEMMRows            result;  /* what the local product makes; without values between two numeric phases */
-  HashGEMMDeviceParallel *device;  /* where the local product is made there: the left and right factor and the values of the result are there too */
-  /* rows sent here, added to those of our own that have some: the product of a matrix of ones with all of them */
-  HashGEMMHalo sent; /* no sf: the product has no rows for others */
+  HashGEMMDeviceParallel *device;  /* if the device makes the local product: both factors and the values of the result */
+  /* Sums of rows of this process and the rows that others send for them: the product of a matrix of ones and all these pieces */
+  HashGEMMHalo sent; /* no sf: the product has no rows for other processes */
   Spgemm      *add;
-  PetscInt     nsum, *sums; /* our rows with a sum */
-  SysInt      *from;        /* of every row of ours, its number among these, or -1 */
+  PetscInt     nsum, *sums; /* rows of this process that are sums */
+  SysInt      *from;        /* of every row of this process, its number among the sums, or -1 */
   HashGEMMRows ones, pieces, sum;
 };
 
@@ -54,17 +54,3 @@ extern PetscErrorCode HashGEMMHaloValuesEnd(HashGEMMHalo *halo, const PetscScala
 extern void           HashGEMMHaloPlace(const HashGEMMHalo *halo, PetscScalar a[]);
 
 extern PetscErrorCode HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *);
-
-#if defined(SYS_HAVE_DEVICE)
-/* NULL where the local product has to be made on the host. That is each process's own affair: what is exchanged is the same. */
-extern PetscErrorCode HashGEMMDeviceParallelCreate(Mat A, Mat B, HashGEMMDeviceParallel **);
-extern PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMDeviceParallel **);
-extern PetscErrorCode HashGEMMDeviceMakeLeft(Mat A, PetscBool square, HashGEMMParallel *);
-extern PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nknown, const PetscInt map[], HashGEMMParallel *, PetscBool *done);
-extern PetscErrorCode HashGEMMDeviceRightBegin(Mat B, HashGEMMParallel *, const PetscScalar **here);
-extern PetscErrorCode HashGEMMDeviceRightEnd(HashGEMMParallel *);
-extern PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType, HashGEMMParallel *, PetscBool *done);
-extern PetscErrorCode HashGEMMDeviceRenewResult(Mat C, HashGEMMParallel *);
-extern PetscErrorCode HashGEMMDeviceTakeValues(PetscInt m, HashGEMMParallel *);
-extern PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *);
-#endif

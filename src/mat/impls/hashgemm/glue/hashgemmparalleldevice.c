@@ -2,23 +2,20 @@
 /*
    The local part of products of MPI matrices on the device.
 
-   Patterns of the matrices are on the host anyway, and so is all that is exchanged; both factors are put together, multiplied and cut apart on the device.
-   What goes over the bus is what other processes have or get, and once the pattern of the result. Which processes do this is nobody else's concern.
+   The host has the patterns of all matrices, and exchanges rows with other processes. The device puts both factors together, multiplies them and cuts
+   the result apart. Only exchanged rows cross the bus, and once the pattern of the result. Each process decides for itself whether it uses the device.
 */
 #include "mat/impls/hashgemm/glue/hashgemmparallel.h"
 
-#if defined(SYS_HAVE_DEVICE)
-
-  #include "mat/impls/hashgemm/glue/hashgemmdevice.h"
+#include "mat/impls/hashgemm/glue/hashgemmdevice.h"
 
 struct _HashGEMMDeviceParallel {
-  SpgemmDevice      *spgemm;
-  HashGEMMDeviceRows left, right, result;           /* what is needed only for values is freed in between */
-  PetscBool          left_borrowed, right_borrowed; /* the arrays are those of a matrix */
-  PetscBool          failed;                        /* there was no memory for the left factor */
-  int               *place;                         /* of the values that are fetched */
-  int               *sums, *begin, ntaken;          /* our rows with a sum, and where each begins when they are taken together */
-  int               *from, *sumi;
+  SpgemmDevice *spgemm;
+  HashGEMMRows  left, right, result;  /* memory that only new values need is freed in between */
+  PetscBool     failed;               /* there was no memory for the left factor */
+  int          *place;                /* of the values that were fetched */
+  int          *sums, *begin, ntaken; /* the rows of this process that are sums, and where each begins in the array of all of them */
+  int          *from, *sumi;
 };
 
 /* ------------------------------------------------- memory ------------------------------------------------- */
@@ -35,8 +32,8 @@ static PetscErrorCode HashGEMMDeviceAllocate(size_t bytes, void *memory, PetscBo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Without memory for the values, which not all rows keep there */
-static PetscErrorCode HashGEMMDeviceAllocatePattern(HashGEMMDeviceRows *rows, PetscBool *done)
+/* Allocates no values: not all rows have theirs in the pool */
+static PetscErrorCode HashGEMMDeviceAllocatePattern(HashGEMMRows *rows, PetscBool *done)
 {
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceAllocate((rows->m + 1) * sizeof(*rows->i), &rows->i, done));
@@ -44,9 +41,9 @@ static PetscErrorCode HashGEMMDeviceAllocatePattern(HashGEMMDeviceRows *rows, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void HashGEMMDeviceFreeRows(HashGEMMDeviceRows *rows, PetscBool borrowed)
+static void HashGEMMDeviceFreeRows(HashGEMMRows *rows)
 {
-  if (!borrowed) {
+  if (!rows->borrowed) {
     HashGEMMDeviceFree(rows->i);
     HashGEMMDeviceFree(rows->j);
     HashGEMMDeviceFree(rows->a);
@@ -66,7 +63,7 @@ static PetscErrorCode HashGEMMDeviceUpload(size_t bytes, const void *host, void 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* New values must not fail any more */
+/* Raises an error where the host can no longer take over */
 static PetscErrorCode HashGEMMDeviceMust(PetscBool done)
 {
   PetscFunctionBegin;
@@ -85,7 +82,7 @@ static PetscErrorCode HashGEMMDeviceGetBlocks(Mat A, SysCSR block[2])
   PetscCall(PetscMemzero(block, 2 * sizeof(*block)));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &b[0], &b[1], NULL));
   for (int k = 0; k < 2; k++) {
-    PetscCall(HashGEMMGetPattern(b[k], &csr));
+    PetscCall(MatShadowGetPattern(b[k], &csr));
     block[k].m = csr.m;
     block[k].n = csr.n;
     if (csr.i[csr.m]) PetscCall(HashGEMMDeviceGetCSR(b[k], &block[k]));
@@ -93,81 +90,67 @@ static PetscErrorCode HashGEMMDeviceGetBlocks(Mat A, SysCSR block[2])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HashGEMMDeviceParallelCreate(Mat A, Mat B, HashGEMMDeviceParallel **device)
+/* Not for matrices that are on the host, nor for a diagonal block without entries */
+PetscErrorCode HashGEMMDeviceParallelCreate(Mat C, Mat A, Mat B, const HashGEMMProduct *p, HashGEMMParallel *q)
 {
   Mat       block[4];
   PetscBool done;
 
   PetscFunctionBegin;
+  if (p->result.id && C->boundtocpu) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
   PetscCall(MatMPIAIJGetSeqAIJ(B, &block[2], &block[3], NULL));
   for (int k = 0; k < 4; k++) {
     SysCSR csr;
 
-    if (!HashGEMMOnDevice(block[k])) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(HashGEMMGetPattern(block[k], &csr));
+    if (!MatShadowValuesOnDevice(block[k])) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(MatShadowGetPattern(block[k], &csr));
     if (k % 2 == 0 && !csr.i[csr.m]) PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(HashGEMMDeviceStart(&done));
-  if (done) PetscCall(PetscNew(device));
+  if (done) PetscCall(PetscNew(&q->device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMDeviceParallel **device)
+PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMParallel *q)
 {
-  HashGEMMDeviceParallel *d = *device;
+  HashGEMMDeviceParallel *d = q->device;
 
   PetscFunctionBegin;
   if (!d) PetscFunctionReturn(PETSC_SUCCESS);
   if (HashGEMMDeviceContext) {
     SpgemmDeviceDestroy(&d->spgemm, PetscDefaultCudaStream);
-    HashGEMMDeviceFreeRows(&d->left, d->left_borrowed);
-    if (!d->right_borrowed) {
+    HashGEMMDeviceFreeRows(&d->left);
+    if (!d->right.borrowed) {
       PetscCallCUDA(cudaFree(d->right.a));
       d->right.a = NULL;
     }
-    HashGEMMDeviceFreeRows(&d->right, d->right_borrowed);
-    HashGEMMDeviceFreeRows(&d->result, PETSC_FALSE);
+    HashGEMMDeviceFreeRows(&d->right);
+    HashGEMMDeviceFreeRows(&d->result);
     HashGEMMDeviceFree(d->place);
     HashGEMMDeviceFree(d->sums);
     HashGEMMDeviceFree(d->begin);
     HashGEMMDeviceFree(d->from);
     HashGEMMDeviceFree(d->sumi);
   }
-  PetscCall(PetscFree(*device));
+  PetscCall(PetscFree(q->device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void HashGEMMDeviceBorrow(const SysCSR *csr, HashGEMMDeviceRows *rows, PetscBool *borrowed)
-{
-  rows->m   = csr->m;
-  rows->n   = csr->n;
-  rows->nz  = csr->nz;
-  rows->i   = (int *)csr->i;
-  rows->j   = (int *)csr->j;
-  rows->a   = (PetscScalar *)csr->a;
-  *borrowed = PETSC_TRUE;
-}
-
-/* As HashGEMMMakeLeft() */
+/* As HashGEMMMakeLeft() does on the host */
 PetscErrorCode HashGEMMDeviceMakeLeft(Mat A, PetscBool square, HashGEMMParallel *q)
 {
   HashGEMMDeviceParallel *d      = q->device;
-  HashGEMMDeviceRows     *left   = &d->left;
+  HashGEMMRows           *left   = &d->left;
   const SysStream         stream = PetscDefaultCudaStream;
   SysCSR                  block[2];
   PetscBool               done;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceGetBlocks(A, block));
-  if (!block[1].n) {
-    HashGEMMDeviceBorrow(&block[0], left, &d->left_borrowed);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  d->left_borrowed = PETSC_FALSE;
-  left->m          = block[0].m + (square ? block[1].n : 0);
-  left->n          = block[0].n + block[1].n;
-  left->nz         = block[0].nz + block[1].nz;
+  *left = HashGEMMRowsBorrow(&block[0]);
+  if (!block[1].n) PetscFunctionReturn(PETSC_SUCCESS);
+  *left = (HashGEMMRows){.m = block[0].m + (square ? block[1].n : 0), .n = block[0].n + block[1].n, .nz = block[0].nz + block[1].nz};
   PetscCall(HashGEMMDeviceAllocatePattern(left, &done));
   if (done) PetscCall(HashGEMMDeviceAllocate(left->nz * sizeof(*left->a), &left->a, &done));
   d->failed = (PetscBool)!done;
@@ -184,20 +167,20 @@ PetscErrorCode HashGEMMDeviceMakeLeft(Mat A, PetscBool square, HashGEMMParallel 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The pattern of the right factor. On the host there are the beginnings of all rows, and of those that were fetched the columns. */
+/* The pattern of the right factor. The host has made the beginnings of all rows, and the columns of the rows that were fetched. */
 PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nknown, const PetscInt map[], HashGEMMParallel *q, PetscBool *done)
 {
   HashGEMMDeviceParallel *d      = q->device;
-  HashGEMMDeviceRows     *right  = &d->right;
+  HashGEMMRows           *right  = &d->right;
   const SysStream         stream = PetscDefaultCudaStream;
   SysCSR                  block[2];
   int                    *dmap = NULL;
   PetscInt                nz;
 
   PetscFunctionBegin;
-  *done             = PETSC_TRUE;
-  d->right_borrowed = (PetscBool)q->right.borrowed;
-  if (d->right_borrowed) PetscFunctionReturn(PETSC_SUCCESS);
+  *done           = PETSC_TRUE;
+  right->borrowed = q->right.borrowed;
+  if (right->borrowed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMDeviceGetBlocks(B, block));
   nz        = (PetscInt)(block[0].nz + block[1].nz);
   right->m  = q->right.m;
@@ -221,7 +204,7 @@ PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nknown, const PetscInt ma
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Its values, where those begin that others may fetch */
+/* The values of the right factor; *here is the first value that other processes may fetch */
 PetscErrorCode HashGEMMDeviceRightBegin(Mat B, HashGEMMParallel *q, const PetscScalar **here)
 {
   HashGEMMDeviceParallel *d = q->device;
@@ -230,7 +213,7 @@ PetscErrorCode HashGEMMDeviceRightBegin(Mat B, HashGEMMParallel *q, const PetscS
 
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceGetBlocks(B, block));
-  if (d->right_borrowed) HashGEMMDeviceBorrow(&block[0], &d->right, &d->right_borrowed);
+  if (d->right.borrowed) d->right = HashGEMMRowsBorrow(&block[0]);
   else PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceMerge(&block[0], &block[1], q->columns.n, NULL, NULL, NULL, d->right.a, PetscDefaultCudaStream), &done));
   *here = d->right.a;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -253,60 +236,54 @@ PetscErrorCode HashGEMMDeviceRightEnd(HashGEMMParallel *q)
 
 /* ------------------------------------------------- the local product ------------------------------------------------- */
 
-static void HashGEMMDeviceGetFactors(const HashGEMMDeviceParallel *d, SysCSR factor[3])
-{
-  const HashGEMMDeviceRows *rows[] = {&d->left, &d->right};
-
-  for (int k = 0; k < 2; k++) factor[k] = (SysCSR){rows[k]->m, rows[k]->n, rows[k]->nz, rows[k]->i, rows[k]->j, rows[k]->a};
-  factor[2] = (SysCSR){0};
-}
-
-/* Its pattern goes to the host too */
+/* The local product; its pattern is copied to the host */
 PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, HashGEMMParallel *q, PetscBool *done)
 {
-  HashGEMMDeviceParallel *d    = q->device;
-  HashGEMMDeviceRows     *rows = &d->result;
-  SysCSR                  factor[3];
-  SpgemmDeviceInfo        info;
+  HashGEMMDeviceParallel *d         = q->device;
+  HashGEMMRows           *rows      = &d->result;
+  SysCSR                  factor[3] = {{0}};
+  SpgemmInfo              info;
   SysStatus               status;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   if (d->failed || !d->left.nz || !d->right.nz) PetscFunctionReturn(PETSC_SUCCESS);
-  HashGEMMDeviceGetFactors(d, factor);
+  factor[0] = HashGEMMRowsCSR(&d->left);
+  factor[1] = HashGEMMRowsCSR(&d->right);
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(HashGEMMDeviceMake(type, factor, &d->spgemm, &info, rows, &status));
   PetscCall(PetscLogGpuTimeEnd());
-  if (status == SYS_TOO_LARGE) PetscFunctionReturn(PETSC_SUCCESS); /* the host will find that too, and tell all processes */
+  if (status == SYS_TOO_LARGE) PetscFunctionReturn(PETSC_SUCCESS); /* the host will find the same, and all processes agree on the error */
   PetscCall(HashGEMMDeviceCheck(status, done));
   *done = (PetscBool)(*done && rows->nz && rows->a);
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMRowsCreate(rows->m, rows->n, rows->nz, &q->result));
   PetscCall(HashGEMMDeviceFetch(q->result.i, rows->i, (rows->m + 1) * sizeof(*rows->i)));
   PetscCall(HashGEMMDeviceFetch(q->result.j, rows->j, rows->nz * sizeof(*rows->j)));
-  HashGEMMDeviceFreeRows(&d->left, d->left_borrowed);
+  HashGEMMDeviceFreeRows(&d->left);
   PetscCall(HashGEMMDeviceTell(C, &info));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HashGEMMDeviceRenewResult(Mat C, HashGEMMParallel *q)
+PetscErrorCode HashGEMMDeviceRenewResult(HashGEMMParallel *q)
 {
-  HashGEMMDeviceParallel *d    = q->device;
-  HashGEMMDeviceRows     *rows = &d->result;
-  SysCSR                  factor[3];
-  SpgemmDeviceInfo        info;
+  HashGEMMDeviceParallel *d         = q->device;
+  HashGEMMRows           *rows      = &d->result;
+  SysCSR                  factor[3] = {{0}};
+  SpgemmInfo              info;
   PetscBool               done;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceMust((PetscBool)!d->failed));
   PetscCall(HashGEMMDeviceAllocate(rows->nz * sizeof(*rows->a), &rows->a, &done));
   PetscCall(HashGEMMDeviceMust(done));
-  HashGEMMDeviceGetFactors(d, factor);
+  factor[0] = HashGEMMRowsCSR(&d->left);
+  factor[1] = HashGEMMRowsCSR(&d->right);
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(HashGEMMDeviceCheck(SpgemmDeviceRevalue(d->spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, rows->a, PetscDefaultCudaStream), &done));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(HashGEMMDeviceMust(done));
-  HashGEMMDeviceFreeRows(&d->left, d->left_borrowed);
+  HashGEMMDeviceFreeRows(&d->left);
   SpgemmDeviceGetInfo(d->spgemm, &info);
   PetscCall(PetscLogGpuFlops(2 * info.products));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -314,7 +291,7 @@ PetscErrorCode HashGEMMDeviceRenewResult(Mat C, HashGEMMParallel *q)
 
 /* ------------------------------------------------- the result ------------------------------------------------- */
 
-/* Values of rows that other processes get, from row m on, and of those of ours that get some, into their places on the host */
+/* Copies values to the host: those of rows that other processes get, from row m on, and those of rows that get something from other processes */
 PetscErrorCode HashGEMMDeviceTakeValues(PetscInt m, HashGEMMParallel *q)
 {
   HashGEMMDeviceParallel *d     = q->device;
@@ -363,22 +340,23 @@ PetscErrorCode HashGEMMDeviceTakeValues(PetscInt m, HashGEMMParallel *q)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values of C: those of the local product, and the sums from the host */
+/* The values of C, from the local product and from the sums of the host. Does nothing unless the device has made the local product. */
 PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q)
 {
   HashGEMMDeviceParallel *d    = q->device;
-  HashGEMMDeviceCutRows   rows = {.i = d->result.i, .a = d->result.a};
+  HashGEMMDeviceCutRows   rows = {NULL};
   Mat                     block[2];
   const int              *i[2] = {NULL, NULL}, *j;
   PetscScalar            *a[2] = {NULL, NULL}, *sum = NULL;
   PetscBool               done = PETSC_TRUE;
 
   PetscFunctionBegin;
+  if (!d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatMPIAIJGetSeqAIJ(C, &block[0], &block[1], NULL));
   for (int k = 0; k < 2; k++) {
     SysCSR csr;
 
-    PetscCall(HashGEMMGetPattern(block[k], &csr));
+    PetscCall(MatShadowGetPattern(block[k], &csr));
     if (!csr.i[csr.m]) continue;
     PetscCall(HashGEMMDeviceRoom(block[k], &done));
     PetscCall(HashGEMMDeviceMust(done));
@@ -393,6 +371,8 @@ PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q)
     rows.otheri = d->sumi;
     rows.othera = sum;
   }
+  rows.i = d->result.i;
+  rows.a = d->result.a;
   PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceCutValues(&rows, C->rmap->n, i[0], i[1], a[0], a[1], PetscDefaultCudaStream), &done));
   HashGEMMDeviceFree(sum);
   HashGEMMDeviceFree(d->result.a);
@@ -402,5 +382,3 @@ PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q)
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-#endif

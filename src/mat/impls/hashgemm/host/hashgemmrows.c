@@ -109,7 +109,7 @@ void HashGEMMMergeValues(int64_t m, const SysInt *di, const SysScalar *da, const
 /* ------------------------------------------------- cutting ------------------------------------------------- */
 
 /* The first of the entries from k to end whose column is not before n: most rows end in their own columns */
-static SysInt CutAt(const SysInt *j, SysInt k, SysInt end, SysInt n)
+static SysInt HashGEMMCutAt(const SysInt *j, SysInt k, SysInt end, SysInt n)
 {
   if (k == end || j[end - 1] < n) return end;
   while (k < end) {
@@ -124,12 +124,12 @@ static SysInt CutAt(const SysInt *j, SysInt k, SysInt end, SysInt n)
 void HashGEMMMarkUsed(int64_t m, const SysInt *i, const SysInt *j, SysInt n, char *used)
 {
   for (int64_t r = 0; r < m; r++) {
-    for (SysInt k = CutAt(j, i[r], i[r + 1], n); k < i[r + 1]; k++) used[j[k] - n] = 1;
+    for (SysInt k = HashGEMMCutAt(j, i[r], i[r + 1], n); k < i[r + 1]; k++) used[j[k] - n] = 1;
   }
 }
 
-/* Row r, and where it is */
-static const HashGEMMRows *CutRow(const HashGEMMCut *cut, int64_t *r)
+/* The rows that row *r is from; *r becomes its number there */
+static const HashGEMMRows *HashGEMMCutRow(const HashGEMMCut *cut, int64_t *r)
 {
   if (!cut->from || cut->from[*r] < 0) return cut->rows;
   *r = cut->from[*r];
@@ -140,8 +140,8 @@ void HashGEMMCutLengths(const HashGEMMCut *cut, SysInt *d, SysInt *o)
 {
   for (int64_t row = 0; row < cut->m; row++) {
     int64_t             r    = row;
-    const HashGEMMRows *rows = CutRow(cut, &r);
-    const SysInt        k    = CutAt(rows->j, rows->i[r], rows->i[r + 1], cut->n);
+    const HashGEMMRows *rows = HashGEMMCutRow(cut, &r);
+    const SysInt        k    = HashGEMMCutAt(rows->j, rows->i[r], rows->i[r + 1], cut->n);
 
     d[row] = k - rows->i[r];
     o[row] = rows->i[r + 1] - k;
@@ -152,7 +152,7 @@ void HashGEMMCutColumns(const HashGEMMCut *cut, const SysInt *di, const SysInt *
 {
   for (int64_t row = 0; row < cut->m; row++) {
     int64_t             r    = row;
-    const HashGEMMRows *rows = CutRow(cut, &r);
+    const HashGEMMRows *rows = HashGEMMCutRow(cut, &r);
     const SysInt       *map  = rows == cut->rows ? cut->map : NULL;
     const SysInt       *j    = rows->j + rows->i[r];
 
@@ -165,7 +165,7 @@ void HashGEMMCutValues(const HashGEMMCut *cut, const SysInt *di, const SysInt *o
 {
   for (int64_t row = 0; row < cut->m; row++) {
     int64_t             r    = row;
-    const HashGEMMRows *rows = CutRow(cut, &r);
+    const HashGEMMRows *rows = HashGEMMCutRow(cut, &r);
     const SysScalar    *a    = rows->a + rows->i[r];
 
     for (SysInt k = di[row]; k < di[row + 1]; k++) da[k] = *a++;

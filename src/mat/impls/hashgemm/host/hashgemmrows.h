@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Rows of matrices put together and cut apart, on raw CSR arrays: what products on several processes do besides multiplying. Nothing here
-   knows PETSc's objects.
+   Rows of matrices put together and cut apart, on raw CSR arrays: steps of products on several processes besides multiplying. Nothing here knows PETSc's
+   objects.
 
-   On a process the columns of a matrix are numbered anew: its own first, those of the diagonal block, then those of other processes that occur,
-   ascending. The parts of a row in the two blocks then follow one another, and columns still ascend.
+   A process numbers the columns of a matrix anew. Its own columns, those of the diagonal block, come first, then the columns of other processes that
+   occur, ascending. The parts of a row in the two blocks so follow one another, and columns ascend.
 */
 #pragma once
 
-#include "sys/systypes.h"
+#include "sys/syscsr.h"
 
 typedef struct {
   int64_t    m, n, nz;
@@ -16,6 +16,16 @@ typedef struct {
   SysScalar *a;
   int        borrowed; /* the arrays are those of a matrix */
 } HashGEMMRows;
+
+static inline SysCSR HashGEMMRowsCSR(const HashGEMMRows *rows)
+{
+  return (SysCSR){rows->m, rows->n, rows->nz, rows->i, rows->j, rows->a};
+}
+
+static inline HashGEMMRows HashGEMMRowsBorrow(const SysCSR *A)
+{
+  return (HashGEMMRows){A->m, A->n, A->nz, (SysInt *)A->i, (SysInt *)A->j, (SysScalar *)A->a, 1};
+}
 
 /* Arrays for nz entries, large ones on huge pages; 0 if there is no memory for them */
 int  HashGEMMRowsAllocate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *);
@@ -26,22 +36,22 @@ void HashGEMMRowsFree(HashGEMMRows *);
 /* Writes to every page of new memory, by several threads: the time to fill it for the first time is that of its page faults */
 void HashGEMMTouch(void *, size_t bytes, int nthread);
 
-/* What two matrices have in common that have the same entries; also, do the columns of every row ascend, none being there twice? */
+/* A number that matrices with the same pattern share; *ascending is 0 if columns of a row are not in ascending order, or repeated */
 uint64_t HashGEMMFingerprint(int64_t m, const SysInt *i, const SysInt *j, int *ascending);
 
-/* The two blocks of a matrix side by side: i, and from it j, the columns of the second block numbered by map, or as they are, from n on */
+/* The two blocks of a matrix side by side. The columns of the second block, numbered by map if it is not NULL, follow from n on. */
 void HashGEMMMergeLengths(int64_t m, const SysInt *di, const SysInt *oi, SysInt *i);
 void HashGEMMMergeColumns(int64_t m, const SysInt *di, const SysInt *dj, const SysInt *oi, const SysInt *oj, SysInt n, const SysInt *map, SysInt *j);
 void HashGEMMMergeValues(int64_t m, const SysInt *di, const SysScalar *da, const SysInt *oi, const SysScalar *oa, SysScalar *a);
 
-/* The same in the numbers of all processes, where the first block begins at column first */
+/* The same with the numbers of the MPI matrix, in which the first block begins at column first */
 void HashGEMMMergeGlobal(int64_t m, const SysInt *di, const SysInt *dj, const SysInt *oi, const SysInt *oj, SysInt first, const SysInt *global, SysInt *j);
 
-/* Marks the columns from n on that rows have */
+/* Marks the columns from n on that occur */
 void HashGEMMMarkUsed(int64_t m, const SysInt *i, const SysInt *j, SysInt n, char *used);
 
-/* Cuts rows at column n. Row r is that of rows or, where from is there and from[r] >= 0, row from[r] of other, in which the columns from n on have
-   their final numbers; those of rows get them from map, if there is one. */
+/* Cuts rows at column n. Row r is row r of rows, or row from[r] of other if from is not NULL and from[r] not negative. The columns from n on have their
+   final numbers in other; in rows they are numbered by map, if it is not NULL. */
 typedef struct {
   const HashGEMMRows *rows, *other;
   const SysInt       *from, *map;

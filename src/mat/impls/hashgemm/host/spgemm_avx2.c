@@ -52,7 +52,7 @@ static SYS_INLINE void StreamEnd(void)
 
 #include "mat/impls/hashgemm/host/spgemmwords.h"
 
-static int SupportedAVX2(void)
+static int SpgemmSupportedAVX2(void)
 {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
 }

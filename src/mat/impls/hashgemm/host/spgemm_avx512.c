@@ -137,7 +137,7 @@ static SYS_INLINE SysInt ExtentHigh(Extent extent)
   #endif
 }
 
-static SYS_INLINE void Expand(const int eights, const int add, const SysInt *j, const SysScalar *a, int64_t n, SysScalar f, SysInt *col, SysScalar *val, Extent *extent)
+static SYS_INLINE void ExpandRow(const int eights, const int add, const SysInt *j, const SysScalar *a, int64_t n, SysScalar f, SysInt *col, SysScalar *val, Extent *extent)
 {
   for (int64_t q = 0; eights ? q < 8 * eights : q < n; q += 8) {
     const int64_t  left = n - q < 0 ? 0 : n - q < 8 ? n - q : 8;
@@ -181,7 +181,7 @@ static SYS_INLINE void Scale(const int eights, int64_t n, SysScalar f, const Sys
 #if !defined(SYS_COMPLEX) && !defined(SYS_SINGLE)
   #define SPGEMM_RUNS
 
-static SYS_INLINE void Transpose(__m512d x[8])
+static SYS_INLINE void TransposeEights(__m512d x[8])
 {
   __m512d y[8], z[8];
 
@@ -212,7 +212,7 @@ static SYS_INLINE void RunTurnOf(const int full, int64_t rows, int64_t n, const 
       x[l] = _mm512_maskz_loadu_pd(m, b + (full || l < rows ? l : rows - 1) * n + q);
       if (full) __builtin_prefetch(b + (l + 8) * n + q); /* rows that are turned next */
     }
-    Transpose(x);
+    TransposeEights(x);
   #pragma GCC unroll 8
     for (int l = 0; l < 8; l++) _mm512_store_pd(turned[q + l], x[l]);
   }
@@ -265,7 +265,7 @@ static SYS_INLINE void RunTake(int64_t g, int64_t n, double (*sum)[SPGEMM_LANES]
       x[l] = _mm512_load_pd(sum[q + l]);
       _mm512_store_pd(sum[q + l], _mm512_setzero_pd());
     }
-    Transpose(x);
+    TransposeEights(x);
   #pragma GCC unroll 8
     for (int l = 0; l < 8; l++) {
       if (l < g) _mm512_mask_storeu_pd(a + l * n + q, m, x[l]);
@@ -274,7 +274,7 @@ static SYS_INLINE void RunTake(int64_t g, int64_t n, double (*sum)[SPGEMM_LANES]
 }
 #endif
 
-static int SupportedAVX512(void)
+static int SpgemmSupportedAVX512(void)
 {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq");
 }

@@ -36,7 +36,7 @@ static SYS_INLINE void StreamEnd(void) { }
 
 #include "mat/impls/hashgemm/host/spgemmwords.h"
 
-static int SupportedPlain(void)
+static int SpgemmSupportedPlain(void)
 {
   return 1;
 }

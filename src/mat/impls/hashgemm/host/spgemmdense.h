@@ -14,7 +14,7 @@ typedef enum {
 
 static SYS_INLINE Marks HowToMark(const SpgemmProduct *P, const Row *row)
 {
-  const int64_t reach = Reach(row);
+  const int64_t reach = RowReach(row);
 
   if (!P->words.i && reach <= BYTES_REACH * row->products) return MARK_BYTES;
   return reach <= SPGEMM_BLOCK / 2 * row->products ? MARK_BITS : MARK_FLAGS;
@@ -50,7 +50,7 @@ static SYS_INLINE void DenseAdd(const Marks marks, const int add, const SpgemmPr
     const SysScalar a   = add ? P->A.a[k] : 0;
 
     if (!add && P->same && k > row->k && P->A.j[k] == P->A.j[k - 1] + 1 && P->same[P->A.j[k]]) continue;
-    if (add) Prefetch(P, k);
+    if (add) PrefetchRow(P, k);
 #pragma GCC unroll 4
     for (SysInt q = P->B.i[P->A.j[k]]; q < end; q++) {
       const uint64_t c = (uint64_t)(bj[q] & window);
@@ -86,7 +86,7 @@ static SYS_INLINE SysInt ExtentHigh(Extent extent)
   return extent.hi;
 }
 
-static SYS_INLINE void Expand(const int eights, const int add, const SysInt *j, const SysScalar *a, int64_t n, SysScalar f, SysInt *col, SysScalar *val, Extent *extent)
+static SYS_INLINE void ExpandRow(const int eights, const int add, const SysInt *j, const SysScalar *a, int64_t n, SysScalar f, SysInt *col, SysScalar *val, Extent *extent)
 {
   (void)eights;
   for (int64_t q = 0; q < n; q++) {
@@ -116,7 +116,7 @@ static SYS_INLINE Row ListRowOf(const int eights, const int add, const SpgemmPro
   for (SysInt k = row.k; k < row.end; k++) {
     const SysInt s = P->B.i[P->A.j[k]], e = P->B.i[P->A.j[k] + 1];
 
-    Expand(eights, add, P->B.j + s, P->B.a + s, e - s, add ? P->A.a[k] : 0, col + n, val + n, &extent);
+    ExpandRow(eights, add, P->B.j + s, P->B.a + s, e - s, add ? P->A.a[k] : 0, col + n, val + n, &extent);
     n += e - s;
   }
   row.products = n;
@@ -396,7 +396,7 @@ static SYS_INLINE SysScalar Factor(const SpgemmProduct *P, const Row *row, SysIn
   { \
     for (SysInt k = row->k; k < row->end;) { \
       const int twins = Twins(P, k, row->end); \
-      Prefetch(P, k); \
+      PrefetchRow(P, k); \
       if (twins == 3) DenseAddTwins##lanes(3, g, P, row, k, w); \
       else if (twins == 2) DenseAddTwins##lanes(2, g, P, row, k, w); \
       else DenseAddTwins##lanes(1, g, P, row, k, w); \

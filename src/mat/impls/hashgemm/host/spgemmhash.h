@@ -4,7 +4,7 @@
 
    Part of the template in spgemmkernels.h.
 */
-static SYS_INLINE uint64_t Hash(SysInt key)
+static SYS_INLINE uint64_t HashOf(SysInt key)
 {
   return (uint64_t)key * 0x9E3779B97F4A7C15u >> 20;
 }
@@ -15,7 +15,7 @@ static SYS_INLINE uint64_t Probe(const int vec, const SpgemmWork *w, SysInt key,
   const SysInt *keys = w->key;
 
   if (vec) {
-    uint64_t c = Hash(key) * SPGEMM_KEYS & (w->size - 1);
+    uint64_t c = HashOf(key) * SPGEMM_KEYS & (w->size - 1);
 
     for (;; c = (c + SPGEMM_KEYS) & (w->size - 1)) {
       unsigned m = KeyMask(keys + c, key);
@@ -31,7 +31,7 @@ static SYS_INLINE uint64_t Probe(const int vec, const SpgemmWork *w, SysInt key,
       }
     }
   } else {
-    uint64_t c = Hash(key) & (w->size - 1);
+    uint64_t c = HashOf(key) & (w->size - 1);
 
     while (keys[c] != key && keys[c] != -1) c = (c + 1) & (w->size - 1);
     *found = keys[c] == key;
@@ -116,7 +116,7 @@ static SYS_INLINE SysStatus HashRow(const int vec, const int fill, const SpgemmP
     const SysInt    end = P->B.i[P->A.j[k] + 1];
     const SysScalar s   = fill ? P->A.a[k] : 0;
 
-    if (fill) Prefetch(P, k);
+    if (fill) PrefetchRow(P, k);
     for (SysInt q = P->B.i[P->A.j[k]]; q < end; q++) {
       int            found;
       const uint64_t c = Probe(vec, w, P->B.j[q], &found);
@@ -210,7 +210,7 @@ static SYS_INLINE SysStatus HashRevalue(const SpgemmProduct *P, const Row *row, 
     const SysInt    end = P->B.i[P->A.j[k] + 1];
     const SysScalar s   = P->A.a[k];
 
-    Prefetch(P, k);
+    PrefetchRow(P, k);
     for (SysInt q = P->B.i[P->A.j[k]]; q < end; q++) a[w->place[Probe(0, w, P->B.j[q], &found)]] += s * P->B.a[q];
   }
   for (int64_t q = 0; q < n; q++) w->key[w->slot[q]] = -1;

@@ -22,9 +22,9 @@
 #define PLACES      3     /* bytes of places for each byte of operands and result, at most */
 
 #if defined(SYS_INT64)
-  #define AMB_INT_MAX INT64_MAX
+  #define SPGEMM_INT_MAX INT64_MAX
 #else
-  #define AMB_INT_MAX INT32_MAX
+  #define SPGEMM_INT_MAX INT32_MAX
 #endif
 
 /* One product of two matrices: its rows are cut into parts with as many multiplications each, which the threads take one after another */
@@ -63,29 +63,19 @@ struct _Spgemm {
   SpgemmInfo           info;
 };
 
-static const SpgemmKernels *Kernels(void)
-{
-  return SYS_KERNELS(SpgemmKernels);
-}
-
-static int64_t Least(int64_t a, int64_t b)
+static int64_t SpgemmLeast(int64_t a, int64_t b)
 {
   return a < b ? a : b;
 }
 
-static void Account(Spgemm *S, double bytes)
+static void SpgemmAccount(Spgemm *S, double bytes)
 {
   S->bytes += bytes;
   if (S->bytes > S->info.bytes_peak) S->info.bytes_peak = S->bytes;
 }
 
-static SysCSR Transposed(const Spgemm *S)
-{
-  return (SysCSR){S->transpose.m, S->transpose.n, S->transpose.nz, S->transpose.i, S->transpose.j, S->transpose.a};
-}
-
 /* The operands of a step; those of the first come from the arguments and the transpose alone */
-static SpgemmProduct Operands(const Spgemm *S, int step, const SysCSR *A, const SysCSR *B, const SysCSR *C)
+static SpgemmProduct SpgemmStepOperands(const Spgemm *S, int step, const SysCSR *A, const SysCSR *B, const SysCSR *C)
 {
   const int     last = step == S->nstep - 1;
   SpgemmProduct P;
@@ -97,20 +87,20 @@ static SpgemmProduct Operands(const Spgemm *S, int step, const SysCSR *A, const 
     P.B = *B;
     break;
   case SPGEMM_ATB:
-    P.A = Transposed(S);
+    P.A = S->transpose.T;
     P.B = *B;
     break;
   case SPGEMM_ABT:
     P.A = *A;
-    P.B = Transposed(S);
+    P.B = S->transpose.T;
     break;
   case SPGEMM_PTAP:
-    P.A = last ? Transposed(S) : *A;
+    P.A = last ? S->transpose.T : *A;
     P.B = last ? S->inner : *B;
     break;
   case SPGEMM_RART:
     P.A = last ? *B : *A;
-    P.B = last ? S->inner : Transposed(S);
+    P.B = last ? S->inner : S->transpose.T;
     break;
   case SPGEMM_ABC:
     if (S->right) {
@@ -134,7 +124,7 @@ static SpgemmProduct Operands(const Spgemm *S, int step, const SysCSR *A, const 
   return P;
 }
 
-static double Products(const SysCSR *A, const SysCSR *B)
+static double SpgemmProducts(const SysCSR *A, const SysCSR *B)
 {
   double n = 0;
 
@@ -142,7 +132,7 @@ static double Products(const SysCSR *A, const SysCSR *B)
   return n;
 }
 
-static int64_t RowProducts(const SpgemmProduct *P, int64_t r)
+static int64_t SpgemmRowProducts(const SpgemmProduct *P, int64_t r)
 {
   int64_t n = 0;
 
@@ -151,7 +141,7 @@ static int64_t RowProducts(const SpgemmProduct *P, int64_t r)
 }
 
 /* RowsToThreads of the thesis. bound, if it is not NULL: bound[t] becomes the entries that the rows before part t can have at most. */
-static SysStatus RowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *step, int64_t *bound)
+static SysStatus SpgemmRowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *step, int64_t *bound)
 {
   const int64_t m    = P->A.m;
   const size_t  size = sizeof(int64_t) * (size_t)m;
@@ -163,20 +153,20 @@ static SysStatus RowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *step, in
   if (!step->cuts) return SYS_OUT_OF_MEMORY;
   step->cuts[1] = m;
   if (nthread == 1) {
-    for (int64_t r = 0; bound && r < m; r++) bound[1] += Least(RowProducts(P, r), P->B.n);
+    for (int64_t r = 0; bound && r < m; r++) bound[1] += SpgemmLeast(SpgemmRowProducts(P, r), P->B.n);
     return SYS_SUCCESS;
   }
   products = SpgemmAllocate(size);
   if (!products) return SYS_OUT_OF_MEMORY;
-  Account(S, (double)size);
+  SpgemmAccount(S, (double)size);
 #if defined(_OPENMP)
   #pragma omp parallel for num_threads(nthread) schedule(static) reduction(+ : total)
 #endif
   for (int64_t r = 0; r < m; r++) {
-    products[r] = RowProducts(P, r);
+    products[r] = SpgemmRowProducts(P, r);
     total += products[r] + ROW_COST;
   }
-  step->nthread = (int)Least(nthread, 1 + total / THREAD_COST);
+  step->nthread = (int)SpgemmLeast(nthread, 1 + total / THREAD_COST);
   if (step->nthread > 1) step->npart = PARTS * step->nthread;
   for (int64_t r = 0; r < m; r++) {
     for (; t < step->npart && (double)before >= (double)total * t / step->npart; t++) {
@@ -184,24 +174,24 @@ static SysStatus RowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *step, in
       if (bound) bound[t] = entries;
     }
     before += products[r] + ROW_COST;
-    entries += Least(products[r], P->B.n);
+    entries += SpgemmLeast(products[r], P->B.n);
   }
   for (; t <= step->npart; t++) {
     step->cuts[t] = m;
     if (bound) bound[t] = entries;
   }
   SpgemmRelease(products, size);
-  Account(S, -(double)size);
+  SpgemmAccount(S, -(double)size);
   return SYS_SUCCESS;
 }
 
-static void Stream(SpgemmProduct *P, double nonzeros)
+static void SpgemmStream(SpgemmProduct *P, double nonzeros)
 {
   P->stream = nonzeros * (double)sizeof(*P->a) >= SPGEMM_STREAM && (uintptr_t)P->a % sizeof(*P->a) == 0;
 }
 
-/* place: where in j and a each part begins, unless i tells */
-static SysStatus Run(Spgemm *S, const Step *step, const SpgemmProduct *P, const int64_t *place, SysStatus (*kernel)(const SpgemmProduct *, int64_t, int64_t, SpgemmWork *), double rows[5], double *products)
+/* place: the beginning of each part in j and a, unless i has it */
+static SysStatus SpgemmRun(Spgemm *S, const Step *step, const SpgemmProduct *P, const int64_t *place, SysStatus (*kernel)(const SpgemmProduct *, int64_t, int64_t, SpgemmWork *), double rows[5], double *products)
 {
   int    status = SYS_SUCCESS;
   double bytes = 0, n = 0, r0 = 0, r1 = 0, r2 = 0, r3 = 0, r4 = 0;
@@ -237,8 +227,8 @@ static SysStatus Run(Spgemm *S, const Step *step, const SpgemmProduct *P, const 
     r4 += w.rows[4];
     SpgemmWorkDestroy(&w);
   }
-  Account(S, bytes);
-  Account(S, -bytes);
+  SpgemmAccount(S, bytes);
+  SpgemmAccount(S, -bytes);
   if (rows) {
     rows[0] += r0;
     rows[1] += r1;
@@ -250,47 +240,47 @@ static SysStatus Run(Spgemm *S, const Step *step, const SpgemmProduct *P, const 
   return (SysStatus)status;
 }
 
-static void DropWords(Spgemm *S)
+static void SpgemmDropWords(Spgemm *S)
 {
-  Account(S, -SpgemmWordsBytes(&S->words));
+  SpgemmAccount(S, -SpgemmWordsBytes(&S->words));
   SpgemmWordsDestroy(&S->words);
 }
 
-static SysStatus MakeWords(Spgemm *S, SpgemmProduct *P)
+static SysStatus SpgemmMakeWords(Spgemm *S, SpgemmProduct *P)
 {
   SysStatus status;
 
   if (P->A.i[P->A.m] < 3 * P->B.m || P->unsortedB || P->shift || (P->accumulator != SPGEMM_AUTO && P->accumulator != SPGEMM_DENSE)) return SYS_SUCCESS;
   status = SpgemmWordsCreate(&P->B, S->options.nthread, &S->words);
   if (status) return status;
-  Account(S, SpgemmWordsBytes(&S->words));
+  SpgemmAccount(S, SpgemmWordsBytes(&S->words));
   P->words = S->words;
   return SYS_SUCCESS;
 }
 
-static SysStatus MakeI(Spgemm *S, const SpgemmProduct *P, Step *step)
+static SysStatus SpgemmMakeI(Spgemm *S, const SpgemmProduct *P, Step *step)
 {
   step->m = P->A.m;
   step->i = SpgemmAllocate(sizeof(*step->i) * (step->m + 1));
   if (!step->i) return SYS_OUT_OF_MEMORY;
-  Account(S, (double)sizeof(*step->i) * (step->m + 1));
+  SpgemmAccount(S, (double)sizeof(*step->i) * (step->m + 1));
   return SYS_SUCCESS;
 }
 
 /* From the lengths of the rows to the row pointers */
-static SysStatus SumI(Spgemm *S, Step *step)
+static SysStatus SpgemmSumI(Spgemm *S, Step *step)
 {
   double sum = 0;
 
   for (int64_t r = 0; r < step->m; r++) sum += (double)step->i[r + 1];
   step->nonzeros   = sum;
   S->info.nonzeros = sum;
-  if (sum > (double)AMB_INT_MAX) return SYS_TOO_LARGE;
+  if (sum > (double)SPGEMM_INT_MAX) return SYS_TOO_LARGE;
   for (int64_t r = 0; r < step->m; r++) step->i[r + 1] += step->i[r];
   return SYS_SUCCESS;
 }
 
-static double Longest(const SysCSR *B, int nthread)
+static double SpgemmLongest(const SysCSR *B, int nthread)
 {
   SysInt longest = 0;
 
@@ -305,36 +295,36 @@ static double Longest(const SysCSR *B, int nthread)
   return (double)longest;
 }
 
-/* What rows of B have in common */
-static void CompareRows(Spgemm *S, SpgemmProduct *P, Step *step)
+/* Finds rows of B that are like the row before */
+static void SpgemmCompareRows(Spgemm *S, SpgemmProduct *P, Step *step)
 {
-  step->longestB = P->longestB = Longest(&P->B, S->options.nthread);
+  step->longestB = P->longestB = SpgemmLongest(&P->B, S->options.nthread);
   step->rowsB                  = P->B.m;
   step->same                   = SpgemmSameRows(&P->B, S->options.nthread);
   if ((P->accumulator == SPGEMM_AUTO || P->accumulator == SPGEMM_DENSE) && !step->same && !P->unsortedB) step->shift = SpgemmShiftedRows(&P->B, S->options.nthread);
   P->same  = step->same;
   P->shift = step->shift;
-  if (step->same || step->shift) Account(S, (double)P->B.m);
+  if (step->same || step->shift) SpgemmAccount(S, (double)P->B.m);
 }
 
 /* Before a step: what helps its kernels, its threads, and its row pointers */
-static SysStatus Prepare(Spgemm *S, SpgemmProduct *P, Step *step)
+static SysStatus SpgemmPrepare(Spgemm *S, SpgemmProduct *P, Step *step)
 {
   SysStatus status;
 
-  CompareRows(S, P, step);
-  status = MakeWords(S, P);
+  SpgemmCompareRows(S, P, step);
+  status = SpgemmMakeWords(S, P);
   if (status) return status;
   step->place = calloc(PARTS * S->options.nthread + 1, sizeof(*step->place));
   if (!step->place) return SYS_OUT_OF_MEMORY;
-  status = RowsToThreads(S, P, step, step->place);
-  if (!status) status = MakeI(S, P, step);
+  status = SpgemmRowsToThreads(S, P, step, step->place);
+  if (!status) status = SpgemmMakeI(S, P, step);
   P->i = step->i;
   for (int t = 0; t <= step->npart; t++) step->place[t] += SPGEMM_PAD * (int64_t)t;
   return status;
 }
 
-static void ReleaseEntries(Step *step)
+static void SpgemmReleaseEntries(Step *step)
 {
   SpgemmRelease(step->j, step->size_j);
   SpgemmRelease(step->a, step->size_a);
@@ -342,35 +332,35 @@ static void ReleaseEntries(Step *step)
   step->a = NULL;
 }
 
-static int AllocateEntries(Step *step, SpgemmProduct *P, int64_t entries)
+static int SpgemmAllocateEntries(Step *step, SpgemmProduct *P, int64_t entries)
 {
   step->size_j = sizeof(*P->j) * (size_t)entries;
   step->size_a = sizeof(*P->a) * (size_t)entries;
   step->j = P->j = SpgemmAllocate(step->size_j);
   step->a = P->a = SpgemmAllocate(step->size_a);
   if (step->j && step->a) return 1;
-  ReleaseEntries(step);
+  SpgemmReleaseEntries(step);
   return 0;
 }
 
 /* All of a step at once. There is room for as many entries as there can be, which is taken only where it is written to. */
-static SysStatus Make(Spgemm *S, SpgemmProduct *P, Step *step)
+static SysStatus SpgemmMake(Spgemm *S, SpgemmProduct *P, Step *step)
 {
-  SysStatus status = Run(S, step, P, step->place, S->kernels->make, S->info.rows, &S->info.products);
+  SysStatus status = SpgemmRun(S, step, P, step->place, S->kernels->make, S->info.rows, &S->info.products);
 
-  if (!status) status = SumI(S, step);
+  if (!status) status = SpgemmSumI(S, step);
   return status;
 }
 
-static SysStatus CountRows(Spgemm *S, SpgemmProduct *P, Step *step)
+static SysStatus SpgemmCountRows(Spgemm *S, SpgemmProduct *P, Step *step)
 {
-  SysStatus status = Run(S, step, P, NULL, S->kernels->count, NULL, &S->info.products);
+  SysStatus status = SpgemmRun(S, step, P, NULL, S->kernels->count, NULL, &S->info.products);
 
-  return status ? status : SumI(S, step);
+  return status ? status : SpgemmSumI(S, step);
 }
 
 /* Moves the rows of each part behind those of the part before */
-static void Compact(const Step *step)
+static void SpgemmCompact(const Step *step)
 {
   for (int t = 1; t < step->npart; t++) {
     const int64_t begin = step->i[step->cuts[t]], n = step->i[step->cuts[t + 1]] - begin;
@@ -380,29 +370,29 @@ static void Compact(const Step *step)
   }
 }
 
-/* The first of two steps. Its memory is ours, and nothing needs to be counted first, unless there is not enough room. */
-static SysStatus MakeInner(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C)
+/* The first of two steps. Its result is internal, and needs no counting unless memory is short. */
+static SysStatus SpgemmMakeInner(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C)
 {
-  SpgemmProduct P      = Operands(S, 0, A, B, C);
+  SpgemmProduct P      = SpgemmStepOperands(S, 0, A, B, C);
   Step         *step   = &S->step[0];
-  SysStatus     status = Prepare(S, &P, step);
+  SysStatus     status = SpgemmPrepare(S, &P, step);
 
   if (status) return status;
-  if (AllocateEntries(step, &P, step->place[step->npart])) {
-    status = Make(S, &P, step);
+  if (SpgemmAllocateEntries(step, &P, step->place[step->npart])) {
+    status = SpgemmMake(S, &P, step);
     if (status) return status;
-    Compact(step);
+    SpgemmCompact(step);
     step->size_j = SpgemmShrink(step->j, step->size_j, sizeof(*step->j) * (size_t)step->nonzeros);
     step->size_a = SpgemmShrink(step->a, step->size_a, sizeof(*step->a) * (size_t)step->nonzeros);
   } else {
-    status = CountRows(S, &P, step);
+    status = SpgemmCountRows(S, &P, step);
     if (status) return status;
-    if (!AllocateEntries(step, &P, (int64_t)step->nonzeros)) return SYS_OUT_OF_MEMORY;
-    status = Run(S, step, &P, NULL, S->kernels->fill, S->info.rows, NULL);
+    if (!SpgemmAllocateEntries(step, &P, (int64_t)step->nonzeros)) return SYS_OUT_OF_MEMORY;
+    status = SpgemmRun(S, step, &P, NULL, S->kernels->fill, S->info.rows, NULL);
   }
-  Account(S, (double)step->size_j + (double)step->size_a);
+  SpgemmAccount(S, (double)step->size_j + (double)step->size_a);
   S->inner = (SysCSR){P.A.m, P.B.n, step->i[P.A.m], step->i, step->j, step->a};
-  DropWords(S);
+  SpgemmDropWords(S);
   return status;
 }
 
@@ -410,7 +400,7 @@ static SysStatus MakeInner(Spgemm *S, const SysCSR *A, const SysCSR *B, const Sy
    Many products for each entry: then to write the result twice, here and where it belongs, costs less than to go through the products twice.
    Some rows tell.
 */
-static SysStatus Compresses(const Spgemm *S, const SpgemmProduct *P, int *yes)
+static SysStatus SpgemmCompresses(const Spgemm *S, const SpgemmProduct *P, int *yes)
 {
   const int64_t rows    = SAMPLE_ROWS < P->A.m / SAMPLES ? SAMPLE_ROWS : P->A.m / SAMPLES;
   double        entries = 0;
@@ -430,22 +420,22 @@ static SysStatus Compresses(const Spgemm *S, const SpgemmProduct *P, int *yes)
 }
 
 /* The row pointers of the result of the last step, and its entries if that is no more work */
-static SysStatus MakeLast(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C)
+static SysStatus SpgemmMakeLast(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C)
 {
-  SpgemmProduct P      = Operands(S, S->nstep - 1, A, B, C);
+  SpgemmProduct P      = SpgemmStepOperands(S, S->nstep - 1, A, B, C);
   Step         *step   = &S->step[S->nstep - 1];
-  SysStatus     status = Prepare(S, &P, step);
+  SysStatus     status = SpgemmPrepare(S, &P, step);
   int           make   = 0;
 
-  if (!status) status = Compresses(S, &P, &make);
+  if (!status) status = SpgemmCompresses(S, &P, &make);
   if (status) return status;
-  if (!make || !AllocateEntries(step, &P, step->place[step->npart])) return CountRows(S, &P, step);
-  status = Make(S, &P, step);
-  Account(S, step->nonzeros * (double)(sizeof(SysInt) + sizeof(SysScalar)));
+  if (!make || !SpgemmAllocateEntries(step, &P, step->place[step->npart])) return SpgemmCountRows(S, &P, step);
+  status = SpgemmMake(S, &P, step);
+  SpgemmAccount(S, step->nonzeros * (double)(sizeof(SysInt) + sizeof(SysScalar)));
   return status;
 }
 
-static SysStatus Create(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C)
+static SysStatus SpgemmMakeSteps(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C)
 {
   const SysCSR *T = S->type == SPGEMM_ATB ? A : (S->type == SPGEMM_ABT || S->type == SPGEMM_PTAP || S->type == SPGEMM_RART ? B : NULL);
   SysStatus     status;
@@ -454,14 +444,14 @@ static SysStatus Create(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCS
   if (T) {
     status = SpgemmTransposeCreate(T, S->options.nthread, &S->transpose);
     if (status) return status;
-    Account(S, SpgemmTransposeBytes(&S->transpose));
+    SpgemmAccount(S, SpgemmTransposeBytes(&S->transpose));
   }
-  if (S->type == SPGEMM_ABC) S->right = Products(B, C) < Products(A, B);
+  if (S->type == SPGEMM_ABC) S->right = SpgemmProducts(B, C) < SpgemmProducts(A, B);
   if (S->nstep == 2) {
-    status = MakeInner(S, A, B, C);
+    status = SpgemmMakeInner(S, A, B, C);
     if (status) return status;
   }
-  return MakeLast(S, A, B, C);
+  return SpgemmMakeLast(S, A, B, C);
 }
 
 SysStatus SpgemmCreateWith(const SpgemmKernels *kernels, SpgemmType type, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SpgemmOptions *options, Spgemm **out, SpgemmInfo *info)
@@ -477,7 +467,7 @@ SysStatus SpgemmCreateWith(const SpgemmKernels *kernels, SpgemmType type, const 
   S->kernels = kernels;
   if (S->options.nthread < 1) S->options.nthread = 1;
   S->info.instructions = S->kernels->name;
-  status               = Create(S, A, B, C);
+  status               = SpgemmMakeSteps(S, A, B, C);
   if (info) SpgemmGetInfo(S, info);
   if (status) SpgemmDestroy(&S);
   *out = S;
@@ -486,7 +476,7 @@ SysStatus SpgemmCreateWith(const SpgemmKernels *kernels, SpgemmType type, const 
 
 SysStatus SpgemmCreate(SpgemmType type, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SpgemmOptions *options, Spgemm **S, SpgemmInfo *info)
 {
-  return SpgemmCreateWith(Kernels(), type, A, B, C, options, S, info);
+  return SpgemmCreateWith(SYS_KERNELS(SpgemmKernels), type, A, B, C, options, S, info);
 }
 
 int64_t SpgemmNonzeros(const Spgemm *S)
@@ -499,8 +489,8 @@ const SysInt *SpgemmRowStarts(const Spgemm *S)
   return S->step[S->nstep - 1].i;
 }
 
-/* What was made already */
-static void CopyEntries(const Step *step, const SysInt *i, SysInt *j, SysScalar *a)
+/* Copies entries that were made with the count */
+static void SpgemmCopyEntries(const Step *step, const SysInt *i, SysInt *j, SysScalar *a)
 {
 #if defined(_OPENMP)
   #pragma omp parallel for num_threads(step->nthread) schedule(static, 1) if (step->nthread > 1)
@@ -516,35 +506,35 @@ static void CopyEntries(const Step *step, const SysInt *i, SysInt *j, SysScalar 
 SysStatus SpgemmFill(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysInt *i, SysInt *j, SysScalar *a)
 {
   Step         *step   = &S->step[S->nstep - 1];
-  SpgemmProduct P      = Operands(S, S->nstep - 1, A, B, C);
+  SpgemmProduct P      = SpgemmStepOperands(S, S->nstep - 1, A, B, C);
   const double  size   = (double)sizeof(*step->i) * (P.A.m + 1);
   SysStatus     status = SYS_SUCCESS;
 
   memcpy(i, step->i, (size_t)size);
   SpgemmRelease(step->i, (size_t)size);
   step->i = NULL;
-  Account(S, -size);
+  SpgemmAccount(S, -size);
   SysAdvise(j, sizeof(*j) * (size_t)step->nonzeros);
   SysAdvise(a, sizeof(*a) * (size_t)step->nonzeros);
   if (step->j) {
-    CopyEntries(step, i, j, a);
-    ReleaseEntries(step);
-    Account(S, -step->nonzeros * (double)(sizeof(*j) + sizeof(*a)));
+    SpgemmCopyEntries(step, i, j, a);
+    SpgemmReleaseEntries(step);
+    SpgemmAccount(S, -step->nonzeros * (double)(sizeof(*j) + sizeof(*a)));
   } else {
     P.words = S->words;
     P.i     = i;
     P.j     = j;
     P.a     = a;
-    Stream(&P, step->nonzeros);
-    status = Run(S, step, &P, NULL, S->kernels->fill, S->info.rows, NULL);
+    SpgemmStream(&P, step->nonzeros);
+    status = SpgemmRun(S, step, &P, NULL, S->kernels->fill, S->info.rows, NULL);
   }
-  DropWords(S);
+  SpgemmDropWords(S);
   S->info.bytes_kept = S->bytes;
   return status;
 }
 
 /* Memory for the places of products, if that is in proportion; without it they are looked up each time. placed: from numbers to where they begin. */
-static void TakePlaces(Spgemm *S, Step *step, const SpgemmProduct *P)
+static void SpgemmTakePlaces(Spgemm *S, Step *step, const SpgemmProduct *P)
 {
   const double entries = (double)P->A.i[P->A.m] + (double)P->B.i[P->B.m] + step->nonzeros;
   int64_t      sum     = 0;
@@ -558,29 +548,29 @@ static void TakePlaces(Spgemm *S, Step *step, const SpgemmProduct *P)
   step->size_places = sizeof(*step->places) * (size_t)sum;
   if (!sum || (double)step->size_places > PLACES * entries * (double)(sizeof(*P->j) + sizeof(*P->a))) return;
   step->places = SpgemmAllocate(step->size_places);
-  if (step->places) Account(S, (double)step->size_places);
+  if (step->places) SpgemmAccount(S, (double)step->size_places);
 }
 
-static void DropPlaces(Spgemm *S, Step *step)
+static void SpgemmDropPlaces(Spgemm *S, Step *step)
 {
-  if (step->places) Account(S, -(double)step->size_places);
+  if (step->places) SpgemmAccount(S, -(double)step->size_places);
   SpgemmRelease(step->places, step->size_places);
   free(step->placed);
   step->places = NULL;
   step->placed = NULL;
 }
 
-/* What is asked for a second time will be asked for more often: then places are kept */
-static SysStatus Revalue(Spgemm *S, Step *step, SpgemmProduct *P)
+/* A second request for values means that more will follow: then places are kept */
+static SysStatus SpgemmRevalueStep(Spgemm *S, Step *step, SpgemmProduct *P)
 {
   SysStatus status;
 
   if (step->again == 0) P->placed = step->placed = calloc((size_t)step->npart, sizeof(*step->placed));
-  if (step->again == 1 && step->placed) TakePlaces(S, step, P);
+  if (step->again == 1 && step->placed) SpgemmTakePlaces(S, step, P);
   P->places = step->places;
   P->known  = step->again > 1;
-  status    = Run(S, step, P, NULL, S->kernels->revalue, NULL, NULL);
-  if (status) DropPlaces(S, step);
+  status    = SpgemmRun(S, step, P, NULL, S->kernels->revalue, NULL, NULL);
+  if (status) SpgemmDropPlaces(S, step);
   if (step->again < 2) step->again++;
   return status;
 }
@@ -590,21 +580,21 @@ SysStatus SpgemmRevalue(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCS
   SpgemmProduct P;
   SysStatus     status;
 
-  if (S->transpose.i) SpgemmTransposeValues(S->type == SPGEMM_ATB ? A->a : B->a, S->options.nthread, &S->transpose);
+  if (S->transpose.T.i) SpgemmTransposeValues(S->type == SPGEMM_ATB ? A->a : B->a, S->options.nthread, &S->transpose);
   if (S->nstep == 2) {
-    P      = Operands(S, 0, A, B, C);
+    P      = SpgemmStepOperands(S, 0, A, B, C);
     P.i    = (SysInt *)S->inner.i;
     P.j    = (SysInt *)S->inner.j;
     P.a    = (SysScalar *)S->inner.a;
-    status = Revalue(S, &S->step[0], &P);
+    status = SpgemmRevalueStep(S, &S->step[0], &P);
     if (status) return status;
   }
-  P   = Operands(S, S->nstep - 1, A, B, C);
+  P   = SpgemmStepOperands(S, S->nstep - 1, A, B, C);
   P.i = (SysInt *)i;
   P.j = (SysInt *)j;
   P.a = a;
-  Stream(&P, S->step[S->nstep - 1].nonzeros);
-  return Revalue(S, &S->step[S->nstep - 1], &P);
+  SpgemmStream(&P, S->step[S->nstep - 1].nonzeros);
+  return SpgemmRevalueStep(S, &S->step[S->nstep - 1], &P);
 }
 
 void SpgemmGetInfo(const Spgemm *S, SpgemmInfo *info)
@@ -618,14 +608,14 @@ void SpgemmDestroy(Spgemm **out)
   Spgemm *S = *out;
 
   if (!S) return;
-  if (S->transpose.i) SpgemmTransposeDestroy(&S->transpose);
+  if (S->transpose.T.i) SpgemmTransposeDestroy(&S->transpose);
   SpgemmWordsDestroy(&S->words);
   for (int k = 0; k < S->nstep; k++) {
     if (S->step[k].i) SpgemmRelease(S->step[k].i, sizeof(SysInt) * (S->step[k].m + 1));
     SpgemmRelease(S->step[k].same, (size_t)S->step[k].rowsB);
     SpgemmRelease(S->step[k].shift, (size_t)S->step[k].rowsB);
-    ReleaseEntries(&S->step[k]);
-    DropPlaces(S, &S->step[k]);
+    SpgemmReleaseEntries(&S->step[k]);
+    SpgemmDropPlaces(S, &S->step[k]);
     free(S->step[k].place);
     free(S->step[k].cuts);
   }

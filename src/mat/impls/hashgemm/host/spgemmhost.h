@@ -35,13 +35,23 @@ typedef struct {
 typedef struct {
   double      products;     /* multiplications, of all factors */
   double      nonzeros;     /* of the result */
-  double      bytes_kept;   /* for new values: intermediate results and permutations */
+  double      bytes_kept;   /* for new values: intermediate results, permutations, places, the order of the rows */
   double      bytes_peak;   /* the most that was allocated at a time besides the result, bytes_kept included */
-  double      rows[5];      /* rows by the accumulator that served them, by SpgemmAccumulator; [0]: copied, without one */
-  const char *instructions; /* "avx512", "avx2" or "plain" */
+  double      bytes_asked;  /* on a device: what could not be allocated, where memory was short */
+  double      rows[5];      /* on the host, by SpgemmAccumulator; [0]: copied, without one. On a device, by SpgemmDeviceRows. */
+  const char *instructions; /* "avx512", "avx2" or "plain"; NULL on a device */
 } SpgemmInfo;
 
 typedef struct _Spgemm Spgemm;
+
+/* Rows and columns of the product; C only matters for ABC, here and below */
+static inline void SpgemmSize(SpgemmType type, const SysCSR *A, const SysCSR *B, const SysCSR *C, int64_t *m, int64_t *n)
+{
+  const SysCSR *left = type == SPGEMM_PTAP || type == SPGEMM_RART ? B : A, *right = type == SPGEMM_ABC ? C : B;
+
+  *m = type == SPGEMM_ATB || type == SPGEMM_PTAP ? left->n : left->m;
+  *n = type == SPGEMM_ABT || type == SPGEMM_RART ? right->m : right->n;
+}
 
 /* Makes the product, pattern and values, as far as it can without the arrays of the result. The operands must stay as they are until SpgemmFill(). */
 SysStatus SpgemmCreate(SpgemmType, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SpgemmOptions *, Spgemm **, SpgemmInfo *);
@@ -50,7 +60,7 @@ int64_t   SpgemmNonzeros(const Spgemm *);
 /* Where the rows of the result begin, m + 1 numbers; until SpgemmFill() */
 const SysInt *SpgemmRowStarts(const Spgemm *);
 
-/* The result, its columns ascending: i of m + 1, j and a of SpgemmNonzeros(). What was only needed for this is freed. */
+/* The result, its columns ascending: i of m + 1, j and a of SpgemmNonzeros(). Memory that new values do not need is freed. */
 SysStatus SpgemmFill(Spgemm *, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysInt *i, SysInt *j, SysScalar *a);
 
 /* New values of the same operands, in the pattern that SpgemmFill() made */

@@ -24,7 +24,7 @@
   #define SPGEMM_STREAM (32 << 20) /* bytes of values, from which on a result is not expected to stay in a cache */
 #endif
 
-/* what a hash table has besides its keys */
+/* arrays that a hash table has besides its keys */
 #define SPGEMM_VALUES 1
 #define SPGEMM_PLACES 2
 
@@ -122,7 +122,7 @@ extern const SpgemmKernels SpgemmKernelsPlain, SpgemmKernelsAVX2, SpgemmKernelsA
 void *SpgemmAllocate(size_t size);
 void  SpgemmRelease(void *, size_t size);
 
-/* Gives back what is behind the first bytes; returns the size to release the rest with */
+/* Frees the memory behind the first bytes; returns the size to release the rest with */
 size_t SpgemmShrink(void *, size_t size, size_t first);
 
 /* Tables that serve as many columns, slots or entries as are asked for; they only grow */
@@ -137,9 +137,8 @@ void      SpgemmWorkDestroy(SpgemmWork *);
 uint64_t *SpgemmSort(uint64_t *x, uint64_t *work, int64_t n, int low, int bits);
 
 typedef struct {
-  int64_t    m, n, nz;
-  SysInt    *i, *j, *from; /* from: the entry of the matrix that each comes from */
-  SysScalar *a;
+  SysCSR  T;
+  SysInt *from; /* the entry of the matrix that each entry comes from */
 } SpgemmTranspose;
 
 /* Row cuts[t] is where the part of thread t begins: parts of equal length of what the prefix sums i count */

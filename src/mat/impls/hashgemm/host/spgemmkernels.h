@@ -11,14 +11,14 @@
      ListBlock(mask, col, bits, cols)
                                 the words of a block that are not 0, and the column of the first bit of each; clears the block, returns how
                                 many, may write SPGEMM_BLOCK / 64 beyond
-     Extent, Expand(eights, add, j, a, n, f, col, val, extent), ExtentOfNone(), ExtentLow(extent), ExtentHigh(extent)
+     Extent, ExpandRow(eights, add, j, a, n, f, col, val, extent), ExtentOfNone(), ExtentLow(extent), ExtentHigh(extent)
                                 copies n columns and f times the values, may write SPGEMM_PAD beyond; eights, if not 0: n is no more than 8
                                 times that; with SPGEMM_EXPAND, where there is something to gain from it
-     Scale(eights, n, f, a, val)   copies f times n values, like Expand
+     Scale(eights, n, f, a, val)   copies f times n values, like ExpandRow()
      Stream(to, from, size), StreamEnd()
                                 copies around the caches what is aligned to cache lines; after the last copy
      EmitWord(bits, col, j)     writes col + k for each bit k; may write SPGEMM_PAD entries beyond
-     SYS_INLINE               forces a function into its callers
+     SYS_INLINE                 forces a function into its callers
 */
 #include <string.h>
 
@@ -58,7 +58,7 @@ static SYS_INLINE Row GetRow(const SpgemmProduct *P, int64_t r)
 }
 
 /* The row of B that an entry some way after k of A meets: rows of B come in no order that the processor could foresee */
-static SYS_INLINE void Prefetch(const SpgemmProduct *P, SysInt k)
+static SYS_INLINE void PrefetchRow(const SpgemmProduct *P, SysInt k)
 {
   const SysInt s = P->B.i[P->A.j[k + PREFETCH < P->last ? k + PREFETCH : P->last]];
 
@@ -73,7 +73,7 @@ static SYS_INLINE void Prefetch(const SpgemmProduct *P, SysInt k)
 }
 
 /* Columns between the beginning of the first block that the row reaches and the end of the last */
-static SYS_INLINE int64_t Reach(const Row *row)
+static SYS_INLINE int64_t RowReach(const Row *row)
 {
   return ((int64_t)(row->hi / SPGEMM_BLOCK) - row->lo / SPGEMM_BLOCK + 1) * SPGEMM_BLOCK;
 }
@@ -81,7 +81,7 @@ static SYS_INLINE int64_t Reach(const Row *row)
 /* Rows that are almost nothing but reach far are better in a table that is as short as they are */
 static SYS_INLINE int Dense(const Row *row, int64_t products)
 {
-  const int64_t reach = Reach(row);
+  const int64_t reach = RowReach(row);
 
   return reach <= SPGEMM_DENSE_MAX && reach <= DENSE_REACH * products;
 }
@@ -112,7 +112,7 @@ static SYS_INLINE void CopyRow(const SpgemmProduct *P, const Row *row, int64_t n
 static SysStatus SPGEMM_NAME(Count)(const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
 {
   for (int64_t r = first; r < last;) {
-    const int64_t run = Run(P, r, last), g = run > 1 ? run : Group(P, r, last);
+    const int64_t run = RunLength(P, r, last), g = run > 1 ? run : Group(P, r, last);
     const SysInt *list   = NULL;
     SysStatus     status = SYS_SUCCESS;
     Row           row;
@@ -130,7 +130,7 @@ static SysStatus SPGEMM_NAME(Count)(const SpgemmProduct *P, int64_t first, int64
       case SPGEMM_AUTO:
         break;
       case SPGEMM_DENSE:
-        status = SpgemmWorkWindow(w, Reach(&row), 0);
+        status = SpgemmWorkWindow(w, RowReach(&row), 0);
         if (status) break;
         if (list && HowToMark(P, &row) != MARK_BYTES) n = DenseCountList(n, w, col);
         else n = DenseRow(0, 0, P, &row, list, NULL, w, NULL);
@@ -163,7 +163,7 @@ static SYS_INLINE SysStatus FillRows(const SpgemmProduct *P, const Row *row, con
     CopyRow(P, row, *n, j, a);
     break;
   case SPGEMM_DENSE:
-    status = SpgemmWorkWindow(w, Reach(row), g);
+    status = SpgemmWorkWindow(w, RowReach(row), g);
     if (status) return status;
     if (g > 1) {
       *n = DenseRow(1, 0, P, row, col, val, w, j);
@@ -191,7 +191,7 @@ static SYS_INLINE SysStatus FillRows(const SpgemmProduct *P, const Row *row, con
 /* The g rows of a run, of length *n */
 static SYS_INLINE SysStatus RunFill(const SpgemmProduct *P, const Row *row, int64_t g, SpgemmWork *w, int64_t *n, SysInt *j, SysScalar *a)
 {
-  SysStatus status = SpgemmWorkWindow(w, Reach(row), 0);
+  SysStatus status = SpgemmWorkWindow(w, RowReach(row), 0);
 
   if (!status) status = SpgemmWorkRow(w, row->products + SPGEMM_PAD);
   if (status) return status;
@@ -201,7 +201,7 @@ static SYS_INLINE SysStatus RunFill(const SpgemmProduct *P, const Row *row, int6
 }
 
 /* counted: the lengths of the rows are known. Otherwise the rows of a thread lie one behind the other, and i[r + 1] becomes their length. */
-static SYS_INLINE SysStatus Fill(const int counted, const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
+static SYS_INLINE SysStatus FillSome(const int counted, const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
 {
   int64_t at = 0, g;
 
@@ -219,7 +219,7 @@ static SYS_INLINE SysStatus Fill(const int counted, const SpgemmProduct *P, int6
 
     g = 1;
     if (counted && !n) continue;
-    run = Run(P, r, last);
+    run = RunLength(P, r, last);
     if (run > 1) {
       row = GetRow(P, r);
       if (Choose(P, &row) == SPGEMM_DENSE && RunFits(P, &row, counted ? n : row.products)) {
@@ -244,7 +244,7 @@ static SYS_INLINE SysStatus Fill(const int counted, const SpgemmProduct *P, int6
       continue;
     }
     accumulator = Choose(P, &row);
-    if (accumulator != SPGEMM_DENSE || Reach(&row) > GROUP_SUMS / GROUP) g = 1;
+    if (accumulator != SPGEMM_DENSE || RowReach(&row) > GROUP_SUMS / GROUP) g = 1;
     w->rows[accumulator] += (double)g;
     if (!counted) {
       w->products += (double)g * (double)row.products;
@@ -270,12 +270,12 @@ static SYS_INLINE SysStatus Fill(const int counted, const SpgemmProduct *P, int6
 
 static SysStatus SPGEMM_NAME(FillCounted)(const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
 {
-  return Fill(1, P, first, last, w);
+  return FillSome(1, P, first, last, w);
 }
 
 static SysStatus SPGEMM_NAME(FillUncounted)(const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
 {
-  return Fill(0, P, first, last, w);
+  return FillSome(0, P, first, last, w);
 }
 
 static SysStatus SPGEMM_NAME(Revalue)(const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
@@ -295,11 +295,11 @@ static SysStatus SPGEMM_NAME(Revalue)(const SpgemmProduct *P, int64_t first, int
 
     g = 1;
     if (!n) continue;
-    run = Run(P, r, last);
+    run = RunLength(P, r, last);
     if (run > 1) {
       row = GetRow(P, r);
-      if (Reach(&row) <= SPGEMM_DENSE_MAX && RunFits(P, &row, n)) {
-        status = SpgemmWorkWindow(w, Reach(&row), 0);
+      if (RowReach(&row) <= SPGEMM_DENSE_MAX && RunFits(P, &row, n)) {
+        status = SpgemmWorkWindow(w, RowReach(&row), 0);
         if (!status) status = RunRevalue(P, &row, run, w, n, j, a);
         if (status) return status;
         g = run;
@@ -308,17 +308,17 @@ static SysStatus SPGEMM_NAME(Revalue)(const SpgemmProduct *P, int64_t first, int
     }
     row = (Row){P->A.i[r], P->A.i[r + 1], j[0], j[n - 1], 0};
     if (row.end - row.k == 1 && !P->unsortedB) CopyRow(P, &row, n, NULL, a);
-    else if (Reach(&row) <= SPGEMM_DENSE_MAX) {
-      if (Reach(&row) <= GROUP_SUMS / GROUP) g = Group(P, r, last);
+    else if (RowReach(&row) <= SPGEMM_DENSE_MAX) {
+      if (RowReach(&row) <= GROUP_SUMS / GROUP) g = Group(P, r, last);
       if (g == 1 && n <= PLACES_ROW) {
         if (P->places) {
           status = PlacedRow(P, &row, w, n, j, a, &place);
           if (status) return status;
           continue;
         }
-        if (P->placed) placed += RowProducts(P, &row);
+        if (P->placed) placed += ProductsOfRow(P, &row);
       }
-      status = SpgemmWorkWindow(w, Reach(&row), g);
+      status = SpgemmWorkWindow(w, RowReach(&row), g);
       if (status) return status;
       if (g > 1) DenseGroup((int)g, P, &row, w, n, j, a);
       else {
@@ -335,4 +335,4 @@ static SysStatus SPGEMM_NAME(Revalue)(const SpgemmProduct *P, int64_t first, int
   return SYS_SUCCESS;
 }
 
-const SpgemmKernels SPGEMM_NAME(SpgemmKernels) = {SPGEMM_KERNELS_NAME, SPGEMM_NAME(Supported), SPGEMM_NAME(Count), SPGEMM_NAME(FillCounted), SPGEMM_NAME(FillUncounted), SPGEMM_NAME(Revalue)};
+const SpgemmKernels SPGEMM_NAME(SpgemmKernels) = {SPGEMM_KERNELS_NAME, SPGEMM_NAME(SpgemmSupported), SPGEMM_NAME(Count), SPGEMM_NAME(FillCounted), SPGEMM_NAME(FillUncounted), SPGEMM_NAME(Revalue)};

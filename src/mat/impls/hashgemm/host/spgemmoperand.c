@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   What is made of the operands of a sparse product first: a transpose, and columns gathered into words
+   Preparations of the operands of a sparse product: a transpose, and columns gathered into words
 */
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ void SpgemmCut(int64_t m, const SysInt *i, int nthread, int64_t *cuts)
 }
 
 /* The counters that a thread needs for the transpose cost as much as a pass over as many entries */
-static int TransposeThreads(const SysCSR *A, int nthread)
+static int SpgemmTransposeThreads(const SysCSR *A, int nthread)
 {
   const int64_t most = A->i[A->m] / (A->n + 1) + 1;
 
@@ -37,25 +37,22 @@ static int TransposeThreads(const SysCSR *A, int nthread)
    Counting sort: every thread counts the columns of its rows, the counts become places in the order of the threads, and every thread puts
    its entries there
 */
-SysStatus SpgemmTransposeCreate(const SysCSR *A, int threads, SpgemmTranspose *T)
+SysStatus SpgemmTransposeCreate(const SysCSR *A, int threads, SpgemmTranspose *transpose)
 {
-  const int     nthread = TransposeThreads(A, threads);
+  const int     nthread = SpgemmTransposeThreads(A, threads);
   const int64_t n = A->n, nz = A->i[A->m];
   const size_t  size  = sizeof(SysInt) * (n + 1) * nthread;
   SysInt       *place = SpgemmAllocate(size), sum = 0;
+  SysInt       *i = SpgemmAllocate(sizeof(*i) * (n + 1)), *j = SpgemmAllocate(sizeof(*j) * nz), *from = SpgemmAllocate(sizeof(*from) * nz);
+  SysScalar    *a    = SpgemmAllocate(sizeof(*a) * nz);
   int64_t      *cuts = malloc(sizeof(*cuts) * (nthread + 1));
 
-  T->m    = n;
-  T->n    = A->m;
-  T->nz   = nz;
-  T->i    = SpgemmAllocate(sizeof(*T->i) * (n + 1));
-  T->j    = SpgemmAllocate(sizeof(*T->j) * nz);
-  T->from = SpgemmAllocate(sizeof(*T->from) * nz);
-  T->a    = SpgemmAllocate(sizeof(*T->a) * nz);
-  if (!place || !cuts || !T->i || !T->j || !T->from || !T->a) {
+  transpose->T    = (SysCSR){n, A->m, nz, i, j, a};
+  transpose->from = from;
+  if (!place || !cuts || !i || !j || !from || !a) {
     SpgemmRelease(place, size);
     free(cuts);
-    SpgemmTransposeDestroy(T);
+    SpgemmTransposeDestroy(transpose);
     return SYS_OUT_OF_MEMORY;
   }
   SpgemmCut(A->m, A->i, nthread, cuts);
@@ -68,7 +65,7 @@ SysStatus SpgemmTransposeCreate(const SysCSR *A, int threads, SpgemmTranspose *T
     for (SysInt k = A->i[cuts[t]]; k < A->i[cuts[t + 1]]; k++) p[A->j[k]]++;
   }
   for (int64_t c = 0; c < n; c++) {
-    T->i[c] = sum;
+    i[c] = sum;
     for (int t = 0; t < nthread; t++) {
       SysInt *p = place + (n + 1) * t + c, count = *p;
 
@@ -76,7 +73,7 @@ SysStatus SpgemmTransposeCreate(const SysCSR *A, int threads, SpgemmTranspose *T
       sum += count;
     }
   }
-  T->i[n] = sum;
+  i[n] = sum;
 #if defined(_OPENMP)
   #pragma omp parallel num_threads(nthread) if (nthread > 1)
 #endif
@@ -87,9 +84,9 @@ SysStatus SpgemmTransposeCreate(const SysCSR *A, int threads, SpgemmTranspose *T
       for (SysInt k = A->i[r]; k < A->i[r + 1]; k++) {
         const SysInt q = p[A->j[k]]++;
 
-        T->j[q]    = (SysInt)r;
-        T->from[q] = k;
-        T->a[q]    = A->a[k];
+        j[q]    = (SysInt)r;
+        from[q] = k;
+        a[q]    = A->a[k];
       }
     }
   }
@@ -98,29 +95,33 @@ SysStatus SpgemmTransposeCreate(const SysCSR *A, int threads, SpgemmTranspose *T
   return SYS_SUCCESS;
 }
 
-void SpgemmTransposeValues(const SysScalar *a, int nthread, SpgemmTranspose *T)
+void SpgemmTransposeValues(const SysScalar *a, int nthread, SpgemmTranspose *transpose)
 {
+  SysScalar *to = (SysScalar *)transpose->T.a;
+
 #if defined(_OPENMP)
   #pragma omp parallel for num_threads(nthread) schedule(static)
 #endif
-  for (int64_t q = 0; q < T->nz; q++) T->a[q] = a[T->from[q]];
+  for (int64_t q = 0; q < transpose->T.nz; q++) to[q] = a[transpose->from[q]];
 }
 
-double SpgemmTransposeBytes(const SpgemmTranspose *T)
+double SpgemmTransposeBytes(const SpgemmTranspose *transpose)
 {
-  return (double)sizeof(*T->i) * (T->m + 1) + (double)T->nz * (sizeof(*T->j) + sizeof(*T->from) + sizeof(*T->a));
+  return (double)sizeof(SysInt) * (transpose->T.m + 1) + (double)transpose->T.nz * (2 * sizeof(SysInt) + sizeof(SysScalar));
 }
 
-void SpgemmTransposeDestroy(SpgemmTranspose *T)
+void SpgemmTransposeDestroy(SpgemmTranspose *transpose)
 {
-  SpgemmRelease(T->i, sizeof(*T->i) * (T->m + 1));
-  SpgemmRelease(T->j, sizeof(*T->j) * T->nz);
-  SpgemmRelease(T->from, sizeof(*T->from) * T->nz);
-  SpgemmRelease(T->a, sizeof(*T->a) * T->nz);
-  memset(T, 0, sizeof(*T));
+  const SysCSR *T = &transpose->T;
+
+  SpgemmRelease((SysInt *)T->i, sizeof(*T->i) * (T->m + 1));
+  SpgemmRelease((SysInt *)T->j, sizeof(*T->j) * T->nz);
+  SpgemmRelease((SysScalar *)T->a, sizeof(*T->a) * T->nz);
+  SpgemmRelease(transpose->from, sizeof(*transpose->from) * T->nz);
+  memset(transpose, 0, sizeof(*transpose));
 }
 
-static int64_t CountWords(const SysCSR *A, int64_t r)
+static int64_t SpgemmCountWords(const SysCSR *A, int64_t r)
 {
   SysInt  last = -1;
   int64_t n    = 0;
@@ -134,15 +135,15 @@ static int64_t CountWords(const SysCSR *A, int64_t r)
   return n;
 }
 
-/* Some rows tell whether it is worth while */
-static int Clustered(const SysCSR *A)
+/* A sample of the rows */
+static int SpgemmClustered(const SysCSR *A)
 {
   const int64_t step = A->m / 1000 + 1;
   int64_t       n = 0, words = 0;
 
   for (int64_t r = 0; r < A->m; r += step) {
     n += A->i[r + 1] - A->i[r];
-    words += CountWords(A, r);
+    words += SpgemmCountWords(A, r);
   }
   return 5 * words <= 2 * n;
 }
@@ -151,7 +152,7 @@ SysStatus SpgemmWordsCreate(const SysCSR *A, int nthread, SpgemmWords *W)
 {
   int64_t *cuts;
 
-  if (!Clustered(A)) return SYS_SUCCESS;
+  if (!SpgemmClustered(A)) return SYS_SUCCESS;
   cuts = malloc(sizeof(*cuts) * (nthread + 1));
   W->m = A->m;
   W->i = SpgemmAllocate(sizeof(*W->i) * (A->m + 1));
@@ -165,7 +166,7 @@ SysStatus SpgemmWordsCreate(const SysCSR *A, int nthread, SpgemmWords *W)
   #pragma omp parallel num_threads(nthread) if (nthread > 1)
 #endif
   for (int t = omp_get_thread_num(); t < nthread; t += omp_get_num_threads()) {
-    for (int64_t r = cuts[t]; r < cuts[t + 1]; r++) W->i[r + 1] = CountWords(A, r);
+    for (int64_t r = cuts[t]; r < cuts[t + 1]; r++) W->i[r + 1] = SpgemmCountWords(A, r);
   }
   for (int64_t r = 0; r < A->m; r++) W->i[r + 1] += W->i[r];
   W->n    = W->i[A->m];
@@ -211,7 +212,7 @@ void SpgemmWordsDestroy(SpgemmWords *W)
   memset(W, 0, sizeof(*W));
 }
 
-static int SameRow(const SysCSR *A, int64_t r)
+static int SpgemmSameRow(const SysCSR *A, int64_t r)
 {
   const SysInt n = A->i[r + 1] - A->i[r], *j = A->j + A->i[r];
 
@@ -224,18 +225,18 @@ uint8_t *SpgemmSameRows(const SysCSR *A, int nthread)
   int64_t       seen = 0, found = 0;
   uint8_t      *same;
 
-  for (int64_t r = 1; r < A->m; r += step, seen++) found += SameRow(A, r);
+  for (int64_t r = 1; r < A->m; r += step, seen++) found += SpgemmSameRow(A, r);
   if (10 * found < 3 * seen || !found) return NULL;
   same = SpgemmAllocate((size_t)A->m);
   if (!same) return NULL;
 #if defined(_OPENMP)
   #pragma omp parallel for num_threads(nthread) schedule(static)
 #endif
-  for (int64_t r = 1; r < A->m; r++) same[r] = (uint8_t)SameRow(A, r);
+  for (int64_t r = 1; r < A->m; r++) same[r] = (uint8_t)SpgemmSameRow(A, r);
   return same;
 }
 
-static int ShiftedRow(const SysCSR *A, int64_t r)
+static int SpgemmShiftedRow(const SysCSR *A, int64_t r)
 {
   const SysInt n = A->i[r + 1] - A->i[r];
 
@@ -248,14 +249,14 @@ uint8_t *SpgemmShiftedRows(const SysCSR *A, int nthread)
   int64_t       seen = 0, found = 0;
   uint8_t      *shift;
 
-  for (int64_t r = 1; r < A->m; r += step, seen++) found += ShiftedRow(A, r);
+  for (int64_t r = 1; r < A->m; r += step, seen++) found += SpgemmShiftedRow(A, r);
   if (2 * found < seen || !found) return NULL;
   shift = SpgemmAllocate((size_t)A->m);
   if (!shift) return NULL;
 #if defined(_OPENMP)
   #pragma omp parallel for num_threads(nthread) schedule(static)
 #endif
-  for (int64_t r = 1; r < A->m; r++) shift[r - 1] = (uint8_t)ShiftedRow(A, r);
+  for (int64_t r = 1; r < A->m; r++) shift[r - 1] = (uint8_t)SpgemmShiftedRow(A, r);
   for (int64_t r = A->m - 1; r-- > 0;) {
     if (shift[r]) shift[r] = (uint8_t)(shift[r + 1] < 255 ? shift[r + 1] + 1 : 255);
   }

@@ -11,7 +11,7 @@
 #define PLACES_LIST 1024  /* products that are listed at a time, */
 #define PLACES_LONG 40    /* of rows of B that are never longer than that */
 
-static SYS_INLINE int64_t RowProducts(const SpgemmProduct *P, const Row *row)
+static SYS_INLINE int64_t ProductsOfRow(const SpgemmProduct *P, const Row *row)
 {
   int64_t n = 0;
 
@@ -29,7 +29,7 @@ static SYS_INLINE uint16_t *FindPlaces(const SpgemmProduct *P, const Row *row, c
   for (SysInt k = row->k; k < row->end; k++) {
     const SysInt end = P->B.i[P->A.j[k] + 1];
 
-    Prefetch(P, k);
+    PrefetchRow(P, k);
     for (SysInt q = P->B.i[P->A.j[k]]; q < end; q++) *place++ = rank[bj[q] & window];
   }
   return place;
@@ -111,7 +111,7 @@ static SysStatus PlacedRow(const SpgemmProduct *P, const Row *row, SpgemmWork *w
   SysStatus       status = SYS_SUCCESS;
 
   if (!P->known) {
-    status = SpgemmWorkWindow(w, Reach(row), 0);
+    status = SpgemmWorkWindow(w, RowReach(row), 0);
     if (!status) status = SpgemmWorkRun(w, 0, 0);
     if (status) return status;
     *place = FindPlaces(P, row, w, n, j, *place);

@@ -50,7 +50,7 @@ static SYS_INLINE void RunTake(int64_t g, int64_t n, SysScalar (*sum)[SPGEMM_LAN
 #endif
 
 /* How many rows from r on are a run; 1 if too few */
-static SYS_INLINE int64_t Run(const SpgemmProduct *P, int64_t r, int64_t last)
+static SYS_INLINE int64_t RunLength(const SpgemmProduct *P, int64_t r, int64_t last)
 {
   const SysInt  n    = P->A.i[r + 1] - P->A.i[r];
   const SysInt *j    = P->A.j + P->A.i[r];

@@ -39,7 +39,7 @@ size_t SpgemmShrink(void *p, size_t size, size_t first)
 }
 
 /* Replaces *p, of which nothing is kept, by a larger one */
-static SysStatus Renew(SpgemmWork *w, void *p, size_t old, size_t new)
+static SysStatus SpgemmWorkRenew(SpgemmWork *w, void *p, size_t old, size_t new)
 {
   void **array = p;
 
@@ -51,17 +51,17 @@ static SysStatus Renew(SpgemmWork *w, void *p, size_t old, size_t new)
 }
 
 /* Kernels read and clear flags 64 at a time, and list the words of a block at a time */
-static size_t FlagSize(int64_t window)
+static size_t SpgemmWorkFlagSize(int64_t window)
 {
   return window / SPGEMM_BLOCK + 64;
 }
 
-static size_t ListSize(int64_t window)
+static size_t SpgemmWorkListSize(int64_t window)
 {
   return window / 64 + SPGEMM_BLOCK / 64;
 }
 
-static void DropSums(SpgemmWork *w)
+static void SpgemmWorkDropSums(SpgemmWork *w)
 {
   const size_t size = sizeof(*w->sum) * w->window * w->lanes;
 
@@ -76,21 +76,21 @@ SysStatus SpgemmWorkWindow(SpgemmWork *w, int64_t columns, int rows)
   if (columns > w->window) {
     const int64_t old = w->window;
 
-    DropSums(w);
+    SpgemmWorkDropSums(w);
     if (!w->window) w->window = 4096;
     while (w->window < columns) w->window *= 2;
-    if (Renew(w, &w->mask, old / 8, w->window / 8)) return SYS_OUT_OF_MEMORY;
-    if (Renew(w, &w->flag, FlagSize(old), FlagSize(w->window))) return SYS_OUT_OF_MEMORY;
-    if (Renew(w, &w->byte, old, w->window)) return SYS_OUT_OF_MEMORY;
-    if (Renew(w, &w->bits, sizeof(*w->bits) * ListSize(old), sizeof(*w->bits) * ListSize(w->window))) return SYS_OUT_OF_MEMORY;
-    if (Renew(w, &w->cols, sizeof(*w->cols) * ListSize(old), sizeof(*w->cols) * ListSize(w->window))) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkRenew(w, &w->mask, old / 8, w->window / 8)) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkRenew(w, &w->flag, SpgemmWorkFlagSize(old), SpgemmWorkFlagSize(w->window))) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkRenew(w, &w->byte, old, w->window)) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkRenew(w, &w->bits, sizeof(*w->bits) * SpgemmWorkListSize(old), sizeof(*w->bits) * SpgemmWorkListSize(w->window))) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkRenew(w, &w->cols, sizeof(*w->cols) * SpgemmWorkListSize(old), sizeof(*w->cols) * SpgemmWorkListSize(w->window))) return SYS_OUT_OF_MEMORY;
   }
   if (rows > w->lanes) {
-    DropSums(w);
+    SpgemmWorkDropSums(w);
     if (!w->lanes) w->lanes = 1;
     while (w->lanes < rows) w->lanes *= 2;
   }
-  return rows && !w->sum ? Renew(w, &w->sum, 0, sizeof(*w->sum) * w->window * w->lanes) : SYS_SUCCESS;
+  return rows && !w->sum ? SpgemmWorkRenew(w, &w->sum, 0, sizeof(*w->sum) * w->window * w->lanes) : SYS_SUCCESS;
 }
 
 SysStatus SpgemmWorkHash(SpgemmWork *w, int64_t slots, int64_t n, int values)
@@ -109,18 +109,18 @@ SysStatus SpgemmWorkHash(SpgemmWork *w, int64_t slots, int64_t n, int values)
       w->place = NULL;
     }
     w->capacity = slots;
-    if (Renew(w, &w->key, sizeof(*w->key) * old, sizeof(*w->key) * slots)) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkRenew(w, &w->key, sizeof(*w->key) * old, sizeof(*w->key) * slots)) return SYS_OUT_OF_MEMORY;
     memset(w->key, 0xff, sizeof(*w->key) * slots);
   }
   if (n > w->nslot) {
     const int64_t old = w->nslot;
 
     w->nslot = 2 * n;
-    if (Renew(w, &w->slot, sizeof(*w->slot) * old, sizeof(*w->slot) * w->nslot)) return SYS_OUT_OF_MEMORY;
-    if (Renew(w, &w->sorted, sizeof(*w->sorted) * old, sizeof(*w->sorted) * w->nslot)) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkRenew(w, &w->slot, sizeof(*w->slot) * old, sizeof(*w->slot) * w->nslot)) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkRenew(w, &w->sorted, sizeof(*w->sorted) * old, sizeof(*w->sorted) * w->nslot)) return SYS_OUT_OF_MEMORY;
   }
-  if (values == SPGEMM_VALUES && !w->val) return Renew(w, &w->val, 0, sizeof(*w->val) * w->capacity);
-  if (values == SPGEMM_PLACES && !w->place) return Renew(w, &w->place, 0, sizeof(*w->place) * w->capacity);
+  if (values == SPGEMM_VALUES && !w->val) return SpgemmWorkRenew(w, &w->val, 0, sizeof(*w->val) * w->capacity);
+  if (values == SPGEMM_PLACES && !w->place) return SpgemmWorkRenew(w, &w->place, 0, sizeof(*w->place) * w->capacity);
   return SYS_SUCCESS;
 }
 
@@ -130,10 +130,10 @@ SysStatus SpgemmWorkHeap(SpgemmWork *w, int64_t n)
 
   if (n <= old) return SYS_SUCCESS;
   w->nheap = 2 * n;
-  return Renew(w, &w->heap, sizeof(*w->heap) * old, sizeof(*w->heap) * w->nheap);
+  return SpgemmWorkRenew(w, &w->heap, sizeof(*w->heap) * old, sizeof(*w->heap) * w->nheap);
 }
 
-static const size_t turned_size = sizeof(SysScalar) * SPGEMM_LANES * (SPGEMM_LINES + SPGEMM_LANES + SPGEMM_LINE * SPGEMM_LINES);
+static const size_t spgemm_turned_size = sizeof(SysScalar) * SPGEMM_LANES * (SPGEMM_LINES + SPGEMM_LANES + SPGEMM_LINE * SPGEMM_LINES);
 
 SysStatus SpgemmWorkRun(SpgemmWork *w, int64_t products, int64_t n)
 {
@@ -143,21 +143,21 @@ SysStatus SpgemmWorkRun(SpgemmWork *w, int64_t products, int64_t n)
     const int64_t old = w->nrank;
 
     w->nrank = w->window;
-    if (Renew(w, &w->rank, sizeof(*w->rank) * old, sizeof(*w->rank) * w->nrank)) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkRenew(w, &w->rank, sizeof(*w->rank) * old, sizeof(*w->rank) * w->nrank)) return SYS_OUT_OF_MEMORY;
   }
   if (products > w->nlist) {
     const int64_t old = w->nlist;
 
     w->nlist = 2 * products;
-    if (Renew(w, &w->list, sizeof(*w->list) * old, sizeof(*w->list) * w->nlist)) return SYS_OUT_OF_MEMORY;
-    if (!w->factor && Renew(w, &w->factor, 0, turned_size)) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkRenew(w, &w->list, sizeof(*w->list) * old, sizeof(*w->list) * w->nlist)) return SYS_OUT_OF_MEMORY;
+    if (!w->factor && SpgemmWorkRenew(w, &w->factor, 0, spgemm_turned_size)) return SYS_OUT_OF_MEMORY;
     w->turned = w->factor + SPGEMM_LINES + SPGEMM_LANES;
   }
   if (rows > w->nrun) {
     const int64_t old = w->nrun;
 
     w->nrun = 2 * rows;
-    if (Renew(w, &w->run, sizeof(*w->run) * old, sizeof(*w->run) * w->nrun)) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkRenew(w, &w->run, sizeof(*w->run) * old, sizeof(*w->run) * w->nrun)) return SYS_OUT_OF_MEMORY;
   }
   return SYS_SUCCESS;
 }
@@ -168,17 +168,17 @@ SysStatus SpgemmWorkRow(SpgemmWork *w, int64_t n)
 
   if (n <= old) return SYS_SUCCESS;
   w->nrow = 2 * n;
-  if (Renew(w, &w->rowj, sizeof(*w->rowj) * old, sizeof(*w->rowj) * w->nrow)) return SYS_OUT_OF_MEMORY;
-  return Renew(w, &w->rowa, sizeof(*w->rowa) * old, sizeof(*w->rowa) * w->nrow);
+  if (SpgemmWorkRenew(w, &w->rowj, sizeof(*w->rowj) * old, sizeof(*w->rowj) * w->nrow)) return SYS_OUT_OF_MEMORY;
+  return SpgemmWorkRenew(w, &w->rowa, sizeof(*w->rowa) * old, sizeof(*w->rowa) * w->nrow);
 }
 
 void SpgemmWorkDestroy(SpgemmWork *w)
 {
   SpgemmRelease(w->mask, w->window / 8);
-  SpgemmRelease(w->flag, FlagSize(w->window));
+  SpgemmRelease(w->flag, SpgemmWorkFlagSize(w->window));
   SpgemmRelease(w->byte, w->window);
-  SpgemmRelease(w->bits, sizeof(*w->bits) * ListSize(w->window));
-  SpgemmRelease(w->cols, sizeof(*w->cols) * ListSize(w->window));
+  SpgemmRelease(w->bits, sizeof(*w->bits) * SpgemmWorkListSize(w->window));
+  SpgemmRelease(w->cols, sizeof(*w->cols) * SpgemmWorkListSize(w->window));
   SpgemmRelease(w->sum, sizeof(*w->sum) * w->window * w->lanes);
   SpgemmRelease(w->key, sizeof(*w->key) * w->capacity);
   SpgemmRelease(w->val, sizeof(*w->val) * w->capacity);
@@ -188,7 +188,7 @@ void SpgemmWorkDestroy(SpgemmWork *w)
   SpgemmRelease(w->heap, sizeof(*w->heap) * w->nheap);
   SpgemmRelease(w->rank, sizeof(*w->rank) * w->nrank);
   SpgemmRelease(w->list, sizeof(*w->list) * w->nlist);
-  SpgemmRelease(w->factor, turned_size);
+  SpgemmRelease(w->factor, spgemm_turned_size);
   SpgemmRelease(w->run, sizeof(*w->run) * w->nrun);
   SpgemmRelease(w->rowj, sizeof(*w->rowj) * w->nrow);
   SpgemmRelease(w->rowa, sizeof(*w->rowa) * w->nrow);
