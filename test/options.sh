@@ -22,7 +22,7 @@ sed -n '/^static const char \*const PetscAMBOptions/,/};/p' src/mat/shadow/shado
 
 # a name with %s is one for every format
 {
-  grep -ohE "\"-$word\"" -r src | tr -d '"-'
+  grep -ohE "\"-$word\"" -r src --exclude-dir=examples | tr -d '"-'
   for format in $(grep -ohE '#define MAT[A-Z]+ +"[a-z]+"' include/petscamb.h | grep -oE '"[a-z]+"' | tr -d '"' | grep -vE '^(seq|mpi)aij'); do
     grep -ohE '"-mat_%s_[a-z_]+"' -r src/mat | tr -d '"-' | sed "s/%s/$format/"
   done

@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 nvcc=${NVCC:-nvcc}
 # how a job ended is kept in a file: bash forgets it as soon as the process id is given out again
 for source in src/mat/io/mtxparse.c src/mat/io/mtxdecimal.c; do
-  "${CC:-gcc}" -std=gnu11 -O3 -Wall -Wextra -Werror -c -o "$work/$(basename "$source" .c).o" "$source"
+  "${CC:-gcc}" -std=gnu11 -O3 -Wall -Wextra -Werror -Isrc -c -o "$work/$(basename "$source" .c).o" "$source"
 done
 for type in double float; do
   single=$([ $type = float ] && echo -DSYS_SINGLE || true)
