@@ -415,6 +415,8 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
+    tier: check
+    comments: every matrix type and every product in a few seconds
     nsize: {{1 2 3}}
     output_file: output/inherit.out
     test:

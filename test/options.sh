@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The list of our options in src/mat/shadow/shadowreport.c is what the code reads, and what docs/options.md says: an option that is missing in one of
 # them would be taken for a misspelt one, or nobody would know of it.
+# tier: check
 set -u
 cd "$(dirname "$0")/.." || exit 1
 failed=0

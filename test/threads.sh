@@ -4,6 +4,7 @@
 # PETSc and MPI are as they are installed: what they do by themselves is not looked at.
 #
 # make test sets BUILD and MPIEXEC; by hand, what bin/ points to and the mpiexec found serve.
+# tier: deep
 # timeoutfactor: 5
 cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-$(cd bin/.. && pwd -P)}

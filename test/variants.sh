@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The plugin for the distribution's other PETScs, complex and with 64-bit indices, where they are installed: configured, built, and the quick
 # solve of make check.
+# tier: deep
 # timeoutfactor: 5
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
