@@ -32,11 +32,11 @@ mkdir "$dir/parts" "$dir/programs"
 compile() { # SOURCE FOLDER
   $(conf AMB_LINK) -std=gnu11 -O1 -g -fPIC "${openmp[@]}" -fsanitize=thread "${includes[@]}" $(conf AMB_INCLUDES) -c "$1" -o "$dir/$2/$(basename "$1" .c).o" || touch "$dir/failed"
 }
-for source in $(find src -name "*.c" -not -path "src/ksp/examples/*") test/testutil.c test/{online,hashgemm}.c src/ksp/examples/multigpu.c; do
+for source in $(find src -name "*.c" -not -path "src/ksp/examples/*") test/test{util,product}.c test/{online,hashgemm}.c src/ksp/examples/multigpu.c; do
   folder=parts
   case $source in
   *_avx2.c | *_avx512.c) continue ;;
-  test/testutil.c) ;;
+  test/testutil.c | test/testproduct.c) ;;
   test/* | src/ksp/*) folder=programs ;;
   esac
   while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
