@@ -7,14 +7,14 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
-# The order: a file may include what stands to the left of its folder in a line, or in lines that these connect. A * stands for one name of a folder.
-# The examples want PETSC_SUCCESS of PETSc 3.19, which sys/syscompat.h defines for PETSc 3.18.
+# The order: a file may include the names to the left of its folder in a line, and those to the left of these names in other lines. A * stands for one
+# name of a folder. The public header is petscamb.h. The examples need PETSC_SUCCESS, which sys/syscompat.h defines for PETSc 3.18.
 order='
-sys petscamb.h < mat/shadow < mat/halo mat/product < mat/impls/* < petscamb.c
+petscamb.h < sys < mat/shadow < mat/halo mat/product < mat/impls/* < petscamb.c
 mat/halo mat/product < mat/impls/amb < mat/impls/nus < mat/impls/autosparse < petscamb.c
 sys < mat/impls/hashgemm/host < mat/impls/hashgemm/cuda < mat/impls/hashgemm/glue < petscamb.c
 mat/halo mat/product < mat/impls/hashgemm/glue
-sys petscamb.h < mat/io < petscamb.c
+sys < mat/io < petscamb.c
 petscamb.h sys/syscompat.h < ksp/examples
 '
 
