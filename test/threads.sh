@@ -28,6 +28,7 @@ grep -v AVX "$BUILD/petscambconf.h" >"$dir/petscambconf.h"
 includes=(-include "$dir/petscambconf.h" -Iinclude)
 includes+=(-Isrc)
 
+members=$(ar t "$BUILD/lib/libpetscamb.a") # the sources that this configuration has
 mkdir "$dir/parts" "$dir/programs"
 compile() { # SOURCE FOLDER
   $(conf AMB_LINK) -std=gnu11 -O1 -g -fPIC "${openmp[@]}" -fsanitize=thread "${includes[@]}" $(conf AMB_INCLUDES) -c "$1" -o "$dir/$2/$(basename "$1" .c).o" || touch "$dir/failed"
@@ -38,6 +39,7 @@ for source in $(find src -name "*.c" -not -path "src/ksp/examples/*") test/test{
   *_avx2.c | *_avx512.c) continue ;;
   test/testutil.c | test/testproduct.c) ;;
   test/* | src/ksp/*) folder=programs ;;
+  *) grep -qxF "$(basename "$source" .c).o" <<<"$members" || continue ;;
   esac
   while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
   compile "$source" $folder &
