@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # make run     finds or installs what is needed, configures, builds, and runs the main job
-# make test    the same, then all tests (TESTS=pattern chooses)
-# make check   a quick solve in an unmodified PETSc example with the plugin loaded
+# make check   the quickest tests: a solve in an unmodified PETSc example with the plugin loaded, every matrix type and product once
+# make test    all tests but the long ones; TESTS=pattern chooses, LONGEST=10 prints the ten longest at the end
+# make check-deep   all tests: sanitizers, valgrind and other PETScs too
 # make all     the library, bin/solve, bin/petscamb and the test programs
 # make where   prints the path of the library
 # make install library, header and petscamb.pc into PREFIX (DESTDIR honoured); make uninstall removes them
@@ -14,7 +15,7 @@ PYTHON ?= python3
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all lib bin examples programs run test check where install uninstall clean distclean cuda-check
+.PHONY: all lib bin examples programs run test check check-deep where install uninstall clean distclean cuda-check
 
 unconfigured := clean distclean
 ifneq ($(filter-out $(unconfigured),$(or $(MAKECMDGOALS),all)),)
@@ -120,16 +121,22 @@ context = $(foreach v,BIN LIB EXAMPLES,$v=$(call quote,$(abspath $($v)))) BUILD=
 run: bin examples
 	@$(if $(stock),,echo "PETSc's examples are needed and not found: install libpetsc$(basename $(AMB_PETSC_VERSION))-dev-examples"; exit 1;) $(context) bash bench/run.sh
 
-test: all examples $(if $(AMB_NVCC),cuda-check)
-	@$(context) $(PYTHON) test/runtests.py $(if $(TESTS),--match $(call quote,$(TESTS)))
+# docs/testing.md has the tiers
+runtests = @$(context) $(PYTHON) test/runtests.py --tier $1 $(if $(TESTS),--match $(call quote,$(TESTS))) $(LONGEST:%=--longest %)
+quick = $(shell grep -lE '^ *tier: check' $(tests) $(ksp) /dev/null)
 
-check: lib examples
-	@$(context) $(PYTHON) test/runtests.py --match 'check.sh*'
+test: all examples $(if $(AMB_NVCC),cuda-check)
+	$(call runtests,test)
+
+check-deep: all examples $(if $(AMB_NVCC),cuda-check)
+	$(call runtests,deep)
+
+check: lib examples $(patsubst test/%.c,$(B)/test/%,$(patsubst src/ksp/examples/%.c,$(BIN)/%,$(quick)))
+	$(call runtests,check)
 
 # one after the other where several are asked for at once
-ifneq ($(filter test,$(MAKECMDGOALS)),)
-run check: | test
-endif
+run check: | $(filter test check-deep,$(MAKECMDGOALS))
+check-deep: | $(filter test,$(MAKECMDGOALS))
 
 # CUDA code is compiled wherever there is a compiler for it; where this PETSc has no CUDA, what includes no PETSc header, that is the kernels
 kernels := $(if $(cuda),$(shell grep -LE '^ *# *include *[<"]petsc' $(cuda)))

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # A quick solve in PETSc's own unmodified ex2 (it knows nothing of this library), with the plugin loaded by -dll_append: -mat_type amb must
-# need the same iterations and find the same solution as aij. Called by make check and make test.
+# need the same iterations and find the same solution as aij.
+# tier: check
 set -u
 options="-m 40 -n 30 -ksp_type cg -pc_type jacobi -ksp_rtol 1e-8 -ksp_converged_reason"
 failed=0

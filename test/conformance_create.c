@@ -7,19 +7,6 @@ static char help[] = "Every way PETSc makes a matrix gives one of the type under
 static const TestShape grid   = {"grid", 400, 400, TestRowGrid, TestValueGeneral, PETSC_FALSE};
 static const TestShape blocks = {"blocks", 108, 108, TestRowBlocks, TestValueGeneral, PETSC_FALSE};
 
-/* Compares a new matrix, which must have the type under test, with a MATAIJ of that shape; destroys it */
-static PetscErrorCode CompareAndDestroy(TestDiff *d, const TestShape *shape, Mat *A)
-{
-  Mat R;
-
-  PetscFunctionBeginUser;
-  PetscCall(TestShapeCreate(shape, "ref_", &R));
-  PetscCall(TestDiffType(d, *A));
-  PetscCall(TestDiffMat(d, *A, R));
-  PetscCall(TestPairDestroy(A, &R));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A matrix of the type under test with sizes only */
 static PetscErrorCode CreateSized(const TestShape *shape, Mat *A)
 {
@@ -36,7 +23,7 @@ static PetscErrorCode Preallocation(TestDiff *d)
 
   PetscFunctionBeginUser;
   PetscCall(TestShapeCreate(&grid, NULL, &A));
-  PetscCall(CompareAndDestroy(d, &grid, &A));
+  PetscCall(TestCompareAndDestroy(d, &grid, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -48,7 +35,7 @@ static PetscErrorCode SetUpOnly(TestDiff *d)
   PetscCall(CreateSized(&grid, &A));
   PetscCall(MatSetUp(A));
   PetscCall(TestShapeSetValues(&grid, A, 1.0, INSERT_VALUES));
-  PetscCall(CompareAndDestroy(d, &grid, &A));
+  PetscCall(TestCompareAndDestroy(d, &grid, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,7 +54,7 @@ static PetscErrorCode XAIJPreallocation(TestDiff *d)
   PetscCall(MatXAIJSetPreallocation(A, 3, nnz, nnz, NULL, NULL));
   PetscCall(PetscFree(nnz));
   PetscCall(TestShapeSetValues(&blocks, A, 1.0, INSERT_VALUES));
-  PetscCall(CompareAndDestroy(d, &blocks, &A));
+  PetscCall(TestCompareAndDestroy(d, &blocks, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -88,7 +75,7 @@ static PetscErrorCode SetTypeByName(TestDiff *d)
     PetscCall(MatSetType(A, type));
     PetscCall(TestShapePreallocate(&grid, A));
     PetscCall(TestShapeSetValues(&grid, A, 1.0, INSERT_VALUES));
-    PetscCall(CompareAndDestroy(d, &grid, &A));
+    PetscCall(TestCompareAndDestroy(d, &grid, &A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -109,7 +96,7 @@ static PetscErrorCode OptionsPrefix(TestDiff *d)
   PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &same, MATSEQAIJ, MATMPIAIJ, ""));
   TestExpect(d, "a matrix of another prefix is not a plain MATAIJ", same);
   PetscCall(MatDestroy(&B));
-  PetscCall(CompareAndDestroy(d, &grid, &A));
+  PetscCall(TestCompareAndDestroy(d, &grid, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -199,7 +186,7 @@ static PetscErrorCode OffProcessEntries(TestDiff *d)
     PetscCall(MatAssemblyEnd(A, part ? MAT_FINAL_ASSEMBLY : MAT_FLUSH_ASSEMBLY));
   }
   PetscCall(PetscFree(cols));
-  PetscCall(CompareAndDestroy(d, &grid, &A));
+  PetscCall(TestCompareAndDestroy(d, &grid, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -237,7 +224,7 @@ static PetscErrorCode BlockedLocal(TestDiff *d)
   PetscCall(PetscFree(cols));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(CompareAndDestroy(d, &blocks, &A));
+  PetscCall(TestCompareAndDestroy(d, &blocks, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -254,7 +241,7 @@ static PetscErrorCode ResetPreallocation(TestDiff *d)
   PetscCall(TestShapeSetValues(&grid, A, 1.0, ADD_VALUES));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
-  PetscCall(CompareAndDestroy(d, &grid, &A));
+  PetscCall(TestCompareAndDestroy(d, &grid, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -325,22 +312,17 @@ static PetscErrorCode COOAgain(TestDiff *d)
 
 static PetscErrorCode BinaryLoad(TestDiff *d)
 {
-  char        path[PETSC_MAX_PATH_LEN];
-  PetscViewer viewer;
-  Mat         A, B;
+  char path[PETSC_MAX_PATH_LEN];
+  Mat  A, B;
 
   PetscFunctionBeginUser;
   PetscCall(TestTemporaryFile(path, sizeof(path)));
   PetscCall(TestShapeCreate(&grid, NULL, &A));
-  PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, path, FILE_MODE_WRITE, &viewer));
-  PetscCall(MatView(A, viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
+  PetscCall(TestMatSave(A, path));
   for (PetscInt again = 0; again < 2; again++) {
     PetscCall(MatCreate(PETSC_COMM_WORLD, &B));
     PetscCall(MatSetFromOptions(B));
-    PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, path, FILE_MODE_READ, &viewer));
-    PetscCall(MatLoad(B, viewer));
-    PetscCall(PetscViewerDestroy(&viewer));
+    PetscCall(TestMatLoad(B, path));
     if (again) { /* into a matrix that has served a product already */
       Vec x, y;
 
@@ -349,11 +331,9 @@ static PetscErrorCode BinaryLoad(TestDiff *d)
       PetscCall(MatMult(B, x, y));
       PetscCall(VecDestroy(&x));
       PetscCall(VecDestroy(&y));
-      PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, path, FILE_MODE_READ, &viewer));
-      PetscCall(MatLoad(B, viewer));
-      PetscCall(PetscViewerDestroy(&viewer));
+      PetscCall(TestMatLoad(B, path));
     }
-    PetscCall(CompareAndDestroy(d, &grid, &B));
+    PetscCall(TestCompareAndDestroy(d, &grid, &B));
   }
   PetscCall(TestRemoveFile(path));
   PetscCall(MatDestroy(&A));
@@ -462,7 +442,7 @@ static PetscErrorCode UserArrays(TestDiff *d)
 /* Rows given as local CSR arrays with global columns */
 static PetscErrorCode FromCSR(TestDiff *d)
 {
-  PetscInt    *i, *j, *cols, r0, r1, nz = 0;
+  PetscInt    *i, *j, r0, r1;
   PetscScalar *v;
   PetscLayout  rmap;
   Mat          A;
@@ -472,21 +452,11 @@ static PetscErrorCode FromCSR(TestDiff *d)
   PetscCall(MatGetLayouts(A, &rmap, NULL));
   PetscCall(PetscLayoutSetUp(rmap));
   PetscCall(PetscLayoutGetRange(rmap, &r0, &r1));
-  PetscCall(PetscMalloc4(r1 - r0 + 1, &i, 5 * (r1 - r0), &j, 5 * (r1 - r0), &v, grid.N, &cols));
-  i[0] = 0;
-  for (PetscInt r = r0; r < r1; r++) {
-    const PetscInt n = (*grid.row)(r, grid.M, grid.N, cols);
-
-    for (PetscInt k = 0; k < n; k++, nz++) {
-      j[nz] = cols[k];
-      v[nz] = (*grid.value)(r, cols[k]);
-    }
-    i[r - r0 + 1] = nz;
-  }
+  PetscCall(TestShapeArrays(&grid, r0, r1, &i, &j, &v));
   PetscCall(MatSeqAIJSetPreallocationCSR(A, i, j, v));
   PetscCall(MatMPIAIJSetPreallocationCSR(A, i, j, v));
-  PetscCall(PetscFree4(i, j, v, cols));
-  PetscCall(CompareAndDestroy(d, &grid, &A));
+  PetscCall(PetscFree3(i, j, v));
+  PetscCall(TestCompareAndDestroy(d, &grid, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -505,7 +475,7 @@ static PetscErrorCode Preallocator(TestDiff *d)
   PetscCall(MatPreallocatorPreallocate(P, PETSC_TRUE, A));
   PetscCall(MatDestroy(&P));
   PetscCall(TestShapeSetValues(&grid, A, 1.0, INSERT_VALUES));
-  PetscCall(CompareAndDestroy(d, &grid, &A));
+  PetscCall(TestCompareAndDestroy(d, &grid, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,17 +6,6 @@ static char help[] = "Products with vectors for many shapes, against sums comput
 
 /* ------------------------------------------------- patterns ------------------------------------------------- */
 
-static PetscInt RowNone(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
-{
-  return 0;
-}
-
-static PetscInt RowFull(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
-{
-  for (PetscInt k = 0; k < N; k++) cols[k] = k;
-  return N;
-}
-
 static PetscInt RowDiagonal(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
 {
   if (i >= N) return 0;
@@ -49,7 +38,7 @@ static PetscInt RowHub(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
 {
   PetscInt n = 0;
 
-  if (i == 7) return RowFull(i, M, N, cols);
+  if (i == 7) return TestRowFull(i, M, N, cols);
   if (i < 7 && i < N) cols[n++] = i;
   cols[n++] = 7;
   if (i > 7 && i < N) cols[n++] = i;
@@ -102,7 +91,7 @@ static const TestShape shapes[] = {
   {"tall",                   9001,   37,     RowRandom,     TestValueGeneral, PETSC_FALSE},
   {"uneven rows",            5003,   1500,   RowUneven,     TestValueGeneral, PETSC_FALSE},
   {"runs of columns",        4500,   300,    RowRuns,       TestValueGeneral, PETSC_FALSE},
-  {"full",                   65,     65,     RowFull,       TestValueGeneral, PETSC_FALSE},
+  {"full",                   65,     65,     TestRowFull,   TestValueGeneral, PETSC_FALSE},
   {"hub row and column",     3000,   3000,   RowHub,        TestValueGeneral, PETSC_FALSE},
   {"stored zeros",           400,    400,    TestRowGrid,   ValueZeros,       PETSC_FALSE},
   {"70,000 columns",         60,     70000,  RowSegments,   TestValueGeneral, PETSC_FALSE},
@@ -110,17 +99,17 @@ static const TestShape shapes[] = {
   {"70,000 rows",            70000,  70000,  RowDiagonal,   TestValueGeneral, PETSC_FALSE},
   {"200,000 columns",        6000,   200000, RowSegments,   TestValueGeneral, PETSC_FALSE},
   {"140,000 rows",           140000, 300,    RowRandom,     TestValueGeneral, PETSC_FALSE},
-  {"full row of 70,000",     1,      70000,  RowFull,       TestValueGeneral, PETSC_FALSE},
+  {"full row of 70,000",     1,      70000,  TestRowFull,   TestValueGeneral, PETSC_FALSE},
   {"one row",                1,      300,    RowRandom,     TestValueGeneral, PETSC_FALSE},
-  {"one column",             300,    1,      RowFull,       TestValueGeneral, PETSC_FALSE},
-  {"one entry",              1,      1,      RowFull,       TestValueGeneral, PETSC_FALSE},
-  {"no entries",             50,     60,     RowNone,       TestValueGeneral, PETSC_FALSE},
-  {"no rows",                0,      7,      RowNone,       TestValueGeneral, PETSC_FALSE},
-  {"no columns",             7,      0,      RowNone,       TestValueGeneral, PETSC_FALSE},
-  {"0 x 0",                  0,      0,      RowNone,       TestValueGeneral, PETSC_FALSE},
+  {"one column",             300,    1,      TestRowFull,   TestValueGeneral, PETSC_FALSE},
+  {"one entry",              1,      1,      TestRowFull,   TestValueGeneral, PETSC_FALSE},
+  {"no entries",             50,     60,     TestRowNone,   TestValueGeneral, PETSC_FALSE},
+  {"no rows",                0,      7,      TestRowNone,   TestValueGeneral, PETSC_FALSE},
+  {"no columns",             7,      0,      TestRowNone,   TestValueGeneral, PETSC_FALSE},
+  {"0 x 0",                  0,      0,      TestRowNone,   TestValueGeneral, PETSC_FALSE},
   {"more rows than columns", 90,     30,     RowDiagonal,   TestValueGeneral, PETSC_FALSE},
   {"all on the last rank",   400,    400,    TestRowGrid,   TestValueGeneral, PETSC_TRUE },
-  {"five rows",              5,      5,      RowFull,       TestValueGeneral, PETSC_FALSE}
+  {"five rows",              5,      5,      TestRowFull,   TestValueGeneral, PETSC_FALSE}
 };
 
 /* ------------------------------------------------- references by hand ------------------------------------------------- */

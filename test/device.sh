@@ -3,6 +3,8 @@
 # AMB on a CUDA device, without PETSc
 #   bash test/device.sh             all tests
 #   bash test/device.sh sanitize    those on small shapes under compute-sanitizer
+# tier: test
+# tier: deep sanitize
 # timeoutfactor: 8
 cd "$(dirname "$0")/.." || exit 1
 sources=(test/kernels/device.cu src/sys/*.cu src/mat/impls/amb/ambcuda*.cu)

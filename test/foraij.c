@@ -31,29 +31,6 @@ static PetscErrorCode DiffOurs(TestDiff *d, const char *what, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Against a plain AIJ, with the products of both; destroys A */
-static PetscErrorCode CompareAndDestroy(TestDiff *d, const TestShape *shape, Mat *A)
-{
-  Mat           R, block;
-  MatShadowInfo info;
-  PetscBool     mpi;
-
-  PetscFunctionBeginUser;
-  PetscCall(TestShapeCreate(shape, "ref_", &R));
-  PetscCall(MatShadowGetInfo(R, &info));
-  TestExpect(d, "-ref_petscamb_for_aij aij leaves it an AIJ", (PetscBool)!info.format);
-  PetscCall(PetscObjectTypeCompare((PetscObject)R, MATMPIAIJ, &mpi));
-  if (mpi) {
-    PetscCall(MatMPIAIJGetSeqAIJ(R, &block, NULL, NULL));
-    PetscCall(MatShadowGetInfo(block, &info));
-    TestExpect(d, "and its blocks too", (PetscBool)!info.format);
-  }
-  PetscCall(DiffOurs(d, "ours, and an AIJ by name", *A));
-  PetscCall(TestDiffMat(d, *A, R));
-  PetscCall(TestPairDestroy(A, &R));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode LocalSizes(const TestShape *shape, PetscInt *m, PetscInt *n)
 {
   PetscInt M = shape->M, N = shape->N;
@@ -65,36 +42,25 @@ static PetscErrorCode LocalSizes(const TestShape *shape, PetscInt *m, PetscInt *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows of this process as arrays, the columns those of the whole matrix */
-static PetscErrorCode MakeArrays(const TestShape *shape, PetscInt m, PetscInt **i, PetscInt **j, PetscScalar **a)
+/* By MatCreateAIJ(), without entries */
+static PetscErrorCode NewAIJ(const TestShape *shape, Mat *A)
 {
-  PetscInt first = 0;
+  PetscInt m, n;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Exscan(&m, &first, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
-  PetscCall(PetscMalloc1(m + 1, i));
-  PetscCall(PetscMalloc1(m * PER_ROW + 1, j));
-  PetscCall(PetscMalloc1(m * PER_ROW + 1, a));
-  (*i)[0] = 0;
-  for (PetscInt k = 0; k < m; k++) {
-    const PetscInt n = shape->row(first + k, shape->M, shape->N, *j + (*i)[k]);
-
-    for (PetscInt c = 0; c < n; c++) (*a)[(*i)[k] + c] = shape->value(first + k, (*j)[(*i)[k] + c]);
-    (*i)[k + 1] = (*i)[k] + n;
-  }
+  PetscCall(LocalSizes(shape, &m, &n));
+  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, m, n, shape->M, shape->N, PER_ROW, NULL, PER_ROW, NULL, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CreateAIJ(TestDiff *d)
 {
-  PetscInt m, n;
-  Mat      A;
+  Mat A;
 
   PetscFunctionBeginUser;
-  PetscCall(LocalSizes(&grid, &m, &n));
-  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, m, n, grid.M, grid.N, PER_ROW, NULL, PER_ROW, NULL, &A));
+  PetscCall(NewAIJ(&grid, &A));
   PetscCall(TestShapeSetValues(&grid, A, 1.0, INSERT_VALUES));
-  PetscCall(CompareAndDestroy(d, &grid, &A));
+  PetscCall(TestCompareAndDestroy(d, &grid, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -114,7 +80,7 @@ static PetscErrorCode SetTypeAfterOptions(TestDiff *d)
   PetscCall(MatXAIJSetPreallocation(A, 1, NULL, NULL, NULL, NULL));
   PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
   PetscCall(TestShapeSetValues(&blocks, A, 1.0, ADD_VALUES));
-  PetscCall(CompareAndDestroy(d, &blocks, &A));
+  PetscCall(TestCompareAndDestroy(d, &blocks, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -157,13 +123,14 @@ static PetscErrorCode CreateSeqAIJ(TestDiff *d)
 
 static PetscErrorCode CreateMPIAIJWithArrays(TestDiff *d)
 {
-  PetscInt     m, n, *i, *j;
+  PetscInt     m, n, first = 0, *i, *j;
   PetscScalar *a;
   Mat          A, R;
 
   PetscFunctionBeginUser;
   PetscCall(LocalSizes(&blocks, &m, &n));
-  PetscCall(MakeArrays(&blocks, m, &i, &j, &a));
+  PetscCallMPI(MPI_Exscan(&m, &first, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  PetscCall(TestShapeArrays(&blocks, first, first + m, &i, &j, &a));
   PetscCall(MatCreateMPIAIJWithArrays(PETSC_COMM_WORLD, m, n, blocks.M, blocks.N, i, j, a, &A));
   PetscCall(TestShapeCreate(&blocks, "ref_", &R));
   PetscCall(TestDiffMat(d, A, R));
@@ -172,9 +139,7 @@ static PetscErrorCode CreateMPIAIJWithArrays(TestDiff *d)
   PetscCall(MatScale(R, 2.0));
   PetscCall(DiffOurs(d, "ours, and an AIJ by name", A));
   PetscCall(TestDiffMat(d, A, R));
-  PetscCall(PetscFree(i));
-  PetscCall(PetscFree(j));
-  PetscCall(PetscFree(a));
+  PetscCall(PetscFree3(i, j, a));
   PetscCall(TestPairDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -196,16 +161,16 @@ static PetscErrorCode SetTypeAgain(TestDiff *d)
   PetscCall(MatSetType(A, size > 1 ? MATMPIAIJ : MATSEQAIJ));
   PetscCall(MatConvert(A, MATAIJ, MAT_INPLACE_MATRIX, &A));
   PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
-  PetscCall(CompareAndDestroy(d, &grid, &B));
+  PetscCall(TestCompareAndDestroy(d, &grid, &B));
   PetscCall(MatConvert(A, format, MAT_INITIAL_MATRIX, &B));
   PetscCall(PetscObjectTypeCompare((PetscObject)B, name, &same));
   TestExpect(d, "MatConvert() to the format gives it its name", same);
   PetscCall(MatConvert(B, MATAIJ, MAT_INPLACE_MATRIX, &B));
-  PetscCall(CompareAndDestroy(d, &grid, &B));
+  PetscCall(TestCompareAndDestroy(d, &grid, &B));
   PetscCall(MatConvert(A, MATDENSE, MAT_INITIAL_MATRIX, &B));
   PetscCall(MatConvert(B, MATAIJ, MAT_INPLACE_MATRIX, &B));
-  PetscCall(CompareAndDestroy(d, &grid, &B));
-  PetscCall(CompareAndDestroy(d, &grid, &A));
+  PetscCall(TestCompareAndDestroy(d, &grid, &B));
+  PetscCall(TestCompareAndDestroy(d, &grid, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -236,23 +201,18 @@ static PetscErrorCode Subtypes(TestDiff *d)
 
 static PetscErrorCode Load(TestDiff *d)
 {
-  char        path[PETSC_MAX_PATH_LEN];
-  PetscViewer viewer;
-  Mat         A, R;
+  char path[PETSC_MAX_PATH_LEN];
+  Mat  A, R;
 
   PetscFunctionBeginUser;
   PetscCall(TestTemporaryFile(path, sizeof(path)));
   PetscCall(TestShapeCreate(&grid, "ref_", &R));
-  PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, path, FILE_MODE_WRITE, &viewer));
-  PetscCall(MatView(R, viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
+  PetscCall(TestMatSave(R, path));
   PetscCall(MatDestroy(&R));
   PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
   PetscCall(MatSetType(A, MATAIJ));
-  PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, path, FILE_MODE_READ, &viewer));
-  PetscCall(MatLoad(A, viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  PetscCall(CompareAndDestroy(d, &grid, &A));
+  PetscCall(TestMatLoad(A, path));
+  PetscCall(TestCompareAndDestroy(d, &grid, &A));
   PetscCall(TestRemoveFile(path));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -269,7 +229,7 @@ static PetscErrorCode Derived(TestDiff *d)
   PetscCall(MatTranspose(A, MAT_INITIAL_MATRIX, &B));
   PetscCall(DiffOurs(d, "the transpose", B));
   PetscCall(MatTranspose(B, MAT_INPLACE_MATRIX, &B));
-  PetscCall(CompareAndDestroy(d, &grid, &B));
+  PetscCall(TestCompareAndDestroy(d, &grid, &B));
   PetscCall(MatMatMult(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &B));
   PetscCall(DiffOurs(d, "the square", B));
   PetscCall(MatDestroy(&B));
@@ -280,7 +240,7 @@ static PetscErrorCode Derived(TestDiff *d)
   PetscCall(MatGetOwnershipRange(A, &r0, &r1));
   PetscCall(ISCreateStride(PETSC_COMM_WORLD, r1 - r0, r0, 1, &is));
   PetscCall(MatCreateSubMatrix(A, is, is, MAT_INITIAL_MATRIX, &B));
-  PetscCall(CompareAndDestroy(d, &grid, &B));
+  PetscCall(TestCompareAndDestroy(d, &grid, &B));
   PetscCall(ISDestroy(&is));
   PetscCall(ISCreateStride(PETSC_COMM_SELF, grid.M / 2, 0, 1, &is));
   PetscCall(MatCreateSubMatrices(A, 1, &is, &is, MAT_INITIAL_MATRIX, &C));
@@ -325,7 +285,6 @@ static PetscErrorCode MultOfUser(Mat A, Vec x, Vec y)
 /* Operations that a program, or DMDA, has put on a matrix before its assembly stay there */
 static PetscErrorCode Operations(TestDiff *d)
 {
-  PetscInt      m, n;
   const char   *name;
   char         *text;
   PetscReal     norm;
@@ -334,9 +293,8 @@ static PetscErrorCode Operations(TestDiff *d)
   Vec           x, y;
 
   PetscFunctionBeginUser;
-  PetscCall(LocalSizes(&grid, &m, &n));
   for (int k = 0; k < 2; k++) {
-    PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, m, n, grid.M, grid.N, PER_ROW, NULL, PER_ROW, NULL, &A[k]));
+    PetscCall(NewAIJ(&grid, &A[k]));
     if (k) PetscCall(MatSetOperation(A[k], MATOP_MULT, (void (*)(void))MultOfUser));
     else PetscCall(MatSetOperation(A[k], MATOP_VIEW, (void (*)(void))ViewOfUser));
     PetscCall(TestShapeSetValues(&grid, A[k], 1.0, INSERT_VALUES));
@@ -395,12 +353,10 @@ static PetscErrorCode Factors(TestDiff *d)
 
 static PetscErrorCode UnknownValue(TestDiff *d)
 {
-  PetscInt m, n;
-  Mat      A;
+  Mat A;
 
   PetscFunctionBeginUser;
-  PetscCall(LocalSizes(&grid, &m, &n));
-  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, m, n, grid.M, grid.N, PER_ROW, NULL, PER_ROW, NULL, &A));
+  PetscCall(NewAIJ(&grid, &A));
   PetscCall(MatSetOptionsPrefix(A, "wrong_"));
   PetscCall(PetscOptionsSetValue(NULL, "-wrong_petscamb_for_aij", "ambb"));
   TestExpectError(d, PETSC_ERR_ARG_UNKNOWN_TYPE, "-wrong_petscamb_for_aij ambb: no such type; use one of amb, nussell, autosparse, hashgemm, aij", TestShapeSetValues(&grid, A, 1.0, INSERT_VALUES));
@@ -436,7 +392,7 @@ int main(int argc, char **argv)
   testset:
     nsize: {{1 2 3}}
     comments: what asks for a format by name would go to a GPU, and have another name
-    args: -ref_petscamb_for_aij aij -mat_amb_device cpu -mat_nussell_device cpu -mat_autosparse_device cpu -mat_hashgemm_device cpu -options_left 0
+    args: -ref_petscamb_for_aij aij -mat_amb_device cpu -mat_nussell_device cpu -mat_autosparse_device cpu -mat_hashgemm_device cpu -options_left 0 -test_shadow
     output_file: output/foraij.out
     test:
       suffix: amb

@@ -1,30 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Products by hash tables: every kind of product, shape and accumulator, row by row against sums of its own; new values, new patterns, replaced operands.\n";
 
-#include "testutil.h"
+#include "testproduct.h"
 
 /* ------------------------------------------------- shapes ------------------------------------------------- */
-
-static PetscInt RowNone(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
-{
-  return 0;
-}
-
-static PetscInt RowFull(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
-{
-  for (PetscInt k = 0; k < N; k++) cols[k] = k;
-  return N;
-}
-
-/* One or two aggregates to a row */
-static PetscInt RowAggregate(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
-{
-  const PetscInt a = (i / 4) % N, b = (i / 4 + 7) % N;
-
-  cols[0] = PetscMin(a, b);
-  cols[1] = PetscMax(a, b);
-  return a == b ? 1 : 2;
-}
 
 /* Every third row is empty, the others have up to five columns anywhere */
 static PetscInt RowScattered(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
@@ -52,7 +31,7 @@ static PetscInt RowHub(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
 {
   PetscInt n = 0;
 
-  if (i == 5) return RowFull(i, M, N, cols);
+  if (i == 5) return TestRowFull(i, M, N, cols);
   if (N > 2) cols[n++] = 2;
   if (i % N > 2) cols[n++] = i % N;
   return n;
@@ -75,27 +54,22 @@ typedef struct {
 } Shape;
 
 static const Shape shapes[] = {
-  {"square",               144, 144,  TestRowGrid,   TestRowGrid,  TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
-  {"tall",                 225, 20,   TestRowGrid,   RowAggregate, TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
-  {"wide",                 60,  2000, TestRowBlocks, RowScattered, TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
-  {"blocks",               108, 27,   TestRowBlocks, RowAggregate, TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
-  {"empty rows",           150, 90,   RowScattered,  RowScattered, TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
-  {"hub row",              130, 70,   RowHub,        RowHub,       TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
-  {"full",                 20,  30,   RowFull,       RowFull,      TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
-  {"one column",           100, 1,    TestRowGrid,   RowAggregate, TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
-  {"one row",              1,   5,    RowFull,       RowFull,      TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
-  {"no entries",           50,  30,   TestRowBlocks, RowNone,      TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
-  {"no rows",              0,   0,    RowNone,       RowNone,      TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
-  {"no columns",           50,  0,    TestRowBlocks, RowNone,      TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
-  {"stored zeros",         121, 30,   TestRowGrid,   RowAggregate, ValueZeros,       PETSC_FALSE, PETSC_FALSE},
-  {"entries in parts",     144, 40,   TestRowGrid,   RowScattered, TestValueGeneral, PETSC_FALSE, PETSC_TRUE },
-  {"all on the last rank", 100, 30,   TestRowGrid,   RowAggregate, TestValueGeneral, PETSC_TRUE,  PETSC_FALSE}
+  {"square",               144, 144,  TestRowGrid,   TestRowGrid,      TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
+  {"tall",                 225, 20,   TestRowGrid,   TestRowAggregate, TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
+  {"wide",                 60,  2000, TestRowBlocks, RowScattered,     TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
+  {"blocks",               108, 27,   TestRowBlocks, TestRowAggregate, TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
+  {"empty rows",           150, 90,   RowScattered,  RowScattered,     TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
+  {"hub row",              130, 70,   RowHub,        RowHub,           TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
+  {"full",                 20,  30,   TestRowFull,   TestRowFull,      TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
+  {"one column",           100, 1,    TestRowGrid,   TestRowAggregate, TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
+  {"one row",              1,   5,    TestRowFull,   TestRowFull,      TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
+  {"no entries",           50,  30,   TestRowBlocks, TestRowNone,      TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
+  {"no rows",              0,   0,    TestRowNone,   TestRowNone,      TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
+  {"no columns",           50,  0,    TestRowBlocks, TestRowNone,      TestValueGeneral, PETSC_FALSE, PETSC_FALSE},
+  {"stored zeros",         121, 30,   TestRowGrid,   TestRowAggregate, ValueZeros,       PETSC_FALSE, PETSC_FALSE},
+  {"entries in parts",     144, 40,   TestRowGrid,   RowScattered,     TestValueGeneral, PETSC_FALSE, PETSC_TRUE },
+  {"all on the last rank", 100, 30,   TestRowGrid,   TestRowAggregate, TestValueGeneral, PETSC_TRUE,  PETSC_FALSE}
 };
-
-/* L is M by M as A is, R is P transposed but for its values: every product of two or three factors is there */
-typedef struct {
-  Mat A, P, R;
-} Operands;
 
 static PetscErrorCode MatrixCreate(const Shape *s, TestRowFunction row, PetscInt N, Mat *A)
 {
@@ -110,21 +84,14 @@ static PetscErrorCode MatrixCreate(const Shape *s, TestRowFunction row, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OperandsCreate(const Shape *s, Operands *o)
+static PetscErrorCode OperandsCreate(const Shape *s, TestOperands *o)
 {
-  PetscFunctionBeginUser;
-  PetscCall(MatrixCreate(s, s->rowA, s->M, &o->A));
-  PetscCall(MatrixCreate(s, s->rowP, s->N, &o->P));
-  PetscCall(MatTranspose(o->P, MAT_INITIAL_MATRIX, &o->R));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+  Mat A, P;
 
-static PetscErrorCode OperandsDestroy(Operands *o)
-{
   PetscFunctionBeginUser;
-  PetscCall(MatDestroy(&o->A));
-  PetscCall(MatDestroy(&o->P));
-  PetscCall(MatDestroy(&o->R));
+  PetscCall(MatrixCreate(s, s->rowA, s->M, &A));
+  PetscCall(MatrixCreate(s, s->rowP, s->N, &P));
+  PetscCall(TestOperandsCreate(A, P, o));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -202,7 +169,7 @@ static PetscErrorCode RowTimes(Row *r, Mat F)
 }
 
 /* C against the product of the factors, small letters transposed: the same entries, no more and no less, ascending; the same values */
-static PetscErrorCode DiffProduct(TestDiff *d, Mat C, const Operands *o, const char factors[])
+static PetscErrorCode DiffProduct(TestDiff *d, Mat C, const TestOperands *o, const char factors[])
 {
   PetscInt r0, r1, N, width;
   Mat      F[3];
@@ -211,11 +178,8 @@ static PetscErrorCode DiffProduct(TestDiff *d, Mat C, const Operands *o, const c
   PetscFunctionBeginUser;
   PetscCall(PetscStrlen(factors, &nfactor));
   for (size_t f = 0; f < nfactor; f++) {
-    const char name = factors[f];
-    Mat        A    = name == 'A' || name == 'a' ? o->A : name == 'P' || name == 'p' ? o->P : o->R;
-
-    PetscCall(FullCopy(A, &F[f]));
-    if (name >= 'a') {
+    PetscCall(FullCopy(TestOperand(o, factors[f]), &F[f]));
+    if (factors[f] >= 'a') {
       Mat T;
 
       PetscCall(MatTranspose(F[f], MAT_INITIAL_MATRIX, &T));
@@ -256,79 +220,36 @@ static PetscErrorCode DiffProduct(TestDiff *d, Mat C, const Operands *o, const c
 /* ------------------------------------------------- products ------------------------------------------------- */
 
 typedef struct {
-  const char    *name, *factors;
-  MatProductType type;
-  char           operand[3]; /* as MatProductCreate() takes them */
+  const char *name, *factors;
+  TestProduct product;
 } Product;
 
 static const Product products[] = {
-  {"A P",    "AP",  MATPRODUCT_AB,   {'A', 'P', 0}  },
-  {"A A",    "AA",  MATPRODUCT_AB,   {'A', 'A', 0}  },
-  {"P R",    "PR",  MATPRODUCT_AB,   {'P', 'R', 0}  },
-  {"R P",    "RP",  MATPRODUCT_AB,   {'R', 'P', 0}  },
-  {"P' A",   "pA",  MATPRODUCT_AtB,  {'P', 'A', 0}  },
-  {"A' P",   "aP",  MATPRODUCT_AtB,  {'A', 'P', 0}  },
-  {"A A'",   "Aa",  MATPRODUCT_ABt,  {'A', 'A', 0}  },
-  {"A R'",   "Ar",  MATPRODUCT_ABt,  {'A', 'R', 0}  },
-  {"P' A P", "pAP", MATPRODUCT_PtAP, {'A', 'P', 0}  },
-  {"R A R'", "RAr", MATPRODUCT_RARt, {'A', 'R', 0}  },
-  {"R A P",  "RAP", MATPRODUCT_ABC,  {'R', 'A', 'P'}}
+  {"A P",    "AP",  {MATPRODUCT_AB, "AP"}  },
+  {"A A",    "AA",  {MATPRODUCT_AB, "AA"}  },
+  {"P R",    "PR",  {MATPRODUCT_AB, "PR"}  },
+  {"R P",    "RP",  {MATPRODUCT_AB, "RP"}  },
+  {"P' A",   "pA",  {MATPRODUCT_AtB, "PA"} },
+  {"A' P",   "aP",  {MATPRODUCT_AtB, "AP"} },
+  {"A A'",   "Aa",  {MATPRODUCT_ABt, "AA"} },
+  {"A R'",   "Ar",  {MATPRODUCT_ABt, "AR"} },
+  {"P' A P", "pAP", {MATPRODUCT_PtAP, "AP"}},
+  {"R A R'", "RAr", {MATPRODUCT_RARt, "AR"}},
+  {"R A P",  "RAP", {MATPRODUCT_ABC, "RAP"}}
 };
 
-static Mat Operand(const Operands *o, char name)
+/* By the functions for each product, as most programs call them, or by the phases of MatProduct */
+static PetscErrorCode Multiply(const Product *p, const TestOperands *o, PetscBool steps, MatReuse reuse, Mat *C)
 {
-  return name == 'A' ? o->A : name == 'P' ? o->P : name == 'R' ? o->R : NULL;
+  return steps ? TestProductSteps(&p->product, o, reuse, C) : TestProductCall(&p->product, o, reuse, C);
 }
 
-/* By the functions for each product, as most programs call them, and by MatProductCreate() */
-static PetscErrorCode Multiply(const Product *p, const Operands *o, PetscBool steps, MatReuse reuse, Mat *C)
+/* Makes C again, and compares it */
+static PetscErrorCode Again(TestDiff *d, const Product *p, const TestOperands *o, PetscBool steps, Mat *C)
 {
-  Mat A = Operand(o, p->operand[0]), B = Operand(o, p->operand[1]), D = Operand(o, p->operand[2]);
-
   PetscFunctionBeginUser;
-  if (steps) {
-    if (reuse == MAT_INITIAL_MATRIX) {
-      PetscCall(MatProductCreate(A, B, D, C));
-      PetscCall(MatProductSetType(*C, p->type));
-      PetscCall(MatProductSetFromOptions(*C));
-      PetscCall(MatProductSymbolic(*C));
-    } else PetscCall(MatProductReplaceMats(A, B, D, *C));
-    PetscCall(MatProductNumeric(*C));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  switch (p->type) {
-  case MATPRODUCT_AB:
-    PetscCall(MatMatMult(A, B, reuse, 2.0, C));
-    break;
-  case MATPRODUCT_AtB:
-    PetscCall(MatTransposeMatMult(A, B, reuse, 2.0, C));
-    break;
-  case MATPRODUCT_ABt:
-    PetscCall(MatMatTransposeMult(A, B, reuse, 2.0, C));
-    break;
-  case MATPRODUCT_PtAP:
-    PetscCall(MatPtAP(A, B, reuse, 2.0, C));
-    break;
-  case MATPRODUCT_RARt:
-    PetscCall(MatRARt(A, B, reuse, 2.0, C));
-    break;
-  default:
-    PetscCall(MatMatMatMult(A, B, D, reuse, 2.0, C));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Other values in the same pattern */
-static PetscErrorCode ChangeValues(Mat A, PetscInt seed)
-{
-  Vec v;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(A, NULL, &v));
-  PetscCall(TestVecSet(v, seed));
-  PetscCall(VecShift(v, 1.25));
-  PetscCall(MatDiagonalScale(A, v, NULL));
-  PetscCall(VecDestroy(&v));
+  PetscCall(Multiply(p, o, steps, MAT_REUSE_MATRIX, C));
+  PetscCall(DiffProduct(d, *C, o, p->factors));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -372,41 +293,34 @@ static PetscErrorCode CheckAlgorithm(TestDiff *d, Mat C)
 
 static PetscErrorCode RunProduct(TestDiff *d, const Product *p, const Shape *s, PetscBool steps, PetscBool patterns, PetscBool algorithm)
 {
-  Operands o;
-  Mat      C = NULL;
+  TestOperands o;
+  Mat          C = NULL;
 
   PetscFunctionBeginUser;
   PetscCall(OperandsCreate(s, &o));
   PetscCall(Multiply(p, &o, steps, MAT_INITIAL_MATRIX, &C));
   if (algorithm) PetscCall(CheckAlgorithm(d, C));
   PetscCall(DiffProduct(d, C, &o, p->factors));
-  PetscCall(Multiply(p, &o, steps, MAT_REUSE_MATRIX, &C));
-  PetscCall(DiffProduct(d, C, &o, p->factors));
-  PetscCall(ChangeValues(o.A, 3));
-  PetscCall(Multiply(p, &o, steps, MAT_REUSE_MATRIX, &C));
-  PetscCall(DiffProduct(d, C, &o, p->factors));
-  PetscCall(ChangeValues(o.P, 4));
-  PetscCall(ChangeValues(o.R, 5));
-  PetscCall(Multiply(p, &o, steps, MAT_REUSE_MATRIX, &C));
-  PetscCall(DiffProduct(d, C, &o, p->factors));
+  PetscCall(Again(d, p, &o, steps, &C));
+  PetscCall(TestChangeValues(o.A, 3));
+  PetscCall(Again(d, p, &o, steps, &C));
+  PetscCall(TestChangeValues(o.P, 4));
+  PetscCall(TestChangeValues(o.L, 5));
+  PetscCall(Again(d, p, &o, steps, &C));
   /* the operands as they were, but not the product */
   PetscCall(MatScale(C, 3.0));
-  PetscCall(Multiply(p, &o, steps, MAT_REUSE_MATRIX, &C));
-  PetscCall(DiffProduct(d, C, &o, p->factors));
+  PetscCall(Again(d, p, &o, steps, &C));
   if (patterns) {
     PetscCall(ChangePattern(o.A));
-    PetscCall(Multiply(p, &o, steps, MAT_REUSE_MATRIX, &C));
-    PetscCall(DiffProduct(d, C, &o, p->factors));
+    PetscCall(Again(d, p, &o, steps, &C));
     PetscCall(ChangePattern(o.P));
-    PetscCall(ChangePattern(o.R));
-    PetscCall(Multiply(p, &o, steps, MAT_REUSE_MATRIX, &C));
-    PetscCall(DiffProduct(d, C, &o, p->factors));
-    PetscCall(ChangeValues(o.A, 6));
-    PetscCall(Multiply(p, &o, steps, MAT_REUSE_MATRIX, &C));
-    PetscCall(DiffProduct(d, C, &o, p->factors));
+    PetscCall(ChangePattern(o.L));
+    PetscCall(Again(d, p, &o, steps, &C));
+    PetscCall(TestChangeValues(o.A, 6));
+    PetscCall(Again(d, p, &o, steps, &C));
   }
   PetscCall(MatDestroy(&C));
-  PetscCall(OperandsDestroy(&o));
+  PetscCall(TestOperandsDestroy(&o));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -435,8 +349,8 @@ static PetscErrorCode RunProducts(void)
 /* The operands get their values between the symbolic and the numeric phase */
 static PetscErrorCode ValuesLater(TestDiff *d)
 {
-  Operands o;
-  Mat      C;
+  TestOperands o;
+  Mat          C;
 
   PetscFunctionBeginUser;
   PetscCall(OperandsCreate(&shapes[1], &o));
@@ -444,14 +358,14 @@ static PetscErrorCode ValuesLater(TestDiff *d)
   PetscCall(MatProductSetType(C, MATPRODUCT_PtAP));
   PetscCall(MatProductSetFromOptions(C));
   PetscCall(MatProductSymbolic(C));
-  PetscCall(ChangeValues(o.A, 7));
-  PetscCall(ChangeValues(o.P, 8));
+  PetscCall(TestChangeValues(o.A, 7));
+  PetscCall(TestChangeValues(o.P, 8));
   PetscCall(MatProductNumeric(C));
   PetscCall(DiffProduct(d, C, &o, "pAP"));
   PetscCall(MatProductClear(C));
   PetscCall(MatScale(C, 2.0));
   PetscCall(MatDestroy(&C));
-  PetscCall(OperandsDestroy(&o));
+  PetscCall(TestOperandsDestroy(&o));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -463,7 +377,7 @@ static PetscErrorCode OtherOperands(TestDiff *d)
   PetscFunctionBeginUser;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(names); k++) {
     const Product *p = products;
-    Operands       o, q;
+    TestOperands   o, q;
     Mat            C;
 
     while (strcmp(p->factors, names[k])) p++;
@@ -471,19 +385,18 @@ static PetscErrorCode OtherOperands(TestDiff *d)
     PetscCall(Multiply(p, &o, PETSC_TRUE, MAT_INITIAL_MATRIX, &C));
     for (PetscInt other = 0; other < 2; other++) {
       PetscCall(OperandsCreate(&shapes[1], &q));
-      PetscCall(ChangeValues(q.A, 9));
-      PetscCall(ChangeValues(q.P, 10));
+      PetscCall(TestChangeValues(q.A, 9));
+      PetscCall(TestChangeValues(q.P, 10));
       if (other) {
         PetscCall(ChangePattern(q.A));
-        PetscCall(ChangePattern(q.R));
+        PetscCall(ChangePattern(q.L));
       }
-      PetscCall(OperandsDestroy(&o));
-      PetscCall(Multiply(p, &q, PETSC_TRUE, MAT_REUSE_MATRIX, &C));
-      PetscCall(DiffProduct(d, C, &q, names[k]));
+      PetscCall(TestOperandsDestroy(&o));
+      PetscCall(Again(d, p, &q, PETSC_TRUE, &C));
       o = q;
     }
     PetscCall(MatDestroy(&C));
-    PetscCall(OperandsDestroy(&o));
+    PetscCall(TestOperandsDestroy(&o));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -491,10 +404,10 @@ static PetscErrorCode OtherOperands(TestDiff *d)
 /* The product takes the place of a matrix that is there already; then its operands go */
 static PetscErrorCode IntoMatrix(TestDiff *d)
 {
-  Operands    o;
-  Mat         C, E;
-  const char *name;
-  PetscBool   same;
+  TestOperands o;
+  Mat          C, E;
+  const char  *name;
+  PetscBool    same;
 
   PetscFunctionBeginUser;
   PetscCall(OperandsCreate(&shapes[0], &o));
@@ -516,16 +429,16 @@ static PetscErrorCode IntoMatrix(TestDiff *d)
   PetscCall(ChangePattern(E));
   PetscCall(MatTranspose(E, MAT_INPLACE_MATRIX, &E));
   PetscCall(MatDestroy(&E));
-  PetscCall(OperandsDestroy(&o));
+  PetscCall(TestOperandsDestroy(&o));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What is made of a product lives on arrays that are the product's own */
 static PetscErrorCode ProductIsMatrix(TestDiff *d)
 {
-  Operands o;
-  Mat      C, E, F;
-  Vec      x, y, z;
+  TestOperands o;
+  Mat          C, E, F;
+  Vec          x, y, z;
 
   PetscFunctionBeginUser;
   PetscCall(OperandsCreate(&shapes[0], &o));
@@ -549,7 +462,7 @@ static PetscErrorCode ProductIsMatrix(TestDiff *d)
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   PetscCall(VecDestroy(&z));
-  PetscCall(OperandsDestroy(&o));
+  PetscCall(TestOperandsDestroy(&o));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -557,14 +470,14 @@ static PetscErrorCode ProductIsMatrix(TestDiff *d)
 static PetscErrorCode Choice(TestDiff *d)
 {
   static const MatHashGEMMAccumulator all[] = {MAT_HASHGEMM_AUTO, MAT_HASHGEMM_HASH, MAT_HASHGEMM_HASHVEC, MAT_HASHGEMM_HEAP, MAT_HASHGEMM_DENSE};
-  Operands                            o;
+  TestOperands                        o;
   Mat                                 C;
   PetscBool                           given;
 
   PetscFunctionBeginUser;
   PetscCall(OperandsCreate(&shapes[3], &o));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(all); k++) {
-    PetscCall(MatProductCreate(o.R, o.A, o.P, &C));
+    PetscCall(MatProductCreate(o.L, o.A, o.P, &C));
     PetscCall(MatProductSetType(C, MATPRODUCT_ABC));
     PetscCall(MatProductSetAlgorithm(C, MATPRODUCTALGORITHMHASHGEMM));
     PetscCall(MatHashGEMMSetAccumulator(C, all[k]));
@@ -588,14 +501,14 @@ static PetscErrorCode Choice(TestDiff *d)
     PetscCall(MatDestroy(&C));
     PetscCall(PetscOptionsClearValue(NULL, "-matptap_via"));
   }
-  PetscCall(OperandsDestroy(&o));
+  PetscCall(TestOperandsDestroy(&o));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* A column times a row: more entries than 32 bits count, in every process */
 static PetscErrorCode TooLarge(TestDiff *d)
 {
-  Shape          shape = {"column", 0, 1, RowNone, RowFull, TestValueGeneral, PETSC_FALSE, PETSC_FALSE};
+  Shape          shape = {"column", 0, 1, TestRowNone, TestRowFull, TestValueGeneral, PETSC_FALSE, PETSC_FALSE};
   Mat            column, row, C;
   PetscErrorCode ierr;
   PetscMPIInt    size;
@@ -604,7 +517,7 @@ static PetscErrorCode TooLarge(TestDiff *d)
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   shape.M = (PetscInt)(50000 * PetscSqrtReal((PetscReal)size));
   if (sizeof(PetscInt) > 4) PetscFunctionReturn(PETSC_SUCCESS); /* there it would be made, or memory would run out */
-  PetscCall(MatrixCreate(&shape, RowFull, 1, &column));
+  PetscCall(MatrixCreate(&shape, TestRowFull, 1, &column));
   PetscCall(MatTranspose(column, MAT_INITIAL_MATRIX, &row));
   PetscCall(MatProductCreate(column, row, NULL, &C));
   PetscCall(MatProductSetType(C, MATPRODUCT_AB));
@@ -622,7 +535,7 @@ static PetscErrorCode TooLarge(TestDiff *d)
 /* On the host nothing happens here; on a GPU new values are made without a byte going over the bus */
 static PetscErrorCode NothingCrosses(TestDiff *d)
 {
-  Operands       o;
+  TestOperands   o;
   Mat            C;
   PetscMPIInt    size;
   PetscLogDouble before = 0, after = 0;
@@ -634,7 +547,7 @@ static PetscErrorCode NothingCrosses(TestDiff *d)
     PetscCall(Multiply(&products[k], &o, PETSC_TRUE, MAT_INITIAL_MATRIX, &C));
     PetscCall(MatScale(o.A, 2.0));
     PetscCall(MatScale(o.P, 0.5));
-    PetscCall(MatScale(o.R, 0.5));
+    PetscCall(MatScale(o.L, 0.5));
 #if defined(PETSC_HAVE_DEVICE)
     before = petsc_ctog_sz + petsc_gtoc_sz;
 #endif
@@ -645,7 +558,7 @@ static PetscErrorCode NothingCrosses(TestDiff *d)
     TestExpect(d, "values went over the bus", (PetscBool)(size > 1 || before == after));
     PetscCall(DiffProduct(d, C, &o, products[k].factors));
     PetscCall(MatDestroy(&C));
-    PetscCall(OperandsDestroy(&o));
+    PetscCall(TestOperandsDestroy(&o));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -658,7 +571,7 @@ static PetscErrorCode Bound(TestDiff *d)
   PetscFunctionBeginUser;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(names); k++) {
     const Product *p = products;
-    Operands       o;
+    TestOperands   o;
     Mat            C;
     PetscBool      device;
 
@@ -673,15 +586,13 @@ static PetscErrorCode Bound(TestDiff *d)
         if (turn == 2) PetscCall(MatBindToCPU(o.A, PETSC_FALSE));
         if (turn == 3) PetscCall(MatBindToCPU(C, PETSC_FALSE));
       }
-      PetscCall(ChangeValues(o.A, 12 + turn));
-      PetscCall(Multiply(p, &o, PETSC_TRUE, MAT_REUSE_MATRIX, &C));
-      PetscCall(DiffProduct(d, C, &o, names[k]));
+      PetscCall(TestChangeValues(o.A, 12 + turn));
+      PetscCall(Again(d, p, &o, PETSC_TRUE, &C));
       PetscCall(MatScale(C, 2.0));
-      PetscCall(Multiply(p, &o, PETSC_TRUE, MAT_REUSE_MATRIX, &C));
-      PetscCall(DiffProduct(d, C, &o, names[k]));
+      PetscCall(Again(d, p, &o, PETSC_TRUE, &C));
     }
     PetscCall(MatDestroy(&C));
-    PetscCall(OperandsDestroy(&o));
+    PetscCall(TestOperandsDestroy(&o));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

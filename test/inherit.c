@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "What a product of matrices carries besides its entries, as that of MATAIJ does: block sizes, layouts, flags, null spaces, names, what is attached.\n";
 
-#include "testutil.h"
+#include "testproduct.h"
 
 /* Blocks of three rows and three columns for A, of three and six for P */
 #define NODES  12
@@ -21,10 +21,6 @@ static const TestShape shapeA = {"A", 3 * NODES, 3 * NODES, TestRowBlocks, TestV
 static const TestShape shapeD = {"D", 3 * NODES, 3 * NODES, TestRowGrid, TestValueGeneral, PETSC_FALSE};
 static const TestShape shapeP = {"P", 3 * NODES, 6 * COARSE, RowAggregates, TestValueGeneral, PETSC_FALSE};
 
-typedef struct {
-  Mat A, P, L; /* L is P transposed */
-} Operands;
-
 static PetscErrorCode BlockedCreate(const TestShape *shape, PetscInt rbs, PetscInt cbs, PetscBool typed, Mat *A)
 {
   PetscFunctionBeginUser;
@@ -38,105 +34,64 @@ static PetscErrorCode BlockedCreate(const TestShape *shape, PetscInt rbs, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OperandsCreate(const TestShape *shape, PetscBool typed, Operands *o)
+static PetscErrorCode OperandsCreate(const TestShape *shape, PetscBool typed, TestOperands *o)
 {
+  Mat A, P;
+
   PetscFunctionBeginUser;
-  PetscCall(BlockedCreate(shape, 3, 3, typed, &o->A));
-  PetscCall(BlockedCreate(&shapeP, 3, 6, typed, &o->P));
-  PetscCall(MatTranspose(o->P, MAT_INITIAL_MATRIX, &o->L));
+  PetscCall(BlockedCreate(shape, 3, 3, typed, &A));
+  PetscCall(BlockedCreate(&shapeP, 3, 6, typed, &P));
+  PetscCall(TestOperandsCreate(A, P, o));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OperandsDestroy(Operands *o)
+/* Operands of the type under test, and plain ones */
+static PetscErrorCode BothCreate(const TestShape *shape, TestOperands *o, TestOperands *r)
 {
   PetscFunctionBeginUser;
-  PetscCall(MatDestroy(&o->A));
-  PetscCall(MatDestroy(&o->P));
-  PetscCall(MatDestroy(&o->L));
+  PetscCall(OperandsCreate(shape, PETSC_TRUE, o));
+  PetscCall(OperandsCreate(shape, PETSC_FALSE, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BothDestroy(TestOperands *o, TestOperands *r)
+{
+  PetscFunctionBeginUser;
+  PetscCall(TestOperandsDestroy(o));
+  PetscCall(TestOperandsDestroy(r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 typedef struct {
-  const char    *name;
-  MatProductType type;
-  char           factor[3];    /* A, P, L */
-  PetscInt       rbs, cbs;     /* of the product */
-  const char    *algorithm[2]; /* of PETSc, on one process and on several */
+  const char *name;
+  TestProduct product;
+  PetscInt    rbs, cbs;     /* of the product */
+  const char *algorithm[2]; /* of PETSc, on one process and on several */
 } Kind;
 
 static const Kind kinds[] = {
-  {"A P",    MATPRODUCT_AB,   {'A', 'P', 0},   3, 6, {"sorted", "nonscalable"}},
-  {"P' A",   MATPRODUCT_AtB,  {'P', 'A', 0},   6, 3, {"at*b", "nonscalable"}  },
-  {"A L'",   MATPRODUCT_ABt,  {'A', 'L', 0},   3, 6, {"color", "nonscalable"} },
-  {"P' A P", MATPRODUCT_PtAP, {'A', 'P', 0},   6, 6, {"scalable", "scalable"} },
-  {"L A L'", MATPRODUCT_RARt, {'A', 'L', 0},   6, 6, {"r*a*rt", "nonscalable"}},
-  {"L A P",  MATPRODUCT_ABC,  {'L', 'A', 'P'}, 6, 6, {"sorted", "nonscalable"}}
+  {"A P",    {MATPRODUCT_AB, "AP"},   3, 6, {"sorted", "nonscalable"}},
+  {"P' A",   {MATPRODUCT_AtB, "PA"},  6, 3, {"at*b", "nonscalable"}  },
+  {"A L'",   {MATPRODUCT_ABt, "AL"},  3, 6, {"color", "nonscalable"} },
+  {"P' A P", {MATPRODUCT_PtAP, "AP"}, 6, 6, {"scalable", "scalable"} },
+  {"L A L'", {MATPRODUCT_RARt, "AL"}, 6, 6, {"r*a*rt", "nonscalable"}},
+  {"L A P",  {MATPRODUCT_ABC, "LAP"}, 6, 6, {"sorted", "nonscalable"}}
 };
 
-static Mat Factor(const Operands *o, char name)
-{
-  return name == 'A' ? o->A : name == 'P' ? o->P : name == 'L' ? o->L : NULL;
-}
-
-static PetscErrorCode KindCreate(const Kind *k, const Operands *o, Mat *C)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatProductCreate(Factor(o, k->factor[0]), Factor(o, k->factor[1]), Factor(o, k->factor[2]), C));
-  PetscCall(MatProductSetType(*C, k->type));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* By one of PETSc's algorithms, also where AIJ has ours as a default */
-static PetscErrorCode KindCreatePlain(const Kind *k, const Operands *r, Mat *R)
+static PetscErrorCode KindCreatePlain(const Kind *k, const TestOperands *r, Mat *R)
 {
   PetscMPIInt size;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  PetscCall(KindCreate(k, r, R));
+  PetscCall(TestProductCreate(&k->product, r, R));
   PetscCall(MatProductSetAlgorithm(*R, k->algorithm[size > 1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* C again, now of these operands */
-static PetscErrorCode KindReplace(const Kind *k, const Operands *o, Mat C)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatProductReplaceMats(Factor(o, k->factor[0]), Factor(o, k->factor[1]), Factor(o, k->factor[2]), C));
-  PetscCall(MatProductNumeric(C));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The functions that most programs call */
-static PetscErrorCode KindCall(const Kind *k, const Operands *o, MatReuse reuse, Mat *C)
-{
-  Mat A = Factor(o, k->factor[0]), B = Factor(o, k->factor[1]);
-
-  PetscFunctionBeginUser;
-  switch (k->type) {
-  case MATPRODUCT_AB:
-    PetscCall(MatMatMult(A, B, reuse, 2.0, C));
-    break;
-  case MATPRODUCT_AtB:
-    PetscCall(MatTransposeMatMult(A, B, reuse, 2.0, C));
-    break;
-  case MATPRODUCT_ABt:
-    PetscCall(MatMatTransposeMult(A, B, reuse, 2.0, C));
-    break;
-  case MATPRODUCT_PtAP:
-    PetscCall(MatPtAP(A, B, reuse, 2.0, C));
-    break;
-  case MATPRODUCT_RARt:
-    PetscCall(MatRARt(A, B, reuse, 2.0, C));
-    break;
-  default:
-    PetscCall(MatMatMatMult(A, B, Factor(o, k->factor[2]), reuse, 2.0, C));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The traits of C against those of R, its entries against those of a new product of these operands */
-static PetscErrorCode DiffProduct(TestDiff *d, const Kind *k, Mat C, Mat R, const Operands *r)
+static PetscErrorCode DiffProduct(TestDiff *d, const Kind *k, Mat C, Mat R, const TestOperands *r)
 {
   PetscInt rbs, cbs;
   Mat      F;
@@ -144,14 +99,12 @@ static PetscErrorCode DiffProduct(TestDiff *d, const Kind *k, Mat C, Mat R, cons
   PetscFunctionBeginUser;
   PetscCall(MatGetBlockSizes(C, &rbs, &cbs));
   TestExpect(d, "the block sizes are not those of the operands", (PetscBool)(rbs == k->rbs && cbs == k->cbs));
-  if (k->type == MATPRODUCT_ABt) PetscCall(MatSetBlockSizes(R, k->rbs, k->cbs)); /* on one process PETSc before 3.26 takes the columns of L for its rows */
-  PetscCall(MatSetOption(C, MAT_NO_OFF_PROC_ENTRIES, PETSC_FALSE));              /* which some of PETSc's algorithms leave on */
+  if (k->product.type == MATPRODUCT_ABt) PetscCall(MatSetBlockSizes(R, k->rbs, k->cbs)); /* on one process PETSc before 3.26 takes the columns of L for its rows */
+  PetscCall(MatSetOption(C, MAT_NO_OFF_PROC_ENTRIES, PETSC_FALSE));                      /* which some of PETSc's algorithms leave on */
   PetscCall(MatSetOption(R, MAT_NO_OFF_PROC_ENTRIES, PETSC_FALSE));
   PetscCall(TestDiffTraits(d, C, R));
   PetscCall(KindCreatePlain(k, r, &F));
-  PetscCall(MatProductSetFromOptions(F));
-  PetscCall(MatProductSymbolic(F));
-  PetscCall(MatProductNumeric(F));
+  PetscCall(TestProductPhases(F));
   PetscCall(TestDiffMat(d, C, F));
   PetscCall(MatDestroy(&F));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -231,7 +184,7 @@ static PetscErrorCode SetAfter(Mat C, MatNullSpace space[])
 /* Phase by phase, with what is said of the product in between; then with other values, other operands, operands with other entries, plain ones */
 static PetscErrorCode Phases(TestDiff *d, const Kind *k)
 {
-  Operands       o, r, p;
+  TestOperands   o, r, p;
   Mat            C, R;
   MatNullSpace   space[3];
   PetscContainer attached;
@@ -239,9 +192,8 @@ static PetscErrorCode Phases(TestDiff *d, const Kind *k)
   PetscFunctionBeginUser;
   PetscCall(PetscContainerCreate(PETSC_COMM_WORLD, &attached));
   for (int s = 0; s < 3; s++) PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &space[s]));
-  PetscCall(OperandsCreate(&shapeA, PETSC_TRUE, &o));
-  PetscCall(OperandsCreate(&shapeA, PETSC_FALSE, &r));
-  PetscCall(KindCreate(k, &o, &C));
+  PetscCall(BothCreate(&shapeA, &o, &r));
+  PetscCall(TestProductCreate(&k->product, &o, &C));
   PetscCall(KindCreatePlain(k, &r, &R));
   PetscCall(SetBefore(C, (PetscObject)attached));
   PetscCall(SetBefore(R, (PetscObject)attached));
@@ -259,30 +211,25 @@ static PetscErrorCode Phases(TestDiff *d, const Kind *k)
   PetscCall(MatScale(r.A, 2.0));
   PetscCall(MatProductNumeric(C));
   PetscCall(DiffProduct(d, k, C, R, &r));
-  PetscCall(OperandsDestroy(&o));
-  PetscCall(OperandsDestroy(&r));
+  PetscCall(BothDestroy(&o, &r));
 
-  PetscCall(OperandsCreate(&shapeA, PETSC_TRUE, &o));
-  PetscCall(OperandsCreate(&shapeA, PETSC_FALSE, &r));
-  PetscCall(KindReplace(k, &o, C));
+  PetscCall(BothCreate(&shapeA, &o, &r));
+  PetscCall(TestProductReplace(&k->product, &o, C));
   PetscCall(DiffProduct(d, k, C, R, &r));
-  PetscCall(OperandsDestroy(&o));
-  PetscCall(OperandsDestroy(&r));
+  PetscCall(BothDestroy(&o, &r));
 
-  PetscCall(OperandsCreate(&shapeD, PETSC_TRUE, &o));
-  PetscCall(OperandsCreate(&shapeD, PETSC_FALSE, &r));
-  PetscCall(KindReplace(k, &o, C)); /* which AIJ does not do */
+  PetscCall(BothCreate(&shapeD, &o, &r));
+  PetscCall(TestProductReplace(&k->product, &o, C)); /* which AIJ does not do */
   PetscCall(DiffProduct(d, k, C, R, &r));
 
   PetscCall(OperandsCreate(&shapeA, PETSC_FALSE, &p)); /* PETSc has another algorithm for these */
-  PetscCall(KindReplace(k, &p, C));
-  PetscCall(KindReplace(k, &o, C));
+  PetscCall(TestProductReplace(&k->product, &p, C));
+  PetscCall(TestProductReplace(&k->product, &o, C));
   PetscCall(SetSpaces(C, space)); /* a change of type takes them away */
   PetscCall(DiffProduct(d, k, C, R, &r));
   PetscCall(TestDiffType(d, C));
-  PetscCall(OperandsDestroy(&p));
-  PetscCall(OperandsDestroy(&o));
-  PetscCall(OperandsDestroy(&r));
+  PetscCall(TestOperandsDestroy(&p));
+  PetscCall(BothDestroy(&o, &r));
 
   PetscCall(DiffTakes(d, C, R));
   for (int s = 0; s < 3; s++) PetscCall(MatNullSpaceDestroy(&space[s]));
@@ -294,84 +241,74 @@ static PetscErrorCode Phases(TestDiff *d, const Kind *k)
 /* Made by one call, and made again */
 static PetscErrorCode Calls(TestDiff *d, const Kind *k)
 {
-  Operands    o, r;
-  Mat         C, R;
-  PetscMPIInt size;
-  PetscBool   again;
+  TestOperands o, r;
+  Mat          C, R;
+  PetscMPIInt  size;
+  PetscBool    again;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  PetscCall(OperandsCreate(&shapeA, PETSC_TRUE, &o));
-  PetscCall(OperandsCreate(&shapeA, PETSC_FALSE, &r));
+  PetscCall(BothCreate(&shapeA, &o, &r));
   PetscCall(MatSetOption(o.A, MAT_SPD, PETSC_TRUE));
   PetscCall(MatSetOption(r.A, MAT_SPD, PETSC_TRUE));
-  PetscCall(KindCall(k, &o, MAT_INITIAL_MATRIX, &C));
-  PetscCall(KindCall(k, &r, MAT_INITIAL_MATRIX, &R));
+  PetscCall(TestProductCall(&k->product, &o, MAT_INITIAL_MATRIX, &C));
+  PetscCall(TestProductCall(&k->product, &r, MAT_INITIAL_MATRIX, &R));
   PetscCall(PetscObjectSetName((PetscObject)C, "a product"));
   PetscCall(PetscObjectSetName((PetscObject)R, "a product"));
   PetscCall(DiffProduct(d, k, C, R, &r));
-  again = (PetscBool)(size == 1 || k->type != MATPRODUCT_ABt);                                  /* or PETSc 3.18 crashes */
+  again = (PetscBool)(size == 1 || k->product.type != MATPRODUCT_ABt);                          /* or PETSc 3.18 crashes */
   for (int l = 0; l < 2 && again; l++) PetscCall(MatSetOption(l ? R : C, MAT_SPD, PETSC_TRUE)); /* until there are other values */
   PetscCall(MatScale(o.A, 2.0));
   PetscCall(MatScale(r.A, 2.0));
-  PetscCall(KindCall(k, &o, MAT_REUSE_MATRIX, &C));
-  if (again) PetscCall(KindCall(k, &r, MAT_REUSE_MATRIX, &R));
+  PetscCall(TestProductCall(&k->product, &o, MAT_REUSE_MATRIX, &C));
+  if (again) PetscCall(TestProductCall(&k->product, &r, MAT_REUSE_MATRIX, &R));
   PetscCall(DiffProduct(d, k, C, R, &r));
   PetscCall(DiffTakes(d, C, R));
   PetscCall(TestPairDestroy(&C, &R));
-  PetscCall(OperandsDestroy(&o));
-  PetscCall(OperandsDestroy(&r));
+  PetscCall(BothDestroy(&o, &r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* In a matrix that is there, of other entries */
 static PetscErrorCode Given(TestDiff *d, const Kind *k)
 {
-  Operands     o, r;
+  TestOperands o, r;
   Mat          C[2];
   MatNullSpace space[3];
 
   PetscFunctionBeginUser;
   for (int s = 0; s < 3; s++) PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &space[s]));
-  PetscCall(OperandsCreate(&shapeD, PETSC_TRUE, &o));
-  PetscCall(OperandsCreate(&shapeD, PETSC_FALSE, &r));
-  PetscCall(KindCall(k, &o, MAT_INITIAL_MATRIX, &C[0]));
-  PetscCall(KindCall(k, &r, MAT_INITIAL_MATRIX, &C[1]));
-  PetscCall(OperandsDestroy(&o));
-  PetscCall(OperandsDestroy(&r));
-  PetscCall(OperandsCreate(&shapeA, PETSC_TRUE, &o));
-  PetscCall(OperandsCreate(&shapeA, PETSC_FALSE, &r));
+  PetscCall(BothCreate(&shapeD, &o, &r));
+  PetscCall(TestProductCall(&k->product, &o, MAT_INITIAL_MATRIX, &C[0]));
+  PetscCall(TestProductCall(&k->product, &r, MAT_INITIAL_MATRIX, &C[1]));
+  PetscCall(BothDestroy(&o, &r));
+  PetscCall(BothCreate(&shapeA, &o, &r));
   for (int l = 0; l < 2; l++) {
-    const Operands *f = l ? &r : &o;
+    const TestOperands *f = l ? &r : &o;
 
     PetscCall(PetscObjectSetName((PetscObject)C[l], "a product"));
     PetscCall(SetAfter(C[l], space));
-    PetscCall(MatProductCreateWithMat(Factor(f, k->factor[0]), Factor(f, k->factor[1]), Factor(f, k->factor[2]), C[l]));
-    PetscCall(MatProductSetType(C[l], k->type));
-    PetscCall(MatProductSetFromOptions(C[l]));
-    PetscCall(MatProductSymbolic(C[l]));
-    PetscCall(MatProductNumeric(C[l]));
+    PetscCall(TestProductCreateWithMat(&k->product, f, C[l]));
+    PetscCall(TestProductPhases(C[l]));
   }
   PetscCall(DiffProduct(d, k, C[0], C[1], &r));
   for (int s = 0; s < 3; s++) PetscCall(MatNullSpaceDestroy(&space[s]));
   PetscCall(TestPairDestroy(&C[0], &C[1]));
-  PetscCall(OperandsDestroy(&o));
-  PetscCall(OperandsDestroy(&r));
+  PetscCall(BothDestroy(&o, &r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The pattern alone, which some users of PETSc's own ask for */
 static PetscErrorCode Pattern(TestDiff *d, const Kind *k)
 {
-  Operands o, r;
-  Mat      C[2];
-  MatInfo  info[2];
+  TestOperands o, r;
+  Mat          C[2];
+  MatInfo      info[2];
 
   PetscFunctionBeginUser;
-  if (k->type != MATPRODUCT_AB && k->type != MATPRODUCT_AtB) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(OperandsCreate(&shapeA, PETSC_TRUE, &o));
-  PetscCall(OperandsCreate(&shapeA, PETSC_FALSE, &r));
-  PetscCall(KindCreate(k, &o, &C[0]));
+  if (k->product.type != MATPRODUCT_AB && k->product.type != MATPRODUCT_AtB) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(BothCreate(&shapeA, &o, &r));
+  PetscCall(TestProductCreate(&k->product, &o, &C[0]));
   PetscCall(KindCreatePlain(k, &r, &C[1]));
   for (int l = 0; l < 2; l++) {
     PetscCall(MatSetOption(C[l], MAT_STRUCTURE_ONLY, PETSC_TRUE));
@@ -381,8 +318,7 @@ static PetscErrorCode Pattern(TestDiff *d, const Kind *k)
   }
   TestExpect(d, "the pattern has another number of entries", (PetscBool)(info[0].nz_used == info[1].nz_used));
   PetscCall(TestPairDestroy(&C[0], &C[1]));
-  PetscCall(OperandsDestroy(&o));
-  PetscCall(OperandsDestroy(&r));
+  PetscCall(BothDestroy(&o, &r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -415,6 +351,8 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
+    tier: check
+    comments: every matrix type and every product in a few seconds
     nsize: {{1 2 3}}
     output_file: output/inherit.out
     test:

@@ -1,17 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The NUS-SELL kernels without PETSc, for every number type, then once more under the address and undefined behaviour sanitizers
+# The NUS-SELL kernels without PETSc, for every number type
+#   bash test/nus.sh sanitize     for double, under the address and undefined behaviour sanitizers
+# tier: test
+# tier: deep sanitize
 # timeoutfactor: 5
 cd "$(dirname "$0")/.." || exit 1
 . test/kernels/build.sh
 nus=src/mat/impls/nus
 sources=(test/kernels/nus.c $nus/nushost.c $nus/nuslayout.c $nus/nusfill.c $nus/nusplan.c $nus/nus_plain.c $nus/nus_avx2.c $nus/nus_avx512.c src/sys/sysmemory.c)
 
-build_and_run "double" -O2
-build_and_run "float" -O1 -DSYS_SINGLE
-build_and_run "double complex" -O1 -DSYS_COMPLEX
-build_and_run "double, 64-bit indices" -O1 -DSYS_INT64
-if works -fsanitize=address,undefined; then
+if [ "${1:-}" != sanitize ]; then
+  build_and_run "double" -O2
+  build_and_run "float" -O1 -DSYS_SINGLE
+  build_and_run "double complex" -O1 -DSYS_COMPLEX
+  build_and_run "double, 64-bit indices" -O1 -DSYS_INT64
+elif works -fsanitize=address,undefined; then
   build_and_run "double, sanitizers" -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 else
   echo "skip kernels under sanitizers: $cc has no address sanitizer here"

@@ -3,6 +3,8 @@
 # NUS-SELL on a CUDA device, without PETSc
 #   bash test/nusdevice.sh             all tests
 #   bash test/nusdevice.sh sanitize    those on small shapes under compute-sanitizer
+# tier: test
+# tier: deep sanitize
 # timeoutfactor: 8
 cd "$(dirname "$0")/.." || exit 1
 sources=(test/kernels/nusdevice.cu src/sys/*.cu src/mat/impls/nus/nuscuda*.cu src/mat/impls/amb/ambcuda*.cu)

@@ -1,6 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The host's conversions in a thread beside the products, without PETSc, under the thread sanitizer
+# The host's conversions in a thread beside the products, without PETSc
+#   bash test/online.sh sanitize     under the thread sanitizer
+# tier: test
+# tier: deep sanitize
 # timeoutfactor: 5
 cd "$(dirname "$0")/.." || exit 1
 . test/kernels/build.sh
@@ -8,10 +11,11 @@ amb=src/mat/impls/amb
 nus=src/mat/impls/nus
 sources=(test/kernels/online.c src/sys/sysmemory.c $amb/amb{host,layout}.c $nus/nus{host,layout,fill,plan}.c {$amb/amb,$nus/nus}_{plain,avx2,avx512}.c)
 
-if thread_sanitizer; then
+if [ "${1:-}" != sanitize ]; then
+  build_and_run "double" -O1 -pthread
+elif thread_sanitizer; then
   build_and_run "double, thread sanitizer" -O1 -pthread -fsanitize=thread
 else
-  build_and_run "double" -O1 -pthread
   echo "skip conversions under the thread sanitizer: it does not understand the OpenMP libraries of ${KERNEL_CC:-gcc} and clang"
 fi
 exit $status

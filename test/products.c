@@ -1,24 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Products of matrices: all of PETSc's, with operands of the type under test, plain ones and mixtures, made and made again with other values.\n";
 
-#include "testutil.h"
+#include "testproduct.h"
 
 /* ------------------------------------------------- operands ------------------------------------------------- */
-
-static PetscInt RowNone(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
-{
-  return 0;
-}
-
-/* Aggregates of four rows, each tied to another one as well */
-static PetscInt RowAggregate(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
-{
-  const PetscInt a = (i / 4) % N, b = (i / 4 + 7) % N;
-
-  cols[0] = PetscMin(a, b);
-  cols[1] = PetscMax(a, b);
-  return a == b ? 1 : 2;
-}
 
 /* Row 5 is full, every third row empty, the rest nearly diagonal */
 static PetscInt RowHub(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
@@ -47,19 +32,14 @@ typedef struct {
 } Pair;
 
 static const Pair pairs[] = {
-  {"grid",                 400, 100,   TestRowGrid,   RowAggregate, PETSC_FALSE},
-  {"blocks",               108, 27,    TestRowBlocks, RowAggregate, PETSC_FALSE},
-  {"hub row",              300, 60,    RowHub,        RowHub,       PETSC_FALSE},
-  {"one column",           100, 1,     TestRowGrid,   RowAggregate, PETSC_FALSE},
-  {"wide",                 100, 70000, TestRowGrid,   RowAggregate, PETSC_FALSE},
-  {"no entries",           100, 30,    TestRowGrid,   RowNone,      PETSC_FALSE},
-  {"all on the last rank", 100, 30,    TestRowGrid,   RowAggregate, PETSC_TRUE }
+  {"grid",                 400, 100,   TestRowGrid,   TestRowAggregate, PETSC_FALSE},
+  {"blocks",               108, 27,    TestRowBlocks, TestRowAggregate, PETSC_FALSE},
+  {"hub row",              300, 60,    RowHub,        RowHub,           PETSC_FALSE},
+  {"one column",           100, 1,     TestRowGrid,   TestRowAggregate, PETSC_FALSE},
+  {"wide",                 100, 70000, TestRowGrid,   TestRowAggregate, PETSC_FALSE},
+  {"no entries",           100, 30,    TestRowGrid,   TestRowNone,      PETSC_FALSE},
+  {"all on the last rank", 100, 30,    TestRowGrid,   TestRowAggregate, PETSC_TRUE }
 };
-
-typedef struct {
-  Mat A, P, L; /* L is P transposed */
-  Mat X, Y;    /* dense, six columns and six rows */
-} Operands;
 
 static PetscErrorCode DenseCreate(PetscInt m, PetscInt n, PetscInt M, PetscInt N, Mat *X)
 {
@@ -82,167 +62,55 @@ static PetscErrorCode DenseCreate(PetscInt m, PetscInt n, PetscInt M, PetscInt N
 }
 
 /* typedA and typedP tell which operands are of the type under test; the others are plain */
-static PetscErrorCode OperandsCreate(const Pair *pair, PetscBool typedA, PetscBool typedP, Operands *o)
+static PetscErrorCode OperandsCreate(const Pair *pair, PetscBool typedA, PetscBool typedP, TestOperands *o)
 {
-  const TestShape A = {"A", pair->M, pair->M, pair->rowA, TestValueGeneral, pair->last};
-  const TestShape P = {"P", pair->M, pair->N, pair->rowP, TestValueGeneral, pair->last};
+  const TestShape shapeA = {"A", pair->M, pair->M, pair->rowA, TestValueGeneral, pair->last};
+  const TestShape shapeP = {"P", pair->M, pair->N, pair->rowP, TestValueGeneral, pair->last};
   PetscInt        m;
+  Mat             A, P;
 
   PetscFunctionBeginUser;
-  PetscCall(TestShapeCreate(&A, typedA ? NULL : "ref_", &o->A));
-  PetscCall(TestShapeCreate(&P, typedP ? NULL : "ref_", &o->P));
-  PetscCall(MatTranspose(o->P, MAT_INITIAL_MATRIX, &o->L));
-  PetscCall(MatGetLocalSize(o->A, &m, NULL));
-  PetscCall(DenseCreate(m, PETSC_DECIDE, PETSC_DETERMINE, 6, &o->X));
-  PetscCall(DenseCreate(PETSC_DECIDE, m, 6, PETSC_DETERMINE, &o->Y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode OperandsDestroy(Operands *o)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatDestroy(&o->A));
-  PetscCall(MatDestroy(&o->P));
-  PetscCall(MatDestroy(&o->L));
-  PetscCall(MatDestroy(&o->X));
-  PetscCall(MatDestroy(&o->Y));
+  PetscCall(TestShapeCreate(&shapeA, typedA ? NULL : "ref_", &A));
+  PetscCall(TestShapeCreate(&shapeP, typedP ? NULL : "ref_", &P));
+  PetscCall(TestOperandsCreate(A, P, o));
+  PetscCall(MatGetLocalSize(A, &m, NULL));
+  PetscCall(DenseCreate(m, PETSC_DECIDE, PETSC_DETERMINE, 6, &o->X)); /* six columns */
+  PetscCall(DenseCreate(PETSC_DECIDE, m, 6, PETSC_DETERMINE, &o->Y)); /* and six rows */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ------------------------------------------------- products ------------------------------------------------- */
 
-typedef PetscErrorCode (*Product)(const Operands *o, MatReuse reuse, Mat *C);
-
 static const PetscReal fill = 2.0;
-
-static PetscErrorCode ProductAP(const Operands *o, MatReuse reuse, Mat *C)
-{
-  return MatMatMult(o->A, o->P, reuse, fill, C);
-}
-
-static PetscErrorCode ProductAA(const Operands *o, MatReuse reuse, Mat *C)
-{
-  return MatMatMult(o->A, o->A, reuse, fill, C);
-}
-
-static PetscErrorCode ProductLA(const Operands *o, MatReuse reuse, Mat *C)
-{
-  return MatMatMult(o->L, o->A, reuse, fill, C);
-}
-
-static PetscErrorCode ProductPtA(const Operands *o, MatReuse reuse, Mat *C)
-{
-  return MatTransposeMatMult(o->P, o->A, reuse, fill, C);
-}
-
-static PetscErrorCode ProductAAt(const Operands *o, MatReuse reuse, Mat *C)
-{
-  return MatMatTransposeMult(o->A, o->A, reuse, fill, C);
-}
-
-static PetscErrorCode ProductPtAP(const Operands *o, MatReuse reuse, Mat *C)
-{
-  return MatPtAP(o->A, o->P, reuse, fill, C);
-}
-
-static PetscErrorCode ProductRARt(const Operands *o, MatReuse reuse, Mat *C)
-{
-  return MatRARt(o->A, o->L, reuse, fill, C);
-}
-
-static PetscErrorCode ProductLAP(const Operands *o, MatReuse reuse, Mat *C)
-{
-  return MatMatMatMult(o->L, o->A, o->P, reuse, fill, C);
-}
-
-static PetscErrorCode ProductAX(const Operands *o, MatReuse reuse, Mat *C)
-{
-  return MatMatMult(o->A, o->X, reuse, fill, C);
-}
-
-static PetscErrorCode ProductPtX(const Operands *o, MatReuse reuse, Mat *C)
-{
-  return MatTransposeMatMult(o->P, o->X, reuse, fill, C);
-}
-
-static PetscErrorCode ProductYP(const Operands *o, MatReuse reuse, Mat *C)
-{
-  return MatMatMult(o->Y, o->P, reuse, fill, C);
-}
-
-/* The steps of MatProduct one by one */
-static PetscErrorCode Steps(Mat A, Mat B, MatProductType type, MatReuse reuse, Mat *C)
-{
-  PetscFunctionBeginUser;
-  if (reuse == MAT_INITIAL_MATRIX) {
-    PetscCall(MatProductCreate(A, B, NULL, C));
-    PetscCall(MatProductSetType(*C, type));
-    PetscCall(MatProductSetAlgorithm(*C, MATPRODUCTALGORITHMDEFAULT));
-    PetscCall(MatProductSetFill(*C, fill));
-    PetscCall(MatProductSetFromOptions(*C));
-    PetscCall(MatProductSymbolic(*C));
-  } else PetscCall(MatProductReplaceMats(A, B, NULL, *C));
-  PetscCall(MatProductNumeric(*C));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode StepsAP(const Operands *o, MatReuse reuse, Mat *C)
-{
-  return Steps(o->A, o->P, MATPRODUCT_AB, reuse, C);
-}
-
-static PetscErrorCode StepsPtAP(const Operands *o, MatReuse reuse, Mat *C)
-{
-  return Steps(o->A, o->P, MATPRODUCT_PtAP, reuse, C);
-}
 
 typedef struct {
   const char *name;
   const char *factors; /* of the product from left to right, small letters transposed: what C x must equal */
-  Product     make;
+  TestProduct product;
+  PetscBool   steps; /* by the phases of MatProduct */
   PetscBool   again; /* on several ranks: PETSc 3.18 itself gets A A' wrong, or crashes, when it makes it again with other values */
 } ProductCase;
 
 static const ProductCase products[] = {
-  {"A P",               "AP",  ProductAP,   PETSC_TRUE },
-  {"A A",               "AA",  ProductAA,   PETSC_TRUE },
-  {"P' A by its rows",  "LA",  ProductLA,   PETSC_TRUE },
-  {"P' A",              "pA",  ProductPtA,  PETSC_TRUE },
-  {"A A'",              "Aa",  ProductAAt,  PETSC_FALSE},
-  {"P' A P",            "pAP", ProductPtAP, PETSC_TRUE },
-  {"R A R'",            "LAl", ProductRARt, PETSC_TRUE },
-  {"R A P",             "LAP", ProductLAP,  PETSC_TRUE },
-  {"A dense",           "AX",  ProductAX,   PETSC_TRUE },
-  {"P' dense",          "pX",  ProductPtX,  PETSC_TRUE },
-  {"dense P",           "YP",  ProductYP,   PETSC_TRUE },
-  {"MatProduct A P",    "AP",  StepsAP,     PETSC_TRUE },
-  {"MatProduct P' A P", "pAP", StepsPtAP,   PETSC_TRUE }
+  {"A P",               "AP",  {MATPRODUCT_AB, "AP"},   PETSC_FALSE, PETSC_TRUE },
+  {"A A",               "AA",  {MATPRODUCT_AB, "AA"},   PETSC_FALSE, PETSC_TRUE },
+  {"P' A by its rows",  "LA",  {MATPRODUCT_AB, "LA"},   PETSC_FALSE, PETSC_TRUE },
+  {"P' A",              "pA",  {MATPRODUCT_AtB, "PA"},  PETSC_FALSE, PETSC_TRUE },
+  {"A A'",              "Aa",  {MATPRODUCT_ABt, "AA"},  PETSC_FALSE, PETSC_FALSE},
+  {"P' A P",            "pAP", {MATPRODUCT_PtAP, "AP"}, PETSC_FALSE, PETSC_TRUE },
+  {"R A R'",            "LAl", {MATPRODUCT_RARt, "AL"}, PETSC_FALSE, PETSC_TRUE },
+  {"R A P",             "LAP", {MATPRODUCT_ABC, "LAP"}, PETSC_FALSE, PETSC_TRUE },
+  {"A dense",           "AX",  {MATPRODUCT_AB, "AX"},   PETSC_FALSE, PETSC_TRUE },
+  {"P' dense",          "pX",  {MATPRODUCT_AtB, "PX"},  PETSC_FALSE, PETSC_TRUE },
+  {"dense P",           "YP",  {MATPRODUCT_AB, "YP"},   PETSC_FALSE, PETSC_TRUE },
+  {"MatProduct A P",    "AP",  {MATPRODUCT_AB, "AP"},   PETSC_TRUE,  PETSC_TRUE },
+  {"MatProduct P' A P", "pAP", {MATPRODUCT_PtAP, "AP"}, PETSC_TRUE,  PETSC_TRUE }
 };
 
 /* ------------------------------------------------- comparison ------------------------------------------------- */
 
-static Mat Factor(const Operands *o, char name)
-{
-  switch (name) {
-  case 'A':
-  case 'a':
-    return o->A;
-  case 'P':
-  case 'p':
-    return o->P;
-  case 'L':
-  case 'l':
-    return o->L;
-  case 'X':
-  case 'x':
-    return o->X;
-  default:
-    return o->Y;
-  }
-}
-
 /* C x against the factors applied to x one after the other, relative to the norms of the factors */
-static PetscErrorCode DiffFactors(TestDiff *d, Mat C, const Operands *o, const char factors[])
+static PetscErrorCode DiffFactors(TestDiff *d, Mat C, const TestOperands *o, const char factors[])
 {
   size_t    n;
   PetscReal scale = 1, norm, err;
@@ -255,7 +123,7 @@ static PetscErrorCode DiffFactors(TestDiff *d, Mat C, const Operands *o, const c
   PetscCall(MatMult(C, x, y));
   while (n--) {
     const PetscBool transposed = (PetscBool)(factors[n] >= 'a');
-    Mat             F          = Factor(o, factors[n]);
+    Mat             F          = TestOperand(o, factors[n]);
 
     if (transposed) {
       PetscCall(MatCreateVecs(F, &z, NULL));
@@ -277,27 +145,13 @@ static PetscErrorCode DiffFactors(TestDiff *d, Mat C, const Operands *o, const c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Other values in the same pattern */
-static PetscErrorCode ChangeValues(Mat A)
-{
-  Vec v;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(A, NULL, &v));
-  PetscCall(TestVecSet(v, 5));
-  PetscCall(VecShift(v, 1.25));
-  PetscCall(MatDiagonalScale(A, v, NULL));
-  PetscCall(VecDestroy(&v));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The factors of the reference are plain: nothing of the type under test takes part in what C is compared with */
 static PetscErrorCode RunProduct(TestDiff *d, const ProductCase *p, const Pair *pair, PetscBool typedA, PetscBool typedP)
 {
-  PetscMPIInt size;
-  PetscInt    rounds;
-  Operands    o, r;
-  Mat         C = NULL, D = NULL;
+  PetscMPIInt  size;
+  PetscInt     rounds;
+  TestOperands o, r;
+  Mat          C = NULL, D = NULL;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
@@ -308,17 +162,17 @@ static PetscErrorCode RunProduct(TestDiff *d, const ProductCase *p, const Pair *
     const MatReuse reuse = round ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX;
 
     if (round) {
-      PetscCall(ChangeValues(o.A));
-      PetscCall(ChangeValues(r.A));
+      PetscCall(TestChangeValues(o.A, 5));
+      PetscCall(TestChangeValues(r.A, 5));
     }
-    PetscCall((*p->make)(&o, reuse, &C));
-    PetscCall((*p->make)(&r, reuse, &D));
+    PetscCall(p->steps ? TestProductSteps(&p->product, &o, reuse, &C) : TestProductCall(&p->product, &o, reuse, &C));
+    PetscCall(p->steps ? TestProductSteps(&p->product, &r, reuse, &D) : TestProductCall(&p->product, &r, reuse, &D));
     PetscCall(TestDiffMat(d, C, D));
     PetscCall(DiffFactors(d, C, &r, p->factors));
   }
   PetscCall(TestPairDestroy(&C, &D));
-  PetscCall(OperandsDestroy(&o));
-  PetscCall(OperandsDestroy(&r));
+  PetscCall(TestOperandsDestroy(&o));
+  PetscCall(TestOperandsDestroy(&r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -345,7 +199,7 @@ static PetscErrorCode RunProducts(PetscBool typedA, PetscBool typedP, const char
 /* The product with an interpolation of three unknowns per node, which knows only that of one */
 static PetscErrorCode MAIJ(TestDiff *d)
 {
-  const TestShape fine = {"A", 108, 108, TestRowBlocks, TestValueGeneral, PETSC_FALSE}, coarse = {"P", 36, 9, RowAggregate, TestValueGeneral, PETSC_FALSE};
+  const TestShape fine = {"A", 108, 108, TestRowBlocks, TestValueGeneral, PETSC_FALSE}, coarse = {"P", 36, 9, TestRowAggregate, TestValueGeneral, PETSC_FALSE};
   Mat             A, R, P, Q, PM, QM, C, D;
 
   PetscFunctionBeginUser;
@@ -371,9 +225,9 @@ static PetscErrorCode MAIJ(TestDiff *d)
 /* A, P and P' A P of the type under test: so is the coarse matrix, and the products of a coarser level run on it */
 static PetscErrorCode CoarseType(TestDiff *d)
 {
-  const Pair *pair = &pairs[0];
-  Operands    o;
-  Mat         C;
+  const Pair  *pair = &pairs[0];
+  TestOperands o;
+  Mat          C;
 
   PetscFunctionBeginUser;
   PetscCall(OperandsCreate(pair, PETSC_TRUE, PETSC_TRUE, &o));
@@ -386,16 +240,16 @@ static PetscErrorCode CoarseType(TestDiff *d)
   PetscCall(MatTransposeMatMult(o.P, o.A, MAT_INITIAL_MATRIX, fill, &C));
   PetscCall(TestDiffType(d, C));
   PetscCall(MatDestroy(&C));
-  PetscCall(OperandsDestroy(&o));
+  PetscCall(TestOperandsDestroy(&o));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Factors that are transposes by name only, and make their products with whatever there is */
 static PetscErrorCode Virtual(TestDiff *d)
 {
-  const Pair *pair = &pairs[0];
-  Operands    o, r;
-  Mat         T, S, C, D;
+  const Pair  *pair = &pairs[0];
+  TestOperands o, r;
+  Mat          T, S, C, D;
 
   PetscFunctionBeginUser;
   PetscCall(OperandsCreate(pair, PETSC_TRUE, PETSC_TRUE, &o));
@@ -411,8 +265,8 @@ static PetscErrorCode Virtual(TestDiff *d)
   PetscCall(TestDiffMat(d, C, D));
   PetscCall(TestPairDestroy(&C, &D));
   PetscCall(TestPairDestroy(&T, &S));
-  PetscCall(OperandsDestroy(&o));
-  PetscCall(OperandsDestroy(&r));
+  PetscCall(TestOperandsDestroy(&o));
+  PetscCall(TestOperandsDestroy(&r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -431,9 +285,7 @@ static PetscErrorCode Diagonal(TestDiff *d)
     PetscCall(MatProductCreate(k ? R : A, k ? R : A, NULL, &C[k]));
     PetscCall(MatProductSetType(C[k], MATPRODUCT_AB));
     PetscCall(MatSetOption(C[k], MAT_FORCE_DIAGONAL_ENTRIES, PETSC_TRUE));
-    PetscCall(MatProductSetFromOptions(C[k]));
-    PetscCall(MatProductSymbolic(C[k]));
-    PetscCall(MatProductNumeric(C[k]));
+    PetscCall(TestProductPhases(C[k]));
     PetscCall(MatSetOption(C[k], MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
     PetscCall(MatDiagonalSet(C[k], diagonal, INSERT_VALUES)); /* an error where an entry is not there */
   }

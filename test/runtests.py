@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Run the tests: make test calls this with the configuration's build folder in BUILD.
+"""Run the tests: make check, make test and make check-deep call this with the configuration's build folder in BUILD.
 
 Three kinds of test are found:
   a /*TEST*/ block in src/ksp/examples/*.c or test/*.c, in PETSc's own syntax, with expected output in test/output/PROGRAM_SUFFIX.out;
   a program test/*.c without such a block;
   a script test/*.sh, which may have a line '# timeoutfactor: N'.
-The last two pass by exit code 0; each line "ok NAME", "not ok NAME" or "skip NAME: REASON" that they print is counted as a test of its own.
+A test belongs to a tier: check, test (the default) or deep. A tier runs its own tests and those of the tiers before it. A block says 'tier: check' in a
+test or testset. A script says '# tier: check'; each further line '# tier: deep ARGUMENTS' runs the script once more, in that tier with these arguments.
+The last two kinds pass by exit code 0; each line "ok NAME", "not ok NAME" or "skip NAME: REASON" that they print is counted as a test of its own.
 """
 import argparse
 import concurrent.futures
@@ -28,18 +30,20 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TIMEOUT = 120
+TIERS = ("check", "test", "deep")
 
 
 class Syntax(Exception):
-    """A /*TEST*/ block that cannot be understood."""
+    """A /*TEST*/ block, or a line of a script, that cannot be understood."""
 
 
 class Test:
     """One run: a command in a shell, and how its output is judged."""
 
-    def __init__(self, name, command, ranks=1, timeout=TIMEOUT, expected=None, filter=None, filter_output=None, skip=None, error=None):
+    def __init__(self, name, command, ranks=1, timeout=TIMEOUT, expected=None, filter=None, filter_output=None, skip=None, error=None, tier="test"):
         self.name, self.command, self.ranks, self.timeout, self.expected = name, command, ranks, timeout, expected
-        self.filter, self.filter_output, self.skip, self.error = filter, filter_output, skip, error
+        self.filter, self.filter_output, self.skip, self.error, self.tier = filter, filter_output, skip, error, tier
+        self.elapsed = self.cpu = 0.0
 
 
 # ------------------------------------------------- /*TEST*/ blocks -------------------------------------------------
@@ -68,11 +72,13 @@ def parse_block(text):
         elif not stack:
             raise Syntax("%s stands outside of test, testset and build" % word)
         else:
-            known = ("suffix", "nsize", "args", "output_file", "requires", "filter", "filter_output", "timeoutfactor", "env", "temporaries", "localrunfiles", "TODO", "comments")
+            known = ("suffix", "nsize", "args", "output_file", "requires", "filter", "filter_output", "timeoutfactor", "env", "temporaries", "localrunfiles", "TODO", "comments", "tier")
             if word not in known:
                 raise Syntax("%s is not known here" % word)
             if word in ("args", "filter", "requires", "env") and word in stack[-1][1]:
                 value = stack[-1][1][word] + (" | " if word == "filter" else " ") + value
+            if word == "tier" and value not in TIERS:
+                raise Syntax("%s is no tier: use one of %s" % (value, ", ".join(TIERS)))
             stack[-1][1][word] = value
     return items
 
@@ -145,7 +151,20 @@ def block_tests(source, program, tree, conf):
                 command = "%s %s %s" % (entry.get("env", ""), launch(ranks, program), args.strip())
                 missing = "!mpiuni" if conf["AMB_MPIUNI"] and ranks > 1 else unmet(entry.get("requires", ""), conf)
                 skip = "requires " + missing if missing else entry.get("TODO")
-                yield Test(name, command.strip(), ranks, TIMEOUT * float(entry.get("timeoutfactor", 1)), expected, entry.get("filter"), entry.get("filter_output"), skip)
+                yield Test(name, command.strip(), ranks, TIMEOUT * float(entry.get("timeoutfactor", 1)), expected, entry.get("filter"), entry.get("filter_output"), skip, tier=entry.get("tier", "test"))
+
+
+def script_tests(script):
+    name = os.path.basename(script)
+    with open(script, encoding="utf-8", errors="replace") as code:
+        text = code.read()
+    factor = re.search(r"^# timeoutfactor: ([0-9.]+)$", text, re.M)
+    for line in re.findall(r"^# tier:(.*)$", text, re.M) or ["test"]:
+        tier, _, args = line.strip().partition(" ")
+        if tier not in TIERS:
+            raise Syntax("%s is no tier: use one of %s" % (tier, ", ".join(TIERS)))
+        command = ("bash %s %s" % (shlex.quote(script), args)).strip()
+        yield Test(name + "+" * bool(args) + args.replace(" ", "-"), command, timeout=TIMEOUT * float(factor.group(1) if factor else 1), tier=tier)
 
 
 # ------------------------------------------------- finding -------------------------------------------------
@@ -182,9 +201,10 @@ def find(conf):
                 tests = [Test(base, "", error="%s: %s" % (os.path.relpath(source, ROOT), error))]
             yield from tests
     for script in sorted(glob.glob(os.path.join(ROOT, "test", "*.sh"))):
-        with open(script, encoding="utf-8", errors="replace") as code:
-            factor = re.search(r"^# timeoutfactor: ([0-9.]+)$", code.read(), re.M)
-        yield Test(os.path.basename(script), "bash " + shlex.quote(script), timeout=TIMEOUT * float(factor.group(1) if factor else 1))
+        try:
+            yield from list(script_tests(script))
+        except Syntax as error:
+            yield Test(os.path.basename(script), "", error="%s: %s" % (os.path.relpath(script, ROOT), error))
 
 
 # ------------------------------------------------- running -------------------------------------------------
@@ -236,20 +256,31 @@ def end_session(child):
             time.sleep(0.05)
 
 
-def shell(command, folder, timeout, data=None):
-    """(exit code or reason, stdout, stderr) of a command with all its children, which do not outlive it."""
-    with open(os.path.join(folder, ".out"), "w+b") as out, open(os.path.join(folder, ".err"), "w+b") as err:
-        child = subprocess.Popen(["bash", "-c", command], cwd=folder, env=environment(folder), stdin=subprocess.PIPE if data is not None else subprocess.DEVNULL,
-                                 stdout=out, stderr=err, start_new_session=True)
-        try:
-            child.communicate(data, timeout=timeout)
-            code = child.returncode
-        except subprocess.TimeoutExpired:
-            code = "no end after %g s" % timeout
+def wait(child, timeout):
+    """(exit code or None if the time is over, CPU seconds) of a child with all the children that it waited for."""
+    until, pause = time.time() + timeout, 0.001
+    while True:
+        pid, status, usage = os.wait4(child.pid, os.WNOHANG)
+        if pid:
+            child.returncode = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+            return child.returncode, usage.ru_utime + usage.ru_stime
+        if time.time() > until:
+            return None, 0
+        time.sleep(pause)
+        pause = min(2 * pause, 0.05)
+
+
+def shell(command, folder, timeout, data=b""):
+    """(exit code or reason, stdout, stderr, CPU seconds) of a command with all its children, which do not outlive it."""
+    with tempfile.TemporaryFile(dir=folder) as given, tempfile.TemporaryFile(dir=folder) as out, tempfile.TemporaryFile(dir=folder) as err:
+        given.write(data)
+        given.seek(0)
+        child = subprocess.Popen(["bash", "-c", command], cwd=folder, env=environment(folder), stdin=given, stdout=out, stderr=err, start_new_session=True)
+        code, cpu = wait(child, timeout)
         end_session(child)
         for stream in (out, err):
             stream.seek(0)
-        return code, out.read(1 << 24).decode("utf-8", "replace"), err.read(1 << 20).decode("utf-8", "replace")
+        return "no end after %g s" % timeout if code is None else code, out.read(1 << 24).decode("utf-8", "replace"), err.read(1 << 20).decode("utf-8", "replace"), cpu
 
 
 def same(text):
@@ -267,7 +298,7 @@ def compare(test, folder, failure, out, err, report):
     output = out
     if test.filter:
         pipe = re.sub(r"^Error:\s*", "", test.filter)
-        _, output, trouble = shell(pipe, folder, 30, ((err + out) if pipe != test.filter else out).encode())
+        _, output, trouble, _ = shell(pipe, folder, 30, ((err + out) if pipe != test.filter else out).encode())
         failure = "filter %s: %s" % (pipe, trouble) if trouble.strip() else None if pipe != test.filter else failure
     if not os.path.exists(test.expected):
         return "fail", test.name, "%sthere is no expected output %s\n%s" % (failure + "\n" if failure else "", os.path.relpath(test.expected, ROOT), report)
@@ -287,7 +318,7 @@ def judge(test, folder):
         return [("fail", test.name, test.error)]
     if test.skip:
         return [("skip", test.name, test.skip)]
-    code, out, err = shell(test.command, folder, test.timeout)
+    code, out, err, test.cpu = shell(test.command, folder, test.timeout)
     report = "%s\n%s\n%s" % (test.command, last_lines(out), last_lines(err))
     if code != 0:
         text = code if isinstance(code, str) else "killed by signal %d" % -code if code < 0 else "exit code %d" % code
@@ -328,7 +359,8 @@ class Cores:
             with self.change:
                 self.free += want
                 self.change.notify_all()
-        return test, results, time.time() - start
+        test.elapsed = time.time() - start
+        return test, results
 
 
 def petsc_macros(conf):
@@ -339,32 +371,36 @@ def petsc_macros(conf):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tier", choices=TIERS, default="test", help="how much to run")
     parser.add_argument("--match", default="", help="names to run, with * and ?; several separated by commas or blanks")
     parser.add_argument("--list", action="store_true", help="print the names and commands only")
+    parser.add_argument("--longest", type=int, default=0, metavar="N", help="print the N tests that took the most CPU time at the end")
     args = parser.parse_args()
     if "BUILD" not in os.environ:
-        parser.error("call it by make test")
+        parser.error("call it by make check, make test or make check-deep")
     with open(os.path.join(os.environ["BUILD"], "conf.json")) as text:
         conf = json.load(text)["conf"]
     conf["macros"] = petsc_macros(conf)
     patterns = args.match.replace(",", " ").split()
-    tests = [test for test in find(conf) if not patterns or any(fnmatch.fnmatchcase(test.name, p) or fnmatch.fnmatchcase(test.name, p + "*") for p in patterns)]
+    matching = [test for test in find(conf) if not patterns or any(fnmatch.fnmatchcase(test.name, p) or fnmatch.fnmatchcase(test.name, p + "*") for p in patterns)]
+    tests = [test for test in matching if test.error or TIERS.index(test.tier) <= TIERS.index(args.tier)]
     if args.list:
         for test in tests:
-            print("%s: %s" % (test.name, test.error or test.skip or test.command))
+            print("%s (%s): %s" % (test.name, test.tier, test.error or test.skip or test.command))
         return 0
-    count = {"ok": 0, "fail": 0, "skip": 0}
+    count, start = {"ok": 0, "fail": 0, "skip": 0}, time.time()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     pool = Cores(min(cores, 8))
     with tempfile.TemporaryDirectory(prefix="petsc-amb-test-") as work, concurrent.futures.ThreadPoolExecutor(pool.count) as threads:
-        waiting = [threads.submit(pool.run, test, work) for test in tests]
+        # those that may take the longest first: none of them is left alone at the end, with the other cores idle
+        waiting = [threads.submit(pool.run, test, work) for test in sorted(tests, key=lambda test: -test.timeout)]
         try:
             for done in concurrent.futures.as_completed(waiting):
-                test, results, seconds = done.result()
+                test, results = done.result()
                 for state, name, detail in results:
                     count[state] += 1
                     if state == "ok":
-                        print("  ok    %s%s" % (name, "  (%.0f s)" % seconds if seconds > 10 and len(results) == 1 else ""))
+                        print("  ok    %s%s" % (name, "  (%.0f s)" % test.elapsed if test.elapsed > 10 and len(results) == 1 else ""))
                     elif state == "skip":
                         print("  skip  %s: %s" % (name, detail))
                     else:
@@ -375,6 +411,12 @@ def main():
                 future.cancel()
             print("interrupted")
             return 1
+    if patterns and len(tests) < len(matching):
+        print("%d more tests of these names are in a later tier: %s" % (len(matching) - len(tests), ", ".join(test.name for test in matching if test not in tests)))
+    if args.longest:
+        print("The longest of %d tests, which took %.0f s and %.0f CPU seconds:" % (len(tests), time.time() - start, sum(test.cpu for test in tests)))
+        for test in sorted(tests, key=lambda test: -test.cpu)[:args.longest]:
+            print("  %6.1f s  %6.1f CPU s  %s" % (test.elapsed, test.cpu, test.name))
     print("%d passed, %d failed, %d skipped" % (count["ok"], count["fail"], count["skip"]))
     return 1 if count["fail"] or not count["ok"] else 0
 

@@ -1,6 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Sparse products without PETSc, for every number type, then once more under the sanitizers
+# Sparse products without PETSc, for every number type
+#   bash test/spgemm.sh sanitize     for double, under the address, undefined behaviour and thread sanitizers
+# tier: test
+# tier: deep sanitize
 # timeoutfactor: 20
 cd "$(dirname "$0")/.." || exit 1
 . test/kernels/build.sh
@@ -10,10 +13,13 @@ sources=(test/kernels/spgemm.c src/sys/sysmemory.c $hashgemm/host/spgemm{host,op
 # less than SPGEMM_DENSE_MAX says suffices to go beyond it: memory is what this test spends its time on. Likewise SPGEMM_STREAM.
 less="-DSPGEMM_DENSE_MAX=65536 -DSPGEMM_STREAM=4096"
 
-build_and_run "double" -O2
-build_and_run "float" -O1 -DSYS_SINGLE $less
-build_and_run "double complex" -O1 -DSYS_COMPLEX $less
-build_and_run "double, 64-bit indices" -O1 -DSYS_INT64 $less
+if [ "${1:-}" != sanitize ]; then
+  build_and_run "double" -O2
+  build_and_run "float" -O1 -DSYS_SINGLE $less
+  build_and_run "double complex" -O1 -DSYS_COMPLEX $less
+  build_and_run "double, 64-bit indices" -O1 -DSYS_INT64 $less
+  exit $status
+fi
 if works -fsanitize=address,undefined; then
   build_and_run "double, sanitizers" -O1 $less -fsanitize=address,undefined -fno-sanitize-recover=all
 else

@@ -3,6 +3,8 @@
 # Sparse products on a CUDA device, without PETSc
 #   bash test/spgemmdevice.sh             all tests
 #   bash test/spgemmdevice.sh sanitize    those on small shapes under compute-sanitizer
+# tier: test
+# tier: deep sanitize
 # timeoutfactor: 8
 cd "$(dirname "$0")/.." || exit 1
 sources=(test/kernels/spgemmdevice.cu src/sys/*.cu src/mat/impls/hashgemm/cuda/spgemmcuda*.cu)

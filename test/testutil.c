@@ -143,6 +143,28 @@ PetscErrorCode TestRemoveFile(const char path[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode TestMatSave(Mat A, const char path[])
+{
+  PetscViewer viewer;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, path, FILE_MODE_WRITE, &viewer));
+  PetscCall(MatView(A, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestMatLoad(Mat A, const char path[])
+{
+  PetscViewer viewer;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, path, FILE_MODE_READ, &viewer));
+  PetscCall(MatLoad(A, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscReal TestReal(PetscInt i, PetscInt j)
 {
   uint64_t h = 0x9e3779b97f4a7c15u * (uint64_t)(i + 1) + 0xd1b54a32d192ed03u * (uint64_t)(j + 2);
@@ -173,6 +195,17 @@ PetscInt TestInteger(PetscInt i, PetscInt j, PetscInt n)
 PetscScalar TestValueGeneral(PetscInt i, PetscInt j)
 {
   return TestNumber(i, j) + (i == j ? 3.0 : 0.0);
+}
+
+PetscInt TestRowNone(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  return 0;
+}
+
+PetscInt TestRowFull(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  for (PetscInt k = 0; k < N; k++) cols[k] = k;
+  return N;
 }
 
 PetscInt TestRowGrid(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
@@ -268,6 +301,25 @@ PetscErrorCode TestShapeCreate(const TestShape *shape, const char prefix[], Mat 
   PetscCall(MatSetFromOptions(*A));
   PetscCall(TestShapePreallocate(shape, *A));
   PetscCall(TestShapeSetValues(shape, *A, 1.0, INSERT_VALUES));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestShapeArrays(const TestShape *shape, PetscInt r0, PetscInt r1, PetscInt **i, PetscInt **j, PetscScalar **a)
+{
+  PetscInt *cols, nz = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(shape->N, &cols));
+  for (PetscInt r = r0; r < r1; r++) nz += (*shape->row)(r, shape->M, shape->N, cols);
+  PetscCall(PetscFree(cols));
+  PetscCall(PetscMalloc3(r1 - r0 + 1, i, nz, j, nz, a));
+  (*i)[0] = nz = 0;
+  for (PetscInt r = r0; r < r1; r++) {
+    const PetscInt n = (*shape->row)(r, shape->M, shape->N, *j + nz);
+
+    for (PetscInt k = nz; k < nz + n; k++) (*a)[k] = (*shape->value)(r, (*j)[k]);
+    (*i)[r - r0 + 1] = nz += n;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -533,6 +585,38 @@ PetscErrorCode TestDiffMat(TestDiff *d, Mat A, Mat R)
   PetscCall(TestDiffRows(d, A, R));
   PetscCall(VecDestroy(&rows));
   PetscCall(VecDestroy(&cols));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* R and its diagonal block have no shadow */
+static PetscErrorCode TestDiffPlain(TestDiff *d, Mat R)
+{
+  MatShadowInfo info;
+  PetscBool     mpi;
+  Mat           block;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatShadowGetInfo(R, &info));
+  TestExpect(d, "the reference is not a plain AIJ", (PetscBool)!info.format);
+  PetscCall(PetscObjectTypeCompare((PetscObject)R, MATMPIAIJ, &mpi));
+  if (mpi) {
+    PetscCall(MatMPIAIJGetSeqAIJ(R, &block, NULL, NULL));
+    PetscCall(MatShadowGetInfo(block, &info));
+    TestExpect(d, "a block of the reference is not a plain AIJ", (PetscBool)!info.format);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestCompareAndDestroy(TestDiff *d, const TestShape *shape, Mat *A)
+{
+  Mat R;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(shape, "ref_", &R));
+  PetscCall(TestDiffPlain(d, R));
+  PetscCall(TestDiffType(d, *A));
+  PetscCall(TestDiffMat(d, *A, R));
+  PetscCall(TestPairDestroy(A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

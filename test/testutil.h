@@ -68,6 +68,10 @@ PetscErrorCode TestKeepMessage(MPI_Comm, int line, const char *function, const c
 PetscErrorCode TestTemporaryFile(char path[], size_t len);
 PetscErrorCode TestRemoveFile(const char path[]);
 
+/* Writes A into a binary file; loads such a file into A, which has a type */
+PetscErrorCode TestMatSave(Mat A, const char path[]);
+PetscErrorCode TestMatLoad(Mat A, const char path[]);
+
 /* ------------------------------------------------------- numbers and shapes ------------------------------------------------------- */
 
 /* A number in (-1, 1) that depends on i and j alone, whatever the distribution */
@@ -91,6 +95,9 @@ typedef struct {
 
 PetscScalar TestValueGeneral(PetscInt i, PetscInt j);
 
+PetscInt TestRowNone(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);
+PetscInt TestRowFull(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);
+
 /* The five-point stencil on a grid of sqrt(M) by sqrt(M) points */
 PetscInt TestRowGrid(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);
 
@@ -104,6 +111,9 @@ PetscErrorCode TestShapePreallocate(const TestShape *shape, Mat A);
 /* Sets factor times the values of the shape and assembles */
 PetscErrorCode TestShapeSetValues(const TestShape *shape, Mat A, PetscScalar factor, InsertMode mode);
 PetscErrorCode TestShapeCreate(const TestShape *shape, const char prefix[], Mat *A);
+
+/* Rows r0 to r1 - 1 in CSR format with the columns of the whole matrix, to be freed by PetscFree3() */
+PetscErrorCode TestShapeArrays(const TestShape *shape, PetscInt r0, PetscInt r1, PetscInt **i, PetscInt **j, PetscScalar **a);
 
 /* The matrix under test and its reference */
 PetscErrorCode TestPairCreate(const TestShape *shape, Mat *A, Mat *R);
@@ -139,6 +149,9 @@ PetscErrorCode TestDiffRows(TestDiff *d, Mat A, Mat R);
 
 /* Sizes, products with vectors and entries of A against those of R */
 PetscErrorCode TestDiffMat(TestDiff *d, Mat A, Mat R);
+
+/* A new matrix, which must have the type under test, against a MATAIJ of that shape, which must have no shadow; destroys A */
+PetscErrorCode TestCompareAndDestroy(TestDiff *d, const TestShape *shape, Mat *A);
 
 /* What A carries besides entries and a type, against what R does: layouts, block sizes (of the blocks of an MPI matrix too), flags, null spaces, name,
    prefix, what is attached. Null spaces, mappings and attached objects have to be the same objects. */

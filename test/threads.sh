@@ -4,6 +4,7 @@
 # PETSc and MPI are as they are installed: what they do by themselves is not looked at.
 #
 # make test sets BUILD and MPIEXEC; by hand, what bin/ points to and the mpiexec found serve.
+# tier: deep
 # timeoutfactor: 5
 cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-$(cd bin/.. && pwd -P)}
@@ -27,16 +28,18 @@ grep -v AVX "$BUILD/petscambconf.h" >"$dir/petscambconf.h"
 includes=(-include "$dir/petscambconf.h" -Iinclude)
 includes+=(-Isrc)
 
+members=$(ar t "$BUILD/lib/libpetscamb.a") # the sources that this configuration has
 mkdir "$dir/parts" "$dir/programs"
 compile() { # SOURCE FOLDER
   $(conf AMB_LINK) -std=gnu11 -O1 -g -fPIC "${openmp[@]}" -fsanitize=thread "${includes[@]}" $(conf AMB_INCLUDES) -c "$1" -o "$dir/$2/$(basename "$1" .c).o" || touch "$dir/failed"
 }
-for source in $(find src -name "*.c" -not -path "src/ksp/examples/*") test/testutil.c test/{online,hashgemm}.c src/ksp/examples/multigpu.c; do
+for source in $(find src -name "*.c" -not -path "src/ksp/examples/*") test/test{util,product}.c test/{online,hashgemm}.c src/ksp/examples/multigpu.c; do
   folder=parts
   case $source in
   *_avx2.c | *_avx512.c) continue ;;
-  test/testutil.c) ;;
+  test/testutil.c | test/testproduct.c) ;;
   test/* | src/ksp/*) folder=programs ;;
+  *) grep -qxF "$(basename "$source" .c).o" <<<"$members" || continue ;;
   esac
   while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
   compile "$source" $folder &

@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The plugin for the distribution's other PETScs, complex and with 64-bit indices, where they are installed: configured, built, and the quick
-# solve of make check.
-# timeoutfactor: 5
+# make check with all other PETScs there are: those of the distribution, complex and with 64-bit indices among them, and those that this tree is configured
+# for. Prints ok, not ok or skip for each.
+#
+# make check-deep sets BUILD, PETSC_DIR and PETSC_ARCH.
+# tier: deep
+# timeoutfactor: 10
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)
 failed=0
 current=$(readlink "$root/bin") # make points it at what it built last
 trap '[ -z "$current" ] || ln -sfn "$current" "$root/bin"' EXIT
 
-# variant NAME PACKAGE PETSC_DIR
+# variant NAME VARIABLE=VALUE...
 variant() {
-  local name=$1 package=$2 petsc=$3 out
-  if [ ! -f "$petsc/include/petscconf.h" ]; then
-    echo "skip $name: Debian's $package is not installed"
-  elif out=$(env -u MAKEFLAGS -u MAKELEVEL -u PETSC_ARCH make -C "$root" PETSC_DIR="$petsc" PETSC_ARCH= check 2>&1); then
+  local name=$1 out
+  shift
+  if out=$(env -u MAKEFLAGS -u MAKELEVEL -u PETSC_DIR -u PETSC_ARCH -u BUILD make -C "$root" "$@" check 2>&1); then
     echo "ok $name"
   else
     echo "$out"
@@ -23,7 +25,19 @@ variant() {
   fi
 }
 
-platform=$(gcc -print-multiarch 2>/dev/null)
-variant "complex PETSc" libpetsc-complex-dev "$(echo /usr/lib/petscdir/petsc3.*/"$platform"-complex)"
-variant "PETSc with 64-bit indices" libpetsc64-real-dev "$(echo /usr/lib/petscdir/petsc64-3.*/"$platform"-real)"
+found=" "
+for petsc in /usr/lib/petscdir/petsc*/*-linux-gnu-*; do
+  if [ ! -f "$petsc/include/petscconf.h" ] || [ "$(readlink -f "$petsc")" = "$(readlink -f "$PETSC_DIR/$PETSC_ARCH")" ]; then continue; fi
+  name=$(basename "$(dirname "$petsc")")-${petsc##*-}
+  found+="$name "
+  variant "$name" PETSC_DIR="$petsc" PETSC_ARCH=
+done
+case $found in *" petsc3."*-complex" "*) ;; *) echo "skip complex PETSc: Debian's libpetsc-complex-dev is not installed" ;; esac
+case $found in *" petsc64-3."*-real" "*) ;; *) echo "skip PETSc with 64-bit indices: Debian's libpetsc64-real-dev is not installed" ;; esac
+
+for conf in "$root"/build/*/conf.mk; do
+  name=$(basename "$(dirname "$conf")")
+  if [ -L "$(dirname "$conf")" ] || [ "$name" = "$(basename "$BUILD")" ] || grep -q '^AMB_PETSC_DIR := /usr/lib/petscdir/' "$conf"; then continue; fi
+  variant "$name" BUILD="$name"
+done
 exit $failed

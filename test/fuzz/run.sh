@@ -45,6 +45,6 @@ cat >"$folder/words" <<'WORDS'
 "\x00"
 WORDS
 
-"$CLANG" -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -DMTX_LINE_MAX=64 -Isrc/mat/io \
+"$CLANG" -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -DMTX_LINE_MAX=64 -Isrc \
   test/fuzz/mtx_fuzz.c src/mat/io/mtxparse.c src/mat/io/mtxdecimal.c -lpthread -o "$folder/mtx_fuzz"
 "$folder/mtx_fuzz" -max_total_time="$seconds" -max_len=2000 -dict="$folder/words" -timeout=10 -print_final_stats=1 -artifact_prefix="$folder/" "$folder/corpus"

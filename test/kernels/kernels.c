@@ -86,8 +86,8 @@ static void CheckRefused(void)
   SysInt    i[] = {0, 2, 5}, disorder[] = {0, 1, 0, 2, 1}, repeated[] = {0, 1, 1, 1, 2};
   SysScalar a[]    = {1, 2, 3, 4, 5};
   SysCSR    csr[2] = {
-       {2, 3, i, disorder, a},
-       {2, 3, i, repeated, a}
+       {2, 3, 5, i, disorder, a},
+       {2, 3, 5, i, repeated, a}
   };
 
   for (int k = 0; k < 2; k++) {
