@@ -8,14 +8,14 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 
 # The order: a file may include the names to the left of its folder in a line, and those to the left of these names in other lines. A * stands for one
-# name of a folder. The public header is petscamb.h. The examples need PETSC_SUCCESS, which sys/syscompat.h defines for PETSc 3.18.
+# name of a folder. The public header is petscamb.h.
 order='
-petscamb.h < sys < mat/shadow < mat/halo mat/product < mat/impls/* < petscamb.c
+sys petscamb.h < mat/shadow < mat/halo mat/product < mat/impls/* < petscamb.c
 mat/halo mat/product < mat/impls/amb < mat/impls/nus < mat/impls/autosparse < petscamb.c
 sys < mat/impls/hashgemm/host < mat/impls/hashgemm/cuda < mat/impls/hashgemm/glue < petscamb.c
 mat/halo mat/product < mat/impls/hashgemm/glue
-sys < mat/io < petscamb.c
-petscamb.h sys/syscompat.h < ksp/examples
+sys petscamb.h < mat/io < petscamb.c
+petscamb.h < ksp/examples
 '
 
 "${PYTHON:-python3}" - "$order" "${1:-}" <<'END'

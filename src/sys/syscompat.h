@@ -4,7 +4,7 @@
 */
 #pragma once
 
-#include <petscamb.h>
+#include <petscmat.h>
 
 #if PETSC_VERSION_LT(3, 18, 0)
   #error petsc-amb needs PETSc 3.18 or later
@@ -43,7 +43,7 @@ static inline PetscErrorCode PetscAMBCreateMPIAIJWithSeqAIJ(MPI_Comm comm, Petsc
   PetscFunctionBegin;
   PetscCall(MatCreateMPIAIJWithSeqAIJ(comm, A, B, garray, mat));
   PetscCall(PetscFree(garray));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn((PetscErrorCode)0); /* PETSC_SUCCESS is younger than 3.18 */
 }
 #else
   #define PetscAMBCreateMPIAIJWithSeqAIJ MatCreateMPIAIJWithSeqAIJ
