@@ -8,7 +8,6 @@
 
 #include <petscmat.h>
 #include <petscamb.h>
-#include "sys/syscompat.h"
 #include "generate.h"
 
 /* The rows of a matrix that this process holds, as arrays with global column numbers */

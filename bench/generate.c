@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "generate.h"
-#include "sys/syscompat.h"
+#include <petscamb.h>
 
 typedef struct {
   MPI_Comm     comm;

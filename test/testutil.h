@@ -9,7 +9,6 @@
 
 #include <petscksp.h>
 #include "petscamb.h"
-#include "sys/syscompat.h"
 
 /* Products differ from the reference by the order of their sums only: an error counts relative to the sum of |a_ij| |x_j| */
 #define TEST_TOLERANCE (1.e4 * PETSC_MACHINE_EPSILON)

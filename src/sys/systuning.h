@@ -40,6 +40,7 @@
 
 /* A trial on vectors made for the purpose: products timed after one that is not */
 #define SYS_TUNE_TRIAL        5
+#define SYS_TUNE_REPEAT       3 /* on the host */
 #define SYS_TUNE_TRIAL_ROUNDS 2 /* of the format against AIJCUSPARSE, of which the faster one counts */
 
 /* Further candidates */

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <petsc/private/petscimpl.h>
 #include <petscamb.h>
-#include "sys/syscompat.h"
 #include "mat/io/mtxfile.h"
 
 #if !defined(MTX_MESSAGE_MAX)

@@ -13,7 +13,7 @@
 #include <unistd.h>
 #include <errno.h>
 #include "mat/io/mtxfile.h"
-#include "sys/syscompat.h"
+#include <petscamb.h>
 #if defined(PETSCAMB_HAVE_ZLIB)
   #include <zlib.h>
 #endif

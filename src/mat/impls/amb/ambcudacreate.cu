@@ -11,16 +11,15 @@
 #include <cub/device/device_scan.cuh>
 
 #include "sys/systrial.cuh"
+#include "sys/systuning.h"
 #include "mat/impls/amb/ambcuda.cuh"
 
 #define WINDOWS     1024   /* of 32 rows, that the traffic model looks at, at most */
 #define LANES       135168 /* threads that keep a large chip busy: 132 multiprocessors, 1024 each */
 #define MOST_STEPS  64
 #define LEAST_STEPS 8
-#define TRIAL       5      /* products timed for a set of parameters, after one that is not */
 #define TRIAL_LARGE 1      /* the same for a large matrix, whose products take long enough to tell */
 #define LARGE       150.e6 /* bytes: in none of the caches, so that the bytes decide, and the layout with the fewest is kept */
-#define GAIN        0.98   /* of the time, below which another set is taken for faster */
 #define MOST_TRIED  36     /* products spent on this, at most */
 #define BUDGET      220    /* products, in time, after which no other layout is tried */
 #define NEAR        1.12   /* bytes of another block size, over those of the best, with which it is tried too */
@@ -269,8 +268,8 @@ struct Trials {
   const SysCSR    *csr;
   const AmbArrays *arrays;
   SysTrial         trial;
-  int              products = TRIAL;  /* in one of them */
-  double           start, conversion; /* seconds: when all began, and what one conversion takes */
+  int              products = SYS_TUNE_TRIAL; /* in one of them */
+  double           start, conversion;         /* seconds: when all began, and what one conversion takes */
 };
 
 static double AmbCreateSeconds(void)
@@ -298,13 +297,13 @@ static SysStatus AmbCreateTuneKernel(Trials *t, int threads, AmbDevice *A, float
   A->info.threads = threads ? threads : sizes[0];
   SYS_CALL(AmbCreateTrialTime(t, A, A->info.threads, A->deep, best));
   SYS_CALL(AmbCreateTrialTime(t, A, A->info.threads, !A->deep, &time));
-  if (time < GAIN * *best) {
+  if (time < SYS_TUNE_GAIN * *best) {
     *best   = time;
     A->deep = !A->deep;
   }
   for (int k = 1; k < 3 && !threads; k++) {
     SYS_CALL(AmbCreateTrialTime(t, A, sizes[k], A->deep, &time));
-    if (time < GAIN * *best) {
+    if (time < SYS_TUNE_GAIN * *best) {
       *best           = time;
       A->info.threads = sizes[k];
     }
@@ -319,7 +318,7 @@ static SysStatus AmbCreateTryChoice(Trials *t, const Choice *choice, Workspace *
   SysStatus  status;
   float      time;
 
-  if (t->trial.tried + TRIAL + 1 > MOST_TRIED || AmbCreateSeconds() - t->start + t->conversion > BUDGET * 1e-3 * *best) return SYS_SUCCESS;
+  if (t->trial.tried + SYS_TUNE_TRIAL + 1 > MOST_TRIED || AmbCreateSeconds() - t->start + t->conversion > BUDGET * 1e-3 * *best) return SYS_SUCCESS;
   status = AmbCreateConverted(t->csr, t->arrays->from, choice, w, t->trial.stream, &other);
 
   if (status == SYS_OUT_OF_MEMORY || status == SYS_TOO_LARGE) return SYS_SUCCESS;
@@ -327,7 +326,7 @@ static SysStatus AmbCreateTryChoice(Trials *t, const Choice *choice, Workspace *
   other->info.threads = (*A)->info.threads;
   other->deep         = (*A)->deep;
   status              = AmbCreateTrialTime(t, other, other->info.threads, other->deep, &time);
-  if (status == SYS_SUCCESS && time < GAIN * *best) {
+  if (status == SYS_SUCCESS && time < SYS_TUNE_GAIN * *best) {
     AmbDevice *slower = *A;
 
     *best = time;
@@ -344,7 +343,7 @@ static SysStatus AmbCreateTune(Trials *t, const AmbDeviceParams *params, const C
   Choice best = choice[0];
   float  time, before;
 
-  t->products = best.bytes > LARGE ? TRIAL_LARGE : TRIAL;
+  t->products = best.bytes > LARGE ? TRIAL_LARGE : SYS_TUNE_TRIAL;
   SYS_CALL(AmbCreateTuneKernel(t, params->threads, *A, &time));
   if (best.bytes > LARGE) return SYS_SUCCESS;
   before = time;

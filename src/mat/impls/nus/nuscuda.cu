@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sys/systrial.cuh"
+#include "sys/systuning.h"
 #include "mat/impls/nus/nuscuda.cuh"
 
 /* Parts of the second-level cache, measured: x in a segment; what is found there of an x that is read everywhere; and the part of all entries that must
@@ -15,10 +16,7 @@
 #define FOUND_PART   0.6
 #define BEYOND       0.2
 
-#define TRIAL       5    /* products timed, after one that is not, */
-#define TRIAL_LARGE 2    /* and of a matrix in none of the caches */
-#define LARGE       2e7  /* entries of such a one */
-#define GAIN        0.98 /* of the time, below which other segments are taken for faster */
+#define TRIAL_LARGE 2 /* products timed of a large matrix */
 
 static_assert(NUS_DEVICE_C == SYS_WARP && NUS_DEVICE_SIGMA == AMB_SCOPE, "what the layout of AMB has");
 
@@ -186,7 +184,7 @@ static SysStatus NusDeviceTrialTime(SysTrial *T, NusDevice *A, const SysCSR *csr
 {
   const auto product = [&](int) { return NusDeviceMult(A, csr, 1, T->x, 0, NULL, T->z, T->stream); };
 
-  return SysTrialTime(T, (double)csr->nz > LARGE ? TRIAL_LARGE : TRIAL, product, time);
+  return SysTrialTime(T, (double)csr->nz > SYS_TUNE_LARGE ? TRIAL_LARGE : SYS_TUNE_TRIAL, product, time);
 }
 
 /* Keeps the fastest; what there is no memory for is not tried */
@@ -206,7 +204,7 @@ static SysStatus NusDeviceTuneAll(const SysCSR *csr, const NusParams candidate[]
     if (status == SYS_OUT_OF_MEMORY || status == SYS_TOO_LARGE) continue;
     SYS_CALL(status);
     status = NusDeviceTrialTime(&T, other, csr, &time);
-    if (status == SYS_SUCCESS && time < GAIN * best) {
+    if (status == SYS_SUCCESS && time < SYS_TUNE_GAIN * best) {
       best = time;
       std::swap(*A, other);
     }

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sys/systuning.h"
 #include "mat/impls/nus/nuslayout.h"
 
 #define SAMPLE      1048576 /* entries that the model looks at, in so many */
@@ -22,7 +23,7 @@ static const int Counts[STEPS] = {0, 1, 2, 4, 8};
 #define BYTES_L2_HIT   8
 #define BYTES_NEAR_ROW 16
 #define BYTES_FAR_ROW  40
-#define GAIN           0.9 /* segments must bring what moves down to this part of what it is without them */
+#define SEGMENT_GAIN   0.9 /* segments must bring what moves down to this part of what it is without them */
 
 void NusHostCache(NusCache *cache)
 {
@@ -171,7 +172,7 @@ static SysStatus NusPlanChooseCounts(const SysCSR *A, const NusCache *cache, Nus
       if (!k1 || !q.count[1]) misses = NusPlanMisses(A, rank, NusMin(limit, q.width[0] * q.count[0] + q.width[1] * q.count[1]), &L); /* beside others narrow segments change little */
       cost = NusPlanCost(A, cache, &q, limit, cumulated, misses) + nz * (double)(sizeof(SysScalar) + sizeof(uint16_t));
       if (cost >= best) continue;
-      best = k1 || k2 ? cost : GAIN * cost;
+      best = k1 || k2 ? cost : SEGMENT_GAIN * cost;
       *p   = q;
     }
   }
@@ -305,7 +306,7 @@ static SysStatus NusPlanTry(const SysCSR *csr, const NusCache *cache, int nthrea
   SysStatus status = NusHostPlan(csr, cache, nthread, &p, &(NusBytes){{0}});
 
   if (!status) status = NusHostCreate(csr, &p, nthread, nthread, kernels, INFINITY, &bytes, &A);
-  for (int k = 0; k < 4 && !status; k++) {
+  for (int k = 0; k <= SYS_TUNE_REPEAT && !status; k++) {
     const double t0 = NusPlanSeconds();
     double       seconds;
 
