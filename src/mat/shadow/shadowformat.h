@@ -115,9 +115,20 @@ typedef struct _MatShadowFormat {
   const char *const *options;                                                           /* names of its options, without a hyphen, then NULL; NULL: none */
 } MatShadowFormat;
 
-/* For the constructors, setters and figures of formats */
-extern PetscErrorCode MatShadowCreateSeq(Mat, const MatShadowFormat *);
-extern PetscErrorCode MatShadowCreateMPI(Mat, const MatShadowFormat *);
+/* Defines the constructors MatCreate_SeqAIJName() and MatCreate_MPIAIJName() of the format MatShadowFormatName */
+extern PetscErrorCode MatShadowCreate(Mat, const MatShadowFormat *, MatType base);
+#define MAT_SHADOW_CONSTRUCTORS(Name) \
+  extern const MatShadowFormat MatShadowFormat##Name; \
+  static PetscErrorCode        MatCreate_SeqAIJ##Name(Mat A) \
+  { \
+    return MatShadowCreate(A, &MatShadowFormat##Name, MATSEQAIJ); \
+  } \
+  static PetscErrorCode MatCreate_MPIAIJ##Name(Mat A) \
+  { \
+    return MatShadowCreate(A, &MatShadowFormat##Name, MATMPIAIJ); \
+  }
+
+/* For the setters and figures of formats */
 extern PetscErrorCode MatShadowGetParams(Mat, void *params, MatShadowTune *);
 extern PetscErrorCode MatShadowSetParams(Mat, const void *params, MatShadowTune);
 

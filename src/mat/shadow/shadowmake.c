@@ -201,7 +201,7 @@ PetscErrorCode MatConvertFrom_Shadow(Mat A, MatType type, MatReuse reuse, Mat *n
 }
 
 /* The constructor of PETSc is called directly: MatSetType() does nothing if the type name is still that of what the matrix was before */
-static PetscErrorCode MatShadowConstruct(Mat A, const MatShadowFormat *format, MatType base)
+PetscErrorCode MatShadowCreate(Mat A, const MatShadowFormat *format, MatType base)
 {
   PetscErrorCode (*create)(Mat);
   const MatShadowFormat *made;
@@ -220,19 +220,5 @@ static PetscErrorCode MatShadowConstruct(Mat A, const MatShadowFormat *format, M
   PetscCall(PetscObjectReference((PetscObject)kept));
   PetscCall(PetscObjectCompose((PetscObject)A, "MatShadowKept", NULL));
   PetscCall(MatHeaderReplace(A, &kept));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatShadowCreateSeq(Mat A, const MatShadowFormat *format)
-{
-  PetscFunctionBegin;
-  PetscCall(MatShadowConstruct(A, format, MATSEQAIJ));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatShadowCreateMPI(Mat A, const MatShadowFormat *format)
-{
-  PetscFunctionBegin;
-  PetscCall(MatShadowConstruct(A, format, MATMPIAIJ));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -239,30 +239,8 @@ static PetscErrorCode AmbCompose(Mat A, PetscBool add)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatCreate_SeqAIJAMB(Mat);
-static PetscErrorCode MatCreate_MPIAIJAMB(Mat);
-
 static const AmbParams   AmbOpen      = {0};
 static const char *const AmbOptions[] = {"mat_amb_block_size", NULL};
-
-const MatShadowFormat MatShadowFormatAMB = {
-  .name        = MATAMB,
-  .seqtype     = MATSEQAIJAMB,
-  .mpitype     = MATMPIAIJAMB,
-  .citation    = AmbCitation,
-  .cited       = &AmbCited,
-  .params_size = sizeof(AmbParams),
-  .open        = &AmbOpen,
-  .host        = {RankHost_AMB,   LayoutHost_AMB,   UpdateHost_AMB,  AmbHostMult,   AmbHostMultTranspose,   DescribeHost_AMB,   DestroyHost_AMB,   NULL,           AmbHostFigures,   ViewHost_AMB },
-#if defined(SYS_HAVE_DEVICE)
-  .device = {RankDevice_AMB, LayoutDevice_AMB, AmbDeviceUpdate, AmbDeviceMult, AmbDeviceMultTranspose, DescribeDevice_AMB, DestroyDevice_AMB, LoadDevice_AMB, AmbDeviceFigures, AmbDeviceView},
-#endif
-  .create_seq     = MatCreate_SeqAIJAMB,
-  .create_mpi     = MatCreate_MPIAIJAMB,
-  .setfromoptions = AmbSetFromOptions,
-  .compose        = AmbCompose,
-  .options        = AmbOptions
-};
 
 /*MC
    MATAMB - `MATAMB` = "amb" - sparse matrices whose products with vectors run on the Adaptive Multi-level Blocking format.
@@ -286,16 +264,23 @@ const MatShadowFormat MatShadowFormatAMB = {
 
 .seealso: `MatAMBSetBlockSize()`, `MatShadowSetTune()`, `MatShadowSetDevice()`, `MatShadowGetInfo()`, `MATAIJ`, `MATAIJCUSPARSE`
 M*/
-static PetscErrorCode MatCreate_SeqAIJAMB(Mat A)
-{
-  PetscFunctionBegin;
-  PetscCall(MatShadowCreateSeq(A, &MatShadowFormatAMB));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+MAT_SHADOW_CONSTRUCTORS(AMB)
 
-static PetscErrorCode MatCreate_MPIAIJAMB(Mat A)
-{
-  PetscFunctionBegin;
-  PetscCall(MatShadowCreateMPI(A, &MatShadowFormatAMB));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+const MatShadowFormat MatShadowFormatAMB = {
+  .name        = MATAMB,
+  .seqtype     = MATSEQAIJAMB,
+  .mpitype     = MATMPIAIJAMB,
+  .citation    = AmbCitation,
+  .cited       = &AmbCited,
+  .params_size = sizeof(AmbParams),
+  .open        = &AmbOpen,
+  .host        = {RankHost_AMB,   LayoutHost_AMB,   UpdateHost_AMB,  AmbHostMult,   AmbHostMultTranspose,   DescribeHost_AMB,   DestroyHost_AMB,   NULL,           AmbHostFigures,   ViewHost_AMB },
+#if defined(SYS_HAVE_DEVICE)
+  .device = {RankDevice_AMB, LayoutDevice_AMB, AmbDeviceUpdate, AmbDeviceMult, AmbDeviceMultTranspose, DescribeDevice_AMB, DestroyDevice_AMB, LoadDevice_AMB, AmbDeviceFigures, AmbDeviceView},
+#endif
+  .create_seq     = MatCreate_SeqAIJAMB,
+  .create_mpi     = MatCreate_MPIAIJAMB,
+  .setfromoptions = AmbSetFromOptions,
+  .compose        = AmbCompose,
+  .options        = AmbOptions
+};

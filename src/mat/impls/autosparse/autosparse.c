@@ -38,19 +38,6 @@ static int RankDevice_AutoSparse(const MatShadowCSR *csr, const void *params, Ma
 }
 #endif
 
-static PetscErrorCode MatCreate_SeqAIJAutoSparse(Mat);
-static PetscErrorCode MatCreate_MPIAIJAutoSparse(Mat);
-
-const MatShadowFormat MatShadowFormatAutoSparse = {.name    = MATAUTOSPARSE,
-                                                   .seqtype = MATSEQAIJAUTOSPARSE,
-                                                   .mpitype = MATMPIAIJAUTOSPARSE,
-                                                   .host    = {.rank = RankHost_AutoSparse},
-#if defined(SYS_HAVE_DEVICE)
-                                                   .device = {.rank = RankDevice_AutoSparse},
-#endif
-                                                   .create_seq = MatCreate_SeqAIJAutoSparse,
-                                                   .create_mpi = MatCreate_MPIAIJAutoSparse};
-
 /*MC
    MATAUTOSPARSE - `MATAUTOSPARSE` = "autosparse" - sparse matrices whose products with vectors run on `MATAMB`'s format, on `MATNUSSELL`'s (which without
    segments is SELL-C-sigma) or on the AIJ, whichever is the fastest.
@@ -73,16 +60,14 @@ const MatShadowFormat MatShadowFormatAutoSparse = {.name    = MATAUTOSPARSE,
 
 .seealso: `MATAMB`, `MATNUSSELL`, `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAIJ`
 M*/
-static PetscErrorCode MatCreate_SeqAIJAutoSparse(Mat A)
-{
-  PetscFunctionBegin;
-  PetscCall(MatShadowCreateSeq(A, &MatShadowFormatAutoSparse));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+MAT_SHADOW_CONSTRUCTORS(AutoSparse)
 
-static PetscErrorCode MatCreate_MPIAIJAutoSparse(Mat A)
-{
-  PetscFunctionBegin;
-  PetscCall(MatShadowCreateMPI(A, &MatShadowFormatAutoSparse));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+const MatShadowFormat MatShadowFormatAutoSparse = {.name    = MATAUTOSPARSE,
+                                                   .seqtype = MATSEQAIJAUTOSPARSE,
+                                                   .mpitype = MATMPIAIJAUTOSPARSE,
+                                                   .host    = {.rank = RankHost_AutoSparse},
+#if defined(SYS_HAVE_DEVICE)
+                                                   .device = {.rank = RankDevice_AutoSparse},
+#endif
+                                                   .create_seq = MatCreate_SeqAIJAutoSparse,
+                                                   .create_mpi = MatCreate_MPIAIJAutoSparse};

@@ -229,64 +229,23 @@ static PetscErrorCode NusTakeParams(Mat A, NusSellParams *q)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatNUSSELLSetSegmentation_NUSSELL(Mat A, MatNUSSELLSegmentation segmentation)
-{
-  NusSellParams q;
-
-  PetscFunctionBegin;
-  PetscCall(NusGet(A, &q));
-  q.segmentation = segmentation;
-  PetscCall(NusTakeParams(A, &q));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatNUSSELLSetRows_NUSSELL(Mat A, MatNUSSELLRows rows)
-{
-  NusSellParams q;
-
-  PetscFunctionBegin;
-  PetscCall(NusGet(A, &q));
-  q.rows = rows;
-  PetscCall(NusTakeParams(A, &q));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatNUSSELLSetTune_NUSSELL(Mat A, MatNUSSELLTune tune)
-{
-  NusSellParams q;
-
-  PetscFunctionBegin;
-  PetscCall(NusGet(A, &q));
-  q.tune = tune;
-  PetscCall(NusTakeParams(A, &q));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatNUSSELLSetChunk_NUSSELL(Mat A, PetscInt c, PetscInt sigma)
-{
-  NusSellParams q;
-
-  PetscFunctionBegin;
-  PetscCall(NusGet(A, &q));
-  q.c     = c;
-  q.sigma = sigma;
-  PetscCall(NusTakeParams(A, &q));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatNUSSELLSetSegments_NUSSELL(Mat A, PetscInt s1, PetscInt k1, PetscInt s2, PetscInt k2)
-{
-  NusSellParams q;
-
-  PetscFunctionBegin;
-  PetscCall(NusGet(A, &q));
-  q.width[0] = s1;
-  q.count[0] = k1;
-  q.width[1] = s2;
-  q.count[1] = k2;
-  PetscCall(NusTakeParams(A, &q));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+/* Defines MatNUSSELLSetName_NUSSELL(), which changes the parameters q by an assignment */
+#define NUS_SETTER(Name, assignment, ...) \
+  static PetscErrorCode MatNUSSELLSet##Name##_NUSSELL(Mat A, __VA_ARGS__) \
+  { \
+    NusSellParams q; \
+\
+    PetscFunctionBegin; \
+    PetscCall(NusGet(A, &q)); \
+    assignment; \
+    PetscCall(NusTakeParams(A, &q)); \
+    PetscFunctionReturn(PETSC_SUCCESS); \
+  }
+NUS_SETTER(Segmentation, q.segmentation = segmentation, MatNUSSELLSegmentation segmentation)
+NUS_SETTER(Rows, q.rows = rows, MatNUSSELLRows rows)
+NUS_SETTER(Tune, q.tune = tune, MatNUSSELLTune tune)
+NUS_SETTER(Chunk, (q.c = c, q.sigma = sigma), PetscInt c, PetscInt sigma)
+NUS_SETTER(Segments, (q.width[0] = s1, q.count[0] = k1, q.width[1] = s2, q.count[1] = k2), PetscInt s1, PetscInt k1, PetscInt s2, PetscInt k2)
 
 /*@
   MatNUSSELLSetSegmentation - sets how the columns of a `MATNUSSELL` matrix are cut into segments
@@ -440,32 +399,10 @@ static PetscErrorCode NusCompose(Mat A, PetscBool add)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatCreate_SeqAIJNUSSELL(Mat);
-static PetscErrorCode MatCreate_MPIAIJNUSSELL(Mat);
-
 static const NusSellParams NusOpen = {
   .count = {PETSC_DECIDE, PETSC_DECIDE}
 };
 static const char *const NusOptions[] = {"mat_nussell_segmentation", "mat_nussell_rows", "mat_nussell_tune", "mat_nussell_c", "mat_nussell_sigma", "mat_nussell_s1", "mat_nussell_k1", "mat_nussell_s2", "mat_nussell_k2", NULL};
-
-const MatShadowFormat MatShadowFormatNUSSELL = {
-  .name        = MATNUSSELL,
-  .seqtype     = MATSEQAIJNUSSELL,
-  .mpitype     = MATMPIAIJNUSSELL,
-  .citation    = NusCitation,
-  .cited       = &NusCited,
-  .params_size = sizeof(NusSellParams),
-  .open        = &NusOpen,
-  .host        = {RankHost_NUSSELL, LayoutHost_NUSSELL, UpdateHost_NUSSELL, NusHostMult, NusHostMultTranspose, DescribeHost_NUSSELL, DestroyHost_NUSSELL, NULL, NusHostFigures, ViewHost_NUSSELL},
-#if defined(SYS_HAVE_DEVICE)
-  .device = NUS_DEVICE_OPS,
-#endif
-  .create_seq     = MatCreate_SeqAIJNUSSELL,
-  .create_mpi     = MatCreate_MPIAIJNUSSELL,
-  .setfromoptions = NusSetFromOptions,
-  .compose        = NusCompose,
-  .options        = NusOptions
-};
 
 /*MC
    MATNUSSELL - `MATNUSSELL` = "nussell" - sparse matrices whose products with vectors run on non-uniformly segmented SELL-C-sigma.
@@ -495,16 +432,23 @@ const MatShadowFormat MatShadowFormatNUSSELL = {
 
 .seealso: `MatNUSSELLSetSegmentation()`, `MatNUSSELLSetRows()`, `MatNUSSELLSetTune()`, `MatNUSSELLSetChunk()`, `MatNUSSELLSetSegments()`, `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAIJ`
 M*/
-static PetscErrorCode MatCreate_SeqAIJNUSSELL(Mat A)
-{
-  PetscFunctionBegin;
-  PetscCall(MatShadowCreateSeq(A, &MatShadowFormatNUSSELL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+MAT_SHADOW_CONSTRUCTORS(NUSSELL)
 
-static PetscErrorCode MatCreate_MPIAIJNUSSELL(Mat A)
-{
-  PetscFunctionBegin;
-  PetscCall(MatShadowCreateMPI(A, &MatShadowFormatNUSSELL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+const MatShadowFormat MatShadowFormatNUSSELL = {
+  .name        = MATNUSSELL,
+  .seqtype     = MATSEQAIJNUSSELL,
+  .mpitype     = MATMPIAIJNUSSELL,
+  .citation    = NusCitation,
+  .cited       = &NusCited,
+  .params_size = sizeof(NusSellParams),
+  .open        = &NusOpen,
+  .host        = {RankHost_NUSSELL, LayoutHost_NUSSELL, UpdateHost_NUSSELL, NusHostMult, NusHostMultTranspose, DescribeHost_NUSSELL, DestroyHost_NUSSELL, NULL, NusHostFigures, ViewHost_NUSSELL},
+#if defined(SYS_HAVE_DEVICE)
+  .device = NUS_DEVICE_OPS,
+#endif
+  .create_seq     = MatCreate_SeqAIJNUSSELL,
+  .create_mpi     = MatCreate_MPIAIJNUSSELL,
+  .setfromoptions = NusSetFromOptions,
+  .compose        = NusCompose,
+  .options        = NusOptions
+};

@@ -104,21 +104,7 @@ static int HashGEMMRank(const MatShadowCSR *csr, const void *params, MatShadowTu
   return 0;
 }
 
-static PetscErrorCode MatCreate_SeqAIJHashGEMM(Mat);
-static PetscErrorCode MatCreate_MPIAIJHashGEMM(Mat);
-
 static const char *const HashGEMMOptions[] = {"mat_hashgemm_accumulator", NULL};
-
-const MatShadowFormat MatShadowFormatHashGEMM = {.name    = MATHASHGEMM,
-                                                 .seqtype = MATSEQAIJHASHGEMM,
-                                                 .mpitype = MATMPIAIJHASHGEMM,
-                                                 .host    = {.rank = HashGEMMRank},
-#if defined(SYS_HAVE_DEVICE)
-                                                 .device = {.rank = HashGEMMRank},
-#endif
-                                                 .create_seq = MatCreate_SeqAIJHashGEMM,
-                                                 .create_mpi = MatCreate_MPIAIJHashGEMM,
-                                                 .options    = HashGEMMOptions};
 
 /*MC
    MATHASHGEMM - `MATHASHGEMM` = "hashgemm" - sparse matrices whose products with matrices run on hash tables.
@@ -139,19 +125,18 @@ const MatShadowFormat MatShadowFormatHashGEMM = {.name    = MATHASHGEMM,
 
 .seealso: `MATPRODUCTALGORITHMHASHGEMM`, `MatHashGEMMSetAccumulator()`, `MatShadowSetDevice()`, `MATAMB`, `MATAIJ`, `MATAIJCUSPARSE`, `MatProductSetAlgorithm()`
 M*/
-static PetscErrorCode MatCreate_SeqAIJHashGEMM(Mat A)
-{
-  PetscFunctionBegin;
-  PetscCall(MatShadowCreateSeq(A, &MatShadowFormatHashGEMM));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+MAT_SHADOW_CONSTRUCTORS(HashGEMM)
 
-static PetscErrorCode MatCreate_MPIAIJHashGEMM(Mat A)
-{
-  PetscFunctionBegin;
-  PetscCall(MatShadowCreateMPI(A, &MatShadowFormatHashGEMM));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+const MatShadowFormat MatShadowFormatHashGEMM = {.name    = MATHASHGEMM,
+                                                 .seqtype = MATSEQAIJHASHGEMM,
+                                                 .mpitype = MATMPIAIJHASHGEMM,
+                                                 .host    = {.rank = HashGEMMRank},
+#if defined(SYS_HAVE_DEVICE)
+                                                 .device = {.rank = HashGEMMRank},
+#endif
+                                                 .create_seq = MatCreate_SeqAIJHashGEMM,
+                                                 .create_mpi = MatCreate_MPIAIJHashGEMM,
+                                                 .options    = HashGEMMOptions};
 
 PetscErrorCode HashGEMMRegister(void)
 {
