@@ -488,14 +488,11 @@ int main(int argc, char **argv)
       suffix: aij
       args: -mat_type aij
     test:
-      suffix: amb
-      args: -mat_type amb -mat_shadow_tune off
+      suffix: types
+      args: -mat_type {{@types}} -mat_shadow_tune off
     test:
-      suffix: nussell
+      suffix: nussell_segments
       args: -mat_type nussell -mat_shadow_tune off -mat_nussell_s1 7 -mat_nussell_k1 2 -mat_nussell_s2 50 -mat_nussell_k2 1
-    test:
-      suffix: autosparse
-      args: -mat_type autosparse -mat_shadow_tune off
 
   testset:
     args: -mat_type amb

@@ -395,11 +395,6 @@ int main(int argc, char **argv)
   testset:
     nsize: {{1 2 3}}
     output_file: output/conformance_traits.out
-    test:
-      suffix: aij
-      args: -mat_type aij
-    test:
-      suffix: amb
-      args: -mat_type amb
+    args: -mat_type {{aij @types}}
 
 TEST*/

@@ -392,13 +392,13 @@ int main(int argc, char **argv)
   testset:
     nsize: {{1 2 3}}
     comments: what asks for a format by name would go to a GPU, and have another name
-    args: -ref_petscamb_for_aij aij -mat_amb_device cpu -mat_nussell_device cpu -mat_autosparse_device cpu -mat_hashgemm_device cpu -options_left 0 -test_shadow
+    args: -ref_petscamb_for_aij aij @types(-mat_%s_device cpu) -options_left 0 -test_shadow
     output_file: output/foraij.out
     test:
-      suffix: amb
-      args: -petscamb_for_aij amb -mat_shadow_tune {{off measure}}
+      suffix: types
+      args: -petscamb_for_aij {{@types}} -mat_shadow_tune off
     test:
-      suffix: formats
-      args: -petscamb_for_aij {{nussell autosparse hashgemm}} -mat_shadow_tune off
+      suffix: amb_tuned
+      args: -petscamb_for_aij amb -mat_shadow_tune measure
 
 TEST*/

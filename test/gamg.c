@@ -336,11 +336,7 @@ int main(int argc, char **argv)
     comments: each PETSc knows some of the options only; on a GPU AIJCUSPARSE is the reference, in test/gamg.sh
     args: -options_left no
     test:
-      suffix: 1
-      args: -mat_type {{amb nussell autosparse hashgemm}}
-    test:
-      suffix: 2
-      nsize: 2
-      args: -mat_type {{amb hashgemm}}
+      nsize: {{1 2}}
+      args: -mat_type {{@types}}
 
 TEST*/

@@ -622,13 +622,10 @@ int main(int argc, char **argv)
   testset:
     output_file: output/hashgemm.out
     test:
-      suffix: type
+      suffix: types
+      comments: hashgemm's own type and one other; products.c has every type
       nsize: {{1 2 3}}
-      args: -mat_type hashgemm
-    test:
-      suffix: amb
-      nsize: {{1 2 3}}
-      args: -mat_type amb
+      args: -mat_type {{hashgemm amb}}
     test:
       suffix: host
       nsize: 2

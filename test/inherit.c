@@ -356,8 +356,8 @@ int main(int argc, char **argv)
     nsize: {{1 2 3}}
     output_file: output/inherit.out
     test:
-      suffix: amb
-      args: -mat_type {{amb nussell autosparse}} -mat_shadow_tune off
+      suffix: types
+      args: -mat_type {{@types}} -mat_shadow_tune off
     test:
       suffix: hashgemm
       args: -mat_type hashgemm

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The options that formats and the report list are those that the code reads, and those of docs/options.md: petsc-amb would take an option that is missing in
-# one of these places for a misspelt one, or nobody would know of it.
+# one of these places for a misspelt one, or nobody would know of it. Every type of the list of formats has its values in the table of docs/options.md.
 # tier: check
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -18,8 +18,12 @@ same() { # NAME: what is in one of listed and found only
   fi
 }
 
-word='(petscamb_|hashgemm_for_|mat_(amb|nussell|autosparse|hashgemm|shadow)_)[a-z0-9_]+'
-formats=$(grep -ohE '#define MAT[A-Z]+ +"[a-z]+"' include/petscamb.h | grep -oE '"[a-z]+"' | tr -d '"' | grep -vE '^(seq|mpi)aij')
+# from the list of formats in src/petscamb.c
+formats=$("${PYTHON:-python3}" test/runtests.py --types) || exit 1
+word="(petscamb_|hashgemm_for_|mat_($(printf '%s|' $formats)shadow)_)[a-z0-9_]+"
+
+# the options in the formats' own lists, of any name
+own() { grep -rhozE 'Options\[\] *= *\{[^}]*' src/mat/impls | tr '\0' '\n' | grep -oE '"[^"]+"' | tr -d '"'; }
 
 # options HYPHEN: names in the source that begin so; a name with %s is one for every format
 options() {
@@ -29,10 +33,16 @@ options() {
   done
 }
 
-options '' | sort -u >"$work/listed"
+{ options ''; own; } | sort -u >"$work/listed"
 options - | sort -u >"$work/found"
 same "the list has what the code reads"
 
 grep -oE -- "-$word" docs/options.md | sed 's/^-//' | sort -u >"$work/found"
 same "docs/options.md has the list"
+
+printf '%s\n' $formats | sort >"$work/listed"
+for option in mat_type petscamb_for_aij; do
+  grep -E "^\| \`-$option\`" docs/options.md | cut -d'|' -f3 | sed 's/(.*//' | grep -oE '[a-z]+' | sort >"$work/found"
+  same "docs/options.md has the types as values of -$option"
+done
 exit $failed

@@ -323,8 +323,8 @@ int main(int argc, char **argv)
       suffix: aij
       args: -mat_type aij
     test:
-      suffix: amb
-      args: -mat_type amb -mat_shadow_tune off
+      suffix: types
+      args: -mat_type {{@types}} -mat_shadow_tune off
     test:
       suffix: hashgemm
       args: -mat_type hashgemm

@@ -8,12 +8,16 @@ Three kinds of test are found:
   a script test/*.sh, which may have a line '# timeoutfactor: N'.
 A test belongs to a tier: check, test (the default) or deep. A tier runs its own tests and those of the tiers before it. A block says 'tier: check' in a
 test or testset. A script says '# tier: check'; each further line '# tier: deep ARGUMENTS' runs the script once more, in that tier with these arguments.
+In args of a block, '@types' stands for the matrix types of petsc-amb: '-mat_type {{aij @types}}' is a run with aij and a run with each of these types.
+'@types(TEXT)' stands for TEXT once for each type, with the type's name for %s: '@types(-mat_%s_device cpu)'. The names come from the list of formats in
+src/petscamb.c, so that a new format is in the tests without an edit of any block; --types prints them, for scripts.
 The last two kinds pass by exit code 0; each line "ok NAME", "not ok NAME" or "skip NAME: REASON" that they print is counted as a test of its own.
 """
 import argparse
 import concurrent.futures
 import difflib
 import fnmatch
+import functools
 import glob
 import itertools
 import json
@@ -34,7 +38,7 @@ TIERS = ("check", "test", "deep")
 
 
 class Syntax(Exception):
-    """A /*TEST*/ block, or a line of a script, that cannot be understood."""
+    """A /*TEST*/ block, a line of a script, or the list of formats, that cannot be understood."""
 
 
 class Test:
@@ -44,6 +48,29 @@ class Test:
         self.name, self.command, self.ranks, self.timeout, self.expected = name, command, ranks, timeout, expected
         self.filter, self.filter_output, self.skip, self.error, self.tier = filter, filter_output, skip, error, tier
         self.elapsed = self.cpu = 0.0
+
+
+# ------------------------------------------------- matrix types -------------------------------------------------
+
+@functools.lru_cache(maxsize=None)
+def types():
+    """The root names of petsc-amb's matrix types: F(AutoSparse) in src/petscamb.c is a format whose name include/petscamb.h defines as MATAUTOSPARSE."""
+    with open(os.path.join(ROOT, "src", "petscamb.c"), encoding="utf-8") as code:
+        listed = re.search(r"^#define PETSCAMB_FORMATS\(F\)((?:.*\\\n)*.*)$", code.read(), re.M)
+    formats = re.findall(r"\bF\((\w+)\)", listed.group(1)) if listed else []
+    if not formats:
+        raise Syntax("src/petscamb.c has no list PETSCAMB_FORMATS(F) of formats")
+    with open(os.path.join(ROOT, "include", "petscamb.h"), encoding="utf-8") as header:
+        names = dict(re.findall(r'^#define +(MAT\w+) +"(\w+)"', header.read(), re.M))
+    for name in formats:
+        if "MAT" + name.upper() not in names:
+            raise Syntax("include/petscamb.h has no MAT%s for the format %s of src/petscamb.c" % (name.upper(), name))
+    return [names["MAT" + name.upper()] for name in formats]
+
+
+def with_types(text):
+    """A text with the types' names for @types and @types(TEXT with %s)."""
+    return re.sub(r"@types\b(?:\(([^()]*)\))?", lambda word: " ".join((word.group(1) or "%s").replace("%s", name) for name in types()), text)
 
 
 # ------------------------------------------------- /*TEST*/ blocks -------------------------------------------------
@@ -136,7 +163,7 @@ def block_tests(source, program, tree, conf):
     for entry in flatten(tree, {}):
         for sizes, looped, separate_sizes in loops(entry.get("nsize", "1")):
             size_names = ["nsize-" + sizes.strip()] * bool(looped)
-            for args, names, separate in loops(entry.get("args", "")):
+            for args, names, separate in loops(with_types(entry.get("args", ""))):
                 suffix = entry.get("suffix", "")
                 name = "_".join([base] + [suffix] * bool(suffix)) + "".join("+" + part for part in size_names + names)
                 name = name.replace("/", "-")
@@ -374,8 +401,15 @@ def main():
     parser.add_argument("--tier", choices=TIERS, default="test", help="how much to run")
     parser.add_argument("--match", default="", help="names to run, with * and ?; several separated by commas or blanks")
     parser.add_argument("--list", action="store_true", help="print the names and commands only")
+    parser.add_argument("--types", action="store_true", help="print the names of petsc-amb's matrix types only")
     parser.add_argument("--longest", type=int, default=0, metavar="N", help="print the N tests that took the most CPU time at the end")
     args = parser.parse_args()
+    if args.types:
+        try:
+            print("\n".join(types()))
+        except Syntax as error:
+            sys.exit(str(error))
+        return 0
     if "BUILD" not in os.environ:
         parser.error("call it by make check, make test or make check-deep")
     with open(os.path.join(os.environ["BUILD"], "conf.json")) as text:
