@@ -52,23 +52,19 @@ static PetscErrorCode Now(Vec x, PetscLogDouble *t)
 
 static PetscErrorCode BytesOf(Mat A, const char type[], PetscLogDouble *bytes)
 {
-  PetscBool aij, ours = PETSC_FALSE;
-  PetscInt  m;
-  MatInfo   info;
+  PetscBool     aij, fallen = PETSC_FALSE; /* back to the AIJ */
+  PetscInt      m;
+  MatInfo       info;
+  MatShadowInfo shadow;
 
   PetscFunctionBegin;
   *bytes = 0;
   PetscCall(PetscStrbeginswith(type, MATAIJ, &aij)); /* aijcusparse, too */
-  for (int k = 0; k < 3 && !ours; k++) PetscCall(PetscStrcmp(type, ((const char *[]){MATAMB, MATNUSSELL, MATAUTOSPARSE})[k], &ours));
   PetscCall(MatGetLocalSize(A, &m, NULL));
-  if (ours) {
-    MatShadowInfo shadow;
-    PetscBool     fallen; /* back to the AIJ */
-
-    PetscCall(MatShadowGetInfo(A, &shadow));
-    PetscCall(PetscStrcmp(shadow.format, "csr", &fallen));
-    *bytes = fallen ? shadow.bytes_csr : shadow.bytes_stored;
-  } else if (aij) {
+  PetscCall(MatShadowGetInfo(A, &shadow));
+  if (shadow.format) PetscCall(PetscStrcmp(shadow.format, "csr", &fallen));
+  if (shadow.format) *bytes = fallen ? shadow.bytes_csr : shadow.bytes_stored;
+  else if (aij) {
     PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
     *bytes = info.nz_used * (sizeof(PetscScalar) + sizeof(PetscInt)) + sizeof(PetscInt) * (m + 1.0);
   }

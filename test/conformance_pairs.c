@@ -10,9 +10,10 @@ static PetscScalar ValueSymmetric(PetscInt i, PetscInt j)
 
 static const TestShape shape = {"symmetric", 36, 36, TestRowBlocks, ValueSymmetric, PETSC_FALSE};
 
-/* PETSc's own, then ours, which stand for AIJ */
-static const char *const roots[] = {MATDENSE, MATAIJ, MATBAIJ, MATSBAIJ, MATSELL, MATAIJPERM, MATAMB, MATNUSSELL, MATAUTOSPARSE, MATHASHGEMM};
-static const int         first = 6, nroots = (int)PETSC_STATIC_ARRAY_LENGTH(roots);
+/* PETSc's own, then those of petsc-amb, which stand for AIJ */
+static const char       *roots[32] = {MATDENSE, MATAIJ, MATBAIJ, MATSBAIJ, MATSELL, MATAIJPERM};
+static const int         first     = 6;
+static int               nroots;
 static const char *const kinds[]  = {"seq", "mpi", ""};
 static const char *const modes[]  = {"new", "in place", "into an old one"};
 static const MatReuse    reuses[] = {MAT_INITIAL_MATRIX, MAT_INPLACE_MATRIX, MAT_REUSE_MATRIX};
@@ -151,10 +152,16 @@ static PetscErrorCode From(int from, int fromkind, MatNullSpace space)
 
 int main(int argc, char **argv)
 {
-  PetscMPIInt  size;
-  MatNullSpace space;
+  const char *const *types;
+  PetscInt           ntypes;
+  PetscMPIInt        size;
+  MatNullSpace       space;
 
   PetscCall(TestInitialize(&argc, &argv, help));
+  PetscCall(PetscAMBGetTypes(PETSC_FALSE, &ntypes, &types));
+  nroots = first + (int)ntypes;
+  PetscCheck(nroots <= (int)PETSC_STATIC_ARRAY_LENGTH(roots), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Too many types");
+  for (PetscInt k = 0; k < ntypes; k++) roots[first + k] = types[k];
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &space));
   for (int from = 0; from < nroots; from++) {

@@ -88,16 +88,21 @@ static PetscErrorCode Create(PetscInt bs, const char prefix[], Mat *A)
 
 /* ------------------------------------------------- views ------------------------------------------------- */
 
-/* The names of our types and of AIJCUSPARSE become AIJ's */
-static void Plain(char *line)
+/* The names of petsc-amb's types and of AIJCUSPARSE become AIJ's */
+static PetscErrorCode Plain(char *line)
 {
-  static const char *const ours[] = {"aijamb", "aijnussell", "aijautosparse", "aijhashgemm", "aijcusparse"};
+  const char *const *types;
+  PetscInt           n;
 
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(ours); k++) {
-    char *at;
+  PetscFunctionBeginUser;
+  PetscCall(PetscAMBGetTypes(PETSC_FALSE, &n, &types));
+  for (PetscInt k = 0; k <= n; k++) {
+    char name[64], *at;
 
-    while ((at = strstr(line, ours[k])) != NULL) memmove(at + 3, at + strlen(ours[k]), strlen(at + strlen(ours[k])) + 1);
+    PetscCall(PetscSNPrintf(name, sizeof(name), "aij%s", k < n ? types[k] : "cusparse"));
+    while ((at = strstr(line, name)) != NULL) memmove(at + 3, at + strlen(name), strlen(at + strlen(name)) + 1);
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Without what MatShadowView() adds, which is more indented than its first line; without PETSc's word on its own algorithm, and what is AIJCUSPARSE's: it has no
@@ -120,7 +125,7 @@ static PetscErrorCode Clean(char *view)
     else if (ours && indent > ours) added = PETSC_TRUE;
     else ours = 0;
     if (added || strstr(line, "I-node") || strstr(line, "MatPtAP() implementation") || strstr(line, "package used to perform factorization")) continue;
-    Plain(line);
+    PetscCall(Plain(line));
     indent = strlen(line);
     memmove(to, line, indent);
     to[indent] = '\n';

@@ -159,7 +159,7 @@ fi
 
 expect "bad block size" fail "mat_amb_block_size 99 is not between" "$ex2" -dll_append "$LIB" $amb $solve -mat_amb_block_size 99
 expect "bad tuning" fail "sometimes" "$ex2" -dll_append "$LIB" $solve -mat_type amb -mat_shadow_tune sometimes
-expect "-petscamb_for_aij of no type" fail "petscamb_for_aij ambb: no such type; use one of amb, nussell, autosparse, hashgemm, aij" "$ex2" -dll_append "$LIB" $solve -petscamb_for_aij ambb
+expect "-petscamb_for_aij of no type" fail "petscamb_for_aij ambb: no such type; use one of amb, " "$ex2" -dll_append "$LIB" $solve -petscamb_for_aij ambb
 expect "-petscamb_for_aij without a type" fail "petscamb_for_aij without a value: no such type" "$ex2" -dll_append "$LIB" $solve -petscamb_for_aij
 expect "-mat_mpiaij_type" fail "use -mat_type amb, or -petscamb_for_aij amb" "$ex2" -dll_append "$LIB" $solve -mat_mpiaij_type amb
 expect "no plugin, no type" fail "Unknown Mat type given: amb" "$ex2" -mat_type amb $solve
