@@ -200,7 +200,7 @@ PetscErrorCode MatConvertFrom_Shadow(Mat A, MatType type, MatReuse reuse, Mat *n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Calls the constructor of PETSc directly: MatSetType() would do nothing if the matrix still had the type name of before */
+/* The constructor of PETSc is called directly: MatSetType() does nothing if the type name is still that of what the matrix was before */
 static PetscErrorCode MatShadowConstruct(Mat A, const MatShadowFormat *format, MatType base)
 {
   PetscErrorCode (*create)(Mat);

@@ -156,7 +156,7 @@ PetscErrorCode MatShadowConvertToAIJ(Mat A, MatType type, MatReuse reuse, Mat *n
 }
 
 /* MatSetType() compares names: with "amb" it destroys the inside of an AIJCUSPARSE and makes a new one, even if the matrix is in that format already. This function
-   keeps the content, which MatShadowConstruct() puts back. All other callers of destroy() leave no reference, or have removed the type name. */
+   keeps the content, which the constructor of the format puts back. All other callers of destroy() leave no reference, or have removed the type name. */
 static PetscErrorCode MatShadowKeep(Mat A)
 {
   Mat kept;

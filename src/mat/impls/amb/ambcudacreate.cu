@@ -269,8 +269,8 @@ struct Trials {
   const SysCSR    *csr;
   const AmbArrays *arrays;
   SysTrial         trial;
-  int              products = TRIAL;  /* timed in one trial */
-  double           start, conversion; /* seconds: the start of the conversion, and its duration */
+  int              products = TRIAL;  /* in one of them */
+  double           start, conversion; /* seconds: when all began, and what one conversion takes */
 };
 
 static double AmbCreateSeconds(void)
