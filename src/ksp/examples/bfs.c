@@ -33,7 +33,7 @@ static PetscErrorCode Grid(PetscInt n, const char type[], Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Marks what next reaches for the first time with its level, and makes the frontier of that; *reached counts it on all processes */
+/* Marks the vertices that next reaches for the first time with their level, and makes them the frontier; *reached is their number on all processes */
 static PetscErrorCode Frontier(Mat A, Mat next, PetscInt k, PetscInt level, PetscInt levels[], Mat *F, PetscInt64 *reached)
 {
   PetscInt     first, last, m, M;
@@ -87,7 +87,7 @@ static PetscInt Source(PetscInt c, PetscInt k, PetscInt n)
   return (PetscInt)((PetscInt64)c * n / k);
 }
 
-/* One entry in each column, at its source */
+/* Makes the first frontier: one entry in each column, at its source */
 static PetscErrorCode Sources(Mat A, PetscInt k, Mat *S)
 {
   PetscInt m, n, first, last;

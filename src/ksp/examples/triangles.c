@@ -60,7 +60,7 @@ static PetscErrorCode Generate(Mat A, PetscInt n, PetscInt scale, PetscInt facto
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The edges of a file, both ways, without loops and without their values */
+/* The edges of a file, in both directions, without loops and without values */
 static PetscErrorCode FromFile(Mat A, Mat file)
 {
   PetscInt first, last;
@@ -158,7 +158,7 @@ static PetscErrorCode Triangle(Mat A, const char type[], PetscBool lower, Mat *T
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The sum of the entries of C where A has one */
+/* The sum of the entries of C at the places where A has an entry */
 static PetscErrorCode SumWhere(Mat C, Mat A, PetscInt64 *sum)
 {
   PetscInt first, last;
