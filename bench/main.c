@@ -2,7 +2,7 @@
 static char help[] = "Measures and describes sparse matrices.\n\
   petscamb bench FILE|GENERATOR... [options]   time operations with Mat types and other libraries\n\
   petscamb solve FILE|GENERATOR... [options]   solve systems with Mat types and any solver of PETSc, side by side\n\
-  petscamb info FILE|GENERATOR... [-json FILE] what a matrix is and what each format would store\n\
+  petscamb info FILE|GENERATOR... [-json FILE] the shape of a matrix and the bytes that each format would store\n\
   petscamb --help                              all inputs, operations and options\n\n";
 
 #include "bench.h"

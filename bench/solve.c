@@ -63,7 +63,7 @@ static PetscErrorCode BytesOf(Mat A, const char type[], PetscLogDouble *bytes)
   PetscCall(MatGetLocalSize(A, &m, NULL));
   if (ours) {
     MatShadowInfo shadow;
-    PetscBool     fallen; /* products fell back to the AIJ */
+    PetscBool     fallen; /* back to the AIJ */
 
     PetscCall(MatShadowGetInfo(A, &shadow));
     PetscCall(PetscStrcmp(shadow.format, "csr", &fallen));

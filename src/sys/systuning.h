@@ -40,7 +40,7 @@
 
 /* A trial on vectors made for the purpose: products timed after one that is not */
 #define SYS_TUNE_TRIAL        5
-#define SYS_TUNE_TRIAL_ROUNDS 2 /* rounds of the format against AIJCUSPARSE; the shorter time counts */
+#define SYS_TUNE_TRIAL_ROUNDS 2 /* of the format against AIJCUSPARSE, of which the faster one counts */
 
 /* Further candidates */
 #define SYS_TUNE_GAIN    0.98 /* a candidate must take less than this part of the time of the best so far */

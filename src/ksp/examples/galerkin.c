@@ -4,7 +4,7 @@ with -mat_type, the first time and, with new values, once more.\n\
   -ne N          N^3 elements (default 12)\n\
   -base TYPE     the type to compare with (default aij)\n\
   -mat_type TYPE (default hashgemm)\n\
-  -times 0       iterations alone, in a form that does not change from run to run\n\
+  -times 0       iterations only, in a form that does not change from run to run\n\
 and all options of KSP and PC.\n\n";
 
 #include <petscksp.h>

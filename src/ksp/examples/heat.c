@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Heat in a cube of varying material, by implicit time steps: the values of the matrix change in every step, its pattern does not.\n\
-Runs once with a type of PETSc and once with amb, and says what was copied to and from a GPU in the solves.\n\
+Runs once with a type of PETSc and once with amb, and prints the bytes copied to and from a GPU in the solves.\n\
   -n N           N^3 cells (default 40)\n\
   -steps N       time steps (default 4)\n\
-  -dt T          the first step; every step is half as long again as the one before (default 0.01)\n\
+  -dt T          the first step; every further step is 1.5 times as long as the one before (default 0.01)\n\
   -base TYPE     the type of PETSc (default aij; aijcusparse for the GPU)\n\
-  -mat_type TYPE the other (default amb)\n\
+  -mat_type TYPE the other type (default amb)\n\
   -times 0       iterations and agreement only, in a form that does not change from run to run\n\n";
 
 #include <petscksp.h>

@@ -4,12 +4,12 @@ until every row has few entries, those of its cluster.\n\
   -f FILE           Matrix Market file: entries are similarities, taken by magnitude and made symmetric\n\
   -groups G         without -f: G groups of -group_size vertices (default 20 of 25), each with chance 1/2 of an edge within\n\
                     a group, and one edge from each group to the next\n\
-  -inflation R      power of the inflation (default 2): the more, the smaller the clusters\n\
-  -prune P          entries less than this go (default 1e-4)\n\
-  -keep K           at most so many stay in a row (default 1000)\n\
+  -inflation R      power of the inflation (default 2): a higher power makes smaller clusters\n\
+  -prune P          smaller entries are left out (default 1e-4)\n\
+  -keep K           at most so many entries stay in a row (default 1000)\n\
   -mat_type TYPE    (default hashgemm)\n\
   -times 0          no times, in a form that does not change from run to run\n\n\
-S. van Dongen, Graph clustering by flow simulation, doctoral thesis, University of Utrecht, 2000. Rows here are columns there.\n\n";
+S. van Dongen, Graph clustering by flow simulation, doctoral thesis, University of Utrecht, 2000. The rows of this program are columns in that thesis.\n\n";
 
 #include <petscmat.h>
 #include <petsctime.h>

@@ -30,7 +30,7 @@ typedef struct {
   int             *rows_memory, *columns_memory;
 } MatHaloBlock;
 
-/* What was measured of a communicator */
+/* The measurements of a communicator */
 #define MAT_HALO_CLASSES 40 /* classes of size: powers of two, in bytes */
 typedef struct _MatHaloComm MatHaloComm;
 struct _MatHaloComm {

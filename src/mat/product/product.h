@@ -20,7 +20,7 @@ extern PetscErrorCode MatProductRegisterFinalize(void);
 
 extern const MatShadowProducts MatProductSlot;
 
-/* The operands of a product; the third is NULL if there are two */
+/* Gets the operands of a product; the third is NULL if the product has two */
 static inline void MatProductGetOperands(Mat C, Mat operand[3])
 {
   operand[0] = C->product->A;

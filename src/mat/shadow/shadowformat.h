@@ -63,7 +63,7 @@ static inline int MatShadowCandidateInsert(MatShadowCandidate list[], int first,
   return n + 1;
 }
 
-/* What a view prints of a format's own figure: the figure of the diagonal block on the first process, the sum over the blocks of that process, or over all blocks */
+/* A view prints a format's own figure of the diagonal block on the first process, its sum over the blocks of that process, or its sum over all blocks */
 typedef enum {
   MAT_SHADOW_OF_BLOCK,
   MAT_SHADOW_OF_PROCESS,
