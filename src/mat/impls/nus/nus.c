@@ -169,7 +169,7 @@ static PetscErrorCode NusCheckParams(MPI_Comm comm, const NusSellParams *p)
 {
   PetscFunctionBegin;
   PetscCheck(p->c == 0 || p->c == 8 || p->c == 16 || p->c == 32, comm, PETSC_ERR_ARG_OUTOFRANGE, "A chunk cannot have %" PetscInt_FMT " rows; use 8, 16 or 32, or 0 for an automatic choice", p->c);
-  PetscCheck(p->sigma >= 0 && p->sigma <= NUS_MAX_SCOPE, comm, PETSC_ERR_ARG_OUTOFRANGE, "Rows cannot be sorted among %" PetscInt_FMT "; use a number from 1 to %d, or 0 for an automatic choice", p->sigma, NUS_MAX_SCOPE);
+  PetscCheck(p->sigma >= 0 && p->sigma <= NUS_MAX_SCOPE, comm, PETSC_ERR_ARG_OUTOFRANGE, "Rows cannot be sorted among %" PetscInt_FMT "; use a number between 1 and %d, or 0 for an automatic choice", p->sigma, NUS_MAX_SCOPE);
   for (int k = 0; k < 2; k++) {
     PetscCheck(p->width[k] >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "Segments of %" PetscInt_FMT " columns: S%d must not be negative; use 0 for an automatic choice", p->width[k], k + 1);
     PetscCheck(p->count[k] >= PETSC_DECIDE, comm, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " segments: K%d must not be less than %d, which stands for an automatic choice", p->count[k], k + 1, PETSC_DECIDE);
