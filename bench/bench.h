@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   What the files of bin/petscamb share: inputs, contenders (Mat types and other libraries), operations, results.
+   Declarations that the files of bin/petscamb share: inputs, contenders (Mat types and other libraries), operations, results.
 
    To add a library, write a peer_*.c and name it in Peers[] (contender.c). To add an operation, add a line to Operations[] (operation.c).
 */
@@ -24,7 +24,7 @@ PETSC_INTERN PetscErrorCode FiguresPrint(Mat, char[], size_t);
 PETSC_INTERN PetscErrorCode RowsGet(Mat, Rows *);
 PETSC_INTERN PetscErrorCode RowsRestore(Rows *);
 
-/* What a matrix looks like; all figures are of the whole matrix */
+/* The shape of a matrix; all figures are of the whole matrix */
 typedef struct {
   PetscInt       M, N, row_min, row_max, empty_rows, bandwidth;
   PetscLogDouble nonzeros, row_mean, distance; /* distance: mean of |row - column| */
@@ -42,8 +42,8 @@ typedef struct {
   Mat            A; /* plain AIJ, the truth */
   Rows           rows;
   Shape          shape;
-  Vec            x, y, z;  /* A x -> y, z added */
-  Vec            xt, yt;   /* A^T xt -> yt */
+  Vec            x, y, z;  /* y = A x, or y = z + A x */
+  Vec            xt, yt;   /* yt = A^T xt */
   PetscLogDouble products; /* multiplications of A A, 0 before the first such product */
 } Case;
 
@@ -55,21 +55,21 @@ typedef struct _Contender *Contender;
 
 typedef struct {
   const char *name;
-  PetscErrorCode (*create)(Contender, Case *); /* leaves a reason in absent[] if it cannot serve */
-  PetscErrorCode (*describe)(Contender);       /* after the first products: what was chosen, and its bytes; may be NULL */
+  PetscErrorCode (*create)(Contender, Case *); /* sets a reason in absent[] if the contender cannot run */
+  PetscErrorCode (*describe)(Contender);       /* called after the first products: sets note[] and bytes; may be NULL */
   PetscErrorCode (*mult)(Contender, Vec x, Vec y);
   PetscErrorCode (*multtranspose)(Contender, Vec x, Vec y);
   PetscErrorCode (*multadd)(Contender, Vec x, Vec z, Vec y); /* y = z + A x */
-  PetscErrorCode (*load)(Contender, Vec);                    /* untimed, for those with vectors of their own; may be NULL */
-  PetscErrorCode (*fetch)(Contender, Vec y);                 /* the same for the result */
-  PetscErrorCode (*wait)(Contender, int *batch);             /* until products are made; how many of them are timed together; may be NULL */
+  PetscErrorCode (*load)(Contender, Vec);                    /* copies x, untimed, to a vector of the contender's own; may be NULL */
+  PetscErrorCode (*fetch)(Contender, Vec y);                 /* copies the result back; may be NULL */
+  PetscErrorCode (*wait)(Contender, int *batch);             /* waits until products are made; *batch is how many of them are timed together; may be NULL */
   PetscErrorCode (*convert)(Contender, Case *, PetscLogDouble *seconds);
   PetscErrorCode (*update)(Contender, Case *, PetscLogDouble *seconds);
-  PetscErrorCode (*multfresh)(Contender, Vec x, Vec y); /* with what the last conversion or update made */
+  PetscErrorCode (*multfresh)(Contender, Vec x, Vec y); /* multiplies by the result of the last conversion or update */
   PetscErrorCode (*destroy)(Contender);
-  PetscErrorCode (*square)(Contender, PetscLogDouble *seconds);   /* makes A A anew; may be NULL, and then so are the next */
-  PetscErrorCode (*resquare)(Contender, PetscLogDouble *seconds); /* new values in the pattern that square made; may be NULL */
-  PetscErrorCode (*squaremult)(Contender, Case *, Vec x, Vec y);  /* y = A A x with what was made, for the check */
+  PetscErrorCode (*square)(Contender, PetscLogDouble *seconds);   /* makes A A anew; may be NULL, and then the next two are NULL too */
+  PetscErrorCode (*resquare)(Contender, PetscLogDouble *seconds); /* sets new values in the pattern that square made; may be NULL */
+  PetscErrorCode (*squaremult)(Contender, Case *, Vec x, Vec y);  /* y = (A A) x with the product made, for the check */
 } Peer;
 
 struct _Contender {
@@ -77,16 +77,16 @@ struct _Contender {
   char           name[64];
   char           type[64]; /* the name without an algorithm */
   char           absent[256];
-  char           note[256];          /* what the format chose */
+  char           note[256];          /* the choices of the format */
   Mat            A;                  /* of Mat types */
-  Mat            fresh;              /* what the last conversion or update made */
+  Mat            fresh;              /* the result of the last conversion or update */
   Mat            squared;            /* A A */
-  char           algorithm[32];      /* of products of matrices: what follows the type and a slash */
+  char           algorithm[32];      /* of products of matrices: the part of the name after a slash */
   PetscScalar    sign;               /* of fresh */
-  PetscBool      shadow;             /* a type of ours */
+  PetscBool      shadow;             /* the type is one of petsc-amb */
   void          *data;               /* of other libraries */
-  Vec            host[5], device[5]; /* of a Mat type on a GPU: the vectors of the case, and those that stand for them there */
-  PetscLogDouble bytes;              /* what one product moves of the matrix on all processes, 0 if unknown */
+  Vec            host[5], device[5]; /* of a Mat type on a GPU: the vectors of the case, and their counterparts on the GPU */
+  PetscLogDouble bytes;              /* bytes of the matrix that one product moves on all processes, 0 if unknown */
   PetscLogDouble median_mult;        /* for costs in products */
 };
 
@@ -94,19 +94,19 @@ PETSC_EXTERN const Peer     PeerMat, PeerCSR, PeerMKL, PeerGraphBLAS;
 PETSC_INTERN PetscErrorCode ContenderCreate(Case *, const char[], Contender *);
 PETSC_INTERN PetscErrorCode ContenderDestroy(Contender *);
 
-/* Before a product: no result may be there, also not on a GPU */
+/* Called before a product: overwrites an earlier result, on a GPU too */
 PETSC_INTERN PetscErrorCode ContenderPoison(Contender, Vec);
 
 /* An operation to time */
 typedef struct {
   const char *name, *about;
-  PetscBool   product;   /* compared with aij in flops and bytes; else a cost, given in products */
-  PetscBool   transpose; /* takes xt to yt instead of x to y */
+  PetscBool   product;   /* a product, compared with aij in flops and bytes; otherwise a cost, given in products */
+  PetscBool   transpose; /* multiplies xt to yt instead of x to y */
   PetscErrorCode (*can)(Contender, PetscBool *);
   PetscErrorCode (*once)(Contender, Case *, PetscLogDouble *seconds);
-  PetscErrorCode (*check)(Contender, Case *, PetscReal *error);  /* error in units of the bound: right when at most 1 */
-  PetscErrorCode (*bytes)(Contender, Case *, PetscLogDouble *b); /* all that one run moves on all processes, 0 if unknown */
-  PetscErrorCode (*flops)(Case *, PetscLogDouble *);             /* of one run on all processes; NULL: two for a nonzero */
+  PetscErrorCode (*check)(Contender, Case *, PetscReal *error);  /* error in units of the bound: the result is right if it is at most 1 */
+  PetscErrorCode (*bytes)(Contender, Case *, PetscLogDouble *b); /* bytes that one run moves on all processes, 0 if unknown */
+  PetscErrorCode (*flops)(Case *, PetscLogDouble *);             /* of one run on all processes; NULL: two for each nonzero */
 } Operation;
 
 PETSC_INTERN const Operation *OperationFind(const char[]);
@@ -119,7 +119,7 @@ PETSC_INTERN PetscErrorCode ReferenceCheckMultTranspose(const Case *, Vec x, Vec
 PETSC_INTERN PetscErrorCode ReferenceCheckSquare(const Case *, Vec x, Vec y, PetscReal *error);
 PETSC_INTERN PetscErrorCode ReferenceCountSquare(const Case *, PetscLogDouble *products);
 
-/* Where we run and how fast its memory is */
+/* The machine, and the speed of its memory */
 typedef struct {
   char           cpu[128];
   int            processors, allowed, threads, ranks;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "bench.h"
 
-/* Other libraries by name; every other name is taken for a Mat type */
+/* The other libraries by name; any other name is taken for a Mat type */
 static const Peer *const Peers[] = {&PeerCSR, &PeerMKL, &PeerGraphBLAS};
 
 PetscErrorCode ContenderCreate(Case *k, const char name[], Contender *contender)

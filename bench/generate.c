@@ -65,13 +65,13 @@ typedef struct {
   PetscReal (*block)[27][9]; /* [place of the node][neighbour][row of the block, column of the block] */
 } Grid;
 
-/* 0 at the low side, 2 at the high side, 1 between: assembled elements differ only by this */
+/* 0 at the low side, 2 at the high side, 1 between: the rows of a node depend on nothing else of its place */
 static inline PetscInt GridSide(PetscInt x, PetscInt n)
 {
   return x == 0 ? 0 : (x == n - 1 ? 2 : 1);
 }
 
-/* Rows of one node; with j NULL only counts */
+/* Makes the rows of one node; if j is NULL it only counts entries */
 static PetscInt GridNode(const Grid *g, PetscInt node, PetscBool fixed, PetscInt c, PetscInt *j, PetscScalar *a)
 {
   const PetscInt x = node % g->n, y = (node / g->n) % g->n, z = node / g->n / g->n;
@@ -290,7 +290,7 @@ static PetscErrorCode Graph(MPI_Comm comm, const char name[], const PetscReal ar
 
 static PetscErrorCode GenerateRMAT(MPI_Comm comm, const char name[], const PetscReal arg[], Mat *A)
 {
-  const PetscReal quadrant[3] = {0.57, 0.19, 0.19}; /* as Graph500 has them */
+  const PetscReal quadrant[3] = {0.57, 0.19, 0.19}; /* the probabilities of Graph500 */
 
   return Graph(comm, name, arg, quadrant, A);
 }
@@ -302,7 +302,7 @@ static PetscErrorCode GenerateER(MPI_Comm comm, const char name[], const PetscRe
   return Graph(comm, name, arg, quadrant, A);
 }
 
-/* Columns of one row: the gaps between entries of equal probability are geometric; with j NULL only counts */
+/* Makes the columns of one row: the gaps between entries of equal probability are geometric; if j is NULL it only counts entries */
 static PetscInt RandomRow(PetscInt row, PetscInt N, PetscReal density, PetscInt *j, PetscScalar *a)
 {
   const double logq = log1p(-(double)density);
@@ -353,7 +353,7 @@ static const struct {
   {"random",     "ROWS,DENSITY",     "uniform random square matrix, DENSITY of its entries being there", 2, GenerateRandom    },
 };
 
-/* Finds the generator whose name stands before the colon, or -1 */
+/* Finds the generator whose name precedes the colon; returns -1 if it does not exist */
 static PetscErrorCode GeneratorFind(const char name[], int *which)
 {
   const char *colon = NULL;

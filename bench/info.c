@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   petscamb info: what a matrix is, and what each format would store of it.
+   petscamb info: the shape of a matrix, and the bytes that each format would store.
 */
 #include "bench.h"
 
 typedef struct {
   const char    *format;
-  PetscLogDouble bytes, model, values; /* model and values: 0 where they say nothing */
+  PetscLogDouble bytes, model, values; /* model and values are 0 if the format does not report them */
   char           note[160];
 } Stored;
 
@@ -32,7 +32,7 @@ PetscErrorCode FiguresPrint(Mat A, char text[], size_t size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Converts, whatever the outcome would be worth, and asks what is there */
+/* Converts the matrix, even if the format brings no gain, and gets the figures of the format */
 static PetscErrorCode StoredShadow(Mat A, const char type[], Stored *s)
 {
   MatShadowInfo  info;

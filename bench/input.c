@@ -4,7 +4,7 @@
 /* Loads a Matrix Market file, compressed or not, or a PETSc binary file, or makes the matrix that the generator of that name describes */
 PetscErrorCode InputCreateMat(MPI_Comm comm, const char name[], Mat *A)
 {
-  const unsigned char petsc[4] = {0x00, 0x12, 0x7b, 0x50}; /* MAT_FILE_CLASSID as PETSc writes it */
+  const unsigned char petsc[4] = {0x00, 0x12, 0x7b, 0x50}; /* MAT_FILE_CLASSID in the byte order of PETSc's files */
   unsigned char       head[16] = {0};
   PetscMPIInt         rank;
   PetscBool           known;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The machine we run on: names and the rates of its memory. What a sparse product may reach is what a loop that only reads reaches.
+   The machine: names and the rates of its memory. A sparse product can at most reach the rate of a loop that only reads.
 */
 #if !defined(_GNU_SOURCE)
   #define _GNU_SOURCE /* sched_getaffinity(), MADV_HUGEPAGE */
@@ -14,7 +14,7 @@
   #include <omp.h>
 #endif
 
-/* Lets one binary use the widest vectors of the processor it meets */
+/* Lets one binary use the widest vectors of the processor it runs on */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__gnu_linux__)
   #define MACHINE_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
@@ -23,7 +23,7 @@
 
 typedef double Wide __attribute__((vector_size(64)));
 
-/* Sums n bytes, a multiple of 512; ahead asks for lines early, which helps some machines out of cache and costs in it */
+/* Sums n bytes, a multiple of 512. With ahead it prefetches lines, which is faster on some machines for data in memory, and slower for data in the cache. */
 MACHINE_CLONES static double ReadBytes(const char *p, size_t n)
 {
   Wide s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, s4 = {0}, s5 = {0}, s6 = {0}, s7 = {0};
@@ -201,7 +201,7 @@ PetscErrorCode MachineCreate(MPI_Comm comm, Machine *machine)
 #endif
   machine->bytes       = (size_t)PetscMin(8 * machine->llc, 1e9) / (size_t)size / 1024 * 1024;
   machine->cache_bytes = (size_t)(machine->llc / 2) / (size_t)size / 1024 * 1024;
-  /* large pages, or misses of the page tables hide what the memory can do */
+  /* large pages, or misses of the page tables would hide the rate of the memory */
   machine->buffer = (char *)mmap(NULL, machine->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   PetscCheck(machine->buffer != MAP_FAILED, PETSC_COMM_SELF, PETSC_ERR_MEM, "%g bytes to measure the memory with are not to be had", (double)machine->bytes);
 #if defined(MADV_HUGEPAGE)

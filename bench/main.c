@@ -2,7 +2,7 @@
 static char help[] = "Measures and describes sparse matrices.\n\
   petscamb bench FILE|GENERATOR... [options]   time operations with Mat types and other libraries\n\
   petscamb solve FILE|GENERATOR... [options]   solve systems with Mat types and any solver of PETSc, side by side\n\
-  petscamb info FILE|GENERATOR... [-json FILE] what a matrix is and what each format would store\n\
+  petscamb info FILE|GENERATOR... [-json FILE] the shape of a matrix and the bytes that each format would store\n\
   petscamb --help                              all inputs, operations and options\n\n";
 
 #include "bench.h"
@@ -36,7 +36,7 @@ Exit code: 0 if all results are right, 1 if not or if something is wrong with th
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What users do wrong is told in one line; everything else keeps PETSc's trace */
+/* Reports errors of users in one line; all other errors keep PETSc's trace */
 static PetscErrorCode UserErrorHandler(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type, const char *message, void *ctx)
 {
   PetscErrorCode *told = (PetscErrorCode *)ctx;
@@ -48,11 +48,11 @@ static PetscErrorCode UserErrorHandler(MPI_Comm comm, int line, const char *func
   *told = code;
   (void)MPI_Comm_rank(comm == MPI_COMM_NULL ? PETSC_COMM_SELF : comm, &rank);
   if (rank == 0) (void)fprintf(stderr, "petscamb: %s\n", message);
-  else (void)PetscSleep(1.0); /* rank 0 must have spoken before anyone ends the run */
+  else (void)PetscSleep(1.0); /* process 0 must print the error before another process ends the run */
   return code;
 }
 
-/* The inputs stand before the first option; a bare word later on can only be the value of one */
+/* The inputs precede the first option; a later word without a hyphen can only be the value of an option */
 static PetscErrorCode Inputs(int argc, char **argv, int *n)
 {
   PetscFunctionBegin;
@@ -105,12 +105,12 @@ int main(int argc, char **argv)
   for (int a = 1; a < argc && a < 3; a++) {
     if (!strcmp(argv[a], "--help") || !strcmp(argv[a], "-help") || !strcmp(argv[a], "-h")) {
       wants_help = PETSC_TRUE;
-      argc       = a; /* PETSc's own list of options would bury ours */
+      argc       = a; /* PETSc's list of options would hide that of petscamb */
     }
   }
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  (void)signal(SIGPIPE, SIG_DFL); /* | head is no crash */
+  (void)signal(SIGPIPE, SIG_DFL); /* a closed pipe, as by "| head", ends the program silently */
   PetscCall(PetscPushErrorHandler(UserErrorHandler, &told));
   ierr = wants_help ? Help(PETSC_COMM_WORLD) : Run(argc, argv, &right);
   if (ierr) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   What can be timed. A run of an operation does its own timing, so that what belongs to it and what only prepares it stay apart.
+   The operations that can be timed. Each run of an operation takes its own time, so that preparations are not counted.
 */
 #include "bench.h"
 #include <petsctime.h>
 
-/* Of one product, of as many as a peer wants queued between two waits */
+/* The time of one product, as the mean of as many as a contender wants queued between two waits */
 static PetscErrorCode TimeBatch(Contender c, Case *k, PetscErrorCode (*make)(Contender, Case *), PetscLogDouble *seconds)
 {
   PetscLogDouble t0, t1;
@@ -129,7 +129,7 @@ static PetscErrorCode OnceConvert(Contender c, Case *k, PetscLogDouble *seconds)
   return (*c->peer->convert)(c, k, seconds);
 }
 
-/* A subtype that only adds to an AIJ has nothing to update; those that hold their own values have */
+/* A subtype that only adds to an AIJ has nothing to update; a type with values of its own has */
 static PetscErrorCode CanUpdate(Contender c, PetscBool *can)
 {
   PetscBool sell;
@@ -145,7 +145,7 @@ static PetscErrorCode OnceUpdate(Contender c, Case *k, PetscLogDouble *seconds)
   return (*c->peer->update)(c, k, seconds);
 }
 
-/* What was converted or updated must multiply like the original */
+/* The converted or updated matrix must multiply like the original */
 static PetscErrorCode CheckFresh(Contender c, Case *k, PetscReal *error)
 {
   PetscFunctionBegin;

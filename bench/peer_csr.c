@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The yardstick: the loop over compressed rows that everyone writes first, as the compiler makes it, with threads over rows.
+   The yardstick: the simplest loop over compressed rows, as the compiler optimises it, with threads over rows.
 */
 #include "bench.h"
 
@@ -53,7 +53,7 @@ static PetscErrorCode PeerMult_CSR(Contender c, Vec x, Vec y)
   return PeerMultAdd_CSR(c, x, NULL, y);
 }
 
-/* One thread: rows scatter into each other's results */
+/* Uses one thread, because several rows add to the same result */
 static PetscErrorCode PeerMultTranspose_CSR(Contender c, Vec x, Vec y)
 {
   const Rows        *rows = (const Rows *)c->data;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   SuiteSparse:GraphBLAS, found at run time: -graphblas_lib FILE, or wherever the loader looks (Debian: libgraphblas7). Its vectors are
+   SuiteSparse:GraphBLAS, found at run time: -graphblas_lib FILE, or where the loader looks (Debian: libgraphblas7). Its vectors are
    filled and read outside the timed product.
 */
 #include "bench.h"
@@ -9,7 +9,7 @@
 
 #if defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX)
 
-typedef unsigned long long GrBIndex; /* 64 bits, as its specification has it */
+typedef unsigned long long GrBIndex; /* 64 bits, by the specification of GraphBLAS */
 
 static struct {
   void *library, *FP64, *plus_times, *transposed;
@@ -178,7 +178,7 @@ static PetscErrorCode PeerDestroy_GraphBLAS(Contender c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Waiting puts the rows of the result in order */
+/* GrB_wait() sorts the rows of the result */
 static PetscErrorCode PeerSquare_GraphBLAS(Contender c, PetscLogDouble *seconds)
 {
   GrBData       *data = (GrBData *)c->data;

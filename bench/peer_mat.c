@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   PETSc's own Mat types and ours, all through the same calls that a program makes.
+   The Mat types of PETSc and of petsc-amb, through the same calls that a program makes.
 */
 #include "bench.h"
 #include <petsctime.h>
@@ -12,7 +12,7 @@
 
 /* The root names of the types that MatShadowGetInfo() knows */
 
-/* Some types do not exist in every PETSc, or not for every matrix: that is an answer here and no error */
+/* Some types do not exist in every PETSc, or not for every matrix: a type that is missing is reported and is no error */
 static PetscErrorCode MatConvertOrNot(Mat A, const char type[], Mat *B)
 {
   PetscErrorCode ierr;
@@ -45,7 +45,7 @@ static PetscErrorCode MatBytes(Contender c, Case *k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the matrix makes vectors that live on a GPU, these stand for those of the case, as in a program that takes them from MatCreateVecs() */
+/* If the matrix makes vectors on a GPU, these replace the vectors of the case, as in a program that gets its vectors from MatCreateVecs() */
 static PetscErrorCode DeviceVecs(Contender c, Case *k)
 {
   const Vec host[] = {k->x, k->yt, k->y, k->z, k->xt}; /* two like rows, three like columns */
@@ -124,7 +124,7 @@ static PetscErrorCode PeerCreate_Mat(Contender c, Case *k)
   if (same) c->shadow = PETSC_FALSE;
   PetscCall(PetscStrcmp(c->type, MATAIJ, &same));
   if (same) PetscCall(MatDuplicate(k->A, MAT_COPY_VALUES, &c->A));
-  else if (c->shadow) PetscCall(MatConvert(k->A, c->type, MAT_INITIAL_MATRIX, &c->A)); /* ours must not fail */
+  else if (c->shadow) PetscCall(MatConvert(k->A, c->type, MAT_INITIAL_MATRIX, &c->A)); /* a type of petsc-amb must not fail */
   else PetscCall(MatConvertOrNot(k->A, c->type, &c->A));
   if (!c->A) {
     PetscCall(PetscSNPrintf(c->absent, sizeof(c->absent), "no library of that name, and no Mat type that this PETSc makes of this matrix"));
@@ -179,7 +179,7 @@ static PetscErrorCode PeerMultAdd_Mat(Contender c, Vec x, Vec z, Vec y)
   return MatMultAdd(c->A, DeviceVec(c, x), DeviceVec(c, z), DeviceVec(c, y));
 }
 
-/* From a plain AIJ to a matrix that is ready to multiply, in place, so that no copy of the AIJ is counted */
+/* Converts a plain AIJ to a matrix that is ready to multiply; in place, so that no copy of the AIJ is counted */
 static PetscErrorCode PeerConvert_Mat(Contender c, Case *k, PetscLogDouble *seconds)
 {
   PetscLogDouble t0, t1;
@@ -199,7 +199,7 @@ static PetscErrorCode PeerConvert_Mat(Contender c, Case *k, PetscLogDouble *seco
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* New values in the old pattern */
+/* Sets new values; the pattern stays */
 static PetscErrorCode PeerUpdate_Mat(Contender c, Case *k, PetscLogDouble *seconds)
 {
   PetscLogDouble t0, t1;

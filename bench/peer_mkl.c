@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Intel MKL's inspector-executor product, found at run time: -mkl_dir DIR, $MKLROOT, an active Python environment ($VIRTUAL_ENV; MKL is
-   on PyPI as "mkl"), then wherever the loader looks.
+   on PyPI as "mkl"), then where the loader looks.
 */
 #include "bench.h"
 #include <petsctime.h>
@@ -12,7 +12,7 @@
 
 #if defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX) && !defined(PETSC_USE_64BIT_INDICES)
 
-/* From MKL's documentation: the values that its enumerations have */
+/* The values of MKL's enumerations, from its documentation */
 enum {
   MKL_SUCCESS       = 0,
   MKL_NON_TRANSPOSE = 10,
@@ -90,7 +90,7 @@ static PetscErrorCode MKLFind(PetscBool *found)
 
 static PetscErrorCode MKLCreate(const Rows *rows, void **A)
 {
-  const int calls = 1000; /* what the inspector may spend its time on */
+  const int calls = 1000; /* the number of products that the inspector optimises for */
   int      *i     = (int *)rows->i;
 
   PetscFunctionBegin;
@@ -116,7 +116,7 @@ static PetscErrorCode PeerCreate_MKL(Contender c, Case *k)
   #if defined(_OPENMP)
   threads = omp_get_max_threads();
   #endif
-  /* the runtime of GNU is the one this program has; MKL's own would be a second one beside it */
+  /* this program uses GNU's OpenMP; MKL's own would be a second one in the process */
   (void)(*MKL.set_threading_layer)(threads > 1 ? MKL_THREADING_GNU : MKL_SEQUENTIAL);
   (*MKL.set_num_threads)(threads);
   PetscCall(PetscNew(&data));
@@ -185,7 +185,7 @@ static PetscErrorCode PeerDestroy_MKL(Contender c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The rows of the result are put in order, as PETSc needs them */
+/* Sorts the rows of the result, as PETSc needs them */
 static PetscErrorCode PeerSquare_MKL(Contender c, PetscLogDouble *seconds)
 {
   MKLData       *data = (MKLData *)c->data;

@@ -19,7 +19,7 @@ typedef long double Extended;
   #define SMALLEST_NORMAL DBL_MIN
 #endif
 
-/* What is there before a product must not survive it */
+/* Fills the result before a product with values that must not survive it */
 PetscErrorCode VecPoison(Vec v)
 {
   PetscScalar *a;
@@ -33,13 +33,13 @@ PetscErrorCode VecPoison(Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* |y - right| in units of the rounding error that n terms of the given sum of magnitudes may have */
+/* |y - right| in units of the rounding error that a sum of n terms with the given sum of magnitudes may have */
 static PetscReal InBounds(PetscScalar y, Extended right, PetscInt n, PetscReal magnitude)
 {
   const PetscReal diff  = (PetscReal)PetscAbsScalar((PetscScalar)((Extended)y - right));
   const PetscReal bound = ((PetscReal)n + 4) * (PETSC_MACHINE_EPSILON * magnitude + SMALLEST_NORMAL);
 
-  if (!(magnitude <= PETSC_MAX_REAL)) return PetscIsInfOrNanScalar(y) ? 0 : PETSC_MAX_REAL; /* Inf and NaN must arrive */
+  if (!(magnitude <= PETSC_MAX_REAL)) return PetscIsInfOrNanScalar(y) ? 0 : PETSC_MAX_REAL; /* y must be Inf or NaN too */
   return PetscIsInfOrNanScalar(y) ? PETSC_MAX_REAL : diff / bound;
 }
 
@@ -111,7 +111,7 @@ PetscErrorCode ReferenceCheckMultTranspose(const Case *c, Vec x, Vec y, PetscRea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Vectors that every process has all of */
+/* Vectors of which every process has all entries */
 static PetscErrorCode ToAll(Vec v, VecScatter scatter, Vec all)
 {
   PetscFunctionBegin;
@@ -120,7 +120,7 @@ static PetscErrorCode ToAll(Vec v, VecScatter scatter, Vec all)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How many multiplications A A takes */
+/* The number of multiplications of A A */
 PetscErrorCode ReferenceCountSquare(const Case *c, PetscLogDouble *products)
 {
   const Rows        *rows = &c->rows;
@@ -147,7 +147,7 @@ PetscErrorCode ReferenceCountSquare(const Case *c, PetscLogDouble *products)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Checks y = A A x: A x is kept in two vectors, what a number holds of it and the rest, beside its sum of magnitudes and its number of terms */
+/* Checks y = A A x. A x is kept in two vectors, its rounded values and the rounding errors, together with the sums of magnitudes and the numbers of terms. */
 PetscErrorCode ReferenceCheckSquare(const Case *c, Vec x, Vec y, PetscReal *error)
 {
   const Rows        *rows = &c->rows;

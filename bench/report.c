@@ -13,7 +13,7 @@ PetscErrorCode ReportMachine(MPI_Comm comm, const Machine *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A figure, or a dash where there is none */
+/* Prints a figure, or a dash if it is unknown */
 static PetscErrorCode Cell(char text[], size_t len, const char format[], double value)
 {
   PetscFunctionBegin;
@@ -50,7 +50,7 @@ PetscErrorCode ReportCase(MPI_Comm comm, const Case *k, PetscInt n, const Result
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One line: the mean of what one type did to one operation in one group of matrices; group 0: FEM-like, 1: others, 2: all */
+/* Prints one line: the mean result of one type for one operation over a group of matrices; group 0: FEM-like, 1: others, 2: all */
 static PetscErrorCode SummaryLine(MPI_Comm comm, PetscInt n, const Result results[], const Result *like, int group)
 {
   const char *const name[] = {"FEM-like", "others", "all"};
@@ -105,7 +105,7 @@ PetscErrorCode ReportSummary(MPI_Comm comm, PetscInt n, const Result results[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Opens a file on rank 0; elsewhere the result is NULL */
+/* Opens a file on process 0; on other processes the result is NULL */
 PetscErrorCode ReportOpen(MPI_Comm comm, const char name[], FILE **f)
 {
   PetscMPIInt rank;

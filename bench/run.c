@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   petscamb bench: times operations on matrices with Mat types and other libraries taking turns, so that what drifts hits all alike.
+   petscamb bench: times operations on matrices. Mat types and other libraries take turns, so that a drift of the machine affects all alike.
 */
 #include "bench.h"
 
 #define MAX_CONTENDERS 16
 #define MAX_OPERATIONS 10
-#define SETTLE         10   /* products before anything is timed, */
-#define SETTLE_MOST    3000 /* more, if a type that tunes itself is not done by then */
+#define SETTLE         10   /* products before anything is timed */
+#define SETTLE_MOST    3000 /* at most so many, if a type that tunes itself needs more */
 
 typedef struct {
   MPI_Comm         comm;
@@ -15,12 +15,12 @@ typedef struct {
   PetscInt         ntypes, nops, reps;
   char            *types[MAX_CONTENDERS];
   const Operation *ops[MAX_OPERATIONS];
-  PetscReal        budget; /* seconds for one operation of one contender, about */
+  PetscReal        budget; /* approximate seconds for one operation of one contender */
   PetscInt         nresults, capacity;
   Result          *results;
 } Bench;
 
-/* Each once, in the order of first mention */
+/* Adds an operation, if it is not in the list yet */
 static PetscErrorCode BenchAddOperation(Bench *b, const Operation *op)
 {
   PetscFunctionBegin;
@@ -83,7 +83,7 @@ static PetscErrorCode Once(Bench *b, const Operation *op, Contender c, Case *k, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Poisons the result, makes it again and compares it */
+/* Poisons the result, runs the operation again and checks the result */
 static PetscErrorCode RightOrWrong(Bench *b, const Operation *op, Contender c, Case *k, PetscReal *error)
 {
   PetscLogDouble t;
@@ -97,7 +97,7 @@ static PetscErrorCode RightOrWrong(Bench *b, const Operation *op, Contender c, C
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How many timed runs a contender gets */
+/* The number of timed runs of a contender */
 static PetscErrorCode Repetitions(Bench *b, const Operation *op, Contender c, Case *k, PetscInt *reps)
 {
   PetscLogDouble t;
@@ -110,7 +110,7 @@ static PetscErrorCode Repetitions(Bench *b, const Operation *op, Contender c, Ca
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The least time in which this machine reads so many bytes, measured beside the products */
+/* The least time in which this machine reads so many bytes, measured between the products */
 static PetscErrorCode ReadTurn(Bench *b, PetscLogDouble bytes, PetscLogDouble *least)
 {
   const size_t mine  = (size_t)(bytes / b->machine.ranks) / 512 * 512;
@@ -145,7 +145,7 @@ static PetscErrorCode ResultAdd(Bench *b, const Operation *op, Contender c, Case
     b->capacity = 2 * b->capacity + 64;
   }
   r = &b->results[b->nresults++];
-  PetscCall(PetscStrrchr(k->name, '/', &base)); /* what follows the last slash, or all */
+  PetscCall(PetscStrrchr(k->name, '/', &base)); /* the part after the last slash, or all */
   PetscCall(PetscStrncpy(r->matrix, base, sizeof(r->matrix)));
   PetscCall(PetscStrncpy(r->op, op->name, sizeof(r->op)));
   PetscCall(PetscStrncpy(r->type, c->name, sizeof(r->type)));
@@ -187,7 +187,7 @@ static PetscErrorCode Measured(Bench *b, const Operation *op, Contender c, Case 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All contenders in turn, in as many rounds as the smallest number of repetitions */
+/* Times all contenders in turn, in as many rounds as the smallest number of repetitions */
 static PetscErrorCode BenchOperation(Bench *b, const Operation *op, Case *k, PetscInt n, Contender all[], PetscBool *right)
 {
   Contender      c[MAX_CONTENDERS];
@@ -217,14 +217,14 @@ static PetscErrorCode BenchOperation(Bench *b, const Operation *op, Case *k, Pet
       const PetscInt until = (PetscInt)((PetscInt64)reps[t] * (round + 1) / rounds);
       PetscLogDouble bytes, seconds;
 
-      if (op->product) PetscCall(Once(b, op, c[t], k, &seconds)); /* brings the contender's data back where it would be */
+      if (op->product) PetscCall(Once(b, op, c[t], k, &seconds)); /* brings the contender's data back to the cache, as far as they fit */
       if (round == rounds - 1) PetscCall(ContenderPoison(c[t], op->transpose ? k->yt : k->y));
       while (done[t] < until) {
         PetscCall(Once(b, op, c[t], k, &seconds));
         times[t][done[t]++] = (PetscReal)seconds;
       }
       PetscCall((*op->bytes)(c[t], k, &bytes));
-      if (bytes > 0 && !c[t]->device[0]) PetscCall(ReadTurn(b, bytes, &read[t])); /* what the host reads tells nothing of a GPU */
+      if (bytes > 0 && !c[t]->device[0]) PetscCall(ReadTurn(b, bytes, &read[t])); /* the rate of the host says nothing about a GPU */
       if (round == rounds - 1) {
         PetscReal e;
 
@@ -245,7 +245,7 @@ static PetscErrorCode BenchOperation(Bench *b, const Operation *op, Case *k, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Products until a matrix has decided what they run on */
+/* Makes products until a matrix has chosen its format */
 static PetscErrorCode Settle(Bench *b, Contender c, Case *k)
 {
   PetscMPIInt tuning = 1;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   What a matrix looks like, in figures.
+   The shape of a matrix, in figures.
 */
 #include "bench.h"
 
-/* Bytes that MATSELL stores for the columns [first,last), or the others: slices of 8 rows as long as their longest */
+/* The bytes that MATSELL stores for the columns [first,last), or for the others: slices of 8 rows as long as their longest */
 static PetscLogDouble SELLBytes(const Rows *rows, PetscBool inside)
 {
   PetscLogDouble bytes = 0.0;
@@ -103,7 +103,7 @@ PetscErrorCode ShapeCompute(Mat A, const Rows *rows, Shape *s)
   s->bytes_sell = sum[5];
   for (int k = 0; k <= 10; k++) s->run[k] = sum[6 + k];
   PetscCall(Symmetry(A, rows, s));
-  /* as of a mesh: rows of about one length that couple both ways */
+  /* like the matrix of a mesh: rows of about the same length, with a symmetric pattern */
   s->fem_like = (s->pattern_symmetric && s->empty_rows == 0 && s->row_max <= 4 * s->row_mean) ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

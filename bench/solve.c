@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   petscamb solve: the same system with several Mat types, set up and solved anew in every round, the types taking turns.
+   petscamb solve: the same system with several Mat types. Each round sets up and solves the system anew with each type in turn.
 */
 #include "bench.h"
 #include <petscdevice.h>
@@ -9,10 +9,10 @@
 
 #define MAX_TYPES  8
 #define MAX_ROUNDS 200
-#define SETTLE     64 /* products before they are timed: by then it is decided what they run on */
-#define PRODUCTS   20 /* timed together */
+#define SETTLE     64 /* products before the timed ones: by then a matrix has chosen its format */
+#define PRODUCTS   20 /* products timed together */
 
-/* What a round takes */
+/* The times of a round */
 enum {
   SETUP,
   FIRST,
@@ -26,11 +26,11 @@ typedef struct {
   PetscInt           its;
   KSPConvergedReason reason;
   PetscReal          residual; /* |b - A x| / |b| of the first solve, with the plain AIJ */
-  PetscLogDouble     bytes;    /* that a product reads of the matrix, 0 if unknown */
+  PetscLogDouble     bytes;    /* bytes of the matrix that a product reads, 0 if unknown */
   PetscReal          t[TIMES][MAX_ROUNDS];
 } Solver;
 
-/* The clock of the slowest process, when what was asked of a GPU is done */
+/* The clock of the slowest process, once its GPU has done its work */
 static PetscErrorCode Now(Vec x, PetscLogDouble *t)
 {
   PetscBool device = PETSC_FALSE;
@@ -72,7 +72,7 @@ static PetscErrorCode BytesOf(Mat A, const char type[], PetscLogDouble *bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One round with one type: a matrix and a solver that know nothing of the round before */
+/* Makes one round with one type, with a new matrix and a new solver */
 static PetscErrorCode Round(Mat A, Vec b, Solver *s, PetscInt round)
 {
   Mat            B;
@@ -83,9 +83,9 @@ static PetscErrorCode Round(Mat A, Vec b, Solver *s, PetscInt round)
 
   PetscFunctionBegin;
   PetscCall(MatConvert(A, s->type, MAT_INITIAL_MATRIX, &B));
-  PetscCall(MatCreateVecs(B, &x, &c)); /* where the matrix is */
+  PetscCall(MatCreateVecs(B, &x, &c)); /* on the device if the matrix is there */
   PetscCall(VecCopy(b, x));
-  PetscCall(MatMult(B, x, c)); /* so that it is there */
+  PetscCall(MatMult(B, x, c)); /* brings the matrix to the device */
   PetscCall(VecCopy(b, c));
   PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
   PetscCall(KSPSetOperators(ksp, B, B));
@@ -127,7 +127,7 @@ static PetscErrorCode Round(Mat A, Vec b, Solver *s, PetscInt round)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What lies at a share q of the sorted times */
+/* The quantile q of the sorted times */
 static PetscReal Quantile(PetscInt n, const PetscReal sorted[], PetscReal q)
 {
   const PetscReal at   = q * (PetscReal)(n - 1);
@@ -137,7 +137,7 @@ static PetscReal Quantile(PetscInt n, const PetscReal sorted[], PetscReal q)
   return sorted[k] + (at - (PetscReal)k) * (next - sorted[k]);
 }
 
-/* Medians; the spread is what the middle half of the first solves differ by */
+/* Computes medians; the spread is the range of the middle half of the first solves */
 static PetscErrorCode SolveReport(MPI_Comm comm, const char name[], PetscInt M, PetscLogDouble nonzeros, PetscInt n, Solver s[], PetscInt rounds)
 {
   PetscMPIInt size;
@@ -179,7 +179,7 @@ static PetscErrorCode SolveCSV(FILE *f, const char name[], PetscLogDouble nonzer
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rounds until each type has solved for so many seconds, at least so many, and unless the time is over; process 0 decides for all */
+/* Makes at least so many rounds, and more until each type has solved for so many seconds or the time limit is reached; process 0 decides for all */
 static PetscErrorCode SolveRounds(Mat A, Vec b, PetscInt n, Solver s[], PetscReal seconds, PetscInt least, PetscReal limit, PetscInt *rounds)
 {
   MPI_Comm       comm = PetscObjectComm((PetscObject)A);

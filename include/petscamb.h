@@ -2,18 +2,18 @@
 /*
    The public interface of petsc-amb, a PETSc plugin of fast sparse matrix formats.
 
-   Nothing here is needed by a program that only says -mat_type amb: load libpetscamb.so with -dll_append and go on.
+   A program that is only run with -mat_type amb does not need this header: load libpetscamb.so with -dll_append.
 */
 #pragma once
 
 #include <petscmat.h>
 
-/* PETSc has this name from 3.19 on */
+/* PETSc defines PETSC_SUCCESS from 3.19 on */
 #if PETSC_VERSION_LT(3, 19, 0) && !defined(PETSC_SUCCESS)
   #define PETSC_SUCCESS 0
 #endif
 
-/* The version that a program is compiled with; PetscAMBInitializePackage() compares it with that of the library the program runs with */
+/* The version that a program is compiled with; PetscAMBInitializePackage() compares it with the version of the library that the program runs with */
 #define PETSCAMB_VERSION_MAJOR    0
 #define PETSCAMB_VERSION_MINOR    1
 #define PETSCAMB_VERSION_SUBMINOR 0
@@ -54,29 +54,29 @@ M*/
    MATPRODUCTALGORITHMHASHGEMM - "hashgemm" - the algorithm of petsc-amb for products of sparse matrices, for `MatProductSetAlgorithm()`
 
    Options Database Keys:
-+  -matmatmult_via hashgemm          - for `MatMatMult()`; -mattransposematmult_via, -matmattransmult_via, -matptap_via, -matrart_via and
-                                       -matmatmatmult_via are those of the other products
-.  -mat_product_algorithm hashgemm   - for products by `MatProductCreate()`
--  -hashgemm_for_aij                 - for all products of `MATAIJ` matrices, where another one is not asked for
++  -matmatmult_via hashgemm          - for `MatMatMult()`; the other products have -mattransposematmult_via, -matmattransmult_via, -matptap_via,
+                                       -matrart_via and -matmatmatmult_via
+.  -mat_product_algorithm hashgemm   - for products made with `MatProductCreate()`
+-  -hashgemm_for_aij                 - for all products of `MATAIJ` matrices, unless another algorithm is asked for
 
    Level: intermediate
 
    Note:
-   It is the default if an operand is of a type of petsc-amb.
+   The algorithm is the default if the type of an operand is one of petsc-amb.
 
 .seealso: `MATHASHGEMM`, `MatHashGEMMSetAccumulator()`
 M*/
 #define MATPRODUCTALGORITHMHASHGEMM "hashgemm"
 
 /*E
-   MatHashGEMMAccumulator - what `MATPRODUCTALGORITHMHASHGEMM` gathers the entries of a row of a product in
+   MatHashGEMMAccumulator - the data structure in which `MATPRODUCTALGORITHMHASHGEMM` gathers the entries of a row of a product
 
    Values:
 +  `MAT_HASHGEMM_AUTO`    - chosen for each group of rows (the default)
 .  `MAT_HASHGEMM_HASH`    - a hash table
 .  `MAT_HASHGEMM_HASHVEC` - a hash table that is searched a vector register at a time
 .  `MAT_HASHGEMM_HEAP`    - a heap of the rows that are merged
--  `MAT_HASHGEMM_DENSE`   - an array for the columns the row reaches
+-  `MAT_HASHGEMM_DENSE`   - an array for the range of columns of the row
 
    Level: advanced
 
@@ -92,13 +92,13 @@ typedef enum {
 PETSC_EXTERN const char *const MatHashGEMMAccumulators[];
 
 /*E
-   MatShadowTune - how far a shadow format tunes itself before it serves products
+   MatShadowTune - how a shadow format chooses its parameters, and between itself and the AIJ
 
    Values:
-+  `MAT_SHADOW_TUNE_OFF`     - convert at the first product with the parameters the traffic model picks and never fall back to CSR
-.  `MAT_SHADOW_TUNE_MODEL`   - as above, but stay with CSR where the traffic model sees no gain; reproducible from run to run
-.  `MAT_SHADOW_TUNE_MEASURE` - as the model says, confirmed by timing the first products (the default)
--  `MAT_SHADOW_TUNE_ONLINE`  - what another thread lays out while the solver runs, one set of parameters after the other, as long as it is the fastest
++  `MAT_SHADOW_TUNE_OFF`     - convert at the first product with the parameters that the traffic model picks, and never fall back to the AIJ
+.  `MAT_SHADOW_TUNE_MODEL`   - the same, but stay with the AIJ if the traffic model predicts no gain; reproducible from run to run
+.  `MAT_SHADOW_TUNE_MEASURE` - convert as the model says, and confirm the choice by timing the first products (the default)
+-  `MAT_SHADOW_TUNE_ONLINE`  - try one set of parameters after the other while the solver runs, laid out by another thread, and keep the fastest
 
    Level: intermediate
 
@@ -113,12 +113,12 @@ typedef enum {
 PETSC_EXTERN const char *const MatShadowTunes[];
 
 /*E
-   MatShadowDevice - where a matrix with a shadow, and the vectors it makes, live
+   MatShadowDevice - where a matrix with a shadow is stored, with the vectors that `MatCreateVecs()` makes for the matrix
 
    Values:
-+  `MAT_SHADOW_DEVICE_AUTO` - on the GPU if PETSc has CUDA and there is a GPU, else on the host (the default)
++  `MAT_SHADOW_DEVICE_AUTO` - on the GPU if PETSc has CUDA and the machine a GPU, else on the host (the default)
 .  `MAT_SHADOW_DEVICE_CPU`  - on the host
--  `MAT_SHADOW_DEVICE_GPU`  - on the GPU; an error if there is none
+-  `MAT_SHADOW_DEVICE_GPU`  - on the GPU; an error if PETSc has no GPU to use
 
    Level: intermediate
 
@@ -135,9 +135,9 @@ PETSC_EXTERN const char *const MatShadowDevices[];
    MatShadowHalo - how the processes exchange entries of x in products of an MPI matrix with a shadow, on GPUs
 
    Values:
-+  `MAT_SHADOW_HALO_AUTO`   - the fastest as measured, NCCL only once it would have repaid its start (the default)
++  `MAT_SHADOW_HALO_AUTO`   - the path that was measured to be the fastest; NCCL is tried once its gain would have repaid its start (the default)
 .  `MAT_SHADOW_HALO_MPI`    - by a GPU-aware MPI, between buffers on the GPUs
-.  `MAT_SHADOW_HALO_NCCL`   - by NCCL, between GPUs that one process each uses; the host never waits
+.  `MAT_SHADOW_HALO_NCCL`   - by NCCL, if each process has a GPU of its own; the host never waits
 -  `MAT_SHADOW_HALO_STAGED` - by any MPI, between buffers on the hosts
 
    Level: intermediate
@@ -156,9 +156,9 @@ PETSC_EXTERN const char *const MatShadowHalos[];
    MatNUSSELLSegmentation - how the columns of a `MATNUSSELL` matrix are cut into segments
 
    Values:
-+  `MAT_NUSSELL_SEGMENTATION_NONUNIFORM` - K1 segments of S1 columns and K2 of S2, those with the most nonzeros first, and the others (the default)
-.  `MAT_NUSSELL_SEGMENTATION_UNIFORM`    - segments of S2 columns, in their own order
--  `MAT_NUSSELL_SEGMENTATION_NONE`       - not at all: SELL-C-sigma
++  `MAT_NUSSELL_SEGMENTATION_NONUNIFORM` - columns with the most nonzeros first: K1 segments of S1 columns, K2 of S2, and one of all others (the default)
+.  `MAT_NUSSELL_SEGMENTATION_UNIFORM`    - segments of S2 columns, in the order of the matrix
+-  `MAT_NUSSELL_SEGMENTATION_NONE`       - a single segment: SELL-C-sigma
 
    Level: intermediate
 
@@ -172,10 +172,10 @@ typedef enum {
 PETSC_EXTERN const char *const MatNUSSELLSegmentations[];
 
 /*E
-   MatNUSSELLRows - what a segment of a `MATNUSSELL` matrix is stored as
+   MatNUSSELLRows - the format in which a segment of a `MATNUSSELL` matrix is stored
 
    Values:
-+  `MAT_NUSSELL_ROWS_SELL` - SELL-C-sigma: rows of about one length advance together, filled with zeros (the default)
++  `MAT_NUSSELL_ROWS_SELL` - SELL-C-sigma: rows of about the same length advance together, filled with zeros (the default)
 -  `MAT_NUSSELL_ROWS_JDS`  - jagged diagonals: all rows sorted by length, without filling
 
    Level: advanced
@@ -189,13 +189,13 @@ typedef enum {
 PETSC_EXTERN const char *const MatNUSSELLRowses[];
 
 /*E
-   MatNUSSELLTune - what chooses the parameters of a `MATNUSSELL` matrix that are left open
+   MatNUSSELLTune - how the parameters of a `MATNUSSELL` matrix are chosen that the user leaves open
 
    Values:
-+  `MAT_NUSSELL_TUNE_MODEL`      - a model of the caches; reproducible from run to run on the same processor (the default)
-.  `MAT_NUSSELL_TUNE_ONLINE`     - candidates are tried while the solver runs: as the model says, with `MAT_SHADOW_TUNE_ONLINE`
-.  `MAT_NUSSELL_TUNE_EXHAUSTIVE` - candidates are tried when the matrix is converted
--  `MAT_NUSSELL_TUNE_OFF`        - nothing: no segments but those asked for
++  `MAT_NUSSELL_TUNE_MODEL`      - by a model of the caches; reproducible from run to run on the same processor (the default)
+.  `MAT_NUSSELL_TUNE_ONLINE`     - by the model first, then candidates are tried while the solver runs; sets `MAT_SHADOW_TUNE_ONLINE` too
+.  `MAT_NUSSELL_TUNE_EXHAUSTIVE` - by timing candidates when the matrix is converted
+-  `MAT_NUSSELL_TUNE_OFF`        - not at all: the matrix has no segments but those asked for
 
    Level: intermediate
 
@@ -210,13 +210,13 @@ typedef enum {
 PETSC_EXTERN const char *const MatNUSSELLTunes[];
 
 /*S
-   MatShadowInfo - what all shadow formats tell of a matrix: its format, the bytes it takes and the times measured; filled by `MatShadowGetInfo()`
+   MatShadowInfo - the format of a matrix with a shadow, its bytes and the times measured; filled by `MatShadowGetInfo()`
 
    Level: advanced
 
    Note:
-   All figures are of this process. Bytes are those of the matrix that one product reads (values, indices, permutations; not x and y). A format tells more by
-   `MatShadowGetFigure()`.
+   All figures are of this process. Bytes are those of the matrix that one product reads (values, indices, permutations; not x and y). `MatShadowGetFigure()` gets
+   the figures that a format has in addition.
 
 .seealso: `MatShadowGetInfo()`, `MatShadowGetFigure()`, `MatShadowGetHaloInfo()`
 S*/
@@ -224,20 +224,20 @@ typedef struct {
   const char    *format;           /* "amb" or "nussell", or "csr" while products run on the AIJ */
   const char    *reason;           /* why products run on that format, in words */
   const char    *kernel;           /* "avx512", "avx2", "plain" or "cuda"; "aij" or "aijcusparse" */
-  PetscBool      tuning;           /* the products to come decide which format those after them run on */
+  PetscBool      tuning;           /* the next products are timed to choose the format of later ones */
   PetscInt       tried;            /* products spent on tuning, besides those of the solver */
-  PetscInt       candidates;       /* formats, or sets of parameters, that served some of the solver's products and were timed */
+  PetscInt       candidates;       /* formats, or sets of parameters, that were timed in products of the solver */
   PetscInt       conversions;      /* full conversions so far */
   PetscInt       updates;          /* values-only updates so far */
   PetscLogDouble nonzeros;         /* entries of the AIJ */
-  PetscLogDouble stored_values;    /* the same with zero filling */
+  PetscLogDouble stored_values;    /* entries of the format, with zero filling */
   PetscLogDouble bytes_csr;        /* bytes of the AIJ arrays */
   PetscLogDouble bytes_model;      /* bytes the traffic model predicted for the format */
   PetscLogDouble bytes_stored;     /* bytes the format really holds */
-  PetscLogDouble bytes_extra;      /* bytes held besides, for new values and the transposed product */
+  PetscLogDouble bytes_extra;      /* bytes held in addition, for new values and the transposed product */
   PetscLogDouble time_convert;     /* seconds of the last full conversion */
   PetscLogDouble time_update;      /* seconds of the last values-only update */
-  PetscLogDouble time_tune;        /* seconds that the solver lost to conversions and to slower products; on the GPU where it chooses a format */
+  PetscLogDouble time_tune;        /* seconds that the solver lost to conversions and to slower products; on the GPU if several candidates were tried */
   PetscLogDouble time_tune_beside; /* seconds of processors that another thread spent on conversions */
   PetscLogDouble time_csr;         /* seconds of one product on the AIJ, 0 if not measured */
   PetscLogDouble time_format;      /* seconds of one product on the format, 0 if not measured */
@@ -251,10 +251,10 @@ typedef struct {
 .seealso: `MatShadowGetHaloInfo()`, `MatShadowSetHalo()`
 S*/
 typedef struct {
-  const char    *path;      /* "mpi", "nccl" or "staged"; NULL where PETSc makes the exchange */
+  const char    *path;      /* "mpi", "nccl" or "staged"; NULL if PETSc makes the exchange */
   PetscInt       neighbors; /* processes that entries come from or go to */
   PetscInt       products;  /* products so far */
-  PetscLogDouble bytes;     /* that come in one product */
+  PetscLogDouble bytes;     /* bytes received in one product */
   PetscLogDouble syncs;     /* times that the host waited for the GPU in these products */
 } MatShadowHaloInfo;
 

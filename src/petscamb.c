@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Loading the library: the check that it belongs to the running PETSc, and what it registers there
+   Loading the library: the check that the library fits the running PETSc, and the registration of formats, products and solvers
 */
 #include "sys/systhreads.h"
 #include "mat/shadow/shadow.h"
@@ -9,7 +9,7 @@
   #include <petscdevice.h>
 #endif
 
-/* The formats. The test drivers, bench and info, MATAUTOSPARSE, and the check of options take them from here. */
+/* The formats. The test drivers, bench and info, MATAUTOSPARSE, and the check of options read this list. */
 #define PETSCAMB_FORMATS(F) F(AMB) F(NUSSELL) F(AutoSparse) F(HashGEMM)
 
 #define PETSCAMB_DECLARE(name) extern const MatShadowFormat MatShadowFormat##name;
@@ -17,7 +17,7 @@
 PETSCAMB_FORMATS(PETSCAMB_DECLARE)
 static const MatShadowFormat *const formats[] = {PETSCAMB_FORMATS(PETSCAMB_LIST)};
 
-/* What registers itself besides: products of matrices, solvers and preconditioners */
+/* Registered besides the formats: products of matrices, solvers and preconditioners */
 extern PetscErrorCode HashGEMMRegister(void);
 static PetscErrorCode (*const others[])(void) = {HashGEMMRegister};
 
@@ -27,7 +27,7 @@ extern const MatShadowExchange MatHaloExchange;
 
 static PetscBool initialized = PETSC_FALSE;
 
-/* Sizes are asked for by name, because the constants of another build mean other types */
+/* Asks PETSc for sizes by name, because the constants of another build mean other types */
 static PetscErrorCode PetscAMBCheckType(const char name[], size_t expected, const char what[])
 {
   PetscDataType type;
@@ -41,7 +41,7 @@ static PetscErrorCode PetscAMBCheckType(const char name[], size_t expected, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The library uses the insides of PETSc's objects: with another PETSc it would not fail, but do wrong */
+/* The library uses the insides of PETSc's objects: with another PETSc it would not fail, but give wrong results */
 static PetscErrorCode PetscAMBCheckPETSc(void)
 {
   PetscInt64  version[4] = {0, 0, 0, 0}; /* as long as any PetscInt */
@@ -64,9 +64,9 @@ static PetscErrorCode PetscAMBCheckPETSc(void)
 }
 
 #if defined(PETSC_HAVE_CUDA) && !defined(PETSC_HAVE_MPIUNI)
-/* PETSc ends a program that comes to a GPU with an MPI that cannot read its memory, unless it was told so before. MPI is asked, and PETSc told what
-   the user would have to look up. Nothing is done where an option says which it is, or where a device is there already, since PETSc has tried its MPI then.
-   Only these two are believed: makers of others have changed their code, and some let it answer no. */
+/* PETSc ends a program that uses a GPU with an MPI that cannot read GPU memory, unless the user gave -use_gpu_aware_mpi 0. This function asks the MPI and sets
+   PETSc's variable, so that the user need not know. It does nothing if an option was given, or if a device is initialized, since PETSc has tried its MPI then.
+   Only the answers of Open MPI and MPICH are believed: vendors have changed the code in MPIs derived from these, and some of them wrongly answer no. */
 static PetscErrorCode PetscAMBCheckGPUAwareMPI(void)
 {
   PetscBool   given, alias;
@@ -106,8 +106,8 @@ PetscErrorCode PetscAMBFinalizePackage(void)
 }
 
 /*@C
-  PetscAMBInitializePackage - registers the matrix types of petsc-amb. A program that is linked with the library calls this after
-  `PetscInitialize()`; where the library is loaded with `-dll_append` it is called by PETSc.
+  PetscAMBInitializePackage - registers the matrix types of petsc-amb. A program that is linked with the library calls this function after
+  `PetscInitialize()`; if the library is loaded with `-dll_append`, PETSc calls it.
 
   Collective on `PETSC_COMM_WORLD`
 
@@ -154,7 +154,7 @@ PetscErrorCode(PetscAMBInitializePackage)(void)
   Level: developer
 
   Note:
-  In C and C++ `PetscAMBInitializePackage()` is a macro that calls this. Major and minor must be those of the library.
+  In C and C++ `PetscAMBInitializePackage()` is a macro that calls this function. Major and minor version must be those of the library.
 
 .seealso: `PetscAMBInitializePackage()`
 @*/
@@ -175,8 +175,8 @@ PetscErrorCode PetscAMBInitializePackageVersion(int major, int minor, int submin
 . formats_only - only the types whose products with vectors run on a format of their own
 
   Output Parameters:
-+ n     - how many types there are
-- types - their names, such as "amb"; they belong to the library and are those of the last call
++ n     - the number of types
+- types - their names, such as "amb"; the array belongs to the library and is overwritten by the next call
 
   Level: advanced
 
@@ -197,7 +197,7 @@ PetscErrorCode PetscAMBGetTypes(PetscBool formats_only, PetscInt *n, const char 
 
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_petscamb(void);
 
-/* What -dll_append calls */
+/* PETSc calls this function when it loads the library for -dll_append */
 PetscErrorCode PetscDLLibraryRegister_petscamb(void)
 {
   PetscFunctionBegin;

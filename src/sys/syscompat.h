@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   What differs between the PETSc versions this compiles against, 3.18 and later
+   Differences between the versions of PETSc that petsc-amb supports, 3.18 and later
 */
 #pragma once
 
@@ -10,8 +10,8 @@
   #error petsc-amb needs PETSc 3.18 or later
 #endif
 
-/* A container's destructor gets its context, from 3.23 on the address of it, which from 3.25 on is declared void *; the options object became a
-   pointer type in 3.23 */
+/* The destructor of a container gets its context, from 3.23 on the address of the context, which is declared void * from 3.25 on. The options object became
+   a pointer type in 3.23. */
 #if PETSC_VERSION_LT(3, 23, 0)
 typedef void             *PetscAMBCtxArgument;
 typedef PetscOptionItems *PetscAMBOptionItems;
@@ -27,7 +27,7 @@ typedef PetscOptionItems PetscAMBOptionItems;
   #define PetscAMBCtxGet(arg) (*(void **)(arg))
 #endif
 
-/* What hangs on a product is destroyed by its address from 3.25 on */
+/* The destructor of a product's data gets the address of the data from 3.25 on */
 #if PETSC_VERSION_LT(3, 25, 0)
 typedef void *PetscAMBProductArgument;
   #define PetscAMBProductGet(arg) (arg)
@@ -36,7 +36,7 @@ typedef PetscCtxRt       PetscAMBProductArgument;
   #define PetscAMBProductGet(arg) (*(void **)(arg))
 #endif
 
-/* Columns of the second block are told by garray, which the new matrix takes from 3.23 on */
+/* garray has the global columns of the second block; the new matrix owns it from 3.23 on */
 #if PETSC_VERSION_LT(3, 23, 0)
 static inline PetscErrorCode PetscAMBCreateMPIAIJWithSeqAIJ(MPI_Comm comm, PetscInt M, PetscInt N, Mat A, Mat B, PetscInt *garray, Mat *mat)
 {

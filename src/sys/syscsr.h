@@ -6,24 +6,24 @@
 
 #include "sys/systypes.h"
 
-/* Arrays of the caller: i has m + 1 entries, j and a have nz. Kernels that read the pattern only take a matrix whose a is NULL. */
+/* The arrays belong to the caller: i has m + 1 entries, j and a have nz. For kernels that only read the pattern a may be NULL. */
 typedef struct {
   int64_t          m, n, nz;
   const SysInt    *i, *j;
   const SysScalar *a;
 } SysCSR;
 
-/* A larger status wins where several threads or processes report one */
+/* If several threads or processes report a status, the largest one counts */
 typedef enum {
   SYS_SUCCESS,
   SYS_OUT_OF_MEMORY,  /* the operands are unchanged, and nothing is left allocated */
-  SYS_TOO_LARGE,      /* beyond the integers or positions of the format or of the result */
+  SYS_TOO_LARGE,      /* too large for the integers or positions of the format or of the result */
   SYS_NOT_ASCENDING,  /* a row has columns that are not in ascending order, or repeated */
   SYS_TOO_MANY_BYTES, /* more bytes than the caller allowed */
   SYS_ERROR           /* a call of CUDA failed; SysDeviceErrorText() names it */
 } SysStatus;
 
-/* The bytes of its arrays */
+/* The bytes of the arrays */
 static inline double SysCSRBytes(const SysCSR *A)
 {
   return (double)A->nz * (sizeof(SysScalar) + sizeof(SysInt)) + ((double)A->m + 1) * sizeof(SysInt);

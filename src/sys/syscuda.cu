@@ -20,7 +20,7 @@ SysStatus SysDeviceFailed(cudaError_t error, const char call[])
   const char *open = strchr(call, '(');
 
   snprintf(error_text, sizeof(error_text), "%.*s: %s", open ? (int)(open - call) : 200, call, cudaGetErrorString(error));
-  (void)cudaGetLastError(); /* or the next check would find it */
+  (void)cudaGetLastError(); /* clears the error, or the next check would find it */
   return error == cudaErrorMemoryAllocation ? SYS_OUT_OF_MEMORY : SYS_ERROR;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   What all kernels on a CUDA device share: checks of calls, warps, launches over n things, arrays that share an allocation
+   Declarations that all kernels on a CUDA device share: checks of calls, warps, launches over n things, arrays that share an allocation
 */
 #pragma once
 
@@ -13,9 +13,9 @@
 
 #define SYS_WARP      32
 #define SYS_ALL_LANES 0xffffffffu
-#define SYS_THREADS   256 /* of a thread block, where nothing asks for another number */
+#define SYS_THREADS   256 /* threads of a thread block, unless a kernel needs another number */
 
-/* Keep the text for SysDeviceErrorText(): of a call of CUDA that failed, or of another error */
+/* These functions set the text of SysDeviceErrorText(), for a call of CUDA that failed, or for another error */
 SysStatus SysDeviceFailed(cudaError_t, const char call[]);
 SysStatus SysDeviceError(const char format[], ...);
 #define SYS_CUDA(call) \
@@ -29,13 +29,13 @@ SysStatus SysDeviceError(const char format[], ...);
     if (sys_status_ != SYS_SUCCESS) return sys_status_; \
   } while (0)
 
-/* Blocks of threads for n things, a thread each */
+/* The number of thread blocks for n things, a thread each */
 static inline unsigned SysBlocks(int64_t n, int64_t each = SYS_THREADS)
 {
   return (unsigned)((n + each - 1) / each);
 }
 
-/* The same where a thread takes several of very many: see SYS_FOR_EACH() */
+/* The same if a thread may take several things, for loops with SYS_FOR_EACH() */
 static inline unsigned SysBlocksLoop(int64_t n)
 {
   const int64_t blocks = SysBlocks(n);
@@ -45,13 +45,13 @@ static inline unsigned SysBlocksLoop(int64_t n)
 
 #define SYS_FOR_EACH(k, n) for (int64_t k = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; k < (n); k += (int64_t)gridDim.x * blockDim.x)
 
-/* Bytes of an array that shares an allocation with others */
+/* The bytes of an array that shares an allocation with others, rounded up */
 static inline size_t SysPadded(size_t bytes)
 {
   return (bytes + 255) / 256 * 256;
 }
 
-/* Arrays one after the other in one allocation: taken twice, the first time to learn the size */
+/* Arrays one after the other in one allocation. All are taken twice, the first time to learn the size. */
 typedef struct {
   char  *memory;
   size_t used;
@@ -84,7 +84,7 @@ static inline SysStatus SysDeviceAllocate(void *p, size_t bytes)
   return SYS_SUCCESS;
 }
 
-/* Bits of numbers up to this one, to sort by: at most 31 */
+/* The number of bits by which numbers up to most are sorted, at most 31 */
 static inline int SysBits(int64_t most)
 {
   int bits = 1;
@@ -93,7 +93,7 @@ static inline int SysBits(int64_t most)
   return bits;
 }
 
-/* How many of n ascending numbers are less than v */
+/* Counts how many of n ascending numbers are less than v */
 template <typename T, typename N>
 static __device__ inline N SysCountLess(const T *a, N n, N v)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   What C code needs of the kernels on a CUDA device: the stream that they are queued in, and what went wrong
+   The interface of C code to the kernels on a CUDA device: the stream in which they are queued, and the text of their errors
 */
 #pragma once
 
@@ -12,7 +12,7 @@ extern "C" {
 
 typedef struct CUstream_st *SysStream; /* a cudaStream_t */
 
-/* Declares a function of the device side: without a device it is a stub that returns value, or nothing */
+/* Declares a function of the device side. In a build without a device the function is a stub that returns value, or nothing. */
 #if defined(SYS_HAVE_DEVICE) || defined(SYS_TYPES_GIVEN)
   #define SYS_DEVICE extern
   #define SYS_STUB(value)
@@ -24,7 +24,7 @@ typedef struct CUstream_st *SysStream; /* a cudaStream_t */
     }
 #endif
 
-/* "cudaMalloc: out of memory", of the last call of this thread that failed */
+/* The text of the last call of this thread that failed, such as "cudaMalloc: out of memory" */
 SYS_DEVICE const char *SysDeviceErrorText(void) SYS_STUB("");
 
 #if defined(__cplusplus)

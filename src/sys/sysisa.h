@@ -6,7 +6,7 @@
 
 #include "sys/systypes.h"
 
-/* What a kernel calls must be inlined, to be compiled for the same instructions */
+/* Functions that a kernel calls must be inlined, to be compiled for the same instructions */
 #define SYS_INLINE inline __attribute__((always_inline))
 
 #if defined(PETSCAMB_HAVE_AVX2)
@@ -22,7 +22,7 @@
   #define SYS_KERNELS(kernels) SYS_KERNELS_AVX2(kernels)
 #endif
 
-/* The same where complex numbers have the plain kernels only */
+/* The same for kernels that have only the plain variant with complex numbers */
 #if defined(SYS_COMPLEX)
   #define SYS_KERNELS_REAL(kernels) (&kernels##Plain)
 #else

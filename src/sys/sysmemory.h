@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Large arrays of the host's kernels. What is large is mapped, on huge pages: malloc() may give out again what it has on small ones. Nothing is
-   touched here, so that the thread that fills an array places it.
+   Large arrays of the host's kernels. They are mapped, on huge pages: malloc() may reuse memory on small pages. These functions do not touch the memory,
+   so that it is near the thread that fills the array.
 */
 #pragma once
 
@@ -9,17 +9,17 @@
 
 #define SYS_HUGE_PAGE ((size_t)2 << 20)
 
-/* What is mapped for size bytes, or 0 if these are fewer than so many huge pages, or cannot be mapped here */
+/* The bytes that are mapped for size bytes, or 0 if size is less than so many huge pages, or if the system cannot map memory */
 size_t SysMappedSize(size_t size, int pages);
 
-/* size: as SysMappedSize() says. promised: memory is set aside for all of it, where the system does that, not as it is written to. Reads as zero. */
+/* Maps size bytes, a result of SysMappedSize(); they read as zero. promised: the system, if it can, sets memory aside for all of them now, not when they are written. */
 void *SysMap(size_t size, int promised);
 void  SysUnmap(void *, size_t size);
 
-/* Asks for huge pages for memory of others that nothing was written to yet: most of the time to write a large result is the time of its page faults */
+/* Asks for huge pages for memory that others allocated and did not write to yet: page faults take most of the time of writing a large result */
 void SysAdvise(void *, size_t size);
 
-/* Aligned to cache lines; mapped from four huge pages on. The second reads as zero. */
+/* Allocate memory aligned to cache lines, mapped if it has four huge pages or more. The memory of SysAllocateZero() reads as zero. */
 void *SysAllocate(size_t size);
 void *SysAllocateZero(size_t size);
 void  SysRelease(void *, size_t size);

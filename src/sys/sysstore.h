@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the kernels of several formats do to the result of a product, written once */
+/* How kernels store the result of a product, shared by the formats */
 #pragma once
 
 #include "sys/sysisa.h"
@@ -18,7 +18,7 @@ static SYS_INLINE SysScalar SysStored(SysStore how, SysScalar alpha, SysScalar s
   return alpha * s + z[r];
 }
 
-/* What is first stored in a row, for z = alpha A x + beta y; y may be z */
+/* How the first sum of a row is stored, for z = alpha A x + beta y; y may be z */
 static SYS_INLINE SysStore SysFirstStore(SysScalar beta, const SysScalar *y, const SysScalar *z)
 {
   return beta == 0 ? SYS_STORE_SET : (y == z && beta == 1 ? SYS_STORE_ADD : SYS_STORE_AXPY);
@@ -31,7 +31,7 @@ static SYS_INLINE int SysNotFinite(SysScalar a)
   return d != 0;
 }
 
-/* z = beta y for the entries that others are then added to */
+/* z = beta y for the entries j0 to j1, before sums are added to them */
 static SYS_INLINE void SysStartSum(int64_t j0, int64_t j1, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   if (beta == 0) {

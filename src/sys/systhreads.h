@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The threads of this process: how many kernels may use, and OpenMP's questions also where there is no OpenMP
+   The number of threads that kernels of this process may use, and stand-ins for OpenMP's functions in a build without OpenMP
 */
 #pragma once
 
@@ -11,6 +11,6 @@
   #define omp_get_num_threads() 1
 #endif
 
-/* OMP_NUM_THREADS, or all processors that a single process may run on, or one thread for each of several processes */
+/* Sets the number: OMP_NUM_THREADS; if that is not set, all processors that a single process may run on, or one thread for each of several processes */
 void SysThreadsChoose(int processes);
 int  SysThreads(void);

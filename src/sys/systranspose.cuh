@@ -8,8 +8,8 @@
 
 #include "sys/syscuda.h"
 
-/* Of the memory to work in */
+/* Gets the bytes of the memory to work in */
 cudaError_t SysTransposeSize(const SysCSR *, size_t *bytes);
 
-/* Entry k of the transposed matrix, i of n + 1 and j, is entry from[k] of the matrix */
+/* Makes the pattern i (n + 1 numbers) and j of the transposed matrix, of which entry k is entry from[k] of the matrix */
 cudaError_t SysTransposePattern(const SysCSR *, void *work, size_t bytes, int *i, int *j, int *from, cudaStream_t);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   How long a product takes on the device: on vectors made for the purpose, in a stream that nothing else is in
+   The time of a product on the device: on vectors made for the purpose, in a stream without other work
 */
 #pragma once
 
@@ -33,7 +33,7 @@ static inline SysStatus SysTrialCreate(const SysCSR *csr, cudaStream_t stream, S
   return SYS_SUCCESS;
 }
 
-/* The mean of so many, in milliseconds, after one that is not timed; product(k) makes the one with this number */
+/* Gets the mean time of so many products in milliseconds, after one that is not timed; product(k) makes product number k */
 template <typename Product>
 static SysStatus SysTrialTime(SysTrial *T, int products, const Product &product, float *time)
 {

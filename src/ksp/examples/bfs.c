@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-static char help[] = "Breadth-first search from several vertices at once: the frontiers are the columns of a tall, skinny matrix F, and A^T F, of which\n\
-only what was not reached before is kept, are the next ones.\n\
+static char help[] = "Breadth-first search from several vertices at once: the frontiers are the columns of a tall, skinny matrix F. The next frontiers\n\
+are those of A^T F, without the vertices that were reached before.\n\
   -f FILE        Matrix Market file: an entry (i,j) is an edge from i to j\n\
-  -n N           without -f: an N x N grid, where the answer is known and checked (default 30)\n\
+  -n N           without -f: an N x N grid, whose levels are known and checked (default 30)\n\
   -sources K     vertices to start from, evenly spread (default 8)\n\
   -mat_type TYPE (default hashgemm)\n\
   -times 0       no times, in a form that does not change from run to run\n\n";
@@ -33,7 +33,7 @@ static PetscErrorCode Grid(PetscInt n, const char type[], Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Marks what next reaches for the first time with its level, and makes the frontier of that; *reached counts it on all processes */
+/* Marks the vertices that next reaches for the first time with their level, and makes them the frontier; *reached is their number on all processes */
 static PetscErrorCode Frontier(Mat A, Mat next, PetscInt k, PetscInt level, PetscInt levels[], Mat *F, PetscInt64 *reached)
 {
   PetscInt     first, last, m, M;
@@ -87,7 +87,7 @@ static PetscInt Source(PetscInt c, PetscInt k, PetscInt n)
   return (PetscInt)((PetscInt64)c * n / k);
 }
 
-/* One entry in each column, at its source */
+/* Makes the first frontier: one entry in each column, at its source */
 static PetscErrorCode Sources(Mat A, PetscInt k, Mat *S)
 {
   PetscInt m, n, first, last;

@@ -4,7 +4,7 @@ with -mat_type, the first time and, with new values, once more.\n\
   -ne N          N^3 elements (default 12)\n\
   -base TYPE     the type to compare with (default aij)\n\
   -mat_type TYPE (default hashgemm)\n\
-  -times 0       iterations alone, in a form that does not change from run to run\n\
+  -times 0       iterations only, in a form that does not change from run to run\n\
 and all options of KSP and PC.\n\n";
 
 #include <petscksp.h>
@@ -14,10 +14,11 @@ and all options of KSP and PC.\n\n";
 typedef struct {
   char           type[64];
   PetscInt       its[2];
-  PetscLogDouble setup[2], products[2], solve[2]; /* seconds; products are in the set-up */
+  PetscLogDouble setup[2], products[2], solve[2]; /* seconds; the set-up includes the products */
 } Outcome;
 
-/* 24 x 24, a cube of edge 1, trilinear displacements, E = 1, nu = 0.25, integrated at 2 x 2 x 2 points. Corner c is at (c & 1, c >> 1 & 1, c >> 2). */
+/* The stiffness matrix, 24 x 24, of a cube of edge 1: trilinear displacements, E = 1, nu = 0.25, 2 x 2 x 2 integration points. Corner c is at
+   (c & 1, c >> 1 & 1, c >> 2). */
 static void Stiffness(PetscReal K[24][24])
 {
   const PetscReal mu = 0.4, lambda = 0.4, g[2] = {0.5 - 0.5 / PetscSqrtReal(3.0), 0.5 + 0.5 / PetscSqrtReal(3.0)};
@@ -49,7 +50,7 @@ static void Stiffness(PetscReal K[24][24])
   }
 }
 
-/* Every process makes some of the elements. Rows and columns of the clamped nodes are left out but for the diagonal. */
+/* Every process makes some of the elements. Of the rows and columns of the clamped nodes only the diagonal is stored. */
 static PetscErrorCode Elasticity(PetscInt ne, const char type[], Mat *A)
 {
   const PetscInt nn = ne + 1, N = 3 * nn * nn * nn, elements = ne * ne * ne;
@@ -90,7 +91,7 @@ static PetscErrorCode Elasticity(PetscInt ne, const char type[], Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What multigrid must not lose: the motions of a rigid body */
+/* The motions of a rigid body, which the coarse levels of multigrid must represent */
 static PetscErrorCode RigidBody(Mat A, PetscInt ne)
 {
   const PetscInt nn = ne + 1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Heat in a cube of varying material, by implicit time steps: the values of the matrix change in every step, its pattern does not.\n\
-Runs once with a type of PETSc and once with amb, and says what was copied to and from a GPU in the solves.\n\
+Runs once with a type of PETSc and once with amb, and prints the bytes copied to and from a GPU in the solves.\n\
   -n N           N^3 cells (default 40)\n\
   -steps N       time steps (default 4)\n\
-  -dt T          the first step; every step is half as long again as the one before (default 0.01)\n\
+  -dt T          the first step; every further step is 1.5 times as long as the one before (default 0.01)\n\
   -base TYPE     the type of PETSc (default aij; aijcusparse for the GPU)\n\
-  -mat_type TYPE the other (default amb)\n\
+  -mat_type TYPE the other type (default amb)\n\
   -times 0       iterations and agreement only, in a form that does not change from run to run\n\n";
 
 #include <petscksp.h>
@@ -21,11 +21,11 @@ typedef struct {
   char           type[64], vec[64];
   PetscInt       its;
   PetscLogDouble assembly, solve;  /* seconds */
-  PetscLogDouble to_gpu, from_gpu; /* bytes in the solves, scalars apart */
+  PetscLogDouble to_gpu, from_gpu; /* bytes copied in the solves, without scalars */
   Vec            u;
 } Outcome;
 
-/* How well heat goes through the face between two cells */
+/* The conductance of the face between two cells */
 static PetscReal Conductivity(PetscInt a, PetscInt b)
 {
   const unsigned int h = 2654435761u * (unsigned int)(a + b) ^ 2246822519u * (unsigned int)PetscAbs(a - b);
@@ -33,7 +33,7 @@ static PetscReal Conductivity(PetscInt a, PetscInt b)
   return 0.1 + (PetscReal)(h >> 8) / (PetscReal)(1u << 24);
 }
 
-/* The rows of this process: entries in COO form, the diagonal first in each row. Without i and j only values are set, without a only counted. */
+/* Makes the rows of this process: entries in COO form, the diagonal first in each row. If i and j are NULL only values are set; if a is NULL entries are only counted. */
 static PetscCount Entries(const Problem *p, PetscInt first, PetscInt last, PetscReal dt, PetscInt i[], PetscInt j[], PetscScalar a[])
 {
   const PetscInt  stride[3] = {1, p->n, p->n * p->n};
@@ -148,7 +148,7 @@ static PetscErrorCode Run(const Problem *p, const char type[], Outcome *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Largest difference, relative to the largest value. The vectors may be of different types. */
+/* The largest difference, relative to the largest value. The vectors may be of different types. */
 static PetscErrorCode Difference(Vec u, Vec v, PetscReal *difference)
 {
   const PetscScalar *a, *b;
@@ -189,7 +189,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-base", base, sizeof(base), NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_type", type, sizeof(type), NULL));
   PetscCheck(p.n > 0 && p.n <= 1000 && p.steps > 0 && p.dt > 0, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n %" PetscInt_FMT " -steps %" PetscInt_FMT " -dt %g: the first is 1 to 1000, the others are positive", p.n, p.steps, (double)p.dt);
-  PetscCall(Run(&p, base, &out[0])); /* before the other: with amb on the GPU every new AIJCUSPARSE is amb */
+  PetscCall(Run(&p, base, &out[0])); /* this run comes first: once a matrix is amb on the GPU, every new AIJCUSPARSE is amb too */
   PetscCall(Run(&p, type, &out[1]));
   PetscCall(PetscStrendswith(out[1].vec, "cuda", &gpu));
   PetscCall(Difference(out[0].u, out[1].u, &difference));

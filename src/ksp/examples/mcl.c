@@ -4,12 +4,12 @@ until every row has few entries, those of its cluster.\n\
   -f FILE           Matrix Market file: entries are similarities, taken by magnitude and made symmetric\n\
   -groups G         without -f: G groups of -group_size vertices (default 20 of 25), each with chance 1/2 of an edge within\n\
                     a group, and one edge from each group to the next\n\
-  -inflation R      power of the inflation (default 2): the more, the smaller the clusters\n\
-  -prune P          entries less than this go (default 1e-4)\n\
-  -keep K           at most so many stay in a row (default 1000)\n\
+  -inflation R      power of the inflation (default 2): a higher power makes smaller clusters\n\
+  -prune P          smaller entries are left out (default 1e-4)\n\
+  -keep K           at most so many entries stay in a row (default 1000)\n\
   -mat_type TYPE    (default hashgemm)\n\
   -times 0          no times, in a form that does not change from run to run\n\n\
-S. van Dongen, Graph clustering by flow simulation, doctoral thesis, University of Utrecht, 2000. Rows here are columns there.\n\n";
+S. van Dongen, Graph clustering by flow simulation, doctoral thesis, University of Utrecht, 2000. The rows of this program are columns in that thesis.\n\n";
 
 #include <petscmat.h>
 #include <petsctime.h>
@@ -20,7 +20,7 @@ typedef struct {
   PetscInt  keep;
 } Parameters;
 
-/* Entries in COO form, as they come */
+/* Entries in COO form, in any order */
 typedef struct {
   PetscCount   n, capacity;
   PetscInt    *i, *j;
@@ -44,7 +44,7 @@ static PetscErrorCode Add(Entries *e, PetscInt i, PetscInt j, PetscReal a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The matrix of the entries, which are used up. Those that meet add up. */
+/* Makes the matrix of the entries, and frees these. Entries at the same place add up. */
 static PetscErrorCode Assemble(Entries *e, PetscInt n, const char type[], Mat *A)
 {
   PetscFunctionBeginUser;
@@ -121,7 +121,7 @@ static PetscErrorCode Graph(const char type[], Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The least that the K greatest of n numbers are; b is room for n */
+/* The K-th greatest of n numbers; b has room for n numbers */
 static PetscErrorCode Threshold(PetscInt n, const PetscReal a[], PetscInt keep, PetscReal b[], PetscReal *least)
 {
   PetscFunctionBeginUser;
@@ -133,8 +133,8 @@ static PetscErrorCode Threshold(PetscInt n, const PetscReal a[], PetscInt keep, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Powers of the entries of each row, made to sum to one, small ones left out; loops adds the greatest entry of the row to its diagonal first.
-   *chaos is the largest difference of any row between its greatest entry and its sum of squares: 0 when all entries of each row are equal. */
+/* Raises the entries of each row to a power, scales the row to the sum one and leaves small entries out; with loops it adds the greatest entry of the row to the
+   diagonal first. *chaos is the largest difference, over all rows, between the greatest entry and the sum of squares: 0 if all entries of each row are equal. */
 static PetscErrorCode Inflate(Mat A, const Parameters *p, PetscReal power, PetscBool loops, Mat *B, PetscReal *chaos)
 {
   Entries    e = {0, 0, NULL, NULL, NULL};
@@ -191,7 +191,7 @@ static PetscErrorCode Inflate(Mat A, const Parameters *p, PetscReal power, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows that share their first column are of one cluster */
+/* Rows with the same first column belong to one cluster */
 static PetscErrorCode Clusters(Mat M, PetscInt *clusters, PetscInt *largest)
 {
   PetscInt           n, first, last;

@@ -7,9 +7,9 @@ static char help[] = "One solve on many GPUs, or many cores: time per iteration 
   -mat_amb_partition none,nnz,bitonic,parmetis\n\
                           rows are dealt to the processes as they come (the default), in contiguous blocks of about as many rows and\n\
                           nonzeros, by length to and fro, or by ParMETIS or PTScotch\n\
-  -types A,B              matrix types, one after the other (default aij,amb); those of PETSc first: when amb is on the GPU all aijcusparse are amb\n\
-  -solvers A,B            KSP types, one after the other (default cg), with -pc_type jacobi unless told otherwise\n\
-  -halos A,B              how matrices of ours exchange entries of x on GPUs, one way after the other (default: as -mat_amb_halo says)\n\
+  -types A,B              matrix types, one after the other (default aij,amb); those of PETSc first: once amb is on the GPU all aijcusparse are amb\n\
+  -solvers A,B            KSP types, one after the other (default cg), with -pc_type jacobi unless another is given\n\
+  -halos A,B              how matrices of petsc-amb exchange entries of x on GPUs, one way after the other (default: that of -mat_amb_halo)\n\
   -its N                  iterations, whatever the residual; 0: products only (default: until it converges)\n\
   -rounds N               solves with each type, of which the fastest counts (default 3)\n\
   -times 0                correctness only, in a form that does not change from run to run\n\n";
@@ -18,18 +18,18 @@ static char help[] = "One solve on many GPUs, or many cores: time per iteration 
 #include <petsctime.h>
 #include <petscamb.h>
 
-#define MAX_LIST 8  /* types, solvers, ways of exchange */
-#define MAX_RUNS 64 /* and what they combine to */
-#define PRODUCTS 50 /* between two looks at the clock */
+#define MAX_LIST 8  /* types, solvers or ways of exchange */
+#define MAX_RUNS 64 /* combinations of these */
+#define PRODUCTS 50 /* products between two looks at the clock */
 
 typedef struct {
   char           type[32], solver[32];
   PetscInt       its;
   PetscLogDouble solve, mult;       /* seconds, of one solve and one product */
-  PetscLogDouble reductions;        /* in one iteration: each waits for the GPU and for all processes */
-  PetscLogDouble halo_bytes, syncs; /* bytes that come to one process in a product, and how often the host waits for the GPU there */
+  PetscLogDouble reductions;        /* number in one iteration; each waits for the GPU and for all processes */
+  PetscLogDouble halo_bytes, syncs; /* in one product: bytes that one process receives, and times that its host waits for the GPU */
   const char    *halo;
-  PetscReal      error; /* the largest, of a solution of ones */
+  PetscReal      error; /* the largest error; the exact solution is all ones */
 } Outcome;
 
 typedef struct {
@@ -39,13 +39,13 @@ typedef struct {
 
 /* ------------------------------------------------- matrices ------------------------------------------------- */
 
-/* Which columns of other processes are used, 64 to a word, and how many there are in the words before: PETSc would ask a hash table for each entry */
+/* The columns of other processes that are used, 64 to a word, and the number of these in the words before. PETSc would ask a hash table for each entry. */
 typedef struct {
   unsigned long long used;
   PetscInt           before;
 } Columns;
 
-/* The rows of this process, the columns [first,last) and the others each in CSR; without j entries are only counted, and columns noted */
+/* The rows of this process, the columns [first,last) and the others in a CSR each; if j is NULL entries are only counted, and columns noted */
 typedef struct {
   PetscInt     first, last, n[2];
   PetscInt    *j[2];
@@ -66,7 +66,7 @@ static void Add(Rows *rows, PetscInt column, PetscScalar value)
   rows->n[block]++;
 }
 
-/* 26 on the diagonal and -1 for each neighbour: positive definite, for those outside are missing */
+/* 26 on the diagonal and -1 for each neighbour: positive definite, because neighbours outside the grid are missing */
 static void StencilRow(PetscInt n, PetscInt r, Rows *rows)
 {
   const PetscInt x = r % n, y = r / n % n, z = r / n / n;
@@ -81,7 +81,7 @@ static void StencilRow(PetscInt n, PetscInt r, Rows *rows)
   }
 }
 
-/* Columns ascend: one in each of as many equal stretches. The diagonal outweighs the rest. */
+/* Makes a row with ascending columns: the row is cut into equal stretches, with one entry in each. The diagonal outweighs the rest. */
 static void RandomRow(PetscInt n, PetscInt r, PetscInt length, Rows *rows)
 {
   unsigned long long seed     = (unsigned long long)r * 6364136223846793005ULL + 1442695040888963407ULL;
@@ -104,7 +104,7 @@ static void RandomRow(PetscInt n, PetscInt r, PetscInt length, Rows *rows)
   if (!diagonal) Add(rows, r, 2 * length);
 }
 
-/* Counts the entries of m rows in the two blocks, or writes them down */
+/* Counts the entries of m rows in the two blocks, or stores them */
 static void MakeRows(PetscInt m, PetscInt n, PetscInt random, PetscInt length, PetscInt *lengths[2], Rows *rows)
 {
   rows->n[0] = rows->n[1] = 0;
@@ -153,12 +153,12 @@ static PetscErrorCode CreateMatrix(PetscInt n, PetscInt random, PetscReal densit
   PetscCall(PetscFree2(lengths[0], lengths[1]));
   PetscCall(PetscFree(rows.columns));
   for (int k = 0; k < 2; k++) {
-    if (rows.n[k]) PetscCall(MatSeqAIJSetColumnIndices(block[k], rows.j[k])); /* they are there: it sets the lengths of the rows */
+    if (rows.n[k]) PetscCall(MatSeqAIJSetColumnIndices(block[k], rows.j[k])); /* the columns are stored already: this call sets the lengths of the rows */
     PetscCall(MatAssemblyBegin(block[k], MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(block[k], MAT_FINAL_ASSEMBLY));
   }
   if (size > 1) {
-#if PETSC_VERSION_LT(3, 23, 0) /* from then on the new matrix takes the column numbers over */
+#if PETSC_VERSION_LT(3, 23, 0) /* from 3.23 on the new matrix owns the column numbers */
     PetscCall(MatCreateMPIAIJWithSeqAIJ(PETSC_COMM_WORLD, block[0], block[1], global, A));
     PetscCall(PetscFree(global));
 #else
@@ -191,9 +191,9 @@ static PetscErrorCode LoadMatrix(const char file[], Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- which process has which rows ------------------------------------------------- */
+/* ------------------------------------------------- distribution of rows ------------------------------------------------- */
 
-/* Contiguous blocks: half of the weight of a row is for being one, the other half for its nonzeros */
+/* Contiguous blocks of equal weight: half of the weight of a row is the same for all rows, the other half is for its nonzeros */
 static PetscErrorCode DealByNonzeros(Mat A, PetscInt owner[])
 {
   PetscInt    first, last, length;
@@ -222,7 +222,7 @@ static PetscErrorCode DealByNonzeros(Mat A, PetscInt owner[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows in order of length, the longest first, are dealt to the processes, and back in the next round: who had the longest gets the shortest */
+/* Deals the rows to the processes, the longest first, and in reverse order of the processes in every other round: who got the longest row then gets the shortest */
 static PetscErrorCode DealBitonic(Mat A, PetscInt owner[])
 {
   PetscInt    first, last, most = 0, length, *here, *before, *all, longer = 0;
@@ -243,7 +243,7 @@ static PetscErrorCode DealBitonic(Mat A, PetscInt owner[])
   PetscCallMPI(MPI_Scan(here, before, (PetscMPIInt)(most + 1), MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
   PetscCallMPI(MPI_Allreduce(here, all, (PetscMPIInt)(most + 1), MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
   for (PetscInt l = most; l >= 0; l--) {
-    before[l] += longer - here[l]; /* the place of the first row of this length here */
+    before[l] += longer - here[l]; /* the place of this process's first row of this length */
     longer += all[l];
   }
   for (PetscInt r = 0; r < last - first; r++) {
@@ -273,7 +273,7 @@ static PetscErrorCode DealByGraph(Mat A, IS *owner)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The most rows and nonzeros that a process has, relative to an equal share */
+/* The largest numbers of rows and of nonzeros of a process, relative to equal shares */
 static PetscErrorCode Balance(Mat A, PetscReal balance[])
 {
   MatInfo        info;
@@ -293,7 +293,7 @@ static PetscErrorCode Balance(Mat A, PetscReal balance[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows, and columns alike, go to the processes as asked for; in a process they keep their order */
+/* Moves rows, and columns alike, to the processes as the option says; in a process they keep their order */
 static PetscErrorCode Partition(Mat *A)
 {
   const char *const kinds[] = {"none", "nnz", "bitonic", "parmetis"};
@@ -324,7 +324,7 @@ static PetscErrorCode Partition(Mat *A)
 
 /* ------------------------------------------------- measurements ------------------------------------------------- */
 
-/* Waits for the GPU, and for all processes; a norm may be known already */
+/* Waits for the GPU, and for all processes. VecNorm() may not do that, because a norm may be known already. */
 static PetscErrorCode Finish(Vec v)
 {
   PetscScalar dot;
@@ -334,7 +334,7 @@ static PetscErrorCode Finish(Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Calls so far of what ends in one number for all processes */
+/* The number of reductions so far: calls whose result is a number known to all processes */
 static PetscErrorCode Reductions(PetscLogDouble *count)
 {
   static const char *const names[] = {"VecTDot", "VecDot", "VecMDot", "VecNorm", "VecReduceEnd"};
@@ -353,7 +353,7 @@ static PetscErrorCode Reductions(PetscLogDouble *count)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A solver that has its memory, and Jacobi its diagonal, which PETSc looks at on the host */
+/* Creates a solver and sets it up: the solver has its memory, and Jacobi its diagonal, which PETSc checks on the host */
 static PetscErrorCode CreateSolver(Mat A, const char type[], PetscInt its, Vec b, Vec x, KSP *solver)
 {
   KSP      ksp;
@@ -414,7 +414,7 @@ static PetscErrorCode TimeMult(Mat A, Vec x, Vec y, Outcome *out)
   PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
   PetscCall(PetscTime(&t0));
   for (int k = 0; k < PRODUCTS; k++) PetscCall(MatMult(A, x, y));
-  PetscCall(Finish(y)); /* a fiftieth of it is in what is told */
+  PetscCall(Finish(y)); /* a fiftieth of its time is in the reported time of a product */
   PetscCall(PetscTime(&t1));
   t1 = (t1 - t0) / PRODUCTS;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &t1, 1, MPI_DOUBLE, MPI_MAX, PETSC_COMM_WORLD));
@@ -430,7 +430,7 @@ typedef enum {
   PARTS
 } Part;
 
-/* What a solver does besides products, each on its own: the median time, of the slowest process */
+/* Times the operations of a solver besides products, each by itself: the median time of the slowest process */
 static PetscErrorCode TimeParts(Vec x, Vec y, PetscReal median[])
 {
   PetscReal   t[PRODUCTS], norm;
@@ -442,7 +442,7 @@ static PetscErrorCode TimeParts(Vec x, Vec y, PetscReal median[])
       PetscReal      sum = 1;
       PetscLogDouble t0, t1;
 
-      PetscCall(VecAXPY(y, 1e-3, x)); /* or its norm is known */
+      PetscCall(VecAXPY(y, 1e-3, x)); /* changes y, or its norm would be known */
       PetscCall(Finish(y));
       PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
       PetscCall(PetscTime(&t0));
@@ -466,7 +466,7 @@ static PetscErrorCode TimeParts(Vec x, Vec y, PetscReal median[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One matrix, all solvers */
+/* Runs all solvers with one matrix */
 static PetscErrorCode RunSolvers(Mat A, const char type[], const Choice *choice, Vec x, Vec b, Vec y, PetscInt *nruns, Outcome out[])
 {
   MatShadowHaloInfo halo;
@@ -560,7 +560,7 @@ static PetscErrorCode Report(Mat A, PetscInt nruns, const Outcome out[], const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A list of words, or the one by default */
+/* Gets the list of words of an option, or the default word */
 static PetscErrorCode List(const char option[], const char first[], const char second[], PetscInt *n, char *words[])
 {
   PetscBool given;

@@ -20,7 +20,7 @@ typedef struct {
   char               why[160];
 } Outcome;
 
-/* Whether a file starts like a Matrix Market file, possibly compressed */
+/* Does the file begin like a Matrix Market file, or like a compressed file? */
 static PetscErrorCode IsMatrixMarket(MPI_Comm comm, const char file[], PetscBool *is)
 {
   const char *banner   = "%%MatrixMarket";
@@ -90,7 +90,7 @@ static PetscErrorCode LoadVector(const char file[], Vec b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Numbers in [-1,1] that do not depend on how many processes share the vector */
+/* Numbers in [-1,1] that do not depend on the number of processes */
 static PetscErrorCode FillRandom(Vec v)
 {
   PetscScalar *a;
@@ -131,9 +131,9 @@ static PetscErrorCode RightHandSide(Mat A, Vec b)
 
 #define PRODUCTS 51
 
-#define SETTLE 64 /* products before these: a matrix may be converted after some, and both ways to multiply with it be timed */
+#define SETTLE 64 /* products before the timed ones: until then a matrix may be converted, and the format timed against the AIJ */
 
-/* Median time of a product, the slowest rank counting */
+/* The median time of a product on the slowest process */
 static PetscErrorCode TimeMult(Mat A, PetscLogDouble *median)
 {
   PetscReal      t[PRODUCTS];
@@ -159,7 +159,7 @@ static PetscErrorCode TimeMult(Mat A, PetscLogDouble *median)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Bytes that one product reads of the matrix, or 0 where this type does not tell */
+/* The bytes of the matrix that one product reads, or 0 if the type does not report them */
 static PetscErrorCode BytesOf(Mat A, const char type[], PetscLogDouble *bytes)
 {
   PetscBool aij, amb;
@@ -176,7 +176,7 @@ static PetscErrorCode BytesOf(Mat A, const char type[], PetscLogDouble *bytes)
     *bytes = info.nz_used * (sizeof(PetscScalar) + sizeof(PetscInt)) + sizeof(PetscInt) * (m + 1.0);
   } else if (amb) {
     MatShadowInfo shadow;
-    PetscBool     fallen; /* back to the AIJ */
+    PetscBool     fallen; /* products fell back to the AIJ */
 
     PetscCall(MatShadowGetInfo(A, &shadow));
     PetscCall(PetscStrcmp(shadow.format, "csr", &fallen));
@@ -186,7 +186,7 @@ static PetscErrorCode BytesOf(Mat A, const char type[], PetscLogDouble *bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Why products of a matrix of a type of petsc-amb run on the AIJ all the same, or nothing */
+/* Gets the reason why products of a matrix of a type of petsc-amb run on the AIJ, or an empty text */
 static PetscErrorCode WhyAIJ(Mat A, char why[], size_t len)
 {
   MatShadowInfo info;
@@ -214,7 +214,7 @@ static PetscErrorCode Solve(Mat A, Vec b, const char type[], PetscBool times, Ou
   PetscFunctionBeginUser;
   PetscCall(PetscStrncpy(out->type, type, sizeof(out->type)));
   PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, &B));
-  PetscCall(MatCreateVecs(B, &x, &c)); /* where the matrix is */
+  PetscCall(MatCreateVecs(B, &x, &c)); /* on the device if the matrix is there */
   PetscCall(VecCopy(b, c));
   PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
   PetscCall(KSPSetOperators(ksp, B, B));
@@ -261,10 +261,10 @@ static PetscErrorCode Print(MPI_Comm comm, int n, const Outcome out[], PetscLogD
   PetscFunctionBeginUser;
   if (times) PetscCall(PetscPrintf(comm, "  %-10s %10s %13s %10s %10s %11s %7s %8s %8s\n", "type", "iterations", "true residual", "set-up s", "solve s", "MatMult us", "B/nnz", "solve", "MatMult"));
   for (int k = 0; k < n; k++) {
-    char bytes[16] = "-", mult[16] = "-"; /* one AIJ is as fast as another */
+    char bytes[16] = "-", mult[16] = "-"; /* a type that falls back to the AIJ is not compared with aij */
 
     if (!times) {
-      /* the next power of ten is all that rounding leaves alone, and nothing of what a direct solver leaves */
+      /* rounding may change anything but the next power of ten; of the residual of a direct solver it may change even that */
       PetscCall(PetscPrintf(comm, "%s: %" PetscInt_FMT " iterations, %s, true residual below 1e%d\n", out[k].type, out[k].its, out[k].reason > 0 ? "converged" : "not converged", (int)PetscCeilReal(PetscLog10Real(PetscMax(out[k].residual, 1e-12)))));
       continue;
     }
@@ -309,7 +309,7 @@ int main(int argc, char **argv)
   PetscCall(Solve(A, b, type, times, &out[n - 1], solver, sizeof(solver)));
   if (times) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " rows, %.0f nonzeros; %s; %d rank%s\n", file, M, info.nz_used, solver, size, size > 1 ? "s" : ""));
   PetscCall(Print(PETSC_COMM_WORLD, n, out, info.nz_used, times));
-  /* another order of summation may move the end of an iteration, the more the longer it is */
+  /* another order of summation may change the number of iterations, the more the larger it is */
   if (compare && (PetscAbs(out[0].its - out[1].its) > PetscMax(1, out[0].its / 50) || PetscMax(out[0].residual, out[1].residual) > 10 * PetscMin(out[0].residual, out[1].residual) + 100 * PETSC_MACHINE_EPSILON)) {
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "DISAGREE: %s and %s do not solve alike\n", out[0].type, out[1].type));
     agree = PETSC_FALSE;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Counts the triangles of a graph by a product of sparse matrices: with L and U the parts of the adjacency matrix A below and\n\
 above the diagonal, entry (i,j) of L U is the number of vertices k < i, j next to both; summed over the edges (i,j) each triangle counts twice.\n\
-  -f FILE         Matrix Market file: an entry off the diagonal is an edge, whichever way it is given\n\
+  -f FILE         Matrix Market file: an entry off the diagonal is an edge; its direction does not matter\n\
   -scale S        without -f: a random graph of 2^S vertices, with hubs (R-MAT; default 10)\n\
-  -edge_factor F  and F times as many edges, those that meet counted once (default 8)\n\
+  -edge_factor F  and F times as many edges; equal edges count once (default 8)\n\
   -complete N     without -f: the complete graph of N vertices\n\
   -mat_type TYPE  (default hashgemm)\n\
   -check          counts once more from A A with plain aij\n\
@@ -60,7 +60,7 @@ static PetscErrorCode Generate(Mat A, PetscInt n, PetscInt scale, PetscInt facto
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The edges of a file, both ways, without loops and without their values */
+/* The edges of a file, in both directions, without loops and without values */
 static PetscErrorCode FromFile(Mat A, Mat file)
 {
   PetscInt first, last;
@@ -158,7 +158,7 @@ static PetscErrorCode Triangle(Mat A, const char type[], PetscBool lower, Mat *T
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The sum of the entries of C where A has one */
+/* The sum of the entries of C at the places where A has an entry */
 static PetscErrorCode SumWhere(Mat C, Mat A, PetscInt64 *sum)
 {
   PetscInt first, last;

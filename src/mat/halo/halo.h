@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The halo of an MPI matrix on the device: what a product needs of x from other processes. Packed by one kernel, on its way while the diagonal
-   block is multiplied, and added with the rows of the off-diagonal block that have entries. A transposed product has sums for other processes
-   instead; they go the same ways backwards.
+   The halo of an MPI matrix on the device: the entries of x that a product needs from other processes. One kernel packs them; they travel while the
+   diagonal block is multiplied; then the rows of the off-diagonal block that have entries are multiplied by them and added. A transposed product has
+   sums for other processes instead, which take the same paths backwards.
 */
 #pragma once
 
@@ -12,52 +12,52 @@
 
 #include "mat/halo/halocuda.h"
 
-/* What goes to, or comes from, other processes: that with rank[k] has the entries offset[k] to offset[k + 1] of a buffer */
+/* The entries that go to, or come from, other processes: those of process rank[k] are offset[k] to offset[k + 1] of the buffer */
 typedef struct {
   PetscMPIInt  n, *rank, *offset;
   PetscScalar *buffer; /* on the device */
-  PetscScalar *pinned; /* on the host, where messages are staged there */
+  PetscScalar *pinned; /* on the host, for staged messages */
 } MatHaloSide;
 
-/* The off-diagonal block with its rows, and for transposed products its columns, listed, and the pattern they were listed of */
+/* The off-diagonal block: the list of its rows with entries, for transposed products that of its columns, and the pattern of which the lists were made */
 typedef struct {
   PetscObjectId    block;
   PetscObjectState nonzerostate;
   const PetscInt  *i, *j;
-  PetscBool        whole; /* most rows have entries, and many: it multiplies as any matrix does */
+  PetscBool        whole; /* most rows have entries, and many: the block is multiplied as a matrix, without lists */
   HaloRows         rows;
   HaloColumns      columns;
   int             *rows_memory, *columns_memory;
 } MatHaloBlock;
 
-/* What is known of some processes */
-#define MAT_HALO_CLASSES 40 /* of size: powers of two, in bytes */
+/* The measurements of a communicator */
+#define MAT_HALO_CLASSES 40 /* classes of size: powers of two, in bytes */
 typedef struct _MatHaloComm MatHaloComm;
 struct _MatHaloComm {
   MPI_Comm     comm;
   MatHaloComm *next;
-  PetscReal    seconds[MAT_HALO_CLASSES][MAT_SHADOW_HALO_STAGED + 1]; /* of an exchange by each path, 0 where it was not measured */
+  PetscReal    seconds[MAT_HALO_CLASSES][MAT_SHADOW_HALO_STAGED + 1]; /* of an exchange by each path, 0 if it was not measured */
   PetscReal    gain;                                                  /* seconds that NCCL would have saved so far, by a model */
-  PetscBool    looked;                                                /* for NCCL */
-  const char  *without;                                               /* why there is no NCCL */
+  PetscBool    looked;                                                /* NCCL was looked for */
+  const char  *without;                                               /* why NCCL cannot be used, or NULL */
   void        *nccl;
 };
 
 typedef struct {
   MPI_Comm       comm;
-  PetscObjectId  block; /* the off-diagonal block it was made for, */
-  PetscInt       n;     /* and its columns */
+  PetscObjectId  block; /* the off-diagonal block for which the halo was made */
+  PetscInt       n;     /* columns of that block */
   PetscInt      *garray;
   MatHaloComm   *about;
   MatShadowHalo  path;
-  PetscBool      chosen; /* for good */
+  PetscBool      chosen; /* the path will not change any more */
   int            size;   /* the class that the largest halo of all processes is in */
   MatHaloSide    from, to;
-  int           *entries; /* of x that go to other processes, on the device */
-  HaloSums       sums;    /* who adds to these entries in a transposed product, made for the first one */
+  int           *entries; /* the entries of x that go to other processes, on the device */
+  HaloSums       sums;    /* the sums that these entries get in a transposed product, listed before the first one */
   int           *sums_memory;
-  Vec            x;          /* what comes, as a vector */
-  MPI_Request   *request[2]; /* persistent, those that receive first; the second are for the way back */
+  Vec            x;          /* the received entries, as a vector */
+  MPI_Request   *request[2]; /* persistent requests, those that receive first; request[1] is for the way back */
   cudaStream_t   stream;
   cudaEvent_t    before, after;
   MatHaloBlock   rest;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The off-diagonal block in products on the device: its rows add to what the diagonal block has made of z, or in a transposed product its columns
-   make sums for other processes. Which entries these are is listed once; the values are those of AIJCUSPARSE, there is no copy to be renewed.
+   The off-diagonal block in products on the device: its rows add to the product of the diagonal block, or in a transposed product its columns
+   make sums for other processes. Rows and columns are listed once; the values are those of AIJCUSPARSE, without a copy that would have to be renewed.
 */
 #include "mat/halo/halo.h"
 
-#define MAT_HALO_WHOLE 2000000 /* nonzeros: from here on the block is worth a format of its own, if most rows have entries */
+#define MAT_HALO_WHOLE 2000000 /* nonzeros; a larger block is worth a format of its own, if most rows have entries */
 
 PetscErrorCode MatHaloBlockDestroy(MatHaloBlock *r)
 {
@@ -24,7 +24,7 @@ static PetscErrorCode MatHaloUpload(size_t n, const int list[], int **device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Threads that share a row, or a column, of this many entries */
+/* The number of threads that share a row, or a column, of so many entries */
 static int MatHaloLanes(PetscInt entries)
 {
   int lanes = 1;
@@ -33,7 +33,7 @@ static int MatHaloLanes(PetscInt entries)
   return lanes;
 }
 
-/* Lists the rows that have entries, again where the pattern is another one */
+/* Lists the rows that have entries, and lists them again if the pattern has changed */
 static PetscErrorCode MatHaloBlockSetUp(MatHaloBlock *r, Mat B)
 {
   const PetscInt *i, *j, m = B->rmap->n;
@@ -60,7 +60,7 @@ static PetscErrorCode MatHaloBlockSetUp(MatHaloBlock *r, Mat B)
   for (PetscInt k = 0; k < m; k++) {
     if (i[k + 1] > i[k]) list[n++] = k;
   }
-  for (PetscInt k = 0; k < n; k++) list[n + k] = i[list[k]]; /* rows without entries in between add nothing */
+  for (PetscInt k = 0; k < n; k++) list[n + k] = i[list[k]]; /* the rows left out have no entries: row k ends where row k + 1 begins */
   list[2 * n] = i[m];
   PetscCall(MatHaloUpload(2 * (size_t)n + 1, list, &r->rows_memory));
   PetscCall(PetscFree(list));
@@ -71,7 +71,7 @@ static PetscErrorCode MatHaloBlockSetUp(MatHaloBlock *r, Mat B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lists the entries by columns, of which there are n: before the first transposed product */
+/* Lists the entries by columns; n is the number of columns. Called before the first transposed product. */
 static PetscErrorCode MatHaloColumnsSetUp(MatHaloBlock *r, PetscInt m, PetscInt n)
 {
   const PetscInt nz = r->i[m];
@@ -97,7 +97,7 @@ static PetscErrorCode MatHaloColumnsSetUp(MatHaloBlock *r, PetscInt m, PetscInt 
       place[to] = e;
     }
   }
-  for (PetscInt c = n; c > 0; c--) start[c] = start[c - 1]; /* each was moved to its end, where the next one begins */
+  for (PetscInt c = n; c > 0; c--) start[c] = start[c - 1]; /* the loop above moved each start to its end, where the next column begins */
   start[0] = 0;
   PetscCall(MatHaloUpload((size_t)n + 1 + 2 * (size_t)nz, start, &r->columns_memory));
   PetscCall(PetscFree(start));
@@ -109,7 +109,7 @@ static PetscErrorCode MatHaloColumnsSetUp(MatHaloBlock *r, PetscInt m, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z = B x + z, of the rows that have entries, x being what has come from other processes */
+/* z = B x + z for the rows that have entries; x are the entries received from other processes */
 PetscErrorCode MatHaloAdd(MatHalo *h, Mat B, Vec z)
 {
   MatShadowCSR csr;
@@ -130,7 +130,7 @@ PetscErrorCode MatHaloAdd(MatHalo *h, Mat B, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* B^T x, which is what other processes get, in the order in which their entries would come */
+/* Makes B^T x, the sums for other processes, in the order in which the entries of these would come */
 PetscErrorCode MatHaloMultTranspose(MatHalo *h, Mat B, Vec x)
 {
   const PetscScalar *ax;
@@ -155,7 +155,7 @@ PetscErrorCode MatHaloMultTranspose(MatHalo *h, Mat B, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Several processes may add to an entry: lists the entries once each, of which the block has n columns, with the places of what is added */
+/* Lists the entries of z, of n, that get sums from other processes, each once, with the places of its sums: several processes may add to one entry */
 static PetscErrorCode MatHaloSumsSetUp(MatHalo *h, PetscInt n)
 {
   const PetscInt count = h->to.offset[h->to.n];
@@ -193,7 +193,7 @@ static PetscErrorCode MatHaloSumsSetUp(MatHalo *h, PetscInt n)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z += what has come of other processes in a transposed product, in the same order every time */
+/* Adds the sums received in a transposed product to z, in the same order every time */
 PetscErrorCode MatHaloAddSums(MatHalo *h, Vec z)
 {
   const PetscInt n = h->to.offset[h->to.n];

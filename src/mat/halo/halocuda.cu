@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Packing of what other processes need of x, and the products of an off-diagonal block: of the few rows that have entries of other processes, or
-   of the columns, whose sums other processes get
+   Packing of the entries of x that other processes need, and the products of an off-diagonal block: by the few rows that have entries, or, transposed, by
+   the columns, whose sums go to other processes
 */
 #include "sys/syscuda.cuh"
 #include "mat/halo/halocuda.h"
@@ -13,7 +13,7 @@ static __global__ void HaloPackKernel(int n, const int *entries, const SysScalar
   if (k < n) to[k] = x[entries[k]];
 }
 
-/* LANES threads a row, whose sum is made in the same order whatever the number of rows */
+/* LANES threads for each row; the order of a row's sum does not depend on the number of rows */
 template <int LANES>
 static __global__ void HaloAddKernel(HaloRows r, const int *j, const SysScalar *a, const SysScalar *x, SysScalar *y)
 {
@@ -27,7 +27,7 @@ static __global__ void HaloAddKernel(HaloRows r, const int *j, const SysScalar *
   if (k < r.n && lane == 0) y[r.rows[k]] += sum;
 }
 
-/* LANES threads a column */
+/* LANES threads for each column */
 template <int LANES>
 static __global__ void HaloMultTransposeKernel(HaloColumns c, const SysScalar *a, const SysScalar *x, SysScalar *y)
 {
@@ -52,7 +52,7 @@ static __global__ void HaloAddSumsKernel(HaloSums s, const SysScalar *sums, SysS
   y[s.rows[k]] = sum;
 }
 
-/* kernel<lanes>, for as many threads as n rows or columns take */
+/* Starts kernel<lanes> with lanes threads for each of n rows or columns */
 #define LAUNCH(kernel, lanes, n, stream, ...) \
   do { \
     const unsigned blocks_ = SysBlocks((int64_t)(n) * (lanes)); \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The halo of an MPI matrix on a CUDA device: operations on raw device arrays. Nothing here or below knows PETSc's objects, and everything is
-   queued on the stream it is given. Real numbers and 32-bit indices only.
+   The halo of an MPI matrix on a CUDA device: operations on raw device arrays, without PETSc's objects. All work is queued on the stream that the caller
+   gives. Real numbers and 32-bit indices only.
 */
 #pragma once
 
@@ -18,13 +18,13 @@ typedef struct {
   const int *rows, *start;
 } HaloRows;
 
-/* The columns of a matrix: column k of n has the entries start[k] to start[k + 1], each in some row and at some place among the values */
+/* The columns of a matrix: column k of n has the entries start[k] to start[k + 1]; row[] and place[] have the row and the index of the value of each entry */
 typedef struct {
   int        n, lanes;
   const int *start, *row, *place;
 } HaloColumns;
 
-/* Sums for some entries of a vector: entry rows[k] of the n listed ones gets those at the places start[k] to start[k + 1] */
+/* Sums for some entries of a vector: entry rows[k] of the n listed ones gets the sums at place[start[k]] to place[start[k + 1]] */
 typedef struct {
   int        n;
   const int *rows, *start, *place;
@@ -33,13 +33,13 @@ typedef struct {
 /* to[k] = x[entries[k]] */
 SysStatus HaloPack(int n, const int *entries, const SysScalar *x, SysScalar *to, SysStream);
 
-/* y = A x + y, of which only the listed rows are read and written */
+/* y = A x + y; only the listed rows of y are read and written */
 SysStatus HaloAdd(const HaloRows *, const int *j, const SysScalar *a, const SysScalar *x, SysScalar *y, SysStream);
 
 /* y = A^T x, a value for each column */
 SysStatus HaloMultTranspose(const HaloColumns *, const SysScalar *a, const SysScalar *x, SysScalar *y, SysStream);
 
-/* y += sums, of which each listed entry gets its own in the order of their places */
+/* y += sums; each listed entry gets its sums in the order of their places */
 SysStatus HaloAddSums(const HaloSums *, const SysScalar *sums, SysScalar *y, SysStream);
 
 #if defined(__cplusplus)

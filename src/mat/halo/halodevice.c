@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products of MPI matrices with vectors on the device. The diagonal block is multiplied while what other processes have of x is on its way, in a
-   stream of its own; events order the two streams, and nothing waits for the whole device. PETSc's own scatter remains for everything else.
+   Products of MPI matrices with vectors on the device. The diagonal block is multiplied while the entries of x from other processes are on their way, in
+   a stream of their own; events order the two streams, and nothing waits for the whole device. All other operations use PETSc's own scatter.
 */
 #include <petscsf.h>
 
 #include "mat/halo/halo.h"
 
-#define MAT_HALO_LARGE 2000000 /* columns: from here on few products repay a halo */
+#define MAT_HALO_LARGE 2000000 /* columns; for a larger matrix few products repay a halo */
 
 PetscErrorCode MatHaloCheck(SysStatus status)
 {
@@ -39,7 +39,7 @@ static PetscErrorCode MatHaloSideDestroy(MatHaloSide *side)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Back to no path: requests and what is pinned go */
+/* Goes back to no path: frees requests and pinned memory */
 static PetscErrorCode MatHaloLeave(MatHalo *h)
 {
   MatHaloSide *const side[] = {&h->from, &h->to};
@@ -59,7 +59,7 @@ static PetscErrorCode MatHaloLeave(MatHalo *h)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From now on entries go by this path, which is possible here */
+/* Sets the path, of which the caller knows that it is possible */
 PetscErrorCode MatHaloUse(MatHalo *h, MatShadowHalo path)
 {
   const PetscBool    staged = (PetscBool)(path == MAT_SHADOW_HALO_STAGED);
@@ -113,7 +113,7 @@ static PetscErrorCode MatHaloDestroy(MatHalo **halo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Which entries come from where follows from the columns of the off-diagonal block, which ascend: what one process has lies together in the buffer */
+/* The columns of the off-diagonal block determine which entries come from which process. The columns ascend: entries of one process lie together in the buffer. */
 static PetscErrorCode MatHaloCreate(Mat A, Mat block, const PetscInt garray[], MatHalo **halo)
 {
   const PetscMPIInt *rank;
@@ -156,7 +156,7 @@ static PetscErrorCode MatHaloCreate(Mat A, Mat block, const PetscInt garray[], M
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* At the end of an assembly: are the columns of other processes still the same ones, on all processes? */
+/* Called at the end of an assembly: keeps the halo if the columns of other processes are still the same, on all processes */
 static PetscErrorCode MatHaloCompare(Mat A, MatShadow *s)
 {
   MatHalo        *h = (MatHalo *)s->halo;
@@ -180,7 +180,7 @@ static PetscErrorCode MatHaloCompare(Mat A, MatShadow *s)
 
 /* ------------------------------------------------- the exchange ------------------------------------------------- */
 
-/* Entries of x are packed and sent; or back, sums that are in the buffer already */
+/* Packs and sends entries of x; on the way back, sends the sums that are in the buffer already */
 PetscErrorCode MatHaloExchangeBegin(MatHalo *h, PetscBool back, const PetscScalar *x)
 {
   const MatHaloSide *out = back ? &h->from : &h->to;
@@ -188,7 +188,7 @@ PetscErrorCode MatHaloExchangeBegin(MatHalo *h, PetscBool back, const PetscScala
 
   PetscFunctionBegin;
   if (!h->from.n && !h->to.n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaEventRecord(h->before, PetscDefaultCudaStream)); /* what is sent is there, and what came the last time has been used */
+  PetscCallCUDA(cudaEventRecord(h->before, PetscDefaultCudaStream)); /* after this event the data to send is ready, and the entries received the last time have been used */
   PetscCallCUDA(cudaStreamWaitEvent(h->stream, h->before, 0));
   if (!back) PetscCall(MatHaloCheck(HaloPack(n, h->entries, x, out->buffer, h->stream)));
   if (h->path == MAT_SHADOW_HALO_NCCL) PetscCall(MatHaloSendNCCL(h, back));
@@ -197,7 +197,7 @@ PetscErrorCode MatHaloExchangeBegin(MatHalo *h, PetscBool back, const PetscScala
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MPI knows nothing of streams: the host waits until there is something to send, then for the messages */
+/* MPI knows nothing of streams: the host waits until the data to send is ready, then for the messages */
 PetscErrorCode MatHaloExchangeWait(MatHalo *h, PetscBool back)
 {
   const MatHaloSide *in = back ? &h->to : &h->from;
@@ -216,7 +216,7 @@ PetscErrorCode MatHaloExchangeWait(MatHalo *h, PetscBool back)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What is queued from now on has the entries */
+/* Work queued after this call waits for the received entries */
 PetscErrorCode MatHaloExchangeEnd(MatHalo *h)
 {
   PetscFunctionBegin;
@@ -226,8 +226,8 @@ PetscErrorCode MatHaloExchangeEnd(MatHalo *h)
 
 /* ------------------------------------------------- products ------------------------------------------------- */
 
-/* PETSc's scatter serves the first products of a matrix that may be gone soon, unless a path is asked for or no time is to be measured: making a halo
-   takes as long as some dozens of small products. All processes have the same answer. */
+/* Does petsc-amb make the exchange for this product? PETSc's scatter makes the first ones, unless the user chose a path or forbade measuring: a halo takes as long
+   to make as some dozens of small products, and the matrix may be destroyed soon. All processes have the same answer. */
 static PetscBool MatHaloServes(MatShadow *s)
 {
   const PetscInt first = s->owner->cmap->N > MAT_HALO_LARGE ? 10 : 60;
@@ -235,7 +235,7 @@ static PetscBool MatHaloServes(MatShadow *s)
   return (PetscBool)(s->halo || s->halo_wanted != MAT_SHADOW_HALO_AUTO || s->tune < MAT_SHADOW_TUNE_MEASURE || s->served++ >= first);
 }
 
-/* The halo of A for one more product. All processes make it together, as they make blocks. */
+/* Gets the halo of A for one more product. Collective: all processes make the halo together, as they make blocks. */
 static PetscErrorCode MatHaloGet(Mat A, MatShadow *s, Mat rest, const PetscInt garray[], MatHalo **h)
 {
   PetscObjectId id;
@@ -251,7 +251,7 @@ static PetscErrorCode MatHaloGet(Mat A, MatShadow *s, Mat rest, const PetscInt g
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* This and the next are for vectors on the device */
+/* This function and the next expect vectors on the device */
 static PetscErrorCode MatHaloProductPlain(Mat A, MatShadow *s, Vec xx, Vec yy, Vec zz)
 {
   const PetscInt    *garray;
@@ -307,7 +307,7 @@ static PetscErrorCode MatHaloProduct(Mat A, MatShadow *s, PetscBool transpose, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- what the shadow asks for ------------------------------------------------- */
+/* ------------------------------------------------- the other functions of MatShadowExchange ------------------------------------------------- */
 
 static PetscErrorCode MatHaloGetInfo(Mat A, const MatShadow *s, MatShadowHaloInfo *info)
 {
@@ -323,7 +323,7 @@ static PetscErrorCode MatHaloGetInfo(Mat A, const MatShadow *s, MatShadowHaloInf
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Another path is asked for */
+/* The user asked for another path */
 static PetscErrorCode MatHaloChanged(Mat A, MatShadow *s)
 {
   PetscFunctionBegin;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The paths a halo can take from one process to another, and which of them is the fastest
+   The paths that a halo can take from one process to another, and the choice of the fastest
 */
 #include "mat/halo/halo.h"
 
@@ -14,7 +14,7 @@
       PetscCheck(nccl_result_ == ncclSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "NCCL: %s, in %s", nccl.GetErrorString(nccl_result_), #call); \
     } while (0)
 
-  /* Opened when it is used: it is hundreds of megabytes, and not everywhere */
+  /* NCCL is opened when it is first used: it has hundreds of megabytes, and not every machine has it */
   #define NCCL_FUNCTIONS(F)  F(GetErrorString) F(GetUniqueId) F(CommInitRank) F(CommDestroy) F(GroupStart) F(GroupEnd) F(Send) F(Recv)
   #define NCCL_DECLARE(name) __typeof__(nccl##name) *name;
   #define NCCL_FIND(name)    *(void **)&nccl.name = dlsym(library, "nccl" #name);
@@ -26,18 +26,19 @@ static struct {
 #endif
 
 #define MAT_HALO_PATIENCE 200   /* products of a halo before paths are compared */
-#define MAT_HALO_ROUNDS   5     /* of which the median counts */
+#define MAT_HALO_ROUNDS   5     /* timed rounds, of which the median counts */
 #define MAT_HALO_REPEAT   4     /* exchanges in a round */
 #define MAT_HALO_START    0.5   /* seconds that NCCL takes to start */
-#define MAT_HALO_NCCL     16e-6 /* and to exchange a little, */
-#define MAT_HALO_RATE     100e9 /* bytes a second of more, */
-#define MAT_HALO_WAIT     25e-6 /* and what the host's waiting costs on the other paths: kernels are not queued meanwhile */
+#define MAT_HALO_NCCL     16e-6 /* seconds of an exchange of few bytes by NCCL */
+#define MAT_HALO_RATE     100e9 /* bytes a second by NCCL, for many bytes */
+#define MAT_HALO_WAIT     25e-6 /* seconds lost on the other paths while the host waits and queues no kernels */
 
 static MatHaloComm *known = NULL;
 
-/* ------------------------------------------------- what is known of a communicator ------------------------------------------------- */
+/* ------------------------------------------------- communicators ------------------------------------------------- */
 
-/* Kept for the processes and their order, with a communicator of our own: PETSc's is gone with the last object that uses it, and NCCL's is slow to make */
+/* Gets what was measured of a communicator, the same for all communicators with the same processes in the same order. It has a duplicate of its own: PETSc frees its
+   communicator with the last object that uses it, and NCCL's is slow to make. */
 PetscErrorCode MatHaloCommGet(MPI_Comm comm, MatHaloComm **about)
 {
   MatHaloComm *c;
@@ -59,7 +60,7 @@ PetscErrorCode MatHaloCommGet(MPI_Comm comm, MatHaloComm **about)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The last one first, which is the same order for all processes that share two of them */
+/* Frees the last communicator first: any two processes free those that they share in the same order */
 PetscErrorCode MatHaloEnd(void)
 {
   PetscFunctionBegin;
@@ -69,7 +70,7 @@ PetscErrorCode MatHaloEnd(void)
     known = c->next;
 #if defined(PETSCAMB_HAVE_NCCL)
     if (c->nccl) {
-      PetscCallMPI(MPI_Barrier(c->comm)); /* NCCL does not like to be left while others are at work */
+      PetscCallMPI(MPI_Barrier(c->comm)); /* a process must not leave NCCL while others still use it */
       PetscCallNCCL(nccl.CommDestroy((ncclComm_t)c->nccl));
     }
 #endif
@@ -82,7 +83,7 @@ PetscErrorCode MatHaloEnd(void)
 /* ------------------------------------------------- NCCL ------------------------------------------------- */
 
 #if defined(PETSCAMB_HAVE_NCCL)
-/* Has every process a GPU that no other one has? */
+/* Does every process have a GPU of its own? */
 static PetscErrorCode MatHaloOwnDevice(MPI_Comm comm, PetscBool *own)
 {
   const int             n = (int)sizeof(((struct cudaDeviceProp *)NULL)->uuid);
@@ -123,7 +124,7 @@ static PetscErrorCode MatHaloLoadNCCL(MPI_Comm comm, PetscBool *loaded)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A communicator of NCCL for one of MPI, made once. It sends and receives only: NVLink's multicast would be memory for nothing. */
+/* Makes a communicator of NCCL for one of MPI, once. It only sends and receives: NVLink's multicast would take memory for nothing. */
 static PetscErrorCode MatHaloStartNCCL(MPI_Comm comm, MatHaloComm *c)
 {
   PetscBool    own = PETSC_FALSE, loaded = PETSC_FALSE;
@@ -141,7 +142,7 @@ static PetscErrorCode MatHaloStartNCCL(MPI_Comm comm, MatHaloComm *c)
   }
   PetscCall(MatHaloLoadNCCL(comm, &loaded));
   if (!loaded) {
-    c->without = "libnccl.so.2 is not found; LD_LIBRARY_PATH can tell where it is";
+    c->without = "libnccl.so.2 was not found; add its folder to LD_LIBRARY_PATH";
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
@@ -156,13 +157,13 @@ static PetscErrorCode MatHaloStartNCCL(MPI_Comm comm, MatHaloComm *c)
   }
   if (ok) c->nccl = made;
   else {
-    c->without = "NCCL does not start between these processes; NCCL_DEBUG=INFO tells why";
+    c->without = "NCCL does not start between these processes; set NCCL_DEBUG=INFO to see why";
     if (made) (void)nccl.CommDestroy(made);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On the halo's stream, without the host */
+/* Queues the exchange on the halo's stream; the host does not wait */
 PetscErrorCode MatHaloSendNCCL(const MatHalo *h, PetscBool back)
 {
   const ncclDataType_t type = sizeof(PetscScalar) == sizeof(double) ? ncclDouble : ncclFloat;
@@ -188,19 +189,19 @@ static PetscErrorCode MatHaloStartNCCL(MPI_Comm comm, MatHaloComm *c)
 PetscErrorCode MatHaloSendNCCL(const MatHalo *h, PetscBool back)
 {
   PetscFunctionBegin;
-  PetscAssert(h->path != MAT_SHADOW_HALO_NCCL, PETSC_COMM_SELF, PETSC_ERR_PLIB, "There is no NCCL here");
+  PetscAssert(h->path != MAT_SHADOW_HALO_NCCL, PETSC_COMM_SELF, PETSC_ERR_PLIB, "petsc-amb was built without NCCL");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
 
 /* ------------------------------------------------- the choice ------------------------------------------------- */
 
-/* Why a path is not possible here, the same on all processes; NULL if it is */
+/* Gets the reason why a path is not possible, the same on all processes; NULL if the path is possible */
 static PetscErrorCode MatHaloWhyNot(MatHalo *h, MatShadowHalo path, const char **why)
 {
   PetscFunctionBegin;
   *why = NULL;
-  if (path == MAT_SHADOW_HALO_MPI && !use_gpu_aware_mpi) *why = "the MPI is not CUDA-aware, or PETSc was told -use_gpu_aware_mpi 0";
+  if (path == MAT_SHADOW_HALO_MPI && !use_gpu_aware_mpi) *why = "the MPI is not CUDA-aware, or -use_gpu_aware_mpi 0 was given";
   if (path == MAT_SHADOW_HALO_NCCL) {
     PetscCall(MatHaloStartNCCL(h->comm, h->about));
     *why = h->about->without;
@@ -208,7 +209,7 @@ static PetscErrorCode MatHaloWhyNot(MatHalo *h, MatShadowHalo path, const char *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Seconds that an exchange takes, the longest of all processes */
+/* Gets the seconds that an exchange takes, the longest of all processes */
 static PetscErrorCode MatHaloTime(MatHalo *h, PetscBool back, const PetscScalar *x, PetscReal *seconds)
 {
   PetscReal      t[MAT_HALO_ROUNDS + 1];
@@ -234,7 +235,7 @@ static PetscErrorCode MatHaloTime(MatHalo *h, PetscBool back, const PetscScalar 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Times a path for halos of this size, once. All processes have the same times, which serve for both directions. */
+/* Times a path for halos of this size, once. All processes have the same times, which are used for both directions. */
 static PetscErrorCode MatHaloMeasure(Mat A, MatHalo *h, MatShadowHalo path, PetscBool back, const PetscScalar *x)
 {
   PetscReal           *seconds = &h->about->seconds[h->size][path];
@@ -252,8 +253,8 @@ static PetscErrorCode MatHaloMeasure(Mat A, MatHalo *h, MatShadowHalo path, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The fastest path of those that cost nothing to begin with. NCCL is started when it would have repaid that, by what halos among these processes have taken
-   so far; which is the same decision for all of them. */
+/* Gets the fastest of the paths that cost nothing to start. NCCL is started once the time that it would have saved in all halos among these processes exceeds
+   that of its start. All processes decide the same. */
 static PetscErrorCode MatHaloChooseBest(Mat A, MatHalo *h, PetscBool back, const PetscScalar *x, MatShadowHalo *best)
 {
   MatHaloComm     *c       = h->about;
@@ -273,13 +274,13 @@ static PetscErrorCode MatHaloChooseBest(Mat A, MatHalo *h, PetscBool back, const
     if (c->gain < MAT_HALO_START) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(MatHaloStartNCCL(h->comm, c));
     PetscCall(PetscInfo(A, "Halos would have taken %g s less by NCCL: %s\n", (double)c->gain, c->without ? c->without : "it is started"));
-    if (c->nccl) PetscFunctionReturn(PETSC_SUCCESS); /* and timed in the next product */
+    if (c->nccl) PetscFunctionReturn(PETSC_SUCCESS); /* the next product times it */
   }
   h->chosen = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes the path that is asked for, or the best one */
+/* Takes the path that the user asked for, or the best one */
 PetscErrorCode MatHaloChoose(Mat A, MatHalo *h, MatShadowHalo wanted, PetscBool back, const PetscScalar *x)
 {
   const MatShadowHalo before = h->path;
@@ -289,7 +290,7 @@ PetscErrorCode MatHaloChoose(Mat A, MatHalo *h, MatShadowHalo wanted, PetscBool 
   if (wanted == MAT_SHADOW_HALO_AUTO && h->size) PetscCall(MatHaloChooseBest(A, h, back, x, &wanted));
   else {
     h->chosen = PETSC_TRUE;
-    if (!h->size) wanted = MAT_SHADOW_HALO_STAGED; /* there is nothing to exchange */
+    if (!h->size) wanted = MAT_SHADOW_HALO_STAGED; /* the processes exchange nothing */
     PetscCall(MatHaloWhyNot(h, wanted, &why));
     PetscCheck(!why, h->comm, PETSC_ERR_SUP, "The halo cannot go by %s: %s; use -mat_shadow_halo auto", MatShadowHalos[wanted], why);
   }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MatLoadMatrixMarket(): entries of a Matrix Market file to a matrix, distributed
+   MatLoadMatrixMarket(): from a Matrix Market file to a distributed matrix
 
-   The processes read entries, send them to the owners of their rows, build their rows in compressed form and hand these over at once.
+   Each process reads entries, sends them to the owners of their rows, builds its own rows in compressed form and passes these to PETSc in one call.
 */
 #include <string.h>
 #include <petsc/private/petscimpl.h>
@@ -13,11 +13,11 @@
   #define MTX_MESSAGE_MAX ((int64_t)1 << 24) /* entries in one message, far below the 2^31 bytes that MPI counts */
 #endif
 
-/* Makes the faults of single processes one fault of all, explained by the first process */
+/* Makes the faults of single processes a common fault of all processes, described by the first process */
 static PetscErrorCode MatMMAgree(MPI_Comm comm, const char file[], int missing, MtxFault *fault)
 {
   PetscMPIInt rank;
-  int         level[2], highest[2]; /* whether the text is wrong; whether a process cannot read it */
+  int         level[2], highest[2]; /* is the text wrong? can a process not read it? */
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
@@ -39,7 +39,7 @@ static PetscErrorCode MatMMAgree(MPI_Comm comm, const char file[], int missing, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Counts what all have read; sets the places of the entries of an array, whose text does not name them, and drops its zeros off the diagonal */
+/* Counts the entries that all processes have read. Sets the places of the entries of an array, which its text does not contain, and drops zeros off the diagonal. */
 static PetscErrorCode MatMMCountAndPlace(MPI_Comm comm, const MtxAbout *about, MtxStore *store, int64_t *missing, const MtxFault *fault)
 {
   PetscMPIInt size, rank, dealers;
@@ -83,7 +83,7 @@ static PetscErrorCode MatMMCountAndPlace(MPI_Comm comm, const MtxAbout *about, M
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The entry across the diagonal that a file leaves unsaid */
+/* The entry on the other side of the diagonal, which the file does not store */
 static inline MtxEntry MatMMMirrored(MtxSymmetry symmetry, MtxEntry e)
 {
   MtxEntry m = {e.j, e.i, e.v};
@@ -106,7 +106,7 @@ static inline PetscMPIInt MatMMOwner(const PetscInt ranges[], PetscMPIInt size, 
   return low;
 }
 
-/* Sends all entries, and those they imply, to the owners of their rows; entries come in the order of the ranks that send them */
+/* Sends all entries, and their mirrored ones, to the owners of their rows; received entries are in the order of the ranks that sent them */
 static PetscErrorCode MatMMSendToOwners(MPI_Comm comm, PetscMPIInt tag, const PetscInt ranges[], MtxSymmetry symmetry, MtxStore *store)
 {
   PetscMPIInt  size, rank, requests = 0;
@@ -172,7 +172,7 @@ static PetscErrorCode MatMMSendToOwners(MPI_Comm comm, PetscMPIInt tag, const Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A stable sort by column, so that duplicates stay in the order in which they came; tj and tv are as long as the row */
+/* Sorts a row by column; duplicates stay in the order in which they came. tj and tv are as long as the row. */
 static void MatMMSortRow(PetscInt n, PetscInt *j, PetscScalar *v, PetscInt *tj, PetscScalar *tv)
 {
   const PetscInt run = 16;
@@ -224,14 +224,14 @@ static PetscInt MatMMMergeRow(PetscInt n, PetscInt *j, PetscScalar *v)
   return last + 1;
 }
 
-/* Entries of the rows [begin, begin + m) to compressed rows with sorted, distinct columns; frees the entries */
+/* Makes compressed rows with sorted, distinct columns of the entries of the rows [begin, begin + m); frees the entries */
 static PetscErrorCode MatMMBuildRows(PetscInt begin, PetscInt m, MtxSymmetry symmetry, MtxStore *store, PetscInt **rows, PetscInt **columns, PetscScalar **values)
 {
   PetscInt    *i, *j, *tj, at = 0, longest = 0;
   PetscScalar *v, *tv;
 
   PetscFunctionBegin;
-  /* i[r + 1] counts row r, then is where its next entry goes, and so ends as where row r + 1 begins */
+  /* i[r + 1] is first the count of row r, then the place of its next entry, and at the end the beginning of row r + 1 */
   PetscCall(PetscCalloc1((size_t)m + 2, &i));
   for (size_t k = 0; k < store->count; k++) {
     const MtxEntry e = store->entries[k];
@@ -285,7 +285,7 @@ static PetscErrorCode MatMMBuildRows(PetscInt begin, PetscInt m, MtxSymmetry sym
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Any type of matrix: the pattern goes to a preallocator first, then the values to the matrix */
+/* For any type of matrix: passes the pattern to a preallocator first, then the values to the matrix */
 static PetscErrorCode MatMMInsertRows(Mat A, PetscInt begin, PetscInt m, const PetscInt i[], const PetscInt j[], const PetscScalar v[])
 {
   Mat         pattern;
@@ -321,7 +321,7 @@ static PetscErrorCode MatMMInsertRows(Mat A, PetscInt begin, PetscInt m, const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether a matrix whose type and sizes may be set, in part, can take what the header promises */
+/* Checks that the matrix, whose type and sizes may be set in part, can hold the matrix that the header describes */
 static PetscErrorCode MatMMCheckMatrix(Mat A, const char file[], const MtxHeader *h)
 {
   MPI_Comm    comm = PetscObjectComm((PetscObject)A);
@@ -356,7 +356,7 @@ static PetscErrorCode MatMMCheckMatrix(Mat A, const char file[], const MtxHeader
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Entries, which it frees, to an assembled matrix */
+/* Makes an assembled matrix of the entries; frees the entries */
 static PetscErrorCode MatMMFill(Mat A, const char file[], const MtxHeader *h, PetscMPIInt tag, MtxStore *store)
 {
   MPI_Comm        comm     = PetscObjectComm((PetscObject)A);
@@ -408,22 +408,22 @@ static PetscErrorCode MatMMFill(Mat A, const char file[], const MtxHeader *h, Pe
    Collective
 
    Input Parameters:
-+  A    - the matrix, from `MatCreate()`; its type, sizes and block size may be set, its type becomes `MATAIJ` if it is not
++  A    - the matrix, from `MatCreate()`; its type, sizes and block size may be set; a type that is not set becomes `MATAIJ`
 -  file - the name of the file, which all processes can read; it may be compressed by gzip
 
    Level: beginner
 
    Notes:
-   Every kind of Matrix Market file is read: coordinate and array; real, integer, pattern (whose values become 1) and complex (with a PETSc
-   built for complex scalars); general, symmetric, skew-symmetric and hermitian, whose unstored triangle is filled in.
+   The function reads every kind of Matrix Market file: coordinate and array; real, integer, pattern (values become 1) and complex (with a PETSc
+   built for complex scalars); general, symmetric, skew-symmetric and hermitian (the triangle that is not stored is filled in).
 
    Entries that occur more than once are added up, as by `ADD_VALUES`. Zeros in a coordinate file become part of the nonzero pattern; zeros
    in an array only on the diagonal. Numbers are rounded to double precision exactly as the C library does, whatever the locale.
 
-   Each process reads the part of a plain file; a compressed file is decompressed by the first process and parsed by the others. The
-   matrix is preallocated exactly.
+   Each process reads a part of a plain file. If the file is compressed, the first process decompresses it and the others parse it. The matrix is
+   preallocated exactly.
 
-   A file that is not as it should be gives `PETSC_ERR_FILE_UNEXPECTED` on all processes, with the line and the reason; then A is as it was.
+   A file that violates the format gives `PETSC_ERR_FILE_UNEXPECTED` on all processes, with the line and the reason; A is unchanged then.
 
 .seealso: `MatLoad()`, `MatCreate()`, `MatSetSizes()`, `MATAIJ`, `MATAMB`
 @*/

@@ -27,7 +27,7 @@ static uint64_t       power10[POWER_MAX - POWER_MIN + 1]; /* leading 64 bits of 
 static locale_t       c_locale;
 static pthread_once_t prepared = PTHREAD_ONCE_INIT;
 
-/* 128 bits are carried along, so that what rounding loses in at most 330 steps stays far below the 64 bits that are kept */
+/* Computes with 128 bits, so that the rounding errors of at most 330 steps stay far below the 64 bits that are kept */
 static void MtxDecimalPrepare(void)
 {
   u128 p = (u128)1 << 127;
@@ -49,7 +49,7 @@ static void MtxDecimalPrepare(void)
   c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-/* The C library's answer; the text is a number of the grammar below, and no longer than a line */
+/* The value by the C library; the text is a number of the grammar below, no longer than a line */
 static double MtxDecimalExact(const char *text, size_t length)
 {
   char   copy[MTX_LINE_MAX + 1];
@@ -63,7 +63,7 @@ static double MtxDecimalExact(const char *text, size_t length)
   return value;
 }
 
-/* Rounds w * 10^e, where the w that is meant may be larger by less than 1 if digits were dropped; returns 0 if that is undecided */
+/* Rounds w * 10^e; if digits were dropped, the true w may be larger by less than 1. Returns 0 if the rounding is not decided by w. */
 static int MtxDecimalRound(uint64_t w, int e, int dropped, double *value)
 {
   int      shift, exponent, rest;
@@ -83,7 +83,7 @@ static int MtxDecimalRound(uint64_t w, int e, int dropped, double *value)
   rest = (int)(high & 2047);
   if (rest <= 1024 && rest + (dropped ? 44 : 4) > 1024) return 0;
   if (exponent < -1021 || exponent > 1022) return 0;
-  bits = (high >> 11) + (rest > 1024); /* a carry out of the mantissa goes on into the exponent, as it should */
+  bits = (high >> 11) + (rest > 1024); /* a carry out of the mantissa goes into the exponent, which is right */
   bits += (uint64_t)(exponent + 1022) << 52;
   memcpy(value, &bits, sizeof(bits));
   return 1;

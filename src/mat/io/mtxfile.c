@@ -18,7 +18,7 @@
   #include <zlib.h>
 #endif
 
-#define TEXT_SIZE  ((size_t)4 << 20) /* bytes read at a time, and the longest piece that is dealt */
+#define TEXT_SIZE  ((size_t)4 << 20) /* bytes read at a time, and bytes of the longest piece that is dealt */
 #define BATCH_SIZE 1024              /* entries parsed at a time; they stay in the first-level cache */
 
 static void MtxFileFault(MtxFault *fault, PetscErrorCode code, int64_t line, const char *reason, const char *detail)
@@ -28,7 +28,7 @@ static void MtxFileFault(MtxFault *fault, PetscErrorCode code, int64_t line, con
   snprintf(fault->reason, sizeof(fault->reason), "%s%s%s", reason, detail ? ": " : "", detail ? detail : "");
 }
 
-/* Reads on behind the text that is left. Returns 0 if the file cannot be read. */
+/* Appends to the text that is left. Returns 0 if the file cannot be read. */
 static int MtxFileFill(MtxFile *f, MtxFault *fault, int64_t line)
 {
   if (f->begin) memmove(f->text, f->text + f->begin, f->length);
@@ -42,7 +42,7 @@ static int MtxFileFill(MtxFile *f, MtxFault *fault, int64_t line)
       int zerror;
 
       got = gzread((gzFile)f->gz, f->text + f->length, (unsigned)room);
-      /* a file that was cut off ends without an error of gzread(), but with one of gzerror() */
+      /* gzread() reports no error for a file that was cut off, but gzerror() does */
       const char *message = gzerror((gzFile)f->gz, &zerror);
       if (got < 0 || ((size_t)got < room && zerror != Z_OK)) {
         MtxFileFault(fault, PETSC_ERR_FILE_UNEXPECTED, line, "the compressed data are damaged or cut off", zerror == Z_ERRNO ? strerror(errno) : message);
@@ -67,7 +67,7 @@ static int MtxFileFill(MtxFile *f, MtxFault *fault, int64_t line)
   return 1;
 }
 
-/* Where the first line begins that begins at or behind offset; -1 if the file cannot be read */
+/* The beginning of the first line that begins at or after offset; -1 if the file cannot be read */
 static int64_t MtxFileLineBegin(MtxFile *f, int64_t offset, MtxFault *fault)
 {
   f->next = offset - 1;
@@ -84,7 +84,7 @@ static int64_t MtxFileLineBegin(MtxFile *f, int64_t offset, MtxFault *fault)
   }
 }
 
-/* Limits a plain file to the lines that begin in the share of one of several processes */
+/* Limits a plain file to the lines that begin in the share of this process */
 static int MtxFileTakeShare(MtxFile *f, int64_t begin, PetscMPIInt rank, PetscMPIInt size, MtxFault *fault)
 {
   const int64_t share = (f->size - begin) / size;
@@ -100,7 +100,7 @@ static int MtxFileTakeShare(MtxFile *f, int64_t begin, PetscMPIInt rank, PetscMP
   return 1;
 }
 
-/* Parses until the batch is full or the file is used up; returns 0 if something is wrong */
+/* Parses until the batch is full or the file is used up; returns 0 after a fault */
 static int MtxFileNextBatch(MtxFile *f, MtxReader *r, MtxBatch *b, MtxFault *fault)
 {
   b->count = 0;
@@ -154,7 +154,7 @@ static PetscErrorCode MtxFileBatchDestroy(MtxBatch *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Opens a file without reading from it, but for finding out whether it is compressed */
+/* Opens a file, and finds out whether it is compressed */
 static PetscErrorCode MtxFileOpenAll(const char name[], MtxFile *f, MtxFault *fault)
 {
   struct stat   status;
@@ -212,7 +212,7 @@ PetscErrorCode MtxFileOpen(const char name[], MtxFile *f, MtxReader *r, MtxFault
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Reads a whole file, keeping nothing, to find the first thing that is wrong with it */
+/* Reads a whole file to find its first fault; keeps no entries */
 PetscErrorCode MtxFileDiagnose(const char name[], MtxFault *fault)
 {
   MtxFile   f;
@@ -271,7 +271,7 @@ static PetscErrorCode MtxFileAppend(MtxStore *store, const MtxHeader *h, const M
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Parses what a file, or a text in memory that looks like one, still holds, as one part */
+/* Parses the rest of a file, or of a text in memory given as an MtxFile, as one part */
 static PetscErrorCode MtxFileReadPart(MtxFile *f, const MtxHeader *h, MtxBatch *b, MtxStore *store, MtxFault *fault)
 {
   MtxReader r;
@@ -299,7 +299,7 @@ static PetscErrorCode MtxFileDeal(MPI_Comm comm, PetscMPIInt tag, MtxFile *f, Mt
   PetscMPIInt size, to = 0;
   MPI_Request request = MPI_REQUEST_NULL;
   char       *piece;
-  int         comment = 0; /* within a comment that is longer than the text that fits */
+  int         comment = 0; /* the text begins within a comment, which was too long for one piece */
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
@@ -339,7 +339,7 @@ static PetscErrorCode MtxFileDeal(MPI_Comm comm, PetscMPIInt tag, MtxFile *f, Mt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Receives pieces until an empty one comes; after a fault they are thrown away */
+/* Receives and parses pieces until an empty one comes; after a fault it ignores the rest */
 static PetscErrorCode MtxFileReceive(MPI_Comm comm, PetscMPIInt tag, const MtxHeader *h, MtxBatch *b, MtxStore *store, MtxFault *fault)
 {
   MtxFile piece;
@@ -364,7 +364,7 @@ static PetscErrorCode MtxFileReceive(MPI_Comm comm, PetscMPIInt tag, const MtxHe
 }
 
 /*
-   Reads the share of this process. f is the file as the first process has it open behind its header; on the others it is not used.
+   Reads the share of this process. On the first process f is the open file, read up to the end of its header; on the others f is not used.
    Collective. A fault of one process is not known to the others.
 */
 PetscErrorCode MtxReadShare(MPI_Comm comm, PetscMPIInt tag, const char name[], const MtxAbout *about, MtxFile *f, MtxStore *store, MtxFault *fault)
@@ -390,7 +390,7 @@ PetscErrorCode MtxReadShare(MPI_Comm comm, PetscMPIInt tag, const char name[], c
     if (!fault->code && MtxFileTakeShare(f, about->begin, rank, size, fault)) {
       const double part = (double)(f->stop - f->next) / (double)PetscMax(about->size - about->begin, 1);
 
-      /* bounded by the bytes that are there: the opening of the file checked that they suffice for the entries */
+      /* no more than the file can hold: MtxFileOpen() checked that its bytes suffice for the entries */
       PetscCall(MtxFileReserve(store, (size_t)(1.01 * part * (double)about->header.entries) + BATCH_SIZE));
       PetscCall(MtxFileReadPart(f, &about->header, &b, store, fault));
     }

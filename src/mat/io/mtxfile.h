@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Matrix Market files on the processes of a communicator: opening, plain or compressed, and turning their parts into entries
+   Matrix Market files, plain or compressed, on the processes of a communicator: opening files, and parsing their parts
 */
 #pragma once
 
@@ -12,7 +12,7 @@ typedef struct {
   PetscScalar v;
 } MtxEntry;
 
-/* What is wrong with a file; code is 0 if nothing is. line is 0 where no line is to blame. */
+/* The fault of a file; code is 0 if the file has none, line is 0 if the fault is in no particular line */
 typedef struct {
   PetscInt code;
   int64_t  line;
@@ -24,20 +24,20 @@ typedef struct {
   int     fd;
   void   *gz; /* gzFile, or NULL for a plain file */
   int64_t size, next, stop;
-  char   *text; /* what was read and not yet consumed: length bytes from begin on */
+  char   *text; /* text that was read and not yet consumed: length bytes from begin on */
   size_t  begin, length;
-  int     last; /* nothing follows the text */
+  int     last; /* the file ends with the text */
 } MtxFile;
 
-/* What is the same for all processes about one file */
+/* Facts about a file, the same on all processes */
 typedef struct {
   MtxHeader header;
-  int64_t   begin; /* where the entries begin in a plain file */
+  int64_t   begin; /* the offset of the entries in a plain file */
   int64_t   size;  /* bytes of the file */
   int       compressed;
 } MtxAbout;
 
-/* The entries that this process has read, and how many of them each part of the text had; parts are dealt to the processes in turn */
+/* The entries that this process has read, and the number of entries of each of its parts of the text; parts are dealt to the processes in turn */
 typedef struct {
   MtxEntry *entries;
   size_t    count, capacity;

@@ -39,7 +39,7 @@ static inline const char *MtxParseSkipBlanks(const char *p)
   return p;
 }
 
-/* A token for messages: what is not printable becomes '?' */
+/* Copies a token for messages; bytes that are not printable become '?' */
 static const char *MtxParseToken(const char *p, char token[32])
 {
   int n = 0;
@@ -98,7 +98,7 @@ void MtxArrayPlace(const MtxHeader *h, int64_t k, int64_t *i, int64_t *j)
   *i = (int64_t)(low + first + (k - ((__int128)low * (h->m - first) - (__int128)low * (low - 1) / 2)));
 }
 
-/* Entries that the matrix has room for in the triangle or square that the file stores */
+/* The number of entries of the triangle or square that the file stores */
 static unsigned __int128 MtxParseRoom(const MtxHeader *h)
 {
   unsigned __int128 m = (unsigned __int128)h->m, n = (unsigned __int128)h->n;
@@ -194,7 +194,7 @@ static MtxStatus MtxParseReadSizes(MtxReader *r, const char *p)
   return MTX_OK;
 }
 
-/* An index from 1 to size; on error returns NULL */
+/* Reads an index from 1 to size; on error returns NULL */
 static inline const char *MtxParseReadIndex(const char *p, int64_t size, int64_t *index)
 {
   const char *first;
@@ -208,7 +208,7 @@ static inline const char *MtxParseReadIndex(const char *p, int64_t size, int64_t
   return p;
 }
 
-/* What MtxParseReadIndex() found wrong with the index at p */
+/* Sets the reason why MtxParseReadIndex() rejected the index at p */
 static MtxStatus MtxParseFailIndex(MtxReader *r, const char *p, const char *what, int64_t size)
 {
   char        token[32];
@@ -223,7 +223,7 @@ static MtxStatus MtxParseFailIndex(MtxReader *r, const char *p, const char *what
   return MtxParseFail(r, "the %s index %s is not within 1 to %" PRId64, what, token, size);
 }
 
-/* One value; on error returns NULL with the reason set */
+/* Reads one value; on error returns NULL with the reason set */
 static inline const char *MtxParseReadValue(MtxReader *r, const char *p, double *value)
 {
   int         overflow;
@@ -338,7 +338,7 @@ static inline const char *MtxParseReadLine(MtxReader *r, const char *line, const
   return NULL;
 }
 
-/* The end of the text, for now: a line whose end is not there, and perhaps never will be */
+/* Handles the end of the text: a line without a line feed, which may come with more text, or never */
 static MtxStatus MtxParseReadRest(MtxReader *r, const char *text, size_t length, int last, MtxBatch *b, size_t *used)
 {
   char   line[MTX_LINE_MAX + 2];
@@ -359,7 +359,7 @@ static MtxStatus MtxParseReadRest(MtxReader *r, const char *text, size_t length,
   return MTX_OK;
 }
 
-/* Whether MtxParseReadLines() must stop: at the end of the header, where it began in the header, or else when the batch is full */
+/* Must MtxParseReadLines() stop? If it began in the header, at the end of the header; otherwise when the batch is full. */
 static inline int MtxParseStop(const MtxReader *r, int header, const MtxBatch *b)
 {
   return header ? r->stage == ENTRIES : b->count == b->capacity;

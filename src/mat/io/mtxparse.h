@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   A parser of Matrix Market text that knows nothing of PETSc: it turns bytes in memory into entries and says what is wrong with the text
-   and in which line.
+   A parser of Matrix Market text, without PETSc: it turns bytes in memory into entries, and reports the first fault of the text with its line.
 
-   The text may come in pieces of any length: each call consumes the complete lines of what it is given and says how many bytes that was;
-   the caller passes the rest again with more behind it. Independent readers can parse different parts of the entries of one file, as long
-   as each part begins at the beginning of a line.
+   The text may come in pieces of any length: each call consumes the complete lines of a piece and returns the number of bytes consumed; the
+   caller passes the rest again, followed by more text. Independent readers can parse different parts of the entries of one file, if each part
+   begins at the beginning of a line.
 
    The format: R. F. Boisvert, R. Pozo, K. A. Remington, The Matrix Market Exchange Formats: Initial Design, NISTIR 5935, 1996.
 */
@@ -43,19 +42,19 @@ typedef struct {
   MtxField    field;
   MtxSymmetry symmetry;
   int64_t     m, n;
-  int64_t     entries; /* that the file stores */
+  int64_t     entries; /* number of entries that the file stores */
 } MtxHeader;
 
 typedef enum {
   MTX_OK,   /* the text is used up, or, for the header, the header is complete */
   MTX_MORE, /* only for the header: pass more text */
   MTX_FULL, /* only for entries: the batch is full, call again */
-  MTX_BAD   /* see reason and line of the reader */
+  MTX_BAD   /* the text has a fault: see reason and line of the reader */
 } MtxStatus;
 
 typedef struct {
   MtxHeader header;
-  int64_t   line;    /* lines consumed by this reader; where it stopped, if it found an error */
+  int64_t   line;    /* number of lines consumed by this reader; after an error the line in which it is */
   int64_t   entries; /* entries consumed by this reader */
   int64_t   limit;   /* more entries than this are an error */
   int       stage;   /* private */
@@ -63,7 +62,7 @@ typedef struct {
   char      reason[160];
 } MtxReader;
 
-/* Room for entries, provided by the caller. Indices count from 0. Arrays have only values. im is needed for complex only. */
+/* Memory for entries, provided by the caller. Indices count from 0. Array files set only values. im is needed for complex numbers only. */
 typedef struct {
   int64_t *i, *j;
   double  *re, *im;
@@ -88,11 +87,11 @@ int64_t MtxFewestBytes(const MtxHeader *);
 /* The place of the k-th entry of an array */
 void MtxArrayPlace(const MtxHeader *, int64_t k, int64_t *i, int64_t *j);
 
-/* To be called before MtxReadDecimal(); the init functions of the reader do it */
+/* Must be called before MtxReadDecimal(); the init functions of the reader call it */
 void MtxPrepareDecimal(void);
 
 /*
-   Reads a decimal number, correctly rounded as strtod() does in the C locale, from text that some byte that is no part of a number ends.
-   Returns the end of the number, or NULL if there is none or it overflows; *overflow tells these apart.
+   Reads a decimal number, correctly rounded as by strtod() in the C locale. A byte that cannot be part of a number must end the text.
+   Returns the end of the number, or NULL if the text is no number or the number overflows; *overflow distinguishes the two.
 */
 const char *MtxReadDecimal(const char *text, double *value, int *overflow);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Which provider makes a product of matrices of petsc-amb's types. A product that no provider takes is PETSc's, as for AIJ or AIJCUSPARSE.
+   The choice of the provider that makes a product of matrices of petsc-amb's types. PETSc makes a product that no provider takes, as for AIJ or AIJCUSPARSE.
 */
 #include "mat/product/product.h"
 
@@ -22,7 +22,7 @@ PetscErrorCode MatProductRegisterFinalize(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The algorithm by an option, or by MatProductSetAlgorithm(); set says that an option chose it */
+/* Gets the algorithm that an option names (*set is PETSC_TRUE then), or else that of MatProductSetAlgorithm() */
 static PetscErrorCode MatProductAlgorithmAsked(Mat C, const char offered[], char value[], size_t size, PetscBool *set)
 {
   static const struct {
@@ -50,8 +50,8 @@ static PetscErrorCode MatProductAlgorithmAsked(Mat C, const char offered[], char
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The provider that is asked for, or the first that can make the product if no algorithm is asked for; NULL with MAT_FORCE_DIAGONAL_ENTRIES, because PETSc's
-   algorithms on the host add such entries and those of providers do not */
+/* Finds the provider whose algorithm the user chose or, if none was chosen, the first that can make the product. NULL with MAT_FORCE_DIAGONAL_ENTRIES, because
+   PETSc's algorithms on the host add such entries and those of providers do not. */
 static PetscErrorCode MatProductFindProvider(Mat C, const MatProductProvider **provider)
 {
   PetscFunctionBegin;
@@ -65,7 +65,7 @@ static PetscErrorCode MatProductFindProvider(Mat C, const MatProductProvider **p
     PetscCall(MatProductAlgorithmAsked(C, providers[k]->algorithm, value, sizeof(value), &set));
     PetscCall(PetscStrcmp(value, providers[k]->algorithm, &chosen));
     PetscCall(PetscStrcmp(value, MATPRODUCTALGORITHMDEFAULT, &open));
-    PetscCall(PetscStrcmp(value, "nonscalable", &maij)); /* MAIJ, which becomes AIJ for this product, puts that in place of the default */
+    PetscCall(PetscStrcmp(value, "nonscalable", &maij)); /* MAIJ, which becomes AIJ for PtAP, sets this algorithm in place of the default */
     if (chosen || (!set && (open || (maij && C->product->type == MATPRODUCT_PtAP)))) *provider = providers[k];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -80,7 +80,7 @@ static PetscErrorCode MatProductTake(Mat C, const MatProductProvider *provider)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's own for AIJ on the host */
+/* Leaves the product to PETSc's algorithms for AIJ on the host */
 static PetscErrorCode MatProductLeave(Mat C)
 {
   PetscBool seq;
@@ -108,9 +108,10 @@ static PetscErrorCode MatProductSetFromOptions_Shadow(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Operands of different types, all of them AIJ: where another algorithm is asked for, PETSc has it. Left without an answer PETSc would make a triple product in
-   two steps, and end what a provider has begun with its own numeric phase. A provider makes the product all the same if PETSc's would be wrong: PETSc gives a
-   transpose the type of another operand, in which the transpose loses its entries, and takes a result for one of the host when one operand is there. */
+/* For operands of different types, all of them AIJ. If the user chose another algorithm, PETSc makes the product, and is called here: otherwise PETSc would make a
+   triple product in two steps, and would finish a provider's symbolic phase with its own numeric phase. If PETSc's product would be wrong, a provider makes the
+   product all the same: PETSc gives a transpose the type of another operand, in which the transpose loses its entries, and takes a result to be on the host
+   if one operand is on the host. */
 static PetscErrorCode MatProductSetFromOptionsAIJ(Mat C, PetscBool *serves)
 {
   PetscBool                 wrong = (PetscBool)(C->product->type == MATPRODUCT_ABt || C->product->type == MATPRODUCT_RARt);
@@ -133,8 +134,8 @@ static PetscErrorCode MatProductSetFromOptionsAIJ(Mat C, PetscBool *serves)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For operands that are not all of one type: finds the product among those of the providers, those that AIJ has under its own name, or those that another operand
-   has for any type, which PETSc does not ask for any more */
+/* For operands of several types: finds the product among those of the providers, those registered for AIJ, or those that another operand has for any type, which
+   PETSc no longer looks for once an operand has this function */
 static PetscErrorCode MatProductSetFromOptions_Mixed(Mat D)
 {
   Mat  operand[3];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The slot for products of matrices of petsc-amb's types: which provider makes a product, and PETSc where none does. The slot knows no provider.
+   The slot for products of matrices of petsc-amb's types: it has one of the registered providers make a product, or else PETSc. The slot includes no provider.
 */
 #pragma once
 
@@ -8,8 +8,8 @@
 
 /* An algorithm of MatProduct, for operands that are AIJ or subtypes of petsc-amb */
 typedef struct {
-  const char *algorithm;                        /* as -mat_product_algorithm and MatProductSetAlgorithm() name it */
-  PetscErrorCode (*serves)(Mat C, PetscBool *); /* can it make this product? */
+  const char *algorithm;                        /* the name, for -mat_product_algorithm and MatProductSetAlgorithm() */
+  PetscErrorCode (*serves)(Mat C, PetscBool *); /* can the provider make this product? */
   PetscErrorCode (*take)(Mat C);                /* sets the symbolic phase of the product */
 } MatProductProvider;
 
@@ -20,7 +20,7 @@ extern PetscErrorCode MatProductRegisterFinalize(void);
 
 extern const MatShadowProducts MatProductSlot;
 
-/* The operands of a product; the third is NULL if there are two */
+/* Gets the operands of a product; the third is NULL if the product has two */
 static inline void MatProductGetOperands(Mat C, Mat operand[3])
 {
   operand[0] = C->product->A;

@@ -3,15 +3,15 @@
    When a shadow is made, renewed and used: the products of a sequential matrix with vectors.
 
    A matrix is converted when as many products were made on the AIJ as the conversion costs, or at once if it is known to be a level of multigrid. The format
-   keeps its place if it is no slower; on the host there may be more than one format to try, see shadowtune.c. On the host the last products on the AIJ and
-   the first ones on the format are timed for that, see shadowtrial.c; on the device, where a product's time is not known until the queue has run dry, the
-   traffic model is trusted until there were enough products to repay tuning, and then both are timed on vectors made for the purpose.
+   stays if it is no slower than the AIJ. On the host the last products on the AIJ and the first ones on the format are timed to decide that, see shadowtrial.c;
+   several formats may be tried, see shadowtune.c. On the device the time of a product is not known until the queue has run dry: the traffic model is trusted
+   until enough products were made to repay tuning, and then both sides are timed on vectors made for the purpose.
 */
 #include "mat/shadow/shadow.h"
 
 /* ------------------------------------------------- phases ------------------------------------------------- */
 
-#define NONE MAT_SHADOW_PHASES /* such an event does not occur */
+#define NONE MAT_SHADOW_PHASES /* the event does not occur in this phase */
 
 static const MatShadowPhase transitions[MAT_SHADOW_PHASES][MAT_SHADOW_EVENTS] = {
   /*                        RESET               VALUES               CONVERTED           UPDATED             DECLINE              RETRY */
@@ -36,7 +36,8 @@ static PetscBool MatShadowConverted(const MatShadow *s)
   return (PetscBool)(s->phase == MAT_SHADOW_CURRENT || s->phase == MAT_SHADOW_STALE);
 }
 
-/* Products that would repay a conversion, tuning on the device or an update, and products with the same values after which new values are taken over at once */
+/* Numbers of products that repay a conversion, tuning on the device and an update, and of products with the same values after which the next values are taken
+   over at once */
 typedef struct {
   PetscInt convert, tune, update, lasting;
 } MatShadowPatience;
@@ -55,7 +56,7 @@ static MatShadowPatience MatShadowGetPatience(const MatShadow *s)
   return p;
 }
 
-/* The pattern of a sequential matrix, which is always on the host */
+/* Gets the pattern of a sequential matrix, which is always on the host */
 PetscErrorCode MatShadowGetPattern(Mat A, SysCSR *csr)
 {
   PetscInt  m;
@@ -66,12 +67,12 @@ PetscErrorCode MatShadowGetPattern(Mat A, SysCSR *csr)
   csr->n = A->cmap->n;
   csr->i = csr->j = NULL;
   csr->a          = NULL;
-  PetscCall((*MatShadowBaseSeq.getrowij)(A, 0, PETSC_FALSE, PETSC_FALSE, &m, &csr->i, &csr->j, &done)); /* nothing is copied, and there is nothing to restore */
+  PetscCall((*MatShadowBaseSeq.getrowij)(A, 0, PETSC_FALSE, PETSC_FALSE, &m, &csr->i, &csr->j, &done)); /* copies nothing, and needs no restoring */
   csr->nz = csr->i ? csr->i[csr->m] : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The arrays of the AIJ on the side where its products are; i and j are those of the host */
+/* Gets the arrays of the AIJ on the side where its products are made; *i and *j are those on the host */
 static PetscErrorCode MatShadowGetCSR(Mat A, const MatShadow *s, MatShadowCSR *csr, const PetscInt **i, const PetscInt **j)
 {
   PetscScalar *a;
@@ -90,7 +91,7 @@ static PetscErrorCode MatShadowGetCSR(Mat A, const MatShadow *s, MatShadowCSR *c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Back to the AIJ; what is known of the candidates stays */
+/* Goes back to the AIJ, but keeps the times of the candidates */
 PetscErrorCode MatShadowDropData(MatShadow *s)
 {
   MatShadowInfo *info = &s->info, old = *info;
@@ -110,7 +111,7 @@ PetscErrorCode MatShadowDropData(MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Back to the AIJ, as a new shadow is */
+/* Goes back to the AIJ, to the state of a new shadow */
 PetscErrorCode MatShadowDrop(MatShadow *s)
 {
   PetscFunctionBegin;
@@ -120,7 +121,7 @@ PetscErrorCode MatShadowDrop(MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Products stay with the AIJ for as long as its pattern does */
+/* Leaves products to the AIJ until its pattern changes */
 static PetscErrorCode MatShadowDecline(Mat A, MatShadow *s, const char reason[])
 {
   PetscFunctionBegin;
@@ -131,7 +132,7 @@ static PetscErrorCode MatShadowDecline(Mat A, MatShadow *s, const char reason[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Compares the shadow with the matrix: another pattern, or the other side, makes it void, other values make it stale */
+/* Compares the shadow with the matrix: another pattern or another side makes the shadow void, other values make it stale */
 static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr)
 {
   const MatShadowOps *side = MatShadowOnDevice(s) ? &s->format->device : &s->format->host;
@@ -188,11 +189,11 @@ static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *
     s->info.bytes_model = model;
   } else if (MatShadowOnDevice(s) && s->tune >= MAT_SHADOW_TUNE_MEASURE && !s->trial[0].verdict) {
     if (s->trial[0].time_format > 0) PetscCall(MatShadowJudge(A, s, PETSC_FALSE));
-    else s->trial[0].verdict = MAT_SHADOW_FOR_FORMAT; /* by the model */
+    else s->trial[0].verdict = MAT_SHADOW_FOR_FORMAT; /* as the model says */
   }
   PetscCall(PetscTime(&t1));
   MatShadowCounted.convert += t1 - t0;
-  s->info.time_convert = PetscMax(s->info.time_convert, t1 - t0); /* more, if another thread has done a part of it */
+  s->info.time_convert = PetscMax(s->info.time_convert, t1 - t0); /* info has a longer time if another thread did a part of the conversion */
   PetscCall(PetscLogEventEnd(MAT_ShadowConvert, A, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -220,8 +221,8 @@ static PetscErrorCode MatShadowUpdate(Mat A, MatShadow *s, const MatShadowCSR *c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The format stays where it was no slower; without the plain product it is not worth its memory. Times that contradict each other do not speak against
-   the traffic model. What is not clear is looked at again. */
+/* The format stays if it was no slower. If it loses the plain product, it is dropped: the transposed product alone is not worth its memory. Times that contradict
+   each other do not overrule the traffic model. An unclear verdict is tried again later. */
 static PetscErrorCode MatShadowJudge(Mat A, MatShadow *s, PetscBool transpose)
 {
   MatShadowTrial      *trial = &s->trial[transpose];
@@ -242,7 +243,7 @@ static PetscErrorCode MatShadowJudge(Mat A, MatShadow *s, PetscBool transpose)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A verdict that was not clear may have been made while something else ran: both sides are timed once more */
+/* Times both sides once more: another program may have disturbed the times of an unclear verdict */
 static PetscErrorCode MatShadowLookAgain(MatShadow *s)
 {
   PetscFunctionBegin;
@@ -253,7 +254,7 @@ static PetscErrorCode MatShadowLookAgain(MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On the device: both sides on vectors made for the purpose. Where there is no memory for these the word of the model stands. */
+/* On the device: times both sides on vectors made for the purpose. If the memory does not suffice for these, the verdict is that of the model. */
 static PetscErrorCode MatShadowTry(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool transpose)
 {
   PetscBool tried = PETSC_FALSE;
@@ -265,7 +266,7 @@ static PetscErrorCode MatShadowTry(Mat A, MatShadow *s, const MatShadowCSR *csr,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On the device, and so far by the model: whatever came of that */
+/* On the device: replaces the choice of the model, whatever it was, by a measured one */
 static PetscErrorCode MatShadowTuneDevice(Mat A, MatShadow *s, const MatShadowCSR *csr)
 {
   PetscFunctionBegin;
@@ -277,7 +278,7 @@ static PetscErrorCode MatShadowTuneDevice(Mat A, MatShadow *s, const MatShadowCS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Decides whether the format, a candidate or the AIJ makes this product, converting or updating if it is time to */
+/* Decides whether the format, a candidate or the AIJ makes this product. Converts or updates the matrix before, if the time for that has come. */
 static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, MatShadowCSR *csr, MatShadowRun *run)
 {
   MatShadowTrial   *trial   = &s->trial[transpose];
@@ -289,7 +290,7 @@ static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, 
   PetscCall(PetscMemzero(run, sizeof(*run)));
   PetscCall(MatShadowCheckState(A, s, csr));
   patience = MatShadowGetPatience(s);
-  fresh    = (PetscBool)(!measure || s->lasting || s->served >= patience.update); /* is it time for new values? */
+  fresh    = (PetscBool)(!measure || s->lasting || s->served >= patience.update); /* may new values be copied into the format now? */
   if (s->look && s->products >= s->look) PetscCall(MatShadowLookAgain(s));
   if (s->phase == MAT_SHADOW_WAITING) {
     PetscBool ready = PETSC_TRUE;
@@ -305,7 +306,7 @@ static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, 
   else if (s->phase == MAT_SHADOW_STALE && fresh) PetscCall(MatShadowUpdate(A, s, csr));
   if (s->phase == MAT_SHADOW_STALE) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->phase == MAT_SHADOW_CURRENT && measure && !trial->verdict && device) {
-    if (transpose && trial->ncsr++ < patience.convert) PetscFunctionReturn(PETSC_SUCCESS); /* the transposed matrix is stored too from the trial on */
+    if (transpose && trial->ncsr++ < patience.convert) PetscFunctionReturn(PETSC_SUCCESS); /* from the trial on the transposed matrix takes memory too */
     PetscCall(MatShadowTry(A, s, csr, transpose));
   } else if (s->phase == MAT_SHADOW_CURRENT && measure && !trial->verdict) {
     if (MatShadowTrialOver(trial, PETSC_TRUE)) PetscCall(MatShadowJudge(A, s, transpose));
@@ -328,11 +329,11 @@ static PetscErrorCode MatShadowBaseMult(Mat A, const MatShadow *s, PetscBool tra
   const struct _MatOps *base = MatShadowOnDevice(s) ? MatShadowBaseCUSPARSE(PETSC_TRUE) : &MatShadowBaseSeq;
 
   PetscFunctionBegin;
-  if (MatShadowOnDevice(s) && transpose && yy && yy != zz) { /* here AIJCUSPARSE adds to what is in z */
+  if (MatShadowOnDevice(s) && transpose && yy && yy != zz) { /* for this product AIJCUSPARSE adds to z instead of y */
     PetscCall(MatShadowDeviceCopy(yy, zz));
     yy = zz;
   }
-  if (transpose && !yy && !MatShadowOnDevice(s)) { /* AIJ would call VecSet(), which is collective, where only some processes may be on the AIJ */
+  if (transpose && !yy && !MatShadowOnDevice(s)) { /* AIJ would call VecSet(), which is collective, but only some processes may be on the AIJ */
     PetscScalar *z;
 
     PetscCall(VecGetArrayWrite(zz, &z));
@@ -449,7 +450,7 @@ PetscErrorCode MatMultTransposeAdd_Shadow(Mat A, Vec xx, Vec yy, Vec zz)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the shadow ready now, whatever the next products would have told */
+/* Converts or updates the matrix now, without waiting for the products that would repay it */
 PetscErrorCode MatShadowMakeReady(Mat A, MatShadow *s, void *ctx)
 {
   MatShadowCSR csr;
@@ -478,8 +479,8 @@ static PetscErrorCode MatShadowExpectLevel_One(Mat A, MatShadow *s, void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A is the fine operator of a Galerkin product with P: a smoother will multiply with it in every iteration of the solves to come, and P will restrict. Both
-   are made ready here, while the set-up that asked for the product goes on; without this, a first solve would end before it was worth a conversion. */
+/* A is the fine operator of a Galerkin product with P: a smoother will multiply by A in every iteration of the solves to come, and P will restrict. This function
+   prepares both while the set-up that asked for the product goes on; otherwise a first solve would end before a conversion had been worth its time. */
 PetscErrorCode MatShadowExpectLevel(Mat A, Mat P)
 {
   PetscFunctionBegin;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Shadows: subtypes of MATAIJ whose products with vectors run on a second copy of the matrix in a format of their own. The AIJ stays the one source of truth;
-   everything but these products is inherited from it. The shadow knows no format (see shadowformat.h), and neither products of matrices nor halos: these
-   register themselves in the tables below.
+   Shadows: subtypes of MATAIJ whose products with vectors run on a second copy of the matrix, the shadow, in a format of its own. The AIJ stays the only source
+   of truth; all other operations are inherited from it. The code of this folder includes no format (see shadowformat.h), no provider of products of matrices
+   and no halo: these are registered in the tables below.
 */
 #pragma once
 
@@ -16,44 +16,44 @@
 
 /* The shadow of a sequential matrix is in one of these phases; docs/design.md draws the transitions */
 typedef enum {
-  MAT_SHADOW_WAITING,  /* products run on the AIJ, until there were enough to repay a conversion */
+  MAT_SHADOW_WAITING,  /* products run on the AIJ, until enough were made to repay a conversion */
   MAT_SHADOW_CURRENT,  /* the format has the values of the AIJ */
   MAT_SHADOW_STALE,    /* the AIJ has newer values than the format */
-  MAT_SHADOW_DECLINED, /* products stay on the AIJ for as long as its pattern stays */
+  MAT_SHADOW_DECLINED, /* products run on the AIJ until its pattern changes */
   MAT_SHADOW_PHASES
 } MatShadowPhase;
 
 typedef enum {
-  MAT_SHADOW_RESET,     /* another pattern, another side, or other parameters: the format is given up */
+  MAT_SHADOW_RESET,     /* the pattern, the side or the parameters changed: the format is given up */
   MAT_SHADOW_VALUES,    /* the AIJ has new values */
   MAT_SHADOW_CONVERTED, /* the matrix was laid out, or a better candidate took the place of the format */
-  MAT_SHADOW_UPDATED,   /* the format took the new values over */
+  MAT_SHADOW_UPDATED,   /* the new values were copied into the format */
   MAT_SHADOW_DECLINE,   /* the format cannot hold the matrix, or was slower */
   MAT_SHADOW_RETRY,     /* the verdict was not clear: a new trial begins */
   MAT_SHADOW_EVENTS
 } MatShadowEvent;
 
-/* Does the format or the AIJ make such products? */
+/* Does the format or the AIJ make the products of one kind, plain or transposed? */
 typedef enum {
   MAT_SHADOW_OPEN,
   MAT_SHADOW_FOR_FORMAT,
   MAT_SHADOW_FOR_AIJ
 } MatShadowVerdict;
 
-/* The format, or a new candidate, against the AIJ, or the best so far. The plain and the transposed product are judged apart. */
+/* A comparison of the format with the AIJ, or of a new candidate ("format") with the best so far ("csr"). The plain and the transposed product have a trial each. */
 typedef struct {
   MatShadowVerdict verdict;
   PetscBool        noisy;  /* the rounds contradict each other */
-  int              rounds; /* complete ones, and their ratios of the time on the format to that on the AIJ */
+  int              rounds; /* complete rounds, each with the ratio of the time on the format to the time on the AIJ */
   PetscLogDouble   ratio[SYS_TUNE_ROUNDS];
-  PetscInt         ncsr, nformat;           /* products timed in this round; on the device ncsr counts the transposed ones before a trial */
-  PetscLogDouble   round_csr, round_format; /* the shortest of their times */
-  PetscLogDouble   time_csr, time_format;   /* the shortest of all rounds */
-  PetscLogDouble   sum_format;              /* the sum of all on the format, and how many these are */
+  PetscInt         ncsr, nformat;           /* products timed in this round; on the device ncsr counts transposed products before the trial */
+  PetscLogDouble   round_csr, round_format; /* the shortest times of this round */
+  PetscLogDouble   time_csr, time_format;   /* the shortest times of all rounds */
+  PetscLogDouble   sum_format;              /* the sum of all times on the format, and their number */
   PetscInt         total;
 } MatShadowTrial;
 
-/* The place of one product, and the trial that its time is for */
+/* Where one product is made, and the trial that takes its time */
 typedef struct {
   const MatShadowOps *ops;
   void               *data;   /* NULL: the AIJ */
@@ -61,58 +61,58 @@ typedef struct {
   PetscBool           format; /* the trial counts the product as one of the format */
 } MatShadowRun;
 
-/* A container on the matrix has it. Several functions of PETSc move the insides of one matrix into another: the shadow is only that of its owner, and of its
-   pattern only while the arrays are where they were. */
+/* The shadow of a matrix, in a container composed with it. Some functions of PETSc move the insides of one matrix into another, with the container: a shadow is
+   valid only for its owner, and its format only while the arrays of the pattern keep their addresses. */
 typedef struct _MatShadow {
   const MatShadowFormat  *format;
   Mat                     owner;
-  PetscBool               cusparse; /* the owner is an AIJCUSPARSE, its products run on the device unless it is bound to the CPU */
-  PetscBool               adopted;  /* the parameters are those of the MPI matrix that the owner is a block of */
+  PetscBool               cusparse; /* the owner is an AIJCUSPARSE, whose products run on the device unless it is bound to the CPU */
+  PetscBool               adopted;  /* the owner is a block of an MPI matrix and has the parameters of that */
   MatShadowTune           tune;
   void                   *params;
   MatShadowPhase          phase;
-  const MatShadowOps     *side;    /* the host's or the device's */
-  const MatShadowOps     *ops;     /* those of data */
+  const MatShadowOps     *side;    /* the functions of the format on the host or on the device */
+  const MatShadowOps     *ops;     /* the functions that made data */
   void                   *data;    /* the matrix in the format, in the phases CURRENT and STALE */
-  PetscBool               lasting; /* the values before these were used in many products */
-  PetscBool               tuned;   /* on the device: there were enough products to repay tuning */
+  PetscBool               lasting; /* the previous values were used in many products */
+  PetscBool               tuned;   /* on the device: enough products were made to repay tuning */
   PetscBool               level;   /* the owner is a multigrid level, whose products repay a conversion */
-  PetscInt                look;    /* products with this pattern after which an unclear verdict is looked at again, or 0 */
+  PetscInt                look;    /* number of products with this pattern after which an unclear verdict is tried again, or 0 */
   PetscObjectState        state, nonzerostate;
-  const PetscInt         *i, *j; /* of the host, also on the device: they identify the pattern */
+  const PetscInt         *i, *j; /* the arrays on the host, also for products on the device: they identify the pattern */
   PetscInt                nz;
-  PetscInt                served;   /* products with these values */
-  PetscInt                products; /* with this pattern */
+  PetscInt                served;   /* products with the values at hand */
+  PetscInt                products; /* products with the pattern at hand */
   MatShadowTrial          trial[2];
   MatShadowInfo           info;
-  struct _MatShadowTuner *tuner;            /* from the first conversion on: shadowtune.c */
+  struct _MatShadowTuner *tuner;            /* made at the first conversion, see shadowtune.c */
   PetscErrorCode (*view)(Mat, PetscViewer); /* the view that DMDA put in place of AIJ's, or NULL */
-  Vec           work[2];                    /* on the device, a row and a column, in place of vectors that are on the host */
+  Vec           work[2];                    /* vectors on the device, a row and a column of the matrix, in place of vectors on the host */
   MatShadowHalo halo_wanted;                /* how the processes exchange entries of x, on the device */
-  void         *halo;                       /* of an MPI matrix; only the exchange knows it */
+  void         *halo;                       /* the halo of an MPI matrix; only the exchange knows its type */
 
   /* for -petscamb_view */
   PetscBool          mpi;
-  PetscInt64         made[2];         /* products on the AIJ and on the format, */
-  PetscLogDouble     seconds[2];      /* and their time */
-  struct _MatShadow *previous, *next; /* of all that there are */
+  PetscInt64         made[2];         /* products on the AIJ and on the format */
+  PetscLogDouble     seconds[2];      /* the times of these products */
+  struct _MatShadow *previous, *next; /* in the list of all shadows */
 } MatShadow;
 
 extern PetscLogEvent MAT_ShadowConvert, MAT_ShadowUpdate;
 
-/* ------------------------------------------------- what registers itself ------------------------------------------------- */
+/* ------------------------------------------------- registries ------------------------------------------------- */
 
 /* Products of matrices: operations of every matrix with a shadow */
 typedef struct {
-  PetscErrorCode (*setfromoptions)(Mat); /* the operands are of one type */
-  PetscErrorCode (*mixed)(Mat);          /* of several types */
+  PetscErrorCode (*setfromoptions)(Mat); /* for operands of one type */
+  PetscErrorCode (*mixed)(Mat);          /* for operands of several types */
 } MatShadowProducts;
 
-/* The exchange of entries of x between processes, where petsc-amb does it */
+/* The exchange of entries of x between processes, if petsc-amb does it */
 typedef struct {
-  PetscErrorCode (*mult)(Mat, MatShadow *, PetscBool transpose, Vec x, Vec y, Vec z, PetscBool *done); /* z = A x + y, without y if that is NULL */
+  PetscErrorCode (*mult)(Mat, MatShadow *, PetscBool transpose, Vec x, Vec y, Vec z, PetscBool *done); /* z = A x + y, or z = A x if y is NULL */
   PetscErrorCode (*assembled)(Mat, MatShadow *);
-  PetscErrorCode (*changed)(Mat, MatShadow *); /* another path is asked for */
+  PetscErrorCode (*changed)(Mat, MatShadow *); /* the user asked for another path */
   PetscErrorCode (*getinfo)(Mat, const MatShadow *, MatShadowHaloInfo *);
   PetscErrorCode (*destroy)(void **halo);
   PetscErrorCode (*finalize)(void);
@@ -132,7 +132,7 @@ extern PetscErrorCode MatShadowGetFormat(Mat, const MatShadowFormat **);
 extern PetscErrorCode MatShadowGet(Mat, MatShadow **);
 extern PetscErrorCode MatShadowMove(MatShadow *, MatShadowEvent);
 typedef struct {
-  const MatShadowOps *ops; /* of the first block that has a format, or NULL */
+  const MatShadowOps *ops; /* the functions of the first block that is in a format, or NULL */
   double              value[MAT_SHADOW_FIGURES];
 } MatShadowFigures;
 extern PetscErrorCode MatShadowGetFigures(Mat, MatShadowFigures *);
@@ -156,7 +156,7 @@ extern PetscErrorCode MatShadowView(Mat, PetscViewer);
 extern PetscErrorCode MatShadowSetOperations(Mat);
 extern PetscErrorCode MatShadowGetPattern(Mat, SysCSR *);
 
-/* The operations that a matrix would have without petsc-amb: those of PETSc's own seqaij and mpiaij, which PETSc does not export */
+/* The operations that a matrix would have without petsc-amb: those of seqaij and mpiaij, which PETSc does not export */
 extern const struct _MatOps *MatShadowBase(Mat);
 extern struct _MatOps        MatShadowBaseSeq, MatShadowBaseMPI;
 
@@ -167,7 +167,7 @@ extern PetscErrorCode MatMultTransposeAdd_Shadow(Mat, Vec, Vec, Vec);
 extern PetscErrorCode MatShadowMakeReady(Mat, MatShadow *, void *);
 extern PetscErrorCode MatShadowExpectLevel(Mat, Mat);
 
-/* An error of a kernel is one of PETSc; where memory is short *done is PETSC_FALSE, and the AIJ can make the product */
+/* Makes an error of a kernel one of PETSc; if memory was short, *done is PETSC_FALSE, and the AIJ can make the product */
 static inline PetscErrorCode MatShadowCheckStatus(SysStatus status, PetscBool *done)
 {
   PetscFunctionBegin;
@@ -195,7 +195,7 @@ extern PetscLogDouble MatShadowTrialRatio(const MatShadowTrial *);
 
 /* ------------------------------------------------- programs that fix AIJ ------------------------------------------------- */
 
-/* -petscamb_for_aij: the format that all AIJ of the program have, or NULL */
+/* The format that -petscamb_for_aij gives to all AIJ of the program, or NULL */
 extern const MatShadowFormat *MatShadowForAIJ;
 extern PetscErrorCode         MatShadowForAIJRegister(void);
 extern PetscErrorCode         MatShadowForAIJTake(Mat);
@@ -218,7 +218,7 @@ extern PetscErrorCode  MatShadowReportProductEnd(Mat, PetscLogDouble, PetscBool 
 extern PetscErrorCode  MatShadowReportProduct(Mat, PetscBool ours);
 extern PetscErrorCode  MatShadowReport(void);
 
-/* One more product, of the format or of the AIJ, which began then */
+/* Counts a product, made by the format or by the AIJ, that began at the time since */
 static inline PetscErrorCode MatShadowCount(MatShadow *s, PetscBool format, PetscLogDouble since)
 {
   PetscLogDouble now;
@@ -237,5 +237,5 @@ static inline PetscBool MatShadowHasDevice(const MatShadowFormat *format)
   return (PetscBool)(format->device.rank != NULL);
 }
 
-/* The device side; without a device these are stubs */
+/* The device side, stubs if PETSc has no CUDA */
 #include "mat/shadow/shadowdevice.h"

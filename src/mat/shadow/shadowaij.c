@@ -2,23 +2,23 @@
 /*
    -petscamb_for_aij: every AIJ of a program, however it is created, becomes a matrix of a shadow format, and so does every AIJCUSPARSE.
 
-   PETSc's constructors of AIJ are replaced by ones that wait for the end of the first assembly: what has become another type or a factor by then was
-   never ours. The matrix keeps the name of its type, as an AIJCUSPARSE does. Programs that fix AIJ in their source also compare that name, and
-   MatSetType() with it would empty a matrix that has another one.
+   PETSc's constructors of AIJ are replaced by ones that wait for the end of the first assembly: a matrix that has become another type or a factor by then is left
+   alone. The others keep the name of their type, as an AIJCUSPARSE does: programs that fix AIJ in their source also compare that name, and MatSetType() with
+   that name would empty a matrix that has another one.
 */
 #include "mat/shadow/shadow.h"
 
-const MatShadowFormat *MatShadowForAIJ = NULL; /* what every AIJ becomes */
+const MatShadowFormat *MatShadowForAIJ = NULL; /* the format of every AIJ */
 
 static PetscErrorCode (*create_seq)(Mat), (*create_mpi)(Mat); /* PETSc's own */
 
-/* Subtypes that PETSc makes of an AIJ by replacing some of its operations, which have to be AIJ's */
+/* Subtypes that PETSc makes of an AIJ by replacing some of its operations: before that the matrix needs the operations of AIJ again */
 static const char *const subtypes[] = {"perm", "sell", "mkl", "crl", "viennacl", "hipsparse", "kokkos"};
 
 typedef PetscErrorCode     MatConvertFunction(Mat, MatType, MatReuse, Mat *);
-static MatConvertFunction *convert[2][PETSC_STATIC_ARRAY_LENGTH(subtypes)]; /* PETSc's own, of an MPI and of a sequential matrix */
+static MatConvertFunction *convert[2][PETSC_STATIC_ARRAY_LENGTH(subtypes)]; /* PETSc's own, for MPI and for sequential matrices */
 
-/* Puts MatShadowConvertAway() in place of these, on a matrix of ours that has the name of an AIJ, or undoes that */
+/* Puts MatShadowConvertAway() in place of PETSc's conversions to these subtypes, on a matrix with a shadow whose type name is that of AIJ; or undoes that */
 PetscErrorCode MatShadowForAIJCompose(Mat A, PetscBool seq, PetscBool add)
 {
   char name[64];
@@ -47,7 +47,7 @@ static PetscErrorCode MatShadowForAIJLook(MatType type, PetscBool seq)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The format that an option says, or NULL where it says "aij" */
+/* Finds the format that the value of an option names; NULL for "aij" */
 static PetscErrorCode MatShadowForAIJFind(MPI_Comm comm, const char prefix[], const char value[], const MatShadowFormat **format)
 {
   const MatShadowFormat *const *formats;
@@ -67,7 +67,7 @@ static PetscErrorCode MatShadowForAIJFind(MPI_Comm comm, const char prefix[], co
   SETERRQ(comm, PETSC_ERR_ARG_UNKNOWN_TYPE, "-%spetscamb_for_aij %s: no such type; use one of %saij", prefix ? prefix : "", value[0] ? value : "without a value", names);
 }
 
-/* Makes A one of ours, unless it is a subtype, a factor, or has operations of the user. Matrices with an options prefix may have an option of their own. */
+/* Gives A a shadow, unless A is a subtype, a factor, or has operations of the user. A matrix with an options prefix may have an option of its own. */
 PetscErrorCode MatShadowForAIJTake(Mat A)
 {
   const MatShadowFormat *format = MatShadowForAIJ;
@@ -81,7 +81,7 @@ PetscErrorCode MatShadowForAIJTake(Mat A)
   if (prefix) PetscCall(PetscOptionsGetString(((PetscObject)A)->options, prefix, "-petscamb_for_aij", value, sizeof(value), &set));
   if (set) PetscCall(MatShadowForAIJFind(PetscObjectComm((PetscObject)A), prefix, value, &format));
   if (format) PetscCall(MatShadowAdopt(A, format));
-  else PetscCall(MatShadowDetachBlocks(A)); /* which did not know whose blocks they are */
+  else PetscCall(MatShadowDetachBlocks(A)); /* they took the program's format, since they do not know whose blocks they are */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,7 +93,7 @@ static PetscErrorCode MatAssemblyEnd_AIJ_Shadow(Mat A, MatAssemblyType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An option such as -mat_seqaij_type may have made it another type already */
+/* The constructor may have made the matrix another type already, for an option such as -mat_seqaij_type */
 static PetscErrorCode MatShadowForAIJCreate(Mat A, MatType type, PetscErrorCode (*create)(Mat))
 {
   PetscBool plain;
@@ -119,7 +119,7 @@ static PetscErrorCode MatCreate_MPIAIJ_Wait(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* After all formats are registered; PETSc forgets its types, and with them ours, by itself */
+/* Called after all formats are registered. PetscFinalize() forgets all types, so that nothing has to be undone. */
 PetscErrorCode MatShadowForAIJRegister(void)
 {
   const MatShadowFormat *wrong;
@@ -128,7 +128,7 @@ PetscErrorCode MatShadowForAIJRegister(void)
 
   PetscFunctionBegin;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb", "Mat");
-  PetscCall(PetscOptionsString("-petscamb_for_aij", "What every AIJ and AIJCUSPARSE of the program becomes", "MATAMB", value, value, sizeof(value), &set));
+  PetscCall(PetscOptionsString("-petscamb_for_aij", "Type of every AIJ and AIJCUSPARSE of the program", "MATAMB", value, value, sizeof(value), &set));
   PetscCall(PetscOptionsBool("-hashgemm_for_aij", "The same as -petscamb_for_aij hashgemm", "MATHASHGEMM", hashgemm, &hashgemm, NULL));
   PetscOptionsEnd();
   if (set) PetscCall(MatShadowForAIJFind(PETSC_COMM_WORLD, NULL, value, &MatShadowForAIJ));

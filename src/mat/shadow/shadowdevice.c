@@ -2,9 +2,10 @@
 /*
    How matrices on the device become shadows.
 
-   PETSc compares the type name of an AIJCUSPARSE exactly in many places and keeps its own structure in spptr, so that the matrix keeps both.
-   What PETSc makes "of the same type" passes through the constructor of AIJCUSPARSE or is converted to it from AIJ. Both are therefore replaced,
-   but not before the first matrix of a format is put on the device, or all AIJ are asked to be of one, so that other programs never meet this.
+   PETSc compares the type name of an AIJCUSPARSE exactly in many places and keeps its own structure in spptr: the matrix therefore keeps both.
+   A matrix that PETSc makes "of the same type" passes through the constructor of AIJCUSPARSE or is converted from AIJ to AIJCUSPARSE. This file
+   replaces the constructors and the conversions, but not before the first matrix of a format is put on the device, or -petscamb_for_aij is given:
+   other programs are not touched.
 */
 #include <petscdevice_cuda.h>
 
@@ -16,15 +17,15 @@ typedef PetscErrorCode (*MatConvertFunction)(Mat, MatType, MatReuse, Mat *);
 #define CONVERT_MPI "MatConvert_mpiaij_mpiaijcusparse_C"
 
 struct _MatOps                MatShadowBaseSeqCUSPARSE, MatShadowBaseMPICUSPARSE;
-static const MatShadowFormat *device_format   = NULL;        /* what every AIJCUSPARSE of this process becomes */
-static PetscBool              device_expected = PETSC_FALSE; /* another format may still take its place */
+static const MatShadowFormat *device_format   = NULL;        /* the format of every AIJCUSPARSE of this process */
+static PetscBool              device_expected = PETSC_FALSE; /* another format may still replace device_format */
 static PetscBool              device_ready    = PETSC_FALSE; /* the operations of AIJCUSPARSE are known */
 
-/* PETSc's own: the constructors of AIJ and AIJCUSPARSE, and the conversions from the one to the other */
+/* PETSc's own: the constructors of AIJ and AIJCUSPARSE, and the conversions from AIJ to AIJCUSPARSE */
 static PetscErrorCode (*create_seq)(Mat), (*create_mpi)(Mat), (*create_seqcusparse)(Mat), (*create_mpicusparse)(Mat);
 static MatConvertFunction convert_seq, convert_mpi;
 
-/* Is there a device that PETSc may use? Nothing is started on it. */
+/* Does the machine have a device that PETSc may use? Does not start the device. */
 PetscErrorCode MatShadowDeviceFound(PetscBool *found)
 {
   static const char *const enable[] = {"-device_enable", "-device_enable_cuda"};
@@ -42,7 +43,7 @@ PetscErrorCode MatShadowDeviceFound(PetscBool *found)
   }
   if (cudaGetDeviceCount(&n) != cudaSuccess) {
     n = 0;
-    (void)cudaGetLastError(); /* not to be found by whoever looks for errors next */
+    (void)cudaGetLastError(); /* clears the error, which later code would take for its own */
   }
   *found = (PetscBool)(n > 0);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -62,7 +63,7 @@ static PetscErrorCode MatShadowDeviceHarvest(PetscErrorCode (*create)(Mat), stru
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before the first AIJCUSPARSE: to look at one starts the device */
+/* Reads the operations of AIJCUSPARSE off matrices, which starts the device. Called before the first AIJCUSPARSE of the program. */
 PetscErrorCode MatShadowDeviceReady(void)
 {
   PetscFunctionBegin;
@@ -73,7 +74,7 @@ PetscErrorCode MatShadowDeviceReady(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A factored matrix has nothing to multiply with */
+/* A factored matrix makes no products, and gets no shadow */
 static PetscErrorCode MatCreate_SeqAIJCUSPARSE_Shadow(Mat A)
 {
   PetscFunctionBegin;
@@ -92,7 +93,7 @@ static PetscErrorCode MatCreate_MPIAIJCUSPARSE_Shadow(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes an AIJ, which need not be assembled, an AIJCUSPARSE in place, not one of ours yet */
+/* Makes an AIJ, which need not be assembled, an AIJCUSPARSE in place, without a shadow */
 PetscErrorCode MatShadowDeviceConvert(Mat A)
 {
   const MatShadowFormat *format;
@@ -100,7 +101,7 @@ PetscErrorCode MatShadowDeviceConvert(Mat A)
 
   PetscFunctionBegin;
   PetscCall(MatShadowGetFormat(A, &format));
-  if (format) PetscCall(MatShadowDetach(A)); /* -petscamb_for_aij has made it one of ours on the host */
+  if (format) PetscCall(MatShadowDetach(A)); /* -petscamb_for_aij gave it a shadow on the host */
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
   PetscCall((*(seq ? convert_seq : convert_mpi))(A, seq ? MATSEQAIJCUSPARSE : MATMPIAIJCUSPARSE, MAT_INPLACE_MATRIX, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -147,7 +148,7 @@ static PetscErrorCode MatShadowDeviceReplace(MatType type, PetscErrorCode (*ours
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes what will be an AIJCUSPARSE one of this format; nothing is started on the device. PETSc forgets what is registered by itself. */
+/* Gives every later AIJCUSPARSE this format, without starting the device. PetscFinalize() forgets the registered constructors. */
 PetscErrorCode MatShadowDeviceExpect(const MatShadowFormat *format)
 {
   Mat A;
@@ -169,7 +170,7 @@ PetscErrorCode MatShadowDeviceExpect(const MatShadowFormat *format)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before the first matrix of this format goes to the device */
+/* Called before a matrix of this format goes to the device */
 PetscErrorCode MatShadowDeviceStart(const MatShadowFormat *format)
 {
   PetscFunctionBegin;

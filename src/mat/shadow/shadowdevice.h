@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The device side of shadows, included by shadow.h. Where there is no device no matrix is an AIJCUSPARSE, and nothing is done.
+   The device side of shadows, included by shadow.h. Without a device no matrix is an AIJCUSPARSE, and the functions are stubs that do nothing.
 */
 #pragma once
 
@@ -14,7 +14,7 @@ extern PetscErrorCode MatShadowDeviceVecOptions(const MatShadowFormat *);
 
 #if defined(SYS_HAVE_DEVICE)
 
-/* The operations of seqaijcusparse and mpiaijcusparse, once they are needed */
+/* The operations of seqaijcusparse and mpiaijcusparse, set by MatShadowDeviceReady() */
 extern struct _MatOps MatShadowBaseSeqCUSPARSE, MatShadowBaseMPICUSPARSE;
 
 /* Do the products of the owner of this shadow run on the device? */
@@ -34,7 +34,7 @@ static inline const struct _MatOps *MatShadowBaseCUSPARSE(PetscBool seq)
   return seq ? &MatShadowBaseSeqCUSPARSE : &MatShadowBaseMPICUSPARSE;
 }
 
-/* The host has written the values of a matrix that may have a copy on the device; one that is bound to the CPU does not notice by itself */
+/* The host has written the values of a matrix that may have a copy on the device: marks the copy as old. PETSc does not do so for a matrix bound to the CPU. */
 static inline void MatShadowDeviceHostWritten(Mat A)
 {
   if (A->offloadmask != PETSC_OFFLOAD_UNALLOCATED) A->offloadmask = PETSC_OFFLOAD_CPU;
@@ -61,7 +61,7 @@ static inline void MatShadowDeviceHostWritten(Mat A) { }
 
 #endif
 
-/* A flag that the device sets is PETSC_FALSE, and a format NULL, as the caller initializes them */
+/* The stubs do not write to their results: the caller initializes a flag with PETSC_FALSE, and a format with NULL */
 SYS_DEVICE PetscErrorCode MatShadowDeviceFound(PetscBool *found) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceGetFormat(const MatShadowFormat **format) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceReady(void) SYS_STUB(PETSC_SUCCESS);

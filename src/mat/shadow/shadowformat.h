@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The contract of a shadow format: one table of functions, which hold on the host and on a device alike.
+   The contract of a shadow format: one table of functions, the same on the host and on a device.
 
-   The life of a matrix in a format: rank() lists the ways to store it, layout() makes one of these, update() brings new values, mult() and multtranspose() multiply,
-   describe() tells figures, destroy() ends it. None of these functions knows PETSc's objects. rank() and layout() of the host may run in another thread: the
-   matrix then has no values yet, which update() brings, and its arrays do not outlive the call.
+   The life of a matrix in a format: rank() lists the ways to store the matrix, layout() makes one of these, update() brings new values, mult() and multtranspose()
+   multiply, describe() gives figures, destroy() frees the format. None of these functions uses PETSc's objects. rank() and layout() of the host may run in another
+   thread: the matrix then has no values yet (update() brings them later), and its arrays do not outlive the call.
 
    A format is a folder, its names in petscamb.h and a line in src/petscamb.c: see CONTRIBUTING.md.
 */
@@ -21,12 +21,12 @@
 typedef struct {
   SysCSR    A;
   SysStream stream;  /* of the device */
-  int       threads; /* of the host, that make products, */
-  int       workers; /* and that lay out the format now */
-  PetscBool measure; /* on the device: layout() may time products to choose what the model leaves open */
+  int       threads; /* threads of the host that make products */
+  int       workers; /* threads of the host that lay out the format now */
+  PetscBool measure; /* on the device: layout() may time products to choose parameters that the model leaves open */
 } MatShadowCSR;
 
-/* One way to store a matrix. A format keeps what layout() has to know in params, as a type of its own: MAT_SHADOW_PARAMS() below. */
+/* One way to store a matrix. rank() leaves the parameters for layout() in params, as a type of the format's own: see MAT_SHADOW_PARAMS() below. */
 #define MAT_SHADOW_CANDIDATES   32
 #define MAT_SHADOW_PARAMS_BYTES 128
 typedef struct {
@@ -34,11 +34,11 @@ typedef struct {
   char                           name[48];
   int                            tried; /* products that were spent to choose it */
   double                         bytes; /* by the model */
-  PetscLogDouble                 time;  /* of the shortest product; 0 if none was timed */
+  PetscLogDouble                 time;  /* of the shortest product; 0 if no product was timed */
   char                           params[MAT_SHADOW_PARAMS_BYTES];
 } MatShadowCandidate;
 
-/* Defines NameGet() and NameSet(), the typed parameters of a candidate; copied, because bytes may be copied as any type */
+/* Defines NameGet() and NameSet(), the typed parameters of a candidate. They copy, because C lets bytes be copied as any type but not be read as one. */
 #define MAT_SHADOW_PARAMS(Type, Name) \
   _Static_assert(sizeof(Type) <= MAT_SHADOW_PARAMS_BYTES, "raise MAT_SHADOW_PARAMS_BYTES for " #Type); \
   static inline Type Name##Get(const MatShadowCandidate *c) \
@@ -53,7 +53,7 @@ typedef struct {
     memcpy(c->params, params, sizeof(*params)); \
   }
 
-/* Puts a candidate where it belongs by its bytes among those from first on; returns how many candidates there are then */
+/* Inserts a candidate into the list, of which the candidates from first on ascend by bytes; returns the new number of candidates */
 static inline int MatShadowCandidateInsert(MatShadowCandidate list[], int first, int n, const MatShadowCandidate *c)
 {
   int to = n;
@@ -63,7 +63,7 @@ static inline int MatShadowCandidateInsert(MatShadowCandidate list[], int first,
   return n + 1;
 }
 
-/* A figure of a format's own. It is that of the diagonal block on the first process, or a sum over the blocks of the first process, or over all blocks. */
+/* A view prints a format's own figure of the diagonal block on the first process, its sum over the blocks of that process, or its sum over all blocks */
 typedef enum {
   MAT_SHADOW_OF_BLOCK,
   MAT_SHADOW_OF_PROCESS,
@@ -75,27 +75,27 @@ typedef struct {
   MatShadowScope scope;
 } MatShadowFigure;
 
-#define MAT_SHADOW_FIGURES 16 /* of a format on one side, at most */
+#define MAT_SHADOW_FIGURES 16 /* at most, of a format on one side */
 
-/* z = alpha A x + beta y with what layout() made, and the matrix that it, or the last update(), was given: y may be z, and is not read if beta is 0 */
+/* z = alpha A x + beta y, with the data that layout() made; A is the matrix that layout(), or the last update(), was given. y may be z, and is not read if beta is 0. */
 typedef SysStatus MatShadowMultFunction(void *data, const SysCSR *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 
-/* The functions of a format on one side, the host or the device. Where memory is short they return SYS_OUT_OF_MEMORY, and nothing has changed. */
+/* The functions of a format on one side, the host or the device. If memory is short they return SYS_OUT_OF_MEMORY, and change nothing. */
 typedef struct {
-  /* The ways to store the matrix that are worth a try, best first by the model: all of them with MAT_SHADOW_TUNE_ONLINE, else those that the parameters and the model
-     leave. Returns how many there are, or 0 and the reason. */
+  /* Lists the ways to store the matrix that are worth a try, the best by the model first: all of them with MAT_SHADOW_TUNE_ONLINE, else those that the parameters
+     and the model leave. Returns their number, or 0 and the reason. */
   int (*rank)(const MatShadowCSR *, const void *params, MatShadowTune, MatShadowCandidate list[], const char **reason);
-  /* Makes *data, or returns SYS_TOO_MANY_BYTES if it would have as many bytes as most. Parameters may refer to those of the best candidate so far. *reason is
-     why it failed, if the format has better words than the status. */
+  /* Makes *data, or returns SYS_TOO_MANY_BYTES if the data would have as many bytes as most. Parameters may refer to those of the best candidate so far. If the
+     layout fails and the format has better words for it than the status, they are in *reason. */
   SysStatus (*layout)(const MatShadowCSR *, MatShadowCandidate *, const MatShadowCandidate *best, double most, const char **reason, void **data);
   SysStatus (*update)(void *data, const SysCSR *, SysStream);
   MatShadowMultFunction *mult, *multtranspose;
-  void (*describe)(const void *data, MatShadowInfo *info, double figure[]); /* the format's part of info, and its own figures */
+  void (*describe)(const void *data, MatShadowInfo *info, double figure[]); /* sets the format's part of info, and its own figures */
   void (*destroy)(void **data);
   void (*load)(SysStream); /* on the device: calls the kernels of first conversions and products once, in another thread; may be NULL */
 
   const MatShadowFigure *figures;                                           /* ends with a name that is NULL */
-  PetscErrorCode (*view)(const double figure[], const char[], PetscViewer); /* prints them; the text says whose they are if there are several processes */
+  PetscErrorCode (*view)(const double figure[], const char[], PetscViewer); /* prints the figures; with several processes the text says to which they belong */
 } MatShadowOps;
 
 struct _MatShadow;
@@ -106,13 +106,13 @@ typedef struct _MatShadowFormat {
   const char  *citation;
   PetscBool   *cited;
   size_t       params_size;
-  const void  *open;         /* parameters that leave everything to the format: MATAUTOSPARSE tries it with these; NULL: it does not */
-  MatShadowOps host, device; /* without rank() there is no such side */
+  const void  *open;         /* parameters that leave everything to the format, with which MATAUTOSPARSE tries it; NULL: it does not try the format */
+  MatShadowOps host, device; /* a side without rank() does not exist */
   PetscErrorCode (*create_seq)(Mat);
   PetscErrorCode (*create_mpi)(Mat);
-  PetscErrorCode (*setfromoptions)(void *params, MatShadowTune *, PetscAMBOptionItems); /* NULL where it has no parameters, */
-  PetscErrorCode (*compose)(Mat, PetscBool add);                                        /* or its setters, to or from a matrix */
-  const char *const *options;                                                           /* names of its options, without a hyphen, then NULL; NULL: none */
+  PetscErrorCode (*setfromoptions)(void *params, MatShadowTune *, PetscAMBOptionItems); /* NULL if the format has no parameters */
+  PetscErrorCode (*compose)(Mat, PetscBool add);                                        /* adds the format's setters to a matrix or removes them; or NULL */
+  const char *const *options;                                                           /* the names of its options, without a hyphen, then NULL; NULL: none */
 } MatShadowFormat;
 
 /* Defines the constructors MatCreate_SeqAIJName() and MatCreate_MPIAIJName() of the format MatShadowFormatName */
@@ -132,5 +132,5 @@ extern PetscErrorCode MatShadowCreate(Mat, const MatShadowFormat *, MatType base
 extern PetscErrorCode MatShadowGetParams(Mat, void *params, MatShadowTune *);
 extern PetscErrorCode MatShadowSetParams(Mat, const void *params, MatShadowTune);
 
-/* All formats that are registered, and how many these are; for any thread */
+/* Gets all registered formats; returns their number. Any thread may call this function. */
 extern int MatShadowGetFormats(const MatShadowFormat *const **);

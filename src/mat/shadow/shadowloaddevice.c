@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   What CUDA and its libraries do once, done beside the assembly of the first matrix: cuBLAS and cuSPARSE make their first handles, and CUDA loads the code of
-   the kernels that PETSc's vectors, AIJCUSPARSE and the format will call. In a first solve this takes 15 to 25 ms, in a short one the most of it.
+   The start of CUDA's libraries, during the assembly of the first matrix: cuBLAS and cuSPARSE make their first handles, and CUDA loads the code of the kernels
+   that PETSc's vectors, AIJCUSPARSE and the format will call. Without this the first solve does it, in 15 to 25 ms, most of the time of a short solve.
 
-   A thread of its own does it, on a stream of its own, with a few numbers that nobody else sees. It calls nothing of PETSc. Whatever fails there is left to
-   those who will really need it.
+   A thread of its own does this work, on a stream of its own, with a few numbers that no other code sees. The thread calls nothing of PETSc and ignores failures:
+   the code that needs these libraries later will report them.
 */
 #include <pthread.h>
 #include <petscdevice_cuda.h>
@@ -25,7 +25,7 @@ static PetscBool           loading = PETSC_FALSE;
 static int                 device;
 static const MatShadowOps *ops;
 
-/* What CG calls of cuBLAS */
+/* Calls the functions of cuBLAS that CG uses */
 static void LoadBLAS(cudaStream_t stream, PetscScalar *x, PetscScalar *y)
 {
   const PetscScalar one = 1;
@@ -43,7 +43,7 @@ static void LoadBLAS(cudaStream_t stream, PetscScalar *x, PetscScalar *y)
   (void)cublasDestroy(handle);
 }
 
-/* The product of AIJCUSPARSE, with a diagonal matrix */
+/* Makes the product of AIJCUSPARSE, with a diagonal matrix */
 static void LoadProduct(cusparseHandle_t handle, cudaStream_t stream, const int *i, const PetscScalar *a, PetscScalar *x, PetscScalar *y)
 {
   const PetscScalar    one = 1, zero = 0;
@@ -102,7 +102,7 @@ static void *Load(void *unused)
   return NULL;
 }
 
-/* Once in a process, before its first matrix on the device is assembled */
+/* Starts the thread, once in a process: before its first matrix on the device is assembled */
 PetscErrorCode MatShadowLoadStart(const MatShadowFormat *format)
 {
   static PetscBool begun = PETSC_FALSE;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   How a matrix becomes one of a shadow format, or another one again: constructors, conversions, and whether it lives on the host or on the device
+   How a matrix gets a shadow and loses it again: constructors, conversions, and the choice between host and device
 */
 #include "mat/shadow/shadow.h"
 
 const char *const MatShadowDevices[] = {"auto", "cpu", "gpu", "MatShadowDevice", "MAT_SHADOW_DEVICE_", NULL};
 
-/* Where the options put A in this format. On several processes all of them need a device. */
+/* Decides whether A goes to the device in this format. All processes of A need a device then. */
 static PetscErrorCode MatShadowGoesToDevice(Mat A, const MatShadowFormat *format, MatShadowDevice where, PetscBool *device)
 {
   PetscBool   found = PETSC_FALSE;
-  PetscMPIInt size, lacking[2]; /* the first process without a device, and whether all are */
+  PetscMPIInt size, lacking[2]; /* the first process without a device, and whether all lack one */
 
   PetscFunctionBegin;
   *device = PETSC_FALSE;
@@ -22,7 +22,7 @@ static PetscErrorCode MatShadowGoesToDevice(Mat A, const MatShadowFormat *format
   if (found) lacking[0] = size;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, lacking, 2, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
   *device = (PetscBool)(lacking[0] == size);
-  PetscCheck(*device || lacking[1], PetscObjectComm((PetscObject)A), PETSC_ERR_GPU, "Process %d has no GPU to use, and others have; use -mat_%s_device cpu to do without", lacking[0], format->name);
+  PetscCheck(*device || lacking[1], PetscObjectComm((PetscObject)A), PETSC_ERR_GPU, "Process %d has no GPU to use, but other processes have one; use -mat_%s_device cpu to run on the host", lacking[0], format->name);
   PetscCheck(*device || where != MAT_SHADOW_DEVICE_GPU || MatShadowHasDevice(format), PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "%s matrices on the GPU need a PETSc with CUDA, real numbers and 32-bit indices; use -mat_%s_device auto", format->name,
              format->name);
   PetscCheck(*device || where != MAT_SHADOW_DEVICE_GPU, PetscObjectComm((PetscObject)A), PETSC_ERR_GPU, "-mat_%s_device gpu, but PETSc has no GPU to use here; use -mat_%s_device auto", format->name, format->name);
@@ -36,14 +36,14 @@ static PetscErrorCode MatShadowDeviceFromOptions(Mat A, const MatShadowFormat *f
 
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(option, sizeof(option), "-mat_%s_device", format->name));
-  PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Shadow device options", "Mat"); /* -help prints what has a title of its own */
+  PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Shadow device options", "Mat"); /* -help prints a section only if its title is new */
   PetscCall(PetscOptionsEnum(option, "Where the matrix and the vectors it makes live", "MatShadowSetDevice", MatShadowDevices, (PetscEnum)where, (PetscEnum *)&where, NULL));
   PetscOptionsEnd();
   PetscCall(MatShadowGoesToDevice(A, format, where, device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes a plain AIJ, or AIJCUSPARSE, a matrix of this format on the device or on the host, there also by name */
+/* Gives a plain AIJ or AIJCUSPARSE a shadow of this format, on the device or on the host; on the host the matrix gets the type name of the format */
 static PetscErrorCode MatShadowMake(Mat A, const MatShadowFormat *format, PetscBool device, const MatShadow *parent)
 {
   PetscBool seq;
@@ -58,8 +58,8 @@ static PetscErrorCode MatShadowMake(Mat A, const MatShadowFormat *format, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes an AIJ that nobody has asked to be another type a matrix of this format. It stays on the host, because the vectors of such a program are there, and so
-   does a view that DMDA has put on it. */
+/* Gives an AIJ, of which the program did not ask for another type, a shadow of this format. The matrix stays on the host, because the vectors of such a program
+   are on the host. A view that DMDA has put on the matrix stays too. */
 PetscErrorCode MatShadowAdopt(Mat A, const MatShadowFormat *format)
 {
   PetscErrorCode (*view)(Mat, PetscViewer) = A->ops->view;
@@ -111,11 +111,11 @@ PetscErrorCode MatShadowSetDevice_Shadow(Mat A, MatShadowDevice where)
   Level: intermediate
 
   Notes:
-  On the GPU the matrix is a `MATAIJCUSPARSE` by name, whose products with vectors run on the format, and makes vectors of type `VECCUDA`. Once
-  a program has put a matrix there, all matrices that it creates as `MATAIJCUSPARSE` are of the format too: PETSc makes matrices of the same
-  type by that name.
+  On the GPU the type name of the matrix is `MATAIJCUSPARSE`, its products with vectors run on the format, and `MatCreateVecs()` makes vectors of type
+  `VECCUDA`. Once a program has put a matrix on the GPU, all matrices that it creates as `MATAIJCUSPARSE` are of the format too, because PETSc makes
+  matrices of the same type by that name.
 
-  A matrix that came to the GPU and is set to the host remains there as `MatBindToCPU()` leaves it. Vectors made before do not move.
+  A matrix on the GPU that is set to the host stays a `MATAIJCUSPARSE`, bound to the CPU as by `MatBindToCPU()`. Vectors made before do not move.
 
 .seealso: `MatShadowDevice`, `MatBindToCPU()`, `MatShadowSetTune()`, `MATAMB`
 @*/
@@ -128,7 +128,7 @@ PetscErrorCode MatShadowSetDevice(Mat A, MatShadowDevice where)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All conversions between AIJ, AIJCUSPARSE and the formats, and among these. A matrix that has the format already stays where it is. */
+/* All conversions between AIJ, AIJCUSPARSE and the formats, and among the formats. A matrix that has the format already stays on its side, host or device. */
 PetscErrorCode MatShadowConvertType(Mat A, MatType type, MatReuse reuse, Mat *newmat)
 {
   const MatShadowFormat *from, *to;
@@ -143,7 +143,7 @@ PetscErrorCode MatShadowConvertType(Mat A, MatType type, MatReuse reuse, Mat *ne
   if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(MatShadowGetFormat(B, &from));
   PetscCall(MatShadowFind(type, &to));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &plain, MATSEQAIJ, MATMPIAIJ, "")); /* one of ours that has kept its name gets another now */
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &plain, MATSEQAIJ, MATMPIAIJ, "")); /* a matrix with a shadow may have the name of AIJ, and gets another name now */
   if (from != to || plain) {
     if (from) PetscCall(MatShadowDetach(B));
     if (to) {
@@ -155,7 +155,7 @@ PetscErrorCode MatShadowConvertType(Mat A, MatType type, MatReuse reuse, Mat *ne
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* To another subtype of AIJ, which PETSc makes of a plain one */
+/* Converts to another subtype of AIJ, which PETSc makes of a plain AIJ */
 PetscErrorCode MatShadowConvertAway(Mat A, MatType type, MatReuse reuse, Mat *newmat)
 {
   Mat B = *newmat;
@@ -173,8 +173,8 @@ PetscErrorCode MatShadowConvertAway(Mat A, MatType type, MatReuse reuse, Mat *ne
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From any other type, and from a sequential matrix to one of several processes or back: by way of the AIJ that the result is a subtype of. With MATAIJ for all,
-   one that the other kind of AIJ was converted to would come here again. */
+/* Converts from any other type, and between sequential and MPI matrices, by way of the AIJ of which the result is a subtype. That AIJ is sequential or MPI as the
+   result is: with MATAIJ for both, a conversion from the other kind of AIJ would call this function again. */
 PetscErrorCode MatConvertFrom_Shadow(Mat A, MatType type, MatReuse reuse, Mat *newmat)
 {
   const MatShadowFormat *format;
@@ -195,7 +195,7 @@ PetscErrorCode MatConvertFrom_Shadow(Mat A, MatType type, MatReuse reuse, Mat *n
   PetscCall(MatConvert(A, base, reuse, &B));
   PetscCall(MatShadowFind(type, &format));
   if (format) PetscCall(MatShadowConvertType(B, type, MAT_INPLACE_MATRIX, &B));
-  else PetscCall(MatConvert(B, type, MAT_INPLACE_MATRIX, &B)); /* AIJCUSPARSE, where that is ours */
+  else PetscCall(MatConvert(B, type, MAT_INPLACE_MATRIX, &B)); /* AIJCUSPARSE with a shadow */
   *newmat = B;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -212,7 +212,7 @@ PetscErrorCode MatShadowCreate(Mat A, const MatShadowFormat *format, MatType bas
   PetscCall(MatShadowDeviceFromOptions(A, format, &device));
   PetscCall(PetscFunctionListFind(MatList, base, &create));
   PetscCall((*create)(A));
-  PetscCall(MatShadowGetFormat(A, &made)); /* -mat_seqaij_type may have made it one already */
+  PetscCall(MatShadowGetFormat(A, &made)); /* the constructor may have given A a shadow already, for -mat_seqaij_type */
   if (made && made != format) PetscCall(MatShadowDetach(A));
   if (made != format) PetscCall(MatShadowMake(A, format, device, NULL));
   PetscCall(PetscObjectQuery((PetscObject)A, "MatShadowKept", (PetscObject *)&kept));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   What is overridden on an AIJCUSPARSE besides the products: what would take ours away, and what of PETSc is wrong with vectors or values that are
-   not where AIJCUSPARSE takes them to be.
+   Operations that petsc-amb replaces on an AIJCUSPARSE besides the products: those that would remove the shadow's operations, and those of PETSc that
+   give wrong results if vectors or values are not on the side that AIJCUSPARSE expects.
 */
 #include "mat/shadow/shadow.h"
 
-/* AIJCUSPARSE exchanges operations, also some of ours */
+/* AIJCUSPARSE sets operations, some of them the shadow's, which this function puts back */
 static PetscErrorCode MatBindToCPU_Shadow(Mat A, PetscBool bind)
 {
   PetscFunctionBegin;
@@ -20,7 +20,7 @@ static PetscErrorCode MatGetDiagonal_Shadow(Mat A, Vec diagonal)
   Vec          d;
 
   PetscFunctionBegin;
-  if (A->assembled && A->rmap->n) PetscCall(MatShadowDeviceGetCSR(A, &csr)); /* often what brings the matrix to the device, where that is faster from here */
+  if (A->assembled && A->rmap->n) PetscCall(MatShadowDeviceGetCSR(A, &csr)); /* often the first use on the device; this function copies the matrix there faster than PETSc */
   PetscCall(MatShadowDeviceBring(A, 1, diagonal, NULL, &d));
   PetscCall((*MatShadowBaseSeqCUSPARSE.getdiagonal)(A, d));
   PetscCall(MatShadowDeviceTake(d, diagonal));
@@ -38,10 +38,10 @@ static PetscErrorCode MatDiagonalScale_Shadow(Mat A, Vec left, Vec right)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define MAT_SHADOW_CPU_SOLVE 1000 /* rows up to which the triangular solves of a factorisation are as fast on the host */
+#define MAT_SHADOW_CPU_SOLVE 1000 /* rows; up to here the triangular solves of a factorisation are as fast on the host */
 
-/* The triangular solves of AIJCUSPARSE begin with code that CUDA loads for them, 30 to 50 ms in the first solve of a program. For a small matrix, such as
-   the coarsest level of multigrid, PETSc's solve on the host is faster altogether. */
+/* Before the first triangular solve of AIJCUSPARSE CUDA loads code, which takes 30 to 50 ms. For a small matrix, such as the coarsest level of multigrid,
+   PETSc's solves on the host are faster altogether. */
 PetscErrorCode MatShadowCUSPARSESetCPUSolve(Mat A)
 {
   PetscBool given;
@@ -53,7 +53,7 @@ PetscErrorCode MatShadowCUSPARSESetCPUSolve(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc wrote the array of the host and did not say so, where it takes any AIJ for one of the host */
+/* Marks the values on the host as the newest. PETSc wrote them without doing so, in code that takes any AIJ for a matrix on the host. */
 static PetscErrorCode MatShadowHostWritten(Mat A)
 {
   PetscScalar *a;
@@ -90,7 +90,7 @@ static PetscErrorCode MatCreateSubMatrices_Shadow(Mat A, PetscInt n, const IS ro
 
 static PetscErrorCode MatShadowComposeToAIJ(Mat A, PetscErrorCode (*f)(Mat, MatType, MatReuse, Mat *))
 {
-  PetscBool seq; /* by name: the operations of a matrix that is given back are PETSc's already */
+  PetscBool seq; /* by the type name: a matrix that is being detached has PETSc's operations already */
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &seq));
@@ -98,7 +98,7 @@ static PetscErrorCode MatShadowComposeToAIJ(Mat A, PetscErrorCode (*f)(Mat, MatT
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All that was said of A and hung on it but its shadow, for a matrix that takes its place */
+/* Copies the properties of A, and the objects composed with A but its shadow, to the matrix B that will replace A */
 static PetscErrorCode MatShadowCarry(Mat A, Mat B)
 {
   PetscObjectList all = NULL;
@@ -135,7 +135,7 @@ static PetscErrorCode MatShadowCarry(Mat A, Mat B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* To AIJ PETSc goes entry by entry, and in place it forgets what is attached to the matrix. A matrix of several processes stays one, also where there is one
+/* Converts to AIJ. PETSc would convert entry by entry, and in place would lose the objects composed with the matrix. An MPI matrix stays one even if it has one
    process and the type is the root name. */
 PetscErrorCode MatShadowConvertToAIJ(Mat A, MatType type, MatReuse reuse, Mat *newmat)
 {
@@ -144,7 +144,7 @@ PetscErrorCode MatShadowConvertToAIJ(Mat A, MatType type, MatReuse reuse, Mat *n
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, &seq));
-  PetscCall(MatShadowComposeToAIJ(A, NULL)); /* or MatConvert() would end up here */
+  PetscCall(MatShadowComposeToAIJ(A, NULL)); /* or MatConvert() would call this function again */
   PetscCall(MatConvert(A, seq ? MATSEQAIJ : MATMPIAIJ, reuse == MAT_REUSE_MATRIX ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &B));
   if (reuse == MAT_INPLACE_MATRIX) {
     PetscCall(MatShadowCarry(A, B));
@@ -155,8 +155,8 @@ PetscErrorCode MatShadowConvertToAIJ(Mat A, MatType type, MatReuse reuse, Mat *n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MatSetType() goes by names: told to be "amb", an AIJCUSPARSE is taken apart to be made anew, also where it is amb already. What it holds is
-   kept for our constructor to put back. Every other caller has no references left or has taken the name away. */
+/* MatSetType() compares names: with "amb" it destroys the inside of an AIJCUSPARSE and makes a new one, even if the matrix is in that format already. This function
+   keeps the content, which the constructor of the format puts back. All other callers of destroy() leave no reference, or have removed the type name. */
 static PetscErrorCode MatShadowKeep(Mat A)
 {
   Mat kept;
@@ -186,7 +186,7 @@ static PetscErrorCode MatDestroy_MPIShadow(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On a matrix with the values elsewhere these look at the array of the host */
+/* PETSc's functions of these names use the array of the host, even if the newest values are on the device */
 static PetscErrorCode MatStoreValues_Shadow(Mat A)
 {
   const PetscScalar *a;
@@ -211,7 +211,7 @@ static PetscErrorCode MatRetrieveValues_Shadow(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Puts ours in place of a function that PETSc finds by name, and keeps PETSc's under a name of ours; or undoes that */
+/* Replaces a function that PETSc finds by name, and keeps PETSc's function under the name kept; or undoes that */
 static PetscErrorCode MatShadowCUSPARSEWrap(Mat A, const char name[], const char kept[], PetscErrorCode (*ours)(Mat), PetscBool add)
 {
   PetscErrorCode (*theirs)(Mat);
@@ -224,7 +224,7 @@ static PetscErrorCode MatShadowCUSPARSEWrap(Mat A, const char name[], const char
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What is found by name */
+/* Adds the functions that PETSc finds by name, or removes them */
 PetscErrorCode MatShadowCUSPARSECompose(Mat A, PetscBool seq, PetscBool add)
 {
   PetscFunctionBegin;
@@ -235,7 +235,7 @@ PetscErrorCode MatShadowCUSPARSECompose(Mat A, PetscBool seq, PetscBool add)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Operations besides those that the host's matrices have too */
+/* Sets the operations that only a matrix on the device needs */
 PetscErrorCode MatShadowCUSPARSESetOperations(Mat A, PetscBool seq)
 {
   PetscFunctionBegin;
@@ -263,6 +263,6 @@ PetscErrorCode MatShadowCUSPARSERestoreOperations(Mat A, PetscBool seq)
   A->ops->bindtocpu         = base->bindtocpu;
   A->ops->transpose         = base->transpose;
   A->ops->load              = base->load;
-  if (seq) PetscCall((*base->bindtocpu)(A, A->boundtocpu)); /* the operations of the side it is on */
+  if (seq) PetscCall((*base->bindtocpu)(A, A->boundtocpu)); /* sets the operations for the host or the device */
   PetscFunctionReturn(PETSC_SUCCESS);
 }

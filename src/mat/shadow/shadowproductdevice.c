@@ -6,7 +6,7 @@
 
 #include "mat/shadow/shadow.h"
 
-/* Memory that is pinned crosses the bus three to eight times as fast; to pin what is there already costs less than one crossing without it */
+/* Pinned memory crosses the bus three to eight times as fast; pinning existing memory costs less than one copy of unpinned memory */
 PetscErrorCode MatShadowDevicePin(const void *memory, size_t bytes, PetscBool *pinned)
 {
   PetscFunctionBegin;
@@ -22,8 +22,8 @@ PetscErrorCode MatShadowDeviceUnpin(const void *memory, PetscBool pinned)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The arrays of AIJCUSPARSE. Values that are newer on the host are copied to the device, and the pattern if it is not there yet, as AIJCUSPARSE does before its
-   own products; never the other way. */
+/* Gets the arrays of AIJCUSPARSE on the device. Copies values that are newer on the host to the device, and the pattern if the device does not have it yet, as
+   AIJCUSPARSE does before its own products; never copies from the device to the host. */
 PetscErrorCode MatShadowDeviceGetCSR(Mat A, MatShadowCSR *csr)
 {
   const PetscBool new_pattern = (PetscBool)(A->offloadmask == PETSC_OFFLOAD_UNALLOCATED), new_values = (PetscBool)(new_pattern || A->offloadmask == PETSC_OFFLOAD_CPU);
@@ -47,11 +47,11 @@ PetscErrorCode MatShadowDeviceGetCSR(Mat A, MatShadowCSR *csr)
     PetscCall(MatShadowDeviceUnpin(a, pinned[1]));
     PetscCall(MatSeqAIJRestoreArrayRead(A, (const PetscScalar **)&a));
   }
-  csr->stream = PetscDefaultCudaStream; /* that of AIJCUSPARSE */
+  csr->stream = PetscDefaultCudaStream; /* AIJCUSPARSE uses this stream too */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For what is in the stream, before the clock is looked at */
+/* Waits for all work in the stream, before a look at the clock */
 PetscErrorCode MatShadowDeviceWait(const MatShadowCSR *csr)
 {
   PetscFunctionBegin;
@@ -87,8 +87,8 @@ static PetscErrorCode MatShadowDeviceTransfer(Vec device, Vec host, PetscBool up
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* v itself where its array is on the device, else a vector of the shadow, a row (k is 0) or a column of A, with the values of from if that is
-   not NULL. AIJCUSPARSE takes vectors of the host too, but only PETSc's debug build says that the result is wrong. */
+/* Sets *device to v if its array is on the device, else to a vector of the shadow, a row (k is 0) or a column of A, with the values of from if that is not NULL.
+   AIJCUSPARSE accepts vectors on the host and gives wrong results; only PETSc's debug build reports that. */
 PetscErrorCode MatShadowDeviceBring(Mat A, int k, Vec v, Vec from, Vec *device)
 {
   MatShadow *s;
@@ -113,7 +113,7 @@ PetscErrorCode MatShadowDeviceBring(Mat A, int k, Vec v, Vec from, Vec *device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values of what MatShadowDeviceBring() gave go back to v */
+/* Copies the values of the vector that MatShadowDeviceBring() gave back to v */
 PetscErrorCode MatShadowDeviceTake(Vec device, Vec v)
 {
   PetscFunctionBegin;
@@ -121,7 +121,7 @@ PetscErrorCode MatShadowDeviceTake(Vec device, Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Between vectors on the device, one of which may be of a block and the other of the whole matrix: VecCopy() would not have that */
+/* Copies between vectors on the device. One may belong to a block and the other to the whole matrix: VecCopy() does not accept that. */
 PetscErrorCode MatShadowDeviceCopy(Vec from, Vec to)
 {
   const PetscScalar *f;
@@ -138,7 +138,7 @@ PetscErrorCode MatShadowDeviceCopy(Vec from, Vec to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The vectors of a product with A, on the device as MatShadowDeviceBring() has them; MatShadowDeviceTake() brings z back */
+/* Calls MatShadowDeviceBring() for the vectors of a product with A; MatShadowDeviceTake() copies z back */
 PetscErrorCode MatShadowDeviceBringAll(Mat A, PetscBool transpose, Vec *x, Vec *y, Vec *z)
 {
   const int k  = transpose ? 1 : 0;
@@ -178,7 +178,7 @@ PetscErrorCode MatShadowDeviceRestoreVectors(const MatShadow *s, Vec xx, Vec yy,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z = A x, or A^T x, on the format, which has data */
+/* z = A x, or A^T x, on the format; s->data is not NULL */
 static PetscErrorCode MatShadowDeviceMult(MatShadow *s, const MatShadowCSR *csr, PetscBool transpose, Vec x, Vec z, PetscBool *done)
 {
   MatShadowVectors v;
@@ -190,8 +190,8 @@ static PetscErrorCode MatShadowDeviceMult(MatShadow *s, const MatShadowCSR *csr,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same product on the format and on AIJCUSPARSE, three back to back in a round, or one where that takes long enough to tell. With the first one on
-   either side, for what is done once, these are 14 products, or 6. */
+/* Times the same product on the format and on AIJCUSPARSE, in each round three back to back, or one if the matrix is large enough to be timed so. Each side makes
+   one more product first, because some work is done only once: 14 products altogether, or 6. */
 static PetscErrorCode MatShadowDeviceTryOn(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool transpose, Vec x, Vec y, PetscBool *tried)
 {
   PetscErrorCode (*base)(Mat, Vec, Vec) = transpose ? MatShadowBaseSeqCUSPARSE.multtranspose : MatShadowBaseSeqCUSPARSE.mult;
@@ -202,7 +202,7 @@ static PetscErrorCode MatShadowDeviceTryOn(Mat A, MatShadow *s, const MatShadowC
   PetscFunctionBegin;
   PetscCall((*base)(A, x, y));
   PetscCall(MatShadowDeviceMult(s, csr, transpose, x, y, tried));
-  if (!*tried) { /* no memory for the transposed matrix */
+  if (!*tried) { /* memory does not suffice for the transposed matrix */
     trial->verdict = MAT_SHADOW_FOR_AIJ;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -232,7 +232,7 @@ static PetscErrorCode MatShadowDeviceTryOn(Mat A, MatShadow *s, const MatShadowC
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Vectors of zeros on the device for a product with A, or none where memory is short; *array is for cudaFree() */
+/* Creates vectors of zeros on the device for a product with A. They share *array, which the caller frees; if memory is short *array is NULL. */
 static PetscErrorCode MatShadowDeviceCreateVecs(PetscInt n, PetscInt m, void *stream, Vec *x, Vec *y, PetscScalar **array)
 {
   const size_t second = 32 * (((size_t)n + 31) / 32), bytes = (second + (size_t)m) * sizeof(PetscScalar); /* both aligned as cudaMalloc() does */
@@ -258,7 +258,7 @@ static PetscErrorCode MatShadowDeviceDestroyVecs(Vec *x, Vec *y, PetscScalar **a
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Times the product on the format and on AIJCUSPARSE, on vectors of zeros; *tried is PETSC_FALSE where memory for them is short */
+/* Times the product on the format and on AIJCUSPARSE, on vectors of zeros; *tried is PETSC_FALSE if memory is short */
 PetscErrorCode MatShadowDeviceTry(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool transpose, PetscBool *tried)
 {
   PetscScalar *array;
@@ -273,7 +273,7 @@ PetscErrorCode MatShadowDeviceTry(Mat A, MatShadow *s, const MatShadowCSR *csr, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the transposed product ready: that of the format, if A is in it, or the transpose that AIJCUSPARSE uses. Either would come with the first such product. */
+/* Prepares the transposed product: that of the format if A is converted, else the transpose that AIJCUSPARSE uses. Otherwise the first transposed product would do it. */
 PetscErrorCode MatShadowDeviceExpectTranspose(Mat A)
 {
   MatShadow   *s = NULL;

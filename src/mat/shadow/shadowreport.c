@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   -petscamb_view: what the library did in a program, told at the end, and options that look like ours and are not.
+   -petscamb_view: a report at the end of a program of what petsc-amb did, and a warning of misspelt options of petsc-amb.
 
-   Shadows count their products. They are added up when they go, those that are still there at the end then.
+   Each shadow counts its products. The counts are added up when the shadow is destroyed, or at the end of the program.
 */
 #include <limits.h>
 
@@ -15,13 +15,13 @@ PetscBool       MatShadowReporting = PETSC_FALSE;
 static const char *const common[]   = {"petscamb_for_aij", "petscamb_view", "hashgemm_for_aij", "mat_shadow_tune", "mat_shadow_halo"};
 static const char *const families[] = {"petscamb_", "hashgemm_for_", "mat_shadow_"};
 
-#define REPORT_OPTIONS  128 /* at most, */
-#define REPORT_NAME     48  /* and the length of a name */
+#define REPORT_OPTIONS  128 /* at most */
+#define REPORT_NAME     48  /* bytes of the longest name of an option */
 #define REPORT_REASONS  8
-#define REPORT_LONGEST  96 /* of a reason */
-#define REPORT_MISSPELT 2  /* letters by which an option of nobody may differ from one of ours to be taken for it */
+#define REPORT_LONGEST  96 /* bytes of the longest reason */
+#define REPORT_MISSPELT 2  /* letters; an unused option that differs no more from one of petsc-amb is taken for a misspelling of that */
 
-/* Of a format, on this process: matrices, a block of an MPI matrix being one of its own, those that were multiplied by a vector, and so on */
+/* Counts for a format on this process: matrices, those of them that were multiplied by a vector, and so on; a block of an MPI matrix counts as a matrix */
 typedef struct {
   PetscLogDouble made, used, converted, products[2], seconds[2];
 } ReportTotals;
@@ -36,8 +36,8 @@ static ReportTotals totals[MAT_SHADOW_MAX];
 static ReportReason reasons[REPORT_REASONS];
 static char         options[REPORT_OPTIONS][REPORT_NAME];
 static int          noptions;
-static MatShadow   *first = NULL; /* of those that are there */
-static int          level = 0;    /* of products of matrices that are made in others */
+static MatShadow   *first = NULL; /* in the list of all shadows */
+static int          level = 0;    /* depth of products of matrices made inside others */
 
 /* ------------------------------------------------- counting ------------------------------------------------- */
 
@@ -71,7 +71,7 @@ static PetscErrorCode ReportAdd(const MatShadow *s)
   if (!s->made[0] && !s->made[1]) PetscFunctionReturn(PETSC_SUCCESS);
   t->used++;
   if (s->phase != MAT_SHADOW_DECLINED && s->made[1]) t->converted++;
-  else if (s->format->host.layout) PetscCall(ReportAddReason(s->phase == MAT_SHADOW_DECLINED ? s->info.reason : "fewer products than a conversion takes", 1)); /* that one is for products of matrices only */
+  else if (s->format->host.layout) PetscCall(ReportAddReason(s->phase == MAT_SHADOW_DECLINED ? s->info.reason : "fewer products than a conversion takes", 1)); /* MATHASHGEMM has no layout(): its products with vectors always run on the AIJ */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -94,7 +94,7 @@ PetscErrorCode MatShadowReportEnd(MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One more product of matrices, on the first of its processes */
+/* Counts a product of matrices, on the first of its processes */
 PetscErrorCode MatShadowReportProduct(Mat C, PetscBool ours)
 {
   PetscMPIInt rank;
@@ -106,7 +106,7 @@ PetscErrorCode MatShadowReportProduct(Mat C, PetscBool ours)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Around the phases of a product of matrices, for its time */
+/* These two functions enclose a phase of a product of matrices, and take its time */
 PetscErrorCode MatShadowReportProductBegin(PetscLogDouble *since)
 {
   PetscFunctionBegin;
@@ -130,7 +130,7 @@ PetscErrorCode MatShadowReportProductEnd(Mat C, PetscLogDouble since, PetscBool 
 
 /* ------------------------------------------------- options ------------------------------------------------- */
 
-/* Letters to add, to take away or to replace until a is b */
+/* The number of letters to add, to remove or to replace to turn a into b */
 static int ReportDistance(const char a[], const char b[])
 {
   int row[64], n = (int)PetscMin(strlen(b), 63);
@@ -176,7 +176,7 @@ static PetscErrorCode ReportListOptions(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does an option whose name begins like this belong to petsc-amb, even if it is misspelt? */
+/* Does an option with this name belong to petsc-amb by the beginning of the name, even if the rest is misspelt? */
 static PetscBool ReportIsFamily(const char name[])
 {
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(families); k++) {
@@ -190,7 +190,7 @@ static PetscBool ReportIsFamily(const char name[])
   return PETSC_FALSE;
 }
 
-/* The option of petsc-amb that is the nearest to this name, and how far it is */
+/* Finds the option of petsc-amb that is the nearest to this name; returns its distance */
 static int ReportNearest(const char name[], const char **nearest)
 {
   int least = INT_MAX;
@@ -205,7 +205,7 @@ static int ReportNearest(const char name[], const char **nearest)
   return least;
 }
 
-/* For an option that nobody has used: is it one of ours, or else which one is meant, by whatever prefix? */
+/* For an option that no code has used: is it an option of petsc-amb, with any prefix? If not, *meant is the option that the user may have meant, or NULL. */
 static PetscBool ReportOption(const char name[], const char **meant, int *prefix)
 {
   *meant = NULL;
@@ -221,7 +221,7 @@ static PetscBool ReportOption(const char name[], const char **meant, int *prefix
   return PETSC_FALSE;
 }
 
-/* By the first process: misspelt options to the error output, or with the report if that is wanted, together with those that nothing has asked for */
+/* Called on the first process: prints misspelt options to the error output; or in the report, if that is wanted, together with correct options that were not used */
 static PetscErrorCode ReportOptions(void)
 {
   FILE    *file = MatShadowReporting ? PETSC_STDOUT : PETSC_STDERR;
@@ -255,12 +255,12 @@ PetscErrorCode MatShadowReportRegister(void)
   PetscCall(PetscArrayzero(reasons, REPORT_REASONS));
   PetscCall(PetscMemzero(&MatShadowCounted, sizeof(MatShadowCounted)));
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, its report", "Mat");
-  PetscCall(PetscOptionsBool("-petscamb_view", "Tells at the end what was converted and multiplied, and why not", "PetscAMBInitializePackage", MatShadowReporting, &MatShadowReporting, NULL));
+  PetscCall(PetscOptionsBool("-petscamb_view", "Print at the end which matrices were converted, their products, and why others were not converted", "PetscAMBInitializePackage", MatShadowReporting, &MatShadowReporting, NULL));
   PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds up over the processes, on the first */
+/* Adds up the counts of all processes, on the first */
 static PetscErrorCode ReportSum(PetscLogDouble counts[], size_t bytes, PetscMPIInt rank)
 {
   const PetscMPIInt n = (PetscMPIInt)(bytes / sizeof(*counts));
@@ -270,7 +270,7 @@ static PetscErrorCode ReportSum(PetscLogDouble counts[], size_t bytes, PetscMPII
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The reasons of all processes, on the first */
+/* Gathers the reasons of all processes, on the first */
 static PetscErrorCode ReportGatherReasons(PetscMPIInt rank, PetscMPIInt size)
 {
   ReportReason *all = NULL;
@@ -309,7 +309,7 @@ static PetscErrorCode ReportPrint(PetscMPIInt size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds up over the processes, all of which are in PetscFinalize() */
+/* Prints the report. Collective: all processes are in PetscFinalize(). */
 PetscErrorCode MatShadowReport(void)
 {
   PetscMPIInt rank, size;

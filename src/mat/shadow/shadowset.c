@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   What a program sets of the shadow of a matrix, and asks of it: on a sequential matrix, or on the blocks of an MPI matrix
+   Setters and getters of the shadow of a matrix, for a sequential matrix or for the blocks of an MPI matrix
 */
 #include "mat/shadow/shadow.h"
 
 const char *const MatShadowHalos[] = {"auto", "mpi", "nccl", "staged", "MatShadowHalo", "MAT_SHADOW_HALO_", NULL};
 const char *const MatShadowTunes[] = {"off", "model", "measure", "online", "MatShadowTune", "MAT_SHADOW_TUNE_", NULL};
 
-/* Calls f on the shadow of a sequential matrix, or on those of the blocks of an assembled MPI matrix; a matrix without one is left alone */
+/* Calls f on the shadow of a sequential matrix, or on the shadows of the blocks of an assembled MPI matrix; does nothing for a matrix without a shadow */
 PetscErrorCode MatShadowForEach(Mat A, PetscErrorCode (*f)(Mat, MatShadow *, void *), void *ctx)
 {
   const MatShadowFormat *format;
@@ -30,7 +30,7 @@ PetscErrorCode MatShadowForEach(Mat A, PetscErrorCode (*f)(Mat, MatShadow *, voi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Parameters from another shadow, or new ones of its own: what was made with the old ones goes */
+/* Takes the parameters of another shadow, or takes note that its own have changed: drops the format made with the old ones */
 PetscErrorCode MatShadowTakeParams(Mat A, MatShadow *s, void *ctx)
 {
   const MatShadow *from = (const MatShadow *)ctx;
@@ -46,7 +46,7 @@ PetscErrorCode MatShadowTakeParams(Mat A, MatShadow *s, void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A setter has changed the parameters of A: the blocks of an MPI matrix get them too, and what was made with the old ones goes */
+/* Called after a setter has changed the parameters of A: copies them to the blocks of an MPI matrix, and drops the formats made with the old ones */
 PetscErrorCode MatShadowParamsChanged(Mat A)
 {
   MatShadow *s;
@@ -93,11 +93,11 @@ PetscErrorCode MatShadowComposeSetters(Mat A, PetscBool add)
 
   Notes:
   With `MAT_SHADOW_TUNE_MEASURE`, the default, the choice between the format and the AIJ follows from timing, so that results may differ in
-  the last bits from run to run. With `MAT_SHADOW_TUNE_ONLINE` the choice is among all parameters of the format, and they may differ more often. With the other
+  the last bits from run to run. With `MAT_SHADOW_TUNE_ONLINE` the choice is among all parameters of the format, and results may differ more often. With the other
   two, runs on the same number of threads give the same bits.
 
-  `MAT_SHADOW_TUNE_ONLINE` lays out the matrix in another thread while the solver goes on. The change to other parameters comes between two products. On a GPU it
-  is as `MAT_SHADOW_TUNE_MEASURE`.
+  With `MAT_SHADOW_TUNE_ONLINE` another thread lays out the matrix while the solver goes on. Parameters change between two products. On a GPU
+  `MAT_SHADOW_TUNE_ONLINE` means `MAT_SHADOW_TUNE_MEASURE`.
 
 .seealso: `MatShadowTune`, `MatShadowSetUp()`, `MatShadowGetInfo()`, `MATAMB`
 @*/
@@ -134,7 +134,7 @@ PetscErrorCode MatShadowSetUp(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Brings s->info up to date, and the figures of the format's own */
+/* Brings s->info up to date, and gets the format's own figures */
 static PetscErrorCode MatShadowDescribe(MatShadow *s, double figure[])
 {
   MatShadowInfo *info = &s->info;
@@ -145,11 +145,11 @@ static PetscErrorCode MatShadowDescribe(MatShadow *s, double figure[])
   info->time_format = s->trial[0].time_format;
   if (s->data) (*s->ops->describe)(s->data, info, figure);
   PetscCall(MatShadowTuneGetInfo(s, info));
-  if (s->data && info->tuning && info->time_csr > 0 && info->time_format > 0 && !s->trial[0].verdict) info->reason = "it is on trial, and the times so far decide nothing yet";
+  if (s->data && info->tuning && info->time_csr > 0 && info->time_format > 0 && !s->trial[0].verdict) info->reason = "on trial: the times so far do not decide yet";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds the block to the sum; what cannot be added is that of the first block, the one with nearly all entries */
+/* Adds the info of a block to the sum. Members that cannot be added stay those of the first block, which has nearly all entries. */
 static PetscErrorCode MatShadowGetInfo_One(Mat A, MatShadow *s, void *ctx)
 {
   MatShadowInfo *sum = (MatShadowInfo *)ctx, *info = &s->info;
@@ -160,7 +160,7 @@ static PetscErrorCode MatShadowGetInfo_One(Mat A, MatShadow *s, void *ctx)
   if (!sum->format) *sum = *info;
   else {
     sum->tried += info->tried;
-    if (!MatShadowOnDevice(s)) sum->tuning = (PetscBool)(sum->tuning || info->tuning); /* there the halo may multiply by this block */
+    if (!MatShadowOnDevice(s)) sum->tuning = (PetscBool)(sum->tuning || info->tuning); /* on the device the halo may multiply by this block instead */
     sum->candidates += info->candidates;
     sum->time_tune += info->time_tune;
     sum->time_tune_beside += info->time_tune_beside;
@@ -195,7 +195,7 @@ static PetscErrorCode MatShadowGetFigures_One(Mat A, MatShadow *s, void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The figures of the format's own that the matrix has on this process */
+/* Gets the format's own figures of the matrix on this process */
 PetscErrorCode MatShadowGetFigures(Mat A, MatShadowFigures *figures)
 {
   PetscFunctionBegin;
@@ -214,7 +214,7 @@ PetscErrorCode MatShadowGetFigures(Mat A, MatShadowFigures *figures)
 - name - the name of the figure, such as "block_size"
 
   Output Parameter:
-. value - the figure of this process, or -1 if the matrix is not stored in a format that has such a figure
+. value - the figure of this process, or -1 if the format of the matrix has no figure of this name
 
   Level: advanced
 
@@ -278,7 +278,7 @@ PetscErrorCode MatShadowGetFigureAt(Mat A, PetscInt k, const char **name, PetscL
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For setters of formats: the parameters of A, and its tuning */
+/* For setters of formats: gets the parameters of A, and its tuning */
 PetscErrorCode MatShadowGetParams(Mat A, void *params, MatShadowTune *tune)
 {
   MatShadow *s;
@@ -290,7 +290,7 @@ PetscErrorCode MatShadowGetParams(Mat A, void *params, MatShadowTune *tune)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Nothing happens if they are the same */
+/* For setters of formats: sets the parameters of A, and its tuning; does nothing if A has the same already */
 PetscErrorCode MatShadowSetParams(Mat A, const void *params, MatShadowTune tune)
 {
   MatShadow *s;
@@ -307,7 +307,7 @@ PetscErrorCode MatShadowSetParams(Mat A, const void *params, MatShadowTune tune)
 }
 
 /*@C
-  MatShadowGetInfo - tells what the shadow of a matrix is, what it costs and what it was measured to bring
+  MatShadowGetInfo - gets the format of the shadow of a matrix, its bytes and the times measured
 
   Not Collective
 
@@ -315,14 +315,14 @@ PetscErrorCode MatShadowSetParams(Mat A, const void *params, MatShadowTune tune)
 . A - the matrix
 
   Output Parameter:
-. info - the figures of this process, bytes and seconds; `format` is `NULL` if the type of `A` has no shadow. The diagonal and off-diagonal
-         blocks of an MPI matrix are added up; what does not add up (the format and its parameters, the times of a product) is that of the
-         diagonal block.
+. info - the figures of this process, in bytes and seconds; `format` is `NULL` if the type of `A` has no shadow. The figures of the diagonal and
+         off-diagonal blocks of an MPI matrix are added up; those that do not add up (the format and its reason, the times of a product) are
+         those of the diagonal block.
 
   Level: advanced
 
   Note:
-  Before the first products, or `MatShadowSetUp()`, there is nothing to tell: `format` is "csr".
+  Before the first products, or `MatShadowSetUp()`, `format` is "csr", and most figures are zero.
 
 .seealso: `MatShadowInfo`, `MatShadowSetUp()`, `MatShadowSetTune()`, `MATAMB`
 @*/
@@ -361,10 +361,10 @@ PetscErrorCode MatShadowGetInfo(Mat A, MatShadowInfo *info)
   Level: intermediate
 
   Notes:
-  The choice is about `MatMult()`, `MatMultTranspose()` and the forms of both that add, of matrices on GPUs. Everything else goes by PETSc's own
-  scatter, and so do all products of matrices on the host.
+  The path is used by `MatMult()`, `MatMultAdd()`, `MatMultTranspose()` and `MatMultTransposeAdd()` of matrices on GPUs. All other operations, and
+  these on the host, use PETSc's own scatter.
 
-  A path that is not possible here is an error in the next product.
+  If the machine or the build does not support the path, the next product reports an error.
 
 .seealso: `MatShadowHalo`, `MatShadowSetDevice()`, `MatShadowGetInfo()`, `MATAMB`
 @*/
@@ -394,7 +394,7 @@ PetscErrorCode MatShadowSetHalo(Mat A, MatShadowHalo path)
 . A - the matrix
 
   Output Parameter:
-. info - the figures of this process; `path` is `NULL` where PETSc makes the exchange
+. info - the figures of this process; `path` is `NULL` if PETSc makes the exchange
 
   Level: advanced
 

@@ -3,8 +3,8 @@
    The judgement between two ways to make the same product, from the times of products that a solver makes anyway.
 
    Times are taken in rounds: a block of products on one side, then a block on the other. Blocks and not single products take turns, because two matrices
-   that fit the cache each, but not both, would drive each other out. What else runs on the machine disturbs some rounds and not others: the rounds are
-   compared with each other, and the median decides.
+   each of which fits the cache, but not both together, would evict each other. Other programs on the machine disturb some rounds and not others: the
+   rounds are compared with each other, and the median decides.
 */
 #include "mat/shadow/shadow.h"
 
@@ -21,7 +21,7 @@ void MatShadowTrialTake(MatShadowTrial *t, PetscBool format, PetscLogDouble seco
   (*n)++;
 }
 
-/* The median of the rounds' ratios, the time on the format over the time on the AIJ; of two the larger, of none that of the shortest times */
+/* The median of the rounds' ratios of the time on the format to the time on the AIJ. Of two rounds the larger ratio; without rounds the ratio of the shortest times. */
 PetscLogDouble MatShadowTrialRatio(const MatShadowTrial *t)
 {
   const PetscLogDouble *r = t->ratio;
@@ -32,8 +32,8 @@ PetscLogDouble MatShadowTrialRatio(const MatShadowTrial *t)
   return PetscMax(PetscMin(r[0], r[1]), PetscMin(PetscMax(r[0], r[1]), r[2]));
 }
 
-/* Closes a round that is complete. Is there enough to judge by? The first round is enough if it is clear and for the side that a wrong verdict costs
-   little; a second one if it repeats a clear first one. */
+/* Closes a complete round; returns whether the rounds suffice for a verdict. One round suffices if it is clear, and for the side for which a wrong verdict costs
+   little; two suffice if both are clear and agree. */
 PetscBool MatShadowTrialOver(MatShadowTrial *t, PetscBool format_is_safe)
 {
   const PetscLogDouble *r = t->ratio;

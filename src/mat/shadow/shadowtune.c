@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Which of several ways to store a matrix serves its products: on the host, from the first conversion on.
+   The choice among several ways to store a matrix, its candidates.
 
-   The format lists candidates. The first takes the place of the AIJ as shadow.c says; each further one is timed against the best so far, on products
-   the solver makes anyway, and the better of the two stays. This ends with the list, or when it has cost as much as SYS_TUNE_BUDGET products.
+   The format lists candidates. On the host the first takes the place of the AIJ as described in shadow.c. Each further one is timed against the best so far, on
+   products that the solver makes anyway, and the faster of the two stays. Tuning ends with the list, or when it has cost as much as SYS_TUNE_BUDGET products.
 
-   With MAT_SHADOW_TUNE_ONLINE another thread lays a candidate out while the solver goes on. It sees a copy of the pattern and of the parameters, which
-   nobody writes to, and calls nothing of PETSc; the values are filled in here, between two products. Nothing waits for it but what ends the tuning.
+   With MAT_SHADOW_TUNE_ONLINE another thread lays out a candidate while the solver goes on. That thread reads copies of the pattern and of the parameters, which
+   no other thread writes to, and calls nothing of PETSc; the thread of the solver fills in the values between two products. The solver waits for the other thread
+   only when tuning is ended before its time.
 */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,42 +18,42 @@
 
 typedef struct _MatShadowTuner MatShadowTuner;
 struct _MatShadowTuner {
-  MatShadowTuner *next;  /* of those that have a thread */
+  MatShadowTuner *next;  /* in the list of tuners with a thread */
   int             best;  /* the candidate that products run on, -1 for the AIJ */
-  int             timed; /* how many were */
-  PetscBool       ready; /* the one at hand is laid out, or there is none */
+  int             timed; /* number of candidates timed so far */
+  PetscBool       ready; /* the candidate at hand is laid out, or none is left */
   PetscBool       over;
 
-  /* what belongs to a thread while it runs */
+  /* these members belong to the other thread while it runs */
   MatShadowCandidate  list[MAT_SHADOW_CANDIDATES];
   int                 n; /* candidates, -1 before they are ranked */
-  int                 k; /* the one at hand */
+  int                 k; /* the candidate at hand */
   const MatShadowOps *side;
   MatShadowTune       tune;
   void               *params;
-  PetscInt           *i, *j; /* copies */
+  PetscInt           *i, *j; /* copies of the pattern */
   MatShadowCSR        csr;
-  double              most;   /* bytes that the next one may have */
+  double              most;   /* bytes that the next candidate may have */
   PetscLogDouble      least;  /* time of the best so far, 0 if that is the AIJ */
-  const char         *reason; /* why there is none */
-  void               *data;   /* the candidate */
+  const char         *reason; /* why no candidate was laid out */
+  void               *data;   /* the matrix as the candidate at hand stores it */
   PetscLogDouble      seconds;
   pthread_t           thread;
   PetscBool           busy;
   atomic_int          done;
 
-  MatShadowTrial duel; /* of the candidate, against the best so far */
+  MatShadowTrial duel; /* of the candidate against the best so far */
   PetscBool      transpose, stale;
   PetscLogDouble spent;  /* seconds that the solver lost */
-  PetscLogDouble last;   /* of these, by the last candidate before it was timed */
-  PetscLogDouble dear;   /* and by the dearest */
+  PetscLogDouble last;   /* the part of these seconds for the last candidate before it was timed */
+  PetscLogDouble dear;   /* the same for the candidate for which it was longest */
   PetscLogDouble beside; /* seconds of other threads */
 };
 
-static atomic_int      running = 0; /* threads */
+static atomic_int      running = 0; /* number of threads */
 static MatShadowTuner *tuners  = NULL;
 
-/* PetscTime() is not for other threads */
+/* In place of PetscTime(), which other threads may not call */
 static PetscLogDouble MatShadowTuneSeconds(clockid_t clock)
 {
   struct timespec t;
@@ -61,7 +62,7 @@ static PetscLogDouble MatShadowTuneSeconds(clockid_t clock)
   return (PetscLogDouble)t.tv_sec + 1.e-9 * (PetscLogDouble)t.tv_nsec;
 }
 
-/* Of the candidates with the same format the fastest that was timed, or the first */
+/* The fastest candidate of a format that was timed, or its first candidate if none was timed */
 static const MatShadowCandidate *MatShadowTuneBest(const MatShadowTuner *t, const MatShadowFormat *format)
 {
   const MatShadowCandidate *best = NULL;
@@ -74,7 +75,7 @@ static const MatShadowCandidate *MatShadowTuneBest(const MatShadowTuner *t, cons
   return best;
 }
 
-/* A format that took so many times as long as another one with what it thought best is not tried again */
+/* Was the best candidate of a format so many times slower than the best so far that its other candidates are not worth a try? */
 static PetscBool MatShadowTuneHopeless(const MatShadowTuner *t, const MatShadowFormat *format, PetscLogDouble times)
 {
   const MatShadowCandidate *best = MatShadowTuneBest(t, format);
@@ -89,15 +90,15 @@ static const char *MatShadowTuneReason(SysStatus status, PetscBool device)
   case SYS_OUT_OF_MEMORY:
     return device ? "not enough memory on the GPU for the format" : "not enough memory for the format";
   case SYS_NOT_ASCENDING:
-    return "rows whose columns are not in ascending order, or repeated";
+    return "some rows have columns that are repeated or not in ascending order";
   case SYS_TOO_MANY_BYTES:
-    return "the format has more bytes";
+    return "the format has more bytes than the AIJ";
   default:
-    return "too large for the positions of 32 bits that the format has";
+    return "the matrix is too large for the 32-bit positions of the format";
   }
 }
 
-/* Lays out the next candidate that is worth it; without PETSc */
+/* Lays out the next candidate that is worth a try; calls nothing of PETSc, because another thread may run it */
 static void MatShadowTuneWork(MatShadowTuner *t)
 {
   SysStatus status;
@@ -138,7 +139,7 @@ static PetscErrorCode MatShadowTuneJoin(MatShadowTuner *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *started is PETSC_FALSE where it must wait for others, or can not be */
+/* *started is PETSC_FALSE if too many threads run already, or if no thread can be made */
 static PetscErrorCode MatShadowTuneStartThread(MatShadowTuner *t, const MatShadowCSR *csr, PetscBool *started)
 {
   PetscFunctionBegin;
@@ -182,7 +183,7 @@ static PetscErrorCode MatShadowTuneCreate(MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What is over, and was laid out, is given back to the format */
+/* Destroys the candidate at hand and the copies of the pattern */
 static PetscErrorCode MatShadowTuneForget(MatShadowTuner *t)
 {
   PetscFunctionBegin;
@@ -191,7 +192,7 @@ static PetscErrorCode MatShadowTuneForget(MatShadowTuner *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Waits for the thread, if there is one */
+/* Ends tuning; waits for the other thread if it runs */
 PetscErrorCode MatShadowTuneEnd(MatShadow *s)
 {
   MatShadowTuner *t = s->tuner;
@@ -205,7 +206,7 @@ PetscErrorCode MatShadowTuneEnd(MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before the library may be unloaded, also where matrices were never destroyed */
+/* Waits for all threads before the library may be unloaded, even those of matrices that were never destroyed */
 PetscErrorCode MatShadowTuneFinalize(void)
 {
   PetscFunctionBegin;
@@ -213,7 +214,7 @@ PetscErrorCode MatShadowTuneFinalize(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sees to it that the next candidate is laid out; *ready tells whether that has come to an end. With wait it has. */
+/* Lays out the next candidate, or has another thread do it. *ready is PETSC_TRUE once the layout has ended; with wait it always is. */
 PetscErrorCode MatShadowTuneSetUp(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool wait, PetscBool *ready)
 {
   MatShadowTuner *t;
@@ -253,7 +254,7 @@ PetscErrorCode MatShadowTuneSetUp(Mat A, MatShadow *s, const MatShadowCSR *csr, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values of now go into the candidate */
+/* Fills the candidate with the present values of the matrix */
 static PetscErrorCode MatShadowTuneFill(Mat A, MatShadowTuner *t, const MatShadowCSR *csr)
 {
   const MatShadowOps  *ops = &t->list[t->k].format->host;
@@ -276,7 +277,7 @@ static PetscErrorCode MatShadowTuneFill(Mat A, MatShadowTuner *t, const MatShado
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What MatShadowTuneSetUp() has made, with its values; t->data stays NULL if there is none */
+/* Takes the candidate that MatShadowTuneSetUp() has made and fills in its values; t->data is NULL if none could be made */
 static PetscErrorCode MatShadowTuneTake(Mat A, MatShadow *s, const MatShadowCSR *csr)
 {
   MatShadowTuner *t = s->tuner;
@@ -293,7 +294,7 @@ static PetscErrorCode MatShadowTuneTake(Mat A, MatShadow *s, const MatShadowCSR 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The candidate becomes what products run on */
+/* Makes the candidate the format that products run on */
 static PetscErrorCode MatShadowTuneAdopt(MatShadow *s)
 {
   MatShadowTuner     *t = s->tuner;
@@ -315,7 +316,7 @@ static PetscErrorCode MatShadowTuneAdopt(MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first candidate, now */
+/* Converts to the first candidate, now */
 static PetscErrorCode MatShadowTuneConvertHost(Mat A, MatShadow *s, const MatShadowCSR *csr)
 {
   PetscBool ready;
@@ -331,10 +332,10 @@ static PetscErrorCode MatShadowTuneConvertHost(Mat A, MatShadow *s, const MatSha
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lays out a candidate on the device; without memory for trials, as the model says. s->info has its figures, or why there is none. */
+/* Lays out a candidate on the device; if memory does not suffice for trials, as the model says. s->info gets its figures, or the reason why it was not laid out. */
 static PetscErrorCode MatShadowTuneLayOutDevice(MatShadow *s, MatShadowCSR *csr, MatShadowCandidate *c)
 {
-  static const PetscReal most[] = {1e20, 1, 1.25, 1.25}; /* by tuning: a candidate that is timed anyway is given the benefit of the doubt */
+  static const PetscReal most[] = {1e20, 1, 1.25, 1.25}; /* by MatShadowTune: a candidate that is timed anyway may have a few bytes more than the AIJ */
   const MatShadowOps    *ops    = &c->format->device;
   double                 figure[MAT_SHADOW_FIGURES];
   const char            *reason;
@@ -359,12 +360,12 @@ static PetscErrorCode MatShadowTuneLayOutDevice(MatShadow *s, MatShadowCSR *csr,
   (*ops->describe)(s->data, &s->info, figure);
   c->bytes       = s->info.bytes_model;
   s->info.tried  = c->tried;
-  s->info.reason = reason ? reason : s->info.bytes_stored < s->info.bytes_csr ? "it has fewer bytes" : "tried although it has more bytes";
+  s->info.reason = reason ? reason : s->info.bytes_stored < s->info.bytes_csr ? "the format has fewer bytes" : "tried although the format has more bytes";
   PetscCall(PetscCitationsRegister(c->format->citation, c->format->cited));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On the device the candidates are laid out one after the other, of which the fastest stays. When they are tuned, those that were much slower before are left
+/* On the device: lays out one candidate after the other and keeps the fastest. When candidates are tuned (s->tuned), those that were much slower before are left
    out. A single candidate is timed only if it is tuned. */
 static PetscErrorCode MatShadowTuneConvertDevice(Mat A, MatShadow *s, const MatShadowCSR *csr)
 {
@@ -428,7 +429,7 @@ static PetscErrorCode MatShadowTuneConvertDevice(Mat A, MatShadow *s, const MatS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* s->data stays NULL, and s->info.reason says why, if no candidate can hold the matrix */
+/* Converts to a candidate. If no candidate can hold the matrix, s->data stays NULL and s->info.reason says why. */
 PetscErrorCode MatShadowTuneConvert(Mat A, MatShadow *s, const MatShadowCSR *csr)
 {
   PetscFunctionBegin;
@@ -436,7 +437,7 @@ PetscErrorCode MatShadowTuneConvert(Mat A, MatShadow *s, const MatShadowCSR *csr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What a trial of the candidate at hand, or of the first, has cost and found */
+/* Takes note of the cost and the time of a trial of candidate k */
 static PetscErrorCode MatShadowTuneCount(MatShadowTuner *t, int k, const MatShadowTrial *trial)
 {
   PetscFunctionBegin;
@@ -446,7 +447,7 @@ static PetscErrorCode MatShadowTuneCount(MatShadowTuner *t, int k, const MatShad
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The format was judged against the AIJ */
+/* Takes note of the format's verdict against the AIJ */
 PetscErrorCode MatShadowTuneVerdict(MatShadow *s, const MatShadowTrial *trial)
 {
   MatShadowTuner *t = s->tuner;
@@ -458,7 +459,7 @@ PetscErrorCode MatShadowTuneVerdict(MatShadow *s, const MatShadowTrial *trial)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The candidate was judged against what products of its kind run on */
+/* Judges the candidate against the best so far, for plain or for transposed products */
 static PetscErrorCode MatShadowTuneDuel(Mat A, MatShadow *s)
 {
   MatShadowTuner      *t     = s->tuner;
@@ -481,7 +482,7 @@ static PetscErrorCode MatShadowTuneDuel(Mat A, MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Once the format at hand has its verdict for such products: puts a further candidate in their way, or takes the time of the best so far */
+/* Called once the format at hand has its verdict for products of this kind: has a further candidate make this product, or the best so far, and takes the time */
 PetscErrorCode MatShadowTuneChoose(Mat A, MatShadow *s, PetscBool transpose, PetscBool fresh, const MatShadowCSR *csr, MatShadowRun *run)
 {
   MatShadowTuner      *t    = s->tuner;
@@ -493,7 +494,7 @@ PetscErrorCode MatShadowTuneChoose(Mat A, MatShadow *s, PetscBool transpose, Pet
   if (t->busy || !t->data) {
     PetscBool ready;
 
-    if (transpose && s->trial[0].ncsr + s->trial[0].nformat) PetscFunctionReturn(PETSC_SUCCESS); /* the plain product decides, if there is one */
+    if (transpose && s->trial[0].ncsr + s->trial[0].nformat) PetscFunctionReturn(PETSC_SUCCESS); /* if plain products are made, they decide */
     if (!t->busy && !t->ready && (t->k + 1 >= t->n || t->spent + SYS_TUNE_RESERVE * t->dear > SYS_TUNE_BUDGET * aij)) {
       t->over = PETSC_TRUE;
       PetscCall(MatShadowTuneForget(t));
@@ -509,7 +510,7 @@ PetscErrorCode MatShadowTuneChoose(Mat A, MatShadow *s, PetscBool transpose, Pet
   if (transpose != t->transpose || (t->stale && !fresh)) PetscFunctionReturn(PETSC_SUCCESS);
   if (t->stale) PetscCall(MatShadowTuneFill(A, t, csr));
   if (!t->data) PetscFunctionReturn(PETSC_SUCCESS);
-  if (MatShadowTrialOver(duel, PETSC_FALSE)) { /* a candidate that seems better has to be so more than once */
+  if (MatShadowTrialOver(duel, PETSC_FALSE)) { /* a faster candidate has to be so in more than one round */
     PetscCall(MatShadowTuneDuel(A, s));
     run->ops  = s->ops;
     run->data = s->trial[transpose].verdict == MAT_SHADOW_FOR_AIJ ? NULL : s->data;
@@ -524,7 +525,7 @@ PetscErrorCode MatShadowTuneChoose(Mat A, MatShadow *s, PetscBool transpose, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The AIJ has other values than the candidate */
+/* Takes note that the AIJ has newer values than the candidate */
 PetscErrorCode MatShadowTuneStale(MatShadow *s)
 {
   PetscFunctionBegin;
@@ -546,7 +547,7 @@ PetscErrorCode MatShadowTuneGetInfo(const MatShadow *s, MatShadowInfo *info)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The candidates of a sequential matrix, or of the diagonal block on the first process */
+/* Prints the candidates of a sequential matrix, or of the diagonal block on the first process */
 PetscErrorCode MatShadowTuneView(Mat A, PetscViewer viewer)
 {
   const MatShadowTuner *t;

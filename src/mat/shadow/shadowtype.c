@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   What makes a matrix a subtype of AIJ, and that it stays one: the registry of formats, operations, duplication, blocks of MPI matrices.
+   How a matrix becomes and stays a subtype of AIJ: the registry of formats, operations, duplication, blocks of MPI matrices.
 
-   An object is made one of ours by replacing operations and hanging a MatShadow on it; on the host it also gets a type name of its own, so that
-   whatever PETSc makes "of the same type" passes through our constructor. The name begins with that of the base type, which is how PETSc knows
-   a subtype. On the device the object is an AIJCUSPARSE and keeps that name. The operations of the base, which PETSc does not export, are read
-   off a matrix made for the purpose.
+   A matrix gets a shadow by replacing operations and composing a MatShadow with it. On the host the matrix also gets a type name of its own, so that
+   matrices that PETSc makes "of the same type" pass through the constructor of that type. The name begins with that of the base type, by which PETSc
+   recognizes a subtype. On the device the matrix is an AIJCUSPARSE and keeps that name. The operations of the base type, which PETSc does not export,
+   are read off a matrix made for the purpose.
 */
 #include "mat/shadow/shadow.h"
 
@@ -16,17 +16,17 @@ const MatShadowExchange      *MatShadowExchangeOfVectors  = NULL;
 static const MatShadowFormat *formats[MAT_SHADOW_MAX];
 static int                    nformats = 0;
 
-/* Conversions that AIJ has under its own name, to be found under ours too */
+/* Conversions that AIJ has under its own name, to be found under the names of the formats too */
 static const char *const inherited_seq[] = {"hypre", "is", "seqdense", "seqsbaij", "seqbaij", "seqsell", "mpiadj", "elemental", "scalapack", NULL};
 static const char *const inherited_mpi[] = {"hypre", "is", "mpidense", "mpisbaij", "mpibaij", "mpisell", "mpiadj", "elemental", "scalapack", NULL};
 static const char *const inherited_gpu[] = {"hypre", "is", "mpidense", "mpiadj", NULL};
 
-/* Other subtypes of AIJ: what is ours has to go before PETSc makes one. Last, by way of AIJ on several processes with GPUs, types with blocks and SELL: what AIJ has for
-   these takes the matrix apart, which goes wrong for AIJCUSPARSE. */
+/* Other subtypes of AIJ: the shadow has to go before PETSc makes one. The last three, types with blocks and SELL, go by way of AIJ for an MPI matrix on GPUs: AIJ's
+   own conversions to them take the matrix apart, which fails for AIJCUSPARSE. */
 static const char *const subtypes[] = {"aijperm", "aijsell", "aijcrl", "aijmkl", "baij", "sbaij", "sell"};
 #define MAT_SHADOW_BY_AIJ 3
 
-/* A matrix to look at */
+/* Creates a matrix of which operations and functions are read */
 PetscErrorCode MatShadowHarvestMat(MatType type, Mat *A)
 {
   PetscFunctionBegin;
@@ -62,7 +62,7 @@ PetscErrorCode MatShadowRegister(const MatShadowFormat *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before any format is registered the operations of AIJ are PETSc's own */
+/* Reads the operations of AIJ before registering formats: until then they are PETSc's own */
 PetscErrorCode MatShadowRegisterAll(int n, const MatShadowFormat *const list[])
 {
   PetscFunctionBegin;
@@ -85,7 +85,7 @@ PetscErrorCode MatShadowRegisterFinalize(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The format that a type name, sequential, MPI or root, belongs to, or NULL */
+/* Finds the format to which a type name belongs, sequential, MPI or root; NULL if it is no format's */
 PetscErrorCode MatShadowFind(const char type[], const MatShadowFormat **format)
 {
   PetscFunctionBegin;
@@ -115,7 +115,7 @@ PetscBool MatShadowIsCUSPARSE(Mat A)
   return (PetscBool)(type && (strcmp(type, MATSEQAIJCUSPARSE) == 0 || strcmp(type, MATMPIAIJCUSPARSE) == 0));
 }
 
-/* The operations that A would have without us; A is one of ours, or of a base type */
+/* The operations that A, a matrix with a shadow or of a base type, would have without petsc-amb */
 const struct _MatOps *MatShadowBase(Mat A)
 {
   const PetscBool seq = (PetscBool)(strncmp(((PetscObject)A)->type_name, MATSEQAIJ, strlen(MATSEQAIJ)) == 0);
@@ -153,7 +153,7 @@ static PetscErrorCode MatShadowSetFromOptions(Mat A, MatShadow *s)
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(alias, sizeof(alias), "-mat_%s_halo", s->format->name));
   PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Shadow format options", "Mat");
-  PetscCall(PetscOptionsEnum("-mat_shadow_tune", "What decides between the format and the AIJ", "MatShadowSetTune", MatShadowTunes, (PetscEnum)s->tune, (PetscEnum *)&s->tune, NULL));
+  PetscCall(PetscOptionsEnum("-mat_shadow_tune", "How to choose between the format and the AIJ", "MatShadowSetTune", MatShadowTunes, (PetscEnum)s->tune, (PetscEnum *)&s->tune, NULL));
   PetscCall(PetscOptionsEnum("-mat_shadow_halo", "How GPUs exchange entries of x", "MatShadowSetHalo", MatShadowHalos, (PetscEnum)s->halo_wanted, (PetscEnum *)&s->halo_wanted, NULL));
   PetscCall(PetscOptionsEnum(alias, "The same for this format", "MatShadowSetHalo", MatShadowHalos, (PetscEnum)s->halo_wanted, (PetscEnum *)&s->halo_wanted, NULL));
   if (s->format->setfromoptions) PetscCall((*s->format->setfromoptions)(s->params, &s->tune, PetscOptionsObject));
@@ -161,7 +161,7 @@ static PetscErrorCode MatShadowSetFromOptions(Mat A, MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Hangs a new shadow on A, in place of what may hang there; its parameters are those of the parent or, without one, from the options */
+/* Composes a new shadow with A, in place of an older one; its parameters are those of the parent or, without a parent, come from the options */
 static PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, const MatShadow *parent, MatShadow **shadow)
 {
   MatShadow     *s;
@@ -204,7 +204,7 @@ static PetscErrorCode MatShadowQuery(Mat A, MatShadow **shadow)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The format of a matrix of ours, or NULL. The type name tells it, or where that is AIJ's or AIJCUSPARSE's, the shadow. */
+/* Gets the format of a matrix with a shadow, or NULL for any other matrix: by the type name or, if that is AIJ's or AIJCUSPARSE's, from the shadow */
 PetscErrorCode MatShadowGetFormat(Mat A, const MatShadowFormat **format)
 {
   MatShadow *s;
@@ -219,7 +219,7 @@ PetscErrorCode MatShadowGetFormat(Mat A, const MatShadowFormat **format)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The shadow of a matrix of ours. MatHeaderMerge() may have taken it away, or brought that of another matrix: then it is made anew. */
+/* Gets the shadow of a matrix. MatHeaderMerge() may have removed the shadow, or brought that of another matrix: then a new one is made. */
 PetscErrorCode MatShadowGet(Mat A, MatShadow **shadow)
 {
   const MatShadowFormat *format;
@@ -234,8 +234,8 @@ PetscErrorCode MatShadowGet(Mat A, MatShadow **shadow)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes a matrix that PETSc has made for one of ours, or as a part of it, one of the same format: on the device its constructors know of one format only,
-   that of the first matrix that went there */
+/* Gives a matrix that PETSc has made from a matrix with a shadow, or as a part of it, the same format: on the device the constructors give every matrix one format,
+   that of the first matrix on the device */
 static PetscErrorCode MatShadowAttachLike(Mat A, const MatShadow *parent)
 {
   const MatShadowFormat *format = NULL;
@@ -248,8 +248,8 @@ static PetscErrorCode MatShadowAttachLike(Mat A, const MatShadow *parent)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Blocks of an MPI matrix come and go: PETSc makes new ones when it preallocates, disassembles or takes COO entries. On the device they may have
-   become ours in the constructor, which does not know whose blocks they will be. */
+/* Gives the blocks of an MPI matrix shadows. PETSc replaces the blocks when it preallocates, disassembles or takes COO entries. On the device a constructor
+   may have given them a shadow already, without knowing whose blocks they will be. */
 PetscErrorCode MatShadowAttachBlocks(Mat A)
 {
   Mat        block[2];
@@ -273,14 +273,14 @@ PetscErrorCode MatShadowAttachBlocks(Mat A)
     PetscCall(MatShadowGet(block[k], &b));
     PetscCall(MatShadowTakeParams(block[k], b, s));
     b->adopted = PETSC_TRUE;
-    if (MatShadowIsCUSPARSE(A) && PetscAbs(block[k]->rmap->bs) == 1 && PetscAbs(block[k]->cmap->bs) == 1) { /* PETSc sets them for AIJ alone */
+    if (MatShadowIsCUSPARSE(A) && PetscAbs(block[k]->rmap->bs) == 1 && PetscAbs(block[k]->cmap->bs) == 1) { /* PETSc sets block sizes for AIJ alone */
       PetscCall(MatSetBlockSizes(block[k], PetscAbs(A->rmap->bs), k ? 1 : PetscAbs(A->cmap->bs)));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* zz = A xx + yy, or the transposed product, without yy if that is NULL: by PETSc, if the exchange of petsc-amb does not take it */
+/* zz = A xx + yy, or the transposed product, without yy if that is NULL. If the exchange of petsc-amb does not make the product, PETSc does. */
 static PetscErrorCode MatShadowProductMPI(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec zz)
 {
   const struct _MatOps *base = MatShadowBase(A);
@@ -327,7 +327,7 @@ static PetscErrorCode MatMultTransposeAdd_MPIShadow(Mat A, Vec xx, Vec yy, Vec z
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* At the end of an assembly, also by COO, which may have merged a plain AIJ into this matrix, all of ours is put in place again */
+/* Called at the end of an assembly, also one by COO, which may have merged a plain AIJ into this matrix, or given it a new view: puts shadow and view in place again */
 static PetscErrorCode MatShadowRestore(Mat A)
 {
   MatShadow *s;
@@ -371,7 +371,7 @@ static PetscErrorCode MatDuplicate_Shadow(Mat A, MatDuplicateOption option, Mat 
   PetscFunctionBegin;
   PetscCall((*MatShadowBase(A)->duplicate)(A, option, B));
   PetscCall(MatShadowGet(A, &from));
-  PetscCall(MatShadowAttachLike(*B, from)); /* AIJCUSPARSE has put its operations back */
+  PetscCall(MatShadowAttachLike(*B, from)); /* AIJCUSPARSE gave the duplicate its own operations */
   PetscCall(MatShadowGet(*B, &to));
   to->tune        = from->tune;
   to->halo_wanted = from->halo_wanted;
@@ -391,7 +391,7 @@ static PetscErrorCode MatShadowComposeConvert(Mat A, const char from[], const ch
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds, or takes away, all that is found by name on a matrix of this format */
+/* Adds, or removes, all functions that PETSc finds by name on a matrix of this format */
 static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *format, PetscBool seq, PetscBool add)
 {
   const char *const *inherited = seq ? inherited_seq : MatShadowIsCUSPARSE(A) ? inherited_gpu : inherited_mpi;
@@ -404,7 +404,7 @@ static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *fo
   if (plain) PetscCall(MatShadowForAIJCompose(A, seq, add));
   else if (!MatShadowIsCUSPARSE(A)) PetscCall(MatShadowComposeConvert(A, type, base, convert));
   else PetscCall(MatShadowCUSPARSECompose(A, seq, add));
-  for (int k = 0; k < nformats && !plain; k++) { /* an AIJ by name finds these on the other matrix, as any AIJ does */
+  for (int k = 0; k < nformats && !plain; k++) { /* a matrix with the type name of AIJ needs none: MatConvert() finds these on a matrix of the target type */
     PetscCall(MatShadowComposeConvert(A, base, seq ? formats[k]->seqtype : formats[k]->mpitype, convert));
     PetscCall(MatShadowComposeConvert(A, base, formats[k]->name, convert));
     PetscCall(MatShadowComposeConvert(A, type, seq ? formats[k]->seqtype : formats[k]->mpitype, convert));
@@ -450,7 +450,7 @@ PetscErrorCode MatShadowSetOperations(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes an AIJ or an AIJCUSPARSE one of ours, or makes whole again one whose inside was replaced. Where all AIJ are to be ours, it keeps its name. */
+/* Gives an AIJ or an AIJCUSPARSE a shadow, or gives it back to a matrix whose inside was replaced. With -petscamb_for_aij the matrix keeps its type name. */
 PetscErrorCode MatShadowAttach(Mat A, const MatShadowFormat *format, const MatShadow *parent)
 {
   PetscBool  seq;
@@ -466,7 +466,7 @@ PetscErrorCode MatShadowAttach(Mat A, const MatShadowFormat *format, const MatSh
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives the matrix back to PETSc as the AIJ, or the AIJCUSPARSE, it always was */
+/* Removes the shadow: the matrix is a plain AIJ or AIJCUSPARSE again */
 PetscErrorCode MatShadowDetach(Mat A)
 {
   const PetscBool        seq  = (PetscBool)(A->ops->mult == MatMult_Shadow);
@@ -492,7 +492,7 @@ PetscErrorCode MatShadowDetach(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of an MPI matrix; a sequential one has none */
+/* Removes the shadows of the blocks of an MPI matrix; does nothing for a sequential matrix */
 PetscErrorCode MatShadowDetachBlocks(Mat A)
 {
   Mat       block[2];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   What -mat_view ::ascii_info and -ksp_view tell of a shadow
+   The shadow's lines in the output of -mat_view ::ascii_info and -ksp_view
 */
 #include "mat/shadow/shadow.h"
 
-/* Sums over the processes, for the process that prints; the parameters are those of the first */
+/* Adds up the figures of info over the processes, for the process that prints; takes the longest times; other members stay those of the process */
 static PetscErrorCode MatShadowReduceInfo(Mat A, MatShadowInfo *info, PetscBool converted, PetscMPIInt *processes)
 {
   PetscLogDouble *const sum[]  = {&info->nonzeros, &info->stored_values, &info->bytes_csr, &info->bytes_model, &info->bytes_stored, &info->bytes_extra};
@@ -24,14 +24,14 @@ static PetscErrorCode MatShadowReduceInfo(Mat A, MatShadowInfo *info, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The figures of the format on the first process, in words of that format */
+/* Prints the figures of the format on the first process, as that format words them */
 static PetscErrorCode MatShadowViewFigures(Mat A, const char where[], PetscViewer viewer)
 {
   const MatShadowFormat *const *formats;
   const MatShadowOps           *ops;
   MatShadowFigures              figures;
   double                        sum[MAT_SHADOW_FIGURES];
-  PetscMPIInt                   which = -1; /* twice the number of the format, and one for the device */
+  PetscMPIInt                   which = -1; /* twice the number of the format, plus one for the device */
   int                           n;
 
   PetscFunctionBegin;
@@ -54,7 +54,7 @@ static PetscErrorCode MatShadowViewFigures(Mat A, const char where[], PetscViewe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How entries of x come from other processes, if petsc-amb makes the exchange */
+/* Prints how the processes exchange entries of x, if petsc-amb makes the exchange */
 static PetscErrorCode MatShadowViewHalo(Mat A, PetscViewer viewer)
 {
   MatShadowHaloInfo info;
@@ -72,10 +72,10 @@ static PetscErrorCode MatShadowViewHalo(Mat A, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define VIEW_LONGEST 96 /* of a reason */
+#define VIEW_LONGEST 96 /* bytes of the longest answer */
 #define VIEW_KINDS   6
 
-/* What the blocks of an MPI matrix run on, and why: each answer once, with the number of processes that give it */
+/* Prints the formats on which the blocks of an MPI matrix run, and why: each answer once, with the number of processes that give it */
 static PetscErrorCode MatShadowViewBlocks(Mat A, PetscViewer viewer)
 {
   static const char *const name[] = {"diagonal", "off-diagonal"};
@@ -99,7 +99,7 @@ static PetscErrorCode MatShadowViewBlocks(Mat A, PetscViewer viewer)
   if (!rank) PetscCall(PetscMalloc1(size, &all));
   PetscCallMPI(MPI_Gather(mine, (PetscMPIInt)sizeof(mine), MPI_CHAR, all, (PetscMPIInt)sizeof(mine), MPI_CHAR, 0, PetscObjectComm((PetscObject)A)));
   for (int k = 0; k < 2; k++) {
-    PetscMPIInt kind[VIEW_KINDS], count[VIEW_KINDS], kinds = 0; /* the first process that says so, and how many do */
+    PetscMPIInt kind[VIEW_KINDS], count[VIEW_KINDS], kinds = 0; /* the first process with this answer, and the number of such processes */
 
     for (PetscMPIInt p = 0; !rank && p < size; p++) {
       PetscMPIInt n = 0;
@@ -146,7 +146,7 @@ static PetscErrorCode MatShadowViewInfo(Mat A, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer, "products run on %s, %s kernels: %s\n", info.format, info.kernel, info.reason));
     PetscCall(MatShadowViewFigures(A, where, viewer));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  bytes: %.0f stored, %.0f by the model, %.0f of the AIJ; %.2f per nonzero, AIJ %.2f; fill %.3f\n", info.bytes_stored, info.bytes_model, info.bytes_csr, info.bytes_stored / nz, info.bytes_csr / nz, info.nonzeros > 0 ? info.stored_values / nz : 1.));
-    if (info.bytes_extra > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  %.0f bytes besides, for new values and the transposed product\n", info.bytes_extra));
+    if (info.bytes_extra > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  %.0f more bytes for new values and the transposed product\n", info.bytes_extra));
   }
   if (A->ops->mult != MatMult_Shadow) PetscCall(MatShadowViewBlocks(A, viewer));
   PetscCall(MatShadowViewHalo(A, viewer));
@@ -154,7 +154,7 @@ static PetscErrorCode MatShadowViewInfo(Mat A, PetscViewer viewer)
   if (info.conversions) PetscCall(PetscViewerASCIIPrintf(viewer, "  conversion %.3g s%s\n", info.time_convert, update));
   if (info.time_csr > 0 && info.time_format > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  product %.3g s, on the AIJ %.3g s\n", info.time_format, info.time_csr));
   if (info.candidates) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " timed in products of the solver, which lost %.3g s, or %.1f products on the AIJ, and %.3g s of another thread%s\n", info.candidates, info.time_tune,
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " candidates timed in products of the solver, which lost %.3g s, or %.1f products on the AIJ, and %.3g s of another thread%s\n", info.candidates, info.time_tune,
                                      info.time_csr > 0 ? info.time_tune / info.time_csr : 0., info.time_tune_beside, where));
   }
   PetscCall(MatShadowTuneView(A, viewer));
@@ -171,7 +171,7 @@ PetscErrorCode MatShadowView(Mat A, PetscViewer viewer)
   PetscCall(MatShadowGet(A, &s));
   PetscCall((*(s->view ? s->view : MatShadowBase(A)->view))(A, viewer));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-  if (!ascii || !A->assembled || A->factortype) PetscFunctionReturn(PETSC_SUCCESS); /* -mat_seqaij_type makes factors ours too; their arrays are no CSR */
+  if (!ascii || !A->assembled || A->factortype) PetscFunctionReturn(PETSC_SUCCESS); /* with -mat_seqaij_type factors have a shadow too, but their arrays are no CSR */
   PetscCall(PetscViewerGetFormat(viewer, &format));
   if (format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL) PetscCall(MatShadowViewInfo(A, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -25,7 +25,7 @@ static const char AmbCitation[] = "@phdthesis{nagasaka2019,\n"
 
 MAT_SHADOW_PARAMS(AmbPlan, AmbCandidate)
 
-/* The block sizes, by the bytes that the traffic model counts, or only the best */
+/* Lists the block sizes by the bytes that the traffic model counts, or only the best one */
 static int RankHost_AMB(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const AmbParams *p = (const AmbParams *)params;
@@ -33,7 +33,7 @@ static int RankHost_AMB(const MatShadowCSR *csr, const void *params, MatShadowTu
   int              n = 0;
 
   if (p->block_size > csr->A.n) {
-    *reason = "fewer columns than a block has";
+    *reason = "the matrix has fewer columns than a block";
     return 0;
   }
   if (AmbPlanCreate(&csr->A, (int)p->block_size, 0, csr->threads, csr->workers, AmbHostKernels(), &plan) != SYS_SUCCESS) {
@@ -115,7 +115,7 @@ static PetscErrorCode ViewHost_AMB(const double figure[], const char where[], Pe
 #if defined(SYS_HAVE_DEVICE)
 MAT_SHADOW_PARAMS(AmbDeviceParams, AmbDeviceCandidate)
 
-/* One candidate: the device chooses its parameters when it lays out the matrix */
+/* Lists one candidate: layout() chooses its parameters */
 static int RankDevice_AMB(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const AmbParams         *p      = (const AmbParams *)params;
@@ -123,7 +123,7 @@ static int RankDevice_AMB(const MatShadowCSR *csr, const void *params, MatShadow
   const MatShadowCandidate c      = {.format = &MatShadowFormatAMB, .name = MATAMB};
 
   if (p->block_size > csr->A.n) {
-    *reason = "fewer columns than a block has";
+    *reason = "the matrix has fewer columns than a block";
     return 0;
   }
   list[0] = c;
@@ -172,7 +172,7 @@ static void DestroyDevice_AMB(void **data)
 
 static void LoadDevice_AMB(SysStream stream)
 {
-  (void)AmbDeviceLoad(stream); /* a call that fails here will fail again, and be reported, where it is needed */
+  (void)AmbDeviceLoad(stream); /* if a call fails, it will fail again in a conversion or product, and be reported */
 }
 #endif
 
@@ -218,8 +218,8 @@ static PetscErrorCode MatAMBSetBlockSize_AMB(Mat A, PetscInt b)
   Level: intermediate
 
   Notes:
-  A block of b columns holds b values and one 16-bit index; columns of it that the row does not have are filled with zeros. The traffic model
-  counts the bytes of every block size and takes the least. This has nothing to do with the block size of `MatSetBlockSize()`.
+  A block of b columns holds b values and one 16-bit index; columns of the block in which the row has no entry are filled with zeros. The traffic
+  model counts the bytes of every block size and chooses the one with the fewest. The block size of `MatSetBlockSize()` has no influence.
 
 .seealso: `MATAMB`, `MatShadowSetTune()`, `MatShadowGetInfo()`
 @*/
@@ -245,20 +245,20 @@ static const char *const AmbOptions[] = {"mat_amb_block_size", NULL};
 /*MC
    MATAMB - `MATAMB` = "amb" - sparse matrices whose products with vectors run on the Adaptive Multi-level Blocking format.
 
-   A subtype of `MATAIJ`: `MATSEQAIJAMB` on one process, `MATMPIAIJAMB` on several. Everything that `MATAIJ` does is inherited; the products
-   `MatMult()`, `MatMultAdd()`, `MatMultTranspose()` and `MatMultTransposeAdd()` run on a second copy of the matrix with 16-bit column indices,
-   made after the first few products and kept where it was measured to be faster.
+   A subtype of `MATAIJ`: `MATSEQAIJAMB` on one process, `MATMPIAIJAMB` on several. The products `MatMult()`, `MatMultAdd()`, `MatMultTranspose()`
+   and `MatMultTransposeAdd()` run on a second copy of the matrix with 16-bit column indices, which is made after the first few products and kept if
+   it was measured to be faster. All other operations are inherited.
 
-   In a PETSc with CUDA, and with a GPU there, the matrix and the vectors it makes live on the GPU. The type name of the matrix is then that of
-   `MATAIJCUSPARSE`, from which everything but these products is inherited.
+   With CUDA in PETSc and a GPU in the machine the matrix, and the vectors that `MatCreateVecs()` makes for it, are stored on the GPU. The type name of the
+   matrix is then that of `MATAIJCUSPARSE`, from which all other operations are inherited.
 
    Options Database Keys:
 +  -mat_type amb                               - sets the type, in `MatSetFromOptions()`
-.  -petscamb_for_aij amb                       - all `MATAIJ` and `MATAIJCUSPARSE` matrices of the program become ours, whoever creates them
-.  -petscamb_view                              - tells at the end what was converted and multiplied
-.  -mat_amb_device <auto,cpu,gpu>              - where the matrix lives
+.  -petscamb_for_aij amb                       - gives all `MATAIJ` and `MATAIJCUSPARSE` matrices of the program this format, however they are created
+.  -petscamb_view                              - prints at the end which matrices were converted, and their products
+.  -mat_amb_device <auto,cpu,gpu>              - where the matrix is stored
 .  -mat_amb_block_size <b>                     - columns that share one index, 1 to 10, or 0 for the best by the traffic model
--  -mat_shadow_tune <off,model,measure,online> - what decides between the format and the AIJ
+-  -mat_shadow_tune <off,model,measure,online> - how to choose between the format and the AIJ
 
    Level: beginner
 

@@ -4,14 +4,14 @@
 
    A warp does one task: C = 32/T rows, to each of which T of its lanes belong, lane l to row l mod C. The blocks of a row go to its lanes in turn,
    one in each step. A block is b contiguous columns of a row; the values of step s are val[(s*b + k)*32 + l] for k < b.
-   Where the blocks of a step begin is told in one of three ways:
-     diagonal  by one number for all lanes, base[s], relative to the row, or to the first of the row_group rows it belongs to;
-     narrow    by base[s] and 16 bits for each lane;
-     wide      by 32 bits for each lane.
-   A slot is a place among the rows: the row itself or, where rows are sorted, the row that perm[] puts there, among those of its scope.
-   32 slots, a chunk, are laid out together: they share T and the kind. A row of more entries than a warp takes in the most steps a task may have is
-   split into pieces, a task each, whose sums are added in their order by the task that ends last. In a split row no block goes past a multiple of
-   that many steps, counted in entries, so that the lanes can look at such runs apart.
+   The columns where the blocks of a step begin are stored in one of three ways:
+     diagonal  one number for all lanes, base[s], relative to the row, or to the first row of its group of row_group rows;
+     narrow    base[s], and 16 bits for each lane;
+     wide      32 bits for each lane.
+   A slot is a place among the rows: the row itself or, if rows are sorted, the row that perm[] puts at this place, among the rows of its scope.
+   32 slots, a chunk, are laid out together: they share T and the kind. A row that has more entries than a warp takes in the largest allowed number of steps
+   is split into pieces, a task each; the task that ends last adds their sums in the order of the pieces. In a split row no block goes past a multiple of
+   that number of steps, counted in entries, so that each lane can walk such a run by itself.
 */
 #pragma once
 
@@ -19,8 +19,8 @@
 #include "mat/impls/amb/ambcuda.h"
 
 #define AMB_MAX_BLOCK    10
-#define AMB_MOST_THREADS 256   /* of a thread block in a product */
-#define AMB_SCOPE        32768 /* rows a 15-bit offset tells apart */
+#define AMB_MOST_THREADS 256   /* threads of a thread block in a product, at most */
+#define AMB_SCOPE        32768 /* rows that a 15-bit offset can number */
 
 enum {
   AMB_DIAGONAL,
@@ -28,7 +28,7 @@ enum {
   AMB_WIDE
 };
 
-/* steps in the lowest 16 bits of what, then log2 T, the kind, and whether slot is an index of split[] */
+/* what has the steps in its lowest 16 bits, then log2 T, the kind, and whether slot is an index of split[] */
 typedef struct {
   unsigned step, idx, slot, what;
 } AmbTask;
@@ -40,30 +40,30 @@ typedef struct {
 #define AMB_TASK_SPLIT(what)               ((what) >> 21 & 1u)
 
 typedef struct {
-  unsigned slot, pieces, task, partial; /* its first task, and where its sums go */
+  unsigned slot, pieces, task, partial; /* task: the first task of the row; partial: the place of its first sum */
 } AmbSplit;
 
-/* Of one chunk, or of all before it */
+/* Numbers of tasks, steps and so on of one chunk, or of all chunks before it */
 typedef struct {
   unsigned task, step, idx, split, partial; /* idx in units of 32 indices of 16 bits */
 } AmbCount;
 
-/* What the kernels see */
+/* The layout, as the kernels take it */
 typedef struct {
   int            m, n, nz, block_size, row_group;
-  int            steps; /* of a task, at most, unless its rows have a lane each */
+  int            steps; /* steps of a task, at most, unless its rows have a lane each */
   unsigned       nchunk, ntask;
   AmbTask       *task;
   AmbSplit      *split;
-  unsigned      *arrived; /* of each split row: how many of its tasks have ended */
+  unsigned      *arrived; /* for each split row the number of its tasks that have ended */
   SysScalar     *partial;
   uint16_t      *perm; /* NULL if rows are not sorted */
   int           *base;
   uint16_t      *idx;
   SysScalar     *val;
-  int           *map;   /* of each value, the entry it comes from or -1; NULL until new values are asked for */
-  AmbCount      *count; /* of all chunks before, for new values */
-  unsigned char *shape; /* of each chunk: log2 T, kind * 8 */
+  int           *map;   /* for each value the entry it comes from, or -1; NULL until the first update */
+  AmbCount      *count; /* for each chunk the counts of all chunks before it, for new values */
+  unsigned char *shape; /* for each chunk log2 T + 8 kind */
 } AmbLayout;
 
 /* A CSR as the kernels read it; entry k has the value a[from[k]], or a[k] if from is NULL */
@@ -76,8 +76,8 @@ typedef struct {
 /* A copy of the transposed matrix, made for the first product with it */
 typedef struct {
   AmbDevice *A;      /* NULL: not made yet */
-  AmbArrays  arrays; /* of the transposed matrix, all but a, */
-  void      *memory; /* and their memory, so many bytes */
+  AmbArrays  arrays; /* the arrays of the transposed matrix, but for a */
+  void      *memory; /* the memory of these arrays */
   double     bytes;
   int        stale;
 } AmbTransposed;
@@ -86,7 +86,7 @@ struct _AmbDevice {
   AmbLayout     layout;
   AmbDeviceInfo info;    /* without the transposed matrix */
   void         *memory;  /* all arrays of the layout */
-  int           deep;    /* which of two kernels */
+  int           deep;    /* the deep kernel is used, not the other one */
   int           early;   /* the device can start a kernel before the last has ended */
   int           written; /* the layout is newer than the last product */
   AmbTransposed transposed;
@@ -99,7 +99,7 @@ SysStatus AmbDeviceProduct(AmbDevice *, const AmbArrays *, SysScalar alpha, cons
 SysStatus AmbDeviceFill(const AmbLayout *, const AmbArrays *, cudaStream_t);
 SysStatus AmbDeviceRefill(const AmbLayout *, size_t n, const SysScalar *a, cudaStream_t);
 
-/* Products with the transposed matrix; threads is the number that its kernels have, or 0 */
+/* Products with the transposed matrix; threads is the size of its thread blocks, or 0 to choose */
 SysStatus AmbTransposedMult(AmbTransposed *, const SysCSR *, int threads, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
 double    AmbTransposedBytes(const AmbTransposed *);
 void      AmbTransposedDestroy(AmbTransposed *);
@@ -109,21 +109,21 @@ static __device__ inline SysScalar AmbEntry(const AmbArrays &A, int k)
   return A.a[A.from ? A.from[k] : k];
 }
 
-/* The row at a slot */
+/* The row at this slot */
 static __device__ inline int AmbRowAt(const uint16_t *perm, unsigned slot)
 {
   return perm ? (int)(slot & ~(AMB_SCOPE - 1u)) + perm[slot] : (int)slot;
 }
 
-/* What the traffic model counts in sampled chunks, for every block size, in bytes */
-#define AMB_GROUPS 3 /* row groups of 1, 2 and 3 rows are considered */
+/* The bytes that the traffic model counts in sampled chunks, for each block size */
+#define AMB_GROUPS 3 /* groups of 1, 2 and 3 rows are considered */
 typedef struct {
   unsigned long long sorted;              /* rows sorted by length */
   unsigned long long natural[AMB_GROUPS]; /* rows in their order */
 } AmbSample;
 
 typedef struct {
-  int first, last, steps[AMB_MAX_BLOCK + 1]; /* block sizes, and the steps of a task for each */
+  int first, last, steps[AMB_MAX_BLOCK + 1]; /* the first and last block size, and for each the steps of a task */
 } AmbSampleSizes;
 
 SysStatus AmbDeviceSample(const SysCSR *, const AmbSampleSizes *, AmbSample *device, int windows, cudaStream_t);

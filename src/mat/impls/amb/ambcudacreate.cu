@@ -30,7 +30,7 @@ typedef struct {
   double bytes;
 } Choice;
 
-/* What a conversion needs besides its result */
+/* The temporary memory of a conversion */
 typedef struct {
   SysArena   arena;
   AmbSample *sample;
@@ -56,7 +56,7 @@ static unsigned AmbCreateChunks(int64_t m)
   return (unsigned)((m + SYS_WARP - 1) / SYS_WARP);
 }
 
-/* Of what AmbDeviceKeys() makes */
+/* The bits of the keys that AmbDeviceKeys() makes */
 static int AmbCreateKeyBits(int64_t m)
 {
   int bits = 16;
@@ -89,7 +89,7 @@ static SysStatus AmbCreateWorkspaceCreate(int64_t m, cudaStream_t stream, Worksp
   return SYS_SUCCESS;
 }
 
-/* Rows are shared by as many threads as the chip needs to be busy */
+/* The steps of a task for which rows are shared by as many threads as keep the chip busy */
 static int AmbCreateStepsFor(const SysCSR *csr, int b)
 {
   const int64_t steps = (csr->nz / b + LANES - 1) / LANES;
@@ -99,7 +99,7 @@ static int AmbCreateStepsFor(const SysCSR *csr, int b)
   return power;
 }
 
-/* The bytes of every block size, and of rows in their order or sorted, from some of the chunks; the best come first */
+/* Estimates the bytes of every block size, with rows in their order and sorted, from some of the chunks; sorts the choices, the best first */
 static SysStatus AmbCreateModel(const SysCSR *csr, const AmbDeviceParams *params, Workspace *w, cudaStream_t stream, Choice choice[2 * AMB_MAX_BLOCK], int *nchoice)
 {
   const int      windows = (int)(AmbCreateChunks(csr->m) < WINDOWS ? AmbCreateChunks(csr->m) : WINDOWS);
@@ -164,7 +164,7 @@ static __global__ void AmbCreateCountKinds(AmbLayout A, unsigned long long *kind
   if (AMB_TASK_SPLIT(A.task[t].what)) atomicAdd(kind + 3, 1ull);
 }
 
-/* Figures for those who ask */
+/* Sets the figures of the layout */
 static SysStatus Describe(const Workspace *w, const Choice *choice, const AmbCount *n, AmbDevice *A, cudaStream_t stream)
 {
   AmbDeviceInfo     *info = &A->info;
@@ -217,7 +217,7 @@ static SysStatus AmbCreateBuild(const SysCSR *csr, const int *from, const Choice
     SYS_CALL(AmbDeviceKeys(csr->m, w->blocks, w->key, w->row, stream));
     SYS_CUDA(cub::DeviceRadixSort::SortPairs(w->cub, w->cub_size, w->key, w->key_sorted, w->row, w->perm, L->m, 0, AmbCreateKeyBits(L->m), stream));
   }
-  /* planned in the workspace: the sizes of the arrays are not known before */
+  /* plans in the workspace, because the sizes of the arrays are not known before */
   plan       = *L;
   plan.perm  = choice->sorted ? w->perm : NULL;
   plan.count = w->count;
@@ -263,7 +263,7 @@ static SysStatus AmbCreateConverted(const SysCSR *csr, const int *from, const Ch
   return SYS_SUCCESS;
 }
 
-/* What trials need */
+/* The data of trials */
 struct Trials {
   const SysCSR    *csr;
   const AmbArrays *arrays;
@@ -288,7 +288,7 @@ static SysStatus AmbCreateTrialTime(Trials *t, const AmbDevice *A, int threads, 
   return SysTrialTime(T, t->products, product, time);
 }
 
-/* The kernel and the thread-block size, for a layout that is given */
+/* Chooses the kernel and the size of thread blocks for a given layout */
 static SysStatus AmbCreateTuneKernel(Trials *t, int threads, AmbDevice *A, float *best)
 {
   const int sizes[] = {128, 64, 256};
@@ -311,7 +311,7 @@ static SysStatus AmbCreateTuneKernel(Trials *t, int threads, AmbDevice *A, float
   return SYS_SUCCESS;
 }
 
-/* Converts once more, unless it has taken too long already, and keeps what is faster */
+/* Converts with another choice and keeps the faster layout; does nothing if tuning has taken too long already */
 static SysStatus AmbCreateTryChoice(Trials *t, const Choice *choice, Workspace *w, AmbDevice **A, float *best)
 {
   AmbDevice *other;
@@ -337,7 +337,7 @@ static SysStatus AmbCreateTryChoice(Trials *t, const Choice *choice, Workspace *
   return status;
 }
 
-/* Starts from the best by the model: the kernel, then longer tasks, then rows in the other order, then the next block size, where these are near */
+/* Tunes the best layout by the model: tries the kernels, then longer tasks, then rows in the other order, then the next block size if its bytes are near */
 static SysStatus AmbCreateTune(Trials *t, const AmbDeviceParams *params, const Choice *choice, int nchoice, Workspace *w, AmbDevice **A)
 {
   Choice best = choice[0];

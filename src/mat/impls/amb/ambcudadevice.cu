@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   A matrix in the AMB format on a CUDA device: what callers do with it, from its conversion to its end
+   A matrix in the AMB format on a CUDA device: the functions for callers, from conversion to destruction
 */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ SysStatus AmbDeviceCreate(const SysCSR *csr, const AmbDeviceParams *params, SysS
   return SYS_SUCCESS;
 }
 
-/* The first time, a map is made; without memory for it everything is stored anew */
+/* Stores new values. The first call makes a map from values to entries; if memory does not suffice for the map, the layout is filled anew. */
 SysStatus AmbDeviceRenew(AmbDevice *A, const AmbArrays *arrays, cudaStream_t stream)
 {
   const size_t n   = (size_t)A->info.stored_values;
@@ -52,7 +52,7 @@ SysStatus AmbDeviceProduct(AmbDevice *A, const AmbArrays *arrays, SysScalar alph
   return AmbDeviceLaunch(&A->layout, A->info.threads, A->deep, early, arrays, alpha, x, beta, y, z, stream);
 }
 
-/* The same as AmbDeviceProduct(), without a further call in the shortest products */
+/* Repeats AmbDeviceProduct(), to save a call in the shortest products */
 SysStatus AmbDeviceMult(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
 {
   AmbDevice      *A      = (AmbDevice *)data;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The kernels that lay a matrix out in the AMB format on the device: the traffic model, the shape of every chunk, and filling it
+   The kernels that lay a matrix out in the AMB format on the device: the traffic model, the shape of every chunk, and the filling of chunks
 
-   Rows are walked by a lane each, the 32 rows of a chunk side by side. A split row is looked at by the whole warp, a run by each lane.
+   A warp walks the 32 rows of a chunk side by side, each lane one row. A split row is walked by the whole warp, each lane one run of the row.
 */
 #include <limits.h>
 
@@ -10,8 +10,8 @@
 
 #include "mat/impls/amb/ambcuda.cuh"
 
-#define THREADS       128 /* of a thread block here */
-#define MODEL_ENTRIES 256 /* of a row, which the model looks at */
+#define THREADS       128 /* threads of a thread block in this file */
+#define MODEL_ENTRIES 256 /* entries of a row that the model looks at */
 
 static unsigned AmbPlanBlocks(int64_t warps)
 {
@@ -34,7 +34,7 @@ static __device__ inline unsigned AmbPlanWarpSum(unsigned v)
   return __reduce_add_sync(SYS_ALL_LANES, v);
 }
 
-/* The sum of the lanes before this one; *total is that of all */
+/* The sum over the lanes before this one; *total is the sum over all lanes */
 static __device__ inline unsigned AmbPlanWarpScan(unsigned v, unsigned *total)
 {
   const unsigned lane = threadIdx.x % SYS_WARP;
@@ -49,13 +49,13 @@ static __device__ inline unsigned AmbPlanWarpScan(unsigned v, unsigned *total)
   return sum - v;
 }
 
-/* Where the block that begins with entry k begins: not so far right that it would leave the matrix */
+/* The first column of a block for an entry in column col: col itself, or less if the block would leave the matrix */
 static __device__ inline int AmbPlanBlockColumn(int col, int n, int b)
 {
   return min(col, n - b);
 }
 
-/* Goes past the entries in columns less than col */
+/* Skips the entries in columns less than col */
 static __device__ inline void AmbPlanSkip(Walk *w, int col)
 {
   while (w->k < w->end && w->j[w->k] < col) w->k++;
@@ -84,19 +84,20 @@ static __device__ inline Walk AmbPlanLaneRun(const int *j, int k, int end, int s
   return w;
 }
 
-/* Entries of a piece */
+/* The number of entries of a piece */
 static __device__ inline int AmbPlanPiece(int steps)
 {
   return SYS_WARP * steps;
 }
 
-/* Every diagonal of the chunk once: the next one, relative to group, or INT_MAX when there are no more */
+/* The next diagonal of the chunk, relative to group, or INT_MAX after the last */
 static __device__ inline int AmbPlanNextDiagonal(const Walk *w, int group)
 {
   return __reduce_min_sync(SYS_ALL_LANES, w->k < w->end ? w->j[w->k] - group : INT_MAX);
 }
 
-/* How many blocks of diagonals hold the chunk, or limit + 1 if more than limit do or one of them leaves the matrix; for a lane without a row, group is that of another */
+/* The number of blocks of diagonals that hold the chunk, or limit + 1 if the number exceeds limit or a block leaves the matrix. A lane without a row has the group of
+   another lane. */
 static __device__ int AmbPlanCountDiagonals(Walk w, int group, int n, int b, int limit)
 {
   const int first = __reduce_min_sync(SYS_ALL_LANES, group), last = AmbPlanWarpMax(group);
@@ -109,7 +110,7 @@ static __device__ int AmbPlanCountDiagonals(Walk w, int group, int n, int b, int
   return count;
 }
 
-/* Whether in every step the columns of the chunk are near enough to each other for 16 bits */
+/* Are the columns of the chunk, in every step, near enough to each other for 16 bits? */
 static __device__ bool AmbPlanIsNarrow(Walk w, int n, int b)
 {
   while (__any_sync(SYS_ALL_LANES, w.k < w.end)) {
@@ -143,7 +144,7 @@ static __device__ inline unsigned AmbPlanStepsOf(int blocks, unsigned logt)
   return (unsigned)(blocks + (1 << logt) - 1) >> logt;
 }
 
-/* log2 of the lanes that a row of so many blocks needs */
+/* log2 of the number of lanes that a row with so many blocks needs */
 static __device__ inline unsigned AmbPlanLanesOf(int blocks, int most_steps)
 {
   unsigned logt = 0;
@@ -152,14 +153,14 @@ static __device__ inline unsigned AmbPlanLanesOf(int blocks, int most_steps)
   return logt;
 }
 
-/* The most among the lanes whose rows are in the same task */
+/* The maximum over the lanes whose rows are in the same task */
 static __device__ inline int AmbPlanTaskMax(int v, unsigned rows)
 {
   for (unsigned d = 1; d < rows; d *= 2) v = max(v, __shfl_xor_sync(SYS_ALL_LANES, v, d));
   return v;
 }
 
-/* Each warp looks at one window of 32 rows for one block size */
+/* Each warp counts the bytes of one window of 32 rows for one block size */
 static __global__ void __launch_bounds__(THREADS) AmbPlanSample(SysCSR A, const __grid_constant__ AmbSampleSizes sizes, AmbSample *sample, int windows)
 {
   const int                     lane = threadIdx.x % SYS_WARP, b = sizes.first + (int)blockIdx.y;
@@ -212,8 +213,8 @@ SysStatus AmbDeviceSample(const SysCSR *A, const AmbSampleSizes *sizes, AmbSampl
   return SYS_SUCCESS;
 }
 
-/* AmbPlanBlocks of one entry need not be looked for. A row that does not ascend is found from the entries that do not exceed the one before them, less those
-   that begin a row. */
+/* Counts the entries that do not exceed the entry before them. AmbPlanCountSingles() subtracts those that begin a row; if any are left, some row does not ascend.
+   Blocks of one entry need no other search. */
 static __global__ void __launch_bounds__(THREADS) AmbPlanCountDescents(int64_t nz, const int *__restrict__ j, unsigned *bad)
 {
   unsigned descents = 0;
@@ -238,7 +239,7 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanCountSingles(SysCSR A, 
   if (threadIdx.x % SYS_WARP == 0 && all) atomicSub(bad, (unsigned)__popc(all));
 }
 
-/* blocks[row], and bad[0] set if some row does not ascend */
+/* Counts blocks[row], and sets bad[0] if some row does not ascend */
 static __global__ void __launch_bounds__(THREADS) AmbPlanCount(SysCSR A, int b, int steps, int *blocks, unsigned *bad)
 {
   const int64_t row   = (int64_t)blockIdx.x * THREADS + threadIdx.x;
@@ -296,7 +297,7 @@ SysStatus AmbDeviceCount(const SysCSR *A, int block_size, int steps, int *blocks
   return SYS_SUCCESS;
 }
 
-/* What sorts the rows of every scope by descending length */
+/* Makes the keys by which the rows of every scope are sorted by descending length */
 static __global__ void __launch_bounds__(THREADS) AmbPlanKeys(int64_t m, const int *blocks, unsigned *key, uint16_t *row)
 {
   const int64_t r = (int64_t)blockIdx.x * THREADS + threadIdx.x;
@@ -315,10 +316,10 @@ SysStatus AmbDeviceKeys(int64_t m, const int *blocks, unsigned *key, uint16_t *r
 
 /* The rows of a chunk, one for each lane */
 typedef struct {
-  int              row, group, length; /* in entries */
+  int              row, group, length; /* length in entries */
   Walk             walk;
-  const SysScalar *v; /* the values of what is walked, or NULL */
-  int              k; /* of the CSR, less that of the walk */
+  const SysScalar *v; /* the values of the entries that walk passes, or NULL */
+  int              k; /* the number of an entry in the CSR less its number in walk */
 } Lane;
 
 static __device__ inline Lane AmbPlanChunkLane(const AmbLayout &A, const AmbArrays &csr, unsigned chunk)
@@ -337,14 +338,14 @@ static __device__ inline Lane AmbPlanChunkLane(const AmbLayout &A, const AmbArra
   return lane;
 }
 
-/* On its way to shared memory until __pipeline_wait_prior() */
+/* Begins to copy an entry to shared memory; __pipeline_wait_prior() waits for it */
 static __device__ inline void AmbPlanStageEntry(const AmbLayout &A, const AmbArrays &csr, int k, int *j, SysScalar *v)
 {
   __pipeline_memcpy_async(j, csr.j + k, sizeof(*j));
   if (!A.map) __pipeline_memcpy_async(v, csr.a + (csr.from ? csr.from[k] : k), sizeof(*v));
 }
 
-/* Copies the rows of a chunk, if there is space, to where every lane can walk its own without a memory transaction for each entry */
+/* Copies the rows of a chunk to shared memory, if they fit, where a lane can walk its row without a memory transaction for each entry */
 static __device__ void AmbPlanStage(const AmbLayout &A, const AmbArrays &csr, int space, int *j, SysScalar *v, Lane *me)
 {
   const int lane = threadIdx.x % SYS_WARP;
@@ -371,13 +372,13 @@ static __device__ void AmbPlanStage(const AmbLayout &A, const AmbArrays &csr, in
   me->walk.end = begin + me->length;
 }
 
-/* The blocks of the piece of a split row that begins with entry k, known to all lanes */
+/* The number of blocks of the piece of a split row that begins with entry k; all lanes get it */
 static __device__ inline unsigned AmbPlanPieceBlocks(const AmbLayout &A, const int *j, int k, int end)
 {
   return AmbPlanWarpSum(AmbPlanCountBlocks(AmbPlanLaneRun(j, k, end, A.steps), A.n, A.block_size));
 }
 
-/* Chooses T and the kind of every chunk, and counts what it needs */
+/* Chooses T and the kind of every chunk, and counts its tasks, steps and indices */
 static __global__ void __launch_bounds__(THREADS) AmbPlanPlan(AmbLayout A, AmbArrays csr, const int *blocks)
 {
   const unsigned chunk = (blockIdx.x * THREADS + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP;
@@ -438,7 +439,7 @@ SysStatus AmbDevicePlan(const AmbLayout *A, const AmbArrays *csr, const int *blo
   return SYS_SUCCESS;
 }
 
-/* Stores the values of the block that begins in column col, or in a map where they come from, and goes past them; a lane without one stores zeros, or -1 */
+/* Stores the values of the block that begins in column col, or in the map their entries, and skips these; a lane without a block stores zeros, or -1 */
 static __device__ inline void AmbPlanStoreBlock(const AmbLayout &A, size_t at, Lane *me, const AmbArrays &csr, int col)
 {
   Walk *w = &me->walk;
@@ -453,7 +454,7 @@ static __device__ inline void AmbPlanStoreBlock(const AmbLayout &A, size_t at, L
   }
 }
 
-/* A chunk with a lane for each row: step after step, all lanes store */
+/* Fills a chunk with a lane for each row: step after step, all lanes store */
 static __device__ void AmbPlanFillPlain(const AmbLayout &A, const AmbArrays &csr, Lane me, const AmbCount &at, unsigned kind)
 {
   const unsigned lane = threadIdx.x % SYS_WARP;
@@ -483,9 +484,9 @@ static __device__ void AmbPlanFillPlain(const AmbLayout &A, const AmbArrays &csr
   }
 }
 
-/* Where the blocks of one row go in a task of several lanes a row */
+/* The place of the blocks of one row in a task of several lanes a row */
 typedef struct {
-  unsigned step, idx, kind, logt, lane; /* lane: the first that the row has */
+  unsigned step, idx, kind, logt, lane; /* lane: the first lane of the row */
   int      base;
 } Place;
 
@@ -505,7 +506,7 @@ static __device__ inline void AmbPlanStoreRow(const AmbLayout &A, const AmbArray
   }
 }
 
-/* Before rows are stored by lanes of their own: what they leave out reads zeros, at a column that exists */
+/* Clears steps before lanes store their rows: places without an entry get the value zero, and a column that exists */
 static __device__ void AmbPlanClear(const AmbLayout &A, unsigned step, unsigned nstep, unsigned idx, unsigned kind, int base)
 {
   const unsigned lane = threadIdx.x % SYS_WARP;
@@ -525,7 +526,7 @@ static __device__ void AmbPlanClear(const AmbLayout &A, unsigned step, unsigned 
   __syncwarp();
 }
 
-/* The tasks of the split row of lane from; what they hold is filled by AmbPlanFillTasks(). Returns the count of what follows. */
+/* Stores the tasks of the split row of lane from; AmbPlanFillTasks() fills them. Returns the counts after these tasks. */
 static __device__ AmbCount AmbPlanSplitTasks(const AmbLayout &A, const AmbArrays &csr, const Lane &me, int from, AmbCount at, unsigned kind, unsigned slot)
 {
   const int      begin = __shfl_sync(SYS_ALL_LANES, me.walk.k + me.k, from), end = __shfl_sync(SYS_ALL_LANES, me.walk.end + me.k, from);
@@ -554,13 +555,13 @@ static __device__ AmbCount AmbPlanSplitTasks(const AmbLayout &A, const AmbArrays
   return at;
 }
 
-/* The smallest column that a block of the chunk begins with */
+/* The smallest column in which a block of the chunk begins */
 static __device__ inline int AmbPlanChunkBase(const AmbLayout &A, const Lane &me)
 {
   return AmbPlanBlockColumn(__reduce_min_sync(SYS_ALL_LANES, me.length ? me.walk.j[me.walk.k] : A.n), A.n, A.block_size);
 }
 
-/* A chunk whose rows have several lanes each. AmbPlanBlocks of one entry are left to AmbPlanFillTasks(). */
+/* Fills a chunk whose rows have several lanes each; leaves blocks of one entry to AmbPlanFillTasks() */
 static __device__ void AmbPlanFillShared(const AmbLayout &A, const AmbArrays &csr, Lane me, AmbCount at, unsigned chunk, unsigned logt, unsigned kind)
 {
   const unsigned lane = threadIdx.x % SYS_WARP, rows = SYS_WARP >> logt, split = __ballot_sync(SYS_ALL_LANES, me.length > AmbPlanPiece(A.steps));
@@ -600,7 +601,7 @@ static __device__ void AmbPlanFillShared(const AmbLayout &A, const AmbArrays &cs
   }
 }
 
-/* A thread block is one warp; space: entries of a chunk for which there is shared memory */
+/* A thread block is one warp; space is the number of entries that shared memory has room for */
 static __global__ void __launch_bounds__(SYS_WARP) AmbPlanFill(AmbLayout A, AmbArrays csr, int space)
 {
   extern __shared__ SysScalar staged[];
@@ -619,7 +620,7 @@ static __global__ void __launch_bounds__(SYS_WARP) AmbPlanFill(AmbLayout A, AmbA
   }
 }
 
-/* AmbPlanBlocks of one entry: the lanes take the entries of their rows in turn, from begin on */
+/* Fills a task with blocks of one entry: the lanes take the entries of their rows in turn, from begin on */
 static __device__ void AmbPlanFillSingles(const AmbLayout &A, const AmbArrays &csr, const AmbTask &t, int begin, int end)
 {
   const unsigned lane = threadIdx.x % SYS_WARP, logt = AMB_TASK_LOGT(t.what), kind = AMB_TASK_KIND(t.what);
@@ -644,7 +645,7 @@ static __device__ void AmbPlanFillSingles(const AmbLayout &A, const AmbArrays &c
   }
 }
 
-/* Pieces of split rows and, with blocks of one entry, all tasks of several lanes a row: each by the warp with the number of the task */
+/* Fills pieces of split rows and, with blocks of one entry, all tasks of several lanes a row; warp w fills task w */
 static __global__ void __launch_bounds__(THREADS) AmbPlanFillTasks(AmbLayout A, AmbArrays csr)
 {
   const unsigned w = (blockIdx.x * THREADS + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP;
@@ -684,11 +685,11 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanFillTasks(AmbLayout A, 
   AmbPlanStoreRow(A, csr, run, place, before);
 }
 
-/* Fills the arrays of the layout or, if it has one, the map alone */
+/* Fills the arrays of the layout; if the layout has a map, only the map */
 SysStatus AmbDeviceFill(const AmbLayout *A, const AmbArrays *csr, cudaStream_t stream)
 {
   const int most = 8192, entry = (int)(sizeof(SysScalar) + sizeof(int));
-  int       space = 256; /* for a quarter more than an average chunk has */
+  int       space = 256; /* entries, a quarter more than an average chunk has */
 
   if (!A->nchunk) return SYS_SUCCESS;
   while (space < most && space < A->nz / (int)A->nchunk * 5 / 4) space += 128;
@@ -708,7 +709,7 @@ static __global__ void __launch_bounds__(256) AmbPlanRefill(size_t n, const int 
   }
 }
 
-/* New values, by the map */
+/* Stores new values by the map */
 SysStatus AmbDeviceRefill(const AmbLayout *A, size_t n, const SysScalar *a, cudaStream_t stream)
 {
   if (!n) return SYS_SUCCESS;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The code of the kernels of a first conversion and of first products. CUDA loads the code of a kernel when that is first called, up to milliseconds for each:
-   here all of them are called for a matrix of a few rows, which a thread can do while another one assembles.
+   Loading of the kernels of a first conversion and of first products. CUDA loads the code of a kernel at its first call, which takes up to milliseconds: this
+   file calls all of them for a matrix of a few rows, which one thread can do while another one assembles.
 */
 #include <vector>
 
 #include "mat/impls/amb/ambcuda.cuh"
 
-#define NODES 64 /* of three unknowns, in a line */
+#define NODES 64 /* in a line, with three unknowns each */
 
 /* The arrays of the matrix and of two vectors, in one allocation */
 typedef struct {
@@ -56,7 +56,7 @@ static SysStatus AmbLoadProducts(const Small *S, const AmbDevice *A, cudaStream_
   return SYS_SUCCESS;
 }
 
-/* Blocks of one and of three columns, which grids and elasticity have; others are loaded when they come */
+/* Loads the kernels for blocks of one and of three columns, as in matrices of grids and of elasticity; others are loaded at their first call */
 SysStatus AmbDeviceLoad(SysStream stream)
 {
   Small     S      = {};

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The product with a vector in the AMB format on a CUDA device: one launch, every row written once, by one lane, always in the same order
+   The product with a vector in the AMB format on a CUDA device: one launch, in which one lane writes each row once; the order of additions never changes
 
-   The kernel may start before the one before it in the stream has ended: until AmbMultWait() it reads only the matrix. x may change until then, and is
-   therefore not read as data that is constant.
+   The kernel may start before the previous one in the stream has ended: until AmbMultWait() it reads only the matrix. x may change until then: the
+   kernel must not read it through the cache for constant data.
 
-   A block of b values costs its index and b products. Filling multiplies zeros with entries of x that the row does not have; where these are not
-   finite the sum becomes a NaN, and rows whose sum is a NaN are done again from the CSR arrays.
+   A block of b values costs its index and b products. Filling multiplies zeros with entries of x in columns where the row has no entry; if such an entry
+   of x is not finite, the sum becomes a NaN, and rows whose sum is a NaN are computed again from the CSR arrays.
 */
 #include "mat/impls/amb/ambcuda.cuh"
 
-/* Values and indices are used once: they pass by the first-level cache, which is for x */
+/* Loads values and indices, which are used once, past the first-level cache, which is left to x */
 static __device__ __forceinline__ SysScalar LoadOnce(const SysScalar *p)
 {
   SysScalar v;
@@ -39,7 +39,7 @@ static __device__ __forceinline__ int LoadOnce(const uint16_t *p)
   return v;
 }
 
-/* Until what came before in the stream is done, and seen */
+/* Waits until the previous work in the stream is done and its results are visible */
 static __device__ __forceinline__ void AmbMultWait(void)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -47,8 +47,8 @@ static __device__ __forceinline__ void AmbMultWait(void)
 #endif
 }
 
-/* With y to add, the sum begins with it, as in any loop over the row: loaded at the end it would cost a latency, kept from the beginning registers.
-   alpha then goes to the products, otherwise to the sum of all. */
+/* If y is added, the sum begins with y: loading y at the end would cost a latency, and keeping it from the beginning registers. alpha is then multiplied with
+   each product, otherwise with the sum. */
 template <bool ADD>
 struct Scale {
   SysScalar        alpha, beta;
@@ -61,7 +61,7 @@ struct Scale {
   __device__ __forceinline__ SysScalar End(SysScalar sum) const { return ADD ? sum : alpha * sum; }
 };
 
-/* U steps are loaded before the first of them is used */
+/* Sums the products of a lane; loads U steps before it uses the first of them */
 template <int B, int U, int KIND, bool ADD>
 static __device__ __forceinline__ SysScalar AmbMultSum(const AmbLayout &A, const AmbTask &t, unsigned lane, int group, const SysScalar *x, const Scale<ADD> &scale)
 {
@@ -105,7 +105,7 @@ static __device__ __forceinline__ SysScalar AmbMultSum(const AmbLayout &A, const
   return sum;
 }
 
-/* The entries of a row from first on, in steps of stride */
+/* The sum over the entries of a row from first on, in steps of stride */
 static __device__ __noinline__ SysScalar RowSum(const AmbArrays &csr, SysScalar alpha, int row, const SysScalar *x, int first, int stride)
 {
   SysScalar s = 0;
@@ -120,7 +120,7 @@ static __device__ __forceinline__ SysScalar AmbMultWarpSum(SysScalar sum, unsign
   return sum;
 }
 
-/* The sum of a split row, for the task that ends last; the others get nothing to store */
+/* Stores the sum of one piece of a split row. In the task that ends last lane 0 gets the sum of all pieces and returns true: it stores the row. */
 static __device__ bool AmbMultLastPiece(const AmbLayout &A, const AmbArrays &csr, const AmbSplit &split, SysScalar alpha, int row, unsigned number, unsigned task, unsigned lane, const SysScalar *x, SysScalar *sum)
 {
   volatile SysScalar *partial = A.partial + split.partial;
@@ -205,8 +205,8 @@ static cudaError_t AmbMultLaunch(const AmbLayout *A, int threads, int early, con
   return cudaLaunchKernelEx(&config, AmbMultMult<B, U, BLOCKS, true>, *A, *csr, alpha, x, beta, y, z);
 }
 
-/* z = alpha A x + beta y. The deep kernels have more loads in flight in each of fewer threads. An early start is for a matrix that was not written
-   since the last product. */
+/* z = alpha A x + beta y. The deep kernels have more loads in flight in each of fewer threads. The kernel may start early only if the matrix was not
+   written since the last product. */
 SysStatus AmbDeviceLaunch(const AmbLayout *A, int threads, int deep, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
 {
   static const Launcher launchers[AMB_MAX_BLOCK][2] = {

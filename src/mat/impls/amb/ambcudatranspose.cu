@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The transposed matrix in the AMB format on a CUDA device: made by sorting the entries by their columns. Against adding into the result with
-   atomics it costs a second copy, but runs as fast as the plain product, and gives the same bits every time.
+   The transposed matrix in the AMB format on a CUDA device, made by sorting the entries by their columns. Compared with atomic additions to the
+   result this costs a second copy, but the product is as fast as the plain one, and gives the same bits every time.
 */
 #include "sys/systranspose.cuh"
 #include "mat/impls/amb/ambcuda.cuh"

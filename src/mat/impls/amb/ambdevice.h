@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The formats in AMB's layout on a device as shadows: MATAMB, and each segment of MATNUSSELL
+   Shadows in AMB's layout on a device: MATAMB, and each segment of MATNUSSELL
 */
 #pragma once
 
 #include "mat/shadow/shadowformat.h"
 #include "mat/impls/amb/ambcuda.h"
 
-/* Is the layout worth a try? It is there already, and cost little: its bytes count, not those of the model, which goes by some of the rows. cuSPARSE takes up
-   to twice as long as its bytes say, so that a layout with somewhat more bytes is still faster. */
+/* Is the layout worth a try? It is made already, at little cost: its own bytes count, not those of the model, which looks at some of the rows only. cuSPARSE takes
+   up to twice as long as its bytes suggest: a layout with a few more bytes is still faster. */
 #define AMB_DEVICE_MORE 1.1
 
 static inline SysStatus AmbDeviceJudge(const AmbDeviceInfo *about, double most, MatShadowCandidate *c)

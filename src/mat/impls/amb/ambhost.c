@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Conversion of CSR to AMB on the host, over scopes in parallel: all scopes are laid out; then, when it is known how much memory they need,
-   they are filled. The thread that will multiply a scope fills it, so that its memory is near that thread.
+   Conversion of CSR to AMB on the host, parallel over scopes: first all scopes are laid out, which gives the memory they need; then they are filled.
+   The thread that will multiply a scope fills it, so that its memory is near that thread.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static SysStatus AmbHostLayoutAll(const AmbHost *A, int nworker, AmbLayout *layo
   return (SysStatus)status;
 }
 
-/* What is written: everything, or the values into a format that has the rest, or all but the values */
+/* The parts to write: all, or only the values into a format that has the rest, or all but the values */
 typedef enum {
   FILL_ALL,
   FILL_VALUES,
@@ -41,14 +41,14 @@ typedef enum {
 } FillWhat;
 
 /*
-   Writes the blocks of one row, from its entry k on, into every stride-th slot beginning at the first; returns the entry after the last.
-   only: the row has no entries in other tiles, so that the columns need not be looked at to find where its part ends.
+   Writes the blocks of one row, from its entry k on, into every stride-th slot beginning at slot; returns the entry after the last one written.
+   only: the row has no entries in other tiles, so that the end of its part is known without a look at the columns.
 */
 static inline __attribute__((always_inline)) SysInt AmbHostFillRow(const int b, const int only, const FillWhat what, const AmbHost *A, const AmbTile *T, SysInt k, SysInt end, int64_t slot, int64_t slots, int stride)
 {
   const SysInt    *j   = A->csr.j;
   const SysScalar *a   = A->csr.a;
-  const int64_t    top = A->csr.n - T->col - b; /* the last place where a block can begin */
+  const int64_t    top = A->csr.n - T->col - b; /* the last column where a block can begin */
   uint16_t        *col = A->col + slot;
   SysScalar       *val = A->val + slot * b;
   int64_t          i   = 0;
@@ -80,7 +80,7 @@ static inline __attribute__((always_inline)) SysInt AmbHostFillRow(const int b, 
   return k;
 }
 
-/* Fills a tile; pos[] holds the next entry of every row of the scope */
+/* Fills a tile; pos[] has the next entry of every row of the scope */
 static inline __attribute__((always_inline)) void AmbHostFillTile(const int b, const int only, const FillWhat what, const AmbHost *A, const AmbTile *T, SysInt *pos)
 {
   const uint32_t *start = A->start + T->chunk;
@@ -104,7 +104,7 @@ static inline __attribute__((always_inline)) void AmbHostFillTile(const int b, c
   }
 }
 
-/* One function for each block size, so that it is constant in the loops */
+/* One function for each block size, which is then a constant in the loops */
 #define FILL(b) \
   static void AmbHostFill##b(const AmbHost *A, const AmbTile *T, SysInt *pos, FillWhat what) \
   { \
@@ -133,7 +133,7 @@ static void AmbHostFillScope(FillWhat what, const AmbHost *A, int64_t s, SysInt 
   for (int64_t k = A->scope_tile[s]; k < A->scope_tile[s + 1]; k++) (*fill[A->block_size - 1])(A, A->tile + k, pos, what);
 }
 
-/* Gathers the layout of scope s into the arrays of the format */
+/* Copies the layout of a scope into the arrays of the format */
 static void AmbHostPlaceScope(AmbHost *A, const AmbLayout *L, const AmbLayout *before)
 {
   AmbTile *tile = A->tile + before->ntile;
@@ -148,7 +148,7 @@ static void AmbHostPlaceScope(AmbHost *A, const AmbLayout *L, const AmbLayout *b
   if (L->nperm) memcpy(A->perm + before->nperm, L->perm, sizeof(*L->perm) * L->nperm);
 }
 
-/* Where the parts of each scope begin, and which scopes each thread owns: as many as make up its share of the steps */
+/* Computes where the parts of each scope begin, and gives each thread scopes until it has its share of the steps */
 static void AmbHostPartition(AmbHost *A, const AmbLayout *layout, AmbLayout *before)
 {
   int t = 1;
@@ -233,14 +233,14 @@ SysStatus AmbHostCreate(const SysCSR *csr, const AmbPlan *plan, int nworker, con
   return (SysStatus)status;
 }
 
-/* New values in the old pattern */
+/* Stores new values; the pattern stays */
 SysStatus AmbHostUpdate(AmbHost *A, const SysCSR *csr)
 {
   A->csr = *csr;
   return AmbHostFill(A, A->nthread, FILL_VALUES, NULL, NULL);
 }
 
-/* Gives every thread a stretch of the result to add to in the transposed product */
+/* Gives every thread memory for a stretch of the result of the transposed product */
 SysStatus AmbHostPrepareTranspose(AmbHost *A)
 {
   int64_t size = 0;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Adaptive Multi-level Blocking (AMB) on the host: the layout and the operations on raw arrays. Nothing here or below knows PETSc's objects.
+   Adaptive Multi-level Blocking (AMB) on the host: the layout and the operations on raw arrays, without PETSc's objects.
 
    Reference:
 .  * - Y. Nagasaka, "Sparse matrix computations on many-core processors", doctoral thesis, Tokyo Institute of Technology, 2019, chapters 3 and 4
 
-   The three levels. Rows are cut into scopes of at most 32,768 rows; a scope is what a thread owns, so no two threads add to the same row.
+   The three levels. Rows are cut into scopes of at most 32,768 rows; each scope belongs to one thread, so that no two threads add to the same row.
    The columns a scope touches are cut into segments of at most 65,536 columns, so that a column needs 16 bits. The part of a scope in one
    segment is a tile: SELL-C-sigma chunks of C rows, sorted by length unless that gains nothing, of blocks of b contiguous columns that share
    one index. The segments of a scope begin where its columns begin, not at multiples of 65,536: a banded matrix has one tile per scope.
 
    A chunk of n steps holds n*C blocks; block i of lane l has its index at col[i*C + l] and its values at val[(i*C + l)*b].
-   The first tile of a scope holds every row of the scope, so that it can assign y; later tiles leave out what is empty and add to y.
-   A row much longer than its neighbours gets chunks of its own, its blocks dealt to the lanes.
+   The first tile of a scope holds every row of the scope, so that it can assign y; later tiles leave out empty rows and add to y.
+   A row much longer than its neighbours gets a chunk of its own, in which its blocks are dealt to the lanes.
 */
 #pragma once
 
@@ -22,11 +22,11 @@
 
 #define AMB_C             8     /* rows of a chunk: the doubles of a 512-bit register */
 #define AMB_MAX_BLOCK     10    /* longest block */
-#define AMB_MAX_SCOPE     32768 /* rows a 16-bit offset is allowed to tell apart */
-#define AMB_SEGMENT_WIDTH 65536 /* columns a 16-bit index tells apart */
-#define AMB_MODEL_ROWS    4096  /* rows the traffic model looks at together, at most */
-#define AMB_MODEL_WINDOWS 8     /* it looks at this many such windows, if there are as many, */
-#define AMB_MODEL_EVERY   12    /* and at every so many-th at least */
+#define AMB_MAX_SCOPE     32768 /* rows that are numbered by a 16-bit offset, at most */
+#define AMB_SEGMENT_WIDTH 65536 /* columns that a 16-bit index can number */
+#define AMB_MODEL_ROWS    4096  /* rows of a window that the traffic model looks at, at most */
+#define AMB_MODEL_WINDOWS 8     /* the model looks at this many windows at least, or at all if the matrix has fewer, */
+#define AMB_MODEL_EVERY   12    /* and at one of this many at least */
 
 typedef struct {
   int64_t row;     /* first row of the scope */
@@ -37,38 +37,38 @@ typedef struct {
   int64_t perm;    /* its entries of perm[] begin here */
   int32_t nsplit;  /* leading chunks that hold one long row each */
   int32_t nchunk;  /* chunks, the split ones included */
-  int32_t nfilled; /* chunks before the first that is empty, as are all after it */
-  int32_t nrow;    /* of a sorted tile: rows in the chunks that are not split */
+  int32_t nfilled; /* chunks before the first empty one; all chunks after that are empty too */
+  int32_t nrow;    /* in a sorted tile: rows of the chunks that are not split */
   int16_t first;   /* the tile assigns y */
-  int16_t only;    /* the scope has no other */
+  int16_t only;    /* the scope has no other tile */
   int32_t sorted;  /* perm[] has an offset for each row; otherwise one for each chunk, in units of C rows */
 } AmbTile;
 
-/* What the traffic model says: the bytes of the format that a product reads, for every block size. It looks at some of the rows. */
+/* The result of the traffic model: the bytes of the format that a product reads, for every block size, estimated from some of the rows */
 typedef struct {
-  int    block_size; /* the block size with the fewest bytes, or the one that was asked for */
+  int    block_size; /* the block size with the fewest bytes, or the one that the caller asked for */
   int    scope;      /* rows of a scope */
   int    nthread;
-  double bytes[AMB_MAX_BLOCK + 1]; /* by block size; 0 for those that were not considered */
+  double bytes[AMB_MAX_BLOCK + 1]; /* by block size; 0 for block sizes that were not considered */
 } AmbPlan;
 
 struct _AmbKernels;
 
 typedef struct {
-  SysCSR                    csr; /* what this was made from: products of rows that meet a NaN or an infinity go back to it */
+  SysCSR                    csr; /* the matrix in CSR: rows that meet a NaN or an infinity are computed from it */
   const struct _AmbKernels *kernels;
   int                       block_size, scope, nthread;
   int64_t                   nscope, ntile, nstep, nchunk, nperm;
-  int64_t                  *scope_tile;   /* nscope + 1: tiles of each scope */
-  int64_t                  *thread_scope; /* nthread + 1: scopes of each thread */
+  int64_t                  *scope_tile;   /* nscope + 1: the first tile of each scope */
+  int64_t                  *thread_scope; /* nthread + 1: the first scope of each thread */
   AmbTile                  *tile;
   uint32_t                 *start; /* per tile, nchunk + 1: steps before each chunk, from the tile's first */
   uint16_t                 *perm;
   uint16_t                 *col;
   SysScalar                *val;
-  SysScalar                *work;              /* of the transposed product: a stretch of the result for every thread */
-  int64_t                  *work_lo, *work_hi; /* which columns the stretch of a thread stands for, */
-  int64_t                  *work_off;          /* and where it begins */
+  SysScalar                *work;              /* for the transposed product: a stretch of the result for every thread */
+  int64_t                  *work_lo, *work_hi; /* the columns of the stretch of each thread: work_lo <= column < work_hi */
+  int64_t                  *work_off;          /* the place in work where the stretch begins */
   int64_t                   work_size;
 } AmbHost;
 
@@ -83,7 +83,7 @@ typedef struct _AmbKernels {
 
 extern const AmbKernels AmbKernelsPlain, AmbKernelsAVX2, AmbKernelsAVX512;
 
-/* The row that entry k is in */
+/* The row of entry k */
 static inline int64_t AmbRowOfEntry(const SysCSR *A, int64_t k)
 {
   int64_t lo = 0, hi = A->m; /* i[lo] <= k < i[hi] */
@@ -99,14 +99,14 @@ static inline int64_t AmbRowOfEntry(const SysCSR *A, int64_t k)
 
 const AmbKernels *AmbHostKernels(void);
 
-/* Products are made by nthread threads, plan and conversion by nworker. Where there are no values yet (a is NULL) these are for AmbHostUpdate() to bring,
-   and nothing has to be there but the pattern, until then. */
+/* Products are made by nthread threads, plan and conversion by nworker. If a is NULL the conversion needs only the pattern; AmbHostUpdate() brings the values
+   before the first product. */
 SysStatus AmbPlanCreate(const SysCSR *, int block_size, int scope, int nthread, int nworker, const AmbKernels *, AmbPlan *);
 SysStatus AmbHostCreate(const SysCSR *, const AmbPlan *, int nworker, const AmbKernels *, AmbHost **);
 SysStatus AmbHostUpdate(AmbHost *, const SysCSR *);
 SysStatus AmbHostPrepareTranspose(AmbHost *);
 
-/* z = alpha A x + beta y, and with the transposed matrix, of the AmbHost at data; nothing is read of the CSR, and nothing is queued in the stream */
+/* z = alpha A x + beta y, and the same with the transposed matrix; data is an AmbHost; the CSR and the stream are not used */
 SysStatus AmbHostMult(void *data, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 SysStatus AmbHostMultTranspose(void *data, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The AMB kernels, a template: the file that includes this defines
+   The AMB kernels, a template. The file that includes it defines
 
      AMB_NAME(name)                        the name with the suffix of the instruction set
      AmbChunk1(n, val, col, x, sum)           sums of the C rows of a chunk of n steps, blocks of 1
      AmbChunkB(b, n, val, col, x, sum)        the same for blocks of b > 1, called with constant b
      SYS_INLINE                          forces a function into its callers, so that b is constant there
 
-   Filling multiplies zeros with entries of x that the row does not have. Where these are not finite the sum becomes a NaN; rows whose sum is
-   a NaN are therefore done again from the CSR arrays, so that a NaN or an infinity reaches the rows it belongs to and no others.
+   Filling multiplies zeros with entries of x in columns where the row has no entry. If such an entry of x is not finite, the sum becomes a NaN; rows
+   whose sum is a NaN are therefore computed again from the CSR arrays, so that a NaN or an infinity reaches the rows it belongs to and no others.
 */
 #include "mat/impls/amb/ambhost.h"
 #include "sys/sysstore.h"
 
-/* The part of row r that lies in a tile, from the CSR arrays */
+/* The product of the part of row r that lies in a tile, from the CSR arrays */
 static SysScalar AMB_NAME(RowSum)(const AmbHost *A, const AmbTile *T, int64_t r, const SysScalar *x)
 {
   SysScalar s = 0;
@@ -24,7 +24,7 @@ static SysScalar AMB_NAME(RowSum)(const AmbHost *A, const AmbTile *T, int64_t r,
   return s;
 }
 
-/* The rows of a chunk that is not split: all lanes, but for the last chunk of a sorted tile and of the matrix */
+/* The number of rows of a chunk that is not split: one for each lane, but fewer in the last chunk of a sorted tile or of the matrix */
 static SYS_INLINE int AmbChunkRows(const AmbHost *A, const AmbTile *T, int c, const uint16_t *perm)
 {
   const int64_t left = T->sorted ? T->nrow - (c - T->nsplit) * AMB_C : A->csr.m - T->row - AMB_C * (int64_t)*perm;
@@ -92,7 +92,7 @@ static SYS_INLINE void AmbTileAll(const int b, const SysStore how, const AmbHost
       perm++;
     }
   }
-  /* what is left of the first tile are empty rows */
+  /* the first tile ends with empty rows */
   if (how == SYS_STORE_ADD) return;
   for (; c < T->nchunk; c++) {
     const int nl = AmbChunkRows(A, T, c, perm);
@@ -106,7 +106,7 @@ static SYS_INLINE void AmbTileAll(const int b, const SysStore how, const AmbHost
   }
 }
 
-/* One function for each block size and way to store, so that the loops over them are not in the kernel */
+/* One function for each block size and way to store, which are then constants in the kernel */
 #define TILE(b, how) \
   static void AMB_NAME(Tile_##b##_##how)(const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z) \
   { \
@@ -209,8 +209,8 @@ static void AMB_NAME(ThreadTranspose)(const AmbHost *A, int t, SysScalar alpha, 
   }
 }
 
-/* z = alpha A^T x + beta y. Each thread adds to a stretch of its own, as long as the columns of its rows reach; the stretches are added in
-   the order of the threads, so that the result depends on their number only. */
+/* z = alpha A^T x + beta y. Each thread adds to a stretch of its own, which covers the columns of its rows; the stretches are added in
+   the order of the threads, so that the result depends only on the number of threads. */
 static void AMB_NAME(MultTranspose)(const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const int64_t n = A->csr.n;
@@ -250,7 +250,7 @@ static void AMB_NAME(MultTranspose)(const AmbHost *A, SysScalar alpha, const Sys
 }
 
 /*
-   Counts for nrow rows, from the entries at pos[] on, the blocks below column hi that each block size needs: count[r * 16 + b - 1]. Moves
+   Counts the blocks of nrow rows, from the entries at pos[] on and below column hi, for each block size: count[r * 16 + b - 1]. Moves
    pos[] on. The columns of all block sizes advance together, in the lanes of one register.
 */
 typedef int32_t Count16 __attribute__((vector_size(64)));

@@ -28,7 +28,7 @@ SysStatus AmbWorkspaceCreate(int scope, int nsize, AmbWorkspace *w)
   return SYS_OUT_OF_MEMORY;
 }
 
-/* Rows [0, nrow) in w->order by descending number of blocks, equal ones in their own order; returns how many are not empty */
+/* Sorts rows [0, nrow) by descending number of blocks into w->order, equal ones in their old order; returns how many are not empty */
 static int AmbLayoutSortRows(AmbWorkspace *w, const int32_t *count, int stride, int nrow)
 {
   int32_t most = 0, place = 0;
@@ -56,7 +56,7 @@ static int32_t AmbLayoutChunkLength(const int32_t *count, int stride, int row, i
   return most;
 }
 
-/* Chunks of rows in their order, the empty ones at the end or, unless the tile is the first of its scope, left out; returns their number */
+/* Makes chunks of rows in their order; returns their number. Empty chunks come last, in the first tile of a scope; other tiles leave them out. */
 static int AmbLayoutPlainChunks(AmbWorkspace *w, const int32_t *count, int stride, int nrow, AmbTile *T, int64_t *steps)
 {
   int c = 0;
@@ -93,7 +93,7 @@ static int64_t AmbLayoutTileLayout(AmbWorkspace *w, const int32_t *count, int st
   for (int r = 0; r < nrow; r++) total += count[r * stride];
   if (100 * (AMB_C * plain - total) <= 2 * total) return plain;
 
-  /* sorted; a row that would leave more than half of its chunk to zeros is dealt to the lanes instead */
+  /* sorted rows; a row that would leave more than half of its chunk to zeros is dealt to the lanes instead */
   filled = AmbLayoutSortRows(w, count, stride, nrow);
   last   = T->first ? nrow : filled;
   for (; row < filled; row++) {
@@ -142,7 +142,7 @@ static int AmbLayoutStartScope(const SysCSR *A, int64_t row, int scope, AmbWorks
   return nrow;
 }
 
-/* Finds the columns of the next segment of a scope; returns 0 when there are no more */
+/* Finds the columns of the next segment of a scope; returns 0 after the last */
 static int AmbLayoutNextSegment(const SysCSR *A, const AmbWorkspace *w, int nrow, int b, AmbTile *T)
 {
   int64_t lo = A->n, last = -1;
@@ -155,7 +155,7 @@ static int AmbLayoutNextSegment(const SysCSR *A, const AmbWorkspace *w, int nrow
   }
   if (last < 0) {
     if (!T->first) return 0;
-    lo = 0; /* a scope without entries still has its rows to assign */
+    lo = 0; /* a scope without entries still assigns its rows */
   }
   T->lo   = lo;
   T->col  = lo > A->n - b ? (A->n > b ? A->n - b : 0) : lo;
@@ -165,8 +165,8 @@ static int AmbLayoutNextSegment(const SysCSR *A, const AmbWorkspace *w, int nrow
 }
 
 /*
-   The traffic model: what the format would hold, and a product read, for every block size or for the one given, extrapolated from windows of
-   rows around entries evenly spread over the matrix: a window is looked at with a probability that goes with its entries. Scopes are as long
+   The traffic model: the bytes that the format would hold, and a product read, for every block size or for the given one, extrapolated from windows of
+   rows. The windows lie around entries evenly spread over the matrix: the probability of a window is proportional to its entries. Scopes are as long
    as offsets allow, or short enough that every thread has eight.
 */
 SysStatus AmbPlanCreate(const SysCSR *A, int block_size, int scope, int nthread, int nworker, const AmbKernels *kernels, AmbPlan *plan)
@@ -183,7 +183,7 @@ SysStatus AmbPlanCreate(const SysCSR *A, int block_size, int scope, int nthread,
   window  = AmbMin64(scope, AMB_MODEL_ROWS);
   nwindow = (A->m + window - 1) / window;
   nsample = nwindow / AMB_MODEL_EVERY > AMB_MODEL_WINDOWS ? nwindow / AMB_MODEL_EVERY : AmbMin64(nwindow, AMB_MODEL_WINDOWS);
-  if (!A->i[A->m]) nsample = nwindow; /* no entries to spread the samples over */
+  if (!A->i[A->m]) nsample = nwindow; /* without entries the windows cannot be chosen by them */
   plan->scope   = scope;
   plan->nthread = nthread;
 #if defined(_OPENMP)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Where the blocks of a matrix go in the AMB format: the traffic model, and the layout of a scope
+   The places of the blocks of a matrix in the AMB format: the traffic model, and the layout of a scope
 */
 #pragma once
 
@@ -11,13 +11,13 @@ static inline int64_t AmbMin64(int64_t a, int64_t b)
   return a < b ? a : b;
 }
 
-/* What a thread needs to look at one scope at a time */
+/* The memory in which a thread lays out one scope at a time */
 typedef struct {
-  SysInt   *pos;    /* where the next segment of each row begins */
+  SysInt   *pos;    /* the entry with which the next segment of each row begins */
   int32_t  *count;  /* blocks of each row: for one block size, or for 16 */
-  uint16_t *order;  /* rows of a tile as the chunks take them */
+  uint16_t *order;  /* rows of a tile in the order of the chunks */
   uint32_t *start;  /* as in the format */
-  int32_t  *bucket; /* of the counting sort */
+  int32_t  *bucket; /* for the counting sort */
 } AmbWorkspace;
 
 /* The layout of a scope: the tiles, with their starts and permutations one after the other */

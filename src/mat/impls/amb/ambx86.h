@@ -2,8 +2,8 @@
 /*
    Sums of a chunk with AVX2 or AVX-512 registers, for real scalars.
 
-   Blocks of one gather x by single loads: on many processors the gather instruction is no faster, on some much slower. Longer blocks need no
-   gather at all: what a block multiplies is contiguous in x, so every lane loads its stretch of x as it is and keeps partial sums in a
+   Blocks of one column gather x by single loads: on many processors the gather instruction is no faster, on some much slower. Longer blocks need no
+   gather at all: a block multiplies contiguous entries of x, so that every lane loads its stretch of x as it is. A lane keeps partial sums in a
    register of its own, which are added up at the end of the chunk.
 */
 #include <immintrin.h>
@@ -37,8 +37,8 @@ typedef __m256d Vec4;
 #endif
 
 /*
-   The values of a step, far enough ahead that memory is never idle: the processor's own prefetching leaves a third of its bandwidth unused.
-   Into the second-level cache, but for long blocks, which use a line as fast as it can come, into the first.
+   Prefetches the values of a step, far enough ahead that memory is never idle: the processor's own prefetching leaves a third of the bandwidth unused.
+   The target is the second-level cache; for long blocks, which use a line as fast as memory delivers it, the first-level cache.
 */
 static SYS_INLINE void AmbPrefetch(const SysScalar *val, const int b)
 {

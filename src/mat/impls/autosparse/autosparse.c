@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MATAUTOSPARSE: of all formats that leave their parameters open, and CSR, which is the AIJ itself, the one that serves this matrix best
+   MATAUTOSPARSE: a matrix in the fastest of the AIJ and all formats that can choose their parameters themselves
 */
 #include "mat/shadow/shadowformat.h"
 
-/* The candidates are those of the formats. The best of each comes before further candidates that are worth a try beside it. */
+/* Lists the candidates of the formats: the best one of each first, then their further candidates */
 static int AutoSparseRank(PetscBool device, const MatShadowCSR *csr, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const MatShadowFormat *const *formats;
@@ -42,21 +42,22 @@ static int RankDevice_AutoSparse(const MatShadowCSR *csr, const void *params, Ma
    MATAUTOSPARSE - `MATAUTOSPARSE` = "autosparse" - sparse matrices whose products with vectors run on `MATAMB`'s format, on `MATNUSSELL`'s (which without
    segments is SELL-C-sigma) or on the AIJ, whichever is the fastest.
 
-   A subtype of `MATAIJ`: `MATSEQAIJAUTOSPARSE` on one process, `MATMPIAIJAUTOSPARSE` on several, whose blocks decide each for themselves. Everything that
-   `MATAIJ` does is inherited.
+   A subtype of `MATAIJ`: `MATSEQAIJAUTOSPARSE` on one process, `MATMPIAIJAUTOSPARSE` on several, each of whose blocks gets a format of its own. All other
+   operations are inherited.
 
    Options Database Keys:
 +  -mat_type autosparse                        - sets the type, in `MatSetFromOptions()`
-.  -mat_autosparse_device <auto,cpu,gpu>       - where the matrix lives
--  -mat_shadow_tune <off,model,measure,online> - what decides, see below
+.  -mat_autosparse_device <auto,cpu,gpu>       - where the matrix is stored
+-  -mat_shadow_tune <off,model,measure,online> - how to choose the format, see below
 
    Level: beginner
 
    Notes:
-   With `MAT_SHADOW_TUNE_MEASURE`, the default, the format with the fewest bytes by the models is timed against the AIJ, and the other one too if it has not many more. With
-   `MAT_SHADOW_TUNE_ONLINE` further parameters of both are tried, converted in another thread. With `MAT_SHADOW_TUNE_MODEL` and `MAT_SHADOW_TUNE_OFF` the bytes alone decide.
+   With `MAT_SHADOW_TUNE_MEASURE`, the default, the format with the fewest bytes by the models is timed against the AIJ; the other format is timed too if it does
+   not have many more bytes. With `MAT_SHADOW_TUNE_ONLINE` further parameters of both formats are tried, laid out by another thread. With `MAT_SHADOW_TUNE_MODEL`
+   and `MAT_SHADOW_TUNE_OFF` the bytes alone decide.
 
-   `-mat_view ::ascii_info` tells the bytes and the time of every candidate, and which of them serves.
+   `-mat_view ::ascii_info` prints the bytes and the time of every candidate, and which one is in use.
 
 .seealso: `MATAMB`, `MATNUSSELL`, `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAIJ`
 M*/

@@ -19,7 +19,7 @@ static const char NusCitation[] = "@inproceedings{nagasaka2014,\n"
                                   "  booktitle = {20th IEEE International Conference on Parallel and Distributed Systems (ICPADS)},\n"
                                   "  year      = {2014}\n}\n";
 
-/* The parameters for the kernels, with what is decided before anything is known of the matrix */
+/* Translates the parameters for the kernels, as far as they do not depend on the matrix */
 void NusGetParams(const NusSellParams *from, PetscInt n, NusParams *to)
 {
   static const NusSegmentation segmentation[] = {NUS_NONUNIFORM, NUS_UNIFORM, NUS_NONE};
@@ -49,9 +49,9 @@ static void NusCandidateCreate(const SysCSR *A, const NusParams *p, NusBytes *by
   if (NusHostModel(A, &known, bytes, &c->bytes) != SYS_SUCCESS) c->bytes = 0;
 }
 
-static const char NusTooLarge[] = "too many segments, or too large for positions of 32 bits";
+static const char NusTooLarge[] = "the matrix has too many segments, or is too large for 32-bit positions";
 
-/* The parameters that the model, or trying, has chosen, and others that are worth a try */
+/* Lists the parameters that the model, or timing, has chosen, and others that are worth a try */
 static int RankHost_NUSSELL(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const NusSellParams *wanted = (const NusSellParams *)params;
@@ -168,16 +168,16 @@ static PetscErrorCode ViewHost_NUSSELL(const double figure[], const char where[]
 static PetscErrorCode NusCheckParams(MPI_Comm comm, const NusSellParams *p)
 {
   PetscFunctionBegin;
-  PetscCheck(p->c == 0 || p->c == 8 || p->c == 16 || p->c == 32, comm, PETSC_ERR_ARG_OUTOFRANGE, "Chunks of %" PetscInt_FMT " rows: they have 8, 16 or 32; 0 chooses", p->c);
-  PetscCheck(p->sigma >= 0 && p->sigma <= NUS_MAX_SCOPE, comm, PETSC_ERR_ARG_OUTOFRANGE, "Rows sorted among %" PetscInt_FMT ": this is between 1 and %d; 0 chooses", p->sigma, NUS_MAX_SCOPE);
+  PetscCheck(p->c == 0 || p->c == 8 || p->c == 16 || p->c == 32, comm, PETSC_ERR_ARG_OUTOFRANGE, "A chunk cannot have %" PetscInt_FMT " rows; use 8, 16 or 32, or 0 for an automatic choice", p->c);
+  PetscCheck(p->sigma >= 0 && p->sigma <= NUS_MAX_SCOPE, comm, PETSC_ERR_ARG_OUTOFRANGE, "Rows cannot be sorted among %" PetscInt_FMT "; use a number between 1 and %d, or 0 for an automatic choice", p->sigma, NUS_MAX_SCOPE);
   for (int k = 0; k < 2; k++) {
-    PetscCheck(p->width[k] >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "Segments of %" PetscInt_FMT " columns: S%d must not be negative; 0 chooses", p->width[k], k + 1);
-    PetscCheck(p->count[k] >= PETSC_DECIDE, comm, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " segments: K%d must not be less than %d, which chooses", p->count[k], k + 1, PETSC_DECIDE);
+    PetscCheck(p->width[k] >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "Segments of %" PetscInt_FMT " columns: S%d must not be negative; use 0 for an automatic choice", p->width[k], k + 1);
+    PetscCheck(p->count[k] >= PETSC_DECIDE, comm, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " segments: K%d must not be less than %d, which stands for an automatic choice", p->count[k], k + 1, PETSC_DECIDE);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The shadow tunes while the solver runs */
+/* Replaces MAT_NUSSELL_TUNE_ONLINE by the model and online tuning of the shadow */
 static void NusTuneOnline(NusSellParams *q, MatShadowTune *tune)
 {
   if (q->tune != MAT_NUSSELL_TUNE_ONLINE) return;
@@ -192,8 +192,8 @@ static PetscErrorCode NusSetFromOptions(void *params, MatShadowTune *tune, Petsc
   PetscFunctionBegin;
   q.count[0] = q.count[1] = PETSC_DECIDE;
   PetscCall(PetscOptionsEnum("-mat_nussell_segmentation", "How columns are cut into segments", "MatNUSSELLSetSegmentation", MatNUSSELLSegmentations, (PetscEnum)q.segmentation, (PetscEnum *)&q.segmentation, NULL));
-  PetscCall(PetscOptionsEnum("-mat_nussell_rows", "What a segment is stored as", "MatNUSSELLSetRows", MatNUSSELLRowses, (PetscEnum)q.rows, (PetscEnum *)&q.rows, NULL));
-  PetscCall(PetscOptionsEnum("-mat_nussell_tune", "What chooses the parameters that are left open", "MatNUSSELLSetTune", MatNUSSELLTunes, (PetscEnum)q.tune, (PetscEnum *)&q.tune, NULL));
+  PetscCall(PetscOptionsEnum("-mat_nussell_rows", "How a segment is stored", "MatNUSSELLSetRows", MatNUSSELLRowses, (PetscEnum)q.rows, (PetscEnum *)&q.rows, NULL));
+  PetscCall(PetscOptionsEnum("-mat_nussell_tune", "How parameters that are left open are chosen", "MatNUSSELLSetTune", MatNUSSELLTunes, (PetscEnum)q.tune, (PetscEnum *)&q.tune, NULL));
   PetscCall(PetscOptionsInt("-mat_nussell_c", "Rows of a chunk, 8, 16 or 32; 0: chosen", "MatNUSSELLSetChunk", q.c, &q.c, NULL));
   PetscCall(PetscOptionsInt("-mat_nussell_sigma", "Rows among which lengths are sorted; 0: chosen", "MatNUSSELLSetChunk", q.sigma, &q.sigma, NULL));
   PetscCall(PetscOptionsInt("-mat_nussell_s1", "Columns of a segment for the first-level cache; 0: chosen", "MatNUSSELLSetSegments", q.width[0], &q.width[0], NULL));
@@ -206,7 +206,7 @@ static PetscErrorCode NusSetFromOptions(void *params, MatShadowTune *tune, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parameters of A, for a setter to change, and back */
+/* NusGet() gets the parameters of A for a setter, NusTakeParams() sets the changed ones */
 static PetscErrorCode NusGet(Mat A, NusSellParams *q)
 {
   MatShadowTune tune;
@@ -273,7 +273,7 @@ PetscErrorCode MatNUSSELLSetSegmentation(Mat A, MatNUSSELLSegmentation segmentat
 }
 
 /*@
-  MatNUSSELLSetRows - sets what a segment of a `MATNUSSELL` matrix is stored as
+  MatNUSSELLSetRows - sets how a segment of a `MATNUSSELL` matrix is stored
 
   Logically Collective
 
@@ -298,7 +298,7 @@ PetscErrorCode MatNUSSELLSetRows(Mat A, MatNUSSELLRows rows)
 }
 
 /*@
-  MatNUSSELLSetTune - sets what chooses the parameters of a `MATNUSSELL` matrix that are left open
+  MatNUSSELLSetTune - sets how the parameters of a `MATNUSSELL` matrix are chosen that are left open
 
   Logically Collective
 
@@ -312,10 +312,10 @@ PetscErrorCode MatNUSSELLSetRows(Mat A, MatNUSSELLRows rows)
   Level: intermediate
 
   Notes:
-  `MAT_NUSSELL_TUNE_ONLINE` is another word for `MAT_NUSSELL_TUNE_MODEL` together with `MatShadowSetTune()` and `MAT_SHADOW_TUNE_ONLINE`, which is also how to
-  end it.
+  `MAT_NUSSELL_TUNE_ONLINE` means `MAT_NUSSELL_TUNE_MODEL` together with `MatShadowSetTune()` and `MAT_SHADOW_TUNE_ONLINE`. To end online tuning, call
+  `MatShadowSetTune()` again.
 
-  Whether products run on the format at all is decided as `MatShadowSetTune()` says.
+  `MatShadowSetTune()` also sets how to choose between the format and the AIJ.
 
 .seealso: `MATNUSSELL`, `MatNUSSELLTune`, `MatShadowSetTune()`
 @*/
@@ -335,8 +335,8 @@ PetscErrorCode MatNUSSELLSetTune(Mat A, MatNUSSELLTune tune)
 
   Input Parameters:
 + A     - the matrix; nothing happens if it is not of type `MATNUSSELL`
-. c     - rows that advance together, 8, 16 or 32; 0 chooses
-- sigma - rows among which lengths are sorted, at most 65,536; 0 chooses. It is rounded up to a multiple of `c`.
+. c     - rows that advance together, 8, 16 or 32; 0 for an automatic choice
+- sigma - rows among which lengths are sorted, at most 65,536, rounded up to a multiple of `c`; 0 for an automatic choice
 
   Options Database Keys:
 + -mat_nussell_c <c>         - the same for matrices created later
@@ -361,10 +361,10 @@ PetscErrorCode MatNUSSELLSetChunk(Mat A, PetscInt c, PetscInt sigma)
 
   Input Parameters:
 + A  - the matrix; nothing happens if it is not of type `MATNUSSELL`
-. s1 - columns of a segment whose part of a vector fits the first-level cache; 0 chooses
-. k1 - how many of these there are, with the columns that have the most nonzeros; `PETSC_DECIDE` chooses
-. s2 - columns of a segment whose part of a vector fits the second-level cache; 0 chooses
-- k2 - how many of these there are, with the columns that come next; `PETSC_DECIDE` chooses
+. s1 - columns of a segment whose part of a vector fits the first-level cache; 0 for an automatic choice
+. k1 - the number of segments of `s1` columns, which get the columns with the most nonzeros; `PETSC_DECIDE` for an automatic choice
+. s2 - columns of a segment whose part of a vector fits the second-level cache; 0 for an automatic choice
+- k2 - the number of segments of `s2` columns, which get the columns with the next most nonzeros; `PETSC_DECIDE` for an automatic choice
 
   Options Database Keys:
 + -mat_nussell_s1 <s1> - the same for matrices created later
@@ -375,8 +375,8 @@ PetscErrorCode MatNUSSELLSetChunk(Mat A, PetscInt c, PetscInt sigma)
   Level: intermediate
 
   Note:
-  With `MAT_NUSSELL_SEGMENTATION_UNIFORM` all segments have `s2` columns, in their own order, and the others do not count; with
-  `MAT_NUSSELL_SEGMENTATION_NONE` none of them do.
+  With `MAT_NUSSELL_SEGMENTATION_UNIFORM` all segments have `s2` columns, in the order of the matrix, and the other parameters are ignored. With
+  `MAT_NUSSELL_SEGMENTATION_NONE` all four are ignored.
 
 .seealso: `MATNUSSELL`, `MatNUSSELLSetSegmentation()`, `MatNUSSELLSetChunk()`
 @*/
@@ -407,26 +407,26 @@ static const char *const NusOptions[] = {"mat_nussell_segmentation", "mat_nussel
 /*MC
    MATNUSSELL - `MATNUSSELL` = "nussell" - sparse matrices whose products with vectors run on non-uniformly segmented SELL-C-sigma.
 
-   A subtype of `MATAIJ`: `MATSEQAIJNUSSELL` on one process, `MATMPIAIJNUSSELL` on several. Everything that `MATAIJ` does is inherited; the products
-   `MatMult()`, `MatMultAdd()`, `MatMultTranspose()` and `MatMultTransposeAdd()` run on a second copy of the matrix, made after the first few products
-   and kept where it was measured to be faster.
+   A subtype of `MATAIJ`: `MATSEQAIJNUSSELL` on one process, `MATMPIAIJNUSSELL` on several. The products `MatMult()`, `MatMultAdd()`, `MatMultTranspose()`
+   and `MatMultTransposeAdd()` run on a second copy of the matrix, which is made after the first few products and kept if it was measured to be faster.
+   All other operations are inherited.
 
-   Columns with many nonzeros are kept together in segments that fit the caches, where the model of the caches says that it pays: graphs whose
+   Columns with many nonzeros are kept together in segments that fit the caches, if the model of the caches predicts a gain: this is so for graphs whose
    vectors are larger than the second-level cache. Other matrices are stored as SELL-C-sigma.
 
    Options Database Keys:
 +  -mat_type nussell                                   - sets the type, in `MatSetFromOptions()`
-.  -mat_nussell_device <auto,cpu,gpu>                  - where the matrix lives
+.  -mat_nussell_device <auto,cpu,gpu>                  - where the matrix is stored
 .  -mat_nussell_segmentation <nonuniform,uniform,none> - how columns are cut into segments
-.  -mat_nussell_rows <sell,jds>                        - what a segment is stored as
-.  -mat_nussell_tune <model,online,exhaustive,off>     - what chooses the parameters that are left open
+.  -mat_nussell_rows <sell,jds>                        - how a segment is stored
+.  -mat_nussell_tune <model,online,exhaustive,off>     - how parameters that are left open are chosen
 .  -mat_nussell_c <c>                                  - rows of a chunk
 .  -mat_nussell_sigma <sigma>                          - rows among which lengths are sorted
 .  -mat_nussell_s1 <s1>                                - columns of a segment for the first-level cache
 .  -mat_nussell_k1 <k1>                                - number of these segments
 .  -mat_nussell_s2 <s2>                                - columns of a segment for the second-level cache
 .  -mat_nussell_k2 <k2>                                - number of these segments
--  -mat_shadow_tune <off,model,measure,online>         - what decides between the format and the AIJ
+-  -mat_shadow_tune <off,model,measure,online>         - how to choose between the format and the AIJ
 
    Level: beginner
 

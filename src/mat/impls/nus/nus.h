@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MATNUSSELL: what its two sides, host and device, share
+   MATNUSSELL: the declarations that its two sides, host and device, share
 */
 #pragma once
 
 #include "mat/shadow/shadowformat.h"
 #include "mat/impls/nus/nusparams.h"
 
-/* What is 0, and a number of segments that is PETSC_DECIDE, is chosen */
+/* Parameters that are 0, and numbers of segments that are PETSC_DECIDE, are left open */
 typedef struct {
   MatNUSSELLSegmentation segmentation;
   MatNUSSELLRows         rows;
@@ -21,7 +21,7 @@ extern void           NusGetParams(const NusSellParams *, PetscInt n, NusParams 
 extern void           NusDescribeSegments(const NusParams *, int64_t gathered, double figure[]);
 extern PetscErrorCode NusViewSegments(const double figure[], const char where[], PetscViewer);
 
-/* The figures of segments, after which those of the side come */
+/* The figures of segments; those of the side follow */
 enum {
   NUS_FIGURE_S1,
   NUS_FIGURE_K1,
@@ -37,7 +37,7 @@ enum {
     "gathered", MAT_SHADOW_OF_BLOCK \
   }
 
-/* On the device */
+/* The functions of the device side */
 extern int                   RankDevice_NUSSELL(const MatShadowCSR *, const void *params, MatShadowTune, MatShadowCandidate list[], const char **reason);
 extern SysStatus             LayoutDevice_NUSSELL(const MatShadowCSR *, MatShadowCandidate *, const MatShadowCandidate *best, double most, const char **reason, void **data);
 extern void                  DescribeDevice_NUSSELL(const void *data, MatShadowInfo *, double figure[]);

@@ -25,7 +25,7 @@ static __global__ void NusDeviceGather(int64_t n, const int *order, const SysSca
   SYS_FOR_EACH(k, n) xg[k] = x[order[k]];
 }
 
-/* Bytes of the first-level cache of a multiprocessor, which is the same memory as its shared one, and of the second-level cache */
+/* Gets the bytes of the first-level cache of a multiprocessor, which shares its memory with shared memory, and of the second-level cache */
 static SysStatus NusDeviceCaches(int64_t *l1, int64_t *l2)
 {
   int device, shared, second;
@@ -38,7 +38,7 @@ static SysStatus NusDeviceCaches(int64_t *l1, int64_t *l2)
   return SYS_SUCCESS;
 }
 
-/* Entries of an x that is read everywhere, found in the second-level cache */
+/* The number of entries that the second-level cache holds of an x that is read everywhere */
 static int64_t NusDeviceFound(int64_t l2)
 {
   return (int64_t)(FOUND_PART * (double)l2) / (int64_t)sizeof(SysScalar);
@@ -81,7 +81,7 @@ static SysStatus NusDeviceScattered(const SysCSR *csr, int64_t l2, bool *scatter
   return SYS_SUCCESS;
 }
 
-/* What may be tried, no segments first where there is a choice; *n is 1 if there is nothing to choose */
+/* Lists the parameters that may be tried, those without segments first if the numbers of segments are open; *n is 1 if nothing is left open */
 #define CANDIDATES 8
 static SysStatus NusDeviceCandidates(const SysCSR *csr, const NusParams *asked, NusDeviceTune tune, NusParams candidate[CANDIDATES], int *n, cudaStream_t stream)
 {
@@ -117,7 +117,7 @@ static SysStatus NusDeviceCandidates(const SysCSR *csr, const NusParams *asked, 
   candidate[(*n)++] = p;
   if (open[0] && open[1] && csr->n > p.width[1]) {
     if (tune != NUS_DEVICE_EXHAUSTIVE) SYS_CALL(NusDeviceScattered(csr, l2, &scattered, stream));
-    if (tune == NUS_DEVICE_MODEL && sizeof(SysScalar) < sizeof(double)) scattered = false; /* there segments gain a few percent at best */
+    if (tune == NUS_DEVICE_MODEL && sizeof(SysScalar) < sizeof(double)) scattered = false; /* in single precision segments gain a few percent at best */
     if (tune == NUS_DEVICE_MODEL && scattered) *n = 0;
     if (scattered || tune == NUS_DEVICE_EXHAUSTIVE) {
       candidate[*n]              = p;
@@ -187,7 +187,7 @@ static SysStatus NusDeviceTrialTime(SysTrial *T, NusDevice *A, const SysCSR *csr
   return SysTrialTime(T, (double)csr->nz > SYS_TUNE_LARGE ? TRIAL_LARGE : SYS_TUNE_TRIAL, product, time);
 }
 
-/* Keeps the fastest; what there is no memory for is not tried */
+/* Times the candidates that memory suffices for, and keeps the fastest */
 static SysStatus NusDeviceTuneAll(const SysCSR *csr, const NusParams candidate[], int n, NusDevice **A, cudaStream_t stream)
 {
   SysTrial  T;
@@ -268,7 +268,7 @@ void NusDeviceGetInfo(const NusDevice *A, NusDeviceInfo *info)
   sum->bytes_extra += A->bytes + AmbTransposedBytes(&A->transposed);
 }
 
-/* The arrays that rows go back to which meet a NaN or an infinity: those of the only segment are those of the matrix */
+/* The arrays from which rows are computed that meet a NaN or an infinity; a single segment has those of the matrix */
 static AmbArrays NusDeviceArrays(const NusSegment &S, const SysCSR *csr)
 {
   AmbArrays arrays = S.csr;

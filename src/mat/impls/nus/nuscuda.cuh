@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   NUS-SELL on the device: what cutting the columns and the products share
+   NUS-SELL on the device: the declarations that cutting the columns and the products share
 */
 #pragma once
 
@@ -9,14 +9,14 @@
 #include "mat/impls/amb/ambcuda.cuh"
 #include "mat/impls/nus/nuscuda.h"
 
-#define NUS_MAX_SEGMENTS 255 /* a byte tells them apart */
+#define NUS_MAX_SEGMENTS 255 /* numbered by a byte */
 
 struct NusSegment {
   AmbDevice *A     = NULL;
   AmbArrays  csr   = {}; /* its pattern; entry k has the value a[from[k]] */
   int64_t    nz    = 0;
-  bool       moved = false;    /* it reads what was gathered of x */
-  int        first = 0, n = 0; /* where that begins, and how much it is */
+  bool       moved = false;    /* the segment reads gathered entries of x */
+  int        first = 0, n = 0; /* the first of these entries, and their number */
 };
 
 struct _NusDevice {
@@ -25,8 +25,8 @@ struct _NusDevice {
   int                     ngathered  = 0;
   int                    *order      = NULL; /* the columns that are gathered */
   SysScalar              *xg         = NULL;
-  char                   *memory     = NULL; /* of all patterns, where there is more than one segment */
-  double                  bytes      = 0;    /* of this */
+  char                   *memory     = NULL; /* of all patterns, if there is more than one segment */
+  double                  bytes      = 0;    /* of memory */
   int64_t                 tried      = 0;    /* products timed to choose segments */
   AmbTransposed           transposed = {};   /* of all segments */
 };
@@ -42,6 +42,6 @@ struct NusRanking {
 
 SysStatus NusDeviceRank(const SysCSR *, NusRanking *, cudaStream_t);
 
-/* Cuts the matrix by params: entries sorted by segment, those of a row in their old order, and the rows of every segment that has any. The ranking, for
-   segments of other than equal width, is used up. */
+/* Cuts the matrix as params say: sorts entries by segment, those of a row in their old order, and makes the rows of every segment that has entries. Segments of
+   unequal width take the ranking and overwrite it. */
 SysStatus NusDeviceSplit(NusDevice *, const SysCSR *, NusRanking *, int nsegment, cudaStream_t);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Segments of columns on a CUDA device: which column goes where, and the matrix cut accordingly
+   Segments of columns on a CUDA device: the choice of the segment of each column, and the matrix cut accordingly
 */
 #include <cub/device/device_radix_sort.cuh>
 
@@ -16,7 +16,7 @@ static __global__ void NusSplitCountColumns(int64_t nz, const int *j, unsigned *
   SYS_FOR_EACH(k, nz) atomicAdd(count + j[k], 1);
 }
 
-/* The segment of each column: by its place among all, in descending order of entries */
+/* Sets the segment of each column by its rank in descending order of entries */
 static __global__ void NusSplitSegmentByRank(int64_t n, const int *ranked, const unsigned *count, int64_t s1, int64_t k1, int64_t s2, int64_t k2, unsigned char *segment)
 {
   SYS_FOR_EACH(p, n)
@@ -25,7 +25,7 @@ static __global__ void NusSplitSegmentByRank(int64_t n, const int *ranked, const
 
     if (p < s1 * k1) s = p / s1;
     else if (p < s1 * k1 + s2 * k2) s = k1 + (p - s1 * k1) / s2;
-    if (!count[p]) s = k1 + k2; /* nothing to gather */
+    if (!count[p]) s = k1 + k2; /* an empty column is not gathered */
     segment[ranked[p]] = (unsigned char)s;
   }
 }
@@ -35,7 +35,7 @@ static __global__ void NusSplitSegmentByWidth(int64_t n, int64_t width, unsigned
   SYS_FOR_EACH(j, n) segment[j] = (unsigned char)(j / width);
 }
 
-/* Where each column is found: in its segment, or where it was */
+/* Sets the place of each column: in the vector of its segment or, if it is not gathered, its old place */
 static __global__ void NusSplitPlaces(int64_t n, int64_t gathered, const int *order, const unsigned char *sorted, const int *begin, int *place)
 {
   SYS_FOR_EACH(p, n) place[order[p]] = p < gathered ? (int)p - begin[sorted[p]] : order[p];
@@ -51,13 +51,13 @@ static __global__ void NusSplitColumns(int64_t nz, const int *j, const int *plac
   SYS_FOR_EACH(k, nz) col[k] = place ? place[j[from[k]]] : j[from[k]];
 }
 
-/* Where each of the segments begins among things that are sorted by them */
+/* Finds where each segment begins in a list sorted by segment */
 static __global__ void NusSplitBegins(int nsegment, int64_t n, const unsigned char *sorted, int *begin)
 {
   SYS_FOR_EACH(s, nsegment + 1) begin[s] = (int)SysCountLess(sorted, n, s);
 }
 
-/* Where each row begins among the entries of one segment, which are in their old order */
+/* Finds where each row begins among the entries of one segment, which are in their old order */
 static __global__ void NusSplitRows(int64_t m, const int *i, int64_t n, const int *from, int *begin)
 {
   SYS_FOR_EACH(r, m + 1) begin[r] = (int)SysCountLess(from, n, (int64_t)i[r]);
@@ -86,8 +86,8 @@ SysStatus NusDeviceRank(const SysCSR *csr, NusRanking *R, cudaStream_t stream)
   return SYS_SUCCESS;
 }
 
-/* Chooses the segment of each column, by its number of entries, and where it is then found; A->order gets those that are gathered, segment by segment,
-   first[] where each of these begins */
+/* Chooses the segment of each column by its number of entries, and its place; sets A->order to the gathered columns, segment by segment, and first[] to where
+   each segment begins in that order */
 static SysStatus NusSplitOrderColumns(NusDevice *A, const SysCSR *csr, NusRanking *R, unsigned char *segment, int *place, int *first, cudaStream_t stream)
 {
   const NusParams *p    = &A->params;
@@ -110,7 +110,7 @@ static SysStatus NusSplitOrderColumns(NusDevice *A, const SysCSR *csr, NusRankin
   SYS_CUDA(cudaMemcpyAsync(A->order, R->ranked, sizeof(int) * (size_t)A->ngathered, cudaMemcpyDeviceToDevice, stream));
   NusSplitPlaces<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, A->ngathered, R->ranked, sorted, begin, place);
   SYS_CUDA(cudaPeekAtLastError());
-  SYS_CUDA(cudaStreamSynchronize(stream)); /* what is used here is freed */
+  SYS_CUDA(cudaStreamSynchronize(stream)); /* the kernels use memory that is freed on return */
   return SYS_SUCCESS;
 }
 

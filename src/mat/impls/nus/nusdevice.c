@@ -12,16 +12,16 @@ typedef struct {
 } NusDeviceChoice;
 MAT_SHADOW_PARAMS(NusDeviceChoice, NusDeviceCandidate)
 
-/* An option that only the host has, or NULL. The AIJ then serves, as where a format cannot hold a pattern. */
+/* The reason why the device cannot use some parameter, or NULL. Products then stay on the AIJ, as if the format could not hold the pattern. */
 static const char *NusDeviceLacks(const NusSellParams *p)
 {
-  if (p->c && p->c != NUS_DEVICE_C) return "chunks have 32 rows on the GPU; give -mat_nussell_c 32 or 0, or -mat_nussell_device cpu";
-  if (p->sigma && p->sigma != NUS_DEVICE_SIGMA) return "rows are sorted among 32,768 on the GPU; give -mat_nussell_sigma 32768 or 0, or -mat_nussell_device cpu";
-  if (p->rows == MAT_NUSSELL_ROWS_JDS) return "there are no jagged diagonals on the GPU; give -mat_nussell_rows sell, or -mat_nussell_device cpu";
+  if (p->c && p->c != NUS_DEVICE_C) return "chunks have 32 rows on the GPU; use -mat_nussell_c 32 or 0, or -mat_nussell_device cpu";
+  if (p->sigma && p->sigma != NUS_DEVICE_SIGMA) return "rows are sorted among 32,768 on the GPU; use -mat_nussell_sigma 32768 or 0, or -mat_nussell_device cpu";
+  if (p->rows == MAT_NUSSELL_ROWS_JDS) return "jagged diagonals do not run on the GPU; use -mat_nussell_rows sell, or -mat_nussell_device cpu";
   return NULL;
 }
 
-/* One candidate: the device chooses its parameters when it lays out the matrix */
+/* Lists one candidate: layout() chooses its parameters */
 int RankDevice_NUSSELL(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
   const NusSellParams     *wanted = (const NusSellParams *)params;
@@ -29,7 +29,7 @@ int RankDevice_NUSSELL(const MatShadowCSR *csr, const void *params, MatShadowTun
   NusDeviceChoice          choice;
 
   *reason = NusDeviceLacks(wanted);
-  if (params == MatShadowFormatNUSSELL.open && !NusDeviceMayCut(csr->A.n)) *reason = "no segments pay"; /* MATAUTOSPARSE asks: then this is AMB's layout */
+  if (params == MatShadowFormatNUSSELL.open && !NusDeviceMayCut(csr->A.n)) *reason = "segments bring no gain"; /* for MATAUTOSPARSE, which tries the same layout as AMB's */
   if (*reason) return 0;
   NusGetParams(wanted, (PetscInt)csr->A.n, &choice.params);
   choice.tune = wanted->tune == MAT_NUSSELL_TUNE_EXHAUSTIVE ? NUS_DEVICE_EXHAUSTIVE : NUS_DEVICE_MODEL;
@@ -46,11 +46,11 @@ SysStatus LayoutDevice_NUSSELL(const MatShadowCSR *csr, MatShadowCandidate *c, c
   NusDeviceInfo         about;
   SysStatus             status = NusDeviceCreate(&csr->A, &choice.params, tune, csr->stream, &device, &about);
 
-  if (status == SYS_TOO_LARGE) *reason = "more than 255 segments, or too large for the positions of 32 bits that the format has on the GPU";
+  if (status == SYS_TOO_LARGE) *reason = "the matrix has more than 255 segments, or is too large for 32-bit positions on the GPU";
   if (!status) {
     c->tried = (int)about.layout.tried;
-    if (about.segments == 1) status = AmbDeviceJudge(&about.layout, most, c); /* the bytes do not tell what segments save */
-    else if (about.layout.bytes_stored >= SysCSRBytes(&csr->A)) *reason = "x is kept in the cache by segments";
+    if (about.segments == 1) status = AmbDeviceJudge(&about.layout, most, c); /* the bytes do not show the gain of segments */
+    else if (about.layout.bytes_stored >= SysCSRBytes(&csr->A)) *reason = "segments keep x in the cache";
   }
   if (status) NusDeviceDestroy(&device);
   *data = device;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Writing the entries of a tile where its layout says
+   Writing the entries of a tile to the places that its layout has for them
 */
 #include "mat/impls/nus/nuslayout.h"
 
 #define INLINE inline __attribute__((always_inline))
 
-/* Where it goes */
+/* Where an entry is written */
 typedef struct {
   SysScalar *val;
   uint16_t  *col;
@@ -21,7 +21,7 @@ static INLINE void SetColumn(const int kind, Place p, int64_t i, SysInt col)
   else __builtin_memcpy(p.col + 2 * i, &distance, sizeof(distance));
 }
 
-/* The entries of row r in every stride-th of the slots */
+/* Writes the entries of row r to every stride-th slot, and fills the slots left */
 static INLINE void FillRow(const int kind, const int listed, const NusFill what, const NusPart *P, const SysScalar *a, int r, Place p, int64_t slots, int stride)
 {
   int64_t i = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Conversion of CSR to NUS-SELL on the host, over scopes in parallel: all scopes are laid out; then, when it is known how much memory they need,
-   they are filled. The thread that will multiply a scope fills it, so that its memory is near that thread.
+   Conversion of CSR to NUS-SELL on the host, parallel over scopes: first all scopes are laid out, which gives the memory they need; then they are
+   filled. The thread that will multiply a scope fills it, so that its memory is near that thread.
 */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ const NusKernels *NusHostKernels(void)
   return SYS_KERNELS_REAL(NusKernels);
 }
 
-/* The columns with the most entries, as many as their segments hold but no empty ones, in descending order */
+/* Lists the columns with the most entries in descending order, as many as the segments hold, but no empty columns */
 static SysStatus NusHostOrderColumns(NusHost *A)
 {
   const NusParams *p = &A->params;
@@ -95,7 +95,7 @@ static SysStatus NusHostLayoutAll(const NusHost *A, int nworker, NusLayout *layo
   return (SysStatus)status;
 }
 
-/* Which scopes each thread owns: as many as make up its share of the values */
+/* Gives each thread scopes until it has its share of the values */
 static void NusHostShareScopes(NusHost *A, const NusLayout *layout)
 {
   int64_t before = 0;
@@ -117,8 +117,8 @@ static int64_t NusHostSegmentWidth(const NusHost *A, int64_t segment)
 }
 
 /*
-   The order of the tiles. A wide segment is gone through by all scopes of a thread before the next: its part of x is worth more than what is read
-   of y. Narrow ones take turns in each scope, whose part of y stays in a cache.
+   Orders the tiles. A thread multiplies a wide segment in all of its scopes before the next segment: to keep the segment's part of x in the cache is worth more
+   than to read y once. Narrow segments take turns in each scope, whose part of y stays in a cache.
 */
 static void NusHostOrderTiles(NusHost *A, const NusLayout *layout)
 {
@@ -143,7 +143,7 @@ static void NusHostOrderTiles(NusHost *A, const NusLayout *layout)
   A->thread_tile[A->nthread] = n;
 }
 
-/* Where the parts of each tile begin in the arrays of the format */
+/* Computes where the parts of each tile begin in the arrays of the format */
 static void NusHostPlaceTiles(NusHost *A)
 {
   int64_t slot = 0, col = 0, chunk = 0, perm = 0, diag = 0;
@@ -215,7 +215,7 @@ static SysStatus NusHostAllocate(NusHost *A)
   return A->chunk && A->perm && A->diag && A->col && A->val ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
 }
 
-/* The parameters are those of a plan, with nothing left open. Bytes are counted before anything is filled, and may be no more than most. */
+/* Converts a matrix. The parameters are those of a plan, which leaves nothing open. Bytes are counted before the format is filled, and must not exceed most. */
 SysStatus NusHostCreate(const SysCSR *csr, const NusParams *params, int nthread, int nworker, const NusKernels *kernels, double most, double *bytes, NusHost **out)
 {
   NusHost   *A      = calloc(1, sizeof(*A));
@@ -267,14 +267,14 @@ SysStatus NusHostCreate(const SysCSR *csr, const NusParams *params, int nthread,
   return status;
 }
 
-/* New values in the old pattern */
+/* Stores new values; the pattern stays */
 SysStatus NusHostUpdate(NusHost *A, const SysCSR *csr)
 {
   A->csr = *csr;
   return NusHostFill(A, A->nthread, NUS_FILL_VALUES, NULL);
 }
 
-/* Gives every thread what it adds to in the transposed product; a single thread adds to the result, but for gathered columns */
+/* Gives every thread memory for its sums in the transposed product; a single thread needs it for gathered columns only, and adds the others to the result */
 SysStatus NusHostPrepareTranspose(NusHost *A)
 {
   int64_t size = 0;
@@ -323,7 +323,7 @@ SysStatus NusHostMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, c
   return status;
 }
 
-/* What a product reads of the matrix, and moves to gather x */
+/* The bytes that a product reads of the matrix, and moves to gather x */
 double NusHostBytes(const NusHost *A)
 {
   return sizeof(*A->val) * (double)A->nslot + sizeof(*A->col) * (double)A->ncol + sizeof(*A->chunk) * (double)A->nchunk + sizeof(*A->perm) * (double)A->nperm + sizeof(*A->diag) * (double)A->ndiag + sizeof(*A->tile) * (double)A->ntile + (sizeof(*A->order) + 2. * sizeof(*A->xg)) * A->ngathered;

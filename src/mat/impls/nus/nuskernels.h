@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The NUS-SELL kernels, a template: the file that includes this defines
+   The NUS-SELL kernels, a template. The file that includes it defines
 
      NUS_NAME(name)        the name with the suffix of the instruction set
-     NUS_KERNELS_NAME      what users see of it
+     NUS_KERNELS_NAME      the name of the instruction set, for users
 
-   Filling multiplies zeros with entries of x that the row does not have. Where these are not finite the sum becomes a NaN; rows whose sum is
-   a NaN are therefore done again from the CSR arrays, so that a NaN or an infinity reaches the rows it belongs to and no others.
+   Filling multiplies zeros with entries of x in columns where the row has no entry. If such an entry of x is not finite, the sum becomes a NaN; rows
+   whose sum is a NaN are therefore computed again from the CSR arrays, so that a NaN or an infinity reaches the rows it belongs to and no others.
 */
 #include "sys/sysstore.h"
 #include "mat/impls/nus/nushost.h"
@@ -28,7 +28,7 @@ static SYS_INLINE void NusStep8(const int kind, const SysScalar *val, const uint
 #else
 typedef SysReal Vec8 __attribute__((vector_size(8 * sizeof(SysReal)), aligned(sizeof(SysReal)), may_alias));
 
-/* Adds a step of eight lanes. Indices are taken from loads of 64 bits by shifts: the gather instruction is slower on some processors, and so are loads of single indices. */
+/* Adds a step of eight lanes. Indices are shifted out of 64-bit loads: the gather instruction and loads of single indices are slower on some processors. */
 static SYS_INLINE void NusStep8(const int kind, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar *s)
 {
   uint64_t q[4];
@@ -76,7 +76,7 @@ static SYS_INLINE void NusChunkAll(const int C, NusChunk h, const SysScalar *val
   else NusChunkOfKind(NUS_WIDE, C, h.n, val, col, x + h.base, sum);
 }
 
-/* The part of row r that lies in a segment, from the CSR arrays */
+/* The product of the part of row r that lies in a segment, from the CSR arrays */
 static SysScalar NUS_NAME(RowSum)(const NusHost *A, const NusTile *T, int64_t r, const SysScalar *x)
 {
   SysScalar s = 0;
@@ -88,7 +88,7 @@ static SysScalar NUS_NAME(RowSum)(const NusHost *A, const NusTile *T, int64_t r,
   return s;
 }
 
-/* The rows of chunk c that is not split: all lanes, but for the last chunk of a sorted tile and of the matrix */
+/* The number of rows of a chunk that is not split: one for each lane, but fewer in the last chunk of a sorted tile or of the matrix */
 static SYS_INLINE int NusChunkRows(const NusHost *A, const NusTile *T, const int C, int c)
 {
   const int64_t left = T->sorted ? T->nrow - (int64_t)(c - T->nsplit) * C : A->csr.m - T->row - C * (int64_t)A->perm[T->perm + c];
@@ -104,7 +104,7 @@ static SYS_INLINE int NusAnyNaN(const int C, const SysScalar *sum)
   return bad;
 }
 
-/* Stores the sums of a chunk that is not split; perm are its rows, or where it begins in units of C */
+/* Stores the sums of a chunk that is not split; perm has its rows or, in a tile that is not sorted, its number */
 static SYS_INLINE void NusStoreChunk(const int C, const SysStore how, const NusHost *A, const NusTile *T, int nl, const uint16_t *perm, SysScalar *sum, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const int64_t r = T->sorted ? T->row : T->row + C * (int64_t)*perm;
@@ -126,7 +126,7 @@ static SYS_INLINE void NusStoreChunk(const int C, const SysStore how, const NusH
   }
 }
 
-/* Rows that the first tile of a scope has no entries for */
+/* Stores the rows without entries in the first tile of a scope */
 static SYS_INLINE void NusStoreEmpty(const int C, const SysStore how, const NusHost *A, const NusTile *T, SysScalar alpha, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const uint16_t *perm = A->perm + T->perm;
@@ -181,7 +181,7 @@ static SYS_INLINE uint32_t NusJaggedColumn(int kind, const uint16_t *col, int64_
   return j;
 }
 
-/* Jagged diagonals: C rows at a time, all of them as far as the shortest goes, then as many as are left */
+/* Multiplies jagged diagonals, C rows at a time: all of them up to the length of the shortest, then those that are left */
 static SYS_INLINE void NusJaggedTile(const int C, SysStore how, const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const uint32_t  *diag = A->diag + T->diag;
@@ -209,7 +209,7 @@ static SYS_INLINE void NusJaggedTile(const int C, SysStore how, const NusHost *A
   NusStoreEmpty(C, how, A, T, alpha, beta, y, z);
 }
 
-/* One function for each way to store and number of rows, so that loops over these are not in the kernel */
+/* One function for each way to store and number of rows, which are then constants in the kernel */
 #define TILE(C, how) \
   static void NUS_NAME(Tile_##C##_##how)(const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z) \
   { \
@@ -259,7 +259,7 @@ static void NUS_NAME(Mult)(const NusHost *A, SysScalar alpha, const SysScalar *x
   }
 }
 
-/* Adds f times the part of row r in a segment to the sums of the gathered columns, or to the others */
+/* Adds f times the part of row r in a segment to z, the sums of gathered columns or the result */
 static void NUS_NAME(RowTranspose)(const NusHost *A, const NusTile *T, int64_t r, SysScalar f, SysScalar *z)
 {
   for (SysInt k = A->csr.i[r]; k < A->csr.i[r + 1]; k++) {
@@ -334,8 +334,8 @@ static void NUS_NAME(ThreadTranspose)(const NusHost *A, int t, SysScalar alpha, 
   }
 }
 
-/* z = alpha A^T x + beta y. Each thread adds to sums of its own for the gathered columns and to a stretch of its own, as long as the others of its
-   rows reach; all are added in the order of the threads, so that the result depends on their number only. */
+/* z = alpha A^T x + beta y. Each thread adds to sums of its own for the gathered columns, and to a stretch of its own, which covers the other columns of its
+   rows; sums and stretches are added in the order of the threads, so that the result depends only on the number of threads. */
 static void NUS_NAME(MultTranspose)(const NusHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const int64_t n = A->csr.n, P = A->ngathered;

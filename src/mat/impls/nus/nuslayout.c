@@ -39,7 +39,7 @@ static int NusLayoutScopeRows(const NusHost *A, int64_t scope)
   return (int)NusMin(A->params.sigma, A->csr.m - scope * A->params.sigma);
 }
 
-/* Sorts the entries of a scope by segment, where there are several */
+/* Sorts the entries of a scope by segment, if there are several segments */
 SysStatus NusSplitScope(const NusHost *A, int64_t scope, NusWork *w)
 {
   const int     nrow = NusLayoutScopeRows(A, scope);
@@ -106,7 +106,7 @@ static SysInt NusLayoutLength(const NusPart *P, int r)
   return P->beg[r + 1] - P->beg[r];
 }
 
-/* Rows of the part in w->order by descending length, equal ones in their own order; returns how many are not empty, or -1 without memory */
+/* Sorts the rows of the part by descending length into w->order, equal ones in their old order; returns how many are not empty, or -1 if memory is short */
 static int NusLayoutSortRows(const NusPart *P, NusWork *w)
 {
   int32_t most = 0, place = 0;
@@ -135,7 +135,7 @@ static int NusLayoutSortRows(const NusPart *P, NusWork *w)
   return filled;
 }
 
-/* Least and greatest column of a row, for all of its lanes */
+/* Extends lo and hi to the least and the greatest column of a row */
 static void NusLayoutReach(const NusPart *P, int r, SysInt *lo, SysInt *hi)
 {
   SysInt least = *lo, most = *hi;
@@ -148,7 +148,7 @@ static void NusLayoutReach(const NusPart *P, int r, SysInt *lo, SysInt *hi)
   *hi = most;
 }
 
-/* The steps of a chunk of consecutive rows whose lanes have consecutive columns in every step, or -1 if these are more than a limit */
+/* The number of steps of a chunk of consecutive rows whose lanes have consecutive columns in every step, or -1 if that exceeds the limit */
 static int64_t NusLayoutDiagonalSteps(const NusPart *P, int r0, int nl, int C, int64_t limit)
 {
   NusDiagonals d;
@@ -160,7 +160,7 @@ static int64_t NusLayoutDiagonalSteps(const NusPart *P, int r0, int nl, int C, i
     const SysInt least = NusLeastDiagonal(C, &d);
 
     if (least == P->width) return n;
-    if (n == limit || least < 0 || least + C > P->width || (n >= 16 && 2 * taken < n * nl)) return -1; /* what fits badly so far will not fit well */
+    if (n == limit || least < 0 || least + C > P->width || (n >= 16 && 2 * taken < n * nl)) return -1; /* a bad fit so far will not become a good one */
     for (int l = 0; l < nl; l++) {
       if (d.head[l] != least) continue;
       d.pos[l]++;
@@ -170,7 +170,7 @@ static int64_t NusLayoutDiagonalSteps(const NusPart *P, int r0, int nl, int C, i
   }
 }
 
-/* A chunk of nl rows, consecutive ones if rows is NULL */
+/* Makes a chunk of nl rows, consecutive ones if rows is NULL */
 static NusChunk NusLayoutMakeChunk(const NusPart *P, const uint16_t *rows, int r0, int nl, int C, NusTile *T)
 {
   SysInt   n = 0, lo = (SysInt)P->width, hi = -1;
@@ -215,7 +215,7 @@ static double NusLayoutTileBytes(const NusTile *T)
   return sizeof(SysScalar) * (double)T->nslot + sizeof(uint16_t) * (double)T->ncol + sizeof(NusChunk) * (double)T->nchunk + sizeof(uint16_t) * (double)T->nperm + (T->ndiag ? sizeof(uint32_t) * (T->ndiag + 1.) : 0);
 }
 
-/* Chunks of rows in their order, the empty ones at the end or, unless the tile is the first of its scope, left out */
+/* Makes chunks of rows in their order. Empty chunks come last, in the first tile of a scope; other tiles leave them out. */
 static void NusLayoutPlainTile(const NusPart *P, int C, NusWork *w, NusTile *T)
 {
   int c = 0;
@@ -239,7 +239,7 @@ static void NusLayoutPlainTile(const NusPart *P, int C, NusWork *w, NusTile *T)
   T->nchunk = T->nperm = c;
 }
 
-/* Chunks of sorted rows; a row that would leave more than half of its chunk to zeros is dealt to the lanes instead */
+/* Makes chunks of sorted rows; a row that would leave more than half of its chunk to zeros is dealt to the lanes instead */
 static void NusLayoutSortedTile(const NusPart *P, int C, int filled, NusWork *w, NusTile *T)
 {
   const int last = T->first ? P->nrow : filled;
@@ -267,7 +267,7 @@ static void NusLayoutSortedTile(const NusPart *P, int C, int filled, NusWork *w,
   T->nperm   = last;
 }
 
-/* Rows sorted, without filling */
+/* Makes jagged diagonals of sorted rows, without filling */
 static void NusLayoutJaggedTile(const NusPart *P, int C, int filled, NusWork *w, NusTile *T)
 {
   SysInt lo = (SysInt)P->width, hi = -1;
@@ -293,7 +293,7 @@ static void NusLayoutJaggedTile(const NusPart *P, int C, int filled, NusWork *w,
   T->hi    = hi + (int64_t)1;
 }
 
-/* Chooses for a part between rows in their order and sorted ones; what is filled in less than two percent stays as it is */
+/* Chooses for a part between rows in their order and sorted rows; rows stay in their order if that costs less than two percent of filling, or of the bytes */
 static SysStatus NusLayoutTileLayout(const NusHost *A, const NusPart *P, NusWork *w, NusTile *T)
 {
   const int     C     = A->params.c;
@@ -366,7 +366,7 @@ SysStatus NusLayoutScope(const NusHost *A, int64_t scope, NusWork *w, NusLayout 
     NusTile T = {.row = scope * A->params.sigma, .segment = (int32_t)s, .first = !L->ntile, .lo = INT64_MAX, .hi = 0};
     NusPart P;
 
-    if (A->nsegment > 1 && w->segment[s] == w->segment[s + 1] && !(T.first && s == A->nsegment - 1)) continue; /* a scope without entries still has its rows to assign */
+    if (A->nsegment > 1 && w->segment[s] == w->segment[s + 1] && !(T.first && s == A->nsegment - 1)) continue; /* a scope without entries still assigns its rows */
     NusGetPart(A, scope, s, w, &P);
     status = NusLayoutTileLayout(A, &P, w, &T);
     if (!status) status = NusLayoutAppend(L, w, &P, T);

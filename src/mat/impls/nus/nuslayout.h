@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Where the entries of a matrix go in the NUS-SELL format: one scope at a time
+   The places of the entries of a matrix in the NUS-SELL format, one scope at a time
 */
 #pragma once
 
@@ -15,23 +15,23 @@ static inline int64_t NusMin(int64_t a, int64_t b)
 typedef struct {
   int           nrow;
   int64_t       width; /* of the segment's vector */
-  const SysInt *beg;   /* nrow + 1: where those of each row begin */
-  const SysInt *col;   /* their places in the segment's vector */
-  const SysInt *entry; /* their places in the CSR arrays; NULL: k itself */
+  const SysInt *beg;   /* nrow + 1: where the entries of each row begin */
+  const SysInt *col;   /* for entry k its place in the segment's vector */
+  const SysInt *entry; /* for entry k its place in the CSR arrays; NULL: k itself */
 } NusPart;
 
-/* What a thread needs to look at one scope at a time */
+/* The memory in which a thread lays out one scope at a time */
 typedef struct {
-  SysInt   *segment;    /* nsegment + 1: where the entries of each begin below */
-  uint16_t *segment_of; /* of each entry, in their own order */
+  SysInt   *segment;    /* nsegment + 1: where the entries of each segment begin in row, col and entry */
+  uint16_t *segment_of; /* for each entry, in the order of the CSR arrays, its segment */
   uint16_t *row;        /* sorted by segment: the row in the scope, */
-  SysInt   *col;        /* the place in the segment's vector */
+  SysInt   *col;        /* the place in the segment's vector, */
   SysInt   *entry;      /* and the place in the CSR arrays */
-  int64_t   capacity;   /* entries there is room for */
-  SysInt   *beg;        /* of a part */
-  uint16_t *order;      /* rows of a tile as the chunks take them */
+  int64_t   capacity;   /* number of entries that the arrays above have room for */
+  SysInt   *beg;        /* beg of a NusPart */
+  uint16_t *order;      /* rows of a tile in the order of the chunks */
   NusChunk *chunk;
-  int32_t  *bucket; /* of the counting sort */
+  int32_t  *bucket; /* for the counting sort */
   int64_t   nbucket;
 } NusWork;
 
@@ -44,7 +44,7 @@ typedef struct {
   int64_t   ntile, nchunk, nperm, ndiag;
 } NusLayout;
 
-/* Are the columns of rows r0 to r0 + nl - 1 those of the first, each moved by its distance from it, and within width if there were C such rows? */
+/* Does row r0 + l have the columns of row r0 moved by l, for all l < nl, and would C such rows stay within the width? */
 static inline int NusShifted(const NusPart *P, int r0, int nl, int C)
 {
   const SysInt  n   = P->beg[r0 + 1] - P->beg[r0];
@@ -61,10 +61,10 @@ static inline int NusShifted(const NusPart *P, int r0, int nl, int C)
   return !bad;
 }
 
-/* Goes through the diagonals of consecutive rows: the next is always that of the least column, with which all rows go on that have it */
+/* A walk through the diagonals of consecutive rows: the next diagonal is the least one of all rows, and all rows that have an entry on it advance */
 typedef struct {
   SysInt pos[NUS_MAX_C];
-  SysInt head[NUS_MAX_C]; /* the diagonal of the entry at pos[], or the width of the part after the last */
+  SysInt head[NUS_MAX_C]; /* the diagonal of the entry at pos[], or the width of the part after the last entry */
 } NusDiagonals;
 
 static inline void NusHead(const NusPart *P, int r0, int l, NusDiagonals *d)
@@ -89,7 +89,7 @@ static inline SysInt NusLeastDiagonal(int C, const NusDiagonals *d)
   return least;
 }
 
-/* What is written of a tile: everything, or the values into a format that has the rest, or all but the values */
+/* The parts of a tile to write: all, or only the values into a format that has the rest, or all but the values */
 typedef enum {
   NUS_FILL_ALL,
   NUS_FILL_VALUES,

@@ -15,7 +15,7 @@ typedef enum {
   NUS_JDS
 } NusRows;
 
-/* What is 0, and a count that is negative, is chosen. Segments of equal width have width[1]. */
+/* Parameters that are 0, and counts that are negative, are left open. Segments of equal width have width[1]. */
 typedef struct {
   NusSegmentation segmentation;
   NusRows         rows;

@@ -36,7 +36,7 @@ void NusHostCache(NusCache *cache)
 #endif
 }
 
-/* The entries of x, a power of two, that take half of a cache */
+/* The number of entries of x, a power of two, that take half of a cache */
 static int64_t NusPlanWidth(int64_t cache)
 {
   int64_t width = 64;
@@ -45,14 +45,14 @@ static int64_t NusPlanWidth(int64_t cache)
   return width;
 }
 
-/* Where the lines of x would lie in half of the second-level cache; both numbers of them are powers of two, or taken for the next smaller one */
+/* A model of half of the second-level cache: the line of x at each place. The numbers of places and of columns in a line are rounded down to powers of two. */
 typedef struct {
-  int      per_line; /* log of the columns in one */
+  int      per_line; /* log2 of the number of columns in a line */
   uint32_t mask;
   int64_t *line;
 } Lines;
 
-/* The part of all entries whose x would not be found there, if columns whose rank is less than P were elsewhere */
+/* The part of all entries whose x would not be found in the cache, if columns whose rank is less than P were stored elsewhere */
 static double NusPlanMisses(const SysCSR *A, const uint32_t *rank, int64_t P, Lines *L)
 {
   const int64_t nz = A->i[A->m], window = NusMin(SAMPLE / WINDOWS, nz);
@@ -64,7 +64,7 @@ static double NusPlanMisses(const SysCSR *A, const uint32_t *rank, int64_t P, Li
 
     for (int64_t k = first; k < first + window; k++) {
       const int64_t line = A->j[k] >> L->per_line;
-      const int     warm = k >= first + window / 4; /* what is missed before is so with any layout */
+      const int     warm = k >= first + window / 4; /* the misses before would occur with any layout */
 
       seen += warm;
       if (P && rank[A->j[k]] < P) continue;
@@ -84,13 +84,13 @@ static SysStatus NusPlanLinesCreate(const NusCache *cache, Lines *L)
   return L->line ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
 }
 
-/* Can segments bring anything? Not where x fits the second-level cache, or few of its lines are missed there. */
+/* Can segments bring a gain? Not if x fits the second-level cache, or if few of its lines are missed in that cache. */
 static int NusPlanSegmentable(const SysCSR *A, const NusCache *cache, Lines *L)
 {
   return A->n * (int64_t)sizeof(SysScalar) > cache->l2 / 2 && NusPlanMisses(A, NULL, 0, L) * cache->line >= BYTES_L2_HIT;
 }
 
-/* cumulated[k]: entries of the k columns that have most; rank[]: their order, up to a limit */
+/* Sets cumulated[k] to the number of entries of the k columns that have most, up to a limit, and rank[] to the order of all columns */
 static void RankColumns(const SysCSR *A, int64_t limit, SysInt *count, SysInt *bucket, int64_t most, uint32_t *rank, double *cumulated)
 {
   int64_t place = 0;
@@ -106,13 +106,13 @@ static void RankColumns(const SysCSR *A, int64_t limit, SysInt *count, SysInt *b
   for (int64_t j = 0; j < A->n; j++) rank[j] = (uint32_t)bucket[count[j]]++;
 }
 
-/* Rows that n entries are in, if they lie anywhere */
+/* The expected number of rows that have one of n entries at random places */
 static double NusPlanRowsOf(const SysCSR *A, double n)
 {
   return A->m ? A->m * (1 - exp(-n / A->m)) : 0;
 }
 
-/* What a product moves of x and y beyond what every layout does */
+/* The bytes of x and y that a product moves beyond those that every layout moves */
 static double NusPlanCost(const SysCSR *A, const NusCache *cache, const NusParams *p, int64_t limit, const double *cumulated, double misses)
 {
   const double nz = (double)A->i[A->m], line = (double)cache->line;
@@ -129,10 +129,10 @@ static double NusPlanCost(const SysCSR *A, const NusCache *cache, const NusParam
       at = next;
     }
   }
-  return cost + at * (line / 2 + sizeof(SysInt) + 2 * sizeof(SysScalar)); /* gathered */
+  return cost + at * (line / 2 + sizeof(SysInt) + 2 * sizeof(SysScalar)); /* for gathering */
 }
 
-/* Numbers of segments that are left open */
+/* Chooses the numbers of segments that are left open */
 static SysStatus NusPlanChooseCounts(const SysCSR *A, const NusCache *cache, NusParams *p)
 {
   const int64_t   n = A->n, nz = A->i[A->m];
@@ -169,7 +169,7 @@ static SysStatus NusPlanChooseCounts(const SysCSR *A, const NusCache *cache, Nus
 
       if (q.count[0] < 0) q.count[0] = Counts[k1];
       if (q.count[1] < 0) q.count[1] = Counts[k2];
-      if (!k1 || !q.count[1]) misses = NusPlanMisses(A, rank, NusMin(limit, q.width[0] * q.count[0] + q.width[1] * q.count[1]), &L); /* beside others narrow segments change little */
+      if (!k1 || !q.count[1]) misses = NusPlanMisses(A, rank, NusMin(limit, q.width[0] * q.count[0] + q.width[1] * q.count[1]), &L); /* narrow segments change little if others exist */
       cost = NusPlanCost(A, cache, &q, limit, cumulated, misses) + nz * (double)(sizeof(SysScalar) + sizeof(uint16_t));
       if (cost >= best) continue;
       best = k1 || k2 ? cost : SEGMENT_GAIN * cost;
@@ -185,7 +185,7 @@ done:
   return status;
 }
 
-/* NusPlanBytes without segments, in chunks of c, extrapolated from windows of rows around entries evenly spread over the matrix */
+/* Estimates the bytes without segments, in chunks of c, from windows of rows around entries evenly spread over the matrix */
 static SysStatus NusPlanSampleBytes(const SysCSR *csr, NusRows rows, int c, double *bytes)
 {
   NusHost A = {
@@ -213,7 +213,7 @@ static SysStatus NusPlanSampleBytes(const SysCSR *csr, NusRows rows, int c, doub
   return status;
 }
 
-/* The same, but what was sampled before is known */
+/* Estimates the same bytes, but keeps the estimates for SELL in known */
 static SysStatus NusPlanBytes(const SysCSR *A, NusRows rows, int c, NusBytes *known, double *bytes)
 {
   double   *found  = &known->of[c / 16]; /* 8, 16, 32: 0, 1, 2 */
@@ -234,7 +234,7 @@ SysStatus NusHostModel(const SysCSR *A, const NusParams *p, NusBytes *known, dou
   return status;
 }
 
-/* Long chunks where they do not cost bytes: where diagonals tell the columns, one number then serves more entries */
+/* Chooses long chunks if they save bytes: if columns are stored by diagonals, one number then stands for more entries */
 static SysStatus NusPlanChooseChunk(const SysCSR *A, NusParams *p, NusBytes *known)
 {
   double    bytes[2];
@@ -262,7 +262,7 @@ SysStatus NusHostPlan(const SysCSR *A, const NusCache *cache, int nthread, NusPa
   return SYS_SUCCESS;
 }
 
-/* In the order of NusHostTune(): chunks, then numbers of segments. A chunk of 0 and a negative number are those of the best so far. */
+/* Lists alternatives in the order of NusHostTune(): chunks, then numbers of segments. A chunk of 0 and a negative number stand for those of the best so far. */
 int NusHostAlternatives(const SysCSR *A, const NusCache *cache, const NusParams *asked, const NusParams *plan, NusParams *list)
 {
   Lines L;
@@ -298,7 +298,7 @@ static double NusPlanSeconds(void)
   return t.tv_sec + 1e-9 * t.tv_nsec;
 }
 
-/* Converts with these parameters and takes over those that make the shortest product so far */
+/* Converts with these parameters, and takes them over if they make the shortest product so far */
 static SysStatus NusPlanTry(const SysCSR *csr, const NusCache *cache, int nthread, const NusKernels *kernels, NusParams p, const SysScalar *x, SysScalar *z, double *best, NusParams *chosen, int *tried)
 {
   NusHost  *A = NULL;
@@ -313,7 +313,7 @@ static SysStatus NusPlanTry(const SysCSR *csr, const NusCache *cache, int nthrea
     (*kernels->mult)(A, 1, x, 0, NULL, z);
     seconds = NusPlanSeconds() - t0;
     (*tried)++;
-    if (!k || seconds >= *best) continue; /* the first brings the matrix to the caches */
+    if (!k || seconds >= *best) continue; /* the first product brings the matrix to the caches */
     *best   = seconds;
     *chosen = p;
   }
@@ -321,7 +321,7 @@ static SysStatus NusPlanTry(const SysCSR *csr, const NusCache *cache, int nthrea
   return status;
 }
 
-/* The parameters that are left open, one after the other, each with the best of those before */
+/* Tries the parameters that are left open, one after the other, each with the best values of those before */
 SysStatus NusHostTune(const SysCSR *csr, const NusCache *cache, int nthread, const NusKernels *kernels, NusParams *params, int *tried)
 {
   const NusParams asked = *params;
