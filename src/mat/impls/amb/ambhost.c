@@ -243,28 +243,19 @@ SysStatus AmbHostUpdate(AmbHost *A, const SysCSR *csr)
 /* Gives every thread memory for a stretch of the result of the transposed product */
 SysStatus AmbHostPrepareTranspose(AmbHost *A)
 {
-  int64_t size = 0;
+  SysStretches *S = &A->work;
 
-  if (A->nthread == 1 || A->work) return SYS_SUCCESS;
-  if (!A->work_lo) A->work_lo = malloc(3 * sizeof(*A->work_lo) * A->nthread);
-  if (!A->work_lo) return SYS_OUT_OF_MEMORY;
-  A->work_hi  = A->work_lo + A->nthread;
-  A->work_off = A->work_hi + A->nthread;
+  if (A->nthread == 1 || S->sums) return SYS_SUCCESS;
+  if (SysStretchesBegin(S, A->nthread)) return SYS_OUT_OF_MEMORY;
   for (int t = 0; t < A->nthread; t++) {
-    int64_t lo = A->csr.n, hi = 0;
-
+    S->lo[t] = A->csr.n;
+    S->hi[t] = 0;
     for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) {
-      if (A->tile[k].col < lo) lo = A->tile[k].col;
-      if (A->tile[k].hi > hi) hi = A->tile[k].hi;
+      S->lo[t] = AmbMin64(A->tile[k].col, S->lo[t]);
+      if (A->tile[k].hi > S->hi[t]) S->hi[t] = AmbMin64(A->tile[k].hi, A->csr.n);
     }
-    A->work_lo[t]  = lo;
-    A->work_hi[t]  = hi < lo ? lo : AmbMin64(hi, A->csr.n);
-    A->work_off[t] = size;
-    size += A->work_hi[t] - lo + 64 / sizeof(SysScalar);
   }
-  A->work_size = size;
-  A->work      = SysAllocate(sizeof(*A->work) * size);
-  return A->work ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
+  return SysStretchesCreate(S, A->nthread, 0);
 }
 
 SysStatus AmbHostMult(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
@@ -299,13 +290,12 @@ void AmbHostDestroy(AmbHost **A)
   if (!*A) return;
   free((*A)->scope_tile);
   free((*A)->thread_scope);
-  free((*A)->work_lo);
   SysRelease((*A)->tile, sizeof(*(*A)->tile) * (*A)->ntile);
   SysRelease((*A)->start, sizeof(*(*A)->start) * ((*A)->nchunk + (*A)->ntile));
   SysRelease((*A)->perm, sizeof(*(*A)->perm) * (*A)->nperm);
   SysRelease((*A)->col, sizeof(*(*A)->col) * AMB_C * (*A)->nstep);
   SysRelease((*A)->val, sizeof(*(*A)->val) * AMB_C * (*A)->block_size * (*A)->nstep);
-  SysRelease((*A)->work, sizeof(*(*A)->work) * (*A)->work_size);
+  SysStretchesDestroy(&(*A)->work);
   free(*A);
   *A = NULL;
 }

@@ -16,6 +16,7 @@
 */
 #pragma once
 
+#include "sys/sysstretch.h"
 #include "sys/systhreads.h"
 #include "sys/syscuda.h"
 #include "sys/sysisa.h"
@@ -66,10 +67,7 @@ typedef struct {
   uint16_t                 *perm;
   uint16_t                 *col;
   SysScalar                *val;
-  SysScalar                *work;              /* for the transposed product: a stretch of the result for every thread */
-  int64_t                  *work_lo, *work_hi; /* the columns of the stretch of each thread: work_lo <= column < work_hi */
-  int64_t                  *work_off;          /* the place in work where the stretch begins */
-  int64_t                   work_size;
+  SysStretches              work; /* of the transposed product */
 } AmbHost;
 
 /* One set of kernels for each instruction set, made from the same template */

@@ -227,25 +227,15 @@ static void AMB_NAME(MultTranspose)(const AmbHost *A, SysScalar alpha, const Sys
     const int nt = omp_get_num_threads();
 
     for (int t = omp_get_thread_num(); t < A->nthread; t += nt) {
-      SysScalar *w = A->work + A->work_off[t];
+      SysScalar *stretch;
 
-      for (int64_t j = 0; j < A->work_hi[t] - A->work_lo[t]; j++) w[j] = 0;
-      AMB_NAME(ThreadTranspose)(A, t, alpha, x, w - A->work_lo[t]);
+      (void)SysStretchStart(&A->work, t, &stretch);
+      AMB_NAME(ThreadTranspose)(A, t, alpha, x, stretch);
     }
 #if defined(_OPENMP)
   #pragma omp barrier
 #endif
-    for (int s = omp_get_thread_num(); s < A->nthread; s += nt) {
-      const int64_t j0 = n * s / A->nthread, j1 = n * (s + 1) / A->nthread;
-
-      SysStartSum(j0, j1, beta, y, z);
-      for (int t = 0; t < A->nthread; t++) {
-        const int64_t    lo = A->work_lo[t] > j0 ? A->work_lo[t] : j0, hi = A->work_hi[t] < j1 ? A->work_hi[t] : j1;
-        const SysScalar *w = A->work + A->work_off[t] - A->work_lo[t];
-
-        for (int64_t j = lo; j < hi; j++) z[j] += w[j];
-      }
-    }
+    for (int s = omp_get_thread_num(); s < A->nthread; s += nt) SysStretchesAdd(&A->work, A->nthread, s, n, beta, y, z);
   }
 }
 

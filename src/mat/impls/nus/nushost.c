@@ -277,29 +277,20 @@ SysStatus NusHostUpdate(NusHost *A, const SysCSR *csr)
 /* Gives every thread memory for its sums in the transposed product; a single thread needs it for gathered columns only, and adds the others to the result */
 SysStatus NusHostPrepareTranspose(NusHost *A)
 {
-  int64_t size = 0;
+  SysStretches *S = &A->work;
 
-  if (A->work || (A->nthread == 1 && !A->ngathered)) return SYS_SUCCESS;
-  if (!A->work_lo) A->work_lo = malloc(3 * sizeof(*A->work_lo) * A->nthread);
-  if (!A->work_lo) return SYS_OUT_OF_MEMORY;
-  A->work_hi  = A->work_lo + A->nthread;
-  A->work_off = A->work_hi + A->nthread;
+  if (S->sums || (A->nthread == 1 && !A->ngathered)) return SYS_SUCCESS;
+  if (SysStretchesBegin(S, A->nthread)) return SYS_OUT_OF_MEMORY;
   for (int t = 0; t < A->nthread; t++) {
-    int64_t lo = A->csr.n, hi = 0;
-
+    S->lo[t] = A->csr.n;
+    S->hi[t] = 0;
     for (int64_t k = A->thread_tile[t]; k < A->thread_tile[t + 1] && A->nthread > 1; k++) {
       if (NusGathered(A, A->tile[k].segment)) continue;
-      lo = NusMin(A->tile[k].lo, lo);
-      hi = A->tile[k].hi > hi ? A->tile[k].hi : hi;
+      S->lo[t] = NusMin(A->tile[k].lo, S->lo[t]);
+      if (A->tile[k].hi > S->hi[t]) S->hi[t] = A->tile[k].hi;
     }
-    A->work_lo[t]  = lo;
-    A->work_hi[t]  = hi < lo ? lo : hi;
-    A->work_off[t] = size;
-    size += A->ngathered + A->work_hi[t] - lo + 64 / sizeof(SysScalar);
   }
-  A->work_size = size;
-  A->work      = SysAllocate(sizeof(*A->work) * size);
-  return A->work ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
+  return SysStretchesCreate(S, A->nthread, A->ngathered);
 }
 
 SysStatus NusHostMult(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
@@ -340,7 +331,6 @@ void NusHostDestroy(NusHost **out)
   free(A->tile_of_scope);
   free(A->thread_scope);
   free(A->thread_tile);
-  free(A->work_lo);
   SysRelease(A->xg, sizeof(*A->xg) * (A->ngathered + NUS_MAX_C));
   SysRelease(A->tile, sizeof(*A->tile) * A->ntile);
   SysRelease(A->chunk, sizeof(*A->chunk) * A->nchunk);
@@ -348,7 +338,7 @@ void NusHostDestroy(NusHost **out)
   SysRelease(A->diag, sizeof(*A->diag) * A->ndiag);
   SysRelease(A->col, sizeof(*A->col) * A->ncol);
   SysRelease(A->val, sizeof(*A->val) * A->nslot);
-  SysRelease(A->work, sizeof(*A->work) * A->work_size);
+  SysStretchesDestroy(&A->work);
   free(A);
   *out = NULL;
 }

@@ -91,10 +91,7 @@ typedef struct {
   uint32_t                 *diag;
   uint16_t                 *col;
   SysScalar                *val;
-  SysScalar                *work;              /* for the transposed product, for every thread: sums of the gathered columns, and a stretch of the result */
-  int64_t                  *work_lo, *work_hi; /* the columns of the stretch of each thread: work_lo <= column < work_hi */
-  int64_t                  *work_off;          /* the place where the thread's part of work begins */
-  int64_t                   work_size;
+  SysStretches              work; /* of the transposed product; the extra sums are those of the gathered columns */
 } NusHost;
 
 /* One set of kernels for each instruction set, made from the same template */

@@ -342,9 +342,9 @@ static void NUS_NAME(MultTranspose)(const NusHost *A, SysScalar alpha, const Sys
 
   if (A->nthread == 1) {
     SysStartSum(0, n, beta, y, z);
-    for (int64_t k = 0; k < P; k++) A->work[k] = 0;
-    NUS_NAME(ThreadTranspose)(A, 0, alpha, x, A->work, z);
-    for (int64_t k = 0; k < P; k++) z[A->order[k]] += A->work[k];
+    for (int64_t k = 0; k < P; k++) A->work.sums[k] = 0;
+    NUS_NAME(ThreadTranspose)(A, 0, alpha, x, A->work.sums, z);
+    for (int64_t k = 0; k < P; k++) z[A->order[k]] += A->work.sums[k];
     return;
   }
 #if defined(_OPENMP)
@@ -354,32 +354,21 @@ static void NUS_NAME(MultTranspose)(const NusHost *A, SysScalar alpha, const Sys
     const int nt = omp_get_num_threads();
 
     for (int t = omp_get_thread_num(); t < A->nthread; t += nt) {
-      SysScalar *w = A->work + A->work_off[t];
+      SysScalar *stretch, *gathered = SysStretchStart(&A->work, t, &stretch);
 
-      for (int64_t j = 0; j < P + A->work_hi[t] - A->work_lo[t]; j++) w[j] = 0;
-      NUS_NAME(ThreadTranspose)(A, t, alpha, x, w, w + P - A->work_lo[t]);
+      NUS_NAME(ThreadTranspose)(A, t, alpha, x, gathered, stretch);
     }
 #if defined(_OPENMP)
   #pragma omp barrier
 #endif
-    for (int s = omp_get_thread_num(); s < A->nthread; s += nt) {
-      const int64_t j0 = n * s / A->nthread, j1 = n * (s + 1) / A->nthread;
-
-      SysStartSum(j0, j1, beta, y, z);
-      for (int t = 0; t < A->nthread; t++) {
-        const int64_t    lo = A->work_lo[t] > j0 ? A->work_lo[t] : j0, hi = A->work_hi[t] < j1 ? A->work_hi[t] : j1;
-        const SysScalar *w = A->work + A->work_off[t] + P - A->work_lo[t];
-
-        for (int64_t j = lo; j < hi; j++) z[j] += w[j];
-      }
-    }
+    for (int s = omp_get_thread_num(); s < A->nthread; s += nt) SysStretchesAdd(&A->work, A->nthread, s, n, beta, y, z);
     if (P) {
 #if defined(_OPENMP)
   #pragma omp barrier
   #pragma omp for schedule(static)
 #endif
       for (int64_t k = 0; k < P; k++) {
-        for (int t = 0; t < A->nthread; t++) z[A->order[k]] += A->work[A->work_off[t] + k];
+        for (int t = 0; t < A->nthread; t++) z[A->order[k]] += A->work.sums[A->work.place[t] + k];
       }
     }
   }

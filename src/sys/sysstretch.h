@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Sums of a transposed product by several threads. Each thread adds to a stretch of its own, as long as the columns of its rows reach, and perhaps to some
+   extra sums before it. The stretches are added in the order of the threads, so that the result depends only on the number of threads.
+*/
+#pragma once
+
+#include <stdlib.h>
+
+#include "sys/syscsr.h"
+#include "sys/sysisa.h"
+#include "sys/sysmemory.h"
+#include "sys/sysstore.h"
+#include "sys/systhreads.h"
+
+typedef struct {
+  int64_t   *lo, *hi; /* the columns of the stretch of each thread: lo <= column < hi */
+  int64_t   *place;   /* where the thread's part of sums begins */
+  SysScalar *sums;    /* NULL: not made yet */
+  int64_t    extra, size;
+} SysStretches;
+
+/* Room for lo and hi, which the caller sets before SysStretchesCreate() */
+static inline SysStatus SysStretchesBegin(SysStretches *S, int nthread)
+{
+  if (!S->lo) S->lo = (int64_t *)malloc(3 * sizeof(*S->lo) * (size_t)nthread);
+  if (!S->lo) return SYS_OUT_OF_MEMORY;
+  S->hi    = S->lo + nthread;
+  S->place = S->hi + nthread;
+  return SYS_SUCCESS;
+}
+
+static inline SysStatus SysStretchesCreate(SysStretches *S, int nthread, int64_t extra)
+{
+  S->extra = extra;
+  S->size  = 0;
+  for (int t = 0; t < nthread; t++) {
+    if (S->hi[t] < S->lo[t]) S->hi[t] = S->lo[t];
+    S->place[t] = S->size;
+    S->size += extra + S->hi[t] - S->lo[t] + 64 / (int64_t)sizeof(SysScalar);
+  }
+  S->sums = (SysScalar *)SysAllocate(sizeof(*S->sums) * (size_t)S->size);
+  return S->sums ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
+}
+
+static inline void SysStretchesDestroy(SysStretches *S)
+{
+  SysRelease(S->sums, sizeof(*S->sums) * (size_t)S->size);
+  free(S->lo);
+}
+
+/* The extra sums of thread t, all 0 as is its stretch, whose sum for column j lies at *stretch + j */
+static SYS_INLINE SysScalar *SysStretchStart(const SysStretches *S, int t, SysScalar **stretch)
+{
+  SysScalar *w = S->sums + S->place[t];
+
+  for (int64_t j = 0; j < S->extra + S->hi[t] - S->lo[t]; j++) w[j] = 0;
+  *stretch = w + S->extra - S->lo[t];
+  return w;
+}
+
+/* z = beta y + all stretches, for the s-th of nthread parts of the n columns */
+static SYS_INLINE void SysStretchesAdd(const SysStretches *S, int nthread, int s, int64_t n, SysScalar beta, const SysScalar *y, SysScalar *z)
+{
+  const int64_t j0 = n * s / nthread, j1 = n * (s + 1) / nthread;
+
+  SysStartSum(j0, j1, beta, y, z);
+  for (int t = 0; t < nthread; t++) {
+    const int64_t    lo = S->lo[t] > j0 ? S->lo[t] : j0, hi = S->hi[t] < j1 ? S->hi[t] : j1;
+    const SysScalar *w = S->sums + S->place[t] + S->extra - S->lo[t];
+
+    for (int64_t j = lo; j < hi; j++) z[j] += w[j];
+  }
+}
