@@ -16,7 +16,7 @@ trap '[ -z "$current" ] || ln -sfn "$current" "$root/bin"' EXIT
 variant() {
   local name=$1 out
   shift
-  if out=$(env -u MAKEFLAGS -u MAKELEVEL -u PETSC_DIR -u PETSC_ARCH -u BUILD make -C "$root" "$@" check 2>&1); then
+  if out=$(env -u MAKEFLAGS -u MAKELEVEL -u TESTS -u PETSC_DIR -u PETSC_ARCH -u BUILD make -C "$root" "$@" check 2>&1); then
     echo "ok $name"
   else
     echo "$out"
