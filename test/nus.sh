@@ -10,14 +10,5 @@ cd "$(dirname "$0")/.." || exit 1
 nus=src/mat/impls/nus
 sources=(test/kernels/nus.c $nus/nushost.c $nus/nuslayout.c $nus/nusfill.c $nus/nusplan.c $nus/nus_plain.c $nus/nus_avx2.c $nus/nus_avx512.c src/sys/sysmemory.c)
 
-if [ "${1:-}" != sanitize ]; then
-  build_and_run "double" -O2
-  build_and_run "float" -O1 -DSYS_SINGLE
-  build_and_run "double complex" -O1 -DSYS_COMPLEX
-  build_and_run "double, 64-bit indices" -O1 -DSYS_INT64
-elif works -fsanitize=address,undefined; then
-  build_and_run "double, sanitizers" -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
-else
-  echo "skip kernels under sanitizers: $cc has no address sanitizer here"
-fi
+if [ "${1:-}" = sanitize ]; then sanitized kernels; else every_number_type; fi
 exit $status

@@ -14,17 +14,10 @@ sources=(test/kernels/spgemm.c src/sys/sysmemory.c $hashgemm/host/spgemm{host,op
 less="-DSPGEMM_DENSE_MAX=65536 -DSPGEMM_STREAM=4096"
 
 if [ "${1:-}" != sanitize ]; then
-  build_and_run "double" -O2
-  build_and_run "float" -O1 -DSYS_SINGLE $less
-  build_and_run "double complex" -O1 -DSYS_COMPLEX $less
-  build_and_run "double, 64-bit indices" -O1 -DSYS_INT64 $less
+  every_number_type $less
   exit $status
 fi
-if works -fsanitize=address,undefined; then
-  build_and_run "double, sanitizers" -O1 $less -fsanitize=address,undefined -fno-sanitize-recover=all
-else
-  echo "skip sparse products under sanitizers: $cc has no address sanitizer here"
-fi
+sanitized "sparse products" $less
 if thread_sanitizer; then
   build_and_run "double, thread sanitizer" -O1 $less -fsanitize=thread
 else

@@ -25,8 +25,7 @@ export OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive PETSC_OPTIONS="-device_enable n
 
 conf() { sed -n "s/^$1 := //p" "$BUILD/conf.mk"; }
 grep -v AVX "$BUILD/petscambconf.h" >"$dir/petscambconf.h"
-includes=(-include "$dir/petscambconf.h" -Iinclude)
-includes+=(-Isrc)
+includes=(-include "$dir/petscambconf.h" -Iinclude -Isrc)
 
 members=$(ar t "$BUILD/lib/libpetscamb.a") # the sources that this configuration has
 mkdir "$dir/parts" "$dir/programs"

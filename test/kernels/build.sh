@@ -56,6 +56,25 @@ build_and_run() {
   fi
 }
 
+# every_number_type FLAGS...: the program for every number type; the first, optimised more, is built without FLAGS
+every_number_type() {
+  build_and_run "double" -O2
+  build_and_run "float" -O1 -DSYS_SINGLE "$@"
+  build_and_run "double complex" -O1 -DSYS_COMPLEX "$@"
+  build_and_run "double, 64-bit indices" -O1 -DSYS_INT64 "$@"
+}
+
+# sanitized WHAT FLAGS...: the program for double under the address and undefined behaviour sanitizers
+sanitized() {
+  local what=$1
+  shift
+  if works -fsanitize=address,undefined; then
+    build_and_run "double, sanitizers" -O1 "$@" -fsanitize=address,undefined -fno-sanitize-recover=all
+  else
+    echo "skip $what under sanitizers: $cc has no address sanitizer here"
+  fi
+}
+
 # a thread sanitizer that does not understand the OpenMP library at hand finds races where there are none
 understands_threads() {
   cat >"$dir/race.c" <<'END'
