@@ -3,6 +3,7 @@
 # make check   the quickest tests: a solve in an unmodified PETSc example with the plugin loaded, every matrix type and product once
 # make test    all tests but the long ones; TESTS=pattern chooses, LONGEST=10 prints the ten longest at the end
 # make check-deep   all tests: sanitizers, valgrind and other PETScs too
+# make check-petsc   PETSc's own tests with every matrix type, beside aij; MATCH=pattern and TYPES=names choose, ALL=1 runs all of them
 # make all     the library, bin/solve, bin/petscamb and the test programs
 # make where   prints the path of the library
 # make install library, header and petscamb.pc into PREFIX (DESTDIR honoured); make uninstall removes them
@@ -15,7 +16,7 @@ PYTHON ?= python3
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all lib bin examples programs run test check check-deep where install uninstall clean distclean cuda-check
+.PHONY: all lib bin examples programs run test check check-deep check-petsc check-petsc-build where install uninstall clean distclean cuda-check
 
 unconfigured := clean distclean
 ifneq ($(filter-out $(unconfigured),$(or $(MAKECMDGOALS),all)),)
@@ -134,9 +135,20 @@ check-deep: all examples $(if $(AMB_NVCC),cuda-check)
 check: lib examples $(patsubst test/%.c,$(B)/test/%,$(patsubst src/ksp/examples/%.c,$(BIN)/%,$(quick)))
 	$(call runtests,check)
 
+# with the first target alone the programs are built, so that a machine without PETSc's sources can run them
+checkpetsc = @$(if $(AMB_EXAMPLES_SRC),,echo "PETSc's examples are needed and not found: install libpetsc$(basename $(AMB_PETSC_VERSION))-dev-examples"; exit 1;) \
+  $(context) $(PYTHON) test/checkpetsc.py $1 $(if $(MATCH),--match $(call quote,$(MATCH))) $(if $(TYPES),--types $(call quote,$(TYPES))) $(if $(filter-out 0,$(ALL)),--all) $(DEVICE:%=--device %)
+
+check-petsc-build: lib
+	$(call checkpetsc,build)
+
+check-petsc: lib
+	$(call checkpetsc,build run)
+
 # one after the other where several are asked for at once
 run check: | $(filter test check-deep,$(MAKECMDGOALS))
 check-deep: | $(filter test,$(MAKECMDGOALS))
+check-petsc: | $(filter run check test check-deep,$(MAKECMDGOALS))
 
 # CUDA code is compiled wherever there is a compiler for it; where this PETSc has no CUDA, what includes no PETSc header, that is the kernels
 kernels := $(if $(cuda),$(shell grep -LE '^ *# *include *[<"]petsc' $(cuda)))

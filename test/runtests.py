@@ -15,6 +15,7 @@ The last two kinds pass by exit code 0; each line "ok NAME", "not ok NAME" or "s
 """
 import argparse
 import concurrent.futures
+import contextlib
 import difflib
 import fnmatch
 import functools
@@ -370,22 +371,29 @@ class Cores:
     def __init__(self, count):
         self.count, self.free, self.change, self.turn = count, count, threading.Condition(), threading.Lock()
 
-    def run(self, test, work):
-        want = min(max(1, test.ranks), self.count)
+    @contextlib.contextmanager
+    def take(self, ranks):
+        want = min(max(1, ranks), self.count)
         with self.turn, self.change:
             self.change.wait_for(lambda: self.free >= want)
             self.free -= want
-        folder = tempfile.mkdtemp(prefix="test-", dir=work)
-        start = time.time()
         try:
-            results = judge(test, folder)
-        except Exception as error:
-            results = [("fail", test.name, "%s: %r" % (test.command, error))]
+            yield
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
             with self.change:
                 self.free += want
                 self.change.notify_all()
+
+    def run(self, test, work):
+        with self.take(test.ranks):
+            folder = tempfile.mkdtemp(prefix="test-", dir=work)
+            start = time.time()
+            try:
+                results = judge(test, folder)
+            except Exception as error:
+                results = [("fail", test.name, "%s: %r" % (test.command, error))]
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
         test.elapsed = time.time() - start
         return test, results
 

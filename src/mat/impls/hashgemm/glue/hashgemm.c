@@ -7,7 +7,7 @@
    new product.
 */
 #include "sys/systhreads.h"
-#include "mat/impls/hashgemm/glue/hashgemmdevicestub.h"
+#include "mat/impls/hashgemm/glue/hashgemmparallel.h"
 
 /* ------------------------------------------------- success and figures ------------------------------------------------- */
 
@@ -318,6 +318,23 @@ static PetscErrorCode HashGEMMMake(Mat C, HashGEMMProduct *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The values are in place since the symbolic phase. PETSc looks for I-nodes in an assembly, and MAT_USE_INODES may have changed since. */
+static PetscErrorCode HashGEMMLookForInodes(Mat C, const HashGEMMProduct *p)
+{
+  Mat       block[2] = {C, NULL};
+  PetscBool mpi;
+
+  PetscFunctionBegin;
+  if (p->device || (p->parallel && p->parallel->device)) PetscFunctionReturn(PETSC_SUCCESS); /* no I-nodes on a device */
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)C, MATMPIAIJ, &mpi));
+  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(C, &block[0], &block[1], NULL));
+  for (int k = 0; k < 2 && block[k]; k++) {
+    PetscCall(MatAssemblyBegin(block[k], MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(block[k], MAT_FINAL_ASSEMBLY));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatProductNumeric_HashGEMM(Mat C)
 {
   HashGEMMProduct *p = (HashGEMMProduct *)C->product->data;
@@ -363,7 +380,7 @@ static PetscErrorCode MatProductNumeric_HashGEMM(Mat C)
     PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
     C->nooffprocentries = nooffproc;
-  }
+  } else PetscCall(HashGEMMLookForInodes(C, p));
   p->fresh = PETSC_FALSE;
   PetscCall(MatShadowReportProductEnd(C, since, (PetscBool)(change != HASHGEMM_SAME)));
   PetscCall(PetscLogEventEnd(MAT_HashGEMMNumeric, C, 0, 0, 0));
