@@ -225,6 +225,30 @@ static PetscErrorCode Duplicates(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Functions of PETSc that move the inside of a matrix take the shadow away, or leave that of another matrix: a new one takes its place */
+static PetscErrorCode ComesBack(TestDiff *d)
+{
+  Mat            A, B;
+  MatShadow     *s, *t;
+  PetscContainer container;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(PETSC_TRUE, &A, &s));
+  PetscCall(PetscObjectCompose((PetscObject)A, "MatShadow", NULL));
+  s = (MatShadow *)&d; /* no shadow, and not NULL */
+  PetscCall(MatShadowGet(A, &s));
+  TestExpect(d, "the new shadow is not that of the matrix", (PetscBool)(s->owner == A && s->phase == MAT_SHADOW_WAITING && !s->data));
+  PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_MODEL));
+  PetscCall(Create(PETSC_FALSE, &B, &t));
+  PetscCall(PetscObjectQuery((PetscObject)A, "MatShadow", (PetscObject *)&container));
+  PetscCall(PetscObjectCompose((PetscObject)B, "MatShadow", (PetscObject)container));
+  PetscCall(MatShadowGet(B, &t));
+  TestExpect(d, "the shadow of another matrix stays, or its settings are lost", (PetscBool)(t != s && t->owner == B && t->tune == MAT_SHADOW_TUNE_MODEL));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A matrix that has become AIJ again has all of AIJ's operations, and no function that petsc-amb composed */
 static PetscErrorCode Leaves(TestDiff *d)
 {
@@ -273,6 +297,7 @@ static const TestCase tests[] = {
   {"an unclear verdict",     LooksAgain },
   {"a level of multigrid",   Level      },
   {"settings of duplicates", Duplicates },
+  {"shadows that are gone",  ComesBack  },
   {"back to AIJ",            Leaves     },
   {NULL,                     NULL       }
 };
