@@ -3,7 +3,7 @@
 # make check   the quickest tests: a solve in an unmodified PETSc example with the plugin loaded, every matrix type and product once
 # make test    all tests but the long ones; TESTS=pattern chooses, LONGEST=10 prints the ten longest at the end
 # make check-deep   all tests: sanitizers, valgrind and other PETScs too
-# make check-mutants   whether the tests notice defects that are put into the sources; SEED=number, COUNT=number, FILES=names; AGAIN=1
+# make check-mutants   whether the tests notice defects that are put into the sources; SEED=number, COUNT=number, FILES=names, JOBS=number
 # make all     the library, bin/solve, bin/petscamb and the test programs
 # make where   prints the path of the library
 # make install library, header and petscamb.pc into PREFIX (DESTDIR honoured); make uninstall removes them
@@ -136,7 +136,7 @@ check: lib examples $(patsubst test/%.c,$(B)/test/%,$(patsubst src/ksp/examples/
 	$(call runtests,check)
 
 check-mutants: all examples
-	@$(context) $(PYTHON) test/mutants.py $(SEED:%=--seed %) $(COUNT:%=--count %) $(if $(FILES),--files $(call quote,$(FILES))) $(if $(AGAIN),--again)
+	@$(context) $(PYTHON) test/mutants.py $(SEED:%=--seed %) $(COUNT:%=--count %) $(JOBS:%=--jobs %) $(if $(FILES),--files $(call quote,$(FILES))) $(if $(AGAIN),--again)
 
 # one after the other where several are asked for at once
 run check: | $(filter test check-deep,$(MAKECMDGOALS))

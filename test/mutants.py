@@ -260,6 +260,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="of the random lines")
     parser.add_argument("--count", type=int, default=100, help="mutants that are caught or survive")
     parser.add_argument("--files", default="", help="parts of names of files, with commas or blanks between them")
+    parser.add_argument("--jobs", type=int, default=2, help="mutants that are judged at once")
     parser.add_argument("--again", action="store_true", help="judge only those that the last run with this seed did not catch")
     parser.add_argument("--list", action="store_true", help="check test/mutants.txt, and print the mutants drawn, of which the compiler may refuse some")
     args = parser.parse_args()
@@ -284,7 +285,7 @@ def main():
     if args.again:
         with open(path.replace("seed", "limits")) as text:
             limits = json.load(text)
-    benches = [Bench(build, number, conf) for number in range(2)]
+    benches = [Bench(build, number, conf) for number in range(args.jobs)]
     calibrate(benches[0], files, limits)
     with open(path.replace("seed", "limits"), "w") as text:
         json.dump(limits, text)

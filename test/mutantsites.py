@@ -120,11 +120,12 @@ OPERATORS = (conditions, deletions, numbers, bounds, swaps, logic, cases)
 
 
 def sites(text):
-    lines, inside, found = text.splitlines(), False, []
+    lines, inside, reports, found = text.splitlines(), False, False, []
     for line, code in zip(lines, blank(text).splitlines()):
         inside = line == "{" or inside and line != "}"
-        mutants = []
-        if inside and line != "{" and not REPORTS.search(code):
+        goes_on, mutants = reports, []
+        reports = bool(reports or REPORTS.search(code)) and not re.search(r"[;{}]\s*$|^\s*#", code)  # on the next line too
+        if inside and line != "{" and not goes_on and not REPORTS.search(code):
             check = re.search(r"PetscCheck\(", code)
             for operator in OPERATORS:
                 for name, begin, end, new in operator(code):
