@@ -10,7 +10,7 @@ from client import MULTIARCH, Case, Skip
 PACKAGES = ["libdeal.ii-dev", "libdeal.ii-doc", "libslepc-real3.18-dev", "g++"]
 LIBRARY = "/usr/lib/%s/libdeal.ii.so" % MULTIARCH
 EXAMPLES = "/usr/share/doc/libdeal.ii-doc/examples"
-VIEW = "-ksp_view -ksp_converged_reason -ksp_monitor_short"
+VIEW = "-ksp_view -ksp_converged_reason"
 TIMES = (r"\d+(\.\d+)?s", r"^[+|]")  # tables of times
 
 # name, options
