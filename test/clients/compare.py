@@ -9,8 +9,8 @@ import difflib
 import re
 
 Rules = collections.namedtuple("Rules", "tolerance floor drop")
-Rules.__doc__ = """tolerance: relative difference of two numbers that is still equal; numbers of at least four digits may also differ by one in the last one.
-floor: two numbers below it are equal: norms of residuals after a direct solve are noise. drop: expressions of lines that are not compared, as times."""
+Rules.__doc__ = """tolerance: the relative difference up to which two numbers are equal. floor: two numbers below it are equal, as norms of residuals after a
+direct solve. drop: expressions of lines that are not compared, as times."""
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?\b(?:nan|inf)\b", re.I)
 REPORT = "petsc-amb on "
@@ -54,15 +54,6 @@ def lines_of(text, types, rules):
     return [line.rstrip() for line in own_lines(lines, types) if line.strip() and not any(expression.search(line) for expression in drop)]
 
 
-def last_digit(word):
-    """The value of one in the last digit of a number of at least four digits; 0 for shorter ones."""
-    mantissa, _, exponent = word.lower().lstrip("+-").partition("e")
-    digits = mantissa.replace(".", "").lstrip("0")
-    if len(digits) < 4:
-        return 0.
-    return 10. ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
-
-
 def equal_numbers(a, b, rules):
     if a == b:
         return True
@@ -75,7 +66,7 @@ def equal_numbers(a, b, rules):
         return x == y
     if max(abs(x), abs(y)) <= rules.floor:
         return True
-    return abs(x - y) <= max(rules.tolerance * max(abs(x), abs(y)), 1.001 * max(last_digit(a), last_digit(b)))
+    return abs(x - y) <= rules.tolerance * max(abs(x), abs(y))
 
 
 def skeleton(line):
