@@ -5,6 +5,7 @@
 # make check-deep   all tests: sanitizers, valgrind and other PETScs too
 # make check-petsc   PETSc's own tests with every matrix type, beside aij; MATCH=pattern and TYPES=names choose, ALL=1 runs all of them
 # make check-mutants   whether the tests notice defects that are put into the sources; SEED=number, COUNT=number, FILES=names, JOBS=number
+# make check-clients   programs of SLEPc, deal.II, DOLFINx and others, with aij and with petsc-amb (docs/clients); TESTS='slepc/*' chooses, TIME=1 measures
 # make all     the library, bin/solve, bin/petscamb and the test programs
 # make where   prints the path of the library
 # make install library, header and petscamb.pc into PREFIX (DESTDIR honoured); make uninstall removes them
@@ -17,7 +18,7 @@ PYTHON ?= python3
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all lib bin examples programs run test check check-deep check-petsc check-petsc-build check-mutants where install uninstall clean distclean cuda-check
+.PHONY: all lib bin examples programs run test check check-deep check-petsc check-petsc-build check-mutants check-clients where install uninstall clean distclean cuda-check
 
 unconfigured := clean distclean
 ifneq ($(filter-out $(unconfigured),$(or $(MAKECMDGOALS),all)),)
@@ -145,8 +146,13 @@ check-petsc-build: lib
 
 check-petsc: lib
 	$(call checkpetsc,build run)
+
 check-mutants: all examples
 	@$(context) $(PYTHON) test/mutants.py $(SEED:%=--seed %) $(COUNT:%=--count %) $(JOBS:%=--jobs %) $(if $(FILES),--files $(call quote,$(FILES))) $(if $(AGAIN),--again)
+
+# programs of other projects, on demand: some of their packages are large
+check-clients: lib
+	@$(context) INSTALL='$(INSTALL)' $(PYTHON) test/clients/run.py $(if $(TESTS),--match $(call quote,$(TESTS))) $(if $(TIME),--time) $(ROUNDS:%=--rounds %) $(RANKS:%=--ranks %) $(TYPES:%=--types %) $(if $(ALL),--all)
 
 # one after the other where several are asked for at once
 run check: | $(filter test check-deep,$(MAKECMDGOALS))
