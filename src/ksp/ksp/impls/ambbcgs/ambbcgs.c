@@ -57,7 +57,7 @@ static PetscErrorCode KSPAMBBCGSSolve(KSP ksp, KSPAMB *amb)
   const PetscBool     passes = (PetscBool)(amb->kind == FUSED_POINT || amb->kind == FUSED_BLOCKS), right = (PetscBool)(ksp->pc_side == PC_RIGHT);
   const int           pc               = passes ? 2 * (int)amb->bs - 1 : 0; /* operations to apply the preconditioner to an entry */
   const unsigned      z                = passes && right ? KSPAMB_WRITES(Z) : 0;
-  FusedPass           pass             = {FUSED_NONE};
+  FusedPass           pass             = {.kind = FUSED_NONE};
   Vec                 v[FUSED_VECTORS] = {NULL}, r[FUSED_VECTORS] = {NULL};
   PetscReal           rho, rhoold = 1.0, alpha = 1.0, beta, omega = 1.0, dp = 0.0, d1;
   SysReal             sums[FUSED_SUMS];

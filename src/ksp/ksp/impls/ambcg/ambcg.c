@@ -131,7 +131,7 @@ static PetscErrorCode KSPAMBCGStart(KSP ksp, KSPAMB *amb, FusedPass *pass, const
 
 static PetscErrorCode KSPAMBCGSolve(KSP ksp, KSPAMB *amb)
 {
-  FusedPass       pass             = {FUSED_NONE};
+  FusedPass       pass             = {.kind = FUSED_NONE};
   Vec             v[FUSED_VECTORS] = {NULL};
   const PetscBool other            = (PetscBool)(amb->kind == FUSED_OTHER);
   PetscReal       beta, betaold = 1.0, dpi = 0.0, dpiold, dp;
@@ -214,7 +214,7 @@ static PetscErrorCode KSPAMBCGProduct(KSP ksp, KSPAMB *amb, Mat A, FusedPass *pa
 
 static PetscErrorCode KSPAMBCGSolveSingle(KSP ksp, KSPAMB *amb)
 {
-  FusedPass       pass             = {FUSED_NONE};
+  FusedPass       pass             = {.kind = FUSED_NONE};
   Vec             v[FUSED_VECTORS] = {NULL}, u[FUSED_VECTORS];
   const PetscBool other            = (PetscBool)(amb->kind == FUSED_OTHER);
   PetscReal       beta, delta, betaold = 1.0, dpi = 0.0, dpiold, dp;

@@ -8,8 +8,6 @@
 
 #define BLOCKS 16 /* of a thread, at least: fewer do not repay its start */
 
-extern const FusedKernels FusedKernelsPlain, FusedKernelsAVX2, FusedKernelsAVX512;
-
 const FusedKernels *FusedHostKernels(void)
 {
   return SYS_KERNELS(FusedKernels);

@@ -70,6 +70,8 @@ typedef struct {
   FusedFunction bistep;      /* x += a p + b r; r -= b t; sums r.q and r.r */
 } FusedKernels;
 
+extern const FusedKernels FusedKernelsPlain, FusedKernelsAVX2, FusedKernelsAVX512;
+
 /* The table for this processor */
 const FusedKernels *FusedHostKernels(void);
 

@@ -32,6 +32,11 @@ typedef SysReal Vec8 __attribute__((vector_size(8 * sizeof(SysReal)), aligned(si
     sums[s_] = (((e_[0] + e_[4]) + (e_[2] + e_[6])) + ((e_[1] + e_[5]) + (e_[3] + e_[7]))) + tail[s_]; \
   }
 
+static SYS_INLINE void FusedNoSums(SysReal sums[])
+{
+  for (int s = 0; s < FUSED_SUMS; s++) sums[s] = 0;
+}
+
 /* z = M r for dense blocks; z may be r */
 static SYS_INLINE void FusedBlocksOf(const int bs, const FusedPass *f, const SysReal *r, SysReal *z, int64_t lo, int64_t hi)
 {
@@ -173,6 +178,7 @@ static void FUSED_NAME(FusedDirection)(const FusedPass *f, int64_t lo, int64_t h
   }
   if (b == 0) FUSED_LOOP(COPY_Z);
   else FUSED_LOOP(DIRECTION);
+  FusedNoSums(sums);
 }
 
 static void FUSED_NAME(FusedDot)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
@@ -199,6 +205,7 @@ static void FUSED_NAME(FusedUpdate)(const FusedPass *f, int64_t lo, int64_t hi, 
     AT(T, x) += a * AT(const T, p); \
   }
   FUSED_LOOP(UPDATE);
+  FusedNoSums(sums);
 }
 
 static void FUSED_NAME(FusedBiDirection)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
@@ -218,6 +225,7 @@ static void FUSED_NAME(FusedBiDirection)(const FusedPass *f, int64_t lo, int64_t
   if (b == 0) FUSED_LOOP(COPY_R);
   else FUSED_LOOP(BIDIRECTION);
   if (f->v[FUSED_Z]) FusedApplyTo(f, p, f->v[FUSED_Z], lo, hi);
+  FusedNoSums(sums);
 }
 
 static void FUSED_NAME(FusedBiShadow)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
@@ -247,6 +255,7 @@ static void FUSED_NAME(FusedBiHalf)(const FusedPass *f, int64_t lo, int64_t hi, 
   }
   FUSED_LOOP(HALF);
   if (f->v[FUSED_Z]) FusedApplyTo(f, r, f->v[FUSED_Z], lo, hi);
+  FusedNoSums(sums);
 }
 
 static void FUSED_NAME(FusedBiDots)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
