@@ -10,7 +10,7 @@
 #include <petsc/private/pcimpl.h>
 
 #include "sys/syscompat.h"
-#include "petscamb.h"
+#include <petscamb.h>
 #include "ksp/ksp/impls/fused/fusedhost.h"
 
 typedef struct _KSPAMB KSPAMB;
