@@ -68,6 +68,10 @@ M*/
 M*/
 #define MATPRODUCTALGORITHMHASHGEMM "hashgemm"
 
+/* Types of KSP for KSPSetType() and -ksp_type: PETSc's cg and bcgs on fused passes; see KSPAMBCG and KSPAMBBCGS in docs/krylov.md */
+#define KSPAMBCG   "ambcg"
+#define KSPAMBBCGS "ambbcgs"
+
 /*E
    MatHashGEMMAccumulator - the data structure in which `MATPRODUCTALGORITHMHASHGEMM` gathers the entries of a row of a product
 

@@ -18,8 +18,8 @@ PETSCAMB_FORMATS(PETSCAMB_DECLARE)
 static const MatShadowFormat *const formats[] = {PETSCAMB_FORMATS(PETSCAMB_LIST)};
 
 /* Registered besides the formats: products of matrices, solvers and preconditioners */
-extern PetscErrorCode HashGEMMRegister(void);
-static PetscErrorCode (*const others[])(void) = {HashGEMMRegister};
+extern PetscErrorCode HashGEMMRegister(void), KSPAMBRegister(void), KSPAMBCGRegister(void), KSPAMBBCGSRegister(void);
+static PetscErrorCode (*const others[])(void) = {HashGEMMRegister, KSPAMBRegister, KSPAMBCGRegister, KSPAMBBCGSRegister};
 
 #if defined(SYS_HAVE_DEVICE)
 extern const MatShadowExchange MatHaloExchange;
