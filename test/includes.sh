@@ -17,6 +17,7 @@ mat/halo mat/product < mat/impls/hashgemm/glue
 sys petscamb.h < mat/io < petscamb.c
 sys < ksp/ksp/impls/fused < ksp/ksp/impls/ambksp < ksp/ksp/impls/ambcg ksp/ksp/impls/ambbcgs < petscamb.c
 petscamb.h < ksp/ksp/impls/ambksp
+mat/shadow < ksp/ksp/impls/ambcg
 petscamb.h < ksp/examples
 '
 

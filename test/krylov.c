@@ -289,12 +289,15 @@ static PetscErrorCode RunOne(const Case *c, const Method *m, PetscBool own, Mat 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Are solves on fused passes expected? */
-static PetscErrorCode Servable(Vec x, PetscBool *fused)
+/* Is the solve on fused passes, or PETSc's own, as expected? On a GPU only some are on passes, and Device() says which. */
+static PetscErrorCode CheckFused(TestDiff *d, Vec x, PetscBool wanted, PetscBool fused)
 {
+  PetscBool host;
+
   PetscFunctionBeginUser;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)x, fused, VECSEQ, VECMPI, ""));
-  if (PetscDefined(USE_COMPLEX)) *fused = PETSC_FALSE;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &host, VECSEQ, VECMPI, ""));
+  if (PetscDefined(USE_COMPLEX)) wanted = PETSC_FALSE;
+  TestExpect(d, "the solve is PETSc's own, or is not", (PetscBool)(fused == wanted || (!host && !fused)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -302,13 +305,12 @@ static PetscErrorCode Servable(Vec x, PetscBool *fused)
 static PetscErrorCode RunCase(TestDiff *d, const Case *c, PetscBool cg, PetscBool bcgs)
 {
   Outcome   own, again, petsc;
-  PetscBool fused, same;
+  PetscBool same;
   Mat       A;
   Vec       b, x;
 
   PetscFunctionBeginUser;
   PetscCall(MakeSystem(c, &A, &b, &x));
-  PetscCall(Servable(x, &fused));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(methods); k++) {
     const Method *m = &methods[k];
 
@@ -319,7 +321,7 @@ static PetscErrorCode RunCase(TestDiff *d, const Case *c, PetscBool cg, PetscBoo
     PetscCall(RunOne(c, m, PETSC_FALSE, A, b, x, &petsc));
     PetscCall(RunOne(c, m, PETSC_TRUE, A, b, x, &own));
     PetscCall(RunOne(c, m, PETSC_TRUE, A, b, x, &again));
-    TestExpect(d, "the solve is PETSc's own, or is not", (PetscBool)(own.fused == fused));
+    PetscCall(CheckFused(d, x, PETSC_TRUE, own.fused));
     PetscCall(VecEqual(own.x, again.x, &same));
     TestExpect(d, "other bits in the second run", (PetscBool)(same || own.reason == KSP_DIVERGED_NANORINF));
     PetscCall(Compare(d, &own, &petsc));
@@ -471,10 +473,10 @@ static PetscErrorCode Exactly(TestDiff *d)
     PetscCall(KSPSetTolerances(ksp, 1e-9, 1e-50, 1e5, 2));
     PetscCall(KSPSolve(ksp, b, x));
     PetscCall(IsFused(ksp, &fused));
-    if (fused) {
+    PetscCall(KSPAMBGet(ksp, &amb));
+    if (fused && amb->d) {
       PetscCall(KSPGetPC(ksp, &pc));
       PetscCall(PCApply(pc, b, x));
-      PetscCall(KSPAMBGet(ksp, &amb));
       PetscCall(VecGetLocalSize(b, &n));
       PetscCall(VecGetArrayRead(b, &r));
       PetscCall(VecGetArrayRead(x, &z));
@@ -518,13 +520,11 @@ static PetscErrorCode TrueResidual(KSP ksp, PetscInt its, PetscReal norm, KSPCon
 /* Both solvers with what a program sets by functions */
 static PetscErrorCode Both(TestDiff *d, const Case *c, PetscErrorCode (*set)(KSP, Mat, void *), void *ctx, PetscBool fused)
 {
-  PetscBool serves;
-  Mat       A;
-  Vec       b, x;
+  Mat A;
+  Vec b, x;
 
   PetscFunctionBeginUser;
   PetscCall(MakeSystem(c, &A, &b, &x));
-  PetscCall(Servable(x, &serves));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(methods); k++) {
     Outcome out[2];
 
@@ -544,7 +544,7 @@ static PetscErrorCode Both(TestDiff *d, const Case *c, PetscErrorCode (*set)(KSP
       PetscCall(KSPDestroy(&ksp));
       PetscCall(VecDestroy(&y));
     }
-    TestExpect(d, "the solve is PETSc's own, or is not", (PetscBool)(out[1].fused == (fused && serves)));
+    PetscCall(CheckFused(d, x, fused, out[1].fused));
     PetscCall(Compare(d, &out[1], &out[0]));
     PetscCall(OutcomeDestroy(&out[0]));
     PetscCall(OutcomeDestroy(&out[1]));
@@ -833,6 +833,79 @@ static PetscErrorCode View(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* On a GPU: blocks of iterations of several lengths, recorded and not, give the bits and the history of iterations that a monitor looks at. On the host there are
+   no blocks, and one solve is compared with another. */
+static PetscErrorCode Device(TestDiff *d)
+{
+  static const PetscInt lengths[] = {1, 3, 16, 32};
+  static const Case     cases[]   = {
+          {"jacobi",                    &symmetric,  "-pc_type jacobi",                                    GUESS_SOME, 0},
+          {"none",                      &symmetric,  "-pc_type none",                                      GUESS_NONE, 0},
+          {"natural",                   &symmetric,  "-pc_type jacobi -ksp_norm_type natural",             GUESS_NONE, 0},
+          {"unpreconditioned",          &symmetric,  "-pc_type jacobi -ksp_norm_type unpreconditioned",    GUESS_NONE, 0},
+          {"no norm",                   &symmetric,  "-pc_type jacobi -ksp_norm_type none -ksp_max_it 12", GUESS_NONE, 0},
+          {"five iterations",           &symmetric,  "-pc_type jacobi -ksp_max_it 5",                      GUESS_NONE, 0},
+          {"diverged",                  &symmetric,  "-pc_type jacobi -ksp_divtol 0.9 -ksp_rtol 1e-12",    GUESS_NONE, 0},
+          {"indefinite matrix",         &indefinite, "-pc_type none",                                      GUESS_NONE, 0},
+          {"indefinite preconditioner", &indefinite, "-pc_type jacobi",                                    GUESS_NONE, 0},
+          {"p.Ap is 0",                 &skew,       "-pc_type none",                                      GUESS_NONE, 1}
+  };
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(cases); k++) {
+    Outcome   seen;
+    PetscBool cuda, recorded, same;
+    char      type[64];
+    Mat       A;
+    Vec       b, x0;
+
+    PetscCall(MakeSystem(&cases[k], &A, &b, &x0));
+    PetscCall(PetscObjectTypeCompare((PetscObject)x0, "seqcuda", &cuda));
+    PetscCall(TestTypeRoot(type, sizeof(type)));
+    PetscCall(PetscStrcmp(type, MATAMB, &recorded)); /* the product of this type can be recorded */
+    PetscCall(RunOne(&cases[k], &methods[0], PETSC_TRUE, A, b, x0, &seen));
+    for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(lengths); l++) {
+      const PetscReal   *history;
+      KSPConvergedReason reason;
+      PetscInt           its, n;
+      PetscReal          norm;
+      KSPAMB            *amb;
+      KSP                ksp;
+      Vec                x;
+
+      PetscCall(VecDuplicate(x0, &x));
+      PetscCall(VecCopy(x0, x));
+      PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+      PetscCall(KSPSetOperators(ksp, A, A));
+      PetscCall(KSPSetInitialGuessNonzero(ksp, (PetscBool)(cases[k].guess != GUESS_NONE)));
+      PetscCall(Configure(ksp, KSPAMBCG, cases[k].options));
+      PetscCall(KSPAMBGet(ksp, &amb));
+      amb->length = lengths[l];
+      PetscCall(KSPSetResidualHistory(ksp, NULL, HISTORY, PETSC_TRUE));
+      PetscCall(KSPSolve(ksp, b, x));
+      PetscCall(KSPGetIterationNumber(ksp, &its));
+      PetscCall(KSPGetConvergedReason(ksp, &reason));
+      PetscCall(KSPGetResidualNorm(ksp, &norm));
+      PetscCall(KSPGetResidualHistory(ksp, &history, &n));
+      PetscCall(VecEqual(x, seen.x, &same));
+      TestExpect(d, "other bits in blocks of another length", same);
+      TestExpect(d, "another end in blocks of another length", (PetscBool)(its == seen.its && reason == seen.reason && norm == seen.rnorm && n == seen.length));
+      for (PetscInt i = 0; i < PetscMin(n, seen.length); i++) TestExpect(d, "another history in blocks of another length", (PetscBool)(history[i] == seen.history[i]));
+      if (cuda) {
+        TestExpect(d, "the device does not solve", amb->fused);
+        TestExpect(d, "no iteration is recorded", (PetscBool)(!recorded || amb->replayed > 0 || seen.its < 2));
+      }
+      PetscCall(KSPDestroy(&ksp));
+      PetscCall(VecDestroy(&x));
+    }
+    PetscCall(OutcomeDestroy(&seen));
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&x0));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const TestCase tests[] = {
   {"norms",           Norms          },
   {"preconditioners", Preconditioners},
@@ -845,6 +918,7 @@ static const TestCase tests[] = {
   {"fall-backs",      FallBacks      },
   {"types",           Types          },
   {"view",            View           },
+  {"device",          Device         },
   {NULL,              NULL           }
 };
 

@@ -19,28 +19,33 @@ static struct _VecOps seqops, mpiops;
 
 /* ------------------------------------------------- may the fused passes serve? ------------------------------------------------- */
 
+PetscBool KSPAMBVecPlain(Vec v, const struct _VecOps *s)
+{
+  const struct _VecOps *o = v->ops;
+
+  return (PetscBool)(o->dot == s->dot && o->tdot == s->tdot && o->norm == s->norm && o->mdot == s->mdot && o->dotnorm2 == s->dotnorm2 && o->axpy == s->axpy && o->aypx == s->aypx && o->waxpy == s->waxpy && o->axpbypcz == s->axpbypcz);
+}
+
 static PetscErrorCode KSPAMBVecServes(Vec v, const char **why)
 {
-  const struct _VecOps *o = v->ops, *s;
-  PetscBool             seq, mpi;
+  PetscBool seq, mpi;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)v, VECSEQ, &seq));
   PetscCall(PetscObjectTypeCompare((PetscObject)v, VECMPI, &mpi));
-  s = seq ? &seqops : &mpiops;
   if (!seq && !mpi) *why = "the vectors are neither seq nor mpi";
-  else if (o->dot != s->dot || o->tdot != s->tdot || o->norm != s->norm || o->mdot != s->mdot || o->dotnorm2 != s->dotnorm2 || o->axpy != s->axpy || o->aypx != s->aypx || o->waxpy != s->waxpy || o->axpbypcz != s->axpbypcz)
-    *why = "the vectors have operations of the program";
+  else if (!KSPAMBVecPlain(v, seq ? &seqops : &mpiops)) *why = "the vectors have operations of the program";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* All processes come to the same answer */
-static PetscErrorCode KSPAMBServes(KSP ksp, const KSPAMB *amb, const char **why)
+static PetscErrorCode KSPAMBServes(KSP ksp, KSPAMB *amb, const char **why, PetscErrorCode (**solve)(KSP, KSPAMB *))
 {
   PetscBool scaled = PETSC_FALSE;
 
   PetscFunctionBegin;
-  *why = NULL;
+  *why   = NULL;
+  *solve = NULL;
 #if PETSC_VERSION_LT(3, 26, 0)
   PetscCall(PCGetDiagonalScale(ksp->pc, &scaled));
 #endif
@@ -52,9 +57,12 @@ static PetscErrorCode KSPAMBServes(KSP ksp, const KSPAMB *amb, const char **why)
 #if !PETSC_VERSION_LT(3, 19, 0)
   else if (ksp->converged_neg_curve) *why = "negative curvature counts as convergence";
 #endif
-  if (!*why) PetscCall(KSPAMBVecServes(ksp->vec_sol, why));
+  if (!*why) PetscCall(KSPAMBDeviceServes(ksp, amb, why, solve));
+  if (*why || *solve) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPAMBVecServes(ksp->vec_sol, why));
   if (!*why) PetscCall(KSPAMBVecServes(ksp->vec_rhs, why));
   for (PetscInt k = 0; k < ksp->nwork && !*why; k++) PetscCall(KSPAMBVecServes(ksp->work[k], why));
+  if (!*why) *solve = amb->solve;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -130,7 +138,6 @@ static PetscErrorCode KSPAMBSetUp(KSP ksp, KSPAMB *amb)
     PetscCheck(!FusedHostCreate(n, (int)amb->bs, SysThreads(), &amb->host), PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the sums of passes");
   }
   amb->kernels = FusedHostKernels();
-  amb->poison  = (PetscBool)(ksp->reason == KSP_DIVERGED_PC_FAILED);
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &amb->nproc));
   PetscCall(KSPAMBGetPC(ksp, amb));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -138,19 +145,21 @@ static PetscErrorCode KSPAMBSetUp(KSP ksp, KSPAMB *amb)
 
 PetscErrorCode KSPSolve_AMB(KSP ksp)
 {
+  PetscErrorCode (*solve)(KSP, KSPAMB *);
   const char *why;
   KSPAMB     *amb;
 
   PetscFunctionBegin;
   PetscCall(KSPAMBGet(ksp, &amb));
-  PetscCall(KSPAMBServes(ksp, amb, &why));
+  PetscCall(KSPAMBServes(ksp, amb, &why, &solve));
   if (why && why != amb->reason) PetscCall(PetscInfo(ksp, "PETSc's own solve serves, since %s\n", why));
   amb->reason = why;
   amb->fused  = (PetscBool)!why;
   if (why) PetscCall((*amb->base.solve)(ksp));
   else {
-    PetscCall(KSPAMBSetUp(ksp, amb));
-    PetscCall((*amb->solve)(ksp, amb));
+    amb->poison = (PetscBool)(ksp->reason == KSP_DIVERGED_PC_FAILED);
+    if (solve == amb->solve) PetscCall(KSPAMBSetUp(ksp, amb));
+    PetscCall((*solve)(ksp, amb));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -263,6 +272,8 @@ static PetscErrorCode KSPAMBClear(KSPAMB *amb)
   amb->d    = NULL;
   amb->size = 0;
   PetscCall(VecDestroy(&amb->guess));
+  PetscCall(VecDestroy(&amb->diagonal));
+  PetscCall(KSPAMBDeviceClear(amb));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -342,7 +353,7 @@ PetscErrorCode KSPAMBRegisterType(KSPType own, KSPType petsc, PetscErrorCode (*c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KSPAMBLookAtVec(VecType type, struct _VecOps *ops)
+PetscErrorCode KSPAMBLookAtVec(VecType type, struct _VecOps *ops)
 {
   Vec v;
 

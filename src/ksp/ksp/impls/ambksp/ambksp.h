@@ -10,6 +10,7 @@
 #include <petsc/private/pcimpl.h>
 
 #include "sys/syscompat.h"
+#include "sys/syscuda.h"
 #include <petscamb.h>
 #include "ksp/ksp/impls/fused/fusedhost.h"
 
@@ -18,8 +19,9 @@ typedef struct _KSPAMB KSPAMB;
 struct _KSPAMB {
   struct _KSPOps base; /* the operations of PETSc's type */
   PetscErrorCode (*solve)(KSP, KSPAMB *);
-  const char *reason; /* why the last solve was PETSc's own; NULL if it was not */
-  PetscBool   fused;  /* the solve that runs, or the last one, is the one on fused passes */
+  PetscErrorCode (*solvedevice)(KSP, KSPAMB *); /* the same with vectors on a GPU, or NULL */
+  const char *reason;                           /* why the last solve was PETSc's own; NULL if it was not */
+  PetscBool   fused;                            /* the solve that runs, or the last one, is the one on fused passes */
 
   /* For that solve */
   const FusedKernels *kernels;
@@ -30,6 +32,12 @@ struct _KSPAMB {
   size_t              size;
   PetscMPIInt         nproc;
   PetscBool           poison; /* the set-up of the preconditioner failed on this process */
+
+  /* For the solve on a GPU */
+  struct _FusedDevice *device;
+  Vec                  diagonal; /* of a Jacobi preconditioner */
+  PetscInt             length;   /* iterations that are queued together */
+  PetscInt             replayed; /* how often a recorded piece of the last solve was run */
 
   /* CG */
   PetscBool single;                            /* the form with a single reduction */
@@ -44,6 +52,12 @@ struct _KSPAMB {
   Vec guess; /* the initial guess, which the solution leaves out with a preconditioner from the right */
 };
 
+/* Have the vectors the operations that passes stand for, those of ops? */
+PetscBool KSPAMBVecPlain(Vec v, const struct _VecOps *ops);
+
+/* The operations of a new vector of that type */
+PetscErrorCode KSPAMBLookAtVec(VecType, struct _VecOps *ops);
+
 /* Makes a KSP the PETSc type of that name, and then a type that extends it */
 PetscErrorCode KSPAMBExtend(KSP, KSPType, PetscErrorCode (*solve)(KSP, KSPAMB *), KSPAMB **);
 PetscErrorCode KSPAMBGet(KSP, KSPAMB **);
@@ -55,6 +69,11 @@ PetscErrorCode KSPSolve_AMB(KSP);
    process. */
 #define KSPAMB_WRITES(vector) (1U << FUSED_##vector)
 PetscErrorCode KSPAMBRun(KSP, KSPAMB *, FusedFunction, FusedPass *, const Vec v[FUSED_VECTORS], unsigned written, int flops, SysReal sums[FUSED_SUMS]);
+
+/* Says why the device cannot make a solve with vectors on a GPU, or sets solve */
+SYS_DEVICE PetscErrorCode KSPAMBDeviceServes(KSP ksp, KSPAMB *amb, const char **why, PetscErrorCode (**solve)(KSP, KSPAMB *)) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode KSPAMBDeviceClear(KSPAMB *amb) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode KSPAMBCGSolveDevice(KSP ksp, KSPAMB *amb) SYS_STUB(PETSC_SUCCESS);
 
 /* Adds n sums over all processes */
 PetscErrorCode KSPAMBReduce(KSP, const KSPAMB *, PetscInt n, SysReal sums[]);
