@@ -14,13 +14,14 @@ import runtests
 
 PACKAGES = ("mat", "ksp", "snes", "ts", "tao")
 LANGUAGES = ("c", "cxx")
+SECONDS = 120  # for a run, twice the time of PETSc's harness, since several run at once
 
 
 class Case:
     """One run of a program. Those of a block differ by the values of its loops and by its subtests; they run in one folder, one after the other."""
 
     def __init__(self, fields):
-        self.__dict__.update(fields)  # name, nsize, args, env, filter, diff_args, error, seconds, skip
+        self.__dict__.update(fields)  # name, nsize, args, env, filter, diff_args, error, cuda, seconds, skip
 
 
 class Block:
@@ -73,7 +74,7 @@ def unmet(rules, entry):
     return ", ".join(reasons) or None
 
 
-def cases(rules, name, entry, skip, language):
+def cases(rules, name, entry, skip):
     """The cases of a test: its subtests without names of their own, and the values of the loops in nsize and args."""
     subtests = [entry[key] for key in entry.get("subtests", [])] or [{}]
     for index, subtest in enumerate(subtests):
@@ -93,7 +94,7 @@ def cases(rules, name, entry, skip, language):
                 pipe = words.get("filter", "")
                 yield {"name": name + "".join("+" + label.replace("/", "-") for label in labels), "nsize": int(sizes), "args": args.strip(), "env": words.get("env", ""),
                        "filter": pipe[len("Error:"):].strip() if pipe.startswith("Error:") else pipe, "error": pipe.startswith("Error:"),
-                       "diff_args": words.get("diff_args", ""), "seconds": 60 * float(words.get("timeoutfactor", 1)), "skip": reason}
+                       "diff_args": words.get("diff_args", ""), "cuda": "cuda" in words["requires"].split(), "seconds": SECONDS * float(words.get("timeoutfactor", 1)), "skip": reason}
 
 
 def blocks(conf):
@@ -115,4 +116,4 @@ def blocks(conf):
             name = os.path.join(folder, key[len("run"):])
             files = " ".join([entry.get("localrunfiles", "")] + [entry[subtest].get("localrunfiles", "") for subtest in entry.get("subtests", [])])
             yield Block({"name": name, "folder": folder, "program": source, "depends": tests.get("depends", "").split(), "files": files.split(),
-                         "cases": list(cases(rules, name, entry, skip, language))})
+                         "cases": list(cases(rules, name, entry, skip))})

@@ -29,14 +29,19 @@ PRODUCT = re.compile(r"^ *using (?:nonscalable|scalable|allatonce|merged allaton
 LIBRARY = re.compile(r"^\[\d+\] <\w+> \w+\(\): .*libpetscamb.*\n", re.M)
 
 
-def filtered(case, text, folder):
-    """The output as PETSc's test harness would compare it, behind the filter of the block. The harness gives the filter to the shell as $'filter'."""
+def bare(text):
     for pattern in (VIEW, PRODUCT, LIBRARY):
         text = pattern.sub("", text)
+    return text
+
+
+def filtered(case, text, folder):
+    """The output as PETSc's test harness would compare it, behind the filter of the block. The harness gives the filter to the shell as $'filter'."""
+    text = bare(text)
     if not case.filter:
         return text
     script = "filter='%s'; eval \"filter=\\$'$filter'\"; eval \"cat | $filter\"" % case.filter
-    return runtests.shell(script, folder, 60, text.encode())[1]
+    return bare(runtests.shell(script, folder, 60, text.encode())[1])  # a filter may read files
 
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.\d*|\.\d+|\d+(?=[eE][-+]?\d))(?:[eE][-+]?\d+)?")
@@ -67,19 +72,21 @@ def difference(case, petscdiff, folder, first, second):
 
 
 class Explained:
-    """The list of explained differences: a line is a glob of blocks, types, versions of PETSc, and after a colon the reason."""
+    """The list of explained differences. A line has a glob of runs, types, versions of PETSc, where the matrices are, and after a colon the reason."""
 
-    def __init__(self, path, version):
+    def __init__(self, path, version, where):
         self.path, self.entries = path, []
         with open(path, encoding="utf-8") as text:
             for number, line in enumerate(text, 1):
                 if not line.strip() or line.startswith("#"):
                     continue
                 words, colon, reason = line.partition(": ")
-                if not colon or len(words.split()) != 3 or not reason.strip():
-                    raise runtests.Syntax("%s, line %d: write 'GLOB TYPES VERSIONS: REASON'" % (path, number))
-                glob, types, versions = words.split()
-                if self.applies(versions, version):
+                if not colon or len(words.split()) != 4 or not reason.strip():
+                    raise runtests.Syntax("%s, line %d: write 'GLOB TYPES VERSIONS WHERE: REASON'" % (path, number))
+                glob, types, versions, place = words.split()
+                if place not in ("host", "gpu", "*"):
+                    raise runtests.Syntax("%s, line %d: %s is neither host nor gpu nor *" % (path, number, place))
+                if self.applies(versions, version) and place in (where, "*"):
                     self.entries.append({"line": number, "glob": glob, "types": types.split(","), "reason": reason.strip(), "used": 0, "ran": 0})
 
     @staticmethod
