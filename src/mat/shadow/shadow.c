@@ -97,7 +97,8 @@ PetscErrorCode MatShadowDropData(MatShadow *s)
   MatShadowInfo *info = &s->info, old = *info;
 
   PetscFunctionBegin;
-  if (s->data) (*s->ops->destroy)(&s->data);
+  if (s->data) (*s->ops->destroy)(s->data);
+  s->data = NULL;
   PetscCall(PetscMemzero(info, sizeof(*info)));
   info->format       = "csr";
   info->kernel       = MatShadowOnDevice(s) ? "aijcusparse" : "aij";

@@ -158,7 +158,7 @@ static PetscErrorCode MatShadowDestroy(PetscAMBCtxArgument arg)
   PetscFunctionBegin;
   PetscCall(MatShadowReportEnd(s));
   PetscCall(MatShadowTuneEnd(s));
-  if (s->data) (*s->ops->destroy)(&s->data);
+  if (s->data) (*s->ops->destroy)(s->data);
   for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&s->work[k]));
   if (s->halo) PetscCall((*MatShadowExchangeOfVectors->destroy)(&s->halo));
   PetscCall(PetscFree(s->params));
