@@ -201,6 +201,6 @@ ifneq ($(filter clean distclean,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 clean:
-	@rm -rf bin $(foreach d,obj lib bin test examples cuda-check,build/*/$d)
+	@rm -rf bin $(foreach d,obj lib bin test examples cuda-check petsc,build/*/$d)
 distclean:
 	@rm -rf bin build

@@ -32,6 +32,7 @@ VIEW = """  Mat Object: 1 MPI process
       blocks of 3 columns, chunks of 8 rows, scopes of 64 rows, 2 tiles
       bytes: 1644 stored, 1644 by the model, 1056 of the AIJ; 22.22 per nonzero, AIJ 14.27; fill 1.622
       conversion 5.89e-05 s
+        nussell, C = 8: 13.63 bytes per nonzero, not timed, in use
       KSP Object: (redundant_) 1 MPI process
     using nonscalable MatPtAP() implementation
 [0] <sys> PetscDLLibraryOpen(): Opening dynamic library lib/libpetscamb
