@@ -176,6 +176,7 @@ static PetscErrorCode LooksAgain(TestDiff *d)
     TestExpect(d, "the verdict is forgotten too early", (PetscBool)(s->look == 3 && s->trial[0].verdict == (declined ? MAT_SHADOW_FOR_AIJ : MAT_SHADOW_FOR_FORMAT)));
     PetscCall(Multiply(A, 1));
     TestExpect(d, "the verdict is not forgotten", (PetscBool)(s->look == 0 && s->trial[0].verdict == MAT_SHADOW_OPEN && s->phase == (declined ? MAT_SHADOW_WAITING : MAT_SHADOW_CURRENT)));
+    TestExpect(d, "candidates are forgotten with a format, or kept without one", (PetscBool)(!s->tuner == (declined != 0)));
     PetscCall(MatDestroy(&A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
