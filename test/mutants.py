@@ -46,7 +46,7 @@ JUDGES = (
     ("products_triple_by_petsc+nsize-1", "src/mat/product"),
     ("products_for_aij", "src/mat/product"),
     ("conformance_change_types+nsize-1+mat_type-amb", "src/mat/shadow"),
-    ("foraij_types+nsize-1+petscamb_for_aij-amb", "src/mat/shadow"),
+    ("foraij_types+nsize-2+petscamb_for_aij-amb", "src/mat/shadow"),
     ("view_info+nsize-2", "src/mat/shadow"),
     ("report_more+nsize-2", "src/mat/shadow"),
     ("trial_1", "src/mat/shadow"),
@@ -54,6 +54,8 @@ JUDGES = (
     ("conformance_pairs_2", "src/mat/shadow"),
     ("nussell+nsize-1", "src/mat/shadow"),
     ("online_amb+nsize-1", "src/mat/shadow"),
+    ("hashgemm_malloc+nsize-2", "glue"),
+    ("spgemm.sh", "hashgemm/host"),
 )
 
 
