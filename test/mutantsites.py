@@ -7,7 +7,7 @@ them neither comments nor the text of strings, nor statements that only report o
 import re
 
 REPORTS = re.compile(r"PetscInfo\(|PetscLog\w+\(|PetscViewer\w*Print|PetscViewer\w*Tab|PetscCitations|PetscAssert\(|SETERRQ|PetscFunction(Begin|Return)|^\s*#")
-FREES = re.compile(r"Free|Destroy|Release|destroy|\bfree\(|Unmap|Drop(Words|Places|Sums)|RestoreArray|PetscOptionsEnd|(TuneEnd|ReportEnd)\(")
+FREES = re.compile(r"Free|Destroy|Release|destroy|\bfree\(|_free\(|Unmap|Drop(Words|Places|Sums)|RestoreArray|PetscOptionsEnd|(TuneEnd|ReportEnd)\(")
 SYMMETRIC = ("PetscMax", "PetscMin", "PetscStrcmp", "PetscMemcmp", "PetscArraycmp", "strcmp", "strncmp", "memcmp", "sizeof")
 KEYWORDS = ("if", "for", "while", "switch", "return", "PetscCall", "PetscCallMPI")
 

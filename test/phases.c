@@ -176,6 +176,7 @@ static PetscErrorCode LooksAgain(TestDiff *d)
     TestExpect(d, "the verdict is forgotten too early", (PetscBool)(s->look == 3 && s->trial[0].verdict == (declined ? MAT_SHADOW_FOR_AIJ : MAT_SHADOW_FOR_FORMAT)));
     PetscCall(Multiply(A, 1));
     TestExpect(d, "the verdict is not forgotten", (PetscBool)(s->look == 0 && s->trial[0].verdict == MAT_SHADOW_OPEN && s->phase == (declined ? MAT_SHADOW_WAITING : MAT_SHADOW_CURRENT)));
+    TestExpect(d, "candidates are forgotten with a format, or kept without one", (PetscBool)(!s->tuner == (declined != 0)));
     PetscCall(MatDestroy(&A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -249,6 +250,33 @@ static PetscErrorCode ComesBack(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* -mat_seqaij_type gives every AIJ a format as it is made, before the format that the program asks for */
+static PetscErrorCode TypeOfAIJ(TestDiff *d)
+{
+  static const char *const types[] = {MATSEQAIJAMB, MATSEQAIJNUSSELL};
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, "-made_mat_seqaij_type", MATSEQAIJAMB));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(types); k++) {
+    MatShadow *s;
+    PetscBool  same;
+    Mat        A, R;
+
+    PetscCall(PetscOptionsSetValue(NULL, "-made_mat_type", types[k]));
+    PetscCall(TestShapeCreate(&blocks, "made_", &A));
+    PetscCall(TestShapeCreate(&blocks, "ref_", &R));
+    PetscCall(PetscObjectTypeCompare((PetscObject)A, types[k], &same));
+    TestExpect(d, "the type is not that of the option", same);
+    PetscCall(MatShadowGet(A, &s));
+    TestExpect(d, "the format is not that of the type", (PetscBool)(strcmp(s->format->seqtype, types[k]) == 0 && s->owner == A && A->ops->mult == MatMult_Shadow));
+    PetscCall(TestDiffMat(d, A, R));
+    PetscCall(TestPairDestroy(&A, &R));
+  }
+  PetscCall(PetscOptionsClearValue(NULL, "-made_mat_seqaij_type"));
+  PetscCall(PetscOptionsClearValue(NULL, "-made_mat_type"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A matrix that has become AIJ again has all of AIJ's operations, and no function that petsc-amb composed */
 static PetscErrorCode Leaves(TestDiff *d)
 {
@@ -298,6 +326,7 @@ static const TestCase tests[] = {
   {"a level of multigrid",   Level      },
   {"settings of duplicates", Duplicates },
   {"shadows that are gone",  ComesBack  },
+  {"-mat_seqaij_type",       TypeOfAIJ  },
   {"back to AIJ",            Leaves     },
   {NULL,                     NULL       }
 };

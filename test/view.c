@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "The lines that a matrix of petsc-amb adds to -mat_view ::ascii_info.\n";
 
+#include <petscdmda.h>
+
 #include "testutil.h"
 
 static const TestShape blocks = {"blocks", 324, 324, TestRowBlocks, TestValueGeneral, PETSC_FALSE};
@@ -31,6 +33,22 @@ static PetscErrorCode CreateOnFirst(Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* DMDA gives its matrices a view of its own after they were made */
+static PetscErrorCode CreateOfGrid(Mat *A)
+{
+  DM da;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 12, 12, PETSC_DECIDE, PETSC_DECIDE, 3, 1, NULL, NULL, &da));
+  PetscCall(DMSetMatType(da, MATAMB));
+  PetscCall(DMSetUp(da));
+  PetscCall(DMCreateMatrix(da, A));
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   Mat A;
@@ -51,6 +69,10 @@ int main(int argc, char **argv)
   PetscCall(TestShapeCreate(&none, NULL, &A));
   PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_OFF));
   PetscCall(View(A, "no entries"));
+  PetscCall(MatDestroy(&A));
+  PetscCall(CreateOfGrid(&A));
+  PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_OFF));
+  PetscCall(View(A, "of a DMDA"));
   PetscCall(MatDestroy(&A));
   return TestFinalize();
 }
