@@ -210,7 +210,8 @@ def main():
     if runner.with_reason:
         print("%d of those that passed differ for a reason that test/clients/explained.txt gives" % runner.with_reason)
     print("%d passed, %d failed, %d skipped" % (runner.count["ok"], runner.count["FAIL"], runner.count["skip"]))
-    return 1 if runner.count["FAIL"] else 0
+    ran = args.time or runner.count["ok"] or runner.count["skip"]
+    return 1 if runner.count["FAIL"] or not ran else 0
 
 
 if __name__ == "__main__":
