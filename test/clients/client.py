@@ -8,7 +8,8 @@ import subprocess
 
 # also where another Python stands in front of it in PATH: the packages of the distribution belong to this one
 PYTHON = os.environ.get("CLIENT_PYTHON") or "/usr/bin/python3"
-MULTIARCH = "x86_64-linux-gnu"
+MULTIARCH = os.uname().machine + "-linux-gnu"
+DISTRIBUTION = "/usr/lib/petscdir/petsc3.18/%s-real/lib/libpetsc_real.so" % MULTIARCH  # the PETSc of Debian 12
 
 
 class Skip(Exception):
@@ -55,6 +56,11 @@ class Context:
         theirs = re.search(r"libpetsc\S* => (\S+)", linked)
         if not theirs or os.path.realpath(theirs.group(1)) != self.petsc():
             raise Skip("%s is linked with %s, and this build is for %s" % (what, theirs.group(1) if theirs else "no PETSc", self.petsc()))
+
+    def distribution_petsc(self, what):
+        """Skips unless this build is for the PETSc of the distribution, which its Python packages load."""
+        if os.path.realpath(DISTRIBUTION) != self.petsc():
+            raise Skip("%s of the distribution uses %s, and this build is for %s" % (what, DISTRIBUTION, self.petsc()))
 
     def compile(self, name, source, command):
         """Compiles a program if it is older than its source; returns its path."""

@@ -32,7 +32,7 @@ PROBLEMS = [
     ("hyperelasticity", "snes/tutorials/ex77", "-run_type full " + HEXAHEDRA + "-def_petscspace_degree 2 -pres_petscspace_degree 1 -elastMat_petscspace_degree 0 "
      "-wall_pres_petscspace_degree 0 -bc_fixed 1 -bc_pressure 2 -wall_pressure 0.4 -snes_rtol 1e-5 -ksp_type fgmres -ksp_rtol 1e-8 -pc_type fieldsplit "
      "-pc_fieldsplit_type schur -pc_fieldsplit_schur_factorization_type upper -fieldsplit_deformation_ksp_rtol 1e-8 -fieldsplit_deformation_pc_type gamg "
-     "-fieldsplit_pressure_ksp_rtol 1e-4 -fieldsplit_pressure_pc_type jacobi", "-dm_mat_type", None),
+     "-fieldsplit_pressure_ksp_rtol 1e-4 -fieldsplit_pressure_pc_type jacobi", None, None),
     ("elasticity-ksp", "ksp/ksp/tutorials/ex56", GAMG + "-ne 11 -alpha 1e-3", "-mat_type", GAMG + "-ne 29 -alpha 1e-3"),
 ]
 

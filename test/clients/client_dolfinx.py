@@ -34,4 +34,4 @@ def cases(context, wanted):
     cache = "SCOTCH_PTHREAD_NUMBER=1 XDG_CACHE_HOME=%s MPLBACKEND=Agg" % os.path.join(context.folder, "cache")
     for name, demo, options, drop in PROBLEMS:
         if wanted(name):
-            yield Case(name, [PYTHON, os.path.join(DEMOS, demo)], options, None, drop=drop, env=cache, timed=(options, []))
+            yield Case(name, [PYTHON, os.path.join(DEMOS, demo)], options, None, drop=drop, env=cache, timed=("", []))

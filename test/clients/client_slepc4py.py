@@ -22,9 +22,7 @@ PROBLEMS = [
 def version(context):
     if not os.path.isdir(DEMOS):
         raise Skip("slepc4py's demos are not installed")
-    library = "/usr/lib/petscdir/petsc3.18/x86_64-linux-gnu-real/lib/libpetsc_real.so"
-    if os.path.realpath(library) != context.petsc():
-        raise Skip("slepc4py of the distribution uses %s, and this build is for %s" % (library, context.petsc()))
+    context.distribution_petsc("slepc4py")
     return "slepc4py " + (packaged_version("python3-slepc4py-real") or "of unknown version")
 
 
