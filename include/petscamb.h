@@ -6,7 +6,7 @@
 */
 #pragma once
 
-#include <petscmat.h>
+#include <petscpc.h>
 
 /* PETSc defines PETSC_SUCCESS from 3.19 on */
 #if PETSC_VERSION_LT(3, 19, 0) && !defined(PETSC_SUCCESS)
@@ -67,6 +67,16 @@ M*/
 .seealso: `MATHASHGEMM`, `MatHashGEMMSetAccumulator()`
 M*/
 #define MATPRODUCTALGORITHMHASHGEMM "hashgemm"
+
+/*MC
+   PCGAMGAMBAGG - `PCGAMGAMBAGG` = "ambagg" - a type of `PCGAMG` for `PCGAMGSetType()`: smoothed aggregation with a parallel set-up
+M*/
+#define PCGAMGAMBAGG "ambagg"
+
+/*MC
+   MATCOARSENAMBMIS - `MATCOARSENAMBMIS` = "ambmis" - a coarsener for `MatCoarsenSetType()`: the aggregates of `PCGAMGAMBAGG`
+M*/
+#define MATCOARSENAMBMIS "ambmis"
 
 /*E
    MatHashGEMMAccumulator - the data structure in which `MATPRODUCTALGORITHMHASHGEMM` gathers the entries of a row of a product
@@ -282,5 +292,7 @@ PETSC_EXTERN PetscErrorCode MatNUSSELLSetChunk(Mat, PetscInt, PetscInt);
 PETSC_EXTERN PetscErrorCode MatNUSSELLSetSegments(Mat, PetscInt, PetscInt, PetscInt, PetscInt);
 
 PETSC_EXTERN PetscErrorCode MatHashGEMMSetAccumulator(Mat, MatHashGEMMAccumulator);
+
+PETSC_EXTERN PetscErrorCode PCGAMGAmbAggSetStrongest(PC, PetscBool);
 
 PETSC_EXTERN PetscErrorCode MatLoadMatrixMarket(Mat, const char[]);

@@ -19,7 +19,8 @@ static const MatShadowFormat *const formats[] = {PETSCAMB_FORMATS(PETSCAMB_LIST)
 
 /* Registered besides the formats: products of matrices, solvers and preconditioners */
 extern PetscErrorCode HashGEMMRegister(void);
-static PetscErrorCode (*const others[])(void) = {HashGEMMRegister};
+extern PetscErrorCode AmbAggRegister(void);
+static PetscErrorCode (*const others[])(void) = {HashGEMMRegister, AmbAggRegister};
 
 #if defined(SYS_HAVE_DEVICE)
 extern const MatShadowExchange MatHaloExchange;

@@ -15,6 +15,7 @@ mat/halo mat/product < mat/impls/amb < mat/impls/nus < mat/impls/autosparse < pe
 sys < mat/impls/hashgemm/host < mat/impls/hashgemm/cuda < mat/impls/hashgemm/glue < petscamb.c
 mat/halo mat/product < mat/impls/hashgemm/glue
 sys petscamb.h < mat/io < petscamb.c
+mat/shadow < ksp/pc/impls/* < petscamb.c
 petscamb.h < ksp/examples
 '
 
