@@ -4,7 +4,7 @@
    prolongator. The graph, the aggregates and the tentative prolongator are made here. PETSc's context is private and differs between versions, so the settings
    are also kept here: by functions in the place of PETSc's setters, which call these too, and by reading the options once more.
 */
-#include "petscamb.h"
+#include <petscamb.h>
 #include "ksp/pc/impls/gamg/ambagg.h"
 
 PetscLogEvent AMBAGG_Graph, AMBAGG_Coarsen, AMBAGG_Prolongator;
