@@ -14,14 +14,7 @@
 
 #include "sys/sysmemory.h"
 #include "sys/systhreads.h"
-#include "ksp/pc/impls/gamg/aggkernels.h"
-
-enum {
-  AGG_UNDECIDED,
-  AGG_ROOT,
-  AGG_OUT,
-  AGG_ALONE /* no edges */
-};
+#include "ksp/pc/impls/gamg/aggkeys.h"
 
 /* All arrays have an entry for each vertex and ghost */
 typedef struct {
@@ -36,28 +29,6 @@ typedef struct {
   int64_t            nundecided, naround;
   SysInt            *size; /* of the aggregate of a vertex, when the last join began */
 } Agg;
-
-/* One-to-one, and 0 for no vertex */
-static inline uint64_t AggHash(uint64_t number)
-{
-  uint64_t x = (number + 1) * 0x9E3779B97F4A7C15u;
-
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-  return x ^ (x >> 31);
-}
-
-/* Likewise for numbers of less than 48 bits, in 48 bits; above them low degrees come first */
-static inline uint64_t AggHashLow(uint64_t number, int64_t degree)
-{
-  const uint64_t mask = ((uint64_t)1 << 48) - 1;
-  uint64_t       x    = ((number + 1) * 0x9E3779B97F4A7C15u) & mask;
-
-  x = ((x ^ (x >> 23)) * 0xBF58476D1CE4E5B9u) & mask;
-  x = ((x ^ (x >> 21)) * 0x94D049BB133111EBu) & mask;
-  x ^= x >> 25;
-  return (uint64_t)(0xFFFF - (degree < 0xFFFF ? degree : 0xFFFF)) << 48 | x;
-}
 
 static inline int AggFetch(const Agg *a, size_t size, void *array)
 {
@@ -325,7 +296,7 @@ SysStatus AggAggregate(const AggGraph *g, int64_t first, const SysInt ghosts[], 
   for (int64_t v = 0; v < (int64_t)all; v++) {
     const uint64_t number = (uint64_t)(v < g->n ? first + v : ghosts[v - g->n]);
 
-    a.key[v] = options->lowdegree ? AggHashLow(number, v < g->n ? g->i[v + 1] - g->i[v] : 0) : AggHash(number);
+    a.key[v] = AggKey(number, v < g->n ? g->i[v + 1] - g->i[v] : 0, options->lowdegree);
     if (v < g->n) {
       a.state[v]   = g->i[v + 1] > g->i[v] ? AGG_UNDECIDED : AGG_ALONE;
       a.best[0][v] = a.state[v] ? 0 : a.key[v];

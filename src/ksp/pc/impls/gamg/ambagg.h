@@ -7,6 +7,7 @@
 #include <petscsf.h>
 
 #include "mat/shadow/shadow.h"
+#include "ksp/pc/impls/gamg/aggcuda.h"
 #include "ksp/pc/impls/gamg/aggkernels.h"
 #include "ksp/pc/impls/gamg/ambaggcompat.h"
 
@@ -17,11 +18,16 @@ typedef struct {
   PetscInt    n, first, nghost, *ghosts; /* vertices of this process, the global numbers of the first one and of the ghosts */
   PetscSF     sf;                        /* from vertices to ghosts; NULL on one process */
   AggGraph    graph;
+  AggDevice  *device; /* the graph on the device, or NULL if it is on the host */
   AggExchange exchange;
   PetscInt   *join;                /* as from AggAggregate() */
   PetscInt   *aggregate;           /* the global number of the aggregate of each vertex and ghost, or -1 */
   PetscInt    nagg, firstagg, all; /* aggregates with a root on this process, their first number, and the number of all aggregates */
 } AmbAggLevel;
+
+/* On a device, if the matrix is there; *done is PETSC_FALSE if the host has to do the work */
+SYS_DEVICE PetscErrorCode AmbAggDeviceGraph(AmbAggLevel *, Mat A, const AggMatrix *M, PetscBool symmetrize, PetscReal threshold, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode AmbAggDeviceCoarsen(AmbAggLevel *, const AggOptions *, int *rounds) SYS_STUB(PETSC_SUCCESS);
 
 extern PetscLogEvent AMBAGG_Graph, AMBAGG_Coarsen, AMBAGG_Prolongator;
 

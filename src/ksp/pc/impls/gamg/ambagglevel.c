@@ -24,6 +24,7 @@ PetscErrorCode AmbAggLevelDestroy(AmbAggLevel **level)
   PetscFunctionBegin;
   if (!*level) PetscFunctionReturn(PETSC_SUCCESS);
   AggGraphDestroy(&(*level)->graph);
+  AggDeviceDestroy(&(*level)->device);
   PetscCall(PetscSFDestroy(&(*level)->sf));
   PetscCall(PetscFree((*level)->ghosts));
   PetscCall(PetscFree2((*level)->join, (*level)->aggregate));
@@ -253,15 +254,45 @@ static PetscErrorCode AmbAggSymmetrize(AmbAggLevel *level)
 
 /* ------------------------------------------------- levels ------------------------------------------------- */
 
-PetscErrorCode AmbAggLevelCreate(Mat A, PetscBool symmetrize, PetscReal threshold, PetscInt nindex, const PetscInt index[], AmbAggLevel **created)
+/* M has the block size and what counts in a block */
+static PetscErrorCode AmbAggHostGraph(AmbAggLevel *level, Mat A, AggMatrix *M, PetscBool symmetrize, PetscReal threshold)
 {
-  AmbAggLevel    *level;
-  AggMatrix       M = {.nindex = (int)nindex, .index = index};
-  PetscInt        bs, *ghost = NULL;
+  PetscInt       *ghost = NULL;
   const PetscInt *columns;
-  PetscBool       seq, mpi, set, symmetric;
+  PetscBool       mpi;
   Mat             d = A, o;
   SysStatus       status;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &d, &o, &columns));
+  PetscCall(AmbAggGetCSR(d, &M->d));
+  if (mpi && level->size > 1) {
+    PetscCall(AmbAggGetCSR(o, &M->o));
+    PetscCall(AmbAggMakeGhosts(level, M->bs, o->cmap->n, columns, &ghost));
+    PetscCall(AmbAggConnect(level));
+    level->exchange.ctx   = level;
+    level->exchange.fetch = AmbAggFetch;
+    level->exchange.addup = AmbAggAddUp;
+    level->exchange.total = AmbAggTotal;
+  }
+  M->nghost = level->nghost;
+  M->ghost  = ghost;
+  PetscCall(AmbAggCheck(PETSC_COMM_SELF, AggGraphCreate(M, SysThreads(), &level->graph), "graph"));
+  PetscCall(PetscFree(ghost));
+  if (symmetrize) PetscCall(AmbAggSymmetrize(level));
+  if (level->sf) PetscCall((PetscErrorCode)AmbAggFetch(level, sizeof(*level->graph.diag), level->graph.diag));
+  status = AggGraphFinish(&level->graph, threshold, SysThreads());
+  PetscCall(AmbAggCheck(PETSC_COMM_SELF, status, "graph"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AmbAggLevelCreate(Mat A, PetscBool symmetrize, PetscReal threshold, PetscInt nindex, const PetscInt index[], AmbAggLevel **created)
+{
+  AmbAggLevel *level;
+  AggMatrix    M = {.nindex = (int)nindex, .index = index};
+  PetscInt     bs;
+  PetscBool    seq, mpi, set, symmetric, done = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(AMBAGG_Graph, A, 0, 0, 0));
@@ -275,31 +306,24 @@ PetscErrorCode AmbAggLevelCreate(Mat A, PetscBool symmetrize, PetscReal threshol
   level->comm  = PetscObjectComm((PetscObject)A);
   level->n     = A->rmap->n / bs;
   level->first = A->rmap->rstart / bs;
+  M.bs         = (int)bs;
   PetscCallMPI(MPI_Comm_size(level->comm, &level->size));
-  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &d, &o, &columns));
-  PetscCall(AmbAggGetCSR(d, &M.d));
-  if (mpi && level->size > 1) {
-    PetscCall(AmbAggGetCSR(o, &M.o));
-    PetscCall(AmbAggMakeGhosts(level, bs, o->cmap->n, columns, &ghost));
-    PetscCall(AmbAggConnect(level));
-    level->exchange.ctx   = level;
-    level->exchange.fetch = AmbAggFetch;
-    level->exchange.addup = AmbAggAddUp;
-    level->exchange.total = AmbAggTotal;
-  }
-  M.bs     = (int)bs;
-  M.nghost = level->nghost;
-  M.ghost  = ghost;
-  PetscCall(AmbAggCheck(PETSC_COMM_SELF, AggGraphCreate(&M, SysThreads(), &level->graph), "graph"));
-  PetscCall(PetscFree(ghost));
   PetscCall(MatIsSymmetricKnown(A, &set, &symmetric));
-  if (symmetrize && (!set || !symmetric)) PetscCall(AmbAggSymmetrize(level));
-  if (level->sf) PetscCall((PetscErrorCode)AmbAggFetch(level, sizeof(*level->graph.diag), level->graph.diag));
-  status = AggGraphFinish(&level->graph, threshold, SysThreads());
-  PetscCall(AmbAggCheck(PETSC_COMM_SELF, status, "graph"));
+  if (set && symmetric) symmetrize = PETSC_FALSE;
+  if (seq) PetscCall(AmbAggDeviceGraph(level, A, &M, symmetrize, threshold, &done));
+  if (!done) PetscCall(AmbAggHostGraph(level, A, &M, symmetrize, threshold));
   PetscCall(PetscLogEventEnd(AMBAGG_Graph, A, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+static PetscBool  AmbAggCited      = PETSC_FALSE;
+static const char AmbAggCitation[] = "@article{bell2012exposing,\n"
+                                     "  title   = {Exposing fine-grained parallelism in algebraic multigrid methods},\n"
+                                     "  author  = {Nathan Bell and Steven Dalton and Luke N. Olson},\n"
+                                     "  journal = {SIAM Journal on Scientific Computing},\n"
+                                     "  volume  = {34},\n"
+                                     "  number  = {4},\n"
+                                     "  year    = {2012}\n}\n";
 
 /* Roots get their numbers in order. A vertex has that of the vertex it joins, which may get its own number from yet another one. */
 static PetscErrorCode AmbAggNumber(AmbAggLevel *level, int hops)
@@ -326,13 +350,17 @@ static PetscErrorCode AmbAggNumber(AmbAggLevel *level, int hops)
 
 PetscErrorCode AmbAggLevelCoarsen(AmbAggLevel *level, const AggOptions *options)
 {
-  int rounds;
+  int rounds = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(AMBAGG_Coarsen, 0, 0, 0, 0));
+  PetscCall(PetscCitationsRegister(AmbAggCitation, &AmbAggCited));
   PetscCall(PetscMalloc2(level->n, &level->join, level->n + level->nghost, &level->aggregate));
-  PetscCall(AmbAggCheck(PETSC_COMM_SELF, AggAggregate(&level->graph, level->first, level->ghosts, options, level->sf ? &level->exchange : NULL, SysThreads(), level->join, &rounds), "aggregates"));
-  PetscCall(AmbAggNumber(level, options->hops));
+  if (level->device) PetscCall(AmbAggDeviceCoarsen(level, options, &rounds));
+  else {
+    PetscCall(AmbAggCheck(PETSC_COMM_SELF, AggAggregate(&level->graph, level->first, level->ghosts, options, level->sf ? &level->exchange : NULL, SysThreads(), level->join, &rounds), "aggregates"));
+    PetscCall(AmbAggNumber(level, options->hops));
+  }
   PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " aggregates, made in %d rounds with %d hops\n", level->all, rounds, options->hops));
   PetscCall(PetscLogEventEnd(AMBAGG_Coarsen, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -8,7 +8,7 @@
 
 #include "sys/sysmemory.h"
 #include "sys/systhreads.h"
-#include "ksp/pc/impls/gamg/aggkernels.h"
+#include "ksp/pc/impls/gamg/aggkeys.h"
 
 #define GRAPH_LONG 24 /* from this length on a row is searched by halves */
 
@@ -199,12 +199,13 @@ static inline int64_t GraphFind(const SysInt j[], int64_t begin, int64_t end, Sy
   return begin < end && j[begin] == c ? begin : -1;
 }
 
-/* The sums, if each edge has its transposed edge already. Returns the number of those that have none. */
+/* The sums, if each edge has its transposed edge already. Returns 0, or another number if an edge has none. An edge within this process is looked at from its
+   vertex with the lower number, and both sums are written. */
 static int64_t GraphAddPresent(const AggGraph *g, const AggEdges *other, int nthread, double sum[])
 {
-  int64_t missing = 0;
+  int64_t left = 0; /* edges without a partner */
 
-#pragma omp parallel for num_threads(nthread) schedule(static) reduction(+ : missing)
+#pragma omp parallel for num_threads(nthread) schedule(static) reduction(+ : left)
   for (int64_t v = 0; v < g->n; v++) {
     int64_t came = other ? other->i[v + 1] - other->i[v] : 0;
 
@@ -212,21 +213,22 @@ static int64_t GraphAddPresent(const AggGraph *g, const AggEdges *other, int nth
       const SysInt u = g->j[k];
       int64_t      place;
 
-      sum[k] = g->s[k];
-      if (u < g->n) {
+      if (u < v) left++;
+      else if (u < g->n) {
         place = GraphFind(g->j, g->i[u], g->i[u + 1], (SysInt)v);
-        if (place < 0) missing++;
-        else sum[k] += g->s[place];
-      } else if (came) {
-        place = GraphFind(other->j, other->i[v], other->i[v + 1], u);
-        if (place < 0) continue; /* the other process misses it */
-        sum[k] += other->s[place];
-        came--;
+        if (place >= 0) {
+          sum[k] = sum[place] = g->s[k] + g->s[place];
+          left--;
+        } else left += g->i[g->n] + 1; /* more than there are edges to make up for it */
+      } else {
+        place  = came ? GraphFind(other->j, other->i[v], other->i[v + 1], u) : -1;
+        sum[k] = g->s[k] + (place < 0 ? 0 : other->s[place]); /* if there is none, the other process misses it */
+        came -= place >= 0;
       }
     }
-    missing += came;
+    left += came * (g->i[g->n] + 1);
   }
-  return missing;
+  return left;
 }
 
 /* The transposed edges of this process, in the order of other: by vertices, ascending */
@@ -323,12 +325,6 @@ SysStatus AggGraphSymmetrize(AggGraph *g, const AggEdges *other, int nthread)
 
 /* ------------------------------------------------- scaling and threshold ------------------------------------------------- */
 
-/* In units of 2^-24. A weight that is no number counts as none. */
-static inline uint32_t GraphInteger(double w)
-{
-  return w < 256 ? (w > 0 ? (uint32_t)(w * 16777216. + 0.5) : 0) : w >= 256 ? UINT32_MAX : 0;
-}
-
 SysStatus AggGraphFinish(AggGraph *g, double threshold, int nthread)
 {
   const int64_t all   = g->n + g->nghost;
@@ -353,7 +349,7 @@ SysStatus AggGraphFinish(AggGraph *g, double threshold, int nthread)
         const double w = g->s[k] * (scale[v] * scale[g->j[k]]);
 
         if (i && !(w > threshold)) continue;
-        g->w[g->i[v] + kept] = GraphInteger(w);
+        g->w[g->i[v] + kept] = AggInteger(w);
         g->j[g->i[v] + kept] = g->j[k];
         kept++;
       }
