@@ -18,6 +18,7 @@ sys petscamb.h < mat/io < petscamb.c
 sys < ksp/ksp/impls/fused < ksp/ksp/impls/ambksp < ksp/ksp/impls/ambcg ksp/ksp/impls/ambbcgs < petscamb.c
 petscamb.h < ksp/ksp/impls/ambksp
 mat/shadow < ksp/ksp/impls/ambcg
+mat/shadow < ksp/pc/impls/* < petscamb.c
 petscamb.h < ksp/examples
 '
 
