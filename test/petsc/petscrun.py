@@ -42,7 +42,7 @@ class Runner:
 
     def run(self, block, case, kind, folder):
         command = self.command(block, case, kind)
-        with self.cores.take((case.nsize + 1) // 2):  # processes wait for each other
+        with self.cores.take(case.nsize):
             code, out, err, cpu = runtests.shell(command, folder, case.seconds)
         failure = None
         if isinstance(code, str):
