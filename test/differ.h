@@ -124,6 +124,9 @@ PetscBool DifferForAIJ(void);
 /* Is the type under test one of PETSc's own, as for a run that shows PETSc's errors? */
 PetscBool DifferIsPlain(void);
 
+/* A plain AIJ takes the place of the type under test, or no longer */
+void DifferBePlain(PetscBool plain);
+
 /* MatSetFromOptions() and the like take the type of that side from now on */
 void      DifferSetSide(int side);
 

@@ -31,7 +31,10 @@ static PetscErrorCode Vector(DifferStep *s, Mat A, PetscBool rows, Vec *v)
 /* ------------------------------------------------- values ------------------------------------------------- */
 
 DifferChange(Scale, 0, PetscCall(MatScale(A, DifferNumber(s))))
-DifferChange(Shift, DIFFER_SQUARE | DIFFER_AIJ, PetscCall(MatShift(A, DifferNumber(s))))
+DifferChange(Shift, DIFFER_SQUARE | DIFFER_AIJ, {
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE)); /* or one process alone gets an error */
+  PetscCall(MatShift(A, DifferNumber(s)));
+})
 DifferChange(Zero, 0, PetscCall(MatZeroEntries(A)))
 DifferChange(Conjugate, DIFFER_AIJ, PetscCall(MatConjugate(A)))
 DifferChange(RealPart, DIFFER_AIJ, PetscCall(MatRealPart(A)))
@@ -61,6 +64,7 @@ static PetscErrorCode DiagonalSet(DifferStep *s)
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_SQUARE | DIFFER_AIJ, &A);
   PetscCall(Vector(s, A, PETSC_TRUE, &v));
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
   PetscCall(MatDiagonalSet(A, v, DifferDraw(s, 2) ? INSERT_VALUES : ADD_VALUES));
   PetscCall(VecDestroy(&v));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -394,20 +398,17 @@ DifferChange(Refill, DIFFER_AIJ | DIFFER_FILLED, {
 
 /* To the preallocation that it had */
 DifferChange(ResetPreallocation, DIFFER_AIJ | DIFFER_FILLED, {
-  const PetscInt  *cols = NULL;
-  PetscInt         first;
-  PetscInt         end;
-  PetscInt         n = 0;
-  PetscInt         col = -1;
+  PetscInt first;
+  PetscInt end;
+  PetscInt col = DifferDraw(s, A->cmap->N);
 
+  PetscCall(MatSeqAIJSetPreallocation(A, 2, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(A, 2, NULL, 2, NULL));
   PetscCall(MatGetOwnershipRange(A, &first, &end));
-  if (end > first) {
-    PetscCall(MatGetRow(A, first, &n, &cols, NULL));
-    if (n) col = cols[0];
-    PetscCall(MatRestoreRow(A, first, &n, &cols, NULL));
-  }
+  if (end > first) PetscCall(MatSetValue(A, first, col, 1.0, INSERT_VALUES));
+  PetscCall(DifferAssemble(A));
   PetscCall(MatResetPreallocation(A));
-  if (col >= 0) PetscCall(MatSetValue(A, first, col, 2.0, INSERT_VALUES));
+  if (end > first) PetscCall(MatSetValue(A, first, col, 2.0, INSERT_VALUES));
   PetscCall(DifferAssemble(A));
 })
 

@@ -147,6 +147,7 @@ static PetscErrorCode SubMatrices(DifferStep *s)
 static PetscErrorCode Permute(DifferStep *s)
 {
   const PetscInt reverse = DifferDraw(s, 2);
+  PetscBool      seq;
   IS             is;
   Mat            A, B;
 
@@ -156,7 +157,8 @@ static PetscErrorCode Permute(DifferStep *s)
   PetscCall(ISSetPermutation(is));
   PetscCall(MatPermute(A, is, is, &B));
   PetscCall(ISDestroy(&is));
-  PetscCall(DifferGive(s, DifferIsOurs(s, 0), B));
+  PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, MATSEQAIJ, &seq));
+  PetscCall(DifferGive(s, (PetscBool)(seq && DifferIsOurs(s, 0)), B)); /* PETSc fixes the type of that of an MPI matrix */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -285,7 +287,7 @@ static PetscErrorCode ConvertTo(DifferStep *s, Mat A, const char type[], PetscBo
   PetscFunctionBeginUser;
   s->retyped = PETSC_TRUE;
   PetscCall(PetscStrcmp(type, MATAIJ, &root));
-  if (root && s->side == DIFFER_REFERENCE && DifferIsAIJ(A)) type = ((PetscObject)A)->type_name; /* told "aij", an AIJ copies less of itself than told "seqaij" */
+  if (root && s->side == DIFFER_REFERENCE && DifferIsAIJ(A) && !DifferIsPlain()) type = ((PetscObject)A)->type_name; /* told "aij", an AIJ copies less of itself than told "seqaij" */
   if (how == 1) {
     PetscCall(MatConvert(A, type, MAT_INPLACE_MATRIX, &A));
     s->pool->pair[s->picks[0]].ours = ours;
@@ -345,6 +347,8 @@ static PetscErrorCode ConvertThereAndBack(DifferStep *s)
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ, &A);
+  s->retyped = PETSC_TRUE;
+  if (DifferForAIJ() && strcmp(type, MATAIJPERM) == 0) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc's way back has no assembly, at which petsc-amb could take the matrix over */
   PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, &B));
   PetscCall(DifferTypeName(s, 2, back, sizeof(back)));
   PetscCall(MatConvert(B, back, MAT_INPLACE_MATRIX, &B));

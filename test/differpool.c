@@ -51,6 +51,20 @@ void DifferSetSide(int side)
   else PetscCallAbort(PETSC_COMM_SELF, PetscOptionsClearValue(NULL, "-mat_type"));
 }
 
+void DifferBePlain(PetscBool plain)
+{
+  static const MatShadowFormat *kept;
+  static char                   name[64];
+
+  if (plain) {
+    (void)DifferForAIJ();
+    kept = forAIJ;
+    PetscCallAbort(PETSC_COMM_SELF, PetscStrncpy(name, root, sizeof(name)));
+  }
+  forAIJ = MatShadowForAIJ = plain ? NULL : kept;
+  PetscCallAbort(PETSC_COMM_SELF, PetscStrncpy(root, plain ? MATAIJ : name, sizeof(root)));
+}
+
 PetscBool DifferIsPlain(void)
 {
   return (PetscBool)(!DifferForAIJ() && strncmp(root, MATAIJ, strlen(MATAIJ)) == 0);
@@ -139,7 +153,7 @@ PetscErrorCode DifferPoolDestroy(DifferPool *pool)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The nonzero states of a product and of its operands */
+/* The nonzero states of a product and of its operands; another inside may have the same state by chance */
 static void PatternState(Mat C, PetscObjectState state[4])
 {
   Mat operand[3] = {NULL, NULL, NULL};
@@ -149,8 +163,8 @@ static void PatternState(Mat C, PetscObjectState state[4])
     operand[1] = C->product->B;
     operand[2] = C->product->C;
   }
-  state[0] = C->nonzerostate;
-  for (int k = 0; k < 3; k++) state[k + 1] = operand[k] ? operand[k]->nonzerostate : 0;
+  state[0] = C->nonzerostate + DifferMix((uint64_t)(uintptr_t)C->data) / 2;
+  for (int k = 0; k < 3; k++) state[k + 1] = operand[k] ? operand[k]->nonzerostate + DifferMix((uint64_t)(uintptr_t)operand[k]->data) / 2 : 0;
 }
 
 PetscErrorCode DifferPairUpdate(DifferPair *pair, PetscBool product)
@@ -199,6 +213,7 @@ static PetscBool Fits(const DifferStep *s, int slot, unsigned needs)
   if ((needs & DIFFER_MAPPED) && (!R->rmap->mapping || !R->cmap->mapping)) return PETSC_FALSE;
   if ((needs & DIFFER_PRODUCT) && !CanBeMadeAgain(pair)) return PETSC_FALSE;
   if (!first) return PETSC_TRUE;
+  if ((needs & (DIFFER_ROWS_ROWS | DIFFER_ROWS_COLS | DIFFER_COLS_COLS)) && strncmp(((PetscObject)R)->type_name, ((PetscObject)first)->type_name, 3) != 0) return PETSC_FALSE; /* both sequential or both MPI */
   if ((needs & DIFFER_OTHER) && R == first) return PETSC_FALSE;
   if ((needs & DIFFER_ROWS_ROWS) && !DifferSameLayout(R->rmap, first->rmap)) return PETSC_FALSE;
   if ((needs & DIFFER_ROWS_COLS) && !DifferSameLayout(R->rmap, first->cmap)) return PETSC_FALSE;
