@@ -89,7 +89,7 @@ PetscErrorCode DifferPairUpdate(DifferPair *pair, PetscBool product);
 #define DIFFER_AIJ       0x1   /* an AIJ, sequential or MPI */
 #define DIFFER_SQUARE    0x2   /* rows and columns have the same layout */
 #define DIFFER_FINITE    0x4   /* all entries are numbers */
-#define DIFFER_SEQ       0x8   /* a sequential matrix */
+#define DIFFER_SEQ       0x8   /* of a sequential type: PETSc orders an MPI matrix with I-nodes wrongly on one process */
 #define DIFFER_FILLED    0x10  /* at least a row and a column */
 #define DIFFER_PRODUCT   0x20  /* a product that can be made again */
 #define DIFFER_OPEN      0x40  /* also before the assembly */
@@ -133,6 +133,13 @@ void      DifferSetSide(int side);
 /* Is this an AIJ or a subtype of it by its name? */
 PetscBool DifferIsAIJ(Mat A);
 PetscBool DifferSameLayout(PetscLayout a, PetscLayout b);
+
+/* Row i, the columns of the diagonal block first. MatGetRow() of an MPI matrix writes past the end of its buffer, in PETSc 3.18, if rows have become longer since
+   its first call. cols and values are to be freed by PetscFree2(). */
+PetscErrorCode DifferGetRow(Mat A, PetscInt i, PetscInt *n, PetscInt **cols, PetscScalar **values);
+
+/* For an operation that makes rows longer: a copy of an MPI matrix, given as a result, takes its place */
+PetscErrorCode DifferOwn(DifferStep *s, Mat *A);
 
 /* All processes learn whether one of them got an error, and return the same one */
 PetscErrorCode DifferAgree(PetscErrorCode ierr);

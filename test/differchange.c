@@ -32,6 +32,7 @@ static PetscErrorCode Vector(DifferStep *s, Mat A, PetscBool rows, Vec *v)
 
 DifferChange(Scale, 0, PetscCall(MatScale(A, DifferNumber(s))))
 DifferChange(Shift, DIFFER_SQUARE | DIFFER_AIJ, {
+  PetscCall(DifferOwn(s, &A));
   PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE)); /* or one process alone gets an error */
   PetscCall(MatShift(A, DifferNumber(s)));
 })
@@ -63,6 +64,7 @@ static PetscErrorCode DiagonalSet(DifferStep *s)
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_SQUARE | DIFFER_AIJ, &A);
+  PetscCall(DifferOwn(s, &A));
   PetscCall(Vector(s, A, PETSC_TRUE, &v));
   PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
   PetscCall(MatDiagonalSet(A, v, DifferDraw(s, 2) ? INSERT_VALUES : ADD_VALUES));
@@ -139,6 +141,7 @@ static PetscErrorCode SetValues(DifferStep *s)
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_FILLED | DIFFER_AIJ, &A);
+  PetscCall(DifferOwn(s, &A));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &rank));
   PetscCall(MatGetOwnershipRange(A, &first, &end));
   if (kind == 0) PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
@@ -148,12 +151,12 @@ static PetscErrorCode SetValues(DifferStep *s)
   if (kind == 1) rows[2] = -1; /* not used, as PETSc allows */
   if (kind == 2) PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATIONS, PETSC_FALSE));
   if (kind == 3 && end > first) { /* entries that are there */
-    const PetscInt *there;
-    PetscInt        n;
+    PetscInt     n, *there;
+    PetscScalar *values;
 
-    PetscCall(MatGetRow(A, rows[0], &n, &there, NULL));
+    PetscCall(DifferGetRow(A, rows[0], &n, &there, &values));
     for (PetscInt k = 0; k < 2; k++) cols[k] = n ? there[k % n] : -1;
-    PetscCall(MatRestoreRow(A, rows[0], &n, &there, NULL));
+    PetscCall(PetscFree2(there, values));
     rows[1] = rows[2] = -1;
     if (cols[0] == cols[1]) cols[1] = -1;
   }
@@ -177,18 +180,17 @@ DifferChange(Assemble, 0, PetscCall(DifferAssemble(A)))
 static PetscErrorCode SetNoNumber(DifferStep *s)
 {
   const PetscReal wrong = DifferDraw(s, 2) ? PETSC_INFINITY : (PetscReal)NAN;
-  PetscInt        first, end, n, col = -1;
-  const PetscInt *cols;
-  PetscScalar     v = wrong;
+  PetscInt        first, end, n, col = -1, *cols;
+  PetscScalar     v = wrong, *values;
   Mat             A;
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ, &A);
   PetscCall(MatGetOwnershipRange(A, &first, &end));
   if (end > first) {
-    PetscCall(MatGetRow(A, first, &n, &cols, NULL));
+    PetscCall(DifferGetRow(A, first, &n, &cols, &values));
     if (n) col = cols[n / 2];
-    PetscCall(MatRestoreRow(A, first, &n, &cols, NULL));
+    PetscCall(PetscFree2(cols, values));
   }
   PetscCall(DifferAgree(col < 0 ? PETSC_SUCCESS : MatSetValue(A, first, col, v, INSERT_VALUES)));
   PetscCall(DifferAssemble(A));
@@ -293,7 +295,7 @@ static PetscErrorCode CopyOver(DifferStep *s)
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ, &A);
   if (DifferDraw(s, 2)) {
-    DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_OTHER | DIFFER_ROWS_ROWS | DIFFER_COLS_COLS, &B);
+    DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_OTHER | DIFFER_SEQ | DIFFER_ROWS_ROWS | DIFFER_COLS_COLS, &B);
     PetscCall(MatSetOption(B, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
     PetscCall(MatCopy(A, B, DIFFERENT_NONZERO_PATTERN));
   } else {
@@ -382,7 +384,7 @@ DifferChange(SetVariableBlockSizes, DIFFER_AIJ | DIFFER_SQUARE, {
 })
 
 /* Preallocated once more and filled with a band */
-DifferChange(Refill, DIFFER_AIJ | DIFFER_FILLED, {
+DifferChange(Refill, DIFFER_AIJ | DIFFER_FILLED | DIFFER_SEQ, {
   PetscInt first;
   PetscInt end;
   PetscInt width = 1 + DifferDraw(s, 3);
@@ -397,7 +399,7 @@ DifferChange(Refill, DIFFER_AIJ | DIFFER_FILLED, {
 })
 
 /* To the preallocation that it had */
-DifferChange(ResetPreallocation, DIFFER_AIJ | DIFFER_FILLED, {
+DifferChange(ResetPreallocation, DIFFER_AIJ | DIFFER_FILLED | DIFFER_SEQ, {
   PetscInt first;
   PetscInt end;
   PetscInt col = DifferDraw(s, A->cmap->N);

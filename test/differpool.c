@@ -200,13 +200,11 @@ static PetscBool Fits(const DifferStep *s, int slot, unsigned needs)
 {
   const DifferPair *pair = &s->pool->pair[slot];
   const Mat         R = pair->m[DIFFER_REFERENCE], first = s->npicks ? s->pool->pair[s->picks[0]].m[DIFFER_REFERENCE] : NULL;
-  PetscMPIInt       size;
 
   if (!R || s->dropped[slot]) return PETSC_FALSE;
-  (void)MPI_Comm_size(PetscObjectComm((PetscObject)R), &size);
   if (!(needs & DIFFER_OPEN) && !R->assembled) return PETSC_FALSE;
   if ((needs & DIFFER_AIJ) && !DifferIsAIJ(R)) return PETSC_FALSE;
-  if ((needs & DIFFER_SEQ) && size > 1) return PETSC_FALSE;
+  if ((needs & DIFFER_SEQ) && strncmp(((PetscObject)R)->type_name, "seq", 3) != 0) return PETSC_FALSE;
   if ((needs & DIFFER_FINITE) && !(pair->norm >= 0 && pair->norm < PETSC_MAX_REAL)) return PETSC_FALSE;
   if ((needs & DIFFER_SQUARE) && !DifferSameLayout(R->rmap, R->cmap)) return PETSC_FALSE;
   if ((needs & DIFFER_FILLED) && (R->rmap->N == 0 || R->cmap->N == 0)) return PETSC_FALSE;
@@ -253,6 +251,54 @@ PetscErrorCode DifferGive(DifferStep *s, PetscBool ours, Mat A)
   PetscCheck(s->nresults[s->side] < DIFFER_RESULTS, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many results");
   s->ours[s->nresults[s->side]]                = ours;
   s->results[s->side][s->nresults[s->side]++] = A;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DifferGetRow(Mat A, PetscInt i, PetscInt *n, PetscInt **cols, PetscScalar **values)
+{
+  Mat                block[2] = {A, NULL};
+  const PetscInt    *map = NULL, *c;
+  const PetscScalar *v;
+  PetscInt           length, total = 0, row = i, first = 0;
+  PetscBool          mpi;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  if (mpi) {
+    PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], &map));
+    row -= A->rmap->rstart;
+    first = A->cmap->rstart;
+  }
+  for (int b = 0; b < 2 && block[b]; b++) {
+    PetscCall(MatGetRow(block[b], row, &length, &c, &v));
+    total += length;
+    PetscCall(MatRestoreRow(block[b], row, &length, &c, &v));
+  }
+  PetscCall(PetscMalloc2(total, cols, total, values));
+  *n = 0;
+  for (int b = 0; b < 2 && block[b]; b++) {
+    PetscCall(MatGetRow(block[b], row, &length, &c, &v));
+    for (PetscInt k = 0; k < length; k++) {
+      (*cols)[*n]     = b ? map[c[k]] : first + c[k];
+      (*values)[*n]   = v[k];
+      *n += 1;
+    }
+    PetscCall(MatRestoreRow(block[b], row, &length, &c, &v));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DifferOwn(DifferStep *s, Mat *A)
+{
+  Mat       B;
+  PetscBool mpi;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)*A, MATMPIAIJ, &mpi));
+  if (!mpi) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatDuplicate(*A, MAT_COPY_VALUES, &B));
+  PetscCall(DifferGive(s, DifferIsOurs(s, 0), B));
+  *A = B;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
