@@ -3,6 +3,7 @@
 # make check   the quickest tests: a solve in an unmodified PETSc example with the plugin loaded, every matrix type and product once
 # make test    all tests but the long ones; TESTS=pattern chooses, LONGEST=10 prints the ten longest at the end
 # make check-deep   all tests: sanitizers, valgrind and other PETScs too
+# make check-differ SECONDS=3600   the differential tester with new seeds; SEED=number gives the seed
 # make all     the library, bin/solve, bin/petscamb and the test programs
 # make where   prints the path of the library
 # make install library, header and petscamb.pc into PREFIX (DESTDIR honoured); make uninstall removes them
@@ -15,7 +16,7 @@ PYTHON ?= python3
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all lib bin examples programs run test check check-deep where install uninstall clean distclean cuda-check
+.PHONY: all lib bin examples programs run test check check-deep check-differ where install uninstall clean distclean cuda-check
 
 unconfigured := clean distclean
 ifneq ($(filter-out $(unconfigured),$(or $(MAKECMDGOALS),all)),)
@@ -135,6 +136,9 @@ check-deep: all examples $(if $(AMB_NVCC),cuda-check)
 
 check: lib examples $(patsubst test/%.c,$(B)/test/%,$(patsubst src/ksp/examples/%.c,$(BIN)/%,$(quick)))
 	$(call runtests,check)
+
+check-differ: $(B)/test/differ
+	@$(context) $(PYTHON) test/differ.py --seconds $(or $(SECONDS),3600) $(SEED:%=--seed %) $(DIFFER)
 
 # one after the other where several are asked for at once
 run check: | $(filter test check-deep,$(MAKECMDGOALS))

@@ -143,6 +143,13 @@ static PetscErrorCode Settle(DifferStep *s, PetscBool failed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Says where an error was raised and goes on: PETSc's own handler ends all processes but the first */
+static PetscErrorCode Trace(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n, PetscErrorType type, const char *text, void *ctx)
+{
+  (void)printf("#     %s %s:%d %s\n", function, file, line, type == PETSC_ERROR_INITIAL && text ? text : "");
+  return TestKeepMessage(comm, line, function, file, n, type, text, ctx);
+}
+
 static PetscErrorCode Step(DifferPool *pool, const Item *item, PetscBool last, TestDiff *d)
 {
   DifferStep       s = {.pool = pool, .seed = item->seed, .notes = {notes[0], notes[1]}};
@@ -159,7 +166,7 @@ static PetscErrorCode Step(DifferPool *pool, const Item *item, PetscBool last, T
     s.npicks = 0;
     if (talk) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "# %s:%llu on the %s\n", item->op->name, (unsigned long long)item->seed, k ? "matrix under test" : "reference"));
     DifferSetSide(s.side);
-    PetscCall(PetscPushErrorHandler(TestKeepMessage, NULL));
+    PetscCall(PetscPushErrorHandler(talk ? Trace : TestKeepMessage, NULL));
     ierr[s.side] = (*item->op->apply)(&s);
     PetscCall(PetscPopErrorHandler());
     DifferSetSide(DIFFER_TEST);

@@ -172,6 +172,9 @@ static PetscErrorCode Gamg(DifferStep *s)
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_SQUARE | DIFFER_FINITE | DIFFER_FILLED, &A);
+  for (PetscMPIInt r = 0; r < A->rmap->size; r++) {
+    if (A->rmap->range[r] == A->rmap->range[r + 1]) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc 3.18's GAMG waits for a process without rows for ever */
+  }
   PetscCall(MatGetBlockSize(A, &bs));
   PetscCall(Heavy(A, PETSC_TRUE, &B));
   if (nullspace == 0) PetscCall(MatSetNearNullSpace(B, s->pool->space));
@@ -209,11 +212,18 @@ static PetscErrorCode Multigrid(DifferStep *s)
   const PetscInt again = DifferDraw(s, 2);
   KSP            ksp, level;
   PC             pc;
+  PetscReal     *norms;
+  PetscBool      zero = PETSC_FALSE;
   Mat            A, B, P;
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_SQUARE | DIFFER_FINITE | DIFFER_FILLED, &A);
   DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_FINITE | DIFFER_FILLED | DIFFER_ROWS_COLS, &P);
+  PetscCall(PetscMalloc1(P->cmap->N, &norms));
+  PetscCall(MatGetColumnNorms(P, NORM_1, norms));
+  for (PetscInt k = 0; k < P->cmap->N; k++) zero = (PetscBool)(zero || norms[k] == 0);
+  PetscCall(PetscFree(norms));
+  if (zero) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc sets a diagonal in empty rows of the coarse operator, which may be an error of single processes */
   PetscCall(Heavy(A, PETSC_TRUE, &B));
   PetscCall(KSPCreate(PetscObjectComm((PetscObject)B), &ksp));
   PetscCall(KSPSetOperators(ksp, B, B));
