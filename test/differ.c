@@ -44,7 +44,7 @@ static const DifferOp *FindOp(const char *name)
 static const DifferOp *DrawOp(uint64_t seed, int step)
 {
   const size_t last = step < 3 ? 1 : PETSC_STATIC_ARRAY_LENGTH(tables);
-  int          sum = 0, draw;
+  int          sum  = 0, draw;
 
   for (size_t t = 0; t < last; t++) {
     for (const DifferOp *op = tables[t]; op->name; op++) sum += op->weight;
@@ -121,17 +121,20 @@ static PetscErrorCode Settle(DifferStep *s, PetscBool failed)
 {
   PetscFunctionBeginUser;
   for (PetscInt k = 0; k < PetscMax(s->nresults[0], s->nresults[1]); k++) {
-    DifferPair pair = {.m = {s->results[0][k], s->results[1][k]}, .ours = s->ours[k]};
-    int        slot = (int)(DifferMix(s->seed + (uint64_t)k) % DIFFER_SLOTS);
+    DifferPair pair = {
+      .m = {s->results[0][k], s->results[1][k]},
+        .ours = s->ours[k]
+    };
+    int slot = (int)(DifferMix(s->seed + (uint64_t)k) % DIFFER_SLOTS);
 
     if (failed) continue; /* PETSc may not be able to destroy it */
     for (int j = 0; j < DIFFER_SLOTS && (s->pool->pair[slot].m[0] || s->touched[slot]); j++) slot = (slot + 1) % DIFFER_SLOTS;
     if (s->pool->pair[slot].m[0]) slot = (int)(DifferMix(s->seed + (uint64_t)k) % DIFFER_SLOTS);
     PetscCall(DifferPairDestroy(&s->pool->pair[slot]));
     PetscCall(DifferPairUpdate(&pair, PETSC_TRUE));
-    s->pool->pair[slot]    = pair;
-    s->touched[slot]       = PETSC_TRUE;
-    s->dropped[slot]       = PETSC_FALSE;
+    s->pool->pair[slot] = pair;
+    s->touched[slot]    = PETSC_TRUE;
+    s->dropped[slot]    = PETSC_FALSE;
   }
   for (int k = 0; k < DIFFER_SLOTS; k++) {
     DifferPair *pair = &s->pool->pair[k];
@@ -152,7 +155,9 @@ static PetscErrorCode Trace(MPI_Comm comm, int line, const char *function, const
 
 static PetscErrorCode Step(DifferPool *pool, const Item *item, PetscBool last, TestDiff *d)
 {
-  DifferStep       s = {.pool = pool, .seed = item->seed, .notes = {notes[0], notes[1]}};
+  DifferStep s = {
+    .pool = pool, .seed = item->seed, .notes = {notes[0], notes[1]}
+  };
   PetscObjectState before[DIFFER_SLOTS][2][2];
   PetscErrorCode   ierr[2];
   int              worst[2];
@@ -217,7 +222,7 @@ static PetscErrorCode RunAndReport(const Sequence *q, PetscBool *good)
   TestDiff       d = {NULL, 0};
   PetscLogDouble left, plain = 0;
   PetscMPIInt    rank, where;
-  int            step = 0;
+  int            step      = 0;
   char           what[512] = "";
 
   PetscFunctionBeginUser;

@@ -55,7 +55,7 @@ typedef struct {
   PetscBool   ours[DIFFER_RESULTS];
   Mat         results[2][DIFFER_RESULTS];
   PetscObject shared; /* made for the reference, used by both sides */
-  PetscReal   scale; /* of the sums of which values may differ by rounding, 0 if all bits must agree */
+  PetscReal   scale;  /* of the sums of which values may differ by rounding, 0 if all bits must agree */
   DifferNote *notes[2];
   PetscBool   touched[DIFFER_SLOTS], dropped[DIFFER_SLOTS];
   PetscBool   retyped; /* a matrix becomes one of the type under test, or plain, where an AIJ remains what it is */
@@ -128,7 +128,7 @@ PetscBool DifferIsPlain(void);
 void DifferBePlain(PetscBool plain);
 
 /* MatSetFromOptions() and the like take the type of that side from now on */
-void      DifferSetSide(int side);
+void DifferSetSide(int side);
 
 /* Is this an AIJ or a subtype of it by its name? */
 PetscBool DifferIsAIJ(Mat A);
@@ -147,13 +147,13 @@ PetscErrorCode DifferAgree(PetscErrorCode ierr);
 /* ------------------------------------------------------- patterns and values ------------------------------------------------------- */
 
 typedef struct {
-  PetscInt kind, seed, M, N, rbs, cbs;
+  PetscInt  kind, seed, M, N, rbs, cbs;
   PetscBool diagonal;
 } DifferFill;
 
-void        DifferFillDraw(DifferStep *s, PetscInt M, PetscInt N, PetscInt rbs, PetscInt cbs, DifferFill *f);
-PetscInt    DifferFillRow(const DifferFill *f, PetscInt i, PetscInt cols[]); /* increasing; cols has room for N + cbs */
-PetscScalar DifferFillValue(const DifferFill *f, PetscInt i, PetscInt j);
+void           DifferFillDraw(DifferStep *s, PetscInt M, PetscInt N, PetscInt rbs, PetscInt cbs, DifferFill *f);
+PetscInt       DifferFillRow(const DifferFill *f, PetscInt i, PetscInt cols[]); /* increasing; cols has room for N + cbs */
+PetscScalar    DifferFillValue(const DifferFill *f, PetscInt i, PetscInt j);
 PetscErrorCode DifferAssemble(Mat A);
 
 /* ------------------------------------------------------- comparison ------------------------------------------------------- */

@@ -182,15 +182,16 @@ def work(setting, first, sequences, length, until, failures, report):
         report.good(setting, seed - first, time.time() - begin)
 
 
-def old_failures(all_settings, report):
-    """The sequences of test/differ.seeds, one process for all of them."""
+def old_failures(setting, report):
+    """The sequences of test/differ.seeds, one process for all of them; are they good?"""
     path = os.path.join(ROOT, "test", "differ.seeds")
-    for setting in all_settings:
-        failure, lines = run(setting, ["-differ_run", path])
-        if failure:
-            report.bad(setting, "test/differ.seeds,", [lines[-2] if len(lines) > 1 else ""], failure, lines)
-        else:
-            report.good(setting, sum(line.startswith("sequence") for line in lines), 0)
+    failure, lines = run(setting, ["-differ_run", path])
+    if failure:
+        begun = [line.split()[1] for line in lines if re.match(r"sequence \d+$", line)]
+        with open(path) as file:
+            words = next((line.split() for line in file if begun and line.split()[:1] == begun[-1:]), ["0"])
+        report.bad(setting, words[0], words[1:], failure, lines)
+    return not failure
 
 
 def main():
@@ -210,8 +211,6 @@ def main():
     every = list(settings(args.types.split(","), [int(word) for word in args.ranks.split(",")], shlex.split(args.options)))
     begin, report = time.time(), Report()
     print("# the first seed is %d" % seed, flush=True)
-    if os.path.exists(os.path.join(ROOT, "test", "differ.seeds")):
-        old_failures(every, report)
     # a setting gets its share of the time; one that ends early leaves the rest to the others
     total = sum(min(setting.ranks, args.jobs) for setting in every)
     free = threading.Semaphore(args.jobs)
@@ -224,7 +223,8 @@ def main():
         try:
             share = (args.seconds - (time.time() - begin)) * args.jobs * want / max(1, left[0])
             left[0] -= want
-            work(setting, seed + 100000 * index, args.sequences, args.length, time.time() + share / want, args.failures, report)
+            if old_failures(setting, report):
+                work(setting, seed + 100000 * index, args.sequences, args.length, time.time() + share / want, args.failures, report)
         finally:
             for _ in range(want):
                 free.release()

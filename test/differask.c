@@ -228,7 +228,7 @@ static PetscErrorCode Flags(DifferStep *s)
   DifferNoteInt(s, "structurally symmetric", known ? 1 + flag : 0);
   PetscCall(MatIsSPDKnown(A, &known, &flag));
   DifferNoteInt(s, "positive definite", known ? 1 + flag : 0);
-  for (int k = 0; k < 80; k++) { /* those of products come and go with the algorithm */
+  for (int k = 0; k < 80; k++) {                                        /* those of products come and go with the algorithm */
     if (k == MATOP_CONVERT_FROM || k == MATOP_COLORING_PATCH) continue; /* petsc-amb's own, and one that a coloring leaves */
     PetscCall(MatHasOperation(A, (MatOperation)k, &flag));
     DifferNoteInt(s, "an operation", 1000 * k + flag);

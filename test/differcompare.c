@@ -134,9 +134,9 @@ PetscErrorCode DifferNoteLines(DifferStep *s, const char *what, char *text, Pets
     if (added || strstr(line, "I-node") || strstr(line, "implementation") || strstr(line, "package used")) continue;
     PetscCall(PlainTypes(line));
     while (*line) { /* words and numbers with a decimal point */
-      char        *number = line, word[40];
-      size_t       n      = strcspn(line, " =,[]()\t");
-      double       value;
+      char  *number = line, word[40];
+      size_t n      = strcspn(line, " =,[]()\t");
+      double value;
 
       PetscCall(PetscStrncpy(word, line, PetscMin(n + 1, sizeof(word))));
       value = strtod(word, &number);
@@ -408,8 +408,8 @@ static void DiffStates(TestDiff *d, const DifferPair *pair, PetscBool retyped, c
     moved[side][0] = (PetscBool)(now + 1 != before[side][0]);
     moved[side][1] = (PetscBool)(pair->m[side]->nonzerostate + 1 != before[side][1]);
   }
-  TestExpect(d, "the object state did not change, but that of AIJ did", (PetscBool)!(!moved[DIFFER_TEST][0] && moved[DIFFER_REFERENCE][0]));
-  TestExpect(d, "the object state changed, but not that of AIJ", (PetscBool)!(!retyped && moved[DIFFER_TEST][0] && !moved[DIFFER_REFERENCE][0]));
+  TestExpect(d, "the object state did not change, but that of AIJ did", (PetscBool) !(!moved[DIFFER_TEST][0] && moved[DIFFER_REFERENCE][0]));
+  TestExpect(d, "the object state changed, but not that of AIJ", (PetscBool) !(!retyped && moved[DIFFER_TEST][0] && !moved[DIFFER_REFERENCE][0]));
   TestExpect(d, "the nonzero state changed and not that of AIJ, or the other way round", (PetscBool)(retyped || moved[DIFFER_TEST][1] == moved[DIFFER_REFERENCE][1]));
 }
 
@@ -431,7 +431,10 @@ PetscErrorCode DifferCompare(DifferStep *s, const PetscObjectState before[][2][2
   }
   PetscCall(Reduce(d));
   for (PetscInt k = 0; k < s->nresults[0] && d->err <= TEST_TOLERANCE; k++) {
-    DifferPair pair = {.m = {s->results[0][k], s->results[1][k]}, .ours = s->ours[k]};
+    DifferPair pair = {
+      .m = {s->results[0][k], s->results[1][k]},
+        .ours = s->ours[k]
+    };
 
     PetscCall(DifferPairUpdate(&pair, PETSC_FALSE));
     PetscCall(DiffPair(s, &pair, (PetscBool)(all || s->seed & 1), d));

@@ -106,7 +106,7 @@ static PetscErrorCode CSR(const Shape *h, PetscInt **i, PetscInt **j, PetscScala
 
 static PetscErrorCode Preallocated(DifferStep *s)
 {
-  Shape    h;
+  Shape     h;
   PetscInt *diag, *off, longest[2];
   Mat       A;
 
@@ -542,22 +542,22 @@ static PetscErrorCode Plain(DifferStep *s)
 }
 
 const DifferOp DifferCreations[] = {
-  {"create",           Preallocated,     6},
-  {"create_off_rank",  OffProcess,       2},
-  {"create_twice",     Twice,            1},
-  {"create_blocked",   Blocked,          2},
-  {"create_local",     Local,            2},
-  {"create_preallocator", Preallocator,  1},
-  {"create_full_name", FullName,         2},
-  {"create_csr",       PreallocationCSR, 2},
-  {"create_arrays",    WithArrays,       1},
-  {"create_aij",       CreateAIJ,        2},
-  {"create_coo",       Coordinates,      2},
-  {"coo_again",        CoordinatesAgain, 1},
-  {"load",             Load,             1},
-  {"create_dmda",      Grid,             1},
-  {"concatenate",      Concatenate,      1},
-  {"create_dense",     Dense,            1},
-  {"create_plain",     Plain,            1},
-  {NULL,               NULL,             0}
+  {"create",              Preallocated,     6},
+  {"create_off_rank",     OffProcess,       2},
+  {"create_twice",        Twice,            1},
+  {"create_blocked",      Blocked,          2},
+  {"create_local",        Local,            2},
+  {"create_preallocator", Preallocator,     1},
+  {"create_full_name",    FullName,         2},
+  {"create_csr",          PreallocationCSR, 2},
+  {"create_arrays",       WithArrays,       1},
+  {"create_aij",          CreateAIJ,        2},
+  {"create_coo",          Coordinates,      2},
+  {"coo_again",           CoordinatesAgain, 1},
+  {"load",                Load,             1},
+  {"create_dmda",         Grid,             1},
+  {"concatenate",         Concatenate,      1},
+  {"create_dense",        Dense,            1},
+  {"create_plain",        Plain,            1},
+  {NULL,                  NULL,             0}
 };

@@ -264,19 +264,19 @@ static PetscErrorCode SubMatrixVirtual(DifferStep *s)
 }
 
 const DifferOp DifferDerivations[] = {
-  {"duplicate",          Duplicate,         4},
-  {"transpose",          Transpose,         3},
-  {"transpose_in_place", TransposeInPlace,  2},
-  {"explicit",           Explicit,          1},
-  {"sub_matrix",         SubMatrix,         3},
-  {"sub_matrices",       SubMatrices,       2},
-  {"permute",            Permute,           1},
-  {"redundant",          Redundant,         1},
-  {"diagonal_block",     DiagonalBlock,     1},
-  {"local_sub_matrix",   LocalSubMatrix,    1},
-  {"local_matrix",       LocalMatrix,       1},
-  {"sub_matrix_virtual", SubMatrixVirtual,  1},
-  {NULL,                 NULL,              0}
+  {"duplicate",          Duplicate,        4},
+  {"transpose",          Transpose,        3},
+  {"transpose_in_place", TransposeInPlace, 2},
+  {"explicit",           Explicit,         1},
+  {"sub_matrix",         SubMatrix,        3},
+  {"sub_matrices",       SubMatrices,      2},
+  {"permute",            Permute,          1},
+  {"redundant",          Redundant,        1},
+  {"diagonal_block",     DiagonalBlock,    1},
+  {"local_sub_matrix",   LocalSubMatrix,   1},
+  {"local_matrix",       LocalMatrix,      1},
+  {"sub_matrix_virtual", SubMatrixVirtual, 1},
+  {NULL,                 NULL,             0}
 };
 
 /* ------------------------------------------------- conversions ------------------------------------------------- */

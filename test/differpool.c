@@ -31,8 +31,8 @@ PetscScalar DifferNumber(DifferStep *s)
 
 /* ------------------------------------------------------- types ------------------------------------------------------- */
 
-static const MatShadowFormat *forAIJ  = NULL; /* what -petscamb_for_aij chose */
-static PetscBool              looked  = PETSC_FALSE;
+static const MatShadowFormat *forAIJ = NULL; /* what -petscamb_for_aij chose */
+static PetscBool              looked = PETSC_FALSE;
 static char                   root[64]; /* the value of -mat_type */
 
 PetscBool DifferForAIJ(void)
@@ -249,7 +249,7 @@ PetscErrorCode DifferGive(DifferStep *s, PetscBool ours, Mat A)
 {
   PetscFunctionBeginUser;
   PetscCheck(s->nresults[s->side] < DIFFER_RESULTS, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many results");
-  s->ours[s->nresults[s->side]]                = ours;
+  s->ours[s->nresults[s->side]]               = ours;
   s->results[s->side][s->nresults[s->side]++] = A;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -257,7 +257,7 @@ PetscErrorCode DifferGive(DifferStep *s, PetscBool ours, Mat A)
 PetscErrorCode DifferGetRow(Mat A, PetscInt i, PetscInt *n, PetscInt **cols, PetscScalar **values)
 {
   Mat                block[2] = {A, NULL};
-  const PetscInt    *map = NULL, *c;
+  const PetscInt    *map      = NULL, *c;
   const PetscScalar *v;
   PetscInt           length, total = 0, row = i, first = 0;
   PetscBool          mpi;
@@ -279,8 +279,8 @@ PetscErrorCode DifferGetRow(Mat A, PetscInt i, PetscInt *n, PetscInt **cols, Pet
   for (int b = 0; b < 2 && block[b]; b++) {
     PetscCall(MatGetRow(block[b], row, &length, &c, &v));
     for (PetscInt k = 0; k < length; k++) {
-      (*cols)[*n]     = b ? map[c[k]] : first + c[k];
-      (*values)[*n]   = v[k];
+      (*cols)[*n]   = b ? map[c[k]] : first + c[k];
+      (*values)[*n] = v[k];
       *n += 1;
     }
     PetscCall(MatRestoreRow(block[b], row, &length, &c, &v));

@@ -39,7 +39,7 @@ static PetscErrorCode Operands(DifferStep *s, const Kind *kind, unsigned needs, 
   }
   if (!M[1]) M[0] = NULL;
   if (M[0] && kind->type == MATPRODUCT_ABt && strncmp(((PetscObject)M[0])->type_name, "mpi", 3) == 0 && !DifferSameLayout(M[1]->rmap, M[1]->cmap)) M[0] = NULL; /* PETSc compares rows with columns */
-  if (M[0] && kind->type == MATPRODUCT_ABt && PetscAbs(M[1]->cmap->bs) > 1 && PetscAbs(M[1]->cmap->bs) != PetscAbs(M[1]->rmap->bs)) M[0] = NULL; /* see Excuse() */
+  if (M[0] && kind->type == MATPRODUCT_ABt && PetscAbs(M[1]->cmap->bs) > 1 && PetscAbs(M[1]->cmap->bs) != PetscAbs(M[1]->rmap->bs)) M[0] = NULL;                /* see Excuse() */
   if (M[0] && kind->count == 3) {
     PetscCall(DifferPick(s, needs, &M[2]));
     if (!M[2] || !DifferSameLayout(M[2]->rmap, M[1]->cmap) || strncmp(((PetscObject)M[2])->type_name, ((PetscObject)M[0])->type_name, 3)) M[0] = NULL;
@@ -187,8 +187,8 @@ static PetscErrorCode Clear(DifferStep *s)
 static PetscErrorCode WithDense(DifferStep *s)
 {
   static const MatProductType types[] = {MATPRODUCT_AB, MATPRODUCT_AtB};
-  const PetscInt              which   = DifferDraw(s, 2), again = DifferDraw(s, 2);
-  const PetscInt              N       = 1 + DifferDraw(s, 4);
+  const PetscInt              which = DifferDraw(s, 2), again = DifferDraw(s, 2);
+  const PetscInt              N = 1 + DifferDraw(s, 4);
   Mat                         A, B, C;
   PetscScalar                *b;
   PetscInt                    m, lda, first;
@@ -245,9 +245,9 @@ static PetscErrorCode ByAlgorithm(DifferStep *s)
     {"sorted",      "scalable", "hashgemm"},
     {"nonscalable", "scalable", "hashgemm"}
   };
-  PetscBool   mpi;
-  PetscInt    which = DifferDraw(s, 3);
-  Mat         A, B, C;
+  PetscBool mpi;
+  PetscInt  which = DifferDraw(s, 3);
+  Mat       A, B, C;
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_FINITE, &A);
@@ -267,13 +267,13 @@ static PetscErrorCode ByAlgorithm(DifferStep *s)
 }
 
 const DifferOp DifferProducts[] = {
-  {"product",                ByCall,        8},
-  {"product_phases",         ByPhases,      5},
-  {"product_again",          Again,         4},
-  {"product_replace",        Replace,       2},
-  {"product_clear",          Clear,         1},
-  {"product_dense",          WithDense,     2},
-  {"product_transpose",      WithTranspose, 1},
-  {"product_algorithm",      ByAlgorithm,   2},
-  {NULL,                     NULL,          0}
+  {"product",           ByCall,        8},
+  {"product_phases",    ByPhases,      5},
+  {"product_again",     Again,         4},
+  {"product_replace",   Replace,       2},
+  {"product_clear",     Clear,         1},
+  {"product_dense",     WithDense,     2},
+  {"product_transpose", WithTranspose, 1},
+  {"product_algorithm", ByAlgorithm,   2},
+  {NULL,                NULL,          0}
 };

@@ -117,7 +117,7 @@ static PetscErrorCode Krylov(DifferStep *s)
 {
   static const char *const methods[] = {KSPCG, KSPBCGS, KSPGMRES, KSPCHEBYSHEV, KSPLSQR, KSPRICHARDSON, KSPPIPECG};
   static const char *const pcs[]     = {PCNONE, PCJACOBI, PCPBJACOBI, PCBJACOBI, PCSOR, PCASM, PCVPBJACOBI};
-  const char              *method    = methods[DifferDraw(s, 7)], *name = pcs[DifferDraw(s, 6)];
+  const char              *method = methods[DifferDraw(s, 7)], *name = pcs[DifferDraw(s, 6)];
   KSP                      ksp;
   PC                       pc;
   Mat                      A, B;
