@@ -304,8 +304,10 @@ def shell(command, folder, timeout, data=b""):
         given.write(data)
         given.seek(0)
         child = subprocess.Popen(["bash", "-c", command], cwd=folder, env=environment(folder), stdin=given, stdout=out, stderr=err, start_new_session=True)
-        code, cpu = wait(child, timeout)
-        end_session(child)
+        try:
+            code, cpu = wait(child, timeout)
+        finally:
+            end_session(child)
         for stream in (out, err):
             stream.seek(0)
         return "no end after %g s" % timeout if code is None else code, out.read(1 << 24).decode("utf-8", "replace"), err.read(1 << 20).decode("utf-8", "replace"), cpu
