@@ -370,6 +370,9 @@ static PetscErrorCode KSPCGSetObjectiveTarget_AMBCG(KSP ksp, PetscReal target)
    the program, the solve is transposed, eigenvalues or singular values are computed, a trust region or an objective target is set, or negative curvature counts as
    convergence.
 
+   Vectors of the type `VECSEQCUDA` serve with `PCNONE` and `PCJACOBI`. The host then queues iterations ahead of their results, unless a monitor or a convergence
+   test of the program looks at each.
+
 .seealso: `KSPCG`, `KSPAMBBCGS`, `KSPCGUseSingleReduction()`
 M*/
 static PetscErrorCode KSPCreate_AMBCG(KSP ksp)
