@@ -165,7 +165,7 @@ def examine(setting, seed, length, report, seconds):
 def work(setting, first, sequences, length, until, failures, report):
     """Run the sequences of one setting; after a failure the next seed goes on."""
     seed, begin, found = first, time.time(), 0
-    while seed < first + sequences and time.time() < until:
+    while seed < first + sequences and (time.time() < until or seed == first): # one sequence at least, however little time is left
         failure, lines = run(setting, ["-differ_seed", str(seed), "-differ_sequences", str(first + sequences - seed), "-differ_length", str(length), "-differ_seconds", "%.0f" % max(1, until - time.time())])
         begun = [int(line.split()[1]) for line in lines if re.match(r"sequence \d+$", line)]
         seed = begun[-1] + 1 if begun else seed
