@@ -128,7 +128,7 @@ static Outcome Solve(const System &S, int length, bool record, int resume)
       if (!Check(FusedDeviceSend(f, block % 2, stream), S) || !Check(FusedDeviceReceive(f, block % 2, &state), S)) return out;
       for (int k = (int)out.history.size(); k <= state->its; k++) out.history.push_back(state->history[(k - 1) % FUSED_HISTORY]);
       if (state->stop == FUSED_STOP_TEST && state->its < S.max_it && resume-- > 0) {
-        if (!Check(FusedDeviceResume(f, stream), S)) return out;
+        if (!Check(FusedDeviceResume(f, &pass, stream), S)) return out;
       } else if (state->stop) break;
     }
     out.state = *state;

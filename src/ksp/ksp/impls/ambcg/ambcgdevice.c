@@ -189,7 +189,9 @@ static PetscErrorCode KSPAMBCGDeviceTake(KSP ksp, KSPAMB *amb, Solve *s, const F
   if (state->stop == FUSED_STOP_TEST) {
     KSPCheckDot(ksp, state->beta);
     if (s->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
-    else if (s->its != s->resumed) { /* or this is the report of a block that did nothing, since it was queued before the device went on */ CALL(FusedDeviceResume(amb->device, s->stream));
+    else if (s->its != s->resumed) {
+      /* not again for the report of a block that did nothing, since it was queued before the device went on */
+      CALL(FusedDeviceResume(amb->device, &s->pass, s->stream));
       s->resumed = s->its;
     }
     PetscFunctionReturn(PETSC_SUCCESS);

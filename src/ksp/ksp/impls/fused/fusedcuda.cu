@@ -193,6 +193,12 @@ static __global__ void FusedLimitsKernel(FusedState *state, SysReal least, SysRe
   state->max_it = max_it;
 }
 
+static __global__ void FusedApplyKernel(const FusedState *state, int64_t n, const SysReal *r, SysReal *z, const SysReal *d)
+{
+  if (state->stop != FUSED_STOP_TEST) return;
+  SYS_FOR_EACH(k, n) z[k] = d[k] * r[k];
+}
+
 static __global__ void FusedResumeKernel(FusedState *state)
 {
   if (state->stop == FUSED_STOP_TEST) FusedNext(state);
@@ -250,8 +256,12 @@ SysStatus FusedDeviceLimits(FusedDevice *f, SysReal least, SysReal most, int max
   return SYS_SUCCESS;
 }
 
-SysStatus FusedDeviceResume(FusedDevice *f, SysStream stream)
+SysStatus FusedDeviceResume(FusedDevice *f, const FusedPass *pass, SysStream stream)
 {
+  if (pass->kind == FUSED_POINT) {
+    FusedApplyKernel<<<FusedGrid(pass->n), SYS_THREADS, 0, stream>>>(f->shared.state, pass->n, pass->v[FUSED_R], pass->v[FUSED_Z], pass->d);
+    SYS_CUDA(cudaGetLastError());
+  }
   FusedResumeKernel<<<1, 1, 0, stream>>>(f->shared.state);
   SYS_CUDA(cudaGetLastError());
   return SYS_SUCCESS;

@@ -60,8 +60,8 @@ SysStatus FusedDeviceStep(FusedDevice *, const FusedPass *, FusedNorm, SysStream
 /* Sets the limits after the start */
 SysStatus FusedDeviceLimits(FusedDevice *, SysReal least, SysReal most, int max_it, SysStream);
 
-/* Goes on after FUSED_STOP_TEST */
-SysStatus FusedDeviceResume(FusedDevice *, SysStream);
+/* Goes on after FUSED_STOP_TEST. Makes z = M r again, since products that were queued behind the test may have written into its array as w. */
+SysStatus FusedDeviceResume(FusedDevice *, const FusedPass *, SysStream);
 
 /* Queues a copy of the state to slot 0 or 1 of the host; waits for such a copy. The state that is returned is valid until the slot is used again. */
 SysStatus FusedDeviceSend(FusedDevice *, int slot, SysStream);
