@@ -9,7 +9,11 @@
 #include "ksp/ksp/impls/ambksp/ambksp.h"
 #include "ksp/ksp/impls/fused/fusedcuda.h"
 
-#define LENGTH 16 /* iterations that are queued together, unless a test sets another number */
+/* Iterations that are queued together, unless a test sets another number: about as many as take QUEUED seconds at RATE bytes a second. Short iterations hide the
+   work of the host; of long ones few are queued, since up to two blocks of products are made in vain after the last iteration. */
+#define LENGTH 16
+#define QUEUED 200e-6
+#define RATE   3.5e12
 
 typedef struct {
   Mat       A;
@@ -17,6 +21,7 @@ typedef struct {
   FusedPass pass;
   FusedNorm norm;
   SysStream stream;
+  PetscInt  length;  /* of a block */
   PetscInt  its;     /* iterations that the host knows of */
   PetscInt  resumed; /* the iteration after which the host let the device go on, against the test of the device; 0: none */
   PetscBool tried, recorded;
@@ -46,6 +51,23 @@ static PetscErrorCode KSPAMBCGDeviceWrites(Solve *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* 13 passes over vectors, and a matrix of 12 bytes a nonzero */
+static PetscErrorCode KSPAMBCGDeviceLength(KSPAMB *amb, PetscInt n, Solve *s)
+{
+  MatInfo        info;
+  PetscLogDouble bytes = 13.0 * (PetscLogDouble)sizeof(PetscScalar) * (PetscLogDouble)n;
+
+  PetscFunctionBegin;
+  s->length = amb->length;
+  if (!s->length) {
+    PetscCall(MatGetInfo(s->A, MAT_LOCAL, &info));
+    bytes += 12.0 * info.nz_used;
+    s->length = (PetscInt)PetscMin((PetscReal)LENGTH, 1.0 + QUEUED * RATE / (1.0 + bytes));
+  }
+  s->length = PetscMin(s->length, FUSED_LENGTH);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode KSPAMBCGDeviceSetUp(KSP ksp, KSPAMB *amb, Solve *s)
 {
   static const FusedNorm norms[] = {FUSED_NORM_Z, FUSED_NORM_R, FUSED_NORM_NATURAL};
@@ -55,7 +77,6 @@ static PetscErrorCode KSPAMBCGDeviceSetUp(KSP ksp, KSPAMB *amb, Solve *s)
 
   PetscFunctionBegin;
   if (!amb->device) CALL(FusedDeviceCreate(&amb->device));
-  if (!amb->length) amb->length = LENGTH;
   amb->replayed = 0;
   PetscCall(PetscMemzero(s, sizeof(*s)));
   PetscCall(PCGetOperators(ksp->pc, &s->A, NULL));
@@ -63,6 +84,7 @@ static PetscErrorCode KSPAMBCGDeviceSetUp(KSP ksp, KSPAMB *amb, Solve *s)
   s->stream = PetscDefaultCudaStream;
   s->norm   = ksp->normtype == KSP_NORM_NONE ? FUSED_NORM_NONE : norms[ksp->normtype - KSP_NORM_PRECONDITIONED];
   PetscCall(VecGetLocalSize(ksp->vec_sol, &n));
+  PetscCall(KSPAMBCGDeviceLength(amb, n, s));
   s->pass.n    = n;
   s->pass.kind = jacobi ? FUSED_POINT : FUSED_NONE;
   s->pass.bs   = 1;
@@ -245,7 +267,7 @@ PetscErrorCode KSPAMBCGSolveDevice(KSP ksp, KSPAMB *amb)
     }
     pending = (PetscBool)!watched;
     slot    = 1 - slot;
-    if (!watched) length = PetscMin(amb->length, FUSED_LENGTH);
+    if (!watched) length = s.length;
     PetscCall(KSPAMBCGDeviceRecord(ksp, amb, &s, length));
   } while (!ksp->reason);
   PetscCall(KSPAMBCGDeviceWrites(&s));
