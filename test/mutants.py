@@ -198,8 +198,9 @@ class Bench:
                     if number < 2 and not self.make(*self.programs(tests[1:] if number else tests[:1])):  # the first one catches many
                         mutant.state = "refused"
                         break
-                    if self.run(test, limits.get(test.name, runtests.TIMEOUT)):
-                        mutant.state, mutant.judge = "caught", test.name
+                    failure = self.run(test, limits.get(test.name, runtests.TIMEOUT))
+                    if failure:
+                        mutant.state, mutant.judge = "caught", test.name + (", no end" if failure.startswith("no end") else "")
                         break
         finally:
             shutil.move(path + ".kept", path)
