@@ -58,6 +58,7 @@ typedef struct {
   PetscReal   scale;  /* of the sums of which values may differ by rounding, 0 if all bits must agree */
   DifferNote *notes[2];
   PetscBool   touched[DIFFER_SLOTS], dropped[DIFFER_SLOTS];
+  PetscBool   merged;  /* a new matrix took the place of the inside: MatHeaderMerge() and MatHeaderReplace() bring its nonzero state along, which may be the old number by chance */
   PetscBool   retyped; /* a matrix becomes one of the type under test, or plain, where an AIJ remains what it is */
 } DifferStep;
 

@@ -328,6 +328,7 @@ static PetscErrorCode HeaderReplace(DifferStep *s)
     PetscCall(VecDestroy(&x));
     PetscCall(VecDestroy(&y));
   }
+  s->merged = PETSC_TRUE;
   PetscCall(MatHeaderReplace(A, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

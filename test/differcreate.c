@@ -406,6 +406,7 @@ static PetscErrorCode CoordinatesAgain(DifferStep *s)
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ, &A);
+  s->merged = PETSC_TRUE;
   PetscCall(SetCoordinates(s, A));
   DifferRound(s, 100);
   PetscFunctionReturn(PETSC_SUCCESS);

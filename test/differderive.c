@@ -39,6 +39,7 @@ static PetscErrorCode TransposeInPlace(DifferStep *s)
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ, &A);
+  s->merged = PETSC_TRUE;
   PetscCall(MatTranspose(A, MAT_INPLACE_MATRIX, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

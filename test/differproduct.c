@@ -38,6 +38,7 @@ static PetscErrorCode Operands(DifferStep *s, const Kind *kind, unsigned needs, 
     PetscCall(DifferPick(s, needs | DIFFER_ROWS_COLS, &M[1]));
   }
   if (!M[1]) M[0] = NULL;
+  if (M[0] && kind->type == MATPRODUCT_AtB && M[0] == M[1] && M[0]->symmetric == PETSC_BOOL3_TRUE) M[0] = NULL;                                                 /* PETSc makes A A instead, out of bounds if the promise is false and A is not square */
   if (M[0] && kind->type == MATPRODUCT_ABt && strncmp(((PetscObject)M[0])->type_name, "mpi", 3) == 0 && !DifferSameLayout(M[1]->rmap, M[1]->cmap)) M[0] = NULL; /* PETSc compares rows with columns */
   if (M[0] && kind->type == MATPRODUCT_ABt && PetscAbs(M[1]->cmap->bs) > 1 && PetscAbs(M[1]->cmap->bs) != PetscAbs(M[1]->rmap->bs)) M[0] = NULL;                /* see Excuse() */
   if (M[0] && kind->count == 3) {
