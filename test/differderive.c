@@ -138,8 +138,8 @@ static PetscErrorCode SubMatrices(DifferStep *s)
     PetscCall(ISDestroy(&cols[k]));
   }
   if (DifferDraw(s, 2)) {
-    PetscCall(PetscObjectReference((PetscObject)B[0]));
-    PetscCall(DifferGive(s, DifferIsOurs(s, 0), B[0]));
+    PetscCall(MatDuplicate(B[0], MAT_COPY_VALUES, &A)); /* transposed in place, the sub-matrix itself keeps a destructor of which MatHeaderMerge() has freed the data */
+    PetscCall(DifferGive(s, DifferIsOurs(s, 0), A));
   }
   PetscCall(MatDestroySubMatrices(n, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
