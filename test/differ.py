@@ -207,6 +207,8 @@ def main():
     parser.add_argument("--options", default="", help="options for the tester, as -vec_type cuda")
     parser.add_argument("--jobs", type=int, default=min(2, len(os.sched_getaffinity(0))), help="processes at a time")
     args = parser.parse_args()
+    os.environ.setdefault("OMPI_MCA_hwloc_base_binding_policy", "none")  # several runs share the cores
+    os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
     seed = int(time.time()) if args.seed is None else args.seed
     every = list(settings(args.types.split(","), [int(word) for word in args.ranks.split(",")], shlex.split(args.options)))
     begin, report = time.time(), Report()

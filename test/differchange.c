@@ -272,6 +272,7 @@ static PetscErrorCode AXPY(DifferStep *s)
   if (how == 0) PetscCall(MatAXPY(A, a, B, DIFFERENT_NONZERO_PATTERN));
   else if (how == 1) PetscCall(MatAXPY(A, a, B, UNKNOWN_NONZERO_PATTERN));
   else PetscCall(MatAYPX(A, a, B, DIFFERENT_NONZERO_PATTERN));
+  s->merged = PETSC_TRUE;
   DifferRound(s, s->pool->pair[s->picks[0]].norm + 2 * s->pool->pair[s->picks[1]].norm); /* AYPX of some versions multiplies first */
   PetscFunctionReturn(PETSC_SUCCESS);
 }

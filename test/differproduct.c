@@ -146,16 +146,22 @@ static PetscErrorCode Again(DifferStep *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies of the operands with other values take their places. PETSc makes transposes of some operands, and raises an error where another one takes the place. */
+/* Copies of the operands with other values take their places. PETSc makes transposes of some operands, and raises an error where another one takes the place.
+   Of an MPI matrix on one process, PETSc copies the values of the new B into the old one, which A may be too (MatMPIAIJGetLocalMat()). */
 static PetscErrorCode Replace(DifferStep *s)
 {
   Mat            C, M[3] = {NULL, NULL, NULL};
   PetscReal      scale = 1, norm;
+  PetscBool      mpi;
+  PetscMPIInt    size;
   const PetscInt which = DifferDraw(s, 2);
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_PRODUCT, &C);
   if (C->product->type != MATPRODUCT_AB && C->product->type != MATPRODUCT_ABC) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)C->product->B, MATMPIAIJ, &mpi));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)C), &size));
+  if (mpi && size == 1 && which) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatDuplicate(which ? C->product->B : C->product->A, MAT_COPY_VALUES, &M[which]));
   PetscCall(MatScale(M[which], 0.5));
   PetscCall(MatProductReplaceMats(M[0], M[1], M[2], C));
