@@ -38,14 +38,14 @@ def first(block):
 
 def choose(blocks, patterns, everything):
     """The blocks of a run: those of these names, or all, or a part that is the same everywhere for the same PETSc. This part is the first case, on at most
-    four processes, of each block of mat and ksp, and of every fourth block of the other packages."""
+    four processes, of each block of mat and ksp, and of every eighth block of the other packages."""
     if patterns:
         return [block for block in blocks if any(fnmatch.fnmatchcase(name, pattern) for name in [block.name] + [case.name for case in block.cases] for pattern in patterns)]
     if everything:
         return blocks
     ready = [block for block in blocks if first(block)]
     linear = [block for block in ready if block.folder.split(os.sep)[0] in ("mat", "ksp")]
-    chosen = linear + [block for block in ready if block not in linear][::4]
+    chosen = linear + [block for block in ready if block not in linear][::8]
     for block in chosen:
         block.cases = [first(block)]
     return chosen + [block for block in blocks if all(case.skip for case in block.cases)]
