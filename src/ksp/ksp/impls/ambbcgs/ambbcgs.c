@@ -24,17 +24,6 @@ static PetscErrorCode KSPAMBBCGSFail(KSP ksp, const char error[], const char inf
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KSPAMBBCGSTest(KSP ksp, PetscInt its, PetscReal dp)
-{
-  PetscFunctionBegin;
-  ksp->its   = its;
-  ksp->rnorm = dp;
-  PetscCall(KSPLogResidualHistory(ksp, dp));
-  PetscCall(KSPMonitor(ksp, its, dp));
-  PetscCall((*ksp->converged)(ksp, its, dp, &ksp->reason, ksp->cnvP));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* t is 0. If r is 0 too, then the solution is x + alpha p. */
 static PetscErrorCode KSPAMBBCGSLast(KSP ksp, PetscInt i, PetscReal rr, PetscReal alpha, Vec p, PetscReal dp)
 {
@@ -87,7 +76,7 @@ static PetscErrorCode KSPAMBBCGSSolve(KSP ksp, KSPAMB *amb)
     dp = PetscSqrtReal(rho);
     KSPCheckNorm(ksp, dp);
   }
-  PetscCall(KSPAMBBCGSTest(ksp, 0, dp));
+  PetscCall(KSPAMBTest(ksp, 0, dp));
   if (ksp->reason) {
     if (amb->guess) PetscCall(VecAXPY(v[FUSED_X], 1.0, amb->guess));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -127,7 +116,7 @@ static PetscErrorCode KSPAMBBCGSSolve(KSP ksp, KSPAMB *amb)
     }
     rhoold = rho;
     rho    = sums[0];
-    PetscCall(KSPAMBBCGSTest(ksp, i + 1, dp));
+    PetscCall(KSPAMBTest(ksp, i + 1, dp));
     if (ksp->reason) break;
     if (rhoold == 0.0) {
       PetscCall(KSPAMBBCGSFail(ksp, "KSPSolve breakdown due to zero inner product", "Breakdown due to zero rho inner product"));

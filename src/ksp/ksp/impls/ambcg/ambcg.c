@@ -47,43 +47,42 @@ static PetscErrorCode KSPAMBCGDot(KSP ksp, KSPAMB *amb, FusedPass *pass, Vec p, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Tests before each direction: has the iteration found the solution, or an indefinite preconditioner? */
-static PetscErrorCode KSPAMBCGCheckBeta(KSP ksp, PetscInt i, PetscReal beta, PetscReal betaold)
+PetscErrorCode KSPAMBCGZero(KSP ksp)
 {
   PetscFunctionBegin;
-  if (beta == 0.0) {
-    ksp->reason = KSP_CONVERGED_ATOL;
-    PetscCall(PetscInfo(ksp, "converged due to beta = 0\n"));
-  } else if (i > 0 && beta * betaold < 0.0) {
-    PetscCheck(!ksp->errorifnotconverged, PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED, "Diverged due to indefinite preconditioner, beta %g, betaold %g", (double)beta, (double)betaold);
-    ksp->reason = KSP_DIVERGED_INDEFINITE_PC;
-    PetscCall(PetscInfo(ksp, "diverging due to indefinite preconditioner\n"));
-  }
+  ksp->reason = KSP_CONVERGED_ATOL;
+  PetscCall(PetscInfo(ksp, "converged due to beta = 0\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KSPAMBCGIndefinite(KSP ksp, PetscReal dpi, PetscReal dpiold)
+PetscErrorCode KSPAMBCGIndefinitePC(KSP ksp, PetscReal beta, PetscReal old)
 {
   PetscFunctionBegin;
-  PetscCheck(!ksp->errorifnotconverged, PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED, "Diverged due to indefinite matrix, dpi %g, dpiold %g", (double)dpi, (double)dpiold);
+  PetscCheck(!ksp->errorifnotconverged, PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED, "Diverged due to indefinite preconditioner, beta %g, betaold %g", (double)beta, (double)old);
+  ksp->reason = KSP_DIVERGED_INDEFINITE_PC;
+  PetscCall(PetscInfo(ksp, "diverging due to indefinite preconditioner\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAMBCGIndefiniteMat(KSP ksp, PetscReal dpi, PetscReal old)
+{
+  PetscFunctionBegin;
+  PetscCheck(!ksp->errorifnotconverged, PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED, "Diverged due to indefinite matrix, dpi %g, dpiold %g", (double)dpi, (double)old);
   ksp->reason = KSP_DIVERGED_INDEFINITE_MAT;
   PetscCall(PetscInfo(ksp, "diverging due to indefinite matrix\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Shows the norm to histories, monitors and the test */
-static PetscErrorCode KSPAMBCGTest(KSP ksp, PetscInt its, PetscReal dp)
+/* Tests before each direction: has the iteration found the solution, or an indefinite preconditioner? */
+static PetscErrorCode KSPAMBCGCheckBeta(KSP ksp, PetscInt i, PetscReal beta, PetscReal betaold)
 {
   PetscFunctionBegin;
-  ksp->rnorm = dp;
-  PetscCall(KSPLogResidualHistory(ksp, dp));
-  PetscCall(KSPMonitor(ksp, its, dp));
-  PetscCall((*ksp->converged)(ksp, its, dp, &ksp->reason, ksp->cnvP));
+  if (beta == 0.0) PetscCall(KSPAMBCGZero(ksp));
+  else if (i > 0 && beta * betaold < 0.0) PetscCall(KSPAMBCGIndefinitePC(ksp, beta, betaold));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The objective function 1/2 x'Ax - x'b at the start, for the PETSc versions that can be asked for it */
-static PetscErrorCode KSPAMBCGObjective(KSP ksp, KSPAMB *amb, Vec r)
+PetscErrorCode KSPAMBCGObjective(KSP ksp, KSPAMB *amb, Vec r)
 {
   PetscScalar rx = 0.0, bx = 0.0;
 
@@ -119,7 +118,7 @@ static PetscErrorCode KSPAMBCGStart(KSP ksp, KSPAMB *amb, FusedPass *pass, const
   dp = KSPAMBCGNorm(ksp, sums);
   KSPCheckNorm(ksp, dp);
   PetscCall(KSPAMBCGObjective(ksp, amb, v[FUSED_R]));
-  PetscCall(KSPAMBCGTest(ksp, 0, dp));
+  PetscCall(KSPAMBTest(ksp, 0, dp));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   if (!early) {
     PetscCall(KSPAMBCGPrecondition(ksp, amb, pass, v, sums));
@@ -164,7 +163,7 @@ static PetscErrorCode KSPAMBCGSolve(KSP ksp, KSPAMB *amb)
     KSPCheckDot(ksp, dpi);
     betaold = beta;
     if (dpi == 0.0 || (i > 0 && PetscSign(dpi) * PetscSign(dpiold) < 0.0)) {
-      PetscCall(KSPAMBCGIndefinite(ksp, dpi, dpiold));
+      PetscCall(KSPAMBCGIndefiniteMat(ksp, dpi, dpiold));
       break;
     }
     pass.a = beta / dpi;
@@ -177,7 +176,7 @@ static PetscErrorCode KSPAMBCGSolve(KSP ksp, KSPAMB *amb)
     dp = wanted ? KSPAMBCGNorm(ksp, sums) : 0.0;
     KSPCheckNorm(ksp, dp);
     amb->objective -= 0.5 * pass.a * betaold;
-    PetscCall(KSPAMBCGTest(ksp, i + 1, dp));
+    PetscCall(KSPAMBTest(ksp, i + 1, dp));
     if (ksp->reason) break;
     if (other && !early) {
       PetscCall(KSPAMBCGPrecondition(ksp, amb, &pass, v, sums));
@@ -256,7 +255,7 @@ static PetscErrorCode KSPAMBCGSolveSingle(KSP ksp, KSPAMB *amb)
     betaold = beta;
     KSPCheckDot(ksp, beta);
     if (dpi == 0.0 || (i > 0 && dpi * dpiold <= 0.0)) {
-      PetscCall(KSPAMBCGIndefinite(ksp, dpi, dpiold));
+      PetscCall(KSPAMBCGIndefiniteMat(ksp, dpi, dpiold));
       break;
     }
     pass.a = beta / dpi;
@@ -270,7 +269,7 @@ static PetscErrorCode KSPAMBCGSolveSingle(KSP ksp, KSPAMB *amb)
     } else if (wanted) PetscCall(KSPAMBReduce(ksp, amb, 1, &sums[2]));
     dp = wanted ? KSPAMBCGNorm(ksp, sums) : 0.0;
     KSPCheckNorm(ksp, dp);
-    PetscCall(KSPAMBCGTest(ksp, i + 1, dp));
+    PetscCall(KSPAMBTest(ksp, i + 1, dp));
     if (ksp->reason) break;
     if (!early) {
       if (other) PetscCall(KSPAMBCGPrecondition(ksp, amb, &pass, v, sums));

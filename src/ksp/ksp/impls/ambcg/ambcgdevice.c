@@ -150,32 +150,17 @@ static PetscErrorCode KSPAMBCGDeviceRecord(KSP ksp, KSPAMB *amb, Solve *s, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KSPAMBCGDeviceShow(KSP ksp, PetscInt its, PetscReal norm)
-{
-  PetscFunctionBegin;
-  ksp->its   = its;
-  ksp->rnorm = norm;
-  PetscCall(KSPLogResidualHistory(ksp, norm));
-  PetscCall(KSPMonitor(ksp, its, norm));
-  PetscCall((*ksp->converged)(ksp, its, norm, &ksp->reason, ksp->cnvP));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The start: the norm and the first z.r, which the host needs for the limits */
 static PetscErrorCode KSPAMBCGDeviceStart(KSP ksp, KSPAMB *amb, Solve *s)
 {
   const FusedState *state;
-  PetscScalar       rx = 0.0, bx = 0.0;
   PetscReal         dp;
 
   PetscFunctionBegin;
   PetscCall(KSPAMBResidual(ksp, s->A, s->v[FUSED_R]));
   PetscCall(KSPAMBPoison(amb, s->v[FUSED_R]));
-  if (amb->getobjective && !ksp->guess_zero) {
-    PetscCall(VecDot(s->v[FUSED_R], ksp->vec_sol, &rx));
-    PetscCall(VecDot(ksp->vec_rhs, ksp->vec_sol, &bx));
-  }
-  s->objective = amb->objective = 0.5 * (PetscRealPart(rx) - PetscRealPart(bx));
+  PetscCall(KSPAMBCGObjective(ksp, amb, s->v[FUSED_R]));
+  s->objective = amb->objective;
   PetscCall(KSPAMBCGDeviceWrites(s));
   CALL(FusedDeviceStart(amb->device, &s->pass, s->norm, s->stream));
   CALL(FusedDeviceSend(amb->device, 0, s->stream));
@@ -183,13 +168,12 @@ static PetscErrorCode KSPAMBCGDeviceStart(KSP ksp, KSPAMB *amb, Solve *s)
   dp       = state->norm;
   ksp->its = 0;
   KSPCheckNorm(ksp, dp);
-  PetscCall(KSPAMBCGDeviceShow(ksp, 0, dp));
+  PetscCall(KSPAMBTest(ksp, 0, dp));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   KSPCheckDot(ksp, state->beta);
   if (state->beta == 0.0) {
-    ksp->its    = 1;
-    ksp->reason = KSP_CONVERGED_ATOL;
-    PetscCall(PetscInfo(ksp, "converged due to beta = 0\n"));
+    ksp->its = 1;
+    PetscCall(KSPAMBCGZero(ksp));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -199,7 +183,7 @@ static PetscErrorCode KSPAMBCGDeviceTake(KSP ksp, KSPAMB *amb, Solve *s, const F
 {
   PetscFunctionBegin;
   for (PetscInt k = s->its + 1; k <= state->its; k++) {
-    PetscCall(KSPAMBCGDeviceShow(ksp, k, state->history[(k - 1) % FUSED_HISTORY]));
+    PetscCall(KSPAMBTest(ksp, k, state->history[(k - 1) % FUSED_HISTORY]));
     if (ksp->reason) {
       PetscAssert(k == state->its, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The device made %d iterations, but %" PetscInt_FMT " suffice", state->its, k);
       break;
@@ -222,18 +206,9 @@ static PetscErrorCode KSPAMBCGDeviceTake(KSP ksp, KSPAMB *amb, Solve *s, const F
   ksp->its = s->its + 1;
   if (state->stop == FUSED_STOP_NORM) KSPCheckNorm(ksp, state->norm);
   if (state->stop == FUSED_STOP_DPI) KSPCheckDot(ksp, state->dpi);
-  if (state->stop == FUSED_STOP_ZERO) {
-    ksp->reason = KSP_CONVERGED_ATOL;
-    PetscCall(PetscInfo(ksp, "converged due to beta = 0\n"));
-  } else if (state->stop == FUSED_STOP_PC) {
-    PetscCheck(!ksp->errorifnotconverged, PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED, "Diverged due to indefinite preconditioner, beta %g, betaold %g", (double)state->beta, (double)state->betaold);
-    ksp->reason = KSP_DIVERGED_INDEFINITE_PC;
-    PetscCall(PetscInfo(ksp, "diverging due to indefinite preconditioner\n"));
-  } else if (state->stop == FUSED_STOP_MAT) {
-    PetscCheck(!ksp->errorifnotconverged, PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED, "Diverged due to indefinite matrix, dpi %g, dpiold %g", (double)state->dpi, (double)state->dpiold);
-    ksp->reason = KSP_DIVERGED_INDEFINITE_MAT;
-    PetscCall(PetscInfo(ksp, "diverging due to indefinite matrix\n"));
-  }
+  if (state->stop == FUSED_STOP_ZERO) PetscCall(KSPAMBCGZero(ksp));
+  else if (state->stop == FUSED_STOP_PC) PetscCall(KSPAMBCGIndefinitePC(ksp, state->beta, state->betaold));
+  else if (state->stop == FUSED_STOP_MAT) PetscCall(KSPAMBCGIndefiniteMat(ksp, state->dpi, state->dpiold));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

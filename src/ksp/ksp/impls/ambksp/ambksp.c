@@ -251,6 +251,17 @@ PetscErrorCode KSPAMBResidual(KSP ksp, Mat A, Vec r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode KSPAMBTest(KSP ksp, PetscInt its, PetscReal norm)
+{
+  PetscFunctionBegin;
+  ksp->its   = its;
+  ksp->rnorm = norm;
+  PetscCall(KSPLogResidualHistory(ksp, norm));
+  PetscCall(KSPMonitor(ksp, its, norm));
+  PetscCall((*ksp->converged)(ksp, its, norm, &ksp->reason, ksp->cnvP));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ------------------------------------------------- the type ------------------------------------------------- */
 
 PetscErrorCode KSPAMBGet(KSP ksp, KSPAMB **amb)

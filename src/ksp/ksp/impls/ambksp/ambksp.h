@@ -88,6 +88,16 @@ PetscErrorCode KSPAMBPoison(const KSPAMB *, Vec v);
 /* The residual of the start: b - A x, or b */
 PetscErrorCode KSPAMBResidual(KSP, Mat, Vec r);
 
+/* Shows the norm of an iteration to histories, monitors and the test */
+PetscErrorCode KSPAMBTest(KSP, PetscInt its, PetscReal norm);
+
+/* CG on the host and on a device: the objective function 1/2 x'Ax - x'b at the start, for the PETSc versions that can be asked for it; the ends without a solution.
+   old is the number of the iteration before. */
+PetscErrorCode KSPAMBCGObjective(KSP, KSPAMB *, Vec r);
+PetscErrorCode KSPAMBCGZero(KSP);
+PetscErrorCode KSPAMBCGIndefinitePC(KSP, PetscReal beta, PetscReal old);
+PetscErrorCode KSPAMBCGIndefiniteMat(KSP, PetscReal dpi, PetscReal old);
+
 /* Registers a type that extends one of PETSc's, with -petscamb_for_ksp in the place of that one too */
 PetscErrorCode KSPAMBRegister(void);
 PetscErrorCode KSPAMBRegisterType(KSPType own, KSPType petsc, PetscErrorCode (*create)(KSP));

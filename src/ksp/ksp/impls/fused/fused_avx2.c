@@ -2,12 +2,6 @@
 /*
    The fused passes for processors with AVX2
 */
-#define FUSED_NAME(name)   name##AVX2
-#define FUSED_KERNELS_NAME "avx2"
-
-static int FusedSupportedAVX2(void)
-{
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-}
+#define SYS_ISA AVX2
 
 #include "ksp/ksp/impls/fused/fusedkernels.h"

@@ -2,12 +2,6 @@
 /*
    The fused passes in plain C, for any processor
 */
-#define FUSED_NAME(name)   name##Plain
-#define FUSED_KERNELS_NAME "plain"
-
-static int FusedSupportedPlain(void)
-{
-  return 1;
-}
+#define SYS_ISA Plain
 
 #include "ksp/ksp/impls/fused/fusedkernels.h"

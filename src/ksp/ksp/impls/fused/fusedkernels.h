@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The fused passes, a template. The file that includes it defines
-
-     FUSED_NAME(name)        the name with the suffix of the instruction set
-     FUSED_KERNELS_NAME      the name of the instruction set, for users
+   The fused passes, a template. The file that includes it defines SYS_ISA, the instruction set (see sys/sysisa.h).
 
    The work on an entry is a macro, which is expanded for eight entries and for one. Its argument T is the type of the entries, and S the sums they are added to.
 */
@@ -52,7 +49,7 @@ static SYS_INLINE void FusedBlocksOf(const int bs, const FusedPass *f, const Sys
   }
 }
 
-static void FUSED_NAME(FusedBlocks)(const FusedPass *f, const SysReal *r, SysReal *z, int64_t lo, int64_t hi)
+static void SYS_ISA_NAME(FusedBlocks)(const FusedPass *f, const SysReal *r, SysReal *z, int64_t lo, int64_t hi)
 {
   if (f->bs == 2) FusedBlocksOf(2, f, r, z, lo, hi);
   else if (f->bs == 3) FusedBlocksOf(3, f, r, z, lo, hi);
@@ -114,7 +111,7 @@ static SYS_INLINE void FusedStepOf(const int single, const int kind, const int u
   FUSED_SUMS_END
   if (kind == FUSED_NONE) sums[0] = sums[1] = sums[2];
   if (kind == FUSED_BLOCKS) {
-    FUSED_NAME(FusedBlocks)(f, r, z, lo, hi);
+    SYS_ISA_NAME(FusedBlocks)(f, r, z, lo, hi);
     FusedSumsOf(z, r, lo, hi, sums);
   }
 }
@@ -133,12 +130,12 @@ static SYS_INLINE void FusedStepKind(const int single, const FusedPass *f, int64
   else FusedStepUpdate(single, FUSED_OTHER, f, lo, hi, sums);
 }
 
-static void FUSED_NAME(FusedStep)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
+static void SYS_ISA_NAME(FusedStep)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
 {
   FusedStepKind(0, f, lo, hi, sums);
 }
 
-static void FUSED_NAME(FusedSingle)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
+static void SYS_ISA_NAME(FusedSingle)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
 {
   FusedStepKind(1, f, lo, hi, sums);
 }
@@ -153,16 +150,16 @@ static SYS_INLINE void FusedApplyTo(const FusedPass *f, const SysReal *r, SysRea
     AT(T, z) = AT(const T, d) * AT(const T, r); \
   }
   if (f->kind == FUSED_POINT) FUSED_LOOP(APPLY);
-  else if (f->kind == FUSED_BLOCKS) FUSED_NAME(FusedBlocks)(f, r, z, lo, hi);
+  else if (f->kind == FUSED_BLOCKS) SYS_ISA_NAME(FusedBlocks)(f, r, z, lo, hi);
 }
 
-static void FUSED_NAME(FusedApply)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
+static void SYS_ISA_NAME(FusedApply)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
 {
   FusedApplyTo(f, f->v[FUSED_R], f->v[FUSED_Z], lo, hi);
   FusedSumsOf(f->v[FUSED_Z], f->v[FUSED_R], lo, hi, sums);
 }
 
-static void FUSED_NAME(FusedDirection)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
+static void SYS_ISA_NAME(FusedDirection)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
 {
   const SysReal  b = f->b;
   const SysReal *z = f->v[FUSED_Z];
@@ -181,7 +178,7 @@ static void FUSED_NAME(FusedDirection)(const FusedPass *f, int64_t lo, int64_t h
   FusedNoSums(sums);
 }
 
-static void FUSED_NAME(FusedDot)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
+static void SYS_ISA_NAME(FusedDot)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
 {
   const SysReal *p = f->v[FUSED_P], *w = f->v[FUSED_W];
   FUSED_SUMS_BEGIN;
@@ -194,7 +191,7 @@ static void FUSED_NAME(FusedDot)(const FusedPass *f, int64_t lo, int64_t hi, Sys
   FUSED_SUMS_END
 }
 
-static void FUSED_NAME(FusedUpdate)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
+static void SYS_ISA_NAME(FusedUpdate)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
 {
   const SysReal  a = f->a;
   const SysReal *p = f->v[FUSED_P];
@@ -208,7 +205,7 @@ static void FUSED_NAME(FusedUpdate)(const FusedPass *f, int64_t lo, int64_t hi, 
   FusedNoSums(sums);
 }
 
-static void FUSED_NAME(FusedBiDirection)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
+static void SYS_ISA_NAME(FusedBiDirection)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
 {
   const SysReal  b = f->b, c = f->c;
   const SysReal *r = f->v[FUSED_R], *v = f->v[FUSED_V];
@@ -228,7 +225,7 @@ static void FUSED_NAME(FusedBiDirection)(const FusedPass *f, int64_t lo, int64_t
   FusedNoSums(sums);
 }
 
-static void FUSED_NAME(FusedBiShadow)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
+static void SYS_ISA_NAME(FusedBiShadow)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
 {
   const SysReal *q = f->v[FUSED_Q];
   SysReal       *v = f->v[FUSED_V];
@@ -243,7 +240,7 @@ static void FUSED_NAME(FusedBiShadow)(const FusedPass *f, int64_t lo, int64_t hi
   FUSED_SUMS_END
 }
 
-static void FUSED_NAME(FusedBiHalf)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
+static void SYS_ISA_NAME(FusedBiHalf)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
 {
   const SysReal  a = f->a;
   const SysReal *v = f->v[FUSED_V];
@@ -258,13 +255,13 @@ static void FUSED_NAME(FusedBiHalf)(const FusedPass *f, int64_t lo, int64_t hi, 
   FusedNoSums(sums);
 }
 
-static void FUSED_NAME(FusedBiDots)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
+static void SYS_ISA_NAME(FusedBiDots)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
 {
   if (!f->v[FUSED_Z]) FusedApplyTo(f, f->v[FUSED_T], f->v[FUSED_T], lo, hi);
   FusedSumsOf(f->v[FUSED_T], f->v[FUSED_R], lo, hi, sums);
 }
 
-static void FUSED_NAME(FusedBiStep)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
+static void SYS_ISA_NAME(FusedBiStep)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
 {
   const SysReal  a = f->a, b = f->b;
   const SysReal *p = f->v[FUSED_P], *t = f->v[FUSED_T], *q = f->v[FUSED_Q];
@@ -284,5 +281,5 @@ static void FUSED_NAME(FusedBiStep)(const FusedPass *f, int64_t lo, int64_t hi, 
   FUSED_SUMS_END
 }
 
-const FusedKernels FUSED_NAME(FusedKernels) = {FUSED_KERNELS_NAME,      FUSED_NAME(FusedSupported),   FUSED_NAME(FusedStep),     FUSED_NAME(FusedSingle), FUSED_NAME(FusedApply),  FUSED_NAME(FusedDirection), FUSED_NAME(FusedDot),
-                                               FUSED_NAME(FusedUpdate), FUSED_NAME(FusedBiDirection), FUSED_NAME(FusedBiShadow), FUSED_NAME(FusedBiHalf), FUSED_NAME(FusedBiDots), FUSED_NAME(FusedBiStep)};
+const FusedKernels SYS_ISA_NAME(FusedKernels) = {SYS_KERNELS_NAME,          SYS_ISA_NAME(SysSupported),     SYS_ISA_NAME(FusedStep),     SYS_ISA_NAME(FusedSingle), SYS_ISA_NAME(FusedApply),  SYS_ISA_NAME(FusedDirection), SYS_ISA_NAME(FusedDot),
+                                                 SYS_ISA_NAME(FusedUpdate), SYS_ISA_NAME(FusedBiDirection), SYS_ISA_NAME(FusedBiShadow), SYS_ISA_NAME(FusedBiHalf), SYS_ISA_NAME(FusedBiDots), SYS_ISA_NAME(FusedBiStep)};
