@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The verdict of petscamb info: the Mat type to take, the speed to expect, and after how many products the conversion has paid.
+
+   The library decides, as for -mat_type autosparse with -mat_shadow_tune model; this file only asks it. The cost of the conversion is timed on this machine.
+*/
+#include "bench.h"
+
+#define PRODUCTS 3 /* products timed together. With the one before them and three rounds they are fewer than the products after which a matrix is converted */
+#define ROUNDS   3
+
+/* Gets the name of the format that all processes have chosen, or MATAUTOSPARSE if they have chosen several; "csr" is that of the AIJ */
+static PetscErrorCode CommonFormat(Mat A, char name[], size_t len)
+{
+  const char *const *types;
+  MatShadowInfo      info;
+  PetscInt           n, chosen[2];
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGetInfo(A, &info));
+  PetscCall(PetscAMBGetTypes(PETSC_TRUE, &n, &types));
+  chosen[0] = -1;
+  for (PetscInt t = 0; t < n; t++) {
+    PetscBool same;
+
+    PetscCall(PetscStrcmp(types[t], info.format, &same));
+    if (same) chosen[0] = t;
+  }
+  chosen[1] = -chosen[0];
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, chosen, 2, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
+  PetscCall(PetscStrncpy(name, chosen[0] != -chosen[1] ? MATAUTOSPARSE : chosen[0] < 0 ? "csr" : types[chosen[0]], len));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Asks autosparse for its choice without a product */
+static PetscErrorCode AskAutoSparse(Mat A, MatShadowTune tune, char name[], size_t len)
+{
+  Mat B;
+
+  PetscFunctionBegin;
+  PetscCall(MatConvert(A, MATAUTOSPARSE, MAT_INITIAL_MATRIX, &B));
+  PetscCall(MatShadowSetTune(B, tune));
+  PetscCall(MatShadowSetUp(B));
+  PetscCall(CommonFormat(B, name, len));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Times products on the AIJ, or on AIJCUSPARSE where the matrix lives on a GPU, and then the conversion */
+static PetscErrorCode MeasureConversion(Mat A, Verdict *v)
+{
+  Mat            B;
+  Vec            x, y;
+  MatShadowInfo  info;
+  PetscReal      seconds[ROUNDS];
+  PetscLogDouble t0, t1;
+
+  PetscFunctionBegin;
+  PetscCall(MatConvert(A, v->type, MAT_INITIAL_MATRIX, &B));
+  PetscCall(MatShadowSetTune(B, MAT_SHADOW_TUNE_MEASURE));
+  PetscCall(MatCreateVecs(B, &x, &y));
+  PetscCall(VecSet(x, 1.0));
+  PetscCall(MatMult(B, x, y));
+  for (int round = 0; round < ROUNDS; round++) {
+    PetscCall(MachineNow(y, &t0));
+    for (int k = 0; k < PRODUCTS; k++) PetscCall(MatMult(B, x, y));
+    PetscCall(MachineNow(y, &t1));
+    seconds[round] = (PetscReal)((t1 - t0) / PRODUCTS);
+  }
+  PetscCall(PetscSortReal(ROUNDS, seconds));
+  v->product = seconds[ROUNDS / 2];
+  PetscCall(MatShadowSetTune(B, MAT_SHADOW_TUNE_OFF));
+  PetscCall(MachineNow(y, &t0));
+  PetscCall(MatShadowSetUp(B));
+  PetscCall(MachineNow(y, &t1));
+  v->conversion = t1 - t0;
+  PetscCall(MatShadowGetInfo(B, &info));
+  v->bytes = info.bytes_stored;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &v->bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)A)));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VerdictMake(Mat A, const Shape *shape, Verdict *v)
+{
+  const PetscLogDouble vectors = (PetscLogDouble)sizeof(PetscScalar) * ((PetscLogDouble)shape->M + (PetscLogDouble)shape->N);
+  PetscBool            same;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(v, sizeof(*v)));
+  PetscCall(AskAutoSparse(A, MAT_SHADOW_TUNE_MODEL, v->type, sizeof(v->type)));
+  PetscCall(PetscStrcmp(v->type, "csr", &same));
+  v->bytes_aij = shape->bytes_csr + vectors;
+  if (same) {
+    PetscCall(PetscStrncpy(v->type, MATAIJ, sizeof(v->type)));
+    PetscCall(AskAutoSparse(A, MAT_SHADOW_TUNE_MEASURE, v->tried, sizeof(v->tried)));
+    PetscCall(PetscStrcmp(v->tried, "csr", &same));
+    if (same) v->tried[0] = 0;
+    v->bytes = v->bytes_aij;
+    v->ratio = 1;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MeasureConversion(A, v));
+  v->bytes += vectors;
+  v->ratio = v->bytes_aij / v->bytes;
+  if (v->ratio > 1) v->pays = PetscCeilReal((PetscReal)(v->conversion / v->product / (1 - 1 / v->ratio)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VerdictPrint(MPI_Comm comm, const char name[], const Verdict *v)
+{
+  PetscBool aij;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrcmp(v->type, MATAIJ, &aij));
+  PetscCall(PetscPrintf(comm, "  verdict of the traffic model\n"));
+  PetscCall(PetscPrintf(comm, "    type              %s\n", v->type));
+  PetscCall(PetscPrintf(comm, "    expected speed    %.2f times that of aij: a product reads %.0f bytes in place of %.0f, x and y included\n", v->ratio, v->bytes, v->bytes_aij));
+  if (aij) {
+    PetscCall(PetscPrintf(comm, "    conversion        none: no format has fewer bytes than aij\n"));
+    if (v->tried[0]) PetscCall(PetscPrintf(comm, "    but               %s may still be faster on this processor: with autosparse the times of products decide\n", v->tried));
+    PetscCall(PetscPrintf(comm, "    options           -mat_type %s\n", v->tried[0] ? MATAUTOSPARSE : MATAIJ));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscPrintf(comm, "    conversion        %.3g ms, as long as %.1f products of aij (measured here, once)\n", 1e3 * v->conversion, v->conversion / v->product));
+  if (v->pays > 0) PetscCall(PetscPrintf(comm, "    pays after        %.0f products with one nonzero pattern\n", (double)v->pays));
+  else PetscCall(PetscPrintf(comm, "    pays after        no number of products, by the bytes\n"));
+  PetscCall(PetscPrintf(comm, "    options           -mat_type %s\n", v->type));
+  PetscCall(PetscPrintf(comm, "    to measure        petscamb bench %s -types aij,%s\n", name, v->type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode VerdictJSON(FILE *f, const Verdict *v)
+{
+  PetscFunctionBegin;
+  fprintf(f, "{\"type\": \"%s\", \"expected_ratio\": %.4f, \"bytes\": %.0f, \"bytes_aij\": %.0f", v->type, v->ratio, v->bytes, v->bytes_aij);
+  if (v->tried[0]) fprintf(f, ", \"tried\": \"%s\"", v->tried);
+  if (v->product > 0) fprintf(f, ", \"product_aij_s\": %.6g, \"conversion_s\": %.6g", v->product, v->conversion);
+  if (v->pays > 0) fprintf(f, ", \"pays_after\": %.0f", (double)v->pays);
+  fprintf(f, "}");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
