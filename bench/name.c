@@ -70,9 +70,9 @@ PetscErrorCode NameCheckType(MPI_Comm comm, const char name[], PetscInt npeers, 
   const char *const *ours;
   const char       **listed, *names[NAMES], *nearest, *root;
   char               type[LONGEST], *slash;
-  PetscInt           n = 0, nours;
-  int                nlisted;
-  PetscBool          known;
+  PetscInt           n       = 0, nours;
+  int                nlisted = 0;
+  PetscBool          known   = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PetscStrncpy(type, name, sizeof(type)));
