@@ -35,6 +35,9 @@ for program in "$BIN"/*; do
   done
 done
 expect "petscamb bench p7:9 -h" 0 "^Options of bench" "$petscamb" bench p7:9 -h
+ln -s "${LIB:-$BIN/../lib/libpetscamb.so}" libpetscamb.so # PETSC_OPTIONS takes no path with a space
+PETSC_OPTIONS="${PETSC_OPTIONS:-} -dll_append $work/libpetscamb.so -petscamb_view" expect "petscamb with -dll_append" 0 "^  amb +[1-9]" "$petscamb" solve p7:9 -rounds 1 -seconds 0
+[ "$(grep -c "^petsc-amb on" out)" = 1 ] && echo "ok petscamb with -dll_append: one library" || { echo "not ok petscamb with -dll_append: one library" && failed=1; }
 expect "--version" 0 "^petscamb $(cat "$root/VERSION"), PETSc 3\." "$petscamb" --version
 
 # ------------------------------------------------- names that do not exist -------------------------------------------------
