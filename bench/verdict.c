@@ -6,7 +6,7 @@
 */
 #include "bench.h"
 
-#define PRODUCTS 3 /* products timed together. With the one before them and three rounds they are fewer than the products after which a matrix is converted */
+#define PRODUCTS 3 /* products timed together; 1 + PRODUCTS * ROUNDS are fewer than the products after which a matrix is converted */
 #define ROUNDS   3
 
 /* Gets the name of the format that all processes have chosen, or MATAUTOSPARSE if they have chosen several; "csr" is that of the AIJ */
@@ -93,11 +93,11 @@ PetscErrorCode VerdictMake(Mat A, const Shape *shape, Verdict *v)
   PetscCall(AskAutoSparse(A, MAT_SHADOW_TUNE_MODEL, v->type, sizeof(v->type)));
   PetscCall(PetscStrcmp(v->type, "csr", &same));
   v->bytes_aij = shape->bytes_csr + vectors;
-  if (same) {
+  if (same || !(shape->nonzeros > 0)) {
     PetscCall(PetscStrncpy(v->type, MATAIJ, sizeof(v->type)));
     PetscCall(AskAutoSparse(A, MAT_SHADOW_TUNE_MEASURE, v->tried, sizeof(v->tried)));
     PetscCall(PetscStrcmp(v->tried, "csr", &same));
-    if (same) v->tried[0] = 0;
+    if (same || !(shape->nonzeros > 0)) v->tried[0] = 0;
     v->bytes = v->bytes_aij;
     v->ratio = 1;
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -6,6 +6,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/petscamb-commandline-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 failed=0
 petscamb=$BIN/petscamb
 data=$root/data
@@ -93,6 +94,9 @@ else:
 print("agree")
 END
 done
+printf '%%%%MatrixMarket matrix coordinate real general\n0 0 0\n' >nothing.mtx
+expect "verdict of nothing" 0 "^    options +-mat_type aij$" "$petscamb" info nothing.mtx -json info.json
+expect "verdict of nothing: numbers" 0 '"expected_ratio": 1.0' "${PYTHON:-python3}" -m json.tool info.json
 expect "verdict: the model against the clock" 0 "^    but +[a-z]+ may still be faster on this processor" "$petscamb" info p5:4
 expect "verdict on two processes" 0 "^    options +-mat_type [a-z]+$" ${MPIEXEC:-mpiexec} -n 2 "$petscamb" info "$data/cage10.mtx.gz"
 exit $failed
