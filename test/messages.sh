@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The messages in docs/troubleshooting.md are those of the sources: each message in the first column of a table, between its "...", is a text of src/, bench/,
-# config/ or the makefile. Messages of PETSc and Open MPI, which are marked as theirs, are not looked for.
+# config/ or the makefile. Messages of PETSc, Open MPI and GNU make, which are marked as theirs, are
+# not looked for.
 # tier: check
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -17,7 +18,7 @@ with open("docs/troubleshooting.md", encoding="utf-8") as page:
     rows = [line.split("|")[1] for line in page if line.startswith("| ")]
 looked, missing = 0, []
 for cell in rows:
-    if re.search(r"\((PETSc|Open MPI)\b", cell):
+    if re.search(r"\((PETSc|Open MPI|GNU make)\b", cell):
         continue
     for message in re.findall(r"`([^`]+ [^`]+)`", cell):
         for part in (part.strip() for part in message.split("...")):
