@@ -6,8 +6,10 @@
 */
 #include "bench.h"
 
-#define PRODUCTS 3 /* products timed together; 1 + PRODUCTS * ROUNDS are fewer than the products after which a matrix is converted */
-#define ROUNDS   3
+#define UNTIMED  2   /* products before those that are timed */
+#define PRODUCTS 12  /* timed products; with those before them they are fewer than the products after which a matrix is converted, on the host and on a GPU */
+#define ROUNDS   3   /* of products on the host, and of conversions: the shortest counts, since a single one may have been disturbed */
+#define ENOUGH   0.2 /* seconds after which conversions are not repeated */
 
 /* Gets the name of the format that all processes have chosen, or MATAUTOSPARSE if they have chosen several; "csr" is that of the AIJ */
 static PetscErrorCode CommonFormat(Mat A, char name[], size_t len)
@@ -32,8 +34,8 @@ static PetscErrorCode CommonFormat(Mat A, char name[], size_t len)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Asks autosparse for its choice without a product */
-static PetscErrorCode AskAutoSparse(Mat A, MatShadowTune tune, char name[], size_t len)
+/* Asks autosparse for its choice without a product, and on which side the matrix lives */
+static PetscErrorCode AskAutoSparse(Mat A, MatShadowTune tune, char name[], size_t len, PetscBool *device)
 {
   Mat B;
 
@@ -42,38 +44,44 @@ static PetscErrorCode AskAutoSparse(Mat A, MatShadowTune tune, char name[], size
   PetscCall(MatShadowSetTune(B, tune));
   PetscCall(MatShadowSetUp(B));
   PetscCall(CommonFormat(B, name, len));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)B, device, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
   PetscCall(MatDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Times products on the AIJ, or on AIJCUSPARSE where the matrix lives on a GPU, and then the conversion */
-static PetscErrorCode MeasureConversion(Mat A, Verdict *v)
+static PetscErrorCode MeasureConversion(Mat A, PetscBool device, Verdict *v)
 {
+  const int      rounds = device ? 1 : ROUNDS, products = PRODUCTS / rounds; /* to wait for a GPU takes as long as products do */
   Mat            B;
   Vec            x, y;
   MatShadowInfo  info;
-  PetscReal      seconds[ROUNDS];
-  PetscLogDouble t0, t1;
+  PetscLogDouble t0, t1, seconds, spent = 0;
 
   PetscFunctionBegin;
   PetscCall(MatConvert(A, v->type, MAT_INITIAL_MATRIX, &B));
   PetscCall(MatShadowSetTune(B, MAT_SHADOW_TUNE_MEASURE));
   PetscCall(MatCreateVecs(B, &x, &y));
   PetscCall(VecSet(x, 1.0));
-  PetscCall(MatMult(B, x, y));
-  for (int round = 0; round < ROUNDS; round++) {
+  for (int k = 0; k < UNTIMED; k++) PetscCall(MatMult(B, x, y));
+  for (int round = 0; round < rounds; round++) {
     PetscCall(MachineNow(y, &t0));
-    for (int k = 0; k < PRODUCTS; k++) PetscCall(MatMult(B, x, y));
+    for (int k = 0; k < products; k++) PetscCall(MatMult(B, x, y));
     PetscCall(MachineNow(y, &t1));
-    seconds[round] = (PetscReal)((t1 - t0) / PRODUCTS);
+    seconds = (t1 - t0) / products;
+    if (!round || seconds < v->product) v->product = seconds;
   }
-  PetscCall(PetscSortReal(ROUNDS, seconds));
-  v->product = seconds[ROUNDS / 2];
-  PetscCall(MatShadowSetTune(B, MAT_SHADOW_TUNE_OFF));
-  PetscCall(MachineNow(y, &t0));
-  PetscCall(MatShadowSetUp(B));
-  PetscCall(MachineNow(y, &t1));
-  v->conversion = t1 - t0;
+  for (int round = 0; round < ROUNDS && spent < ENOUGH; round++) {
+    PetscCall(MatShadowSetTune(B, MAT_SHADOW_TUNE_MEASURE)); /* back to the AIJ */
+    PetscCall(MatShadowSetTune(B, MAT_SHADOW_TUNE_OFF));
+    PetscCall(MachineNow(y, &t0));
+    PetscCall(MatShadowSetUp(B));
+    PetscCall(MachineNow(y, &t1));
+    seconds = t1 - t0;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)A)));
+    if (!round || seconds < v->conversion) v->conversion = seconds;
+    spent += seconds;
+  }
   PetscCall(MatShadowGetInfo(B, &info));
   v->bytes = info.bytes_stored;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &v->bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)A)));
@@ -86,23 +94,24 @@ static PetscErrorCode MeasureConversion(Mat A, Verdict *v)
 PetscErrorCode VerdictMake(Mat A, const Shape *shape, Verdict *v)
 {
   const PetscLogDouble vectors = (PetscLogDouble)sizeof(PetscScalar) * ((PetscLogDouble)shape->M + (PetscLogDouble)shape->N);
-  PetscBool            same;
+  PetscBool            same, device;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(v, sizeof(*v)));
-  PetscCall(AskAutoSparse(A, MAT_SHADOW_TUNE_MODEL, v->type, sizeof(v->type)));
+  PetscCall(AskAutoSparse(A, MAT_SHADOW_TUNE_MODEL, v->type, sizeof(v->type), &device));
+  v->base = device ? MATAIJCUSPARSE : MATAIJ;
   PetscCall(PetscStrcmp(v->type, "csr", &same));
   v->bytes_aij = shape->bytes_csr + vectors;
   if (same || !(shape->nonzeros > 0)) {
-    PetscCall(PetscStrncpy(v->type, MATAIJ, sizeof(v->type)));
-    PetscCall(AskAutoSparse(A, MAT_SHADOW_TUNE_MEASURE, v->tried, sizeof(v->tried)));
+    PetscCall(PetscStrncpy(v->type, v->base, sizeof(v->type)));
+    PetscCall(AskAutoSparse(A, MAT_SHADOW_TUNE_MEASURE, v->tried, sizeof(v->tried), &device));
     PetscCall(PetscStrcmp(v->tried, "csr", &same));
     if (same || !(shape->nonzeros > 0)) v->tried[0] = 0;
     v->bytes = v->bytes_aij;
     v->ratio = 1;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MeasureConversion(A, v));
+  PetscCall(MeasureConversion(A, device, v));
   v->bytes += vectors;
   v->ratio = v->bytes_aij / v->bytes;
   if (v->ratio > 1) v->pays = PetscCeilReal((PetscReal)(v->conversion / v->product / (1 - 1 / v->ratio)));
@@ -111,24 +120,24 @@ PetscErrorCode VerdictMake(Mat A, const Shape *shape, Verdict *v)
 
 PetscErrorCode VerdictPrint(MPI_Comm comm, const char name[], const Verdict *v)
 {
-  PetscBool aij;
+  PetscBool stays;
 
   PetscFunctionBegin;
-  PetscCall(PetscStrcmp(v->type, MATAIJ, &aij));
+  PetscCall(PetscStrcmp(v->type, v->base, &stays));
   PetscCall(PetscPrintf(comm, "  verdict of the traffic model\n"));
   PetscCall(PetscPrintf(comm, "    type              %s\n", v->type));
-  PetscCall(PetscPrintf(comm, "    expected speed    %.2f times that of aij: a product reads %.0f bytes in place of %.0f, x and y included\n", v->ratio, v->bytes, v->bytes_aij));
-  if (aij) {
-    PetscCall(PetscPrintf(comm, "    conversion        none: no format has fewer bytes than aij\n"));
-    if (v->tried[0]) PetscCall(PetscPrintf(comm, "    but               %s may still be faster on this processor: with autosparse the times of products decide\n", v->tried));
-    PetscCall(PetscPrintf(comm, "    options           -mat_type %s\n", v->tried[0] ? MATAUTOSPARSE : MATAIJ));
+  PetscCall(PetscPrintf(comm, "    expected speed    %.2f times that of %s: a product reads %.0f bytes in place of %.0f, x and y included\n", v->ratio, v->base, v->bytes, v->bytes_aij));
+  if (stays) {
+    PetscCall(PetscPrintf(comm, "    conversion        none: no format has fewer bytes than %s\n", v->base));
+    if (v->tried[0]) PetscCall(PetscPrintf(comm, "    but               %s may still be faster here: with autosparse the times of products decide\n", v->tried));
+    PetscCall(PetscPrintf(comm, "    options           -mat_type %s\n", v->tried[0] ? MATAUTOSPARSE : v->base));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscPrintf(comm, "    conversion        %.3g ms, as long as %.1f products of aij (measured here, once)\n", 1e3 * v->conversion, v->conversion / v->product));
+  PetscCall(PetscPrintf(comm, "    conversion        %.3g ms, as long as %.1f products of %s (measured here)\n", 1e3 * v->conversion, v->conversion / v->product, v->base));
   if (v->pays > 0) PetscCall(PetscPrintf(comm, "    pays after        %.0f products with one nonzero pattern\n", (double)v->pays));
   else PetscCall(PetscPrintf(comm, "    pays after        no number of products, by the bytes\n"));
   PetscCall(PetscPrintf(comm, "    options           -mat_type %s\n", v->type));
-  PetscCall(PetscPrintf(comm, "    to measure        petscamb bench %s -types aij,%s\n", name, v->type));
+  PetscCall(PetscPrintf(comm, "    to measure        petscamb bench %s -types %s,%s\n", name, v->base, v->type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
