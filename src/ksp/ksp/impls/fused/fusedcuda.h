@@ -72,6 +72,18 @@ SysStatus FusedDeviceRecordBegin(FusedDevice *, SysStream *stream);
 SysStatus FusedDeviceRecordEnd(FusedDevice *, int *recorded);
 SysStatus FusedDeviceReplay(FusedDevice *, SysStream);
 
+/* The pass of Chebyshev, as FusedKernels describes it, of the kinds FUSED_NONE, FUSED_POINT and FUSED_BLOCKS; never overwrites w */
+SysStatus FusedDeviceChebyshev(const FusedPass *, SysStream);
+
+/* Sets the entries that are number j of their block of bs to 1, and the others to 0 */
+SysStatus FusedDeviceUnit(int64_t n, int bs, int j, SysReal *v, SysStream);
+
+/* The pass of Chebyshev, as FusedKernels describes it, of the kinds FUSED_NONE, FUSED_POINT and FUSED_BLOCKS; never overwrites w */
+SysStatus FusedDeviceChebyshev(const FusedPass *, SysStream);
+
+/* Sets the entries that are number j of their block of bs to 1, and the others to 0 */
+SysStatus FusedDeviceUnit(int64_t n, int bs, int j, SysReal *v, SysStream);
+
 #if defined(__cplusplus)
 }
 #endif
