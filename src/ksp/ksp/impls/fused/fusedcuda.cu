@@ -25,19 +25,22 @@ struct _FusedDevice {
 
 /* ------------------------------------------------- sums ------------------------------------------------- */
 
+#define FUSED_DEVICE_SUMS 2 /* of a pass, at most */
+
 /* The sums of all threads of a thread block, in thread 0 */
-static __device__ void FusedBlockSum(SysReal sum[FUSED_SUMS])
+template <int SUMS>
+static __device__ void FusedBlockSum(SysReal sum[SUMS])
 {
-  __shared__ SysReal all[FUSED_SUMS][FUSED_WARPS];
+  __shared__ SysReal all[SUMS][FUSED_WARPS];
   const unsigned     lane = threadIdx.x % SYS_WARP, warp = threadIdx.x / SYS_WARP;
 
-  for (int s = 0; s < FUSED_SUMS; s++) {
+  for (int s = 0; s < SUMS; s++) {
     for (unsigned d = SYS_WARP / 2; d; d /= 2) sum[s] += __shfl_xor_sync(SYS_ALL_LANES, sum[s], d);
     if (lane == 0) all[s][warp] = sum[s];
   }
   __syncthreads();
   if (threadIdx.x == 0) {
-    for (int s = 0; s < FUSED_SUMS; s++) {
+    for (int s = 0; s < SUMS; s++) {
       sum[s] = 0;
       for (int w = 0; w < FUSED_WARPS; w++) sum[s] += all[s][w];
     }
@@ -46,110 +49,146 @@ static __device__ void FusedBlockSum(SysReal sum[FUSED_SUMS])
 }
 
 /* Adds the sums over the grid. True in thread 0 of the thread block that arrives last, which has the result. */
-static __device__ bool FusedGridSum(const FusedShared shared, SysReal sum[FUSED_SUMS])
+template <int SUMS>
+static __device__ bool FusedGridSum(const FusedShared shared, SysReal sum[SUMS])
 {
   __shared__ bool last;
 
-  FusedBlockSum(sum);
+  FusedBlockSum<SUMS>(sum);
   if (threadIdx.x == 0) {
-    volatile SysReal *partial = shared.partial + FUSED_SUMS * blockIdx.x;
-
-    for (int s = 0; s < FUSED_SUMS; s++) partial[s] = sum[s];
+    for (int s = 0; s < SUMS; s++) __stcg(shared.partial + SUMS * blockIdx.x + s, sum[s]);
     __threadfence();
     last = atomicAdd(shared.arrived, 1) == gridDim.x - 1;
   }
   __syncthreads();
   if (!last) return false;
   __threadfence();
-  for (int s = 0; s < FUSED_SUMS; s++) sum[s] = 0;
+  for (int s = 0; s < SUMS; s++) sum[s] = 0;
   for (unsigned k = threadIdx.x; k < gridDim.x; k += blockDim.x) {
-    const volatile SysReal *partial = shared.partial + FUSED_SUMS * k;
-
-    for (int s = 0; s < FUSED_SUMS; s++) sum[s] += partial[s];
+    for (int s = 0; s < SUMS; s++) sum[s] += __ldcg(shared.partial + SUMS * k + s);
   }
-  FusedBlockSum(sum);
+  FusedBlockSum<SUMS>(sum);
   if (threadIdx.x == 0) *shared.arrived = 0;
   return threadIdx.x == 0;
 }
 
 /* ------------------------------------------------- the iteration ------------------------------------------------- */
 
-static __device__ SysReal FusedNormOf(FusedNorm norm, const SysReal sum[FUSED_SUMS])
+/* From the sums z.r, and z.z or r.r */
+static __device__ SysReal FusedNormOf(FusedNorm norm, const SysReal sum[2])
 {
-  if (norm == FUSED_NORM_Z) return sqrt(sum[1]);
-  if (norm == FUSED_NORM_R) return sqrt(sum[2]);
+  if (norm == FUSED_NORM_Z || norm == FUSED_NORM_R) return sqrt(sum[1]);
   if (norm == FUSED_NORM_NATURAL) return sqrt(fabs(sum[0]));
   return 0;
 }
 
-/* Prepares the next iteration */
-static __device__ void FusedNext(FusedState *state)
+/* What the last thread needs of the state. Each thread reads it before it works, so that the last one need not wait for it. */
+typedef struct {
+  SysReal beta, betaold, dpi, a, least, most, objective;
+  int     its, max_it, stop;
+} FusedNow;
+
+static __device__ FusedNow FusedLook(const FusedState *s)
 {
-  if (!isfinite(state->beta)) state->stop = FUSED_STOP_BETA;
-  else if (state->beta == 0) state->stop = FUSED_STOP_ZERO;
-  else if (state->beta * state->betaold < 0) state->stop = FUSED_STOP_PC;
+  const FusedNow now = {__ldcg(&s->beta), __ldcg(&s->betaold), __ldcg(&s->dpi), __ldcg(&s->a), __ldcg(&s->least), __ldcg(&s->most), __ldcg(&s->objective), __ldcg(&s->its), __ldcg(&s->max_it), __ldcg(&s->stop)};
+
+  return now;
+}
+
+/* Prepares the next iteration */
+static __device__ void FusedNext(FusedState *state, SysReal beta, SysReal betaold)
+{
+  if (!isfinite(beta)) state->stop = FUSED_STOP_BETA;
+  else if (beta == 0) state->stop = FUSED_STOP_ZERO;
+  else if (beta * betaold < 0) state->stop = FUSED_STOP_PC;
   else {
     state->stop = FUSED_GO;
-    state->b    = state->beta / state->betaold;
+    state->b    = beta / betaold;
   }
 }
 
-static __device__ void FusedFinishStep(FusedState *state, FusedNorm kind, const SysReal sum[FUSED_SUMS])
+static __device__ void FusedFinishStep(FusedState *state, const FusedNow &now, FusedNorm kind, const SysReal sum[2])
 {
   const SysReal norm = FusedNormOf(kind, sum);
 
   state->norm      = norm;
-  state->betaold   = state->beta;
+  state->betaold   = now.beta;
   state->beta      = sum[0];
-  state->objective = state->objective - (SysReal)0.5 * state->a * state->betaold;
+  state->objective = now.objective - (SysReal)0.5 * now.a * now.beta;
   if (!isfinite(norm)) {
     state->stop = FUSED_STOP_NORM;
     return;
   }
-  state->history[state->its % FUSED_HISTORY] = norm;
-  state->its++;
-  if (state->its >= state->max_it || (kind != FUSED_NORM_NONE && (norm <= state->least || norm >= state->most))) state->stop = FUSED_STOP_TEST;
-  else FusedNext(state);
+  state->history[now.its % FUSED_HISTORY] = norm;
+  state->its                              = now.its + 1;
+  if (now.its + 1 >= now.max_it || (kind != FUSED_NORM_NONE && (norm <= now.least || norm >= now.most))) state->stop = FUSED_STOP_TEST;
+  else FusedNext(state, sum[0], now.beta);
 }
 
-static __device__ void FusedFinishDot(FusedState *state, SysReal dpi)
+static __device__ void FusedFinishDot(FusedState *state, const FusedNow &now, SysReal dpi)
 {
-  const SysReal old = state->dpi;
+  const SysReal old = now.dpi;
 
   state->dpiold = old;
   state->dpi    = dpi;
   if (!isfinite(dpi)) state->stop = FUSED_STOP_DPI;
-  else if (dpi == 0 || (state->its > 0 && ((dpi > 0 && old < 0) || (dpi < 0 && old > 0)))) state->stop = FUSED_STOP_MAT;
-  else state->a = state->beta / dpi;
+  else if (dpi == 0 || (now.its > 0 && ((dpi > 0 && old < 0) || (dpi < 0 && old > 0)))) state->stop = FUSED_STOP_MAT;
+  else state->a = now.beta / dpi;
+}
+
+/* Passes take this many entries at a time, and read all numbers of these before they write one: reading is what takes time. They read before they know whether the
+   iterations go on. */
+#define FUSED_AT_ONCE 2
+#define FUSED_FIRST   ((int64_t)blockIdx.x * blockDim.x + threadIdx.x)
+#define FUSED_STRIDE  ((int64_t)gridDim.x * blockDim.x)
+
+static __device__ void FusedRead(const SysReal *v, int64_t k, int64_t n, SysReal to[FUSED_AT_ONCE])
+{
+#pragma unroll
+  for (int e = 0; e < FUSED_AT_ONCE; e++) to[e] = k + e * FUSED_STRIDE < n ? __ldcg(v + k + e * FUSED_STRIDE) : 0;
 }
 
 template <bool POINT, bool START>
 static __global__ void __launch_bounds__(SYS_THREADS) FusedStepKernel(const FusedShared shared, FusedNorm norm, int64_t n, SysReal *x, SysReal *r, SysReal *z, const SysReal *p, const SysReal *w, const SysReal *d)
 {
-  FusedState *state           = shared.state;
-  SysReal     sum[FUSED_SUMS] = {0}, a;
+  FusedState *state  = shared.state;
+  FusedNow    now    = {0};
+  SysReal     sum[2] = {0};
 
-  if (!START && state->stop) return;
-  a = START ? 0 : state->a;
-  SYS_FOR_EACH(k, n)
-  {
-    SysReal r0 = r[k], z0;
+  if (!START) now = FusedLook(state);
+  for (int64_t k = FUSED_FIRST; k < n; k += FUSED_AT_ONCE * FUSED_STRIDE) {
+    SysReal r0[FUSED_AT_ONCE], x0[FUSED_AT_ONCE], p0[FUSED_AT_ONCE], w0[FUSED_AT_ONCE], d0[FUSED_AT_ONCE];
 
+    FusedRead(r, k, n, r0);
+    if (POINT) FusedRead(d, k, n, d0);
     if (!START) {
-      r0 -= a * w[k];
-      r[k] = r0;
-      x[k] += a * p[k];
+      FusedRead(w, k, n, w0);
+      FusedRead(x, k, n, x0);
+      FusedRead(p, k, n, p0);
+      if (now.stop) break;
     }
-    z0 = r0;
-    if (POINT) {
-      z0   = d[k] * r0;
-      z[k] = z0;
+#pragma unroll
+    for (int e = 0; e < FUSED_AT_ONCE; e++) {
+      const int64_t i = k + e * FUSED_STRIDE;
+      SysReal       z0;
+
+      if (i >= n) break;
+      if (!START) {
+        r0[e] -= now.a * w0[e];
+        r[i] = r0[e];
+        x[i] = x0[e] + now.a * p0[e];
+      }
+      z0 = r0[e];
+      if (POINT) {
+        z0   = d0[e] * r0[e];
+        z[i] = z0;
+      }
+      sum[0] += z0 * r0[e];
+      sum[1] += norm == FUSED_NORM_R ? r0[e] * r0[e] : z0 * z0;
     }
-    sum[0] += z0 * r0;
-    sum[1] += z0 * z0;
-    sum[2] += r0 * r0;
   }
-  if (!FusedGridSum(shared, sum)) return;
+  if (!START && now.stop) return;
+  if (!FusedGridSum<2>(shared, sum)) return;
   if (START) {
     state->beta      = sum[0];
     state->betaold   = 1;
@@ -161,28 +200,42 @@ static __global__ void __launch_bounds__(SYS_THREADS) FusedStepKernel(const Fuse
     state->objective = 0;
     state->its       = 0;
     state->stop      = FUSED_GO;
-  } else FusedFinishStep(state, norm, sum);
+  } else FusedFinishStep(state, now, norm, sum);
 }
 
 static __global__ void __launch_bounds__(SYS_THREADS) FusedDotKernel(const FusedShared shared, int64_t n, const SysReal *p, const SysReal *w)
 {
-  SysReal sum[FUSED_SUMS] = {0};
+  const FusedNow now    = FusedLook(shared.state);
+  SysReal        sum[1] = {0};
 
-  if (shared.state->stop) return;
-  SYS_FOR_EACH(k, n) sum[0] += p[k] * w[k];
-  if (FusedGridSum(shared, sum)) FusedFinishDot(shared.state, sum[0]);
+  for (int64_t k = FUSED_FIRST; k < n; k += FUSED_AT_ONCE * FUSED_STRIDE) {
+    SysReal p0[FUSED_AT_ONCE], w0[FUSED_AT_ONCE];
+
+    FusedRead(p, k, n, p0);
+    FusedRead(w, k, n, w0);
+    if (now.stop) break;
+#pragma unroll
+    for (int e = 0; e < FUSED_AT_ONCE; e++) sum[0] += p0[e] * w0[e];
+  }
+  if (now.stop) return;
+  if (FusedGridSum<1>(shared, sum)) FusedFinishDot(shared.state, now, sum[0]);
 }
 
 static __global__ void __launch_bounds__(SYS_THREADS) FusedDirectionKernel(const FusedState *state, int64_t n, const SysReal *z, SysReal *p)
 {
-  SysReal b;
+  const SysReal b    = __ldcg(&state->b);
+  const int     stop = __ldcg(&state->stop);
 
-  if (state->stop) return;
-  b = state->b;
-  if (b == 0) {
-    SYS_FOR_EACH(k, n) p[k] = z[k];
-  } else {
-    SYS_FOR_EACH(k, n) p[k] = z[k] + b * p[k];
+  for (int64_t k = FUSED_FIRST; k < n; k += FUSED_AT_ONCE * FUSED_STRIDE) {
+    SysReal z0[FUSED_AT_ONCE], p0[FUSED_AT_ONCE];
+
+    FusedRead(z, k, n, z0);
+    FusedRead(p, k, n, p0);
+    if (stop) return;
+#pragma unroll
+    for (int e = 0; e < FUSED_AT_ONCE; e++) {
+      if (k + e * FUSED_STRIDE < n) p[k + e * FUSED_STRIDE] = b == 0 ? z0[e] : z0[e] + b * p0[e];
+    }
   }
 }
 
@@ -201,15 +254,15 @@ static __global__ void FusedApplyKernel(const FusedState *state, int64_t n, cons
 
 static __global__ void FusedResumeKernel(FusedState *state)
 {
-  if (state->stop == FUSED_STOP_TEST) FusedNext(state);
+  if (state->stop == FUSED_STOP_TEST) FusedNext(state, state->beta, state->betaold);
 }
 
 /* ------------------------------------------------- launches ------------------------------------------------- */
 
-/* Each thread takes four entries, or more */
+/* Each thread takes one entry, or more */
 static unsigned FusedGrid(int64_t n)
 {
-  const int64_t blocks = (n + 4 * SYS_THREADS - 1) / (4 * SYS_THREADS);
+  const int64_t blocks = (n + SYS_THREADS - 1) / SYS_THREADS;
 
   return (unsigned)(blocks < 1 ? 1 : blocks < FUSED_GRID ? blocks : FUSED_GRID);
 }
@@ -318,7 +371,7 @@ static SysStatus FusedDeviceFill(FusedDevice *f)
   for (int pass = 0; pass < 2; pass++) {
     if (pass) SYS_CALL(SysArenaAllocate(&arena));
     SysArenaTake(&arena, &f->shared.state, 1);
-    SysArenaTake(&arena, &f->shared.partial, FUSED_GRID * FUSED_SUMS);
+    SysArenaTake(&arena, &f->shared.partial, FUSED_GRID * FUSED_DEVICE_SUMS);
     SysArenaTake(&arena, &f->shared.arrived, 1);
     f->memory = arena.memory;
   }
