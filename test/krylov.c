@@ -301,6 +301,15 @@ static PetscErrorCode CheckFused(TestDiff *d, Vec x, PetscBool wanted, PetscBool
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Has the method the norm of the case? */
+static PetscBool Makes(const Method *m, const Case *c)
+{
+  if (strstr(c->options, "-ksp_norm_type natural") && !m->symmetric) return PETSC_FALSE;
+  if (strstr(c->options, "-ksp_norm_type unpreconditioned") && !m->symmetric && !strstr(m->options, "right")) return PETSC_FALSE;
+  if (strstr(c->options, "-ksp_norm_type preconditioned") && !m->symmetric && !strstr(m->options, "left")) return PETSC_FALSE;
+  return PETSC_TRUE;
+}
+
 /* The case with each method for such matrices; twice with the type of petsc-amb, which must give the same bits */
 static PetscErrorCode RunCase(TestDiff *d, const Case *c, PetscBool cg, PetscBool bcgs)
 {
@@ -315,9 +324,7 @@ static PetscErrorCode RunCase(TestDiff *d, const Case *c, PetscBool cg, PetscBoo
     const Method *m = &methods[k];
 
     if (!(m->symmetric ? cg : bcgs)) continue;
-    if (strstr(c->options, "-ksp_norm_type natural") && !m->symmetric) continue;
-    if (strstr(c->options, "-ksp_norm_type unpreconditioned") && !m->symmetric && !strstr(m->options, "right")) continue;
-    if (strstr(c->options, "-ksp_norm_type preconditioned") && !m->symmetric && !strstr(m->options, "left")) continue;
+    if (!Makes(m, c)) continue;
     PetscCall(RunOne(c, m, PETSC_FALSE, A, b, x, &petsc));
     PetscCall(RunOne(c, m, PETSC_TRUE, A, b, x, &own));
     PetscCall(RunOne(c, m, PETSC_TRUE, A, b, x, &again));
@@ -727,7 +734,7 @@ static PetscErrorCode CompareChebyshev(TestDiff *d, KSP ksp[2], Vec b, Vec x0, P
   PetscCall(VecAXPY(x[1], -1.0, x[0]));
   PetscCall(VecNorm(x[1], NORM_2, &err));
   if (PetscIsInfOrNanReal(norm)) TestExpect(d, "a number, unlike PETSc's", PetscIsInfOrNanReal(err));
-    else TestDiffAdd(d, "another iterate than PETSc's", norm > 0 ? err / norm : err);
+  else TestDiffAdd(d, "another iterate than PETSc's", norm > 0 ? err / norm : err);
   for (int own = 0; own < 2; own++) PetscCall(VecDestroy(&x[own]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -977,6 +984,7 @@ static PetscErrorCode View(TestDiff *d)
 static PetscErrorCode Device(TestDiff *d)
 {
   static const PetscInt lengths[] = {1, 3, 16, 32};
+  const Method *const   which[]   = {&methods[0], &methods[2], &methods[3]};
   static const Case     cases[]   = {
           {"jacobi",                    &symmetric,  "-pc_type jacobi",                                    GUESS_SOME, 0},
           {"none",                      &symmetric,  "-pc_type none",                                      GUESS_NONE, 0},
@@ -987,22 +995,26 @@ static PetscErrorCode Device(TestDiff *d)
           {"diverged",                  &symmetric,  "-pc_type jacobi -ksp_divtol 0.9 -ksp_rtol 1e-12",    GUESS_NONE, 0},
           {"indefinite matrix",         &indefinite, "-pc_type none",                                      GUESS_NONE, 0},
           {"indefinite preconditioner", &indefinite, "-pc_type jacobi",                                    GUESS_NONE, 0},
-          {"p.Ap is 0",                 &skew,       "-pc_type none",                                      GUESS_NONE, 1}
+          {"p.Ap is 0",                 &skew,       "-pc_type none",                                      GUESS_NONE, 1},
+          {"at least 50 iterations",    &symmetric,  "-pc_type jacobi -ksp_min_it 50",                     GUESS_SOME, 0}
   };
 
   PetscFunctionBeginUser;
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(cases); k++) {
-    Outcome   seen;
-    PetscBool cuda, recorded, same;
-    char      type[64];
-    Mat       A;
-    Vec       b, x0;
+  for (size_t c = 0; c < PETSC_STATIC_ARRAY_LENGTH(cases) * PETSC_STATIC_ARRAY_LENGTH(which); c++) {
+    const size_t  k = c / PETSC_STATIC_ARRAY_LENGTH(which);
+    const Method *m = which[c % PETSC_STATIC_ARRAY_LENGTH(which)];
+    Outcome       seen;
+    PetscBool     cuda, recorded, same;
+    char          type[64], options[256];
+    Mat           A;
+    Vec           b, x0;
 
+    if (!Makes(m, &cases[k])) continue;
     PetscCall(MakeSystem(&cases[k], &A, &b, &x0));
     PetscCall(PetscObjectTypeCompare((PetscObject)x0, "seqcuda", &cuda));
     PetscCall(TestTypeRoot(type, sizeof(type)));
     PetscCall(PetscStrcmp(type, MATAMB, &recorded)); /* the product of this type can be recorded */
-    PetscCall(RunOne(&cases[k], &methods[0], PETSC_TRUE, A, b, x0, &seen));
+    PetscCall(RunOne(&cases[k], m, PETSC_TRUE, A, b, x0, &seen));
     for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(lengths); l++) {
       const PetscReal   *history;
       KSPConvergedReason reason;
@@ -1017,7 +1029,8 @@ static PetscErrorCode Device(TestDiff *d)
       PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
       PetscCall(KSPSetOperators(ksp, A, A));
       PetscCall(KSPSetInitialGuessNonzero(ksp, (PetscBool)(cases[k].guess != GUESS_NONE)));
-      PetscCall(Configure(ksp, KSPAMBCG, cases[k].options));
+      PetscCall(PetscSNPrintf(options, sizeof(options), "%s%s", cases[k].options, m->options));
+      PetscCall(Configure(ksp, m->own, options));
       PetscCall(KSPAMBGet(ksp, &amb));
       amb->length = lengths[l];
       PetscCall(KSPSetResidualHistory(ksp, NULL, HISTORY, PETSC_TRUE));
