@@ -7,18 +7,19 @@
 #include "ksp/ksp/impls/ambbcgs/ambbcgs.h"
 #include "ksp/ksp/impls/ambksp/ambkspqueue.h"
 
-#define CALL(call) PetscCall(KSPAMBQueueCheck(call))
-
 static SysStatus KSPAMBBCGSQueueIteration(KSPAMB *amb, const KSPAMBQueue *q, KSPAMBProduct *product, SysStream stream)
 {
   SysStatus status = FusedDeviceBiDirection(amb->device, &q->pass, stream);
 
   if (status == SYS_SUCCESS) status = KSPAMBQueueMultiply(q, product, q->v[FUSED_Z] ? FUSED_Z : FUSED_P, FUSED_V, stream);
   if (status == SYS_SUCCESS) status = FusedDeviceBiShadow(amb->device, &q->pass, stream);
+  if (status == SYS_SUCCESS) status = KSPAMBQueueFinish(amb, q, product, FusedDeviceFinishBiShadow, stream);
   if (status == SYS_SUCCESS) status = FusedDeviceBiHalf(amb->device, &q->pass, stream);
   if (status == SYS_SUCCESS) status = KSPAMBQueueMultiply(q, product, q->v[FUSED_Z] ? FUSED_Z : FUSED_R, FUSED_T, stream);
   if (status == SYS_SUCCESS) status = FusedDeviceBiDots(amb->device, &q->pass, stream);
+  if (status == SYS_SUCCESS) status = KSPAMBQueueFinish(amb, q, product, FusedDeviceFinishBiDots, stream);
   if (status == SYS_SUCCESS) status = FusedDeviceBiStep(amb->device, &q->pass, q->norm, stream);
+  if (status == SYS_SUCCESS) status = KSPAMBQueueFinishNorm(amb, q, product, FusedDeviceFinishBiStep, stream);
   return status;
 }
 
@@ -49,7 +50,6 @@ PetscErrorCode KSPAMBBCGSSolveDevice(KSP ksp, KSPAMB *amb)
 {
   const FusedState *state;
   KSPAMBQueue       q;
-  FusedPass         start;
 
   PetscFunctionBegin;
   PetscCall(KSPAMBQueueSetUp(ksp, amb, &q));
@@ -69,11 +69,7 @@ PetscErrorCode KSPAMBBCGSSolveDevice(KSP ksp, KSPAMB *amb)
   q.end        = KSPAMBBCGSQueueEnd;
   PetscCall(KSPAMBBCGSStart(ksp, amb, q.v));
   PetscCall(VecCopy(q.v[FUSED_R], q.v[FUSED_Q]));
-  PetscCall(KSPAMBQueueWrites(&q));
-  start      = q.pass;
-  start.kind = FUSED_NONE;
-  CALL(FusedDeviceStart(amb->device, &start, q.norm, q.stream));
-  PetscCall(KSPAMBQueueStart(ksp, amb, &q, &state));
+  PetscCall(KSPAMBQueueStart(ksp, amb, &q, FUSED_NONE, &state));
   if (ksp->reason) {
     if (amb->guess) PetscCall(VecAXPY(q.v[FUSED_X], 1.0, amb->guess));
     PetscFunctionReturn(PETSC_SUCCESS);

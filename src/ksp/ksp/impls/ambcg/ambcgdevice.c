@@ -6,15 +6,15 @@
 
 #include "ksp/ksp/impls/ambksp/ambkspqueue.h"
 
-#define CALL(call) PetscCall(KSPAMBQueueCheck(call))
-
 static SysStatus KSPAMBCGQueueIteration(KSPAMB *amb, const KSPAMBQueue *q, KSPAMBProduct *product, SysStream stream)
 {
   SysStatus status = FusedDeviceDirection(amb->device, &q->pass, stream);
 
   if (status == SYS_SUCCESS) status = KSPAMBQueueMultiply(q, product, FUSED_P, FUSED_W, stream);
   if (status == SYS_SUCCESS) status = FusedDeviceDot(amb->device, &q->pass, stream);
+  if (status == SYS_SUCCESS) status = KSPAMBQueueFinish(amb, q, product, FusedDeviceFinishDot, stream);
   if (status == SYS_SUCCESS) status = FusedDeviceStep(amb->device, &q->pass, q->norm, stream);
+  if (status == SYS_SUCCESS) status = KSPAMBQueueFinishNorm(amb, q, product, FusedDeviceFinishStep, stream);
   return status;
 }
 
@@ -60,9 +60,7 @@ PetscErrorCode KSPAMBCGSolveDevice(KSP ksp, KSPAMB *amb)
   PetscCall(KSPAMBPoison(amb, q.v[FUSED_R]));
   PetscCall(KSPAMBCGObjective(ksp, amb, q.v[FUSED_R]));
   q.objective = amb->objective;
-  PetscCall(KSPAMBQueueWrites(&q));
-  CALL(FusedDeviceStart(amb->device, &q.pass, q.norm, q.stream));
-  PetscCall(KSPAMBQueueStart(ksp, amb, &q, &state));
+  PetscCall(KSPAMBQueueStart(ksp, amb, &q, amb->kind, &state));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   KSPCheckDot(ksp, state->beta);
   if (state->beta == 0.0) {

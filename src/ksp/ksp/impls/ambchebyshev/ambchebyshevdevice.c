@@ -64,14 +64,14 @@ static PetscErrorCode KSPAMBChebyshevGetPC(KSP ksp, KSPAMB *amb, PetscInt n, con
 /* The array of a vector that is read, or NULL. A pass may read and write the same vector. */
 static PetscErrorCode KSPAMBChebyshevArray(Vec v, SysReal **array)
 {
-  const PetscScalar *read = NULL;
+  const PetscScalar *read;
 
   PetscFunctionBegin;
-  if (v) {
-    PetscCall(VecCUDAGetArrayRead(v, &read));
-    PetscCall(VecCUDARestoreArrayRead(v, &read));
-  }
+  *array = NULL;
+  if (!v) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecCUDAGetArrayRead(v, &read));
   *array = (SysReal *)read;
+  PetscCall(VecCUDARestoreArrayRead(v, &read));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

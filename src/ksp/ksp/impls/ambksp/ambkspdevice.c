@@ -4,6 +4,7 @@
 */
 #include <petscdevice_cuda.h>
 
+#include "mat/halo/halo.h"
 #include "ksp/ksp/impls/ambksp/ambksp.h"
 #include "ksp/ksp/impls/fused/fusedcuda.h"
 
@@ -24,7 +25,8 @@ static PetscErrorCode KSPAMBDeviceVecServes(Vec v, PetscBool mpi, PetscBool *ser
 
 PetscErrorCode KSPAMBDeviceServes(KSP ksp, KSPAMB *amb, const char **why, PetscErrorCode (**solve)(KSP, KSPAMB *))
 {
-  PetscBool    seq, mpi, plain = PETSC_TRUE;
+  PetscBool    seq, mpi, none, jacobi, plain = PETSC_TRUE;
+  MatHaloComm *about = NULL;
   MatNullSpace nullspace;
   Mat          A;
 
@@ -40,14 +42,17 @@ PetscErrorCode KSPAMBDeviceServes(KSP ksp, KSPAMB *amb, const char **why, PetscE
   for (PetscInt k = 0; k < ksp->nwork && plain; k++) PetscCall(KSPAMBDeviceVecServes(ksp->work[k], mpi, &plain));
   if (plain) PetscCall(KSPAMBDeviceVecServes(ksp->vec_sol, mpi, &plain));
   if (plain) PetscCall(KSPAMBDeviceVecServes(ksp->vec_rhs, mpi, &plain));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCNONE, &none));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCJACOBI, &jacobi));
   PetscCall(KSPAMBLookAtPC(ksp, amb));
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(MatGetNullSpace(A, &nullspace));
-  if (mpi && !amb->local) *why = "the vectors are on GPUs of several processes";
+  if (mpi && !amb->local) PetscCall(MatHaloCommGet(PetscObjectComm((PetscObject)ksp), &about));
+  if (about && !about->nccl) *why = "NCCL is not started between the GPUs of these processes; -mat_shadow_halo nccl starts it";
   else if (!amb->solvedevice || amb->single) *why = "the device has no passes for this method";
   else if (!plain) *why = "not all vectors are on the GPU with PETSc's operations";
   else if (nullspace) *why = "the operator has a null space";
-  else if (amb->kind == FUSED_OTHER || (amb->kind == FUSED_BLOCKS && !amb->local)) *why = "the device has no pass for this preconditioner";
+  else if (!amb->local && !none && !jacobi) *why = "the device has no pass for this preconditioner";
   else if (ksp->chknorm > 0) *why = "the first norms are not wanted";
   else *solve = amb->solvedevice;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -5,7 +5,7 @@
 */
 #pragma once
 
-#include "mat/shadow/shadow.h"
+#include "mat/halo/halo.h"
 #include "ksp/ksp/impls/ambksp/ambksp.h"
 #include "ksp/ksp/impls/fused/fusedcuda.h"
 
@@ -29,13 +29,16 @@ struct _KSPAMBQueue {
   SysStatus (*resume)(KSPAMB *, const KSPAMBQueue *, KSPAMBProduct *, SysStream); /* after a test that the host does not share */
   PetscErrorCode (*end)(KSP, KSPAMB *, const KSPAMBQueue *, const FusedState *);  /* sets the reason after a stop other than FUSED_STOP_TEST */
 
-  Mat       A;
-  SysStream stream;
-  PetscInt  length;  /* of a block */
-  PetscInt  its;     /* iterations that the host knows of */
-  PetscInt  resumed; /* the iteration after which the host let the device go on, against the test of the device; 0: none */
-  PetscBool tried, recorded;
-  PetscReal objective; /* of the start */
+  Mat          A;
+  SysStream    stream;
+  PetscMPIInt  nproc;
+  MatHaloComm *about;      /* of several processes */
+  SysReal     *mine, *all; /* as in FusedDeviceShare() */
+  PetscInt     length;     /* of a block */
+  PetscInt     its;        /* iterations that the host knows of */
+  PetscInt     resumed;    /* the iteration after which the host let the device go on, against the test of the device; 0: none */
+  PetscBool    tried, recorded;
+  PetscReal    objective; /* of the start */
 };
 
 /* Clears the queue and sets the product, the stream and the preconditioner, whose numbers are made in ksp->work[0] */
@@ -44,13 +47,17 @@ PetscErrorCode KSPAMBQueueSetUp(KSP, KSPAMB *, KSPAMBQueue *);
 /* Tells PETSc that the vectors have new values on the GPU, and gets their arrays */
 PetscErrorCode KSPAMBQueueWrites(KSPAMBQueue *);
 
-/* Shows the norm of the start, to which the device has been set; it returns with a reason if nothing has to be iterated */
-PetscErrorCode KSPAMBQueueStart(KSP, KSPAMB *, KSPAMBQueue *, const FusedState **);
+/* Sets the device to the start, of this preconditioner, and shows the norm; it returns with a reason if nothing has to be iterated */
+PetscErrorCode KSPAMBQueueStart(KSP, KSPAMB *, KSPAMBQueue *, FusedKind, const FusedState **);
 
 /* Iterates until there is a reason */
 PetscErrorCode KSPAMBQueueRun(KSP, KSPAMB *, KSPAMBQueue *);
 
 /* Queues the product of a vector, in an iteration */
 SysStatus KSPAMBQueueMultiply(const KSPAMBQueue *, KSPAMBProduct *, FusedVector from, FusedVector to, SysStream);
+
+/* Ends a pass with sums: gathers those of other processes, and calls the function; with one process the pass has ended itself */
+SysStatus KSPAMBQueueFinish(KSPAMB *, const KSPAMBQueue *, KSPAMBProduct *, SysStatus (*finish)(FusedDevice *, SysStream), SysStream);
+SysStatus KSPAMBQueueFinishNorm(KSPAMB *, const KSPAMBQueue *, KSPAMBProduct *, SysStatus (*finish)(FusedDevice *, FusedNorm, SysStream), SysStream);
 
 PetscErrorCode KSPAMBQueueCheck(SysStatus);

@@ -42,6 +42,9 @@ PetscErrorCode KSPAMBQueueSetUp(KSP ksp, KSPAMB *amb, KSPAMBQueue *q)
   PetscCall(PetscMemzero(q, sizeof(*q)));
   PetscCall(PCGetOperators(ksp->pc, &q->A, NULL));
   q->stream = PetscDefaultCudaStream;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &q->nproc));
+  if (q->nproc > 1) PetscCall(MatHaloCommGet(PetscObjectComm((PetscObject)ksp), &q->about));
+  CALL(FusedDeviceShare(amb->device, q->nproc, &q->mine, &q->all));
   PetscCall(VecGetLocalSize(ksp->vec_sol, &n));
   q->pass.n    = n;
   q->pass.kind = amb->kind;
@@ -68,6 +71,7 @@ static PetscErrorCode KSPAMBQueueLength(KSPAMB *amb, KSPAMBQueue *q)
   if (!q->length) {
     PetscCall(MatGetInfo(q->A, MAT_LOCAL, &info));
     bytes += 12.0 * info.nz_used * (PetscLogDouble)q->products;
+    if (q->nproc > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)q->A))); /* all processes queue as many */
     q->length = (PetscInt)PetscMin((PetscReal)LENGTH, 1.0 + QUEUED * RATE / (1.0 + bytes));
   }
   q->length = PetscMin(q->length, FUSED_LENGTH);
@@ -79,6 +83,30 @@ SysStatus KSPAMBQueueMultiply(const KSPAMBQueue *q, KSPAMBProduct *product, Fuse
   if (product->mult) return (*product->mult)(product->data, &product->csr.A, 1, q->pass.v[from], 0, NULL, q->pass.v[to], stream);
   product->error = MatMult(q->A, q->v[from], q->v[to]);
   return product->error ? SYS_ERROR : SYS_SUCCESS;
+}
+
+static SysStatus KSPAMBQueueGather(const KSPAMBQueue *q, KSPAMBProduct *product, SysStream stream)
+{
+  product->error = MatHaloGather(q->about, FUSED_DEVICE_SUMS, q->mine, q->all, stream);
+  return product->error ? SYS_ERROR : SYS_SUCCESS;
+}
+
+SysStatus KSPAMBQueueFinish(KSPAMB *amb, const KSPAMBQueue *q, KSPAMBProduct *product, SysStatus (*finish)(FusedDevice *, SysStream), SysStream stream)
+{
+  SysStatus status = SYS_SUCCESS;
+
+  if (q->nproc > 1) status = KSPAMBQueueGather(q, product, stream);
+  if (q->nproc > 1 && status == SYS_SUCCESS) status = (*finish)(amb->device, stream);
+  return status;
+}
+
+SysStatus KSPAMBQueueFinishNorm(KSPAMB *amb, const KSPAMBQueue *q, KSPAMBProduct *product, SysStatus (*finish)(FusedDevice *, FusedNorm, SysStream), SysStream stream)
+{
+  SysStatus status = SYS_SUCCESS;
+
+  if (q->nproc > 1) status = KSPAMBQueueGather(q, product, stream);
+  if (q->nproc > 1 && status == SYS_SUCCESS) status = (*finish)(amb->device, q->norm, stream);
+  return status;
 }
 
 /* Queues something with PETSc's product, which may convert the matrix */
@@ -117,11 +145,22 @@ static PetscErrorCode KSPAMBQueueRecord(KSP ksp, KSPAMB *amb, KSPAMBQueue *q, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KSPAMBQueueStart(KSP ksp, KSPAMB *amb, KSPAMBQueue *q, const FusedState **state)
+PetscErrorCode KSPAMBQueueStart(KSP ksp, KSPAMB *amb, KSPAMBQueue *q, FusedKind kind, const FusedState **state)
 {
-  PetscReal dp;
+  KSPAMBProduct product;
+  FusedPass     pass;
+  PetscReal     dp;
+  SysStatus     status;
 
   PetscFunctionBegin;
+  PetscCall(PetscMemzero(&product, sizeof(product)));
+  PetscCall(KSPAMBQueueWrites(q));
+  pass      = q->pass;
+  pass.kind = kind;
+  CALL(FusedDeviceStart(amb->device, &pass, q->norm, q->stream));
+  status = KSPAMBQueueFinishNorm(amb, q, &product, FusedDeviceFinishStart, q->stream);
+  PetscCall(product.error);
+  CALL(status);
   CALL(FusedDeviceSend(amb->device, 0, q->stream));
   CALL(FusedDeviceReceive(amb->device, 0, state));
   dp       = (*state)->norm;

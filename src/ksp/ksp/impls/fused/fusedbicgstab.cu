@@ -8,127 +8,31 @@ typedef enum {
   RIGHT
 } Side;
 
-static __device__ void FusedBiNext(FusedState *state, SysReal rho, SysReal rhoold, SysReal alpha, SysReal omega)
+static __device__ void FusedBiNext(FusedState *state)
 {
-  const SysReal b = (rho / rhoold) * (alpha / omega);
+  const SysReal b = (state->beta / state->betaold) * (state->a / state->omega);
 
   state->b    = b;
-  state->c    = -omega * b;
+  state->c    = -state->omega * b;
   state->stop = FUSED_GO;
 }
 
-template <Side SIDE>
-static __global__ void __launch_bounds__(SYS_THREADS) FusedBiDirectionKernel(const FusedState *state, int64_t n, const SysReal *r, const SysReal *v, SysReal *p, SysReal *z, const SysReal *d)
+static __device__ void FusedFinishBiShadow(FusedState *state, SysReal vq)
 {
-  const SysReal b = __ldcg(&state->b), c = __ldcg(&state->c);
-  const int     stop = __ldcg(&state->stop);
-
-  for (int64_t k = FUSED_FIRST; k < n; k += FUSED_AT_ONCE * FUSED_STRIDE) {
-    SysReal r0[FUSED_AT_ONCE], v0[FUSED_AT_ONCE], p0[FUSED_AT_ONCE], d0[FUSED_AT_ONCE];
-
-    FusedRead(r, k, n, r0);
-    FusedRead(v, k, n, v0);
-    FusedRead(p, k, n, p0);
-    if (SIDE == RIGHT) FusedRead(d, k, n, d0);
-    if (stop) return;
-#pragma unroll
-    for (int e = 0; e < FUSED_AT_ONCE; e++) {
-      const int64_t i = k + e * FUSED_STRIDE;
-      SysReal       sum;
-
-      if (i >= n) break;
-      sum  = b == 0 ? r0[e] : r0[e] + c * v0[e] + b * p0[e];
-      p[i] = sum;
-      if (SIDE == RIGHT) z[i] = d0[e] * sum;
-    }
-  }
+  state->dpi = vq;
+  if (!isfinite(vq)) state->stop = FUSED_STOP_DPI;
+  else if (vq == 0) state->stop = FUSED_STOP_MAT;
+  else state->a = state->beta / vq;
 }
 
-template <Side SIDE>
-static __global__ void __launch_bounds__(SYS_THREADS) FusedBiShadowKernel(const FusedShared shared, int64_t n, SysReal *v, const SysReal *q, const SysReal *d)
+static __device__ void FusedFinishBiDots(FusedState *state, const SysReal sum[3])
 {
-  const FusedNow now    = FusedLook(shared.state);
-  SysReal        sum[1] = {0};
-
-  for (int64_t k = FUSED_FIRST; k < n; k += FUSED_AT_ONCE * FUSED_STRIDE) {
-    SysReal v0[FUSED_AT_ONCE], q0[FUSED_AT_ONCE], d0[FUSED_AT_ONCE];
-
-    FusedRead(v, k, n, v0);
-    FusedRead(q, k, n, q0);
-    if (SIDE == LEFT) FusedRead(d, k, n, d0);
-    if (now.stop) break;
-#pragma unroll
-    for (int e = 0; e < FUSED_AT_ONCE; e++) {
-      if (SIDE == LEFT) {
-        v0[e] *= d0[e];
-        if (k + e * FUSED_STRIDE < n) v[k + e * FUSED_STRIDE] = v0[e];
-      }
-      sum[0] += v0[e] * q0[e];
-    }
-  }
-  if (now.stop || !FusedGridSum<1>(shared, sum)) return;
-  shared.state->dpi = sum[0];
-  if (!isfinite(sum[0])) shared.state->stop = FUSED_STOP_DPI;
-  else if (sum[0] == 0) shared.state->stop = FUSED_STOP_MAT;
-  else shared.state->a = now.beta / sum[0];
+  state->rr = sum[2];
+  if (sum[1] == 0) state->stop = FUSED_STOP_LAST;
+  else state->omega = sum[0] / sum[1];
 }
 
-template <Side SIDE>
-static __global__ void __launch_bounds__(SYS_THREADS) FusedBiHalfKernel(const FusedState *state, int64_t n, SysReal *r, const SysReal *v, SysReal *z, const SysReal *d)
-{
-  const SysReal a    = __ldcg(&state->a);
-  const int     stop = __ldcg(&state->stop);
-
-  for (int64_t k = FUSED_FIRST; k < n; k += FUSED_AT_ONCE * FUSED_STRIDE) {
-    SysReal r0[FUSED_AT_ONCE], v0[FUSED_AT_ONCE], d0[FUSED_AT_ONCE];
-
-    FusedRead(r, k, n, r0);
-    FusedRead(v, k, n, v0);
-    if (SIDE == RIGHT) FusedRead(d, k, n, d0);
-    if (stop) return;
-#pragma unroll
-    for (int e = 0; e < FUSED_AT_ONCE; e++) {
-      const int64_t i = k + e * FUSED_STRIDE;
-
-      if (i >= n) break;
-      r0[e] -= a * v0[e];
-      r[i] = r0[e];
-      if (SIDE == RIGHT) z[i] = d0[e] * r0[e];
-    }
-  }
-}
-
-template <Side SIDE>
-static __global__ void __launch_bounds__(SYS_THREADS) FusedBiDotsKernel(const FusedShared shared, int64_t n, SysReal *t, const SysReal *r, const SysReal *d)
-{
-  const FusedNow now    = FusedLook(shared.state);
-  SysReal        sum[3] = {0};
-
-  for (int64_t k = FUSED_FIRST; k < n; k += FUSED_AT_ONCE * FUSED_STRIDE) {
-    SysReal t0[FUSED_AT_ONCE], r0[FUSED_AT_ONCE], d0[FUSED_AT_ONCE];
-
-    FusedRead(t, k, n, t0);
-    FusedRead(r, k, n, r0);
-    if (SIDE == LEFT) FusedRead(d, k, n, d0);
-    if (now.stop) break;
-#pragma unroll
-    for (int e = 0; e < FUSED_AT_ONCE; e++) {
-      if (SIDE == LEFT) {
-        t0[e] *= d0[e];
-        if (k + e * FUSED_STRIDE < n) t[k + e * FUSED_STRIDE] = t0[e];
-      }
-      sum[0] += t0[e] * r0[e];
-      sum[1] += t0[e] * t0[e];
-      sum[2] += r0[e] * r0[e];
-    }
-  }
-  if (now.stop || !FusedGridSum<3>(shared, sum)) return;
-  shared.state->rr = sum[2];
-  if (sum[1] == 0) shared.state->stop = FUSED_STOP_LAST;
-  else shared.state->omega = sum[0] / sum[1];
-}
-
-static __device__ void FusedFinishBiStep(FusedState *state, const FusedNow &now, FusedNorm kind, const SysReal sum[2])
+static __device__ void FusedFinishBiStep(FusedState *state, FusedNorm kind, const SysReal sum[2])
 {
   const SysReal norm = kind == FUSED_NORM_NONE ? 0 : sqrt(sum[1]);
 
@@ -137,45 +41,125 @@ static __device__ void FusedFinishBiStep(FusedState *state, const FusedNow &now,
     state->stop = FUSED_STOP_NORM;
     return;
   }
-  state->betaold                          = now.beta;
-  state->beta                             = sum[0];
-  state->history[now.its % FUSED_HISTORY] = norm;
-  state->its                              = now.its + 1;
-  if (kind != FUSED_NORM_NONE && (norm <= now.least || norm >= now.most)) state->stop = FUSED_STOP_TEST;
-  else if (now.beta == 0) state->stop = FUSED_STOP_ZERO;
-  else if (now.its + 1 >= now.max_it) state->stop = FUSED_STOP_TEST;
-  else FusedBiNext(state, sum[0], now.beta, now.a, now.omega);
+  state->betaold                             = state->beta;
+  state->beta                                = sum[0];
+  state->history[state->its % FUSED_HISTORY] = norm;
+  state->its++;
+  if (kind != FUSED_NORM_NONE && (norm <= state->least || norm >= state->most)) state->stop = FUSED_STOP_TEST;
+  else if (state->betaold == 0) state->stop = FUSED_STOP_ZERO;
+  else if (state->its >= state->max_it) state->stop = FUSED_STOP_TEST;
+  else FusedBiNext(state);
+}
+
+template <Side SIDE>
+static __global__ void __launch_bounds__(SYS_THREADS) FusedBiDirectionKernel(const FusedState *state, int64_t n, const SysReal *r, const SysReal *v, SysReal *p, SysReal *z, const SysReal *d)
+{
+  SysReal b, c;
+
+  if (state->stop) return;
+  b = state->b;
+  c = state->c;
+  SYS_FOR_EACH(k, n)
+  {
+    const SysReal p0 = b == 0 ? r[k] : r[k] + c * v[k] + b * p[k];
+
+    p[k] = p0;
+    if (SIDE == RIGHT) z[k] = d[k] * p0;
+  }
+}
+
+template <Side SIDE>
+static __global__ void __launch_bounds__(SYS_THREADS) FusedBiShadowKernel(const FusedShared shared, int64_t n, SysReal *v, const SysReal *q, const SysReal *d)
+{
+  SysReal sum[1] = {0};
+
+  if (shared.state->stop) return;
+  SYS_FOR_EACH(k, n)
+  {
+    SysReal v0 = v[k];
+
+    if (SIDE == LEFT) {
+      v0 *= d[k];
+      v[k] = v0;
+    }
+    sum[0] += v0 * q[k];
+  }
+  if (FusedGridSum<1>(shared, sum)) FusedFinishBiShadow(shared.state, sum[0]);
+}
+
+template <Side SIDE>
+static __global__ void __launch_bounds__(SYS_THREADS) FusedBiHalfKernel(const FusedState *state, int64_t n, SysReal *r, const SysReal *v, SysReal *z, const SysReal *d)
+{
+  SysReal a;
+
+  if (state->stop) return;
+  a = state->a;
+  SYS_FOR_EACH(k, n)
+  {
+    const SysReal r0 = r[k] - a * v[k];
+
+    r[k] = r0;
+    if (SIDE == RIGHT) z[k] = d[k] * r0;
+  }
+}
+
+template <Side SIDE>
+static __global__ void __launch_bounds__(SYS_THREADS) FusedBiDotsKernel(const FusedShared shared, int64_t n, SysReal *t, const SysReal *r, const SysReal *d)
+{
+  SysReal sum[3] = {0};
+
+  if (shared.state->stop) return;
+  SYS_FOR_EACH(k, n)
+  {
+    const SysReal r0 = r[k];
+    SysReal       t0 = t[k];
+
+    if (SIDE == LEFT) {
+      t0 *= d[k];
+      t[k] = t0;
+    }
+    sum[0] += t0 * r0;
+    sum[1] += t0 * t0;
+    sum[2] += r0 * r0;
+  }
+  if (FusedGridSum<3>(shared, sum)) FusedFinishBiDots(shared.state, sum);
 }
 
 static __global__ void __launch_bounds__(SYS_THREADS) FusedBiStepKernel(const FusedShared shared, FusedNorm norm, int64_t n, SysReal *x, SysReal *r, const SysReal *p, const SysReal *t, const SysReal *q)
 {
-  const FusedNow now    = FusedLook(shared.state);
-  SysReal        sum[2] = {0};
+  SysReal sum[2] = {0}, a, omega;
 
-  for (int64_t k = FUSED_FIRST; k < n; k += FUSED_AT_ONCE * FUSED_STRIDE) {
-    SysReal x0[FUSED_AT_ONCE], r0[FUSED_AT_ONCE], p0[FUSED_AT_ONCE], t0[FUSED_AT_ONCE], q0[FUSED_AT_ONCE];
+  if (shared.state->stop) return;
+  a     = shared.state->a;
+  omega = shared.state->omega;
+  SYS_FOR_EACH(k, n)
+  {
+    const SysReal s0 = r[k], r0 = s0 - omega * t[k];
 
-    FusedRead(x, k, n, x0);
-    FusedRead(r, k, n, r0);
-    FusedRead(p, k, n, p0);
-    FusedRead(t, k, n, t0);
-    FusedRead(q, k, n, q0);
-    if (now.stop) break;
-#pragma unroll
-    for (int e = 0; e < FUSED_AT_ONCE; e++) {
-      const int64_t i = k + e * FUSED_STRIDE;
-      SysReal       s;
-
-      if (i >= n) break;
-      s    = r0[e] - now.omega * t0[e];
-      x[i] = x0[e] + now.a * p0[e] + now.omega * r0[e];
-      r[i] = s;
-      sum[0] += s * q0[e];
-      sum[1] += s * s;
-    }
+    x[k] = x[k] + a * p[k] + omega * s0;
+    r[k] = r0;
+    sum[0] += r0 * q[k];
+    sum[1] += r0 * r0;
   }
-  if (now.stop || !FusedGridSum<2>(shared, sum)) return;
-  FusedFinishBiStep(shared.state, now, norm, sum);
+  if (FusedGridSum<2>(shared, sum)) FusedFinishBiStep(shared.state, norm, sum);
+}
+
+/* Ends a pass whose sums have been gathered from all processes */
+typedef enum {
+  FUSED_SHADOW,
+  FUSED_DOTS,
+  FUSED_STEP
+} FusedBiEnd;
+
+static __global__ void FusedBiFinishKernel(FusedState *state, FusedBiEnd end, FusedNorm norm, const SysReal *all, int nproc)
+{
+  SysReal sum[FUSED_DEVICE_SUMS];
+
+  FusedGathered(all, nproc, sum);
+  if (threadIdx.x || state->stop) return;
+  if (end == FUSED_SHADOW) FusedFinishBiShadow(state, sum[0]);
+  else if (end == FUSED_DOTS) FusedFinishBiDots(state, sum);
+  else FusedFinishBiStep(state, norm, sum);
 }
 
 static __global__ void FusedBiApplyKernel(const FusedState *state, int64_t n, const SysReal *from, SysReal *to, const SysReal *d)
@@ -188,7 +172,7 @@ static __global__ void FusedBiResumeKernel(FusedState *state)
 {
   if (state->stop != FUSED_STOP_TEST) return;
   if (state->betaold == 0) state->stop = FUSED_STOP_ZERO;
-  else FusedBiNext(state, state->beta, state->betaold, state->a, state->omega);
+  else FusedBiNext(state);
 }
 
 /* ------------------------------------------------- launches ------------------------------------------------- */
@@ -246,6 +230,28 @@ SysStatus FusedDeviceBiStep(FusedDevice *f, const FusedPass *pass, FusedNorm nor
 
   LAUNCH(FusedBiStepKernel, f->shared, norm, pass->n, v[FUSED_X], v[FUSED_R], v[FUSED_P], v[FUSED_T], v[FUSED_Q]);
   return SYS_SUCCESS;
+}
+
+static SysStatus FusedBiFinish(FusedDevice *f, FusedBiEnd end, FusedNorm norm, cudaStream_t stream)
+{
+  FusedBiFinishKernel<<<1, SYS_WARP, 0, stream>>>(f->shared.state, end, norm, f->gathered + FUSED_DEVICE_SUMS, f->nproc);
+  SYS_CUDA(cudaGetLastError());
+  return SYS_SUCCESS;
+}
+
+SysStatus FusedDeviceFinishBiShadow(FusedDevice *f, SysStream stream)
+{
+  return FusedBiFinish(f, FUSED_SHADOW, FUSED_NORM_NONE, stream);
+}
+
+SysStatus FusedDeviceFinishBiDots(FusedDevice *f, SysStream stream)
+{
+  return FusedBiFinish(f, FUSED_DOTS, FUSED_NORM_NONE, stream);
+}
+
+SysStatus FusedDeviceFinishBiStep(FusedDevice *f, FusedNorm norm, SysStream stream)
+{
+  return FusedBiFinish(f, FUSED_STEP, norm, stream);
 }
 
 SysStatus FusedDeviceBiResumeBegin(FusedDevice *f, const FusedPass *pass, SysStream stream)

@@ -14,137 +14,130 @@ static __device__ SysReal FusedNormOf(FusedNorm norm, const SysReal sum[2])
 }
 
 /* Prepares the next iteration */
-static __device__ void FusedNext(FusedState *state, SysReal beta, SysReal betaold)
+static __device__ void FusedNext(FusedState *state)
 {
-  if (!isfinite(beta)) state->stop = FUSED_STOP_BETA;
-  else if (beta == 0) state->stop = FUSED_STOP_ZERO;
-  else if (beta * betaold < 0) state->stop = FUSED_STOP_PC;
+  if (!isfinite(state->beta)) state->stop = FUSED_STOP_BETA;
+  else if (state->beta == 0) state->stop = FUSED_STOP_ZERO;
+  else if (state->beta * state->betaold < 0) state->stop = FUSED_STOP_PC;
   else {
     state->stop = FUSED_GO;
-    state->b    = beta / betaold;
+    state->b    = state->beta / state->betaold;
   }
 }
 
-static __device__ void FusedFinishStep(FusedState *state, const FusedNow &now, FusedNorm kind, const SysReal sum[2])
+static __device__ void FusedFinishStep(FusedState *state, FusedNorm kind, const SysReal sum[2])
 {
   const SysReal norm = FusedNormOf(kind, sum);
 
   state->norm      = norm;
-  state->betaold   = now.beta;
+  state->betaold   = state->beta;
   state->beta      = sum[0];
-  state->objective = now.objective - (SysReal)0.5 * now.a * now.beta;
+  state->objective = state->objective - (SysReal)0.5 * state->a * state->betaold;
   if (!isfinite(norm)) {
     state->stop = FUSED_STOP_NORM;
     return;
   }
-  state->history[now.its % FUSED_HISTORY] = norm;
-  state->its                              = now.its + 1;
-  if (now.its + 1 >= now.max_it || (kind != FUSED_NORM_NONE && (norm <= now.least || norm >= now.most))) state->stop = FUSED_STOP_TEST;
-  else FusedNext(state, sum[0], now.beta);
+  state->history[state->its % FUSED_HISTORY] = norm;
+  state->its++;
+  if (state->its >= state->max_it || (kind != FUSED_NORM_NONE && (norm <= state->least || norm >= state->most))) state->stop = FUSED_STOP_TEST;
+  else FusedNext(state);
 }
 
-static __device__ void FusedFinishDot(FusedState *state, const FusedNow &now, SysReal dpi)
+static __device__ void FusedFinishStart(FusedState *state, FusedNorm norm, const SysReal sum[2])
 {
-  const SysReal old = now.dpi;
+  state->beta      = sum[0];
+  state->betaold   = 1;
+  state->dpi       = 0;
+  state->dpiold    = 0;
+  state->a         = 0;
+  state->b         = 0;
+  state->c         = 0;
+  state->omega     = 1;
+  state->norm      = FusedNormOf(norm, sum);
+  state->objective = 0;
+  state->its       = 0;
+  state->stop      = FUSED_GO;
+}
+
+static __device__ void FusedFinishDot(FusedState *state, SysReal dpi)
+{
+  const SysReal old = state->dpi;
 
   state->dpiold = old;
   state->dpi    = dpi;
   if (!isfinite(dpi)) state->stop = FUSED_STOP_DPI;
-  else if (dpi == 0 || (now.its > 0 && ((dpi > 0 && old < 0) || (dpi < 0 && old > 0)))) state->stop = FUSED_STOP_MAT;
-  else state->a = now.beta / dpi;
+  else if (dpi == 0 || (state->its > 0 && ((dpi > 0 && old < 0) || (dpi < 0 && old > 0)))) state->stop = FUSED_STOP_MAT;
+  else state->a = state->beta / dpi;
 }
 
 template <bool POINT, bool START>
 static __global__ void __launch_bounds__(SYS_THREADS) FusedStepKernel(const FusedShared shared, FusedNorm norm, int64_t n, SysReal *x, SysReal *r, SysReal *z, const SysReal *p, const SysReal *w, const SysReal *d)
 {
   FusedState *state  = shared.state;
-  FusedNow    now    = {0};
-  SysReal     sum[2] = {0};
+  SysReal     sum[2] = {0}, a;
 
-  if (!START) now = FusedLook(state);
-  for (int64_t k = FUSED_FIRST; k < n; k += FUSED_AT_ONCE * FUSED_STRIDE) {
-    SysReal r0[FUSED_AT_ONCE], x0[FUSED_AT_ONCE], p0[FUSED_AT_ONCE], w0[FUSED_AT_ONCE], d0[FUSED_AT_ONCE];
+  if (!START && state->stop) return;
+  a = START ? 0 : state->a;
+  SYS_FOR_EACH(k, n)
+  {
+    SysReal r0 = r[k], z0;
 
-    FusedRead(r, k, n, r0);
-    if (POINT) FusedRead(d, k, n, d0);
     if (!START) {
-      FusedRead(w, k, n, w0);
-      FusedRead(x, k, n, x0);
-      FusedRead(p, k, n, p0);
-      if (now.stop) break;
+      r0 -= a * w[k];
+      r[k] = r0;
+      x[k] += a * p[k];
     }
-#pragma unroll
-    for (int e = 0; e < FUSED_AT_ONCE; e++) {
-      const int64_t i = k + e * FUSED_STRIDE;
-      SysReal       z0;
-
-      if (i >= n) break;
-      if (!START) {
-        r0[e] -= now.a * w0[e];
-        r[i] = r0[e];
-        x[i] = x0[e] + now.a * p0[e];
-      }
-      z0 = r0[e];
-      if (POINT) {
-        z0   = d0[e] * r0[e];
-        z[i] = z0;
-      }
-      sum[0] += z0 * r0[e];
-      sum[1] += norm == FUSED_NORM_R ? r0[e] * r0[e] : z0 * z0;
+    z0 = r0;
+    if (POINT) {
+      z0   = d[k] * r0;
+      z[k] = z0;
     }
+    sum[0] += z0 * r0;
+    sum[1] += norm == FUSED_NORM_R ? r0 * r0 : z0 * z0;
   }
-  if (!START && now.stop) return;
   if (!FusedGridSum<2>(shared, sum)) return;
-  if (START) {
-    state->beta      = sum[0];
-    state->betaold   = 1;
-    state->dpi       = 0;
-    state->dpiold    = 0;
-    state->a         = 0;
-    state->b         = 0;
-    state->c         = 0;
-    state->omega     = 1;
-    state->norm      = FusedNormOf(norm, sum);
-    state->objective = 0;
-    state->its       = 0;
-    state->stop      = FUSED_GO;
-  } else FusedFinishStep(state, now, norm, sum);
+  if (START) FusedFinishStart(state, norm, sum);
+  else FusedFinishStep(state, norm, sum);
 }
 
 static __global__ void __launch_bounds__(SYS_THREADS) FusedDotKernel(const FusedShared shared, int64_t n, const SysReal *p, const SysReal *w)
 {
-  const FusedNow now    = FusedLook(shared.state);
-  SysReal        sum[1] = {0};
+  SysReal sum[1] = {0};
 
-  for (int64_t k = FUSED_FIRST; k < n; k += FUSED_AT_ONCE * FUSED_STRIDE) {
-    SysReal p0[FUSED_AT_ONCE], w0[FUSED_AT_ONCE];
-
-    FusedRead(p, k, n, p0);
-    FusedRead(w, k, n, w0);
-    if (now.stop) break;
-#pragma unroll
-    for (int e = 0; e < FUSED_AT_ONCE; e++) sum[0] += p0[e] * w0[e];
-  }
-  if (now.stop) return;
-  if (FusedGridSum<1>(shared, sum)) FusedFinishDot(shared.state, now, sum[0]);
+  if (shared.state->stop) return;
+  SYS_FOR_EACH(k, n) sum[0] += p[k] * w[k];
+  if (FusedGridSum<1>(shared, sum)) FusedFinishDot(shared.state, sum[0]);
 }
 
 static __global__ void __launch_bounds__(SYS_THREADS) FusedDirectionKernel(const FusedState *state, int64_t n, const SysReal *z, SysReal *p)
 {
-  const SysReal b    = __ldcg(&state->b);
-  const int     stop = __ldcg(&state->stop);
+  SysReal b;
 
-  for (int64_t k = FUSED_FIRST; k < n; k += FUSED_AT_ONCE * FUSED_STRIDE) {
-    SysReal z0[FUSED_AT_ONCE], p0[FUSED_AT_ONCE];
-
-    FusedRead(z, k, n, z0);
-    FusedRead(p, k, n, p0);
-    if (stop) return;
-#pragma unroll
-    for (int e = 0; e < FUSED_AT_ONCE; e++) {
-      if (k + e * FUSED_STRIDE < n) p[k + e * FUSED_STRIDE] = b == 0 ? z0[e] : z0[e] + b * p0[e];
-    }
+  if (state->stop) return;
+  b = state->b;
+  if (b == 0) {
+    SYS_FOR_EACH(k, n) p[k] = z[k];
+  } else {
+    SYS_FOR_EACH(k, n) p[k] = z[k] + b * p[k];
   }
+}
+
+/* Ends a pass whose sums have been gathered from all processes */
+typedef enum {
+  FUSED_START,
+  FUSED_DOT,
+  FUSED_STEP
+} FusedEnd;
+
+static __global__ void FusedFinishKernel(FusedState *state, FusedEnd end, FusedNorm norm, const SysReal *all, int nproc)
+{
+  SysReal sum[FUSED_DEVICE_SUMS];
+
+  FusedGathered(all, nproc, sum);
+  if (threadIdx.x || (end != FUSED_START && state->stop)) return;
+  if (end == FUSED_START) FusedFinishStart(state, norm, sum);
+  else if (end == FUSED_DOT) FusedFinishDot(state, sum[0]);
+  else FusedFinishStep(state, norm, sum);
 }
 
 static __global__ void FusedLimitsKernel(FusedState *state, SysReal least, SysReal most, int max_it)
@@ -162,7 +155,7 @@ static __global__ void FusedApplyKernel(const FusedState *state, int64_t n, cons
 
 static __global__ void FusedResumeKernel(FusedState *state)
 {
-  if (state->stop == FUSED_STOP_TEST) FusedNext(state, state->beta, state->betaold);
+  if (state->stop == FUSED_STOP_TEST) FusedNext(state);
 }
 
 /* ------------------------------------------------- launches ------------------------------------------------- */
@@ -202,6 +195,28 @@ SysStatus FusedDeviceDot(FusedDevice *f, const FusedPass *pass, SysStream stream
   return SYS_SUCCESS;
 }
 
+static SysStatus FusedFinish(FusedDevice *f, FusedEnd end, FusedNorm norm, cudaStream_t stream)
+{
+  FusedFinishKernel<<<1, SYS_WARP, 0, stream>>>(f->shared.state, end, norm, f->gathered + FUSED_DEVICE_SUMS, f->nproc);
+  SYS_CUDA(cudaGetLastError());
+  return SYS_SUCCESS;
+}
+
+SysStatus FusedDeviceFinishStart(FusedDevice *f, FusedNorm norm, SysStream stream)
+{
+  return FusedFinish(f, FUSED_START, norm, stream);
+}
+
+SysStatus FusedDeviceFinishDot(FusedDevice *f, SysStream stream)
+{
+  return FusedFinish(f, FUSED_DOT, FUSED_NORM_NONE, stream);
+}
+
+SysStatus FusedDeviceFinishStep(FusedDevice *f, FusedNorm norm, SysStream stream)
+{
+  return FusedFinish(f, FUSED_STEP, norm, stream);
+}
+
 SysStatus FusedDeviceLimits(FusedDevice *f, SysReal least, SysReal most, int max_it, SysStream stream)
 {
   FusedLimitsKernel<<<1, 1, 0, stream>>>(f->shared.state, least, most, max_it);
@@ -221,6 +236,22 @@ SysStatus FusedDeviceResume(FusedDevice *f, const FusedPass *pass, SysStream str
 }
 
 /* ------------------------------------------------- the host ------------------------------------------------- */
+
+SysStatus FusedDeviceShare(FusedDevice *f, int nproc, SysReal **mine, SysReal **all)
+{
+  if (nproc > f->nproc) {
+    SYS_CUDA(cudaFree(f->gathered));
+    f->gathered = NULL;
+    f->nproc    = 1;
+    SYS_CALL(SysDeviceAllocate(&f->gathered, (size_t)FUSED_DEVICE_SUMS * ((size_t)nproc + 1) * sizeof(SysReal)));
+    SYS_CUDA(cudaMemset(f->gathered, 0, FUSED_DEVICE_SUMS * sizeof(SysReal)));
+  }
+  f->nproc       = nproc;
+  f->shared.mine = nproc > 1 ? f->gathered : NULL;
+  *mine          = f->gathered;
+  *all           = f->gathered ? f->gathered + FUSED_DEVICE_SUMS : NULL;
+  return SYS_SUCCESS;
+}
 
 SysStatus FusedDeviceSend(FusedDevice *f, int slot, SysStream stream)
 {
@@ -276,6 +307,7 @@ static SysStatus FusedDeviceFill(FusedDevice *f)
     f->memory = arena.memory;
   }
   SYS_CUDA(cudaMemset(f->memory, 0, arena.used));
+  SYS_CUDA(cudaStreamSynchronize(cudaStreamLegacy)); /* the stream of passes need not wait for that stream */
   SYS_CUDA(cudaMallocHost((void **)&f->slot, 2 * sizeof(FusedState)));
   for (int k = 0; k < 2; k++) SYS_CUDA(cudaEventCreateWithFlags(&f->sent[k], cudaEventDisableTiming));
   SYS_CUDA(cudaStreamCreateWithFlags(&f->record, cudaStreamNonBlocking));
@@ -298,6 +330,7 @@ void FusedDeviceDestroy(FusedDevice **f)
 {
   if (!*f) return;
   (void)cudaFree((*f)->memory);
+  (void)cudaFree((*f)->gathered);
   if ((*f)->exec) (void)cudaGraphExecDestroy((*f)->exec);
   if ((*f)->record) (void)cudaStreamDestroy((*f)->record);
   for (int k = 0; k < 2; k++) {

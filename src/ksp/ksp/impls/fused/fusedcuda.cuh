@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   What the passes on a CUDA device share: sums over the grid, the state of the iteration, and how entries are read
+   What the passes on a CUDA device share: sums over the grid and over processes
 */
 #pragma once
 
@@ -15,10 +15,13 @@ typedef struct {
   FusedState *state;
   SysReal    *partial; /* the sums of each thread block */
   unsigned   *arrived; /* thread blocks that have written theirs */
+  SysReal    *mine;    /* where a pass leaves the sums of this process, which others have to be added to; NULL: there are no others */
 } FusedShared;
 
 struct _FusedDevice {
   FusedShared     shared;
+  int             nproc;
+  SysReal        *gathered; /* the sums of this process, and those of all processes */
   char           *memory;
   FusedState     *slot; /* two, in pinned memory */
   cudaEvent_t     sent[2];
@@ -27,8 +30,6 @@ struct _FusedDevice {
 };
 
 /* ------------------------------------------------- sums ------------------------------------------------- */
-
-#define FUSED_DEVICE_SUMS 3 /* of a pass, at most */
 
 /* The sums of all threads of a thread block, in thread 0 */
 template <int SUMS>
@@ -51,7 +52,7 @@ static __device__ inline void FusedBlockSum(SysReal sum[SUMS])
   __syncthreads();
 }
 
-/* Adds the sums over the grid. True in thread 0 of the thread block that arrives last, which has the result. */
+/* Adds the sums over the grid. True in thread 0 of the thread block that arrives last, which has the result; false if other processes have sums too. */
 template <int SUMS>
 static __device__ inline bool FusedGridSum(const FusedShared shared, SysReal sum[SUMS])
 {
@@ -59,7 +60,9 @@ static __device__ inline bool FusedGridSum(const FusedShared shared, SysReal sum
 
   FusedBlockSum<SUMS>(sum);
   if (threadIdx.x == 0) {
-    for (int s = 0; s < SUMS; s++) __stcg(shared.partial + SUMS * blockIdx.x + s, sum[s]);
+    volatile SysReal *partial = shared.partial + SUMS * blockIdx.x;
+
+    for (int s = 0; s < SUMS; s++) partial[s] = sum[s];
     __threadfence();
     last = atomicAdd(shared.arrived, 1) == gridDim.x - 1;
   }
@@ -68,44 +71,31 @@ static __device__ inline bool FusedGridSum(const FusedShared shared, SysReal sum
   __threadfence();
   for (int s = 0; s < SUMS; s++) sum[s] = 0;
   for (unsigned k = threadIdx.x; k < gridDim.x; k += blockDim.x) {
-    for (int s = 0; s < SUMS; s++) sum[s] += __ldcg(shared.partial + SUMS * k + s);
+    const volatile SysReal *partial = shared.partial + SUMS * k;
+
+    for (int s = 0; s < SUMS; s++) sum[s] += partial[s];
   }
   FusedBlockSum<SUMS>(sum);
-  if (threadIdx.x == 0) *shared.arrived = 0;
-  return threadIdx.x == 0;
+  if (threadIdx.x) return false;
+  *shared.arrived = 0;
+  for (int s = 0; shared.mine && s < SUMS; s++) shared.mine[s] = sum[s];
+  return !shared.mine;
 }
 
-/* ------------------------------------------------- the state and the vectors ------------------------------------------------- */
-
-/* What the last thread needs of the state. Each thread reads it before it works, so that the last one need not wait for it. */
-typedef struct {
-  SysReal beta, dpi, a, omega, least, most, objective;
-  int     its, max_it, stop;
-} FusedNow;
-
-static __device__ inline FusedNow FusedLook(const FusedState *s)
+/* The sums of all processes, in each thread of a warp */
+static __device__ inline void FusedGathered(const SysReal *all, int nproc, SysReal sum[FUSED_DEVICE_SUMS])
 {
-  const FusedNow now = {__ldcg(&s->beta), __ldcg(&s->dpi), __ldcg(&s->a), __ldcg(&s->omega), __ldcg(&s->least), __ldcg(&s->most), __ldcg(&s->objective), __ldcg(&s->its), __ldcg(&s->max_it), __ldcg(&s->stop)};
-
-  return now;
+  for (int s = 0; s < FUSED_DEVICE_SUMS; s++) {
+    sum[s] = 0;
+    for (int k = (int)threadIdx.x; k < nproc; k += SYS_WARP) sum[s] += all[FUSED_DEVICE_SUMS * k + s];
+    for (unsigned d = SYS_WARP / 2; d; d /= 2) sum[s] += __shfl_xor_sync(SYS_ALL_LANES, sum[s], d);
+  }
 }
 
-/* Passes take this many entries at a time, and read all numbers of these before they write one: reading is what takes time. They read before they know whether the
-   iterations go on. */
-#define FUSED_AT_ONCE 2
-#define FUSED_FIRST   ((int64_t)blockIdx.x * blockDim.x + threadIdx.x)
-#define FUSED_STRIDE  ((int64_t)gridDim.x * blockDim.x)
-
-static __device__ inline void FusedRead(const SysReal *v, int64_t k, int64_t n, SysReal to[FUSED_AT_ONCE])
-{
-#pragma unroll
-  for (int e = 0; e < FUSED_AT_ONCE; e++) to[e] = k + e * FUSED_STRIDE < n ? __ldcg(v + k + e * FUSED_STRIDE) : 0;
-}
-
-/* Each thread takes one entry, or more */
+/* Each thread takes four entries, or more */
 static inline unsigned FusedGrid(int64_t n)
 {
-  const int64_t blocks = (n + SYS_THREADS - 1) / SYS_THREADS;
+  const int64_t blocks = (n + 4 * SYS_THREADS - 1) / (4 * SYS_THREADS);
 
   return (unsigned)(blocks < 1 ? 1 : blocks < FUSED_GRID ? blocks : FUSED_GRID);
 }

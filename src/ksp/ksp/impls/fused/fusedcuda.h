@@ -18,6 +18,8 @@ extern "C" {
 #define FUSED_HISTORY 64                  /* norms that a report holds */
 #define FUSED_LENGTH  (FUSED_HISTORY / 2) /* iterations between two reports, at most */
 
+#define FUSED_DEVICE_SUMS 3 /* of a pass, at most */
+
 /* Why passes do nothing */
 typedef enum {
   FUSED_GO,
@@ -86,12 +88,6 @@ SysStatus FusedDeviceBiStep(FusedDevice *, const FusedPass *, FusedNorm, SysStre
 SysStatus FusedDeviceBiResumeBegin(FusedDevice *, const FusedPass *, SysStream);
 SysStatus FusedDeviceBiResumeEnd(FusedDevice *, const FusedPass *, SysStream);
 
-/* The pass of Chebyshev, as FusedKernels describes it, of the kinds FUSED_NONE, FUSED_POINT and FUSED_BLOCKS; never overwrites w */
-SysStatus FusedDeviceChebyshev(const FusedPass *, SysStream);
-
-/* Sets the entries that are number j of their block of bs to 1, and the others to 0 */
-SysStatus FusedDeviceUnit(int64_t n, int bs, int j, SysReal *v, SysStream);
-
 /* The passes of BiCGStab, as FusedKernels describes them, of the kinds FUSED_NONE and FUSED_POINT. The start is FusedDeviceStart() of the kind FUSED_NONE. */
 SysStatus FusedDeviceBiDirection(FusedDevice *, const FusedPass *, SysStream);
 SysStatus FusedDeviceBiShadow(FusedDevice *, const FusedPass *, SysStream);
@@ -103,6 +99,16 @@ SysStatus FusedDeviceBiStep(FusedDevice *, const FusedPass *, FusedNorm, SysStre
    caller; v = M v if there is no z, and the next direction. */
 SysStatus FusedDeviceBiResumeBegin(FusedDevice *, const FusedPass *, SysStream);
 SysStatus FusedDeviceBiResumeEnd(FusedDevice *, const FusedPass *, SysStream);
+
+/* For several processes, each with a device. With more than one, a pass leaves FUSED_DEVICE_SUMS numbers in *mine, and does not end. The caller gathers those of
+   all processes in *all, in the order of the processes, and calls the function that ends the pass. All devices come to the same numbers. */
+SysStatus FusedDeviceShare(FusedDevice *, int nproc, SysReal **mine, SysReal **all);
+SysStatus FusedDeviceFinishStart(FusedDevice *, FusedNorm, SysStream);
+SysStatus FusedDeviceFinishDot(FusedDevice *, SysStream);
+SysStatus FusedDeviceFinishStep(FusedDevice *, FusedNorm, SysStream);
+SysStatus FusedDeviceFinishBiShadow(FusedDevice *, SysStream);
+SysStatus FusedDeviceFinishBiDots(FusedDevice *, SysStream);
+SysStatus FusedDeviceFinishBiStep(FusedDevice *, FusedNorm, SysStream);
 
 /* The pass of Chebyshev, as FusedKernels describes it, of the kinds FUSED_NONE, FUSED_POINT and FUSED_BLOCKS; never overwrites w */
 SysStatus FusedDeviceChebyshev(const FusedPass *, SysStream);
