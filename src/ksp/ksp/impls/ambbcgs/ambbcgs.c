@@ -164,7 +164,7 @@ static PetscErrorCode KSPBuildSolution_AMBBCGS(KSP ksp, Vec v, Vec *V)
    KSPAMBBCGS - "ambbcgs" - the BiCGStab method of `KSPBCGS` in fewer passes over vectors, by several threads in every process
 
    Options Database Key:
-.  -petscamb_for_ksp - every `KSPCG` and `KSPBCGS` of a program becomes `KSPAMBCG` or `KSPAMBBCGS`
+.  -petscamb_for_ksp - every `KSPCG`, `KSPBCGS` and `KSPCHEBYSHEV` of a program becomes a type of petsc-amb
 
    Level: intermediate
 
@@ -176,7 +176,7 @@ static PetscErrorCode KSPBuildSolution_AMBBCGS(KSP ksp, Vec v, Vec *V)
    A solve is that of `KSPBCGS` itself, which `-info` reports, if scalars are complex, the vectors are not of the types `VECSEQ` or `VECMPI` or have operations of
    the program, or the solve is transposed.
 
-   Vectors of the type `VECSEQCUDA` serve with `PCNONE` and `PCJACOBI`, as for `KSPAMBCG`.
+   Vectors of the types `VECSEQCUDA` and `VECMPICUDA` serve as for `KSPAMBCG`.
 
 .seealso: `KSPBCGS`, `KSPAMBCG`
 M*/

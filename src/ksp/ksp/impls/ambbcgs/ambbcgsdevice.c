@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   KSPAMBBCGS on a GPU, for one process
+   KSPAMBBCGS on GPUs
 */
 #include <petscdevice_cuda.h>
 
@@ -32,7 +32,7 @@ static SysStatus KSPAMBBCGSQueueResume(KSPAMB *amb, const KSPAMBQueue *q, KSPAMB
   return status;
 }
 
-static PetscErrorCode KSPAMBBCGSQueueEnd(KSP ksp, KSPAMB *amb, const KSPAMBQueue *q, const FusedState *state)
+static PetscErrorCode KSPAMBBCGSQueueEnd(KSP ksp, KSPAMB *amb, KSPAMBQueue *q, const FusedState *state)
 {
   PetscFunctionBegin;
   if (state->stop == FUSED_STOP_NORM) KSPCheckNorm(ksp, state->norm);
@@ -40,7 +40,7 @@ static PetscErrorCode KSPAMBBCGSQueueEnd(KSP ksp, KSPAMB *amb, const KSPAMBQueue
   if (state->stop == FUSED_STOP_MAT) PetscCall(KSPAMBBCGSFail(ksp, "KSPSolve breakdown due to zero inner product", "Breakdown due to zero inner product"));
   else if (state->stop == FUSED_STOP_ZERO) PetscCall(KSPAMBBCGSFail(ksp, "KSPSolve breakdown due to zero inner product", "Breakdown due to zero rho inner product"));
   else if (state->stop == FUSED_STOP_LAST) {
-    PetscCall(KSPAMBQueueWrites((KSPAMBQueue *)q));
+    PetscCall(KSPAMBQueueWrites(q));
     PetscCall(KSPAMBBCGSLast(ksp, q->its, state->rr, state->a, q->v[FUSED_P], ksp->normtype == KSP_NORM_NONE ? 0.0 : state->norm));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   KSPAMBCG on a GPU, for one process
+   KSPAMBCG on GPUs
 */
 #include <petscdevice_cuda.h>
 
@@ -23,7 +23,7 @@ static SysStatus KSPAMBCGQueueResume(KSPAMB *amb, const KSPAMBQueue *q, KSPAMBPr
   return FusedDeviceResume(amb->device, &q->pass, stream);
 }
 
-static PetscErrorCode KSPAMBCGQueueEnd(KSP ksp, KSPAMB *amb, const KSPAMBQueue *q, const FusedState *state)
+static PetscErrorCode KSPAMBCGQueueEnd(KSP ksp, KSPAMB *amb, KSPAMBQueue *q, const FusedState *state)
 {
   PetscFunctionBegin;
   if (state->stop == FUSED_STOP_BETA) KSPCheckDot(ksp, state->beta);

@@ -27,7 +27,7 @@ struct _KSPAMBQueue {
   PetscInt       products;       /* in an iteration */
   SysStatus (*iteration)(KSPAMB *, const KSPAMBQueue *, KSPAMBProduct *, SysStream);
   SysStatus (*resume)(KSPAMB *, const KSPAMBQueue *, KSPAMBProduct *, SysStream); /* after a test that the host does not share */
-  PetscErrorCode (*end)(KSP, KSPAMB *, const KSPAMBQueue *, const FusedState *);  /* sets the reason after a stop other than FUSED_STOP_TEST */
+  PetscErrorCode (*end)(KSP, KSPAMB *, KSPAMBQueue *, const FusedState *);        /* sets the reason after a stop other than FUSED_STOP_TEST */
 
   Mat          A;
   SysStream    stream;
