@@ -68,9 +68,10 @@ M*/
 M*/
 #define MATPRODUCTALGORITHMHASHGEMM "hashgemm"
 
-/* Types of KSP for KSPSetType() and -ksp_type: PETSc's cg and bcgs on fused passes; see KSPAMBCG and KSPAMBBCGS in docs/krylov.md */
-#define KSPAMBCG   "ambcg"
-#define KSPAMBBCGS "ambbcgs"
+/* Types of KSP for KSPSetType() and -ksp_type: PETSc's cg, bcgs and chebyshev on fused passes; see docs/krylov.md */
+#define KSPAMBCG        "ambcg"
+#define KSPAMBBCGS      "ambbcgs"
+#define KSPAMBCHEBYSHEV "ambchebyshev"
 
 /*MC
    PCGAMGAMBAGG - `PCGAMGAMBAGG` = "ambagg" - a type of `PCGAMG` for `PCGAMGSetType()`: smoothed aggregation with a parallel set-up
