@@ -83,7 +83,7 @@ M*/
 
    The product keeps memory for some columns of the dense matrix until it is destroyed: 256 bytes for each row, or fewer if the sparse matrix is a band.
 
-.seealso: `MATPRODUCTALGORITHMHASHGEMM`
+.seealso: `MatSDDMM()`, `MATPRODUCTALGORITHMHASHGEMM`
 M*/
 #define MATPRODUCTALGORITHMSPMM "spmm"
 
@@ -315,6 +315,8 @@ PETSC_EXTERN PetscErrorCode MatNUSSELLSetChunk(Mat, PetscInt, PetscInt);
 PETSC_EXTERN PetscErrorCode MatNUSSELLSetSegments(Mat, PetscInt, PetscInt, PetscInt, PetscInt);
 
 PETSC_EXTERN PetscErrorCode MatHashGEMMSetAccumulator(Mat, MatHashGEMMAccumulator);
+
+PETSC_EXTERN PetscErrorCode MatSDDMM(Mat, Mat, Mat, PetscBool, MatReuse, Mat *);
 
 PETSC_EXTERN PetscErrorCode PCGAMGAmbAggSetStrongest(PC, PetscBool);
 

@@ -345,6 +345,7 @@ PetscErrorCode SpmmRegister(void)
   PetscFunctionBegin;
   PetscCall(PetscLogEventRegister("MatSpMMSymbolic", MAT_CLASSID, &MAT_SpmmSymbolic));
   PetscCall(PetscLogEventRegister("MatSpMMNumeric", MAT_CLASSID, &MAT_SpmmNumeric));
+  PetscCall(PetscLogEventRegister("MatSDDMM", MAT_CLASSID, &MAT_Sddmm));
   PetscCall(MatProductProviderRegister(&MatProductProviderSpmm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -33,7 +33,7 @@ typedef struct {
   SpmmMemory     panel, ghost, result;
 } SpmmProduct;
 
-extern PetscLogEvent MAT_SpmmSymbolic, MAT_SpmmNumeric;
+extern PetscLogEvent MAT_SpmmSymbolic, MAT_SpmmNumeric, MAT_Sddmm;
 
 extern PetscErrorCode MatProductSymbolic_Spmm(Mat);
 

@@ -10,8 +10,8 @@
 #include "sys/systhreads.h"
 #include "mat/impls/spmm/host/spmmhost.h"
 
-#define BLOCK 512 /* rows of the result that are made before they are written as columns: they fit in the second-level cache */
-#define TILE  16  /* rows of the dense matrix that are packed together */
+#define BLOCK SPMM_BLOCK
+#define TILE  16 /* rows of the dense matrix that are packed together */
 
 const SpmmKernels *SpmmHostKernels(void)
 {
@@ -87,9 +87,8 @@ void SpmmUnpack(int nthread, int64_t n, int ncol, int width, const SysReal *pane
   for (int64_t r = 0; r < n; r += BLOCK) kernels->unpack(SysMin(BLOCK, n - r), ncol, width, panel + r * width, columns + r, ld);
 }
 
-/* The first row of part t of nthread, which have about as many entries and rows each. It is a multiple of BLOCK, so that two threads rarely write to the same
-   cache line. */
-static int64_t SpmmFirstRow(int t, int nthread, int64_t m, const SpmmTerm term[], int nterm)
+/* A multiple of BLOCK, so that two threads rarely write to the same cache line */
+int64_t SpmmFirstRow(int t, int nthread, int64_t m, const SpmmTerm term[], int nterm)
 {
   double  share = 0;
   int64_t lo = 0, hi = m;
@@ -108,15 +107,10 @@ static int64_t SpmmFirstRow(int t, int nthread, int64_t m, const SpmmTerm term[]
   return lo / BLOCK * BLOCK;
 }
 
-/* The rows of the dense matrix in a ring: lo to hi - 1 */
-typedef struct {
-  int64_t lo, hi;
-} SpmmHeld;
-
-/* Packs what rows r0 to r1 - 1 need in addition; the ring has room for all they need */
-static void SpmmAdvance(const SpmmKernels *kernels, const SpmmTerm *term, int64_t r0, int64_t r1, int ncol, int width, SysReal *ring, SpmmHeld *held)
+void SpmmAdvance(const SpmmTerm *term, int64_t r0, int64_t r1, int ncol, int width, SysReal *ring, SpmmHeld *held)
 {
-  int64_t c0, c1;
+  const SpmmKernels *kernels = SpmmHostKernels();
+  int64_t            c0, c1;
 
   SpmmColumnsOf(kernels, term->i, term->j, term->n, r0, r1, &c0, &c1);
   if (c0 < held->lo || c0 > held->hi) held->lo = held->hi = c0;
@@ -148,7 +142,7 @@ void SpmmMult(int nthread, int64_t m, const SpmmTerm term[], int nterm, int ncol
       const int64_t n = SysMin(BLOCK, end - r);
 
       for (int s = 0; s < nterm; s++) {
-        if (term[s].ring) SpmmAdvance(kernels, &term[s], r, r + n, ncol, width, panel[s], &held[s]);
+        if (term[s].ring) SpmmAdvance(&term[s], r, r + n, ncol, width, panel[s], &held[s]);
       }
       kernels->mult(term, nterm, panel, width, r, r + n, ld ? rows : result + r * width);
       if (ld) kernels->unpack(n, ncol, width, rows, result + r, ld);

@@ -16,6 +16,8 @@
 #define SPMM_ALIGN   64 /* bytes: the row of a panel is a multiple of these, or 16 or 32 */
 #define SPMM_VECTORS 4  /* so many times SPMM_ALIGN bytes at most are a row of a panel */
 
+#define SPMM_BLOCK 512 /* rows of the result that are made before they are written as columns: they fit in the second-level cache */
+
 /* One term of a product: rows of a sparse matrix, and the rows of a dense matrix that their columns name. The value of entry k is a[place[k]], or a[k] if place
    is NULL. */
 typedef struct {
@@ -41,6 +43,10 @@ typedef struct {
 
   /* Rows r0 to r1 - 1 of the sum of the terms; panel[t] is that of term t, and result begins with row r0 */
   void (*mult)(const SpmmTerm term[], int nterm, SysReal *const panel[], int width, int64_t r0, int64_t r1, SysReal *result);
+
+  /* For the entries of rows r0 to r1 - 1, the products of row r - r0 of rows with the rows of panel that their columns name. These are set in values, or added
+     to them. Then the values are multiplied by those of the term, if scale is not 0. */
+  void (*dots)(const SpmmTerm *term, const SysReal *panel, const SysReal *rows, int width, int64_t r0, int64_t r1, int add, int scale, SysReal *values);
 } SpmmKernels;
 
 extern const SpmmKernels SpmmKernelsPlain, SpmmKernelsAVX2, SpmmKernelsAVX512;
@@ -65,6 +71,26 @@ void SpmmUnpack(int nthread, int64_t n, int ncol, int width, const SysReal *pane
 
 /* The sum of the terms, m rows of ncol columns. It is a panel without columns if ld is 0. */
 void SpmmMult(int nthread, int64_t m, const SpmmTerm term[], int nterm, int ncol, int width, SysReal *result, int64_t ld);
+
+/* The width of a panel for SddmmValues() with that many columns: not less than SPMM_ALIGN bytes */
+int SddmmPanelColumns(int64_t ncol, int *width);
+
+/* Numbers that a thread of SddmmValues() works in */
+int64_t SddmmWorkSize(int width);
+
+/* For the entries of m rows, sums over ncol columns of the products of two dense matrices, as by dots. left are the columns that belong to the rows. */
+void SddmmValues(int nthread, int64_t m, const SpmmTerm *term, const SysReal *left, int64_t ld, int ncol, int width, int add, int scale, SysReal *work, SysReal *values);
+
+/* The first row of part t of nthread, which have about as many entries and rows each */
+int64_t SpmmFirstRow(int t, int nthread, int64_t m, const SpmmTerm term[], int nterm);
+
+/* The rows of the dense matrix in a ring: lo to hi - 1 */
+typedef struct {
+  int64_t lo, hi;
+} SpmmHeld;
+
+/* Packs into a ring what rows r0 to r1 - 1 need in addition, at most SPMM_BLOCK rows; the ring has room for all they need */
+void SpmmAdvance(const SpmmTerm *term, int64_t r0, int64_t r1, int ncol, int width, SysReal *ring, SpmmHeld *held);
 
 /* The pattern of the transposed matrix. Its values are those of the matrix, in other places: they need not be renewed. */
 typedef struct {

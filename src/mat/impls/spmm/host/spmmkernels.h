@@ -113,4 +113,64 @@ static void SYS_ISA_NAME(SpmmMultRows)(const SpmmTerm term[], int nterm, SysReal
   }
 }
 
-const SpmmKernels SYS_ISA_NAME(SpmmKernels) = {SYS_KERNELS_NAME, SYS_ISA_NAME(SysSupported), SYS_ISA_NAME(SpmmPackRows), SYS_ISA_NAME(SpmmUnpackRows), SYS_ISA_NAME(SpmmReach), SYS_ISA_NAME(SpmmMultRows)};
+/* ------------------------------------------------- sampled products ------------------------------------------------- */
+
+/* As many entries at a time as a register has numbers: their sums of products are added up by transposing */
+static SYS_INLINE void SpmmDotsOf(const int nvector, const SpmmTerm *term, const SysReal *panel, const SysReal *rows, int64_t r0, int64_t r1, int add, int scale, SysReal *values)
+{
+  const int    width = nvector * SPMM_TILE;
+  const SysInt mask  = (SysInt)(term->ring - 1);
+
+  for (int64_t r = r0; r < r1; r++) {
+    const int64_t end = term->i[r + 1];
+    SpmmTile      left[SPMM_VECTORS * SPMM_ALIGN / SPMM_TILE_BYTES];
+
+    for (int v = 0; v < nvector; v++) left[v] = ((const SpmmTile *)(rows + (r - r0) * width))[v];
+    for (int64_t k = term->i[r]; k < end; k += SPMM_TILE) {
+      const int n = (int)SysMin(SPMM_TILE, end - k);
+      SpmmTile  tile[SPMM_TILE], sum;
+
+      for (int e = 0; e < SPMM_TILE; e++) {
+        const SpmmTile *right = (const SpmmTile *)(panel + (int64_t)(term->j[k + (e < n ? e : 0)] & mask) * width);
+
+        tile[e] = left[0] * right[0];
+        for (int v = 1; v < nvector; v++) tile[e] += left[v] * right[v];
+      }
+      SpmmTileTranspose(tile);
+      sum = tile[0];
+      for (int e = 1; e < SPMM_TILE; e++) sum += tile[e];
+      if (n == SPMM_TILE) {
+        if (add) sum += *(const SpmmTile *)(values + k);
+        if (scale) sum *= *(const SpmmTile *)(term->a + k);
+        *(SpmmTile *)(values + k) = sum;
+      } else {
+        for (int e = 0; e < n; e++) {
+          const SysReal whole = add ? values[k + e] + sum[e] : sum[e];
+
+          values[k + e] = scale ? whole * term->a[k + e] : whole;
+        }
+      }
+    }
+  }
+}
+
+static void SYS_ISA_NAME(SpmmDots)(const SpmmTerm *term, const SysReal *panel, const SysReal *rows, int width, int64_t r0, int64_t r1, int add, int scale, SysReal *values)
+{
+  const int per = SPMM_ALIGN / SPMM_TILE_BYTES;
+
+  switch (width * (int)sizeof(SysReal) / SPMM_ALIGN) {
+  case 1:
+    SpmmDotsOf(1 * per, term, panel, rows, r0, r1, add, scale, values);
+    break;
+  case 2:
+    SpmmDotsOf(2 * per, term, panel, rows, r0, r1, add, scale, values);
+    break;
+  case 3:
+    SpmmDotsOf(3 * per, term, panel, rows, r0, r1, add, scale, values);
+    break;
+  default:
+    SpmmDotsOf(SPMM_VECTORS * per, term, panel, rows, r0, r1, add, scale, values);
+  }
+}
+
+const SpmmKernels SYS_ISA_NAME(SpmmKernels) = {SYS_KERNELS_NAME, SYS_ISA_NAME(SysSupported), SYS_ISA_NAME(SpmmPackRows), SYS_ISA_NAME(SpmmUnpackRows), SYS_ISA_NAME(SpmmReach), SYS_ISA_NAME(SpmmMultRows), SYS_ISA_NAME(SpmmDots)};
