@@ -62,9 +62,9 @@ int64_t SpmmRing(int64_t m, int64_t n, const SysInt i[], const SysInt j[])
     if (c1 > hi) hi = c1;
     while (ring < reach) ring *= 2;
     if (hi - lo > ring) lo = hi - ring;
-    if (2 * ring > n || packed > 2 * n) return 0;
+    if (packed > 2 * n) return 0;
   }
-  return ring;
+  return 2 * ring > n ? 0 : ring;
 }
 
 void SpmmPack(int nthread, int64_t n, int ncol, int width, const SysReal *columns, int64_t ld, SysReal *panel)
