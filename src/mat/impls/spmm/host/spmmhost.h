@@ -7,7 +7,7 @@
    traffic of the memory. The entries of a row of a panel behind the columns are 0. No entry of the sparse matrix is filled in, so that NaN and Inf reach exactly
    the results that they belong to.
 
-   Each entry of the result is a sum in the order of the sparse row, whatever the number of threads.
+   The order of a sum depends on the sparse row and on the width of the panel alone: the bits are the same, whatever the number of threads.
 */
 #pragma once
 

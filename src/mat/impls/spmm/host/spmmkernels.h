@@ -61,29 +61,43 @@ static void SYS_ISA_NAME(SpmmReach)(int64_t n, const SysInt *j, SysInt *least, S
 
 /* ------------------------------------------------- rows of the product ------------------------------------------------- */
 
-/* The sum of a row stays in registers: nvector vectors of type Vec are a row of a panel */
+/* The sum of a row stays in registers: nvector vectors of type Vec are a row of a panel. A narrow panel has several sums, of every second or fourth entry, since
+   each addition would wait for the one before it. */
 #define SPMM_ROWS(name, Vec) \
   static SYS_INLINE void name(const int nvector, const SpmmTerm term[], int nterm, SysReal *const panel[], int64_t r0, int64_t r1, SysReal *result) \
   { \
-    const int width = nvector * (int)(sizeof(Vec) / sizeof(SysReal)); \
+    const int width = nvector * (int)(sizeof(Vec) / sizeof(SysReal)), nsum = nvector == 1 ? 4 : nvector == 2 ? 2 : 1; \
 \
     for (int64_t r = r0; r < r1; r++) { \
       Vec sum[SPMM_VECTORS]; \
 \
-      for (int v = 0; v < nvector; v++) sum[v] = (Vec){0}; \
+      for (int v = 0; v < nsum * nvector; v++) sum[v] = (Vec){0}; \
       for (int t = 0; t < nterm; t++) { \
         const SysInt  *j = term[t].j, *place = term[t].place, mask = (SysInt)(term[t].ring - 1); \
         const SysReal *a   = term[t].a; \
         const int64_t  end = term[t].i[r + 1]; \
+        int64_t        k   = term[t].i[r]; \
 \
-        for (int64_t k = term[t].i[r]; k < end; k++) { \
+        for (; k + nsum <= end; k += nsum) { \
+          for (int s = 0; s < nsum; s++) { \
+            const SysReal  value = a[place ? place[k + s] : k + s]; \
+            const SysReal *row   = panel[t] + (int64_t)(j[k + s] & mask) * width; \
+\
+            for (int v = 0; v < nvector; v++) sum[s * nvector + v] += value * ((const Vec *)row)[v]; \
+          } \
+        } \
+        for (; k < end; k++) { \
           const SysReal  value = a[place ? place[k] : k]; \
           const SysReal *row   = panel[t] + (int64_t)(j[k] & mask) * width; \
 \
           for (int v = 0; v < nvector; v++) sum[v] += value * ((const Vec *)row)[v]; \
         } \
       } \
-      for (int v = 0; v < nvector; v++) ((Vec *)(result + (r - r0) * width))[v] = sum[v]; \
+      for (int v = 0; v < nvector; v++) { \
+        if (nsum == 4) sum[v] = (sum[v] + sum[v + nvector]) + (sum[v + 2 * nvector] + sum[v + 3 * nvector]); \
+        if (nsum == 2) sum[v] += sum[v + nvector]; \
+        ((Vec *)(result + (r - r0) * width))[v] = sum[v]; \
+      } \
     } \
   }
 SPMM_ROWS(SpmmRows16, Spmm16)
