@@ -11,6 +11,7 @@ struct Machine {
   cusparseHandle_t cusparse;
   cudaEvent_t      begin, end;
   int              repeat;
+  bool             alone; /* without cuSPARSE */
 };
 
 /* The median of some runs in microseconds */
@@ -160,6 +161,7 @@ static double CusparseMult(const Machine &M, const Problem &P, bool byrows, std:
   cusparseDnMatDescr_t  b, c;
   double                best = -1;
 
+  if (M.alone) return -1;
   if (cusparseCreateCsr(&a, P.A.m, P.A.n, P.csr.nz, (void *)P.csr.i, (void *)P.csr.j, (void *)P.csr.a, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, Type) || cusparseCreateDnMat(&b, P.A.n, P.K, byrows ? P.K : P.A.n, P.D2, Type, order) ||
       cusparseCreateDnMat(&c, P.A.m, P.K, byrows ? P.K : P.A.m, P.C, Type, order))
     Stop("cuSPARSE", "no descriptors");
@@ -199,6 +201,7 @@ static double CusparseSample(const Machine &M, const Problem &P, bool byrows)
   void                 *work  = nullptr;
   double                t     = -1;
 
+  if (M.alone) return -1;
   if (cusparseCreateCsr(&o, P.A.m, P.A.n, P.csr.nz, (void *)P.csr.i, (void *)P.csr.j, P.O, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, Type) || cusparseCreateDnMat(&a, P.A.m, P.K, byrows ? P.K : P.A.m, P.D1, Type, order) ||
       cusparseCreateDnMat(&b, P.A.n, P.K, byrows ? P.K : P.A.n, P.D2, Type, order))
     Stop("cuSPARSE", "no descriptors");
@@ -246,12 +249,17 @@ int main(int argc, char **argv)
   bool             good = true;
 
   M.repeat = 7;
+  M.alone  = false;
   CallCuda(cudaStreamCreateWithFlags(&M.stream, cudaStreamNonBlocking));
   CallCuda(cudaEventCreate(&M.begin));
   CallCuda(cudaEventCreate(&M.end));
   if (cusparseCreate(&M.cusparse) != CUSPARSE_STATUS_SUCCESS || cusparseSetStream(M.cusparse, M.stream) != CUSPARSE_STATUS_SUCCESS) Stop("cusparseCreate()", "it failed");
   printf("microseconds; by columns unless said\n%-16s %4s %-5s %10s %10s %10s %-8s %10s %-8s %6s %6s\n", "matrix", "K", "", "packed", "alone", "cuSPARSE", "", "by rows", "", "ratio", "rows");
   for (int k = 1; k < argc; k++) {
+    if (!strcmp(argv[k], "-alone")) {
+      M.alone = true;
+      continue;
+    }
     if (!strcmp(argv[k], "-k") && k + 1 < argc) {
       widths.clear();
       for (char *s = argv[++k]; *s;) {
@@ -267,7 +275,7 @@ int main(int argc, char **argv)
     for (const int K : widths) good &= OneProblem(M, argv[k], A, K);
   }
   if (argc < 2) {
-    fprintf(stderr, "spmm [-k 32,128] MATRIX...\nMATRIX is a Matrix Market file or p5:S p7:S p9:S p27:S elas:S er:SCALE,FACTOR g500:SCALE,FACTOR band:ROWS,WIDTH,ENTRIES\n");
+    fprintf(stderr, "spmm [-k 32,128] [-alone] MATRIX...\nMATRIX is a Matrix Market file or p5:S p7:S p9:S p27:S elas:S er:SCALE,FACTOR g500:SCALE,FACTOR band:ROWS,WIDTH,ENTRIES\n");
     return 2;
   }
   return good ? 0 : 1;
