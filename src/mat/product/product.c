@@ -111,20 +111,39 @@ static PetscErrorCode MatProductSetFromOptions_Shadow(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For operands of different types, all of them AIJ. If the user chose another algorithm, PETSc makes the product, and is called here: otherwise PETSc would make a
-   triple product in two steps, and would finish a provider's symbolic phase with its own numeric phase. If PETSc's product would be wrong, a provider makes the
-   product all the same: PETSc gives a transpose the type of another operand, in which the transpose loses its entries, and takes a result to be on the host
-   if one operand is on the host. */
-static PetscErrorCode MatProductSetFromOptionsAIJ(Mat C, PetscBool *serves)
+/* Has a product an operand that is no AIJ? */
+static PetscErrorCode MatProductHasOther(Mat C, PetscBool *other)
+{
+  Mat operand[3];
+
+  PetscFunctionBegin;
+  MatProductGetOperands(C, operand);
+  *other = PETSC_FALSE;
+  for (int k = 0; k < 3 && operand[k] && !*other; k++) {
+    PetscBool aij;
+
+    PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)operand[k], &aij, MATSEQAIJ, MATMPIAIJ, ""));
+    *other = (PetscBool)!aij;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For operands of different types. If the user chose another algorithm for a product of AIJ, PETSc makes the product, and is called here: otherwise PETSc would
+   make a triple product in two steps, and would finish a provider's symbolic phase with its own numeric phase. If PETSc's product would be wrong, a provider
+   makes the product all the same: PETSc gives a transpose the type of another operand, in which the transpose loses its entries, and takes a result to be on
+   the host if one operand is on the host. */
+static PetscErrorCode MatProductSetFromOptionsServed(Mat C, PetscBool *serves)
 {
   PetscBool                 wrong = (PetscBool)(C->product->type == MATPRODUCT_ABt || C->product->type == MATPRODUCT_RARt);
   const MatProductProvider *first, *provider;
   Mat                       operand[3];
+  PetscBool                 other;
 
   PetscFunctionBegin;
   PetscCall(MatProductFindProvider(C, &first, &provider));
-  *serves = (PetscBool)(first != NULL);
-  if (!first) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatProductHasOther(C, &other));
+  *serves = (PetscBool)(provider || (first && !other));
+  if (!*serves) PetscFunctionReturn(PETSC_SUCCESS);
   MatProductGetOperands(C, operand);
   for (int k = 0; k < 3 && operand[k]; k++) wrong = (PetscBool)(wrong || MatShadowIsCUSPARSE(operand[k]));
   PetscCall(MatProductTake(C, !provider && wrong ? first : provider));
@@ -138,10 +157,10 @@ static PetscErrorCode MatProductSetFromOptions_Mixed(Mat D)
   Mat  operand[3];
   char name[256];
   PetscErrorCode (*f)(Mat) = NULL;
-  PetscBool serves = PETSC_FALSE;
+  PetscBool serves         = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(MatProductSetFromOptionsAIJ(D, &serves));
+  PetscCall(MatProductSetFromOptionsServed(D, &serves));
   if (serves) PetscFunctionReturn(PETSC_SUCCESS);
   MatProductGetOperands(D, operand);
   PetscCall(PetscStrncpy(name, "MatProductSetFromOptions", sizeof(name)));
@@ -155,7 +174,10 @@ static PetscErrorCode MatProductSetFromOptions_Mixed(Mat D)
     PetscCall(PetscStrlcat(name, type, sizeof(name)));
   }
   PetscCall(PetscStrlcat(name, "_C", sizeof(name)));
-  for (int k = 0; k < 3 && operand[k] && !f; k++) PetscCall(PetscObjectQueryFunction((PetscObject)operand[k], name, &f));
+  for (int k = 0; k < 3 && operand[k] && !f; k++) {
+    PetscCall(PetscObjectQueryFunction((PetscObject)operand[k], name, &f));
+    if (f == MatProductSetFromOptions_Mixed) f = NULL;
+  }
   for (int k = 0; k < 3 && operand[k] && !f; k++) {
     PetscCall(PetscObjectQueryFunction((PetscObject)operand[k], "MatProductSetFromOptions_anytype_C", &f));
     if (f == MatProductSetFromOptions_Mixed) f = NULL;

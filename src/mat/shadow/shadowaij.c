@@ -29,6 +29,9 @@ PetscErrorCode MatShadowForAIJCompose(Mat A, PetscBool seq, PetscBool add)
     PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_%s%s_C", seq ? MATSEQAIJ : MATMPIAIJ, seq ? MATSEQAIJ : MATMPIAIJ, subtypes[k]));
     PetscCall(PetscObjectComposeFunction((PetscObject)A, name, add ? MatShadowConvertAway : convert[seq][k]));
   }
+  /* a dense matrix has this product of an AIJ under the same name, and PETSc asks the AIJ first */
+  PetscCall(PetscSNPrintf(name, sizeof(name), "MatProductSetFromOptions_%s_%s_C", seq ? MATSEQAIJ : MATMPIAIJ, seq ? MATSEQDENSE : MATMPIDENSE));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, name, add && MatShadowProductsOfMatrices ? MatShadowProductsOfMatrices->mixed : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
