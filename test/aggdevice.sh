@@ -8,7 +8,7 @@
 # timeoutfactor: 8
 cd "$(dirname "$0")/.." || exit 1
 sources=(test/kernels/aggdevice.cu src/sys/*.cu src/ksp/pc/impls/gamg/*.cu)
-groups=("aggregates" "prolongators" "one-sided" "not finite")
+groups=("aggregates" "prolongators" "no memory" "one-sided" "not finite")
 link=()
-small=("${groups[@]}")
+small=("aggregates" "prolongators" "one-sided" "not finite")
 . test/kernels/device.sh

@@ -308,21 +308,18 @@ static bool CheckProlong(const Shape &s, int nvec)
   if (AggDeviceFactor(g, s.bs, nvec, data.data(), stream, r.data())) return Complain(where, SysDeviceErrorText());
   for (int smooth = 0; smooth < 2; smooth++) {
     SysCSR                 csr;
-    const int             *lengths;
-    std::vector<int>       starts(m + 1), length(m + 1), columns;
+    std::vector<int>       starts(m + 1), columns;
     std::vector<SysScalar> values;
 
-    if (AggDeviceProlong(g, s.bs, nvec, smooth ? &A.d : NULL, -0.7, stream, &csr, &lengths)) return Complain(where, SysDeviceErrorText());
+    if (AggDeviceProlong(g, s.bs, nvec, smooth ? &A.d : NULL, -0.7, stream, &csr)) return Complain(where, SysDeviceErrorText());
     columns.resize((size_t)csr.nz + 1);
     values.resize((size_t)csr.nz + 1);
     CallCuda(cudaStreamSynchronize(stream));
     CallCuda(cudaMemcpy(starts.data(), csr.i, (size_t)(m + 1) * sizeof(int), cudaMemcpyDeviceToHost));
-    CallCuda(cudaMemcpy(length.data(), lengths, (size_t)m * sizeof(int), cudaMemcpyDeviceToHost));
     CallCuda(cudaMemcpy(columns.data(), csr.j, (size_t)csr.nz * sizeof(int), cudaMemcpyDeviceToHost));
     CallCuda(cudaMemcpy(values.data(), csr.a, (size_t)csr.nz * sizeof(SysScalar), cudaMemcpyDeviceToHost));
     P[smooth].resize(m);
     for (int row = 0; row < m; row++) {
-      if (length[row] != starts[row + 1] - starts[row]) return Complain(where, "another length of a row");
       for (int k = starts[row]; k < starts[row + 1]; k++) {
         if (k > starts[row] && columns[k] <= columns[k - 1]) return Complain(where, Text("columns of row %d do not ascend", row));
         P[smooth][row][columns[k]] = (double)values[k];
@@ -387,6 +384,67 @@ static bool OneSided(const std::vector<Shape> &)
   return (!served && !g) || Complain("one-sided", "the device makes a graph");
 }
 
+/* All memory of the device, but for less than a megabyte at a time */
+struct Hog {
+  std::vector<void *> taken;
+
+  Hog()
+  {
+    size_t size, total;
+    void  *p;
+
+    CallCuda(cudaMemGetInfo(&size, &total));
+    for (; size >= 1 << 20; size /= 2) {
+      while (cudaMalloc(&p, size) == cudaSuccess) taken.push_back(p);
+      (void)cudaGetLastError();
+    }
+  }
+
+  ~Hog()
+  {
+    for (void *p : taken) CallCuda(cudaFree(p));
+  }
+};
+
+/* Each step says that memory is short, and succeeds as soon as there is some */
+static bool NoMemory(const std::vector<Shape> &)
+{
+  const int                  N = 80;
+  const Rows                 A = Symmetric(MakeRows(N * N * N, N * N * N, Stencil(N, N, N, true, 1)), true);
+  Array<int>                 i(A.i), j(A.j);
+  Array<SysScalar>           a(A.a);
+  AggMatrix                  M       = {};
+  AggOptions                 options = {};
+  AggDevice                 *g       = NULL;
+  SysCSR                     P;
+  int                        served, nagg, rounds;
+  std::vector<SysReal>       r;
+  std::vector<SysStatus>     status;
+  const auto                 twice = [&](const std::function<SysStatus()> &step) {
+    {
+      Hog hog;
+
+      status.push_back(step());
+    }
+    status.push_back(step());
+  };
+
+  M.d          = {A.m, A.n, (int64_t)A.j.size(), i.data, j.data, a.data};
+  M.bs         = 1;
+  options.hops = 2;
+  twice([&]() { return AggDeviceCreate(&M, 0, -1, stream, &g, &served); });
+  if (!g) return Complain("no memory", SysDeviceErrorText());
+  twice([&]() { return AggDeviceAggregate(g, 0, &options, stream, &nagg, &rounds); });
+  r.resize((size_t)nagg);
+  twice([&]() { return AggDeviceFactor(g, 1, 1, NULL, stream, r.data()); });
+  twice([&]() { return AggDeviceProlong(g, 1, 1, &M.d, 0.5, stream, &P); });
+  AggDeviceDestroy(&g);
+  for (size_t k = 0; k < status.size(); k++) {
+    if (status[k] != (k % 2 ? SYS_SUCCESS : SYS_OUT_OF_MEMORY)) return Complain("no memory", Text("step %d returns %d", (int)k, (int)status[k]));
+  }
+  return true;
+}
+
 /* Values that are no numbers end, with some aggregates */
 static bool NotFinite(const std::vector<Shape> &shapes)
 {
@@ -417,6 +475,7 @@ int main(int argc, char **argv)
   const Group<std::vector<Shape>> groups[] = {
     {"aggregates",   Aggregates  },
     {"prolongators", Prolongators},
+    {"no memory",    NoMemory    },
     {"one-sided",    OneSided    },
     {"not finite",   NotFinite   }
   };

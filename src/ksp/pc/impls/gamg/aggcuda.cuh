@@ -18,7 +18,7 @@ struct _AggDevice {
   int        nagg;
   int       *number, *join; /* of the aggregate of each vertex, and the vertex that it joined; one allocation */
   SysReal   *block;         /* the tentative prolongator: bs rows of nvec entries for each vertex */
-  char      *arrays[3];     /* the prolongator: starts and lengths of rows, columns, values */
+  char      *arrays[3];     /* the prolongator: starts of rows, columns, values */
 };
 
 /* Ends of lengths: ends[0] becomes 0, and ends[k + 1], which is a length, the sum of the lengths up to it */

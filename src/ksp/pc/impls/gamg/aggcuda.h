@@ -30,12 +30,15 @@ SYS_DEVICE SysStatus AggDeviceGetAggregates(const AggDevice *g, SysStream stream
 SYS_DEVICE SysStatus AggDeviceFactor(AggDevice *g, int bs, int nvec, const SysReal data[], SysStream stream, SysReal r[]) SYS_STUB(SYS_SUCCESS);
 
 /* The prolongator (I + alpha D^-1 A) P of the tentative prolongator P, D being the diagonal of A; where D is 0, D^-1 is 0. P itself if A is NULL. A is on the
-   device, and so are the arrays of the result, which belong to g, and lengths[], the lengths of its rows. Each row has the columns of its own aggregate, and
+   device, and so are the arrays of the result, which belong to g. Each row has the columns of its own aggregate, and
    those of the aggregates of its columns in A. SYS_TOO_LARGE: the result has too many entries. */
-SYS_DEVICE SysStatus AggDeviceProlong(AggDevice *g, int bs, int nvec, const SysCSR *A, double alpha, SysStream stream, SysCSR *P, const int **lengths) SYS_STUB(SYS_SUCCESS);
+SYS_DEVICE SysStatus AggDeviceProlong(AggDevice *g, int bs, int nvec, const SysCSR *A, double alpha, SysStream stream, SysCSR *P) SYS_STUB(SYS_SUCCESS);
 
 /* Random numbers between -1.1 and 1.1, which depend on first + k alone: those of PETSc's KSPSetNoisy_Private() */
 SYS_DEVICE SysStatus AggDeviceNoise(int64_t n, int64_t first, SysScalar x[], SysStream stream) SYS_STUB(SYS_SUCCESS);
+
+/* *found becomes 0 if no entry of the diagonal is zero or missing */
+SYS_DEVICE SysStatus AggDeviceZeros(const SysCSR *A, SysStream stream, int *found) SYS_STUB(SYS_SUCCESS);
 SYS_DEVICE void      AggDeviceDestroy(AggDevice **g) SYS_STUB();
 
 #if defined(__cplusplus)

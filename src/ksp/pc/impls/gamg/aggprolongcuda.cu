@@ -333,7 +333,7 @@ static SysStatus AggCount(int n, const int *lengths, int64_t *sum, cudaStream_t 
   return SYS_SUCCESS;
 }
 
-SysStatus AggDeviceProlong(AggDevice *g, int bs, int nvec, const SysCSR *A, double alpha, SysStream stream, SysCSR *P, const int **lengths)
+SysStatus AggDeviceProlong(AggDevice *g, int bs, int nvec, const SysCSR *A, double alpha, SysStream stream, SysCSR *P)
 {
   const int  rows = g->n * bs;
   const bool wide = A && A->nz > AGG_SHORT * (int64_t)rows;
@@ -345,27 +345,25 @@ SysStatus AggDeviceProlong(AggDevice *g, int bs, int nvec, const SysCSR *A, doub
     (void)cudaFree(g->arrays[k]);
     g->arrays[k] = NULL;
   }
-  SYS_CALL(SysDeviceAllocate(&g->arrays[0], (2 * (size_t)rows + 1) * sizeof(int)));
+  SYS_CALL(SysDeviceAllocate(&g->arrays[0], ((size_t)rows + 1) * sizeof(int)));
   i      = (int *)g->arrays[0];
-  length = i + rows + 1;
+  length = i + 1;
   if (wide) AggLengthsKernel<SYS_WARP><<<SysBlocksLoop((int64_t)rows * SYS_WARP), SYS_THREADS, 0, stream>>>(p, length);
   else AggLengthsKernel<1><<<SysBlocksLoop(rows), SYS_THREADS, 0, stream>>>(p, length);
   SYS_CUDA(cudaGetLastError());
   SYS_CALL(AggCount(rows, length, &nz, stream));
   if (nz > INT_MAX) return SYS_TOO_LARGE;
-  SYS_CUDA(cudaMemcpyAsync(i + 1, length, (size_t)rows * sizeof(int), cudaMemcpyDeviceToDevice, stream));
   SYS_CALL(AggDeviceSum(rows, i, stream));
   SYS_CALL(SysDeviceAllocate(&g->arrays[1], (size_t)nz * sizeof(int)));
   SYS_CALL(SysDeviceAllocate(&g->arrays[2], (size_t)nz * sizeof(SysScalar)));
   if (wide) AggProlong<SYS_WARP>(p, i, (int *)g->arrays[1], (SysScalar *)g->arrays[2], stream);
   else AggProlong<1>(p, i, (int *)g->arrays[1], (SysScalar *)g->arrays[2], stream);
   SYS_CUDA(cudaGetLastError());
-  *P       = {rows, (int64_t)g->nagg * nvec, nz, i, (int *)g->arrays[1], (SysScalar *)g->arrays[2]};
-  *lengths = length;
+  *P = {rows, (int64_t)g->nagg * nvec, nz, i, (int *)g->arrays[1], (SysScalar *)g->arrays[2]};
   return SYS_SUCCESS;
 }
 
-/* ------------------------------------------------- noise ------------------------------------------------- */
+/* ------------------------------------------------- noise, diagonal ------------------------------------------------- */
 
 static __global__ void AggNoiseKernel(int64_t n, int64_t first, SysScalar *x)
 {
@@ -382,5 +380,31 @@ SysStatus AggDeviceNoise(int64_t n, int64_t first, SysScalar x[], SysStream stre
 {
   AggNoiseKernel<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, first, x);
   SYS_CUDA(cudaGetLastError());
+  return SYS_SUCCESS;
+}
+
+static __global__ void AggZerosKernel(int64_t m, const int *i, const int *j, const SysScalar *a, int *found)
+{
+  SYS_FOR_EACH(r, m)
+  {
+    bool zero = true;
+
+    for (int k = i[r]; k < i[r + 1]; k++) {
+      if (j[k] == r) zero = a[k] == 0;
+    }
+    if (zero) *found = 1;
+  }
+}
+
+SysStatus AggDeviceZeros(const SysCSR *A, SysStream stream, int *found)
+{
+  SysScratch flag;
+
+  SYS_CALL(SysDeviceAllocate(&flag.memory, sizeof(*found)));
+  SYS_CUDA(cudaMemsetAsync(flag.memory, 0, sizeof(*found), stream));
+  AggZerosKernel<<<SysBlocksLoop(A->m), SYS_THREADS, 0, stream>>>(A->m, A->i, A->j, A->a, (int *)flag.memory);
+  SYS_CUDA(cudaGetLastError());
+  SYS_CUDA(cudaMemcpyAsync(found, flag.memory, sizeof(*found), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
   return SYS_SUCCESS;
 }

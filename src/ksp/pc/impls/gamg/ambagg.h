@@ -38,6 +38,7 @@ SYS_DEVICE PetscErrorCode AmbAggDeviceFactor(AmbAggLevel *, PetscInt nvec, const
 /* The prolongator (I + alpha D^-1 A) P of the tentative prolongator P of AmbAggDeviceFactor(), or P if alpha is 0 */
 SYS_DEVICE PetscErrorCode AmbAggDeviceProlongator(AmbAggLevel *, PetscInt nvec, PetscReal alpha, Mat *, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode AmbAggDeviceNoise(Vec) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode AmbAggDeviceZeros(Mat, PetscBool *zeros) SYS_STUB(PETSC_SUCCESS); /* are there zeros on the diagonal? */
 
 extern PetscLogEvent AMBAGG_Graph, AMBAGG_Coarsen, AMBAGG_Prolongator;
 

@@ -108,63 +108,117 @@ static void AmbAggTouch(char *memory, size_t bytes)
   for (int64_t k = 0; k < (int64_t)bytes; k += page) ((volatile char *)memory)[k] = 0;
 }
 
-/* A matrix of these arrays of the device. Its rows need no comparison with each other, which takes the host longer than all the rest: without PETSc's inodes. */
-static PetscErrorCode AmbAggDeviceMakeMat(const SysCSR *csr, const int *lengths, Mat *P)
+/* The arrays of a matrix on the host */
+typedef struct {
+  PetscInt    *i, *j;
+  PetscScalar *a;
+} AmbAggArrays;
+
+static PetscErrorCode AmbAggArraysDestroy(PetscAMBCtxArgument arg)
 {
-  const SysStream stream = PetscDefaultCudaStream;
-  PetscInt       *host;
-  const int      *i, *j;
-  PetscScalar    *a;
-  SysCSR          pattern;
-  PetscBool       pinned;
+  AmbAggArrays *arrays = (AmbAggArrays *)PetscAMBCtxGet(arg);
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(csr->m, &host));
-  AmbAggTouch((char *)host, csr->m * sizeof(*host));
-  PetscCallCUDA(cudaMemcpyAsync(host, lengths, csr->m * sizeof(*host), cudaMemcpyDeviceToHost, stream));
-  PetscCallCUDA(cudaStreamSynchronize(stream));
-  PetscCall(MatCreate(PETSC_COMM_SELF, P));
-  PetscCall(MatSetSizes(*P, csr->m, csr->n, csr->m, csr->n));
-  PetscCall(MatSetType(*P, MATSEQAIJCUSPARSE));
-  PetscCall(MatSetOption(*P, MAT_USE_INODES, PETSC_FALSE));
-  PetscCall(MatSeqAIJSetPreallocation(*P, 0, host));
-  PetscCall(PetscFree(host));
-  PetscCall(MatShadowGetPattern(*P, &pattern));
-  AmbAggTouch((char *)pattern.j, csr->nz * sizeof(*pattern.j));
-  PetscCall(MatShadowDevicePin(pattern.j, csr->nz * sizeof(*pattern.j), &pinned));
-  PetscCallCUDA(cudaMemcpyAsync((void *)pattern.j, csr->j, csr->nz * sizeof(*csr->j), cudaMemcpyDeviceToHost, stream));
-  PetscCallCUDA(cudaStreamSynchronize(stream));
-  PetscCall(PetscLogGpuToCpu((PetscLogDouble)csr->m * sizeof(*host) + (PetscLogDouble)csr->nz * sizeof(*csr->j)));
-  PetscCall(MatSeqAIJSetColumnIndices(*P, (PetscInt *)pattern.j)); /* the columns are in place: this call sets the lengths of the rows */
-  PetscCall(MatSeqAIJGetArrayWrite(*P, &a));
-  SysAdvise(a, csr->nz * sizeof(*a));
-  PetscCall(MatSeqAIJRestoreArrayWrite(*P, &a));
-  PetscCall(MatAssemblyBegin(*P, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*P, MAT_FINAL_ASSEMBLY));
+  PetscCall(PetscFree(arrays->i));
+  PetscCall(PetscFree(arrays->j));
+  PetscCall(PetscFree(arrays->a));
+  PetscCall(PetscFree(arrays));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's allocation of memory, while AmbAggMalloc() is in its place */
+static PetscErrorCode (*malloc_petsc)(size_t, PetscBool, int, const char[], const char[], void **);
+
+static PetscErrorCode AmbAggMalloc(size_t bytes, PetscBool clear, int line, const char function[], const char file[], void **memory)
+{
+  PetscFunctionBegin;
+  PetscCall((*malloc_petsc)(bytes, clear, line, function, file, memory));
+  if (bytes >= (size_t)4 << 20 && !clear) AmbAggTouch((char *)*memory, bytes);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* New memory with a copy of an array of the device, pinned until AmbAggDeviceMakeMat() has copied it back */
+static PetscErrorCode AmbAggDeviceFetchArray(PetscInt n, const int *device, PetscInt **host, PetscBool *pinned)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, host));
+  AmbAggTouch((char *)*host, n * sizeof(**host));
+  PetscCall(MatShadowDevicePin(*host, n * sizeof(**host), pinned));
+  PetscCallCUDA(cudaMemcpyAsync(*host, device, n * sizeof(**host), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
+  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
+  PetscCall(PetscLogGpuToCpu(n * (PetscLogDouble)sizeof(**host)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A matrix that takes over these arrays, with a container. PETSc's own preallocation makes five arrays of one entry per row in place of two. All threads make
+   the pages of these two, and rows are not compared with each other for PETSc's inodes: one thread needs longer for that than for all the rest. */
+static PetscErrorCode AmbAggMakeMat(PetscInt m, PetscInt n, const AmbAggArrays *arrays, Mat *P)
+{
+  AmbAggArrays  *kept;
+  PetscContainer container;
+  PetscOptions   options;
+  PetscErrorCode raised;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsCreate(&options));
+  PetscCall(PetscOptionsSetValue(options, "-mat_no_inode", "true"));
+  PetscCall(PetscOptionsPush(options));
+  malloc_petsc  = PetscTrMalloc;
+  PetscTrMalloc = AmbAggMalloc;
+  raised        = MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, m, n, arrays->i, arrays->j, arrays->a, P);
+  PetscTrMalloc = malloc_petsc;
+  PetscCall(PetscOptionsPop());
+  PetscCall(PetscOptionsDestroy(&options));
+  PetscCall(raised);
+  PetscCall(PetscNew(&kept));
+  *kept = *arrays;
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, kept));
+  PetscCall(PetscContainerSetCtxDestroy(container, AmbAggArraysDestroy));
+  PetscCall(PetscObjectCompose((PetscObject)*P, "AmbAggArrays", (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The matrix of these arrays of the device */
+static PetscErrorCode AmbAggDeviceMakeMat(Mat A, const SysCSR *csr, Mat *P)
+{
+  AmbAggArrays arrays;
+  PetscBool    pinned[2];
+  const int   *i, *j;
+  PetscScalar *a;
+
+  PetscFunctionBegin;
+  PetscCall(AmbAggDeviceFetchArray((PetscInt)csr->m + 1, csr->i, &arrays.i, &pinned[0]));
+  PetscCall(AmbAggDeviceFetchArray((PetscInt)csr->nz, csr->j, &arrays.j, &pinned[1]));
+  PetscCall(PetscMalloc1(csr->nz, &arrays.a)); /* remains without pages as long as nobody wants the values on the host */
+  SysAdvise(arrays.a, csr->nz * sizeof(*arrays.a));
+  PetscCall(AmbAggMakeMat((PetscInt)csr->m, (PetscInt)csr->n, &arrays, P));
+  PetscCall(MatConvert(*P, ((PetscObject)A)->type_name, MAT_INPLACE_MATRIX, P));
   PetscCall(MatSeqAIJCUSPARSEGetIJ(*P, PETSC_FALSE, &i, &j));
   PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(*P, &a));
-  PetscCallCUDA(cudaMemcpyAsync(a, csr->a, csr->nz * sizeof(*a), cudaMemcpyDeviceToDevice, stream));
-  PetscCallCUDA(cudaStreamSynchronize(stream)); /* the memory of the arrays ends */
+  PetscCallCUDA(cudaMemcpyAsync(a, csr->a, csr->nz * sizeof(*a), cudaMemcpyDeviceToDevice, PetscDefaultCudaStream));
   PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(*P, &a));
-  PetscCall(MatShadowDeviceUnpin(pattern.j, pinned));
+  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* the arrays end */
+  PetscCall(MatShadowDeviceUnpin(arrays.i, pinned[0]));
+  PetscCall(MatShadowDeviceUnpin(arrays.j, pinned[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode AmbAggDeviceProlongator(AmbAggLevel *level, PetscInt nvec, PetscReal alpha, Mat *P, PetscBool *done)
 {
-  SysCSR     A, csr;
-  const int *lengths;
-  SysStatus  status;
+  SysCSR    A, csr;
+  SysStatus status;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(AMBAGG_Prolongator, level->A, 0, 0, 0));
   PetscCall(AmbAggDeviceGetCSR(level->A, &A));
   PetscCall(PetscLogGpuTimeBegin());
-  status = AggDeviceProlong(level->device, (int)level->bs, (int)nvec, alpha != 0 ? &A : NULL, alpha, PetscDefaultCudaStream, &csr, &lengths);
+  status = AggDeviceProlong(level->device, (int)level->bs, (int)nvec, alpha != 0 ? &A : NULL, alpha, PetscDefaultCudaStream, &csr);
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(AmbAggDeviceCheck(level, status, "prolongator", done));
   if (*done) {
-    PetscCall(AmbAggDeviceMakeMat(&csr, lengths, P));
+    PetscCall(AmbAggDeviceMakeMat(level->A, &csr, P));
     PetscCall(AmbAggInherit(level->A, level->bs, nvec, P));
   }
   PetscCall(PetscLogEventEnd(AMBAGG_Prolongator, level->A, 0, 0, 0));
@@ -184,5 +238,19 @@ PetscErrorCode AmbAggDeviceNoise(Vec x)
   status = AggDeviceNoise(n, first, a, PetscDefaultCudaStream);
   PetscCall(VecCUDARestoreArrayWrite(x, &a));
   PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "Random numbers on the GPU: %s", SysDeviceErrorText());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AmbAggDeviceZeros(Mat A, PetscBool *zeros)
+{
+  SysCSR    csr;
+  SysStatus status;
+  int       found = 1;
+
+  PetscFunctionBegin;
+  PetscCall(AmbAggDeviceGetCSR(A, &csr));
+  status = AggDeviceZeros(&csr, PetscDefaultCudaStream, &found);
+  PetscCheck(status != SYS_ERROR, PETSC_COMM_SELF, PETSC_ERR_GPU, "The diagonal of a matrix on the GPU: %s", SysDeviceErrorText());
+  *zeros = (PetscBool)(found != 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

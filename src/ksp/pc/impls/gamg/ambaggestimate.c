@@ -11,16 +11,11 @@
 
 PetscErrorCode AmbAggSetJacobi(PC jacobi, Mat A)
 {
-  PetscReal least;
-  Vec       diagonal;
+  PetscBool zeros = PETSC_TRUE;
 
   PetscFunctionBegin;
-  PetscCall(MatCreateVecs(A, NULL, &diagonal));
-  PetscCall(MatGetDiagonal(A, diagonal));
-  PetscCall(VecAbs(diagonal));
-  PetscCall(VecMin(diagonal, NULL, &least));
-  PetscCall(VecDestroy(&diagonal));
-  PetscCall(PCJacobiSetFixDiagonal(jacobi, (PetscBool) !(least > 0)));
+  PetscCall(AmbAggDeviceZeros(A, &zeros));
+  PetscCall(PCJacobiSetFixDiagonal(jacobi, zeros));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

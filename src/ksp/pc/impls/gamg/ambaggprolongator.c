@@ -280,7 +280,7 @@ static PetscErrorCode AmbAggMakeProlongator(const AmbAggLevel *level, Mat A, Pet
     PetscCall(PetscFree(others));
     PetscCall(PetscAMBCreateMPIAIJWithSeqAIJ(level->comm, A->rmap->N, level->all * nvec, d, o, columns, P));
   }
-  if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowDeviceConvert(*P));
+  if (MatShadowIsCUSPARSE(A)) PetscCall(MatConvert(*P, ((PetscObject)A)->type_name, MAT_INPLACE_MATRIX, P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
