@@ -335,7 +335,7 @@ static bool CheckProlong(const Shape &s, int nvec)
   }
   if (!CheckFactor(where, rows, nvec, data, P[0], r)) return false;
   for (int row = 0; row < m; row++) {
-    std::map<int, double> sum = P[0][row];
+    std::map<int, double> sum      = P[0][row];
     double                diagonal = 0, most = 1;
 
     for (int k = s.A.i[row]; k < s.A.i[row + 1]; k++) diagonal += s.A.j[k] == row ? (double)s.A.a[k] : 0;
@@ -409,18 +409,18 @@ struct Hog {
 /* Each step says that memory is short, and succeeds as soon as there is some */
 static bool NoMemory(const std::vector<Shape> &)
 {
-  const int                  N = 80;
-  const Rows                 A = Symmetric(MakeRows(N * N * N, N * N * N, Stencil(N, N, N, true, 1)), true);
-  Array<int>                 i(A.i), j(A.j);
-  Array<SysScalar>           a(A.a);
-  AggMatrix                  M       = {};
-  AggOptions                 options = {};
-  AggDevice                 *g       = NULL;
-  SysCSR                     P;
-  int                        served, nagg, rounds;
-  std::vector<SysReal>       r;
-  std::vector<SysStatus>     status;
-  const auto                 twice = [&](const std::function<SysStatus()> &step) {
+  const int              N = 80;
+  const Rows             A = Symmetric(MakeRows(N * N * N, N * N * N, Stencil(N, N, N, true, 1)), true);
+  Array<int>             i(A.i), j(A.j);
+  Array<SysScalar>       a(A.a);
+  AggMatrix              M       = {};
+  AggOptions             options = {};
+  AggDevice             *g       = NULL;
+  SysCSR                 P;
+  int                    served, nagg, rounds;
+  std::vector<SysReal>   r;
+  std::vector<SysStatus> status;
+  const auto             twice = [&](const std::function<SysStatus()> &step) {
     {
       Hog hog;
 

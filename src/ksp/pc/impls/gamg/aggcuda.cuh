@@ -15,10 +15,10 @@ struct _AggDevice {
   uint32_t *w;
   char     *memory[3]; /* of these arrays, until there are aggregates */
 
-  int        nagg;
-  int       *number, *join; /* of the aggregate of each vertex, and the vertex that it joined; one allocation */
-  SysReal   *block;         /* the tentative prolongator: bs rows of nvec entries for each vertex */
-  char      *arrays[3];     /* the prolongator: starts of rows, columns, values */
+  int      nagg;
+  int     *number, *join; /* of the aggregate of each vertex, and the vertex that it joined; one allocation */
+  SysReal *block;         /* the tentative prolongator: bs rows of nvec entries for each vertex */
+  char    *arrays[3];     /* the prolongator: starts of rows, columns, values */
 };
 
 /* Ends of lengths: ends[0] becomes 0, and ends[k + 1], which is a length, the sum of the lengths up to it */

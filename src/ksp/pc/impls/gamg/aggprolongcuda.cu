@@ -115,7 +115,7 @@ static __device__ void AggFactorColumns(int m, int n, double *a, double *tau, Sy
   for (int c = 0; c < n; c++) {
     double      *x     = a + (int64_t)c * m;
     const double below = AggLength(m, c, x, lane), pivot = x[c];
-    double       t     = 0;
+    double       t = 0;
 
     __syncwarp();
     if (below != 0) {
@@ -268,7 +268,7 @@ static __global__ void AggProlongKernel(AggProduct p, int c, const int *i, int *
     const bool    have  = r < p.rows;
     const int64_t row   = have ? r : 0;
     const int     begin = have && p.i ? p.i[r] : 0, end = have && p.i ? p.i[r + 1] : 0, own = p.number[row / p.bs];
-    int           to = AggNext<LANES>(p, row, begin, end, have ? -1 : INT_MAX - 1, lane);
+    int           to       = AggNext<LANES>(p, row, begin, end, have ? -1 : INT_MAX - 1, lane);
     int64_t       place    = have ? i[r] : 0;
     double        diagonal = 0;
 

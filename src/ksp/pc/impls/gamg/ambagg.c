@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The type "ambagg" of PCGAMG, as an overlay on PETSc's type "agg". PETSc's type keeps its context, its options, the near-null space and the smoothing of the
-   prolongator. The graph, the aggregates and the tentative prolongator are made here. PETSc's context is private and differs between versions, so the settings
+   The type "ambagg" of PCGAMG, as an overlay on PETSc's type "agg". PETSc's type keeps its context, its options, the near-null space and, but for a matrix on a
+   device, the smoothing of the prolongator. The graph, the aggregates and the tentative prolongator are made here. PETSc's context is private and differs between versions, so the settings
    are also kept here: by functions in the place of PETSc's setters, which call these too, and by reading the options once more.
 */
 #include <petscamb.h>
@@ -409,6 +409,8 @@ static PetscErrorCode PCAmbAggDestroyContext(PetscAMBCtxArgument arg)
    Level: intermediate
 
    Notes:
+   With a matrix on a GPU, on one process, the device makes all of these, and the smoothed prolongator.
+
    Products with a type of petsc-amb, such as `MATAMB`, make the largest part of the set-up faster.
 
    `-pc_gamg_mat_coarsen_type` (`-mat_coarsen_type` before PETSc 3.20) with another coarsener is an error: `PCGAMGAGG` takes all coarseners, `MATCOARSENAMBMIS`
