@@ -126,17 +126,6 @@ static PetscErrorCode AmbAggArraysDestroy(PetscAMBCtxArgument arg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's allocation of memory, while AmbAggMalloc() is in its place */
-static PetscErrorCode (*malloc_petsc)(size_t, PetscBool, int, const char[], const char[], void **);
-
-static PetscErrorCode AmbAggMalloc(size_t bytes, PetscBool clear, int line, const char function[], const char file[], void **memory)
-{
-  PetscFunctionBegin;
-  PetscCall((*malloc_petsc)(bytes, clear, line, function, file, memory));
-  if (bytes >= (size_t)4 << 20 && !clear) AmbAggTouch((char *)*memory, bytes);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* New memory with a copy of an array of the device, pinned until AmbAggDeviceMakeMat() has copied it back */
 static PetscErrorCode AmbAggDeviceFetchArray(PetscInt n, const int *device, PetscInt **host, PetscBool *pinned)
 {
@@ -150,8 +139,8 @@ static PetscErrorCode AmbAggDeviceFetchArray(PetscInt n, const int *device, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix that takes over these arrays, with a container. PETSc's own preallocation makes five arrays of one entry per row in place of two. All threads make
-   the pages of these two, and rows are not compared with each other for PETSc's inodes: one thread needs longer for that than for all the rest. */
+/* A matrix that takes over these arrays, with a container. PETSc's own preallocation makes five arrays of one entry per row in place of two. Rows are not
+   compared with each other for PETSc's inodes, which takes one thread longer than all the rest. */
 static PetscErrorCode AmbAggMakeMat(PetscInt m, PetscInt n, const AmbAggArrays *arrays, Mat *P)
 {
   AmbAggArrays  *kept;
@@ -163,10 +152,7 @@ static PetscErrorCode AmbAggMakeMat(PetscInt m, PetscInt n, const AmbAggArrays *
   PetscCall(PetscOptionsCreate(&options));
   PetscCall(PetscOptionsSetValue(options, "-mat_no_inode", "true"));
   PetscCall(PetscOptionsPush(options));
-  malloc_petsc  = PetscTrMalloc;
-  PetscTrMalloc = AmbAggMalloc;
-  raised        = MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, m, n, arrays->i, arrays->j, arrays->a, P);
-  PetscTrMalloc = malloc_petsc;
+  raised = MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, m, n, arrays->i, arrays->j, arrays->a, P);
   PetscCall(PetscOptionsPop());
   PetscCall(PetscOptionsDestroy(&options));
   PetscCall(raised);
