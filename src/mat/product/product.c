@@ -133,39 +133,29 @@ static PetscErrorCode MatProductSetFromOptions_Shadow(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For operands of different types, all of them AIJ. If the user chose another algorithm, PETSc makes the product, and is called here: otherwise PETSc would make a
-   triple product in two steps, and would finish a provider's symbolic phase with its own numeric phase. If PETSc's product would be wrong, a provider makes the
-   product all the same: PETSc gives a transpose the type of another operand, in which the transpose loses its entries, and takes a result to be on the host
-   if one operand is on the host. */
-static PetscErrorCode MatProductSetFromOptionsAIJ(Mat C, PetscBool *serves)
-{
-  PetscBool                 wrong = (PetscBool)(C->product->type == MATPRODUCT_ABt || C->product->type == MATPRODUCT_RARt);
-  const MatProductProvider *first, *provider;
-  Mat                       operand[3];
-
-  PetscFunctionBegin;
-  PetscCall(MatProductFindProvider(C, &first, &provider));
-  *serves = (PetscBool)(first != NULL);
-  if (!first) PetscFunctionReturn(PETSC_SUCCESS);
-  MatProductGetOperands(C, operand);
-  for (int k = 0; k < 3 && operand[k]; k++) wrong = (PetscBool)(wrong || MatShadowIsCUSPARSE(operand[k]));
-  PetscCall(MatProductTake(C, !provider && wrong ? first : provider));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* For operands of several types: finds the product among those of the providers, those registered for AIJ, or those that another operand has for any type, which
-   PETSc no longer looks for once an operand has this function */
+   PETSc no longer looks for once an operand has this function.
+
+   If all operands are AIJ but the user chose another algorithm, PETSc makes the product, and is called here: otherwise PETSc would make a triple product in two
+   steps, and would finish a provider's symbolic phase with its own numeric phase. If PETSc's product would be wrong, a provider makes the product all the same:
+   PETSc gives a transpose the type of another operand, in which the transpose loses its entries, and takes a result to be on the host if one operand is on the
+   host. */
 static PetscErrorCode MatProductSetFromOptions_Mixed(Mat D)
 {
-  Mat  operand[3];
-  char name[256];
+  PetscBool                 wrong = (PetscBool)(D->product->type == MATPRODUCT_ABt || D->product->type == MATPRODUCT_RARt);
+  const MatProductProvider *first, *provider;
+  Mat                       operand[3];
+  char                      name[256];
   PetscErrorCode (*f)(Mat) = NULL;
-  PetscBool serves         = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(MatProductSetFromOptionsAIJ(D, &serves));
-  if (serves) PetscFunctionReturn(PETSC_SUCCESS);
   MatProductGetOperands(D, operand);
+  PetscCall(MatProductFindProvider(D, &first, &provider));
+  for (int k = 0; k < 3 && operand[k]; k++) wrong = (PetscBool)(wrong || MatShadowIsCUSPARSE(operand[k]));
+  if (first) {
+    PetscCall(MatProductTake(D, !provider && wrong ? first : provider));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscStrncpy(name, "MatProductSetFromOptions", sizeof(name)));
   for (int k = 0; k < 3 && operand[k]; k++) {
     const char            *type = ((PetscObject)operand[k])->type_name;

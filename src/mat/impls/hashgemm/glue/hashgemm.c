@@ -153,24 +153,12 @@ static PetscErrorCode HashGEMMRenewBetween(Mat C, HashGEMMProduct *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives C, which has new blocks, a higher nonzero state. The next assembly makes that state the sum of those of the blocks of all processes, as it is for every
-   MPIAIJ: a state that is not this sum would change without another pattern, or remain with one. */
-static PetscErrorCode HashGEMMSetNonzeroState(Mat C, Mat block[2])
-{
-  PetscObjectState state;
-
-  PetscFunctionBegin;
-  block[0]->nonzerostate += C->nonzerostate + 1;
-  state = block[0]->nonzerostate + block[1]->nonzerostate;
-  PetscCallMPI(MPI_Allreduce(&state, &C->nonzerostate, 1, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)C)));
-  C->ass_nonzerostate = C->nonzerostate;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* C takes the blocks of W and remains the same object; W is destroyed */
+/* C takes the blocks of W and remains the same object; W is destroyed. C gets a higher nonzero state. The next assembly makes that state the sum of those of the
+   blocks of all processes, as it is for every MPIAIJ: a state that is not this sum would change without another pattern, or remain with one. */
 static PetscErrorCode HashGEMMTakeBlocks(Mat C, const HashGEMMProduct *p, Mat *W)
 {
   const MatShadowFormat *format;
+  PetscObjectState       state;
   Mat                    block[2];
   void                  *data;
 
@@ -187,7 +175,10 @@ static PetscErrorCode HashGEMMTakeBlocks(Mat C, const HashGEMMProduct *p, Mat *W
   C->was_assembled               = PETSC_FALSE;
   C->num_ass++; /* PETSc clears flags that are not eternal from the second assembly on */
   PetscCall(MatMPIAIJGetSeqAIJ(C, &block[0], &block[1], NULL));
-  PetscCall(HashGEMMSetNonzeroState(C, block));
+  block[0]->nonzerostate += C->nonzerostate + 1;
+  state = block[0]->nonzerostate + block[1]->nonzerostate;
+  PetscCallMPI(MPI_Allreduce(&state, &C->nonzerostate, 1, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)C)));
+  C->ass_nonzerostate = C->nonzerostate;
   PetscCall(PetscObjectStateIncrease((PetscObject)C));
   PetscCall(MatSetBlockSizes(block[0], PetscAbs(C->rmap->bs), PetscAbs(C->cmap->bs)));
   PetscCall(MatSetBlockSizes(block[1], PetscAbs(C->rmap->bs), 1));

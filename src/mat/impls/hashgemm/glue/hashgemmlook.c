@@ -34,18 +34,6 @@ PetscBool HashGEMMSamePattern(const HashGEMMSeen *a, const HashGEMMSeen *b)
 }
 
 /* The device has other fingerprints than the host: an operand that has moved looks like a new pattern, and the product is made anew */
-static PetscErrorCode HashGEMMFingerprintBlock(Mat A, uint64_t *pattern, int *ascending)
-{
-  SysCSR    csr;
-  PetscBool done = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGetPattern(A, &csr));
-  if (MatShadowValuesOnDevice(A) && csr.nz) PetscCall(HashGEMMDeviceLook(A, pattern, ascending, &done));
-  if (!done) *pattern = HashGEMMFingerprint(csr.m, csr.i, csr.j, ascending);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode HashGEMMFingerprintMat(Mat A, uint64_t *pattern, int *ascending)
 {
   Mat             block[2] = {A, NULL};
@@ -58,10 +46,14 @@ static PetscErrorCode HashGEMMFingerprintMat(Mat A, uint64_t *pattern, int *asce
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
   if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], &global));
   for (int k = 0; k < 2 && block[k]; k++) {
-    uint64_t one = 0;
-    int      rows;
+    SysCSR    csr;
+    uint64_t  one  = 0;
+    int       rows = 1;
+    PetscBool done = PETSC_FALSE;
 
-    PetscCall(HashGEMMFingerprintBlock(block[k], &one, &rows));
+    PetscCall(MatShadowGetPattern(block[k], &csr));
+    if (MatShadowValuesOnDevice(block[k]) && csr.nz) PetscCall(HashGEMMDeviceLook(block[k], &one, &rows, &done));
+    if (!done) one = HashGEMMFingerprint(csr.m, csr.i, csr.j, &rows);
     *pattern   = 31 * *pattern + one;
     *ascending = *ascending && rows;
   }

@@ -66,7 +66,7 @@ static PetscErrorCode HashGEMMMakeLeft(Mat A, PetscBool square, HashGEMMParallel
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
   HashGEMMMergeLengths(block[0].m, block[0].i, block[1].i, left->i);
   for (int64_t r = block[0].m; r < left->m; r++) left->i[r + 1] = left->i[r];
-  HashGEMMMergeColumns(block[0].m, block[0].i, block[0].j, block[1].i, block[1].j, (PetscInt)block[0].n, NULL, left->j);
+  HashGEMMMergeColumns(block[0].m, block[0].i, block[0].j, block[1].i, block[1].j, 0, (PetscInt)block[0].n, NULL, left->j);
   HashGEMMMergeValues(block[0].m, block[0].i, block[0].a, block[1].i, block[1].a, left->a);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -150,7 +150,7 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
     PetscCall(HashGEMMAsk(B, nrow, rows, i, &asked));
     PetscCall(HashGEMMHaloCreate(PetscObjectComm((PetscObject)B), nz, nrow, asked, &q->fetched, &most, info, status));
     PetscCall(PetscMalloc1(nz, &global));
-    HashGEMMMergeGlobal(m, block[0].i, block[0].j, block[1].i, block[1].j, B->cmap->rstart, known, global);
+    HashGEMMMergeColumns(m, block[0].i, block[0].j, block[1].i, block[1].j, B->cmap->rstart, 0, known, global);
     PetscCall(HashGEMMHaloColumns(&q->fetched, global, &columns));
     PetscCall(PetscFree(global));
   }
@@ -177,7 +177,7 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
     PetscCall(HashGEMMDeviceMakeRight(B, nknown, map, q, &done));
     if (!done) PetscCall(HashGEMMDeviceParallelDestroy(q));
   }
-  if (!*status && !q->device && !q->right.borrowed) HashGEMMMergeColumns(m, block[0].i, block[0].j, block[1].i, block[1].j, c->n, map, q->right.j);
+  if (!*status && !q->device && !q->right.borrowed) HashGEMMMergeColumns(m, block[0].i, block[0].j, block[1].i, block[1].j, 0, c->n, map, q->right.j);
   PetscCall(PetscFree(map));
   PetscCall(PetscFree(asked));
   PetscCall(PetscFree(columns));
@@ -208,14 +208,14 @@ static PetscErrorCode HashGEMMRightValuesBegin(Mat B, HashGEMMParallel *q, const
     PetscCall(HashGEMMRightOwnValues(B, q));
     *here = q->right.a;
   }
-  PetscCall(HashGEMMHaloValuesBegin(&q->fetched, *here));
+  if (q->fetched.sf) PetscCall(PetscSFBcastBegin(q->fetched.sf, MPIU_SCALAR, *here, q->fetched.values, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode HashGEMMRightValuesEnd(HashGEMMParallel *q, const PetscScalar here[])
 {
   PetscFunctionBegin;
-  PetscCall(HashGEMMHaloValuesEnd(&q->fetched, here));
+  if (q->fetched.sf) PetscCall(PetscSFBcastEnd(q->fetched.sf, MPIU_SCALAR, here, q->fetched.values, MPI_REPLACE));
   if (q->device) PetscCall(HashGEMMDeviceRightEnd(q));
   if (!q->device) HashGEMMHaloPlace(&q->fetched, q->right.a);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -234,7 +234,7 @@ static PetscErrorCode HashGEMMLeaveDevice(Mat A, Mat B, PetscBool square, HashGE
   PetscCall(HashGEMMGetBlocks(B, MatShadowGetPattern, block, &nknown, &known));
   if (!q->right.borrowed) {
     PetscCall(HashGEMMColumnsMap(&q->columns, nknown, known, &map));
-    HashGEMMMergeColumns(block[0].m, block[0].i, block[0].j, block[1].i, block[1].j, q->columns.n, map, q->right.j);
+    HashGEMMMergeColumns(block[0].m, block[0].i, block[0].j, block[1].i, block[1].j, 0, q->columns.n, map, q->right.j);
     PetscCall(PetscFree(map));
   }
   PetscCall(HashGEMMRightOwnValues(B, q));
@@ -361,9 +361,9 @@ static PetscErrorCode HashGEMMSend(PetscInt m, HashGEMMParallel *q)
   const PetscScalar *there = q->result.a + q->result.i[m];
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMHaloValuesBegin(&q->sent, there));
+  PetscCall(PetscSFBcastBegin(q->sent.sf, MPIU_SCALAR, there, q->sent.values, MPI_REPLACE));
   for (PetscInt t = 0; t < q->nsum; t++) PetscCall(PetscArraycpy(q->pieces.a + q->pieces.i[q->ones.i[t]], q->result.a + q->result.i[q->sums[t]], q->result.i[q->sums[t] + 1] - q->result.i[q->sums[t]]));
-  PetscCall(HashGEMMHaloValuesEnd(&q->sent, there));
+  PetscCall(PetscSFBcastEnd(q->sent.sf, MPIU_SCALAR, there, q->sent.values, MPI_REPLACE));
   if (q->pieces.a) HashGEMMHaloPlace(&q->sent, q->pieces.a);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -87,11 +87,9 @@ SysStatus HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *row
 /* The type of PETSc that a matrix has, or whose subtype it has */
 static MatType HashGEMMBaseType(Mat A)
 {
-  const char     *type = ((PetscObject)A)->type_name;
-  const PetscBool seq  = (PetscBool)(strncmp(type, MATSEQAIJ, strlen(MATSEQAIJ)) == 0);
+  const char *type = ((PetscObject)A)->type_name;
 
-  if (strcmp(type, MATSEQAIJCUSPARSE) == 0 || strcmp(type, MATMPIAIJCUSPARSE) == 0) return type;
-  return seq ? MATSEQAIJ : MATMPIAIJ;
+  return MatShadowIsCUSPARSE(A) ? type : strncmp(type, MATSEQAIJ, strlen(MATSEQAIJ)) == 0 ? MATSEQAIJ : MATMPIAIJ;
 }
 
 static void HashGEMMGetBlockSizes(const Mat_Product *product, PetscInt *rows, PetscInt *columns)
