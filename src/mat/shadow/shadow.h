@@ -142,12 +142,13 @@ extern PetscErrorCode MatShadowParamsChanged(Mat);
 extern PetscErrorCode MatShadowComposeSetters(Mat, PetscBool);
 extern PetscErrorCode MatShadowAttach(Mat, const MatShadowFormat *, const MatShadow *parent);
 extern PetscErrorCode MatShadowAttachBlocks(Mat);
+extern PetscErrorCode MatShadowRename(Mat, MatType);
 extern PetscErrorCode MatShadowDetach(Mat);
 extern PetscErrorCode MatShadowDetachBlocks(Mat);
 extern PetscErrorCode MatShadowAdopt(Mat, const MatShadowFormat *);
 extern PetscBool      MatShadowIsCUSPARSE(Mat);
-extern PetscErrorCode MatShadowHarvestMat(MatType, Mat *);
-extern PetscErrorCode MatShadowHarvest(MatType, struct _MatOps *);
+extern PetscErrorCode MatShadowHarvestMat(PetscErrorCode (*create)(Mat), Mat *);
+extern PetscErrorCode MatShadowHarvest(PetscErrorCode (*create)(Mat), struct _MatOps *);
 extern PetscErrorCode MatShadowConvertType(Mat, MatType, MatReuse, Mat *);
 extern PetscErrorCode MatShadowConvertAway(Mat, MatType, MatReuse, Mat *);
 extern PetscErrorCode MatConvertFrom_Shadow(Mat, MatType, MatReuse, Mat *);
@@ -179,7 +180,8 @@ static inline PetscErrorCode MatShadowCheckStatus(SysStatus status, PetscBool *d
 extern PetscErrorCode MatShadowDrop(MatShadow *);
 extern PetscErrorCode MatShadowDropData(MatShadow *);
 extern PetscErrorCode MatShadowTuneSetUp(Mat, MatShadow *, const MatShadowCSR *, PetscBool wait, PetscBool *ready);
-extern PetscErrorCode MatShadowTuneConvert(Mat, MatShadow *, const MatShadowCSR *);
+extern PetscErrorCode MatShadowTuneConvertHost(Mat, MatShadow *, const MatShadowCSR *);
+extern PetscErrorCode MatShadowTuneConvertDevice(Mat, MatShadow *, const MatShadowCSR *);
 extern PetscErrorCode MatShadowTuneChoose(Mat, MatShadow *, PetscBool transpose, PetscBool fresh, const MatShadowCSR *, MatShadowRun *);
 extern PetscErrorCode MatShadowTuneVerdict(MatShadow *, const MatShadowTrial *);
 extern PetscErrorCode MatShadowTuneStale(MatShadow *);
@@ -213,7 +215,7 @@ extern PetscErrorCode  MatShadowReportBegin(MatShadow *);
 extern PetscErrorCode  MatShadowReportEnd(MatShadow *);
 extern PetscErrorCode  MatShadowReportProductBegin(PetscLogDouble *);
 extern PetscErrorCode  MatShadowReportProductEnd(Mat, PetscLogDouble, PetscBool renewed);
-extern PetscErrorCode  MatShadowReportProduct(Mat, PetscBool ours);
+extern PetscErrorCode  MatShadowReportProduct(Mat, PetscBool ours, int times);
 extern PetscErrorCode  MatShadowReport(void);
 
 /* Counts a product, made by the format or by the AIJ, that began at the time since */

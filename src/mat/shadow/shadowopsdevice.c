@@ -170,19 +170,13 @@ static PetscErrorCode MatShadowKeep(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatDestroy_SeqShadow(Mat A)
+static PetscErrorCode MatDestroy_Shadow(Mat A)
 {
-  PetscFunctionBegin;
-  PetscCall(MatShadowKeep(A));
-  PetscCall((*MatShadowBaseSeqCUSPARSE.destroy)(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+  const struct _MatOps *base = MatShadowBaseCUSPARSE((PetscBool)(A->ops->mult == MatMult_Shadow)); /* the type name may be removed */
 
-static PetscErrorCode MatDestroy_MPIShadow(Mat A)
-{
   PetscFunctionBegin;
   PetscCall(MatShadowKeep(A));
-  PetscCall((*MatShadowBaseMPICUSPARSE.destroy)(A));
+  PetscCall((*base->destroy)(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -239,7 +233,7 @@ PetscErrorCode MatShadowCUSPARSECompose(Mat A, PetscBool seq, PetscBool add)
 PetscErrorCode MatShadowCUSPARSESetOperations(Mat A, PetscBool seq)
 {
   PetscFunctionBegin;
-  A->ops->destroy = seq ? MatDestroy_SeqShadow : MatDestroy_MPIShadow;
+  A->ops->destroy = MatDestroy_Shadow;
   if (!seq) {
     A->ops->createsubmatrices = MatCreateSubMatrices_Shadow;
     PetscFunctionReturn(PETSC_SUCCESS);

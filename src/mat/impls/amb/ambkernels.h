@@ -32,20 +32,13 @@ static SYS_INLINE int AmbChunkRows(const AmbHost *A, const AmbTile *T, int c, co
   return left < AMB_C ? (int)left : AMB_C;
 }
 
-static SYS_INLINE int AmbAnyNaN(const SysScalar sum[AMB_C])
-{
-  int bad = 0;
-
-  for (int l = 0; l < AMB_C; l++) bad |= sum[l] != sum[l];
-  return bad;
-}
-
 static SYS_INLINE void AmbTileAll(const int b, const SysStore how, const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const uint32_t  *start = A->start + T->chunk;
   const uint16_t  *perm = A->perm + T->perm, *col = A->col + AMB_C * T->step;
   const SysScalar *val = A->val + AMB_C * b * T->step, *xs = x + T->col;
   SysScalar        sum[AMB_C];
+  int64_t          r0;
   int              c;
 
   for (c = 0; c < T->nsplit; c++) {
@@ -64,33 +57,22 @@ static SYS_INLINE void AmbTileAll(const int b, const SysStore how, const AmbHost
 
     if (b == 1) AmbChunk1(start[c + 1] - start[c], val + (int64_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
     else AmbChunkB(b, start[c + 1] - start[c], val + (int64_t)AMB_C * b * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
-    if (T->sorted) {
-      if (AmbAnyNaN(sum)) {
-        for (int l = 0; l < nl; l++) {
-          if (sum[l] != sum[l]) sum[l] = SYS_ISA_NAME(RowSum)(A, T, T->row + perm[l], x);
-        }
+    r0 = T->sorted ? T->row : T->row + AMB_C * (int64_t)*perm;
+    if (SysAnyNaN(AMB_C, sum)) {
+      for (int l = 0; l < nl; l++) {
+        if (sum[l] != sum[l]) sum[l] = SYS_ISA_NAME(RowSum)(A, T, r0 + (T->sorted ? perm[l] : l), x);
       }
-      if (nl == AMB_C) {
-        for (int l = 0; l < AMB_C; l++) z[T->row + perm[l]] = SysStored(how, alpha, sum[l], beta, y, z, T->row + perm[l]);
-      } else {
-        for (int l = 0; l < nl; l++) z[T->row + perm[l]] = SysStored(how, alpha, sum[l], beta, y, z, T->row + perm[l]);
-      }
-      perm += AMB_C;
-    } else {
-      const int64_t r = T->row + AMB_C * (int64_t)*perm;
-
-      if (AmbAnyNaN(sum)) {
-        for (int l = 0; l < nl; l++) {
-          if (sum[l] != sum[l]) sum[l] = SYS_ISA_NAME(RowSum)(A, T, r + l, x);
-        }
-      }
-      if (nl == AMB_C) {
-        for (int l = 0; l < AMB_C; l++) z[r + l] = SysStored(how, alpha, sum[l], beta, y, z, r + l);
-      } else {
-        for (int l = 0; l < nl; l++) z[r + l] = SysStored(how, alpha, sum[l], beta, y, z, r + l);
-      }
-      perm++;
     }
+    if (T->sorted && nl == AMB_C) {
+      for (int l = 0; l < AMB_C; l++) z[r0 + perm[l]] = SysStored(how, alpha, sum[l], beta, y, z, r0 + perm[l]);
+    } else if (T->sorted) {
+      for (int l = 0; l < nl; l++) z[r0 + perm[l]] = SysStored(how, alpha, sum[l], beta, y, z, r0 + perm[l]);
+    } else if (nl == AMB_C) {
+      for (int l = 0; l < AMB_C; l++) z[r0 + l] = SysStored(how, alpha, sum[l], beta, y, z, r0 + l);
+    } else {
+      for (int l = 0; l < nl; l++) z[r0 + l] = SysStored(how, alpha, sum[l], beta, y, z, r0 + l);
+    }
+    perm += T->sorted ? AMB_C : 1;
   }
   /* the first tile ends with empty rows */
   if (how == SYS_STORE_ADD) return;
@@ -112,25 +94,13 @@ static SYS_INLINE void AmbTileAll(const int b, const SysStore how, const AmbHost
   { \
     AmbTileAll(b, how, A, T, alpha, x, beta, y, z); \
   }
-#define TILES(b) TILE(b, SYS_STORE_SET) TILE(b, SYS_STORE_AXPY) TILE(b, SYS_STORE_ADD)
-#define TILES_NAMED(b) \
-  { \
-    SYS_ISA_NAME(Tile_##b##_SYS_STORE_SET), SYS_ISA_NAME(Tile_##b##_SYS_STORE_AXPY), SYS_ISA_NAME(Tile_##b##_SYS_STORE_ADD) \
-  }
+#define TILES(b)       TILE(b, SYS_STORE_SET) TILE(b, SYS_STORE_AXPY) TILE(b, SYS_STORE_ADD)
+#define TILES_NAMED(b) {SYS_ISA_NAME(Tile_##b##_SYS_STORE_SET), SYS_ISA_NAME(Tile_##b##_SYS_STORE_AXPY), SYS_ISA_NAME(Tile_##b##_SYS_STORE_ADD)},
 
-TILES(1)
-TILES(2)
-TILES(3)
-TILES(4)
-TILES(5)
-TILES(6)
-TILES(7)
-TILES(8)
-TILES(9)
-TILES(10)
+AMB_BLOCKS(TILES)
 
 typedef void (*TileFunction)(const AmbHost *, const AmbTile *, SysScalar, const SysScalar *, SysScalar, const SysScalar *, SysScalar *);
-static const TileFunction tile_functions[AMB_MAX_BLOCK][3] = {TILES_NAMED(1), TILES_NAMED(2), TILES_NAMED(3), TILES_NAMED(4), TILES_NAMED(5), TILES_NAMED(6), TILES_NAMED(7), TILES_NAMED(8), TILES_NAMED(9), TILES_NAMED(10)};
+static const TileFunction tile_functions[AMB_MAX_BLOCK][3] = {AMB_BLOCKS(TILES_NAMED)};
 
 /* z = alpha A x + beta y; y may be z, and is not read if beta is 0 */
 static void SYS_ISA_NAME(Mult)(const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
@@ -192,18 +162,9 @@ static void SYS_ISA_NAME(ThreadTranspose)(const AmbHost *A, int t, SysScalar alp
 #define CASE(b) \
   case b: \
     AmbTileTranspose(b, A, A->tile + k, alpha, x, z); \
-    break
+    break;
     switch (A->block_size) {
-      CASE(1);
-      CASE(2);
-      CASE(3);
-      CASE(4);
-      CASE(5);
-      CASE(6);
-      CASE(7);
-      CASE(8);
-      CASE(9);
-      CASE(10);
+      AMB_BLOCKS(CASE)
     }
 #undef CASE
   }
