@@ -418,10 +418,14 @@ static PetscErrorCode View(DifferStep *s)
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   if (!rank) {
     FILE *file = fopen(path, "r");
+    long  length;
 
     PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s", path);
-    PetscCall(PetscCalloc1(65536, &text));
-    text[fread(text, 1, 65535, file)] = 0;
+    (void)fseek(file, 0, SEEK_END);
+    length = ftell(file);
+    rewind(file);
+    PetscCall(PetscCalloc1(length + 1, &text));
+    text[fread(text, 1, (size_t)length, file)] = 0;
     fclose(file);
     PetscCall(DifferNoteLines(s, "view", text, 0));
     PetscCall(PetscFree(text));

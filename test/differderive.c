@@ -243,14 +243,25 @@ static PetscErrorCode LocalMatrix(DifferStep *s)
 
 static PetscErrorCode SubMatrixVirtual(DifferStep *s)
 {
-  IS  rows, cols;
-  Vec x, y;
-  Mat A, B;
+  PetscInt  n[2];
+  PetscBool whole;
+  IS        rows, cols;
+  Vec       x, y;
+  Mat       A, B;
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_FINITE, &A);
   PetscCall(Part(s, A->rmap, 1, PETSC_TRUE, &rows));
   PetscCall(Part(s, A->cmap, 1, PETSC_TRUE, &cols));
+  PetscCall(ISGetLocalSize(rows, &n[0]));
+  PetscCall(ISGetLocalSize(cols, &n[1]));
+  whole = (PetscBool)(n[0] % PetscAbs(A->rmap->bs) == 0 && n[1] % PetscAbs(A->cmap->bs) == 0);
+  PetscCall(DifferOnAll(1, &whole));
+  if (!whole) { /* the sub-matrix takes the block sizes over, and a part of a block is an error of single processes */
+    PetscCall(ISDestroy(&rows));
+    PetscCall(ISDestroy(&cols));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatCreateSubMatrixVirtual(A, rows, cols, &B));
   PetscCall(MatCreateVecs(B, &x, &y));
   PetscCall(TestVecSet(x, 5));
@@ -297,6 +308,7 @@ static PetscErrorCode ConvertTo(DifferStep *s, Mat A, const char type[], PetscBo
     s->pool->pair[s->picks[0]].ours = ours;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (DifferTakesApart(type)) s->pool->pair[s->picks[0]].apart = PETSC_TRUE;
   PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, &B));
   if (how == 2) {
     PetscCall(MatScale(A, 2.0));
@@ -353,6 +365,7 @@ static PetscErrorCode ConvertThereAndBack(DifferStep *s)
   DifferPickOrReturn(s, DIFFER_AIJ, &A);
   s->retyped = PETSC_TRUE;
   if (DifferForAIJ() && strcmp(type, MATAIJPERM) == 0) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc's way back has no assembly, at which petsc-amb could take the matrix over */
+  if (DifferTakesApart(type)) s->pool->pair[s->picks[0]].apart = PETSC_TRUE;
   PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, &B));
   PetscCall(DifferTypeName(s, 2, back, sizeof(back)));
   PetscCall(MatConvert(B, back, MAT_INPLACE_MATRIX, &B));

@@ -33,7 +33,9 @@ PetscScalar DifferNumber(DifferStep *s)
 
 static const MatShadowFormat *forAIJ = NULL; /* what -petscamb_for_aij chose */
 static PetscBool              looked = PETSC_FALSE;
-static char                   root[64]; /* the value of -mat_type */
+static char                   root[64];       /* the value of -mat_type */
+static char                   third[64] = ""; /* the third type, if there is one */
+static PetscBool              plainly   = PETSC_FALSE;
 
 PetscBool DifferForAIJ(void)
 {
@@ -43,12 +45,28 @@ PetscBool DifferForAIJ(void)
   return (PetscBool)(forAIJ != NULL);
 }
 
-/* Options that choose a type are away while an operation is applied to the reference, or matrices that PETSc makes of it would be ours too */
+PetscErrorCode DifferSetThird(const char name[])
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrncpy(third, name ? name : "", sizeof(third)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscBool DifferHasThird(void)
+{
+  return (PetscBool)(third[0] && !plainly);
+}
+
+/* What chooses a type is away while an operation is applied to another side, or matrices that PETSc makes would get the format under test there too */
 void DifferSetSide(int side)
 {
+  static const MatShadowFormat *kept = NULL; /* the format of AIJCUSPARSE, which the first matrix on a GPU chooses */
+
+  if (MatShadowForAIJCUSPARSE) kept = MatShadowForAIJCUSPARSE;
+  MatShadowForAIJCUSPARSE = side == DIFFER_TEST && !plainly ? kept : NULL;
   if (DifferForAIJ()) MatShadowForAIJ = side == DIFFER_TEST ? forAIJ : NULL;
-  if (side == DIFFER_TEST) PetscCallAbort(PETSC_COMM_SELF, PetscOptionsSetValue(NULL, "-mat_type", root));
-  else PetscCallAbort(PETSC_COMM_SELF, PetscOptionsClearValue(NULL, "-mat_type"));
+  if (side == DIFFER_REFERENCE) PetscCallAbort(PETSC_COMM_SELF, PetscOptionsClearValue(NULL, "-mat_type"));
+  else PetscCallAbort(PETSC_COMM_SELF, PetscOptionsSetValue(NULL, "-mat_type", side == DIFFER_TEST ? root : third));
 }
 
 void DifferBePlain(PetscBool plain)
@@ -61,6 +79,7 @@ void DifferBePlain(PetscBool plain)
     kept = forAIJ;
     PetscCallAbort(PETSC_COMM_SELF, PetscStrncpy(name, root, sizeof(name)));
   }
+  plainly = plain;
   forAIJ = MatShadowForAIJ = plain ? NULL : kept;
   PetscCallAbort(PETSC_COMM_SELF, PetscStrncpy(root, plain ? MATAIJ : name, sizeof(root)));
 }
@@ -73,13 +92,18 @@ PetscBool DifferIsPlain(void)
 PetscErrorCode DifferTypeName(DifferStep *s, int kind, char name[], size_t len)
 {
   static const char *const kinds[] = {"seq", "mpi", ""};
+  const char              *type    = s->side == DIFFER_TEST ? root : s->side == DIFFER_THIRD ? third : MATAIJ;
   PetscBool                aij;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscStrbeginswith(root, MATAIJ, &aij));
-  if (s->side == DIFFER_REFERENCE) PetscCall(PetscSNPrintf(name, len, "%s%s", kinds[kind], MATAIJ));
-  else PetscCall(PetscSNPrintf(name, len, "%s%s%s", kinds[kind], aij || kind == 2 ? "" : MATAIJ, root));
+  PetscCall(PetscStrbeginswith(type, MATAIJ, &aij));
+  PetscCall(PetscSNPrintf(name, len, "%s%s%s", kinds[kind], aij || kind == 2 ? "" : MATAIJ, type));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscBool DifferTakesApart(const char type[])
+{
+  return (PetscBool)(strcmp(type, MATBAIJ) == 0 || strcmp(type, MATSELL) == 0);
 }
 
 PetscBool DifferIsAIJ(Mat A)
@@ -114,6 +138,7 @@ PetscErrorCode DifferPoolCreate(uint64_t seed, DifferPool *pool)
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(PetscMemzero(pool, sizeof(*pool)));
+  pool->size = size;
   for (int k = 0; k < 2; k++) {
     const PetscInt nodes = k ? 4 : 12, even = DifferDraw(&s, 3);
 
@@ -135,10 +160,11 @@ PetscErrorCode DifferPoolCreate(uint64_t seed, DifferPool *pool)
 PetscErrorCode DifferPairDestroy(DifferPair *pair)
 {
   PetscFunctionBeginUser;
-  for (int side = 0; side < 2; side++) {
+  for (int side = 0; side < DIFFER_SIDES; side++) {
     DifferSetSide(side);
     PetscCall(MatDestroy(&pair->m[side]));
   }
+  DifferSetSide(DIFFER_TEST);
   PetscCall(PetscMemzero(pair, sizeof(*pair)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -195,7 +221,6 @@ PetscBool DifferSameLayout(PetscLayout a, PetscLayout b)
   return (PetscBool)(a->setupcalled && b->setupcalled && a->size == b->size && memcmp(a->range, b->range, (size_t)(a->size + 1) * sizeof(PetscInt)) == 0);
 }
 
-/* Decided from what is the same on all processes */
 static PetscBool Fits(const DifferStep *s, int slot, unsigned needs)
 {
   const DifferPair *pair = &s->pool->pair[slot];
@@ -203,6 +228,7 @@ static PetscBool Fits(const DifferStep *s, int slot, unsigned needs)
 
   if (!R || s->dropped[slot]) return PETSC_FALSE;
   if (!(needs & DIFFER_OPEN) && !R->assembled) return PETSC_FALSE;
+  if ((needs & DIFFER_WORLD) && R->rmap->size != s->pool->size) return PETSC_FALSE;
   if ((needs & DIFFER_AIJ) && !DifferIsAIJ(R)) return PETSC_FALSE;
   if ((needs & DIFFER_SEQ) && strncmp(((PetscObject)R)->type_name, "seq", 3) != 0) return PETSC_FALSE;
   if ((needs & DIFFER_FINITE) && !(pair->norm >= 0 && pair->norm < PETSC_MAX_REAL)) return PETSC_FALSE;
@@ -223,13 +249,16 @@ PetscErrorCode DifferPick(DifferStep *s, unsigned needs, Mat *A)
 {
   const PetscInt start = DifferDraw(s, DIFFER_SLOTS);
   PetscInt       slot  = -1;
+  PetscBool      fits[DIFFER_SLOTS];
 
   PetscFunctionBeginUser;
   *A = NULL;
   PetscCheck(s->npicks < DIFFER_PICKS, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many picks");
   if (s->side == DIFFER_REFERENCE) {
+    for (int k = 0; k < DIFFER_SLOTS; k++) fits[k] = Fits(s, k, needs);
+    PetscCall(DifferOnAll(DIFFER_SLOTS, fits)); /* sequential matrices differ from process to process */
     for (PetscInt k = 0; k < DIFFER_SLOTS && slot < 0; k++) {
-      if (Fits(s, (int)((start + k) % DIFFER_SLOTS), needs)) slot = (start + k) % DIFFER_SLOTS;
+      if (fits[(start + k) % DIFFER_SLOTS]) slot = (start + k) % DIFFER_SLOTS;
     }
     s->used[s->npicks] = slot;
   } else slot = s->used[s->npicks];
@@ -316,6 +345,32 @@ PetscErrorCode DifferAgree(PetscErrorCode ierr)
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
   PetscFunctionReturn((PetscErrorCode)worst);
+}
+
+static PetscErrorCode Reduce(PetscInt n, PetscBool flags[], MPI_Op op)
+{
+  int values[DIFFER_SLOTS];
+
+  PetscFunctionBeginUser;
+  PetscCheck(n <= DIFFER_SLOTS, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many flags");
+  for (PetscInt k = 0; k < n; k++) values[k] = flags[k] ? 1 : 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, values, (PetscMPIInt)n, MPI_INT, op, PETSC_COMM_WORLD));
+  for (PetscInt k = 0; k < n; k++) flags[k] = values[k] ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DifferOnAll(PetscInt n, PetscBool flags[])
+{
+  PetscFunctionBeginUser;
+  PetscCall(Reduce(n, flags, MPI_MIN));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DifferOnAny(PetscInt n, PetscBool flags[])
+{
+  PetscFunctionBeginUser;
+  PetscCall(Reduce(n, flags, MPI_MAX));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ------------------------------------------------------- patterns and values ------------------------------------------------------- */

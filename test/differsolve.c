@@ -192,7 +192,7 @@ static PetscErrorCode Gamg(DifferStep *s)
   PetscCall(KSPSetType(ksp, KSPCG));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCGAMG));
-  PetscCall(PCGAMGSetType(pc, bs > 1 ? PCGAMGAGG : types[kind])); /* the classical kind is for scalars */
+  PetscCall(PCGAMGSetType(pc, bs > 1 || A->rmap->size > 1 ? PCGAMGAGG : types[kind])); /* the classical kind is for scalars, and on several processes PETSc's independent sets of a graph that its threshold has made unsymmetric have no end */
   PetscCall(PCGAMGSetThreshold(pc, thresholds, 2));
   PetscCall(PCGAMGSetCoarseEqLim(pc, 4));
   PetscCall(PCGAMGSetProcEqLim(pc, 3));
