@@ -13,6 +13,7 @@ static char help[] = "Random sequences of PETSc calls on matrices of the type un
 #include <stdlib.h>
 
 #define LENGTH 4096 /* operations of a sequence at most */
+#define ALONE  10   /* seconds after which a process that got an error takes the others for lost */
 
 typedef struct {
   const DifferOp *op;
@@ -27,6 +28,7 @@ typedef struct {
 
 static const DifferOp *const tables[] = {DifferCreations, DifferChanges, DifferDerivations, DifferConversions, DifferProducts, DifferQuestions, DifferSolvers};
 static PetscBool             talk;
+static MPI_Comm              meeting;
 static DifferNote           *notes[DIFFER_SIDES];
 
 /* ------------------------------------------------- sequences ------------------------------------------------- */
@@ -203,6 +205,28 @@ static PetscErrorCode Judge(DifferStep *s, const Item *item, PetscObjectState be
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Waits until all processes have applied an operation. One that got an error waits some seconds only: if the others do not come, they are in a call that this process has
+   left, and never end. AIJ that raises an error on single processes is not asked for more: the program ends, and the sequence does not count. */
+static PetscErrorCode Meet(const DifferStep *s, const char *op, PetscErrorCode ierr)
+{
+  const double begin = MPI_Wtime();
+  int          all   = 0;
+  MPI_Request  request;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Ibarrier(meeting, &request));
+  if (!ierr) PetscCallMPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  while (ierr && !all) {
+    PetscCallMPI(MPI_Test(&request, &all, MPI_STATUS_IGNORE));
+    if (!all && MPI_Wtime() - begin > ALONE) {
+      (void)printf("%s: %s:%llu: error %d on single processes: %s\n", s->side == DIFFER_REFERENCE ? "left out" : "not ok", op, (unsigned long long)s->seed, (int)ierr, TestErrorMessage);
+      (void)fflush(stdout);
+      PetscCallMPI(MPI_Abort(PETSC_COMM_WORLD, 1));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Step(DifferPool *pool, const Item *item, PetscBool last, TestDiff *d)
 {
   static const char *const names[] = {"matrix under test", "reference", "third type"};
@@ -227,6 +251,7 @@ static PetscErrorCode Step(DifferPool *pool, const Item *item, PetscBool last, T
     PetscCall(PetscPushErrorHandler(talk ? Trace : TestKeepMessage, NULL));
     ierr[s.side] = (*item->op->apply)(&s);
     PetscCall(PetscPopErrorHandler());
+    PetscCall(Meet(&s, item->op->name, ierr[s.side]));
     DifferSetSide(DIFFER_TEST);
     worst = PetscMax(worst, (int)ierr[s.side]);
     if (talk && ierr[s.side]) PetscCall(PetscFPrintf(PETSC_COMM_SELF, stdout, "#   error %d: %s\n", (int)ierr[s.side], TestErrorMessage));
@@ -350,6 +375,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-differ_seconds", &seconds, NULL));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-differ_talk", &talk));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-differ_list", &list));
+  PetscCallMPI(MPI_Comm_dup(PETSC_COMM_WORLD, &meeting));
   PetscCall(ChooseThird());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-differ_run", path, sizeof(path), &given));
   PetscCheck(length <= LENGTH, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-differ_length: at most %d", LENGTH);
@@ -387,6 +413,7 @@ int main(int argc, char **argv)
   if (DifferHasThird()) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "excused %" PetscInt_FMT " operations in which AIJ and the third type differ\n", excused));
   for (int side = 0; side < DIFFER_SIDES; side++) PetscCall(PetscFree(notes[side]));
   PetscCall(PetscFree(q));
+  PetscCallMPI(MPI_Comm_free(&meeting));
   PetscCall(PetscFinalize());
   return good ? 0 : 1;
 }

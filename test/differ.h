@@ -142,6 +142,9 @@ void DifferBePlain(PetscBool plain);
 /* MatSetFromOptions() and the like take the type of that side from now on */
 void DifferSetSide(int side);
 
+/* Collective: can PETSc convert A to that type? To BAIJ it takes the block size of the rows for the columns too, and local columns that do not fit are an error of single processes. */
+PetscErrorCode DifferCanConvert(Mat A, const char type[], PetscBool *can);
+
 /* Is this one of the types to which PETSc converts an MPI AIJ by taking it apart? */
 PetscBool DifferTakesApart(const char type[]);
 

@@ -259,6 +259,16 @@ static PetscErrorCode Equal(DifferStep *s)
   DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_FINITE, &A);
   DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_FINITE | DIFFER_ROWS_ROWS | DIFFER_COLS_COLS, &B);
   if (DifferIsOurs(s, 0) != DifferIsOurs(s, 1)) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc compares matrices of one type */
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &flag));
+  if (flag) { /* another number of columns of the block beside the diagonal is an error of single processes */
+    Mat block[2];
+
+    PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &block[0], NULL));
+    PetscCall(MatMPIAIJGetSeqAIJ(B, NULL, &block[1], NULL));
+    flag = (PetscBool)(block[0]->cmap->n == block[1]->cmap->n);
+    PetscCall(DifferOnAll(1, &flag));
+    if (!flag) PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatEqual(A, B, &flag));
   DifferNoteInt(s, "equal", flag);
   PetscFunctionReturn(PETSC_SUCCESS);

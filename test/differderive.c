@@ -359,11 +359,14 @@ static PetscErrorCode ConvertThereAndBack(DifferStep *s)
   static const char *const types[] = {MATDENSE, MATBAIJ, MATIS, MATSELL, MATAIJPERM, MATSEQAIJ, MATMPIAIJ};
   const char              *type    = types[DifferDraw(s, (PetscInt)PETSC_STATIC_ARRAY_LENGTH(types))];
   char                     back[64];
+  PetscBool                can;
   Mat                      A, B;
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ, &A);
   s->retyped = PETSC_TRUE;
+  PetscCall(DifferCanConvert(A, type, &can));
+  if (!can) PetscFunctionReturn(PETSC_SUCCESS);
   if (DifferForAIJ() && strcmp(type, MATAIJPERM) == 0) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc's way back has no assembly, at which petsc-amb could take the matrix over */
   if (DifferTakesApart(type)) s->pool->pair[s->picks[0]].apart = PETSC_TRUE;
   PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, &B));
@@ -386,11 +389,13 @@ static PetscErrorCode ConvertDense(DifferStep *s)
 
 static PetscErrorCode ConvertBlocks(DifferStep *s)
 {
-  Mat A;
+  PetscBool can;
+  Mat       A;
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_FILLED, &A);
-  PetscCall(ConvertTo(s, A, MATBAIJ, PETSC_FALSE, DifferDraw(s, 2)));
+  PetscCall(DifferCanConvert(A, MATBAIJ, &can));
+  if (can) PetscCall(ConvertTo(s, A, MATBAIJ, PETSC_FALSE, DifferDraw(s, 2)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -101,6 +101,14 @@ PetscErrorCode DifferTypeName(DifferStep *s, int kind, char name[], size_t len)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode DifferCanConvert(Mat A, const char type[], PetscBool *can)
+{
+  PetscFunctionBeginUser;
+  *can = (PetscBool)(strcmp(type, MATBAIJ) != 0 || (A->rmap->n % PetscAbs(A->rmap->bs) == 0 && A->cmap->n % PetscAbs(A->rmap->bs) == 0));
+  PetscCall(DifferOnAll(1, can));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscBool DifferTakesApart(const char type[])
 {
   return (PetscBool)(strcmp(type, MATBAIJ) == 0 || strcmp(type, MATSELL) == 0);
@@ -179,18 +187,36 @@ PetscErrorCode DifferPoolDestroy(DifferPool *pool)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The nonzero states of a product and of its operands; another inside may have the same state by chance */
-static void PatternState(Mat C, PetscObjectState state[4])
+/* A number that is another one if a matrix has another nonzero state, another inside or, on this process, another pattern: another inside may have the same state by chance */
+static PetscErrorCode PatternState(Mat A, PetscObjectState *state)
 {
-  Mat operand[3] = {NULL, NULL, NULL};
+  uint64_t hash = DifferMix((uint64_t)A->nonzerostate) + DifferMix((uint64_t)(uintptr_t)A->data);
 
-  if (C->product) {
-    operand[0] = C->product->A;
-    operand[1] = C->product->B;
-    operand[2] = C->product->C;
+  PetscFunctionBeginUser;
+  for (PetscInt i = A->rmap->rstart; i < A->rmap->rend && A->assembled && DifferIsAIJ(A); i++) {
+    PetscInt     n, *cols;
+    PetscScalar *values;
+
+    PetscCall(DifferGetRow(A, i, &n, &cols, &values));
+    for (PetscInt k = 0; k < n; k++) hash = DifferMix(hash + (uint64_t)cols[k]);
+    hash = DifferMix(hash + (uint64_t)n);
+    PetscCall(PetscFree2(cols, values));
   }
-  state[0] = C->nonzerostate + DifferMix((uint64_t)(uintptr_t)C->data) / 2;
-  for (int k = 0; k < 3; k++) state[k + 1] = operand[k] ? operand[k]->nonzerostate + DifferMix((uint64_t)(uintptr_t)operand[k]->data) / 2 : 0;
+  *state = (PetscObjectState)(hash / 2);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of a product and its operands; zeros for no product */
+static PetscErrorCode PatternStates(Mat C, PetscObjectState state[4])
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscArrayzero(state, 4));
+  if (!C->product) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PatternState(C, &state[0]));
+  if (C->product->A) PetscCall(PatternState(C->product->A, &state[1]));
+  if (C->product->B) PetscCall(PatternState(C->product->B, &state[2]));
+  if (C->product->C) PetscCall(PatternState(C->product->C, &state[3]));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DifferPairUpdate(DifferPair *pair, PetscBool product)
@@ -201,19 +227,22 @@ PetscErrorCode DifferPairUpdate(DifferPair *pair, PetscBool product)
   pair->norm = -1;
   if (!R) PetscFunctionReturn(PETSC_SUCCESS);
   if (R->assembled && R->ops->norm) PetscCall(MatNorm(R, NORM_FROBENIUS, &pair->norm));
-  if (product) PatternState(R, pair->pattern);
+  if (product) PetscCall(PatternStates(R, pair->pattern));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* PETSc's own algorithms make a product again only in the pattern that it had; not A B^T on several processes, where PETSc 3.18 crashes */
-static PetscBool CanBeMadeAgain(const DifferPair *pair)
+static PetscErrorCode CanBeMadeAgain(const DifferPair *pair, PetscBool *can)
 {
   const Mat        R = pair->m[DIFFER_REFERENCE];
   PetscObjectState state[4];
 
-  if (!R->product || !R->product->A || !R->ops->productnumeric || !pair->pattern[0] || R->product->type == MATPRODUCT_ABt) return PETSC_FALSE;
-  PatternState(R, state);
-  return (PetscBool)(memcmp(state, pair->pattern, sizeof(state)) == 0);
+  PetscFunctionBeginUser;
+  *can = PETSC_FALSE;
+  if (!R->product || !R->product->A || !R->ops->productnumeric || !pair->pattern[0] || R->product->type == MATPRODUCT_ABt) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PatternStates(R, state));
+  *can = (PetscBool)(memcmp(state, pair->pattern, sizeof(state)) == 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscBool DifferSameLayout(PetscLayout a, PetscLayout b)
@@ -235,7 +264,6 @@ static PetscBool Fits(const DifferStep *s, int slot, unsigned needs)
   if ((needs & DIFFER_SQUARE) && !DifferSameLayout(R->rmap, R->cmap)) return PETSC_FALSE;
   if ((needs & DIFFER_FILLED) && (R->rmap->N == 0 || R->cmap->N == 0)) return PETSC_FALSE;
   if ((needs & DIFFER_MAPPED) && (!R->rmap->mapping || !R->cmap->mapping)) return PETSC_FALSE;
-  if ((needs & DIFFER_PRODUCT) && !CanBeMadeAgain(pair)) return PETSC_FALSE;
   if (!first) return PETSC_TRUE;
   if ((needs & (DIFFER_ROWS_ROWS | DIFFER_ROWS_COLS | DIFFER_COLS_COLS)) && strncmp(((PetscObject)R)->type_name, ((PetscObject)first)->type_name, 3) != 0) return PETSC_FALSE; /* both sequential or both MPI */
   if ((needs & DIFFER_OTHER) && R == first) return PETSC_FALSE;
@@ -255,7 +283,10 @@ PetscErrorCode DifferPick(DifferStep *s, unsigned needs, Mat *A)
   *A = NULL;
   PetscCheck(s->npicks < DIFFER_PICKS, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many picks");
   if (s->side == DIFFER_REFERENCE) {
-    for (int k = 0; k < DIFFER_SLOTS; k++) fits[k] = Fits(s, k, needs);
+    for (int k = 0; k < DIFFER_SLOTS; k++) {
+      fits[k] = Fits(s, k, needs);
+      if (fits[k] && (needs & DIFFER_PRODUCT)) PetscCall(CanBeMadeAgain(&s->pool->pair[k], &fits[k]));
+    }
     PetscCall(DifferOnAll(DIFFER_SLOTS, fits)); /* sequential matrices differ from process to process */
     for (PetscInt k = 0; k < DIFFER_SLOTS && slot < 0; k++) {
       if (fits[(start + k) % DIFFER_SLOTS]) slot = (start + k) % DIFFER_SLOTS;
