@@ -31,7 +31,7 @@ typedef struct {
   PetscBool        ours;       /* should the matrix under test have the type under test? Else it is what the reference is. */
   PetscBool        apart;      /* a conversion took the blocks of an MPI matrix apart, and PETSc made new ones: the nonzero state goes on from those of the blocks or from the sum before */
   PetscReal        norm;       /* Frobenius norm, no number if an entry is none; negative until the first assembly */
-  PetscObjectState pattern[4]; /* nonzero states of a product and of its operands when it was made */
+  PetscObjectState pattern[4]; /* of a product and of its operands when it was made, see PatternState() */
 } DifferPair;
 
 /* Rows and columns come from two spaces, so that products of most matrices exist */
@@ -134,7 +134,7 @@ PetscBool DifferIsPlain(void);
 
 /* Chooses the third type, NULL for none */
 PetscErrorCode DifferSetThird(const char name[]);
-PetscBool      DifferHasThird(void);
+const char    *DifferThird(void);
 
 /* A plain AIJ takes the place of the type under test, and there is no third type; or no longer */
 void DifferBePlain(PetscBool plain);

@@ -52,9 +52,9 @@ PetscErrorCode DifferSetThird(const char name[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscBool DifferHasThird(void)
+const char *DifferThird(void)
 {
-  return (PetscBool)(third[0] && !plainly);
+  return third[0] && !plainly ? third : NULL;
 }
 
 /* What chooses a type is away while an operation is applied to another side, or matrices that PETSc makes would get the format under test there too */
