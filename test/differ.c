@@ -11,6 +11,9 @@ static char help[] = "Random sequences of PETSc calls on matrices of the type un
 
 #include "differ.h"
 #include <stdlib.h>
+#if defined(PETSC_HAVE_CUDA)
+  #include <petscdevice_cuda.h>
+#endif
 
 #define LENGTH 4096 /* operations of a sequence at most */
 #define ALONE  10   /* seconds after which a process that got an error takes the others for lost */
@@ -186,16 +189,21 @@ static void SwapReferences(DifferStep *s, PetscObjectState before[][DIFFER_SIDES
 static PetscErrorCode Judge(DifferStep *s, const Item *item, PetscObjectState before[][DIFFER_SIDES][2], PetscErrorCode ierr[], PetscBool *failed, PetscBool last, TestDiff *d)
 {
   TestDiff    t = {NULL, 0};
-  static char what[1024];
+  static char what[1024], both[2048];
 
   PetscFunctionBeginUser;
+  s->against = DIFFER_REFERENCE;
   PetscCall(DifferCompare(s, (const PetscObjectState(*)[DIFFER_SIDES][2])before, ierr, *failed, last, d));
   if (!DifferThird()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrncpy(what, d->what ? d->what : "", sizeof(what)));
+  s->against = DIFFER_THIRD;
   SwapReferences(s, before, ierr);
   PetscCall(DifferCompare(s, (const PetscObjectState(*)[DIFFER_SIDES][2])before, ierr, *failed, last, &t));
   SwapReferences(s, before, ierr);
-  if (d->what) d->what = what;
+  if (d->what) {
+    PetscCall(PetscSNPrintf(both, sizeof(both), "%s; against the third type: %s", what, t.what ? t.what : ""));
+    d->what = both;
+  }
   if ((d->err > TEST_TOLERANCE) == (t.err > TEST_TOLERANCE)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "# %s:%llu, AIJ and the third type differ, this side is %s: %s\n", item->op->name, (unsigned long long)item->seed, t.err > TEST_TOLERANCE ? "as AIJ" : "as the third type", t.err > TEST_TOLERANCE ? (t.what ? t.what : "") : what));
   d->what = NULL;
@@ -227,6 +235,15 @@ static PetscErrorCode Meet(const DifferStep *s, const char *op, PetscErrorCode i
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* An error of a kernel shows late: on the side that launched it, if that side waits for the GPU */
+static PetscErrorCode Synchronize(void)
+{
+#if defined(PETSC_HAVE_CUDA)
+  if (DifferThird() && cudaDeviceSynchronize() != cudaSuccess) return PETSC_ERR_GPU;
+#endif
+  return PETSC_SUCCESS;
+}
+
 static PetscErrorCode Step(DifferPool *pool, const Item *item, PetscBool last, TestDiff *d)
 {
   static const char *const names[] = {"matrix under test", "reference", "third type"};
@@ -251,6 +268,7 @@ static PetscErrorCode Step(DifferPool *pool, const Item *item, PetscBool last, T
     PetscCall(PetscPushErrorHandler(talk ? Trace : TestKeepMessage, NULL));
     ierr[s.side] = (*item->op->apply)(&s);
     PetscCall(PetscPopErrorHandler());
+    if (!ierr[s.side]) ierr[s.side] = Synchronize();
     PetscCall(Meet(&s, item->op->name, ierr[s.side]));
     DifferSetSide(DIFFER_TEST);
     worst = PetscMax(worst, (int)ierr[s.side]);
@@ -308,8 +326,8 @@ static PetscErrorCode RunAndReport(const Sequence *q, PetscBool *good)
   TestDiff       d = {NULL, 0};
   PetscLogDouble left, plain = 0;
   PetscMPIInt    rank, where;
-  int            step      = 0;
-  char           what[512] = "";
+  int            step       = 0;
+  char           what[2048] = "";
 
   PetscFunctionBeginUser;
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "sequence %llu\n", (unsigned long long)q->seed));

@@ -65,6 +65,8 @@ typedef struct {
   DifferNote *notes[DIFFER_SIDES];
   PetscBool   touched[DIFFER_SLOTS], dropped[DIFFER_SLOTS];
   PetscBool   merged;  /* a new matrix took the place of the inside: MatHeaderMerge() and MatHeaderReplace() bring its nonzero state along, which may be the old number by chance */
+  PetscBool   anew;    /* MatSetType() with the name of the type makes a matrix on a GPU anew around its inside, since the name of its type is that of AIJCUSPARSE: its states rise */
+  int         against; /* the side with which the matrix under test is compared */
   PetscBool   retyped; /* a matrix becomes one of the type under test, or plain, where an AIJ remains what it is */
 } DifferStep;
 

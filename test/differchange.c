@@ -427,10 +427,12 @@ DifferChange(SetTypeAgain, DIFFER_AIJ, {
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   PetscCall(DifferTypeName(s, 2, type, sizeof(type)));
   if (DifferIsOurs(s, 0)) PetscCall(MatSetType(A, type));
+  if (s->side == DIFFER_TEST) PetscCall(TestOnDevice(A, &s->anew));
 })
 
 DifferChange(SetFromOptions, DIFFER_AIJ, {
   if (DifferIsOurs(s, 0)) PetscCall(MatSetFromOptions(A));
+  if (s->side == DIFFER_TEST) PetscCall(TestOnDevice(A, &s->anew));
 })
 
 DifferChange(Bind, 0, PetscCall(MatBindToCPU(A, DifferDraw(s, 2) ? PETSC_TRUE : PETSC_FALSE)))
