@@ -144,11 +144,16 @@ void DifferBePlain(PetscBool plain);
 /* MatSetFromOptions() and the like take the type of that side from now on */
 void DifferSetSide(int side);
 
-/* Collective: can PETSc convert A to that type? To BAIJ it takes the block size of the rows for the columns too, and local columns that do not fit are an error of single processes. */
+/* Collective: can PETSc convert A to that type? To BAIJ it takes the block size of the rows for the columns too, and local columns that do not fit are an error of
+   single processes. So are, for IS, columns of other processes without their list, which a conversion that took the matrix apart has freed. */
 PetscErrorCode DifferCanConvert(Mat A, const char type[], PetscBool *can);
 
 /* Is this one of the types to which PETSc converts an MPI AIJ by taking it apart? */
 PetscBool DifferTakesApart(const char type[]);
+
+/* Collective: may AIJCUSPARSE store a block of A without its empty rows, of which PETSc then reads rows that are not stored, in MatGetDiagonal() and in AXPY of a part of a
+   pattern? Nothing is compressed where there is no third type. */
+PetscErrorCode DifferIsCompressed(Mat A, PetscBool *compressed);
 
 /* Is this an AIJ or a subtype of it by its name? */
 PetscBool DifferIsAIJ(Mat A);

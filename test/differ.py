@@ -140,6 +140,12 @@ class Report:
             print("ok %s" % setting.name)
             print("# %d sequences in %.0f s" % (count, seconds), flush=True)
 
+    def fell(self, line):
+        """The third type crashed, or did not end, in the operation that the line names."""
+        with self.lock:
+            self.excused += 1
+            print("# PETSc's own: %s" % line.lstrip("# "), flush=True)
+
     def skip(self, setting):
         self.skipped += 1
         print("skip %s: there is no mpiexec" % setting.name, flush=True)
@@ -159,18 +165,23 @@ class Report:
 
 # ------------------------------------------------- one setting -------------------------------------------------
 
-def examine(tester, setting, seed, pool, items, report, seconds):
-    """Shrink a sequence that has failed and report it."""
+def examine(tester, setting, seed, pool, items, found, report, seconds):
+    """Shrink a sequence that has failed and report it. True if the third type, on a GPU, crashed or did not end: that failure is PETSc's own."""
     failure, lines = tester.run_items(setting, pool, items, talk=True)
     if not failure:
-        report.bad(setting, pool, items, "seed %s: fails only after other sequences" % seed, lines)
-        return
+        report.bad(setting, pool, items, "seed %s, only after other sequences: %s" % (seed, found), lines)
+        return False
+    sides = [line for line in lines if re.match(r"# \S+ on the ", line)]
+    if sides and sides[-1].endswith(" on the third type") and not failure.startswith("left out: "):
+        report.fell(sides[-1])
+        return True
     step = re.search(r", step (\d+)", failure)
     if step:
         items = items[:int(step.group(1)) + 1]
     items = tester.shrink(setting, pool, items, failure, time.time() + seconds)
     failure, lines = tester.run_items(setting, pool, items, talk=True)
-    report.bad(setting, pool, items, "seed %s: %s" % (seed, failure), lines)
+    report.bad(setting, pool, items, "seed %s: %s" % (seed, failure or found), lines)
+    return False
 
 
 def listed(tester, setting, seed, length):
@@ -188,7 +199,7 @@ def old_failures(tester, setting, report, seconds):
     with open(SEEDS) as file:
         words = next((line.split() for line in file if begun(lines) and line.split()[:1] == [str(begun(lines)[-1])]), None)
     if words:
-        examine(tester, setting, "%s of differ.seeds" % words[0], words[0], words[1:], report, seconds)
+        examine(tester, setting, "%s of differ.seeds" % words[0], words[0], words[1:], failure, report, seconds)
     else:
         report.bad(setting, "0", [], failure, lines)
     return False
@@ -212,9 +223,11 @@ def work(tester, setting, args, until, report):
         if not failure:
             break
         if failure.startswith("left out: "):
+            print("# %s, seed %d, %s" % (setting.name, seeds[-1], failure), flush=True)
             continue
         words = listed(tester, setting, seeds[-1], args.length)
-        examine(tester, setting, seeds[-1], words[0], words[1:], report, args.shrink)
+        if examine(tester, setting, seeds[-1], words[0], words[1:], failure, report, args.shrink):
+            continue
         found += 1
         if found >= args.failures:
             return

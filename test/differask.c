@@ -35,7 +35,7 @@ static PetscErrorCode Mult(DifferStep *s)
         PetscScalar *a;
 
         PetscCall(VecGetArray(x, &a));
-        a[n / 2] = k ? PETSC_INFINITY : (PetscReal)NAN;
+        a[n / 2] = k ? (PetscReal)INFINITY : (PetscReal)NAN;
         PetscCall(VecRestoreArray(x, &a));
       }
     }
@@ -124,11 +124,14 @@ static PetscErrorCode Vectors(DifferStep *s)
 
 static PetscErrorCode Diagonal(DifferStep *s)
 {
-  Vec v;
-  Mat A;
+  PetscBool compressed;
+  Vec       v;
+  Mat       A;
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_SQUARE, &A);
+  PetscCall(DifferIsCompressed(A, &compressed));
+  if (compressed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatCreateVecs(A, NULL, &v));
   PetscCall(MatGetDiagonal(A, v));
   PetscCall(DifferNoteVec(s, "diagonal", v, 0));
@@ -165,6 +168,7 @@ static PetscErrorCode Norms(DifferStep *s)
   static const NormType types[] = {NORM_1, NORM_FROBENIUS, NORM_INFINITY};
   PetscReal             norm;
   PetscScalar           trace;
+  PetscBool             compressed;
   Mat                   A;
 
   PetscFunctionBeginUser;
@@ -173,7 +177,8 @@ static PetscErrorCode Norms(DifferStep *s)
     PetscCall(MatNorm(A, types[k], &norm));
     DifferNoteScalar(s, "norm", norm, norm);
   }
-  if (!DifferSameLayout(A->rmap, A->cmap)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DifferIsCompressed(A, &compressed));
+  if (!DifferSameLayout(A->rmap, A->cmap) || compressed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetTrace(A, &trace));
   DifferNoteScalar(s, "trace", trace, Size(s));
   PetscFunctionReturn(PETSC_SUCCESS);

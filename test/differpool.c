@@ -103,9 +103,42 @@ PetscErrorCode DifferTypeName(DifferStep *s, int kind, char name[], size_t len)
 
 PetscErrorCode DifferCanConvert(Mat A, const char type[], PetscBool *can)
 {
+  Mat             block;
+  const PetscInt *map;
+  PetscBool       mpi;
+
   PetscFunctionBeginUser;
   *can = (PetscBool)(strcmp(type, MATBAIJ) != 0 || (A->rmap->n % PetscAbs(A->rmap->bs) == 0 && A->cmap->n % PetscAbs(A->rmap->bs) == 0));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  if (mpi && strcmp(type, MATIS) == 0) {
+    PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &block, &map));
+    *can = (PetscBool)(map || block->cmap->n == 0);
+  }
   PetscCall(DifferOnAll(1, can));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DifferIsCompressed(Mat A, PetscBool *compressed)
+{
+  Mat       block[2] = {A, NULL};
+  PetscBool mpi;
+
+  PetscFunctionBeginUser;
+  *compressed = PETSC_FALSE;
+  if (!DifferThird()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
+  for (int b = 0; b < 2 && block[b]; b++) {
+    PetscInt empty = 0, n;
+
+    for (PetscInt i = 0; i < block[b]->rmap->n; i++) {
+      PetscCall(MatGetRow(block[b], i, &n, NULL, NULL));
+      empty += n == 0;
+      PetscCall(MatRestoreRow(block[b], i, &n, NULL, NULL));
+    }
+    if (10 * empty >= 6 * block[b]->rmap->n) *compressed = PETSC_TRUE; /* MatCheckCompressedRow() */
+  }
+  PetscCall(DifferOnAny(1, compressed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
