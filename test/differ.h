@@ -145,7 +145,7 @@ void DifferBePlain(PetscBool plain);
 void DifferSetSide(int side);
 
 /* Collective: can PETSc convert A to that type? To BAIJ it takes the block size of the rows for the columns too, and local columns that do not fit are an error of
-   single processes. So are, for IS, columns of other processes without their list, which a conversion that took the matrix apart has freed. */
+   single processes. So is, for IS, a process that has no entries in columns of others. */
 PetscErrorCode DifferCanConvert(Mat A, const char type[], PetscBool *can);
 
 /* Is this one of the types to which PETSc converts an MPI AIJ by taking it apart? */

@@ -103,18 +103,18 @@ PetscErrorCode DifferTypeName(DifferStep *s, int kind, char name[], size_t len)
 
 PetscErrorCode DifferCanConvert(Mat A, const char type[], PetscBool *can)
 {
-  Mat             block;
   const PetscInt *map;
   PetscBool       mpi;
 
   PetscFunctionBeginUser;
-  *can = (PetscBool)(strcmp(type, MATBAIJ) != 0 || (A->rmap->n % PetscAbs(A->rmap->bs) == 0 && A->cmap->n % PetscAbs(A->rmap->bs) == 0));
+  *can = (PetscBool)(strcmp(type, MATBAIJ) != 0 || (PetscAbs(A->rmap->bs) == PetscAbs(A->cmap->bs) && A->rmap->n % PetscAbs(A->rmap->bs) == 0 && A->cmap->n % PetscAbs(A->rmap->bs) == 0));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
   if (mpi && strcmp(type, MATIS) == 0) {
-    PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &block, &map));
-    *can = (PetscBool)(map || block->cmap->n == 0);
+    PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, NULL, &map));
+    *can = (PetscBool)(map != NULL);
   }
   PetscCall(DifferOnAll(1, can));
+  if (*can) PetscCall(MatSetBlockSizes(A, PetscAbs(A->rmap->bs), PetscAbs(A->cmap->bs))); /* one that is not set is -1, which is an error on the way back from BAIJ */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
