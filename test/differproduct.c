@@ -258,7 +258,7 @@ static PetscErrorCode WithTranspose(DifferStep *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* By PETSc's algorithms, asked for by name on both sides, and hashgemm for plain operands */
+/* By PETSc's algorithms, asked for by name on both sides, and hashgemm for plain operands; of a matrix on a GPU and one on the host PETSc makes the product */
 static PetscErrorCode ByAlgorithm(DifferStep *s)
 {
   static const char *const names[2][3] = {
@@ -276,7 +276,7 @@ static PetscErrorCode ByAlgorithm(DifferStep *s)
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
   PetscCall(MatProductCreate(A, B, NULL, &C));
   PetscCall(MatProductSetType(C, MATPRODUCT_AB));
-  PetscCall(MatProductSetAlgorithm(C, which == 2 && (s->side != DIFFER_TEST || !DifferIsOurs(s, 0) || DifferIsPlain()) ? names[mpi][0] : names[mpi][which]));
+  PetscCall(MatProductSetAlgorithm(C, which == 2 && (s->side != DIFFER_TEST || !DifferIsOurs(s, 0) || DifferIsPlain() || (DifferThird() && !DifferIsOurs(s, 1))) ? names[mpi][0] : names[mpi][which]));
   PetscCall(MatProductSetFromOptions(C));
   PetscCall(MatProductSymbolic(C));
   PetscCall(MatProductNumeric(C));

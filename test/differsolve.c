@@ -173,9 +173,6 @@ static PetscErrorCode Gamg(DifferStep *s)
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_SQUARE | DIFFER_FINITE | DIFFER_FILLED, &A);
-  for (PetscMPIInt r = 0; r < A->rmap->size; r++) {
-    if (A->rmap->range[r] == A->rmap->range[r + 1]) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc 3.18's GAMG waits for a process without rows for ever */
-  }
   PetscCall(MatGetBlockSize(A, &bs));
   PetscCall(Heavy(A, PETSC_TRUE, &B));
   if (nullspace == 0) PetscCall(MatSetNearNullSpace(B, s->pool->space));
