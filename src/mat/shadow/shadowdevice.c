@@ -16,10 +16,9 @@ typedef PetscErrorCode (*MatConvertFunction)(Mat, MatType, MatReuse, Mat *);
 #define CONVERT_SEQ "MatConvert_seqaij_seqaijcusparse_C"
 #define CONVERT_MPI "MatConvert_mpiaij_mpiaijcusparse_C"
 
-struct _MatOps                MatShadowBaseSeqCUSPARSE, MatShadowBaseMPICUSPARSE;
-static const MatShadowFormat *device_format   = NULL;        /* the format of every AIJCUSPARSE of this process */
-static PetscBool              device_expected = PETSC_FALSE; /* another format may still replace device_format */
-static PetscBool              device_ready    = PETSC_FALSE; /* the operations of AIJCUSPARSE are known */
+struct _MatOps   MatShadowBaseSeqCUSPARSE, MatShadowBaseMPICUSPARSE;
+static PetscBool device_expected = PETSC_FALSE; /* another format may still replace MatShadowForAIJCUSPARSE */
+static PetscBool device_ready    = PETSC_FALSE; /* the operations of AIJCUSPARSE are known */
 
 /* PETSc's own: the constructors of AIJ and AIJCUSPARSE, and the conversions from AIJ to AIJCUSPARSE */
 static PetscErrorCode (*create_seq)(Mat), (*create_mpi)(Mat), (*create_seqcusparse)(Mat), (*create_mpicusparse)(Mat);
@@ -66,7 +65,7 @@ static PetscErrorCode MatShadowDeviceCreate(Mat A, PetscErrorCode (*create)(Mat)
   PetscFunctionBegin;
   PetscCall(MatShadowDeviceReady());
   PetscCall((*create)(A));
-  if (A->factortype == MAT_FACTOR_NONE) PetscCall(MatShadowAttach(A, device_format, NULL));
+  if (A->factortype == MAT_FACTOR_NONE && MatShadowForAIJCUSPARSE) PetscCall(MatShadowAttach(A, MatShadowForAIJCUSPARSE, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -106,7 +105,7 @@ static PetscErrorCode MatConvert_AIJ_AIJCUSPARSE_Shadow(Mat A, MatType type, Mat
   }
   if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(MatShadowDeviceConvert(B));
-  if (B->factortype == MAT_FACTOR_NONE) PetscCall(MatShadowAttach(B, device_format, NULL));
+  if (B->factortype == MAT_FACTOR_NONE && MatShadowForAIJCUSPARSE) PetscCall(MatShadowAttach(B, MatShadowForAIJCUSPARSE, NULL));
   *newmat = B;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -146,13 +145,13 @@ static PetscErrorCode MatShadowDeviceReplace(MatType type, PetscErrorCode (*ours
 PetscErrorCode MatShadowDeviceExpect(const MatShadowFormat *format)
 {
   PetscFunctionBegin;
-  if (device_format) PetscFunctionReturn(PETSC_SUCCESS);
+  if (MatShadowForAIJCUSPARSE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowDeviceReplace(MATSEQAIJ, MatCreate_SeqAIJ_Shadow, &create_seq, CONVERT_SEQ, &convert_seq));
   PetscCall(MatShadowDeviceReplace(MATMPIAIJ, MatCreate_MPIAIJ_Shadow, &create_mpi, CONVERT_MPI, &convert_mpi));
   PetscCall(MatShadowDeviceReplace(MATSEQAIJCUSPARSE, MatCreate_SeqAIJCUSPARSE_Shadow, &create_seqcusparse, NULL, NULL));
   PetscCall(MatShadowDeviceReplace(MATMPIAIJCUSPARSE, MatCreate_MPIAIJCUSPARSE_Shadow, &create_mpicusparse, NULL, NULL));
-  device_format   = format;
-  device_expected = PETSC_TRUE;
+  MatShadowForAIJCUSPARSE = format;
+  device_expected         = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,7 +160,7 @@ PetscErrorCode MatShadowDeviceStart(const MatShadowFormat *format)
 {
   PetscFunctionBegin;
   PetscCall(MatShadowDeviceExpect(format));
-  if (device_expected) device_format = format;
+  if (device_expected) MatShadowForAIJCUSPARSE = format;
   device_expected = PETSC_FALSE;
   PetscCall(MatShadowDeviceReady());
   PetscCall(MatShadowLoadStart(format));
@@ -172,15 +171,8 @@ PetscErrorCode MatShadowDeviceEnd(void)
 {
   PetscFunctionBegin;
   PetscCall(MatShadowLoadEnd());
-  device_format   = NULL;
-  device_expected = PETSC_FALSE;
-  device_ready    = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatShadowDeviceGetFormat(const MatShadowFormat **format)
-{
-  PetscFunctionBegin;
-  *format = device_format;
+  MatShadowForAIJCUSPARSE = NULL;
+  device_expected         = PETSC_FALSE;
+  device_ready            = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
