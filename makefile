@@ -105,6 +105,7 @@ $(BIN)/%: $(B)/obj/src/ksp/examples/%.o $(LIB)
 	$(call say,LINK,$@)
 	@$(AMB_LINK) -o $@ $< $(LDFLAGS) -L$(B)/lib $(rpath) -lpetscamb $(AMB_LIBS)
 $(B)/test/differ: $(parts:%.c=$(B)/obj/%.o)
+$(B)/test/memory: LDFLAGS += -Wl,--wrap=SysAllocate
 $(B)/test/%: $(B)/obj/test/%.o $(helpers:%.c=$(B)/obj/%.o) $(ARCHIVE)
 	$(here)
 	$(call say,LINK,$@)

@@ -90,7 +90,7 @@ static PetscErrorCode MatProductTake(Mat C, const MatProductProvider *provider)
   PetscBool seq;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowReportProduct(C, (PetscBool)(provider != NULL)));
+  PetscCall(MatShadowReportProduct(C, (PetscBool)(provider != NULL), 1));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)C->product->A, MATSEQAIJ, &seq));
   if (provider) {
     PetscCall(MatProductSetAlgorithm(C, provider->algorithm));
@@ -100,12 +100,34 @@ static PetscErrorCode MatProductTake(Mat C, const MatProductProvider *provider)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For operands of one type */
+PetscErrorCode MatProductLeave(Mat C, const char reason[])
+{
+  char      value[64];
+  PetscBool set;
+
+  PetscFunctionBegin;
+  PetscCall(PetscInfo(C, "PETSc makes the product: %s\n", reason));
+  PetscCall(MatProductAlgorithmAsked(C, "PETSc's", value, sizeof(value), &set));
+  PetscCheck(!set, PetscObjectComm((PetscObject)C), PETSC_ERR_SUP, "The algorithm %s cannot make this product: %s; choose another algorithm, or leave the choice to petsc-amb", value, reason);
+  C->ops->productsymbolic = C->ops->productnumeric = NULL;
+  PetscCall(MatShadowReportProduct(C, PETSC_TRUE, -1));
+  PetscCall(MatProductTake(C, NULL));
+  PetscCheck(C->ops->productsymbolic, PetscObjectComm((PetscObject)C), PETSC_ERR_SUP, "PETSc has no product of these matrices, and petsc-amb cannot make it: %s", reason);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For operands of one type. A sequential matrix and one of several processes have this same function, and PETSc then calls it too: without a symbolic phase PETSc
+   raises its own error, as for AIJ. */
 static PetscErrorCode MatProductSetFromOptions_Shadow(Mat C)
 {
   const MatProductProvider *first, *provider;
+  Mat                       operand[3];
 
   PetscFunctionBegin;
+  MatProductGetOperands(C, operand);
+  for (int k = 1; k < 3 && operand[k]; k++) {
+    if (operand[k]->ops->mult != operand[0]->ops->mult) PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatProductFindProvider(C, &first, &provider));
   PetscCall(MatProductTake(C, provider));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -182,7 +204,7 @@ static PetscErrorCode MatProductSetFromOptions_Mixed(Mat D)
     PetscCall(PetscObjectQueryFunction((PetscObject)operand[k], "MatProductSetFromOptions_anytype_C", &f));
     if (f == MatProductSetFromOptions_Mixed) f = NULL;
   }
-  if (f) PetscCall(MatShadowReportProduct(D, PETSC_FALSE));
+  if (f) PetscCall(MatShadowReportProduct(D, PETSC_FALSE, 1));
   if (f) PetscCall((*f)(D));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -142,6 +142,7 @@ extern PetscErrorCode MatShadowParamsChanged(Mat);
 extern PetscErrorCode MatShadowComposeSetters(Mat, PetscBool);
 extern PetscErrorCode MatShadowAttach(Mat, const MatShadowFormat *, const MatShadow *parent);
 extern PetscErrorCode MatShadowAttachBlocks(Mat);
+extern PetscErrorCode MatShadowRename(Mat, MatType);
 extern PetscErrorCode MatShadowDetach(Mat);
 extern PetscErrorCode MatShadowDetachBlocks(Mat);
 extern PetscErrorCode MatShadowAdopt(Mat, const MatShadowFormat *);
@@ -213,7 +214,7 @@ extern PetscErrorCode  MatShadowReportBegin(MatShadow *);
 extern PetscErrorCode  MatShadowReportEnd(MatShadow *);
 extern PetscErrorCode  MatShadowReportProductBegin(PetscLogDouble *);
 extern PetscErrorCode  MatShadowReportProductEnd(Mat, PetscLogDouble, PetscBool renewed);
-extern PetscErrorCode  MatShadowReportProduct(Mat, PetscBool ours);
+extern PetscErrorCode  MatShadowReportProduct(Mat, PetscBool ours, int times);
 extern PetscErrorCode  MatShadowReport(void);
 
 /* Counts a product, made by the format or by the AIJ, that began at the time since */

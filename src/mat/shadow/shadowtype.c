@@ -444,6 +444,17 @@ PetscErrorCode MatShadowSetOperations(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The same name again would free the string that MatGetType() has given to the program */
+PetscErrorCode MatShadowRename(Mat A, MatType type)
+{
+  PetscBool same;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrcmp(((PetscObject)A)->type_name, type, &same));
+  if (!same) PetscCall(PetscObjectChangeTypeName((PetscObject)A, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Gives an AIJ or an AIJCUSPARSE a shadow, or gives it back to a matrix whose inside was replaced. With -petscamb_for_aij the matrix keeps its type name. */
 PetscErrorCode MatShadowAttach(Mat A, const MatShadowFormat *format, const MatShadow *parent)
 {
@@ -453,7 +464,7 @@ PetscErrorCode MatShadowAttach(Mat A, const MatShadowFormat *format, const MatSh
   PetscFunctionBegin;
   PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, MATSEQAIJ, &seq));
   PetscCall(MatShadowSetOperations(A));
-  if (!MatShadowIsCUSPARSE(A) && !MatShadowForAIJ) PetscCall(PetscObjectChangeTypeName((PetscObject)A, seq ? format->seqtype : format->mpitype));
+  if (!MatShadowIsCUSPARSE(A) && !MatShadowForAIJ) PetscCall(MatShadowRename(A, seq ? format->seqtype : format->mpitype));
   PetscCall(MatShadowCompose(A, format, parent, &s));
   PetscCall(MatShadowComposeFunctions(A, format, seq, PETSC_TRUE));
   if (!seq && A->assembled) PetscCall(MatShadowAttachBlocks(A));
@@ -481,7 +492,7 @@ PetscErrorCode MatShadowDetach(Mat A)
   if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowCUSPARSERestoreOperations(A, seq));
   PetscCall(MatShadowComposeFunctions(A, format, seq, PETSC_FALSE));
   PetscCall(PetscObjectCompose((PetscObject)A, "MatShadow", NULL));
-  if (!MatShadowIsCUSPARSE(A)) PetscCall(PetscObjectChangeTypeName((PetscObject)A, seq ? MATSEQAIJ : MATMPIAIJ));
+  if (!MatShadowIsCUSPARSE(A)) PetscCall(MatShadowRename(A, seq ? MATSEQAIJ : MATMPIAIJ));
   if (!seq) PetscCall(MatShadowDetachBlocks(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -91,8 +91,9 @@ PetscErrorCode HashGEMMHaloDestroy(HashGEMMHalo *halo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A halo of nrow rows. Other processes may ask for the nroot entries of this one. *most is the length of the longest row. */
-PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nroot, PetscInt nrow, const HashGEMMPlace rows[], HashGEMMHalo *halo, PetscInt *most)
+/* A halo of nrow rows. Other processes may ask for the nroot entries of this one. *most is the length of the longest row. If PetscInt cannot count the entries, the
+   halo has none, and *status says so: the other processes go on to the next agreement. */
+PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nroot, PetscInt nrow, const HashGEMMPlace rows[], HashGEMMHalo *halo, PetscInt *most, SpgemmInfo *info, SysStatus *status)
 {
   PetscSFNode *remote;
   PetscInt64   n = 0;
@@ -103,7 +104,12 @@ PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nroot, PetscInt nrow, 
     n += rows[r].end - rows[r].begin;
     *most = PetscMax(*most, rows[r].end - rows[r].begin);
   }
-  PetscCall(PetscIntCast(n, &halo->n));
+  if (n > PETSC_MAX_INT) {
+    *status        = SYS_TOO_LARGE;
+    info->nonzeros = (double)n;
+    n = nrow = 0;
+  }
+  halo->n = (PetscInt)n;
   PetscCall(PetscMalloc1(halo->n, &remote));
   n = 0;
   for (PetscInt r = 0; r < nrow; r++) {

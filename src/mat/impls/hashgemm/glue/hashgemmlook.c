@@ -46,28 +46,30 @@ static PetscErrorCode HashGEMMFingerprintBlock(Mat A, uint64_t *pattern, int *as
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HashGEMMFingerprintMat(Mat A, uint64_t *pattern)
+static PetscErrorCode HashGEMMFingerprintMat(Mat A, uint64_t *pattern, int *ascending)
 {
   Mat             block[2] = {A, NULL};
   const PetscInt *global   = NULL;
   PetscBool       mpi;
-  int             ascending = 1;
 
   PetscFunctionBegin;
-  *pattern = 0;
+  *pattern   = 0;
+  *ascending = 1;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
   if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], &global));
   for (int k = 0; k < 2 && block[k]; k++) {
     uint64_t one = 0;
+    int      rows;
 
-    PetscCall(HashGEMMFingerprintBlock(block[k], &one, &ascending));
-    *pattern = 31 * *pattern + one;
-    PetscCheck(ascending, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "An operand has a row whose columns are not in ascending order, or repeated; assemble the operand with MatSetValues(), or use another algorithm");
+    PetscCall(HashGEMMFingerprintBlock(block[k], &one, &rows));
+    *pattern   = 31 * *pattern + one;
+    *ascending = *ascending && rows;
   }
   if (mpi) {
     const PetscInt i[2] = {0, block[1]->cmap->n};
+    int            row;
 
-    *pattern = 31 * *pattern + HashGEMMFingerprint(1, i, global, &ascending);
+    *pattern = 31 * *pattern + HashGEMMFingerprint(1, i, global, &row);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -76,6 +78,7 @@ static PetscErrorCode HashGEMMFingerprintMat(Mat A, uint64_t *pattern)
 PetscErrorCode HashGEMMLook(Mat A, HashGEMMSeen *seen, HashGEMMChange *change)
 {
   HashGEMMSeen now;
+  int          ascending;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMGlance(A, &now));
@@ -83,8 +86,8 @@ PetscErrorCode HashGEMMLook(Mat A, HashGEMMSeen *seen, HashGEMMChange *change)
     *change     = now.state == seen->state ? HASHGEMM_SAME : HASHGEMM_NEW_VALUES;
     now.pattern = seen->pattern;
   } else {
-    PetscCall(HashGEMMFingerprintMat(A, &now.pattern));
-    *change = now.pattern == seen->pattern ? HASHGEMM_NEW_VALUES : HASHGEMM_NEW_PATTERN;
+    PetscCall(HashGEMMFingerprintMat(A, &now.pattern, &ascending));
+    *change = !ascending ? HASHGEMM_NOT_ASCENDING : now.pattern == seen->pattern ? HASHGEMM_NEW_VALUES : HASHGEMM_NEW_PATTERN;
   }
   *seen = now;
   PetscFunctionReturn(PETSC_SUCCESS);
