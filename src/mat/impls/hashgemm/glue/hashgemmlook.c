@@ -74,7 +74,7 @@ static PetscErrorCode HashGEMMFingerprintMat(Mat A, uint64_t *pattern, int *asce
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Compares A with *seen, which becomes A */
+/* Compares A with *seen, which becomes A unless the product refuses A */
 PetscErrorCode HashGEMMLook(Mat A, HashGEMMSeen *seen, HashGEMMChange *change)
 {
   HashGEMMSeen now;
@@ -89,6 +89,6 @@ PetscErrorCode HashGEMMLook(Mat A, HashGEMMSeen *seen, HashGEMMChange *change)
     PetscCall(HashGEMMFingerprintMat(A, &now.pattern, &ascending));
     *change = !ascending ? HASHGEMM_NOT_ASCENDING : now.pattern == seen->pattern ? HASHGEMM_NEW_VALUES : HASHGEMM_NEW_PATTERN;
   }
-  *seen = now;
+  if (*change != HASHGEMM_NOT_ASCENDING) *seen = now;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
