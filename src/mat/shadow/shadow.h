@@ -194,8 +194,8 @@ extern PetscLogDouble MatShadowTrialRatio(const MatShadowTrial *);
 
 /* ------------------------------------------------- programs that fix AIJ ------------------------------------------------- */
 
-/* The format that -petscamb_for_aij gives to all AIJ of the program, or NULL */
-extern const MatShadowFormat *MatShadowForAIJ;
+/* The format that -petscamb_for_aij gives to all AIJ of the program, or NULL; the format that all AIJCUSPARSE get, or NULL before the first matrix on a GPU */
+extern const MatShadowFormat *MatShadowForAIJ, *MatShadowForAIJCUSPARSE;
 extern PetscErrorCode         MatShadowForAIJRegister(void);
 extern PetscErrorCode         MatShadowForAIJTake(Mat);
 extern PetscErrorCode         MatShadowForAIJCompose(Mat, PetscBool seq, PetscBool add);

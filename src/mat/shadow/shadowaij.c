@@ -8,7 +8,8 @@
 */
 #include "mat/shadow/shadow.h"
 
-const MatShadowFormat *MatShadowForAIJ = NULL; /* the format of every AIJ */
+const MatShadowFormat *MatShadowForAIJ         = NULL; /* the format of every AIJ */
+const MatShadowFormat *MatShadowForAIJCUSPARSE = NULL; /* the format of every AIJCUSPARSE */
 
 static PetscErrorCode (*create_seq)(Mat), (*create_mpi)(Mat); /* PETSc's own */
 

@@ -16,10 +16,9 @@ typedef PetscErrorCode (*MatConvertFunction)(Mat, MatType, MatReuse, Mat *);
 #define CONVERT_SEQ "MatConvert_seqaij_seqaijcusparse_C"
 #define CONVERT_MPI "MatConvert_mpiaij_mpiaijcusparse_C"
 
-struct _MatOps                MatShadowBaseSeqCUSPARSE, MatShadowBaseMPICUSPARSE;
-static const MatShadowFormat *device_format   = NULL;        /* the format of every AIJCUSPARSE of this process */
-static PetscBool              device_expected = PETSC_FALSE; /* another format may still replace device_format */
-static PetscBool              device_ready    = PETSC_FALSE; /* the operations of AIJCUSPARSE are known */
+struct _MatOps   MatShadowBaseSeqCUSPARSE, MatShadowBaseMPICUSPARSE;
+static PetscBool device_expected = PETSC_FALSE; /* another format may still replace MatShadowForAIJCUSPARSE */
+static PetscBool device_ready    = PETSC_FALSE; /* the operations of AIJCUSPARSE are known */
 
 /* PETSc's own: the constructors of AIJ and AIJCUSPARSE, and the conversions from AIJ to AIJCUSPARSE */
 static PetscErrorCode (*create_seq)(Mat), (*create_mpi)(Mat), (*create_seqcusparse)(Mat), (*create_mpicusparse)(Mat);
@@ -80,7 +79,7 @@ static PetscErrorCode MatCreate_SeqAIJCUSPARSE_Shadow(Mat A)
   PetscFunctionBegin;
   PetscCall(MatShadowDeviceReady());
   PetscCall((*create_seqcusparse)(A));
-  if (A->factortype == MAT_FACTOR_NONE) PetscCall(MatShadowAttach(A, device_format, NULL));
+  if (A->factortype == MAT_FACTOR_NONE && MatShadowForAIJCUSPARSE) PetscCall(MatShadowAttach(A, MatShadowForAIJCUSPARSE, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -89,7 +88,7 @@ static PetscErrorCode MatCreate_MPIAIJCUSPARSE_Shadow(Mat A)
   PetscFunctionBegin;
   PetscCall(MatShadowDeviceReady());
   PetscCall((*create_mpicusparse)(A));
-  if (A->factortype == MAT_FACTOR_NONE) PetscCall(MatShadowAttach(A, device_format, NULL));
+  if (A->factortype == MAT_FACTOR_NONE && MatShadowForAIJCUSPARSE) PetscCall(MatShadowAttach(A, MatShadowForAIJCUSPARSE, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,7 +118,7 @@ static PetscErrorCode MatConvert_AIJ_AIJCUSPARSE_Shadow(Mat A, MatType type, Mat
   }
   if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(MatShadowDeviceConvert(B));
-  if (B->factortype == MAT_FACTOR_NONE) PetscCall(MatShadowAttach(B, device_format, NULL));
+  if (B->factortype == MAT_FACTOR_NONE && MatShadowForAIJCUSPARSE) PetscCall(MatShadowAttach(B, MatShadowForAIJCUSPARSE, NULL));
   *newmat = B;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -154,7 +153,7 @@ PetscErrorCode MatShadowDeviceExpect(const MatShadowFormat *format)
   Mat A;
 
   PetscFunctionBegin;
-  if (device_format) PetscFunctionReturn(PETSC_SUCCESS);
+  if (MatShadowForAIJCUSPARSE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowHarvestMat(MATSEQAIJ, &A));
   PetscCall(PetscObjectQueryFunction((PetscObject)A, CONVERT_SEQ, &convert_seq));
   PetscCall(MatDestroy(&A));
@@ -165,8 +164,8 @@ PetscErrorCode MatShadowDeviceExpect(const MatShadowFormat *format)
   PetscCall(MatShadowDeviceReplace(MATMPIAIJ, MatCreate_MPIAIJ_Shadow, &create_mpi));
   PetscCall(MatShadowDeviceReplace(MATSEQAIJCUSPARSE, MatCreate_SeqAIJCUSPARSE_Shadow, &create_seqcusparse));
   PetscCall(MatShadowDeviceReplace(MATMPIAIJCUSPARSE, MatCreate_MPIAIJCUSPARSE_Shadow, &create_mpicusparse));
-  device_format   = format;
-  device_expected = PETSC_TRUE;
+  MatShadowForAIJCUSPARSE = format;
+  device_expected         = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -175,7 +174,7 @@ PetscErrorCode MatShadowDeviceStart(const MatShadowFormat *format)
 {
   PetscFunctionBegin;
   PetscCall(MatShadowDeviceExpect(format));
-  if (device_expected) device_format = format;
+  if (device_expected) MatShadowForAIJCUSPARSE = format;
   device_expected = PETSC_FALSE;
   PetscCall(MatShadowDeviceReady());
   PetscCall(MatShadowLoadStart(format));
@@ -186,15 +185,8 @@ PetscErrorCode MatShadowDeviceEnd(void)
 {
   PetscFunctionBegin;
   PetscCall(MatShadowLoadEnd());
-  device_format   = NULL;
-  device_expected = PETSC_FALSE;
-  device_ready    = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatShadowDeviceGetFormat(const MatShadowFormat **format)
-{
-  PetscFunctionBegin;
-  *format = device_format;
+  MatShadowForAIJCUSPARSE = NULL;
+  device_expected         = PETSC_FALSE;
+  device_ready            = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -234,7 +234,7 @@ PetscErrorCode MatShadowGetFormat(Mat A, const MatShadowFormat **format)
   if (*format || !MatShadowIsOurs(A)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowQuery(A, &s));
   if (s) *format = s->format;
-  else if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowDeviceGetFormat(format));
+  else if (MatShadowIsCUSPARSE(A)) *format = MatShadowForAIJCUSPARSE;
   else *format = MatShadowForAIJ;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

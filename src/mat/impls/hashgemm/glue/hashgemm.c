@@ -252,7 +252,8 @@ static PetscErrorCode HashGEMMCompare(Mat C, HashGEMMProduct *p, PetscMPIInt new
     const HashGEMMSeen before = p->operand[k];
 
     PetscCall(HashGEMMLook(operand[k], &p->operand[k], &change));
-    if (k && p->between && !HashGEMMSamePattern(&before, &p->operand[k])) change = (HashGEMMChange)PetscMax(change, HASHGEMM_NEW_PATTERN); /* MatTranspose() renews a transpose only from the matrix that it was made of */
+    if (k && p->between && C->product->type != MATPRODUCT_ABC && !HashGEMMSamePattern(&before, &p->operand[k]))
+      change = (HashGEMMChange)PetscMax(change, HASHGEMM_NEW_PATTERN); /* MatTranspose() renews a transpose only from the matrix that it was made of */
     news[k] = change;
   }
   if (p->result.id) {
