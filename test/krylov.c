@@ -753,7 +753,7 @@ static PetscErrorCode MakeChebyshev(Mat A, PetscBool guess, const char options[]
 
 static PetscErrorCode Chebyshev(TestDiff *d)
 {
-  static const PetscInt steps[] = {0, 1, 2, 3, 4, 9};
+  static const PetscInt steps[] = {4, 0, 1, 2, 3, 9};
   static const Case     fused[] = {
         {"jacobi",           &symmetric, "-pc_type jacobi",                                                                  GUESS_NONE, 0  },
         {"jacobi, a guess",  &symmetric, "-pc_type jacobi",                                                                  GUESS_SOME, 0  },
@@ -786,17 +786,17 @@ static PetscErrorCode Chebyshev(TestDiff *d)
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(fused) + PETSC_STATIC_ARRAY_LENGTH(own); k++) {
     const PetscBool wanted = (PetscBool)(k < PETSC_STATIC_ARRAY_LENGTH(fused));
     const Case     *c      = wanted ? &fused[k] : &own[k - PETSC_STATIC_ARRAY_LENGTH(fused)];
+    char            options[256];
 
     PetscCall(MakeSystem(c, &A, &b, &x));
-    for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(steps); s++) {
-      char options[256];
-
-      PetscCall(PetscSNPrintf(options, sizeof(options), "%s%s -ksp_max_it %d", c->options, wanted ? " -ksp_norm_type none" : "", (int)steps[s]));
-      PetscCall(MakeChebyshev(A, (PetscBool)(c->guess != GUESS_NONE), options, ksp));
-      PetscCall(PetscObjectQueryFunction((PetscObject)ksp[0], "KSPChebyshevGetKind_C", &kinds)); /* older versions of PETSc have no other polynomials */
+    PetscCall(PetscSNPrintf(options, sizeof(options), "%s%s -ksp_max_it 4", c->options, wanted ? " -ksp_norm_type none" : ""));
+    PetscCall(MakeChebyshev(A, (PetscBool)(c->guess != GUESS_NONE), options, ksp));
+    PetscCall(PetscObjectQueryFunction((PetscObject)ksp[0], "KSPChebyshevGetKind_C", &kinds)); /* older versions of PETSc have no other polynomials */
+    for (size_t s = 0; s < (wanted ? PETSC_STATIC_ARRAY_LENGTH(steps) : 1); s++) {
+      for (int own_ksp = 0; own_ksp < 2; own_ksp++) PetscCall(KSPSetTolerances(ksp[own_ksp], PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, steps[s]));
       PetscCall(CompareChebyshev(d, ksp, b, x, (PetscBool)(wanted || (!kinds && strstr(c->options, "kind")))));
-      for (int k2 = 0; k2 < 2; k2++) PetscCall(KSPDestroy(&ksp[k2]));
     }
+    for (int own_ksp = 0; own_ksp < 2; own_ksp++) PetscCall(KSPDestroy(&ksp[own_ksp]));
     PetscCall(VecDestroy(&b));
     PetscCall(VecDestroy(&x));
     PetscCall(MatDestroy(&A));
@@ -1015,7 +1015,7 @@ static PetscErrorCode Device(TestDiff *d)
     PetscCall(TestTypeRoot(type, sizeof(type)));
     PetscCall(PetscStrcmp(type, MATAMB, &recorded)); /* the product of this type can be recorded */
     PetscCall(RunOne(&cases[k], m, PETSC_TRUE, A, b, x0, &seen));
-    for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(lengths); l++) {
+    for (size_t l = 0; l < (cuda ? PETSC_STATIC_ARRAY_LENGTH(lengths) : 1); l++) {
       const PetscReal   *history;
       KSPConvergedReason reason;
       PetscInt           its, n;
