@@ -436,6 +436,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
+    requires: !complex
     nsize: {{1 2 3}}
     output_file: output/spmm.out
     test:

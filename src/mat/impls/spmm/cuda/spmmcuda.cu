@@ -15,7 +15,6 @@
 #define BLOCK_ROWS 32   /* rows of a block of threads */
 #define LONG       1024 /* entries of a row that is not cut, at most */
 #define PART       512  /* entries of a part */
-#define EACH       1    /* vectors of a lane, in panels of 128 bytes and more */
 #define VECTOR     (16 / (int)sizeof(SysReal))
 
 #if defined(SYS_SINGLE)
@@ -137,40 +136,25 @@ static __device__ inline void SpmmAdd(SpmmVector &sum, SysReal a, const SpmmVect
 #endif
 }
 
-/* A row of a panel, or a part of a sum: each of LANES lanes has PER vectors of it */
-template <int PER>
-struct SpmmPiece {
-  SpmmVector v[PER];
-};
-
-template <int LANES, int PER>
-static __device__ inline void SpmmAddRow(SpmmPiece<PER> &sum, SysReal a, const SpmmVector *__restrict__ row, int lane)
-{
-#pragma unroll
-  for (int v = 0; v < PER; v++) SpmmAdd(sum.v[v], a, __ldg(&row[v * LANES + lane]));
-}
-
 /* The sum of entries k0 to k1 - 1, by LANES lanes of a warp; the other lanes of the warp need not be here */
-template <int LANES, int PER>
-static __device__ inline SpmmPiece<PER> SpmmSum(int k0, int k1, const int *__restrict__ j, const SysReal *__restrict__ a, const SpmmVector *__restrict__ panel, int lane, unsigned group)
+template <int LANES>
+static __device__ inline SpmmVector SpmmSum(int k0, int k1, const int *__restrict__ j, const SysReal *__restrict__ a, const SpmmVector *__restrict__ panel, int lane, unsigned group)
 {
-  SpmmPiece<PER> sum;
-  int            k = k0;
+  SpmmVector sum = SpmmZero();
+  int        k   = k0;
 
-#pragma unroll
-  for (int v = 0; v < PER; v++) sum.v[v] = SpmmZero();
   for (; k + LANES <= k1; k += LANES) {
     const int     column = j[k + lane];
     const SysReal value  = a[k + lane];
 
 #pragma unroll
-    for (int e = 0; e < LANES; e++) SpmmAddRow<LANES, PER>(sum, __shfl_sync(group, value, e, LANES), panel + (int64_t)__shfl_sync(group, column, e, LANES) * (LANES * PER), lane);
+    for (int e = 0; e < LANES; e++) SpmmAdd(sum, __shfl_sync(group, value, e, LANES), __ldg(&panel[(int64_t)__shfl_sync(group, column, e, LANES) * LANES + lane]));
   }
   if (k < k1) {
     const int     column = k + lane < k1 ? j[k + lane] : 0;
     const SysReal value  = k + lane < k1 ? a[k + lane] : (SysReal)0;
 
-    for (int e = 0; e < k1 - k; e++) SpmmAddRow<LANES, PER>(sum, __shfl_sync(group, value, e, LANES), panel + (int64_t)__shfl_sync(group, column, e, LANES) * (LANES * PER), lane);
+    for (int e = 0; e < k1 - k; e++) SpmmAdd(sum, __shfl_sync(group, value, e, LANES), __ldg(&panel[(int64_t)__shfl_sync(group, column, e, LANES) * LANES + lane]));
   }
   return sum;
 }
@@ -181,54 +165,42 @@ static __device__ inline unsigned SpmmGroup()
   return LANES == SYS_WARP ? SYS_ALL_LANES : ((1u << (LANES % SYS_WARP)) - 1) << (threadIdx.x % SYS_WARP / LANES * LANES);
 }
 
-template <int LANES, int PER>
+template <int LANES>
 static __global__ void __launch_bounds__(SYS_THREADS) SpmmParts(int64_t npart, const int *begin, const int *end, const int *__restrict__ j, const SysReal *__restrict__ a, const SpmmVector *__restrict__ panel, SpmmVector *__restrict__ sums)
 {
   const int     lane = (int)threadIdx.x % LANES;
   const int64_t p    = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / LANES;
 
-  if (p < npart) {
-    const SpmmPiece<PER> sum = SpmmSum<LANES, PER>(begin[p], end[p], j, a, panel, lane, SpmmGroup<LANES>());
-
-#pragma unroll
-    for (int v = 0; v < PER; v++) sums[p * LANES * PER + v * LANES + lane] = sum.v[v];
-  }
+  if (p < npart) sums[p * LANES + lane] = SpmmSum<LANES>(begin[p], end[p], j, a, panel, lane, SpmmGroup<LANES>());
 }
 
-template <int LANES, int PER>
+template <int LANES>
 static __global__ void __launch_bounds__(SYS_THREADS) SpmmRows(int64_t m, const int *__restrict__ i, const int *__restrict__ j, const SysReal *__restrict__ a, const SpmmVector *__restrict__ panel, int64_t nlong, const int *__restrict__ longrow, const int *__restrict__ first, const SpmmVector *__restrict__ sums, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
-  __shared__ SysReal tile[LANES * PER * VECTOR][BLOCK_ROWS + 1];
-  const int          lane = (int)threadIdx.x % LANES, width = LANES * PER * VECTOR;
+  __shared__ SysReal tile[LANES * VECTOR][BLOCK_ROWS + 1];
+  const int          lane = (int)threadIdx.x % LANES, width = LANES * VECTOR;
   const int64_t      r0 = (int64_t)blockIdx.x * BLOCK_ROWS;
 
   for (int y = (int)threadIdx.x / LANES; y < BLOCK_ROWS; y += SYS_THREADS / LANES) {
-    const int64_t  r = r0 + y;
-    SpmmPiece<PER> sum;
+    const int64_t r   = r0 + y;
+    SpmmVector    sum = SpmmZero();
 
-#pragma unroll
-    for (int v = 0; v < PER; v++) sum.v[v] = SpmmZero();
     if (r < m) {
       const int k0 = i[r], k1 = i[r + 1];
 
-      if (k1 - k0 <= LONG) sum = SpmmSum<LANES, PER>(k0, k1, j, a, panel, lane, SpmmGroup<LANES>());
+      if (k1 - k0 <= LONG) sum = SpmmSum<LANES>(k0, k1, j, a, panel, lane, SpmmGroup<LANES>());
       else {
         const int64_t l = SysCountLess(longrow, (int)nlong, (int)r);
 
-        for (int p = first[l]; p < first[l + 1]; p++) SpmmAddRow<LANES, PER>(sum, 1, &sums[(int64_t)p * LANES * PER], lane);
+        for (int p = first[l]; p < first[l + 1]; p++) SpmmAdd(sum, 1, sums[(int64_t)p * LANES + lane]);
       }
     }
-#pragma unroll
-    for (int v = 0; v < PER; v++) {
-      const int c = (v * LANES + lane) * VECTOR;
-
-      tile[c][y]     = sum.v[v].x;
-      tile[c + 1][y] = sum.v[v].y;
+    tile[lane * VECTOR][y]     = sum.x;
+    tile[lane * VECTOR + 1][y] = sum.y;
 #if defined(SYS_SINGLE)
-      tile[c + 2][y] = sum.v[v].z;
-      tile[c + 3][y] = sum.v[v].w;
+    tile[lane * VECTOR + 2][y] = sum.z;
+    tile[lane * VECTOR + 3][y] = sum.w;
 #endif
-    }
   }
   __syncthreads();
   for (int t = (int)threadIdx.x; t < width * BLOCK_ROWS; t += SYS_THREADS) {
@@ -238,11 +210,11 @@ static __global__ void __launch_bounds__(SYS_THREADS) SpmmRows(int64_t m, const 
   }
 }
 
-template <int LANES, int PER>
+template <int LANES>
 static SysStatus SpmmLaunch(const SpmmDevice *s, const SysCSR *A, int ncol, const SpmmVector *panel, SysReal *C, int64_t ld, cudaStream_t stream)
 {
-  if (s->npart) SpmmParts<LANES, PER><<<SysBlocks(s->npart * LANES), SYS_THREADS, 0, stream>>>(s->npart, s->begin, s->end, A->j, A->a, panel, (SpmmVector *)s->sums);
-  if (A->m) SpmmRows<LANES, PER><<<SysBlocks(A->m, BLOCK_ROWS), SYS_THREADS, 0, stream>>>(A->m, A->i, A->j, A->a, panel, s->nlong, s->row, s->first, (const SpmmVector *)s->sums, ncol, C, ld);
+  if (s->npart) SpmmParts<LANES><<<SysBlocks(s->npart * LANES), SYS_THREADS, 0, stream>>>(s->npart, s->begin, s->end, A->j, A->a, panel, (SpmmVector *)s->sums);
+  if (A->m) SpmmRows<LANES><<<SysBlocks(A->m, BLOCK_ROWS), SYS_THREADS, 0, stream>>>(A->m, A->i, A->j, A->a, panel, s->nlong, s->row, s->first, (const SpmmVector *)s->sums, ncol, C, ld);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
 }
@@ -253,16 +225,16 @@ SysStatus SpmmDeviceMult(const SpmmDevice *s, const SysCSR *A, int ncol, int wid
 
   switch (width / VECTOR) {
   case 1:
-    return SpmmLaunch<1, 1>(s, A, ncol, rows, C, ld, stream);
+    return SpmmLaunch<1>(s, A, ncol, rows, C, ld, stream);
   case 2:
-    return SpmmLaunch<2, 1>(s, A, ncol, rows, C, ld, stream);
+    return SpmmLaunch<2>(s, A, ncol, rows, C, ld, stream);
   case 4:
-    return SpmmLaunch<4, 1>(s, A, ncol, rows, C, ld, stream);
+    return SpmmLaunch<4>(s, A, ncol, rows, C, ld, stream);
   case 8:
-    return SpmmLaunch<8 / EACH, EACH>(s, A, ncol, rows, C, ld, stream);
+    return SpmmLaunch<8>(s, A, ncol, rows, C, ld, stream);
   case 16:
-    return SpmmLaunch<16 / EACH, EACH>(s, A, ncol, rows, C, ld, stream);
+    return SpmmLaunch<16>(s, A, ncol, rows, C, ld, stream);
   default:
-    return SpmmLaunch<32 / EACH, EACH>(s, A, ncol, rows, C, ld, stream);
+    return SpmmLaunch<32>(s, A, ncol, rows, C, ld, stream);
   }
 }
