@@ -65,7 +65,7 @@ def steps(axes, lengths, width, height):
 
 def save(figure, name):
     figure.tight_layout()
-    figure.savefig(os.path.join(HERE, name), metadata={"Date": None}, dpi=100)
+    figure.savefig(os.path.join(HERE, name), metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")), dpi=100)
 
 
 def amb():

@@ -108,14 +108,20 @@ PetscErrorCode KSPAMBKeeps(KSP ksp, KSPAMB *amb, const void *side, PetscInt n, P
   PetscCall(PetscObjectGetId((PetscObject)ksp->pc, &now.pc));
   PetscCall(PetscObjectGetId((PetscObject)P, &now.P));
   PetscCall(PetscObjectStateGet((PetscObject)P, &now.state));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCJACOBI, &now.jacobi));
+  if (now.jacobi) {
+    PetscCall(PCJacobiGetType(ksp->pc, &now.type));
+    PetscCall(PCJacobiGetUseAbs(ksp->pc, &now.useabs));
+    PetscCall(PCJacobiGetFixDiagonal(ksp->pc, &now.fixdiagonal));
+  }
   now.side = side;
-  now.data = ksp->pc->data;
   now.n    = n;
   now.bs   = amb->bs;
   now.kind = amb->kind;
   PetscCall(PetscMemcmp(&now, &amb->kept, sizeof(now), same));
-  amb->kept = now;
-  if (ksp->pc->reusepreconditioner) { /* its set-up may be older than the values of P */
+  PetscCall(PetscMemcpy(&amb->kept, &now, sizeof(now))); /* padding too */
+  /* An older set-up may be older than the values of P. Other types of Jacobi have more options than those above. */
+  if (ksp->pc->reusepreconditioner || (now.jacobi && now.type != PC_JACOBI_DIAGONAL && now.type != PC_JACOBI_ROWMAX && now.type != PC_JACOBI_ROWSUM)) {
     *same = PETSC_FALSE;
     PetscCall(PetscMemzero(&amb->kept, sizeof(amb->kept)));
   }

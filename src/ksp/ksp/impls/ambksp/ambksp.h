@@ -21,9 +21,10 @@ typedef struct {
   const void      *side; /* NULL: there is none */
   PetscObjectId    pc, P;
   PetscObjectState state; /* of P */
-  const void      *data;  /* which PCSetType() makes anew */
   PetscInt         n, bs;
   FusedKind        kind;
+  PCJacobiType     type; /* PETSc's Jacobi: its options, which decide about its numbers. An address would differ between processes, and may come again. */
+  PetscBool        jacobi, useabs, fixdiagonal;
 } KSPAMBKept;
 
 struct _KSPAMB {

@@ -487,9 +487,9 @@ PetscErrorCode HashGEMMParallelCut(Mat C, HashGEMMParallel *q)
   SysStatus  status = SYS_SUCCESS;
 
   PetscFunctionBegin;
-  if (!MatShadowIsCUSPARSE(C)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMDeviceCut(C, q, &info, &status));
-  PetscCall(HashGEMMAgree(C, status, &info));
+  if (MatShadowIsCUSPARSE(C)) PetscCall(HashGEMMAgree(C, status, &info));
+  else PetscCall(HashGEMMCheck(PETSC_COMM_SELF, status, info.nonzeros, info.bytes_peak, info.bytes_asked));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
