@@ -366,6 +366,64 @@ static PetscErrorCode CheckBits(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* y = A B C x, the factors from the right; A is transposed on demand */
+static PetscErrorCode MultThree(PetscBool transpose, Mat A, Mat B, Mat C, Vec x, Vec y)
+{
+  Vec u, v;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(C, NULL, &u));
+  PetscCall(MatCreateVecs(B, NULL, &v));
+  PetscCall(MatMult(C, x, u));
+  PetscCall(MatMult(B, u, v));
+  if (transpose) PetscCall(MatMultTranspose(A, v, y));
+  else PetscCall(MatMult(A, v, y));
+  PetscCall(VecDestroy(&u));
+  PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Triple products, which PETSc makes in two steps: PETSc gives the numeric phase of the second step its operands, which are not those of the whole product */
+static PetscErrorCode CheckTriple(TestDiff *d)
+{
+  static const char *const what[] = {"sparse x dense x sparse", "sparse x sparse x dense", "P^T A P of a dense A"};
+  PetscInt                 n;
+  PetscReal                error, norm;
+  Mat                      S, D, C;
+  Vec                      x, y, z;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(&shapes[0], NULL, &S));
+  PetscCall(MatGetLocalSize(S, NULL, &n));
+  PetscCall(DenseCreate(n, shapes[0].N, 0, DenseGeneral, &D));
+  PetscCall(MatCreateVecs(S, &x, &y));
+  PetscCall(VecDuplicate(y, &z));
+  PetscCall(VecSetRandom(x, NULL));
+  for (int k = 0; k < 3; k++) {
+    for (int again = 0; again < 2; again++) {
+      const MatReuse reuse = again ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX;
+
+      PetscCall(DenseSet(D, again ? DenseOther : DenseGeneral));
+      if (k == 0) PetscCall(MatMatMatMult(S, D, S, reuse, PETSC_DEFAULT, &C));
+      else if (k == 1) PetscCall(MatMatMatMult(S, S, D, reuse, PETSC_DEFAULT, &C));
+      else PetscCall(MatPtAP(D, S, reuse, PETSC_DEFAULT, &C));
+      PetscCall(MatMult(C, x, y));
+      PetscCall(MultThree((PetscBool)(k == 2), S, k == 1 ? S : D, k == 1 ? D : S, x, z));
+      PetscCall(VecNorm(z, NORM_2, &norm));
+      PetscCall(VecAXPY(z, -1.0, y));
+      PetscCall(VecNorm(z, NORM_2, &error));
+      TestExpect(d, what[k], (PetscBool)(error <= 1000 * PETSC_MACHINE_EPSILON * norm));
+    }
+    PetscCall(MatDestroy(&C));
+  }
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(MatDestroy(&S));
+  PetscCall(MatDestroy(&D));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CheckErrors(TestDiff *d)
 {
   PetscInt m, n;
@@ -422,6 +480,7 @@ int main(int argc, char **argv)
     {"NaN and infinity",             CheckNotFinite},
     {"phases and replaced operands", CheckPhases   },
     {"the same bits",                CheckBits     },
+    {"triple products",              CheckTriple   },
     {"errors",                       CheckErrors   },
     {"PETSc's algorithm",            CheckDefault  },
     {NULL,                           NULL          }

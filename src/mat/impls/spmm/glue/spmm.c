@@ -60,17 +60,15 @@ static PetscErrorCode SpmmLook(Mat A, SpmmSeen *seen)
 }
 
 /* Operands may have been replaced since the symbolic phase */
-static PetscErrorCode SpmmCheckSizes(Mat C)
+static PetscErrorCode SpmmCheckSizes(PetscBool transpose, Mat A, Mat B, Mat C)
 {
-  const PetscBool   transpose = (PetscBool)(C->product->type == MATPRODUCT_AtB);
-  const Mat         A = C->product->A, B = C->product->B;
   const PetscLayout inner = transpose ? A->rmap : A->cmap, rows = transpose ? A->cmap : A->rmap;
 
   PetscFunctionBegin;
-  PetscCheck(inner->n == B->rmap->n && inner->N == B->rmap->N, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "%s: the sparse matrix has %" PetscInt_FMT " local %s of %" PetscInt_FMT ", the dense matrix %" PetscInt_FMT " local rows of %" PetscInt_FMT,
-             MatProductTypes[C->product->type], inner->n, transpose ? "rows" : "columns", inner->N, B->rmap->n, B->rmap->N);
-  PetscCheck(rows->n == C->rmap->n && rows->N == C->rmap->N && B->cmap->N == C->cmap->N, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "%s: the product has %" PetscInt_FMT " x %" PetscInt_FMT " entries, its matrix %" PetscInt_FMT " x %" PetscInt_FMT "; operands may only be replaced by others of the same sizes",
-             MatProductTypes[C->product->type], rows->N, B->cmap->N, C->rmap->N, C->cmap->N);
+  PetscCheck(inner->n == B->rmap->n && inner->N == B->rmap->N, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "%s: the sparse matrix has %" PetscInt_FMT " local %s of %" PetscInt_FMT ", the dense matrix %" PetscInt_FMT " local rows of %" PetscInt_FMT, MatProductTypes[transpose ? MATPRODUCT_AtB : MATPRODUCT_AB],
+             inner->n, transpose ? "rows" : "columns", inner->N, B->rmap->n, B->rmap->N);
+  PetscCheck(rows->n == C->rmap->n && rows->N == C->rmap->N && B->cmap->N == C->cmap->N, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "%s: the product has %" PetscInt_FMT " x %" PetscInt_FMT " entries, its matrix %" PetscInt_FMT " x %" PetscInt_FMT "; operands may only be replaced by others of the same sizes", MatProductTypes[transpose ? MATPRODUCT_AtB : MATPRODUCT_AB],
+             rows->N, B->cmap->N, C->rmap->N, C->cmap->N);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,10 +117,8 @@ static PetscErrorCode SpmmDestroy(PetscAMBProductArgument arg)
 }
 
 /* Prepares what depends on the pattern of A. One column is multiplied as a vector. */
-static PetscErrorCode SpmmMake(Mat C, SpmmProduct *p)
+static PetscErrorCode SpmmMake(PetscBool transpose, Mat A, Mat B, Mat C, SpmmProduct *p)
 {
-  const PetscBool transpose = (PetscBool)(C->product->type == MATPRODUCT_AtB);
-  const Mat       A         = C->product->A;
   const PetscInt *garray;
   SysStatus       status = SYS_SUCCESS;
   SysCSR          csr[2];
@@ -147,7 +143,7 @@ static PetscErrorCode SpmmMake(Mat C, SpmmProduct *p)
     PetscCall(SpmmMemoryCreate((size_t)csr[1].n * (size_t)width, &p->ghost, &status));
     if (transpose) PetscCall(SpmmMemoryCreate((size_t)csr[0].n * (size_t)width, &p->result, &status));
   } else if (status == SYS_SUCCESS) p->ring = transpose ? SpmmRing(csr[0].n, csr[0].m, p->transposed[0].i, p->transposed[0].j) : SpmmRing(csr[0].m, csr[0].n, csr[0].i, csr[0].j);
-  PetscCall(SpmmMemoryCreate((size_t)(p->ring ? p->nthread * SpmmRingSize(p->ring, width) : C->product->B->rmap->n * (int64_t)width), &p->panel, &status));
+  PetscCall(SpmmMemoryCreate((size_t)(p->ring ? p->nthread * SpmmRingSize(p->ring, width) : B->rmap->n * (int64_t)width), &p->panel, &status));
   worst = (PetscMPIInt)status;
   if (block[1]) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)C)));
   PetscCheck(worst == SYS_SUCCESS, PetscObjectComm((PetscObject)C), PETSC_ERR_MEM, "Not enough memory for a product with a dense matrix: multiply fewer columns at a time, or use PETSc's algorithm, -matmatmult_via default");
@@ -156,15 +152,14 @@ static PetscErrorCode SpmmMake(Mat C, SpmmProduct *p)
 
 /* ------------------------------------------------- products ------------------------------------------------- */
 
-static PetscErrorCode SpmmColumn(Mat C)
+static PetscErrorCode SpmmColumn(PetscBool transpose, Mat A, Mat B, Mat C)
 {
-  const Mat A = C->product->A, B = C->product->B;
-  Vec       x, y;
+  Vec x, y;
 
   PetscFunctionBegin;
   PetscCall(MatDenseGetColumnVecRead(B, 0, &x));
   PetscCall(MatDenseGetColumnVecWrite(C, 0, &y));
-  if (C->product->type == MATPRODUCT_AtB) PetscCall(MatMultTranspose(A, x, y));
+  if (transpose) PetscCall(MatMultTranspose(A, x, y));
   else PetscCall(MatMult(A, x, y));
   PetscCall(MatDenseRestoreColumnVecWrite(C, 0, &y));
   PetscCall(MatDenseRestoreColumnVecRead(B, 0, &x));
@@ -172,11 +167,10 @@ static PetscErrorCode SpmmColumn(Mat C)
 }
 
 /* Some columns of the product: those that one panel has */
-static PetscErrorCode SpmmPanel(Mat C, const SpmmProduct *p, const SpmmTerm term[2], int64_t n, int64_t nghost, int ncol, int width, SysReal *c, PetscInt ldc)
+static PetscErrorCode SpmmPanel(PetscBool transpose, Mat C, const SpmmProduct *p, const SpmmTerm term[2], int64_t n, int64_t nghost, int ncol, int width, SysReal *c, PetscInt ldc)
 {
-  const PetscBool transpose = (PetscBool)(C->product->type == MATPRODUCT_AtB);
-  const int64_t   m         = C->rmap->n;
-  MPI_Datatype    row;
+  const int64_t m = C->rmap->n;
+  MPI_Datatype  row;
 
   PetscFunctionBegin;
   if (!p->ring) SpmmPack(p->nthread, n, ncol, width, term[0].columns, term[0].ld, p->panel.a);
@@ -201,10 +195,8 @@ static PetscErrorCode SpmmPanel(Mat C, const SpmmProduct *p, const SpmmTerm term
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SpmmPanels(Mat C, const SpmmProduct *p)
+static PetscErrorCode SpmmPanels(PetscBool transpose, Mat A, Mat B, Mat C, const SpmmProduct *p)
 {
-  const PetscBool    transpose = (PetscBool)(C->product->type == MATPRODUCT_AtB);
-  const Mat          A = C->product->A, B = C->product->B;
   const PetscInt    *garray;
   const PetscScalar *b;
   PetscScalar       *c;
@@ -235,7 +227,7 @@ static PetscErrorCode SpmmPanels(Mat C, const SpmmProduct *p)
     const int ncol = SpmmPanelColumns(C->cmap->N - col, &width);
 
     term[0].columns = (const SysReal *)b + (int64_t)col * ldb;
-    PetscCall(SpmmPanel(C, p, term, B->rmap->n, csr[1].n, ncol, width, (SysReal *)c + (int64_t)col * ldc, ldc));
+    PetscCall(SpmmPanel(transpose, C, p, term, B->rmap->n, csr[1].n, ncol, width, (SysReal *)c + (int64_t)col * ldc, ldc));
   }
   PetscCall(MatDenseRestoreArrayWrite(C, &c));
   PetscCall(MatDenseRestoreArrayRead(B, &b));
@@ -243,7 +235,7 @@ static PetscErrorCode SpmmPanels(Mat C, const SpmmProduct *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatProductNumeric_Spmm(Mat C)
+static PetscErrorCode SpmmNumeric(PetscBool transpose, Mat A, Mat B, Mat C)
 {
   SpmmProduct   *p = (SpmmProduct *)C->product->data;
   SpmmSeen       seen;
@@ -251,25 +243,44 @@ static PetscErrorCode MatProductNumeric_Spmm(Mat C)
   PetscLogDouble since;
 
   PetscFunctionBegin;
-  PetscCall(SpmmCheckSizes(C));
+  PetscCall(SpmmCheckSizes(transpose, A, B, C));
   PetscCall(PetscLogEventBegin(MAT_SpmmNumeric, C, 0, 0, 0));
   PetscCall(MatShadowReportProductBegin(&since));
-  PetscCall(SpmmLook(C->product->A, &seen));
+  PetscCall(SpmmLook(A, &seen));
   changed = seen.id != p->seen.id || seen.nonzerostate != p->seen.nonzerostate || seen.i[0] != p->seen.i[0] || seen.i[1] != p->seen.i[1];
   if (p->sf) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &changed, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)C)));
-  if (changed) PetscCall(SpmmMake(C, p));
-  if (C->cmap->N == 1) PetscCall(SpmmColumn(C));
-  else PetscCall(SpmmPanels(C, p));
+  if (changed) PetscCall(SpmmMake(transpose, A, B, C, p));
+  if (C->cmap->N == 1) PetscCall(SpmmColumn(transpose, A, B, C));
+  else PetscCall(SpmmPanels(transpose, A, B, C, p));
   PetscCall(MatShadowReportProductEnd(C, since, PETSC_TRUE));
   PetscCall(PetscLogEventEnd(MAT_SpmmNumeric, C, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The result gets sizes and type as PETSc gives it these */
-static PetscErrorCode SpmmInherit(Mat C)
+static PetscErrorCode MatMatMultNumeric_Spmm(Mat A, Mat B, Mat C)
 {
-  const PetscBool   transpose = (PetscBool)(C->product->type == MATPRODUCT_AtB);
-  const Mat         A = C->product->A, B = C->product->B;
+  PetscFunctionBegin;
+  PetscCall(SpmmNumeric(PETSC_FALSE, A, B, C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatTransposeMatMultNumeric_Spmm(Mat A, Mat B, Mat C)
+{
+  PetscFunctionBegin;
+  PetscCall(SpmmNumeric(PETSC_TRUE, A, B, C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatProductNumeric_Spmm(Mat C)
+{
+  PetscFunctionBegin;
+  PetscCall(SpmmNumeric((PetscBool)(C->product->type == MATPRODUCT_AtB), C->product->A, C->product->B, C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The result gets sizes and type as PETSc gives it these */
+static PetscErrorCode SpmmInherit(PetscBool transpose, Mat A, Mat B, Mat C)
+{
   const PetscLayout rows = transpose ? A->cmap : A->rmap;
   PetscBool         dense, mpi;
 
@@ -289,24 +300,28 @@ static PetscErrorCode SpmmInherit(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc makes a triple product with a dense operand in two steps, and calls the numeric phase of the last step by its operands */
 PetscErrorCode MatProductSymbolic_Spmm(Mat C)
 {
-  Mat_Product   *product = C->product;
-  SpmmProduct   *p;
-  PetscLogDouble since;
+  Mat_Product    *product   = C->product;
+  const PetscBool transpose = (PetscBool)(product->type == MATPRODUCT_AtB);
+  SpmmProduct    *p;
+  PetscLogDouble  since;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_SpmmSymbolic, C, 0, 0, 0));
   PetscCall(MatShadowReportProductBegin(&since));
-  PetscCall(SpmmInherit(C));
-  PetscCall(SpmmCheckSizes(C));
+  PetscCall(SpmmInherit(transpose, product->A, product->B, C));
+  PetscCall(SpmmCheckSizes(transpose, product->A, product->B, C));
   PetscCall(PetscNew(&p));
   p->product              = product;
   product->data           = p;
   product->destroy        = SpmmDestroy;
   C->ops->productsymbolic = MatProductSymbolic_Spmm;
   C->ops->productnumeric  = MatProductNumeric_Spmm;
-  PetscCall(SpmmMake(C, p));
+  if (transpose) C->ops->transposematmultnumeric = MatTransposeMatMultNumeric_Spmm;
+  else C->ops->matmultnumeric = MatMatMultNumeric_Spmm;
+  PetscCall(SpmmMake(transpose, product->A, product->B, C, p));
   PetscCall(MatShadowReportProductEnd(C, since, PETSC_FALSE));
   PetscCall(PetscLogEventEnd(MAT_SpmmSymbolic, C, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
