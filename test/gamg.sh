@@ -29,7 +29,7 @@ if grep -q '"AMB_GPU": "1"' "$BUILD/conf.json"; then
   launch=${MPIEXEC:+$MPIEXEC -n 1}
   $launch "$BUILD/test/gamg" -options_left no -mat_type aijcusparse -save "$views" >/dev/null 2>&1
   for type in amb nussell autosparse hashgemm; do
-    if output=$($launch "$BUILD/test/gamg" -options_left no -mat_type $type -saved "$views" 2>&1); then
+    if output=$($launch "$BUILD/test/gamg" -options_left no -mat_type $type -petscamb_for_gamg none -saved "$views" 2>&1); then
       echo "ok GAMG on a GPU, $type as aijcusparse"
     else
       printf '%s\n' "$output"

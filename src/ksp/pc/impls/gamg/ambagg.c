@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    The type "ambagg" of PCGAMG, as an overlay on PETSc's type "agg". PETSc's type keeps its context, its options, the near-null space and, but for a matrix on a
-   device, the smoothing of the prolongator. The graph, the aggregates and the tentative prolongator are made here. PETSc's context is private and differs between versions, so the settings
-   are also kept here: by functions in the place of PETSc's setters, which call these too, and by reading the options once more.
+   device, the smoothing of the prolongator. The graph, the aggregates and the tentative prolongator are made here. PETSc's context is private and differs between
+   versions, so the settings are also kept here: by functions in the place of PETSc's setters, which call these too, and by reading the options once more.
+
+   A PCGAMG whose type nobody chose has the overlay too, without its hooks. Each set-up looks at the matrix, and has or has not the hooks.
 */
 #include <petscamb.h>
 #include <petscdm.h>
@@ -18,12 +20,19 @@ PetscLogEvent AMBAGG_Graph, AMBAGG_Coarsen, AMBAGG_Prolongator;
   X(PetscBool, symmetrize, PCGAMGSetGraphSymmetrize, PETSC_TRUE) \
   X(PetscBool, lowdegree, PCGAMGMISkSetMinDegreeOrdering, PCAMBAGG_LOW_DEGREE)
 
+typedef enum {
+  PCAMBAGG_FOR_GPU,
+  PCAMBAGG_FOR_ALL,
+  PCAMBAGG_FOR_NONE
+} PCAmbAggFor;
+
 #define PCAMBAGG_FIELDS(T, name, Set, start) \
   T name; \
   PetscErrorCode (*set_##name)(PC, T); /* PETSc's setter, or NULL */
 
 typedef struct {
-  struct _PCGAMGOps base; /* PETSc's hooks */
+  struct _PCGAMGOps base;   /* PETSc's hooks */
+  PetscBool         chosen; /* by the name of the type; if not, each set-up chooses */
   PetscErrorCode (*setup)(PC);
   PCAMBAGG_SETTINGS(PCAMBAGG_FIELDS)
   PetscBool    strongest; /* a setting of ambagg */
@@ -345,24 +354,6 @@ static PetscErrorCode PCAmbAggGetJacobi(PC pc, PC *jacobi)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Jacobi's method takes the diagonal of new values in the set-up, but for the first time when it is applied */
-static PetscErrorCode PCSetUp_AmbAgg(PC pc)
-{
-  PCAmbAgg *agg;
-  PC        jacobi;
-
-  PetscFunctionBegin;
-  PetscCall(PCAmbAggGet(pc, &agg));
-  PetscCall(PCAmbAggGetJacobi(pc, &jacobi));
-  if (jacobi) PetscCall(AmbAggSetJacobi(jacobi, pc->pmat));
-  PetscCall((*agg->setup)(pc));
-  if (!jacobi) {
-    PetscCall(PCAmbAggGetJacobi(pc, &jacobi));
-    if (jacobi) PetscCall(AmbAggSetJacobi(jacobi, pc->pmat));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 #define PCAMBAGG_FORGET(T, name, Set, start) PetscCall(PetscObjectComposeFunction((PetscObject)pc, #Set "_C", NULL));
 
 static PetscErrorCode PCDestroy_AmbAgg(PC pc)
@@ -376,6 +367,79 @@ static PetscErrorCode PCDestroy_AmbAgg(PC pc)
   PCAMBAGG_SETTINGS(PCAMBAGG_FORGET)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCGAMGAmbAggSetStrongest_C", NULL));
   PetscCall(PetscObjectCompose((PetscObject)pc, "PCAmbAgg", NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- overlay ------------------------------------------------- */
+
+/* The hooks of ambagg, or those of agg; the settings are kept in both cases */
+static PetscErrorCode PCAmbAggSetHooks(PC pc, const PCAmbAgg *agg, PetscBool on)
+{
+  PC_GAMG *gamg = PCAmbAggGAMG(pc);
+
+  PetscFunctionBegin;
+  *gamg->ops                = agg->base;
+  gamg->ops->setfromoptions = PCSetFromOptions_AmbAgg;
+  gamg->ops->destroy        = PCDestroy_AmbAgg;
+  gamg->type                = on ? PCGAMGAMBAGG : PCGAMGAGG;
+  PetscCall(PetscFree(gamg->gamg_type_name));
+  PetscCall(PetscStrallocpy(gamg->type, &gamg->gamg_type_name));
+  if (!on) PetscFunctionReturn(PETSC_SUCCESS);
+  gamg->ops->creategraph       = PCGAMGCreateGraph_AmbAgg;
+  gamg->ops->coarsen           = PCGAMGCoarsen_AmbAgg;
+  gamg->ops->prolongator       = PCAMBAGG_PROLONGATOR(gamg->ops, PCGAMGProlongator_AmbAgg, PCGAMGProlongatorGraph_AmbAgg);
+  gamg->ops->createdefaultdata = PCGAMGCreateDefaultData_AmbAgg;
+  gamg->ops->optprolongator    = PCGAMGOptProlongator_AmbAgg;
+  gamg->ops->view              = PCView_AmbAgg;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PCAmbAggFor AmbAggFor = PCAMBAGG_FOR_GPU; /* -petscamb_for_gamg */
+
+/* Does ambagg make a set-up whose type nobody chose? Not with a coarsener that the user chose, which is one of agg. */
+static PetscErrorCode PCAmbAggServes(PC pc, PetscBool *serves)
+{
+  const MatShadowFormat *format;
+  MatShadow             *shadow;
+  const char            *prefix;
+  PetscBool              other, aij;
+
+  PetscFunctionBegin;
+  *serves = PETSC_FALSE;
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-" PCAMBAGG_COARSEN_PREFIX "type", &other));
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &aij, MATSEQAIJ, MATMPIAIJ, ""));
+  if (!aij || other) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGetFormat(pc->pmat, &format));
+  if (format) PetscCall(MatShadowGet(pc->pmat, &shadow));
+  *serves = (PetscBool)(AmbAggFor == PCAMBAGG_FOR_ALL || (format && MatShadowOnDevice(shadow)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Jacobi's method takes the diagonal of new values in the set-up, but for the first time when it is applied */
+static PetscErrorCode PCSetUp_AmbAgg(PC pc)
+{
+  PCAmbAgg *agg;
+  PetscBool serves;
+  PC        jacobi;
+
+  PetscFunctionBegin;
+  PetscCall(PCAmbAggGet(pc, &agg));
+  if (!agg->chosen) {
+    PetscCall(PCAmbAggServes(pc, &serves));
+    PetscCall(PCAmbAggSetHooks(pc, agg, serves));
+    if (!serves) {
+      PetscCall((*agg->setup)(pc));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  PetscCall(PCAmbAggGetJacobi(pc, &jacobi));
+  if (jacobi) PetscCall(AmbAggSetJacobi(jacobi, pc->pmat));
+  PetscCall((*agg->setup)(pc));
+  if (!jacobi) {
+    PetscCall(PCAmbAggGetJacobi(pc, &jacobi));
+    if (jacobi) PetscCall(AmbAggSetJacobi(jacobi, pc->pmat));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -394,6 +458,30 @@ static PetscErrorCode PCAmbAggDestroyContext(PetscAMBCtxArgument arg)
   PetscCall(PetscObjectQueryFunction((PetscObject)pc, #Set "_C", &agg->set_##name)); \
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, #Set "_C", Set##_AmbAgg));
 
+/* Lays ambagg over the type agg, which the preconditioner has */
+static PetscErrorCode PCAmbAggInstall(PC pc, PetscBool chosen)
+{
+  PC_GAMG       *gamg = PCAmbAggGAMG(pc);
+  PCAmbAgg      *agg;
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&agg));
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, agg));
+  PetscCall(PetscContainerSetCtxDestroy(container, PCAmbAggDestroyContext));
+  PetscCall(PetscObjectCompose((PetscObject)pc, "PCAmbAgg", (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  agg->base      = *gamg->ops;
+  agg->chosen    = chosen;
+  agg->setup     = pc->ops->setup;
+  pc->ops->setup = PCSetUp_AmbAgg;
+  PCAMBAGG_SETTINGS(PCAMBAGG_START)
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCGAMGAmbAggSetStrongest_C", PCGAMGAmbAggSetStrongest_AmbAgg));
+  PetscCall(PCAmbAggSetHooks(pc, agg, chosen));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*MC
    PCGAMGAMBAGG - `PCGAMGAMBAGG` = "ambagg" - smoothed aggregation whose set-up is parallel: the graph, the aggregates and the tentative prolongator are made
    by the threads of each process.
@@ -404,6 +492,7 @@ static PetscErrorCode PCAmbAggDestroyContext(PetscAMBCtxArgument arg)
 
    Options Database Keys:
 +  -pc_gamg_type ambagg             - sets the type
+.  -petscamb_for_gamg <gpu>         - sets where this type takes the place of `PCGAMGAGG` if no type is set: gpu (matrices of petsc-amb on a GPU), all, or none
 -  -pc_gamg_ambagg_strongest <bool> - see `PCGAMGAmbAggSetStrongest()`
 
    Level: intermediate
@@ -420,85 +509,22 @@ static PetscErrorCode PCAmbAggDestroyContext(PetscAMBCtxArgument arg)
 M*/
 static PetscErrorCode PCCreateGAMG_AmbAgg(PC pc)
 {
-  PC_GAMG       *gamg = PCAmbAggGAMG(pc);
-  PCAmbAgg      *agg;
-  PetscContainer container;
-
   PetscFunctionBegin;
   PetscCall(PCGAMGSetType(pc, PCGAMGAGG));
-  gamg->type = PCGAMGAMBAGG;
-  PetscCall(PetscFree(gamg->gamg_type_name));
-  PetscCall(PetscStrallocpy(PCGAMGAMBAGG, &gamg->gamg_type_name));
-  PetscCall(PetscNew(&agg));
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, agg));
-  PetscCall(PetscContainerSetCtxDestroy(container, PCAmbAggDestroyContext));
-  PetscCall(PetscObjectCompose((PetscObject)pc, "PCAmbAgg", (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
-  agg->base      = *gamg->ops;
-  agg->setup     = pc->ops->setup;
-  pc->ops->setup = PCSetUp_AmbAgg;
-  PCAMBAGG_SETTINGS(PCAMBAGG_START)
-
-  gamg->ops->creategraph       = PCGAMGCreateGraph_AmbAgg;
-  gamg->ops->coarsen           = PCGAMGCoarsen_AmbAgg;
-  gamg->ops->prolongator       = PCAMBAGG_PROLONGATOR(gamg->ops, PCGAMGProlongator_AmbAgg, PCGAMGProlongatorGraph_AmbAgg);
-  gamg->ops->createdefaultdata = PCGAMGCreateDefaultData_AmbAgg;
-  gamg->ops->optprolongator    = PCGAMGOptProlongator_AmbAgg;
-  gamg->ops->setfromoptions    = PCSetFromOptions_AmbAgg;
-  gamg->ops->destroy           = PCDestroy_AmbAgg;
-  gamg->ops->view              = PCView_AmbAgg;
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCGAMGAmbAggSetStrongest_C", PCGAMGAmbAggSetStrongest_AmbAgg));
+  PetscCall(PCAmbAggInstall(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- coarsener ------------------------------------------------- */
+static PetscErrorCode (*PCCreate_GAMG)(PC); /* PETSc's */
 
-static PetscErrorCode MatCoarsenApply_AmbMIS(MatCoarsen crs)
+static PetscErrorCode PCCreate_GAMG_AMB(PC pc)
 {
-  const PetscInt k = (PetscInt)(size_t)crs->subctx;
-  AmbAggLevel   *level;
-  AggOptions     options = {.hops = (int)PetscMax(k, 1)};
+  PetscBool agg;
 
   PetscFunctionBegin;
-  PetscCall(AmbAggLevelCreate(crs->graph, PETSC_FALSE, -1, 0, NULL, &level));
-  PetscCall(AmbAggLevelCoarsen(level, &options));
-  PetscCall(AmbAggLevelLists(level, &crs->agg_lists));
-  PetscCall(AmbAggLevelDestroy(&level));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatCoarsenView_AmbMIS(MatCoarsen crs, PetscViewer viewer)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  AMBMIS aggregator, k = %d\n", (int)PetscMax((size_t)crs->subctx, (size_t)1)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*MC
-   MATCOARSENAMBMIS - `MATCOARSENAMBMIS` = "ambmis" - the aggregates of `PCGAMGAMBAGG` as a coarsener of `MatCoarsen`
-
-   Level: advanced
-
-   Options Database Key:
-. -pc_gamg_mat_coarsen_type ambmis - in `PCGAMG` of type `PCGAMGAGG`; before PETSc 3.20 it is -mat_coarsen_type
-
-   Notes:
-   `MatCoarsenMISKSetDistance()` sets the distance, as for the coarsener misk.
-
-   From PETSc 3.20 on `PCGAMGAGG` squares the graph of an aggressive level and takes its own coarsener there. With
-   `-pc_gamg_aggressive_square_graph false` it takes this one everywhere.
-
-   Keeping no context is on purpose: `PCGAMGAGG` writes the distance into the context of any coarsener.
-
-.seealso: `MatCoarsenSetType()`, `PCGAMGAMBAGG`, `PCGAMGAGG`
-M*/
-static PetscErrorCode MatCoarsenCreate_AmbMIS(MatCoarsen crs)
-{
-  PetscFunctionBegin;
-  crs->ops->apply = MatCoarsenApply_AmbMIS;
-  crs->ops->view  = MatCoarsenView_AmbMIS;
-  crs->subctx     = (void *)(size_t)1;
+  PetscCall((*PCCreate_GAMG)(pc));
+  PetscCall(PetscStrcmp(PCAmbAggGAMG(pc)->gamg_type_name, PCGAMGAGG, &agg));
+  if (agg) PetscCall(PCAmbAggInstall(pc, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -506,12 +532,20 @@ static PetscErrorCode MatCoarsenCreate_AmbMIS(MatCoarsen crs)
 
 PetscErrorCode AmbAggRegister(void)
 {
+  static const char *const values[] = {"gpu", "all", "none", "PCAmbAggFor", "PCAMBAGG_FOR_", NULL};
+
   PetscFunctionBegin;
   PetscCall(PCInitializePackage());
+  AmbAggFor = PCAMBAGG_FOR_GPU;
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb", "PC");
+  PetscCall(PetscOptionsEnum("-petscamb_for_gamg", "PCGAMG is of type ambagg by default: for matrices of petsc-amb on a GPU, for all, for none", "PCGAMGAMBAGG", values, (PetscEnum)AmbAggFor, (PetscEnum *)&AmbAggFor, NULL));
+  PetscOptionsEnd();
   PetscCall(PetscLogEventRegister("AMBAGG graph", PC_CLASSID, &AMBAGG_Graph));
   PetscCall(PetscLogEventRegister("AMBAGG coarsen", PC_CLASSID, &AMBAGG_Coarsen));
   PetscCall(PetscLogEventRegister("AMBAGG prolong", PC_CLASSID, &AMBAGG_Prolongator));
   PetscCall(PCGAMGRegister(PCGAMGAMBAGG, PCCreateGAMG_AmbAgg));
-  PetscCall(MatCoarsenRegister(MATCOARSENAMBMIS, MatCoarsenCreate_AmbMIS));
+  if (AmbAggFor == PCAMBAGG_FOR_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFunctionListFind(PCList, PCGAMG, &PCCreate_GAMG));
+  PetscCall(PCRegister(PCGAMG, PCCreate_GAMG_AMB));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
