@@ -173,6 +173,30 @@ static PetscErrorCode SetTypeAgain(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* MatSetType() with another type, and with the first one again, leaves an empty matrix, as it does for AIJ */
+static PetscErrorCode SetTypeOther(TestDiff *d)
+{
+  char      type[64];
+  PetscBool assembled;
+  Mat       A, R;
+
+  PetscFunctionBeginUser;
+  for (PetscInt k = 0; k < 2; k++) {
+    PetscCall(TypeName(k, type, sizeof(type)));
+    PetscCall(TestPairCreate(&grid, &A, &R));
+    PetscCall(TestDiffMat(d, A, R));
+    PetscCall(MatSetType(A, MATAIJ));
+    PetscCall(MatSetType(A, type));
+    PetscCall(MatAssembled(A, &assembled));
+    TestExpect(d, "the matrix has the entries of the time before MatSetType()", (PetscBool)!assembled);
+    PetscCall(TestShapePreallocate(&grid, A));
+    PetscCall(TestShapeSetValues(&grid, A, 1.0, INSERT_VALUES));
+    PetscCall(Check(d, A, R, PETSC_TRUE));
+    PetscCall(TestPairDestroy(&A, &R));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Through another type and back to the type under test, as a new matrix and in place */
 static PetscErrorCode Through(TestDiff *d, const TestShape *shape, MatType other, PetscBool rows)
 {
@@ -336,6 +360,7 @@ static const TestCase tests[] = {
   {"to itself",                     ToItself      },
   {"in place, there and back",      InPlace       },
   {"MatSetType with the same type", SetTypeAgain  },
+  {"MatSetType with another type",  SetTypeOther  },
   {"through dense",                 ThroughDense  },
   {"through baij",                  ThroughBAIJ   },
   {"through is",                    ThroughIS     },

@@ -157,6 +157,17 @@ extern PetscErrorCode MatShadowView(Mat, PetscViewer);
 extern PetscErrorCode MatShadowSetOperations(Mat);
 extern PetscErrorCode MatShadowGetPattern(Mat, SysCSR *);
 
+/* Gives the product and the variable blocks of A to B, which has none */
+static inline void MatShadowMoveProduct(Mat A, Mat B)
+{
+  B->product = A->product;
+  B->nblocks = A->nblocks;
+  B->bsizes  = A->bsizes;
+  A->product = NULL;
+  A->nblocks = 0;
+  A->bsizes  = NULL;
+}
+
 /* The operations that a matrix would have without petsc-amb: those of seqaij and mpiaij, which PETSc does not export */
 extern const struct _MatOps *MatShadowBase(Mat);
 extern struct _MatOps        MatShadowBaseSeq, MatShadowBaseMPI;

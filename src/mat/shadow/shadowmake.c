@@ -205,20 +205,22 @@ PetscErrorCode MatShadowCreate(Mat A, const MatShadowFormat *format, MatType bas
 {
   PetscErrorCode (*create)(Mat);
   const MatShadowFormat *made;
-  PetscBool              device;
+  PetscBool              device, back;
   Mat                    kept;
 
   PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)A, "MatShadowKept", (PetscObject *)&kept));
+  back = (PetscBool)(kept && A->nonzerostate == kept->nonzerostate + 1); /* MatSetType() counts on once: there was no other type in between */
   PetscCall(MatShadowDeviceFromOptions(A, format, &device));
   PetscCall(PetscFunctionListFind(MatList, base, &create));
   PetscCall((*create)(A));
   PetscCall(MatShadowGetFormat(A, &made)); /* the constructor may have given A a shadow already, for -mat_seqaij_type */
   if (made && made != format) PetscCall(MatShadowDetach(A));
   if (made != format) PetscCall(MatShadowMake(A, format, device, NULL));
-  PetscCall(PetscObjectQuery((PetscObject)A, "MatShadowKept", (PetscObject *)&kept));
-  if (!kept) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectReference((PetscObject)kept));
+  if (back) PetscCall(PetscObjectReference((PetscObject)kept));
   PetscCall(PetscObjectCompose((PetscObject)A, "MatShadowKept", NULL));
+  if (!back) PetscFunctionReturn(PETSC_SUCCESS);
+  MatShadowMoveProduct(A, kept);
   PetscCall(MatHeaderReplace(A, &kept));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

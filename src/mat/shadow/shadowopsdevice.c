@@ -156,8 +156,8 @@ PetscErrorCode MatShadowConvertToAIJ(Mat A, MatType type, MatReuse reuse, Mat *n
 }
 
 /* MatSetType() compares names: with "amb" it destroys the inside of an AIJCUSPARSE and makes a new one, even if the matrix is in that format already. This function
-   moves the matrix to another object, which the constructor of the format puts back: also what belongs to a product. All other callers of destroy() leave no
-   reference, or have removed the type name. */
+   moves the matrix to another object, which the constructor of the format puts back if MatSetType() calls that one next. The product and the variable blocks stay,
+   as they do in MatSetType() to another type. All other callers of destroy() leave no reference, or have removed the type name. */
 static PetscErrorCode MatShadowKeep(Mat A, PetscBool *moved)
 {
   const PetscInt refct = (PetscInt)((PetscObject)A)->refct;
@@ -178,6 +178,7 @@ static PetscErrorCode MatShadowKeep(Mat A, PetscBool *moved)
   ((PetscObject)A)->state    = ((PetscObject)kept)->state; /* goes on from this number */
   A->nonzerostate            = kept->nonzerostate;
   PetscCall(MatShadowCarry(kept, A));
+  MatShadowMoveProduct(kept, A);
   PetscCall(PetscObjectCompose((PetscObject)A, "MatShadowKept", (PetscObject)kept));
   PetscCall(MatDestroy(&kept));
   *moved = PETSC_TRUE;
