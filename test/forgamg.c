@@ -251,11 +251,13 @@ int main(int argc, char **argv)
       suffix: none
       args: -mat_type amb -petscamb_for_gamg none
     test:
-      suffix: gpu
-      requires: cuda
-      args: -mat_type {{@types}} -served
-    test:
       suffix: host
       args: -mat_type amb -mat_amb_device cpu
+
+  test:
+    suffix: gpu
+    requires: double cuda
+    args: -options_left no -mat_shadow_tune off -mat_type {{@types}} -served
+    output_file: output/forgamg.out
 
 TEST*/

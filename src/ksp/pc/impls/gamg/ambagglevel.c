@@ -366,7 +366,7 @@ PetscErrorCode AmbAggLevelCoarsen(AmbAggLevel *level, const AggOptions *options)
 PetscErrorCode AmbAggLevelFetch(AmbAggLevel *level)
 {
   PetscFunctionBegin;
-  if (level->join) PetscFunctionReturn(PETSC_SUCCESS);
+  if (level->join || !level->device) PetscFunctionReturn(PETSC_SUCCESS); /* a process without vertices has no array */
   PetscCall(PetscMalloc2(level->n, &level->join, level->n + level->nghost, &level->aggregate));
   PetscCall(AmbAggDeviceFetch(level));
   PetscFunctionReturn(PETSC_SUCCESS);
