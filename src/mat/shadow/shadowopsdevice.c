@@ -98,6 +98,16 @@ static PetscErrorCode MatShadowComposeToAIJ(Mat A, PetscErrorCode (*f)(Mat, MatT
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc's setters set the matrix up, and so make an AIJ of one without a type */
+static PetscErrorCode MatShadowCarryNullSpace(MatNullSpace from, MatNullSpace *to)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectReference((PetscObject)from));
+  PetscCall(MatNullSpaceDestroy(to));
+  *to = from;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Copies the properties of A, and the objects composed with A but its shadow, to the matrix B that will replace A */
 static PetscErrorCode MatShadowCarry(Mat A, Mat B)
 {
@@ -117,9 +127,9 @@ static PetscErrorCode MatShadowCarry(Mat A, Mat B)
   ((PetscObject)B)->tablevel = ((PetscObject)A)->tablevel;
   PetscCall(MatSetBlockSizes(B, PetscAbs(A->rmap->bs), PetscAbs(A->cmap->bs)));
   if (A->rmap->mapping && A->cmap->mapping) PetscCall(MatSetLocalToGlobalMapping(B, A->rmap->mapping, A->cmap->mapping));
-  PetscCall(MatSetNullSpace(B, A->nullsp));
-  PetscCall(MatSetTransposeNullSpace(B, A->transnullsp));
-  PetscCall(MatSetNearNullSpace(B, A->nearnullsp));
+  PetscCall(MatShadowCarryNullSpace(A->nullsp, &B->nullsp));
+  PetscCall(MatShadowCarryNullSpace(A->transnullsp, &B->transnullsp));
+  PetscCall(MatShadowCarryNullSpace(A->nearnullsp, &B->nearnullsp));
   PetscCall(MatPropagateSymmetryOptions(A, B));
   B->spd_eternal              = A->spd_eternal;
   B->stencil                  = A->stencil;
