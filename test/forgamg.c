@@ -257,6 +257,7 @@ int main(int argc, char **argv)
   test:
     suffix: gpu
     requires: double cuda
+    nsize: {{1 2}}
     args: -options_left no -mat_shadow_tune off -mat_type {{@types}} -served
     output_file: output/forgamg.out
 

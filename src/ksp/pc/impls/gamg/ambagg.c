@@ -396,14 +396,13 @@ static PetscErrorCode PCAmbAggSetHooks(PC pc, const PCAmbAgg *agg, PetscBool on)
 
 static PCAmbAggFor AmbAggFor = PCAMBAGG_FOR_GPU; /* -petscamb_for_gamg */
 
-/* Does ambagg make a set-up whose type nobody chose? Not with a coarsener that the user chose, which is one of agg. The device makes the set-up of one process. */
+/* Does ambagg make a set-up whose type nobody chose? Not with a coarsener that the user chose, which is one of agg. */
 static PetscErrorCode PCAmbAggServes(PC pc, PetscBool *serves)
 {
   const MatShadowFormat *format;
   MatShadow             *shadow;
   const char            *prefix;
   PetscBool              other, aij;
-  PetscMPIInt            size;
 
   PetscFunctionBegin;
   *serves = PETSC_FALSE;
@@ -413,8 +412,7 @@ static PetscErrorCode PCAmbAggServes(PC pc, PetscBool *serves)
   if (!aij || other) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowGetFormat(pc->pmat, &format));
   if (format) PetscCall(MatShadowGet(pc->pmat, &shadow));
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  *serves = (PetscBool)(AmbAggFor == PCAMBAGG_FOR_ALL || (size == 1 && format && MatShadowOnDevice(shadow)));
+  *serves = (PetscBool)(AmbAggFor == PCAMBAGG_FOR_ALL || (format && MatShadowOnDevice(shadow)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -494,7 +492,7 @@ static PetscErrorCode PCAmbAggInstall(PC pc, PetscBool chosen)
 
    Options Database Keys:
 +  -pc_gamg_type ambagg             - sets the type
-.  -petscamb_for_gamg <gpu>         - sets where this type takes the place of `PCGAMGAGG` if no type is set: gpu (matrices of petsc-amb on a GPU and one process), all, or none
+.  -petscamb_for_gamg <gpu>         - sets where this type takes the place of `PCGAMGAGG` if no type is set: gpu (matrices of petsc-amb on a GPU), all, or none
 -  -pc_gamg_ambagg_strongest <bool> - see `PCGAMGAmbAggSetStrongest()`
 
    Level: intermediate
@@ -540,7 +538,7 @@ PetscErrorCode AmbAggRegister(void)
   PetscCall(PCInitializePackage());
   AmbAggFor = PCAMBAGG_FOR_GPU;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb", "PC");
-  PetscCall(PetscOptionsEnum("-petscamb_for_gamg", "PCGAMG is of type ambagg by default: for matrices of petsc-amb on a GPU and one process, for all, for none", "PCGAMGAMBAGG", values, (PetscEnum)AmbAggFor, (PetscEnum *)&AmbAggFor, NULL));
+  PetscCall(PetscOptionsEnum("-petscamb_for_gamg", "PCGAMG is of type ambagg by default: for matrices of petsc-amb on a GPU, for all, for none", "PCGAMGAMBAGG", values, (PetscEnum)AmbAggFor, (PetscEnum *)&AmbAggFor, NULL));
   PetscOptionsEnd();
   PetscCall(PetscLogEventRegister("AMBAGG graph", PC_CLASSID, &AMBAGG_Graph));
   PetscCall(PetscLogEventRegister("AMBAGG coarsen", PC_CLASSID, &AMBAGG_Coarsen));
