@@ -35,6 +35,13 @@ M*/
 #define MATMPIAIJNUSSELL "mpiaijnussell"
 
 /*MC
+   MATCCOO - `MATCCOO` = "ccoo" - the root name of `MATSEQAIJCCOO` and `MATMPIAIJCCOO`, subtypes of `MATAIJ` whose matrix-vector products run on compressed COO
+M*/
+#define MATCCOO       "ccoo"
+#define MATSEQAIJCCOO "seqaijccoo"
+#define MATMPIAIJCCOO "mpiaijccoo"
+
+/*MC
    MATAUTOSPARSE - `MATAUTOSPARSE` = "autosparse" - the root name of `MATSEQAIJAUTOSPARSE` and `MATMPIAIJAUTOSPARSE`, subtypes of `MATAIJ` whose matrix-vector
    products run on the format that is the fastest for the matrix
 M*/
@@ -221,7 +228,7 @@ PETSC_EXTERN const char *const MatNUSSELLTunes[];
 .seealso: `MatShadowGetInfo()`, `MatShadowGetFigure()`, `MatShadowGetHaloInfo()`
 S*/
 typedef struct {
-  const char    *format;           /* "amb" or "nussell", or "csr" while products run on the AIJ */
+  const char    *format;           /* "amb", "nussell" or "ccoo", or "csr" while products run on the AIJ */
   const char    *reason;           /* why products run on that format, in words */
   const char    *kernel;           /* "avx512", "avx2", "plain" or "cuda"; "aij" or "aijcusparse" */
   PetscBool      tuning;           /* the next products are timed to choose the format of later ones */
@@ -280,6 +287,9 @@ PETSC_EXTERN PetscErrorCode MatNUSSELLSetRows(Mat, MatNUSSELLRows);
 PETSC_EXTERN PetscErrorCode MatNUSSELLSetTune(Mat, MatNUSSELLTune);
 PETSC_EXTERN PetscErrorCode MatNUSSELLSetChunk(Mat, PetscInt, PetscInt);
 PETSC_EXTERN PetscErrorCode MatNUSSELLSetSegments(Mat, PetscInt, PetscInt, PetscInt, PetscInt);
+
+PETSC_EXTERN PetscErrorCode MatCCOOSetChunk(Mat, PetscInt, PetscInt);
+PETSC_EXTERN PetscErrorCode MatCCOOSetTable(Mat, PetscBool);
 
 PETSC_EXTERN PetscErrorCode MatHashGEMMSetAccumulator(Mat, MatHashGEMMAccumulator);
 

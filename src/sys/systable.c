@@ -42,7 +42,7 @@ SysStatus SysTableAddFrequent(SysTable *T, int64_t n, const SysScalar *a)
   const int64_t slots   = 2 * (int64_t)SYS_TABLE_SAMPLE;
   Counted      *counted = (Counted *)malloc(sizeof(*counted) * (size_t)(sample + 1));
   int32_t      *slot    = (int32_t *)calloc((size_t)slots, sizeof(*slot));
-  int32_t       found   = 0, position = 0;
+  int32_t       found = 0, position = 0;
 
   if (!counted || !slot) {
     free(counted);

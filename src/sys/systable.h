@@ -32,7 +32,9 @@ typedef struct {
 
 static SYS_INLINE SysTableBits SysTableBitsOf(const SysScalar *a)
 {
-  SysTableBits b = {{0, 0}};
+  SysTableBits b = {
+    {0, 0}
+  };
 
   memcpy(&b, a, sizeof(*a));
   return b;

@@ -78,10 +78,10 @@ static uint32_t Offset(const uint8_t *col, int width, int64_t k)
 /* Reads the chunks as the format is defined, and compares rows, columns and the bits of values with the matrix; everything else is padding */
 static int Same(const Builder *B, const CcooHost *A)
 {
-  const int   K = A->params.k;
-  SysInt      entry = 0;
-  int64_t     next = 0; /* the row of the next entry */
-  const SysScalar zero = 0;
+  const int       K     = A->params.k;
+  SysInt          entry = 0;
+  int64_t         next  = 0; /* the row of the next entry */
+  const SysScalar zero  = 0;
 
   for (int64_t c = 0; c < A->nchunk; c++) {
     const CcooChunk *h      = A->chunk + c;
@@ -117,7 +117,7 @@ static void RandomValues(Builder *B, int distinct)
 static int CheckCase(Builder *B, const CcooKernels *kernels, CcooParams params, int nthread, const char **what)
 {
   const SysCSR csr = Matrix(B), pattern = {B->m, B->n, B->nz, B->i, B->j, NULL};
-  CcooHost    *A   = NULL;
+  CcooHost    *A = NULL;
   double       model, bytes;
   int          good;
 
@@ -354,9 +354,9 @@ static void CheckLongRow(void)
 {
   Builder          B;
   CcooHost        *A;
-  const char      *what = "";
+  const char      *what   = "";
   const CcooParams params = {256, 8, 1};
-  int              good = 1;
+  int              good   = 1;
 
   Start(&B, 40, 1000000);
   for (SysInt r = 0; r < 40; r++) {

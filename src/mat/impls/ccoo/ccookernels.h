@@ -154,17 +154,17 @@ static SYS_INLINE int CcooSums(const int width, const int K, const CcooHost *A, 
   const CcooChunk *h      = A->chunk + c;
   const int        ngroup = CcooGroups(A, c), vbytes = h->format & CCOO_TABLE ? 1 : (int)sizeof(SysScalar);
   const uint8_t   *row = A->index + (int64_t)CCOO_ENTRY_BYTES * h->index, *col = row + (h->format & CCOO_ROWS ? ngroup : 0);
-  SysScalar        room[PIECE * CCOO_MAX_K], open = 0;
+  SysScalar        room[PIECE * CCOO_MAX_K], open                              = 0;
   int              nrow = 0;
 
   x += h->col;
   __asm__("" : "+r"(x)); /* or the compiler adds the base to every offset instead */
   for (int g0 = 0; g0 < ngroup; g0 += PIECE) {
-    const int        n   = ngroup - g0 < PIECE ? ngroup - g0 : PIECE;
-    const SysScalar *val = CcooValuesOf(A, h, g0 * K, n * K, room);
-    const uint8_t   *at  = col + ((int64_t)g0 * K << width);
+    const int        n    = ngroup - g0 < PIECE ? ngroup - g0 : PIECE;
+    const SysScalar *val  = CcooValuesOf(A, h, g0 * K, n * K, room);
+    const uint8_t   *at   = col + ((int64_t)g0 * K << width);
     uint64_t         ends = h->format & CCOO_ROWS ? CcooEnds(row + g0, n) : 0;
-    int              g   = 0;
+    int              g    = 0;
 
     CcooPrefetch(at, (int64_t)n * K << width);
     CcooPrefetch(A->value + (int64_t)CCOO_ENTRY_BYTES * h->value + (int64_t)g0 * K * vbytes, (int64_t)n * K * vbytes);

@@ -121,7 +121,7 @@ static SYS_INLINE void CcooFillChunk(const int width, const CcooHost *A, int64_t
   for (int64_t r = h->row; g < ngroup; r++) {
     const SysInt  end   = A->csr.i[r + 1] < A->entry[c + 1] ? A->csr.i[r + 1] : A->entry[c + 1];
     const SysInt  empty = (SysInt)h->col, *last = end > k ? A->csr.j + end - 1 : &empty;
-    const int64_t n     = r == A->csr.m - 1 ? ngroup - g : CcooRowGroups(end - k, K); /* the last row has the groups that are left */
+    const int64_t n = r == A->csr.m - 1 ? ngroup - g : CcooRowGroups(end - k, K); /* the last row has the groups that are left */
 
     if (h->format & CCOO_ROWS) memset(row + g, (int)(r - h->row), (size_t)n);
     CcooSetColumns(width, col + (g * K << width), h->col, A->csr.j + k, end - k);

@@ -20,9 +20,9 @@ static void CcooPlanReach(const SysCSR *A, int k, int64_t g, int ngroup, int64_t
   int64_t last, to;
 
   CcooSeekGroup(A, k, g, r, before);
-  R->row   = last = *r;
-  R->begin = A->i[*r] + (SysInt)(k * (g - *before));
-  to       = *before;
+  R->row = last = *r;
+  R->begin      = A->i[*r] + (SysInt)(k * (g - *before));
+  to            = *before;
   CcooSeekGroup(A, k, g + ngroup - 1, &last, &to);
   R->last = last;
   R->end  = A->i[last] + (SysInt)(k * (g + ngroup - to));
@@ -89,7 +89,7 @@ static SysStatus CcooPlanBytes(const SysCSR *A, const CcooParams *p, double *byt
 /* A matrix without entries has no chunks */
 SysStatus CcooHostPlan(const SysCSR *A, CcooParams *p, double *bytes)
 {
-  const CcooParams asked = *p;
+  const CcooParams asked  = *p;
   SysStatus        status = SYS_SUCCESS;
 
   if (!p->b) p->b = CCOO_MAX_B;

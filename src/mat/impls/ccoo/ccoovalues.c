@@ -18,8 +18,8 @@ static int CcooValuesCovered(const CcooHost *A, const SysCSR *csr, int64_t c, Sy
 SysStatus CcooValuesChoose(const CcooHost *A, const SysCSR *csr, int nworker, CcooValues *V)
 {
   SysTable *T = V->table = malloc(sizeof(*T));
-  int64_t   ntabled = 0;
-  SysStatus status  = SYS_SUCCESS;
+  int64_t   ntabled      = 0;
+  SysStatus status       = SYS_SUCCESS;
 
   V->tabled = calloc((size_t)A->nchunk + 1, 1);
   V->nvalue = 0;
