@@ -395,4 +395,15 @@ int main(int argc, char **argv)
       suffix: nussell_tried
       args: -mat_nussell_tune {{off exhaustive}}
 
+  testset:
+    args: -mat_type ccoo
+    output_file: output/conformance_mult.out
+    test:
+      suffix: ccoo_tuned
+      nsize: 2
+      args: -mat_shadow_tune {{model measure online}}
+    test:
+      suffix: ccoo_chunks
+      args: -mat_shadow_tune off -mat_ccoo_block {{32 256}} -mat_ccoo_items {{1 2 4 8}} -mat_ccoo_table {{false true}}
+
 TEST*/

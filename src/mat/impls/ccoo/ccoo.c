@@ -21,6 +21,10 @@ CcooParams CcooGetParams(const CcooMatParams *p)
 
 MAT_SHADOW_PARAMS(CcooParams, CcooCandidate)
 
+/* A core of the host takes as long to gather and decode a nonzero as for so many bytes of another format. MATAUTOSPARSE, which ranks formats by their bytes, is given
+   no fewer; its measurement may find otherwise. */
+#define CCOO_HOST_BYTES (1.25 * sizeof(SysScalar))
+
 /* Lists the number of entries in a group with the fewest bytes, and the other numbers if they are left open. A matrix whose values come later has plain values by
    this model; they may find places in a table when they come. */
 static int RankHost_CCOO(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
@@ -39,6 +43,7 @@ static int RankHost_CCOO(const MatShadowCSR *csr, const void *params, MatShadowT
       *reason = status == SYS_OUT_OF_MEMORY ? "not enough memory for the format" : CcooTooLarge;
       return 0;
     }
+    if (params == MatShadowFormatCCOO.open) c.bytes = PetscMax(c.bytes, CCOO_HOST_BYTES * (double)csr->A.nz);
     (void)snprintf(c.name, sizeof(c.name), "ccoo, B = %d, K = %d", p.b, p.k);
     CcooCandidateSet(&c, &p);
     n = MatShadowCandidateInsert(list, 0, n, &c);

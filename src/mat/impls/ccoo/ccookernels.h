@@ -6,7 +6,7 @@
      CCOO_KERNELS_NAME      the name of the instruction set, for users
 
    A chunk is multiplied in pieces of 64 groups. A word has a bit for each group of the piece that is the last one of its row. The entries of a row are then
-   consecutive, and are multiplied eight at a time.
+   consecutive, and are multiplied four at a time.
 
    Padding multiplies zeros with entries of x. If such an entry is not finite, the sum becomes a NaN; rows whose sum is a NaN are therefore computed again from the
    CSR arrays, so that a NaN or an infinity reaches the rows it belongs to and no others.
@@ -38,44 +38,36 @@ static SYS_INLINE uint32_t CcooOffset(const int width, const uint8_t *col, int k
 }
 
 #if defined(CCOO_VECTORS)
-typedef SysReal Vec8 __attribute__((vector_size(8 * sizeof(SysReal)), aligned(sizeof(SysReal)), may_alias));
+typedef SysReal Vec4 __attribute__((vector_size(4 * sizeof(SysReal)), aligned(sizeof(SysReal)), may_alias));
 
-/* Adds the products of eight entries. Offsets are shifted out of 64-bit loads: the gather instruction and loads of single offsets are slower on some processors. */
-static SYS_INLINE void CcooAdd8(const int width, const SysScalar *val, const uint8_t *col, const SysScalar *x, Vec8 *s)
+/* Adds the products of four entries. Offsets are shifted out of longer loads: the gather instruction and loads of single offsets are slower on some processors. */
+static SYS_INLINE void CcooAdd4(const int width, const SysScalar *val, const uint8_t *col, const SysScalar *x, Vec4 *s)
 {
-  uint64_t q[4];
-  Vec8     xs;
+  uint64_t q[2];
+  uint32_t p;
+  Vec4     xs;
 
   if (width == 0) {
-    __builtin_memcpy(q, col, 8);
-    xs = (Vec8){x[(uint8_t)q[0]], x[(uint8_t)(q[0] >> 8)], x[(uint8_t)(q[0] >> 16)], x[(uint8_t)(q[0] >> 24)], x[(uint8_t)(q[0] >> 32)], x[(uint8_t)(q[0] >> 40)], x[(uint8_t)(q[0] >> 48)], x[q[0] >> 56]};
+    __builtin_memcpy(&p, col, 4);
+    xs = (Vec4){x[(uint8_t)p], x[(uint8_t)(p >> 8)], x[(uint8_t)(p >> 16)], x[p >> 24]};
   } else if (width == 1) {
-    __builtin_memcpy(q, col, 16);
-    xs = (Vec8){x[(uint16_t)q[0]], x[(uint16_t)(q[0] >> 16)], x[(uint16_t)(q[0] >> 32)], x[q[0] >> 48], x[(uint16_t)q[1]], x[(uint16_t)(q[1] >> 16)], x[(uint16_t)(q[1] >> 32)], x[q[1] >> 48]};
+    __builtin_memcpy(q, col, 8);
+    xs = (Vec4){x[(uint16_t)q[0]], x[(uint16_t)(q[0] >> 16)], x[(uint16_t)(q[0] >> 32)], x[q[0] >> 48]};
   } else {
-    __builtin_memcpy(q, col, 32);
-    xs = (Vec8){x[(uint32_t)q[0]], x[q[0] >> 32], x[(uint32_t)q[1]], x[q[1] >> 32], x[(uint32_t)q[2]], x[q[2] >> 32], x[(uint32_t)q[3]], x[q[3] >> 32]};
+    __builtin_memcpy(q, col, 16);
+    xs = (Vec4){x[(uint32_t)q[0]], x[q[0] >> 32], x[(uint32_t)q[1]], x[q[1] >> 32]};
   }
-  *s += *(const Vec8 *)val * xs;
+  *s += *(const Vec4 *)val * xs;
 }
 
-static SYS_INLINE SysScalar CcooSum8(const Vec8 *v)
+static SYS_INLINE SysScalar CcooSum4(const Vec4 *s)
 {
   #if defined(SYS_SINGLE)
-  const __m256 a = (__m256)*v;
-  const __m128 b = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1)), c = _mm_add_ps(b, _mm_movehl_ps(b, b));
+  const __m128 a = (__m128)*s, b = _mm_add_ps(a, _mm_movehl_ps(a, a));
 
-  return _mm_cvtss_f32(_mm_add_ss(c, _mm_movehdup_ps(c)));
+  return _mm_cvtss_f32(_mm_add_ss(b, _mm_movehdup_ps(b)));
   #else
-    #if defined(__AVX512F__)
-  const __m256d a = _mm256_add_pd(_mm512_castpd512_pd256((__m512d)*v), _mm512_extractf64x4_pd((__m512d)*v, 1));
-    #else
-  __m256d h[2], a;
-
-  __builtin_memcpy(h, v, sizeof(h));
-  a = _mm256_add_pd(h[0], h[1]);
-    #endif
-  const __m128d b = _mm_add_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd(a, 1));
+  const __m128d b = _mm_add_pd(_mm256_castpd256_pd128((__m256d)*s), _mm256_extractf128_pd((__m256d)*s, 1));
 
   return _mm_cvtsd_f64(_mm_add_sd(b, _mm_unpackhi_pd(b, b)));
   #endif
@@ -86,29 +78,30 @@ static SYS_INLINE SysScalar CcooSum8(const Vec8 *v)
 static SYS_INLINE SysScalar CcooRun(const int width, const int K, int n, const SysScalar *val, const uint8_t *col, const SysScalar *x)
 {
   SysScalar s = 0;
-  int       k = 0;
 
 #if defined(CCOO_VECTORS)
-  if (n >= 8) {
-    Vec8 v = {0};
+  Vec4 v[2] = {{0}, {0}};
 
-    for (; k + 8 <= n; k += 8) CcooAdd8(width, val + k, col + (k << width), x, &v);
-    s = CcooSum8(&v);
+  for (; n >= 8; n -= 8, val += 8, col += 8 << width) {
+    CcooAdd4(width, val, col, x, &v[0]);
+    CcooAdd4(width, val + 4, col + (4 << width), x, &v[1]);
   }
+  v[0] += v[1];
   if (K < 8 && n & 4) {
-    const SysScalar a = val[k] * x[CcooOffset(width, col, k)] + val[k + 1] * x[CcooOffset(width, col, k + 1)], b = val[k + 2] * x[CcooOffset(width, col, k + 2)] + val[k + 3] * x[CcooOffset(width, col, k + 3)];
-
-    s += a + b;
-    k += 4;
+    CcooAdd4(width, val, col, x, &v[0]);
+    val += 4;
+    col += 4 << width;
   }
+  s = CcooSum4(&v[0]);
   if (K < 4 && n & 2) {
-    s += val[k] * x[CcooOffset(width, col, k)] + val[k + 1] * x[CcooOffset(width, col, k + 1)];
-    k += 2;
+    s += val[0] * x[CcooOffset(width, col, 0)] + val[1] * x[CcooOffset(width, col, 1)];
+    val += 2;
+    col += 2 << width;
   }
-  if (K < 2 && n & 1) s += val[k] * x[CcooOffset(width, col, k)];
+  if (K < 2 && n & 1) s += val[0] * x[CcooOffset(width, col, 0)];
 #else
   (void)K;
-  for (; k < n; k++) s += val[k] * x[CcooOffset(width, col, k)];
+  for (int k = 0; k < n; k++) s += val[k] * x[CcooOffset(width, col, k)];
 #endif
   return s;
 }
