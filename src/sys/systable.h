@@ -10,8 +10,16 @@
 #include "sys/syscsr.h"
 #include "sys/sysisa.h"
 
-#if defined(__AVX512F__) && !defined(SYS_COMPLEX)
+#if defined(__AVX512F__) && !defined(SYS_COMPLEX) && !defined(__CUDACC__)
   #include <immintrin.h>
+  #define SYS_TABLE_AVX512
+#endif
+
+/* Functions for the host and, where a device's code includes this file, for the device */
+#if defined(__CUDACC__)
+  #define SYS_TABLE_INLINE __host__ __device__ inline
+#else
+  #define SYS_TABLE_INLINE SYS_INLINE
 #endif
 
 #define SYS_TABLE_VALUES 256
@@ -30,7 +38,7 @@ typedef struct {
   uint64_t word[2];
 } SysTableBits;
 
-static SYS_INLINE SysTableBits SysTableBitsOf(const SysScalar *a)
+static SYS_TABLE_INLINE SysTableBits SysTableBitsOf(const SysScalar *a)
 {
   SysTableBits b = {
     {0, 0}
@@ -40,12 +48,12 @@ static SYS_INLINE SysTableBits SysTableBitsOf(const SysScalar *a)
   return b;
 }
 
-static SYS_INLINE int SysTableSame(SysTableBits a, SysTableBits b)
+static SYS_TABLE_INLINE int SysTableSame(SysTableBits a, SysTableBits b)
 {
   return a.word[0] == b.word[0] && (sizeof(SysScalar) <= 8 || a.word[1] == b.word[1]);
 }
 
-static SYS_INLINE uint64_t SysTableHash(SysTableBits b)
+static SYS_TABLE_INLINE uint64_t SysTableHash(SysTableBits b)
 {
   const uint64_t h = (b.word[0] ^ (sizeof(SysScalar) <= 8 ? 0 : (b.word[1] << 29 | b.word[1] >> 35))) * UINT64_C(0x9e3779b97f4a7c15);
 
@@ -53,7 +61,7 @@ static SYS_INLINE uint64_t SysTableHash(SysTableBits b)
 }
 
 /* The place of a value in the table, or -1 */
-static SYS_INLINE int SysTableFind(const SysTable *T, const SysScalar *a)
+static SYS_TABLE_INLINE int SysTableFind(const SysTable *T, const SysScalar *a)
 {
   const SysTableBits b = SysTableBitsOf(a);
 
@@ -62,6 +70,10 @@ static SYS_INLINE int SysTableFind(const SysTable *T, const SysScalar *a)
   }
   return -1;
 }
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
 
 void SysTableClear(SysTable *);
 
@@ -78,17 +90,21 @@ int SysTableCovers(SysTable *, int add, int64_t n, const SysScalar *);
 /* Encodes values, all of which are in the table */
 void SysTableEncode(const SysTable *, int64_t n, const SysScalar *, uint8_t *place);
 
+#if defined(__cplusplus)
+}
+#endif
+
 /* Decodes n values; n is a multiple of 8 */
 static SYS_INLINE void SysTableDecode(const SysTable *T, int n, const uint8_t *place, SysScalar *a)
 {
-#if defined(__AVX512F__) && !defined(SYS_COMPLEX) && !defined(SYS_SINGLE)
+#if defined(SYS_TABLE_AVX512) && !defined(SYS_SINGLE)
   if (T->n <= 16) {
     const __m512d t0 = _mm512_loadu_pd(T->value), t1 = _mm512_loadu_pd(T->value + 8);
 
     for (int k = 0; k < n; k += 8) _mm512_storeu_pd(a + k, _mm512_permutex2var_pd(t0, _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(place + k))), t1));
     return;
   }
-#elif defined(__AVX512F__) && defined(__AVX512VL__) && !defined(SYS_COMPLEX)
+#elif defined(SYS_TABLE_AVX512) && defined(__AVX512VL__)
   if (T->n <= 16) {
     const __m256 t0 = _mm256_loadu_ps(T->value), t1 = _mm256_loadu_ps(T->value + 8);
 

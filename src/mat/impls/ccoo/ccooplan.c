@@ -29,15 +29,8 @@ static void CcooPlanReach(const SysCSR *A, int k, int64_t g, int ngroup, int64_t
   if (R->end > A->i[last + 1]) R->end = A->i[last + 1];
 }
 
-/* Would the table cover the chunk? With add, values are added to the table while it has room. */
-static int CcooPlanCovered(const SysCSR *A, const CcooReach *R, int64_t nentry, SysTable *T, int add)
-{
-  if (R->end - R->begin < nentry && (add ? SysTableAdd(T, &zero) : SysTableFind(T, &zero)) < 0) return 0;
-  return SysTableCovers(T, add, R->end - R->begin, A->a + R->begin);
-}
-
 /* Makes the table as the layout does, but from some of the chunks */
-static SysStatus CcooPlanTable(const SysCSR *A, int padded, int n, CcooReach R[], const int64_t nentry[], SysTable *T)
+static SysStatus CcooPlanTable(const SysCSR *A, int padded, int n, CcooReach R[], SysTable *T)
 {
   SysStatus status;
   int       ntabled = 0;
@@ -49,7 +42,7 @@ static SysStatus CcooPlanTable(const SysCSR *A, int padded, int n, CcooReach R[]
   for (int add = 0; add < 2; add++) {
     if (add && T->n == SYS_TABLE_VALUES) break;
     for (int k = 0; k < n; k++) {
-      if (R[k].format & CCOO_TABLE || !CcooPlanCovered(A, R + k, nentry[k], T, add)) continue;
+      if (R[k].format & CCOO_TABLE || !SysTableCovers(T, add, R[k].end - R[k].begin, A->a + R[k].begin)) continue;
       R[k].format |= CCOO_TABLE;
       ntabled++;
     }
@@ -75,7 +68,7 @@ static SysStatus CcooPlanBytes(const SysCSR *A, const CcooParams *p, double *byt
     CcooReachSet(A, R + k);
     nentry[k] = (ngroup - c * p->b < p->b ? ngroup - c * p->b : p->b) * p->k;
   }
-  if (p->table && A->a) status = CcooPlanTable(A, ngroup * p->k > A->nz, n, R, nentry, &T);
+  if (p->table && A->a) status = CcooPlanTable(A, ngroup * p->k > A->nz, n, R, &T);
   for (int k = 0; k < n; k++) {
     const int here = (int)(nentry[k] / p->k);
 

@@ -6,13 +6,10 @@
 
 static const SysScalar zero = 0;
 
-/* Is every value of chunk c in the table, and 0 if the chunk has padding? */
+/* Is every value of chunk c in the table? 0 is there, if there is padding. */
 static int CcooValuesCovered(const CcooHost *A, const SysCSR *csr, int64_t c, SysTable *T, int add)
 {
-  const int64_t n = A->entry[c + 1] - A->entry[c];
-
-  if (n < (int64_t)CcooGroups(A, c) * A->params.k && (add ? SysTableAdd(T, &zero) : SysTableFind(T, &zero)) < 0) return 0;
-  return SysTableCovers(T, add, n, csr->a + A->entry[c]);
+  return SysTableCovers(T, add, A->entry[c + 1] - A->entry[c], csr->a + A->entry[c]);
 }
 
 SysStatus CcooValuesChoose(const CcooHost *A, const SysCSR *csr, int nworker, CcooValues *V)
