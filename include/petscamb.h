@@ -290,6 +290,7 @@ PETSC_EXTERN PetscErrorCode MatNUSSELLSetSegments(Mat, PetscInt, PetscInt, Petsc
 
 PETSC_EXTERN PetscErrorCode MatCCOOSetChunk(Mat, PetscInt, PetscInt);
 PETSC_EXTERN PetscErrorCode MatCCOOSetTable(Mat, PetscBool);
+PETSC_EXTERN PetscErrorCode MatCCOOSetAtomics(Mat, PetscBool);
 
 PETSC_EXTERN PetscErrorCode MatHashGEMMSetAccumulator(Mat, MatHashGEMMAccumulator);
 

@@ -73,6 +73,9 @@ static PetscErrorCode Setters(TestDiff *d)
   PetscCall(Bytes(A, &without));
   TestExpect(d, "a table although it is off", (PetscBool)(TestFigure(A, "table") == 0 && table == 0 && without > with + sizeof(PetscScalar) - 1));
   PetscCall(MatCCOOSetTable(A, PETSC_TRUE));
+  PetscCall(MatCCOOSetAtomics(A, PETSC_TRUE));
+  PetscCall(TestDiffMat(d, A, R));
+  PetscCall(MatCCOOSetAtomics(A, PETSC_FALSE));
   PetscCall(MatCCOOSetChunk(A, 0, 0));
   PetscCall(TestDiffMat(d, A, R));
   PetscCall(Bytes(A, &without));
@@ -178,6 +181,7 @@ static PetscErrorCode BadParameters(TestDiff *d)
   PetscCall(TestDiffMat(d, A, R));
   PetscCall(MatCCOOSetChunk(R, 100, 100)); /* setters leave matrices of other types alone */
   PetscCall(MatCCOOSetTable(R, PETSC_FALSE));
+  PetscCall(MatCCOOSetAtomics(R, PETSC_TRUE));
   PetscCall(TestPairDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -207,10 +211,11 @@ static PetscErrorCode CreateWithOption(const char option[], const char value[])
 static PetscErrorCode Options(TestDiff *d)
 {
   const char *const options[][2] = {
-    {"-opt_mat_ccoo_block",  "64"   },
-    {"-opt_mat_ccoo_items",  "2"    },
-    {"-opt_mat_ccoo_table",  "false"},
-    {"-opt_mat_shadow_tune", "off"  }
+    {"-opt_mat_ccoo_block",   "64"   },
+    {"-opt_mat_ccoo_items",   "2"    },
+    {"-opt_mat_ccoo_table",   "false"},
+    {"-opt_mat_ccoo_atomics", "true" },
+    {"-opt_mat_shadow_tune",  "off"  }
   };
   Mat A, R;
 

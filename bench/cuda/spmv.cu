@@ -5,6 +5,7 @@
 */
 #include "mat/impls/amb/ambcuda.h"
 #include "device.h"
+#include "mat/impls/ccoo/ccoocuda.h"
 #include "mat/impls/nus/nuscuda.h"
 
 #include <limits>
@@ -155,6 +156,7 @@ struct Contender {
     CUSPARSE,
     AMB,
     NUS,
+    CCOO,
     READ
   } kind;
   std::string           label, parameters;
@@ -167,7 +169,7 @@ struct Contender {
 };
 
 struct Options {
-  std::vector<std::string> matrices, tries, segments, ops = {"mult"};
+  std::vector<std::string> matrices, tries, segments, compressed, ops = {"mult"};
   std::string              csv;
   int                      rounds = 3, batches = 5;
 
@@ -422,6 +424,49 @@ static std::string Parameters(const NusDeviceInfo &info)
               (long long)info.layout.tried);
 }
 
+/* ---- CCOO ---- */
+
+struct Compressed {
+  std::string    label;
+  CcooParams     params;
+  int            atomics;
+  CcooDevice    *A    = nullptr;
+  CcooDeviceInfo info = {};
+};
+
+/* open, or some of b=, k=, table= and atomics= with commas between them */
+static bool ParseCompressed(const std::string &text, Compressed &u)
+{
+  int *const  values[] = {&u.params.b, &u.params.k, &u.params.table, &u.atomics};
+  const char *keys[]   = {"b=", "k=", "table=", "atomics="};
+
+  u.label   = "ccoo " + text;
+  u.params  = {0, 0, 1};
+  u.atomics = 0;
+  for (const char *s = text == "open" ? "" : text.c_str(); *s;) {
+    int   k = 0;
+    char *end;
+
+    while (k < 4 && strncmp(s, keys[k], strlen(keys[k]))) k++;
+    if (k == 4) return false;
+    s += strlen(keys[k]);
+    *values[k] = (int)strtol(s, &end, 10);
+    if (end == s || (*end && *end != ',')) return false;
+    s = *end ? end + 1 : end;
+  }
+  return true;
+}
+
+static std::string Parameters(const CcooDeviceInfo &info)
+{
+  std::string text = Text("B=%d K=%d, a table of %d values%s, chunks:", info.params.b, info.params.k, info.ntable, info.atomics ? ", atomics" : "");
+
+  for (int f = 0; f < CCOO_FORMATS; f++) {
+    if (info.count[f]) text += Text(" %lld of %s, %d bits, %s", (long long)info.count[f], f % 6 < 3 ? "one row" : "several rows", 8 << f % 3, f < 6 ? "plain values" : "table");
+  }
+  return text;
+}
+
 /* ---- Reports ---- */
 
 struct Line {
@@ -521,7 +566,7 @@ static void ReportTable(const std::vector<Line> &lines)
 
 /* ---- One matrix ---- */
 
-static void Product(const Machine &M, const Options &o, const std::string &name, const char *op, const Matrix &A, const Matrix &reference_matrix, const DeviceMatrix &D, const DeviceMatrix *explicit_transpose, std::vector<Ours> &ours, const std::vector<Segmented> &segmented, std::vector<Line> &lines)
+static void Product(const Machine &M, const Options &o, const std::string &name, const char *op, const Matrix &A, const Matrix &reference_matrix, const DeviceMatrix &D, const DeviceMatrix *explicit_transpose, std::vector<Ours> &ours, const std::vector<Segmented> &segmented, const std::vector<Compressed> &compressed, std::vector<Line> &lines)
 {
   const bool             add = !strcmp(op, "multadd"), transpose = explicit_transpose != nullptr;
   const SysScalar        beta = add ? 1 : 0;
@@ -558,6 +603,19 @@ static void Product(const Machine &M, const Options &o, const std::string &name,
     c.stored     = transpose ? 0 : u.info.layout.bytes_stored;
     if (transpose) c.run = [&M, nus, csr, xa, beta, ya] { CallAmb(NusDeviceMultTranspose(nus, &csr, 1, xa, beta, ya, ya, M.stream)); };
     else c.run = [&M, nus, csr, xa, beta, ya] { CallAmb(NusDeviceMult(nus, &csr, 1, xa, beta, ya, ya, M.stream)); };
+    contenders.push_back(c);
+  }
+  for (const Compressed &u : compressed) {
+    CcooDevice *ccoo = u.A;
+    SysScalar  *xa = x.data, *ya = y.data;
+    Contender   c;
+
+    c.kind       = Contender::CCOO;
+    c.label      = u.label;
+    c.parameters = Parameters(u.info);
+    c.stored     = transpose ? 0 : u.info.bytes_stored;
+    if (transpose) c.run = [&M, ccoo, csr, xa, beta, ya] { CallAmb(CcooDeviceMultTranspose(ccoo, &csr, 1, xa, beta, ya, ya, M.stream)); };
+    else c.run = [&M, ccoo, csr, xa, beta, ya] { CallAmb(CcooDeviceMult(ccoo, &csr, 1, xa, beta, ya, ya, M.stream)); };
     contenders.push_back(c);
   }
   for (Contender &c : contenders) {
@@ -667,6 +725,7 @@ static void OneMatrix(const Machine &M, const Options &o, const std::string &nam
   Matrix                 A;
   std::vector<Ours>      ours(1);
   std::vector<Segmented> segmented;
+  std::vector<Compressed> compressed;
   const std::string      reason = MatrixCreate(name, A);
   const size_t           slash  = name.rfind('/');
   std::string            label  = slash == std::string::npos ? name : name.substr(slash + 1);
@@ -702,18 +761,29 @@ static void OneMatrix(const Machine &M, const Options &o, const std::string &nam
     printf("  %s: converted in %.1f ms\n", u.label.c_str(), std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
     segmented.push_back(u);
   }
-  Product(M, o, label, "mult", A, A, D, nullptr, ours, segmented, lines);
-  if (o.Asks("multadd")) Product(M, o, label, "multadd", A, A, D, nullptr, ours, segmented, lines);
+  for (const std::string &t : o.compressed) {
+    Compressed u;
+    const auto start = std::chrono::steady_clock::now();
+
+    (void)ParseCompressed(t, u);
+    CallAmb(CcooDeviceCreate(&csr, &u.params, u.atomics, M.stream, &u.A, &u.info));
+    CallCuda(cudaStreamSynchronize(M.stream));
+    printf("  %s: converted in %.1f ms\n", u.label.c_str(), std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    compressed.push_back(u);
+  }
+  Product(M, o, label, "mult", A, A, D, nullptr, ours, segmented, compressed, lines);
+  if (o.Asks("multadd")) Product(M, o, label, "multadd", A, A, D, nullptr, ours, segmented, compressed, lines);
   if (o.Asks("update")) Update(M, o, label, A, D, ours, lines);
   if (o.Asks("convert")) Conversion(M, label, A, D, ours, lines);
   if (o.Asks("transpose")) {
     const Matrix       T = MatrixTranspose(A);
     const DeviceMatrix DT(T);
 
-    Product(M, o, label, "transpose", A, T, D, &DT, ours, segmented, lines);
+    Product(M, o, label, "transpose", A, T, D, &DT, ours, segmented, compressed, lines);
   }
   for (Ours &u : ours) AmbDeviceDestroy(&u.A);
   for (Segmented &u : segmented) NusDeviceDestroy(&u.A);
+  for (Compressed &u : compressed) CcooDeviceDestroy(&u.A);
 }
 
 static bool ParseOptions(int argc, char **argv, Options &o)
@@ -723,6 +793,7 @@ static bool ParseOptions(int argc, char **argv, Options &o)
     AmbDeviceParams   params;
     NusParams         segments;
     NusDeviceTune     tune;
+    Compressed        one;
 
     if (word[0] != '-') {
       o.matrices.push_back(word);
@@ -735,6 +806,9 @@ static bool ParseOptions(int argc, char **argv, Options &o)
     } else if (word == "-nus") {
       if (!ParseSegments(argv[k], segments, tune)) return false;
       o.segments.push_back(argv[k]);
+    } else if (word == "-ccoo") {
+      if (!ParseCompressed(argv[k], one)) return false;
+      o.compressed.push_back(argv[k]);
     } else if (word == "-ops") {
       const std::string list = std::string(argv[k]) + ",";
 
@@ -765,7 +839,7 @@ int main(int argc, char **argv)
   std::vector<Line> lines;
 
   if (!ParseOptions(argc, argv, o)) {
-    fprintf(stderr, "spmv [-try b=3,threads=128,steps=16,measure=0]... [-nus none|uniform,s2=65536|nonuniform,s1=8192,k1=1,s2=65536,k2=1]... [-ops mult,multadd,transpose,convert,update] [-rounds 3] [-batches 5] [-csv FILE] MATRIX...\n"
+    fprintf(stderr, "spmv [-try b=3,threads=128,steps=16,measure=0]... [-nus none|uniform,s2=65536|nonuniform,s1=8192,k1=1,s2=65536,k2=1]... [-ccoo open|b=256,k=2,table=0,atomics=1]... [-ops mult,multadd,transpose,convert,update] [-rounds 3] [-batches 5] [-csv FILE] MATRIX...\n"
                     "MATRIX is a Matrix Market file or p5:S p7:S p9:S p27:S elas:S er:SCALE,FACTOR g500:SCALE,FACTOR band:ROWS,WIDTH,ENTRIES rand:ROWS,COLUMNS,ENTRIES\n");
     return 2;
   }

@@ -4,6 +4,9 @@
 */
 #include "mat/impls/ccoo/ccoo.h"
 #include "mat/impls/ccoo/ccoohost.h"
+#if defined(SYS_HAVE_DEVICE)
+  #include "mat/impls/ccoo/ccoocuda.h"
+#endif
 
 static PetscBool  CcooCited      = PETSC_FALSE;
 static const char CcooCitation[] = "@inproceedings{aliaga2021,\n"
@@ -151,6 +154,7 @@ static PetscErrorCode CcooSetFromOptions(void *params, MatShadowTune *tune, Pets
   PetscCall(PetscOptionsInt("-mat_ccoo_block", "Groups of a chunk, 32, 64, 128 or 256; 0: chosen", "MatCCOOSetChunk", q.block, &q.block, NULL));
   PetscCall(PetscOptionsInt("-mat_ccoo_items", "Entries of a group, 1, 2, 4 or 8; 0: chosen", "MatCCOOSetChunk", q.items, &q.items, NULL));
   PetscCall(PetscOptionsBool("-mat_ccoo_table", "Store values by their places in a table where they repeat", "MatCCOOSetTable", q.table, &q.table, NULL));
+  PetscCall(PetscOptionsBool("-mat_ccoo_atomics", "On a GPU, add the sums of warps by atomics, in any order", "MatCCOOSetAtomics", q.atomics, &q.atomics, NULL));
   PetscCall(CcooCheckParams(PETSC_COMM_SELF, &q));
   *p = q;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -178,6 +182,18 @@ static PetscErrorCode MatCCOOSetTable_CCOO(Mat A, PetscBool table)
   PetscFunctionBegin;
   PetscCall(MatShadowGetParams(A, &q, &tune));
   q.table = table;
+  PetscCall(MatShadowSetParams(A, &q, tune));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCCOOSetAtomics_CCOO(Mat A, PetscBool atomics)
+{
+  CcooMatParams q;
+  MatShadowTune tune;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGetParams(A, &q, &tune));
+  q.atomics = atomics;
   PetscCall(MatShadowSetParams(A, &q, tune));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -240,16 +256,44 @@ PetscErrorCode MatCCOOSetTable(Mat A, PetscBool table)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*@
+  MatCCOOSetAtomics - sets whether the products of a `MATCCOO` matrix on a GPU add the sums of warps by atomics
+
+  Logically Collective
+
+  Input Parameters:
++ A       - the matrix; nothing happens if it is not of type `MATCCOO`
+- atomics - `PETSC_TRUE` if every warp adds to the result, as in the paper; `PETSC_FALSE` (the default) if sums are added in a fixed order
+
+  Options Database Key:
+. -mat_ccoo_atomics <bool> - the same for matrices created later
+
+  Level: advanced
+
+  Note:
+  With atomics the last bits of a product may change from one product to the next. Products on the host have no atomics.
+
+.seealso: `MATCCOO`, `MatCCOOSetTable()`
+@*/
+PetscErrorCode MatCCOOSetAtomics(Mat A, PetscBool atomics)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscTryMethod(A, "MatCCOOSetAtomics_C", (Mat, PetscBool), (A, atomics));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CcooCompose(Mat A, PetscBool add)
 {
   PetscFunctionBegin;
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatCCOOSetChunk_C", add ? MatCCOOSetChunk_CCOO : NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatCCOOSetTable_C", add ? MatCCOOSetTable_CCOO : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatCCOOSetAtomics_C", add ? MatCCOOSetAtomics_CCOO : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static const CcooMatParams CcooOpen      = {.table = PETSC_TRUE};
-static const char *const   CcooOptions[] = {"mat_ccoo_block", "mat_ccoo_items", "mat_ccoo_table", NULL};
+static const char *const   CcooOptions[] = {"mat_ccoo_block", "mat_ccoo_items", "mat_ccoo_table", "mat_ccoo_atomics", NULL};
 
 /*MC
    MATCCOO - `MATCCOO` = "ccoo" - sparse matrices whose products with vectors run on compressed COO.
@@ -268,15 +312,30 @@ static const char *const   CcooOptions[] = {"mat_ccoo_block", "mat_ccoo_items", 
 .  -mat_ccoo_block <block>                     - groups of a chunk
 .  -mat_ccoo_items <items>                     - entries of a group
 .  -mat_ccoo_table <bool>                      - store values by their places in a table where they repeat
+.  -mat_ccoo_atomics <bool>                    - on a GPU, add the sums of warps by atomics, in any order
 -  -mat_shadow_tune <off,model,measure,online> - how to choose between the format and the AIJ
 
    Level: beginner
 
-.seealso: `MatCCOOSetChunk()`, `MatCCOOSetTable()`, `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAIJ`
+.seealso: `MatCCOOSetChunk()`, `MatCCOOSetTable()`, `MatCCOOSetAtomics()`, `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAIJ`
 M*/
 MAT_SHADOW_CONSTRUCTORS(CCOO)
 
 const MatShadowFormat MatShadowFormatCCOO = {
-  .name = MATCCOO, .seqtype = MATSEQAIJCCOO, .mpitype = MATMPIAIJCCOO, .citation = CcooCitation, .cited = &CcooCited, .params_size = sizeof(CcooMatParams), .open = &CcooOpen, .host = {RankHost_CCOO, LayoutHost_CCOO, UpdateHost_CCOO, CcooHostMult, CcooHostMultTranspose, DescribeHost_CCOO, DestroyHost_CCOO, NULL, CcooFigures, CcooView},
-                         .create_seq = MatCreate_SeqAIJCCOO, .create_mpi = MatCreate_MPIAIJCCOO, .setfromoptions = CcooSetFromOptions, .compose = CcooCompose, .options = CcooOptions
+  .name        = MATCCOO,
+  .seqtype     = MATSEQAIJCCOO,
+  .mpitype     = MATMPIAIJCCOO,
+  .citation    = CcooCitation,
+  .cited       = &CcooCited,
+  .params_size = sizeof(CcooMatParams),
+  .open        = &CcooOpen,
+  .host        = {RankHost_CCOO, LayoutHost_CCOO, UpdateHost_CCOO, CcooHostMult, CcooHostMultTranspose, DescribeHost_CCOO, DestroyHost_CCOO, NULL, CcooFigures, CcooView},
+#if defined(SYS_HAVE_DEVICE)
+  .device = CCOO_DEVICE_OPS,
+#endif
+  .create_seq     = MatCreate_SeqAIJCCOO,
+  .create_mpi     = MatCreate_MPIAIJCCOO,
+  .setfromoptions = CcooSetFromOptions,
+  .compose        = CcooCompose,
+  .options        = CcooOptions
 };

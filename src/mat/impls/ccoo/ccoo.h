@@ -10,7 +10,7 @@
 /* Sizes that are 0 are left open */
 typedef struct {
   PetscInt  block, items;
-  PetscBool table;
+  PetscBool table, atomics;
 } CcooMatParams;
 
 extern const MatShadowFormat MatShadowFormatCCOO;
@@ -28,3 +28,13 @@ enum {
   CCOO_FIGURE_FORMATS
 };
 extern const MatShadowFigure CcooFigures[];
+
+/* The functions of the device side */
+extern int       RankDevice_CCOO(const MatShadowCSR *, const void *params, MatShadowTune, MatShadowCandidate list[], const char **reason);
+extern SysStatus LayoutDevice_CCOO(const MatShadowCSR *, MatShadowCandidate *, const MatShadowCandidate *best, double most, const char **reason, void **data);
+extern void      DescribeDevice_CCOO(const void *data, MatShadowInfo *, double figure[]);
+extern void      DestroyDevice_CCOO(void **data);
+#define CCOO_DEVICE_OPS \
+  { \
+    RankDevice_CCOO, LayoutDevice_CCOO, CcooDeviceUpdate, CcooDeviceMult, CcooDeviceMultTranspose, DescribeDevice_CCOO, DestroyDevice_CCOO, NULL, CcooFigures, CcooView \
+  }
