@@ -39,11 +39,14 @@ static int SysTableCompare(const void *a, const void *b)
 SysStatus SysTableAddFrequent(SysTable *T, int64_t n, const SysScalar *a)
 {
   const int64_t sample = n < SYS_TABLE_SAMPLE ? n : SYS_TABLE_SAMPLE, nwindow = (sample + SYS_TABLE_WINDOW - 1) / SYS_TABLE_WINDOW;
-  const int64_t slots   = 2 * (int64_t)SYS_TABLE_SAMPLE;
-  Counted      *counted = (Counted *)malloc(sizeof(*counted) * (size_t)(sample + 1));
-  int32_t      *slot    = (int32_t *)calloc((size_t)slots, sizeof(*slot));
+  int64_t       slots = 16;
+  Counted      *counted;
+  int32_t      *slot;
   int32_t       found = 0, position = 0;
 
+  while (slots < 2 * sample) slots *= 2;
+  counted = (Counted *)malloc(sizeof(*counted) * (size_t)(sample + 1));
+  slot    = (int32_t *)calloc((size_t)slots, sizeof(*slot));
   if (!counted || !slot) {
     free(counted);
     free(slot);
