@@ -670,7 +670,7 @@ static void Conversion(const Machine &M, const std::string &name, const Matrix &
         CallAmb(AmbDeviceCreate(&csr, &params, M.stream, &amb, &info));
         CallCuda(cudaStreamSynchronize(M.stream));
         if (k) t.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count());
-        AmbDeviceDestroy(&amb);
+        AmbDeviceDestroy(amb);
       }
       c.kind       = Contender::AMB;
       c.label      = u.label;
@@ -781,9 +781,9 @@ static void OneMatrix(const Machine &M, const Options &o, const std::string &nam
 
     Product(M, o, label, "transpose", A, T, D, &DT, ours, segmented, compressed, lines);
   }
-  for (Ours &u : ours) AmbDeviceDestroy(&u.A);
-  for (Segmented &u : segmented) NusDeviceDestroy(&u.A);
-  for (Compressed &u : compressed) CcooDeviceDestroy(&u.A);
+  for (Ours &u : ours) AmbDeviceDestroy(u.A);
+  for (Segmented &u : segmented) NusDeviceDestroy(u.A);
+  for (Compressed &u : compressed) CcooDeviceDestroy(u.A);
 }
 
 static bool ParseOptions(int argc, char **argv, Options &o)

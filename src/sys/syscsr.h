@@ -23,6 +23,11 @@ typedef enum {
   SYS_ERROR           /* a call of CUDA failed; SysDeviceErrorText() names it */
 } SysStatus;
 
+static inline int64_t SysMin(int64_t a, int64_t b)
+{
+  return a < b ? a : b;
+}
+
 /* The bytes of the arrays */
 static inline double SysCSRBytes(const SysCSR *A)
 {

@@ -15,6 +15,35 @@
   #define SYS_KERNELS_AVX2(kernels) (&kernels##Plain)
 #endif
 
+/* A file that includes a template of kernels defines SYS_ISA as Plain, AVX2 or AVX512 before its first include: the end of all names in the template */
+#define SYS_ISA_JOIN_(name, isa) name##isa
+#define SYS_ISA_JOIN(name, isa)  SYS_ISA_JOIN_(name, isa)
+#define SYS_ISA_NAME(name)       SYS_ISA_JOIN(name, SYS_ISA)
+
+/* The names for users, and what AMB and NUS-SELL need of the processor */
+#define SYS_KERNELS_NAME_Plain  "plain"
+#define SYS_KERNELS_NAME_AVX2   "avx2"
+#define SYS_KERNELS_NAME_AVX512 "avx512"
+#define SYS_KERNELS_NAME        SYS_ISA_NAME(SYS_KERNELS_NAME_)
+#if defined(SYS_ISA)
+  #if defined(__x86_64__)
+static inline int SysSupportedAVX2(void)
+{
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+static inline int SysSupportedAVX512(void)
+{
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+}
+  #endif
+
+static inline int SysSupportedPlain(void)
+{
+  return 1;
+}
+#endif
+
 /* The table for the best instruction set that this processor supports */
 #if defined(PETSCAMB_HAVE_AVX512)
   #define SYS_KERNELS(kernels) (kernels##AVX512.supported() ? &kernels##AVX512 : SYS_KERNELS_AVX2(kernels))

@@ -7,6 +7,17 @@
 */
 #pragma once
 
+#include <time.h>
+
+/* Seconds on a clock of the system, for any thread: kernels and other threads may not call PETSc's */
+static inline double SysSeconds(clockid_t clock)
+{
+  struct timespec t;
+
+  (void)clock_gettime(clock, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* Patience on the host: products on the AIJ before a conversion. A conversion costs as much as 10 to 30 products, an update of values as 2 to 5; a product in a
    format saves half of one. */
 #define SYS_TUNE_CONVERT 40

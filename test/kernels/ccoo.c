@@ -134,7 +134,7 @@ static int CheckCase(Builder *B, const CcooKernels *kernels, CcooParams params, 
   if (good) good = CheckProducts(B, A, Multiply, 0, what);
   for (int distinct = 200; distinct >= 0 && good; distinct -= 100) {
     RandomValues(B, distinct);
-    good = CcooHostUpdate(A, &csr) == SYS_SUCCESS && Same(B, A) && CheckProducts(B, A, Multiply, 0, what);
+    good = CcooHostUpdate(A, &csr, NULL) == SYS_SUCCESS && Same(B, A) && CheckProducts(B, A, Multiply, 0, what);
     if (!good) *what = "update of values";
   }
   if (good) {
@@ -142,12 +142,12 @@ static int CheckCase(Builder *B, const CcooKernels *kernels, CcooParams params, 
     if (!good) *what = "products with NaN and infinity";
   }
   if (good) { /* laid out by one thread, whatever the number of those that multiply */
-    CcooHostDestroy(&A);
+    CcooHostDestroy(A);
     RandomValues(B, nthread == 2 ? 0 : 7);
-    good = CcooHostCreate(&pattern, &params, nthread, 1, kernels, INFINITY, &bytes, &A) == SYS_SUCCESS && CcooHostUpdate(A, &csr) == SYS_SUCCESS && Same(B, A) && CheckProducts(B, A, Multiply, 0, what);
+    good = CcooHostCreate(&pattern, &params, nthread, 1, kernels, INFINITY, &bytes, &A) == SYS_SUCCESS && CcooHostUpdate(A, &csr, NULL) == SYS_SUCCESS && Same(B, A) && CheckProducts(B, A, Multiply, 0, what);
     if (!good) *what = "values after the pattern";
   }
-  CcooHostDestroy(&A);
+  CcooHostDestroy(A);
   return good;
 }
 
@@ -214,7 +214,7 @@ static void CheckFormats(void)
       good[table] = good[table] && A && Same(&B, A) && CheckProducts(&B, A, Multiply, 0, &what);
       if (A) CcooHostCount(A, count);
       for (int f = 0; f < CCOO_FORMATS && A; f++) good[table] = good[table] && (count[f] > 0) == (f < 6 || table);
-      CcooHostDestroy(&A);
+      CcooHostDestroy(A);
     }
   }
   Finish(&B);
@@ -249,7 +249,7 @@ static void CheckDistinct(void)
     for (int f = 6; f < CCOO_FORMATS && A; f++) tabled += count[f];
     if (good && distinct[k] <= 256) good = tabled == A->nchunk && A->table->n == distinct[k];
     else if (good) good = tabled == 0 && A->table->n == 0;
-    CcooHostDestroy(&A);
+    CcooHostDestroy(A);
     Finish(&B);
     (void)snprintf(name, sizeof(name), "%d distinct values", distinct[k]);
     Report(good, name);
@@ -274,14 +274,14 @@ static void CheckRare(void)
   B.a[123457] = 99;
   A           = Convert(&B, params, 2);
   good        = A && Same(&B, A) && A->table->n == 4;
-  CcooHostDestroy(&A);
+  CcooHostDestroy(A);
   Report(good, "a value that occurs once");
   for (SysInt e = 200000; e < 210000; e++) B.a[e] = RandomScalar();
   A    = Convert(&B, params, 2);
   good = A && Same(&B, A);
   if (A) CcooHostCount(A, count);
   good = good && count[3] + count[4] + count[5] >= 9 && count[3] + count[4] + count[5] <= 11 && count[9] + count[10] + count[11] >= 380;
-  CcooHostDestroy(&A);
+  CcooHostDestroy(A);
   Report(good, "many values in a few chunks");
   Finish(&B);
 }
@@ -312,7 +312,7 @@ static void CheckBits(void)
   }
   A    = Convert(&B, params, 2);
   good = A && Same(&B, A) && A->table->n >= 9;
-  CcooHostDestroy(&A);
+  CcooHostDestroy(A);
   Report(good, "bits of zeros, denormals, infinities and NaNs");
   Finish(&B);
 }
@@ -336,15 +336,15 @@ static void CheckUpdates(void)
     const SysCSR csr = Matrix(&B);
 
     RandomValues(&B, 0);
-    good = !CcooHostUpdate(A, &csr) && Same(&B, A) && A->table->n == 0 && CheckProducts(&B, A, Multiply, 0, &what);
+    good = !CcooHostUpdate(A, &csr, NULL) && Same(&B, A) && A->table->n == 0 && CheckProducts(&B, A, Multiply, 0, &what);
     many = CcooHostBytes(A);
     for (SysInt e = 100; e < 120 && good; e++) B.a[e] = 5; /* a part of the values only */
-    good = good && many > 2 * few && !CcooHostUpdate(A, &csr) && Same(&B, A) && CcooHostBytes(A) == many;
+    good = good && many > 2 * few && !CcooHostUpdate(A, &csr, NULL) && Same(&B, A) && CcooHostBytes(A) == many;
     RandomValues(&B, 9);
     for (SysInt e = 0; e < B.nz; e++) B.a[e] *= (SysReal)(2 + round);
-    good = good && !CcooHostUpdate(A, &csr) && Same(&B, A) && CcooHostBytes(A) == few && CheckProducts(&B, A, Multiply, 0, &what);
+    good = good && !CcooHostUpdate(A, &csr, NULL) && Same(&B, A) && CcooHostBytes(A) == few && CheckProducts(&B, A, Multiply, 0, &what);
   }
-  CcooHostDestroy(&A);
+  CcooHostDestroy(A);
   Finish(&B);
   Report(good, "from few values to many and back");
 }
@@ -367,7 +367,7 @@ static void CheckLongRow(void)
   for (int t = 1; t < 6 && good; t += 2) {
     A    = Convert(&B, params, t);
     good = A && Same(&B, A) && CheckProducts(&B, A, Multiply, 0, &what) && CheckProducts(&B, A, Multiply, 2, &what);
-    CcooHostDestroy(&A);
+    CcooHostDestroy(A);
   }
   Finish(&B);
   Report(good, "a row of a million entries");
@@ -392,7 +392,7 @@ static void CheckSameBits(void)
         CcooHost        *A      = Convert(&B, params, t);
 
         good = A && Multiply(A, transpose, 3, x, 0, NULL, z[1]);
-        CcooHostDestroy(&A);
+        CcooHostDestroy(A);
         if ((t > 1 && !transpose) || table) good = good && !memcmp(z[0], z[1], sizeof(*x) * B.m);
         else memcpy(z[0], z[1], sizeof(*x) * B.m);
       }

@@ -87,7 +87,7 @@ struct Matrix {
   CcooDeviceInfo   info;
 
   Matrix(const Shape &shape, const CcooParams &p, int atomic) : S(shape), i(shape.i), j(shape.j), a(shape.a), params(p), atomics(atomic) { }
-  ~Matrix() { CcooDeviceDestroy(&A); }
+  ~Matrix() { CcooDeviceDestroy(A); }
   SysCSR      CSR() const { return {S.m, S.n, (int64_t)S.j.size(), i.data, j.size ? j.data : nullptr, a.size ? a.data : nullptr}; }
   std::string Where() const { return Text("%s, B = %d, K = %d%s%s", S.name.c_str(), params.b, params.k, params.table ? "" : ", no table", atomics ? ", atomics" : ""); }
   bool        Called(const char *what, SysStatus status) const { return status == SYS_SUCCESS || Complain(Where(), Text("%s returned %d, %s", what, (int)status, SysDeviceErrorText())); }
@@ -321,8 +321,8 @@ static bool MemoryGivenBack(const std::vector<Shape> &shapes)
       if (!M.Create() || !CheckProducts(M, S.a, pass % 2, 0, "") || !M.Update()) return false;
       M.a.Upload(Values(S.a.size(), 5)); /* values of another size */
       if (!M.Update()) return false;
-      CcooDeviceDestroy(&M.A);
-      CcooDeviceDestroy(&M.A);
+      CcooDeviceDestroy(M.A);
+      M.A = nullptr;
       if (pass >= 4 && FreeMemory() != before) {
         good = Complain(M.Where(), "memory is not given back");
         break;

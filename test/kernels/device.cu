@@ -129,7 +129,7 @@ struct Matrix {
   AmbDeviceInfo    info;
 
   Matrix(const Shape &shape, const AmbDeviceParams &p) : S(shape), i(shape.i), j(shape.j), a(shape.a), params(p) { }
-  ~Matrix() { AmbDeviceDestroy(&A); }
+  ~Matrix() { AmbDeviceDestroy(A); }
   SysCSR      CSR() const { return {S.m, S.n, (int64_t)S.j.size(), i.data, j.size ? j.data : nullptr, a.size ? a.data : nullptr}; }
   std::string Where() const { return Text("%s, block size %d, %d threads, %d steps%s", S.name.c_str(), params.block_size, params.threads, params.steps, params.measure ? ", measured" : ""); }
   bool        Called(const char *what, SysStatus status) const { return status == SYS_SUCCESS || Complain(Where(), Text("%s returned %d, %s", what, (int)status, SysDeviceErrorText())); }
@@ -471,7 +471,7 @@ static bool Refused(const std::vector<Shape> &)
         if (status != SYS_NOT_ASCENDING) good = Complain(M.Where(), Text("%s: status %d", p.name, (int)status));
         if (A) good = Complain(M.Where(), Text("%s: there is a matrix", p.name));
         if (pass && FreeMemory() != before) good = Complain(M.Where(), Text("%s: memory is left behind", p.name));
-        AmbDeviceDestroy(&A);
+        AmbDeviceDestroy(A);
       }
     }
   }
@@ -576,7 +576,8 @@ static bool OutOfMemory(const std::vector<Shape> &)
 
     /* once with room, for what CUDA takes for itself */
     if (!M.Create() || !right(false, "") || !right(true, "")) return false;
-    AmbDeviceDestroy(&M.A);
+    AmbDeviceDestroy(M.A);
+    M.A = nullptr;
     if (!tries(
           "conversion", [&] { return AmbDeviceCreate(&csr, &M.params, stream, &M.A, &M.info); }, [&] { return !M.A || Complain(M.Where(), "there is a matrix without memory"); }))
       return false;
@@ -601,9 +602,9 @@ static bool MemoryGivenBack(const std::vector<Shape> &shapes)
 
       if (pass == 4) before = FreeMemory();
       if (!M.Create() || !CheckProducts(M, S.a, pass % 2, 0, false, "") || !M.Update()) return false;
-      AmbDeviceDestroy(&M.A);
-      if (M.A) return Complain(S.name, "the pointer is left");
-      AmbDeviceDestroy(&M.A);
+      AmbDeviceDestroy(M.A);
+      M.A = nullptr;
+      AmbDeviceDestroy(M.A);
       if (pass >= 4 && FreeMemory() != before) {
         good = Complain(M.Where(), "memory is not given back");
         break;

@@ -38,7 +38,7 @@ static int CheckBlockSize(Builder *B, const AmbKernels *kernels, int b, int scop
   if (good) good = CheckProducts(B, A, Multiply, 0, what);
   if (good) {
     for (SysInt k = 0; k < B->nz; k++) B->a[k] = RandomScalar();
-    good = AmbHostUpdate(A, &csr) == SYS_SUCCESS && CheckProducts(B, A, Multiply, 0, what);
+    good = AmbHostUpdate(A, &csr, NULL) == SYS_SUCCESS && CheckProducts(B, A, Multiply, 0, what);
     if (!good) *what = "update of values";
   }
   if (good) {
@@ -48,11 +48,11 @@ static int CheckBlockSize(Builder *B, const AmbKernels *kernels, int b, int scop
   if (good) { /* laid out by one thread, whatever the number of those that multiply */
     const SysCSR pattern = {B->m, B->n, B->nz, B->i, B->j, NULL};
 
-    AmbHostDestroy(&A);
-    good = AmbHostCreate(&pattern, &plan, 1, kernels, &A) == SYS_SUCCESS && AmbHostUpdate(A, &csr) == SYS_SUCCESS && CheckProducts(B, A, Multiply, 0, what);
+    AmbHostDestroy(A);
+    good = AmbHostCreate(&pattern, &plan, 1, kernels, &A) == SYS_SUCCESS && AmbHostUpdate(A, &csr, NULL) == SYS_SUCCESS && CheckProducts(B, A, Multiply, 0, what);
     if (!good) *what = "values after the pattern";
   }
-  AmbHostDestroy(&A);
+  AmbHostDestroy(A);
   return good;
 }
 
@@ -98,7 +98,7 @@ static void CheckRefused(void)
     if (!status) status = AmbHostCreate(csr + k, &plan, 1, &AmbKernelsPlain, &A);
     printf("%sok %s columns are refused\n", status == SYS_NOT_ASCENDING ? "" : "not ", k ? "repeated" : "disordered");
     failures += status != SYS_NOT_ASCENDING;
-    if (!status) AmbHostDestroy(&A);
+    if (!status) AmbHostDestroy(A);
   }
 }
 

@@ -71,7 +71,7 @@ static int CheckCase(Builder *B, const NusKernels *kernels, NusParams params, in
   if (good) good = CheckProducts(B, A, Multiply, 0, what);
   if (good) {
     for (SysInt k = 0; k < B->nz; k++) B->a[k] = RandomScalar();
-    good = NusHostUpdate(A, &csr) == SYS_SUCCESS && CheckProducts(B, A, Multiply, 0, what);
+    good = NusHostUpdate(A, &csr, NULL) == SYS_SUCCESS && CheckProducts(B, A, Multiply, 0, what);
     if (!good) *what = "update of values";
   }
   if (good) {
@@ -81,11 +81,11 @@ static int CheckCase(Builder *B, const NusKernels *kernels, NusParams params, in
   if (good) { /* laid out by one thread, whatever the number of those that multiply */
     const SysCSR pattern = {B->m, B->n, B->nz, B->i, B->j, NULL};
 
-    NusHostDestroy(&A);
-    good = NusHostCreate(&pattern, &params, nthread, 1, kernels, INFINITY, &bytes, &A) == SYS_SUCCESS && NusHostUpdate(A, &csr) == SYS_SUCCESS && CheckProducts(B, A, Multiply, 0, what);
+    NusHostDestroy(A);
+    good = NusHostCreate(&pattern, &params, nthread, 1, kernels, INFINITY, &bytes, &A) == SYS_SUCCESS && NusHostUpdate(A, &csr, NULL) == SYS_SUCCESS && CheckProducts(B, A, Multiply, 0, what);
     if (!good) *what = "values after the pattern";
   }
-  NusHostDestroy(&A);
+  NusHostDestroy(A);
   return good;
 }
 
@@ -154,7 +154,7 @@ static void CheckDiagonals(void)
   } else {
     for (int64_t c = 0; c < A->nchunk; c++) diagonal += A->chunk[c].kind == NUS_DIAGONAL;
     Report(10 * diagonal > 9 * A->nchunk, "a grid is stored by diagonals");
-    NusHostDestroy(&A);
+    NusHostDestroy(A);
   }
   Finish(&B);
 }

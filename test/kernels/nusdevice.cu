@@ -76,7 +76,7 @@ struct Matrix {
   NusDeviceInfo    info;
 
   Matrix(const Shape &shape, const NusParams &p, NusDeviceTune how) : S(shape), i(shape.i), j(shape.j), a(shape.a), params(p), tune(how) { }
-  ~Matrix() { NusDeviceDestroy(&A); }
+  ~Matrix() { NusDeviceDestroy(A); }
   SysCSR      CSR() const { return {S.m, S.n, (int64_t)S.j.size(), i.data, j.size ? j.data : nullptr, a.size ? a.data : nullptr}; }
   std::string Where() const
   {
@@ -302,8 +302,9 @@ static bool MemoryGivenBack(const std::vector<Shape> &shapes)
 
       if (pass == 4) before = FreeMemory();
       if (!M.Create() || !CheckProducts(M, S.a, pass % 2, 0, "") || !M.Update()) return false;
-      NusDeviceDestroy(&M.A);
-      NusDeviceDestroy(&M.A);
+      NusDeviceDestroy(M.A);
+      M.A = nullptr;
+      NusDeviceDestroy(M.A);
       if (pass >= 4 && FreeMemory() != before) {
         good = Complain(M.Where(), "memory is not given back");
         break;

@@ -81,19 +81,19 @@ static void Check(const char *name, Builder *B)
     do {
       for (SysInt k = 0; k < B->nz; k += 7) B->a[k] = RandomScalar();
       if (!amb) continue;
-      good = AmbHostUpdate(amb, &csr) == SYS_SUCCESS && CheckProducts(B, amb, MultiplyAMB, 0, &what) && NusHostUpdate(nus, &csr) == SYS_SUCCESS && CheckProducts(B, nus, MultiplyNUS, 0, &what);
+      good = AmbHostUpdate(amb, &csr, NULL) == SYS_SUCCESS && CheckProducts(B, amb, MultiplyAMB, 0, &what) && NusHostUpdate(nus, &csr, NULL) == SYS_SUCCESS && CheckProducts(B, nus, MultiplyNUS, 0, &what);
     } while (good && !atomic_load(&t.done));
     (void)pthread_join(thread, NULL);
-    AmbHostDestroy(&amb);
-    NusHostDestroy(&nus);
+    AmbHostDestroy(amb);
+    NusHostDestroy(nus);
     amb = t.amb;
     nus = t.nus;
-    if (good) good = amb && nus && AmbHostUpdate(amb, &csr) == SYS_SUCCESS && NusHostUpdate(nus, &csr) == SYS_SUCCESS;
+    if (good) good = amb && nus && AmbHostUpdate(amb, &csr, NULL) == SYS_SUCCESS && NusHostUpdate(nus, &csr, NULL) == SYS_SUCCESS;
     free(i);
     free(j);
   }
-  AmbHostDestroy(&amb);
-  NusHostDestroy(&nus);
+  AmbHostDestroy(amb);
+  NusHostDestroy(nus);
   if (good) printf("ok %s\n", name);
   else printf("not ok %s: %s\n", name, what);
   failures += !good;

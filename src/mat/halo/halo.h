@@ -69,14 +69,22 @@ extern PetscErrorCode MatHaloExchangeBegin(MatHalo *, PetscBool back, const Pets
 extern PetscErrorCode MatHaloExchangeWait(MatHalo *, PetscBool back);
 extern PetscErrorCode MatHaloExchangeEnd(MatHalo *);
 extern PetscErrorCode MatHaloUse(MatHalo *, MatShadowHalo);
+extern PetscErrorCode MatHaloLeave(MatHalo *);
+extern PetscErrorCode MatHaloStartNCCL(MPI_Comm, MatHaloComm *);
 extern PetscErrorCode MatHaloCommGet(MPI_Comm, MatHaloComm **);
 extern PetscErrorCode MatHaloChoose(Mat, MatHalo *, MatShadowHalo wanted, PetscBool back, const PetscScalar *x);
-extern PetscErrorCode MatHaloCheck(SysStatus);
 extern PetscErrorCode MatHaloSendNCCL(const MatHalo *, PetscBool back);
 extern PetscErrorCode MatHaloAdd(MatHalo *, Mat rest, Vec z);
 extern PetscErrorCode MatHaloMultTranspose(MatHalo *, Mat rest, Vec x);
 extern PetscErrorCode MatHaloAddSums(MatHalo *, Vec z);
 extern PetscErrorCode MatHaloBlockDestroy(MatHaloBlock *);
 extern PetscErrorCode MatHaloEnd(void);
+
+static inline PetscErrorCode MatHaloCheck(SysStatus status)
+{
+  PetscFunctionBegin;
+  PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "%s", SysDeviceErrorText());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 extern const MatShadowExchange MatHaloExchange;

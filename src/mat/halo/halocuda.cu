@@ -13,32 +13,21 @@ static __global__ void HaloPackKernel(int n, const int *entries, const SysScalar
   if (k < n) to[k] = x[entries[k]];
 }
 
-/* LANES threads for each row; the order of a row's sum does not depend on the number of rows */
-template <int LANES>
-static __global__ void HaloAddKernel(HaloRows r, const int *j, const SysScalar *a, const SysScalar *x, SysScalar *y)
+/* LANES threads for each row or column; the order of a sum does not depend on the number of rows or columns. With ADD, entry e has the value a[e], and the sum is
+   added to y[rows[k]]; without, entry e has the value a[place[e]], and the sum is y[k]. */
+template <int LANES, bool ADD>
+static __global__ void HaloSumKernel(int n, const int *rows, const int *start, const int *j, const int *place, const SysScalar *a, const SysScalar *x, SysScalar *y)
 {
   const int k = (int)((blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / LANES), lane = threadIdx.x % LANES;
   SysScalar sum = 0;
 
-  if (k < r.n) {
-    for (int e = r.start[k] + lane; e < r.start[k + 1]; e += LANES) sum += a[e] * x[j[e]];
+  if (k < n) {
+    for (int e = start[k] + lane; e < start[k + 1]; e += LANES) sum += a[ADD ? e : place[e]] * x[j[e]];
   }
   for (int d = LANES / 2; d; d /= 2) sum += __shfl_down_sync(SYS_ALL_LANES, sum, d, LANES);
-  if (k < r.n && lane == 0) y[r.rows[k]] += sum;
-}
-
-/* LANES threads for each column */
-template <int LANES>
-static __global__ void HaloMultTransposeKernel(HaloColumns c, const SysScalar *a, const SysScalar *x, SysScalar *y)
-{
-  const int k = (int)((blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / LANES), lane = threadIdx.x % LANES;
-  SysScalar sum = 0;
-
-  if (k < c.n) {
-    for (int e = c.start[k] + lane; e < c.start[k + 1]; e += LANES) sum += a[c.place[e]] * x[c.row[e]];
-  }
-  for (int d = LANES / 2; d; d /= 2) sum += __shfl_down_sync(SYS_ALL_LANES, sum, d, LANES);
-  if (k < c.n && lane == 0) y[k] = sum;
+  if (k >= n || lane) return;
+  if (ADD) y[rows[k]] += sum;
+  else y[k] = sum;
 }
 
 static __global__ void HaloAddSumsKernel(HaloSums s, const SysScalar *sums, SysScalar *y)
@@ -52,29 +41,29 @@ static __global__ void HaloAddSumsKernel(HaloSums s, const SysScalar *sums, SysS
   y[s.rows[k]] = sum;
 }
 
-/* Starts kernel<lanes> with lanes threads for each of n rows or columns */
-#define LAUNCH(kernel, lanes, n, stream, ...) \
+/* Starts HaloSumKernel<lanes, add>() with lanes threads for each of n rows or columns */
+#define LAUNCH(lanes, add, n, stream, ...) \
   do { \
     const unsigned blocks_ = SysBlocks((int64_t)(n) * (lanes)); \
 \
     switch (lanes) { \
     case 1: \
-      kernel<1><<<blocks_, SYS_THREADS, 0, stream>>>(__VA_ARGS__); \
+      HaloSumKernel<1, add><<<blocks_, SYS_THREADS, 0, stream>>>(n, __VA_ARGS__); \
       break; \
     case 2: \
-      kernel<2><<<blocks_, SYS_THREADS, 0, stream>>>(__VA_ARGS__); \
+      HaloSumKernel<2, add><<<blocks_, SYS_THREADS, 0, stream>>>(n, __VA_ARGS__); \
       break; \
     case 4: \
-      kernel<4><<<blocks_, SYS_THREADS, 0, stream>>>(__VA_ARGS__); \
+      HaloSumKernel<4, add><<<blocks_, SYS_THREADS, 0, stream>>>(n, __VA_ARGS__); \
       break; \
     case 8: \
-      kernel<8><<<blocks_, SYS_THREADS, 0, stream>>>(__VA_ARGS__); \
+      HaloSumKernel<8, add><<<blocks_, SYS_THREADS, 0, stream>>>(n, __VA_ARGS__); \
       break; \
     case 16: \
-      kernel<16><<<blocks_, SYS_THREADS, 0, stream>>>(__VA_ARGS__); \
+      HaloSumKernel<16, add><<<blocks_, SYS_THREADS, 0, stream>>>(n, __VA_ARGS__); \
       break; \
     default: \
-      kernel<32><<<blocks_, SYS_THREADS, 0, stream>>>(__VA_ARGS__); \
+      HaloSumKernel<32, add><<<blocks_, SYS_THREADS, 0, stream>>>(n, __VA_ARGS__); \
     } \
     SYS_CUDA(cudaGetLastError()); \
   } while (0)
@@ -89,13 +78,13 @@ SysStatus HaloPack(int n, const int *entries, const SysScalar *x, SysScalar *to,
 
 SysStatus HaloAdd(const HaloRows *r, const int *j, const SysScalar *a, const SysScalar *x, SysScalar *y, SysStream stream)
 {
-  if (r->n) LAUNCH(HaloAddKernel, r->lanes, r->n, stream, *r, j, a, x, y);
+  if (r->n) LAUNCH(r->lanes, true, r->n, stream, r->rows, r->start, j, NULL, a, x, y);
   return SYS_SUCCESS;
 }
 
 SysStatus HaloMultTranspose(const HaloColumns *c, const SysScalar *a, const SysScalar *x, SysScalar *y, SysStream stream)
 {
-  if (c->n) LAUNCH(HaloMultTransposeKernel, c->lanes, c->n, stream, *c, a, x, y);
+  if (c->n) LAUNCH(c->lanes, false, c->n, stream, NULL, c->start, c->row, c->place, a, x, y);
   return SYS_SUCCESS;
 }
 

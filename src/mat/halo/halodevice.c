@@ -9,13 +9,6 @@
 
 #define MAT_HALO_LARGE 2000000 /* columns; for a larger matrix few products repay a halo */
 
-PetscErrorCode MatHaloCheck(SysStatus status)
-{
-  PetscFunctionBegin;
-  PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "%s", SysDeviceErrorText());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* ------------------------------------------------- making a halo ------------------------------------------------- */
 
 static PetscErrorCode MatHaloSideCreate(PetscMPIInt n, const PetscMPIInt rank[], const PetscInt offset[], MatHaloSide *side)
@@ -36,56 +29,6 @@ static PetscErrorCode MatHaloSideDestroy(MatHaloSide *side)
   PetscCall(PetscFree2(side->rank, side->offset));
   PetscCallCUDA(cudaFree(side->buffer));
   PetscCallCUDA(cudaFreeHost(side->pinned));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Goes back to no path: frees requests and pinned memory */
-static PetscErrorCode MatHaloLeave(MatHalo *h)
-{
-  MatHaloSide *const side[] = {&h->from, &h->to};
-
-  PetscFunctionBegin;
-  for (int back = 0; back < 2; back++) {
-    for (PetscMPIInt k = 0; h->request[back] && k < h->from.n + h->to.n; k++) PetscCallMPI(MPI_Request_free(&h->request[back][k]));
-    PetscCall(PetscFree(h->request[back]));
-  }
-  for (int k = 0; k < 2; k++) {
-    if (!side[k]->pinned) continue;
-    PetscCallCUDA(cudaStreamSynchronize(h->stream));
-    PetscCallCUDA(cudaFreeHost(side[k]->pinned));
-    side[k]->pinned = NULL;
-  }
-  h->path = MAT_SHADOW_HALO_AUTO;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Sets the path, of which the caller knows that it is possible */
-PetscErrorCode MatHaloUse(MatHalo *h, MatShadowHalo path)
-{
-  const PetscBool    staged = (PetscBool)(path == MAT_SHADOW_HALO_STAGED);
-  MatHaloSide *const side[] = {&h->from, &h->to};
-
-  PetscFunctionBegin;
-  if (h->path == path) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatHaloLeave(h));
-  h->path = path;
-  if (path == MAT_SHADOW_HALO_NCCL) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int k = 0; k < 2; k++) {
-    const PetscMPIInt n = side[k]->offset[side[k]->n];
-
-    if (staged && n) PetscCallCUDA(cudaMallocHost((void **)&side[k]->pinned, n * sizeof(PetscScalar)));
-  }
-  for (int back = 0; back < 2; back++) {
-    const MatHaloSide *in = side[back], *out = side[1 - back];
-    PetscMPIInt        tag;
-    MPI_Request       *r;
-
-    PetscCall(PetscCommGetNewTag(h->comm, &tag));
-    PetscCall(PetscMalloc1(in->n + out->n, &r));
-    h->request[back] = r;
-    for (PetscMPIInt k = 0; k < in->n; k++) PetscCallMPI(MPI_Recv_init((staged ? in->pinned : in->buffer) + in->offset[k], in->offset[k + 1] - in->offset[k], MPIU_SCALAR, in->rank[k], tag, h->comm, r++));
-    for (PetscMPIInt k = 0; k < out->n; k++) PetscCallMPI(MPI_Send_init((staged ? out->pinned : out->buffer) + out->offset[k], out->offset[k + 1] - out->offset[k], MPIU_SCALAR, out->rank[k], tag, h->comm, r++));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -178,52 +121,6 @@ static PetscErrorCode MatHaloCompare(Mat A, MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- the exchange ------------------------------------------------- */
-
-/* Packs and sends entries of x; on the way back, sends the sums that are in the buffer already */
-PetscErrorCode MatHaloExchangeBegin(MatHalo *h, PetscBool back, const PetscScalar *x)
-{
-  const MatHaloSide *out = back ? &h->from : &h->to;
-  const PetscMPIInt  n   = out->offset[out->n];
-
-  PetscFunctionBegin;
-  if (!h->from.n && !h->to.n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaEventRecord(h->before, PetscDefaultCudaStream)); /* after this event the data to send is ready, and the entries received the last time have been used */
-  PetscCallCUDA(cudaStreamWaitEvent(h->stream, h->before, 0));
-  if (!back) PetscCall(MatHaloCheck(HaloPack(n, h->entries, x, out->buffer, h->stream)));
-  if (h->path == MAT_SHADOW_HALO_NCCL) PetscCall(MatHaloSendNCCL(h, back));
-  else if (h->path == MAT_SHADOW_HALO_STAGED && n) PetscCallCUDA(cudaMemcpyAsync(out->pinned, out->buffer, n * sizeof(PetscScalar), cudaMemcpyDeviceToHost, h->stream));
-  PetscCallCUDA(cudaEventRecord(h->after, h->stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* MPI knows nothing of streams: the host waits until the data to send is ready, then for the messages */
-PetscErrorCode MatHaloExchangeWait(MatHalo *h, PetscBool back)
-{
-  const MatHaloSide *in = back ? &h->to : &h->from;
-  const PetscMPIInt  n  = in->offset[in->n];
-
-  PetscFunctionBegin;
-  if (h->path == MAT_SHADOW_HALO_NCCL || (!h->from.n && !h->to.n)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaEventSynchronize(h->after));
-  h->syncs++;
-  PetscCallMPI(MPI_Startall(h->from.n + h->to.n, h->request[back]));
-  PetscCallMPI(MPI_Waitall(h->from.n + h->to.n, h->request[back], MPI_STATUSES_IGNORE));
-  if (h->path == MAT_SHADOW_HALO_STAGED && n) {
-    PetscCallCUDA(cudaMemcpyAsync(in->buffer, in->pinned, n * sizeof(PetscScalar), cudaMemcpyHostToDevice, h->stream));
-    PetscCallCUDA(cudaEventRecord(h->after, h->stream));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Work queued after this call waits for the received entries */
-PetscErrorCode MatHaloExchangeEnd(MatHalo *h)
-{
-  PetscFunctionBegin;
-  if (h->from.n || h->to.n) PetscCallCUDA(cudaStreamWaitEvent(PetscDefaultCudaStream, h->after, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* ------------------------------------------------- products ------------------------------------------------- */
 
 /* Does petsc-amb make the exchange for this product? PETSc's scatter makes the first ones, unless the user chose a path or forbade measuring: a halo takes as long
@@ -251,58 +148,34 @@ static PetscErrorCode MatHaloGet(Mat A, MatShadow *s, Mat rest, const PetscInt g
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* This function and the next expect vectors on the device */
-static PetscErrorCode MatHaloProductPlain(Mat A, MatShadow *s, Vec xx, Vec yy, Vec zz)
-{
-  const PetscInt    *garray;
-  const PetscScalar *x;
-  Mat                diagonal, rest;
-  MatHalo           *h;
-
-  PetscFunctionBegin;
-  PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &rest, &garray));
-  PetscCall(MatHaloGet(A, s, rest, garray, &h));
-  PetscCall(VecCUDAGetArrayRead(xx, &x));
-  if (!h->chosen) PetscCall(MatHaloChoose(A, h, s->halo_wanted, PETSC_FALSE, x));
-  PetscCall(MatHaloExchangeBegin(h, PETSC_FALSE, x));
-  if (yy) PetscUseTypeMethod(diagonal, multadd, xx, yy, zz);
-  else PetscUseTypeMethod(diagonal, mult, xx, zz);
-  PetscCall(MatHaloExchangeWait(h, PETSC_FALSE));
-  PetscCall(MatHaloExchangeEnd(h));
-  PetscCall(VecCUDARestoreArrayRead(xx, &x));
-  PetscCall(MatHaloAdd(h, rest, zz));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatHaloProductTranspose(Mat A, MatShadow *s, Vec xx, Vec yy, Vec zz)
-{
-  const PetscInt *garray;
-  Mat             diagonal, rest;
-  MatHalo        *h;
-
-  PetscFunctionBegin;
-  PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &rest, &garray));
-  PetscCall(MatHaloGet(A, s, rest, garray, &h));
-  if (!h->chosen) PetscCall(MatHaloChoose(A, h, s->halo_wanted, PETSC_TRUE, NULL));
-  PetscCall(MatHaloMultTranspose(h, rest, xx));
-  PetscCall(MatHaloExchangeBegin(h, PETSC_TRUE, NULL));
-  if (yy) PetscUseTypeMethod(diagonal, multtransposeadd, xx, yy, zz);
-  else PetscUseTypeMethod(diagonal, multtranspose, xx, zz);
-  PetscCall(MatHaloExchangeWait(h, PETSC_TRUE));
-  PetscCall(MatHaloExchangeEnd(h));
-  PetscCall(MatHaloAddSums(h, zz));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
+/* A plain product packs and sends entries of x, which the rows of the off-diagonal block need. A transposed one sends the sums of its columns the other way. */
 static PetscErrorCode MatHaloProduct(Mat A, MatShadow *s, PetscBool transpose, Vec xx, Vec yy, Vec zz, PetscBool *done)
 {
-  const Vec result = zz;
+  const Vec          result = zz;
+  const PetscInt    *garray;
+  const PetscScalar *x = NULL;
+  Mat                diagonal, rest;
+  MatHalo           *h;
 
   PetscFunctionBegin;
   *done = MatHaloServes(s);
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowDeviceBringAll(A, transpose, &xx, &yy, &zz));
-  PetscCall((*(transpose ? MatHaloProductTranspose : MatHaloProductPlain))(A, s, xx, yy, zz));
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &rest, &garray));
+  PetscCall(MatHaloGet(A, s, rest, garray, &h));
+  if (!transpose) PetscCall(VecCUDAGetArrayRead(xx, &x));
+  if (!h->chosen) PetscCall(MatHaloChoose(A, h, s->halo_wanted, transpose, x));
+  if (transpose) PetscCall(MatHaloMultTranspose(h, rest, xx));
+  PetscCall(MatHaloExchangeBegin(h, transpose, x));
+  if (yy) PetscCall((*(transpose ? diagonal->ops->multtransposeadd : diagonal->ops->multadd))(diagonal, xx, yy, zz));
+  else PetscCall((*(transpose ? diagonal->ops->multtranspose : diagonal->ops->mult))(diagonal, xx, zz));
+  PetscCall(MatHaloExchangeWait(h, transpose));
+  PetscCall(MatHaloExchangeEnd(h));
+  if (transpose) PetscCall(MatHaloAddSums(h, zz));
+  else {
+    PetscCall(VecCUDARestoreArrayRead(xx, &x));
+    PetscCall(MatHaloAdd(h, rest, zz));
+  }
   PetscCall(MatShadowDeviceTake(zz, result));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -285,6 +285,19 @@ static PetscErrorCode MatMMBuildRows(PetscInt begin, PetscInt m, MtxSymmetry sym
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MatMMSetRows(Mat A, PetscInt begin, PetscInt m, const PetscInt i[], const PetscInt j[], const PetscScalar v[])
+{
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < m; r++) {
+    const PetscInt row = begin + r;
+
+    PetscCall(MatSetValues(A, 1, &row, i[r + 1] - i[r], j + i[r], v + i[r], INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* For any type of matrix: passes the pattern to a preallocator first, then the values to the matrix */
 static PetscErrorCode MatMMInsertRows(Mat A, PetscInt begin, PetscInt m, const PetscInt i[], const PetscInt j[], const PetscScalar v[])
 {
@@ -298,26 +311,14 @@ static PetscErrorCode MatMMInsertRows(Mat A, PetscInt begin, PetscInt m, const P
   PetscCall(MatSetType(pattern, MATPREALLOCATOR));
   PetscCall(MatSetLayouts(pattern, rmap, cmap));
   PetscCall(MatSetUp(pattern));
-  for (PetscInt r = 0; r < m; r++) {
-    const PetscInt row = begin + r;
-
-    PetscCall(MatSetValues(pattern, 1, &row, i[r + 1] - i[r], j + i[r], v + i[r], INSERT_VALUES));
-  }
-  PetscCall(MatAssemblyBegin(pattern, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(pattern, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatMMSetRows(pattern, begin, m, i, j, v));
   PetscCall(MatPreallocatorPreallocate(pattern, PETSC_FALSE, A));
   PetscCall(MatDestroy(&pattern));
   PetscCall(MatSetUp(A));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &triangle, MATSEQSBAIJ, MATMPISBAIJ, ""));
   if (triangle) PetscCall(MatSetOption(A, MAT_IGNORE_LOWER_TRIANGULAR, PETSC_TRUE));
   PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE)); /* for types that the preallocator does not know */
-  for (PetscInt r = 0; r < m; r++) {
-    const PetscInt row = begin + r;
-
-    PetscCall(MatSetValues(A, 1, &row, i[r + 1] - i[r], j + i[r], v + i[r], INSERT_VALUES));
-  }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatMMSetRows(A, begin, m, i, j, v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -38,7 +38,7 @@ static PetscErrorCode MatProductAlgorithmAsked(Mat C, const char offered[], char
   };
   Mat_Product *product = C->product;
   const char  *option  = product->api_user ? names[product->type].option : "-mat_product_algorithm";
-  char         help[128];
+  char         help[160];
 
   PetscFunctionBegin;
   value[0] = 0;
@@ -51,60 +51,63 @@ static PetscErrorCode MatProductAlgorithmAsked(Mat C, const char offered[], char
 }
 
 /* Finds the provider whose algorithm the user chose or, if none was chosen, the first that can make the product. NULL with MAT_FORCE_DIAGONAL_ENTRIES, because
-   PETSc's algorithms on the host add such entries and those of providers do not. */
-static PetscErrorCode MatProductFindProvider(Mat C, const MatProductProvider **provider)
+   PETSc's algorithms on the host add such entries and those of providers do not. *first is the first that can make the product, whatever the user chose. */
+static PetscErrorCode MatProductFindProvider(Mat C, const MatProductProvider **first, const MatProductProvider **provider)
 {
+  const MatProductProvider *serving[MAT_PRODUCT_PROVIDERS];
+  char                      offered[128] = "", value[64];
+  PetscBool                 set, open, maij, chosen;
+  int                       n = 0;
+
   PetscFunctionBegin;
-  *provider = NULL;
-  for (int k = 0; k < nproviders && !*provider && !C->force_diagonals; k++) {
-    char      value[64];
-    PetscBool serves, set, chosen, open, maij;
+  for (int k = 0; k < nproviders; k++) {
+    PetscBool serves;
 
     PetscCall((*providers[k]->serves)(C, &serves));
     if (!serves) continue;
-    PetscCall(MatProductAlgorithmAsked(C, providers[k]->algorithm, value, sizeof(value), &set));
-    PetscCall(PetscStrcmp(value, providers[k]->algorithm, &chosen));
-    PetscCall(PetscStrcmp(value, MATPRODUCTALGORITHMDEFAULT, &open));
-    PetscCall(PetscStrcmp(value, "nonscalable", &maij)); /* MAIJ, which becomes AIJ for PtAP, sets this algorithm in place of the default */
-    if (chosen || (!set && (open || (maij && C->product->type == MATPRODUCT_PtAP)))) *provider = providers[k];
+    PetscCall(PetscStrlcat(offered, n ? ", " : "", sizeof(offered)));
+    PetscCall(PetscStrlcat(offered, providers[k]->algorithm, sizeof(offered)));
+    serving[n++] = providers[k];
+  }
+  *first    = n ? serving[0] : NULL;
+  *provider = NULL;
+  if (!n || C->force_diagonals) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatProductAlgorithmAsked(C, offered, value, sizeof(value), &set));
+  PetscCall(PetscStrcmp(value, MATPRODUCTALGORITHMDEFAULT, &open));
+  PetscCall(PetscStrcmp(value, "nonscalable", &maij)); /* MAIJ, which becomes AIJ for PtAP, sets this algorithm in place of the default */
+  if (!set && (open || (maij && C->product->type == MATPRODUCT_PtAP))) *provider = *first;
+  for (int k = 0; k < n && !*provider; k++) {
+    PetscCall(PetscStrcmp(value, serving[k]->algorithm, &chosen));
+    if (chosen) *provider = serving[k];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Has the provider make the product or, without a provider, leaves it to PETSc: to AIJCUSPARSE's algorithms unless these would ignore MAT_FORCE_DIAGONAL_ENTRIES,
+   else to AIJ's on the host */
 static PetscErrorCode MatProductTake(Mat C, const MatProductProvider *provider)
-{
-  PetscFunctionBegin;
-  PetscCall(MatProductSetAlgorithm(C, provider->algorithm));
-  PetscCall((*provider->take)(C));
-  PetscCall(MatShadowReportProduct(C, PETSC_TRUE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Leaves the product to PETSc's algorithms for AIJ on the host */
-static PetscErrorCode MatProductLeave(Mat C)
 {
   PetscBool seq;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowReportProduct(C, PETSC_FALSE));
+  PetscCall(MatShadowReportProduct(C, (PetscBool)(provider != NULL)));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)C->product->A, MATSEQAIJ, &seq));
-  PetscCall((*(seq ? MatShadowBaseSeq : MatShadowBaseMPI).productsetfromoptions)(C));
+  if (provider) {
+    PetscCall(MatProductSetAlgorithm(C, provider->algorithm));
+    PetscCall((*provider->take)(C));
+  } else if (MatShadowIsCUSPARSE(C->product->A) && !C->force_diagonals) PetscCall((*MatShadowBase(C->product->A)->productsetfromoptions)(C));
+  else PetscCall((*(seq ? MatShadowBaseSeq : MatShadowBaseMPI).productsetfromoptions)(C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* For operands of one type */
 static PetscErrorCode MatProductSetFromOptions_Shadow(Mat C)
 {
-  const MatProductProvider *provider;
+  const MatProductProvider *first, *provider;
 
   PetscFunctionBegin;
-  PetscCall(MatProductFindProvider(C, &provider));
-  if (provider) PetscCall(MatProductTake(C, provider));
-  else if (C->force_diagonals || !MatShadowIsCUSPARSE(C->product->A)) PetscCall(MatProductLeave(C));
-  else {
-    PetscCall(MatShadowReportProduct(C, PETSC_FALSE));
-    PetscCall((*MatShadowBase(C->product->A)->productsetfromoptions)(C));
-  }
+  PetscCall(MatProductFindProvider(C, &first, &provider));
+  PetscCall(MatProductTake(C, provider));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -115,22 +118,16 @@ static PetscErrorCode MatProductSetFromOptions_Shadow(Mat C)
 static PetscErrorCode MatProductSetFromOptionsAIJ(Mat C, PetscBool *serves)
 {
   PetscBool                 wrong = (PetscBool)(C->product->type == MATPRODUCT_ABt || C->product->type == MATPRODUCT_RARt);
-  const MatProductProvider *first = NULL, *provider;
+  const MatProductProvider *first, *provider;
   Mat                       operand[3];
 
   PetscFunctionBegin;
-  *serves = PETSC_FALSE;
-  for (int k = 0; k < nproviders && !first; k++) {
-    PetscCall((*providers[k]->serves)(C, serves));
-    if (*serves) first = providers[k];
-  }
+  PetscCall(MatProductFindProvider(C, &first, &provider));
+  *serves = (PetscBool)(first != NULL);
   if (!first) PetscFunctionReturn(PETSC_SUCCESS);
   MatProductGetOperands(C, operand);
   for (int k = 0; k < 3 && operand[k]; k++) wrong = (PetscBool)(wrong || MatShadowIsCUSPARSE(operand[k]));
-  PetscCall(MatProductFindProvider(C, &provider));
-  if (!provider && wrong) provider = first;
-  if (provider) PetscCall(MatProductTake(C, provider));
-  else PetscCall(MatProductLeave(C));
+  PetscCall(MatProductTake(C, !provider && wrong ? first : provider));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -141,7 +138,7 @@ static PetscErrorCode MatProductSetFromOptions_Mixed(Mat D)
   Mat  operand[3];
   char name[256];
   PetscErrorCode (*f)(Mat) = NULL;
-  PetscBool serves;
+  PetscBool serves = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(MatProductSetFromOptionsAIJ(D, &serves));

@@ -97,7 +97,8 @@ PetscErrorCode MatShadowDropData(MatShadow *s)
   MatShadowInfo *info = &s->info, old = *info;
 
   PetscFunctionBegin;
-  if (s->data) (*s->ops->destroy)(&s->data);
+  if (s->data) (*s->ops->destroy)(s->data);
+  s->data = NULL;
   PetscCall(PetscMemzero(info, sizeof(*info)));
   info->format       = "csr";
   info->kernel       = MatShadowOnDevice(s) ? "aijcusparse" : "aij";
@@ -385,7 +386,7 @@ static PetscErrorCode MatShadowRestoreVectors(const MatShadow *s, Vec xx, Vec yy
 }
 
 /* z = A x + y, or z = A x if y is NULL; y may be z */
-static PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec zz)
+PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec zz)
 {
   const Vec        result = zz;
   MatShadow       *s;
@@ -419,34 +420,6 @@ static PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec y
     MatShadowTrialTake(run.trial, run.format, done ? t1 - t0 : PETSC_MAX_REAL);
   }
   if (zz != result) PetscCall(MatShadowDeviceTake(zz, result));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatMult_Shadow(Mat A, Vec xx, Vec yy)
-{
-  PetscFunctionBegin;
-  PetscCall(MatShadowProduct(A, PETSC_FALSE, xx, NULL, yy));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatMultAdd_Shadow(Mat A, Vec xx, Vec yy, Vec zz)
-{
-  PetscFunctionBegin;
-  PetscCall(MatShadowProduct(A, PETSC_FALSE, xx, yy, zz));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatMultTranspose_Shadow(Mat A, Vec xx, Vec yy)
-{
-  PetscFunctionBegin;
-  PetscCall(MatShadowProduct(A, PETSC_TRUE, xx, NULL, yy));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatMultTransposeAdd_Shadow(Mat A, Vec xx, Vec yy, Vec zz)
-{
-  PetscFunctionBegin;
-  PetscCall(MatShadowProduct(A, PETSC_TRUE, xx, yy, zz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

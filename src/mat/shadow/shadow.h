@@ -161,9 +161,7 @@ extern const struct _MatOps *MatShadowBase(Mat);
 extern struct _MatOps        MatShadowBaseSeq, MatShadowBaseMPI;
 
 extern PetscErrorCode MatMult_Shadow(Mat, Vec, Vec);
-extern PetscErrorCode MatMultAdd_Shadow(Mat, Vec, Vec, Vec);
-extern PetscErrorCode MatMultTranspose_Shadow(Mat, Vec, Vec);
-extern PetscErrorCode MatMultTransposeAdd_Shadow(Mat, Vec, Vec, Vec);
+extern PetscErrorCode MatShadowProduct(Mat, PetscBool transpose, Vec x, Vec y, Vec z);
 extern PetscErrorCode MatShadowMakeReady(Mat, MatShadow *, void *);
 extern PetscErrorCode MatShadowExpectLevel(Mat, Mat);
 

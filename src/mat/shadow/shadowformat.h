@@ -91,8 +91,8 @@ typedef struct {
   SysStatus (*update)(void *data, const SysCSR *, SysStream);
   MatShadowMultFunction *mult, *multtranspose;
   void (*describe)(const void *data, MatShadowInfo *info, double figure[]); /* sets the format's part of info, and its own figures */
-  void (*destroy)(void **data);
-  void (*load)(SysStream); /* on the device: calls the kernels of first conversions and products once, in another thread; may be NULL */
+  void (*destroy)(void *data);                                              /* does nothing if data is NULL */
+  void (*load)(SysStream);                                                  /* on the device: calls the kernels of first conversions and products once, in another thread; may be NULL */
 
   const MatShadowFigure *figures;                                           /* ends with a name that is NULL */
   PetscErrorCode (*view)(const double figure[], const char[], PetscViewer); /* prints the figures; with several processes the text says to which they belong */

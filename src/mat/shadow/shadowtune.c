@@ -11,7 +11,6 @@
 */
 #include <pthread.h>
 #include <stdatomic.h>
-#include <time.h>
 
 #include "sys/systhreads.h"
 #include "mat/shadow/shadow.h"
@@ -52,15 +51,6 @@ struct _MatShadowTuner {
 
 static atomic_int      running = 0; /* number of threads */
 static MatShadowTuner *tuners  = NULL;
-
-/* In place of PetscTime(), which other threads may not call */
-static PetscLogDouble MatShadowTuneSeconds(clockid_t clock)
-{
-  struct timespec t;
-
-  (void)clock_gettime(clock, &t);
-  return (PetscLogDouble)t.tv_sec + 1.e-9 * (PetscLogDouble)t.tv_nsec;
-}
 
 /* The fastest candidate of a format that was timed, or its first candidate if none was timed */
 static const MatShadowCandidate *MatShadowTuneBest(const MatShadowTuner *t, const MatShadowFormat *format)
@@ -119,7 +109,7 @@ static void *MatShadowTuneThread(void *arg)
   MatShadowTuner *t = (MatShadowTuner *)arg;
 
   MatShadowTuneWork(t);
-  t->seconds = MatShadowTuneSeconds(CLOCK_THREAD_CPUTIME_ID);
+  t->seconds = SysSeconds(CLOCK_THREAD_CPUTIME_ID);
   atomic_fetch_sub(&running, 1);
   atomic_store(&t->done, 1);
   return NULL;
@@ -145,12 +135,12 @@ static PetscErrorCode MatShadowTuneStartThread(MatShadowTuner *t, const MatShado
   PetscFunctionBegin;
   *started = PETSC_FALSE;
   if (!t->i) {
-    const PetscLogDouble t0 = MatShadowTuneSeconds(CLOCK_MONOTONIC);
+    const PetscLogDouble t0 = SysSeconds(CLOCK_MONOTONIC);
 
     PetscCall(PetscMalloc2(csr->A.m + 1, &t->i, csr->A.nz, &t->j));
     PetscCall(PetscArraycpy(t->i, csr->A.i, csr->A.m + 1));
     PetscCall(PetscArraycpy(t->j, csr->A.j, csr->A.nz));
-    t->spent += MatShadowTuneSeconds(CLOCK_MONOTONIC) - t0;
+    t->spent += SysSeconds(CLOCK_MONOTONIC) - t0;
   }
   if (atomic_fetch_add(&running, 1) < SYS_TUNE_THREADS) {
     t->csr.A.i     = t->i;
@@ -187,7 +177,8 @@ static PetscErrorCode MatShadowTuneCreate(MatShadow *s)
 static PetscErrorCode MatShadowTuneForget(MatShadowTuner *t)
 {
   PetscFunctionBegin;
-  if (t->data) (*t->list[t->k].format->host.destroy)(&t->data);
+  if (t->data) (*t->list[t->k].format->host.destroy)(t->data);
+  t->data = NULL;
   PetscCall(PetscFree2(t->i, t->j));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -233,12 +224,12 @@ PetscErrorCode MatShadowTuneSetUp(Mat A, MatShadow *s, const MatShadowCSR *csr, 
     if (t->tune == MAT_SHADOW_TUNE_OFF) t->most = PETSC_MAX_REAL;
     if (t->tune >= MAT_SHADOW_TUNE_MEASURE) t->most *= t->tune == MAT_SHADOW_TUNE_ONLINE || t->best < 0 ? SYS_TUNE_FAR : SYS_TUNE_NEAR;
     if (wait || t->tune != MAT_SHADOW_TUNE_ONLINE) {
-      const PetscLogDouble t0 = MatShadowTuneSeconds(CLOCK_MONOTONIC);
+      const PetscLogDouble t0 = SysSeconds(CLOCK_MONOTONIC);
 
       PetscCall(PetscLogEventBegin(MAT_ShadowConvert, A, 0, 0, 0));
       MatShadowTuneWork(t);
       PetscCall(PetscLogEventEnd(MAT_ShadowConvert, A, 0, 0, 0));
-      t->last = MatShadowTuneSeconds(CLOCK_MONOTONIC) - t0;
+      t->last = SysSeconds(CLOCK_MONOTONIC) - t0;
       t->spent += t->last;
       t->seconds = t->last;
       t->ready   = PETSC_TRUE;
@@ -258,7 +249,7 @@ PetscErrorCode MatShadowTuneSetUp(Mat A, MatShadow *s, const MatShadowCSR *csr, 
 static PetscErrorCode MatShadowTuneFill(Mat A, MatShadowTuner *t, const MatShadowCSR *csr)
 {
   const MatShadowOps  *ops = &t->list[t->k].format->host;
-  const PetscLogDouble t0  = MatShadowTuneSeconds(CLOCK_MONOTONIC);
+  const PetscLogDouble t0  = SysSeconds(CLOCK_MONOTONIC);
   PetscBool            done;
   PetscLogDouble       t1;
 
@@ -267,10 +258,11 @@ static PetscErrorCode MatShadowTuneFill(Mat A, MatShadowTuner *t, const MatShado
   PetscCall(MatShadowCheckStatus((*ops->update)(t->data, &csr->A, csr->stream), &done));
   if (!done) {
     t->reason = MatShadowTuneReason(SYS_OUT_OF_MEMORY, PETSC_FALSE);
-    (*ops->destroy)(&t->data);
+    (*ops->destroy)(t->data);
+    t->data = NULL;
   }
   PetscCall(PetscLogEventEnd(MAT_ShadowUpdate, A, 0, 0, 0));
-  t1       = MatShadowTuneSeconds(CLOCK_MONOTONIC) - t0;
+  t1       = SysSeconds(CLOCK_MONOTONIC) - t0;
   t->stale = PETSC_FALSE;
   t->last += t1;
   t->spent += t1;
@@ -380,7 +372,7 @@ static PetscErrorCode MatShadowTuneConvertDevice(Mat A, MatShadow *s, const MatS
 
   PetscFunctionBegin;
   PetscCall(MatShadowDeviceWait(csr));
-  t0 = MatShadowTuneSeconds(CLOCK_MONOTONIC);
+  t0 = SysSeconds(CLOCK_MONOTONIC);
   if (!s->tuner) PetscCall(MatShadowTuneCreate(s));
   t       = s->tuner;
   t->over = PETSC_TRUE;
@@ -406,10 +398,11 @@ static PetscErrorCode MatShadowTuneConvertDevice(Mat A, MatShadow *s, const MatS
     if (s->tune >= MAT_SHADOW_TUNE_MEASURE && (t->n > 1 || s->tuned)) PetscCall(MatShadowDeviceTry(A, s, csr, PETSC_FALSE, &tried));
     if (tried) c->time = s->trial[0].time_format;
     if (data && (tried ? c->time >= t->list[t->best].time : c->bytes >= t->list[t->best].bytes)) {
-      (*s->ops->destroy)(&s->data);
+      (*s->ops->destroy)(s->data);
+      s->data = NULL;
       continue;
     }
-    if (data) (*t->list[t->best].format->device.destroy)(&data);
+    if (data) (*t->list[t->best].format->device.destroy)(data);
     data    = s->data;
     s->data = NULL;
     info    = s->info;
@@ -424,7 +417,7 @@ static PetscErrorCode MatShadowTuneConvertDevice(Mat A, MatShadow *s, const MatS
     s->ops = &t->list[t->best].format->device;
     PetscCall(MatShadowMove(s, MAT_SHADOW_CONVERTED));
   }
-  if (t->n > 1) t->spent += MatShadowTuneSeconds(CLOCK_MONOTONIC) - t0;
+  if (t->n > 1) t->spent += SysSeconds(CLOCK_MONOTONIC) - t0;
   PetscCall(PetscInfo(A, "%s chosen among %d of %d candidates; this has taken %g s so far, a product on the AIJ takes %g s\n", data ? t->list[t->best].name : "the AIJ", made, t->n, (double)t->spent, (double)trial.time_csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -471,7 +464,8 @@ static PetscErrorCode MatShadowTuneDuel(Mat A, MatShadow *s)
   PetscCall(MatShadowTuneCount(t, t->k, &duel));
   PetscCall(PetscInfo(A, "Measured with %s: %g s, with the best so far %g s\n", t->list[t->k].name, (double)duel.time_format, (double)duel.time_csr));
   if (!wins) {
-    (*t->list[t->k].format->host.destroy)(&t->data);
+    (*t->list[t->k].format->host.destroy)(t->data);
+    t->data = NULL;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatShadowTuneAdopt(s));

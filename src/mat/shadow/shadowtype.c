@@ -124,6 +124,26 @@ const struct _MatOps *MatShadowBase(Mat A)
   return seq ? &MatShadowBaseSeq : &MatShadowBaseMPI;
 }
 
+/* Defines the four operations of a matrix that make products with vectors by product(A, transpose, x, y, z), where y is NULL if nothing is added */
+#define MAT_SHADOW_PRODUCTS(linkage, Kind, product) \
+  linkage PetscErrorCode MatMult_##Kind(Mat A, Vec x, Vec z) \
+  { \
+    return product(A, PETSC_FALSE, x, NULL, z); \
+  } \
+  linkage PetscErrorCode MatMultAdd_##Kind(Mat A, Vec x, Vec y, Vec z) \
+  { \
+    return product(A, PETSC_FALSE, x, y, z); \
+  } \
+  linkage PetscErrorCode MatMultTranspose_##Kind(Mat A, Vec x, Vec z) \
+  { \
+    return product(A, PETSC_TRUE, x, NULL, z); \
+  } \
+  linkage PetscErrorCode MatMultTransposeAdd_##Kind(Mat A, Vec x, Vec y, Vec z) \
+  { \
+    return product(A, PETSC_TRUE, x, y, z); \
+  }
+
+MAT_SHADOW_PRODUCTS(, Shadow, MatShadowProduct)
 static PetscErrorCode MatMult_MPIShadow(Mat, Vec, Vec);
 
 static PetscBool MatShadowIsOurs(Mat A)
@@ -138,7 +158,7 @@ static PetscErrorCode MatShadowDestroy(PetscAMBCtxArgument arg)
   PetscFunctionBegin;
   PetscCall(MatShadowReportEnd(s));
   PetscCall(MatShadowTuneEnd(s));
-  if (s->data) (*s->ops->destroy)(&s->data);
+  if (s->data) (*s->ops->destroy)(s->data);
   for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&s->work[k]));
   if (s->halo) PetscCall((*MatShadowExchangeOfVectors->destroy)(&s->halo));
   PetscCall(PetscFree(s->params));
@@ -299,33 +319,7 @@ static PetscErrorCode MatShadowProductMPI(Mat A, PetscBool transpose, Vec xx, Ve
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatMult_MPIShadow(Mat A, Vec xx, Vec yy)
-{
-  PetscFunctionBegin;
-  PetscCall(MatShadowProductMPI(A, PETSC_FALSE, xx, NULL, yy));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatMultAdd_MPIShadow(Mat A, Vec xx, Vec yy, Vec zz)
-{
-  PetscFunctionBegin;
-  PetscCall(MatShadowProductMPI(A, PETSC_FALSE, xx, yy, zz));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatMultTranspose_MPIShadow(Mat A, Vec xx, Vec yy)
-{
-  PetscFunctionBegin;
-  PetscCall(MatShadowProductMPI(A, PETSC_TRUE, xx, NULL, yy));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatMultTransposeAdd_MPIShadow(Mat A, Vec xx, Vec yy, Vec zz)
-{
-  PetscFunctionBegin;
-  PetscCall(MatShadowProductMPI(A, PETSC_TRUE, xx, yy, zz));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+MAT_SHADOW_PRODUCTS(static, MPIShadow, MatShadowProductMPI)
 
 /* Called at the end of an assembly, also one by COO, which may have merged a plain AIJ into this matrix, or given it a new view: puts shadow and view in place again */
 static PetscErrorCode MatShadowRestore(Mat A)

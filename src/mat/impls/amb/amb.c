@@ -68,19 +68,6 @@ static SysStatus LayoutHost_AMB(const MatShadowCSR *csr, MatShadowCandidate *c, 
   return status;
 }
 
-static SysStatus UpdateHost_AMB(void *data, const SysCSR *csr, SysStream stream)
-{
-  return AmbHostUpdate((AmbHost *)data, csr);
-}
-
-static void DestroyHost_AMB(void **data)
-{
-  AmbHost *A = (AmbHost *)*data;
-
-  AmbHostDestroy(&A);
-  *data = NULL;
-}
-
 static const MatShadowFigure AmbHostFigures[] = {
   {"block_size", MAT_SHADOW_OF_BLOCK  },
   {"chunk_size", MAT_SHADOW_OF_BLOCK  },
@@ -144,8 +131,8 @@ static SysStatus LayoutDevice_AMB(const MatShadowCSR *csr, MatShadowCandidate *c
     c->tried = (int)about.tried;
     status   = AmbDeviceJudge(&about, most, c);
   }
-  if (status) AmbDeviceDestroy(&device);
-  *data = device;
+  if (!status) *data = device;
+  else AmbDeviceDestroy(device);
   return status;
 }
 
@@ -160,14 +147,6 @@ static void DescribeDevice_AMB(const void *data, MatShadowInfo *info, double fig
   AmbDeviceGetInfo((const AmbDevice *)data, &about);
   AmbDeviceDescribe(&about, info, figure);
   info->format = "amb";
-}
-
-static void DestroyDevice_AMB(void **data)
-{
-  AmbDevice *A = (AmbDevice *)*data;
-
-  AmbDeviceDestroy(&A);
-  *data = NULL;
 }
 
 static void LoadDevice_AMB(SysStream stream)
@@ -274,9 +253,9 @@ const MatShadowFormat MatShadowFormatAMB = {
   .cited       = &AmbCited,
   .params_size = sizeof(AmbParams),
   .open        = &AmbOpen,
-  .host        = {RankHost_AMB,   LayoutHost_AMB,   UpdateHost_AMB,  AmbHostMult,   AmbHostMultTranspose,   DescribeHost_AMB,   DestroyHost_AMB,   NULL,           AmbHostFigures,   ViewHost_AMB },
+  .host        = {RankHost_AMB,   LayoutHost_AMB,   AmbHostUpdate,   AmbHostMult,   AmbHostMultTranspose,   DescribeHost_AMB,   AmbHostDestroy,   NULL,           AmbHostFigures,   ViewHost_AMB },
 #if defined(SYS_HAVE_DEVICE)
-  .device = {RankDevice_AMB, LayoutDevice_AMB, AmbDeviceUpdate, AmbDeviceMult, AmbDeviceMultTranspose, DescribeDevice_AMB, DestroyDevice_AMB, LoadDevice_AMB, AmbDeviceFigures, AmbDeviceView},
+  .device = {RankDevice_AMB, LayoutDevice_AMB, AmbDeviceUpdate, AmbDeviceMult, AmbDeviceMultTranspose, DescribeDevice_AMB, AmbDeviceDestroy, LoadDevice_AMB, AmbDeviceFigures, AmbDeviceView},
 #endif
   .create_seq     = MatCreate_SeqAIJAMB,
   .create_mpi     = MatCreate_MPIAIJAMB,

@@ -2,8 +2,7 @@
 /*
    The AMB kernels for processors with AVX2
 */
-#define AMB_NAME(name)   name##AVX2
-#define AMB_KERNELS_NAME "avx2"
+#define SYS_ISA AVX2
 
 #include "sys/systypes.h"
 
@@ -11,11 +10,5 @@
 typedef int AmbKernelsAVX2Absent; /* complex scalars have the plain kernels */
 #else
   #include "mat/impls/amb/ambx86.h"
-
-static int AmbSupportedAVX2(void)
-{
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-}
-
   #include "mat/impls/amb/ambkernels.h"
 #endif

@@ -2,8 +2,7 @@
 /*
    The AMB kernels in plain C, for any scalar type and processor
 */
-#define AMB_NAME(name)   name##Plain
-#define AMB_KERNELS_NAME "plain"
+#define SYS_ISA Plain
 
 #include "mat/impls/amb/ambhost.h"
 
@@ -22,11 +21,6 @@ static SYS_INLINE void AmbChunkB(const int b, uint32_t n, const SysScalar *val, 
 static SYS_INLINE void AmbChunk1(uint32_t n, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar sum[AMB_C])
 {
   AmbChunkB(1, n, val, col, x, sum);
-}
-
-static int AmbSupportedPlain(void)
-{
-  return 1;
 }
 
 #include "mat/impls/amb/ambkernels.h"

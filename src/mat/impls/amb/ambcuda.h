@@ -51,7 +51,7 @@ SysStatus AmbDeviceMultTranspose(void *, const SysCSR *, SysScalar alpha, const 
 SysStatus AmbDeviceLoad(SysStream);
 
 void AmbDeviceGetInfo(const AmbDevice *, AmbDeviceInfo *);
-void AmbDeviceDestroy(AmbDevice **);
+void AmbDeviceDestroy(void *);
 
 #if defined(__cplusplus)
 }

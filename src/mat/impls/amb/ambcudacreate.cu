@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
@@ -253,7 +252,8 @@ static SysStatus AmbCreateConverted(const SysCSR *csr, const int *from, const Ch
   if (!*A) return SYS_OUT_OF_MEMORY;
   status = AmbCreateBuild(csr, from, choice, w, stream, *A);
   if (status != SYS_SUCCESS) {
-    AmbDeviceDestroy(A);
+    AmbDeviceDestroy(*A);
+    *A = NULL;
     return status;
   }
   (*A)->early        = cudaGetDevice(&device) == cudaSuccess && cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess && major >= 9;
@@ -271,14 +271,6 @@ struct Trials {
   int              products = SYS_TUNE_TRIAL; /* in one of them */
   double           start, conversion;         /* seconds: when all began, and what one conversion takes */
 };
-
-static double AmbCreateSeconds(void)
-{
-  struct timespec t;
-
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static SysStatus AmbCreateTrialTime(Trials *t, const AmbDevice *A, int threads, int deep, float *time)
 {
@@ -318,7 +310,7 @@ static SysStatus AmbCreateTryChoice(Trials *t, const Choice *choice, Workspace *
   SysStatus  status;
   float      time;
 
-  if (t->trial.tried + SYS_TUNE_TRIAL + 1 > MOST_TRIED || AmbCreateSeconds() - t->start + t->conversion > BUDGET * 1e-3 * *best) return SYS_SUCCESS;
+  if (t->trial.tried + SYS_TUNE_TRIAL + 1 > MOST_TRIED || SysSeconds(CLOCK_MONOTONIC) - t->start + t->conversion > BUDGET * 1e-3 * *best) return SYS_SUCCESS;
   status = AmbCreateConverted(t->csr, t->arrays->from, choice, w, t->trial.stream, &other);
 
   if (status == SYS_OUT_OF_MEMORY || status == SYS_TOO_LARGE) return SYS_SUCCESS;
@@ -333,7 +325,7 @@ static SysStatus AmbCreateTryChoice(Trials *t, const Choice *choice, Workspace *
     *A    = other;
     other = slower;
   }
-  AmbDeviceDestroy(&other);
+  AmbDeviceDestroy(other);
   return status;
 }
 
@@ -381,12 +373,12 @@ SysStatus AmbDeviceConvert(const SysCSR *csr, const int *from, const AmbDevicePa
   *A            = NULL;
   trials.csr    = csr;
   trials.arrays = &arrays;
-  trials.start  = AmbCreateSeconds();
+  trials.start  = SysSeconds(CLOCK_MONOTONIC);
   if (csr->m > INT_MAX || csr->n > INT_MAX || csr->nz > INT_MAX) return SYS_TOO_LARGE;
   status = AmbCreateWorkspaceCreate(csr->m, stream, &w);
   if (status == SYS_SUCCESS) status = AmbCreateModel(csr, params, &w, stream, choice, &nchoice);
   if (status == SYS_SUCCESS) status = AmbCreateConverted(csr, from, &choice[0], &w, stream, A);
-  trials.conversion = AmbCreateSeconds() - trials.start;
+  trials.conversion = SysSeconds(CLOCK_MONOTONIC) - trials.start;
   if (status == SYS_SUCCESS && params->threads) (*A)->info.threads = params->threads;
   if (status == SYS_SUCCESS && params->measure && csr->nz) {
     status = SysTrialCreate(csr, stream, &trials.trial);
@@ -395,6 +387,9 @@ SysStatus AmbDeviceConvert(const SysCSR *csr, const int *from, const AmbDevicePa
     (*A)->info.tried = trials.trial.tried;
   }
   (void)cudaFree(w.arena.memory);
-  if (status != SYS_SUCCESS) AmbDeviceDestroy(A);
+  if (status != SYS_SUCCESS) {
+    AmbDeviceDestroy(*A);
+    *A = NULL;
+  }
   return status;
 }

@@ -76,12 +76,13 @@ void AmbDeviceGetInfo(const AmbDevice *A, AmbDeviceInfo *info)
   info->bytes_extra += AmbTransposedBytes(&A->transposed);
 }
 
-void AmbDeviceDestroy(AmbDevice **A)
+void AmbDeviceDestroy(void *data)
 {
-  if (!*A) return;
-  AmbTransposedDestroy(&(*A)->transposed);
-  (void)cudaFree((*A)->memory);
-  (void)cudaFree((*A)->layout.map);
-  free(*A);
-  *A = NULL;
+  AmbDevice *A = (AmbDevice *)data;
+
+  if (!A) return;
+  AmbTransposedDestroy(&A->transposed);
+  (void)cudaFree(A->memory);
+  (void)cudaFree(A->layout.map);
+  free(A);
 }

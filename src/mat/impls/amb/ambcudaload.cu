@@ -70,7 +70,7 @@ SysStatus AmbDeviceLoad(SysStream stream)
     status = AmbDeviceConvert(&S.csr, NULL, &params, stream, &A);
     if (!status) status = AmbLoadProducts(&S, A, stream);
     if (!status) (void)cudaStreamSynchronize(stream);
-    AmbDeviceDestroy(&A);
+    AmbDeviceDestroy(A);
   }
   (void)cudaFree(S.memory);
   return status;

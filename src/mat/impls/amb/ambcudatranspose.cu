@@ -55,7 +55,8 @@ double AmbTransposedBytes(const AmbTransposed *T)
 
 void AmbTransposedDestroy(AmbTransposed *T)
 {
-  AmbDeviceDestroy(&T->A);
+  AmbDeviceDestroy(T->A);
+  T->A = NULL;
   (void)cudaFree(T->memory);
   T->memory = NULL;
 }

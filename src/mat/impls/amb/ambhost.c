@@ -127,7 +127,7 @@ FILL(10)
 static void AmbHostFillScope(FillWhat what, const AmbHost *A, int64_t s, SysInt *pos)
 {
   static void (*const fill[AMB_MAX_BLOCK])(const AmbHost *, const AmbTile *, SysInt *, FillWhat) = {AmbHostFill1, AmbHostFill2, AmbHostFill3, AmbHostFill4, AmbHostFill5, AmbHostFill6, AmbHostFill7, AmbHostFill8, AmbHostFill9, AmbHostFill10};
-  const int64_t row = s * A->scope, nrow = AmbMin64(A->scope, A->csr.m - row);
+  const int64_t row = s * A->scope, nrow = SysMin(A->scope, A->csr.m - row);
 
   for (int64_t r = 0; r < nrow; r++) pos[r] = A->csr.i[row + r];
   for (int64_t k = A->scope_tile[s]; k < A->scope_tile[s + 1]; k++) (*fill[A->block_size - 1])(A, A->tile + k, pos, what);
@@ -228,14 +228,17 @@ SysStatus AmbHostCreate(const SysCSR *csr, const AmbPlan *plan, int nworker, con
   }
   free(layout);
   free(before);
-  if (status) AmbHostDestroy(&A);
+  if (status) AmbHostDestroy(A);
   else *out = A;
   return (SysStatus)status;
 }
 
 /* Stores new values; the pattern stays */
-SysStatus AmbHostUpdate(AmbHost *A, const SysCSR *csr)
+SysStatus AmbHostUpdate(void *data, const SysCSR *csr, SysStream stream)
 {
+  AmbHost *A = (AmbHost *)data;
+
+  (void)stream;
   A->csr = *csr;
   return AmbHostFill(A, A->nthread, FILL_VALUES, NULL, NULL);
 }
@@ -251,8 +254,8 @@ SysStatus AmbHostPrepareTranspose(AmbHost *A)
     S->lo[t] = A->csr.n;
     S->hi[t] = 0;
     for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) {
-      S->lo[t] = AmbMin64(A->tile[k].col, S->lo[t]);
-      if (A->tile[k].hi > S->hi[t]) S->hi[t] = AmbMin64(A->tile[k].hi, A->csr.n);
+      S->lo[t] = SysMin(A->tile[k].col, S->lo[t]);
+      if (A->tile[k].hi > S->hi[t]) S->hi[t] = SysMin(A->tile[k].hi, A->csr.n);
     }
   }
   return SysStretchesCreate(S, A->nthread, 0);
@@ -285,17 +288,18 @@ double AmbHostBytes(const AmbHost *A)
   return (double)sizeof(*A->val) * AMB_C * A->block_size * A->nstep + (double)sizeof(*A->col) * AMB_C * A->nstep + sizeof(*A->start) * (double)(A->nchunk + A->ntile) + sizeof(*A->perm) * (double)A->nperm + sizeof(*A->tile) * (double)A->ntile;
 }
 
-void AmbHostDestroy(AmbHost **A)
+void AmbHostDestroy(void *data)
 {
-  if (!*A) return;
-  free((*A)->scope_tile);
-  free((*A)->thread_scope);
-  SysRelease((*A)->tile, sizeof(*(*A)->tile) * (*A)->ntile);
-  SysRelease((*A)->start, sizeof(*(*A)->start) * ((*A)->nchunk + (*A)->ntile));
-  SysRelease((*A)->perm, sizeof(*(*A)->perm) * (*A)->nperm);
-  SysRelease((*A)->col, sizeof(*(*A)->col) * AMB_C * (*A)->nstep);
-  SysRelease((*A)->val, sizeof(*(*A)->val) * AMB_C * (*A)->block_size * (*A)->nstep);
-  SysStretchesDestroy(&(*A)->work);
-  free(*A);
-  *A = NULL;
+  AmbHost *A = (AmbHost *)data;
+
+  if (!A) return;
+  free(A->scope_tile);
+  free(A->thread_scope);
+  SysRelease(A->tile, sizeof(*A->tile) * A->ntile);
+  SysRelease(A->start, sizeof(*A->start) * (A->nchunk + A->ntile));
+  SysRelease(A->perm, sizeof(*A->perm) * A->nperm);
+  SysRelease(A->col, sizeof(*A->col) * AMB_C * A->nstep);
+  SysRelease(A->val, sizeof(*A->val) * AMB_C * A->block_size * A->nstep);
+  SysStretchesDestroy(&A->work);
+  free(A);
 }

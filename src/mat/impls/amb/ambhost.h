@@ -101,12 +101,12 @@ const AmbKernels *AmbHostKernels(void);
    before the first product. */
 SysStatus AmbPlanCreate(const SysCSR *, int block_size, int scope, int nthread, int nworker, const AmbKernels *, AmbPlan *);
 SysStatus AmbHostCreate(const SysCSR *, const AmbPlan *, int nworker, const AmbKernels *, AmbHost **);
-SysStatus AmbHostUpdate(AmbHost *, const SysCSR *);
 SysStatus AmbHostPrepareTranspose(AmbHost *);
 
-/* z = alpha A x + beta y, and the same with the transposed matrix; data is an AmbHost; the CSR and the stream are not used */
+/* New values, and z = alpha A x + beta y, and the same with the transposed matrix. data is an AmbHost; the stream is not used, nor is the CSR of a product. */
+SysStatus AmbHostUpdate(void *data, const SysCSR *, SysStream);
 SysStatus AmbHostMult(void *data, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 SysStatus AmbHostMultTranspose(void *data, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 
 double AmbHostBytes(const AmbHost *);
-void   AmbHostDestroy(AmbHost **);
+void   AmbHostDestroy(void *data);

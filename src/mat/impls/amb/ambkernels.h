@@ -2,7 +2,7 @@
 /*
    The AMB kernels, a template. The file that includes it defines
 
-     AMB_NAME(name)                        the name with the suffix of the instruction set
+     SYS_ISA                                  the instruction set, see sys/sysisa.h
      AmbChunk1(n, val, col, x, sum)           sums of the C rows of a chunk of n steps, blocks of 1
      AmbChunkB(b, n, val, col, x, sum)        the same for blocks of b > 1, called with constant b
      SYS_INLINE                          forces a function into its callers, so that b is constant there
@@ -14,7 +14,7 @@
 #include "sys/sysstore.h"
 
 /* The product of the part of row r that lies in a tile, from the CSR arrays */
-static SysScalar AMB_NAME(RowSum)(const AmbHost *A, const AmbTile *T, int64_t r, const SysScalar *x)
+static SysScalar SYS_ISA_NAME(RowSum)(const AmbHost *A, const AmbTile *T, int64_t r, const SysScalar *x)
 {
   SysScalar s = 0;
 
@@ -55,7 +55,7 @@ static SYS_INLINE void AmbTileAll(const int b, const SysStore how, const AmbHost
     if (b == 1) AmbChunk1(start[c + 1] - start[c], val + (int64_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
     else AmbChunkB(b, start[c + 1] - start[c], val + (int64_t)AMB_C * b * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
     for (int l = 0; l < AMB_C; l++) s += sum[l];
-    if (s != s) s = AMB_NAME(RowSum)(A, T, r, x);
+    if (s != s) s = SYS_ISA_NAME(RowSum)(A, T, r, x);
     z[r] = SysStored(how, alpha, s, beta, y, z, r);
   }
   perm += T->nsplit;
@@ -67,7 +67,7 @@ static SYS_INLINE void AmbTileAll(const int b, const SysStore how, const AmbHost
     if (T->sorted) {
       if (AmbAnyNaN(sum)) {
         for (int l = 0; l < nl; l++) {
-          if (sum[l] != sum[l]) sum[l] = AMB_NAME(RowSum)(A, T, T->row + perm[l], x);
+          if (sum[l] != sum[l]) sum[l] = SYS_ISA_NAME(RowSum)(A, T, T->row + perm[l], x);
         }
       }
       if (nl == AMB_C) {
@@ -81,7 +81,7 @@ static SYS_INLINE void AmbTileAll(const int b, const SysStore how, const AmbHost
 
       if (AmbAnyNaN(sum)) {
         for (int l = 0; l < nl; l++) {
-          if (sum[l] != sum[l]) sum[l] = AMB_NAME(RowSum)(A, T, r + l, x);
+          if (sum[l] != sum[l]) sum[l] = SYS_ISA_NAME(RowSum)(A, T, r + l, x);
         }
       }
       if (nl == AMB_C) {
@@ -108,14 +108,14 @@ static SYS_INLINE void AmbTileAll(const int b, const SysStore how, const AmbHost
 
 /* One function for each block size and way to store, which are then constants in the kernel */
 #define TILE(b, how) \
-  static void AMB_NAME(Tile_##b##_##how)(const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z) \
+  static void SYS_ISA_NAME(Tile_##b##_##how)(const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z) \
   { \
     AmbTileAll(b, how, A, T, alpha, x, beta, y, z); \
   }
 #define TILES(b) TILE(b, SYS_STORE_SET) TILE(b, SYS_STORE_AXPY) TILE(b, SYS_STORE_ADD)
 #define TILES_NAMED(b) \
   { \
-    AMB_NAME(Tile_##b##_SYS_STORE_SET), AMB_NAME(Tile_##b##_SYS_STORE_AXPY), AMB_NAME(Tile_##b##_SYS_STORE_ADD) \
+    SYS_ISA_NAME(Tile_##b##_SYS_STORE_SET), SYS_ISA_NAME(Tile_##b##_SYS_STORE_AXPY), SYS_ISA_NAME(Tile_##b##_SYS_STORE_ADD) \
   }
 
 TILES(1)
@@ -133,7 +133,7 @@ typedef void (*TileFunction)(const AmbHost *, const AmbTile *, SysScalar, const 
 static const TileFunction tile_functions[AMB_MAX_BLOCK][3] = {TILES_NAMED(1), TILES_NAMED(2), TILES_NAMED(3), TILES_NAMED(4), TILES_NAMED(5), TILES_NAMED(6), TILES_NAMED(7), TILES_NAMED(8), TILES_NAMED(9), TILES_NAMED(10)};
 
 /* z = alpha A x + beta y; y may be z, and is not read if beta is 0 */
-static void AMB_NAME(Mult)(const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+static void SYS_ISA_NAME(Mult)(const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const TileFunction *f     = tile_functions[A->block_size - 1];
   const SysStore      first = SysFirstStore(beta, y, z);
@@ -146,7 +146,7 @@ static void AMB_NAME(Mult)(const AmbHost *A, SysScalar alpha, const SysScalar *x
   }
 }
 
-static void AMB_NAME(RowTranspose)(const AmbHost *A, const AmbTile *T, int64_t r, SysScalar f, SysScalar *z)
+static void SYS_ISA_NAME(RowTranspose)(const AmbHost *A, const AmbTile *T, int64_t r, SysScalar f, SysScalar *z)
 {
   for (SysInt k = A->csr.i[r]; k < A->csr.i[r + 1]; k++) {
     if (A->csr.j[k] >= T->lo && A->csr.j[k] < T->hi) z[A->csr.j[k]] += A->csr.a[k] * f;
@@ -175,7 +175,7 @@ static SYS_INLINE void AmbTileTranspose(const int b, const AmbHost *A, const Amb
       bad |= SysNotFinite(factor[l]);
     }
     if (bad) {
-      for (int l = 0; l < (split ? 1 : nl); l++) AMB_NAME(RowTranspose)(A, T, row[l], alpha * x[row[l]], z);
+      for (int l = 0; l < (split ? 1 : nl); l++) SYS_ISA_NAME(RowTranspose)(A, T, row[l], alpha * x[row[l]], z);
       continue;
     }
     for (uint32_t i = 0; i < start[c + 1] - start[c]; i++, col += AMB_C, val += AMB_C * b) {
@@ -186,7 +186,7 @@ static SYS_INLINE void AmbTileTranspose(const int b, const AmbHost *A, const Amb
   }
 }
 
-static void AMB_NAME(ThreadTranspose)(const AmbHost *A, int t, SysScalar alpha, const SysScalar *x, SysScalar *z)
+static void SYS_ISA_NAME(ThreadTranspose)(const AmbHost *A, int t, SysScalar alpha, const SysScalar *x, SysScalar *z)
 {
   for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) {
 #define CASE(b) \
@@ -211,13 +211,13 @@ static void AMB_NAME(ThreadTranspose)(const AmbHost *A, int t, SysScalar alpha, 
 
 /* z = alpha A^T x + beta y. Each thread adds to a stretch of its own, which covers the columns of its rows; the stretches are added in
    the order of the threads, so that the result depends only on the number of threads. */
-static void AMB_NAME(MultTranspose)(const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+static void SYS_ISA_NAME(MultTranspose)(const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const int64_t n = A->csr.n;
 
   if (A->nthread == 1) {
     SysStartSum(0, n, beta, y, z);
-    AMB_NAME(ThreadTranspose)(A, 0, alpha, x, z);
+    SYS_ISA_NAME(ThreadTranspose)(A, 0, alpha, x, z);
     return;
   }
 #if defined(_OPENMP)
@@ -230,7 +230,7 @@ static void AMB_NAME(MultTranspose)(const AmbHost *A, SysScalar alpha, const Sys
       SysScalar *stretch;
 
       (void)SysStretchStart(&A->work, t, &stretch);
-      AMB_NAME(ThreadTranspose)(A, t, alpha, x, stretch);
+      SYS_ISA_NAME(ThreadTranspose)(A, t, alpha, x, stretch);
     }
 #if defined(_OPENMP)
   #pragma omp barrier
@@ -244,7 +244,7 @@ static void AMB_NAME(MultTranspose)(const AmbHost *A, SysScalar alpha, const Sys
    pos[] on. The columns of all block sizes advance together, in the lanes of one register.
 */
 typedef int32_t Count16 __attribute__((vector_size(64)));
-static void     AMB_NAME(Count)(const SysCSR *A, int64_t row, int nrow, int64_t lo, int64_t hi, SysInt *pos, int32_t *count)
+static void     SYS_ISA_NAME(Count)(const SysCSR *A, int64_t row, int nrow, int64_t lo, int64_t hi, SysInt *pos, int32_t *count)
 {
   const Count16 size = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 
@@ -265,4 +265,4 @@ static void     AMB_NAME(Count)(const SysCSR *A, int64_t row, int nrow, int64_t 
   }
 }
 
-const AmbKernels AMB_NAME(AmbKernels) = {AMB_KERNELS_NAME, AMB_NAME(AmbSupported), AMB_NAME(Count), AMB_NAME(Mult), AMB_NAME(MultTranspose)};
+const AmbKernels SYS_ISA_NAME(AmbKernels) = {SYS_KERNELS_NAME, SYS_ISA_NAME(SysSupported), SYS_ISA_NAME(Count), SYS_ISA_NAME(Mult), SYS_ISA_NAME(MultTranspose)};

@@ -134,7 +134,7 @@ static double AmbLayoutTileBytes(const AmbTile *T, int64_t steps, int b)
 
 static int AmbLayoutStartScope(const SysCSR *A, int64_t row, int scope, AmbWorkspace *w, AmbTile *T)
 {
-  const int nrow = (int)AmbMin64(scope, A->m - row);
+  const int nrow = (int)SysMin(scope, A->m - row);
 
   T->row   = row;
   T->first = 1;
@@ -171,7 +171,7 @@ static int AmbLayoutNextSegment(const SysCSR *A, const AmbWorkspace *w, int nrow
 */
 SysStatus AmbPlanCreate(const SysCSR *A, int block_size, int scope, int nthread, int nworker, const AmbKernels *kernels, AmbPlan *plan)
 {
-  const int b0 = block_size ? block_size : 1, b1 = block_size ? block_size : (int)AmbMin64(AMB_MAX_BLOCK, A->n > 1 ? A->n : 1);
+  const int b0 = block_size ? block_size : 1, b1 = block_size ? block_size : (int)SysMin(AMB_MAX_BLOCK, A->n > 1 ? A->n : 1);
   double    bytes[AMB_MAX_BLOCK + 1] = {0};
   int       status                   = SYS_SUCCESS;
   int64_t   window, nwindow, nsample;
@@ -180,9 +180,9 @@ SysStatus AmbPlanCreate(const SysCSR *A, int block_size, int scope, int nthread,
   if (!scope) {
     for (scope = AMB_MAX_SCOPE; scope > 64 && (int64_t)scope * nthread * 8 > A->m; scope /= 2) { }
   }
-  window  = AmbMin64(scope, AMB_MODEL_ROWS);
+  window  = SysMin(scope, AMB_MODEL_ROWS);
   nwindow = (A->m + window - 1) / window;
-  nsample = nwindow / AMB_MODEL_EVERY > AMB_MODEL_WINDOWS ? nwindow / AMB_MODEL_EVERY : AmbMin64(nwindow, AMB_MODEL_WINDOWS);
+  nsample = nwindow / AMB_MODEL_EVERY > AMB_MODEL_WINDOWS ? nwindow / AMB_MODEL_EVERY : SysMin(nwindow, AMB_MODEL_WINDOWS);
   if (!A->i[A->m]) nsample = nwindow; /* without entries the windows cannot be chosen by them */
   plan->scope   = scope;
   plan->nthread = nthread;

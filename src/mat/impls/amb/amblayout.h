@@ -6,11 +6,6 @@
 
 #include "mat/impls/amb/ambhost.h"
 
-static inline int64_t AmbMin64(int64_t a, int64_t b)
-{
-  return a < b ? a : b;
-}
-
 /* The memory in which a thread lays out one scope at a time */
 typedef struct {
   SysInt   *pos;    /* the entry with which the next segment of each row begins */

@@ -65,19 +65,6 @@ static SysStatus LayoutHost_CCOO(const MatShadowCSR *csr, MatShadowCandidate *c,
   return status;
 }
 
-static SysStatus UpdateHost_CCOO(void *data, const SysCSR *csr, SysStream stream)
-{
-  return CcooHostUpdate((CcooHost *)data, csr);
-}
-
-static void DestroyHost_CCOO(void **data)
-{
-  CcooHost *A = (CcooHost *)*data;
-
-  CcooHostDestroy(&A);
-  *data = NULL;
-}
-
 /* ------------------------------------------------- figures ------------------------------------------------- */
 
 const MatShadowFigure CcooFigures[] = {
@@ -329,7 +316,7 @@ const MatShadowFormat MatShadowFormatCCOO = {
   .cited       = &CcooCited,
   .params_size = sizeof(CcooMatParams),
   .open        = &CcooOpen,
-  .host        = {RankHost_CCOO, LayoutHost_CCOO, UpdateHost_CCOO, CcooHostMult, CcooHostMultTranspose, DescribeHost_CCOO, DestroyHost_CCOO, NULL, CcooFigures, CcooView},
+  .host        = {RankHost_CCOO, LayoutHost_CCOO, CcooHostUpdate, CcooHostMult, CcooHostMultTranspose, DescribeHost_CCOO, CcooHostDestroy, NULL, CcooFigures, CcooView},
 #if defined(SYS_HAVE_DEVICE)
   .device = CCOO_DEVICE_OPS,
 #endif

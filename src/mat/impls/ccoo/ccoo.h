@@ -33,8 +33,7 @@ extern const MatShadowFigure CcooFigures[];
 extern int       RankDevice_CCOO(const MatShadowCSR *, const void *params, MatShadowTune, MatShadowCandidate list[], const char **reason);
 extern SysStatus LayoutDevice_CCOO(const MatShadowCSR *, MatShadowCandidate *, const MatShadowCandidate *best, double most, const char **reason, void **data);
 extern void      DescribeDevice_CCOO(const void *data, MatShadowInfo *, double figure[]);
-extern void      DestroyDevice_CCOO(void **data);
 #define CCOO_DEVICE_OPS \
   { \
-    RankDevice_CCOO, LayoutDevice_CCOO, CcooDeviceUpdate, CcooDeviceMult, CcooDeviceMultTranspose, DescribeDevice_CCOO, DestroyDevice_CCOO, NULL, CcooFigures, CcooView \
+    RankDevice_CCOO, LayoutDevice_CCOO, CcooDeviceUpdate, CcooDeviceMult, CcooDeviceMultTranspose, DescribeDevice_CCOO, CcooDeviceDestroy, NULL, CcooFigures, CcooView \
   }

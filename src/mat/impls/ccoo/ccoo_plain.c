@@ -2,12 +2,6 @@
 /*
    The CCOO kernels in plain C, for any scalar type and processor
 */
-#define CCOO_NAME(name)   name##Plain
-#define CCOO_KERNELS_NAME "plain"
-
-static int CcooSupportedPlain(void)
-{
-  return 1;
-}
+#define SYS_ISA Plain
 
 #include "mat/impls/ccoo/ccookernels.h"

@@ -67,9 +67,10 @@ SysStatus CcooDeviceCreate(const SysCSR *csr, const CcooParams *params, int atom
   A->chunks.layout   = CcooLayout{};
   A->chunks.layout.m = (int)csr->m;
   if (csr->nz) status = CcooDeviceConvert(A, csr, stream); /* a matrix without entries has no chunks */
-  if (status == SYS_SUCCESS) CcooDeviceGetInfo(A, info);
-  else CcooDeviceDestroy(&A);
-  *out = A;
+  if (status == SYS_SUCCESS) {
+    CcooDeviceGetInfo(A, info);
+    *out = A;
+  } else CcooDeviceDestroy(A);
   return status;
 }
 
@@ -132,11 +133,12 @@ void CcooDeviceGetInfo(const CcooDevice *A, CcooDeviceInfo *info)
   info->bytes_extra   = C->fixed - (sizeof(CcooChunk) + 2. * sizeof(SysScalar)) * C->layout.nchunk - sizeof(SysScalar) * (double)C->ntable + AmbTransposedBytes(&A->transposed);
 }
 
-void CcooDeviceDestroy(CcooDevice **A)
+void CcooDeviceDestroy(void *data)
 {
-  if (!*A) return;
-  CcooChunksDestroy(&(*A)->chunks);
-  AmbTransposedDestroy(&(*A)->transposed);
-  delete *A;
-  *A = NULL;
+  CcooDevice *A = (CcooDevice *)data;
+
+  if (!A) return;
+  CcooChunksDestroy(&A->chunks);
+  AmbTransposedDestroy(&A->transposed);
+  delete A;
 }

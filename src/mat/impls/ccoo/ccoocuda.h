@@ -35,7 +35,7 @@ SysStatus CcooDeviceMult(void *, const SysCSR *, SysScalar alpha, const SysScala
 SysStatus CcooDeviceMultTranspose(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 
 void CcooDeviceGetInfo(const CcooDevice *, CcooDeviceInfo *);
-void CcooDeviceDestroy(CcooDevice **);
+void CcooDeviceDestroy(void *);
 
 #if defined(__cplusplus)
 }

@@ -33,17 +33,9 @@ SysStatus LayoutDevice_CCOO(const MatShadowCSR *csr, MatShadowCandidate *c, cons
     c->bytes = about.bytes_stored;
     if (about.bytes_stored >= CCOO_DEVICE_MORE * most) status = SYS_TOO_MANY_BYTES;
   }
-  if (status) CcooDeviceDestroy(&device);
-  *data = device;
+  if (!status) *data = device;
+  else CcooDeviceDestroy(device);
   return status;
-}
-
-void DestroyDevice_CCOO(void **data)
-{
-  CcooDevice *A = (CcooDevice *)*data;
-
-  CcooDeviceDestroy(&A);
-  *data = NULL;
 }
 
 void DescribeDevice_CCOO(const void *data, MatShadowInfo *info, double figure[])

@@ -43,16 +43,18 @@ SysStatus CcooHostCreate(const SysCSR *csr, const CcooParams *params, int nthrea
   }
   if (!status) status = CcooHostFill(A, csr, nworker, &V);
   CcooValuesDestroy(&V);
-  if (status) CcooHostDestroy(&A);
+  if (status) CcooHostDestroy(A);
   else *out = A;
   return status;
 }
 
-SysStatus CcooHostUpdate(CcooHost *A, const SysCSR *csr)
+SysStatus CcooHostUpdate(void *data, const SysCSR *csr, SysStream stream)
 {
+  CcooHost  *A      = (CcooHost *)data;
   CcooValues V      = {0};
   SysStatus  status = CcooValuesChoose(A, csr, A->nthread, &V);
 
+  (void)stream;
   if (!status) status = CcooValuesTake(A, csr, A->nthread, &V);
   if (!status) A->csr = *csr;
   CcooValuesDestroy(&V);
@@ -113,9 +115,9 @@ double CcooHostBytes(const CcooHost *A)
   return (double)A->nindex + (double)A->nvalue + (sizeof(*A->chunk) + 2. * sizeof(*A->carry)) * (double)A->nchunk + (A->table ? sizeof(SysScalar) * (double)A->table->n : 0);
 }
 
-void CcooHostDestroy(CcooHost **out)
+void CcooHostDestroy(void *data)
 {
-  CcooHost *A = *out;
+  CcooHost *A = (CcooHost *)data;
 
   if (!A) return;
   SysRelease(A->chunk, sizeof(*A->chunk) * (A->nchunk + 1));
@@ -126,5 +128,4 @@ void CcooHostDestroy(CcooHost **out)
   SysStretchesDestroy(&A->work);
   free(A->table);
   free(A);
-  *out = NULL;
 }

@@ -68,13 +68,13 @@ SysStatus CcooHostPlan(const SysCSR *, CcooParams *, double *bytes);
    is NULL the conversion needs only the pattern; CcooHostUpdate() brings the values before the first product. Products are made by nthread threads, the conversion
    by nworker. */
 SysStatus CcooHostCreate(const SysCSR *, const CcooParams *, int nthread, int nworker, const CcooKernels *, double most, double *bytes, CcooHost **);
-SysStatus CcooHostUpdate(CcooHost *, const SysCSR *);
 SysStatus CcooHostPrepareTranspose(CcooHost *);
 
-/* z = alpha A x + beta y, and the same with the transposed matrix; data is a CcooHost; the CSR and the stream are not used */
+/* New values, and z = alpha A x + beta y, and the same with the transposed matrix. data is a CcooHost; the stream is not used, nor is the CSR of a product. */
+SysStatus CcooHostUpdate(void *data, const SysCSR *, SysStream);
 SysStatus CcooHostMult(void *data, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 SysStatus CcooHostMultTranspose(void *data, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 
 void   CcooHostCount(const CcooHost *, int64_t count[CCOO_FORMATS]); /* the chunks of each format */
 double CcooHostBytes(const CcooHost *);
-void   CcooHostDestroy(CcooHost **);
+void   CcooHostDestroy(void *data);

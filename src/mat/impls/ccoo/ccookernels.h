@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The CCOO kernels, a template. The file that includes it defines
-
-     CCOO_NAME(name)        the name with the suffix of the instruction set
-     CCOO_KERNELS_NAME      the name of the instruction set, for users
+   The CCOO kernels, a template. The file that includes it defines SYS_ISA, the instruction set (see sys/sysisa.h).
 
    A chunk is multiplied in pieces of 64 groups. A word has a bit for each group of the piece that is the last one of its row. The entries of a row are then
    consecutive, and are multiplied four at a time.
@@ -176,14 +173,14 @@ static SYS_INLINE int CcooSums(const int width, const int K, const CcooHost *A, 
 
 /* One function for each width and each size of groups, which are then constants in the kernel */
 #define SUMS(width, K) \
-  static int CCOO_NAME(Sums_##width##_##K)(const CcooHost *A, int64_t c, const SysScalar *x, SysScalar *sum) \
+  static int SYS_ISA_NAME(Sums_##width##_##K)(const CcooHost *A, int64_t c, const SysScalar *x, SysScalar *sum) \
   { \
     return CcooSums(width, K, A, c, x, sum); \
   }
 #define SUMS_OF(K) SUMS(0, K) SUMS(1, K) SUMS(2, K)
 #define SUMS_NAMED(K) \
   { \
-    CCOO_NAME(Sums_0_##K), CCOO_NAME(Sums_1_##K), CCOO_NAME(Sums_2_##K) \
+    SYS_ISA_NAME(Sums_0_##K), SYS_ISA_NAME(Sums_1_##K), SYS_ISA_NAME(Sums_2_##K) \
   }
 
 SUMS_OF(1)
@@ -195,7 +192,7 @@ typedef int (*SumsFunction)(const CcooHost *, int64_t, const SysScalar *, SysSca
 static const SumsFunction sums_functions[4][3] = {SUMS_NAMED(1), SUMS_NAMED(2), SUMS_NAMED(4), SUMS_NAMED(8)};
 
 /* The product of a row, from the CSR arrays */
-static SysScalar CCOO_NAME(RowSum)(const CcooHost *A, int64_t r, const SysScalar *x)
+static SysScalar SYS_ISA_NAME(RowSum)(const CcooHost *A, int64_t r, const SysScalar *x)
 {
   SysScalar s = 0;
 
@@ -210,7 +207,7 @@ static SYS_INLINE void CcooStore(const SysStore how, const CcooHost *A, int64_t 
 
   for (int k = 0; k < n; k++) bad |= sum[k] != sum[k];
   for (int k = 0; k < n && bad; k++) {
-    if (sum[k] != sum[k]) sum[k] = CCOO_NAME(RowSum)(A, r + k, x);
+    if (sum[k] != sum[k]) sum[k] = SYS_ISA_NAME(RowSum)(A, r + k, x);
   }
   for (int k = 0; k < n; k++) z[r + k] = SysStored(how, alpha, sum[k], beta, y, z, r + k);
 }
@@ -261,7 +258,7 @@ static SYS_INLINE void CcooMultAll(const SysStore how, const CcooHost *A, SysSca
 }
 
 /* z = alpha A x + beta y; y may be z, and is not read if beta is 0 */
-static void CCOO_NAME(Mult)(const CcooHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+static void SYS_ISA_NAME(Mult)(const CcooHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const SysStore how = SysFirstStore(beta, y, z);
 
@@ -272,14 +269,14 @@ static void CCOO_NAME(Mult)(const CcooHost *A, SysScalar alpha, const SysScalar 
 }
 
 /* Adds f times the part of row r that chunk c has, from the CSR arrays */
-static void CCOO_NAME(RowTranspose)(const CcooHost *A, int64_t c, int64_t r, SysScalar f, SysScalar *z)
+static void SYS_ISA_NAME(RowTranspose)(const CcooHost *A, int64_t c, int64_t r, SysScalar f, SysScalar *z)
 {
   const SysInt begin = A->csr.i[r] > A->entry[c] ? A->csr.i[r] : A->entry[c], end = A->csr.i[r + 1] < A->entry[c + 1] ? A->csr.i[r + 1] : A->entry[c + 1];
 
   for (SysInt k = begin; k < end; k++) z[A->csr.j[k]] += A->csr.a[k] * f;
 }
 
-static void CCOO_NAME(ChunkTranspose)(const CcooHost *A, int64_t c, SysScalar alpha, const SysScalar *x, SysScalar *z)
+static void SYS_ISA_NAME(ChunkTranspose)(const CcooHost *A, int64_t c, SysScalar alpha, const SysScalar *x, SysScalar *z)
 {
   const CcooChunk *h      = A->chunk + c;
   const int        ngroup = CcooGroups(A, c), K = A->params.k, width = (int)(h->format & CCOO_WIDTH);
@@ -295,7 +292,7 @@ static void CCOO_NAME(ChunkTranspose)(const CcooHost *A, int64_t c, SysScalar al
       const SysScalar f = alpha * x[r];
 
       if (SysNotFinite(f)) { /* once for each row */
-        if (g0 + g == 0 || (h->format & CCOO_ROWS && row[g0 + g] != row[g0 + g - 1])) CCOO_NAME(RowTranspose)(A, c, r, f, z);
+        if (g0 + g == 0 || (h->format & CCOO_ROWS && row[g0 + g] != row[g0 + g - 1])) SYS_ISA_NAME(RowTranspose)(A, c, r, f, z);
         continue;
       }
       for (int k = 0; k < K; k++) z[(int64_t)h->col + CcooOffset(width, col, (g0 + g) * K + k)] += val[g * K + k] * f;
@@ -305,11 +302,11 @@ static void CCOO_NAME(ChunkTranspose)(const CcooHost *A, int64_t c, SysScalar al
 
 /* z = alpha A^T x + beta y. Each thread adds to a stretch of its own, which covers the columns of its chunks. The stretches are added in the order of the threads,
    so that the result depends only on the number of threads. */
-static void CCOO_NAME(MultTranspose)(const CcooHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+static void SYS_ISA_NAME(MultTranspose)(const CcooHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   if (A->nthread == 1 || !A->nchunk) {
     SysStartSum(0, A->csr.n, beta, y, z);
-    for (int64_t c = 0; c < A->nchunk; c++) CCOO_NAME(ChunkTranspose)(A, c, alpha, x, z);
+    for (int64_t c = 0; c < A->nchunk; c++) SYS_ISA_NAME(ChunkTranspose)(A, c, alpha, x, z);
     return;
   }
 #if defined(_OPENMP)
@@ -322,7 +319,7 @@ static void CCOO_NAME(MultTranspose)(const CcooHost *A, SysScalar alpha, const S
       SysScalar *stretch;
 
       (void)SysStretchStart(&A->work, t, &stretch);
-      for (int64_t c = CcooFirst(A, t); c < CcooFirst(A, t + 1); c++) CCOO_NAME(ChunkTranspose)(A, c, alpha, x, stretch);
+      for (int64_t c = CcooFirst(A, t); c < CcooFirst(A, t + 1); c++) SYS_ISA_NAME(ChunkTranspose)(A, c, alpha, x, stretch);
     }
 #if defined(_OPENMP)
   #pragma omp barrier
@@ -331,4 +328,4 @@ static void CCOO_NAME(MultTranspose)(const CcooHost *A, SysScalar alpha, const S
   }
 }
 
-const CcooKernels CCOO_NAME(CcooKernels) = {CCOO_KERNELS_NAME, CCOO_NAME(CcooSupported), CCOO_NAME(Mult), CCOO_NAME(MultTranspose)};
+const CcooKernels SYS_ISA_NAME(CcooKernels) = {SYS_KERNELS_NAME, SYS_ISA_NAME(SysSupported), SYS_ISA_NAME(Mult), SYS_ISA_NAME(MultTranspose)};

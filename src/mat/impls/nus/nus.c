@@ -19,21 +19,6 @@ static const char NusCitation[] = "@inproceedings{nagasaka2014,\n"
                                   "  booktitle = {20th IEEE International Conference on Parallel and Distributed Systems (ICPADS)},\n"
                                   "  year      = {2014}\n}\n";
 
-/* Translates the parameters for the kernels, as far as they do not depend on the matrix */
-void NusGetParams(const NusSellParams *from, PetscInt n, NusParams *to)
-{
-  static const NusSegmentation segmentation[] = {NUS_NONUNIFORM, NUS_UNIFORM, NUS_NONE};
-
-  to->segmentation = segmentation[from->segmentation];
-  to->rows         = from->rows == MAT_NUSSELL_ROWS_JDS ? NUS_JDS : NUS_SELL;
-  to->c            = (int)from->c;
-  to->sigma        = (int)from->sigma;
-  for (int k = 0; k < 2; k++) {
-    to->width[k] = from->width[k];
-    to->count[k] = from->count[k] < 0 ? (from->tune == MAT_NUSSELL_TUNE_OFF ? 0 : -1) : PetscMin(from->count[k], n);
-  }
-}
-
 MAT_SHADOW_PARAMS(NusParams, NusCandidate)
 
 static void NusCandidateCreate(const SysCSR *A, const NusParams *p, NusBytes *bytes, MatShadowCandidate *c)
@@ -96,37 +81,7 @@ static SysStatus LayoutHost_NUSSELL(const MatShadowCSR *csr, MatShadowCandidate 
   return status;
 }
 
-static SysStatus UpdateHost_NUSSELL(void *data, const SysCSR *csr, SysStream stream)
-{
-  return NusHostUpdate((NusHost *)data, csr);
-}
-
-static void DestroyHost_NUSSELL(void **data)
-{
-  NusHost *A = (NusHost *)*data;
-
-  NusHostDestroy(&A);
-  *data = NULL;
-}
-
 /* ------------------------------------------------- figures ------------------------------------------------- */
-
-void NusDescribeSegments(const NusParams *p, int64_t gathered, double figure[])
-{
-  figure[NUS_FIGURE_S1]       = (double)p->width[0];
-  figure[NUS_FIGURE_K1]       = (double)p->count[0];
-  figure[NUS_FIGURE_S2]       = (double)p->width[1];
-  figure[NUS_FIGURE_K2]       = (double)p->count[1];
-  figure[NUS_FIGURE_GATHERED] = (double)gathered;
-}
-
-PetscErrorCode NusViewSegments(const double figure[], const char where[], PetscViewer viewer)
-{
-  PetscFunctionBegin;
-  if (figure[NUS_FIGURE_K1] + figure[NUS_FIGURE_K2] > 0)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  %.0f segments of %.0f columns, %.0f of %.0f; %.0f columns in another order%s\n", figure[NUS_FIGURE_K1], figure[NUS_FIGURE_S1], figure[NUS_FIGURE_K2], figure[NUS_FIGURE_S2], figure[NUS_FIGURE_GATHERED], where));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 static const MatShadowFigure NusHostFigures[] = {
   NUS_SEGMENT_FIGURES, {"block_size", MAT_SHADOW_OF_BLOCK  },
@@ -442,7 +397,7 @@ const MatShadowFormat MatShadowFormatNUSSELL = {
   .cited       = &NusCited,
   .params_size = sizeof(NusSellParams),
   .open        = &NusOpen,
-  .host        = {RankHost_NUSSELL, LayoutHost_NUSSELL, UpdateHost_NUSSELL, NusHostMult, NusHostMultTranspose, DescribeHost_NUSSELL, DestroyHost_NUSSELL, NULL, NusHostFigures, ViewHost_NUSSELL},
+  .host        = {RankHost_NUSSELL, LayoutHost_NUSSELL, NusHostUpdate, NusHostMult, NusHostMultTranspose, DescribeHost_NUSSELL, NusHostDestroy, NULL, NusHostFigures, ViewHost_NUSSELL},
 #if defined(SYS_HAVE_DEVICE)
   .device = NUS_DEVICE_OPS,
 #endif

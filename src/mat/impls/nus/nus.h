@@ -41,10 +41,9 @@ enum {
 extern int                   RankDevice_NUSSELL(const MatShadowCSR *, const void *params, MatShadowTune, MatShadowCandidate list[], const char **reason);
 extern SysStatus             LayoutDevice_NUSSELL(const MatShadowCSR *, MatShadowCandidate *, const MatShadowCandidate *best, double most, const char **reason, void **data);
 extern void                  DescribeDevice_NUSSELL(const void *data, MatShadowInfo *, double figure[]);
-extern void                  DestroyDevice_NUSSELL(void **data);
 extern PetscErrorCode        ViewDevice_NUSSELL(const double figure[], const char where[], PetscViewer);
 extern const MatShadowFigure NusDeviceFigures[];
 #define NUS_DEVICE_OPS \
   { \
-    RankDevice_NUSSELL, LayoutDevice_NUSSELL, NusDeviceUpdate, NusDeviceMult, NusDeviceMultTranspose, DescribeDevice_NUSSELL, DestroyDevice_NUSSELL, NULL, NusDeviceFigures, ViewDevice_NUSSELL \
+    RankDevice_NUSSELL, LayoutDevice_NUSSELL, NusDeviceUpdate, NusDeviceMult, NusDeviceMultTranspose, DescribeDevice_NUSSELL, NusDeviceDestroy, NULL, NusDeviceFigures, ViewDevice_NUSSELL \
   }

@@ -2,18 +2,12 @@
 /*
    The NUS-SELL kernels for processors with AVX-512
 */
-#define NUS_NAME(name)   name##AVX512
-#define NUS_KERNELS_NAME "avx512"
+#define SYS_ISA AVX512
 
 #include "sys/systypes.h"
 
 #if defined(SYS_COMPLEX)
 typedef int NusKernelsAVX512Absent; /* complex scalars have the plain kernels */
 #else
-static int NusSupportedAVX512(void)
-{
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
-}
-
   #include "mat/impls/nus/nuskernels.h"
 #endif

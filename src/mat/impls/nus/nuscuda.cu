@@ -175,8 +175,8 @@ static SysStatus NusDeviceConverted(const SysCSR *csr, const NusParams *params, 
   if (!A) return SYS_OUT_OF_MEMORY;
   A->params = *params;
   status    = NusDeviceConvert(A, csr, measure, stream);
-  if (status != SYS_SUCCESS) NusDeviceDestroy(&A);
-  *out = A;
+  if (status == SYS_SUCCESS) *out = A;
+  else NusDeviceDestroy(A);
   return status;
 }
 
@@ -208,7 +208,7 @@ static SysStatus NusDeviceTuneAll(const SysCSR *csr, const NusParams candidate[]
       best = time;
       std::swap(*A, other);
     }
-    NusDeviceDestroy(&other);
+    NusDeviceDestroy(other);
     SYS_CALL(status);
   }
   (*A)->tried = T.tried;
@@ -227,7 +227,10 @@ SysStatus NusDeviceCreate(const SysCSR *csr, const NusParams *params, NusDeviceT
   SYS_CALL(NusDeviceConverted(csr, &candidate[0], tune != NUS_DEVICE_MODEL, stream, A));
   status = csr->nz && (n > 1 || tune == NUS_DEVICE_EXHAUSTIVE) ? NusDeviceTuneAll(csr, candidate, n, A, stream) : SYS_SUCCESS;
   if (status == SYS_SUCCESS) NusDeviceGetInfo(*A, info);
-  else NusDeviceDestroy(A);
+  else {
+    NusDeviceDestroy(*A);
+    *A = NULL;
+  }
   return status;
 }
 
@@ -317,14 +320,15 @@ SysStatus NusDeviceMultTranspose(void *data, const SysCSR *csr, SysScalar alpha,
   return AmbTransposedMult(&A->transposed, csr, A->segments.size() == 1 ? A->segments[0].A->info.threads : 0, alpha, x, beta, y, z, stream);
 }
 
-void NusDeviceDestroy(NusDevice **A)
+void NusDeviceDestroy(void *data)
 {
-  if (!*A) return;
-  for (NusSegment &S : (*A)->segments) AmbDeviceDestroy(&S.A);
-  AmbTransposedDestroy(&(*A)->transposed);
-  (void)cudaFree((*A)->order);
-  (void)cudaFree((*A)->xg);
-  (void)cudaFree((*A)->memory);
-  delete *A;
-  *A = NULL;
+  NusDevice *A = (NusDevice *)data;
+
+  if (!A) return;
+  for (NusSegment &S : A->segments) AmbDeviceDestroy(S.A);
+  AmbTransposedDestroy(&A->transposed);
+  (void)cudaFree(A->order);
+  (void)cudaFree(A->xg);
+  (void)cudaFree(A->memory);
+  delete A;
 }

@@ -47,7 +47,7 @@ SysStatus NusDeviceMultTranspose(void *, const SysCSR *, SysScalar alpha, const 
 int NusDeviceMayCut(int64_t n);
 
 void NusDeviceGetInfo(const NusDevice *, NusDeviceInfo *);
-void NusDeviceDestroy(NusDevice **);
+void NusDeviceDestroy(void *);
 
 #if defined(__cplusplus)
 }

@@ -52,17 +52,9 @@ SysStatus LayoutDevice_NUSSELL(const MatShadowCSR *csr, MatShadowCandidate *c, c
     if (about.segments == 1) status = AmbDeviceJudge(&about.layout, most, c); /* the bytes do not show the gain of segments */
     else if (about.layout.bytes_stored >= SysCSRBytes(&csr->A)) *reason = "segments keep x in the cache";
   }
-  if (status) NusDeviceDestroy(&device);
-  *data = device;
+  if (!status) *data = device;
+  else NusDeviceDestroy(device);
   return status;
-}
-
-void DestroyDevice_NUSSELL(void **data)
-{
-  NusDevice *A = (NusDevice *)*data;
-
-  NusDeviceDestroy(&A);
-  *data = NULL;
 }
 
 const MatShadowFigure NusDeviceFigures[] = {

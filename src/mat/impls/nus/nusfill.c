@@ -105,7 +105,7 @@ static INLINE void FillSELL(const int listed, const NusFill what, const NusHost 
     if (h.kind == NUS_DIAGONAL) {
       const int r0 = C * A->perm[T->perm + c];
 
-      FillDiagonals(what, P, A->csr.a, r0, (int)NusMin(C, P->nrow - r0), C, h.n, p);
+      FillDiagonals(what, P, A->csr.a, r0, (int)SysMin(C, P->nrow - r0), C, h.n, p);
     } else if (h.kind == NUS_NARROW) FillChunk(NUS_NARROW, listed, what, A, T, P, c, h, p);
     else FillChunk(NUS_WIDE, listed, what, A, T, P, c, h, p);
     p.val += (int64_t)C * h.n;

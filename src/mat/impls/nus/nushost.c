@@ -30,7 +30,7 @@ static SysStatus NusHostOrderColumns(NusHost *A)
     most = count[j] > most ? count[j] : most;
     filled += count[j] > 0;
   }
-  A->ngathered = NusMin(asked, filled);
+  A->ngathered = SysMin(asked, filled);
   bucket       = calloc(most + 1, sizeof(*bucket));
   A->rank      = malloc(sizeof(*A->rank) * (n + 1));
   A->order     = malloc(sizeof(*A->order) * (A->ngathered + 1));
@@ -46,7 +46,7 @@ static SysStatus NusHostOrderColumns(NusHost *A)
     for (int64_t j = 0; j < n; j++) {
       const int64_t to = count[j] ? bucket[count[j]]++ : A->ngathered;
 
-      A->rank[j] = (uint32_t)NusMin(to, A->ngathered);
+      A->rank[j] = (uint32_t)SysMin(to, A->ngathered);
       if (to < A->ngathered) A->order[to] = (SysInt)j;
     }
     place = -1;
@@ -66,7 +66,7 @@ static SysStatus NusHostSegments(NusHost *A)
   A->nsegment = 1;
   if (p->segmentation == NUS_UNIFORM) A->nsegment = (A->csr.n + p->width[1] - 1) / p->width[1];
   else if (A->ngathered) {
-    const int64_t first = NusMin(p->width[0] * p->count[0], A->ngathered), second = A->ngathered - first;
+    const int64_t first = SysMin(p->width[0] * p->count[0], A->ngathered), second = A->ngathered - first;
 
     A->nsegment = 1;
     if (first) A->nsegment += (first + p->width[0] - 1) / p->width[0];
@@ -262,14 +262,17 @@ SysStatus NusHostCreate(const SysCSR *csr, const NusParams *params, int nthread,
   }
   for (int64_t s = 0; layout && s < A->nscope; s++) NusLayoutDestroy(layout + s);
   free(layout);
-  if (status) NusHostDestroy(&A);
+  if (status) NusHostDestroy(A);
   else *out = A;
   return status;
 }
 
 /* Stores new values; the pattern stays */
-SysStatus NusHostUpdate(NusHost *A, const SysCSR *csr)
+SysStatus NusHostUpdate(void *data, const SysCSR *csr, SysStream stream)
 {
+  NusHost *A = (NusHost *)data;
+
+  (void)stream;
   A->csr = *csr;
   return NusHostFill(A, A->nthread, NUS_FILL_VALUES, NULL);
 }
@@ -286,7 +289,7 @@ SysStatus NusHostPrepareTranspose(NusHost *A)
     S->hi[t] = 0;
     for (int64_t k = A->thread_tile[t]; k < A->thread_tile[t + 1] && A->nthread > 1; k++) {
       if (NusGathered(A, A->tile[k].segment)) continue;
-      S->lo[t] = NusMin(A->tile[k].lo, S->lo[t]);
+      S->lo[t] = SysMin(A->tile[k].lo, S->lo[t]);
       if (A->tile[k].hi > S->hi[t]) S->hi[t] = A->tile[k].hi;
     }
   }
@@ -320,9 +323,9 @@ double NusHostBytes(const NusHost *A)
   return sizeof(*A->val) * (double)A->nslot + sizeof(*A->col) * (double)A->ncol + sizeof(*A->chunk) * (double)A->nchunk + sizeof(*A->perm) * (double)A->nperm + sizeof(*A->diag) * (double)A->ndiag + sizeof(*A->tile) * (double)A->ntile + (sizeof(*A->order) + 2. * sizeof(*A->xg)) * A->ngathered;
 }
 
-void NusHostDestroy(NusHost **out)
+void NusHostDestroy(void *data)
 {
-  NusHost *A = *out;
+  NusHost *A = (NusHost *)data;
 
   if (!A) return;
   free(A->rank);
@@ -340,5 +343,4 @@ void NusHostDestroy(NusHost **out)
   SysRelease(A->val, sizeof(*A->val) * A->nslot);
   SysStretchesDestroy(&A->work);
   free(A);
-  *out = NULL;
 }

@@ -142,12 +142,12 @@ int               NusHostAlternatives(const SysCSR *, const NusCache *, const Nu
 
 SysStatus NusHostCreate(const SysCSR *, const NusParams *, int nthread, int nworker, const NusKernels *, double most, double *bytes, NusHost **);
 SysStatus NusHostTune(const SysCSR *, const NusCache *, int nthread, const NusKernels *, NusParams *, int *tried); /* chooses by timing */
-SysStatus NusHostUpdate(NusHost *, const SysCSR *);
 SysStatus NusHostPrepareTranspose(NusHost *);
 
-/* z = alpha A x + beta y, and the same with the transposed matrix; data is a NusHost; the CSR and the stream are not used */
+/* New values, and z = alpha A x + beta y, and the same with the transposed matrix. data is a NusHost; the stream is not used, nor is the CSR of a product. */
+SysStatus NusHostUpdate(void *data, const SysCSR *, SysStream);
 SysStatus NusHostMult(void *data, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 SysStatus NusHostMultTranspose(void *data, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 
 double NusHostBytes(const NusHost *);
-void   NusHostDestroy(NusHost **);
+void   NusHostDestroy(void *data);

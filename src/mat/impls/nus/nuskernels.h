@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The NUS-SELL kernels, a template. The file that includes it defines
-
-     NUS_NAME(name)        the name with the suffix of the instruction set
-     NUS_KERNELS_NAME      the name of the instruction set, for users
+   The NUS-SELL kernels, a template. The file that includes it defines SYS_ISA, the instruction set (see sys/sysisa.h).
 
    Filling multiplies zeros with entries of x in columns where the row has no entry. If such an entry of x is not finite, the sum becomes a NaN; rows
    whose sum is a NaN are therefore computed again from the CSR arrays, so that a NaN or an infinity reaches the rows it belongs to and no others.
@@ -77,7 +74,7 @@ static SYS_INLINE void NusChunkAll(const int C, NusChunk h, const SysScalar *val
 }
 
 /* The product of the part of row r that lies in a segment, from the CSR arrays */
-static SysScalar NUS_NAME(RowSum)(const NusHost *A, const NusTile *T, int64_t r, const SysScalar *x)
+static SysScalar SYS_ISA_NAME(RowSum)(const NusHost *A, const NusTile *T, int64_t r, const SysScalar *x)
 {
   SysScalar s = 0;
   int64_t   place;
@@ -111,7 +108,7 @@ static SYS_INLINE void NusStoreChunk(const int C, const SysStore how, const NusH
 
   if (NusAnyNaN(C, sum)) {
     for (int l = 0; l < nl; l++) {
-      if (sum[l] != sum[l]) sum[l] = NUS_NAME(RowSum)(A, T, T->sorted ? r + perm[l] : r + l, x);
+      if (sum[l] != sum[l]) sum[l] = SYS_ISA_NAME(RowSum)(A, T, T->sorted ? r + perm[l] : r + l, x);
     }
   }
   if (T->sorted && nl == C) {
@@ -157,7 +154,7 @@ static SYS_INLINE void NusTileAll(const int C, const SysStore how, const NusHost
 
     NusChunkAll(C, chunk[c], val, col, xs, sum);
     for (int l = 0; l < C; l++) s += sum[l];
-    if (s != s) s = NUS_NAME(RowSum)(A, T, r, x);
+    if (s != s) s = SYS_ISA_NAME(RowSum)(A, T, r, x);
     z[r] = SysStored(how, alpha, s, beta, y, z, r);
     val += (int64_t)C * chunk[c].n;
     col += (int64_t)NusStepUnits(chunk[c].kind, C) * chunk[c].n;
@@ -211,14 +208,14 @@ static SYS_INLINE void NusJaggedTile(const int C, SysStore how, const NusHost *A
 
 /* One function for each way to store and number of rows, which are then constants in the kernel */
 #define TILE(C, how) \
-  static void NUS_NAME(Tile_##C##_##how)(const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z) \
+  static void SYS_ISA_NAME(Tile_##C##_##how)(const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z) \
   { \
     NusTileAll(C, how, A, T, alpha, x, beta, y, z); \
   }
 #define TILES(C) TILE(C, SYS_STORE_SET) TILE(C, SYS_STORE_AXPY) TILE(C, SYS_STORE_ADD)
 #define TILES_NAMED(C) \
   { \
-    NUS_NAME(Tile_##C##_SYS_STORE_SET), NUS_NAME(Tile_##C##_SYS_STORE_AXPY), NUS_NAME(Tile_##C##_SYS_STORE_ADD) \
+    SYS_ISA_NAME(Tile_##C##_SYS_STORE_SET), SYS_ISA_NAME(Tile_##C##_SYS_STORE_AXPY), SYS_ISA_NAME(Tile_##C##_SYS_STORE_ADD) \
   }
 
 TILES(8)
@@ -228,7 +225,7 @@ TILES(32)
 typedef void (*TileFunction)(const NusHost *, const NusTile *, SysScalar, const SysScalar *, SysScalar, const SysScalar *, SysScalar *);
 static const TileFunction tile_functions[3][3] = {TILES_NAMED(8), TILES_NAMED(16), TILES_NAMED(32)};
 
-static void NUS_NAME(MultTile)(const NusHost *A, const NusTile *T, SysStore first, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+static void SYS_ISA_NAME(MultTile)(const NusHost *A, const NusTile *T, SysStore first, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const SysStore how = T->first ? first : SYS_STORE_ADD;
 
@@ -239,7 +236,7 @@ static void NUS_NAME(MultTile)(const NusHost *A, const NusTile *T, SysStore firs
 }
 
 /* z = alpha A x + beta y; y may be z, and is not read if beta is 0 */
-static void NUS_NAME(Mult)(const NusHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+static void SYS_ISA_NAME(Mult)(const NusHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const SysStore first = SysFirstStore(beta, y, z);
 
@@ -254,13 +251,13 @@ static void NUS_NAME(Mult)(const NusHost *A, SysScalar alpha, const SysScalar *x
       for (int64_t k = 0; k < A->ngathered; k++) A->xg[k] = x[A->order[k]];
     }
     for (int t = omp_get_thread_num(); t < A->nthread; t += omp_get_num_threads()) {
-      for (int64_t k = A->thread_tile[t]; k < A->thread_tile[t + 1]; k++) NUS_NAME(MultTile)(A, A->tile + k, first, alpha, x, beta, y, z);
+      for (int64_t k = A->thread_tile[t]; k < A->thread_tile[t + 1]; k++) SYS_ISA_NAME(MultTile)(A, A->tile + k, first, alpha, x, beta, y, z);
     }
   }
 }
 
 /* Adds f times the part of row r in a segment to z, the sums of gathered columns or the result */
-static void NUS_NAME(RowTranspose)(const NusHost *A, const NusTile *T, int64_t r, SysScalar f, SysScalar *z)
+static void SYS_ISA_NAME(RowTranspose)(const NusHost *A, const NusTile *T, int64_t r, SysScalar f, SysScalar *z)
 {
   for (SysInt k = A->csr.i[r]; k < A->csr.i[r + 1]; k++) {
     int64_t place;
@@ -269,7 +266,7 @@ static void NUS_NAME(RowTranspose)(const NusHost *A, const NusTile *T, int64_t r
   }
 }
 
-static void NUS_NAME(TileTranspose)(const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar *z)
+static void SYS_ISA_NAME(TileTranspose)(const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar *z)
 {
   const int        C    = A->params.c;
   const uint16_t  *perm = A->perm + T->perm, *col = A->col + T->col;
@@ -288,7 +285,7 @@ static void NUS_NAME(TileTranspose)(const NusHost *A, const NusTile *T, SysScala
       bad |= SysNotFinite(factor[l]);
     }
     if (bad) {
-      for (int l = 0; l < nl; l++) NUS_NAME(RowTranspose)(A, T, row[l], alpha * x[row[l]], z);
+      for (int l = 0; l < nl; l++) SYS_ISA_NAME(RowTranspose)(A, T, row[l], alpha * x[row[l]], z);
     } else {
       for (int l = nl; l < C; l++) factor[l] = split ? factor[0] : 0;
       for (uint32_t i = 0; i < h.n; i++) {
@@ -308,7 +305,7 @@ static void NUS_NAME(TileTranspose)(const NusHost *A, const NusTile *T, SysScala
   }
 }
 
-static void NUS_NAME(JaggedTranspose)(const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar *z)
+static void SYS_ISA_NAME(JaggedTranspose)(const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar *z)
 {
   const uint32_t *diag = A->diag + T->diag;
 
@@ -323,27 +320,27 @@ static void NUS_NAME(JaggedTranspose)(const NusHost *A, const NusTile *T, SysSca
   }
 }
 
-static void NUS_NAME(ThreadTranspose)(const NusHost *A, int t, SysScalar alpha, const SysScalar *x, SysScalar *gathered, SysScalar *z)
+static void SYS_ISA_NAME(ThreadTranspose)(const NusHost *A, int t, SysScalar alpha, const SysScalar *x, SysScalar *gathered, SysScalar *z)
 {
   for (int64_t k = A->thread_tile[t]; k < A->thread_tile[t + 1]; k++) {
     const NusTile *T  = A->tile + k;
     SysScalar     *to = NusGathered(A, T->segment) ? gathered : z;
 
-    if (A->params.rows == NUS_JDS) NUS_NAME(JaggedTranspose)(A, T, alpha, x, to);
-    else NUS_NAME(TileTranspose)(A, T, alpha, x, to);
+    if (A->params.rows == NUS_JDS) SYS_ISA_NAME(JaggedTranspose)(A, T, alpha, x, to);
+    else SYS_ISA_NAME(TileTranspose)(A, T, alpha, x, to);
   }
 }
 
 /* z = alpha A^T x + beta y. Each thread adds to sums of its own for the gathered columns, and to a stretch of its own, which covers the other columns of its
    rows; sums and stretches are added in the order of the threads, so that the result depends only on the number of threads. */
-static void NUS_NAME(MultTranspose)(const NusHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+static void SYS_ISA_NAME(MultTranspose)(const NusHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const int64_t n = A->csr.n, P = A->ngathered;
 
   if (A->nthread == 1) {
     SysStartSum(0, n, beta, y, z);
     for (int64_t k = 0; k < P; k++) A->work.sums[k] = 0;
-    NUS_NAME(ThreadTranspose)(A, 0, alpha, x, A->work.sums, z);
+    SYS_ISA_NAME(ThreadTranspose)(A, 0, alpha, x, A->work.sums, z);
     for (int64_t k = 0; k < P; k++) z[A->order[k]] += A->work.sums[k];
     return;
   }
@@ -356,7 +353,7 @@ static void NUS_NAME(MultTranspose)(const NusHost *A, SysScalar alpha, const Sys
     for (int t = omp_get_thread_num(); t < A->nthread; t += nt) {
       SysScalar *stretch, *gathered = SysStretchStart(&A->work, t, &stretch);
 
-      NUS_NAME(ThreadTranspose)(A, t, alpha, x, gathered, stretch);
+      SYS_ISA_NAME(ThreadTranspose)(A, t, alpha, x, gathered, stretch);
     }
 #if defined(_OPENMP)
   #pragma omp barrier
@@ -374,4 +371,4 @@ static void NUS_NAME(MultTranspose)(const NusHost *A, SysScalar alpha, const Sys
   }
 }
 
-const NusKernels NUS_NAME(NusKernels) = {NUS_KERNELS_NAME, NUS_NAME(NusSupported), NUS_NAME(Mult), NUS_NAME(MultTranspose)};
+const NusKernels SYS_ISA_NAME(NusKernels) = {SYS_KERNELS_NAME, SYS_ISA_NAME(SysSupported), SYS_ISA_NAME(Mult), SYS_ISA_NAME(MultTranspose)};

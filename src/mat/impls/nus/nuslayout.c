@@ -36,7 +36,7 @@ void NusWorkDestroy(NusWork *w)
 
 static int NusLayoutScopeRows(const NusHost *A, int64_t scope)
 {
-  return (int)NusMin(A->params.sigma, A->csr.m - scope * A->params.sigma);
+  return (int)SysMin(A->params.sigma, A->csr.m - scope * A->params.sigma);
 }
 
 /* Sorts the entries of a scope by segment, if there are several segments */
@@ -194,11 +194,11 @@ static NusChunk NusLayoutMakeChunk(const NusPart *P, const uint16_t *rows, int r
       h.kind = NUS_DIAGONAL;
       h.base = 0;
       lo     = (SysInt)(lo > C ? lo - C : 0); /* lanes without an entry reach a little further */
-      hi     = (SysInt)NusMin(hi + C, P->width - 1);
+      hi     = (SysInt)SysMin(hi + C, P->width - 1);
     }
   }
   if (n) {
-    T->lo = NusMin(T->lo, lo);
+    T->lo = SysMin(T->lo, lo);
     if (hi >= T->hi) T->hi = hi + (int64_t)1;
   }
   return h;
@@ -221,7 +221,7 @@ static void NusLayoutPlainTile(const NusPart *P, int C, NusWork *w, NusTile *T)
   int c = 0;
 
   for (int r = 0; r < P->nrow; r += C) {
-    const int nl = (int)NusMin(C, P->nrow - r);
+    const int nl = (int)SysMin(C, P->nrow - r);
 
     if (P->beg[r] == P->beg[r + nl]) continue;
     w->order[c] = (uint16_t)(r / C);
@@ -230,7 +230,7 @@ static void NusLayoutPlainTile(const NusPart *P, int C, NusWork *w, NusTile *T)
   }
   T->nfilled = c;
   for (int r = 0; r < P->nrow && T->first; r += C) {
-    const int nl = (int)NusMin(C, P->nrow - r);
+    const int nl = (int)SysMin(C, P->nrow - r);
 
     if (P->beg[r] != P->beg[r + nl]) continue;
     w->order[c]   = (uint16_t)(r / C);
@@ -258,7 +258,7 @@ static void NusLayoutSortedTile(const NusPart *P, int C, int filled, NusWork *w,
   }
   T->nsplit = row;
   for (; row < last; row += C) {
-    w->chunk[c] = NusLayoutMakeChunk(P, w->order + row, 0, (int)NusMin(C, last - row), C, T);
+    w->chunk[c] = NusLayoutMakeChunk(P, w->order + row, 0, (int)SysMin(C, last - row), C, T);
     NusLayoutCountChunk(T, w->chunk[c++], C);
   }
   T->nrow    = last - T->nsplit;

@@ -6,11 +6,6 @@
 
 #include "mat/impls/nus/nushost.h"
 
-static inline int64_t NusMin(int64_t a, int64_t b)
-{
-  return a < b ? a : b;
-}
-
 /* The entries of a scope in one segment */
 typedef struct {
   int           nrow;

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "sys/systuning.h"
@@ -55,7 +54,7 @@ typedef struct {
 /* The part of all entries whose x would not be found in the cache, if columns whose rank is less than P were stored elsewhere */
 static double NusPlanMisses(const SysCSR *A, const uint32_t *rank, int64_t P, Lines *L)
 {
-  const int64_t nz = A->i[A->m], window = NusMin(SAMPLE / WINDOWS, nz);
+  const int64_t nz = A->i[A->m], window = SysMin(SAMPLE / WINDOWS, nz);
   int64_t       seen = 0, missed = 0;
 
   for (int64_t k = 0; k <= L->mask; k++) L->line[k] = -1;
@@ -99,7 +98,7 @@ static void RankColumns(const SysCSR *A, int64_t limit, SysInt *count, SysInt *b
   for (int64_t c = most; c >= 0; c--) {
     const SysInt here = bucket[c];
 
-    for (int64_t k = place; k < NusMin(place + here, limit); k++) cumulated[k + 1] = cumulated[k] + c;
+    for (int64_t k = place; k < SysMin(place + here, limit); k++) cumulated[k + 1] = cumulated[k] + c;
     bucket[c] = (SysInt)place;
     place += here;
   }
@@ -122,7 +121,7 @@ static double NusPlanCost(const SysCSR *A, const NusCache *cache, const NusParam
 
   for (int k = 0; k < 2; k++) {
     for (int64_t s = 0; s < p->count[k] && at < limit; s++) {
-      const int64_t next = NusMin(at + p->width[k], limit);
+      const int64_t next = SysMin(at + p->width[k], limit);
       const double  here = cumulated[next] - cumulated[at];
 
       cost += NusPlanRowsOf(A, here) * (k ? BYTES_FAR_ROW : BYTES_NEAR_ROW) - (k ? 0 : here * BYTES_L2_HIT);
@@ -136,7 +135,7 @@ static double NusPlanCost(const SysCSR *A, const NusCache *cache, const NusParam
 static SysStatus NusPlanChooseCounts(const SysCSR *A, const NusCache *cache, NusParams *p)
 {
   const int64_t   n = A->n, nz = A->i[A->m];
-  const int64_t   limit = NusMin(n, Counts[STEPS - 1] * (p->width[0] + p->width[1]));
+  const int64_t   limit = SysMin(n, Counts[STEPS - 1] * (p->width[0] + p->width[1]));
   const NusParams asked = *p;
   Lines           L;
   SysInt         *count = NULL, *bucket = NULL;
@@ -169,7 +168,7 @@ static SysStatus NusPlanChooseCounts(const SysCSR *A, const NusCache *cache, Nus
 
       if (q.count[0] < 0) q.count[0] = Counts[k1];
       if (q.count[1] < 0) q.count[1] = Counts[k2];
-      if (!k1 || !q.count[1]) misses = NusPlanMisses(A, rank, NusMin(limit, q.width[0] * q.count[0] + q.width[1] * q.count[1]), &L); /* narrow segments change little if others exist */
+      if (!k1 || !q.count[1]) misses = NusPlanMisses(A, rank, SysMin(limit, q.width[0] * q.count[0] + q.width[1] * q.count[1]), &L); /* narrow segments change little if others exist */
       cost = NusPlanCost(A, cache, &q, limit, cumulated, misses) + nz * (double)(sizeof(SysScalar) + sizeof(uint16_t));
       if (cost >= best) continue;
       best = k1 || k2 ? cost : SEGMENT_GAIN * cost;
@@ -192,7 +191,7 @@ static SysStatus NusPlanSampleBytes(const SysCSR *csr, NusRows rows, int c, doub
     .csr = *csr, .params = {.segmentation = NUS_NONE, .rows = rows, .c = c, .sigma = WINDOW_ROWS},
          .nsegment = 1
   };
-  const int64_t nz = csr->i[csr->m], nscope = (csr->m + WINDOW_ROWS - 1) / WINDOW_ROWS, n = NusMin(WINDOWS, nscope);
+  const int64_t nz = csr->i[csr->m], nscope = (csr->m + WINDOW_ROWS - 1) / WINDOW_ROWS, n = SysMin(WINDOWS, nscope);
   NusWork       w;
   SysStatus     status = NusWorkCreate(&A, &w);
 
@@ -201,7 +200,7 @@ static SysStatus NusPlanSampleBytes(const SysCSR *csr, NusRows rows, int c, doub
   if (status) return status;
   for (int64_t k = 0; k < n && !status; k++) {
     const int64_t scope  = n == nscope || !nz ? k : AmbRowOfEntry(csr, (int64_t)((k + 0.5) / n * nz)) / WINDOW_ROWS;
-    const int64_t here   = csr->i[NusMin((scope + 1) * WINDOW_ROWS, csr->m)] - csr->i[scope * WINDOW_ROWS];
+    const int64_t here   = csr->i[SysMin((scope + 1) * WINDOW_ROWS, csr->m)] - csr->i[scope * WINDOW_ROWS];
     const double  weight = n == nscope ? 1 : (nz ? (double)nz / ((double)here * n) : (double)nscope / n);
     NusLayout     L      = {0};
 
@@ -227,7 +226,7 @@ static SysStatus NusPlanBytes(const SysCSR *A, NusRows rows, int c, NusBytes *kn
 
 SysStatus NusHostModel(const SysCSR *A, const NusParams *p, NusBytes *known, double *bytes)
 {
-  const int64_t gathered = p->segmentation == NUS_NONUNIFORM ? NusMin(A->n, p->width[0] * p->count[0] + p->width[1] * p->count[1]) : 0;
+  const int64_t gathered = p->segmentation == NUS_NONUNIFORM ? SysMin(A->n, p->width[0] * p->count[0] + p->width[1] * p->count[1]) : 0;
   SysStatus     status   = NusPlanBytes(A, p->rows, p->c, known, bytes);
 
   *bytes += (sizeof(SysInt) + 2. * sizeof(SysScalar)) * gathered;
@@ -290,14 +289,6 @@ int NusHostAlternatives(const SysCSR *A, const NusCache *cache, const NusParams 
   return n;
 }
 
-static double NusPlanSeconds(void)
-{
-  struct timespec t;
-
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return t.tv_sec + 1e-9 * t.tv_nsec;
-}
-
 /* Converts with these parameters, and takes them over if they make the shortest product so far */
 static SysStatus NusPlanTry(const SysCSR *csr, const NusCache *cache, int nthread, const NusKernels *kernels, NusParams p, const SysScalar *x, SysScalar *z, double *best, NusParams *chosen, int *tried)
 {
@@ -307,17 +298,17 @@ static SysStatus NusPlanTry(const SysCSR *csr, const NusCache *cache, int nthrea
 
   if (!status) status = NusHostCreate(csr, &p, nthread, nthread, kernels, INFINITY, &bytes, &A);
   for (int k = 0; k <= SYS_TUNE_REPEAT && !status; k++) {
-    const double t0 = NusPlanSeconds();
+    const double t0 = SysSeconds(CLOCK_MONOTONIC);
     double       seconds;
 
     (*kernels->mult)(A, 1, x, 0, NULL, z);
-    seconds = NusPlanSeconds() - t0;
+    seconds = SysSeconds(CLOCK_MONOTONIC) - t0;
     (*tried)++;
     if (!k || seconds >= *best) continue; /* the first product brings the matrix to the caches */
     *best   = seconds;
     *chosen = p;
   }
-  NusHostDestroy(&A);
+  NusHostDestroy(A);
   return status;
 }
 

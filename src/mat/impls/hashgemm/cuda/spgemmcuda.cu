@@ -193,7 +193,7 @@ static SysStatus SpgemmDeviceMakeSteps(SpgemmDevice *S, const SysCSR *A, const S
   S->nstep = S->type == SPGEMM_PTAP || S->type == SPGEMM_RART || S->type == SPGEMM_ABC ? 2 : 1;
   if (T || S->type == SPGEMM_ABC) {
     status = T ? SpgemmDeviceTranspose(S, T, &work, stream) : SpgemmDeviceFewerProducts(S, A, B, C, &work, stream);
-    SpgemmDrop(S, &work, stream);
+    SpgemmDrop(S, {&work}, stream);
     if (status) return status;
   }
   if (S->nstep == 2) SYS_CALL(SpgemmDeviceMakeInner(S, A, B, C, stream));
@@ -259,7 +259,7 @@ SysStatus SpgemmDeviceFill(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, co
   SpgemmDeviceFactors(S, S->nstep - 1, A, B, C, &left, &right);
   SYS_CUDA(cudaMemcpyAsync(i, step->i.data, step->i.bytes, cudaMemcpyDeviceToDevice, stream));
   SYS_CALL(SpgemmStepPattern(S, step, left, right, i, j, stream));
-  SpgemmDrop(S, &step->i, stream);
+  SpgemmDrop(S, {&step->i}, stream);
   return a ? SpgemmDeviceRevalue(S, A, B, C, i, j, a, stream) : SYS_SUCCESS;
 }
 
@@ -276,12 +276,7 @@ void SpgemmDeviceDestroy(SpgemmDevice **S, SysStream stream)
 {
   if (!*S) return;
   for (int k = 0; k < 2; k++) SpgemmStepDrop(*S, &(*S)->step[k], stream);
-  SpgemmDrop(*S, &(*S)->transpose_i, stream);
-  SpgemmDrop(*S, &(*S)->transpose_j, stream);
-  SpgemmDrop(*S, &(*S)->transpose_a, stream);
-  SpgemmDrop(*S, &(*S)->from, stream);
-  SpgemmDrop(*S, &(*S)->inner_j, stream);
-  SpgemmDrop(*S, &(*S)->inner_a, stream);
+  SpgemmDrop(*S, {&(*S)->transpose_i, &(*S)->transpose_j, &(*S)->transpose_a, &(*S)->from, &(*S)->inner_j, &(*S)->inner_a}, stream);
   free(*S);
   *S = NULL;
 }

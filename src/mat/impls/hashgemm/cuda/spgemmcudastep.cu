@@ -21,13 +21,15 @@ SysStatus SpgemmTake(SpgemmDevice *S, size_t bytes, SpgemmArray *array, cudaStre
   return SYS_SUCCESS;
 }
 
-void SpgemmDrop(SpgemmDevice *S, SpgemmArray *array, cudaStream_t stream)
+void SpgemmDrop(SpgemmDevice *S, std::initializer_list<SpgemmArray *> arrays, cudaStream_t stream)
 {
-  if (!array->data) return;
-  SpgemmDeviceRelease(S->context, array->data, stream);
-  S->bytes -= (double)array->bytes;
-  array->data  = NULL;
-  array->bytes = 0;
+  for (SpgemmArray *array : arrays) {
+    if (!array->data) continue;
+    SpgemmDeviceRelease(S->context, array->data, stream);
+    S->bytes -= (double)array->bytes;
+    array->data  = NULL;
+    array->bytes = 0;
+  }
 }
 
 static SysStatus StepFork(const SpgemmDeviceContext *context, cudaStream_t stream)
@@ -244,30 +246,13 @@ SysStatus SpgemmStepCount(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, co
 
   memset(&w, 0, sizeof(w));
   status = StepCount(S, step, A, B, &w, stream);
-  SpgemmDrop(S, &w.counters, stream);
-  SpgemmDrop(S, &w.size, stream);
-  SpgemmDrop(S, &w.work, stream);
-  SpgemmDrop(S, &w.range, stream);
-  SpgemmDrop(S, &w.kind, stream);
-  SpgemmDrop(S, &w.pattern, stream);
-  SpgemmDrop(S, &w.values, stream);
-  SpgemmDrop(S, &w.first, stream);
-  SpgemmDrop(S, &w.scan, stream);
-  SpgemmDrop(S, &w.long_rows, stream);
+  SpgemmDrop(S, {&w.counters, &w.size, &w.work, &w.range, &w.kind, &w.pattern, &w.values, &w.first, &w.scan, &w.long_rows}, stream);
   return status;
 }
 
 static void StepDropPattern(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
 {
-  SpgemmDrop(S, &step->pattern_rows, stream);
-  SpgemmDrop(S, &step->unit, stream);
-  SpgemmDrop(S, &step->rowB, stream);
-  SpgemmDrop(S, &step->wordB, stream);
-  SpgemmDrop(S, &step->kept_word, stream);
-  SpgemmDrop(S, &step->kept_words, stream);
-  SpgemmDrop(S, &step->kept_bits, stream);
-  SpgemmDrop(S, &step->sorted, stream);
-  SpgemmDrop(S, &step->sorted_place, stream);
+  SpgemmDrop(S, {&step->pattern_rows, &step->unit, &step->rowB, &step->wordB, &step->kept_word, &step->kept_words, &step->kept_bits, &step->sorted, &step->sorted_place}, stream);
 }
 
 static SysStatus StepRowsPattern(const SpgemmStep *step, const SpgemmOperands *P, int bin, const int *rows, int n, const int *i, int *j, cudaStream_t stream)
@@ -317,11 +302,7 @@ static SpgemmPlaces StepPlaces(const SpgemmStep *step)
 
 static void StepDropPlaces(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
 {
-  SpgemmDrop(S, &step->place, stream);
-  SpgemmDrop(S, &step->offset, stream);
-  SpgemmDrop(S, &step->pair, stream);
-  SpgemmDrop(S, &step->list, stream);
-  SpgemmDrop(S, &step->pair_next, stream);
+  SpgemmDrop(S, {&step->place, &step->offset, &step->pair, &step->list, &step->pair_next}, stream);
 }
 
 /* Memory for the place of each product, if that is no more than three times what operands and result have, and where the places of every row begin */
@@ -341,7 +322,7 @@ static SysStatus StepTakePlaces(SpgemmDevice *S, SpgemmStep *step, const SysCSR 
       StepTakeIfThere(S, sizeof(uint4) * (size_t)step->pairs, &step->pair, stream) && StepTakeIfThere(S, sizeof(uint2) * parts, &step->list, stream) && StepTakeIfThere(S, sizeof(unsigned), &step->pair_next, stream) && StepTakeIfThere(S, scan, &work, stream)) {
     step->mode = SPGEMM_KEEP;
     status     = SpgemmDevicePlaces(&P, (unsigned long long *)step->offset.data, work.data, scan, stream);
-    SpgemmDrop(S, &work, stream);
+    SpgemmDrop(S, {&work}, stream);
     SYS_CALL(status);
     SYS_CUDA(cudaMemsetAsync(step->pair_next.data, 0, sizeof(unsigned), stream));
   } else StepDropPlaces(S, step, stream);
@@ -387,9 +368,5 @@ void SpgemmStepDrop(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
 {
   StepDropPattern(S, step, stream);
   StepDropPlaces(S, step, stream);
-  SpgemmDrop(S, &step->i, stream);
-  SpgemmDrop(S, &step->values_rows, stream);
-  SpgemmDrop(S, &step->part, stream);
-  SpgemmDrop(S, &step->order, stream);
-  SpgemmDrop(S, &step->kinds, stream);
+  SpgemmDrop(S, {&step->i, &step->values_rows, &step->part, &step->order, &step->kinds}, stream);
 }

@@ -4,6 +4,8 @@
 */
 #pragma once
 
+#include <initializer_list>
+
 #include "mat/impls/hashgemm/cuda/spgemmcuda.cuh"
 
 struct _SpgemmDeviceContext {
@@ -47,7 +49,7 @@ struct _SpgemmDevice {
 };
 
 SysStatus SpgemmTake(SpgemmDevice *, size_t bytes, SpgemmArray *, cudaStream_t);
-void      SpgemmDrop(SpgemmDevice *, SpgemmArray *, cudaStream_t);
+void      SpgemmDrop(SpgemmDevice *, std::initializer_list<SpgemmArray *>, cudaStream_t);
 
 /* The entries of the rows; the pattern in i and j, of which i is that of the step; values, again and again */
 SysStatus SpgemmStepCount(SpgemmDevice *, SpgemmStep *, const SysCSR *A, const SysCSR *B, cudaStream_t);

@@ -9,122 +9,17 @@
 #include "sys/systhreads.h"
 #include "mat/impls/hashgemm/glue/hashgemmdevicestub.h"
 
-/* ------------------------------------------------- success and figures ------------------------------------------------- */
+PetscLogEvent MAT_HashGEMMSymbolic, MAT_HashGEMMNumeric;
 
-/* Raises the error of a status. SYS_TOO_LARGE means that PetscInt cannot count the entries of the product. */
-PetscErrorCode HashGEMMCheck(MPI_Comm comm, SysStatus status, double nonzeros, double bytes)
-{
-  PetscMPIInt size;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCheck(status != SYS_TOO_LARGE, comm, PETSC_ERR_ARG_OUTOFRANGE, "The product has %.0f nonzeros%s, but PetscInt counts to %" PetscInt_FMT ": use %sa PETSc configured with --with-64-bit-indices", nonzeros, size > 1 ? " on one process" : "", PETSC_MAX_INT, size > 1 ? "more processes, or " : "");
-  PetscCheck(status != SYS_OUT_OF_MEMORY, comm, PETSC_ERR_MEM, "Not enough memory for a matrix product: %.3g GB more are needed; use more processes, or another algorithm", bytes / 1e9);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Ends the local work of a step. This work returns a status and figures, and never communicates. Every process calls this function once a step, whether it
-   worked on the host or on the device and whatever came of it, so that all of them raise the same error. */
-PetscErrorCode HashGEMMAgree(Mat C, SysStatus status, const SpgemmInfo *info)
-{
-  const MPI_Comm comm     = PetscObjectComm((PetscObject)C);
-  double         worst[3] = {(double)status, info->nonzeros, info->bytes_peak + info->nonzeros * (sizeof(PetscInt) + sizeof(PetscScalar))};
-  PetscMPIInt    size;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  if (size > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst, 3, MPI_DOUBLE, MPI_MAX, comm));
-  PetscCall(HashGEMMCheck(comm, (SysStatus)worst[0], worst[1], worst[2]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Logs the figures of a new product that the host has made */
-PetscErrorCode HashGEMMReport(Mat C, const SpgemmInfo *info)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscLogFlops(2 * info->products));
-  PetscCall(PetscInfo(C, "%s: %.0f multiplications, %.0f nonzeros, %s kernels; rows copied %.0f, by hash %.0f, hashvec %.0f, heap %.0f, dense %.0f; bytes kept for new values %.0f, at most in use besides the result %.0f\n", MatProductTypes[C->product->type],
-                      info->products, info->nonzeros, info->instructions, info->rows[0], info->rows[SPGEMM_HASH], info->rows[SPGEMM_HASHVEC], info->rows[SPGEMM_HEAP], info->rows[SPGEMM_DENSE], info->bytes_kept, info->bytes_peak));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static PetscBool  HashGEMMCited      = PETSC_FALSE;
+static const char HashGEMMCitation[] = "@article{nagasaka2019spgemm,\n"
+                                       "  title   = {Performance optimization, modeling and analysis of sparse matrix-matrix products on multi-core and many-core processors},\n"
+                                       "  author  = {Yusuke Nagasaka and Satoshi Matsuoka and Ariful Azad and Ayd{\\i}n Bulu{\\c{c}}},\n"
+                                       "  journal = {Parallel Computing},\n"
+                                       "  volume  = {90},\n"
+                                       "  year    = {2019}\n}\n";
 
 /* ------------------------------------------------- products on one process ------------------------------------------------- */
-
-/* The type of PETSc that a matrix has, or whose subtype it has */
-static MatType HashGEMMBaseType(Mat A)
-{
-  const char     *type = ((PetscObject)A)->type_name;
-  const PetscBool seq  = (PetscBool)(strncmp(type, MATSEQAIJ, strlen(MATSEQAIJ)) == 0);
-
-  if (strcmp(type, MATSEQAIJCUSPARSE) == 0 || strcmp(type, MATMPIAIJCUSPARSE) == 0) return type;
-  return seq ? MATSEQAIJ : MATMPIAIJ;
-}
-
-static void HashGEMMGetBlockSizes(const Mat_Product *product, PetscInt *rows, PetscInt *columns)
-{
-  const Mat A = product->A, B = product->B;
-
-  *rows    = A->rmap->bs;
-  *columns = B->cmap->bs;
-  switch (product->type) {
-  case MATPRODUCT_AtB:
-    *rows = A->cmap->bs;
-    break;
-  case MATPRODUCT_ABt:
-    *columns = B->rmap->bs;
-    break;
-  case MATPRODUCT_PtAP:
-    *rows = B->cmap->bs;
-    break;
-  case MATPRODUCT_RARt:
-    *rows = *columns = B->rmap->bs;
-    break;
-  case MATPRODUCT_ABC:
-    *columns = product->C->cmap->bs;
-    break;
-  default:
-    break;
-  }
-  *rows    = PetscAbs(*rows); /* negative where it is not set */
-  *columns = PetscAbs(*columns);
-}
-
-/* C gets sizes and block sizes from its operands, type and format from the first of them. Options of C remain. A C that already was a result remains as
-   it is. */
-static PetscErrorCode HashGEMMInherit(Mat C, const HashGEMMProduct *p, PetscInt m, PetscInt n, PetscInt M, PetscInt N)
-{
-  const MatShadowFormat *format;
-  MatShadow             *s;
-  PetscInt               rows, columns;
-
-  PetscFunctionBegin;
-  if (p->result.id) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowGetFormat(C, &format)); /* from operands of another type */
-  if (format) PetscCall(MatShadowDetach(C));
-  PetscCall(MatSetSizes(C, m, n, M, N));
-  PetscCall(MatSetType(C, HashGEMMBaseType(C->product->A)));
-  HashGEMMGetBlockSizes(C->product, &rows, &columns);
-  PetscCall(MatSetBlockSizes(C, rows, columns));
-  PetscCall(MatShadowGetFormat(C->product->A, &format));
-  if (!format) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowGet(C->product->A, &s));
-  PetscCall(MatShadowAttach(C, format, s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Makes room in C for rows that begin at starts[] */
-PetscErrorCode HashGEMMPreallocate(Mat C, const HashGEMMProduct *p, int64_t m, int64_t n, const PetscInt starts[])
-{
-  PetscInt *lengths;
-
-  PetscFunctionBegin;
-  PetscCall(HashGEMMInherit(C, p, (PetscInt)m, (PetscInt)n, (PetscInt)m, (PetscInt)n));
-  PetscCall(PetscMalloc1(m, &lengths));
-  for (int64_t r = 0; r < m; r++) lengths[r] = starts[r + 1] - starts[r];
-  PetscCall(MatSeqAIJSetPreallocation(C, 0, lengths));
-  PetscCall(PetscFree(lengths));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 static PetscErrorCode HashGEMMSequentialSymbolic(Mat C, HashGEMMProduct *p)
 {
@@ -214,38 +109,28 @@ static PetscErrorCode HashGEMMDestroy(PetscAMBProductArgument arg)
 }
 
 /* Several processes have three kinds of products, of two factors each. The other kinds are made of these. */
-static PetscErrorCode HashGEMMGetParallelFactors(Mat C, const HashGEMMProduct *p, SpgemmType *type, Mat *A, Mat *B)
+static void HashGEMMGetParallelFactors(Mat C, const HashGEMMProduct *p, SpgemmType *type, Mat *A, Mat *B)
 {
-  Mat_Product *product = C->product;
+  static const SpgemmType types[] = {SPGEMM_AB, SPGEMM_AB, SPGEMM_ATB, SPGEMM_AB, SPGEMM_PTAP, SPGEMM_PTAP, SPGEMM_AB}; /* by MatProductType */
 
-  PetscFunctionBegin;
-  *A = product->A;
-  *B = p->between ? p->between : product->B;
-  switch (product->type) {
-  case MATPRODUCT_AtB:
-    *type = SPGEMM_ATB;
-    break;
-  case MATPRODUCT_PtAP:
-  case MATPRODUCT_RARt:
-    *type = SPGEMM_PTAP;
-    break;
-  default:
-    *type = SPGEMM_AB;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  *type = types[C->product->type];
+  *A    = C->product->A;
+  *B    = p->between ? p->between : C->product->B;
 }
 
 /* The second factor, if it is no operand: B^T for A B^T and B A B^T, B C for A B C */
 static PetscErrorCode HashGEMMMakeBetween(Mat C, HashGEMMProduct *p)
 {
   Mat_Product *product = C->product;
+  PetscObject  accumulator;
 
   PetscFunctionBegin;
   if (product->type == MATPRODUCT_ABC) {
     PetscCall(MatProductCreate(product->B, product->C, NULL, &p->between));
     PetscCall(MatProductSetType(p->between, MATPRODUCT_AB));
     PetscCall(MatProductSetAlgorithm(p->between, MATPRODUCTALGORITHMHASHGEMM));
-    PetscCall(MatHashGEMMSetAccumulator(p->between, (MatHashGEMMAccumulator)p->options.accumulator));
+    PetscCall(PetscObjectQuery((PetscObject)C, "MatHashGEMMAccumulator", &accumulator));
+    PetscCall(PetscObjectCompose((PetscObject)p->between, "MatHashGEMMAccumulator", accumulator));
     PetscCall(MatProductSymbolic_HashGEMM(p->between));
   } else if (product->type == MATPRODUCT_ABt || product->type == MATPRODUCT_RARt) PetscCall(MatTranspose(product->B, MAT_INITIAL_MATRIX, &p->between));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -306,7 +191,7 @@ static PetscErrorCode HashGEMMMake(Mat C, HashGEMMProduct *p)
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)operand[0], MATMPIAIJ, &mpi));
   if (mpi) {
     PetscCall(HashGEMMMakeBetween(C, p));
-    PetscCall(HashGEMMGetParallelFactors(C, p, &type, &A, &B));
+    HashGEMMGetParallelFactors(C, p, &type, &A, &B);
     PetscCall(HashGEMMParallelSymbolic(C, type, A, B, p, &W));
     PetscCall(HashGEMMTakeBlocks(C, p, &W));
     PetscCall(HashGEMMDeviceCut(C, p->parallel));
@@ -355,7 +240,7 @@ static PetscErrorCode MatProductNumeric_HashGEMM(Mat C)
   } else if (change == HASHGEMM_NEW_VALUES) {
     if (p->between && (news[1] || news[2])) PetscCall(HashGEMMRenewBetween(C, p));
     if (mpi) {
-      PetscCall(HashGEMMGetParallelFactors(C, p, &type, &A, &B));
+      HashGEMMGetParallelFactors(C, p, &type, &A, &B);
       PetscCall(HashGEMMParallelNumeric(C, type, A, B, (PetscBool)(news[1] || news[2]), p));
     } else PetscCall(HashGEMMSequentialNumeric(C, p));
     nooffproc           = C->nooffprocentries;

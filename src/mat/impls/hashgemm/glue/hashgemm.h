@@ -40,8 +40,6 @@ typedef struct {
 } HashGEMMProduct;
 
 extern PetscLogEvent MAT_HashGEMMSymbolic, MAT_HashGEMMNumeric;
-extern const char    HashGEMMCitation[];
-extern PetscBool     HashGEMMCited;
 
 extern PetscErrorCode MatProductSymbolic_HashGEMM(Mat);
 
@@ -57,7 +55,8 @@ extern PetscErrorCode HashGEMMCheck(MPI_Comm, SysStatus, double nonzeros, double
 extern PetscErrorCode HashGEMMAgree(Mat, SysStatus, const SpgemmInfo *);
 extern PetscErrorCode HashGEMMReport(Mat, const SpgemmInfo *);
 
-/* Makes room in the result for rows that begin at starts[] */
+/* The type, sizes and block sizes of the result, and room in it for rows that begin at starts[] */
+extern PetscErrorCode HashGEMMInherit(Mat, const HashGEMMProduct *, PetscInt m, PetscInt n, PetscInt M, PetscInt N);
 extern PetscErrorCode HashGEMMPreallocate(Mat, const HashGEMMProduct *, int64_t m, int64_t n, const PetscInt starts[]);
 
 /* A B, A^T B, or B^T A B of MPI matrices */

@@ -1,33 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The operands of products: their arrays, and their changes since the last product
+   The changes of operands since the last product
 */
 #include "mat/impls/hashgemm/glue/hashgemmdevicestub.h"
-
-/* Pattern and values; newer values are copied from the device */
-PetscErrorCode HashGEMMGetCSR(Mat A, SysCSR *csr)
-{
-  const PetscScalar *a;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGetPattern(A, csr));
-  PetscCall(MatSeqAIJGetArrayRead(A, &a));
-  csr->a = a;
-  PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* All operands of C, by HashGEMMGetCSR() or by HashGEMMDeviceGetCSR() */
-PetscErrorCode HashGEMMGetFactors(Mat C, PetscErrorCode (*get)(Mat, SysCSR *), SysCSR factor[3])
-{
-  Mat operand[3];
-
-  PetscFunctionBegin;
-  MatProductGetOperands(C, operand);
-  PetscCall(PetscMemzero(factor, 3 * sizeof(*factor)));
-  for (int k = 0; k < 3 && operand[k]; k++) PetscCall((*get)(operand[k], &factor[k]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* Sees all but the entries */
 PetscErrorCode HashGEMMGlance(Mat A, HashGEMMSeen *seen)

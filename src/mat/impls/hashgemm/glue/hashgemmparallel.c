@@ -32,24 +32,15 @@ PetscErrorCode HashGEMMParallelDestroy(HashGEMMParallel **parallel)
 
 /* ------------------------------------------------- local matrices ------------------------------------------------- */
 
-PetscErrorCode HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *rows)
-{
-  PetscInt checked;
-
-  PetscFunctionBegin;
-  PetscCall(PetscIntCast((PetscInt64)nz, &checked));
-  if (!HashGEMMRowsAllocate(m, n, nz, rows)) PetscCall(HashGEMMCheck(PETSC_COMM_SELF, SYS_OUT_OF_MEMORY, 0, (double)nz * (sizeof(PetscInt) + sizeof(PetscScalar)) + (double)m * sizeof(PetscInt)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HashGEMMGetBlocks(Mat A, SysCSR block[2], PetscInt *nglobal, const PetscInt **global)
+/* get is HashGEMMGetCSR(), or MatShadowGetPattern() if no values are needed, which may be on a device */
+static PetscErrorCode HashGEMMGetBlocks(Mat A, PetscErrorCode (*get)(Mat, SysCSR *), SysCSR block[2], PetscInt *nglobal, const PetscInt **global)
 {
   Mat d, o;
 
   PetscFunctionBegin;
   PetscCall(MatMPIAIJGetSeqAIJ(A, &d, &o, global));
-  PetscCall(HashGEMMGetCSR(d, &block[0]));
-  PetscCall(HashGEMMGetCSR(o, &block[1]));
+  PetscCall((*get)(d, &block[0]));
+  PetscCall((*get)(o, &block[1]));
   *nglobal = o->cmap->n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -68,7 +59,7 @@ static PetscErrorCode HashGEMMMakeLeft(Mat A, PetscBool square, HashGEMMParallel
     PetscCall(HashGEMMDeviceMakeLeft(A, square, q));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(HashGEMMGetBlocks(A, block, &nglobal, &global));
+  PetscCall(HashGEMMGetBlocks(A, HashGEMMGetCSR, block, &nglobal, &global));
   *left = HashGEMMRowsBorrow(&block[0]);
   if (!nglobal) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMRowsCreate(block[0].m + (square ? nglobal : 0), block[0].n + nglobal, (int64_t)block[0].i[block[0].m] + block[1].i[block[1].m], left));
@@ -147,7 +138,7 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
   HashGEMMPlace   *asked = NULL;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMGetBlocks(B, block, &nknown, &known));
+  PetscCall(HashGEMMGetBlocks(B, MatShadowGetPattern, block, &nknown, &known));
   m = (PetscInt)block[0].m;
   PetscCall(PetscMalloc1(m + 1, &i));
   HashGEMMMergeLengths(m, block[0].i, block[1].i, i);
@@ -201,7 +192,7 @@ static PetscErrorCode HashGEMMRightOwnValues(Mat B, HashGEMMParallel *q)
   const PetscInt *known;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMGetBlocks(B, block, &nknown, &known));
+  PetscCall(HashGEMMGetBlocks(B, HashGEMMGetCSR, block, &nknown, &known));
   if (q->right.borrowed) q->right.a = (PetscScalar *)block[0].a;
   else HashGEMMMergeValues(block[0].m, block[0].i, block[0].a, block[1].i, block[1].a, q->right.a);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -239,7 +230,7 @@ static PetscErrorCode HashGEMMLeaveDevice(Mat A, Mat B, PetscBool square, HashGE
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceParallelDestroy(q));
   PetscCall(HashGEMMMakeLeft(A, square, q));
-  PetscCall(HashGEMMGetBlocks(B, block, &nknown, &known));
+  PetscCall(HashGEMMGetBlocks(B, MatShadowGetPattern, block, &nknown, &known));
   if (!q->right.borrowed) {
     PetscCall(HashGEMMColumnsMap(&q->columns, nknown, known, &map));
     HashGEMMMergeColumns(block[0].m, block[0].i, block[0].j, block[1].i, block[1].j, q->columns.n, map, q->right.j);

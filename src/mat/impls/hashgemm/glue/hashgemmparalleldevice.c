@@ -241,15 +241,13 @@ PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, HashGEMMParallel
 {
   HashGEMMDeviceParallel *d         = q->device;
   HashGEMMRows           *rows      = &d->result;
-  SysCSR                  factor[3] = {{0}};
+  const SysCSR            factor[3] = {HashGEMMRowsCSR(&d->left), HashGEMMRowsCSR(&d->right)};
   SpgemmInfo              info;
   SysStatus               status;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   if (d->failed || !d->left.nz || !d->right.nz) PetscFunctionReturn(PETSC_SUCCESS);
-  factor[0] = HashGEMMRowsCSR(&d->left);
-  factor[1] = HashGEMMRowsCSR(&d->right);
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(HashGEMMDeviceMake(type, factor, &d->spgemm, &info, rows, &status));
   PetscCall(PetscLogGpuTimeEnd());
@@ -269,7 +267,7 @@ PetscErrorCode HashGEMMDeviceRenewResult(HashGEMMParallel *q)
 {
   HashGEMMDeviceParallel *d         = q->device;
   HashGEMMRows           *rows      = &d->result;
-  SysCSR                  factor[3] = {{0}};
+  const SysCSR            factor[3] = {HashGEMMRowsCSR(&d->left), HashGEMMRowsCSR(&d->right)};
   SpgemmInfo              info;
   PetscBool               done;
 
@@ -277,8 +275,6 @@ PetscErrorCode HashGEMMDeviceRenewResult(HashGEMMParallel *q)
   PetscCall(HashGEMMDeviceMust((PetscBool)!d->failed));
   PetscCall(HashGEMMDeviceAllocate(rows->nz * sizeof(*rows->a), &rows->a, &done));
   PetscCall(HashGEMMDeviceMust(done));
-  factor[0] = HashGEMMRowsCSR(&d->left);
-  factor[1] = HashGEMMRowsCSR(&d->right);
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(HashGEMMDeviceCheck(SpgemmDeviceRevalue(d->spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, rows->a, PetscDefaultCudaStream), &done));
   PetscCall(PetscLogGpuTimeEnd());

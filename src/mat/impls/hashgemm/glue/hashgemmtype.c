@@ -4,17 +4,7 @@
 */
 #include "mat/impls/hashgemm/glue/hashgemm.h"
 
-PetscLogEvent MAT_HashGEMMSymbolic, MAT_HashGEMMNumeric;
-
 const char *const MatHashGEMMAccumulators[] = {"auto", "hash", "hashvec", "heap", "dense", "MatHashGEMMAccumulator", "MAT_HASHGEMM_", NULL};
-
-PetscBool  HashGEMMCited      = PETSC_FALSE;
-const char HashGEMMCitation[] = "@article{nagasaka2019spgemm,\n"
-                                "  title   = {Performance optimization, modeling and analysis of sparse matrix-matrix products on multi-core and many-core processors},\n"
-                                "  author  = {Yusuke Nagasaka and Satoshi Matsuoka and Ariful Azad and Ayd{\\i}n Bulu{\\c{c}}},\n"
-                                "  journal = {Parallel Computing},\n"
-                                "  volume  = {90},\n"
-                                "  year    = {2019}\n}\n";
 
 /* ------------------------------------------------- dispatch ------------------------------------------------- */
 

@@ -2,8 +2,7 @@
 /*
    The kernels of sparse products for processors with AVX2
 */
-#define SPGEMM_NAME(name)   name##AVX2
-#define SPGEMM_KERNELS_NAME "avx2"
+#define SYS_ISA AVX2
 
 #if defined(__clang__)
   #pragma clang attribute push(__attribute__((target("bmi,bmi2,popcnt"))), apply_to = function)

@@ -2,8 +2,7 @@
 /*
    The kernels of sparse products for processors with AVX-512
 */
-#define SPGEMM_NAME(name)   name##AVX512
-#define SPGEMM_KERNELS_NAME "avx512"
+#define SYS_ISA AVX512
 
 /* These came later than the rest of AVX-512; processors without them have the AVX2 kernels */
 #if defined(__clang__)

@@ -2,9 +2,8 @@
 /*
    The kernels of sparse products in plain C
 */
-#define SPGEMM_NAME(name)   name##Plain
-#define SPGEMM_KERNELS_NAME "plain"
-#define SPGEMM_KEYS         8
+#define SYS_ISA     Plain
+#define SPGEMM_KEYS 8
 
 #include <string.h>
 

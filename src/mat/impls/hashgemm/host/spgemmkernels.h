@@ -2,7 +2,7 @@
 /*
    The row kernels of sparse products, a template: the file that includes this defines
 
-     SPGEMM_NAME(name)          the name with the suffix of the instruction set
+     SYS_ISA                    the instruction set, see sys/sysisa.h
      SPGEMM_KEYS                keys of a chunk of the vectorised hash table, a power of two
      KeyMask(keys, key)         which keys of a chunk are the given one
      Flags(flag)                which of 64 flags are set; clears them
@@ -109,7 +109,7 @@ static SYS_INLINE void CopyRow(const SpgemmProduct *P, const Row *row, int64_t n
   for (int64_t q = 0; q < n; q++) a[q] = f * ba[q];
 }
 
-static SysStatus SPGEMM_NAME(Count)(const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
+static SysStatus SYS_ISA_NAME(Count)(const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
 {
   for (int64_t r = first; r < last;) {
     const int64_t run = RunLength(P, r, last), g = run > 1 ? run : Group(P, r, last);
@@ -268,17 +268,17 @@ static SYS_INLINE SysStatus FillSome(const int counted, const SpgemmProduct *P, 
   return SYS_SUCCESS;
 }
 
-static SysStatus SPGEMM_NAME(FillCounted)(const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
+static SysStatus SYS_ISA_NAME(FillCounted)(const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
 {
   return FillSome(1, P, first, last, w);
 }
 
-static SysStatus SPGEMM_NAME(FillUncounted)(const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
+static SysStatus SYS_ISA_NAME(FillUncounted)(const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
 {
   return FillSome(0, P, first, last, w);
 }
 
-static SysStatus SPGEMM_NAME(Revalue)(const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
+static SysStatus SYS_ISA_NAME(Revalue)(const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
 {
   uint16_t *place  = P->places;
   int64_t   placed = 0, g;
@@ -335,4 +335,4 @@ static SysStatus SPGEMM_NAME(Revalue)(const SpgemmProduct *P, int64_t first, int
   return SYS_SUCCESS;
 }
 
-const SpgemmKernels SPGEMM_NAME(SpgemmKernels) = {SPGEMM_KERNELS_NAME, SPGEMM_NAME(SpgemmSupported), SPGEMM_NAME(Count), SPGEMM_NAME(FillCounted), SPGEMM_NAME(FillUncounted), SPGEMM_NAME(Revalue)};
+const SpgemmKernels SYS_ISA_NAME(SpgemmKernels) = {SYS_KERNELS_NAME, SYS_ISA_NAME(SpgemmSupported), SYS_ISA_NAME(Count), SYS_ISA_NAME(FillCounted), SYS_ISA_NAME(FillUncounted), SYS_ISA_NAME(Revalue)};

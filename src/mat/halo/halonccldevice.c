@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The communicators of MPI and of NCCL by which halos are exchanged
+*/
+#include "mat/halo/halo.h"
+
+#if defined(PETSCAMB_HAVE_NCCL)
+  #include <dlfcn.h>
+  #include <nccl.h>
+
+  #define PetscCallNCCL(call) \
+    do { \
+      const ncclResult_t nccl_result_ = (call); \
+      PetscCheck(nccl_result_ == ncclSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "NCCL: %s, in %s", nccl.GetErrorString(nccl_result_), #call); \
+    } while (0)
+
+  /* NCCL is opened when it is first used: it has hundreds of megabytes, and not every machine has it */
+  #define NCCL_FUNCTIONS(F)  F(GetErrorString) F(GetUniqueId) F(CommInitRank) F(CommDestroy) F(GroupStart) F(GroupEnd) F(Send) F(Recv)
+  #define NCCL_DECLARE(name) __typeof__(nccl##name) *name;
+  #define NCCL_FIND(name)    *(void **)&nccl.name = dlsym(library, "nccl" #name);
+  #define NCCL_FOUND(name)   &&nccl.name
+
+static struct {
+  NCCL_FUNCTIONS(NCCL_DECLARE)
+} nccl;
+#endif
+
+static MatHaloComm *known = NULL;
+
+/* ------------------------------------------------- communicators ------------------------------------------------- */
+
+/* Gets what was measured of a communicator, the same for all communicators with the same processes in the same order. It has a duplicate of its own: PETSc frees its
+   communicator with the last object that uses it, and NCCL's is slow to make. */
+PetscErrorCode MatHaloCommGet(MPI_Comm comm, MatHaloComm **about)
+{
+  MatHaloComm *c;
+
+  PetscFunctionBegin;
+  for (c = known; c; c = c->next) {
+    PetscMPIInt same;
+
+    PetscCallMPI(MPI_Comm_compare(comm, c->comm, &same));
+    if (same == MPI_CONGRUENT) break;
+  }
+  if (!c) {
+    PetscCall(PetscNew(&c));
+    PetscCallMPI(MPI_Comm_dup(comm, &c->comm));
+    c->next = known;
+    known   = c;
+  }
+  *about = c;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Frees the last communicator first: any two processes free those that they share in the same order */
+PetscErrorCode MatHaloEnd(void)
+{
+  PetscFunctionBegin;
+  while (known) {
+    MatHaloComm *c = known;
+
+    known = c->next;
+#if defined(PETSCAMB_HAVE_NCCL)
+    if (c->nccl) {
+      PetscCallMPI(MPI_Barrier(c->comm)); /* a process must not leave NCCL while others still use it */
+      PetscCallNCCL(nccl.CommDestroy((ncclComm_t)c->nccl));
+    }
+#endif
+    PetscCallMPI(MPI_Comm_free(&c->comm));
+    PetscCall(PetscFree(c));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- NCCL ------------------------------------------------- */
+
+#if defined(PETSCAMB_HAVE_NCCL)
+/* Does every process have a GPU of its own? */
+static PetscErrorCode MatHaloOwnDevice(MPI_Comm comm, PetscBool *own)
+{
+  const int             n = (int)sizeof(((struct cudaDeviceProp *)NULL)->uuid);
+  struct cudaDeviceProp device;
+  char                 *all;
+  PetscMPIInt           rank, size, alone = 1;
+  int                   id;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCallCUDA(cudaGetDevice(&id));
+  PetscCallCUDA(cudaGetDeviceProperties(&device, id));
+  PetscCall(PetscMalloc1((size_t)n * size, &all));
+  PetscCallMPI(MPI_Allgather(&device.uuid, n, MPI_BYTE, all, n, MPI_BYTE, comm));
+  for (PetscMPIInt r = 0; r < size; r++) {
+    if (r != rank && memcmp(all + (size_t)n * r, &device.uuid, (size_t)n) == 0) alone = 0;
+  }
+  PetscCall(PetscFree(all));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &alone, 1, MPI_INT, MPI_MIN, comm));
+  *own = (PetscBool)(alone == 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatHaloLoadNCCL(MPI_Comm comm, PetscBool *loaded)
+{
+  PetscMPIInt all = 1;
+
+  PetscFunctionBegin;
+  if (!nccl.Send) {
+    void *library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+
+    if (library) { NCCL_FUNCTIONS(NCCL_FIND) }
+    all = 1 NCCL_FUNCTIONS(NCCL_FOUND);
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm));
+  *loaded = (PetscBool)(all == 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes a communicator of NCCL for one of MPI, once. It only sends and receives: NVLink's multicast would take memory for nothing. */
+PetscErrorCode MatHaloStartNCCL(MPI_Comm comm, MatHaloComm *c)
+{
+  PetscBool    own = PETSC_FALSE, loaded = PETSC_FALSE;
+  PetscMPIInt  rank, size, ok;
+  ncclUniqueId id;
+  ncclComm_t   made = NULL;
+
+  PetscFunctionBegin;
+  if (c->looked) PetscFunctionReturn(PETSC_SUCCESS);
+  c->looked = PETSC_TRUE;
+  PetscCall(MatHaloOwnDevice(comm, &own));
+  if (!own) {
+    c->without = "several processes share a GPU";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatHaloLoadNCCL(comm, &loaded));
+  if (!loaded) {
+    c->without = "libnccl.so.2 was not found; add its folder to LD_LIBRARY_PATH";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  (void)setenv("NCCL_NVLS_ENABLE", "0", 0);
+  ok = rank || nccl.GetUniqueId(&id) == ncclSuccess;
+  PetscCallMPI(MPI_Bcast(&ok, 1, MPI_INT, 0, comm));
+  if (ok) {
+    PetscCallMPI(MPI_Bcast(&id, (PetscMPIInt)sizeof(id), MPI_BYTE, 0, comm));
+    ok = nccl.CommInitRank(&made, size, id, rank) == ncclSuccess;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm));
+  }
+  if (ok) c->nccl = made;
+  else {
+    c->without = "NCCL does not start between these processes; set NCCL_DEBUG=INFO to see why";
+    if (made) (void)nccl.CommDestroy(made);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Queues the exchange on the halo's stream; the host does not wait */
+PetscErrorCode MatHaloSendNCCL(const MatHalo *h, PetscBool back)
+{
+  const ncclDataType_t type = sizeof(PetscScalar) == sizeof(double) ? ncclDouble : ncclFloat;
+  const ncclComm_t     comm = (ncclComm_t)h->about->nccl;
+  const MatHaloSide   *in = back ? &h->to : &h->from, *out = back ? &h->from : &h->to;
+
+  PetscFunctionBegin;
+  PetscCallNCCL(nccl.GroupStart());
+  for (PetscMPIInt k = 0; k < in->n; k++) PetscCallNCCL(nccl.Recv(in->buffer + in->offset[k], (size_t)(in->offset[k + 1] - in->offset[k]), type, in->rank[k], comm, h->stream));
+  for (PetscMPIInt k = 0; k < out->n; k++) PetscCallNCCL(nccl.Send(out->buffer + out->offset[k], (size_t)(out->offset[k + 1] - out->offset[k]), type, out->rank[k], comm, h->stream));
+  PetscCallNCCL(nccl.GroupEnd());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#else
+PetscErrorCode MatHaloStartNCCL(MPI_Comm comm, MatHaloComm *c)
+{
+  PetscFunctionBegin;
+  (void)comm;
+  c->without = "petsc-amb was configured without NCCL (configure.py --with-nccl=DIR)";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatHaloSendNCCL(const MatHalo *h, PetscBool back)
+{
+  PetscFunctionBegin;
+  PetscAssert(h->path != MAT_SHADOW_HALO_NCCL, PETSC_COMM_SELF, PETSC_ERR_PLIB, "petsc-amb was built without NCCL");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif

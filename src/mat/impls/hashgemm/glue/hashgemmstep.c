@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The beginning and the end of a step of a product: the arrays of the operands, errors and figures, room for the result
+*/
+#include "mat/impls/hashgemm/glue/hashgemmparallel.h"
+
+/* ------------------------------------------------- operands ------------------------------------------------- */
+
+/* Pattern and values; newer values are copied from the device */
+PetscErrorCode HashGEMMGetCSR(Mat A, SysCSR *csr)
+{
+  const PetscScalar *a;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGetPattern(A, csr));
+  PetscCall(MatSeqAIJGetArrayRead(A, &a));
+  csr->a = a;
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All operands of C, by HashGEMMGetCSR() or by HashGEMMDeviceGetCSR() */
+PetscErrorCode HashGEMMGetFactors(Mat C, PetscErrorCode (*get)(Mat, SysCSR *), SysCSR factor[3])
+{
+  Mat operand[3];
+
+  PetscFunctionBegin;
+  MatProductGetOperands(C, operand);
+  PetscCall(PetscMemzero(factor, 3 * sizeof(*factor)));
+  for (int k = 0; k < 3 && operand[k]; k++) PetscCall((*get)(operand[k], &factor[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- success and figures ------------------------------------------------- */
+
+/* Raises the error of a status. SYS_TOO_LARGE means that PetscInt cannot count the entries of the product. */
+PetscErrorCode HashGEMMCheck(MPI_Comm comm, SysStatus status, double nonzeros, double bytes)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCheck(status != SYS_TOO_LARGE, comm, PETSC_ERR_ARG_OUTOFRANGE, "The product has %.0f nonzeros%s, but PetscInt counts to %" PetscInt_FMT ": use %sa PETSc configured with --with-64-bit-indices", nonzeros, size > 1 ? " on one process" : "", PETSC_MAX_INT, size > 1 ? "more processes, or " : "");
+  PetscCheck(status != SYS_OUT_OF_MEMORY, comm, PETSC_ERR_MEM, "Not enough memory for a matrix product: %.3g GB more are needed; use more processes, or another algorithm", bytes / 1e9);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ends the local work of a step. This work returns a status and figures, and never communicates. Every process calls this function once a step, whether it
+   worked on the host or on the device and whatever came of it, so that all of them raise the same error. */
+PetscErrorCode HashGEMMAgree(Mat C, SysStatus status, const SpgemmInfo *info)
+{
+  const MPI_Comm comm     = PetscObjectComm((PetscObject)C);
+  double         worst[3] = {(double)status, info->nonzeros, info->bytes_peak + info->nonzeros * (sizeof(PetscInt) + sizeof(PetscScalar))};
+  PetscMPIInt    size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  if (size > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst, 3, MPI_DOUBLE, MPI_MAX, comm));
+  PetscCall(HashGEMMCheck(comm, (SysStatus)worst[0], worst[1], worst[2]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Logs the figures of a new product that the host has made */
+PetscErrorCode HashGEMMReport(Mat C, const SpgemmInfo *info)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogFlops(2 * info->products));
+  PetscCall(PetscInfo(C, "%s: %.0f multiplications, %.0f nonzeros, %s kernels; rows copied %.0f, by hash %.0f, hashvec %.0f, heap %.0f, dense %.0f; bytes kept for new values %.0f, at most in use besides the result %.0f\n", MatProductTypes[C->product->type],
+                      info->products, info->nonzeros, info->instructions, info->rows[0], info->rows[SPGEMM_HASH], info->rows[SPGEMM_HASHVEC], info->rows[SPGEMM_HEAP], info->rows[SPGEMM_DENSE], info->bytes_kept, info->bytes_peak));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- the result ------------------------------------------------- */
+
+PetscErrorCode HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *rows)
+{
+  PetscInt checked;
+
+  PetscFunctionBegin;
+  PetscCall(PetscIntCast((PetscInt64)nz, &checked));
+  if (!HashGEMMRowsAllocate(m, n, nz, rows)) PetscCall(HashGEMMCheck(PETSC_COMM_SELF, SYS_OUT_OF_MEMORY, 0, (double)nz * (sizeof(PetscInt) + sizeof(PetscScalar)) + (double)m * sizeof(PetscInt)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The type of PETSc that a matrix has, or whose subtype it has */
+static MatType HashGEMMBaseType(Mat A)
+{
+  const char     *type = ((PetscObject)A)->type_name;
+  const PetscBool seq  = (PetscBool)(strncmp(type, MATSEQAIJ, strlen(MATSEQAIJ)) == 0);
+
+  if (strcmp(type, MATSEQAIJCUSPARSE) == 0 || strcmp(type, MATMPIAIJCUSPARSE) == 0) return type;
+  return seq ? MATSEQAIJ : MATMPIAIJ;
+}
+
+static void HashGEMMGetBlockSizes(const Mat_Product *product, PetscInt *rows, PetscInt *columns)
+{
+  const MatProductType type = product->type;
+  const Mat            A = product->A, B = product->B;
+  const PetscLayout    last  = type == MATPRODUCT_ABC ? product->C->cmap : type == MATPRODUCT_ABt || type == MATPRODUCT_RARt ? B->rmap : B->cmap;
+  const PetscLayout    first = type == MATPRODUCT_PtAP || type == MATPRODUCT_RARt ? last : type == MATPRODUCT_AtB ? A->cmap : A->rmap;
+
+  *rows    = PetscAbs(first->bs); /* negative where it is not set */
+  *columns = PetscAbs(last->bs);
+}
+
+/* C gets sizes and block sizes from its operands, type and format from the first of them. Options of C remain. A C that already was a result remains as
+   it is. */
+PetscErrorCode HashGEMMInherit(Mat C, const HashGEMMProduct *p, PetscInt m, PetscInt n, PetscInt M, PetscInt N)
+{
+  const MatShadowFormat *format;
+  MatShadow             *s;
+  PetscInt               rows, columns;
+
+  PetscFunctionBegin;
+  if (p->result.id) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGetFormat(C, &format)); /* from operands of another type */
+  if (format) PetscCall(MatShadowDetach(C));
+  PetscCall(MatSetSizes(C, m, n, M, N));
+  PetscCall(MatSetType(C, HashGEMMBaseType(C->product->A)));
+  HashGEMMGetBlockSizes(C->product, &rows, &columns);
+  PetscCall(MatSetBlockSizes(C, rows, columns));
+  PetscCall(MatShadowGetFormat(C->product->A, &format));
+  if (!format) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGet(C->product->A, &s));
+  PetscCall(MatShadowAttach(C, format, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes room in C for rows that begin at starts[] */
+PetscErrorCode HashGEMMPreallocate(Mat C, const HashGEMMProduct *p, int64_t m, int64_t n, const PetscInt starts[])
+{
+  PetscInt *lengths;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMInherit(C, p, (PetscInt)m, (PetscInt)n, (PetscInt)m, (PetscInt)n));
+  PetscCall(PetscMalloc1(m, &lengths));
+  for (int64_t r = 0; r < m; r++) lengths[r] = starts[r + 1] - starts[r];
+  PetscCall(MatSeqAIJSetPreallocation(C, 0, lengths));
+  PetscCall(PetscFree(lengths));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
