@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    args: @types(-plain_mat_%s_device cpu) -options_left 0
+    args: -plain_mat_amb_device cpu -plain_mat_nussell_device cpu -plain_mat_hashgemm_device cpu -plain_mat_autosparse_device cpu -options_left 0
     filter: sed -E -e 's/[0-9.e+-]+ s/T s/g' -e '/^  [a-z]+ .*[|].*[|]/s/[|][^|]*$/| T T/'
     test:
       suffix: more
