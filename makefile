@@ -3,6 +3,10 @@
 # make check   the quickest tests: a solve in an unmodified PETSc example with the plugin loaded, every matrix type and product once
 # make test    all tests but the long ones; TESTS=pattern chooses, LONGEST=10 prints the ten longest at the end
 # make check-deep   all tests: sanitizers, valgrind and other PETScs too
+# make check-petsc   PETSc's own tests with every matrix type, beside aij; MATCH=pattern and TYPES=names choose, ALL=1 runs all of them
+# make check-mutants   whether the tests notice defects that are put into the sources; SEED=number, COUNT=number, FILES=names, JOBS=number
+# make check-clients   programs of SLEPc, deal.II, DOLFINx and others, with aij and with petsc-amb (docs/clients); TESTS='slepc/*' chooses, TIME=1 measures
+# make check-differ SECONDS=3600   the differential tester with new seeds; SEED=number gives the seed
 # make all     the library, bin/solve, bin/petscamb and the test programs
 # make where   prints the path of the library
 # make install library, header and petscamb.pc into PREFIX (DESTDIR honoured); make uninstall removes them
@@ -15,7 +19,7 @@ PYTHON ?= python3
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all lib bin examples programs run test check check-deep where install uninstall clean distclean cuda-check
+.PHONY: all lib bin examples programs run test check check-deep check-petsc check-petsc-build check-mutants check-clients check-differ where install uninstall clean distclean cuda-check
 
 unconfigured := clean distclean
 ifneq ($(filter-out $(unconfigured),$(or $(MAKECMDGOALS),all)),)
@@ -47,8 +51,9 @@ cuda     := $(sort $(shell find src -name '*.cu'))
 objects  := $(sources:%.c=$(B)/obj/%.o) $(if $(AMB_CUDA),$(cuda:%.cu=$(B)/obj/%.cu.o))
 bench    := $(sort $(wildcard bench/*.c))
 ksp      := $(sort $(wildcard src/ksp/examples/*.c))
-helpers  := $(if $(wildcard test/*.c),$(shell grep -LE '\<int +main\>' test/*.c))
-tests    := $(filter-out $(helpers),$(sort $(wildcard test/*.c)))
+parts    := $(sort $(wildcard test/differ?*.c))
+helpers  := $(filter-out $(parts),$(if $(wildcard test/*.c),$(shell grep -LE '\<int +main\>' test/*.c)))
+tests    := $(filter-out $(helpers) $(parts),$(sort $(wildcard test/*.c)))
 stock    := $(if $(AMB_EXAMPLES_SRC),ex2 ex45 ex56)
 
 INCLUDES := -include $(B)/petscambconf.h -Iinclude -Isrc $(AMB_INCLUDES)
@@ -98,6 +103,7 @@ $(BIN)/%: $(B)/obj/src/ksp/examples/%.o $(LIB)
 	$(here)
 	$(call say,LINK,$@)
 	@$(AMB_LINK) -o $@ $< $(LDFLAGS) -L$(B)/lib $(rpath) -lpetscamb $(AMB_LIBS)
+$(B)/test/differ: $(parts:%.c=$(B)/obj/%.o)
 $(B)/test/%: $(B)/obj/test/%.o $(helpers:%.c=$(B)/obj/%.o) $(ARCHIVE)
 	$(here)
 	$(call say,LINK,$@)
@@ -134,9 +140,29 @@ check-deep: all examples $(if $(AMB_NVCC),cuda-check)
 check: lib examples $(patsubst test/%.c,$(B)/test/%,$(patsubst src/ksp/examples/%.c,$(BIN)/%,$(quick)))
 	$(call runtests,check)
 
+# with the first target alone the programs are built, so that a machine without PETSc's sources can run them
+checkpetsc = @$(if $(AMB_EXAMPLES_SRC),,echo "PETSc's examples are needed and not found: install libpetsc$(basename $(AMB_PETSC_VERSION))-dev-examples"; exit 1;) \
+  $(context) $(PYTHON) test/checkpetsc.py $1 $(if $(MATCH),--match $(call quote,$(MATCH))) $(if $(TYPES),--types $(call quote,$(TYPES))) $(if $(filter-out 0,$(ALL)),--all) $(DEVICE:%=--device %)
+
+check-petsc-build: lib
+	$(call checkpetsc,build)
+
+check-petsc: lib
+	$(call checkpetsc,build run)
+
+check-mutants: all examples
+	@$(context) $(PYTHON) test/mutants.py $(SEED:%=--seed %) $(COUNT:%=--count %) $(JOBS:%=--jobs %) $(if $(FILES),--files $(call quote,$(FILES))) $(if $(AGAIN),--again)
+
+# programs of other projects, on demand: some of their packages are large
+check-clients: lib
+	@$(context) INSTALL='$(INSTALL)' $(PYTHON) test/clients/run.py $(if $(TESTS),--match $(call quote,$(TESTS))) $(if $(TIME),--time) $(ROUNDS:%=--rounds %) $(RANKS:%=--ranks %) $(TYPES:%=--types %) $(if $(ALL),--all)
+check-differ: $(B)/test/differ
+	@$(context) $(PYTHON) test/differ.py --seconds $(or $(SECONDS),3600) $(SEED:%=--seed %) $(DIFFER)
+
 # one after the other where several are asked for at once
 run check: | $(filter test check-deep,$(MAKECMDGOALS))
 check-deep: | $(filter test,$(MAKECMDGOALS))
+check-petsc: | $(filter run check test check-deep,$(MAKECMDGOALS))
 
 # CUDA code is compiled wherever there is a compiler for it; where this PETSc has no CUDA, what includes no PETSc header, that is the kernels
 kernels := $(if $(cuda),$(shell grep -LE '^ *# *include *[<"]petsc' $(cuda)))
@@ -180,6 +206,6 @@ ifneq ($(filter clean distclean,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 clean:
-	@rm -rf bin $(foreach d,obj lib bin test examples cuda-check,build/*/$d)
+	@rm -rf bin $(foreach d,obj lib bin test examples cuda-check petsc,build/*/$d)
 distclean:
 	@rm -rf bin build

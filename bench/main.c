@@ -26,7 +26,7 @@ static PetscErrorCode Help(MPI_Comm comm)
   -mkl_dir DIR           where libmkl_rt.so is, or the environment it was installed into; else MKLROOT, VIRTUAL_ENV\n\
   -graphblas_lib FILE    libgraphblas.so, if the loader does not find it\n\
 \nOptions of solve, after the inputs:\n\
-  -types LIST            Mat types; default aij,amb\n\
+  -types LIST            Mat types (amb/ambcg: with a KSP type); default aij,amb\n\
   -seconds S             types take turns until each has solved for so long; default 0.2\n\
   -rounds N              and at least so often; default 3\n\
   -limit S               but in so many seconds, as near as may be; default 3600\n\

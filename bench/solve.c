@@ -22,7 +22,8 @@ enum {
 };
 
 typedef struct {
-  char              *type;
+  char              *name, *type;
+  const char        *ksp; /* the type of the KSP; NULL for that of the options */
   PetscInt           its;
   KSPConvergedReason reason;
   PetscReal          residual; /* |b - A x| / |b| of the first solve, with the plain AIJ */
@@ -90,6 +91,10 @@ static PetscErrorCode Round(Mat A, Vec b, Solver *s, PetscInt round)
   PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
   PetscCall(KSPSetOperators(ksp, B, B));
   PetscCall(KSPSetFromOptions(ksp));
+  if (s->ksp) {
+    PetscCall(KSPSetType(ksp, s->ksp));
+    PetscCall(KSPSetFromOptions(ksp)); /* the options of this type */
+  }
   PetscCall(Now(x, &t0));
   PetscCall(KSPSetUp(ksp));
   PetscCall(KSPSetUpOnBlocks(ksp));
@@ -161,7 +166,7 @@ static PetscErrorCode SolveReport(MPI_Comm comm, const char name[], PetscInt M, 
       if (k == 0) base[w] = m[w];
     }
     if (s[k].bytes > 0) PetscCall(PetscSNPrintf(bytes, sizeof(bytes), "%.2f", s[k].bytes / PetscMax(nonzeros, 1)));
-    PetscCall(PetscPrintf(comm, "  %-12s %10" PetscInt_FMT " %13.3e %10.4f %10.4f %10.4f %11.2f %7s %7s %7.2fx %7.2fx%s%s\n", s[k].type, s[k].its, (double)s[k].residual, (double)m[SETUP], (double)m[FIRST], (double)m[SECOND], (double)(1e6 * m[MULT]), bytes, spread, (double)(base[FIRST] / m[FIRST]), (double)(base[SECOND] / m[SECOND]),
+    PetscCall(PetscPrintf(comm, "  %-12s %10" PetscInt_FMT " %13.3e %10.4f %10.4f %10.4f %11.2f %7s %7s %7.2fx %7.2fx%s%s\n", s[k].name, s[k].its, (double)s[k].residual, (double)m[SETUP], (double)m[FIRST], (double)m[SECOND], (double)(1e6 * m[MULT]), bytes, spread, (double)(base[FIRST] / m[FIRST]), (double)(base[SECOND] / m[SECOND]),
                           s[k].reason > 0 ? "" : "  not converged: ", s[k].reason > 0 ? "" : KSPConvergedReasons[s[k].reason]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -172,7 +177,7 @@ static PetscErrorCode SolveCSV(FILE *f, const char name[], PetscLogDouble nonzer
   PetscFunctionBegin;
   for (PetscInt round = 0; round < rounds; round++) {
     for (PetscInt k = 0; k < n; k++) {
-      fprintf(f, "\"%s\",%s,%" PetscInt_FMT ",%s,%.6e,%.9g,%.9g,%.9g,%.9g,%.4f\n", name, s[k].type, s[k].its, KSPConvergedReasons[s[k].reason], (double)s[k].residual, (double)s[k].t[SETUP][round], (double)s[k].t[FIRST][round], (double)s[k].t[SECOND][round],
+      fprintf(f, "\"%s\",%s,%" PetscInt_FMT ",%s,%.6e,%.9g,%.9g,%.9g,%.9g,%.4f\n", name, s[k].name, s[k].its, KSPConvergedReasons[s[k].reason], (double)s[k].residual, (double)s[k].t[SETUP][round], (double)s[k].t[FIRST][round], (double)s[k].t[SECOND][round],
               (double)s[k].t[MULT][round], s[k].bytes / PetscMax(nonzeros, 1));
     }
   }
@@ -232,7 +237,15 @@ PetscErrorCode SolveRun(MPI_Comm comm, int n, char *inputs[], PetscBool *right)
   if (csv[0]) PetscCall(ReportOpen(comm, csv, &f));
   if (f) fprintf(f, "matrix,type,iterations,reason,true_residual,setup_s,first_s,second_s,mult_s,bytes_per_nonzero\n");
   PetscCall(PetscCalloc1(ntypes, &s));
-  for (PetscInt k = 0; k < ntypes; k++) s[k].type = types[k];
+  for (PetscInt k = 0; k < ntypes; k++) {
+    char *slash;
+
+    s[k].name = types[k];
+    PetscCall(PetscStrallocpy(types[k], &s[k].type));
+    PetscCall(PetscStrchr(s[k].type, '/', &slash));
+    if (slash) *slash = 0;
+    s[k].ksp = slash ? slash + 1 : NULL;
+  }
   for (int i = 0; i < n; i++) {
     Mat      A;
     Vec      x, b;
@@ -257,7 +270,10 @@ PetscErrorCode SolveRun(MPI_Comm comm, int n, char *inputs[], PetscBool *right)
     PetscCall(MatDestroy(&A));
   }
   if (f) PetscCheck(!fclose(f), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s: could not be written whole", csv);
-  for (PetscInt k = 0; k < ntypes; k++) PetscCall(PetscFree(types[k]));
+  for (PetscInt k = 0; k < ntypes; k++) {
+    PetscCall(PetscFree(s[k].type));
+    PetscCall(PetscFree(types[k]));
+  }
   PetscCall(PetscFree(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

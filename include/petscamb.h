@@ -6,7 +6,7 @@
 */
 #pragma once
 
-#include <petscmat.h>
+#include <petscpc.h>
 
 /* PETSc defines PETSC_SUCCESS from 3.19 on */
 #if PETSC_VERSION_LT(3, 19, 0) && !defined(PETSC_SUCCESS)
@@ -74,6 +74,20 @@ M*/
 .seealso: `MATHASHGEMM`, `MatHashGEMMSetAccumulator()`
 M*/
 #define MATPRODUCTALGORITHMHASHGEMM "hashgemm"
+
+/* Types of KSP for KSPSetType() and -ksp_type: PETSc's cg and bcgs on fused passes; see KSPAMBCG and KSPAMBBCGS in docs/krylov.md */
+#define KSPAMBCG   "ambcg"
+#define KSPAMBBCGS "ambbcgs"
+
+/*MC
+   PCGAMGAMBAGG - `PCGAMGAMBAGG` = "ambagg" - a type of `PCGAMG` for `PCGAMGSetType()`: smoothed aggregation with a parallel set-up
+M*/
+#define PCGAMGAMBAGG "ambagg"
+
+/*MC
+   MATCOARSENAMBMIS - `MATCOARSENAMBMIS` = "ambmis" - a coarsener for `MatCoarsenSetType()`: the aggregates of `PCGAMGAMBAGG`
+M*/
+#define MATCOARSENAMBMIS "ambmis"
 
 /*E
    MatHashGEMMAccumulator - the data structure in which `MATPRODUCTALGORITHMHASHGEMM` gathers the entries of a row of a product
@@ -293,5 +307,7 @@ PETSC_EXTERN PetscErrorCode MatCCOOSetTable(Mat, PetscBool);
 PETSC_EXTERN PetscErrorCode MatCCOOSetAtomics(Mat, PetscBool);
 
 PETSC_EXTERN PetscErrorCode MatHashGEMMSetAccumulator(Mat, MatHashGEMMAccumulator);
+
+PETSC_EXTERN PetscErrorCode PCGAMGAmbAggSetStrongest(PC, PetscBool);
 
 PETSC_EXTERN PetscErrorCode MatLoadMatrixMarket(Mat, const char[]);

@@ -18,8 +18,12 @@ PETSCAMB_FORMATS(PETSCAMB_DECLARE)
 static const MatShadowFormat *const formats[] = {PETSCAMB_FORMATS(PETSCAMB_LIST)};
 
 /* Registered besides the formats: products of matrices, solvers and preconditioners */
-extern PetscErrorCode HashGEMMRegister(void);
-static PetscErrorCode (*const others[])(void) = {HashGEMMRegister};
+#define PETSCAMB_OTHERS(F) F(HashGEMM) F(KSPAMB) F(KSPAMBCG) F(KSPAMBBCGS) F(AmbAgg)
+
+#define PETSCAMB_DECLARE_OTHER(name) extern PetscErrorCode name##Register(void);
+#define PETSCAMB_LIST_OTHER(name)    name##Register,
+PETSCAMB_OTHERS(PETSCAMB_DECLARE_OTHER)
+static PetscErrorCode (*const others[])(void) = {PETSCAMB_OTHERS(PETSCAMB_LIST_OTHER)};
 
 #if defined(SYS_HAVE_DEVICE)
 extern const MatShadowExchange MatHaloExchange;

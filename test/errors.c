@@ -326,6 +326,107 @@ static PetscErrorCode Figures(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The figures of an MPI matrix are the sums of those of its blocks, or those of the diagonal block */
+static PetscErrorCode SumsOverBlocks_One(TestDiff *d, PetscBool exhaustive)
+{
+  MatShadowInfo whole, one, two;
+  Vec           x, y;
+  Mat           A, block[2];
+  PetscBool     mpi;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(&blocks, NULL, &A));
+  if (exhaustive) {
+    PetscCall(MatConvert(A, MATNUSSELL, MAT_INPLACE_MATRIX, &A));
+    PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_OFF));
+    PetscCall(MatNUSSELLSetTune(A, MAT_NUSSELL_TUNE_EXHAUSTIVE));
+  } else PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_ONLINE));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecSet(x, 1.0));
+  for (PetscInt k = 0; k < (exhaustive ? 0 : 400); k++) {
+    PetscCall(MatMult(A, x, y));
+    if (k % 100 == 99) PetscCall(MatScale(A, 0.5));
+  }
+  PetscCall(MatShadowSetUp(A));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  if (mpi) {
+    PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
+    PetscCall(MatShadowGetInfo(A, &whole));
+    PetscCall(MatShadowGetInfo(block[0], &one));
+    PetscCall(MatShadowGetInfo(block[1], &two));
+    TestExpect(d, "the format is not that of the diagonal block", (PetscBool)(whole.format == one.format && whole.reason == one.reason && whole.kernel == one.kernel));
+    TestExpect(d, "the times are not those of the diagonal block", (PetscBool)(whole.time_csr == one.time_csr && whole.time_format == one.time_format));
+    TestExpect(d, "tuning", (PetscBool)(whole.tuning == (one.tuning || two.tuning)));
+    TestExpect(d, "products spent on tuning", (PetscBool)(whole.tried == one.tried + two.tried && (!exhaustive || two.tried > 0)));
+    TestExpect(d, "candidates", (PetscBool)(whole.candidates == one.candidates + two.candidates));
+    TestExpect(d, "conversions", (PetscBool)(whole.conversions == one.conversions + two.conversions && one.conversions > 0));
+    TestExpect(d, "updates", (PetscBool)(whole.updates == one.updates + two.updates));
+    TestExpect(d, "nonzeros", (PetscBool)(whole.nonzeros == one.nonzeros + two.nonzeros && two.nonzeros > 0));
+    TestExpect(d, "stored values", (PetscBool)(whole.stored_values == one.stored_values + two.stored_values));
+    TestExpect(d, "bytes of the AIJ", (PetscBool)(whole.bytes_csr == one.bytes_csr + two.bytes_csr && two.bytes_csr > 0));
+    TestExpect(d, "bytes of the model", (PetscBool)(whole.bytes_model == one.bytes_model + two.bytes_model));
+    TestExpect(d, "bytes stored", (PetscBool)(whole.bytes_stored == one.bytes_stored + two.bytes_stored));
+    TestExpect(d, "more bytes", (PetscBool)(whole.bytes_extra == one.bytes_extra + two.bytes_extra));
+    TestExpect(d, "times of conversions", (PetscBool)(whole.time_convert == one.time_convert + two.time_convert && one.time_convert > 0));
+    TestExpect(d, "times of updates", (PetscBool)(whole.time_update == one.time_update + two.time_update));
+    TestExpect(d, "times of tuning", (PetscBool)(whole.time_tune == one.time_tune + two.time_tune && (exhaustive || one.time_tune > 0)));
+    TestExpect(d, "times of tuning beside the solver", (PetscBool)(whole.time_tune_beside == one.time_tune_beside + two.time_tune_beside));
+    PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_OFF));
+    PetscCall(MatShadowSetTune(block[1], MAT_SHADOW_TUNE_MEASURE));
+    PetscCall(MatShadowGetInfo(A, &whole));
+    TestExpect(d, "the off-diagonal block alone is tuning", whole.tuning);
+  }
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SumsOverBlocks(TestDiff *d)
+{
+  PetscFunctionBeginUser;
+  PetscCall(SumsOverBlocks_One(d, PETSC_FALSE));
+  PetscCall(SumsOverBlocks_One(d, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The reason follows what happens to a sequential matrix, and so do its figures before and after */
+static PetscErrorCode Reasons(TestDiff *d)
+{
+  MatShadowInfo info;
+  Mat           A, B;
+  PetscBool     device;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(&blocks, NULL, &A));
+  PetscCall(TestOnDevice(A, &device));
+  PetscCall(MatGetDiagonalBlock(A, &B));
+  PetscCall(MatShadowGetInfo(B, &info));
+  if (device) { /* a GPU has other kernels and other words */
+    PetscCall(MatDestroy(&A));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  TestExpect(d, "before a product", (PetscBool)(!strcmp(info.format, "csr") && !strcmp(info.kernel, "aij") && !strcmp(info.reason, "no products yet") && info.conversions == 0));
+  PetscCall(MatShadowSetTune(B, MAT_SHADOW_TUNE_MODEL));
+  PetscCall(MatShadowSetUp(B));
+  PetscCall(MatShadowGetInfo(B, &info));
+  TestExpect(d, "converted", (PetscBool)(!strcmp(info.format, "amb") && !strcmp(info.reason, "the traffic model sees a gain") && info.conversions == 1 && info.bytes_model < info.bytes_csr && !info.tuning));
+  PetscCall(MatShadowSetTune(B, MAT_SHADOW_TUNE_OFF));
+  PetscCall(MatAMBSetBlockSize(B, 10));
+  PetscCall(MatShadowGetInfo(B, &info));
+  TestExpect(d, "with new parameters", (PetscBool)(!strcmp(info.format, "csr") && !strcmp(info.reason, "no products yet") && info.bytes_stored == 0 && info.nonzeros > 0 && info.bytes_csr > 0 && info.conversions == 1));
+  PetscCall(MatShadowSetUp(B));
+  PetscCall(MatShadowGetInfo(B, &info));
+  TestExpect(d, "converted against the model", (PetscBool)(info.bytes_model < info.bytes_csr || !strcmp(info.reason, "tried against the traffic model")));
+  TestExpect(d, "converted again", (PetscBool)(info.conversions == 2 && info.time_convert > 0));
+  PetscCall(MatShadowSetTune(B, MAT_SHADOW_TUNE_MODEL));
+  PetscCall(MatShadowSetUp(B));
+  PetscCall(MatShadowGetInfo(B, &info));
+  if (!strcmp(info.format, "csr")) TestExpect(d, "declined", (PetscBool)(!strcmp(info.reason, "the traffic model sees no gain") && info.bytes_model > info.bytes_csr && info.bytes_stored == 0 && info.conversions == 2));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* More columns in a block than the matrix has */
 static PetscErrorCode FewColumns(TestDiff *d)
 {
@@ -342,20 +443,22 @@ static PetscErrorCode FewColumns(TestDiff *d)
 }
 
 static const TestCase tests[] = {
-  {"block sizes out of range",        BadBlockSize},
-  {"bad option values",               BadOptions  },
-  {"matrices of other types",         OtherTypes  },
-  {"unassembled matrix",              Unassembled },
-  {"vectors of a wrong size",         WrongVectors},
-  {"factored matrix",                 Factored    },
-  {"MatAMBSetBlockSize",              BlockSizes  },
-  {"MatShadowSetTune",                Tunes       },
-  {"MatShadowSetHalo",                Halos       },
-  {"options prefixes",                Prefixes    },
-  {"conversions and updates",         Counts      },
-  {"MatShadowGetInfo",                Figures     },
-  {"more block columns than columns", FewColumns  },
-  {NULL,                              NULL        }
+  {"block sizes out of range",        BadBlockSize  },
+  {"bad option values",               BadOptions    },
+  {"matrices of other types",         OtherTypes    },
+  {"unassembled matrix",              Unassembled   },
+  {"vectors of a wrong size",         WrongVectors  },
+  {"factored matrix",                 Factored      },
+  {"MatAMBSetBlockSize",              BlockSizes    },
+  {"MatShadowSetTune",                Tunes         },
+  {"MatShadowSetHalo",                Halos         },
+  {"options prefixes",                Prefixes      },
+  {"conversions and updates",         Counts        },
+  {"MatShadowGetInfo",                Figures       },
+  {"sums over the blocks",            SumsOverBlocks},
+  {"reasons",                         Reasons       },
+  {"more block columns than columns", FewColumns    },
+  {NULL,                              NULL          }
 };
 
 int main(int argc, char **argv)

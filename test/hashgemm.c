@@ -433,6 +433,55 @@ static PetscErrorCode IntoMatrix(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* An operand becomes its transpose, which has other entries: PETSc moves the inside of another matrix into it */
+static PetscErrorCode OtherInside(TestDiff *d)
+{
+  TestOperands o;
+  Mat          C;
+
+  PetscFunctionBeginUser;
+  PetscCall(OperandsCreate(&shapes[0], &o));
+  PetscCall(ChangePattern(o.A));
+  PetscCall(MatMatMult(o.A, o.P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+  PetscCall(MatTranspose(o.A, MAT_INPLACE_MATRIX, &o.A));
+  PetscCall(MatMatMult(o.A, o.P, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
+  PetscCall(DiffProduct(d, C, &o, "AP"));
+  PetscCall(MatDestroy(&C));
+  PetscCall(TestOperandsDestroy(&o));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A product takes new entries, or refuses them, as that of AIJ does */
+static PetscErrorCode NewEntries(TestDiff *d)
+{
+  PetscErrorCode    ierr[2];
+  PetscInt          r0, r1;
+  const PetscScalar one = 1.0;
+
+  PetscFunctionBeginUser;
+  for (PetscInt k = 0; k < 2; k++) {
+    TestOperands o;
+    Mat          C;
+
+    PetscCall(OperandsCreate(&shapes[0], &o));
+    if (k) PetscCall(MatConvert(o.A, MATAIJ, MAT_INPLACE_MATRIX, &o.A));
+    PetscCall(MatProductCreate(o.A, o.A, NULL, &C));
+    PetscCall(MatProductSetType(C, MATPRODUCT_AB));
+    if (k) PetscCall(MatProductSetAlgorithm(C, "scalable"));
+    PetscCall(MatProductSetFromOptions(C));
+    PetscCall(MatProductSymbolic(C));
+    PetscCall(MatProductNumeric(C));
+    PetscCall(MatGetOwnershipRange(C, &r0, &r1));
+    PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+    ierr[k] = MatSetValues(C, 1, &r0, 1, &(PetscInt){(r0 + 72) % 144}, &one, INSERT_VALUES);
+    PetscCall(PetscPopErrorHandler());
+    PetscCall(MatDestroy(&C));
+    PetscCall(TestOperandsDestroy(&o));
+  }
+  TestExpect(d, "a new entry raises an error for one of them only", (PetscBool)(ierr[0] == ierr[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What is made of a product lives on arrays that are the product's own */
 static PetscErrorCode ProductIsMatrix(TestDiff *d)
 {
@@ -601,6 +650,8 @@ static const TestCase tests[] = {
   {"values after the symbolic phase",       ValuesLater    },
   {"operands replaced by others",           OtherOperands  },
   {"into a matrix that is there",           IntoMatrix     },
+  {"an operand with another inside",        OtherInside    },
+  {"new entries in a product",              NewEntries     },
   {"the product is a matrix as others",     ProductIsMatrix},
   {"accumulators and algorithms by choice", Choice         },
   {"new values stay where they are",        NothingCrosses },

@@ -16,6 +16,10 @@ mat/halo mat/product < mat/impls/amb < mat/impls/nus < mat/impls/autosparse < pe
 sys < mat/impls/hashgemm/host < mat/impls/hashgemm/cuda < mat/impls/hashgemm/glue < petscamb.c
 mat/halo mat/product < mat/impls/hashgemm/glue
 sys petscamb.h < mat/io < petscamb.c
+sys < ksp/ksp/impls/fused < ksp/ksp/impls/ambksp < ksp/ksp/impls/ambcg ksp/ksp/impls/ambbcgs < petscamb.c
+petscamb.h < ksp/ksp/impls/ambksp
+mat/shadow < ksp/ksp/impls/ambcg
+mat/shadow < ksp/pc/impls/* < petscamb.c
 petscamb.h < ksp/examples
 '
 

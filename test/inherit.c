@@ -322,6 +322,34 @@ static PetscErrorCode Pattern(TestDiff *d, const Kind *k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A program may forbid I-nodes after the symbolic phase, as late as that */
+static PetscErrorCode Inodes(TestDiff *d, const Kind *k)
+{
+  TestOperands o, r;
+  Mat          C, block[2] = {NULL, NULL};
+  PetscBool    mpi;
+
+  PetscFunctionBeginUser;
+  PetscCall(BothCreate(&shapeA, &o, &r));
+  PetscCall(TestProductCreate(&k->product, &o, &C));
+  PetscCall(MatProductSetFromOptions(C));
+  PetscCall(MatProductSymbolic(C));
+  PetscCall(MatSetOption(C, MAT_USE_INODES, PETSC_FALSE));
+  PetscCall(MatProductNumeric(C));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)C, MATMPIAIJ, &mpi));
+  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(C, &block[0], &block[1], NULL));
+  else block[0] = C;
+  for (int b = 0; b < 2 && block[b]; b++) {
+    PetscInt *sizes = NULL;
+
+    PetscCall(MatInodeGetInodeSizes(block[b], NULL, &sizes, NULL));
+    TestExpect(d, "the product has I-nodes, which the program has forbidden", (PetscBool)!sizes);
+  }
+  PetscCall(MatDestroy(&C));
+  PetscCall(BothDestroy(&o, &r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   static const struct {
@@ -331,7 +359,8 @@ int main(int argc, char **argv)
     {"by phases",     Phases },
     {"by a call",     Calls  },
     {"in a matrix",   Given  },
-    {"pattern alone", Pattern}
+    {"pattern alone", Pattern},
+    {"no I-nodes",    Inodes }
   };
 
   PetscCall(TestInitialize(&argc, &argv, help));

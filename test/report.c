@@ -54,12 +54,12 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    args: -plain_mat_amb_device cpu -plain_mat_nussell_device cpu -plain_mat_hashgemm_device cpu -plain_mat_autosparse_device cpu -options_left 0
-    filter: sed -E -e 's/[0-9.e+-]+ s/T s/g' -e '/^  [a-z]+ .*[|].*[|]/s/[|][^|]*$/| T T/'
+    args: @types(-plain_mat_%s_device cpu) -options_left 0
+    filter: sed -E -e 's/ 0 s/ no s/g' -e 's/[0-9.e+-]+ s/T s/g' -e '/^  [a-z]+ .*[|].*[|]/s/[|][^|]*$/| T T/'
     test:
       suffix: more
       nsize: {{1 2}separate output}
-      args: -more -petscamb_view -mat_amb_blocksize 2 -mg_levels_mat_shadw_tune off -mat_shadow_halo mpi -more_mat_amb_block_size 1
+      args: -more -petscamb_view -mat_amb_blocksize 2 -mg_levels_mat_shadw_tune off -mat_shadow_halo mpi -more_mat_amb_block_size 1 -mat_nussell_quite_another 1 -petscamb_nothing_like_it 1 -unrelated_option 1
     test:
       suffix: nothing
       args: -petscamb_view -petscam_for_aij amb

@@ -15,6 +15,7 @@ The last two kinds pass by exit code 0; each line "ok NAME", "not ok NAME" or "s
 """
 import argparse
 import concurrent.futures
+import contextlib
 import difflib
 import fnmatch
 import functools
@@ -303,8 +304,10 @@ def shell(command, folder, timeout, data=b""):
         given.write(data)
         given.seek(0)
         child = subprocess.Popen(["bash", "-c", command], cwd=folder, env=environment(folder), stdin=given, stdout=out, stderr=err, start_new_session=True)
-        code, cpu = wait(child, timeout)
-        end_session(child)
+        try:
+            code, cpu = wait(child, timeout)
+        finally:
+            end_session(child)
         for stream in (out, err):
             stream.seek(0)
         return "no end after %g s" % timeout if code is None else code, out.read(1 << 24).decode("utf-8", "replace"), err.read(1 << 20).decode("utf-8", "replace"), cpu
@@ -370,22 +373,29 @@ class Cores:
     def __init__(self, count):
         self.count, self.free, self.change, self.turn = count, count, threading.Condition(), threading.Lock()
 
-    def run(self, test, work):
-        want = min(max(1, test.ranks), self.count)
+    @contextlib.contextmanager
+    def take(self, ranks):
+        want = min(max(1, ranks), self.count)
         with self.turn, self.change:
             self.change.wait_for(lambda: self.free >= want)
             self.free -= want
-        folder = tempfile.mkdtemp(prefix="test-", dir=work)
-        start = time.time()
         try:
-            results = judge(test, folder)
-        except Exception as error:
-            results = [("fail", test.name, "%s: %r" % (test.command, error))]
+            yield
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
             with self.change:
                 self.free += want
                 self.change.notify_all()
+
+    def run(self, test, work):
+        with self.take(test.ranks):
+            folder = tempfile.mkdtemp(prefix="test-", dir=work)
+            start = time.time()
+            try:
+                results = judge(test, folder)
+            except Exception as error:
+                results = [("fail", test.name, "%s: %r" % (test.command, error))]
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
         test.elapsed = time.time() - start
         return test, results
 

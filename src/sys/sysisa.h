@@ -20,7 +20,7 @@
 #define SYS_ISA_JOIN(name, isa)  SYS_ISA_JOIN_(name, isa)
 #define SYS_ISA_NAME(name)       SYS_ISA_JOIN(name, SYS_ISA)
 
-/* The names for users, and what AMB and NUS-SELL need of the processor */
+/* The names for users, and what the kernels need of the processor */
 #define SYS_KERNELS_NAME_Plain  "plain"
 #define SYS_KERNELS_NAME_AVX2   "avx2"
 #define SYS_KERNELS_NAME_AVX512 "avx512"

@@ -15,6 +15,11 @@ void SysThreadsChoose(int processes)
 #endif
 }
 
+void SysThreadsSet(int n)
+{
+  threads = n;
+}
+
 int SysThreads(void)
 {
   return threads;

@@ -14,3 +14,6 @@
 /* Sets the number: OMP_NUM_THREADS; if that is not set, all processors that a single process may run on, or one thread for each of several processes */
 void SysThreadsChoose(int processes);
 int  SysThreads(void);
+
+/* For tests */
+void SysThreadsSet(int threads);

@@ -304,3 +304,38 @@ PetscErrorCode MatShadowDeviceExpectTranspose(Mat A)
   PetscCall(MatShadowDeviceDestroyVecs(&x, &y, &array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode MatShadowDeviceSettled(Mat A, MatShadowCSR *csr, MatShadowMultFunction **mult, void **data)
+{
+  const MatShadowTrial *trial;
+  MatShadow            *s;
+  PetscObjectState      state;
+
+  PetscFunctionBegin;
+  if (!MatShadowIsCUSPARSE(A) || A->ops->mult != MatMult_Shadow) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGet(A, &s));
+  trial = &s->trial[0];
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  if (!MatShadowOnDevice(s) || s->phase != MAT_SHADOW_CURRENT || s->state != state || s->nonzerostate != A->nonzerostate || trial->verdict == MAT_SHADOW_FOR_AIJ) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->tune >= MAT_SHADOW_TUNE_MEASURE && (!trial->verdict || (s->look && s->products >= s->look))) PetscFunctionReturn(PETSC_SUCCESS);
+  csr->A.m  = A->rmap->n;
+  csr->A.n  = A->cmap->n;
+  csr->A.nz = s->nz;
+  PetscCall(MatShadowDeviceGetCSR(A, csr));
+  *mult = s->ops->mult;
+  *data = s->data;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatShadowDeviceMade(Mat A, PetscInt products)
+{
+  MatShadow *s;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGet(A, &s));
+  s->served += products;
+  s->products += products;
+  s->made[1] += products;
+  PetscCall(PetscLogGpuFlops(2.0 * s->nz * products));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

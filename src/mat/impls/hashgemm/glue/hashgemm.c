@@ -7,7 +7,7 @@
    new product.
 */
 #include "sys/systhreads.h"
-#include "mat/impls/hashgemm/glue/hashgemmdevicestub.h"
+#include "mat/impls/hashgemm/glue/hashgemmparallel.h"
 
 PetscLogEvent MAT_HashGEMMSymbolic, MAT_HashGEMMNumeric;
 
@@ -148,6 +148,20 @@ static PetscErrorCode HashGEMMRenewBetween(Mat C, HashGEMMProduct *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Gives C, which has new blocks, a higher nonzero state. The next assembly makes that state the sum of those of the blocks of all processes, as it is for every
+   MPIAIJ: a state that is not this sum would change without another pattern, or remain with one. */
+static PetscErrorCode HashGEMMSetNonzeroState(Mat C, Mat block[2])
+{
+  PetscObjectState state;
+
+  PetscFunctionBegin;
+  block[0]->nonzerostate += C->nonzerostate + 1;
+  state = block[0]->nonzerostate + block[1]->nonzerostate;
+  PetscCallMPI(MPI_Allreduce(&state, &C->nonzerostate, 1, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)C)));
+  C->ass_nonzerostate = C->nonzerostate;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* C takes the blocks of W and remains the same object; W is destroyed */
 static PetscErrorCode HashGEMMTakeBlocks(Mat C, const HashGEMMProduct *p, Mat *W)
 {
@@ -167,9 +181,9 @@ static PetscErrorCode HashGEMMTakeBlocks(Mat C, const HashGEMMProduct *p, Mat *W
   C->preallocated = C->assembled = PETSC_TRUE;
   C->was_assembled               = PETSC_FALSE;
   C->num_ass++; /* PETSc clears flags that are not eternal from the second assembly on */
-  C->ass_nonzerostate = ++C->nonzerostate;
-  PetscCall(PetscObjectStateIncrease((PetscObject)C));
   PetscCall(MatMPIAIJGetSeqAIJ(C, &block[0], &block[1], NULL));
+  PetscCall(HashGEMMSetNonzeroState(C, block));
+  PetscCall(PetscObjectStateIncrease((PetscObject)C));
   PetscCall(MatSetBlockSizes(block[0], PetscAbs(C->rmap->bs), PetscAbs(C->cmap->bs)));
   PetscCall(MatSetBlockSizes(block[1], PetscAbs(C->rmap->bs), 1));
   PetscCall(MatShadowGetFormat(C, &format));
@@ -200,6 +214,23 @@ static PetscErrorCode HashGEMMMake(Mat C, HashGEMMProduct *p)
   C->ops->productnumeric  = MatProductNumeric_HashGEMM;
   PetscCall(HashGEMMGlance(C, &p->result));
   p->fresh = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values are in place since the symbolic phase. PETSc looks for I-nodes in an assembly, and MAT_USE_INODES may have changed since. */
+static PetscErrorCode HashGEMMLookForInodes(Mat C, const HashGEMMProduct *p)
+{
+  Mat       block[2] = {C, NULL};
+  PetscBool mpi;
+
+  PetscFunctionBegin;
+  if (p->device || (p->parallel && p->parallel->device)) PetscFunctionReturn(PETSC_SUCCESS); /* no I-nodes on a device */
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)C, MATMPIAIJ, &mpi));
+  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(C, &block[0], &block[1], NULL));
+  for (int k = 0; k < 2 && block[k]; k++) {
+    PetscCall(MatAssemblyBegin(block[k], MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(block[k], MAT_FINAL_ASSEMBLY));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -248,7 +279,7 @@ static PetscErrorCode MatProductNumeric_HashGEMM(Mat C)
     PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
     C->nooffprocentries = nooffproc;
-  }
+  } else PetscCall(HashGEMMLookForInodes(C, p));
   p->fresh = PETSC_FALSE;
   PetscCall(MatShadowReportProductEnd(C, since, (PetscBool)(change != HASHGEMM_SAME)));
   PetscCall(PetscLogEventEnd(MAT_HashGEMMNumeric, C, 0, 0, 0));

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sys/sysmemory.h"
+#include "sys/systhreads.h"
+#include "ksp/ksp/impls/ambksp/ambksp.h"
+
+#define KSPAMB_NAME "KSPAMB" /* of the context, among the objects that are attached to the KSP */
+
+static PetscLogEvent KSP_AMBPass, KSP_AMBReduce;
+
+/* PETSc's constructors of the types that are extended, since -petscamb_for_ksp replaces them */
+static struct {
+  KSPType type;
+  PetscErrorCode (*create)(KSP);
+} constructors[4];
+static int nconstructor;
+
+/* The operations of vectors that passes stand for: the vectors of a program may have others */
+static struct _VecOps seqops, mpiops;
+
+/* ------------------------------------------------- may the fused passes serve? ------------------------------------------------- */
+
+PetscBool KSPAMBVecPlain(Vec v, const struct _VecOps *s)
+{
+  const struct _VecOps *o = v->ops;
+
+  return (PetscBool)(o->dot == s->dot && o->tdot == s->tdot && o->norm == s->norm && o->mdot == s->mdot && o->dotnorm2 == s->dotnorm2 && o->axpy == s->axpy && o->aypx == s->aypx && o->waxpy == s->waxpy && o->axpbypcz == s->axpbypcz);
+}
+
+static PetscErrorCode KSPAMBVecServes(Vec v, const char **why)
+{
+  PetscBool seq, mpi;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)v, VECSEQ, &seq));
+  PetscCall(PetscObjectTypeCompare((PetscObject)v, VECMPI, &mpi));
+  if (!seq && !mpi) *why = "the vectors are neither seq nor mpi";
+  else if (!KSPAMBVecPlain(v, seq ? &seqops : &mpiops)) *why = "the vectors have operations of the program";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All processes come to the same answer */
+static PetscErrorCode KSPAMBServes(KSP ksp, KSPAMB *amb, const char **why, PetscErrorCode (**solve)(KSP, KSPAMB *))
+{
+  PetscBool scaled = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  *why   = NULL;
+  *solve = NULL;
+#if PETSC_VERSION_LT(3, 26, 0)
+  PetscCall(PCGetDiagonalScale(ksp->pc, &scaled));
+#endif
+  if (PetscDefined(USE_COMPLEX)) *why = "the scalars are complex";
+  else if (ksp->transpose_solve) *why = "the solve is transposed";
+  else if (ksp->calc_sings || ksp->calc_ritz) *why = "eigenvalues or singular values are computed";
+  else if (scaled) *why = "the preconditioner has a diagonal scaling";
+  else if (amb->radius != 0 || amb->target != 0) *why = "a trust region or an objective target is set";
+#if !PETSC_VERSION_LT(3, 19, 0)
+  else if (ksp->converged_neg_curve) *why = "negative curvature counts as convergence";
+#endif
+  if (!*why) PetscCall(KSPAMBDeviceServes(ksp, amb, why, solve));
+  if (*why || *solve) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPAMBVecServes(ksp->vec_sol, why));
+  if (!*why) PetscCall(KSPAMBVecServes(ksp->vec_rhs, why));
+  for (PetscInt k = 0; k < ksp->nwork && !*why; k++) PetscCall(KSPAMBVecServes(ksp->work[k], why));
+  if (!*why) *solve = amb->solve;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- the preconditioner ------------------------------------------------- */
+
+/* Finds out whether passes can apply the preconditioner. A null space is removed after each application, which passes do not do. */
+static PetscErrorCode KSPAMBLookAtPC(KSP ksp, KSPAMB *amb)
+{
+  PetscBool    none, jacobi, pbjacobi;
+  MatNullSpace nullspace;
+  Mat          A, P;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCNONE, &none));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCJACOBI, &jacobi));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCPBJACOBI, &pbjacobi));
+  PetscCall(PCGetOperators(ksp->pc, &A, &P));
+  PetscCall(MatGetBlockSize(P, &amb->bs));
+  PetscCall(MatGetNullSpace(A, &nullspace));
+  if (nullspace && ksp->pc_side == PC_LEFT) {
+    amb->kind = FUSED_OTHER;
+    PetscCall(PetscInfo(ksp, "No pass applies the preconditioner: a null space is removed after each application\n"));
+  } else if (none) amb->kind = FUSED_NONE;
+  else if (jacobi || (pbjacobi && amb->bs == 1)) amb->kind = FUSED_POINT;
+  else if (pbjacobi && amb->bs <= FUSED_BLOCKS_MAX) amb->kind = FUSED_BLOCKS;
+  else {
+    amb->kind = FUSED_OTHER;
+    PetscCall(PetscInfo(ksp, "No pass applies a preconditioner of the type %s\n", ((PetscObject)ksp->pc)->type_name));
+  }
+  if (amb->kind != FUSED_BLOCKS) amb->bs = 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The numbers of the preconditioner, as PETSc applies them. The preconditioner is applied to vectors with one 1 in each block, which gives a column of each block
+   without rounding. Whatever its options, whatever it kept from an earlier matrix, PETSc has decided about it. */
+static PetscErrorCode KSPAMBGetPC(KSP ksp, KSPAMB *amb)
+{
+  const size_t       size = (size_t)amb->host.n * (size_t)amb->bs * sizeof(SysReal);
+  const PetscScalar *column;
+  PetscScalar       *unit;
+
+  PetscFunctionBegin;
+  if (amb->kind != FUSED_POINT && amb->kind != FUSED_BLOCKS) PetscFunctionReturn(PETSC_SUCCESS);
+  if (size != amb->size) {
+    if (amb->d) SysRelease(amb->d, amb->size);
+    amb->d    = size ? (SysReal *)SysAllocate(size) : NULL;
+    amb->size = amb->d ? size : 0;
+    PetscCheck(amb->d || !size, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the %zu bytes of the preconditioner", size);
+  }
+  for (PetscInt j = 0; j < amb->bs; j++) {
+    PetscCall(VecGetArrayWrite(ksp->work[0], &unit));
+    for (int64_t k = 0; k < amb->host.n; k++) unit[k] = k % amb->bs == j;
+    PetscCall(VecRestoreArrayWrite(ksp->work[0], &unit));
+    PetscCall(PCApply(ksp->pc, ksp->work[0], ksp->work[1]));
+    PetscCall(VecGetArrayRead(ksp->work[1], &column));
+    FusedHostCopy(&amb->host, (const SysReal *)column, amb->d + j * amb->host.n);
+    PetscCall(VecRestoreArrayRead(ksp->work[1], &column));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- the solve ------------------------------------------------- */
+
+static PetscErrorCode KSPAMBSetUp(KSP ksp, KSPAMB *amb)
+{
+  PetscInt n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(ksp->vec_sol, &n));
+  PetscCall(KSPAMBLookAtPC(ksp, amb));
+  if (!amb->host.partial || amb->host.n != n || amb->host.bs != amb->bs) {
+    FusedHostDestroy(&amb->host);
+    PetscCheck(!FusedHostCreate(n, (int)amb->bs, SysThreads(), &amb->host), PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the sums of passes");
+  }
+  amb->kernels = FusedHostKernels();
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &amb->nproc));
+  PetscCall(KSPAMBGetPC(ksp, amb));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPSolve_AMB(KSP ksp)
+{
+  PetscErrorCode (*solve)(KSP, KSPAMB *);
+  const char *why;
+  KSPAMB     *amb;
+
+  PetscFunctionBegin;
+  PetscCall(KSPAMBGet(ksp, &amb));
+  PetscCall(KSPAMBServes(ksp, amb, &why, &solve));
+  if (why && why != amb->reason) PetscCall(PetscInfo(ksp, "PETSc's own solve serves, since %s\n", why));
+  amb->reason = why;
+  amb->fused  = (PetscBool)!why;
+  if (why) PetscCall((*amb->base.solve)(ksp));
+  else {
+    amb->poison = (PetscBool)(ksp->reason == KSP_DIVERGED_PC_FAILED);
+    if (solve == amb->solve) PetscCall(KSPAMBSetUp(ksp, amb));
+    PetscCall((*solve)(ksp, amb));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAMBRun(KSP ksp, KSPAMB *amb, FusedFunction f, FusedPass *pass, const Vec v[FUSED_VECTORS], unsigned written, int flops, SysReal sums[FUSED_SUMS])
+{
+  PetscScalar *array[FUSED_VECTORS];
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(KSP_AMBPass, ksp, 0, 0, 0));
+  for (int k = 0; k < FUSED_VECTORS; k++) {
+    array[k] = NULL;
+    if (!v[k]) continue;
+    if (written & (1U << k)) PetscCall(VecGetArray(v[k], &array[k]));
+    else PetscCall(VecGetArrayRead(v[k], (const PetscScalar **)&array[k]));
+  }
+  for (int k = 0; k < FUSED_VECTORS; k++) pass->v[k] = (SysReal *)array[k];
+  pass->kind = amb->kind;
+  pass->bs   = (int)amb->bs;
+  pass->n    = amb->host.n;
+  pass->d    = amb->d;
+  FusedHostRun(&amb->host, f, pass, sums);
+  for (int k = 0; k < FUSED_VECTORS; k++) {
+    if (!v[k]) continue;
+    if (written & (1U << k)) PetscCall(VecRestoreArray(v[k], &array[k]));
+    else PetscCall(VecRestoreArrayRead(v[k], (const PetscScalar **)&array[k]));
+  }
+  PetscCall(PetscLogFlops((PetscLogDouble)flops * (PetscLogDouble)amb->host.n));
+  PetscCall(PetscLogEventEnd(KSP_AMBPass, ksp, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAMBReduce(KSP ksp, const KSPAMB *amb, PetscInt n, SysReal sums[])
+{
+  PetscFunctionBegin;
+  if (amb->nproc == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventBegin(KSP_AMBReduce, ksp, 0, 0, 0));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sums, (PetscMPIInt)n, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)ksp)));
+  PetscCall(PetscLogEventEnd(KSP_AMBReduce, ksp, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAMBReduceBegin(KSP ksp, const KSPAMB *amb, PetscInt n, SysReal sums[], MPI_Request *request)
+{
+  PetscFunctionBegin;
+#if defined(PETSC_HAVE_MPI_NONBLOCKING_COLLECTIVES)
+  *request = MPI_REQUEST_NULL;
+  if (amb->nproc > 1) PetscCallMPI(MPI_Iallreduce(MPI_IN_PLACE, sums, (PetscMPIInt)n, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)ksp), request));
+#else
+  PetscCall(KSPAMBReduce(ksp, amb, n, sums));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAMBReduceEnd(KSP ksp, const KSPAMB *amb, MPI_Request *request)
+{
+  PetscFunctionBegin;
+#if defined(PETSC_HAVE_MPI_NONBLOCKING_COLLECTIVES)
+  if (amb->nproc == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventBegin(KSP_AMBReduce, ksp, 0, 0, 0));
+  PetscCallMPI(MPI_Wait(request, MPI_STATUS_IGNORE));
+  PetscCall(PetscLogEventEnd(KSP_AMBReduce, ksp, 0, 0, 0));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAMBPoison(const KSPAMB *amb, Vec v)
+{
+  PetscScalar *array;
+  PetscInt     n;
+
+  PetscFunctionBegin;
+  if (!amb->poison) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetLocalSize(v, &n));
+  PetscCall(VecGetArrayWrite(v, &array));
+  for (PetscInt k = 0; k < n; k++) array[k] = PETSC_INFINITY;
+  PetscCall(VecRestoreArrayWrite(v, &array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAMBResidual(KSP ksp, Mat A, Vec r)
+{
+  PetscFunctionBegin;
+  if (ksp->guess_zero) PetscCall(VecCopy(ksp->vec_rhs, r));
+  else {
+    PetscCall(MatMult(A, ksp->vec_sol, r));
+    PetscCall(VecAYPX(r, -1.0, ksp->vec_rhs));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAMBTest(KSP ksp, PetscInt its, PetscReal norm)
+{
+  PetscFunctionBegin;
+  ksp->its   = its;
+  ksp->rnorm = norm;
+  PetscCall(KSPLogResidualHistory(ksp, norm));
+  PetscCall(KSPMonitor(ksp, its, norm));
+  PetscCall((*ksp->converged)(ksp, its, norm, &ksp->reason, ksp->cnvP));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- the type ------------------------------------------------- */
+
+PetscErrorCode KSPAMBGet(KSP ksp, KSPAMB **amb)
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)ksp, KSPAMB_NAME, (PetscObject *)&container));
+  PetscCheck(container, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_WRONGSTATE, "This KSP lost the context of its type %s; set the type again with KSPSetType()", ((PetscObject)ksp)->type_name);
+  PetscCall(PetscContainerGetPointer(container, (void **)amb));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPAMBClear(KSPAMB *amb)
+{
+  PetscFunctionBegin;
+  FusedHostDestroy(&amb->host);
+  if (amb->d) SysRelease(amb->d, amb->size);
+  amb->d    = NULL;
+  amb->size = 0;
+  PetscCall(VecDestroy(&amb->guess));
+  PetscCall(VecDestroy(&amb->diagonal));
+  PetscCall(KSPAMBDeviceClear(amb));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPAMBFree(PetscAMBCtxArgument arg)
+{
+  KSPAMB *amb = (KSPAMB *)PetscAMBCtxGet(arg);
+
+  PetscFunctionBegin;
+  PetscCall(KSPAMBClear(amb));
+  PetscCall(PetscFree(amb));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPReset_AMB(KSP ksp)
+{
+  KSPAMB *amb;
+
+  PetscFunctionBegin;
+  PetscCall(KSPAMBGet(ksp, &amb));
+  PetscCall(KSPAMBClear(amb));
+  if (amb->base.reset) PetscCall((*amb->base.reset)(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPDestroy_AMB(KSP ksp)
+{
+  KSPAMB *amb;
+
+  PetscFunctionBegin;
+  PetscCall(KSPAMBGet(ksp, &amb));
+  PetscCall((*amb->base.destroy)(ksp));
+  PetscCall(PetscObjectCompose((PetscObject)ksp, KSPAMB_NAME, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAMBExtend(KSP ksp, KSPType type, PetscErrorCode (*solve)(KSP, KSPAMB *), KSPAMB **amb)
+{
+  PetscContainer container;
+  PetscBool      same;
+  PetscErrorCode (*create)(KSP) = NULL;
+
+  PetscFunctionBegin;
+  for (int k = 0; k < nconstructor; k++) {
+    PetscCall(PetscStrcmp(constructors[k].type, type, &same));
+    if (same) create = constructors[k].create;
+  }
+  PetscAssert(create, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The type %s has not been looked up", type);
+  PetscCall((*create)(ksp));
+  PetscCall(PetscNew(amb));
+  (*amb)->base  = *ksp->ops;
+  (*amb)->solve = solve;
+  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)ksp), &container));
+  PetscCall(PetscContainerSetPointer(container, *amb));
+  PetscCall(PetscContainerSetCtxDestroy(container, KSPAMBFree));
+  PetscCall(PetscObjectCompose((PetscObject)ksp, KSPAMB_NAME, (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  ksp->ops->solve   = KSPSolve_AMB;
+  ksp->ops->reset   = KSPReset_AMB;
+  ksp->ops->destroy = KSPDestroy_AMB;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- registration ------------------------------------------------- */
+
+static PetscBool every = PETSC_FALSE; /* -petscamb_for_ksp */
+
+PetscErrorCode KSPAMBRegisterType(KSPType own, KSPType petsc, PetscErrorCode (*create)(KSP))
+{
+  PetscFunctionBegin;
+  PetscAssert(nconstructor < (int)PETSC_STATIC_ARRAY_LENGTH(constructors), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many types");
+  constructors[nconstructor].type = petsc;
+  PetscCall(PetscFunctionListFind(KSPList, petsc, &constructors[nconstructor].create));
+  PetscAssert(constructors[nconstructor].create, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PETSc has no KSP type %s", petsc);
+  nconstructor++;
+  PetscCall(KSPRegister(own, create));
+  if (every) PetscCall(KSPRegister(petsc, create));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAMBLookAtVec(VecType type, struct _VecOps *ops)
+{
+  Vec v;
+
+  PetscFunctionBegin;
+  PetscCall(VecCreate(PETSC_COMM_SELF, &v));
+  PetscCall(VecSetSizes(v, 1, 1));
+  PetscCall(VecSetType(v, type));
+  *ops = *v->ops;
+  PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Called before the types are registered. PetscFinalize() forgets all types, so that nothing has to be undone. */
+PetscErrorCode KSPAMBRegister(void)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPInitializePackage());
+  nconstructor = 0;
+  every        = PETSC_FALSE;
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb", "KSP");
+  PetscCall(PetscOptionsBool("-petscamb_for_ksp", "Every cg and bcgs of the program runs on fused passes", "KSPAMBCG", every, &every, NULL));
+  PetscOptionsEnd();
+  PetscCall(KSPAMBLookAtVec(VECSEQ, &seqops));
+  PetscCall(KSPAMBLookAtVec(VECMPI, &mpiops));
+  PetscCall(PetscLogEventRegister("KSPAMBPass", KSP_CLASSID, &KSP_AMBPass));
+  PetscCall(PetscLogEventRegister("KSPAMBReduce", KSP_CLASSID, &KSP_AMBReduce));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

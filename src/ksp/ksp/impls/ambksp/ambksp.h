@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   What the KSP types of petsc-amb share. Each extends a type of PETSc: it has the operations of that type, but for the solve, which runs on fused passes where
+   these can serve, and is PETSc's own where they cannot.
+*/
+#pragma once
+
+#include <petsc/private/kspimpl.h>
+#include <petsc/private/vecimpl.h>
+#include <petsc/private/pcimpl.h>
+
+#include "sys/syscompat.h"
+#include "sys/syscuda.h"
+#include <petscamb.h>
+#include "ksp/ksp/impls/fused/fusedhost.h"
+
+typedef struct _KSPAMB KSPAMB;
+
+struct _KSPAMB {
+  struct _KSPOps base; /* the operations of PETSc's type */
+  PetscErrorCode (*solve)(KSP, KSPAMB *);
+  PetscErrorCode (*solvedevice)(KSP, KSPAMB *); /* the same with vectors on a GPU, or NULL */
+  const char *reason;                           /* why the last solve was PETSc's own; NULL if it was not */
+  PetscBool   fused;                            /* the solve that runs, or the last one, is the one on fused passes */
+
+  /* For that solve */
+  const FusedKernels *kernels;
+  FusedHost           host;
+  FusedKind           kind; /* of the preconditioner */
+  PetscInt            bs;
+  SysReal            *d; /* as in FusedPass */
+  size_t              size;
+  PetscMPIInt         nproc;
+  PetscBool           poison; /* the set-up of the preconditioner failed on this process */
+
+  /* For the solve on a GPU */
+  struct _FusedDevice *device;
+  Vec                  diagonal; /* of a Jacobi preconditioner */
+  PetscInt             length;   /* iterations that are queued together */
+  PetscInt             replayed; /* how often a recorded piece of the last solve was run */
+
+  /* CG */
+  PetscBool single;                            /* the form with a single reduction */
+  PetscReal radius, target;                    /* of a trust region, of the objective function: only PETSc's own solve knows these */
+  PetscReal objective;                         /* 1/2 x'Ax - x'b */
+  PetscErrorCode (*usesingle)(KSP, PetscBool); /* PETSc's own setters */
+  PetscErrorCode (*setradius)(KSP, PetscReal);
+  PetscErrorCode (*settarget)(KSP, PetscReal);
+  PetscErrorCode (*getobjective)(KSP, PetscReal *);
+
+  /* BiCGStab */
+  Vec guess; /* the initial guess, which the solution leaves out with a preconditioner from the right */
+};
+
+/* Have the vectors the operations that passes stand for, those of ops? */
+PetscBool KSPAMBVecPlain(Vec v, const struct _VecOps *ops);
+
+/* The operations of a new vector of that type */
+PetscErrorCode KSPAMBLookAtVec(VecType, struct _VecOps *ops);
+
+/* Makes a KSP the PETSc type of that name, and then a type that extends it */
+PetscErrorCode KSPAMBExtend(KSP, KSPType, PetscErrorCode (*solve)(KSP, KSPAMB *), KSPAMB **);
+PetscErrorCode KSPAMBGet(KSP, KSPAMB **);
+
+/* The operation solve of all types of petsc-amb */
+PetscErrorCode KSPSolve_AMB(KSP);
+
+/* Runs a pass on these vectors, with so many operations for each entry. KSPAMB_WRITES() of vectors says which ones the pass writes. The sums are those of this
+   process. */
+#define KSPAMB_WRITES(vector) (1U << FUSED_##vector)
+PetscErrorCode KSPAMBRun(KSP, KSPAMB *, FusedFunction, FusedPass *, const Vec v[FUSED_VECTORS], unsigned written, int flops, SysReal sums[FUSED_SUMS]);
+
+/* Says why the device cannot make a solve with vectors on a GPU, or sets solve */
+SYS_DEVICE PetscErrorCode KSPAMBDeviceServes(KSP ksp, KSPAMB *amb, const char **why, PetscErrorCode (**solve)(KSP, KSPAMB *)) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode KSPAMBDeviceClear(KSPAMB *amb) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode KSPAMBCGSolveDevice(KSP ksp, KSPAMB *amb) SYS_STUB(PETSC_SUCCESS);
+
+/* Adds n sums over all processes */
+PetscErrorCode KSPAMBReduce(KSP, const KSPAMB *, PetscInt n, SysReal sums[]);
+
+/* The same in two steps, between which the processes may work */
+PetscErrorCode KSPAMBReduceBegin(KSP, const KSPAMB *, PetscInt n, SysReal sums[], MPI_Request *);
+PetscErrorCode KSPAMBReduceEnd(KSP, const KSPAMB *, MPI_Request *);
+
+/* Fills v with infinities if the set-up of the preconditioner failed here, so that the next norm is none on all processes */
+PetscErrorCode KSPAMBPoison(const KSPAMB *, Vec v);
+
+/* The residual of the start: b - A x, or b */
+PetscErrorCode KSPAMBResidual(KSP, Mat, Vec r);
+
+/* Shows the norm of an iteration to histories, monitors and the test */
+PetscErrorCode KSPAMBTest(KSP, PetscInt its, PetscReal norm);
+
+/* CG on the host and on a device: the objective function 1/2 x'Ax - x'b at the start, for the PETSc versions that can be asked for it; the ends without a solution.
+   old is the number of the iteration before. */
+PetscErrorCode KSPAMBCGObjective(KSP, KSPAMB *, Vec r);
+PetscErrorCode KSPAMBCGZero(KSP);
+PetscErrorCode KSPAMBCGIndefinitePC(KSP, PetscReal beta, PetscReal old);
+PetscErrorCode KSPAMBCGIndefiniteMat(KSP, PetscReal dpi, PetscReal old);
+
+/* Registers a type that extends one of PETSc's, with -petscamb_for_ksp in the place of that one too */
+PetscErrorCode KSPAMBRegister(void);
+PetscErrorCode KSPAMBRegisterType(KSPType own, KSPType petsc, PetscErrorCode (*create)(KSP));

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The passes of conjugate gradients on a CUDA device: all numbers of the iteration live on the device, which tests the norm itself. Once a test holds, all later
+   passes do nothing. The host may therefore queue several iterations, and learn later which was the last. Real numbers only.
+
+   An iteration is FusedDeviceDirection(), the product w = A p, FusedDeviceDot() and FusedDeviceStep(). Sums are made in one order, which depends on the number of
+   entries alone: the result depends neither on the GPU nor on the number of iterations that are queued together.
+*/
+#pragma once
+
+#include "sys/syscuda.h"
+#include "ksp/ksp/impls/fused/fusedhost.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+#define FUSED_HISTORY 64                  /* norms that a report holds */
+#define FUSED_LENGTH  (FUSED_HISTORY / 2) /* iterations between two reports, at most */
+
+/* Why passes do nothing */
+typedef enum {
+  FUSED_GO,
+  FUSED_STOP_TEST, /* the norm passed a limit, or the number of iterations did; for the host to judge */
+  FUSED_STOP_NORM, /* the norm of the iteration after the last complete one is not finite */
+  FUSED_STOP_BETA, /* z.r is not finite */
+  FUSED_STOP_ZERO, /* z.r is 0 */
+  FUSED_STOP_PC,   /* z.r changed its sign */
+  FUSED_STOP_DPI,  /* p.w is not finite */
+  FUSED_STOP_MAT   /* p.w is 0, or changed its sign */
+} FusedStop;
+
+typedef enum {
+  FUSED_NORM_NONE,
+  FUSED_NORM_Z,      /* of z */
+  FUSED_NORM_R,      /* of r */
+  FUSED_NORM_NATURAL /* the root of z.r */
+} FusedNorm;
+
+typedef struct {
+  SysReal beta, betaold, dpi, dpiold, a, b; /* as in the iteration: z.r, p.w, the step along p, the part of the old direction */
+  SysReal norm, objective;                  /* objective: less that of the start */
+  SysReal least, most;                      /* iterations stop at a norm up to least, and from most on */
+  int     its, max_it;                      /* complete iterations */
+  int     stop;                             /* a FusedStop */
+  SysReal history[FUSED_HISTORY];           /* the norm of iteration k is number (k - 1) % FUSED_HISTORY */
+} FusedState;
+
+typedef struct _FusedDevice FusedDevice;
+
+SysStatus FusedDeviceCreate(FusedDevice **);
+void      FusedDeviceDestroy(FusedDevice **);
+
+/* The pass has the vectors and M, of the kinds FUSED_NONE and FUSED_POINT. The start makes z = M r, z.r and the norm. */
+SysStatus FusedDeviceStart(FusedDevice *, const FusedPass *, FusedNorm, SysStream);
+SysStatus FusedDeviceDirection(FusedDevice *, const FusedPass *, SysStream);
+SysStatus FusedDeviceDot(FusedDevice *, const FusedPass *, SysStream);
+SysStatus FusedDeviceStep(FusedDevice *, const FusedPass *, FusedNorm, SysStream);
+
+/* Sets the limits after the start */
+SysStatus FusedDeviceLimits(FusedDevice *, SysReal least, SysReal most, int max_it, SysStream);
+
+/* Goes on after FUSED_STOP_TEST. Makes z = M r again, since products that were queued behind the test may have written into its array as w. */
+SysStatus FusedDeviceResume(FusedDevice *, const FusedPass *, SysStream);
+
+/* Queues a copy of the state to slot 0 or 1 of the host; waits for such a copy. The state that is returned is valid until the slot is used again. */
+SysStatus FusedDeviceSend(FusedDevice *, int slot, SysStream);
+SysStatus FusedDeviceReceive(FusedDevice *, int slot, const FusedState **);
+
+/* Between these calls, what is queued on *stream is not run but recorded. *recorded is 0 if something cannot be recorded. */
+SysStatus FusedDeviceRecordBegin(FusedDevice *, SysStream *stream);
+SysStatus FusedDeviceRecordEnd(FusedDevice *, int *recorded);
+SysStatus FusedDeviceReplay(FusedDevice *, SysStream);
+
+#if defined(__cplusplus)
+}
+#endif

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   A level that is being coarsened: the graph of its matrix, the exchange between processes, and the numbers of aggregates
+*/
+#include "sys/systhreads.h"
+#include "ksp/pc/impls/gamg/ambagg.h"
+
+/* What another process adds to an edge: the rows and columns are global numbers of vertices */
+typedef struct {
+  PetscInt row, column;
+  double   s;
+} AmbAggEdge;
+
+PetscErrorCode AmbAggCheck(MPI_Comm comm, SysStatus status, const char what[])
+{
+  PetscFunctionBegin;
+  PetscCheck(status != SYS_OUT_OF_MEMORY, comm, PETSC_ERR_MEM, "Not enough memory for the %s of a level of multigrid; use more processes, or -pc_gamg_type agg", what);
+  PetscCheck(status == SYS_SUCCESS, comm, PETSC_ERR_LIB, "The %s of a level of multigrid was not made, see the error above", what);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AmbAggLevelDestroy(AmbAggLevel **level)
+{
+  PetscFunctionBegin;
+  if (!*level) PetscFunctionReturn(PETSC_SUCCESS);
+  AggGraphDestroy(&(*level)->graph);
+  AggDeviceDestroy(&(*level)->device);
+  PetscCall(PetscSFDestroy(&(*level)->sf));
+  PetscCall(PetscFree((*level)->ghosts));
+  PetscCall(PetscFree2((*level)->join, (*level)->aggregate));
+  PetscCall(PetscFree(*level));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- exchanges ------------------------------------------------- */
+
+static int AmbAggFetch(void *ctx, size_t size, void *array)
+{
+  const AmbAggLevel *level = ctx;
+  const MPI_Datatype type  = size == 1 ? MPI_UNSIGNED_CHAR : size == 4 ? MPI_INT : MPI_INT64_T;
+  char              *leaf  = (char *)array + (size_t)level->n * size;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFBcastBegin(level->sf, type, array, leaf, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(level->sf, type, array, leaf, MPI_REPLACE));
+  PetscFunctionReturn((int)PETSC_SUCCESS);
+}
+
+static int AmbAggAddUp(void *ctx, SysInt array[])
+{
+  const AmbAggLevel *level = ctx;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFReduceBegin(level->sf, MPIU_INT, array + level->n, array, MPI_SUM));
+  PetscCall(PetscSFReduceEnd(level->sf, MPIU_INT, array + level->n, array, MPI_SUM));
+  PetscCall(AmbAggFetch(ctx, sizeof(*array), array));
+  PetscFunctionReturn((int)PETSC_SUCCESS);
+}
+
+static int AmbAggTotal(void *ctx, int64_t *sum)
+{
+  const AmbAggLevel *level = ctx;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 1, MPI_INT64_T, MPI_SUM, level->comm));
+  PetscFunctionReturn((int)PETSC_SUCCESS);
+}
+
+/* The exchange between vertices and ghosts[] */
+static PetscErrorCode AmbAggConnect(AmbAggLevel *level)
+{
+  PetscLayout layout;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFDestroy(&level->sf));
+  PetscCall(PetscLayoutCreateFromSizes(level->comm, level->n, PETSC_DECIDE, 1, &layout));
+  PetscCall(PetscSFCreate(level->comm, &level->sf));
+  PetscCall(PetscSFSetGraphLayout(level->sf, layout, level->nghost, NULL, PETSC_OWN_POINTER, level->ghosts));
+  PetscCall(PetscLayoutDestroy(&layout));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- matrices ------------------------------------------------- */
+
+static PetscErrorCode AmbAggGetCSR(Mat A, SysCSR *csr)
+{
+  const PetscScalar *a;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGetPattern(A, csr));
+  PetscCall(MatSeqAIJGetArrayRead(A, &a));
+  csr->a = a;
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The vertices that n ascending columns belong to, each once; *ghost is as in AggMatrix */
+static PetscErrorCode AmbAggMakeGhosts(AmbAggLevel *level, PetscInt bs, PetscInt n, const PetscInt columns[], PetscInt **ghost)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &level->ghosts));
+  PetscCall(PetscMalloc1(n, ghost));
+  for (PetscInt c = 0; c < n; c++) {
+    if (!level->nghost || level->ghosts[level->nghost - 1] != columns[c] / bs) level->ghosts[level->nghost++] = columns[c] / bs;
+    (*ghost)[c] = (level->nghost - 1) * bs + columns[c] % bs;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- symmetrization between processes ------------------------------------------------- */
+
+/* The edges to ghosts, transposed, in the order of the ghosts; those of process rank[k] are begin[k] to begin[k + 1] - 1 */
+static PetscErrorCode AmbAggOwnEdges(const AmbAggLevel *level, PetscMPIInt *nrank, PetscMPIInt **rank, PetscInt **begin, AmbAggEdge **edges)
+{
+  const AggGraph    *g = &level->graph;
+  const PetscSFNode *owner;
+  PetscInt          *place;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFGetGraph(level->sf, NULL, NULL, NULL, &owner));
+  PetscCall(PetscCalloc1(level->nghost + 1, &place));
+  for (int64_t k = 0; k < g->i[g->n]; k++) {
+    if (g->j[k] >= g->n) place[g->j[k] - g->n + 1]++;
+  }
+  for (PetscInt c = 0; c < level->nghost; c++) place[c + 1] += place[c];
+  PetscCall(PetscMalloc1(place[level->nghost], edges));
+  PetscCall(PetscMalloc2(level->nghost, rank, level->nghost + 1, begin));
+  *nrank = 0;
+  for (PetscInt c = 0; c < level->nghost; c++) {
+    if (*nrank && (*rank)[*nrank - 1] == owner[c].rank) continue;
+    (*begin)[*nrank]    = place[c];
+    (*rank)[(*nrank)++] = (PetscMPIInt)owner[c].rank;
+  }
+  (*begin)[*nrank] = place[level->nghost];
+  for (PetscInt v = 0; v < level->n; v++) {
+    for (int64_t k = g->i[v]; k < g->i[v + 1]; k++) {
+      const PetscInt c = (PetscInt)(g->j[k] - g->n);
+
+      if (c < 0) continue;
+      (*edges)[place[c]].row    = level->ghosts[c];
+      (*edges)[place[c]].column = level->first + v;
+      (*edges)[place[c]++].s    = g->s[k];
+    }
+  }
+  PetscCall(PetscFree(place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sends these edges to the owners of their rows, and receives such edges, in ascending order of their columns for each row */
+static PetscErrorCode AmbAggSwapEdges(const AmbAggLevel *level, PetscInt *ncome, AmbAggEdge **come)
+{
+  PetscMPIInt  nto, nfrom, *to, *from, tag;
+  PetscInt    *begin, *length, *lengths, *at;
+  AmbAggEdge  *edges;
+  MPI_Request *requests;
+  MPI_Comm     comm;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCommDuplicate(level->comm, &comm, &tag));
+  PetscCall(AmbAggOwnEdges(level, &nto, &to, &begin, &edges));
+  PetscCall(PetscMalloc1(nto, &length));
+  for (PetscMPIInt k = 0; k < nto; k++) length[k] = begin[k + 1] - begin[k];
+  PetscCall(PetscCommBuildTwoSided(comm, 1, MPIU_INT, nto, to, length, &nfrom, &from, &lengths));
+  PetscCall(PetscMalloc1(nfrom, &at));
+  for (PetscMPIInt k = 0; k < nfrom; k++) at[k] = k;
+  { /* in ascending order of the processes, which is that of their vertices */
+    PetscInt *ranks;
+
+    PetscCall(PetscMalloc1(nfrom, &ranks));
+    for (PetscMPIInt k = 0; k < nfrom; k++) ranks[k] = from[k];
+    PetscCall(PetscSortIntWithArray(nfrom, ranks, at));
+    PetscCall(PetscFree(ranks));
+  }
+  *ncome = 0;
+  for (PetscMPIInt k = 0; k < nfrom; k++) *ncome += lengths[k];
+  PetscCall(PetscMalloc1(*ncome, come));
+  PetscCall(PetscMalloc1(nfrom + nto, &requests));
+  for (PetscMPIInt k = 0, start = 0; k < nfrom; k++) {
+    const PetscInt l = at[k];
+
+    PetscCallMPI(MPI_Irecv(*come + start, (PetscMPIInt)(lengths[l] * (PetscInt)sizeof(**come)), MPI_BYTE, from[l], tag, comm, &requests[k]));
+    start += lengths[l];
+  }
+  for (PetscMPIInt k = 0; k < nto; k++) PetscCallMPI(MPI_Isend(edges + begin[k], (PetscMPIInt)(length[k] * (PetscInt)sizeof(*edges)), MPI_BYTE, to[k], tag, comm, &requests[nfrom + k]));
+  PetscCallMPI(MPI_Waitall(nfrom + nto, requests, MPI_STATUSES_IGNORE));
+  PetscCall(PetscFree(requests));
+  PetscCall(PetscFree(at));
+  PetscCall(PetscFree(length));
+  PetscCall(PetscFree(lengths));
+  PetscCall(PetscFree(from));
+  PetscCall(PetscFree(edges));
+  PetscCall(PetscFree2(to, begin));
+  PetscCall(PetscCommDestroy(&comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Columns of edges that came become ghosts too */
+static PetscErrorCode AmbAggAddGhosts(AmbAggLevel *level, PetscInt n, const AmbAggEdge come[])
+{
+  AggGraph *g = &level->graph;
+  PetscInt *all, *later, nall = level->nghost + n;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(nall, &all));
+  PetscCall(PetscArraycpy(all, level->ghosts, level->nghost));
+  for (PetscInt k = 0; k < n; k++) all[level->nghost + k] = come[k].column;
+  PetscCall(PetscSortRemoveDupsInt(&nall, all));
+  PetscCall(PetscMalloc1(level->nghost, &later));
+  for (PetscInt c = 0, l = 0; c < level->nghost; c++) {
+    while (all[l] != level->ghosts[c]) l++;
+    later[c] = l;
+  }
+  for (int64_t k = 0; k < g->i[g->n]; k++) {
+    if (g->j[k] >= g->n) g->j[k] = (SysInt)(g->n + later[g->j[k] - g->n]);
+  }
+  PetscCall(AmbAggCheck(PETSC_COMM_SELF, AggGraphAddGhosts(g, nall), "graph"));
+  PetscCall(PetscFree(later));
+  PetscCall(PetscFree(level->ghosts));
+  level->ghosts = all;
+  level->nghost = nall;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AmbAggSymmetrize(AmbAggLevel *level)
+{
+  AggEdges    other = {NULL, NULL, NULL};
+  AmbAggEdge *come  = NULL;
+  PetscInt    ncome = 0;
+
+  PetscFunctionBegin;
+  if (level->sf) {
+    PetscCall(AmbAggSwapEdges(level, &ncome, &come));
+    PetscCall(AmbAggAddGhosts(level, ncome, come));
+    PetscCall(AmbAggConnect(level));
+    PetscCall(PetscCalloc1(level->n + 2, &other.i));
+    PetscCall(PetscMalloc2(ncome, &other.j, ncome, &other.s));
+    for (PetscInt k = 0; k < ncome; k++) other.i[come[k].row - level->first + 2]++;
+    for (PetscInt v = 0; v < level->n; v++) other.i[v + 2] += other.i[v + 1];
+    for (PetscInt k = 0; k < ncome; k++) {
+      const int64_t place = other.i[come[k].row - level->first + 1]++;
+      PetscInt      c;
+
+      PetscCall(PetscFindInt(come[k].column, level->nghost, level->ghosts, &c));
+      other.j[place] = level->n + c;
+      other.s[place] = come[k].s;
+    }
+    PetscCall(PetscFree(come));
+  }
+  PetscCall(AmbAggCheck(PETSC_COMM_SELF, AggGraphSymmetrize(&level->graph, level->sf ? &other : NULL, SysThreads()), "graph"));
+  PetscCall(PetscFree(other.i));
+  PetscCall(PetscFree2(other.j, other.s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- levels ------------------------------------------------- */
+
+/* M has the block size and what counts in a block */
+static PetscErrorCode AmbAggHostGraph(AmbAggLevel *level, Mat A, AggMatrix *M, PetscBool symmetrize, PetscReal threshold)
+{
+  PetscInt       *ghost = NULL;
+  const PetscInt *columns;
+  PetscBool       mpi;
+  Mat             d = A, o;
+  SysStatus       status;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &d, &o, &columns));
+  PetscCall(AmbAggGetCSR(d, &M->d));
+  if (mpi && level->size > 1) {
+    PetscCall(AmbAggGetCSR(o, &M->o));
+    PetscCall(AmbAggMakeGhosts(level, M->bs, o->cmap->n, columns, &ghost));
+    PetscCall(AmbAggConnect(level));
+    level->exchange.ctx   = level;
+    level->exchange.fetch = AmbAggFetch;
+    level->exchange.addup = AmbAggAddUp;
+    level->exchange.total = AmbAggTotal;
+  }
+  M->nghost = level->nghost;
+  M->ghost  = ghost;
+  PetscCall(AmbAggCheck(PETSC_COMM_SELF, AggGraphCreate(M, SysThreads(), &level->graph), "graph"));
+  PetscCall(PetscFree(ghost));
+  if (symmetrize) PetscCall(AmbAggSymmetrize(level));
+  if (level->sf) PetscCall((PetscErrorCode)AmbAggFetch(level, sizeof(*level->graph.diag), level->graph.diag));
+  status = AggGraphFinish(&level->graph, threshold, SysThreads());
+  PetscCall(AmbAggCheck(PETSC_COMM_SELF, status, "graph"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AmbAggLevelCreate(Mat A, PetscBool symmetrize, PetscReal threshold, PetscInt nindex, const PetscInt index[], AmbAggLevel **created)
+{
+  AmbAggLevel *level;
+  AggMatrix    M = {.nindex = (int)nindex, .index = index};
+  PetscInt     bs;
+  PetscBool    seq, mpi, set, symmetric, done = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(AMBAGG_Graph, A, 0, 0, 0));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  PetscCheck(seq || mpi, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "-pc_gamg_type ambagg needs a matrix of type aij, or a subtype of it, but this one is a %s; use MatConvert() to aij or amb", ((PetscObject)A)->type_name);
+  PetscCall(MatGetBlockSize(A, &bs));
+  PetscCheck(A->rmap->n % bs == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The process has %" PetscInt_FMT " rows, which its block size %" PetscInt_FMT " does not divide; set local sizes that hold whole blocks", A->rmap->n, bs);
+  PetscCall(PetscNew(&level));
+  *created     = level;
+  level->comm  = PetscObjectComm((PetscObject)A);
+  level->n     = A->rmap->n / bs;
+  level->first = A->rmap->rstart / bs;
+  M.bs         = (int)bs;
+  PetscCallMPI(MPI_Comm_size(level->comm, &level->size));
+  PetscCall(MatIsSymmetricKnown(A, &set, &symmetric));
+  if (set && symmetric) symmetrize = PETSC_FALSE;
+  if (seq) PetscCall(AmbAggDeviceGraph(level, A, &M, symmetrize, threshold, &done));
+  if (!done) PetscCall(AmbAggHostGraph(level, A, &M, symmetrize, threshold));
+  PetscCall(PetscLogEventEnd(AMBAGG_Graph, A, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool  AmbAggCited      = PETSC_FALSE;
+static const char AmbAggCitation[] = "@article{bell2012exposing,\n"
+                                     "  title   = {Exposing fine-grained parallelism in algebraic multigrid methods},\n"
+                                     "  author  = {Nathan Bell and Steven Dalton and Luke N. Olson},\n"
+                                     "  journal = {SIAM Journal on Scientific Computing},\n"
+                                     "  volume  = {34},\n"
+                                     "  number  = {4},\n"
+                                     "  year    = {2012}\n}\n";
+
+/* Roots get their numbers in order. A vertex has that of the vertex it joins, which may get its own number from yet another one. */
+static PetscErrorCode AmbAggNumber(AmbAggLevel *level, int hops)
+{
+  PetscInt *number = level->aggregate, next;
+
+  PetscFunctionBegin;
+  level->nagg = 0;
+  for (PetscInt v = 0; v < level->n; v++) level->nagg += level->join[v] == v;
+  PetscCallMPI(MPI_Scan(&level->nagg, &level->firstagg, 1, MPIU_INT, MPI_SUM, level->comm));
+  level->firstagg -= level->nagg;
+  PetscCallMPI(MPI_Allreduce(&level->nagg, &level->all, 1, MPIU_INT, MPI_SUM, level->comm));
+  next = level->firstagg;
+  for (PetscInt v = 0; v < level->n; v++) number[v] = level->join[v] == v ? next++ : -1;
+  for (int h = 0; h <= hops; h++) {
+    if (level->sf) PetscCall((PetscErrorCode)AmbAggFetch(level, sizeof(*number), number));
+    if (h == hops) break;
+    for (PetscInt v = 0; v < level->n; v++) {
+      if (number[v] < 0 && level->join[v] >= 0) number[v] = number[level->join[v]];
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AmbAggLevelCoarsen(AmbAggLevel *level, const AggOptions *options)
+{
+  int rounds = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(AMBAGG_Coarsen, 0, 0, 0, 0));
+  PetscCall(PetscCitationsRegister(AmbAggCitation, &AmbAggCited));
+  PetscCall(PetscMalloc2(level->n, &level->join, level->n + level->nghost, &level->aggregate));
+  if (level->device) PetscCall(AmbAggDeviceCoarsen(level, options, &rounds));
+  else {
+    PetscCall(AmbAggCheck(PETSC_COMM_SELF, AggAggregate(&level->graph, level->first, level->ghosts, options, level->sf ? &level->exchange : NULL, SysThreads(), level->join, &rounds), "aggregates"));
+    PetscCall(AmbAggNumber(level, options->hops));
+  }
+  PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " aggregates, made in %d rounds with %d hops\n", level->all, rounds, options->hops));
+  PetscCall(PetscLogEventEnd(AMBAGG_Coarsen, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,14 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Aggregates on a CUDA device, without PETSc
+#   bash test/aggdevice.sh             all tests
+#   bash test/aggdevice.sh sanitize    on small shapes under compute-sanitizer
+# tier: test
+# tier: deep sanitize
+# timeoutfactor: 8
+cd "$(dirname "$0")/.." || exit 1
+sources=(test/kernels/aggdevice.cu src/sys/*.cu src/ksp/pc/impls/gamg/*.cu)
+groups=("aggregates" "one-sided" "not finite")
+link=()
+small=("${groups[@]}")
+. test/kernels/device.sh

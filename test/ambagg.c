@@ -1,0 +1,945 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+static char help[] = "PCGAMG of type ambagg against PETSc's type agg: iterations, complexity; the same hierarchy for any number of threads and processes; odd matrices.\n\
+  -ambagg_table prints the figures that are compared\n\
+  -ambagg_graph FILE compares them for the Laplacian of the graph of a matrix in a Matrix Market file, and nothing else\n";
+
+#include "testutil.h"
+#include "sys/systhreads.h"
+#include <petsc/private/petscimpl.h>
+
+/* ambagg may need so many iterations more than agg, and its operators so many percent more entries */
+#define MORE_ITERATIONS 1
+#define MORE_PERCENT    5
+
+/* Before 3.20 agg takes another algorithm on aggressive levels, whose aggregates are larger on long thin graphs */
+#if PETSC_VERSION_LT(3, 20, 0)
+  #define THIN_PERCENT 30
+#else
+  #define THIN_PERCENT MORE_PERCENT
+#endif
+
+#define LEVELS 16
+
+/* PETSc needs a package for that, from two processes on */
+#if defined(PETSC_HAVE_PTSCOTCH) || defined(PETSC_HAVE_PARMETIS)
+  #define REPARTITION "-pc_gamg_repartition true "
+#else
+  #define REPARTITION
+#endif
+
+/* ------------------------------------------------- matrices ------------------------------------------------- */
+
+/* A grid of N[0] x N[1] x N[2] nodes of bs unknowns; node i is in row i. The coupling of two neighbours is given by a function; the faces x = 0 and x = N[0] - 1
+   have Dirichlet conditions, which are eliminated. */
+typedef struct _Problem Problem;
+struct _Problem {
+  const char *name;
+  PetscInt    N[3], bs;
+  PetscInt    reach; /* neighbours differ in at most so many directions: 1 is a star, 3 all 26 */
+  PetscReal (*weight)(const Problem *, const PetscInt p[], const PetscInt q[]);
+  PetscReal   parameter;
+  PetscReal   wind; /* upwind convection in the direction of x, which makes the matrix unsymmetric */
+  PetscBool   rigid;
+  PetscBool   symmetric; /* the matrix is said to be symmetric */
+  const char *options;
+  PetscInt    percent; /* in place of MORE_PERCENT */
+};
+
+static PetscReal Plain(const Problem *problem, const PetscInt p[], const PetscInt q[])
+{
+  return 1;
+}
+
+/* The last direction is weaker */
+static PetscReal Anisotropic(const Problem *problem, const PetscInt p[], const PetscInt q[])
+{
+  const int last = problem->N[2] > 1 ? 2 : 1;
+
+  return p[last] != q[last] ? 1 / problem->parameter : 1;
+}
+
+/* Cubes of five nodes have coefficients 1 or parameter, in no order */
+static PetscReal Jumping(const Problem *problem, const PetscInt p[], const PetscInt q[])
+{
+  const PetscReal a = TestReal(p[0] / 5 + 100 * (p[1] / 5), p[2] / 5) > 0 ? problem->parameter : 1, b = TestReal(q[0] / 5 + 100 * (q[1] / 5), q[2] / 5) > 0 ? problem->parameter : 1;
+
+  return 2 * a * b / (a + b);
+}
+
+/* Of each three edges one is positive */
+static PetscReal Signs(const Problem *problem, const PetscInt p[], const PetscInt q[])
+{
+  return (p[0] + q[0] + p[1] + q[1] + p[2] + q[2]) % 3 ? 1 : -0.2;
+}
+
+/* The entries of the block that couples nodes p and q, d = q - p: springs, with some stiffness against shear */
+static void Block(const Problem *problem, const PetscInt p[], const PetscInt d[], PetscScalar v[])
+{
+  const PetscInt  q[3] = {p[0] + d[0], p[1] + d[1], p[2] + d[2]}, bs = problem->bs;
+  const PetscReal length = (PetscReal)(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), w = (*problem->weight)(problem, p, q) / length;
+
+  for (PetscInt k = 0; k < bs * bs; k++) {
+    const PetscInt r = k / bs, c = k % bs;
+    PetscReal      spring = bs == 3 ? (PetscReal)(d[r] * d[c]) / length : 0;
+
+    v[k] = -w * (bs == 1 ? 1 : spring + (r == c ? (bs == 3 ? 0.1 : 1) : bs == 3 ? 0 : 0.1 / bs));
+  }
+}
+
+static PetscErrorCode GridFill(const Problem *problem, PetscReal factor, Mat A)
+{
+  const PetscInt *N = problem->N, bs = problem->bs;
+  PetscInt        first, end;
+  PetscScalar    *v, *sum;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(bs * bs, &v, bs * bs, &sum));
+  PetscCall(MatGetOwnershipRange(A, &first, &end));
+  for (PetscInt i = first / bs; i < end / bs; i++) {
+    const PetscInt p[3] = {i % N[0], i / N[0] % N[1], i / N[0] / N[1]};
+
+    PetscCall(PetscArrayzero(sum, bs * bs));
+    for (PetscInt s = 0; s < 27; s++) {
+      const PetscInt d[3] = {s % 3 - 1, s / 3 % 3 - 1, s / 9 - 1}, q[3] = {p[0] + d[0], p[1] + d[1], p[2] + d[2]}, j = (q[2] * N[1] + q[1]) * N[0] + q[0];
+      const PetscInt apart = PetscAbs(d[0]) + PetscAbs(d[1]) + PetscAbs(d[2]);
+
+      if (!apart || apart > problem->reach || q[1] < 0 || q[1] >= N[1] || q[2] < 0 || q[2] >= N[2]) continue;
+      Block(problem, p, d, v);
+      for (PetscInt k = 0; k < bs * bs; k++) v[k] *= factor * (1 + 0.1 * TestReal(PetscMin(i, j), PetscMax(i, j)) * (factor != 1));
+      if (problem->wind > 0 && d[0] == -1 && apart == 1) {
+        for (PetscInt k = 0; k < bs; k++) v[k * bs + k] -= factor * problem->wind;
+      }
+      for (PetscInt k = 0; k < bs * bs; k++) sum[k] += bs == 1 ? PetscAbsScalar(v[k]) : -v[k];
+      if (q[0] >= 0 && q[0] < N[0]) PetscCall(MatSetValuesBlocked(A, 1, &i, 1, &j, v, INSERT_VALUES));
+    }
+    PetscCall(MatSetValuesBlocked(A, 1, &i, 1, &i, sum, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(PetscFree2(v, sum));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetRigid(const Problem *problem, Mat A)
+{
+  const PetscInt *N = problem->N;
+  PetscInt        first, end;
+  PetscScalar    *a;
+  Vec             x;
+  MatNullSpace    rigid;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetOwnershipRange(A, &first, &end));
+  PetscCall(VecCreateMPI(PetscObjectComm((PetscObject)A), end - first, PETSC_DETERMINE, &x));
+  PetscCall(VecSetBlockSize(x, 3));
+  PetscCall(VecGetArrayWrite(x, &a));
+  for (PetscInt i = first / 3; i < end / 3; i++) {
+    a[3 * i - first]     = i % N[0];
+    a[3 * i + 1 - first] = i / N[0] % N[1];
+    a[3 * i + 2 - first] = i / N[0] / N[1];
+  }
+  PetscCall(VecRestoreArrayWrite(x, &a));
+  PetscCall(MatNullSpaceCreateRigidBody(x, &rigid));
+  PetscCall(MatSetNearNullSpace(A, rigid));
+  PetscCall(MatNullSpaceDestroy(&rigid));
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GridCreate(MPI_Comm comm, const Problem *problem, Mat *A)
+{
+  const PetscInt n = problem->bs * problem->N[0] * problem->N[1] * problem->N[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(comm, A));
+  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, n, n));
+  PetscCall(MatSetBlockSize(*A, problem->bs));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatSeqAIJSetPreallocation(*A, 27 * problem->bs, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*A, 27 * problem->bs, NULL, 27 * problem->bs, NULL));
+  PetscCall(GridFill(problem, 1, *A));
+  if (problem->symmetric) PetscCall(MatSetOption(*A, MAT_SPD, PETSC_TRUE));
+  if (problem->rigid) PetscCall(SetRigid(problem, *A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- solvers ------------------------------------------------- */
+
+typedef struct {
+  PetscInt           iterations, levels, rows[LEVELS];
+  PetscLogDouble     complexity;
+  KSPConvergedReason reason;
+} Figures;
+
+/* A solver, and all options that it sees */
+typedef struct {
+  KSP          ksp;
+  PC           pc;
+  PetscOptions options;
+} Solver;
+
+static PetscErrorCode SolverDestroy(Solver *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(&s->ksp));
+  PetscCall(PetscOptionsDestroy(&s->options));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With PCGAMG of that type */
+static PetscErrorCode SolverCreate(Mat A, const char type[], const char options[], Solver *s)
+{
+  PetscBool set, symmetric;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsCreate(&s->options));
+  PetscCall(PetscOptionsInsertString(s->options, options));
+  PetscCall(PetscOptionsPush(s->options));
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &s->ksp));
+  PetscCall(MatIsSymmetricKnown(A, &set, &symmetric));
+  PetscCall(KSPSetType(s->ksp, set && symmetric ? KSPCG : KSPGMRES));
+  PetscCall(KSPSetOperators(s->ksp, A, A));
+  PetscCall(KSPSetTolerances(s->ksp, 1.e-8, PETSC_DEFAULT, PETSC_DEFAULT, 300));
+  PetscCall(KSPGetPC(s->ksp, &s->pc));
+  PetscCall(PCSetType(s->pc, PCGAMG));
+  PetscCall(PCGAMGSetType(s->pc, type));
+  PetscCall(KSPSetFromOptions(s->ksp));
+  PetscCall(PetscOptionsPop());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SolverSetUp(Solver *s, PetscInt *levels)
+{
+  PetscErrorCode raised;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsPush(s->options));
+  raised = KSPSetUp(s->ksp);
+  PetscCall(PetscOptionsPop());
+  PetscCall(raised);
+  PetscCall(PCMGGetLevels(s->pc, levels));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GetOperator(PC pc, PetscInt level, Mat *A)
+{
+  KSP smoother;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCMGGetSmoother(pc, level, &smoother));
+  PetscCall(KSPGetOperators(smoother, NULL, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SolverRun(Solver *s, Mat A, Figures *f)
+{
+  Vec            x, b;
+  PetscLogDouble finest = 1;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMemzero(f, sizeof(*f)));
+  PetscCall(SolverSetUp(s, &f->levels));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(TestVecSet(b, 1));
+  PetscCall(KSPSolve(s->ksp, b, x));
+  PetscCall(KSPGetIterationNumber(s->ksp, &f->iterations));
+  PetscCall(KSPGetConvergedReason(s->ksp, &f->reason));
+  for (PetscInt l = f->levels - 1; l >= 0; l--) {
+    Mat     B;
+    MatInfo info;
+
+    PetscCall(GetOperator(s->pc, l, &B));
+    PetscCall(MatGetInfo(B, MAT_GLOBAL_SUM, &info));
+    PetscCall(MatGetSize(B, &f->rows[PetscMin(f->levels - 1 - l, LEVELS - 1)], NULL));
+    if (l == f->levels - 1) finest = info.nz_used;
+    f->complexity += info.nz_used / finest;
+  }
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve(Mat A, const char type[], const char options[], Figures *f)
+{
+  Solver         s;
+  PetscErrorCode raised;
+
+  PetscFunctionBeginUser;
+  PetscCall(SolverCreate(A, type, options, &s));
+  raised = SolverRun(&s, A, f);
+  PetscCall(SolverDestroy(&s));
+  PetscCall(raised);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PrintFigures(const char name[], const Figures *agg, const Figures *ours)
+{
+  PetscBool table;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-ambagg_table", &table));
+  if (table) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| %-42s | %3" PetscInt_FMT " | %3" PetscInt_FMT " | %.3f | %.3f |\n", name, agg->iterations, ours->iterations, agg->complexity, ours->complexity));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The aggregates of agg change with the number of processes, and with them the complexity: it is compared on one process alone. Processes() compares ambagg's. */
+static PetscErrorCode Compare(TestDiff *d, const char name[], Mat A, const char options[], PetscInt percent)
+{
+  Figures     agg, ours;
+  PetscMPIInt size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(Solve(A, PCGAMGAGG, options, &agg));
+  PetscCall(Solve(A, PCGAMGAMBAGG, options, &ours));
+  PetscCall(PrintFigures(name, &agg, &ours));
+  TestExpect(d, "ambagg does not converge where agg does", (PetscBool)(agg.reason <= 0 || ours.reason > 0));
+  TestExpect(d, "there is one level only", (PetscBool)(agg.levels == 1 || ours.levels > 1));
+  TestExpect(d, "too many iterations", (PetscBool)(ours.iterations <= agg.iterations + MORE_ITERATIONS));
+  TestExpect(d, "too many entries", (PetscBool)(size > 1 || 100 * ours.complexity <= (100 + percent) * agg.complexity));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- quality ------------------------------------------------- */
+
+#define ELASTIC "-pc_gamg_threshold 0.01 "
+
+/* clang-format off */
+static const Problem problems[] = {
+  {.name = "Laplacian, 5 points",          .N = {120, 120, 1},  .bs = 1, .reach = 1, .weight = Plain,       .symmetric = PETSC_TRUE                                                              },
+  {.name = "Laplacian, 7 points",          .N = {25, 25, 25},   .bs = 1, .reach = 1, .weight = Plain,       .symmetric = PETSC_TRUE                                                              },
+  {.name = "Laplacian, 27 points",         .N = {17, 17, 17},   .bs = 1, .reach = 3, .weight = Plain,       .symmetric = PETSC_TRUE                                                              },
+  {.name = "symmetry not known",           .N = {21, 20, 22},   .bs = 1, .reach = 1, .weight = Plain                                                                                             },
+  {.name = "2D, anisotropic 1:100",        .N = {100, 100, 1},  .bs = 1, .reach = 1, .weight = Anisotropic, .parameter = 100, .symmetric = PETSC_TRUE, .options = "-pc_gamg_threshold 0.02", .percent = THIN_PERCENT},
+  {.name = "2D, anisotropic 1:10000",      .N = {100, 100, 1},  .bs = 1, .reach = 1, .weight = Anisotropic, .parameter = 1.e4, .symmetric = PETSC_TRUE, .options = "-pc_gamg_threshold 0.02", .percent = THIN_PERCENT},
+  {.name = "3D, anisotropic 1:100",        .N = {22, 22, 22},   .bs = 1, .reach = 1, .weight = Anisotropic, .parameter = 100, .symmetric = PETSC_TRUE, .options = "-pc_gamg_threshold 0.02"     },
+  {.name = "3D, anisotropic, no threshold", .N = {22, 22, 22},   .bs = 1, .reach = 1, .weight = Anisotropic, .parameter = 100, .symmetric = PETSC_TRUE                                           },
+  {.name = "jumps 1:1000",                 .N = {25, 25, 25},   .bs = 1, .reach = 1, .weight = Jumping,     .parameter = 1000, .symmetric = PETSC_TRUE                                           },
+  {.name = "jumps 1:1000, threshold",      .N = {25, 25, 25},   .bs = 1, .reach = 1, .weight = Jumping,     .parameter = 1000, .symmetric = PETSC_TRUE, .options = "-pc_gamg_threshold 0.01"    },
+  {.name = "both signs",                   .N = {80, 80, 1},    .bs = 1, .reach = 1, .weight = Signs,       .symmetric = PETSC_TRUE                                                              },
+  {.name = "convection",                   .N = {24, 24, 24},   .bs = 1, .reach = 1, .weight = Plain,       .wind = 0.3                                                                           },
+  {.name = "strong convection",            .N = {80, 80, 1},    .bs = 1, .reach = 1, .weight = Plain,       .wind = 1, .options = "-pc_gamg_threshold 0.02"                                     },
+  {.name = "springs, rigid bodies",        .N = {10, 10, 10},   .bs = 3, .reach = 3, .weight = Plain,       .rigid = PETSC_TRUE, .symmetric = PETSC_TRUE                                         },
+  {.name = "springs, rigid, threshold",    .N = {12, 10, 9},    .bs = 3, .reach = 3, .weight = Jumping,     .parameter = 10, .rigid = PETSC_TRUE, .symmetric = PETSC_TRUE, .options = ELASTIC      },
+  {.name = "blocks of 2",                  .N = {40, 40, 1},    .bs = 2, .reach = 2, .weight = Plain,       .symmetric = PETSC_TRUE                                                              },
+  {.name = "blocks of 3, too few vectors", .N = {11, 11, 11},   .bs = 3, .reach = 1, .weight = Plain,       .symmetric = PETSC_TRUE                                                              },
+  {.name = "blocks of 4",                  .N = {30, 30, 1},    .bs = 4, .reach = 1, .weight = Plain,       .symmetric = PETSC_TRUE                                                              },
+  {.name = "blocks of 5, unknown symmetry", .N = {9, 9, 9},      .bs = 5, .reach = 1, .weight = Jumping,     .parameter = 10                                                                     },
+  {.name = "blocks of 6",                  .N = {20, 20, 1},    .bs = 6, .reach = 2, .weight = Plain,       .symmetric = PETSC_TRUE                                                              },
+  {.name = "blocks of 6, threshold",       .N = {8, 8, 8},      .bs = 6, .reach = 1, .weight = Jumping,     .parameter = 100, .symmetric = PETSC_TRUE, .options = "-pc_gamg_threshold 0.02"     },
+};
+
+/* clang-format on */
+
+static PetscErrorCode Quality(void)
+{
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(problems); k++) {
+    TestDiff d = {NULL, 0};
+    Mat      A;
+
+    PetscCall(GridCreate(PETSC_COMM_WORLD, &problems[k], &A));
+    PetscCall(Compare(&d, problems[k].name, A, problems[k].options ? problems[k].options : "", problems[k].percent ? problems[k].percent : MORE_PERCENT));
+    PetscCall(MatDestroy(&A));
+    PetscCall(TestReport(problems[k].name, &d));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const Problem grid = {
+  .N = {19, 18, 17},
+    .bs = 1, .reach = 1, .weight = Jumping, .parameter = 5, .symmetric = PETSC_TRUE
+};
+static const Problem elastic = {
+  .N = {9, 8, 7},
+    .bs = 3, .reach = 3, .weight = Plain, .rigid = PETSC_TRUE, .symmetric = PETSC_TRUE
+};
+
+/* All options of PCGAMG, with both types */
+static PetscErrorCode Options(void)
+{
+  static const char *const options[] = {"-pc_gamg_threshold 0.05 -pc_gamg_threshold_scale 0.5", "-pc_gamg_threshold 0.02,0.01", "-pc_gamg_aggressive_coarsening 0 -pc_gamg_square_graph 0", "-pc_gamg_aggressive_coarsening 2 -pc_gamg_square_graph 2", "-pc_gamg_agg_nsmooths 0", "-pc_gamg_agg_nsmooths 2", "-pc_gamg_coarse_eq_limit 500", "-pc_gamg_process_eq_limit 60 -pc_gamg_parallel_coarse_grid_solver", "-pc_gamg_reuse_interpolation false -pc_gamg_sym_graph", "-pc_gamg_esteig_ksp_type gmres -pc_gamg_esteig_ksp_max_it 20", "-pc_gamg_use_sa_esteig false", "-pc_gamg_eigenvalues 0.1,2", "-pc_gamg_asm_use_agg true", "-pc_gamg_graph_symmetrize false", "-pc_gamg_low_memory_threshold_filter true -pc_gamg_threshold 0.02", "-pc_gamg_mis_k_minimum_degree_ordering true", "-pc_gamg_asm_hem_aggs 2", "-pc_gamg_rank_reduction_factors 1,1"};
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); k++) {
+    for (int e = 0; e < 2; e++) {
+      TestDiff d = {NULL, 0};
+      Mat      A;
+      char     name[128];
+
+      PetscCall(PetscSNPrintf(name, sizeof(name), "%s, %s", e ? "elastic" : "scalar", options[k]));
+      PetscCall(GridCreate(PETSC_COMM_WORLD, e ? &elastic : &grid, &A));
+      PetscCall(Compare(&d, name, A, options[k], MORE_PERCENT));
+      PetscCall(MatDestroy(&A));
+      PetscCall(TestReport(name, &d));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The Laplacian of the graph of a symmetric matrix in a file; its diagonal is raised a little, so that it is not singular */
+static PetscErrorCode Graph(const char path[])
+{
+  TestDiff d = {NULL, 0};
+  Mat      A, L;
+  PetscInt first, end, N;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+  PetscCall(MatSetType(A, MATAIJ));
+  PetscCall(MatLoadMatrixMarket(A, path));
+  PetscCall(MatGetOwnershipRange(A, &first, &end));
+  PetscCall(MatGetSize(A, &N, NULL));
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &L));
+  PetscCall(MatSetSizes(L, end - first, end - first, N, N));
+  PetscCall(MatSetFromOptions(L));
+  {
+    PetscInt *lengths;
+
+    PetscCall(PetscMalloc1(end - first, &lengths));
+    for (PetscInt i = first; i < end; i++) {
+      PetscCall(MatGetRow(A, i, &lengths[i - first], NULL, NULL));
+      lengths[i - first]++;
+      PetscCall(MatRestoreRow(A, i, NULL, NULL, NULL));
+    }
+    PetscCall(MatSeqAIJSetPreallocation(L, 0, lengths));
+    PetscCall(MatMPIAIJSetPreallocation(L, 0, lengths, 0, lengths));
+    PetscCall(PetscFree(lengths));
+  }
+  for (PetscInt i = first; i < end; i++) {
+    PetscInt        n, degree = 0;
+    const PetscInt *j;
+
+    PetscCall(MatGetRow(A, i, &n, &j, NULL));
+    for (PetscInt k = 0; k < n; k++) {
+      degree += j[k] != i;
+      if (j[k] != i) PetscCall(MatSetValue(L, i, j[k], -1, INSERT_VALUES));
+    }
+    PetscCall(MatSetValue(L, i, i, degree + 1.e-3, INSERT_VALUES));
+    PetscCall(MatRestoreRow(A, i, &n, &j, NULL));
+  }
+  PetscCall(MatAssemblyBegin(L, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(L, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatSetOption(L, MAT_SPD, PETSC_TRUE));
+  PetscCall(Compare(&d, "Laplacian of a graph", L, "", MORE_PERCENT));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&L));
+  PetscCall(TestReport("Laplacian of a graph", &d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- one hierarchy ------------------------------------------------- */
+
+/* Numbers for the columns of the rows of this process, and for the entries down to their bits */
+static PetscErrorCode Fingerprint(Mat A, uint64_t print[2])
+{
+  PetscInt first, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetOwnershipRange(A, &first, &end));
+  for (PetscInt i = first; i < end; i++) {
+    PetscInt           n;
+    const PetscInt    *j;
+    const PetscScalar *a;
+
+    PetscCall(MatGetRow(A, i, &n, &j, &a));
+    for (PetscInt k = 0; k < n; k++) {
+      uint64_t bits[(sizeof(*a) + 7) / 8] = {0};
+
+      memcpy(bits, &a[k], sizeof(*a));
+      for (int values = 0; values < 2; values++) {
+        print[values] = (print[values] ^ (uint64_t)i) * 0x9E3779B97F4A7C15u + (uint64_t)j[k];
+        if (values) print[1] += bits[0] * 31 + bits[PETSC_STATIC_ARRAY_LENGTH(bits) - 1];
+        print[values] ^= print[values] >> 29;
+      }
+    }
+    PetscCall(MatRestoreRow(A, i, &n, &j, &a));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of all prolongators */
+static PetscErrorCode Hierarchy(Mat A, const char options[], uint64_t print[2])
+{
+  Solver   s;
+  PetscInt levels;
+
+  PetscFunctionBeginUser;
+  print[0] = print[1] = 0;
+  PetscCall(SolverCreate(A, PCGAMGAMBAGG, options, &s));
+  PetscCall(SolverSetUp(&s, &levels));
+  for (PetscInt l = levels - 1; l >= 1; l--) {
+    Mat P;
+
+    PetscCall(PCMGGetInterpolation(s.pc, l, &P));
+    PetscCall(Fingerprint(P, print));
+  }
+  PetscCall(SolverDestroy(&s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define WHOLE "-pc_gamg_process_eq_limit 1 -pc_gamg_parallel_coarse_grid_solver -pc_gamg_coarse_eq_limit 10 -pc_gamg_aggressive_coarsening 1 "
+
+/* Without smoothing a row of the prolongator says which aggregate a node is in */
+static PetscErrorCode Threads(void)
+{
+  static const char *const options[] = {WHOLE, WHOLE "-pc_gamg_threshold 0.02", WHOLE "-pc_gamg_agg_nsmooths 0", WHOLE "-pc_gamg_aggressive_mis_k 3", WHOLE "-pc_gamg_ambagg_strongest -pc_gamg_aggressive_coarsening 0"};
+
+  char      type[64];
+  PetscBool plain;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestTypeRoot(type, sizeof(type)));
+  PetscCall(PetscStrcmp(type, MATAIJ, &plain)); /* the sums of the products P^T A P of petsc-amb depend on the number of threads */
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); k++) {
+    TestDiff d = {NULL, 0};
+    char     name[256];
+
+    for (int e = 0; e < 3; e++) {
+      Problem  problem = e == 1 ? elastic : grid;
+      uint64_t print[4][2];
+      Mat      A;
+
+      problem.symmetric = (PetscBool)(e < 2);
+      for (int t = 0; t < 4; t++) { /* the last run is as the first one */
+        SysThreadsSet(t % 3 + 1);
+        PetscCall(GridCreate(PETSC_COMM_WORLD, &problem, &A));
+        PetscCall(Hierarchy(A, options[k], print[t]));
+        PetscCall(MatDestroy(&A));
+        TestExpect(&d, "the aggregates depend on threads, or on chance", (PetscBool)(print[t][0] == print[0][0]));
+        if (t == 3 || plain) TestExpect(&d, "the prolongators depend on threads, or on chance", (PetscBool)(print[t][1] == print[0][1]));
+      }
+    }
+    PetscCall(PetscSNPrintf(name, sizeof(name), "threads, %s", options[k] + sizeof(WHOLE) - 1));
+    PetscCall(TestReport(name, &d));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows of a matrix on several processes against those of the same matrix on one: columns exactly, values closely. Rigid bodies have sums over all processes,
+   and on an aggregate of one or two nodes they depend on each other but for these last bits: their values are not compared. */
+static PetscErrorCode DiffRows(TestDiff *d, PetscBool values, Mat A, Mat B)
+{
+  PetscInt first, end, N, M;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetSize(A, NULL, &M));
+  PetscCall(MatGetSize(B, NULL, &N));
+  TestExpect(d, "another number of aggregates", (PetscBool)(M == N));
+  PetscCall(MatGetOwnershipRange(A, &first, &end));
+  for (PetscInt i = first; i < end && M == N; i++) {
+    PetscInt           n, m;
+    const PetscInt    *j, *l;
+    const PetscScalar *a, *b;
+
+    PetscCall(MatGetRow(A, i, &n, &j, &a));
+    PetscCall(MatGetRow(B, i, &m, &l, &b));
+    TestExpect(d, "another number of entries", (PetscBool)(n == m));
+    for (PetscInt k = 0; k < n && n == m; k++) {
+      TestExpect(d, "another aggregate", (PetscBool)(j[k] == l[k]));
+      if (values && PetscAbsScalar(a[k] - b[k]) > TEST_TOLERANCE) TestDiffAdd(d, "an entry", PetscAbsScalar(a[k] - b[k]));
+    }
+    PetscCall(MatRestoreRow(A, i, &n, &j, &a));
+    PetscCall(MatRestoreRow(B, i, &m, &l, &b));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All levels on all processes, and on each one alone */
+static PetscErrorCode Processes(void)
+{
+  static const char *const options[] = {"", "-pc_gamg_threshold 0.02 ", "-pc_gamg_aggressive_coarsening 0 ", "-pc_gamg_aggressive_mis_k 3 ", "-pc_gamg_mis_k_minimum_degree_ordering true "};
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); k++) {
+    for (int e = 0; e < 3; e++) {
+      Problem  problem = e == 1 ? elastic : grid;
+      TestDiff d       = {NULL, 0};
+      char     name[256], all[512];
+      PetscInt levels[2];
+      Mat      A[2], P[2];
+      Solver   solver[2];
+
+      problem.symmetric = (PetscBool)(e < 2);
+      problem.wind      = e == 2 ? 3 : 0;
+      PetscCall(PetscSNPrintf(all, sizeof(all), "%s%s-pc_gamg_agg_nsmooths 0", WHOLE, options[k]));
+      for (int s = 0; s < 2; s++) {
+        PetscCall(GridCreate(s ? PETSC_COMM_SELF : PETSC_COMM_WORLD, &problem, &A[s]));
+        PetscCall(SolverCreate(A[s], PCGAMGAMBAGG, all, &solver[s]));
+        PetscCall(SolverSetUp(&solver[s], &levels[s]));
+      }
+      TestExpect(&d, "another number of levels", (PetscBool)(levels[0] == levels[1]));
+      TestExpect(&d, "there is one level only", (PetscBool)(levels[0] > 1));
+      if (levels[0] > 1 && levels[1] > 1) {
+        for (int s = 0; s < 2; s++) PetscCall(PCMGGetInterpolation(solver[s].pc, levels[s] - 1, &P[s]));
+        PetscCall(DiffRows(&d, (PetscBool)!problem.rigid, P[0], P[1]));
+      }
+      for (PetscInt l = levels[0] - 1; l >= 0 && levels[0] == levels[1]; l--) {
+        PetscInt rows[2];
+
+        for (int s = 0; s < 2; s++) {
+          PetscCall(GetOperator(solver[s].pc, l, &P[s]));
+          PetscCall(MatGetSize(P[s], &rows[s], NULL));
+        }
+        TestExpect(&d, "another size of a coarse level", (PetscBool)(rows[0] == rows[1]));
+      }
+      for (int s = 0; s < 2; s++) {
+        PetscCall(SolverDestroy(&solver[s]));
+        PetscCall(MatDestroy(&A[s]));
+      }
+      PetscCall(PetscSNPrintf(name, sizeof(name), "processes, %s, %s", e == 0 ? "scalar" : e == 1 ? "elastic" : "convection", options[k]));
+      PetscCall(TestReport(name, &d));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- odd matrices ------------------------------------------------- */
+
+/* Rows of a grid that are given up: they keep their diagonal entry, with others stored as zeros, or nothing at all */
+typedef enum {
+  ODD_DIRICHLET,
+  ODD_STORED_ZEROS,
+  ODD_NO_ENTRY
+} Odd;
+
+static PetscErrorCode OddCreate(Odd odd, PetscBool last, Mat *A)
+{
+  const PetscInt N = 40, n = N * N;
+  PetscInt       first, end;
+  PetscMPIInt    rank, size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetSizes(*A, last ? (rank == size - 1 ? n : 0) : PETSC_DECIDE, last ? (rank == size - 1 ? n : 0) : PETSC_DECIDE, n, n));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatSeqAIJSetPreallocation(*A, 5, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*A, 5, NULL, 4, NULL));
+  PetscCall(MatGetOwnershipRange(*A, &first, &end));
+  for (PetscInt i = first; i < end; i++) {
+    const PetscInt  x = i % N, y = i / N, near[4] = {x ? i - 1 : -1, x < N - 1 ? i + 1 : -1, y ? i - N : -1, y < N - 1 ? i + N : -1};
+    const PetscBool mine = (PetscBool)(i % 7 == 3);
+
+    for (int k = 0; k < 4; k++) {
+      const PetscBool given = (PetscBool)(mine || near[k] % 7 == 3);
+
+      if (near[k] >= 0 && (!given || odd == ODD_STORED_ZEROS)) PetscCall(MatSetValue(*A, i, near[k], given ? 0 : -1, INSERT_VALUES));
+    }
+    if (!mine || odd != ODD_NO_ENTRY) PetscCall(MatSetValue(*A, i, i, 4, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatSetOption(*A, MAT_SPD, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows without edges have no entry in the prolongator, all others have one */
+static PetscErrorCode OddRows(void)
+{
+  static const char *const names[] = {"rows of Dirichlet conditions", "rows of stored zeros", "rows without an entry"};
+
+  PetscFunctionBeginUser;
+  for (int odd = ODD_DIRICHLET; odd <= ODD_NO_ENTRY; odd++) {
+    for (int last = 0; last < 2; last++) {
+      TestDiff d = {NULL, 0};
+      char     name[128];
+      Mat      A, P;
+      Solver   s;
+      PetscInt levels, first, end;
+
+      PetscCall(PetscSNPrintf(name, sizeof(name), "%s%s", names[odd], last ? ", all on the last process" : ""));
+      PetscCall(OddCreate((Odd)odd, (PetscBool)last, &A));
+      PetscCall(SolverCreate(A, PCGAMGAMBAGG, odd == ODD_STORED_ZEROS ? "-pc_gamg_agg_nsmooths 0 -pc_gamg_threshold 0" : "-pc_gamg_agg_nsmooths 0", &s));
+      PetscCall(SolverSetUp(&s, &levels));
+      TestExpect(&d, "there is one level only", (PetscBool)(levels > 1));
+      PetscCall(PCMGGetInterpolation(s.pc, levels - 1, &P));
+      PetscCall(MatGetOwnershipRange(P, &first, &end));
+      for (PetscInt i = first; i < end; i++) {
+        PetscInt n;
+
+        PetscCall(MatGetRow(P, i, &n, NULL, NULL));
+        TestExpect(&d, "a row without edges is in an aggregate, or one with edges in none", (PetscBool)(n == (i % 7 != 3)));
+        PetscCall(MatRestoreRow(P, i, &n, NULL, NULL));
+      }
+      PetscCall(SolverDestroy(&s));
+      if (odd == ODD_DIRICHLET) PetscCall(Compare(&d, name, A, "", MORE_PERCENT));
+      PetscCall(MatDestroy(&A));
+      PetscCall(TestReport(name, &d));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A diagonal matrix has no aggregates; a matrix of one entry; a dense one */
+static PetscErrorCode Small(TestDiff *d)
+{
+  PetscFunctionBeginUser;
+  for (int kind = 0; kind < 3; kind++) {
+    const PetscInt n = kind == 1 ? 1 : 60;
+    Mat            A;
+    PetscInt       first, end;
+    Figures        f;
+
+    PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+    PetscCall(MatSetSizes(A, PETSC_DECIDE, PETSC_DECIDE, n, n));
+    PetscCall(MatSetFromOptions(A));
+    PetscCall(MatSetUp(A));
+    PetscCall(MatGetOwnershipRange(A, &first, &end));
+    for (PetscInt i = first; i < end; i++) {
+      for (PetscInt j = 0; j < n; j++) {
+        if (i == j || kind == 2) PetscCall(MatSetValue(A, i, j, i == j ? n + 1 : -1, INSERT_VALUES));
+      }
+    }
+    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(Solve(A, PCGAMGAMBAGG, "", &f));
+    TestExpect(d, "a small matrix is not solved", (PetscBool)(f.reason > 0));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The pattern of the matrix is not symmetric */
+static PetscErrorCode OneSided(TestDiff *d)
+{
+  const PetscInt n = 3000;
+  PetscInt       first, end;
+  Mat            A;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+  PetscCall(MatSetSizes(A, PETSC_DECIDE, PETSC_DECIDE, n, n));
+  PetscCall(MatSetFromOptions(A));
+  PetscCall(MatSeqAIJSetPreallocation(A, 6, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(A, 6, NULL, 5, NULL));
+  PetscCall(MatGetOwnershipRange(A, &first, &end));
+  for (PetscInt i = first; i < end; i++) {
+    const PetscInt near[5] = {i - 1, i + 1, i - 50, i + 50, i % 3 ? -1 : i + 1100};
+
+    PetscCall(MatSetValue(A, i, i, 4.2, INSERT_VALUES));
+    for (int k = 0; k < 5; k++) {
+      if (near[k] >= 0 && near[k] < n) PetscCall(MatSetValue(A, i, near[k], k == 4 ? -0.2 : -1, INSERT_VALUES));
+    }
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(Compare(d, "a pattern that is not symmetric", A, "", MORE_PERCENT));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A value that is no number, in each place of a row: PETSc's type raises an error or does not converge, and so does this one */
+static PetscErrorCode NotANumber(TestDiff *d)
+{
+  static const char *const options[] = {"", "-pc_gamg_threshold 0.02", "-pc_gamg_aggressive_coarsening 0"};
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); k++) {
+    for (int off = 0; off < 2; off++) {
+      const PetscInt i = 100, j = 100 + off;
+      PetscInt       first, end;
+      PetscErrorCode raised;
+      Figures        f;
+      Mat            A;
+
+      PetscCall(GridCreate(PETSC_COMM_WORLD, &grid, &A));
+      PetscCall(MatGetOwnershipRange(A, &first, &end));
+      if (i >= first && i < end) PetscCall(MatSetValue(A, i, j, NAN, INSERT_VALUES));
+      PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+      PetscCall(PetscPushErrorHandler(TestKeepMessage, NULL));
+      raised = Solve(A, PCGAMGAMBAGG, options[k], &f);
+      PetscCall(PetscPopErrorHandler());
+      TestExpect(d, "a matrix with a value that is no number is solved", (PetscBool)(raised || f.reason <= 0));
+      PetscCall(MatDestroy(&A));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- use ------------------------------------------------- */
+
+/* New values with the old interpolation, and with a new one */
+static PetscErrorCode NewValues(TestDiff *d)
+{
+  PetscFunctionBeginUser;
+  for (int reuse = 0; reuse < 2; reuse++) {
+    Figures          f[2];
+    Solver           s[2];
+    Mat              A, P[2] = {NULL, NULL};
+    PetscObjectState state[2] = {0, 0};
+
+    PetscCall(GridCreate(PETSC_COMM_WORLD, &grid, &A));
+    for (int own = 0; own < 2; own++) PetscCall(SolverCreate(A, own ? PCGAMGAMBAGG : PCGAMGAGG, reuse ? "-pc_gamg_reuse_interpolation true" : "-pc_gamg_reuse_interpolation false", &s[own]));
+    for (int round = 0; round < 3; round++) {
+      for (int own = 0; own < 2; own++) PetscCall(SolverRun(&s[own], A, &f[own]));
+      TestExpect(d, "no convergence with new values", (PetscBool)(f[1].reason > 0));
+      TestExpect(d, "too many iterations with new values", (PetscBool)(f[1].iterations <= f[0].iterations + MORE_ITERATIONS));
+      PetscCall(PCMGGetInterpolation(s[1].pc, f[1].levels - 1, &P[round > 0]));
+      PetscCall(PetscObjectStateGet((PetscObject)P[round > 0], &state[round > 0]));
+      if (round && reuse) TestExpect(d, "the interpolation is made anew", (PetscBool)(P[0] == P[1] && state[0] == state[1]));
+      PetscCall(GridFill(&grid, 2 + round, A));
+      for (int own = 0; own < 2; own++) PetscCall(KSPSetOperators(s[own].ksp, A, A));
+    }
+    for (int own = 0; own < 2; own++) PetscCall(SolverDestroy(&s[own]));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The type is changed, back and again, and settings follow */
+static PetscErrorCode Types(TestDiff *d)
+{
+  Mat        A;
+  PCGAMGType type;
+  PetscBool  same;
+  Figures    f[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(GridCreate(PETSC_COMM_WORLD, &grid, &A));
+  for (int k = 0; k < 3; k++) {
+    Solver s;
+
+    PetscCall(SolverCreate(A, PCGAMGAMBAGG, "", &s));
+    for (int t = 0; t < k; t++) {
+      PetscCall(PCGAMGSetType(s.pc, PCGAMGAGG));
+      PetscCall(PCGAMGSetType(s.pc, PCGAMGAMBAGG));
+      PetscCall(PCGAMGSetAggressiveLevels(s.pc, k == 1 ? 1 : 0));
+    }
+    if (k == 2) PetscCall(PCGAMGAmbAggSetStrongest(s.pc, PETSC_TRUE));
+    PetscCall(PCGAMGGetType(s.pc, &type));
+    PetscCall(PetscStrcmp(type, PCGAMGAMBAGG, &same));
+    TestExpect(d, "PCGAMGGetType() has another name", same);
+    PetscCall(SolverRun(&s, A, &f[k]));
+    TestExpect(d, "no convergence after a change of type", (PetscBool)(f[k].reason > 0));
+    PetscCall(SolverDestroy(&s));
+  }
+  TestExpect(d, "another hierarchy after a change of type", (PetscBool)(f[1].rows[1] == f[0].rows[1] && f[1].complexity == f[0].complexity));
+  TestExpect(d, "PCGAMGSetAggressiveLevels() has no effect", (PetscBool)(f[2].rows[1] > f[1].rows[1]));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What cannot be done is an error that says so */
+static PetscErrorCode Refused(TestDiff *d)
+{
+  Mat      A, B;
+  Solver   s;
+  PetscInt levels;
+
+  PetscFunctionBeginUser;
+  PetscCall(GridCreate(PETSC_COMM_WORLD, &grid, &A));
+  PetscCall(SolverCreate(A, PCGAMGAMBAGG, "-mat_coarsen_type hem -pc_gamg_mat_coarsen_type hem", &s));
+  TestExpectError(d, PETSC_ERR_SUP, "use -pc_gamg_type agg", SolverSetUp(&s, &levels));
+  PetscCall(SolverDestroy(&s));
+  PetscCall(MatConvert(A, MATBAIJ, MAT_INITIAL_MATRIX, &B));
+  PetscCall(SolverCreate(B, PCGAMGAMBAGG, "", &s));
+  TestExpectError(d, PETSC_ERR_SUP, "needs a matrix of type aij", SolverSetUp(&s, &levels));
+  PetscCall(SolverDestroy(&s));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's type with the coarsener of this one */
+static PetscErrorCode Coarsener(TestDiff *d)
+{
+  static const char options[] = "-mat_coarsen_type ambmis -pc_gamg_mat_coarsen_type ambmis -pc_gamg_aggressive_square_graph false -pc_gamg_aggressive_coarsening 1";
+
+  PetscFunctionBeginUser;
+  for (int e = 0; e < 2; e++) {
+    Mat     A;
+    Figures f[2];
+
+    PetscCall(GridCreate(PETSC_COMM_WORLD, e ? &elastic : &grid, &A));
+    PetscCall(Solve(A, PCGAMGAGG, options, &f[0]));
+    PetscCall(Solve(A, PCGAMGAMBAGG, "-pc_gamg_mis_k_minimum_degree_ordering false -pc_gamg_aggressive_coarsening 1", &f[1]));
+    TestExpect(d, "no convergence with the coarsener", (PetscBool)(f[0].reason > 0));
+    TestExpect(d, "the coarsener makes other aggregates", (PetscBool)(f[0].rows[1] == f[1].rows[1]));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- */
+
+static const TestCase tests[] = {
+  {"small matrices",                  Small     },
+  {"a pattern that is not symmetric", OneSided  },
+  {"values that are no numbers",      NotANumber},
+  {"new values",                      NewValues },
+  {"types and settings",              Types     },
+  {"refused",                         Refused   },
+  {"coarsener",                       Coarsener },
+  {NULL,                              NULL      }
+};
+
+/* Coarse levels on fewer processes */
+static PetscErrorCode Reduction(void)
+{
+  static const char *const options[] = {"-pc_gamg_process_eq_limit 60 -pc_gamg_coarse_eq_limit 30", "-pc_gamg_process_eq_limit 200 -pc_gamg_parallel_coarse_grid_solver", REPARTITION "-pc_gamg_process_eq_limit 100", "-pc_gamg_asm_use_agg true"};
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); k++) {
+    TestDiff d = {NULL, 0};
+    char     name[128];
+
+    for (int e = 0; e < 2; e++) {
+      Mat A;
+
+      PetscCall(GridCreate(PETSC_COMM_WORLD, e ? &elastic : &grid, &A));
+      PetscCall(Compare(&d, "fewer processes", A, options[k], MORE_PERCENT));
+      PetscCall(MatDestroy(&A));
+    }
+    PetscCall(PetscSNPrintf(name, sizeof(name), "fewer processes, case %d", (int)k));
+    PetscCall(TestReport(name, &d));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  char        path[PETSC_MAX_PATH_LEN];
+  PetscBool   graph;
+  PetscMPIInt size;
+
+  PetscCall(TestInitialize(&argc, &argv, help));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-ambagg_graph", path, sizeof(path), &graph));
+  if (graph) PetscCall(Graph(path));
+  else {
+    if (size == 1) {
+      PetscCall(Quality());
+      PetscCall(Options());
+      PetscCall(Threads());
+    }
+    PetscCall(Processes());
+    PetscCall(Reduction());
+    PetscCall(OddRows());
+    PetscCall(TestRun(tests));
+  }
+  return TestFinalize();
+}
+
+/*TEST
+
+  testset:
+    requires: double
+    comments: each PETSc knows some of the options only
+    args: -options_left no -mat_shadow_tune off
+    testset:
+      output_file: output/ambagg_1.out
+      test:
+        args: -mat_type {{aij @types}} @types(-mat_%s_device cpu)
+    testset:
+      output_file: output/ambagg_2.out
+      test:
+        nsize: {{2 3}}
+        args: -mat_type aij
+      test:
+        nsize: 2
+        args: -mat_type amb -mat_amb_device cpu
+
+TEST*/

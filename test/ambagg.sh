@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# PCGAMG of type ambagg in PETSc's unmodified ex56, elasticity with its near-null space, against PETSc's type agg: at most one iteration and 5 percent of
+# complexity more; and on the Laplacian of a graph of a file.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+failed=0
+launch=${MPIEXEC:+$MPIEXEC -n 1}
+
+figures() { # OPTIONS: iterations and complexity
+  $launch "$EXAMPLES/ex56" -pc_type gamg -dll_append "$LIB" -mat_type amb -mat_amb_device cpu -mat_shadow_tune off -ksp_converged_reason -ksp_view "$@" 2>&1 |
+    awk '/iterations/ && /converged/ { its = $NF } /Complexity/ { sub(/.*operator = */, ""); oc = $1 } END { print its, oc }'
+}
+for ne in 9 19; do
+  agg=$(figures -ne $ne -pc_gamg_type agg)
+  ambagg=$(figures -ne $ne -pc_gamg_type ambagg)
+  echo "    -ne $ne: agg $agg, ambagg $ambagg (iterations, complexity)" >&2
+  if echo "$agg $ambagg" | awk 'NF != 4 || $3 > $1 + 1 || 100 * $4 > 105 * $2 { exit 1 }'; then echo "ok ex56 -ne $ne"
+  else
+    echo "not ok ex56 -ne $ne: agg $agg, ambagg $ambagg (iterations, complexity)"
+    failed=1
+  fi
+done
+$launch "$BUILD/test/ambagg" -ambagg_graph data/PGPgiantcompo.mtx.gz -mat_type amb -mat_amb_device cpu -options_left no || failed=1
+exit $failed

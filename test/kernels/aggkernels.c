@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The host's kernels of smoothed aggregation, without PETSc: what an independent set, aggregates and a QR factorization have to fulfil, and the same results for
+   any number of threads
+*/
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ksp/pc/impls/gamg/aggkeys.h"
+
+static int failed = 0;
+
+static void Report(const char *name, int good)
+{
+  printf("%s %s\n", good ? "ok" : "not ok", name);
+  failed |= !good;
+}
+
+static uint64_t seed = 1;
+
+static double Random(void)
+{
+  seed ^= seed << 13;
+  seed ^= seed >> 7;
+  seed ^= seed << 17;
+  return (double)(seed >> 11) / 9007199254740992.;
+}
+
+typedef struct {
+  int        n, bs;
+  SysInt    *i, *j;
+  SysScalar *a;
+} Matrix;
+
+/* n nodes of bs rows, each coupled with nodes that differ by up to reach, and some with a far one; one-sided couplings too if asked for */
+static Matrix MatrixCreate(int n, int bs, int reach, int onesided)
+{
+  Matrix A     = {n, bs, calloc((size_t)n * bs + 1, sizeof(SysInt)), NULL, NULL};
+  char  *there = calloc((size_t)n * n, 1);
+  SysInt nz    = 0;
+
+  for (int v = 0; v < n; v++) {
+    there[v * n + v] = 1;
+    for (int d = 1; d <= reach && v % 11; d++) {
+      const int u = d == reach && v % 5 == 0 ? (v * 7 + 3) % n : v + d;
+
+      if (u >= n || u % 11 == 0) continue;
+      there[v * n + u] = 1;
+      if (!onesided || v % 3) there[u * n + v] = 1;
+    }
+  }
+  A.j = malloc((size_t)n * n * bs * bs * sizeof(SysInt));
+  A.a = malloc((size_t)n * n * bs * bs * sizeof(SysScalar));
+  for (int r = 0; r < n * bs; r++) {
+    for (int c = 0; c < n * bs; c++) {
+      if (!there[r / bs * n + c / bs] || (r != c && bs > 1 && (r + c) % 4 == 0)) continue;
+      A.j[nz]   = c;
+      A.a[nz++] = (SysReal)(r == c ? 4 : Random() - 0.7);
+    }
+    A.i[r + 1] = nz;
+  }
+  free(there);
+  return A;
+}
+
+static void MatrixDestroy(Matrix *A)
+{
+  free(A->i);
+  free(A->j);
+  free(A->a);
+}
+
+static int GraphMake(const Matrix *A, int symmetrize, double threshold, int nthread, AggGraph *g)
+{
+  AggMatrix M = {
+    .d = {(int64_t)A->n * A->bs, (int64_t)A->n * A->bs, A->i[A->n * A->bs], A->i, A->j, A->a},
+      .bs = A->bs
+  };
+
+  return !AggGraphCreate(&M, nthread, g) && (!symmetrize || !AggGraphSymmetrize(g, NULL, nthread)) && !AggGraphFinish(g, threshold, nthread);
+}
+
+/* Every edge has its transposed edge, of the same weight */
+static int GraphSymmetric(const AggGraph *g)
+{
+  for (int64_t v = 0; v < g->n; v++) {
+    for (int64_t k = g->i[v]; k < g->i[v + 1]; k++) {
+      int64_t l = g->i[g->j[k]];
+
+      if (g->j[k] == v || (k > g->i[v] && g->j[k] <= g->j[k - 1])) return 0;
+      while (l < g->i[g->j[k] + 1] && g->j[l] != v) l++;
+      if (l == g->i[g->j[k] + 1] || g->w[l] != g->w[k]) return 0;
+    }
+  }
+  return 1;
+}
+
+/* Edges from v to the nearest root, or hops + 1 */
+static int Distance(const AggGraph *g, const SysInt join[], int64_t v, int hops, int self)
+{
+  int least = join[v] == v && self ? 0 : hops + 1;
+
+  if (!least || !hops) return least;
+  for (int64_t k = g->i[v]; k < g->i[v + 1]; k++) {
+    const int d = 1 + Distance(g, join, g->j[k], hops - 1, 1);
+
+    if (d < least) least = d;
+  }
+  return least;
+}
+
+/* Roots within hops edges of v, but v: walks of up to hops edges that end at another root */
+static int OtherRoots(const AggGraph *g, const SysInt join[], int64_t v, int64_t from, int hops)
+{
+  if (v != from && join[v] == v) return 1;
+  for (int64_t k = g->i[v]; k < g->i[v + 1] && hops; k++) {
+    if (OtherRoots(g, join, g->j[k], from, hops - 1)) return 1;
+  }
+  return 0;
+}
+
+static int CheckAggregates(const AggGraph *g, const SysInt join[], int hops)
+{
+  for (int64_t v = 0; v < g->n; v++) {
+    SysInt u = join[v];
+
+    if ((u < 0) != (g->i[v + 1] == g->i[v])) return 0; /* in no aggregate if alone */
+    if (u < 0) continue;
+    if (u == v && OtherRoots(g, join, v, v, hops)) return 0;
+    if (Distance(g, join, v, hops, 1) > hops) return 0; /* maximal */
+    for (int h = 0; join[u] != u; h++) {
+      if (h == hops || join[u] < 0) return 0;
+      u = join[u];
+    }
+    if (u == v) continue;
+    u = 0;
+    for (int64_t k = g->i[v]; k < g->i[v + 1]; k++) u |= g->j[k] == join[v];
+    if (!u) return 0; /* joins a neighbour */
+  }
+  return 1;
+}
+
+static void Aggregates(void)
+{
+  int graphs = 1, sets = 1, threads = 1;
+
+  for (int kind = 0; kind < 12; kind++) {
+    const int    bs        = kind % 3 == 2 ? 3 : 1;
+    Matrix       A         = MatrixCreate(kind == 0 ? 1 : 60 + kind, bs, 1 + kind % 4, kind % 2);
+    const double threshold = kind % 4 == 3 ? 0.05 : -1;
+    AggGraph     first, g;
+
+    if (!GraphMake(&A, 1, threshold, 1, &first)) graphs = 0;
+    graphs &= GraphSymmetric(&first);
+    for (int hops = 1; hops <= 3; hops++) {
+      for (int o = 0; o < 3; o++) {
+        const AggOptions options = {.hops = hops, .lowdegree = o == 1, .strongest = o == 2};
+        SysInt           join[2][128];
+        int              rounds;
+
+        for (int t = 1; t <= 3; t++) {
+          if (!GraphMake(&A, 1, threshold, t, &g)) graphs = 0;
+          threads &= g.i[g.n] == first.i[g.n] && !memcmp(g.j, first.j, (size_t)g.i[g.n] * sizeof(*g.j)) && !memcmp(g.w, first.w, (size_t)g.i[g.n] * sizeof(*g.w));
+          if (AggAggregate(&g, 5, NULL, &options, NULL, t, join[t > 1], &rounds)) sets = 0;
+          threads &= t == 1 || !memcmp(join[0], join[1], (size_t)g.n * sizeof(SysInt));
+          AggGraphDestroy(&g);
+        }
+        sets &= CheckAggregates(&first, join[0], hops);
+      }
+    }
+    AggGraphDestroy(&first);
+    MatrixDestroy(&A);
+  }
+  Report("graphs are symmetric", graphs);
+  Report("roots are far apart, and near all other vertices", sets);
+  Report("the same for any number of threads", threads);
+}
+
+/* Q R is the block, and the columns of Q are orthonormal where the aggregate has enough rows */
+static void Factors(void)
+{
+  const double tolerance = sizeof(SysReal) == 4 ? 1e-4 : 1e-11;
+  int          good      = 1;
+
+  for (int bs = 1; bs <= 6; bs++) {
+    for (int nvec = 1; nvec <= 6; nvec++) {
+      enum {
+        AGGREGATES = 9,
+        NODES      = 45
+      };
+      SysInt   start[AGGREGATES + 1] = {0}, member[NODES];
+      SysReal *block = malloc(sizeof(SysReal) * NODES * 36), *before = malloc(sizeof(SysReal) * NODES * 36), *r = malloc(sizeof(SysReal) * AGGREGATES * 36);
+
+      for (int k = 0; k < AGGREGATES; k++) start[k + 1] = start[k] + k + 1;
+      for (int l = 0; l < NODES; l++) member[l] = (l * 7) % NODES;
+      for (int l = 0; l < NODES * bs * nvec; l++) before[l] = block[l] = (SysReal)(nvec > 1 && l % nvec == 1 && bs == 2 ? 0 : Random() - 0.5); /* sometimes a zero column */
+      if (AggFactor(AGGREGATES, start, member, bs, nvec, 1 + bs % 3, block, r)) good = 0;
+      for (int k = 0; k < AGGREGATES; k++) {
+        const int rows = (int)(start[k + 1] - start[k]) * bs;
+
+        for (int c = 0; c < nvec; c++) {
+          double dot[6] = {0};
+
+          for (int l = 0; l < rows; l++) {
+            const int place = (int)(member[start[k] + l / bs] * bs + l % bs) * nvec;
+            double    sum   = 0;
+
+            for (int d = 0; d < nvec; d++) sum += (double)block[place + d] * r[c * AGGREGATES * nvec + k * nvec + d];
+            if (fabs(sum - before[place + c]) > tolerance) good = 0;
+            for (int d = 0; d < nvec; d++) dot[d] += (double)block[place + c] * block[place + d];
+          }
+          for (int d = 0; d < nvec && rows >= nvec; d++) {
+            if (fabs(dot[d] - (c == d)) > tolerance) good = 0;
+          }
+        }
+      }
+      free(block);
+      free(before);
+      free(r);
+    }
+  }
+  Report("factors", good);
+}
+
+int main(void)
+{
+  Aggregates();
+  Factors();
+  return failed;
+}

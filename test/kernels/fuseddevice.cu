@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The passes of conjugate gradients on a CUDA device, without PETSc: against the same iteration on the host, in blocks of several lengths, recorded and not, and
+   all reasons to stop. The matrix has three diagonals: numbers by a formula, and -1 beside them.
+
+     fuseddevice [small] GROUP...     runs groups of tests; small leaves out large systems, for tools that slow everything down
+
+   Prints "ok GROUP" or "not ok GROUP", before it what was wrong. Exit code 77: there is no device.
+*/
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function" /* other tests need more of this header */
+#include "devicevectors.h"
+#pragma GCC diagnostic pop
+#include "ksp/ksp/impls/fused/fusedcuda.h"
+
+/* Which numbers the diagonal of the matrix has, and M */
+enum Kind {
+  DEFINITE,
+  INDEFINITE_MAT, /* every third number of the matrix is negative */
+  INDEFINITE_PC,  /* every third number of M is negative */
+  IDENTITY,       /* the matrix is twice the identity, M half of it */
+  NOT_A_NUMBER    /* a number of the matrix is NaN */
+};
+
+struct System {
+  std::string name;
+  int         n;
+  Kind        kind;
+  FusedKind   pc;
+  FusedNorm   norm;
+  int         max_it;
+  double      least;
+};
+
+static __host__ __device__ SysScalar Diagonal(Kind kind, int k)
+{
+  if (kind == IDENTITY) return 2;
+  if (kind == NOT_A_NUMBER && k == 0) return (SysScalar)NAN;
+  if (kind == INDEFINITE_MAT && k % 3 == 0) return -4;
+  return (SysScalar)(2.5 + 0.5 * (k % 7));
+}
+
+static __host__ __device__ SysScalar Entry(Kind kind, int n, int k, const SysScalar *p)
+{
+  SysScalar sum = Diagonal(kind, k) * p[k];
+
+  if (kind == IDENTITY) return sum;
+  if (k > 0) sum -= p[k - 1];
+  if (k < n - 1) sum -= p[k + 1];
+  return sum;
+}
+
+static __global__ void Multiply(Kind kind, int n, const SysScalar *p, SysScalar *w)
+{
+  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (k < n) w[k] = Entry(kind, n, k, p);
+}
+
+static SysScalar Preconditioner(Kind kind, int k)
+{
+  const SysScalar d = 1 / Diagonal(kind == INDEFINITE_PC || kind == NOT_A_NUMBER ? DEFINITE : kind, k);
+
+  return kind == INDEFINITE_PC && k % 3 == 0 ? -d : d;
+}
+
+struct Outcome {
+  FusedState             state;
+  std::vector<SysScalar> x, history;
+  bool                   good;
+};
+
+static bool Check(SysStatus status, const System &S)
+{
+  return status == SYS_SUCCESS || Complain(S.name, SysDeviceErrorText());
+}
+
+static bool Iterations(FusedDevice *f, const FusedPass &pass, const System &S, int length, cudaStream_t to)
+{
+  for (int k = 0; k < length; k++) {
+    if (!Check(FusedDeviceDirection(f, &pass, to), S)) return false;
+    if (S.n) Multiply<<<(unsigned)(S.n + 255) / 256, 256, 0, to>>>(S.kind, S.n, pass.v[FUSED_P], pass.v[FUSED_W]);
+    if (!Check(FusedDeviceDot(f, &pass, to), S) || !Check(FusedDeviceStep(f, &pass, S.norm, to), S)) return false;
+  }
+  return true;
+}
+
+/* Solves; resumes that often after a test has stopped the device */
+static Outcome Solve(const System &S, int length, bool record, int resume)
+{
+  const size_t           n = (size_t)S.n;
+  std::vector<SysScalar> d(n), nan(n, NotANumber);
+  FusedDevice           *f = NULL;
+  const FusedState      *state;
+  Outcome                out = {};
+  int                    recorded;
+
+  seed = 88172645463325252u;
+  for (int k = 0; k < S.n; k++) d[(size_t)k] = Preconditioner(S.kind, k);
+  {
+    Vector    x(std::vector<SysScalar>(n, 1), 1), r(RandomVector(n), 1), p(nan, 1), w(nan, 1), diagonal(d, 1);
+    FusedPass pass = {};
+
+    pass.kind       = S.pc;
+    pass.bs         = 1;
+    pass.n          = S.n;
+    pass.d          = diagonal.Data();
+    pass.v[FUSED_X] = x.Data();
+    pass.v[FUSED_R] = r.Data();
+    pass.v[FUSED_Z] = S.pc == FUSED_NONE ? r.Data() : w.Data();
+    pass.v[FUSED_P] = p.Data();
+    pass.v[FUSED_W] = w.Data();
+    if (!Check(FusedDeviceCreate(&f), S)) return out;
+    if (!Check(FusedDeviceStart(f, &pass, S.norm, stream), S) || !Check(FusedDeviceLimits(f, (SysReal)S.least, std::numeric_limits<SysReal>::max(), S.max_it, stream), S)) return out;
+    if (!Check(FusedDeviceSend(f, 1, stream), S) || !Check(FusedDeviceReceive(f, 1, &state), S)) return out;
+    out.history.push_back(state->norm);
+    if (record) {
+      cudaStream_t to;
+
+      if (!Check(FusedDeviceRecordBegin(f, &to), S) || !Iterations(f, pass, S, length, to) || !Check(FusedDeviceRecordEnd(f, &recorded), S)) return out;
+      if (!recorded) {
+        Complain(S.name, "could not be recorded");
+        return out;
+      }
+    }
+    for (int block = 0; block <= S.max_it; block++) {
+      if (record ? !Check(FusedDeviceReplay(f, stream), S) : !Iterations(f, pass, S, length, stream)) return out;
+      if (!Check(FusedDeviceSend(f, block % 2, stream), S) || !Check(FusedDeviceReceive(f, block % 2, &state), S)) return out;
+      for (int k = (int)out.history.size(); k <= state->its; k++) out.history.push_back(state->history[(k - 1) % FUSED_HISTORY]);
+      if (state->stop == FUSED_STOP_TEST && state->its < S.max_it && resume-- > 0) {
+        if (!Check(FusedDeviceResume(f, &pass, stream), S)) return out;
+      } else if (state->stop) break;
+    }
+    out.state = *state;
+    out.good  = x.Get(out.x) && p.Get(nan) && w.Get(nan) && r.Get(nan);
+    if (!out.good) Complain(S.name, "something was written outside");
+  }
+  FusedDeviceDestroy(&f);
+  FusedDeviceDestroy(&f);
+  return out;
+}
+
+/* The same iteration on the host */
+static Outcome OnHost(const System &S)
+{
+  const size_t           n = (size_t)S.n;
+  std::vector<SysScalar> x(n, 1), r, z(n), p(n), w(n);
+  double                 beta, old = 1, dpi;
+  Outcome                out = {};
+
+  seed = 88172645463325252u;
+  r    = RandomVector(n);
+
+  auto sums = [&]() {
+    double zr = 0, zz = 0, rr = 0;
+
+    for (size_t k = 0; k < n; k++) {
+      z[k] = S.pc == FUSED_NONE ? r[k] : Preconditioner(S.kind, (int)k) * r[k];
+      zr += (double)z[k] * (double)r[k];
+      zz += (double)z[k] * (double)z[k];
+      rr += (double)r[k] * (double)r[k];
+    }
+    beta = zr;
+    out.history.push_back((SysScalar)(S.norm == FUSED_NORM_Z ? sqrt(zz) : S.norm == FUSED_NORM_R ? sqrt(rr) : S.norm == FUSED_NORM_NATURAL ? sqrt(fabs(zr)) : 0));
+  };
+
+  sums();
+  for (int i = 0; i < S.max_it; i++) {
+    for (size_t k = 0; k < n; k++) p[k] = i ? (SysScalar)(z[k] + beta / old * p[k]) : z[k];
+    dpi = 0;
+    for (size_t k = 0; k < n; k++) {
+      w[k] = Entry(S.kind, S.n, (int)k, p.data());
+      dpi += (double)p[k] * (double)w[k];
+    }
+    for (size_t k = 0; k < n; k++) {
+      x[k] += (SysScalar)(beta / dpi * p[k]);
+      r[k] -= (SysScalar)(beta / dpi * w[k]);
+    }
+    old = beta;
+    sums();
+    if (S.norm != FUSED_NORM_NONE && out.history.back() <= (SysScalar)S.least) break;
+  }
+  out.x = x;
+  return out;
+}
+
+static std::vector<System> MakeSystems()
+{
+  std::vector<System> systems;
+
+  for (int n : {37, 1000, 5000, 300000, 3000000}) {
+    if (small && n > 5000) continue;
+    for (FusedKind pc : {FUSED_NONE, FUSED_POINT}) {
+      for (FusedNorm norm : {FUSED_NORM_NONE, FUSED_NORM_Z, FUSED_NORM_R, FUSED_NORM_NATURAL}) { systems.push_back({Text("%d rows, M %d, norm %d", n, (int)pc, (int)norm), n, DEFINITE, pc, norm, 12, 1e-9}); }
+    }
+  }
+  return systems;
+}
+
+static bool IterationsOf(const std::vector<System> &systems)
+{
+  const long double tolerance = 2000 * Eps;
+  bool              good      = true;
+
+  for (const System &S : systems) {
+    const Outcome a = Solve(S, 4, false, 0), b = OnHost(S);
+
+    good = good && a.good;
+    if (a.history.size() != b.history.size()) good = Complain(S.name, Text("%d iterations, not %d", (int)a.history.size() - 1, (int)b.history.size() - 1));
+    for (size_t k = 0; k < std::min(a.history.size(), b.history.size()); k++) {
+      if (!(fabsl((long double)a.history[k] - b.history[k]) <= tolerance * b.history[0])) good = Complain(S.name, Text("norm %d is %g, not %g", (int)k, (double)a.history[k], (double)b.history[k]));
+    }
+    for (size_t k = 0; k < a.x.size() && a.history.size() == b.history.size(); k++) {
+      if (!(fabsl((long double)a.x[k] - b.x[k]) <= tolerance)) {
+        good = Complain(S.name, Text("entry %d is %g, not %g", (int)k, (double)a.x[k], (double)b.x[k]));
+        break;
+      }
+    }
+  }
+  return good;
+}
+
+static bool SameBits(const std::vector<System> &systems)
+{
+  bool good = true;
+
+  for (const System &S : systems) {
+    const Outcome a = Solve(S, 1, false, 0);
+
+    for (int length : {1, 3, 16, FUSED_LENGTH}) {
+      for (int record = 0; record < 2; record++) {
+        const Outcome b = Solve(S, length, record, 0);
+
+        if (a.x.size() != b.x.size() || memcmp(a.x.data(), b.x.data(), a.x.size() * sizeof(SysScalar))) good = Complain(S.name, Text("another solution in blocks of %d", length));
+        if (a.history != b.history || a.state.its != b.state.its || a.state.stop != b.state.stop) good = Complain(S.name, Text("another end in blocks of %d", length));
+      }
+    }
+  }
+  return good;
+}
+
+static bool Stops(const std::vector<System> &)
+{
+  static const struct {
+    Kind      kind;
+    FusedKind pc;
+    FusedNorm norm;
+    int       max_it;
+    FusedStop stop;
+  } cases[] = {
+    {DEFINITE,       FUSED_POINT, FUSED_NORM_Z,    5,  FUSED_STOP_TEST},
+    {DEFINITE,       FUSED_POINT, FUSED_NORM_NONE, 5,  FUSED_STOP_TEST},
+    {DEFINITE,       FUSED_POINT, FUSED_NORM_Z,    0,  FUSED_STOP_TEST},
+    {INDEFINITE_MAT, FUSED_NONE,  FUSED_NORM_R,    50, FUSED_STOP_MAT },
+    {INDEFINITE_PC,  FUSED_POINT, FUSED_NORM_R,    50, FUSED_STOP_PC  },
+    {IDENTITY,       FUSED_POINT, FUSED_NORM_Z,    50, FUSED_STOP_TEST},
+    {IDENTITY,       FUSED_POINT, FUSED_NORM_NONE, 50, FUSED_STOP_ZERO},
+    {NOT_A_NUMBER,   FUSED_POINT, FUSED_NORM_Z,    50, FUSED_STOP_DPI }
+  };
+  bool good = true;
+
+  for (const auto &c : cases) {
+    const System  S = {Text("kind %d, norm %d, %d iterations", (int)c.kind, (int)c.norm, c.max_it), 1000, c.kind, c.pc, c.norm, c.max_it, 0};
+    const Outcome a = Solve(S, 8, true, 0);
+
+    if (!a.good) good = false;
+    else if (a.state.stop != c.stop) {
+      /* one of both tests finds an indefinite system first: which one is left to rounding */
+      const bool either = (c.stop == FUSED_STOP_MAT || c.stop == FUSED_STOP_PC) && (a.state.stop == FUSED_STOP_MAT || a.state.stop == FUSED_STOP_PC);
+
+      if (!either) good = Complain(S.name, Text("stops for reason %d after %d iterations, not for %d", a.state.stop, a.state.its, (int)c.stop));
+    }
+  }
+  return good;
+}
+
+/* After a test that the host does not share, the iterations go on as if the test had not been made */
+static bool Resumed(const std::vector<System> &systems)
+{
+  bool good = true;
+
+  for (System S : systems) {
+    System  T = S;
+    Outcome a, b;
+
+    if (S.n < 1000 || S.norm == FUSED_NORM_NONE) continue;
+    T.least = 0;
+    S.least = 1e30;
+    a       = Solve(S, 3, false, 1000);
+    b       = Solve(T, 3, false, 0);
+    if (a.history != b.history || memcmp(a.x.data(), b.x.data(), a.x.size() * sizeof(SysScalar))) good = Complain(S.name, "other iterations after a test");
+  }
+  return good;
+}
+
+int main(int argc, char **argv)
+{
+  const Group<std::vector<System>> groups[] = {
+    {"iterations", IterationsOf},
+    {"same bits",  SameBits    },
+    {"stops",      Stops       },
+    {"resumed",    Resumed     }
+  };
+  int failures;
+
+  if (!StartTests(argc, argv)) return 77;
+  failures = RunTests(groups, MakeSystems(), argc, argv);
+  EndTests();
+  return failures ? 1 : 0;
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+static char help[] = "The phases of a shadow on the host, product by product: when it converts, renews values, gives up, and looks again.\n";
+
+#include "mat/shadow/shadow.h"
+#include "testutil.h"
+
+static const TestShape blocks = {"blocks", 324, 324, TestRowBlocks, TestValueGeneral, PETSC_FALSE};
+
+static PetscErrorCode Multiply(Mat A, PetscInt times)
+{
+  Vec x, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecSet(x, 1.0));
+  for (PetscInt k = 0; k < times; k++) PetscCall(MatMult(A, x, y));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A matrix that measures, whose format has won already if settled is set */
+static PetscErrorCode Create(PetscBool settled, Mat *A, MatShadow **s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(&blocks, NULL, A));
+  PetscCall(MatShadowSetTune(*A, MAT_SHADOW_TUNE_MEASURE));
+  if (settled) PetscCall(MatShadowSetUp(*A));
+  PetscCall(MatShadowGet(*A, s));
+  if (settled) (*s)->trial[0].verdict = MAT_SHADOW_FOR_FORMAT;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void ExpectMade(TestDiff *d, const char *what, const MatShadow *s, MatShadowPhase phase, PetscInt64 aij, PetscInt64 format)
+{
+  TestExpect(d, what, (PetscBool)(s->phase == phase && s->made[0] == aij && s->made[1] == format));
+}
+
+/* ------------------------------------------------- checks ------------------------------------------------- */
+
+/* The table of docs/design.md */
+static PetscErrorCode Transitions(TestDiff *d)
+{
+  static const struct {
+    MatShadowEvent event;
+    MatShadowPhase from, to;
+  } moves[] = {
+    {MAT_SHADOW_RESET,     MAT_SHADOW_WAITING,  MAT_SHADOW_WAITING },
+    {MAT_SHADOW_RESET,     MAT_SHADOW_CURRENT,  MAT_SHADOW_WAITING },
+    {MAT_SHADOW_RESET,     MAT_SHADOW_STALE,    MAT_SHADOW_WAITING },
+    {MAT_SHADOW_RESET,     MAT_SHADOW_DECLINED, MAT_SHADOW_WAITING },
+    {MAT_SHADOW_VALUES,    MAT_SHADOW_WAITING,  MAT_SHADOW_WAITING },
+    {MAT_SHADOW_VALUES,    MAT_SHADOW_CURRENT,  MAT_SHADOW_STALE   },
+    {MAT_SHADOW_VALUES,    MAT_SHADOW_STALE,    MAT_SHADOW_STALE   },
+    {MAT_SHADOW_VALUES,    MAT_SHADOW_DECLINED, MAT_SHADOW_DECLINED},
+    {MAT_SHADOW_CONVERTED, MAT_SHADOW_WAITING,  MAT_SHADOW_CURRENT },
+    {MAT_SHADOW_CONVERTED, MAT_SHADOW_CURRENT,  MAT_SHADOW_CURRENT },
+    {MAT_SHADOW_CONVERTED, MAT_SHADOW_STALE,    MAT_SHADOW_CURRENT },
+    {MAT_SHADOW_CONVERTED, MAT_SHADOW_DECLINED, MAT_SHADOW_CURRENT },
+    {MAT_SHADOW_UPDATED,   MAT_SHADOW_STALE,    MAT_SHADOW_CURRENT },
+    {MAT_SHADOW_DECLINE,   MAT_SHADOW_WAITING,  MAT_SHADOW_DECLINED},
+    {MAT_SHADOW_DECLINE,   MAT_SHADOW_CURRENT,  MAT_SHADOW_DECLINED},
+    {MAT_SHADOW_DECLINE,   MAT_SHADOW_STALE,    MAT_SHADOW_DECLINED},
+    {MAT_SHADOW_RETRY,     MAT_SHADOW_WAITING,  MAT_SHADOW_WAITING },
+    {MAT_SHADOW_RETRY,     MAT_SHADOW_CURRENT,  MAT_SHADOW_CURRENT },
+    {MAT_SHADOW_RETRY,     MAT_SHADOW_STALE,    MAT_SHADOW_STALE   },
+    {MAT_SHADOW_RETRY,     MAT_SHADOW_DECLINED, MAT_SHADOW_WAITING }
+  };
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(moves); k++) {
+    MatShadow s = {.phase = moves[k].from};
+
+    PetscCall(MatShadowMove(&s, moves[k].event));
+    TestExpect(d, "an event leads to another phase", (PetscBool)(s.phase == moves[k].to));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Products on the AIJ until a conversion is repaid, the last of them timed; then as many on the format */
+static PetscErrorCode Waits(TestDiff *d)
+{
+  Mat        A;
+  MatShadow *s;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(PETSC_FALSE, &A, &s));
+  for (PetscInt k = 0; k < SYS_TUNE_CONVERT; k++) {
+    PetscCall(Multiply(A, 1));
+    ExpectMade(d, "a product before the conversion", s, MAT_SHADOW_WAITING, k + 1, 0);
+    TestExpect(d, "products are timed too early or too late", (PetscBool)(s->trial[0].ncsr == PetscMax(0, k + 1 - (SYS_TUNE_CONVERT - SYS_TUNE_SAMPLES))));
+  }
+  for (PetscInt k = 0; k < SYS_TUNE_SAMPLES; k++) {
+    PetscCall(Multiply(A, 1));
+    ExpectMade(d, "a product on trial", s, MAT_SHADOW_CURRENT, SYS_TUNE_CONVERT, k + 1);
+    TestExpect(d, "products on trial are not counted", (PetscBool)(s->trial[0].nformat == k + 1 && s->trial[0].total == k + 1 && s->trial[0].verdict == MAT_SHADOW_OPEN));
+  }
+  TestExpect(d, "the times of the trial are not there", (PetscBool)(s->trial[0].time_csr > 0 && s->trial[0].time_format > 0 && s->trial[0].sum_format >= s->trial[0].total * s->trial[0].time_format));
+  PetscCall(Multiply(A, 10 * SYS_TUNE_SAMPLES));
+  TestExpect(d, "there is no verdict", (PetscBool)(s->trial[0].verdict != MAT_SHADOW_OPEN && s->trial[0].rounds > 0 && s->trial[1].verdict == MAT_SHADOW_OPEN));
+  TestExpect(d, "the phase is not that of the verdict", (PetscBool)(s->phase == (s->trial[0].verdict == MAT_SHADOW_FOR_AIJ ? MAT_SHADOW_DECLINED : MAT_SHADOW_CURRENT)));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* New values are taken over after some products, or at once if the previous ones lasted */
+static PetscErrorCode Renews(TestDiff *d)
+{
+  Mat        A;
+  MatShadow *s;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(PETSC_TRUE, &A, &s));
+  PetscCall(Multiply(A, SYS_TUNE_LASTING - 1));
+  ExpectMade(d, "products on the format", s, MAT_SHADOW_CURRENT, 0, SYS_TUNE_LASTING - 1);
+  PetscCall(MatScale(A, 2.0));
+  for (PetscInt k = 0; k < SYS_TUNE_UPDATE; k++) {
+    PetscCall(Multiply(A, 1));
+    ExpectMade(d, "a product with values that have to last first", s, MAT_SHADOW_STALE, k + 1, SYS_TUNE_LASTING - 1);
+  }
+  PetscCall(Multiply(A, SYS_TUNE_LASTING - SYS_TUNE_UPDATE));
+  ExpectMade(d, "products with values that have lasted", s, MAT_SHADOW_CURRENT, SYS_TUNE_UPDATE, 2 * SYS_TUNE_LASTING - SYS_TUNE_UPDATE - 1);
+  PetscCall(MatScale(A, 0.5));
+  PetscCall(Multiply(A, 1));
+  ExpectMade(d, "a product after values that have lasted", s, MAT_SHADOW_CURRENT, SYS_TUNE_UPDATE, 2 * SYS_TUNE_LASTING - SYS_TUNE_UPDATE);
+  TestExpect(d, "the updates are not counted", (PetscBool)(s->info.updates == 2 && s->info.conversions == 1));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Another pattern: everything begins anew */
+static PetscErrorCode Forgets(TestDiff *d)
+{
+  const PetscInt    i = 0, j = 200;
+  const PetscScalar a = 1.5;
+  PetscInt          nz;
+  Mat               A;
+  MatShadow        *s;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(PETSC_TRUE, &A, &s));
+  PetscCall(Multiply(A, 12));
+  nz = s->nz;
+  TestExpect(d, "products of the pattern", (PetscBool)(s->products == 12 && s->served == 12));
+  s->look = 100;
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+  PetscCall(MatSetValues(A, 1, &i, 1, &j, &a, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(Multiply(A, 1));
+  ExpectMade(d, "a product with another pattern", s, MAT_SHADOW_WAITING, 1, 12);
+  TestExpect(d, "what was known of the old pattern stays", (PetscBool)(s->products == 1 && s->served == 1 && s->look == 0 && s->trial[0].verdict == MAT_SHADOW_OPEN && !s->data && s->info.bytes_stored == 0));
+  TestExpect(d, "the figures are not those of the new pattern", (PetscBool)(s->nz == nz + 1 && s->info.nonzeros == s->nz && s->info.bytes_csr > s->nz * (sizeof(PetscScalar) + sizeof(PetscInt))));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An unclear verdict is forgotten when its time has come, for the format and for the AIJ */
+static PetscErrorCode LooksAgain(TestDiff *d)
+{
+  Mat        A;
+  MatShadow *s;
+
+  PetscFunctionBeginUser;
+  for (PetscInt declined = 0; declined < 2; declined++) {
+    PetscCall(Create(PETSC_TRUE, &A, &s));
+    PetscCall(Multiply(A, 1));
+    if (declined) {
+      PetscCall(MatShadowDropData(s));
+      PetscCall(MatShadowMove(s, MAT_SHADOW_DECLINE));
+      s->trial[0].verdict = MAT_SHADOW_FOR_AIJ;
+    }
+    s->look = 3;
+    PetscCall(Multiply(A, 2));
+    TestExpect(d, "the verdict is forgotten too early", (PetscBool)(s->look == 3 && s->trial[0].verdict == (declined ? MAT_SHADOW_FOR_AIJ : MAT_SHADOW_FOR_FORMAT)));
+    PetscCall(Multiply(A, 1));
+    TestExpect(d, "the verdict is not forgotten", (PetscBool)(s->look == 0 && s->trial[0].verdict == MAT_SHADOW_OPEN && s->phase == (declined ? MAT_SHADOW_WAITING : MAT_SHADOW_CURRENT)));
+    TestExpect(d, "candidates are forgotten with a format, or kept without one", (PetscBool)(!s->tuner == (declined != 0)));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The fine operator of a Galerkin product is converted at once, and so are its new values */
+static PetscErrorCode Level(TestDiff *d)
+{
+  Mat        A, C;
+  MatShadow *s;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(PETSC_FALSE, &A, &s));
+  PetscCall(MatPtAP(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+  TestExpect(d, "the operator is not converted", (PetscBool)(s->level && s->phase == MAT_SHADOW_CURRENT && s->info.conversions == 1));
+  s->trial[0].verdict = MAT_SHADOW_FOR_FORMAT;
+  PetscCall(MatScale(A, 2.0));
+  PetscCall(Multiply(A, 1));
+  ExpectMade(d, "new values are not taken over", s, MAT_SHADOW_CURRENT, 0, 1);
+  PetscCall(MatDestroy(&C));
+  PetscCall(MatDestroy(&A));
+  PetscCall(Create(PETSC_FALSE, &A, &s));
+  PetscCall(MatMatMult(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+  TestExpect(d, "an operand of another product is converted", (PetscBool)(!s->level && s->phase == MAT_SHADOW_WAITING));
+  PetscCall(MatDestroy(&C));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A duplicate has the settings of its original, and a shadow of its own */
+static PetscErrorCode Duplicates(TestDiff *d)
+{
+  Mat        A, B;
+  MatShadow *s, *t;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(PETSC_TRUE, &A, &s));
+  PetscCall(MatAMBSetBlockSize(A, 3));
+  PetscCall(MatShadowSetHalo(A, MAT_SHADOW_HALO_STAGED));
+  PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_MODEL));
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+  PetscCall(MatShadowGet(B, &t));
+  TestExpect(d, "the shadow is that of the original", (PetscBool)(t != s && t->owner == B && t->format == s->format && !t->data));
+  TestExpect(d, "settings are lost", (PetscBool)(t->tune == MAT_SHADOW_TUNE_MODEL && t->halo_wanted == MAT_SHADOW_HALO_STAGED && !memcmp(t->params, s->params, s->format->params_size)));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Functions of PETSc that move the inside of a matrix take the shadow away, or leave that of another matrix: a new one takes its place */
+static PetscErrorCode ComesBack(TestDiff *d)
+{
+  Mat            A, B;
+  MatShadow     *s, *t;
+  PetscContainer container;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(PETSC_TRUE, &A, &s));
+  PetscCall(PetscObjectCompose((PetscObject)A, "MatShadow", NULL));
+  s = (MatShadow *)&d; /* no shadow, and not NULL */
+  PetscCall(MatShadowGet(A, &s));
+  TestExpect(d, "the new shadow is not that of the matrix", (PetscBool)(s->owner == A && s->phase == MAT_SHADOW_WAITING && !s->data));
+  PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_MODEL));
+  PetscCall(Create(PETSC_FALSE, &B, &t));
+  PetscCall(PetscObjectQuery((PetscObject)A, "MatShadow", (PetscObject *)&container));
+  PetscCall(PetscObjectCompose((PetscObject)B, "MatShadow", (PetscObject)container));
+  PetscCall(MatShadowGet(B, &t));
+  TestExpect(d, "the shadow of another matrix stays, or its settings are lost", (PetscBool)(t != s && t->owner == B && t->tune == MAT_SHADOW_TUNE_MODEL));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* -mat_seqaij_type gives every AIJ a format as it is made, before the format that the program asks for */
+static PetscErrorCode TypeOfAIJ(TestDiff *d)
+{
+  static const char *const types[] = {MATSEQAIJAMB, MATSEQAIJNUSSELL};
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, "-made_mat_seqaij_type", MATSEQAIJAMB));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(types); k++) {
+    MatShadow *s;
+    PetscBool  same;
+    Mat        A, R;
+
+    PetscCall(PetscOptionsSetValue(NULL, "-made_mat_type", types[k]));
+    PetscCall(TestShapeCreate(&blocks, "made_", &A));
+    PetscCall(TestShapeCreate(&blocks, "ref_", &R));
+    PetscCall(PetscObjectTypeCompare((PetscObject)A, types[k], &same));
+    TestExpect(d, "the type is not that of the option", same);
+    PetscCall(MatShadowGet(A, &s));
+    TestExpect(d, "the format is not that of the type", (PetscBool)(strcmp(s->format->seqtype, types[k]) == 0 && s->owner == A && A->ops->mult == MatMult_Shadow));
+    PetscCall(TestDiffMat(d, A, R));
+    PetscCall(TestPairDestroy(&A, &R));
+  }
+  PetscCall(PetscOptionsClearValue(NULL, "-made_mat_seqaij_type"));
+  PetscCall(PetscOptionsClearValue(NULL, "-made_mat_type"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A matrix that has become AIJ again has all of AIJ's operations, and no function that petsc-amb composed */
+static PetscErrorCode Leaves(TestDiff *d)
+{
+  static const char *const functions[] = {"MatShadowSetTune_C",
+                                          "MatShadowSetDevice_C",
+                                          "MatAMBSetBlockSize_C",
+                                          "MatProductSetFromOptions_anytype_C",
+                                          "MatConvert_seqaij_seqaijamb_C",
+                                          "MatConvert_seqaijamb_seqaij_C",
+                                          "MatConvert_seqaijamb_seqdense_C",
+                                          "MatConvert_seqaijamb_seqaijperm_C",
+                                          "MatConvert_seqaij_amb_C"};
+  PetscContainer           container;
+  Mat                      A, R;
+  MatShadow               *s;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(PETSC_TRUE, &A, &s));
+  PetscCall(TestShapeCreate(&blocks, "ref_", &R));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(functions); k++) {
+    PetscErrorCode (*f)(void) = NULL;
+
+    PetscCall(PetscObjectQueryFunction((PetscObject)A, functions[k], &f));
+    TestExpect(d, "a function is not there", (PetscBool)(f != NULL));
+  }
+  PetscCall(MatConvert(A, MATAIJ, MAT_INPLACE_MATRIX, &A));
+  TestExpect(d, "an operation is not that of AIJ", (PetscBool)!memcmp(A->ops, R->ops, sizeof(*A->ops)));
+  PetscCall(PetscObjectQuery((PetscObject)A, "MatShadow", (PetscObject *)&container));
+  TestExpect(d, "the shadow is still there", (PetscBool)!container);
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(functions); k++) {
+    PetscErrorCode (*f)(void) = NULL, (*g)(void) = NULL;
+
+    PetscCall(PetscObjectQueryFunction((PetscObject)A, functions[k], &f));
+    PetscCall(PetscObjectQueryFunction((PetscObject)R, functions[k], &g));
+    TestExpect(d, "a function is still there", (PetscBool)(f == g));
+  }
+  PetscCall(TestPairDestroy(&A, &R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const TestCase tests[] = {
+  {"transitions",            Transitions},
+  {"first conversion",       Waits      },
+  {"new values",             Renews     },
+  {"another pattern",        Forgets    },
+  {"an unclear verdict",     LooksAgain },
+  {"a level of multigrid",   Level      },
+  {"settings of duplicates", Duplicates },
+  {"shadows that are gone",  ComesBack  },
+  {"-mat_seqaij_type",       TypeOfAIJ  },
+  {"back to AIJ",            Leaves     },
+  {NULL,                     NULL       }
+};
+
+int main(int argc, char **argv)
+{
+  PetscCall(TestInitialize(&argc, &argv, help));
+  PetscCall(TestRun(tests));
+  return TestFinalize();
+}
+
+/*TEST
+
+  test:
+    suffix: 1
+    args: -mat_type amb -mat_amb_device cpu
+
+TEST*/
