@@ -134,6 +134,27 @@ typedef enum {
 PETSC_EXTERN const char *const MatShadowTunes[];
 
 /*E
+   MatShadowValues - how a format stores the values of a matrix
+
+   Values:
++  `MAT_SHADOW_VALUES_DOUBLE` - as the matrix has them (the default)
+.  `MAT_SHADOW_VALUES_EXACT`  - in the smallest storage that gives back the same bits: by places of 8 bits in a table, in single precision, or as the matrix has them
+.  `MAT_SHADOW_VALUES_SINGLE` - rounded to single precision; vectors and sums keep double precision
+-  `MAT_SHADOW_VALUES_TABLE`  - by places in a table, if the table has room for all distinct values, else as the matrix has them
+
+   Level: intermediate
+
+.seealso: `MatShadowSetValues()`, `MatShadowGetFigure()`, `MATAMB`
+E*/
+typedef enum {
+  MAT_SHADOW_VALUES_DOUBLE,
+  MAT_SHADOW_VALUES_EXACT,
+  MAT_SHADOW_VALUES_SINGLE,
+  MAT_SHADOW_VALUES_TABLE
+} MatShadowValues;
+PETSC_EXTERN const char *const MatShadowValuesNames[];
+
+/*E
    MatShadowDevice - where a matrix with a shadow is stored, with the vectors that `MatCreateVecs()` makes for the matrix
 
    Values:
@@ -285,6 +306,7 @@ PETSC_EXTERN PetscErrorCode PetscAMBInitializePackageVersion(int, int, int);
 PETSC_EXTERN PetscErrorCode PetscAMBFinalizePackage(void);
 
 PETSC_EXTERN PetscErrorCode MatShadowSetTune(Mat, MatShadowTune);
+PETSC_EXTERN PetscErrorCode MatShadowSetValues(Mat, MatShadowValues);
 PETSC_EXTERN PetscErrorCode MatShadowSetDevice(Mat, MatShadowDevice);
 PETSC_EXTERN PetscErrorCode MatShadowSetHalo(Mat, MatShadowHalo);
 PETSC_EXTERN PetscErrorCode MatShadowSetUp(Mat);

@@ -326,6 +326,7 @@ static void AddCusparse(const Machine &M, const DeviceMatrix &A, bool transpose,
 
 static bool ParseTry(const std::string &text, AmbDeviceParams &p)
 {
+  int values = SYS_VALUES_DOUBLE;
   const struct {
     const char *key;
     int        *value;
@@ -333,7 +334,8 @@ static bool ParseTry(const std::string &text, AmbDeviceParams &p)
     {"b=",       &p.block_size},
     {"threads=", &p.threads   },
     {"steps=",   &p.steps     },
-    {"measure=", &p.measure   }
+    {"measure=", &p.measure   },
+    {"values=",  &values      }
   };
   const char *s = text.c_str();
 
@@ -354,7 +356,8 @@ static bool ParseTry(const std::string &text, AmbDeviceParams &p)
     }
     if (!known) return false;
   }
-  return true;
+  p.values = (SysValues)values;
+  return values >= SYS_VALUES_DOUBLE && values <= SYS_VALUES_TABLE;
 }
 
 static void CallAmb(SysStatus status)
@@ -376,6 +379,8 @@ static std::string Parameters(const AmbDeviceInfo &info)
   if (info.sorted) text += Text(" scope=%d", info.sort_scope);
   if (info.row_group) text += Text(" group=%d", info.row_group);
   text += Text(" tasks=%lld (diagonal %lld, 16 bits %lld, 32 bits %lld; split %lld)", (long long)info.tasks, (long long)info.diagonal, (long long)info.narrow, (long long)info.wide, (long long)info.split);
+  if (info.stored == SYS_STORAGE_PLACES) text += Text(" values: table, %d distinct", info.distinct);
+  if (info.stored == SYS_STORAGE_SINGLE) text += Text(" values: single%s", info.exact ? "" : ", not exact");
   text += Text(" model/stored=%.3f tried=%lld", info.bytes_stored > 0 ? info.bytes_model / info.bytes_stored : 1., (long long)info.tried);
   return text;
 }
@@ -839,8 +844,8 @@ int main(int argc, char **argv)
   std::vector<Line> lines;
 
   if (!ParseOptions(argc, argv, o)) {
-    fprintf(stderr, "spmv [-try b=3,threads=128,steps=16,measure=0]... [-nus none|uniform,s2=65536|nonuniform,s1=8192,k1=1,s2=65536,k2=1]... [-ccoo open|b=256,k=2,table=0,atomics=1]... [-ops mult,multadd,transpose,convert,update] [-rounds 3] [-batches 5] [-csv FILE] MATRIX...\n"
-                    "MATRIX is a Matrix Market file or p5:S p7:S p9:S p27:S elas:S er:SCALE,FACTOR g500:SCALE,FACTOR band:ROWS,WIDTH,ENTRIES rand:ROWS,COLUMNS,ENTRIES\n");
+    fprintf(stderr, "spmv [-try b=3,threads=128,steps=16,measure=0,values=1]... [-nus none|uniform,s2=65536|nonuniform,s1=8192,k1=1,s2=65536,k2=1]... [-ccoo open|b=256,k=2,table=0,atomics=1]... [-ops mult,multadd,transpose,convert,update] [-rounds 3] [-batches 5] [-csv FILE] MATRIX...\n"
+                    "MATRIX is a Matrix Market file or p5:S[,DISTINCT] p7: p9: p27: elas:S[,DISTINCT] (65536: floats) er:SCALE,FACTOR g500:SCALE,FACTOR band:ROWS,WIDTH,ENTRIES rand:ROWS,COLUMNS,ENTRIES\n");
     return 2;
   }
   MachineStart(M);

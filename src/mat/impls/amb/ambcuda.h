@@ -9,6 +9,7 @@
 #pragma once
 
 #include "sys/syscuda.h"
+#include "sys/sysvalues.h"
 
 #if defined(__cplusplus)
 extern "C" {
@@ -20,6 +21,7 @@ typedef struct {
   int threads;    /* threads of a thread block: 64, 128 or 256 */
   int steps;      /* blocks that one thread takes, at most; longer rows are shared by several threads */
   int measure;    /* products are timed to choose the parameters left open; otherwise the model chooses */
+  SysValues values;
 } AmbDeviceParams;
 
 typedef struct {
@@ -34,6 +36,9 @@ typedef struct {
   double  bytes_model, bytes_stored; /* bytes of the matrix that a product reads: predicted, and held */
   double  bytes_extra;               /* bytes held in addition, for new values and the transposed product */
   double  stored_values;             /* entries with filling */
+  SysStorage stored;                  /* how values are stored */
+  int     distinct;                  /* values in the table */
+  int     exact;                     /* stored values have the bits of the values of the matrix */
 } AmbDeviceInfo;
 
 typedef struct _AmbDevice AmbDevice;

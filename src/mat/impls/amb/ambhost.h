@@ -20,6 +20,7 @@
 #include "sys/systhreads.h"
 #include "sys/syscuda.h"
 #include "sys/sysisa.h"
+#include "sys/sysvalues.h"
 
 #define AMB_C             8     /* rows of a chunk: the doubles of a 512-bit register */
 #define AMB_MAX_BLOCK     10    /* longest block */
@@ -50,6 +51,7 @@ typedef struct {
   int    block_size; /* the block size with the fewest bytes, or the one that the caller asked for */
   int    scope;      /* rows of a scope */
   int    nthread;
+  SysValues values; /* the storage of values that is asked for; the block size does not depend on it, so that sums have one order */
   double bytes[AMB_MAX_BLOCK + 1]; /* by block size; 0 for block sizes that were not considered */
 } AmbPlan;
 
@@ -66,7 +68,10 @@ typedef struct {
   uint32_t                 *start; /* per tile, nchunk + 1: steps before each chunk, from the tile's first */
   uint16_t                 *perm;
   uint16_t                 *col;
-  SysScalar                *val;
+  void                     *val; /* as values.stored says */
+  SysValuesChoice           values;
+  int                       filled; /* val has values */
+  const uint8_t            *place;  /* while val is filled: the place of each entry in the table */
   SysStretches              work; /* of the transposed product */
 } AmbHost;
 
@@ -93,6 +98,16 @@ static inline int64_t AmbRowOfEntry(const SysCSR *A, int64_t k)
     else hi = middle;
   }
   return lo;
+}
+
+/* Value number at of the format */
+static SYS_INLINE SysScalar AmbValue(const SysStorage stored, const AmbHost *A, size_t at)
+{
+  if (stored == SYS_STORAGE_PLACES) return A->values.table.value[((const uint8_t *)A->val)[at]];
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+  if (stored == SYS_STORAGE_SINGLE) return ((const float *)A->val)[at];
+#endif
+  return ((const SysScalar *)A->val)[at];
 }
 
 const AmbKernels *AmbHostKernels(void);
