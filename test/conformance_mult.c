@@ -378,6 +378,14 @@ int main(int argc, char **argv)
       suffix: amb_blocks
       nsize: 1
       args: -mat_shadow_tune off -mat_amb_block_size {{1 2 3 4 5 6 7 8 9 10}}
+    test:
+      suffix: amb_values
+      nsize: {{1 2}}
+      args: -mat_shadow_tune off -mat_shadow_values {{exact table}}
+    test:
+      suffix: amb_values_blocks
+      nsize: 1
+      args: -mat_shadow_tune off -mat_shadow_values table -mat_amb_block_size {{1 2 3 5 9}}
 
   testset:
     args: -mat_type nussell -mat_shadow_tune off

@@ -6,6 +6,8 @@
 
 #define THREADS      128  /* of a thread block that stores places */
 #define SLOTS        1024 /* of the set of distinct values */
+#define MOST_BLOCKS  1056 /* thread blocks that look for distinct values */
+#define EACH         8    /* values that a thread loads together */
 #define PLACES_STEPS 4    /* steps whose places share a word, see AmbMultPlaces() */
 
 /* The distinct values, by their bits, in a hash table; the value 0 is not entered, and stands for an empty slot */
@@ -14,36 +16,47 @@ typedef struct {
   int                used, overflow, not_float;
 } AmbDistinct;
 
+/* Enters the values in the set, unless it has too many. A thread block remembers values that it has entered, so that it seldom looks at the set. */
 static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesFind(int64_t nz, const SysScalar *__restrict__ a, int table, volatile AmbDistinct *D)
 {
-  unsigned long long last = 0;
+  __shared__ unsigned long long entered[SLOTS];
+  bool                          floats = true;
 
-  SYS_FOR_EACH(k, nz)
-  {
-    const SysScalar          v    = a[k];
-    const unsigned long long bits = SysTableBitsOf(&v).word[0];
+  for (unsigned k = threadIdx.x; k < SLOTS; k += SYS_THREADS) entered[k] = 0;
+  __syncthreads();
+  for (int64_t first = (int64_t)blockIdx.x * EACH * SYS_THREADS; first < nz; first += (int64_t)gridDim.x * EACH * SYS_THREADS) {
+    SysScalar v[EACH];
 
-    if (bits == last || bits == 0) continue;
-    last = bits;
+    if (D->overflow) table = 0;
+    if (!table && D->not_float) return;
+#pragma unroll
+    for (int e = 0; e < EACH; e++) v[e] = first + e * SYS_THREADS + threadIdx.x < nz ? a[first + e * SYS_THREADS + threadIdx.x] : 0;
+#pragma unroll
+    for (int e = 0; e < EACH; e++) {
+      const unsigned long long bits = SysTableBitsOf(&v[e]).word[0];
+
 #if defined(SYS_HAVE_STORAGE_SINGLE)
-    if (!D->not_float && !SysIsFloat(&v)) D->not_float = 1;
+      floats &= SysIsFloat(&v[e]) != 0;
 #else
-    D->not_float = 1;
+      floats = false;
 #endif
-    if (!table || D->overflow) {
-      if (D->not_float) return;
-      continue;
-    }
-    for (unsigned h = (unsigned)SysTableHash(SysTableBitsOf(&v)) % SLOTS;; h = (h + 1) % SLOTS) {
-      unsigned long long here = D->slot[h];
+      if (!table || bits == 0) continue;
+      unsigned h = (unsigned)SysTableHash(SysTableBitsOf(&v[e])) % SLOTS;
 
-      if (here == 0) {
-        here = atomicCAS((unsigned long long *)&D->slot[h], 0ull, bits);
-        if (here == 0 && atomicAdd((int *)&D->used, 1) >= SYS_TABLE_VALUES - 1) D->overflow = 1;
-        if (here == 0) break;
+      if (((volatile unsigned long long *)entered)[h] == bits) continue;
+      ((volatile unsigned long long *)entered)[h] = bits;
+      for (;; h = (h + 1) % SLOTS) {
+        unsigned long long here = D->slot[h];
+
+        if (here == 0) {
+          here = atomicCAS((unsigned long long *)&D->slot[h], 0ull, bits);
+          if (here == 0 && atomicAdd((int *)&D->used, 1) >= SYS_TABLE_VALUES - 1) D->overflow = 1;
+          if (here == 0) break;
+        }
+        if (here == bits || D->overflow) break;
       }
-      if (here == bits || D->overflow) break;
     }
+    if (!floats && !D->not_float) D->not_float = 1;
   }
 }
 
@@ -58,7 +71,7 @@ SysStatus AmbValuesChoose(SysValuesChoice *V, int64_t nz, const SysScalar *a, cu
   }
   SYS_CALL(SysDeviceAllocate(&s.memory, sizeof(found)));
   SYS_CUDA(cudaMemsetAsync(s.memory, 0, sizeof(found), stream));
-  AmbValuesFind<<<SysBlocksLoop(nz) < 4096 ? SysBlocksLoop(nz) : 4096, SYS_THREADS, 0, stream>>>(nz, a, SysValuesMustLook(V), (AmbDistinct *)s.memory);
+  AmbValuesFind<<<SysBlocks(nz, EACH * SYS_THREADS) < MOST_BLOCKS ? SysBlocks(nz, EACH * SYS_THREADS) : MOST_BLOCKS, SYS_THREADS, 0, stream>>>(nz, a, SysValuesMustLook(V), (AmbDistinct *)s.memory);
   SYS_CUDA(cudaPeekAtLastError());
   SYS_CUDA(cudaMemcpyAsync(&found, s.memory, sizeof(found), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
