@@ -727,13 +727,13 @@ static void Update(const Machine &M, const Options &o, const std::string &name, 
 
 static void OneMatrix(const Machine &M, const Options &o, const std::string &name, std::vector<Line> &lines)
 {
-  Matrix                 A;
-  std::vector<Ours>      ours(1);
-  std::vector<Segmented> segmented;
+  Matrix                  A;
+  std::vector<Ours>       ours(1);
+  std::vector<Segmented>  segmented;
   std::vector<Compressed> compressed;
-  const std::string      reason = MatrixCreate(name, A);
-  const size_t           slash  = name.rfind('/');
-  std::string            label  = slash == std::string::npos ? name : name.substr(slash + 1);
+  const std::string       reason = MatrixCreate(name, A);
+  const size_t            slash  = name.rfind('/');
+  std::string             label  = slash == std::string::npos ? name : name.substr(slash + 1);
 
   if (!reason.empty()) Stop("input", reason.c_str());
   if (label.size() > 4 && label.substr(label.size() - 4) == ".mtx") label.resize(label.size() - 4);
@@ -844,7 +844,8 @@ int main(int argc, char **argv)
   std::vector<Line> lines;
 
   if (!ParseOptions(argc, argv, o)) {
-    fprintf(stderr, "spmv [-try b=3,threads=128,steps=16,measure=0,values=1]... [-nus none|uniform,s2=65536|nonuniform,s1=8192,k1=1,s2=65536,k2=1]... [-ccoo open|b=256,k=2,table=0,atomics=1]... [-ops mult,multadd,transpose,convert,update] [-rounds 3] [-batches 5] [-csv FILE] MATRIX...\n"
+    fprintf(stderr, "spmv [-try b=3,threads=128,steps=16,measure=0,values=1]... [-nus none|uniform,s2=65536|nonuniform,s1=8192,k1=1,s2=65536,k2=1]... [-ccoo open|b=256,k=2,table=0,atomics=1]... [-ops mult,multadd,transpose,convert,update] [-rounds "
+                    "3] [-batches 5] [-csv FILE] MATRIX...\n"
                     "MATRIX is a Matrix Market file or p5:S[,DISTINCT] p7: p9: p27: elas:S[,DISTINCT] (65536: floats) er:SCALE,FACTOR g500:SCALE,FACTOR band:ROWS,WIDTH,ENTRIES rand:ROWS,COLUMNS,ENTRIES\n");
     return 2;
   }

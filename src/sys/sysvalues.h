@@ -32,11 +32,11 @@ typedef enum {
 #define SYS_VALUES_CHANGES 2
 
 typedef struct {
-  SysValues asked;
+  SysValues  asked;
   SysStorage stored;
-  int       exact;   /* stored values have the bits of the values of the matrix */
-  int       changes; /* how often values were stored, after the first time */
-  SysTable  table;
+  int        exact;   /* stored values have the bits of the values of the matrix */
+  int        changes; /* how often values were stored, after the first time */
+  SysTable   table;
 } SysValuesChoice;
 
 static inline size_t SysStorageSize(SysStorage stored)

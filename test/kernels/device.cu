@@ -326,7 +326,10 @@ static std::vector<SysScalar> FewValues(size_t n, int distinct, bool floats)
 
 static bool SameAs(Matrix &M, Matrix &plain, bool transpose, const std::string &when)
 {
-  const SysScalar              factors[][2] = {{1, 0}, {-2, 3}};
+  const SysScalar factors[][2] = {
+    {1,  0},
+    {-2, 3}
+  };
   const std::vector<SysScalar> xh = RandomVector((size_t)(transpose ? M.S.m : M.S.n)), yh = RandomVector((size_t)(transpose ? M.S.n : M.S.m));
   Vector                       x(xh, 0), z(yh, 0);
 
@@ -369,7 +372,7 @@ static bool Storages(const std::vector<Shape> &shapes)
         for (int change = 0; change < 4; change++) {
           std::vector<SysScalar> a = change % 2 ? many : mine.a;
           AmbDeviceInfo          info;
-          SysStorage              expected = SYS_STORAGE_PLAIN;
+          SysStorage             expected = SYS_STORAGE_PLAIN;
 
           M.a.Upload(a);
           if (change && !M.Update()) return false;

@@ -65,10 +65,10 @@ static void FewValues(Builder *B, int distinct, int floats)
 
     if (!floats && q < 4) {
       static const unsigned char bits[4][8] = {
-        {0, 0, 0, 0, 0, 0, 0, 0x80}, /* -0, as a double */
-        {1},                         /* denormal */
-        {7, 1, 0, 0, 0, 0, 0xf8, 0x7f},
-        {0, 0, 0, 0, 0, 0, 0xf0, 0x7f}
+        {0,     0, 0, 0, 0, 0,  0,   0x80}, /* -0, as a double */
+        {1    }, /* denormal */
+        {7, 1,  0,   0,   0,  0, 0xf8, 0x7f  },
+        {0, 0,  0,   0,   0,  0, 0xf0, 0x7f}
       };
 
       memcpy(&v, bits[q] + 8 - sizeof(v), sizeof(v));
@@ -110,7 +110,7 @@ static int CheckStorage(Builder *B, const AmbKernels *kernels, SysValues asked, 
   for (SysInt k = 0; k < B->nz; k++) many[k] = RandomScalar();
   FewValues(B, distinct, floats);
   memcpy(few, B->a, sizeof(*few) * B->nz);
-  good = good && AmbHostCreate(&csr, &plan, nthread, kernels, &plain) == SYS_SUCCESS;
+  good        = good && AmbHostCreate(&csr, &plan, nthread, kernels, &plain) == SYS_SUCCESS;
   plan.values = asked;
   good        = good && AmbHostCreate(&csr, &plan, nthread, kernels, &A) == SYS_SUCCESS;
   for (int change = 0; change < 4 && good; change++) {

@@ -4,7 +4,7 @@
 */
 #include "mat/shadow/shadow.h"
 
-const char *const MatShadowHalos[] = {"auto", "mpi", "nccl", "staged", "MatShadowHalo", "MAT_SHADOW_HALO_", NULL};
+const char *const MatShadowHalos[]       = {"auto", "mpi", "nccl", "staged", "MatShadowHalo", "MAT_SHADOW_HALO_", NULL};
 const char *const MatShadowValuesNames[] = {"double", "exact", "single", "table", "MatShadowValues", "MAT_SHADOW_VALUES_", NULL};
 _Static_assert((int)MAT_SHADOW_VALUES_EXACT == SYS_VALUES_EXACT && (int)MAT_SHADOW_VALUES_SINGLE == SYS_VALUES_SINGLE && (int)MAT_SHADOW_VALUES_TABLE == SYS_VALUES_TABLE, "the kernels have the same numbers");
 const char *const MatShadowTunes[] = {"off", "model", "measure", "online", "MatShadowTune", "MAT_SHADOW_TUNE_", NULL};

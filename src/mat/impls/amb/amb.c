@@ -75,8 +75,7 @@ static const MatShadowFigure AmbHostFigures[] = {
   {"chunk_size", MAT_SHADOW_OF_BLOCK  },
   {"sort_scope", MAT_SHADOW_OF_BLOCK  },
   {"tiles",      MAT_SHADOW_OF_PROCESS},
-  MAT_SHADOW_VALUES_FIGURES,
-  {NULL,         MAT_SHADOW_OF_BLOCK  }
+  MAT_SHADOW_VALUES_FIGURES, {NULL,         MAT_SHADOW_OF_BLOCK  }
 };
 
 static void DescribeHost_AMB(const void *data, MatShadowInfo *info, double figure[])

@@ -50,23 +50,23 @@ typedef struct {
 
 /* The layout, as the kernels take it */
 typedef struct {
-  int            m, n, nz, block_size, row_group;
-  int            steps; /* steps of a task, at most, unless its rows have a lane each */
-  unsigned       nchunk, ntask;
-  AmbTask       *task;
-  AmbSplit      *split;
-  unsigned      *arrived; /* for each split row the number of its tasks that have ended */
-  SysScalar     *partial;
-  uint16_t      *perm; /* NULL if rows are not sorted */
-  int           *base;
-  uint16_t      *idx;
-  SysScalar     *val;     /* NULL if values are stored in another way: */
-  SysStorage      stored;
-  const void    *small;   /* floats in the order of val[], or places in the table in the order of AmbMultPlaces() */
+  int              m, n, nz, block_size, row_group;
+  int              steps; /* steps of a task, at most, unless its rows have a lane each */
+  unsigned         nchunk, ntask;
+  AmbTask         *task;
+  AmbSplit        *split;
+  unsigned        *arrived; /* for each split row the number of its tasks that have ended */
+  SysScalar       *partial;
+  uint16_t        *perm; /* NULL if rows are not sorted */
+  int             *base;
+  uint16_t        *idx;
+  SysScalar       *val; /* NULL if values are stored in another way: */
+  SysStorage       stored;
+  const void      *small; /* floats in the order of val[], or places in the table in the order of AmbMultPlaces() */
   const SysScalar *table;
-  int           *map;   /* for each value the entry it comes from, or -1; NULL until the first update */
-  AmbCount      *count; /* for each chunk the counts of all chunks before it, for new values */
-  unsigned char *shape; /* for each chunk log2 T + 8 kind */
+  int             *map;   /* for each value the entry it comes from, or -1; NULL until the first update */
+  AmbCount        *count; /* for each chunk the counts of all chunks before it, for new values */
+  unsigned char   *shape; /* for each chunk log2 T + 8 kind */
 } AmbLayout;
 
 /* A CSR as the kernels read it; entry k has the value a[from[k]], or a[k] if from is NULL */
@@ -87,30 +87,30 @@ typedef struct {
 } AmbTransposed;
 
 struct _AmbDevice {
-  AmbLayout     layout;
-  AmbDeviceInfo info;    /* without the transposed matrix */
-  void         *memory;  /* all arrays of the layout but the values */
-  void         *small;   /* the memory of layout.small */
-  SysTable     *table;   /* on the device */
-  double        bytes_pattern; /* of bytes_stored, without values */
-  double        bytes_plain;   /* by the model, with values as they are */
+  AmbLayout       layout;
+  AmbDeviceInfo   info;          /* without the transposed matrix */
+  void           *memory;        /* all arrays of the layout but the values */
+  void           *small;         /* the memory of layout.small */
+  SysTable       *table;         /* on the device */
+  double          bytes_pattern; /* of bytes_stored, without values */
+  double          bytes_plain;   /* by the model, with values as they are */
   SysValuesChoice values;
-  int           deep;    /* the deep kernel is used, not the other one */
-  int           early;   /* the device can start a kernel before the last has ended */
-  int           written; /* the layout is newer than the last product */
-  AmbTransposed transposed;
+  int             deep;    /* the deep kernel is used, not the other one */
+  int             early;   /* the device can start a kernel before the last has ended */
+  int             written; /* the layout is newer than the last product */
+  AmbTransposed   transposed;
 };
 
 SysStatus AmbDeviceLaunch(const AmbLayout *, int threads, int deep, int early, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
 /* The launchers of a storage: [block size - 1][deep] */
 typedef cudaError_t (*AmbLauncher)(const AmbLayout *, int threads, int early, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
-typedef AmbLauncher AmbLaunchers[AMB_MAX_BLOCK][2];
+typedef AmbLauncher       AmbLaunchers[AMB_MAX_BLOCK][2];
 extern const AmbLaunchers AmbLaunchersPlain, AmbLaunchersSingle, AmbLaunchersPlaces;
-SysStatus AmbDeviceConvert(const SysCSR *, const int *from, const AmbDeviceParams *, cudaStream_t, AmbDevice **);
-SysStatus AmbDeviceRenew(AmbDevice *, const AmbArrays *, cudaStream_t);
-SysStatus AmbDeviceProduct(AmbDevice *, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
-SysStatus AmbDeviceFill(const AmbLayout *, const AmbArrays *, cudaStream_t);
-SysStatus AmbDeviceRefill(const AmbLayout *, size_t n, const SysScalar *a, cudaStream_t);
+SysStatus                 AmbDeviceConvert(const SysCSR *, const int *from, const AmbDeviceParams *, cudaStream_t, AmbDevice **);
+SysStatus                 AmbDeviceRenew(AmbDevice *, const AmbArrays *, cudaStream_t);
+SysStatus                 AmbDeviceProduct(AmbDevice *, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
+SysStatus                 AmbDeviceFill(const AmbLayout *, const AmbArrays *, cudaStream_t);
+SysStatus                 AmbDeviceRefill(const AmbLayout *, size_t n, const SysScalar *a, cudaStream_t);
 
 /* The storage of values: chooses it, brings values that lie in layout.val, or that the map finds in a[], into it, and gives its figures */
 SysStatus AmbValuesChoose(SysValuesChoice *, int64_t nz, const SysScalar *a, cudaStream_t);

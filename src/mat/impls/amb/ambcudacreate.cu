@@ -31,14 +31,14 @@ typedef struct {
 
 /* The temporary memory of a conversion */
 typedef struct {
-  SysArena   arena;
-  AmbSample *sample;
-  int       *blocks;
-  unsigned  *bad, *key, *key_sorted;
-  uint16_t  *row, *perm;
-  AmbCount  *count;
-  char      *cub;
-  size_t     cub_size;
+  SysArena        arena;
+  AmbSample      *sample;
+  int            *blocks;
+  unsigned       *bad, *key, *key_sorted;
+  uint16_t       *row, *perm;
+  AmbCount       *count;
+  char           *cub;
+  size_t          cub_size;
   SysValuesChoice values;
 } Workspace;
 

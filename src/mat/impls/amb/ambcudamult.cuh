@@ -96,7 +96,7 @@ struct Columns {
   const uint16_t *idx;
   int             group;
 
-  __device__ __forceinline__ Columns(const AmbLayout &A, const AmbTask &t, unsigned lane, int g) : base(A.base + t.step), idx(A.idx + (size_t)SYS_WARP * t.idx + (KIND == AMB_WIDE ? 0 : lane)), group(g) { wide = (const int *)idx + lane; }
+  __device__ __forceinline__     Columns(const AmbLayout &A, const AmbTask &t, unsigned lane, int g) : base(A.base + t.step), idx(A.idx + (size_t)SYS_WARP * t.idx + (KIND == AMB_WIDE ? 0 : lane)), group(g) { wide = (const int *)idx + lane; }
   __device__ __forceinline__ int At(unsigned s) const
   {
     if (KIND == AMB_DIAGONAL) return group + __ldg(base + s);
@@ -337,8 +337,8 @@ static cudaError_t AmbMultLaunch(const AmbLayout *A, int threads, int early, con
 /* The launchers of a storage, by block size. The deep kernels have more loads in flight in each of fewer threads. */
 #define AMB_LAUNCHERS(STORED) \
   { \
-    {AmbMultLaunch<1, 4, 6, STORED>, AmbMultLaunch<1, 8, 4, STORED>}, {AmbMultLaunch<2, 2, 5, STORED>, AmbMultLaunch<2, 4, 4, STORED>}, {AmbMultLaunch<3, 2, 6, STORED>, AmbMultLaunch<3, 3, 4, STORED>}, \
-    {AmbMultLaunch<4, 1, 4, STORED>, AmbMultLaunch<4, 2, 4, STORED>}, {AmbMultLaunch<5, 1, 4, STORED>, AmbMultLaunch<5, 2, 4, STORED>}, {AmbMultLaunch<6, 1, 4, STORED>, AmbMultLaunch<6, 3, 2, STORED>}, \
-    {AmbMultLaunch<7, 1, 4, STORED>, AmbMultLaunch<7, 3, 2, STORED>}, {AmbMultLaunch<8, 1, 4, STORED>, AmbMultLaunch<8, 3, 2, STORED>}, {AmbMultLaunch<9, 1, 4, STORED>, AmbMultLaunch<9, 3, 2, STORED>}, \
-    {AmbMultLaunch<10, 1, 4, STORED>, AmbMultLaunch<10, 3, 2, STORED>} \
+    {AmbMultLaunch<1, 4, 6, STORED>, AmbMultLaunch<1, 8, 4, STORED>}, {AmbMultLaunch<2, 2, 5, STORED>, AmbMultLaunch<2, 4, 4, STORED>}, {AmbMultLaunch<3, 2, 6, STORED>, AmbMultLaunch<3, 3, 4, STORED>}, {AmbMultLaunch<4, 1, 4, STORED>, AmbMultLaunch<4, 2, 4, STORED>}, {AmbMultLaunch<5, 1, 4, STORED>, AmbMultLaunch<5, 2, 4, STORED>}, {AmbMultLaunch<6, 1, 4, STORED>, AmbMultLaunch<6, 3, 2, STORED>}, {AmbMultLaunch<7, 1, 4, STORED>, AmbMultLaunch<7, 3, 2, STORED>}, {AmbMultLaunch<8, 1, 4, STORED>, AmbMultLaunch<8, 3, 2, STORED>}, {AmbMultLaunch<9, 1, 4, STORED>, AmbMultLaunch<9, 3, 2, STORED>}, \
+    { \
+      AmbMultLaunch<10, 1, 4, STORED>, AmbMultLaunch<10, 3, 2, STORED> \
+    } \
   }

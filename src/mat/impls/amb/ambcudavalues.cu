@@ -170,11 +170,11 @@ static SysStatus AmbValuesWrite(AmbDevice *A, const Source &S, void *small, cuda
 
 SysStatus AmbValuesStore(AmbDevice *A, const SysScalar *a, cudaStream_t stream)
 {
-  AmbLayout    *L     = &A->layout;
-  const size_t  n     = (size_t)A->info.stored_values;
-  const Source  S     = {L->val, a, a ? L->map : NULL};
-  const bool    same  = A->values.stored == L->stored && A->small;
-  void         *small = same ? A->small : NULL;
+  AmbLayout   *L     = &A->layout;
+  const size_t n     = (size_t)A->info.stored_values;
+  const Source S     = {L->val, a, a ? L->map : NULL};
+  const bool   same  = A->values.stored == L->stored && A->small;
+  void        *small = same ? A->small : NULL;
 
   if (A->values.stored == SYS_STORAGE_PLAIN) {
     if (!L->val) SYS_CALL(SysDeviceAllocate(&L->val, sizeof(*L->val) * n));

@@ -35,8 +35,7 @@ enum {
 };
 
 #define AMB_DEVICE_FIGURES \
-  {"block_size", MAT_SHADOW_OF_BLOCK}, {"chunk_size", MAT_SHADOW_OF_BLOCK}, {"sort_scope", MAT_SHADOW_OF_BLOCK}, {"threads", MAT_SHADOW_OF_BLOCK}, {"steps", MAT_SHADOW_OF_BLOCK}, {"tried", MAT_SHADOW_OF_PROCESS}, {"tasks", MAT_SHADOW_OF_ALL}, {"tasks_diagonal", MAT_SHADOW_OF_ALL}, {"tasks_narrow", MAT_SHADOW_OF_ALL}, {"tasks_wide", MAT_SHADOW_OF_ALL}, {"tasks_split", MAT_SHADOW_OF_ALL}, \
-    MAT_SHADOW_VALUES_FIGURES
+  {"block_size", MAT_SHADOW_OF_BLOCK}, {"chunk_size", MAT_SHADOW_OF_BLOCK}, {"sort_scope", MAT_SHADOW_OF_BLOCK}, {"threads", MAT_SHADOW_OF_BLOCK}, {"steps", MAT_SHADOW_OF_BLOCK}, {"tried", MAT_SHADOW_OF_PROCESS}, {"tasks", MAT_SHADOW_OF_ALL}, {"tasks_diagonal", MAT_SHADOW_OF_ALL}, {"tasks_narrow", MAT_SHADOW_OF_ALL}, {"tasks_wide", MAT_SHADOW_OF_ALL}, {"tasks_split", MAT_SHADOW_OF_ALL}, MAT_SHADOW_VALUES_FIGURES
 
 static inline void AmbDeviceDescribe(const AmbDeviceInfo *about, MatShadowInfo *info, double figure[])
 {

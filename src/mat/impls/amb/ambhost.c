@@ -149,7 +149,8 @@ FILL(10)
 
 static void AmbHostFillScope(FillWhat what, const AmbHost *A, int64_t s, SysInt *pos)
 {
-  static void (*const fill[AMB_MAX_BLOCK][3])(const AmbHost *, const AmbTile *, SysInt *, FillWhat) = {FILL_NAMED(1), FILL_NAMED(2), FILL_NAMED(3), FILL_NAMED(4), FILL_NAMED(5), FILL_NAMED(6), FILL_NAMED(7), FILL_NAMED(8), FILL_NAMED(9), FILL_NAMED(10)};
+  static void (*const fill[AMB_MAX_BLOCK][3])(const AmbHost *, const AmbTile *, SysInt *, FillWhat) = {FILL_NAMED(1), FILL_NAMED(2), FILL_NAMED(3), FILL_NAMED(4), FILL_NAMED(5),
+                                                                                                       FILL_NAMED(6), FILL_NAMED(7), FILL_NAMED(8), FILL_NAMED(9), FILL_NAMED(10)};
   const int64_t row = s * A->scope, nrow = SysMin(A->scope, A->csr.m - row);
 
   for (int64_t r = 0; r < nrow; r++) pos[r] = A->csr.i[row + r];
@@ -270,10 +271,10 @@ SysStatus AmbHostCreate(const SysCSR *csr, const AmbPlan *plan, int nworker, con
 
   *out = NULL;
   if (!A) return SYS_OUT_OF_MEMORY;
-  A->csr          = *csr;
-  A->kernels      = kernels;
-  A->block_size   = plan->block_size;
-  A->scope        = plan->scope;
+  A->csr        = *csr;
+  A->kernels    = kernels;
+  A->block_size = plan->block_size;
+  A->scope      = plan->scope;
   SysValuesBegin(&A->values, plan->values);
   A->nthread      = plan->nthread;
   A->nscope       = (csr->m + plan->scope - 1) / plan->scope;
@@ -359,7 +360,8 @@ SysStatus AmbHostMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, c
 /* The bytes of the matrix that a product reads */
 double AmbHostBytes(const AmbHost *A)
 {
-  return (double)SysStorageSize(A->values.stored) * AMB_C * A->block_size * A->nstep + (double)sizeof(*A->col) * AMB_C * A->nstep + sizeof(*A->start) * (double)(A->nchunk + A->ntile) + sizeof(*A->perm) * (double)A->nperm + sizeof(*A->tile) * (double)A->ntile;
+  return (double)SysStorageSize(A->values.stored) * AMB_C * A->block_size * A->nstep + (double)sizeof(*A->col) * AMB_C * A->nstep + sizeof(*A->start) * (double)(A->nchunk + A->ntile) + sizeof(*A->perm) * (double)A->nperm +
+         sizeof(*A->tile) * (double)A->ntile;
 }
 
 void AmbHostDestroy(void *data)

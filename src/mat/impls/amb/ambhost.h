@@ -48,11 +48,11 @@ typedef struct {
 
 /* The result of the traffic model: the bytes of the format that a product reads, for every block size, estimated from some of the rows */
 typedef struct {
-  int    block_size; /* the block size with the fewest bytes, or the one that the caller asked for */
-  int    scope;      /* rows of a scope */
-  int    nthread;
-  SysValues values; /* the storage of values that is asked for; the block size does not depend on it, so that sums have one order */
-  double bytes[AMB_MAX_BLOCK + 1]; /* by block size; 0 for block sizes that were not considered */
+  int       block_size; /* the block size with the fewest bytes, or the one that the caller asked for */
+  int       scope;      /* rows of a scope */
+  int       nthread;
+  SysValues values;                   /* the storage of values that is asked for; the block size does not depend on it, so that sums have one order */
+  double    bytes[AMB_MAX_BLOCK + 1]; /* by block size; 0 for block sizes that were not considered */
 } AmbPlan;
 
 struct _AmbKernels;
@@ -72,7 +72,7 @@ typedef struct {
   SysValuesChoice           values;
   int                       filled; /* val has values */
   const uint8_t            *place;  /* while val is filled: the place of each entry in the table */
-  SysStretches              work; /* of the transposed product */
+  SysStretches              work;   /* of the transposed product */
 } AmbHost;
 
 /* One set of kernels for each instruction set, made from the same template */

@@ -165,13 +165,13 @@ static SYS_INLINE void AmbTileTranspose(const int b, const SysStorage stored, co
   const uint16_t *perm  = A->perm + T->perm;
 
   for (int c = 0; c < T->nfilled; c++) {
-    const int        split = c < T->nsplit, nl = split ? AMB_C : AmbChunkRows(A, T, c, perm + c);
-    const int64_t    slot = AMB_C * (T->step + start[c]);
-    const uint16_t  *col  = A->col + slot;
-    size_t           val  = (size_t)(b * slot);
-    SysScalar       *zs   = z + T->col, factor[AMB_C];
-    int64_t          row[AMB_C];
-    int              bad = 0;
+    const int       split = c < T->nsplit, nl = split ? AMB_C : AmbChunkRows(A, T, c, perm + c);
+    const int64_t   slot = AMB_C * (T->step + start[c]);
+    const uint16_t *col  = A->col + slot;
+    size_t          val  = (size_t)(b * slot);
+    SysScalar      *zs   = z + T->col, factor[AMB_C];
+    int64_t         row[AMB_C];
+    int             bad = 0;
 
     for (int l = 0; l < AMB_C; l++) {
       const int k = l < nl ? l : 0;

@@ -132,7 +132,7 @@ static SYS_INLINE void AmbChunk1(const SysStorage stored, uint32_t n, const AmbH
   }
   _mm256_storeu_ps(sum, s);
 #else
-  __m256d s = _mm256_setzero_pd(), t = s;
+  __m256d       s = _mm256_setzero_pd(), t = s;
   #if defined(__AVX512F__)
   const int     few = stored == SYS_STORAGE_PLACES && A->values.table.n <= 16; /* two registers hold the table */
   const __m512d t0 = _mm512_loadu_pd(A->values.table.value), t1 = _mm512_loadu_pd(A->values.table.value + 8);
