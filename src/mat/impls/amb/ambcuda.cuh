@@ -50,24 +50,28 @@ typedef struct {
 
 /* The layout, as the kernels take it */
 typedef struct {
-  int              m, n, nz, block_size, row_group;
-  int              steps; /* steps of a task, at most, unless its rows have a lane each */
-  unsigned         nchunk, ntask;
-  AmbTask         *task;
-  AmbSplit        *split;
-  unsigned        *arrived; /* for each split row the number of its tasks that have ended */
-  SysScalar       *partial;
-  uint16_t        *perm; /* NULL if rows are not sorted */
-  int             *base;
-  uint16_t        *idx;
-  SysScalar       *val; /* NULL if values are stored in another way: */
-  SysStorage       stored;
-  const void      *small; /* floats in the order of val[], or places in the table in the order of AmbMultPlaces() */
-  const SysScalar *table;
-  int             *map;   /* for each value the entry it comes from, or -1; NULL until the first update */
-  AmbCount        *count; /* for each chunk the counts of all chunks before it, for new values */
-  unsigned char   *shape; /* for each chunk log2 T + 8 kind */
+  int            m, n, nz, block_size, row_group;
+  int            steps; /* steps of a task, at most, unless its rows have a lane each */
+  unsigned       nchunk, ntask;
+  AmbTask       *task;
+  AmbSplit      *split;
+  unsigned      *arrived; /* for each split row the number of its tasks that have ended */
+  SysScalar     *partial;
+  uint16_t      *perm; /* NULL if rows are not sorted */
+  int           *base;
+  uint16_t      *idx;
+  SysScalar     *val;
+  int           *map;   /* for each value the entry it comes from, or -1; NULL until the first update */
+  AmbCount      *count; /* for each chunk the counts of all chunks before it, for new values */
+  unsigned char *shape; /* for each chunk log2 T + 8 kind */
 } AmbLayout;
+
+/* Values that are not stored in val[] of the layout, which is then NULL */
+typedef struct {
+  SysStorage       stored; /* SYS_STORAGE_PLAIN: they are in val[] */
+  const void      *small;  /* floats in the order of val[], or places in the table in the order of AmbMultPlaces() */
+  const SysScalar *table;
+} AmbStored;
 
 /* A CSR as the kernels read it; entry k has the value a[from[k]], or a[k] if from is NULL */
 typedef struct {
@@ -88,9 +92,11 @@ typedef struct {
 
 struct _AmbDevice {
   AmbLayout       layout;
+  AmbStored       stored;
   AmbDeviceInfo   info;          /* without the transposed matrix */
-  void           *memory;        /* all arrays of the layout but the values */
-  void           *small;         /* the memory of layout.small */
+  void           *memory;        /* all arrays of the layout, but for val if it may be given up */
+  void           *small;         /* the memory of stored.small */
+  SysScalar      *val;           /* the memory of layout.val, if it is not a part of the other memory */
   SysTable       *table;         /* on the device */
   double          bytes_pattern; /* of bytes_stored, without values */
   double          bytes_plain;   /* by the model, with values as they are */
@@ -103,19 +109,24 @@ struct _AmbDevice {
 
 SysStatus AmbDeviceLaunch(const AmbLayout *, int threads, int deep, int early, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
 /* The launchers of a storage: [block size - 1][deep] */
-typedef cudaError_t (*AmbLauncher)(const AmbLayout *, int threads, int early, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
+typedef cudaError_t (*AmbLauncher)(const AmbLayout *, const AmbStored *, int threads, int early, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
 typedef AmbLauncher       AmbLaunchers[AMB_MAX_BLOCK][2];
-extern const AmbLaunchers AmbLaunchersPlain, AmbLaunchersSingle, AmbLaunchersPlaces;
-SysStatus                 AmbDeviceConvert(const SysCSR *, const int *from, const AmbDeviceParams *, cudaStream_t, AmbDevice **);
-SysStatus                 AmbDeviceRenew(AmbDevice *, const AmbArrays *, cudaStream_t);
-SysStatus                 AmbDeviceProduct(AmbDevice *, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
-SysStatus                 AmbDeviceFill(const AmbLayout *, const AmbArrays *, cudaStream_t);
-SysStatus                 AmbDeviceRefill(const AmbLayout *, size_t n, const SysScalar *a, cudaStream_t);
+extern const AmbLaunchers AmbLaunchersSingle, AmbLaunchersPlaces;
+
+SysStatus AmbDeviceConvert(const SysCSR *, const int *from, const AmbDeviceParams *, cudaStream_t, AmbDevice **);
+SysStatus AmbDeviceRenew(AmbDevice *, const AmbArrays *, cudaStream_t);
+SysStatus AmbDeviceProduct(AmbDevice *, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
+SysStatus AmbDeviceFill(const AmbLayout *, const AmbArrays *, cudaStream_t);
+SysStatus AmbDeviceRefill(const AmbLayout *, size_t n, const SysScalar *a, cudaStream_t);
 
 /* The storage of values: chooses it, brings values that lie in layout.val, or that the map finds in a[], into it, and gives its figures */
 SysStatus AmbValuesChoose(SysValuesChoice *, int64_t nz, const SysScalar *a, cudaStream_t);
 SysStatus AmbValuesStore(AmbDevice *, const SysScalar *a, cudaStream_t);
 void      AmbValuesDescribe(AmbDevice *);
+SysStatus AmbValuesRoom(AmbDevice *);
+
+/* AmbDeviceLaunch() for any storage */
+SysStatus AmbValuesLaunch(const AmbDevice *, int threads, int deep, int early, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
 
 /* Products with the transposed matrix; threads is the size of its thread blocks, or 0 to choose */
 SysStatus AmbTransposedMult(AmbTransposed *, const SysCSR *, int threads, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);

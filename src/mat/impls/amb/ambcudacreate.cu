@@ -139,7 +139,7 @@ static SysStatus AmbCreateModel(const SysCSR *csr, const AmbDeviceParams *params
   return SYS_SUCCESS;
 }
 
-static void AmbCreateLayoutArrays(SysArena *arena, const AmbCount *n, int sorted, AmbLayout *L)
+static void AmbCreateLayoutArrays(SysArena *arena, const AmbCount *n, int sorted, int values, AmbLayout *L)
 {
   SysArenaTake(arena, &L->task, n->task);
   if (n->split) {
@@ -150,6 +150,7 @@ static void AmbCreateLayoutArrays(SysArena *arena, const AmbCount *n, int sorted
   if (sorted) SysArenaTake(arena, &L->perm, (size_t)L->m);
   SysArenaTake(arena, &L->base, n->step);
   SysArenaTake(arena, &L->idx, (size_t)SYS_WARP * n->idx);
+  if (values) SysArenaTake(arena, &L->val, (size_t)SYS_WARP * L->block_size * n->step);
   SysArenaTake(arena, &L->count, (size_t)L->nchunk + 1);
   SysArenaTake(arena, &L->shape, (size_t)L->nchunk);
 }
@@ -230,19 +231,20 @@ static SysStatus AmbCreateBuild(const SysCSR *csr, const int *from, const Choice
   SYS_CUDA(cudaMemcpyAsync(&bad, w->bad, sizeof(bad), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   if (bad) return SYS_NOT_ASCENDING;
-  AmbCreateLayoutArrays(&arena, &total, choice->sorted, L);
+  AmbCreateLayoutArrays(&arena, &total, choice->sorted, A->values.asked == SYS_VALUES_DOUBLE, L);
   SYS_CALL(SysArenaAllocate(&arena));
   A->memory = arena.memory;
   L->ntask  = total.task;
-  AmbCreateLayoutArrays(&arena, &total, choice->sorted, L);
-  SYS_CALL(SysDeviceAllocate(&L->val, sizeof(*L->val) * (size_t)SYS_WARP * L->block_size * total.step));
+  AmbCreateLayoutArrays(&arena, &total, choice->sorted, A->values.asked == SYS_VALUES_DOUBLE, L);
+  A->info.stored_values = (double)total.step * SYS_WARP * choice->block_size;
+  SYS_CALL(AmbValuesRoom(A));
   A->info.bytes_extra = (double)arena.used;
   if (choice->sorted) SYS_CUDA(cudaMemcpyAsync(L->perm, w->perm, sizeof(*L->perm) * (size_t)L->m, cudaMemcpyDeviceToDevice, stream));
   SYS_CUDA(cudaMemcpyAsync(L->count, w->count, sizeof(*L->count) * ((size_t)L->nchunk + 1), cudaMemcpyDeviceToDevice, stream));
   SYS_CUDA(cudaMemcpyAsync(L->shape, plan.shape, L->nchunk, cudaMemcpyDeviceToDevice, stream));
   SYS_CALL(AmbDeviceFill(L, &arrays, stream));
   SYS_CALL(Describe(w, choice, &total, A, stream));
-  A->info.bytes_extra -= A->bytes_pattern;
+  A->info.bytes_extra -= A->bytes_pattern + (A->val ? 0 : A->info.stored_values * sizeof(SysScalar));
   return AmbValuesStore(A, NULL, stream);
 }
 
@@ -278,7 +280,7 @@ struct Trials {
 static SysStatus AmbCreateTrialTime(Trials *t, const AmbDevice *A, int threads, int deep, float *time)
 {
   SysTrial  *T       = &t->trial;
-  const auto product = [&](int k) { return AmbDeviceLaunch(&A->layout, threads, deep, k && A->early, t->arrays, 1, T->x, 0, NULL, T->z, T->stream); };
+  const auto product = [&](int k) { return AmbValuesLaunch(A, threads, deep, k && A->early, t->arrays, 1, T->x, 0, NULL, T->z, T->stream); };
 
   return SysTrialTime(T, t->products, product, time);
 }

@@ -27,7 +27,7 @@ SysStatus AmbDeviceRenew(AmbDevice *A, const AmbArrays *arrays, cudaStream_t str
 
     if (error == cudaErrorMemoryAllocation) {
       (void)cudaGetLastError();
-      if (!A->layout.val) SYS_CALL(SysDeviceAllocate(&A->layout.val, sizeof(SysScalar) * n));
+      SYS_CALL(AmbValuesRoom(A));
       SYS_CALL(AmbDeviceFill(&A->layout, arrays, stream));
       return AmbValuesStore(A, NULL, stream);
     }
@@ -53,7 +53,7 @@ SysStatus AmbDeviceProduct(AmbDevice *A, const AmbArrays *arrays, SysScalar alph
   const int early = A->early && !A->written;
 
   A->written = 0;
-  return AmbDeviceLaunch(&A->layout, A->info.threads, A->deep, early, arrays, alpha, x, beta, y, z, stream);
+  return AmbValuesLaunch(A, A->info.threads, A->deep, early, arrays, alpha, x, beta, y, z, stream);
 }
 
 /* Repeats AmbDeviceProduct(), to save a call in the shortest products */
@@ -64,7 +64,7 @@ SysStatus AmbDeviceMult(void *data, const SysCSR *csr, SysScalar alpha, const Sy
   const int       early  = A->early && !A->written;
 
   A->written = 0;
-  return AmbDeviceLaunch(&A->layout, A->info.threads, A->deep, early, &arrays, alpha, x, beta, y, z, stream);
+  return AmbValuesLaunch(A, A->info.threads, A->deep, early, &arrays, alpha, x, beta, y, z, stream);
 }
 
 SysStatus AmbDeviceMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
@@ -87,7 +87,7 @@ void AmbDeviceDestroy(void *data)
   if (!A) return;
   AmbTransposedDestroy(&A->transposed);
   (void)cudaFree(A->memory);
-  (void)cudaFree(A->layout.val);
+  (void)cudaFree(A->val);
   (void)cudaFree(A->small);
   (void)cudaFree(A->table);
   (void)cudaFree(A->layout.map);

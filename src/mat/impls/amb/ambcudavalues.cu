@@ -168,16 +168,25 @@ static SysStatus AmbValuesWrite(AmbDevice *A, const Source &S, void *small, cuda
   return SYS_SUCCESS;
 }
 
+/* Makes room for values as they are, if there is none */
+SysStatus AmbValuesRoom(AmbDevice *A)
+{
+  if (A->layout.val) return SYS_SUCCESS;
+  SYS_CALL(SysDeviceAllocate(&A->val, sizeof(*A->val) * (size_t)A->info.stored_values));
+  A->layout.val = A->val;
+  return SYS_SUCCESS;
+}
+
 SysStatus AmbValuesStore(AmbDevice *A, const SysScalar *a, cudaStream_t stream)
 {
   AmbLayout   *L     = &A->layout;
   const size_t n     = (size_t)A->info.stored_values;
   const Source S     = {L->val, a, a ? L->map : NULL};
-  const bool   same  = A->values.stored == L->stored && A->small;
+  const bool   same  = A->values.stored == A->stored.stored && A->small;
   void        *small = same ? A->small : NULL;
 
   if (A->values.stored == SYS_STORAGE_PLAIN) {
-    if (!L->val) SYS_CALL(SysDeviceAllocate(&L->val, sizeof(*L->val) * n));
+    SYS_CALL(AmbValuesRoom(A));
     if (S.map) SYS_CALL(AmbDeviceRefill(L, n, a, stream));
   } else {
     SysStatus status = small ? SYS_SUCCESS : SysDeviceAllocate(&small, SysStorageSize(A->values.stored) * n);
@@ -185,16 +194,27 @@ SysStatus AmbValuesStore(AmbDevice *A, const SysScalar *a, cudaStream_t stream)
     if (!status) status = AmbValuesWrite(A, S, small, stream);
     if (status && !same) (void)cudaFree(small);
     SYS_CALL(status);
-    (void)cudaFree(L->val);
-    L->val = NULL;
+    (void)cudaFree(A->val);
+    L->val = A->val = NULL;
   }
   if (!same) {
     (void)cudaFree(A->small);
     A->small = small;
   }
-  L->stored = A->values.stored;
-  L->small  = A->small;
-  L->table  = A->table ? A->table->value : NULL;
+  A->stored = {A->values.stored, A->small, A->table ? A->table->value : NULL};
   AmbValuesDescribe(A);
+  return SYS_SUCCESS;
+}
+
+SysStatus AmbValuesLaunch(const AmbDevice *A, int threads, int deep, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
+{
+  const AmbLaunchers *launchers = &AmbLaunchersPlaces;
+
+  if (A->stored.stored == SYS_STORAGE_PLAIN) return AmbDeviceLaunch(&A->layout, threads, deep, early, csr, alpha, x, beta, y, z, stream);
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+  if (A->stored.stored == SYS_STORAGE_SINGLE) launchers = &AmbLaunchersSingle;
+#endif
+  if (!A->layout.ntask) return SYS_SUCCESS;
+  SYS_CUDA(((*launchers)[A->layout.block_size - 1][deep])(&A->layout, &A->stored, threads, early, csr, alpha, x, beta, y, z, stream));
   return SYS_SUCCESS;
 }
