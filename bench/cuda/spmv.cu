@@ -162,7 +162,7 @@ struct Contender {
   std::string           label, parameters;
   std::function<void()> run;
   double                bytes = 0, stored = 0; /* of a product, and of these the matrix; 0: not known */
-  double                us = 0, least = 0, most = 0, host = 0, error = 0;
+  double                us = 0, least = 0, most = 0, host = 0, error = 0, rounding = Eps;
   bool                  wrong = false;
   int                   launches;
   std::vector<double>   times, rounds;
@@ -259,7 +259,7 @@ static void Check(const Reference &R, Array<SysScalar> &y, Contender &c)
   const std::vector<SysScalar> z = y.Download();
 
   for (size_t r = 0; r < z.size(); r++) {
-    const double difference = (double)fabsl((long double)z[r] - R.z[r]), allowed = (double)R.scale[r] * Eps * (R.length[r] + 10);
+    const double difference = (double)fabsl((long double)z[r] - R.z[r]), allowed = (double)R.scale[r] * c.rounding * (R.length[r] + 10);
     const double error = difference == 0 ? 0 : (allowed > 0 ? difference / allowed : std::numeric_limits<double>::infinity());
 
     if (std::isnan(error)) c.error = std::numeric_limits<double>::infinity();
@@ -591,6 +591,7 @@ static void Product(const Machine &M, const Options &o, const std::string &name,
     AmbDeviceGetInfo(amb, &info);
     c.kind       = Contender::AMB;
     c.label      = u.label;
+    c.rounding   = info.exact ? Eps : FLT_EPSILON;
     c.parameters = Parameters(info);
     c.stored     = transpose ? 0 : info.bytes_stored;
     if (transpose) c.run = [&M, amb, csr, xa, beta, ya] { CallAmb(AmbDeviceMultTranspose(amb, &csr, 1, xa, beta, ya, ya, M.stream)); };
@@ -713,10 +714,13 @@ static void Update(const Machine &M, const Options &o, const std::string &name, 
   }
   Race(M, o, contenders);
   for (size_t k = 0; k < ours.size(); k++) {
-    AmbDevice *amb = ours[k].A;
-    Contender  product;
+    AmbDevice    *amb = ours[k].A;
+    AmbDeviceInfo info;
+    Contender     product;
 
     product.run = [&] { CallAmb(AmbDeviceMult(amb, &csr, 1, x.data, 0, nullptr, y.data, M.stream)); };
+    AmbDeviceGetInfo(amb, &info);
+    product.rounding = info.exact ? Eps : FLT_EPSILON;
     Check(R, y, product);
     contenders[k].error = product.error;
     contenders[k].wrong = product.wrong;
