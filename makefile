@@ -95,15 +95,17 @@ $(B)/obj/%.cu.o: %.cu $(B)/conf.mk $(B)/petscambconf.h
 	@$(AMB_NVCC) -c $(NVFLAGS) $(INCLUDES) -MMD -MP -o $@ $<
 
 rpath = -Wl,-rpath,'$$ORIGIN/../lib'
-$(BIN)/petscamb: $(bench:%.c=$(B)/obj/%.o) $(ARCHIVE)
+# with the shared library, as programs of users: -dll_append in PETSC_OPTIONS then loads no second copy
+$(BIN)/petscamb: $(bench:%.c=$(B)/obj/%.o) $(LIB)
 	$(here)
 	$(call say,LINK,$@)
-	@$(AMB_LINK) -o $@ $^ $(LDFLAGS) $(AMB_LIBS) $(AMB_CUDA_LIBS) -ldl
+	@$(AMB_LINK) -o $@ $(filter %.o,$^) $(LDFLAGS) -L$(B)/lib $(rpath) -lpetscamb $(AMB_LIBS) $(AMB_CUDA_LIBS) -ldl
 $(BIN)/%: $(B)/obj/src/ksp/examples/%.o $(LIB)
 	$(here)
 	$(call say,LINK,$@)
 	@$(AMB_LINK) -o $@ $< $(LDFLAGS) -L$(B)/lib $(rpath) -lpetscamb $(AMB_LIBS)
 $(B)/test/differ: $(parts:%.c=$(B)/obj/%.o)
+$(B)/test/memory: LDFLAGS += -Wl,--wrap=SysAllocate
 $(B)/test/%: $(B)/obj/test/%.o $(helpers:%.c=$(B)/obj/%.o) $(ARCHIVE)
 	$(here)
 	$(call say,LINK,$@)

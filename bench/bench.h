@@ -93,6 +93,7 @@ struct _Contender {
 PETSC_EXTERN const Peer     PeerMat, PeerCSR, PeerMKL, PeerGraphBLAS;
 PETSC_INTERN PetscErrorCode ContenderCreate(Case *, const char[], Contender *);
 PETSC_INTERN PetscErrorCode ContenderDestroy(Contender *);
+PETSC_INTERN PetscErrorCode ContenderCheckType(MPI_Comm, const char[]);
 
 /* Called before a product: overwrites an earlier result, on a GPU too */
 PETSC_INTERN PetscErrorCode ContenderPoison(Contender, Vec);
@@ -110,6 +111,7 @@ typedef struct {
 } Operation;
 
 PETSC_INTERN const Operation *OperationFind(const char[]);
+PETSC_INTERN PetscErrorCode   OperationNearest(const char[], const char **);
 PETSC_INTERN PetscErrorCode   OperationHelp(MPI_Comm);
 
 /* Independent products in extended precision, compared row by row */
@@ -133,6 +135,7 @@ typedef struct {
 PETSC_INTERN PetscErrorCode MachineCreate(MPI_Comm, Machine *);
 PETSC_INTERN PetscErrorCode MachineRead(const Machine *, size_t bytes, int kernel, PetscLogDouble *seconds);
 PETSC_INTERN PetscErrorCode MachineDestroy(Machine *);
+PETSC_INTERN PetscErrorCode MachineNow(Vec, PetscLogDouble *);
 #define MACHINE_READ_KERNELS 2
 
 /* One line of the table */
@@ -152,6 +155,24 @@ PETSC_INTERN PetscErrorCode ReportCSV(MPI_Comm, const char[], const Machine *, P
 PETSC_INTERN PetscErrorCode ReportJSON(MPI_Comm, const char[], const Machine *, PetscInt n, const Result[]);
 PETSC_INTERN PetscErrorCode ReportOpen(MPI_Comm, const char[], FILE **);
 PETSC_INTERN PetscErrorCode ReportJSONString(FILE *, const char[]);
+
+/* What petscamb info recommends for a matrix */
+typedef struct {
+  const char    *base;                /* the type of PETSc to compare with: aij, or aijcusparse if the matrix lives on a GPU */
+  char           type[64], tried[64]; /* the Mat type; if it is the base: the format that the default would try nevertheless, or nothing */
+  PetscLogDouble bytes, bytes_aij;    /* bytes that a product with this type and with the base reads, x and y included */
+  PetscLogDouble ratio;               /* the expected speed in terms of that of the base */
+  PetscLogDouble product, conversion; /* seconds: a product with the base, the conversion */
+  PetscReal      pays;                /* products after which the conversion has paid, 0 if there is no such number */
+} Verdict;
+
+PETSC_INTERN PetscErrorCode VerdictMake(Mat, const Shape *, Verdict *);
+PETSC_INTERN PetscErrorCode VerdictPrint(MPI_Comm, const char[], const Verdict *);
+PETSC_INTERN PetscErrorCode VerdictJSON(FILE *, const Verdict *);
+
+/* Names on the command line */
+PETSC_INTERN PetscErrorCode NameNearest(const char[], PetscInt, const char *const[], const char **);
+PETSC_INTERN PetscErrorCode NameCheckType(MPI_Comm, const char[], PetscInt npeers, const char *const peers[]);
 
 /* The subcommands */
 PETSC_INTERN PetscErrorCode BenchRun(MPI_Comm, int n, char *inputs[], PetscBool *right);

@@ -45,3 +45,14 @@ PetscErrorCode ContenderDestroy(Contender *c)
   PetscCall(PetscFree(*c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* Raises an error if a name of -types has no meaning */
+PetscErrorCode ContenderCheckType(MPI_Comm comm, const char name[])
+{
+  const char *names[PETSC_STATIC_ARRAY_LENGTH(Peers)];
+
+  PetscFunctionBegin;
+  for (size_t p = 0; p < PETSC_STATIC_ARRAY_LENGTH(Peers); p++) names[p] = Peers[p]->name;
+  PetscCall(NameCheckType(comm, name, PETSC_STATIC_ARRAY_LENGTH(Peers), names));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

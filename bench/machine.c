@@ -6,6 +6,7 @@
   #define _GNU_SOURCE /* sched_getaffinity(), MADV_HUGEPAGE */
 #endif
 #include "bench.h"
+#include <petscdevice.h>
 #include <petsctime.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -226,5 +227,25 @@ PetscErrorCode MachineDestroy(Machine *machine)
 {
   PetscFunctionBegin;
   (void)munmap(machine->buffer, machine->bytes);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The clock of the slowest process, once its GPU has done its work */
+PetscErrorCode MachineNow(Vec x, PetscLogDouble *t)
+{
+  PetscBool device = PETSC_FALSE;
+
+  PetscFunctionBegin;
+#if defined(PETSC_HAVE_CUDA)
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &device, VECSEQCUDA, VECMPICUDA, ""));
+#endif
+  if (device) {
+    PetscDeviceContext context;
+
+    PetscCall(PetscDeviceContextGetCurrentContext(&context));
+    PetscCall(PetscDeviceContextSynchronize(context));
+  }
+  PetscCallMPI(MPI_Barrier(PetscObjectComm((PetscObject)x)));
+  PetscCall(PetscTime(t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,11 +2,15 @@
 static char help[] = "Measures and describes sparse matrices.\n\
   petscamb bench FILE|GENERATOR... [options]   time operations with Mat types and other libraries\n\
   petscamb solve FILE|GENERATOR... [options]   solve systems with Mat types and any solver of PETSc, side by side\n\
-  petscamb info FILE|GENERATOR... [-json FILE] the shape of a matrix and the bytes that each format would store\n\
-  petscamb --help                              all inputs, operations and options\n\n";
+  petscamb info FILE|GENERATOR... [-json FILE] the shape of a matrix, the bytes that each format would store, and the type to take\n\
+  petscamb -h                                  all inputs, operations and options\n\
+  petscamb --version                           the version of petsc-amb and of its PETSc\n\n";
 
 #include "bench.h"
+#include <ctype.h>
 #include <signal.h>
+
+#define NO_SUCH_NAME 2 /* the exit code for a command line with a name that does not exist */
 
 static PetscErrorCode Help(MPI_Comm comm)
 {
@@ -32,15 +36,38 @@ static PetscErrorCode Help(MPI_Comm comm)
   -limit S               but in so many seconds, as near as may be; default 3600\n\
   -csv FILE              every round as comma-separated values\n\
 and any option of PETSc. Under mpiexec the time of the slowest rank counts; OMP_NUM_THREADS gives threads.\n\
-Exit code: 0 if all results are right, 1 if not or if something is wrong with the input.\n"));
+Exit code: 0 if all results are right; 1 if not, or if something is wrong with the input; 2 if the command, an option or a type\n\
+does not exist, or if nobody asked for an option.\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Reports errors of users in one line; all other errors keep PETSc's trace */
+static PetscErrorCode Version(MPI_Comm comm)
+{
+  PetscInt major, minor, subminor;
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetVersionNumber(&major, &minor, &subminor, NULL));
+  PetscCall(PetscPrintf(comm, "petscamb %d.%d.%d, PETSc %" PetscInt_FMT ".%" PetscInt_FMT ".%" PetscInt_FMT ", %s numbers of %d bits, %d-bit indices, %s\n", PETSCAMB_VERSION_MAJOR, PETSCAMB_VERSION_MINOR, PETSCAMB_VERSION_SUBMINOR, major, minor, subminor, PetscDefined(USE_COMPLEX) ? "complex" : "real", (int)(8 * sizeof(PetscReal)), (int)(8 * sizeof(PetscInt)), PetscDefined(HAVE_CUDA) ? "CUDA" : "no GPU"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The commands with the options of their own; any option of PETSc may follow, too */
+typedef struct {
+  const char *name;
+  const char *options[9]; /* end with NULL */
+} Command;
+
+static const Command Commands[] = {
+  {"bench", {"types", "ops", "reps", "seconds", "csv", "json", "mkl_dir", "graphblas_lib"}},
+  {"solve", {"types", "seconds", "rounds", "limit", "csv"}                                },
+  {"info",  {"json"}                                                                      }
+};
+
+/* Reports errors of users in one line; all other errors keep PETSc's trace. A name that does not exist has this code in petscamb and in PETSc. */
 static PetscErrorCode UserErrorHandler(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type, const char *message, void *ctx)
 {
   PetscErrorCode *told = (PetscErrorCode *)ctx;
-  const PetscBool user = code == PETSC_ERR_USER_INPUT || code == PETSC_ERR_FILE_OPEN || code == PETSC_ERR_FILE_UNEXPECTED ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool user = code == PETSC_ERR_USER_INPUT || code == PETSC_ERR_FILE_OPEN || code == PETSC_ERR_FILE_UNEXPECTED || code == PETSC_ERR_ARG_UNKNOWN_TYPE ? PETSC_TRUE : PETSC_FALSE;
   PetscMPIInt     rank = 0;
 
   if (!user) return PetscTraceBackErrorHandler(comm, line, function, file, code, type, message, NULL);
@@ -50,6 +77,24 @@ static PetscErrorCode UserErrorHandler(MPI_Comm comm, int line, const char *func
   if (rank == 0) (void)fprintf(stderr, "petscamb: %s\n", message);
   else (void)PetscSleep(1.0); /* process 0 must print the error before another process ends the run */
   return code;
+}
+
+/* Finds the command */
+static PetscErrorCode CommandFind(int argc, char **argv, const Command **command)
+{
+  const char *names[PETSC_STATIC_ARRAY_LENGTH(Commands)], *nearest;
+
+  PetscFunctionBegin;
+  PetscCheck(argc > 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "no command: say bench, info or solve (petscamb -h tells more)");
+  *command = NULL;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Commands); k++) {
+    names[k] = Commands[k].name;
+    if (!strcmp(argv[1], names[k])) *command = &Commands[k];
+  }
+  if (*command) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(NameNearest(argv[1], PETSC_STATIC_ARRAY_LENGTH(Commands), names, &nearest));
+  PetscCheck(!nearest, PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "%s: there is no such command; did you mean %s?", argv[1], nearest);
+  SETERRQ(PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "%s: there is no such command; say bench, info or solve (petscamb -h tells more)", argv[1]);
 }
 
 /* The inputs precede the first option; a later word without a hyphen can only be the value of an option */
@@ -62,62 +107,94 @@ static PetscErrorCode Inputs(int argc, char **argv, int *n)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A mistyped option would silently measure something else */
-static PetscErrorCode WarnUnused(void)
+/* The name of an option, or NULL for inputs, values and negative numbers */
+static const char *OptionName(const char word[])
+{
+  if (word[0] != '-') return NULL;
+  word += word[1] == '-' ? 2 : 1;
+  return isalpha((unsigned char)word[0]) ? word : NULL;
+}
+
+/* Looks for misspelt options before any work: they would silently measure something else */
+static PetscErrorCode CheckOptions(const Command *command, int argc, char **argv)
+{
+  PetscInt n = 0;
+
+  PetscFunctionBegin;
+  while (command->options[n]) n++;
+  for (int a = 2; a < argc; a++) {
+    const char *name = OptionName(argv[a]), *nearest = NULL;
+
+    if (name) PetscCall(NameNearest(name, n, command->options, &nearest));
+    PetscCheck(!nearest || !strcmp(name, nearest), PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "%s: there is no such option; did you mean -%s?", argv[a], nearest);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Names the options of the command line that nothing has asked for, of petscamb or of PETSc; others may come from the environment */
+static PetscErrorCode CheckUnused(int argc, char **argv, PetscBool *unused)
 {
   PetscInt n;
   char   **names, **values;
 
   PetscFunctionBegin;
+  *unused = PETSC_FALSE;
   PetscCall(PetscOptionsLeftGet(NULL, &n, &names, &values));
-  for (PetscInt o = 0; o < n; o++) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, stderr, "petscamb: warning: nobody asked for option -%s\n", names[o]));
+  for (PetscInt o = 0; o < n; o++) {
+    for (int a = 2; a < argc; a++) {
+      const char *name = OptionName(argv[a]);
+
+      if (!name || strcmp(name, names[o])) continue;
+      *unused = PETSC_TRUE;
+      PetscCall(PetscFPrintf(PETSC_COMM_WORLD, stderr, "petscamb: %s: nobody asked for this option\n", argv[a]));
+    }
+  }
   PetscCall(PetscOptionsLeftRestore(NULL, &n, &names, &values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Run(int argc, char **argv, PetscBool *right)
+static PetscErrorCode Run(int argc, char **argv, int *code)
 {
-  int       n;
-  PetscBool bench = PETSC_FALSE, info = PETSC_FALSE, solve = PETSC_FALSE;
+  int            n;
+  const Command *command;
+  PetscBool      right = PETSC_TRUE, unused;
 
   PetscFunctionBegin;
-  if (argc > 1) {
-    PetscCall(PetscStrcmp(argv[1], "bench", &bench));
-    PetscCall(PetscStrcmp(argv[1], "info", &info));
-    PetscCall(PetscStrcmp(argv[1], "solve", &solve));
-  }
-  PetscCheck(bench || info || solve, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "%s: say bench, info or solve (petscamb --help tells more)", argc > 1 ? argv[1] : "no command");
+  PetscCall(CommandFind(argc, argv, &command));
   PetscCall(Inputs(argc, argv, &n));
+  PetscCall(CheckOptions(command, argc, argv));
   PetscCall(PetscAMBInitializePackage());
-  if (bench) PetscCall(BenchRun(PETSC_COMM_WORLD, n, argv + 2, right));
-  else if (solve) PetscCall(SolveRun(PETSC_COMM_WORLD, n, argv + 2, right));
+  if (!strcmp(command->name, "bench")) PetscCall(BenchRun(PETSC_COMM_WORLD, n, argv + 2, &right));
+  else if (!strcmp(command->name, "solve")) PetscCall(SolveRun(PETSC_COMM_WORLD, n, argv + 2, &right));
   else PetscCall(InfoRun(PETSC_COMM_WORLD, n, argv + 2));
-  PetscCall(WarnUnused());
+  PetscCall(CheckUnused(argc, argv, &unused));
+  *code = !right ? 1 : unused ? NO_SUCH_NAME : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 int main(int argc, char **argv)
 {
-  PetscBool      right = PETSC_TRUE, wants_help = PETSC_FALSE;
-  PetscErrorCode ierr, told                     = PETSC_SUCCESS;
+  PetscErrorCode (*print)(MPI_Comm) = NULL;
+  PetscErrorCode ierr, told = PETSC_SUCCESS;
   PetscMPIInt    size;
+  int            code = 0;
 
-  for (int a = 1; a < argc && a < 3; a++) {
-    if (!strcmp(argv[a], "--help") || !strcmp(argv[a], "-help") || !strcmp(argv[a], "-h")) {
-      wants_help = PETSC_TRUE;
-      argc       = a; /* PETSc's list of options would hide that of petscamb */
-    }
+  for (int a = 1; a < argc && !print; a++) {
+    if (!strcmp(argv[a], "--help") || !strcmp(argv[a], "-h") || (a < 3 && !strcmp(argv[a], "-help"))) print = Help;
+    if (!strcmp(argv[a], "--version") || (a == 1 && !strcmp(argv[a], "-version"))) print = Version;
   }
+  if (print) argc = 1; /* PETSc's list of options would hide that of petscamb */
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   (void)signal(SIGPIPE, SIG_DFL); /* a closed pipe, as by "| head", ends the program silently */
   PetscCall(PetscPushErrorHandler(UserErrorHandler, &told));
-  ierr = wants_help ? Help(PETSC_COMM_WORLD) : Run(argc, argv, &right);
+  ierr = print ? print(PETSC_COMM_WORLD) : Run(argc, argv, &code);
   if (ierr) {
-    if (size > 1) MPI_Abort(PETSC_COMM_WORLD, 1);
-    return 1;
+    code = told == PETSC_ERR_ARG_UNKNOWN_TYPE ? NO_SUCH_NAME : 1;
+    if (size > 1) MPI_Abort(PETSC_COMM_WORLD, code);
+    return code;
   }
   PetscCall(PetscPopErrorHandler());
   PetscCall(PetscFinalize());
-  return right ? 0 : 1;
+  return code;
 }

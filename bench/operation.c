@@ -218,6 +218,17 @@ const Operation *OperationFind(const char name[])
   return NULL;
 }
 
+/* *nearest is the name that the user may have meant, or NULL */
+PetscErrorCode OperationNearest(const char name[], const char **nearest)
+{
+  const char *names[PETSC_STATIC_ARRAY_LENGTH(Operations)];
+
+  PetscFunctionBegin;
+  for (size_t o = 0; o < PETSC_STATIC_ARRAY_LENGTH(Operations); o++) names[o] = Operations[o].name;
+  PetscCall(NameNearest(name, PETSC_STATIC_ARRAY_LENGTH(Operations), names, nearest));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode OperationHelp(MPI_Comm comm)
 {
   PetscFunctionBegin;

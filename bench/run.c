@@ -45,6 +45,7 @@ static PetscErrorCode BenchOptions(Bench *b, char csv[], char json[], size_t len
   b->budget = 0.3;
   PetscOptionsBegin(b->comm, NULL, "Measuring options", "");
   PetscCall(PetscOptionsStringArray("-types", "Mat types and other libraries (csr, mkl, graphblas)", NULL, b->types, &b->ntypes, &given));
+  for (PetscInt t = 0; t < b->ntypes && given; t++) PetscCall(ContenderCheckType(b->comm, b->types[t]));
   if (!given) {
     PetscCall(PetscAMBGetTypes(PETSC_TRUE, &ntypes, &types));
     PetscCheck(1 + ntypes + (PetscInt)PETSC_STATIC_ARRAY_LENGTH(peers) <= MAX_CONTENDERS, b->comm, PETSC_ERR_PLIB, "Too many formats: raise MAX_CONTENDERS");
@@ -65,9 +66,12 @@ static PetscErrorCode BenchOptions(Bench *b, char csv[], char json[], size_t len
   PetscCall(PetscOptionsString("-json", "File for the results as JSON", NULL, json, json, len, NULL));
   PetscOptionsEnd();
   for (PetscInt o = 0; o < n; o++) {
-    const Operation *op = OperationFind(names[o]);
+    const Operation *op      = OperationFind(names[o]);
+    const char      *nearest = NULL;
 
-    PetscCheck(op, b->comm, PETSC_ERR_USER_INPUT, "-ops %s: no operation of that name (petscamb --help lists them)", names[o]);
+    if (!op) PetscCall(OperationNearest(names[o], &nearest));
+    PetscCheck(op || !nearest, b->comm, PETSC_ERR_ARG_UNKNOWN_TYPE, "-ops %s: there is no such operation; did you mean %s?", names[o], nearest);
+    PetscCheck(op, b->comm, PETSC_ERR_ARG_UNKNOWN_TYPE, "-ops %s: there is no such operation (petscamb --help lists them)", names[o]);
     if (!op->product) PetscCall(BenchAddOperation(b, OperationFind("spmv"))); /* costs are given in products */
     PetscCall(BenchAddOperation(b, op));
     PetscCall(PetscFree(names[o]));

@@ -3,7 +3,6 @@
    petscamb solve: the same system with several Mat types. Each round sets up and solves the system anew with each type in turn.
 */
 #include "bench.h"
-#include <petscdevice.h>
 #include <petscksp.h>
 #include <petsctime.h>
 
@@ -30,26 +29,6 @@ typedef struct {
   PetscLogDouble     bytes;    /* bytes of the matrix that a product reads, 0 if unknown */
   PetscReal          t[TIMES][MAX_ROUNDS];
 } Solver;
-
-/* The clock of the slowest process, once its GPU has done its work */
-static PetscErrorCode Now(Vec x, PetscLogDouble *t)
-{
-  PetscBool device = PETSC_FALSE;
-
-  PetscFunctionBegin;
-#if defined(PETSC_HAVE_CUDA)
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &device, VECSEQCUDA, VECMPICUDA, ""));
-#endif
-  if (device) {
-    PetscDeviceContext context;
-
-    PetscCall(PetscDeviceContextGetCurrentContext(&context));
-    PetscCall(PetscDeviceContextSynchronize(context));
-  }
-  PetscCallMPI(MPI_Barrier(PetscObjectComm((PetscObject)x)));
-  PetscCall(PetscTime(t));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 static PetscErrorCode BytesOf(Mat A, const char type[], PetscLogDouble *bytes)
 {
@@ -95,27 +74,27 @@ static PetscErrorCode Round(Mat A, Vec b, Solver *s, PetscInt round)
     PetscCall(KSPSetType(ksp, s->ksp));
     PetscCall(KSPSetFromOptions(ksp)); /* the options of this type */
   }
-  PetscCall(Now(x, &t0));
+  PetscCall(MachineNow(x, &t0));
   PetscCall(KSPSetUp(ksp));
   PetscCall(KSPSetUpOnBlocks(ksp));
-  PetscCall(Now(x, &t1));
+  PetscCall(MachineNow(x, &t1));
   s->t[SETUP][round] = (PetscReal)(t1 - t0);
   PetscCall(KSPSolve(ksp, c, x));
-  PetscCall(Now(x, &t0));
+  PetscCall(MachineNow(x, &t0));
   s->t[FIRST][round] = (PetscReal)(t0 - t1);
   PetscCall(KSPGetIterationNumber(ksp, &s->its));
   PetscCall(KSPGetConvergedReason(ksp, &s->reason));
   PetscCall(VecDuplicate(b, &r));
   PetscCall(VecDuplicate(b, &u));
   PetscCall(VecCopy(x, u));
-  PetscCall(Now(x, &t0));
+  PetscCall(MachineNow(x, &t0));
   PetscCall(KSPSolve(ksp, c, x));
-  PetscCall(Now(x, &t1));
+  PetscCall(MachineNow(x, &t1));
   s->t[SECOND][round] = (PetscReal)(t1 - t0);
   for (int k = 0; k < SETTLE; k++) PetscCall(MatMult(B, x, c));
-  PetscCall(Now(x, &t1));
+  PetscCall(MachineNow(x, &t1));
   for (int k = 0; k < PRODUCTS; k++) PetscCall(MatMult(B, x, c));
-  PetscCall(Now(x, &t0));
+  PetscCall(MachineNow(x, &t0));
   s->t[MULT][round] = (PetscReal)((t0 - t1) / PRODUCTS);
   PetscCall(BytesOf(B, s->type, &s->bytes));
   PetscCall(MatMult(A, u, r));
@@ -223,6 +202,7 @@ PetscErrorCode SolveRun(MPI_Comm comm, int n, char *inputs[], PetscBool *right)
   PetscFunctionBegin;
   *right = PETSC_TRUE;
   PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-types", types, &ntypes, &given));
+  for (PetscInt k = 0; k < ntypes && given; k++) PetscCall(NameCheckType(comm, types[k], 0, NULL));
   if (!given) {
     ntypes = 2;
     PetscCall(PetscStrallocpy(MATAIJ, &types[0]));

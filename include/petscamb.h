@@ -75,9 +75,29 @@ M*/
 M*/
 #define MATPRODUCTALGORITHMHASHGEMM "hashgemm"
 
-/* Types of KSP for KSPSetType() and -ksp_type: PETSc's cg and bcgs on fused passes; see KSPAMBCG and KSPAMBBCGS in docs/krylov.md */
-#define KSPAMBCG   "ambcg"
-#define KSPAMBBCGS "ambbcgs"
+/*MC
+   MATPRODUCTALGORITHMSPMM - "spmm" - the algorithm of petsc-amb for products of a sparse and a dense matrix, for `MatProductSetAlgorithm()`
+
+   Options Database Keys:
++  -matmatmult_via default          - leaves `MatMatMult()` to PETSc; `MatTransposeMatMult()` has -mattransposematmult_via
+-  -mat_product_algorithm default   - leaves products made with `MatProductCreate()` to PETSc
+
+   Level: intermediate
+
+   Notes:
+   The algorithm is the default for `MatMatMult()` and `MatTransposeMatMult()` of a matrix of petsc-amb's types, on the host and with real numbers, and a
+   `MATDENSE`. A product with one column is made as a product with a vector.
+
+   The product keeps memory for some columns of the dense matrix until it is destroyed: 256 bytes for each row, or fewer if the sparse matrix is a band.
+
+.seealso: `MatSDDMM()`, `MATPRODUCTALGORITHMHASHGEMM`
+M*/
+#define MATPRODUCTALGORITHMSPMM "spmm"
+
+/* Types of KSP for KSPSetType() and -ksp_type: PETSc's cg, bcgs and chebyshev on fused passes; see docs/krylov.md */
+#define KSPAMBCG        "ambcg"
+#define KSPAMBBCGS      "ambbcgs"
+#define KSPAMBCHEBYSHEV "ambchebyshev"
 
 /*MC
    PCGAMGAMBAGG - `PCGAMGAMBAGG` = "ambagg" - a type of `PCGAMG` for `PCGAMGSetType()`: smoothed aggregation with a parallel set-up
@@ -329,6 +349,8 @@ PETSC_EXTERN PetscErrorCode MatCCOOSetTable(Mat, PetscBool);
 PETSC_EXTERN PetscErrorCode MatCCOOSetAtomics(Mat, PetscBool);
 
 PETSC_EXTERN PetscErrorCode MatHashGEMMSetAccumulator(Mat, MatHashGEMMAccumulator);
+
+PETSC_EXTERN PetscErrorCode MatSDDMM(Mat, Mat, Mat, PetscBool, MatReuse, Mat *);
 
 PETSC_EXTERN PetscErrorCode PCGAMGAmbAggSetStrongest(PC, PetscBool);
 

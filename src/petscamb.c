@@ -18,7 +18,7 @@ PETSCAMB_FORMATS(PETSCAMB_DECLARE)
 static const MatShadowFormat *const formats[] = {PETSCAMB_FORMATS(PETSCAMB_LIST)};
 
 /* Registered besides the formats: products of matrices, solvers and preconditioners */
-#define PETSCAMB_OTHERS(F) F(HashGEMM) F(KSPAMB) F(KSPAMBCG) F(KSPAMBBCGS) F(AmbAgg)
+#define PETSCAMB_OTHERS(F) F(HashGEMM) F(Spmm) F(KSPAMB) F(KSPAMBCG) F(KSPAMBBCGS) F(KSPAMBChebyshev) F(AmbAgg)
 
 #define PETSCAMB_DECLARE_OTHER(name) extern PetscErrorCode name##Register(void);
 #define PETSCAMB_LIST_OTHER(name)    name##Register,
@@ -193,7 +193,7 @@ PetscErrorCode PetscAMBGetTypes(PetscBool formats_only, PetscInt *n, const char 
   PetscFunctionBegin;
   *n = 0;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(formats); k++) {
-    if (!formats_only || formats[k]->open) names[(*n)++] = formats[k]->name;
+    if (!formats_only || formats[k]->host.layout) names[(*n)++] = formats[k]->name;
   }
   *types = names;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Aggregates on a CUDA device, without PETSc
+# Aggregates and prolongators on a CUDA device, without PETSc
 #   bash test/aggdevice.sh             all tests
 #   bash test/aggdevice.sh sanitize    on small shapes under compute-sanitizer
 # tier: test
@@ -8,7 +8,7 @@
 # timeoutfactor: 8
 cd "$(dirname "$0")/.." || exit 1
 sources=(test/kernels/aggdevice.cu src/sys/*.cu src/ksp/pc/impls/gamg/*.cu)
-groups=("aggregates" "one-sided" "not finite")
+groups=("aggregates" "prolongators" "no memory" "one-sided" "not finite")
 link=()
-small=("${groups[@]}")
+small=("aggregates" "prolongators" "one-sided" "not finite")
 . test/kernels/device.sh

@@ -453,11 +453,34 @@ static PetscErrorCode DrawView(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* MatTranspose() in place moves the inside of another matrix into A. A shadow made again must not free the string that the program got before. The program frees
+   strings of that length first, so that a string freed and made again has another address. */
+static PetscErrorCode TypeName(TestDiff *d)
+{
+  MatShadowInfo info;
+  MatType       before, after;
+  char         *strings[64];
+  Mat           A, R;
+
+  PetscFunctionBeginUser;
+  PetscCall(UsedPairCreate(d, &A, &R));
+  PetscCall(MatTranspose(A, MAT_INPLACE_MATRIX, &A));
+  PetscCall(MatGetType(A, &before));
+  for (int k = 0; k < 64; k++) PetscCall(PetscStrallocpy(before, &strings[k]));
+  for (int k = 0; k < 64; k++) PetscCall(PetscFree(strings[k]));
+  PetscCall(MatShadowGetInfo(A, &info));
+  PetscCall(MatGetType(A, &after));
+  TestExpect(d, "the string of MatGetType() is freed", (PetscBool)(before == after));
+  PetscCall(TestPairDestroy(&A, &R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const TestCase tests[] = {
   {"MatNorm",                   Norms        },
   {"MatGetDiagonal",            Diagonal     },
   {"MatGetRowMaxAbs and sums",  RowReductions},
   {"MatGetInfo",                Info         },
+  {"MatGetType",                TypeName     },
   {"MatEqual and symmetry",     Equal        },
   {"MatGetRowIJ",               RowIJ        },
   {"MatSeqAIJGetArrayRead",     ReadArray    },

@@ -6,12 +6,17 @@ static char help[] = "Random sequences of PETSc calls on matrices of the type un
   -differ_seconds <0>    an end to all before that number, if it is not 0\n\
   -differ_list           print the sequences and do not run them\n\
   -differ_run <file>     run the sequences in that file, a line each: the seed of the pool, then OPERATION:SEED for each operation\n\
+  -differ_third <type>   with which the type under test may agree instead of AIJ; aijcusparse if the type under test lives on a GPU\n\
   -differ_talk           name each operation before it is applied\n";
 
 #include "differ.h"
 #include <stdlib.h>
+#if defined(PETSC_HAVE_CUDA)
+  #include <petscdevice_cuda.h>
+#endif
 
 #define LENGTH 4096 /* operations of a sequence at most */
+#define ALONE  10   /* seconds after which a process that got an error takes the others for lost */
 
 typedef struct {
   const DifferOp *op;
@@ -26,7 +31,8 @@ typedef struct {
 
 static const DifferOp *const tables[] = {DifferCreations, DifferChanges, DifferDerivations, DifferConversions, DifferProducts, DifferQuestions, DifferSolvers};
 static PetscBool             talk;
-static DifferNote           *notes[2];
+static MPI_Comm              meeting;
+static DifferNote           *notes[DIFFER_SIDES];
 
 /* ------------------------------------------------- sequences ------------------------------------------------- */
 
@@ -101,10 +107,10 @@ static PetscErrorCode Parse(char *line, Sequence *q)
 /* ------------------------------------------------- steps ------------------------------------------------- */
 
 /* Object and nonzero states of all matrices, plus one: zero where there is none */
-static void GetStates(const DifferPool *pool, PetscObjectState before[][2][2])
+static void GetStates(const DifferPool *pool, PetscObjectState before[][DIFFER_SIDES][2])
 {
   for (int k = 0; k < DIFFER_SLOTS; k++) {
-    for (int side = 0; side < 2; side++) {
+    for (int side = 0; side < DIFFER_SIDES; side++) {
       const Mat A = pool->pair[k].m[side];
 
       before[k][side][0] = before[k][side][1] = 0;
@@ -119,15 +125,15 @@ static void GetStates(const DifferPool *pool, PetscObjectState before[][2][2])
 /* Results go into slots; pairs that are too large, not numbers, or that an error has left in any state go */
 static PetscErrorCode Settle(DifferStep *s, PetscBool failed)
 {
+  PetscBool goes[DIFFER_SLOTS];
+
   PetscFunctionBeginUser;
   for (PetscInt k = 0; k < PetscMax(s->nresults[0], s->nresults[1]); k++) {
-    DifferPair pair = {
-      .m = {s->results[0][k], s->results[1][k]},
-        .ours = s->ours[k]
-    };
-    int slot = (int)(DifferMix(s->seed + (uint64_t)k) % DIFFER_SLOTS);
+    DifferPair pair = {.ours = s->ours[k]};
+    int        slot = (int)(DifferMix(s->seed + (uint64_t)k) % DIFFER_SLOTS);
 
     if (failed) continue; /* PETSc may not be able to destroy it */
+    for (int side = 0; side < DIFFER_SIDES; side++) pair.m[side] = s->results[side][k];
     for (int j = 0; j < DIFFER_SLOTS && (s->pool->pair[slot].m[0] || s->touched[slot]); j++) slot = (slot + 1) % DIFFER_SLOTS;
     if (s->pool->pair[slot].m[0]) slot = (int)(DifferMix(s->seed + (uint64_t)k) % DIFFER_SLOTS);
     PetscCall(DifferPairDestroy(&s->pool->pair[slot]));
@@ -137,11 +143,16 @@ static PetscErrorCode Settle(DifferStep *s, PetscBool failed)
     s->dropped[slot]    = PETSC_FALSE;
   }
   for (int k = 0; k < DIFFER_SLOTS; k++) {
-    DifferPair *pair = &s->pool->pair[k];
+    const DifferPair *pair = &s->pool->pair[k];
+    const Mat         R    = pair->m[DIFFER_REFERENCE];
 
-    if (!s->touched[k] || !pair->m[DIFFER_REFERENCE]) continue;
-    if (failed) PetscCall(PetscMemzero(pair, sizeof(*pair)));
-    else if (s->dropped[k] || (!(pair->norm < PETSC_MAX_REAL) && s->seed % 3 == 0) || pair->norm > 1e8 || pair->m[DIFFER_REFERENCE]->rmap->N > 400 || pair->m[DIFFER_REFERENCE]->cmap->N > 400) PetscCall(DifferPairDestroy(pair));
+    goes[k] = (PetscBool)(s->touched[k] && R && (failed || s->dropped[k] || (!(pair->norm < PETSC_MAX_REAL) && s->seed % 3 == 0) || pair->norm > 1e8 || R->rmap->N > 400 || R->cmap->N > 400));
+  }
+  PetscCall(DifferOnAny(DIFFER_SLOTS, goes));
+  for (int k = 0; k < DIFFER_SLOTS; k++) {
+    if (!goes[k]) continue;
+    if (failed) PetscCall(PetscMemzero(&s->pool->pair[k], sizeof(DifferPair)));
+    else PetscCall(DifferPairDestroy(&s->pool->pair[k]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -153,45 +164,149 @@ static PetscErrorCode Trace(MPI_Comm comm, int line, const char *function, const
   return TestKeepMessage(comm, line, function, file, n, type, text, ctx);
 }
 
-static PetscErrorCode Step(DifferPool *pool, const Item *item, PetscBool last, TestDiff *d)
+#define Swap(Type, a, b) \
+  do { \
+    Type a_ = (a); \
+    (a)     = (b); \
+    (b)     = a_; \
+  } while (0)
+
+/* The third type takes the place of AIJ, and AIJ that of the third type */
+static void SwapReferences(DifferStep *s, PetscObjectState before[][DIFFER_SIDES][2], PetscErrorCode ierr[])
 {
-  DifferStep s = {
-    .pool = pool, .seed = item->seed, .notes = {notes[0], notes[1]}
-  };
-  PetscObjectState before[DIFFER_SLOTS][2][2];
-  PetscErrorCode   ierr[2];
-  int              worst[2];
+  for (int k = 0; k < DIFFER_SLOTS; k++) {
+    Swap(Mat, s->pool->pair[k].m[DIFFER_REFERENCE], s->pool->pair[k].m[DIFFER_THIRD]);
+    for (int which = 0; which < 2; which++) Swap(PetscObjectState, before[k][DIFFER_REFERENCE][which], before[k][DIFFER_THIRD][which]);
+  }
+  for (int k = 0; k < DIFFER_RESULTS; k++) Swap(Mat, s->results[DIFFER_REFERENCE][k], s->results[DIFFER_THIRD][k]);
+  Swap(PetscInt, s->nresults[DIFFER_REFERENCE], s->nresults[DIFFER_THIRD]);
+  Swap(PetscInt, s->nnotes[DIFFER_REFERENCE], s->nnotes[DIFFER_THIRD]);
+  Swap(DifferNote *, s->notes[DIFFER_REFERENCE], s->notes[DIFFER_THIRD]);
+  Swap(PetscErrorCode, ierr[DIFFER_REFERENCE], ierr[DIFFER_THIRD]);
+}
+
+/* The differences of a step from AIJ or, if there are some, from the third type. Where AIJ and the third type differ, their matrices have to go. */
+static PetscErrorCode Judge(DifferStep *s, const Item *item, PetscObjectState before[][DIFFER_SIDES][2], PetscErrorCode ierr[], PetscBool *failed, PetscBool last, TestDiff *d)
+{
+  TestDiff    t = {NULL, 0};
+  static char what[1024], both[2048];
 
   PetscFunctionBeginUser;
+  s->against = DIFFER_REFERENCE;
+  PetscCall(DifferCompare(s, (const PetscObjectState(*)[DIFFER_SIDES][2])before, ierr, *failed, last, d));
+  if (!DifferThird()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrncpy(what, d->what ? d->what : "", sizeof(what)));
+  s->against = DIFFER_THIRD;
+  SwapReferences(s, before, ierr);
+  PetscCall(DifferCompare(s, (const PetscObjectState(*)[DIFFER_SIDES][2])before, ierr, *failed, last, &t));
+  SwapReferences(s, before, ierr);
+  if (d->what) {
+    PetscCall(PetscSNPrintf(both, sizeof(both), "%s; against the third type: %s", what, t.what ? t.what : ""));
+    d->what = both;
+  }
+  if ((d->err > TEST_TOLERANCE) == (t.err > TEST_TOLERANCE)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "# %s:%llu, AIJ and the third type differ, this side is %s: %s\n", item->op->name, (unsigned long long)item->seed, t.err > TEST_TOLERANCE ? "as AIJ" : "as the third type", t.err > TEST_TOLERANCE ? (t.what ? t.what : "") : what));
+  d->what = NULL;
+  d->err  = 0;
+  *failed = PETSC_TRUE;
+  s->pool->excused++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ends the program: what AIJ and the third type cannot do is not asked for, and the sequence does not count */
+static void LeaveOut(const DifferStep *s, const char *op, const char *why)
+{
+  (void)printf("%s: %s:%llu: %s\n", s->side == DIFFER_TEST ? "not ok" : "left out", op, (unsigned long long)s->seed, why);
+  (void)fflush(stdout);
+  (void)MPI_Abort(PETSC_COMM_WORLD, 1);
+}
+
+/* Waits until all processes have applied an operation. One that got an error waits some seconds only: if the others do not come, they are in a call that this process has
+   left, and never end. */
+static PetscErrorCode Meet(const DifferStep *s, const char *op, PetscErrorCode ierr)
+{
+  const double begin = MPI_Wtime();
+  int          all   = 0;
+  MPI_Request  request;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Ibarrier(meeting, &request));
+  if (!ierr) PetscCallMPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
+  while (ierr && !all) {
+    PetscCallMPI(MPI_Test(&request, &all, MPI_STATUS_IGNORE));
+    if (!all && MPI_Wtime() - begin > ALONE) {
+      char why[2200];
+
+      PetscCall(PetscSNPrintf(why, sizeof(why), "error %d on single processes: %s", (int)ierr, TestErrorMessage));
+      LeaveOut(s, op, why);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An error of a kernel shows late: on the side that launched it, if that side waits for the GPU */
+static PetscErrorCode Synchronize(const DifferStep *s, const char *op)
+{
+#if defined(PETSC_HAVE_CUDA)
+  if (DifferThird() && cudaDeviceSynchronize() != cudaSuccess) {
+    if (s->side == DIFFER_THIRD) LeaveOut(s, op, "the third type has stopped the GPU");
+    return PETSC_ERR_GPU;
+  }
+#endif
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode Step(DifferPool *pool, const Item *item, PetscBool last, TestDiff *d)
+{
+  static const char *const names[] = {"matrix under test", "reference", "third type"};
+  static const int         order[] = {DIFFER_REFERENCE, DIFFER_THIRD, DIFFER_TEST}; /* an error of PETSc itself shows first */
+  DifferStep               s       = {.pool = pool, .seed = item->seed};
+  PetscObjectState         before[DIFFER_SLOTS][DIFFER_SIDES][2];
+  PetscErrorCode           ierr[DIFFER_SIDES] = {PETSC_SUCCESS};
+  int                      worst              = 0;
+  PetscBool                failed;
+
+  PetscFunctionBeginUser;
+  for (int side = 0; side < DIFFER_SIDES; side++) s.notes[side] = notes[side];
   GetStates(pool, before);
   TestErrorMessage[0] = 0;
-  for (int k = 0; k < 2; k++) {
-    s.side   = k ? DIFFER_TEST : DIFFER_REFERENCE;
+  for (int k = 0; k < DIFFER_SIDES; k++) {
+    if (order[k] == DIFFER_THIRD && !DifferThird()) continue;
+    s.side   = order[k];
     s.state  = item->seed;
     s.npicks = 0;
-    if (talk) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "# %s:%llu on the %s\n", item->op->name, (unsigned long long)item->seed, k ? "matrix under test" : "reference"));
+    if (talk) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "# %s:%llu on the %s\n", item->op->name, (unsigned long long)item->seed, names[s.side]));
     DifferSetSide(s.side);
     PetscCall(PetscPushErrorHandler(talk ? Trace : TestKeepMessage, NULL));
     ierr[s.side] = (*item->op->apply)(&s);
     PetscCall(PetscPopErrorHandler());
+    if (!ierr[s.side]) ierr[s.side] = Synchronize(&s, item->op->name);
+    PetscCall(Meet(&s, item->op->name, ierr[s.side]));
     DifferSetSide(DIFFER_TEST);
-    worst[s.side] = (int)ierr[s.side];
+    worst = PetscMax(worst, (int)ierr[s.side]);
     if (talk && ierr[s.side]) PetscCall(PetscFPrintf(PETSC_COMM_SELF, stdout, "#   error %d: %s\n", (int)ierr[s.side], TestErrorMessage));
-    for (int slot = 0; talk && k && slot < DIFFER_SLOTS; slot++) {
-      const Mat A = pool->pair[slot].m[DIFFER_TEST];
+    for (int slot = 0; talk && slot < DIFFER_SLOTS; slot++) {
+      const Mat A = pool->pair[slot].m[s.side];
 
-      if (s.touched[slot] && A) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "#   slot %d: %s, %" PetscInt_FMT " x %" PetscInt_FMT "\n", slot, ((PetscObject)A)->type_name, A->rmap->N, A->cmap->N));
+      if (s.touched[slot] && A) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "#   slot %d: %s, %" PetscInt_FMT " x %" PetscInt_FMT ", nonzero state %lld\n", slot, ((PetscObject)A)->type_name, A->rmap->N, A->cmap->N, (long long)A->nonzerostate));
     }
-    for (PetscInt r = 0; talk && k && r < s.nresults[DIFFER_TEST]; r++) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "#   makes %s\n", s.results[DIFFER_TEST][r] ? ((PetscObject)s.results[DIFFER_TEST][r])->type_name : "nothing"));
+    for (PetscInt r = 0; talk && r < s.nresults[s.side]; r++) {
+      const Mat A = s.results[s.side][r];
+
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "#   makes %s, nonzero state %lld\n", A ? ((PetscObject)A)->type_name : "nothing", A ? (long long)A->nonzerostate : 0));
+    }
   }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst, 2, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
   PetscCall(PetscObjectDestroy(&s.shared));
-  PetscCall(DifferCompare(&s, before, ierr, (PetscBool)(worst[0] || worst[1]), last, d));
+  failed = (PetscBool)(worst != 0);
+  PetscCall(Judge(&s, item, before, ierr, &failed, last, d));
   if (d->err > TEST_TOLERANCE) PetscFunctionReturn(PETSC_SUCCESS);
-  if (worst[0] || worst[1]) pool->errors++;
-  PetscCall(Settle(&s, (PetscBool)(worst[0] || worst[1])));
+  if (failed) pool->errors++;
+  PetscCall(Settle(&s, failed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+static PetscInt excused = 0; /* operations of all sequences */
 
 /* Bytes that a sequence leaves allocated, if PETSc counts them and no error has left some */
 static PetscErrorCode Run(const Sequence *q, TestDiff *d, int *step, PetscLogDouble *left)
@@ -208,6 +323,7 @@ static PetscErrorCode Run(const Sequence *q, TestDiff *d, int *step, PetscLogDou
     if (d->err > TEST_TOLERANCE) PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(DifferPoolDestroy(pool));
+  excused += pool->excused;
   *left = pool->errors ? 0 : 1;
   PetscCall(PetscFree(pool));
   PetscCall(PetscMallocGetCurrentUsage(&end));
@@ -222,13 +338,14 @@ static PetscErrorCode RunAndReport(const Sequence *q, PetscBool *good)
   TestDiff       d = {NULL, 0};
   PetscLogDouble left, plain = 0;
   PetscMPIInt    rank, where;
-  int            step      = 0;
-  char           what[512] = "";
+  int            step       = 0;
+  char           what[2048] = "";
 
   PetscFunctionBeginUser;
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "sequence %llu\n", (unsigned long long)q->seed));
   (void)fflush(stdout);
   PetscCall(Run(q, &d, &step, &left));
+  if (DifferThird()) left = 0; /* of which type the memory is cannot be told */
   for (int again = 0; again < 2 && d.err <= TEST_TOLERANCE && left > 0; again++) PetscCall(Run(q, &d, &step, &left));
   if (d.err <= TEST_TOLERANCE && left > 0) {
     DifferBePlain(PETSC_TRUE);
@@ -251,6 +368,27 @@ static PetscErrorCode RunAndReport(const Sequence *q, PetscBool *good)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* AIJCUSPARSE, if the type under test goes to a GPU */
+static PetscErrorCode ChooseThird(void)
+{
+  char      name[64];
+  PetscBool given, device = PETSC_FALSE;
+  Mat       A;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-differ_third", name, sizeof(name), &given));
+  if (!given && !DifferIsPlain()) {
+    PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+    PetscCall(MatSetSizes(A, 1, 1, PETSC_DETERMINE, PETSC_DETERMINE));
+    PetscCall(MatSetFromOptions(A));
+    PetscCall(MatSetUp(A));
+    PetscCall(TestOnDevice(A, &device));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscCall(DifferSetThird(given ? name : device ? MATAIJCUSPARSE : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   Sequence      *q;
@@ -268,10 +406,12 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-differ_seconds", &seconds, NULL));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-differ_talk", &talk));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-differ_list", &list));
+  PetscCallMPI(MPI_Comm_dup(PETSC_COMM_WORLD, &meeting));
+  PetscCall(ChooseThird());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-differ_run", path, sizeof(path), &given));
   PetscCheck(length <= LENGTH, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-differ_length: at most %d", LENGTH);
   PetscCall(PetscNew(&q));
-  for (int side = 0; side < 2; side++) PetscCall(PetscMalloc1(DIFFER_NOTES, &notes[side]));
+  for (int side = 0; side < DIFFER_SIDES; side++) PetscCall(PetscMalloc1(DIFFER_NOTES, &notes[side]));
   PetscCall(PetscTime(&begin));
   if (given) {
     FILE *file = fopen(path, "r");
@@ -301,8 +441,11 @@ int main(int argc, char **argv)
     }
   }
   if (good && !list) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "ok %" PetscInt_FMT " sequences\n", run));
-  for (int side = 0; side < 2; side++) PetscCall(PetscFree(notes[side]));
+  if (DifferThird()) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "excused %" PetscInt_FMT " operations in which AIJ and the third type differ\n", excused));
+  for (int side = 0; side < DIFFER_SIDES; side++) PetscCall(PetscFree(notes[side]));
   PetscCall(PetscFree(q));
+  PetscCallMPI(MPI_Comm_free(&meeting));
+  DifferSetSide(DIFFER_REFERENCE); /* or PETSc says that nobody has used -mat_type */
   PetscCall(PetscFinalize());
   return good ? 0 : 1;
 }

@@ -35,7 +35,7 @@ static PetscErrorCode Mult(DifferStep *s)
         PetscScalar *a;
 
         PetscCall(VecGetArray(x, &a));
-        a[n / 2] = k ? PETSC_INFINITY : (PetscReal)NAN;
+        a[n / 2] = k ? (PetscReal)INFINITY : (PetscReal)NAN;
         PetscCall(VecRestoreArray(x, &a));
       }
     }
@@ -124,11 +124,14 @@ static PetscErrorCode Vectors(DifferStep *s)
 
 static PetscErrorCode Diagonal(DifferStep *s)
 {
-  Vec v;
-  Mat A;
+  PetscBool compressed;
+  Vec       v;
+  Mat       A;
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_SQUARE, &A);
+  PetscCall(DifferIsCompressed(A, &compressed));
+  if (compressed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatCreateVecs(A, NULL, &v));
   PetscCall(MatGetDiagonal(A, v));
   PetscCall(DifferNoteVec(s, "diagonal", v, 0));
@@ -165,6 +168,7 @@ static PetscErrorCode Norms(DifferStep *s)
   static const NormType types[] = {NORM_1, NORM_FROBENIUS, NORM_INFINITY};
   PetscReal             norm;
   PetscScalar           trace;
+  PetscBool             compressed;
   Mat                   A;
 
   PetscFunctionBeginUser;
@@ -173,7 +177,8 @@ static PetscErrorCode Norms(DifferStep *s)
     PetscCall(MatNorm(A, types[k], &norm));
     DifferNoteScalar(s, "norm", norm, norm);
   }
-  if (!DifferSameLayout(A->rmap, A->cmap)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DifferIsCompressed(A, &compressed));
+  if (!DifferSameLayout(A->rmap, A->cmap) || compressed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetTrace(A, &trace));
   DifferNoteScalar(s, "trace", trace, Size(s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -259,6 +264,16 @@ static PetscErrorCode Equal(DifferStep *s)
   DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_FINITE, &A);
   DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_FINITE | DIFFER_ROWS_ROWS | DIFFER_COLS_COLS, &B);
   if (DifferIsOurs(s, 0) != DifferIsOurs(s, 1)) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc compares matrices of one type */
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &flag));
+  if (flag) { /* another number of columns of the block beside the diagonal is an error of single processes */
+    Mat block[2];
+
+    PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &block[0], NULL));
+    PetscCall(MatMPIAIJGetSeqAIJ(B, NULL, &block[1], NULL));
+    flag = (PetscBool)(block[0]->cmap->n == block[1]->cmap->n);
+    PetscCall(DifferOnAll(1, &flag));
+    if (!flag) PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatEqual(A, B, &flag));
   DifferNoteInt(s, "equal", flag);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -418,10 +433,14 @@ static PetscErrorCode View(DifferStep *s)
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   if (!rank) {
     FILE *file = fopen(path, "r");
+    long  length;
 
     PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s", path);
-    PetscCall(PetscCalloc1(65536, &text));
-    text[fread(text, 1, 65535, file)] = 0;
+    (void)fseek(file, 0, SEEK_END);
+    length = ftell(file);
+    rewind(file);
+    PetscCall(PetscCalloc1(length + 1, &text));
+    text[fread(text, 1, (size_t)length, file)] = 0;
     fclose(file);
     PetscCall(DifferNoteLines(s, "view", text, 0));
     PetscCall(PetscFree(text));

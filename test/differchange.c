@@ -183,7 +183,7 @@ DifferChange(Assemble, 0, PetscCall(DifferAssemble(A)))
 /* No number, or infinity, in one place */
 static PetscErrorCode SetNoNumber(DifferStep *s)
 {
-  const PetscReal wrong = DifferDraw(s, 2) ? PETSC_INFINITY : (PetscReal)NAN;
+  const PetscReal wrong = DifferDraw(s, 2) ? (PetscReal)INFINITY : (PetscReal)NAN;
   PetscInt        first, end, n, col = -1, *cols;
   PetscScalar     v = wrong, *values;
   Mat             A;
@@ -281,10 +281,13 @@ static PetscErrorCode AXPY(DifferStep *s)
 static PetscErrorCode AXPYSame(DifferStep *s)
 {
   const PetscInt how = DifferDraw(s, 2);
+  PetscBool      compressed;
   Mat            A, B;
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ, &A);
+  PetscCall(DifferIsCompressed(A, &compressed));
+  if (compressed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(MatScale(B, 2.0));
   PetscCall(MatAXPY(A, DifferNumber(s), B, how ? SAME_NONZERO_PATTERN : SUBSET_NONZERO_PATTERN));
@@ -427,10 +430,12 @@ DifferChange(SetTypeAgain, DIFFER_AIJ, {
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   PetscCall(DifferTypeName(s, 2, type, sizeof(type)));
   if (DifferIsOurs(s, 0)) PetscCall(MatSetType(A, type));
+  if (s->side == DIFFER_TEST) PetscCall(TestOnDevice(A, &s->anew));
 })
 
 DifferChange(SetFromOptions, DIFFER_AIJ, {
   if (DifferIsOurs(s, 0)) PetscCall(MatSetFromOptions(A));
+  if (s->side == DIFFER_TEST) PetscCall(TestOnDevice(A, &s->anew));
 })
 
 DifferChange(Bind, 0, PetscCall(MatBindToCPU(A, DifferDraw(s, 2) ? PETSC_TRUE : PETSC_FALSE)))

@@ -421,7 +421,7 @@ static PetscErrorCode Load(DifferStep *s)
   char path[PETSC_MAX_PATH_LEN];
 
   PetscFunctionBeginUser;
-  DifferPickOrReturn(s, DIFFER_AIJ, &A);
+  DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_WORLD, &A);
   PetscCall(TestTemporaryFile(path, sizeof(path)));
   PetscCall(TestMatSave(A, path));
   PetscCall(MatCreate(PETSC_COMM_WORLD, &B));

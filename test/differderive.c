@@ -243,14 +243,25 @@ static PetscErrorCode LocalMatrix(DifferStep *s)
 
 static PetscErrorCode SubMatrixVirtual(DifferStep *s)
 {
-  IS  rows, cols;
-  Vec x, y;
-  Mat A, B;
+  PetscInt  n[2];
+  PetscBool whole;
+  IS        rows, cols;
+  Vec       x, y;
+  Mat       A, B;
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_FINITE, &A);
   PetscCall(Part(s, A->rmap, 1, PETSC_TRUE, &rows));
   PetscCall(Part(s, A->cmap, 1, PETSC_TRUE, &cols));
+  PetscCall(ISGetLocalSize(rows, &n[0]));
+  PetscCall(ISGetLocalSize(cols, &n[1]));
+  whole = (PetscBool)(n[0] % PetscAbs(A->rmap->bs) == 0 && n[1] % PetscAbs(A->cmap->bs) == 0);
+  PetscCall(DifferOnAll(1, &whole));
+  if (!whole) { /* the sub-matrix takes the block sizes over, and a part of a block is an error of single processes */
+    PetscCall(ISDestroy(&rows));
+    PetscCall(ISDestroy(&cols));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatCreateSubMatrixVirtual(A, rows, cols, &B));
   PetscCall(MatCreateVecs(B, &x, &y));
   PetscCall(TestVecSet(x, 5));
@@ -297,6 +308,7 @@ static PetscErrorCode ConvertTo(DifferStep *s, Mat A, const char type[], PetscBo
     s->pool->pair[s->picks[0]].ours = ours;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (DifferTakesApart(type)) s->pool->pair[s->picks[0]].apart = PETSC_TRUE;
   PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, &B));
   if (how == 2) {
     PetscCall(MatScale(A, 2.0));
@@ -347,12 +359,16 @@ static PetscErrorCode ConvertThereAndBack(DifferStep *s)
   static const char *const types[] = {MATDENSE, MATBAIJ, MATIS, MATSELL, MATAIJPERM, MATSEQAIJ, MATMPIAIJ};
   const char              *type    = types[DifferDraw(s, (PetscInt)PETSC_STATIC_ARRAY_LENGTH(types))];
   char                     back[64];
+  PetscBool                can;
   Mat                      A, B;
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ, &A);
   s->retyped = PETSC_TRUE;
+  PetscCall(DifferCanConvert(A, type, &can));
+  if (!can) PetscFunctionReturn(PETSC_SUCCESS);
   if (DifferForAIJ() && strcmp(type, MATAIJPERM) == 0) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc's way back has no assembly, at which petsc-amb could take the matrix over */
+  if (DifferTakesApart(type)) s->pool->pair[s->picks[0]].apart = PETSC_TRUE;
   PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, &B));
   PetscCall(DifferTypeName(s, 2, back, sizeof(back)));
   PetscCall(MatConvert(B, back, MAT_INPLACE_MATRIX, &B));
@@ -373,11 +389,13 @@ static PetscErrorCode ConvertDense(DifferStep *s)
 
 static PetscErrorCode ConvertBlocks(DifferStep *s)
 {
-  Mat A;
+  PetscBool can;
+  Mat       A;
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_FILLED, &A);
-  PetscCall(ConvertTo(s, A, MATBAIJ, PETSC_FALSE, DifferDraw(s, 2)));
+  PetscCall(DifferCanConvert(A, MATBAIJ, &can));
+  if (can) PetscCall(ConvertTo(s, A, MATBAIJ, PETSC_FALSE, DifferDraw(s, 2)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -33,7 +33,9 @@ PetscScalar DifferNumber(DifferStep *s)
 
 static const MatShadowFormat *forAIJ = NULL; /* what -petscamb_for_aij chose */
 static PetscBool              looked = PETSC_FALSE;
-static char                   root[64]; /* the value of -mat_type */
+static char                   root[64];       /* the value of -mat_type */
+static char                   third[64] = ""; /* the third type, if there is one */
+static PetscBool              plainly   = PETSC_FALSE;
 
 PetscBool DifferForAIJ(void)
 {
@@ -43,12 +45,28 @@ PetscBool DifferForAIJ(void)
   return (PetscBool)(forAIJ != NULL);
 }
 
-/* Options that choose a type are away while an operation is applied to the reference, or matrices that PETSc makes of it would be ours too */
+PetscErrorCode DifferSetThird(const char name[])
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrncpy(third, name ? name : "", sizeof(third)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const char *DifferThird(void)
+{
+  return third[0] && !plainly ? third : NULL;
+}
+
+/* What chooses a type is away while an operation is applied to another side, or matrices that PETSc makes would get the format under test there too */
 void DifferSetSide(int side)
 {
+  static const MatShadowFormat *kept = NULL; /* the format of AIJCUSPARSE, which the first matrix on a GPU chooses */
+
+  if (MatShadowForAIJCUSPARSE) kept = MatShadowForAIJCUSPARSE;
+  MatShadowForAIJCUSPARSE = side == DIFFER_TEST && !plainly ? kept : NULL;
   if (DifferForAIJ()) MatShadowForAIJ = side == DIFFER_TEST ? forAIJ : NULL;
-  if (side == DIFFER_TEST) PetscCallAbort(PETSC_COMM_SELF, PetscOptionsSetValue(NULL, "-mat_type", root));
-  else PetscCallAbort(PETSC_COMM_SELF, PetscOptionsClearValue(NULL, "-mat_type"));
+  if (side == DIFFER_REFERENCE) PetscCallAbort(PETSC_COMM_SELF, PetscOptionsClearValue(NULL, "-mat_type"));
+  else PetscCallAbort(PETSC_COMM_SELF, PetscOptionsSetValue(NULL, "-mat_type", side == DIFFER_TEST ? root : third));
 }
 
 void DifferBePlain(PetscBool plain)
@@ -61,6 +79,7 @@ void DifferBePlain(PetscBool plain)
     kept = forAIJ;
     PetscCallAbort(PETSC_COMM_SELF, PetscStrncpy(name, root, sizeof(name)));
   }
+  plainly = plain;
   forAIJ = MatShadowForAIJ = plain ? NULL : kept;
   PetscCallAbort(PETSC_COMM_SELF, PetscStrncpy(root, plain ? MATAIJ : name, sizeof(root)));
 }
@@ -73,13 +92,59 @@ PetscBool DifferIsPlain(void)
 PetscErrorCode DifferTypeName(DifferStep *s, int kind, char name[], size_t len)
 {
   static const char *const kinds[] = {"seq", "mpi", ""};
+  const char              *type    = s->side == DIFFER_TEST ? root : s->side == DIFFER_THIRD ? third : MATAIJ;
   PetscBool                aij;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscStrbeginswith(root, MATAIJ, &aij));
-  if (s->side == DIFFER_REFERENCE) PetscCall(PetscSNPrintf(name, len, "%s%s", kinds[kind], MATAIJ));
-  else PetscCall(PetscSNPrintf(name, len, "%s%s%s", kinds[kind], aij || kind == 2 ? "" : MATAIJ, root));
+  PetscCall(PetscStrbeginswith(type, MATAIJ, &aij));
+  PetscCall(PetscSNPrintf(name, len, "%s%s%s", kinds[kind], aij || kind == 2 ? "" : MATAIJ, type));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DifferCanConvert(Mat A, const char type[], PetscBool *can)
+{
+  const PetscInt *map;
+  PetscBool       mpi;
+
+  PetscFunctionBeginUser;
+  *can = (PetscBool)(strcmp(type, MATBAIJ) != 0 || (PetscAbs(A->rmap->bs) == PetscAbs(A->cmap->bs) && A->rmap->n % PetscAbs(A->rmap->bs) == 0 && A->cmap->n % PetscAbs(A->rmap->bs) == 0));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  if (mpi && strcmp(type, MATIS) == 0) {
+    PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, NULL, &map));
+    *can = (PetscBool)(map != NULL);
+  }
+  PetscCall(DifferOnAll(1, can));
+  if (*can) PetscCall(MatSetBlockSizes(A, PetscAbs(A->rmap->bs), PetscAbs(A->cmap->bs))); /* one that is not set is -1, which is an error on the way back from BAIJ */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DifferIsCompressed(Mat A, PetscBool *compressed)
+{
+  Mat       block[2] = {A, NULL};
+  PetscBool mpi;
+
+  PetscFunctionBeginUser;
+  *compressed = PETSC_FALSE;
+  if (!DifferThird()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
+  for (int b = 0; b < 2 && block[b]; b++) {
+    PetscInt empty = 0, n;
+
+    for (PetscInt i = 0; i < block[b]->rmap->n; i++) {
+      PetscCall(MatGetRow(block[b], i, &n, NULL, NULL));
+      empty += n == 0;
+      PetscCall(MatRestoreRow(block[b], i, &n, NULL, NULL));
+    }
+    if (10 * empty >= 6 * block[b]->rmap->n) *compressed = PETSC_TRUE; /* MatCheckCompressedRow() */
+  }
+  PetscCall(DifferOnAny(1, compressed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscBool DifferTakesApart(const char type[])
+{
+  return (PetscBool)(strcmp(type, MATBAIJ) == 0 || strcmp(type, MATSELL) == 0);
 }
 
 PetscBool DifferIsAIJ(Mat A)
@@ -114,6 +179,7 @@ PetscErrorCode DifferPoolCreate(uint64_t seed, DifferPool *pool)
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(PetscMemzero(pool, sizeof(*pool)));
+  pool->size = size;
   for (int k = 0; k < 2; k++) {
     const PetscInt nodes = k ? 4 : 12, even = DifferDraw(&s, 3);
 
@@ -135,10 +201,11 @@ PetscErrorCode DifferPoolCreate(uint64_t seed, DifferPool *pool)
 PetscErrorCode DifferPairDestroy(DifferPair *pair)
 {
   PetscFunctionBeginUser;
-  for (int side = 0; side < 2; side++) {
+  for (int side = 0; side < DIFFER_SIDES; side++) {
     DifferSetSide(side);
     PetscCall(MatDestroy(&pair->m[side]));
   }
+  DifferSetSide(DIFFER_TEST);
   PetscCall(PetscMemzero(pair, sizeof(*pair)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -153,18 +220,36 @@ PetscErrorCode DifferPoolDestroy(DifferPool *pool)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The nonzero states of a product and of its operands; another inside may have the same state by chance */
-static void PatternState(Mat C, PetscObjectState state[4])
+/* A number that is another one if a matrix has another nonzero state, another inside or, on this process, another pattern: another inside may have the same state by chance */
+static PetscErrorCode PatternState(Mat A, PetscObjectState *state)
 {
-  Mat operand[3] = {NULL, NULL, NULL};
+  uint64_t hash = DifferMix((uint64_t)A->nonzerostate) + DifferMix((uint64_t)(uintptr_t)A->data);
 
-  if (C->product) {
-    operand[0] = C->product->A;
-    operand[1] = C->product->B;
-    operand[2] = C->product->C;
+  PetscFunctionBeginUser;
+  for (PetscInt i = A->rmap->rstart; i < A->rmap->rend && A->assembled && DifferIsAIJ(A); i++) {
+    PetscInt     n, *cols;
+    PetscScalar *values;
+
+    PetscCall(DifferGetRow(A, i, &n, &cols, &values));
+    for (PetscInt k = 0; k < n; k++) hash = DifferMix(hash + (uint64_t)cols[k]);
+    hash = DifferMix(hash + (uint64_t)n);
+    PetscCall(PetscFree2(cols, values));
   }
-  state[0] = C->nonzerostate + DifferMix((uint64_t)(uintptr_t)C->data) / 2;
-  for (int k = 0; k < 3; k++) state[k + 1] = operand[k] ? operand[k]->nonzerostate + DifferMix((uint64_t)(uintptr_t)operand[k]->data) / 2 : 0;
+  *state = (PetscObjectState)(hash / 2);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of a product and its operands; zeros for no product */
+static PetscErrorCode PatternStates(Mat C, PetscObjectState state[4])
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscArrayzero(state, 4));
+  if (!C->product) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PatternState(C, &state[0]));
+  if (C->product->A) PetscCall(PatternState(C->product->A, &state[1]));
+  if (C->product->B) PetscCall(PatternState(C->product->B, &state[2]));
+  if (C->product->C) PetscCall(PatternState(C->product->C, &state[3]));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode DifferPairUpdate(DifferPair *pair, PetscBool product)
@@ -175,19 +260,22 @@ PetscErrorCode DifferPairUpdate(DifferPair *pair, PetscBool product)
   pair->norm = -1;
   if (!R) PetscFunctionReturn(PETSC_SUCCESS);
   if (R->assembled && R->ops->norm) PetscCall(MatNorm(R, NORM_FROBENIUS, &pair->norm));
-  if (product) PatternState(R, pair->pattern);
+  if (product) PetscCall(PatternStates(R, pair->pattern));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* PETSc's own algorithms make a product again only in the pattern that it had; not A B^T on several processes, where PETSc 3.18 crashes */
-static PetscBool CanBeMadeAgain(const DifferPair *pair)
+static PetscErrorCode CanBeMadeAgain(const DifferPair *pair, PetscBool *can)
 {
   const Mat        R = pair->m[DIFFER_REFERENCE];
   PetscObjectState state[4];
 
-  if (!R->product || !R->product->A || !R->ops->productnumeric || !pair->pattern[0] || R->product->type == MATPRODUCT_ABt) return PETSC_FALSE;
-  PatternState(R, state);
-  return (PetscBool)(memcmp(state, pair->pattern, sizeof(state)) == 0);
+  PetscFunctionBeginUser;
+  *can = PETSC_FALSE;
+  if (!R->product || !R->product->A || !R->ops->productnumeric || !pair->pattern[0] || R->product->type == MATPRODUCT_ABt) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PatternStates(R, state));
+  *can = (PetscBool)(memcmp(state, pair->pattern, sizeof(state)) == 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscBool DifferSameLayout(PetscLayout a, PetscLayout b)
@@ -195,7 +283,6 @@ PetscBool DifferSameLayout(PetscLayout a, PetscLayout b)
   return (PetscBool)(a->setupcalled && b->setupcalled && a->size == b->size && memcmp(a->range, b->range, (size_t)(a->size + 1) * sizeof(PetscInt)) == 0);
 }
 
-/* Decided from what is the same on all processes */
 static PetscBool Fits(const DifferStep *s, int slot, unsigned needs)
 {
   const DifferPair *pair = &s->pool->pair[slot];
@@ -203,13 +290,13 @@ static PetscBool Fits(const DifferStep *s, int slot, unsigned needs)
 
   if (!R || s->dropped[slot]) return PETSC_FALSE;
   if (!(needs & DIFFER_OPEN) && !R->assembled) return PETSC_FALSE;
+  if ((needs & DIFFER_WORLD) && R->rmap->size != s->pool->size) return PETSC_FALSE;
   if ((needs & DIFFER_AIJ) && !DifferIsAIJ(R)) return PETSC_FALSE;
   if ((needs & DIFFER_SEQ) && strncmp(((PetscObject)R)->type_name, "seq", 3) != 0) return PETSC_FALSE;
   if ((needs & DIFFER_FINITE) && !(pair->norm >= 0 && pair->norm < PETSC_MAX_REAL)) return PETSC_FALSE;
   if ((needs & DIFFER_SQUARE) && !DifferSameLayout(R->rmap, R->cmap)) return PETSC_FALSE;
   if ((needs & DIFFER_FILLED) && (R->rmap->N == 0 || R->cmap->N == 0)) return PETSC_FALSE;
   if ((needs & DIFFER_MAPPED) && (!R->rmap->mapping || !R->cmap->mapping)) return PETSC_FALSE;
-  if ((needs & DIFFER_PRODUCT) && !CanBeMadeAgain(pair)) return PETSC_FALSE;
   if (!first) return PETSC_TRUE;
   if ((needs & (DIFFER_ROWS_ROWS | DIFFER_ROWS_COLS | DIFFER_COLS_COLS)) && strncmp(((PetscObject)R)->type_name, ((PetscObject)first)->type_name, 3) != 0) return PETSC_FALSE; /* both sequential or both MPI */
   if ((needs & DIFFER_OTHER) && R == first) return PETSC_FALSE;
@@ -223,13 +310,19 @@ PetscErrorCode DifferPick(DifferStep *s, unsigned needs, Mat *A)
 {
   const PetscInt start = DifferDraw(s, DIFFER_SLOTS);
   PetscInt       slot  = -1;
+  PetscBool      fits[DIFFER_SLOTS];
 
   PetscFunctionBeginUser;
   *A = NULL;
   PetscCheck(s->npicks < DIFFER_PICKS, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many picks");
   if (s->side == DIFFER_REFERENCE) {
+    for (int k = 0; k < DIFFER_SLOTS; k++) {
+      fits[k] = Fits(s, k, needs);
+      if (fits[k] && (needs & DIFFER_PRODUCT)) PetscCall(CanBeMadeAgain(&s->pool->pair[k], &fits[k]));
+    }
+    PetscCall(DifferOnAll(DIFFER_SLOTS, fits)); /* sequential matrices differ from process to process */
     for (PetscInt k = 0; k < DIFFER_SLOTS && slot < 0; k++) {
-      if (Fits(s, (int)((start + k) % DIFFER_SLOTS), needs)) slot = (start + k) % DIFFER_SLOTS;
+      if (fits[(start + k) % DIFFER_SLOTS]) slot = (start + k) % DIFFER_SLOTS;
     }
     s->used[s->npicks] = slot;
   } else slot = s->used[s->npicks];
@@ -316,6 +409,32 @@ PetscErrorCode DifferAgree(PetscErrorCode ierr)
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
   PetscFunctionReturn((PetscErrorCode)worst);
+}
+
+static PetscErrorCode Reduce(PetscInt n, PetscBool flags[], MPI_Op op)
+{
+  int values[DIFFER_SLOTS];
+
+  PetscFunctionBeginUser;
+  PetscCheck(n <= DIFFER_SLOTS, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many flags");
+  for (PetscInt k = 0; k < n; k++) values[k] = flags[k] ? 1 : 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, values, (PetscMPIInt)n, MPI_INT, op, PETSC_COMM_WORLD));
+  for (PetscInt k = 0; k < n; k++) flags[k] = values[k] ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DifferOnAll(PetscInt n, PetscBool flags[])
+{
+  PetscFunctionBeginUser;
+  PetscCall(Reduce(n, flags, MPI_MIN));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DifferOnAny(PetscInt n, PetscBool flags[])
+{
+  PetscFunctionBeginUser;
+  PetscCall(Reduce(n, flags, MPI_MAX));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ------------------------------------------------------- patterns and values ------------------------------------------------------- */

@@ -19,8 +19,8 @@ static const Kind kinds[] = {
   {MATPRODUCT_ABC,  3}
 };
 
-/* Operands that fit; a matrix may be multiplied by itself */
-static PetscErrorCode Operands(DifferStep *s, const Kind *kind, unsigned needs, Mat M[3])
+/* Operands that fit on this process; a matrix may be multiplied by itself */
+static PetscErrorCode LocalOperands(DifferStep *s, const Kind *kind, unsigned needs, Mat M[3])
 {
   PetscFunctionBeginUser;
   M[1] = M[2] = NULL;
@@ -45,6 +45,19 @@ static PetscErrorCode Operands(DifferStep *s, const Kind *kind, unsigned needs, 
     PetscCall(DifferPick(s, needs, &M[2]));
     if (!M[2] || !DifferSameLayout(M[2]->rmap, M[1]->cmap) || strncmp(((PetscObject)M[2])->type_name, ((PetscObject)M[0])->type_name, 3)) M[0] = NULL;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Operands that fit on all processes, on which sequential ones differ */
+static PetscErrorCode Operands(DifferStep *s, const Kind *kind, unsigned needs, Mat M[3])
+{
+  PetscBool fit;
+
+  PetscFunctionBeginUser;
+  PetscCall(LocalOperands(s, kind, needs, M));
+  fit = (PetscBool)(M[0] != NULL);
+  PetscCall(DifferOnAll(1, &fit));
+  if (!fit) M[0] = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -245,7 +258,7 @@ static PetscErrorCode WithTranspose(DifferStep *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* By PETSc's algorithms, asked for by name on both sides, and hashgemm for plain operands */
+/* By PETSc's algorithms, asked for by name on both sides, and hashgemm for plain operands; of a matrix on a GPU and one on the host PETSc makes the product */
 static PetscErrorCode ByAlgorithm(DifferStep *s)
 {
   static const char *const names[2][3] = {
@@ -263,7 +276,7 @@ static PetscErrorCode ByAlgorithm(DifferStep *s)
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
   PetscCall(MatProductCreate(A, B, NULL, &C));
   PetscCall(MatProductSetType(C, MATPRODUCT_AB));
-  PetscCall(MatProductSetAlgorithm(C, which == 2 && (s->side == DIFFER_REFERENCE || !DifferIsOurs(s, 0) || DifferIsPlain()) ? names[mpi][0] : names[mpi][which]));
+  PetscCall(MatProductSetAlgorithm(C, which == 2 && (s->side != DIFFER_TEST || !DifferIsOurs(s, 0) || DifferIsPlain() || (DifferThird() && !DifferIsOurs(s, 1))) ? names[mpi][0] : names[mpi][which]));
   PetscCall(MatProductSetFromOptions(C));
   PetscCall(MatProductSymbolic(C));
   PetscCall(MatProductNumeric(C));

@@ -173,9 +173,6 @@ static PetscErrorCode Gamg(DifferStep *s)
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_SQUARE | DIFFER_FINITE | DIFFER_FILLED, &A);
-  for (PetscMPIInt r = 0; r < A->rmap->size; r++) {
-    if (A->rmap->range[r] == A->rmap->range[r + 1]) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc 3.18's GAMG waits for a process without rows for ever */
-  }
   PetscCall(MatGetBlockSize(A, &bs));
   PetscCall(Heavy(A, PETSC_TRUE, &B));
   if (nullspace == 0) PetscCall(MatSetNearNullSpace(B, s->pool->space));
@@ -192,7 +189,7 @@ static PetscErrorCode Gamg(DifferStep *s)
   PetscCall(KSPSetType(ksp, KSPCG));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCGAMG));
-  PetscCall(PCGAMGSetType(pc, bs > 1 ? PCGAMGAGG : types[kind])); /* the classical kind is for scalars */
+  PetscCall(PCGAMGSetType(pc, bs > 1 || A->rmap->size > 1 ? PCGAMGAGG : types[kind])); /* the classical kind is for scalars, and on several processes PETSc's independent sets of a graph that its threshold has made unsymmetric have no end */
   PetscCall(PCGAMGSetThreshold(pc, thresholds, 2));
   PetscCall(PCGAMGSetCoarseEqLim(pc, 4));
   PetscCall(PCGAMGSetProcEqLim(pc, 3));

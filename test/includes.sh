@@ -15,10 +15,12 @@ mat/impls/amb < mat/impls/ccoo < petscamb.c
 mat/halo mat/product < mat/impls/amb < mat/impls/nus < mat/impls/autosparse < petscamb.c
 sys < mat/impls/hashgemm/host < mat/impls/hashgemm/cuda < mat/impls/hashgemm/glue < petscamb.c
 mat/halo mat/product < mat/impls/hashgemm/glue
+sys < mat/impls/spmm/host < mat/impls/spmm/cuda < mat/impls/spmm/glue < petscamb.c
+mat/product < mat/impls/spmm/glue
 sys petscamb.h < mat/io < petscamb.c
-sys < ksp/ksp/impls/fused < ksp/ksp/impls/ambksp < ksp/ksp/impls/ambcg ksp/ksp/impls/ambbcgs < petscamb.c
+sys < ksp/ksp/impls/fused < ksp/ksp/impls/ambksp < ksp/ksp/impls/ambcg ksp/ksp/impls/ambbcgs ksp/ksp/impls/ambchebyshev < petscamb.c
 petscamb.h < ksp/ksp/impls/ambksp
-mat/shadow < ksp/ksp/impls/ambcg
+mat/halo < ksp/ksp/impls/ambksp
 mat/shadow < ksp/pc/impls/* < petscamb.c
 petscamb.h < ksp/examples
 '

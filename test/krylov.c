@@ -301,6 +301,15 @@ static PetscErrorCode CheckFused(TestDiff *d, Vec x, PetscBool wanted, PetscBool
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Has the method the norm of the case? */
+static PetscBool Makes(const Method *m, const Case *c)
+{
+  if (strstr(c->options, "-ksp_norm_type natural") && !m->symmetric) return PETSC_FALSE;
+  if (strstr(c->options, "-ksp_norm_type unpreconditioned") && !m->symmetric && !strstr(m->options, "right")) return PETSC_FALSE;
+  if (strstr(c->options, "-ksp_norm_type preconditioned") && !m->symmetric && !strstr(m->options, "left")) return PETSC_FALSE;
+  return PETSC_TRUE;
+}
+
 /* The case with each method for such matrices; twice with the type of petsc-amb, which must give the same bits */
 static PetscErrorCode RunCase(TestDiff *d, const Case *c, PetscBool cg, PetscBool bcgs)
 {
@@ -315,9 +324,7 @@ static PetscErrorCode RunCase(TestDiff *d, const Case *c, PetscBool cg, PetscBoo
     const Method *m = &methods[k];
 
     if (!(m->symmetric ? cg : bcgs)) continue;
-    if (strstr(c->options, "-ksp_norm_type natural") && !m->symmetric) continue;
-    if (strstr(c->options, "-ksp_norm_type unpreconditioned") && !m->symmetric && !strstr(m->options, "right")) continue;
-    if (strstr(c->options, "-ksp_norm_type preconditioned") && !m->symmetric && !strstr(m->options, "left")) continue;
+    if (!Makes(m, c)) continue;
     PetscCall(RunOne(c, m, PETSC_FALSE, A, b, x, &petsc));
     PetscCall(RunOne(c, m, PETSC_TRUE, A, b, x, &own));
     PetscCall(RunOne(c, m, PETSC_TRUE, A, b, x, &again));
@@ -664,11 +671,13 @@ static PetscErrorCode Repeated(TestDiff *d)
 static PetscErrorCode Inside(TestDiff *d)
 {
   static const char *const options[][2] = {
-    {"-ksp_type fgmres -pc_type bjacobi -sub_ksp_type cg -sub_ksp_max_it 5 -sub_pc_type jacobi",                    "-ksp_type fgmres -pc_type bjacobi -sub_ksp_type ambcg -sub_ksp_max_it 5 -sub_pc_type jacobi"                   },
-    {"-ksp_type fgmres -pc_type ksp -ksp_ksp_type bcgs -ksp_ksp_max_it 4 -ksp_pc_type jacobi",                      "-ksp_type fgmres -pc_type ksp -ksp_ksp_type ambbcgs -ksp_ksp_max_it 4 -ksp_pc_type jacobi"                     },
-    {"-ksp_type cg -pc_type ksp -ksp_ksp_type cg -ksp_ksp_rtol 1e-12 -ksp_pc_type jacobi",                          "-ksp_type ambcg -pc_type ksp -ksp_ksp_type ambcg -ksp_ksp_rtol 1e-12 -ksp_pc_type jacobi"                      },
-    {"-ksp_type cg -pc_type gamg -pc_gamg_esteig_ksp_type cg -mg_levels_esteig_ksp_type cg",                        "-ksp_type ambcg -pc_type gamg -pc_gamg_esteig_ksp_type ambcg -mg_levels_esteig_ksp_type ambcg"                 },
-    {"-ksp_type fgmres -pc_type gamg -mg_levels_ksp_type cg -mg_levels_ksp_norm_type none -mg_levels_ksp_max_it 2", "-ksp_type fgmres -pc_type gamg -mg_levels_ksp_type ambcg -mg_levels_ksp_norm_type none -mg_levels_ksp_max_it 2"}
+    {"-ksp_type fgmres -pc_type bjacobi -sub_ksp_type cg -sub_ksp_max_it 5 -sub_pc_type jacobi",                    "-ksp_type fgmres -pc_type bjacobi -sub_ksp_type ambcg -sub_ksp_max_it 5 -sub_pc_type jacobi"                      },
+    {"-ksp_type fgmres -pc_type ksp -ksp_ksp_type bcgs -ksp_ksp_max_it 4 -ksp_pc_type jacobi",                      "-ksp_type fgmres -pc_type ksp -ksp_ksp_type ambbcgs -ksp_ksp_max_it 4 -ksp_pc_type jacobi"                        },
+    {"-ksp_type cg -pc_type ksp -ksp_ksp_type cg -ksp_ksp_rtol 1e-12 -ksp_pc_type jacobi",                          "-ksp_type ambcg -pc_type ksp -ksp_ksp_type ambcg -ksp_ksp_rtol 1e-12 -ksp_pc_type jacobi"                         },
+    {"-ksp_type cg -pc_type gamg -pc_gamg_esteig_ksp_type cg -mg_levels_esteig_ksp_type cg",                        "-ksp_type ambcg -pc_type gamg -pc_gamg_esteig_ksp_type ambcg -mg_levels_esteig_ksp_type ambcg"                    },
+    {"-ksp_type fgmres -pc_type gamg -mg_levels_ksp_type cg -mg_levels_ksp_norm_type none -mg_levels_ksp_max_it 2", "-ksp_type fgmres -pc_type gamg -mg_levels_ksp_type ambcg -mg_levels_ksp_norm_type none -mg_levels_ksp_max_it 2"   },
+    {"-ksp_type cg -pc_type gamg -pc_gamg_use_sa_esteig 0 -mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi", "-ksp_type ambcg -pc_type gamg -pc_gamg_use_sa_esteig 0 -mg_levels_ksp_type ambchebyshev -mg_levels_pc_type jacobi"},
+    {"-ksp_type cg -pc_type gamg -pc_gamg_use_sa_esteig 0 -mg_levels_ksp_type chebyshev -mg_levels_pc_type sor",    "-ksp_type ambcg -pc_type gamg -pc_gamg_use_sa_esteig 0 -mg_levels_ksp_type ambchebyshev -mg_levels_pc_type sor"   }
   };
   const Case c = {"", &symmetric, "", GUESS_NONE, 0};
   Mat        A;
@@ -694,6 +703,143 @@ static PetscErrorCode Inside(TestDiff *d)
     PetscCall(OutcomeDestroy(&out[0]));
     PetscCall(OutcomeDestroy(&out[1]));
   }
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Chebyshev smoothers: both types from the same guess, to the same iterate */
+static PetscErrorCode CompareChebyshev(TestDiff *d, KSP ksp[2], Vec b, Vec x0, PetscBool wanted)
+{
+  KSPConvergedReason reason[2];
+  PetscInt           its[2];
+  PetscReal          err, norm;
+  PetscBool          fused;
+  Vec                x[2];
+
+  PetscFunctionBeginUser;
+  for (int own = 0; own < 2; own++) {
+    PetscCall(VecDuplicate(x0, &x[own]));
+    PetscCall(VecCopy(x0, x[own]));
+    PetscCall(KSPSolve(ksp[own], b, x[own]));
+    PetscCall(KSPGetConvergedReason(ksp[own], &reason[own]));
+    PetscCall(KSPGetIterationNumber(ksp[own], &its[own]));
+  }
+  PetscCall(IsFused(ksp[1], &fused));
+  TestExpect(d, "the smoother is PETSc's own, or is not", (PetscBool)(fused == (PetscBool)(wanted && !PetscDefined(USE_COMPLEX))));
+  TestExpect(d, "another reason than PETSc's", (PetscBool)(reason[0] == reason[1]));
+  TestExpect(d, "another number of iterations than PETSc's", (PetscBool)(its[0] == its[1]));
+  PetscCall(VecNorm(x[0], NORM_2, &norm));
+  PetscCall(VecAXPY(x[1], -1.0, x[0]));
+  PetscCall(VecNorm(x[1], NORM_2, &err));
+  if (PetscIsInfOrNanReal(norm)) TestExpect(d, "a number, unlike PETSc's", PetscIsInfOrNanReal(err));
+  else TestDiffAdd(d, "another iterate than PETSc's", norm > 0 ? err / norm : err);
+  for (int own = 0; own < 2; own++) PetscCall(VecDestroy(&x[own]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MakeChebyshev(Mat A, PetscBool guess, const char options[], KSP ksp[2])
+{
+  PetscFunctionBeginUser;
+  for (int own = 0; own < 2; own++) {
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp[own]));
+    PetscCall(KSPSetOperators(ksp[own], A, A));
+    PetscCall(KSPSetInitialGuessNonzero(ksp[own], guess));
+    PetscCall(Configure(ksp[own], own ? KSPAMBCHEBYSHEV : KSPCHEBYSHEV, options));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Chebyshev(TestDiff *d)
+{
+  static const PetscInt steps[] = {4, 0, 1, 2, 3, 9};
+  static const Case     fused[] = {
+        {"jacobi",           &symmetric, "-pc_type jacobi",                                                                  GUESS_NONE, 0  },
+        {"jacobi, a guess",  &symmetric, "-pc_type jacobi",                                                                  GUESS_SOME, 0  },
+        {"jacobi, rowmax",   &symmetric, "-pc_type jacobi -pc_jacobi_type rowmax",                                           GUESS_SOME, 0  },
+        {"none",             &symmetric, "-pc_type none",                                                                    GUESS_NONE, 0  },
+        {"none, a guess",    &symmetric, "-pc_type none",                                                                    GUESS_SOME, 0  },
+        {"pbjacobi",         &blocks,    "-pc_type pbjacobi",                                                                GUESS_NONE, 0  },
+        {"pbjacobi, guess",  &blocks,    "-pc_type pbjacobi",                                                                GUESS_SOME, 0  },
+        {"pbjacobi, points", &symmetric, "-pc_type pbjacobi",                                                                GUESS_SOME, 0  },
+        {"eigenvalues",      &symmetric, "-pc_type jacobi -ksp_chebyshev_eigenvalues 0.3,2.1",                               GUESS_NONE, 0  },
+        {"estimate",         &symmetric, "-pc_type jacobi -ksp_chebyshev_esteig 0,0.25,0,1.3 -ksp_chebyshev_esteig_steps 7", GUESS_NONE, 0  },
+        {"another solver",   &symmetric, "-pc_type jacobi -esteig_ksp_type cg",                                              GUESS_SOME, 0  },
+        {"on one rank",      &last,      "-pc_type jacobi",                                                                  GUESS_SOME, 0  },
+        {"several blocks",   &large,     "-pc_type jacobi",                                                                  GUESS_SOME, 0  },
+        {"zero",             &symmetric, "-pc_type jacobi",                                                                  GUESS_NONE, -1 },
+        {"NaN",              &symmetric, "-pc_type jacobi",                                                                  GUESS_NONE, NAN}
+  };
+  static const Case own[] = {
+    {"norms",              &symmetric, "-pc_type jacobi -ksp_norm_type preconditioned",                  GUESS_SOME, 0},
+    {"unpreconditioned",   &symmetric, "-pc_type jacobi -ksp_norm_type unpreconditioned",                GUESS_NONE, 0},
+    {"sor",                &symmetric, "-pc_type sor -ksp_norm_type none",                               GUESS_SOME, 0},
+    {"another polynomial", &symmetric, "-pc_type jacobi -ksp_norm_type none -ksp_chebyshev_kind fourth", GUESS_NONE, 0}
+  };
+  void (*kinds)(void);
+  KSP ksp[2];
+  Mat A;
+  Vec b, x;
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(fused) + PETSC_STATIC_ARRAY_LENGTH(own); k++) {
+    const PetscBool wanted = (PetscBool)(k < PETSC_STATIC_ARRAY_LENGTH(fused));
+    const Case     *c      = wanted ? &fused[k] : &own[k - PETSC_STATIC_ARRAY_LENGTH(fused)];
+    char            options[256];
+
+    PetscCall(MakeSystem(c, &A, &b, &x));
+    PetscCall(PetscSNPrintf(options, sizeof(options), "%s%s -ksp_max_it 4", c->options, wanted ? " -ksp_norm_type none" : ""));
+    PetscCall(MakeChebyshev(A, (PetscBool)(c->guess != GUESS_NONE), options, ksp));
+    PetscCall(PetscObjectQueryFunction((PetscObject)ksp[0], "KSPChebyshevGetKind_C", &kinds)); /* older versions of PETSc have no other polynomials */
+    for (size_t s = 0; s < (wanted ? PETSC_STATIC_ARRAY_LENGTH(steps) : 1); s++) {
+      for (int own_ksp = 0; own_ksp < 2; own_ksp++) PetscCall(KSPSetTolerances(ksp[own_ksp], PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, steps[s]));
+      PetscCall(CompareChebyshev(d, ksp, b, x, (PetscBool)(wanted || (!kinds && strstr(c->options, "kind")))));
+    }
+    for (int own_ksp = 0; own_ksp < 2; own_ksp++) PetscCall(KSPDestroy(&ksp[own_ksp]));
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&x));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same smoothers again and again: numbers that were kept must not be used after a change */
+static PetscErrorCode ChebyshevAgain(TestDiff *d)
+{
+  const Case c = {"", &symmetric, "", GUESS_SOME, 0};
+  KSP        ksp[2];
+  PC         pc;
+  Mat        A;
+  Vec        b, x;
+
+  PetscFunctionBeginUser;
+  PetscCall(MakeSystem(&c, &A, &b, &x));
+  PetscCall(MakeChebyshev(A, PETSC_TRUE, "-pc_type jacobi -ksp_norm_type none -ksp_max_it 3", ksp));
+  for (int round = 0; round < 12; round++) {
+    if (round == 2) PetscCall(MatScale(A, 2.0));
+    if (round == 4) PetscCall(MatShift(A, 3.0));
+    for (int own = 0; own < 2; own++) {
+      if (round == 4) PetscCall(KSPSetReusePreconditioner(ksp[own], PETSC_TRUE));
+      if (round == 5) PetscCall(KSPSetReusePreconditioner(ksp[own], PETSC_FALSE));
+      if (round == 6) PetscCall(KSPChebyshevSetEigenvalues(ksp[own], 2.5, 0.4));
+      if (round == 7) PetscCall(KSPSetInitialGuessNonzero(ksp[own], PETSC_FALSE));
+      PetscCall(KSPGetPC(ksp[own], &pc));
+      if (round == 8) PetscCall(PCSetType(pc, PCNONE));
+      if (round == 9) {
+        PetscCall(PCSetType(pc, PCJACOBI));
+        PetscCall(PCJacobiSetType(pc, PC_JACOBI_ROWMAX));
+      }
+      if (round == 10) {
+        PetscCall(KSPReset(ksp[own]));
+        PetscCall(PCJacobiSetType(pc, PC_JACOBI_DIAGONAL));
+        PetscCall(KSPSetOperators(ksp[own], A, A));
+      }
+      if (round == 11) PetscCall(KSPSetTolerances(ksp[own], PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 6));
+    }
+    PetscCall(CompareChebyshev(d, ksp, b, x, PETSC_TRUE));
+  }
+  for (int own = 0; own < 2; own++) PetscCall(KSPDestroy(&ksp[own]));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));
   PetscCall(MatDestroy(&A));
@@ -760,7 +906,7 @@ static PetscErrorCode FallBacks(TestDiff *d)
 /* The types change and change back; with -petscamb_for_ksp PETSc's names make the types of petsc-amb */
 static PetscErrorCode Types(TestDiff *d)
 {
-  static const char *const names[] = {KSPCG, KSPAMBCG, KSPBCGS, KSPAMBBCGS, KSPGMRES, KSPAMBCG};
+  static const char *const names[] = {KSPCG, KSPAMBCG, KSPBCGS, KSPAMBBCGS, KSPGMRES, KSPAMBCG, KSPCHEBYSHEV, KSPAMBCHEBYSHEV};
   PetscBool                every   = PETSC_FALSE, same;
   KSP                      ksp;
 
@@ -838,6 +984,7 @@ static PetscErrorCode View(TestDiff *d)
 static PetscErrorCode Device(TestDiff *d)
 {
   static const PetscInt lengths[] = {1, 3, 16, 32};
+  const Method *const   which[]   = {&methods[0], &methods[2], &methods[3]};
   static const Case     cases[]   = {
           {"jacobi",                    &symmetric,  "-pc_type jacobi",                                    GUESS_SOME, 0},
           {"none",                      &symmetric,  "-pc_type none",                                      GUESS_NONE, 0},
@@ -848,23 +995,27 @@ static PetscErrorCode Device(TestDiff *d)
           {"diverged",                  &symmetric,  "-pc_type jacobi -ksp_divtol 0.9 -ksp_rtol 1e-12",    GUESS_NONE, 0},
           {"indefinite matrix",         &indefinite, "-pc_type none",                                      GUESS_NONE, 0},
           {"indefinite preconditioner", &indefinite, "-pc_type jacobi",                                    GUESS_NONE, 0},
-          {"p.Ap is 0",                 &skew,       "-pc_type none",                                      GUESS_NONE, 1}
+          {"p.Ap is 0",                 &skew,       "-pc_type none",                                      GUESS_NONE, 1},
+          {"at least 50 iterations",    &symmetric,  "-pc_type jacobi -ksp_min_it 50",                     GUESS_SOME, 0}
   };
 
   PetscFunctionBeginUser;
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(cases); k++) {
-    Outcome   seen;
-    PetscBool cuda, recorded, same;
-    char      type[64];
-    Mat       A;
-    Vec       b, x0;
+  for (size_t c = 0; c < PETSC_STATIC_ARRAY_LENGTH(cases) * PETSC_STATIC_ARRAY_LENGTH(which); c++) {
+    const size_t  k = c / PETSC_STATIC_ARRAY_LENGTH(which);
+    const Method *m = which[c % PETSC_STATIC_ARRAY_LENGTH(which)];
+    Outcome       seen;
+    PetscBool     cuda, recorded, same;
+    char          type[64], options[256];
+    Mat           A;
+    Vec           b, x0;
 
+    if (!Makes(m, &cases[k])) continue;
     PetscCall(MakeSystem(&cases[k], &A, &b, &x0));
     PetscCall(PetscObjectTypeCompare((PetscObject)x0, "seqcuda", &cuda));
     PetscCall(TestTypeRoot(type, sizeof(type)));
     PetscCall(PetscStrcmp(type, MATAMB, &recorded)); /* the product of this type can be recorded */
-    PetscCall(RunOne(&cases[k], &methods[0], PETSC_TRUE, A, b, x0, &seen));
-    for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(lengths); l++) {
+    PetscCall(RunOne(&cases[k], m, PETSC_TRUE, A, b, x0, &seen));
+    for (size_t l = 0; l < (cuda ? PETSC_STATIC_ARRAY_LENGTH(lengths) : 1); l++) {
       const PetscReal   *history;
       KSPConvergedReason reason;
       PetscInt           its, n;
@@ -878,7 +1029,8 @@ static PetscErrorCode Device(TestDiff *d)
       PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
       PetscCall(KSPSetOperators(ksp, A, A));
       PetscCall(KSPSetInitialGuessNonzero(ksp, (PetscBool)(cases[k].guess != GUESS_NONE)));
-      PetscCall(Configure(ksp, KSPAMBCG, cases[k].options));
+      PetscCall(PetscSNPrintf(options, sizeof(options), "%s%s", cases[k].options, m->options));
+      PetscCall(Configure(ksp, m->own, options));
       PetscCall(KSPAMBGet(ksp, &amb));
       amb->length = lengths[l];
       PetscCall(KSPSetResidualHistory(ksp, NULL, HISTORY, PETSC_TRUE));
@@ -915,6 +1067,8 @@ static const TestCase tests[] = {
   {"null space",      NullSpace      },
   {"repeated",        Repeated       },
   {"inside",          Inside         },
+  {"chebyshev",       Chebyshev      },
+  {"chebyshev again", ChebyshevAgain },
   {"fall-backs",      FallBacks      },
   {"types",           Types          },
   {"view",            View           },
@@ -942,7 +1096,7 @@ int main(int argc, char **argv)
     test:
       suffix: types
       nsize: {{1 3}}
-      args: -mat_type {{@types}}
+      args: -mat_type {{@types-ccoo}}
     test:
       suffix: threads_1
       env: OMP_NUM_THREADS=1

@@ -152,7 +152,14 @@ class Bench:
         """Does make succeed?"""
         command = ["make", "-s", "-j1", "-C", self.root, "BUILD=" + os.path.basename(self.build)] + list(targets)
         environment = {key: value for key, value in os.environ.items() if not key.startswith("MAKE") and key not in ("MFLAGS", "BUILD", "BIN", "LIB", "EXAMPLES", "PETSC_DIR", "PETSC_ARCH")}
-        return subprocess.run(command, env=dict(environment, CCACHE_DISABLE="1"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT).returncode == 0
+        child = runtests.start(command, env=dict(environment, CCACHE_DISABLE="1"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            child.wait()
+        finally:
+            runtests.end_session(child)
+        if runtests.stopped.is_set():
+            raise runtests.Stopped("a signal has ended the check")
+        return child.returncode == 0
 
     def programs(self, tests):
         """What some tests run, as targets of make."""
@@ -238,7 +245,10 @@ def run(benches, mutants, count, known, before, limits, report):
             elif mutant.key() in before:
                 mutant.state, mutant.judge = "caught", before[mutant.key()]
             else:
-                bench.judge(mutant, limits)
+                try:
+                    bench.judge(mutant, limits)
+                except runtests.Stopped:
+                    return
             with lock:
                 if mutant.state in ("caught", "survived"):
                     judged.append(mutant)
@@ -283,6 +293,7 @@ def main():
         return 0
     if "BUILD" not in os.environ:
         parser.error("call it by make check-mutants")
+    runtests.end_on_signals()
     os.nice(max(0, 10 - os.nice(0)))
     build = os.environ["BUILD"]
     with open(os.path.join(build, "conf.json")) as text:
@@ -310,4 +321,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except (KeyboardInterrupt, runtests.Stopped):
+        sys.exit("interrupted")

@@ -6,19 +6,6 @@ static char help[] = "The phases of a shadow on the host, product by product: wh
 
 static const TestShape blocks = {"blocks", 324, 324, TestRowBlocks, TestValueGeneral, PETSC_FALSE};
 
-static PetscErrorCode Multiply(Mat A, PetscInt times)
-{
-  Vec x, y;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(A, &x, &y));
-  PetscCall(VecSet(x, 1.0));
-  for (PetscInt k = 0; k < times; k++) PetscCall(MatMult(A, x, y));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A matrix that measures, whose format has won already if settled is set */
 static PetscErrorCode Create(PetscBool settled, Mat *A, MatShadow **s)
 {
@@ -86,17 +73,17 @@ static PetscErrorCode Waits(TestDiff *d)
   PetscFunctionBeginUser;
   PetscCall(Create(PETSC_FALSE, &A, &s));
   for (PetscInt k = 0; k < SYS_TUNE_CONVERT; k++) {
-    PetscCall(Multiply(A, 1));
+    PetscCall(TestMultiply(A, 1));
     ExpectMade(d, "a product before the conversion", s, MAT_SHADOW_WAITING, k + 1, 0);
     TestExpect(d, "products are timed too early or too late", (PetscBool)(s->trial[0].ncsr == PetscMax(0, k + 1 - (SYS_TUNE_CONVERT - SYS_TUNE_SAMPLES))));
   }
   for (PetscInt k = 0; k < SYS_TUNE_SAMPLES; k++) {
-    PetscCall(Multiply(A, 1));
+    PetscCall(TestMultiply(A, 1));
     ExpectMade(d, "a product on trial", s, MAT_SHADOW_CURRENT, SYS_TUNE_CONVERT, k + 1);
     TestExpect(d, "products on trial are not counted", (PetscBool)(s->trial[0].nformat == k + 1 && s->trial[0].total == k + 1 && s->trial[0].verdict == MAT_SHADOW_OPEN));
   }
   TestExpect(d, "the times of the trial are not there", (PetscBool)(s->trial[0].time_csr > 0 && s->trial[0].time_format > 0 && s->trial[0].sum_format >= s->trial[0].total * s->trial[0].time_format));
-  PetscCall(Multiply(A, 10 * SYS_TUNE_SAMPLES));
+  PetscCall(TestMultiply(A, 10 * SYS_TUNE_SAMPLES));
   TestExpect(d, "there is no verdict", (PetscBool)(s->trial[0].verdict != MAT_SHADOW_OPEN && s->trial[0].rounds > 0 && s->trial[1].verdict == MAT_SHADOW_OPEN));
   TestExpect(d, "the phase is not that of the verdict", (PetscBool)(s->phase == (s->trial[0].verdict == MAT_SHADOW_FOR_AIJ ? MAT_SHADOW_DECLINED : MAT_SHADOW_CURRENT)));
   PetscCall(MatDestroy(&A));
@@ -111,17 +98,17 @@ static PetscErrorCode Renews(TestDiff *d)
 
   PetscFunctionBeginUser;
   PetscCall(Create(PETSC_TRUE, &A, &s));
-  PetscCall(Multiply(A, SYS_TUNE_LASTING - 1));
+  PetscCall(TestMultiply(A, SYS_TUNE_LASTING - 1));
   ExpectMade(d, "products on the format", s, MAT_SHADOW_CURRENT, 0, SYS_TUNE_LASTING - 1);
   PetscCall(MatScale(A, 2.0));
   for (PetscInt k = 0; k < SYS_TUNE_UPDATE; k++) {
-    PetscCall(Multiply(A, 1));
+    PetscCall(TestMultiply(A, 1));
     ExpectMade(d, "a product with values that have to last first", s, MAT_SHADOW_STALE, k + 1, SYS_TUNE_LASTING - 1);
   }
-  PetscCall(Multiply(A, SYS_TUNE_LASTING - SYS_TUNE_UPDATE));
+  PetscCall(TestMultiply(A, SYS_TUNE_LASTING - SYS_TUNE_UPDATE));
   ExpectMade(d, "products with values that have lasted", s, MAT_SHADOW_CURRENT, SYS_TUNE_UPDATE, 2 * SYS_TUNE_LASTING - SYS_TUNE_UPDATE - 1);
   PetscCall(MatScale(A, 0.5));
-  PetscCall(Multiply(A, 1));
+  PetscCall(TestMultiply(A, 1));
   ExpectMade(d, "a product after values that have lasted", s, MAT_SHADOW_CURRENT, SYS_TUNE_UPDATE, 2 * SYS_TUNE_LASTING - SYS_TUNE_UPDATE);
   TestExpect(d, "the updates are not counted", (PetscBool)(s->info.updates == 2 && s->info.conversions == 1));
   PetscCall(MatDestroy(&A));
@@ -139,7 +126,7 @@ static PetscErrorCode Forgets(TestDiff *d)
 
   PetscFunctionBeginUser;
   PetscCall(Create(PETSC_TRUE, &A, &s));
-  PetscCall(Multiply(A, 12));
+  PetscCall(TestMultiply(A, 12));
   nz = s->nz;
   TestExpect(d, "products of the pattern", (PetscBool)(s->products == 12 && s->served == 12));
   s->look = 100;
@@ -148,7 +135,7 @@ static PetscErrorCode Forgets(TestDiff *d)
   PetscCall(MatSetValues(A, 1, &i, 1, &j, &a, INSERT_VALUES));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(Multiply(A, 1));
+  PetscCall(TestMultiply(A, 1));
   ExpectMade(d, "a product with another pattern", s, MAT_SHADOW_WAITING, 1, 12);
   TestExpect(d, "what was known of the old pattern stays", (PetscBool)(s->products == 1 && s->served == 1 && s->look == 0 && s->trial[0].verdict == MAT_SHADOW_OPEN && !s->data && s->info.bytes_stored == 0));
   TestExpect(d, "the figures are not those of the new pattern", (PetscBool)(s->nz == nz + 1 && s->info.nonzeros == s->nz && s->info.bytes_csr > s->nz * (sizeof(PetscScalar) + sizeof(PetscInt))));
@@ -165,16 +152,16 @@ static PetscErrorCode LooksAgain(TestDiff *d)
   PetscFunctionBeginUser;
   for (PetscInt declined = 0; declined < 2; declined++) {
     PetscCall(Create(PETSC_TRUE, &A, &s));
-    PetscCall(Multiply(A, 1));
+    PetscCall(TestMultiply(A, 1));
     if (declined) {
       PetscCall(MatShadowDropData(s));
       PetscCall(MatShadowMove(s, MAT_SHADOW_DECLINE));
       s->trial[0].verdict = MAT_SHADOW_FOR_AIJ;
     }
     s->look = 3;
-    PetscCall(Multiply(A, 2));
+    PetscCall(TestMultiply(A, 2));
     TestExpect(d, "the verdict is forgotten too early", (PetscBool)(s->look == 3 && s->trial[0].verdict == (declined ? MAT_SHADOW_FOR_AIJ : MAT_SHADOW_FOR_FORMAT)));
-    PetscCall(Multiply(A, 1));
+    PetscCall(TestMultiply(A, 1));
     TestExpect(d, "the verdict is not forgotten", (PetscBool)(s->look == 0 && s->trial[0].verdict == MAT_SHADOW_OPEN && s->phase == (declined ? MAT_SHADOW_WAITING : MAT_SHADOW_CURRENT)));
     TestExpect(d, "candidates are forgotten with a format, or kept without one", (PetscBool)(!s->tuner == (declined != 0)));
     PetscCall(MatDestroy(&A));
@@ -194,7 +181,7 @@ static PetscErrorCode Level(TestDiff *d)
   TestExpect(d, "the operator is not converted", (PetscBool)(s->level && s->phase == MAT_SHADOW_CURRENT && s->info.conversions == 1));
   s->trial[0].verdict = MAT_SHADOW_FOR_FORMAT;
   PetscCall(MatScale(A, 2.0));
-  PetscCall(Multiply(A, 1));
+  PetscCall(TestMultiply(A, 1));
   ExpectMade(d, "new values are not taken over", s, MAT_SHADOW_CURRENT, 0, 1);
   PetscCall(MatDestroy(&C));
   PetscCall(MatDestroy(&A));

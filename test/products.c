@@ -296,11 +296,46 @@ static PetscErrorCode Diagonal(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A sequential matrix and one of a type for several processes: on one process PETSc has no such product */
+static PetscErrorCode Kinds(TestDiff *d)
+{
+  const TestShape grid = {"A", 100, 100, TestRowGrid, TestValueGeneral, PETSC_FALSE};
+  PetscErrorCode  ierr[2];
+  PetscMPIInt     size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  for (int swap = 0; swap < 2 && size == 1; swap++) {
+    for (int typed = 0; typed < 2; typed++) {
+      Mat  C = NULL, M[2];
+      char type[64];
+
+      for (int k = 0; k < 2; k++) {
+        PetscCall(PetscStrncpy(type, k ? MATMPIAIJ : MATSEQAIJ, sizeof(type)));
+        if (typed) PetscCall(TestTypeFull(k ? 2 : 1, type, sizeof(type)));
+        PetscCall(MatCreate(PETSC_COMM_WORLD, &M[k]));
+        PetscCall(MatSetOptionsPrefix(M[k], typed ? NULL : "ref_"));
+        PetscCall(TestShapeSizes(&grid, M[k]));
+        PetscCall(MatSetType(M[k], type));
+        PetscCall(TestShapePreallocate(&grid, M[k]));
+        PetscCall(TestShapeSetValues(&grid, M[k], 1.0, INSERT_VALUES));
+      }
+      PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+      ierr[typed] = MatMatMult(M[swap], M[!swap], MAT_INITIAL_MATRIX, fill, &C);
+      PetscCall(PetscPopErrorHandler());
+      PetscCall(TestPairDestroy(&M[0], &M[1]));
+    }
+    TestExpect(d, "the error is not that of AIJ", (PetscBool)(ierr[0] && ierr[0] == ierr[1]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const TestCase tests[] = {
   {"P' A P with MATMAIJ",                 MAIJ      },
   {"products with virtual transposes",    Virtual   },
   {"entries forced on the diagonal",      Diagonal  },
   {"products of one type have that type", CoarseType},
+  {"operands of two kinds of AIJ",        Kinds     },
   {NULL,                                  NULL      }
 };
 
@@ -324,7 +359,7 @@ int main(int argc, char **argv)
       args: -mat_type aij
     test:
       suffix: types
-      args: -mat_type {{@types}} -mat_shadow_tune off
+      args: -mat_type {{@types-ccoo}} -mat_shadow_tune off
     test:
       suffix: hashgemm
       args: -mat_type hashgemm

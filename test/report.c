@@ -5,19 +5,6 @@ static char help[] = "-petscamb_view: the table at the end counts what this prog
 
 static const TestShape grid = {"grid", 400, 400, TestRowGrid, TestValueGeneral, PETSC_FALSE};
 
-static PetscErrorCode Multiply(Mat A, PetscInt times)
-{
-  Vec x, y;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(A, &x, &y));
-  PetscCall(VecSet(x, 1.0));
-  for (PetscInt k = 0; k < times; k++) PetscCall(MatMult(A, x, y));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A format that is used, one that is used too little, a type that has none, one that is never multiplied; and products of matrices, ours and PETSc's */
 int main(int argc, char **argv)
 {
@@ -32,7 +19,7 @@ int main(int argc, char **argv)
     PetscCall(TestShapeCreate(&grid, "plain_", &A[k]));
     PetscCall(MatConvert(A[k], types[k], MAT_INPLACE_MATRIX, &A[k]));
     PetscCall(MatShadowSetTune(A[k], k ? MAT_SHADOW_TUNE_MEASURE : MAT_SHADOW_TUNE_OFF));
-    PetscCall(Multiply(A[k], times[k]));
+    PetscCall(TestMultiply(A[k], times[k]));
   }
   if (more) {
     PetscCall(MatPtAP(A[2], A[2], MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));

@@ -5,12 +5,12 @@
 Three kinds of test are found:
   a /*TEST*/ block in src/ksp/examples/*.c or test/*.c, in PETSc's own syntax, with expected output in test/output/PROGRAM_SUFFIX.out;
   a program test/*.c without such a block;
-  a script test/*.sh, which may have a line '# timeoutfactor: N'.
+  a script test/*.sh, which may have the lines '# timeoutfactor: N', and '# nsize: N' if it runs on that many cores.
 A test belongs to a tier: check, test (the default) or deep. A tier runs its own tests and those of the tiers before it. A block says 'tier: check' in a
 test or testset. A script says '# tier: check'; each further line '# tier: deep ARGUMENTS' runs the script once more, in that tier with these arguments.
 In args of a block, '@types' stands for the matrix types of petsc-amb: '-mat_type {{aij @types}}' is a run with aij and a run with each of these types.
 '@types(TEXT)' stands for TEXT once for each type, with the type's name for %s: '@types(-mat_%s_device cpu)'. The names come from the list of formats in
-src/petscamb.c, so that a new format is in the tests without an edit of any block; --types prints them, for scripts.
+src/petscamb.c, so that a new format is in the tests without an edit of any block; --types prints them, for scripts. '@types-NAME' leaves out one type.
 The last two kinds pass by exit code 0; each line "ok NAME", "not ok NAME" or "skip NAME: REASON" that they print is counted as a test of its own.
 """
 import argparse
@@ -70,8 +70,13 @@ def types():
 
 
 def with_types(text):
-    """A text with the types' names for @types and @types(TEXT with %s)."""
-    return re.sub(r"@types\b(?:\(([^()]*)\))?", lambda word: " ".join((word.group(1) or "%s").replace("%s", name) for name in types()), text)
+    """A text with the types' names for @types, @types-NAME and @types(TEXT with %s)."""
+    def names(word):
+        if word.group(1) and word.group(1) not in types():
+            raise Syntax("%s leaves out a type that does not exist" % word.group(0))
+        return " ".join((word.group(2) or "%s").replace("%s", name) for name in types() if name != word.group(1))
+
+    return re.sub(r"@types\b(?:-(\w+))?(?:\(([^()]*)\))?", names, text)
 
 
 # ------------------------------------------------- /*TEST*/ blocks -------------------------------------------------
@@ -187,12 +192,13 @@ def script_tests(script):
     with open(script, encoding="utf-8", errors="replace") as code:
         text = code.read()
     factor = re.search(r"^# timeoutfactor: ([0-9.]+)$", text, re.M)
+    ranks = re.search(r"^# nsize: ([0-9]+)$", text, re.M)
     for line in re.findall(r"^# tier:(.*)$", text, re.M) or ["test"]:
         tier, _, args = line.strip().partition(" ")
         if tier not in TIERS:
             raise Syntax("%s is no tier: use one of %s" % (tier, ", ".join(TIERS)))
         command = ("bash %s %s" % (shlex.quote(script), args)).strip()
-        yield Test(name + "+" * bool(args) + args.replace(" ", "-"), command, timeout=TIMEOUT * float(factor.group(1) if factor else 1), tier=tier)
+        yield Test(name + "+" * bool(args) + args.replace(" ", "-"), command, int(ranks.group(1)) if ranks else 1, TIMEOUT * float(factor.group(1) if factor else 1), tier=tier)
 
 
 # ------------------------------------------------- finding -------------------------------------------------
@@ -255,6 +261,37 @@ def environment(folder):
     return env
 
 
+class Stopped(Exception):
+    """A signal has ended this program, and no further test starts."""
+
+
+guard, started, stopped = threading.RLock(), set(), threading.Event()
+
+
+def start(command, **streams):
+    """A child in a session of its own: end_session() ends it, and so does a signal that ends this program, if end_on_signals() was called."""
+    with guard:
+        if stopped.is_set():
+            raise Stopped("a signal has ended the tests")
+        child = subprocess.Popen(command, start_new_session=True, **streams)
+        started.add(child)
+    return child
+
+
+def end_on_signals():
+    """SIGINT, SIGTERM and SIGHUP end all children, which are in other sessions and get no signal of a terminal, and then this program by a KeyboardInterrupt."""
+    def stop(number, frame):
+        if stopped.is_set():
+            return
+        stopped.set()
+        for child in list(started):
+            end_session(child)
+        raise KeyboardInterrupt
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, stop)
+
+
 def session(leader):
     """The processes of a session; mpiexec gives its children process groups of their own, but not sessions."""
     for stat in glob.glob("/proc/[0-9]*/stat"):
@@ -280,6 +317,7 @@ def end_session(child):
         while time.time() < until:
             child.poll()
             if not any(session(child.pid)):
+                started.discard(child)
                 return
             time.sleep(0.05)
 
@@ -288,7 +326,10 @@ def wait(child, timeout):
     """(exit code or None if the time is over, CPU seconds) of a child with all the children that it waited for."""
     until, pause = time.time() + timeout, 0.001
     while True:
-        pid, status, usage = os.wait4(child.pid, os.WNOHANG)
+        try:
+            pid, status, usage = os.wait4(child.pid, os.WNOHANG)
+        except ChildProcessError:  # a signal has ended it, see end_on_signals()
+            return None, 0
         if pid:
             child.returncode = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
             return child.returncode, usage.ru_utime + usage.ru_stime
@@ -303,13 +344,15 @@ def shell(command, folder, timeout, data=b""):
     with tempfile.TemporaryFile(dir=folder) as given, tempfile.TemporaryFile(dir=folder) as out, tempfile.TemporaryFile(dir=folder) as err:
         given.write(data)
         given.seek(0)
-        child = subprocess.Popen(["bash", "-c", command], cwd=folder, env=environment(folder), stdin=given, stdout=out, stderr=err, start_new_session=True)
+        child = start(["bash", "-c", command], cwd=folder, env=environment(folder), stdin=given, stdout=out, stderr=err)
         try:
             code, cpu = wait(child, timeout)
         finally:
             end_session(child)
         for stream in (out, err):
             stream.seek(0)
+        if stopped.is_set():
+            raise Stopped("a signal has ended the tests")
         return "no end after %g s" % timeout if code is None else code, out.read(1 << 24).decode("utf-8", "replace"), err.read(1 << 20).decode("utf-8", "replace"), cpu
 
 
@@ -432,7 +475,8 @@ def main():
         for test in tests:
             print("%s (%s): %s" % (test.name, test.tier, test.error or test.skip or test.command))
         return 0
-    count, start = {"ok": 0, "fail": 0, "skip": 0}, time.time()
+    end_on_signals()
+    count, begin = {"ok": 0, "fail": 0, "skip": 0}, time.time()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     pool = Cores(min(cores, 8))
     with tempfile.TemporaryDirectory(prefix="petsc-amb-test-") as work, concurrent.futures.ThreadPoolExecutor(pool.count) as threads:
@@ -458,7 +502,7 @@ def main():
     if patterns and len(tests) < len(matching):
         print("%d more tests of these names are in a later tier: %s" % (len(matching) - len(tests), ", ".join(test.name for test in matching if test not in tests)))
     if args.longest:
-        print("The longest of %d tests, which took %.0f s and %.0f CPU seconds:" % (len(tests), time.time() - start, sum(test.cpu for test in tests)))
+        print("The longest of %d tests, which took %.0f s and %.0f CPU seconds:" % (len(tests), time.time() - begin, sum(test.cpu for test in tests)))
         for test in sorted(tests, key=lambda test: -test.cpu)[:args.longest]:
             print("  %6.1f s  %6.1f CPU s  %s" % (test.elapsed, test.cpu, test.name))
     print("%d passed, %d failed, %d skipped" % (count["ok"], count["fail"], count["skip"]))

@@ -143,6 +143,56 @@ PetscErrorCode TestRemoveFile(const char path[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The names of petsc-amb's types and of AIJCUSPARSE become AIJ's */
+static PetscErrorCode TestPlainTypes(char *line)
+{
+  const char *const *types;
+  PetscInt           n;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscAMBGetTypes(PETSC_FALSE, &n, &types));
+  for (PetscInt k = 0; k <= n; k++) {
+    char name[64], *at;
+
+    PetscCall(PetscSNPrintf(name, sizeof(name), "aij%s", k < n ? types[k] : "cusparse"));
+    while ((at = strstr(line, name)) != NULL) memmove(at + 3, at + strlen(name), strlen(at + strlen(name)) + 1);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* MatShadowView() indents its lines more than the first of them. PETSc names its own algorithm, and AIJCUSPARSE has no I-nodes and another package. */
+PetscErrorCode TestCleanView(char *view, PetscBool *whole)
+{
+  char  *to   = view, *end;
+  size_t ours = 0;
+
+  PetscFunctionBeginUser;
+  *whole = PETSC_TRUE;
+  for (char *line = view; *line; line = end + 1) {
+    size_t    indent = strspn(line, " ");
+    PetscBool added;
+
+    end = strchr(line, '\n');
+    if (!end) {
+      *whole = PETSC_FALSE;
+      break;
+    }
+    *end = 0;
+    PetscCall(PetscStrbeginswith(line + indent, "products run on ", &added));
+    if (added) ours = indent;
+    else if (ours && indent > ours) added = PETSC_TRUE;
+    else ours = 0;
+    if (added || strstr(line, "I-node") || strstr(line, "MatPtAP() implementation") || strstr(line, "package used to perform factorization")) continue;
+    PetscCall(TestPlainTypes(line));
+    indent = strlen(line);
+    memmove(to, line, indent);
+    to[indent] = '\n';
+    to += indent + 1;
+  }
+  *to = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode TestMatSave(Mat A, const char path[])
 {
   PetscViewer viewer;
@@ -421,6 +471,19 @@ PetscErrorCode TestDiffType(TestDiff *d, Mat A)
     PetscCall(TestDiffForAIJ(d, diag));
     PetscCall(TestDiffForAIJ(d, off));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestMultiply(Mat A, PetscInt times)
+{
+  Vec x, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecSet(x, 1.0));
+  for (PetscInt k = 0; k < times; k++) PetscCall(MatMult(A, x, y));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

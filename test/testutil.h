@@ -67,6 +67,9 @@ PetscErrorCode TestKeepMessage(MPI_Comm, int line, const char *function, const c
 PetscErrorCode TestTemporaryFile(char path[], size_t len);
 PetscErrorCode TestRemoveFile(const char path[]);
 
+/* Makes the text of a view what it would be for a MATAIJ, without the lines and the names that differ; a last line without an end is left out, and the view is not whole */
+PetscErrorCode TestCleanView(char *view, PetscBool *whole);
+
 /* Writes A into a binary file; loads such a file into A, which has a type */
 PetscErrorCode TestMatSave(Mat A, const char path[]);
 PetscErrorCode TestMatLoad(Mat A, const char path[]);
@@ -132,6 +135,9 @@ PetscErrorCode TestOnDevice(Mat, PetscBool *device);
 /* Has A the type under test, and have its blocks? */
 PetscErrorCode TestDiffType(TestDiff *d, Mat A);
 PetscErrorCode TestVecSet(Vec v, PetscInt seed);
+
+/* A x, so many times */
+PetscErrorCode TestMultiply(Mat A, PetscInt times);
 
 /* |y - z| relative to scale, entry by entry; scale NULL stands for ones */
 PetscErrorCode TestDiffVec(TestDiff *d, const char *what, Vec y, Vec z, Vec scale);

@@ -18,15 +18,15 @@ static PetscErrorCode View(Mat A, const char title[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All rows and columns on the first process */
-static PetscErrorCode CreateOnFirst(Mat *A)
+/* All rows and columns on this process */
+static PetscErrorCode CreateOn(PetscMPIInt process, Mat *A)
 {
   PetscMPIInt rank;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCall(MatCreate(PETSC_COMM_WORLD, A));
-  PetscCall(MatSetSizes(*A, rank ? 0 : blocks.M, rank ? 0 : blocks.N, blocks.M, blocks.N));
+  PetscCall(MatSetSizes(*A, rank == process ? blocks.M : 0, rank == process ? blocks.N : 0, blocks.M, blocks.N));
   PetscCall(MatSetFromOptions(*A));
   PetscCall(TestShapePreallocate(&blocks, *A));
   PetscCall(TestShapeSetValues(&blocks, *A, 1.0, INSERT_VALUES));
@@ -49,11 +49,39 @@ static PetscErrorCode CreateOfGrid(Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Inside another object's lines, as PCBJACOBI views the solver of its first block */
+static PetscErrorCode ViewInside(const char title[])
+{
+  PetscViewer inside;
+  Mat         A;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "== %s\n", title));
+  PetscCall(PetscViewerPushFormat(PETSC_VIEWER_STDOUT_WORLD, PETSC_VIEWER_ASCII_INFO));
+  PetscCall(PetscViewerASCIIPushTab(PETSC_VIEWER_STDOUT_WORLD));
+  PetscCall(PetscViewerGetSubViewer(PETSC_VIEWER_STDOUT_WORLD, PETSC_COMM_SELF, &inside));
+  PetscCall(MatCreate(PETSC_COMM_SELF, &A));
+  PetscCall(TestShapeSizes(&blocks, A));
+  PetscCall(MatSetType(A, MATMPIAIJAMB));
+  PetscCall(TestShapePreallocate(&blocks, A));
+  PetscCall(TestShapeSetValues(&blocks, A, 1.0, INSERT_VALUES));
+  PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_OFF));
+  PetscCall(MatView(A, inside));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscViewerFlush(inside));
+  PetscCall(PetscViewerRestoreSubViewer(PETSC_VIEWER_STDOUT_WORLD, PETSC_COMM_SELF, &inside));
+  PetscCall(PetscViewerASCIIPopTab(PETSC_VIEWER_STDOUT_WORLD));
+  PetscCall(PetscViewerPopFormat(PETSC_VIEWER_STDOUT_WORLD));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
-  Mat A;
+  PetscMPIInt size;
+  Mat         A;
 
   PetscCall(TestInitialize(&argc, &argv, help));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(TestShapeCreate(&blocks, NULL, &A));
   PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_OFF));
   PetscCall(View(A, "converted"));
@@ -62,9 +90,13 @@ int main(int argc, char **argv)
   PetscCall(MatConvert(A, MATHASHGEMM, MAT_INPLACE_MATRIX, &A));
   PetscCall(View(A, "a type that converts nothing"));
   PetscCall(MatDestroy(&A));
-  PetscCall(CreateOnFirst(&A));
+  PetscCall(CreateOn(0, &A));
   PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_MODEL));
   PetscCall(View(A, "everything on the first process"));
+  PetscCall(MatDestroy(&A));
+  PetscCall(CreateOn(size - 1, &A));
+  PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_MODEL));
+  PetscCall(View(A, "everything on the last process"));
   PetscCall(MatDestroy(&A));
   PetscCall(TestShapeCreate(&none, NULL, &A));
   PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_OFF));
@@ -74,6 +106,7 @@ int main(int argc, char **argv)
   PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_OFF));
   PetscCall(View(A, "of a DMDA"));
   PetscCall(MatDestroy(&A));
+  PetscCall(ViewInside("inside a sub-viewer"));
   return TestFinalize();
 }
 

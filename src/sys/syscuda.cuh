@@ -43,6 +43,17 @@ static inline unsigned SysBlocksLoop(int64_t n)
   return (unsigned)(blocks < 1 ? 1 : blocks < 65536 ? blocks : 65536);
 }
 
+/* Launches a kernel, unless there is nothing to do; with more than 48 KB of shared memory it has to be asked for */
+template <typename... P, typename... Q>
+static inline SysStatus SysLaunch(void (*kernel)(P...), int64_t blocks, int threads, size_t shared, cudaStream_t stream, Q... args)
+{
+  if (blocks < 1) return SYS_SUCCESS;
+  if (shared > 48 << 10) SYS_CUDA(cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
+  kernel<<<(unsigned)blocks, (unsigned)threads, shared, stream>>>(args...);
+  SYS_CUDA(cudaPeekAtLastError());
+  return SYS_SUCCESS;
+}
+
 #define SYS_FOR_EACH(k, n) for (int64_t k = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; k < (n); k += (int64_t)gridDim.x * blockDim.x)
 
 /* The bytes of an array that shares an allocation with others, rounded up */

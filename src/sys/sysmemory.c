@@ -8,6 +8,9 @@
 #include "sys/sysmemory.h"
 
 #define LARGE 4 /* huge pages */
+#if !defined(MADV_HUGEPAGE)
+  #define MADV_HUGEPAGE MADV_NORMAL /* the system has no huge pages */
+#endif
 
 /* Bytes to the next huge page */
 static inline size_t SysMemoryHead(const void *p)
@@ -15,7 +18,6 @@ static inline size_t SysMemoryHead(const void *p)
   return (SYS_HUGE_PAGE - (uintptr_t)p % SYS_HUGE_PAGE) % SYS_HUGE_PAGE;
 }
 
-#if defined(MADV_HUGEPAGE) && defined(MAP_ANONYMOUS)
 size_t SysMappedSize(size_t size, int pages)
 {
   return size >= (size_t)pages * SYS_HUGE_PAGE ? (size + SYS_HUGE_PAGE - 1) / SYS_HUGE_PAGE * SYS_HUGE_PAGE : 0;
@@ -43,33 +45,6 @@ void SysAdvise(void *p, size_t size)
 {
   if (size >= LARGE * SYS_HUGE_PAGE) (void)madvise((char *)p + SysMemoryHead(p), (size - SysMemoryHead(p)) / SYS_HUGE_PAGE * SYS_HUGE_PAGE, MADV_HUGEPAGE);
 }
-#else
-size_t SysMappedSize(size_t size, int pages)
-{
-  (void)size;
-  (void)pages;
-  return 0;
-}
-
-void *SysMap(size_t size, int promised)
-{
-  (void)size;
-  (void)promised;
-  return NULL;
-}
-
-void SysUnmap(void *p, size_t size)
-{
-  (void)p;
-  (void)size;
-}
-
-void SysAdvise(void *p, size_t size)
-{
-  (void)p;
-  (void)size;
-}
-#endif
 
 void *SysAllocate(size_t size)
 {

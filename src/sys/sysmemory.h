@@ -9,7 +9,7 @@
 
 #define SYS_HUGE_PAGE ((size_t)2 << 20)
 
-/* The bytes that are mapped for size bytes, or 0 if size is less than so many huge pages, or if the system cannot map memory */
+/* The bytes that are mapped for size bytes, or 0 if size is less than so many huge pages */
 size_t SysMappedSize(size_t size, int pages);
 
 /* Maps size bytes, a result of SysMappedSize(); they read as zero. promised: the system, if it can, sets memory aside for all of them now, not when they are written. */

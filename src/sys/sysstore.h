@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* How kernels store the result of a product, shared by the formats */
+/* How kernels store the result of a product, and what a conversion stores, shared by the formats */
 #pragma once
 
 #include "sys/sysisa.h"
 #include "sys/systypes.h"
+
+/* The parts of a format to write: all, or only the values into a format that has the rest, or all but the values */
+typedef enum {
+  SYS_FILL_ALL,
+  SYS_FILL_VALUES,
+  SYS_FILL_PATTERN
+} SysFill;
 
 typedef enum {
   SYS_STORE_SET,  /* z = alpha s */
@@ -29,6 +36,15 @@ static SYS_INLINE int SysNotFinite(SysScalar a)
   const SysScalar d = a - a;
 
   return d != 0;
+}
+
+/* Is one of C sums a NaN? */
+static SYS_INLINE int SysAnyNaN(const int C, const SysScalar *sum)
+{
+  int bad = 0;
+
+  for (int l = 0; l < C; l++) bad |= sum[l] != sum[l];
+  return bad;
 }
 
 /* z = beta y for the entries j0 to j1, before sums are added to them */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Aggregates on a CUDA device against those of the host, without PETSc. The reference is another algorithm: it takes the vertices one after the other, in the
+   Aggregates and prolongators on a CUDA device, without PETSc. The reference is another algorithm: it takes the vertices one after the other, in the
    order of their keys, which has the same result.
 
      aggdevice [small] GROUP...     runs groups of tests; small leaves out large shapes
@@ -45,6 +45,17 @@ static Rows Symmetric(const Rows &A, bool values)
   return S;
 }
 
+/* A hub has 80 neighbours, each with 100 leaves. Leaves become roots, and the hub is two edges apart from them. */
+static const int Hub = 81 + 80 * 100;
+
+static void Hubs(int r, std::vector<int> &cols)
+{
+  const int hub = r / Hub * Hub, v = r - hub;
+
+  cols.push_back(r);
+  if (v) cols.push_back(v <= 80 ? hub : hub + 1 + (v - 81) / 100);
+}
+
 static std::vector<Shape> MakeShapes()
 {
   std::vector<Shape> shapes;
@@ -65,6 +76,7 @@ static std::vector<Shape> MakeShapes()
                  cols.push_back(r);
                }),
       1);
+  add("hubs", MakeRows(3 * Hub, 3 * Hub, Hubs), 1);
   add("7 points", MakeRows(N * N * N, N * N * N, Stencil(N, N, N, true, 1)), 1);
   add("27 points", MakeRows(N * N * N, N * N * N, Stencil(N, N, N, false, 1)), 1);
   add("blocks of 3", MakeRows(3 * N * N * 4, 3 * N * N * 4, Stencil(N, N, 4, false, 3)), 3);
@@ -192,7 +204,7 @@ static bool Check(const Shape &s, bool symmetrize, double threshold, const AggOp
   A.bs = s.bs;
   if (AggDeviceCreate(&A, symmetrize, threshold, stream, &g, &served) || !served) return Complain(where, served ? SysDeviceErrorText() : "the device does not serve");
   for (int run = 0; run < 2; run++) {
-    if (AggDeviceAggregate(g, first, &options, stream, run ? again.data() : number.data(), run ? NULL : join.data(), &nagg, &rounds)) return Complain(where, SysDeviceErrorText());
+    if (AggDeviceAggregate(g, first, &options, stream, &nagg, &rounds) || AggDeviceGetAggregates(g, stream, run ? again.data() : number.data(), join.data())) return Complain(where, SysDeviceErrorText());
   }
   AggDeviceDestroy(&g);
   if (number != again) return Complain(where, "other aggregates in a second run");
@@ -227,6 +239,132 @@ static bool Aggregates(const std::vector<Shape> &shapes)
   return good;
 }
 
+/* A prolongator as a map from the columns of a row to values */
+typedef std::vector<std::map<int, double>> Map;
+
+/* The columns of Q are orthonormal on each aggregate that has enough rows, and Q R is the near-null space, R being upper triangular */
+static bool CheckFactor(const std::string &where, const std::vector<std::vector<int>> &rows, int nvec, const std::vector<SysReal> &data, const Map &Q, const std::vector<SysReal> &r)
+{
+  const int    nagg = (int)rows.size(), m = (int)Q.size();
+  const double eps = 200 * (double)Eps;
+
+  for (int k = 0; k < nagg; k++) {
+    const auto entry = [&](int row, int c) { return Q[row].at(k * nvec + c); };
+
+    for (int c = 0; c < nvec; c++) {
+      double most = 0;
+
+      for (int row : rows[k]) most = std::max(most, std::fabs((double)data[(size_t)c * m + row]));
+      for (int row : rows[k]) {
+        double sum = 0;
+
+        for (int d = 0; d < nvec; d++) sum += entry(row, d) * r[((size_t)c * nagg + k) * nvec + d];
+        if (!(std::fabs(sum - data[(size_t)c * m + row]) <= eps * rows[k].size() * most)) return Complain(where, Text("Q R is %g, not %g, in row %d", sum, (double)data[(size_t)c * m + row], row));
+      }
+      for (int d = c + 1; d < nvec; d++) {
+        if (r[((size_t)c * nagg + k) * nvec + d] != 0) return Complain(where, "R has an entry below its diagonal");
+      }
+      for (int d = 0; d <= c && (int)rows[k].size() >= nvec; d++) {
+        double sum = 0;
+
+        for (int row : rows[k]) sum += entry(row, c) * entry(row, d);
+        if (!(std::fabs(sum - (c == d)) <= eps)) return Complain(where, Text("vectors %d and %d of aggregate %d have the product %g", c, d, k, sum));
+      }
+    }
+  }
+  return true;
+}
+
+static bool CheckProlong(const Shape &s, int nvec)
+{
+  const int                     n = s.A.m / s.bs, m = s.A.m;
+  const std::string             where = Text("%s, %d vectors", s.name.c_str(), nvec);
+  Array<int>                    i(s.A.i), j(s.A.j);
+  Array<SysScalar>              a(s.A.a);
+  AggMatrix                     A       = {};
+  AggOptions                    options = {};
+  AggDevice                    *g       = NULL;
+  int                           served, nagg, rounds;
+  std::vector<int>              number(n + 1), join(n + 1);
+  std::vector<SysReal>          data((size_t)m * nvec);
+  std::vector<std::vector<int>> rows;
+  Map                           P[2];
+
+  A.d          = {m, m, (int64_t)s.A.j.size(), i.data, j.data, a.data};
+  A.bs         = s.bs;
+  options.hops = 2;
+  if (AggDeviceCreate(&A, s.name.find("symmetric") == std::string::npos, 0, stream, &g, &served) || !served) return Complain(where, "there is no graph");
+  if (AggDeviceAggregate(g, 0, &options, stream, &nagg, &rounds) || AggDeviceGetAggregates(g, stream, number.data(), join.data())) return Complain(where, SysDeviceErrorText());
+  AggDeviceForgetGraph(g);
+  if (!nagg) {
+    AggDeviceDestroy(&g);
+    return true;
+  }
+  for (int c = 0; c < nvec; c++) {
+    for (int r = 0; r < m; r++) data[(size_t)c * m + r] = nvec == 1 ? 1 : RandomScalar();
+  }
+  std::vector<SysReal> r((size_t)nagg * nvec * nvec);
+
+  if (AggDeviceFactor(g, s.bs, nvec, data.data(), stream, r.data())) return Complain(where, SysDeviceErrorText());
+  for (int smooth = 0; smooth < 2; smooth++) {
+    SysCSR                 csr;
+    std::vector<int>       starts(m + 1), columns;
+    std::vector<SysScalar> values;
+
+    if (AggDeviceProlong(g, s.bs, nvec, smooth ? &A.d : NULL, -0.7, stream, &csr)) return Complain(where, SysDeviceErrorText());
+    columns.resize((size_t)csr.nz + 1);
+    values.resize((size_t)csr.nz + 1);
+    CallCuda(cudaStreamSynchronize(stream));
+    CallCuda(cudaMemcpy(starts.data(), csr.i, (size_t)(m + 1) * sizeof(int), cudaMemcpyDeviceToHost));
+    CallCuda(cudaMemcpy(columns.data(), csr.j, (size_t)csr.nz * sizeof(int), cudaMemcpyDeviceToHost));
+    CallCuda(cudaMemcpy(values.data(), csr.a, (size_t)csr.nz * sizeof(SysScalar), cudaMemcpyDeviceToHost));
+    P[smooth].resize(m);
+    for (int row = 0; row < m; row++) {
+      for (int k = starts[row]; k < starts[row + 1]; k++) {
+        if (k > starts[row] && columns[k] <= columns[k - 1]) return Complain(where, Text("columns of row %d do not ascend", row));
+        P[smooth][row][columns[k]] = (double)values[k];
+      }
+    }
+    if (starts[m] != csr.nz || csr.n != (int64_t)nagg * nvec) return Complain(where, "another size");
+  }
+  AggDeviceDestroy(&g);
+  rows.resize(nagg);
+  for (int row = 0; row < m; row++) {
+    if (number[row / s.bs] >= 0) rows[number[row / s.bs]].push_back(row);
+    if (P[0][row].size() != (number[row / s.bs] < 0 ? 0 : (size_t)nvec)) return Complain(where, Text("row %d of the tentative prolongator has %d entries", row, (int)P[0][row].size()));
+  }
+  if (!CheckFactor(where, rows, nvec, data, P[0], r)) return false;
+  for (int row = 0; row < m; row++) {
+    std::map<int, double> sum      = P[0][row];
+    double                diagonal = 0, most = 1;
+
+    for (int k = s.A.i[row]; k < s.A.i[row + 1]; k++) diagonal += s.A.j[k] == row ? (double)s.A.a[k] : 0;
+    for (int k = s.A.i[row]; k < s.A.i[row + 1]; k++) {
+      for (const auto &entry : P[0][s.A.j[k]]) {
+        const double x = diagonal != 0 ? -0.7 * (double)s.A.a[k] * entry.second / diagonal : 0;
+
+        sum[entry.first] += x;
+        most += std::fabs(x);
+      }
+    }
+    if (sum.size() != P[1][row].size()) return Complain(where, Text("row %d has %d entries, not %d", row, (int)P[1][row].size(), (int)sum.size()));
+    for (const auto &entry : sum) {
+      if (!P[1][row].count(entry.first) || !(std::fabs(P[1][row][entry.first] - entry.second) <= 10 * (double)Eps * most)) return Complain(where, Text("another entry in row %d, column %d", row, entry.first));
+    }
+  }
+  return true;
+}
+
+static bool Prolongators(const std::vector<Shape> &shapes)
+{
+  bool good = true;
+
+  for (const Shape &s : shapes) {
+    for (int nvec : {1, 2, 3, 6, 7}) good &= CheckProlong(s, nvec);
+  }
+  return good;
+}
+
 /* An edge without its transposed edge: the host has to do the work */
 static bool OneSided(const std::vector<Shape> &)
 {
@@ -246,6 +384,67 @@ static bool OneSided(const std::vector<Shape> &)
   return (!served && !g) || Complain("one-sided", "the device makes a graph");
 }
 
+/* All memory of the device, but for less than a megabyte at a time */
+struct Hog {
+  std::vector<void *> taken;
+
+  Hog()
+  {
+    size_t size, total;
+    void  *p;
+
+    CallCuda(cudaMemGetInfo(&size, &total));
+    for (; size >= 1 << 20; size /= 2) {
+      while (cudaMalloc(&p, size) == cudaSuccess) taken.push_back(p);
+      (void)cudaGetLastError();
+    }
+  }
+
+  ~Hog()
+  {
+    for (void *p : taken) CallCuda(cudaFree(p));
+  }
+};
+
+/* Each step says that memory is short, and succeeds as soon as there is some */
+static bool NoMemory(const std::vector<Shape> &)
+{
+  const int              N = 80;
+  const Rows             A = Symmetric(MakeRows(N * N * N, N * N * N, Stencil(N, N, N, true, 1)), true);
+  Array<int>             i(A.i), j(A.j);
+  Array<SysScalar>       a(A.a);
+  AggMatrix              M       = {};
+  AggOptions             options = {};
+  AggDevice             *g       = NULL;
+  SysCSR                 P;
+  int                    served, nagg, rounds;
+  std::vector<SysReal>   r;
+  std::vector<SysStatus> status;
+  const auto             twice = [&](const std::function<SysStatus()> &step) {
+    {
+      Hog hog;
+
+      status.push_back(step());
+    }
+    status.push_back(step());
+  };
+
+  M.d          = {A.m, A.n, (int64_t)A.j.size(), i.data, j.data, a.data};
+  M.bs         = 1;
+  options.hops = 2;
+  twice([&]() { return AggDeviceCreate(&M, 0, -1, stream, &g, &served); });
+  if (!g) return Complain("no memory", SysDeviceErrorText());
+  twice([&]() { return AggDeviceAggregate(g, 0, &options, stream, &nagg, &rounds); });
+  r.resize((size_t)nagg);
+  twice([&]() { return AggDeviceFactor(g, 1, 1, NULL, stream, r.data()); });
+  twice([&]() { return AggDeviceProlong(g, 1, 1, &M.d, 0.5, stream, &P); });
+  AggDeviceDestroy(&g);
+  for (size_t k = 0; k < status.size(); k++) {
+    if (status[k] != (k % 2 ? SYS_SUCCESS : SYS_OUT_OF_MEMORY)) return Complain("no memory", Text("step %d returns %d", (int)k, (int)status[k]));
+  }
+  return true;
+}
+
 /* Values that are no numbers end, with some aggregates */
 static bool NotFinite(const std::vector<Shape> &shapes)
 {
@@ -259,13 +458,12 @@ static bool NotFinite(const std::vector<Shape> &shapes)
       AggMatrix        M       = {};
       AggOptions       options = {};
       AggDevice       *g       = NULL;
-      std::vector<int> number(s.A.m / s.bs + 1);
       int              served, nagg, rounds;
 
       options.hops = 2;
       M.d          = {s.A.m, s.A.n, (int64_t)s.A.j.size(), i.data, j.data, a.data};
       M.bs         = s.bs;
-      if (AggDeviceCreate(&M, 1, threshold, stream, &g, &served) || !served || AggDeviceAggregate(g, 0, &options, stream, number.data(), NULL, &nagg, &rounds)) good = Complain(s.name, SysDeviceErrorText());
+      if (AggDeviceCreate(&M, 1, threshold, stream, &g, &served) || !served || AggDeviceAggregate(g, 0, &options, stream, &nagg, &rounds)) good = Complain(s.name, SysDeviceErrorText());
       AggDeviceDestroy(&g);
     }
   }
@@ -275,9 +473,11 @@ static bool NotFinite(const std::vector<Shape> &shapes)
 int main(int argc, char **argv)
 {
   const Group<std::vector<Shape>> groups[] = {
-    {"aggregates", Aggregates},
-    {"one-sided",  OneSided  },
-    {"not finite", NotFinite }
+    {"aggregates",   Aggregates  },
+    {"prolongators", Prolongators},
+    {"no memory",    NoMemory    },
+    {"one-sided",    OneSided    },
+    {"not finite",   NotFinite   }
   };
   int failures;
 

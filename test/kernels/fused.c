@@ -160,6 +160,14 @@ static void BiStep(State *s, const FusedPass *f, SysReal **v)
   }
 }
 
+static void Chebyshev(State *s, const FusedPass *f, SysReal **v)
+{
+  (void)s;
+  for (int64_t k = 0; k < f->n; k++) v[FUSED_S][k] = v[FUSED_R][k] - (v[FUSED_P] ? v[FUSED_W][k] : 0);
+  Apply(f, v[FUSED_S], v[FUSED_S]);
+  for (int64_t k = 0; k < f->n; k++) v[FUSED_X][k] = f->a * v[FUSED_S][k] + (v[FUSED_P] ? f->b * v[FUSED_P][k] : 0) + (v[FUSED_Z] ? f->c * v[FUSED_Z][k] : 0);
+}
+
 /* ------------------------------------------------- the passes ------------------------------------------------- */
 
 typedef struct {
@@ -167,34 +175,44 @@ typedef struct {
   void (*reference)(State *, const FusedPass *, SysReal **);
   size_t   function; /* its place in FusedKernels */
   int      nsum;
-  unsigned absent;  /* vectors that are NULL */
-  int      inplace; /* z is w */
-  int      zero;    /* b is 0, and p and v are NaN */
+  unsigned absent; /* vectors that are NULL */
+  enum {
+    APART,
+    Z_IS_W,
+    X_IS_Z,
+    X_IS_P
+  } same;
+  int zero; /* b is 0, and p and v are NaN */
 } Pass;
 
 #define PASS(member) offsetof(FusedKernels, member)
 
 static const Pass passes[] = {
-  {"step",                     Step,        PASS(step),        3, 0,             0, 0},
-  {"step, z is w",             Step,        PASS(step),        3, 0,             1, 0},
-  {"step without x",           Step,        PASS(step),        3, 1U << FUSED_X, 0, 0},
-  {"single",                   Single,      PASS(single),      3, 0,             0, 0},
-  {"single without x",         Single,      PASS(single),      3, 1U << FUSED_X, 0, 0},
-  {"apply",                    ApplyPass,   PASS(apply),       3, 0,             0, 0},
-  {"direction",                Direction,   PASS(direction),   0, 0,             0, 0},
-  {"first direction",          Direction,   PASS(direction),   0, 0,             0, 1},
-  {"dot",                      Dot,         PASS(dot),         1, 0,             0, 0},
-  {"update",                   Update,      PASS(update),      0, 0,             0, 0},
-  {"bidirection",              BiDirection, PASS(bidirection), 0, 1U << FUSED_Z, 0, 0},
-  {"bidirection, right",       BiDirection, PASS(bidirection), 0, 0,             0, 0},
-  {"first bidirection, right", BiDirection, PASS(bidirection), 0, 0,             0, 1},
-  {"bishadow",                 BiShadow,    PASS(bishadow),    1, 1U << FUSED_Z, 0, 0},
-  {"bishadow, right",          BiShadow,    PASS(bishadow),    1, 0,             0, 0},
-  {"bihalf",                   BiHalf,      PASS(bihalf),      0, 1U << FUSED_Z, 0, 0},
-  {"bihalf, right",            BiHalf,      PASS(bihalf),      0, 0,             0, 0},
-  {"bidots",                   BiDots,      PASS(bidots),      3, 1U << FUSED_Z, 0, 0},
-  {"bidots, right",            BiDots,      PASS(bidots),      3, 0,             0, 0},
-  {"bistep",                   BiStep,      PASS(bistep),      2, 0,             0, 0}
+  {"step",                          Step,        PASS(step),        3, 0,                             APART,  0},
+  {"step, z is w",                  Step,        PASS(step),        3, 0,                             Z_IS_W, 0},
+  {"step without x",                Step,        PASS(step),        3, 1U << FUSED_X,                 APART,  0},
+  {"single",                        Single,      PASS(single),      3, 0,                             APART,  0},
+  {"single without x",              Single,      PASS(single),      3, 1U << FUSED_X,                 APART,  0},
+  {"apply",                         ApplyPass,   PASS(apply),       3, 0,                             APART,  0},
+  {"direction",                     Direction,   PASS(direction),   0, 0,                             APART,  0},
+  {"first direction",               Direction,   PASS(direction),   0, 0,                             APART,  1},
+  {"dot",                           Dot,         PASS(dot),         1, 0,                             APART,  0},
+  {"update",                        Update,      PASS(update),      0, 0,                             APART,  0},
+  {"bidirection",                   BiDirection, PASS(bidirection), 0, 1U << FUSED_Z,                 APART,  0},
+  {"bidirection, right",            BiDirection, PASS(bidirection), 0, 0,                             APART,  0},
+  {"first bidirection, right",      BiDirection, PASS(bidirection), 0, 0,                             APART,  1},
+  {"bishadow",                      BiShadow,    PASS(bishadow),    1, 1U << FUSED_Z,                 APART,  0},
+  {"bishadow, right",               BiShadow,    PASS(bishadow),    1, 0,                             APART,  0},
+  {"bihalf",                        BiHalf,      PASS(bihalf),      0, 1U << FUSED_Z,                 APART,  0},
+  {"bihalf, right",                 BiHalf,      PASS(bihalf),      0, 0,                             APART,  0},
+  {"bidots",                        BiDots,      PASS(bidots),      3, 1U << FUSED_Z,                 APART,  0},
+  {"bidots, right",                 BiDots,      PASS(bidots),      3, 0,                             APART,  0},
+  {"bistep",                        BiStep,      PASS(bistep),      2, 0,                             APART,  0},
+  {"chebyshev",                     Chebyshev,   PASS(chebyshev),   0, 0,                             X_IS_Z, 0},
+  {"chebyshev, the last",           Chebyshev,   PASS(chebyshev),   0, 0,                             X_IS_P, 0},
+  {"chebyshev without z",           Chebyshev,   PASS(chebyshev),   0, 1U << FUSED_Z,                 APART,  0},
+  {"chebyshev without z, the last", Chebyshev,   PASS(chebyshev),   0, 1U << FUSED_Z,                 X_IS_P, 0},
+  {"chebyshev without p",           Chebyshev,   PASS(chebyshev),   0, 1U << FUSED_Z | 1U << FUSED_P, APART,  0}
 };
 
 static const int threads[] = {1, 3};
@@ -202,8 +220,11 @@ static const int threads[] = {1, 3};
 static void Fill(State *s, const Pass *p, const FusedPass *f, SysReal **v)
 {
   for (int k = 0; k < FUSED_VECTORS; k++) v[k] = p->absent & (1U << k) ? NULL : s->v[k];
-  if (p->inplace) v[FUSED_Z] = v[FUSED_W];
-  if (f->kind == FUSED_NONE && !(p->absent & (1U << FUSED_Z))) v[FUSED_Z] = v[FUSED_R];
+  if (p->same == Z_IS_W) v[FUSED_Z] = v[FUSED_W];
+  if (p->same == X_IS_Z) v[FUSED_X] = v[FUSED_Z];
+  if (p->same == X_IS_P) v[FUSED_X] = v[FUSED_P];
+  if (f->kind == FUSED_NONE && !(p->absent & (1U << FUSED_Z)) && p->reference != Chebyshev) v[FUSED_Z] = v[FUSED_R];
+  for (int64_t k = 0; p->reference == Chebyshev && !v[FUSED_P] && k < f->n; k++) v[FUSED_W][k] = (SysReal)NAN;
   for (int64_t k = 0; p->zero && k < f->n; k++) v[FUSED_P][k] = v[FUSED_V][k] = (SysReal)NAN;
 }
 
@@ -250,6 +271,7 @@ static const char *CheckPass(const FusedKernels *kernels, const Pass *p, FusedKi
   for (int k = 0; k < FUSED_VECTORS && !wrong; k++) {
     for (int64_t i = 0; i <= n; i++) {
       if (p->zero && k == FUSED_V) continue;
+      if (p->reference == Chebyshev && (k == FUSED_W || k == FUSED_S)) continue; /* the pass and the reference each use one of them for their own */
       if (!(fabs((double)first.v[k][i] - (double)reference.v[k][i]) <= 8 * (bs + 4) * EPSILON)) wrong = "a wrong entry";
     }
   }

@@ -293,13 +293,87 @@ static bool Resumed(const std::vector<System> &systems)
   return good;
 }
 
+/* Steps of Chebyshev iterations: the first one without a guess and with one, a later one, and the last one, which writes over p */
+static bool Chebyshev(const std::vector<System> &systems)
+{
+  enum Step {
+    FRESH,
+    FIRST,
+    LATER,
+    LAST
+  };
+  std::vector<int> sizes;
+  bool             good = true;
+
+  for (const System &S : systems) {
+    if (sizes.empty() || sizes.back() != S.n) sizes.push_back(S.n);
+  }
+  for (int rows : sizes) {
+    for (int bs : {0, 1, 2, 5}) { /* 0: no preconditioner */
+      for (Step step : {FRESH, FIRST, LATER, LAST}) {
+        const int              blocks = std::max(bs, 1), n = rows / blocks * blocks;
+        const std::string      name = Text("%d rows, blocks of %d, step %d", n, bs, (int)step);
+        std::vector<SysScalar> u[4], d, x, expected((size_t)n), nan((size_t)n, NotANumber);
+        FusedPass              pass = {};
+
+        seed = 88172645463325252u;
+        for (auto &v : u) v = RandomVector((size_t)n);
+        d      = RandomVector((size_t)n * (size_t)blocks);
+        pass.a = (SysReal)0.75;
+        pass.b = (SysReal)1.5;
+        pass.c = (SysReal)-0.5;
+        for (int k = 0; k < n; k++) {
+          const size_t i   = (size_t)k;
+          double       sum = 0;
+
+          for (int j = 0; j < blocks; j++) {
+            const size_t from = (size_t)(k / blocks * blocks + j);
+
+            sum += (bs ? (double)d[(size_t)j * (size_t)n + i] : 1.0) * ((double)u[0][from] - (step == FRESH ? 0.0 : (double)u[1][from]));
+          }
+          sum *= (double)pass.a;
+          if (step != FRESH) sum += (double)pass.b * (double)u[2][i];
+          if (step >= LATER) sum += (double)pass.c * (double)u[3][i];
+          expected[i] = (SysScalar)sum;
+        }
+        {
+          Vector r(u[0], 1), w(step == FRESH ? nan : u[1], 1), p(u[2], 1), z(u[3], 1), m(d, 1), apart(nan, 1);
+
+          pass.kind       = bs == 0 ? FUSED_NONE : bs == 1 ? FUSED_POINT : FUSED_BLOCKS;
+          pass.bs         = blocks;
+          pass.n          = n;
+          pass.d          = m.Data();
+          pass.v[FUSED_R] = r.Data();
+          pass.v[FUSED_W] = w.Data();
+          pass.v[FUSED_P] = step == FRESH ? NULL : p.Data();
+          pass.v[FUSED_Z] = step < LATER ? NULL : z.Data();
+          pass.v[FUSED_X] = step == LATER ? z.Data() : step == LAST ? p.Data() : apart.Data();
+          if (FusedDeviceChebyshev(&pass, stream) != SYS_SUCCESS) {
+            good = Complain(name, SysDeviceErrorText());
+            continue;
+          }
+          if (!(step == LATER ? z : step == LAST ? p : apart).Get(x)) good = Complain(name, "something was written outside");
+        }
+        for (int k = 0; k < n; k++) {
+          if (!(fabs((double)x[(size_t)k] - (double)expected[(size_t)k]) <= 64 * (double)Eps)) {
+            good = Complain(name, Text("entry %d is %g, not %g", k, (double)x[(size_t)k], (double)expected[(size_t)k]));
+            break;
+          }
+        }
+      }
+    }
+  }
+  return good;
+}
+
 int main(int argc, char **argv)
 {
   const Group<std::vector<System>> groups[] = {
     {"iterations", IterationsOf},
     {"same bits",  SameBits    },
     {"stops",      Stops       },
-    {"resumed",    Resumed     }
+    {"resumed",    Resumed     },
+    {"chebyshev",  Chebyshev   }
   };
   int failures;
 

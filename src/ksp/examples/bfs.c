@@ -11,6 +11,8 @@ are those of A^T F, without the vertices that were reached before.\n\
 #include <petsctime.h>
 #include <petscamb.h>
 
+#include "ksp/examples/examples.h"
+
 static PetscErrorCode Grid(PetscInt n, const char type[], Mat *A)
 {
   PetscInt first, last;
@@ -142,7 +144,7 @@ int main(int argc, char **argv)
   char           type[64] = MATHASHGEMM, name[PETSC_MAX_PATH_LEN];
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(ExampleInitialize(&argc, &argv, help));
   PetscCall(PetscAMBInitializePackage());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-f", name, sizeof(name), &given));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_type", type, sizeof(type), NULL));

@@ -11,6 +11,8 @@ and all options of KSP and PC.\n\n";
 #include <petsctime.h>
 #include <petscamb.h>
 
+#include "ksp/examples/examples.h"
+
 typedef struct {
   char           type[64];
   PetscInt       its[2];
@@ -191,7 +193,7 @@ int main(int argc, char **argv)
   char      base[64] = MATAIJ, type[64] = MATHASHGEMM;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(ExampleInitialize(&argc, &argv, help));
   PetscCall(PetscLogDefaultBegin());
   PetscCall(PetscAMBInitializePackage());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-ne", &ne, NULL));

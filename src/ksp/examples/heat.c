@@ -12,6 +12,8 @@ Runs once with a type of PETSc and once with amb, and prints the bytes copied to
 #include <petsctime.h>
 #include <petscamb.h>
 
+#include "ksp/examples/examples.h"
+
 typedef struct {
   PetscInt  n, steps;
   PetscReal dt;
@@ -179,7 +181,7 @@ int main(int argc, char **argv)
   char      base[64] = MATAIJ, type[64] = MATAMB;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(ExampleInitialize(&argc, &argv, help));
   PetscCall(PetscLogDefaultBegin());
   PetscCall(PetscAMBInitializePackage());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n, NULL));

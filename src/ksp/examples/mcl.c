@@ -15,6 +15,8 @@ S. van Dongen, Graph clustering by flow simulation, doctoral thesis, University 
 #include <petsctime.h>
 #include <petscamb.h>
 
+#include "ksp/examples/examples.h"
+
 typedef struct {
   PetscReal inflation, prune;
   PetscInt  keep;
@@ -243,7 +245,7 @@ int main(int argc, char **argv)
   char           type[64] = MATHASHGEMM;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(ExampleInitialize(&argc, &argv, help));
   PetscCall(PetscAMBInitializePackage());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_type", type, sizeof(type), NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-inflation", &p.inflation, NULL));

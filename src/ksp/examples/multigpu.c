@@ -18,6 +18,8 @@ static char help[] = "One solve on many GPUs, or many cores: time per iteration 
 #include <petsctime.h>
 #include <petscamb.h>
 
+#include "ksp/examples/examples.h"
+
 #define MAX_LIST 8  /* types, solvers or ways of exchange */
 #define MAX_RUNS 64 /* combinations of these */
 #define PRODUCTS 50 /* products between two looks at the clock */
@@ -616,7 +618,7 @@ int main(int argc, char **argv)
   Mat       A;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(ExampleInitialize(&argc, &argv, help));
   PetscCall(PetscLogDefaultBegin()); /* counts reductions */
   PetscCall(PetscAMBInitializePackage());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-its", &choice.its, NULL));

@@ -11,6 +11,8 @@ static char help[] = "Solves a linear system from a file, with any KSP, PC and M
 #include <petsctime.h>
 #include <petscamb.h>
 
+#include "ksp/examples/examples.h"
+
 typedef struct {
   char               type[64];
   PetscInt           its;
@@ -289,7 +291,7 @@ int main(int argc, char **argv)
   int         n = 1;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(ExampleInitialize(&argc, &argv, help));
   PetscCall(PetscAMBInitializePackage());
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-f", file, sizeof(file), &given));

@@ -13,6 +13,8 @@ above the diagonal, entry (i,j) of L U is the number of vertices k < i, j next t
 #include <petsctime.h>
 #include <petscamb.h>
 
+#include "ksp/examples/examples.h"
+
 /* A number in [0,1) that depends on k alone */
 static PetscReal Uniform(unsigned long long k)
 {
@@ -195,7 +197,7 @@ int main(int argc, char **argv)
   char           type[64] = MATHASHGEMM;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(ExampleInitialize(&argc, &argv, help));
   PetscCall(PetscAMBInitializePackage());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_type", type, sizeof(type), NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-check", &check, NULL));

@@ -80,6 +80,9 @@ extern PetscErrorCode MatHaloAddSums(MatHalo *, Vec z);
 extern PetscErrorCode MatHaloBlockDestroy(MatHaloBlock *);
 extern PetscErrorCode MatHaloEnd(void);
 
+/* For solvers: gathers n numbers of each process in the order of the processes, on the device, if about->nccl is not NULL. The host does not wait. */
+extern PetscErrorCode MatHaloGather(const MatHaloComm *about, size_t n, const PetscReal *mine, PetscReal *all, cudaStream_t);
+
 static inline PetscErrorCode MatHaloCheck(SysStatus status)
 {
   PetscFunctionBegin;

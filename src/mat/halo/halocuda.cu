@@ -41,57 +41,32 @@ static __global__ void HaloAddSumsKernel(HaloSums s, const SysScalar *sums, SysS
   y[s.rows[k]] = sum;
 }
 
-/* Starts HaloSumKernel<lanes, add>() with lanes threads for each of n rows or columns */
-#define LAUNCH(lanes, add, n, stream, ...) \
-  do { \
-    const unsigned blocks_ = SysBlocks((int64_t)(n) * (lanes)); \
-\
-    switch (lanes) { \
-    case 1: \
-      HaloSumKernel<1, add><<<blocks_, SYS_THREADS, 0, stream>>>(n, __VA_ARGS__); \
-      break; \
-    case 2: \
-      HaloSumKernel<2, add><<<blocks_, SYS_THREADS, 0, stream>>>(n, __VA_ARGS__); \
-      break; \
-    case 4: \
-      HaloSumKernel<4, add><<<blocks_, SYS_THREADS, 0, stream>>>(n, __VA_ARGS__); \
-      break; \
-    case 8: \
-      HaloSumKernel<8, add><<<blocks_, SYS_THREADS, 0, stream>>>(n, __VA_ARGS__); \
-      break; \
-    case 16: \
-      HaloSumKernel<16, add><<<blocks_, SYS_THREADS, 0, stream>>>(n, __VA_ARGS__); \
-      break; \
-    default: \
-      HaloSumKernel<32, add><<<blocks_, SYS_THREADS, 0, stream>>>(n, __VA_ARGS__); \
-    } \
-    SYS_CUDA(cudaGetLastError()); \
-  } while (0)
+/* Starts HaloSumKernel() with lanes threads, a power of two, for each of n rows or columns */
+template <bool ADD>
+static SysStatus HaloSum(int lanes, int n, const int *rows, const int *start, const int *j, const int *place, const SysScalar *a, const SysScalar *x, SysScalar *y, cudaStream_t stream)
+{
+  static decltype(&HaloSumKernel<1, ADD>) const kernel[] = {HaloSumKernel<1, ADD>, HaloSumKernel<2, ADD>, HaloSumKernel<4, ADD>, HaloSumKernel<8, ADD>, HaloSumKernel<16, ADD>, HaloSumKernel<32, ADD>};
+
+  if (!n) return SYS_SUCCESS; /* lanes is not set */
+  return SysLaunch(kernel[__builtin_ctz((unsigned)lanes)], SysBlocks((int64_t)n * lanes), SYS_THREADS, 0, stream, n, rows, start, j, place, a, x, y);
+}
 
 SysStatus HaloPack(int n, const int *entries, const SysScalar *x, SysScalar *to, SysStream stream)
 {
-  if (!n) return SYS_SUCCESS;
-  HaloPackKernel<<<SysBlocks(n), SYS_THREADS, 0, stream>>>(n, entries, x, to);
-  SYS_CUDA(cudaGetLastError());
-  return SYS_SUCCESS;
+  return SysLaunch(HaloPackKernel, SysBlocks(n), SYS_THREADS, 0, stream, n, entries, x, to);
 }
 
 SysStatus HaloAdd(const HaloRows *r, const int *j, const SysScalar *a, const SysScalar *x, SysScalar *y, SysStream stream)
 {
-  if (r->n) LAUNCH(r->lanes, true, r->n, stream, r->rows, r->start, j, NULL, a, x, y);
-  return SYS_SUCCESS;
+  return HaloSum<true>(r->lanes, r->n, r->rows, r->start, j, NULL, a, x, y, stream);
 }
 
 SysStatus HaloMultTranspose(const HaloColumns *c, const SysScalar *a, const SysScalar *x, SysScalar *y, SysStream stream)
 {
-  if (c->n) LAUNCH(c->lanes, false, c->n, stream, NULL, c->start, c->row, c->place, a, x, y);
-  return SYS_SUCCESS;
+  return HaloSum<false>(c->lanes, c->n, NULL, c->start, c->row, c->place, a, x, y, stream);
 }
 
 SysStatus HaloAddSums(const HaloSums *s, const SysScalar *sums, SysScalar *y, SysStream stream)
 {
-  if (!s->n) return SYS_SUCCESS;
-  HaloAddSumsKernel<<<SysBlocks(s->n), SYS_THREADS, 0, stream>>>(*s, sums, y);
-  SYS_CUDA(cudaGetLastError());
-  return SYS_SUCCESS;
+  return SysLaunch(HaloAddSumsKernel, SysBlocks(s->n), SYS_THREADS, 0, stream, *s, sums, y);
 }

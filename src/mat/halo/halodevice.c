@@ -32,9 +32,9 @@ static PetscErrorCode MatHaloSideDestroy(MatHaloSide *side)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatHaloDestroy(MatHalo **halo)
+static PetscErrorCode MatHaloDestroy(void **halo)
 {
-  MatHalo *h = *halo;
+  MatHalo *h = (MatHalo *)*halo;
 
   PetscFunctionBegin;
   if (!h) PetscFunctionReturn(PETSC_SUCCESS);
@@ -114,10 +114,7 @@ static PetscErrorCode MatHaloCompare(Mat A, MatShadow *s)
   all = same ? 1 : 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
   if (all) PetscCall(PetscObjectGetId((PetscObject)block, &h->block));
-  else {
-    PetscCall(MatHaloDestroy(&h));
-    s->halo = NULL;
-  }
+  else PetscCall(MatHaloDestroy(&s->halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -138,9 +135,9 @@ static PetscErrorCode MatHaloGet(Mat A, MatShadow *s, Mat rest, const PetscInt g
   PetscObjectId id;
 
   PetscFunctionBegin;
-  *h = (MatHalo *)s->halo;
   PetscCall(PetscObjectGetId((PetscObject)rest, &id));
-  if (*h && (*h)->block != id) PetscCall(MatHaloDestroy(h));
+  if (s->halo && ((MatHalo *)s->halo)->block != id) PetscCall(MatHaloDestroy(&s->halo));
+  *h = (MatHalo *)s->halo;
   if (!*h) PetscCall(MatHaloCreate(A, rest, garray, h));
   s->halo = *h;
   PetscAssert(rest->cmap->n == (*h)->n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The columns of other processes are not those of the halo");
@@ -204,11 +201,4 @@ static PetscErrorCode MatHaloChanged(Mat A, MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatHaloDestroyOf(void **halo)
-{
-  PetscFunctionBegin;
-  PetscCall(MatHaloDestroy((MatHalo **)halo));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-const MatShadowExchange MatHaloExchange = {.mult = MatHaloProduct, .assembled = MatHaloCompare, .changed = MatHaloChanged, .getinfo = MatHaloGetInfo, .destroy = MatHaloDestroyOf, .finalize = MatHaloEnd};
+const MatShadowExchange MatHaloExchange = {.mult = MatHaloProduct, .assembled = MatHaloCompare, .changed = MatHaloChanged, .getinfo = MatHaloGetInfo, .destroy = MatHaloDestroy, .finalize = MatHaloEnd};

@@ -15,7 +15,7 @@
     } while (0)
 
   /* NCCL is opened when it is first used: it has hundreds of megabytes, and not every machine has it */
-  #define NCCL_FUNCTIONS(F)  F(GetErrorString) F(GetUniqueId) F(CommInitRank) F(CommDestroy) F(GroupStart) F(GroupEnd) F(Send) F(Recv)
+  #define NCCL_FUNCTIONS(F)  F(GetErrorString) F(GetUniqueId) F(CommInitRank) F(CommDestroy) F(GroupStart) F(GroupEnd) F(Send) F(Recv) F(AllGather)
   #define NCCL_DECLARE(name) __typeof__(nccl##name) *name;
   #define NCCL_FIND(name)    *(void **)&nccl.name = dlsym(library, "nccl" #name);
   #define NCCL_FOUND(name)   &&nccl.name
@@ -116,7 +116,8 @@ static PetscErrorCode MatHaloLoadNCCL(MPI_Comm comm, PetscBool *loaded)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes a communicator of NCCL for one of MPI, once. It only sends and receives: NVLink's multicast would take memory for nothing. */
+/* Makes a communicator of NCCL for one of MPI, once. It sends and receives, and gathers a few numbers: NVLink's multicast would take memory for
+   nothing. */
 PetscErrorCode MatHaloStartNCCL(MPI_Comm comm, MatHaloComm *c)
 {
   PetscBool    own = PETSC_FALSE, loaded = PETSC_FALSE;
@@ -169,6 +170,13 @@ PetscErrorCode MatHaloSendNCCL(const MatHalo *h, PetscBool back)
   PetscCallNCCL(nccl.GroupEnd());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode MatHaloGather(const MatHaloComm *about, size_t n, const PetscReal *mine, PetscReal *all, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  PetscCallNCCL(nccl.AllGather(mine, all, n, sizeof(PetscReal) == sizeof(double) ? ncclDouble : ncclFloat, (ncclComm_t)about->nccl, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 #else
 PetscErrorCode MatHaloStartNCCL(MPI_Comm comm, MatHaloComm *c)
 {
@@ -183,5 +191,11 @@ PetscErrorCode MatHaloSendNCCL(const MatHalo *h, PetscBool back)
   PetscFunctionBegin;
   PetscAssert(h->path != MAT_SHADOW_HALO_NCCL, PETSC_COMM_SELF, PETSC_ERR_PLIB, "petsc-amb was built without NCCL");
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatHaloGather(const MatHaloComm *about, size_t n, const PetscReal *mine, PetscReal *all, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_PLIB, "petsc-amb was built without NCCL");
 }
 #endif

@@ -93,23 +93,10 @@ static inline MtxEntry MatMMMirrored(MtxSymmetry symmetry, MtxEntry e)
   return m;
 }
 
-static inline PetscMPIInt MatMMOwner(const PetscInt ranges[], PetscMPIInt size, PetscInt row)
-{
-  PetscMPIInt low = 0, high = size;
-
-  while (high - low > 1) {
-    const PetscMPIInt middle = low + (high - low) / 2;
-
-    if (ranges[middle] <= row) low = middle;
-    else high = middle;
-  }
-  return low;
-}
-
 /* Sends all entries, and their mirrored ones, to the owners of their rows; received entries are in the order of the ranks that sent them */
-static PetscErrorCode MatMMSendToOwners(MPI_Comm comm, PetscMPIInt tag, const PetscInt ranges[], MtxSymmetry symmetry, MtxStore *store)
+static PetscErrorCode MatMMSendToOwners(MPI_Comm comm, PetscMPIInt tag, PetscLayout rows, MtxSymmetry symmetry, MtxStore *store)
 {
-  PetscMPIInt  size, rank, requests = 0;
+  PetscMPIInt  size, rank, owner, requests = 0;
   int64_t     *out, *in, *out_at, *in_at, sent = 0, received = 0, messages = 0;
   MtxEntry    *packed, *arrived;
   MPI_Request *request;
@@ -121,8 +108,11 @@ static PetscErrorCode MatMMSendToOwners(MPI_Comm comm, PetscMPIInt tag, const Pe
   for (size_t k = 0; k < store->count; k++) {
     const MtxEntry e = store->entries[k];
 
-    out[MatMMOwner(ranges, size, e.i)]++;
-    if (symmetry != MTX_GENERAL && e.i != e.j) out[MatMMOwner(ranges, size, e.j)]++;
+    PetscCall(PetscLayoutFindOwner(rows, e.i, &owner));
+    out[owner]++;
+    if (symmetry == MTX_GENERAL || e.i == e.j) continue;
+    PetscCall(PetscLayoutFindOwner(rows, e.j, &owner));
+    out[owner]++;
   }
   PetscCallMPI(MPI_Alltoall(out, 1, MPIU_INT64, in, 1, MPIU_INT64, comm));
   for (PetscMPIInt p = 0; p < size; p++) {
@@ -137,8 +127,11 @@ static PetscErrorCode MatMMSendToOwners(MPI_Comm comm, PetscMPIInt tag, const Pe
   for (size_t k = 0; k < store->count; k++) {
     const MtxEntry e = store->entries[k];
 
-    packed[out_at[MatMMOwner(ranges, size, e.i)]++] = e;
-    if (symmetry != MTX_GENERAL && e.i != e.j) packed[out_at[MatMMOwner(ranges, size, e.j)]++] = MatMMMirrored(symmetry, e);
+    PetscCall(PetscLayoutFindOwner(rows, e.i, &owner));
+    packed[out_at[owner]++] = e;
+    if (symmetry == MTX_GENERAL || e.i == e.j) continue;
+    PetscCall(PetscLayoutFindOwner(rows, e.j, &owner));
+    packed[out_at[owner]++] = MatMMMirrored(symmetry, e);
   }
   for (PetscMPIInt p = 0; p < size; p++) out_at[p] -= out[p];
   PetscCall(PetscFree(store->entries));
@@ -161,7 +154,7 @@ static PetscErrorCode MatMMSendToOwners(MPI_Comm comm, PetscMPIInt tag, const Pe
       PetscCallMPI(MPI_Isend(packed + out_at[p] + k, (PetscMPIInt)(n * (int64_t)sizeof(MtxEntry)), MPI_BYTE, p, tag, comm, &request[requests++]));
     }
   }
-  if (in[rank]) memcpy(arrived + in_at[rank], packed + out_at[rank], (size_t)in[rank] * sizeof(MtxEntry));
+  PetscCall(PetscArraycpy(arrived + in_at[rank], packed + out_at[rank], in[rank]));
   PetscCallMPI(MPI_Waitall(requests, request, MPI_STATUSES_IGNORE));
   PetscCall(PetscFree(packed));
   PetscCall(PetscFree(request));
@@ -172,63 +165,18 @@ static PetscErrorCode MatMMSendToOwners(MPI_Comm comm, PetscMPIInt tag, const Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sorts a row by column; duplicates stay in the order in which they came. tj and tv are as long as the row. */
-static void MatMMSortRow(PetscInt n, PetscInt *j, PetscScalar *v, PetscInt *tj, PetscScalar *tv)
+static int MatMMCompareColumns(const void *a, const void *b, void *ctx)
 {
-  const PetscInt run = 16;
+  const PetscInt j = *(const PetscInt *)a, k = *(const PetscInt *)b;
 
-  for (PetscInt first = 0; first < n; first += run) {
-    for (PetscInt k = first + 1; k < PetscMin(first + run, n); k++) {
-      const PetscInt    column = j[k];
-      const PetscScalar value  = v[k];
-      PetscInt          to     = k;
-
-      for (; to > first && j[to - 1] > column; to--) {
-        j[to] = j[to - 1];
-        v[to] = v[to - 1];
-      }
-      j[to] = column;
-      v[to] = value;
-    }
-  }
-  for (PetscInt width = run; width<n; width = width> n / 2 ? n : 2 * width) {
-    for (PetscInt a = 0, to = 0; a < n;) {
-      const PetscInt middle = width < n - a ? a + width : n, end = width < n - middle ? middle + width : n;
-      PetscInt       b = middle;
-
-      for (; to < end; to++) {
-        const PetscInt from = a < middle && (b == end || j[a] <= j[b]) ? a++ : b++;
-
-        tj[to] = j[from];
-        tv[to] = v[from];
-      }
-      a = end;
-    }
-    memcpy(j, tj, (size_t)n * sizeof(*j));
-    memcpy(v, tv, (size_t)n * sizeof(*v));
-  }
-}
-
-/* Adds up the duplicates of a sorted row; returns the new length */
-static PetscInt MatMMMergeRow(PetscInt n, PetscInt *j, PetscScalar *v)
-{
-  PetscInt last = 0;
-
-  for (PetscInt k = 1; k < n; k++) {
-    if (j[k] == j[last]) v[last] += v[k];
-    else {
-      j[++last] = j[k];
-      v[last]   = v[k];
-    }
-  }
-  return last + 1;
+  return j < k ? -1 : j > k;
 }
 
 /* Makes compressed rows with sorted, distinct columns of the entries of the rows [begin, begin + m); frees the entries */
 static PetscErrorCode MatMMBuildRows(PetscInt begin, PetscInt m, MtxSymmetry symmetry, MtxStore *store, PetscInt **rows, PetscInt **columns, PetscScalar **values)
 {
-  PetscInt    *i, *j, *tj, at = 0, longest = 0;
-  PetscScalar *v, *tv;
+  PetscInt    *i, *j, at = 0;
+  PetscScalar *v;
 
   PetscFunctionBegin;
   /* i[r + 1] is first the count of row r, then the place of its next entry, and at the end the beginning of row r + 1 */
@@ -259,25 +207,27 @@ static PetscErrorCode MatMMBuildRows(PetscInt begin, PetscInt m, MtxSymmetry sym
   PetscCall(PetscFree(store->entries));
   store->count = store->capacity = 0;
 
-  for (PetscInt r = 0; r < m; r++) longest = PetscMax(longest, i[r + 1] - i[r]);
-  PetscCall(PetscMalloc2((size_t)longest, &tj, (size_t)longest, &tv));
   for (PetscInt r = 0; r < m; r++) {
     const PetscInt first = i[r], n = i[r + 1] - first;
     PetscInt       k = 1, length = n;
 
     while (k < n && j[first + k] > j[first + k - 1]) k++;
     if (k < n) {
-      MatMMSortRow(n, j + first, v + first, tj, tv);
-      length = MatMMMergeRow(n, j + first, v + first);
+      PetscCall(PetscTimSortWithArray(n, j + first, sizeof(*j), v + first, sizeof(*v), MatMMCompareColumns, NULL)); /* stable: duplicates are added in the order in which they came */
+      length = 1;
+      for (k = 1; k < n; k++) { /* adds up duplicates */
+        if (j[first + k] == j[first + length - 1]) v[first + length - 1] += v[first + k];
+        else {
+          j[first + length]   = j[first + k];
+          v[first + length++] = v[first + k];
+        }
+      }
     }
-    if (at != first) {
-      memmove(j + at, j + first, (size_t)length * sizeof(*j));
-      memmove(v + at, v + first, (size_t)length * sizeof(*v));
-    }
+    PetscCall(PetscArraymove(j + at, j + first, length));
+    PetscCall(PetscArraymove(v + at, v + first, length));
     i[r] = at;
     at += length;
   }
-  PetscCall(PetscFree2(tj, tv));
   i[m]     = at;
   *rows    = i;
   *columns = j;
@@ -360,14 +310,13 @@ static PetscErrorCode MatMMCheckMatrix(Mat A, const char file[], const MtxHeader
 /* Makes an assembled matrix of the entries; frees the entries */
 static PetscErrorCode MatMMFill(Mat A, const char file[], const MtxHeader *h, PetscMPIInt tag, MtxStore *store)
 {
-  MPI_Comm        comm     = PetscObjectComm((PetscObject)A);
-  MtxSymmetry     symmetry = h->symmetry;
-  PetscMPIInt     size;
-  PetscInt        m, n, begin, *i = NULL, *j = NULL;
-  const PetscInt *ranges;
-  PetscScalar    *v = NULL;
-  PetscLayout     rmap, cmap;
-  int64_t         count, most;
+  MPI_Comm     comm     = PetscObjectComm((PetscObject)A);
+  MtxSymmetry  symmetry = h->symmetry;
+  PetscMPIInt  size;
+  PetscInt     m, n, begin, *i = NULL, *j = NULL;
+  PetscScalar *v = NULL;
+  PetscLayout  rmap, cmap;
+  int64_t      count, most;
   void (*seq)(void), (*mpi)(void);
 
   PetscFunctionBegin;
@@ -378,12 +327,11 @@ static PetscErrorCode MatMMFill(Mat A, const char file[], const MtxHeader *h, Pe
   PetscCall(MatGetLayouts(A, &rmap, &cmap));
   PetscCall(PetscLayoutSetUp(rmap));
   PetscCall(PetscLayoutSetUp(cmap));
-  PetscCall(MatGetOwnershipRanges(A, &ranges));
   PetscCall(MatGetOwnershipRange(A, &begin, NULL));
   PetscCall(MatGetLocalSize(A, &m, NULL));
 
   if (size > 1) {
-    PetscCall(MatMMSendToOwners(comm, tag, ranges, symmetry, store));
+    PetscCall(MatMMSendToOwners(comm, tag, rmap, symmetry, store));
     symmetry = MTX_GENERAL;
   }
   count = (int64_t)store->count * (symmetry == MTX_GENERAL ? 1 : 2); /* at most */
@@ -434,11 +382,11 @@ PetscErrorCode MatLoadMatrixMarket(Mat A, const char file[])
   PetscErrorCode ierr;
   PetscLogEvent  event;
   PetscMPIInt    rank, tag, tag2;
-  MtxAbout       about;
-  MtxFile        f;
+  MtxAbout       about = {.compressed = 0};
+  MtxFile        f     = {.fd = -1};
   MtxReader      r;
-  MtxStore       store;
-  MtxFault       fault;
+  MtxStore       store = {.entries = NULL};
+  MtxFault       fault = {.code = 0};
   int64_t        missing;
 
   PetscFunctionBegin;
@@ -448,12 +396,6 @@ PetscErrorCode MatLoadMatrixMarket(Mat A, const char file[])
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(PetscObjectGetNewTag((PetscObject)A, &tag));
   PetscCall(PetscObjectGetNewTag((PetscObject)A, &tag2));
-  memset(&about, 0, sizeof(about));
-  memset(&store, 0, sizeof(store));
-  memset(&fault, 0, sizeof(fault));
-  memset(&f, 0, sizeof(f));
-  f.fd = -1;
-
   if (!rank) {
     PetscCall(MtxFileOpen(file, &f, &r, &fault));
     about.header     = r.header;

@@ -52,15 +52,13 @@ static void MtxDecimalPrepare(void)
 /* The value by the C library; the text is a number of the grammar below, no longer than a line */
 static double MtxDecimalExact(const char *text, size_t length)
 {
-  char   copy[MTX_LINE_MAX + 1];
-  char  *d;
-  double value;
+  char  copy[MTX_LINE_MAX + 1];
+  char *d;
 
   memcpy(copy, text, length);
   copy[length] = 0;
   if ((d = strpbrk(copy, "dD"))) *d = 'e';
-  value = c_locale ? strtod_l(copy, NULL, c_locale) : strtod(copy, NULL);
-  return value;
+  return c_locale ? strtod_l(copy, NULL, c_locale) : strtod(copy, NULL);
 }
 
 /* Rounds w * 10^e; if digits were dropped, the true w may be larger by less than 1. Returns 0 if the rounding is not decided by w. */
@@ -94,11 +92,6 @@ void MtxPrepareDecimal(void)
   pthread_once(&prepared, MtxDecimalPrepare);
 }
 
-static inline int MtxDecimalIsDigit(char c)
-{
-  return (unsigned char)(c - '0') < 10;
-}
-
 const char *MtxReadDecimal(const char *text, double *value, int *overflow)
 {
   const char *p        = text, *digits, *first, *end;
@@ -110,7 +103,7 @@ const char *MtxReadDecimal(const char *text, double *value, int *overflow)
   digits = p;
   while (*p == '0') p++;
   first = p;
-  while (MtxDecimalIsDigit(*p)) w = 10 * w + (uint64_t)(*p++ - '0');
+  while (MtxIsDigit(*p)) w = 10 * w + (uint64_t)(*p++ - '0');
   significant = p - first < 100 ? (int)(p - first) : 100;
   end         = p;
   if (*p == '.') {
@@ -120,7 +113,7 @@ const char *MtxReadDecimal(const char *text, double *value, int *overflow)
       while (*p == '0') p++;
       first = p;
     }
-    while (MtxDecimalIsDigit(*p)) w = 10 * w + (uint64_t)(*p++ - '0');
+    while (MtxIsDigit(*p)) w = 10 * w + (uint64_t)(*p++ - '0');
     e           = fraction - p < -MTX_LINE_MAX ? 0 : (int)(fraction - p);
     significant = p - first < 100 ? (int)(p - first) - (significant && first < fraction) : 100;
     if (p == fraction && fraction - 1 == digits) return NULL;
@@ -132,8 +125,8 @@ const char *MtxReadDecimal(const char *text, double *value, int *overflow)
     int         sign = 1, x = 0;
 
     if (*q == '-' || *q == '+') sign = *q++ == '-' ? -1 : 1;
-    if (!MtxDecimalIsDigit(*q)) return NULL;
-    for (; MtxDecimalIsDigit(*q); q++) {
+    if (!MtxIsDigit(*q)) return NULL;
+    for (; MtxIsDigit(*q); q++) {
       if (x < 100000) x = 10 * x + (*q - '0');
     }
     e += sign * x;

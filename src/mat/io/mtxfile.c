@@ -135,22 +135,12 @@ PetscErrorCode MtxFileClose(MtxFile *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MtxFileBatchCreate(int with_im, MtxBatch *b)
+static PetscErrorCode MtxFileBatchCreate(MtxBatch *b)
 {
   PetscFunctionBegin;
   b->capacity = BATCH_SIZE;
   b->count    = 0;
-  b->im       = NULL;
-  PetscCall(PetscMalloc3(BATCH_SIZE, &b->i, BATCH_SIZE, &b->j, BATCH_SIZE, &b->re));
-  if (with_im) PetscCall(PetscMalloc1(BATCH_SIZE, &b->im));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MtxFileBatchDestroy(MtxBatch *b)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscFree3(b->i, b->j, b->re));
-  PetscCall(PetscFree(b->im));
+  PetscCall(PetscMalloc4(BATCH_SIZE, &b->i, BATCH_SIZE, &b->j, BATCH_SIZE, &b->re, BATCH_SIZE, &b->im));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -221,7 +211,7 @@ PetscErrorCode MtxFileDiagnose(const char name[], MtxFault *fault)
   char      text[128];
 
   PetscFunctionBegin;
-  PetscCall(MtxFileBatchCreate(1, &b));
+  PetscCall(MtxFileBatchCreate(&b));
   PetscCall(MtxFileOpen(name, &f, &r, fault));
   if (!fault->code) {
     do {
@@ -234,7 +224,7 @@ PetscErrorCode MtxFileDiagnose(const char name[], MtxFault *fault)
   }
   if (!fault->code) MtxFileFault(fault, PETSC_ERR_FILE_READ, 0, "the file has changed while it was read", NULL);
   PetscCall(MtxFileClose(&f));
-  PetscCall(MtxFileBatchDestroy(&b));
+  PetscCall(PetscFree4(b.i, b.j, b.re, b.im));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -376,7 +366,7 @@ PetscErrorCode MtxReadShare(MPI_Comm comm, PetscMPIInt tag, const char name[], c
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCall(MtxFileBatchCreate(about->header.field == MTX_COMPLEX, &b));
+  PetscCall(MtxFileBatchCreate(&b));
   if (about->compressed) {
     if (size == 1) PetscCall(MtxFileReadPart(f, &about->header, &b, store, fault));
     else if (!rank) PetscCall(MtxFileDeal(comm, tag, f, fault));
@@ -396,7 +386,7 @@ PetscErrorCode MtxReadShare(MPI_Comm comm, PetscMPIInt tag, const char name[], c
     }
     if (rank) PetscCall(MtxFileClose(&own));
   }
-  PetscCall(MtxFileBatchDestroy(&b));
+  PetscCall(PetscFree4(b.i, b.j, b.re, b.im));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

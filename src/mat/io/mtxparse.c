@@ -18,19 +18,15 @@ enum {
   ENTRIES
 };
 
-static MtxStatus MtxParseFail(MtxReader *r, const char *format, ...)
+/* Sets the reason of a fault; the functions that parse return NULL after a fault, and else the end of the text that they parsed */
+static const char *MtxParseFail(MtxReader *r, const char *format, ...)
 {
   va_list args;
 
   va_start(args, format);
   vsnprintf(r->reason, sizeof(r->reason), format, args);
   va_end(args);
-  return MTX_BAD;
-}
-
-static inline int MtxParseIsDigit(char c)
-{
-  return (unsigned char)(c - '0') < 10;
+  return NULL;
 }
 
 static inline const char *MtxParseSkipBlanks(const char *p)
@@ -108,22 +104,16 @@ static unsigned __int128 MtxParseRoom(const MtxHeader *h)
   return m * (m + 1) / 2;
 }
 
-static MtxStatus MtxParseReadBanner(MtxReader *r, const char *p)
+static const char *MtxParseReadBanner(MtxReader *r, const char *p)
 {
-  static const char *const banner[]     = {"%%MatrixMarket", NULL};
-  static const char *const objects[]    = {"matrix", NULL};
-  static const char *const formats[]    = {"coordinate", "array", NULL};
-  static const char *const fields[]     = {"real", "integer", "pattern", "complex", NULL};
-  static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian", NULL};
   static const struct {
-    const char        *what, *choices;
-    const char *const *words;
+    const char *what, *choices, *words[5];
   } parts[] = {
-    {"banner",   "%%MatrixMarket",                                  banner    },
-    {"object",   "matrix",                                          objects   },
-    {"format",   "coordinate or array",                             formats   },
-    {"field",    "real, integer, pattern or complex",               fields    },
-    {"symmetry", "general, symmetric, skew-symmetric or hermitian", symmetries}
+    {"banner",   "%%MatrixMarket",                                  {"%%MatrixMarket"}                                          },
+    {"object",   "matrix",                                          {"matrix"}                                                  },
+    {"format",   "coordinate or array",                             {"coordinate", "array"}                                     },
+    {"field",    "real, integer, pattern or complex",               {"real", "integer", "pattern", "complex"}                   },
+    {"symmetry", "general, symmetric, skew-symmetric or hermitian", {"general", "symmetric", "skew-symmetric", "hermitian"}     }
   };
   int  found[5];
   char token[32];
@@ -150,10 +140,10 @@ static MtxStatus MtxParseReadBanner(MtxReader *r, const char *p)
   if (r->header.symmetry == MTX_HERMITIAN && r->header.field != MTX_COMPLEX) return MtxParseFail(r, "only complex matrices can be hermitian");
   if (r->header.symmetry == MTX_SKEW && r->header.field == MTX_PATTERN) return MtxParseFail(r, "a pattern cannot be skew-symmetric");
   r->stage = SIZES;
-  return MTX_OK;
+  return p;
 }
 
-static MtxStatus MtxParseReadSizes(MtxReader *r, const char *p)
+static const char *MtxParseReadSizes(MtxReader *r, const char *p)
 {
   static const char *const names[] = {"rows", "columns", "entries"};
   MtxHeader               *h       = &r->header;
@@ -169,8 +159,8 @@ static MtxStatus MtxParseReadSizes(MtxReader *r, const char *p)
     if (*p == '\n') return MtxParseFail(r, "the line of sizes lacks the number of %s", names[k]);
     if (*p == '-') return MtxParseFail(r, "the number of %s is negative: %s", names[k], token);
     if (*p == '+') p++;
-    if (!MtxParseIsDigit(*p)) return MtxParseFail(r, "the number of %s is no integer: '%s'", names[k], token);
-    for (; MtxParseIsDigit(*p); p++) {
+    if (!MtxIsDigit(*p)) return MtxParseFail(r, "the number of %s is no integer: '%s'", names[k], token);
+    for (; MtxIsDigit(*p); p++) {
       if (value > (INT64_MAX - 9) / 10) return MtxParseFail(r, "the number of %s overflows 64 bits: %s", names[k], token);
       value = 10 * value + (uint64_t)(*p - '0');
     }
@@ -191,7 +181,7 @@ static MtxStatus MtxParseReadSizes(MtxReader *r, const char *p)
   }
   r->limit = h->entries;
   r->stage = ENTRIES;
-  return MTX_OK;
+  return p;
 }
 
 /* Reads an index from 1 to size; on error returns NULL */
@@ -202,14 +192,14 @@ static inline const char *MtxParseReadIndex(const char *p, int64_t size, int64_t
 
   if (*p == '+') p++;
   first = p;
-  while (MtxParseIsDigit(*p)) value = 10 * value + (uint64_t)(*p++ - '0');
+  while (MtxIsDigit(*p)) value = 10 * value + (uint64_t)(*p++ - '0');
   if (p - first > 18 || value - 1 >= (uint64_t)size || (*p != ' ' && *p != '\t' && *p != '\r' && *p != '\n')) return NULL;
   *index = (int64_t)(value - 1);
   return p;
 }
 
 /* Sets the reason why MtxParseReadIndex() rejected the index at p */
-static MtxStatus MtxParseFailIndex(MtxReader *r, const char *p, const char *what, int64_t size)
+static const char *MtxParseFailIndex(MtxReader *r, const char *p, const char *what, int64_t size)
 {
   char        token[32];
   const char *q = p;
@@ -217,8 +207,8 @@ static MtxStatus MtxParseFailIndex(MtxReader *r, const char *p, const char *what
   MtxParseToken(p, token);
   if (*p == '\n') return MtxParseFail(r, "the %s index is missing", what);
   if (*q == '-' || *q == '+') q++;
-  if (!MtxParseIsDigit(*q)) return MtxParseFail(r, "the %s index is no integer: '%s'", what, token);
-  while (MtxParseIsDigit(*q)) q++;
+  if (!MtxIsDigit(*q)) return MtxParseFail(r, "the %s index is no integer: '%s'", what, token);
+  while (MtxIsDigit(*q)) q++;
   if (*q != ' ' && *q != '\t' && *q != '\r' && *q != '\n') return MtxParseFail(r, "the %s index is no integer: '%s'", what, token);
   return MtxParseFail(r, "the %s index %s is not within 1 to %" PRId64, what, token, size);
 }
@@ -233,21 +223,17 @@ static inline const char *MtxParseReadValue(MtxReader *r, const char *p, double 
   if (end && (*end == ' ' || *end == '\t' || *end == '\r' || *end == '\n')) {
     if (r->header.field != MTX_INTEGER) return end;
     for (const char *q = p; q < end; q++) {
-      if (!MtxParseIsDigit(*q) && *q != '-' && *q != '+') {
-        MtxParseFail(r, "the value '%s' is no integer, as the header promises", MtxParseToken(p, token));
-        return NULL;
-      }
+      if (!MtxIsDigit(*q) && *q != '-' && *q != '+') return MtxParseFail(r, "the value '%s' is no integer, as the header promises", MtxParseToken(p, token));
     }
     return end;
   }
   if (*p == '-' || *p == '+') end = p + 1;
   else end = p;
   MtxParseToken(p, token);
-  if (*p == '\n') MtxParseFail(r, r->header.field == MTX_COMPLEX ? "a complex entry needs two values" : "the value is missing");
-  else if (overflow) MtxParseFail(r, "the value %s overflows double precision", token);
-  else if (!strncasecmp(end, "nan", 3) || !strncasecmp(end, "inf", 3)) MtxParseFail(r, "the value '%s' is no finite number; such values are refused", token);
-  else MtxParseFail(r, "the value '%s' is no number", token);
-  return NULL;
+  if (*p == '\n') return MtxParseFail(r, r->header.field == MTX_COMPLEX ? "a complex entry needs two values" : "the value is missing");
+  if (overflow) return MtxParseFail(r, "the value %s overflows double precision", token);
+  if (!strncasecmp(end, "nan", 3) || !strncasecmp(end, "inf", 3)) return MtxParseFail(r, "the value '%s' is no finite number; such values are refused", token);
+  return MtxParseFail(r, "the value '%s' is no number", token);
 }
 
 /* Parses one entry that begins at p, which is no blank */
@@ -258,28 +244,16 @@ static inline const char *MtxParseReadEntry(MtxReader *r, const char *p, MtxBatc
   char             token[32];
   int64_t          i = 0, j = 0;
 
-  if (r->entries == r->limit) {
-    MtxParseFail(r, "there are more entries than the %" PRId64 " that the header promises", h->entries);
-    return NULL;
-  }
+  if (r->entries == r->limit) return MtxParseFail(r, "there are more entries than the %" PRId64 " that the header promises", h->entries);
   if (h->format == MTX_COORDINATE) {
     const char *q = MtxParseReadIndex(p, h->m, &i);
 
-    if (!q) {
-      MtxParseFailIndex(r, p, "row", h->m);
-      return NULL;
-    }
+    if (!q) return MtxParseFailIndex(r, p, "row", h->m);
     p = MtxParseSkipBlanks(q);
     q = MtxParseReadIndex(p, h->n, &j);
-    if (!q) {
-      MtxParseFailIndex(r, p, "column", h->n);
-      return NULL;
-    }
+    if (!q) return MtxParseFailIndex(r, p, "column", h->n);
     p = MtxParseSkipBlanks(q);
-    if (h->symmetry != MTX_GENERAL && j > i) {
-      MtxParseFail(r, "entry (%" PRId64 ", %" PRId64 ") is above the diagonal; a symmetric file stores only the lower triangle", i + 1, j + 1);
-      return NULL;
-    }
+    if (h->symmetry != MTX_GENERAL && j > i) return MtxParseFail(r, "entry (%" PRId64 ", %" PRId64 ") is above the diagonal; a symmetric file stores only the lower triangle", i + 1, j + 1);
     b->i[k] = i;
     b->j[k] = j;
   }
@@ -293,19 +267,10 @@ static inline const char *MtxParseReadEntry(MtxReader *r, const char *p, MtxBatc
     } else if (b->im) b->im[k] = 0;
     p = MtxParseSkipBlanks(p);
   }
-  if (*p != '\n') {
-    MtxParseFail(r, "unexpected text '%s' after the entry", MtxParseToken(p, token));
-    return NULL;
-  }
+  if (*p != '\n') return MtxParseFail(r, "unexpected text '%s' after the entry", MtxParseToken(p, token));
   if (h->format == MTX_COORDINATE && i == j && h->symmetry > MTX_SYMMETRIC) {
-    if (h->symmetry == MTX_SKEW && (b->re[k] != 0 || (b->im && b->im[k] != 0))) {
-      MtxParseFail(r, "the diagonal entry (%" PRId64 ", %" PRId64 ") of a skew-symmetric matrix is not zero", i + 1, j + 1);
-      return NULL;
-    }
-    if (h->symmetry == MTX_HERMITIAN && b->im[k] != 0) {
-      MtxParseFail(r, "the diagonal entry (%" PRId64 ", %" PRId64 ") of a hermitian matrix is not real", i + 1, j + 1);
-      return NULL;
-    }
+    if (h->symmetry == MTX_SKEW && (b->re[k] != 0 || (b->im && b->im[k] != 0))) return MtxParseFail(r, "the diagonal entry (%" PRId64 ", %" PRId64 ") of a skew-symmetric matrix is not zero", i + 1, j + 1);
+    if (h->symmetry == MTX_HERMITIAN && b->im[k] != 0) return MtxParseFail(r, "the diagonal entry (%" PRId64 ", %" PRId64 ") of a hermitian matrix is not real", i + 1, j + 1);
   }
   b->count++;
   r->entries++;
@@ -320,22 +285,14 @@ static inline const char *MtxParseReadLine(MtxReader *r, const char *line, const
 {
   const char *p = MtxParseSkipBlanks(line), *feed;
 
-  if (r->stage == ENTRIES && *p != '\n' && *p != '%') {
-    p = MtxParseReadEntry(r, p, b);
-    if (p && p - line <= MTX_LINE_MAX) return p;
-  } else if (*p == '\n') {
-    if (p - line <= MTX_LINE_MAX) return p;
-  } else if (*p == '%' && r->stage != BANNER) {
+  if (*p == '%' && r->stage != BANNER) {
     if (p - line < MTX_LINE_MAX) return memchr(p, '\n', (size_t)(end - p));
   } else {
-    const MtxStatus status = r->stage == BANNER ? MtxParseReadBanner(r, p) : MtxParseReadSizes(r, p);
-
-    feed = memchr(p, '\n', (size_t)(end - p));
-    if (status == MTX_OK && feed - line <= MTX_LINE_MAX) return feed;
+    if (*p != '\n') p = r->stage == ENTRIES ? MtxParseReadEntry(r, p, b) : r->stage == BANNER ? MtxParseReadBanner(r, p) : MtxParseReadSizes(r, p);
+    if (p && p - line <= MTX_LINE_MAX) return p;
   }
   feed = memchr(line, '\n', (size_t)(end - line));
-  if (feed - line > MTX_LINE_MAX) MtxParseFail(r, "the line is longer than %d bytes; is this a text file?", MTX_LINE_MAX);
-  return NULL;
+  return feed - line > MTX_LINE_MAX ? MtxParseFail(r, "the line is longer than %d bytes; is this a text file?", MTX_LINE_MAX) : NULL;
 }
 
 /* Handles the end of the text: a line without a line feed, which may come with more text, or never */
@@ -359,13 +316,14 @@ static MtxStatus MtxParseReadRest(MtxReader *r, const char *text, size_t length,
   return MTX_OK;
 }
 
-/* Must MtxParseReadLines() stop? If it began in the header, at the end of the header; otherwise when the batch is full. */
+/* Must MtxReadEntries() stop? If it began in the header, at the end of the header; otherwise when the batch is full. */
 static inline int MtxParseStop(const MtxReader *r, int header, const MtxBatch *b)
 {
   return header ? r->stage == ENTRIES : b->count == b->capacity;
 }
 
-static MtxStatus MtxParseReadLines(MtxReader *r, const char *text, size_t length, int last, MtxBatch *b, size_t *used)
+/* Reads lines of the header too, for MtxReadHeader() */
+MtxStatus MtxReadEntries(MtxReader *r, const char *text, size_t length, int last, MtxBatch *b, size_t *used)
 {
   const char *p = text, *end = text + length, *feed;
   const int   header = r->stage != ENTRIES;
@@ -397,15 +355,11 @@ static MtxStatus MtxParseReadLines(MtxReader *r, const char *text, size_t length
 
 MtxStatus MtxReadHeader(MtxReader *r, const char *text, size_t length, int last, size_t *used)
 {
-  MtxStatus status = r->stage == ENTRIES ? MTX_OK : MtxParseReadLines(r, text, length, last, NULL, used);
+  MtxStatus status = r->stage == ENTRIES ? MTX_OK : MtxReadEntries(r, text, length, last, NULL, used);
 
   if (status != MTX_OK || r->stage == ENTRIES) return status;
   if (!last) return MTX_MORE;
   r->line++;
-  return r->stage == BANNER ? MtxParseFail(r, "the file is empty") : MtxParseFail(r, "the file ends before the line of sizes");
-}
-
-MtxStatus MtxReadEntries(MtxReader *r, const char *text, size_t length, int last, MtxBatch *b, size_t *used)
-{
-  return MtxParseReadLines(r, text, length, last, b, used);
+  (void)MtxParseFail(r, r->stage == BANNER ? "the file is empty" : "the file ends before the line of sizes");
+  return MTX_BAD;
 }

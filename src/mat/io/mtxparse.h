@@ -87,6 +87,11 @@ int64_t MtxFewestBytes(const MtxHeader *);
 /* The place of the k-th entry of an array */
 void MtxArrayPlace(const MtxHeader *, int64_t k, int64_t *i, int64_t *j);
 
+static inline int MtxIsDigit(char c)
+{
+  return (unsigned char)(c - '0') < 10;
+}
+
 /* Must be called before MtxReadDecimal(); the init functions of the reader call it */
 void MtxPrepareDecimal(void);
 

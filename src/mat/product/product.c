@@ -90,7 +90,7 @@ static PetscErrorCode MatProductTake(Mat C, const MatProductProvider *provider)
   PetscBool seq;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowReportProduct(C, (PetscBool)(provider != NULL)));
+  PetscCall(MatShadowReportProduct(C, (PetscBool)(provider != NULL), 1));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)C->product->A, MATSEQAIJ, &seq));
   if (provider) {
     PetscCall(MatProductSetAlgorithm(C, provider->algorithm));
@@ -100,50 +100,80 @@ static PetscErrorCode MatProductTake(Mat C, const MatProductProvider *provider)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For operands of one type */
+PetscErrorCode MatProductLeave(Mat C, const char reason[])
+{
+  char      value[64];
+  PetscBool set;
+
+  PetscFunctionBegin;
+  PetscCall(PetscInfo(C, "PETSc makes the product: %s\n", reason));
+  PetscCall(MatProductAlgorithmAsked(C, "PETSc's", value, sizeof(value), &set));
+  PetscCheck(!set, PetscObjectComm((PetscObject)C), PETSC_ERR_SUP, "The algorithm %s cannot make this product: %s; choose another algorithm, or leave the choice to petsc-amb", value, reason);
+  C->ops->productsymbolic = C->ops->productnumeric = NULL;
+  PetscCall(MatShadowReportProduct(C, PETSC_TRUE, -1));
+  PetscCall(MatProductTake(C, NULL));
+  PetscCheck(C->ops->productsymbolic, PetscObjectComm((PetscObject)C), PETSC_ERR_SUP, "PETSc has no product of these matrices, and petsc-amb cannot make it: %s", reason);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For operands of one type. A sequential matrix and one of several processes have this same function, and PETSc then calls it too: without a symbolic phase PETSc
+   raises its own error, as for AIJ. */
 static PetscErrorCode MatProductSetFromOptions_Shadow(Mat C)
 {
   const MatProductProvider *first, *provider;
+  Mat                       operand[3];
 
   PetscFunctionBegin;
+  MatProductGetOperands(C, operand);
+  for (int k = 1; k < 3 && operand[k]; k++) {
+    if (operand[k]->ops->mult != operand[0]->ops->mult) PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatProductFindProvider(C, &first, &provider));
   PetscCall(MatProductTake(C, provider));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For operands of different types, all of them AIJ. If the user chose another algorithm, PETSc makes the product, and is called here: otherwise PETSc would make a
-   triple product in two steps, and would finish a provider's symbolic phase with its own numeric phase. If PETSc's product would be wrong, a provider makes the
-   product all the same: PETSc gives a transpose the type of another operand, in which the transpose loses its entries, and takes a result to be on the host
-   if one operand is on the host. */
-static PetscErrorCode MatProductSetFromOptionsAIJ(Mat C, PetscBool *serves)
+/* Has a product an operand that is no AIJ? */
+static PetscErrorCode MatProductHasOther(Mat C, PetscBool *other)
 {
-  PetscBool                 wrong = (PetscBool)(C->product->type == MATPRODUCT_ABt || C->product->type == MATPRODUCT_RARt);
-  const MatProductProvider *first, *provider;
-  Mat                       operand[3];
+  Mat operand[3];
 
   PetscFunctionBegin;
-  PetscCall(MatProductFindProvider(C, &first, &provider));
-  *serves = (PetscBool)(first != NULL);
-  if (!first) PetscFunctionReturn(PETSC_SUCCESS);
   MatProductGetOperands(C, operand);
-  for (int k = 0; k < 3 && operand[k]; k++) wrong = (PetscBool)(wrong || MatShadowIsCUSPARSE(operand[k]));
-  PetscCall(MatProductTake(C, !provider && wrong ? first : provider));
+  *other = PETSC_FALSE;
+  for (int k = 0; k < 3 && operand[k] && !*other; k++) {
+    PetscBool aij;
+
+    PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)operand[k], &aij, MATSEQAIJ, MATMPIAIJ, ""));
+    *other = (PetscBool)!aij;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* For operands of several types: finds the product among those of the providers, those registered for AIJ, or those that another operand has for any type, which
-   PETSc no longer looks for once an operand has this function */
+   PETSc no longer looks for once an operand has this function.
+
+   If all operands are AIJ but the user chose another algorithm, PETSc makes the product, and is called here: otherwise PETSc would make a triple product in two
+   steps, and would finish a provider's symbolic phase with its own numeric phase. If PETSc's product would be wrong, a provider makes the product all the same:
+   PETSc gives a transpose the type of another operand, in which the transpose loses its entries, and takes a result to be on the host if one operand is on the
+   host. */
 static PetscErrorCode MatProductSetFromOptions_Mixed(Mat D)
 {
-  Mat  operand[3];
-  char name[256];
+  PetscBool                 other, wrong = (PetscBool)(D->product->type == MATPRODUCT_ABt || D->product->type == MATPRODUCT_RARt);
+  const MatProductProvider *first, *provider;
+  Mat                       operand[3];
+  char                      name[256];
   PetscErrorCode (*f)(Mat) = NULL;
-  PetscBool serves = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(MatProductSetFromOptionsAIJ(D, &serves));
-  if (serves) PetscFunctionReturn(PETSC_SUCCESS);
   MatProductGetOperands(D, operand);
+  PetscCall(MatProductFindProvider(D, &first, &provider));
+  PetscCall(MatProductHasOther(D, &other));
+  for (int k = 0; k < 3 && operand[k]; k++) wrong = (PetscBool)(wrong || MatShadowIsCUSPARSE(operand[k]));
+  if (provider || (first && !other)) {
+    PetscCall(MatProductTake(D, !provider && wrong ? first : provider));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscStrncpy(name, "MatProductSetFromOptions", sizeof(name)));
   for (int k = 0; k < 3 && operand[k]; k++) {
     const char            *type = ((PetscObject)operand[k])->type_name;
@@ -155,12 +185,15 @@ static PetscErrorCode MatProductSetFromOptions_Mixed(Mat D)
     PetscCall(PetscStrlcat(name, type, sizeof(name)));
   }
   PetscCall(PetscStrlcat(name, "_C", sizeof(name)));
-  for (int k = 0; k < 3 && operand[k] && !f; k++) PetscCall(PetscObjectQueryFunction((PetscObject)operand[k], name, &f));
+  for (int k = 0; k < 3 && operand[k] && !f; k++) {
+    PetscCall(PetscObjectQueryFunction((PetscObject)operand[k], name, &f));
+    if (f == MatProductSetFromOptions_Mixed) f = NULL;
+  }
   for (int k = 0; k < 3 && operand[k] && !f; k++) {
     PetscCall(PetscObjectQueryFunction((PetscObject)operand[k], "MatProductSetFromOptions_anytype_C", &f));
     if (f == MatProductSetFromOptions_Mixed) f = NULL;
   }
-  if (f) PetscCall(MatShadowReportProduct(D, PETSC_FALSE));
+  if (f) PetscCall(MatShadowReportProduct(D, PETSC_FALSE, 1));
   if (f) PetscCall((*f)(D));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -18,6 +18,9 @@ typedef struct {
 extern PetscErrorCode MatProductProviderRegister(const MatProductProvider *);
 extern PetscErrorCode MatProductRegisterFinalize(void);
 
+/* For a provider that cannot make a product after all: sets the symbolic phase of PETSc's product. The provider has freed the data of its own. */
+extern PetscErrorCode MatProductLeave(Mat C, const char reason[]);
+
 extern const MatShadowProducts MatProductSlot;
 
 /* Gets the operands of a product; the third is NULL if the product has two */

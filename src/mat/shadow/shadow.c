@@ -31,11 +31,6 @@ PetscErrorCode MatShadowMove(MatShadow *s, MatShadowEvent event)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool MatShadowConverted(const MatShadow *s)
-{
-  return (PetscBool)(s->phase == MAT_SHADOW_CURRENT || s->phase == MAT_SHADOW_STALE);
-}
-
 /* Numbers of products that repay a conversion, tuning on the device and an update, and of products with the same values after which the next values are taken
    over at once */
 typedef struct {
@@ -183,7 +178,7 @@ static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *
   PetscCall(PetscTime(&t0));
   s->info.time_convert = 0;
   if (MatShadowOnDevice(s) && !csr->A.nz) s->info.reason = "no entries";
-  else PetscCall(MatShadowTuneConvert(A, s, csr));
+  else PetscCall((*(MatShadowOnDevice(s) ? MatShadowTuneConvertDevice : MatShadowTuneConvertHost))(A, s, csr));
   if (!s->data) {
     const PetscLogDouble model = s->info.bytes_model;
 
@@ -249,34 +244,10 @@ static PetscErrorCode MatShadowJudge(Mat A, MatShadow *s, PetscBool transpose)
 static PetscErrorCode MatShadowLookAgain(MatShadow *s)
 {
   PetscFunctionBegin;
-  if (!MatShadowConverted(s)) PetscCall(MatShadowTuneEnd(s));
+  if (s->phase != MAT_SHADOW_CURRENT && s->phase != MAT_SHADOW_STALE) PetscCall(MatShadowTuneEnd(s));
   PetscCall(MatShadowMove(s, MAT_SHADOW_RETRY));
   PetscCall(PetscArrayzero(s->trial, 2));
   s->look = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* On the device: times both sides on vectors made for the purpose. If the memory does not suffice for these, the verdict is that of the model. */
-static PetscErrorCode MatShadowTry(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool transpose)
-{
-  PetscBool tried = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowDeviceTry(A, s, csr, transpose, &tried));
-  if (tried) PetscCall(MatShadowJudge(A, s, transpose));
-  else if (!s->trial[transpose].verdict) s->trial[transpose].verdict = MAT_SHADOW_FOR_FORMAT;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* On the device: replaces the choice of the model, whatever it was, by a measured one */
-static PetscErrorCode MatShadowTuneDevice(Mat A, MatShadow *s, const MatShadowCSR *csr)
-{
-  PetscFunctionBegin;
-  PetscCall(MatShadowDropData(s));
-  PetscCall(MatShadowMove(s, MAT_SHADOW_RESET));
-  PetscCall(PetscMemzero(&s->trial[0], sizeof(s->trial[0])));
-  s->tuned = PETSC_TRUE;
-  PetscCall(MatShadowConvert(A, s, csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -286,7 +257,7 @@ static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, 
   MatShadowTrial   *trial   = &s->trial[transpose];
   const PetscBool   measure = (PetscBool)(s->tune >= MAT_SHADOW_TUNE_MEASURE), device = MatShadowOnDevice(s);
   MatShadowPatience patience;
-  PetscBool         fresh;
+  PetscBool         fresh, tried = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(run, sizeof(*run)));
@@ -304,12 +275,19 @@ static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, 
     if (s->tune == MAT_SHADOW_TUNE_ONLINE && !device) PetscCall(MatShadowTuneSetUp(A, s, csr, PETSC_FALSE, &ready));
     if (!ready) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(MatShadowConvert(A, s, csr));
-  } else if (device && measure && !s->tuned && s->products >= patience.tune) PetscCall(MatShadowTuneDevice(A, s, csr));
-  else if (s->phase == MAT_SHADOW_STALE && fresh) PetscCall(MatShadowUpdate(A, s, csr));
+  } else if (device && measure && !s->tuned && s->products >= patience.tune) { /* replaces the choice of the model, whatever it was, by a measured one */
+    PetscCall(MatShadowDropData(s));
+    PetscCall(MatShadowMove(s, MAT_SHADOW_RESET));
+    PetscCall(PetscMemzero(&s->trial[0], sizeof(s->trial[0])));
+    s->tuned = PETSC_TRUE;
+    PetscCall(MatShadowConvert(A, s, csr));
+  } else if (s->phase == MAT_SHADOW_STALE && fresh) PetscCall(MatShadowUpdate(A, s, csr));
   if (s->phase == MAT_SHADOW_STALE) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->phase == MAT_SHADOW_CURRENT && measure && !trial->verdict && device) {
     if (transpose && trial->ncsr++ < patience.convert) PetscFunctionReturn(PETSC_SUCCESS); /* from the trial on the transposed matrix takes memory too */
-    PetscCall(MatShadowTry(A, s, csr, transpose));
+    PetscCall(MatShadowDeviceTry(A, s, csr, transpose, &tried));                           /* times both sides on vectors made for the purpose */
+    if (tried) PetscCall(MatShadowJudge(A, s, transpose));
+    else if (!trial->verdict) trial->verdict = MAT_SHADOW_FOR_FORMAT; /* as the model says: memory does not suffice for the vectors */
   } else if (s->phase == MAT_SHADOW_CURRENT && measure && !trial->verdict) {
     if (MatShadowTrialOver(trial, PETSC_TRUE)) PetscCall(MatShadowJudge(A, s, transpose));
     else {

@@ -143,12 +143,13 @@ extern PetscErrorCode MatShadowParamsChanged(Mat);
 extern PetscErrorCode MatShadowComposeSetters(Mat, PetscBool);
 extern PetscErrorCode MatShadowAttach(Mat, const MatShadowFormat *, const MatShadow *parent);
 extern PetscErrorCode MatShadowAttachBlocks(Mat);
+extern PetscErrorCode MatShadowRename(Mat, MatType);
 extern PetscErrorCode MatShadowDetach(Mat);
 extern PetscErrorCode MatShadowDetachBlocks(Mat);
 extern PetscErrorCode MatShadowAdopt(Mat, const MatShadowFormat *);
 extern PetscBool      MatShadowIsCUSPARSE(Mat);
-extern PetscErrorCode MatShadowHarvestMat(MatType, Mat *);
-extern PetscErrorCode MatShadowHarvest(MatType, struct _MatOps *);
+extern PetscErrorCode MatShadowHarvestMat(PetscErrorCode (*create)(Mat), Mat *);
+extern PetscErrorCode MatShadowHarvest(PetscErrorCode (*create)(Mat), struct _MatOps *);
 extern PetscErrorCode MatShadowConvertType(Mat, MatType, MatReuse, Mat *);
 extern PetscErrorCode MatShadowConvertAway(Mat, MatType, MatReuse, Mat *);
 extern PetscErrorCode MatConvertFrom_Shadow(Mat, MatType, MatReuse, Mat *);
@@ -180,7 +181,8 @@ static inline PetscErrorCode MatShadowCheckStatus(SysStatus status, PetscBool *d
 extern PetscErrorCode MatShadowDrop(MatShadow *);
 extern PetscErrorCode MatShadowDropData(MatShadow *);
 extern PetscErrorCode MatShadowTuneSetUp(Mat, MatShadow *, const MatShadowCSR *, PetscBool wait, PetscBool *ready);
-extern PetscErrorCode MatShadowTuneConvert(Mat, MatShadow *, const MatShadowCSR *);
+extern PetscErrorCode MatShadowTuneConvertHost(Mat, MatShadow *, const MatShadowCSR *);
+extern PetscErrorCode MatShadowTuneConvertDevice(Mat, MatShadow *, const MatShadowCSR *);
 extern PetscErrorCode MatShadowTuneChoose(Mat, MatShadow *, PetscBool transpose, PetscBool fresh, const MatShadowCSR *, MatShadowRun *);
 extern PetscErrorCode MatShadowTuneVerdict(MatShadow *, const MatShadowTrial *);
 extern PetscErrorCode MatShadowTuneStale(MatShadow *);
@@ -194,8 +196,8 @@ extern PetscLogDouble MatShadowTrialRatio(const MatShadowTrial *);
 
 /* ------------------------------------------------- programs that fix AIJ ------------------------------------------------- */
 
-/* The format that -petscamb_for_aij gives to all AIJ of the program, or NULL */
-extern const MatShadowFormat *MatShadowForAIJ;
+/* The format that -petscamb_for_aij gives to all AIJ of the program, or NULL; the format that all AIJCUSPARSE get, or NULL before the first matrix on a GPU */
+extern const MatShadowFormat *MatShadowForAIJ, *MatShadowForAIJCUSPARSE;
 extern PetscErrorCode         MatShadowForAIJRegister(void);
 extern PetscErrorCode         MatShadowForAIJTake(Mat);
 extern PetscErrorCode         MatShadowForAIJCompose(Mat, PetscBool seq, PetscBool add);
@@ -214,7 +216,7 @@ extern PetscErrorCode  MatShadowReportBegin(MatShadow *);
 extern PetscErrorCode  MatShadowReportEnd(MatShadow *);
 extern PetscErrorCode  MatShadowReportProductBegin(PetscLogDouble *);
 extern PetscErrorCode  MatShadowReportProductEnd(Mat, PetscLogDouble, PetscBool renewed);
-extern PetscErrorCode  MatShadowReportProduct(Mat, PetscBool ours);
+extern PetscErrorCode  MatShadowReportProduct(Mat, PetscBool ours, int times);
 extern PetscErrorCode  MatShadowReport(void);
 
 /* Counts a product, made by the format or by the AIJ, that began at the time since */

@@ -8,7 +8,8 @@
 */
 #include "mat/shadow/shadow.h"
 
-const MatShadowFormat *MatShadowForAIJ = NULL; /* the format of every AIJ */
+const MatShadowFormat *MatShadowForAIJ         = NULL; /* the format of every AIJ */
+const MatShadowFormat *MatShadowForAIJCUSPARSE = NULL; /* the format of every AIJCUSPARSE */
 
 static PetscErrorCode (*create_seq)(Mat), (*create_mpi)(Mat); /* PETSc's own */
 
@@ -29,16 +30,21 @@ PetscErrorCode MatShadowForAIJCompose(Mat A, PetscBool seq, PetscBool add)
     PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_%s%s_C", seq ? MATSEQAIJ : MATMPIAIJ, seq ? MATSEQAIJ : MATMPIAIJ, subtypes[k]));
     PetscCall(PetscObjectComposeFunction((PetscObject)A, name, add ? MatShadowConvertAway : convert[seq][k]));
   }
+  /* a dense matrix has this product of an AIJ under the same name, and PETSc asks the AIJ first */
+  PetscCall(PetscSNPrintf(name, sizeof(name), "MatProductSetFromOptions_%s_%s_C", seq ? MATSEQAIJ : MATMPIAIJ, seq ? MATSEQDENSE : MATMPIDENSE));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, name, add && MatShadowProductsOfMatrices ? MatShadowProductsOfMatrices->mixed : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatShadowForAIJLook(MatType type, PetscBool seq)
+/* Finds PETSc's constructor of a type and its conversions to subtypes */
+static PetscErrorCode MatShadowForAIJLook(MatType type, PetscBool seq, PetscErrorCode (**create)(Mat))
 {
   Mat  A;
   char name[64];
 
   PetscFunctionBegin;
-  PetscCall(MatShadowHarvestMat(type, &A));
+  PetscCall(PetscFunctionListFind(MatList, type, create));
+  PetscCall(MatShadowHarvestMat(*create, &A));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(subtypes); k++) {
     PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_%s%s_C", type, type, subtypes[k]));
     PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &convert[seq][k]));
@@ -107,16 +113,12 @@ static PetscErrorCode MatShadowForAIJCreate(Mat A, MatType type, PetscErrorCode 
 
 static PetscErrorCode MatCreate_SeqAIJ_Wait(Mat A)
 {
-  PetscFunctionBegin;
-  PetscCall(MatShadowForAIJCreate(A, MATSEQAIJ, create_seq));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatShadowForAIJCreate(A, MATSEQAIJ, create_seq);
 }
 
 static PetscErrorCode MatCreate_MPIAIJ_Wait(Mat A)
 {
-  PetscFunctionBegin;
-  PetscCall(MatShadowForAIJCreate(A, MATMPIAIJ, create_mpi));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatShadowForAIJCreate(A, MATMPIAIJ, create_mpi);
 }
 
 /* Called after all formats are registered. PetscFinalize() forgets all types, so that nothing has to be undone. */
@@ -139,10 +141,8 @@ PetscErrorCode MatShadowForAIJRegister(void)
     PetscCheck(!wrong, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "PETSc has an option -mat_seqaij_type, but none -mat_mpiaij_type; use -mat_type %s, or -petscamb_for_aij %s if the program fixes aij", wrong->name, wrong->name);
   }
   if (!MatShadowForAIJ) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowForAIJLook(MATSEQAIJ, PETSC_TRUE));
-  PetscCall(MatShadowForAIJLook(MATMPIAIJ, PETSC_FALSE));
-  PetscCall(PetscFunctionListFind(MatList, MATSEQAIJ, &create_seq));
-  PetscCall(PetscFunctionListFind(MatList, MATMPIAIJ, &create_mpi));
+  PetscCall(MatShadowForAIJLook(MATSEQAIJ, PETSC_TRUE, &create_seq));
+  PetscCall(MatShadowForAIJLook(MATMPIAIJ, PETSC_FALSE, &create_mpi));
   PetscCall(MatRegister(MATSEQAIJ, MatCreate_SeqAIJ_Wait));
   PetscCall(MatRegister(MATMPIAIJ, MatCreate_MPIAIJ_Wait));
   PetscCall(MatShadowDeviceExpect(MatShadowForAIJ));

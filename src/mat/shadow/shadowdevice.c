@@ -16,10 +16,9 @@ typedef PetscErrorCode (*MatConvertFunction)(Mat, MatType, MatReuse, Mat *);
 #define CONVERT_SEQ "MatConvert_seqaij_seqaijcusparse_C"
 #define CONVERT_MPI "MatConvert_mpiaij_mpiaijcusparse_C"
 
-struct _MatOps                MatShadowBaseSeqCUSPARSE, MatShadowBaseMPICUSPARSE;
-static const MatShadowFormat *device_format   = NULL;        /* the format of every AIJCUSPARSE of this process */
-static PetscBool              device_expected = PETSC_FALSE; /* another format may still replace device_format */
-static PetscBool              device_ready    = PETSC_FALSE; /* the operations of AIJCUSPARSE are known */
+struct _MatOps   MatShadowBaseSeqCUSPARSE, MatShadowBaseMPICUSPARSE;
+static PetscBool device_expected = PETSC_FALSE; /* another format may still replace MatShadowForAIJCUSPARSE */
+static PetscBool device_ready    = PETSC_FALSE; /* the operations of AIJCUSPARSE are known */
 
 /* PETSc's own: the constructors of AIJ and AIJCUSPARSE, and the conversions from AIJ to AIJCUSPARSE */
 static PetscErrorCode (*create_seq)(Mat), (*create_mpi)(Mat), (*create_seqcusparse)(Mat), (*create_mpicusparse)(Mat);
@@ -49,48 +48,35 @@ PetscErrorCode MatShadowDeviceFound(PetscBool *found)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatShadowDeviceHarvest(PetscErrorCode (*create)(Mat), struct _MatOps *ops)
-{
-  Mat A;
-
-  PetscFunctionBegin;
-  PetscCall(MatCreate(PETSC_COMM_SELF, &A));
-  PetscCall(MatSetOptionsPrefix(A, "mat_shadow_base_"));
-  PetscCall(MatSetSizes(A, 1, 1, 1, 1));
-  PetscCall((*create)(A));
-  *ops = *A->ops;
-  PetscCall(MatDestroy(&A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Reads the operations of AIJCUSPARSE off matrices, which starts the device. Called before the first AIJCUSPARSE of the program. */
 PetscErrorCode MatShadowDeviceReady(void)
 {
   PetscFunctionBegin;
   if (device_ready) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowDeviceHarvest(create_seqcusparse, &MatShadowBaseSeqCUSPARSE));
-  PetscCall(MatShadowDeviceHarvest(create_mpicusparse, &MatShadowBaseMPICUSPARSE));
+  PetscCall(MatShadowHarvest(create_seqcusparse, &MatShadowBaseSeqCUSPARSE));
+  PetscCall(MatShadowHarvest(create_mpicusparse, &MatShadowBaseMPICUSPARSE));
   device_ready = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* A factored matrix makes no products, and gets no shadow */
-static PetscErrorCode MatCreate_SeqAIJCUSPARSE_Shadow(Mat A)
+static PetscErrorCode MatShadowDeviceCreate(Mat A, PetscErrorCode (*create)(Mat))
 {
   PetscFunctionBegin;
   PetscCall(MatShadowDeviceReady());
-  PetscCall((*create_seqcusparse)(A));
-  if (A->factortype == MAT_FACTOR_NONE) PetscCall(MatShadowAttach(A, device_format, NULL));
+  PetscCall((*create)(A));
+  if (A->factortype == MAT_FACTOR_NONE && MatShadowForAIJCUSPARSE) PetscCall(MatShadowAttach(A, MatShadowForAIJCUSPARSE, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreate_SeqAIJCUSPARSE_Shadow(Mat A)
+{
+  return MatShadowDeviceCreate(A, create_seqcusparse);
 }
 
 static PetscErrorCode MatCreate_MPIAIJCUSPARSE_Shadow(Mat A)
 {
-  PetscFunctionBegin;
-  PetscCall(MatShadowDeviceReady());
-  PetscCall((*create_mpicusparse)(A));
-  if (A->factortype == MAT_FACTOR_NONE) PetscCall(MatShadowAttach(A, device_format, NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatShadowDeviceCreate(A, create_mpicusparse);
 }
 
 /* Makes an AIJ, which need not be assembled, an AIJCUSPARSE in place, without a shadow */
@@ -119,7 +105,7 @@ static PetscErrorCode MatConvert_AIJ_AIJCUSPARSE_Shadow(Mat A, MatType type, Mat
   }
   if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(MatShadowDeviceConvert(B));
-  if (B->factortype == MAT_FACTOR_NONE) PetscCall(MatShadowAttach(B, device_format, NULL));
+  if (B->factortype == MAT_FACTOR_NONE && MatShadowForAIJCUSPARSE) PetscCall(MatShadowAttach(B, MatShadowForAIJCUSPARSE, NULL));
   *newmat = B;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -140,33 +126,32 @@ static PetscErrorCode MatCreate_MPIAIJ_Shadow(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatShadowDeviceReplace(MatType type, PetscErrorCode (*ours)(Mat), PetscErrorCode (**theirs)(Mat))
+/* Puts a constructor in place of PETSc's, and gets a function that PETSc composes with such matrices, unless name is NULL */
+static PetscErrorCode MatShadowDeviceReplace(MatType type, PetscErrorCode (*ours)(Mat), PetscErrorCode (**theirs)(Mat), const char name[], MatConvertFunction *f)
 {
+  Mat A;
+
   PetscFunctionBegin;
   PetscCall(PetscFunctionListFind(MatList, type, theirs));
   PetscCall(MatRegister(type, ours));
+  if (!name) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowHarvestMat(*theirs, &A));
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, name, f));
+  PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Gives every later AIJCUSPARSE this format, without starting the device. PetscFinalize() forgets the registered constructors. */
 PetscErrorCode MatShadowDeviceExpect(const MatShadowFormat *format)
 {
-  Mat A;
-
   PetscFunctionBegin;
-  if (device_format) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowHarvestMat(MATSEQAIJ, &A));
-  PetscCall(PetscObjectQueryFunction((PetscObject)A, CONVERT_SEQ, &convert_seq));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatShadowHarvestMat(MATMPIAIJ, &A));
-  PetscCall(PetscObjectQueryFunction((PetscObject)A, CONVERT_MPI, &convert_mpi));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatShadowDeviceReplace(MATSEQAIJ, MatCreate_SeqAIJ_Shadow, &create_seq));
-  PetscCall(MatShadowDeviceReplace(MATMPIAIJ, MatCreate_MPIAIJ_Shadow, &create_mpi));
-  PetscCall(MatShadowDeviceReplace(MATSEQAIJCUSPARSE, MatCreate_SeqAIJCUSPARSE_Shadow, &create_seqcusparse));
-  PetscCall(MatShadowDeviceReplace(MATMPIAIJCUSPARSE, MatCreate_MPIAIJCUSPARSE_Shadow, &create_mpicusparse));
-  device_format   = format;
-  device_expected = PETSC_TRUE;
+  if (MatShadowForAIJCUSPARSE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowDeviceReplace(MATSEQAIJ, MatCreate_SeqAIJ_Shadow, &create_seq, CONVERT_SEQ, &convert_seq));
+  PetscCall(MatShadowDeviceReplace(MATMPIAIJ, MatCreate_MPIAIJ_Shadow, &create_mpi, CONVERT_MPI, &convert_mpi));
+  PetscCall(MatShadowDeviceReplace(MATSEQAIJCUSPARSE, MatCreate_SeqAIJCUSPARSE_Shadow, &create_seqcusparse, NULL, NULL));
+  PetscCall(MatShadowDeviceReplace(MATMPIAIJCUSPARSE, MatCreate_MPIAIJCUSPARSE_Shadow, &create_mpicusparse, NULL, NULL));
+  MatShadowForAIJCUSPARSE = format;
+  device_expected         = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -175,7 +160,7 @@ PetscErrorCode MatShadowDeviceStart(const MatShadowFormat *format)
 {
   PetscFunctionBegin;
   PetscCall(MatShadowDeviceExpect(format));
-  if (device_expected) device_format = format;
+  if (device_expected) MatShadowForAIJCUSPARSE = format;
   device_expected = PETSC_FALSE;
   PetscCall(MatShadowDeviceReady());
   PetscCall(MatShadowLoadStart(format));
@@ -186,15 +171,8 @@ PetscErrorCode MatShadowDeviceEnd(void)
 {
   PetscFunctionBegin;
   PetscCall(MatShadowLoadEnd());
-  device_format   = NULL;
-  device_expected = PETSC_FALSE;
-  device_ready    = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatShadowDeviceGetFormat(const MatShadowFormat **format)
-{
-  PetscFunctionBegin;
-  *format = device_format;
+  MatShadowForAIJCUSPARSE = NULL;
+  device_expected         = PETSC_FALSE;
+  device_ready            = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

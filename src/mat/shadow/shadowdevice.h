@@ -61,9 +61,8 @@ static inline void MatShadowDeviceHostWritten(Mat A) { }
 
 #endif
 
-/* The stubs do not write to their results: the caller initializes a flag with PETSC_FALSE, and a format with NULL */
+/* The stubs do not write to their results: the caller initializes a flag with PETSC_FALSE */
 SYS_DEVICE PetscErrorCode MatShadowDeviceFound(PetscBool *found) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode MatShadowDeviceGetFormat(const MatShadowFormat **format) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceReady(void) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceExpect(const MatShadowFormat *format) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceStart(const MatShadowFormat *format) SYS_STUB(PETSC_SUCCESS);

@@ -53,7 +53,7 @@ static PetscErrorCode MatShadowMake(Mat A, const MatShadowFormat *format, PetscB
   if (device) PetscCall(MatShadowDeviceStart(format));
   if (device && !MatShadowIsCUSPARSE(A)) PetscCall(MatShadowDeviceConvert(A));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seq));
-  if (!MatShadowIsCUSPARSE(A)) PetscCall(PetscObjectChangeTypeName((PetscObject)A, seq ? format->seqtype : format->mpitype));
+  if (!MatShadowIsCUSPARSE(A)) PetscCall(MatShadowRename(A, seq ? format->seqtype : format->mpitype));
   PetscCall(MatShadowAttach(A, format, parent));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -156,33 +156,42 @@ PetscErrorCode MatShadowConvertToAIJ(Mat A, MatType type, MatReuse reuse, Mat *n
 }
 
 /* MatSetType() compares names: with "amb" it destroys the inside of an AIJCUSPARSE and makes a new one, even if the matrix is in that format already. This function
-   keeps the content, which the constructor of the format puts back. All other callers of destroy() leave no reference, or have removed the type name. */
-static PetscErrorCode MatShadowKeep(Mat A)
+   moves the matrix to another object, which the constructor of the format puts back: also what belongs to a product. All other callers of destroy() leave no
+   reference, or have removed the type name. */
+static PetscErrorCode MatShadowKeep(Mat A, PetscBool *moved)
 {
-  Mat kept;
+  const PetscInt refct = (PetscInt)((PetscObject)A)->refct;
+  struct _p_Mat  inside;
+  Mat            kept;
 
   PetscFunctionBegin;
-  if (((PetscObject)A)->refct < 1 || !((PetscObject)A)->type_name || !A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &kept));
-  PetscCall(MatShadowCarry(A, kept));
+  *moved = PETSC_FALSE;
+  if (refct < 1 || !((PetscObject)A)->type_name || !A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &kept));
+  PetscCall(PetscLayoutReference(A->rmap, &kept->rmap));
+  PetscCall(PetscLayoutReference(A->cmap, &kept->cmap));
+  inside                     = *A; /* as in MatHeaderReplace() */
+  *A                         = *kept;
+  *kept                      = inside;
+  ((PetscObject)A)->refct    = refct;
+  ((PetscObject)kept)->refct = 1;
+  ((PetscObject)A)->state    = ((PetscObject)kept)->state; /* goes on from this number */
+  A->nonzerostate            = kept->nonzerostate;
+  PetscCall(MatShadowCarry(kept, A));
   PetscCall(PetscObjectCompose((PetscObject)A, "MatShadowKept", (PetscObject)kept));
   PetscCall(MatDestroy(&kept));
+  *moved = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatDestroy_SeqShadow(Mat A)
+static PetscErrorCode MatDestroy_Shadow(Mat A)
 {
-  PetscFunctionBegin;
-  PetscCall(MatShadowKeep(A));
-  PetscCall((*MatShadowBaseSeqCUSPARSE.destroy)(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+  const struct _MatOps *base = MatShadowBaseCUSPARSE((PetscBool)(A->ops->mult == MatMult_Shadow)); /* the type name may be removed */
+  PetscBool             moved;
 
-static PetscErrorCode MatDestroy_MPIShadow(Mat A)
-{
   PetscFunctionBegin;
-  PetscCall(MatShadowKeep(A));
-  PetscCall((*MatShadowBaseMPICUSPARSE.destroy)(A));
+  PetscCall(MatShadowKeep(A, &moved));
+  if (!moved) PetscCall((*base->destroy)(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -239,7 +248,7 @@ PetscErrorCode MatShadowCUSPARSECompose(Mat A, PetscBool seq, PetscBool add)
 PetscErrorCode MatShadowCUSPARSESetOperations(Mat A, PetscBool seq)
 {
   PetscFunctionBegin;
-  A->ops->destroy = seq ? MatDestroy_SeqShadow : MatDestroy_MPIShadow;
+  A->ops->destroy = MatDestroy_Shadow;
   if (!seq) {
     A->ops->createsubmatrices = MatCreateSubMatrices_Shadow;
     PetscFunctionReturn(PETSC_SUCCESS);

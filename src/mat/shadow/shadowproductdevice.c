@@ -59,31 +59,35 @@ PetscErrorCode MatShadowDeviceWait(const MatShadowCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatShadowDeviceTransfer(Vec device, Vec host, PetscBool up)
+/* Copies between vectors, each on the host or on the device, in PETSc's stream. One may belong to a block and the other to the whole matrix: VecCopy() does not accept
+   that. */
+PetscErrorCode MatShadowDeviceCopy(Vec from, Vec to)
 {
-  PetscScalar       *d, *h;
-  const PetscScalar *r;
+  const PetscScalar *f;
+  PetscScalar       *t;
+  PetscMemType       type;
   PetscInt           n;
 
   PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(to, &n));
+  PetscCall(VecGetArrayReadAndMemType(from, &f, &type));
+  PetscCall(VecGetArrayWriteAndMemType(to, &t, &type));
+  PetscCallCUDA(cudaMemcpyAsync(t, f, n * sizeof(*t), cudaMemcpyDefault, PetscDefaultCudaStream));
+  PetscCall(VecRestoreArrayWriteAndMemType(to, &t));
+  PetscCall(VecRestoreArrayReadAndMemType(from, &f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowDeviceTransfer(Vec device, Vec host, PetscBool up)
+{
+  PetscInt n;
+
+  PetscFunctionBegin;
   PetscCall(VecGetLocalSize(host, &n));
-  if (up) {
-    PetscCall(VecGetArrayRead(host, &r));
-    PetscCall(VecCUDAGetArrayWrite(device, &d));
-    PetscCallCUDA(cudaMemcpyAsync(d, r, n * sizeof(*d), cudaMemcpyHostToDevice, PetscDefaultCudaStream));
-    PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
-    PetscCall(VecCUDARestoreArrayWrite(device, &d));
-    PetscCall(VecRestoreArrayRead(host, &r));
-    PetscCall(PetscLogCpuToGpu(n * sizeof(*d)));
-  } else {
-    PetscCall(VecCUDAGetArrayRead(device, &r));
-    PetscCall(VecGetArrayWrite(host, &h));
-    PetscCallCUDA(cudaMemcpyAsync(h, r, n * sizeof(*h), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
-    PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
-    PetscCall(VecRestoreArrayWrite(host, &h));
-    PetscCall(VecCUDARestoreArrayRead(device, &r));
-    PetscCall(PetscLogGpuToCpu(n * sizeof(*h)));
-  }
+  PetscCall(MatShadowDeviceCopy(up ? host : device, up ? device : host));
+  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
+  if (up) PetscCall(PetscLogCpuToGpu(n * sizeof(PetscScalar)));
+  else PetscCall(PetscLogGpuToCpu(n * sizeof(PetscScalar)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -118,23 +122,6 @@ PetscErrorCode MatShadowDeviceTake(Vec device, Vec v)
 {
   PetscFunctionBegin;
   if (device != v) PetscCall(MatShadowDeviceTransfer(device, v, PETSC_FALSE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Copies between vectors on the device. One may belong to a block and the other to the whole matrix: VecCopy() does not accept that. */
-PetscErrorCode MatShadowDeviceCopy(Vec from, Vec to)
-{
-  const PetscScalar *f;
-  PetscScalar       *t;
-  PetscInt           n;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(to, &n));
-  PetscCall(VecCUDAGetArrayRead(from, &f));
-  PetscCall(VecCUDAGetArrayWrite(to, &t));
-  PetscCallCUDA(cudaMemcpyAsync(t, f, n * sizeof(*t), cudaMemcpyDeviceToDevice, PetscDefaultCudaStream));
-  PetscCall(VecCUDARestoreArrayWrite(to, &t));
-  PetscCall(VecCUDARestoreArrayRead(from, &f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

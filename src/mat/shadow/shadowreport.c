@@ -94,15 +94,14 @@ PetscErrorCode MatShadowReportEnd(MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Counts a product of matrices, on the first of its processes */
-PetscErrorCode MatShadowReportProduct(Mat C, PetscBool ours)
+/* Counts a product of matrices so many times, on the first of its processes */
+PetscErrorCode MatShadowReportProduct(Mat C, PetscBool ours, int times)
 {
   PetscMPIInt rank;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)C), &rank));
-  if (!rank && ours) MatShadowCounted.ours++;
-  else if (!rank) MatShadowCounted.petsc++;
+  if (!rank) *(ours ? &MatShadowCounted.ours : &MatShadowCounted.petsc) += times;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

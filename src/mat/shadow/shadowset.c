@@ -331,7 +331,7 @@ PetscErrorCode MatShadowGetFigureAt(Mat A, PetscInt k, const char **name, PetscL
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For setters of formats: gets the parameters of A, and its tuning */
+/* For setters of formats: gets the parameters of A and, unless tune is NULL, its tuning */
 PetscErrorCode MatShadowGetParams(Mat A, void *params, MatShadowTune *tune)
 {
   MatShadow *s;
@@ -339,7 +339,7 @@ PetscErrorCode MatShadowGetParams(Mat A, void *params, MatShadowTune *tune)
   PetscFunctionBegin;
   PetscCall(MatShadowGet(A, &s));
   PetscCall(PetscMemcpy(params, s->params, s->format->params_size));
-  *tune = s->tune;
+  if (tune) *tune = s->tune;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

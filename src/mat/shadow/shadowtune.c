@@ -248,9 +248,9 @@ PetscErrorCode MatShadowTuneSetUp(Mat A, MatShadow *s, const MatShadowCSR *csr, 
 /* Fills the candidate with the present values of the matrix */
 static PetscErrorCode MatShadowTuneFill(Mat A, MatShadowTuner *t, const MatShadowCSR *csr)
 {
-  const MatShadowOps  *ops = &t->list[t->k].format->host;
-  const PetscLogDouble t0  = SysSeconds(CLOCK_MONOTONIC);
-  PetscBool            done;
+  const MatShadowOps  *ops  = &t->list[t->k].format->host;
+  const PetscLogDouble t0   = SysSeconds(CLOCK_MONOTONIC);
+  PetscBool            done = PETSC_FALSE;
   PetscLogDouble       t1;
 
   PetscFunctionBegin;
@@ -308,8 +308,8 @@ static PetscErrorCode MatShadowTuneAdopt(MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Converts to the first candidate, now */
-static PetscErrorCode MatShadowTuneConvertHost(Mat A, MatShadow *s, const MatShadowCSR *csr)
+/* Converts to the first candidate, now. If no candidate can hold the matrix, s->data stays NULL and s->info.reason says why. */
+PetscErrorCode MatShadowTuneConvertHost(Mat A, MatShadow *s, const MatShadowCSR *csr)
 {
   PetscBool ready;
 
@@ -359,7 +359,7 @@ static PetscErrorCode MatShadowTuneLayOutDevice(MatShadow *s, MatShadowCSR *csr,
 
 /* On the device: lays out one candidate after the other and keeps the fastest. When candidates are tuned (s->tuned), those that were much slower before are left
    out. A single candidate is timed only if it is tuned. */
-static PetscErrorCode MatShadowTuneConvertDevice(Mat A, MatShadow *s, const MatShadowCSR *csr)
+PetscErrorCode MatShadowTuneConvertDevice(Mat A, MatShadow *s, const MatShadowCSR *csr)
 {
   const MatShadowInfo before = s->info;
   MatShadowInfo       info   = before;
@@ -419,14 +419,6 @@ static PetscErrorCode MatShadowTuneConvertDevice(Mat A, MatShadow *s, const MatS
   }
   if (t->n > 1) t->spent += SysSeconds(CLOCK_MONOTONIC) - t0;
   PetscCall(PetscInfo(A, "%s chosen among %d of %d candidates; this has taken %g s so far, a product on the AIJ takes %g s\n", data ? t->list[t->best].name : "the AIJ", made, t->n, (double)t->spent, (double)trial.time_csr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Converts to a candidate. If no candidate can hold the matrix, s->data stays NULL and s->info.reason says why. */
-PetscErrorCode MatShadowTuneConvert(Mat A, MatShadow *s, const MatShadowCSR *csr)
-{
-  PetscFunctionBegin;
-  PetscCall((*(MatShadowOnDevice(s) ? MatShadowTuneConvertDevice : MatShadowTuneConvertHost))(A, s, csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

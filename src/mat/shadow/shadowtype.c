@@ -26,23 +26,23 @@ static const char *const inherited_gpu[] = {"hypre", "is", "mpidense", "mpiadj",
 static const char *const subtypes[] = {"aijperm", "aijsell", "aijcrl", "aijmkl", "baij", "sbaij", "sell"};
 #define MAT_SHADOW_BY_AIJ 3
 
-/* Creates a matrix of which operations and functions are read */
-PetscErrorCode MatShadowHarvestMat(MatType type, Mat *A)
+/* Creates a matrix by a constructor of PETSc's; its operations and functions are read */
+PetscErrorCode MatShadowHarvestMat(PetscErrorCode (*create)(Mat), Mat *A)
 {
   PetscFunctionBegin;
   PetscCall(MatCreate(PETSC_COMM_SELF, A));
   PetscCall(MatSetOptionsPrefix(*A, "mat_shadow_base_")); /* or -mat_seqaij_type would make it a subtype */
   PetscCall(MatSetSizes(*A, 1, 1, 1, 1));
-  PetscCall(MatSetType(*A, type));
+  PetscCall((*create)(*A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatShadowHarvest(MatType type, struct _MatOps *ops)
+PetscErrorCode MatShadowHarvest(PetscErrorCode (*create)(Mat), struct _MatOps *ops)
 {
   Mat A;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowHarvestMat(type, &A));
+  PetscCall(MatShadowHarvestMat(create, &A));
   *ops = *A->ops;
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -65,11 +65,15 @@ PetscErrorCode MatShadowRegister(const MatShadowFormat *f)
 /* Reads the operations of AIJ before registering formats: until then they are PETSc's own */
 PetscErrorCode MatShadowRegisterAll(int n, const MatShadowFormat *const list[])
 {
+  PetscErrorCode (*seq)(Mat), (*mpi)(Mat);
+
   PetscFunctionBegin;
+  PetscCall(PetscFunctionListFind(MatList, MATSEQAIJ, &seq));
+  PetscCall(PetscFunctionListFind(MatList, MATMPIAIJ, &mpi));
   PetscCall(PetscLogEventRegister("MatShadowConvert", MAT_CLASSID, &MAT_ShadowConvert));
   PetscCall(PetscLogEventRegister("MatShadowUpdate", MAT_CLASSID, &MAT_ShadowUpdate));
-  PetscCall(MatShadowHarvest(MATSEQAIJ, &MatShadowBaseSeq));
-  PetscCall(MatShadowHarvest(MATMPIAIJ, &MatShadowBaseMPI));
+  PetscCall(MatShadowHarvest(seq, &MatShadowBaseSeq));
+  PetscCall(MatShadowHarvest(mpi, &MatShadowBaseMPI));
   for (int k = 0; k < n; k++) PetscCall(MatShadowRegister(list[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -236,7 +240,7 @@ PetscErrorCode MatShadowGetFormat(Mat A, const MatShadowFormat **format)
   if (*format || !MatShadowIsOurs(A)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowQuery(A, &s));
   if (s) *format = s->format;
-  else if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowDeviceGetFormat(format));
+  else if (MatShadowIsCUSPARSE(A)) *format = MatShadowForAIJCUSPARSE;
   else *format = MatShadowForAIJ;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -323,39 +327,21 @@ static PetscErrorCode MatShadowProductMPI(Mat A, PetscBool transpose, Vec xx, Ve
 
 MAT_SHADOW_PRODUCTS(static, MPIShadow, MatShadowProductMPI)
 
-/* Called at the end of an assembly, also one by COO, which may have merged a plain AIJ into this matrix, or given it a new view: puts shadow and view in place again */
-static PetscErrorCode MatShadowRestore(Mat A)
+/* The assembly, perhaps one by COO, may have merged a plain AIJ into this matrix, or given it a new view: puts shadow and view in place again */
+static PetscErrorCode MatAssemblyEnd_Shadow(Mat A, MatAssemblyType type)
 {
   MatShadow *s;
 
   PetscFunctionBegin;
+  PetscCall((*MatShadowBase(A)->assemblyend)(A, type));
   PetscCall(MatShadowGet(A, &s));
   if (A->ops->view != MatShadowView) {
     s->view      = A->ops->view;
     A->ops->view = MatShadowView;
   }
   if (s->cusparse) PetscCall(MatShadowCUSPARSESetCPUSolve(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatAssemblyEnd_SeqShadow(Mat A, MatAssemblyType type)
-{
-  PetscFunctionBegin;
-  PetscCall((*MatShadowBase(A)->assemblyend)(A, type));
-  PetscCall(MatShadowRestore(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatAssemblyEnd_MPIShadow(Mat A, MatAssemblyType type)
-{
-  MatShadow *s;
-
-  PetscFunctionBegin;
-  PetscCall((*MatShadowBase(A)->assemblyend)(A, type));
-  PetscCall(MatShadowRestore(A));
-  if (type != MAT_FINAL_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
+  if (A->ops->mult != MatMult_MPIShadow || type != MAT_FINAL_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowAttachBlocks(A));
-  PetscCall(MatShadowGet(A, &s));
   if (s->halo) PetscCall((*MatShadowExchangeOfVectors->assembled)(A, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -441,9 +427,20 @@ PetscErrorCode MatShadowSetOperations(Mat A)
   A->ops->multadd          = seq ? MatMultAdd_Shadow : MatMultAdd_MPIShadow;
   A->ops->multtranspose    = seq ? MatMultTranspose_Shadow : MatMultTranspose_MPIShadow;
   A->ops->multtransposeadd = seq ? MatMultTransposeAdd_Shadow : MatMultTransposeAdd_MPIShadow;
-  A->ops->assemblyend      = seq ? MatAssemblyEnd_SeqShadow : MatAssemblyEnd_MPIShadow;
+  A->ops->assemblyend      = MatAssemblyEnd_Shadow;
   if (MatShadowProductsOfMatrices) A->ops->productsetfromoptions = MatShadowProductsOfMatrices->setfromoptions;
   if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowCUSPARSESetOperations(A, seq));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same name again would free the string that MatGetType() has given to the program */
+PetscErrorCode MatShadowRename(Mat A, MatType type)
+{
+  PetscBool same;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrcmp(((PetscObject)A)->type_name, type, &same));
+  if (!same) PetscCall(PetscObjectChangeTypeName((PetscObject)A, type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -456,7 +453,7 @@ PetscErrorCode MatShadowAttach(Mat A, const MatShadowFormat *format, const MatSh
   PetscFunctionBegin;
   PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, MATSEQAIJ, &seq));
   PetscCall(MatShadowSetOperations(A));
-  if (!MatShadowIsCUSPARSE(A) && !MatShadowForAIJ) PetscCall(PetscObjectChangeTypeName((PetscObject)A, seq ? format->seqtype : format->mpitype));
+  if (!MatShadowIsCUSPARSE(A) && !MatShadowForAIJ) PetscCall(MatShadowRename(A, seq ? format->seqtype : format->mpitype));
   PetscCall(MatShadowCompose(A, format, parent, &s));
   PetscCall(MatShadowComposeFunctions(A, format, seq, PETSC_TRUE));
   if (!seq && A->assembled) PetscCall(MatShadowAttachBlocks(A));
@@ -484,7 +481,7 @@ PetscErrorCode MatShadowDetach(Mat A)
   if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowCUSPARSERestoreOperations(A, seq));
   PetscCall(MatShadowComposeFunctions(A, format, seq, PETSC_FALSE));
   PetscCall(PetscObjectCompose((PetscObject)A, "MatShadow", NULL));
-  if (!MatShadowIsCUSPARSE(A)) PetscCall(PetscObjectChangeTypeName((PetscObject)A, seq ? MATSEQAIJ : MATMPIAIJ));
+  if (!MatShadowIsCUSPARSE(A)) PetscCall(MatShadowRename(A, seq ? MATSEQAIJ : MATMPIAIJ));
   if (!seq) PetscCall(MatShadowDetachBlocks(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

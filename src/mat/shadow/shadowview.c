@@ -4,28 +4,46 @@
 */
 #include "mat/shadow/shadow.h"
 
-/* Adds up the figures of info over the processes, for the process that prints; takes the longest times; other members stay those of the process */
-static PetscErrorCode MatShadowReduceInfo(Mat A, MatShadowInfo *info, PetscBool converted, PetscMPIInt *processes)
+#define VIEW_LONGEST 96 /* bytes of the longest answer */
+#define VIEW_KINDS   6
+
+/* Adds up the figures of info over the processes, for the process that prints, and takes the longest times. Other members, and the words for format, kernel and
+   reason, become those of the first process whose products run on a format or, without such a process, of the first. */
+static PetscErrorCode MatShadowReduceInfo(Mat A, MatShadowInfo *info, char words[3][VIEW_LONGEST], PetscMPIInt *process, char where[32])
 {
+  const MPI_Comm        comm   = PetscObjectComm((PetscObject)A);
   PetscLogDouble *const sum[]  = {&info->nonzeros, &info->stored_values, &info->bytes_csr, &info->bytes_model, &info->bytes_stored, &info->bytes_extra};
   PetscLogDouble *const most[] = {&info->time_convert, &info->time_update, &info->time_csr, &info->time_format, &info->time_tune, &info->time_tune_beside};
-  PetscLogDouble        s[PETSC_STATIC_ARRAY_LENGTH(sum) + 1], m[PETSC_STATIC_ARRAY_LENGTH(most)];
+  PetscLogDouble        s[PETSC_STATIC_ARRAY_LENGTH(sum)], m[PETSC_STATIC_ARRAY_LENGTH(most)];
   const int             ns = PETSC_STATIC_ARRAY_LENGTH(sum), nm = PETSC_STATIC_ARRAY_LENGTH(most);
+  PetscMPIInt           rank, size;
+  PetscBool             onaij;
 
   PetscFunctionBegin;
   for (int k = 0; k < ns; k++) s[k] = *sum[k];
   for (int k = 0; k < nm; k++) m[k] = *most[k];
-  s[ns] = converted ? 1 : 0;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s, ns + 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)A)));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, m, nm, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)A)));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s, ns, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, m, nm, MPI_DOUBLE, MPI_MAX, comm));
   for (int k = 0; k < ns; k++) *sum[k] = s[k];
   for (int k = 0; k < nm; k++) *most[k] = m[k];
-  *processes = (PetscMPIInt)s[ns];
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PetscStrcmp(info->format, "csr", &onaij));
+  *process = onaij ? size : rank;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, process, 1, MPI_INT, MPI_MIN, comm));
+  if (*process == size) *process = 0;
+  PetscCall(PetscStrncpy(words[0], info->format, VIEW_LONGEST));
+  PetscCall(PetscStrncpy(words[1], info->kernel, VIEW_LONGEST));
+  PetscCall(PetscStrncpy(words[2], info->reason, VIEW_LONGEST));
+  PetscCallMPI(MPI_Bcast(words, 3 * VIEW_LONGEST, MPI_CHAR, *process, comm));
+  PetscCallMPI(MPI_Bcast(info, (PetscMPIInt)sizeof(*info), MPI_BYTE, *process, comm)); /* the words of another process are no valid addresses here */
+  if (*process) PetscCall(PetscSNPrintf(where, 32, " on process %d", *process));
+  else if (size > 1) PetscCall(PetscStrncpy(where, " on the first process", 32));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Prints the figures of the format on the first process, as that format words them */
-static PetscErrorCode MatShadowViewFigures(Mat A, const char where[], PetscViewer viewer)
+/* Prints the figures of the format of a process, as that format words them */
+static PetscErrorCode MatShadowViewFigures(Mat A, PetscMPIInt process, const char where[], PetscViewer viewer)
 {
   const MatShadowFormat *const *formats;
   const MatShadowOps           *ops;
@@ -41,11 +59,12 @@ static PetscErrorCode MatShadowViewFigures(Mat A, const char where[], PetscViewe
     if (figures.ops == &formats[k]->host) which = 2 * k;
     if (figures.ops == &formats[k]->device) which = 2 * k + 1;
   }
-  PetscCallMPI(MPI_Bcast(&which, 1, MPI_INT, 0, PetscObjectComm((PetscObject)A)));
+  PetscCallMPI(MPI_Bcast(&which, 1, MPI_INT, process, PetscObjectComm((PetscObject)A)));
   if (which < 0) PetscFunctionReturn(PETSC_SUCCESS);
   ops = which % 2 ? &formats[which / 2]->device : &formats[which / 2]->host;
   if (!ops->view) PetscFunctionReturn(PETSC_SUCCESS);
   for (int k = 0; k < MAT_SHADOW_FIGURES; k++) sum[k] = figures.ops == ops ? figures.value[k] : 0;
+  PetscCallMPI(MPI_Bcast(figures.value, MAT_SHADOW_FIGURES, MPI_DOUBLE, process, PetscObjectComm((PetscObject)A)));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, MAT_SHADOW_FIGURES, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)A)));
   for (int k = 0; ops->figures[k].name; k++) {
     if (ops->figures[k].scope == MAT_SHADOW_OF_ALL) figures.value[k] = sum[k];
@@ -72,9 +91,6 @@ static PetscErrorCode MatShadowViewHalo(Mat A, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define VIEW_LONGEST 96 /* bytes of the longest answer */
-#define VIEW_KINDS   6
-
 /* Prints the formats on which the blocks of an MPI matrix run, and why: each answer once, with the number of processes that give it */
 static PetscErrorCode MatShadowViewBlocks(Mat A, PetscViewer viewer)
 {
@@ -100,6 +116,7 @@ static PetscErrorCode MatShadowViewBlocks(Mat A, PetscViewer viewer)
   PetscCallMPI(MPI_Gather(mine, (PetscMPIInt)sizeof(mine), MPI_CHAR, all, (PetscMPIInt)sizeof(mine), MPI_CHAR, 0, PetscObjectComm((PetscObject)A)));
   for (int k = 0; k < 2; k++) {
     PetscMPIInt kind[VIEW_KINDS], count[VIEW_KINDS], kinds = 0; /* the first process with this answer, and the number of such processes */
+    char        line[VIEW_KINDS * (VIEW_LONGEST + 32)] = "", part[VIEW_LONGEST + 32];
 
     for (PetscMPIInt p = 0; !rank && p < size; p++) {
       PetscMPIInt n = 0;
@@ -112,11 +129,11 @@ static PetscErrorCode MatShadowViewBlocks(Mat A, PetscViewer viewer)
       }
       count[n]++;
     }
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  %s blocks:", name[k]));
-    PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
-    for (PetscMPIInt n = 0; n < kinds; n++) PetscCall(PetscViewerASCIIPrintf(viewer, "%s %d on %s", n ? "," : "", count[n], all[kind[n]][k]));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
-    PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+    for (PetscMPIInt n = 0; n < kinds; n++) {
+      PetscCall(PetscSNPrintf(part, sizeof(part), "%s %d on %s", n ? "," : "", count[n], all[kind[n]][k]));
+      PetscCall(PetscStrlcat(line, part, sizeof(line)));
+    }
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %s blocks:%s\n", name[k], line)); /* in one call: a sub-viewer indents each call */
   }
   PetscCall(PetscFree(all));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -126,25 +143,22 @@ static PetscErrorCode MatShadowViewInfo(Mat A, PetscViewer viewer)
 {
   const MatShadowFormat *format;
   MatShadowInfo          info;
-  PetscMPIInt            size, converted = 0;
+  PetscMPIInt            process;
   PetscBool              onaij;
   PetscLogDouble         nz;
-  const char            *where;
-  char                   update[64] = "";
+  char                   words[3][VIEW_LONGEST], where[32] = "", update[64] = "";
 
   PetscFunctionBegin;
   PetscCall(MatShadowGetFormat(A, &format));
   PetscCall(MatShadowSetUp(A));
   PetscCall(MatShadowGetInfo(A, &info));
-  PetscCall(PetscStrcmp(info.format, "csr", &onaij));
-  PetscCall(MatShadowReduceInfo(A, &info, (PetscBool)!onaij, &converted));
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
-  where = size > 1 ? " on the first process" : "";
-  nz    = info.nonzeros > 0 ? info.nonzeros : 1;
-  if (!converted) PetscCall(PetscViewerASCIIPrintf(viewer, "products run on the AIJ, not on %s: %s\n", format->name, info.reason));
+  PetscCall(MatShadowReduceInfo(A, &info, words, &process, where));
+  PetscCall(PetscStrcmp(words[0], "csr", &onaij));
+  nz = info.nonzeros > 0 ? info.nonzeros : 1;
+  if (onaij) PetscCall(PetscViewerASCIIPrintf(viewer, "products run on the AIJ, not on %s: %s\n", format->name, words[2]));
   else {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "products run on %s, %s kernels: %s\n", info.format, info.kernel, info.reason));
-    PetscCall(MatShadowViewFigures(A, where, viewer));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "products run on %s, %s kernels: %s\n", words[0], words[1], words[2]));
+    PetscCall(MatShadowViewFigures(A, process, where, viewer));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  bytes: %.0f stored, %.0f by the model, %.0f of the AIJ; %.2f per nonzero, AIJ %.2f; fill %.3f\n", info.bytes_stored, info.bytes_model, info.bytes_csr, info.bytes_stored / nz, info.bytes_csr / nz, info.nonzeros > 0 ? info.stored_values / nz : 1.));
     if (info.bytes_extra > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  %.0f more bytes for new values and the transposed product\n", info.bytes_extra));
   }

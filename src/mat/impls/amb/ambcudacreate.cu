@@ -53,7 +53,7 @@ struct AddCounts {
 
 static unsigned AmbCreateChunks(int64_t m)
 {
-  return (unsigned)((m + SYS_WARP - 1) / SYS_WARP);
+  return SysBlocks(m, SYS_WARP);
 }
 
 /* The bits of the keys that AmbDeviceKeys() makes */
@@ -172,8 +172,7 @@ static SysStatus Describe(const Workspace *w, const Choice *choice, const AmbCou
 
   if (n->task) {
     SYS_CUDA(cudaMemsetAsync(w->sample, 0, sizeof(kind), stream));
-    AmbCreateCountKinds<<<(n->task + 255) / 256, 256, 0, stream>>>(A->layout, (unsigned long long *)w->sample);
-    SYS_CUDA(cudaPeekAtLastError());
+    SYS_CALL(SysLaunch(AmbCreateCountKinds, SysBlocks(n->task), SYS_THREADS, 0, stream, A->layout, (unsigned long long *)w->sample));
     SYS_CUDA(cudaMemcpyAsync(kind, w->sample, sizeof(kind), cudaMemcpyDeviceToHost, stream));
     SYS_CUDA(cudaStreamSynchronize(stream));
     info->diagonal = (int64_t)kind[AMB_DIAGONAL];

@@ -15,7 +15,7 @@
 
 static unsigned AmbPlanBlocks(int64_t warps)
 {
-  return (unsigned)((warps * SYS_WARP + THREADS - 1) / THREADS);
+  return SysBlocks(warps * SYS_WARP, THREADS);
 }
 
 /* A part of a row that is being walked */
@@ -23,16 +23,6 @@ typedef struct {
   const int *j;
   int        k, end;
 } Walk;
-
-static __device__ inline int AmbPlanWarpMax(int v)
-{
-  return __reduce_max_sync(SYS_ALL_LANES, v);
-}
-
-static __device__ inline unsigned AmbPlanWarpSum(unsigned v)
-{
-  return __reduce_add_sync(SYS_ALL_LANES, v);
-}
 
 /* The sum over the lanes before this one; *total is the sum over all lanes */
 static __device__ inline unsigned AmbPlanWarpScan(unsigned v, unsigned *total)
@@ -100,7 +90,7 @@ static __device__ inline int AmbPlanNextDiagonal(const Walk *w, int group)
    another lane. */
 static __device__ int AmbPlanCountDiagonals(Walk w, int group, int n, int b, int limit)
 {
-  const int first = __reduce_min_sync(SYS_ALL_LANES, group), last = AmbPlanWarpMax(group);
+  const int first = __reduce_min_sync(SYS_ALL_LANES, group), last = __reduce_max_sync(SYS_ALL_LANES, group);
   int       count = 0, diagonal;
 
   while ((diagonal = AmbPlanNextDiagonal(&w, group)) != INT_MAX) {
@@ -116,7 +106,7 @@ static __device__ bool AmbPlanIsNarrow(Walk w, int n, int b)
   while (__any_sync(SYS_ALL_LANES, w.k < w.end)) {
     const bool here  = w.k < w.end;
     const int  col   = here ? AmbPlanBlockColumn(w.j[w.k], n, b) : 0;
-    const int  least = __reduce_min_sync(SYS_ALL_LANES, here ? col : INT_MAX), most = AmbPlanWarpMax(here ? col : 0);
+    const int  least = __reduce_min_sync(SYS_ALL_LANES, here ? col : INT_MAX), most = __reduce_max_sync(SYS_ALL_LANES, here ? col : 0);
 
     if (most - least > 65535) return false;
     if (here) AmbPlanSkip(&w, col + b);
@@ -180,12 +170,12 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanSample(SysCSR A, const 
     walk.k   = A.i[r];
     walk.end = row < A.m ? min(A.i[r + 1], walk.k + MODEL_ENTRIES) : walk.k;
     blocks   = AmbPlanCountBlocks(walk, (int)A.n, b);
-    most     = AmbPlanWarpMax(blocks);
+    most     = __reduce_max_sync(SYS_ALL_LANES, blocks);
     logt     = AmbPlanLanesOf(blocks, sizes.steps[b]);
-    slots    = AmbPlanWarpSum(AmbPlanStepsOf(blocks, logt) << logt);
+    slots    = __reduce_add_sync(SYS_ALL_LANES, AmbPlanStepsOf(blocks, logt) << logt);
     logt     = AmbPlanLanesOf(most, sizes.steps[b]);
     steps    = AmbPlanStepsOf(AmbPlanTaskMax(blocks, SYS_WARP >> logt), logt);
-    steps    = AmbPlanWarpSum(lane % (SYS_WARP >> logt) ? 0 : steps);
+    steps    = __reduce_add_sync(SYS_ALL_LANES, lane % (SYS_WARP >> logt) ? 0 : steps);
     if (lane == 0) atomicAdd(&sum[0], (unsigned long long)slots * AmbPlanNarrowBytes(b) / SYS_WARP);
     for (int g = 1; g <= AMB_GROUPS; g++) {
       unsigned long long bytes = (unsigned long long)steps * AmbPlanNarrowBytes(b);
@@ -220,7 +210,7 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanCountDescents(int64_t n
   unsigned descents = 0;
 
   for (int64_t k = (int64_t)blockIdx.x * THREADS + threadIdx.x + 1; k < nz; k += (int64_t)gridDim.x * THREADS) descents += j[k] <= j[k - 1];
-  descents = AmbPlanWarpSum(descents);
+  descents = __reduce_add_sync(SYS_ALL_LANES, descents);
   if (threadIdx.x % SYS_WARP == 0 && descents) atomicAdd(bad, descents);
 }
 
@@ -277,7 +267,7 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanCount(SysCSR A, int b, 
       for (int e = max(run.k, k0 + 1); e < run.end; e++) wrong |= A.j[e] <= A.j[e - 1];
       total += AmbPlanCountBlocks(run, (int)A.n, b);
     }
-    total = (int)AmbPlanWarpSum(total);
+    total = (int)__reduce_add_sync(SYS_ALL_LANES, total);
     if (lane == (int)(threadIdx.x % SYS_WARP)) count = total;
   }
   if (row < A.m) blocks[row] = count;
@@ -289,12 +279,9 @@ SysStatus AmbDeviceCount(const SysCSR *A, int block_size, int steps, int *blocks
   const unsigned rows = (unsigned)((A->m + THREADS - 1) / THREADS);
   const int64_t  flat = (A->nz + 8 * THREADS - 1) / (8 * THREADS);
 
-  if (block_size == 1) {
-    if (flat) AmbPlanCountDescents<<<(unsigned)flat, THREADS, 0, stream>>>(A->nz, A->j, bad);
-    AmbPlanCountSingles<<<rows, THREADS, 0, stream>>>(*A, blocks, bad);
-  } else AmbPlanCount<<<rows, THREADS, 0, stream>>>(*A, block_size, steps, blocks, bad);
-  SYS_CUDA(cudaPeekAtLastError());
-  return SYS_SUCCESS;
+  if (block_size > 1) return SysLaunch(AmbPlanCount, rows, THREADS, 0, stream, *A, block_size, steps, blocks, bad);
+  SYS_CALL(SysLaunch(AmbPlanCountDescents, flat, THREADS, 0, stream, A->nz, A->j, bad));
+  return SysLaunch(AmbPlanCountSingles, rows, THREADS, 0, stream, *A, blocks, bad);
 }
 
 /* Makes the keys by which the rows of every scope are sorted by descending length */
@@ -309,9 +296,7 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanKeys(int64_t m, const i
 
 SysStatus AmbDeviceKeys(int64_t m, const int *blocks, unsigned *key, uint16_t *row, cudaStream_t stream)
 {
-  AmbPlanKeys<<<(unsigned)((m + THREADS - 1) / THREADS), THREADS, 0, stream>>>(m, blocks, key, row);
-  SYS_CUDA(cudaPeekAtLastError());
-  return SYS_SUCCESS;
+  return SysLaunch(AmbPlanKeys, SysBlocks(m, THREADS), THREADS, 0, stream, m, blocks, key, row);
 }
 
 /* The rows of a chunk, one for each lane */
@@ -375,7 +360,7 @@ static __device__ void AmbPlanStage(const AmbLayout &A, const AmbArrays &csr, in
 /* The number of blocks of the piece of a split row that begins with entry k; all lanes get it */
 static __device__ inline unsigned AmbPlanPieceBlocks(const AmbLayout &A, const int *j, int k, int end)
 {
-  return AmbPlanWarpSum(AmbPlanCountBlocks(AmbPlanLaneRun(j, k, end, A.steps), A.n, A.block_size));
+  return __reduce_add_sync(SYS_ALL_LANES, AmbPlanCountBlocks(AmbPlanLaneRun(j, k, end, A.steps), A.n, A.block_size));
 }
 
 /* Chooses T and the kind of every chunk, and counts its tasks, steps and indices */
@@ -391,7 +376,7 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanPlan(AmbLayout A, AmbAr
   if (chunk >= A.nchunk) return;
   me    = AmbPlanChunkLane(A, csr, chunk);
   mine  = me.length ? blocks[me.row] : 0;
-  most  = AmbPlanWarpMax(mine);
+  most  = __reduce_max_sync(SYS_ALL_LANES, mine);
   split = __ballot_sync(SYS_ALL_LANES, me.length > AmbPlanPiece(A.steps));
   logt  = split ? 5 : AmbPlanLanesOf(most, A.steps);
   if (logt == 0) {
@@ -408,10 +393,10 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanPlan(AmbLayout A, AmbAr
     const unsigned step = AmbPlanStepsOf(AmbPlanTaskMax(mine, rows), logt);
 
     count.task = 1u << logt;
-    count.step = AmbPlanWarpSum(lane % rows || split >> lane & 1 ? 0 : step);
+    count.step = __reduce_add_sync(SYS_ALL_LANES, lane % rows || split >> lane & 1 ? 0 : step);
   }
   if (kind != AMB_DIAGONAL) {
-    const int first = __reduce_min_sync(SYS_ALL_LANES, me.length ? csr.j[me.walk.k] : INT_MAX), last = AmbPlanWarpMax(me.length ? csr.j[me.walk.end - 1] : 0);
+    const int first = __reduce_min_sync(SYS_ALL_LANES, me.length ? csr.j[me.walk.k] : INT_MAX), last = __reduce_max_sync(SYS_ALL_LANES, me.length ? csr.j[me.walk.end - 1] : 0);
 
     if (most && last - AmbPlanBlockColumn(first, A.n, b) > 65535 && (logt || !AmbPlanIsNarrow(me.walk, A.n, b))) kind = AMB_WIDE;
   }
@@ -434,9 +419,7 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanPlan(AmbLayout A, AmbAr
 
 SysStatus AmbDevicePlan(const AmbLayout *A, const AmbArrays *csr, const int *blocks, cudaStream_t stream)
 {
-  AmbPlanPlan<<<AmbPlanBlocks(A->nchunk), THREADS, 0, stream>>>(*A, *csr, blocks);
-  SYS_CUDA(cudaPeekAtLastError());
-  return SYS_SUCCESS;
+  return SysLaunch(AmbPlanPlan, AmbPlanBlocks(A->nchunk), THREADS, 0, stream, *A, *csr, blocks);
 }
 
 /* Stores the values of the block that begins in column col, or in the map their entries, and skips these; a lane without a block stores zeros, or -1 */
@@ -555,17 +538,11 @@ static __device__ AmbCount AmbPlanSplitTasks(const AmbLayout &A, const AmbArrays
   return at;
 }
 
-/* The smallest column in which a block of the chunk begins */
-static __device__ inline int AmbPlanChunkBase(const AmbLayout &A, const Lane &me)
-{
-  return AmbPlanBlockColumn(__reduce_min_sync(SYS_ALL_LANES, me.length ? me.walk.j[me.walk.k] : A.n), A.n, A.block_size);
-}
-
 /* Fills a chunk whose rows have several lanes each; leaves blocks of one entry to AmbPlanFillTasks() */
 static __device__ void AmbPlanFillShared(const AmbLayout &A, const AmbArrays &csr, Lane me, AmbCount at, unsigned chunk, unsigned logt, unsigned kind)
 {
   const unsigned lane = threadIdx.x % SYS_WARP, rows = SYS_WARP >> logt, split = __ballot_sync(SYS_ALL_LANES, me.length > AmbPlanPiece(A.steps));
-  const int      base = AmbPlanChunkBase(A, me);
+  const int      base = AmbPlanBlockColumn(__reduce_min_sync(SYS_ALL_LANES, me.length ? me.walk.j[me.walk.k] : A.n), A.n, A.block_size); /* the smallest column in which a block begins */
   int            mine = 0, step;
   unsigned       total, before, task;
 
@@ -694,10 +671,8 @@ SysStatus AmbDeviceFill(const AmbLayout *A, const AmbArrays *csr, cudaStream_t s
   if (!A->nchunk) return SYS_SUCCESS;
   while (space < most && space < A->nz / (int)A->nchunk * 5 / 4) space += 128;
   SYS_CUDA(cudaFuncSetAttribute(AmbPlanFill, cudaFuncAttributeMaxDynamicSharedMemorySize, most * entry));
-  AmbPlanFill<<<A->nchunk, SYS_WARP, (size_t)(space * entry), stream>>>(*A, *csr, space);
-  if (A->ntask > A->nchunk) AmbPlanFillTasks<<<AmbPlanBlocks(A->ntask), THREADS, 0, stream>>>(*A, *csr);
-  SYS_CUDA(cudaPeekAtLastError());
-  return SYS_SUCCESS;
+  SYS_CALL(SysLaunch(AmbPlanFill, A->nchunk, SYS_WARP, (size_t)(space * entry), stream, *A, *csr, space));
+  return A->ntask > A->nchunk ? SysLaunch(AmbPlanFillTasks, AmbPlanBlocks(A->ntask), THREADS, 0, stream, *A, *csr) : SYS_SUCCESS;
 }
 
 static __global__ void __launch_bounds__(256) AmbPlanRefill(size_t n, const int *__restrict__ map, const SysScalar *__restrict__ a, SysScalar *__restrict__ val)

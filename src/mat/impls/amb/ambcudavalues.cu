@@ -71,8 +71,7 @@ SysStatus AmbValuesChoose(SysValuesChoice *V, int64_t nz, const SysScalar *a, cu
   }
   SYS_CALL(SysDeviceAllocate(&s.memory, sizeof(found)));
   SYS_CUDA(cudaMemsetAsync(s.memory, 0, sizeof(found), stream));
-  AmbValuesFind<<<SysBlocks(nz, EACH * SYS_THREADS) < MOST_BLOCKS ? SysBlocks(nz, EACH * SYS_THREADS) : MOST_BLOCKS, SYS_THREADS, 0, stream>>>(nz, a, SysValuesMustLook(V), (AmbDistinct *)s.memory);
-  SYS_CUDA(cudaPeekAtLastError());
+  SYS_CALL(SysLaunch(AmbValuesFind, SysMin(SysBlocks(nz, EACH * SYS_THREADS), MOST_BLOCKS), SYS_THREADS, 0, stream, nz, a, SysValuesMustLook(V), (AmbDistinct *)s.memory));
   SYS_CUDA(cudaMemcpyAsync(&found, s.memory, sizeof(found), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   if (found.overflow) SysValuesTake(V, 0, NULL, 1, !found.not_float);
@@ -158,13 +157,11 @@ static SysStatus AmbValuesWrite(AmbDevice *A, const Source &S, void *small, cuda
   if (A->values.stored == SYS_STORAGE_PLACES) {
     if (!A->table) SYS_CALL(SysDeviceAllocate(&A->table, sizeof(*A->table)));
     SYS_CUDA(cudaMemcpyAsync(A->table, &A->values.table, sizeof(*A->table), cudaMemcpyHostToDevice, stream));
-    if (n) AmbValuesPlaces<<<SysBlocks((int64_t)A->layout.ntask * SYS_WARP, THREADS), THREADS, 0, stream>>>(A->layout, S, A->table, (uint8_t *)small);
-#if defined(SYS_HAVE_STORAGE_SINGLE)
-  } else if (n) {
-    AmbValuesRound<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, S, (float *)small);
-#endif
+    return SysLaunch(AmbValuesPlaces, SysBlocks((int64_t)A->layout.ntask * SYS_WARP, THREADS), THREADS, 0, stream, A->layout, S, A->table, (uint8_t *)small);
   }
-  SYS_CUDA(cudaPeekAtLastError());
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+  if (n) return SysLaunch(AmbValuesRound, SysBlocksLoop(n), SYS_THREADS, 0, stream, n, S, (float *)small);
+#endif
   return SYS_SUCCESS;
 }
 

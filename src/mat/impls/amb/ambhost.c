@@ -33,13 +33,6 @@ static SysStatus AmbHostLayoutAll(const AmbHost *A, int nworker, AmbLayout *layo
   return (SysStatus)status;
 }
 
-/* The parts to write: all, or only the values into a format that has the rest, or all but the values */
-typedef enum {
-  FILL_ALL,
-  FILL_VALUES,
-  FILL_PATTERN
-} FillWhat;
-
 /* Stores the value of entry k of the CSR at a place of the format */
 static inline __attribute__((always_inline)) void AmbHostPut(const SysStorage stored, const AmbHost *A, int64_t at, SysInt k)
 {
@@ -63,7 +56,7 @@ static inline __attribute__((always_inline)) void AmbHostPutZero(const SysStorag
    Writes the blocks of one row, from its entry k on, into every stride-th slot beginning at slot; returns the entry after the last one written.
    only: the row has no entries in other tiles, so that the end of its part is known without a look at the columns.
 */
-static inline __attribute__((always_inline)) SysInt AmbHostFillRow(const int b, const int only, const FillWhat what, const SysStorage stored, const AmbHost *A, const AmbTile *T, SysInt k, SysInt end, int64_t slot, int64_t slots, int stride)
+static inline __attribute__((always_inline)) SysInt AmbHostFillRow(const int b, const int only, const SysFill what, const SysStorage stored, const AmbHost *A, const AmbTile *T, SysInt k, SysInt end, int64_t slot, int64_t slots, int stride)
 {
   const SysInt *j   = A->csr.j;
   const int64_t top = A->csr.n - T->col - b; /* the last column where a block can begin */
@@ -74,32 +67,32 @@ static inline __attribute__((always_inline)) SysInt AmbHostFillRow(const int b, 
   for (; k < end && (only || j[k] < T->hi); i += stride) {
     int64_t first;
 
-    if (b == 1 && what == FILL_VALUES) {
+    if (b == 1 && what == SYS_FILL_VALUES) {
       AmbHostPut(stored, A, val + i, k++);
       continue;
     }
     first = j[k] - T->col < top ? j[k] - T->col : top;
-    if (what != FILL_VALUES) col[i] = (uint16_t)first;
+    if (what != SYS_FILL_VALUES) col[i] = (uint16_t)first;
     if (end - k >= b && j[k + b - 1] - T->col == first + b - 1 && j[k + b - 1] < T->hi) { /* a block without filling */
-      for (int q = 0; q < b && what != FILL_PATTERN; q++) AmbHostPut(stored, A, val + i * b + q, k + q);
+      for (int q = 0; q < b && what != SYS_FILL_PATTERN; q++) AmbHostPut(stored, A, val + i * b + q, k + q);
       k += b;
       continue;
     }
-    for (int q = 0; q < b && what == FILL_ALL; q++) AmbHostPutZero(stored, A, val + i * b + q);
+    for (int q = 0; q < b && what == SYS_FILL_ALL; q++) AmbHostPutZero(stored, A, val + i * b + q);
     do {
-      if (what != FILL_PATTERN) AmbHostPut(stored, A, val + i * b + (j[k] - T->col - first), k);
+      if (what != SYS_FILL_PATTERN) AmbHostPut(stored, A, val + i * b + (j[k] - T->col - first), k);
       k++;
     } while (k < end && (only || j[k] < T->hi) && j[k] - T->col < first + b);
   }
-  for (; i < slots && what != FILL_VALUES; i += stride) {
+  for (; i < slots && what != SYS_FILL_VALUES; i += stride) {
     col[i] = 0;
-    for (int q = 0; q < b && what == FILL_ALL; q++) AmbHostPutZero(stored, A, val + i * b + q);
+    for (int q = 0; q < b && what == SYS_FILL_ALL; q++) AmbHostPutZero(stored, A, val + i * b + q);
   }
   return k;
 }
 
 /* Fills a tile; pos[] has the next entry of every row of the scope */
-static inline __attribute__((always_inline)) void AmbHostFillTile(const int b, const int only, const FillWhat what, const SysStorage stored, const AmbHost *A, const AmbTile *T, SysInt *pos)
+static inline __attribute__((always_inline)) void AmbHostFillTile(const int b, const int only, const SysFill what, const SysStorage stored, const AmbHost *A, const AmbTile *T, SysInt *pos)
 {
   const uint32_t *start = A->start + T->chunk;
   const uint16_t *perm  = A->perm + T->perm;
@@ -116,7 +109,7 @@ static inline __attribute__((always_inline)) void AmbHostFillTile(const int b, c
 
         if (T->sorted ? k < T->nrow : T->row + r < A->csr.m) {
           pos[r] = AmbHostFillRow(b, only, what, stored, A, T, pos[r], end[r], slot + l, slots, AMB_C);
-        } else if (what != FILL_VALUES) (void)AmbHostFillRow(b, 1, what, stored, A, T, 0, 0, slot + l, slots, AMB_C);
+        } else if (what != SYS_FILL_VALUES) (void)AmbHostFillRow(b, 1, what, stored, A, T, 0, 0, slot + l, slots, AMB_C);
       }
     }
   }
@@ -124,38 +117,17 @@ static inline __attribute__((always_inline)) void AmbHostFillTile(const int b, c
 
 /* One function for each block size and storage, which are then constants in the loops */
 #define FILL_STORED(b, stored) \
-  static void AmbHostFill##b##_##stored(const AmbHost *A, const AmbTile *T, SysInt *pos, FillWhat what) \
+  static void AmbHostFill##b##_##stored(const AmbHost *A, const AmbTile *T, SysInt *pos, SysFill what) \
   { \
-    if (what == FILL_VALUES && T->only) AmbHostFillTile(b, 1, FILL_VALUES, stored, A, T, pos); \
-    else if (what == FILL_VALUES) AmbHostFillTile(b, 0, FILL_VALUES, stored, A, T, pos); \
-    else if (what == FILL_PATTERN) AmbHostFillTile(b, 0, FILL_PATTERN, stored, A, T, pos); \
-    else AmbHostFillTile(b, 0, FILL_ALL, stored, A, T, pos); \
+    if (what == SYS_FILL_VALUES && T->only) AmbHostFillTile(b, 1, SYS_FILL_VALUES, stored, A, T, pos); \
+    else if (what == SYS_FILL_VALUES) AmbHostFillTile(b, 0, SYS_FILL_VALUES, stored, A, T, pos); \
+    else if (what == SYS_FILL_PATTERN) AmbHostFillTile(b, 0, SYS_FILL_PATTERN, stored, A, T, pos); \
+    else AmbHostFillTile(b, 0, SYS_FILL_ALL, stored, A, T, pos); \
   }
-#define FILL(b) FILL_STORED(b, SYS_STORAGE_PLAIN) FILL_STORED(b, SYS_STORAGE_SINGLE) FILL_STORED(b, SYS_STORAGE_PLACES)
-#define FILL_NAMED(b) \
-  { \
-    AmbHostFill##b##_SYS_STORAGE_PLAIN, AmbHostFill##b##_SYS_STORAGE_SINGLE, AmbHostFill##b##_SYS_STORAGE_PLACES \
-  }
-FILL(1)
-FILL(2)
-FILL(3)
-FILL(4)
-FILL(5)
-FILL(6)
-FILL(7)
-FILL(8)
-FILL(9)
-FILL(10)
+#define FILL(b)       FILL_STORED(b, SYS_STORAGE_PLAIN) FILL_STORED(b, SYS_STORAGE_SINGLE) FILL_STORED(b, SYS_STORAGE_PLACES)
+#define FILL_NAMED(b) {AmbHostFill##b##_SYS_STORAGE_PLAIN, AmbHostFill##b##_SYS_STORAGE_SINGLE, AmbHostFill##b##_SYS_STORAGE_PLACES},
 
-static void AmbHostFillScope(FillWhat what, const AmbHost *A, int64_t s, SysInt *pos)
-{
-  static void (*const fill[AMB_MAX_BLOCK][3])(const AmbHost *, const AmbTile *, SysInt *, FillWhat) = {FILL_NAMED(1), FILL_NAMED(2), FILL_NAMED(3), FILL_NAMED(4), FILL_NAMED(5),
-                                                                                                       FILL_NAMED(6), FILL_NAMED(7), FILL_NAMED(8), FILL_NAMED(9), FILL_NAMED(10)};
-  const int64_t row = s * A->scope, nrow = SysMin(A->scope, A->csr.m - row);
-
-  for (int64_t r = 0; r < nrow; r++) pos[r] = A->csr.i[row + r];
-  for (int64_t k = A->scope_tile[s]; k < A->scope_tile[s + 1]; k++) (*fill[A->block_size - 1][A->values.stored])(A, A->tile + k, pos, what);
-}
+AMB_BLOCKS(FILL)
 
 /* Copies the layout of a scope into the arrays of the format */
 static void AmbHostPlaceScope(AmbHost *A, const AmbLayout *L, const AmbLayout *before)
@@ -194,8 +166,10 @@ static void AmbHostPartition(AmbHost *A, const AmbLayout *layout, AmbLayout *bef
   while (t <= A->nthread) A->thread_scope[t++] = A->nscope;
 }
 
-static SysStatus AmbHostFill(AmbHost *A, int nworker, FillWhat what, const AmbLayout *layout, const AmbLayout *before)
+static SysStatus AmbHostFill(AmbHost *A, int nworker, SysFill what, const AmbLayout *layout, const AmbLayout *before)
 {
+  static void (*const fill[AMB_MAX_BLOCK][3])(const AmbHost *, const AmbTile *, SysInt *, SysFill) = {AMB_BLOCKS(FILL_NAMED)};
+
   int status = SYS_SUCCESS;
 
 #if defined(_OPENMP)
@@ -208,7 +182,8 @@ static SysStatus AmbHostFill(AmbHost *A, int nworker, FillWhat what, const AmbLa
     for (int t = omp_get_thread_num(); t < A->nthread && !status; t += omp_get_num_threads()) {
       for (int64_t s = A->thread_scope[t]; s < A->thread_scope[t + 1]; s++) {
         if (layout) AmbHostPlaceScope(A, layout + s, before + s);
-        AmbHostFillScope(what, A, s, pos);
+        for (int64_t r = 0; r < A->scope && s * A->scope + r < A->csr.m; r++) pos[r] = A->csr.i[s * A->scope + r];
+        for (int64_t k = A->scope_tile[s]; k < A->scope_tile[s + 1]; k++) (*fill[A->block_size - 1][A->values.stored])(A, A->tile + k, pos, what);
       }
     }
     free(pos);
@@ -238,7 +213,7 @@ static SysStatus AmbHostChooseValues(AmbHost *A, int nworker, int zero)
 }
 
 /* Fills in the values, which AmbHostChooseValues() has made room for */
-static SysStatus AmbHostFillAll(AmbHost *A, int nworker, FillWhat what, const AmbLayout *layout, const AmbLayout *before)
+static SysStatus AmbHostFillAll(AmbHost *A, int nworker, SysFill what, const AmbLayout *layout, const AmbLayout *before)
 {
   uint8_t  *place = NULL;
   SysStatus status;
@@ -259,7 +234,7 @@ static SysStatus AmbHostFillAll(AmbHost *A, int nworker, FillWhat what, const Am
   status   = AmbHostFill(A, nworker, what, layout, before);
   A->place = NULL;
   SysRelease(place, (size_t)A->csr.nz);
-  if (what != FILL_PATTERN) A->filled = 1;
+  if (what != SYS_FILL_PATTERN) A->filled = 1;
   return status;
 }
 
@@ -292,7 +267,7 @@ SysStatus AmbHostCreate(const SysCSR *csr, const AmbPlan *plan, int nworker, con
     if (!A->tile || !A->start || !A->perm || !A->col) status = SYS_OUT_OF_MEMORY;
   }
   if (!status) status = AmbHostChooseValues(A, nworker, !csr->a);
-  if (!status) status = AmbHostFillAll(A, nworker, csr->a ? FILL_ALL : FILL_PATTERN, layout, before);
+  if (!status) status = AmbHostFillAll(A, nworker, csr->a ? SYS_FILL_ALL : SYS_FILL_PATTERN, layout, before);
   for (int64_t s = 0; layout && s < A->nscope; s++) {
     free(layout[s].tile);
     free(layout[s].start);
@@ -314,7 +289,7 @@ SysStatus AmbHostUpdate(void *data, const SysCSR *csr, SysStream stream)
   (void)stream;
   A->csr = *csr;
   status = AmbHostChooseValues(A, A->nthread, 1);
-  if (!status) status = AmbHostFillAll(A, A->nthread, FILL_VALUES, NULL, NULL);
+  if (!status) status = AmbHostFillAll(A, A->nthread, SYS_FILL_VALUES, NULL, NULL);
   return status;
 }
 

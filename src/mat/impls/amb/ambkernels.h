@@ -3,7 +3,7 @@
    The AMB kernels, a template. The file that includes it defines
 
      SYS_ISA                                  the instruction set, see sys/sysisa.h
-     AmbChunk1(stored, n, A, at, col, x, sum) sums of the C rows of a chunk of n steps, blocks of 1, whose values begin at the one with number at
+     AmbChunk1(stored, n, A, at, col, x, sum)    sums of the C rows of a chunk of n steps, blocks of 1, whose values begin at the one with number at
      AmbChunkB(b, stored, n, A, at, col, x, sum) the same for blocks of b > 1, called with constant b
      SYS_INLINE                          forces a function into its callers, so that b is constant there
 
@@ -32,14 +32,6 @@ static SYS_INLINE int AmbChunkRows(const AmbHost *A, const AmbTile *T, int c, co
   return left < AMB_C ? (int)left : AMB_C;
 }
 
-static SYS_INLINE int AmbAnyNaN(const SysScalar sum[AMB_C])
-{
-  int bad = 0;
-
-  for (int l = 0; l < AMB_C; l++) bad |= sum[l] != sum[l];
-  return bad;
-}
-
 static SYS_INLINE void AmbTileAll(const int b, const SysStorage stored, const SysStore how, const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const uint32_t  *start = A->start + T->chunk;
@@ -47,6 +39,7 @@ static SYS_INLINE void AmbTileAll(const int b, const SysStorage stored, const Sy
   const SysScalar *xs  = x + T->col;
   const size_t     val = (size_t)AMB_C * b * T->step;
   SysScalar        sum[AMB_C];
+  int64_t          r0;
   int              c;
 
   for (c = 0; c < T->nsplit; c++) {
@@ -65,33 +58,22 @@ static SYS_INLINE void AmbTileAll(const int b, const SysStorage stored, const Sy
 
     if (b == 1) AmbChunk1(stored, start[c + 1] - start[c], A, val + (size_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
     else AmbChunkB(b, stored, start[c + 1] - start[c], A, val + (size_t)AMB_C * b * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
-    if (T->sorted) {
-      if (AmbAnyNaN(sum)) {
-        for (int l = 0; l < nl; l++) {
-          if (sum[l] != sum[l]) sum[l] = SYS_ISA_NAME(RowSum)(A, T, T->row + perm[l], x);
-        }
+    r0 = T->sorted ? T->row : T->row + AMB_C * (int64_t)*perm;
+    if (SysAnyNaN(AMB_C, sum)) {
+      for (int l = 0; l < nl; l++) {
+        if (sum[l] != sum[l]) sum[l] = SYS_ISA_NAME(RowSum)(A, T, r0 + (T->sorted ? perm[l] : l), x);
       }
-      if (nl == AMB_C) {
-        for (int l = 0; l < AMB_C; l++) z[T->row + perm[l]] = SysStored(how, alpha, sum[l], beta, y, z, T->row + perm[l]);
-      } else {
-        for (int l = 0; l < nl; l++) z[T->row + perm[l]] = SysStored(how, alpha, sum[l], beta, y, z, T->row + perm[l]);
-      }
-      perm += AMB_C;
-    } else {
-      const int64_t r = T->row + AMB_C * (int64_t)*perm;
-
-      if (AmbAnyNaN(sum)) {
-        for (int l = 0; l < nl; l++) {
-          if (sum[l] != sum[l]) sum[l] = SYS_ISA_NAME(RowSum)(A, T, r + l, x);
-        }
-      }
-      if (nl == AMB_C) {
-        for (int l = 0; l < AMB_C; l++) z[r + l] = SysStored(how, alpha, sum[l], beta, y, z, r + l);
-      } else {
-        for (int l = 0; l < nl; l++) z[r + l] = SysStored(how, alpha, sum[l], beta, y, z, r + l);
-      }
-      perm++;
     }
+    if (T->sorted && nl == AMB_C) {
+      for (int l = 0; l < AMB_C; l++) z[r0 + perm[l]] = SysStored(how, alpha, sum[l], beta, y, z, r0 + perm[l]);
+    } else if (T->sorted) {
+      for (int l = 0; l < nl; l++) z[r0 + perm[l]] = SysStored(how, alpha, sum[l], beta, y, z, r0 + perm[l]);
+    } else if (nl == AMB_C) {
+      for (int l = 0; l < AMB_C; l++) z[r0 + l] = SysStored(how, alpha, sum[l], beta, y, z, r0 + l);
+    } else {
+      for (int l = 0; l < nl; l++) z[r0 + l] = SysStored(how, alpha, sum[l], beta, y, z, r0 + l);
+    }
+    perm += T->sorted ? AMB_C : 1;
   }
   /* the first tile ends with empty rows */
   if (how == SYS_STORE_ADD) return;
@@ -119,24 +101,12 @@ static SYS_INLINE void AmbTileAll(const int b, const SysStorage stored, const Sy
   { \
     SYS_ISA_NAME(Tile_##b##_##stored##_SYS_STORE_SET), SYS_ISA_NAME(Tile_##b##_##stored##_SYS_STORE_AXPY), SYS_ISA_NAME(Tile_##b##_##stored##_SYS_STORE_ADD) \
   }
-#define TILES_NAMED(b) \
-  { \
-    TILES_NAMED_STORED(b, SYS_STORAGE_PLAIN), TILES_NAMED_STORED(b, SYS_STORAGE_SINGLE), TILES_NAMED_STORED(b, SYS_STORAGE_PLACES) \
-  }
+#define TILES_NAMED(b) {TILES_NAMED_STORED(b, SYS_STORAGE_PLAIN), TILES_NAMED_STORED(b, SYS_STORAGE_SINGLE), TILES_NAMED_STORED(b, SYS_STORAGE_PLACES)},
 
-TILES(1)
-TILES(2)
-TILES(3)
-TILES(4)
-TILES(5)
-TILES(6)
-TILES(7)
-TILES(8)
-TILES(9)
-TILES(10)
+AMB_BLOCKS(TILES)
 
 typedef void (*TileFunction)(const AmbHost *, const AmbTile *, SysScalar, const SysScalar *, SysScalar, const SysScalar *, SysScalar *);
-static const TileFunction tile_functions[AMB_MAX_BLOCK][3][3] = {TILES_NAMED(1), TILES_NAMED(2), TILES_NAMED(3), TILES_NAMED(4), TILES_NAMED(5), TILES_NAMED(6), TILES_NAMED(7), TILES_NAMED(8), TILES_NAMED(9), TILES_NAMED(10)};
+static const TileFunction tile_functions[AMB_MAX_BLOCK][3][3] = {AMB_BLOCKS(TILES_NAMED)};
 
 /* z = alpha A x + beta y; y may be z, and is not read if beta is 0 */
 static void SYS_ISA_NAME(Mult)(const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
@@ -200,18 +170,9 @@ static void SYS_ISA_NAME(ThreadTranspose)(const AmbHost *A, int t, SysScalar alp
     if (A->values.stored == SYS_STORAGE_PLAIN) AmbTileTranspose(b, SYS_STORAGE_PLAIN, A, A->tile + k, alpha, x, z); \
     else if (A->values.stored == SYS_STORAGE_SINGLE) AmbTileTranspose(b, SYS_STORAGE_SINGLE, A, A->tile + k, alpha, x, z); \
     else AmbTileTranspose(b, SYS_STORAGE_PLACES, A, A->tile + k, alpha, x, z); \
-    break
+    break;
     switch (A->block_size) {
-      CASE(1);
-      CASE(2);
-      CASE(3);
-      CASE(4);
-      CASE(5);
-      CASE(6);
-      CASE(7);
-      CASE(8);
-      CASE(9);
-      CASE(10);
+      AMB_BLOCKS(CASE)
     }
 #undef CASE
   }

@@ -2,11 +2,19 @@
 /*
    MATCCOO, compressed COO, as a shadow of AIJ
 */
-#include "mat/impls/ccoo/ccoo.h"
+#include "mat/shadow/shadowformat.h"
 #include "mat/impls/ccoo/ccoohost.h"
 #if defined(SYS_HAVE_DEVICE)
   #include "mat/impls/ccoo/ccoocuda.h"
 #endif
+
+/* Sizes that are 0 are left open */
+typedef struct {
+  PetscInt  block, items;
+  PetscBool table, atomics;
+} CcooMatParams;
+
+extern const MatShadowFormat MatShadowFormatCCOO;
 
 static PetscBool  CcooCited      = PETSC_FALSE;
 static const char CcooCitation[] = "@inproceedings{aliaga2021,\n"
@@ -15,18 +23,14 @@ static const char CcooCitation[] = "@inproceedings{aliaga2021,\n"
                                    "  booktitle = {Euro-Par 2020: Parallel Processing Workshops},\n"
                                    "  year      = {2021}\n}\n";
 
-const char CcooTooLarge[] = "the matrix is too large for the 32-bit positions of the format";
+static const char CcooTooLarge[] = "the matrix is too large for the 32-bit positions of the format";
 
-CcooParams CcooGetParams(const CcooMatParams *p)
+static CcooParams CcooGetParams(const CcooMatParams *p)
 {
   return (CcooParams){(int)p->block, (int)p->items, p->table};
 }
 
 MAT_SHADOW_PARAMS(CcooParams, CcooCandidate)
-
-/* A core of the host takes as long to gather and decode a nonzero as for so many bytes of another format. MATAUTOSPARSE, which ranks formats by their bytes, is given
-   no fewer; its measurement may find otherwise. */
-#define CCOO_HOST_BYTES (1.25 * sizeof(SysScalar))
 
 /* Lists the number of entries in a group with the fewest bytes, and the other numbers if they are left open. A matrix whose values come later has plain values by
    this model; they may find places in a table when they come. */
@@ -46,7 +50,6 @@ static int RankHost_CCOO(const MatShadowCSR *csr, const void *params, MatShadowT
       *reason = status == SYS_OUT_OF_MEMORY ? "not enough memory for the format" : CcooTooLarge;
       return 0;
     }
-    if (params == MatShadowFormatCCOO.open) c.bytes = PetscMax(c.bytes, CCOO_HOST_BYTES * (double)csr->A.nz);
     (void)snprintf(c.name, sizeof(c.name), "ccoo, B = %d, K = %d", p.b, p.k);
     CcooCandidateSet(&c, &p);
     n = MatShadowCandidateInsert(list, 0, n, &c);
@@ -67,7 +70,15 @@ static SysStatus LayoutHost_CCOO(const MatShadowCSR *csr, MatShadowCandidate *c,
 
 /* ------------------------------------------------- figures ------------------------------------------------- */
 
-const MatShadowFigure CcooFigures[] = {
+/* The figures of both sides; the chunks of each format follow, as CcooFormat() numbers these */
+enum {
+  CCOO_FIGURE_BLOCK,
+  CCOO_FIGURE_ITEMS,
+  CCOO_FIGURE_TABLE,
+  CCOO_FIGURE_FORMATS
+};
+
+static const MatShadowFigure CcooFigures[] = {
   {"block",                MAT_SHADOW_OF_BLOCK},
   {"items",                MAT_SHADOW_OF_BLOCK},
   {"table",                MAT_SHADOW_OF_BLOCK},
@@ -88,7 +99,7 @@ const MatShadowFigure CcooFigures[] = {
 _Static_assert(PETSC_STATIC_ARRAY_LENGTH(CcooFigures) <= MAT_SHADOW_FIGURES + 1, "raise MAT_SHADOW_FIGURES");
 _Static_assert(PETSC_STATIC_ARRAY_LENGTH(CcooFigures) == CCOO_FIGURE_FORMATS + CCOO_FORMATS + 1, "a figure for each format");
 
-void CcooDescribe(const CcooParams *p, int ntable, const int64_t count[CCOO_FORMATS], double figure[])
+static void CcooDescribe(const CcooParams *p, int ntable, const int64_t count[CCOO_FORMATS], double figure[])
 {
   figure[CCOO_FIGURE_BLOCK] = p->b;
   figure[CCOO_FIGURE_ITEMS] = p->k;
@@ -109,7 +120,7 @@ static void DescribeHost_CCOO(const void *data, MatShadowInfo *info, double figu
   CcooDescribe(&host->params, host->table->n, count, figure);
 }
 
-PetscErrorCode CcooView(const double figure[], const char where[], PetscViewer viewer)
+static PetscErrorCode CcooView(const double figure[], const char where[], PetscViewer viewer)
 {
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  chunks of %.0f groups of %.0f entries; a table of %.0f values%s\n", figure[CCOO_FIGURE_BLOCK], figure[CCOO_FIGURE_ITEMS], figure[CCOO_FIGURE_TABLE], where));
@@ -120,6 +131,58 @@ PetscErrorCode CcooView(const double figure[], const char where[], PetscViewer v
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* ------------------------------------------------- on the device ------------------------------------------------- */
+
+#if defined(SYS_HAVE_DEVICE)
+MAT_SHADOW_PARAMS(CcooMatParams, CcooDeviceCandidate)
+
+  /* A layout that costs a few bytes more than the AIJ is worth a try, because the rate of cuSPARSE depends on the matrix */
+  #define CCOO_DEVICE_MORE 1.1
+
+/* Lists one candidate: layout() chooses its parameters and counts its bytes */
+static int RankDevice_CCOO(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
+{
+  const MatShadowCandidate c = {.format = &MatShadowFormatCCOO, .name = MATCCOO};
+
+  list[0] = c;
+  CcooDeviceCandidateSet(&list[0], (const CcooMatParams *)params);
+  return 1;
+}
+
+static SysStatus LayoutDevice_CCOO(const MatShadowCSR *csr, MatShadowCandidate *c, const MatShadowCandidate *best, double most, const char **reason, void **data)
+{
+  const CcooMatParams wanted = CcooDeviceCandidateGet(c);
+  const CcooParams    p      = CcooGetParams(&wanted);
+  CcooDevice         *device;
+  CcooDeviceInfo      about;
+  SysStatus           status = CcooDeviceCreate(&csr->A, &p, wanted.atomics, csr->stream, &device, &about);
+
+  if (status == SYS_TOO_LARGE) *reason = CcooTooLarge;
+  if (!status) {
+    c->bytes = about.bytes_stored;
+    if (about.cost >= CCOO_DEVICE_MORE * most) status = SYS_TOO_MANY_BYTES;
+    if (status && about.bytes_stored < CCOO_DEVICE_MORE * most) *reason = "the kernel of the GPU takes longer than the bytes of the AIJ";
+  }
+  if (!status) *data = device;
+  else CcooDeviceDestroy(device);
+  return status;
+}
+
+static void DescribeDevice_CCOO(const void *data, MatShadowInfo *info, double figure[])
+{
+  CcooDeviceInfo about;
+
+  CcooDeviceGetInfo((const CcooDevice *)data, &about);
+  info->format        = "ccoo";
+  info->kernel        = "cuda";
+  info->stored_values = about.stored_values;
+  info->bytes_model   = about.bytes_stored; /* all bytes are counted before anything is stored */
+  info->bytes_stored  = about.bytes_stored;
+  info->bytes_extra   = about.bytes_extra;
+  CcooDescribe(&about.params, about.ntable, about.count, figure);
+}
+#endif
 
 /* ------------------------------------------------- parameters ------------------------------------------------- */
 
@@ -192,8 +255,9 @@ static PetscErrorCode MatCCOOSetAtomics_CCOO(Mat A, PetscBool atomics)
 
   Input Parameters:
 + A     - the matrix; nothing happens if it is not of type `MATCCOO`
-. block - groups of a chunk, which share a format: 32, 64, 128 or 256; 0 for an automatic choice, 256
-- items - entries of a group, which lie in one row: 1, 2, 4 or 8; 0 for an automatic choice, the number with the fewest bytes
+. block - groups of a chunk, which share a format: 32, 64, 128 or 256; 0 for an automatic choice, 256 on the host and 128 on a GPU
+- items - entries of a group, which lie in one row: 1, 2, 4 or 8; 0 for an automatic choice, the number with the fewest bytes on the host and with the least time
+          on a GPU by models
 
   Options Database Keys:
 + -mat_ccoo_block <block> - the same for matrices created later
@@ -279,8 +343,7 @@ static PetscErrorCode CcooCompose(Mat A, PetscBool add)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const CcooMatParams CcooOpen      = {.table = PETSC_TRUE};
-static const char *const   CcooOptions[] = {"mat_ccoo_block", "mat_ccoo_items", "mat_ccoo_table", "mat_ccoo_atomics", NULL};
+static const char *const CcooOptions[] = {"mat_ccoo_block", "mat_ccoo_items", "mat_ccoo_table", "mat_ccoo_atomics", NULL};
 
 /*MC
    MATCCOO - `MATCCOO` = "ccoo" - sparse matrices whose products with vectors run on compressed COO.
@@ -290,8 +353,9 @@ static const char *const   CcooOptions[] = {"mat_ccoo_block", "mat_ccoo_items", 
    All other operations are inherited.
 
    The entries are cut into chunks of equal size. A chunk counts rows and columns from its own first ones, in as few bits as it needs. If the values of a chunk are
-   among the 256 most frequent values of the matrix, a byte stands for each of them. The products pay for matrices with few distinct values, such as those of
-   equations with constant coefficients on regular meshes.
+   among the 256 most frequent values of the matrix, a byte stands for each of them. The format takes the least memory for matrices with few distinct values, such
+   as those of equations with constant coefficients on regular meshes. `MATAMB` with `MatShadowSetValues()` is faster for these too, so that `MATAUTOSPARSE` does
+   not try `MATCCOO`.
 
    Options Database Keys:
 +  -mat_type ccoo                              - sets the type, in `MatSetFromOptions()`
@@ -315,10 +379,10 @@ const MatShadowFormat MatShadowFormatCCOO = {
   .citation    = CcooCitation,
   .cited       = &CcooCited,
   .params_size = sizeof(CcooMatParams),
-  .open        = &CcooOpen,
-  .host        = {RankHost_CCOO, LayoutHost_CCOO, CcooHostUpdate, CcooHostMult, CcooHostMultTranspose, DescribeHost_CCOO, CcooHostDestroy, NULL, CcooFigures, CcooView},
+  .open        = NULL, /* MATAMB is faster on every matrix that was measured, on the host and on the device */
+  .host        = {RankHost_CCOO,   LayoutHost_CCOO,   CcooHostUpdate,   CcooHostMult,   CcooHostMultTranspose,   DescribeHost_CCOO,   CcooHostDestroy,   NULL, CcooFigures, CcooView},
 #if defined(SYS_HAVE_DEVICE)
-  .device = CCOO_DEVICE_OPS,
+  .device = {RankDevice_CCOO, LayoutDevice_CCOO, CcooDeviceUpdate, CcooDeviceMult, CcooDeviceMultTranspose, DescribeDevice_CCOO, CcooDeviceDestroy, NULL, CcooFigures, CcooView},
 #endif
   .create_seq     = MatCreate_SeqAIJCCOO,
   .create_mpi     = MatCreate_MPIAIJCCOO,

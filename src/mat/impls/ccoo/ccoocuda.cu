@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   CCOO on a CUDA device: conversion with the fewest bytes, new values, products
+   CCOO on a CUDA device: conversion with the least cost, new values, products
 */
 #include <climits>
 #include <new>
@@ -21,34 +21,21 @@ static double CcooChunksBytes(const CcooDeviceChunks *C)
   return (double)C->nindex + (double)C->nvalue + (sizeof(CcooChunk) + 2. * sizeof(SysScalar)) * C->layout.nchunk + sizeof(SysScalar) * (double)C->ntable;
 }
 
-/* Lays out chunks with each number of entries in a group that is left open, and keeps that with the fewest bytes */
 static SysStatus CcooDeviceConvert(CcooDevice *A, const SysCSR *csr, cudaStream_t stream)
 {
-  CcooDeviceChunks *best = &A->chunks;
-  SysScratch        kept;
+  CcooDeviceChunks *C = &A->chunks;
+  SysScratch        before;
 
-  if (!A->params.b) A->params.b = CCOO_MAX_B;
-  for (int k = A->params.k ? A->params.k : 1, end = A->params.k ? A->params.k : CCOO_MAX_K; k <= end; k *= 2) {
-    const CcooParams p = {A->params.b, k, A->params.table};
-    CcooDeviceChunks C;
-    SysScratch       before;
-    SysStatus        status = CcooDeviceLayout(csr, &p, &C, &before, stream);
-
-    if (status == SYS_SUCCESS) status = CcooDeviceChooseValues(csr, &p, &C, stream);
-    if (status == SYS_SUCCESS && (!best->memory || CcooChunksBytes(&C) < CcooChunksBytes(best))) {
-      std::swap(*best, C);
-      std::swap(kept.memory, before.memory);
-    }
-    CcooChunksDestroy(&C);
-    SYS_CALL(status);
-  }
-  A->params.k = best->layout.k;
-  SYS_CALL(SysDeviceAllocate(&best->index, (size_t)best->nindex));
-  SYS_CALL(SysDeviceAllocate(&best->value, (size_t)best->nvalue));
-  best->layout.index = (uint8_t *)best->index;
-  best->layout.value = (uint8_t *)best->value;
-  SYS_CALL(CcooDeviceFillIndex(csr, best, (int *)kept.memory, stream));
-  SYS_CALL(CcooDeviceFillValues(csr, best, stream));
+  if (!A->params.b) A->params.b = CCOO_DEVICE_B;
+  if (!A->params.k) SYS_CALL(CcooDeviceChooseItems(csr, &A->params.k, stream));
+  SYS_CALL(CcooDeviceLayout(csr, &A->params, C, &before, stream));
+  SYS_CALL(CcooDeviceChooseValues(csr, &A->params, C, stream));
+  SYS_CALL(SysDeviceAllocate(&C->index, (size_t)C->nindex));
+  SYS_CALL(SysDeviceAllocate(&C->value, (size_t)C->nvalue));
+  C->layout.index = (uint8_t *)C->index;
+  C->layout.value = (uint8_t *)C->value;
+  SYS_CALL(CcooDeviceFillIndex(csr, C, (int *)before.memory, stream));
+  SYS_CALL(CcooDeviceFillValues(csr, C, stream));
   SYS_CUDA(cudaStreamSynchronize(stream)); /* the kernels use memory that is freed on return */
   return SYS_SUCCESS;
 }
@@ -130,6 +117,7 @@ void CcooDeviceGetInfo(const CcooDevice *A, CcooDeviceInfo *info)
   for (int f = 0; f < CCOO_FORMATS; f++) info->count[f] = C->layout.nchunk ? C->count[f] : 0;
   info->stored_values = (double)C->layout.ngroup * C->layout.k;
   info->bytes_stored  = CcooChunksBytes(C);
+  info->cost          = CcooGroupCost(C->layout.k) * C->layout.ngroup;
   info->bytes_extra   = C->fixed - (sizeof(CcooChunk) + 2. * sizeof(SysScalar)) * C->layout.nchunk - sizeof(SysScalar) * (double)C->ntable + AmbTransposedBytes(&A->transposed);
 }
 

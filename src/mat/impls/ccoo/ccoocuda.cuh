@@ -41,6 +41,17 @@ struct _CcooDevice {
   AmbTransposed    transposed = {};
 };
 
+#define CCOO_DEVICE_B 128 /* groups of a chunk if the caller leaves them open: 4 % faster than 256 on an H200; 64 suits short rows only */
+
+/* A group of K entries takes as long as so many bytes of a product in CSR: measured on an H200, where the time depends on the bytes of groups little */
+static inline double CcooGroupCost(int k)
+{
+  return k < 2 ? 31 : k < 4 ? 36 : k < 8 ? 44 : 80;
+}
+
+/* Chooses the number of entries in a group that costs least */
+SysStatus CcooDeviceChooseItems(const SysCSR *, int *k, cudaStream_t);
+
 /* Lays out rows, columns and formats of the chunks, without storing them; before[] has the groups before each row */
 SysStatus CcooDeviceLayout(const SysCSR *, const CcooParams *, CcooDeviceChunks *, SysScratch *before, cudaStream_t);
 SysStatus CcooDeviceFillIndex(const SysCSR *, const CcooDeviceChunks *, const int *before, cudaStream_t);

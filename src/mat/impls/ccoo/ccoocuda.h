@@ -21,6 +21,7 @@ typedef struct {
   int        ntable; /* values in the table */
   int64_t    count[CCOO_FORMATS];
   double     stored_values, bytes_stored, bytes_extra; /* extra: for new values and the transposed product */
+  double     cost;                                     /* the bytes that a product in CSR reads in the time that a product takes, by the model */
 } CcooDeviceInfo;
 
 typedef struct _CcooDevice CcooDevice;

@@ -13,6 +13,39 @@ static __global__ void CcooLayoutGroups(int64_t m, const int *i, int k, int *gro
   SYS_FOR_EACH(r, m + 1) groups[r] = r < m ? (int)CcooRowGroups(i[r + 1] - i[r], k) : 0;
 }
 
+/* Counts the groups of 1, 2, 4 and 8 entries */
+static __global__ void CcooLayoutCountItems(int64_t m, const int *i, unsigned long long *sum)
+{
+  unsigned long long mine[4] = {0, 0, 0, 0};
+
+  SYS_FOR_EACH(r, m)
+  {
+    for (int q = 0; q < 4; q++) mine[q] += (unsigned long long)CcooRowGroups(i[r + 1] - i[r], 1 << q);
+  }
+  for (int q = 0; q < 4; q++) {
+    for (int d = SYS_WARP / 2; d; d /= 2) mine[q] += __shfl_xor_sync(SYS_ALL_LANES, mine[q], d);
+    if (threadIdx.x % SYS_WARP == 0) atomicAdd(sum + q, mine[q]);
+  }
+}
+
+SysStatus CcooDeviceChooseItems(const SysCSR *csr, int *k, cudaStream_t stream)
+{
+  unsigned long long sum[4];
+  int                best = 0;
+  SysScratch         s;
+
+  SYS_CALL(SysDeviceAllocate(&s.memory, sizeof(sum)));
+  SYS_CUDA(cudaMemsetAsync(s.memory, 0, sizeof(sum), stream));
+  SYS_CALL(SysLaunch(CcooLayoutCountItems, SysBlocksLoop(csr->m), SYS_THREADS, 0, stream, csr->m, csr->i, (unsigned long long *)s.memory));
+  SYS_CUDA(cudaMemcpyAsync(sum, s.memory, sizeof(sum), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  for (int q = 1; q < 4; q++) {
+    if (CcooGroupCost(1 << q) * (double)sum[q] < CcooGroupCost(1 << best) * (double)sum[best]) best = q;
+  }
+  *k = 1 << best;
+  return SYS_SUCCESS;
+}
+
 /* Finds the chunks that begin in each row */
 static __global__ void CcooLayoutBegin(const CcooLayout L, int64_t nz, const int *i, const int *before)
 {
@@ -119,10 +152,9 @@ SysStatus CcooDevicePlace(CcooDeviceChunks *C, int values, int64_t *bytes, cudaS
 
   SYS_CUDA(cub::DeviceScan::ExclusiveSum(NULL, room, (int64_t *)NULL, (int64_t *)NULL, n, stream));
   SYS_CALL(SysDeviceAllocate(&s.memory, 2 * list + room));
-  CcooLayoutSizes<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(L, values, (int64_t *)s.memory);
+  SYS_CALL(SysLaunch(CcooLayoutSizes, SysBlocksLoop(n), SYS_THREADS, 0, stream, L, values, (int64_t *)s.memory));
   SYS_CUDA(cub::DeviceScan::ExclusiveSum(s.memory + 2 * list, room, (int64_t *)s.memory, (int64_t *)(s.memory + list), n, stream));
-  CcooLayoutPlaces<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(L, values, (int64_t *)(s.memory + list));
-  SYS_CUDA(cudaPeekAtLastError());
+  SYS_CALL(SysLaunch(CcooLayoutPlaces, SysBlocksLoop(n), SYS_THREADS, 0, stream, L, values, (int64_t *)(s.memory + list)));
   SYS_CUDA(cudaMemcpyAsync(bytes, s.memory + list + sizeof(int64_t) * L.nchunk, sizeof(*bytes), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   return *bytes / CCOO_ENTRY_BYTES > UINT32_MAX ? SYS_TOO_LARGE : SYS_SUCCESS;
@@ -140,7 +172,7 @@ static SysStatus CcooLayoutCount(const SysCSR *csr, int k, SysScratch *before, i
   SYS_CUDA(cub::DeviceScan::ExclusiveSum(NULL, room, (int *)NULL, (int *)NULL, n, stream));
   SYS_CALL(SysDeviceAllocate(&s.memory, list + room));
   SYS_CALL(SysDeviceAllocate(&before->memory, list));
-  CcooLayoutGroups<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(csr->m, csr->i, k, (int *)s.memory);
+  SYS_CALL(SysLaunch(CcooLayoutGroups, SysBlocksLoop(n), SYS_THREADS, 0, stream, csr->m, csr->i, k, (int *)s.memory));
   SYS_CUDA(cub::DeviceScan::ExclusiveSum(s.memory + list, room, (int *)s.memory, (int *)before->memory, n, stream));
   SYS_CUDA(cudaPeekAtLastError());
   SYS_CUDA(cudaMemcpyAsync(ngroup, (int *)before->memory + csr->m, sizeof(*ngroup), cudaMemcpyDeviceToHost, stream));
@@ -174,11 +206,10 @@ SysStatus CcooDeviceLayout(const SysCSR *csr, const CcooParams *p, CcooDeviceChu
     SYS_CALL(SysArenaAllocate(&arena));
     C->memory = arena.memory;
   }
-  CcooLayoutBegin<<<SysBlocksLoop(csr->m + 1), SYS_THREADS, 0, stream>>>(*L, csr->nz, csr->i, (int *)before->memory);
-  CcooLayoutReach<<<L->nchunk, REACH_THREADS, 0, stream>>>(*L, csr->j);
-  CcooLayoutFormats<<<SysBlocksLoop(L->nchunk), SYS_THREADS, 0, stream>>>(*L);
-  CcooLayoutOrigins<<<SysBlocksLoop(L->nchunk), SYS_THREADS, 0, stream>>>(*L);
-  SYS_CUDA(cudaPeekAtLastError());
+  SYS_CALL(SysLaunch(CcooLayoutBegin, SysBlocksLoop(csr->m + 1), SYS_THREADS, 0, stream, *L, csr->nz, csr->i, (int *)before->memory));
+  SYS_CALL(SysLaunch(CcooLayoutReach, L->nchunk, REACH_THREADS, 0, stream, *L, csr->j));
+  SYS_CALL(SysLaunch(CcooLayoutFormats, SysBlocksLoop(L->nchunk), SYS_THREADS, 0, stream, *L));
+  SYS_CALL(SysLaunch(CcooLayoutOrigins, SysBlocksLoop(L->nchunk), SYS_THREADS, 0, stream, *L));
   return CcooDevicePlace(C, 0, &C->nindex, stream);
 }
 
@@ -216,7 +247,5 @@ SysStatus CcooDeviceFillIndex(const SysCSR *csr, const CcooDeviceChunks *C, cons
 {
   const CcooLayout &L = C->layout;
 
-  CcooLayoutFill<<<L.nchunk, (unsigned)L.b, 0, stream>>>(L, csr->i, csr->j, before);
-  SYS_CUDA(cudaPeekAtLastError());
-  return SYS_SUCCESS;
+  return SysLaunch(CcooLayoutFill, L.nchunk, L.b, 0, stream, L, csr->i, csr->j, before);
 }

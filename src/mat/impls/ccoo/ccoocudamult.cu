@@ -167,22 +167,18 @@ static __global__ void CcooMultStart(int64_t m, SysScalar beta, const SysScalar 
 }
 
 template <int K>
-static void CcooMultLaunch(const CcooLayout *L, int atomics, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
+static SysStatus CcooMultLaunch(const CcooLayout *L, int atomics, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
 {
-  if (atomics) CcooMult<K, false, true><<<L->nchunk, (unsigned)L->b, 0, stream>>>(*L, *csr, alpha, x, beta, y, z);
-  else if (beta == 0) CcooMult<K, false, false><<<L->nchunk, (unsigned)L->b, 0, stream>>>(*L, *csr, alpha, x, beta, y, z);
-  else CcooMult<K, true, false><<<L->nchunk, (unsigned)L->b, 0, stream>>>(*L, *csr, alpha, x, beta, y, z);
+  const auto kernel = atomics ? CcooMult<K, false, true> : beta == 0 ? CcooMult<K, false, false> : CcooMult<K, true, false>;
+
+  return SysLaunch(kernel, L->nchunk, L->b, 0, stream, *L, *csr, alpha, x, beta, y, z);
 }
 
 SysStatus CcooDeviceLaunch(const CcooLayout *L, int atomics, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
 {
-  if ((atomics || !L->nchunk) && L->m && (beta != 1 || y != z)) CcooMultStart<<<SysBlocksLoop(L->m), SYS_THREADS, 0, stream>>>(L->m, beta, y, z);
-  SYS_CUDA(cudaPeekAtLastError());
-  if (!L->nchunk) return SYS_SUCCESS;
-  if (L->k == 1) CcooMultLaunch<1>(L, atomics, csr, alpha, x, beta, y, z, stream);
-  else if (L->k == 2) CcooMultLaunch<2>(L, atomics, csr, alpha, x, beta, y, z, stream);
-  else if (L->k == 4) CcooMultLaunch<4>(L, atomics, csr, alpha, x, beta, y, z, stream);
-  else CcooMultLaunch<8>(L, atomics, csr, alpha, x, beta, y, z, stream);
-  SYS_CUDA(cudaPeekAtLastError());
-  return SYS_SUCCESS;
+  if ((atomics || !L->nchunk) && L->m && (beta != 1 || y != z)) SYS_CALL(SysLaunch(CcooMultStart, SysBlocksLoop(L->m), SYS_THREADS, 0, stream, L->m, beta, y, z));
+  if (L->k == 1) return CcooMultLaunch<1>(L, atomics, csr, alpha, x, beta, y, z, stream);
+  if (L->k == 2) return CcooMultLaunch<2>(L, atomics, csr, alpha, x, beta, y, z, stream);
+  if (L->k == 4) return CcooMultLaunch<4>(L, atomics, csr, alpha, x, beta, y, z, stream);
+  return CcooMultLaunch<8>(L, atomics, csr, alpha, x, beta, y, z, stream);
 }

@@ -80,8 +80,7 @@ static SysStatus CcooValuesGrow(const SysCSR *csr, const std::vector<int> &missi
   if (!from.empty()) {
     SYS_CALL(SysDeviceAllocate(&s.memory, list + sizeof(SysScalar) * SYS_TABLE_VALUES));
     SYS_CUDA(cudaMemcpyAsync(s.memory, from.data(), sizeof(int) * from.size(), cudaMemcpyHostToDevice, stream));
-    CcooValuesGather<<<SysBlocksLoop((int64_t)from.size()), SYS_THREADS, 0, stream>>>((int)from.size(), (int *)s.memory, csr->a, (SysScalar *)(s.memory + list));
-    SYS_CUDA(cudaPeekAtLastError());
+    SYS_CALL(SysLaunch(CcooValuesGather, SysBlocksLoop((int64_t)from.size()), SYS_THREADS, 0, stream, (int)from.size(), (int *)s.memory, csr->a, (SysScalar *)(s.memory + list)));
     SYS_CUDA(cudaMemcpyAsync(value.data(), s.memory + list, sizeof(SysScalar) * from.size(), cudaMemcpyDeviceToHost, stream));
     SYS_CUDA(cudaStreamSynchronize(stream));
   }
@@ -99,8 +98,7 @@ static SysStatus CcooValuesTable(const SysCSR *csr, const CcooLayout &L, SysTabl
   std::vector<int>       absent(L.nchunk);
   bool                   grown = true;
 
-  CcooValuesSample<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(csr->nz, nwindow, csr->a, sample);
-  SYS_CUDA(cudaPeekAtLastError());
+  SYS_CALL(SysLaunch(CcooValuesSample, SysBlocksLoop(n), SYS_THREADS, 0, stream, csr->nz, nwindow, csr->a, sample));
   SYS_CUDA(cudaMemcpyAsync(values.data(), sample, sizeof(SysScalar) * (size_t)n, cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   if (csr->nz > SYS_TABLE_SAMPLE && csr->nz % SYS_TABLE_WINDOW) values.resize((size_t)(n - SYS_TABLE_WINDOW + csr->nz % SYS_TABLE_WINDOW)); /* the last window ends early */
@@ -108,8 +106,7 @@ static SysStatus CcooValuesTable(const SysCSR *csr, const CcooLayout &L, SysTabl
   SYS_CALL(SysTableAddFrequent(T, (int64_t)values.size(), values.data()));
   for (int round = 0; round < ROUNDS && grown; round++) {
     SYS_CUDA(cudaMemcpyAsync(L.table, T, sizeof(*T), cudaMemcpyHostToDevice, stream));
-    CcooValuesLook<<<L.nchunk, LOOK_THREADS, 0, stream>>>(L, csr->a, missing);
-    SYS_CUDA(cudaPeekAtLastError());
+    SYS_CALL(SysLaunch(CcooValuesLook, L.nchunk, LOOK_THREADS, 0, stream, L, csr->a, missing));
     SYS_CUDA(cudaMemcpyAsync(absent.data(), missing, sizeof(int) * absent.size(), cudaMemcpyDeviceToHost, stream));
     SYS_CUDA(cudaStreamSynchronize(stream));
     grown = false;
@@ -133,8 +130,7 @@ SysStatus CcooDeviceChooseValues(const SysCSR *csr, const CcooParams *p, CcooDev
   if (p->table) SYS_CALL(CcooValuesTable(csr, L, T.get(), (SysScalar *)(s.memory + list + counts), (int *)s.memory, stream));
   SYS_CUDA(cudaMemcpyAsync(L.table, T.get(), sizeof(*T), cudaMemcpyHostToDevice, stream));
   SYS_CUDA(cudaMemsetAsync(s.memory + list, 0, counts, stream));
-  CcooValuesFormats<<<SysBlocksLoop(L.nchunk), SYS_THREADS, 0, stream>>>(L, p->table ? (int *)s.memory : NULL, (unsigned long long *)(s.memory + list));
-  SYS_CUDA(cudaPeekAtLastError());
+  SYS_CALL(SysLaunch(CcooValuesFormats, SysBlocksLoop(L.nchunk), SYS_THREADS, 0, stream, L, p->table ? (int *)s.memory : NULL, (unsigned long long *)(s.memory + list)));
   SYS_CUDA(cudaMemcpyAsync(count, s.memory + list, sizeof(count), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   for (int f = 0; f < CCOO_FORMATS; f++) C->count[f] = (int64_t)count[f];
@@ -170,7 +166,5 @@ SysStatus CcooDeviceFillValues(const SysCSR *csr, const CcooDeviceChunks *C, cud
 {
   const CcooLayout &L = C->layout;
 
-  CcooValuesFill<<<L.nchunk, (unsigned)L.b, 0, stream>>>(L, csr->i, csr->a);
-  SYS_CUDA(cudaPeekAtLastError());
-  return SYS_SUCCESS;
+  return SysLaunch(CcooValuesFill, L.nchunk, L.b, 0, stream, L, csr->i, csr->a);
 }

@@ -2,11 +2,22 @@
 /*
    MATNUSSELL, non-uniformly segmented SELL-C-sigma, as a shadow of AIJ
 */
-#include "mat/impls/nus/nus.h"
+#include "mat/shadow/shadowformat.h"
 #include "mat/impls/nus/nushost.h"
 #if defined(SYS_HAVE_DEVICE)
+  #include "mat/impls/amb/ambdevice.h"
   #include "mat/impls/nus/nuscuda.h"
 #endif
+
+/* Parameters that are 0, and numbers of segments that are PETSC_DECIDE, are left open */
+typedef struct {
+  MatNUSSELLSegmentation segmentation;
+  MatNUSSELLRows         rows;
+  MatNUSSELLTune         tune;
+  PetscInt               c, sigma, width[2], count[2];
+} NusSellParams;
+
+extern const MatShadowFormat MatShadowFormatNUSSELL;
 
 const char *const MatNUSSELLSegmentations[] = {"nonuniform", "uniform", "none", "MatNUSSELLSegmentation", "MAT_NUSSELL_SEGMENTATION_", NULL};
 const char *const MatNUSSELLRowses[]        = {"sell", "jds", "MatNUSSELLRows", "MAT_NUSSELL_ROWS_", NULL};
@@ -18,6 +29,58 @@ static const char NusCitation[] = "@inproceedings{nagasaka2014,\n"
                                   "  author    = {Yusuke Nagasaka and Akira Nukada and Satoshi Matsuoka},\n"
                                   "  booktitle = {20th IEEE International Conference on Parallel and Distributed Systems (ICPADS)},\n"
                                   "  year      = {2014}\n}\n";
+
+/* ------------------------------------------------- on both sides ------------------------------------------------- */
+
+/* Translates the parameters for the kernels, as far as they do not depend on the matrix */
+static void NusGetParams(const NusSellParams *from, PetscInt n, NusParams *to)
+{
+  static const NusSegmentation segmentation[] = {NUS_NONUNIFORM, NUS_UNIFORM, NUS_NONE};
+
+  to->segmentation = segmentation[from->segmentation];
+  to->rows         = from->rows == MAT_NUSSELL_ROWS_JDS ? NUS_JDS : NUS_SELL;
+  to->c            = (int)from->c;
+  to->sigma        = (int)from->sigma;
+  for (int k = 0; k < 2; k++) {
+    to->width[k] = from->width[k];
+    to->count[k] = from->count[k] < 0 ? (from->tune == MAT_NUSSELL_TUNE_OFF ? 0 : -1) : PetscMin(from->count[k], n);
+  }
+}
+
+/* The figures of segments; those of the side follow */
+enum {
+  NUS_FIGURE_S1,
+  NUS_FIGURE_K1,
+  NUS_FIGURE_S2,
+  NUS_FIGURE_K2,
+  NUS_FIGURE_GATHERED,
+  NUS_FIGURES
+};
+
+#define NUS_SEGMENT_FIGURES \
+  {"s1", MAT_SHADOW_OF_BLOCK}, {"k1", MAT_SHADOW_OF_BLOCK}, {"s2", MAT_SHADOW_OF_BLOCK}, {"k2", MAT_SHADOW_OF_BLOCK}, \
+  { \
+    "gathered", MAT_SHADOW_OF_BLOCK \
+  }
+
+static void NusDescribeSegments(const NusParams *p, int64_t gathered, double figure[])
+{
+  figure[NUS_FIGURE_S1]       = (double)p->width[0];
+  figure[NUS_FIGURE_K1]       = (double)p->count[0];
+  figure[NUS_FIGURE_S2]       = (double)p->width[1];
+  figure[NUS_FIGURE_K2]       = (double)p->count[1];
+  figure[NUS_FIGURE_GATHERED] = (double)gathered;
+}
+
+static PetscErrorCode NusViewSegments(const double figure[], const char where[], PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  if (figure[NUS_FIGURE_K1] + figure[NUS_FIGURE_K2] > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %.0f segments of %.0f columns, %.0f of %.0f; %.0f columns in another order%s\n", figure[NUS_FIGURE_K1], figure[NUS_FIGURE_S1], figure[NUS_FIGURE_K2], figure[NUS_FIGURE_S2], figure[NUS_FIGURE_GATHERED], where));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- on the host ------------------------------------------------- */
 
 MAT_SHADOW_PARAMS(NusParams, NusCandidate)
 
@@ -81,8 +144,6 @@ static SysStatus LayoutHost_NUSSELL(const MatShadowCSR *csr, MatShadowCandidate 
   return status;
 }
 
-/* ------------------------------------------------- figures ------------------------------------------------- */
-
 static const MatShadowFigure NusHostFigures[] = {
   NUS_SEGMENT_FIGURES, {"block_size", MAT_SHADOW_OF_BLOCK  },
    {"chunk_size", MAT_SHADOW_OF_BLOCK  },
@@ -116,6 +177,84 @@ static PetscErrorCode ViewHost_NUSSELL(const double figure[], const char where[]
   PetscCall(NusViewSegments(figure, where, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* ------------------------------------------------- on the device ------------------------------------------------- */
+
+#if defined(SYS_HAVE_DEVICE)
+typedef struct {
+  NusParams     params;
+  NusDeviceTune tune;
+} NusDeviceChoice;
+MAT_SHADOW_PARAMS(NusDeviceChoice, NusDeviceCandidate)
+
+/* The reason why the device cannot use some parameter, or NULL. Products then stay on the AIJ, as if the format could not hold the pattern. */
+static const char *NusDeviceLacks(const NusSellParams *p)
+{
+  if (p->c && p->c != NUS_DEVICE_C) return "chunks have 32 rows on the GPU; use -mat_nussell_c 32 or 0, or -mat_nussell_device cpu";
+  if (p->sigma && p->sigma != NUS_DEVICE_SIGMA) return "rows are sorted among 32,768 on the GPU; use -mat_nussell_sigma 32768 or 0, or -mat_nussell_device cpu";
+  if (p->rows == MAT_NUSSELL_ROWS_JDS) return "jagged diagonals do not run on the GPU; use -mat_nussell_rows sell, or -mat_nussell_device cpu";
+  return NULL;
+}
+
+/* Lists one candidate: layout() chooses its parameters */
+static int RankDevice_NUSSELL(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
+{
+  const NusSellParams     *wanted = (const NusSellParams *)params;
+  const MatShadowCandidate c      = {.format = &MatShadowFormatNUSSELL, .name = MATNUSSELL};
+  NusDeviceChoice          choice;
+
+  *reason = NusDeviceLacks(wanted);
+  if (params == MatShadowFormatNUSSELL.open && !NusDeviceMayCut(csr->A.n)) *reason = "segments bring no gain"; /* for MATAUTOSPARSE, which tries the same layout as AMB's */
+  if (*reason) return 0;
+  NusGetParams(wanted, (PetscInt)csr->A.n, &choice.params);
+  choice.tune = wanted->tune == MAT_NUSSELL_TUNE_EXHAUSTIVE ? NUS_DEVICE_EXHAUSTIVE : NUS_DEVICE_MODEL;
+  list[0]     = c;
+  NusDeviceCandidateSet(&list[0], &choice);
+  return 1;
+}
+
+static SysStatus LayoutDevice_NUSSELL(const MatShadowCSR *csr, MatShadowCandidate *c, const MatShadowCandidate *best, double most, const char **reason, void **data)
+{
+  const NusDeviceChoice choice = NusDeviceCandidateGet(c);
+  const NusDeviceTune   tune   = choice.tune == NUS_DEVICE_MODEL && csr->measure ? NUS_DEVICE_MEASURE : choice.tune;
+  NusDevice            *device;
+  NusDeviceInfo         about;
+  SysStatus             status = NusDeviceCreate(&csr->A, &choice.params, tune, csr->stream, &device, &about);
+
+  if (status == SYS_TOO_LARGE) *reason = "the matrix has more than 255 segments, or is too large for 32-bit positions on the GPU";
+  if (!status) {
+    c->tried = (int)about.layout.tried;
+    if (about.segments == 1) status = AmbDeviceJudge(&about.layout, most, c); /* the bytes do not show the gain of segments */
+    else if (about.layout.bytes_stored >= SysCSRBytes(&csr->A)) *reason = "segments keep x in the cache";
+  }
+  if (!status) *data = device;
+  else NusDeviceDestroy(device);
+  return status;
+}
+
+static const MatShadowFigure NusDeviceFigures[] = {
+  NUS_SEGMENT_FIGURES, AMB_DEVICE_FIGURES, {NULL, MAT_SHADOW_OF_BLOCK}
+};
+_Static_assert(PETSC_STATIC_ARRAY_LENGTH(NusDeviceFigures) <= MAT_SHADOW_FIGURES + 1, "raise MAT_SHADOW_FIGURES");
+
+static void DescribeDevice_NUSSELL(const void *data, MatShadowInfo *info, double figure[])
+{
+  NusDeviceInfo about;
+
+  NusDeviceGetInfo((const NusDevice *)data, &about);
+  AmbDeviceDescribe(&about.layout, info, figure + NUS_FIGURES);
+  NusDescribeSegments(&about.params, about.gathered, figure);
+  info->format = "nussell";
+}
+
+static PetscErrorCode ViewDevice_NUSSELL(const double figure[], const char where[], PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  PetscCall(AmbDeviceView(figure + NUS_FIGURES, where, viewer));
+  PetscCall(NusViewSegments(figure, where, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
 
 /* ------------------------------------------------- parameters ------------------------------------------------- */
 
@@ -161,16 +300,7 @@ static PetscErrorCode NusSetFromOptions(void *params, MatShadowTune *tune, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* NusGet() gets the parameters of A for a setter, NusTakeParams() sets the changed ones */
-static PetscErrorCode NusGet(Mat A, NusSellParams *q)
-{
-  MatShadowTune tune;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGetParams(A, q, &tune));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
+/* Sets the parameters that a setter has changed */
 static PetscErrorCode NusTakeParams(Mat A, NusSellParams *q)
 {
   NusSellParams old;
@@ -191,7 +321,7 @@ static PetscErrorCode NusTakeParams(Mat A, NusSellParams *q)
     NusSellParams q; \
 \
     PetscFunctionBegin; \
-    PetscCall(NusGet(A, &q)); \
+    PetscCall(MatShadowGetParams(A, &q, NULL)); \
     assignment; \
     PetscCall(NusTakeParams(A, &q)); \
     PetscFunctionReturn(PETSC_SUCCESS); \
@@ -397,9 +527,9 @@ const MatShadowFormat MatShadowFormatNUSSELL = {
   .cited       = &NusCited,
   .params_size = sizeof(NusSellParams),
   .open        = &NusOpen,
-  .host        = {RankHost_NUSSELL, LayoutHost_NUSSELL, NusHostUpdate, NusHostMult, NusHostMultTranspose, DescribeHost_NUSSELL, NusHostDestroy, NULL, NusHostFigures, ViewHost_NUSSELL},
+  .host        = {RankHost_NUSSELL,   LayoutHost_NUSSELL,   NusHostUpdate,   NusHostMult,   NusHostMultTranspose,   DescribeHost_NUSSELL,   NusHostDestroy,   NULL, NusHostFigures,   ViewHost_NUSSELL  },
 #if defined(SYS_HAVE_DEVICE)
-  .device = NUS_DEVICE_OPS,
+  .device = {RankDevice_NUSSELL, LayoutDevice_NUSSELL, NusDeviceUpdate, NusDeviceMult, NusDeviceMultTranspose, DescribeDevice_NUSSELL, NusDeviceDestroy, NULL, NusDeviceFigures, ViewDevice_NUSSELL},
 #endif
   .create_seq     = MatCreate_SeqAIJNUSSELL,
   .create_mpi     = MatCreate_MPIAIJNUSSELL,

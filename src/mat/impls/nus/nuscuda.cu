@@ -73,8 +73,7 @@ static SysStatus NusDeviceScattered(const SysCSR *csr, int64_t l2, bool *scatter
   SYS_CALL(NusDeviceRank(csr, &R, stream));
   SYS_CALL(SysDeviceAllocate(&s.memory, sizeof(entries)));
   SYS_CUDA(cudaMemsetAsync(s.memory, 0, sizeof(entries), stream));
-  NusDeviceSumFirst<<<SysBlocksLoop(found), SYS_THREADS, 0, stream>>>(found, R.counted, (unsigned long long *)s.memory);
-  SYS_CUDA(cudaPeekAtLastError());
+  SYS_CALL(SysLaunch(NusDeviceSumFirst, SysBlocksLoop(found), SYS_THREADS, 0, stream, found, R.counted, (unsigned long long *)s.memory));
   SYS_CUDA(cudaMemcpyAsync(&entries, s.memory, sizeof(entries), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   *scattered = (double)entries < (1 - BEYOND) * (double)csr->nz;
@@ -302,8 +301,7 @@ SysStatus NusDeviceMult(void *data, const SysCSR *csr, SysScalar alpha, const Sy
   NusDevice *A     = (NusDevice *)data;
   bool       first = true;
 
-  if (A->ngathered) NusDeviceGather<<<SysBlocksLoop(A->ngathered), SYS_THREADS, 0, stream>>>(A->ngathered, A->order, x, A->xg);
-  SYS_CUDA(cudaPeekAtLastError());
+  if (A->ngathered) SYS_CALL(SysLaunch(NusDeviceGather, SysBlocksLoop(A->ngathered), SYS_THREADS, 0, stream, A->ngathered, A->order, x, A->xg));
   for (NusSegment &S : A->segments) {
     const AmbArrays arrays = NusDeviceArrays(S, csr);
 

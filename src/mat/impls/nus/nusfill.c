@@ -4,8 +4,6 @@
 */
 #include "mat/impls/nus/nuslayout.h"
 
-#define INLINE inline __attribute__((always_inline))
-
 /* Where an entry is written */
 typedef struct {
   SysScalar *val;
@@ -13,7 +11,7 @@ typedef struct {
   uint32_t   base;
 } Place;
 
-static INLINE void SetColumn(const int kind, Place p, int64_t i, SysInt col)
+static SYS_INLINE void SetColumn(const int kind, Place p, int64_t i, SysInt col)
 {
   const uint32_t distance = (uint32_t)(col - p.base);
 
@@ -21,23 +19,28 @@ static INLINE void SetColumn(const int kind, Place p, int64_t i, SysInt col)
   else __builtin_memcpy(p.col + 2 * i, &distance, sizeof(distance));
 }
 
-/* Writes the entries of row r to every stride-th slot, and fills the slots left */
-static INLINE void FillRow(const int kind, const int listed, const NusFill what, const NusPart *P, const SysScalar *a, int r, Place p, int64_t slots, int stride)
+/* Fills slots without an entry from slot i on */
+static SYS_INLINE void FillRest(const int kind, const SysFill what, Place p, int64_t i, int64_t slots, int stride)
 {
-  int64_t i = 0;
-
-  for (SysInt k = P->beg[r]; k < P->beg[r + 1]; k++, i += stride) {
-    if (what != NUS_FILL_PATTERN) p.val[i] = a[listed ? P->entry[k] : k];
-    if (what != NUS_FILL_VALUES) SetColumn(kind, p, i, P->col[k]);
-  }
-  if (what == NUS_FILL_VALUES) return;
-  for (; i < slots; i += stride) {
-    if (what == NUS_FILL_ALL) p.val[i] = 0;
+  for (; i < slots && what != SYS_FILL_VALUES; i += stride) {
+    if (what == SYS_FILL_ALL) p.val[i] = 0;
     SetColumn(kind, p, i, (SysInt)p.base);
   }
 }
 
-static INLINE void FillDiagonals(const NusFill what, const NusPart *P, const SysScalar *a, int r0, int nl, int C, uint32_t n, Place p)
+/* Writes the entries of row r to every stride-th slot, and fills the slots left */
+static SYS_INLINE void FillRow(const int kind, const int listed, const SysFill what, const NusPart *P, const SysScalar *a, int r, Place p, int64_t slots, int stride)
+{
+  int64_t i = 0;
+
+  for (SysInt k = P->beg[r]; k < P->beg[r + 1]; k++, i += stride) {
+    if (what != SYS_FILL_PATTERN) p.val[i] = a[listed ? P->entry[k] : k];
+    if (what != SYS_FILL_VALUES) SetColumn(kind, p, i, P->col[k]);
+  }
+  FillRest(kind, what, p, i, slots, stride);
+}
+
+static SYS_INLINE void FillDiagonals(const SysFill what, const NusPart *P, const SysScalar *a, int r0, int nl, int C, uint32_t n, Place p)
 {
   NusDiagonals d;
 
@@ -45,7 +48,7 @@ static INLINE void FillDiagonals(const NusFill what, const NusPart *P, const Sys
     for (uint32_t i = 0; i < n; i++) {
       const uint32_t first = (uint32_t)P->col[P->beg[r0] + i];
 
-      for (int l = 0; l < C && what != NUS_FILL_PATTERN; l++) p.val[(int64_t)C * i + l] = a[P->entry ? P->entry[P->beg[r0 + l] + i] : P->beg[r0 + l] + (SysInt)i];
+      for (int l = 0; l < C && what != SYS_FILL_PATTERN; l++) p.val[(int64_t)C * i + l] = a[P->entry ? P->entry[P->beg[r0 + l] + i] : P->beg[r0 + l] + (SysInt)i];
       __builtin_memcpy(p.col + 2 * (int64_t)i, &first, sizeof(first));
     }
     return;
@@ -58,9 +61,9 @@ static INLINE void FillDiagonals(const NusFill what, const NusPart *P, const Sys
     for (int l = 0; l < C; l++) {
       SysScalar *to = p.val + (int64_t)C * i + l;
 
-      if (what != NUS_FILL_PATTERN) *to = 0;
+      if (what != SYS_FILL_PATTERN) *to = 0;
       if (d.head[l] != least) continue;
-      if (what != NUS_FILL_PATTERN) *to = a[P->entry ? P->entry[d.pos[l]] : d.pos[l]];
+      if (what != SYS_FILL_PATTERN) *to = a[P->entry ? P->entry[d.pos[l]] : d.pos[l]];
       d.pos[l]++;
       NusHead(P, r0, l, &d);
     }
@@ -68,7 +71,7 @@ static INLINE void FillDiagonals(const NusFill what, const NusPart *P, const Sys
   }
 }
 
-static INLINE void FillChunk(const int kind, const int listed, const NusFill what, const NusHost *A, const NusTile *T, const NusPart *P, int c, NusChunk h, Place p)
+static SYS_INLINE void FillChunk(const int kind, const int listed, const SysFill what, const NusHost *A, const NusTile *T, const NusPart *P, int c, NusChunk h, Place p)
 {
   const int       C    = A->params.c;
   const uint16_t *perm = A->perm + T->perm;
@@ -84,16 +87,11 @@ static INLINE void FillChunk(const int kind, const int listed, const NusFill wha
     lane.val += l;
     lane.col += kind == NUS_NARROW ? l : 2 * l;
     if (r < P->nrow) FillRow(kind, listed, what, P, A->csr.a, r, lane, (int64_t)C * h.n - l, C);
-    else if (what != NUS_FILL_VALUES) {
-      for (int64_t i = 0; i < (int64_t)C * h.n; i += C) {
-        if (what == NUS_FILL_ALL) lane.val[i] = 0;
-        SetColumn(kind, lane, i, (SysInt)p.base);
-      }
-    }
+    else FillRest(kind, what, lane, 0, (int64_t)C * h.n, C);
   }
 }
 
-static INLINE void FillSELL(const int listed, const NusFill what, const NusHost *A, const NusTile *T, const NusPart *P)
+static SYS_INLINE void FillSELL(const int listed, const SysFill what, const NusHost *A, const NusTile *T, const NusPart *P)
 {
   const int C = A->params.c;
   Place     p = {A->val + T->slot, A->col + T->col, 0};
@@ -113,7 +111,7 @@ static INLINE void FillSELL(const int listed, const NusFill what, const NusHost 
   }
 }
 
-static INLINE void FillJDS(const NusFill what, const NusHost *A, const NusTile *T, const NusPart *P)
+static SYS_INLINE void FillJDS(const SysFill what, const NusHost *A, const NusTile *T, const NusPart *P)
 {
   const uint16_t *perm = A->perm + T->perm;
   const uint32_t *diag = A->diag + T->diag;
@@ -124,22 +122,22 @@ static INLINE void FillJDS(const NusFill what, const NusHost *A, const NusTile *
       const SysInt  e    = P->beg[perm[k]] + i;
       const int64_t slot = (int64_t)diag[i] + k;
 
-      if (what != NUS_FILL_PATTERN) p.val[slot] = A->csr.a[P->entry ? P->entry[e] : e];
-      if (what != NUS_FILL_VALUES) SetColumn(T->kind, p, slot, P->col[e]);
+      if (what != SYS_FILL_PATTERN) p.val[slot] = A->csr.a[P->entry ? P->entry[e] : e];
+      if (what != SYS_FILL_VALUES) SetColumn(T->kind, p, slot, P->col[e]);
     }
   }
 }
 
-static INLINE void FillTile(const NusFill what, const NusHost *A, const NusTile *T, const NusPart *P)
+static SYS_INLINE void FillTile(const SysFill what, const NusHost *A, const NusTile *T, const NusPart *P)
 {
   if (A->params.rows == NUS_JDS) FillJDS(what, A, T, P);
   else if (P->entry) FillSELL(1, what, A, T, P);
   else FillSELL(0, what, A, T, P);
 }
 
-void NusFillTile(const NusHost *A, const NusTile *T, const NusPart *P, NusFill what)
+void NusFillTile(const NusHost *A, const NusTile *T, const NusPart *P, SysFill what)
 {
-  if (what == NUS_FILL_VALUES) FillTile(NUS_FILL_VALUES, A, T, P);
-  else if (what == NUS_FILL_PATTERN) FillTile(NUS_FILL_PATTERN, A, T, P);
-  else FillTile(NUS_FILL_ALL, A, T, P);
+  if (what == SYS_FILL_VALUES) FillTile(SYS_FILL_VALUES, A, T, P);
+  else if (what == SYS_FILL_PATTERN) FillTile(SYS_FILL_PATTERN, A, T, P);
+  else FillTile(SYS_FILL_ALL, A, T, P);
 }

@@ -176,7 +176,7 @@ static void NusHostPlaceScope(NusHost *A, const NusLayout *L, int64_t s)
   }
 }
 
-static SysStatus NusHostFill(NusHost *A, int nworker, NusFill what, const NusLayout *layout)
+static SysStatus NusHostFill(NusHost *A, int nworker, SysFill what, const NusLayout *layout)
 {
   int status = SYS_SUCCESS;
 
@@ -203,16 +203,6 @@ static SysStatus NusHostFill(NusHost *A, int nworker, NusFill what, const NusLay
     NusWorkDestroy(&w);
   }
   return (SysStatus)status;
-}
-
-static SysStatus NusHostAllocate(NusHost *A)
-{
-  A->chunk = SysAllocate(sizeof(*A->chunk) * A->nchunk);
-  A->perm  = SysAllocate(sizeof(*A->perm) * A->nperm);
-  A->diag  = SysAllocate(sizeof(*A->diag) * A->ndiag);
-  A->col   = SysAllocate(sizeof(*A->col) * A->ncol);
-  A->val   = (*(A->csr.a ? SysAllocate : SysAllocateZero))(sizeof(*A->val) * A->nslot);
-  return A->chunk && A->perm && A->diag && A->col && A->val ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
 }
 
 /* Converts a matrix. The parameters are those of a plan, which leaves nothing open. Bytes are counted before the format is filled, and must not exceed most. */
@@ -252,13 +242,18 @@ SysStatus NusHostCreate(const SysCSR *csr, const NusParams *params, int nthread,
   if (!status) {
     A->tile          = SysAllocate(sizeof(*A->tile) * A->ntile);
     A->tile_of_scope = malloc(sizeof(*A->tile_of_scope) * (A->ntile + 1));
-    status           = A->tile && A->tile_of_scope ? NusHostAllocate(A) : SYS_OUT_OF_MEMORY;
+    A->chunk         = SysAllocate(sizeof(*A->chunk) * A->nchunk);
+    A->perm          = SysAllocate(sizeof(*A->perm) * A->nperm);
+    A->diag          = SysAllocate(sizeof(*A->diag) * A->ndiag);
+    A->col           = SysAllocate(sizeof(*A->col) * A->ncol);
+    A->val           = (*(A->csr.a ? SysAllocate : SysAllocateZero))(sizeof(*A->val) * A->nslot);
+    if (!A->tile || !A->tile_of_scope || !A->chunk || !A->perm || !A->diag || !A->col || !A->val) status = SYS_OUT_OF_MEMORY;
   }
   if (!status) {
     NusHostShareScopes(A, layout);
     NusHostOrderTiles(A, layout);
     NusHostPlaceTiles(A);
-    status = NusHostFill(A, nworker, csr->a ? NUS_FILL_ALL : NUS_FILL_PATTERN, layout);
+    status = NusHostFill(A, nworker, csr->a ? SYS_FILL_ALL : SYS_FILL_PATTERN, layout);
   }
   for (int64_t s = 0; layout && s < A->nscope; s++) NusLayoutDestroy(layout + s);
   free(layout);
@@ -274,7 +269,7 @@ SysStatus NusHostUpdate(void *data, const SysCSR *csr, SysStream stream)
 
   (void)stream;
   A->csr = *csr;
-  return NusHostFill(A, A->nthread, NUS_FILL_VALUES, NULL);
+  return NusHostFill(A, A->nthread, SYS_FILL_VALUES, NULL);
 }
 
 /* Gives every thread memory for its sums in the transposed product; a single thread needs it for gathered columns only, and adds the others to the result */

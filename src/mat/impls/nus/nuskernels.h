@@ -93,20 +93,12 @@ static SYS_INLINE int NusChunkRows(const NusHost *A, const NusTile *T, const int
   return left < C ? (int)left : C;
 }
 
-static SYS_INLINE int NusAnyNaN(const int C, const SysScalar *sum)
-{
-  int bad = 0;
-
-  for (int l = 0; l < C; l++) bad |= sum[l] != sum[l];
-  return bad;
-}
-
 /* Stores the sums of a chunk that is not split; perm has its rows or, in a tile that is not sorted, its number */
 static SYS_INLINE void NusStoreChunk(const int C, const SysStore how, const NusHost *A, const NusTile *T, int nl, const uint16_t *perm, SysScalar *sum, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const int64_t r = T->sorted ? T->row : T->row + C * (int64_t)*perm;
 
-  if (NusAnyNaN(C, sum)) {
+  if (SysAnyNaN(C, sum)) {
     for (int l = 0; l < nl; l++) {
       if (sum[l] != sum[l]) sum[l] = SYS_ISA_NAME(RowSum)(A, T, T->sorted ? r + perm[l] : r + l, x);
     }

@@ -84,17 +84,10 @@ static inline SysInt NusLeastDiagonal(int C, const NusDiagonals *d)
   return least;
 }
 
-/* The parts of a tile to write: all, or only the values into a format that has the rest, or all but the values */
-typedef enum {
-  NUS_FILL_ALL,
-  NUS_FILL_VALUES,
-  NUS_FILL_PATTERN
-} NusFill;
-
 SysStatus NusWorkCreate(const NusHost *, NusWork *);
 void      NusWorkDestroy(NusWork *);
 SysStatus NusSplitScope(const NusHost *, int64_t scope, NusWork *);
 void      NusGetPart(const NusHost *, int64_t scope, int64_t segment, const NusWork *, NusPart *);
 SysStatus NusLayoutScope(const NusHost *, int64_t scope, NusWork *, NusLayout *);
 void      NusLayoutDestroy(NusLayout *);
-void      NusFillTile(const NusHost *, const NusTile *, const NusPart *, NusFill);
+void      NusFillTile(const NusHost *, const NusTile *, const NusPart *, SysFill);

@@ -105,12 +105,6 @@ static void RankColumns(const SysCSR *A, int64_t limit, SysInt *count, SysInt *b
   for (int64_t j = 0; j < A->n; j++) rank[j] = (uint32_t)bucket[count[j]]++;
 }
 
-/* The expected number of rows that have one of n entries at random places */
-static double NusPlanRowsOf(const SysCSR *A, double n)
-{
-  return A->m ? A->m * (1 - exp(-n / A->m)) : 0;
-}
-
 /* The bytes of x and y that a product moves beyond those that every layout moves */
 static double NusPlanCost(const SysCSR *A, const NusCache *cache, const NusParams *p, int64_t limit, const double *cumulated, double misses)
 {
@@ -122,9 +116,9 @@ static double NusPlanCost(const SysCSR *A, const NusCache *cache, const NusParam
   for (int k = 0; k < 2; k++) {
     for (int64_t s = 0; s < p->count[k] && at < limit; s++) {
       const int64_t next = SysMin(at + p->width[k], limit);
-      const double  here = cumulated[next] - cumulated[at];
+      const double  here = cumulated[next] - cumulated[at], rows = A->m ? A->m * (1 - exp(-here / A->m)) : 0; /* expected, with entries at random places */
 
-      cost += NusPlanRowsOf(A, here) * (k ? BYTES_FAR_ROW : BYTES_NEAR_ROW) - (k ? 0 : here * BYTES_L2_HIT);
+      cost += rows * (k ? BYTES_FAR_ROW : BYTES_NEAR_ROW) - (k ? 0 : here * BYTES_L2_HIT);
       at = next;
     }
   }

@@ -2,7 +2,7 @@
 /*
    KSPAMBBCGS, BiCGStab on fused passes. The half step r - alpha v takes the place of r. The mathematics, the tests and their order are those of PETSc's bcgs.
 */
-#include "ksp/ksp/impls/ambksp/ambksp.h"
+#include "ksp/ksp/impls/ambbcgs/ambbcgs.h"
 
 PetscErrorCode KSPAMBBCGSRegister(void);
 
@@ -15,7 +15,7 @@ static PetscErrorCode KSPAMBBCGSOperator(KSP ksp, KSPAMB *amb, Mat A, Vec from, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KSPAMBBCGSFail(KSP ksp, const char error[], const char info[])
+PetscErrorCode KSPAMBBCGSFail(KSP ksp, const char error[], const char info[])
 {
   PetscFunctionBegin;
   PetscCheck(!ksp->errorifnotconverged, PetscObjectComm((PetscObject)ksp), PETSC_ERR_NOT_CONVERGED, "%s", error);
@@ -25,7 +25,7 @@ static PetscErrorCode KSPAMBBCGSFail(KSP ksp, const char error[], const char inf
 }
 
 /* t is 0. If r is 0 too, then the solution is x + alpha p. */
-static PetscErrorCode KSPAMBBCGSLast(KSP ksp, PetscInt i, PetscReal rr, PetscReal alpha, Vec p, PetscReal dp)
+PetscErrorCode KSPAMBBCGSLast(KSP ksp, PetscInt i, PetscReal rr, PetscReal alpha, Vec p, PetscReal dp)
 {
   PetscFunctionBegin;
   if (rr != 0.0) PetscCall(KSPAMBBCGSFail(ksp, "KSPSolve has failed due to singular preconditioned operator", "Failed due to singular preconditioned operator"));
@@ -37,6 +37,26 @@ static PetscErrorCode KSPAMBBCGSLast(KSP ksp, PetscInt i, PetscReal rr, PetscRea
     PetscCall(KSPLogResidualHistory(ksp, dp));
     PetscCall(KSPMonitor(ksp, i + 1, 0.0));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAMBBCGSStart(KSP ksp, KSPAMB *amb, const Vec v[])
+{
+  PetscFunctionBegin;
+  PetscCall(KSPInitialResidual(ksp, v[FUSED_X], v[FUSED_V], v[FUSED_T], v[FUSED_R], ksp->vec_rhs));
+  if (ksp->pc_side == PC_RIGHT && !ksp->guess_zero) {
+    if (!amb->guess) PetscCall(VecDuplicate(v[FUSED_X], &amb->guess));
+    PetscCall(VecCopy(v[FUSED_X], amb->guess));
+    PetscCall(VecSet(v[FUSED_X], 0.0));
+  } else PetscCall(VecDestroy(&amb->guess));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAMBBCGSFinish(KSP ksp, KSPAMB *amb, const Vec v[])
+{
+  PetscFunctionBegin;
+  PetscCall(KSPUnwindPreconditioner(ksp, v[FUSED_X], v[FUSED_T]));
+  if (amb->guess) PetscCall(VecAXPY(v[FUSED_X], 1.0, amb->guess));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -62,12 +82,7 @@ static PetscErrorCode KSPAMBBCGSSolve(KSP ksp, KSPAMB *amb)
   v[FUSED_T] = ksp->work[3];
   v[FUSED_Z] = z ? ksp->work[4] : NULL;
   v[FUSED_P] = ksp->work[5];
-  PetscCall(KSPInitialResidual(ksp, v[FUSED_X], v[FUSED_V], v[FUSED_T], v[FUSED_R], ksp->vec_rhs));
-  if (right && !ksp->guess_zero) { /* the iterations begin at 0, and the guess is added at the end */
-    if (!amb->guess) PetscCall(VecDuplicate(v[FUSED_X], &amb->guess));
-    PetscCall(VecCopy(v[FUSED_X], amb->guess));
-    PetscCall(VecSet(v[FUSED_X], 0.0));
-  } else PetscCall(VecDestroy(&amb->guess));
+  PetscCall(KSPAMBBCGSStart(ksp, amb, v));
   r[FUSED_P] = r[FUSED_W] = v[FUSED_R];
   PetscCall(KSPAMBRun(ksp, amb, k->dot, &pass, r, 0, 2, sums));
   PetscCall(KSPAMBReduce(ksp, amb, 1, sums));
@@ -125,8 +140,7 @@ static PetscErrorCode KSPAMBBCGSSolve(KSP ksp, KSPAMB *amb)
     i++;
   } while (i < ksp->max_it);
   if (i >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
-  PetscCall(KSPUnwindPreconditioner(ksp, v[FUSED_X], v[FUSED_T]));
-  if (amb->guess) PetscCall(VecAXPY(v[FUSED_X], 1.0, amb->guess));
+  PetscCall(KSPAMBBCGSFinish(ksp, amb, v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -150,7 +164,7 @@ static PetscErrorCode KSPBuildSolution_AMBBCGS(KSP ksp, Vec v, Vec *V)
    KSPAMBBCGS - "ambbcgs" - the BiCGStab method of `KSPBCGS` in fewer passes over vectors, by several threads in every process
 
    Options Database Key:
-.  -petscamb_for_ksp - every `KSPCG` and `KSPBCGS` of a program becomes `KSPAMBCG` or `KSPAMBBCGS`
+.  -petscamb_for_ksp - every `KSPCG`, `KSPBCGS` and `KSPCHEBYSHEV` of a program becomes a type of petsc-amb
 
    Level: intermediate
 
@@ -162,6 +176,8 @@ static PetscErrorCode KSPBuildSolution_AMBBCGS(KSP ksp, Vec v, Vec *V)
    A solve is that of `KSPBCGS` itself, which `-info` reports, if scalars are complex, the vectors are not of the types `VECSEQ` or `VECMPI` or have operations of
    the program, or the solve is transposed.
 
+   Vectors of the types `VECSEQCUDA` and `VECMPICUDA` serve as for `KSPAMBCG`.
+
 .seealso: `KSPBCGS`, `KSPAMBCG`
 M*/
 static PetscErrorCode KSPCreate_AMBBCGS(KSP ksp)
@@ -170,6 +186,7 @@ static PetscErrorCode KSPCreate_AMBBCGS(KSP ksp)
 
   PetscFunctionBegin;
   PetscCall(KSPAMBExtend(ksp, KSPBCGS, KSPAMBBCGSSolve, &amb));
+  amb->solvedevice        = KSPAMBBCGSSolveDevice;
   ksp->ops->buildsolution = KSPBuildSolution_AMBBCGS;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

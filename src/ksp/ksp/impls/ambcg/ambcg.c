@@ -356,7 +356,7 @@ static PetscErrorCode KSPCGSetObjectiveTarget_AMBCG(KSP ksp, PetscReal target)
 
    Options Database Keys:
 +  -ksp_cg_single_reduction - one reduction in an iteration, see `KSPCGUseSingleReduction()`
--  -petscamb_for_ksp        - every `KSPCG` and `KSPBCGS` of a program becomes `KSPAMBCG` or `KSPAMBBCGS`
+-  -petscamb_for_ksp        - every `KSPCG`, `KSPBCGS` and `KSPCHEBYSHEV` of a program becomes a type of petsc-amb
 
    Level: intermediate
 
@@ -369,8 +369,8 @@ static PetscErrorCode KSPCGSetObjectiveTarget_AMBCG(KSP ksp, PetscReal target)
    the program, the solve is transposed, eigenvalues or singular values are computed, a trust region or an objective target is set, or negative curvature counts as
    convergence.
 
-   Vectors of the type `VECSEQCUDA` serve with `PCNONE` and `PCJACOBI`. The host then queues iterations ahead of their results, unless a monitor or a convergence
-   test of the program looks at each.
+   Vectors of the type `VECSEQCUDA` serve with `PCNONE` and `PCJACOBI`, and those of the type `VECMPICUDA` too if NCCL is started between the GPUs (see
+   `MatShadowSetHalo()`). The host then queues iterations ahead of their results, unless a monitor or a convergence test of the program looks at each.
 
 .seealso: `KSPCG`, `KSPAMBBCGS`, `KSPCGUseSingleReduction()`
 M*/

@@ -57,6 +57,7 @@ static PetscErrorCode KSPAMBServes(KSP ksp, KSPAMB *amb, const char **why, Petsc
 #if !PETSC_VERSION_LT(3, 19, 0)
   else if (ksp->converged_neg_curve) *why = "negative curvature counts as convergence";
 #endif
+  if (!*why && amb->serves) PetscCall((*amb->serves)(ksp, amb, why));
   if (!*why) PetscCall(KSPAMBDeviceServes(ksp, amb, why, solve));
   if (*why || *solve) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPAMBVecServes(ksp->vec_sol, why));
@@ -68,8 +69,8 @@ static PetscErrorCode KSPAMBServes(KSP ksp, KSPAMB *amb, const char **why, Petsc
 
 /* ------------------------------------------------- the preconditioner ------------------------------------------------- */
 
-/* Finds out whether passes can apply the preconditioner. A null space is removed after each application, which passes do not do. */
-static PetscErrorCode KSPAMBLookAtPC(KSP ksp, KSPAMB *amb)
+/* A null space is removed after each application, which passes do not do */
+PetscErrorCode KSPAMBLookAtPC(KSP ksp, KSPAMB *amb)
 {
   PetscBool    none, jacobi, pbjacobi;
   MatNullSpace nullspace;
@@ -96,6 +97,37 @@ static PetscErrorCode KSPAMBLookAtPC(KSP ksp, KSPAMB *amb)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode KSPAMBKeeps(KSP ksp, KSPAMB *amb, const void *side, PetscInt n, PetscBool *same)
+{
+  KSPAMBKept now;
+  Mat        P;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(&now, sizeof(now)));
+  PetscCall(PCGetOperators(ksp->pc, NULL, &P));
+  PetscCall(PetscObjectGetId((PetscObject)ksp->pc, &now.pc));
+  PetscCall(PetscObjectGetId((PetscObject)P, &now.P));
+  PetscCall(PetscObjectStateGet((PetscObject)P, &now.state));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCJACOBI, &now.jacobi));
+  if (now.jacobi) {
+    PetscCall(PCJacobiGetType(ksp->pc, &now.type));
+    PetscCall(PCJacobiGetUseAbs(ksp->pc, &now.useabs));
+    PetscCall(PCJacobiGetFixDiagonal(ksp->pc, &now.fixdiagonal));
+  }
+  now.side = side;
+  now.n    = n;
+  now.bs   = amb->bs;
+  now.kind = amb->kind;
+  PetscCall(PetscMemcmp(&now, &amb->kept, sizeof(now), same));
+  PetscCall(PetscMemcpy(&amb->kept, &now, sizeof(now))); /* padding too */
+  /* An older set-up may be older than the values of P. Other types of Jacobi have more options than those above. */
+  if (ksp->pc->reusepreconditioner || (now.jacobi && now.type != PC_JACOBI_DIAGONAL && now.type != PC_JACOBI_ROWMAX && now.type != PC_JACOBI_ROWSUM)) {
+    *same = PETSC_FALSE;
+    PetscCall(PetscMemzero(&amb->kept, sizeof(amb->kept)));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The numbers of the preconditioner, as PETSc applies them. The preconditioner is applied to vectors with one 1 in each block, which gives a column of each block
    without rounding. Whatever its options, whatever it kept from an earlier matrix, PETSc has decided about it. */
 static PetscErrorCode KSPAMBGetPC(KSP ksp, KSPAMB *amb)
@@ -103,9 +135,12 @@ static PetscErrorCode KSPAMBGetPC(KSP ksp, KSPAMB *amb)
   const size_t       size = (size_t)amb->host.n * (size_t)amb->bs * sizeof(SysReal);
   const PetscScalar *column;
   PetscScalar       *unit;
+  PetscBool          same = PETSC_FALSE;
 
   PetscFunctionBegin;
   if (amb->kind != FUSED_POINT && amb->kind != FUSED_BLOCKS) PetscFunctionReturn(PETSC_SUCCESS);
+  if (amb->keep) PetscCall(KSPAMBKeeps(ksp, amb, &amb->d, (PetscInt)amb->host.n, &same));
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
   if (size != amb->size) {
     if (amb->d) SysRelease(amb->d, amb->size);
     amb->d    = size ? (SysReal *)SysAllocate(size) : NULL;
@@ -284,6 +319,7 @@ static PetscErrorCode KSPAMBClear(KSPAMB *amb)
   amb->size = 0;
   PetscCall(VecDestroy(&amb->guess));
   PetscCall(VecDestroy(&amb->diagonal));
+  PetscCall(PetscMemzero(&amb->kept, sizeof(amb->kept)));
   PetscCall(KSPAMBDeviceClear(amb));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -385,7 +421,7 @@ PetscErrorCode KSPAMBRegister(void)
   nconstructor = 0;
   every        = PETSC_FALSE;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb", "KSP");
-  PetscCall(PetscOptionsBool("-petscamb_for_ksp", "Every cg and bcgs of the program runs on fused passes", "KSPAMBCG", every, &every, NULL));
+  PetscCall(PetscOptionsBool("-petscamb_for_ksp", "Every cg, bcgs and chebyshev of the program runs on fused passes", "KSPAMBCG", every, &every, NULL));
   PetscOptionsEnd();
   PetscCall(KSPAMBLookAtVec(VECSEQ, &seqops));
   PetscCall(KSPAMBLookAtVec(VECMPI, &mpiops));

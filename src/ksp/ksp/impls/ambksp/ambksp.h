@@ -16,12 +16,24 @@
 
 typedef struct _KSPAMB KSPAMB;
 
+/* A set-up of a preconditioner, and the side that has its numbers */
+typedef struct {
+  const void      *side; /* NULL: there is none */
+  PetscObjectId    pc, P;
+  PetscObjectState state; /* of P */
+  PetscInt         n, bs;
+  FusedKind        kind;
+  PCJacobiType     type; /* PETSc's Jacobi: its options, which decide about its numbers. An address would differ between processes, and may come again. */
+  PetscBool        jacobi, useabs, fixdiagonal;
+} KSPAMBKept;
+
 struct _KSPAMB {
   struct _KSPOps base; /* the operations of PETSc's type */
   PetscErrorCode (*solve)(KSP, KSPAMB *);
-  PetscErrorCode (*solvedevice)(KSP, KSPAMB *); /* the same with vectors on a GPU, or NULL */
-  const char *reason;                           /* why the last solve was PETSc's own; NULL if it was not */
-  PetscBool   fused;                            /* the solve that runs, or the last one, is the one on fused passes */
+  PetscErrorCode (*solvedevice)(KSP, KSPAMB *);           /* the same with vectors on a GPU, or NULL */
+  PetscErrorCode (*serves)(KSP, KSPAMB *, const char **); /* says why neither of them can make a solve; NULL: nothing speaks against it */
+  const char *reason;                                     /* why the last solve was PETSc's own; NULL if it was not */
+  PetscBool   fused;                                      /* the solve that runs, or the last one, is the one on fused passes */
 
   /* For that solve */
   const FusedKernels *kernels;
@@ -32,6 +44,8 @@ struct _KSPAMB {
   size_t              size;
   PetscMPIInt         nproc;
   PetscBool           poison; /* the set-up of the preconditioner failed on this process */
+  PetscBool           keep;   /* d is made once for each set-up of the preconditioner, and not in every solve */
+  KSPAMBKept          kept;   /* what d was made of */
 
   /* For the solve on a GPU */
   struct _FusedDevice *device;
@@ -47,6 +61,13 @@ struct _KSPAMB {
   PetscErrorCode (*setradius)(KSP, PetscReal);
   PetscErrorCode (*settarget)(KSP, PetscReal);
   PetscErrorCode (*getobjective)(KSP, PetscReal *);
+
+  /* Chebyshev */
+  PetscBool local;                                             /* the method makes no sums over processes */
+  PetscBool bounds;                                            /* the next two numbers are known */
+  PetscReal scale, quarter;                                    /* of the preconditioner; a quarter of alpha^2, where scaled eigenvalues lie between 1 - alpha and 1 + alpha */
+  PetscErrorCode (*seteigenvalues)(KSP, PetscReal, PetscReal); /* PETSc's own setters */
+  PetscErrorCode (*setestimate)(KSP, PetscReal, PetscReal, PetscReal, PetscReal);
 
   /* BiCGStab */
   Vec guess; /* the initial guess, which the solution leaves out with a preconditioner from the right */
@@ -70,10 +91,18 @@ PetscErrorCode KSPSolve_AMB(KSP);
 #define KSPAMB_WRITES(vector) (1U << FUSED_##vector)
 PetscErrorCode KSPAMBRun(KSP, KSPAMB *, FusedFunction, FusedPass *, const Vec v[FUSED_VECTORS], unsigned written, int flops, SysReal sums[FUSED_SUMS]);
 
+/* Finds out whether passes can apply the preconditioner, and sets kind and bs */
+PetscErrorCode KSPAMBLookAtPC(KSP, KSPAMB *);
+
+/* Are the numbers of the preconditioner on this side still those of its last set-up? If not, takes note that they will be. */
+PetscErrorCode KSPAMBKeeps(KSP, KSPAMB *, const void *side, PetscInt n, PetscBool *same);
+
 /* Says why the device cannot make a solve with vectors on a GPU, or sets solve */
 SYS_DEVICE PetscErrorCode KSPAMBDeviceServes(KSP ksp, KSPAMB *amb, const char **why, PetscErrorCode (**solve)(KSP, KSPAMB *)) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode KSPAMBDeviceClear(KSPAMB *amb) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode KSPAMBCGSolveDevice(KSP ksp, KSPAMB *amb) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode KSPAMBBCGSSolveDevice(KSP ksp, KSPAMB *amb) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode KSPAMBChebyshevSolveDevice(KSP ksp, KSPAMB *amb) SYS_STUB(PETSC_SUCCESS);
 
 /* Adds n sums over all processes */
 PetscErrorCode KSPAMBReduce(KSP, const KSPAMB *, PetscInt n, SysReal sums[]);

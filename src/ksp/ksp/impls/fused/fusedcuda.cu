@@ -1,83 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdlib.h>
 
-#include "sys/syscuda.cuh"
-#include "ksp/ksp/impls/fused/fusedcuda.h"
-
-#define FUSED_GRID  1024 /* thread blocks, at most: about as many as a large GPU runs at a time */
-#define FUSED_WARPS (SYS_THREADS / SYS_WARP)
-
-/* What kernels need besides vectors */
-typedef struct {
-  FusedState *state;
-  SysReal    *partial; /* the sums of each thread block */
-  unsigned   *arrived; /* thread blocks that have written theirs */
-} FusedShared;
-
-struct _FusedDevice {
-  FusedShared     shared;
-  char           *memory;
-  FusedState     *slot; /* two, in pinned memory */
-  cudaEvent_t     sent[2];
-  cudaStream_t    record;
-  cudaGraphExec_t exec;
-};
-
-/* ------------------------------------------------- sums ------------------------------------------------- */
-
-/* The sums of all threads of a thread block, in thread 0 */
-static __device__ void FusedBlockSum(SysReal sum[FUSED_SUMS])
-{
-  __shared__ SysReal all[FUSED_SUMS][FUSED_WARPS];
-  const unsigned     lane = threadIdx.x % SYS_WARP, warp = threadIdx.x / SYS_WARP;
-
-  for (int s = 0; s < FUSED_SUMS; s++) {
-    for (unsigned d = SYS_WARP / 2; d; d /= 2) sum[s] += __shfl_xor_sync(SYS_ALL_LANES, sum[s], d);
-    if (lane == 0) all[s][warp] = sum[s];
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) {
-    for (int s = 0; s < FUSED_SUMS; s++) {
-      sum[s] = 0;
-      for (int w = 0; w < FUSED_WARPS; w++) sum[s] += all[s][w];
-    }
-  }
-  __syncthreads();
-}
-
-/* Adds the sums over the grid. True in thread 0 of the thread block that arrives last, which has the result. */
-static __device__ bool FusedGridSum(const FusedShared shared, SysReal sum[FUSED_SUMS])
-{
-  __shared__ bool last;
-
-  FusedBlockSum(sum);
-  if (threadIdx.x == 0) {
-    volatile SysReal *partial = shared.partial + FUSED_SUMS * blockIdx.x;
-
-    for (int s = 0; s < FUSED_SUMS; s++) partial[s] = sum[s];
-    __threadfence();
-    last = atomicAdd(shared.arrived, 1) == gridDim.x - 1;
-  }
-  __syncthreads();
-  if (!last) return false;
-  __threadfence();
-  for (int s = 0; s < FUSED_SUMS; s++) sum[s] = 0;
-  for (unsigned k = threadIdx.x; k < gridDim.x; k += blockDim.x) {
-    const volatile SysReal *partial = shared.partial + FUSED_SUMS * k;
-
-    for (int s = 0; s < FUSED_SUMS; s++) sum[s] += partial[s];
-  }
-  FusedBlockSum(sum);
-  if (threadIdx.x == 0) *shared.arrived = 0;
-  return threadIdx.x == 0;
-}
+#include "ksp/ksp/impls/fused/fusedcuda.cuh"
 
 /* ------------------------------------------------- the iteration ------------------------------------------------- */
 
-static __device__ SysReal FusedNormOf(FusedNorm norm, const SysReal sum[FUSED_SUMS])
+/* From the sums z.r, and z.z or r.r */
+static __device__ SysReal FusedNormOf(FusedNorm norm, const SysReal sum[2])
 {
-  if (norm == FUSED_NORM_Z) return sqrt(sum[1]);
-  if (norm == FUSED_NORM_R) return sqrt(sum[2]);
+  if (norm == FUSED_NORM_Z || norm == FUSED_NORM_R) return sqrt(sum[1]);
   if (norm == FUSED_NORM_NATURAL) return sqrt(fabs(sum[0]));
   return 0;
 }
@@ -94,7 +25,7 @@ static __device__ void FusedNext(FusedState *state)
   }
 }
 
-static __device__ void FusedFinishStep(FusedState *state, FusedNorm kind, const SysReal sum[FUSED_SUMS])
+static __device__ void FusedFinishStep(FusedState *state, FusedNorm kind, const SysReal sum[2])
 {
   const SysReal norm = FusedNormOf(kind, sum);
 
@@ -112,6 +43,22 @@ static __device__ void FusedFinishStep(FusedState *state, FusedNorm kind, const 
   else FusedNext(state);
 }
 
+static __device__ void FusedFinishStart(FusedState *state, FusedNorm norm, const SysReal sum[2])
+{
+  state->beta      = sum[0];
+  state->betaold   = 1;
+  state->dpi       = 0;
+  state->dpiold    = 0;
+  state->a         = 0;
+  state->b         = 0;
+  state->c         = 0;
+  state->omega     = 1;
+  state->norm      = FusedNormOf(norm, sum);
+  state->objective = 0;
+  state->its       = 0;
+  state->stop      = FUSED_GO;
+}
+
 static __device__ void FusedFinishDot(FusedState *state, SysReal dpi)
 {
   const SysReal old = state->dpi;
@@ -126,8 +73,8 @@ static __device__ void FusedFinishDot(FusedState *state, SysReal dpi)
 template <bool POINT, bool START>
 static __global__ void __launch_bounds__(SYS_THREADS) FusedStepKernel(const FusedShared shared, FusedNorm norm, int64_t n, SysReal *x, SysReal *r, SysReal *z, const SysReal *p, const SysReal *w, const SysReal *d)
 {
-  FusedState *state           = shared.state;
-  SysReal     sum[FUSED_SUMS] = {0}, a;
+  FusedState *state  = shared.state;
+  SysReal     sum[2] = {0}, a;
 
   if (!START && state->stop) return;
   a = START ? 0 : state->a;
@@ -146,31 +93,20 @@ static __global__ void __launch_bounds__(SYS_THREADS) FusedStepKernel(const Fuse
       z[k] = z0;
     }
     sum[0] += z0 * r0;
-    sum[1] += z0 * z0;
-    sum[2] += r0 * r0;
+    sum[1] += norm == FUSED_NORM_R ? r0 * r0 : z0 * z0;
   }
-  if (!FusedGridSum(shared, sum)) return;
-  if (START) {
-    state->beta      = sum[0];
-    state->betaold   = 1;
-    state->dpi       = 0;
-    state->dpiold    = 0;
-    state->a         = 0;
-    state->b         = 0;
-    state->norm      = FusedNormOf(norm, sum);
-    state->objective = 0;
-    state->its       = 0;
-    state->stop      = FUSED_GO;
-  } else FusedFinishStep(state, norm, sum);
+  if (!FusedGridSum<2>(shared, sum)) return;
+  if (START) FusedFinishStart(state, norm, sum);
+  else FusedFinishStep(state, norm, sum);
 }
 
 static __global__ void __launch_bounds__(SYS_THREADS) FusedDotKernel(const FusedShared shared, int64_t n, const SysReal *p, const SysReal *w)
 {
-  SysReal sum[FUSED_SUMS] = {0};
+  SysReal sum[1] = {0};
 
   if (shared.state->stop) return;
   SYS_FOR_EACH(k, n) sum[0] += p[k] * w[k];
-  if (FusedGridSum(shared, sum)) FusedFinishDot(shared.state, sum[0]);
+  if (FusedGridSum<1>(shared, sum)) FusedFinishDot(shared.state, sum[0]);
 }
 
 static __global__ void __launch_bounds__(SYS_THREADS) FusedDirectionKernel(const FusedState *state, int64_t n, const SysReal *z, SysReal *p)
@@ -184,6 +120,24 @@ static __global__ void __launch_bounds__(SYS_THREADS) FusedDirectionKernel(const
   } else {
     SYS_FOR_EACH(k, n) p[k] = z[k] + b * p[k];
   }
+}
+
+/* Ends a pass whose sums have been gathered from all processes */
+typedef enum {
+  FUSED_START,
+  FUSED_DOT,
+  FUSED_STEP
+} FusedEnd;
+
+static __global__ void FusedFinishKernel(FusedState *state, FusedEnd end, FusedNorm norm, const SysReal *all, int nproc)
+{
+  SysReal sum[FUSED_DEVICE_SUMS];
+
+  FusedGathered(all, nproc, sum);
+  if (threadIdx.x || (end != FUSED_START && state->stop)) return;
+  if (end == FUSED_START) FusedFinishStart(state, norm, sum);
+  else if (end == FUSED_DOT) FusedFinishDot(state, sum[0]);
+  else FusedFinishStep(state, norm, sum);
 }
 
 static __global__ void FusedLimitsKernel(FusedState *state, SysReal least, SysReal most, int max_it)
@@ -205,14 +159,6 @@ static __global__ void FusedResumeKernel(FusedState *state)
 }
 
 /* ------------------------------------------------- launches ------------------------------------------------- */
-
-/* Each thread takes four entries, or more */
-static unsigned FusedGrid(int64_t n)
-{
-  const int64_t blocks = (n + 4 * SYS_THREADS - 1) / (4 * SYS_THREADS);
-
-  return (unsigned)(blocks < 1 ? 1 : blocks < FUSED_GRID ? blocks : FUSED_GRID);
-}
 
 template <bool START>
 static SysStatus FusedStepLaunch(FusedDevice *f, const FusedPass *pass, FusedNorm norm, cudaStream_t stream)
@@ -249,6 +195,28 @@ SysStatus FusedDeviceDot(FusedDevice *f, const FusedPass *pass, SysStream stream
   return SYS_SUCCESS;
 }
 
+static SysStatus FusedFinish(FusedDevice *f, FusedEnd end, FusedNorm norm, cudaStream_t stream)
+{
+  FusedFinishKernel<<<1, SYS_WARP, 0, stream>>>(f->shared.state, end, norm, f->gathered + FUSED_DEVICE_SUMS, f->nproc);
+  SYS_CUDA(cudaGetLastError());
+  return SYS_SUCCESS;
+}
+
+SysStatus FusedDeviceFinishStart(FusedDevice *f, FusedNorm norm, SysStream stream)
+{
+  return FusedFinish(f, FUSED_START, norm, stream);
+}
+
+SysStatus FusedDeviceFinishDot(FusedDevice *f, SysStream stream)
+{
+  return FusedFinish(f, FUSED_DOT, FUSED_NORM_NONE, stream);
+}
+
+SysStatus FusedDeviceFinishStep(FusedDevice *f, FusedNorm norm, SysStream stream)
+{
+  return FusedFinish(f, FUSED_STEP, norm, stream);
+}
+
 SysStatus FusedDeviceLimits(FusedDevice *f, SysReal least, SysReal most, int max_it, SysStream stream)
 {
   FusedLimitsKernel<<<1, 1, 0, stream>>>(f->shared.state, least, most, max_it);
@@ -268,6 +236,22 @@ SysStatus FusedDeviceResume(FusedDevice *f, const FusedPass *pass, SysStream str
 }
 
 /* ------------------------------------------------- the host ------------------------------------------------- */
+
+SysStatus FusedDeviceShare(FusedDevice *f, int nproc, SysReal **mine, SysReal **all)
+{
+  if (nproc > f->nproc) {
+    SYS_CUDA(cudaFree(f->gathered));
+    f->gathered = NULL;
+    f->nproc    = 1;
+    SYS_CALL(SysDeviceAllocate(&f->gathered, (size_t)FUSED_DEVICE_SUMS * ((size_t)nproc + 1) * sizeof(SysReal)));
+    SYS_CUDA(cudaMemset(f->gathered, 0, FUSED_DEVICE_SUMS * sizeof(SysReal)));
+  }
+  f->nproc       = nproc;
+  f->shared.mine = nproc > 1 ? f->gathered : NULL;
+  *mine          = f->gathered;
+  *all           = f->gathered ? f->gathered + FUSED_DEVICE_SUMS : NULL;
+  return SYS_SUCCESS;
+}
 
 SysStatus FusedDeviceSend(FusedDevice *f, int slot, SysStream stream)
 {
@@ -318,11 +302,12 @@ static SysStatus FusedDeviceFill(FusedDevice *f)
   for (int pass = 0; pass < 2; pass++) {
     if (pass) SYS_CALL(SysArenaAllocate(&arena));
     SysArenaTake(&arena, &f->shared.state, 1);
-    SysArenaTake(&arena, &f->shared.partial, FUSED_GRID * FUSED_SUMS);
+    SysArenaTake(&arena, &f->shared.partial, FUSED_GRID * FUSED_DEVICE_SUMS);
     SysArenaTake(&arena, &f->shared.arrived, 1);
     f->memory = arena.memory;
   }
   SYS_CUDA(cudaMemset(f->memory, 0, arena.used));
+  SYS_CUDA(cudaStreamSynchronize(cudaStreamLegacy)); /* the stream of passes need not wait for that stream */
   SYS_CUDA(cudaMallocHost((void **)&f->slot, 2 * sizeof(FusedState)));
   for (int k = 0; k < 2; k++) SYS_CUDA(cudaEventCreateWithFlags(&f->sent[k], cudaEventDisableTiming));
   SYS_CUDA(cudaStreamCreateWithFlags(&f->record, cudaStreamNonBlocking));
@@ -345,6 +330,7 @@ void FusedDeviceDestroy(FusedDevice **f)
 {
   if (!*f) return;
   (void)cudaFree((*f)->memory);
+  (void)cudaFree((*f)->gathered);
   if ((*f)->exec) (void)cudaGraphExecDestroy((*f)->exec);
   if ((*f)->record) (void)cudaStreamDestroy((*f)->record);
   for (int k = 0; k < 2; k++) {

@@ -18,6 +18,8 @@ extern "C" {
 #define FUSED_HISTORY 64                  /* norms that a report holds */
 #define FUSED_LENGTH  (FUSED_HISTORY / 2) /* iterations between two reports, at most */
 
+#define FUSED_DEVICE_SUMS 3 /* of a pass, at most */
+
 /* Why passes do nothing */
 typedef enum {
   FUSED_GO,
@@ -27,7 +29,8 @@ typedef enum {
   FUSED_STOP_ZERO, /* z.r is 0 */
   FUSED_STOP_PC,   /* z.r changed its sign */
   FUSED_STOP_DPI,  /* p.w is not finite */
-  FUSED_STOP_MAT   /* p.w is 0, or changed its sign */
+  FUSED_STOP_MAT,  /* p.w is 0, or changed its sign; BiCGStab: v.q is 0 */
+  FUSED_STOP_LAST  /* BiCGStab: t is 0 */
 } FusedStop;
 
 typedef enum {
@@ -42,6 +45,7 @@ typedef struct {
   SysReal norm, objective;                  /* objective: less that of the start */
   SysReal least, most;                      /* iterations stop at a norm up to least, and from most on */
   int     its, max_it;                      /* complete iterations */
+  SysReal c, omega, rr;                     /* BiCGStab: the part of v in the direction, the step along r, r.r before it; beta is r.q, dpi is v.q */
   int     stop;                             /* a FusedStop */
   SysReal history[FUSED_HISTORY];           /* the norm of iteration k is number (k - 1) % FUSED_HISTORY */
 } FusedState;
@@ -71,6 +75,46 @@ SysStatus FusedDeviceReceive(FusedDevice *, int slot, const FusedState **);
 SysStatus FusedDeviceRecordBegin(FusedDevice *, SysStream *stream);
 SysStatus FusedDeviceRecordEnd(FusedDevice *, int *recorded);
 SysStatus FusedDeviceReplay(FusedDevice *, SysStream);
+
+/* The passes of BiCGStab, as FusedKernels describes them, of the kinds FUSED_NONE and FUSED_POINT. The start is FusedDeviceStart() of the kind FUSED_NONE. */
+SysStatus FusedDeviceBiDirection(FusedDevice *, const FusedPass *, SysStream);
+SysStatus FusedDeviceBiShadow(FusedDevice *, const FusedPass *, SysStream);
+SysStatus FusedDeviceBiHalf(FusedDevice *, const FusedPass *, SysStream);
+SysStatus FusedDeviceBiDots(FusedDevice *, const FusedPass *, SysStream);
+SysStatus FusedDeviceBiStep(FusedDevice *, const FusedPass *, FusedNorm, SysStream);
+
+/* BiCGStab goes on after FUSED_STOP_TEST. Products that were queued behind the test may have written into v: z = M p if there is a z; v = A p or v = A z by the
+   caller; v = M v if there is no z, and the next direction. */
+SysStatus FusedDeviceBiResumeBegin(FusedDevice *, const FusedPass *, SysStream);
+SysStatus FusedDeviceBiResumeEnd(FusedDevice *, const FusedPass *, SysStream);
+
+/* The passes of BiCGStab, as FusedKernels describes them, of the kinds FUSED_NONE and FUSED_POINT. The start is FusedDeviceStart() of the kind FUSED_NONE. */
+SysStatus FusedDeviceBiDirection(FusedDevice *, const FusedPass *, SysStream);
+SysStatus FusedDeviceBiShadow(FusedDevice *, const FusedPass *, SysStream);
+SysStatus FusedDeviceBiHalf(FusedDevice *, const FusedPass *, SysStream);
+SysStatus FusedDeviceBiDots(FusedDevice *, const FusedPass *, SysStream);
+SysStatus FusedDeviceBiStep(FusedDevice *, const FusedPass *, FusedNorm, SysStream);
+
+/* BiCGStab goes on after FUSED_STOP_TEST. Products that were queued behind the test may have written into v: z = M p if there is a z; v = A p or v = A z by the
+   caller; v = M v if there is no z, and the next direction. */
+SysStatus FusedDeviceBiResumeBegin(FusedDevice *, const FusedPass *, SysStream);
+SysStatus FusedDeviceBiResumeEnd(FusedDevice *, const FusedPass *, SysStream);
+
+/* For several processes, each with a device. With more than one, a pass leaves FUSED_DEVICE_SUMS numbers in *mine, and does not end. The caller gathers those of
+   all processes in *all, in the order of the processes, and calls the function that ends the pass. All devices come to the same numbers. */
+SysStatus FusedDeviceShare(FusedDevice *, int nproc, SysReal **mine, SysReal **all);
+SysStatus FusedDeviceFinishStart(FusedDevice *, FusedNorm, SysStream);
+SysStatus FusedDeviceFinishDot(FusedDevice *, SysStream);
+SysStatus FusedDeviceFinishStep(FusedDevice *, FusedNorm, SysStream);
+SysStatus FusedDeviceFinishBiShadow(FusedDevice *, SysStream);
+SysStatus FusedDeviceFinishBiDots(FusedDevice *, SysStream);
+SysStatus FusedDeviceFinishBiStep(FusedDevice *, FusedNorm, SysStream);
+
+/* The pass of Chebyshev, as FusedKernels describes it, of the kinds FUSED_NONE, FUSED_POINT and FUSED_BLOCKS; never overwrites w */
+SysStatus FusedDeviceChebyshev(const FusedPass *, SysStream);
+
+/* Sets the entries that are number j of their block of bs to 1, and the others to 0 */
+SysStatus FusedDeviceUnit(int64_t n, int bs, int j, SysReal *v, SysStream);
 
 #if defined(__cplusplus)
 }

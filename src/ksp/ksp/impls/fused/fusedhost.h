@@ -68,6 +68,10 @@ typedef struct {
   FusedFunction bihalf;      /* r -= a v; z = M r */
   FusedFunction bidots;      /* t = M t; sums t.r, t.t and r.r */
   FusedFunction bistep;      /* x += a p + b r; r -= b t; sums r.q and r.r */
+
+  /* Chebyshev. x = a M (r - w) + b p + c z, where r is the right-hand side, p and z are the last two iterates and w is the product of the matrix and p. Without a
+     p, w is not read either; without a z, c z is left out. x may be p or z. w is overwritten with FUSED_BLOCKS. FUSED_OTHER is as FUSED_NONE. */
+  FusedFunction chebyshev;
 } FusedKernels;
 
 extern const FusedKernels FusedKernelsPlain, FusedKernelsAVX2, FusedKernelsAVX512;

@@ -281,5 +281,51 @@ static void SYS_ISA_NAME(FusedBiStep)(const FusedPass *f, int64_t lo, int64_t hi
   FUSED_SUMS_END
 }
 
-const FusedKernels SYS_ISA_NAME(FusedKernels) = {SYS_KERNELS_NAME,          SYS_ISA_NAME(SysSupported),     SYS_ISA_NAME(FusedStep),     SYS_ISA_NAME(FusedSingle), SYS_ISA_NAME(FusedApply),  SYS_ISA_NAME(FusedDirection), SYS_ISA_NAME(FusedDot),
-                                                 SYS_ISA_NAME(FusedUpdate), SYS_ISA_NAME(FusedBiDirection), SYS_ISA_NAME(FusedBiShadow), SYS_ISA_NAME(FusedBiHalf), SYS_ISA_NAME(FusedBiDots), SYS_ISA_NAME(FusedBiStep)};
+static SYS_INLINE void FusedChebyshevOf(const int kind, const int products, const int older, const FusedPass *f, const SysReal *from, int64_t lo, int64_t hi)
+{
+  const SysReal  a = f->a, b = f->b, c = f->c;
+  const SysReal *d = f->d, *w = f->v[FUSED_W], *p = f->v[FUSED_P], *z = f->v[FUSED_Z];
+  SysReal       *x = f->v[FUSED_X];
+
+#define CHEBYSHEV(T, S) \
+  { \
+    T r0 = AT(const T, from); \
+\
+    if (products && kind != FUSED_BLOCKS) r0 -= AT(const T, w); \
+    if (kind == FUSED_POINT) r0 *= AT(const T, d); \
+    r0 *= a; \
+    if (older) r0 += c * AT(const T, z); \
+    if (products) r0 += b * AT(const T, p); \
+    AT(T, x) = r0; \
+  }
+  FUSED_LOOP(CHEBYSHEV);
+}
+
+static SYS_INLINE void FusedChebyshevKind(const int kind, const FusedPass *f, const SysReal *from, int64_t lo, int64_t hi)
+{
+  if (f->v[FUSED_Z]) FusedChebyshevOf(kind, 1, 1, f, from, lo, hi);
+  else if (f->v[FUSED_P]) FusedChebyshevOf(kind, 1, 0, f, from, lo, hi);
+  else FusedChebyshevOf(kind, 0, 0, f, from, lo, hi);
+}
+
+static void SYS_ISA_NAME(FusedChebyshev)(const FusedPass *f, int64_t lo, int64_t hi, SysReal sums[])
+{
+  const SysReal *r = f->v[FUSED_R];
+  SysReal       *w = f->v[FUSED_W];
+
+#define RESIDUAL(T, S) \
+  { \
+    AT(T, w) = AT(const T, r) - AT(const T, w); \
+  }
+  if (f->kind == FUSED_BLOCKS) {
+    if (f->v[FUSED_P]) FUSED_LOOP(RESIDUAL);
+    SYS_ISA_NAME(FusedBlocks)(f, f->v[FUSED_P] ? w : r, w, lo, hi);
+    FusedChebyshevKind(FUSED_BLOCKS, f, w, lo, hi);
+  } else if (f->kind == FUSED_POINT) FusedChebyshevKind(FUSED_POINT, f, r, lo, hi);
+  else FusedChebyshevKind(FUSED_NONE, f, r, lo, hi);
+  FusedNoSums(sums);
+}
+
+const FusedKernels SYS_ISA_NAME(FusedKernels) = {SYS_KERNELS_NAME,          SYS_ISA_NAME(SysSupported),  SYS_ISA_NAME(FusedStep),        SYS_ISA_NAME(FusedSingle),   SYS_ISA_NAME(FusedApply),  SYS_ISA_NAME(FusedDirection),
+                                                 SYS_ISA_NAME(FusedDot),    SYS_ISA_NAME(FusedUpdate),   SYS_ISA_NAME(FusedBiDirection), SYS_ISA_NAME(FusedBiShadow), SYS_ISA_NAME(FusedBiHalf), SYS_ISA_NAME(FusedBiDots),
+                                                 SYS_ISA_NAME(FusedBiStep), SYS_ISA_NAME(FusedChebyshev)};

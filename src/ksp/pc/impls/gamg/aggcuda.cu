@@ -1,43 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The strength graph and the aggregates on a CUDA device; graph.c and aggregate.c explain the steps, which are the same. A thread has a vertex.
+   Aggregates on a CUDA device; aggregate.c explains the steps, which are the same. A thread has a vertex.
 */
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
-#include <limits.h>
 
-#include "sys/syscuda.cuh"
-#include "ksp/pc/impls/gamg/aggcuda.h"
-#include "ksp/pc/impls/gamg/aggkeys.h"
+#include "ksp/pc/impls/gamg/aggcuda.cuh"
 
-#define AGG_LONG 24 /* from this length on a row is searched by halves */
+#define AGG_HUB 64 /* a vertex of more edges that is left over gets a table of the aggregates beside it */
 
-struct _AggDevice {
-  int       n;
-  int       edges;
-  int      *i, *j;
-  uint32_t *w;
-  char     *memory[3]; /* of these arrays */
-};
-
-/* The parts of AggMatrix that kernels need, by value */
-struct AggView {
-  const int       *i, *j;
-  const SysScalar *a;
-  int              bs;
-  unsigned         counts; /* a bit for each component of a block that counts */
-};
+void AggDeviceForgetGraph(AggDevice *g)
+{
+  for (int k = 0; k < 3; k++) {
+    (void)cudaFree(g->memory[k]);
+    g->memory[k] = NULL;
+  }
+}
 
 void AggDeviceDestroy(AggDevice **g)
 {
   if (!*g) return;
-  for (int k = 0; k < 3; k++) (void)cudaFree((*g)->memory[k]);
+  AggDeviceForgetGraph(*g);
+  (void)cudaFree((*g)->number);
+  (void)cudaFree((*g)->block);
+  for (int k = 0; k < 3; k++) (void)cudaFree((*g)->arrays[k]);
   delete *g;
   *g = NULL;
 }
 
-/* Ends of what lengths begin: ends[0] is 0, and ends[k + 1] the sum of lengths[0] to lengths[k]. Lengths and ends may be the same array, shifted by one. */
-static SysStatus AggSum(int n, int *ends, cudaStream_t stream)
+SysStatus AggDeviceSum(int n, int *ends, cudaStream_t stream)
 {
   SysScratch temporary;
   size_t     bytes = 0;
@@ -51,217 +42,11 @@ static SysStatus AggSum(int n, int *ends, cudaStream_t stream)
   return SYS_SUCCESS;
 }
 
-/* ------------------------------------------------- graph ------------------------------------------------- */
-
-/* The edges of vertex v: their number, and if j is not NULL their ends and strengths */
-static __device__ int AggMergeRow(const AggView &A, int v, int *j, double *s, double *diag)
+SysStatus AggDeviceLook(const int *array, int64_t place, int *entry, cudaStream_t stream)
 {
-  int at[AGG_DEVICE_BLOCK], count = 0;
-
-  for (int r = 0; r < A.bs; r++) at[r] = A.i[v * A.bs + r];
-  for (;;) {
-    int    next     = INT_MAX;
-    double strength = 0;
-
-    for (int r = 0; r < A.bs; r++) {
-      if (at[r] < A.i[v * A.bs + r + 1]) next = min(next, A.j[at[r]] / A.bs);
-    }
-    if (next == INT_MAX) return count;
-    for (int r = 0; r < A.bs; r++) {
-      for (; at[r] < A.i[v * A.bs + r + 1] && A.j[at[r]] / A.bs == next; at[r]++) {
-        if (j && (A.counts >> r & 1) && (A.counts >> A.j[at[r]] % A.bs & 1)) strength += fabs((double)A.a[at[r]]);
-      }
-    }
-    if (next == v) {
-      if (j) *diag = strength;
-      continue;
-    }
-    if (j) {
-      j[count] = next;
-      s[count] = strength;
-    }
-    count++;
-  }
-}
-
-static __global__ void AggCountKernel(AggView A, int n, int *lengths)
-{
-  SYS_FOR_EACH(v, n) lengths[v] = AggMergeRow(A, (int)v, NULL, NULL, NULL);
-}
-
-static __global__ void AggFillKernel(AggView A, int n, const int *i, int *j, double *s, double *diag)
-{
-  SYS_FOR_EACH(v, n)
-  {
-    diag[v] = 0;
-    (void)AggMergeRow(A, (int)v, j + i[v], s + i[v], diag + v);
-  }
-}
-
-static __device__ int AggFind(const int *j, int begin, int end, int c)
-{
-  while (end - begin > AGG_LONG) {
-    const int middle = begin + (end - begin) / 2;
-
-    if (j[middle] <= c) begin = middle;
-    else end = middle;
-  }
-  while (begin < end && j[begin] < c) begin++;
-  return begin < end && j[begin] == c ? begin : -1;
-}
-
-/* *left becomes 0 if each edge has its transposed edge */
-static __global__ void AggAddKernel(int n, const int *i, const int *j, const double *s, double *sum, double *diag, unsigned long long *left)
-{
-  SYS_FOR_EACH(v, n)
-  {
-    long long alone = 0;
-
-    diag[v] *= 2;
-    for (int k = i[v]; k < i[v + 1]; k++) {
-      if (j[k] < v) {
-        alone++;
-        continue;
-      }
-      const int place = AggFind(j, i[j[k]], i[j[k] + 1], (int)v);
-
-      if (place < 0) alone += (long long)1 << 32;
-      else {
-        sum[k] = sum[place] = s[k] + s[place];
-        alone--;
-      }
-    }
-    if (alone) atomicAdd(left, (unsigned long long)alone);
-  }
-}
-
-static __global__ void AggScaleKernel(int n, double *diag)
-{
-  SYS_FOR_EACH(v, n) diag[v] = diag[v] != 0 ? sqrt(1 / diag[v]) : 0;
-}
-
-/* Edges that stay move to the begin of their row */
-static __global__ void AggWeightKernel(int n, const int *i, int *j, const double *s, const double *scale, uint32_t *w, double threshold, int *lengths)
-{
-  SYS_FOR_EACH(v, n)
-  {
-    int kept = i[v];
-
-    for (int k = i[v]; k < i[v + 1]; k++) {
-      const double weight = s[k] * (scale[v] * scale[j[k]]);
-
-      if (threshold >= 0 && !(weight > threshold)) continue;
-      w[kept]   = AggInteger(weight);
-      j[kept++] = j[k];
-    }
-    lengths[v] = kept - i[v];
-  }
-}
-
-static __global__ void AggCloseKernel(int n, const int *i, const int *j, const uint32_t *w, const int *to, int *jto, uint32_t *wto)
-{
-  SYS_FOR_EACH(v, n)
-  {
-    for (int k = 0; k < to[v + 1] - to[v]; k++) {
-      jto[to[v] + k] = j[i[v] + k];
-      wto[to[v] + k] = w[i[v] + k];
-    }
-  }
-}
-
-/* The last entry of ends */
-static SysStatus AggLast(int n, const int *ends, int *last, cudaStream_t stream)
-{
-  SYS_CUDA(cudaMemcpyAsync(last, ends + n, sizeof(*last), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaMemcpyAsync(entry, array + place, sizeof(*entry), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   return SYS_SUCCESS;
-}
-
-static SysStatus AggMakeGraph(const AggView &A, int symmetrize, double threshold, cudaStream_t stream, AggDevice *g, int *served)
-{
-  const unsigned      blocks = SysBlocksLoop(g->n);
-  SysScratch          strengths, sums, diagonal;
-  double             *s, *diag;
-  unsigned long long *left, found = 0;
-
-  SYS_CALL(SysDeviceAllocate(&g->memory[0], ((size_t)g->n + 1) * sizeof(int)));
-  g->i = (int *)g->memory[0];
-  AggCountKernel<<<blocks, SYS_THREADS, 0, stream>>>(A, g->n, g->i + 1);
-  SYS_CALL(AggSum(g->n, g->i, stream));
-  SYS_CALL(AggLast(g->n, g->i, &g->edges, stream));
-  SYS_CALL(SysDeviceAllocate(&g->memory[1], (size_t)g->edges * sizeof(int)));
-  SYS_CALL(SysDeviceAllocate(&g->memory[2], (size_t)g->edges * sizeof(uint32_t)));
-  SYS_CALL(SysDeviceAllocate(&strengths.memory, (size_t)g->edges * sizeof(double)));
-  SYS_CALL(SysDeviceAllocate(&diagonal.memory, (size_t)g->n * sizeof(double) + sizeof(*left)));
-  g->j = (int *)g->memory[1];
-  g->w = (uint32_t *)g->memory[2];
-  s    = (double *)strengths.memory;
-  left = (unsigned long long *)diagonal.memory;
-  diag = (double *)(left + 1);
-  AggFillKernel<<<blocks, SYS_THREADS, 0, stream>>>(A, g->n, g->i, g->j, s, diag);
-  if (symmetrize) {
-    SYS_CALL(SysDeviceAllocate(&sums.memory, (size_t)g->edges * sizeof(double)));
-    SYS_CUDA(cudaMemsetAsync(left, 0, sizeof(*left), stream));
-    AggAddKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, g->i, g->j, s, (double *)sums.memory, diag, left);
-    s = (double *)sums.memory;
-    SYS_CUDA(cudaMemcpyAsync(&found, left, sizeof(found), cudaMemcpyDeviceToHost, stream));
-    SYS_CUDA(cudaStreamSynchronize(stream));
-    if (found) {
-      *served = 0;
-      return SYS_SUCCESS;
-    }
-  }
-  {
-    SysScratch lengths, j, w;
-    int       *to, edges;
-
-    SYS_CALL(SysDeviceAllocate(&lengths.memory, ((size_t)g->n + 1) * sizeof(int)));
-    to = (int *)lengths.memory;
-    AggScaleKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, diag);
-    AggWeightKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, g->i, g->j, s, diag, g->w, threshold, to + 1);
-    if (threshold >= 0) {
-      SYS_CALL(AggSum(g->n, to, stream));
-      SYS_CALL(AggLast(g->n, to, &edges, stream));
-      SYS_CALL(SysDeviceAllocate(&j.memory, (size_t)edges * sizeof(int)));
-      SYS_CALL(SysDeviceAllocate(&w.memory, (size_t)edges * sizeof(uint32_t)));
-      AggCloseKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, g->i, g->j, g->w, to, (int *)j.memory, (uint32_t *)w.memory);
-      SYS_CUDA(cudaStreamSynchronize(stream));
-      {
-        char *old[3] = {g->memory[0], g->memory[1], g->memory[2]};
-
-        g->memory[0]   = lengths.memory;
-        g->memory[1]   = j.memory;
-        g->memory[2]   = w.memory;
-        lengths.memory = old[0];
-        j.memory       = old[1];
-        w.memory       = old[2];
-      }
-      g->i     = (int *)g->memory[0];
-      g->j     = (int *)g->memory[1];
-      g->w     = (uint32_t *)g->memory[2];
-      g->edges = edges;
-    }
-    SYS_CUDA(cudaGetLastError());
-    SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory ends here */
-  }
-  return SYS_SUCCESS;
-}
-
-SysStatus AggDeviceCreate(const AggMatrix *A, int symmetrize, double threshold, SysStream stream, AggDevice **created, int *served)
-{
-  AggView   view   = {A->d.i, A->d.j, A->d.a, A->bs, ~0u};
-  SysStatus status = SYS_SUCCESS;
-
-  *created = NULL;
-  *served  = A->bs <= AGG_DEVICE_BLOCK;
-  if (!*served) return SYS_SUCCESS;
-  if (A->nindex) view.counts = 0;
-  for (int k = 0; k < A->nindex; k++) view.counts |= 1u << A->index[k];
-  *created      = new AggDevice();
-  (*created)->n = (int)(A->d.m / A->bs);
-  status        = AggMakeGraph(view, symmetrize, threshold, stream, *created, served);
-  if (status || !*served) AggDeviceDestroy(created);
-  return status;
 }
 
 /* ------------------------------------------------- aggregates ------------------------------------------------- */
@@ -270,7 +55,8 @@ SysStatus AggDeviceCreate(const AggMatrix *A, int symmetrize, double threshold, 
 struct AggWork {
   uint64_t *key, *best[3];
   uint8_t  *state, *near[3];
-  int      *undecided[2], *around[2], *size, *join, *number, *count;
+  int      *undecided[2], *around[2], *size, *before, *count;
+  int      *join, *number; /* of AggDevice */
 };
 
 static void AggTake(SysArena *arena, int n, AggWork *a)
@@ -282,17 +68,11 @@ static void AggTake(SysArena *arena, int n, AggWork *a)
   for (int k = 0; k < 2; k++) SysArenaTake(arena, &a->undecided[k], (size_t)n);
   for (int k = 0; k < 2; k++) SysArenaTake(arena, &a->around[k], (size_t)n);
   SysArenaTake(arena, &a->size, (size_t)n);
-  SysArenaTake(arena, &a->join, (size_t)n);
-  SysArenaTake(arena, &a->number, (size_t)n + 1);
-  SysArenaTake(arena, &a->count, (size_t)2);
+  SysArenaTake(arena, &a->before, (size_t)n + 1);
+  SysArenaTake(arena, &a->count, (size_t)4);
 }
 
-struct AggIsUndecided {
-  const uint8_t                  *state;
-  __device__ __forceinline__ bool operator()(int v) const { return state[v] == AGG_UNDECIDED; }
-};
-
-struct AggIsAround {
+struct AggKeeps {
   const uint64_t                 *best;
   __device__ __forceinline__ bool operator()(int v) const { return best[v] != 0; }
 };
@@ -364,9 +144,8 @@ static __global__ void AggForgetKernel(int n, const int *list, uint8_t *roots)
   SYS_FOR_EACH(l, n) roots[list[l]] = 0;
 }
 
-/* Keeps entries of list[1] in list[0]; a second call of the caller swaps them */
-template <typename Keep>
-static SysStatus AggSelect(int *list[2], int *n, Keep keep, int *count, cudaStream_t stream)
+/* Keeps entries of list[1] in list[0], and swaps the two */
+static SysStatus AggSelect(int *list[2], int *n, AggKeeps keep, int *count, cudaStream_t stream)
 {
   SysScratch temporary;
   size_t     bytes = 0;
@@ -387,7 +166,7 @@ static SysStatus AggRoots(const AggDevice *g, int hops, AggWork *a, cudaStream_t
 {
   int n = g->n, m;
 
-  SYS_CALL(AggSelect(a->undecided, &n, AggIsUndecided{a->state}, a->count, stream));
+  SYS_CALL(AggSelect(a->undecided, &n, AggKeeps{a->best[0]}, a->count, stream));
   m = n;
   if (hops > 1) SYS_CUDA(cudaMemcpyAsync(a->around[1], a->undecided[1], (size_t)n * sizeof(int), cudaMemcpyDeviceToDevice, stream));
   for (*rounds = 0; n; (*rounds)++) {
@@ -406,8 +185,8 @@ static SysStatus AggRoots(const AggDevice *g, int hops, AggWork *a, cudaStream_t
     AggDecideKernel<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(g->i, g->j, n, a->undecided[1], a->near[0], near, a->state, a->best[0]);
     AggForgetKernel<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, a->undecided[1], a->near[0]);
     SYS_CUDA(cudaGetLastError());
-    if (hops > 1) SYS_CALL(AggSelect(a->around, &m, AggIsAround{best}, a->count, stream));
-    SYS_CALL(AggSelect(a->undecided, &n, AggIsUndecided{a->state}, a->count, stream));
+    if (hops > 1) SYS_CALL(AggSelect(a->around, &m, AggKeeps{best}, a->count, stream));
+    SYS_CALL(AggSelect(a->undecided, &n, AggKeeps{a->best[0]}, a->count, stream));
   }
   return SYS_SUCCESS;
 }
@@ -446,31 +225,149 @@ static __global__ void AggTakeSizeKernel(int n, const int *join, int *size)
   }
 }
 
-/* later[] becomes the root of a vertex that joins, or 0 */
-static __global__ void AggJoinRestKernel(const int *i, const int *j, const uint32_t *w, int n, const uint8_t *state, const uint64_t *root, const int *size, int *join, uint64_t *later)
+/* Entries of the hash table of a vertex: a power of 2 */
+static __device__ int AggTableSize(int edges)
+{
+  int size = 2 * AGG_HUB;
+
+  while (size < 2 * edges && size < 1 << 30) size *= 2;
+  return size;
+}
+
+/* An aggregate beside a vertex: the sum of the weights of the edges to it, its size, the key of its root, and one of these edges */
+struct AggBeside {
+  unsigned long long sum, root;
+  int                size, edge;
+};
+
+/* Does a vertex rather join a than b? To none if root is 0. */
+static __device__ bool AggRather(const AggBeside &a, const AggBeside &b)
+{
+  if (!a.root || !b.root) return a.root != 0;
+  if (a.sum != b.sum) return a.sum > b.sum;
+  return a.size != b.size ? a.size < b.size : a.root > b.root;
+}
+
+static __device__ bool AggLeftOver(int v, const uint8_t *state, const int *join)
+{
+  return state[v] == AGG_OUT && join[v] < 0;
+}
+
+/* later[] becomes the root of a vertex that joins, or 0. Vertices of many edges, whose every pair of edges would be looked at here, are counted, and so is the
+   room for their tables: found[0] and found[1]. */
+static __global__ void AggJoinRestKernel(const int *i, const int *j, const uint32_t *w, int n, const uint8_t *state, const uint64_t *root, const int *size, int *join, uint64_t *later, unsigned long long *found)
 {
   SYS_FOR_EACH(v, n)
   {
-    uint64_t most = 0;
-    int      to   = -1;
+    AggBeside best = {0, 0, 0, -1};
 
     later[v] = 0;
-    if (state[v] != AGG_OUT || join[v] >= 0) continue;
-    for (int k = i[v]; k < i[v + 1]; k++) {
-      const uint64_t r   = root[j[k]];
-      uint64_t       sum = 0;
-
-      if (!r) continue;
-      for (int l = i[v]; l < i[v + 1]; l++) sum += root[j[l]] == r ? w[l] : 0;
-      if (to < 0 || sum > most || (sum == most && (size[j[k]] < size[to] || (size[j[k]] == size[to] && r > root[to])))) {
-        most = sum;
-        to   = j[k];
-      }
+    if (!AggLeftOver((int)v, state, join)) continue;
+    if (i[v + 1] - i[v] > AGG_HUB) {
+      atomicAdd(found, 1ull);
+      atomicAdd(found + 1, (unsigned long long)AggTableSize(i[v + 1] - i[v]));
+      continue;
     }
-    if (to < 0) continue;
-    join[v]  = to;
-    later[v] = root[to];
+    for (int k = i[v]; k < i[v + 1]; k++) {
+      AggBeside beside = {0, root[j[k]], size[j[k]], k};
+
+      if (!beside.root) continue;
+      for (int l = i[v]; l < i[v + 1]; l++) beside.sum += root[j[l]] == beside.root ? w[l] : 0;
+      if (AggRather(beside, best)) best = beside;
+    }
+    if (best.edge < 0) continue;
+    join[v]  = j[best.edge];
+    later[v] = best.root;
   }
+}
+
+/* The hubs, and where the table of each begins */
+static __global__ void AggListHubsKernel(const int *i, int n, const uint8_t *state, const int *join, unsigned long long *found, int *hub, int64_t *table)
+{
+  SYS_FOR_EACH(v, n)
+  {
+    if (i[v + 1] - i[v] <= AGG_HUB || !AggLeftOver((int)v, state, join)) continue;
+    const unsigned long long place = atomicAdd(found, 1ull);
+
+    hub[place]   = (int)v;
+    table[place] = (int64_t)atomicAdd(found + 1, (unsigned long long)AggTableSize(i[v + 1] - i[v]));
+  }
+}
+
+/* A thread block has a hub. Its table is a hash table by roots, without entries at first: roots and sums are 0, edges are large. */
+static __global__ void AggJoinHubsKernel(const int *i, const int *j, const uint32_t *w, const int *hub, const int64_t *table, const uint64_t *root, const int *size, unsigned long long *roots, unsigned long long *sums, int *edges, int *join, uint64_t *later)
+{
+  const int            v = hub[blockIdx.x], length = AggTableSize(i[v + 1] - i[v]);
+  const int64_t        base = table[blockIdx.x];
+  __shared__ AggBeside bests[SYS_THREADS];
+  AggBeside            best = {0, 0, 0, -1};
+
+  for (int k = i[v] + (int)threadIdx.x; k < i[v + 1]; k += SYS_THREADS) {
+    const unsigned long long r = root[j[k]];
+    int64_t                  t = (int64_t)(r & (unsigned long long)(length - 1));
+
+    if (!r) continue;
+    for (;;) {
+      const unsigned long long old = atomicCAS(roots + base + t, 0ull, r);
+
+      if (!old || old == r) break;
+      t = (t + 1) & (length - 1);
+    }
+    atomicAdd(sums + base + t, (unsigned long long)w[k]);
+    atomicMin(edges + base + t, k);
+  }
+  __syncthreads();
+  for (int t = (int)threadIdx.x; t < length; t += SYS_THREADS) {
+    AggBeside beside = {sums[base + t], roots[base + t], 0, edges[base + t]};
+
+    if (!beside.root) continue;
+    beside.size = size[j[beside.edge]];
+    if (AggRather(beside, best)) best = beside;
+  }
+  bests[threadIdx.x] = best;
+  for (int half = SYS_THREADS / 2; half; half /= 2) {
+    __syncthreads();
+    if ((int)threadIdx.x < half && AggRather(bests[threadIdx.x + half], bests[threadIdx.x])) bests[threadIdx.x] = bests[threadIdx.x + half];
+  }
+  if (threadIdx.x || bests[0].edge < 0) return;
+  join[v]  = j[bests[0].edge];
+  later[v] = bests[0].root;
+}
+
+/* Vertices that are left over join a neighbouring aggregate, as it was before */
+static SysStatus AggJoinRest(const AggDevice *g, AggWork *a, const uint64_t *root, uint64_t *later, cudaStream_t stream)
+{
+  const unsigned      blocks = SysBlocksLoop(g->n);
+  unsigned long long *found  = (unsigned long long *)a->count, count[2];
+  SysScratch          scratch;
+  SysArena            arena = {NULL, 0};
+  unsigned long long *roots, *sums;
+  int                *hub, *edges;
+  int64_t            *table;
+
+  SYS_CUDA(cudaMemsetAsync(found, 0, sizeof(count), stream));
+  AggJoinRestKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->i, g->j, g->w, g->n, a->state, root, a->size, a->join, later, found);
+  SYS_CUDA(cudaMemcpyAsync(count, found, sizeof(count), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  if (!count[0]) return SYS_SUCCESS;
+  for (int turn = 0; turn < 2; turn++) {
+    SysArenaTake(&arena, &hub, count[0]);
+    SysArenaTake(&arena, &table, count[0]);
+    SysArenaTake(&arena, &roots, count[1]);
+    SysArenaTake(&arena, &sums, count[1]);
+    SysArenaTake(&arena, &edges, count[1]);
+    if (!turn) SYS_CALL(SysArenaAllocate(&arena));
+  }
+  scratch.memory = arena.memory;
+  SYS_CUDA(cudaMemsetAsync(found, 0, sizeof(count), stream));
+  SYS_CUDA(cudaMemsetAsync(roots, 0, count[1] * sizeof(*roots), stream));
+  SYS_CUDA(cudaMemsetAsync(sums, 0, count[1] * sizeof(*sums), stream));
+  SYS_CUDA(cudaMemsetAsync(edges, 0x7F, count[1] * sizeof(*edges), stream));
+  AggListHubsKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->i, g->n, a->state, a->join, found, hub, table);
+  AggJoinHubsKernel<<<(unsigned)count[0], SYS_THREADS, 0, stream>>>(g->i, g->j, g->w, hub, table, root, a->size, roots, sums, edges, a->join, later);
+  SYS_CUDA(cudaGetLastError());
+  SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory ends here */
+  return SYS_SUCCESS;
 }
 
 static __global__ void AggSettleKernel(int n, const int *join, const uint64_t *later, uint64_t *root, int *size)
@@ -514,37 +411,45 @@ static SysStatus AggJoin(const AggDevice *g, const AggOptions *options, AggWork 
     AggTakeSizeKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, a->join, a->size);
   }
   for (int h = 1; h < options->hops; h++) {
-    AggJoinRestKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->i, g->j, g->w, g->n, a->state, root, a->size, a->join, later);
+    SYS_CALL(AggJoinRest(g, a, root, later, stream));
     AggSettleKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, a->join, later, root, a->size);
   }
-  AggMarkKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, a->join, a->number + 1);
-  SYS_CALL(AggSum(g->n, a->number, stream));
-  SYS_CALL(AggLast(g->n, a->number, nagg, stream));
-  SYS_CUDA(cudaMemcpyAsync(a->size, a->number, (size_t)g->n * sizeof(int), cudaMemcpyDeviceToDevice, stream));
-  AggNumberRootsKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, a->join, a->size, a->number);
+  AggMarkKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, a->join, a->before + 1);
+  SYS_CALL(AggDeviceSum(g->n, a->before, stream));
+  SYS_CALL(AggDeviceLook(a->before, g->n, nagg, stream));
+  AggNumberRootsKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, a->join, a->before, a->number);
   for (int h = 0; h < options->hops; h++) AggNumberKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, a->join, a->number);
   SYS_CUDA(cudaGetLastError());
   return SYS_SUCCESS;
 }
 
-SysStatus AggDeviceAggregate(AggDevice *g, int64_t first, const AggOptions *options, SysStream stream, SysInt number[], SysInt join[], SysInt *nagg, int *rounds)
+SysStatus AggDeviceAggregate(AggDevice *g, int64_t first, const AggOptions *options, SysStream stream, SysInt *nagg, int *rounds)
 {
   SysArena   arena = {NULL, 0};
   SysScratch scratch;
   AggWork    a;
-  int        found = 0;
 
+  if (!g->number) SYS_CALL(SysDeviceAllocate(&g->number, 2 * (size_t)g->n * sizeof(int)));
+  g->join = g->number + g->n;
   AggTake(&arena, g->n, &a);
   SYS_CALL(SysArenaAllocate(&arena));
   scratch.memory = arena.memory;
   AggTake(&arena, g->n, &a);
+  a.join   = g->join;
+  a.number = g->number;
   AggBeginKernel<<<SysBlocksLoop(g->n), SYS_THREADS, 0, stream>>>(g->n, g->i, (uint64_t)first, options->lowdegree, a);
   SYS_CUDA(cudaGetLastError());
   SYS_CALL(AggRoots(g, options->hops, &a, stream, rounds));
-  SYS_CALL(AggJoin(g, options, &a, stream, &found));
-  *nagg = found;
-  SYS_CUDA(cudaMemcpyAsync(number, a.number, (size_t)g->n * sizeof(*number), cudaMemcpyDeviceToHost, stream));
-  if (join) SYS_CUDA(cudaMemcpyAsync(join, a.join, (size_t)g->n * sizeof(*join), cudaMemcpyDeviceToHost, stream));
+  SYS_CALL(AggJoin(g, options, &a, stream, &g->nagg));
   SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory ends here */
+  *nagg = g->nagg;
+  return SYS_SUCCESS;
+}
+
+SysStatus AggDeviceGetAggregates(const AggDevice *g, SysStream stream, SysInt number[], SysInt join[])
+{
+  SYS_CUDA(cudaMemcpyAsync(number, g->number, (size_t)g->n * sizeof(*number), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaMemcpyAsync(join, g->join, (size_t)g->n * sizeof(*join), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
   return SYS_SUCCESS;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The numbers that decide about aggregates, for the host and for a device alike: keys of vertices, and weights of edges
+   The numbers that decide about aggregates, for the host and for a device alike: keys of vertices, weights of edges, and the
+   place of an edge
 */
 #pragma once
 
@@ -51,4 +52,19 @@ AGG_INLINE uint64_t AggKey(uint64_t number, int64_t degree, int lowdegree)
 AGG_INLINE uint32_t AggInteger(double w)
 {
   return w < 256 ? (w > 0 ? (uint32_t)(w * 16777216. + 0.5) : 0) : w >= 256 ? UINT32_MAX : 0;
+}
+
+#define AGG_LONG 24 /* from this length on a row is searched by halves */
+
+/* The place of column c among the ascending j[begin] to j[end - 1], or -1 */
+AGG_INLINE int64_t AggFind(const SysInt j[], int64_t begin, int64_t end, SysInt c)
+{
+  while (end - begin > AGG_LONG) {
+    const int64_t middle = begin + (end - begin) / 2;
+
+    if (j[middle] <= c) begin = middle;
+    else end = middle;
+  }
+  while (begin < end && j[begin] < c) begin++;
+  return begin < end && j[begin] == c ? begin : -1;
 }

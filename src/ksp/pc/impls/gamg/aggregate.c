@@ -35,20 +35,8 @@ static inline int AggFetch(const Agg *a, size_t size, void *array)
   return a->x ? (*a->x->fetch)(a->x->ctx, size, array) : 0;
 }
 
-/* Keeps the entries of a list for which keep[] is not 0, in their order */
-static void AggFilterStates(SysInt list[], int64_t *n, const uint8_t state[], int nthread)
-{
-  int64_t kept = 0;
-
-  (void)nthread;
-  for (int64_t l = 0; l < *n; l++) {
-    list[kept] = list[l];
-    kept += state[list[l]] == AGG_UNDECIDED;
-  }
-  *n = kept;
-}
-
-static void AggFilterKeys(SysInt list[], int64_t *n, const uint64_t best[])
+/* Keeps the entries of a list for which best[] is not 0, in their order */
+static void AggFilter(SysInt list[], int64_t *n, const uint64_t best[])
 {
   int64_t kept = 0;
 
@@ -124,8 +112,8 @@ static int AggRound(Agg *a)
   }
 #pragma omp parallel for num_threads(a->nthread) schedule(static)
   for (int64_t l = 0; l < a->nundecided; l++) a->near[0][a->undecided[l]] = 0;
-  AggFilterStates(a->undecided, &a->nundecided, a->state, a->nthread);
-  if (hops > 1) AggFilterKeys(a->around, &a->naround, best);
+  if (hops > 1) AggFilter(a->around, &a->naround, best);
+  AggFilter(a->undecided, &a->nundecided, a->best[0]);
   return 0;
 }
 

@@ -1,25 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The type "ambagg" of PCGAMG, as an overlay on PETSc's type "agg". PETSc's type keeps its context, its options, the near-null space and the smoothing of the
-   prolongator. The graph, the aggregates and the tentative prolongator are made here. PETSc's context is private and differs between versions, so the settings
+   The type "ambagg" of PCGAMG, as an overlay on PETSc's type "agg". PETSc's type keeps its context, its options, the near-null space and, but for a matrix on a
+   device, the smoothing of the prolongator. The graph, the aggregates and the tentative prolongator are made here. PETSc's context is private and differs between versions, so the settings
    are also kept here: by functions in the place of PETSc's setters, which call these too, and by reading the options once more.
 */
 #include <petscamb.h>
+#include <petscdm.h>
 #include "ksp/pc/impls/gamg/ambagg.h"
 
 PetscLogEvent AMBAGG_Graph, AMBAGG_Coarsen, AMBAGG_Prolongator;
 
-typedef PetscErrorCode (*AmbAggSetInt)(PC, PetscInt);
-typedef PetscErrorCode (*AmbAggSetBool)(PC, PetscBool);
+/* The settings of PETSc's type that are kept here as well: the type, the name, the function that sets it, and the value at the start */
+#define PCAMBAGG_SETTINGS(X) \
+  X(PetscInt, nsmooths, PCGAMGSetNSmooths, 1) \
+  X(PetscInt, aggressive, PCGAMGSetAggressiveLevels, 1) \
+  X(PetscInt, mis_k, PCGAMGMISkSetAggressive, 2) \
+  X(PetscBool, symmetrize, PCGAMGSetGraphSymmetrize, PETSC_TRUE) \
+  X(PetscBool, lowdegree, PCGAMGMISkSetMinDegreeOrdering, PCAMBAGG_LOW_DEGREE)
+
+#define PCAMBAGG_FIELDS(T, name, Set, start) \
+  T name; \
+  PetscErrorCode (*set_##name)(PC, T); /* PETSc's setter, or NULL */
 
 typedef struct {
-  struct _PCGAMGOps base;                        /* PETSc's hooks */
-  PetscInt          nsmooths, aggressive, mis_k; /* settings of PETSc's */
-  PetscBool         symmetrize, lowdegree;
-  PetscBool         strongest;                           /* a setting of ambagg */
-  AmbAggSetInt      setnsmooths, setaggressive, setmisk; /* PETSc's setters, or NULL */
-  AmbAggSetBool     setsymmetrize, setlowdegree;
-  AmbAggLevel      *level; /* between the hooks */
+  struct _PCGAMGOps base; /* PETSc's hooks */
+  PetscErrorCode (*setup)(PC);
+  PCAMBAGG_SETTINGS(PCAMBAGG_FIELDS)
+  PetscBool    strongest; /* a setting of ambagg */
+  AmbAggLevel *level;     /* between the hooks */
+  PetscBool    smoothed;  /* the prolongator of this level needs no smoothing any more */
 } PCAmbAgg;
 
 static inline PC_GAMG *PCAmbAggGAMG(PC pc)
@@ -40,23 +49,19 @@ static PetscErrorCode PCAmbAggGet(PC pc, PCAmbAgg **agg)
 
 /* ------------------------------------------------- settings ------------------------------------------------- */
 
-#define PCAMBAGG_SETTER(Name, T, field, base) \
-  static PetscErrorCode Name(PC pc, T value) \
+#define PCAMBAGG_SETTER(T, name, Set, start) \
+  static PetscErrorCode Set##_AmbAgg(PC pc, T value) \
   { \
     PCAmbAgg *agg; \
 \
     PetscFunctionBegin; \
     PetscCall(PCAmbAggGet(pc, &agg)); \
-    agg->field = value; \
-    if (agg->base) PetscCall((*agg->base)(pc, value)); \
+    agg->name = value; \
+    if (agg->set_##name) PetscCall((*agg->set_##name)(pc, value)); \
     PetscFunctionReturn(PETSC_SUCCESS); \
   }
 
-PCAMBAGG_SETTER(PCGAMGSetNSmooths_AmbAgg, PetscInt, nsmooths, setnsmooths)
-PCAMBAGG_SETTER(PCGAMGSetAggressiveLevels_AmbAgg, PetscInt, aggressive, setaggressive)
-PCAMBAGG_SETTER(PCGAMGMISkSetAggressive_AmbAgg, PetscInt, mis_k, setmisk)
-PCAMBAGG_SETTER(PCGAMGSetGraphSymmetrize_AmbAgg, PetscBool, symmetrize, setsymmetrize)
-PCAMBAGG_SETTER(PCGAMGMISkSetMinDegreeOrdering_AmbAgg, PetscBool, lowdegree, setlowdegree)
+PCAMBAGG_SETTINGS(PCAMBAGG_SETTER)
 
 static PetscErrorCode PCGAMGAmbAggSetStrongest_AmbAgg(PC pc, PetscBool strongest)
 {
@@ -203,16 +208,96 @@ static PetscErrorCode PCGAMGCoarsen_AmbAgg(PC pc, Mat *G, PetscCoarsenData **lis
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The prolongator on the device, smoothed if that takes one step: P is never made without the smoothing then */
+static PetscErrorCode PCAmbAggDeviceProlongator(PC pc, PCAmbAgg *agg, PetscReal **coarse, Mat *P, PetscBool *done)
+{
+  PC_MG         *mg   = (PC_MG *)pc->data;
+  PC_GAMG       *gamg = PCAmbAggGAMG(pc);
+  const PetscInt nvec = gamg->data_cell_cols, l = gamg->current_level;
+  PetscReal      emin = gamg->emin, emax = gamg->emax, filter = 0;
+
+  PetscFunctionBegin;
+  PetscCall(AmbAggDeviceFactor(agg->level, nvec, gamg->data, coarse, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscTryMethod(pc, "PCGAMGGetProlongatorFilter_C", (PC, PetscReal *), (pc, &filter));
+  if (agg->nsmooths != 1 || filter > 0) PetscCall(AmbAggDeviceProlongator(agg->level, nvec, 0, P, done));
+  else {
+    PetscCall(PetscLogEventBegin(petsc_gamg_setup_events[GAMG_OPT], 0, 0, 0, 0));
+    if (emax <= 0) PetscCall(AmbAggEstimate(pc, agg->level->A, &emin, &emax));
+    PetscCheck(emax != 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "The largest eigenvalue of D^-1 A is estimated as 0: the matrix may be zero; use -pc_gamg_agg_nsmooths 0");
+    mg->min_eigen_DinvA[l] = gamg->use_sa_esteig ? emin : 0;
+    mg->max_eigen_DinvA[l] = gamg->use_sa_esteig ? emax : 0;
+    PetscCall(PetscLogEventBegin(petsc_gamg_setup_events[GAMG_OPTSM], 0, 0, 0, 0));
+    PetscCall(AmbAggDeviceProlongator(agg->level, nvec, -1.4 / emax, P, done)); /* with the weight of PETSc's smoothing */
+    PetscCall(PetscLogEventEnd(petsc_gamg_setup_events[GAMG_OPTSM], 0, 0, 0, 0));
+    PetscCall(PetscLogEventEnd(petsc_gamg_setup_events[GAMG_OPT], 0, 0, 0, 0));
+    if (*done) PetscCall(MatViewFromOptions(*P, NULL, "-pc_gamg_agg_view_prolongation"));
+    agg->smoothed = *done;
+  }
+  if (!*done) PetscCall(PetscFree(*coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Is the near-null space that PCGAMG would make the vector of ones? PETSc also looks for one that belongs to a field of a DM. */
+static PetscErrorCode PCAmbAggOnes(PC pc, Mat A, PetscBool *ones)
+{
+  PC_GAMG     *gamg = PCAmbAggGAMG(pc);
+  MatNullSpace near;
+  PetscInt     bs, fields = 0;
+  DM           dm;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetBlockSize(A, &bs));
+  PetscCall(MatGetNearNullSpace(A, &near));
+  PetscCall(PCGetDM(pc, &dm));
+  if (!dm) PetscCall(MatGetDM(A, &dm));
+  if (dm) PetscCall(DMGetNumFields(dm, &fields));
+  *ones = (PetscBool)(bs == 1 && !near && !fields && gamg->reuse_prol); /* PETSc keeps a copy unless the prolongators are kept */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The vector of ones of a matrix on the device is not made on the host: no data stand for it */
+static PetscErrorCode PCGAMGCreateDefaultData_AmbAgg(PC pc, Mat A)
+{
+  PC_GAMG  *gamg = PCAmbAggGAMG(pc);
+  PCAmbAgg *agg;
+  PetscBool ones = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PCAmbAggGet(pc, &agg));
+  if (MatShadowValuesOnDevice(A)) PetscCall(PCAmbAggOnes(pc, A, &ones));
+  if (!ones) PetscCall((*agg->base.createdefaultdata)(pc, A));
+  else {
+    gamg->data_cell_rows = gamg->data_cell_cols = 1;
+    gamg->data_sz                               = 0;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The host wants the data after all */
+static PetscErrorCode PCAmbAggMakeOnes(PC_GAMG *gamg, PetscInt n)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &gamg->data));
+  for (PetscInt k = 0; k < n; k++) gamg->data[k] = 1;
+  gamg->data_sz = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCGAMGProlongator_AmbAgg(PC pc, Mat A, PetscCoarsenData *lists, Mat *P)
 {
   PC_GAMG   *gamg = PCAmbAggGAMG(pc);
   PCAmbAgg  *agg;
   PetscReal *coarse = NULL;
+  PetscBool  done   = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PCAmbAggGet(pc, &agg));
+  agg->smoothed = PETSC_FALSE;
   PetscCall(PetscLogEventBegin(petsc_gamg_setup_events[GAMG_PROL], 0, 0, 0, 0));
-  PetscCall(AmbAggLevelProlongator(agg->level, A, gamg->data_cell_cols, gamg->data, &coarse, P));
+  if (agg->level->device && agg->level->nagg) PetscCall(PCAmbAggDeviceProlongator(pc, agg, &coarse, P, &done));
+  if (!done && !gamg->data) PetscCall(PCAmbAggMakeOnes(gamg, agg->level->n));
+  if (!done) PetscCall(AmbAggLevelProlongator(agg->level, gamg->data_cell_cols, gamg->data, &coarse, P));
   if (*P) {
     PetscCall(PetscFree(gamg->data));
     gamg->data           = coarse;
@@ -224,6 +309,17 @@ static PetscErrorCode PCGAMGProlongator_AmbAgg(PC pc, Mat A, PetscCoarsenData *l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCGAMGOptProlongator_AmbAgg(PC pc, Mat A, Mat *P)
+{
+  PCAmbAgg *agg;
+
+  PetscFunctionBegin;
+  PetscCall(PCAmbAggGet(pc, &agg));
+  if (!agg->smoothed) PetscCall((*agg->base.optprolongator)(pc, A, P));
+  agg->smoothed = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PETSC_UNUSED PetscErrorCode PCGAMGProlongatorGraph_AmbAgg(PC pc, Mat A, Mat G, PetscCoarsenData *lists, Mat *P)
 {
   PetscFunctionBegin;
@@ -231,15 +327,54 @@ static PETSC_UNUSED PetscErrorCode PCGAMGProlongatorGraph_AmbAgg(PC pc, Mat A, M
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The smoother of the finest level if it is Jacobi's method on the device, or NULL */
+static PetscErrorCode PCAmbAggGetJacobi(PC pc, PC *jacobi)
+{
+  PetscInt  levels;
+  PetscBool same = PETSC_FALSE;
+  KSP       smoother;
+
+  PetscFunctionBegin;
+  *jacobi = NULL;
+  PetscCall(PCMGGetLevels(pc, &levels));
+  if (levels < 2 || !MatShadowValuesOnDevice(pc->pmat)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCMGGetSmoother(pc, levels - 1, &smoother));
+  PetscCall(KSPGetPC(smoother, jacobi));
+  PetscCall(PetscObjectTypeCompare((PetscObject)*jacobi, PCJACOBI, &same));
+  if (!same) *jacobi = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Jacobi's method takes the diagonal of new values in the set-up, but for the first time when it is applied */
+static PetscErrorCode PCSetUp_AmbAgg(PC pc)
+{
+  PCAmbAgg *agg;
+  PC        jacobi;
+
+  PetscFunctionBegin;
+  PetscCall(PCAmbAggGet(pc, &agg));
+  PetscCall(PCAmbAggGetJacobi(pc, &jacobi));
+  if (jacobi) PetscCall(AmbAggSetJacobi(jacobi, pc->pmat));
+  PetscCall((*agg->setup)(pc));
+  if (!jacobi) {
+    PetscCall(PCAmbAggGetJacobi(pc, &jacobi));
+    if (jacobi) PetscCall(AmbAggSetJacobi(jacobi, pc->pmat));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define PCAMBAGG_FORGET(T, name, Set, start) PetscCall(PetscObjectComposeFunction((PetscObject)pc, #Set "_C", NULL));
+
 static PetscErrorCode PCDestroy_AmbAgg(PC pc)
 {
-  static const char *const setters[] = {"PCGAMGSetNSmooths_C", "PCGAMGSetAggressiveLevels_C", "PCGAMGMISkSetAggressive_C", "PCGAMGSetGraphSymmetrize_C", "PCGAMGMISkSetMinDegreeOrdering_C", "PCGAMGAmbAggSetStrongest_C"};
-  PCAmbAgg                *agg;
+  PCAmbAgg *agg;
 
   PetscFunctionBegin;
   PetscCall(PCAmbAggGet(pc, &agg));
   if (agg->base.destroy) PetscCall((*agg->base.destroy)(pc));
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(setters); k++) PetscCall(PetscObjectComposeFunction((PetscObject)pc, setters[k], NULL));
+  pc->ops->setup = agg->setup;
+  PCAMBAGG_SETTINGS(PCAMBAGG_FORGET)
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCGAMGAmbAggSetStrongest_C", NULL));
   PetscCall(PetscObjectCompose((PetscObject)pc, "PCAmbAgg", NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -253,6 +388,11 @@ static PetscErrorCode PCAmbAggDestroyContext(PetscAMBCtxArgument arg)
   PetscCall(PetscFree(agg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+#define PCAMBAGG_START(T, name, Set, start) \
+  agg->name = start; \
+  PetscCall(PetscObjectQueryFunction((PetscObject)pc, #Set "_C", &agg->set_##name)); \
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, #Set "_C", Set##_AmbAgg));
 
 /*MC
    PCGAMGAMBAGG - `PCGAMGAMBAGG` = "ambagg" - smoothed aggregation whose set-up is parallel: the graph, the aggregates and the tentative prolongator are made
@@ -269,6 +409,8 @@ static PetscErrorCode PCAmbAggDestroyContext(PetscAMBCtxArgument arg)
    Level: intermediate
 
    Notes:
+   With a matrix on a GPU, on one process, the device makes all of these, and the smoothed prolongator.
+
    Products with a type of petsc-amb, such as `MATAMB`, make the largest part of the set-up faster.
 
    `-pc_gamg_mat_coarsen_type` (`-mat_coarsen_type` before PETSc 3.20) with another coarsener is an error: `PCGAMGAGG` takes all coarseners, `MATCOARSENAMBMIS`
@@ -293,29 +435,19 @@ static PetscErrorCode PCCreateGAMG_AmbAgg(PC pc)
   PetscCall(PetscContainerSetCtxDestroy(container, PCAmbAggDestroyContext));
   PetscCall(PetscObjectCompose((PetscObject)pc, "PCAmbAgg", (PetscObject)container));
   PetscCall(PetscContainerDestroy(&container));
-  agg->base       = *gamg->ops;
-  agg->nsmooths   = 1;
-  agg->aggressive = 1;
-  agg->mis_k      = 2;
-  agg->symmetrize = PETSC_TRUE;
-  agg->lowdegree  = PCAMBAGG_LOW_DEGREE;
+  agg->base      = *gamg->ops;
+  agg->setup     = pc->ops->setup;
+  pc->ops->setup = PCSetUp_AmbAgg;
+  PCAMBAGG_SETTINGS(PCAMBAGG_START)
 
-  gamg->ops->creategraph    = PCGAMGCreateGraph_AmbAgg;
-  gamg->ops->coarsen        = PCGAMGCoarsen_AmbAgg;
-  gamg->ops->prolongator    = PCAMBAGG_PROLONGATOR(gamg->ops, PCGAMGProlongator_AmbAgg, PCGAMGProlongatorGraph_AmbAgg);
-  gamg->ops->setfromoptions = PCSetFromOptions_AmbAgg;
-  gamg->ops->destroy        = PCDestroy_AmbAgg;
-  gamg->ops->view           = PCView_AmbAgg;
-  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCGAMGSetNSmooths_C", &agg->setnsmooths));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCGAMGSetNSmooths_C", PCGAMGSetNSmooths_AmbAgg));
-  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCGAMGSetAggressiveLevels_C", &agg->setaggressive));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCGAMGSetAggressiveLevels_C", PCGAMGSetAggressiveLevels_AmbAgg));
-  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCGAMGMISkSetAggressive_C", &agg->setmisk));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCGAMGMISkSetAggressive_C", PCGAMGMISkSetAggressive_AmbAgg));
-  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCGAMGSetGraphSymmetrize_C", &agg->setsymmetrize));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCGAMGSetGraphSymmetrize_C", PCGAMGSetGraphSymmetrize_AmbAgg));
-  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCGAMGMISkSetMinDegreeOrdering_C", &agg->setlowdegree));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCGAMGMISkSetMinDegreeOrdering_C", PCGAMGMISkSetMinDegreeOrdering_AmbAgg));
+  gamg->ops->creategraph       = PCGAMGCreateGraph_AmbAgg;
+  gamg->ops->coarsen           = PCGAMGCoarsen_AmbAgg;
+  gamg->ops->prolongator       = PCAMBAGG_PROLONGATOR(gamg->ops, PCGAMGProlongator_AmbAgg, PCGAMGProlongatorGraph_AmbAgg);
+  gamg->ops->createdefaultdata = PCGAMGCreateDefaultData_AmbAgg;
+  gamg->ops->optprolongator    = PCGAMGOptProlongator_AmbAgg;
+  gamg->ops->setfromoptions    = PCSetFromOptions_AmbAgg;
+  gamg->ops->destroy           = PCDestroy_AmbAgg;
+  gamg->ops->view              = PCView_AmbAgg;
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCGAMGAmbAggSetStrongest_C", PCGAMGAmbAggSetStrongest_AmbAgg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -11,23 +11,34 @@
 #include "ksp/pc/impls/gamg/aggkernels.h"
 #include "ksp/pc/impls/gamg/ambaggcompat.h"
 
-/* A level that is being coarsened: its vertices, their graph, and their aggregates */
+/* A level that is being coarsened: its vertices, their graph, and their aggregates. The graph is on the device, or on the host. */
 typedef struct {
   MPI_Comm    comm;
   PetscMPIInt size;
+  Mat         A; /* the matrix, of these blocks, of which only the rows and columns index[] count, or all if nindex is 0 */
+  PetscInt    bs, nindex, *index;
+  PetscBool   symmetrize;
+  PetscReal   threshold;
   PetscInt    n, first, nghost, *ghosts; /* vertices of this process, the global numbers of the first one and of the ghosts */
   PetscSF     sf;                        /* from vertices to ghosts; NULL on one process */
   AggGraph    graph;
-  AggDevice  *device; /* the graph on the device, or NULL if it is on the host */
+  AggDevice  *device; /* the graph and the aggregates on the device, or NULL if they are on the host */
   AggExchange exchange;
-  PetscInt   *join;                /* as from AggAggregate() */
-  PetscInt   *aggregate;           /* the global number of the aggregate of each vertex and ghost, or -1 */
+  PetscInt   *join;                /* as from AggAggregate(); NULL if the device has it */
+  PetscInt   *aggregate;           /* the global number of the aggregate of each vertex and ghost, or -1; NULL if the device has it */
   PetscInt    nagg, firstagg, all; /* aggregates with a root on this process, their first number, and the number of all aggregates */
 } AmbAggLevel;
 
-/* On a device, if the matrix is there; *done is PETSC_FALSE if the host has to do the work */
-SYS_DEVICE PetscErrorCode AmbAggDeviceGraph(AmbAggLevel *, Mat A, const AggMatrix *M, PetscBool symmetrize, PetscReal threshold, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode AmbAggDeviceCoarsen(AmbAggLevel *, const AggOptions *, int *rounds) SYS_STUB(PETSC_SUCCESS);
+/* On a device, if the matrix is there. *done is PETSC_FALSE if the host has to do the work: of the aggregates too if there is no memory for them. */
+SYS_DEVICE PetscErrorCode AmbAggDeviceGraph(AmbAggLevel *, PetscBool symmetrize, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode AmbAggDeviceCoarsen(AmbAggLevel *, const AggOptions *, int *rounds, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode AmbAggDeviceFetch(AmbAggLevel *) SYS_STUB(PETSC_SUCCESS); /* brings the aggregates to the host */
+SYS_DEVICE PetscErrorCode AmbAggDeviceFactor(AmbAggLevel *, PetscInt nvec, const PetscReal data[], PetscReal **coarse, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+
+/* The prolongator (I + alpha D^-1 A) P of the tentative prolongator P of AmbAggDeviceFactor(), or P if alpha is 0 */
+SYS_DEVICE PetscErrorCode AmbAggDeviceProlongator(AmbAggLevel *, PetscInt nvec, PetscReal alpha, Mat *, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode AmbAggDeviceNoise(Vec) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode AmbAggDeviceZeros(Mat, PetscBool *zeros) SYS_STUB(PETSC_SUCCESS); /* are there zeros on the diagonal? */
 
 extern PetscLogEvent AMBAGG_Graph, AMBAGG_Coarsen, AMBAGG_Prolongator;
 
@@ -40,9 +51,21 @@ extern PetscErrorCode AmbAggLevelCreate(Mat A, PetscBool symmetrize, PetscReal t
 /* The aggregates of the graph */
 extern PetscErrorCode AmbAggLevelCoarsen(AmbAggLevel *, const AggOptions *);
 
+/* Brings join[] and aggregate[] to the host */
+extern PetscErrorCode AmbAggLevelFetch(AmbAggLevel *);
+
 /* As lists of PETSc. With a matrix to PetscCDSetMat(), which has a column for each member that belongs to another process. */
-extern PetscErrorCode AmbAggLevelLists(const AmbAggLevel *, PetscCoarsenData **);
+extern PetscErrorCode AmbAggLevelLists(AmbAggLevel *, PetscCoarsenData **);
 
 /* The tentative prolongator for nvec vectors of the near-null space, which follow each other in data[]; *coarse becomes these of the coarse level. *P becomes
    NULL if there are no aggregates. */
-extern PetscErrorCode AmbAggLevelProlongator(const AmbAggLevel *, Mat A, PetscInt nvec, const PetscReal data[], PetscReal **coarse, Mat *P);
+extern PetscErrorCode AmbAggLevelProlongator(AmbAggLevel *, PetscInt nvec, const PetscReal data[], PetscReal **coarse, Mat *P);
+
+/* P of a type of PETSc gets the type, the format and the block sizes that a prolongator of A has */
+extern PetscErrorCode AmbAggInherit(Mat A, PetscInt bs, PetscInt nvec, Mat *P);
+
+/* The extreme eigenvalues of D^-1 A, by the solver of -pc_gamg_esteig_ */
+extern PetscErrorCode AmbAggEstimate(PC, Mat A, PetscReal *emin, PetscReal *emax);
+
+/* Jacobi's method with A on the device: PETSc takes 1 for zeros of the diagonal, in a loop on the host, unless it is told that there are none */
+extern PetscErrorCode AmbAggSetJacobi(PC jacobi, Mat A);

@@ -26,6 +26,8 @@ PetscErrorCode AmbAggLevelDestroy(AmbAggLevel **level)
   AggGraphDestroy(&(*level)->graph);
   AggDeviceDestroy(&(*level)->device);
   PetscCall(PetscSFDestroy(&(*level)->sf));
+  PetscCall(MatDestroy(&(*level)->A));
+  PetscCall(PetscFree((*level)->index));
   PetscCall(PetscFree((*level)->ghosts));
   PetscCall(PetscFree2((*level)->join, (*level)->aggregate));
   PetscCall(PetscFree(*level));
@@ -150,7 +152,7 @@ static PetscErrorCode AmbAggOwnEdges(const AmbAggLevel *level, PetscMPIInt *nran
 static PetscErrorCode AmbAggSwapEdges(const AmbAggLevel *level, PetscInt *ncome, AmbAggEdge **come)
 {
   PetscMPIInt  nto, nfrom, *to, *from, tag;
-  PetscInt    *begin, *length, *lengths, *at;
+  PetscInt    *begin, *length, *lengths;
   AmbAggEdge  *edges;
   MPI_Request *requests;
   MPI_Comm     comm;
@@ -161,30 +163,18 @@ static PetscErrorCode AmbAggSwapEdges(const AmbAggLevel *level, PetscInt *ncome,
   PetscCall(PetscMalloc1(nto, &length));
   for (PetscMPIInt k = 0; k < nto; k++) length[k] = begin[k + 1] - begin[k];
   PetscCall(PetscCommBuildTwoSided(comm, 1, MPIU_INT, nto, to, length, &nfrom, &from, &lengths));
-  PetscCall(PetscMalloc1(nfrom, &at));
-  for (PetscMPIInt k = 0; k < nfrom; k++) at[k] = k;
-  { /* in ascending order of the processes, which is that of their vertices */
-    PetscInt *ranks;
-
-    PetscCall(PetscMalloc1(nfrom, &ranks));
-    for (PetscMPIInt k = 0; k < nfrom; k++) ranks[k] = from[k];
-    PetscCall(PetscSortIntWithArray(nfrom, ranks, at));
-    PetscCall(PetscFree(ranks));
-  }
+  PetscCall(PetscSortMPIIntWithIntArray(nfrom, from, lengths)); /* in ascending order of the processes, which is that of their vertices */
   *ncome = 0;
   for (PetscMPIInt k = 0; k < nfrom; k++) *ncome += lengths[k];
   PetscCall(PetscMalloc1(*ncome, come));
   PetscCall(PetscMalloc1(nfrom + nto, &requests));
   for (PetscMPIInt k = 0, start = 0; k < nfrom; k++) {
-    const PetscInt l = at[k];
-
-    PetscCallMPI(MPI_Irecv(*come + start, (PetscMPIInt)(lengths[l] * (PetscInt)sizeof(**come)), MPI_BYTE, from[l], tag, comm, &requests[k]));
-    start += lengths[l];
+    PetscCallMPI(MPI_Irecv(*come + start, (PetscMPIInt)(lengths[k] * (PetscInt)sizeof(**come)), MPI_BYTE, from[k], tag, comm, &requests[k]));
+    start += lengths[k];
   }
   for (PetscMPIInt k = 0; k < nto; k++) PetscCallMPI(MPI_Isend(edges + begin[k], (PetscMPIInt)(length[k] * (PetscInt)sizeof(*edges)), MPI_BYTE, to[k], tag, comm, &requests[nfrom + k]));
   PetscCallMPI(MPI_Waitall(nfrom + nto, requests, MPI_STATUSES_IGNORE));
   PetscCall(PetscFree(requests));
-  PetscCall(PetscFree(at));
   PetscCall(PetscFree(length));
   PetscCall(PetscFree(lengths));
   PetscCall(PetscFree(from));
@@ -254,43 +244,40 @@ static PetscErrorCode AmbAggSymmetrize(AmbAggLevel *level)
 
 /* ------------------------------------------------- levels ------------------------------------------------- */
 
-/* M has the block size and what counts in a block */
-static PetscErrorCode AmbAggHostGraph(AmbAggLevel *level, Mat A, AggMatrix *M, PetscBool symmetrize, PetscReal threshold)
+static PetscErrorCode AmbAggHostGraph(AmbAggLevel *level)
 {
+  AggMatrix       M     = {.bs = (int)level->bs, .nindex = (int)level->nindex, .index = level->index};
   PetscInt       *ghost = NULL;
   const PetscInt *columns;
   PetscBool       mpi;
-  Mat             d = A, o;
-  SysStatus       status;
+  Mat             d = level->A, o;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
-  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &d, &o, &columns));
-  PetscCall(AmbAggGetCSR(d, &M->d));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)level->A, MATMPIAIJ, &mpi));
+  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(level->A, &d, &o, &columns));
+  PetscCall(AmbAggGetCSR(d, &M.d));
   if (mpi && level->size > 1) {
-    PetscCall(AmbAggGetCSR(o, &M->o));
-    PetscCall(AmbAggMakeGhosts(level, M->bs, o->cmap->n, columns, &ghost));
+    PetscCall(AmbAggGetCSR(o, &M.o));
+    PetscCall(AmbAggMakeGhosts(level, level->bs, o->cmap->n, columns, &ghost));
     PetscCall(AmbAggConnect(level));
     level->exchange.ctx   = level;
     level->exchange.fetch = AmbAggFetch;
     level->exchange.addup = AmbAggAddUp;
     level->exchange.total = AmbAggTotal;
   }
-  M->nghost = level->nghost;
-  M->ghost  = ghost;
-  PetscCall(AmbAggCheck(PETSC_COMM_SELF, AggGraphCreate(M, SysThreads(), &level->graph), "graph"));
+  M.nghost = level->nghost;
+  M.ghost  = ghost;
+  PetscCall(AmbAggCheck(PETSC_COMM_SELF, AggGraphCreate(&M, SysThreads(), &level->graph), "graph"));
   PetscCall(PetscFree(ghost));
-  if (symmetrize) PetscCall(AmbAggSymmetrize(level));
+  if (level->symmetrize) PetscCall(AmbAggSymmetrize(level));
   if (level->sf) PetscCall((PetscErrorCode)AmbAggFetch(level, sizeof(*level->graph.diag), level->graph.diag));
-  status = AggGraphFinish(&level->graph, threshold, SysThreads());
-  PetscCall(AmbAggCheck(PETSC_COMM_SELF, status, "graph"));
+  PetscCall(AmbAggCheck(PETSC_COMM_SELF, AggGraphFinish(&level->graph, level->threshold, SysThreads()), "graph"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode AmbAggLevelCreate(Mat A, PetscBool symmetrize, PetscReal threshold, PetscInt nindex, const PetscInt index[], AmbAggLevel **created)
 {
   AmbAggLevel *level;
-  AggMatrix    M = {.nindex = (int)nindex, .index = index};
   PetscInt     bs;
   PetscBool    seq, mpi, set, symmetric, done = PETSC_FALSE;
 
@@ -302,16 +289,22 @@ PetscErrorCode AmbAggLevelCreate(Mat A, PetscBool symmetrize, PetscReal threshol
   PetscCall(MatGetBlockSize(A, &bs));
   PetscCheck(A->rmap->n % bs == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The process has %" PetscInt_FMT " rows, which its block size %" PetscInt_FMT " does not divide; set local sizes that hold whole blocks", A->rmap->n, bs);
   PetscCall(PetscNew(&level));
-  *created     = level;
-  level->comm  = PetscObjectComm((PetscObject)A);
-  level->n     = A->rmap->n / bs;
-  level->first = A->rmap->rstart / bs;
-  M.bs         = (int)bs;
+  *created = level;
+  PetscCall(PetscObjectReference((PetscObject)A));
+  level->A         = A;
+  level->comm      = PetscObjectComm((PetscObject)A);
+  level->bs        = bs;
+  level->n         = A->rmap->n / bs;
+  level->first     = A->rmap->rstart / bs;
+  level->threshold = threshold;
+  level->nindex    = nindex;
+  PetscCall(PetscMalloc1(nindex, &level->index));
+  PetscCall(PetscArraycpy(level->index, index, nindex));
   PetscCallMPI(MPI_Comm_size(level->comm, &level->size));
   PetscCall(MatIsSymmetricKnown(A, &set, &symmetric));
-  if (set && symmetric) symmetrize = PETSC_FALSE;
-  if (seq) PetscCall(AmbAggDeviceGraph(level, A, &M, symmetrize, threshold, &done));
-  if (!done) PetscCall(AmbAggHostGraph(level, A, &M, symmetrize, threshold));
+  level->symmetrize = (PetscBool)(symmetrize && !(set && symmetric));
+  if (seq) PetscCall(AmbAggDeviceGraph(level, level->symmetrize, &done));
+  if (!done) PetscCall(AmbAggHostGraph(level));
   PetscCall(PetscLogEventEnd(AMBAGG_Graph, A, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -350,18 +343,31 @@ static PetscErrorCode AmbAggNumber(AmbAggLevel *level, int hops)
 
 PetscErrorCode AmbAggLevelCoarsen(AmbAggLevel *level, const AggOptions *options)
 {
-  int rounds = 0;
+  int       rounds = 0;
+  PetscBool done   = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(AMBAGG_Coarsen, 0, 0, 0, 0));
   PetscCall(PetscCitationsRegister(AmbAggCitation, &AmbAggCited));
-  PetscCall(PetscMalloc2(level->n, &level->join, level->n + level->nghost, &level->aggregate));
-  if (level->device) PetscCall(AmbAggDeviceCoarsen(level, options, &rounds));
-  else {
+  if (level->device) {
+    PetscCall(AmbAggDeviceCoarsen(level, options, &rounds, &done));
+    if (!done) PetscCall(AmbAggHostGraph(level));
+  }
+  if (!done) {
+    PetscCall(PetscMalloc2(level->n, &level->join, level->n + level->nghost, &level->aggregate));
     PetscCall(AmbAggCheck(PETSC_COMM_SELF, AggAggregate(&level->graph, level->first, level->ghosts, options, level->sf ? &level->exchange : NULL, SysThreads(), level->join, &rounds), "aggregates"));
     PetscCall(AmbAggNumber(level, options->hops));
   }
   PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " aggregates, made in %d rounds with %d hops\n", level->all, rounds, options->hops));
   PetscCall(PetscLogEventEnd(AMBAGG_Coarsen, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AmbAggLevelFetch(AmbAggLevel *level)
+{
+  PetscFunctionBegin;
+  if (level->join) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc2(level->n, &level->join, level->n + level->nghost, &level->aggregate));
+  PetscCall(AmbAggDeviceFetch(level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

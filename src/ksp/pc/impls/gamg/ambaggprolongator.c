@@ -101,12 +101,13 @@ static PetscErrorCode AmbAggListsMat(const AmbAggLevel *level, const AmbAggMembe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode AmbAggLevelLists(const AmbAggLevel *level, PetscCoarsenData **lists)
+PetscErrorCode AmbAggLevelLists(AmbAggLevel *level, PetscCoarsenData **lists)
 {
   AmbAggMembers m;
   PetscInt     *root, k = 0;
 
   PetscFunctionBegin;
+  PetscCall(AmbAggLevelFetch(level));
   PetscCall(AmbAggMembersCreate(level, &m));
   PetscCall(PetscMalloc1(level->nagg, &root));
   PetscCall(PetscCDCreate(level->n, lists));
@@ -219,8 +220,7 @@ static PetscErrorCode AmbAggMakeBlock(MatType type, PetscInt nvertex, PetscInt b
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* P of a type of PETSc gets the type and the format of A */
-static PetscErrorCode AmbAggInherit(Mat A, PetscInt bs, PetscInt nvec, Mat *P)
+PetscErrorCode AmbAggInherit(Mat A, PetscInt bs, PetscInt nvec, Mat *P)
 {
   const MatShadowFormat *format;
   MatShadow             *s;
@@ -234,10 +234,16 @@ static PetscErrorCode AmbAggInherit(Mat A, PetscInt bs, PetscInt nvec, Mat *P)
     PetscCall(MatShadowGetFormat(*P, &format)); /* if all AIJ of the program are */
     if (format) PetscCall(MatShadowDetach(*P));
     PetscCall(MatShadowAttach(*P, s->format, s));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  } else {
+    PetscCall(PetscStrcmp(((PetscObject)A)->type_name, ((PetscObject)*P)->type_name, &same));
+    if (!same) PetscCall(MatConvert(*P, ((PetscObject)A)->type_name, MAT_INPLACE_MATRIX, P));
   }
-  PetscCall(PetscStrcmp(((PetscObject)A)->type_name, ((PetscObject)*P)->type_name, &same));
-  if (!same) PetscCall(MatConvert(*P, ((PetscObject)A)->type_name, MAT_INPLACE_MATRIX, P));
+#if defined(PETSC_HAVE_DEVICE)
+  if (A->boundtocpu) {
+    PetscCall(MatBindToCPU(*P, PETSC_TRUE));
+    PetscCall(MatSetBindingPropagates(*P, PETSC_TRUE));
+  }
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -274,20 +280,21 @@ static PetscErrorCode AmbAggMakeProlongator(const AmbAggLevel *level, Mat A, Pet
     PetscCall(PetscFree(others));
     PetscCall(PetscAMBCreateMPIAIJWithSeqAIJ(level->comm, A->rmap->N, level->all * nvec, d, o, columns, P));
   }
-  if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowDeviceConvert(*P));
+  if (MatShadowIsCUSPARSE(A)) PetscCall(MatConvert(*P, ((PetscObject)A)->type_name, MAT_INPLACE_MATRIX, P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode AmbAggLevelProlongator(const AmbAggLevel *level, Mat A, PetscInt nvec, const PetscReal data[], PetscReal **coarse, Mat *P)
+PetscErrorCode AmbAggLevelProlongator(AmbAggLevel *level, PetscInt nvec, const PetscReal data[], PetscReal **coarse, Mat *P)
 {
-  PetscInt   bs;
-  PetscReal *block;
+  const Mat      A  = level->A;
+  const PetscInt bs = level->bs;
+  PetscReal     *block;
 
   PetscFunctionBegin;
   *P = NULL;
   if (!level->all) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(AMBAGG_Prolongator, A, 0, 0, 0));
-  PetscCall(MatGetBlockSize(A, &bs));
+  PetscCall(AmbAggLevelFetch(level));
   PetscCall(PetscMalloc1(level->n * bs * nvec, &block));
   for (PetscInt c = 0; c < nvec; c++) {
     for (PetscInt r = 0; r < level->n * bs; r++) block[r * nvec + c] = data[c * level->n * bs + r];
@@ -296,12 +303,6 @@ PetscErrorCode AmbAggLevelProlongator(const AmbAggLevel *level, Mat A, PetscInt 
   PetscCall(AmbAggMakeProlongator(level, A, bs, nvec, block, P));
   PetscCall(PetscFree(block));
   PetscCall(AmbAggInherit(A, bs, nvec, P));
-#if defined(PETSC_HAVE_DEVICE)
-  if (A->boundtocpu) {
-    PetscCall(MatBindToCPU(*P, PETSC_TRUE));
-    PetscCall(MatSetBindingPropagates(*P, PETSC_TRUE));
-  }
-#endif
   PetscCall(PetscLogEventEnd(AMBAGG_Prolongator, A, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

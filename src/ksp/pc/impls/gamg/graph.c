@@ -10,8 +10,6 @@
 #include "sys/systhreads.h"
 #include "ksp/pc/impls/gamg/aggkeys.h"
 
-#define GRAPH_LONG 24 /* from this length on a row is searched by halves */
-
 static inline double GraphAbs(SysScalar x)
 {
 #if defined(SYS_COMPLEX)
@@ -186,19 +184,6 @@ SysStatus AggGraphAddGhosts(AggGraph *g, int64_t nghost)
 
 /* ------------------------------------------------- symmetrization ------------------------------------------------- */
 
-/* The place of column c among the ascending j[begin] to j[end - 1], or -1 */
-static inline int64_t GraphFind(const SysInt j[], int64_t begin, int64_t end, SysInt c)
-{
-  while (end - begin > GRAPH_LONG) {
-    const int64_t middle = begin + (end - begin) / 2;
-
-    if (j[middle] <= c) begin = middle;
-    else end = middle;
-  }
-  while (begin < end && j[begin] < c) begin++;
-  return begin < end && j[begin] == c ? begin : -1;
-}
-
 /* The sums, if each edge has its transposed edge already. Returns 0, or another number if an edge has none. An edge within this process is looked at from its
    vertex with the lower number, and both sums are written. */
 static int64_t GraphAddPresent(const AggGraph *g, const AggEdges *other, int nthread, double sum[])
@@ -215,13 +200,13 @@ static int64_t GraphAddPresent(const AggGraph *g, const AggEdges *other, int nth
 
       if (u < v) left++;
       else if (u < g->n) {
-        place = GraphFind(g->j, g->i[u], g->i[u + 1], (SysInt)v);
+        place = AggFind(g->j, g->i[u], g->i[u + 1], (SysInt)v);
         if (place >= 0) {
           sum[k] = sum[place] = g->s[k] + g->s[place];
           left--;
         } else left += g->i[g->n] + 1; /* more than there are edges to make up for it */
       } else {
-        place  = came ? GraphFind(other->j, other->i[v], other->i[v + 1], u) : -1;
+        place  = came ? AggFind(other->j, other->i[v], other->i[v + 1], u) : -1;
         sum[k] = g->s[k] + (place < 0 ? 0 : other->s[place]); /* if there is none, the other process misses it */
         came -= place >= 0;
       }

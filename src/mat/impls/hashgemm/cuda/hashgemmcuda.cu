@@ -57,8 +57,8 @@ static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMPatternRowsKernel(
 static SysStatus HashGEMMPatternSum(const SysCSR *A, HashGEMMPattern *all, HashGEMMPattern *host, cudaStream_t stream)
 {
   SYS_CUDA(cudaMemsetAsync(all, 0, sizeof(*all), stream));
-  SYS_CALL(SpgemmLaunch(HashGEMMPatternEntriesKernel, SysBlocks(A->nz, SYS_THREADS * EACH), SYS_THREADS, 0, stream, A->nz, A->j, all));
-  SYS_CALL(SpgemmLaunch(HashGEMMPatternRowsKernel, SysBlocks(A->m + 1, SYS_THREADS), SYS_THREADS, 0, stream, A->m, A->i, A->j, all));
+  SYS_CALL(SysLaunch(HashGEMMPatternEntriesKernel, SysBlocks(A->nz, SYS_THREADS * EACH), SYS_THREADS, 0, stream, A->nz, A->j, all));
+  SYS_CALL(SysLaunch(HashGEMMPatternRowsKernel, SysBlocks(A->m + 1, SYS_THREADS), SYS_THREADS, 0, stream, A->m, A->i, A->j, all));
   SYS_CUDA(cudaMemcpyAsync(host, all, sizeof(*host), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   return SYS_SUCCESS;
@@ -108,7 +108,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMMergeKernel(int64_
 
 SysStatus HashGEMMDeviceMerge(const SysCSR *d, const SysCSR *o, int n, const int *map, int *i, int *j, SysScalar *a, SysStream stream)
 {
-  return SpgemmLaunch(HashGEMMMergeKernel, SysBlocks((d->m + 1) * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, d->m, *d, *o, n, map, i, j, a);
+  return SysLaunch(HashGEMMMergeKernel, SysBlocks((d->m + 1) * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, d->m, *d, *o, n, map, i, j, a);
 }
 
 static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMCutValuesKernel(HashGEMMDeviceCutRows rows, int64_t m, const int *__restrict__ di, const int *__restrict__ oi, SysScalar *__restrict__ da, SysScalar *__restrict__ oa)
@@ -129,7 +129,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMCutValuesKernel(Ha
 
 SysStatus HashGEMMDeviceCutValues(const HashGEMMDeviceCutRows *rows, int64_t m, const int *di, const int *oi, SysScalar *da, SysScalar *oa, SysStream stream)
 {
-  return SpgemmLaunch(HashGEMMCutValuesKernel, SysBlocks(m * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, *rows, m, di, oi, da, oa);
+  return SysLaunch(HashGEMMCutValuesKernel, SysBlocks(m * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, *rows, m, di, oi, da, oa);
 }
 
 static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMScatterKernel(int64_t n, const int *__restrict__ place, const SysScalar *__restrict__ values, SysScalar *__restrict__ a)
@@ -141,7 +141,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMScatterKernel(int6
 
 SysStatus HashGEMMDeviceScatter(int64_t n, const int *place, const SysScalar *values, SysScalar *a, SysStream stream)
 {
-  return SpgemmLaunch(HashGEMMScatterKernel, SysBlocks(n, SYS_THREADS), SYS_THREADS, 0, stream, n, place, values, a);
+  return SysLaunch(HashGEMMScatterKernel, SysBlocks(n, SYS_THREADS), SYS_THREADS, 0, stream, n, place, values, a);
 }
 
 static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMTakeRowsKernel(int64_t n, const int *__restrict__ rows, const int *__restrict__ begin, const int *__restrict__ i, const SysScalar *__restrict__ a, SysScalar *__restrict__ taken)
@@ -154,5 +154,5 @@ static __global__ void __launch_bounds__(SYS_THREADS) HashGEMMTakeRowsKernel(int
 
 SysStatus HashGEMMDeviceTakeRows(int64_t n, const int *rows, const int *begin, const int *i, const SysScalar *a, SysScalar *taken, SysStream stream)
 {
-  return SpgemmLaunch(HashGEMMTakeRowsKernel, SysBlocks(n * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, begin, i, a, taken);
+  return SysLaunch(HashGEMMTakeRowsKernel, SysBlocks(n * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, begin, i, a, taken);
 }

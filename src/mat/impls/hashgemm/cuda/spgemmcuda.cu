@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Sparse products on a CUDA device: the context that all products share, and the steps of each kind of product
-
-   Reference:
-.  * - Y. Nagasaka, "Sparse matrix computations on many-core processors", doctoral thesis, Tokyo Institute of Technology, 2019, chapter 5
 */
 #include <limits.h>
 #include <stdint.h>
@@ -100,65 +97,13 @@ static SysStatus SpgemmDeviceTranspose(SpgemmDevice *S, const SysCSR *A, SpgemmA
   return SYS_SUCCESS;
 }
 
-/* The operand that is transposed, or NULL */
-static const SysCSR *SpgemmDeviceTransposed(const SpgemmDevice *S, const SysCSR *A, const SysCSR *B)
-{
-  switch (S->type) {
-  case SPGEMM_ATB:
-    return A;
-  case SPGEMM_ABT:
-  case SPGEMM_PTAP:
-  case SPGEMM_RART:
-    return B;
-  default:
-    return NULL;
-  }
-}
-
-static void SpgemmDeviceFactors(const SpgemmDevice *S, int step, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SysCSR **left, const SysCSR **right)
-{
-  const int last = step == S->nstep - 1;
-
-  *left  = A;
-  *right = B;
-  switch (S->type) {
-  case SPGEMM_AB:
-    break;
-  case SPGEMM_ATB:
-    *left = &S->transpose;
-    break;
-  case SPGEMM_ABT:
-    *right = &S->transpose;
-    break;
-  case SPGEMM_PTAP:
-    if (last) {
-      *left  = &S->transpose;
-      *right = &S->inner;
-    }
-    break;
-  case SPGEMM_RART:
-    *left  = last ? B : A;
-    *right = last ? &S->inner : &S->transpose;
-    break;
-  case SPGEMM_ABC:
-    if (S->right) {
-      *left  = last ? A : B;
-      *right = last ? &S->inner : C;
-    } else {
-      *left  = last ? &S->inner : A;
-      *right = last ? C : B;
-    }
-    break;
-  }
-}
-
 /* The first of two products: its pattern */
 static SysStatus SpgemmDeviceMakeInner(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, cudaStream_t stream)
 {
   SpgemmStep   *step = &S->step[0];
   const SysCSR *left, *right;
 
-  SpgemmDeviceFactors(S, 0, A, B, C, &left, &right);
+  SpgemmFactors(S->type, 0, S->right, A, B, C, &S->transpose, &S->inner, &left, &right);
   SYS_CALL(SpgemmStepCount(S, step, left, right, stream));
   SYS_CALL(SpgemmTake(S, sizeof(int) * (size_t)step->nz, &S->inner_j, stream));
   SYS_CALL(SpgemmTake(S, sizeof(SysScalar) * (size_t)step->nz, &S->inner_a, stream));
@@ -186,7 +131,7 @@ static SysStatus SpgemmDeviceFewerProducts(SpgemmDevice *S, const SysCSR *A, con
 
 static SysStatus SpgemmDeviceMakeSteps(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, cudaStream_t stream)
 {
-  const SysCSR *T    = SpgemmDeviceTransposed(S, A, B), *left, *right;
+  const SysCSR *T    = SpgemmTransposed(S->type, A, B), *left, *right;
   SpgemmArray   work = {NULL, 0};
   SysStatus     status;
 
@@ -197,7 +142,7 @@ static SysStatus SpgemmDeviceMakeSteps(SpgemmDevice *S, const SysCSR *A, const S
     if (status) return status;
   }
   if (S->nstep == 2) SYS_CALL(SpgemmDeviceMakeInner(S, A, B, C, stream));
-  SpgemmDeviceFactors(S, S->nstep - 1, A, B, C, &left, &right);
+  SpgemmFactors(S->type, 1, S->right, A, B, C, &S->transpose, &S->inner, &left, &right);
   return SpgemmStepCount(S, &S->step[S->nstep - 1], left, right, stream);
 }
 
@@ -238,15 +183,15 @@ SysStatus SpgemmDeviceCreate(SpgemmDeviceContext *context, SpgemmType type, cons
 /* New values of the transpose, of the first of two products, and of the result */
 SysStatus SpgemmDeviceRevalue(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, const int *i, const int *j, SysScalar *a, SysStream stream)
 {
-  const SysCSR *T = SpgemmDeviceTransposed(S, A, B), *left, *right;
+  const SysCSR *T = SpgemmTransposed(S->type, A, B), *left, *right;
 
   SYS_CALL(SpgemmDeviceSizes(S, false, A, B, C));
   if (T) SYS_CALL(SpgemmDeviceGather(T->nz, (const int *)S->from.data, T->a, (SysScalar *)S->transpose_a.data, stream));
   if (S->nstep == 2) {
-    SpgemmDeviceFactors(S, 0, A, B, C, &left, &right);
+    SpgemmFactors(S->type, 0, S->right, A, B, C, &S->transpose, &S->inner, &left, &right);
     SYS_CALL(SpgemmStepValues(S, &S->step[0], left, right, S->inner.i, S->inner.j, (SysScalar *)S->inner_a.data, stream));
   }
-  SpgemmDeviceFactors(S, S->nstep - 1, A, B, C, &left, &right);
+  SpgemmFactors(S->type, 1, S->right, A, B, C, &S->transpose, &S->inner, &left, &right);
   return SpgemmStepValues(S, &S->step[S->nstep - 1], left, right, i, j, a, stream);
 }
 
@@ -256,7 +201,7 @@ SysStatus SpgemmDeviceFill(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, co
   const SysCSR *left, *right;
 
   SYS_CALL(SpgemmDeviceSizes(S, false, A, B, C));
-  SpgemmDeviceFactors(S, S->nstep - 1, A, B, C, &left, &right);
+  SpgemmFactors(S->type, 1, S->right, A, B, C, &S->transpose, &S->inner, &left, &right);
   SYS_CUDA(cudaMemcpyAsync(i, step->i.data, step->i.bytes, cudaMemcpyDeviceToDevice, stream));
   SYS_CALL(SpgemmStepPattern(S, step, left, right, i, j, stream));
   SpgemmDrop(S, {&step->i}, stream);

@@ -191,17 +191,6 @@ typedef struct {
   unsigned           *pair_next; /* the first that is not taken yet */
 } SpgemmPlaces;
 
-/* Launches a kernel, unless there is nothing to do; with more than 48 KB of shared memory it has to be asked for */
-template <typename... P, typename... Q>
-static SysStatus SpgemmLaunch(void (*kernel)(P...), int64_t blocks, int threads, size_t shared, cudaStream_t stream, Q... args)
-{
-  if (blocks < 1) return SYS_SUCCESS;
-  if (shared > 48 << 10) SYS_CUDA(cudaFuncSetAttribute((const void *)kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
-  kernel<<<(unsigned)blocks, (unsigned)threads, shared, stream>>>(args...);
-  SYS_CUDA(cudaPeekAtLastError());
-  return SYS_SUCCESS;
-}
-
 SysStatus SpgemmDeviceWords(const SpgemmOperands *, int *long_rows, SpgemmCounters *, cudaStream_t);
 int64_t   SpgemmDeviceLongRows(int64_t nz); /* how many there can be */
 SysStatus SpgemmDeviceClassify(const SpgemmOperands *, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *, cudaStream_t);

@@ -101,7 +101,7 @@ static SysStatus HashLaunchCount(const SpgemmOperands *P, const int *rows, int n
 {
   const size_t shared = TEAMS(T, LOG) * ((sizeof(Slot) << LOG) + sizeof(int) + sizeof(unsigned short) * SPGEMM_MOST_KEPT);
 
-  return SpgemmLaunch(HashCountKernel<T, LOG>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, size, *kept);
+  return SysLaunch(HashCountKernel<T, LOG>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, size, *kept);
 }
 
 SysStatus SpgemmDeviceHashCount(const SpgemmOperands *P, int bin, const int *rows, int n, int *size, const SpgemmKept *kept, cudaStream_t stream)
@@ -273,7 +273,7 @@ static SysStatus HashLaunchPattern(const SpgemmOperands *P, const int *rows, int
 {
   const size_t shared = TEAMS(T, LOG) * ((sizeof(Slot) << LOG) + sizeof(unsigned) * (T * R + 1));
 
-  return SpgemmLaunch(HashPatternKernel<T, LOG, R>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, Ci, Cj);
+  return SysLaunch(HashPatternKernel<T, LOG, R>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, Ci, Cj);
 }
 
 /* ---- The pattern of rows whose words were kept ---- */
@@ -331,7 +331,7 @@ static __global__ void __launch_bounds__(KEPT_BLOCK) HashExpandKernel(SpgemmKept
 template <int T, int ROOM>
 static SysStatus HashLaunchExpand(const SpgemmKept *kept, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t stream)
 {
-  return SpgemmLaunch(HashExpandKernel<T, ROOM>, SysBlocks(n, KEPT_BLOCK / T), KEPT_BLOCK, 0, stream, *kept, rows, n, Ci, Cj);
+  return SysLaunch(HashExpandKernel<T, ROOM>, SysBlocks(n, KEPT_BLOCK / T), KEPT_BLOCK, 0, stream, *kept, rows, n, Ci, Cj);
 }
 
 #define COPY_BLOCK 128
@@ -356,7 +356,7 @@ SysStatus SpgemmDeviceHashPattern(const SpgemmOperands *P, const SpgemmKept *kep
   case PATTERN_WINDOW:
     return SYS_SUCCESS;
   case PATTERN_COPY:
-    return SpgemmLaunch(HashCopyKernel, SysBlocks((int64_t)n * COPY_TEAM, COPY_BLOCK), COPY_BLOCK, 0, stream, *P, rows, n, Ci, Cj);
+    return SysLaunch(HashCopyKernel, SysBlocks((int64_t)n * COPY_TEAM, COPY_BLOCK), COPY_BLOCK, 0, stream, *P, rows, n, Ci, Cj);
   case PATTERN_KEPT_32:
     return HashLaunchExpand<8, 32>(kept, rows, n, Ci, Cj, stream);
   case PATTERN_KEPT_64:

@@ -13,7 +13,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) OperandGatherKernel(int64_
 
 SysStatus SpgemmDeviceGather(int64_t nz, const int *from, const SysScalar *a, SysScalar *to, cudaStream_t stream)
 {
-  return SpgemmLaunch(OperandGatherKernel, SysBlocks(nz, SYS_THREADS), SYS_THREADS, 0, stream, nz, from, a, to);
+  return SysLaunch(OperandGatherKernel, SysBlocks(nz, SYS_THREADS), SYS_THREADS, 0, stream, nz, from, a, to);
 }
 
 /* How many multiplications A B takes */
@@ -29,5 +29,5 @@ static __global__ void __launch_bounds__(SYS_THREADS) OperandProductsKernel(int6
 SysStatus SpgemmDeviceProducts(const SysCSR *A, const SysCSR *B, unsigned long long *products, cudaStream_t stream)
 {
   SYS_CUDA(cudaMemsetAsync(products, 0, sizeof(*products), stream));
-  return SpgemmLaunch(OperandProductsKernel, SysBlocks(A->nz, SYS_THREADS), SYS_THREADS, 0, stream, A->nz, A->j, B->i, products);
+  return SysLaunch(OperandProductsKernel, SysBlocks(A->nz, SYS_THREADS), SYS_THREADS, 0, stream, A->nz, A->j, B->i, products);
 }

@@ -108,8 +108,8 @@ int64_t SpgemmDeviceLongRows(int64_t nz)
 
 SysStatus SpgemmDeviceWords(const SpgemmOperands *P, int *long_rows, SpgemmCounters *counters, cudaStream_t stream)
 {
-  SYS_CALL(SpgemmLaunch(PlanWordsKernel, SysBlocks((int64_t)P->k * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, *P, long_rows, counters));
-  return SpgemmLaunch(PlanLongWordsKernel, P->k ? LONG_BLOCKS : 0, SYS_THREADS, 0, stream, *P, (const int *)long_rows, (const SpgemmCounters *)counters);
+  SYS_CALL(SysLaunch(PlanWordsKernel, SysBlocks((int64_t)P->k * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, *P, long_rows, counters));
+  return SysLaunch(PlanLongWordsKernel, P->k ? LONG_BLOCKS : 0, SYS_THREADS, 0, stream, *P, (const int *)long_rows, (const SpgemmCounters *)counters);
 }
 
 /* ---- Work of a row ---- */
@@ -247,7 +247,7 @@ SysStatus SpgemmDeviceClassify(const SpgemmOperands *P, int *size, unsigned *wor
 {
   const int64_t blocks = SysBlocks((int64_t)P->m * TEAM, SYS_THREADS);
 
-  return SpgemmLaunch(PlanClassifyKernel, blocks < 4096 ? blocks : 4096, SYS_THREADS, 0, stream, *P, size, work, range, kind, counters);
+  return SysLaunch(PlanClassifyKernel, blocks < 4096 ? blocks : 4096, SYS_THREADS, 0, stream, *P, size, work, range, kind, counters);
 }
 
 /* ---- Lists ---- */
@@ -277,7 +277,7 @@ static __global__ void __launch_bounds__(1024) PlanScatterKernel(int n, const un
 
 SysStatus SpgemmDeviceScatter(int m, const unsigned char *bin, unsigned char mask, int *rows, SpgemmBins *bins, cudaStream_t stream)
 {
-  return SpgemmLaunch(PlanScatterKernel, SysBlocks(m, 1024), 1024, 0, stream, m, bin, mask, rows, bins);
+  return SysLaunch(PlanScatterKernel, SysBlocks(m, 1024), 1024, 0, stream, m, bin, mask, rows, bins);
 }
 
 /* ---- Units ---- */
@@ -302,7 +302,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanUnitsKernel(int n, con
 
 SysStatus SpgemmDeviceUnits(int n, const int *rows, const int *size, const uint2 *range, SpgemmUnit *unit, int *first, SpgemmCounters *counters, cudaStream_t stream)
 {
-  return SpgemmLaunch(PlanUnitsKernel, SysBlocks(n, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, size, range, unit, first, counters);
+  return SysLaunch(PlanUnitsKernel, SysBlocks(n, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, size, range, unit, first, counters);
 }
 
 /* A warp for each row that has units: their places in it, and its entries */
@@ -332,7 +332,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanSumUnitsKernel(int n, 
 
 SysStatus SpgemmDeviceSumUnits(int n, const int *rows, const int *first, SpgemmUnit *unit, int *size, cudaStream_t stream)
 {
-  return SpgemmLaunch(PlanSumUnitsKernel, SysBlocks((int64_t)n * SYS_WARP, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, first, unit, size);
+  return SysLaunch(PlanSumUnitsKernel, SysBlocks((int64_t)n * SYS_WARP, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, first, unit, size);
 }
 
 /* ---- Rows of known size ---- */
@@ -422,7 +422,7 @@ static __global__ void __launch_bounds__(1024) PlanReclassifyKernel(int m, const
 
 SysStatus SpgemmDeviceReclassify(int m, const unsigned char *kind, const unsigned char *words, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters, cudaStream_t stream)
 {
-  return SpgemmLaunch(PlanReclassifyKernel, SysBlocks(m, 1024), 1024, 0, stream, m, kind, words, sorted, size, work, Ai, pattern, values, counters);
+  return SysLaunch(PlanReclassifyKernel, SysBlocks(m, 1024), 1024, 0, stream, m, kind, words, sorted, size, work, Ai, pattern, values, counters);
 }
 
 /* Class after class, the longest first in the memory: those are begun first */
@@ -456,7 +456,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanPartsKernel(int n, con
 
 SysStatus SpgemmDeviceParts(int n, const int *rows, const int *size, const unsigned *work, SpgemmPart *part, SpgemmCounters *counters, cudaStream_t stream)
 {
-  return SpgemmLaunch(PlanPartsKernel, SysBlocks(n, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, size, work, part, counters);
+  return SysLaunch(PlanPartsKernel, SysBlocks(n, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, size, work, part, counters);
 }
 
 #define EACH_WARP 2 /* parts */
@@ -501,7 +501,7 @@ SysStatus SpgemmDeviceOrderParts(int part_class, const SpgemmPart *part, int n, 
 {
   const int room = SPGEMM_PART_ENTRIES >> (SPGEMM_PART_CLASSES - 1 - part_class);
 
-  return SpgemmLaunch(PlanOrderPartsKernel, SysBlocks(n, SYS_THREADS / SYS_WARP * EACH_WARP), SYS_THREADS, 0, stream, part, n, room, Ci, Cj, order, count);
+  return SysLaunch(PlanOrderPartsKernel, SysBlocks(n, SYS_THREADS / SYS_WARP * EACH_WARP), SYS_THREADS, 0, stream, part, n, room, Ci, Cj, order, count);
 }
 
 SysStatus SpgemmDeviceScanSize(int m, size_t *bytes)
@@ -539,7 +539,7 @@ SysStatus SpgemmDevicePlacesSize(int m, size_t *bytes)
 
 SysStatus SpgemmDevicePlaces(const SpgemmOperands *P, unsigned long long *offset, void *work, size_t bytes, cudaStream_t stream)
 {
-  SYS_CALL(SpgemmLaunch(PlanRowProductsKernel, SysBlocks((int64_t)P->m * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, *P, offset));
+  SYS_CALL(SysLaunch(PlanRowProductsKernel, SysBlocks((int64_t)P->m * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, *P, offset));
   SYS_CUDA(cub::DeviceScan::ExclusiveSum(work, bytes, (const unsigned long long *)offset, offset, P->m, stream));
   return SYS_SUCCESS;
 }

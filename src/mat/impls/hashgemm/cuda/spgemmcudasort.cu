@@ -78,7 +78,7 @@ static __global__ void __launch_bounds__(BLOCK) SortRowsKernel(SpgemmOperands P,
 template <int T, int R>
 static SysStatus SortLaunchRows(const SpgemmOperands *P, const int *rows, int n, int *size, const SpgemmSorted *sorted, int64_t offset, const int *Ci, int *Cj, cudaStream_t stream)
 {
-  return SpgemmLaunch(SortRowsKernel<T, R>, SysBlocks(n, BLOCK / T), BLOCK, 0, stream, *P, rows, n, size, *sorted, offset, Ci, Cj);
+  return SysLaunch(SortRowsKernel<T, R>, SysBlocks(n, BLOCK / T), BLOCK, 0, stream, *P, rows, n, size, *sorted, offset, Ci, Cj);
 }
 
 int SpgemmDeviceSortRoom(int bin)
@@ -128,6 +128,6 @@ static __global__ void __launch_bounds__(BLOCK) SortCopyKernel(SpgemmSorted sort
 
 SysStatus SpgemmDeviceSortedPattern(const SpgemmSorted *sorted, bool few, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t stream)
 {
-  if (few) return SpgemmLaunch(SortCopyKernel<8>, SysBlocks(n, BLOCK / 8), BLOCK, 0, stream, *sorted, rows, n, Ci, Cj);
-  return SpgemmLaunch(SortCopyKernel<SYS_WARP>, SysBlocks(n, BLOCK / SYS_WARP), BLOCK, 0, stream, *sorted, rows, n, Ci, Cj);
+  if (few) return SysLaunch(SortCopyKernel<8>, SysBlocks(n, BLOCK / 8), BLOCK, 0, stream, *sorted, rows, n, Ci, Cj);
+  return SysLaunch(SortCopyKernel<SYS_WARP>, SysBlocks(n, BLOCK / SYS_WARP), BLOCK, 0, stream, *sorted, rows, n, Ci, Cj);
 }

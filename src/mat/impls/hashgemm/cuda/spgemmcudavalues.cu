@@ -123,7 +123,7 @@ static __global__ void __launch_bounds__(TEAM_BLOCK) ValuesKnownTeamsKernel(Spge
 template <int T, int ROOM, class FINDER, int MODE>
 static SysStatus ValuesLaunchMode(const SpgemmOperands *P, const int *rows, int n, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, cudaStream_t stream)
 {
-  return SpgemmLaunch(ValuesTeamsKernel<T, ROOM, FINDER, MODE>, SysBlocks(n, TEAM_BLOCK / T), TEAM_BLOCK, TEAM_BLOCK / T * sizeof(TeamShared<T, ROOM, FINDER>), stream, *P, rows, n, *places, Ci, Cj, Ca);
+  return SysLaunch(ValuesTeamsKernel<T, ROOM, FINDER, MODE>, SysBlocks(n, TEAM_BLOCK / T), TEAM_BLOCK, TEAM_BLOCK / T * sizeof(TeamShared<T, ROOM, FINDER>), stream, *P, rows, n, *places, Ci, Cj, Ca);
 }
 
 template <int T, int ROOM, class FINDER>
@@ -131,7 +131,7 @@ static SysStatus ValuesLaunchTeams(const SpgemmOperands *P, const int *rows, int
 {
   if (mode == SPGEMM_FIND) return ValuesLaunchMode<T, ROOM, FINDER, SPGEMM_FIND>(P, rows, n, places, Ci, Cj, Ca, stream);
   if (mode == SPGEMM_KEEP) return ValuesLaunchMode<T, ROOM, FINDER, SPGEMM_KEEP>(P, rows, n, places, Ci, Cj, Ca, stream);
-  return SpgemmLaunch(ValuesKnownTeamsKernel<T, ROOM>, SysBlocks(n, TEAM_BLOCK / T), TEAM_BLOCK, TEAM_BLOCK / T * sizeof(KnownShared<T, ROOM>), stream, *P, rows, n, *places, Ci, Ca);
+  return SysLaunch(ValuesKnownTeamsKernel<T, ROOM>, SysBlocks(n, TEAM_BLOCK / T), TEAM_BLOCK, TEAM_BLOCK / T * sizeof(KnownShared<T, ROOM>), stream, *P, rows, n, *places, Ci, Ca);
 }
 
 /* Rows of one entry in A */
@@ -151,7 +151,7 @@ SysStatus SpgemmDeviceValues(const SpgemmOperands *P, int bin, const int *rows, 
 {
   switch (bin) {
   case VALUES_COPY:
-    return SpgemmLaunch(ValuesCopyKernel, SysBlocks((int64_t)n * COPY_TEAM, COPY_BLOCK), COPY_BLOCK, 0, stream, *P, rows, n, Ci, Ca);
+    return SysLaunch(ValuesCopyKernel, SysBlocks((int64_t)n * COPY_TEAM, COPY_BLOCK), COPY_BLOCK, 0, stream, *P, rows, n, Ci, Ca);
   case VALUES_8_32:
     return ValuesLaunchTeams<8, 32, Columns<32, 128>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_8_64:

@@ -165,7 +165,7 @@ static __global__ void __launch_bounds__(SPGEMM_UNIT_THREADS) WindowCountKernel(
 
 SysStatus SpgemmDeviceWindowCount(const SpgemmOperands *P, SpgemmUnit *units, int n, const SpgemmKept *kept, cudaStream_t stream)
 {
-  return SpgemmLaunch(WindowCountKernel, n, SPGEMM_UNIT_THREADS, 0, stream, *P, units, *kept);
+  return SysLaunch(WindowCountKernel, n, SPGEMM_UNIT_THREADS, 0, stream, *P, units, *kept);
 }
 
 /* ---- The pattern ---- */
@@ -235,5 +235,5 @@ static __global__ void __launch_bounds__(SPGEMM_UNIT_THREADS) WindowPatternKerne
 
 SysStatus SpgemmDeviceWindowPattern(const SpgemmOperands *P, const SpgemmUnit *units, int n, const SpgemmKept *kept, const int *Ci, int *Cj, cudaStream_t stream)
 {
-  return SpgemmLaunch(WindowPatternKernel, n, SPGEMM_UNIT_THREADS, 0, stream, *P, units, *kept, Ci, Cj);
+  return SysLaunch(WindowPatternKernel, n, SPGEMM_UNIT_THREADS, 0, stream, *P, units, *kept, Ci, Cj);
 }

@@ -94,10 +94,8 @@ static PetscErrorCode HashGEMMReset(HashGEMMProduct *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HashGEMMDestroy(PetscAMBProductArgument arg)
+static PetscErrorCode HashGEMMFree(HashGEMMProduct *p)
 {
-  HashGEMMProduct *p = (HashGEMMProduct *)PetscAMBProductGet(arg);
-
   PetscFunctionBegin;
   if (p->product->alg) { /* the product goes on: PETSc looks for an algorithm for operands of another type, to which "hashgemm" may be unknown */
     PetscCall(PetscFree(p->product->alg));
@@ -105,6 +103,13 @@ static PetscErrorCode HashGEMMDestroy(PetscAMBProductArgument arg)
   }
   PetscCall(HashGEMMReset(p));
   PetscCall(PetscFree(p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HashGEMMDestroy(PetscAMBProductArgument arg)
+{
+  PetscFunctionBegin;
+  PetscCall(HashGEMMFree((HashGEMMProduct *)PetscAMBProductGet(arg)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -148,24 +153,12 @@ static PetscErrorCode HashGEMMRenewBetween(Mat C, HashGEMMProduct *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives C, which has new blocks, a higher nonzero state. The next assembly makes that state the sum of those of the blocks of all processes, as it is for every
-   MPIAIJ: a state that is not this sum would change without another pattern, or remain with one. */
-static PetscErrorCode HashGEMMSetNonzeroState(Mat C, Mat block[2])
-{
-  PetscObjectState state;
-
-  PetscFunctionBegin;
-  block[0]->nonzerostate += C->nonzerostate + 1;
-  state = block[0]->nonzerostate + block[1]->nonzerostate;
-  PetscCallMPI(MPI_Allreduce(&state, &C->nonzerostate, 1, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)C)));
-  C->ass_nonzerostate = C->nonzerostate;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* C takes the blocks of W and remains the same object; W is destroyed */
+/* C takes the blocks of W and remains the same object; W is destroyed. C gets a higher nonzero state. The next assembly makes that state the sum of those of the
+   blocks of all processes, as it is for every MPIAIJ: a state that is not this sum would change without another pattern, or remain with one. */
 static PetscErrorCode HashGEMMTakeBlocks(Mat C, const HashGEMMProduct *p, Mat *W)
 {
   const MatShadowFormat *format;
+  PetscObjectState       state;
   Mat                    block[2];
   void                  *data;
 
@@ -182,7 +175,10 @@ static PetscErrorCode HashGEMMTakeBlocks(Mat C, const HashGEMMProduct *p, Mat *W
   C->was_assembled               = PETSC_FALSE;
   C->num_ass++; /* PETSc clears flags that are not eternal from the second assembly on */
   PetscCall(MatMPIAIJGetSeqAIJ(C, &block[0], &block[1], NULL));
-  PetscCall(HashGEMMSetNonzeroState(C, block));
+  block[0]->nonzerostate += C->nonzerostate + 1;
+  state = block[0]->nonzerostate + block[1]->nonzerostate;
+  PetscCallMPI(MPI_Allreduce(&state, &C->nonzerostate, 1, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)C)));
+  C->ass_nonzerostate = C->nonzerostate;
   PetscCall(PetscObjectStateIncrease((PetscObject)C));
   PetscCall(MatSetBlockSizes(block[0], PetscAbs(C->rmap->bs), PetscAbs(C->cmap->bs)));
   PetscCall(MatSetBlockSizes(block[1], PetscAbs(C->rmap->bs), 1));
@@ -194,21 +190,18 @@ static PetscErrorCode HashGEMMTakeBlocks(Mat C, const HashGEMMProduct *p, Mat *W
 /* Pattern and values */
 static PetscErrorCode HashGEMMMake(Mat C, HashGEMMProduct *p)
 {
-  Mat            operand[3], A, B, W;
-  SpgemmType     type;
-  HashGEMMChange change;
-  PetscBool      mpi;
+  Mat        A, B, W;
+  SpgemmType type;
+  PetscBool  mpi;
 
   PetscFunctionBegin;
-  MatProductGetOperands(C, operand);
-  for (int k = 0; k < 3 && operand[k]; k++) PetscCall(HashGEMMLook(operand[k], &p->operand[k], &change));
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)operand[0], MATMPIAIJ, &mpi));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)C->product->A, MATMPIAIJ, &mpi));
   if (mpi) {
     PetscCall(HashGEMMMakeBetween(C, p));
     HashGEMMGetParallelFactors(C, p, &type, &A, &B);
     PetscCall(HashGEMMParallelSymbolic(C, type, A, B, p, &W));
     PetscCall(HashGEMMTakeBlocks(C, p, &W));
-    PetscCall(HashGEMMDeviceCut(C, p->parallel));
+    PetscCall(HashGEMMParallelCut(C, p->parallel));
   } else PetscCall(HashGEMMSequentialSymbolic(C, p));
   C->ops->productsymbolic = MatProductSymbolic_HashGEMM;
   C->ops->productnumeric  = MatProductNumeric_HashGEMM;
@@ -234,43 +227,83 @@ static PetscErrorCode HashGEMMLookForInodes(Mat C, const HashGEMMProduct *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatProductNumeric_HashGEMM(Mat C)
+/* Compares the operands, and C if it is a result already, with the last ones. news[] has the changes of each on all processes, and *most the one that asks for the
+   most. */
+static PetscErrorCode HashGEMMCompare(Mat C, HashGEMMProduct *p, PetscMPIInt news[4], HashGEMMChange *most)
 {
-  HashGEMMProduct *p = (HashGEMMProduct *)C->product->data;
-  Mat              operand[3], A, B;
-  HashGEMMChange   change;
-  HashGEMMSeen     result;
-  SpgemmType       type;
-  PetscBool        mpi, nooffproc;
-  PetscMPIInt      news[4]; /* HashGEMMChange of the operands and of the result */
-  PetscLogDouble   since;
+  Mat            operand[3];
+  HashGEMMChange change;
+  HashGEMMSeen   result;
+  PetscBool      mpi;
 
   PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(MAT_HashGEMMNumeric, C, 0, 0, 0));
-  PetscCall(MatShadowReportProductBegin(&since));
   PetscCall(PetscArrayzero(news, 4));
   MatProductGetOperands(C, operand);
   for (int k = 0; k < 3 && operand[k]; k++) {
     const HashGEMMSeen before = p->operand[k];
 
     PetscCall(HashGEMMLook(operand[k], &p->operand[k], &change));
-    if (k && p->between && !HashGEMMSamePattern(&before, &p->operand[k])) change = HASHGEMM_NEW_PATTERN; /* MatTranspose() renews a transpose only from the matrix that it was made of */
+    if (k && p->between && C->product->type != MATPRODUCT_ABC && !HashGEMMSamePattern(&before, &p->operand[k]))
+      change = (HashGEMMChange)PetscMax(change, HASHGEMM_NEW_PATTERN); /* MatTranspose() renews a transpose only from the matrix that it was made of */
     news[k] = change;
   }
-  PetscCall(HashGEMMGlance(C, &result));
-  if (!HashGEMMSamePattern(&result, &p->result)) news[3] = HASHGEMM_NEW_PATTERN;
-  else if (!p->fresh || result.state != p->result.state) news[3] = HASHGEMM_NEW_VALUES;
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)C, MATMPIAIJ, &mpi));
+  if (p->result.id) {
+    PetscCall(HashGEMMGlance(C, &result));
+    if (!HashGEMMSamePattern(&result, &p->result)) news[3] = HASHGEMM_NEW_PATTERN;
+    else if (!p->fresh || result.state != p->result.state) news[3] = HASHGEMM_NEW_VALUES;
+  }
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)operand[0], MATMPIAIJ, &mpi));
   if (mpi) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, news, 4, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)C)));
-  for (int k = 0; k < 3; k++) change = (HashGEMMChange)(k ? PetscMax((int)change, news[k]) : news[k]);
-  change = (HashGEMMChange)PetscMax((int)change, news[3]);
+  *most = HASHGEMM_SAME;
+  for (int k = 0; k < 4; k++) *most = (HashGEMMChange)PetscMax((int)*most, news[k]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Leaves the product to PETSc, of which most algorithms take columns in any order. PETSc's A B^T and P^T A P, its A B on several processes, and its products of
+   operands of which some are on a device, would give a wrong result, and are refused. */
+static PetscErrorCode HashGEMMLeave(Mat C)
+{
+  static const char reason[] = "an operand has a row whose columns are not in ascending order, or repeated";
+  HashGEMMProduct  *p        = (HashGEMMProduct *)C->product->data;
+  PetscBool         mpi, wrong;
+  Mat               operand[3];
+
+  PetscFunctionBegin;
+  MatProductGetOperands(C, operand);
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)operand[0], MATMPIAIJ, &mpi));
+  wrong = (PetscBool)(C->product->type == MATPRODUCT_ABt || C->product->type == MATPRODUCT_PtAP || (mpi && (C->product->type == MATPRODUCT_AB || C->product->type == MATPRODUCT_ABC)));
+  for (int k = 1; k < 3 && operand[k]; k++) wrong = (PetscBool)(wrong || MatShadowIsCUSPARSE(operand[k]) != MatShadowIsCUSPARSE(operand[0]));
+  C->product->data    = NULL;
+  C->product->destroy = NULL;
+  PetscCall(HashGEMMFree(p));
+  PetscCheck(!wrong, PetscObjectComm((PetscObject)C), PETSC_ERR_ARG_WRONGSTATE, "No %s product: %s; assemble the operand with MatSetValues()", MatProductTypes[C->product->type], reason);
+  PetscCall(MatProductLeave(C, reason));
+  PetscCall((*C->ops->productsymbolic)(C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatProductNumeric_HashGEMM(Mat C)
+{
+  HashGEMMProduct *p = (HashGEMMProduct *)C->product->data;
+  Mat              A, B;
+  HashGEMMChange   change;
+  SpgemmType       type;
+  PetscBool        nooffproc;
+  PetscMPIInt      news[4];
+  PetscLogDouble   since;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(MAT_HashGEMMNumeric, C, 0, 0, 0));
+  PetscCall(MatShadowReportProductBegin(&since));
+  PetscCall(HashGEMMCompare(C, p, news, &change));
+  PetscCheck(change != HASHGEMM_NOT_ASCENDING, PetscObjectComm((PetscObject)C), PETSC_ERR_ARG_WRONGSTATE, "An operand has other entries than in the symbolic phase, and a row whose columns are not in ascending order, or repeated; make a new product");
   if (change == HASHGEMM_NEW_PATTERN) {
     PetscCall(PetscInfo(C, "The operands have other entries than in the symbolic phase, the product is made anew\n"));
     PetscCall(HashGEMMReset(p));
     PetscCall(HashGEMMMake(C, p));
   } else if (change == HASHGEMM_NEW_VALUES) {
     if (p->between && (news[1] || news[2])) PetscCall(HashGEMMRenewBetween(C, p));
-    if (mpi) {
+    if (p->parallel) {
       HashGEMMGetParallelFactors(C, p, &type, &A, &B);
       PetscCall(HashGEMMParallelNumeric(C, type, A, B, (PetscBool)(news[1] || news[2]), p));
     } else PetscCall(HashGEMMSequentialNumeric(C, p));
@@ -292,6 +325,8 @@ PetscErrorCode MatProductSymbolic_HashGEMM(Mat C)
   HashGEMMProduct *p;
   PetscContainer   container;
   int             *accumulator;
+  HashGEMMChange   change;
+  PetscMPIInt      news[4];
   PetscLogDouble   since;
 
   PetscFunctionBegin;
@@ -308,9 +343,11 @@ PetscErrorCode MatProductSymbolic_HashGEMM(Mat C)
   p->product         = product;
   product->data      = p;
   product->destroy   = HashGEMMDestroy;
-  PetscCall(HashGEMMMake(C, p));
+  PetscCall(HashGEMMCompare(C, p, news, &change));
+  if (change != HASHGEMM_NOT_ASCENDING) PetscCall(HashGEMMMake(C, p));
   PetscCall(MatShadowReportProductEnd(C, since, PETSC_FALSE));
   PetscCall(PetscLogEventEnd(MAT_HashGEMMSymbolic, C, 0, 0, 0));
-  if (product->type == MATPRODUCT_PtAP) PetscCall(MatShadowExpectLevel(product->A, product->B));
+  if (change == HASHGEMM_NOT_ASCENDING) PetscCall(HashGEMMLeave(C));
+  else if (product->type == MATPRODUCT_PtAP) PetscCall(MatShadowExpectLevel(product->A, product->B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

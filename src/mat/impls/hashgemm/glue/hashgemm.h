@@ -22,7 +22,8 @@ typedef struct {
 typedef enum {
   HASHGEMM_SAME,
   HASHGEMM_NEW_VALUES,
-  HASHGEMM_NEW_PATTERN
+  HASHGEMM_NEW_PATTERN,
+  HASHGEMM_NOT_ASCENDING /* a row has columns that are not in ascending order, or repeated: PETSc makes the product */
 } HashGEMMChange;
 
 typedef struct _HashGEMMParallel HashGEMMParallel;
@@ -51,7 +52,7 @@ extern PetscErrorCode HashGEMMLook(Mat, HashGEMMSeen *, HashGEMMChange *);
 extern PetscBool      HashGEMMSamePattern(const HashGEMMSeen *, const HashGEMMSeen *);
 
 /* The end of a step of a product, with an error or with figures */
-extern PetscErrorCode HashGEMMCheck(MPI_Comm, SysStatus, double nonzeros, double bytes);
+extern PetscErrorCode HashGEMMCheck(MPI_Comm, SysStatus, double nonzeros, double bytes, double asked);
 extern PetscErrorCode HashGEMMAgree(Mat, SysStatus, const SpgemmInfo *);
 extern PetscErrorCode HashGEMMReport(Mat, const SpgemmInfo *);
 
@@ -62,4 +63,5 @@ extern PetscErrorCode HashGEMMPreallocate(Mat, const HashGEMMProduct *, int64_t 
 /* A B, A^T B, or B^T A B of MPI matrices */
 extern PetscErrorCode HashGEMMParallelSymbolic(Mat, SpgemmType, Mat A, Mat B, HashGEMMProduct *, Mat *);
 extern PetscErrorCode HashGEMMParallelNumeric(Mat, SpgemmType, Mat A, Mat B, PetscBool newB, HashGEMMProduct *);
+extern PetscErrorCode HashGEMMParallelCut(Mat, HashGEMMParallel *);
 extern PetscErrorCode HashGEMMParallelDestroy(HashGEMMParallel **);

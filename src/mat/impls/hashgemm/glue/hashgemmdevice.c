@@ -250,7 +250,7 @@ PetscErrorCode HashGEMMDeviceSymbolic(Mat C, SpgemmType type, HashGEMMProduct *p
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(HashGEMMDeviceMake(type, factor, &p->device, &info, &rows, &status));
   PetscCall(PetscLogGpuTimeEnd());
-  if (status == SYS_TOO_LARGE) PetscCall(HashGEMMCheck(PETSC_COMM_SELF, status, info.nonzeros, 0));
+  if (status == SYS_TOO_LARGE) PetscCall(HashGEMMCheck(PETSC_COMM_SELF, status, info.nonzeros, 0, 0));
   PetscCall(HashGEMMDeviceCheck(status, done));
   if (*done && rows.nz) PetscCall(HashGEMMDeviceAssemble(C, p, factor, &rows, done));
   SpgemmDeviceRelease(HashGEMMDeviceContext, rows.i, stream);

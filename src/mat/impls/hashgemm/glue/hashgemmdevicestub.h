@@ -17,7 +17,8 @@ SYS_DEVICE PetscErrorCode HashGEMMDeviceDestroy(HashGEMMProduct *p) SYS_STUB(PET
 SYS_DEVICE PetscErrorCode HashGEMMDeviceSettle(Mat C) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode HashGEMMDeviceConvert(Mat C, Mat W) SYS_STUB(PETSC_SUCCESS);
 
-/* The local product of MPI matrices. Without q->device the host makes it: each process decides that for itself, and exchanges the same with others. */
+/* The local product of MPI matrices. Without q->device the host makes it: each process decides that for itself, and exchanges the same with others. Where the host
+   can no longer take over, *status says that memory was short and *info how many bytes were asked for: the caller ends the step with HashGEMMAgree(). */
 SYS_DEVICE PetscErrorCode HashGEMMDeviceParallelCreate(Mat C, Mat A, Mat B, const HashGEMMProduct *p, HashGEMMParallel *q) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode HashGEMMDeviceParallelDestroy(HashGEMMParallel *q) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode HashGEMMDeviceMakeLeft(Mat A, PetscBool square, HashGEMMParallel *q) SYS_STUB(PETSC_SUCCESS);
@@ -25,6 +26,6 @@ SYS_DEVICE PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nknown, const 
 SYS_DEVICE PetscErrorCode HashGEMMDeviceRightBegin(Mat B, HashGEMMParallel *q, const PetscScalar **here) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode HashGEMMDeviceRightEnd(HashGEMMParallel *q) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, HashGEMMParallel *q, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode HashGEMMDeviceRenewResult(HashGEMMParallel *q) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode HashGEMMDeviceTakeValues(PetscInt m, HashGEMMParallel *q) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode HashGEMMDeviceRenewResult(HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode HashGEMMDeviceTakeValues(PetscInt m, HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status) SYS_STUB(PETSC_SUCCESS);

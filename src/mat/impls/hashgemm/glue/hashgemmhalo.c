@@ -9,25 +9,19 @@
 /* This process has n columns, from the first on. Columns of other processes are the known ones and those of the entries. */
 PetscErrorCode HashGEMMColumnsCreate(PetscInt first, PetscInt n, PetscInt nknown, const PetscInt known[], PetscInt nentry, const PetscInt entries[], HashGEMMColumns *c)
 {
-  PetscInt *more, nmore = 0, k = 0, l = 0;
+  PetscInt *more, nmore = 0;
 
   PetscFunctionBegin;
   c->first   = first;
   c->n       = n;
   c->nglobal = 0;
+  c->global  = NULL;
   PetscCall(PetscMalloc1(nentry, &more));
   for (PetscInt e = 0; e < nentry; e++) {
     if (entries[e] < first || entries[e] >= first + n) more[nmore++] = entries[e];
   }
   PetscCall(PetscSortRemoveDupsInt(&nmore, more));
-  PetscCall(PetscMalloc1(nknown + nmore, &c->global));
-  while (k < nknown || l < nmore) {
-    const PetscInt next = k < nknown && (l == nmore || known[k] <= more[l]) ? known[k] : more[l];
-
-    c->global[c->nglobal++] = next;
-    if (k < nknown && known[k] == next) k++;
-    if (l < nmore && more[l] == next) l++;
-  }
+  PetscCall(PetscMergeIntArray(nknown, known, nmore, more, &c->nglobal, &c->global));
   PetscCall(PetscFree(more));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -67,19 +61,6 @@ PetscErrorCode HashGEMMColumnsMap(const HashGEMMColumns *c, PetscInt nknown, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HashGEMMColumnsFind(const HashGEMMColumns *c, PetscInt global, PetscInt *here)
-{
-  PetscInt k;
-
-  PetscFunctionBegin;
-  if (global >= c->first && global < c->first + c->n) *here = global - c->first;
-  else {
-    PetscCall(PetscFindInt(global, c->nglobal, c->global, &k));
-    *here = c->n + k;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* ------------------------------------------------- entries of other processes ------------------------------------------------- */
 
 PetscErrorCode HashGEMMHaloDestroy(HashGEMMHalo *halo)
@@ -91,8 +72,9 @@ PetscErrorCode HashGEMMHaloDestroy(HashGEMMHalo *halo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A halo of nrow rows. Other processes may ask for the nroot entries of this one. *most is the length of the longest row. */
-PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nroot, PetscInt nrow, const HashGEMMPlace rows[], HashGEMMHalo *halo, PetscInt *most)
+/* A halo of nrow rows. Other processes may ask for the nroot entries of this one. *most is the length of the longest row. If PetscInt cannot count the entries, the
+   halo has none, and *status says so: the other processes go on to the next agreement. */
+PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nroot, PetscInt nrow, const HashGEMMPlace rows[], HashGEMMHalo *halo, PetscInt *most, SpgemmInfo *info, SysStatus *status)
 {
   PetscSFNode *remote;
   PetscInt64   n = 0;
@@ -103,7 +85,12 @@ PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nroot, PetscInt nrow, 
     n += rows[r].end - rows[r].begin;
     *most = PetscMax(*most, rows[r].end - rows[r].begin);
   }
-  PetscCall(PetscIntCast(n, &halo->n));
+  if (n > PETSC_MAX_INT) {
+    *status        = SYS_TOO_LARGE;
+    info->nonzeros = (double)n;
+    n = nrow = 0;
+  }
+  halo->n = (PetscInt)n;
   PetscCall(PetscMalloc1(halo->n, &remote));
   n = 0;
   for (PetscInt r = 0; r < nrow; r++) {
@@ -133,25 +120,17 @@ PetscErrorCode HashGEMMHaloPut(HashGEMMHalo *halo, const HashGEMMColumns *c, con
 {
   PetscFunctionBegin;
   for (PetscInt l = 0; l < length; l++) {
-    PetscCall(HashGEMMColumnsFind(c, columns[k + l], &j[place + l]));
+    const PetscInt own = columns[k + l] - c->first;
+
+    if (own >= 0 && own < c->n) j[place + l] = own;
+    else {
+      PetscCall(PetscFindInt(columns[k + l], c->nglobal, c->global, &j[place + l]));
+      j[place + l] += c->n;
+    }
     order[l] = k + l;
   }
   PetscCall(PetscSortIntWithArray(length, j + place, order));
   for (PetscInt l = 0; l < length; l++) halo->place[order[l]] = place + l;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HashGEMMHaloValuesBegin(HashGEMMHalo *halo, const PetscScalar here[])
-{
-  PetscFunctionBegin;
-  if (halo->sf) PetscCall(PetscSFBcastBegin(halo->sf, MPIU_SCALAR, here, halo->values, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HashGEMMHaloValuesEnd(HashGEMMHalo *halo, const PetscScalar here[])
-{
-  PetscFunctionBegin;
-  if (halo->sf) PetscCall(PetscSFBcastEnd(halo->sf, MPIU_SCALAR, here, halo->values, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -34,48 +34,43 @@ PetscBool HashGEMMSamePattern(const HashGEMMSeen *a, const HashGEMMSeen *b)
 }
 
 /* The device has other fingerprints than the host: an operand that has moved looks like a new pattern, and the product is made anew */
-static PetscErrorCode HashGEMMFingerprintBlock(Mat A, uint64_t *pattern, int *ascending)
-{
-  SysCSR    csr;
-  PetscBool done = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGetPattern(A, &csr));
-  if (MatShadowValuesOnDevice(A) && csr.nz) PetscCall(HashGEMMDeviceLook(A, pattern, ascending, &done));
-  if (!done) *pattern = HashGEMMFingerprint(csr.m, csr.i, csr.j, ascending);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HashGEMMFingerprintMat(Mat A, uint64_t *pattern)
+static PetscErrorCode HashGEMMFingerprintMat(Mat A, uint64_t *pattern, int *ascending)
 {
   Mat             block[2] = {A, NULL};
   const PetscInt *global   = NULL;
   PetscBool       mpi;
-  int             ascending = 1;
 
   PetscFunctionBegin;
-  *pattern = 0;
+  *pattern   = 0;
+  *ascending = 1;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
   if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], &global));
   for (int k = 0; k < 2 && block[k]; k++) {
-    uint64_t one = 0;
+    SysCSR    csr;
+    uint64_t  one  = 0;
+    int       rows = 1;
+    PetscBool done = PETSC_FALSE;
 
-    PetscCall(HashGEMMFingerprintBlock(block[k], &one, &ascending));
-    *pattern = 31 * *pattern + one;
-    PetscCheck(ascending, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "An operand has a row whose columns are not in ascending order, or repeated; assemble the operand with MatSetValues(), or use another algorithm");
+    PetscCall(MatShadowGetPattern(block[k], &csr));
+    if (MatShadowValuesOnDevice(block[k]) && csr.nz) PetscCall(HashGEMMDeviceLook(block[k], &one, &rows, &done));
+    if (!done) one = HashGEMMFingerprint(csr.m, csr.i, csr.j, &rows);
+    *pattern   = 31 * *pattern + one;
+    *ascending = *ascending && rows;
   }
   if (mpi) {
     const PetscInt i[2] = {0, block[1]->cmap->n};
+    int            row;
 
-    *pattern = 31 * *pattern + HashGEMMFingerprint(1, i, global, &ascending);
+    *pattern = 31 * *pattern + HashGEMMFingerprint(1, i, global, &row);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Compares A with *seen, which becomes A */
+/* Compares A with *seen, which becomes A unless the product refuses A */
 PetscErrorCode HashGEMMLook(Mat A, HashGEMMSeen *seen, HashGEMMChange *change)
 {
   HashGEMMSeen now;
+  int          ascending;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMGlance(A, &now));
@@ -83,9 +78,9 @@ PetscErrorCode HashGEMMLook(Mat A, HashGEMMSeen *seen, HashGEMMChange *change)
     *change     = now.state == seen->state ? HASHGEMM_SAME : HASHGEMM_NEW_VALUES;
     now.pattern = seen->pattern;
   } else {
-    PetscCall(HashGEMMFingerprintMat(A, &now.pattern));
-    *change = now.pattern == seen->pattern ? HASHGEMM_NEW_VALUES : HASHGEMM_NEW_PATTERN;
+    PetscCall(HashGEMMFingerprintMat(A, &now.pattern, &ascending));
+    *change = !ascending ? HASHGEMM_NOT_ASCENDING : now.pattern == seen->pattern ? HASHGEMM_NEW_VALUES : HASHGEMM_NEW_PATTERN;
   }
-  *seen = now;
+  if (*change != HASHGEMM_NOT_ASCENDING) *seen = now;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

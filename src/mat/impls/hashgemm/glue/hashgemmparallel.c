@@ -47,7 +47,7 @@ static PetscErrorCode HashGEMMGetBlocks(Mat A, PetscErrorCode (*get)(Mat, SysCSR
 
 /* The left factor, made of the two blocks of A side by side. If it has to be square, empty rows follow, one for each column of the second block. Without a
    second block nothing is copied. The left factor is freed after use: another one costs little. */
-static PetscErrorCode HashGEMMMakeLeft(Mat A, PetscBool square, HashGEMMParallel *q)
+static PetscErrorCode HashGEMMMakeLeft(Mat A, PetscBool square, HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
 {
   HashGEMMRows   *left = &q->left;
   SysCSR          block[2];
@@ -62,10 +62,11 @@ static PetscErrorCode HashGEMMMakeLeft(Mat A, PetscBool square, HashGEMMParallel
   PetscCall(HashGEMMGetBlocks(A, HashGEMMGetCSR, block, &nglobal, &global));
   *left = HashGEMMRowsBorrow(&block[0]);
   if (!nglobal) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HashGEMMRowsCreate(block[0].m + (square ? nglobal : 0), block[0].n + nglobal, (int64_t)block[0].i[block[0].m] + block[1].i[block[1].m], left));
+  *status = HashGEMMRowsCreate(block[0].m + (square ? nglobal : 0), block[0].n + nglobal, (int64_t)block[0].i[block[0].m] + block[1].i[block[1].m], left, info);
+  if (*status) PetscFunctionReturn(PETSC_SUCCESS);
   HashGEMMMergeLengths(block[0].m, block[0].i, block[1].i, left->i);
   for (int64_t r = block[0].m; r < left->m; r++) left->i[r + 1] = left->i[r];
-  HashGEMMMergeColumns(block[0].m, block[0].i, block[0].j, block[1].i, block[1].j, (PetscInt)block[0].n, NULL, left->j);
+  HashGEMMMergeColumns(block[0].m, block[0].i, block[0].j, block[1].i, block[1].j, 0, (PetscInt)block[0].n, NULL, left->j);
   HashGEMMMergeValues(block[0].m, block[0].i, block[0].a, block[1].i, block[1].a, left->a);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -129,7 +130,7 @@ static PetscErrorCode HashGEMMAsk(Mat B, PetscInt nrow, const PetscInt rows[], c
 
 /* The right factor: the rows of B that this process has, and below them the nrow rows that the second block of the left factor has columns for, unless
    nrow is negative */
-static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt rows[], HashGEMMParallel *q)
+static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt rows[], HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
 {
   HashGEMMColumns *c = &q->columns;
   SysCSR           block[2];
@@ -147,16 +148,16 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
     PetscInt *global;
 
     PetscCall(HashGEMMAsk(B, nrow, rows, i, &asked));
-    PetscCall(HashGEMMHaloCreate(PetscObjectComm((PetscObject)B), nz, nrow, asked, &q->fetched, &most));
+    PetscCall(HashGEMMHaloCreate(PetscObjectComm((PetscObject)B), nz, nrow, asked, &q->fetched, &most, info, status));
     PetscCall(PetscMalloc1(nz, &global));
-    HashGEMMMergeGlobal(m, block[0].i, block[0].j, block[1].i, block[1].j, B->cmap->rstart, known, global);
+    HashGEMMMergeColumns(m, block[0].i, block[0].j, block[1].i, block[1].j, B->cmap->rstart, 0, known, global);
     PetscCall(HashGEMMHaloColumns(&q->fetched, global, &columns));
     PetscCall(PetscFree(global));
   }
   PetscCall(HashGEMMColumnsCreate(B->cmap->rstart, B->cmap->n, nknown, known, q->fetched.n, columns, c));
   if (nrow <= 0 && !nknown) q->right = HashGEMMRowsBorrow(&block[0]); /* there are no other entries */
-  else {
-    PetscCall(HashGEMMRowsCreate(m + PetscMax(nrow, 0), c->n + c->nglobal, (int64_t)nz + q->fetched.n, &q->right));
+  else if (!*status) *status = HashGEMMRowsCreate(m + PetscMax(nrow, 0), c->n + c->nglobal, (int64_t)nz + q->fetched.n, &q->right, info);
+  if (!*status && !q->right.borrowed) {
     PetscCall(PetscArraycpy(q->right.i, i, m + 1));
     PetscCall(HashGEMMColumnsMap(c, nknown, known, &map));
     PetscCall(PetscMalloc1(most, &order));
@@ -170,13 +171,13 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
     }
     PetscCall(PetscFree(order));
   }
-  if (q->device) {
+  if (!*status && q->device) {
     PetscBool done = PETSC_FALSE;
 
     PetscCall(HashGEMMDeviceMakeRight(B, nknown, map, q, &done));
     if (!done) PetscCall(HashGEMMDeviceParallelDestroy(q));
   }
-  if (!q->device && !q->right.borrowed) HashGEMMMergeColumns(m, block[0].i, block[0].j, block[1].i, block[1].j, c->n, map, q->right.j);
+  if (!*status && !q->device && !q->right.borrowed) HashGEMMMergeColumns(m, block[0].i, block[0].j, block[1].i, block[1].j, 0, c->n, map, q->right.j);
   PetscCall(PetscFree(map));
   PetscCall(PetscFree(asked));
   PetscCall(PetscFree(columns));
@@ -207,21 +208,21 @@ static PetscErrorCode HashGEMMRightValuesBegin(Mat B, HashGEMMParallel *q, const
     PetscCall(HashGEMMRightOwnValues(B, q));
     *here = q->right.a;
   }
-  PetscCall(HashGEMMHaloValuesBegin(&q->fetched, *here));
+  if (q->fetched.sf) PetscCall(PetscSFBcastBegin(q->fetched.sf, MPIU_SCALAR, *here, q->fetched.values, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode HashGEMMRightValuesEnd(HashGEMMParallel *q, const PetscScalar here[])
 {
   PetscFunctionBegin;
-  PetscCall(HashGEMMHaloValuesEnd(&q->fetched, here));
+  if (q->fetched.sf) PetscCall(PetscSFBcastEnd(q->fetched.sf, MPIU_SCALAR, here, q->fetched.values, MPI_REPLACE));
   if (q->device) PetscCall(HashGEMMDeviceRightEnd(q));
   if (!q->device) HashGEMMHaloPlace(&q->fetched, q->right.a);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Makes both factors on the host, since the device could not make the product */
-static PetscErrorCode HashGEMMLeaveDevice(Mat A, Mat B, PetscBool square, HashGEMMParallel *q)
+static PetscErrorCode HashGEMMLeaveDevice(Mat A, Mat B, PetscBool square, HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
 {
   SysCSR          block[2];
   PetscInt        nknown, *map;
@@ -229,11 +230,11 @@ static PetscErrorCode HashGEMMLeaveDevice(Mat A, Mat B, PetscBool square, HashGE
 
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceParallelDestroy(q));
-  PetscCall(HashGEMMMakeLeft(A, square, q));
+  PetscCall(HashGEMMMakeLeft(A, square, q, info, status));
   PetscCall(HashGEMMGetBlocks(B, MatShadowGetPattern, block, &nknown, &known));
   if (!q->right.borrowed) {
     PetscCall(HashGEMMColumnsMap(&q->columns, nknown, known, &map));
-    HashGEMMMergeColumns(block[0].m, block[0].i, block[0].j, block[1].i, block[1].j, q->columns.n, map, q->right.j);
+    HashGEMMMergeColumns(block[0].m, block[0].i, block[0].j, block[1].i, block[1].j, 0, q->columns.n, map, q->right.j);
     PetscCall(PetscFree(map));
   }
   PetscCall(HashGEMMRightOwnValues(B, q));
@@ -286,8 +287,8 @@ static PetscErrorCode HashGEMMOffer(PetscLayout layout, const PetscInt global[],
 }
 
 /* The pattern of the pieces: each row of this process that has something to add, followed by the rows to add. c gets the columns of all rows of this
-   process. */
-static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global[], HashGEMMParallel *q, HashGEMMColumns *c)
+   process. If memory is short, the pieces have no rows. */
+static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global[], HashGEMMParallel *q, HashGEMMColumns *c, SpgemmInfo *info, SysStatus *status)
 {
   const HashGEMMColumns *before = &q->columns;
   const PetscInt         m = layout->n, first = q->result.i[m], nz = (PetscInt)q->result.nz;
@@ -298,7 +299,7 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
 
   PetscFunctionBegin;
   PetscCall(HashGEMMOffer(layout, global, &q->result, &degree, &ncome, &come));
-  PetscCall(HashGEMMHaloCreate(layout->comm, nz - first, ncome, come, &q->sent, &most));
+  PetscCall(HashGEMMHaloCreate(layout->comm, nz - first, ncome, come, &q->sent, &most, info, status));
   PetscCall(PetscMalloc1(nz - first, &there));
   for (PetscInt l = first; l < nz; l++) there[l - first] = q->result.j[l] < before->n ? before->first + q->result.j[l] : before->global[q->result.j[l] - before->n];
   PetscCall(HashGEMMHaloColumns(&q->sent, there, &columns));
@@ -314,12 +315,12 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
     own += q->result.i[r + 1] - q->result.i[r];
   }
   PetscCall(PetscMalloc2(nsum, &q->sums, m, &q->from));
-  PetscCall(HashGEMMRowsCreate(nsum, nsum + ncome, nsum + ncome, &q->ones));
-  PetscCall(HashGEMMRowsCreate(nsum + ncome, c->n + c->nglobal, own + q->sent.n, &q->pieces));
+  if (!*status) *status = HashGEMMRowsCreate(nsum, nsum + ncome, nsum + ncome, &q->ones, info);
+  if (!*status) *status = HashGEMMRowsCreate(nsum + ncome, c->n + c->nglobal, own + q->sent.n, &q->pieces, info);
   PetscCall(PetscMalloc1(most, &order));
-  q->ones.i[0] = q->pieces.i[0] = 0;
-  ncome                         = 0;
-  for (PetscInt r = 0; r < m; r++) {
+  if (!*status) q->ones.i[0] = q->pieces.i[0] = 0;
+  ncome = 0;
+  for (PetscInt r = 0; r < m && !*status; r++) {
     PetscInt place = q->pieces.i[piece];
 
     q->from[r] = -1;
@@ -354,16 +355,16 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values of the pieces, from the local results of this process and of others */
+/* The values of the pieces, from the local results of this process and of others. If there are no pieces, nothing is put together. */
 static PetscErrorCode HashGEMMSend(PetscInt m, HashGEMMParallel *q)
 {
   const PetscScalar *there = q->result.a + q->result.i[m];
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMHaloValuesBegin(&q->sent, there));
+  PetscCall(PetscSFBcastBegin(q->sent.sf, MPIU_SCALAR, there, q->sent.values, MPI_REPLACE));
   for (PetscInt t = 0; t < q->nsum; t++) PetscCall(PetscArraycpy(q->pieces.a + q->pieces.i[q->ones.i[t]], q->result.a + q->result.i[q->sums[t]], q->result.i[q->sums[t] + 1] - q->result.i[q->sums[t]]));
-  PetscCall(HashGEMMHaloValuesEnd(&q->sent, there));
-  HashGEMMHaloPlace(&q->sent, q->pieces.a);
+  PetscCall(PetscSFBcastEnd(q->sent.sf, MPIU_SCALAR, there, q->sent.values, MPI_REPLACE));
+  if (q->pieces.a) HashGEMMHaloPlace(&q->sent, q->pieces.a);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -441,13 +442,14 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
   PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &offdiagonal, &rows));
   nrow = offdiagonal->cmap->n;
   PetscCall(HashGEMMDeviceParallelCreate(C, A, B, p, q));
-  PetscCall(HashGEMMMakeRight(B, type == SPGEMM_ATB || size == 1 ? -1 : nrow, rows, q));
+  PetscCall(HashGEMMMakeRight(B, type == SPGEMM_ATB || size == 1 ? -1 : nrow, rows, q, &info, &status));
+  PetscCall(HashGEMMAgree(C, status, &info)); /* other processes fetch from the right factor */
   PetscCall(HashGEMMRightValuesBegin(B, q, &here));
-  PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), q));
+  PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), q, &info, &status));
   PetscCall(HashGEMMRightValuesEnd(q, here));
   if (q->device) PetscCall(HashGEMMDeviceMakeResult(C, type, q, &made));
-  if (q->device && !made) PetscCall(HashGEMMLeaveDevice(A, B, (PetscBool)(type == SPGEMM_PTAP), q));
-  if (!made) status = HashGEMMMakeResult(type, &q->left, &q->right, &p->options, &p->spgemm, &q->result, &info);
+  if (q->device && !made) PetscCall(HashGEMMLeaveDevice(A, B, (PetscBool)(type == SPGEMM_PTAP), q, &info, &status));
+  if (!made && !status) status = HashGEMMMakeResult(type, &q->left, &q->right, &p->options, &p->spgemm, &q->result, &info);
   PetscCall(HashGEMMAgree(C, status, &info));
   if (!made) PetscCall(HashGEMMReport(C, &info));
   HashGEMMRowsFree(&q->left);
@@ -462,10 +464,10 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
     PetscCall(HashGEMMColumnsCreate(q->columns.first, q->columns.n, nused, used, 0, NULL, &final));
     PetscCall(PetscFree(used));
   } else {
-    PetscCall(HashGEMMMakeSent(layout, type == SPGEMM_ATB ? rows : q->columns.global, q, &final));
-    if (q->device) PetscCall(HashGEMMDeviceTakeValues(layout->n, q));
+    PetscCall(HashGEMMMakeSent(layout, type == SPGEMM_ATB ? rows : q->columns.global, q, &final, &info, &status));
+    if (q->device) PetscCall(HashGEMMDeviceTakeValues(layout->n, q, &info, &status));
     PetscCall(HashGEMMSend(layout->n, q));
-    status = HashGEMMMakeResult(SPGEMM_AB, &q->ones, &q->pieces, &p->options, &q->add, &q->sum, &info);
+    if (!status) status = HashGEMMMakeResult(SPGEMM_AB, &q->ones, &q->pieces, &p->options, &q->add, &q->sum, &info);
     PetscCall(HashGEMMAgree(C, status, &info));
     PetscCall(HashGEMMReport(C, &info));
     cut.from = q->from;
@@ -478,36 +480,51 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Makes the values of C of the result that the device has made, on the processes where it has. All processes of an AIJCUSPARSE agree whether memory sufficed. */
+PetscErrorCode HashGEMMParallelCut(Mat C, HashGEMMParallel *q)
+{
+  SpgemmInfo info   = {0};
+  SysStatus  status = SYS_SUCCESS;
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMDeviceCut(C, q, &info, &status));
+  if (MatShadowIsCUSPARSE(C)) PetscCall(HashGEMMAgree(C, status, &info));
+  else PetscCall(HashGEMMCheck(PETSC_COMM_SELF, status, info.nonzeros, info.bytes_peak, info.bytes_asked));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HashGEMMParallelNumeric(Mat C, SpgemmType type, Mat A, Mat B, PetscBool newB, HashGEMMProduct *p)
 {
   HashGEMMParallel  *q   = p->parallel;
   HashGEMMCut        cut = {.rows = &q->result, .other = &q->sum, .from = q->from, .m = C->rmap->n};
   SysCSR             csr[2];
-  SpgemmInfo         info = {0};
-  SysStatus          status;
+  SpgemmInfo         info   = {0};
+  SysStatus          status = SYS_SUCCESS;
   PetscScalar       *a[2];
   Mat                block[2];
   const PetscScalar *here = NULL;
 
   PetscFunctionBegin;
   if (newB) PetscCall(HashGEMMRightValuesBegin(B, q, &here));
-  PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), q));
+  PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), q, &info, &status));
   if (newB) PetscCall(HashGEMMRightValuesEnd(q, here));
-  info.bytes_peak = (double)q->result.nz * sizeof(PetscScalar);
-  status          = HashGEMMRowsAllocateValues(&q->result) ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
-  if (!status && q->device) PetscCall(HashGEMMDeviceRenewResult(q));
+  if (!status && !HashGEMMRowsAllocateValues(&q->result)) {
+    status          = SYS_OUT_OF_MEMORY;
+    info.bytes_peak = (double)q->result.nz * sizeof(PetscScalar);
+  }
+  if (!status && q->device) PetscCall(HashGEMMDeviceRenewResult(q, &info, &status));
   if (!status && !q->device) status = HashGEMMRenewResult(&q->left, &q->right, p->spgemm, &q->result, &info);
   PetscCall(HashGEMMAgree(C, status, &info));
   PetscCall(PetscLogFlops(2 * info.products));
   HashGEMMRowsFree(&q->left);
   if (q->sent.sf) {
-    if (q->device) PetscCall(HashGEMMDeviceTakeValues(C->rmap->n, q));
+    if (q->device) PetscCall(HashGEMMDeviceTakeValues(C->rmap->n, q, &info, &status));
     PetscCall(HashGEMMSend(C->rmap->n, q));
-    status = HashGEMMRenewResult(&q->ones, &q->pieces, q->add, &q->sum, &info);
+    if (!status) status = HashGEMMRenewResult(&q->ones, &q->pieces, q->add, &q->sum, &info);
     PetscCall(HashGEMMAgree(C, status, &info));
     PetscCall(PetscLogFlops(2 * info.products));
   }
-  PetscCall(HashGEMMDeviceCut(C, q));
+  PetscCall(HashGEMMParallelCut(C, q));
   if (!q->device) {
     PetscCall(MatMPIAIJGetSeqAIJ(C, &block[0], &block[1], NULL));
     for (int k = 0; k < 2; k++) {

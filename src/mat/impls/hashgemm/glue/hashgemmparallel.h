@@ -46,11 +46,9 @@ extern PetscErrorCode HashGEMMColumnsCreate(PetscInt first, PetscInt n, PetscInt
 extern PetscErrorCode HashGEMMColumnsUsed(const HashGEMMColumns *c, PetscInt m, const HashGEMMRows *rows, PetscInt *nused, PetscInt **used);
 extern PetscErrorCode HashGEMMColumnsMap(const HashGEMMColumns *c, PetscInt nknown, const PetscInt known[], PetscInt **map);
 extern PetscErrorCode HashGEMMHaloDestroy(HashGEMMHalo *halo);
-extern PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nroot, PetscInt nrow, const HashGEMMPlace rows[], HashGEMMHalo *halo, PetscInt *most);
+extern PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nroot, PetscInt nrow, const HashGEMMPlace rows[], HashGEMMHalo *halo, PetscInt *most, SpgemmInfo *info, SysStatus *status);
 extern PetscErrorCode HashGEMMHaloColumns(HashGEMMHalo *halo, const PetscInt here[], PetscInt **columns);
 extern PetscErrorCode HashGEMMHaloPut(HashGEMMHalo *halo, const HashGEMMColumns *c, const PetscInt columns[], PetscInt k, PetscInt length, PetscInt place, PetscInt order[], PetscInt j[]);
-extern PetscErrorCode HashGEMMHaloValuesBegin(HashGEMMHalo *halo, const PetscScalar here[]);
-extern PetscErrorCode HashGEMMHaloValuesEnd(HashGEMMHalo *halo, const PetscScalar here[]);
 extern void           HashGEMMHaloPlace(const HashGEMMHalo *halo, PetscScalar a[]);
 
-extern PetscErrorCode HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *);
+extern SysStatus HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *, SpgemmInfo *info);

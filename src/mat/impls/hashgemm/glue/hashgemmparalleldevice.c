@@ -12,7 +12,7 @@
 struct _HashGEMMDeviceParallel {
   SpgemmDevice *spgemm;
   HashGEMMRows  left, right, result;  /* memory that only new values need is freed in between */
-  PetscBool     failed;               /* there was no memory for the left factor */
+  PetscBool     failed;               /* there was no memory for a factor */
   int          *place;                /* of the values that were fetched */
   int          *sums, *begin, ntaken; /* the rows of this process that are sums, and where each begins in the array of all of them */
   int          *from, *sumi;
@@ -63,12 +63,12 @@ static PetscErrorCode HashGEMMDeviceUpload(size_t bytes, const void *host, void 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Raises an error where the host can no longer take over */
-static PetscErrorCode HashGEMMDeviceMust(PetscBool done)
+/* Takes note that so many bytes were not there, unless done */
+static void HashGEMMDeviceNote(PetscBool done, double bytes, SpgemmInfo *info, SysStatus *status)
 {
-  PetscFunctionBegin;
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_MEM, "Not enough memory on the GPU for the local part of a matrix product (%s); use more processes, or matrices on the host", SysDeviceErrorText());
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (done) return;
+  *status           = SYS_OUT_OF_MEMORY;
+  info->bytes_asked = PetscMax(1, bytes);
 }
 
 /* ------------------------------------------------- factors ------------------------------------------------- */
@@ -228,7 +228,8 @@ PetscErrorCode HashGEMMDeviceRightEnd(HashGEMMParallel *q)
   PetscFunctionBegin;
   if (!q->fetched.n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMDeviceUpload(q->fetched.n * sizeof(*values), q->fetched.values, &values, &done));
-  PetscCall(HashGEMMDeviceMust(done));
+  if (!done) d->failed = PETSC_TRUE;
+  if (!done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceScatter(q->fetched.n, d->place, values, d->right.a, PetscDefaultCudaStream), &done));
   HashGEMMDeviceFree(values);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -255,7 +256,8 @@ PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, HashGEMMParallel
   PetscCall(HashGEMMDeviceCheck(status, done));
   *done = (PetscBool)(*done && rows->nz && rows->a);
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HashGEMMRowsCreate(rows->m, rows->n, rows->nz, &q->result));
+  *done = (PetscBool)!HashGEMMRowsCreate(rows->m, rows->n, rows->nz, &q->result, &info);
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMDeviceFetch(q->result.i, rows->i, (rows->m + 1) * sizeof(*rows->i)));
   PetscCall(HashGEMMDeviceFetch(q->result.j, rows->j, rows->nz * sizeof(*rows->j)));
   HashGEMMDeviceFreeRows(&d->left);
@@ -263,32 +265,32 @@ PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, HashGEMMParallel
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HashGEMMDeviceRenewResult(HashGEMMParallel *q)
+PetscErrorCode HashGEMMDeviceRenewResult(HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
 {
   HashGEMMDeviceParallel *d         = q->device;
   HashGEMMRows           *rows      = &d->result;
   const SysCSR            factor[3] = {HashGEMMRowsCSR(&d->left), HashGEMMRowsCSR(&d->right)};
-  SpgemmInfo              info;
-  PetscBool               done;
+  SpgemmInfo              own;
+  PetscBool               done = (PetscBool)!d->failed;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMDeviceMust((PetscBool)!d->failed));
-  PetscCall(HashGEMMDeviceAllocate(rows->nz * sizeof(*rows->a), &rows->a, &done));
-  PetscCall(HashGEMMDeviceMust(done));
-  PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(HashGEMMDeviceCheck(SpgemmDeviceRevalue(d->spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, rows->a, PetscDefaultCudaStream), &done));
-  PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(HashGEMMDeviceMust(done));
+  if (done) PetscCall(HashGEMMDeviceAllocate(rows->nz * sizeof(*rows->a), &rows->a, &done));
+  if (done) {
+    PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(HashGEMMDeviceCheck(SpgemmDeviceRevalue(d->spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, rows->a, PetscDefaultCudaStream), &done));
+    PetscCall(PetscLogGpuTimeEnd());
+  }
+  HashGEMMDeviceNote(done, (double)rows->nz * sizeof(*rows->a), info, status);
   HashGEMMDeviceFreeRows(&d->left);
-  SpgemmDeviceGetInfo(d->spgemm, &info);
-  PetscCall(PetscLogGpuFlops(2 * info.products));
+  SpgemmDeviceGetInfo(d->spgemm, &own);
+  if (done) PetscCall(PetscLogGpuFlops(2 * own.products));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ------------------------------------------------- the result ------------------------------------------------- */
 
 /* Copies values to the host: those of rows that other processes get, from row m on, and those of rows that get something from other processes */
-PetscErrorCode HashGEMMDeviceTakeValues(PetscInt m, HashGEMMParallel *q)
+PetscErrorCode HashGEMMDeviceTakeValues(PetscInt m, HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
 {
   HashGEMMDeviceParallel *d     = q->device;
   const PetscInt         *i     = q->result.i;
@@ -311,11 +313,10 @@ PetscErrorCode HashGEMMDeviceTakeValues(PetscInt m, HashGEMMParallel *q)
     PetscCall(HashGEMMDeviceUpload(q->nsum * sizeof(*begin), begin, &d->begin, &done));
     if (done) PetscCall(HashGEMMDeviceUpload(q->nsum * sizeof(*q->sums), q->sums, &d->sums, &done));
     PetscCall(PetscFree(begin));
-    PetscCall(HashGEMMDeviceMust(done));
   }
-  if (d->ntaken) {
-    PetscCall(HashGEMMDeviceAllocate(d->ntaken * sizeof(*taken), &taken, &done));
-    PetscCall(HashGEMMDeviceMust(done));
+  if (done && d->ntaken) PetscCall(HashGEMMDeviceAllocate(d->ntaken * sizeof(*taken), &taken, &done));
+  HashGEMMDeviceNote(done, (double)d->ntaken * sizeof(*taken), info, status);
+  if (done && d->ntaken) {
     PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceTakeRows(q->nsum, d->sums, d->begin, d->result.i, d->result.a, taken, PetscDefaultCudaStream), &done));
     PetscCall(PetscMalloc1(d->ntaken, &host));
     PetscCallCUDA(cudaMemcpyAsync(host, taken, d->ntaken * sizeof(*taken), cudaMemcpyDeviceToHost, PetscDefaultCudaStream));
@@ -323,7 +324,7 @@ PetscErrorCode HashGEMMDeviceTakeValues(PetscInt m, HashGEMMParallel *q)
     HashGEMMDeviceFree(taken);
   }
   PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
-  if (d->ntaken) {
+  if (done && d->ntaken) {
     next = host;
     for (PetscInt t = 0; t < q->nsum; t++) {
       const PetscInt r = q->sums[t], length = i[r + 1] - i[r];
@@ -337,7 +338,7 @@ PetscErrorCode HashGEMMDeviceTakeValues(PetscInt m, HashGEMMParallel *q)
 }
 
 /* The values of C, from the local product and from the sums of the host. Does nothing unless the device has made the local product. */
-PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q)
+PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q, SpgemmInfo *info, SysStatus *status)
 {
   HashGEMMDeviceParallel *d    = q->device;
   HashGEMMDeviceCutRows   rows = {NULL};
@@ -354,22 +355,21 @@ PetscErrorCode HashGEMMDeviceCut(Mat C, HashGEMMParallel *q)
 
     PetscCall(MatShadowGetPattern(block[k], &csr));
     if (!csr.i[csr.m]) continue;
-    PetscCall(HashGEMMDeviceRoom(block[k], &done));
-    PetscCall(HashGEMMDeviceMust(done));
-    PetscCall(HashGEMMDeviceGetArrays(block[k], &i[k], &j, &a[k]));
+    if (done) PetscCall(HashGEMMDeviceRoom(block[k], &done));
+    if (done) PetscCall(HashGEMMDeviceGetArrays(block[k], &i[k], &j, &a[k]));
   }
-  if (q->nsum && q->sum.nz) {
+  if (done && q->nsum && q->sum.nz) {
     if (!d->from) PetscCall(HashGEMMDeviceUpload(C->rmap->n * sizeof(*q->from), q->from, &d->from, &done));
     if (done && !d->sumi) PetscCall(HashGEMMDeviceUpload((q->sum.m + 1) * sizeof(*q->sum.i), q->sum.i, &d->sumi, &done));
     if (done) PetscCall(HashGEMMDeviceUpload(q->sum.nz * sizeof(*sum), q->sum.a, &sum, &done));
-    PetscCall(HashGEMMDeviceMust(done));
     rows.from   = d->from;
     rows.otheri = d->sumi;
     rows.othera = sum;
   }
   rows.i = d->result.i;
   rows.a = d->result.a;
-  PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceCutValues(&rows, C->rmap->n, i[0], i[1], a[0], a[1], PetscDefaultCudaStream), &done));
+  HashGEMMDeviceNote(done, (double)q->result.nz * (sizeof(PetscInt) + sizeof(PetscScalar)), info, status);
+  if (done) PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceCutValues(&rows, C->rmap->n, i[0], i[1], a[0], a[1], PetscDefaultCudaStream), &done));
   HashGEMMDeviceFree(sum);
   HashGEMMDeviceFree(d->result.a);
   d->result.a = NULL;

@@ -33,14 +33,15 @@ PetscErrorCode HashGEMMGetFactors(Mat C, PetscErrorCode (*get)(Mat, SysCSR *), S
 
 /* ------------------------------------------------- success and figures ------------------------------------------------- */
 
-/* Raises the error of a status. SYS_TOO_LARGE means that PetscInt cannot count the entries of the product. */
-PetscErrorCode HashGEMMCheck(MPI_Comm comm, SysStatus status, double nonzeros, double bytes)
+/* Raises the error of a status. SYS_TOO_LARGE means that PetscInt cannot count the entries of the product. asked: bytes that a GPU did not have, or 0. */
+PetscErrorCode HashGEMMCheck(MPI_Comm comm, SysStatus status, double nonzeros, double bytes, double asked)
 {
   PetscMPIInt size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCheck(status != SYS_TOO_LARGE, comm, PETSC_ERR_ARG_OUTOFRANGE, "The product has %.0f nonzeros%s, but PetscInt counts to %" PetscInt_FMT ": use %sa PETSc configured with --with-64-bit-indices", nonzeros, size > 1 ? " on one process" : "", PETSC_MAX_INT, size > 1 ? "more processes, or " : "");
+  PetscCheck(status != SYS_OUT_OF_MEMORY || asked == 0, comm, PETSC_ERR_MEM, "Not enough memory on the GPU for the local part of a matrix product: %.3g GB more are needed; use more processes, or matrices on the host", asked / 1e9);
   PetscCheck(status != SYS_OUT_OF_MEMORY, comm, PETSC_ERR_MEM, "Not enough memory for a matrix product: %.3g GB more are needed; use more processes, or another algorithm", bytes / 1e9);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -50,13 +51,13 @@ PetscErrorCode HashGEMMCheck(MPI_Comm comm, SysStatus status, double nonzeros, d
 PetscErrorCode HashGEMMAgree(Mat C, SysStatus status, const SpgemmInfo *info)
 {
   const MPI_Comm comm     = PetscObjectComm((PetscObject)C);
-  double         worst[3] = {(double)status, info->nonzeros, info->bytes_peak + info->nonzeros * (sizeof(PetscInt) + sizeof(PetscScalar))};
+  double         worst[4] = {(double)status, info->nonzeros, info->bytes_peak + info->nonzeros * (sizeof(PetscInt) + sizeof(PetscScalar)), info->bytes_asked};
   PetscMPIInt    size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  if (size > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst, 3, MPI_DOUBLE, MPI_MAX, comm));
-  PetscCall(HashGEMMCheck(comm, (SysStatus)worst[0], worst[1], worst[2]));
+  if (size > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, worst, 4, MPI_DOUBLE, MPI_MAX, comm));
+  PetscCall(HashGEMMCheck(comm, (SysStatus)worst[0], worst[1], worst[2], worst[3]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -72,24 +73,23 @@ PetscErrorCode HashGEMMReport(Mat C, const SpgemmInfo *info)
 
 /* ------------------------------------------------- the result ------------------------------------------------- */
 
-PetscErrorCode HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *rows)
+/* Room for rows. This function raises no error: HashGEMMAgree() does, with the figures that it leaves in *info. */
+SysStatus HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *rows, SpgemmInfo *info)
 {
-  PetscInt checked;
+  const SysStatus status = nz > PETSC_MAX_INT ? SYS_TOO_LARGE : HashGEMMRowsAllocate(m, n, nz, rows) ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
 
-  PetscFunctionBegin;
-  PetscCall(PetscIntCast((PetscInt64)nz, &checked));
-  if (!HashGEMMRowsAllocate(m, n, nz, rows)) PetscCall(HashGEMMCheck(PETSC_COMM_SELF, SYS_OUT_OF_MEMORY, 0, (double)nz * (sizeof(PetscInt) + sizeof(PetscScalar)) + (double)m * sizeof(PetscInt)));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (!status) return status;
+  info->nonzeros   = (double)nz;
+  info->bytes_peak = (double)m * sizeof(PetscInt);
+  return status;
 }
 
 /* The type of PETSc that a matrix has, or whose subtype it has */
 static MatType HashGEMMBaseType(Mat A)
 {
-  const char     *type = ((PetscObject)A)->type_name;
-  const PetscBool seq  = (PetscBool)(strncmp(type, MATSEQAIJ, strlen(MATSEQAIJ)) == 0);
+  const char *type = ((PetscObject)A)->type_name;
 
-  if (strcmp(type, MATSEQAIJCUSPARSE) == 0 || strcmp(type, MATMPIAIJCUSPARSE) == 0) return type;
-  return seq ? MATSEQAIJ : MATMPIAIJ;
+  return MatShadowIsCUSPARSE(A) ? type : strncmp(type, MATSEQAIJ, strlen(MATSEQAIJ)) == 0 ? MATSEQAIJ : MATMPIAIJ;
 }
 
 static void HashGEMMGetBlockSizes(const Mat_Product *product, PetscInt *rows, PetscInt *columns)

@@ -82,19 +82,11 @@ void HashGEMMMergeLengths(int64_t m, const SysInt *di, const SysInt *oi, SysInt 
   for (int64_t r = 0; r <= m; r++) i[r] = di[r] + oi[r];
 }
 
-void HashGEMMMergeColumns(int64_t m, const SysInt *di, const SysInt *dj, const SysInt *oi, const SysInt *oj, SysInt n, const SysInt *map, SysInt *j)
-{
-  for (int64_t r = 0; r < m; r++) {
-    for (SysInt k = di[r]; k < di[r + 1]; k++) *j++ = dj[k];
-    for (SysInt k = oi[r]; k < oi[r + 1]; k++) *j++ = n + (map ? map[oj[k]] : oj[k]);
-  }
-}
-
-void HashGEMMMergeGlobal(int64_t m, const SysInt *di, const SysInt *dj, const SysInt *oi, const SysInt *oj, SysInt first, const SysInt *global, SysInt *j)
+void HashGEMMMergeColumns(int64_t m, const SysInt *di, const SysInt *dj, const SysInt *oi, const SysInt *oj, SysInt first, SysInt n, const SysInt *map, SysInt *j)
 {
   for (int64_t r = 0; r < m; r++) {
     for (SysInt k = di[r]; k < di[r + 1]; k++) *j++ = first + dj[k];
-    for (SysInt k = oi[r]; k < oi[r + 1]; k++) *j++ = global[oj[k]];
+    for (SysInt k = oi[r]; k < oi[r + 1]; k++) *j++ = n + (map ? map[oj[k]] : oj[k]);
   }
 }
 

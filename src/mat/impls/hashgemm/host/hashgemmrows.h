@@ -39,13 +39,10 @@ void HashGEMMTouch(void *, size_t bytes, int nthread);
 /* A number that matrices with the same pattern share; *ascending is 0 if columns of a row are not in ascending order, or repeated */
 uint64_t HashGEMMFingerprint(int64_t m, const SysInt *i, const SysInt *j, int *ascending);
 
-/* The two blocks of a matrix side by side. The columns of the second block, numbered by map if it is not NULL, follow from n on. */
+/* The two blocks of a matrix side by side. The columns of the first block begin at first; those of the second, numbered by map if it is not NULL, at n. */
 void HashGEMMMergeLengths(int64_t m, const SysInt *di, const SysInt *oi, SysInt *i);
-void HashGEMMMergeColumns(int64_t m, const SysInt *di, const SysInt *dj, const SysInt *oi, const SysInt *oj, SysInt n, const SysInt *map, SysInt *j);
+void HashGEMMMergeColumns(int64_t m, const SysInt *di, const SysInt *dj, const SysInt *oi, const SysInt *oj, SysInt first, SysInt n, const SysInt *map, SysInt *j);
 void HashGEMMMergeValues(int64_t m, const SysInt *di, const SysScalar *da, const SysInt *oi, const SysScalar *oa, SysScalar *a);
-
-/* The same with the numbers of the MPI matrix, in which the first block begins at column first */
-void HashGEMMMergeGlobal(int64_t m, const SysInt *di, const SysInt *dj, const SysInt *oi, const SysInt *oj, SysInt first, const SysInt *global, SysInt *j);
 
 /* Marks the columns from n on that occur */
 void HashGEMMMarkUsed(int64_t m, const SysInt *i, const SysInt *j, SysInt n, char *used);

@@ -55,6 +55,17 @@ static SYS_INLINE int BitsOf(uint64_t x)
   return x ? 64 - __builtin_clzll(x) : 0;
 }
 
+static SYS_INLINE void SwapEntries(SysInt *j, SysScalar *a, int64_t p, int64_t q)
+{
+  const SysInt    t = j[p];
+  const SysScalar s = a[p];
+
+  j[p] = j[q];
+  a[p] = a[q];
+  j[q] = t;
+  a[q] = s;
+}
+
 /* From the slots of the table to the row of the result */
 static SYS_INLINE void HashTake(const SpgemmProduct *P, const Row *row, SpgemmWork *w, int64_t n, SysInt *j, SysScalar *a)
 {
@@ -73,22 +84,11 @@ static SYS_INLINE void HashTake(const SpgemmProduct *P, const Row *row, SpgemmWo
       if (j[q] < j[first]) first = q;
     }
     if (n) {
-      SysInt    t = j[first];
-      SysScalar s = a[first];
-
-      j[first] = j[0];
-      a[first] = a[0];
-      j[0]     = t;
-      a[0]     = s;
+      SwapEntries(j, a, first, 0);
       for (int64_t q = 1; q < n; q++) {
         if (j[q] > j[last]) last = q;
       }
-      t        = j[last];
-      s        = a[last];
-      j[last]  = j[n - 1];
-      a[last]  = a[n - 1];
-      j[n - 1] = t;
-      a[n - 1] = s;
+      SwapEntries(j, a, last, n - 1);
     }
     return;
   }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Sparse products on the host: the sequence of steps that each kind of product is, and the threads of each step
-
-   Reference:
-.  * - Y. Nagasaka, "Sparse matrix computations on many-core processors", doctoral thesis, Tokyo Institute of Technology, 2019, chapter 6
 */
 #include <limits.h>
 #include <stdlib.h>
@@ -63,11 +60,6 @@ struct _Spgemm {
   SpgemmInfo           info;
 };
 
-static int64_t SpgemmLeast(int64_t a, int64_t b)
-{
-  return a < b ? a : b;
-}
-
 static void SpgemmAccount(Spgemm *S, double bytes)
 {
   S->bytes += bytes;
@@ -78,40 +70,13 @@ static void SpgemmAccount(Spgemm *S, double bytes)
 static SpgemmProduct SpgemmStepOperands(const Spgemm *S, int step, const SysCSR *A, const SysCSR *B, const SysCSR *C)
 {
   const int     last = step == S->nstep - 1;
+  const SysCSR *left, *right;
   SpgemmProduct P;
 
+  SpgemmFactors(S->type, last, S->right, A, B, C, &S->transpose.T, &S->inner, &left, &right);
   memset(&P, 0, sizeof(P));
-  switch (S->type) {
-  case SPGEMM_AB:
-    P.A = *A;
-    P.B = *B;
-    break;
-  case SPGEMM_ATB:
-    P.A = S->transpose.T;
-    P.B = *B;
-    break;
-  case SPGEMM_ABT:
-    P.A = *A;
-    P.B = S->transpose.T;
-    break;
-  case SPGEMM_PTAP:
-    P.A = last ? S->transpose.T : *A;
-    P.B = last ? S->inner : *B;
-    break;
-  case SPGEMM_RART:
-    P.A = last ? *B : *A;
-    P.B = last ? S->inner : S->transpose.T;
-    break;
-  case SPGEMM_ABC:
-    if (S->right) {
-      P.A = last ? *A : *B;
-      P.B = last ? S->inner : *C;
-    } else {
-      P.A = last ? S->inner : *A;
-      P.B = last ? *C : *B;
-    }
-    break;
-  }
+  P.A           = *left;
+  P.B           = *right;
   P.last        = P.A.i[P.A.m] - 1;
   P.lengthB     = P.B.m ? (double)P.B.i[P.B.m] / (double)P.B.m : 0;
   P.longestB    = S->step[step].longestB;
@@ -153,7 +118,7 @@ static SysStatus SpgemmRowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *st
   if (!step->cuts) return SYS_OUT_OF_MEMORY;
   step->cuts[1] = m;
   if (nthread == 1) {
-    for (int64_t r = 0; bound && r < m; r++) bound[1] += SpgemmLeast(SpgemmRowProducts(P, r), P->B.n);
+    for (int64_t r = 0; bound && r < m; r++) bound[1] += SysMin(SpgemmRowProducts(P, r), P->B.n);
     return SYS_SUCCESS;
   }
   products = SpgemmAllocate(size);
@@ -166,7 +131,7 @@ static SysStatus SpgemmRowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *st
     products[r] = SpgemmRowProducts(P, r);
     total += products[r] + ROW_COST;
   }
-  step->nthread = (int)SpgemmLeast(nthread, 1 + total / THREAD_COST);
+  step->nthread = (int)SysMin(nthread, 1 + total / THREAD_COST);
   if (step->nthread > 1) step->npart = PARTS * step->nthread;
   for (int64_t r = 0; r < m; r++) {
     for (; t < step->npart && (double)before >= (double)total * t / step->npart; t++) {
@@ -174,7 +139,7 @@ static SysStatus SpgemmRowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *st
       if (bound) bound[t] = entries;
     }
     before += products[r] + ROW_COST;
-    entries += SpgemmLeast(products[r], P->B.n);
+    entries += SysMin(products[r], P->B.n);
   }
   for (; t <= step->npart; t++) {
     step->cuts[t] = m;
@@ -194,10 +159,10 @@ static void SpgemmStream(SpgemmProduct *P, double nonzeros)
 static SysStatus SpgemmRun(Spgemm *S, const Step *step, const SpgemmProduct *P, const int64_t *place, SysStatus (*kernel)(const SpgemmProduct *, int64_t, int64_t, SpgemmWork *), double rows[5], double *products)
 {
   int    status = SYS_SUCCESS;
-  double bytes = 0, n = 0, r0 = 0, r1 = 0, r2 = 0, r3 = 0, r4 = 0;
+  double bytes = 0, n = 0, r[5] = {0};
 
 #if defined(_OPENMP)
-  #pragma omp parallel num_threads(step->nthread) if (step->nthread > 1) reduction(| : status) reduction(+ : bytes, n, r0, r1, r2, r3, r4)
+  #pragma omp parallel num_threads(step->nthread) if (step->nthread > 1) reduction(| : status) reduction(+ : bytes, n, r)
 #endif
   {
     SpgemmWork w;
@@ -220,22 +185,12 @@ static SysStatus SpgemmRun(Spgemm *S, const Step *step, const SpgemmProduct *P, 
     }
     bytes += w.bytes;
     n += w.products;
-    r0 += w.rows[0];
-    r1 += w.rows[1];
-    r2 += w.rows[2];
-    r3 += w.rows[3];
-    r4 += w.rows[4];
+    for (int k = 0; k < 5; k++) r[k] += w.rows[k];
     SpgemmWorkDestroy(&w);
   }
   SpgemmAccount(S, bytes);
   SpgemmAccount(S, -bytes);
-  if (rows) {
-    rows[0] += r0;
-    rows[1] += r1;
-    rows[2] += r2;
-    rows[3] += r3;
-    rows[4] += r4;
-  }
+  for (int k = 0; rows && k < 5; k++) rows[k] += r[k];
   if (products) *products += n;
   return (SysStatus)status;
 }
@@ -255,15 +210,6 @@ static SysStatus SpgemmMakeWords(Spgemm *S, SpgemmProduct *P)
   if (status) return status;
   SpgemmAccount(S, SpgemmWordsBytes(&S->words));
   P->words = S->words;
-  return SYS_SUCCESS;
-}
-
-static SysStatus SpgemmMakeI(Spgemm *S, const SpgemmProduct *P, Step *step)
-{
-  step->m = P->A.m;
-  step->i = SpgemmAllocate(sizeof(*step->i) * (step->m + 1));
-  if (!step->i) return SYS_OUT_OF_MEMORY;
-  SpgemmAccount(S, (double)sizeof(*step->i) * (step->m + 1));
   return SYS_SUCCESS;
 }
 
@@ -318,8 +264,11 @@ static SysStatus SpgemmPrepare(Spgemm *S, SpgemmProduct *P, Step *step)
   step->place = calloc(PARTS * S->options.nthread + 1, sizeof(*step->place));
   if (!step->place) return SYS_OUT_OF_MEMORY;
   status = SpgemmRowsToThreads(S, P, step, step->place);
-  if (!status) status = SpgemmMakeI(S, P, step);
-  P->i = step->i;
+  if (status) return status;
+  step->m = P->A.m;
+  step->i = P->i = SpgemmAllocate(sizeof(*step->i) * (step->m + 1));
+  if (!step->i) return SYS_OUT_OF_MEMORY;
+  SpgemmAccount(S, (double)sizeof(*step->i) * (step->m + 1));
   for (int t = 0; t <= step->npart; t++) step->place[t] += SPGEMM_PAD * (int64_t)t;
   return status;
 }
@@ -359,14 +308,18 @@ static SysStatus SpgemmCountRows(Spgemm *S, SpgemmProduct *P, Step *step)
   return status ? status : SpgemmSumI(S, step);
 }
 
-/* Moves the rows of each part behind those of the part before */
-static void SpgemmCompact(const Step *step)
+/* Moves the rows of each part, which were made without having been counted, to their places in j and a; in place by one thread */
+static void SpgemmMoveParts(const Step *step, const SysInt *i, SysInt *j, SysScalar *a, int nthread)
 {
-  for (int t = 1; t < step->npart; t++) {
-    const int64_t begin = step->i[step->cuts[t]], n = step->i[step->cuts[t + 1]] - begin;
+#if defined(_OPENMP)
+  #pragma omp parallel for num_threads(nthread) schedule(static, 1) if (nthread > 1)
+#endif
+  for (int t = 0; t < step->npart; t++) {
+    const SysInt begin = i[step->cuts[t]], n = i[step->cuts[t + 1]] - begin;
 
-    memmove(step->j + begin, step->j + step->place[t], sizeof(*step->j) * n);
-    memmove(step->a + begin, step->a + step->place[t], sizeof(*step->a) * n);
+    if (j + begin == step->j + step->place[t]) continue;
+    memmove(j + begin, step->j + step->place[t], sizeof(*j) * (size_t)n);
+    memmove(a + begin, step->a + step->place[t], sizeof(*a) * (size_t)n);
   }
 }
 
@@ -381,7 +334,7 @@ static SysStatus SpgemmMakeInner(Spgemm *S, const SysCSR *A, const SysCSR *B, co
   if (SpgemmAllocateEntries(step, &P, step->place[step->npart])) {
     status = SpgemmMake(S, &P, step);
     if (status) return status;
-    SpgemmCompact(step);
+    SpgemmMoveParts(step, step->i, step->j, step->a, 1);
     step->size_j = SpgemmShrink(step->j, step->size_j, sizeof(*step->j) * (size_t)step->nonzeros);
     step->size_a = SpgemmShrink(step->a, step->size_a, sizeof(*step->a) * (size_t)step->nonzeros);
   } else {
@@ -437,7 +390,7 @@ static SysStatus SpgemmMakeLast(Spgemm *S, const SysCSR *A, const SysCSR *B, con
 
 static SysStatus SpgemmMakeSteps(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C)
 {
-  const SysCSR *T = S->type == SPGEMM_ATB ? A : (S->type == SPGEMM_ABT || S->type == SPGEMM_PTAP || S->type == SPGEMM_RART ? B : NULL);
+  const SysCSR *T = SpgemmTransposed(S->type, A, B);
   SysStatus     status;
 
   S->nstep = S->type == SPGEMM_PTAP || S->type == SPGEMM_RART || S->type == SPGEMM_ABC ? 2 : 1;
@@ -489,20 +442,6 @@ const SysInt *SpgemmRowStarts(const Spgemm *S)
   return S->step[S->nstep - 1].i;
 }
 
-/* Copies entries that were made with the count */
-static void SpgemmCopyEntries(const Step *step, const SysInt *i, SysInt *j, SysScalar *a)
-{
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(step->nthread) schedule(static, 1) if (step->nthread > 1)
-#endif
-  for (int t = 0; t < step->npart; t++) {
-    const SysInt begin = i[step->cuts[t]], n = i[step->cuts[t + 1]] - begin;
-
-    memcpy(j + begin, step->j + step->place[t], sizeof(*j) * (size_t)n);
-    memcpy(a + begin, step->a + step->place[t], sizeof(*a) * (size_t)n);
-  }
-}
-
 SysStatus SpgemmFill(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysInt *i, SysInt *j, SysScalar *a)
 {
   Step         *step   = &S->step[S->nstep - 1];
@@ -517,7 +456,7 @@ SysStatus SpgemmFill(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *
   SysAdvise(j, sizeof(*j) * (size_t)step->nonzeros);
   SysAdvise(a, sizeof(*a) * (size_t)step->nonzeros);
   if (step->j) {
-    SpgemmCopyEntries(step, i, j, a);
+    SpgemmMoveParts(step, i, j, a, step->nthread);
     SpgemmReleaseEntries(step);
     SpgemmAccount(S, -step->nonzeros * (double)(sizeof(*j) + sizeof(*a)));
   } else {
@@ -580,7 +519,7 @@ SysStatus SpgemmRevalue(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCS
   SpgemmProduct P;
   SysStatus     status;
 
-  if (S->transpose.T.i) SpgemmTransposeValues(S->type == SPGEMM_ATB ? A->a : B->a, S->options.nthread, &S->transpose);
+  if (S->transpose.T.i) SpgemmTransposeValues(SpgemmTransposed(S->type, A, B)->a, S->options.nthread, &S->transpose);
   if (S->nstep == 2) {
     P      = SpgemmStepOperands(S, 0, A, B, C);
     P.i    = (SysInt *)S->inner.i;

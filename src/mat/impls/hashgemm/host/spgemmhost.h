@@ -53,6 +53,23 @@ static inline void SpgemmSize(SpgemmType type, const SysCSR *A, const SysCSR *B,
   *n = type == SPGEMM_ABT || type == SPGEMM_RART ? right->m : right->n;
 }
 
+/* The operand that is transposed, or NULL */
+static inline const SysCSR *SpgemmTransposed(SpgemmType type, const SysCSR *A, const SysCSR *B)
+{
+  return type == SPGEMM_ATB ? A : type == SPGEMM_ABT || type == SPGEMM_PTAP || type == SPGEMM_RART ? B : NULL;
+}
+
+/* The two factors of a step: in the first of two steps, whose result is inner, last is 0. T is the transposed operand. reverse: A (B C) in place of (A B) C. */
+static inline void SpgemmFactors(SpgemmType type, int last, int reverse, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SysCSR *T, const SysCSR *inner, const SysCSR **left, const SysCSR **right)
+{
+  /* by SpgemmType */
+  const SysCSR *const lefts[]  = {A, T, A, last ? T : A, last ? B : A, reverse ? (last ? A : B) : (last ? inner : A)};
+  const SysCSR *const rights[] = {B, B, T, last ? inner : B, last ? inner : T, reverse ? (last ? inner : C) : (last ? C : B)};
+
+  *left  = lefts[type];
+  *right = rights[type];
+}
+
 /* Makes the product, pattern and values, as far as it can without the arrays of the result. The operands must stay as they are until SpgemmFill(). */
 SysStatus SpgemmCreate(SpgemmType, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SpgemmOptions *, Spgemm **, SpgemmInfo *);
 int64_t   SpgemmNonzeros(const Spgemm *);

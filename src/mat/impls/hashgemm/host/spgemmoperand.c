@@ -28,9 +28,7 @@ void SpgemmCut(int64_t m, const SysInt *i, int nthread, int64_t *cuts)
 /* The counters that a thread needs for the transpose cost as much as a pass over as many entries */
 static int SpgemmTransposeThreads(const SysCSR *A, int nthread)
 {
-  const int64_t most = A->i[A->m] / (A->n + 1) + 1;
-
-  return most < nthread ? (int)most : nthread;
+  return (int)SysMin(A->i[A->m] / (A->n + 1) + 1, nthread);
 }
 
 /*
@@ -212,53 +210,48 @@ void SpgemmWordsDestroy(SpgemmWords *W)
   memset(W, 0, sizeof(*W));
 }
 
-static int SpgemmSameRow(const SysCSR *A, int64_t r)
+/* Are the columns of row r, which has two entries or more, those of the row before, all of them moved by so many? */
+static int SpgemmLikeRow(const SysCSR *A, int64_t r, int by)
 {
   const SysInt n = A->i[r + 1] - A->i[r], *j = A->j + A->i[r];
 
-  return n > 1 && A->i[r] - A->i[r - 1] == n && j[0] == j[-(int64_t)n] && !memcmp(j, j - n, sizeof(*j) * (size_t)n);
+  if (n < 2 || A->i[r] - A->i[r - 1] != n) return 0;
+  return by ? SpgemmShifted(j - n, n) : j[0] == j[-(int64_t)n] && !memcmp(j, j - n, sizeof(*j) * (size_t)n);
+}
+
+/* A byte for each row; NULL if less than a part of a sample is like the row before, or without memory */
+static uint8_t *SpgemmLikeRows(const SysCSR *A, int by, double part, int nthread)
+{
+  const int64_t step = A->m / 1000 + 1;
+  int64_t       seen = 0, found = 0;
+  uint8_t      *like;
+
+  for (int64_t r = 1; r < A->m; r += step, seen++) found += SpgemmLikeRow(A, r, by);
+  if ((double)found < part * (double)seen || !found) return NULL;
+  like = SpgemmAllocate((size_t)A->m);
+  if (!like) return NULL;
+#if defined(_OPENMP)
+  #pragma omp parallel for num_threads(nthread) schedule(static)
+#endif
+  for (int64_t r = 1; r < A->m; r++) like[r] = (uint8_t)SpgemmLikeRow(A, r, by);
+  return like;
 }
 
 uint8_t *SpgemmSameRows(const SysCSR *A, int nthread)
 {
-  const int64_t step = A->m / 1000 + 1;
-  int64_t       seen = 0, found = 0;
-  uint8_t      *same;
-
-  for (int64_t r = 1; r < A->m; r += step, seen++) found += SpgemmSameRow(A, r);
-  if (10 * found < 3 * seen || !found) return NULL;
-  same = SpgemmAllocate((size_t)A->m);
-  if (!same) return NULL;
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nthread) schedule(static)
-#endif
-  for (int64_t r = 1; r < A->m; r++) same[r] = (uint8_t)SpgemmSameRow(A, r);
-  return same;
-}
-
-static int SpgemmShiftedRow(const SysCSR *A, int64_t r)
-{
-  const SysInt n = A->i[r + 1] - A->i[r];
-
-  return n > 1 && A->i[r] - A->i[r - 1] == n && SpgemmShifted(A->j + A->i[r - 1], n);
+  return SpgemmLikeRows(A, 0, 0.3, nthread);
 }
 
 uint8_t *SpgemmShiftedRows(const SysCSR *A, int nthread)
 {
-  const int64_t step = A->m / 1000 + 1;
-  int64_t       seen = 0, found = 0;
-  uint8_t      *shift;
+  uint8_t *shift = SpgemmLikeRows(A, 1, 0.5, nthread);
 
-  for (int64_t r = 1; r < A->m; r += step, seen++) found += SpgemmShiftedRow(A, r);
-  if (2 * found < seen || !found) return NULL;
-  shift = SpgemmAllocate((size_t)A->m);
   if (!shift) return NULL;
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nthread) schedule(static)
-#endif
-  for (int64_t r = 1; r < A->m; r++) shift[r - 1] = (uint8_t)SpgemmShiftedRow(A, r);
-  for (int64_t r = A->m - 1; r-- > 0;) {
-    if (shift[r]) shift[r] = (uint8_t)(shift[r + 1] < 255 ? shift[r + 1] + 1 : 255);
+  for (int64_t r = A->m - 1, rows = 0; r >= 0; r--) { /* from "like the row before" to the number of rows after */
+    const int like = shift[r];
+
+    shift[r] = (uint8_t)rows;
+    rows     = like ? SysMin(rows + 1, 255) : 0;
   }
   return shift;
 }

@@ -38,13 +38,22 @@ size_t SpgemmShrink(void *p, size_t size, size_t first)
   return rest;
 }
 
+/* Frees an array, which a larger one will replace when it is needed */
+static void SpgemmWorkDrop(SpgemmWork *w, void *p, size_t size)
+{
+  void **array = p;
+
+  SpgemmRelease(*array, size);
+  if (*array) w->bytes -= (double)size;
+  *array = NULL;
+}
+
 /* Replaces *p, of which nothing is kept, by a larger one */
 static SysStatus SpgemmWorkRenew(SpgemmWork *w, void *p, size_t old, size_t new)
 {
   void **array = p;
 
-  SpgemmRelease(*array, old);
-  if (*array) w->bytes -= (double)old;
+  SpgemmWorkDrop(w, p, old);
   *array = SpgemmAllocate(new);
   if (*array) w->bytes += (double)new;
   return *array ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
@@ -61,22 +70,12 @@ static size_t SpgemmWorkListSize(int64_t window)
   return window / 64 + SPGEMM_BLOCK / 64;
 }
 
-static void SpgemmWorkDropSums(SpgemmWork *w)
-{
-  const size_t size = sizeof(*w->sum) * w->window * w->lanes;
-
-  if (!w->sum) return;
-  SpgemmRelease(w->sum, size);
-  w->bytes -= (double)size;
-  w->sum = NULL;
-}
-
 SysStatus SpgemmWorkWindow(SpgemmWork *w, int64_t columns, int rows)
 {
   if (columns > w->window) {
     const int64_t old = w->window;
 
-    SpgemmWorkDropSums(w);
+    SpgemmWorkDrop(w, &w->sum, sizeof(*w->sum) * w->window * w->lanes);
     if (!w->window) w->window = 4096;
     while (w->window < columns) w->window *= 2;
     if (SpgemmWorkRenew(w, &w->mask, old / 8, w->window / 8)) return SYS_OUT_OF_MEMORY;
@@ -86,7 +85,7 @@ SysStatus SpgemmWorkWindow(SpgemmWork *w, int64_t columns, int rows)
     if (SpgemmWorkRenew(w, &w->cols, sizeof(*w->cols) * SpgemmWorkListSize(old), sizeof(*w->cols) * SpgemmWorkListSize(w->window))) return SYS_OUT_OF_MEMORY;
   }
   if (rows > w->lanes) {
-    SpgemmWorkDropSums(w);
+    SpgemmWorkDrop(w, &w->sum, sizeof(*w->sum) * w->window * w->lanes);
     if (!w->lanes) w->lanes = 1;
     while (w->lanes < rows) w->lanes *= 2;
   }
@@ -98,16 +97,8 @@ SysStatus SpgemmWorkHash(SpgemmWork *w, int64_t slots, int64_t n, int values)
   if (slots > (int64_t)w->capacity) {
     const int64_t old = (int64_t)w->capacity;
 
-    if (w->val) {
-      SpgemmRelease(w->val, sizeof(*w->val) * old);
-      w->bytes -= (double)sizeof(*w->val) * old;
-      w->val = NULL;
-    }
-    if (w->place) {
-      SpgemmRelease(w->place, sizeof(*w->place) * old);
-      w->bytes -= (double)sizeof(*w->place) * old;
-      w->place = NULL;
-    }
+    SpgemmWorkDrop(w, &w->val, sizeof(*w->val) * old);
+    SpgemmWorkDrop(w, &w->place, sizeof(*w->place) * old);
     w->capacity = slots;
     if (SpgemmWorkRenew(w, &w->key, sizeof(*w->key) * old, sizeof(*w->key) * slots)) return SYS_OUT_OF_MEMORY;
     memset(w->key, 0xff, sizeof(*w->key) * slots);

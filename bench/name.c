@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Names on the command line: the known name that an unknown one is nearest to.
+*/
+#include "bench.h"
+
+#define MISSPELT 2  /* letters to add, to remove or to replace, at most */
+#define LONGEST  64 /* letters of a name that count */
+#define NAMES    256
+
+/* The number of letters to add, to remove or to replace to turn one name into the other */
+static int Distance(const char a[], const char b[])
+{
+  int row[LONGEST + 1], n = (int)PetscMin(strlen(b), LONGEST);
+
+  for (int j = 0; j <= n; j++) row[j] = j;
+  for (int i = 1; a[i - 1]; i++) {
+    int diagonal = row[0];
+
+    row[0] = i;
+    for (int j = 1; j <= n; j++) {
+      const int replaced = diagonal + (a[i - 1] != b[j - 1]);
+
+      diagonal = row[j];
+      row[j]   = PetscMin(replaced, 1 + PetscMin(row[j], row[j - 1]));
+    }
+  }
+  return row[n];
+}
+
+/* *nearest is the known name that the user may have meant, or NULL. A name of one or two letters may differ in one. */
+PetscErrorCode NameNearest(const char name[], PetscInt n, const char *const known[], const char **nearest)
+{
+  int least = (strlen(name) > 2 ? MISSPELT : 1) + 1;
+
+  PetscFunctionBegin;
+  *nearest = NULL;
+  for (PetscInt k = 0; k < n; k++) {
+    const int distance = Distance(name, known[k]);
+
+    if (distance >= least) continue;
+    least    = distance;
+    *nearest = known[k];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Types that PETSc has, but that not every PETSc is built with */
+static const char *const Optional[] = {MATAIJCUSPARSE, MATAIJHIPSPARSE, MATAIJKOKKOS, MATAIJVIENNACL, MATAIJMKL, MATBAIJMKL, MATHYPRE, MATELEMENTAL, MATSCALAPACK};
+
+/* Is it a Mat type of this PETSc, by its root name or its full name? */
+static PetscErrorCode MatTypeExists(const char type[], PetscBool *exists)
+{
+  PetscErrorCode ierr;
+  Mat            probe;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreate(PETSC_COMM_SELF, &probe));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  ierr = MatSetType(probe, type);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(MatDestroy(&probe));
+  *exists = ierr == PETSC_ERR_ARG_UNKNOWN_TYPE ? PETSC_FALSE : PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Raises an error if a type has no meaning: no peer has this name, and no PETSc has a Mat type of this name. A part behind a slash is not looked at. */
+PetscErrorCode NameCheckType(MPI_Comm comm, const char name[], PetscInt npeers, const char *const peers[])
+{
+  const char *const *ours;
+  const char       **listed, *names[NAMES], *nearest, *root;
+  char               type[LONGEST], *slash;
+  PetscInt           n       = 0, nours;
+  int                nlisted = 0;
+  PetscBool          known   = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(type, name, sizeof(type)));
+  PetscCall(PetscStrchr(type, '/', &slash));
+  if (slash) *slash = 0;
+  for (PetscInt p = 0; p < npeers; p++) names[n++] = peers[p];
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Optional); k++) names[n++] = Optional[k];
+  PetscCall(MatTypeExists(type, &known));
+  for (PetscInt k = 0; k < n && !known; k++) PetscCall(PetscStrcmp(type, names[k], &known));
+  if (known) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscAMBGetTypes(PETSC_FALSE, &nours, &ours));
+  for (PetscInt t = 0; t < nours; t++) names[n++] = ours[t];
+  PetscCall(PetscFunctionListGet(MatList, &listed, &nlisted));
+  for (int k = 0; k < nlisted && listed[k] && n < NAMES; k++) { /* PETSc 3.18 counts a NULL at the end */
+    PetscCall(PetscStrbeginswith(listed[k], "seq", &known));
+    root       = known ? listed[k] + 3 : listed[k]; /* "aij" of "seqaij" */
+    names[n++] = root;
+  }
+  PetscCall(NameNearest(type, n, names, &nearest));
+  PetscCall(PetscFree(listed));
+  PetscCheck(!nearest, comm, PETSC_ERR_ARG_UNKNOWN_TYPE, "-types %s: there is no such type; did you mean %s?", type, nearest);
+  SETERRQ(comm, PETSC_ERR_ARG_UNKNOWN_TYPE, "-types %s: there is no such type", type);
+}

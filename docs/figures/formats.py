@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""The drawings of the formats in docs/choose.md, from matrices of data/ and a stencil (needs matplotlib):
+
+    docs/figures/formats.py            # writes amb.svg, nussell.svg and diagonals.svg beside this file
+
+The drawings are computed from the patterns alone, without the library. Numbers in them belong to the matrix that is drawn.
+"""
+import gzip
+import os
+
+import matplotlib
+
+matplotlib.use("svg")
+matplotlib.rcParams.update({"svg.hashsalt": "formats", "svg.fonttype": "none", "font.size": 8, "axes.titlesize": 9})  # the same file each time
+import matplotlib.pyplot as plt  # noqa: E402
+import numpy as np  # noqa: E402
+from matplotlib.colors import to_rgb  # noqa: E402
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BLUE, ORANGE, GREEN, GREY = "#3b6ea8", "#d9822b", "#4c9f70", "#b8b8b8"
+
+
+def load(name):
+    """The pattern of a matrix of data/: the number of rows, and the columns of each row in ascending order."""
+    with gzip.open(os.path.join(HERE, "..", "..", "data", name + ".mtx.gz"), "rt") as file:
+        symmetric = "symmetric" in file.readline()
+        line = file.readline()
+        while line.startswith("%"):
+            line = file.readline()
+        rows = int(line.split()[0])
+        entries = [tuple(int(word) - 1 for word in line.split()[:2]) for line in file]
+    columns = [[] for _ in range(rows)]
+    for i, j in entries:
+        columns[i].append(j)
+        if symmetric and i != j:
+            columns[j].append(i)
+    return rows, [sorted(row) for row in columns]
+
+
+def pattern(axes, rows, columns, title):
+    """The whole pattern, as an image of few bytes."""
+    size = 150
+    image = np.zeros((size, size))
+    for i, row in enumerate(columns):
+        for j in row:
+            image[i * size // rows, j * size // rows] = 1
+    axes.imshow(image, cmap="Blues", vmax=1.4, extent=(0, rows, rows, 0), interpolation="nearest")
+    axes.set_title(title)
+    axes.set_xlabel("column")
+    axes.set_ylabel("row")
+
+
+def steps(axes, lengths, width, height):
+    """Rows one below the other, each as long as its entries; behind them, hollow, what chunks of so many rows store."""
+    stored = 0
+    for first in range(0, len(lengths), height):
+        chunk = lengths[first:first + height]
+        stored += height * max(chunk) * width
+        axes.barh(first, max(chunk), height=height, align="edge", color="none", edgecolor=ORANGE, linewidth=0.7)
+    axes.fill_betweenx(np.arange(len(lengths) + 1), list(lengths) + [lengths[-1]], step="post", color=BLUE, linewidth=0)
+    axes.set_ylim(len(lengths), 0)
+    return stored / (sum(lengths) * width)
+
+
+def save(figure, name):
+    figure.tight_layout()
+    figure.savefig(os.path.join(HERE, name), metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")), dpi=100)
+
+
+def amb():
+    """The three levels of AMB: scopes and segments, chunks of rows, blocks of columns."""
+    rows, columns = load("bar_elasticity")
+    scope, chosen, height, block = 1024, 4, 8, 3
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(10, 3.9), gridspec_kw={"width_ratios": [1.1, 0.8, 1.9]})
+
+    pattern(left, rows, columns, "1. scopes of rows, segments of columns")
+    for first in range(scope, rows, scope):
+        left.axhline(first, color=GREY, linewidth=0.5)
+    left.axhspan(chosen * scope, (chosen + 1) * scope, color=ORANGE, alpha=0.35)
+    left.set_xlabel("column (one segment: fewer than 65,536)")
+
+    inside = sorted(columns[chosen * scope:(chosen + 1) * scope], key=len, reverse=True)
+    part = inside[:64]
+    fill = steps(middle, [len(row) for row in part], 1, height)
+    middle.set_title("2. chunks of 8 rows,\nsorted by length")
+    middle.set_xlabel("entries")
+    middle.set_ylabel("first 64 rows of the scope")
+    middle.text(0.04, 0.03, "stored / nonzeros:\n%.3f" % fill, transform=middle.transAxes, color="white")
+
+    chunk = part[16:16 + height]
+    most = 8  # blocks that the drawing has room for
+    for lane, row in enumerate(chunk):
+        heads = row[::block]
+        for k, head in enumerate(heads[:most]):
+            assert row[k * block:(k + 1) * block] == list(range(head, head + block)), "these rows have no runs of 3 columns"
+            left_edge = k * (block + 0.6)
+            right.add_patch(plt.Rectangle((left_edge, lane + 0.08), block, 0.84, facecolor=BLUE))
+            right.text(left_edge + block / 2, lane + 0.42, str(head), ha="center", color="white", fontsize=7)
+            right.vlines([left_edge + 1, left_edge + 2], lane + 0.52, lane + 0.92, color="white", linewidth=0.6)
+    right.set_xlim(-0.2, most * (block + 0.6))
+    right.set_ylim(height, 0)
+    right.set_yticks([lane + 0.5 for lane in range(height)], ["row %d" % (lane + 1) for lane in range(height)])
+    right.set_xticks([])
+    right.set_title("3. blocks of 3 columns share one index of 16 bits (the number)")
+    right.set_xlabel("a step multiplies one block of all 8 rows; 8 steps are drawn")
+    save(figure, "amb.svg")
+
+
+def nussell():
+    """Segments of NUS-SELL, by the number of entries of a column, and what sorting rows saves."""
+    rows, columns = load("PGPgiantcompo")
+    weight = np.bincount([j for row in columns for j in row], minlength=rows)
+    order = np.argsort(-weight, kind="stable")
+    place = np.empty(rows, dtype=int)
+    place[order] = np.arange(rows)
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(10, 3.9), gridspec_kw={"width_ratios": [1, 1.25, 1]})
+
+    pattern(left, rows, columns, "1. the matrix")
+    pattern(middle, rows, [[place[j] for j in row] for row in columns], "2. columns by their entries, cut into segments")
+    bounds = [0, 512, 1024, 3072, 5120, rows]  # K1 = 2 segments of S1 = 512 columns, K2 = 2 of S2 = 2048, and the rest
+    names = ["K1", "K1", "K2", "K2", "remainder"]
+    share = np.concatenate([[0], np.cumsum(weight[order])]) / weight.sum()
+    for k, name in enumerate(names):
+        first, last = bounds[k], bounds[k + 1]
+        middle.axvspan(first, last, color=[ORANGE, ORANGE, GREEN, GREEN, GREY][k], alpha=0.18)
+        middle.axvline(last, color="black", linewidth=0.5)
+        middle.text((first + last) / 2, rows * (0.35 + 0.15 * (k % 2)), "%s: %.0f %%" % (name, 100 * (share[last] - share[first])), rotation=90, ha="center", va="center", fontsize=7, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})
+    middle.set_xlabel("column in the new order; %: of the nonzeros")
+    middle.set_ylabel("")
+
+    lengths = [len(row) for row in columns[:256]]
+    plain = sum(8 * max(lengths[k:k + 8]) for k in range(0, len(lengths), 8)) / sum(lengths)
+    fill = steps(right, sorted(lengths, reverse=True), 1, 8)
+    right.set_title("3. slices of 8 rows,\nsorted by length in a scope")
+    right.set_xlabel("entries")
+    right.set_ylabel("256 rows")
+    right.text(0.97, 0.06, "stored / nonzeros: %.2f\nunsorted: %.2f" % (fill, plain), transform=right.transAxes, ha="right")
+    save(figure, "nussell.svg")
+
+
+def diagonals():
+    """A chunk of rows that have the same neighbours: one number for a step in place of 32 indices. Only grids have such chunks, hence a 7-point stencil."""
+    size, height = 20, 32
+    offsets = [-size * size, -size, -1, 0, 1, size, size * size]
+
+    def held(row, offset):
+        """Is the neighbour inside of the grid of size^3 points?"""
+        line, plane = row // size % size, row // size // size
+        place = {1: row % size, size: line, size * size: plane}.get(abs(offset))
+        return place is None or 0 <= place + (offset > 0) - (offset < 0) < size
+
+    first = 10 * size * size + 9 * size + 6
+    rows = range(first, first + height)
+    used = sorted({row + offset for row in rows for offset in offsets if held(row, offset)})
+    at = {j: k for k, j in enumerate(used)}
+    matrix, stored = np.ones((height, len(used), 3)), np.ones((height, len(offsets), 3))
+    for i, row in enumerate(rows):
+        for k, offset in enumerate(offsets):
+            stored[i, k] = to_rgb(BLUE if held(row, offset) else ORANGE)
+            if held(row, offset):
+                matrix[i, at[row + offset]] = to_rgb(BLUE)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.6), gridspec_kw={"width_ratios": [1.6, 1]})
+    left.imshow(matrix, aspect="auto", interpolation="nearest")
+    left.set_title("32 rows of the 7-point stencil on %d x %d x %d points" % (size, size, size))
+    left.set_xlabel("columns that have entries")
+    left.set_ylabel("row %d + ..." % first)
+    right.imshow(stored, aspect="auto", interpolation="nearest")
+    for k in range(1, len(offsets)):
+        right.axvline(k - 0.5, color="white", linewidth=2)
+    right.set_xticks(range(len(offsets)), ["%+d" % offset if offset else "0" for offset in offsets])
+    right.set_xlabel("column - row: 4 bytes for the 32 entries of a step")
+    right.set_title("7 steps; orange: a zero fills the end of a line")
+    right.set_yticks([])
+    save(figure, "diagonals.svg")
+
+
+if __name__ == "__main__":
+    amb()
+    nussell()
+    diagonals()

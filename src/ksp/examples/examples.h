@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The start that the examples share.
+*/
+#pragma once
+
+#include <petscsys.h>
+
+/* Calls PetscInitialize(). With -h or --help the program prints its own help and ends: PETSc's -help would add hundreds of lines and go on to run. */
+static inline PetscErrorCode ExampleInitialize(int *argc, char ***argv, const char help[])
+{
+  PetscBool asked = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  for (int a = 1; a < *argc; a++) asked = (PetscBool)(asked || !strcmp((*argv)[a], "-h") || !strcmp((*argv)[a], "--help"));
+  if (asked) *argc = 1;
+  PetscCall(PetscInitialize(argc, argv, NULL, help));
+  if (!asked) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s", help));
+  PetscCall(PetscFinalize());
+  exit(0);
+}

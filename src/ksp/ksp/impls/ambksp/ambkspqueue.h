@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Iterations on a GPU that are queued ahead of their results. The device makes the tests of PETSc's method; the host repeats them with the norms that the device
+   reports, so that reasons, histories and messages are PETSc's. If monitors or a test of the program look on, the host waits in each iteration.
+*/
+#pragma once
+
+#include "mat/halo/halo.h"
+#include "ksp/ksp/impls/ambksp/ambksp.h"
+#include "ksp/ksp/impls/fused/fusedcuda.h"
+
+/* How products are made: by a format, or by PETSc if mult is NULL. An error of PETSc is kept, since a queue returns a SysStatus. */
+typedef struct {
+  MatShadowMultFunction *mult;
+  void                  *data;
+  MatShadowCSR           csr;
+  PetscErrorCode         error;
+} KSPAMBProduct;
+
+typedef struct _KSPAMBQueue KSPAMBQueue;
+struct _KSPAMBQueue {
+  /* The method sets these */
+  Vec            v[FUSED_VECTORS];
+  FusedPass      pass; /* KSPAMBQueueSetUp() sets all but v */
+  FusedNorm      norm;
+  PetscLogDouble vectors, flops; /* that an iteration reads and writes, for each row; its operations */
+  PetscInt       products;       /* in an iteration */
+  SysStatus (*iteration)(KSPAMB *, const KSPAMBQueue *, KSPAMBProduct *, SysStream);
+  SysStatus (*resume)(KSPAMB *, const KSPAMBQueue *, KSPAMBProduct *, SysStream); /* after a test that the host does not share */
+  PetscErrorCode (*end)(KSP, KSPAMB *, KSPAMBQueue *, const FusedState *);        /* sets the reason after a stop other than FUSED_STOP_TEST */
+
+  Mat          A;
+  SysStream    stream;
+  PetscMPIInt  nproc;
+  MatHaloComm *about;      /* of several processes */
+  SysReal     *mine, *all; /* as in FusedDeviceShare() */
+  PetscInt     length;     /* of a block */
+  PetscInt     its;        /* iterations that the host knows of */
+  PetscInt     resumed;    /* the iteration after which the host let the device go on, against the test of the device; 0: none */
+  PetscBool    tried, recorded;
+  PetscReal    objective; /* of the start */
+};
+
+/* Clears the queue and sets the product, the stream and the preconditioner, whose numbers are made in ksp->work[0] */
+PetscErrorCode KSPAMBQueueSetUp(KSP, KSPAMB *, KSPAMBQueue *);
+
+/* Tells PETSc that the vectors have new values on the GPU, and gets their arrays */
+PetscErrorCode KSPAMBQueueWrites(KSPAMBQueue *);
+
+/* Sets the device to the start, of this preconditioner, and shows the norm; it returns with a reason if nothing has to be iterated */
+PetscErrorCode KSPAMBQueueStart(KSP, KSPAMB *, KSPAMBQueue *, FusedKind, const FusedState **);
+
+/* Iterates until there is a reason */
+PetscErrorCode KSPAMBQueueRun(KSP, KSPAMB *, KSPAMBQueue *);
+
+/* Queues the product of a vector, in an iteration */
+SysStatus KSPAMBQueueMultiply(const KSPAMBQueue *, KSPAMBProduct *, FusedVector from, FusedVector to, SysStream);
+
+/* Ends a pass with sums: gathers those of other processes, and calls the function; with one process the pass has ended itself */
+SysStatus KSPAMBQueueFinish(KSPAMB *, const KSPAMBQueue *, KSPAMBProduct *, SysStatus (*finish)(FusedDevice *, SysStream), SysStream);
+SysStatus KSPAMBQueueFinishNorm(KSPAMB *, const KSPAMBQueue *, KSPAMBProduct *, SysStatus (*finish)(FusedDevice *, FusedNorm, SysStream), SysStream);
+
+PetscErrorCode KSPAMBQueueCheck(SysStatus);

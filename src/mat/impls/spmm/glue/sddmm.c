@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   MatSDDMM(): entries of the product of two dense matrices in the pattern of a sparse matrix
+*/
+#include <petscamb.h>
+
+#include "sys/systhreads.h"
+#include "mat/impls/spmm/glue/spmm.h"
+
+PetscLogEvent MAT_Sddmm;
+
+/* The blocks of O have the entries of those of S, which the sampled products are set in */
+static PetscErrorCode SddmmCheckPattern(Mat S, Mat O)
+{
+  Mat             s[2], o[2];
+  const PetscInt *gs, *go;
+  PetscBool       same = PETSC_TRUE;
+  PetscMPIInt     all;
+
+  PetscFunctionBegin;
+  PetscCall(SpmmGetBlocks(S, s, &gs));
+  PetscCall(SpmmGetBlocks(O, o, &go));
+  for (int k = 0; k < 2 && s[k]; k++) {
+    SysCSR cs, co;
+
+    PetscCall(MatShadowGetPattern(s[k], &cs));
+    PetscCall(MatShadowGetPattern(o[k], &co));
+    same = (PetscBool)(same && cs.m == co.m && cs.n == co.n && cs.nz == co.nz);
+    same = (PetscBool)(same && !memcmp(cs.i, co.i, sizeof(*cs.i) * (size_t)(cs.m + 1)) && (!cs.nz || !memcmp(cs.j, co.j, sizeof(*cs.j) * (size_t)cs.nz)));
+    if (k && same) same = (PetscBool)(!cs.n || !memcmp(gs, go, sizeof(*gs) * (size_t)cs.n));
+  }
+  all = same;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)S)));
+  PetscCheck(all, PetscObjectComm((PetscObject)S), PETSC_ERR_ARG_WRONG, "MatSDDMM(): the matrix to use again has other entries than the sparse matrix; use MAT_INITIAL_MATRIX");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Memory of a call */
+typedef struct {
+  SpmmMemory panel, ghost, work;
+  int64_t    ring;
+  PetscSF    sf;
+} Sddmm;
+
+static PetscErrorCode SddmmCreate(Mat S, PetscInt K, const Mat block[2], const PetscInt *garray, Sddmm *w)
+{
+  const int   nthread = SysThreads();
+  SysStatus   status  = SYS_SUCCESS;
+  SysCSR      csr;
+  PetscMPIInt worst;
+  int         width;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(w, sizeof(*w)));
+  (void)SddmmPanelColumns(K, &width);
+  PetscCall(MatShadowGetPattern(block[0], &csr));
+  if (!block[1]) w->ring = SpmmRing(csr.m, csr.n, csr.i, csr.j);
+  PetscCall(SpmmMemoryCreate((size_t)(w->ring ? nthread * SpmmRingSize(w->ring, width) : csr.n * width), &w->panel, &status));
+  PetscCall(SpmmMemoryCreate((size_t)(nthread * SddmmWorkSize(width)), &w->work, &status));
+  if (block[1]) {
+    PetscCall(MatShadowGetPattern(block[1], &csr));
+    PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)S), &w->sf));
+    PetscCall(PetscSFSetGraphLayout(w->sf, S->cmap, (PetscInt)csr.n, NULL, PETSC_COPY_VALUES, garray));
+    PetscCall(SpmmMemoryCreate((size_t)(csr.n * width), &w->ghost, &status));
+  }
+  worst = (PetscMPIInt)status;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)S)));
+  PetscCheck(worst == SYS_SUCCESS, PetscObjectComm((PetscObject)S), PETSC_ERR_MEM, "Not enough memory for MatSDDMM(): use more processes");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SddmmDestroy(Sddmm *w)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscSFDestroy(&w->sf));
+  PetscCall(SpmmMemoryDestroy(&w->panel));
+  PetscCall(SpmmMemoryDestroy(&w->ghost));
+  PetscCall(SpmmMemoryDestroy(&w->work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The columns that one panel has: col to col + ncol - 1 of K */
+static PetscErrorCode SddmmPanel(const Sddmm *w, const SpmmTerm term[2], int64_t m, PetscInt col, int ncol, PetscInt K, int width, const SysReal *left, PetscInt ld, PetscBool scale, SysReal *const values[2])
+{
+  const int    nthread = SysThreads(), last = scale && col + ncol == K;
+  MPI_Datatype row;
+
+  PetscFunctionBegin;
+  if (!w->ring) SpmmPack(nthread, term[0].n, ncol, width, term[0].columns, term[0].ld, w->panel.a);
+  if (w->sf) {
+    PetscCallMPI(MPI_Type_contiguous(width, MPIU_REAL, &row));
+    PetscCallMPI(MPI_Type_commit(&row));
+    PetscCall(PetscSFBcastBegin(w->sf, row, w->panel.a, w->ghost.a, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(w->sf, row, w->panel.a, w->ghost.a, MPI_REPLACE));
+    PetscCallMPI(MPI_Type_free(&row));
+  }
+  for (int k = 0; k < (w->sf ? 2 : 1); k++) SddmmValues(nthread, m, &term[k], left, ld, ncol, width, col > 0, last, w->work.a, values[k]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SddmmAll(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O)
+{
+  const PetscInt     K = D1->cmap->N;
+  const PetscInt    *garray;
+  const PetscScalar *left, *right;
+  PetscScalar       *values[2] = {NULL, NULL};
+  PetscInt           ldl, ldr;
+  Mat                s[2], o[2];
+  SpmmTerm           term[2];
+  SysCSR             csr[2] = {{0}};
+  Sddmm              w;
+  int                width;
+
+  PetscFunctionBegin;
+  PetscCall(SpmmGetBlocks(S, s, &garray));
+  PetscCall(SddmmCreate(S, PetscMax(K, 1), s, garray, &w));
+  PetscCall(SpmmGetBlocks(O, o, &garray));
+  PetscCall(MatDenseGetLDA(D1, &ldl));
+  PetscCall(MatDenseGetLDA(D2, &ldr));
+  PetscCall(MatDenseGetArrayRead(D1, &left));
+  if (D2 == D1) right = left;
+  else PetscCall(MatDenseGetArrayRead(D2, &right));
+  for (int k = 0; k < 2 && s[k]; k++) {
+    PetscCall(SpmmGetCSR(s[k], &csr[k]));
+    term[k] = (SpmmTerm){.i = csr[k].i, .j = csr[k].j, .a = (const SysReal *)csr[k].a, .n = D2->rmap->n, .ring = w.ring, .ld = ldr, .panel = k ? w.ghost.a : w.panel.a};
+    PetscCall(MatSeqAIJGetArrayWrite(o[k], &values[k]));
+    if (!K) PetscCall(PetscArrayzero(values[k], csr[k].nz));
+  }
+  for (PetscInt col = 0; col < K; col += SddmmPanelColumns(K - col, &width)) {
+    const int ncol = SddmmPanelColumns(K - col, &width);
+
+    term[0].columns = (const SysReal *)right + (int64_t)col * ldr;
+    PetscCall(SddmmPanel(&w, term, S->rmap->n, col, ncol, K, width, (const SysReal *)left + (int64_t)col * ldl, ldl, scale, (SysReal *const *)values));
+  }
+  for (int k = 0; k < 2 && s[k]; k++) PetscCall(MatSeqAIJRestoreArrayWrite(o[k], &values[k]));
+  if (D2 != D1) PetscCall(MatDenseRestoreArrayRead(D2, &right));
+  PetscCall(MatDenseRestoreArrayRead(D1, &left));
+  PetscCall(SddmmDestroy(&w));
+  PetscCall(PetscLogFlops((double)(csr[0].nz + csr[1].nz) * (2.0 * (double)K + (scale ? 1 : 0))));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatSDDMM - computes the entries of the product of two dense matrices, D1 D2^T, in the pattern of a sparse matrix S (sampled dense-dense matrix product)
+
+  Collective
+
+  Input Parameters:
++ S     - the sparse matrix, M x N, of `MATAIJ` or a type that extends it
+. D1    - a dense matrix, M x K, whose rows are distributed as those of `S`
+. D2    - a dense matrix, N x K, whose rows are distributed as the columns of `S`; it may be `D1`
+. scale - `PETSC_TRUE`: each entry is multiplied by that of `S`, O = S o (D1 D2^T); `PETSC_FALSE`: only the pattern of `S` counts
+- reuse - `MAT_INITIAL_MATRIX`, or `MAT_REUSE_MATRIX` if `O` is the result of such a call with a matrix of the same pattern
+
+  Output Parameter:
+. O - the sparse matrix of the entries, M x N, with the pattern and the type of `S`
+
+  Level: intermediate
+
+  Notes:
+  Stored zeros of `S` are part of its pattern. An infinite or undefined number in a row of `D1` or `D2` reaches the entries of that row only.
+
+  The same input gives the same bits, whatever the number of threads.
+
+  Matrices on a GPU are multiplied on the host. Complex numbers are not supported, `PETSC_ERR_SUP`. Sizes that do not fit give `PETSC_ERR_ARG_SIZ`, and an `O` with
+  another pattern gives `PETSC_ERR_ARG_WRONG`.
+
+.seealso: `MatMatMult()`, `MATPRODUCTALGORITHMSPMM`, `MATAMB`, `MATDENSE`
+@*/
+PetscErrorCode MatSDDMM(Mat S, Mat D1, Mat D2, PetscBool scale, MatReuse reuse, Mat *O)
+{
+  const Mat dense[2] = {D1, D2};
+  PetscBool aij, is;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(S, MAT_CLASSID, 1);
+  PetscValidHeaderSpecific(D1, MAT_CLASSID, 2);
+  PetscValidHeaderSpecific(D2, MAT_CLASSID, 3);
+  PetscValidLogicalCollectiveBool(S, scale, 4);
+  PetscValidLogicalCollectiveEnum(S, reuse, 5);
+  PetscCheck(!PetscDefined(USE_COMPLEX), PetscObjectComm((PetscObject)S), PETSC_ERR_SUP, "MatSDDMM() multiplies real numbers; use a PETSc configured without complex numbers");
+  PetscCheck(reuse == MAT_INITIAL_MATRIX || reuse == MAT_REUSE_MATRIX, PetscObjectComm((PetscObject)S), PETSC_ERR_ARG_OUTOFRANGE, "MatSDDMM() takes MAT_INITIAL_MATRIX or MAT_REUSE_MATRIX");
+  PetscCheck(S->assembled, PetscObjectComm((PetscObject)S), PETSC_ERR_ARG_WRONGSTATE, "Not for an unassembled matrix; call MatAssemblyBegin() and MatAssemblyEnd() first");
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)S, &aij, MATSEQAIJ, MATMPIAIJ, ""));
+  PetscCheck(aij, PetscObjectComm((PetscObject)S), PETSC_ERR_SUP, "The sparse matrix of MatSDDMM() has the type %s; convert it to MATAIJ or a type of petsc-amb", ((PetscObject)S)->type_name);
+  for (int k = 0; k < 2; k++) {
+    const PetscLayout map = k ? S->cmap : S->rmap;
+
+    PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)dense[k], &is, MATSEQDENSE, MATMPIDENSE, ""));
+    PetscCheck(is, PetscObjectComm((PetscObject)S), PETSC_ERR_SUP, "D%d of MatSDDMM() has the type %s; convert it to MATDENSE", k + 1, ((PetscObject)dense[k])->type_name);
+    PetscCheck(dense[k]->rmap->N == map->N && dense[k]->rmap->n == map->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "D%d has %" PetscInt_FMT " local rows of %" PetscInt_FMT ", but the sparse matrix has %" PetscInt_FMT " local %s of %" PetscInt_FMT, k + 1,
+               dense[k]->rmap->n, dense[k]->rmap->N, map->n, k ? "columns" : "rows", map->N);
+  }
+  PetscCheck(D1->cmap->N == D2->cmap->N, PetscObjectComm((PetscObject)S), PETSC_ERR_ARG_SIZ, "D1 has %" PetscInt_FMT " columns, D2 %" PetscInt_FMT, D1->cmap->N, D2->cmap->N);
+  PetscCall(PetscLogEventBegin(MAT_Sddmm, S, D1, D2, 0));
+  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(S, MAT_DO_NOT_COPY_VALUES, O));
+  else {
+    PetscValidHeaderSpecific(*O, MAT_CLASSID, 6);
+    PetscCheck(*O != S, PetscObjectComm((PetscObject)S), PETSC_ERR_ARG_IDN, "The result of MatSDDMM() may not be its sparse matrix");
+    PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)*O, &is, MATSEQAIJ, MATMPIAIJ, ""));
+    PetscCheck(is && (*O)->rmap->n == S->rmap->n && (*O)->cmap->n == S->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "MatSDDMM(): the matrix to use again is no AIJ of the sizes of the sparse matrix; use MAT_INITIAL_MATRIX");
+    PetscCall(SddmmCheckPattern(S, *O));
+  }
+  PetscCall(SddmmAll(S, D1, D2, scale, *O));
+  PetscCall(MatAssemblyBegin(*O, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*O, MAT_FINAL_ASSEMBLY));
+  PetscCall(PetscLogEventEnd(MAT_Sddmm, S, D1, D2, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

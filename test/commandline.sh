@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The command lines of the programs in bin/: -h, --version, names that do not exist, and the verdict of petscamb info. No time is judged.
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d "${TMPDIR:-/tmp}/petscamb-commandline-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+failed=0
+petscamb=$BIN/petscamb
+data=$root/data
+
+# expect NAME CODE PATTERN COMMAND...: the command must end with this exit code and print a line with the pattern
+expect() {
+  local name=$1 code=$2 pattern=$3 got
+  shift 3
+  "$@" >out 2>&1
+  got=$?
+  if [ $got = "$code" ] && grep -qE -e "$pattern" out; then echo "ok $name"; else
+    echo "not ok $name: exit code $got, not $code, or no line with $pattern"
+    sed 's/^/    /' out >&2
+    failed=1
+  fi
+}
+
+# ------------------------------------------------- -h and --version -------------------------------------------------
+
+for program in "$BIN"/*; do
+  name=$(basename "$program")
+  for option in -h --help; do
+    expect "$name $option" 0 "^  " "$program" $option
+    [ "$(wc -l <out)" -lt 60 ] && ! grep -q "PETSC ERROR\|Petsc Release" out && continue
+    echo "not ok $name $option: this is more than the help of the program"
+    failed=1
+  done
+done
+expect "petscamb bench p7:9 -h" 0 "^Options of bench" "$petscamb" bench p7:9 -h
+ln -s "${LIB:-$BIN/../lib/libpetscamb.so}" libpetscamb.so # PETSC_OPTIONS takes no path with a space
+PETSC_OPTIONS="${PETSC_OPTIONS:-} -dll_append $work/libpetscamb.so -petscamb_view" expect "petscamb with -dll_append" 0 "^  amb +[1-9]" "$petscamb" solve p7:9 -rounds 1 -seconds 0
+[ "$(grep -c "^petsc-amb on" out)" = 1 ] && echo "ok petscamb with -dll_append: one library" || { echo "not ok petscamb with -dll_append: one library" && failed=1; }
+expect "--version" 0 "^petscamb $(cat "$root/VERSION"), PETSc 3\." "$petscamb" --version
+
+# ------------------------------------------------- names that do not exist -------------------------------------------------
+
+expect "no command" 2 "^petscamb: no command: say bench, info or solve" "$petscamb"
+expect "a misspelt command" 2 "^petscamb: inf: there is no such command; did you mean info\?$" "$petscamb" inf p7:5
+expect "another word as command" 2 "^petscamb: measure: there is no such command; say bench" "$petscamb" measure p7:5
+expect "a misspelt option" 2 "^petscamb: -type: there is no such option; did you mean -types\?$" "$petscamb" solve p7:5 -type aij
+expect "an option of another command" 2 "^petscamb: -rounds: nobody asked for this option$" "$petscamb" info p7:5 -rounds 3
+expect "an option that nothing reads" 2 "^petscamb: -ksp_tpye: nobody asked for this option$" "$petscamb" solve p7:5 -ksp_tpye cg -seconds 0 -rounds 1
+expect "a misspelt type of petsc-amb" 2 "^petscamb: -types nusell: there is no such type; did you mean nussell\?$" "$petscamb" bench p7:5 -types aij,nusell
+expect "a misspelt type of PETSc" 2 "^petscamb: -types aijcuspars: there is no such type; did you mean aijcusparse\?$" "$petscamb" bench p7:5 -types aijcuspars
+expect "a misspelt peer" 2 "^petscamb: -types graphblass: there is no such type; did you mean graphblas\?$" "$petscamb" bench p7:5 -types graphblass
+expect "another word as type" 2 "^petscamb: -types something: there is no such type$" "$petscamb" solve p7:5 -types something
+expect "a type of some PETScs" 0 "^ +scalapack +absent: |^  spmv +scalapack " "$petscamb" bench p7:5 -types aij,scalapack -reps 1
+expect "a misspelt operation" 2 "^petscamb: -ops spvm: there is no such operation; did you mean spmv\?$" "$petscamb" bench p7:5 -ops spvm
+expect "a misspelt type of KSP" 2 "^petscamb: Unable to find requested KSP type cgg$" "$petscamb" solve p7:5 -ksp_type cgg
+expect "a file that does not exist" 1 "^petscamb: nowhere.mtx: no file that can be read" "$petscamb" info nowhere.mtx
+PETSC_OPTIONS="${PETSC_OPTIONS:-} -some_option" expect "an option of the environment that nothing reads" 0 "verdict" "$petscamb" info p7:5
+
+# ------------------------------------------------- the verdict -------------------------------------------------
+
+# chosen FILE: the type that autosparse takes by the traffic model, or aij
+chosen() {
+  "$BIN/solve" -f "$1" -mat_type autosparse -mat_shadow_tune model -mat_autosparse_device cpu -ksp_type cg -pc_type none -ksp_max_it 1 -ksp_view_mat ::ascii_info 2>&1 |
+    sed -nE 's/^ *products run on ([a-z]+), .*/\1/p; s/^ *products run on the AIJ, .*/aij/p' | sed 's/^the$/aij/' | head -1
+}
+# the smallest grids, in Matrix Market's format: the formats have more bytes than the AIJ, many more for the first
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 1\n' >two.mtx
+cp "$data"/*.mtx.gz .
+for file in bar_elasticity.mtx.gz cage10.mtx.gz PGPgiantcompo.mtx.gz two.mtx; do
+  type=$(chosen "$file")
+  expect "verdict of $file: the type of autosparse" 0 "^    type +${type:-no type was found}$" env PETSC_OPTIONS="${PETSC_OPTIONS:-} -mat_autosparse_device cpu -mat_amb_device cpu -mat_nussell_device cpu" "$petscamb" info "$file" -json info.json
+  cp out info.txt
+  expect "verdict of $file: its option" 0 "^    options +-mat_type $type$" cat info.txt
+  expect "verdict of $file: the figures agree" 0 "^agree$" "${PYTHON:-python3}" - "$file" "$type" <<'END'
+import json, math, sys
+
+(info,) = json.load(open("info.json"))
+verdict, stored = info["verdict"], {f["format"]: f["bytes"] for f in info["formats"]}
+entries = info["rows"] + info["cols"]
+scalar = (verdict["bytes_aij"] - stored["csr"]) / entries
+assert scalar in (4, 8, 16), scalar
+read = {name: stored["csr" if name == "aij" else name] + scalar * entries for name in ("aij", sys.argv[2])}
+assert verdict["type"] == sys.argv[2]
+assert verdict["bytes_aij"] == read["aij"] and verdict["bytes"] == read[sys.argv[2]], (verdict, read)
+assert abs(verdict["expected_ratio"] - read["aij"] / verdict["bytes"]) < 1e-4
+if sys.argv[2] == "aij":
+    assert "pays_after" not in verdict and "conversion_s" not in verdict
+else:
+    cost = verdict["conversion_s"] / verdict["product_aij_s"]
+    assert cost > 0 and abs(verdict["pays_after"] - cost / (1 - 1 / verdict["expected_ratio"])) < 1 + 0.01 * verdict["pays_after"], verdict
+print("agree")
+END
+done
+printf '%%%%MatrixMarket matrix coordinate real general\n0 0 0\n' >nothing.mtx
+expect "verdict of nothing" 0 "^    options +-mat_type aij$" "$petscamb" info nothing.mtx -json info.json
+expect "verdict of nothing: numbers" 0 '"expected_ratio": 1.0' "${PYTHON:-python3}" -m json.tool info.json
+expect "verdict: the model against the clock" 0 "^    but +[a-z]+ may still be faster here" "$petscamb" info p5:4 -mat_autosparse_device cpu
+expect "verdict on two processes" 0 "^    options +-mat_type [a-z]+$" ${MPIEXEC:-mpiexec} -n 2 "$petscamb" info "$data/cage10.mtx.gz"
+exit $failed

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+static char help[] = "A product of matrices for which memory is short on one process: all processes raise the same error.\n";
+
+#include <stdatomic.h>
+
+#include "testproduct.h"
+
+static const TestShape grid   = {"grid", 144, 144, TestRowGrid, TestValueGeneral, PETSC_FALSE};
+static const TestShape coarse = {"coarse", 144, 40, TestRowAggregate, TestValueGeneral, PETSC_FALSE};
+
+/* The linker puts the first function in the place of SysAllocate() in the library; the second is the library's. Threads allocate too. */
+void *__wrap_SysAllocate(size_t);
+void *__real_SysAllocate(size_t);
+
+static atomic_int left = 0; /* allocations before one fails */
+
+void *__wrap_SysAllocate(size_t size)
+{
+  return atomic_fetch_sub(&left, 1) == 1 ? NULL : __real_SysAllocate(size);
+}
+
+/* Makes the product, or makes it again, with the failure of an allocation of the last process. Have all processes the same error code? *allocations become those that
+   the last process made. */
+static PetscErrorCode Fail(TestDiff *d, const TestProduct *p, const TestOperands *o, PetscBool again, int failing, int *allocations, PetscErrorCode *raised)
+{
+  PetscMPIInt    rank, size;
+  PetscErrorCode ierr[2];
+  Mat            C;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(TestProductCreate(p, o, &C));
+  PetscCall(MatProductSetFromOptions(C));
+  if (again) {
+    PetscCall(MatProductSymbolic(C));
+    PetscCall(MatProductNumeric(C));
+    PetscCall(TestChangeValues(o->A, 3));
+    PetscCall(TestChangeValues(o->P, 4));
+  }
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  atomic_store(&left, rank == size - 1 ? failing : 0);
+  *raised      = again ? MatProductNumeric(C) : MatProductSymbolic(C);
+  *allocations = failing - atomic_load(&left);
+  atomic_store(&left, 0);
+  PetscCall(PetscPopErrorHandler());
+  PetscCallMPI(MPI_Bcast(allocations, 1, MPI_INT, size - 1, PETSC_COMM_WORLD));
+  ierr[0] = *raised;
+  ierr[1] = (PetscErrorCode) - *raised;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, ierr, 2, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
+  TestExpect(d, "not all processes have the same error", (PetscBool)(ierr[0] == -ierr[1]));
+  PetscCall(MatDestroy(&C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Each allocation fails in turn */
+static PetscErrorCode Run(TestDiff *d, const TestProduct *p, PetscBool again)
+{
+  TestOperands   o;
+  PetscErrorCode raised;
+  int            allocations, unused, failures = 0;
+  Mat            A, P;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(&grid, NULL, &A));
+  PetscCall(TestShapeCreate(&coarse, NULL, &P));
+  PetscCall(TestOperandsCreate(A, P, &o));
+  PetscCall(Fail(d, p, &o, again, 1000000, &allocations, &raised));
+  TestExpect(d, "an error although no allocation failed", (PetscBool)(raised == 0));
+  for (int k = 1; k <= allocations; k++) {
+    PetscCall(Fail(d, p, &o, again, k, &unused, &raised));
+    TestExpect(d, "another error than PETSC_ERR_MEM", (PetscBool)(raised == 0 || raised == PETSC_ERR_MEM));
+    failures += raised != 0;
+  }
+  TestExpect(d, "no error although allocations failed", (PetscBool)(failures > 0 || !allocations));
+  PetscCall(TestOperandsDestroy(&o));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  static const struct {
+    const char *name;
+    TestProduct product;
+  } products[] = {
+    {"A P",    {MATPRODUCT_AB, "AP"}  },
+    {"A' P",   {MATPRODUCT_AtB, "AP"} },
+    {"A R'",   {MATPRODUCT_ABt, "AR"} },
+    {"P' A P", {MATPRODUCT_PtAP, "AP"}},
+    {"R A R'", {MATPRODUCT_RARt, "AR"}},
+    {"R A P",  {MATPRODUCT_ABC, "RAP"}}
+  };
+
+  PetscCall(TestInitialize(&argc, &argv, help));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(products); k++) {
+    for (int again = 0; again < 2; again++) {
+      TestDiff d = {NULL, 0};
+      char     name[32];
+
+      if (Run(&d, &products[k].product, (PetscBool)again)) TestDiffAdd(&d, "PETSc raised an error, see above", PETSC_MAX_REAL);
+      PetscCall(PetscSNPrintf(name, sizeof(name), "%s%s", products[k].name, again ? " again" : ""));
+      PetscCall(TestReport(name, &d));
+    }
+  }
+  return TestFinalize();
+}
+
+/*TEST
+
+  test:
+    nsize: {{1 2 3}}
+    env: OMP_NUM_THREADS=2
+    args: -mat_type hashgemm -mat_hashgemm_device cpu
+    output_file: output/memory.out
+
+TEST*/
