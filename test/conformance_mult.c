@@ -412,7 +412,7 @@ int main(int argc, char **argv)
       args: -mat_shadow_tune {{model measure online}}
     test:
       suffix: ccoo_chunks
-      args: -mat_shadow_tune off -mat_ccoo_block {{32 256}} -mat_ccoo_items {{1 2 4 8}}
+      args: -mat_shadow_tune off -mat_ccoo_block 32 -mat_ccoo_items {{1 2 4 8}}
     test:
       suffix: ccoo_plain
       args: -mat_shadow_tune off -mat_ccoo_items {{1 8}} -mat_ccoo_table false

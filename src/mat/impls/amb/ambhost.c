@@ -115,19 +115,23 @@ static inline __attribute__((always_inline)) void AmbHostFillTile(const int b, c
   }
 }
 
-/* One function for each block size and storage, which are then constants in the loops */
-#define FILL_STORED(b, stored) \
-  static void AmbHostFill##b##_##stored(const AmbHost *A, const AmbTile *T, SysInt *pos, SysFill what) \
+/* One function for each block size, which is a constant in the loops, as are the parts to write; values that are not stored as they are have to be coded anyway */
+#define FILL(b) \
+  static void AmbHostFill##b(const AmbHost *A, const AmbTile *T, SysInt *pos, SysFill what) \
   { \
-    if (what == SYS_FILL_VALUES && T->only) AmbHostFillTile(b, 1, SYS_FILL_VALUES, stored, A, T, pos); \
-    else if (what == SYS_FILL_VALUES) AmbHostFillTile(b, 0, SYS_FILL_VALUES, stored, A, T, pos); \
-    else if (what == SYS_FILL_PATTERN) AmbHostFillTile(b, 0, SYS_FILL_PATTERN, stored, A, T, pos); \
-    else AmbHostFillTile(b, 0, SYS_FILL_ALL, stored, A, T, pos); \
+    if (what == SYS_FILL_VALUES && T->only) AmbHostFillTile(b, 1, SYS_FILL_VALUES, SYS_STORAGE_PLAIN, A, T, pos); \
+    else if (what == SYS_FILL_VALUES) AmbHostFillTile(b, 0, SYS_FILL_VALUES, SYS_STORAGE_PLAIN, A, T, pos); \
+    else if (what == SYS_FILL_PATTERN) AmbHostFillTile(b, 0, SYS_FILL_PATTERN, SYS_STORAGE_PLAIN, A, T, pos); \
+    else AmbHostFillTile(b, 0, SYS_FILL_ALL, SYS_STORAGE_PLAIN, A, T, pos); \
   }
-#define FILL(b)       FILL_STORED(b, SYS_STORAGE_PLAIN) FILL_STORED(b, SYS_STORAGE_SINGLE) FILL_STORED(b, SYS_STORAGE_PLACES)
-#define FILL_NAMED(b) {AmbHostFill##b##_SYS_STORAGE_PLAIN, AmbHostFill##b##_SYS_STORAGE_SINGLE, AmbHostFill##b##_SYS_STORAGE_PLACES},
+#define FILL_NAMED(b) AmbHostFill##b,
 
 AMB_BLOCKS(FILL)
+
+static void AmbHostFillSmall(const AmbHost *A, const AmbTile *T, SysInt *pos, SysFill what)
+{
+  AmbHostFillTile(A->block_size, what == SYS_FILL_VALUES && T->only, what, A->values.stored, A, T, pos);
+}
 
 /* Copies the layout of a scope into the arrays of the format */
 static void AmbHostPlaceScope(AmbHost *A, const AmbLayout *L, const AmbLayout *before)
@@ -168,7 +172,7 @@ static void AmbHostPartition(AmbHost *A, const AmbLayout *layout, AmbLayout *bef
 
 static SysStatus AmbHostFill(AmbHost *A, int nworker, SysFill what, const AmbLayout *layout, const AmbLayout *before)
 {
-  static void (*const fill[AMB_MAX_BLOCK][3])(const AmbHost *, const AmbTile *, SysInt *, SysFill) = {AMB_BLOCKS(FILL_NAMED)};
+  static void (*const fill[AMB_MAX_BLOCK])(const AmbHost *, const AmbTile *, SysInt *, SysFill) = {AMB_BLOCKS(FILL_NAMED)};
 
   int status = SYS_SUCCESS;
 
@@ -183,7 +187,7 @@ static SysStatus AmbHostFill(AmbHost *A, int nworker, SysFill what, const AmbLay
       for (int64_t s = A->thread_scope[t]; s < A->thread_scope[t + 1]; s++) {
         if (layout) AmbHostPlaceScope(A, layout + s, before + s);
         for (int64_t r = 0; r < A->scope && s * A->scope + r < A->csr.m; r++) pos[r] = A->csr.i[s * A->scope + r];
-        for (int64_t k = A->scope_tile[s]; k < A->scope_tile[s + 1]; k++) (*fill[A->block_size - 1][A->values.stored])(A, A->tile + k, pos, what);
+        for (int64_t k = A->scope_tile[s]; k < A->scope_tile[s + 1]; k++) (*(A->values.stored == SYS_STORAGE_PLAIN ? fill[A->block_size - 1] : AmbHostFillSmall))(A, A->tile + k, pos, what);
       }
     }
     free(pos);

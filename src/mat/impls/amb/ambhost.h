@@ -22,9 +22,14 @@
 #include "sys/sysisa.h"
 #include "sys/sysvalues.h"
 
-#define AMB_C             8  /* rows of a chunk: the doubles of a 512-bit register */
-#define AMB_MAX_BLOCK     10 /* longest block */
-#define AMB_BLOCKS(F)     F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10)
+#define AMB_C         8  /* rows of a chunk: the doubles of a 512-bit register */
+#define AMB_MAX_BLOCK 10 /* longest block */
+#define AMB_BLOCKS(F) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10)
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+  #define AMB_SINGLE(F, b) F(b, SYS_STORAGE_SINGLE)
+#else
+  #define AMB_SINGLE(F, b)
+#endif
 #define AMB_MAX_SCOPE     32768 /* rows that are numbered by a 16-bit offset, at most */
 #define AMB_SEGMENT_WIDTH 65536 /* columns that a 16-bit index can number */
 #define AMB_MODEL_ROWS    4096  /* rows of a window that the traffic model looks at, at most */

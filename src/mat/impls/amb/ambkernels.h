@@ -89,36 +89,40 @@ static SYS_INLINE void AmbTileAll(const int b, const SysStorage stored, const Sy
   }
 }
 
-/* One function for each block size, storage of values and way to store sums, which are then constants in the kernel */
-#define TILE(b, stored, how) \
-  static void SYS_ISA_NAME(Tile_##b##_##stored##_##how)(const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z) \
+/* One function for each block size and storage of values, which are constants in the kernel; so is the way to store sums if values are stored as they are */
+#define TILE_ARGUMENTS const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z
+#define TILE_PLAIN(b) \
+  static void SYS_ISA_NAME(Tile_##b##_SYS_STORAGE_PLAIN)(SysStore how, TILE_ARGUMENTS) \
+  { \
+    if (how == SYS_STORE_SET) AmbTileAll(b, SYS_STORAGE_PLAIN, SYS_STORE_SET, A, T, alpha, x, beta, y, z); \
+    else if (how == SYS_STORE_AXPY) AmbTileAll(b, SYS_STORAGE_PLAIN, SYS_STORE_AXPY, A, T, alpha, x, beta, y, z); \
+    else AmbTileAll(b, SYS_STORAGE_PLAIN, SYS_STORE_ADD, A, T, alpha, x, beta, y, z); \
+  }
+#define TILE_SMALL(b, stored) \
+  static void SYS_ISA_NAME(Tile_##b##_##stored)(SysStore how, TILE_ARGUMENTS) \
   { \
     AmbTileAll(b, stored, how, A, T, alpha, x, beta, y, z); \
   }
-#define TILES_STORED(b, stored) TILE(b, stored, SYS_STORE_SET) TILE(b, stored, SYS_STORE_AXPY) TILE(b, stored, SYS_STORE_ADD)
-#define TILES(b)                TILES_STORED(b, SYS_STORAGE_PLAIN) TILES_STORED(b, SYS_STORAGE_SINGLE) TILES_STORED(b, SYS_STORAGE_PLACES)
-#define TILES_NAMED_STORED(b, stored) \
-  { \
-    SYS_ISA_NAME(Tile_##b##_##stored##_SYS_STORE_SET), SYS_ISA_NAME(Tile_##b##_##stored##_SYS_STORE_AXPY), SYS_ISA_NAME(Tile_##b##_##stored##_SYS_STORE_ADD) \
-  }
-#define TILES_NAMED(b) {TILES_NAMED_STORED(b, SYS_STORAGE_PLAIN), TILES_NAMED_STORED(b, SYS_STORAGE_SINGLE), TILES_NAMED_STORED(b, SYS_STORAGE_PLACES)},
+#define TILES(b)              TILE_PLAIN(b) AMB_SINGLE(TILE_SMALL, b) TILE_SMALL(b, SYS_STORAGE_PLACES)
+#define TILE_NAMED(b, stored) [stored] = SYS_ISA_NAME(Tile_##b##_##stored)
+#define TILES_NAMED(b)        {TILE_NAMED(b, SYS_STORAGE_PLAIN), TILE_NAMED(b, SYS_STORAGE_PLACES), AMB_SINGLE(TILE_NAMED, b)},
 
 AMB_BLOCKS(TILES)
 
-typedef void (*TileFunction)(const AmbHost *, const AmbTile *, SysScalar, const SysScalar *, SysScalar, const SysScalar *, SysScalar *);
-static const TileFunction tile_functions[AMB_MAX_BLOCK][3][3] = {AMB_BLOCKS(TILES_NAMED)};
+typedef void (*TileFunction)(SysStore, TILE_ARGUMENTS);
+static const TileFunction tile_functions[AMB_MAX_BLOCK][3] = {AMB_BLOCKS(TILES_NAMED)};
 
 /* z = alpha A x + beta y; y may be z, and is not read if beta is 0 */
 static void SYS_ISA_NAME(Mult)(const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
-  const TileFunction *f     = tile_functions[A->block_size - 1][A->values.stored];
-  const SysStore      first = SysFirstStore(beta, y, z);
+  const TileFunction f     = tile_functions[A->block_size - 1][A->values.stored];
+  const SysStore     first = SysFirstStore(beta, y, z);
 
 #if defined(_OPENMP)
   #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1)
 #endif
   for (int t = omp_get_thread_num(); t < A->nthread; t += omp_get_num_threads()) {
-    for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) f[A->tile[k].first ? first : SYS_STORE_ADD](A, A->tile + k, alpha, x, beta, y, z);
+    for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) f(A->tile[k].first ? first : SYS_STORE_ADD, A, A->tile + k, alpha, x, beta, y, z);
   }
 }
 
@@ -165,16 +169,18 @@ static SYS_INLINE void AmbTileTranspose(const int b, const SysStorage stored, co
 static void SYS_ISA_NAME(ThreadTranspose)(const AmbHost *A, int t, SysScalar alpha, const SysScalar *x, SysScalar *z)
 {
   for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) {
+#define TRANSPOSE_SMALL(b, stored) else AmbTileTranspose(b, stored, A, A->tile + k, alpha, x, z);
 #define CASE(b) \
   case b: \
     if (A->values.stored == SYS_STORAGE_PLAIN) AmbTileTranspose(b, SYS_STORAGE_PLAIN, A, A->tile + k, alpha, x, z); \
-    else if (A->values.stored == SYS_STORAGE_SINGLE) AmbTileTranspose(b, SYS_STORAGE_SINGLE, A, A->tile + k, alpha, x, z); \
-    else AmbTileTranspose(b, SYS_STORAGE_PLACES, A, A->tile + k, alpha, x, z); \
+    else if (A->values.stored == SYS_STORAGE_PLACES) AmbTileTranspose(b, SYS_STORAGE_PLACES, A, A->tile + k, alpha, x, z); \
+    AMB_SINGLE(TRANSPOSE_SMALL, b) \
     break;
     switch (A->block_size) {
       AMB_BLOCKS(CASE)
     }
 #undef CASE
+#undef TRANSPOSE_SMALL
   }
 }
 

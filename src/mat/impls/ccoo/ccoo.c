@@ -162,7 +162,7 @@ static SysStatus LayoutDevice_CCOO(const MatShadowCSR *csr, MatShadowCandidate *
   if (!status) {
     c->bytes = about.bytes_stored;
     if (about.cost >= CCOO_DEVICE_MORE * most) status = SYS_TOO_MANY_BYTES;
-    if (status && about.bytes_stored < CCOO_DEVICE_MORE * most) *reason = "the kernel of the GPU takes longer than the bytes of the AIJ";
+    if (status && about.bytes_stored < CCOO_DEVICE_MORE * most) *reason = "by the model of its kernel, the format is slower than the AIJ";
   }
   if (!status) *data = device;
   else CcooDeviceDestroy(device);
@@ -354,8 +354,8 @@ static const char *const CcooOptions[] = {"mat_ccoo_block", "mat_ccoo_items", "m
 
    The entries are cut into chunks of equal size. A chunk counts rows and columns from its own first ones, in as few bits as it needs. If the values of a chunk are
    among the 256 most frequent values of the matrix, a byte stands for each of them. The format takes the least memory for matrices with few distinct values, such
-   as those of equations with constant coefficients on regular meshes. `MATAMB` with `MatShadowSetValues()` is faster for these too, so that `MATAUTOSPARSE` does
-   not try `MATCCOO`.
+   as those of equations with constant coefficients on regular meshes. `MATAMB` with `MatShadowSetValues()` is as fast or faster for these too, so that
+   `MATAUTOSPARSE` does not try `MATCCOO`.
 
    Options Database Keys:
 +  -mat_type ccoo                              - sets the type, in `MatSetFromOptions()`
@@ -379,7 +379,7 @@ const MatShadowFormat MatShadowFormatCCOO = {
   .citation    = CcooCitation,
   .cited       = &CcooCited,
   .params_size = sizeof(CcooMatParams),
-  .open        = NULL, /* MATAMB is faster on every matrix that was measured, on the host and on the device */
+  .open        = NULL, /* MATAMB is as fast or faster on every matrix that was measured, on the host and on the device */
   .host        = {RankHost_CCOO,   LayoutHost_CCOO,   CcooHostUpdate,   CcooHostMult,   CcooHostMultTranspose,   DescribeHost_CCOO,   CcooHostDestroy,   NULL, CcooFigures, CcooView},
 #if defined(SYS_HAVE_DEVICE)
   .device = {RankDevice_CCOO, LayoutDevice_CCOO, CcooDeviceUpdate, CcooDeviceMult, CcooDeviceMultTranspose, DescribeDevice_CCOO, CcooDeviceDestroy, NULL, CcooFigures, CcooView},
