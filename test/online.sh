@@ -14,7 +14,7 @@ sources=(test/kernels/online.c src/sys/{sysmemory,sysvalues,systable}.c $amb/amb
 if [ "${1:-}" != sanitize ]; then
   build_and_run "double" -O1 -pthread
 elif thread_sanitizer; then
-  build_and_run "double, thread sanitizer" -O1 -pthread -fsanitize=thread
+  build_and_run "double, thread sanitizer" -O1 -g -pthread -fsanitize=thread
 else
   echo "skip conversions under the thread sanitizer: it does not understand the OpenMP libraries of ${KERNEL_CC:-gcc} and clang"
 fi
