@@ -35,6 +35,13 @@ M*/
 #define MATMPIAIJNUSSELL "mpiaijnussell"
 
 /*MC
+   MATCCOO - `MATCCOO` = "ccoo" - the root name of `MATSEQAIJCCOO` and `MATMPIAIJCCOO`, subtypes of `MATAIJ` whose matrix-vector products run on compressed COO
+M*/
+#define MATCCOO       "ccoo"
+#define MATSEQAIJCCOO "seqaijccoo"
+#define MATMPIAIJCCOO "mpiaijccoo"
+
+/*MC
    MATAUTOSPARSE - `MATAUTOSPARSE` = "autosparse" - the root name of `MATSEQAIJAUTOSPARSE` and `MATMPIAIJAUTOSPARSE`, subtypes of `MATAIJ` whose matrix-vector
    products run on the format that is the fastest for the matrix
 M*/
@@ -147,6 +154,27 @@ typedef enum {
 PETSC_EXTERN const char *const MatShadowTunes[];
 
 /*E
+   MatShadowValues - how a format stores the values of a matrix
+
+   Values:
++  `MAT_SHADOW_VALUES_DOUBLE` - as the matrix has them (the default)
+.  `MAT_SHADOW_VALUES_EXACT`  - in the smallest storage that gives back the same bits: by places of 8 bits in a table, in single precision, or as the matrix has them
+.  `MAT_SHADOW_VALUES_SINGLE` - rounded to single precision; vectors and sums keep double precision
+-  `MAT_SHADOW_VALUES_TABLE`  - by places in a table, if the table has room for all distinct values, else as the matrix has them
+
+   Level: intermediate
+
+.seealso: `MatShadowSetValues()`, `MatShadowGetFigure()`, `MATAMB`
+E*/
+typedef enum {
+  MAT_SHADOW_VALUES_DOUBLE,
+  MAT_SHADOW_VALUES_EXACT,
+  MAT_SHADOW_VALUES_SINGLE,
+  MAT_SHADOW_VALUES_TABLE
+} MatShadowValues;
+PETSC_EXTERN const char *const MatShadowValuesNames[];
+
+/*E
    MatShadowDevice - where a matrix with a shadow is stored, with the vectors that `MatCreateVecs()` makes for the matrix
 
    Values:
@@ -255,7 +283,7 @@ PETSC_EXTERN const char *const MatNUSSELLTunes[];
 .seealso: `MatShadowGetInfo()`, `MatShadowGetFigure()`, `MatShadowGetHaloInfo()`
 S*/
 typedef struct {
-  const char    *format;           /* "amb" or "nussell", or "csr" while products run on the AIJ */
+  const char    *format;           /* "amb", "nussell" or "ccoo", or "csr" while products run on the AIJ */
   const char    *reason;           /* why products run on that format, in words */
   const char    *kernel;           /* "avx512", "avx2", "plain" or "cuda"; "aij" or "aijcusparse" */
   PetscBool      tuning;           /* the next products are timed to choose the format of later ones */
@@ -298,6 +326,7 @@ PETSC_EXTERN PetscErrorCode PetscAMBInitializePackageVersion(int, int, int);
 PETSC_EXTERN PetscErrorCode PetscAMBFinalizePackage(void);
 
 PETSC_EXTERN PetscErrorCode MatShadowSetTune(Mat, MatShadowTune);
+PETSC_EXTERN PetscErrorCode MatShadowSetValues(Mat, MatShadowValues);
 PETSC_EXTERN PetscErrorCode MatShadowSetDevice(Mat, MatShadowDevice);
 PETSC_EXTERN PetscErrorCode MatShadowSetHalo(Mat, MatShadowHalo);
 PETSC_EXTERN PetscErrorCode MatShadowSetUp(Mat);
@@ -314,6 +343,10 @@ PETSC_EXTERN PetscErrorCode MatNUSSELLSetRows(Mat, MatNUSSELLRows);
 PETSC_EXTERN PetscErrorCode MatNUSSELLSetTune(Mat, MatNUSSELLTune);
 PETSC_EXTERN PetscErrorCode MatNUSSELLSetChunk(Mat, PetscInt, PetscInt);
 PETSC_EXTERN PetscErrorCode MatNUSSELLSetSegments(Mat, PetscInt, PetscInt, PetscInt, PetscInt);
+
+PETSC_EXTERN PetscErrorCode MatCCOOSetChunk(Mat, PetscInt, PetscInt);
+PETSC_EXTERN PetscErrorCode MatCCOOSetTable(Mat, PetscBool);
+PETSC_EXTERN PetscErrorCode MatCCOOSetAtomics(Mat, PetscBool);
 
 PETSC_EXTERN PetscErrorCode MatHashGEMMSetAccumulator(Mat, MatHashGEMMAccumulator);
 

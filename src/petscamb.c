@@ -10,7 +10,7 @@
 #endif
 
 /* The formats. The test drivers, bench and info, MATAUTOSPARSE, and the check of options read this list. */
-#define PETSCAMB_FORMATS(F) F(AMB) F(NUSSELL) F(AutoSparse) F(HashGEMM)
+#define PETSCAMB_FORMATS(F) F(AMB) F(NUSSELL) F(CCOO) F(AutoSparse) F(HashGEMM)
 
 #define PETSCAMB_DECLARE(name) extern const MatShadowFormat MatShadowFormat##name;
 #define PETSCAMB_LIST(name)    &MatShadowFormat##name,
@@ -193,7 +193,7 @@ PetscErrorCode PetscAMBGetTypes(PetscBool formats_only, PetscInt *n, const char 
   PetscFunctionBegin;
   *n = 0;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(formats); k++) {
-    if (!formats_only || formats[k]->open) names[(*n)++] = formats[k]->name;
+    if (!formats_only || formats[k]->host.layout) names[(*n)++] = formats[k]->name;
   }
   *types = names;
   PetscFunctionReturn(PETSC_SUCCESS);

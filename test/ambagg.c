@@ -1077,7 +1077,7 @@ int main(int argc, char **argv)
     testset:
       output_file: output/ambagg_1.out
       test:
-        args: -mat_type {{aij @types}} @types(-mat_%s_device cpu)
+        args: -mat_type {{aij @types-ccoo}} @types(-mat_%s_device cpu)
     testset:
       output_file: output/ambagg_2.out
       test:

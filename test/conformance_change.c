@@ -627,6 +627,10 @@ int main(int argc, char **argv)
       nsize: 2
       args: -mat_shadow_tune {{model measure online}}
     test:
+      suffix: amb_values
+      nsize: {{1 2}}
+      args: -mat_shadow_tune off -mat_shadow_values {{exact table}}
+    test:
       suffix: amb_blocks
       nsize: 2
       args: -mat_shadow_tune off -mat_amb_block_size {{1 2 3 4 7 10}}

@@ -378,6 +378,14 @@ int main(int argc, char **argv)
       suffix: amb_blocks
       nsize: 1
       args: -mat_shadow_tune off -mat_amb_block_size {{1 2 3 4 5 6 7 8 9 10}}
+    test:
+      suffix: amb_values
+      nsize: {{1 2}}
+      args: -mat_shadow_tune off -mat_shadow_values {{exact table}}
+    test:
+      suffix: amb_values_blocks
+      nsize: 1
+      args: -mat_shadow_tune off -mat_shadow_values table -mat_amb_block_size {{1 2 3 5 9}}
 
   testset:
     args: -mat_type nussell -mat_shadow_tune off
@@ -394,5 +402,19 @@ int main(int argc, char **argv)
     test:
       suffix: nussell_tried
       args: -mat_nussell_tune {{off exhaustive}}
+
+  testset:
+    args: -mat_type ccoo
+    output_file: output/conformance_mult.out
+    test:
+      suffix: ccoo_tuned
+      nsize: 2
+      args: -mat_shadow_tune {{model measure online}}
+    test:
+      suffix: ccoo_chunks
+      args: -mat_shadow_tune off -mat_ccoo_block 32 -mat_ccoo_items {{1 2 4 8}}
+    test:
+      suffix: ccoo_plain
+      args: -mat_shadow_tune off -mat_ccoo_items {{1 8}} -mat_ccoo_table false
 
 TEST*/

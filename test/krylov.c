@@ -1096,7 +1096,7 @@ int main(int argc, char **argv)
     test:
       suffix: types
       nsize: {{1 3}}
-      args: -mat_type {{@types}}
+      args: -mat_type {{@types-ccoo}}
     test:
       suffix: threads_1
       env: OMP_NUM_THREADS=1

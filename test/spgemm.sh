@@ -19,7 +19,7 @@ if [ "${1:-}" != sanitize ]; then
 fi
 sanitized "sparse products" $less
 if thread_sanitizer; then
-  build_and_run "double, thread sanitizer" -O1 $less -fsanitize=thread
+  build_and_run "double, thread sanitizer" -O1 -g $less -fsanitize=thread
 else
   echo "skip sparse products under the thread sanitizer: it does not understand the OpenMP libraries of ${KERNEL_CC:-gcc} and clang"
 fi

@@ -145,9 +145,14 @@ static std::string ReadFile(FILE *f, Matrix &A)
 
 /* ---- Generators ---- */
 
-/* The (2 r + 1)^dim neighbourhood of each node of a grid, or only the neighbours along an axis, in blocks of bs x bs */
-static bool Grid(Matrix &A, int64_t s, int dim, bool star, int bs, double diagonal)
+#define FLOATS 65536
+
+/* The (2 r + 1)^dim neighbourhood of each node of a grid, or only the neighbours along an axis, in blocks of bs x bs. Values are random, or constant along
+   diagonals with up to 'distinct' of them, or random floats if distinct is FLOATS. */
+static bool Grid(Matrix &A, int64_t s, int dim, bool star, int bs, double diagonal, const std::vector<double> &arg)
 {
+  const uint64_t distinct = arg.size() > 1 ? (uint64_t)arg[1] : 0;
+
   const int64_t nodes = dim == 3 ? s * s * s : s * s;
   const int     rz    = dim == 3 ? 1 : 0;
 
@@ -167,10 +172,11 @@ static bool Grid(Matrix &A, int64_t s, int dim, bool star, int bs, double diagon
             for (int d = 0; d < bs; d++, k++) {
               if (!pass) continue;
               const int64_t c = ((Z * s + Y) * s + X) * bs + d;
-              const double  u = MatrixUniform((uint64_t)k);
+              const double  u = distinct && distinct < FLOATS ? (double)(Hash((uint64_t)((c - r) * bs + r % bs)) % distinct) / (double)distinct : MatrixUniform((uint64_t)k);
 
               A.j[k] = (int)c;
               A.a[k] = bs > 1 ? 2 * u - 1 : (c == r ? diagonal : -1.0) * (0.95 + 0.1 * u);
+              if (distinct >= FLOATS) A.a[k] = (float)A.a[k];
             }
           }
         }
@@ -266,16 +272,16 @@ static std::string Generate(const std::string &name, Matrix &A)
     if (end == p + 1 || (*end && *end != ',') || !(arg.back() >= 1)) return "numbers of at least 1 must follow the generator's name";
     p = end;
   }
-  if (kind == "p5" && arg.size() == 1) fits = Grid(A, (int64_t)arg[0], 2, true, 1, 4);
-  else if (kind == "p9" && arg.size() == 1) fits = Grid(A, (int64_t)arg[0], 2, false, 1, 8);
-  else if (kind == "p7" && arg.size() == 1) fits = Grid(A, (int64_t)arg[0], 3, true, 1, 6);
-  else if (kind == "p27" && arg.size() == 1) fits = Grid(A, (int64_t)arg[0], 3, false, 1, 26);
-  else if (kind == "elas" && arg.size() == 1) fits = Grid(A, (int64_t)arg[0], 3, false, 3, 0);
+  if (kind == "p5" && arg.size() >= 1 && arg.size() <= 2) fits = Grid(A, (int64_t)arg[0], 2, true, 1, 4, arg);
+  else if (kind == "p9" && arg.size() >= 1 && arg.size() <= 2) fits = Grid(A, (int64_t)arg[0], 2, false, 1, 8, arg);
+  else if (kind == "p7" && arg.size() >= 1 && arg.size() <= 2) fits = Grid(A, (int64_t)arg[0], 3, true, 1, 6, arg);
+  else if (kind == "p27" && arg.size() >= 1 && arg.size() <= 2) fits = Grid(A, (int64_t)arg[0], 3, false, 1, 26, arg);
+  else if (kind == "elas" && arg.size() >= 1 && arg.size() <= 2) fits = Grid(A, (int64_t)arg[0], 3, false, 3, 0, arg);
   else if (kind == "er" && arg.size() == 2) fits = Graph(A, (int)arg[0], arg[1], .25, .25, .25);
   else if (kind == "g500" && arg.size() == 2) fits = Graph(A, (int)arg[0], arg[1], .57, .19, .19);
   else if (kind == "band" && arg.size() == 3) fits = Band(A, (int64_t)arg[0], (int64_t)arg[1], (int64_t)arg[2]);
   else if (kind == "rand" && arg.size() == 3) fits = Scattered(A, (int64_t)arg[0], (int64_t)arg[1], (int64_t)arg[2]);
-  else return "no file that can be read, and no generator (p5:S p7:S p9:S p27:S elas:S er:S,F g500:S,F band:N,W,D rand:M,N,D)";
+  else return "no file that can be read, and no generator (p5:S p7:S p9:S p27:S elas:S with ,DISTINCT or ,65536 for floats, er:S,F g500:S,F band:N,W,D rand:M,N,D)";
   return fits ? "" : "too large for 32-bit indices";
 }
 

@@ -5,6 +5,7 @@
 */
 #include "mat/impls/amb/ambcuda.h"
 #include "device.h"
+#include "mat/impls/ccoo/ccoocuda.h"
 #include "mat/impls/nus/nuscuda.h"
 
 #include <limits>
@@ -155,19 +156,20 @@ struct Contender {
     CUSPARSE,
     AMB,
     NUS,
+    CCOO,
     READ
   } kind;
   std::string           label, parameters;
   std::function<void()> run;
   double                bytes = 0, stored = 0; /* of a product, and of these the matrix; 0: not known */
-  double                us = 0, least = 0, most = 0, host = 0, error = 0;
+  double                us = 0, least = 0, most = 0, host = 0, error = 0, rounding = Eps;
   bool                  wrong = false;
   int                   launches;
   std::vector<double>   times, rounds;
 };
 
 struct Options {
-  std::vector<std::string> matrices, tries, segments, ops = {"mult"};
+  std::vector<std::string> matrices, tries, segments, compressed, ops = {"mult"};
   std::string              csv;
   int                      rounds = 3, batches = 5;
 
@@ -257,7 +259,7 @@ static void Check(const Reference &R, Array<SysScalar> &y, Contender &c)
   const std::vector<SysScalar> z = y.Download();
 
   for (size_t r = 0; r < z.size(); r++) {
-    const double difference = (double)fabsl((long double)z[r] - R.z[r]), allowed = (double)R.scale[r] * Eps * (R.length[r] + 10);
+    const double difference = (double)fabsl((long double)z[r] - R.z[r]), allowed = (double)R.scale[r] * c.rounding * (R.length[r] + 10);
     const double error = difference == 0 ? 0 : (allowed > 0 ? difference / allowed : std::numeric_limits<double>::infinity());
 
     if (std::isnan(error)) c.error = std::numeric_limits<double>::infinity();
@@ -324,6 +326,7 @@ static void AddCusparse(const Machine &M, const DeviceMatrix &A, bool transpose,
 
 static bool ParseTry(const std::string &text, AmbDeviceParams &p)
 {
+  int values = SYS_VALUES_DOUBLE;
   const struct {
     const char *key;
     int        *value;
@@ -331,7 +334,8 @@ static bool ParseTry(const std::string &text, AmbDeviceParams &p)
     {"b=",       &p.block_size},
     {"threads=", &p.threads   },
     {"steps=",   &p.steps     },
-    {"measure=", &p.measure   }
+    {"measure=", &p.measure   },
+    {"values=",  &values      }
   };
   const char *s = text.c_str();
 
@@ -352,7 +356,8 @@ static bool ParseTry(const std::string &text, AmbDeviceParams &p)
     }
     if (!known) return false;
   }
-  return true;
+  p.values = (SysValues)values;
+  return values >= SYS_VALUES_DOUBLE && values <= SYS_VALUES_TABLE;
 }
 
 static void CallAmb(SysStatus status)
@@ -374,6 +379,8 @@ static std::string Parameters(const AmbDeviceInfo &info)
   if (info.sorted) text += Text(" scope=%d", info.sort_scope);
   if (info.row_group) text += Text(" group=%d", info.row_group);
   text += Text(" tasks=%lld (diagonal %lld, 16 bits %lld, 32 bits %lld; split %lld)", (long long)info.tasks, (long long)info.diagonal, (long long)info.narrow, (long long)info.wide, (long long)info.split);
+  if (info.stored == SYS_STORAGE_PLACES) text += Text(" values: table, %d distinct", info.distinct);
+  if (info.stored == SYS_STORAGE_SINGLE) text += Text(" values: single%s", info.exact ? "" : ", not exact");
   text += Text(" model/stored=%.3f tried=%lld", info.bytes_stored > 0 ? info.bytes_model / info.bytes_stored : 1., (long long)info.tried);
   return text;
 }
@@ -420,6 +427,49 @@ static std::string Parameters(const NusDeviceInfo &info)
 
   return Text("%lld x %lld + %lld x %lld, %lld segments, %lld columns gathered, tried %lld", (long long)p.count[0], (long long)p.width[0], (long long)p.count[1], (long long)p.width[1], (long long)info.segments, (long long)info.gathered,
               (long long)info.layout.tried);
+}
+
+/* ---- CCOO ---- */
+
+struct Compressed {
+  std::string    label;
+  CcooParams     params;
+  int            atomics;
+  CcooDevice    *A    = nullptr;
+  CcooDeviceInfo info = {};
+};
+
+/* open, or some of b=, k=, table= and atomics= with commas between them */
+static bool ParseCompressed(const std::string &text, Compressed &u)
+{
+  int *const  values[] = {&u.params.b, &u.params.k, &u.params.table, &u.atomics};
+  const char *keys[]   = {"b=", "k=", "table=", "atomics="};
+
+  u.label   = "ccoo " + text;
+  u.params  = {0, 0, 1};
+  u.atomics = 0;
+  for (const char *s = text == "open" ? "" : text.c_str(); *s;) {
+    int   k = 0;
+    char *end;
+
+    while (k < 4 && strncmp(s, keys[k], strlen(keys[k]))) k++;
+    if (k == 4) return false;
+    s += strlen(keys[k]);
+    *values[k] = (int)strtol(s, &end, 10);
+    if (end == s || (*end && *end != ',')) return false;
+    s = *end ? end + 1 : end;
+  }
+  return true;
+}
+
+static std::string Parameters(const CcooDeviceInfo &info)
+{
+  std::string text = Text("B=%d K=%d, a table of %d values%s, chunks:", info.params.b, info.params.k, info.ntable, info.atomics ? ", atomics" : "");
+
+  for (int f = 0; f < CCOO_FORMATS; f++) {
+    if (info.count[f]) text += Text(" %lld of %s, %d bits, %s", (long long)info.count[f], f % 6 < 3 ? "one row" : "several rows", 8 << f % 3, f < 6 ? "plain values" : "table");
+  }
+  return text;
 }
 
 /* ---- Reports ---- */
@@ -521,7 +571,7 @@ static void ReportTable(const std::vector<Line> &lines)
 
 /* ---- One matrix ---- */
 
-static void Product(const Machine &M, const Options &o, const std::string &name, const char *op, const Matrix &A, const Matrix &reference_matrix, const DeviceMatrix &D, const DeviceMatrix *explicit_transpose, std::vector<Ours> &ours, const std::vector<Segmented> &segmented, std::vector<Line> &lines)
+static void Product(const Machine &M, const Options &o, const std::string &name, const char *op, const Matrix &A, const Matrix &reference_matrix, const DeviceMatrix &D, const DeviceMatrix *explicit_transpose, std::vector<Ours> &ours, const std::vector<Segmented> &segmented, const std::vector<Compressed> &compressed, std::vector<Line> &lines)
 {
   const bool             add = !strcmp(op, "multadd"), transpose = explicit_transpose != nullptr;
   const SysScalar        beta = add ? 1 : 0;
@@ -541,6 +591,7 @@ static void Product(const Machine &M, const Options &o, const std::string &name,
     AmbDeviceGetInfo(amb, &info);
     c.kind       = Contender::AMB;
     c.label      = u.label;
+    c.rounding   = info.exact ? Eps : FLT_EPSILON;
     c.parameters = Parameters(info);
     c.stored     = transpose ? 0 : info.bytes_stored;
     if (transpose) c.run = [&M, amb, csr, xa, beta, ya] { CallAmb(AmbDeviceMultTranspose(amb, &csr, 1, xa, beta, ya, ya, M.stream)); };
@@ -558,6 +609,19 @@ static void Product(const Machine &M, const Options &o, const std::string &name,
     c.stored     = transpose ? 0 : u.info.layout.bytes_stored;
     if (transpose) c.run = [&M, nus, csr, xa, beta, ya] { CallAmb(NusDeviceMultTranspose(nus, &csr, 1, xa, beta, ya, ya, M.stream)); };
     else c.run = [&M, nus, csr, xa, beta, ya] { CallAmb(NusDeviceMult(nus, &csr, 1, xa, beta, ya, ya, M.stream)); };
+    contenders.push_back(c);
+  }
+  for (const Compressed &u : compressed) {
+    CcooDevice *ccoo = u.A;
+    SysScalar  *xa = x.data, *ya = y.data;
+    Contender   c;
+
+    c.kind       = Contender::CCOO;
+    c.label      = u.label;
+    c.parameters = Parameters(u.info);
+    c.stored     = transpose ? 0 : u.info.bytes_stored;
+    if (transpose) c.run = [&M, ccoo, csr, xa, beta, ya] { CallAmb(CcooDeviceMultTranspose(ccoo, &csr, 1, xa, beta, ya, ya, M.stream)); };
+    else c.run = [&M, ccoo, csr, xa, beta, ya] { CallAmb(CcooDeviceMult(ccoo, &csr, 1, xa, beta, ya, ya, M.stream)); };
     contenders.push_back(c);
   }
   for (Contender &c : contenders) {
@@ -650,10 +714,13 @@ static void Update(const Machine &M, const Options &o, const std::string &name, 
   }
   Race(M, o, contenders);
   for (size_t k = 0; k < ours.size(); k++) {
-    AmbDevice *amb = ours[k].A;
-    Contender  product;
+    AmbDevice    *amb = ours[k].A;
+    AmbDeviceInfo info;
+    Contender     product;
 
     product.run = [&] { CallAmb(AmbDeviceMult(amb, &csr, 1, x.data, 0, nullptr, y.data, M.stream)); };
+    AmbDeviceGetInfo(amb, &info);
+    product.rounding = info.exact ? Eps : FLT_EPSILON;
     Check(R, y, product);
     contenders[k].error = product.error;
     contenders[k].wrong = product.wrong;
@@ -664,12 +731,13 @@ static void Update(const Machine &M, const Options &o, const std::string &name, 
 
 static void OneMatrix(const Machine &M, const Options &o, const std::string &name, std::vector<Line> &lines)
 {
-  Matrix                 A;
-  std::vector<Ours>      ours(1);
-  std::vector<Segmented> segmented;
-  const std::string      reason = MatrixCreate(name, A);
-  const size_t           slash  = name.rfind('/');
-  std::string            label  = slash == std::string::npos ? name : name.substr(slash + 1);
+  Matrix                  A;
+  std::vector<Ours>       ours(1);
+  std::vector<Segmented>  segmented;
+  std::vector<Compressed> compressed;
+  const std::string       reason = MatrixCreate(name, A);
+  const size_t            slash  = name.rfind('/');
+  std::string             label  = slash == std::string::npos ? name : name.substr(slash + 1);
 
   if (!reason.empty()) Stop("input", reason.c_str());
   if (label.size() > 4 && label.substr(label.size() - 4) == ".mtx") label.resize(label.size() - 4);
@@ -702,18 +770,29 @@ static void OneMatrix(const Machine &M, const Options &o, const std::string &nam
     printf("  %s: converted in %.1f ms\n", u.label.c_str(), std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
     segmented.push_back(u);
   }
-  Product(M, o, label, "mult", A, A, D, nullptr, ours, segmented, lines);
-  if (o.Asks("multadd")) Product(M, o, label, "multadd", A, A, D, nullptr, ours, segmented, lines);
+  for (const std::string &t : o.compressed) {
+    Compressed u;
+    const auto start = std::chrono::steady_clock::now();
+
+    (void)ParseCompressed(t, u);
+    CallAmb(CcooDeviceCreate(&csr, &u.params, u.atomics, M.stream, &u.A, &u.info));
+    CallCuda(cudaStreamSynchronize(M.stream));
+    printf("  %s: converted in %.1f ms\n", u.label.c_str(), std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    compressed.push_back(u);
+  }
+  Product(M, o, label, "mult", A, A, D, nullptr, ours, segmented, compressed, lines);
+  if (o.Asks("multadd")) Product(M, o, label, "multadd", A, A, D, nullptr, ours, segmented, compressed, lines);
   if (o.Asks("update")) Update(M, o, label, A, D, ours, lines);
   if (o.Asks("convert")) Conversion(M, label, A, D, ours, lines);
   if (o.Asks("transpose")) {
     const Matrix       T = MatrixTranspose(A);
     const DeviceMatrix DT(T);
 
-    Product(M, o, label, "transpose", A, T, D, &DT, ours, segmented, lines);
+    Product(M, o, label, "transpose", A, T, D, &DT, ours, segmented, compressed, lines);
   }
   for (Ours &u : ours) AmbDeviceDestroy(u.A);
   for (Segmented &u : segmented) NusDeviceDestroy(u.A);
+  for (Compressed &u : compressed) CcooDeviceDestroy(u.A);
 }
 
 static bool ParseOptions(int argc, char **argv, Options &o)
@@ -723,6 +802,7 @@ static bool ParseOptions(int argc, char **argv, Options &o)
     AmbDeviceParams   params;
     NusParams         segments;
     NusDeviceTune     tune;
+    Compressed        one;
 
     if (word[0] != '-') {
       o.matrices.push_back(word);
@@ -735,6 +815,9 @@ static bool ParseOptions(int argc, char **argv, Options &o)
     } else if (word == "-nus") {
       if (!ParseSegments(argv[k], segments, tune)) return false;
       o.segments.push_back(argv[k]);
+    } else if (word == "-ccoo") {
+      if (!ParseCompressed(argv[k], one)) return false;
+      o.compressed.push_back(argv[k]);
     } else if (word == "-ops") {
       const std::string list = std::string(argv[k]) + ",";
 
@@ -765,8 +848,9 @@ int main(int argc, char **argv)
   std::vector<Line> lines;
 
   if (!ParseOptions(argc, argv, o)) {
-    fprintf(stderr, "spmv [-try b=3,threads=128,steps=16,measure=0]... [-nus none|uniform,s2=65536|nonuniform,s1=8192,k1=1,s2=65536,k2=1]... [-ops mult,multadd,transpose,convert,update] [-rounds 3] [-batches 5] [-csv FILE] MATRIX...\n"
-                    "MATRIX is a Matrix Market file or p5:S p7:S p9:S p27:S elas:S er:SCALE,FACTOR g500:SCALE,FACTOR band:ROWS,WIDTH,ENTRIES rand:ROWS,COLUMNS,ENTRIES\n");
+    fprintf(stderr, "spmv [-try b=3,threads=128,steps=16,measure=0,values=1]... [-nus none|uniform,s2=65536|nonuniform,s1=8192,k1=1,s2=65536,k2=1]... [-ccoo open|b=256,k=2,table=0,atomics=1]... [-ops mult,multadd,transpose,convert,update] [-rounds "
+                    "3] [-batches 5] [-csv FILE] MATRIX...\n"
+                    "MATRIX is a Matrix Market file or p5:S[,DISTINCT] p7: p9: p27: elas:S[,DISTINCT] (65536: floats) er:SCALE,FACTOR g500:SCALE,FACTOR band:ROWS,WIDTH,ENTRIES rand:ROWS,COLUMNS,ENTRIES\n");
     return 2;
   }
   MachineStart(M);

@@ -162,7 +162,7 @@ struct Matrix {
     if (params.threads && info.threads != params.threads) return Complain(Where(), Text("%d threads", info.threads));
     if (params.steps && info.steps != params.steps) return Complain(Where(), Text("%d steps", info.steps));
     if (info.diagonal + info.narrow + info.wide != info.tasks || info.split > info.tasks) return Complain(Where(), "the kinds of tasks do not add up");
-    if (info.stored_values < (double)S.j.size() || info.bytes_stored < info.stored_values * sizeof(SysScalar)) return Complain(Where(), "it stores less than the matrix has");
+    if (info.stored_values < (double)S.j.size() || info.bytes_stored < info.stored_values * (double)SysStorageSize(info.stored)) return Complain(Where(), "it stores less than the matrix has");
     if (info.tried > 50) return Complain(Where(), Text("%d products were tried", (int)info.tried));
     if (!params.measure && info.tried) return Complain(Where(), "products were tried without being asked for");
     return true;
@@ -213,18 +213,18 @@ static std::vector<AmbDeviceParams> SomeParams(size_t turn, bool few, bool large
 {
   static const int             threads[] = {64, 128, 256}, steps[] = {1, 2, 4, 8, 16, 32, 64};
   std::vector<AmbDeviceParams> all = {
-    {0, 0, 0, 0},
-    {0, 0, 0, 1}
+    {0, 0, 0, 0, SYS_VALUES_DOUBLE},
+    {0, 0, 0, 1, SYS_VALUES_DOUBLE}
   };
 
   if (small)
     return {
-      all[turn % 2], {(int)(turn % 10) + 1, threads[turn % 3], steps[turn % 7], 0}
+      all[turn % 2], {(int)(turn % 10) + 1, threads[turn % 3], steps[turn % 7], 0, SYS_VALUES_DOUBLE}
     };
   for (int b = 1; b <= 10; b++) {
     if (few && b != 1 && b != 3 && b != (int)(turn % 10) + 1) continue;
-    if (!large) all.push_back({b, 0, 0, 0});
-    all.push_back({b, threads[(b + turn) % 3], steps[(3 * b + turn) % 7], 0});
+    if (!large) all.push_back({b, 0, 0, 0, SYS_VALUES_DOUBLE});
+    all.push_back({b, threads[(b + turn) % 3], steps[(3 * b + turn) % 7], 0, SYS_VALUES_DOUBLE});
   }
   return all;
 }
@@ -270,7 +270,7 @@ static bool Launches(const std::vector<Shape> &shapes)
     for (int threads = 64; threads <= 256; threads *= small ? 4 : 2) {
       for (int steps = 1; steps <= 64; steps += small ? 31 : (steps < 8 ? 1 : 7)) {
         for (int b = small ? 3 : 1; b <= 10; b += 2 + b / 3) {
-          Matrix M(S, {b, threads, steps, 0});
+          Matrix M(S, {b, threads, steps, 0, SYS_VALUES_DOUBLE});
 
           good = M.Create() && CheckProducts(M, S.a, false, 0, false, "") && good;
         }
@@ -310,6 +310,101 @@ static bool NewValues(const std::vector<Shape> &shapes)
   });
 }
 
+/* Values of which so many are distinct, besides 0; some of them are what only a comparison of bits tells apart */
+static std::vector<SysScalar> FewValues(size_t n, int distinct, bool floats)
+{
+  std::vector<SysScalar> value, a(n);
+  SysScalar              payload = NotANumber;
+
+  memcpy(&payload, "\x07\x01", 2);
+  if (!floats) value = {-(SysScalar)0, std::numeric_limits<SysScalar>::denorm_min(), payload, Infinity, NotANumber, (SysScalar)1 / 3};
+  while ((int)value.size() < distinct) value.push_back((SysScalar)(1 + (double)value.size() * (floats ? .25 : .3)));
+  value.resize((size_t)distinct);
+  for (size_t k = 0; k < n; k++) a[k] = distinct && k % 7 ? value[k % 11 ? k / 3 % value.size() : k % value.size()] : 0;
+  return a;
+}
+
+static bool SameAs(Matrix &M, Matrix &plain, bool transpose, const std::string &when)
+{
+  const SysScalar factors[][2] = {
+    {1,  0},
+    {-2, 3}
+  };
+  const std::vector<SysScalar> xh = RandomVector((size_t)(transpose ? M.S.m : M.S.n)), yh = RandomVector((size_t)(transpose ? M.S.n : M.S.m));
+  Vector                       x(xh, 0), z(yh, 0);
+
+  for (const auto &f : factors) {
+    std::vector<SysScalar> one, other;
+
+    z.Set(yh);
+    if (!plain.Mult(transpose, f[0], x.Data(), f[1], z.Data(), z.Data()) || !z.Get(one)) return false;
+    z.Set(yh);
+    if (!M.Mult(transpose, f[0], x.Data(), f[1], z.Data(), z.Data()) || !z.Get(other)) return false;
+    for (size_t r = 0; r < one.size(); r++) {
+      if (memcmp(&one[r], &other[r], sizeof(one[r]))) return Complain(M.Where(), Text("%s%s: entry %d is %.17g, not %.17g", when.c_str(), transpose ? ", transposed" : "", (int)r, (double)other[r], (double)one[r]));
+    }
+  }
+  return true;
+}
+
+/* Values that are stored in another way give the bits that they give as they are: with few and with many values, and after changes from one to the other */
+static bool Storages(const std::vector<Shape> &shapes)
+{
+  static const int       distinct[] = {0, 1, 3, 255, 256, 17};
+  static const SysValues asked[]    = {SYS_VALUES_EXACT, SYS_VALUES_TABLE, SYS_VALUES_SINGLE};
+  bool                   good       = true;
+  int                    turn       = 0;
+
+  for (const Shape &S : shapes) {
+    if (S.large || S.a.size() < 1000) continue;
+    for (SysValues values : asked) {
+      for (int floats = 0; floats < 2; floats++, turn++) {
+        const int                    few = distinct[(turn + turn / 6) % 6], b = turn % 3 ? turn % 11 : 0;
+        const std::string            name = Text("%s, values %d, %d distinct%s", S.name.c_str(), (int)values, few, floats ? ", floats" : "");
+        const std::vector<SysScalar> many = RandomVector(S.a.size());
+        Shape                        mine = S;
+
+        mine.name = name;
+        mine.a    = FewValues(S.a.size(), few, floats);
+        Matrix M(mine, {b, 0, turn % 4 ? 0 : 8, 0, values}), plain(mine, {b, 0, turn % 4 ? 0 : 8, 0, SYS_VALUES_DOUBLE});
+
+        if (!M.Create() || !plain.Create()) return false;
+        for (int change = 0; change < 4; change++) {
+          std::vector<SysScalar> a = change % 2 ? many : mine.a;
+          AmbDeviceInfo          info;
+          SysStorage             expected = SYS_STORAGE_PLAIN;
+
+          M.a.Upload(a);
+          if (change && !M.Update()) return false;
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+          if (values == SYS_VALUES_SINGLE) {
+            for (SysScalar &v : a) v = (SysScalar)(float)v;
+          }
+#endif
+          if (change || values == SYS_VALUES_SINGLE) {
+            plain.a.Upload(a);
+            if (!plain.Update()) return false;
+            if (values == SYS_VALUES_SINGLE) M.a.Upload(a); /* rows with a NaN are computed from these */
+          }
+          AmbDeviceGetInfo(M.A, &info);
+          if (values == SYS_VALUES_TABLE || (values == SYS_VALUES_EXACT && change < 2)) expected = change % 2 == 0 && few < 256 ? SYS_STORAGE_PLACES : SYS_STORAGE_PLAIN;
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+          if (values == SYS_VALUES_EXACT && change == 0 && few == 256 && floats) expected = SYS_STORAGE_SINGLE;
+          if (values == SYS_VALUES_SINGLE) expected = SYS_STORAGE_SINGLE;
+#endif
+          if (info.stored != expected) good = Complain(M.Where(), Text("storage %d, not %d, after %d changes", (int)info.stored, (int)expected, change));
+          if (values != SYS_VALUES_SINGLE && !info.exact) good = Complain(M.Where(), "an exact storage calls itself not exact");
+          if (values == SYS_VALUES_SINGLE && change % 2 && sizeof(SysScalar) > sizeof(float) && info.exact) good = Complain(M.Where(), "rounded values call themselves exact");
+          if (info.bytes_stored > M.info.bytes_stored + info.stored_values * sizeof(SysScalar)) good = Complain(M.Where(), "too many bytes");
+          good = SameAs(M, plain, false, Text("after %d changes", change)) && good;
+          if (turn % 4 == 1) good = SameAs(M, plain, true, Text("after %d changes", change)) && good;
+        }
+      }
+    }
+  }
+  return good;
+}
+
 /* NaN and infinities of x reach the rows that have their columns and no others */
 static bool NotFinite(const std::vector<Shape> &shapes)
 {
@@ -330,7 +425,7 @@ static bool SameBits(const std::vector<Shape> &shapes)
       const std::vector<SysScalar> nothing((size_t)(transpose ? M.S.n : M.S.m), NotANumber);
       Vector                       x(RandomVector((size_t)(transpose ? M.S.m : M.S.n)), 0), z(nothing, 0);
       std::vector<SysScalar>       first, next;
-      AmbDeviceParams              same = {M.info.block_size, M.info.threads, M.info.steps, 0};
+      AmbDeviceParams              same = {M.info.block_size, M.info.threads, M.info.steps, 0, SYS_VALUES_DOUBLE};
       Matrix                       again(M.S, same);
 
       if (!again.Create()) return false;
@@ -370,7 +465,7 @@ static bool StreamOrder(const std::vector<Shape> &shapes)
       Shape                        early = S;
 
       std::fill(early.a.begin(), early.a.end(), NotANumber);
-      Matrix M(early, {3, 0, 0, 0});
+      Matrix M(early, {3, 0, 0, 0, SYS_VALUES_DOUBLE});
 
       if (what && !M.Create()) return false;
       if (transpose && !M.Mult(true, 1, x.Data(), 0, nullptr, z.Data())) return false;
@@ -396,7 +491,7 @@ static bool Chains(const std::vector<Shape> &shapes)
   for (const Shape &S : shapes) {
     if (S.name != "runs" && S.name != "hub rows" && S.name != "3-blocks on a grid" && S.name != "power law") continue;
     for (int b = 0; b <= 3; b += small ? 3 : 1) {
-      Matrix                       M(S, {b, 0, 0, 0});
+      Matrix                       M(S, {b, 0, 0, 0, SYS_VALUES_DOUBLE});
       const std::vector<SysScalar> xh = RandomVector((size_t)S.n), zh = RandomVector((size_t)S.m);
       const Array<SysScalar>       x0(xh), z0(zh), other_a(RandomVector(S.a.size())), first_a(S.a);
       Vector                       x(xh, 0), z(zh, 0);
@@ -463,7 +558,7 @@ static bool Refused(const std::vector<Shape> &)
         size_t        before;
 
         bad.j[(size_t)((p.at < 0 ? S.i[p.row + 1] : S.i[p.row]) + p.at)] = p.column;
-        Matrix       M(bad, {b, 0, 0, b == 0});
+        Matrix       M(bad, {b, 0, 0, b == 0, SYS_VALUES_DOUBLE});
         const SysCSR csr = M.CSR();
 
         before = FreeMemory();
@@ -486,7 +581,7 @@ static bool RandomShapes(const std::vector<Shape> &)
   for (int k = 0; k < (small ? 8 : 200); k++) {
     seed                       = 0x9E3779B97F4A7C15ULL * (uint64_t)(k + 1);
     const int             most = small ? 300 : 5000, m = RandomBelow(most) + 1, n = RandomBelow(RandomBelow(4) ? most : 60 * most) + 1, runs = RandomBelow(20), length = 1 + RandomBelow(RandomBelow(3) ? 4 : 40), far = RandomBelow(3);
-    const AmbDeviceParams params = {RandomBelow(11), RandomBelow(2) * (64 << RandomBelow(3)), RandomBelow(2) * (1 + RandomBelow(64)), RandomBelow(2)};
+    const AmbDeviceParams params = {RandomBelow(11), RandomBelow(2) * (64 << RandomBelow(3)), RandomBelow(2) * (1 + RandomBelow(64)), RandomBelow(2), SYS_VALUES_DOUBLE};
     const Shape           S      = MakeShape(Text("random shape %d", k), false, m, n, [=](int r, std::vector<int> &cols) {
       Runs(n, runs, length)(r, cols);
       if (far) Run(cols, (int64_t)r * n / m - 2, RandomBelow(5));
@@ -549,7 +644,7 @@ static bool OutOfMemory(const std::vector<Shape> &)
   Vector                 x(xh, 0), z(nothing, 0);
 
   for (int measure = 0; measure < 2; measure++) {
-    Matrix       M(S, {measure ? 0 : 3, 0, 0, measure});
+    Matrix       M(S, {measure ? 0 : 3, 0, 0, measure, SYS_VALUES_DOUBLE});
     const SysCSR csr = M.CSR();
 
     auto right = [&](bool transpose, const char *when) {
@@ -598,7 +693,7 @@ static bool MemoryGivenBack(const std::vector<Shape> &shapes)
     size_t before = 0;
 
     for (int pass = 0; pass < 20; pass++) { /* small pieces show after some repetitions */
-      Matrix M(S, {pass % 4 ? pass % 11 : 0, 0, 0, pass % 4 == 0});
+      Matrix M(S, {pass % 4 ? pass % 11 : 0, 0, 0, pass % 4 == 0, SYS_VALUES_DOUBLE});
 
       if (pass == 4) before = FreeMemory();
       if (!M.Create() || !CheckProducts(M, S.a, pass % 2, 0, false, "") || !M.Update()) return false;
@@ -621,6 +716,7 @@ int main(int argc, char **argv)
     {"transposed products", TransposedProducts},
     {"launches",            Launches          },
     {"new values",          NewValues         },
+    {"storages",            Storages          },
     {"not finite",          NotFinite         },
     {"same bits",           SameBits          },
     {"stream order",        StreamOrder       },

@@ -31,6 +31,9 @@ build() {
   shift
   mkdir "$dir/$type.o"
   for source in "${sources[@]}"; do
+    case $source in
+    *.c) { "${CC:-gcc}" -std=gnu11 -O3 -Wall -Wextra -Werror -DSYS_TYPES_GIVEN "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source").o" "$source" || : >"$dir/$type.failed"; } && continue ;;
+    esac
     { "$nvcc" -O3 -std=c++17 -lineinfo -arch=$arch -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-parameter -DSYS_TYPES_GIVEN "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source" .cu).o" "$source" || : >"$dir/$type.failed"; } &
   done
   wait

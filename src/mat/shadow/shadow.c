@@ -74,6 +74,7 @@ static PetscErrorCode MatShadowGetCSR(Mat A, const MatShadow *s, MatShadowCSR *c
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(csr, sizeof(*csr)));
+  csr->values = (SysValues)s->values;
   PetscCall(MatShadowGetPattern(A, &csr->A));
   *i = csr->A.i;
   *j = csr->A.j;

@@ -69,6 +69,7 @@ typedef struct _MatShadow {
   PetscBool               cusparse; /* the owner is an AIJCUSPARSE, whose products run on the device unless it is bound to the CPU */
   PetscBool               adopted;  /* the owner is a block of an MPI matrix and has the parameters of that */
   MatShadowTune           tune;
+  MatShadowValues         values;
   void                   *params;
   MatShadowPhase          phase;
   const MatShadowOps     *side;    /* the functions of the format on the host or on the device */

@@ -15,6 +15,7 @@
 
 #include "sys/syscompat.h"
 #include "sys/syscuda.h"
+#include "sys/sysvalues.h"
 #include "sys/systuning.h"
 
 /* The AIJ on the side where its products are made, and the means to lay it out */
@@ -23,6 +24,7 @@ typedef struct {
   SysStream stream;  /* of the device */
   int       threads; /* threads of the host that make products */
   int       workers; /* threads of the host that lay out the format now */
+  SysValues values;  /* the storage of values that is asked for; a format may store them as they are */
   PetscBool measure; /* on the device: layout() may time products to choose parameters that the model leaves open */
 } MatShadowCSR;
 
@@ -75,7 +77,36 @@ typedef struct {
   MatShadowScope scope;
 } MatShadowFigure;
 
-#define MAT_SHADOW_FIGURES 16 /* at most, of a format on one side */
+#define MAT_SHADOW_FIGURES 20 /* at most, of a format on one side */
+
+/* The figures of the storage of values, the same for all formats, and their line in a view, which is left out if values are stored as they are */
+enum {
+  MAT_SHADOW_VALUES_BITS,
+  MAT_SHADOW_VALUES_DISTINCT,
+  MAT_SHADOW_VALUES_IS_EXACT,
+  MAT_SHADOW_VALUES_FIGURES_N
+};
+
+#define MAT_SHADOW_VALUES_FIGURES \
+  {"values_bits", MAT_SHADOW_OF_BLOCK}, {"values_distinct", MAT_SHADOW_OF_BLOCK}, \
+  { \
+    "values_exact", MAT_SHADOW_OF_BLOCK \
+  }
+
+static inline void MatShadowValuesDescribe(SysStorage stored, int distinct, int exact, double figure[])
+{
+  figure[MAT_SHADOW_VALUES_BITS]     = 8. * (double)SysStorageSize(stored);
+  figure[MAT_SHADOW_VALUES_DISTINCT] = stored == SYS_STORAGE_PLACES ? distinct : 0;
+  figure[MAT_SHADOW_VALUES_IS_EXACT] = exact;
+}
+
+static inline PetscErrorCode MatShadowValuesView(const double figure[], const char where[], PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  if (figure[MAT_SHADOW_VALUES_DISTINCT] > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  values: table of 8 bits, %.0f distinct%s\n", figure[MAT_SHADOW_VALUES_DISTINCT], where));
+  else if (figure[MAT_SHADOW_VALUES_BITS] < 8. * (double)sizeof(SysScalar)) PetscCall(PetscViewerASCIIPrintf(viewer, "  values: single%s%s\n", figure[MAT_SHADOW_VALUES_IS_EXACT] > 0 ? "" : " (not exact)", where));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* z = alpha A x + beta y, with the data that layout() made; A is the matrix that layout(), or the last update(), was given. y may be z, and is not read if beta is 0. */
 typedef SysStatus MatShadowMultFunction(void *data, const SysCSR *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);

@@ -4,7 +4,9 @@
 */
 #include "mat/shadow/shadow.h"
 
-const char *const MatShadowHalos[] = {"auto", "mpi", "nccl", "staged", "MatShadowHalo", "MAT_SHADOW_HALO_", NULL};
+const char *const MatShadowHalos[]       = {"auto", "mpi", "nccl", "staged", "MatShadowHalo", "MAT_SHADOW_HALO_", NULL};
+const char *const MatShadowValuesNames[] = {"double", "exact", "single", "table", "MatShadowValues", "MAT_SHADOW_VALUES_", NULL};
+_Static_assert((int)MAT_SHADOW_VALUES_EXACT == SYS_VALUES_EXACT && (int)MAT_SHADOW_VALUES_SINGLE == SYS_VALUES_SINGLE && (int)MAT_SHADOW_VALUES_TABLE == SYS_VALUES_TABLE, "the kernels have the same numbers");
 const char *const MatShadowTunes[] = {"off", "model", "measure", "online", "MatShadowTune", "MAT_SHADOW_TUNE_", NULL};
 
 /* Calls f on the shadow of a sequential matrix, or on the shadows of the blocks of an assembled MPI matrix; does nothing for a matrix without a shadow */
@@ -37,7 +39,8 @@ PetscErrorCode MatShadowTakeParams(Mat A, MatShadow *s, void *ctx)
 
   PetscFunctionBegin;
   if (s != from) {
-    s->tune = from->tune;
+    s->tune   = from->tune;
+    s->values = from->values;
     PetscCall(PetscMemcpy(s->params, from->params, s->format->params_size));
   }
   PetscCall(MatShadowDrop(s));
@@ -69,10 +72,23 @@ static PetscErrorCode MatShadowSetTune_Shadow(Mat A, MatShadowTune tune)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MatShadowSetValues_Shadow(Mat A, MatShadowValues values)
+{
+  MatShadow *s;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGet(A, &s));
+  if (s->values == values) PetscFunctionReturn(PETSC_SUCCESS);
+  s->values = values;
+  PetscCall(MatShadowParamsChanged(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatShadowComposeSetters(Mat A, PetscBool add)
 {
   PetscFunctionBegin;
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatShadowSetTune_C", add ? MatShadowSetTune_Shadow : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatShadowSetValues_C", add ? MatShadowSetValues_Shadow : NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatShadowSetDevice_C", add ? MatShadowSetDevice_Shadow : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -107,6 +123,42 @@ PetscErrorCode MatShadowSetTune(Mat A, MatShadowTune tune)
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscCheck(tune >= MAT_SHADOW_TUNE_OFF && tune <= MAT_SHADOW_TUNE_ONLINE, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such tuning: %d; use MAT_SHADOW_TUNE_OFF, MODEL, MEASURE or ONLINE", (int)tune);
   PetscTryMethod(A, "MatShadowSetTune_C", (Mat, MatShadowTune), (A, tune));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatShadowSetValues - sets how the format of a matrix, such as `MATAMB`, stores the values of the matrix
+
+  Logically Collective
+
+  Input Parameters:
++ A      - the matrix; nothing happens if its type has no shadow
+- values - `MAT_SHADOW_VALUES_DOUBLE`, `MAT_SHADOW_VALUES_EXACT`, `MAT_SHADOW_VALUES_SINGLE` or `MAT_SHADOW_VALUES_TABLE`
+
+  Options Database Key:
+. -mat_shadow_values <double,exact,single,table> - the same for matrices created later
+
+  Level: intermediate
+
+  Notes:
+  With `MAT_SHADOW_VALUES_EXACT` and `MAT_SHADOW_VALUES_TABLE` products give the bits that they give with `MAT_SHADOW_VALUES_DOUBLE`. The table has room for 0 and
+  255 other values, which are compared by their bits. The storage follows new values. With `MAT_SHADOW_VALUES_EXACT` values that have changed twice are stored as they
+  are, so that later changes cost no search.
+
+  With `MAT_SHADOW_VALUES_SINGLE` products are those of the rounded values, unless these are all exact. The AIJ keeps its values, and so do all other operations. This
+  setting is meant for preconditioners.
+
+  Each block of an MPI matrix has a storage of its own. `MATAMB` heeds this setting, on the host and on a GPU, also as a candidate of `MATAUTOSPARSE`. Other formats
+  store values as they do without it. With complex numbers and with single precision, `MAT_SHADOW_VALUES_SINGLE` does nothing.
+
+.seealso: `MatShadowValues`, `MatShadowGetFigure()`, `MatShadowSetTune()`, `MATAMB`
+@*/
+PetscErrorCode MatShadowSetValues(Mat A, MatShadowValues values)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCheck(values >= MAT_SHADOW_VALUES_DOUBLE && values <= MAT_SHADOW_VALUES_TABLE, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such storage of values: %d; use MAT_SHADOW_VALUES_DOUBLE, EXACT, SINGLE or TABLE", (int)values);
+  PetscTryMethod(A, "MatShadowSetValues_C", (Mat, MatShadowValues), (A, values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -223,7 +275,8 @@ PetscErrorCode MatShadowGetFigures(Mat A, MatShadowFigures *figures)
   which lengths are sorted) and "tiles". On a GPU they have "block_size", "threads" (of a thread block), "steps" (blocks that one thread takes, at most) and
   "tasks" (one warp does one task); of these tasks "tasks_diagonal" find columns by diagonals, "tasks_narrow" have 16-bit and "tasks_wide" 32-bit indices, and
   "tasks_split" are parts of rows shared by several warps. `MATNUSSELL` also has "s1", "k1", "s2" and "k2" (widths and numbers of segments) and "gathered"
-  (columns in another order).
+  (columns in another order). `MATAMB` has "values_bits" (of a stored value), "values_distinct" (values in the table, or 0) and "values_exact" (1, or 0 if values are
+  rounded).
 
 .seealso: `MatShadowGetInfo()`, `MATAMB`, `MATNUSSELL`
 @*/

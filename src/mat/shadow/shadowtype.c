@@ -178,6 +178,7 @@ static PetscErrorCode MatShadowSetFromOptions(Mat A, MatShadow *s)
   PetscCall(PetscSNPrintf(alias, sizeof(alias), "-mat_%s_halo", s->format->name));
   PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Shadow format options", "Mat");
   PetscCall(PetscOptionsEnum("-mat_shadow_tune", "How to choose between the format and the AIJ", "MatShadowSetTune", MatShadowTunes, (PetscEnum)s->tune, (PetscEnum *)&s->tune, NULL));
+  PetscCall(PetscOptionsEnum("-mat_shadow_values", "How the format stores values", "MatShadowSetValues", MatShadowValuesNames, (PetscEnum)s->values, (PetscEnum *)&s->values, NULL));
   PetscCall(PetscOptionsEnum("-mat_shadow_halo", "How GPUs exchange entries of x", "MatShadowSetHalo", MatShadowHalos, (PetscEnum)s->halo_wanted, (PetscEnum *)&s->halo_wanted, NULL));
   PetscCall(PetscOptionsEnum(alias, "The same for this format", "MatShadowSetHalo", MatShadowHalos, (PetscEnum)s->halo_wanted, (PetscEnum *)&s->halo_wanted, NULL));
   if (s->format->setfromoptions) PetscCall((*s->format->setfromoptions)(s->params, &s->tune, PetscOptionsObject));
@@ -205,6 +206,7 @@ static PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, con
   PetscCall(MatShadowDrop(s));
   if (parent) {
     s->tune        = parent->tune;
+    s->values      = parent->values;
     s->halo_wanted = parent->halo_wanted;
     PetscCall(PetscMemcpy(s->params, parent->params, format->params_size));
   } else PetscCall(MatShadowSetFromOptions(A, s));
@@ -354,6 +356,7 @@ static PetscErrorCode MatDuplicate_Shadow(Mat A, MatDuplicateOption option, Mat 
   PetscCall(MatShadowAttachLike(*B, from)); /* AIJCUSPARSE gave the duplicate its own operations */
   PetscCall(MatShadowGet(*B, &to));
   to->tune        = from->tune;
+  to->values      = from->values;
   to->halo_wanted = from->halo_wanted;
   to->view        = from->view; /* PETSc gives a duplicate the view of the original, which may be one of a DMDA */
   PetscCall(PetscMemcpy(to->params, from->params, from->format->params_size));

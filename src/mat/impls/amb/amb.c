@@ -55,16 +55,18 @@ static int RankHost_AMB(const MatShadowCSR *csr, const void *params, MatShadowTu
 
 static SysStatus LayoutHost_AMB(const MatShadowCSR *csr, MatShadowCandidate *c, const MatShadowCandidate *best, double most, const char **reason, void **data)
 {
-  const AmbPlan plan = AmbCandidateGet(c);
-  AmbHost      *host;
-  SysStatus     status;
+  AmbPlan   plan = AmbCandidateGet(c);
+  AmbHost  *host;
+  SysStatus status;
 
   if (c->bytes >= most) {
     *reason = "the traffic model sees no gain";
     return SYS_TOO_MANY_BYTES;
   }
-  status = AmbHostCreate(&csr->A, &plan, csr->workers, AmbHostKernels(), &host);
-  *data  = host;
+  plan.values = csr->values;
+  status      = AmbHostCreate(&csr->A, &plan, csr->workers, AmbHostKernels(), &host);
+  if (!status) c->bytes -= (double)(sizeof(SysScalar) - SysStorageSize(host->values.stored)) * AMB_C * host->block_size * (double)host->nstep;
+  *data = host;
   return status;
 }
 
@@ -73,7 +75,7 @@ static const MatShadowFigure AmbHostFigures[] = {
   {"chunk_size", MAT_SHADOW_OF_BLOCK  },
   {"sort_scope", MAT_SHADOW_OF_BLOCK  },
   {"tiles",      MAT_SHADOW_OF_PROCESS},
-  {NULL,         MAT_SHADOW_OF_BLOCK  }
+  MAT_SHADOW_VALUES_FIGURES, {NULL,         MAT_SHADOW_OF_BLOCK  }
 };
 
 static void DescribeHost_AMB(const void *data, MatShadowInfo *info, double figure[])
@@ -88,12 +90,14 @@ static void DescribeHost_AMB(const void *data, MatShadowInfo *info, double figur
   figure[1]           = AMB_C;
   figure[2]           = host->scope;
   figure[3]           = (double)host->ntile;
+  MatShadowValuesDescribe(host->values.stored, host->values.table.n, host->values.exact, figure + 4);
 }
 
 static PetscErrorCode ViewHost_AMB(const double figure[], const char where[], PetscViewer viewer)
 {
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  blocks of %.0f columns, chunks of %.0f rows, scopes of %.0f rows, %.0f tiles%s\n", figure[0], figure[1], figure[2], figure[3], where));
+  PetscCall(MatShadowValuesView(figure + 4, where, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -126,6 +130,7 @@ static SysStatus LayoutDevice_AMB(const MatShadowCSR *csr, MatShadowCandidate *c
   SysStatus       status;
 
   params.measure = csr->measure;
+  params.values  = csr->values;
   status         = AmbDeviceCreate(&csr->A, &params, csr->stream, &device, &about);
   if (!status) {
     c->tried = (int)about.tried;
@@ -236,12 +241,13 @@ static const char *const AmbOptions[] = {"mat_amb_block_size", NULL};
 .  -petscamb_for_aij amb                       - gives all `MATAIJ` and `MATAIJCUSPARSE` matrices of the program this format, however they are created
 .  -petscamb_view                              - prints at the end which matrices were converted, and their products
 .  -mat_amb_device <auto,cpu,gpu>              - where the matrix is stored
+.  -mat_shadow_values <double,exact,single,table> - how values are stored
 .  -mat_amb_block_size <b>                     - columns that share one index, 1 to 10, or 0 for the best by the traffic model
 -  -mat_shadow_tune <off,model,measure,online> - how to choose between the format and the AIJ
 
    Level: beginner
 
-.seealso: `MatAMBSetBlockSize()`, `MatShadowSetTune()`, `MatShadowSetDevice()`, `MatShadowGetInfo()`, `MATAIJ`, `MATAIJCUSPARSE`
+.seealso: `MatAMBSetBlockSize()`, `MatShadowSetValues()`, `MatShadowSetTune()`, `MatShadowSetDevice()`, `MatShadowGetInfo()`, `MATAIJ`, `MATAIJCUSPARSE`
 M*/
 MAT_SHADOW_CONSTRUCTORS(AMB)
 

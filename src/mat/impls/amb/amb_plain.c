@@ -6,21 +6,21 @@
 
 #include "mat/impls/amb/ambhost.h"
 
-static SYS_INLINE void AmbChunkB(const int b, uint32_t n, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar sum[AMB_C])
+static SYS_INLINE void AmbChunkB(const int b, const SysStorage stored, uint32_t n, const AmbHost *A, size_t at, const uint16_t *col, const SysScalar *x, SysScalar sum[AMB_C])
 {
   SysScalar s[AMB_C] = {0};
 
   for (uint32_t i = 0; i < n; i++) {
     for (int l = 0; l < AMB_C; l++) {
-      for (int k = 0; k < b; k++) s[l] += val[(AMB_C * (size_t)i + l) * b + k] * x[col[AMB_C * (size_t)i + l] + k];
+      for (int k = 0; k < b; k++) s[l] += AmbValue(stored, A, at + (AMB_C * (size_t)i + l) * b + k) * x[col[AMB_C * (size_t)i + l] + k];
     }
   }
   for (int l = 0; l < AMB_C; l++) sum[l] = s[l];
 }
 
-static SYS_INLINE void AmbChunk1(uint32_t n, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar sum[AMB_C])
+static SYS_INLINE void AmbChunk1(const SysStorage stored, uint32_t n, const AmbHost *A, size_t at, const uint16_t *col, const SysScalar *x, SysScalar sum[AMB_C])
 {
-  AmbChunkB(1, n, val, col, x, sum);
+  AmbChunkB(1, stored, n, A, at, col, x, sum);
 }
 
 #include "mat/impls/amb/ambkernels.h"

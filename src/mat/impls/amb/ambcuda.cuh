@@ -66,6 +66,13 @@ typedef struct {
   unsigned char *shape; /* for each chunk log2 T + 8 kind */
 } AmbLayout;
 
+/* Values that are not stored in val[] of the layout, which is then NULL */
+typedef struct {
+  SysStorage       stored; /* SYS_STORAGE_PLAIN: they are in val[] */
+  const void      *small;  /* floats in the order of val[], or places in the table in the order of AmbMultPlaces() */
+  const SysScalar *table;
+} AmbStored;
+
 /* A CSR as the kernels read it; entry k has the value a[from[k]], or a[k] if from is NULL */
 typedef struct {
   const int       *i, *j;
@@ -80,24 +87,46 @@ typedef struct {
   void      *memory; /* the memory of these arrays */
   double     bytes;
   int        stale;
+  SysValues  values; /* the storage that is asked for */
 } AmbTransposed;
 
 struct _AmbDevice {
-  AmbLayout     layout;
-  AmbDeviceInfo info;    /* without the transposed matrix */
-  void         *memory;  /* all arrays of the layout */
-  int           deep;    /* the deep kernel is used, not the other one */
-  int           early;   /* the device can start a kernel before the last has ended */
-  int           written; /* the layout is newer than the last product */
-  AmbTransposed transposed;
+  AmbLayout       layout;
+  AmbStored       stored;
+  AmbDeviceInfo   info;          /* without the transposed matrix */
+  void           *memory;        /* all arrays of the layout, but for val if it may be given up */
+  void           *small;         /* the memory of stored.small */
+  SysScalar      *val;           /* the memory of layout.val, if it is not a part of the other memory */
+  SysTable       *table;         /* on the device */
+  double          bytes_pattern; /* of bytes_stored, without values */
+  double          bytes_plain;   /* by the model, with values as they are */
+  SysValuesChoice values;
+  int             deep;    /* the deep kernel is used, not the other one */
+  int             early;   /* the device can start a kernel before the last has ended */
+  int             written; /* the layout is newer than the last product */
+  AmbTransposed   transposed;
 };
 
 SysStatus AmbDeviceLaunch(const AmbLayout *, int threads, int deep, int early, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
+/* The launchers of a storage: [block size - 1][deep] */
+typedef cudaError_t (*AmbLauncher)(const AmbLayout *, const AmbStored *, int threads, int early, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
+typedef AmbLauncher       AmbLaunchers[AMB_MAX_BLOCK][2];
+extern const AmbLaunchers AmbLaunchersSingle, AmbLaunchersPlaces;
+
 SysStatus AmbDeviceConvert(const SysCSR *, const int *from, const AmbDeviceParams *, cudaStream_t, AmbDevice **);
 SysStatus AmbDeviceRenew(AmbDevice *, const AmbArrays *, cudaStream_t);
 SysStatus AmbDeviceProduct(AmbDevice *, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
 SysStatus AmbDeviceFill(const AmbLayout *, const AmbArrays *, cudaStream_t);
 SysStatus AmbDeviceRefill(const AmbLayout *, size_t n, const SysScalar *a, cudaStream_t);
+
+/* The storage of values: chooses it, brings values that lie in layout.val, or that the map finds in a[], into it, and gives its figures */
+SysStatus AmbValuesChoose(SysValuesChoice *, int64_t nz, const SysScalar *a, cudaStream_t);
+SysStatus AmbValuesStore(AmbDevice *, const SysScalar *a, cudaStream_t);
+void      AmbValuesDescribe(AmbDevice *);
+SysStatus AmbValuesRoom(AmbDevice *);
+
+/* AmbDeviceLaunch() for any storage */
+SysStatus AmbValuesLaunch(const AmbDevice *, int threads, int deep, int early, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
 
 /* Products with the transposed matrix; threads is the size of its thread blocks, or 0 to choose */
 SysStatus AmbTransposedMult(AmbTransposed *, const SysCSR *, int threads, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "sys/syscuda.h"
+#include "sys/sysvalues.h"
 
 #if defined(__cplusplus)
 extern "C" {
@@ -16,24 +17,28 @@ extern "C" {
 
 /* Parameters; 0 leaves the choice to the model and the tuner */
 typedef struct {
-  int block_size; /* columns that share one index, 1 to 10 */
-  int threads;    /* threads of a thread block: 64, 128 or 256 */
-  int steps;      /* blocks that one thread takes, at most; longer rows are shared by several threads */
-  int measure;    /* products are timed to choose the parameters left open; otherwise the model chooses */
+  int       block_size; /* columns that share one index, 1 to 10 */
+  int       threads;    /* threads of a thread block: 64, 128 or 256 */
+  int       steps;      /* blocks that one thread takes, at most; longer rows are shared by several threads */
+  int       measure;    /* products are timed to choose the parameters left open; otherwise the model chooses */
+  SysValues values;
 } AmbDeviceParams;
 
 typedef struct {
-  int     block_size, threads, steps;
-  int     sorted; /* rows are sorted by length among sort_scope rows */
-  int     sort_scope;
-  int     row_group;                 /* rows that share a diagonal, if columns are stored by diagonals */
-  int64_t tasks;                     /* one warp does one task */
-  int64_t diagonal, narrow, wide;    /* tasks by the kind of index: none, 16 bits, 32 bits */
-  int64_t split;                     /* tasks that are parts of rows shared by several warps */
-  int64_t tried;                     /* products spent on tuning */
-  double  bytes_model, bytes_stored; /* bytes of the matrix that a product reads: predicted, and held */
-  double  bytes_extra;               /* bytes held in addition, for new values and the transposed product */
-  double  stored_values;             /* entries with filling */
+  int        block_size, threads, steps;
+  int        sorted; /* rows are sorted by length among sort_scope rows */
+  int        sort_scope;
+  int        row_group;                 /* rows that share a diagonal, if columns are stored by diagonals */
+  int64_t    tasks;                     /* one warp does one task */
+  int64_t    diagonal, narrow, wide;    /* tasks by the kind of index: none, 16 bits, 32 bits */
+  int64_t    split;                     /* tasks that are parts of rows shared by several warps */
+  int64_t    tried;                     /* products spent on tuning */
+  double     bytes_model, bytes_stored; /* bytes of the matrix that a product reads: predicted, and held */
+  double     bytes_extra;               /* bytes held in addition, for new values and the transposed product */
+  double     stored_values;             /* entries with filling */
+  SysStorage stored;                    /* how values are stored */
+  int        distinct;                  /* values in the table */
+  int        exact;                     /* stored values have the bits of the values of the matrix */
 } AmbDeviceInfo;
 
 typedef struct _AmbDevice AmbDevice;

@@ -31,14 +31,15 @@ typedef struct {
 
 /* The temporary memory of a conversion */
 typedef struct {
-  SysArena   arena;
-  AmbSample *sample;
-  int       *blocks;
-  unsigned  *bad, *key, *key_sorted;
-  uint16_t  *row, *perm;
-  AmbCount  *count;
-  char      *cub;
-  size_t     cub_size;
+  SysArena        arena;
+  AmbSample      *sample;
+  int            *blocks;
+  unsigned       *bad, *key, *key_sorted;
+  uint16_t       *row, *perm;
+  AmbCount       *count;
+  char           *cub;
+  size_t          cub_size;
+  SysValuesChoice values;
 } Workspace;
 
 struct AddCounts {
@@ -138,7 +139,7 @@ static SysStatus AmbCreateModel(const SysCSR *csr, const AmbDeviceParams *params
   return SYS_SUCCESS;
 }
 
-static void AmbCreateLayoutArrays(SysArena *arena, const AmbCount *n, int sorted, AmbLayout *L)
+static void AmbCreateLayoutArrays(SysArena *arena, const AmbCount *n, int sorted, int values, AmbLayout *L)
 {
   SysArenaTake(arena, &L->task, n->task);
   if (n->split) {
@@ -149,7 +150,7 @@ static void AmbCreateLayoutArrays(SysArena *arena, const AmbCount *n, int sorted
   if (sorted) SysArenaTake(arena, &L->perm, (size_t)L->m);
   SysArenaTake(arena, &L->base, n->step);
   SysArenaTake(arena, &L->idx, (size_t)SYS_WARP * n->idx);
-  SysArenaTake(arena, &L->val, (size_t)SYS_WARP * L->block_size * n->step);
+  if (values) SysArenaTake(arena, &L->val, (size_t)SYS_WARP * L->block_size * n->step);
   SysArenaTake(arena, &L->count, (size_t)L->nchunk + 1);
   SysArenaTake(arena, &L->shape, (size_t)L->nchunk);
 }
@@ -185,9 +186,10 @@ static SysStatus Describe(const Workspace *w, const Choice *choice, const AmbCou
   info->sort_scope    = AMB_SCOPE;
   info->row_group     = choice->row_group;
   info->tasks         = n->task;
-  info->bytes_model   = choice->bytes;
+  A->bytes_plain      = choice->bytes;
   info->stored_values = (double)n->step * SYS_WARP * choice->block_size;
-  info->bytes_stored  = info->stored_values * sizeof(SysScalar) + (double)n->idx * SYS_WARP * sizeof(uint16_t) + (double)n->step * sizeof(int) + (double)n->task * sizeof(AmbTask) + (choice->sorted ? (double)A->layout.m * sizeof(uint16_t) : 0);
+  A->bytes_pattern    = (double)n->idx * SYS_WARP * sizeof(uint16_t) + (double)n->step * sizeof(int) + (double)n->task * sizeof(AmbTask) + (choice->sorted ? (double)A->layout.m * sizeof(uint16_t) : 0);
+  AmbValuesDescribe(A);
   return SYS_SUCCESS;
 }
 
@@ -208,6 +210,7 @@ static SysStatus AmbCreateBuild(const SysCSR *csr, const int *from, const Choice
   L->row_group  = choice->row_group;
   L->steps      = choice->steps;
   L->nchunk     = AmbCreateChunks(csr->m);
+  A->values     = w->values;
   if (!L->nchunk) return Describe(w, choice, &total, A, stream);
   SYS_CUDA(cudaMemsetAsync(w->bad, 0, sizeof(*w->bad), stream));
   SYS_CALL(AmbDeviceCount(csr, choice->block_size, choice->steps, w->blocks, w->bad, stream));
@@ -227,19 +230,21 @@ static SysStatus AmbCreateBuild(const SysCSR *csr, const int *from, const Choice
   SYS_CUDA(cudaMemcpyAsync(&bad, w->bad, sizeof(bad), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   if (bad) return SYS_NOT_ASCENDING;
-  AmbCreateLayoutArrays(&arena, &total, choice->sorted, L);
+  AmbCreateLayoutArrays(&arena, &total, choice->sorted, A->values.asked == SYS_VALUES_DOUBLE, L);
   SYS_CALL(SysArenaAllocate(&arena));
   A->memory = arena.memory;
   L->ntask  = total.task;
-  AmbCreateLayoutArrays(&arena, &total, choice->sorted, L);
+  AmbCreateLayoutArrays(&arena, &total, choice->sorted, A->values.asked == SYS_VALUES_DOUBLE, L);
+  A->info.stored_values = (double)total.step * SYS_WARP * choice->block_size;
+  SYS_CALL(AmbValuesRoom(A));
   A->info.bytes_extra = (double)arena.used;
   if (choice->sorted) SYS_CUDA(cudaMemcpyAsync(L->perm, w->perm, sizeof(*L->perm) * (size_t)L->m, cudaMemcpyDeviceToDevice, stream));
   SYS_CUDA(cudaMemcpyAsync(L->count, w->count, sizeof(*L->count) * ((size_t)L->nchunk + 1), cudaMemcpyDeviceToDevice, stream));
   SYS_CUDA(cudaMemcpyAsync(L->shape, plan.shape, L->nchunk, cudaMemcpyDeviceToDevice, stream));
   SYS_CALL(AmbDeviceFill(L, &arrays, stream));
   SYS_CALL(Describe(w, choice, &total, A, stream));
-  A->info.bytes_extra -= A->info.bytes_stored;
-  return SYS_SUCCESS;
+  A->info.bytes_extra -= A->bytes_pattern + (A->val ? 0 : A->info.stored_values * sizeof(SysScalar));
+  return AmbValuesStore(A, NULL, stream);
 }
 
 static SysStatus AmbCreateConverted(const SysCSR *csr, const int *from, const Choice *choice, Workspace *w, cudaStream_t stream, AmbDevice **A)
@@ -274,7 +279,7 @@ struct Trials {
 static SysStatus AmbCreateTrialTime(Trials *t, const AmbDevice *A, int threads, int deep, float *time)
 {
   SysTrial  *T       = &t->trial;
-  const auto product = [&](int k) { return AmbDeviceLaunch(&A->layout, threads, deep, k && A->early, t->arrays, 1, T->x, 0, NULL, T->z, T->stream); };
+  const auto product = [&](int k) { return AmbValuesLaunch(A, threads, deep, k && A->early, t->arrays, 1, T->x, 0, NULL, T->z, T->stream); };
 
   return SysTrialTime(T, t->products, product, time);
 }
@@ -375,6 +380,8 @@ SysStatus AmbDeviceConvert(const SysCSR *csr, const int *from, const AmbDevicePa
   trials.start  = SysSeconds(CLOCK_MONOTONIC);
   if (csr->m > INT_MAX || csr->n > INT_MAX || csr->nz > INT_MAX) return SYS_TOO_LARGE;
   status = AmbCreateWorkspaceCreate(csr->m, stream, &w);
+  SysValuesBegin(&w.values, params->values);
+  if (status == SYS_SUCCESS) status = AmbValuesChoose(&w.values, csr->nz, csr->a, stream);
   if (status == SYS_SUCCESS) status = AmbCreateModel(csr, params, &w, stream, choice, &nchoice);
   if (status == SYS_SUCCESS) status = AmbCreateConverted(csr, from, &choice[0], &w, stream, A);
   trials.conversion = SysSeconds(CLOCK_MONOTONIC) - trials.start;
@@ -386,6 +393,7 @@ SysStatus AmbDeviceConvert(const SysCSR *csr, const int *from, const AmbDevicePa
     (*A)->info.tried = trials.trial.tried;
   }
   (void)cudaFree(w.arena.memory);
+  if (status == SYS_SUCCESS) (*A)->transposed.values = params->values;
   if (status != SYS_SUCCESS) {
     AmbDeviceDestroy(*A);
     *A = NULL;

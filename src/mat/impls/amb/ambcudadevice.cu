@@ -20,19 +20,23 @@ SysStatus AmbDeviceRenew(AmbDevice *A, const AmbArrays *arrays, cudaStream_t str
   int         *map = NULL;
 
   A->written = 1;
+  A->values.changes++;
+  SYS_CALL(AmbValuesChoose(&A->values, A->layout.nz, arrays->a, stream));
   if (!A->layout.map) {
     const cudaError_t error = cudaMalloc(&map, sizeof(*map) * (n ? n : 1));
 
     if (error == cudaErrorMemoryAllocation) {
       (void)cudaGetLastError();
-      return AmbDeviceFill(&A->layout, arrays, stream);
+      SYS_CALL(AmbValuesRoom(A));
+      SYS_CALL(AmbDeviceFill(&A->layout, arrays, stream));
+      return AmbValuesStore(A, NULL, stream);
     }
     SYS_CUDA(error);
     A->layout.map = map;
     A->info.bytes_extra += sizeof(*map) * (double)n;
     SYS_CALL(AmbDeviceFill(&A->layout, arrays, stream));
   }
-  return AmbDeviceRefill(&A->layout, n, arrays->a, stream);
+  return AmbValuesStore(A, arrays->a, stream);
 }
 
 SysStatus AmbDeviceUpdate(void *data, const SysCSR *csr, SysStream stream)
@@ -49,7 +53,7 @@ SysStatus AmbDeviceProduct(AmbDevice *A, const AmbArrays *arrays, SysScalar alph
   const int early = A->early && !A->written;
 
   A->written = 0;
-  return AmbDeviceLaunch(&A->layout, A->info.threads, A->deep, early, arrays, alpha, x, beta, y, z, stream);
+  return AmbValuesLaunch(A, A->info.threads, A->deep, early, arrays, alpha, x, beta, y, z, stream);
 }
 
 /* Repeats AmbDeviceProduct(), to save a call in the shortest products */
@@ -60,7 +64,7 @@ SysStatus AmbDeviceMult(void *data, const SysCSR *csr, SysScalar alpha, const Sy
   const int       early  = A->early && !A->written;
 
   A->written = 0;
-  return AmbDeviceLaunch(&A->layout, A->info.threads, A->deep, early, &arrays, alpha, x, beta, y, z, stream);
+  return AmbValuesLaunch(A, A->info.threads, A->deep, early, &arrays, alpha, x, beta, y, z, stream);
 }
 
 SysStatus AmbDeviceMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
@@ -83,6 +87,9 @@ void AmbDeviceDestroy(void *data)
   if (!A) return;
   AmbTransposedDestroy(&A->transposed);
   (void)cudaFree(A->memory);
+  (void)cudaFree(A->val);
+  (void)cudaFree(A->small);
+  (void)cudaFree(A->table);
   (void)cudaFree(A->layout.map);
   free(A);
 }

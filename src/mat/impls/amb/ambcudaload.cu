@@ -63,7 +63,7 @@ SysStatus AmbDeviceLoad(SysStream stream)
   SysStatus status = AmbLoadSmallCreate(stream, &S);
 
   for (int block_size = 0; block_size <= 3 && !status; block_size++) {
-    const AmbDeviceParams params = {block_size, 0, 0, 0};
+    const AmbDeviceParams params = {block_size, 0, 0, 0, SYS_VALUES_DOUBLE};
     AmbDevice            *A      = NULL;
 
     if (block_size == 2) continue;

@@ -9,7 +9,7 @@
 static SysStatus AmbTransposedMake(AmbTransposed *T, const SysCSR *csr, int threads, cudaStream_t stream)
 {
   const size_t          list = SysPadded(sizeof(int) * (size_t)csr->nz), starts = SysPadded(sizeof(int) * ((size_t)csr->n + 1));
-  const AmbDeviceParams params = {0, threads, 0, 0};
+  const AmbDeviceParams params = {0, threads, 0, 0, T->values};
   size_t                bytes;
   SysScratch            work;
   int                  *i, *row, *from;

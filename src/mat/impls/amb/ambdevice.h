@@ -30,14 +30,12 @@ enum {
   AMB_FIGURE_NARROW,
   AMB_FIGURE_WIDE,
   AMB_FIGURE_SPLIT,
-  AMB_FIGURES
+  AMB_FIGURE_VALUES,
+  AMB_FIGURES = AMB_FIGURE_VALUES + MAT_SHADOW_VALUES_FIGURES_N
 };
 
 #define AMB_DEVICE_FIGURES \
-  {"block_size", MAT_SHADOW_OF_BLOCK}, {"chunk_size", MAT_SHADOW_OF_BLOCK}, {"sort_scope", MAT_SHADOW_OF_BLOCK}, {"threads", MAT_SHADOW_OF_BLOCK}, {"steps", MAT_SHADOW_OF_BLOCK}, {"tried", MAT_SHADOW_OF_PROCESS}, {"tasks", MAT_SHADOW_OF_ALL}, {"tasks_diagonal", MAT_SHADOW_OF_ALL}, {"tasks_narrow", MAT_SHADOW_OF_ALL}, {"tasks_wide", MAT_SHADOW_OF_ALL}, \
-  { \
-    "tasks_split", MAT_SHADOW_OF_ALL \
-  }
+  {"block_size", MAT_SHADOW_OF_BLOCK}, {"chunk_size", MAT_SHADOW_OF_BLOCK}, {"sort_scope", MAT_SHADOW_OF_BLOCK}, {"threads", MAT_SHADOW_OF_BLOCK}, {"steps", MAT_SHADOW_OF_BLOCK}, {"tried", MAT_SHADOW_OF_PROCESS}, {"tasks", MAT_SHADOW_OF_ALL}, {"tasks_diagonal", MAT_SHADOW_OF_ALL}, {"tasks_narrow", MAT_SHADOW_OF_ALL}, {"tasks_wide", MAT_SHADOW_OF_ALL}, {"tasks_split", MAT_SHADOW_OF_ALL}, MAT_SHADOW_VALUES_FIGURES
 
 static inline void AmbDeviceDescribe(const AmbDeviceInfo *about, MatShadowInfo *info, double figure[])
 {
@@ -57,6 +55,7 @@ static inline void AmbDeviceDescribe(const AmbDeviceInfo *about, MatShadowInfo *
   figure[AMB_FIGURE_NARROW]     = (double)about->narrow;
   figure[AMB_FIGURE_WIDE]       = (double)about->wide;
   figure[AMB_FIGURE_SPLIT]      = (double)about->split;
+  MatShadowValuesDescribe(about->stored, about->distinct, about->exact, figure + AMB_FIGURE_VALUES);
 }
 
 static inline PetscErrorCode AmbDeviceView(const double figure[], const char where[], PetscViewer viewer)
@@ -64,5 +63,6 @@ static inline PetscErrorCode AmbDeviceView(const double figure[], const char whe
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  blocks of %.0f columns, %.0f threads, up to %.0f blocks a thread, chosen with %.0f products%s\n", figure[AMB_FIGURE_BLOCK_SIZE], figure[AMB_FIGURE_THREADS], figure[AMB_FIGURE_STEPS], figure[AMB_FIGURE_TRIED], where));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %.0f tasks: %.0f by diagonals, %.0f with 16-bit and %.0f with 32-bit indices, %.0f of split rows\n", figure[AMB_FIGURE_TASKS], figure[AMB_FIGURE_DIAGONAL], figure[AMB_FIGURE_NARROW], figure[AMB_FIGURE_WIDE], figure[AMB_FIGURE_SPLIT]));
+  PetscCall(MatShadowValuesView(figure + AMB_FIGURE_VALUES, where, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

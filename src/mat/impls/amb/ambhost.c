@@ -33,48 +33,66 @@ static SysStatus AmbHostLayoutAll(const AmbHost *A, int nworker, AmbLayout *layo
   return (SysStatus)status;
 }
 
+/* Stores the value of entry k of the CSR at a place of the format */
+static inline __attribute__((always_inline)) void AmbHostPut(const SysStorage stored, const AmbHost *A, int64_t at, SysInt k)
+{
+  if (stored == SYS_STORAGE_PLACES) ((uint8_t *)A->val)[at] = A->place[k];
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+  else if (stored == SYS_STORAGE_SINGLE) ((float *)A->val)[at] = (float)A->csr.a[k];
+#endif
+  else ((SysScalar *)A->val)[at] = A->csr.a[k];
+}
+
+static inline __attribute__((always_inline)) void AmbHostPutZero(const SysStorage stored, const AmbHost *A, int64_t at)
+{
+  if (stored == SYS_STORAGE_PLACES) ((uint8_t *)A->val)[at] = 0;
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+  else if (stored == SYS_STORAGE_SINGLE) ((float *)A->val)[at] = 0;
+#endif
+  else ((SysScalar *)A->val)[at] = 0;
+}
+
 /*
    Writes the blocks of one row, from its entry k on, into every stride-th slot beginning at slot; returns the entry after the last one written.
    only: the row has no entries in other tiles, so that the end of its part is known without a look at the columns.
 */
-static inline __attribute__((always_inline)) SysInt AmbHostFillRow(const int b, const int only, const SysFill what, const AmbHost *A, const AmbTile *T, SysInt k, SysInt end, int64_t slot, int64_t slots, int stride)
+static inline __attribute__((always_inline)) SysInt AmbHostFillRow(const int b, const int only, const SysFill what, const SysStorage stored, const AmbHost *A, const AmbTile *T, SysInt k, SysInt end, int64_t slot, int64_t slots, int stride)
 {
-  const SysInt    *j   = A->csr.j;
-  const SysScalar *a   = A->csr.a;
-  const int64_t    top = A->csr.n - T->col - b; /* the last column where a block can begin */
-  uint16_t        *col = A->col + slot;
-  SysScalar       *val = A->val + slot * b;
-  int64_t          i   = 0;
+  const SysInt *j   = A->csr.j;
+  const int64_t top = A->csr.n - T->col - b; /* the last column where a block can begin */
+  uint16_t     *col = A->col + slot;
+  const int64_t val = slot * b;
+  int64_t       i   = 0;
 
   for (; k < end && (only || j[k] < T->hi); i += stride) {
     int64_t first;
 
     if (b == 1 && what == SYS_FILL_VALUES) {
-      val[i] = a[k++];
+      AmbHostPut(stored, A, val + i, k++);
       continue;
     }
     first = j[k] - T->col < top ? j[k] - T->col : top;
     if (what != SYS_FILL_VALUES) col[i] = (uint16_t)first;
     if (end - k >= b && j[k + b - 1] - T->col == first + b - 1 && j[k + b - 1] < T->hi) { /* a block without filling */
-      for (int q = 0; q < b && what != SYS_FILL_PATTERN; q++) val[i * b + q] = a[k + q];
+      for (int q = 0; q < b && what != SYS_FILL_PATTERN; q++) AmbHostPut(stored, A, val + i * b + q, k + q);
       k += b;
       continue;
     }
-    for (int q = 0; q < b && what == SYS_FILL_ALL; q++) val[i * b + q] = 0;
+    for (int q = 0; q < b && what == SYS_FILL_ALL; q++) AmbHostPutZero(stored, A, val + i * b + q);
     do {
-      if (what != SYS_FILL_PATTERN) val[i * b + (j[k] - T->col - first)] = a[k];
+      if (what != SYS_FILL_PATTERN) AmbHostPut(stored, A, val + i * b + (j[k] - T->col - first), k);
       k++;
     } while (k < end && (only || j[k] < T->hi) && j[k] - T->col < first + b);
   }
   for (; i < slots && what != SYS_FILL_VALUES; i += stride) {
     col[i] = 0;
-    for (int q = 0; q < b && what == SYS_FILL_ALL; q++) val[i * b + q] = 0;
+    for (int q = 0; q < b && what == SYS_FILL_ALL; q++) AmbHostPutZero(stored, A, val + i * b + q);
   }
   return k;
 }
 
 /* Fills a tile; pos[] has the next entry of every row of the scope */
-static inline __attribute__((always_inline)) void AmbHostFillTile(const int b, const int only, const SysFill what, const AmbHost *A, const AmbTile *T, SysInt *pos)
+static inline __attribute__((always_inline)) void AmbHostFillTile(const int b, const int only, const SysFill what, const SysStorage stored, const AmbHost *A, const AmbTile *T, SysInt *pos)
 {
   const uint32_t *start = A->start + T->chunk;
   const uint16_t *perm  = A->perm + T->perm;
@@ -84,31 +102,36 @@ static inline __attribute__((always_inline)) void AmbHostFillTile(const int b, c
     const int64_t slot = AMB_C * (T->step + start[c]), slots = AMB_C * (int64_t)(start[c + 1] - start[c]);
 
     if (c < T->nsplit) {
-      pos[perm[c]] = AmbHostFillRow(b, only, what, A, T, pos[perm[c]], end[perm[c]], slot, slots, 1);
+      pos[perm[c]] = AmbHostFillRow(b, only, what, stored, A, T, pos[perm[c]], end[perm[c]], slot, slots, 1);
     } else {
       for (int l = 0; l < AMB_C; l++) {
         const int k = (c - T->nsplit) * AMB_C + l, r = T->sorted ? perm[T->nsplit + k] : AMB_C * perm[c] + l;
 
         if (T->sorted ? k < T->nrow : T->row + r < A->csr.m) {
-          pos[r] = AmbHostFillRow(b, only, what, A, T, pos[r], end[r], slot + l, slots, AMB_C);
-        } else if (what != SYS_FILL_VALUES) (void)AmbHostFillRow(b, 1, what, A, T, 0, 0, slot + l, slots, AMB_C);
+          pos[r] = AmbHostFillRow(b, only, what, stored, A, T, pos[r], end[r], slot + l, slots, AMB_C);
+        } else if (what != SYS_FILL_VALUES) (void)AmbHostFillRow(b, 1, what, stored, A, T, 0, 0, slot + l, slots, AMB_C);
       }
     }
   }
 }
 
-/* One function for each block size, which is then a constant in the loops */
+/* One function for each block size, which is a constant in the loops, as are the parts to write; values that are not stored as they are have to be coded anyway */
 #define FILL(b) \
   static void AmbHostFill##b(const AmbHost *A, const AmbTile *T, SysInt *pos, SysFill what) \
   { \
-    if (what == SYS_FILL_VALUES && T->only) AmbHostFillTile(b, 1, SYS_FILL_VALUES, A, T, pos); \
-    else if (what == SYS_FILL_VALUES) AmbHostFillTile(b, 0, SYS_FILL_VALUES, A, T, pos); \
-    else if (what == SYS_FILL_PATTERN) AmbHostFillTile(b, 0, SYS_FILL_PATTERN, A, T, pos); \
-    else AmbHostFillTile(b, 0, SYS_FILL_ALL, A, T, pos); \
+    if (what == SYS_FILL_VALUES && T->only) AmbHostFillTile(b, 1, SYS_FILL_VALUES, SYS_STORAGE_PLAIN, A, T, pos); \
+    else if (what == SYS_FILL_VALUES) AmbHostFillTile(b, 0, SYS_FILL_VALUES, SYS_STORAGE_PLAIN, A, T, pos); \
+    else if (what == SYS_FILL_PATTERN) AmbHostFillTile(b, 0, SYS_FILL_PATTERN, SYS_STORAGE_PLAIN, A, T, pos); \
+    else AmbHostFillTile(b, 0, SYS_FILL_ALL, SYS_STORAGE_PLAIN, A, T, pos); \
   }
 #define FILL_NAMED(b) AmbHostFill##b,
 
 AMB_BLOCKS(FILL)
+
+static void AmbHostFillSmall(const AmbHost *A, const AmbTile *T, SysInt *pos, SysFill what)
+{
+  AmbHostFillTile(A->block_size, what == SYS_FILL_VALUES && T->only, what, A->values.stored, A, T, pos);
+}
 
 /* Copies the layout of a scope into the arrays of the format */
 static void AmbHostPlaceScope(AmbHost *A, const AmbLayout *L, const AmbLayout *before)
@@ -164,12 +187,59 @@ static SysStatus AmbHostFill(AmbHost *A, int nworker, SysFill what, const AmbLay
       for (int64_t s = A->thread_scope[t]; s < A->thread_scope[t + 1]; s++) {
         if (layout) AmbHostPlaceScope(A, layout + s, before + s);
         for (int64_t r = 0; r < A->scope && s * A->scope + r < A->csr.m; r++) pos[r] = A->csr.i[s * A->scope + r];
-        for (int64_t k = A->scope_tile[s]; k < A->scope_tile[s + 1]; k++) (*fill[A->block_size - 1])(A, A->tile + k, pos, what);
+        for (int64_t k = A->scope_tile[s]; k < A->scope_tile[s + 1]; k++) (*(A->values.stored == SYS_STORAGE_PLAIN ? fill[A->block_size - 1] : AmbHostFillSmall))(A, A->tile + k, pos, what);
       }
     }
     free(pos);
   }
   return (SysStatus)status;
+}
+
+/* Chooses the storage of the values of A->csr, and makes room for them if it is another one, or if there was none. A room that is new reads as zero, which is filling. */
+static SysStatus AmbHostChooseValues(AmbHost *A, int nworker, int zero)
+{
+  SysValuesChoice V = A->values;
+  const size_t    n = (size_t)(AMB_C * A->block_size * A->nstep);
+  void           *val;
+
+  if (A->csr.a) {
+    V.changes += A->filled;
+    SysValuesChoose(&V, A->csr.nz, A->csr.a, nworker);
+  }
+  if (!A->val || V.stored != A->values.stored) {
+    val = (*(zero ? SysAllocateZero : SysAllocate))(SysStorageSize(V.stored) * n);
+    if (!val) return SYS_OUT_OF_MEMORY;
+    if (A->val) SysRelease(A->val, SysStorageSize(A->values.stored) * n);
+    A->val = val;
+  }
+  A->values = V;
+  return SYS_SUCCESS;
+}
+
+/* Fills in the values, which AmbHostChooseValues() has made room for */
+static SysStatus AmbHostFillAll(AmbHost *A, int nworker, SysFill what, const AmbLayout *layout, const AmbLayout *before)
+{
+  uint8_t  *place = NULL;
+  SysStatus status;
+
+  if (A->values.stored == SYS_STORAGE_PLACES && A->csr.nz) {
+    place = SysAllocate((size_t)A->csr.nz);
+    if (!place) return SYS_OUT_OF_MEMORY;
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(nworker) if (nworker > 1)
+#endif
+    {
+      const int64_t nt = omp_get_num_threads(), t = omp_get_thread_num(), begin = A->csr.nz * t / nt, end = A->csr.nz * (t + 1) / nt;
+
+      SysTableEncode(&A->values.table, end - begin, A->csr.a + begin, place + begin);
+    }
+  }
+  A->place = place;
+  status   = AmbHostFill(A, nworker, what, layout, before);
+  A->place = NULL;
+  SysRelease(place, (size_t)A->csr.nz);
+  if (what != SYS_FILL_PATTERN) A->filled = 1;
+  return status;
 }
 
 SysStatus AmbHostCreate(const SysCSR *csr, const AmbPlan *plan, int nworker, const AmbKernels *kernels, AmbHost **out)
@@ -180,10 +250,11 @@ SysStatus AmbHostCreate(const SysCSR *csr, const AmbPlan *plan, int nworker, con
 
   *out = NULL;
   if (!A) return SYS_OUT_OF_MEMORY;
-  A->csr          = *csr;
-  A->kernels      = kernels;
-  A->block_size   = plan->block_size;
-  A->scope        = plan->scope;
+  A->csr        = *csr;
+  A->kernels    = kernels;
+  A->block_size = plan->block_size;
+  A->scope      = plan->scope;
+  SysValuesBegin(&A->values, plan->values);
   A->nthread      = plan->nthread;
   A->nscope       = (csr->m + plan->scope - 1) / plan->scope;
   A->scope_tile   = calloc(A->nscope + 1, sizeof(*A->scope_tile));
@@ -197,10 +268,10 @@ SysStatus AmbHostCreate(const SysCSR *csr, const AmbPlan *plan, int nworker, con
     A->start = SysAllocate(sizeof(*A->start) * (A->nchunk + A->ntile));
     A->perm  = SysAllocate(sizeof(*A->perm) * A->nperm);
     A->col   = SysAllocate(sizeof(*A->col) * AMB_C * A->nstep);
-    A->val   = (*(csr->a ? SysAllocate : SysAllocateZero))(sizeof(*A->val) * AMB_C * A->block_size * A->nstep);
-    if (!A->tile || !A->start || !A->perm || !A->col || !A->val) status = SYS_OUT_OF_MEMORY;
+    if (!A->tile || !A->start || !A->perm || !A->col) status = SYS_OUT_OF_MEMORY;
   }
-  if (!status) status = AmbHostFill(A, nworker, csr->a ? SYS_FILL_ALL : SYS_FILL_PATTERN, layout, before);
+  if (!status) status = AmbHostChooseValues(A, nworker, !csr->a);
+  if (!status) status = AmbHostFillAll(A, nworker, csr->a ? SYS_FILL_ALL : SYS_FILL_PATTERN, layout, before);
   for (int64_t s = 0; layout && s < A->nscope; s++) {
     free(layout[s].tile);
     free(layout[s].start);
@@ -216,11 +287,14 @@ SysStatus AmbHostCreate(const SysCSR *csr, const AmbPlan *plan, int nworker, con
 /* Stores new values; the pattern stays */
 SysStatus AmbHostUpdate(void *data, const SysCSR *csr, SysStream stream)
 {
-  AmbHost *A = (AmbHost *)data;
+  AmbHost  *A = (AmbHost *)data;
+  SysStatus status;
 
   (void)stream;
   A->csr = *csr;
-  return AmbHostFill(A, A->nthread, SYS_FILL_VALUES, NULL, NULL);
+  status = AmbHostChooseValues(A, A->nthread, 1);
+  if (!status) status = AmbHostFillAll(A, A->nthread, SYS_FILL_VALUES, NULL, NULL);
+  return status;
 }
 
 /* Gives every thread memory for a stretch of the result of the transposed product */
@@ -265,7 +339,8 @@ SysStatus AmbHostMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, c
 /* The bytes of the matrix that a product reads */
 double AmbHostBytes(const AmbHost *A)
 {
-  return (double)sizeof(*A->val) * AMB_C * A->block_size * A->nstep + (double)sizeof(*A->col) * AMB_C * A->nstep + sizeof(*A->start) * (double)(A->nchunk + A->ntile) + sizeof(*A->perm) * (double)A->nperm + sizeof(*A->tile) * (double)A->ntile;
+  return (double)SysStorageSize(A->values.stored) * AMB_C * A->block_size * A->nstep + (double)sizeof(*A->col) * AMB_C * A->nstep + sizeof(*A->start) * (double)(A->nchunk + A->ntile) + sizeof(*A->perm) * (double)A->nperm +
+         sizeof(*A->tile) * (double)A->ntile;
 }
 
 void AmbHostDestroy(void *data)
@@ -279,7 +354,7 @@ void AmbHostDestroy(void *data)
   SysRelease(A->start, sizeof(*A->start) * (A->nchunk + A->ntile));
   SysRelease(A->perm, sizeof(*A->perm) * A->nperm);
   SysRelease(A->col, sizeof(*A->col) * AMB_C * A->nstep);
-  SysRelease(A->val, sizeof(*A->val) * AMB_C * A->block_size * A->nstep);
+  SysRelease(A->val, SysStorageSize(A->values.stored) * AMB_C * A->block_size * A->nstep);
   SysStretchesDestroy(&A->work);
   free(A);
 }

@@ -20,10 +20,16 @@
 #include "sys/systhreads.h"
 #include "sys/syscuda.h"
 #include "sys/sysisa.h"
+#include "sys/sysvalues.h"
 
-#define AMB_C             8  /* rows of a chunk: the doubles of a 512-bit register */
-#define AMB_MAX_BLOCK     10 /* longest block */
-#define AMB_BLOCKS(F)     F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10)
+#define AMB_C         8  /* rows of a chunk: the doubles of a 512-bit register */
+#define AMB_MAX_BLOCK 10 /* longest block */
+#define AMB_BLOCKS(F) F(1) F(2) F(3) F(4) F(5) F(6) F(7) F(8) F(9) F(10)
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+  #define AMB_SINGLE(F, b) F(b, SYS_STORAGE_SINGLE)
+#else
+  #define AMB_SINGLE(F, b)
+#endif
 #define AMB_MAX_SCOPE     32768 /* rows that are numbered by a 16-bit offset, at most */
 #define AMB_SEGMENT_WIDTH 65536 /* columns that a 16-bit index can number */
 #define AMB_MODEL_ROWS    4096  /* rows of a window that the traffic model looks at, at most */
@@ -48,10 +54,11 @@ typedef struct {
 
 /* The result of the traffic model: the bytes of the format that a product reads, for every block size, estimated from some of the rows */
 typedef struct {
-  int    block_size; /* the block size with the fewest bytes, or the one that the caller asked for */
-  int    scope;      /* rows of a scope */
-  int    nthread;
-  double bytes[AMB_MAX_BLOCK + 1]; /* by block size; 0 for block sizes that were not considered */
+  int       block_size; /* the block size with the fewest bytes, or the one that the caller asked for */
+  int       scope;      /* rows of a scope */
+  int       nthread;
+  SysValues values;                   /* the storage of values that is asked for; the block size does not depend on it, so that sums have one order */
+  double    bytes[AMB_MAX_BLOCK + 1]; /* by block size; 0 for block sizes that were not considered */
 } AmbPlan;
 
 struct _AmbKernels;
@@ -67,8 +74,11 @@ typedef struct {
   uint32_t                 *start; /* per tile, nchunk + 1: steps before each chunk, from the tile's first */
   uint16_t                 *perm;
   uint16_t                 *col;
-  SysScalar                *val;
-  SysStretches              work; /* of the transposed product */
+  void                     *val; /* as values.stored says */
+  SysValuesChoice           values;
+  int                       filled; /* val has values */
+  const uint8_t            *place;  /* while val is filled: the place of each entry in the table */
+  SysStretches              work;   /* of the transposed product */
 } AmbHost;
 
 /* One set of kernels for each instruction set, made from the same template */
@@ -94,6 +104,16 @@ static inline int64_t AmbRowOfEntry(const SysCSR *A, int64_t k)
     else hi = middle;
   }
   return lo;
+}
+
+/* Value number at of the format */
+static SYS_INLINE SysScalar AmbValue(const SysStorage stored, const AmbHost *A, size_t at)
+{
+  if (stored == SYS_STORAGE_PLACES) return A->values.table.value[((const uint8_t *)A->val)[at]];
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+  if (stored == SYS_STORAGE_SINGLE) return ((const float *)A->val)[at];
+#endif
+  return ((const SysScalar *)A->val)[at];
 }
 
 const AmbKernels *AmbHostKernels(void);

@@ -3,8 +3,8 @@
    The AMB kernels, a template. The file that includes it defines
 
      SYS_ISA                                  the instruction set, see sys/sysisa.h
-     AmbChunk1(n, val, col, x, sum)           sums of the C rows of a chunk of n steps, blocks of 1
-     AmbChunkB(b, n, val, col, x, sum)        the same for blocks of b > 1, called with constant b
+     AmbChunk1(stored, n, A, at, col, x, sum)    sums of the C rows of a chunk of n steps, blocks of 1, whose values begin at the one with number at
+     AmbChunkB(b, stored, n, A, at, col, x, sum) the same for blocks of b > 1, called with constant b
      SYS_INLINE                          forces a function into its callers, so that b is constant there
 
    Filling multiplies zeros with entries of x in columns where the row has no entry. If such an entry of x is not finite, the sum becomes a NaN; rows
@@ -32,11 +32,12 @@ static SYS_INLINE int AmbChunkRows(const AmbHost *A, const AmbTile *T, int c, co
   return left < AMB_C ? (int)left : AMB_C;
 }
 
-static SYS_INLINE void AmbTileAll(const int b, const SysStore how, const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+static SYS_INLINE void AmbTileAll(const int b, const SysStorage stored, const SysStore how, const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const uint32_t  *start = A->start + T->chunk;
   const uint16_t  *perm = A->perm + T->perm, *col = A->col + AMB_C * T->step;
-  const SysScalar *val = A->val + AMB_C * b * T->step, *xs = x + T->col;
+  const SysScalar *xs  = x + T->col;
+  const size_t     val = (size_t)AMB_C * b * T->step;
   SysScalar        sum[AMB_C];
   int64_t          r0;
   int              c;
@@ -45,8 +46,8 @@ static SYS_INLINE void AmbTileAll(const int b, const SysStore how, const AmbHost
     const int64_t r = T->row + perm[c];
     SysScalar     s = 0;
 
-    if (b == 1) AmbChunk1(start[c + 1] - start[c], val + (int64_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
-    else AmbChunkB(b, start[c + 1] - start[c], val + (int64_t)AMB_C * b * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
+    if (b == 1) AmbChunk1(stored, start[c + 1] - start[c], A, val + (size_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
+    else AmbChunkB(b, stored, start[c + 1] - start[c], A, val + (size_t)AMB_C * b * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
     for (int l = 0; l < AMB_C; l++) s += sum[l];
     if (s != s) s = SYS_ISA_NAME(RowSum)(A, T, r, x);
     z[r] = SysStored(how, alpha, s, beta, y, z, r);
@@ -55,8 +56,8 @@ static SYS_INLINE void AmbTileAll(const int b, const SysStore how, const AmbHost
   for (; c < T->nfilled; c++) {
     const int nl = AmbChunkRows(A, T, c, perm);
 
-    if (b == 1) AmbChunk1(start[c + 1] - start[c], val + (int64_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
-    else AmbChunkB(b, start[c + 1] - start[c], val + (int64_t)AMB_C * b * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
+    if (b == 1) AmbChunk1(stored, start[c + 1] - start[c], A, val + (size_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
+    else AmbChunkB(b, stored, start[c + 1] - start[c], A, val + (size_t)AMB_C * b * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
     r0 = T->sorted ? T->row : T->row + AMB_C * (int64_t)*perm;
     if (SysAnyNaN(AMB_C, sum)) {
       for (int l = 0; l < nl; l++) {
@@ -88,31 +89,40 @@ static SYS_INLINE void AmbTileAll(const int b, const SysStore how, const AmbHost
   }
 }
 
-/* One function for each block size and way to store, which are then constants in the kernel */
-#define TILE(b, how) \
-  static void SYS_ISA_NAME(Tile_##b##_##how)(const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z) \
+/* One function for each block size and storage of values, which are constants in the kernel; so is the way to store sums if values are stored as they are */
+#define TILE_ARGUMENTS const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z
+#define TILE_PLAIN(b) \
+  static void SYS_ISA_NAME(Tile_##b##_SYS_STORAGE_PLAIN)(SysStore how, TILE_ARGUMENTS) \
   { \
-    AmbTileAll(b, how, A, T, alpha, x, beta, y, z); \
+    if (how == SYS_STORE_SET) AmbTileAll(b, SYS_STORAGE_PLAIN, SYS_STORE_SET, A, T, alpha, x, beta, y, z); \
+    else if (how == SYS_STORE_AXPY) AmbTileAll(b, SYS_STORAGE_PLAIN, SYS_STORE_AXPY, A, T, alpha, x, beta, y, z); \
+    else AmbTileAll(b, SYS_STORAGE_PLAIN, SYS_STORE_ADD, A, T, alpha, x, beta, y, z); \
   }
-#define TILES(b)       TILE(b, SYS_STORE_SET) TILE(b, SYS_STORE_AXPY) TILE(b, SYS_STORE_ADD)
-#define TILES_NAMED(b) {SYS_ISA_NAME(Tile_##b##_SYS_STORE_SET), SYS_ISA_NAME(Tile_##b##_SYS_STORE_AXPY), SYS_ISA_NAME(Tile_##b##_SYS_STORE_ADD)},
+#define TILE_SMALL(b, stored) \
+  static void SYS_ISA_NAME(Tile_##b##_##stored)(SysStore how, TILE_ARGUMENTS) \
+  { \
+    AmbTileAll(b, stored, how, A, T, alpha, x, beta, y, z); \
+  }
+#define TILES(b)              TILE_PLAIN(b) AMB_SINGLE(TILE_SMALL, b) TILE_SMALL(b, SYS_STORAGE_PLACES)
+#define TILE_NAMED(b, stored) [stored] = SYS_ISA_NAME(Tile_##b##_##stored)
+#define TILES_NAMED(b)        {TILE_NAMED(b, SYS_STORAGE_PLAIN), TILE_NAMED(b, SYS_STORAGE_PLACES), AMB_SINGLE(TILE_NAMED, b)},
 
 AMB_BLOCKS(TILES)
 
-typedef void (*TileFunction)(const AmbHost *, const AmbTile *, SysScalar, const SysScalar *, SysScalar, const SysScalar *, SysScalar *);
+typedef void (*TileFunction)(SysStore, TILE_ARGUMENTS);
 static const TileFunction tile_functions[AMB_MAX_BLOCK][3] = {AMB_BLOCKS(TILES_NAMED)};
 
 /* z = alpha A x + beta y; y may be z, and is not read if beta is 0 */
 static void SYS_ISA_NAME(Mult)(const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
-  const TileFunction *f     = tile_functions[A->block_size - 1];
-  const SysStore      first = SysFirstStore(beta, y, z);
+  const TileFunction f     = tile_functions[A->block_size - 1][A->values.stored];
+  const SysStore     first = SysFirstStore(beta, y, z);
 
 #if defined(_OPENMP)
   #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1)
 #endif
   for (int t = omp_get_thread_num(); t < A->nthread; t += omp_get_num_threads()) {
-    for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) f[A->tile[k].first ? first : SYS_STORE_ADD](A, A->tile + k, alpha, x, beta, y, z);
+    for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) f(A->tile[k].first ? first : SYS_STORE_ADD, A, A->tile + k, alpha, x, beta, y, z);
   }
 }
 
@@ -123,19 +133,19 @@ static void SYS_ISA_NAME(RowTranspose)(const AmbHost *A, const AmbTile *T, int64
   }
 }
 
-static SYS_INLINE void AmbTileTranspose(const int b, const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar *z)
+static SYS_INLINE void AmbTileTranspose(const int b, const SysStorage stored, const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar *z)
 {
   const uint32_t *start = A->start + T->chunk;
   const uint16_t *perm  = A->perm + T->perm;
 
   for (int c = 0; c < T->nfilled; c++) {
-    const int        split = c < T->nsplit, nl = split ? AMB_C : AmbChunkRows(A, T, c, perm + c);
-    const int64_t    slot = AMB_C * (T->step + start[c]);
-    const uint16_t  *col  = A->col + slot;
-    const SysScalar *val  = A->val + b * slot;
-    SysScalar       *zs   = z + T->col, factor[AMB_C];
-    int64_t          row[AMB_C];
-    int              bad = 0;
+    const int       split = c < T->nsplit, nl = split ? AMB_C : AmbChunkRows(A, T, c, perm + c);
+    const int64_t   slot = AMB_C * (T->step + start[c]);
+    const uint16_t *col  = A->col + slot;
+    size_t          val  = (size_t)(b * slot);
+    SysScalar      *zs   = z + T->col, factor[AMB_C];
+    int64_t         row[AMB_C];
+    int             bad = 0;
 
     for (int l = 0; l < AMB_C; l++) {
       const int k = l < nl ? l : 0;
@@ -150,7 +160,7 @@ static SYS_INLINE void AmbTileTranspose(const int b, const AmbHost *A, const Amb
     }
     for (uint32_t i = 0; i < start[c + 1] - start[c]; i++, col += AMB_C, val += AMB_C * b) {
       for (int l = 0; l < AMB_C; l++) {
-        for (int k = 0; k < b; k++) zs[col[l] + k] += val[l * b + k] * factor[l];
+        for (int k = 0; k < b; k++) zs[col[l] + k] += AmbValue(stored, A, val + l * b + k) * factor[l];
       }
     }
   }
@@ -159,14 +169,18 @@ static SYS_INLINE void AmbTileTranspose(const int b, const AmbHost *A, const Amb
 static void SYS_ISA_NAME(ThreadTranspose)(const AmbHost *A, int t, SysScalar alpha, const SysScalar *x, SysScalar *z)
 {
   for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) {
+#define TRANSPOSE_SMALL(b, stored) else AmbTileTranspose(b, stored, A, A->tile + k, alpha, x, z);
 #define CASE(b) \
   case b: \
-    AmbTileTranspose(b, A, A->tile + k, alpha, x, z); \
+    if (A->values.stored == SYS_STORAGE_PLAIN) AmbTileTranspose(b, SYS_STORAGE_PLAIN, A, A->tile + k, alpha, x, z); \
+    else if (A->values.stored == SYS_STORAGE_PLACES) AmbTileTranspose(b, SYS_STORAGE_PLACES, A, A->tile + k, alpha, x, z); \
+    AMB_SINGLE(TRANSPOSE_SMALL, b) \
     break;
     switch (A->block_size) {
       AMB_BLOCKS(CASE)
     }
 #undef CASE
+#undef TRANSPOSE_SMALL
   }
 }
 

@@ -158,7 +158,7 @@ static SysStatus NusDeviceConvert(NusDevice *A, const SysCSR *csr, int measure, 
   }
   for (NusSegment &S : A->segments) {
     const SysCSR          part   = {csr->m, S.n, S.nz, S.csr.i, S.csr.j, csr->a};
-    const AmbDeviceParams params = {1, 0, 0, measure};
+    const AmbDeviceParams params = {1, 0, 0, measure, SYS_VALUES_DOUBLE};
 
     SYS_CALL(AmbDeviceConvert(&part, S.csr.from, &params, stream, &S.A));
   }

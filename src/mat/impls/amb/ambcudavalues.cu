@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The storage of values in the AMB format on a CUDA device. The device finds the distinct values, the host makes the table, and the device stores places or floats.
+*/
+#include "mat/impls/amb/ambcuda.cuh"
+
+#define THREADS      128  /* of a thread block that stores places */
+#define SLOTS        1024 /* of the set of distinct values */
+#define MOST_BLOCKS  1056 /* thread blocks that look for distinct values */
+#define EACH         8    /* values that a thread loads together */
+#define PLACES_STEPS 4    /* steps whose places share a word, see AmbMultPlaces() */
+
+/* The distinct values, by their bits, in a hash table; the value 0 is not entered, and stands for an empty slot */
+typedef struct {
+  unsigned long long slot[SLOTS];
+  int                used, overflow, not_float;
+} AmbDistinct;
+
+/* Enters the values in the set, unless it has too many. A thread block remembers values that it has entered, so that it seldom looks at the set. */
+static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesFind(int64_t nz, const SysScalar *__restrict__ a, int table, volatile AmbDistinct *D)
+{
+  __shared__ unsigned long long entered[SLOTS];
+  bool                          floats = true;
+
+  for (unsigned k = threadIdx.x; k < SLOTS; k += SYS_THREADS) entered[k] = 0;
+  __syncthreads();
+  for (int64_t first = (int64_t)blockIdx.x * EACH * SYS_THREADS; first < nz; first += (int64_t)gridDim.x * EACH * SYS_THREADS) {
+    SysScalar v[EACH];
+
+    if (D->overflow) table = 0;
+    if (!table && D->not_float) return;
+#pragma unroll
+    for (int e = 0; e < EACH; e++) v[e] = first + e * SYS_THREADS + threadIdx.x < nz ? a[first + e * SYS_THREADS + threadIdx.x] : 0;
+#pragma unroll
+    for (int e = 0; e < EACH; e++) {
+      const unsigned long long bits = SysTableBitsOf(&v[e]).word[0];
+
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+      floats &= SysIsFloat(&v[e]) != 0;
+#else
+      floats = false;
+#endif
+      if (!table || bits == 0) continue;
+      unsigned h = (unsigned)SysTableHash(SysTableBitsOf(&v[e])) % SLOTS;
+
+      if (((volatile unsigned long long *)entered)[h] == bits) continue;
+      ((volatile unsigned long long *)entered)[h] = bits;
+      for (;; h = (h + 1) % SLOTS) {
+        unsigned long long here = D->slot[h];
+
+        if (here == 0) {
+          here = atomicCAS((unsigned long long *)&D->slot[h], 0ull, bits);
+          if (here == 0 && atomicAdd((int *)&D->used, 1) >= SYS_TABLE_VALUES - 1) D->overflow = 1;
+          if (here == 0) break;
+        }
+        if (here == bits || D->overflow) break;
+      }
+    }
+    if (!floats && !D->not_float) D->not_float = 1;
+  }
+}
+
+SysStatus AmbValuesChoose(SysValuesChoice *V, int64_t nz, const SysScalar *a, cudaStream_t stream)
+{
+  AmbDistinct found;
+  SysScratch  s;
+
+  if (!nz || !(SysValuesMustLook(V) || V->asked == SYS_VALUES_SINGLE)) {
+    SysValuesTake(V, 0, NULL, 1, 0);
+    return SYS_SUCCESS;
+  }
+  SYS_CALL(SysDeviceAllocate(&s.memory, sizeof(found)));
+  SYS_CUDA(cudaMemsetAsync(s.memory, 0, sizeof(found), stream));
+  SYS_CALL(SysLaunch(AmbValuesFind, SysMin(SysBlocks(nz, EACH * SYS_THREADS), MOST_BLOCKS), SYS_THREADS, 0, stream, nz, a, SysValuesMustLook(V), (AmbDistinct *)s.memory));
+  SYS_CUDA(cudaMemcpyAsync(&found, s.memory, sizeof(found), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  if (found.overflow) SysValuesTake(V, 0, NULL, 1, !found.not_float);
+  else {
+    uint64_t slot[SYS_TABLE_VALUES];
+    int      n = 0;
+
+    for (int k = 0; k < SLOTS; k++) {
+      if (found.slot[k]) slot[n++] = found.slot[k];
+    }
+    SysValuesTake(V, n, slot, 0, !found.not_float);
+  }
+  return SYS_SUCCESS;
+}
+
+/* Where values come from: they lie in val[], or the map finds them in a[] */
+typedef struct {
+  const SysScalar *val, *a;
+  const int       *map;
+} Source;
+
+static __device__ __forceinline__ SysScalar AmbValueOf(const Source &S, size_t at)
+{
+  if (!S.map) return S.val[at];
+  return S.map[at] < 0 ? 0 : S.a[S.map[at]];
+}
+
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesRound(int64_t n, const Source S, float *to)
+{
+  SYS_FOR_EACH(k, n) to[k] = (float)AmbValueOf(S, (size_t)k);
+}
+#endif
+
+/* Stores the places of a task; a warp for each */
+static __global__ void __launch_bounds__(THREADS) AmbValuesPlaces(const __grid_constant__ AmbLayout A, const Source S, const SysTable *table, uint8_t *small)
+{
+  __shared__ SysTable T;
+  const unsigned      w = (blockIdx.x * THREADS + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP, b = (unsigned)A.block_size;
+  unsigned            n, full;
+  size_t              first;
+  uint8_t            *place;
+
+  for (unsigned k = threadIdx.x; k < sizeof(T) / sizeof(uint32_t); k += THREADS) ((uint32_t *)&T)[k] = ((const uint32_t *)table)[k];
+  __syncthreads();
+  if (w >= A.ntask) return;
+  n     = AMB_TASK_STEPS(A.task[w].what);
+  full  = n / PLACES_STEPS * PLACES_STEPS;
+  first = (size_t)SYS_WARP * b * A.task[w].step;
+  place = small + first;
+  for (unsigned k = 0; k < full * b / 4; k++) { /* words of a lane */
+    unsigned word = 0;
+
+    for (unsigned q = 0; q < 4; q++) {
+      const SysScalar v = AmbValueOf(S, first + (size_t)SYS_WARP * (4 * k + q) + lane);
+
+      word |= (unsigned)SysTableFind(&T, &v) << 8 * q;
+    }
+    ((unsigned *)place)[(size_t)SYS_WARP * k + lane] = word;
+  }
+  for (unsigned k = full * b; k < n * b; k++) {
+    const SysScalar v = AmbValueOf(S, first + (size_t)SYS_WARP * k + lane);
+
+    place[(size_t)SYS_WARP * k + lane] = (uint8_t)SysTableFind(&T, &v);
+  }
+}
+
+/* Sets the figures of the storage */
+void AmbValuesDescribe(AmbDevice *A)
+{
+  A->info.stored       = A->values.stored;
+  A->info.distinct     = A->values.stored == SYS_STORAGE_PLACES ? A->values.table.n : 0;
+  A->info.exact        = A->values.exact;
+  A->info.bytes_model  = A->bytes_plain - A->info.stored_values * (double)(sizeof(SysScalar) - SysStorageSize(A->values.stored));
+  A->info.bytes_stored = A->bytes_pattern + A->info.stored_values * (double)SysStorageSize(A->values.stored);
+}
+
+/* Stores values in the memory of another storage */
+static SysStatus AmbValuesWrite(AmbDevice *A, const Source &S, void *small, cudaStream_t stream)
+{
+  const int64_t n = (int64_t)A->info.stored_values;
+
+  if (A->values.stored == SYS_STORAGE_PLACES) {
+    if (!A->table) SYS_CALL(SysDeviceAllocate(&A->table, sizeof(*A->table)));
+    SYS_CUDA(cudaMemcpyAsync(A->table, &A->values.table, sizeof(*A->table), cudaMemcpyHostToDevice, stream));
+    return SysLaunch(AmbValuesPlaces, SysBlocks((int64_t)A->layout.ntask * SYS_WARP, THREADS), THREADS, 0, stream, A->layout, S, A->table, (uint8_t *)small);
+  }
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+  if (n) return SysLaunch(AmbValuesRound, SysBlocksLoop(n), SYS_THREADS, 0, stream, n, S, (float *)small);
+#endif
+  return SYS_SUCCESS;
+}
+
+/* Makes room for values as they are, if there is none */
+SysStatus AmbValuesRoom(AmbDevice *A)
+{
+  if (A->layout.val) return SYS_SUCCESS;
+  SYS_CALL(SysDeviceAllocate(&A->val, sizeof(*A->val) * (size_t)A->info.stored_values));
+  A->layout.val = A->val;
+  return SYS_SUCCESS;
+}
+
+SysStatus AmbValuesStore(AmbDevice *A, const SysScalar *a, cudaStream_t stream)
+{
+  AmbLayout   *L     = &A->layout;
+  const size_t n     = (size_t)A->info.stored_values;
+  const Source S     = {L->val, a, a ? L->map : NULL};
+  const bool   same  = A->values.stored == A->stored.stored && A->small;
+  void        *small = same ? A->small : NULL;
+
+  if (A->values.stored == SYS_STORAGE_PLAIN) {
+    SYS_CALL(AmbValuesRoom(A));
+    if (S.map) SYS_CALL(AmbDeviceRefill(L, n, a, stream));
+  } else {
+    SysStatus status = small ? SYS_SUCCESS : SysDeviceAllocate(&small, SysStorageSize(A->values.stored) * n);
+
+    if (!status) status = AmbValuesWrite(A, S, small, stream);
+    if (status && !same) (void)cudaFree(small);
+    SYS_CALL(status);
+    (void)cudaFree(A->val);
+    L->val = A->val = NULL;
+  }
+  if (!same) {
+    (void)cudaFree(A->small);
+    A->small = small;
+  }
+  A->stored = {A->values.stored, A->small, A->table ? A->table->value : NULL};
+  AmbValuesDescribe(A);
+  return SYS_SUCCESS;
+}
+
+SysStatus AmbValuesLaunch(const AmbDevice *A, int threads, int deep, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
+{
+  const AmbLaunchers *launchers = &AmbLaunchersPlaces;
+
+  if (A->stored.stored == SYS_STORAGE_PLAIN) return AmbDeviceLaunch(&A->layout, threads, deep, early, csr, alpha, x, beta, y, z, stream);
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+  if (A->stored.stored == SYS_STORAGE_SINGLE) launchers = &AmbLaunchersSingle;
+#endif
+  if (!A->layout.ntask) return SYS_SUCCESS;
+  SYS_CUDA(((*launchers)[A->layout.block_size - 1][deep])(&A->layout, &A->stored, threads, early, csr, alpha, x, beta, y, z, stream));
+  return SYS_SUCCESS;
+}

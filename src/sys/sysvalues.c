@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "sys/sysvalues.h"
+#include "sys/systhreads.h"
+
+static const SysScalar zero = 0;
+
+void SysValuesBegin(SysValuesChoice *V, SysValues asked)
+{
+  memset(V, 0, sizeof(*V));
+  V->asked = asked;
+  V->exact = 1;
+}
+
+/* Adds n values to the table, and tells whether all are floats; ends early if neither can be */
+static void SysValuesLook(SysTable *T, int64_t n, const SysScalar *a, int wanted, int *fits, int *floats)
+{
+  for (int64_t k = 0; k < n && (*fits || *floats); k++) {
+    if (k && SysTableSame(SysTableBitsOf(a + k), SysTableBitsOf(a + k - 1))) continue;
+    if (*fits) *fits = wanted && SysTableAdd(T, a + k) >= 0;
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+    if (*floats) *floats = SysIsFloat(a + k);
+#else
+    *floats = 0;
+#endif
+  }
+}
+
+void SysValuesChoose(SysValuesChoice *V, int64_t n, const SysScalar *a, int nworker)
+{
+  const int wanted = SysValuesMustLook(V), look = wanted || V->asked == SYS_VALUES_SINGLE;
+  int       fits = wanted && n > 0, floats = look && n > 0;
+
+  (void)nworker;
+  SysTableClear(&V->table);
+  (void)SysTableAdd(&V->table, &zero);
+  if (fits || floats) {
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(nworker) if (nworker > 1)
+#endif
+    {
+      const int64_t nt = omp_get_num_threads(), t = omp_get_thread_num(), begin = n / nt * t, end = t == nt - 1 ? n : n / nt * (t + 1);
+      SysTable      mine = V->table;
+      int           f = fits, s = floats;
+
+#if defined(_OPENMP)
+  #pragma omp barrier
+#endif
+      SysValuesLook(&mine, end - begin, a + begin, wanted, &f, &s);
+#if defined(_OPENMP)
+  #pragma omp critical(SysValuesChoose)
+#endif
+      {
+        fits = fits && f;
+        floats &= s;
+        for (int k = 0; k < mine.n && fits; k++) fits = SysTableAdd(&V->table, &mine.value[k]) >= 0;
+      }
+    }
+  }
+  SysValuesSet(V, fits, floats);
+}
+
+void SysValuesTake(SysValuesChoice *V, int nslot, const uint64_t slot[], int overflow, int floats)
+{
+  int fits = !overflow && SysValuesMustLook(V);
+
+  SysTableClear(&V->table);
+  (void)SysTableAdd(&V->table, &zero);
+  for (int k = 0; k < nslot && fits; k++) {
+    SysScalar value = 0;
+
+    memcpy(&value, &slot[k], sizeof(value) < sizeof(slot[k]) ? sizeof(value) : sizeof(slot[k]));
+    fits = SysTableAdd(&V->table, &value) >= 0;
+  }
+  SysValuesSet(V, fits, floats);
+}

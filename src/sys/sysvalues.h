@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   How a format stores the values of a matrix: as they are, rounded to single precision, or as places of 8 bits in a table of the distinct values.
+
+   The table has 0 at place 0, for filling, and room for 255 other values. Values are compared by their bits: a value that is read from a table, or from single
+   precision if the storage is exact, has the bits of the value that was stored.
+*/
+#pragma once
+
+#include "sys/systable.h"
+
+/* The storage that is asked for: the smallest one that gives back the same bits; single precision in any case; the table, if it has room for all values */
+typedef enum {
+  SYS_VALUES_DOUBLE,
+  SYS_VALUES_EXACT,
+  SYS_VALUES_SINGLE,
+  SYS_VALUES_TABLE
+} SysValues;
+
+/* The storage that is used. With complex numbers, and where scalars have single precision already, SYS_STORAGE_SINGLE is not used. */
+typedef enum {
+  SYS_STORAGE_PLAIN,
+  SYS_STORAGE_SINGLE,
+  SYS_STORAGE_PLACES
+} SysStorage;
+
+#if !defined(SYS_SINGLE) && !defined(SYS_COMPLEX)
+  #define SYS_HAVE_STORAGE_SINGLE
+#endif
+
+/* Values that have changed so often are stored as they are if SYS_VALUES_EXACT is asked for: a search for equal ones would come with every change */
+#define SYS_VALUES_CHANGES 2
+
+typedef struct {
+  SysValues  asked;
+  SysStorage stored;
+  int        exact;   /* stored values have the bits of the values of the matrix */
+  int        changes; /* how often values were stored, after the first time */
+  SysTable   table;
+} SysValuesChoice;
+
+static inline size_t SysStorageSize(SysStorage stored)
+{
+  return stored == SYS_STORAGE_PLACES ? 1 : stored == SYS_STORAGE_SINGLE ? sizeof(float) : sizeof(SysScalar);
+}
+
+/* Must the values be looked at before the storage is known? */
+static inline int SysValuesMustLook(const SysValuesChoice *V)
+{
+  return V->asked == SYS_VALUES_TABLE || (V->asked == SYS_VALUES_EXACT && V->changes < SYS_VALUES_CHANGES);
+}
+
+/* Sets the storage; fits: the table has all values, floats: all values have the same bits if they are rounded to single precision and back */
+static inline void SysValuesSet(SysValuesChoice *V, int fits, int floats)
+{
+  V->stored = SYS_STORAGE_PLAIN;
+  V->exact  = 1;
+  if (fits) V->stored = SYS_STORAGE_PLACES;
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+  else if (floats || V->asked == SYS_VALUES_SINGLE) V->stored = SYS_STORAGE_SINGLE;
+  if (V->asked == SYS_VALUES_SINGLE) V->exact = floats;
+  else if (V->asked != SYS_VALUES_EXACT && V->stored == SYS_STORAGE_SINGLE) V->stored = SYS_STORAGE_PLAIN;
+#else
+  (void)floats;
+#endif
+  if (V->stored != SYS_STORAGE_PLACES) SysTableClear(&V->table);
+}
+
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+static SYS_TABLE_INLINE int SysIsFloat(const SysScalar *a)
+{
+  const SysScalar back = (SysScalar)(float)*a;
+
+  return SysTableSame(SysTableBitsOf(&back), SysTableBitsOf(a));
+}
+#endif
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/* Begins a choice, before the first values are there: they would be stored as they are */
+void SysValuesBegin(SysValuesChoice *, SysValues asked);
+
+/* Chooses the storage of n values on the host */
+void SysValuesChoose(SysValuesChoice *, int64_t n, const SysScalar *, int nworker);
+
+/* Chooses the storage of n values by what was found elsewhere: slot[] has, in any order, the bits of the values that are not 0, and 0 where it has none */
+void SysValuesTake(SysValuesChoice *, int nslot, const uint64_t slot[], int overflow, int floats);
+
+#if defined(__cplusplus)
+}
+#endif

@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# CCOO on a CUDA device, without PETSc
+#   bash test/ccoodevice.sh             all tests
+#   bash test/ccoodevice.sh sanitize    those on small shapes under compute-sanitizer
+# tier: test
+# tier: deep sanitize
+# timeoutfactor: 8
+cd "$(dirname "$0")/.." || exit 1
+sources=(test/kernels/ccoodevice.cu src/sys/*.cu src/sys/systable.c src/mat/impls/ccoo/ccoocuda*.cu src/mat/impls/amb/ambcuda*.cu)
+groups=("products" "transposed products" "new values" "not finite" "same bits" "distinct values" "all formats" "random shapes" "refused" "memory given back")
+small=("${groups[@]:0:8}") # the others look at how much memory is free, of which the tool takes some
+. test/kernels/device.sh
