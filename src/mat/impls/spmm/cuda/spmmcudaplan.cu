@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   What products of a sparse and a dense matrix know of the pattern of the sparse matrix: long rows, and the transposed pattern
+*/
+#include <new>
+#include <vector>
+
+#include "sys/systranspose.cuh"
+#include "mat/impls/spmm/cuda/spmmcuda.cuh"
+
+#define LONG_LEAST 128  /* entries of a row that is never cut */
+#define LONG_MOST  1024 /* entries of a row that is always cut, one more */
+#define LONG_TIMES 4    /* between the two, rows with so many times the mean are cut: other rows would wait for them */
+
+/* Entries of a part: the parts of a row are summed up side by side, and then one after the other */
+static int SpmmPart(int length)
+{
+  return length <= 1024 ? 64 : length <= 8192 ? 128 : 256;
+}
+
+static SysStatus SpmmTransposePattern(const SysCSR *A, SpmmDevice *s, std::vector<int> &rows, cudaStream_t stream)
+{
+  SysArena   arena = {NULL, 0};
+  SysScratch work;
+  size_t     bytes;
+
+  for (int pass = 0; pass < 2; pass++) {
+    if (pass) SYS_CALL(SysArenaAllocate(&arena));
+    s->transposed = arena.memory;
+    SysArenaTake(&arena, &s->i, (size_t)A->n + 1);
+    SysArenaTake(&arena, &s->j, (size_t)A->nz);
+    SysArenaTake(&arena, &s->place, (size_t)A->nz);
+  }
+  SYS_CUDA(SysTransposeSize(A, &bytes));
+  SYS_CALL(SysDeviceAllocate(&work.memory, bytes));
+  SYS_CUDA(SysTransposePattern(A, work.memory, bytes, s->i, s->j, s->place, stream));
+  rows.resize((size_t)A->n + 1);
+  SYS_CUDA(cudaMemcpyAsync(rows.data(), s->i, rows.size() * sizeof(int), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  return SYS_SUCCESS;
+}
+
+/* Cuts the long ones of m rows */
+static SysStatus SpmmCut(int64_t m, const int *rows, int width, SpmmDevice *s, cudaStream_t stream)
+{
+  const int64_t    mean = m ? rows[m] / m : 0, often = LONG_TIMES * mean;
+  std::vector<int> row, first, begin, end;
+  SysArena         arena = {NULL, 0};
+
+  s->most = (int)(often < LONG_LEAST ? LONG_LEAST : often > LONG_MOST ? LONG_MOST : often);
+  for (int64_t r = 0; r < m; r++) {
+    const int length = rows[r + 1] - rows[r], part = SpmmPart(length);
+
+    if (length <= s->most) continue;
+    row.push_back((int)r);
+    first.push_back((int)begin.size());
+    for (int k = rows[r]; k < rows[r + 1]; k += part) {
+      begin.push_back(k);
+      end.push_back(k + part < rows[r + 1] ? k + part : rows[r + 1]);
+    }
+  }
+  s->nlong = (int64_t)row.size();
+  s->npart = (int64_t)begin.size();
+  if (!s->nlong) return SYS_SUCCESS;
+  first.push_back((int)s->npart);
+  for (int pass = 0; pass < 2; pass++) {
+    if (pass) SYS_CALL(SysArenaAllocate(&arena));
+    s->memory = arena.memory;
+    SysArenaTake(&arena, &s->row, row.size());
+    SysArenaTake(&arena, &s->first, first.size());
+    SysArenaTake(&arena, &s->begin, begin.size());
+    SysArenaTake(&arena, &s->end, end.size());
+    SysArenaTake(&arena, &s->sums, begin.size() * (size_t)width);
+  }
+  SYS_CUDA(cudaMemcpyAsync(s->row, row.data(), row.size() * sizeof(int), cudaMemcpyHostToDevice, stream));
+  SYS_CUDA(cudaMemcpyAsync(s->first, first.data(), first.size() * sizeof(int), cudaMemcpyHostToDevice, stream));
+  SYS_CUDA(cudaMemcpyAsync(s->begin, begin.data(), begin.size() * sizeof(int), cudaMemcpyHostToDevice, stream));
+  SYS_CUDA(cudaMemcpyAsync(s->end, end.data(), end.size() * sizeof(int), cudaMemcpyHostToDevice, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  return SYS_SUCCESS;
+}
+
+SysStatus SpmmDeviceCreate(const SysCSR *A, const SysInt *rows, int transpose, int width, SpmmDevice **S, SysStream stream)
+{
+  std::vector<int> columns;
+
+  *S = new (std::nothrow) SpmmDevice();
+  if (!*S) return SYS_OUT_OF_MEMORY;
+  if (transpose) SYS_CALL(SpmmTransposePattern(A, *S, columns, stream));
+  return SpmmCut(transpose ? A->n : A->m, transpose ? columns.data() : rows, width, *S, stream);
+}
+
+void SpmmDeviceDestroy(SpmmDevice **S)
+{
+  if (!*S) return;
+  (void)cudaFree((*S)->memory);
+  (void)cudaFree((*S)->transposed);
+  delete *S;
+  *S = NULL;
+}
