@@ -197,6 +197,11 @@ SysStatus SpmmDeviceMult(int64_t m, const SpmmDeviceTerm term[], int nterm, int 
   SpmmOperand A[2];
 
   if (!m) return SYS_SUCCESS;
+  if (!nterm) {
+    if (ld) SYS_CUDA(cudaMemset2DAsync(C, (size_t)ld * sizeof(*C), 0, (size_t)m * sizeof(*C), (size_t)ncol, stream));
+    else SYS_CUDA(cudaMemsetAsync(C, 0, (size_t)m * (size_t)width * sizeof(*C), stream));
+    return SYS_SUCCESS;
+  }
   for (int n = 0; n < nterm; n++) {
     const SpmmDevice *s = term[n].S;
 

@@ -39,7 +39,7 @@ typedef struct {
   const SysReal    *panel;
 } SpmmDeviceTerm;
 
-/* The sum of one or two terms, m rows of ncol columns. It is a panel without columns if ld is 0. */
+/* The sum of no, one or two terms, m rows of ncol columns. It is a panel without columns if ld is 0. */
 SysStatus SpmmDeviceMult(int64_t m, const SpmmDeviceTerm term[], int nterm, int ncol, int width, SysReal *C, int64_t ld, SysStream);
 
 /* For each entry of A, the product of the row of left that belongs to its row and the row of right that belongs to its column. The products are set in values,
