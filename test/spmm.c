@@ -505,7 +505,9 @@ static PetscErrorCode CheckDefault(TestDiff *d)
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(PetscObjectTypeCompare((PetscObject)C, ((PetscObject)D)->type_name, &same));
   TestExpect(d, "the type of the result", same);
+#if defined(PETSC_HAVE_DEVICE)
   if (size == 1) TestExpect(d, "the side of the result's values", (PetscBool)(C->offloadmask == D->offloadmask)); /* of the local block, otherwise */
+#endif
   if (Served(D)) TestExpect(d, "the dense operand is only read", (PetscBool)(before == after));
   PetscCall(DiffDense(d, "petsc-amb's product", &shapes[0], 1.0, PETSC_FALSE, DenseGeneral, D));
   PetscCall(DiffDense(d, "PETSc's product", &shapes[0], 1.0, PETSC_FALSE, DenseGeneral, C));

@@ -279,14 +279,15 @@ PetscErrorCode MatProductSymbolic_Spmm(Mat C)
 static PetscErrorCode SpmmServes(Mat C, PetscBool *serves)
 {
   const Mat              A = C->product->A, B = C->product->B;
-  const PetscBool        device = (PetscBool)(MatShadowIsCUSPARSE(A) && !A->boundtocpu);
   const MatShadowFormat *format;
   PetscLayout            inner;
-  PetscBool              dense, mpi;
+  PetscBool              dense, mpi, bound, device;
 
   PetscFunctionBegin;
   *serves = PETSC_FALSE;
   if (PetscDefined(USE_COMPLEX) || (C->product->type != MATPRODUCT_AB && C->product->type != MATPRODUCT_AtB)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatBoundToCPU(A, &bound));
+  device = (PetscBool)(MatShadowIsCUSPARSE(A) && !bound);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &dense, MATSEQDENSE, MATMPIDENSE, device ? MATSEQDENSECUDA : "", MATMPIDENSECUDA, ""));
   PetscCall(MatShadowGetFormat(A, &format));
   if (!dense || !format) PetscFunctionReturn(PETSC_SUCCESS);
