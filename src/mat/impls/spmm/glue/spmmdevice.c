@@ -187,7 +187,7 @@ static PetscErrorCode SpmmOnDevicePanels(PetscBool transpose, PetscInt n, PetscI
     SysReal       *to   = (SysReal *)c->a + (int64_t)col * c->ld, *made;
 
     ncol = SpmmDevicePanelColumns(K - col, &width);
-    if (!b->device) {
+    if (!b->device && n) {
       PetscCallCUDA(cudaMemcpy2DAsync(d->staged[0].a, (size_t)n * sizeof(*from), from, (size_t)b->ld * sizeof(*from), (size_t)n * sizeof(*from), (size_t)ncol, cudaMemcpyHostToDevice, stream));
       PetscCall(PetscLogCpuToGpu((PetscLogDouble)n * ncol * sizeof(*from)));
       from = d->staged[0].a;
@@ -195,7 +195,7 @@ static PetscErrorCode SpmmOnDevicePanels(PetscBool transpose, PetscInt n, PetscI
     made = c->device ? to : d->staged[1].a;
     PetscCall(SpmmOnDeviceCheck(SpmmDevicePack(n, ncol, width, from, b->device ? b->ld : n, d->panel.a, stream), done));
     PetscCall(SpmmOnDevicePanel(transpose, p, csr, m, ncol, width, made, c->device ? c->ld : m, done));
-    if (!c->device) {
+    if (!c->device && m) {
       PetscCallCUDA(cudaMemcpy2DAsync(to, (size_t)c->ld * sizeof(*to), made, (size_t)m * sizeof(*to), (size_t)m * sizeof(*to), (size_t)ncol, cudaMemcpyDeviceToHost, stream));
       PetscCallCUDA(cudaStreamSynchronize(stream));
       PetscCall(PetscLogGpuToCpu((PetscLogDouble)m * ncol * sizeof(*to)));
@@ -212,6 +212,7 @@ PetscErrorCode SpmmOnDeviceMult(PetscBool transpose, Mat A, Mat B, Mat C, const 
   SysCSR          csr[2] = {{0}};
   SpmmArray       b, c;
   PetscBool       done = PETSC_TRUE;
+  PetscMPIInt     worst;
   int             width, ncol;
 
   PetscFunctionBegin;
@@ -222,7 +223,9 @@ PetscErrorCode SpmmOnDeviceMult(PetscBool transpose, Mat A, Mat B, Mat C, const 
   ncol = SpmmDevicePanelColumns(K, &width);
   if (!b.device) PetscCall(SpmmOnDeviceReserve((size_t)n * (size_t)ncol, &p->device->staged[0], &done));
   if (!c.device) PetscCall(SpmmOnDeviceReserve((size_t)m * (size_t)ncol, &p->device->staged[1], &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_MEM, "Not enough memory on the GPU for %d columns of a dense matrix on the host: make the dense matrix a MATDENSECUDA, or use PETSc's algorithm, -matmatmult_via default", ncol);
+  worst = done ? 0 : 1;
+  if (p->sf && !(b.device && c.device)) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)C)));
+  PetscCheck(!worst, PetscObjectComm((PetscObject)C), PETSC_ERR_MEM, "Not enough memory on the GPU for %d columns of a dense matrix on the host: make the dense matrix a MATDENSECUDA, or use PETSc's algorithm, -matmatmult_via default", ncol);
   if (b.device) PetscCall(MatDenseCUDAGetArrayRead(B, (const PetscScalar **)&b.a));
   else PetscCall(MatDenseGetArrayRead(B, (const PetscScalar **)&b.a));
   if (c.device) PetscCall(MatDenseCUDAGetArrayWrite(C, &c.a));
