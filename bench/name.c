@@ -89,11 +89,11 @@ PetscErrorCode NameCheckType(MPI_Comm comm, const char name[], PetscInt npeers, 
   if (slash) *slash = 0;
   for (PetscInt p = 0; p < npeers; p++) names[n++] = peers[p];
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Optional); k++) names[n++] = Optional[k];
-  PetscCall(MatTypeExists(type, &known));
-  for (PetscInt k = 0; k < n && !known; k++) PetscCall(PetscStrcmp(type, names[k], &known));
-  if (known) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscAMBGetTypes(PETSC_FALSE, &nours, &ours));
   for (PetscInt t = 0; t < nours; t++) names[n++] = ours[t];
+  for (PetscInt k = 0; k < n && !known; k++) PetscCall(PetscStrcmp(type, names[k], &known));
+  if (!known) PetscCall(MatTypeExists(type, &known)); /* not for a type of petsc-amb, whose first matrix on a GPU turns every later AIJCUSPARSE into its format */
+  if (known) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFunctionListGet(MatList, &listed, &nlisted));
   for (int k = 0; k < nlisted && listed[k] && n < NAMES; k++) { /* PETSc 3.18 counts a NULL at the end */
     PetscCall(PetscStrbeginswith(listed[k], "seq", &known));

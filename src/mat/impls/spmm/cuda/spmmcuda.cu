@@ -9,8 +9,8 @@
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
 #define BLOCK_ROWS 32 /* rows of a block of threads */
-#define TEAM       8  /* lanes of a row, at least */
-#define BATCH      8  /* entries of the end of a row whose rows of the panel are read together */
+#define BATCH      8  /* rows of the panel that a lane reads together at the end of a row */
+#define NARROW     4  /* rows of the panel that a lane reads together in a row of few lanes */
 
 #if defined(SYS_SINGLE)
 typedef float4 SpmmVector;
@@ -69,48 +69,88 @@ static __device__ inline unsigned SpmmTeam()
   return ALL == SYS_WARP ? SYS_ALL_LANES : ((1u << (ALL % SYS_WARP)) - 1) << (threadIdx.x % SYS_WARP / ALL * ALL);
 }
 
+/* Entry k of A, or 0 from k1 on */
+static __device__ inline void SpmmEntry(const SpmmOperand &A, int k, int k1, int &column, SysReal &value)
+{
+  column = k < k1 ? __ldg(&A.j[k]) : 0;
+  value  = k < k1 ? __ldg(&A.a[A.place ? __ldg(&A.place[k]) : k]) : (SysReal)0;
+}
+
+/* Adds entries k to k + LANES * GROUPS * TIMES - 1, as far as they are before k1, all of whose rows of the panel are read together */
+template <int LANES, int GROUPS, int TIMES>
+static __device__ inline void SpmmNarrow(const SpmmOperand &A, int k, int k1, int t, unsigned team, SpmmVector &sum)
+{
+  constexpr int ALL = LANES * GROUPS;
+  int           column[TIMES];
+  SysReal       value[TIMES];
+  SpmmVector    d[TIMES * LANES];
+
+#pragma unroll
+  for (int s = 0; s < TIMES; s++) SpmmEntry(A, k + s * ALL + t, k1, column[s], value[s]);
+#pragma unroll
+  for (int e = 0; e < TIMES * LANES; e++) {
+    const int     s = e / LANES, from = e % LANES * GROUPS + t / LANES;
+    const int64_t c = __shfl_sync(team, column[s], from, ALL);
+
+    d[e] = k + s * ALL + from < k1 ? __ldg(&A.panel[c * LANES + t % LANES]) : SpmmZero();
+  }
+#pragma unroll
+  for (int e = 0; e < TIMES * LANES; e++) SpmmAdd(sum, __shfl_sync(team, value[e / LANES], e % LANES * GROUPS + t / LANES, ALL), d[e]);
+}
+
+/* Adds LANES entries from k on, all of which are there */
+template <int LANES>
+static __device__ inline void SpmmWhole(const SpmmOperand &A, int k, int t, unsigned team, SpmmVector &sum)
+{
+  int     column;
+  SysReal value;
+
+  SpmmEntry(A, k + t, k + LANES, column, value);
+#pragma unroll
+  for (int e = 0; e < LANES; e++) SpmmAdd(sum, __shfl_sync(team, value, e, LANES), __ldg(&A.panel[(int64_t)__shfl_sync(team, column, e, LANES) * LANES + t]));
+}
+
+/* Adds entries k to k1 - 1, fewer than LANES */
+template <int LANES>
+static __device__ inline void SpmmRest(const SpmmOperand &A, int k, int k1, int t, unsigned team, SpmmVector &sum)
+{
+  int     column;
+  SysReal value;
+
+  SpmmEntry(A, k + t, k1, column, value);
+  for (int e0 = 0; e0 < LANES && k + e0 < k1; e0 += BATCH) {
+    SpmmVector d[BATCH];
+
+#pragma unroll
+    for (int e = 0; e < BATCH; e++) {
+      const int64_t c = __shfl_sync(team, column, e0 + e, LANES);
+
+      d[e] = k + e0 + e < k1 ? __ldg(&A.panel[c * LANES + t]) : SpmmZero();
+    }
+#pragma unroll
+    for (int e = 0; e < BATCH; e++) SpmmAdd(sum, __shfl_sync(team, value, e0 + e, LANES), d[e]);
+  }
+}
+
 /* The sum of entries k0 to k1 - 1, by a team, of which this thread is number t. All groups of lanes get it. */
 template <int LANES>
 static __device__ inline SpmmVector SpmmSum(const SpmmOperand &A, int k0, int k1, int t)
 {
-  constexpr int  ALL = LANES < TEAM ? TEAM : LANES, GROUPS = ALL / LANES, TAKEN = LANES < BATCH ? LANES : BATCH;
-  const int      lane = t % LANES, group = t / LANES;
+  constexpr int  ALL  = LANES < SPMM_TEAM ? SPMM_TEAM : LANES;
   const unsigned team = SpmmTeam<ALL>();
   SpmmVector     sum  = SpmmZero();
   int            k    = k0;
 
-  for (; k + ALL <= k1; k += ALL) {
-    const int     column = __ldg(&A.j[k + t]);
-    const SysReal value  = __ldg(&A.a[A.place ? __ldg(&A.place[k + t]) : k + t]);
+  if constexpr (LANES < ALL) {
+    constexpr int TIMES = LANES < NARROW ? NARROW / LANES : 1;
 
+    for (; k < k1; k += ALL * TIMES) SpmmNarrow<LANES, ALL / LANES, TIMES>(A, k, k1, t, team, sum);
 #pragma unroll
-    for (int e = 0; e < LANES; e++) {
-      const int from = e * GROUPS + group;
-
-      SpmmAdd(sum, __shfl_sync(team, value, from, ALL), __ldg(&A.panel[(int64_t)__shfl_sync(team, column, from, ALL) * LANES + lane]));
-    }
+    for (int d = LANES; d < ALL; d *= 2) SpmmAdd(sum, 1, SpmmOther(team, sum, d, ALL));
+  } else {
+    for (; k + LANES <= k1; k += LANES) SpmmWhole<LANES>(A, k, t, team, sum);
+    if (k < k1) SpmmRest<LANES>(A, k, k1, t, team, sum);
   }
-  if (k < k1) {
-    const bool    inside = k + t < k1;
-    const int     column = inside ? __ldg(&A.j[k + t]) : 0;
-    const SysReal value  = inside ? __ldg(&A.a[A.place ? __ldg(&A.place[k + t]) : k + t]) : (SysReal)0;
-
-    for (int e0 = 0; e0 < LANES && k + e0 * GROUPS < k1; e0 += TAKEN) {
-      SpmmVector d[TAKEN];
-
-#pragma unroll
-      for (int e = 0; e < TAKEN; e++) {
-        const int     from = (e0 + e) * GROUPS + group;
-        const int64_t c    = __shfl_sync(team, column, from, ALL);
-
-        d[e] = k + from < k1 ? __ldg(&A.panel[c * LANES + lane]) : SpmmZero();
-      }
-#pragma unroll
-      for (int e = 0; e < TAKEN; e++) SpmmAdd(sum, __shfl_sync(team, value, (e0 + e) * GROUPS + group, ALL), d[e]);
-    }
-  }
-#pragma unroll
-  for (int d = LANES; d < ALL; d *= 2) SpmmAdd(sum, 1, SpmmOther(team, sum, d, ALL));
   return sum;
 }
 
@@ -131,7 +171,7 @@ static __device__ inline SpmmVector SpmmRow(const SpmmOperand &A, int64_t r, int
 template <int LANES>
 static __global__ void __launch_bounds__(SYS_THREADS) SpmmParts(const SpmmOperand A, int64_t npart, const int *begin, const int *end, SpmmVector *__restrict__ sums)
 {
-  constexpr int ALL = LANES < TEAM ? TEAM : LANES;
+  constexpr int ALL = LANES < SPMM_TEAM ? SPMM_TEAM : LANES;
   const int     t   = (int)threadIdx.x % ALL;
   const int64_t p   = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / ALL;
 
@@ -145,7 +185,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) SpmmParts(const SpmmOperan
 template <int LANES, int TERMS>
 static __global__ void __launch_bounds__(SYS_THREADS) SpmmRows(int64_t m, const SpmmOperand A, const SpmmOperand B, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
-  constexpr int      ALL = LANES < TEAM ? TEAM : LANES, WIDTH = LANES * SPMM_VECTOR;
+  constexpr int      ALL = LANES < SPMM_TEAM ? SPMM_TEAM : LANES, WIDTH = LANES * SPMM_VECTOR;
   __shared__ SysReal tile[WIDTH][BLOCK_ROWS + 1];
   const int          t  = (int)threadIdx.x % ALL;
   const int64_t      r0 = (int64_t)blockIdx.x * BLOCK_ROWS;
@@ -179,7 +219,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) SpmmRows(int64_t m, const 
 template <int LANES>
 static SysStatus SpmmLaunch(int64_t m, const SpmmDeviceTerm term[], int nterm, const SpmmOperand A[], int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
 {
-  constexpr int ALL = LANES < TEAM ? TEAM : LANES;
+  constexpr int ALL = LANES < SPMM_TEAM ? SPMM_TEAM : LANES;
 
   for (int n = 0; n < nterm; n++) {
     const SpmmDevice *s = term[n].S;

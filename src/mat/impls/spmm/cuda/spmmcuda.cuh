@@ -8,6 +8,7 @@
 #include "mat/impls/spmm/cuda/spmmcuda.h"
 
 #define SPMM_VECTOR (16 / (int)sizeof(SysReal)) /* numbers of a vector that a lane reads at once */
+#define SPMM_TEAM   8                           /* lanes that make a row, at least */
 
 struct _SpmmDevice {
   int      most; /* entries of a row that is not cut, at most */

@@ -4,7 +4,8 @@
 */
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
-#define TILE 32
+#define TILE   32
+#define NARROW 4 /* vectors of a row of a panel of few columns */
 
 int SpmmDevicePanelColumns(int64_t ncol, int *width)
 {
@@ -27,6 +28,17 @@ static __global__ void SpmmPackTiles(int64_t n, int ncol, int width, const SysRe
   for (int y = (int)threadIdx.y; y < TILE; y += (int)blockDim.y) {
     if (r0 + y < n && c0 + x < width) panel[(r0 + y) * width + c0 + x] = tile[x][y];
   }
+}
+
+/* A panel of few columns: a thread makes a vector of 16 bytes */
+static __global__ void __launch_bounds__(SYS_THREADS) SpmmPackVectors(int64_t n, int ncol, int vectors, const SysReal *__restrict__ columns, int64_t ld, SysReal *__restrict__ panel)
+{
+  const int64_t k = (int64_t)blockIdx.x * SYS_THREADS + threadIdx.x, r = k / vectors;
+  const int     c0 = (int)(k % vectors) * SPMM_VECTOR;
+
+  if (r >= n) return;
+#pragma unroll
+  for (int c = 0; c < SPMM_VECTOR; c++) panel[k * SPMM_VECTOR + c] = c0 + c < ncol ? columns[(c0 + c) * ld + r] : (SysReal)0;
 }
 
 static __global__ void SpmmUnpackTiles(int64_t n, int ncol, int width, const SysReal *__restrict__ panel, const int *__restrict__ first, const SysReal *__restrict__ more, SysReal *__restrict__ columns, int64_t ld)
@@ -53,8 +65,11 @@ static __global__ void SpmmUnpackTiles(int64_t n, int ncol, int width, const Sys
 
 SysStatus SpmmDevicePack(int64_t n, int ncol, int width, const SysReal *columns, int64_t ld, SysReal *panel, SysStream stream)
 {
+  const int vectors = width / SPMM_VECTOR;
+
   if (!n) return SYS_SUCCESS;
-  SpmmPackTiles<<<dim3(SysBlocks(n, TILE), SysBlocks(width, TILE)), dim3(TILE, 8), 0, stream>>>(n, ncol, width, columns, ld, panel);
+  if (vectors <= NARROW) SpmmPackVectors<<<SysBlocks(n * vectors), SYS_THREADS, 0, stream>>>(n, ncol, vectors, columns, ld, panel);
+  else SpmmPackTiles<<<dim3(SysBlocks(n, TILE), SysBlocks(width, TILE)), dim3(TILE, 8), 0, stream>>>(n, ncol, width, columns, ld, panel);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
 }

@@ -8,14 +8,14 @@
 #include "sys/systranspose.cuh"
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
-#define LONG_LEAST 128  /* entries of a row that is never cut */
+#define PART       4    /* entries of a part for each lane of a team */
+#define LONG_TIMES 4    /* rows with so many times the mean are cut, because other rows would wait for them; no row of one part is cut */
 #define LONG_MOST  1024 /* entries of a row that is always cut, one more */
-#define LONG_TIMES 4    /* between the two, rows with so many times the mean are cut: other rows would wait for them */
 
-/* Entries of a part: the parts of a row are summed up side by side, and then one after the other */
-static int SpmmPart(int length)
+/* Entries of a part. The parts of a row are summed up side by side, then one after the other: a longer row has longer parts. */
+static int SpmmPart(int length, int team)
 {
-  return length <= 1024 ? 64 : length <= 8192 ? 128 : 256;
+  return PART * team * (length <= 1024 ? 1 : length <= 8192 ? 2 : 4);
 }
 
 static SysStatus SpmmTransposePattern(const SysCSR *A, SpmmDevice *s, std::vector<int> &rows, cudaStream_t stream)
@@ -43,13 +43,14 @@ static SysStatus SpmmTransposePattern(const SysCSR *A, SpmmDevice *s, std::vecto
 /* Cuts the long ones of m rows */
 static SysStatus SpmmCut(int64_t m, const int *rows, int width, SpmmDevice *s, cudaStream_t stream)
 {
-  const int64_t    mean = m ? rows[m] / m : 0, often = LONG_TIMES * mean;
+  const int        team  = width / SPMM_VECTOR < SPMM_TEAM ? SPMM_TEAM : width / SPMM_VECTOR;
+  const int64_t    often = m ? LONG_TIMES * (int64_t)rows[m] / m : 0;
   std::vector<int> row, first, begin, end;
   SysArena         arena = {NULL, 0};
 
-  s->most = (int)(often < LONG_LEAST ? LONG_LEAST : often > LONG_MOST ? LONG_MOST : often);
+  s->most = (int)(often < PART * team ? PART * team : often > LONG_MOST ? LONG_MOST : often);
   for (int64_t r = 0; r < m; r++) {
-    const int length = rows[r + 1] - rows[r], part = SpmmPart(length);
+    const int length = rows[r + 1] - rows[r], part = SpmmPart(length, team);
 
     if (length <= s->most) continue;
     row.push_back((int)r);
