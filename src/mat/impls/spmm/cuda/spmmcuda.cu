@@ -9,6 +9,7 @@
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
 #define BLOCK_ROWS 32 /* rows of a block of threads */
+#define TEAM       8  /* lanes of a row, at least */
 #define BATCH      8  /* rows of the panel that a lane reads together at the end of a row */
 #define NARROW     4  /* rows of the panel that a lane reads together in a row of few lanes */
 
@@ -57,8 +58,7 @@ struct SpmmOperand {
   const SysReal    *a;
   const SpmmVector *panel;
   int               most; /* a longer row has parts */
-  int               nlong;
-  const int        *row, *first;
+  const int        *first;
   const SpmmVector *sums;
 };
 
@@ -136,7 +136,7 @@ static __device__ inline void SpmmRest(const SpmmOperand &A, int k, int k1, int 
 template <int LANES>
 static __device__ inline SpmmVector SpmmSum(const SpmmOperand &A, int k0, int k1, int t)
 {
-  constexpr int  ALL  = LANES < SPMM_TEAM ? SPMM_TEAM : LANES;
+  constexpr int  ALL  = LANES < TEAM ? TEAM : LANES;
   const unsigned team = SpmmTeam<ALL>();
   SpmmVector     sum  = SpmmZero();
   int            k    = k0;
@@ -162,16 +162,16 @@ static __device__ inline SpmmVector SpmmRow(const SpmmOperand &A, int64_t r, int
   SpmmVector sum = SpmmZero();
 
   if (k1 - k0 <= A.most) return SpmmSum<LANES>(A, k0, k1, t);
-  const int l = SysCountLess(A.row, A.nlong, (int)r);
+  const int end = __ldg(&A.first[r + 1]);
 #pragma unroll 4
-  for (int p = A.first[l]; p < A.first[l + 1]; p++) SpmmAdd(sum, 1, __ldg(&A.sums[(int64_t)p * LANES + t % LANES]));
+  for (int p = __ldg(&A.first[r]); p < end; p++) SpmmAdd(sum, 1, __ldg(&A.sums[(int64_t)p * LANES + t % LANES]));
   return sum;
 }
 
 template <int LANES>
 static __global__ void __launch_bounds__(SYS_THREADS) SpmmParts(const SpmmOperand A, int64_t npart, const int *begin, const int *end, SpmmVector *__restrict__ sums)
 {
-  constexpr int ALL = LANES < SPMM_TEAM ? SPMM_TEAM : LANES;
+  constexpr int ALL = LANES < TEAM ? TEAM : LANES;
   const int     t   = (int)threadIdx.x % ALL;
   const int64_t p   = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / ALL;
 
@@ -185,7 +185,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) SpmmParts(const SpmmOperan
 template <int LANES, int TERMS>
 static __global__ void __launch_bounds__(SYS_THREADS) SpmmRows(int64_t m, const SpmmOperand A, const SpmmOperand B, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
-  constexpr int      ALL = LANES < SPMM_TEAM ? SPMM_TEAM : LANES, WIDTH = LANES * SPMM_VECTOR;
+  constexpr int      ALL = LANES < TEAM ? TEAM : LANES, WIDTH = LANES * SPMM_VECTOR;
   __shared__ SysReal tile[WIDTH][BLOCK_ROWS + 1];
   const int          t  = (int)threadIdx.x % ALL;
   const int64_t      r0 = (int64_t)blockIdx.x * BLOCK_ROWS;
@@ -219,7 +219,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) SpmmRows(int64_t m, const 
 template <int LANES>
 static SysStatus SpmmLaunch(int64_t m, const SpmmDeviceTerm term[], int nterm, const SpmmOperand A[], int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
 {
-  constexpr int ALL = LANES < SPMM_TEAM ? SPMM_TEAM : LANES;
+  constexpr int ALL = LANES < TEAM ? TEAM : LANES;
 
   for (int n = 0; n < nterm; n++) {
     const SpmmDevice *s = term[n].S;
@@ -245,7 +245,7 @@ SysStatus SpmmDeviceMult(int64_t m, const SpmmDeviceTerm term[], int nterm, int 
   for (int n = 0; n < nterm; n++) {
     const SpmmDevice *s = term[n].S;
 
-    A[n] = {s->i ? s->i : term[n].A.i, s->i ? s->j : term[n].A.j, s->place, term[n].A.a, (const SpmmVector *)term[n].panel, s->most, (int)s->nlong, s->row, s->first, (const SpmmVector *)s->sums};
+    A[n] = {s->i ? s->i : term[n].A.i, s->i ? s->j : term[n].A.j, s->place, term[n].A.a, (const SpmmVector *)term[n].panel, s->most, s->first, (const SpmmVector *)s->sums};
   }
   switch (width / SPMM_VECTOR) {
   case 1:

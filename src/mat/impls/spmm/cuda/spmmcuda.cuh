@@ -8,13 +8,12 @@
 #include "mat/impls/spmm/cuda/spmmcuda.h"
 
 #define SPMM_VECTOR (16 / (int)sizeof(SysReal)) /* numbers of a vector that a lane reads at once */
-#define SPMM_TEAM   8                           /* lanes that make a row, at least */
 
 struct _SpmmDevice {
   int      most; /* entries of a row that is not cut, at most */
-  int64_t  nlong, npart;
-  int     *row, *first; /* of each long row: its number, and its first part; nlong + 1 of the latter */
-  int     *begin;       /* of each part: its first entry, and behind its last one */
+  int64_t  npart;
+  int     *first; /* of each row: the number of parts before it; only longer rows have parts */
+  int     *begin; /* of each part: its first entry, and behind its last one */
   int     *end;
   SysReal *sums; /* a row of a panel for each part */
   char    *memory;

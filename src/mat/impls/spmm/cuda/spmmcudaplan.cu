@@ -8,14 +8,14 @@
 #include "sys/systranspose.cuh"
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
-#define PART       4    /* entries of a part for each lane of a team */
+#define PART       32   /* entries of a part of a row of few columns */
 #define LONG_TIMES 4    /* rows with so many times the mean are cut, because other rows would wait for them; no row of one part is cut */
 #define LONG_MOST  1024 /* entries of a row that is always cut, one more */
 
-/* Entries of a part. The parts of a row are summed up side by side, then one after the other: a longer row has longer parts. */
-static int SpmmPart(int length, int team)
+/* Entries of a part, least for a row that is not much longer. The parts of a row are summed up side by side, then one after the other. */
+static int SpmmPart(int length, int least)
 {
-  return PART * team * (length <= 1024 ? 1 : length <= 8192 ? 2 : 4);
+  return least * (length <= 1024 ? 1 : length <= 8192 ? 2 : 4);
 }
 
 static SysStatus SpmmTransposePattern(const SysCSR *A, SpmmDevice *s, std::vector<int> &rows, cudaStream_t stream)
@@ -43,37 +43,32 @@ static SysStatus SpmmTransposePattern(const SysCSR *A, SpmmDevice *s, std::vecto
 /* Cuts the long ones of m rows */
 static SysStatus SpmmCut(int64_t m, const int *rows, int width, SpmmDevice *s, cudaStream_t stream)
 {
-  const int        team  = width / SPMM_VECTOR < SPMM_TEAM ? SPMM_TEAM : width / SPMM_VECTOR;
+  const int        lanes = width / SPMM_VECTOR, least = 2 * lanes < PART ? PART : 2 * lanes;
   const int64_t    often = m ? LONG_TIMES * (int64_t)rows[m] / m : 0;
-  std::vector<int> row, first, begin, end;
+  std::vector<int> first((size_t)m + 1), begin, end;
   SysArena         arena = {NULL, 0};
 
-  s->most = (int)(often < PART * team ? PART * team : often > LONG_MOST ? LONG_MOST : often);
+  s->most = (int)(often < least ? least : often > LONG_MOST ? LONG_MOST : often);
   for (int64_t r = 0; r < m; r++) {
-    const int length = rows[r + 1] - rows[r], part = SpmmPart(length, team);
+    const int length = rows[r + 1] - rows[r], part = SpmmPart(length, least);
 
-    if (length <= s->most) continue;
-    row.push_back((int)r);
-    first.push_back((int)begin.size());
-    for (int k = rows[r]; k < rows[r + 1]; k += part) {
+    first[(size_t)r] = (int)begin.size();
+    for (int k = rows[r]; length > s->most && k < rows[r + 1]; k += part) {
       begin.push_back(k);
       end.push_back(k + part < rows[r + 1] ? k + part : rows[r + 1]);
     }
   }
-  s->nlong = (int64_t)row.size();
-  s->npart = (int64_t)begin.size();
-  if (!s->nlong) return SYS_SUCCESS;
-  first.push_back((int)s->npart);
+  first[(size_t)m] = (int)begin.size();
+  s->npart         = (int64_t)begin.size();
+  if (!s->npart) return SYS_SUCCESS;
   for (int pass = 0; pass < 2; pass++) {
     if (pass) SYS_CALL(SysArenaAllocate(&arena));
     s->memory = arena.memory;
-    SysArenaTake(&arena, &s->row, row.size());
     SysArenaTake(&arena, &s->first, first.size());
     SysArenaTake(&arena, &s->begin, begin.size());
     SysArenaTake(&arena, &s->end, end.size());
     SysArenaTake(&arena, &s->sums, begin.size() * (size_t)width);
   }
-  SYS_CUDA(cudaMemcpyAsync(s->row, row.data(), row.size() * sizeof(int), cudaMemcpyHostToDevice, stream));
   SYS_CUDA(cudaMemcpyAsync(s->first, first.data(), first.size() * sizeof(int), cudaMemcpyHostToDevice, stream));
   SYS_CUDA(cudaMemcpyAsync(s->begin, begin.data(), begin.size() * sizeof(int), cudaMemcpyHostToDevice, stream));
   SYS_CUDA(cudaMemcpyAsync(s->end, end.data(), end.size() * sizeof(int), cudaMemcpyHostToDevice, stream));
