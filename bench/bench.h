@@ -45,6 +45,7 @@ typedef struct {
   Vec            x, y, z;  /* y = A x, or y = z + A x */
   Vec            xt, yt;   /* yt = A^T xt */
   PetscLogDouble products; /* multiplications of A A, 0 before the first such product */
+  PetscInt       columns;  /* of the dense matrix in products with one */
 } Case;
 
 PETSC_INTERN PetscErrorCode CaseCreate(MPI_Comm, const char[], Case *);
@@ -70,6 +71,11 @@ typedef struct {
   PetscErrorCode (*square)(Contender, PetscLogDouble *seconds);   /* makes A A anew; may be NULL, and then the next two are NULL too */
   PetscErrorCode (*resquare)(Contender, PetscLogDouble *seconds); /* sets new values in the pattern that square made; may be NULL */
   PetscErrorCode (*squaremult)(Contender, Case *, Vec x, Vec y);  /* y = (A A) x with the product made, for the check */
+
+  /* Makes A D or A^T D, where D has k->columns columns, in the product that the first call with that number made; may be NULL. densecolumn copies a column of D and
+     of the product, for the check. */
+  PetscErrorCode (*dense)(Contender, Case *k, PetscBool transpose, PetscLogDouble *seconds);
+  PetscErrorCode (*densecolumn)(Contender, PetscInt column, Vec x, Vec y);
 } Peer;
 
 struct _Contender {
@@ -81,6 +87,8 @@ struct _Contender {
   Mat            A;                  /* of Mat types */
   Mat            fresh;              /* the result of the last conversion or update */
   Mat            squared;            /* A A */
+  Mat            dense[2];           /* D, and A D or A^T D */
+  PetscBool      densetranspose;     /* the product is A^T D */
   char           algorithm[32];      /* of products of matrices: the part of the name after a slash */
   PetscScalar    sign;               /* of fresh */
   PetscBool      shadow;             /* the type is one of petsc-amb */
@@ -103,6 +111,7 @@ typedef struct {
   const char *name, *about;
   PetscBool   product;   /* a product, compared with aij in flops and bytes; otherwise a cost, given in products */
   PetscBool   transpose; /* multiplies xt to yt instead of x to y */
+  PetscBool   columns;   /* measured for each number of -columns */
   PetscErrorCode (*can)(Contender, PetscBool *);
   PetscErrorCode (*once)(Contender, Case *, PetscLogDouble *seconds);
   PetscErrorCode (*check)(Contender, Case *, PetscReal *error);  /* error in units of the bound: the result is right if it is at most 1 */

@@ -35,6 +35,7 @@ PetscErrorCode ContenderPoison(Contender c, Vec v)
   PetscFunctionBegin;
   PetscCall(VecPoison(v));
   if (c->device[0]) PetscCall((*c->peer->load)(c, v));
+  if (c->dense[1]) PetscCall(MatScale(c->dense[1], NAN));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

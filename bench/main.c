@@ -23,6 +23,7 @@ static PetscErrorCode Help(MPI_Comm comm)
   PetscCall(PetscPrintf(comm, "\nOptions of bench, after the inputs:\n\
   -types LIST            Mat types (aij/rowmerge: with an algorithm), and csr (a plain loop), mkl, graphblas; default aij,amb,nussell,sell,aijperm,csr,mkl,graphblas\n\
   -ops LIST              operations\n\
+  -columns LIST          columns of the dense matrix in spmm and spmmt; default 32\n\
   -reps N                timed runs of each; default as many as fit -seconds, at least 11\n\
   -seconds S             time for one operation of one type, about; default 0.3\n\
   -csv FILE              results as comma-separated values\n\
@@ -54,13 +55,13 @@ static PetscErrorCode Version(MPI_Comm comm)
 /* The commands with the options of their own; any option of PETSc may follow, too */
 typedef struct {
   const char *name;
-  const char *options[9]; /* end with NULL */
+  const char *options[10]; /* end with NULL */
 } Command;
 
 static const Command Commands[] = {
-  {"bench", {"types", "ops", "reps", "seconds", "csv", "json", "mkl_dir", "graphblas_lib"}},
-  {"solve", {"types", "seconds", "rounds", "limit", "csv"}                                },
-  {"info",  {"json"}                                                                      }
+  {"bench", {"types", "ops", "columns", "reps", "seconds", "csv", "json", "mkl_dir", "graphblas_lib"}},
+  {"solve", {"types", "seconds", "rounds", "limit", "csv"}                                           },
+  {"info",  {"json"}                                                                                 }
 };
 
 /* Reports errors of users in one line; all other errors keep PETSc's trace. A name that does not exist has this code in petscamb and in PETSc. */

@@ -28,7 +28,16 @@ static int Distance(const char a[], const char b[])
   return row[n];
 }
 
-/* *nearest is the known name that the user may have meant, or NULL. A name of one or two letters may differ in one. */
+/* Does one name have two neighbouring letters of the other in the wrong order? */
+static int Swapped(const char a[], const char b[])
+{
+  size_t k = 0;
+
+  while (a[k] && a[k] == b[k]) k++;
+  return a[k] && a[k + 1] && a[k] == b[k + 1] && a[k + 1] == b[k] && !strcmp(a + k + 2, b + k + 2);
+}
+
+/* *nearest is the known name that the user may have meant, or NULL. A name of one or two letters may differ in one. Letters in the wrong order are one mistake. */
 PetscErrorCode NameNearest(const char name[], PetscInt n, const char *const known[], const char **nearest)
 {
   int least = (strlen(name) > 2 ? MISSPELT : 1) + 1;
@@ -36,7 +45,7 @@ PetscErrorCode NameNearest(const char name[], PetscInt n, const char *const know
   PetscFunctionBegin;
   *nearest = NULL;
   for (PetscInt k = 0; k < n; k++) {
-    const int distance = Distance(name, known[k]);
+    const int distance = Swapped(name, known[k]) ? 1 : Distance(name, known[k]);
 
     if (distance >= least) continue;
     least    = distance;
@@ -80,11 +89,11 @@ PetscErrorCode NameCheckType(MPI_Comm comm, const char name[], PetscInt npeers, 
   if (slash) *slash = 0;
   for (PetscInt p = 0; p < npeers; p++) names[n++] = peers[p];
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Optional); k++) names[n++] = Optional[k];
-  PetscCall(MatTypeExists(type, &known));
-  for (PetscInt k = 0; k < n && !known; k++) PetscCall(PetscStrcmp(type, names[k], &known));
-  if (known) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscAMBGetTypes(PETSC_FALSE, &nours, &ours));
   for (PetscInt t = 0; t < nours; t++) names[n++] = ours[t];
+  for (PetscInt k = 0; k < n && !known; k++) PetscCall(PetscStrcmp(type, names[k], &known));
+  if (!known) PetscCall(MatTypeExists(type, &known)); /* not for a type of petsc-amb, whose first matrix on a GPU turns every later AIJCUSPARSE into its format */
+  if (known) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFunctionListGet(MatList, &listed, &nlisted));
   for (int k = 0; k < nlisted && listed[k] && n < NAMES; k++) { /* PETSc 3.18 counts a NULL at the end */
     PetscCall(PetscStrbeginswith(listed[k], "seq", &known));

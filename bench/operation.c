@@ -200,14 +200,74 @@ static PetscErrorCode FlopsSquare(Case *k, PetscLogDouble *flops)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc has no such product of some other types */
+static PetscErrorCode CanDense(Contender c, PetscBool *can)
+{
+  PetscFunctionBegin;
+  *can = PETSC_FALSE;
+  if (c->A && c->peer->dense) PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)c->A, can, MATSEQAIJ, MATMPIAIJ, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OnceDense(Contender c, Case *k, PetscLogDouble *seconds)
+{
+  return (*c->peer->dense)(c, k, PETSC_FALSE, seconds);
+}
+
+static PetscErrorCode OnceDenseTranspose(Contender c, Case *k, PetscLogDouble *seconds)
+{
+  return (*c->peer->dense)(c, k, PETSC_TRUE, seconds);
+}
+
+/* The first column, one in the middle and the last */
+static PetscErrorCode CheckDenseColumns(Contender c, Case *k, PetscBool transpose, PetscReal *error)
+{
+  const PetscInt columns[] = {0, k->columns / 2, k->columns - 1};
+  Vec            x, y;
+
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(transpose ? k->xt : k->x, &x));
+  PetscCall(VecDuplicate(transpose ? k->yt : k->y, &y));
+  *error = 0;
+  for (int q = 0; q < 3; q++) {
+    PetscReal e;
+
+    PetscCall((*c->peer->densecolumn)(c, columns[q], x, y));
+    if (transpose) PetscCall(ReferenceCheckMultTranspose(k, x, y, &e));
+    else PetscCall(ReferenceCheckMult(k, 1.0, x, NULL, y, &e));
+    *error = PetscMax(*error, e);
+  }
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckDense(Contender c, Case *k, PetscReal *error)
+{
+  return CheckDenseColumns(c, k, PETSC_FALSE, error);
+}
+
+static PetscErrorCode CheckDenseTranspose(Contender c, Case *k, PetscReal *error)
+{
+  return CheckDenseColumns(c, k, PETSC_TRUE, error);
+}
+
+static PetscErrorCode FlopsDense(Case *k, PetscLogDouble *flops)
+{
+  *flops = 2.0 * k->shape.nonzeros * k->columns;
+  return PETSC_SUCCESS;
+}
+
 static const Operation Operations[] = {
-  {"spmv",     "y = A x, MatMult()",                                              PETSC_TRUE,  PETSC_FALSE, CanMult,          OnceMult,          CheckMult,          BytesMult,    NULL       },
-  {"spmvt",    "y = A^T x, MatMultTranspose()",                                   PETSC_TRUE,  PETSC_TRUE,  CanMultTranspose, OnceMultTranspose, CheckMultTranspose, BytesMult,    NULL       },
-  {"spmvadd",  "y = z + A x, MatMultAdd()",                                       PETSC_TRUE,  PETSC_FALSE, CanMultAdd,       OnceMultAdd,       CheckMultAdd,       BytesMultAdd, NULL       },
-  {"convert",  "from plain AIJ to ready to multiply, also given in own products", PETSC_FALSE, PETSC_FALSE, CanConvert,       OnceConvert,       CheckFresh,         BytesUnknown, NULL       },
-  {"update",   "new values in the same pattern, also given in own products",      PETSC_FALSE, PETSC_FALSE, CanUpdate,        OnceUpdate,        CheckFresh,         BytesUnknown, NULL       },
-  {"square",   "C = A A from nothing, pattern and values, rows in order",         PETSC_TRUE,  PETSC_FALSE, CanSquare,        OnceSquare,        CheckSquare,        BytesUnknown, FlopsSquare},
-  {"resquare", "new values of C = A A in its pattern",                            PETSC_TRUE,  PETSC_FALSE, CanResquare,      OnceResquare,      CheckSquare,        BytesUnknown, FlopsSquare},
+  {"spmv",     "y = A x, MatMult()",                                              PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, CanMult,          OnceMult,           CheckMult,           BytesMult,    NULL       },
+  {"spmvt",    "y = A^T x, MatMultTranspose()",                                   PETSC_TRUE,  PETSC_TRUE,  PETSC_FALSE, CanMultTranspose, OnceMultTranspose,  CheckMultTranspose,  BytesMult,    NULL       },
+  {"spmvadd",  "y = z + A x, MatMultAdd()",                                       PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, CanMultAdd,       OnceMultAdd,        CheckMultAdd,        BytesMultAdd, NULL       },
+  {"convert",  "from plain AIJ to ready to multiply, also given in own products", PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, CanConvert,       OnceConvert,        CheckFresh,          BytesUnknown, NULL       },
+  {"update",   "new values in the same pattern, also given in own products",      PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, CanUpdate,        OnceUpdate,         CheckFresh,          BytesUnknown, NULL       },
+  {"square",   "C = A A from nothing, pattern and values, rows in order",         PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, CanSquare,        OnceSquare,         CheckSquare,         BytesUnknown, FlopsSquare},
+  {"resquare", "new values of C = A A in its pattern",                            PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, CanResquare,      OnceResquare,       CheckSquare,         BytesUnknown, FlopsSquare},
+  {"spmm",     "C = A D in the product that is there, D with -columns columns",   PETSC_TRUE,  PETSC_FALSE, PETSC_TRUE,  CanDense,         OnceDense,          CheckDense,          BytesUnknown, FlopsDense },
+  {"spmmt",    "C = A^T D in the same way",                                       PETSC_TRUE,  PETSC_TRUE,  PETSC_TRUE,  CanDense,         OnceDenseTranspose, CheckDenseTranspose, BytesUnknown, FlopsDense },
 };
 
 const Operation *OperationFind(const char name[])

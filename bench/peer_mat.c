@@ -8,7 +8,8 @@
   #include <petscdevice_cuda.h>
 #endif
 
-#define BATCH 20 /* products on a GPU between two waits for it */
+#define BATCH       20 /* products on a GPU between two waits for it */
+#define BATCH_DENSE 4  /* products with a dense matrix */
 
 /* The root names of the types that MatShadowGetInfo() knows */
 
@@ -230,6 +231,7 @@ static PetscErrorCode PeerDestroy_Mat(Contender c)
   PetscCall(MatDestroy(&c->A));
   PetscCall(MatDestroy(&c->fresh));
   PetscCall(MatDestroy(&c->squared));
+  for (int k = 0; k < 2; k++) PetscCall(MatDestroy(&c->dense[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -273,4 +275,72 @@ static PetscErrorCode PeerSquareMult_Mat(Contender c, Case *k, Vec x, Vec y)
   return MatMult(c->squared, DeviceVec(c, x), DeviceVec(c, y));
 }
 
-const Peer PeerMat = {.name = "", .create = PeerCreate_Mat, .describe = PeerDescribe_Mat, .mult = PeerMult_Mat, .multtranspose = PeerMultTranspose_Mat, .multadd = PeerMultAdd_Mat, .load = PeerLoad_Mat, .fetch = PeerFetch_Mat, .wait = PeerWait_Mat, .multfresh = PeerMultFresh_Mat, .convert = PeerConvert_Mat, .update = PeerUpdate_Mat, .destroy = PeerDestroy_Mat, .square = PeerSquare_Mat, .resquare = PeerResquare_Mat, .squaremult = PeerSquareMult_Mat};
+/* D on the side of the matrix, and the product. The columns of D are multiples of the vector that the matrix is multiplied by. */
+static PetscErrorCode DenseCreate(Contender c, Case *k, PetscBool transpose)
+{
+  const Vec from = transpose ? k->xt : k->x;
+  PetscInt  n;
+
+  PetscFunctionBegin;
+  for (int d = 0; d < 2; d++) PetscCall(MatDestroy(&c->dense[d]));
+  PetscCall(VecGetLocalSize(from, &n));
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)c->A), &c->dense[0]));
+  PetscCall(MatSetSizes(c->dense[0], n, PETSC_DECIDE, PETSC_DETERMINE, k->columns));
+  PetscCall(MatSetType(c->dense[0], c->device[0] ? MATDENSECUDA : MATDENSE));
+  PetscCall(MatSetUp(c->dense[0]));
+  for (PetscInt column = 0; column < k->columns; column++) {
+    Vec v;
+
+    PetscCall(MatDenseGetColumnVecWrite(c->dense[0], column, &v));
+    PetscCall(VecCopy(DeviceVec(c, from), v));
+    PetscCall(VecScale(v, 1 - (PetscReal)column / (2 * k->columns)));
+    PetscCall(MatDenseRestoreColumnVecWrite(c->dense[0], column, &v));
+  }
+  PetscCall(MatAssemblyBegin(c->dense[0], MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(c->dense[0], MAT_FINAL_ASSEMBLY));
+  PetscCall(MatProductCreate(c->A, c->dense[0], NULL, &c->dense[1]));
+  PetscCall(MatProductSetType(c->dense[1], transpose ? MATPRODUCT_AtB : MATPRODUCT_AB));
+  if (c->algorithm[0]) PetscCall(MatProductSetAlgorithm(c->dense[1], c->algorithm));
+  PetscCall(MatProductSetFill(c->dense[1], PETSC_DEFAULT));
+  PetscCall(MatProductSetFromOptions(c->dense[1]));
+  PetscCall(MatProductSymbolic(c->dense[1]));
+  PetscCall(MatProductNumeric(c->dense[1]));
+  c->densetranspose = transpose;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PeerDense_Mat(Contender c, Case *k, PetscBool transpose, PetscLogDouble *seconds)
+{
+  PetscInt       columns = 0;
+  PetscLogDouble t0, t1;
+  int            batch, same;
+
+  PetscFunctionBegin;
+  if (c->dense[0]) PetscCall(MatGetSize(c->dense[0], NULL, &columns));
+  if (columns != k->columns || c->densetranspose != transpose) PetscCall(DenseCreate(c, k, transpose));
+  PetscCall(PeerWait_Mat(c, &batch));
+  batch = PetscMin(batch, BATCH_DENSE);
+  PetscCall(PetscTime(&t0));
+  for (int n = 0; n < batch; n++) PetscCall(MatProductNumeric(c->dense[1]));
+  PetscCall(PeerWait_Mat(c, &same));
+  PetscCall(PetscTime(&t1));
+  *seconds = (t1 - t0) / batch;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PeerDenseColumn_Mat(Contender c, PetscInt column, Vec x, Vec y)
+{
+  const Vec to[2] = {x, y};
+
+  PetscFunctionBegin;
+  for (int k = 0; k < 2; k++) {
+    Vec v;
+
+    PetscCall(MatDenseGetColumnVecRead(c->dense[k], column, &v));
+    PetscCall(Transfer(v, to[k]));
+    PetscCall(MatDenseRestoreColumnVecRead(c->dense[k], column, &v));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const Peer PeerMat = {.name = "", .create = PeerCreate_Mat, .describe = PeerDescribe_Mat, .mult = PeerMult_Mat, .multtranspose = PeerMultTranspose_Mat, .multadd = PeerMultAdd_Mat, .load = PeerLoad_Mat, .fetch = PeerFetch_Mat, .wait = PeerWait_Mat, .multfresh = PeerMultFresh_Mat, .convert = PeerConvert_Mat, .update = PeerUpdate_Mat, .destroy = PeerDestroy_Mat, .square = PeerSquare_Mat, .resquare = PeerResquare_Mat, .squaremult = PeerSquareMult_Mat, .dense = PeerDense_Mat, .densecolumn = PeerDenseColumn_Mat};

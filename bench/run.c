@@ -6,6 +6,7 @@
 
 #define MAX_CONTENDERS 16
 #define MAX_OPERATIONS 10
+#define MAX_COLUMNS    16
 #define SETTLE         10   /* products before anything is timed */
 #define SETTLE_MOST    3000 /* at most so many, if a type that tunes itself needs more */
 
@@ -15,7 +16,8 @@ typedef struct {
   PetscInt         ntypes, nops, reps;
   char            *types[MAX_CONTENDERS];
   const Operation *ops[MAX_OPERATIONS];
-  PetscReal        budget; /* approximate seconds for one operation of one contender */
+  PetscInt         ncolumns, columns[MAX_COLUMNS]; /* of dense matrices */
+  PetscReal        budget;                         /* approximate seconds for one operation of one contender */
   PetscInt         nresults, capacity;
   Result          *results;
 } Bench;
@@ -59,6 +61,13 @@ static PetscErrorCode BenchOptions(Bench *b, char csv[], char json[], size_t len
     n = 1;
     PetscCall(PetscStrallocpy("spmv", &names[0]));
   }
+  b->ncolumns = MAX_COLUMNS;
+  PetscCall(PetscOptionsIntArray("-columns", "Columns of the dense matrix in spmm and spmmt", NULL, b->columns, &b->ncolumns, &given));
+  if (!given) {
+    b->ncolumns   = 1;
+    b->columns[0] = 32;
+  }
+  for (PetscInt j = 0; j < b->ncolumns; j++) PetscCheck(b->columns[j] > 0, b->comm, PETSC_ERR_USER_INPUT, "-columns %" PetscInt_FMT " must be positive", b->columns[j]);
   PetscCall(PetscOptionsInt("-reps", "Timed runs of each; by default as many as fit -seconds, at least 11", NULL, b->reps, &b->reps, &given));
   PetscCheck(!given || b->reps > 0, b->comm, PETSC_ERR_USER_INPUT, "-reps %" PetscInt_FMT " must be positive", b->reps);
   PetscCall(PetscOptionsReal("-seconds", "Time for one operation of one contender, about", NULL, b->budget, &b->budget, NULL));
@@ -151,7 +160,8 @@ static PetscErrorCode ResultAdd(Bench *b, const Operation *op, Contender c, Case
   r = &b->results[b->nresults++];
   PetscCall(PetscStrrchr(k->name, '/', &base)); /* the part after the last slash, or all */
   PetscCall(PetscStrncpy(r->matrix, base, sizeof(r->matrix)));
-  PetscCall(PetscStrncpy(r->op, op->name, sizeof(r->op)));
+  if (op->columns) PetscCall(PetscSNPrintf(r->op, sizeof(r->op), "%s:%" PetscInt_FMT, op->name, k->columns));
+  else PetscCall(PetscStrncpy(r->op, op->name, sizeof(r->op)));
   PetscCall(PetscStrncpy(r->type, c->name, sizeof(r->type)));
   r->rows     = k->shape.M;
   r->cols     = k->shape.N;
@@ -283,7 +293,12 @@ static PetscErrorCode BenchCase(Bench *b, const char name[], PetscBool *right)
     }
   }
   PetscCheck(present, b->comm, PETSC_ERR_USER_INPUT, "None of the types asked for is here; the first, %s: %s", c[0]->name, c[0]->absent);
-  for (PetscInt o = 0; o < b->nops; o++) PetscCall(BenchOperation(b, b->ops[o], &k, b->ntypes, c, right));
+  for (PetscInt o = 0; o < b->nops; o++) {
+    for (PetscInt j = 0; j < (b->ops[o]->columns ? b->ncolumns : 1); j++) {
+      k.columns = b->columns[j];
+      PetscCall(BenchOperation(b, b->ops[o], &k, b->ntypes, c, right));
+    }
+  }
   for (PetscInt t = 0; t < b->ntypes; t++) {
     Result *r;
 

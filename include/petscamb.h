@@ -85,10 +85,11 @@ M*/
    Level: intermediate
 
    Notes:
-   The algorithm is the default for `MatMatMult()` and `MatTransposeMatMult()` of a matrix of petsc-amb's types, on the host and with real numbers, and a
-   `MATDENSE`. A product with one column is made as a product with a vector.
+   The algorithm is the default for `MatMatMult()` and `MatTransposeMatMult()` of a matrix of petsc-amb's types with real numbers and a `MATDENSE`; of a matrix on a
+   GPU also with a `MATDENSECUDA`. A product with one column is made as a product with a vector. The result has the type that PETSc's product gives it.
 
-   The product keeps memory for some columns of the dense matrix until it is destroyed: 256 bytes for each row, or fewer if the sparse matrix is a band.
+   The product keeps memory for some columns of the dense matrix until it is destroyed: 256 bytes for each row, or fewer if the sparse matrix is a band; 512 bytes
+   on a GPU. If the GPU lacks this memory, PETSc makes the product.
 
 .seealso: `MatSDDMM()`, `MATPRODUCTALGORITHMHASHGEMM`
 M*/

@@ -54,6 +54,8 @@ expect "a misspelt type of PETSc" 2 "^petscamb: -types aijcuspars: there is no s
 expect "a misspelt peer" 2 "^petscamb: -types graphblass: there is no such type; did you mean graphblas\?$" "$petscamb" bench p7:5 -types graphblass
 expect "another word as type" 2 "^petscamb: -types something: there is no such type$" "$petscamb" solve p7:5 -types something
 expect "a type of some PETScs" 0 "^ +scalapack +absent: |^  spmv +scalapack " "$petscamb" bench p7:5 -types aij,scalapack -reps 1
+expect "products with dense matrices" 0 "^  spmmt:3 +amb +[0-9]" "$petscamb" bench p7:5 -types aij,amb -ops spmm,spmmt -columns 2,3 -reps 1
+expect "no columns" 1 "^petscamb: -columns 0 must be positive$" "$petscamb" bench p7:5 -ops spmm -columns 0
 expect "a misspelt operation" 2 "^petscamb: -ops spvm: there is no such operation; did you mean spmv\?$" "$petscamb" bench p7:5 -ops spvm
 expect "a misspelt type of KSP" 2 "^petscamb: Unable to find requested KSP type cgg$" "$petscamb" solve p7:5 -ksp_type cgg
 expect "a file that does not exist" 1 "^petscamb: nowhere.mtx: no file that can be read" "$petscamb" info nowhere.mtx

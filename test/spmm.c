@@ -98,13 +98,15 @@ static PetscScalar DensePoison(PetscInt i, PetscInt j)
   return NAN;
 }
 
-/* Columns are that many numbers longer than rows are there */
+/* Columns are that many numbers longer than rows are there. -dense_type names the type. */
 static PetscErrorCode DenseCreate(PetscInt m, PetscInt K, PetscInt gap, DenseFunction f, Mat *D)
 {
+  char         type[64] = MATDENSE;
   PetscInt     lda;
   PetscScalar *d;
 
   PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-dense_type", type, sizeof(type), NULL));
   PetscCall(MatCreate(PETSC_COMM_WORLD, D));
   PetscCall(MatSetSizes(*D, m, PETSC_DECIDE, PETSC_DETERMINE, K));
   PetscCall(MatSetType(*D, MATDENSE));
@@ -117,6 +119,7 @@ static PetscErrorCode DenseCreate(PetscInt m, PetscInt K, PetscInt gap, DenseFun
   PetscCall(DenseSet(*D, f));
   PetscCall(MatAssemblyBegin(*D, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*D, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatConvert(*D, type, MAT_INPLACE_MATRIX, D));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -200,7 +203,7 @@ static PetscBool Served(Mat C)
   return (PetscBool)(C->product->alg && strcmp(C->product->alg, MATPRODUCTALGORITHMSPMM) == 0);
 }
 
-/* petsc-amb makes the product if A has one of its types, on the host and with real numbers */
+/* petsc-amb makes the product of real numbers if A has one of its types. On the host PETSc multiplies a few columns. */
 static PetscErrorCode ExpectServed(TestDiff *d, Mat A, Mat C)
 {
   PetscBool   aij, cusparse, served = PETSC_FALSE;
@@ -211,10 +214,10 @@ static PetscErrorCode ExpectServed(TestDiff *d, Mat A, Mat C)
   PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &aij, MATSEQAIJ, MATMPIAIJ, ""));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &cusparse, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
   if (aij) PetscCall(PetscOptionsHasName(NULL, NULL, "-petscamb_for_aij", &served));
-  else served = (PetscBool)!cusparse;
+  else served = PETSC_TRUE;
   PetscCall(MatGetSize(C, NULL, &K));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  if (PetscDefined(USE_COMPLEX) || (K > 1 && K < 5 && (size > 1 || SysThreads() == 1))) served = PETSC_FALSE;
+  if (PetscDefined(USE_COMPLEX) || (!cusparse && K > 1 && K < 5 && (size > 1 || SysThreads() == 1))) served = PETSC_FALSE;
   TestExpect(d, "the algorithm is spmm where petsc-amb serves, and only there", (PetscBool)(Served(C) == served));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -333,6 +336,31 @@ static PetscErrorCode CheckPhases(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Operands that are bound to the CPU between two products, and no longer before the next */
+static PetscErrorCode CheckBound(TestDiff *d)
+{
+  PetscFunctionBeginUser;
+  for (int transpose = 0; transpose < 2; transpose++) {
+    PetscInt m, n;
+    Mat      A, B, C;
+
+    PetscCall(TestShapeCreate(&shapes[1], NULL, &A));
+    PetscCall(MatGetLocalSize(A, &m, &n));
+    PetscCall(DenseCreate(transpose ? m : n, 12, 0, DenseGeneral, &B));
+    PetscCall(Multiply((PetscBool)transpose, A, B, MAT_INITIAL_MATRIX, &C));
+    for (int k = 0; k < 4 && Served(C); k++) { /* PETSc refuses such an A, and takes a C on the host for one on the GPU */
+      PetscCall(MatBindToCPU(k < 2 ? A : k < 3 ? B : C, (PetscBool)(k != 1)));
+      PetscCall(DenseSet(C, DensePoison));
+      PetscCall(Multiply((PetscBool)transpose, A, B, MAT_REUSE_MATRIX, &C));
+      PetscCall(DiffDense(d, "an operand that was bound to the CPU", &shapes[1], 1.0, (PetscBool)transpose, DenseGeneral, C));
+    }
+    PetscCall(MatDestroy(&A));
+    PetscCall(MatDestroy(&B));
+    PetscCall(MatDestroy(&C));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The same bits from run to run, made new or made again, whatever the number of threads; PETSc does not promise them on a GPU */
 static PetscErrorCode CheckBits(TestDiff *d)
 {
@@ -389,6 +417,7 @@ static PetscErrorCode CheckTriple(TestDiff *d)
   static const char *const what[] = {"sparse x dense x sparse", "sparse x sparse x dense", "P^T A P of a dense A"};
   PetscInt                 n;
   PetscReal                error, norm;
+  PetscBool                host;
   Mat                      S, D, C;
   Vec                      x, y, z;
 
@@ -399,7 +428,8 @@ static PetscErrorCode CheckTriple(TestDiff *d)
   PetscCall(MatCreateVecs(S, &x, &y));
   PetscCall(VecDuplicate(y, &z));
   PetscCall(VecSetRandom(x, NULL));
-  for (int k = 0; k < 3; k++) {
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)D, &host, MATSEQDENSE, MATMPIDENSE, ""));
+  for (int k = host ? 0 : 1; k < (host ? 3 : 2); k++) { /* PETSc has no product of a dense matrix on a GPU and a sparse one */
     for (int again = 0; again < 2; again++) {
       const MatReuse reuse = again ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX;
 
@@ -452,21 +482,36 @@ static PetscErrorCode CheckErrors(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's algorithm on demand */
+/* PETSc's algorithm on demand. The result of petsc-amb has its type, with the values on the same side, and leaves the dense operand as it is. */
 static PetscErrorCode CheckDefault(TestDiff *d)
 {
-  PetscInt n;
-  Mat      A, B, C;
+  PetscInt         n;
+  Mat              A, B, C, D;
+  PetscObjectState before, after;
+  PetscBool        same;
+  PetscMPIInt      size;
 
   PetscFunctionBeginUser;
   PetscCall(TestShapeCreate(&shapes[0], NULL, &A));
   PetscCall(MatGetLocalSize(A, NULL, &n));
   PetscCall(DenseCreate(n, 6, 0, DenseGeneral, &B));
+  PetscCall(PetscObjectStateGet((PetscObject)B, &before));
+  PetscCall(MatMatMult(A, B, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &D));
+  PetscCall(PetscObjectStateGet((PetscObject)B, &after));
   PetscCall(PetscOptionsSetValue(NULL, "-matmatmult_via", "default"));
   PetscCall(MatMatMult(A, B, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
   PetscCall(PetscOptionsClearValue(NULL, "-matmatmult_via"));
   TestExpect(d, "-matmatmult_via default leaves the product to PETSc", (PetscBool)!Served(C));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(PetscObjectTypeCompare((PetscObject)C, ((PetscObject)D)->type_name, &same));
+  TestExpect(d, "the type of the result", same);
+#if defined(PETSC_HAVE_DEVICE)
+  if (size == 1) TestExpect(d, "the side of the result's values", (PetscBool)(C->offloadmask == D->offloadmask)); /* of the local block, otherwise */
+#endif
+  if (Served(D)) TestExpect(d, "the dense operand is only read", (PetscBool)(before == after));
+  PetscCall(DiffDense(d, "petsc-amb's product", &shapes[0], 1.0, PETSC_FALSE, DenseGeneral, D));
   PetscCall(DiffDense(d, "PETSc's product", &shapes[0], 1.0, PETSC_FALSE, DenseGeneral, C));
+  PetscCall(MatDestroy(&D));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&B));
   PetscCall(MatDestroy(&C));
@@ -479,6 +524,7 @@ int main(int argc, char **argv)
     {"shapes and widths",            CheckShapes   },
     {"NaN and infinity",             CheckNotFinite},
     {"phases and replaced operands", CheckPhases   },
+    {"operands bound to the CPU",    CheckBound    },
     {"the same bits",                CheckBits     },
     {"triple products",              CheckTriple   },
     {"errors",                       CheckErrors   },
@@ -511,5 +557,13 @@ int main(int argc, char **argv)
     test:
       suffix: for_aij
       args: -mat_type aij -petscamb_for_aij amb
+    test:
+      suffix: densecuda
+      requires: cuda
+      args: -mat_type {{@types}} -mat_shadow_tune off -dense_type densecuda
+    test:
+      suffix: for_aijcusparse
+      requires: cuda
+      args: -mat_type aijcusparse -petscamb_for_aij amb -dense_type {{dense densecuda}}
 
 TEST*/

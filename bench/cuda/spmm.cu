@@ -73,7 +73,7 @@ struct Problem {
     CallCuda(cudaMalloc((void **)&left, sizeof(SysScalar) * (size_t)A.m * width));
     CallCuda(cudaMalloc((void **)&panel, sizeof(SysScalar) * (size_t)A.n * width));
     csr = {A.m, A.n, (int64_t)A.j.size(), ToDevice(A.i), ToDevice(A.j), ToDevice(values)};
-    Call(SpmmDeviceCreate(&csr, A.i.data(), &S, nullptr), "SpmmDeviceCreate()");
+    Call(SpmmDeviceCreate(&csr, A.i.data(), 0, width, &S, nullptr), "SpmmDeviceCreate()");
     Poison();
   }
   Problem(const Problem &)            = delete;
@@ -126,10 +126,12 @@ struct Problem {
   /* packed: the panel is not made again, and the time is that of the products alone */
   void Mult(const Machine &M, bool pack) const
   {
+    const SpmmDeviceTerm term = {S, csr, panel};
+
     for (int col = 0, width, ncol; col < K; col += ncol) {
       ncol = SpmmDevicePanelColumns(K - col, &width);
       if (pack) Call(SpmmDevicePack(A.n, ncol, width, D2 + (int64_t)col * A.n, A.n, panel, M.stream), "SpmmDevicePack()");
-      Call(SpmmDeviceMult(S, &csr, ncol, width, panel, C + (int64_t)col * A.m, A.m, M.stream), "SpmmDeviceMult()");
+      Call(SpmmDeviceMult(A.m, &term, 1, ncol, width, C + (int64_t)col * A.m, A.m, M.stream), "SpmmDeviceMult()");
     }
   }
   void Sample(const Machine &M, bool pack) const

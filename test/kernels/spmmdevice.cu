@@ -60,35 +60,108 @@ static bool Near(SysScalar value, long double sum, long double scale)
   return fabsl((long double)value - sum) <= 100 * Eps * scale;
 }
 
-/* C = A D, in as many panels as it takes */
-static bool Multiply(const Shape &shape, Dense &D, Dense &C, const std::string &where)
-{
-  const Rows      &A = shape.A;
-  const Array<int> i(A.i), j(A.j);
-  Array<SysScalar> a(A.a), columns(D.a), result(std::vector<SysScalar>(C.a.size(), NotANumber)), panel((size_t)(D.n + 1) * SPMM_DEVICE_WIDTH);
-  const SysCSR     csr  = {A.m, A.n, (int64_t)A.j.size(), i.data, j.data, a.data};
-  SpmmDevice      *S    = NULL;
-  bool             good = Good(SpmmDeviceCreate(&csr, A.i.data(), &S, stream), where);
+/* How a product is made: C = A D, or A^T D with the transposed matrix in place of A; to columns at once, or to a panel that is unpacked; with an A that is the sum
+   of two terms */
+struct Way {
+  bool transpose, panel, terms;
+};
 
+/* The rows of A, without every third of its entries, or only with these */
+static Rows Part(const Rows &A, bool third)
+{
+  Rows part = A;
+
+  part.j.clear();
+  part.a.clear();
+  for (int r = 0; r < A.m; r++) {
+    part.i[(size_t)r] = (int)part.j.size();
+    for (int k = A.i[r]; k < A.i[r + 1]; k++) {
+      if ((k % 3 == 0) != third) continue;
+      part.j.push_back(A.j[(size_t)k]);
+      part.a.push_back(A.a[(size_t)k]);
+    }
+  }
+  part.i[(size_t)A.m] = (int)part.j.size();
+  return part;
+}
+
+/* A sparse matrix on the device */
+struct Operand {
+  const Rows      &A;
+  const Array<int> i, j;
+  Array<SysScalar> a;
+  SpmmDevice      *S = NULL;
+
+  explicit Operand(const Rows &A_) : A(A_), i(A_.i), j(A_.j), a(A_.a) { }
+  Operand(const Operand &)            = delete;
+  Operand &operator=(const Operand &) = delete;
+  ~Operand() { SpmmDeviceDestroy(&S); }
+  SysCSR    CSR() const { return {A.m, A.n, (int64_t)A.j.size(), i.data, j.data, a.data}; }
+  SysStatus Create(bool transpose, int ncol)
+  {
+    const SysCSR csr = CSR();
+    int          width;
+
+    (void)SpmmDevicePanelColumns(ncol, &width);
+    return SpmmDeviceCreate(&csr, A.i.data(), transpose, width, &S, stream);
+  }
+};
+
+/* C = A D or A^T D, in as many panels as it takes */
+static bool Multiply(const Shape &shape, const Way &way, Dense &D, Dense &C, const std::string &where)
+{
+  const Rows           parts[2] = {Part(shape.A, false), Part(shape.A, true)};
+  Operand              whole(shape.A), first(parts[0]), second(parts[1]);
+  Array<SysScalar>     columns(D.a), result(std::vector<SysScalar>(C.a.size(), NotANumber)), panel((size_t)(D.n + 1) * SPMM_DEVICE_WIDTH), sums((size_t)(C.n + 1) * SPMM_DEVICE_WIDTH);
+  const SpmmDeviceTerm none    = {NULL, {}, NULL};
+  SpmmDeviceTerm       term[2] = {none, none};
+  bool                 good;
+
+  good    = Good(whole.Create(way.transpose, D.ncol), where) && Good(first.Create(way.transpose, D.ncol), where) && Good(second.Create(way.transpose, D.ncol), where);
+  term[0] = {way.terms ? first.S : whole.S, way.terms ? first.CSR() : whole.CSR(), panel.data};
+  term[1] = {second.S, second.CSR(), panel.data};
   for (int c = 0, width, n; good && c < D.ncol; c += n) {
     n    = SpmmDevicePanelColumns(D.ncol - c, &width);
     good = Good(SpmmDevicePack(D.n, n, width, columns.data + c * D.ld, D.ld, panel.data, stream), where);
-    good = good && Good(SpmmDeviceMult(S, &csr, n, width, panel.data, result.data + c * C.ld, C.ld, stream), where);
+    good = good && Good(SpmmDeviceMult(C.n, term, way.terms ? 2 : 1, n, width, way.panel ? sums.data : result.data + c * C.ld, way.panel ? 0 : C.ld, stream), where);
+    if (way.panel) good = good && Good(SpmmDeviceUnpack(C.n, n, width, sums.data, NULL, NULL, result.data + c * C.ld, C.ld, stream), where);
   }
   if (good) C.a = result.Download();
-  SpmmDeviceDestroy(&S);
   return good;
 }
 
-static bool Check(const Shape &shape, Dense &D, Dense &C, const std::string &where)
+static Rows Transpose(const Rows &A)
+{
+  Rows             T = A;
+  std::vector<int> next((size_t)A.n + 1);
+
+  T.m = A.n;
+  T.n = A.m;
+  T.i.assign((size_t)A.n + 1, 0);
+  for (const int c : A.j) T.i[(size_t)c + 1]++;
+  for (int c = 0; c < A.n; c++) T.i[(size_t)c + 1] += T.i[(size_t)c];
+  next = T.i;
+  for (int r = 0; r < A.m; r++) {
+    for (int k = A.i[r]; k < A.i[r + 1]; k++) {
+      const size_t to = (size_t)next[(size_t)A.j[k]]++;
+
+      T.j[to] = r;
+      T.a[to] = A.a[(size_t)k];
+    }
+  }
+  return T;
+}
+
+/* C against the product of A, which is the transposed matrix already */
+static bool Check(const Rows &A, Dense &D, Dense &C, const std::string &where)
 {
   for (int c = 0; c < D.ncol; c++) {
     for (int64_t r = 0; r < C.ld; r++) {
       long double sum = 0, scale = 0;
 
       if (r >= C.n && !std::isnan(C.at(r, c))) return Complain(where, "a number between the columns");
-      for (int k = r < C.n ? shape.A.i[r] : 0; r < C.n && k < shape.A.i[r + 1]; k++) {
-        const long double product = (long double)shape.A.a[k] * D.at(shape.A.j[k], c);
+      for (int k = r < C.n ? A.i[r] : 0; r < C.n && k < A.i[r + 1]; k++) {
+        const long double product = (long double)A.a[k] * D.at(A.j[k], c);
 
         sum += product;
         scale += fabsl(product);
@@ -99,6 +172,14 @@ static bool Check(const Shape &shape, Dense &D, Dense &C, const std::string &whe
   return true;
 }
 
+static const Way Ways[] = {
+  {false, false, false},
+  {true,  false, false},
+  {false, false, true },
+  {true,  true,  false},
+  {false, true,  true }
+};
+
 static const int Widths[] = {1, 2, 3, 4, 7, 16, 31, 33, 64, 65, 130};
 
 static bool Products(const std::vector<Shape> &shapes)
@@ -106,14 +187,40 @@ static bool Products(const std::vector<Shape> &shapes)
   bool good = true;
 
   for (const Shape &shape : shapes) {
-    for (const int ncol : Widths) {
-      const std::string where = shape.name + Text(", %d columns", ncol);
-      Dense             D(shape.A.n, ncol, ncol % 2 ? 5 : 0), C(shape.A.m, ncol, ncol % 3);
+    const Rows T = Transpose(shape.A);
 
-      good = Multiply(shape, D, C, where) && Check(shape, D, C, where) && good;
+    for (const int ncol : Widths) {
+      for (const Way &way : Ways) {
+        const std::string where = shape.name + Text(", %d columns%s%s%s", ncol, way.transpose ? ", transposed" : "", way.panel ? ", to a panel" : "", way.terms ? ", two terms" : "");
+        const Rows       &A     = way.transpose ? T : shape.A;
+        Dense             D(A.n, ncol, ncol % 2 ? 5 : 0), C(A.m, ncol, ncol % 3);
+
+        good = Multiply(shape, way, D, C, where) && Check(A, D, C, where) && good;
+      }
     }
   }
   return good;
+}
+
+/* Rows of one panel that are added to those of another */
+static bool Unpacked(const std::vector<Shape> &)
+{
+  const int        first[] = {0, 0, 3, 3, 4}, n = 4, width = 4, ncol = 3;
+  Array<int>       starts(std::vector<int>(first, first + n + 1));
+  Dense            P(width, n, 0), M(width, first[n], 0), C(n, ncol, 2); /* rows of panels are columns of these */
+  Array<SysScalar> panel(P.a), more(M.a), columns(C.a);
+
+  if (!Good(SpmmDeviceUnpack(n, ncol, width, panel.data, starts.data, more.data, columns.data, C.ld, stream), "unpacking")) return false;
+  C.a = columns.Download();
+  for (int r = 0; r < n; r++) {
+    for (int c = 0; c < ncol; c++) {
+      SysScalar sum = P.at(c, r);
+
+      for (int k = first[r]; k < first[r + 1]; k++) sum += M.at(c, k);
+      if (C.at(r, c) != sum) return Complain("unpacking", Text("row %d, column %d is %g, not %g", r, c, (double)C.at(r, c), (double)sum));
+    }
+  }
+  return true;
 }
 
 static bool NotFinite(const std::vector<Shape> &shapes)
@@ -121,11 +228,13 @@ static bool NotFinite(const std::vector<Shape> &shapes)
   bool good = true;
 
   for (const Shape &shape : shapes) {
-    Dense D(shape.A.n, 9, 0), C(shape.A.m, 9, 0);
+    for (const int ncol : {2, 9}) {
+      Dense D(shape.A.n, ncol, 0), C(shape.A.m, ncol, 0);
 
-    D.at(3, 1)  = NotANumber;
-    D.at(17, 4) = std::numeric_limits<SysScalar>::infinity();
-    good        = Multiply(shape, D, C, shape.name) && Check(shape, D, C, shape.name) && good;
+      D.at(3, 1)         = NotANumber;
+      D.at(17, ncol / 2) = std::numeric_limits<SysScalar>::infinity();
+      good               = Multiply(shape, Ways[0], D, C, shape.name) && Check(shape.A, D, C, shape.name) && good;
+    }
   }
   return good;
 }
@@ -135,10 +244,12 @@ static bool SameBits(const std::vector<Shape> &shapes)
   bool good = true;
 
   for (const Shape &shape : shapes) {
-    Dense D(shape.A.n, 33, 0), C(shape.A.m, 33, 0), again(shape.A.m, 33, 0);
+    for (const int ncol : {3, 33}) {
+      Dense D(shape.A.n, ncol, 0), C(shape.A.m, ncol, 0), again(shape.A.m, ncol, 0);
 
-    good = Multiply(shape, D, C, shape.name) && Multiply(shape, D, again, shape.name) && good;
-    if (!C.a.empty() && memcmp(C.a.data(), again.a.data(), C.a.size() * sizeof(SysScalar))) good = Complain(shape.name, "other bits");
+      good = Multiply(shape, Ways[0], D, C, shape.name) && Multiply(shape, Ways[0], D, again, shape.name) && good;
+      if (!C.a.empty() && memcmp(C.a.data(), again.a.data(), C.a.size() * sizeof(SysScalar))) good = Complain(shape.name, "other bits");
+    }
   }
   return good;
 }
@@ -187,6 +298,7 @@ int main(int argc, char **argv)
 {
   const Group<std::vector<Shape>> groups[] = {
     {"products",         Products },
+    {"unpacked panels",  Unpacked },
     {"sampled products", Samples  },
     {"not finite",       NotFinite},
     {"same bits",        SameBits }

@@ -150,6 +150,49 @@ static PetscErrorCode MatProductHasOther(Mat C, PetscBool *other)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The name under which PETSc has the product of operands of several types. The type of an operand with a shadow is its own, or that of AIJ on the host. */
+static PetscErrorCode MatProductName(const Mat operand[3], PetscBool aij, char name[], size_t size)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(name, "MatProductSetFromOptions", size));
+  for (int k = 0; k < 3 && operand[k]; k++) {
+    const char            *type = ((PetscObject)operand[k])->type_name;
+    const MatShadowFormat *format;
+
+    PetscCall(MatShadowGetFormat(operand[k], &format));
+    if (format && aij) type = operand[k]->ops->mult == MatMult_Shadow ? MATSEQAIJ : MATMPIAIJ;
+    PetscCall(PetscStrlcat(name, "_", size));
+    PetscCall(PetscStrlcat(name, type, size));
+  }
+  PetscCall(PetscStrlcat(name, "_C", size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatProductSetFromOptions_Mixed(Mat);
+
+/* Finds PETSc's function of that name on an operand */
+static PetscErrorCode MatProductQuery(const Mat operand[3], const char name[], PetscErrorCode (**f)(Mat))
+{
+  PetscFunctionBegin;
+  *f = NULL;
+  for (int k = 0; k < 3 && operand[k] && !*f; k++) {
+    PetscCall(PetscObjectQueryFunction((PetscObject)operand[k], name, f));
+    if (*f == MatProductSetFromOptions_Mixed) *f = NULL;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Finds AIJCUSPARSE's function for its products with a dense matrix, which MatShadowCUSPARSESetOperations() replaced by the function below */
+static PetscErrorCode MatProductDeviceDense(const Mat operand[3], PetscErrorCode (**f)(Mat))
+{
+  PetscBool dense;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)operand[1], MATSEQDENSE, &dense));
+  if (dense && !operand[2] && MatShadowValuesOnDevice(operand[0]) && operand[0]->ops->mult == MatMult_Shadow) *f = MatShadowBase(operand[0])->productsetfromoptions;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* For operands of several types: finds the product among those of the providers, those registered for AIJ, or those that another operand has for any type, which
    PETSc no longer looks for once an operand has this function.
 
@@ -174,25 +217,12 @@ static PetscErrorCode MatProductSetFromOptions_Mixed(Mat D)
     PetscCall(MatProductTake(D, !provider && wrong ? first : provider));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscStrncpy(name, "MatProductSetFromOptions", sizeof(name)));
-  for (int k = 0; k < 3 && operand[k]; k++) {
-    const char            *type = ((PetscObject)operand[k])->type_name;
-    const MatShadowFormat *format;
-
-    PetscCall(MatShadowGetFormat(operand[k], &format));
-    if (format) type = operand[k]->ops->mult == MatMult_Shadow ? MATSEQAIJ : MATMPIAIJ;
-    PetscCall(PetscStrlcat(name, "_", sizeof(name)));
-    PetscCall(PetscStrlcat(name, type, sizeof(name)));
+  PetscCall(MatProductDeviceDense(operand, &f));
+  for (int aij = 0; aij < 2 && !f; aij++) {
+    PetscCall(MatProductName(operand, (PetscBool)aij, name, sizeof(name)));
+    PetscCall(MatProductQuery(operand, name, &f));
   }
-  PetscCall(PetscStrlcat(name, "_C", sizeof(name)));
-  for (int k = 0; k < 3 && operand[k] && !f; k++) {
-    PetscCall(PetscObjectQueryFunction((PetscObject)operand[k], name, &f));
-    if (f == MatProductSetFromOptions_Mixed) f = NULL;
-  }
-  for (int k = 0; k < 3 && operand[k] && !f; k++) {
-    PetscCall(PetscObjectQueryFunction((PetscObject)operand[k], "MatProductSetFromOptions_anytype_C", &f));
-    if (f == MatProductSetFromOptions_Mixed) f = NULL;
-  }
+  if (!f) PetscCall(MatProductQuery(operand, "MatProductSetFromOptions_anytype_C", &f));
   if (f) PetscCall(MatShadowReportProduct(D, PETSC_FALSE, 1));
   if (f) PetscCall((*f)(D));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -255,11 +255,27 @@ PetscErrorCode MatShadowCUSPARSECompose(Mat A, PetscBool seq, PetscBool add)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Products with dense matrices: PETSc asks for them by the names of both types first. PETSc puts its own function back when it binds a sequential matrix to a side;
+   it has none on an MPI matrix, but on the dense one. */
+static PetscErrorCode MatShadowComposeDense(Mat A, PetscBool seq, PetscBool add)
+{
+  static const char *const names[2][2] = {
+    {"MatProductSetFromOptions_mpiaijcusparse_mpidense_C", "MatProductSetFromOptions_mpiaijcusparse_mpidensecuda_C"},
+    {"MatProductSetFromOptions_seqaijcusparse_seqdense_C", "MatProductSetFromOptions_seqaijcusparse_seqdensecuda_C"}
+  };
+
+  PetscFunctionBegin;
+  if (!MatShadowProductsOfMatrices) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int k = 0; k < 2; k++) PetscCall(PetscObjectComposeFunction((PetscObject)A, names[seq][k], add ? MatShadowProductsOfMatrices->mixed : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Sets the operations that only a matrix on the device needs */
 PetscErrorCode MatShadowCUSPARSESetOperations(Mat A, PetscBool seq)
 {
   PetscFunctionBegin;
   A->ops->destroy = MatDestroy_Shadow;
+  PetscCall(MatShadowComposeDense(A, seq, PETSC_TRUE));
   if (!seq) {
     A->ops->createsubmatrices = MatCreateSubMatrices_Shadow;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -283,6 +299,7 @@ PetscErrorCode MatShadowCUSPARSERestoreOperations(Mat A, PetscBool seq)
   A->ops->bindtocpu         = base->bindtocpu;
   A->ops->transpose         = base->transpose;
   A->ops->load              = base->load;
+  PetscCall(MatShadowComposeDense(A, seq, PETSC_FALSE));
   if (seq) PetscCall((*base->bindtocpu)(A, A->boundtocpu)); /* sets the operations for the host or the device */
   PetscFunctionReturn(PETSC_SUCCESS);
 }

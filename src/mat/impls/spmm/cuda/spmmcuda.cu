@@ -2,120 +2,22 @@
 /*
    Products of a sparse and a dense matrix on a CUDA device.
 
-   A group of lanes makes a row of the product, each lane a vector of 16 bytes of it. A block of threads makes BLOCK_ROWS rows, which go through shared memory to
-   the columns of the result. Rows with more than LONG entries are cut into parts: each part is summed up by a group of its own, and the row adds up its parts.
+   A team of lanes makes a row of the product, each lane a vector of 16 bytes of it. A narrow row has several groups of lanes in its team, which take entries by
+   turns. A block of threads makes BLOCK_ROWS rows, which go through shared memory to the columns of the result. Long rows are cut into parts (spmmcudaplan.cu):
+   each part is summed up by a team of its own, and the row adds up its parts.
 */
-#include <cstdlib>
-#include <new>
-#include <vector>
+#include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
-#include "sys/syscuda.cuh"
-#include "mat/impls/spmm/cuda/spmmcuda.h"
-
-#define BLOCK_ROWS 32   /* rows of a block of threads */
-#define LONG       1024 /* entries of a row that is not cut, at most */
-#define PART       512  /* entries of a part */
-#define VECTOR     (16 / (int)sizeof(SysReal))
+#define BLOCK_ROWS 32 /* rows of a block of threads */
+#define TEAM       8  /* lanes of a row, at least */
+#define BATCH      8  /* rows of the panel that a lane reads together at the end of a row */
+#define NARROW     4  /* rows of the panel that a lane reads together in a row of few lanes */
 
 #if defined(SYS_SINGLE)
 typedef float4 SpmmVector;
 #else
 typedef double2 SpmmVector;
 #endif
-
-struct _SpmmDevice {
-  int64_t  nlong, npart;
-  int     *row, *first; /* of each long row: its number, and its first part; nlong + 1 of the latter */
-  int     *begin;       /* of each part: its first entry, and behind its last one */
-  int     *end;
-  SysReal *sums; /* SPMM_DEVICE_WIDTH for each part */
-  char    *memory;
-};
-
-SysStatus SpmmDeviceCreate(const SysCSR *A, const SysInt *rows, SpmmDevice **S, SysStream stream)
-{
-  std::vector<int> row, first, begin, end;
-  SysArena         arena = {NULL, 0};
-  SpmmDevice      *s     = new (std::nothrow) SpmmDevice();
-
-  if (!s) return SYS_OUT_OF_MEMORY;
-  *S = s;
-  for (int64_t r = 0; r < A->m; r++) {
-    if (rows[r + 1] - rows[r] <= LONG) continue;
-    row.push_back((int)r);
-    first.push_back((int)begin.size());
-    for (int k = rows[r]; k < rows[r + 1]; k += PART) {
-      begin.push_back(k);
-      end.push_back(k + PART < rows[r + 1] ? k + PART : rows[r + 1]);
-    }
-  }
-  first.push_back((int)begin.size());
-  s->nlong = (int64_t)row.size();
-  s->npart = (int64_t)begin.size();
-  for (int pass = 0; pass < 2; pass++) {
-    if (pass) SYS_CALL(SysArenaAllocate(&arena));
-    SysArenaTake(&arena, &s->row, row.size());
-    SysArenaTake(&arena, &s->first, first.size());
-    SysArenaTake(&arena, &s->begin, begin.size());
-    SysArenaTake(&arena, &s->end, end.size());
-    SysArenaTake(&arena, &s->sums, begin.size() * SPMM_DEVICE_WIDTH);
-    if (pass) s->memory = arena.memory;
-  }
-  SYS_CUDA(cudaMemcpyAsync(s->first, first.data(), first.size() * sizeof(int), cudaMemcpyHostToDevice, stream));
-  if (s->nlong) {
-    SYS_CUDA(cudaMemcpyAsync(s->row, row.data(), row.size() * sizeof(int), cudaMemcpyHostToDevice, stream));
-    SYS_CUDA(cudaMemcpyAsync(s->begin, begin.data(), begin.size() * sizeof(int), cudaMemcpyHostToDevice, stream));
-    SYS_CUDA(cudaMemcpyAsync(s->end, end.data(), end.size() * sizeof(int), cudaMemcpyHostToDevice, stream));
-  }
-  SYS_CUDA(cudaStreamSynchronize(stream));
-  return SYS_SUCCESS;
-}
-
-void SpmmDeviceDestroy(SpmmDevice **S)
-{
-  if (!*S) return;
-  (void)cudaFree((*S)->memory);
-  delete *S;
-  *S = NULL;
-}
-
-int SpmmDevicePanelColumns(int64_t ncol, int *width)
-{
-  const int n = (int)(ncol < SPMM_DEVICE_WIDTH ? ncol : SPMM_DEVICE_WIDTH);
-
-  for (*width = VECTOR; *width < n; *width *= 2) { }
-  return n;
-}
-
-/* ------------------------------------------------- packing ------------------------------------------------- */
-
-#define TILE 32
-
-/* Blocks of TILE x 8 threads turn tiles of TILE x TILE numbers */
-static __global__ void SpmmPackTiles(int64_t n, int ncol, int width, const SysReal *__restrict__ columns, int64_t ld, SysReal *__restrict__ panel)
-{
-  __shared__ SysReal tile[TILE][TILE + 1];
-  const int64_t      r0 = (int64_t)blockIdx.x * TILE;
-  const int          c0 = (int)blockIdx.y * TILE, x = (int)threadIdx.x;
-
-  for (int y = (int)threadIdx.y; y < TILE; y += (int)blockDim.y) {
-    if (c0 + y < width) tile[y][x] = r0 + x < n && c0 + y < ncol ? columns[(c0 + y) * ld + r0 + x] : (SysReal)0;
-  }
-  __syncthreads();
-  for (int y = (int)threadIdx.y; y < TILE; y += (int)blockDim.y) {
-    if (r0 + y < n && c0 + x < width) panel[(r0 + y) * width + c0 + x] = tile[x][y];
-  }
-}
-
-SysStatus SpmmDevicePack(int64_t n, int ncol, int width, const SysReal *columns, int64_t ld, SysReal *panel, SysStream stream)
-{
-  if (!n) return SYS_SUCCESS;
-  SpmmPackTiles<<<dim3(SysBlocks(n, TILE), SysBlocks(width, TILE)), dim3(TILE, 8), 0, stream>>>(n, ncol, width, columns, ld, panel);
-  SYS_CUDA(cudaPeekAtLastError());
-  return SYS_SUCCESS;
-}
-
-/* ------------------------------------------------- products ------------------------------------------------- */
 
 static __device__ inline SpmmVector SpmmZero()
 {
@@ -136,105 +38,227 @@ static __device__ inline void SpmmAdd(SpmmVector &sum, SysReal a, const SpmmVect
 #endif
 }
 
-/* The sum of entries k0 to k1 - 1, by LANES lanes of a warp; the other lanes of the warp need not be here */
-template <int LANES>
-static __device__ inline SpmmVector SpmmSum(int k0, int k1, const int *__restrict__ j, const SysReal *__restrict__ a, const SpmmVector *__restrict__ panel, int lane, unsigned group)
+/* The vector of the lane that differs in the bit d */
+static __device__ inline SpmmVector SpmmOther(unsigned team, const SpmmVector &v, int d, int lanes)
 {
-  SpmmVector sum = SpmmZero();
-  int        k   = k0;
+  SpmmVector w;
 
-  for (; k + LANES <= k1; k += LANES) {
-    const int     column = j[k + lane];
-    const SysReal value  = a[k + lane];
+  w.x = __shfl_xor_sync(team, v.x, d, lanes);
+  w.y = __shfl_xor_sync(team, v.y, d, lanes);
+#if defined(SYS_SINGLE)
+  w.z = __shfl_xor_sync(team, v.z, d, lanes);
+  w.w = __shfl_xor_sync(team, v.w, d, lanes);
+#endif
+  return w;
+}
+
+/* One term of a product */
+struct SpmmOperand {
+  const int        *i, *j, *place;
+  const SysReal    *a;
+  const SpmmVector *panel;
+  int               most; /* a longer row has parts */
+  const int        *first;
+  const SpmmVector *sums;
+};
+
+/* The lanes that are in the team of this thread; the other lanes of its warp need not be where the team is */
+template <int ALL>
+static __device__ inline unsigned SpmmTeam()
+{
+  return ALL == SYS_WARP ? SYS_ALL_LANES : ((1u << (ALL % SYS_WARP)) - 1) << (threadIdx.x % SYS_WARP / ALL * ALL);
+}
+
+/* Entry k of A, or 0 from k1 on */
+static __device__ inline void SpmmEntry(const SpmmOperand &A, int k, int k1, int &column, SysReal &value)
+{
+  column = k < k1 ? __ldg(&A.j[k]) : 0;
+  value  = k < k1 ? __ldg(&A.a[A.place ? __ldg(&A.place[k]) : k]) : (SysReal)0;
+}
+
+/* Adds entries k to k + LANES * GROUPS * TIMES - 1, as far as they are before k1, all of whose rows of the panel are read together */
+template <int LANES, int GROUPS, int TIMES>
+static __device__ inline void SpmmNarrow(const SpmmOperand &A, int k, int k1, int t, unsigned team, SpmmVector &sum)
+{
+  constexpr int ALL = LANES * GROUPS;
+  int           column[TIMES];
+  SysReal       value[TIMES];
+  SpmmVector    d[TIMES * LANES];
 
 #pragma unroll
-    for (int e = 0; e < LANES; e++) SpmmAdd(sum, __shfl_sync(group, value, e, LANES), __ldg(&panel[(int64_t)__shfl_sync(group, column, e, LANES) * LANES + lane]));
-  }
-  if (k < k1) {
-    const int     column = k + lane < k1 ? j[k + lane] : 0;
-    const SysReal value  = k + lane < k1 ? a[k + lane] : (SysReal)0;
+  for (int s = 0; s < TIMES; s++) SpmmEntry(A, k + s * ALL + t, k1, column[s], value[s]);
+#pragma unroll
+  for (int e = 0; e < TIMES * LANES; e++) {
+    const int     s = e / LANES, from = e % LANES * GROUPS + t / LANES;
+    const int64_t c = __shfl_sync(team, column[s], from, ALL);
 
-    for (int e = 0; e < k1 - k; e++) SpmmAdd(sum, __shfl_sync(group, value, e, LANES), __ldg(&panel[(int64_t)__shfl_sync(group, column, e, LANES) * LANES + lane]));
+    d[e] = k + s * ALL + from < k1 ? __ldg(&A.panel[c * LANES + t % LANES]) : SpmmZero();
+  }
+#pragma unroll
+  for (int e = 0; e < TIMES * LANES; e++) SpmmAdd(sum, __shfl_sync(team, value[e / LANES], e % LANES * GROUPS + t / LANES, ALL), d[e]);
+}
+
+/* Adds LANES entries from k on, all of which are there */
+template <int LANES>
+static __device__ inline void SpmmWhole(const SpmmOperand &A, int k, int t, unsigned team, SpmmVector &sum)
+{
+  int     column;
+  SysReal value;
+
+  SpmmEntry(A, k + t, k + LANES, column, value);
+#pragma unroll
+  for (int e = 0; e < LANES; e++) SpmmAdd(sum, __shfl_sync(team, value, e, LANES), __ldg(&A.panel[(int64_t)__shfl_sync(team, column, e, LANES) * LANES + t]));
+}
+
+/* Adds entries k to k1 - 1, fewer than LANES */
+template <int LANES>
+static __device__ inline void SpmmRest(const SpmmOperand &A, int k, int k1, int t, unsigned team, SpmmVector &sum)
+{
+  int     column;
+  SysReal value;
+
+  SpmmEntry(A, k + t, k1, column, value);
+  for (int e0 = 0; e0 < LANES && k + e0 < k1; e0 += BATCH) {
+    SpmmVector d[BATCH];
+
+#pragma unroll
+    for (int e = 0; e < BATCH; e++) {
+      const int64_t c = __shfl_sync(team, column, e0 + e, LANES);
+
+      d[e] = k + e0 + e < k1 ? __ldg(&A.panel[c * LANES + t]) : SpmmZero();
+    }
+#pragma unroll
+    for (int e = 0; e < BATCH; e++) SpmmAdd(sum, __shfl_sync(team, value, e0 + e, LANES), d[e]);
+  }
+}
+
+/* The sum of entries k0 to k1 - 1, by a team, of which this thread is number t. All groups of lanes get it. */
+template <int LANES>
+static __device__ inline SpmmVector SpmmSum(const SpmmOperand &A, int k0, int k1, int t)
+{
+  constexpr int  ALL  = LANES < TEAM ? TEAM : LANES;
+  const unsigned team = SpmmTeam<ALL>();
+  SpmmVector     sum  = SpmmZero();
+  int            k    = k0;
+
+  if constexpr (LANES < ALL) {
+    constexpr int TIMES = LANES < NARROW ? NARROW / LANES : 1;
+
+    for (; k < k1; k += ALL * TIMES) SpmmNarrow<LANES, ALL / LANES, TIMES>(A, k, k1, t, team, sum);
+#pragma unroll
+    for (int d = LANES; d < ALL; d *= 2) SpmmAdd(sum, 1, SpmmOther(team, sum, d, ALL));
+  } else {
+    for (; k + LANES <= k1; k += LANES) SpmmWhole<LANES>(A, k, t, team, sum);
+    if (k < k1) SpmmRest<LANES>(A, k, k1, t, team, sum);
   }
   return sum;
 }
 
+/* The sum of a row, from its parts if it is long */
 template <int LANES>
-static __device__ inline unsigned SpmmGroup()
+static __device__ inline SpmmVector SpmmRow(const SpmmOperand &A, int64_t r, int t)
 {
-  return LANES == SYS_WARP ? SYS_ALL_LANES : ((1u << (LANES % SYS_WARP)) - 1) << (threadIdx.x % SYS_WARP / LANES * LANES);
+  const int  k0 = __ldg(&A.i[r]), k1 = __ldg(&A.i[r + 1]);
+  SpmmVector sum = SpmmZero();
+
+  if (k1 - k0 <= A.most) return SpmmSum<LANES>(A, k0, k1, t);
+  const int end = __ldg(&A.first[r + 1]);
+#pragma unroll 4
+  for (int p = __ldg(&A.first[r]); p < end; p++) SpmmAdd(sum, 1, __ldg(&A.sums[(int64_t)p * LANES + t % LANES]));
+  return sum;
 }
 
 template <int LANES>
-static __global__ void __launch_bounds__(SYS_THREADS) SpmmParts(int64_t npart, const int *begin, const int *end, const int *__restrict__ j, const SysReal *__restrict__ a, const SpmmVector *__restrict__ panel, SpmmVector *__restrict__ sums)
+static __global__ void __launch_bounds__(SYS_THREADS) SpmmParts(const SpmmOperand A, int64_t npart, const int *begin, const int *end, SpmmVector *__restrict__ sums)
 {
-  const int     lane = (int)threadIdx.x % LANES;
-  const int64_t p    = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / LANES;
+  constexpr int ALL = LANES < TEAM ? TEAM : LANES;
+  const int     t   = (int)threadIdx.x % ALL;
+  const int64_t p   = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / ALL;
 
-  if (p < npart) sums[p * LANES + lane] = SpmmSum<LANES>(begin[p], end[p], j, a, panel, lane, SpmmGroup<LANES>());
+  if (p < npart) {
+    const SpmmVector sum = SpmmSum<LANES>(A, begin[p], end[p], t);
+
+    if (t < LANES) sums[p * LANES + t] = sum;
+  }
 }
 
-template <int LANES>
-static __global__ void __launch_bounds__(SYS_THREADS) SpmmRows(int64_t m, const int *__restrict__ i, const int *__restrict__ j, const SysReal *__restrict__ a, const SpmmVector *__restrict__ panel, int64_t nlong, const int *__restrict__ longrow, const int *__restrict__ first, const SpmmVector *__restrict__ sums, int ncol, SysReal *__restrict__ C, int64_t ld)
+template <int LANES, int TERMS>
+static __global__ void __launch_bounds__(SYS_THREADS) SpmmRows(int64_t m, const SpmmOperand A, const SpmmOperand B, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
-  __shared__ SysReal tile[LANES * VECTOR][BLOCK_ROWS + 1];
-  const int          lane = (int)threadIdx.x % LANES, width = LANES * VECTOR;
+  constexpr int      ALL = LANES < TEAM ? TEAM : LANES, WIDTH = LANES * SPMM_VECTOR;
+  __shared__ SysReal tile[WIDTH][BLOCK_ROWS + 1];
+  const int          t  = (int)threadIdx.x % ALL;
   const int64_t      r0 = (int64_t)blockIdx.x * BLOCK_ROWS;
 
-  for (int y = (int)threadIdx.x / LANES; y < BLOCK_ROWS; y += SYS_THREADS / LANES) {
+  for (int y = (int)threadIdx.x / ALL; y < BLOCK_ROWS; y += SYS_THREADS / ALL) {
     const int64_t r   = r0 + y;
     SpmmVector    sum = SpmmZero();
 
-    if (r < m) {
-      const int k0 = i[r], k1 = i[r + 1];
-
-      if (k1 - k0 <= LONG) sum = SpmmSum<LANES>(k0, k1, j, a, panel, lane, SpmmGroup<LANES>());
-      else {
-        const int64_t l = SysCountLess(longrow, (int)nlong, (int)r);
-
-        for (int p = first[l]; p < first[l + 1]; p++) SpmmAdd(sum, 1, sums[(int64_t)p * LANES + lane]);
-      }
-    }
-    tile[lane * VECTOR][y]     = sum.x;
-    tile[lane * VECTOR + 1][y] = sum.y;
+    if (r < m) sum = SpmmRow<LANES>(A, r, t);
+    if (TERMS > 1 && r < m) SpmmAdd(sum, 1, SpmmRow<LANES>(B, r, t));
+    if (t < LANES && !ld) {
+      if (r < m) ((SpmmVector *)C)[r * LANES + t] = sum;
+    } else if (t < LANES) {
+      tile[t * SPMM_VECTOR][y]     = sum.x;
+      tile[t * SPMM_VECTOR + 1][y] = sum.y;
 #if defined(SYS_SINGLE)
-    tile[lane * VECTOR + 2][y] = sum.z;
-    tile[lane * VECTOR + 3][y] = sum.w;
+      tile[t * SPMM_VECTOR + 2][y] = sum.z;
+      tile[t * SPMM_VECTOR + 3][y] = sum.w;
 #endif
+    }
   }
+  if (!ld) return;
   __syncthreads();
-  for (int t = (int)threadIdx.x; t < width * BLOCK_ROWS; t += SYS_THREADS) {
-    const int c = t / BLOCK_ROWS, y = t % BLOCK_ROWS;
+  for (int k = (int)threadIdx.x; k < WIDTH * BLOCK_ROWS; k += SYS_THREADS) {
+    const int c = k / BLOCK_ROWS, y = k % BLOCK_ROWS;
 
     if (c < ncol && r0 + y < m) C[c * ld + r0 + y] = tile[c][y];
   }
 }
 
 template <int LANES>
-static SysStatus SpmmLaunch(const SpmmDevice *s, const SysCSR *A, int ncol, const SpmmVector *panel, SysReal *C, int64_t ld, cudaStream_t stream)
+static SysStatus SpmmLaunch(int64_t m, const SpmmDeviceTerm term[], int nterm, const SpmmOperand A[], int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
 {
-  if (s->npart) SpmmParts<LANES><<<SysBlocks(s->npart * LANES), SYS_THREADS, 0, stream>>>(s->npart, s->begin, s->end, A->j, A->a, panel, (SpmmVector *)s->sums);
-  if (A->m) SpmmRows<LANES><<<SysBlocks(A->m, BLOCK_ROWS), SYS_THREADS, 0, stream>>>(A->m, A->i, A->j, A->a, panel, s->nlong, s->row, s->first, (const SpmmVector *)s->sums, ncol, C, ld);
+  constexpr int ALL = LANES < TEAM ? TEAM : LANES;
+
+  for (int n = 0; n < nterm; n++) {
+    const SpmmDevice *s = term[n].S;
+
+    if (s->npart) SpmmParts<LANES><<<SysBlocks(s->npart * ALL), SYS_THREADS, 0, stream>>>(A[n], s->npart, s->begin, s->end, (SpmmVector *)s->sums);
+  }
+  if (nterm == 1) SpmmRows<LANES, 1><<<SysBlocks(m, BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A[0], A[0], ncol, C, ld);
+  else SpmmRows<LANES, 2><<<SysBlocks(m, BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A[0], A[1], ncol, C, ld);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
 }
 
-SysStatus SpmmDeviceMult(const SpmmDevice *s, const SysCSR *A, int ncol, int width, const SysReal *panel, SysReal *C, int64_t ld, SysStream stream)
+SysStatus SpmmDeviceMult(int64_t m, const SpmmDeviceTerm term[], int nterm, int ncol, int width, SysReal *C, int64_t ld, SysStream stream)
 {
-  const SpmmVector *rows = (const SpmmVector *)panel;
+  SpmmOperand A[2];
 
-  switch (width / VECTOR) {
+  if (!m) return SYS_SUCCESS;
+  if (!nterm) {
+    if (ld) SYS_CUDA(cudaMemset2DAsync(C, (size_t)ld * sizeof(*C), 0, (size_t)m * sizeof(*C), (size_t)ncol, stream));
+    else SYS_CUDA(cudaMemsetAsync(C, 0, (size_t)m * (size_t)width * sizeof(*C), stream));
+    return SYS_SUCCESS;
+  }
+  for (int n = 0; n < nterm; n++) {
+    const SpmmDevice *s = term[n].S;
+
+    A[n] = {s->i ? s->i : term[n].A.i, s->i ? s->j : term[n].A.j, s->place, term[n].A.a, (const SpmmVector *)term[n].panel, s->most, s->first, (const SpmmVector *)s->sums};
+  }
+  switch (width / SPMM_VECTOR) {
   case 1:
-    return SpmmLaunch<1>(s, A, ncol, rows, C, ld, stream);
+    return SpmmLaunch<1>(m, term, nterm, A, ncol, C, ld, stream);
   case 2:
-    return SpmmLaunch<2>(s, A, ncol, rows, C, ld, stream);
+    return SpmmLaunch<2>(m, term, nterm, A, ncol, C, ld, stream);
   case 4:
-    return SpmmLaunch<4>(s, A, ncol, rows, C, ld, stream);
+    return SpmmLaunch<4>(m, term, nterm, A, ncol, C, ld, stream);
   case 8:
-    return SpmmLaunch<8>(s, A, ncol, rows, C, ld, stream);
+    return SpmmLaunch<8>(m, term, nterm, A, ncol, C, ld, stream);
   case 16:
-    return SpmmLaunch<16>(s, A, ncol, rows, C, ld, stream);
+    return SpmmLaunch<16>(m, term, nterm, A, ncol, C, ld, stream);
   default:
-    return SpmmLaunch<32>(s, A, ncol, rows, C, ld, stream);
+    return SpmmLaunch<32>(m, term, nterm, A, ncol, C, ld, stream);
   }
 }

@@ -14,23 +14,31 @@ typedef struct {
   PetscObjectId    id;
   PetscObjectState nonzerostate;
   const PetscInt  *i[2];
+  PetscBool        device[2]; /* are the values of the block used on a device? */
 } SpmmSeen;
 
-/* Memory of the host's kernels */
+/* Memory of the kernels */
 typedef struct {
   SysReal *a;
   size_t   bytes;
 } SpmmMemory;
 
-/* The data of a product, kept for other values and for other dense operands */
+/* What products on the host keep */
 typedef struct {
-  Mat_Product   *product; /* the owner of these data */
-  SpmmSeen       seen;
   int            nthread;
   int64_t        ring;          /* rows of the ring of each thread, or 0 */
   SpmmTransposed transposed[2]; /* of A^T B: the blocks of A */
-  PetscSF        sf;            /* of several processes: from the rows of other processes to those of this one */
   SpmmMemory     panel, ghost, result;
+} SpmmHost;
+
+/* The data of a product, kept for other values and for other dense operands */
+typedef struct {
+  Mat_Product          *product; /* the owner of these data */
+  SpmmSeen              seen;
+  PetscSF               sf;     /* of several processes: from the rows of other processes to those of this one */
+  PetscBool             lacked; /* the device should have made the product, and could not */
+  SpmmHost              host;
+  struct _SpmmOnDevice *device; /* NULL: the host makes the product */
 } SpmmProduct;
 
 extern PetscLogEvent MAT_SpmmSymbolic, MAT_SpmmNumeric, MAT_Sddmm;
@@ -42,3 +50,13 @@ extern PetscErrorCode SpmmGetBlocks(Mat A, Mat block[2], const PetscInt **garray
 extern PetscErrorCode SpmmGetCSR(Mat block, SysCSR *);
 extern PetscErrorCode SpmmMemoryCreate(size_t numbers, SpmmMemory *, SysStatus *);
 extern PetscErrorCode SpmmMemoryDestroy(SpmmMemory *);
+
+/* On the host. *status says if memory was short. */
+extern PetscErrorCode SpmmHostMake(PetscBool transpose, const Mat block[2], Mat B, Mat C, SpmmProduct *, SysStatus *);
+extern PetscErrorCode SpmmHostMult(PetscBool transpose, Mat A, Mat B, Mat C, const SpmmProduct *);
+extern PetscErrorCode SpmmHostReset(SpmmHost *);
+
+/* On a device. *done remains PETSC_FALSE if memory is short. degree[] has for each row of A^T B how many other processes add to it. */
+SYS_DEVICE PetscErrorCode SpmmOnDeviceMake(PetscBool transpose, const Mat block[2], const PetscInt degree[], Mat B, Mat C, SpmmProduct *p, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode SpmmOnDeviceMult(PetscBool transpose, Mat A, Mat B, Mat C, const SpmmProduct *p) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode SpmmOnDeviceReset(struct _SpmmOnDevice **device) SYS_STUB(PETSC_SUCCESS);
