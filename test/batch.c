@@ -506,4 +506,10 @@ int main(int argc, char **argv)
     args: -malloc_dump
     output_file: output/batch.out
 
+  test:
+    suffix: cuda
+    requires: cuda !complex
+    args: -vec_type cuda
+    output_file: output/batch.out
+
 TEST*/
