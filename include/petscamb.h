@@ -302,6 +302,16 @@ S*/
 typedef struct _p_MatBatch *MatBatch;
 PETSC_EXTERN PetscClassId   MATBATCH_CLASSID;
 
+/*S
+   GraphConv - a layer of a graph convolutional network, for a batch of graphs at once
+
+   Level: advanced
+
+.seealso: `GraphConvCreate()`, `GraphConvForward()`, `GraphConvBackward()`, `GraphConvDestroy()`, `MatBatch`
+S*/
+typedef struct _p_GraphConv *GraphConv;
+PETSC_EXTERN PetscClassId    GRAPHCONV_CLASSID;
+
 PETSC_EXTERN PetscErrorCode PetscAMBInitializePackage(void);
 PETSC_EXTERN PetscErrorCode PetscAMBInitializePackageVersion(int, int, int);
 #define PetscAMBInitializePackage() PetscAMBInitializePackageVersion(PETSCAMB_VERSION_MAJOR, PETSCAMB_VERSION_MINOR, PETSCAMB_VERSION_SUBMINOR)
@@ -340,6 +350,11 @@ PETSC_EXTERN PetscErrorCode MatBatchMultAdd(MatBatch, PetscInt, Vec, Vec);
 PETSC_EXTERN PetscErrorCode MatBatchMultTranspose(MatBatch, PetscInt, Vec, Vec);
 PETSC_EXTERN PetscErrorCode MatBatchView(MatBatch, PetscViewer);
 PETSC_EXTERN PetscErrorCode MatBatchDestroy(MatBatch *);
+
+PETSC_EXTERN PetscErrorCode GraphConvCreate(PetscInt, MatBatch[], PetscInt, PetscInt, GraphConv *);
+PETSC_EXTERN PetscErrorCode GraphConvForward(GraphConv, Vec, Vec, Vec, Vec);
+PETSC_EXTERN PetscErrorCode GraphConvBackward(GraphConv, Vec, Vec, Vec, Vec, Vec, Vec);
+PETSC_EXTERN PetscErrorCode GraphConvDestroy(GraphConv *);
 
 PETSC_EXTERN PetscErrorCode PCGAMGAmbAggSetStrongest(PC, PetscBool);
 
