@@ -15,6 +15,7 @@
 #include "mat/impls/batch/cuda/batchcuda.h"
 
 #define LANES_MOST   SYS_WARP
+#define THREADS_MOST 512        /* of a block */
 #define SHARED_MOST  (64 << 10) /* bytes of a block's sums; with more of them too few blocks share a multiprocessor */
 #define PARTS_MOST   65535      /* of the columns: a limit of the grid */
 #define VECTOR_BYTES 16
@@ -94,65 +95,69 @@ struct alignas(N * sizeof(SysReal)) BatchVector {
   SysReal x[N];
 };
 
-/* stride: vectors of a row. The columns of a lane are VECTORS vectors, LANES apart, so that the lanes of a group read side by side. */
+/* stride: vectors of a row. The columns of a lane are VECTORS vectors, LANES apart, so that the lanes of a group read side by side. A thread block makes the same
+   columns of some rows, each group `steps` of them: rows of a matrix refer to the same rows of D, which then are in the first-level cache. */
 template <int N, int LANES, int VECTORS>
-static __global__ void __launch_bounds__(SYS_THREADS) BatchRows(int64_t m, const int *__restrict__ i, const int *__restrict__ j, const SysReal *__restrict__ a, int add, int64_t stride, const BatchVector<N> *__restrict__ D, BatchVector<N> *__restrict__ C)
+static __global__ void __launch_bounds__(THREADS_MOST) BatchRows(int64_t m, int steps, const int *__restrict__ i, const int *__restrict__ j, const SysReal *__restrict__ a, int add, int64_t stride, const BatchVector<N> *__restrict__ D, BatchVector<N> *__restrict__ C)
 {
-  constexpr int  ENTRIES = VECTORS == 4 ? 2 : 4; /* that are read side by side */
-  const int64_t  r       = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / LANES;
-  const int64_t  c       = (int64_t)blockIdx.y * (LANES * VECTORS) + threadIdx.x % LANES;
-  BatchVector<N> sum[VECTORS];
+  constexpr int ENTRIES = VECTORS == 4 ? 2 : 4; /* that are read side by side */
+  const int     groups  = (int)blockDim.x / LANES;
+  const int64_t c = (int64_t)blockIdx.y * (LANES * VECTORS) + threadIdx.x % LANES, r0 = (int64_t)blockIdx.x * groups * steps, r1 = r0 + groups * steps < m ? r0 + groups * steps : m;
 
-  if (r >= m || c >= stride) return;
-  const int k0 = i[r], k1 = i[r + 1];
-#pragma unroll
-  for (int v = 0; v < VECTORS; v++) {
-    if (add && c + v * LANES < stride) sum[v] = C[r * stride + c + v * LANES];
-    else {
-#pragma unroll
-      for (int n = 0; n < N; n++) sum[v].x[n] = 0;
-    }
-  }
-  for (int k = k0; k < k1; k += ENTRIES) {
-    int            column[ENTRIES];
-    SysReal        value[ENTRIES];
-    BatchVector<N> d[ENTRIES][VECTORS];
+  if (c >= stride) return;
+  for (int64_t r = r0 + threadIdx.x / LANES; r < r1; r += groups) {
+    const int      k0 = i[r], k1 = i[r + 1];
+    BatchVector<N> sum[VECTORS];
 
 #pragma unroll
-    for (int e = 0; e < ENTRIES; e++) {
-      column[e] = k + e < k1 ? j[k + e] : -1;
-      value[e]  = k + e < k1 ? a[k + e] : (SysReal)0;
+    for (int v = 0; v < VECTORS; v++) {
+      if (add && c + v * LANES < stride) sum[v] = C[r * stride + c + v * LANES];
+      else {
+#pragma unroll
+        for (int n = 0; n < N; n++) sum[v].x[n] = 0;
+      }
     }
+    for (int k = k0; k < k1; k += ENTRIES) {
+      int            column[ENTRIES];
+      SysReal        value[ENTRIES];
+      BatchVector<N> d[ENTRIES][VECTORS];
+
 #pragma unroll
-    for (int e = 0; e < ENTRIES; e++) {
+      for (int e = 0; e < ENTRIES; e++) {
+        column[e] = k + e < k1 ? j[k + e] : -1;
+        value[e]  = k + e < k1 ? a[k + e] : (SysReal)0;
+      }
 #pragma unroll
-      for (int v = 0; v < VECTORS; v++) {
-        if (column[e] >= 0 && c + v * LANES < stride) d[e][v] = D[column[e] * stride + c + v * LANES];
+      for (int e = 0; e < ENTRIES; e++) {
+#pragma unroll
+        for (int v = 0; v < VECTORS; v++) {
+          if (column[e] >= 0 && c + v * LANES < stride) d[e][v] = D[column[e] * stride + c + v * LANES];
+        }
+      }
+#pragma unroll
+      for (int e = 0; e < ENTRIES; e++) {
+        if (column[e] < 0) continue; /* nothing is filled in: a NaN does not spread */
+#pragma unroll
+        for (int v = 0; v < VECTORS; v++) {
+#pragma unroll
+          for (int n = 0; n < N; n++) sum[v].x[n] = fma(value[e], d[e][v].x[n], sum[v].x[n]);
+        }
       }
     }
 #pragma unroll
-    for (int e = 0; e < ENTRIES; e++) {
-      if (column[e] < 0) continue; /* nothing is filled in: a NaN does not spread */
-#pragma unroll
-      for (int v = 0; v < VECTORS; v++) {
-#pragma unroll
-        for (int n = 0; n < N; n++) sum[v].x[n] = fma(value[e], d[e][v].x[n], sum[v].x[n]);
-      }
+    for (int v = 0; v < VECTORS; v++) {
+      if (c + v * LANES < stride) C[r * stride + c + v * LANES] = sum[v];
     }
-  }
-#pragma unroll
-  for (int v = 0; v < VECTORS; v++) {
-    if (c + v * LANES < stride) C[r * stride + c + v * LANES] = sum[v];
   }
 }
 
 template <int N, int LANES, int VECTORS>
-static SysStatus BatchLaunch(const BatchDevice *B, int add, int64_t stride, const SysReal *D, SysReal *C, cudaStream_t stream)
+static SysStatus BatchLaunch(const BatchDevice *B, int threads, int steps, int add, int64_t stride, const SysReal *D, SysReal *C, cudaStream_t stream)
 {
   const int64_t parts = (stride + LANES * VECTORS - 1) / (LANES * VECTORS);
 
   if (parts > PARTS_MOST) return SYS_TOO_LARGE;
-  BatchRows<N, LANES, VECTORS><<<dim3(SysBlocks(B->m * LANES), (unsigned)parts), SYS_THREADS, 0, stream>>>(B->m, B->i, B->j, B->a, add, stride, (const BatchVector<N> *)D, (BatchVector<N> *)C);
+  BatchRows<N, LANES, VECTORS><<<dim3(SysBlocks(B->m, (int64_t)threads / LANES * steps), (unsigned)parts), threads, 0, stream>>>(B->m, steps, B->i, B->j, B->a, add, stride, (const BatchVector<N> *)D, (BatchVector<N> *)C);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
 }
@@ -163,14 +168,14 @@ static SysStatus BatchVectors(const BatchDevice *B, int add, int64_t width, cons
 {
   const int64_t stride = width / N, threads = B->m * stride, many = (int64_t)B->multiprocessors * 2048 * 4;
 
-  if (stride <= 1) return BatchLaunch<N, 1, 1>(B, add, stride, D, C, stream);
-  if (stride <= 2) return BatchLaunch<N, 2, 1>(B, add, stride, D, C, stream);
-  if (stride <= 4) return BatchLaunch<N, 4, 1>(B, add, stride, D, C, stream);
-  if (stride <= 8) return BatchLaunch<N, 8, 1>(B, add, stride, D, C, stream);
-  if (stride <= 16) return BatchLaunch<N, 16, 1>(B, add, stride, D, C, stream);
-  if (stride > 64 && threads > 4 * many) return BatchLaunch<N, LANES_MOST, 4>(B, add, stride, D, C, stream);
-  if (stride > 32 && threads > 2 * many) return BatchLaunch<N, LANES_MOST, 2>(B, add, stride, D, C, stream);
-  return BatchLaunch<N, LANES_MOST, 1>(B, add, stride, D, C, stream);
+  if (stride <= 1) return BatchLaunch<N, 1, 1>(B, SYS_THREADS, 1, add, stride, D, C, stream);
+  if (stride <= 2) return BatchLaunch<N, 2, 1>(B, SYS_THREADS, 1, add, stride, D, C, stream);
+  if (stride <= 4) return BatchLaunch<N, 4, 1>(B, SYS_THREADS, 1, add, stride, D, C, stream);
+  if (stride <= 8) return BatchLaunch<N, 8, 1>(B, SYS_THREADS, 1, add, stride, D, C, stream);
+  if (stride <= 16) return BatchLaunch<N, 16, 1>(B, SYS_THREADS, 1, add, stride, D, C, stream);
+  if (stride > 64 && threads > 4 * many) return BatchLaunch<N, LANES_MOST, 4>(B, SYS_THREADS, 1, add, stride, D, C, stream);
+  if (stride > 32 && threads > 2 * many) return BatchLaunch<N, LANES_MOST, 2>(B, SYS_THREADS, 1, add, stride, D, C, stream);
+  return BatchLaunch<N, LANES_MOST, 1>(B, SYS_THREADS, 1, add, stride, D, C, stream);
 }
 
 static bool BatchAligned(int64_t width, const SysReal *D, const SysReal *C, size_t bytes)
