@@ -152,12 +152,12 @@ static bool Atomic(const std::vector<Batch> &batches)
   return Products(batches, ATOMIC);
 }
 
-/* So many columns that a lane has two vectors, and four */
+/* So many columns that a lane has two vectors, and so many that a group of lanes has several rows */
 static bool Wide(const std::vector<Batch> &batches)
 {
   bool good = true;
 
-  for (const int width : {1024, 2048}) {
+  for (const int width : {1024, small ? 60000 : 2048}) {
     const Batch       B     = MakeBatch("wide", small ? 2 : 100, small ? 20 : 300, small ? 30 : 400, 3, 0, true);
     const std::string where = B.name + Text(", %d columns", width);
 
