@@ -373,6 +373,22 @@ static PetscErrorCode CheckOrder(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Sums by atomic operations differ by rounding; on the host they are the same */
+static PetscErrorCode CheckAtomic(TestDiff *d)
+{
+  Batch    B;
+  MatBatch batch;
+
+  PetscFunctionBeginUser;
+  PetscCall(BatchCreate(30, 6, &B));
+  PetscCall(BatchMake(ENTRIES, &B, &batch));
+  PetscCall(MatBatchSetAtomic(batch, PETSC_TRUE));
+  for (size_t w = 0; w < PETSC_STATIC_ARRAY_LENGTH(widths); w++) PetscCall(CheckWidth(d, &B, batch, 1, widths[w]));
+  PetscCall(MatBatchDestroy(&batch));
+  PetscCall(BatchDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CheckView(TestDiff *d)
 {
   Batch       B;
@@ -486,6 +502,7 @@ int main(int argc, char **argv)
     {"NaN and infinity",  CheckNotFinite},
     {"the same bits",     CheckBits     },
     {"repeated entries",  CheckOrder    },
+    {"atomic operations", CheckAtomic   },
     {"sizes and views",   CheckView     },
     {"errors",            CheckErrors   },
     {"several processes", CheckProcesses},

@@ -337,8 +337,8 @@ PetscErrorCode MatBatchSetValues(MatBatch batch, const PetscScalar a[])
   Level: advanced
 
   Note:
-  A group of threads then makes an entry of a matrix, not a row of the product. This may gain where a few rows have most of the entries. Products on the host, transposed
-  products and `MatBatchMultAdd()` do not change.
+  A group of threads then makes an entry of a matrix, not a row of the product. In most measurements this is slower (docs/batch.md); it may gain where a few rows have most
+  of the entries. Products on the host, transposed products and `MatBatchMultAdd()` do not change.
 
 .seealso: `MatBatchMult()`
 @*/
