@@ -321,6 +321,26 @@ typedef struct {
   PetscLogDouble syncs;     /* times that the host waited for the GPU in these products */
 } MatShadowHaloInfo;
 
+/*S
+   MatBatch - a batch of small sparse matrices of different sizes, which are multiplied with dense matrices in one step
+
+   Level: intermediate
+
+.seealso: `MatBatchCreateCSR()`, `MatBatchCreateCOO()`, `MatBatchCreateFromMats()`, `MatBatchSetValues()`, `MatBatchMult()`, `MatBatchMultTranspose()`, `MatBatchDestroy()`
+S*/
+typedef struct _p_MatBatch *MatBatch;
+PETSC_EXTERN PetscClassId   MATBATCH_CLASSID;
+
+/*S
+   GraphConv - a layer of a graph convolutional network, for a batch of graphs at once
+
+   Level: advanced
+
+.seealso: `GraphConvCreate()`, `GraphConvForward()`, `GraphConvBackward()`, `GraphConvDestroy()`, `MatBatch`
+S*/
+typedef struct _p_GraphConv *GraphConv;
+PETSC_EXTERN PetscClassId    GRAPHCONV_CLASSID;
+
 PETSC_EXTERN PetscErrorCode PetscAMBInitializePackage(void);
 PETSC_EXTERN PetscErrorCode PetscAMBInitializePackageVersion(int, int, int);
 #define PetscAMBInitializePackage() PetscAMBInitializePackageVersion(PETSCAMB_VERSION_MAJOR, PETSCAMB_VERSION_MINOR, PETSCAMB_VERSION_SUBMINOR)
@@ -352,6 +372,23 @@ PETSC_EXTERN PetscErrorCode MatCCOOSetAtomics(Mat, PetscBool);
 PETSC_EXTERN PetscErrorCode MatHashGEMMSetAccumulator(Mat, MatHashGEMMAccumulator);
 
 PETSC_EXTERN PetscErrorCode MatSDDMM(Mat, Mat, Mat, PetscBool, MatReuse, Mat *);
+
+PETSC_EXTERN PetscErrorCode MatBatchCreateCSR(MPI_Comm, PetscInt, const PetscInt[], const PetscInt[], const PetscInt[], const PetscInt[], const PetscScalar[], MatBatch *);
+PETSC_EXTERN PetscErrorCode MatBatchCreateCOO(MPI_Comm, PetscInt, const PetscInt[], const PetscInt[], const PetscInt[], const PetscInt[], const PetscInt[], const PetscScalar[], MatBatch *);
+PETSC_EXTERN PetscErrorCode MatBatchCreateFromMats(PetscInt, Mat[], MatBatch *);
+PETSC_EXTERN PetscErrorCode MatBatchSetValues(MatBatch, const PetscScalar[]);
+PETSC_EXTERN PetscErrorCode MatBatchSetAtomic(MatBatch, PetscBool);
+PETSC_EXTERN PetscErrorCode MatBatchGetSizes(MatBatch, PetscInt *, PetscInt *, PetscInt *, PetscCount *);
+PETSC_EXTERN PetscErrorCode MatBatchMult(MatBatch, PetscInt, Vec, Vec);
+PETSC_EXTERN PetscErrorCode MatBatchMultAdd(MatBatch, PetscInt, Vec, Vec);
+PETSC_EXTERN PetscErrorCode MatBatchMultTranspose(MatBatch, PetscInt, Vec, Vec);
+PETSC_EXTERN PetscErrorCode MatBatchView(MatBatch, PetscViewer);
+PETSC_EXTERN PetscErrorCode MatBatchDestroy(MatBatch *);
+
+PETSC_EXTERN PetscErrorCode GraphConvCreate(PetscInt, MatBatch[], PetscInt, PetscInt, GraphConv *);
+PETSC_EXTERN PetscErrorCode GraphConvForward(GraphConv, Vec, Vec, Vec, Vec);
+PETSC_EXTERN PetscErrorCode GraphConvBackward(GraphConv, Vec, Vec, Vec, Vec, Vec, Vec);
+PETSC_EXTERN PetscErrorCode GraphConvDestroy(GraphConv *);
 
 PETSC_EXTERN PetscErrorCode PCGAMGAmbAggSetStrongest(PC, PetscBool);
 

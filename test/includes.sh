@@ -17,6 +17,8 @@ sys < mat/impls/hashgemm/host < mat/impls/hashgemm/cuda < mat/impls/hashgemm/glu
 mat/halo mat/product < mat/impls/hashgemm/glue
 sys < mat/impls/spmm/host < mat/impls/spmm/cuda < mat/impls/spmm/glue < petscamb.c
 mat/product < mat/impls/spmm/glue
+mat/impls/spmm/host < mat/impls/batch/host < mat/impls/batch/cuda < mat/impls/batch/glue < petscamb.c
+petscamb.h < mat/impls/batch/glue
 sys petscamb.h < mat/io < petscamb.c
 sys < ksp/ksp/impls/fused < ksp/ksp/impls/ambksp < ksp/ksp/impls/ambcg ksp/ksp/impls/ambbcgs ksp/ksp/impls/ambchebyshev < petscamb.c
 petscamb.h < ksp/ksp/impls/ambksp

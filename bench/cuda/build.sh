@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Builds the device benchmarks, for double and for float:
-#   bench/cuda/build.sh DIR [NVCC FLAGS...]     makes spmv, spgemm and spmm in DIR, and those for float: spmv_float, spgemm_float and spmm_float
+#   bench/cuda/build.sh DIR [NVCC FLAGS...]     makes spmv, spgemm, spmm and batched in DIR, and those for float: spmv_float and so on
 set -eu
 [ $# -ge 1 ] || { echo "usage: $0 DIR [NVCC FLAGS...]" >&2; exit 2; }
 mkdir -p "$1"
@@ -19,7 +19,7 @@ for type in double float; do
   single=$([ $type = float ] && echo -DSYS_SINGLE || true)
   mkdir "$work/$type"
   "${CC:-gcc}" -std=gnu11 -O3 -Wall -Wextra -Werror -DSYS_TYPES_GIVEN $single -Isrc -c -o "$work/$type/systable.o" src/sys/systable.c
-  for source in bench/cuda/spmv.cu bench/cuda/spgemm.cu bench/cuda/spmm.cu bench/cuda/matrix.cc src/sys/*.cu src/mat/impls/amb/ambcuda*.cu src/mat/impls/nus/nuscuda*.cu src/mat/impls/ccoo/ccoocuda*.cu src/mat/impls/hashgemm/cuda/spgemmcuda*.cu src/mat/impls/spmm/cuda/*.cu; do
+  for source in bench/cuda/spmv.cu bench/cuda/spgemm.cu bench/cuda/spmm.cu bench/cuda/batched.cu bench/cuda/matrix.cc src/sys/*.cu src/mat/impls/amb/ambcuda*.cu src/mat/impls/nus/nuscuda*.cu src/mat/impls/ccoo/ccoocuda*.cu src/mat/impls/hashgemm/cuda/spgemmcuda*.cu src/mat/impls/spmm/cuda/*.cu src/mat/impls/batch/cuda/*.cu; do
     { "$nvcc" -O3 -std=c++17 -lineinfo -arch="${CUDA_ARCH:-sm_90}" -Werror all-warnings -Xcompiler -fopenmp,-Wall -DSYS_TYPES_GIVEN $single -Isrc "$@" -c -o "$work/$type/$(basename "$source").o" "$source" || : >"$work/failed"; } &
     while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do sleep 0.1; done
   done
@@ -31,4 +31,5 @@ for type in double float; do
   "$nvcc" -arch="${CUDA_ARCH:-sm_90}" -Xcompiler -fopenmp -o "$out/spmv$suffix" "$work/$type"/{spmv.cu,matrix.cc}.o "$work/$type"/{nuscuda,ccoocuda,ambcuda,sys}*.o "$work"/*.o -lcusparse -lpthread
   "$nvcc" -arch="${CUDA_ARCH:-sm_90}" -Xcompiler -fopenmp -o "$out/spgemm$suffix" "$work/$type"/{spgemm.cu,matrix.cc}.o "$work/$type"/{spgemmcuda,sys}*.o "$work"/*.o -lcusparse -lpthread
   "$nvcc" -arch="${CUDA_ARCH:-sm_90}" -Xcompiler -fopenmp -o "$out/spmm$suffix" "$work/$type"/{spmm.cu,matrix.cc}.o "$work/$type"/{spmmcuda,sddmmcuda,sys}*.o "$work"/*.o -lcusparse -lpthread
+  "$nvcc" -arch="${CUDA_ARCH:-sm_90}" -Xcompiler -fopenmp -o "$out/batched$suffix" "$work/$type"/{batched.cu,matrix.cc}.o "$work/$type"/{batchcuda,sys}*.o "$work"/*.o -lcusparse -lcublas -lpthread
 done
