@@ -24,7 +24,7 @@ expect() {
     failed=1
   fi
 }
-make_here() { env -u MAKEFLAGS -u MAKELEVEL -u PETSC_DIR -u PETSC_ARCH make BUILD="$build" "$@"; }
+make_here() { env -u MAKEFLAGS -u MAKELEVEL -u TESTS -u PETSC_DIR -u PETSC_ARCH make BUILD="$build" "$@"; }
 
 # ------------------------------------------------- a path with a space, and an apostrophe -------------------------------------------------
 
