@@ -72,3 +72,33 @@ static SYS_INLINE void SysStretchesAdd(const SysStretches *S, int nthread, int s
     for (int64_t j = lo; j < hi; j++) z[j] += w[j];
   }
 }
+
+/* Adds alpha times the products of the rows of thread t to z, or to the stretch of the thread */
+typedef void SysThreadTranspose(const void *A, int t, SysScalar alpha, const SysScalar *x, SysScalar *z);
+
+/* z = alpha A^T x + beta y for a matrix of n columns */
+static SYS_INLINE void SysStretchesMult(const SysStretches *S, int nthread, int64_t n, SysThreadTranspose *add, const void *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+{
+  if (nthread == 1) {
+    SysStartSum(0, n, beta, y, z);
+    (*add)(A, 0, alpha, x, z);
+    return;
+  }
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(nthread)
+#endif
+  {
+    const int nt = omp_get_num_threads();
+
+    for (int t = omp_get_thread_num(); t < nthread; t += nt) {
+      SysScalar *stretch;
+
+      (void)SysStretchStart(S, t, &stretch);
+      (*add)(A, t, alpha, x, stretch);
+    }
+#if defined(_OPENMP)
+  #pragma omp barrier
+#endif
+    for (int s = omp_get_thread_num(); s < nthread; s += nt) SysStretchesAdd(S, nthread, s, n, beta, y, z);
+  }
+}

@@ -166,8 +166,10 @@ static SYS_INLINE void AmbTileTranspose(const int b, const SysStorage stored, co
   }
 }
 
-static void SYS_ISA_NAME(ThreadTranspose)(const AmbHost *A, int t, SysScalar alpha, const SysScalar *x, SysScalar *z)
+static void SYS_ISA_NAME(ThreadTranspose)(const void *data, int t, SysScalar alpha, const SysScalar *x, SysScalar *z)
 {
+  const AmbHost *A = (const AmbHost *)data;
+
   for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) {
 #define TRANSPOSE_SMALL(b, stored) else AmbTileTranspose(b, stored, A, A->tile + k, alpha, x, z);
 #define CASE(b) \
@@ -184,34 +186,9 @@ static void SYS_ISA_NAME(ThreadTranspose)(const AmbHost *A, int t, SysScalar alp
   }
 }
 
-/* z = alpha A^T x + beta y. Each thread adds to a stretch of its own, which covers the columns of its rows; the stretches are added in
-   the order of the threads, so that the result depends only on the number of threads. */
 static void SYS_ISA_NAME(MultTranspose)(const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
-  const int64_t n = A->csr.n;
-
-  if (A->nthread == 1) {
-    SysStartSum(0, n, beta, y, z);
-    SYS_ISA_NAME(ThreadTranspose)(A, 0, alpha, x, z);
-    return;
-  }
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(A->nthread)
-#endif
-  {
-    const int nt = omp_get_num_threads();
-
-    for (int t = omp_get_thread_num(); t < A->nthread; t += nt) {
-      SysScalar *stretch;
-
-      (void)SysStretchStart(&A->work, t, &stretch);
-      SYS_ISA_NAME(ThreadTranspose)(A, t, alpha, x, stretch);
-    }
-#if defined(_OPENMP)
-  #pragma omp barrier
-#endif
-    for (int s = omp_get_thread_num(); s < A->nthread; s += nt) SysStretchesAdd(&A->work, A->nthread, s, n, beta, y, z);
-  }
+  SysStretchesMult(&A->work, A->nthread, A->csr.n, SYS_ISA_NAME(ThreadTranspose), A, alpha, x, beta, y, z);
 }
 
 /*

@@ -300,32 +300,16 @@ static void SYS_ISA_NAME(ChunkTranspose)(const CcooHost *A, int64_t c, SysScalar
   }
 }
 
-/* z = alpha A^T x + beta y. Each thread adds to a stretch of its own, which covers the columns of its chunks. The stretches are added in the order of the threads,
-   so that the result depends only on the number of threads. */
+static void SYS_ISA_NAME(ThreadTranspose)(const void *data, int t, SysScalar alpha, const SysScalar *x, SysScalar *z)
+{
+  const CcooHost *A = (const CcooHost *)data;
+
+  for (int64_t c = CcooFirst(A, t); c < CcooFirst(A, t + 1); c++) SYS_ISA_NAME(ChunkTranspose)(A, c, alpha, x, z);
+}
+
 static void SYS_ISA_NAME(MultTranspose)(const CcooHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
-  if (A->nthread == 1 || !A->nchunk) {
-    SysStartSum(0, A->csr.n, beta, y, z);
-    for (int64_t c = 0; c < A->nchunk; c++) SYS_ISA_NAME(ChunkTranspose)(A, c, alpha, x, z);
-    return;
-  }
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(A->nthread)
-#endif
-  {
-    const int nt = omp_get_num_threads();
-
-    for (int t = omp_get_thread_num(); t < A->nthread; t += nt) {
-      SysScalar *stretch;
-
-      (void)SysStretchStart(&A->work, t, &stretch);
-      for (int64_t c = CcooFirst(A, t); c < CcooFirst(A, t + 1); c++) SYS_ISA_NAME(ChunkTranspose)(A, c, alpha, x, stretch);
-    }
-#if defined(_OPENMP)
-  #pragma omp barrier
-#endif
-    for (int s = omp_get_thread_num(); s < A->nthread; s += nt) SysStretchesAdd(&A->work, A->nthread, s, A->csr.n, beta, y, z);
-  }
+  SysStretchesMult(&A->work, A->nthread, A->csr.n, SYS_ISA_NAME(ThreadTranspose), A, alpha, x, beta, y, z);
 }
 
 const CcooKernels SYS_ISA_NAME(CcooKernels) = {SYS_KERNELS_NAME, SYS_ISA_NAME(SysSupported), SYS_ISA_NAME(Mult), SYS_ISA_NAME(MultTranspose)};
