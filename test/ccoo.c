@@ -219,28 +219,6 @@ static PetscErrorCode BadParameters(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Create(const char prefix[], Mat *A)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
-  PetscCall(MatSetOptionsPrefix(*A, prefix));
-  PetscCall(TestShapeSizes(&few, *A));
-  PetscCall(MatSetType(*A, MATCCOO));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CreateWithOption(const char option[], const char value[])
-{
-  Mat            A;
-  PetscErrorCode ierr;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscOptionsSetValue(NULL, option, value));
-  ierr = Create("bad_", &A);
-  PetscCall(PetscOptionsClearValue(NULL, option));
-  PetscFunctionReturn(ierr);
-}
-
 static PetscErrorCode Options(TestDiff *d)
 {
   const char *const options[][2] = {
@@ -254,7 +232,7 @@ static PetscErrorCode Options(TestDiff *d)
 
   PetscFunctionBeginUser;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); k++) PetscCall(PetscOptionsSetValue(NULL, options[k][0], options[k][1]));
-  PetscCall(Create("opt_", &A));
+  PetscCall(TestShapeCreateEmpty(&few, MATCCOO, "opt_", &A));
   PetscCall(TestShapePreallocate(&few, A));
   PetscCall(TestShapeSetValues(&few, A, 1.0, INSERT_VALUES));
   PetscCall(TestShapeCreate(&few, "ref_", &R));
@@ -262,8 +240,8 @@ static PetscErrorCode Options(TestDiff *d)
   TestExpect(d, "options are not taken", (PetscBool)(TestFigure(A, "block") == 64 && TestFigure(A, "items") == 2 && TestFigure(A, "table") == 0));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); k++) PetscCall(PetscOptionsClearValue(NULL, options[k][0]));
   PetscCall(TestPairDestroy(&A, &R));
-  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "32, 64, 128 or 256", CreateWithOption("-bad_mat_ccoo_block", "7"));
-  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "1, 2, 4 or 8", CreateWithOption("-bad_mat_ccoo_items", "-7"));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "32, 64, 128 or 256", TestShapeCreateBad(&few, MATCCOO, "-bad_mat_ccoo_block", "7"));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "1, 2, 4 or 8", TestShapeCreateBad(&few, MATCCOO, "-bad_mat_ccoo_items", "-7"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

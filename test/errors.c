@@ -22,28 +22,13 @@ static PetscErrorCode BadBlockSize(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CreateWithOption(const char option[], const char value[])
-{
-  Mat            A;
-  PetscErrorCode ierr;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscOptionsSetValue(NULL, option, value));
-  PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
-  PetscCall(MatSetOptionsPrefix(A, "bad_"));
-  PetscCall(MatSetSizes(A, PETSC_DECIDE, PETSC_DECIDE, 10, 10));
-  ierr = MatSetType(A, MATAMB);
-  PetscCall(PetscOptionsClearValue(NULL, option));
-  PetscFunctionReturn(ierr);
-}
-
 static PetscErrorCode BadOptions(TestDiff *d)
 {
   PetscFunctionBeginUser;
-  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "-mat_amb_block_size 99", CreateWithOption("-bad_mat_amb_block_size", "99"));
-  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "-mat_amb_block_size -3", CreateWithOption("-bad_mat_amb_block_size", "-3"));
-  TestExpectError(d, 0, "three", CreateWithOption("-bad_mat_amb_block_size", "three"));
-  TestExpectError(d, 0, "sometimes", CreateWithOption("-bad_mat_shadow_tune", "sometimes"));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "-mat_amb_block_size 99", TestShapeCreateBad(&grid, MATAMB, "-bad_mat_amb_block_size", "99"));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "-mat_amb_block_size -3", TestShapeCreateBad(&grid, MATAMB, "-bad_mat_amb_block_size", "-3"));
+  TestExpectError(d, 0, "three", TestShapeCreateBad(&grid, MATAMB, "-bad_mat_amb_block_size", "three"));
+  TestExpectError(d, 0, "sometimes", TestShapeCreateBad(&grid, MATAMB, "-bad_mat_shadow_tune", "sometimes"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -235,8 +220,8 @@ static PetscErrorCode Halos(TestDiff *d)
   PetscFunctionBeginUser;
   PetscCall(TestPairCreate(&grid, &A, &R));
   TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "MAT_SHADOW_HALO_AUTO", MatShadowSetHalo(A, (MatShadowHalo)4));
-  TestExpectError(d, 0, "pigeon", CreateWithOption("-bad_mat_shadow_halo", "pigeon"));
-  TestExpectError(d, 0, "pigeon", CreateWithOption("-bad_mat_amb_halo", "pigeon"));
+  TestExpectError(d, 0, "pigeon", TestShapeCreateBad(&grid, MATAMB, "-bad_mat_shadow_halo", "pigeon"));
+  TestExpectError(d, 0, "pigeon", TestShapeCreateBad(&grid, MATAMB, "-bad_mat_amb_halo", "pigeon"));
   PetscCall(MatShadowSetHalo(R, MAT_SHADOW_HALO_STAGED));
   for (PetscInt k = 0; k < 4; k++) {
     PetscCall(MatShadowSetHalo(A, halos[k]));

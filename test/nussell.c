@@ -128,28 +128,6 @@ static PetscErrorCode OtherTypes(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Create(const char prefix[], Mat *A)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
-  PetscCall(MatSetOptionsPrefix(*A, prefix));
-  PetscCall(TestShapeSizes(&grid, *A));
-  PetscCall(MatSetType(*A, MATNUSSELL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CreateWithOption(const char option[], const char value[])
-{
-  Mat            A;
-  PetscErrorCode ierr;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscOptionsSetValue(NULL, option, value));
-  ierr = Create("bad_", &A);
-  PetscCall(PetscOptionsClearValue(NULL, option));
-  PetscFunctionReturn(ierr);
-}
-
 static PetscErrorCode Options(TestDiff *d)
 {
   const char *const options[][2] = {
@@ -170,7 +148,7 @@ static PetscErrorCode Options(TestDiff *d)
 
   PetscFunctionBeginUser;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); k++) PetscCall(PetscOptionsSetValue(NULL, options[k][0], options[k][1]));
-  PetscCall(Create("opt_", &A));
+  PetscCall(TestShapeCreateEmpty(&grid, MATNUSSELL, "opt_", &A));
   PetscCall(TestShapePreallocate(&grid, A));
   PetscCall(TestShapeSetValues(&grid, A, 1.0, INSERT_VALUES));
   PetscCall(TestShapeCreate(&grid, "ref_", &R));
@@ -183,9 +161,9 @@ static PetscErrorCode Options(TestDiff *d)
                (PetscBool)(TestFigure(A, "chunk_size") == 32 && TestFigure(A, "sort_scope") == 96 && TestFigure(A, "s1") == 4 && TestFigure(A, "k1") == 3 && TestFigure(A, "s2") == 9 && TestFigure(A, "gathered") == 12 && info.stored_values == info.nonzeros));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); k++) PetscCall(PetscOptionsClearValue(NULL, options[k][0]));
   PetscCall(TestPairDestroy(&A, &R));
-  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "8, 16 or 32", CreateWithOption("-bad_mat_nussell_c", "7"));
-  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "S2 must not be", CreateWithOption("-bad_mat_nussell_s2", "-7"));
-  TestExpectError(d, 0, "never", CreateWithOption("-bad_mat_nussell_tune", "never"));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "8, 16 or 32", TestShapeCreateBad(&grid, MATNUSSELL, "-bad_mat_nussell_c", "7"));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "S2 must not be", TestShapeCreateBad(&grid, MATNUSSELL, "-bad_mat_nussell_s2", "-7"));
+  TestExpectError(d, 0, "never", TestShapeCreateBad(&grid, MATNUSSELL, "-bad_mat_nussell_tune", "never"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

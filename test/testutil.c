@@ -354,6 +354,28 @@ PetscErrorCode TestShapeCreate(const TestShape *shape, const char prefix[], Mat 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode TestShapeCreateEmpty(const TestShape *shape, MatType type, const char prefix[], Mat *A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetOptionsPrefix(*A, prefix));
+  PetscCall(TestShapeSizes(shape, *A));
+  PetscCall(MatSetType(*A, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestShapeCreateBad(const TestShape *shape, MatType type, const char option[], const char value[])
+{
+  Mat            A;
+  PetscErrorCode ierr;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, option, value));
+  ierr = TestShapeCreateEmpty(shape, type, "bad_", &A);
+  PetscCall(PetscOptionsClearValue(NULL, option));
+  PetscFunctionReturn(ierr);
+}
+
 PetscErrorCode TestShapeArrays(const TestShape *shape, PetscInt r0, PetscInt r1, PetscInt **i, PetscInt **j, PetscScalar **a)
 {
   PetscInt *cols, nz = 0;

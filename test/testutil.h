@@ -114,6 +114,10 @@ PetscErrorCode TestShapePreallocate(const TestShape *shape, Mat A);
 PetscErrorCode TestShapeSetValues(const TestShape *shape, Mat A, PetscScalar factor, InsertMode mode);
 PetscErrorCode TestShapeCreate(const TestShape *shape, const char prefix[], Mat *A);
 
+/* A matrix of that type, without entries, and the error of a matrix whose options have the prefix bad_ and one of which has that value */
+PetscErrorCode TestShapeCreateEmpty(const TestShape *shape, MatType type, const char prefix[], Mat *A);
+PetscErrorCode TestShapeCreateBad(const TestShape *shape, MatType type, const char option[], const char value[]);
+
 /* Rows r0 to r1 - 1 in CSR format with the columns of the whole matrix, to be freed by PetscFree3() */
 PetscErrorCode TestShapeArrays(const TestShape *shape, PetscInt r0, PetscInt r1, PetscInt **i, PetscInt **j, PetscScalar **a);
 

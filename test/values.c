@@ -174,26 +174,14 @@ static PetscErrorCode View(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CreateWithOption(const char value[], Mat *A)
-{
-  PetscErrorCode ierr;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscOptionsSetValue(NULL, "-opt_mat_shadow_values", value));
-  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
-  PetscCall(MatSetOptionsPrefix(*A, "opt_"));
-  PetscCall(TestShapeSizes(&few, *A));
-  ierr = MatSetType(*A, MATAMB);
-  PetscCall(PetscOptionsClearValue(NULL, "-opt_mat_shadow_values"));
-  PetscFunctionReturn(ierr);
-}
-
 static PetscErrorCode Options(TestDiff *d)
 {
   Mat A;
 
   PetscFunctionBeginUser;
-  PetscCall(CreateWithOption("table", &A));
+  PetscCall(PetscOptionsSetValue(NULL, "-opt_mat_shadow_values", "table"));
+  PetscCall(TestShapeCreateEmpty(&few, MATAMB, "opt_", &A));
+  PetscCall(PetscOptionsClearValue(NULL, "-opt_mat_shadow_values"));
   PetscCall(TestShapePreallocate(&few, A));
   PetscCall(TestShapeSetValues(&few, A, 1.0, INSERT_VALUES));
   PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_OFF));
@@ -201,7 +189,7 @@ static PetscErrorCode Options(TestDiff *d)
   TestExpect(d, "the option is not taken", (PetscBool)(TestFigure(A, "values_bits") == 8));
   TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "MAT_SHADOW_VALUES_DOUBLE", MatShadowSetValues(A, (MatShadowValues)7));
   PetscCall(MatDestroy(&A));
-  TestExpectError(d, 0, "half", CreateWithOption("half", &A));
+  TestExpectError(d, 0, "half", TestShapeCreateBad(&few, MATAMB, "-bad_mat_shadow_values", "half"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,12 +4,8 @@
 
    Prints "ok NAME" or "not ok NAME" for each combination of shape and instruction set, and for each subject.
 */
-#include <stdio.h>
-
 #include "mat/impls/ccoo/ccoohost.h"
 #include "shapes.h"
-
-static int failures = 0;
 
 static const CcooParams cases[] = {
   {256, 1, 1},
@@ -35,12 +31,6 @@ static int Sets(const CcooKernels *sets[3])
 #endif
   sets[nset++] = &CcooKernelsPlain;
   return nset;
-}
-
-static void Report(int good, const char *name)
-{
-  printf("%sok %s\n", good ? "" : "not ", name);
-  failures += !good;
 }
 
 static int Multiply(const void *data, int transpose, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
@@ -171,20 +161,11 @@ static void Check(const char *name, Builder *B)
   }
 }
 
-/* Columns need not ascend, and may be repeated */
 static void CheckDisorder(void)
 {
   Builder B;
 
-  Runs(&B, 300, 200, 8, 4);
-  for (SysInt r = 0; r < B.m; r++) {
-    for (SysInt k = B.i[r] + 1; k < B.i[r + 1]; k++) {
-      const SysInt other = B.i[r] + (SysInt)RandomBelow(k - B.i[r] + 1), j = B.j[k];
-
-      B.j[k]     = B.j[other];
-      B.j[other] = r % 5 ? j : B.j[k];
-    }
-  }
+  Disorder(&B);
   Check("columns in disorder, and repeated", &B);
   Finish(&B);
 }

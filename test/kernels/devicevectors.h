@@ -16,6 +16,51 @@ static std::vector<SysScalar> RandomVector(size_t n)
   return v;
 }
 
+struct NamedRows : Rows {
+  std::string name;
+};
+
+static inline void AddRows(std::vector<NamedRows> &shapes, const char *name, bool large, int m, int n, const RowMaker &make)
+{
+  NamedRows S;
+
+  if (small && large) return;
+  static_cast<Rows &>(S) = MakeRows(m, n, make);
+  S.name                 = name;
+  shapes.push_back(S);
+}
+
+/* Shapes of all kinds */
+static inline std::vector<NamedRows> MakeNamedRows()
+{
+  std::vector<NamedRows> shapes;
+
+  AddRows(shapes, "no rows, no columns", false, 0, 0, Runs(0, 0, 1));
+  AddRows(shapes, "no rows", false, 0, 5, Runs(5, 0, 1));
+  AddRows(shapes, "no columns", false, 5, 0, Runs(0, 0, 1));
+  AddRows(shapes, "one entry", false, 1, 1, [](int, std::vector<int> &cols) { cols.push_back(0); });
+  AddRows(shapes, "one row", false, 1, 3000, Runs(3000, 80, 9));
+  AddRows(shapes, "one column", false, 3000, 1, Runs(1, 1, 1));
+  AddRows(shapes, "all rows empty", false, 1000, 1000, Runs(1000, 0, 1));
+  AddRows(shapes, "runs", false, 700, 1500, Runs(1500, 8, 12));
+  AddRows(shapes, "7-point stencil", false, 14 * 11 * 9, 14 * 11 * 9, Stencil(14, 11, 9, true, 1));
+  AddRows(shapes, "hub rows", false, 200, 6000, [](int r, std::vector<int> &cols) {
+    if (r % 67 == 5) Run(cols, 7, 5900);
+    else Run(cols, RandomBelow(6000), 1 + RandomBelow(3));
+  });
+  AddRows(shapes, "a hub column", true, 20000, 20000, [](int r, std::vector<int> &cols) {
+    cols.push_back(r);
+    cols.push_back(12345);
+  });
+  AddRows(shapes, "empty rows at both ends", false, 900, 400, [](int r, std::vector<int> &cols) {
+    if (r > 200 && r < 700) Run(cols, RandomBelow(390), 2);
+  });
+  AddRows(shapes, "200,000 columns", true, 300, 200000, Runs(200000, 40, 12));
+  AddRows(shapes, "power law, small", false, 400, 3000, PowerLaw(3000));
+  AddRows(shapes, "power law", true, 40000, 40000, PowerLaw(40000));
+  return shapes;
+}
+
 /* A vector of exactly its size, or one entry behind the beginning of an array, with a guard at both sides */
 struct Vector {
   std::vector<SysScalar>     host;
@@ -72,6 +117,38 @@ static bool Compare(const std::string &where, const Sums &R, SysScalar alpha, Sy
     const bool        good    = std::isfinite(expected) ? fabsl(z[r] - expected) <= allowed : (std::isnan(expected) ? std::isnan(z[r]) : z[r] == expected);
 
     if (!good) return Complain(where, Text("entry %d of %d is %.17g, not %.17Lg; alpha %g, beta %g", (int)r, (int)z.size(), (double)z[r], expected, (double)alpha, (double)beta));
+  }
+  return true;
+}
+
+/* Some products with a new vector; nonfinite: how many of its entries are NaN or infinite. What is written to holds NaN before.
+   A Matrix has a shape S, multiplies by Mult(), and says by Where() which one it is. */
+template <typename Matrix>
+static bool CheckProducts(Matrix &M, const std::vector<SysScalar> &a, bool transpose, int nonfinite, const char *when)
+{
+  static const SysScalar factors[][3] = {
+    {1,  0,  0},
+    {1,  1,  1},
+    {-2, 3,  0},
+    {2,  -1, 1}
+  }; /* alpha, beta, in place */
+  std::vector<SysScalar>       xh = RandomVector((size_t)(transpose ? M.S.m : M.S.n)), z;
+  const std::vector<SysScalar> y  = RandomVector((size_t)(transpose ? M.S.n : M.S.m)), nothing(y.size(), NotANumber);
+
+  for (int k = 0; k < nonfinite && !xh.empty(); k++) xh[k == 0 ? xh.size() - 1 : (size_t)RandomBelow((int64_t)xh.size())] = k % 3 ? (k % 3 == 1 ? Infinity : -Infinity) : NotANumber;
+  const Sums R = Reference(M.S, a, transpose, xh);
+  for (size_t shift = 0; shift < 2; shift++) {
+    Vector x(xh, shift), vy(y, shift), vz(nothing, shift);
+
+    for (const auto &f : factors) {
+      const std::string where = Text("%s%s%s%s%s", M.Where().c_str(), transpose ? ", transposed" : "", f[2] != 0 ? ", in place" : "", shift ? ", unaligned" : "", when);
+
+      vy.Set(y);
+      vz.Set(nothing);
+      if (!M.Mult(transpose, f[0], x.Data(), f[1], f[1] == 0 ? nullptr : vy.Data(), f[2] != 0 ? vy.Data() : vz.Data())) return false;
+      if (!(f[2] != 0 ? vy : vz).Get(z)) return Complain(where, "something was written outside of z");
+      if (!Compare(where, R, f[0], f[1], y, z)) return false;
+    }
   }
   return true;
 }

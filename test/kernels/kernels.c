@@ -4,14 +4,11 @@
 
    Prints "ok NAME" or "not ok NAME" for each combination of shape and instruction set.
 */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mat/impls/amb/ambhost.h"
 #include "shapes.h"
-
-static int failures = 0;
 
 static int Multiply(const void *data, int transpose, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {

@@ -6,12 +6,9 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 
 #include "mat/impls/nus/nushost.h"
 #include "shapes.h"
-
-static int failures = 0;
 
 /* What the thread is given, and makes; the parameters are chosen by it too */
 typedef struct {

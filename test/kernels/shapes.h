@@ -2,10 +2,19 @@
 /* What the tests of the formats' kernels have in common: matrices of many shapes, and products compared with plain sums */
 #pragma once
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "random.h"
+
+static int failures = 0;
+
+static SYS_INLINE void Report(int good, const char *name)
+{
+  printf("%sok %s\n", good ? "" : "not ", name);
+  failures += !good;
+}
 
 /* A matrix under construction: columns are marked in a row, then the row is closed */
 typedef struct {
@@ -93,6 +102,20 @@ static void EmptyMiddle(Builder *B, SysInt m, SysInt n)
       Mark(B, n - 1 - RandomBelow(n / 10), 2);
     }
     CloseRow(B);
+  }
+}
+
+/* Columns that need not ascend, and may be repeated */
+static SYS_INLINE void Disorder(Builder *B)
+{
+  Runs(B, 300, 200, 8, 4);
+  for (SysInt r = 0; r < B->m; r++) {
+    for (SysInt k = B->i[r] + 1; k < B->i[r + 1]; k++) {
+      const SysInt other = B->i[r] + (SysInt)RandomBelow(k - B->i[r] + 1), j = B->j[k];
+
+      B->j[k]     = B->j[other];
+      B->j[other] = r % 5 ? j : B->j[k];
+    }
   }
 }
 
