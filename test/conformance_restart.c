@@ -3,12 +3,32 @@ static char help[] = "PETSc is initialized and finalized several times in one pr
 
 #include "testutil.h"
 
+static const TestShape grid = {"grid", 100, 100, TestRowGrid, TestValueGeneral, PETSC_FALSE};
+
+/* With -petscamb_for_aij, which must not outlive PetscFinalize() */
+static PetscErrorCode EveryAIJ(int argc, char **argv)
+{
+  TestDiff      d = {NULL, 0};
+  MatShadowInfo info;
+  Mat           A;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, "-petscamb_for_aij", MATAMB));
+  PetscCall(TestInitialize(&argc, &argv, help));
+  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, grid.M, grid.N, 5, NULL, 5, NULL, &A));
+  PetscCall(TestShapeSetValues(&grid, A, 1.0, INSERT_VALUES));
+  PetscCall(MatShadowGetInfo(A, &info));
+  TestExpect(&d, "an AIJ has no shadow", (PetscBool)(info.format != NULL));
+  PetscCall(MatDestroy(&A));
+  PetscCall(TestReport("every AIJ", &d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Once(int argc, char **argv, PetscInt round)
 {
-  const TestShape grid    = {"grid", 100, 100, TestRowGrid, TestValueGeneral, PETSC_FALSE};
-  const char     *name[3] = {"first time", "second time", "third time"};
-  TestDiff        d       = {NULL, 0};
-  Mat             A, R;
+  const char *name[3] = {"first time", "second time", "third time"};
+  TestDiff    d       = {NULL, 0};
+  Mat         A, R;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
@@ -26,6 +46,8 @@ int main(int argc, char **argv)
   int failed = 0;
 
   if (MPI_Init(&argc, &argv)) return 1;
+  if (EveryAIJ(argc, argv)) return 1;
+  failed |= TestFinalize();
   for (PetscInt round = 0; round < 3; round++) {
     if (Once(argc, argv, round)) return 1;
     failed |= TestFinalize();

@@ -49,6 +49,6 @@ int main(int argc, char **argv)
       args: -more -petscamb_view -mat_amb_blocksize 2 -mg_levels_mat_shadw_tune off -mat_shadow_halo mpi -more_mat_amb_block_size 1 -mat_nussell_quite_another 1 -petscamb_nothing_like_it 1 -unrelated_option 1
     test:
       suffix: nothing
-      args: -petscamb_view -petscam_for_aij amb
+      args: -petscamb_view -petscam_for_aij amb -petscm_for_aij amb -petsc_for_aij amb
 
 TEST*/

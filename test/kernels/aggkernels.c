@@ -164,6 +164,7 @@ static void Aggregates(void)
           if (!GraphMake(&A, 1, threshold, t, &g)) graphs = 0;
           threads &= g.i[g.n] == first.i[g.n] && !memcmp(g.j, first.j, (size_t)g.i[g.n] * sizeof(*g.j)) && !memcmp(g.w, first.w, (size_t)g.i[g.n] * sizeof(*g.w));
           if (AggAggregate(&g, 5, NULL, &options, NULL, t, join[t > 1], &rounds)) sets = 0;
+          sets &= (rounds > 0) == (first.i[first.n] > 0);
           threads &= t == 1 || !memcmp(join[0], join[1], (size_t)g.n * sizeof(SysInt));
           AggGraphDestroy(&g);
         }
