@@ -61,6 +61,8 @@ JUDGES = (
     ("forgamg_host+nsize-1", "impls/gamg/amb"),
     ("ambagg+mat_type-aij", "impls/gamg"),
     ("ambagg+nsize-2", "impls/gamg"),
+    ("ambagg+nsize-3", "impls/gamg/ambagg"),
+    ("memory+nsize-1", "impls/gamg"),
     ("ambagg.sh", "impls/gamg"),
     ("aggkernels.sh", "gamg/aggregate"),
     ("aggkernels.sh", "gamg/graph"),
