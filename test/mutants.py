@@ -54,6 +54,7 @@ JUDGES = (
     ("conformance_traits+nsize-2+mat_type-nussell", "src/mat/shadow"),
     ("conformance_pairs_2", "src/mat/shadow"),
     ("conformance_restart+mat_type-amb", "src/mat/shadow"),
+    ("conformance_query_types+nsize-2+mat_type-amb", "src/mat/shadow"),
     ("nussell+nsize-1", "src/mat/shadow"),
     ("online_amb+nsize-1", "src/mat/shadow"),
     ("hashgemm_malloc+nsize-2", "glue"),
