@@ -546,6 +546,24 @@ static PetscErrorCode DiffRows(TestDiff *d, PetscReal tolerance, Mat A, Mat B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The off-diagonal block of a prolongator is for aggregates of other processes */
+static PetscErrorCode DiffColumns(TestDiff *d, Mat P)
+{
+  const PetscInt *columns;
+  PetscInt        first, end, n;
+  PetscBool       mpi;
+  Mat             other;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)P, MATMPIAIJ, &mpi));
+  if (!mpi) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatMPIAIJGetSeqAIJ(P, NULL, &other, &columns));
+  PetscCall(MatGetSize(other, NULL, &n));
+  PetscCall(MatGetOwnershipRangeColumn(P, &first, &end));
+  for (PetscInt k = 0; k < n; k++) TestExpect(d, "the off-diagonal block has a column of its own process", (PetscBool)(columns[k] < first || columns[k] >= end));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* All levels on all processes, and on each one alone */
 static PetscErrorCode Processes(void)
 {
@@ -574,6 +592,7 @@ static PetscErrorCode Processes(void)
       if (levels[0] > 1 && levels[1] > 1) {
         for (int s = 0; s < 2; s++) PetscCall(PCMGGetInterpolation(solver[s].pc, levels[s] - 1, &P[s]));
         PetscCall(DiffRows(&d, problem.rigid ? -1 : TEST_TOLERANCE, P[0], P[1]));
+        PetscCall(DiffColumns(&d, P[0]));
       }
       for (PetscInt l = levels[0] - 1; l >= 0 && levels[0] == levels[1]; l--) {
         PetscInt rows[2];

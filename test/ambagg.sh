@@ -21,5 +21,10 @@ for ne in 9 19; do
     failed=1
   fi
 done
+if $launch "$EXAMPLES/ex56" -ne 1 -pc_type gamg -pc_gamg_type ambagg -dll_append "$LIB" -help 2>&1 | grep -q 'GAMG-AMBAGG options'; then echo "ok options in -help"
+else
+  echo "not ok options in -help"
+  failed=1
+fi
 $launch "$BUILD/test/ambagg" -ambagg_graph data/PGPgiantcompo.mtx.gz -mat_type amb -mat_amb_device cpu -options_left no || failed=1
 exit $failed

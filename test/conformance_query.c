@@ -2,6 +2,8 @@
 static char help[] = "What can be asked of a matrix: rows, norms, arrays, info, views, graphs.\n";
 
 #include "testutil.h"
+#include <petscao.h>
+#include <petscdmda.h>
 #include <petscdraw.h>
 
 static const TestShape grid = {"grid", 400, 400, TestRowGrid, TestValueGeneral, PETSC_FALSE};
@@ -348,6 +350,64 @@ static PetscErrorCode ViewText(Mat A, PetscViewerFormat format, char **text)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The grid of a shape as a DMDA, which numbers it process by process and gives the matrix a view in the order of the shape */
+static PetscErrorCode GridCreate(const TestShape *shape, PetscInt width, Mat *A)
+{
+  PetscInt    first, end, *rows, *cols;
+  PetscMPIInt size;
+  char        type[64];
+  AO          ao;
+  DM          da;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(TestTypeRoot(type, sizeof(type)));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, width, width, size, 1, 1, 1, NULL, NULL, &da));
+  PetscCall(DMSetMatType(da, type));
+  PetscCall(DMSetUp(da));
+  PetscCall(DMCreateMatrix(da, A));
+  PetscCall(DMDAGetAO(da, &ao));
+  PetscCall(MatGetOwnershipRange(*A, &first, &end));
+  PetscCall(PetscMalloc2(end - first, &rows, 5 * (end - first), &cols));
+  for (PetscInt k = first; k < end; k++) rows[k - first] = k;
+  PetscCall(AOPetscToApplication(ao, end - first, rows));
+  for (PetscInt k = 0; k < end - first; k++) {
+    for (PetscInt l = (*shape->row)(rows[k], shape->M, shape->N, cols + 5 * k); l < 5; l++) cols[5 * k + l] = -1;
+  }
+  PetscCall(AOApplicationToPetsc(ao, 5 * (end - first), cols));
+  for (PetscInt k = first; k < end; k++) {
+    PetscInt    at[5], row = rows[k - first];
+    PetscScalar v[5];
+
+    for (PetscInt l = 0, n = (*shape->row)(row, shape->M, shape->N, at); l < n; l++) v[l] = (*shape->value)(row, at[l]);
+    PetscCall(MatSetValues(*A, 1, &k, 5, cols + 5 * (k - first), v, INSERT_VALUES));
+  }
+  PetscCall(PetscFree2(rows, cols));
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DMDAView(TestDiff *d)
+{
+  const TestShape small = {"grid", 36, 36, TestRowGrid, TestValueGeneral, PETSC_FALSE};
+  char           *a, *r;
+  Mat             A, R;
+
+  PetscFunctionBeginUser;
+  PetscCall(GridCreate(&small, 6, &A));
+  PetscCall(TestShapeCreate(&small, "ref_", &R));
+  PetscCall(ViewText(A, PETSC_VIEWER_ASCII_DENSE, &a));
+  PetscCall(ViewText(R, PETSC_VIEWER_ASCII_DENSE, &r));
+  if (a || r) TestExpect(d, "the views differ", (PetscBool)(a && r && strcmp(a, r) == 0));
+  PetscCall(PetscFree(a));
+  PetscCall(PetscFree(r));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode AsciiView(TestDiff *d)
 {
   const TestShape         small   = {"grid", 36, 36, TestRowGrid, TestValueGeneral, PETSC_FALSE};
@@ -489,6 +549,7 @@ static const TestCase tests[] = {
   {"MatColoring",               Colorings    },
   {"block size and null space", Attached     },
   {"MatView ascii",             AsciiView    },
+  {"MatView of a DMDA",         DMDAView     },
   {"MatView info",              InfoView     },
   {"MatView binary",            BinaryView   },
   {"MatView draw",              DrawView     },

@@ -646,6 +646,38 @@ static PetscErrorCode Bound(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscInt RowSingle(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  cols[0] = i % N;
+  return 1;
+}
+
+/* Those of a product of the host, on all processes together: rows of P have one entry */
+static PetscErrorCode Flops(TestDiff *d)
+{
+  const TestShape grid = {"grid", 225, 225, TestRowGrid, TestValueGeneral, PETSC_FALSE}, tall = {"tall", 225, 20, RowSingle, TestValueGeneral, PETSC_FALSE};
+  PetscLogDouble  flops[2], sum;
+  PetscBool       device;
+  MatInfo         info;
+  Mat             A, P, C;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(&grid, NULL, &A));
+  PetscCall(TestShapeCreate(&tall, NULL, &P));
+  PetscCall(PetscGetFlops(&flops[0]));
+  PetscCall(MatMatMult(A, P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+  PetscCall(PetscGetFlops(&flops[1]));
+  flops[1] -= flops[0];
+  PetscCallMPI(MPI_Allreduce(&flops[1], &sum, 1, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD));
+  PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
+  PetscCall(TestOnDevice(A, &device));
+  if (!device) TestExpect(d, "the operations of a product are not logged", (PetscBool)(sum == 2 * info.nz_used));
+  PetscCall(MatDestroy(&C));
+  PetscCall(MatDestroy(&P));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const TestCase tests[] = {
   {"values after the symbolic phase",       ValuesLater    },
   {"operands replaced by others",           OtherOperands  },
@@ -657,6 +689,7 @@ static const TestCase tests[] = {
   {"new values stay where they are",        NothingCrosses },
   {"matrices that move to the host",        Bound          },
   {"more entries than PetscInt counts",     TooLarge       },
+  {"operations in the log",                 Flops          },
   {NULL,                                    NULL           }
 };
 

@@ -77,6 +77,40 @@ static PetscErrorCode Run(TestDiff *d, const TestProduct *p, PetscBool again)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The set-up of GAMG with the aggregates of petsc-amb, on one process. Each allocation fails in turn. */
+static PetscErrorCode Aggregates(void)
+{
+  TestDiff    d           = {NULL, 0};
+  int         allocations = 0;
+  PetscMPIInt size;
+  Mat         A;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(TestShapeCreate(&grid, NULL, &A));
+  for (int k = 0; k <= allocations && size == 1; k++) {
+    PetscErrorCode raised;
+    PC             pc;
+
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetType(pc, PCGAMG));
+    PetscCall(PCGAMGSetType(pc, PCGAMGAMBAGG));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+    atomic_store(&left, k ? k : 1000000);
+    raised = PCSetUp(pc);
+    if (!k) allocations = 1000000 - atomic_load(&left);
+    atomic_store(&left, 0);
+    PetscCall(PetscPopErrorHandler());
+    TestExpect(&d, k ? "another error than PETSC_ERR_MEM" : "an error although no allocation failed", (PetscBool)(raised == 0 || (k && raised == PETSC_ERR_MEM)));
+    PetscCall(PCDestroy(&pc));
+  }
+  TestExpect(&d, "nothing was allocated", (PetscBool)(size > 1 || allocations > 0));
+  PetscCall(MatDestroy(&A));
+  PetscCall(TestReport("aggregates", &d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   static const struct {
@@ -102,6 +136,7 @@ int main(int argc, char **argv)
       PetscCall(TestReport(name, &d));
     }
   }
+  PetscCall(Aggregates());
   return TestFinalize();
 }
 

@@ -29,7 +29,7 @@ import mutantsites
 import runtests
 
 ROOT = runtests.ROOT
-FOLDERS = ("src/mat/shadow", "src/mat/product", "src/mat/halo", "src/mat/impls/hashgemm")
+FOLDERS = ("src/mat/shadow", "src/mat/product", "src/mat/halo", "src/mat/impls/hashgemm", "src/ksp/pc/impls/gamg")
 DEVICE = ("device.c", "shadowvec.c")  # of which nothing runs without a device
 # tests, as TESTS of make test names them, in the order in which they run; the second word is a part of the names of the files that they judge
 JUDGES = (
@@ -45,17 +45,32 @@ JUDGES = (
     ("products_types+nsize-1+mat_type-amb", "src/mat/product"),
     ("products_triple_by_petsc+nsize-1", "src/mat/product"),
     ("products_for_aij", "src/mat/product"),
+    ("report_more+nsize-2", "src/mat/product"),
+    ("providers_1", "src/mat/product"),
     ("conformance_change_types+nsize-1+mat_type-amb", "src/mat/shadow"),
     ("foraij_types+nsize-2+petscamb_for_aij-amb", "src/mat/shadow"),
     ("view_info+nsize-2", "src/mat/shadow"),
     ("report_more+nsize-2", "src/mat/shadow"),
+    ("report_nothing", "src/mat/shadow"),
     ("trial_1", "src/mat/shadow"),
     ("conformance_traits+nsize-2+mat_type-nussell", "src/mat/shadow"),
     ("conformance_pairs_2", "src/mat/shadow"),
+    ("conformance_restart+mat_type-amb", "src/mat/shadow"),
+    ("conformance_query_types+nsize-2+mat_type-amb", "src/mat/shadow"),
     ("nussell+nsize-1", "src/mat/shadow"),
     ("online_amb+nsize-1", "src/mat/shadow"),
     ("hashgemm_malloc+nsize-2", "glue"),
     ("spgemm.sh", "hashgemm/host"),
+    ("forgamg_host+nsize-1", "impls/gamg/amb"),
+    ("conformance_restart+mat_type-amb", "impls/gamg/amb"),
+    ("ambagg+mat_type-aij", "impls/gamg"),
+    ("ambagg+nsize-2", "impls/gamg"),
+    ("ambagg+nsize-3", "impls/gamg/ambagg"),
+    ("memory+nsize-1", "impls/gamg"),
+    ("ambagg.sh", "impls/gamg"),
+    ("aggkernels.sh", "gamg/aggregate"),
+    ("aggkernels.sh", "gamg/graph"),
+    ("aggkernels.sh", "gamg/prolongator"),
 )
 
 
@@ -167,11 +182,13 @@ class Bench:
         return sorted(found) + [self.name + "/lib/libpetscamb.so"]
 
     def run(self, test, limit):
-        """Why a test fails, or None."""
-        test.timeout = limit
+        """Why a test fails, or None; limit is in CPU seconds of each process, and the time of a busy machine is no judge."""
+        command, test.timeout = test.command, 4 * limit
+        test.command = "ulimit -t %d; %s" % (limit, command)
         with tempfile.TemporaryDirectory(prefix="petsc-amb-mutant-") as folder:
             failed = [detail or name for state, name, detail in runtests.judge(test, folder) if state == "fail"]
-        return failed[0] if failed else None
+        test.command = command
+        return None if not failed else "no end" if test.cpu >= limit else failed[0]
 
     def instructions(self, file):
         """The object file without the lines of the source."""
@@ -221,12 +238,11 @@ def calibrate(bench, files, limits):
     if tests and not bench.make(*bench.programs(tests)):
         sys.exit("the tests do not build")
     for test in tests:
-        start = time.time()
-        failure = None if test.skip else bench.run(test, test.timeout)
+        failure = None if test.skip else bench.run(test, runtests.TIMEOUT)
         if failure:
             sys.exit("%s fails without a mutant:\n%s" % (test.name, failure))
-        limits[test.name] = 15 + 8 * (time.time() - start)
-        print("%s: %.1f s" % (test.name, time.time() - start), flush=True)
+        limits[test.name] = 20 + 3 * int(test.cpu)
+        print("%s: %.1f CPU seconds" % (test.name, test.cpu), flush=True)
 
 
 def run(benches, mutants, count, known, before, limits, report):

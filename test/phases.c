@@ -3,6 +3,7 @@ static char help[] = "The phases of a shadow on the host, product by product: wh
 
 #include "mat/shadow/shadow.h"
 #include "testutil.h"
+#include <petsctime.h>
 
 static const TestShape blocks = {"blocks", 324, 324, TestRowBlocks, TestValueGeneral, PETSC_FALSE};
 
@@ -67,11 +68,13 @@ static PetscErrorCode Transitions(TestDiff *d)
 /* Products on the AIJ until a conversion is repaid, the last of them timed; then as many on the format */
 static PetscErrorCode Waits(TestDiff *d)
 {
-  Mat        A;
-  MatShadow *s;
+  PetscLogDouble since, now;
+  Mat            A;
+  MatShadow     *s;
 
   PetscFunctionBeginUser;
   PetscCall(Create(PETSC_FALSE, &A, &s));
+  PetscCall(PetscTime(&since));
   for (PetscInt k = 0; k < SYS_TUNE_CONVERT; k++) {
     PetscCall(TestMultiply(A, 1));
     ExpectMade(d, "a product before the conversion", s, MAT_SHADOW_WAITING, k + 1, 0);
@@ -82,6 +85,8 @@ static PetscErrorCode Waits(TestDiff *d)
     ExpectMade(d, "a product on trial", s, MAT_SHADOW_CURRENT, SYS_TUNE_CONVERT, k + 1);
     TestExpect(d, "products on trial are not counted", (PetscBool)(s->trial[0].nformat == k + 1 && s->trial[0].total == k + 1 && s->trial[0].verdict == MAT_SHADOW_OPEN));
   }
+  PetscCall(PetscTime(&now));
+  TestExpect(d, "the time of the conversion is more than all time", (PetscBool)(s->info.time_convert > 0 && s->info.time_convert <= now - since));
   TestExpect(d, "the times of the trial are not there", (PetscBool)(s->trial[0].time_csr > 0 && s->trial[0].time_format > 0 && s->trial[0].sum_format >= s->trial[0].total * s->trial[0].time_format));
   PetscCall(TestMultiply(A, 10 * SYS_TUNE_SAMPLES));
   TestExpect(d, "there is no verdict", (PetscBool)(s->trial[0].verdict != MAT_SHADOW_OPEN && s->trial[0].rounds > 0 && s->trial[1].verdict == MAT_SHADOW_OPEN));

@@ -23,6 +23,19 @@ static PetscInt RowHub(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
   return n;
 }
 
+/* On two processes, the first one's rows of P' A have columns 5 and 6 of the other one, and its rows of A columns 4 and 5: as many, but not the same */
+static PetscInt RowMovedA(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  cols[0] = i == 0 ? 5 : i == 1 ? 4 : i == 4 ? 6 : i;
+  return 1;
+}
+
+static PetscInt RowMovedP(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  cols[0] = i == 0 ? 1 : i == 1 ? 5 : i == 4 ? 2 : i;
+  return 1;
+}
+
 /* A is M by M, P is M by N */
 typedef struct {
   const char     *name;
@@ -38,7 +51,8 @@ static const Pair pairs[] = {
   {"one column",           100, 1,     TestRowGrid,   TestRowAggregate, PETSC_FALSE},
   {"wide",                 100, 70000, TestRowGrid,   TestRowAggregate, PETSC_FALSE},
   {"no entries",           100, 30,    TestRowGrid,   TestRowNone,      PETSC_FALSE},
-  {"all on the last rank", 100, 30,    TestRowGrid,   TestRowAggregate, PETSC_TRUE }
+  {"all on the last rank", 100, 30,    TestRowGrid,   TestRowAggregate, PETSC_TRUE },
+  {"moved columns",        8,   8,     RowMovedA,     RowMovedP,        PETSC_FALSE}
 };
 
 static PetscErrorCode DenseCreate(PetscInt m, PetscInt n, PetscInt M, PetscInt N, Mat *X)

@@ -12,6 +12,7 @@ int main(int argc, char **argv)
   static const PetscInt    times[] = {20, 3, 7, 0};
   Mat                      A[4], B, C;
   PetscBool                more = PETSC_FALSE;
+  PetscMPIInt              rank, size;
 
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-more", &more, NULL));
@@ -33,6 +34,18 @@ int main(int argc, char **argv)
     PetscCall(MatProductSymbolic(B));
     PetscCall(MatProductNumeric(B));
     PetscCall(MatDestroy(&B));
+    PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+    PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+    if (rank == size - 1) { /* a product of this process alone */
+      PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, 1, 1, 1, NULL, &B));
+      PetscCall(MatSetValue(B, 0, 0, 1.0, INSERT_VALUES));
+      PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatConvert(B, MATHASHGEMM, MAT_INPLACE_MATRIX, &B));
+      PetscCall(MatMatMult(B, B, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+      PetscCall(MatDestroy(&C));
+      PetscCall(MatDestroy(&B));
+    }
     for (int k = 1; k < 4; k++) PetscCall(MatDestroy(&A[k])); /* the first is left to be there at the end, as in a Python program */
   }
   return TestFinalize();
@@ -49,6 +62,6 @@ int main(int argc, char **argv)
       args: -more -petscamb_view -mat_amb_blocksize 2 -mg_levels_mat_shadw_tune off -mat_shadow_halo mpi -more_mat_amb_block_size 1 -mat_nussell_quite_another 1 -petscamb_nothing_like_it 1 -unrelated_option 1
     test:
       suffix: nothing
-      args: -petscamb_view -petscam_for_aij amb
+      args: -petscamb_view -petscam_for_aij amb -petscm_for_aij amb -petsc_for_aij amb
 
 TEST*/

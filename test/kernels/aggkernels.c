@@ -97,6 +97,31 @@ static int GraphSymmetric(const AggGraph *g)
   return 1;
 }
 
+/* The sum of the absolute values of a block */
+static double Strength(const Matrix *A, int64_t v, int64_t u)
+{
+  double sum = 0;
+
+  for (int64_t r = v * A->bs; r < (v + 1) * A->bs; r++) {
+    for (SysInt k = A->i[r]; k < A->i[r + 1]; k++) sum += A->j[k] / A->bs == u ? fabs((double)A->a[k]) : 0;
+  }
+  return sum;
+}
+
+/* The weights of A + A', in units of 2^-24 */
+static int GraphWeighs(const AggGraph *g, const Matrix *A)
+{
+  for (int64_t v = 0; v < g->n; v++) {
+    for (int64_t k = g->i[v]; k < g->i[v + 1]; k++) {
+      const int64_t u = g->j[k];
+      const double  w = (Strength(A, v, u) + Strength(A, u, v)) / (2 * sqrt(Strength(A, v, v) * Strength(A, u, u)));
+
+      if (fabs(ldexp(w, 24) - g->w[k]) > 2) return 0;
+    }
+  }
+  return 1;
+}
+
 /* Edges from v to the nearest root, or hops + 1 */
 static int Distance(const AggGraph *g, const SysInt join[], int64_t v, int hops, int self)
 {
@@ -144,7 +169,7 @@ static int CheckAggregates(const AggGraph *g, const SysInt join[], int hops)
 
 static void Aggregates(void)
 {
-  int graphs = 1, sets = 1, threads = 1;
+  int graphs = 1, weights = 1, sets = 1, threads = 1;
 
   for (int kind = 0; kind < 12; kind++) {
     const int    bs        = kind % 3 == 2 ? 3 : 1;
@@ -154,6 +179,7 @@ static void Aggregates(void)
 
     if (!GraphMake(&A, 1, threshold, 1, &first)) graphs = 0;
     graphs &= GraphSymmetric(&first);
+    weights &= GraphWeighs(&first, &A);
     for (int hops = 1; hops <= 3; hops++) {
       for (int o = 0; o < 3; o++) {
         const AggOptions options = {.hops = hops, .lowdegree = o == 1, .strongest = o == 2};
@@ -164,6 +190,7 @@ static void Aggregates(void)
           if (!GraphMake(&A, 1, threshold, t, &g)) graphs = 0;
           threads &= g.i[g.n] == first.i[g.n] && !memcmp(g.j, first.j, (size_t)g.i[g.n] * sizeof(*g.j)) && !memcmp(g.w, first.w, (size_t)g.i[g.n] * sizeof(*g.w));
           if (AggAggregate(&g, 5, NULL, &options, NULL, t, join[t > 1], &rounds)) sets = 0;
+          sets &= (rounds > 0) == (first.i[first.n] > 0);
           threads &= t == 1 || !memcmp(join[0], join[1], (size_t)g.n * sizeof(SysInt));
           AggGraphDestroy(&g);
         }
@@ -174,6 +201,7 @@ static void Aggregates(void)
     MatrixDestroy(&A);
   }
   Report("graphs are symmetric", graphs);
+  Report("weights are those of the sum of the matrix and its transpose", weights);
   Report("roots are far apart, and near all other vertices", sets);
   Report("the same for any number of threads", threads);
 }

@@ -370,7 +370,8 @@ static int Try(const SpgemmKernels *kernels, SpgemmAccumulator accumulator, int 
   SpgemmInfo          info;
   SysInt             *i, *j;
   SysScalar          *v;
-  int                 wrong = 0;
+  int                 wrong  = 0;
+  const SysCSR       *turned = SpgemmTransposed(type, &a, &b);
 
   if (SpgemmCreateWith(kernels, type, &a, &b, &c, &options, &S, &info)) {
     printf("# %s %s: no product\n", type_names[type], accumulator_names[accumulator]);
@@ -398,6 +399,7 @@ static int Try(const SpgemmKernels *kernels, SpgemmAccumulator accumulator, int 
   }
   SpgemmGetInfo(S, &info);
   if (!wrong && (info.bytes_kept > info.bytes_peak || info.bytes_kept < 0)) wrong = 7;
+  if (!wrong && turned && info.bytes_kept < (double)(turned->nz * (2 * sizeof(SysInt) + sizeof(SysScalar)))) wrong = 8;
   SpgemmDestroy(&S);
   if (wrong) printf("# %s %s %d threads: error %d\n", type_names[type], accumulator_names[accumulator], nthread, wrong);
   free(i);

@@ -8,7 +8,7 @@ import tempfile
 import petsccompare
 import runtests
 
-COMMON = "-check_pointer_intensity 0 -error_output_stdout -malloc_dump"  # those of PETSc's harness
+COMMON = "-check_pointer_intensity 0 -error_output_stdout -malloc_dump -options_left no"  # the first three are those of PETSc's harness
 DEVICE = "-mat_type aijcusparse -dm_mat_type aijcusparse -vec_type cuda -dm_vec_type cuda"
 REFERENCES = 4  # runs of the reference to find out that its output is not always the same
 
@@ -28,7 +28,7 @@ class Runner:
     def options(self, kind):
         words = [COMMON] + [DEVICE] * self.device
         if kind:
-            words.append("-dll_append %s -petscamb_for_aij %s -mat_shadow_tune off -petscamb_view" % (self.library, kind))
+            words.append("-dll_append %s -petscamb_for_aij %s -petscamb_for_gamg none -mat_shadow_tune off -petscamb_view" % (self.library, kind))
         return " ".join(words)
 
     def command(self, block, case, kind):

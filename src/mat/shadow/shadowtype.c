@@ -274,9 +274,9 @@ static PetscErrorCode MatShadowAttachLike(Mat A, const MatShadow *parent)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives the blocks of an MPI matrix shadows. PETSc replaces the blocks when it preallocates, disassembles or takes COO entries. On the device a constructor
-   may have given them a shadow already, without knowing whose blocks they will be. */
-PetscErrorCode MatShadowAttachBlocks(Mat A)
+/* Gives the blocks of an MPI matrix shadows. On the device a constructor may have given them a shadow already, without knowing whose blocks they will be; and
+   if AIJCUSPARSE has preallocated them, they lack the block sizes that they would have in an AIJ. */
+static PetscErrorCode MatShadowAdoptBlocks(Mat A, PetscBool cusparse)
 {
   Mat        block[2];
   MatShadow *s = NULL, *b;
@@ -299,10 +299,16 @@ PetscErrorCode MatShadowAttachBlocks(Mat A)
     PetscCall(MatShadowGet(block[k], &b));
     PetscCall(MatShadowTakeParams(block[k], b, s));
     b->adopted = PETSC_TRUE;
-    if (MatShadowIsCUSPARSE(A) && PetscAbs(block[k]->rmap->bs) == 1 && PetscAbs(block[k]->cmap->bs) == 1) { /* PETSc sets block sizes for AIJ alone */
-      PetscCall(MatSetBlockSizes(block[k], PetscAbs(A->rmap->bs), k ? 1 : PetscAbs(A->cmap->bs)));
-    }
+    if (cusparse && PetscAbs(block[k]->rmap->bs) == 1 && PetscAbs(block[k]->cmap->bs) == 1) { PetscCall(MatSetBlockSizes(block[k], PetscAbs(A->rmap->bs), k ? 1 : PetscAbs(A->cmap->bs))); }
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc replaces the blocks when it preallocates, disassembles or takes COO entries */
+PetscErrorCode MatShadowAttachBlocks(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowAdoptBlocks(A, MatShadowIsCUSPARSE(A)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -456,7 +462,7 @@ PetscErrorCode MatShadowAttach(Mat A, const MatShadowFormat *format, const MatSh
   if (!MatShadowIsCUSPARSE(A) && !MatShadowForAIJ) PetscCall(MatShadowRename(A, seq ? format->seqtype : format->mpitype));
   PetscCall(MatShadowCompose(A, format, parent, &s));
   PetscCall(MatShadowComposeFunctions(A, format, seq, PETSC_TRUE));
-  if (!seq && A->assembled) PetscCall(MatShadowAttachBlocks(A));
+  if (!seq && A->assembled) PetscCall(MatShadowAdoptBlocks(A, PETSC_FALSE)); /* blocks of an AIJ, or of a copy, which have their block sizes */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -189,6 +189,17 @@ static SysInt AggStrongest(const Agg *a, int64_t v, const uint64_t root[], const
   return best ? best->by : -1;
 }
 
+#define AGG_SHORT (-1) /* beside the errors of an AggExchange */
+
+/* Is memory missing on any process? All processes stop then. */
+static int AggCheckMemory(const AggExchange *x, const void *memory)
+{
+  int64_t missing = !memory;
+  int     failed  = x ? (*x->total)(x->ctx, &missing) : 0;
+
+  return failed ? failed : missing ? AGG_SHORT : 0;
+}
+
 /* The vertices that are left over join a neighbouring aggregate, as it was before. best[1] has the keys of the roots. */
 static int AggJoinRest(Agg *a, SysInt join[])
 {
@@ -196,14 +207,18 @@ static int AggJoinRest(Agg *a, SysInt join[])
   uint64_t       *root = a->best[1], *later = a->best[2];
   int64_t         longest = 1;
   AggBeside      *table;
-  int             failed = 0;
+  int             failed;
 
 #pragma omp parallel for num_threads(a->nthread) schedule(static) reduction(max : longest)
   for (int64_t v = 0; v < g->n; v++) {
     if (a->state[v] == AGG_OUT && join[v] < 0 && g->i[v + 1] - g->i[v] > longest) longest = g->i[v + 1] - g->i[v];
   }
-  table = SysAllocate((size_t)a->nthread * 4 * (size_t)longest * sizeof(*table));
-  if (!table) return -1;
+  table  = SysAllocate((size_t)a->nthread * 4 * (size_t)longest * sizeof(*table));
+  failed = AggCheckMemory(a->x, table);
+  if (failed) {
+    SysRelease(table, (size_t)a->nthread * 4 * (size_t)longest * sizeof(*table));
+    return failed;
+  }
 #pragma omp parallel for num_threads(a->nthread) schedule(dynamic, 1024)
   for (int64_t v = 0; v < g->n; v++) {
     later[v] = 0;
@@ -261,16 +276,14 @@ static int AggJoin(Agg *a, SysInt join[])
 SysStatus AggAggregate(const AggGraph *g, int64_t first, const SysInt ghosts[], const AggOptions *options, const AggExchange *x, int nthread, SysInt join[], int *rounds)
 {
   const size_t all = (size_t)(g->n + g->nghost), bytes = all * (4 * sizeof(uint64_t) + sizeof(SysInt)) + 2 * (size_t)g->n * sizeof(SysInt) + 4 * all;
-  char        *memory          = SysAllocateZero(bytes);
-  Agg          a               = {.g = g, .options = options, .x = x, .nthread = nthread, .all = (int64_t)all};
-  int64_t      short_of_memory = !memory;
-  int          failed          = 0;
+  char        *memory = SysAllocateZero(bytes);
+  Agg          a      = {.g = g, .options = options, .x = x, .nthread = nthread, .all = (int64_t)all};
+  int          failed = AggCheckMemory(x, memory);
 
   *rounds = 0;
-  if (x) failed = (*x->total)(x->ctx, &short_of_memory); /* all processes stop, or none */
-  if (failed || short_of_memory) {
+  if (failed) {
     SysRelease(memory, bytes);
-    return failed ? SYS_ERROR : SYS_OUT_OF_MEMORY;
+    return failed == AGG_SHORT ? SYS_OUT_OF_MEMORY : SYS_ERROR;
   }
   a.key = (uint64_t *)memory;
   for (int k = 0; k < 3; k++) a.best[k] = a.key + (k + 1) * all;
@@ -299,5 +312,5 @@ SysStatus AggAggregate(const AggGraph *g, int64_t first, const SysInt ghosts[], 
   if (!failed) failed = AggRoots(&a, rounds);
   if (!failed) failed = AggJoin(&a, join);
   SysRelease(memory, bytes);
-  return failed ? SYS_ERROR : SYS_SUCCESS;
+  return failed == AGG_SHORT ? SYS_OUT_OF_MEMORY : failed ? SYS_ERROR : SYS_SUCCESS;
 }
