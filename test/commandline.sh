@@ -43,7 +43,7 @@ expect "--version" 0 "^petscamb $(cat "$root/VERSION"), PETSc 3\." "$petscamb" -
 
 # ------------------------------------------------- names that do not exist -------------------------------------------------
 
-expect "no command" 2 "^petscamb: no command: say bench, info or solve" "$petscamb"
+expect "no command" 2 "^petscamb: no command: say bench, info, solve or graph" "$petscamb"
 expect "a misspelt command" 2 "^petscamb: inf: there is no such command; did you mean info\?$" "$petscamb" inf p7:5
 expect "another word as command" 2 "^petscamb: measure: there is no such command; say bench" "$petscamb" measure p7:5
 expect "a misspelt option" 2 "^petscamb: -type: there is no such option; did you mean -types\?$" "$petscamb" solve p7:5 -type aij
