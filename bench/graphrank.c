@@ -118,21 +118,24 @@ static PetscErrorCode PageRankIterate(Graph *g, Mat P, Vec keep, PetscInt left, 
 
 PetscErrorCode GraphPageRank(Graph *g, GraphResult *r)
 {
-  const char *const ways[] = {"uniform", "remove"};
-  PetscReal         c      = 0.85;
-  PetscInt          way = 0, left = g->n, top;
-  PetscBool         given;
-  PetscLogDouble    start, end;
-  Vec               keep = NULL, x, z;
-  Mat               P;
+  PetscReal      c    = 0.85;
+  PetscInt       left = g->n, top;
+  PetscBool      uniform, away;
+  char           way[16] = "uniform";
+  PetscLogDouble start, end;
+  Vec            keep = NULL, x, z;
+  Mat            P;
 
   PetscFunctionBegin;
   PetscCall(PetscTime(&start));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-c", &c, NULL));
   PetscCheck(c >= 0 && c < 1, g->comm, PETSC_ERR_USER_INPUT, "-c %g must be from 0 to less than 1", (double)c);
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-dangling", ways, 2, &way, &given));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-dangling", way, sizeof(way), NULL));
+  PetscCall(PetscStrcmp(way, "uniform", &uniform));
+  PetscCall(PetscStrcmp(way, "remove", &away));
+  PetscCheck(uniform || away, g->comm, PETSC_ERR_ARG_UNKNOWN_TYPE, "-dangling %s: say uniform or remove", way);
   PetscCall(GraphGetTop(g, &top));
-  if (way) {
+  if (away) {
     PetscCall(MatCreateVecs(g->A, NULL, &keep));
     PetscCall(RemoveDangling(g, keep, &left));
   }
