@@ -187,3 +187,5 @@ PETSC_INTERN PetscErrorCode NameCheckType(MPI_Comm, const char[], PetscInt npeer
 PETSC_INTERN PetscErrorCode BenchRun(MPI_Comm, int n, char *inputs[], PetscBool *right);
 PETSC_INTERN PetscErrorCode SolveRun(MPI_Comm, int n, char *inputs[], PetscBool *right);
 PETSC_INTERN PetscErrorCode InfoRun(MPI_Comm, int n, char *inputs[]);
+PETSC_INTERN PetscErrorCode GraphRun(MPI_Comm, int n, char *words[], PetscBool *right);
+PETSC_INTERN PetscErrorCode GraphHelp(MPI_Comm);

@@ -3,6 +3,7 @@ static char help[] = "Measures and describes sparse matrices.\n\
   petscamb bench FILE|GENERATOR... [options]   time operations with Mat types and other libraries\n\
   petscamb solve FILE|GENERATOR... [options]   solve systems with Mat types and any solver of PETSc, side by side\n\
   petscamb info FILE|GENERATOR... [-json FILE] the shape of a matrix, the bytes that each format would store, and the type to take\n\
+  petscamb graph ALGORITHM FILE [options]      PageRank, triangles and other questions to graphs (petscamb graph -h tells more)\n\
   petscamb -h                                  all inputs, operations and options\n\
   petscamb --version                           the version of petsc-amb and of its PETSc\n\n";
 
@@ -55,13 +56,14 @@ static PetscErrorCode Version(MPI_Comm comm)
 /* The commands with the options of their own; any option of PETSc may follow, too */
 typedef struct {
   const char *name;
-  const char *options[10]; /* end with NULL */
+  const char *options[24]; /* end with NULL */
 } Command;
 
 static const Command Commands[] = {
-  {"bench", {"types", "ops", "columns", "reps", "seconds", "csv", "json", "mkl_dir", "graphblas_lib"}},
-  {"solve", {"types", "seconds", "rounds", "limit", "csv"}                                           },
-  {"info",  {"json"}                                                                                 }
+  {"bench", {"types", "ops", "columns", "reps", "seconds", "csv", "json", "mkl_dir", "graphblas_lib"}                                                                               },
+  {"solve", {"types", "seconds", "rounds", "limit", "csv"}                                                                                                                          },
+  {"info",  {"json"}                                                                                                                                                                },
+  {"graph", {"undirected", "unweighted", "top", "json", "csv", "mat_type", "tol", "iterations", "c", "dangling", "seeds", "sources", "count", "inflation", "prune", "keep", "batch"}}
 };
 
 /* Reports errors of users in one line; all other errors keep PETSc's trace. A name that does not exist has this code in petscamb and in PETSc. */
@@ -86,7 +88,7 @@ static PetscErrorCode CommandFind(int argc, char **argv, const Command **command
   const char *names[PETSC_STATIC_ARRAY_LENGTH(Commands)], *nearest;
 
   PetscFunctionBegin;
-  PetscCheck(argc > 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "no command: say bench, info or solve (petscamb -h tells more)");
+  PetscCheck(argc > 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "no command: say bench, info, solve or graph (petscamb -h tells more)");
   *command = NULL;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Commands); k++) {
     names[k] = Commands[k].name;
@@ -95,7 +97,7 @@ static PetscErrorCode CommandFind(int argc, char **argv, const Command **command
   if (*command) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(NameNearest(argv[1], PETSC_STATIC_ARRAY_LENGTH(Commands), names, &nearest));
   PetscCheck(!nearest, PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "%s: there is no such command; did you mean %s?", argv[1], nearest);
-  SETERRQ(PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "%s: there is no such command; say bench, info or solve (petscamb -h tells more)", argv[1]);
+  SETERRQ(PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "%s: there is no such command; say bench, info, solve or graph (petscamb -h tells more)", argv[1]);
 }
 
 /* The inputs precede the first option; a later word without a hyphen can only be the value of an option */
@@ -167,6 +169,7 @@ static PetscErrorCode Run(int argc, char **argv, int *code)
   PetscCall(PetscAMBInitializePackage());
   if (!strcmp(command->name, "bench")) PetscCall(BenchRun(PETSC_COMM_WORLD, n, argv + 2, &right));
   else if (!strcmp(command->name, "solve")) PetscCall(SolveRun(PETSC_COMM_WORLD, n, argv + 2, &right));
+  else if (!strcmp(command->name, "graph")) PetscCall(GraphRun(PETSC_COMM_WORLD, n, argv + 2, &right));
   else PetscCall(InfoRun(PETSC_COMM_WORLD, n, argv + 2));
   PetscCall(CheckUnused(argc, argv, &unused));
   *code = !right ? 1 : unused ? NO_SUCH_NAME : 0;
@@ -181,7 +184,7 @@ int main(int argc, char **argv)
   int            code = 0;
 
   for (int a = 1; a < argc && !print; a++) {
-    if (!strcmp(argv[a], "--help") || !strcmp(argv[a], "-h") || (a < 3 && !strcmp(argv[a], "-help"))) print = Help;
+    if (!strcmp(argv[a], "--help") || !strcmp(argv[a], "-h") || (a < 3 && !strcmp(argv[a], "-help"))) print = strcmp(argv[1], "graph") ? Help : GraphHelp;
     if (!strcmp(argv[a], "--version") || (a == 1 && !strcmp(argv[a], "-version"))) print = Version;
   }
   if (print) argc = 1; /* PETSc's list of options would hide that of petscamb */

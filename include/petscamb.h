@@ -390,6 +390,14 @@ PETSC_EXTERN PetscErrorCode GraphConvForward(GraphConv, Vec, Vec, Vec, Vec);
 PETSC_EXTERN PetscErrorCode GraphConvBackward(GraphConv, Vec, Vec, Vec, Vec, Vec, Vec);
 PETSC_EXTERN PetscErrorCode GraphConvDestroy(GraphConv *);
 
+PETSC_EXTERN PetscErrorCode MatMatMultMaskSum(Mat, Mat, Mat, PetscLogDouble *);
+PETSC_EXTERN PetscErrorCode MatGraphOrient(Mat, Vec, Mat *);
+PETSC_EXTERN PetscErrorCode MatPruneRows(Mat, PetscReal, PetscInt, Mat *);
+PETSC_EXTERN PetscErrorCode MatPowEntries(Mat, PetscReal);
+PETSC_EXTERN PetscErrorCode MatMultOr(Mat, PetscBool, const uint64_t[], const uint64_t[], uint64_t[]);
+PETSC_EXTERN PetscErrorCode VecGetTop(Vec, PetscInt, PetscInt *, PetscInt[], PetscReal[]);
+
 PETSC_EXTERN PetscErrorCode PCGAMGAmbAggSetStrongest(PC, PetscBool);
 
 PETSC_EXTERN PetscErrorCode MatLoadMatrixMarket(Mat, const char[]);
+PETSC_EXTERN PetscErrorCode MatLoadEdgeList(Mat, const char[], PetscInt64 *[]);

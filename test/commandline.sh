@@ -36,6 +36,7 @@ for program in "$BIN"/*; do
   done
 done
 expect "petscamb bench p7:9 -h" 0 "^Options of bench" "$petscamb" bench p7:9 -h
+expect "petscamb graph -h" 0 "^Algorithms:$" "$petscamb" graph -h
 ln -s "${LIB:-$BIN/../lib/libpetscamb.so}" libpetscamb.so # PETSC_OPTIONS takes no path with a space
 PETSC_OPTIONS="${PETSC_OPTIONS:-} -dll_append $work/libpetscamb.so -petscamb_view" expect "petscamb with -dll_append" 0 "^  amb +[1-9]" "$petscamb" solve p7:9 -rounds 1 -seconds 0
 [ "$(grep -c "^petsc-amb on" out)" = 1 ] && echo "ok petscamb with -dll_append: one library" || { echo "not ok petscamb with -dll_append: one library" && failed=1; }
@@ -43,9 +44,21 @@ expect "--version" 0 "^petscamb $(cat "$root/VERSION"), PETSc 3\." "$petscamb" -
 
 # ------------------------------------------------- names that do not exist -------------------------------------------------
 
-expect "no command" 2 "^petscamb: no command: say bench, info or solve" "$petscamb"
+expect "no command" 2 "^petscamb: no command: say bench, info, solve or graph" "$petscamb"
 expect "a misspelt command" 2 "^petscamb: inf: there is no such command; did you mean info\?$" "$petscamb" inf p7:5
 expect "another word as command" 2 "^petscamb: measure: there is no such command; say bench" "$petscamb" measure p7:5
+expect "a misspelt algorithm" 2 "^petscamb: pagrank: there is no such algorithm; did you mean pagerank\?$" "$petscamb" graph pagrank p5:4
+expect "no algorithm" 2 "^petscamb: no algorithm: say petscamb graph ALGORITHM FILE" "$petscamb" graph
+expect "no graph" 1 "^petscamb: graph pagerank needs one file or generator, such as rmat:10,8, and gets 0$" "$petscamb" graph pagerank
+expect "an option of another algorithm" 2 "^petscamb: -seeds: nobody asked for this option$" "$petscamb" graph pagerank er:4,2 -seeds 0
+expect "a misspelt option of graph" 2 "^petscamb: -sedes: there is no such option; did you mean -seeds\?$" "$petscamb" graph rwr er:4,2 -sedes 0
+expect "a vertex that does not exist" 1 "^petscamb: er:4,2 has no vertex 16$" "$petscamb" graph rwr er:4,2 -seeds 16
+expect "no list of vertices" 1 "^petscamb: -sources 1,x: write ids with commas between them and no blanks$" "$petscamb" graph bfs er:4,2 -sources 1,x
+expect "a misspelt type of graph" 2 "^petscamb: Unknown Mat type given: amd$" "$petscamb" graph pagerank er:4,2 -mat_type amd
+expect "another way with dangling vertices" 2 "^petscamb: -dangling away: say uniform or remove$" "$petscamb" graph pagerank er:4,2 -dangling away
+expect "negative weights" 1 "^petscamb: p5:4: a weight is negative or no number; -unweighted leaves the weights out$" "$petscamb" graph hits p5:4
+expect "no convergence" 1 "^pagerank: 3 iterations \(NOT CONVERGED\)" "$petscamb" graph pagerank er:4,2 -iterations 3
+expect "iterations by their number" 0 "^pagerank: 3 iterations, [^(]" "$petscamb" graph pagerank er:4,2 -iterations 3 -tol 0
 expect "a misspelt option" 2 "^petscamb: -type: there is no such option; did you mean -types\?$" "$petscamb" solve p7:5 -type aij
 expect "an option of another command" 2 "^petscamb: -rounds: nobody asked for this option$" "$petscamb" info p7:5 -rounds 3
 expect "an option that nothing reads" 2 "^petscamb: -ksp_tpye: nobody asked for this option$" "$petscamb" solve p7:5 -ksp_tpye cg -seconds 0 -rounds 1

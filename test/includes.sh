@@ -20,6 +20,8 @@ mat/product < mat/impls/spmm/glue
 mat/impls/spmm/host < mat/impls/batch/host < mat/impls/batch/cuda < mat/impls/batch/glue < petscamb.c
 petscamb.h < mat/impls/batch/glue
 sys petscamb.h < mat/io < petscamb.c
+mat/shadow < mat/graph/glue < petscamb.c
+sys < mat/graph/host < mat/graph/glue
 sys < ksp/ksp/impls/fused < ksp/ksp/impls/ambksp < ksp/ksp/impls/ambcg ksp/ksp/impls/ambbcgs ksp/ksp/impls/ambchebyshev < petscamb.c
 petscamb.h < ksp/ksp/impls/ambksp
 mat/halo < ksp/ksp/impls/ambksp

@@ -41,4 +41,5 @@ done
 for type in amb nussell autosparse hashgemm; do run inherit $type; done
 run conformance_convert amb -mat_shadow_tune off -mat_sell_slice_height 8
 run hashgemm hashgemm
+run graphops amb
 exit $failed

@@ -273,7 +273,7 @@ static PetscErrorCode MatMMInsertRows(Mat A, PetscInt begin, PetscInt m, const P
 }
 
 /* Checks that the matrix, whose type and sizes may be set in part, can hold the matrix that the header describes */
-static PetscErrorCode MatMMCheckMatrix(Mat A, const char file[], const MtxHeader *h)
+PetscErrorCode MatMMCheckMatrix(Mat A, const char file[], const MtxHeader *h)
 {
   MPI_Comm    comm = PetscObjectComm((PetscObject)A);
   PetscMPIInt size;
@@ -308,7 +308,7 @@ static PetscErrorCode MatMMCheckMatrix(Mat A, const char file[], const MtxHeader
 }
 
 /* Makes an assembled matrix of the entries; frees the entries */
-static PetscErrorCode MatMMFill(Mat A, const char file[], const MtxHeader *h, PetscMPIInt tag, MtxStore *store)
+PetscErrorCode MatMMFill(Mat A, const char file[], const MtxHeader *h, PetscMPIInt tag, MtxStore *store)
 {
   MPI_Comm     comm     = PetscObjectComm((PetscObject)A);
   MtxSymmetry  symmetry = h->symmetry;

@@ -21,7 +21,7 @@
 #define TEXT_SIZE  ((size_t)4 << 20) /* bytes read at a time, and bytes of the longest piece that is dealt */
 #define BATCH_SIZE 1024              /* entries parsed at a time; they stay in the first-level cache */
 
-static void MtxFileFault(MtxFault *fault, PetscErrorCode code, int64_t line, const char *reason, const char *detail)
+void MtxFileFault(MtxFault *fault, PetscErrorCode code, int64_t line, const char *reason, const char *detail)
 {
   fault->code = (PetscInt)code;
   fault->line = line;
@@ -29,7 +29,7 @@ static void MtxFileFault(MtxFault *fault, PetscErrorCode code, int64_t line, con
 }
 
 /* Appends to the text that is left. Returns 0 if the file cannot be read. */
-static int MtxFileFill(MtxFile *f, MtxFault *fault, int64_t line)
+int MtxFileFill(MtxFile *f, MtxFault *fault, int64_t line)
 {
   if (f->begin) memmove(f->text, f->text + f->begin, f->length);
   f->begin = 0;
@@ -85,7 +85,7 @@ static int64_t MtxFileLineBegin(MtxFile *f, int64_t offset, MtxFault *fault)
 }
 
 /* Limits a plain file to the lines that begin in the share of this process */
-static int MtxFileTakeShare(MtxFile *f, int64_t begin, PetscMPIInt rank, PetscMPIInt size, MtxFault *fault)
+int MtxFileTakeShare(MtxFile *f, int64_t begin, PetscMPIInt rank, PetscMPIInt size, MtxFault *fault)
 {
   const int64_t share = (f->size - begin) / size;
   int64_t       first = begin, stop = f->size;
@@ -145,7 +145,7 @@ static PetscErrorCode MtxFileBatchCreate(MtxBatch *b)
 }
 
 /* Opens a file, and finds out whether it is compressed */
-static PetscErrorCode MtxFileOpenAll(const char name[], MtxFile *f, MtxFault *fault)
+PetscErrorCode MtxFileOpenAll(const char name[], MtxFile *f, MtxFault *fault)
 {
   struct stat   status;
   unsigned char magic[2] = {0, 0};

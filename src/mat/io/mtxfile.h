@@ -4,7 +4,7 @@
 */
 #pragma once
 
-#include <petscsys.h>
+#include <petscmat.h>
 #include "mat/io/mtxparse.h"
 
 typedef struct {
@@ -45,8 +45,18 @@ typedef struct {
   size_t    part_count, part_capacity;
 } MtxStore;
 
+/* Files of any kind of text: a file is opened, limited to the lines that begin in the share of a process, and read. Functions that return 0 have set the fault. */
+PETSC_INTERN PetscErrorCode MtxFileOpenAll(const char[], MtxFile *, MtxFault *);
+PETSC_INTERN int            MtxFileTakeShare(MtxFile *, int64_t begin, PetscMPIInt rank, PetscMPIInt size, MtxFault *);
+PETSC_INTERN int            MtxFileFill(MtxFile *, MtxFault *, int64_t line); /* appends to the text that is left */
+PETSC_INTERN void           MtxFileFault(MtxFault *, PetscErrorCode, int64_t line, const char *reason, const char *detail);
+
 PETSC_INTERN PetscErrorCode MtxFileOpen(const char[], MtxFile *, MtxReader *, MtxFault *);
 PETSC_INTERN PetscErrorCode MtxFileClose(MtxFile *);
 PETSC_INTERN PetscErrorCode MtxFileDiagnose(const char[], MtxFault *);
 PETSC_INTERN PetscErrorCode MtxReadShare(MPI_Comm, PetscMPIInt, const char[], const MtxAbout *, MtxFile *, MtxStore *, MtxFault *);
 PETSC_INTERN PetscErrorCode MtxStoreDestroy(MtxStore *);
+
+/* Collective. Can the matrix hold what the header describes? Makes an assembled matrix of the entries of all processes, which it frees. */
+PETSC_INTERN PetscErrorCode MatMMCheckMatrix(Mat, const char[], const MtxHeader *);
+PETSC_INTERN PetscErrorCode MatMMFill(Mat, const char[], const MtxHeader *, PetscMPIInt tag, MtxStore *);

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   petscamb graph: PageRank, and hubs and authorities. Of a matrix on a GPU all vectors are there; an iteration brings sums and norms to the host, and nothing of the size of
+   a vector. VecGetTop() copies the result at the end.
+
+   L. Page, S. Brin, R. Motwani, T. Winograd, The PageRank Citation Ranking: Bringing Order to the Web, Stanford InfoLab, 1999.
+   J. M. Kleinberg, Authoritative Sources in a Hyperlinked Environment, Journal of the ACM 46 (5), 1999.
+*/
+#include "graph.h"
+#include <petsctime.h>
+
+/* A negative weight is no probability */
+static PetscErrorCode CheckWeights(Graph *g)
+{
+  Rows        rows;
+  PetscMPIInt wrong = 0;
+
+  PetscFunctionBegin;
+  PetscCall(RowsGet(g->A, &rows));
+  for (PetscInt k = 0; k < rows.i[rows.m]; k++) wrong = wrong || !(PetscRealPart(rows.a[k]) >= 0);
+  PetscCall(RowsRestore(&rows));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, g->comm));
+  PetscCheck(!wrong, g->comm, PETSC_ERR_USER_INPUT, "%s: a weight is negative or no number; -unweighted leaves the weights out", g->name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The weights of the edges of each vertex to vertices that stay */
+static PetscErrorCode OutWeights(Graph *g, Vec keep, Vec out)
+{
+  Vec ones = keep;
+
+  PetscFunctionBegin;
+  if (!keep) {
+    PetscCall(VecDuplicate(out, &ones));
+    PetscCall(VecSet(ones, 1.0));
+  }
+  PetscCall(MatMult(g->A, ones, out));
+  if (!keep) PetscCall(VecDestroy(&ones));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GraphWalk(Graph *g, PetscReal c, Vec keep, Mat *P)
+{
+  Vec  out;
+  char type[64];
+
+  PetscFunctionBegin;
+  PetscCall(CheckWeights(g));
+  PetscCall(GraphGetType(g, MATAMB, type, sizeof(type)));
+  PetscCall(MatCreateVecs(g->A, NULL, &out));
+  PetscCall(OutWeights(g, keep, out));
+  PetscCall(VecReciprocal(out)); /* a zero stays */
+  PetscCall(VecScale(out, c));
+  PetscCall(MatTranspose(g->A, MAT_INITIAL_MATRIX, P));
+  PetscCall(MatDiagonalScale(*P, keep, out));
+  PetscCall(VecDestroy(&out));
+  PetscCall(MatConvert(*P, type, MAT_INPLACE_MATRIX, P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets the entries of vertices without outgoing edges to 0, until the others have edges to others only */
+static PetscErrorCode RemoveDangling(Graph *g, Vec keep, PetscInt *left)
+{
+  Vec        out;
+  PetscInt64 count = g->n, before;
+
+  PetscFunctionBegin;
+  PetscCall(CheckWeights(g));
+  PetscCall(VecDuplicate(keep, &out));
+  PetscCall(VecSet(keep, 1.0));
+  do {
+    const PetscScalar *o;
+    PetscScalar       *k;
+
+    before = count;
+    PetscCall(OutWeights(g, keep, out));
+    PetscCall(VecGetArrayRead(out, &o));
+    PetscCall(VecGetArray(keep, &k));
+    count = 0;
+    for (PetscInt r = 0; r < g->m; r++) {
+      k[r] = PetscRealPart(k[r]) > 0 && PetscRealPart(o[r]) > 0 ? 1 : 0;
+      count += PetscRealPart(k[r]) > 0;
+    }
+    PetscCall(VecRestoreArray(keep, &k));
+    PetscCall(VecRestoreArrayRead(out, &o));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &count, 1, MPIU_INT64, MPI_SUM, g->comm));
+  } while (count < before);
+  *left = (PetscInt)count;
+  PetscCall(VecDestroy(&out));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The shares of vertices without outgoing edges, and the probability to go anywhere, are what is missing in the sum */
+static PetscErrorCode PageRankIterate(Graph *g, Mat P, Vec keep, PetscInt left, Vec *x, Vec *z, GraphResult *r)
+{
+  PetscReal   tol, change = PETSC_MAX_REAL;
+  PetscInt    most;
+  PetscScalar sum;
+
+  PetscFunctionBegin;
+  PetscCall(GraphGetStop(g, &tol, &most));
+  for (; left && change >= tol && r->iterations < most; r->iterations++) {
+    Vec old = *x;
+
+    PetscCall(MatMult(P, *x, *z));
+    PetscCall(VecSum(*z, &sum));
+    if (keep) PetscCall(VecAXPY(*z, ((PetscScalar)1 - sum) / (PetscReal)left, keep));
+    else PetscCall(VecShift(*z, ((PetscScalar)1 - sum) / (PetscReal)left));
+    PetscCall(VecAXPY(*x, -1.0, *z));
+    PetscCall(VecNorm(*x, NORM_1, &change));
+    *x = *z;
+    *z = old;
+    PetscCall(GraphProgress(g, "pagerank: iteration", r->iterations + 1, change));
+  }
+  r->converged = (PetscBool)(!left || tol == 0 || change < tol);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GraphPageRank(Graph *g, GraphResult *r)
+{
+  PetscReal      c    = 0.85;
+  PetscInt       left = g->n, top;
+  PetscBool      uniform, away;
+  char           way[16] = "uniform";
+  PetscLogDouble start, end;
+  Vec            keep = NULL, x, z;
+  Mat            P;
+
+  PetscFunctionBegin;
+  PetscCall(PetscTime(&start));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-c", &c, NULL));
+  PetscCheck(c >= 0 && c < 1, g->comm, PETSC_ERR_USER_INPUT, "-c %g must be from 0 to less than 1", (double)c);
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-dangling", way, sizeof(way), NULL));
+  PetscCall(PetscStrcmp(way, "uniform", &uniform));
+  PetscCall(PetscStrcmp(way, "remove", &away));
+  PetscCheck(uniform || away, g->comm, PETSC_ERR_ARG_UNKNOWN_TYPE, "-dangling %s: say uniform or remove", way);
+  PetscCall(GraphGetTop(g, &top));
+  if (away) {
+    PetscCall(MatCreateVecs(g->A, NULL, &keep));
+    PetscCall(RemoveDangling(g, keep, &left));
+  }
+  PetscCall(GraphWalk(g, c, keep, &P));
+  PetscCall(MatCreateVecs(P, &x, &z));
+  if (keep) {
+    Vec host = keep;
+
+    PetscCall(VecDuplicate(x, &keep));
+    PetscCall(VecCopy(host, keep));
+    PetscCall(VecDestroy(&host));
+    PetscCall(VecCopy(keep, x));
+    PetscCall(VecScale(x, left ? 1 / (PetscReal)left : 0));
+  } else PetscCall(VecSet(x, left ? 1 / (PetscReal)left : 0));
+  PetscCall(PetscTime(&end));
+  r->setup = end - start;
+  PetscCall(PageRankIterate(g, P, keep, left, &x, &z, r));
+  PetscCall(GraphAddList(g, r, "top", x, top));
+  PetscCall(VecDestroy(&keep));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&z));
+  PetscCall(MatDestroy(&P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Scales a vector to the sum 1, unless the sum is 0 */
+static PetscErrorCode ToSumOne(Vec x, PetscBool *zero)
+{
+  PetscScalar sum;
+
+  PetscFunctionBegin;
+  PetscCall(VecSum(x, &sum));
+  *zero = (PetscBool)(sum == (PetscScalar)0);
+  if (!*zero) PetscCall(VecScale(x, (PetscScalar)1 / sum));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Authorities a = A^T h and hubs h = A a, one after the other */
+PetscErrorCode GraphHITS(Graph *g, GraphResult *r)
+{
+  PetscReal      tol, change = PETSC_MAX_REAL;
+  PetscInt       top, most;
+  PetscBool      zero = (PetscBool)!g->n;
+  PetscLogDouble start, end;
+  Vec            a, h, next;
+  Mat            A;
+  char           type[64];
+
+  PetscFunctionBegin;
+  PetscCall(PetscTime(&start));
+  PetscCall(GraphGetTop(g, &top));
+  PetscCall(GraphGetStop(g, &tol, &most));
+  PetscCall(GraphGetType(g, MATAMB, type, sizeof(type)));
+  PetscCall(CheckWeights(g));
+  PetscCall(MatConvert(g->A, type, MAT_INITIAL_MATRIX, &A));
+  PetscCall(MatCreateVecs(A, &a, &h));
+  PetscCall(VecDuplicate(h, &next));
+  PetscCall(VecSet(h, g->n ? 1 / (PetscReal)g->n : 0));
+  PetscCall(PetscTime(&end));
+  r->setup = end - start;
+  for (; !zero && change >= tol && r->iterations < most; r->iterations++) {
+    Vec old = h;
+
+    PetscCall(MatMultTranspose(A, h, a));
+    PetscCall(ToSumOne(a, &zero));
+    PetscCall(MatMult(A, a, next));
+    PetscCall(ToSumOne(next, &zero));
+    PetscCall(VecAXPY(h, -1.0, next));
+    PetscCall(VecNorm(h, NORM_1, &change));
+    h    = next;
+    next = old;
+    PetscCall(GraphProgress(g, "hits: iteration", r->iterations + 1, change));
+  }
+  r->converged = (PetscBool)(zero || tol == 0 || change < tol);
+  if (zero) { /* there are no edges */
+    PetscCall(VecSet(a, 0.0));
+    PetscCall(VecSet(h, 0.0));
+  }
+  PetscCall(GraphAddList(g, r, "top", a, top));
+  PetscCall(GraphAddList(g, r, "hubs", h, top));
+  PetscCall(VecDestroy(&a));
+  PetscCall(VecDestroy(&h));
+  PetscCall(VecDestroy(&next));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

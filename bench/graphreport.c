@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   petscamb graph: results as a table, as JSON and as comma-separated values. Rank 0 writes.
+*/
+#include "graph.h"
+#include <petsctime.h>
+
+/* Says on a terminal how far a long run is; what = NULL ends the line */
+PetscErrorCode GraphProgress(Graph *g, const char what[], PetscInt done, PetscReal change)
+{
+  PetscLogDouble now;
+  PetscMPIInt    rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(g->comm, &rank));
+  if (!g->progress || rank) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscTime(&now));
+  if (!what) {
+    if (g->said) (void)fprintf(stderr, "\r%60s\r", "");
+  } else if (now - g->since > 1) { /* nothing is said in the first second */
+    g->said  = PETSC_TRUE;
+    g->since = now;
+    (void)fprintf(stderr, "\r%s %" PetscInt_FMT ", change %.2e ", what, done, (double)change);
+    (void)fflush(stderr);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Open(Graph *g, const char name[], FILE **f)
+{
+  PetscMPIInt rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(g->comm, &rank));
+  if (name[0] && strcmp(name, "-")) PetscCall(ReportOpen(g->comm, name, f));
+  else *f = rank ? NULL : stdout;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Close(const char name[], FILE *f)
+{
+  PetscFunctionBegin;
+  if (f) PetscCheck(!(f == stdout ? fflush(f) : fclose(f)), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s: could not be written whole", name[0] ? name : "standard output");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode JSON(FILE *f, const GraphResult *r, PetscLogDouble seconds)
+{
+  PetscFunctionBegin;
+  fprintf(f, "{");
+  for (PetscInt k = 0; k < r->ncount; k++) fprintf(f, "\"%s\": %" PetscInt64_FMT ", ", r->count[k], r->counted[k]);
+  for (PetscInt k = 0; k < r->nlist; k++) {
+    const GraphList *l = &r->list[k];
+
+    fprintf(f, "\"%s\": [", l->key);
+    for (PetscInt v = 0; v < l->n; v++) {
+      fprintf(f, "%s{", v ? ", " : "");
+      if (l->seed) fprintf(f, "\"seed\": %" PetscInt64_FMT ", ", l->seed[v]);
+      fprintf(f, "\"id\": %" PetscInt64_FMT ", \"value\": %.17g}", l->id[v], (double)l->value[v]);
+    }
+    fprintf(f, "], ");
+  }
+  if (r->iterations) fprintf(f, "\"iterations\": %" PetscInt_FMT ", ", r->iterations);
+  fprintf(f, "\"seconds\": %.6g}\n", seconds);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CSV(FILE *f, const GraphResult *r)
+{
+  PetscFunctionBegin;
+  if (r->head) {
+    fprintf(f, "%s\n", r->head);
+    for (PetscInt v = 0; v < r->rows; v++) {
+      for (PetscInt k = 0; k < r->columns; k++) fprintf(f, "%s%" PetscInt64_FMT, k ? "," : "", r->row[v * r->columns + k]);
+      fprintf(f, "\n");
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt k = 0; k < r->ncount; k++) fprintf(f, "%s%s", k ? "," : "", r->count[k]);
+  for (PetscInt k = 0; k < r->ncount; k++) fprintf(f, "%s%" PetscInt64_FMT, k ? "," : "\n", r->counted[k]);
+  if (r->nlist) fprintf(f, "%s%sid,value", r->nlist > 1 ? "list," : "", r->list[0].seed ? "seed," : "");
+  fprintf(f, "\n");
+  for (PetscInt k = 0; k < r->nlist; k++) {
+    const GraphList *l = &r->list[k];
+
+    for (PetscInt v = 0; v < l->n; v++) {
+      if (r->nlist > 1) fprintf(f, "%s,", l->key);
+      if (l->seed) fprintf(f, "%" PetscInt64_FMT ",", l->seed[v]);
+      fprintf(f, "%" PetscInt64_FMT ",%.17g\n", l->id[v], (double)l->value[v]);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Table(Graph *g, const char algorithm[], const GraphResult *r, PetscLogDouble seconds)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscPrintf(g->comm, "%s: %" PetscInt_FMT " vertices, %.0f edges\n%s:", g->name, g->n, g->edges, algorithm));
+  for (PetscInt k = 0; k < r->ncount; k++) PetscCall(PetscPrintf(g->comm, "%s %" PetscInt64_FMT " %s", k ? "," : "", r->counted[k], r->count[k]));
+  if (r->iterations) PetscCall(PetscPrintf(g->comm, "%s %" PetscInt_FMT " iterations%s", r->ncount ? "," : "", r->iterations, r->converged ? "" : " (NOT CONVERGED)"));
+  PetscCall(PetscPrintf(g->comm, ", %.4g s", seconds));
+  if (r->setup > 0) PetscCall(PetscPrintf(g->comm, " (%.4g s before the first iteration)", r->setup));
+  PetscCall(PetscPrintf(g->comm, "\n"));
+  for (PetscInt k = 0; k < r->nlist; k++) {
+    const GraphList *l = &r->list[k];
+
+    if (r->nlist > 1) PetscCall(PetscPrintf(g->comm, "%s\n", k ? l->key : "authorities"));
+    for (PetscInt v = 0; v < l->n; v++) {
+      if (l->seed && (!v || l->seed[v] != l->seed[v - 1])) PetscCall(PetscPrintf(g->comm, "from %" PetscInt64_FMT "\n", l->seed[v]));
+      PetscCall(PetscPrintf(g->comm, "  %20" PetscInt64_FMT " %14.8g\n", l->id[v], (double)l->value[v]));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GraphReport(Graph *g, const char algorithm[], const GraphResult *r, PetscLogDouble seconds)
+{
+  char      name[PETSC_MAX_PATH_LEN];
+  PetscBool given, table = PETSC_TRUE;
+  FILE     *f;
+
+  PetscFunctionBegin;
+  for (int kind = 0; kind < 2; kind++) {
+    name[0] = 0;
+    PetscCall(PetscOptionsGetString(NULL, NULL, kind ? "-csv" : "-json", name, sizeof(name), &given));
+    if (!given) continue;
+    if (!name[0] || !strcmp(name, "-")) table = PETSC_FALSE;
+    PetscCall(Open(g, name, &f));
+    if (f && kind) PetscCall(CSV(f, r));
+    else if (f) PetscCall(JSON(f, r, seconds));
+    PetscCall(Close(name, f));
+  }
+  if (table) PetscCall(Table(g, algorithm, r, seconds));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

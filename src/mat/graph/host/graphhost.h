@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The host's kernels of graph operations, on compressed rows. Real numbers, except in GraphPower(). Results do not depend on the number of threads.
+*/
+#pragma once
+
+#include "sys/syscsr.h"
+
+/*
+   sum[r] is the sum of the entries of row r of (A B) o M. The columns of A are rows of B: column j is row place[j], or j if place is NULL. work has n zeros for each thread,
+   where n is the number of columns of B and M, and is zero afterwards.
+*/
+void GraphMaskSum(int nthread, const SysCSR *A, const SysInt *place, const SysCSR *B, const SysCSR *M, double *sum, SysReal *work);
+
+/* Counts in length[r] the entries that stay in row r; no row has more than longest entries, and work has twice as many numbers for each thread. A NaN counts as infinity. */
+void GraphPruneCount(int nthread, const SysCSR *A, SysReal least, int64_t keep, int64_t longest, SysInt *length, SysReal *work);
+
+/* Writes the entries that stay from place i[r] on */
+void GraphPruneFill(int nthread, const SysCSR *A, SysReal least, int64_t keep, int64_t longest, const SysInt *i, SysInt *j, SysScalar *a, SysReal *work);
+
+/* y[r] |= x[j] for the columns j of row r, of the bits in want[r] */
+void GraphOr(int nthread, const SysCSR *A, const uint64_t *x, const uint64_t *want, uint64_t *y);
+
+/* y[j] |= x[r] for the columns j of row r, of the bits in want[j] */
+void GraphOrTranspose(int nthread, const SysCSR *A, const uint64_t *x, const uint64_t *want, uint64_t *y);
+
+/* a[k] = |a[k]|^power */
+void GraphPower(int nthread, int64_t n, SysReal power, SysScalar *a);
+
+/* The k greatest of n numbers, the greatest first and equal ones in the order of their places; returns how many there are */
+int64_t GraphTop(int64_t n, const SysScalar *x, int64_t k, int64_t *place, SysReal *value);

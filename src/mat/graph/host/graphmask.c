@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The sum of a product of sparse matrices over the places of a third one. The product is not stored: a row of the mask is spread over a dense array, which the rows
+   of B are multiplied with.
+*/
+#include "sys/systhreads.h"
+#include "mat/graph/host/graphhost.h"
+
+#define CHUNK 64 /* rows that a thread takes at a time */
+
+void GraphMaskSum(int nthread, const SysCSR *A, const SysInt *place, const SysCSR *B, const SysCSR *M, double *sum, SysReal *work)
+{
+#pragma omp parallel num_threads(nthread)
+  {
+    SysReal *mask = work + M->n * omp_get_thread_num();
+
+#pragma omp for schedule(dynamic, CHUNK)
+    for (int64_t r = 0; r < A->m; r++) {
+      double total = 0;
+
+      sum[r] = 0;
+      if (A->i[r] == A->i[r + 1] || M->i[r] == M->i[r + 1]) continue;
+      for (SysInt q = M->i[r]; q < M->i[r + 1]; q++) mask[M->j[q]] = (SysReal)M->a[q];
+      for (SysInt p = A->i[r]; p < A->i[r + 1]; p++) {
+        const SysInt row = place ? place[A->j[p]] : A->j[p];
+        double       s   = 0;
+
+        for (SysInt q = B->i[row]; q < B->i[row + 1]; q++) s += (double)(SysReal)B->a[q] * (double)mask[B->j[q]];
+        total += (double)(SysReal)A->a[p] * s;
+      }
+      for (SysInt q = M->i[r]; q < M->i[r + 1]; q++) mask[M->j[q]] = 0;
+      sum[r] = total;
+    }
+  }
+}

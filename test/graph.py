@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""petscamb graph against plain loops: each algorithm on directed, undirected and weighted graphs, with loops, repeated edges, isolated and dangling vertices,
+one vertex and none, on 1 to 3 processes. The argument is the program; MPIEXEC starts processes."""
+import collections
+import itertools
+import json
+import os
+import random
+import shlex
+import subprocess
+import sys
+import tempfile
+
+PROGRAM, MPIEXEC = sys.argv[1], shlex.split(os.environ.get("MPIEXEC", "mpiexec"))
+VERSION = subprocess.run([PROGRAM, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
+SINGLE = "numbers of 32 bits" in VERSION
+TOLERANCE = 1e-5 if SINGLE else 1e-8
+failed = False
+
+
+def check(name, problem):
+    global failed
+    failed = failed or bool(problem)
+    print("not ok %s: %s" % (name, problem) if problem else "ok " + name, flush=True)
+
+
+# ------------------------------------------------- graphs -------------------------------------------------
+
+class Graph:
+    """The lines of an edge list, and the weights of its edges by their ends."""
+
+    def __init__(self, name, lines):
+        self.name, self.lines = name, lines
+        self.ids, self.edge = set(), collections.defaultdict(float)
+        for line in lines:
+            self.ids.update(line[:2])
+            if len(line) > 1:
+                self.edge[line[:2]] += line[2] if len(line) > 2 else 1
+        self.ids = sorted(self.ids)
+        self.file = name + ".txt"
+        with open(self.file, "w") as file:
+            file.write("# %s\n" % name + "".join("\t".join(map(str, line)) + "\n" for line in lines))
+
+    def undirected(self):
+        other = collections.defaultdict(float, self.edge)
+        for (u, v), w in self.edge.items():
+            if u != v:
+                other[v, u] += w
+        return other
+
+
+def scattered(n, edges, seed, weights=False, step=1):
+    """Random edges with hubs, loops and repetitions, and isolated vertices."""
+    draw = random.Random(seed)
+    lines = [(7 + step * int(n * draw.random() ** 2), 7 + step * int(n * draw.random() ** 2)) for _ in range(edges)]
+    if weights:
+        lines = [line + (draw.randrange(1, 100) / 8,) for line in lines]
+    return lines + [(7 + step * v,) for v in range(0, n, 10)]
+
+
+def graphs():
+    yield Graph("nothing", [])
+    yield Graph("one", [(5,)])
+    yield Graph("loop", [(5, 5)])
+    yield Graph("edge", [(2**40, 3)])
+    yield Graph("no_edges", [(1,), (2,), (9,)])
+    yield Graph("chain", [(v, v + 1) for v in range(20)])
+    yield Graph("complete", [(u, v) for u in range(9) for v in range(9) if u != v])
+    yield Graph("mixed", [(1, 2), (2, 1), (1, 2), (3, 3), (2, 3), (3, 1), (4, 1), (2**63 - 1, 4), (8,)])
+    yield Graph("random", scattered(150, 500, 1))
+    yield Graph("weighted", scattered(120, 700, 2, weights=True, step=10**15))
+
+
+# ------------------------------------------------- plain loops -------------------------------------------------
+
+def walk(graph, edge, c, restart, dangling, keep=None):
+    """The fixed point of x = c P x + (1 - c) restart, where vertices without edges go where dangling says."""
+    ids = [v for v in graph.ids if keep is None or v in keep]
+    out = collections.defaultdict(float)
+    edge = {(u, v): w for (u, v), w in edge.items() if u in ids and v in ids}
+    for (u, _), w in edge.items():
+        out[u] += w
+    x = {v: restart(v) for v in ids}
+    for _ in range(2000):
+        z = dict.fromkeys(ids, 0.0)
+        for (u, v), w in edge.items():
+            z[v] += c * x[u] * w / out[u]
+        lost = sum(x[v] for v in ids if not out[v])
+        z = {v: z[v] + (1 - c) * restart(v) + c * lost * dangling(v) for v in ids}
+        change, x = sum(abs(z[v] - x[v]) for v in ids), z
+        if change < 1e-15:
+            break
+    return dict.fromkeys(graph.ids, 0.0) | x
+
+
+def pagerank(graph, edge):
+    n = len(graph.ids)
+    return walk(graph, edge, 0.85, lambda v: 1 / n, lambda v: 1 / n)
+
+
+def removed(graph, edge):
+    keep = set(graph.ids)
+    while True:
+        left = {u for u, v in edge if u in keep and v in keep}
+        if left == keep:
+            break
+        keep = left
+    n = max(len(keep), 1)
+    return walk(graph, edge, 0.85, lambda v: 1 / n, lambda v: 1 / n, keep)
+
+
+def restart(graph, edge, seed):
+    return walk(graph, edge, 0.9, lambda v: v == seed, lambda v: v == seed)
+
+
+def hits(graph, edge):
+    n, a = len(graph.ids), dict.fromkeys(graph.ids, 0.0)
+    h = dict.fromkeys(graph.ids, 1 / max(n, 1) if edge else 0.0)
+    for _ in range(3000 if edge else 0):
+        for x, y, ends in ((a, h, 1), (h, a, 0)):
+            x.update(dict.fromkeys(x, 0.0))
+            for pair, w in edge.items():
+                x[pair[ends]] += w * y[pair[1 - ends]]
+            total = sum(x.values())
+            x.update({v: value / total for v, value in x.items()})
+    return a, h
+
+
+def triangles(graph):
+    near = collections.defaultdict(set)
+    for u, v in graph.edge:
+        if u != v:
+            near[u].add(v)
+            near[v].add(u)
+    return sum(1 for u in near for v, w in itertools.combinations(sorted(near[u]), 2) if u < v and w in near[v])
+
+
+def levels(graph, source):
+    near, found, last = collections.defaultdict(list), {source: 0}, [source]
+    for u, v in graph.edge:
+        near[u].append(v)
+    while last:
+        after = []
+        for u in last:
+            for v in near[u]:
+                if v not in found:
+                    found[v] = found[u] + 1
+                    after.append(v)
+        last = after
+    return found
+
+
+def clusters(graph):
+    """Markov clustering with inflation 2 and pruning at 1e-4."""
+    edge = collections.defaultdict(float)
+    for (u, v), w in graph.edge.items():
+        if u != v:
+            edge[u, v] += w
+            edge[v, u] += w
+    rows = {v: {} for v in graph.ids}
+    for (u, v), w in edge.items():
+        rows[u][v] = w
+    for v, row in rows.items():
+        row[v] = max(row.values(), default=1)
+
+    def normal(row):
+        total = sum(row.values())
+        return {v: w / total for v, w in row.items()}
+
+    def pruned(row):
+        row = normal(row)
+        return normal({v: w for v, w in row.items() if w >= min(1e-4, max(row.values()))})
+
+    rows = {v: pruned(row) for v, row in rows.items()}
+    for _ in range(100):
+        after = {}
+        for u, row in rows.items():
+            sums = collections.defaultdict(float)
+            for v, w in row.items():
+                for t, x in rows[v].items():
+                    sums[t] += w * x
+            after[u] = pruned({v: w * w for v, w in sums.items()})
+        rows = after
+        if max(max(row.values()) - sum(w * w for w in row.values()) for row in rows.values()) <= 1e-5:
+            break
+    return {v: min(row) for v, row in rows.items()}
+
+
+# ------------------------------------------------- comparisons -------------------------------------------------
+
+def run(ranks, *words):
+    command = ([] if ranks == 1 else MPIEXEC + ["-n", str(ranks)]) + [PROGRAM, "graph"] + [str(word) for word in words]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise AssertionError("exit code %d: %s" % (done.returncode, done.stderr.strip()[-300:]))
+    return done.stdout
+
+
+def values(lines, want, name):
+    """The difference between a list of vertices and the values wanted, or None; the greatest must come first."""
+    got = {line["id"]: line["value"] for line in lines}
+    if len(lines) != len(want) or set(got) != set(want):
+        return "%s has %d vertices, not the %d of the graph" % (name, len(lines), len(want))
+    if any(a["value"] < b["value"] for a, b in zip(lines, lines[1:])):
+        return "%s is not in descending order" % name
+    worst = max((abs(got[v] - want[v]) for v in want), default=0)
+    return "%s differs by %g" % (name, worst) if worst > TOLERANCE else None
+
+
+def ranked(ranks, graph, algorithm, want, *words):
+    result = json.loads(run(ranks, algorithm, graph.file, "-top", 10**6, "-json", *words))
+    if set(result) - {"hubs"} != {"top", "iterations", "seconds"} - ({"iterations"} if not result.get("iterations") else set()):
+        return "the keys are %s" % sorted(result)
+    return values(result["top"], want, "the result")
+
+
+def test_ranks(ranks, graph):
+    check("pagerank", ranked(ranks, graph, "pagerank", pagerank(graph, graph.edge)))
+    check("pagerank, undirected", ranked(ranks, graph, "pagerank", pagerank(graph, graph.undirected()), "-undirected"))
+    check("pagerank, dangling vertices removed", ranked(ranks, graph, "pagerank", removed(graph, graph.edge), "-dangling", "remove", "-mat_type", "aij"))
+    authorities, hubs = hits(graph, graph.edge)
+    result = json.loads(run(ranks, "hits", graph.file, "-top", 10**6, "-json", "-tol", 1e-6 if SINGLE else 1e-12))
+    check("hits", values(result["top"], authorities, "the authorities") or values(result["hubs"], hubs, "the hubs"))
+
+
+def test_restart(ranks, graph):
+    seeds = graph.ids[:: max(1, len(graph.ids) // 6)][:6]
+    result = json.loads(run(ranks, "rwr", graph.file, "-seeds", ",".join(map(str, seeds)), "-top", 10**6, "-json"))
+    problem = None
+    for seed in seeds:
+        lines = [line for line in result["top"] if line.get("seed", seed) == seed]
+        problem = problem or values(lines, restart(graph, graph.edge, seed), "the walk from %d" % seed)
+    check("rwr from %d seeds" % len(seeds), problem)
+
+
+def test_counts(ranks, graph):
+    count, want = json.loads(run(ranks, "triangles", graph.file, "-json")), triangles(graph)
+    check("triangles", None if count["triangles"] == want and set(count) == {"triangles", "seconds"} else "%s, not %d" % (count, want))
+    for batch in ([], ["-batch", 300]):
+        want = clusters(graph) if graph.ids else {}
+        text = run(ranks, "mcl", graph.file, "-csv", *batch).split()
+        got = dict(tuple(map(int, line.split(","))) for line in text[1:]) if graph.ids else {}
+        check("mcl" + ", in batches" * bool(batch), None if got == want else "other clusters")
+
+
+def test_levels(ranks, graph):
+    sources = graph.ids[: 66 if len(graph.ids) > 66 else 3]
+    if not sources:
+        return check("bfs", None if json.loads(run(ranks, "bfs", graph.file, "-json"))["reached"] == 0 else "vertices of nothing")
+    text = run(ranks, "bfs", graph.file, "-sources", ",".join(map(str, sources)), "-csv").split()
+    got = sorted(tuple(map(int, line.split(","))) for line in text[1:])
+    want = sorted((source, v, level) for source in sources for v, level in levels(graph, source).items())
+    check("bfs from %d sources" % len(sources), None if got == want else "other levels")
+
+
+def main():
+    global check
+    plain = check
+    for graph in graphs():
+        for ranks in (1, 2, 3) if graph.name in ("nothing", "mixed", "weighted") else (1,):
+            check = lambda name, problem: plain("%s of %s on %d process%s" % (name, graph.name, ranks, "es" * (ranks > 1)), problem)
+            for test in (test_ranks, test_counts, test_levels) + ((test_restart,) if graph.ids else ()):
+                try:
+                    test(ranks, graph)
+                except Exception as error:
+                    check(test.__name__, str(error).replace("\n", " "))
+    check = plain
+    same = {json.dumps(json.loads(run(1, "pagerank", "random.txt", "-json", "-mat_shadow_tune", "model"))["top"]) for _ in range(3)}
+    check("the same bits from run to run", None if len(same) == 1 else "other bits")
+
+
+with tempfile.TemporaryDirectory(prefix="petscamb-graph-") as folder:
+    os.chdir(folder)
+    main()
+sys.exit(failed)

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+static char help[] = "Operations on graphs against plain loops over all entries: MatMatMultMaskSum(), MatGraphOrient(), MatPruneRows(), MatPowEntries(), MatMultOr() and\n\
+VecGetTop(), on rectangular matrices with empty rows and a hub, and on a graph with equal degrees.\n\n";
+
+#include <petscmat.h>
+#include <petscamb.h>
+
+static PetscErrorCode Check(const char name[], PetscBool fine)
+{
+  PetscMPIInt all = fine;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PETSC_COMM_WORLD));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s %s\n", all ? "ok" : "not ok", name));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Entry (i,j) of matrix s, or 0: small whole numbers of both signs, which occur often; row 0 is full, every fifth row is empty */
+static PetscReal Entry(PetscInt s, PetscInt i, PetscInt j)
+{
+  const unsigned h = ((unsigned)(s * 131 + i) * 2654435761u) ^ ((unsigned)j * 40503u + 77u) * 2246822519u;
+
+  if (i % 5 == 3) return 0;
+  return i == 0 || (h >> 13) % 4 == 0 ? (PetscReal)((int)((h >> 20) % 7) - 3) : 0;
+}
+
+static PetscErrorCode Make(PetscInt s, PetscInt m, PetscInt n, Mat *A)
+{
+  PetscInt first, last;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, m, n));
+  PetscCall(MatSetType(*A, MATAIJ));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatSeqAIJSetPreallocation(*A, n, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*A, n, NULL, n, NULL));
+  PetscCall(MatGetOwnershipRange(*A, &first, &last));
+  for (PetscInt i = first; i < last; i++) {
+    for (PetscInt j = 0; j < n; j++) {
+      if (Entry(s, i, j) != 0) PetscCall(MatSetValue(*A, i, j, Entry(s, i, j), INSERT_VALUES));
+    }
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestMaskSum(void)
+{
+  const PetscInt m = 23, k = 31, n = 17;
+  Mat            A, B, M;
+  PetscLogDouble sum, want = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(Make(1, m, k, &A));
+  PetscCall(Make(2, k, n, &B));
+  PetscCall(Make(3, m, n, &M));
+  for (PetscInt i = 0; i < m; i++) {
+    for (PetscInt j = 0; j < n; j++) {
+      for (PetscInt q = 0; q < k; q++) want += Entry(1, i, q) * Entry(2, q, j) * Entry(3, i, j);
+    }
+  }
+  PetscCall(MatMatMultMaskSum(A, B, M, &sum));
+  PetscCall(Check("sum of the entries of a product under a mask", (PetscBool)(sum == want && want != 0)));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&M));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Does entry (i,j) of A stay among the keep largest of its row that are not smaller than least? */
+static PetscBool Stays(PetscInt i, PetscInt j, PetscInt n, PetscReal least, PetscInt keep)
+{
+  const PetscReal a      = PetscAbsReal(Entry(4, i, j));
+  PetscReal       most   = 0;
+  PetscInt        before = 0;
+
+  for (PetscInt q = 0; q < n; q++) {
+    const PetscReal b = PetscAbsReal(Entry(4, i, q));
+
+    most = PetscMax(most, b);
+    before += b > a || (b == a && q < j);
+  }
+  return (PetscBool)(a > 0 && before < keep && (a >= least || a == most));
+}
+
+static PetscErrorCode TestPrune(PetscReal least, PetscInt keep)
+{
+  const PetscInt m = 26, n = 40;
+  Mat            A, B;
+  MatType        a, b;
+  PetscInt       first, last;
+  PetscBool      fine;
+  char           name[128];
+
+  PetscFunctionBeginUser;
+  PetscCall(Make(4, m, n, &A));
+  PetscCall(MatPruneRows(A, least, keep, &B));
+  PetscCall(MatGetType(A, &a));
+  PetscCall(MatGetType(B, &b));
+  PetscCall(PetscStrcmp(a, b, &fine));
+  PetscCall(MatGetOwnershipRange(B, &first, &last));
+  for (PetscInt i = first; i < last; i++) {
+    PetscInt           length, at = 0;
+    const PetscInt    *j;
+    const PetscScalar *v;
+
+    PetscCall(MatGetRow(B, i, &length, &j, &v));
+    for (PetscInt q = 0; q < n; q++) {
+      if (!Stays(i, q, n, least, keep)) continue;
+      fine = (PetscBool)(fine && at < length && j[at] == q && v[at] == (PetscScalar)Entry(4, i, q));
+      at++;
+    }
+    fine = (PetscBool)(fine && at == length);
+    PetscCall(MatRestoreRow(B, i, &length, &j, &v));
+  }
+  PetscCall(PetscSNPrintf(name, sizeof(name), "rows pruned to %d entries of at least %g", (int)keep, (double)least));
+  PetscCall(Check(name, fine));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestPower(PetscReal power)
+{
+  const PetscInt m = 12, n = 30;
+  Mat            A;
+  Vec            x, y;
+  PetscInt       first, last;
+  PetscBool      fine = PETSC_TRUE;
+  char           name[128];
+
+  PetscFunctionBeginUser;
+  PetscCall(Make(5, m, n, &A));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecSet(x, 1.0));
+  for (int k = 0; k < 50; k++) PetscCall(MatMult(A, x, y)); /* a format has the old values */
+  PetscCall(MatPowEntries(A, power));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(VecGetOwnershipRange(y, &first, &last));
+  for (PetscInt i = first; i < last; i++) {
+    PetscReal   want = 0;
+    PetscScalar got;
+
+    for (PetscInt j = 0; j < n; j++) {
+      if (Entry(5, i, j) != 0) want += PetscPowReal(PetscAbsReal(Entry(5, i, j)), power);
+    }
+    PetscCall(VecGetValues(y, 1, &i, &got));
+    fine = (PetscBool)(fine && PetscAbsScalar(got - want) <= 100 * PETSC_MACHINE_EPSILON * want);
+  }
+  PetscCall(PetscSNPrintf(name, sizeof(name), "entries to the power %g", (double)power));
+  PetscCall(Check(name, fine));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestOrient(void)
+{
+  const PetscInt n = 33;
+  Mat            A, B;
+  Vec            key;
+  PetscInt       first, last;
+  PetscBool      fine = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  PetscCall(Make(6, n, n, &A));
+  PetscCall(MatCreateVecs(A, &key, NULL));
+  PetscCall(MatGetOwnershipRange(A, &first, &last));
+  for (PetscInt i = first; i < last; i++) PetscCall(VecSetValue(key, i, (PetscReal)(i * 7 % 5), INSERT_VALUES));
+  PetscCall(VecAssemblyBegin(key));
+  PetscCall(VecAssemblyEnd(key));
+  PetscCall(MatGraphOrient(A, key, &B));
+  for (PetscInt i = first; i < last; i++) {
+    PetscInt           length, at = 0;
+    const PetscInt    *j;
+    const PetscScalar *v;
+
+    PetscCall(MatGetRow(B, i, &length, &j, &v));
+    for (PetscInt q = 0; q < n; q++) {
+      if (Entry(6, i, q) == 0 || i * 7 % 5 > q * 7 % 5 || (i * 7 % 5 == q * 7 % 5 && i >= q)) continue;
+      fine = (PetscBool)(fine && at < length && j[at] == q && v[at] == (PetscScalar)Entry(6, i, q));
+      at++;
+    }
+    fine = (PetscBool)(fine && at == length);
+    PetscCall(MatRestoreRow(B, i, &length, &j, &v));
+  }
+  PetscCall(Check("one direction of each edge", fine));
+  PetscCall(VecDestroy(&key));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static uint64_t Word(PetscInt s, PetscInt k)
+{
+  return s == 0 && k % 3 ? 0 : (uint64_t)(k + s + 1) * 0x9E3779B97F4A7C15ULL;
+}
+
+static PetscErrorCode TestOr(PetscBool transpose)
+{
+  const PetscInt m = 28, n = 19;
+  Mat            A;
+  PetscInt       first, last, firstx, lastx, length = transpose ? m : n;
+  uint64_t      *x, *y, *want;
+  PetscBool      fine = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  PetscCall(Make(7, m, n, &A));
+  if (transpose) {
+    PetscCall(MatGetOwnershipRange(A, &firstx, &lastx));
+    PetscCall(MatGetOwnershipRangeColumn(A, &first, &last));
+  } else {
+    PetscCall(MatGetOwnershipRange(A, &first, &last));
+    PetscCall(MatGetOwnershipRangeColumn(A, &firstx, &lastx));
+  }
+  PetscCall(PetscMalloc3(lastx - firstx, &x, last - first, &y, last - first, &want));
+  for (PetscInt k = firstx; k < lastx; k++) x[k - firstx] = Word(0, k);
+  for (PetscInt k = first; k < last; k++) {
+    want[k - first] = Word(1, k);
+    y[k - first]    = Word(2, k);
+  }
+  PetscCall(MatMultOr(A, transpose, x, want, y));
+  for (PetscInt k = first; k < last; k++) {
+    uint64_t all = 0;
+
+    for (PetscInt q = 0; q < length; q++) {
+      if (Entry(7, transpose ? q : k, transpose ? k : q) != 0) all |= Word(0, q);
+    }
+    fine = (PetscBool)(fine && y[k - first] == (Word(2, k) | (all & Word(1, k))));
+  }
+  PetscCall(Check(transpose ? "bits along columns" : "bits along rows", fine));
+  PetscCall(PetscFree3(x, y, want));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestTop(PetscInt k)
+{
+  const PetscInt n = 50;
+  PetscInt       got, index[60], first, last;
+  PetscReal      value[60], a[50];
+  Vec            x;
+  PetscBool      fine;
+  char           name[64];
+
+  PetscFunctionBeginUser;
+  PetscCall(VecCreate(PETSC_COMM_WORLD, &x));
+  PetscCall(VecSetSizes(x, PETSC_DECIDE, n));
+  PetscCall(VecSetType(x, VECSTANDARD));
+  PetscCall(VecGetOwnershipRange(x, &first, &last));
+  for (PetscInt i = 0; i < n; i++) {
+    a[i] = (PetscReal)(i * 29 % 13) - 5;
+    if (i >= first && i < last) PetscCall(VecSetValue(x, i, a[i], INSERT_VALUES));
+  }
+  PetscCall(VecAssemblyBegin(x));
+  PetscCall(VecAssemblyEnd(x));
+  PetscCall(VecGetTop(x, k, &got, index, value));
+  fine = (PetscBool)(got == PetscMin(k, n));
+  for (PetscInt p = 0; fine && p < got; p++) {
+    PetscInt before = 0;
+
+    for (PetscInt i = 0; i < n; i++) before += a[i] > a[index[p]] || (a[i] == a[index[p]] && i < index[p]);
+    fine = (PetscBool)(before == p && value[p] == a[index[p]]);
+  }
+  PetscCall(PetscSNPrintf(name, sizeof(name), "the %d greatest entries", (int)k));
+  PetscCall(Check(name, fine));
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestErrors(void)
+{
+  Mat            A, B;
+  PetscLogDouble sum;
+  PetscErrorCode prune, size, dense;
+
+  PetscFunctionBeginUser;
+  PetscCall(Make(8, 6, 9, &A));
+  PetscCall(MatCreateDense(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, 6, 9, NULL, &B));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  prune = MatPruneRows(A, 0, 0, NULL);
+  size  = MatMatMultMaskSum(A, A, A, &sum);
+  dense = MatPowEntries(B, 1);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(Check("errors: no entries to keep, sizes that do not fit, a dense matrix", (PetscBool)(prune == PETSC_ERR_ARG_OUTOFRANGE && size == PETSC_ERR_ARG_SIZ && dense == PETSC_ERR_SUP)));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscAMBInitializePackage());
+  PetscCall(TestMaskSum());
+  PetscCall(TestPrune(0, 1000));
+  PetscCall(TestPrune(2, 1000));
+  PetscCall(TestPrune(9, 1000));
+  PetscCall(TestPrune(0, 1));
+  PetscCall(TestPrune(0, 4));
+  PetscCall(TestPrune(2, 3));
+  PetscCall(TestPower(0));
+  PetscCall(TestPower(1));
+  PetscCall(TestPower(2));
+  PetscCall(TestPower(1.5));
+  PetscCall(TestOrient());
+  PetscCall(TestOr(PETSC_FALSE));
+  PetscCall(TestOr(PETSC_TRUE));
+  PetscCall(TestTop(0));
+  PetscCall(TestTop(1));
+  PetscCall(TestTop(7));
+  PetscCall(TestTop(60));
+  PetscCall(TestErrors());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+    requires: !complex
+    nsize: {{1 2 3}}
+    args: -mat_type {{aij @types}}
+
+TEST*/
