@@ -54,9 +54,9 @@ struct Problem {
   const Matrix          &A;
   int                    K;
   std::vector<SysScalar> d1, d2; /* m x K, n x K */
-  SysScalar             *D1, *D2, *C, *O, *left, *panel;
+  SysScalar             *D1, *D2, *C, *O, *panel;
   SysCSR                 csr;
-  SpmmDevice            *S = nullptr;
+  SpmmDevice            *S = nullptr, *sampled = nullptr;
 
   Problem(const Matrix &A_, int K_) : A(A_), K(K_), d1((size_t)A.m * K), d2((size_t)A.n * K)
   {
@@ -70,18 +70,19 @@ struct Problem {
     (void)SpmmDevicePanelColumns(K, &width);
     CallCuda(cudaMalloc((void **)&C, sizeof(SysScalar) * (size_t)A.m * K));
     CallCuda(cudaMalloc((void **)&O, sizeof(SysScalar) * A.j.size()));
-    CallCuda(cudaMalloc((void **)&left, sizeof(SysScalar) * (size_t)A.m * width));
     CallCuda(cudaMalloc((void **)&panel, sizeof(SysScalar) * (size_t)A.n * width));
     csr = {A.m, A.n, (int64_t)A.j.size(), ToDevice(A.i), ToDevice(A.j), ToDevice(values)};
     Call(SpmmDeviceCreate(&csr, A.i.data(), 0, width, &S, nullptr), "SpmmDeviceCreate()");
+    Call(SddmmDeviceCreate(&csr, A.i.data(), &sampled, nullptr), "SddmmDeviceCreate()");
     Poison();
   }
   Problem(const Problem &)            = delete;
   Problem &operator=(const Problem &) = delete;
   ~Problem()
   {
-    for (void *p : {(void *)D1, (void *)D2, (void *)C, (void *)O, (void *)left, (void *)panel, (void *)csr.i, (void *)csr.j, (void *)csr.a}) (void)cudaFree(p);
+    for (void *p : {(void *)D1, (void *)D2, (void *)C, (void *)O, (void *)panel, (void *)csr.i, (void *)csr.j, (void *)csr.a}) (void)cudaFree(p);
     SpmmDeviceDestroy(&S);
+    SpmmDeviceDestroy(&sampled);
   }
   void Poison()
   {
@@ -90,15 +91,15 @@ struct Problem {
   }
 
   /* Every so many rows against sums on the host; the worst error in units of rounding, relative to the sums of absolute values */
-  double Error(bool sampled) const
+  double Error(bool samples) const
   {
     const int64_t          step = std::max<int64_t>(1, A.m / 2000);
-    std::vector<SysScalar> c(sampled ? A.j.size() : (size_t)A.m * K);
+    std::vector<SysScalar> c(samples ? A.j.size() : (size_t)A.m * K);
     double                 worst = 0;
 
-    CallCuda(cudaMemcpy(c.data(), sampled ? O : C, c.size() * sizeof(SysScalar), cudaMemcpyDeviceToHost));
+    CallCuda(cudaMemcpy(c.data(), samples ? O : C, c.size() * sizeof(SysScalar), cudaMemcpyDeviceToHost));
     for (int64_t r = 0; r < A.m; r += step) {
-      if (sampled) {
+      if (samples) {
         for (int k = A.i[r]; k < A.i[r + 1]; k++) {
           double sum = 0, scale = 1e-300;
 
@@ -138,9 +139,8 @@ struct Problem {
   {
     for (int col = 0, width, ncol; col < K; col += ncol) {
       ncol = SpmmDevicePanelColumns(K - col, &width);
-      if (pack) Call(SpmmDevicePack(A.m, ncol, width, D1 + (int64_t)col * A.m, A.m, left, M.stream), "SpmmDevicePack()");
       if (pack) Call(SpmmDevicePack(A.n, ncol, width, D2 + (int64_t)col * A.n, A.n, panel, M.stream), "SpmmDevicePack()");
-      Call(SddmmDevice(&csr, width, left, panel, col > 0, 0, O, M.stream), "SddmmDevice()");
+      Call(SddmmDevice(sampled, &csr, ncol, width, D1 + (int64_t)col * A.m, A.m, panel, col > 0, 0, O, M.stream), "SddmmDevice()");
     }
   }
 };

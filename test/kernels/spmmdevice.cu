@@ -259,18 +259,21 @@ static bool Sample(const Shape &shape, int ncol)
 {
   const std::string where = shape.name + Text(", %d columns", ncol);
   const Rows       &A     = shape.A;
-  Dense             L(A.m, ncol, 0), R(A.n, ncol, 0);
+  Dense             L(A.m, ncol, ncol % 2 ? 3 : 0), R(A.n, ncol, 0);
   const Array<int>  i(A.i), j(A.j);
-  Array<SysScalar>  a(A.a), l(L.a), r(R.a), values(std::vector<SysScalar>(A.j.size(), NotANumber)), left((size_t)(A.m + 1) * SPMM_DEVICE_WIDTH), right((size_t)(A.n + 1) * SPMM_DEVICE_WIDTH);
+  Array<SysScalar>  a(A.a), l(L.a), r(R.a), values(std::vector<SysScalar>(A.j.size(), NotANumber)), right((size_t)(A.n + 1) * SPMM_DEVICE_WIDTH);
   const SysCSR      csr = {A.m, A.n, (int64_t)A.j.size(), i.data, j.data, a.data};
+  SpmmDevice       *S   = NULL;
   int               width;
+  bool              good = Good(SddmmDeviceCreate(&csr, A.i.data(), &S, stream), where);
 
-  for (int c = 0, n; c < ncol; c += n) {
-    n = SpmmDevicePanelColumns(ncol - c, &width);
-    if (!Good(SpmmDevicePack(A.m, n, width, l.data + c * L.ld, L.ld, left.data, stream), where)) return false;
-    if (!Good(SpmmDevicePack(A.n, n, width, r.data + c * R.ld, R.ld, right.data, stream), where)) return false;
-    if (!Good(SddmmDevice(&csr, width, left.data, right.data, c > 0, c + n == ncol, values.data, stream), where)) return false;
+  for (int c = 0, n; good && c < ncol; c += n) {
+    n    = SpmmDevicePanelColumns(ncol - c, &width);
+    good = Good(SpmmDevicePack(A.n, n, width, r.data + c * R.ld, R.ld, right.data, stream), where);
+    good = good && Good(SddmmDevice(S, &csr, n, width, l.data + c * L.ld, L.ld, right.data, c > 0, c + n == ncol, values.data, stream), where);
   }
+  SpmmDeviceDestroy(&S);
+  if (!good) return false;
   const std::vector<SysScalar> got = values.Download();
   for (int row = 0; row < A.m; row++) {
     for (int k = A.i[row]; k < A.i[row + 1]; k++) {

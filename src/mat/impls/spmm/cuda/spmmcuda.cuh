@@ -12,10 +12,11 @@
 struct _SpmmDevice {
   int      most; /* entries of a row that is not cut, at most */
   int64_t  npart;
-  int     *first; /* of each row: the number of parts before it; only longer rows have parts */
-  int     *begin; /* of each part: its first entry, and behind its last one */
+  int     *begin; /* of each part: its first entry, and behind its last one; only longer rows have parts */
   int     *end;
-  SysReal *sums; /* a row of a panel for each part */
+  int     *first; /* of each row: the number of parts before it; not for sampled products */
+  int     *row;   /* of each part: its row; for sampled products */
+  SysReal *sums;  /* a row of a panel for each part */
   char    *memory;
   int     *i, *j, *place; /* the transposed pattern, whose entry k has the value of entry place[k] of A; or NULL */
   char    *transposed;

@@ -42,9 +42,13 @@ typedef struct {
 /* The sum of no, one or two terms, m rows of ncol columns. It is a panel without columns if ld is 0. */
 SysStatus SpmmDeviceMult(int64_t m, const SpmmDeviceTerm term[], int nterm, int ncol, int width, SysReal *C, int64_t ld, SysStream);
 
-/* For each entry of A, the product of the row of left that belongs to its row and the row of right that belongs to its column. The products are set in values,
-   or added to them; then the values are multiplied by those of A, if scale is not 0. */
-SysStatus SddmmDevice(const SysCSR *A, int width, const SysReal *left, const SysReal *right, int add, int scale, SysReal *values, SysStream);
+/* The same for the sampled products of SddmmDevice(), of any width */
+SysStatus SddmmDeviceCreate(const SysCSR *A, const SysInt *rows, SpmmDevice **, SysStream);
+
+/* For each entry of A, the product of a row of the left and a row of the right matrix: those of its row and of its column. The left matrix has ncol columns, which
+   begin ld numbers after one another; the right matrix is their panel. The products are set in values, or added to them; then the values are multiplied by those of
+   A, if scale is not 0. */
+SysStatus SddmmDevice(const SpmmDevice *, const SysCSR *A, int ncol, int width, const SysReal *left, int64_t ld, const SysReal *right, int add, int scale, SysReal *values, SysStream);
 
 #if defined(__cplusplus)
 }
