@@ -10,8 +10,20 @@
 
 #define BLOCK_ROWS 32 /* rows of a block of threads */
 #define TEAM       8  /* lanes of a row, at least */
-#define BATCH      8  /* rows of the panel that a lane reads together at the end of a row */
+#ifndef WIDEST
+#define WIDEST     8  /* lanes of a row, at most */
+#define FLYING     8  /* vectors of the panel that a lane reads together, at most */
+#define BLOCKS     4  /* blocks of a multiprocessor, for which a thread has registers */
+#endif
+#ifndef UNROLL
+#define UNROLL 1
+#endif
+#ifndef TAIL
+#define TAIL 1
+#endif
 #define NARROW     4  /* rows of the panel that a lane reads together in a row of few lanes */
+
+#define SPMM_LANES(vectors) ((vectors) < WIDEST ? (vectors) : WIDEST)
 
 #if defined(SYS_SINGLE)
 typedef float4 SpmmVector;
@@ -76,6 +88,28 @@ static __device__ inline void SpmmEntry(const SpmmOperand &A, int k, int k1, int
   value  = k < k1 ? __ldg(&A.a[A.place ? __ldg(&A.place[k]) : k]) : (SysReal)0;
 }
 
+/* Adds some of the entries that the lanes of a team have: STEP from that of lane e on, of which the first n exist */
+template <int LANES, int PER, int STEP, bool WHOLE>
+static __device__ inline void SpmmStep(const SpmmOperand &A, unsigned team, int column, SysReal value, int e0, int n, int lane, SpmmVector sum[PER])
+{
+  SpmmVector d[STEP][PER];
+
+#pragma unroll
+  for (int e = 0; e < STEP; e++) {
+    const int64_t c = __shfl_sync(team, column, e0 + e, LANES);
+
+#pragma unroll
+    for (int v = 0; v < PER; v++) d[e][v] = WHOLE || e < n ? __ldg(&A.panel[c * (LANES * PER) + v * LANES + lane]) : SpmmZero();
+  }
+#pragma unroll
+  for (int e = 0; e < STEP; e++) {
+    const SysReal a = __shfl_sync(team, value, e0 + e, LANES);
+
+#pragma unroll
+    for (int v = 0; v < PER; v++) SpmmAdd(sum[v], a, d[e][v]);
+  }
+}
+
 /* Adds entries k to k + LANES * GROUPS * TIMES - 1, as far as they are before k1, all of whose rows of the panel are read together */
 template <int LANES, int GROUPS, int TIMES>
 static __device__ inline void SpmmNarrow(const SpmmOperand &A, int k, int k1, int t, unsigned team, SpmmVector &sum)
@@ -98,113 +132,111 @@ static __device__ inline void SpmmNarrow(const SpmmOperand &A, int k, int k1, in
   for (int e = 0; e < TIMES * LANES; e++) SpmmAdd(sum, __shfl_sync(team, value[e / LANES], e % LANES * GROUPS + t / LANES, ALL), d[e]);
 }
 
-/* Adds LANES entries from k on, all of which are there */
-template <int LANES>
-static __device__ inline void SpmmWhole(const SpmmOperand &A, int k, int t, unsigned team, SpmmVector &sum)
-{
-  int     column;
-  SysReal value;
-
-  SpmmEntry(A, k + t, k + LANES, column, value);
-#pragma unroll
-  for (int e = 0; e < LANES; e++) SpmmAdd(sum, __shfl_sync(team, value, e, LANES), __ldg(&A.panel[(int64_t)__shfl_sync(team, column, e, LANES) * LANES + t]));
-}
-
-/* Adds entries k to k1 - 1, fewer than LANES */
-template <int LANES>
-static __device__ inline void SpmmRest(const SpmmOperand &A, int k, int k1, int t, unsigned team, SpmmVector &sum)
-{
-  int     column;
-  SysReal value;
-
-  SpmmEntry(A, k + t, k1, column, value);
-  for (int e0 = 0; e0 < LANES && k + e0 < k1; e0 += BATCH) {
-    SpmmVector d[BATCH];
-
-#pragma unroll
-    for (int e = 0; e < BATCH; e++) {
-      const int64_t c = __shfl_sync(team, column, e0 + e, LANES);
-
-      d[e] = k + e0 + e < k1 ? __ldg(&A.panel[c * LANES + t]) : SpmmZero();
-    }
-#pragma unroll
-    for (int e = 0; e < BATCH; e++) SpmmAdd(sum, __shfl_sync(team, value, e0 + e, LANES), d[e]);
-  }
-}
-
 /* The sum of entries k0 to k1 - 1, by a team, of which this thread is number t. All groups of lanes get it. */
-template <int LANES>
-static __device__ inline SpmmVector SpmmSum(const SpmmOperand &A, int k0, int k1, int t)
+template <int LANES, int PER>
+static __device__ inline void SpmmSum(const SpmmOperand &A, int k0, int k1, int t, SpmmVector sum[PER])
 {
-  constexpr int  ALL  = LANES < TEAM ? TEAM : LANES;
+  constexpr int  ALL = LANES < TEAM ? TEAM : LANES;
   const unsigned team = SpmmTeam<ALL>();
-  SpmmVector     sum  = SpmmZero();
-  int            k    = k0;
 
+#pragma unroll
+  for (int v = 0; v < PER; v++) sum[v] = SpmmZero();
   if constexpr (LANES < ALL) {
     constexpr int TIMES = LANES < NARROW ? NARROW / LANES : 1;
 
-    for (; k < k1; k += ALL * TIMES) SpmmNarrow<LANES, ALL / LANES, TIMES>(A, k, k1, t, team, sum);
+    for (int k = k0; k < k1; k += ALL * TIMES) SpmmNarrow<LANES, ALL / LANES, TIMES>(A, k, k1, t, team, sum[0]);
 #pragma unroll
-    for (int d = LANES; d < ALL; d *= 2) SpmmAdd(sum, 1, SpmmOther(team, sum, d, ALL));
+    for (int d = LANES; d < ALL; d *= 2) SpmmAdd(sum[0], 1, SpmmOther(team, sum[0], d, ALL));
   } else {
-    for (; k + LANES <= k1; k += LANES) SpmmWhole<LANES>(A, k, t, team, sum);
-    if (k < k1) SpmmRest<LANES>(A, k, k1, t, team, sum);
+    constexpr int STEP = FLYING / PER, Unroll = UNROLL;
+
+    for (int k = k0; k < k1; k += LANES) {
+      int     column;
+      SysReal value;
+
+      SpmmEntry(A, k + t, k1, column, value);
+#pragma unroll(Unroll)
+      for (int e = 0; e < LANES; e += STEP) {
+        if (k + e + STEP <= k1) SpmmStep<LANES, PER, STEP, true>(A, team, column, value, e, STEP, t, sum);
+        else {
+#if TAIL
+          if (k + e < k1) SpmmStep<LANES, PER, STEP, false>(A, team, column, value, e, k1 - k - e, t, sum);
+#else
+          for (int q = e; q < k1 - k; q++) SpmmStep<LANES, PER, 1, true>(A, team, column, value, q, 1, t, sum);
+#endif
+          break;
+        }
+      }
+    }
   }
-  return sum;
 }
 
-/* The sum of a row, from its parts if it is long */
-template <int LANES>
-static __device__ inline SpmmVector SpmmRow(const SpmmOperand &A, int64_t r, int t)
+/* Adds the sum of a row, from its parts if it is long */
+template <int LANES, int PER>
+static __device__ inline void SpmmRow(const SpmmOperand &A, int64_t r, int t, SpmmVector sum[PER])
 {
-  const int  k0 = __ldg(&A.i[r]), k1 = __ldg(&A.i[r + 1]);
-  SpmmVector sum = SpmmZero();
+  const int k0 = __ldg(&A.i[r]), k1 = __ldg(&A.i[r + 1]);
 
-  if (k1 - k0 <= A.most) return SpmmSum<LANES>(A, k0, k1, t);
+  if (k1 - k0 <= A.most) {
+    SpmmSum<LANES, PER>(A, k0, k1, t, sum);
+    return;
+  }
   const int end = __ldg(&A.first[r + 1]);
+
+#pragma unroll
+  for (int v = 0; v < PER; v++) sum[v] = SpmmZero();
 #pragma unroll 4
-  for (int p = __ldg(&A.first[r]); p < end; p++) SpmmAdd(sum, 1, __ldg(&A.sums[(int64_t)p * LANES + t % LANES]));
-  return sum;
+  for (int p = __ldg(&A.first[r]); p < end; p++) {
+#pragma unroll
+    for (int v = 0; v < PER; v++) SpmmAdd(sum[v], 1, __ldg(&A.sums[(int64_t)p * (LANES * PER) + v * LANES + t % LANES]));
+  }
 }
 
-template <int LANES>
-static __global__ void __launch_bounds__(SYS_THREADS) SpmmParts(const SpmmOperand A, int64_t npart, const int *begin, const int *end, SpmmVector *__restrict__ sums)
+template <int LANES, int PER>
+static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SpmmParts(const SpmmOperand A, int64_t npart, const int *begin, const int *end, SpmmVector *__restrict__ sums)
 {
   constexpr int ALL = LANES < TEAM ? TEAM : LANES;
   const int     t   = (int)threadIdx.x % ALL;
   const int64_t p   = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / ALL;
+  SpmmVector    sum[PER];
 
-  if (p < npart) {
-    const SpmmVector sum = SpmmSum<LANES>(A, begin[p], end[p], t);
-
-    if (t < LANES) sums[p * LANES + t] = sum;
+  if (p >= npart) return;
+  SpmmSum<LANES, PER>(A, begin[p], end[p], t, sum);
+#pragma unroll
+  for (int v = 0; v < PER; v++) {
+    if (t < LANES) sums[p * (LANES * PER) + v * LANES + t] = sum[v];
   }
 }
 
-template <int LANES, int TERMS>
-static __global__ void __launch_bounds__(SYS_THREADS) SpmmRows(int64_t m, const SpmmOperand A, const SpmmOperand B, int ncol, SysReal *__restrict__ C, int64_t ld)
+template <int LANES, int PER, int TERMS>
+static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SpmmRows(int64_t m, const SpmmOperand A, const SpmmOperand B, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
-  constexpr int      ALL = LANES < TEAM ? TEAM : LANES, WIDTH = LANES * SPMM_VECTOR;
+  constexpr int      ALL = LANES < TEAM ? TEAM : LANES, WIDTH = LANES * PER * SPMM_VECTOR;
   __shared__ SysReal tile[WIDTH][BLOCK_ROWS + 1];
   const int          t  = (int)threadIdx.x % ALL;
   const int64_t      r0 = (int64_t)blockIdx.x * BLOCK_ROWS;
 
   for (int y = (int)threadIdx.x / ALL; y < BLOCK_ROWS; y += SYS_THREADS / ALL) {
-    const int64_t r   = r0 + y;
-    SpmmVector    sum = SpmmZero();
+    const int64_t r = r0 + y;
+    SpmmVector    sum[PER], more[PER];
 
-    if (r < m) sum = SpmmRow<LANES>(A, r, t);
-    if (TERMS > 1 && r < m) SpmmAdd(sum, 1, SpmmRow<LANES>(B, r, t));
-    if (t < LANES && !ld) {
-      if (r < m) ((SpmmVector *)C)[r * LANES + t] = sum;
-    } else if (t < LANES) {
-      tile[t * SPMM_VECTOR][y]     = sum.x;
-      tile[t * SPMM_VECTOR + 1][y] = sum.y;
+    if (r >= m) break;
+    SpmmRow<LANES, PER>(A, r, t, sum);
+    if (TERMS > 1) SpmmRow<LANES, PER>(B, r, t, more);
+#pragma unroll
+    for (int v = 0; v < PER; v++) {
+      SysReal *column = tile[(v * LANES + t % LANES) * SPMM_VECTOR] + y;
+
+      if (TERMS > 1) SpmmAdd(sum[v], 1, more[v]);
+      if (t < LANES && !ld) ((SpmmVector *)C)[r * (LANES * PER) + v * LANES + t] = sum[v];
+      else if (t < LANES) {
+        column[0]              = sum[v].x;
+        column[BLOCK_ROWS + 1] = sum[v].y;
 #if defined(SYS_SINGLE)
-      tile[t * SPMM_VECTOR + 2][y] = sum.z;
-      tile[t * SPMM_VECTOR + 3][y] = sum.w;
+        column[2 * (BLOCK_ROWS + 1)] = sum[v].z;
+        column[3 * (BLOCK_ROWS + 1)] = sum[v].w;
 #endif
+      }
     }
   }
   if (!ld) return;
@@ -216,7 +248,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) SpmmRows(int64_t m, const 
   }
 }
 
-template <int LANES>
+template <int LANES, int PER>
 static SysStatus SpmmLaunch(int64_t m, const SpmmDeviceTerm term[], int nterm, const SpmmOperand A[], int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
 {
   constexpr int ALL = LANES < TEAM ? TEAM : LANES;
@@ -224,10 +256,10 @@ static SysStatus SpmmLaunch(int64_t m, const SpmmDeviceTerm term[], int nterm, c
   for (int n = 0; n < nterm; n++) {
     const SpmmDevice *s = term[n].S;
 
-    if (s->npart) SpmmParts<LANES><<<SysBlocks(s->npart * ALL), SYS_THREADS, 0, stream>>>(A[n], s->npart, s->begin, s->end, (SpmmVector *)s->sums);
+    if (s->npart) SpmmParts<LANES, PER><<<SysBlocks(s->npart * ALL), SYS_THREADS, 0, stream>>>(A[n], s->npart, s->begin, s->end, (SpmmVector *)s->sums);
   }
-  if (nterm == 1) SpmmRows<LANES, 1><<<SysBlocks(m, BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A[0], A[0], ncol, C, ld);
-  else SpmmRows<LANES, 2><<<SysBlocks(m, BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A[0], A[1], ncol, C, ld);
+  if (nterm == 1) SpmmRows<LANES, PER, 1><<<SysBlocks(m, BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A[0], A[0], ncol, C, ld);
+  else SpmmRows<LANES, PER, 2><<<SysBlocks(m, BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A[0], A[1], ncol, C, ld);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
 }
@@ -249,16 +281,16 @@ SysStatus SpmmDeviceMult(int64_t m, const SpmmDeviceTerm term[], int nterm, int 
   }
   switch (width / SPMM_VECTOR) {
   case 1:
-    return SpmmLaunch<1>(m, term, nterm, A, ncol, C, ld, stream);
+    return SpmmLaunch<1, 1>(m, term, nterm, A, ncol, C, ld, stream);
   case 2:
-    return SpmmLaunch<2>(m, term, nterm, A, ncol, C, ld, stream);
+    return SpmmLaunch<2, 1>(m, term, nterm, A, ncol, C, ld, stream);
   case 4:
-    return SpmmLaunch<4>(m, term, nterm, A, ncol, C, ld, stream);
+    return SpmmLaunch<4, 1>(m, term, nterm, A, ncol, C, ld, stream);
   case 8:
-    return SpmmLaunch<8>(m, term, nterm, A, ncol, C, ld, stream);
+    return SpmmLaunch<8, 1>(m, term, nterm, A, ncol, C, ld, stream);
   case 16:
-    return SpmmLaunch<16>(m, term, nterm, A, ncol, C, ld, stream);
+    return SpmmLaunch<SPMM_LANES(16), 16 / SPMM_LANES(16)>(m, term, nterm, A, ncol, C, ld, stream);
   default:
-    return SpmmLaunch<32>(m, term, nterm, A, ncol, C, ld, stream);
+    return SpmmLaunch<SPMM_LANES(32), 32 / SPMM_LANES(32)>(m, term, nterm, A, ncol, C, ld, stream);
   }
 }
