@@ -88,6 +88,7 @@ struct Problem {
   {
     CallCuda(cudaMemset(C, 0xff, sizeof(SysScalar) * (size_t)A.m * K));
     CallCuda(cudaMemset(O, 0xff, sizeof(SysScalar) * A.j.size()));
+    CallCuda(cudaDeviceSynchronize()); /* the products run in a stream that waits for nothing */
   }
 
   /* Every so many rows against sums on the host; the worst error in units of rounding, relative to the sums of absolute values */
@@ -244,11 +245,43 @@ static bool OneProblem(const Machine &M, const std::string &name, const Matrix &
   return error < 100 && sampled < 100;
 }
 
+/* Tiles in shared memory for columns that some rows of a block of 32 share, by how many these have to be: entries in tiles, entries for each row of D that a tile reads,
+   times without packing, and the time to make tiles in products */
+static bool Heavy(const Machine &M, const std::string &name, const Matrix &A, int K)
+{
+  const std::string file = name.substr(name.rfind('/') + 1);
+  Problem           P(A, K);
+  int64_t           entries, columns;
+  int               width;
+  bool              good = true;
+
+  (void)SpmmDevicePanelColumns(K, &width);
+  P.Mult(M, true);
+  const double plain = Microseconds(M, [&] { P.Mult(M, false); });
+  printf("%-16s %4d %9s %8s %8s %10.1f\n", file.c_str(), K, "-", "", "", plain);
+  for (const int threshold : {2, 4, 8}) {
+    const auto t0 = std::chrono::steady_clock::now();
+
+    Call(SpmmDeviceTile(P.S, &P.csr, A.i.data(), A.j.data(), threshold, width, M.stream), "SpmmDeviceTile()");
+    const double setup = std::chrono::duration<double>(std::chrono::steady_clock::now() - t0).count();
+    SpmmDeviceTileFigures(P.S, &entries, &columns);
+    P.Poison();
+    P.Mult(M, true);
+    CallCuda(cudaStreamSynchronize(M.stream));
+    const double error = P.Error(false), tiled = Microseconds(M, [&] { P.Mult(M, false); });
+    printf("%-16s %4d %9d %7.0f%% %8.1f %10.1f %6.2f %8.0f %s\n", file.c_str(), K, threshold, 100. * (double)entries / (double)A.j.size(), columns ? (double)entries / (double)columns : 0, tiled, plain / tiled, 1e6 * setup / tiled,
+           error < 100 ? "" : Text("WRONG %.1e", error).c_str());
+    fflush(stdout);
+    good = good && error < 100;
+  }
+  return good;
+}
+
 int main(int argc, char **argv)
 {
   std::vector<int> widths = {32, 128};
   Machine          M;
-  bool             good = true;
+  bool             good = true, heavy = false;
 
   M.repeat = 7;
   M.alone  = false;
@@ -260,6 +293,11 @@ int main(int argc, char **argv)
   for (int k = 1; k < argc; k++) {
     if (!strcmp(argv[k], "-alone")) {
       M.alone = true;
+      continue;
+    }
+    if (!strcmp(argv[k], "-heavy")) {
+      heavy = true;
+      printf("\ntiles for columns with so many entries in 32 rows\n%-16s %4s %9s %8s %8s %10s %6s %8s\n", "matrix", "K", "threshold", "in tiles", "shared", "alone", "ratio", "set-up");
       continue;
     }
     if (!strcmp(argv[k], "-k") && k + 1 < argc) {
@@ -274,10 +312,10 @@ int main(int argc, char **argv)
     const std::string wrong = MatrixCreate(argv[k], A);
 
     if (!wrong.empty()) Stop(argv[k], wrong.c_str());
-    for (const int K : widths) good &= OneProblem(M, argv[k], A, K);
+    for (const int K : widths) good &= heavy ? Heavy(M, argv[k], A, K) : OneProblem(M, argv[k], A, K);
   }
   if (argc < 2) {
-    fprintf(stderr, "spmm [-k 32,128] [-alone] MATRIX...\nMATRIX is a Matrix Market file or p5:S p7:S p9:S p27:S elas:S er:SCALE,FACTOR g500:SCALE,FACTOR band:ROWS,WIDTH,ENTRIES\n");
+    fprintf(stderr, "spmm [-k 32,128] [-alone] [-heavy] MATRIX...\nMATRIX is a Matrix Market file or p5:S p7:S p9:S p27:S elas:S er:SCALE,FACTOR g500:SCALE,FACTOR band:ROWS,WIDTH,ENTRIES\n");
     return 2;
   }
   return good ? 0 : 1;

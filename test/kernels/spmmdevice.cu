@@ -61,9 +61,10 @@ static bool Near(SysScalar value, long double sum, long double scale)
 }
 
 /* How a product is made: C = A D, or A^T D with the transposed matrix in place of A; to columns at once, or to a panel that is unpacked; with an A that is the sum
-   of two terms */
+   of two terms; with tiles */
 struct Way {
   bool transpose, panel, terms;
+  int  threshold; /* of tiles, or 0 */
 };
 
 /* The rows of A, without every third of its entries, or only with these */
@@ -97,13 +98,15 @@ struct Operand {
   Operand &operator=(const Operand &) = delete;
   ~Operand() { SpmmDeviceDestroy(&S); }
   SysCSR    CSR() const { return {A.m, A.n, (int64_t)A.j.size(), i.data, j.data, a.data}; }
-  SysStatus Create(bool transpose, int ncol)
+  SysStatus Create(bool transpose, int threshold, int ncol)
   {
     const SysCSR csr = CSR();
+    SysStatus    status;
     int          width;
 
     (void)SpmmDevicePanelColumns(ncol, &width);
-    return SpmmDeviceCreate(&csr, A.i.data(), transpose, width, &S, stream);
+    status = SpmmDeviceCreate(&csr, A.i.data(), transpose, width, &S, stream);
+    return status == SYS_SUCCESS && threshold ? SpmmDeviceTile(S, &csr, A.i.data(), A.j.data(), threshold, width, stream) : status;
   }
 };
 
@@ -117,7 +120,7 @@ static bool Multiply(const Shape &shape, const Way &way, Dense &D, Dense &C, con
   SpmmDeviceTerm       term[2] = {none, none};
   bool                 good;
 
-  good    = Good(whole.Create(way.transpose, D.ncol), where) && Good(first.Create(way.transpose, D.ncol), where) && Good(second.Create(way.transpose, D.ncol), where);
+  good    = Good(whole.Create(way.transpose, way.threshold, D.ncol), where) && Good(first.Create(way.transpose, 0, D.ncol), where) && Good(second.Create(way.transpose, 0, D.ncol), where);
   term[0] = {way.terms ? first.S : whole.S, way.terms ? first.CSR() : whole.CSR(), panel.data};
   term[1] = {second.S, second.CSR(), panel.data};
   for (int c = 0, width, n; good && c < D.ncol; c += n) {
@@ -173,11 +176,13 @@ static bool Check(const Rows &A, Dense &D, Dense &C, const std::string &where)
 }
 
 static const Way Ways[] = {
-  {false, false, false},
-  {true,  false, false},
-  {false, false, true },
-  {true,  true,  false},
-  {false, true,  true }
+  {false, false, false, 0},
+  {true,  false, false, 0},
+  {false, false, true,  0},
+  {true,  true,  false, 0},
+  {false, true,  true,  0},
+  {false, false, false, 2},
+  {false, true,  false, 5}
 };
 
 static const int Widths[] = {1, 2, 3, 4, 7, 16, 31, 33, 64, 65, 130};
@@ -191,7 +196,7 @@ static bool Products(const std::vector<Shape> &shapes)
 
     for (const int ncol : Widths) {
       for (const Way &way : Ways) {
-        const std::string where = shape.name + Text(", %d columns%s%s%s", ncol, way.transpose ? ", transposed" : "", way.panel ? ", to a panel" : "", way.terms ? ", two terms" : "");
+        const std::string where = shape.name + Text(", %d columns%s%s%s%s", ncol, way.transpose ? ", transposed" : "", way.panel ? ", to a panel" : "", way.terms ? ", two terms" : "", way.threshold ? ", tiles" : "");
         const Rows       &A     = way.transpose ? T : shape.A;
         Dense             D(A.n, ncol, ncol % 2 ? 5 : 0), C(A.m, ncol, ncol % 3);
 

@@ -10,8 +10,16 @@
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
 #define BLOCK_ROWS 32 /* rows of a block of threads */
-#define TEAM       8  /* lanes of a row */
-#define FLYING     8  /* vectors that a lane reads together, at least if the row has them */
+#define TEAM       8  /* lanes of a row, at least */
+#ifndef FLYING
+  #define FLYING 8 /* vectors that a lane reads together, at most */
+  #define BLOCKS 4 /* blocks of a multiprocessor, for which a thread has registers */
+#endif
+
+#ifndef MOST
+  #define MOST 8
+#endif
+#define SDDMM_ALL(lanes) ((lanes) < TEAM ? TEAM : (lanes)) /* lanes of a team, in groups of `lanes` */
 
 #if defined(SYS_SINGLE)
 typedef float4 SddmmVector;
@@ -60,51 +68,59 @@ static __device__ inline SysReal SddmmExchange(unsigned team, SysReal sum[LANES]
   return sum[0];
 }
 
-/* The results of entries k0 to k1 - 1 of a row whose numbers are in x, by a team, of which this thread is number t. Lane l of a group has vectors l, l + LANES ... */
+/* The results of TIMES * TEAM entries from k on, of which those before k1 exist, or all if WHOLE is true. Lane l of a group has vectors l, l + LANES ... of x. */
+template <int LANES, int PER, int TIMES, bool WHOLE>
+static __device__ inline void SddmmSome(const SddmmOperand &A, int k, int k1, int t, unsigned team, const SysReal x[PER * SPMM_VECTOR])
+{
+  constexpr int ALL = SDDMM_ALL(LANES), STEP = FLYING / PER < TIMES * LANES ? FLYING / PER : TIMES * LANES;
+  const int     lane = t % LANES, group = t - lane;
+  int           column[TIMES];
+  SysReal       sum[TIMES][LANES];
+
+#pragma unroll
+  for (int s = 0; s < TIMES; s++) column[s] = WHOLE || k + s * ALL + t < k1 ? __ldg(&A.j[k + s * ALL + t]) : -1;
+#pragma unroll
+  for (int e0 = 0; e0 < TIMES * LANES; e0 += STEP) {
+    SddmmVector y[STEP][PER];
+
+#pragma unroll
+    for (int e = 0; e < STEP; e++) {
+      const int c = __shfl_sync(team, column[(e0 + e) / LANES], group + (e0 + e) % LANES, ALL);
+
+#pragma unroll
+      for (int v = 0; v < PER; v++) y[e][v] = WHOLE || c >= 0 ? __ldg(&A.right[(int64_t)c * (LANES * PER) + v * LANES + lane]) : SddmmVector();
+    }
+#pragma unroll
+    for (int e = 0; e < STEP; e++) {
+      SysReal dot = 0;
+
+#pragma unroll
+      for (int v = 0; v < PER; v++) dot = SddmmDot(dot, &x[v * SPMM_VECTOR], y[e][v]);
+      sum[(e0 + e) / LANES][(e0 + e) % LANES] = dot;
+    }
+  }
+#pragma unroll
+  for (int s = 0; s < TIMES; s++) {
+    const int q      = k + s * ALL + t;
+    SysReal   result = SddmmExchange<LANES>(team, sum[s], lane);
+
+    if (WHOLE || q < k1) {
+      if (A.add) result += A.values[q];
+      A.values[q] = A.a ? result * __ldg(&A.a[q]) : result;
+    }
+  }
+}
+
+/* The results of entries k0 to k1 - 1 of a row whose numbers are in x, by a team, of which this thread is number t */
 template <int LANES, int PER>
 static __device__ inline void SddmmEntries(const SddmmOperand &A, int k0, int k1, int t, const SysReal x[PER * SPMM_VECTOR])
 {
-  constexpr int  TIMES = LANES * PER < FLYING ? FLYING / (LANES * PER) : 1;
-  const int      lane = t % LANES, group = t - lane;
-  const unsigned team = ((1u << TEAM) - 1) << (threadIdx.x % SYS_WARP / TEAM * TEAM);
+  constexpr int  ALL = SDDMM_ALL(LANES), TIMES = LANES * PER < FLYING ? FLYING / (LANES * PER) : 1;
+  const unsigned team = SYS_ALL_LANES >> (SYS_WARP - ALL) << (threadIdx.x % SYS_WARP / ALL * ALL);
+  int            k    = k0;
 
-  for (int k = k0; k < k1; k += TEAM * TIMES) {
-    int     column[TIMES];
-    SysReal sum[TIMES][LANES];
-
-#pragma unroll
-    for (int s = 0; s < TIMES; s++) column[s] = k + s * TEAM + t < k1 ? __ldg(&A.j[k + s * TEAM + t]) : -1;
-#pragma unroll
-    for (int e0 = 0; e0 < TIMES * LANES; e0 += FLYING / PER) {
-      SddmmVector y[FLYING / PER][PER];
-
-#pragma unroll
-      for (int e = 0; e < FLYING / PER; e++) {
-        const int c = __shfl_sync(team, column[(e0 + e) / LANES], group + (e0 + e) % LANES, TEAM);
-
-#pragma unroll
-        for (int v = 0; v < PER; v++) y[e][v] = c >= 0 ? __ldg(&A.right[(int64_t)c * (LANES * PER) + v * LANES + lane]) : SddmmVector();
-      }
-#pragma unroll
-      for (int e = 0; e < FLYING / PER; e++) {
-        SysReal dot = 0;
-
-#pragma unroll
-        for (int v = 0; v < PER; v++) dot = SddmmDot(dot, &x[v * SPMM_VECTOR], y[e][v]);
-        sum[(e0 + e) / LANES][(e0 + e) % LANES] = dot;
-      }
-    }
-#pragma unroll
-    for (int s = 0; s < TIMES; s++) {
-      const int q      = k + s * TEAM + t;
-      SysReal   result = SddmmExchange<LANES>(team, sum[s], lane);
-
-      if (q < k1) {
-        if (A.add) result += A.values[q];
-        A.values[q] = A.a ? result * __ldg(&A.a[q]) : result;
-      }
-    }
-  }
+  for (; k + ALL * TIMES <= k1; k += ALL * TIMES) SddmmSome<LANES, PER, TIMES, true>(A, k, k1, t, team, x);
+  for (; k < k1; k += ALL) SddmmSome<LANES, PER, 1, false>(A, k, k1, t, team, x);
 }
 
 /* The number of the dense row that vector v of a lane begins with */
@@ -115,10 +131,11 @@ static __device__ inline int SddmmColumn(int v, int t)
 }
 
 template <int LANES, int PER>
-static __global__ void __launch_bounds__(SYS_THREADS) SddmmParts(const SddmmOperand A, int64_t npart, const int *__restrict__ row, const int *__restrict__ begin, const int *__restrict__ end)
+static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SddmmParts(const SddmmOperand A, int64_t npart, const int *__restrict__ row, const int *__restrict__ begin, const int *__restrict__ end)
 {
-  const int     t = (int)threadIdx.x % TEAM;
-  const int64_t p = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / TEAM;
+  constexpr int ALL = SDDMM_ALL(LANES);
+  const int     t   = (int)threadIdx.x % ALL;
+  const int64_t p   = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / ALL;
   SysReal       x[PER * SPMM_VECTOR];
 
   if (p >= npart) return;
@@ -132,35 +149,35 @@ static __global__ void __launch_bounds__(SYS_THREADS) SddmmParts(const SddmmOper
 }
 
 template <int LANES, int PER>
-static __global__ void __launch_bounds__(SYS_THREADS) SddmmRows(int64_t m, const SddmmOperand A, int most)
+static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SddmmRows(int64_t m, const SddmmOperand A, int most)
 {
-  constexpr int      WIDTH = LANES * PER * SPMM_VECTOR;
+  constexpr int      ALL = SDDMM_ALL(LANES), WIDTH = LANES * PER * SPMM_VECTOR;
   __shared__ SysReal tile[WIDTH][BLOCK_ROWS + 1];
-  const int          t = (int)threadIdx.x % TEAM, y = (int)threadIdx.x / TEAM;
+  const int          t  = (int)threadIdx.x % ALL;
   const int64_t      r0 = (int64_t)blockIdx.x * BLOCK_ROWS;
-  SysReal            x[PER * SPMM_VECTOR];
 
-  static_assert(SYS_THREADS / TEAM == BLOCK_ROWS, "each team takes one row");
   for (int k = (int)threadIdx.x; k < WIDTH * BLOCK_ROWS; k += SYS_THREADS) {
     const int c = k / BLOCK_ROWS, q = k % BLOCK_ROWS;
 
     tile[c][q] = c < A.ncol && r0 + q < m ? __ldg(&A.left[c * A.ld + r0 + q]) : (SysReal)0;
   }
   __syncthreads();
-  if (r0 + y >= m) return;
-  const int k0 = __ldg(&A.i[r0 + y]), k1 = __ldg(&A.i[r0 + y + 1]);
+  for (int y = (int)threadIdx.x / ALL; y < BLOCK_ROWS && r0 + y < m; y += SYS_THREADS / ALL) {
+    const int k0 = __ldg(&A.i[r0 + y]), k1 = __ldg(&A.i[r0 + y + 1]);
+    SysReal   x[PER * SPMM_VECTOR];
 
-  if (k1 - k0 > most) return;
+    if (k1 - k0 > most) continue;
 #pragma unroll
-  for (int q = 0; q < PER * SPMM_VECTOR; q++) x[q] = tile[SddmmColumn<LANES>(q / SPMM_VECTOR, t) + q % SPMM_VECTOR][y];
-  SddmmEntries<LANES, PER>(A, k0, k1, t, x);
+    for (int q = 0; q < PER * SPMM_VECTOR; q++) x[q] = tile[SddmmColumn<LANES>(q / SPMM_VECTOR, t) + q % SPMM_VECTOR][y];
+    SddmmEntries<LANES, PER>(A, k0, k1, t, x);
+  }
 }
 
 template <int LANES, int PER>
 static SysStatus SddmmLaunch(const SpmmDevice *S, int64_t m, const SddmmOperand &A, cudaStream_t stream)
 {
   SddmmRows<LANES, PER><<<SysBlocks(m, BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A, S->most);
-  if (S->npart) SddmmParts<LANES, PER><<<SysBlocks(S->npart * TEAM), SYS_THREADS, 0, stream>>>(A, S->npart, S->row, S->begin, S->end);
+  if (S->npart) SddmmParts<LANES, PER><<<SysBlocks(S->npart * SDDMM_ALL(LANES)), SYS_THREADS, 0, stream>>>(A, S->npart, S->row, S->begin, S->end);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
 }
@@ -180,8 +197,8 @@ SysStatus SddmmDevice(const SpmmDevice *S, const SysCSR *A, int ncol, int width,
   case 8:
     return SddmmLaunch<8, 1>(S, A->m, operand, stream);
   case 16:
-    return SddmmLaunch<8, 2>(S, A->m, operand, stream);
+    return SddmmLaunch<(16 < MOST ? 16 : MOST), 16 / (16 < MOST ? 16 : MOST)>(S, A->m, operand, stream);
   default:
-    return SddmmLaunch<8, 4>(S, A->m, operand, stream);
+    return SddmmLaunch<(32 < MOST ? 32 : MOST), 32 / (32 < MOST ? 32 : MOST)>(S, A->m, operand, stream);
   }
 }

@@ -23,6 +23,13 @@ typedef struct _SpmmDevice SpmmDevice;
 SysStatus SpmmDeviceCreate(const SysCSR *A, const SysInt *rows, int transpose, int width, SpmmDevice **, SysStream);
 void      SpmmDeviceDestroy(SpmmDevice **);
 
+/* Has products of A, not transposed, go through tiles: rows of the dense matrix that at least `threshold` rows of a block use are read once into shared memory. rows and
+   columns are A.i and A.j on the host; rows that are cut have no entries in tiles. */
+SysStatus SpmmDeviceTile(SpmmDevice *, const SysCSR *A, const SysInt *rows, const SysInt *columns, int threshold, int width, SysStream);
+
+/* Entries in tiles, and heavy columns of all blocks together: the number of rows of the dense matrix that tiles read */
+void SpmmDeviceTileFigures(const SpmmDevice *, int64_t *entries, int64_t *columns);
+
 /* The columns of the next panel if ncol columns are left, and the width of that panel in numbers */
 int SpmmDevicePanelColumns(int64_t ncol, int *width);
 

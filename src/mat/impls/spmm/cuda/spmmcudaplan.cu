@@ -9,7 +9,7 @@
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
 #define PART         32   /* entries of a part of a row of few columns */
-#define SAMPLED_PART 64   /* entries of a part of a row of sampled products, for which a row of the left matrix is read number by number */
+#define SAMPLED_PART 32   /* entries of a part of a row of sampled products, whose results are not added */
 #define LONG_TIMES   4    /* rows with so many times the mean are cut, because other rows would wait for them; no row of one part is cut */
 #define LONG_MOST    1024 /* entries of a row that is always cut, one more */
 
@@ -47,14 +47,14 @@ struct SpmmPartList {
 };
 
 /* Cuts the long ones of m rows into parts of least entries or more. Returns the length of the longest row that would not be cut. */
-static int SpmmCut(int64_t m, const int *rows, int least, SpmmPartList &parts)
+static int SpmmCut(int64_t m, const int *rows, int least, bool sampled, SpmmPartList &parts)
 {
   const int64_t often = m ? LONG_TIMES * (int64_t)rows[m] / m : 0;
   const int     most  = (int)(often < least ? least : often > LONG_MOST ? LONG_MOST : often);
 
   parts.first.resize((size_t)m + 1);
   for (int64_t r = 0; r < m; r++) {
-    const int length = rows[r + 1] - rows[r], part = SpmmPart(length, least);
+    const int length = rows[r + 1] - rows[r], part = sampled ? least : SpmmPart(length, least);
 
     parts.first[(size_t)r] = (int)parts.begin.size();
     for (int k = rows[r]; length > most && k < rows[r + 1]; k += part) {
@@ -79,7 +79,7 @@ static SysStatus SpmmMakeParts(int64_t m, const int *rows, int least, int width,
   SpmmPartList parts;
   SysArena     arena = {NULL, 0};
 
-  s->most  = SpmmCut(m, rows, least, parts);
+  s->most  = SpmmCut(m, rows, least, sampled, parts);
   s->npart = (int64_t)parts.begin.size();
   if (!s->npart) return SYS_SUCCESS;
   for (int pass = 0; pass < 2; pass++) {
@@ -121,6 +121,7 @@ SysStatus SddmmDeviceCreate(const SysCSR *A, const SysInt *rows, SpmmDevice **S,
 void SpmmDeviceDestroy(SpmmDevice **S)
 {
   if (!*S) return;
+  SpmmTilesDestroy(&(*S)->tiles);
   (void)cudaFree((*S)->memory);
   (void)cudaFree((*S)->transposed);
   delete *S;
