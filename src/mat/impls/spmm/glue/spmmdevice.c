@@ -95,6 +95,18 @@ static PetscErrorCode SpmmOnDeviceSlots(PetscInt n, const PetscInt degree[], int
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Tiles in shared memory, if the user asks for them: -mat_spmm_tiles T, for columns with T entries or more in a block of rows */
+static PetscErrorCode SpmmOnDeviceTile(Mat A, const SysCSR *csr, const SysCSR *pattern, int width, SpmmDevice *block, PetscBool *done)
+{
+  PetscInt threshold = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetInt(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_spmm_tiles", &threshold, NULL));
+  PetscCheck(threshold >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-mat_spmm_tiles %" PetscInt_FMT " is negative; give the least number of entries of a heavy column, or 0 for no tiles", threshold);
+  if (threshold) PetscCall(SpmmOnDeviceCheck(SpmmDeviceTile(block, csr, pattern->i, pattern->j, (int)threshold, width, PetscDefaultCudaStream), done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SpmmOnDeviceMake(PetscBool transpose, const Mat block[2], const PetscInt degree[], Mat B, Mat C, SpmmProduct *p, PetscBool *done)
 {
   SpmmOnDevice *d;
@@ -110,6 +122,7 @@ PetscErrorCode SpmmOnDeviceMake(PetscBool transpose, const Mat block[2], const P
     PetscCall(SpmmOnDeviceGetCSR(block[k], &csr[k]));
     PetscCall(MatShadowGetPattern(block[k], &pattern));
     if (csr[k].nz && *done) PetscCall(SpmmOnDeviceCheck(SpmmDeviceCreate(&csr[k], pattern.i, transpose, width, &d->block[k], PetscDefaultCudaStream), done));
+    if (csr[k].nz && *done && !transpose && !block[1]) PetscCall(SpmmOnDeviceTile(block[k], &csr[k], &pattern, width, d->block[k], done));
   }
   PetscCall(SpmmOnDeviceReserve((size_t)B->rmap->n * (size_t)width, &d->panel, done));
   if (block[1]) PetscCall(SpmmOnDeviceReserve((size_t)csr[1].n * (size_t)width, &d->ghost, done));
