@@ -81,13 +81,13 @@ static PetscErrorCode SddmmGet(Mat O, Sddmm **w)
   PetscContainer container;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)O, "petscamb_sddmm", (PetscObject *)&container));
+  PetscCall(PetscObjectQuery((PetscObject)O, "SDDMM_petscamb", (PetscObject *)&container));
   if (!container) {
     PetscCall(PetscNew(w));
     PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)O), &container));
     PetscCall(PetscContainerSetPointer(container, *w));
     PetscCall(PetscContainerSetCtxDestroy(container, SddmmDestroy));
-    PetscCall(PetscObjectCompose((PetscObject)O, "petscamb_sddmm", (PetscObject)container));
+    PetscCall(PetscObjectCompose((PetscObject)O, "SDDMM_petscamb", (PetscObject)container));
     PetscCall(PetscContainerDestroy(&container));
   } else PetscCall(PetscContainerGetPointer(container, (void **)w));
   PetscFunctionReturn(PETSC_SUCCESS);
