@@ -27,7 +27,7 @@ template <int LANES, int PER, int TERMS>
 static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SpmmRows(int64_t m, const SpmmOperand A, const SpmmOperand B, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
   constexpr int      ALL = LANES < TEAM ? TEAM : LANES, WIDTH = LANES * PER * SPMM_VECTOR;
-  __shared__ SysReal tile[WIDTH * TILE_COLUMN];
+  __shared__ SysReal tile[WIDTH * (BLOCK_ROWS + 1)];
   const int          t  = (int)threadIdx.x % ALL;
   const int64_t      r0 = (int64_t)blockIdx.x * BLOCK_ROWS;
 
@@ -42,12 +42,12 @@ static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SpmmRows(int64_t m
     for (int v = 0; v < PER; v++) {
       if (TERMS > 1) SpmmAdd(sum[v], 1, more[v]);
       if (t < LANES && !ld) ((SpmmVector *)C)[r * (LANES * PER) + v * LANES + t] = sum[v];
-      else if (t < LANES) SpmmKeep(sum[v], tile, v * LANES + t, y);
+      else if (t < LANES) SpmmKeep(sum[v], tile, BLOCK_ROWS + 1, v * LANES + t, y);
     }
   }
   if (!ld) return;
   __syncthreads();
-  SpmmWrite(tile, WIDTH, r0, m, ncol, C, ld);
+  SpmmWrite(tile, BLOCK_ROWS, WIDTH, r0, m, ncol, C, ld);
 }
 
 template <int LANES, int PER>
@@ -93,6 +93,7 @@ SysStatus SpmmDeviceMult(int64_t m, const SpmmDeviceTerm term[], int nterm, int 
     A[n] = {s->i ? s->i : term[n].A.i, s->i ? s->j : term[n].A.j, s->place, term[n].A.a, (const SpmmVector *)term[n].panel, s->most, s->first, (const SpmmVector *)s->sums};
     even = even && !s->npart;
   }
+  if (nterm == 1 && term[0].S->node > 1 && !term[0].S->tiles) return SpmmNodesMult(m, term[0].S->node, A[0], ncol, width, C, ld, stream);
   switch (width / SPMM_VECTOR) {
   case 1:
     return SpmmLaunch<1, 1>(m, term, nterm, A, ncol, C, ld, stream);

@@ -26,6 +26,7 @@ struct SpmmTiles {
 
 struct _SpmmDevice {
   int        most; /* entries of a row that is not cut, at most */
+  int        node; /* rows of a node: 2 or 3 if all rows come in groups of so many with entries in the same columns, else 1 */
   int64_t    npart;
   int       *begin; /* of each part: its first entry, and behind its last one; only longer rows have parts */
   int       *end;

@@ -100,6 +100,40 @@ static SysStatus SpmmMakeParts(int64_t m, const int *rows, int least, int width,
   return SYS_SUCCESS;
 }
 
+/* Does a row that is not the first one of its node differ in its columns from the row before? */
+static __global__ void SpmmDifferent(int64_t m, int node, const int *__restrict__ i, const int *__restrict__ j, int *different)
+{
+  const int     lane = (int)threadIdx.x % SYS_WARP;
+  const int64_t r    = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / SYS_WARP;
+
+  if (r >= m || r % node == 0) return;
+  const int k0 = i[r - 1], k1 = i[r], k2 = i[r + 1];
+  bool      same = k1 - k0 == k2 - k1;
+
+  for (int k = lane; same && k < k2 - k1; k += SYS_WARP) same = j[k0 + k] == j[k1 + k];
+  if (!same) *different = 1;
+}
+
+static SysStatus SpmmFindNodes(int64_t m, const int *i, const int *j, SpmmDevice *s, cudaStream_t stream)
+{
+  SysScratch flag;
+  int        different;
+
+  s->node = 1;
+  if (!m || s->npart) return SYS_SUCCESS;
+  SYS_CALL(SysDeviceAllocate(&flag.memory, sizeof(different)));
+  for (int node = 3; node > 1 && s->node == 1; node--) {
+    if (m % node) continue;
+    SYS_CUDA(cudaMemsetAsync(flag.memory, 0, sizeof(different), stream));
+    SpmmDifferent<<<SysBlocks(m * SYS_WARP), SYS_THREADS, 0, stream>>>(m, node, i, j, (int *)flag.memory);
+    SYS_CUDA(cudaPeekAtLastError());
+    SYS_CUDA(cudaMemcpyAsync(&different, flag.memory, sizeof(different), cudaMemcpyDeviceToHost, stream));
+    SYS_CUDA(cudaStreamSynchronize(stream));
+    if (!different) s->node = node;
+  }
+  return SYS_SUCCESS;
+}
+
 SysStatus SpmmDeviceCreate(const SysCSR *A, const SysInt *rows, int transpose, int width, SpmmDevice **S, SysStream stream)
 {
   const int        lanes = width / SPMM_VECTOR;
@@ -108,7 +142,8 @@ SysStatus SpmmDeviceCreate(const SysCSR *A, const SysInt *rows, int transpose, i
   *S = new (std::nothrow) SpmmDevice();
   if (!*S) return SYS_OUT_OF_MEMORY;
   if (transpose) SYS_CALL(SpmmTransposePattern(A, *S, columns, stream));
-  return SpmmMakeParts(transpose ? A->n : A->m, transpose ? columns.data() : rows, 2 * lanes < PART ? PART : 2 * lanes, width, false, *S, stream);
+  SYS_CALL(SpmmMakeParts(transpose ? A->n : A->m, transpose ? columns.data() : rows, 2 * lanes < PART ? PART : 2 * lanes, width, false, *S, stream));
+  return SpmmFindNodes(transpose ? A->n : A->m, transpose ? (*S)->i : A->i, transpose ? (*S)->j : A->j, *S, stream);
 }
 
 SysStatus SddmmDeviceCreate(const SysCSR *A, const SysInt *rows, SpmmDevice **S, SysStream stream)

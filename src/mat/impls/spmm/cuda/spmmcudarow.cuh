@@ -9,10 +9,11 @@
 
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
-#define TEAM   8 /* lanes of a row, at least */
-#define FLYING 4 /* vectors of the panel that a lane reads together */
-#define NARROW 4 /* rows of the panel that a lane reads together in a row of few lanes */
-#define BLOCKS 5 /* blocks of a multiprocessor, for which a thread has registers: products wait for the panel, and many threads hide that */
+#define TEAM        8 /* lanes of a row, at least */
+#define FLYING      4 /* vectors of the panel that a lane reads together */
+#define NODE_BLOCKS 4
+#define NARROW      4 /* rows of the panel that a lane reads together in a row of few lanes */
+#define BLOCKS      5 /* blocks of a multiprocessor, for which a thread has registers: products wait for the panel, and many threads hide that */
 
 #if defined(SYS_SINGLE)
 typedef float4 SpmmVector;
@@ -174,26 +175,27 @@ static __device__ inline void SpmmRow(const SpmmOperand &A, int64_t r, int t, Sp
   }
 }
 
-/* Rows of a block go through a tile in shared memory, a column of which has TILE_COLUMN numbers, to the columns of the result */
-#define TILE_COLUMN (BLOCK_ROWS + 1)
-
-static __device__ inline void SpmmKeep(const SpmmVector &v, SysReal *tile, int vector, int row)
+/* Rows of a block go through a tile in shared memory, whose columns are `column` or rows + 1 numbers long, to the columns of the result */
+static __device__ inline void SpmmKeep(const SpmmVector &v, SysReal *tile, int column, int vector, int row)
 {
-  SysReal *to = tile + vector * SPMM_VECTOR * TILE_COLUMN + row;
+  SysReal *to = tile + vector * SPMM_VECTOR * column + row;
 
-  to[0]           = v.x;
-  to[TILE_COLUMN] = v.y;
+  to[0]      = v.x;
+  to[column] = v.y;
 #if defined(SYS_SINGLE)
-  to[2 * TILE_COLUMN] = v.z;
-  to[3 * TILE_COLUMN] = v.w;
+  to[2 * column] = v.z;
+  to[3 * column] = v.w;
 #endif
 }
 
-static __device__ inline void SpmmWrite(const SysReal *tile, int width, int64_t r0, int64_t m, int ncol, SysReal *__restrict__ C, int64_t ld)
+static __device__ inline void SpmmWrite(const SysReal *tile, int rows, int width, int64_t r0, int64_t m, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
-  for (int k = (int)threadIdx.x; k < width * BLOCK_ROWS; k += SYS_THREADS) {
-    const int c = k / BLOCK_ROWS, y = k % BLOCK_ROWS;
+  for (int k = (int)threadIdx.x; k < width * rows; k += SYS_THREADS) {
+    const int c = k / rows, y = k % rows;
 
-    if (c < ncol && r0 + y < m) C[c * ld + r0 + y] = tile[c * TILE_COLUMN + y];
+    if (c < ncol && r0 + y < m) C[c * ld + r0 + y] = tile[c * (rows + 1) + y];
   }
 }
+
+/* The product of one matrix whose rows come in nodes of 2 or 3 rows with entries in the same columns, see spmmcudanode.cu */
+SysStatus SpmmNodesMult(int64_t m, int rows, const SpmmOperand &A, int ncol, int width, SysReal *C, int64_t ld, cudaStream_t stream);

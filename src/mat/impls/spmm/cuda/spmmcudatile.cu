@@ -190,18 +190,18 @@ static __global__ void __launch_bounds__(SYS_THREADS) SpmmTiledRows(int64_t m, c
     for (int v = 0; v < PER; v++) {
       SpmmAdd(sum[n][v], 1, light[v]);
       if (!ld) ((SpmmVector *)C)[(r0 + y) * VECTORS + v * LANES + t] = sum[n][v];
-      else SpmmKeep(sum[n][v], tile, v * LANES + t, y);
+      else SpmmKeep(sum[n][v], tile, BLOCK_ROWS + 1, v * LANES + t, y);
     }
   }
   if (!ld) return;
   __syncthreads();
-  SpmmWrite(tile, VECTORS * SPMM_VECTOR, r0, m, ncol, C, ld);
+  SpmmWrite(tile, BLOCK_ROWS, VECTORS * SPMM_VECTOR, r0, m, ncol, C, ld);
 }
 
 template <int LANES, int PER>
 static SysStatus SpmmTilesLaunch(int64_t m, const SpmmOperand &A, const int *rows, const SpmmTiles *T, int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
 {
-  const size_t slots = (size_t)T->slots * LANES * PER * sizeof(SpmmVector), tile = (size_t)(LANES * PER * SPMM_VECTOR * TILE_COLUMN) * sizeof(SysReal);
+  const size_t slots = (size_t)T->slots * LANES * PER * sizeof(SpmmVector), tile = (size_t)(LANES * PER * SPMM_VECTOR * (BLOCK_ROWS + 1)) * sizeof(SysReal);
 
   return SysLaunch(SpmmTiledRows<LANES, PER>, (m + BLOCK_ROWS - 1) / BLOCK_ROWS, SYS_THREADS, slots > tile ? slots : tile, stream, m, A, rows, T->slots, T->first, T->column, T->start, ncol, C, ld);
 }
