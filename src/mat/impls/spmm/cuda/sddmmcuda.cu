@@ -9,17 +9,9 @@
 */
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
-#define BLOCK_ROWS 32 /* rows of a block of threads */
-#define TEAM       8  /* lanes of a row, at least */
-#ifndef FLYING
-  #define FLYING 8 /* vectors that a lane reads together, at most */
-  #define BLOCKS 4 /* blocks of a multiprocessor, for which a thread has registers */
-#endif
-
-#ifndef MOST
-  #define MOST 8
-#endif
-#define SDDMM_ALL(lanes) ((lanes) < TEAM ? TEAM : (lanes)) /* lanes of a team, in groups of `lanes` */
+#define TEAM   8 /* lanes of a row */
+#define FLYING 8 /* vectors that a lane reads together, at most */
+#define BLOCKS 4 /* blocks of a multiprocessor, for which a thread has registers */
 
 #if defined(SYS_SINGLE)
 typedef float4 SddmmVector;
@@ -72,20 +64,20 @@ static __device__ inline SysReal SddmmExchange(unsigned team, SysReal sum[LANES]
 template <int LANES, int PER, int TIMES, bool WHOLE>
 static __device__ inline void SddmmSome(const SddmmOperand &A, int k, int k1, int t, unsigned team, const SysReal x[PER * SPMM_VECTOR])
 {
-  constexpr int ALL = SDDMM_ALL(LANES), STEP = FLYING / PER < TIMES * LANES ? FLYING / PER : TIMES * LANES;
+  constexpr int STEP = FLYING / PER < TIMES * LANES ? FLYING / PER : TIMES * LANES;
   const int     lane = t % LANES, group = t - lane;
   int           column[TIMES];
   SysReal       sum[TIMES][LANES];
 
 #pragma unroll
-  for (int s = 0; s < TIMES; s++) column[s] = WHOLE || k + s * ALL + t < k1 ? __ldg(&A.j[k + s * ALL + t]) : -1;
+  for (int s = 0; s < TIMES; s++) column[s] = WHOLE || k + s * TEAM + t < k1 ? __ldg(&A.j[k + s * TEAM + t]) : -1;
 #pragma unroll
   for (int e0 = 0; e0 < TIMES * LANES; e0 += STEP) {
     SddmmVector y[STEP][PER];
 
 #pragma unroll
     for (int e = 0; e < STEP; e++) {
-      const int c = __shfl_sync(team, column[(e0 + e) / LANES], group + (e0 + e) % LANES, ALL);
+      const int c = __shfl_sync(team, column[(e0 + e) / LANES], group + (e0 + e) % LANES, TEAM);
 
 #pragma unroll
       for (int v = 0; v < PER; v++) y[e][v] = WHOLE || c >= 0 ? __ldg(&A.right[(int64_t)c * (LANES * PER) + v * LANES + lane]) : SddmmVector();
@@ -101,7 +93,7 @@ static __device__ inline void SddmmSome(const SddmmOperand &A, int k, int k1, in
   }
 #pragma unroll
   for (int s = 0; s < TIMES; s++) {
-    const int q      = k + s * ALL + t;
+    const int q      = k + s * TEAM + t;
     SysReal   result = SddmmExchange<LANES>(team, sum[s], lane);
 
     if (WHOLE || q < k1) {
@@ -115,12 +107,12 @@ static __device__ inline void SddmmSome(const SddmmOperand &A, int k, int k1, in
 template <int LANES, int PER>
 static __device__ inline void SddmmEntries(const SddmmOperand &A, int k0, int k1, int t, const SysReal x[PER * SPMM_VECTOR])
 {
-  constexpr int  ALL = SDDMM_ALL(LANES), TIMES = LANES * PER < FLYING ? FLYING / (LANES * PER) : 1;
-  const unsigned team = SYS_ALL_LANES >> (SYS_WARP - ALL) << (threadIdx.x % SYS_WARP / ALL * ALL);
-  int            k    = k0;
+  constexpr int  TIMES = LANES * PER < FLYING ? FLYING / (LANES * PER) : 1;
+  const unsigned team  = ((1u << TEAM) - 1) << (threadIdx.x % SYS_WARP / TEAM * TEAM);
+  int            k     = k0;
 
-  for (; k + ALL * TIMES <= k1; k += ALL * TIMES) SddmmSome<LANES, PER, TIMES, true>(A, k, k1, t, team, x);
-  for (; k < k1; k += ALL) SddmmSome<LANES, PER, 1, false>(A, k, k1, t, team, x);
+  for (; k + TEAM * TIMES <= k1; k += TEAM * TIMES) SddmmSome<LANES, PER, TIMES, true>(A, k, k1, t, team, x);
+  for (; k < k1; k += TEAM) SddmmSome<LANES, PER, 1, false>(A, k, k1, t, team, x);
 }
 
 /* The number of the dense row that vector v of a lane begins with */
@@ -133,9 +125,8 @@ static __device__ inline int SddmmColumn(int v, int t)
 template <int LANES, int PER>
 static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SddmmParts(const SddmmOperand A, int64_t npart, const int *__restrict__ row, const int *__restrict__ begin, const int *__restrict__ end)
 {
-  constexpr int ALL = SDDMM_ALL(LANES);
-  const int     t   = (int)threadIdx.x % ALL;
-  const int64_t p   = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / ALL;
+  const int     t = (int)threadIdx.x % TEAM;
+  const int64_t p = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / TEAM;
   SysReal       x[PER * SPMM_VECTOR];
 
   if (p >= npart) return;
@@ -151,33 +142,33 @@ static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SddmmParts(const S
 template <int LANES, int PER>
 static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SddmmRows(int64_t m, const SddmmOperand A, int most)
 {
-  constexpr int      ALL = SDDMM_ALL(LANES), WIDTH = LANES * PER * SPMM_VECTOR;
+  constexpr int      WIDTH = LANES * PER * SPMM_VECTOR;
   __shared__ SysReal tile[WIDTH][BLOCK_ROWS + 1];
-  const int          t  = (int)threadIdx.x % ALL;
+  const int          t = (int)threadIdx.x % TEAM, y = (int)threadIdx.x / TEAM;
   const int64_t      r0 = (int64_t)blockIdx.x * BLOCK_ROWS;
+  SysReal            x[PER * SPMM_VECTOR];
 
+  static_assert(SYS_THREADS / TEAM == BLOCK_ROWS, "each team takes one row");
   for (int k = (int)threadIdx.x; k < WIDTH * BLOCK_ROWS; k += SYS_THREADS) {
     const int c = k / BLOCK_ROWS, q = k % BLOCK_ROWS;
 
     tile[c][q] = c < A.ncol && r0 + q < m ? __ldg(&A.left[c * A.ld + r0 + q]) : (SysReal)0;
   }
   __syncthreads();
-  for (int y = (int)threadIdx.x / ALL; y < BLOCK_ROWS && r0 + y < m; y += SYS_THREADS / ALL) {
-    const int k0 = __ldg(&A.i[r0 + y]), k1 = __ldg(&A.i[r0 + y + 1]);
-    SysReal   x[PER * SPMM_VECTOR];
+  if (r0 + y >= m) return;
+  const int k0 = __ldg(&A.i[r0 + y]), k1 = __ldg(&A.i[r0 + y + 1]);
 
-    if (k1 - k0 > most) continue;
+  if (k1 - k0 > most) return;
 #pragma unroll
-    for (int q = 0; q < PER * SPMM_VECTOR; q++) x[q] = tile[SddmmColumn<LANES>(q / SPMM_VECTOR, t) + q % SPMM_VECTOR][y];
-    SddmmEntries<LANES, PER>(A, k0, k1, t, x);
-  }
+  for (int q = 0; q < PER * SPMM_VECTOR; q++) x[q] = tile[SddmmColumn<LANES>(q / SPMM_VECTOR, t) + q % SPMM_VECTOR][y];
+  SddmmEntries<LANES, PER>(A, k0, k1, t, x);
 }
 
 template <int LANES, int PER>
 static SysStatus SddmmLaunch(const SpmmDevice *S, int64_t m, const SddmmOperand &A, cudaStream_t stream)
 {
   SddmmRows<LANES, PER><<<SysBlocks(m, BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A, S->most);
-  if (S->npart) SddmmParts<LANES, PER><<<SysBlocks(S->npart * SDDMM_ALL(LANES)), SYS_THREADS, 0, stream>>>(A, S->npart, S->row, S->begin, S->end);
+  if (S->npart) SddmmParts<LANES, PER><<<SysBlocks(S->npart * TEAM), SYS_THREADS, 0, stream>>>(A, S->npart, S->row, S->begin, S->end);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
 }
@@ -197,8 +188,8 @@ SysStatus SddmmDevice(const SpmmDevice *S, const SysCSR *A, int ncol, int width,
   case 8:
     return SddmmLaunch<8, 1>(S, A->m, operand, stream);
   case 16:
-    return SddmmLaunch<(16 < MOST ? 16 : MOST), 16 / (16 < MOST ? 16 : MOST)>(S, A->m, operand, stream);
+    return SddmmLaunch<8, 2>(S, A->m, operand, stream);
   default:
-    return SddmmLaunch<(32 < MOST ? 32 : MOST), 32 / (32 < MOST ? 32 : MOST)>(S, A->m, operand, stream);
+    return SddmmLaunch<8, 4>(S, A->m, operand, stream);
   }
 }

@@ -8,7 +8,7 @@
 #include "mat/impls/spmm/cuda/spmmcudarow.cuh"
 
 template <int LANES, int PER>
-static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SpmmParts(const SpmmOperand A, int64_t npart, const int *begin, const int *end, SpmmVector *__restrict__ sums)
+static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<LANES>()) SpmmParts(const SpmmOperand A, int64_t npart, const int *begin, const int *end, SpmmVector *__restrict__ sums)
 {
   constexpr int ALL = LANES < TEAM ? TEAM : LANES;
   const int     t   = (int)threadIdx.x % ALL;
@@ -24,7 +24,7 @@ static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SpmmParts(const Sp
 }
 
 template <int LANES, int PER, int TERMS>
-static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SpmmRows(int64_t m, const SpmmOperand A, const SpmmOperand B, int ncol, SysReal *__restrict__ C, int64_t ld)
+static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<LANES>()) SpmmRows(int64_t m, const SpmmOperand A, const SpmmOperand B, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
   constexpr int      ALL = LANES < TEAM ? TEAM : LANES, WIDTH = LANES * PER * SPMM_VECTOR;
   __shared__ SysReal tile[WIDTH * (BLOCK_ROWS + 1)];

@@ -5,6 +5,8 @@
 */
 #include "mat/impls/spmm/cuda/spmmcudarow.cuh"
 
+#define BLOCKS 4 /* of a multiprocessor, for which a thread has registers */
+
 /* The sums of the R rows of a node, whose first entry is k0 and each of which has `length` entries. All groups of lanes get them. */
 template <int LANES, int PER, int R>
 static __device__ inline void SpmmNode(const SpmmOperand &A, int k0, int length, int t, SpmmVector sum[R][PER])
@@ -54,7 +56,7 @@ static __device__ inline void SpmmNode(const SpmmOperand &A, int k0, int length,
 }
 
 template <int LANES, int PER, int R>
-static __global__ void __launch_bounds__(SYS_THREADS, NODE_BLOCKS) SpmmNodes(int64_t m, const SpmmOperand A, int ncol, SysReal *__restrict__ C, int64_t ld)
+static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SpmmNodes(int64_t m, const SpmmOperand A, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
   constexpr int      ALL = LANES < TEAM ? TEAM : LANES, ROWS = SYS_THREADS / ALL * R, WIDTH = LANES * PER * SPMM_VECTOR;
   __shared__ SysReal tile[WIDTH * (ROWS + 1)];

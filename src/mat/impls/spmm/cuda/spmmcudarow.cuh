@@ -9,11 +9,9 @@
 
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
-#define TEAM        8 /* lanes of a row, at least */
-#define FLYING      4 /* vectors of the panel that a lane reads together */
-#define NODE_BLOCKS 4
-#define NARROW      4 /* rows of the panel that a lane reads together in a row of few lanes */
-#define BLOCKS      5 /* blocks of a multiprocessor, for which a thread has registers: products wait for the panel, and many threads hide that */
+#define TEAM   8 /* lanes of a row, at least */
+#define FLYING 4 /* vectors of the panel that a lane reads together */
+#define NARROW 4 /* rows of the panel that a lane reads together in a row of few lanes */
 
 #if defined(SYS_SINGLE)
 typedef float4 SpmmVector;
@@ -52,6 +50,13 @@ static __device__ inline SpmmVector SpmmOther(unsigned team, const SpmmVector &v
   w.w = __shfl_xor_sync(team, v.w, d, lanes);
 #endif
   return w;
+}
+
+/* Blocks of a multiprocessor for which a thread has registers: many threads hide that products wait for the panel. Teams of a whole warp read further ahead instead. */
+template <int LANES>
+static constexpr int SpmmBlocks()
+{
+  return LANES == SYS_WARP ? 1 : 5;
 }
 
 /* One term of a product */
@@ -138,17 +143,21 @@ static __device__ inline void SpmmSum(const SpmmOperand &A, int k0, int k1, int 
 #pragma unroll
     for (int d = LANES; d < ALL; d *= 2) SpmmAdd(sum[0], 1, SpmmOther(team, sum[0], d, ALL));
   } else {
-    constexpr int STEP = FLYING / PER;
+    constexpr int STEP = FLYING / PER, UNROLL = LANES == SYS_WARP ? LANES / STEP : 1;
 
     for (int k = k0; k < k1; k += LANES) {
       int     column;
       SysReal value;
 
       SpmmEntry(A, k + t, k1, column, value);
-#pragma unroll 1
-      for (int e = 0; e < LANES && k + e < k1; e += STEP) {
+#pragma unroll(UNROLL)
+      for (int e = 0; e < LANES; e += STEP) {
         if (k + e + STEP <= k1) SpmmStep<LANES, PER, STEP, true>(A, team, column, value, e, STEP, t, sum);
-        else SpmmStep<LANES, PER, STEP, false>(A, team, column, value, e, k1 - k - e, t, sum);
+        else {
+          if (LANES == TEAM && k + e < k1) SpmmStep<LANES, PER, STEP, false>(A, team, column, value, e, k1 - k - e, t, sum);
+          for (int q = e; LANES > TEAM && q < k1 - k; q++) SpmmStep<LANES, PER, 1, true>(A, team, column, value, q, 1, t, sum);
+          break;
+        }
       }
     }
   }
