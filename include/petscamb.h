@@ -388,6 +388,8 @@ PETSC_EXTERN PetscErrorCode MatBatchDestroy(MatBatch *);
 PETSC_EXTERN PetscErrorCode GraphConvCreate(PetscInt, MatBatch[], PetscInt, PetscInt, GraphConv *);
 PETSC_EXTERN PetscErrorCode GraphConvForward(GraphConv, Vec, Vec, Vec, Vec);
 PETSC_EXTERN PetscErrorCode GraphConvBackward(GraphConv, Vec, Vec, Vec, Vec, Vec, Vec);
+PETSC_EXTERN PetscErrorCode GraphConvRectify(Vec);
+PETSC_EXTERN PetscErrorCode GraphConvRectifyBackward(Vec, Vec);
 PETSC_EXTERN PetscErrorCode GraphConvDestroy(GraphConv *);
 
 PETSC_EXTERN PetscErrorCode MatMatMultMaskSum(Mat, Mat, Mat, PetscLogDouble *);

@@ -224,6 +224,46 @@ static PetscErrorCode CheckGradients(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Features, and what their derivatives become */
+static PetscErrorCode CheckRectify(TestDiff *d)
+{
+  const PetscInt     n = 1000;
+  const PetscScalar *h, *dh;
+  Vec                H, dH, few;
+
+  PetscFunctionBeginUser;
+  PetscCall(Numbers(n, 3, &H));
+  PetscCall(Numbers(n, 8, &dH));
+  PetscCall(Numbers(n - 1, 0, &few));
+  PetscCall(VecSetValue(H, 7, NAN, INSERT_VALUES));
+  PetscCall(VecSetValue(H, 8, 0, INSERT_VALUES));
+  PetscCall(VecSetValue(dH, 9, NAN, INSERT_VALUES));
+  PetscCall(VecAssemblyBegin(H));
+  PetscCall(VecAssemblyEnd(H));
+  PetscCall(VecAssemblyBegin(dH));
+  PetscCall(VecAssemblyEnd(dH));
+  PetscCall(GraphConvRectify(H));
+  PetscCall(GraphConvRectifyBackward(H, dH));
+  PetscCall(VecGetArrayRead(H, &h));
+  PetscCall(VecGetArrayRead(dH, &dh));
+  for (PetscInt k = 0; k < n; k++) {
+    const PetscScalar before = TestNumber(k, 3), derivative = TestNumber(k, 8);
+
+    if (k == 7 || k == 9) continue;
+    TestExpect(d, "a feature", (PetscBool)(h[k] == (k != 8 && PetscRealPart(before) > 0 ? before : 0)));
+    TestExpect(d, "a derivative", (PetscBool)(dh[k] == (k != 8 && PetscRealPart(before) > 0 ? derivative : 0)));
+  }
+  TestExpect(d, "NaN as a feature", (PetscBool)(PetscIsNanScalar(h[7]) && dh[7] == (PetscScalar)0));
+  TestExpect(d, "NaN as a derivative", (PetscBool)(h[9] > 0 ? PetscIsNanScalar(dh[9]) : dh[9] == (PetscScalar)0));
+  PetscCall(VecRestoreArrayRead(H, &h));
+  PetscCall(VecRestoreArrayRead(dH, &dh));
+  TestExpectError(d, PETSC_ERR_ARG_SIZ, "give each feature one", GraphConvRectifyBackward(H, few));
+  PetscCall(VecDestroy(&H));
+  PetscCall(VecDestroy(&dH));
+  PetscCall(VecDestroy(&few));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CheckErrors(TestDiff *d)
 {
   Graphs    G, H;
@@ -257,6 +297,7 @@ int main(int argc, char **argv)
   const TestCase tests[] = {
     {"results",   CheckForward  },
     {"gradients", CheckGradients},
+    {"rectifier", CheckRectify  },
     {"errors",    CheckErrors   },
     {NULL,        NULL          }
   };

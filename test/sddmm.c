@@ -50,12 +50,15 @@ static PetscScalar RightNotFinite(PetscInt j, PetscInt k)
   return j == 2 && k == 3 ? (PetscScalar)PETSC_INFINITY : Right(j, k);
 }
 
+/* -dense_type names the type */
 static PetscErrorCode DenseCreate(PetscInt m, PetscInt K, PetscInt gap, DenseFunction f, Mat *D)
 {
+  char         type[64] = MATDENSE;
   PetscInt     r0, r1, lda;
   PetscScalar *d;
 
   PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-dense_type", type, sizeof(type), NULL));
   PetscCall(MatCreate(PETSC_COMM_WORLD, D));
   PetscCall(MatSetSizes(*D, m, PETSC_DECIDE, PETSC_DETERMINE, K));
   PetscCall(MatSetType(*D, MATDENSE));
@@ -70,6 +73,7 @@ static PetscErrorCode DenseCreate(PetscInt m, PetscInt K, PetscInt gap, DenseFun
   PetscCall(MatDenseRestoreArrayWrite(*D, &d));
   PetscCall(MatAssemblyBegin(*D, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*D, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatConvert(*D, type, MAT_INPLACE_MATRIX, D));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,6 +165,45 @@ static PetscErrorCode CheckNotFinite(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A result that is made again: for other widths, for another sparse matrix of its pattern, after its values were written; not after its pattern changed */
+static PetscErrorCode CheckAgain(TestDiff *d)
+{
+  static const PetscInt widths[] = {40, 3, 130, 0, 9};
+  const TestShape      *shape    = &shapes[2];
+  PetscInt              m, n, r0, r1;
+  Mat                   S, T, O, D1, D2;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(shape, NULL, &S));
+  PetscCall(MatGetLocalSize(S, &m, &n));
+  PetscCall(MatGetOwnershipRange(S, &r0, &r1));
+  PetscCall(MatDuplicate(S, MAT_DO_NOT_COPY_VALUES, &O));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(widths); k++) {
+    PetscCall(DenseCreate(m, widths[k], 0, Left, &D1));
+    PetscCall(DenseCreate(n, widths[k], 1, Right, &D2));
+    PetscCall(MatSDDMM(S, D1, D2, PETSC_TRUE, MAT_REUSE_MATRIX, &O));
+    PetscCall(DiffSampled(d, "another width", shape, 1.0, widths[k], Left, Right, O));
+    PetscCall(MatZeroEntries(O));
+    PetscCall(MatDuplicate(S, MAT_COPY_VALUES, &T));
+    PetscCall(MatScale(T, 3.0));
+    PetscCall(MatSDDMM(T, D1, D2, PETSC_TRUE, MAT_REUSE_MATRIX, &O));
+    PetscCall(DiffSampled(d, "another matrix", shape, 3.0, widths[k], Left, Right, O));
+    PetscCall(MatDestroy(&T));
+    if (k + 1 == PETSC_STATIC_ARRAY_LENGTH(widths)) {
+      PetscCall(MatSetOption(O, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+      if (r1 > r0) PetscCall(MatSetValue(O, r0, shape->N - 2, 1.0, INSERT_VALUES));
+      PetscCall(MatAssemblyBegin(O, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatAssemblyEnd(O, MAT_FINAL_ASSEMBLY));
+      TestExpectError(d, PETSC_ERR_ARG_WRONG, "other entries", MatSDDMM(S, D1, D2, PETSC_TRUE, MAT_REUSE_MATRIX, &O));
+    }
+    PetscCall(MatDestroy(&D1));
+    PetscCall(MatDestroy(&D2));
+  }
+  PetscCall(MatDestroy(&S));
+  PetscCall(MatDestroy(&O));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The same bits, whatever the number of threads */
 static PetscErrorCode CheckBits(TestDiff *d)
 {
@@ -224,6 +267,7 @@ int main(int argc, char **argv)
   const TestCase tests[] = {
     {"shapes and widths", CheckShapes   },
     {"NaN and infinity",  CheckNotFinite},
+    {"made again",        CheckAgain    },
     {"the same bits",     CheckBits     },
     {"errors",            CheckErrors   },
     {NULL,                NULL          }
@@ -237,10 +281,15 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  test:
+  testset:
     requires: !complex
     nsize: {{1 2 3}}
-    args: -mat_type {{aij amb hashgemm}} -mat_shadow_tune off
     output_file: output/sddmm.out
+    test:
+      args: -mat_type {{aij amb hashgemm}} -mat_shadow_tune off
+    test:
+      suffix: densecuda
+      requires: cuda
+      args: -mat_type {{aijcusparse amb hashgemm}} -mat_shadow_tune off -dense_type densecuda
 
 TEST*/

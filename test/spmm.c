@@ -562,6 +562,10 @@ int main(int argc, char **argv)
       requires: cuda
       args: -mat_type {{@types}} -mat_shadow_tune off -dense_type densecuda
     test:
+      suffix: tiles
+      requires: cuda
+      args: -mat_type amb -mat_shadow_tune off -dense_type densecuda -mat_spmm_tiles 2
+    test:
       suffix: for_aijcusparse
       requires: cuda
       args: -mat_type aijcusparse -petscamb_for_aij amb -dense_type {{dense densecuda}}

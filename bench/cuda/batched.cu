@@ -333,9 +333,11 @@ int main(int argc, char **argv)
   const bool         few = argc > 1 && !strcmp(argv[1], "-few");
   Machine            M;
   std::vector<Times> all;
+  int                only[4];
+  const bool         one = argc > 1 && sscanf(argv[1], "%d,%d,%d,%d", &only[0], &only[1], &only[2], &only[3]) == 4;
 
-  if (argc > 2 || (argc > 1 && !few)) {
-    fprintf(stderr, "batched [-few]      times in microseconds as CSV, and a table of means; -few leaves points out\n");
+  if (argc > 2 || (argc > 1 && !few && !one)) {
+    fprintf(stderr, "batched [-few | DIM,ENTRIES,BATCH,WIDTH]      times in microseconds as CSV, and a table of means; -few leaves points out\n");
     return 2;
   }
   CallCuda(cudaStreamCreateWithFlags(&M.stream, cudaStreamNonBlocking));
@@ -351,6 +353,7 @@ int main(int argc, char **argv)
     for (const int entries : {1, 3, 5}) {
       for (const int batch : {50, 100, 200}) {
         for (int width = 8; width <= 1024; width *= 2) {
+          if (one && (dim != only[0] || entries != only[1] || batch != only[2] || width != only[3])) continue;
           if (few && (entries == 3 || dim == 64 || (width != 8 && width != 32 && width != 64 && width != 512))) continue;
           all.push_back(Point(M, Problem(batch, dim, entries, width)));
           printf("%s,%d,%d,%d", dim ? std::to_string(dim).c_str() : "32-256", entries, batch, width);

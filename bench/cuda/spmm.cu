@@ -54,9 +54,9 @@ struct Problem {
   const Matrix          &A;
   int                    K;
   std::vector<SysScalar> d1, d2; /* m x K, n x K */
-  SysScalar             *D1, *D2, *C, *O, *left, *panel;
+  SysScalar             *D1, *D2, *C, *O, *panel;
   SysCSR                 csr;
-  SpmmDevice            *S = nullptr;
+  SpmmDevice            *S = nullptr, *sampled = nullptr;
 
   Problem(const Matrix &A_, int K_) : A(A_), K(K_), d1((size_t)A.m * K), d2((size_t)A.n * K)
   {
@@ -70,35 +70,37 @@ struct Problem {
     (void)SpmmDevicePanelColumns(K, &width);
     CallCuda(cudaMalloc((void **)&C, sizeof(SysScalar) * (size_t)A.m * K));
     CallCuda(cudaMalloc((void **)&O, sizeof(SysScalar) * A.j.size()));
-    CallCuda(cudaMalloc((void **)&left, sizeof(SysScalar) * (size_t)A.m * width));
     CallCuda(cudaMalloc((void **)&panel, sizeof(SysScalar) * (size_t)A.n * width));
     csr = {A.m, A.n, (int64_t)A.j.size(), ToDevice(A.i), ToDevice(A.j), ToDevice(values)};
     Call(SpmmDeviceCreate(&csr, A.i.data(), 0, width, &S, nullptr), "SpmmDeviceCreate()");
+    Call(SddmmDeviceCreate(&csr, A.i.data(), &sampled, nullptr), "SddmmDeviceCreate()");
     Poison();
   }
   Problem(const Problem &)            = delete;
   Problem &operator=(const Problem &) = delete;
   ~Problem()
   {
-    for (void *p : {(void *)D1, (void *)D2, (void *)C, (void *)O, (void *)left, (void *)panel, (void *)csr.i, (void *)csr.j, (void *)csr.a}) (void)cudaFree(p);
+    for (void *p : {(void *)D1, (void *)D2, (void *)C, (void *)O, (void *)panel, (void *)csr.i, (void *)csr.j, (void *)csr.a}) (void)cudaFree(p);
     SpmmDeviceDestroy(&S);
+    SpmmDeviceDestroy(&sampled);
   }
   void Poison()
   {
     CallCuda(cudaMemset(C, 0xff, sizeof(SysScalar) * (size_t)A.m * K));
     CallCuda(cudaMemset(O, 0xff, sizeof(SysScalar) * A.j.size()));
+    CallCuda(cudaDeviceSynchronize()); /* the products run in a stream that waits for nothing */
   }
 
   /* Every so many rows against sums on the host; the worst error in units of rounding, relative to the sums of absolute values */
-  double Error(bool sampled) const
+  double Error(bool samples) const
   {
     const int64_t          step = std::max<int64_t>(1, A.m / 2000);
-    std::vector<SysScalar> c(sampled ? A.j.size() : (size_t)A.m * K);
+    std::vector<SysScalar> c(samples ? A.j.size() : (size_t)A.m * K);
     double                 worst = 0;
 
-    CallCuda(cudaMemcpy(c.data(), sampled ? O : C, c.size() * sizeof(SysScalar), cudaMemcpyDeviceToHost));
+    CallCuda(cudaMemcpy(c.data(), samples ? O : C, c.size() * sizeof(SysScalar), cudaMemcpyDeviceToHost));
     for (int64_t r = 0; r < A.m; r += step) {
-      if (sampled) {
+      if (samples) {
         for (int k = A.i[r]; k < A.i[r + 1]; k++) {
           double sum = 0, scale = 1e-300;
 
@@ -138,9 +140,8 @@ struct Problem {
   {
     for (int col = 0, width, ncol; col < K; col += ncol) {
       ncol = SpmmDevicePanelColumns(K - col, &width);
-      if (pack) Call(SpmmDevicePack(A.m, ncol, width, D1 + (int64_t)col * A.m, A.m, left, M.stream), "SpmmDevicePack()");
       if (pack) Call(SpmmDevicePack(A.n, ncol, width, D2 + (int64_t)col * A.n, A.n, panel, M.stream), "SpmmDevicePack()");
-      Call(SddmmDevice(&csr, width, left, panel, col > 0, 0, O, M.stream), "SddmmDevice()");
+      Call(SddmmDevice(sampled, &csr, ncol, width, D1 + (int64_t)col * A.m, A.m, panel, col > 0, 0, O, M.stream), "SddmmDevice()");
     }
   }
 };
@@ -244,11 +245,43 @@ static bool OneProblem(const Machine &M, const std::string &name, const Matrix &
   return error < 100 && sampled < 100;
 }
 
+/* Tiles in shared memory for columns that some rows of a block of 32 share, by how many these have to be: entries in tiles, entries for each row of D that a tile reads,
+   times without packing, and the time to make tiles in products */
+static bool Heavy(const Machine &M, const std::string &name, const Matrix &A, int K)
+{
+  const std::string file = name.substr(name.rfind('/') + 1);
+  Problem           P(A, K);
+  int64_t           entries, columns;
+  int               width;
+  bool              good = true;
+
+  (void)SpmmDevicePanelColumns(K, &width);
+  P.Mult(M, true);
+  const double plain = Microseconds(M, [&] { P.Mult(M, false); });
+  printf("%-16s %4d %9s %8s %8s %10.1f\n", file.c_str(), K, "-", "", "", plain);
+  for (const int threshold : {2, 4, 8}) {
+    const auto t0 = std::chrono::steady_clock::now();
+
+    Call(SpmmDeviceTile(P.S, &P.csr, A.i.data(), A.j.data(), threshold, width, M.stream), "SpmmDeviceTile()");
+    const double setup = std::chrono::duration<double>(std::chrono::steady_clock::now() - t0).count();
+    SpmmDeviceTileFigures(P.S, &entries, &columns);
+    P.Poison();
+    P.Mult(M, true);
+    CallCuda(cudaStreamSynchronize(M.stream));
+    const double error = P.Error(false), tiled = Microseconds(M, [&] { P.Mult(M, false); });
+    printf("%-16s %4d %9d %7.0f%% %8.1f %10.1f %6.2f %8.0f %s\n", file.c_str(), K, threshold, 100. * (double)entries / (double)A.j.size(), columns ? (double)entries / (double)columns : 0, tiled, plain / tiled, 1e6 * setup / tiled,
+           error < 100 ? "" : Text("WRONG %.1e", error).c_str());
+    fflush(stdout);
+    good = good && error < 100;
+  }
+  return good;
+}
+
 int main(int argc, char **argv)
 {
   std::vector<int> widths = {32, 128};
   Machine          M;
-  bool             good = true;
+  bool             good = true, heavy = false;
 
   M.repeat = 7;
   M.alone  = false;
@@ -260,6 +293,11 @@ int main(int argc, char **argv)
   for (int k = 1; k < argc; k++) {
     if (!strcmp(argv[k], "-alone")) {
       M.alone = true;
+      continue;
+    }
+    if (!strcmp(argv[k], "-heavy")) {
+      heavy = true;
+      printf("\ntiles for columns with so many entries in 32 rows\n%-16s %4s %9s %8s %8s %10s %6s %8s\n", "matrix", "K", "threshold", "in tiles", "shared", "alone", "ratio", "set-up");
       continue;
     }
     if (!strcmp(argv[k], "-k") && k + 1 < argc) {
@@ -274,10 +312,10 @@ int main(int argc, char **argv)
     const std::string wrong = MatrixCreate(argv[k], A);
 
     if (!wrong.empty()) Stop(argv[k], wrong.c_str());
-    for (const int K : widths) good &= OneProblem(M, argv[k], A, K);
+    for (const int K : widths) good &= heavy ? Heavy(M, argv[k], A, K) : OneProblem(M, argv[k], A, K);
   }
   if (argc < 2) {
-    fprintf(stderr, "spmm [-k 32,128] [-alone] MATRIX...\nMATRIX is a Matrix Market file or p5:S p7:S p9:S p27:S elas:S er:SCALE,FACTOR g500:SCALE,FACTOR band:ROWS,WIDTH,ENTRIES\n");
+    fprintf(stderr, "spmm [-k 32,128] [-alone] [-heavy] MATRIX...\nMATRIX is a Matrix Market file or p5:S p7:S p9:S p27:S elas:S er:SCALE,FACTOR g500:SCALE,FACTOR band:ROWS,WIDTH,ENTRIES\n");
     return 2;
   }
   return good ? 0 : 1;

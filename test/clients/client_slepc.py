@@ -2,6 +2,7 @@
 """SLEPc's own tutorials: eigenvalues, singular values, polynomial and nonlinear eigenproblems, functions of matrices."""
 import glob
 import os
+import subprocess
 
 from client import MULTIARCH, Case, Skip
 
@@ -21,6 +22,8 @@ PROBLEMS = [
     ("delay", "nep/tutorials/ex22", "-n 64 -nep_type slp", "-mat_type", None),
     ("exponential", "mfn/tutorials/ex23", "-m 30 -mfn_ncv 12", "-mat_type", "-m 500 -mfn_ncv 12"),
 ]
+# the matrix of PETSc's ex56, which SLEPc's ex4 reads from a file
+ELASTICITY = "-eps_hermitian -eps_smallest_real -eps_type lobpcg -eps_nev 6 -eps_tol 1e-5 -eps_max_it 400 -st_pc_type gamg"
 VIEWS = {solver: "-%s_view -%s_converged_reason -%s_error_relative -%s_view_values" % ((solver,) * 4) for solver in ("eps", "svd", "pep", "nep")}
 VIEWS["mfn"] = "-mfn_view -mfn_converged_reason -mfn_view_solution"
 
@@ -51,6 +54,18 @@ def version(context):
     return "SLEPc " + os.path.realpath(path).split(".so.")[-1]
 
 
+def elasticity(context, size):
+    """A file with the matrix of PETSc's ex56, for size^3 elements."""
+    if not context.conf["AMB_EXAMPLES_SRC"]:
+        raise Skip("PETSc's examples are not installed")
+    program = context.compile_c("slepc-petsc-ex56", os.path.join(context.conf["AMB_EXAMPLES_SRC"], "src/ksp/ksp/tutorials/ex56.c"))
+    path = os.path.join(context.folder, "elasticity-%d.bin" % size)
+    if not os.path.exists(path):
+        subprocess.run([program, "-ne", str(size), "-ksp_max_it", "1", "-pc_type", "none", "-ksp_view_mat", "binary:" + path + ".new"], check=True, capture_output=True, stdin=subprocess.DEVNULL)
+        os.rename(path + ".new", path)
+    return path
+
+
 def cases(context, wanted):
     place = folder(context)
     path = library(place, context)
@@ -62,3 +77,7 @@ def cases(context, wanted):
         binary = context.compile_c("slepc-%s-%s" % (kind, os.path.basename(program)), os.path.join(examples(place), program + ".c"), [os.path.join(place, "include")], links)
         # errors of eigenpairs are what the tolerances, up to 1e-7, leave
         yield Case(name, [binary], "%s %s" % (options, VIEWS[kind]), option, timed=timed and (timed, []), floor=1e-6)
+    if wanted("elasticity-lobpcg"):
+        binary = context.compile_c("slepc-eps-ex4", os.path.join(examples(place), "eps/tutorials/ex4.c"), [os.path.join(place, "include")], links)
+        options = ELASTICITY + " -matload_block_size 3 -file "
+        yield Case("elasticity-lobpcg", [binary], options + elasticity(context, 7) + " " + VIEWS["eps"], "-mat_type", timed=(options + elasticity(context, 15), []), floor=1e-5)

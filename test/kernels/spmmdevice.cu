@@ -21,12 +21,15 @@ struct Shape {
 static std::vector<Shape> MakeShapes()
 {
   std::vector<Shape> shapes = {
-    {"stencil", MakeRows(9 * 9 * 9, 9 * 9 * 9,                                         Stencil(9,    9,                                                                                             9, false, 1))},
-    {"runs",    MakeRows(300,                   170,                                                                    Runs(170,                                                                           4,                                                                                                                                                         5))},
-    {"no entries", MakeRows(40,                  20,[](int,std::vector<int> &) {})},
-    {"no rows",       MakeRows(0,  20,                                [](int,                                                                                                              std::vector<int> &) {})                                                                                                                                                                                                                                                                                                                                          },
-    {"one row",       MakeRows(1,                  3000,             [](int,std::vector<int> &cols) { Run(cols, 0, 3000); })},
-    {"long rows",     MakeRows(70,5000,[](int r,                                                                                      std::vector<int> &cols) { Run(cols, 3 * r, r % 9 == 4 ? 1024 + 500 * (r % 4) + r % 2 : r % 5); })                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                  },
+    {"stencil", MakeRows(9 * 9 * 9, 9 * 9 * 9,                                                        Stencil(9,                         9,                                                                                                9, false, 1))},
+    {"runs",    MakeRows(300,                   170,                                                                                   Runs(170,                                                                                                               4,                                                                                                                                                                                                5))},
+    {"nodes of three", MakeRows(3 * 70,                  130,[](int r,std::vector<int> &cols) { Run(cols, r / 3, r / 3 % 41); })},
+    {"nodes of two",      MakeRows(2 * 67,130,         [](int r,                                                                                                                           std::vector<int> &cols) { Run(cols, r / 2, 7 + r / 2 % 30); })                                                                                                                                                                                                                                                                                                                                                                                                            },
+    {"nearly nodes",      MakeRows(3 * 40,                  130,            [](int r,std::vector<int> &cols) { Run(cols, r / 3 + (r == 100), 9); })},
+    {"no entries",      MakeRows(40,20,[](int,                                                                                                     std::vector<int> &) {})                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                },
+    {"no rows",       MakeRows(0,                     20,                                                                         [](int,      std::vector<int> &) {})},
+    {"one row",       MakeRows(1,3000,[](int,std::vector<int> &cols) { Run(cols, 0, 3000); })                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      },
+    {"long rows",     MakeRows(70,                   5000,                                                                    [](int r,                                                                                                          std::vector<int> &cols) { Run(cols, 3 * r, r % 9 == 4 ? 1024 + 500 * (r % 4) + r % 2 : r % 5); })},
   };
 
   if (!small) shapes.push_back({"power law", MakeRows(20000, 20000, PowerLaw(20000))});
@@ -61,9 +64,10 @@ static bool Near(SysScalar value, long double sum, long double scale)
 }
 
 /* How a product is made: C = A D, or A^T D with the transposed matrix in place of A; to columns at once, or to a panel that is unpacked; with an A that is the sum
-   of two terms */
+   of two terms; with tiles */
 struct Way {
   bool transpose, panel, terms;
+  int  threshold; /* of tiles, or 0 */
 };
 
 /* The rows of A, without every third of its entries, or only with these */
@@ -97,13 +101,15 @@ struct Operand {
   Operand &operator=(const Operand &) = delete;
   ~Operand() { SpmmDeviceDestroy(&S); }
   SysCSR    CSR() const { return {A.m, A.n, (int64_t)A.j.size(), i.data, j.data, a.data}; }
-  SysStatus Create(bool transpose, int ncol)
+  SysStatus Create(bool transpose, int threshold, int ncol)
   {
     const SysCSR csr = CSR();
+    SysStatus    status;
     int          width;
 
     (void)SpmmDevicePanelColumns(ncol, &width);
-    return SpmmDeviceCreate(&csr, A.i.data(), transpose, width, &S, stream);
+    status = SpmmDeviceCreate(&csr, A.i.data(), transpose, width, &S, stream);
+    return status == SYS_SUCCESS && threshold ? SpmmDeviceTile(S, &csr, A.i.data(), A.j.data(), threshold, width, stream) : status;
   }
 };
 
@@ -117,7 +123,7 @@ static bool Multiply(const Shape &shape, const Way &way, Dense &D, Dense &C, con
   SpmmDeviceTerm       term[2] = {none, none};
   bool                 good;
 
-  good    = Good(whole.Create(way.transpose, D.ncol), where) && Good(first.Create(way.transpose, D.ncol), where) && Good(second.Create(way.transpose, D.ncol), where);
+  good    = Good(whole.Create(way.transpose, way.threshold, D.ncol), where) && Good(first.Create(way.transpose, 0, D.ncol), where) && Good(second.Create(way.transpose, 0, D.ncol), where);
   term[0] = {way.terms ? first.S : whole.S, way.terms ? first.CSR() : whole.CSR(), panel.data};
   term[1] = {second.S, second.CSR(), panel.data};
   for (int c = 0, width, n; good && c < D.ncol; c += n) {
@@ -173,11 +179,13 @@ static bool Check(const Rows &A, Dense &D, Dense &C, const std::string &where)
 }
 
 static const Way Ways[] = {
-  {false, false, false},
-  {true,  false, false},
-  {false, false, true },
-  {true,  true,  false},
-  {false, true,  true }
+  {false, false, false, 0},
+  {true,  false, false, 0},
+  {false, false, true,  0},
+  {true,  true,  false, 0},
+  {false, true,  true,  0},
+  {false, false, false, 2},
+  {false, true,  false, 5}
 };
 
 static const int Widths[] = {1, 2, 3, 4, 7, 16, 31, 33, 64, 65, 130};
@@ -191,7 +199,7 @@ static bool Products(const std::vector<Shape> &shapes)
 
     for (const int ncol : Widths) {
       for (const Way &way : Ways) {
-        const std::string where = shape.name + Text(", %d columns%s%s%s", ncol, way.transpose ? ", transposed" : "", way.panel ? ", to a panel" : "", way.terms ? ", two terms" : "");
+        const std::string where = shape.name + Text(", %d columns%s%s%s%s", ncol, way.transpose ? ", transposed" : "", way.panel ? ", to a panel" : "", way.terms ? ", two terms" : "", way.threshold ? ", tiles" : "");
         const Rows       &A     = way.transpose ? T : shape.A;
         Dense             D(A.n, ncol, ncol % 2 ? 5 : 0), C(A.m, ncol, ncol % 3);
 
@@ -259,18 +267,21 @@ static bool Sample(const Shape &shape, int ncol)
 {
   const std::string where = shape.name + Text(", %d columns", ncol);
   const Rows       &A     = shape.A;
-  Dense             L(A.m, ncol, 0), R(A.n, ncol, 0);
+  Dense             L(A.m, ncol, ncol % 2 ? 3 : 0), R(A.n, ncol, 0);
   const Array<int>  i(A.i), j(A.j);
-  Array<SysScalar>  a(A.a), l(L.a), r(R.a), values(std::vector<SysScalar>(A.j.size(), NotANumber)), left((size_t)(A.m + 1) * SPMM_DEVICE_WIDTH), right((size_t)(A.n + 1) * SPMM_DEVICE_WIDTH);
+  Array<SysScalar>  a(A.a), l(L.a), r(R.a), values(std::vector<SysScalar>(A.j.size(), NotANumber)), right((size_t)(A.n + 1) * SPMM_DEVICE_WIDTH);
   const SysCSR      csr = {A.m, A.n, (int64_t)A.j.size(), i.data, j.data, a.data};
+  SpmmDevice       *S   = NULL;
   int               width;
+  bool              good = Good(SddmmDeviceCreate(&csr, A.i.data(), &S, stream), where);
 
-  for (int c = 0, n; c < ncol; c += n) {
-    n = SpmmDevicePanelColumns(ncol - c, &width);
-    if (!Good(SpmmDevicePack(A.m, n, width, l.data + c * L.ld, L.ld, left.data, stream), where)) return false;
-    if (!Good(SpmmDevicePack(A.n, n, width, r.data + c * R.ld, R.ld, right.data, stream), where)) return false;
-    if (!Good(SddmmDevice(&csr, width, left.data, right.data, c > 0, c + n == ncol, values.data, stream), where)) return false;
+  for (int c = 0, n; good && c < ncol; c += n) {
+    n    = SpmmDevicePanelColumns(ncol - c, &width);
+    good = Good(SpmmDevicePack(A.n, n, width, r.data + c * R.ld, R.ld, right.data, stream), where);
+    good = good && Good(SddmmDevice(S, &csr, n, width, l.data + c * L.ld, L.ld, right.data, c > 0, c + n == ncol, values.data, stream), where);
   }
+  SpmmDeviceDestroy(&S);
+  if (!good) return false;
   const std::vector<SysScalar> got = values.Download();
   for (int row = 0; row < A.m; row++) {
     for (int k = A.i[row]; k < A.i[row + 1]; k++) {

@@ -9,6 +9,7 @@ in one step (MatBatch), or graph by graph.\n\
   -epochs E         passes over all graphs (default 30)\n\
   -rate R           step of the descent (default 0.1)\n\
   -single           graph by graph only\n\
+  -vec_type cuda    train on a GPU (default: on the host)\n\
   -times 0          no times, and no second training graph by graph\n\n\
 T. N. Kipf and M. Welling, Semi-supervised classification with graph convolutional networks, ICLR 2017.\n\n";
 
@@ -109,6 +110,16 @@ static PetscErrorCode GraphsDestroy(Graphs *G)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A vector of n numbers, of the type that -vec_type names */
+static PetscErrorCode NumbersCreate(PetscInt n, Vec *v)
+{
+  PetscFunctionBeginUser;
+  PetscCall(VecCreate(PETSC_COMM_SELF, v));
+  PetscCall(VecSetSizes(*v, n, n));
+  PetscCall(VecSetFromOptions(*v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ------------------------------------------------- graphs that are handled in one step ------------------------------------------------- */
 
 typedef struct {
@@ -123,7 +134,7 @@ static PetscErrorCode GroupCreate(const Graphs *G, PetscInt first, PetscInt ngra
 {
   const PetscInt width[LAYERS + 1] = {2, hidden, hidden, 1}, nodes = G->firstnode[first + ngraph] - G->firstnode[first];
   PetscInt      *ones, *i, *j, node = 0;
-  PetscScalar   *share;
+  PetscScalar   *share, *features;
 
   PetscFunctionBeginUser;
   P->ngraph = ngraph;
@@ -141,10 +152,13 @@ static PetscErrorCode GroupCreate(const Graphs *G, PetscInt first, PetscInt ngra
   PetscCall(MatBatchCreateCOO(PETSC_COMM_SELF, ngraph, ones, G->nodes + first, G->nodes + first, i, j, share, &P->average));
   PetscCall(PetscFree4(ones, i, j, share));
   for (PetscInt l = 0; l < LAYERS; l++) PetscCall(GraphConvCreate(1, l < LAYERS - 1 ? &P->A : &P->average, width[l], width[l + 1], &P->layer[l]));
-  PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, 2 * nodes, G->features + 2 * G->firstnode[first], &P->H[0]));
+  PetscCall(NumbersCreate(2 * nodes, &P->H[0]));
+  PetscCall(VecGetArrayWrite(P->H[0], &features));
+  PetscCall(PetscArraycpy(features, G->features + 2 * G->firstnode[first], 2 * nodes));
+  PetscCall(VecRestoreArrayWrite(P->H[0], &features));
   P->dH[0] = NULL;
   for (PetscInt l = 1; l <= LAYERS; l++) {
-    PetscCall(VecCreateSeq(PETSC_COMM_SELF, (l < LAYERS ? nodes : ngraph) * width[l], &P->H[l]));
+    PetscCall(NumbersCreate((l < LAYERS ? nodes : ngraph) * width[l], &P->H[l]));
     PetscCall(VecDuplicate(P->H[l], &P->dH[l]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -178,8 +192,8 @@ static PetscErrorCode NetworkCreate(PetscInt hidden, Network *N)
   for (PetscInt l = 0; l < LAYERS; l++) {
     PetscScalar *w;
 
-    PetscCall(VecCreateSeq(PETSC_COMM_SELF, width[l] * width[l + 1], &N->W[l]));
-    PetscCall(VecCreateSeq(PETSC_COMM_SELF, width[l + 1], &N->bias[l]));
+    PetscCall(NumbersCreate(width[l] * width[l + 1], &N->W[l]));
+    PetscCall(NumbersCreate(width[l + 1], &N->bias[l]));
     PetscCall(VecGetArrayWrite(N->W[l], &w));
     for (PetscInt k = 0; k < width[l] * width[l + 1]; k++) w[k] = ((PetscReal)Random(2001) / 1000 - 1) * PetscSqrtReal(6. / (PetscReal)(width[l] + width[l + 1]));
     PetscCall(VecRestoreArrayWrite(N->W[l], &w));
@@ -203,36 +217,6 @@ static PetscErrorCode NetworkDestroy(Network *N)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Negative features become 0 */
-static PetscErrorCode Activate(Vec H)
-{
-  PetscScalar *h;
-  PetscInt     n;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecGetLocalSize(H, &n));
-  PetscCall(VecGetArray(H, &h));
-  for (PetscInt k = 0; k < n; k++) h[k] = PetscMax(PetscRealPart(h[k]), 0);
-  PetscCall(VecRestoreArray(H, &h));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ActivateBackward(Vec H, Vec dH)
-{
-  const PetscScalar *h;
-  PetscScalar       *d;
-  PetscInt           n;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecGetLocalSize(H, &n));
-  PetscCall(VecGetArrayRead(H, &h));
-  PetscCall(VecGetArray(dH, &d));
-  for (PetscInt k = 0; k < n; k++) d[k] = PetscRealPart(h[k]) > 0 ? d[k] : 0;
-  PetscCall(VecRestoreArray(dH, &d));
-  PetscCall(VecRestoreArrayRead(H, &h));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Adds the loss of the graphs and the number of right answers. The derivatives of the loss, which counts each graph with `share`, begin in dH[LAYERS]. */
 static PetscErrorCode Forward(const Network *N, Group *P, PetscReal share, PetscReal *loss, PetscInt *right)
 {
@@ -242,7 +226,7 @@ static PetscErrorCode Forward(const Network *N, Group *P, PetscReal share, Petsc
   PetscFunctionBeginUser;
   for (PetscInt l = 0; l < LAYERS; l++) {
     PetscCall(GraphConvForward(P->layer[l], P->H[l], N->W[l], N->bias[l], P->H[l + 1]));
-    if (l < LAYERS - 1) PetscCall(Activate(P->H[l + 1]));
+    if (l < LAYERS - 1) PetscCall(GraphConvRectify(P->H[l + 1]));
   }
   PetscCall(VecGetArrayRead(P->H[LAYERS], &z));
   PetscCall(VecGetArrayWrite(P->dH[LAYERS], &d));
@@ -263,7 +247,7 @@ static PetscErrorCode Backward(const Network *N, Group *P)
 {
   PetscFunctionBeginUser;
   for (PetscInt l = LAYERS - 1; l >= 0; l--) {
-    if (l < LAYERS - 1) PetscCall(ActivateBackward(P->H[l + 1], P->dH[l + 1]));
+    if (l < LAYERS - 1) PetscCall(GraphConvRectifyBackward(P->H[l + 1], P->dH[l + 1]));
     PetscCall(GraphConvBackward(P->layer[l], P->H[l], N->W[l], P->dH[l + 1], P->dH[l], N->dW[l], N->dbias[l]));
     PetscCall(VecAXPY(N->sumW[l], 1, N->dW[l]));
     PetscCall(VecAXPY(N->sumbias[l], 1, N->dbias[l]));
@@ -387,5 +371,9 @@ int main(int argc, char **argv)
     test:
       suffix: single
       args: -single
+    test:
+      suffix: cuda
+      requires: cuda
+      args: -vec_type cuda
 
 TEST*/

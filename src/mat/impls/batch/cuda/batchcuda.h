@@ -30,6 +30,10 @@ SysStatus BatchDeviceMult(const BatchDevice *, int add, int64_t width, const Sys
 /* C = A D, summed by atomic operations in any order; a second launch sets C to 0 if a matrix has too many rows for shared memory */
 SysStatus BatchDeviceMultAtomic(const BatchDevice *, int64_t width, const SysReal *D, SysReal *C, SysStream);
 
+/* Negative ones of n numbers become 0; and numbers become 0 where h is not positive. The arrays lie on the device. */
+SysStatus BatchDeviceRectify(int64_t n, SysReal h[], SysStream);
+SysStatus BatchDeviceRectifyBackward(int64_t n, const SysReal h[], SysReal d[], SysStream);
+
 #if defined(__cplusplus)
 }
 #endif

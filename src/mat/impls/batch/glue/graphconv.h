@@ -18,3 +18,7 @@ struct _p_GraphConv {
 /* On a device: U = X W_c + bias_c; then dX = dX + U W_c^T, which begins with 0 if c is 0, dW_c = X^T U, and dbias_c, the sums of the columns of U */
 SYS_DEVICE PetscErrorCode GraphConvDeviceForward(GraphConv, PetscInt c, Vec X, Vec W, Vec bias) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode GraphConvDeviceBackward(GraphConv, PetscInt c, Vec X, Vec W, Vec dX, Vec dW, Vec dbias) SYS_STUB(PETSC_SUCCESS);
+
+/* On a device: negative features become 0, and derivatives where features are not positive */
+SYS_DEVICE PetscErrorCode GraphConvDeviceRectify(Vec H) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode GraphConvDeviceRectifyBackward(Vec H, Vec dH) SYS_STUB(PETSC_SUCCESS);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The dense products of a graph convolution by cuBLAS
+   The dense products of a graph convolution by cuBLAS, and the rectifier
 */
 #include <petscdevice_cuda.h>
 
 #include "mat/impls/batch/glue/graphconv.h"
+#include "mat/impls/batch/cuda/batchcuda.h"
 
 #if defined(PETSC_USE_REAL_SINGLE)
   #define GEMM cublasSgemm
@@ -79,5 +80,42 @@ PetscErrorCode GraphConvDeviceBackward(GraphConv L, PetscInt c, Vec X, Vec W, Ve
   PetscCall(VecRestoreArrayReadAndMemType(L->work, &u));
   PetscCall(VecRestoreArrayReadAndMemType(W, &w));
   PetscCall(VecRestoreArrayReadAndMemType(X, &x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GraphConvDeviceRectify(Vec H)
+{
+  PetscScalar *h;
+  PetscInt     n;
+  SysStatus    status;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(H, &n));
+  PetscCall(VecGetArrayAndMemType(H, &h, NULL));
+  PetscCall(PetscLogGpuTimeBegin());
+  status = BatchDeviceRectify(n, h, PetscDefaultCudaStream);
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "GraphConvRectify() on the GPU failed: %s", SysDeviceErrorText());
+  PetscCall(VecRestoreArrayAndMemType(H, &h));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GraphConvDeviceRectifyBackward(Vec H, Vec dH)
+{
+  const PetscScalar *h;
+  PetscScalar       *d;
+  PetscInt           n;
+  SysStatus          status;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(H, &n));
+  PetscCall(VecGetArrayReadAndMemType(H, &h, NULL));
+  PetscCall(VecGetArrayAndMemType(dH, &d, NULL));
+  PetscCall(PetscLogGpuTimeBegin());
+  status = BatchDeviceRectifyBackward(n, h, d, PetscDefaultCudaStream);
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "GraphConvRectifyBackward() on the GPU failed: %s", SysDeviceErrorText());
+  PetscCall(VecRestoreArrayAndMemType(dH, &d));
+  PetscCall(VecRestoreArrayReadAndMemType(H, &h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

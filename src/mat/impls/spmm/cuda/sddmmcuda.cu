@@ -2,15 +2,16 @@
 /*
    Sampled products of dense matrices on a CUDA device.
 
-   A group of lanes takes the same number of consecutive entries as every other group, whatever rows they belong to. It keeps the row of the left matrix in
-   registers as long as the row is the same, and each lane keeps every LANES-th result, so that results are written side by side.
+   A team of lanes takes a row of the pattern. It keeps the row of the left matrix in registers, and its groups of lanes take entries by turns: each lane multiplies
+   its vectors of 16 bytes for as many entries as its group has lanes, before the lanes exchange their sums so that each lane has the result of one entry. A block
+   of threads makes BLOCK_ROWS rows; it reads these from the columns of the left matrix, and turns them in shared memory. Long rows are cut into parts, each with a
+   team of its own, which reads the row from the columns.
 */
-#include "sys/syscuda.cuh"
-#include "mat/impls/spmm/cuda/spmmcuda.h"
+#include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
-#define LANES  8
-#define TAKEN  64 /* entries of a group, a multiple of LANES */
-#define VECTOR (16 / (int)sizeof(SysReal))
+#define TEAM   8 /* lanes of a row */
+#define FLYING 8 /* vectors that a lane reads together, at most */
+#define BLOCKS 4 /* blocks of a multiprocessor, for which a thread has registers */
 
 #if defined(SYS_SINGLE)
 typedef float4 SddmmVector;
@@ -18,73 +19,177 @@ typedef float4 SddmmVector;
 typedef double2 SddmmVector;
 #endif
 
-static __device__ inline SysReal SddmmDot(SysReal sum, const SddmmVector &x, const SddmmVector &y)
+static __device__ inline SysReal SddmmDot(SysReal sum, const SysReal *x, const SddmmVector &y)
 {
-  sum = fma(x.x, y.x, sum);
-  sum = fma(x.y, y.y, sum);
+  sum = fma(x[0], y.x, sum);
+  sum = fma(x[1], y.y, sum);
 #if defined(SYS_SINGLE)
-  sum = fma(x.z, y.z, sum);
-  sum = fma(x.w, y.w, sum);
+  sum = fma(x[2], y.z, sum);
+  sum = fma(x[3], y.w, sum);
 #endif
   return sum;
 }
 
-/* Each lane has PER vectors of a row, or the first of these if a row has fewer than LANES vectors */
-template <int PER>
-static __global__ void __launch_bounds__(SYS_THREADS) SddmmEntries(int64_t m, int64_t nz, int vectors, const int *__restrict__ i, const int *__restrict__ j, const SysReal *__restrict__ a, const SddmmVector *__restrict__ left, const SddmmVector *__restrict__ right, int add, SysReal *__restrict__ values)
+/* The operands of a sampled product */
+struct SddmmOperand {
+  const int         *i, *j;
+  const SysReal     *a; /* NULL: the results are not scaled */
+  const SysReal     *left;
+  int64_t            ld;
+  int                ncol;
+  const SddmmVector *right;
+  int                add;
+  SysReal           *values;
+};
+
+/* LANES lanes have a sum for each of LANES entries; lane l gets that of entry l over all lanes */
+template <int LANES>
+static __device__ inline SysReal SddmmExchange(unsigned team, SysReal sum[LANES], int lane)
 {
-  const int     lane = (int)threadIdx.x % LANES;
-  const int64_t k0   = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / LANES * TAKEN;
-  int64_t       row  = -1;
-  SddmmVector   x[PER];
-
-  for (int64_t k = k0; k < k0 + TAKEN; k += LANES) {
-    const int column = k + lane < nz ? j[k + lane] : 0;
-    SysReal   mine   = 0;
-
-    for (int e = 0; e < LANES; e++) {
-      const int     c   = __shfl_sync(SYS_ALL_LANES, column, e, LANES);
-      const int64_t q   = k + e;
-      SysReal       sum = 0;
-
-      if (q < nz) {
-        bool moved = row < 0;
-
-        if (moved) row = SysCountLess(i + 1, (int)m, (int)q + 1);
-        for (; q >= i[row + 1]; row++) moved = true;
-        if (moved) {
 #pragma unroll
-          for (int v = 0; v < PER; v++) {
-            if (v * LANES + lane < vectors) x[v] = __ldg(&left[row * vectors + v * LANES + lane]);
-          }
-        }
+  for (int d = LANES / 2; d; d /= 2) {
+    const bool upper = lane & d;
+
 #pragma unroll
-        for (int v = 0; v < PER; v++) {
-          if (v * LANES + lane < vectors) sum = SddmmDot(sum, x[v], __ldg(&right[(int64_t)c * vectors + v * LANES + lane]));
-        }
-      }
-#pragma unroll
-      for (int d = LANES / 2; d; d /= 2) sum += __shfl_xor_sync(SYS_ALL_LANES, sum, d, LANES);
-      if (e == lane) mine = sum;
+    for (int e = 0; e < d; e++) {
+      const SysReal other = upper ? sum[e] : sum[e + d];
+
+      sum[e] = (upper ? sum[e + d] : sum[e]) + __shfl_xor_sync(team, other, d, LANES);
     }
-    if (k + lane < nz) {
-      if (add) mine += values[k + lane];
-      values[k + lane] = a ? mine * a[k + lane] : mine;
+  }
+  return sum[0];
+}
+
+/* The results of TIMES * TEAM entries from k on, of which those before k1 exist, or all if WHOLE is true. Lane l of a group has vectors l, l + LANES ... of x. */
+template <int LANES, int PER, int TIMES, bool WHOLE>
+static __device__ inline void SddmmSome(const SddmmOperand &A, int k, int k1, int t, unsigned team, const SysReal x[PER * SPMM_VECTOR])
+{
+  constexpr int STEP = FLYING / PER < TIMES * LANES ? FLYING / PER : TIMES * LANES;
+  const int     lane = t % LANES, group = t - lane;
+  int           column[TIMES];
+  SysReal       sum[TIMES][LANES];
+
+#pragma unroll
+  for (int s = 0; s < TIMES; s++) column[s] = WHOLE || k + s * TEAM + t < k1 ? __ldg(&A.j[k + s * TEAM + t]) : -1;
+#pragma unroll
+  for (int e0 = 0; e0 < TIMES * LANES; e0 += STEP) {
+    SddmmVector y[STEP][PER];
+
+#pragma unroll
+    for (int e = 0; e < STEP; e++) {
+      const int c = __shfl_sync(team, column[(e0 + e) / LANES], group + (e0 + e) % LANES, TEAM);
+
+#pragma unroll
+      for (int v = 0; v < PER; v++) y[e][v] = WHOLE || c >= 0 ? __ldg(&A.right[(int64_t)c * (LANES * PER) + v * LANES + lane]) : SddmmVector();
+    }
+#pragma unroll
+    for (int e = 0; e < STEP; e++) {
+      SysReal dot = 0;
+
+#pragma unroll
+      for (int v = 0; v < PER; v++) dot = SddmmDot(dot, &x[v * SPMM_VECTOR], y[e][v]);
+      sum[(e0 + e) / LANES][(e0 + e) % LANES] = dot;
+    }
+  }
+#pragma unroll
+  for (int s = 0; s < TIMES; s++) {
+    const int q      = k + s * TEAM + t;
+    SysReal   result = SddmmExchange<LANES>(team, sum[s], lane);
+
+    if (WHOLE || q < k1) {
+      if (A.add) result += A.values[q];
+      A.values[q] = A.a ? result * __ldg(&A.a[q]) : result;
     }
   }
 }
 
-SysStatus SddmmDevice(const SysCSR *A, int width, const SysReal *left, const SysReal *right, int add, int scale, SysReal *values, SysStream stream)
+/* The results of entries k0 to k1 - 1 of a row whose numbers are in x, by a team, of which this thread is number t */
+template <int LANES, int PER>
+static __device__ inline void SddmmEntries(const SddmmOperand &A, int k0, int k1, int t, const SysReal x[PER * SPMM_VECTOR])
 {
-  const unsigned     blocks = SysBlocks((A->nz + TAKEN - 1) / TAKEN * LANES);
-  const int          n      = width / VECTOR;
-  const SysReal     *a      = scale ? A->a : NULL;
-  const SddmmVector *x = (const SddmmVector *)left, *y = (const SddmmVector *)right;
+  constexpr int  TIMES = LANES * PER < FLYING ? FLYING / (LANES * PER) : 1;
+  const unsigned team  = ((1u << TEAM) - 1) << (threadIdx.x % SYS_WARP / TEAM * TEAM);
+  int            k     = k0;
 
-  if (!A->nz) return SYS_SUCCESS;
-  if (n <= LANES) SddmmEntries<1><<<blocks, SYS_THREADS, 0, stream>>>(A->m, A->nz, n, A->i, A->j, a, x, y, add, values);
-  else if (n <= 2 * LANES) SddmmEntries<2><<<blocks, SYS_THREADS, 0, stream>>>(A->m, A->nz, n, A->i, A->j, a, x, y, add, values);
-  else SddmmEntries<4><<<blocks, SYS_THREADS, 0, stream>>>(A->m, A->nz, n, A->i, A->j, a, x, y, add, values);
+  for (; k + TEAM * TIMES <= k1; k += TEAM * TIMES) SddmmSome<LANES, PER, TIMES, true>(A, k, k1, t, team, x);
+  for (; k < k1; k += TEAM) SddmmSome<LANES, PER, 1, false>(A, k, k1, t, team, x);
+}
+
+/* The number of the dense row that vector v of a lane begins with */
+template <int LANES>
+static __device__ inline int SddmmColumn(int v, int t)
+{
+  return (v * LANES + t % LANES) * SPMM_VECTOR;
+}
+
+template <int LANES, int PER>
+static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SddmmParts(const SddmmOperand A, int64_t npart, const int *__restrict__ row, const int *__restrict__ begin, const int *__restrict__ end)
+{
+  const int     t = (int)threadIdx.x % TEAM;
+  const int64_t p = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / TEAM;
+  SysReal       x[PER * SPMM_VECTOR];
+
+  if (p >= npart) return;
+#pragma unroll
+  for (int q = 0; q < PER * SPMM_VECTOR; q++) {
+    const int c = SddmmColumn<LANES>(q / SPMM_VECTOR, t) + q % SPMM_VECTOR;
+
+    x[q] = c < A.ncol ? __ldg(&A.left[c * A.ld + row[p]]) : (SysReal)0;
+  }
+  SddmmEntries<LANES, PER>(A, begin[p], end[p], t, x);
+}
+
+template <int LANES, int PER>
+static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SddmmRows(int64_t m, const SddmmOperand A, int most)
+{
+  constexpr int      WIDTH = LANES * PER * SPMM_VECTOR;
+  __shared__ SysReal tile[WIDTH][BLOCK_ROWS + 1];
+  const int          t = (int)threadIdx.x % TEAM, y = (int)threadIdx.x / TEAM;
+  const int64_t      r0 = (int64_t)blockIdx.x * BLOCK_ROWS;
+  SysReal            x[PER * SPMM_VECTOR];
+
+  static_assert(SYS_THREADS / TEAM == BLOCK_ROWS, "each team takes one row");
+  for (int k = (int)threadIdx.x; k < WIDTH * BLOCK_ROWS; k += SYS_THREADS) {
+    const int c = k / BLOCK_ROWS, q = k % BLOCK_ROWS;
+
+    tile[c][q] = c < A.ncol && r0 + q < m ? __ldg(&A.left[c * A.ld + r0 + q]) : (SysReal)0;
+  }
+  __syncthreads();
+  if (r0 + y >= m) return;
+  const int k0 = __ldg(&A.i[r0 + y]), k1 = __ldg(&A.i[r0 + y + 1]);
+
+  if (k1 - k0 > most) return;
+#pragma unroll
+  for (int q = 0; q < PER * SPMM_VECTOR; q++) x[q] = tile[SddmmColumn<LANES>(q / SPMM_VECTOR, t) + q % SPMM_VECTOR][y];
+  SddmmEntries<LANES, PER>(A, k0, k1, t, x);
+}
+
+template <int LANES, int PER>
+static SysStatus SddmmLaunch(const SpmmDevice *S, int64_t m, const SddmmOperand &A, cudaStream_t stream)
+{
+  SddmmRows<LANES, PER><<<SysBlocks(m, BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A, S->most);
+  if (S->npart) SddmmParts<LANES, PER><<<SysBlocks(S->npart * TEAM), SYS_THREADS, 0, stream>>>(A, S->npart, S->row, S->begin, S->end);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
+}
+
+SysStatus SddmmDevice(const SpmmDevice *S, const SysCSR *A, int ncol, int width, const SysReal *left, int64_t ld, const SysReal *right, int add, int scale, SysReal *values, SysStream stream)
+{
+  const SddmmOperand operand = {A->i, A->j, scale ? A->a : NULL, left, ld, ncol, (const SddmmVector *)right, add, values};
+
+  if (!A->nz) return SYS_SUCCESS;
+  switch (width / SPMM_VECTOR) {
+  case 1:
+    return SddmmLaunch<1, 1>(S, A->m, operand, stream);
+  case 2:
+    return SddmmLaunch<2, 1>(S, A->m, operand, stream);
+  case 4:
+    return SddmmLaunch<4, 1>(S, A->m, operand, stream);
+  case 8:
+    return SddmmLaunch<8, 1>(S, A->m, operand, stream);
+  case 16:
+    return SddmmLaunch<8, 2>(S, A->m, operand, stream);
+  default:
+    return SddmmLaunch<8, 4>(S, A->m, operand, stream);
+  }
 }

@@ -23,6 +23,13 @@ typedef struct _SpmmDevice SpmmDevice;
 SysStatus SpmmDeviceCreate(const SysCSR *A, const SysInt *rows, int transpose, int width, SpmmDevice **, SysStream);
 void      SpmmDeviceDestroy(SpmmDevice **);
 
+/* Has products of A, not transposed, go through tiles: rows of the dense matrix that at least `threshold` rows of a block use are read once into shared memory. rows and
+   columns are A.i and A.j on the host; rows that are cut have no entries in tiles. */
+SysStatus SpmmDeviceTile(SpmmDevice *, const SysCSR *A, const SysInt *rows, const SysInt *columns, int threshold, int width, SysStream);
+
+/* Entries in tiles, and heavy columns of all blocks together: the number of rows of the dense matrix that tiles read */
+void SpmmDeviceTileFigures(const SpmmDevice *, int64_t *entries, int64_t *columns);
+
 /* The columns of the next panel if ncol columns are left, and the width of that panel in numbers */
 int SpmmDevicePanelColumns(int64_t ncol, int *width);
 
@@ -42,9 +49,13 @@ typedef struct {
 /* The sum of no, one or two terms, m rows of ncol columns. It is a panel without columns if ld is 0. */
 SysStatus SpmmDeviceMult(int64_t m, const SpmmDeviceTerm term[], int nterm, int ncol, int width, SysReal *C, int64_t ld, SysStream);
 
-/* For each entry of A, the product of the row of left that belongs to its row and the row of right that belongs to its column. The products are set in values,
-   or added to them; then the values are multiplied by those of A, if scale is not 0. */
-SysStatus SddmmDevice(const SysCSR *A, int width, const SysReal *left, const SysReal *right, int add, int scale, SysReal *values, SysStream);
+/* The same for the sampled products of SddmmDevice(), of any width */
+SysStatus SddmmDeviceCreate(const SysCSR *A, const SysInt *rows, SpmmDevice **, SysStream);
+
+/* For each entry of A, the product of a row of the left and a row of the right matrix: those of its row and of its column. The left matrix has ncol columns, which
+   begin ld numbers after one another; the right matrix is their panel. The products are set in values, or added to them; then the values are multiplied by those of
+   A, if scale is not 0. */
+SysStatus SddmmDevice(const SpmmDevice *, const SysCSR *A, int ncol, int width, const SysReal *left, int64_t ld, const SysReal *right, int add, int scale, SysReal *values, SysStream);
 
 #if defined(__cplusplus)
 }

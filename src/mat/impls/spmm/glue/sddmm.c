@@ -35,14 +35,66 @@ static PetscErrorCode SddmmCheckPattern(Mat S, Mat O)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Memory of a call */
+/* What a result keeps for the next product */
 typedef struct {
-  SpmmMemory panel, ghost, work;
-  int64_t    ring;
-  PetscSF    sf;
+  SpmmSeen               seen[2]; /* of S and of the result */
+  PetscSF                sf;
+  int                    width, nthread; /* on the host: of the panel, and for which the memory is */
+  int64_t                ring;
+  SpmmMemory             panel, ghost, work;
+  struct _SddmmOnDevice *device; /* NULL: the host makes the product */
 } Sddmm;
 
-static PetscErrorCode SddmmCreate(Mat S, PetscInt K, const Mat block[2], const PetscInt *garray, Sddmm *w)
+static PetscErrorCode SddmmResetHost(Sddmm *w)
+{
+  PetscFunctionBegin;
+  PetscCall(SpmmMemoryDestroy(&w->panel));
+  PetscCall(SpmmMemoryDestroy(&w->ghost));
+  PetscCall(SpmmMemoryDestroy(&w->work));
+  w->ring  = 0;
+  w->width = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SddmmReset(Sddmm *w)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscSFDestroy(&w->sf));
+  PetscCall(SddmmResetHost(w));
+  PetscCall(SddmmOnDeviceReset(&w->device));
+  PetscCall(PetscMemzero(w, sizeof(*w)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SddmmDestroy(PetscAMBCtxArgument arg)
+{
+  Sddmm *w = (Sddmm *)PetscAMBCtxGet(arg);
+
+  PetscFunctionBegin;
+  PetscCall(SddmmReset(w));
+  PetscCall(PetscFree(w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SddmmGet(Mat O, Sddmm **w)
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)O, "SDDMM_petscamb", (PetscObject *)&container));
+  if (!container) {
+    PetscCall(PetscNew(w));
+    PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)O), &container));
+    PetscCall(PetscContainerSetPointer(container, *w));
+    PetscCall(PetscContainerSetCtxDestroy(container, SddmmDestroy));
+    PetscCall(PetscObjectCompose((PetscObject)O, "SDDMM_petscamb", (PetscObject)container));
+    PetscCall(PetscContainerDestroy(&container));
+  } else PetscCall(PetscContainerGetPointer(container, (void **)w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Memory of the host */
+static PetscErrorCode SddmmMakeHost(Mat S, PetscInt K, const Mat block[2], Sddmm *w)
 {
   const int   nthread = SysThreads();
   SysStatus   status  = SYS_SUCCESS;
@@ -51,38 +103,64 @@ static PetscErrorCode SddmmCreate(Mat S, PetscInt K, const Mat block[2], const P
   int         width;
 
   PetscFunctionBegin;
-  PetscCall(PetscMemzero(w, sizeof(*w)));
   (void)SddmmPanelColumns(K, &width);
+  if (w->width == width && w->nthread == nthread) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SddmmResetHost(w));
+  w->nthread = nthread;
   PetscCall(MatShadowGetPattern(block[0], &csr));
   if (!block[1]) w->ring = SpmmRing(csr.m, csr.n, csr.i, csr.j);
   PetscCall(SpmmMemoryCreate((size_t)(w->ring ? nthread * SpmmRingSize(w->ring, width) : csr.n * width), &w->panel, &status));
   PetscCall(SpmmMemoryCreate((size_t)(nthread * SddmmWorkSize(width)), &w->work, &status));
-  if (block[1]) {
-    PetscCall(MatShadowGetPattern(block[1], &csr));
-    PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)S), &w->sf));
-    PetscCall(PetscSFSetGraphLayout(w->sf, S->cmap, (PetscInt)csr.n, NULL, PETSC_COPY_VALUES, garray));
-    PetscCall(SpmmMemoryCreate((size_t)(csr.n * width), &w->ghost, &status));
-  }
+  if (block[1]) PetscCall(SpmmMemoryCreate((size_t)block[1]->cmap->n * (size_t)width, &w->ghost, &status));
   worst = (PetscMPIInt)status;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)S)));
+  if (block[1]) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)S)));
   PetscCheck(worst == SYS_SUCCESS, PetscObjectComm((PetscObject)S), PETSC_ERR_MEM, "Not enough memory for MatSDDMM(): use more processes");
+  w->width = width;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SddmmDestroy(Sddmm *w)
+/* Prepares what depends on the pattern of S, unless the result has it from its last product, and memory: on the device if the matrices are there and memory
+   suffices on all processes, else on the host */
+static PetscErrorCode SddmmMake(Mat S, Mat D1, Mat D2, MatReuse reuse, Mat O, Sddmm *w)
 {
+  const PetscInt  K = PetscMax(D1->cmap->N, 1);
+  const PetscInt *garray;
+  Mat             block[2];
+  SpmmSeen        seen[2];
+  PetscMPIInt     changed, lacks;
+  PetscBool       done = PETSC_FALSE;
+
   PetscFunctionBegin;
-  PetscCall(PetscSFDestroy(&w->sf));
-  PetscCall(SpmmMemoryDestroy(&w->panel));
-  PetscCall(SpmmMemoryDestroy(&w->ghost));
-  PetscCall(SpmmMemoryDestroy(&w->work));
+  PetscCall(SpmmGetBlocks(S, block, &garray));
+  PetscCall(SpmmLook(S, &seen[0]));
+  PetscCall(SpmmLook(O, &seen[1]));
+  changed = !SpmmSeenSame(&seen[0], &w->seen[0]) || !SpmmSeenSame(&seen[1], &w->seen[1]);
+  if (block[1]) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &changed, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)S)));
+  if (changed) {
+    if (reuse == MAT_REUSE_MATRIX) PetscCall(SddmmCheckPattern(S, O));
+    PetscCall(SddmmReset(w));
+    PetscCall(PetscArraycpy(w->seen, seen, 2));
+    if (block[1]) {
+      PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)S), &w->sf));
+      PetscCall(PetscSFSetGraphLayout(w->sf, S->cmap, block[1]->cmap->n, NULL, PETSC_COPY_VALUES, garray));
+    }
+  }
+  if (MatShadowIsCUSPARSE(S)) {
+    PetscCall(SddmmOnDeviceMake(S, D1, D2, O, &w->device, &done));
+    lacks = done ? 0 : 1;
+    if (block[1]) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)S)));
+    if (!lacks) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(SddmmOnDeviceReset(&w->device));
+    PetscCall(PetscInfo(O, "The host makes MatSDDMM(): a sparse matrix is not on the GPU, or memory there does not suffice\n"));
+  }
+  PetscCall(SddmmMakeHost(S, K, block, w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The columns that one panel has: col to col + ncol - 1 of K */
 static PetscErrorCode SddmmPanel(const Sddmm *w, const SpmmTerm term[2], int64_t m, PetscInt col, int ncol, PetscInt K, int width, const SysReal *left, PetscInt ld, PetscBool scale, SysReal *const values[2])
 {
-  const int    nthread = SysThreads(), last = scale && col + ncol == K;
+  const int    nthread = w->nthread, last = scale && col + ncol == K;
   MPI_Datatype row;
 
   PetscFunctionBegin;
@@ -98,7 +176,7 @@ static PetscErrorCode SddmmPanel(const Sddmm *w, const SpmmTerm term[2], int64_t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SddmmAll(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O)
+static PetscErrorCode SddmmOnHost(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O, const Sddmm *w)
 {
   const PetscInt     K = D1->cmap->N;
   const PetscInt    *garray;
@@ -108,12 +186,10 @@ static PetscErrorCode SddmmAll(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O)
   Mat                s[2], o[2];
   SpmmTerm           term[2];
   SysCSR             csr[2] = {{0}};
-  Sddmm              w;
   int                width;
 
   PetscFunctionBegin;
   PetscCall(SpmmGetBlocks(S, s, &garray));
-  PetscCall(SddmmCreate(S, PetscMax(K, 1), s, garray, &w));
   PetscCall(SpmmGetBlocks(O, o, &garray));
   PetscCall(MatDenseGetLDA(D1, &ldl));
   PetscCall(MatDenseGetLDA(D2, &ldr));
@@ -122,7 +198,7 @@ static PetscErrorCode SddmmAll(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O)
   else PetscCall(MatDenseGetArrayRead(D2, &right));
   for (int k = 0; k < 2 && s[k]; k++) {
     PetscCall(SpmmGetCSR(s[k], &csr[k]));
-    term[k] = (SpmmTerm){.i = csr[k].i, .j = csr[k].j, .a = (const SysReal *)csr[k].a, .n = D2->rmap->n, .ring = w.ring, .ld = ldr, .panel = k ? w.ghost.a : w.panel.a};
+    term[k] = (SpmmTerm){.i = csr[k].i, .j = csr[k].j, .a = (const SysReal *)csr[k].a, .n = D2->rmap->n, .ring = w->ring, .ld = ldr, .panel = k ? w->ghost.a : w->panel.a};
     PetscCall(MatSeqAIJGetArrayWrite(o[k], &values[k]));
     if (!K) PetscCall(PetscArrayzero(values[k], csr[k].nz));
   }
@@ -130,12 +206,11 @@ static PetscErrorCode SddmmAll(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O)
     const int ncol = SddmmPanelColumns(K - col, &width);
 
     term[0].columns = (const SysReal *)right + (int64_t)col * ldr;
-    PetscCall(SddmmPanel(&w, term, S->rmap->n, col, ncol, K, width, (const SysReal *)left + (int64_t)col * ldl, ldl, scale, (SysReal *const *)values));
+    PetscCall(SddmmPanel(w, term, S->rmap->n, col, ncol, K, width, (const SysReal *)left + (int64_t)col * ldl, ldl, scale, (SysReal *const *)values));
   }
   for (int k = 0; k < 2 && s[k]; k++) PetscCall(MatSeqAIJRestoreArrayWrite(o[k], &values[k]));
   if (D2 != D1) PetscCall(MatDenseRestoreArrayRead(D2, &right));
   PetscCall(MatDenseRestoreArrayRead(D1, &left));
-  PetscCall(SddmmDestroy(&w));
   PetscCall(PetscLogFlops((double)(csr[0].nz + csr[1].nz) * (2.0 * (double)K + (scale ? 1 : 0))));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -162,7 +237,12 @@ static PetscErrorCode SddmmAll(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O)
 
   The same input gives the same bits, whatever the number of threads.
 
-  Matrices on a GPU are multiplied on the host. Complex numbers are not supported, `PETSC_ERR_SUP`. Sizes that do not fit give `PETSC_ERR_ARG_SIZ`, and an `O` with
+  If `S` is on a GPU, and its memory suffices, so is the product; else `-info` says that the host makes it. `D1` and `D2` may be `MATDENSE`, which cross the bus in
+  each product, or `MATDENSECUDA`. On a GPU the bits do not depend on where `D1` and `D2` are.
+
+  `O` keeps the memory of the product for the next one, up to 512 bytes for each row of `D2`.
+
+  Complex numbers are not supported, `PETSC_ERR_SUP`. Sizes that do not fit give `PETSC_ERR_ARG_SIZ`, and an `O` with
   another pattern gives `PETSC_ERR_ARG_WRONG`.
 
 .seealso: `MatMatMult()`, `MATPRODUCTALGORITHMSPMM`, `MATAMB`, `MATDENSE`
@@ -170,6 +250,7 @@ static PetscErrorCode SddmmAll(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O)
 PetscErrorCode MatSDDMM(Mat S, Mat D1, Mat D2, PetscBool scale, MatReuse reuse, Mat *O)
 {
   const Mat dense[2] = {D1, D2};
+  Sddmm    *w;
   PetscBool aij, is;
 
   PetscFunctionBegin;
@@ -193,17 +274,21 @@ PetscErrorCode MatSDDMM(Mat S, Mat D1, Mat D2, PetscBool scale, MatReuse reuse, 
   }
   PetscCheck(D1->cmap->N == D2->cmap->N, PetscObjectComm((PetscObject)S), PETSC_ERR_ARG_SIZ, "D1 has %" PetscInt_FMT " columns, D2 %" PetscInt_FMT, D1->cmap->N, D2->cmap->N);
   PetscCall(PetscLogEventBegin(MAT_Sddmm, S, D1, D2, 0));
-  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(S, MAT_DO_NOT_COPY_VALUES, O));
-  else {
+  if (reuse == MAT_INITIAL_MATRIX) {
+    PetscCall(MatDuplicate(S, MAT_DO_NOT_COPY_VALUES, O));
+    PetscCall(MatAssemblyBegin(*O, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(*O, MAT_FINAL_ASSEMBLY));
+  } else {
     PetscValidHeaderSpecific(*O, MAT_CLASSID, 6);
     PetscCheck(*O != S, PetscObjectComm((PetscObject)S), PETSC_ERR_ARG_IDN, "The result of MatSDDMM() may not be its sparse matrix");
     PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)*O, &is, MATSEQAIJ, MATMPIAIJ, ""));
     PetscCheck(is && (*O)->rmap->n == S->rmap->n && (*O)->cmap->n == S->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "MatSDDMM(): the matrix to use again is no AIJ of the sizes of the sparse matrix; use MAT_INITIAL_MATRIX");
-    PetscCall(SddmmCheckPattern(S, *O));
   }
-  PetscCall(SddmmAll(S, D1, D2, scale, *O));
-  PetscCall(MatAssemblyBegin(*O, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*O, MAT_FINAL_ASSEMBLY));
+  PetscCall(SddmmGet(*O, &w));
+  PetscCall(SddmmMake(S, D1, D2, reuse, *O, w));
+  if (w->device) PetscCall(SddmmOnDeviceMult(S, D1, D2, scale, *O, w->sf, w->device));
+  else PetscCall(SddmmOnHost(S, D1, D2, scale, *O, w));
+  PetscCall(PetscObjectStateIncrease((PetscObject)*O)); /* the values of an MPI matrix belong to its blocks */
   PetscCall(PetscLogEventEnd(MAT_Sddmm, S, D1, D2, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

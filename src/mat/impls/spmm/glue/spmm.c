@@ -39,7 +39,7 @@ PetscErrorCode SpmmGetCSR(Mat block, SysCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SpmmLook(Mat A, SpmmSeen *seen)
+PetscErrorCode SpmmLook(Mat A, SpmmSeen *seen)
 {
   Mat             block[2];
   const PetscInt *garray;
@@ -57,6 +57,14 @@ static PetscErrorCode SpmmLook(Mat A, SpmmSeen *seen)
     seen->device[k] = MatShadowValuesOnDevice(block[k]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscBool SpmmSeenSame(const SpmmSeen *s, const SpmmSeen *t)
+{
+  PetscBool same = (PetscBool)(s->id == t->id && s->nonzerostate == t->nonzerostate);
+
+  for (int k = 0; k < 2; k++) same = (PetscBool)(same && s->i[k] == t->i[k] && s->device[k] == t->device[k]);
+  return same;
 }
 
 /* Operands may have been replaced since the symbolic phase */
@@ -172,8 +180,7 @@ static PetscErrorCode SpmmNumeric(PetscBool transpose, Mat A, Mat B, Mat C)
   PetscCall(PetscLogEventBegin(MAT_SpmmNumeric, C, 0, 0, 0));
   PetscCall(MatShadowReportProductBegin(&since));
   PetscCall(SpmmLook(A, &seen));
-  changed = seen.id != p->seen.id || seen.nonzerostate != p->seen.nonzerostate;
-  for (int k = 0; k < 2; k++) changed = changed || seen.i[k] != p->seen.i[k] || seen.device[k] != p->seen.device[k];
+  changed = !SpmmSeenSame(&seen, &p->seen);
   if (p->sf) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &changed, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)C)));
   if (changed) PetscCall(SpmmMake(transpose, A, B, C, p));
   if (C->cmap->N == 1) PetscCall(SpmmColumn(transpose, A, B, C));

@@ -45,6 +45,10 @@ extern PetscLogEvent MAT_SpmmSymbolic, MAT_SpmmNumeric, MAT_Sddmm;
 
 extern PetscErrorCode MatProductSymbolic_Spmm(Mat);
 
+/* What a product sees of a sparse matrix, and whether it is what it saw before */
+extern PetscErrorCode SpmmLook(Mat, SpmmSeen *);
+extern PetscBool      SpmmSeenSame(const SpmmSeen *, const SpmmSeen *);
+
 /* The blocks of a sparse operand, the second NULL on one process, and the columns of the second */
 extern PetscErrorCode SpmmGetBlocks(Mat A, Mat block[2], const PetscInt **garray);
 extern PetscErrorCode SpmmGetCSR(Mat block, SysCSR *);
@@ -60,3 +64,9 @@ extern PetscErrorCode SpmmHostReset(SpmmHost *);
 SYS_DEVICE PetscErrorCode SpmmOnDeviceMake(PetscBool transpose, const Mat block[2], const PetscInt degree[], Mat B, Mat C, SpmmProduct *p, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode SpmmOnDeviceMult(PetscBool transpose, Mat A, Mat B, Mat C, const SpmmProduct *p) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode SpmmOnDeviceReset(struct _SpmmOnDevice **device) SYS_STUB(PETSC_SUCCESS);
+
+/* The same of MatSDDMM(). In Make(), *done remains PETSC_FALSE if memory is short; it is called for each product, and makes what is missing. */
+struct _SddmmOnDevice;
+SYS_DEVICE PetscErrorCode SddmmOnDeviceMake(Mat S, Mat D1, Mat D2, Mat O, struct _SddmmOnDevice **device, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode SddmmOnDeviceMult(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O, PetscSF sf, struct _SddmmOnDevice *device) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode SddmmOnDeviceReset(struct _SddmmOnDevice **device) SYS_STUB(PETSC_SUCCESS);

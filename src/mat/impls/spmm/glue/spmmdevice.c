@@ -5,10 +5,7 @@
    The sparse matrix is read where AIJCUSPARSE has it. A dense matrix on the host crosses the bus panel by panel, and keeps its type, as with PETSc's product. What
    several processes add to a row of A^T B is gathered first and added in the order of their ranks, because PETSc would add it in the order in which it arrives.
 */
-#include <petscdevice_cuda.h>
-
-#include "mat/impls/spmm/glue/spmm.h"
-#include "mat/impls/spmm/cuda/spmmcuda.h"
+#include "mat/impls/spmm/glue/spmmdevice.h"
 
 /* Memory on the device, and what depends on the pattern of A */
 typedef struct _SpmmOnDevice {
@@ -19,7 +16,7 @@ typedef struct _SpmmOnDevice {
   SpmmMemory  staged[2];     /* some columns of B and of C, if these are on the host */
 } SpmmOnDevice;
 
-static PetscErrorCode SpmmOnDeviceCheck(SysStatus status, PetscBool *done)
+PetscErrorCode SpmmOnDeviceCheck(SysStatus status, PetscBool *done)
 {
   PetscFunctionBegin;
   PetscCheck(status != SYS_ERROR, PETSC_COMM_SELF, PETSC_ERR_GPU, "A product with a dense matrix on the GPU failed in %s", SysDeviceErrorText());
@@ -27,8 +24,7 @@ static PetscErrorCode SpmmOnDeviceCheck(SysStatus status, PetscBool *done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sees to it that there is memory for so many numbers */
-static PetscErrorCode SpmmOnDeviceReserve(size_t numbers, SpmmMemory *memory, PetscBool *done)
+PetscErrorCode SpmmOnDeviceReserve(size_t numbers, SpmmMemory *memory, PetscBool *done)
 {
   const size_t bytes = numbers * sizeof(SysReal);
 
@@ -65,8 +61,7 @@ PetscErrorCode SpmmOnDeviceReset(SpmmOnDevice **device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The arrays of a block on the device; a block without entries has none */
-static PetscErrorCode SpmmOnDeviceGetCSR(Mat block, SysCSR *csr)
+PetscErrorCode SpmmOnDeviceGetCSR(Mat block, SysCSR *csr)
 {
   MatShadowCSR arrays = {.A = {0}, .stream = NULL};
   SysCSR       host;
@@ -100,6 +95,18 @@ static PetscErrorCode SpmmOnDeviceSlots(PetscInt n, const PetscInt degree[], int
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Tiles in shared memory, if the user asks for them: -mat_spmm_tiles T, for columns with T entries or more in a block of rows */
+static PetscErrorCode SpmmOnDeviceTile(Mat A, const SysCSR *csr, const SysCSR *pattern, int width, SpmmDevice *block, PetscBool *done)
+{
+  PetscInt threshold = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetInt(((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_spmm_tiles", &threshold, NULL));
+  PetscCheck(threshold >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-mat_spmm_tiles %" PetscInt_FMT " is negative; give the least number of entries of a heavy column, or 0 for no tiles", threshold);
+  if (threshold) PetscCall(SpmmOnDeviceCheck(SpmmDeviceTile(block, csr, pattern->i, pattern->j, (int)threshold, width, PetscDefaultCudaStream), done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SpmmOnDeviceMake(PetscBool transpose, const Mat block[2], const PetscInt degree[], Mat B, Mat C, SpmmProduct *p, PetscBool *done)
 {
   SpmmOnDevice *d;
@@ -115,6 +122,7 @@ PetscErrorCode SpmmOnDeviceMake(PetscBool transpose, const Mat block[2], const P
     PetscCall(SpmmOnDeviceGetCSR(block[k], &csr[k]));
     PetscCall(MatShadowGetPattern(block[k], &pattern));
     if (csr[k].nz && *done) PetscCall(SpmmOnDeviceCheck(SpmmDeviceCreate(&csr[k], pattern.i, transpose, width, &d->block[k], PetscDefaultCudaStream), done));
+    if (csr[k].nz && *done && !transpose && !block[1]) PetscCall(SpmmOnDeviceTile(block[k], &csr[k], &pattern, width, d->block[k], done));
   }
   PetscCall(SpmmOnDeviceReserve((size_t)B->rmap->n * (size_t)width, &d->panel, done));
   if (block[1]) PetscCall(SpmmOnDeviceReserve((size_t)csr[1].n * (size_t)width, &d->ghost, done));
@@ -127,19 +135,39 @@ PetscErrorCode SpmmOnDeviceMake(PetscBool transpose, const Mat block[2], const P
 
 /* ------------------------------------------------- products ------------------------------------------------- */
 
-/* The local array of a dense matrix, on the device or on the host */
-typedef struct {
-  PetscBool    device;
-  PetscScalar *a;
-  PetscInt     ld;
-} SpmmArray;
-
-static PetscErrorCode SpmmArrayGetLayout(Mat D, SpmmArray *array)
+PetscErrorCode SpmmArrayGetLayout(Mat D, SpmmArray *array)
 {
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)D, &array->device, MATSEQDENSECUDA, MATMPIDENSECUDA, ""));
   if (D->boundtocpu) array->device = PETSC_FALSE;
   PetscCall(MatDenseGetLDA(D, &array->ld));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpmmArrayStage(const SpmmArray *array, PetscInt n, int ncol, const SysReal **columns, const SpmmMemory *staged)
+{
+  const size_t bytes = (size_t)n * sizeof(**columns);
+
+  PetscFunctionBegin;
+  if (n) PetscCallCUDA(cudaMemcpy2DAsync(staged->a, bytes, *columns, (size_t)array->ld * sizeof(**columns), bytes, (size_t)ncol, cudaMemcpyHostToDevice, PetscDefaultCudaStream));
+  PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes * ncol));
+  *columns = staged->a;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpmmArrayGetRead(Mat D, SpmmArray *array)
+{
+  PetscFunctionBegin;
+  if (array->device) PetscCall(MatDenseCUDAGetArrayRead(D, (const PetscScalar **)&array->a));
+  else PetscCall(MatDenseGetArrayRead(D, (const PetscScalar **)&array->a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpmmArrayRestoreRead(Mat D, SpmmArray *array)
+{
+  PetscFunctionBegin;
+  if (array->device) PetscCall(MatDenseCUDARestoreArrayRead(D, (const PetscScalar **)&array->a));
+  else PetscCall(MatDenseRestoreArrayRead(D, (const PetscScalar **)&array->a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -187,11 +215,7 @@ static PetscErrorCode SpmmOnDevicePanels(PetscBool transpose, PetscInt n, PetscI
     SysReal       *to   = (SysReal *)c->a + (int64_t)col * c->ld, *made;
 
     ncol = SpmmDevicePanelColumns(K - col, &width);
-    if (!b->device && n) {
-      PetscCallCUDA(cudaMemcpy2DAsync(d->staged[0].a, (size_t)n * sizeof(*from), from, (size_t)b->ld * sizeof(*from), (size_t)n * sizeof(*from), (size_t)ncol, cudaMemcpyHostToDevice, stream));
-      PetscCall(PetscLogCpuToGpu((PetscLogDouble)n * ncol * sizeof(*from)));
-      from = d->staged[0].a;
-    }
+    if (!b->device) PetscCall(SpmmArrayStage(b, n, ncol, &from, &d->staged[0]));
     made = c->device ? to : d->staged[1].a;
     PetscCall(SpmmOnDeviceCheck(SpmmDevicePack(n, ncol, width, from, b->device ? b->ld : n, d->panel.a, stream), done));
     PetscCall(SpmmOnDevicePanel(transpose, p, csr, m, ncol, width, made, c->device ? c->ld : m, done));
@@ -226,8 +250,7 @@ PetscErrorCode SpmmOnDeviceMult(PetscBool transpose, Mat A, Mat B, Mat C, const 
   worst = done ? 0 : 1;
   if (p->sf && !(b.device && c.device)) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)C)));
   PetscCheck(!worst, PetscObjectComm((PetscObject)C), PETSC_ERR_MEM, "Not enough memory on the GPU for %d columns of a dense matrix on the host: make the dense matrix a MATDENSECUDA, or use PETSc's algorithm, -matmatmult_via default", ncol);
-  if (b.device) PetscCall(MatDenseCUDAGetArrayRead(B, (const PetscScalar **)&b.a));
-  else PetscCall(MatDenseGetArrayRead(B, (const PetscScalar **)&b.a));
+  PetscCall(SpmmArrayGetRead(B, &b));
   if (c.device) PetscCall(MatDenseCUDAGetArrayWrite(C, &c.a));
   else PetscCall(MatDenseGetArrayWrite(C, &c.a));
   PetscCall(PetscLogGpuTimeBegin());
@@ -235,8 +258,7 @@ PetscErrorCode SpmmOnDeviceMult(PetscBool transpose, Mat A, Mat B, Mat C, const 
   PetscCall(PetscLogGpuTimeEnd());
   if (c.device) PetscCall(MatDenseCUDARestoreArrayWrite(C, &c.a));
   else PetscCall(MatDenseRestoreArrayWrite(C, &c.a));
-  if (b.device) PetscCall(MatDenseCUDARestoreArrayRead(B, (const PetscScalar **)&b.a));
-  else PetscCall(MatDenseRestoreArrayRead(B, (const PetscScalar **)&b.a));
+  PetscCall(SpmmArrayRestoreRead(B, &b));
   PetscCall(PetscObjectStateIncrease((PetscObject)C)); /* the array of an MPI matrix belongs to its local block */
   PetscCall(PetscLogGpuFlops(2.0 * (double)(csr[0].nz + csr[1].nz) * (double)K));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_MEM, "Not enough memory on the GPU for a product with a dense matrix: %s", SysDeviceErrorText());

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Products of a sparse and a dense matrix on a CUDA device, for matrices whose rows come in nodes: groups of as many rows each, which have entries in the same columns,
+   as the three displacements of a node of a mesh. A team of lanes makes the rows of a node, and reads each row of the panel once for all of them.
+*/
+#include "mat/impls/spmm/cuda/spmmcudarow.cuh"
+
+#define BLOCKS 4 /* of a multiprocessor, for which a thread has registers */
+
+/* The sums of the R rows of a node, whose first entry is k0 and each of which has `length` entries. All groups of lanes get them. */
+template <int LANES, int PER, int R>
+static __device__ inline void SpmmNode(const SpmmOperand &A, int k0, int length, int t, SpmmVector sum[R][PER])
+{
+  constexpr int  ALL = LANES < TEAM ? TEAM : LANES, GROUPS = ALL / LANES, STEP = FLYING / PER < LANES ? FLYING / PER : LANES;
+  const unsigned team = SpmmTeam<ALL>();
+
+#pragma unroll
+  for (int n = 0; n < R * PER; n++) sum[n / PER][n % PER] = SpmmZero();
+  for (int k = 0; k < length; k += ALL) {
+    const int  q      = k0 + k + t;
+    const bool exists = k + t < length;
+    const int  column = exists ? __ldg(&A.j[q]) : 0;
+    SysReal    value[R];
+
+#pragma unroll
+    for (int n = 0; n < R; n++) value[n] = exists ? __ldg(&A.a[A.place ? __ldg(&A.place[q + n * length]) : q + n * length]) : (SysReal)0;
+#pragma unroll 1
+    for (int e0 = 0; e0 < LANES && k + e0 * GROUPS < length; e0 += STEP) {
+      SpmmVector d[STEP][PER];
+
+#pragma unroll
+      for (int e = 0; e < STEP; e++) {
+        const int     from = (e0 + e) * GROUPS + t / LANES;
+        const int64_t c    = __shfl_sync(team, column, from, ALL);
+
+#pragma unroll
+        for (int v = 0; v < PER; v++) d[e][v] = k + from < length ? __ldg(&A.panel[c * (LANES * PER) + v * LANES + t % LANES]) : SpmmZero();
+      }
+#pragma unroll
+      for (int e = 0; e < STEP; e++) {
+#pragma unroll
+        for (int n = 0; n < R; n++) {
+          const SysReal a = __shfl_sync(team, value[n], (e0 + e) * GROUPS + t / LANES, ALL);
+
+#pragma unroll
+          for (int v = 0; v < PER; v++) SpmmAdd(sum[n][v], a, d[e][v]);
+        }
+      }
+    }
+  }
+#pragma unroll
+  for (int d = LANES; d < ALL; d *= 2) {
+#pragma unroll
+    for (int n = 0; n < R * PER; n++) SpmmAdd(sum[n / PER][n % PER], 1, SpmmOther(team, sum[n / PER][n % PER], d, ALL));
+  }
+}
+
+template <int LANES, int PER, int R>
+static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SpmmNodes(int64_t m, const SpmmOperand A, int ncol, SysReal *__restrict__ C, int64_t ld)
+{
+  constexpr int      ALL = LANES < TEAM ? TEAM : LANES, ROWS = SYS_THREADS / ALL * R, WIDTH = LANES * PER * SPMM_VECTOR;
+  __shared__ SysReal tile[WIDTH * (ROWS + 1)];
+  const int          t = (int)threadIdx.x % ALL, y = (int)threadIdx.x / ALL * R;
+  const int64_t      r0 = (int64_t)blockIdx.x * ROWS, r = r0 + y;
+
+  if (r < m) {
+    const int  k0 = __ldg(&A.i[r]);
+    SpmmVector sum[R][PER];
+
+    SpmmNode<LANES, PER, R>(A, k0, __ldg(&A.i[r + 1]) - k0, t, sum);
+#pragma unroll
+    for (int n = 0; n < R * PER; n++) {
+      const int vector = n % PER * LANES + t;
+
+      if (t < LANES && !ld) ((SpmmVector *)C)[(r + n / PER) * (LANES * PER) + vector] = sum[n / PER][n % PER];
+      else if (t < LANES) SpmmKeep(sum[n / PER][n % PER], tile, ROWS + 1, vector, y + n / PER);
+    }
+  }
+  if (!ld) return;
+  __syncthreads();
+  SpmmWrite(tile, ROWS, WIDTH, r0, m, ncol, C, ld);
+}
+
+template <int LANES, int PER, int R>
+static SysStatus SpmmNodesLaunch(int64_t m, const SpmmOperand &A, int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
+{
+  constexpr int ALL = LANES < TEAM ? TEAM : LANES;
+
+  SpmmNodes<LANES, PER, R><<<SysBlocks(m, SYS_THREADS / ALL * R), SYS_THREADS, 0, stream>>>(m, A, ncol, C, ld);
+  SYS_CUDA(cudaPeekAtLastError());
+  return SYS_SUCCESS;
+}
+
+template <int R>
+static SysStatus SpmmNodesOf(int64_t m, const SpmmOperand &A, int ncol, int vectors, SysReal *C, int64_t ld, cudaStream_t stream)
+{
+  switch (vectors) {
+  case 1:
+    return SpmmNodesLaunch<1, 1, R>(m, A, ncol, C, ld, stream);
+  case 2:
+    return SpmmNodesLaunch<2, 1, R>(m, A, ncol, C, ld, stream);
+  case 4:
+    return SpmmNodesLaunch<4, 1, R>(m, A, ncol, C, ld, stream);
+  case 8:
+    return SpmmNodesLaunch<8, 1, R>(m, A, ncol, C, ld, stream);
+  case 16:
+    return SpmmNodesLaunch<8, 2, R>(m, A, ncol, C, ld, stream);
+  default:
+    return SpmmNodesLaunch<16, 2, R>(m, A, ncol, C, ld, stream);
+  }
+}
+
+SysStatus SpmmNodesMult(int64_t m, int rows, const SpmmOperand &A, int ncol, int width, SysReal *C, int64_t ld, cudaStream_t stream)
+{
+  return rows == 2 ? SpmmNodesOf<2>(m, A, ncol, width / SPMM_VECTOR, C, ld, stream) : SpmmNodesOf<3>(m, A, ncol, width / SPMM_VECTOR, C, ld, stream);
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The sum of a row of a product of a sparse and a dense matrix, by a team of lanes.
+
+   A row of the panel has LANES * PER vectors of 16 bytes: lane l has vectors l, l + LANES ... A narrow row has several groups of LANES lanes in its team, which take
+   entries by turns.
+*/
+#pragma once
+
+#include "mat/impls/spmm/cuda/spmmcuda.cuh"
+
+#define TEAM   8 /* lanes of a row, at least */
+#define FLYING 4 /* vectors of the panel that a lane reads together */
+#define NARROW 4 /* rows of the panel that a lane reads together in a row of few lanes */
+
+#if defined(SYS_SINGLE)
+typedef float4 SpmmVector;
+#else
+typedef double2 SpmmVector;
+#endif
+
+static __device__ inline SpmmVector SpmmZero()
+{
+#if defined(SYS_SINGLE)
+  return make_float4(0, 0, 0, 0);
+#else
+  return make_double2(0, 0);
+#endif
+}
+
+static __device__ inline void SpmmAdd(SpmmVector &sum, SysReal a, const SpmmVector &d)
+{
+  sum.x = fma(a, d.x, sum.x);
+  sum.y = fma(a, d.y, sum.y);
+#if defined(SYS_SINGLE)
+  sum.z = fma(a, d.z, sum.z);
+  sum.w = fma(a, d.w, sum.w);
+#endif
+}
+
+/* The vector of the lane that differs in the bit d */
+static __device__ inline SpmmVector SpmmOther(unsigned team, const SpmmVector &v, int d, int lanes)
+{
+  SpmmVector w;
+
+  w.x = __shfl_xor_sync(team, v.x, d, lanes);
+  w.y = __shfl_xor_sync(team, v.y, d, lanes);
+#if defined(SYS_SINGLE)
+  w.z = __shfl_xor_sync(team, v.z, d, lanes);
+  w.w = __shfl_xor_sync(team, v.w, d, lanes);
+#endif
+  return w;
+}
+
+/* Blocks of a multiprocessor for which a thread has registers: many threads hide that products wait for the panel. Teams of a whole warp read further ahead instead. */
+template <int LANES>
+static constexpr int SpmmBlocks()
+{
+  return LANES == SYS_WARP ? 1 : 5;
+}
+
+/* One term of a product */
+struct SpmmOperand {
+  const int        *i, *j, *place;
+  const SysReal    *a;
+  const SpmmVector *panel;
+  int               most; /* a longer row has parts */
+  const int        *first;
+  const SpmmVector *sums;
+};
+
+/* The lanes that are in the team of this thread; the other lanes of its warp need not be where the team is */
+template <int ALL>
+static __device__ inline unsigned SpmmTeam()
+{
+  return ALL == SYS_WARP ? SYS_ALL_LANES : ((1u << (ALL % SYS_WARP)) - 1) << (threadIdx.x % SYS_WARP / ALL * ALL);
+}
+
+/* Entry k of A, or 0 from k1 on */
+static __device__ inline void SpmmEntry(const SpmmOperand &A, int k, int k1, int &column, SysReal &value)
+{
+  column = k < k1 ? __ldg(&A.j[k]) : 0;
+  value  = k < k1 ? __ldg(&A.a[A.place ? __ldg(&A.place[k]) : k]) : (SysReal)0;
+}
+
+/* Adds some of the entries that the lanes of a team have: STEP from that of lane e on, of which the first n exist */
+template <int LANES, int PER, int STEP, bool WHOLE>
+static __device__ inline void SpmmStep(const SpmmOperand &A, unsigned team, int column, SysReal value, int e0, int n, int lane, SpmmVector sum[PER])
+{
+  SpmmVector d[STEP][PER];
+
+#pragma unroll
+  for (int e = 0; e < STEP; e++) {
+    const int64_t c = __shfl_sync(team, column, e0 + e, LANES);
+
+#pragma unroll
+    for (int v = 0; v < PER; v++) d[e][v] = WHOLE || e < n ? __ldg(&A.panel[c * (LANES * PER) + v * LANES + lane]) : SpmmZero();
+  }
+#pragma unroll
+  for (int e = 0; e < STEP; e++) {
+    const SysReal a = __shfl_sync(team, value, e0 + e, LANES);
+
+#pragma unroll
+    for (int v = 0; v < PER; v++) SpmmAdd(sum[v], a, d[e][v]);
+  }
+}
+
+/* Adds entries k to k + LANES * GROUPS * TIMES - 1, as far as they are before k1, all of whose rows of the panel are read together */
+template <int LANES, int GROUPS, int TIMES>
+static __device__ inline void SpmmNarrow(const SpmmOperand &A, int k, int k1, int t, unsigned team, SpmmVector &sum)
+{
+  constexpr int ALL = LANES * GROUPS;
+  int           column[TIMES];
+  SysReal       value[TIMES];
+  SpmmVector    d[TIMES * LANES];
+
+#pragma unroll
+  for (int s = 0; s < TIMES; s++) SpmmEntry(A, k + s * ALL + t, k1, column[s], value[s]);
+#pragma unroll
+  for (int e = 0; e < TIMES * LANES; e++) {
+    const int     s = e / LANES, from = e % LANES * GROUPS + t / LANES;
+    const int64_t c = __shfl_sync(team, column[s], from, ALL);
+
+    d[e] = k + s * ALL + from < k1 ? __ldg(&A.panel[c * LANES + t % LANES]) : SpmmZero();
+  }
+#pragma unroll
+  for (int e = 0; e < TIMES * LANES; e++) SpmmAdd(sum, __shfl_sync(team, value[e / LANES], e % LANES * GROUPS + t / LANES, ALL), d[e]);
+}
+
+/* The sum of entries k0 to k1 - 1, by a team, of which this thread is number t. All groups of lanes get it. */
+template <int LANES, int PER>
+static __device__ inline void SpmmSum(const SpmmOperand &A, int k0, int k1, int t, SpmmVector sum[PER])
+{
+  constexpr int  ALL  = LANES < TEAM ? TEAM : LANES;
+  const unsigned team = SpmmTeam<ALL>();
+
+#pragma unroll
+  for (int v = 0; v < PER; v++) sum[v] = SpmmZero();
+  if constexpr (LANES < ALL) {
+    constexpr int TIMES = LANES < NARROW ? NARROW / LANES : 1;
+
+    for (int k = k0; k < k1; k += ALL * TIMES) SpmmNarrow<LANES, ALL / LANES, TIMES>(A, k, k1, t, team, sum[0]);
+#pragma unroll
+    for (int d = LANES; d < ALL; d *= 2) SpmmAdd(sum[0], 1, SpmmOther(team, sum[0], d, ALL));
+  } else {
+    constexpr int STEP = FLYING / PER, UNROLL = LANES == SYS_WARP ? LANES / STEP : 1;
+
+    for (int k = k0; k < k1; k += LANES) {
+      int     column;
+      SysReal value;
+
+      SpmmEntry(A, k + t, k1, column, value);
+#pragma unroll(UNROLL)
+      for (int e = 0; e < LANES; e += STEP) {
+        if (k + e + STEP <= k1) SpmmStep<LANES, PER, STEP, true>(A, team, column, value, e, STEP, t, sum);
+        else {
+          if (LANES == TEAM && k + e < k1) SpmmStep<LANES, PER, STEP, false>(A, team, column, value, e, k1 - k - e, t, sum);
+          for (int q = e; LANES > TEAM && q < k1 - k; q++) SpmmStep<LANES, PER, 1, true>(A, team, column, value, q, 1, t, sum);
+          break;
+        }
+      }
+    }
+  }
+}
+
+/* Adds the sum of a row, from its parts if it is long */
+template <int LANES, int PER>
+static __device__ inline void SpmmRow(const SpmmOperand &A, int64_t r, int t, SpmmVector sum[PER])
+{
+  const int k0 = __ldg(&A.i[r]), k1 = __ldg(&A.i[r + 1]);
+
+  if (k1 - k0 <= A.most) {
+    SpmmSum<LANES, PER>(A, k0, k1, t, sum);
+    return;
+  }
+  const int end = __ldg(&A.first[r + 1]);
+
+#pragma unroll
+  for (int v = 0; v < PER; v++) sum[v] = SpmmZero();
+#pragma unroll 4
+  for (int p = __ldg(&A.first[r]); p < end; p++) {
+#pragma unroll
+    for (int v = 0; v < PER; v++) SpmmAdd(sum[v], 1, __ldg(&A.sums[(int64_t)p * (LANES * PER) + v * LANES + t % LANES]));
+  }
+}
+
+/* Rows of a block go through a tile in shared memory, whose columns are `column` or rows + 1 numbers long, to the columns of the result */
+static __device__ inline void SpmmKeep(const SpmmVector &v, SysReal *tile, int column, int vector, int row)
+{
+  SysReal *to = tile + vector * SPMM_VECTOR * column + row;
+
+  to[0]      = v.x;
+  to[column] = v.y;
+#if defined(SYS_SINGLE)
+  to[2 * column] = v.z;
+  to[3 * column] = v.w;
+#endif
+}
+
+static __device__ inline void SpmmWrite(const SysReal *tile, int rows, int width, int64_t r0, int64_t m, int ncol, SysReal *__restrict__ C, int64_t ld)
+{
+  for (int k = (int)threadIdx.x; k < width * rows; k += SYS_THREADS) {
+    const int c = k / rows, y = k % rows;
+
+    if (c < ncol && r0 + y < m) C[c * ld + r0 + y] = tile[c * (rows + 1) + y];
+  }
+}
+
+/* The product of one matrix whose rows come in nodes of 2 or 3 rows with entries in the same columns, see spmmcudanode.cu */
+SysStatus SpmmNodesMult(int64_t m, int rows, const SpmmOperand &A, int ncol, int width, SysReal *C, int64_t ld, cudaStream_t stream);
