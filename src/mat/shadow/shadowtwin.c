@@ -142,10 +142,16 @@ PetscErrorCode MatShadowTwinCreate(Mat A, MatShadowValues values, Mat *T)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Converts the twin now, or brings it up to date */
+/* Converts the twin now, or brings it up to date; solvers look for the null space of the operator that they are given */
 PetscErrorCode MatShadowTwinSetUp(Mat T)
 {
+  MatShadowTwin *own;
+  MatNullSpace   nullspace;
+
   PetscFunctionBegin;
+  PetscCall(MatShellGetContext(T, &own));
+  PetscCall(MatGetNullSpace(own->A, &nullspace));
+  PetscCall(MatSetNullSpace(T, nullspace));
   TWIN_CALL(T, MatShadowSetUp(twin->A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
