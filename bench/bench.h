@@ -36,6 +36,18 @@ typedef struct {
 
 PETSC_INTERN PetscErrorCode ShapeCompute(Mat, const Rows *, Shape *);
 
+/* The storages of values of MATAMB that petscamb info compares: double, exact and single, by the numbers of MatShadowValues */
+#define STORAGES 3
+typedef struct {
+  PetscInt       distinct;                                        /* values with different bits */
+  PetscLogDouble bytes[STORAGES], bits[STORAGES], gain[STORAGES]; /* bytes of the matrix, bits of a value, bytes of a product with double over these */
+  PetscLogDouble exact[STORAGES];
+} Storages;
+
+PETSC_INTERN PetscErrorCode StorageMake(Mat, const Rows *, const Shape *, Storages *);
+PETSC_INTERN PetscErrorCode StoragePrint(MPI_Comm, const Shape *, const Storages *);
+PETSC_INTERN PetscErrorCode StorageJSON(FILE *, const Storages *);
+
 /* One matrix under measurement with its vectors and the right answers */
 typedef struct {
   const char    *name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   petscamb info: the shape of a matrix, the bytes that each format would store, and a verdict.
+   petscamb info: the shape of a matrix, the bytes that each format and each storage of values would take, and a verdict.
 */
 #include "bench.h"
 
@@ -84,7 +84,7 @@ static PetscErrorCode InfoPrint(MPI_Comm comm, const char name[], const Shape *s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode InfoJSON(FILE *f, const char name[], const Shape *s, int n, const Stored stored[], const Verdict *v)
+static PetscErrorCode InfoJSON(FILE *f, const char name[], const Shape *s, int n, const Stored stored[], const Storages *storages, const Verdict *v)
 {
   PetscFunctionBegin;
   fprintf(f, "  {\"matrix\": ");
@@ -100,7 +100,9 @@ static PetscErrorCode InfoJSON(FILE *f, const char name[], const Shape *s, int n
     if (stored[k].values > 0) fprintf(f, ", \"stored_values\": %.0f", stored[k].values);
     fprintf(f, "}");
   }
-  fprintf(f, "],\n   \"verdict\": ");
+  fprintf(f, "]");
+  PetscCall(StorageJSON(f, storages));
+  fprintf(f, ",\n   \"verdict\": ");
   PetscCall(VerdictJSON(f, v));
   fprintf(f, "}");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -121,27 +123,30 @@ PetscErrorCode InfoRun(MPI_Comm comm, int n, char *inputs[])
   if (json[0]) PetscCall(ReportOpen(comm, json, &f));
   if (f) fprintf(f, "[\n");
   for (int i = 0; i < n; i++) {
-    Mat     A;
-    Rows    rows;
-    Shape   shape;
-    Verdict verdict;
-    Stored  stored[STORED] = {
-       {"csr",  0, 0, 0, "compressed rows, as MATAIJ"  },
-       {"sell", 0, 0, 0, "slices of 8 rows, as MATSELL"}
+    Mat      A;
+    Rows     rows;
+    Shape    shape;
+    Storages storages;
+    Verdict  verdict;
+    Stored   stored[STORED] = {
+        {"csr",  0, 0, 0, "compressed rows, as MATAIJ"  },
+        {"sell", 0, 0, 0, "slices of 8 rows, as MATSELL"}
     };
 
     PetscCall(InputCreateMat(comm, inputs[i], &A));
     PetscCall(RowsGet(A, &rows));
     PetscCall(ShapeCompute(A, &rows, &shape));
+    PetscCall(StorageMake(A, &rows, &shape, &storages));
     PetscCall(RowsRestore(&rows));
     stored[0].bytes = shape.bytes_csr;
     stored[1].bytes = shape.bytes_sell;
     for (PetscInt k = 0; k < ntypes; k++) PetscCall(StoredShadow(A, types[k], &stored[2 + k]));
     PetscCall(VerdictMake(A, &shape, &verdict));
     PetscCall(InfoPrint(comm, inputs[i], &shape, 2 + (int)ntypes, stored));
+    PetscCall(StoragePrint(comm, &shape, &storages));
     PetscCall(VerdictPrint(comm, inputs[i], &verdict));
     if (f) {
-      PetscCall(InfoJSON(f, inputs[i], &shape, 2 + (int)ntypes, stored, &verdict));
+      PetscCall(InfoJSON(f, inputs[i], &shape, 2 + (int)ntypes, stored, &storages, &verdict));
       fprintf(f, "%s\n", i + 1 < n ? "," : "");
     }
     PetscCall(MatDestroy(&A));

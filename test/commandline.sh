@@ -74,6 +74,16 @@ expect "a misspelt type of KSP" 2 "^petscamb: Unable to find requested KSP type 
 expect "a file that does not exist" 1 "^petscamb: nowhere.mtx: no file that can be read" "$petscamb" info nowhere.mtx
 PETSC_OPTIONS="${PETSC_OPTIONS:-} -some_option" expect "an option of the environment that nothing reads" 0 "verdict" "$petscamb" info p7:5
 
+# ------------------------------------------------- storages of values -------------------------------------------------
+
+# two values on a grid; as many as entries; and 65,537 of them, which are not counted
+expect "distinct values: of a grid" 0 "^  distinct values +2$" "$petscamb" info p7:5
+expect "distinct values: the table" 0 "^  exact +[0-9.]+ +8 +[0-9.]+x$" "$petscamb" info p7:5
+awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general\n3 3 5"; for (k = 0; k < 5; k++) print int(k / 2) + 1, k % 2 + 1, k / 7 }' >five.mtx
+expect "distinct values: all differ" 0 "^  distinct values +5$" "$petscamb" info five.mtx
+awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general\n300 300 65537"; for (k = 0; k < 65537; k++) print int(k / 300) + 1, k % 300 + 1, k + 1 }' >many.mtx
+expect "distinct values: too many" 0 "^  distinct values +more than 65536$" "$petscamb" info many.mtx
+
 # ------------------------------------------------- the verdict -------------------------------------------------
 
 # chosen FILE: the type that autosparse takes by the traffic model, or aij

@@ -569,6 +569,30 @@ static void ReportTable(const std::vector<Line> &lines)
   }
 }
 
+/* For each contender the median and the least of its speed over the best of cuSPARSE's, if it met several matrices */
+static void ReportMedians(const std::vector<Line> &lines)
+{
+  std::vector<std::string> labels;
+
+  for (const Line &l : lines) {
+    if (l.op == "mult" && l.ratio > 0 && l.c.kind != Contender::CUSPARSE && l.c.kind != Contender::READ && std::find(labels.begin(), labels.end(), l.c.label) == labels.end()) labels.push_back(l.c.label);
+  }
+  for (const std::string &label : labels) {
+    std::vector<double> speeds;
+
+    for (const Line &l : lines) {
+      double peer = 0;
+
+      if (l.op != "mult" || l.c.label != label || l.c.wrong) continue;
+      for (const Line &p : lines) {
+        if (p.matrix == l.matrix && p.op == "mult" && p.c.kind == Contender::CUSPARSE && !p.c.wrong && (!(peer > 0) || p.c.us < peer)) peer = p.c.us;
+      }
+      if (peer > 0) speeds.push_back(peer / l.c.us);
+    }
+    if (speeds.size() > 1) printf("%-22s over cusparse on %zu matrices: median %.3f, least %.3f\n", label.c_str(), speeds.size(), Median(speeds), *std::min_element(speeds.begin(), speeds.end()));
+  }
+}
+
 /* ---- One matrix ---- */
 
 static void Product(const Machine &M, const Options &o, const std::string &name, const char *op, const Matrix &A, const Matrix &reference_matrix, const DeviceMatrix &D, const DeviceMatrix *explicit_transpose, std::vector<Ours> &ours, const std::vector<Segmented> &segmented, const std::vector<Compressed> &compressed, std::vector<Line> &lines)
@@ -795,6 +819,10 @@ static void OneMatrix(const Machine &M, const Options &o, const std::string &nam
   for (Compressed &u : compressed) CcooDeviceDestroy(u.A);
 }
 
+/* Matrices of more than 900,000 rows: grids with constant and with varying coefficients, finite elements with few and with many values, graphs, bands, and few
+   random entries a row, as in circuits */
+static const char *const large[] = {"p5:1024,1", "p5:1024", "p5:2000,60", "p7:101,1", "p7:101", "p7:128,60", "p9:1000,1", "p9:1000", "p27:101,1", "p27:101", "elas:68,1", "elas:68,60", "elas:68", "er:20,4", "er:20,16", "g500:20,8", "band:1000000,50,7", "band:1000000,1000,20", "rand:1000000,1000000,3", "rand:1000000,1000000,8"};
+
 static bool ParseOptions(int argc, char **argv, Options &o)
 {
   for (int k = 1; k < argc; k++) {
@@ -809,7 +837,10 @@ static bool ParseOptions(int argc, char **argv, Options &o)
       continue;
     }
     if (++k == argc) return false;
-    if (word == "-try") {
+    if (word == "-set") {
+      if (std::string(argv[k]) != "large") return false;
+      o.matrices.insert(o.matrices.end(), std::begin(large), std::end(large));
+    } else if (word == "-try") {
       if (!ParseTry(argv[k], params)) return false;
       o.tries.push_back(argv[k]);
     } else if (word == "-nus") {
@@ -849,13 +880,14 @@ int main(int argc, char **argv)
 
   if (!ParseOptions(argc, argv, o)) {
     fprintf(stderr, "spmv [-try b=3,threads=128,steps=16,measure=0,values=1]... [-nus none|uniform,s2=65536|nonuniform,s1=8192,k1=1,s2=65536,k2=1]... [-ccoo open|b=256,k=2,table=0,atomics=1]... [-ops mult,multadd,transpose,convert,update] [-rounds "
-                    "3] [-batches 5] [-csv FILE] MATRIX...\n"
+                    "3] [-batches 5] [-csv FILE] [-set large] MATRIX...\n"
                     "MATRIX is a Matrix Market file or p5:S[,DISTINCT] p7: p9: p27: elas:S[,DISTINCT] (65536: floats) er:SCALE,FACTOR g500:SCALE,FACTOR band:ROWS,WIDTH,ENTRIES rand:ROWS,COLUMNS,ENTRIES\n");
     return 2;
   }
   MachineStart(M);
   for (const std::string &name : o.matrices) OneMatrix(M, o, name, lines);
   ReportTable(lines);
+  ReportMedians(lines);
   if (!o.csv.empty()) WriteCSV(o.csv, lines);
   return std::any_of(lines.begin(), lines.end(), [](const Line &l) { return l.c.wrong; });
 }

@@ -388,6 +388,7 @@ static bool Storages(const std::vector<Shape> &shapes)
           }
           AmbDeviceGetInfo(M.A, &info);
           if (values == SYS_VALUES_TABLE || (values == SYS_VALUES_EXACT && change < 2)) expected = change % 2 == 0 && few < 256 ? SYS_STORAGE_PLACES : SYS_STORAGE_PLAIN;
+          if (values == SYS_VALUES_EXACT && !info.stencil && info.stored_values < 6 * 32 * (double)info.tasks) expected = SYS_STORAGE_PLAIN; /* short rows */
 #if defined(SYS_HAVE_STORAGE_SINGLE)
           if (values == SYS_VALUES_EXACT && change == 0 && few == 256 && floats) expected = SYS_STORAGE_SINGLE;
           if (values == SYS_VALUES_SINGLE) expected = SYS_STORAGE_SINGLE;
@@ -403,6 +404,63 @@ static bool Storages(const std::vector<Shape> &shapes)
     }
   }
   return good;
+}
+
+/* Values that depend on the diagonal and on the row of a group of bs rows, but for one row in so many, or none if that is 0 */
+static std::vector<SysScalar> StencilValues(const Shape &S, int bs, int others)
+{
+  std::vector<SysScalar> a(S.a.size());
+
+  for (int r = 0; r < S.m; r++) {
+    for (int k = S.i[r]; k < S.i[r + 1]; k++) {
+      const int d = S.j[k] - (r - r % bs);
+
+      a[k] = others && r % others == 7 ? (SysScalar)0.37 : d == 1 ? -(SysScalar)0 : (SysScalar)((d % 17 * 5 + r % bs) % 23) / 7;
+    }
+  }
+  return a;
+}
+
+/* Stencils give the bits of values as they are: with some rows of other values, before and after values change, and NaNs of x stay in their rows */
+static bool Stencils(const std::vector<Shape> &shapes)
+{
+  static const SysValues asked[] = {SYS_VALUES_EXACT, SYS_VALUES_TABLE};
+  bool                   good    = true;
+  int                    met     = 0;
+
+  for (const Shape &S : shapes) {
+    const int bs = S.name.find("3-blocks on") == 0 ? 3 : 1;
+    const int n  = S.name.find("5-point") == 0 ? 5 : S.name.find("7-point") == 0 ? 7 : S.name.find("27-point") == 0 ? 27 : bs == 3 ? 81 : 0;
+
+    if (!n) continue;
+    for (SysValues values : asked) {
+      for (int others : {0, 61, 20}) {
+        const std::vector<SysScalar> many = RandomVector(S.a.size());
+        Shape                        mine = S;
+
+        mine.a = StencilValues(S, bs, others);
+        Matrix M(mine, {0, 0, 64, 0, values}), plain(mine, {0, 0, 64, 0, SYS_VALUES_DOUBLE});
+
+        if (!M.Create() || !plain.Create()) return false;
+        for (int change = 0; change < 4; change++) {
+          const std::vector<SysScalar> &a = change % 2 ? many : mine.a;
+          AmbDeviceInfo                 info;
+          int                           expected = 0;
+
+          M.a.Upload(a);
+          plain.a.Upload(a);
+          if (change && !(M.Update() && plain.Update())) return false;
+          AmbDeviceGetInfo(M.A, &info);
+          if (change % 2 == 0 && others != 20 && (values == SYS_VALUES_TABLE || change == 0) && info.row_group == bs) expected = n;
+          met += expected > 0;
+          if (info.stencil != expected) good = Complain(M.Where(), Text("a stencil of %d entries, not %d, after %d changes, one other row in %d", info.stencil, expected, change, others));
+          for (int transpose = 0; transpose < 2; transpose++) good = SameAs(M, plain, transpose, Text("after %d changes", change)) && good;
+          if (!change && !CheckProducts(M, M.S.a, false, 2, false, ", x not finite")) good = false;
+        }
+      }
+    }
+  }
+  return good && (met > 0 || Complain("stencils", "no matrix has one"));
 }
 
 /* NaN and infinities of x reach the rows that have their columns and no others */
@@ -717,6 +775,7 @@ int main(int argc, char **argv)
     {"launches",            Launches          },
     {"new values",          NewValues         },
     {"storages",            Storages          },
+    {"stencils",            Stencils          },
     {"not finite",          NotFinite         },
     {"same bits",           SameBits          },
     {"stream order",        StreamOrder       },

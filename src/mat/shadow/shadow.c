@@ -431,11 +431,17 @@ static PetscErrorCode MatShadowExpectLevel_One(Mat A, MatShadow *s, void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+MatShadowLevels MatShadowLevelsNow;
+
 /* A is the fine operator of a Galerkin product with P: a smoother will multiply by A in every iteration of the solves to come, and P will restrict. This function
    prepares both while the set-up that asked for the product goes on; otherwise a first solve would end before a conversion had been worth its time. */
 PetscErrorCode MatShadowExpectLevel(Mat A, Mat P)
 {
   PetscFunctionBegin;
+  if (MatShadowLevelsNow.running) {
+    if (A != MatShadowLevelsNow.finest) PetscCall(MatShadowSetValues(A, MatShadowLevelsNow.values));
+    PetscCall(MatShadowSetValues(P, MatShadowLevelsNow.values));
+  }
   PetscCall(MatShadowForEach(A, MatShadowExpectLevel_One, NULL));
   if (MatShadowIsCUSPARSE(P)) PetscCall(MatShadowForEach(P, MatShadowExpectLevel_One, NULL));
   PetscCall(MatShadowDeviceExpectTranspose(P));

@@ -143,6 +143,7 @@ extern PetscErrorCode MatShadowParamsChanged(Mat);
 extern PetscErrorCode MatShadowComposeSetters(Mat, PetscBool);
 extern PetscErrorCode MatShadowAttach(Mat, const MatShadowFormat *, const MatShadow *parent);
 extern PetscErrorCode MatShadowAttachBlocks(Mat);
+extern PetscErrorCode MatShadowCompose(Mat, const MatShadowFormat *, const MatShadow *parent, MatShadow **);
 extern PetscErrorCode MatShadowRename(Mat, MatType);
 extern PetscErrorCode MatShadowDetach(Mat);
 extern PetscErrorCode MatShadowDetachBlocks(Mat);
@@ -177,6 +178,16 @@ extern PetscErrorCode MatMult_Shadow(Mat, Vec, Vec);
 extern PetscErrorCode MatShadowProduct(Mat, PetscBool transpose, Vec x, Vec y, Vec z);
 extern PetscErrorCode MatShadowMakeReady(Mat, MatShadow *, void *);
 extern PetscErrorCode MatShadowExpectLevel(Mat, Mat);
+
+/* The set-up of multigrid that runs now: the storage of values that its levels get, but for the finest one, and whether there is such a set-up */
+typedef struct {
+  PetscBool       running;
+  MatShadowValues values;
+  Mat             finest;
+} MatShadowLevels;
+extern MatShadowLevels MatShadowLevelsNow;
+extern PetscErrorCode  MatShadowTwinCreate(Mat, MatShadowValues, Mat *);
+extern PetscErrorCode  MatShadowTwinSetUp(Mat);
 
 /* Makes an error of a kernel one of PETSc; if memory was short, *done is PETSC_FALSE, and the AIJ can make the product */
 static inline PetscErrorCode MatShadowCheckStatus(SysStatus status, PetscBool *done)

@@ -274,7 +274,7 @@ PetscErrorCode MatShadowGetFigures(Mat A, MatShadowFigures *figures)
   `MATAMB` and `MATNUSSELL` on the host have "block_size" (columns that share one index), "chunk_size" (rows that advance together), "sort_scope" (rows among
   which lengths are sorted) and "tiles". On a GPU they have "block_size", "threads" (of a thread block), "steps" (blocks that one thread takes, at most) and
   "tasks" (one warp does one task); of these tasks "tasks_diagonal" find columns by diagonals, "tasks_narrow" have 16-bit and "tasks_wide" 32-bit indices, and
-  "tasks_split" are parts of rows shared by several warps. `MATNUSSELL` also has "s1", "k1", "s2" and "k2" (widths and numbers of segments) and "gathered"
+  "tasks_split" are parts of rows shared by several warps; "stencil" has the entries of the stencil that takes the place of all of these, or 0. `MATNUSSELL` also has "s1", "k1", "s2" and "k2" (widths and numbers of segments) and "gathered"
   (columns in another order). `MATAMB` has "values_bits" (of a stored value), "values_distinct" (values in the table, or 0) and "values_exact" (1, or 0 if values are
   rounded).
 

@@ -187,7 +187,7 @@ static PetscErrorCode MatShadowSetFromOptions(Mat A, MatShadow *s)
 }
 
 /* Composes a new shadow with A, in place of an older one; its parameters are those of the parent or, without a parent, come from the options */
-static PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, const MatShadow *parent, MatShadow **shadow)
+PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, const MatShadow *parent, MatShadow **shadow)
 {
   MatShadow     *s;
   PetscContainer container;

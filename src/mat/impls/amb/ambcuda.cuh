@@ -19,8 +19,10 @@
 #include "mat/impls/amb/ambcuda.h"
 
 #define AMB_MAX_BLOCK    10
+#define AMB_QUAD         4     /* steps whose values share a word, if values are not stored as they are */
 #define AMB_MOST_THREADS 256   /* threads of a thread block in a product, at most */
 #define AMB_SCOPE        32768 /* rows that a 15-bit offset can number */
+#define AMB_GROUPS       3     /* groups of 1, 2 and 3 rows are considered */
 
 enum {
   AMB_DIAGONAL,
@@ -69,9 +71,21 @@ typedef struct {
 /* Values that are not stored in val[] of the layout, which is then NULL */
 typedef struct {
   SysStorage       stored; /* SYS_STORAGE_PLAIN: they are in val[] */
-  const void      *small;  /* floats in the order of val[], or places in the table in the order of AmbMultPlaces() */
+  const void      *small;  /* floats, or places in the table, in the order of AmbMultQuads() */
   const SysScalar *table;
 } AmbStored;
+
+/* A storage in place of all arrays of the layout, for matrices in which nearly all rows have the same values on the same diagonals */
+#define AMB_STENCIL_WORD    31 /* entries in a word of a mask */
+#define AMB_STENCIL_WORDS   3
+#define AMB_STENCIL_MOST    (AMB_STENCIL_WORD * AMB_STENCIL_WORDS)
+#define AMB_STENCIL_THREADS 96 /* at least AMB_STENCIL_MOST */
+typedef struct {
+  int       n, words, group;                      /* entries, or 0 without a stencil; words of a mask; rows of a group */
+  int       offset[AMB_STENCIL_MOST];             /* columns relative to the first row of the group */
+  SysScalar value[AMB_GROUPS * AMB_STENCIL_MOST]; /* entry k of row q of a group is value[k * group + q] */
+  unsigned *mask;                                 /* for each word, m of them */
+} AmbStencil;
 
 /* A CSR as the kernels read it; entry k has the value a[from[k]], or a[k] if from is NULL */
 typedef struct {
@@ -93,11 +107,12 @@ typedef struct {
 struct _AmbDevice {
   AmbLayout       layout;
   AmbStored       stored;
-  AmbDeviceInfo   info;          /* without the transposed matrix */
-  void           *memory;        /* all arrays of the layout, but for val if it may be given up */
-  void           *small;         /* the memory of stored.small */
-  SysScalar      *val;           /* the memory of layout.val, if it is not a part of the other memory */
-  SysTable       *table;         /* on the device */
+  AmbDeviceInfo   info;   /* without the transposed matrix */
+  void           *memory; /* all arrays of the layout, but for val if it may be given up */
+  void           *small;  /* the memory of stored.small */
+  SysScalar      *val;    /* the memory of layout.val, if it is not a part of the other memory */
+  SysTable       *table;  /* on the device */
+  AmbStencil      stencil;
   double          bytes_pattern; /* of bytes_stored, without values */
   double          bytes_plain;   /* by the model, with values as they are */
   SysValuesChoice values;
@@ -108,6 +123,10 @@ struct _AmbDevice {
 };
 
 SysStatus AmbDeviceLaunch(const AmbLayout *, int threads, int deep, int early, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
+SysStatus AmbStencilCreate(int m, const AmbArrays *, int group, cudaStream_t, AmbStencil *);
+SysStatus AmbStencilLaunch(const AmbStencil *, int m, int threads, int early, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
+void      AmbStencilDestroy(AmbStencil *);
+
 /* The launchers of a storage: [block size - 1][deep] */
 typedef cudaError_t (*AmbLauncher)(const AmbLayout *, const AmbStored *, int threads, int early, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
 typedef AmbLauncher       AmbLaunchers[AMB_MAX_BLOCK][2];
@@ -122,6 +141,7 @@ SysStatus AmbDeviceRefill(const AmbLayout *, size_t n, const SysScalar *a, cudaS
 /* The storage of values: chooses it, brings values that lie in layout.val, or that the map finds in a[], into it, and gives its figures */
 SysStatus AmbValuesChoose(SysValuesChoice *, int64_t nz, const SysScalar *a, cudaStream_t);
 SysStatus AmbValuesStore(AmbDevice *, const SysScalar *a, cudaStream_t);
+SysStatus AmbValuesStencil(AmbDevice *, const AmbArrays *, cudaStream_t);
 void      AmbValuesDescribe(AmbDevice *);
 SysStatus AmbValuesRoom(AmbDevice *);
 
@@ -145,7 +165,6 @@ static __device__ inline int AmbRowAt(const uint16_t *perm, unsigned slot)
 }
 
 /* The bytes that the traffic model counts in sampled chunks, for each block size */
-#define AMB_GROUPS 3 /* groups of 1, 2 and 3 rows are considered */
 typedef struct {
   unsigned long long sorted;              /* rows sorted by length */
   unsigned long long natural[AMB_GROUPS]; /* rows in their order */

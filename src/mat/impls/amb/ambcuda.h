@@ -38,6 +38,7 @@ typedef struct {
   double     stored_values;             /* entries with filling */
   SysStorage stored;                    /* how values are stored */
   int        distinct;                  /* values in the table */
+  int        stencil;                   /* entries of the stencil by which values and columns are stored, or 0 */
   int        exact;                     /* stored values have the bits of the values of the matrix */
 } AmbDeviceInfo;
 

@@ -244,7 +244,8 @@ static SysStatus AmbCreateBuild(const SysCSR *csr, const int *from, const Choice
   SYS_CALL(AmbDeviceFill(L, &arrays, stream));
   SYS_CALL(Describe(w, choice, &total, A, stream));
   A->info.bytes_extra -= A->bytes_pattern + (A->val ? 0 : A->info.stored_values * sizeof(SysScalar));
-  return AmbValuesStore(A, NULL, stream);
+  SYS_CALL(AmbValuesStencil(A, &arrays, stream));
+  return A->stencil.n ? SYS_SUCCESS : AmbValuesStore(A, NULL, stream);
 }
 
 static SysStatus AmbCreateConverted(const SysCSR *csr, const int *from, const Choice *choice, Workspace *w, cudaStream_t stream, AmbDevice **A)
@@ -341,7 +342,7 @@ static SysStatus AmbCreateTune(Trials *t, const AmbDeviceParams *params, const C
 
   t->products = best.bytes > LARGE ? TRIAL_LARGE : SYS_TUNE_TRIAL;
   SYS_CALL(AmbCreateTuneKernel(t, params->threads, *A, &time));
-  if (best.bytes > LARGE) return SYS_SUCCESS;
+  if (best.bytes > LARGE || (*A)->stencil.n) return SYS_SUCCESS;
   before = time;
   if (!params->steps && best.steps < MOST_STEPS && (*A)->info.tasks > (*A)->layout.nchunk) {
     Choice longer = best;

@@ -9,7 +9,7 @@
 SysStatus AmbDeviceCreate(const SysCSR *csr, const AmbDeviceParams *params, SysStream stream, AmbDevice **A, AmbDeviceInfo *info)
 {
   SYS_CALL(AmbDeviceConvert(csr, NULL, params, stream, A));
-  if (info) *info = (*A)->info;
+  if (info) AmbDeviceGetInfo(*A, info);
   return SYS_SUCCESS;
 }
 
@@ -22,6 +22,8 @@ SysStatus AmbDeviceRenew(AmbDevice *A, const AmbArrays *arrays, cudaStream_t str
   A->written = 1;
   A->values.changes++;
   SYS_CALL(AmbValuesChoose(&A->values, A->layout.nz, arrays->a, stream));
+  SYS_CALL(AmbValuesStencil(A, arrays, stream));
+  if (A->stencil.n) return SYS_SUCCESS;
   if (!A->layout.map) {
     const cudaError_t error = cudaMalloc(&map, sizeof(*map) * (n ? n : 1));
 
@@ -77,7 +79,7 @@ SysStatus AmbDeviceMultTranspose(void *data, const SysCSR *csr, SysScalar alpha,
 void AmbDeviceGetInfo(const AmbDevice *A, AmbDeviceInfo *info)
 {
   *info = A->info;
-  info->bytes_extra += AmbTransposedBytes(&A->transposed);
+  info->bytes_extra += AmbTransposedBytes(&A->transposed) + (A->stencil.n ? A->bytes_pattern : 0);
 }
 
 void AmbDeviceDestroy(void *data)
@@ -86,6 +88,7 @@ void AmbDeviceDestroy(void *data)
 
   if (!A) return;
   AmbTransposedDestroy(&A->transposed);
+  AmbStencilDestroy(&A->stencil);
   (void)cudaFree(A->memory);
   (void)cudaFree(A->val);
   (void)cudaFree(A->small);

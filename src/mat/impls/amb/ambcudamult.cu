@@ -68,7 +68,7 @@ typedef cudaError_t (*Launcher)(const AmbLayout *, int, int, const AmbArrays *, 
 template <int B, int U, int BLOCKS>
 static cudaError_t AmbMultLaunch(const AmbLayout *A, int threads, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
 {
-  const AmbMultConfig c(A, threads, early, stream);
+  const AmbMultConfig c(A->ntask, threads, early, stream);
 
   if (beta == 0) return cudaLaunchKernelEx(&c.config, AmbMultMult<B, U, BLOCKS, false>, *A, *csr, alpha, x, beta, y, z);
   return cudaLaunchKernelEx(&c.config, AmbMultMult<B, U, BLOCKS, true>, *A, *csr, alpha, x, beta, y, z);

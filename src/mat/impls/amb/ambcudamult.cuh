@@ -149,13 +149,13 @@ struct AmbMultConfig {
   cudaLaunchConfig_t  config = {};
   cudaLaunchAttribute attribute;
 
-  AmbMultConfig(const AmbLayout *A, int threads, int early, cudaStream_t stream)
+  AmbMultConfig(unsigned ntask, int threads, int early, cudaStream_t stream)
   {
     const unsigned warps = (unsigned)threads / SYS_WARP;
 
     attribute.id                                         = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
-    config.gridDim                                       = (A->ntask + warps - 1) / warps;
+    config.gridDim                                       = (ntask + warps - 1) / warps;
     config.blockDim                                      = (unsigned)threads;
     config.stream                                        = stream;
     config.attrs                                         = &attribute;

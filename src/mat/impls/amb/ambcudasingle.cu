@@ -5,45 +5,14 @@
 #include "mat/impls/amb/ambcudastored.cuh"
 
 #if defined(SYS_HAVE_STORAGE_SINGLE)
-/* Sums the products of a lane; loads U steps before it uses the first of them */
-template <int B, int U, int KIND, bool ADD>
-static __device__ __forceinline__ SysScalar AmbMultFloats(const AmbLayout &A, const AmbStored &S, const AmbTask &t, unsigned lane, int group, const SysScalar *x, const Scale<ADD> &scale)
-{
-  const unsigned      n = AMB_TASK_STEPS(t.what);
-  const Columns<KIND> columns(A, t, lane, group);
-  const float        *val = (const float *)S.small + (size_t)SYS_WARP * B * t.step + lane;
-  SysScalar           sum = 0;
+struct Rounded {
+  typedef float4 Word;
+  typedef float  Small, Last;
 
-  for (unsigned s = 0; s < n; s += U) {
-    SysScalar v[U][B];
-    int       c[U];
-
-  #pragma unroll
-    for (int u = 0; u < U; u++) {
-      if (s + u < n) {
-        c[u] = columns.At(s + u);
-  #pragma unroll
-        for (int k = 0; k < B; k++) v[u][k] = LoadOnce(val + (size_t)SYS_WARP * ((s + u) * B + k));
-      }
-    }
-    if (s == 0) {
-      AmbMultWait();
-      sum = scale.Begin();
-    }
-  #pragma unroll
-    for (int u = 0; u < U; u++) {
-      if (s + u < n) {
-  #pragma unroll
-        for (int k = 0; k < B; k++) sum += scale.Product(v[u][k], x[c[u] + k]);
-      }
-    }
-  }
-  if (n == 0) {
-    AmbMultWait();
-    sum = scale.Begin();
-  }
-  return sum;
-}
+  __device__ __forceinline__           Rounded(const AmbStored &) { }
+  __device__ __forceinline__ SysScalar Of(const float4 &word, int q) const { return q == 0 ? word.x : q == 1 ? word.y : q == 2 ? word.z : word.w; }
+  __device__ __forceinline__ SysScalar Of(float value) const { return value; }
+};
 
 template <int B, int U, bool ADD>
 struct Floats {
@@ -52,20 +21,21 @@ struct Floats {
   template <int KIND>
   __device__ __forceinline__ SysScalar Of(const AmbLayout &A, const AmbTask &t, unsigned lane, int group, const SysScalar *x, const Scale<ADD> &scale) const
   {
-    return AmbMultFloats<B, U, KIND, ADD>(A, S, t, lane, group, x, scale);
+    return AmbMultQuads<Rounded, B, U, KIND, ADD>(A, S, t, lane, group, x, scale);
   }
 };
 
+/* Each kernel takes four steps at a time, the deep ones eight */
 const AmbLaunchers AmbLaunchersSingle = {
   {AmbStoredLaunch<Floats, 1,  4, 6>, AmbStoredLaunch<Floats, 1,  8, 4>},
-  {AmbStoredLaunch<Floats, 2,  2, 5>, AmbStoredLaunch<Floats, 2,  4, 4>},
-  {AmbStoredLaunch<Floats, 3,  2, 6>, AmbStoredLaunch<Floats, 3,  3, 4>},
-  {AmbStoredLaunch<Floats, 4,  1, 4>, AmbStoredLaunch<Floats, 4,  2, 4>},
-  {AmbStoredLaunch<Floats, 5,  1, 4>, AmbStoredLaunch<Floats, 5,  2, 4>},
-  {AmbStoredLaunch<Floats, 6,  1, 4>, AmbStoredLaunch<Floats, 6,  3, 2>},
-  {AmbStoredLaunch<Floats, 7,  1, 4>, AmbStoredLaunch<Floats, 7,  3, 2>},
-  {AmbStoredLaunch<Floats, 8,  1, 4>, AmbStoredLaunch<Floats, 8,  3, 2>},
-  {AmbStoredLaunch<Floats, 9,  1, 4>, AmbStoredLaunch<Floats, 9,  3, 2>},
-  {AmbStoredLaunch<Floats, 10, 1, 4>, AmbStoredLaunch<Floats, 10, 3, 2>}
+  {AmbStoredLaunch<Floats, 2,  4, 5>, AmbStoredLaunch<Floats, 2,  8, 4>},
+  {AmbStoredLaunch<Floats, 3,  4, 5>, AmbStoredLaunch<Floats, 3,  8, 3>},
+  {AmbStoredLaunch<Floats, 4,  4, 4>, AmbStoredLaunch<Floats, 4,  8, 3>},
+  {AmbStoredLaunch<Floats, 5,  4, 4>, AmbStoredLaunch<Floats, 5,  8, 2>},
+  {AmbStoredLaunch<Floats, 6,  4, 3>, AmbStoredLaunch<Floats, 6,  8, 2>},
+  {AmbStoredLaunch<Floats, 7,  4, 3>, AmbStoredLaunch<Floats, 7,  8, 2>},
+  {AmbStoredLaunch<Floats, 8,  4, 3>, AmbStoredLaunch<Floats, 8,  8, 2>},
+  {AmbStoredLaunch<Floats, 9,  4, 3>, AmbStoredLaunch<Floats, 9,  8, 2>},
+  {AmbStoredLaunch<Floats, 10, 4, 3>, AmbStoredLaunch<Floats, 10, 8, 2>}
 };
 #endif

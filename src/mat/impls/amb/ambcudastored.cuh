@@ -23,6 +23,14 @@ static __device__ __forceinline__ unsigned LoadOnce(const uint8_t *p)
 }
 
 #if !defined(SYS_SINGLE)
+static __device__ __forceinline__ float4 LoadOnce(const float4 *p)
+{
+  float4 v;
+
+  asm volatile("ld.global.nc.L1::no_allocate.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(p));
+  return v;
+}
+
 static __device__ __forceinline__ float LoadOnce(const float *p)
 {
   float v;
@@ -48,6 +56,76 @@ struct Columns {
   }
 };
 
+/* Sums the products of a lane. A lane has the values of its block in four steps in B words of four values, so that one load brings four values. The last steps of a task, up
+   to three, are stored as values are. The order of additions is that of values as they are. Store knows the words:
+     Word, Small         four values, and one
+     Of(w, q)            value q of a word, and the value of a Small */
+template <class Store, int B, int U, int KIND, bool ADD>
+static __device__ __forceinline__ SysScalar AmbMultQuads(const AmbLayout &A, const AmbStored &S, const AmbTask &t, unsigned lane, int group, const SysScalar *x, const Scale<ADD> &scale)
+{
+  constexpr int                G = U / AMB_QUAD; /* groups of four steps that are loaded together */
+  const unsigned               n = AMB_TASK_STEPS(t.what), full = n / AMB_QUAD * AMB_QUAD;
+  const Columns<KIND>          columns(A, t, lane, group);
+  const typename Store::Small *small = (const typename Store::Small *)S.small + (size_t)SYS_WARP * B * t.step;
+  const Store                  store(S);
+  typename Store::Last         last[AMB_QUAD - 1][B];
+  int                          clast[AMB_QUAD - 1];
+  SysScalar                    sum = 0;
+
+  const auto load_last = [&] {
+#pragma unroll
+    for (int u = 0; u < AMB_QUAD - 1; u++) {
+      if (full + u < n) {
+        clast[u] = columns.At(full + u);
+#pragma unroll
+        for (int k = 0; k < B; k++) last[u][k] = LoadOnce(small + (size_t)SYS_WARP * ((full + u) * B + k) + lane);
+      }
+    }
+  };
+
+  if (B == 1) load_last(); /* with longer blocks they would take too many registers */
+  for (unsigned s = 0; s < full; s += G * AMB_QUAD) {
+    typename Store::Word word[G][B];
+    int                  c[G][AMB_QUAD];
+
+#pragma unroll
+    for (int g = 0; g < G; g++) {
+      if (s + g * AMB_QUAD < full) {
+        const typename Store::Word *words = (const typename Store::Word *)(small + (size_t)SYS_WARP * B * (s + g * AMB_QUAD)) + lane;
+
+#pragma unroll
+        for (int k = 0; k < B; k++) word[g][k] = LoadOnce(words + SYS_WARP * k);
+#pragma unroll
+        for (int u = 0; u < AMB_QUAD; u++) c[g][u] = columns.At(s + g * AMB_QUAD + u);
+      }
+    }
+    if (s == 0) {
+      AmbMultWait();
+      sum = scale.Begin();
+    }
+#pragma unroll
+    for (int g = 0; g < G; g++) {
+      if (s + g * AMB_QUAD < full) {
+#pragma unroll
+        for (int k = 0; k < AMB_QUAD * B; k++) sum += scale.Product(store.Of(word[g][k / 4], k % 4), x[c[g][k / B] + k % B]);
+      }
+    }
+  }
+  if (full == 0) {
+    AmbMultWait();
+    sum = scale.Begin();
+  }
+  if (B > 1) load_last();
+#pragma unroll
+  for (int u = 0; u < AMB_QUAD - 1; u++) {
+    if (full + u < n) {
+#pragma unroll
+      for (int k = 0; k < B; k++) sum += scale.Product(store.Of(last[u][k]), x[clast[u] + k]);
+    }
+  }
+  return sum;
+}
+
 template <template <int, int, bool> class Sum, int B, int U, int BLOCKS, bool ADD>
 static __global__ void __launch_bounds__(AMB_MOST_THREADS, ADD &&BLOCKS == 6 ? 5 : BLOCKS) AmbStoredMult(const __grid_constant__ AmbLayout A, const __grid_constant__ AmbStored S, const __grid_constant__ AmbArrays csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
@@ -57,7 +135,7 @@ static __global__ void __launch_bounds__(AMB_MOST_THREADS, ADD &&BLOCKS == 6 ? 5
 template <template <int, int, bool> class Sum, int B, int U, int BLOCKS>
 static cudaError_t AmbStoredLaunch(const AmbLayout *A, const AmbStored *S, int threads, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
 {
-  const AmbMultConfig c(A, threads, early, stream);
+  const AmbMultConfig c(A->ntask, threads, early, stream);
 
   if (beta == 0) return cudaLaunchKernelEx(&c.config, AmbStoredMult<Sum, B, U, BLOCKS, false>, *A, *S, *csr, alpha, x, beta, y, z);
   return cudaLaunchKernelEx(&c.config, AmbStoredMult<Sum, B, U, BLOCKS, true>, *A, *S, *csr, alpha, x, beta, y, z);

@@ -4,11 +4,11 @@
 */
 #include "mat/impls/amb/ambcuda.cuh"
 
-#define THREADS      128  /* of a thread block that stores places */
-#define SLOTS        1024 /* of the set of distinct values */
-#define MOST_BLOCKS  1056 /* thread blocks that look for distinct values */
-#define EACH         8    /* values that a thread loads together */
-#define PLACES_STEPS 4    /* steps whose places share a word, see AmbMultPlaces() */
+#define THREADS     128  /* of a thread block that stores places */
+#define SLOTS       1024 /* of the set of distinct values */
+#define MOST_BLOCKS 1056 /* thread blocks that look for distinct values */
+#define EACH        8    /* values that a thread loads together */
+#define SHORT       6    /* values of a lane, in the mean, below which places in a table take longer than values as they are */
 
 /* The distinct values, by their bits, in a hash table; the value 0 is not entered, and stands for an empty slot */
 typedef struct {
@@ -99,44 +99,51 @@ static __device__ __forceinline__ SysScalar AmbValueOf(const Source &S, size_t a
   return S.map[at] < 0 ? 0 : S.a[S.map[at]];
 }
 
-#if defined(SYS_HAVE_STORAGE_SINGLE)
-static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesRound(int64_t n, const Source S, float *to)
-{
-  SYS_FOR_EACH(k, n) to[k] = (float)AmbValueOf(S, (size_t)k);
-}
-#endif
+/* How one value and a word of four values are made */
+struct MakePlaces {
+  typedef uint8_t  Small;
+  typedef unsigned Word;
+  const SysTable  *table; /* in shared memory */
 
-/* Stores the places of a task; a warp for each */
-static __global__ void __launch_bounds__(THREADS) AmbValuesPlaces(const __grid_constant__ AmbLayout A, const Source S, const SysTable *table, uint8_t *small)
-{
-  __shared__ SysTable T;
-  const unsigned      w = (blockIdx.x * THREADS + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP, b = (unsigned)A.block_size;
-  unsigned            n, full;
-  size_t              first;
-  uint8_t            *place;
+  __device__ Small Of(SysScalar v) const { return (uint8_t)SysTableFind(table, &v); }
+  __device__ Word  Of(const Small *q) const { return q[0] | (unsigned)q[1] << 8 | (unsigned)q[2] << 16 | (unsigned)q[3] << 24; }
+};
 
-  for (unsigned k = threadIdx.x; k < sizeof(T) / sizeof(uint32_t); k += THREADS) ((uint32_t *)&T)[k] = ((const uint32_t *)table)[k];
+struct MakeFloats {
+  typedef float   Small;
+  typedef float4  Word;
+  const SysTable *table;
+
+  __device__ Small Of(SysScalar v) const { return (float)v; }
+  __device__ Word  Of(const Small *q) const { return make_float4(q[0], q[1], q[2], q[3]); }
+};
+
+/* Stores the values of a task in the order of AmbMultQuads(); a warp for each */
+template <class Make>
+static __global__ void __launch_bounds__(THREADS) AmbValuesQuads(const __grid_constant__ AmbLayout A, const Source S, const SysTable *table, typename Make::Small *small)
+{
+  __shared__ SysTable   T;
+  const Make            make = {&T};
+  const unsigned        w = (blockIdx.x * THREADS + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP, b = (unsigned)A.block_size;
+  unsigned              n, full;
+  size_t                first;
+  typename Make::Small *to;
+
+  for (unsigned k = threadIdx.x; table && k < sizeof(T) / sizeof(uint32_t); k += THREADS) ((uint32_t *)&T)[k] = ((const uint32_t *)table)[k];
   __syncthreads();
   if (w >= A.ntask) return;
   n     = AMB_TASK_STEPS(A.task[w].what);
-  full  = n / PLACES_STEPS * PLACES_STEPS;
+  full  = n / AMB_QUAD * AMB_QUAD;
   first = (size_t)SYS_WARP * b * A.task[w].step;
-  place = small + first;
+  to    = small + first;
   for (unsigned k = 0; k < full * b / 4; k++) { /* words of a lane */
-    unsigned word = 0;
+    typename Make::Small q[4];
 
-    for (unsigned q = 0; q < 4; q++) {
-      const SysScalar v = AmbValueOf(S, first + (size_t)SYS_WARP * (4 * k + q) + lane);
-
-      word |= (unsigned)SysTableFind(&T, &v) << 8 * q;
-    }
-    ((unsigned *)place)[(size_t)SYS_WARP * k + lane] = word;
+#pragma unroll
+    for (unsigned e = 0; e < 4; e++) q[e] = make.Of(AmbValueOf(S, first + (size_t)SYS_WARP * (4 * k + e) + lane));
+    ((typename Make::Word *)to)[(size_t)SYS_WARP * k + lane] = make.Of(q);
   }
-  for (unsigned k = full * b; k < n * b; k++) {
-    const SysScalar v = AmbValueOf(S, first + (size_t)SYS_WARP * k + lane);
-
-    place[(size_t)SYS_WARP * k + lane] = (uint8_t)SysTableFind(&T, &v);
-  }
+  for (unsigned k = full * b; k < n * b; k++) to[(size_t)SYS_WARP * k + lane] = make.Of(AmbValueOf(S, first + (size_t)SYS_WARP * k + lane));
 }
 
 /* Sets the figures of the storage */
@@ -147,22 +154,25 @@ void AmbValuesDescribe(AmbDevice *A)
   A->info.exact        = A->values.exact;
   A->info.bytes_model  = A->bytes_plain - A->info.stored_values * (double)(sizeof(SysScalar) - SysStorageSize(A->values.stored));
   A->info.bytes_stored = A->bytes_pattern + A->info.stored_values * (double)SysStorageSize(A->values.stored);
+  A->info.stencil      = A->stencil.n;
+  if (A->stencil.n) A->info.bytes_model = A->info.bytes_stored = sizeof(*A->stencil.mask) * (double)A->stencil.words * A->layout.m;
 }
 
 /* Stores values in the memory of another storage */
 static SysStatus AmbValuesWrite(AmbDevice *A, const Source &S, void *small, cudaStream_t stream)
 {
-  const int64_t n = (int64_t)A->info.stored_values;
+  const unsigned blocks = SysBlocks((int64_t)A->layout.ntask * SYS_WARP, THREADS);
 
   if (A->values.stored == SYS_STORAGE_PLACES) {
     if (!A->table) SYS_CALL(SysDeviceAllocate(&A->table, sizeof(*A->table)));
     SYS_CUDA(cudaMemcpyAsync(A->table, &A->values.table, sizeof(*A->table), cudaMemcpyHostToDevice, stream));
-    return SysLaunch(AmbValuesPlaces, SysBlocks((int64_t)A->layout.ntask * SYS_WARP, THREADS), THREADS, 0, stream, A->layout, S, A->table, (uint8_t *)small);
+    return SysLaunch(AmbValuesQuads<MakePlaces>, blocks, THREADS, 0, stream, A->layout, S, A->table, (uint8_t *)small);
   }
 #if defined(SYS_HAVE_STORAGE_SINGLE)
-  if (n) return SysLaunch(AmbValuesRound, SysBlocksLoop(n), SYS_THREADS, 0, stream, n, S, (float *)small);
-#endif
+  return SysLaunch(AmbValuesQuads<MakeFloats>, blocks, THREADS, 0, stream, A->layout, S, (const SysTable *)NULL, (float *)small);
+#else
   return SYS_SUCCESS;
+#endif
 }
 
 /* Makes room for values as they are, if there is none */
@@ -203,10 +213,33 @@ SysStatus AmbValuesStore(AmbDevice *A, const SysScalar *a, cudaStream_t stream)
   return SYS_SUCCESS;
 }
 
+/* Stores the values as a stencil, if they suit: other storages give each row to one lane then, and the sums have the same bits. Otherwise goes back to values as they are,
+   where places in a table would take longer and nobody asked for them. */
+SysStatus AmbValuesStencil(AmbDevice *A, const AmbArrays *arrays, cudaStream_t stream)
+{
+  AmbLayout *L = &A->layout;
+
+  AmbStencilDestroy(&A->stencil);
+  if (A->values.stored != SYS_STORAGE_PLACES) return SYS_SUCCESS;
+  if (L->ntask == L->nchunk && !A->info.split) SYS_CALL(AmbStencilCreate(L->m, arrays, L->row_group, stream, &A->stencil));
+  if (!A->stencil.n) {
+    if (A->values.asked == SYS_VALUES_EXACT && A->info.stored_values < SHORT * SYS_WARP * (double)L->ntask) SysValuesSet(&A->values, 0, 0);
+    return SYS_SUCCESS;
+  }
+  (void)cudaFree(A->val);
+  (void)cudaFree(A->small);
+  L->val = A->val = NULL;
+  A->small        = NULL;
+  A->stored       = {A->values.stored, NULL, NULL};
+  AmbValuesDescribe(A);
+  return SYS_SUCCESS;
+}
+
 SysStatus AmbValuesLaunch(const AmbDevice *A, int threads, int deep, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
 {
   const AmbLaunchers *launchers = &AmbLaunchersPlaces;
 
+  if (A->stencil.n) return AmbStencilLaunch(&A->stencil, A->layout.m, threads, early, csr, alpha, x, beta, y, z, stream);
   if (A->stored.stored == SYS_STORAGE_PLAIN) return AmbDeviceLaunch(&A->layout, threads, deep, early, csr, alpha, x, beta, y, z, stream);
 #if defined(SYS_HAVE_STORAGE_SINGLE)
   if (A->stored.stored == SYS_STORAGE_SINGLE) launchers = &AmbLaunchersSingle;

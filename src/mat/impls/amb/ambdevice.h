@@ -30,12 +30,13 @@ enum {
   AMB_FIGURE_NARROW,
   AMB_FIGURE_WIDE,
   AMB_FIGURE_SPLIT,
+  AMB_FIGURE_STENCIL,
   AMB_FIGURE_VALUES,
   AMB_FIGURES = AMB_FIGURE_VALUES + MAT_SHADOW_VALUES_FIGURES_N
 };
 
 #define AMB_DEVICE_FIGURES \
-  {"block_size", MAT_SHADOW_OF_BLOCK}, {"chunk_size", MAT_SHADOW_OF_BLOCK}, {"sort_scope", MAT_SHADOW_OF_BLOCK}, {"threads", MAT_SHADOW_OF_BLOCK}, {"steps", MAT_SHADOW_OF_BLOCK}, {"tried", MAT_SHADOW_OF_PROCESS}, {"tasks", MAT_SHADOW_OF_ALL}, {"tasks_diagonal", MAT_SHADOW_OF_ALL}, {"tasks_narrow", MAT_SHADOW_OF_ALL}, {"tasks_wide", MAT_SHADOW_OF_ALL}, {"tasks_split", MAT_SHADOW_OF_ALL}, MAT_SHADOW_VALUES_FIGURES
+  {"block_size", MAT_SHADOW_OF_BLOCK}, {"chunk_size", MAT_SHADOW_OF_BLOCK}, {"sort_scope", MAT_SHADOW_OF_BLOCK}, {"threads", MAT_SHADOW_OF_BLOCK}, {"steps", MAT_SHADOW_OF_BLOCK}, {"tried", MAT_SHADOW_OF_PROCESS}, {"tasks", MAT_SHADOW_OF_ALL}, {"tasks_diagonal", MAT_SHADOW_OF_ALL}, {"tasks_narrow", MAT_SHADOW_OF_ALL}, {"tasks_wide", MAT_SHADOW_OF_ALL}, {"tasks_split", MAT_SHADOW_OF_ALL}, {"stencil", MAT_SHADOW_OF_BLOCK}, MAT_SHADOW_VALUES_FIGURES
 
 static inline void AmbDeviceDescribe(const AmbDeviceInfo *about, MatShadowInfo *info, double figure[])
 {
@@ -55,6 +56,7 @@ static inline void AmbDeviceDescribe(const AmbDeviceInfo *about, MatShadowInfo *
   figure[AMB_FIGURE_NARROW]     = (double)about->narrow;
   figure[AMB_FIGURE_WIDE]       = (double)about->wide;
   figure[AMB_FIGURE_SPLIT]      = (double)about->split;
+  figure[AMB_FIGURE_STENCIL]    = about->stencil;
   MatShadowValuesDescribe(about->stored, about->distinct, about->exact, figure + AMB_FIGURE_VALUES);
 }
 
@@ -64,5 +66,6 @@ static inline PetscErrorCode AmbDeviceView(const double figure[], const char whe
   PetscCall(PetscViewerASCIIPrintf(viewer, "  blocks of %.0f columns, %.0f threads, up to %.0f blocks a thread, chosen with %.0f products%s\n", figure[AMB_FIGURE_BLOCK_SIZE], figure[AMB_FIGURE_THREADS], figure[AMB_FIGURE_STEPS], figure[AMB_FIGURE_TRIED], where));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %.0f tasks: %.0f by diagonals, %.0f with 16-bit and %.0f with 32-bit indices, %.0f of split rows\n", figure[AMB_FIGURE_TASKS], figure[AMB_FIGURE_DIAGONAL], figure[AMB_FIGURE_NARROW], figure[AMB_FIGURE_WIDE], figure[AMB_FIGURE_SPLIT]));
   PetscCall(MatShadowValuesView(figure + AMB_FIGURE_VALUES, where, viewer));
+  if (figure[AMB_FIGURE_STENCIL] > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  products by a stencil of %.0f entries, with a mask for each row%s\n", figure[AMB_FIGURE_STENCIL], where));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
