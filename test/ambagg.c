@@ -944,11 +944,12 @@ static PetscErrorCode SetUpAgain(Solver *s, Mat A, PetscLogDouble *seconds, Pets
 /* Without new estimates of eigenvalues by KSPCHEBYSHEV, whose random numbers PETSc makes on the host */
 #define AGAIN "-pc_gamg_reuse_interpolation true -pc_gamg_recompute_esteig false"
 
-/* New values on a device with the old interpolation: nothing as large as a vector crosses the bus. On the host no bytes are counted. */
+/* New values on a device with the old interpolation: nothing as large as a vector crosses the bus. On the host no bytes are counted. Processes meet in small
+   faces of the long grid, and their entries do cross. */
 static PetscErrorCode NewValuesStay(TestDiff *d)
 {
   const Problem problem = {
-    .N = {40, 40, 40},
+    .N = {18, 18, 200},
       .bs = 1, .reach = 1, .weight = Plain, .symmetric = PETSC_TRUE
   };
   Figures        f;

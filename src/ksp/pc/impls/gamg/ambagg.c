@@ -528,7 +528,7 @@ static PetscErrorCode PCAmbAggInstall(PC pc, PetscBool chosen)
    Level: intermediate
 
    Notes:
-   With a matrix on a GPU, on one process, the device makes all of these, and the smoothed prolongator.
+   With a matrix on a GPU the device makes all of these, and the smoothed prolongator. Each process has a part of the matrix on its device.
 
    Products with a type of petsc-amb, such as `MATAMB`, make the largest part of the set-up faster.
 
