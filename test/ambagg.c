@@ -1153,13 +1153,23 @@ int main(int argc, char **argv)
       output_file: output/ambagg_1.out
       test:
         args: -mat_type {{aij @types-ccoo}} @types(-mat_%s_device cpu)
+      test:
+        suffix: gpu
+        requires: double cuda
+        args: -mat_type amb
     testset:
       output_file: output/ambagg_2.out
+      timeoutfactor: 4
       test:
         nsize: {{2 3}}
         args: -mat_type aij
       test:
         nsize: 2
         args: -mat_type amb -mat_amb_device cpu
+      test:
+        suffix: gpu
+        requires: double cuda
+        nsize: {{2 3}}
+        args: -mat_type amb
 
 TEST*/
