@@ -6,7 +6,7 @@ static char help[] = "PCGAMG of type ambagg against PETSc's type agg: iterations
 
 #include "testutil.h"
 #include "sys/systhreads.h"
-#include <petsc/private/petscimpl.h>
+#include <petsc/private/matimpl.h>
 
 /* ambagg may need so many iterations more than agg, and its operators so many percent more entries */
 #define MORE_ITERATIONS 1
@@ -661,6 +661,79 @@ static PetscErrorCode HostAndDevice(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* If the matrix is on the device: are its values there alone, without a copy on the host? */
+static PetscErrorCode OnDeviceAlone(Mat A, PetscBool *alone)
+{
+  PetscFunctionBeginUser;
+  *alone = PETSC_TRUE;
+#if defined(PETSC_HAVE_CUDA)
+  {
+    PetscBool mpi;
+    Mat       block[2] = {A, NULL};
+
+    PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+    if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
+    for (int k = 0; k < 1 + mpi; k++) {
+      PetscBool device;
+      MatInfo   info;
+
+      PetscCall(PetscObjectTypeCompare((PetscObject)block[k], MATSEQAIJCUSPARSE, &device));
+      PetscCall(MatGetInfo(block[k], MAT_LOCAL, &info));
+      if (device && !block[k]->boundtocpu && info.nz_used > 0 && block[k]->offloadmask != PETSC_OFFLOAD_GPU) *alone = PETSC_FALSE;
+    }
+  }
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A set-up leaves the values of the matrix and of the prolongator on the device, where it made them: the host has no copy of them */
+static PetscErrorCode SetUpStays(void)
+{
+  static const char *const options[] = {"", "-pc_gamg_threshold 0.02", "-pc_gamg_aggressive_coarsening 0"};
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); k++) {
+    TestDiff d = {NULL, 0};
+    char     name[128];
+
+    for (int e = 0; e < 3; e++) {
+      Problem   problem = e == 1 ? elastic : grid;
+      Mat       A, P;
+      Solver    s;
+      PetscInt  levels;
+      PetscBool alone;
+
+      problem.symmetric = (PetscBool)(e < 2);
+      PetscCall(GridCreate(PETSC_COMM_WORLD, &problem, &A));
+      PetscCall(SolverCreate(A, PCGAMGAMBAGG, options[k], &s));
+      {
+        Vec x, y;
+
+        PetscCall(MatCreateVecs(A, &x, &y));
+        PetscCall(VecSet(x, 1));
+        PetscCall(MatMult(A, x, y)); /* brings the matrix to the device, if it belongs there */
+        PetscCall(VecDestroy(&x));
+        PetscCall(VecDestroy(&y));
+      }
+      PetscCall(MatScale(A, 2));
+      PetscCall(OnDeviceAlone(A, &alone));
+      TestExpect(&d, "scaled values are on the host", alone);
+      PetscCall(SolverSetUp(&s, &levels));
+      PetscCall(OnDeviceAlone(A, &alone));
+      TestExpect(&d, "the host got the values of the matrix", alone);
+      TestExpect(&d, "there is one level only", (PetscBool)(levels > 1));
+      PetscCall(PCMGGetInterpolation(s.pc, levels - 1, &P));
+      PetscCall(OnDeviceAlone(P, &alone));
+      TestExpect(&d, "the host got the values of the prolongator", alone);
+      PetscCall(SolverDestroy(&s));
+      PetscCall(MatDestroy(&A));
+    }
+    PetscCall(PetscSNPrintf(name, sizeof(name), "values stay on the device, %s", options[k]));
+    PetscCall(TestReport(name, &d));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ------------------------------------------------- odd matrices ------------------------------------------------- */
 
 /* Rows of a grid that are given up: they keep their diagonal entry, with others stored as zeros, or nothing at all */
@@ -890,11 +963,12 @@ static PetscErrorCode SetUpAgain(Solver *s, Mat A, PetscLogDouble *seconds, Pets
 /* Without new estimates of eigenvalues by KSPCHEBYSHEV, whose random numbers PETSc makes on the host */
 #define AGAIN "-pc_gamg_reuse_interpolation true -pc_gamg_recompute_esteig false"
 
-/* New values on a device with the old interpolation: nothing as large as a vector crosses the bus. On the host no bytes are counted. */
+/* New values on a device with the old interpolation: nothing as large as a vector crosses the bus. On the host no bytes are counted. Processes meet in small
+   faces of the long grid, and their entries do cross. */
 static PetscErrorCode NewValuesStay(TestDiff *d)
 {
   const Problem problem = {
-    .N = {40, 40, 40},
+    .N = {18, 18, 200},
       .bs = 1, .reach = 1, .weight = Plain, .symmetric = PETSC_TRUE
   };
   Figures        f;
@@ -1077,8 +1151,9 @@ int main(int argc, char **argv)
       PetscCall(Quality());
       PetscCall(Options());
       PetscCall(Threads());
-      PetscCall(HostAndDevice());
     }
+    PetscCall(HostAndDevice());
+    PetscCall(SetUpStays());
     PetscCall(Processes());
     PetscCall(Reduction());
     PetscCall(OddRows());
@@ -1097,13 +1172,23 @@ int main(int argc, char **argv)
       output_file: output/ambagg_1.out
       test:
         args: -mat_type {{aij @types-ccoo}} @types(-mat_%s_device cpu)
+      test:
+        suffix: gpu
+        requires: double cuda
+        args: -mat_type amb
     testset:
       output_file: output/ambagg_2.out
+      timeoutfactor: 4
       test:
         nsize: {{2 3}}
         args: -mat_type aij
       test:
         nsize: 2
         args: -mat_type amb -mat_amb_device cpu
+      test:
+        suffix: gpu
+        requires: double cuda
+        nsize: {{2 3}}
+        args: -mat_type amb
 
 TEST*/

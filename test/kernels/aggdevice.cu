@@ -204,7 +204,7 @@ static bool Check(const Shape &s, bool symmetrize, double threshold, const AggOp
   A.bs = s.bs;
   if (AggDeviceCreate(&A, symmetrize, threshold, stream, &g, &served) || !served) return Complain(where, served ? SysDeviceErrorText() : "the device does not serve");
   for (int run = 0; run < 2; run++) {
-    if (AggDeviceAggregate(g, first, &options, stream, &nagg, &rounds) || AggDeviceGetAggregates(g, stream, run ? again.data() : number.data(), join.data())) return Complain(where, SysDeviceErrorText());
+    if (AggDeviceAggregate(g, first, NULL, &options, NULL, stream, &nagg, &rounds) || AggDeviceGetAggregates(g, stream, run ? again.data() : number.data(), join.data())) return Complain(where, SysDeviceErrorText());
   }
   AggDeviceDestroy(&g);
   if (number != again) return Complain(where, "other aggregates in a second run");
@@ -294,7 +294,7 @@ static bool CheckProlong(const Shape &s, int nvec)
   A.bs         = s.bs;
   options.hops = 2;
   if (AggDeviceCreate(&A, s.name.find("symmetric") == std::string::npos, 0, stream, &g, &served) || !served) return Complain(where, "there is no graph");
-  if (AggDeviceAggregate(g, 0, &options, stream, &nagg, &rounds) || AggDeviceGetAggregates(g, stream, number.data(), join.data())) return Complain(where, SysDeviceErrorText());
+  if (AggDeviceAggregate(g, 0, NULL, &options, NULL, stream, &nagg, &rounds) || AggDeviceGetAggregates(g, stream, number.data(), join.data())) return Complain(where, SysDeviceErrorText());
   AggDeviceForgetGraph(g);
   if (!nagg) {
     AggDeviceDestroy(&g);
@@ -305,13 +305,13 @@ static bool CheckProlong(const Shape &s, int nvec)
   }
   std::vector<SysReal> r((size_t)nagg * nvec * nvec);
 
-  if (AggDeviceFactor(g, s.bs, nvec, data.data(), stream, r.data())) return Complain(where, SysDeviceErrorText());
+  if (AggDeviceFactor(g, s.bs, nvec, data.data(), NULL, stream, r.data())) return Complain(where, SysDeviceErrorText());
   for (int smooth = 0; smooth < 2; smooth++) {
     SysCSR                 csr;
     std::vector<int>       starts(m + 1), columns;
     std::vector<SysScalar> values;
 
-    if (AggDeviceProlong(g, s.bs, nvec, smooth ? &A.d : NULL, -0.7, stream, &csr)) return Complain(where, SysDeviceErrorText());
+    if (AggDeviceProlong(g, s.bs, nvec, smooth ? &A : NULL, -0.7, 0, stream, &csr)) return Complain(where, SysDeviceErrorText());
     columns.resize((size_t)csr.nz + 1);
     values.resize((size_t)csr.nz + 1);
     CallCuda(cudaStreamSynchronize(stream));
@@ -434,10 +434,10 @@ static bool NoMemory(const std::vector<Shape> &)
   options.hops = 2;
   twice([&]() { return AggDeviceCreate(&M, 0, -1, stream, &g, &served); });
   if (!g) return Complain("no memory", SysDeviceErrorText());
-  twice([&]() { return AggDeviceAggregate(g, 0, &options, stream, &nagg, &rounds); });
+  twice([&]() { return AggDeviceAggregate(g, 0, NULL, &options, NULL, stream, &nagg, &rounds); });
   r.resize((size_t)nagg);
-  twice([&]() { return AggDeviceFactor(g, 1, 1, NULL, stream, r.data()); });
-  twice([&]() { return AggDeviceProlong(g, 1, 1, &M.d, 0.5, stream, &P); });
+  twice([&]() { return AggDeviceFactor(g, 1, 1, NULL, NULL, stream, r.data()); });
+  twice([&]() { return AggDeviceProlong(g, 1, 1, &M, 0.5, 0, stream, &P); });
   AggDeviceDestroy(&g);
   for (size_t k = 0; k < status.size(); k++) {
     if (status[k] != (k % 2 ? SYS_SUCCESS : SYS_OUT_OF_MEMORY)) return Complain("no memory", Text("step %d returns %d", (int)k, (int)status[k]));
@@ -463,7 +463,7 @@ static bool NotFinite(const std::vector<Shape> &shapes)
       options.hops = 2;
       M.d          = {s.A.m, s.A.n, (int64_t)s.A.j.size(), i.data, j.data, a.data};
       M.bs         = s.bs;
-      if (AggDeviceCreate(&M, 1, threshold, stream, &g, &served) || !served || AggDeviceAggregate(g, 0, &options, stream, &nagg, &rounds)) good = Complain(s.name, SysDeviceErrorText());
+      if (AggDeviceCreate(&M, 1, threshold, stream, &g, &served) || !served || AggDeviceAggregate(g, 0, NULL, &options, NULL, stream, &nagg, &rounds)) good = Complain(s.name, SysDeviceErrorText());
       AggDeviceDestroy(&g);
     }
   }

@@ -9,8 +9,16 @@
 
 #define AGG_HUB 64 /* a vertex of more edges that is left over gets a table of the aggregates beside it */
 
+void AggDeviceForgetStrengths(AggDevice *g)
+{
+  (void)cudaFree(g->s);
+  (void)cudaFree(g->diag);
+  g->s = g->diag = NULL;
+}
+
 void AggDeviceForgetGraph(AggDevice *g)
 {
+  AggDeviceForgetStrengths(g);
   for (int k = 0; k < 3; k++) {
     (void)cudaFree(g->memory[k]);
     g->memory[k] = NULL;
@@ -21,9 +29,11 @@ void AggDeviceDestroy(AggDevice **g)
 {
   if (!*g) return;
   AggDeviceForgetGraph(*g);
+  (void)cudaFree((*g)->ghost);
   (void)cudaFree((*g)->number);
   (void)cudaFree((*g)->block);
-  for (int k = 0; k < 3; k++) (void)cudaFree((*g)->arrays[k]);
+  (void)cudaFree((*g)->column[0]);
+  for (int k = 0; k < 6; k++) (void)cudaFree((*g)->arrays[k / 3][k % 3]);
   delete *g;
   *g = NULL;
 }
@@ -51,44 +61,73 @@ SysStatus AggDeviceLook(const int *array, int64_t place, int *entry, cudaStream_
 
 /* ------------------------------------------------- aggregates ------------------------------------------------- */
 
-/* The arrays of Agg in aggregate.c */
-struct AggWork {
-  uint64_t *key, *best[3];
-  uint8_t  *state, *near[3];
-  int      *undecided[2], *around[2], *size, *before, *count;
-  int      *join, *number; /* of AggDevice */
-};
-
-static void AggTake(SysArena *arena, int n, AggWork *a)
-{
-  SysArenaTake(arena, &a->key, (size_t)n);
-  for (int k = 0; k < 3; k++) SysArenaTake(arena, &a->best[k], (size_t)n);
-  SysArenaTake(arena, &a->state, (size_t)n);
-  for (int k = 0; k < 3; k++) SysArenaTake(arena, &a->near[k], (size_t)n);
-  for (int k = 0; k < 2; k++) SysArenaTake(arena, &a->undecided[k], (size_t)n);
-  for (int k = 0; k < 2; k++) SysArenaTake(arena, &a->around[k], (size_t)n);
-  SysArenaTake(arena, &a->size, (size_t)n);
-  SysArenaTake(arena, &a->before, (size_t)n + 1);
-  SysArenaTake(arena, &a->count, (size_t)4);
-}
-
 struct AggKeeps {
   const uint64_t                 *best;
   __device__ __forceinline__ bool operator()(int v) const { return best[v] != 0; }
 };
 
-static __global__ void AggBeginKernel(int n, const int *i, uint64_t first, int lowdegree, AggWork a)
-{
-  SYS_FOR_EACH(v, n)
-  {
-    const int degree = i[v + 1] - i[v];
+/* The arrays of Agg in aggregate.c */
+struct AggWork {
+  uint64_t          *key, *best[3];
+  uint8_t           *state, *near[3];
+  int               *undecided[2], *around[2], *size, *before, *count, *ghosts;
+  int               *join, *number; /* of AggDevice */
+  char              *temporary;     /* for scans and selections */
+  size_t             bytes;
+  const AggExchange *x;
+};
 
-    a.key[v]     = AggKey(first + (uint64_t)v, degree, lowdegree);
-    a.state[v]   = degree ? AGG_UNDECIDED : AGG_ALONE;
+/* No step after this allocates memory but for hubs: processes would wait for one that has none */
+static SysStatus AggBytes(int n, AggWork *a)
+{
+  size_t scan = 0, select = 0;
+
+  SYS_CUDA(cub::DeviceScan::InclusiveSum(NULL, scan, (int *)NULL, (int *)NULL, n));
+  SYS_CUDA(cub::DeviceSelect::If(NULL, select, (int *)NULL, (int *)NULL, (int *)NULL, n, AggKeeps{NULL}));
+  a->bytes = scan > select ? scan : select;
+  return SYS_SUCCESS;
+}
+
+static void AggTake(SysArena *arena, int n, int nghost, AggWork *a)
+{
+  const size_t all = (size_t)n + (size_t)nghost;
+
+  SysArenaTake(arena, &a->key, all);
+  for (int k = 0; k < 3; k++) SysArenaTake(arena, &a->best[k], all);
+  SysArenaTake(arena, &a->state, all);
+  for (int k = 0; k < 3; k++) SysArenaTake(arena, &a->near[k], all);
+  for (int k = 0; k < 2; k++) SysArenaTake(arena, &a->undecided[k], (size_t)n);
+  for (int k = 0; k < 2; k++) SysArenaTake(arena, &a->around[k], (size_t)n);
+  SysArenaTake(arena, &a->size, all);
+  SysArenaTake(arena, &a->before, (size_t)n + 1);
+  SysArenaTake(arena, &a->count, (size_t)4);
+  SysArenaTake(arena, &a->ghosts, (size_t)nghost);
+  SysArenaTake(arena, &a->temporary, a->bytes);
+}
+
+static SysStatus AggFetch(const AggWork *a, size_t size, void *array)
+{
+  return a->x && (*a->x->fetch)(a->x->ctx, size, array) ? SysDeviceError("the exchange with other processes failed") : SYS_SUCCESS;
+}
+
+static SysStatus AggTotal(const AggWork *a, int64_t *sum)
+{
+  return a->x && (*a->x->total)(a->x->ctx, sum) ? SysDeviceError("the sum over processes failed") : SYS_SUCCESS;
+}
+
+static __global__ void AggBeginKernel(int n, int nghost, const int *i, uint64_t first, int lowdegree, AggWork a)
+{
+  SYS_FOR_EACH(v, n + nghost)
+  {
+    const int      degree = v < n ? i[v + 1] - i[v] : 0;
+    const uint64_t number = v < n ? first + (uint64_t)v : (uint64_t)a.ghosts[v - n];
+
+    a.key[v]     = AggKey(number, degree, lowdegree);
+    a.state[v]   = degree || v >= n ? AGG_UNDECIDED : AGG_ALONE;
     a.best[0][v] = degree ? a.key[v] : 0;
     a.best[1][v] = a.best[2][v] = 0;
     a.near[0][v] = a.near[1][v] = a.near[2][v] = 0;
-    a.undecided[1][v]                          = (int)v;
+    if (v < n) a.undecided[1][v] = (int)v;
   }
 }
 
@@ -145,16 +184,14 @@ static __global__ void AggForgetKernel(int n, const int *list, uint8_t *roots)
 }
 
 /* Keeps entries of list[1] in list[0], and swaps the two */
-static SysStatus AggSelect(int *list[2], int *n, AggKeeps keep, int *count, cudaStream_t stream)
+static SysStatus AggSelect(const AggWork *a, int *list[2], int *n, AggKeeps keep, cudaStream_t stream)
 {
-  SysScratch temporary;
-  size_t     bytes = 0;
-  int       *swap  = list[0];
+  size_t bytes = a->bytes;
+  int   *swap  = list[0];
 
-  SYS_CUDA(cub::DeviceSelect::If(NULL, bytes, list[1], list[0], count, *n, keep, stream));
-  SYS_CALL(SysDeviceAllocate(&temporary.memory, bytes));
-  SYS_CUDA(cub::DeviceSelect::If(temporary.memory, bytes, list[1], list[0], count, *n, keep, stream));
-  SYS_CUDA(cudaMemcpyAsync(n, count, sizeof(*n), cudaMemcpyDeviceToHost, stream));
+  if (!*n) return SYS_SUCCESS;
+  SYS_CUDA(cub::DeviceSelect::If(a->temporary, bytes, list[1], list[0], a->count, *n, keep, stream));
+  SYS_CUDA(cudaMemcpyAsync(n, a->count, sizeof(*n), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   list[0] = list[1];
   list[1] = swap;
@@ -166,29 +203,35 @@ static SysStatus AggRoots(const AggDevice *g, int hops, AggWork *a, cudaStream_t
 {
   int n = g->n, m;
 
-  SYS_CALL(AggSelect(a->undecided, &n, AggKeeps{a->best[0]}, a->count, stream));
+  SYS_CALL(AggSelect(a, a->undecided, &n, AggKeeps{a->best[0]}, stream));
   m = n;
   if (hops > 1) SYS_CUDA(cudaMemcpyAsync(a->around[1], a->undecided[1], (size_t)n * sizeof(int), cudaMemcpyDeviceToDevice, stream));
-  for (*rounds = 0; n; (*rounds)++) {
+  for (*rounds = 0;; (*rounds)++) {
     const uint64_t *best = a->best[0];
     const uint8_t  *near = a->near[0];
+    int64_t         left = n;
 
+    SYS_CALL(AggTotal(a, &left));
+    if (!left) return SYS_SUCCESS;
+    SYS_CALL(AggFetch(a, sizeof(*best), a->best[0]));
     for (int h = 1; h < hops; h++) {
       AggSpreadKeysKernel<<<SysBlocksLoop(m), SYS_THREADS, 0, stream>>>(g->i, g->j, m, a->around[1], best, a->best[1 + h % 2]);
       best = a->best[1 + h % 2];
+      SYS_CALL(AggFetch(a, sizeof(*best), a->best[1 + h % 2]));
     }
     AggRootsKernel<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(g->i, g->j, n, a->undecided[1], best, a->key, a->near[0]);
+    SYS_CALL(AggFetch(a, sizeof(*near), a->near[0]));
     for (int h = 1; h < hops; h++) {
       AggSpreadNearKernel<<<SysBlocksLoop(m), SYS_THREADS, 0, stream>>>(g->i, g->j, m, a->around[1], near, a->near[1 + h % 2]);
       near = a->near[1 + h % 2];
+      SYS_CALL(AggFetch(a, sizeof(*near), a->near[1 + h % 2]));
     }
     AggDecideKernel<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(g->i, g->j, n, a->undecided[1], a->near[0], near, a->state, a->best[0]);
     AggForgetKernel<<<SysBlocksLoop(n), SYS_THREADS, 0, stream>>>(n, a->undecided[1], a->near[0]);
     SYS_CUDA(cudaGetLastError());
-    if (hops > 1) SYS_CALL(AggSelect(a->around, &m, AggKeeps{best}, a->count, stream));
-    SYS_CALL(AggSelect(a->undecided, &n, AggKeeps{a->best[0]}, a->count, stream));
+    if (hops > 1) SYS_CALL(AggSelect(a, a->around, &m, AggKeeps{best}, stream));
+    SYS_CALL(AggSelect(a, a->undecided, &n, AggKeeps{a->best[0]}, stream));
   }
-  return SYS_SUCCESS;
 }
 
 static __global__ void AggJoinRootsKernel(const int *i, const int *j, const uint32_t *w, int n, int strongest, const uint8_t *state, const uint64_t *key, int *join)
@@ -334,37 +377,55 @@ static __global__ void AggJoinHubsKernel(const int *i, const int *j, const uint3
   later[v] = bests[0].root;
 }
 
+/* The tables of hubs */
+struct AggHubs {
+  unsigned long long *roots, *sums;
+  int                *hub, *edges;
+  int64_t            *table;
+};
+
+static SysStatus AggAllocateHubs(const unsigned long long count[2], SysScratch *scratch, AggHubs *h)
+{
+  SysArena arena = {NULL, 0};
+
+  for (int turn = 0; turn < 2; turn++) {
+    SysArenaTake(&arena, &h->hub, count[0]);
+    SysArenaTake(&arena, &h->table, count[0]);
+    SysArenaTake(&arena, &h->roots, count[1]);
+    SysArenaTake(&arena, &h->sums, count[1]);
+    SysArenaTake(&arena, &h->edges, count[1]);
+    if (!turn) SYS_CALL(SysArenaAllocate(&arena));
+  }
+  scratch->memory = arena.memory;
+  return SYS_SUCCESS;
+}
+
 /* Vertices that are left over join a neighbouring aggregate, as it was before */
 static SysStatus AggJoinRest(const AggDevice *g, AggWork *a, const uint64_t *root, uint64_t *later, cudaStream_t stream)
 {
   const unsigned      blocks = SysBlocksLoop(g->n);
   unsigned long long *found  = (unsigned long long *)a->count, count[2];
   SysScratch          scratch;
-  SysArena            arena = {NULL, 0};
-  unsigned long long *roots, *sums;
-  int                *hub, *edges;
-  int64_t            *table;
+  AggHubs             h               = {};
+  SysStatus           status          = SYS_SUCCESS;
+  int64_t             short_of_memory = 0;
 
   SYS_CUDA(cudaMemsetAsync(found, 0, sizeof(count), stream));
   AggJoinRestKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->i, g->j, g->w, g->n, a->state, root, a->size, a->join, later, found);
   SYS_CUDA(cudaMemcpyAsync(count, found, sizeof(count), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
+  if (count[0]) status = AggAllocateHubs(count, &scratch, &h);
+  if (status == SYS_OUT_OF_MEMORY) short_of_memory = 1;
+  else SYS_CALL(status);
+  SYS_CALL(AggTotal(a, &short_of_memory));
+  if (short_of_memory) return SYS_OUT_OF_MEMORY;
   if (!count[0]) return SYS_SUCCESS;
-  for (int turn = 0; turn < 2; turn++) {
-    SysArenaTake(&arena, &hub, count[0]);
-    SysArenaTake(&arena, &table, count[0]);
-    SysArenaTake(&arena, &roots, count[1]);
-    SysArenaTake(&arena, &sums, count[1]);
-    SysArenaTake(&arena, &edges, count[1]);
-    if (!turn) SYS_CALL(SysArenaAllocate(&arena));
-  }
-  scratch.memory = arena.memory;
   SYS_CUDA(cudaMemsetAsync(found, 0, sizeof(count), stream));
-  SYS_CUDA(cudaMemsetAsync(roots, 0, count[1] * sizeof(*roots), stream));
-  SYS_CUDA(cudaMemsetAsync(sums, 0, count[1] * sizeof(*sums), stream));
-  SYS_CUDA(cudaMemsetAsync(edges, 0x7F, count[1] * sizeof(*edges), stream));
-  AggListHubsKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->i, g->n, a->state, a->join, found, hub, table);
-  AggJoinHubsKernel<<<(unsigned)count[0], SYS_THREADS, 0, stream>>>(g->i, g->j, g->w, hub, table, root, a->size, roots, sums, edges, a->join, later);
+  SYS_CUDA(cudaMemsetAsync(h.roots, 0, count[1] * sizeof(*h.roots), stream));
+  SYS_CUDA(cudaMemsetAsync(h.sums, 0, count[1] * sizeof(*h.sums), stream));
+  SYS_CUDA(cudaMemsetAsync(h.edges, 0x7F, count[1] * sizeof(*h.edges), stream));
+  AggListHubsKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->i, g->n, a->state, a->join, found, h.hub, h.table);
+  AggJoinHubsKernel<<<(unsigned)count[0], SYS_THREADS, 0, stream>>>(g->i, g->j, g->w, h.hub, h.table, root, a->size, h.roots, h.sums, h.edges, a->join, later);
   SYS_CUDA(cudaGetLastError());
   SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory ends here */
   return SYS_SUCCESS;
@@ -385,9 +446,9 @@ static __global__ void AggMarkKernel(int n, const int *join, int *number)
   SYS_FOR_EACH(v, n) number[v] = join[v] == v;
 }
 
-static __global__ void AggNumberRootsKernel(int n, const int *join, const int *before, int *number)
+static __global__ void AggNumberRootsKernel(int n, const int *join, const int *before, int first, int *number)
 {
-  SYS_FOR_EACH(v, n) number[v] = join[v] == v ? before[v] : -1;
+  SYS_FOR_EACH(v, n) number[v] = join[v] == v ? first + before[v] : -1;
 }
 
 /* A vertex gets a number as soon as the vertex that it joined has one: in this pass or in a later one */
@@ -399,48 +460,91 @@ static __global__ void AggNumberKernel(int n, const int *join, int *number)
   }
 }
 
-static SysStatus AggJoin(const AggDevice *g, const AggOptions *options, AggWork *a, cudaStream_t stream, int *nagg)
+static SysStatus AggJoin(const AggDevice *g, const AggOptions *options, AggWork *a, cudaStream_t stream)
 {
   const unsigned blocks = SysBlocksLoop(g->n);
   uint64_t      *root = a->best[1], *later = a->best[2];
 
+  SYS_CALL(AggFetch(a, sizeof(*a->state), a->state));
   AggJoinRootsKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->i, g->j, g->w, g->n, options->strongest, a->state, a->key, a->join);
   if (options->hops > 1) {
-    SYS_CUDA(cudaMemsetAsync(a->size, 0, (size_t)g->n * sizeof(int), stream));
+    SYS_CUDA(cudaMemsetAsync(a->size, 0, ((size_t)g->n + (size_t)g->nghost) * sizeof(int), stream));
     AggSizeKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, a->join, a->key, root, a->size);
+    SYS_CALL(AggFetch(a, sizeof(*root), root));
+    if (a->x && (*a->x->addup)(a->x->ctx, a->size)) return SysDeviceError("the sums of sizes failed");
     AggTakeSizeKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, a->join, a->size);
+    SYS_CALL(AggFetch(a, sizeof(*a->size), a->size));
   }
   for (int h = 1; h < options->hops; h++) {
     SYS_CALL(AggJoinRest(g, a, root, later, stream));
     AggSettleKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, a->join, later, root, a->size);
+    SYS_CALL(AggFetch(a, sizeof(*root), root));
+    SYS_CALL(AggFetch(a, sizeof(*a->size), a->size));
   }
-  AggMarkKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, a->join, a->before + 1);
-  SYS_CALL(AggDeviceSum(g->n, a->before, stream));
-  SYS_CALL(AggDeviceLook(a->before, g->n, nagg, stream));
-  AggNumberRootsKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, a->join, a->before, a->number);
-  for (int h = 0; h < options->hops; h++) AggNumberKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, a->join, a->number);
   SYS_CUDA(cudaGetLastError());
   return SYS_SUCCESS;
 }
 
-SysStatus AggDeviceAggregate(AggDevice *g, int64_t first, const AggOptions *options, SysStream stream, SysInt *nagg, int *rounds)
+/* The numbers of aggregates, over all processes */
+static SysStatus AggNumber(AggDevice *g, int hops, AggWork *a, cudaStream_t stream)
 {
-  SysArena   arena = {NULL, 0};
-  SysScratch scratch;
-  AggWork    a;
+  const unsigned blocks = SysBlocksLoop(g->n);
+  size_t         bytes  = a->bytes;
+  int64_t        first;
 
-  if (!g->number) SYS_CALL(SysDeviceAllocate(&g->number, 2 * (size_t)g->n * sizeof(int)));
-  g->join = g->number + g->n;
-  AggTake(&arena, g->n, &a);
-  SYS_CALL(SysArenaAllocate(&arena));
-  scratch.memory = arena.memory;
-  AggTake(&arena, g->n, &a);
-  a.join   = g->join;
-  a.number = g->number;
-  AggBeginKernel<<<SysBlocksLoop(g->n), SYS_THREADS, 0, stream>>>(g->n, g->i, (uint64_t)first, options->lowdegree, a);
+  SYS_CUDA(cudaMemsetAsync(a->before, 0, sizeof(*a->before), stream));
+  if (g->n) {
+    AggMarkKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, a->join, a->before + 1);
+    SYS_CUDA(cub::DeviceScan::InclusiveSum(a->temporary, bytes, a->before + 1, a->before + 1, g->n, stream));
+  }
+  SYS_CALL(AggDeviceLook(a->before, g->n, &g->nagg, stream));
+  first = g->nagg;
+  if (!a->x) first = 0;
+  else if ((*a->x->before)(a->x->ctx, &first)) return SysDeviceError("the sum over processes failed");
+  g->firstagg = (int)first;
+  AggNumberRootsKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, a->join, a->before, g->firstagg, a->number);
+  for (int h = 0; h <= hops; h++) {
+    SYS_CALL(AggFetch(a, sizeof(*a->number), a->number));
+    if (h < hops) AggNumberKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, a->join, a->number);
+  }
   SYS_CUDA(cudaGetLastError());
+  return SYS_SUCCESS;
+}
+
+static SysStatus AggAllocate(AggDevice *g, SysScratch *scratch, AggWork *a)
+{
+  SysArena arena = {NULL, 0};
+
+  if (!g->number) SYS_CALL(SysDeviceAllocate(&g->number, (2 * (size_t)g->n + (size_t)g->nghost) * sizeof(int)));
+  g->join = g->number + g->n + g->nghost;
+  SYS_CALL(AggBytes(g->n, a));
+  AggTake(&arena, g->n, g->nghost, a);
+  SYS_CALL(SysArenaAllocate(&arena));
+  scratch->memory = arena.memory;
+  AggTake(&arena, g->n, g->nghost, a);
+  a->join   = g->join;
+  a->number = g->number;
+  return SYS_SUCCESS;
+}
+
+SysStatus AggDeviceAggregate(AggDevice *g, int64_t first, const SysInt ghosts[], const AggOptions *options, const AggExchange *x, SysStream stream, SysInt *nagg, int *rounds)
+{
+  SysScratch scratch;
+  AggWork    a               = {};
+  SysStatus  status          = AggAllocate(g, &scratch, &a);
+  int64_t    short_of_memory = status == SYS_OUT_OF_MEMORY;
+
+  if (!short_of_memory) SYS_CALL(status);
+  a.x = x;
+  SYS_CALL(AggTotal(&a, &short_of_memory));
+  if (short_of_memory) return SYS_OUT_OF_MEMORY;
+  if (g->nghost) SYS_CUDA(cudaMemcpyAsync(a.ghosts, ghosts, (size_t)g->nghost * sizeof(int), cudaMemcpyHostToDevice, stream));
+  AggBeginKernel<<<SysBlocksLoop(g->n + g->nghost), SYS_THREADS, 0, stream>>>(g->n, g->nghost, g->i, (uint64_t)first, options->lowdegree, a);
+  SYS_CUDA(cudaGetLastError());
+  if (options->lowdegree) SYS_CALL(AggFetch(&a, sizeof(*a.key), a.key));
   SYS_CALL(AggRoots(g, options->hops, &a, stream, rounds));
-  SYS_CALL(AggJoin(g, options, &a, stream, &g->nagg));
+  SYS_CALL(AggJoin(g, options, &a, stream));
+  SYS_CALL(AggNumber(g, options->hops, &a, stream));
   SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory ends here */
   *nagg = g->nagg;
   return SYS_SUCCESS;
@@ -448,7 +552,7 @@ SysStatus AggDeviceAggregate(AggDevice *g, int64_t first, const AggOptions *opti
 
 SysStatus AggDeviceGetAggregates(const AggDevice *g, SysStream stream, SysInt number[], SysInt join[])
 {
-  SYS_CUDA(cudaMemcpyAsync(number, g->number, (size_t)g->n * sizeof(*number), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaMemcpyAsync(number, g->number, (size_t)(g->n + g->nghost) * sizeof(*number), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaMemcpyAsync(join, g->join, (size_t)g->n * sizeof(*join), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   return SYS_SUCCESS;

@@ -19,7 +19,14 @@ typedef struct {
   int (*fetch)(void *ctx, size_t size, void *array); /* the entries of ghosts, of size bytes each, become those of their owners */
   int (*addup)(void *ctx, SysInt array[]);           /* owners add the entries of ghosts to their own; then as fetch() */
   int (*total)(void *ctx, int64_t *sum);             /* the sum over all processes */
+  int (*before)(void *ctx, int64_t *sum);            /* the sum over the processes before this one */
 } AggExchange;
+
+/* An edge between two processes; the caller says what the numbers of its ends count */
+typedef struct {
+  SysInt row, column;
+  double s;
+} AggEdge;
 
 /* ------------------------------------------------- graph ------------------------------------------------- */
 

@@ -16,13 +16,17 @@
 
 /* ------------------------------------------------- tentative prolongator ------------------------------------------------- */
 
-/* Vertices in no aggregate come last */
-static __global__ void AggSortKeysKernel(int n, int nagg, const int *number, int *key, int *vertex)
+/* The vertices in the order of their global numbers: guests before this process, its own vertices, the guests after it. Guests are numbered after the own
+   vertices. Vertices in no aggregate of this process come last. */
+static __global__ void AggSortKeysKernel(int n, int nguest, int before, int first, int nagg, const int *number, const int *guest, int *key, int *vertex)
 {
-  SYS_FOR_EACH(v, n)
+  SYS_FOR_EACH(l, n + nguest)
   {
-    key[v]    = number[v] < 0 ? nagg : number[v];
-    vertex[v] = (int)v;
+    const int v = l < before ? n + (int)l : l < before + n ? (int)l - before : (int)l;
+    const int k = v < n ? (number[v] < 0 ? -1 : number[v] - first) : guest[v - n];
+
+    key[l]    = k < 0 || k >= nagg ? nagg : k;
+    vertex[l] = v;
   }
 }
 
@@ -37,25 +41,28 @@ static __global__ void AggStartsKernel(int n, int nagg, const int *key, int *sta
 }
 
 /* The members of the aggregates, ascending */
-static SysStatus AggMembers(const AggDevice *g, int *start, int *member, cudaStream_t stream)
+static SysStatus AggMembers(const AggDevice *g, const AggGuests *guests, int *start, int *member, cudaStream_t stream)
 {
+  const int  nguest = guests ? (int)guests->n : 0, all = g->n + nguest;
   SysArena   arena = {NULL, 0};
   SysScratch scratch, temporary;
   size_t     bytes = 0;
-  int       *key, *sorted, *vertex;
+  int       *key, *sorted, *vertex, *guest;
 
   for (int turn = 0; turn < 2; turn++) {
-    SysArenaTake(&arena, &key, (size_t)g->n);
-    SysArenaTake(&arena, &sorted, (size_t)g->n);
-    SysArenaTake(&arena, &vertex, (size_t)g->n);
+    SysArenaTake(&arena, &key, (size_t)all);
+    SysArenaTake(&arena, &sorted, (size_t)all);
+    SysArenaTake(&arena, &vertex, (size_t)all);
+    SysArenaTake(&arena, &guest, (size_t)nguest);
     if (!turn) SYS_CALL(SysArenaAllocate(&arena));
   }
   scratch.memory = arena.memory;
-  AggSortKeysKernel<<<SysBlocksLoop(g->n), SYS_THREADS, 0, stream>>>(g->n, g->nagg, g->number, key, vertex);
-  SYS_CUDA(cub::DeviceRadixSort::SortPairs(NULL, bytes, key, sorted, vertex, member, g->n, 0, SysBits(g->nagg), stream));
+  if (nguest) SYS_CUDA(cudaMemcpyAsync(guest, guests->aggregate, (size_t)nguest * sizeof(int), cudaMemcpyHostToDevice, stream));
+  AggSortKeysKernel<<<SysBlocksLoop(all), SYS_THREADS, 0, stream>>>(g->n, nguest, guests ? (int)guests->before : 0, g->firstagg, g->nagg, g->number, guest, key, vertex);
+  SYS_CUDA(cub::DeviceRadixSort::SortPairs(NULL, bytes, key, sorted, vertex, member, all, 0, SysBits(g->nagg), stream));
   SYS_CALL(SysDeviceAllocate(&temporary.memory, bytes));
-  SYS_CUDA(cub::DeviceRadixSort::SortPairs(temporary.memory, bytes, key, sorted, vertex, member, g->n, 0, SysBits(g->nagg), stream));
-  AggStartsKernel<<<SysBlocksLoop(g->n), SYS_THREADS, 0, stream>>>(g->n, g->nagg, sorted, start);
+  SYS_CUDA(cub::DeviceRadixSort::SortPairs(temporary.memory, bytes, key, sorted, vertex, member, all, 0, SysBits(g->nagg), stream));
+  AggStartsKernel<<<SysBlocksLoop(all), SYS_THREADS, 0, stream>>>(all, g->nagg, sorted, start);
   SYS_CUDA(cudaGetLastError());
   SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory ends here */
   return SYS_SUCCESS;
@@ -142,7 +149,7 @@ static __device__ void AggFactorColumns(int m, int n, double *a, double *tau, Sy
   }
 }
 
-/* A warp has an aggregate. The scratch memory of one has a column of m rows and a factor for each vector. */
+/* A warp has an aggregate. The scratch memory of one has a column of m rows and a factor for each vector. The vectors of guests are in block[]. */
 static __global__ void AggFactorKernel(int nagg, int rows, int bs, int nvec, const int *start, const int *member, const SysReal *data, double *scratch, SysReal *block, SysReal *r)
 {
   const int     lane  = (int)threadIdx.x % SYS_WARP;
@@ -155,7 +162,7 @@ static __global__ void AggFactorKernel(int nagg, int rows, int bs, int nvec, con
     for (int l = lane; l < m; l += SYS_WARP) {
       const int64_t row = l < has ? (int64_t)member[start[k] + l / bs] * bs + l % bs : 0;
 
-      for (int c = 0; c < nvec; c++) a[(int64_t)c * m + l] = l >= has ? 0 : data ? (double)data[(int64_t)c * rows + row] : 1;
+      for (int c = 0; c < nvec; c++) a[(int64_t)c * m + l] = l >= has ? 0 : row >= rows ? (double)block[row * nvec + c] : data ? (double)data[(int64_t)c * rows + row] : 1;
     }
     __syncwarp();
     AggFactorColumns(m, nvec, a, a + (int64_t)m * nvec, r + k * nvec, (int64_t)nagg * nvec, lane);
@@ -168,44 +175,98 @@ static __global__ void AggFactorKernel(int nagg, int rows, int bs, int nvec, con
   }
 }
 
-SysStatus AggDeviceFactor(AggDevice *g, int bs, int nvec, const SysReal data[], SysStream stream, SysReal r[])
+/* The factorizations of the aggregates of this process */
+static SysStatus AggFactorAll(AggDevice *g, int bs, int nvec, const SysReal *device, const AggGuests *guests, SysReal *factor, cudaStream_t stream)
 {
-  const size_t  rows = (size_t)g->n * bs, nr = (size_t)g->nagg * nvec * nvec;
+  const size_t  all = (size_t)g->n + (size_t)(guests ? guests->n : 0), room = (all * bs + (size_t)g->nagg * (nvec + 1)) * nvec;
+  const int64_t warps = SYS_THREADS / SYS_WARP;
   SysArena      arena = {NULL, 0};
   SysScratch    scratch, columns;
-  SysReal      *device, *factor;
   int          *start, *member;
-  const int64_t warps = SYS_THREADS / SYS_WARP;
+
+  for (int turn = 0; turn < 2; turn++) {
+    SysArenaTake(&arena, &start, (size_t)g->nagg + 1);
+    SysArenaTake(&arena, &member, all);
+    if (!turn) SYS_CALL(SysArenaAllocate(&arena));
+  }
+  scratch.memory = arena.memory;
+  SYS_CALL(AggMembers(g, guests, start, member, stream));
+  SYS_CALL(SysDeviceAllocate(&columns.memory, room * sizeof(double)));
+  AggFactorKernel<<<SysBlocks(g->nagg, warps) < 65536 ? SysBlocks(g->nagg, warps) : 65536, SYS_THREADS, 0, stream>>>(g->nagg, g->n * bs, bs, nvec, start, member, device, (double *)columns.memory, g->block, factor);
+  SYS_CUDA(cudaGetLastError());
+  SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory ends here */
+  return SYS_SUCCESS;
+}
+
+SysStatus AggDeviceFactor(AggDevice *g, int bs, int nvec, const SysReal data[], AggGuests *guests, SysStream stream, SysReal r[])
+{
+  const size_t rows = (size_t)g->n * bs, nr = (size_t)g->nagg * nvec * nvec, each = (size_t)bs * nvec, nguest = guests ? (size_t)guests->n : 0;
+  const size_t more  = nguest > (size_t)g->nghost ? nguest : (size_t)g->nghost;
+  SysArena     arena = {NULL, 0};
+  SysScratch   scratch;
+  SysReal     *device, *factor;
 
   for (int turn = 0; turn < 2; turn++) {
     SysArenaTake(&arena, &device, data ? rows * nvec : 0);
     SysArenaTake(&arena, &factor, nr);
-    SysArenaTake(&arena, &start, (size_t)g->nagg + 1);
-    SysArenaTake(&arena, &member, (size_t)g->n);
     if (!turn) SYS_CALL(SysArenaAllocate(&arena));
   }
   scratch.memory = arena.memory;
-  if (!g->block) SYS_CALL(SysDeviceAllocate(&g->block, rows * nvec * sizeof(*g->block)));
+  (void)cudaFree(g->block);
+  g->block = NULL;
+  SYS_CALL(SysDeviceAllocate(&g->block, ((size_t)g->n + more) * each * sizeof(*g->block)));
+  if (guests) SYS_CUDA(cudaMemsetAsync(g->block, 0, ((size_t)g->n + more) * each * sizeof(*g->block), stream)); /* other processes get those in no aggregate too */
+  if (nguest) SYS_CUDA(cudaMemcpyAsync(g->block + rows * nvec, guests->block, nguest * each * sizeof(*g->block), cudaMemcpyHostToDevice, stream));
   if (data) SYS_CUDA(cudaMemcpyAsync(device, data, rows * nvec * sizeof(*device), cudaMemcpyHostToDevice, stream));
-  SYS_CALL(AggMembers(g, start, member, stream));
-  SYS_CALL(SysDeviceAllocate(&columns.memory, (rows + (size_t)g->nagg * (nvec + 1)) * nvec * sizeof(double)));
-  AggFactorKernel<<<SysBlocks(g->nagg, warps) < 65536 ? SysBlocks(g->nagg, warps) : 65536, SYS_THREADS, 0, stream>>>(g->nagg, (int)rows, bs, nvec, start, member, data ? device : NULL, (double *)columns.memory, g->block, factor);
-  SYS_CUDA(cudaGetLastError());
+  if (g->nagg) SYS_CALL(AggFactorAll(g, bs, nvec, data ? device : NULL, guests, factor, stream));
   SYS_CUDA(cudaMemcpyAsync(r, factor, nr * sizeof(*r), cudaMemcpyDeviceToHost, stream));
+  if (nguest) SYS_CUDA(cudaMemcpyAsync(guests->block, g->block + rows * nvec, nguest * each * sizeof(*g->block), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory ends here */
   return SYS_SUCCESS;
 }
 
 /* ------------------------------------------------- prolongator ------------------------------------------------- */
 
+/* A product of A with a part of the tentative prolongator. The columns of ghosts come after those of this process. */
 struct AggProduct {
   const int       *i, *j; /* i is NULL if there is no A */
   const SysScalar *a;
-  const int       *number;
+  const int       *oi, *oj, *ghost; /* the second part of A; oi is NULL if there is none */
+  const SysScalar *oa;
+  const int       *number; /* the columns of vertices and ghosts, or -1 */
   const SysReal   *block;
   double           alpha;
   int              rows, bs, nvec;
 };
+
+/* The entries of a row of A */
+struct AggRow {
+  int begin, length, far, all; /* where the row begins in the first part, its length there, where it begins in the second part, its length in both */
+};
+
+static __device__ __forceinline__ AggRow AggGetRow(const AggProduct &p, bool have, int64_t r)
+{
+  AggRow row = {0, 0, 0, 0};
+
+  if (!have || !p.i) return row;
+  row.begin = p.i[r];
+  row.all = row.length = p.i[r + 1] - row.begin;
+  if (p.oi) {
+    row.far = p.oi[r] - row.length;
+    row.all += p.oi[r + 1] - p.oi[r];
+  }
+  return row;
+}
+
+static __device__ __forceinline__ int AggGetColumn(const AggProduct &p, const AggRow &row, int k)
+{
+  return k < row.length ? p.j[row.begin + k] : p.rows + p.ghost[p.oj[row.far + k]];
+}
+
+static __device__ __forceinline__ double AggGetValue(const AggProduct &p, const AggRow &row, int k)
+{
+  return (double)(k < row.length ? p.a[row.begin + k] : p.oa[row.far + k]);
+}
 
 /* The smallest number of the lanes that share a row */
 template <int LANES>
@@ -224,13 +285,13 @@ static __device__ double AggTotal(double x)
 
 /* The first aggregate of row r after that one, or INT_MAX */
 template <int LANES>
-static __device__ int AggNext(const AggProduct &p, int64_t r, int begin, int end, int after, int lane)
+static __device__ int AggNext(const AggProduct &p, int64_t r, const AggRow &row, int after, int lane)
 {
   const int own  = p.number[r / p.bs];
   int       next = own > after ? own : INT_MAX;
 
-  for (int k = begin + lane; k < end; k += LANES) {
-    const int to = p.number[p.j[k] / p.bs];
+  for (int k = lane; k < row.all; k += LANES) {
+    const int to = p.number[AggGetColumn(p, row, k) / p.bs];
 
     if (to > after && to < next) next = to;
   }
@@ -248,11 +309,11 @@ static __global__ void AggLengthsKernel(AggProduct p, int *lengths)
 
   AGG_FOR_EACH_ROW(r, p)
   {
-    const bool have  = r < p.rows;
-    const int  begin = have && p.i ? p.i[r] : 0, end = have && p.i ? p.i[r + 1] : 0;
-    int        count = 0;
+    const bool   have  = r < p.rows;
+    const AggRow row   = AggGetRow(p, have, r);
+    int          count = 0;
 
-    for (int to = AggNext<LANES>(p, have ? r : 0, begin, end, have ? -1 : INT_MAX - 1, lane); __any_sync(SYS_ALL_LANES, to < INT_MAX); to = AggNext<LANES>(p, have ? r : 0, begin, end, to < INT_MAX ? to : INT_MAX - 1, lane)) count += to < INT_MAX;
+    for (int to = AggNext<LANES>(p, have ? r : 0, row, have ? -1 : INT_MAX - 1, lane); __any_sync(SYS_ALL_LANES, to < INT_MAX); to = AggNext<LANES>(p, have ? r : 0, row, to < INT_MAX ? to : INT_MAX - 1, lane)) count += to < INT_MAX;
     if (have && !lane) lengths[r] = count * p.nvec;
   }
 }
@@ -265,15 +326,16 @@ static __global__ void AggProlongKernel(AggProduct p, int c, const int *i, int *
 
   AGG_FOR_EACH_ROW(r, p)
   {
-    const bool    have  = r < p.rows;
-    const int64_t row   = have ? r : 0;
-    const int     begin = have && p.i ? p.i[r] : 0, end = have && p.i ? p.i[r + 1] : 0, own = p.number[row / p.bs];
-    int           to       = AggNext<LANES>(p, row, begin, end, have ? -1 : INT_MAX - 1, lane);
+    const bool    have     = r < p.rows;
+    const int64_t at       = have ? r : 0;
+    const AggRow  row      = AggGetRow(p, have, r);
+    const int     own      = p.number[at / p.bs];
+    int           to       = AggNext<LANES>(p, at, row, have ? -1 : INT_MAX - 1, lane);
     int64_t       place    = have ? i[r] : 0;
     double        diagonal = 0;
 
-    for (int k = begin + lane; k < end; k += LANES) {
-      if (p.j[k] == r) diagonal = (double)p.a[k];
+    for (int k = lane; k < row.length; k += LANES) {
+      if (p.j[row.begin + k] == r) diagonal = (double)p.a[row.begin + k];
     }
     diagonal = AggTotal<LANES>(diagonal);
     diagonal = diagonal != 0 ? 1 / diagonal : 0;
@@ -283,22 +345,24 @@ static __global__ void AggProlongKernel(AggProduct p, int c, const int *i, int *
 
 #pragma unroll
       for (int d = 0; d < WIDE; d++) sum[d] = 0;
-      for (int k = begin + lane; k < end; k += LANES) {
-        const int at = p.number[p.j[k] / p.bs];
+      for (int k = lane; k < row.all; k += LANES) {
+        const int64_t column = AggGetColumn(p, row, k);
+        const int     number = p.number[column / p.bs];
 
-        if (at == to) {
-          const SysReal *b = p.block + (int64_t)p.j[k] * p.nvec + c;
+        if (number == to) {
+          const SysReal *b = p.block + column * p.nvec + c;
+          const double   x = AggGetValue(p, row, k);
 
 #pragma unroll
-          for (int d = 0; d < WIDE; d++) sum[d] += d < wide ? (double)p.a[k] * b[d] : 0;
-        } else if (at > to && at < next) next = at;
+          for (int d = 0; d < WIDE; d++) sum[d] += d < wide ? x * b[d] : 0;
+        } else if (number > to && number < next) next = number;
       }
 #pragma unroll
       for (int d = 0; d < WIDE; d++) {
         sum[d] = AggTotal<LANES>(sum[d]);
         if (to == INT_MAX || lane || d >= wide) continue;
         j[place + c + d] = to * p.nvec + c + d;
-        a[place + c + d] = (SysScalar)((to == own ? (double)p.block[row * p.nvec + c + d] : 0) + (p.i ? p.alpha * (diagonal * sum[d]) : 0));
+        a[place + c + d] = (SysScalar)((to == own ? (double)p.block[at * p.nvec + c + d] : 0) + (p.i ? p.alpha * (diagonal * sum[d]) : 0));
       }
       place += p.nvec;
       next = AggSmallest<LANES>(next);
@@ -333,33 +397,49 @@ static SysStatus AggCount(int n, const int *lengths, int64_t *sum, cudaStream_t 
   return SYS_SUCCESS;
 }
 
-SysStatus AggDeviceProlong(AggDevice *g, int bs, int nvec, const SysCSR *A, double alpha, SysStream stream, SysCSR *P)
+SysStatus AggDeviceProlong(AggDevice *g, int bs, int nvec, const AggMatrix *A, double alpha, int part, SysStream stream, SysCSR *P)
 {
-  const int  rows = g->n * bs;
-  const bool wide = A && A->nz > AGG_SHORT * (int64_t)rows;
-  AggProduct p    = {A ? A->i : NULL, A ? A->j : NULL, A ? A->a : NULL, g->number, g->block, alpha, rows, bs, nvec};
+  const int  rows   = g->n * bs;
+  const bool wide   = A && A->d.nz > AGG_SHORT * (int64_t)rows;
+  AggProduct p      = {};
+  char     **arrays = g->arrays[part];
   int       *i, *length;
-  int64_t    nz;
+  int64_t    nz = 0;
 
-  for (int k = 0; k < 3; k++) {
-    (void)cudaFree(g->arrays[k]);
-    g->arrays[k] = NULL;
+  p.rows   = rows;
+  p.bs     = bs;
+  p.nvec   = nvec;
+  p.alpha  = alpha;
+  p.block  = g->block;
+  p.ghost  = g->ghost;
+  p.number = g->column[part] ? g->column[part] : g->number;
+  if (A) {
+    p.i  = A->d.i;
+    p.j  = A->d.j;
+    p.a  = A->d.a;
+    p.oi = A->o.i;
+    p.oj = A->o.j;
+    p.oa = A->o.a;
   }
-  SYS_CALL(SysDeviceAllocate(&g->arrays[0], ((size_t)rows + 1) * sizeof(int)));
-  i      = (int *)g->arrays[0];
+  for (int k = 0; k < 3; k++) {
+    (void)cudaFree(arrays[k]);
+    arrays[k] = NULL;
+  }
+  SYS_CALL(SysDeviceAllocate(&arrays[0], ((size_t)rows + 1) * sizeof(int)));
+  i      = (int *)arrays[0];
   length = i + 1;
   if (wide) AggLengthsKernel<SYS_WARP><<<SysBlocksLoop((int64_t)rows * SYS_WARP), SYS_THREADS, 0, stream>>>(p, length);
   else AggLengthsKernel<1><<<SysBlocksLoop(rows), SYS_THREADS, 0, stream>>>(p, length);
   SYS_CUDA(cudaGetLastError());
-  SYS_CALL(AggCount(rows, length, &nz, stream));
+  if (rows) SYS_CALL(AggCount(rows, length, &nz, stream));
   if (nz > INT_MAX) return SYS_TOO_LARGE;
   SYS_CALL(AggDeviceSum(rows, i, stream));
-  SYS_CALL(SysDeviceAllocate(&g->arrays[1], (size_t)nz * sizeof(int)));
-  SYS_CALL(SysDeviceAllocate(&g->arrays[2], (size_t)nz * sizeof(SysScalar)));
-  if (wide) AggProlong<SYS_WARP>(p, i, (int *)g->arrays[1], (SysScalar *)g->arrays[2], stream);
-  else AggProlong<1>(p, i, (int *)g->arrays[1], (SysScalar *)g->arrays[2], stream);
+  SYS_CALL(SysDeviceAllocate(&arrays[1], (size_t)nz * sizeof(int)));
+  SYS_CALL(SysDeviceAllocate(&arrays[2], (size_t)nz * sizeof(SysScalar)));
+  if (wide) AggProlong<SYS_WARP>(p, i, (int *)arrays[1], (SysScalar *)arrays[2], stream);
+  else AggProlong<1>(p, i, (int *)arrays[1], (SysScalar *)arrays[2], stream);
   SYS_CUDA(cudaGetLastError());
-  *P = {rows, (int64_t)g->nagg * nvec, nz, i, (int *)g->arrays[1], (SysScalar *)g->arrays[2]};
+  *P = {rows, (int64_t)(part ? g->nfar : g->nagg) * nvec, nz, i, (int *)arrays[1], (SysScalar *)arrays[2]};
   return SYS_SUCCESS;
 }
 

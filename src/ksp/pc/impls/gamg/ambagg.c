@@ -270,11 +270,12 @@ static PetscErrorCode PCGAMGCreateDefaultData_AmbAgg(PC pc, Mat A)
 {
   PC_GAMG  *gamg = PCAmbAggGAMG(pc);
   PCAmbAgg *agg;
-  PetscBool ones = PETSC_FALSE;
+  PetscBool ones = PETSC_FALSE, on = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PCAmbAggGet(pc, &agg));
-  if (MatShadowValuesOnDevice(A)) PetscCall(PCAmbAggOnes(pc, A, &ones));
+  PetscCall(AmbAggOnDevice(A, &on));
+  if (on) PetscCall(PCAmbAggOnes(pc, A, &ones));
   if (!ones) PetscCall((*agg->base.createdefaultdata)(pc, A));
   else {
     gamg->data_cell_rows = gamg->data_cell_cols = 1;
@@ -304,7 +305,7 @@ static PetscErrorCode PCGAMGProlongator_AmbAgg(PC pc, Mat A, PetscCoarsenData *l
   PetscCall(PCAmbAggGet(pc, &agg));
   agg->smoothed = PETSC_FALSE;
   PetscCall(PetscLogEventBegin(petsc_gamg_setup_events[GAMG_PROL], 0, 0, 0, 0));
-  if (agg->level->device && agg->level->nagg) PetscCall(PCAmbAggDeviceProlongator(pc, agg, &coarse, P, &done));
+  if (agg->level->device && agg->level->all) PetscCall(PCAmbAggDeviceProlongator(pc, agg, &coarse, P, &done));
   if (!done && !gamg->data) PetscCall(PCAmbAggMakeOnes(gamg, agg->level->n));
   if (!done) PetscCall(AmbAggLevelProlongator(agg->level, gamg->data_cell_cols, gamg->data, &coarse, P));
   if (*P) {
@@ -340,13 +341,14 @@ static PETSC_UNUSED PetscErrorCode PCGAMGProlongatorGraph_AmbAgg(PC pc, Mat A, M
 static PetscErrorCode PCAmbAggGetJacobi(PC pc, PC *jacobi)
 {
   PetscInt  levels;
-  PetscBool same = PETSC_FALSE;
+  PetscBool same = PETSC_FALSE, on = PETSC_FALSE;
   KSP       smoother;
 
   PetscFunctionBegin;
   *jacobi = NULL;
   PetscCall(PCMGGetLevels(pc, &levels));
-  if (levels < 2 || !MatShadowValuesOnDevice(pc->pmat)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AmbAggOnDevice(pc->pmat, &on));
+  if (levels < 2 || !on) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCMGGetSmoother(pc, levels - 1, &smoother));
   PetscCall(KSPGetPC(smoother, jacobi));
   PetscCall(PetscObjectTypeCompare((PetscObject)*jacobi, PCJACOBI, &same));
@@ -416,6 +418,33 @@ static PetscErrorCode PCAmbAggServes(PC pc, PetscBool *serves)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc would factor the coarsest level in the first solve. Of an MPI matrix it factors the diagonal block, for which nobody has chosen the side of the solves yet. */
+static PetscErrorCode PCAmbAggSetUpCoarsest(PC pc)
+{
+  PetscInt  levels;
+  PetscBool bjacobi, mpi, on = PETSC_FALSE;
+  KSP       coarsest;
+  PC        solver;
+  Mat       A, d;
+
+  PetscFunctionBegin;
+  PetscCall(PCMGGetLevels(pc, &levels));
+  if (levels < 2) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCMGGetCoarseSolve(pc, &coarsest));
+  PetscCall(KSPGetPC(coarsest, &solver));
+  PetscCall(PetscObjectTypeCompare((PetscObject)solver, PCBJACOBI, &bjacobi));
+  if (!bjacobi) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetOperators(coarsest, NULL, &A));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  if (mpi) {
+    PetscCall(AmbAggOnDevice(A, &on));
+    PetscCall(MatMPIAIJGetSeqAIJ(A, &d, NULL, NULL));
+    if (on) PetscCall(MatShadowCUSPARSESetCPUSolve(d));
+  }
+  PetscCall(KSPSetUpOnBlocks(coarsest));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Jacobi's method takes the diagonal of new values in the set-up, but for the first time when it is applied */
 static PetscErrorCode PCSetUp_AmbAgg(PC pc)
 {
@@ -440,6 +469,7 @@ static PetscErrorCode PCSetUp_AmbAgg(PC pc)
     PetscCall(PCAmbAggGetJacobi(pc, &jacobi));
     if (jacobi) PetscCall(AmbAggSetJacobi(jacobi, pc->pmat));
   }
+  PetscCall(PCAmbAggSetUpCoarsest(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -498,7 +528,7 @@ static PetscErrorCode PCAmbAggInstall(PC pc, PetscBool chosen)
    Level: intermediate
 
    Notes:
-   With a matrix on a GPU, on one process, the device makes all of these, and the smoothed prolongator.
+   With a matrix on a GPU the device makes all of these, and the smoothed prolongator. Each process has a part of the matrix on its device.
 
    Products with a type of petsc-amb, such as `MATAMB`, make the largest part of the set-up faster.
 

@@ -11,6 +11,9 @@
 #include "ksp/pc/impls/gamg/aggkernels.h"
 #include "ksp/pc/impls/gamg/ambaggcompat.h"
 
+/* The exchange between devices */
+typedef struct _AmbAggHalo AmbAggHalo;
+
 /* A level that is being coarsened: its vertices, their graph, and their aggregates. The graph is on the device, or on the host. */
 typedef struct {
   MPI_Comm    comm;
@@ -20,20 +23,25 @@ typedef struct {
   PetscBool   symmetrize;
   PetscReal   threshold;
   PetscInt    n, first, nghost, *ghosts; /* vertices of this process, the global numbers of the first one and of the ghosts */
+  PetscInt   *ghost;                     /* of AggMatrix */
   PetscSF     sf;                        /* from vertices to ghosts; NULL on one process */
   AggGraph    graph;
-  AggDevice  *device; /* the graph and the aggregates on the device, or NULL if they are on the host */
+  AggDevice  *device; /* the graph and the aggregates on the device of each process, or NULL if they are on the host */
+  AmbAggHalo *halo;   /* NULL on one process, or on the host */
   AggExchange exchange;
   PetscInt   *join;                /* as from AggAggregate(); NULL if the device has it */
   PetscInt   *aggregate;           /* the global number of the aggregate of each vertex and ghost, or -1; NULL if the device has it */
   PetscInt    nagg, firstagg, all; /* aggregates with a root on this process, their first number, and the number of all aggregates */
 } AmbAggLevel;
 
-/* On a device, if the matrix is there. *done is PETSC_FALSE if the host has to do the work: of the aggregates too if there is no memory for them. */
-SYS_DEVICE PetscErrorCode AmbAggDeviceGraph(AmbAggLevel *, PetscBool symmetrize, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+/* On a device, if the matrix is there. *done is PETSC_FALSE if the host has to do the work: of the aggregates too if there is no memory for them. All processes
+   have the same result. */
+SYS_DEVICE PetscErrorCode AmbAggOnDevice(Mat, PetscBool *on) SYS_STUB(PETSC_SUCCESS); /* is the matrix there? */
+SYS_DEVICE PetscErrorCode AmbAggDeviceGraph(AmbAggLevel *, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode AmbAggDeviceCoarsen(AmbAggLevel *, const AggOptions *, int *rounds, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode AmbAggDeviceFetch(AmbAggLevel *) SYS_STUB(PETSC_SUCCESS); /* brings the aggregates to the host */
 SYS_DEVICE PetscErrorCode AmbAggDeviceFactor(AmbAggLevel *, PetscInt nvec, const PetscReal data[], PetscReal **coarse, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode AmbAggDeviceDestroy(AmbAggLevel *) SYS_STUB(PETSC_SUCCESS);
 
 /* The prolongator (I + alpha D^-1 A) P of the tentative prolongator P of AmbAggDeviceFactor(), or P if alpha is 0 */
 SYS_DEVICE PetscErrorCode AmbAggDeviceProlongator(AmbAggLevel *, PetscInt nvec, PetscReal alpha, Mat *, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
@@ -44,6 +52,10 @@ extern PetscLogEvent AMBAGG_Graph, AMBAGG_Coarsen, AMBAGG_Prolongator;
 
 extern PetscErrorCode AmbAggCheck(MPI_Comm comm, SysStatus status, const char what[]);
 extern PetscErrorCode AmbAggLevelDestroy(AmbAggLevel **);
+
+/* Sends edges from own vertices, by these, to ghosts to the owners of the ghosts, and receives such edges, turned round: between global numbers, in ascending order
+   of their columns for each process */
+extern PetscErrorCode AmbAggSwapEdges(const AmbAggLevel *, PetscInt n, const AggEdge cut[], PetscInt *ncome, AggEdge **come);
 
 /* The graph of a matrix; of each block only the rows and columns index[] count, or all if nindex is 0 */
 extern PetscErrorCode AmbAggLevelCreate(Mat A, PetscBool symmetrize, PetscReal threshold, PetscInt nindex, const PetscInt index[], AmbAggLevel **);

@@ -5,12 +5,6 @@
 #include "sys/systhreads.h"
 #include "ksp/pc/impls/gamg/ambagg.h"
 
-/* What another process adds to an edge: the rows and columns are global numbers of vertices */
-typedef struct {
-  PetscInt row, column;
-  double   s;
-} AmbAggEdge;
-
 PetscErrorCode AmbAggCheck(MPI_Comm comm, SysStatus status, const char what[])
 {
   PetscFunctionBegin;
@@ -24,11 +18,12 @@ PetscErrorCode AmbAggLevelDestroy(AmbAggLevel **level)
   PetscFunctionBegin;
   if (!*level) PetscFunctionReturn(PETSC_SUCCESS);
   AggGraphDestroy(&(*level)->graph);
-  AggDeviceDestroy(&(*level)->device);
+  PetscCall(AmbAggDeviceDestroy(*level));
   PetscCall(PetscSFDestroy(&(*level)->sf));
   PetscCall(MatDestroy(&(*level)->A));
   PetscCall(PetscFree((*level)->index));
   PetscCall(PetscFree((*level)->ghosts));
+  PetscCall(PetscFree((*level)->ghost));
   PetscCall(PetscFree2((*level)->join, (*level)->aggregate));
   PetscCall(PetscFree(*level));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -68,6 +63,17 @@ static int AmbAggTotal(void *ctx, int64_t *sum)
   PetscFunctionReturn((int)PETSC_SUCCESS);
 }
 
+static int AmbAggBefore(void *ctx, int64_t *sum)
+{
+  const AmbAggLevel *level = ctx;
+  const int64_t      mine  = *sum;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Scan(MPI_IN_PLACE, sum, 1, MPI_INT64_T, MPI_SUM, level->comm));
+  *sum -= mine;
+  PetscFunctionReturn((int)PETSC_SUCCESS);
+}
+
 /* The exchange between vertices and ghosts[] */
 static PetscErrorCode AmbAggConnect(AmbAggLevel *level)
 {
@@ -96,36 +102,35 @@ static PetscErrorCode AmbAggGetCSR(Mat A, SysCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The vertices that n ascending columns belong to, each once; *ghost is as in AggMatrix */
-static PetscErrorCode AmbAggMakeGhosts(AmbAggLevel *level, PetscInt bs, PetscInt n, const PetscInt columns[], PetscInt **ghost)
+/* The vertices that n ascending columns belong to become ghosts, each once */
+static PetscErrorCode AmbAggMakeGhosts(AmbAggLevel *level, PetscInt n, const PetscInt columns[])
 {
+  const PetscInt bs = level->bs;
+
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &level->ghosts));
-  PetscCall(PetscMalloc1(n, ghost));
+  PetscCall(PetscMalloc1(n, &level->ghost));
   for (PetscInt c = 0; c < n; c++) {
     if (!level->nghost || level->ghosts[level->nghost - 1] != columns[c] / bs) level->ghosts[level->nghost++] = columns[c] / bs;
-    (*ghost)[c] = (level->nghost - 1) * bs + columns[c] % bs;
+    level->ghost[c] = (level->nghost - 1) * bs + columns[c] % bs;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ------------------------------------------------- symmetrization between processes ------------------------------------------------- */
 
-/* The edges to ghosts, transposed, in the order of the ghosts; those of process rank[k] are begin[k] to begin[k + 1] - 1 */
-static PetscErrorCode AmbAggOwnEdges(const AmbAggLevel *level, PetscMPIInt *nrank, PetscMPIInt **rank, PetscInt **begin, AmbAggEdge **edges)
+/* The edges to ghosts, turned round, in the order of the ghosts; those of process rank[k] are begin[k] to begin[k + 1] - 1 */
+static PetscErrorCode AmbAggSortEdges(const AmbAggLevel *level, PetscInt n, const AggEdge cut[], PetscMPIInt *nrank, PetscMPIInt **rank, PetscInt **begin, AggEdge **edges)
 {
-  const AggGraph    *g = &level->graph;
   const PetscSFNode *owner;
   PetscInt          *place;
 
   PetscFunctionBegin;
   PetscCall(PetscSFGetGraph(level->sf, NULL, NULL, NULL, &owner));
   PetscCall(PetscCalloc1(level->nghost + 1, &place));
-  for (int64_t k = 0; k < g->i[g->n]; k++) {
-    if (g->j[k] >= g->n) place[g->j[k] - g->n + 1]++;
-  }
+  for (PetscInt k = 0; k < n; k++) place[cut[k].column + 1]++;
   for (PetscInt c = 0; c < level->nghost; c++) place[c + 1] += place[c];
-  PetscCall(PetscMalloc1(place[level->nghost], edges));
+  PetscCall(PetscMalloc1(n, edges));
   PetscCall(PetscMalloc2(level->nghost, rank, level->nghost + 1, begin));
   *nrank = 0;
   for (PetscInt c = 0; c < level->nghost; c++) {
@@ -133,33 +138,29 @@ static PetscErrorCode AmbAggOwnEdges(const AmbAggLevel *level, PetscMPIInt *nran
     (*begin)[*nrank]    = place[c];
     (*rank)[(*nrank)++] = (PetscMPIInt)owner[c].rank;
   }
-  (*begin)[*nrank] = place[level->nghost];
-  for (PetscInt v = 0; v < level->n; v++) {
-    for (int64_t k = g->i[v]; k < g->i[v + 1]; k++) {
-      const PetscInt c = (PetscInt)(g->j[k] - g->n);
+  (*begin)[*nrank] = n;
+  for (PetscInt k = 0; k < n; k++) {
+    const PetscInt c = (PetscInt)cut[k].column;
 
-      if (c < 0) continue;
-      (*edges)[place[c]].row    = level->ghosts[c];
-      (*edges)[place[c]].column = level->first + v;
-      (*edges)[place[c]++].s    = g->s[k];
-    }
+    (*edges)[place[c]].row    = level->ghosts[c];
+    (*edges)[place[c]].column = level->first + (PetscInt)cut[k].row;
+    (*edges)[place[c]++].s    = cut[k].s;
   }
   PetscCall(PetscFree(place));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sends these edges to the owners of their rows, and receives such edges, in ascending order of their columns for each row */
-static PetscErrorCode AmbAggSwapEdges(const AmbAggLevel *level, PetscInt *ncome, AmbAggEdge **come)
+PetscErrorCode AmbAggSwapEdges(const AmbAggLevel *level, PetscInt n, const AggEdge cut[], PetscInt *ncome, AggEdge **come)
 {
   PetscMPIInt  nto, nfrom, *to, *from, tag;
   PetscInt    *begin, *length, *lengths;
-  AmbAggEdge  *edges;
+  AggEdge     *edges;
   MPI_Request *requests;
   MPI_Comm     comm;
 
   PetscFunctionBegin;
   PetscCall(PetscCommDuplicate(level->comm, &comm, &tag));
-  PetscCall(AmbAggOwnEdges(level, &nto, &to, &begin, &edges));
+  PetscCall(AmbAggSortEdges(level, n, cut, &nto, &to, &begin, &edges));
   PetscCall(PetscMalloc1(nto, &length));
   for (PetscMPIInt k = 0; k < nto; k++) length[k] = begin[k + 1] - begin[k];
   PetscCall(PetscCommBuildTwoSided(comm, 1, MPIU_INT, nto, to, length, &nfrom, &from, &lengths));
@@ -184,8 +185,29 @@ static PetscErrorCode AmbAggSwapEdges(const AmbAggLevel *level, PetscInt *ncome,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The edges of the host's graph to ghosts */
+static PetscErrorCode AmbAggCutEdges(const AmbAggLevel *level, PetscInt *n, AggEdge **cut)
+{
+  const AggGraph *g = &level->graph;
+
+  PetscFunctionBegin;
+  *n = 0;
+  for (int64_t k = 0; k < g->i[g->n]; k++) *n += g->j[k] >= g->n;
+  PetscCall(PetscMalloc1(*n, cut));
+  *n = 0;
+  for (PetscInt v = 0; v < level->n; v++) {
+    for (int64_t k = g->i[v]; k < g->i[v + 1]; k++) {
+      if (g->j[k] < g->n) continue;
+      (*cut)[*n].row    = v;
+      (*cut)[*n].column = (SysInt)(g->j[k] - g->n);
+      (*cut)[(*n)++].s  = g->s[k];
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Columns of edges that came become ghosts too */
-static PetscErrorCode AmbAggAddGhosts(AmbAggLevel *level, PetscInt n, const AmbAggEdge come[])
+static PetscErrorCode AmbAggAddGhosts(AmbAggLevel *level, PetscInt n, const AggEdge come[])
 {
   AggGraph *g = &level->graph;
   PetscInt *all, *later, nall = level->nghost + n;
@@ -213,13 +235,15 @@ static PetscErrorCode AmbAggAddGhosts(AmbAggLevel *level, PetscInt n, const AmbA
 
 static PetscErrorCode AmbAggSymmetrize(AmbAggLevel *level)
 {
-  AggEdges    other = {NULL, NULL, NULL};
-  AmbAggEdge *come  = NULL;
-  PetscInt    ncome = 0;
+  AggEdges other = {NULL, NULL, NULL};
+  AggEdge *come  = NULL, *cut;
+  PetscInt ncome = 0, ncut;
 
   PetscFunctionBegin;
   if (level->sf) {
-    PetscCall(AmbAggSwapEdges(level, &ncome, &come));
+    PetscCall(AmbAggCutEdges(level, &ncut, &cut));
+    PetscCall(AmbAggSwapEdges(level, ncut, cut, &ncome, &come));
+    PetscCall(PetscFree(cut));
     PetscCall(AmbAggAddGhosts(level, ncome, come));
     PetscCall(AmbAggConnect(level));
     PetscCall(PetscCalloc1(level->n + 2, &other.i));
@@ -244,31 +268,36 @@ static PetscErrorCode AmbAggSymmetrize(AmbAggLevel *level)
 
 /* ------------------------------------------------- levels ------------------------------------------------- */
 
+/* The ghosts of a matrix on several processes, and the exchange of their entries */
+static PetscErrorCode AmbAggGhosts(AmbAggLevel *level)
+{
+  const PetscInt *columns;
+  Mat             d, o;
+
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(level->A, &d, &o, &columns));
+  PetscCall(AmbAggMakeGhosts(level, o->cmap->n, columns));
+  PetscCall(AmbAggConnect(level));
+  level->exchange.ctx    = level;
+  level->exchange.fetch  = AmbAggFetch;
+  level->exchange.addup  = AmbAggAddUp;
+  level->exchange.total  = AmbAggTotal;
+  level->exchange.before = AmbAggBefore;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode AmbAggHostGraph(AmbAggLevel *level)
 {
-  AggMatrix       M     = {.bs = (int)level->bs, .nindex = (int)level->nindex, .index = level->index};
-  PetscInt       *ghost = NULL;
-  const PetscInt *columns;
-  PetscBool       mpi;
-  Mat             d = level->A, o;
+  AggMatrix M = {.bs = (int)level->bs, .nindex = (int)level->nindex, .index = level->index, .nghost = level->nghost, .ghost = level->ghost};
+  PetscBool mpi;
+  Mat       d = level->A, o;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)level->A, MATMPIAIJ, &mpi));
-  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(level->A, &d, &o, &columns));
+  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(level->A, &d, &o, NULL));
   PetscCall(AmbAggGetCSR(d, &M.d));
-  if (mpi && level->size > 1) {
-    PetscCall(AmbAggGetCSR(o, &M.o));
-    PetscCall(AmbAggMakeGhosts(level, level->bs, o->cmap->n, columns, &ghost));
-    PetscCall(AmbAggConnect(level));
-    level->exchange.ctx   = level;
-    level->exchange.fetch = AmbAggFetch;
-    level->exchange.addup = AmbAggAddUp;
-    level->exchange.total = AmbAggTotal;
-  }
-  M.nghost = level->nghost;
-  M.ghost  = ghost;
+  if (level->sf) PetscCall(AmbAggGetCSR(o, &M.o));
   PetscCall(AmbAggCheck(PETSC_COMM_SELF, AggGraphCreate(&M, SysThreads(), &level->graph), "graph"));
-  PetscCall(PetscFree(ghost));
   if (level->symmetrize) PetscCall(AmbAggSymmetrize(level));
   if (level->sf) PetscCall((PetscErrorCode)AmbAggFetch(level, sizeof(*level->graph.diag), level->graph.diag));
   PetscCall(AmbAggCheck(PETSC_COMM_SELF, AggGraphFinish(&level->graph, level->threshold, SysThreads()), "graph"));
@@ -303,7 +332,8 @@ PetscErrorCode AmbAggLevelCreate(Mat A, PetscBool symmetrize, PetscReal threshol
   PetscCallMPI(MPI_Comm_size(level->comm, &level->size));
   PetscCall(MatIsSymmetricKnown(A, &set, &symmetric));
   level->symmetrize = (PetscBool)(symmetrize && !(set && symmetric));
-  if (seq) PetscCall(AmbAggDeviceGraph(level, level->symmetrize, &done));
+  if (mpi && level->size > 1) PetscCall(AmbAggGhosts(level));
+  PetscCall(AmbAggDeviceGraph(level, &done));
   if (!done) PetscCall(AmbAggHostGraph(level));
   PetscCall(PetscLogEventEnd(AMBAGG_Graph, A, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -318,6 +348,16 @@ static const char AmbAggCitation[] = "@article{bell2012exposing,\n"
                                      "  number  = {4},\n"
                                      "  year    = {2012}\n}\n";
 
+/* The aggregates of this process among all */
+static PetscErrorCode AmbAggCountAll(AmbAggLevel *level)
+{
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Scan(&level->nagg, &level->firstagg, 1, MPIU_INT, MPI_SUM, level->comm));
+  level->firstagg -= level->nagg;
+  PetscCallMPI(MPI_Allreduce(&level->nagg, &level->all, 1, MPIU_INT, MPI_SUM, level->comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Roots get their numbers in order. A vertex has that of the vertex it joins, which may get its own number from yet another one. */
 static PetscErrorCode AmbAggNumber(AmbAggLevel *level, int hops)
 {
@@ -326,9 +366,7 @@ static PetscErrorCode AmbAggNumber(AmbAggLevel *level, int hops)
   PetscFunctionBegin;
   level->nagg = 0;
   for (PetscInt v = 0; v < level->n; v++) level->nagg += level->join[v] == v;
-  PetscCallMPI(MPI_Scan(&level->nagg, &level->firstagg, 1, MPIU_INT, MPI_SUM, level->comm));
-  level->firstagg -= level->nagg;
-  PetscCallMPI(MPI_Allreduce(&level->nagg, &level->all, 1, MPIU_INT, MPI_SUM, level->comm));
+  PetscCall(AmbAggCountAll(level));
   next = level->firstagg;
   for (PetscInt v = 0; v < level->n; v++) number[v] = level->join[v] == v ? next++ : -1;
   for (int h = 0; h <= hops; h++) {
@@ -351,7 +389,8 @@ PetscErrorCode AmbAggLevelCoarsen(AmbAggLevel *level, const AggOptions *options)
   PetscCall(PetscCitationsRegister(AmbAggCitation, &AmbAggCited));
   if (level->device) {
     PetscCall(AmbAggDeviceCoarsen(level, options, &rounds, &done));
-    if (!done) PetscCall(AmbAggHostGraph(level));
+    if (done) PetscCall(AmbAggCountAll(level));
+    else PetscCall(AmbAggHostGraph(level));
   }
   if (!done) {
     PetscCall(PetscMalloc2(level->n, &level->join, level->n + level->nghost, &level->aggregate));

@@ -98,22 +98,29 @@ static SysStatus HashGEMMRenewResult(const HashGEMMRows *left, const HashGEMMRow
 
 /* ------------------------------------------------- the right factor ------------------------------------------------- */
 
-/* Finds the rows of B that other processes have; those of this process begin and end at i[] */
-static PetscErrorCode HashGEMMAsk(Mat B, PetscInt nrow, const PetscInt rows[], const PetscInt i[], HashGEMMPlace **asked)
+/* Finds the rows of B that other processes have; those of this process begin and end at i[]. *times[r] becomes the number of processes that ask for row r of
+   this one: only these rows are looked at. */
+static PetscErrorCode HashGEMMAsk(Mat B, PetscInt nrow, const PetscInt rows[], const PetscInt i[], HashGEMMPlace **asked, PetscInt **times)
 {
   const PetscInt     m = B->rmap->n;
   PetscInt          *here, *there;
+  const PetscInt    *degree;
   const PetscSFNode *remote;
   PetscSF            sf;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(2 * m, &here, 2 * nrow, &there));
+  PetscCall(PetscMalloc1(m, times));
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)B), &sf));
+  PetscCall(PetscSFSetGraphLayout(sf, B->rmap, nrow, NULL, PETSC_OWN_POINTER, rows));
+  PetscCall(PetscSFComputeDegreeBegin(sf, &degree));
+  PetscCall(PetscSFComputeDegreeEnd(sf, &degree));
+  PetscCall(PetscArraycpy(*times, degree, m));
   for (PetscInt r = 0; r < m; r++) {
+    if (!degree[r]) continue;
     here[2 * r]     = i[r];
     here[2 * r + 1] = i[r + 1];
   }
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)B), &sf));
-  PetscCall(PetscSFSetGraphLayout(sf, B->rmap, nrow, NULL, PETSC_OWN_POINTER, rows));
   PetscCall(PetscSFBcastBegin(sf, MPIU_2INT, here, there, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(sf, MPIU_2INT, here, there, MPI_REPLACE));
   PetscCall(PetscSFGetGraph(sf, NULL, NULL, NULL, &remote));
@@ -145,14 +152,17 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
   HashGEMMMergeLengths(m, block[0].i, block[1].i, i);
   nz = i[m];
   if (nrow >= 0) {
-    PetscInt *global;
+    PetscInt *global, *times;
 
-    PetscCall(HashGEMMAsk(B, nrow, rows, i, &asked));
+    PetscCall(HashGEMMAsk(B, nrow, rows, i, &asked, &times));
     PetscCall(HashGEMMHaloCreate(PetscObjectComm((PetscObject)B), nz, nrow, asked, &q->fetched, &most, info, status));
     PetscCall(PetscMalloc1(nz, &global));
-    HashGEMMMergeColumns(m, block[0].i, block[0].j, block[1].i, block[1].j, B->cmap->rstart, 0, known, global);
+    for (PetscInt r = 0; r < m; r++) {
+      if (times[r]) HashGEMMMergeColumns(1, block[0].i + r, block[0].j, block[1].i + r, block[1].j, B->cmap->rstart, 0, known, global + i[r]);
+    }
     PetscCall(HashGEMMHaloColumns(&q->fetched, global, &columns));
     PetscCall(PetscFree(global));
+    PetscCall(PetscFree(times));
   }
   PetscCall(HashGEMMColumnsCreate(B->cmap->rstart, B->cmap->n, nknown, known, q->fetched.n, columns, c));
   if (nrow <= 0 && !nknown) q->right = HashGEMMRowsBorrow(&block[0]); /* there are no other entries */
