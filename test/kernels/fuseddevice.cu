@@ -30,6 +30,9 @@ struct System {
   FusedNorm   norm;
   int         max_it;
   double      least;
+  int         bs;     /* of FUSED_BLOCKS */
+  bool        single; /* the form with a single reduction */
+  bool        sums;   /* the product leaves sums, one for each row */
 };
 
 static __host__ __device__ SysScalar Diagonal(Kind kind, int k)
@@ -50,11 +53,13 @@ static __host__ __device__ SysScalar Entry(Kind kind, int n, int k, const SysSca
   return sum;
 }
 
-static __global__ void Multiply(Kind kind, int n, const SysScalar *p, SysScalar *w)
+static __global__ void Multiply(Kind kind, int n, const SysScalar *p, SysScalar *w, SysScalar *sums)
 {
   const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
-  if (k < n) w[k] = Entry(kind, n, k, p);
+  if (k >= n) return;
+  w[k] = Entry(kind, n, k, p);
+  if (sums) sums[k] = p[k] * w[k];
 }
 
 static SysScalar Preconditioner(Kind kind, int k)
@@ -62,6 +67,12 @@ static SysScalar Preconditioner(Kind kind, int k)
   const SysScalar d = 1 / Diagonal(kind == INDEFINITE_PC || kind == NOT_A_NUMBER ? DEFINITE : kind, k);
 
   return kind == INDEFINITE_PC && k % 3 == 0 ? -d : d;
+}
+
+/* The entry of M in row k and column j of the block */
+static SysScalar BlockEntry(const System &S, int k, int j)
+{
+  return k % S.bs == j ? Preconditioner(S.kind, k) : (SysScalar)0.01;
 }
 
 struct Outcome {
@@ -75,45 +86,64 @@ static bool Check(SysStatus status, const System &S)
   return status == SYS_SUCCESS || Complain(S.name, SysDeviceErrorText());
 }
 
+static bool Product(FusedDevice *f, const FusedPass &pass, const System &S, cudaStream_t to)
+{
+  const FusedVector from = S.single ? FUSED_Z : FUSED_P, result = S.single ? FUSED_S : FUSED_W;
+  SysReal          *sums = NULL;
+
+  if (S.sums && !Check(FusedDeviceRoom(f, S.n, &sums), S)) return false;
+  if (S.n) Multiply<<<(unsigned)(S.n + 255) / 256, 256, 0, to>>>(S.kind, S.n, pass.v[from], pass.v[result], sums);
+  return Check(S.sums ? FusedDeviceDotMade(f, S.n, to) : FusedDeviceDot(f, &pass, from, result, to), S);
+}
+
 static bool Iterations(FusedDevice *f, const FusedPass &pass, const System &S, int length, cudaStream_t to)
 {
   for (int k = 0; k < length; k++) {
-    if (!Check(FusedDeviceDirection(f, &pass, to), S)) return false;
-    if (S.n) Multiply<<<(unsigned)(S.n + 255) / 256, 256, 0, to>>>(S.kind, S.n, pass.v[FUSED_P], pass.v[FUSED_W]);
-    if (!Check(FusedDeviceDot(f, &pass, to), S) || !Check(FusedDeviceStep(f, &pass, S.norm, to), S)) return false;
+    if (S.single) {
+      if (!Check(FusedDeviceSingle(f, &pass, S.norm, to), S) || !Product(f, pass, S, to)) return false;
+    } else {
+      if (!Check(FusedDeviceDirection(f, &pass, S.norm, to), S) || !Product(f, pass, S, to)) return false;
+      if (!Check(FusedDeviceStep(f, &pass, S.norm, to), S)) return false;
+    }
   }
-  return true;
+  return Check(FusedDeviceClose(f, S.norm, to), S);
 }
 
 /* Solves; resumes that often after a test has stopped the device */
 static Outcome Solve(const System &S, int length, bool record, int resume)
 {
   const size_t           n = (size_t)S.n;
-  std::vector<SysScalar> d(n), nan(n, NotANumber);
+  std::vector<SysScalar> d(n * (size_t)S.bs), nan(n, NotANumber);
   FusedDevice           *f = NULL;
   const FusedState      *state;
   Outcome                out = {};
   int                    recorded;
 
   seed = 88172645463325252u;
-  for (int k = 0; k < S.n; k++) d[(size_t)k] = Preconditioner(S.kind, k);
+  for (int j = 0; j < S.bs; j++) {
+    for (int k = 0; k < S.n; k++) d[(size_t)j * n + (size_t)k] = BlockEntry(S, k, j);
+  }
   {
-    Vector    x(std::vector<SysScalar>(n, 1), 1), r(RandomVector(n), 1), p(nan, 1), w(nan, 1), diagonal(d, 1);
+    Vector    x(std::vector<SysScalar>(n, 1), 1), r(RandomVector(n), 1), p(nan, 1), w(nan, 1), z(nan, 1), s(nan, 1), diagonal(d, 1);
     FusedPass pass = {};
 
     pass.kind       = S.pc;
-    pass.bs         = 1;
+    pass.bs         = S.bs;
     pass.n          = S.n;
     pass.d          = diagonal.Data();
     pass.v[FUSED_X] = x.Data();
     pass.v[FUSED_R] = r.Data();
-    pass.v[FUSED_Z] = S.pc == FUSED_NONE ? r.Data() : w.Data();
+    pass.v[FUSED_Z] = S.pc == FUSED_NONE ? r.Data() : S.single ? z.Data() : w.Data();
+    pass.v[FUSED_S] = s.Data();
     pass.v[FUSED_P] = p.Data();
     pass.v[FUSED_W] = w.Data();
-    if (!Check(FusedDeviceCreate(&f), S)) return out;
+    SysReal *sums;
+
+    if (!Check(FusedDeviceCreate(&f), S) || !Check(FusedDeviceRoom(f, S.sums ? S.n : 0, &sums), S)) return out;
     if (!Check(FusedDeviceStart(f, &pass, S.norm, stream), S) || !Check(FusedDeviceLimits(f, (SysReal)S.least, std::numeric_limits<SysReal>::max(), S.max_it, stream), S)) return out;
     if (!Check(FusedDeviceSend(f, 1, stream), S) || !Check(FusedDeviceReceive(f, 1, &state), S)) return out;
     out.history.push_back(state->norm);
+    if (S.single && !Product(f, pass, S, stream)) return out;
     if (record) {
       cudaStream_t to;
 
@@ -132,7 +162,7 @@ static Outcome Solve(const System &S, int length, bool record, int resume)
       } else if (state->stop) break;
     }
     out.state = *state;
-    out.good  = x.Get(out.x) && p.Get(nan) && w.Get(nan) && r.Get(nan);
+    out.good  = x.Get(out.x) && p.Get(nan) && w.Get(nan) && r.Get(nan) && z.Get(nan) && s.Get(nan);
     if (!out.good) Complain(S.name, "something was written outside");
   }
   FusedDeviceDestroy(&f);
@@ -155,7 +185,10 @@ static Outcome OnHost(const System &S)
     double zr = 0, zz = 0, rr = 0;
 
     for (size_t k = 0; k < n; k++) {
-      z[k] = S.pc == FUSED_NONE ? r[k] : Preconditioner(S.kind, (int)k) * r[k];
+      double mr = 0;
+
+      for (int j = 0; j < S.bs; j++) mr += (double)BlockEntry(S, (int)k, j) * (double)r[k - k % (size_t)S.bs + (size_t)j];
+      z[k] = S.pc == FUSED_NONE ? r[k] : (SysScalar)mr;
       zr += (double)z[k] * (double)r[k];
       zz += (double)z[k] * (double)z[k];
       rr += (double)r[k] * (double)r[k];
@@ -191,7 +224,13 @@ static std::vector<System> MakeSystems()
   for (int n : {37, 1000, 5000, 300000, 3000000}) {
     if (small && n > 5000) continue;
     for (FusedKind pc : {FUSED_NONE, FUSED_POINT}) {
-      for (FusedNorm norm : {FUSED_NORM_NONE, FUSED_NORM_Z, FUSED_NORM_R, FUSED_NORM_NATURAL}) { systems.push_back({Text("%d rows, M %d, norm %d", n, (int)pc, (int)norm), n, DEFINITE, pc, norm, 12, 1e-9}); }
+      for (FusedNorm norm : {FUSED_NORM_NONE, FUSED_NORM_Z, FUSED_NORM_R, FUSED_NORM_NATURAL}) {
+        for (int form = 0; form < (n <= 1000 || norm == FUSED_NORM_Z ? 4 : 1); form++) systems.push_back({Text("%d rows, M %d, norm %d, form %d", n, (int)pc, (int)norm, form), n, DEFINITE, pc, norm, 12, 1e-9, 1, form >= 2, form % 2 > 0});
+      }
+    }
+    for (int bs : {2, 5, FUSED_BLOCKS_MAX}) {
+      if (n < bs) continue;
+      for (int form = 0; form < 4; form += 2) systems.push_back({Text("%d rows, blocks of %d, form %d", n / bs * bs, bs, form), n / bs * bs, DEFINITE, FUSED_BLOCKS, form ? FUSED_NORM_R : FUSED_NORM_Z, 12, 1e-9, bs, form >= 2, false});
     }
   }
   return systems;
@@ -247,20 +286,27 @@ static bool Stops(const std::vector<System> &)
     FusedNorm norm;
     int       max_it;
     FusedStop stop;
+    bool      single;
   } cases[] = {
-    {DEFINITE,       FUSED_POINT, FUSED_NORM_Z,    5,  FUSED_STOP_TEST},
-    {DEFINITE,       FUSED_POINT, FUSED_NORM_NONE, 5,  FUSED_STOP_TEST},
-    {DEFINITE,       FUSED_POINT, FUSED_NORM_Z,    0,  FUSED_STOP_TEST},
-    {INDEFINITE_MAT, FUSED_NONE,  FUSED_NORM_R,    50, FUSED_STOP_MAT },
-    {INDEFINITE_PC,  FUSED_POINT, FUSED_NORM_R,    50, FUSED_STOP_PC  },
-    {IDENTITY,       FUSED_POINT, FUSED_NORM_Z,    50, FUSED_STOP_TEST},
-    {IDENTITY,       FUSED_POINT, FUSED_NORM_NONE, 50, FUSED_STOP_ZERO},
-    {NOT_A_NUMBER,   FUSED_POINT, FUSED_NORM_Z,    50, FUSED_STOP_DPI }
+    {DEFINITE,       FUSED_POINT, FUSED_NORM_Z,    5,  FUSED_STOP_TEST, false},
+    {DEFINITE,       FUSED_POINT, FUSED_NORM_NONE, 5,  FUSED_STOP_TEST, false},
+    {DEFINITE,       FUSED_POINT, FUSED_NORM_Z,    0,  FUSED_STOP_TEST, false},
+    {INDEFINITE_MAT, FUSED_NONE,  FUSED_NORM_R,    50, FUSED_STOP_MAT,  false},
+    {INDEFINITE_PC,  FUSED_POINT, FUSED_NORM_R,    50, FUSED_STOP_PC,   false},
+    {IDENTITY,       FUSED_POINT, FUSED_NORM_Z,    50, FUSED_STOP_TEST, false},
+    {IDENTITY,       FUSED_POINT, FUSED_NORM_NONE, 50, FUSED_STOP_ZERO, false},
+    {NOT_A_NUMBER,   FUSED_POINT, FUSED_NORM_Z,    50, FUSED_STOP_DPI,  false},
+    {DEFINITE,       FUSED_POINT, FUSED_NORM_Z,    5,  FUSED_STOP_TEST, true },
+    {DEFINITE,       FUSED_POINT, FUSED_NORM_Z,    0,  FUSED_STOP_TEST, true },
+    {INDEFINITE_MAT, FUSED_NONE,  FUSED_NORM_R,    50, FUSED_STOP_MAT,  true },
+    {INDEFINITE_PC,  FUSED_POINT, FUSED_NORM_R,    50, FUSED_STOP_PC,   true },
+    {IDENTITY,       FUSED_POINT, FUSED_NORM_NONE, 50, FUSED_STOP_ZERO, true },
+    {NOT_A_NUMBER,   FUSED_POINT, FUSED_NORM_Z,    50, FUSED_STOP_NORM, true }
   };
   bool good = true;
 
   for (const auto &c : cases) {
-    const System  S = {Text("kind %d, norm %d, %d iterations", (int)c.kind, (int)c.norm, c.max_it), 1000, c.kind, c.pc, c.norm, c.max_it, 0};
+    const System  S = {Text("kind %d, norm %d, %d iterations", (int)c.kind, (int)c.norm, c.max_it), 1000, c.kind, c.pc, c.norm, c.max_it, 0, 1, c.single, false};
     const Outcome a = Solve(S, 8, true, 0);
 
     if (!a.good) good = false;

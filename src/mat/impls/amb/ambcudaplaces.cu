@@ -47,7 +47,7 @@ static __device__ __forceinline__ SysScalar AmbMultPlaces(const AmbLayout &A, co
       }
     }
     if (s == 0) {
-      AmbMultWait();
+      SysWait();
       sum = scale.Begin();
     }
 #pragma unroll
@@ -59,7 +59,7 @@ static __device__ __forceinline__ SysScalar AmbMultPlaces(const AmbLayout &A, co
     }
   }
   if (full == 0) {
-    AmbMultWait();
+    SysWait();
     sum = scale.Begin();
   }
   if (B > 1) load_last();
