@@ -1050,6 +1050,11 @@ static PetscErrorCode Device(TestDiff *d)
 
         TestExpect(d, "the device does not solve, or should not", (PetscBool)(amb->fused == serves));
         TestExpect(d, "no iteration is recorded", (PetscBool)(!serves || !recorded || amb->replayed > 0 || seen.its < 2));
+        PetscCall(VecCopy(x0, x));
+        PetscCall(KSPSolve(ksp, b, x));
+        PetscCall(VecEqual(x, seen.x, &same));
+        TestExpect(d, "other bits in a second solve", same);
+        TestExpect(d, "no iteration is recorded in a second solve", (PetscBool)(!serves || !recorded || amb->replayed > 0 || seen.its < 2));
       }
       PetscCall(KSPDestroy(&ksp));
       PetscCall(VecDestroy(&x));

@@ -4,7 +4,8 @@
 
    A pass with sums leaves those of its thread blocks. The next pass adds them up, each thread block for itself: this costs a read of some kilobytes, and spares the
    wait for a last thread block. All thread blocks then come to the same state of the iteration, and the first one stores it for the pass after that. It stores to
-   another place than the one that the others may still read: a pass goes from one of two places to the other.
+   another place than the one that the others may still read: a pass goes from one of two places to the other. In the form with a single reduction a pass adds up the
+   sums of the last one and leaves its own, which have two places too.
 
    A pass may start while the last kernel in the stream still runs. Until SysWait() it reads nothing but M.
 */
@@ -148,18 +149,19 @@ static_assert(STATE_WORDS <= PASS_THREADS, "a thread for each word of the state"
 template <bool STEP, bool DOT, bool SINGLE>
 static __device__ inline void FusedAdvance(const FusedLink &l, FusedState *s)
 {
-  SysReal sum[(STEP ? 2 : 0) + (DOT ? 1 : 0)];
+  const volatile FusedState *flags = s; /* read by thread 0 alone: the compiler would have its warp read them ahead */
+  SysReal                    sum[(STEP ? 2 : 0) + (DOT ? 1 : 0)];
 
   if (threadIdx.x < STATE_WORDS) ((int *)s)[threadIdx.x] = ((const int *)l.from)[threadIdx.x];
   if (STEP) FusedPartsOf<2>(l.step, 0, l.step.n, sum);
   if (DOT) FusedPartsOf<1>(l.dot, 0, l.dot.n, sum + (STEP ? 2 : 0));
   FusedPassSum<(STEP ? 2 : 0) + (DOT ? 1 : 0)>(sum);
   if (threadIdx.x == 0) {
-    if (STEP && !s->stop && s->pending) {
+    if (STEP && !flags->stop && flags->pending) {
       FusedFinishStep(s, l.norm, sum);
       if (blockIdx.x == 0 && s->stop != FUSED_STOP_NORM) l.history[(s->its - 1) % FUSED_HISTORY] = s->norm;
     }
-    if (DOT && !s->stop) {
+    if (DOT && !flags->stop) {
       if (SINGLE) FusedFinishDelta(s, sum[STEP ? 2 : 0]);
       else FusedFinishDot(s, sum[STEP ? 2 : 0]);
       s->pending = !s->stop;
@@ -463,7 +465,7 @@ static SysStatus FusedLeave(FusedDevice *f, const SysReal *left, int64_t n, Fuse
 /* Goes on to the other place of the state */
 static FusedLink FusedLinkOf(FusedDevice *f, FusedNorm norm)
 {
-  FusedLink l = {f->shared.state->history, f->state[f->at], f->state[1 - f->at], f->step, f->dot, f->left, norm};
+  FusedLink l = {f->shared.state->history, f->state[f->at], f->state[1 - f->at], f->step, f->dot, f->left[f->at], norm};
 
   f->at = 1 - f->at;
   return l;
@@ -472,7 +474,7 @@ static FusedLink FusedLinkOf(FusedDevice *f, FusedNorm norm)
 SysStatus FusedDeviceStart(FusedDevice *f, const FusedPass *pass, FusedNorm norm, SysStream stream)
 {
   f->at   = 0;
-  f->step = {f->left, 0, 2};
+  f->step = {f->left[0], 0, 2};
   FusedStartKernel<<<FusedGrid(pass->n), SYS_THREADS, 0, stream>>>(f->shared, norm, *pass);
   SYS_CUDA(cudaGetLastError());
   return SYS_SUCCESS;
@@ -503,7 +505,7 @@ SysStatus FusedDeviceDirection(FusedDevice *f, const FusedPass *pass, FusedNorm 
 SysStatus FusedDeviceDot(FusedDevice *f, const FusedPass *pass, FusedVector a, FusedVector b, SysStream stream)
 {
   const unsigned grid = FusedGridOf(pass);
-  SysReal *const left = f->left + FUSED_LEFT;
+  SysReal *const left = f->left[2];
 
   if (FusedDeep(pass->n)) SYS_CALL(FusedLaunch(f, FusedDotKernel<2 * DEEP>, grid, stream, left, pass->n, pass->v[a], pass->v[b]));
   else SYS_CALL(FusedLaunch(f, FusedDotKernel<1>, grid, stream, left, pass->n, pass->v[a], pass->v[b]));
@@ -525,7 +527,7 @@ SysStatus FusedDeviceRoom(FusedDevice *f, int64_t n, SysReal **parts)
 
 SysStatus FusedDeviceDotMade(FusedDevice *f, int64_t n, SysStream stream)
 {
-  SysReal *const left = f->left + FUSED_LEFT;
+  SysReal *const left = f->left[2];
   const int64_t  each = (n + FOLDED - 1) / FOLDED;
 
   f->dot = {f->parts, n, 1};
@@ -549,7 +551,7 @@ static SysStatus FusedStepLaunch(FusedDevice *f, const FusedPass *pass, FusedNor
   } else if (FusedDeep(pass->n)) SYS_CALL(pass->kind == FUSED_POINT ? STEP(FUSED_POINT, DEEP) : STEP(FUSED_NONE, DEEP));
   else SYS_CALL(pass->kind == FUSED_POINT ? STEP(FUSED_POINT, 1) : STEP(FUSED_NONE, 1));
 #undef STEP
-  return FusedLeave<2>(f, f->left, grid, &f->step, stream);
+  return FusedLeave<2>(f, l.left, grid, &f->step, stream);
 }
 
 SysStatus FusedDeviceStep(FusedDevice *f, const FusedPass *pass, FusedNorm norm, SysStream stream)

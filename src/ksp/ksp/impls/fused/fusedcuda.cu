@@ -36,8 +36,11 @@ SysStatus FusedDeviceReceive(FusedDevice *f, int slot, const FusedState **state)
   return SYS_SUCCESS;
 }
 
+/* The last record is destroyed here: CUDA gives a record up in which a graph is destroyed */
 SysStatus FusedDeviceRecordBegin(FusedDevice *f, SysStream *stream)
 {
+  if (f->exec) SYS_CUDA(cudaGraphExecDestroy(f->exec));
+  f->exec = NULL;
   SYS_CUDA(cudaStreamBeginCapture(f->record, cudaStreamCaptureModeThreadLocal));
   *stream = f->record;
   return SYS_SUCCESS;
@@ -47,8 +50,6 @@ SysStatus FusedDeviceRecordEnd(FusedDevice *f, int *recorded)
 {
   cudaGraph_t graph = NULL;
 
-  if (f->exec) (void)cudaGraphExecDestroy(f->exec);
-  f->exec   = NULL;
   *recorded = cudaStreamEndCapture(f->record, &graph) == cudaSuccess && graph && cudaGraphInstantiate(&f->exec, graph, 0) == cudaSuccess;
   if (graph) (void)cudaGraphDestroy(graph);
   if (!*recorded) {
@@ -72,7 +73,7 @@ static SysStatus FusedDeviceFill(FusedDevice *f)
     if (pass) SYS_CALL(SysArenaAllocate(&arena));
     SysArenaTake(&arena, &f->shared.state, 1);
     SysArenaTake(&arena, &f->state[1], 1);
-    SysArenaTake(&arena, &f->left, 2 * FUSED_LEFT);
+    for (int k = 0; k < 3; k++) SysArenaTake(&arena, &f->left[k], FUSED_LEFT);
     SysArenaTake(&arena, &f->shared.partial, FUSED_GRID * FUSED_DEVICE_SUMS);
     SysArenaTake(&arena, &f->shared.arrived, 1);
     f->memory = arena.memory;

@@ -33,7 +33,7 @@ struct _FusedDevice {
   int             at;        /* the place that the next pass goes from */
   int             early;     /* kernels can start before the last has ended */
   FusedParts      step, dot; /* CG: what the next passes add up */
-  SysReal        *left;      /* CG: the sums of the thread blocks of a step, and after FUSED_LEFT those of a product */
+  SysReal        *left[3];   /* CG: the sums of the thread blocks of a pass that goes from place 0 or 1, and those of a product */
   SysReal        *parts;     /* the sums that a product with sums leaves, room of them */
   int64_t         room;
   int             nproc;
