@@ -425,7 +425,7 @@ static SysStatus FusedLaunch(const FusedDevice *f, void (*kernel)(P...), unsigne
   config.blockDim                                  = PASS_THREADS;
   config.stream                                    = stream;
   config.attrs                                     = &early;
-  config.numAttrs                                  = f->early && f->nproc == 1;
+  config.numAttrs                                  = f->early && f->nproc <= 1;
   SYS_CUDA(cudaLaunchKernelEx(&config, kernel, P(args)...));
   return SYS_SUCCESS;
 }
