@@ -13,6 +13,8 @@
 #pragma GCC diagnostic pop
 #include "ksp/ksp/impls/fused/fusedcuda.h"
 
+#include <deque>
+
 /* Which numbers the diagonal of the matrix has, and M */
 enum Kind {
   DEFINITE,
@@ -339,6 +341,90 @@ static bool Resumed(const std::vector<System> &systems)
   return good;
 }
 
+/* Two processes that have the same system each, on one device. All sums are twice those of one process, which is no rounding: both must come to the bits of one. */
+struct Shared {
+  FusedDevice *f[2] = {NULL, NULL};
+  SysReal     *mine[2], *all[2];
+
+  ~Shared()
+  {
+    for (FusedDevice *&device : f) FusedDeviceDestroy(&device);
+  }
+  bool Create(const System &S)
+  {
+    for (int q = 0; q < 2; q++) {
+      if (!Check(FusedDeviceCreate(&f[q]), S) || !Check(FusedDeviceShare(f[q], 2, &mine[q], &all[q]), S)) return false;
+    }
+    return true;
+  }
+  void Gather()
+  {
+    for (int k = 0; k < 4; k++) cudaMemcpyAsync(all[k / 2] + k % 2 * FUSED_DEVICE_SUMS, mine[k % 2], FUSED_DEVICE_SUMS * sizeof(SysReal), cudaMemcpyDeviceToDevice, stream);
+  }
+};
+
+static bool SharedOf(const std::vector<System> &systems)
+{
+  bool good = true;
+
+  for (const System &S : systems) {
+    const size_t           n     = (size_t)S.n;
+    const int              parts = S.single ? 1 : 2; /* of an iteration, each ends with a gather */
+    std::vector<SysScalar> d(n * (size_t)S.bs), nan(n, NotANumber), x;
+    const FusedState      *state;
+    Shared                 two;
+
+    if (S.norm != FUSED_NORM_NONE || S.sums) continue;
+
+    const Outcome one = Solve(S, 4, false, 0);
+
+    for (int k = 0; k < S.n; k++) d[(size_t)k] = BlockEntry(S, k, 0);
+    if (!two.Create(S)) return false;
+    {
+      std::deque<Vector> v;
+
+      seed = 88172645463325252u;
+
+      const std::vector<SysScalar> r = RandomVector(n);
+      FusedPass                    pass[2];
+
+      for (int q = 0; q < 2; q++) {
+        pass[q]      = {};
+        pass[q].kind = S.pc;
+        pass[q].bs   = 1;
+        pass[q].n    = S.n;
+        v.emplace_back(d, 1);
+        pass[q].d = v.back().Data();
+        for (FusedVector k : {FUSED_X, FUSED_R, FUSED_P, FUSED_W, FUSED_Z, FUSED_S}) {
+          v.emplace_back(k == FUSED_X ? std::vector<SysScalar>(n, 1) : k == FUSED_R ? r : nan, 1);
+          pass[q].v[k] = v.back().Data();
+        }
+        if (S.pc == FUSED_NONE) pass[q].v[FUSED_Z] = pass[q].v[FUSED_R];
+      }
+      for (int q = 0; q < 2; q++) good = Check(FusedDeviceStart(two.f[q], &pass[q], S.norm, stream), S) && good;
+      two.Gather();
+      for (int q = 0; q < 2; q++) good = Check(FusedDeviceFinishStart(two.f[q], S.norm, stream), S) && Check(FusedDeviceLimits(two.f[q], 0, 1, S.max_it, stream), S) && good;
+      for (int q = 0; q < 2 && S.single; q++) good = Product(two.f[q], pass[q], S, stream) && good;
+      if (S.single) two.Gather();
+      for (int k = 0; k < parts * S.max_it; k++) {
+        for (int q = 0; q < 2; q++) {
+          if (S.single) good = Check(FusedDeviceSingle(two.f[q], &pass[q], S.norm, stream), S) && good;
+          else if (k % 2) good = Check(FusedDeviceStep(two.f[q], &pass[q], S.norm, stream), S) && good;
+          else good = Check(FusedDeviceDirection(two.f[q], &pass[q], S.norm, stream), S) && good;
+          if (S.single || k % 2 == 0) good = Product(two.f[q], pass[q], S, stream) && good;
+        }
+        two.Gather();
+      }
+      for (int q = 0; q < 2; q++) {
+        good = Check(FusedDeviceClose(two.f[q], S.norm, stream), S) && Check(FusedDeviceSend(two.f[q], 0, stream), S) && Check(FusedDeviceReceive(two.f[q], 0, &state), S) && good;
+        if (!v[(size_t)(7 * q + 1)].Get(x) || x != one.x) good = Complain(S.name, Text("process %d of two has another solution", q));
+        if (state->its != one.state.its || state->stop != one.state.stop || state->beta != 2 * one.state.beta) good = Complain(S.name, Text("process %d of two ends in another way", q));
+      }
+    }
+  }
+  return good;
+}
+
 /* Steps of Chebyshev iterations: the first one without a guess and with one, a later one, and the last one, which writes over p */
 static bool Chebyshev(const std::vector<System> &systems)
 {
@@ -419,6 +505,7 @@ int main(int argc, char **argv)
     {"same bits",  SameBits    },
     {"stops",      Stops       },
     {"resumed",    Resumed     },
+    {"shared",     SharedOf    },
     {"chebyshev",  Chebyshev   }
   };
   int failures;
