@@ -88,23 +88,23 @@ static bool Check(SysStatus status, const System &S)
   return status == SYS_SUCCESS || Complain(S.name, SysDeviceErrorText());
 }
 
-static bool Product(FusedDevice *f, const FusedPass &pass, const System &S, cudaStream_t to)
+static bool Product(FusedDevice *f, const FusedPass &pass, const System &S, bool with, cudaStream_t to)
 {
   const FusedVector from = S.single ? FUSED_Z : FUSED_P, result = S.single ? FUSED_S : FUSED_W;
   SysReal          *sums = NULL;
 
-  if (S.sums && !Check(FusedDeviceRoom(f, S.n, &sums), S)) return false;
+  if (with && !Check(FusedDeviceRoom(f, S.n, &sums), S)) return false;
   if (S.n) Multiply<<<(unsigned)(S.n + 255) / 256, 256, 0, to>>>(S.kind, S.n, pass.v[from], pass.v[result], sums);
-  return Check(S.sums ? FusedDeviceDotMade(f, S.n, to) : FusedDeviceDot(f, &pass, from, result, to), S);
+  return Check(with ? FusedDeviceDotMade(f, S.n, to) : FusedDeviceDot(f, &pass, from, result, to), S);
 }
 
 static bool Iterations(FusedDevice *f, const FusedPass &pass, const System &S, int length, cudaStream_t to)
 {
   for (int k = 0; k < length; k++) {
     if (S.single) {
-      if (!Check(FusedDeviceSingle(f, &pass, S.norm, to), S) || !Product(f, pass, S, to)) return false;
+      if (!Check(FusedDeviceSingle(f, &pass, S.norm, to), S) || !Product(f, pass, S, S.sums, to)) return false;
     } else {
-      if (!Check(FusedDeviceDirection(f, &pass, S.norm, to), S) || !Product(f, pass, S, to)) return false;
+      if (!Check(FusedDeviceDirection(f, &pass, S.norm, to), S) || !Product(f, pass, S, S.sums, to)) return false;
       if (!Check(FusedDeviceStep(f, &pass, S.norm, to), S)) return false;
     }
   }
@@ -145,7 +145,7 @@ static Outcome Solve(const System &S, int length, bool record, int resume)
     if (!Check(FusedDeviceStart(f, &pass, S.norm, stream), S) || !Check(FusedDeviceLimits(f, (SysReal)S.least, std::numeric_limits<SysReal>::max(), S.max_it, stream), S)) return out;
     if (!Check(FusedDeviceSend(f, 1, stream), S) || !Check(FusedDeviceReceive(f, 1, &state), S)) return out;
     out.history.push_back(state->norm);
-    if (S.single && !Product(f, pass, S, stream)) return out;
+    if (S.single && !Product(f, pass, S, false, stream)) return out;
     for (int again = 0; record && again < 2; again++) { /* the second record takes the place of the first */
       cudaStream_t to;
 
@@ -404,14 +404,14 @@ static bool SharedOf(const std::vector<System> &systems)
       for (int q = 0; q < 2; q++) good = Check(FusedDeviceStart(two.f[q], &pass[q], S.norm, stream), S) && good;
       two.Gather();
       for (int q = 0; q < 2; q++) good = Check(FusedDeviceFinishStart(two.f[q], S.norm, stream), S) && Check(FusedDeviceLimits(two.f[q], 0, 1, S.max_it, stream), S) && good;
-      for (int q = 0; q < 2 && S.single; q++) good = Product(two.f[q], pass[q], S, stream) && good;
+      for (int q = 0; q < 2 && S.single; q++) good = Product(two.f[q], pass[q], S, false, stream) && good;
       if (S.single) two.Gather();
       for (int k = 0; k < parts * S.max_it; k++) {
         for (int q = 0; q < 2; q++) {
           if (S.single) good = Check(FusedDeviceSingle(two.f[q], &pass[q], S.norm, stream), S) && good;
           else if (k % 2) good = Check(FusedDeviceStep(two.f[q], &pass[q], S.norm, stream), S) && good;
           else good = Check(FusedDeviceDirection(two.f[q], &pass[q], S.norm, stream), S) && good;
-          if (S.single || k % 2 == 0) good = Product(two.f[q], pass[q], S, stream) && good;
+          if (S.single || k % 2 == 0) good = Product(two.f[q], pass[q], S, false, stream) && good;
         }
         two.Gather();
       }

@@ -19,7 +19,7 @@
 #define PARTS        4096 /* sums that each thread block of a pass adds up, at most */
 #define FOLDED       64   /* what is left of more than that */
 
-static_assert(2 * PASS_GRID <= FUSED_LEFT && PASS_GRID >= FOLDED, "room for the sums of a pass");
+static_assert(2 * PASS_GRID < FUSED_LEFT && PASS_GRID >= FOLDED, "room for the sums of a pass");
 static_assert(FUSED_BLOCKS_MAX <= PASS_THREADS, "a thread for each row of a block of M");
 
 /* What links a pass with those before and after it */
@@ -347,12 +347,17 @@ static __global__ void __launch_bounds__(PASS_THREADS) FusedFoldKernel(const Fus
   for (int s = 0; s < SUMS && threadIdx.x == 0; s++) left[SUMS * blockIdx.x + s] = sum[s];
 }
 
-/* Brings the state up to date after the last step that is queued */
+/* Brings the state up to date after the last step that is queued, and leaves one number of the last product, wherever its sums are: the next pass may be a recorded one,
+   which reads from the same place each time */
 static __global__ void __launch_bounds__(PASS_THREADS) FusedCloseKernel(const FusedLink l)
 {
   __shared__ FusedState s;
+  SysReal               dot[1];
 
   SysWait();
+  FusedPartsOf<1>(l.dot, 0, l.dot.n, dot);
+  FusedPassSum<1>(dot);
+  if (threadIdx.x == 0) *l.left = dot[0];
   FusedAdvance<true, false, false>(l, &s);
 }
 
@@ -569,8 +574,10 @@ SysStatus FusedDeviceClose(FusedDevice *f, FusedNorm norm, SysStream stream)
 {
   FusedLink l = FusedLinkOf(f, norm);
 
-  l.to  = f->shared.state;
-  f->at = 0;
+  l.to   = f->shared.state;
+  l.left = f->left[2] + FUSED_LEFT - 1;
+  f->at  = 0;
+  f->dot = {l.left, 1, 1};
   return FusedLaunch(f, FusedCloseKernel, 1, stream, l);
 }
 
