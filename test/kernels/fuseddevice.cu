@@ -145,7 +145,7 @@ static Outcome Solve(const System &S, int length, bool record, int resume)
     if (!Check(FusedDeviceStart(f, &pass, S.norm, stream), S) || !Check(FusedDeviceLimits(f, (SysReal)S.least, std::numeric_limits<SysReal>::max(), S.max_it, stream), S)) return out;
     if (!Check(FusedDeviceSend(f, 1, stream), S) || !Check(FusedDeviceReceive(f, 1, &state), S)) return out;
     out.history.push_back(state->norm);
-    if (S.single && !Product(f, pass, S, false, stream)) return out;
+    if (S.single && (!Product(f, pass, S, false, stream) || !Check(FusedDeviceClose(f, S.norm, stream), S))) return out;
     for (int again = 0; record && again < 2; again++) { /* the second record takes the place of the first */
       cudaStream_t to;
 

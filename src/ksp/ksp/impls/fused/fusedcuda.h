@@ -81,7 +81,8 @@ SysStatus FusedDeviceResume(FusedDevice *, const FusedPass *, SysStream);
 SysStatus FusedDeviceSend(FusedDevice *, int slot, SysStream);
 SysStatus FusedDeviceReceive(FusedDevice *, int slot, const FusedState **);
 
-/* Between these calls, what is queued on *stream is not run but recorded. *recorded is 0 if something cannot be recorded. */
+/* Between these calls, what is queued on *stream is not run but recorded. *recorded is 0 if something cannot be recorded. Iterations of CG are recorded after a
+   FusedDeviceClose(), and the record ends with one. */
 SysStatus FusedDeviceRecordBegin(FusedDevice *, SysStream *stream);
 SysStatus FusedDeviceRecordEnd(FusedDevice *, int *recorded);
 SysStatus FusedDeviceReplay(FusedDevice *, SysStream);
