@@ -100,6 +100,9 @@ M*/
 #define KSPAMBBCGS      "ambbcgs"
 #define KSPAMBCHEBYSHEV "ambchebyshev"
 
+/* Type of PC for PCSetType() and -pc_type: the inverse of a small matrix; see docs/krylov.md */
+#define PCAMBINVERSE "ambinverse"
+
 /*MC
    PCGAMGAMBAGG - `PCGAMGAMBAGG` = "ambagg" - a type of `PCGAMG` for `PCGAMGSetType()`: smoothed aggregation with a parallel set-up
 M*/

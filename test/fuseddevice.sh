@@ -8,6 +8,6 @@
 # timeoutfactor: 4
 cd "$(dirname "$0")/.." || exit 1
 sources=(test/kernels/fuseddevice.cu src/sys/*.cu src/ksp/ksp/impls/fused/*.cu)
-groups=("iterations" "same bits" "stops" "resumed" "chebyshev")
+groups=("iterations" "same bits" "stops" "resumed" "shared" "chebyshev")
 small=("${groups[@]}")
 . test/kernels/device.sh

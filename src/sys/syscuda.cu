@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The text of the last call of CUDA that failed
+   The text of the last call of CUDA that failed; what the device can do
 */
 #include <stdarg.h>
 #include <stdio.h>
@@ -32,4 +32,16 @@ SysStatus SysDeviceError(const char format[], ...)
   vsnprintf(error_text, sizeof(error_text), format, list);
   va_end(list);
   return SYS_ERROR;
+}
+
+static __global__ void SysAny(void) { }
+
+/* Code that was compiled for an older device does not wait */
+int SysStartsEarly(void)
+{
+  cudaFuncAttributes about;
+  int                device, major;
+
+  if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess) return 0;
+  return major >= 9 && cudaFuncGetAttributes(&about, SysAny) == cudaSuccess && about.ptxVersion >= 90;
 }

@@ -56,6 +56,25 @@ static inline SysStatus SysLaunch(void (*kernel)(P...), int64_t blocks, int thre
 
 #define SYS_FOR_EACH(k, n) for (int64_t k = blockIdx.x * (int64_t)blockDim.x + threadIdx.x; k < (n); k += (int64_t)gridDim.x * blockDim.x)
 
+/* May kernels start before the last kernel in the stream has ended? 1 if the device lets them, and the code of this library that runs there has SysWait() */
+int SysStartsEarly(void);
+
+/* For kernels that may start before the last kernel in the stream has ended: waits until that kernel is done and its results are visible */
+static __device__ __forceinline__ void SysWait(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+/* Lets the next kernel in the stream start, if it may start early; it still waits for the end of this one */
+static __device__ __forceinline__ void SysRelease(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 /* The bytes of an array that shares an allocation with others, rounded up */
 static inline size_t SysPadded(size_t bytes)
 {

@@ -499,6 +499,42 @@ static bool SameBits(const std::vector<Shape> &shapes)
   });
 }
 
+/* Products that leave sums of x.z: z has the bits of products without them, the sums add up to x.z, and have the same bits every time */
+static bool WithSums(const std::vector<Shape> &shapes)
+{
+  return ForAll(shapes, FEW, [](Matrix &M, size_t) {
+    const SysCSR                 csr = M.CSR();
+    const std::vector<SysScalar> nothing((size_t)M.S.m, NotANumber);
+    Vector                       x(RandomVector((size_t)M.S.n), 0), z(nothing, 1);
+    std::vector<SysScalar>       plain, with, first, sums;
+    int64_t                      n, again;
+
+    if (M.S.m > M.S.n) return true; /* x has no entry for each row */
+    if (!M.Called("product with sums", AmbDeviceMultDot(M.A, &csr, NULL, NULL, NULL, &n, stream))) return false;
+    if (n != M.info.tasks) return Complain(M.Where(), Text("%d sums of %d tasks", (int)n, (int)M.info.tasks));
+    if (!n) return true;
+    if (!M.Mult(false, 1, x.Data(), 0, nullptr, z.Data()) || !z.Get(plain)) return false;
+    for (int k = 0; k < 3; k++) {
+      Vector      parts(std::vector<SysScalar>((size_t)n, NotANumber), 1);
+      long double expected = 0, scale = 0, sum = 0;
+
+      z.Set(nothing);
+      if (!M.Called("product with sums", AmbDeviceMultDot(M.A, &csr, x.Data(), z.Data(), parts.Data(), &again, stream))) return false;
+      if (again != n || !z.Get(with) || !parts.Get(sums)) return Complain(M.Where(), "something was written outside");
+      if (memcmp(plain.data(), with.data(), plain.size() * sizeof(SysScalar))) return Complain(M.Where(), "products with sums give other bits");
+      for (size_t r = 0; r < with.size(); r++) {
+        expected += (long double)x.host[r] * with[r];
+        scale += fabsl((long double)x.host[r] * with[r]);
+      }
+      for (SysScalar part : sums) sum += part;
+      if (!(fabsl(sum - expected) <= 40 * (long double)Eps * scale)) return Complain(M.Where(), Text("the sums add up to %.17Lg, not %.17Lg", sum, expected));
+      if (k && memcmp(first.data(), sums.data(), first.size() * sizeof(SysScalar))) return Complain(M.Where(), "other sums in the second product");
+      first = sums;
+    }
+    return true;
+  });
+}
+
 static __global__ void Wait(long long cycles)
 {
   const long long start = clock64();
@@ -778,6 +814,7 @@ int main(int argc, char **argv)
     {"stencils",            Stencils          },
     {"not finite",          NotFinite         },
     {"same bits",           SameBits          },
+    {"with sums",           WithSums          },
     {"stream order",        StreamOrder       },
     {"chains",              Chains            },
     {"refused",             Refused           },

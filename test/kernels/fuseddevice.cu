@@ -13,6 +13,8 @@
 #pragma GCC diagnostic pop
 #include "ksp/ksp/impls/fused/fusedcuda.h"
 
+#include <deque>
+
 /* Which numbers the diagonal of the matrix has, and M */
 enum Kind {
   DEFINITE,
@@ -30,6 +32,9 @@ struct System {
   FusedNorm   norm;
   int         max_it;
   double      least;
+  int         bs;     /* of FUSED_BLOCKS */
+  bool        single; /* the form with a single reduction */
+  bool        sums;   /* the product leaves sums, one for each row */
 };
 
 static __host__ __device__ SysScalar Diagonal(Kind kind, int k)
@@ -50,11 +55,13 @@ static __host__ __device__ SysScalar Entry(Kind kind, int n, int k, const SysSca
   return sum;
 }
 
-static __global__ void Multiply(Kind kind, int n, const SysScalar *p, SysScalar *w)
+static __global__ void Multiply(Kind kind, int n, const SysScalar *p, SysScalar *w, SysScalar *sums)
 {
   const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
-  if (k < n) w[k] = Entry(kind, n, k, p);
+  if (k >= n) return;
+  w[k] = Entry(kind, n, k, p);
+  if (sums) sums[k] = p[k] * w[k];
 }
 
 static SysScalar Preconditioner(Kind kind, int k)
@@ -62,6 +69,12 @@ static SysScalar Preconditioner(Kind kind, int k)
   const SysScalar d = 1 / Diagonal(kind == INDEFINITE_PC || kind == NOT_A_NUMBER ? DEFINITE : kind, k);
 
   return kind == INDEFINITE_PC && k % 3 == 0 ? -d : d;
+}
+
+/* The entry of M in row k and column j of the block */
+static SysScalar BlockEntry(const System &S, int k, int j)
+{
+  return k % S.bs == j ? Preconditioner(S.kind, k) : (SysScalar)0.01;
 }
 
 struct Outcome {
@@ -75,46 +88,65 @@ static bool Check(SysStatus status, const System &S)
   return status == SYS_SUCCESS || Complain(S.name, SysDeviceErrorText());
 }
 
+static bool Product(FusedDevice *f, const FusedPass &pass, const System &S, bool with, cudaStream_t to)
+{
+  const FusedVector from = S.single ? FUSED_Z : FUSED_P, result = S.single ? FUSED_S : FUSED_W;
+  SysReal          *sums = NULL;
+
+  if (with && !Check(FusedDeviceRoom(f, S.n, &sums), S)) return false;
+  if (S.n) Multiply<<<(unsigned)(S.n + 255) / 256, 256, 0, to>>>(S.kind, S.n, pass.v[from], pass.v[result], sums);
+  return Check(with ? FusedDeviceDotMade(f, S.n, to) : FusedDeviceDot(f, &pass, from, result, to), S);
+}
+
 static bool Iterations(FusedDevice *f, const FusedPass &pass, const System &S, int length, cudaStream_t to)
 {
   for (int k = 0; k < length; k++) {
-    if (!Check(FusedDeviceDirection(f, &pass, to), S)) return false;
-    if (S.n) Multiply<<<(unsigned)(S.n + 255) / 256, 256, 0, to>>>(S.kind, S.n, pass.v[FUSED_P], pass.v[FUSED_W]);
-    if (!Check(FusedDeviceDot(f, &pass, to), S) || !Check(FusedDeviceStep(f, &pass, S.norm, to), S)) return false;
+    if (S.single) {
+      if (!Check(FusedDeviceSingle(f, &pass, S.norm, to), S) || !Product(f, pass, S, S.sums, to)) return false;
+    } else {
+      if (!Check(FusedDeviceDirection(f, &pass, S.norm, to), S) || !Product(f, pass, S, S.sums, to)) return false;
+      if (!Check(FusedDeviceStep(f, &pass, S.norm, to), S)) return false;
+    }
   }
-  return true;
+  return Check(FusedDeviceClose(f, S.norm, to), S);
 }
 
 /* Solves; resumes that often after a test has stopped the device */
 static Outcome Solve(const System &S, int length, bool record, int resume)
 {
   const size_t           n = (size_t)S.n;
-  std::vector<SysScalar> d(n), nan(n, NotANumber);
+  std::vector<SysScalar> d(n * (size_t)S.bs), nan(n, NotANumber);
   FusedDevice           *f = NULL;
   const FusedState      *state;
   Outcome                out = {};
   int                    recorded;
 
   seed = 88172645463325252u;
-  for (int k = 0; k < S.n; k++) d[(size_t)k] = Preconditioner(S.kind, k);
+  for (int j = 0; j < S.bs; j++) {
+    for (int k = 0; k < S.n; k++) d[(size_t)j * n + (size_t)k] = BlockEntry(S, k, j);
+  }
   {
-    Vector    x(std::vector<SysScalar>(n, 1), 1), r(RandomVector(n), 1), p(nan, 1), w(nan, 1), diagonal(d, 1);
+    Vector    x(std::vector<SysScalar>(n, 1), 1), r(RandomVector(n), 1), p(nan, 1), w(nan, 1), z(S.single ? nan : std::vector<SysScalar>(), 1), s(S.single ? nan : std::vector<SysScalar>(), 1), diagonal(d, 1);
     FusedPass pass = {};
 
     pass.kind       = S.pc;
-    pass.bs         = 1;
+    pass.bs         = S.bs;
     pass.n          = S.n;
     pass.d          = diagonal.Data();
     pass.v[FUSED_X] = x.Data();
     pass.v[FUSED_R] = r.Data();
-    pass.v[FUSED_Z] = S.pc == FUSED_NONE ? r.Data() : w.Data();
+    pass.v[FUSED_Z] = S.pc == FUSED_NONE ? r.Data() : S.single ? z.Data() : w.Data();
+    pass.v[FUSED_S] = s.Data();
     pass.v[FUSED_P] = p.Data();
     pass.v[FUSED_W] = w.Data();
-    if (!Check(FusedDeviceCreate(&f), S)) return out;
+    SysReal *sums;
+
+    if (!Check(FusedDeviceCreate(&f), S) || !Check(FusedDeviceRoom(f, S.sums ? S.n : 0, &sums), S)) return out;
     if (!Check(FusedDeviceStart(f, &pass, S.norm, stream), S) || !Check(FusedDeviceLimits(f, (SysReal)S.least, std::numeric_limits<SysReal>::max(), S.max_it, stream), S)) return out;
     if (!Check(FusedDeviceSend(f, 1, stream), S) || !Check(FusedDeviceReceive(f, 1, &state), S)) return out;
     out.history.push_back(state->norm);
-    if (record) {
+    if (S.single && (!Product(f, pass, S, false, stream) || !Check(FusedDeviceClose(f, S.norm, stream), S))) return out;
+    for (int again = 0; record && again < 2; again++) { /* the second record takes the place of the first */
       cudaStream_t to;
 
       if (!Check(FusedDeviceRecordBegin(f, &to), S) || !Iterations(f, pass, S, length, to) || !Check(FusedDeviceRecordEnd(f, &recorded), S)) return out;
@@ -132,7 +164,7 @@ static Outcome Solve(const System &S, int length, bool record, int resume)
       } else if (state->stop) break;
     }
     out.state = *state;
-    out.good  = x.Get(out.x) && p.Get(nan) && w.Get(nan) && r.Get(nan);
+    out.good  = x.Get(out.x) && p.Get(nan) && w.Get(nan) && r.Get(nan) && z.Get(nan) && s.Get(nan);
     if (!out.good) Complain(S.name, "something was written outside");
   }
   FusedDeviceDestroy(&f);
@@ -155,7 +187,10 @@ static Outcome OnHost(const System &S)
     double zr = 0, zz = 0, rr = 0;
 
     for (size_t k = 0; k < n; k++) {
-      z[k] = S.pc == FUSED_NONE ? r[k] : Preconditioner(S.kind, (int)k) * r[k];
+      double mr = 0;
+
+      for (int j = 0; j < S.bs; j++) mr += (double)BlockEntry(S, (int)k, j) * (double)r[k - k % (size_t)S.bs + (size_t)j];
+      z[k] = S.pc == FUSED_NONE ? r[k] : (SysScalar)mr;
       zr += (double)z[k] * (double)r[k];
       zz += (double)z[k] * (double)z[k];
       rr += (double)r[k] * (double)r[k];
@@ -191,7 +226,14 @@ static std::vector<System> MakeSystems()
   for (int n : {37, 1000, 5000, 300000, 3000000}) {
     if (small && n > 5000) continue;
     for (FusedKind pc : {FUSED_NONE, FUSED_POINT}) {
-      for (FusedNorm norm : {FUSED_NORM_NONE, FUSED_NORM_Z, FUSED_NORM_R, FUSED_NORM_NATURAL}) { systems.push_back({Text("%d rows, M %d, norm %d", n, (int)pc, (int)norm), n, DEFINITE, pc, norm, 12, 1e-9}); }
+      for (FusedNorm norm : {FUSED_NORM_NONE, FUSED_NORM_Z, FUSED_NORM_R, FUSED_NORM_NATURAL}) {
+        for (int form = 0; form < (n <= 1000 || (n <= 300000 && norm == FUSED_NORM_Z) ? 4 : 1); form++)
+          systems.push_back({Text("%d rows, M %d, norm %d, form %d", n, (int)pc, (int)norm, form), n, DEFINITE, pc, norm, 12, 1e-9, 1, form >= 2, form % 2 > 0});
+      }
+    }
+    for (int bs : {2, 5, FUSED_BLOCKS_MAX}) {
+      if (n < bs || n > 300000) continue;
+      for (int form = 0; form < 4; form += 2) systems.push_back({Text("%d rows, blocks of %d, form %d", n / bs * bs, bs, form), n / bs * bs, DEFINITE, FUSED_BLOCKS, form ? FUSED_NORM_R : FUSED_NORM_Z, 12, 1e-9, bs, form >= 2, false});
     }
   }
   return systems;
@@ -247,20 +289,27 @@ static bool Stops(const std::vector<System> &)
     FusedNorm norm;
     int       max_it;
     FusedStop stop;
+    bool      single;
   } cases[] = {
-    {DEFINITE,       FUSED_POINT, FUSED_NORM_Z,    5,  FUSED_STOP_TEST},
-    {DEFINITE,       FUSED_POINT, FUSED_NORM_NONE, 5,  FUSED_STOP_TEST},
-    {DEFINITE,       FUSED_POINT, FUSED_NORM_Z,    0,  FUSED_STOP_TEST},
-    {INDEFINITE_MAT, FUSED_NONE,  FUSED_NORM_R,    50, FUSED_STOP_MAT },
-    {INDEFINITE_PC,  FUSED_POINT, FUSED_NORM_R,    50, FUSED_STOP_PC  },
-    {IDENTITY,       FUSED_POINT, FUSED_NORM_Z,    50, FUSED_STOP_TEST},
-    {IDENTITY,       FUSED_POINT, FUSED_NORM_NONE, 50, FUSED_STOP_ZERO},
-    {NOT_A_NUMBER,   FUSED_POINT, FUSED_NORM_Z,    50, FUSED_STOP_DPI }
+    {DEFINITE,       FUSED_POINT, FUSED_NORM_Z,    5,  FUSED_STOP_TEST, false},
+    {DEFINITE,       FUSED_POINT, FUSED_NORM_NONE, 5,  FUSED_STOP_TEST, false},
+    {DEFINITE,       FUSED_POINT, FUSED_NORM_Z,    0,  FUSED_STOP_TEST, false},
+    {INDEFINITE_MAT, FUSED_NONE,  FUSED_NORM_R,    50, FUSED_STOP_MAT,  false},
+    {INDEFINITE_PC,  FUSED_POINT, FUSED_NORM_R,    50, FUSED_STOP_PC,   false},
+    {IDENTITY,       FUSED_POINT, FUSED_NORM_Z,    50, FUSED_STOP_TEST, false},
+    {IDENTITY,       FUSED_POINT, FUSED_NORM_NONE, 50, FUSED_STOP_ZERO, false},
+    {NOT_A_NUMBER,   FUSED_POINT, FUSED_NORM_Z,    50, FUSED_STOP_DPI,  false},
+    {DEFINITE,       FUSED_POINT, FUSED_NORM_Z,    5,  FUSED_STOP_TEST, true },
+    {DEFINITE,       FUSED_POINT, FUSED_NORM_Z,    0,  FUSED_STOP_TEST, true },
+    {INDEFINITE_MAT, FUSED_NONE,  FUSED_NORM_R,    50, FUSED_STOP_MAT,  true },
+    {INDEFINITE_PC,  FUSED_POINT, FUSED_NORM_R,    50, FUSED_STOP_PC,   true },
+    {IDENTITY,       FUSED_POINT, FUSED_NORM_NONE, 50, FUSED_STOP_ZERO, true },
+    {NOT_A_NUMBER,   FUSED_POINT, FUSED_NORM_Z,    50, FUSED_STOP_NORM, true }
   };
   bool good = true;
 
   for (const auto &c : cases) {
-    const System  S = {Text("kind %d, norm %d, %d iterations", (int)c.kind, (int)c.norm, c.max_it), 1000, c.kind, c.pc, c.norm, c.max_it, 0};
+    const System  S = {Text("kind %d, norm %d, %d iterations", (int)c.kind, (int)c.norm, c.max_it), 1000, c.kind, c.pc, c.norm, c.max_it, 0, 1, c.single, false};
     const Outcome a = Solve(S, 8, true, 0);
 
     if (!a.good) good = false;
@@ -289,6 +338,90 @@ static bool Resumed(const std::vector<System> &systems)
     a       = Solve(S, 3, false, 1000);
     b       = Solve(T, 3, false, 0);
     if (a.history != b.history || memcmp(a.x.data(), b.x.data(), a.x.size() * sizeof(SysScalar))) good = Complain(S.name, "other iterations after a test");
+  }
+  return good;
+}
+
+/* Two processes that have the same system each, on one device. All sums are twice those of one process, which is no rounding: both must come to the bits of one. */
+struct Shared {
+  FusedDevice *f[2] = {NULL, NULL};
+  SysReal     *mine[2], *all[2];
+
+  ~Shared()
+  {
+    for (FusedDevice *&device : f) FusedDeviceDestroy(&device);
+  }
+  bool Create(const System &S)
+  {
+    for (int q = 0; q < 2; q++) {
+      if (!Check(FusedDeviceCreate(&f[q]), S) || !Check(FusedDeviceShare(f[q], 2, &mine[q], &all[q]), S)) return false;
+    }
+    return true;
+  }
+  void Gather()
+  {
+    for (int k = 0; k < 4; k++) cudaMemcpyAsync(all[k / 2] + k % 2 * FUSED_DEVICE_SUMS, mine[k % 2], FUSED_DEVICE_SUMS * sizeof(SysReal), cudaMemcpyDeviceToDevice, stream);
+  }
+};
+
+static bool SharedOf(const std::vector<System> &systems)
+{
+  bool good = true;
+
+  for (const System &S : systems) {
+    const size_t           n     = (size_t)S.n;
+    const int              parts = S.single ? 1 : 2; /* of an iteration, each ends with a gather */
+    std::vector<SysScalar> d(n * (size_t)S.bs), nan(n, NotANumber), x;
+    const FusedState      *state;
+    Shared                 two;
+
+    if (S.norm != FUSED_NORM_NONE || S.sums) continue;
+
+    const Outcome one = Solve(S, 4, false, 0);
+
+    for (int k = 0; k < S.n; k++) d[(size_t)k] = BlockEntry(S, k, 0);
+    if (!two.Create(S)) return false;
+    {
+      std::deque<Vector> v;
+
+      seed = 88172645463325252u;
+
+      const std::vector<SysScalar> r = RandomVector(n);
+      FusedPass                    pass[2];
+
+      for (int q = 0; q < 2; q++) {
+        pass[q]      = {};
+        pass[q].kind = S.pc;
+        pass[q].bs   = 1;
+        pass[q].n    = S.n;
+        v.emplace_back(d, 1);
+        pass[q].d = v.back().Data();
+        for (FusedVector k : {FUSED_X, FUSED_R, FUSED_P, FUSED_W, FUSED_Z, FUSED_S}) {
+          v.emplace_back(k == FUSED_X ? std::vector<SysScalar>(n, 1) : k == FUSED_R ? r : nan, 1);
+          pass[q].v[k] = v.back().Data();
+        }
+        if (S.pc == FUSED_NONE) pass[q].v[FUSED_Z] = pass[q].v[FUSED_R];
+      }
+      for (int q = 0; q < 2; q++) good = Check(FusedDeviceStart(two.f[q], &pass[q], S.norm, stream), S) && good;
+      two.Gather();
+      for (int q = 0; q < 2; q++) good = Check(FusedDeviceFinishStart(two.f[q], S.norm, stream), S) && Check(FusedDeviceLimits(two.f[q], 0, 1, S.max_it, stream), S) && good;
+      for (int q = 0; q < 2 && S.single; q++) good = Product(two.f[q], pass[q], S, false, stream) && good;
+      if (S.single) two.Gather();
+      for (int k = 0; k < parts * S.max_it; k++) {
+        for (int q = 0; q < 2; q++) {
+          if (S.single) good = Check(FusedDeviceSingle(two.f[q], &pass[q], S.norm, stream), S) && good;
+          else if (k % 2) good = Check(FusedDeviceStep(two.f[q], &pass[q], S.norm, stream), S) && good;
+          else good = Check(FusedDeviceDirection(two.f[q], &pass[q], S.norm, stream), S) && good;
+          if (S.single || k % 2 == 0) good = Product(two.f[q], pass[q], S, false, stream) && good;
+        }
+        two.Gather();
+      }
+      for (int q = 0; q < 2; q++) {
+        good = Check(FusedDeviceClose(two.f[q], S.norm, stream), S) && Check(FusedDeviceSend(two.f[q], 0, stream), S) && Check(FusedDeviceReceive(two.f[q], 0, &state), S) && good;
+        if (!v[(size_t)(7 * q + 1)].Get(x) || x != one.x) good = Complain(S.name, Text("process %d of two has another solution", q));
+        if (state->its != one.state.its || state->stop != one.state.stop || state->beta != 2 * one.state.beta) good = Complain(S.name, Text("process %d of two ends in another way", q));
+      }
+    }
   }
   return good;
 }
@@ -373,6 +506,7 @@ int main(int argc, char **argv)
     {"same bits",  SameBits    },
     {"stops",      Stops       },
     {"resumed",    Resumed     },
+    {"shared",     SharedOf    },
     {"chebyshev",  Chebyshev   }
   };
   int failures;

@@ -111,6 +111,10 @@ static inline PetscErrorCode MatShadowValuesView(const double figure[], const ch
 /* z = alpha A x + beta y, with the data that layout() made; A is the matrix that layout(), or the last update(), was given. y may be z, and is not read if beta is 0. */
 typedef SysStatus MatShadowMultFunction(void *data, const SysCSR *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 
+/* z = A x, and *nparts numbers in parts[] that add up to x.z, the same bits in every run. Without parts[] it only says how many it would leave; 0: none, and z is not
+   made either. */
+typedef SysStatus MatShadowMultDotFunction(void *data, const SysCSR *A, const SysScalar *x, SysScalar *z, SysScalar parts[], int64_t *nparts, SysStream);
+
 /* The functions of a format on one side, the host or the device. If memory is short they return SYS_OUT_OF_MEMORY, and change nothing. */
 typedef struct {
   /* Lists the ways to store the matrix that are worth a try, the best by the model first: all of them with MAT_SHADOW_TUNE_ONLINE, else those that the parameters
@@ -127,6 +131,8 @@ typedef struct {
 
   const MatShadowFigure *figures;                                           /* ends with a name that is NULL */
   PetscErrorCode (*view)(const double figure[], const char[], PetscViewer); /* prints the figures; with several processes the text says to which they belong */
+
+  MatShadowMultDotFunction *multdot; /* on the device, of square matrices; may be NULL */
 } MatShadowOps;
 
 struct _MatShadow;

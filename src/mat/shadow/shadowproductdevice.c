@@ -292,7 +292,7 @@ PetscErrorCode MatShadowDeviceExpectTranspose(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatShadowDeviceSettled(Mat A, MatShadowCSR *csr, MatShadowMultFunction **mult, void **data)
+PetscErrorCode MatShadowDeviceSettled(Mat A, MatShadowCSR *csr, const MatShadowOps **ops, void **data)
 {
   const MatShadowTrial *trial;
   MatShadow            *s;
@@ -309,7 +309,7 @@ PetscErrorCode MatShadowDeviceSettled(Mat A, MatShadowCSR *csr, MatShadowMultFun
   csr->A.n  = A->cmap->n;
   csr->A.nz = s->nz;
   PetscCall(MatShadowDeviceGetCSR(A, csr));
-  *mult = s->ops->mult;
+  *ops  = s->ops;
   *data = s->data;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

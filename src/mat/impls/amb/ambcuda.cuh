@@ -135,6 +135,7 @@ extern const AmbLaunchers AmbLaunchersSingle, AmbLaunchersPlaces;
 SysStatus AmbDeviceConvert(const SysCSR *, const int *from, const AmbDeviceParams *, cudaStream_t, AmbDevice **);
 SysStatus AmbDeviceRenew(AmbDevice *, const AmbArrays *, cudaStream_t);
 SysStatus AmbDeviceProduct(AmbDevice *, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
+SysStatus AmbDeviceProductDot(AmbDevice *, const AmbArrays *, const SysScalar *x, SysScalar *z, SysScalar *parts, int64_t *nparts, cudaStream_t);
 SysStatus AmbDeviceFill(const AmbLayout *, const AmbArrays *, cudaStream_t);
 SysStatus AmbDeviceRefill(const AmbLayout *, size_t n, const SysScalar *a, cudaStream_t);
 

@@ -53,6 +53,9 @@ SysStatus AmbDeviceUpdate(void *, const SysCSR *, SysStream);
 SysStatus AmbDeviceMult(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 SysStatus AmbDeviceMultTranspose(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 
+/* multdot() of the format's table */
+SysStatus AmbDeviceMultDot(void *, const SysCSR *, const SysScalar *x, SysScalar *z, SysScalar *parts, int64_t *nparts, SysStream);
+
 /* Has CUDA load the code of the kernels of first conversions and products; waits for the stream */
 SysStatus AmbDeviceLoad(SysStream);
 

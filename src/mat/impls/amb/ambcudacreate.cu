@@ -251,7 +251,6 @@ static SysStatus AmbCreateBuild(const SysCSR *csr, const int *from, const Choice
 static SysStatus AmbCreateConverted(const SysCSR *csr, const int *from, const Choice *choice, Workspace *w, cudaStream_t stream, AmbDevice **A)
 {
   SysStatus status;
-  int       device, major;
 
   *A = (AmbDevice *)calloc(1, sizeof(**A));
   if (!*A) return SYS_OUT_OF_MEMORY;
@@ -261,7 +260,7 @@ static SysStatus AmbCreateConverted(const SysCSR *csr, const int *from, const Ch
     *A = NULL;
     return status;
   }
-  (*A)->early        = cudaGetDevice(&device) == cudaSuccess && cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess && major >= 9;
+  (*A)->early        = SysStartsEarly();
   (*A)->written      = 1;
   (*A)->info.threads = 128;
   (*A)->deep         = choice->block_size > 2 || (*A)->info.stored_values > 16. * SYS_WARP * choice->block_size * (double)(*A)->info.tasks;

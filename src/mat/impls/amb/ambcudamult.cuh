@@ -2,7 +2,7 @@
 /*
    The product with a vector in the AMB format on a CUDA device: one launch, in which one lane writes each row once; the order of additions never changes
 
-   The kernel may start before the previous one in the stream has ended: until AmbMultWait() it reads only the matrix. x may change until then: the
+   The kernel may start before the previous one in the stream has ended: until SysWait() it reads only the matrix. x may change until then: the
    kernel must not read it through the cache for constant data.
 
    A block of b values costs its index and b products. Filling multiplies zeros with entries of x in columns where the row has no entry; if such an entry
@@ -39,14 +39,6 @@ static __device__ __forceinline__ int LoadOnce(const uint16_t *p)
 
   asm volatile("ld.global.nc.L1::no_allocate.u16 %0, [%1];" : "=h"(v) : "l"(p));
   return v;
-}
-
-/* Waits until the previous work in the stream is done and its results are visible */
-static __device__ __forceinline__ void AmbMultWait(void)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
 }
 
 /* If y is added, the sum begins with y: loading y at the end would cost a latency, and keeping it from the beginning registers. alpha is then multiplied with
@@ -100,9 +92,9 @@ static __device__ bool AmbMultLastPiece(const AmbLayout &A, const AmbArrays &csr
   return lane == 0;
 }
 
-/* One task: the sums by sum(kind, ...), and what becomes of them */
-template <bool ADD, class Sum>
-static __device__ __forceinline__ void AmbMultTask(const AmbLayout &A, const AmbArrays &csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, const Sum &lane_sum)
+/* One task: the sums by sum(kind, ...), and what becomes of them. With DOT, each task leaves its part of x.z, a split row that of its first task, whichever ends last. */
+template <bool ADD, bool DOT, class Sum>
+static __device__ __forceinline__ void AmbMultTask(const AmbLayout &A, const AmbArrays &csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysScalar *parts, const Sum &lane_sum)
 {
   const unsigned w = (blockIdx.x * blockDim.x + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP;
   Scale<ADD>     scale = {alpha, beta, y, 0, false};
@@ -135,11 +127,19 @@ static __device__ __forceinline__ void AmbMultTask(const AmbLayout &A, const Amb
     const AmbSplit split = A.split[t.slot];
 
     scale.row = AmbRowAt(A.perm, split.slot);
+    if (DOT && lane == 0 && w != split.task) parts[w] = 0;
     if (!AmbMultLastPiece(A, csr, split, ADD ? alpha : 1, scale.row, t.slot, w, lane, x, &sum)) return;
     if (ADD) sum += beta * y[scale.row];
+    if (DOT) parts[split.task] = x[scale.row] * scale.End(sum);
   } else {
-    if (!scale.owner) return;
+    if (!DOT && !scale.owner) return;
     if (sum != sum) sum = scale.Begin() + RowSum(csr, ADD ? alpha : 1, scale.row, x, 0, 1);
+    if (DOT) {
+      const SysScalar part = AmbMultWarpSum(scale.owner ? x[scale.row] * scale.End(sum) : 0, 1);
+
+      if (lane == 0) parts[w] = part;
+      if (!scale.owner) return;
+    }
   }
   z[scale.row] = scale.End(sum);
 }

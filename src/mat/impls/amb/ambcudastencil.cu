@@ -92,7 +92,7 @@ static __global__ void __launch_bounds__(AMB_MOST_THREADS, BLOCKS) AmbStencilMul
       }
     }
     if (w == 0) {
-      AmbMultWait();
+      SysWait();
 #pragma unroll
       for (int g = 0; g < G; g++) {
 #pragma unroll

@@ -527,9 +527,9 @@ const MatShadowFormat MatShadowFormatNUSSELL = {
   .cited       = &NusCited,
   .params_size = sizeof(NusSellParams),
   .open        = &NusOpen,
-  .host        = {RankHost_NUSSELL,   LayoutHost_NUSSELL,   NusHostUpdate,   NusHostMult,   NusHostMultTranspose,   DescribeHost_NUSSELL,   NusHostDestroy,   NULL, NusHostFigures,   ViewHost_NUSSELL  },
+  .host        = {RankHost_NUSSELL,      LayoutHost_NUSSELL, NusHostUpdate, NusHostMult,            NusHostMultTranspose,   DescribeHost_NUSSELL, NusHostDestroy, NULL,             NusHostFigures,     ViewHost_NUSSELL},
 #if defined(SYS_HAVE_DEVICE)
-  .device = {RankDevice_NUSSELL, LayoutDevice_NUSSELL, NusDeviceUpdate, NusDeviceMult, NusDeviceMultTranspose, DescribeDevice_NUSSELL, NusDeviceDestroy, NULL, NusDeviceFigures, ViewDevice_NUSSELL},
+  .device = { RankDevice_NUSSELL, LayoutDevice_NUSSELL,    NusDeviceUpdate, NusDeviceMult, NusDeviceMultTranspose, DescribeDevice_NUSSELL,     NusDeviceDestroy,           NULL, NusDeviceFigures, ViewDevice_NUSSELL, NusDeviceMultDot},
 #endif
   .create_seq     = MatCreate_SeqAIJNUSSELL,
   .create_mpi     = MatCreate_MPIAIJNUSSELL,

@@ -311,6 +311,19 @@ SysStatus NusDeviceMult(void *data, const SysCSR *csr, SysScalar alpha, const Sy
   return SYS_SUCCESS;
 }
 
+/* Several segments add to z one after the other: none of them has the sums of x.z */
+SysStatus NusDeviceMultDot(void *data, const SysCSR *csr, const SysScalar *x, SysScalar *z, SysScalar *parts, int64_t *nparts, SysStream stream)
+{
+  NusDevice *A = (NusDevice *)data;
+
+  *nparts = 0;
+  if (A->segments.size() != 1 || A->segments[0].moved) return SYS_SUCCESS;
+
+  const AmbArrays arrays = NusDeviceArrays(A->segments[0], csr);
+
+  return AmbDeviceProductDot(A->segments[0].A, &arrays, x, z, parts, nparts, stream);
+}
+
 SysStatus NusDeviceMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)
 {
   NusDevice *A = (NusDevice *)data;

@@ -41,6 +41,7 @@ SysStatus NusDeviceUpdate(void *, const SysCSR *, SysStream); /* new values in t
 /* z = alpha A x + beta y, and the same with the transposed matrix, which is stored in AMB's layout from the first such product on. The CSR is the one that the
    last update was made from. y may be z, and is not read if beta is 0. */
 SysStatus NusDeviceMult(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
+SysStatus NusDeviceMultDot(void *, const SysCSR *, const SysScalar *x, SysScalar *z, SysScalar *parts, int64_t *nparts, SysStream);
 SysStatus NusDeviceMultTranspose(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 
 /* Is an x of n entries so large that segments may pay? If not, the layout is that of AMB with blocks of one column. */

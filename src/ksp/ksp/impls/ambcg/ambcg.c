@@ -369,7 +369,7 @@ static PetscErrorCode KSPCGSetObjectiveTarget_AMBCG(KSP ksp, PetscReal target)
    the program, the solve is transposed, eigenvalues or singular values are computed, a trust region or an objective target is set, or negative curvature counts as
    convergence.
 
-   Vectors of the type `VECSEQCUDA` serve with `PCNONE` and `PCJACOBI`, and those of the type `VECMPICUDA` too if NCCL is started between the GPUs (see
+   Vectors of the type `VECSEQCUDA` serve with `PCNONE`, `PCJACOBI` and `PCPBJACOBI`, and those of the type `VECMPICUDA` too if NCCL is started between the GPUs (see
    `MatShadowSetHalo()`). The host then queues iterations ahead of their results, unless a monitor or a convergence test of the program looks at each.
 
 .seealso: `KSPCG`, `KSPAMBBCGS`, `KSPCGUseSingleReduction()`
@@ -381,6 +381,7 @@ static PetscErrorCode KSPCreate_AMBCG(KSP ksp)
   PetscFunctionBegin;
   PetscCall(KSPAMBExtend(ksp, KSPCG, KSPAMBCGSolveEither, &amb));
   amb->solvedevice = KSPAMBCGSolveDevice;
+  amb->blocks      = PETSC_TRUE;
   PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPCGUseSingleReduction_C", &amb->usesingle));
   PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPCGSetRadius_C", &amb->setradius));
   PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPCGSetObjectiveTarget_C", &amb->settarget));

@@ -8,14 +8,32 @@
 
 static SysStatus KSPAMBCGQueueIteration(KSPAMB *amb, const KSPAMBQueue *q, KSPAMBProduct *product, SysStream stream)
 {
-  SysStatus status = FusedDeviceDirection(amb->device, &q->pass, stream);
+  SysStatus status = FusedDeviceDirection(amb->device, &q->pass, q->norm, stream);
 
-  if (status == SYS_SUCCESS) status = KSPAMBQueueMultiply(q, product, FUSED_P, FUSED_W, stream);
-  if (status == SYS_SUCCESS) status = FusedDeviceDot(amb->device, &q->pass, stream);
-  if (status == SYS_SUCCESS) status = KSPAMBQueueFinish(amb, q, product, FusedDeviceFinishDot, stream);
+  if (status == SYS_SUCCESS) status = KSPAMBQueueMultiplyDot(amb, q, product, FUSED_P, FUSED_W, stream);
   if (status == SYS_SUCCESS) status = FusedDeviceStep(amb->device, &q->pass, q->norm, stream);
-  if (status == SYS_SUCCESS) status = KSPAMBQueueFinishNorm(amb, q, product, FusedDeviceFinishStep, stream);
+  if (status == SYS_SUCCESS) status = KSPAMBQueueGather(q, product, stream);
   return status;
+}
+
+/* The sums of the pass are gathered with those of the product */
+static SysStatus KSPAMBCGQueueIterationSingle(KSPAMB *amb, const KSPAMBQueue *q, KSPAMBProduct *product, SysStream stream)
+{
+  SysStatus status = FusedDeviceSingle(amb->device, &q->pass, q->norm, stream);
+
+  if (status == SYS_SUCCESS) status = KSPAMBQueueMultiplyDot(amb, q, product, FUSED_Z, FUSED_S, stream);
+  return status;
+}
+
+/* Before the first iteration of that form */
+static SysStatus KSPAMBCGQueueFirst(KSPAMB *amb, const KSPAMBQueue *q, KSPAMBProduct *product, SysStream stream)
+{
+  return KSPAMBQueueMultiplyDot(amb, q, product, FUSED_Z, FUSED_S, stream);
+}
+
+static SysStatus KSPAMBCGQueueClose(KSPAMB *amb, const KSPAMBQueue *q, KSPAMBProduct *product, SysStream stream)
+{
+  return FusedDeviceClose(amb->device, q->norm, stream);
 }
 
 static SysStatus KSPAMBCGQueueResume(KSPAMB *amb, const KSPAMBQueue *q, KSPAMBProduct *product, SysStream stream)
@@ -46,14 +64,16 @@ PetscErrorCode KSPAMBCGSolveDevice(KSP ksp, KSPAMB *amb)
   PetscCall(KSPAMBQueueSetUp(ksp, amb, &q));
   q.v[FUSED_X] = ksp->vec_sol;
   q.v[FUSED_R] = ksp->work[0];
-  q.v[FUSED_Z] = amb->kind == FUSED_POINT ? ksp->work[1] : ksp->work[0];
-  q.v[FUSED_W] = ksp->work[1];
+  q.v[FUSED_Z] = amb->kind == FUSED_NONE ? ksp->work[0] : ksp->work[1];
+  q.v[FUSED_W] = amb->single ? ksp->work[4] : ksp->work[1];
   q.v[FUSED_P] = ksp->work[2];
+  q.v[FUSED_S] = amb->single ? ksp->work[3] : NULL;
   q.norm       = ksp->normtype == KSP_NORM_NONE ? FUSED_NORM_NONE : norms[ksp->normtype - KSP_NORM_PRECONDITIONED];
-  q.vectors    = 13;
-  q.flops      = 14;
+  q.vectors    = amb->single ? 13 : 11;
+  q.flops      = amb->single ? 18 : 14;
   q.products   = 1;
-  q.iteration  = KSPAMBCGQueueIteration;
+  q.iteration  = amb->single ? KSPAMBCGQueueIterationSingle : KSPAMBCGQueueIteration;
+  q.close      = KSPAMBCGQueueClose;
   q.resume     = KSPAMBCGQueueResume;
   q.end        = KSPAMBCGQueueEnd;
   PetscCall(KSPAMBResidual(ksp, q.A, q.v[FUSED_R]));
@@ -66,6 +86,9 @@ PetscErrorCode KSPAMBCGSolveDevice(KSP ksp, KSPAMB *amb)
   if (state->beta == 0.0) {
     ksp->its = 1;
     PetscCall(KSPAMBCGZero(ksp));
-  } else PetscCall(KSPAMBQueueRun(ksp, amb, &q));
+  } else {
+    if (amb->single) PetscCall(KSPAMBQueueByPETSc(amb, &q, KSPAMBCGQueueFirst));
+    PetscCall(KSPAMBQueueRun(ksp, amb, &q));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

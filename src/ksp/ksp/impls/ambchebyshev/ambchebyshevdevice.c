@@ -8,13 +8,13 @@
 #include "ksp/ksp/impls/ambchebyshev/ambchebyshev.h"
 #include "ksp/ksp/impls/fused/fusedcuda.h"
 
-/* The product of a format, called without the vectors and events of PETSc's product; mult is NULL if PETSc's product serves */
+/* The product of a format, called without the vectors and events of PETSc's product; ops is NULL if PETSc's product serves */
 typedef struct {
-  MatShadowMultFunction *mult;
-  void                  *data;
-  MatShadowCSR           csr;
-  PetscInt               made;
-  const SysReal         *d; /* of the preconditioner */
+  const MatShadowOps *ops;
+  void               *data;
+  MatShadowCSR        csr;
+  PetscInt            made;
+  const SysReal      *d; /* of the preconditioner */
 } Product;
 
 static PetscErrorCode KSPAMBChebyshevCheck(SysStatus status)
@@ -24,42 +24,6 @@ static PetscErrorCode KSPAMBChebyshevCheck(SysStatus status)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #define CALL(call) PetscCall(KSPAMBChebyshevCheck(call))
-
-/* The numbers of the preconditioner, as PETSc applies them: see KSPAMBGetPC() */
-static PetscErrorCode KSPAMBChebyshevGetPC(KSP ksp, KSPAMB *amb, PetscInt n, const SysReal **d)
-{
-  const PetscScalar *column;
-  PetscScalar       *unit, *numbers;
-  PetscInt           have = -1;
-  PetscBool          same;
-
-  PetscFunctionBegin;
-  *d = NULL;
-  if (amb->kind == FUSED_NONE) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPAMBKeeps(ksp, amb, &amb->diagonal, n, &same));
-  if (!same) {
-    if (amb->diagonal) PetscCall(VecGetLocalSize(amb->diagonal, &have));
-    if (have != n * amb->bs) {
-      PetscCall(VecDestroy(&amb->diagonal));
-      PetscCall(VecCreateSeqCUDA(PETSC_COMM_SELF, n * amb->bs, &amb->diagonal));
-    }
-    for (PetscInt j = 0; j < amb->bs; j++) {
-      PetscCall(VecCUDAGetArrayWrite(ksp->work[0], &unit));
-      CALL(FusedDeviceUnit(n, (int)amb->bs, (int)j, unit, PetscDefaultCudaStream));
-      PetscCall(VecCUDARestoreArrayWrite(ksp->work[0], &unit));
-      PetscCall(PCApply(ksp->pc, ksp->work[0], ksp->work[1]));
-      PetscCall(VecCUDAGetArrayRead(ksp->work[1], &column));
-      PetscCall(VecCUDAGetArray(amb->diagonal, &numbers));
-      PetscCallCUDA(cudaMemcpyAsync(numbers + j * n, column, (size_t)n * sizeof(*column), cudaMemcpyDeviceToDevice, PetscDefaultCudaStream));
-      PetscCall(VecCUDARestoreArray(amb->diagonal, &numbers));
-      PetscCall(VecCUDARestoreArrayRead(ksp->work[1], &column));
-    }
-  }
-  PetscCall(VecCUDAGetArrayRead(amb->diagonal, &column));
-  *d = (const SysReal *)column;
-  PetscCall(VecCUDARestoreArrayRead(amb->diagonal, &column));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* The array of a vector that is read, or NULL. A pass may read and write the same vector. */
 static PetscErrorCode KSPAMBChebyshevArray(Vec v, SysReal **array)
@@ -91,9 +55,9 @@ static PetscErrorCode KSPAMBChebyshevStepDevice(KSP ksp, KSPAMB *amb, Mat A, Fus
   PetscCall(KSPAMBChebyshevArray(v[FUSED_Z], &pass->v[FUSED_Z]));
   PetscCall(KSPAMBChebyshevArray(v[FUSED_R], &pass->v[FUSED_R]));
   if (v[FUSED_P]) {
-    if (product->mult) {
+    if (product->ops) {
       PetscCall(VecCUDAGetArrayWrite(v[FUSED_W], &w));
-      CALL((*product->mult)(product->data, &product->csr.A, 1, pass->v[FUSED_P], 0, NULL, w, product->csr.stream));
+      CALL((*product->ops->mult)(product->data, &product->csr.A, 1, pass->v[FUSED_P], 0, NULL, w, product->csr.stream));
       PetscCall(VecCUDARestoreArrayWrite(v[FUSED_W], &w));
       product->made++;
     } else PetscCall(KSP_MatMult(ksp, A, v[FUSED_P], v[FUSED_W]));
@@ -116,9 +80,9 @@ PetscErrorCode KSPAMBChebyshevSolveDevice(KSP ksp, KSPAMB *amb)
   PetscFunctionBegin;
   PetscCall(PetscMemzero(&product, sizeof(product)));
   PetscCall(VecGetLocalSize(ksp->vec_sol, &n));
-  PetscCall(KSPAMBChebyshevGetPC(ksp, amb, n, &product.d));
+  PetscCall(KSPAMBDeviceGetPC(ksp, amb, n, &product.d));
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  PetscCall(MatShadowDeviceSettled(A, &product.csr, &product.mult, &product.data));
+  PetscCall(MatShadowDeviceSettled(A, &product.csr, &product.ops, &product.data));
   PetscCall(KSPAMBChebyshevIterate(ksp, amb, KSPAMBChebyshevStepDevice, &product));
   if (product.made) PetscCall(MatShadowDeviceMade(A, product.made));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -43,13 +43,14 @@ struct _KSPAMB {
   SysReal            *d; /* as in FusedPass */
   size_t              size;
   PetscMPIInt         nproc;
+  PetscBool           blocks; /* the passes on a GPU apply dense blocks too */
   PetscBool           poison; /* the set-up of the preconditioner failed on this process */
   PetscBool           keep;   /* d is made once for each set-up of the preconditioner, and not in every solve */
   KSPAMBKept          kept;   /* what d was made of */
 
   /* For the solve on a GPU */
   struct _FusedDevice *device;
-  Vec                  diagonal; /* of a Jacobi preconditioner */
+  Vec                  diagonal; /* the numbers of the preconditioner, as in FusedPass */
   PetscInt             length;   /* iterations that are queued together */
   PetscInt             replayed; /* how often a recorded piece of the last solve was run */
 
@@ -97,8 +98,9 @@ PetscErrorCode KSPAMBLookAtPC(KSP, KSPAMB *);
 /* Are the numbers of the preconditioner on this side still those of its last set-up? If not, takes note that they will be. */
 PetscErrorCode KSPAMBKeeps(KSP, KSPAMB *, const void *side, PetscInt n, PetscBool *same);
 
-/* Says why the device cannot make a solve with vectors on a GPU, or sets solve */
+/* Says why the device cannot make a solve with vectors on a GPU, or sets solve. The numbers of the preconditioner are made in ksp->work. */
 SYS_DEVICE PetscErrorCode KSPAMBDeviceServes(KSP ksp, KSPAMB *amb, const char **why, PetscErrorCode (**solve)(KSP, KSPAMB *)) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode KSPAMBDeviceGetPC(KSP ksp, KSPAMB *amb, PetscInt n, const SysReal **d) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode KSPAMBDeviceClear(KSPAMB *amb) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode KSPAMBCGSolveDevice(KSP ksp, KSPAMB *amb) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode KSPAMBBCGSSolveDevice(KSP ksp, KSPAMB *amb) SYS_STUB(PETSC_SUCCESS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Solves with vectors on a GPU: which ones the device can make
+   Solves with vectors on a GPU: which ones the device can make; the numbers of their preconditioners
 */
 #include <petscdevice_cuda.h>
 
@@ -25,7 +25,7 @@ static PetscErrorCode KSPAMBDeviceVecServes(Vec v, PetscBool mpi, PetscBool *ser
 
 PetscErrorCode KSPAMBDeviceServes(KSP ksp, KSPAMB *amb, const char **why, PetscErrorCode (**solve)(KSP, KSPAMB *))
 {
-  PetscBool    seq, mpi, none, jacobi, plain = PETSC_TRUE;
+  PetscBool    seq, mpi, plain = PETSC_TRUE;
   MatHaloComm *about = NULL;
   MatNullSpace nullspace;
   Mat          A;
@@ -42,19 +42,54 @@ PetscErrorCode KSPAMBDeviceServes(KSP ksp, KSPAMB *amb, const char **why, PetscE
   for (PetscInt k = 0; k < ksp->nwork && plain; k++) PetscCall(KSPAMBDeviceVecServes(ksp->work[k], mpi, &plain));
   if (plain) PetscCall(KSPAMBDeviceVecServes(ksp->vec_sol, mpi, &plain));
   if (plain) PetscCall(KSPAMBDeviceVecServes(ksp->vec_rhs, mpi, &plain));
-  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCNONE, &none));
-  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCJACOBI, &jacobi));
   PetscCall(KSPAMBLookAtPC(ksp, amb));
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(MatGetNullSpace(A, &nullspace));
   if (mpi && !amb->local) PetscCall(MatHaloCommGet(PetscObjectComm((PetscObject)ksp), &about));
   if (about && !about->nccl) *why = "NCCL is not started between the GPUs of these processes; -mat_shadow_halo nccl starts it";
-  else if (!amb->solvedevice || amb->single) *why = "the device has no passes for this method";
+  else if (!amb->solvedevice) *why = "the device has no passes for this method";
   else if (!plain) *why = "not all vectors are on the GPU with PETSc's operations";
   else if (nullspace) *why = "the operator has a null space";
-  else if (!amb->local && !none && !jacobi) *why = "the device has no pass for this preconditioner";
+  else if (!amb->local && (amb->kind == FUSED_OTHER || (amb->kind == FUSED_BLOCKS && !amb->blocks))) *why = "the device has no pass for this preconditioner";
   else if (ksp->chknorm > 0) *why = "the first norms are not wanted";
   else *solve = amb->solvedevice;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAMBDeviceGetPC(KSP ksp, KSPAMB *amb, PetscInt n, const SysReal **d)
+{
+  const PetscScalar *column;
+  PetscScalar       *unit, *numbers;
+  PetscInt           have = -1;
+  PetscBool          same = PETSC_FALSE;
+  SysStatus          status;
+
+  PetscFunctionBegin;
+  *d = NULL;
+  if (amb->kind == FUSED_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  if (amb->keep) PetscCall(KSPAMBKeeps(ksp, amb, &amb->diagonal, n, &same));
+  if (!same) {
+    if (amb->diagonal) PetscCall(VecGetLocalSize(amb->diagonal, &have));
+    if (have != n * amb->bs) {
+      PetscCall(VecDestroy(&amb->diagonal));
+      PetscCall(VecCreateSeqCUDA(PETSC_COMM_SELF, n * amb->bs, &amb->diagonal));
+    }
+    for (PetscInt j = 0; j < amb->bs; j++) {
+      PetscCall(VecCUDAGetArrayWrite(ksp->work[0], &unit));
+      status = FusedDeviceUnit(n, (int)amb->bs, (int)j, unit, PetscDefaultCudaStream);
+      PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "The preconditioner on the GPU: %s", SysDeviceErrorText());
+      PetscCall(VecCUDARestoreArrayWrite(ksp->work[0], &unit));
+      PetscCall(PCApply(ksp->pc, ksp->work[0], ksp->work[1]));
+      PetscCall(VecCUDAGetArrayRead(ksp->work[1], &column));
+      PetscCall(VecCUDAGetArray(amb->diagonal, &numbers));
+      PetscCallCUDA(cudaMemcpyAsync(numbers + j * n, column, (size_t)n * sizeof(*column), cudaMemcpyDeviceToDevice, PetscDefaultCudaStream));
+      PetscCall(VecCUDARestoreArray(amb->diagonal, &numbers));
+      PetscCall(VecCUDARestoreArrayRead(ksp->work[1], &column));
+    }
+  }
+  PetscCall(VecCUDAGetArrayRead(amb->diagonal, &column));
+  *d = (const SysReal *)column;
+  PetscCall(VecCUDARestoreArrayRead(amb->diagonal, &column));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

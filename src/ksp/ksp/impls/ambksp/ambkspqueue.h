@@ -9,12 +9,13 @@
 #include "ksp/ksp/impls/ambksp/ambksp.h"
 #include "ksp/ksp/impls/fused/fusedcuda.h"
 
-/* How products are made: by a format, or by PETSc if mult is NULL. An error of PETSc is kept, since a queue returns a SysStatus. */
+/* How products are made: by a format, or by PETSc if ops is NULL. An error of PETSc is kept, since a queue returns a SysStatus. */
 typedef struct {
-  MatShadowMultFunction *mult;
-  void                  *data;
-  MatShadowCSR           csr;
-  PetscErrorCode         error;
+  const MatShadowOps *ops;
+  void               *data;
+  MatShadowCSR        csr;
+  int64_t             nparts; /* sums that the format leaves of the product of both vectors; 0: none */
+  PetscErrorCode      error;
 } KSPAMBProduct;
 
 typedef struct _KSPAMBQueue KSPAMBQueue;
@@ -26,6 +27,7 @@ struct _KSPAMBQueue {
   PetscLogDouble vectors, flops; /* that an iteration reads and writes, for each row; its operations */
   PetscInt       products;       /* in an iteration */
   SysStatus (*iteration)(KSPAMB *, const KSPAMBQueue *, KSPAMBProduct *, SysStream);
+  SysStatus (*close)(KSPAMB *, const KSPAMBQueue *, KSPAMBProduct *, SysStream);  /* after the last iteration of a block, before the report; or NULL */
   SysStatus (*resume)(KSPAMB *, const KSPAMBQueue *, KSPAMBProduct *, SysStream); /* after a test that the host does not share */
   PetscErrorCode (*end)(KSP, KSPAMB *, KSPAMBQueue *, const FusedState *);        /* sets the reason after a stop other than FUSED_STOP_TEST */
 
@@ -53,8 +55,15 @@ PetscErrorCode KSPAMBQueueStart(KSP, KSPAMB *, KSPAMBQueue *, FusedKind, const F
 /* Iterates until there is a reason */
 PetscErrorCode KSPAMBQueueRun(KSP, KSPAMB *, KSPAMBQueue *);
 
-/* Queues the product of a vector, in an iteration */
+/* Queues the product of a vector, in an iteration; then with the product of both vectors, whose sums are gathered */
 SysStatus KSPAMBQueueMultiply(const KSPAMBQueue *, KSPAMBProduct *, FusedVector from, FusedVector to, SysStream);
+SysStatus KSPAMBQueueMultiplyDot(KSPAMB *, const KSPAMBQueue *, KSPAMBProduct *, FusedVector from, FusedVector to, SysStream);
+
+/* With several processes, gathers the sums of a pass */
+SysStatus KSPAMBQueueGather(const KSPAMBQueue *, KSPAMBProduct *, SysStream);
+
+/* Queues something with PETSc's product, which may convert the matrix */
+PetscErrorCode KSPAMBQueueByPETSc(KSPAMB *, KSPAMBQueue *, SysStatus (*)(KSPAMB *, const KSPAMBQueue *, KSPAMBProduct *, SysStream));
 
 /* Ends a pass with sums: gathers those of other processes, and calls the function; with one process the pass has ended itself */
 SysStatus KSPAMBQueueFinish(KSPAMB *, const KSPAMBQueue *, KSPAMBProduct *, SysStatus (*finish)(FusedDevice *, SysStream), SysStream);

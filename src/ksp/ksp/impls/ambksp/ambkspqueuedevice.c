@@ -33,8 +33,7 @@ PetscErrorCode KSPAMBQueueWrites(KSPAMBQueue *q)
 
 PetscErrorCode KSPAMBQueueSetUp(KSP ksp, KSPAMB *amb, KSPAMBQueue *q)
 {
-  const PetscScalar *array;
-  PetscInt           n;
+  PetscInt n;
 
   PetscFunctionBegin;
   if (!amb->device) CALL(FusedDeviceCreate(&amb->device));
@@ -48,15 +47,8 @@ PetscErrorCode KSPAMBQueueSetUp(KSP ksp, KSPAMB *amb, KSPAMBQueue *q)
   PetscCall(VecGetLocalSize(ksp->vec_sol, &n));
   q->pass.n    = n;
   q->pass.kind = amb->kind;
-  q->pass.bs   = 1;
-  if (amb->kind == FUSED_POINT) { /* multiplied by 1, no number is rounded */
-    if (!amb->diagonal) PetscCall(VecDuplicate(ksp->vec_sol, &amb->diagonal));
-    PetscCall(VecSet(ksp->work[0], 1.0));
-    PetscCall(PCApply(ksp->pc, ksp->work[0], amb->diagonal));
-    PetscCall(VecCUDAGetArrayRead(amb->diagonal, &array));
-    q->pass.d = array;
-    PetscCall(VecCUDARestoreArrayRead(amb->diagonal, &array));
-  }
+  q->pass.bs   = (int)amb->bs;
+  PetscCall(KSPAMBDeviceGetPC(ksp, amb, n, &q->pass.d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -80,37 +72,54 @@ static PetscErrorCode KSPAMBQueueLength(KSPAMB *amb, KSPAMBQueue *q)
 
 SysStatus KSPAMBQueueMultiply(const KSPAMBQueue *q, KSPAMBProduct *product, FusedVector from, FusedVector to, SysStream stream)
 {
-  if (product->mult) return (*product->mult)(product->data, &product->csr.A, 1, q->pass.v[from], 0, NULL, q->pass.v[to], stream);
+  if (product->ops) return (*product->ops->mult)(product->data, &product->csr.A, 1, q->pass.v[from], 0, NULL, q->pass.v[to], stream);
   product->error = MatMult(q->A, q->v[from], q->v[to]);
   return product->error ? SYS_ERROR : SYS_SUCCESS;
 }
 
-static SysStatus KSPAMBQueueGather(const KSPAMBQueue *q, KSPAMBProduct *product, SysStream stream)
+SysStatus KSPAMBQueueGather(const KSPAMBQueue *q, KSPAMBProduct *product, SysStream stream)
 {
+  if (q->nproc == 1) return SYS_SUCCESS;
   product->error = MatHaloGather(q->about, FUSED_DEVICE_SUMS, q->mine, q->all, stream);
   return product->error ? SYS_ERROR : SYS_SUCCESS;
 }
 
+SysStatus KSPAMBQueueMultiplyDot(KSPAMB *amb, const KSPAMBQueue *q, KSPAMBProduct *product, FusedVector from, FusedVector to, SysStream stream)
+{
+  SysReal  *parts;
+  SysStatus status;
+
+  if (product->nparts) {
+    status = FusedDeviceRoom(amb->device, product->nparts, &parts);
+    if (status == SYS_SUCCESS) status = (*product->ops->multdot)(product->data, &product->csr.A, q->pass.v[from], q->pass.v[to], parts, &product->nparts, stream);
+    if (status == SYS_SUCCESS) status = FusedDeviceDotMade(amb->device, product->nparts, stream);
+  } else {
+    status = KSPAMBQueueMultiply(q, product, from, to, stream);
+    if (status == SYS_SUCCESS) status = FusedDeviceDot(amb->device, &q->pass, from, to, stream);
+  }
+  if (status == SYS_SUCCESS) status = KSPAMBQueueGather(q, product, stream);
+  return status;
+}
+
 SysStatus KSPAMBQueueFinish(KSPAMB *amb, const KSPAMBQueue *q, KSPAMBProduct *product, SysStatus (*finish)(FusedDevice *, SysStream), SysStream stream)
 {
-  SysStatus status = SYS_SUCCESS;
+  SysStatus status;
 
-  if (q->nproc > 1) status = KSPAMBQueueGather(q, product, stream);
+  status = KSPAMBQueueGather(q, product, stream);
   if (q->nproc > 1 && status == SYS_SUCCESS) status = (*finish)(amb->device, stream);
   return status;
 }
 
 SysStatus KSPAMBQueueFinishNorm(KSPAMB *amb, const KSPAMBQueue *q, KSPAMBProduct *product, SysStatus (*finish)(FusedDevice *, FusedNorm, SysStream), SysStream stream)
 {
-  SysStatus status = SYS_SUCCESS;
+  SysStatus status;
 
-  if (q->nproc > 1) status = KSPAMBQueueGather(q, product, stream);
+  status = KSPAMBQueueGather(q, product, stream);
   if (q->nproc > 1 && status == SYS_SUCCESS) status = (*finish)(amb->device, q->norm, stream);
   return status;
 }
 
-/* Queues something with PETSc's product, which may convert the matrix */
-static PetscErrorCode KSPAMBQueueByPETSc(KSPAMB *amb, KSPAMBQueue *q, SysStatus (*what)(KSPAMB *, const KSPAMBQueue *, KSPAMBProduct *, SysStream))
+PetscErrorCode KSPAMBQueueByPETSc(KSPAMB *amb, KSPAMBQueue *q, SysStatus (*what)(KSPAMB *, const KSPAMBQueue *, KSPAMBProduct *, SysStream))
 {
   KSPAMBProduct product;
   SysStatus     status;
@@ -129,16 +138,20 @@ static PetscErrorCode KSPAMBQueueRecord(KSP ksp, KSPAMB *amb, KSPAMBQueue *q, Pe
   SysStatus     status = SYS_SUCCESS;
   KSPAMBProduct product;
   SysStream     stream;
+  SysReal      *parts;
   int           done;
 
   PetscFunctionBegin;
   if (q->tried) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMemzero(&product, sizeof(product)));
-  PetscCall(MatShadowDeviceSettled(q->A, &product.csr, &product.mult, &product.data));
-  if (!product.mult) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowDeviceSettled(q->A, &product.csr, &product.ops, &product.data));
+  if (!product.ops) PetscFunctionReturn(PETSC_SUCCESS);
   q->tried = PETSC_TRUE;
+  if (product.ops->multdot && q->nproc == 1) CALL((*product.ops->multdot)(product.data, &product.csr.A, NULL, NULL, NULL, &product.nparts, q->stream));
+  CALL(FusedDeviceRoom(amb->device, product.nparts, &parts)); /* memory is not allocated while iterations are recorded */
   CALL(FusedDeviceRecordBegin(amb->device, &stream));
   for (PetscInt k = 0; k < length && status == SYS_SUCCESS; k++) status = (*q->iteration)(amb, q, &product, stream);
+  if (q->close && status == SYS_SUCCESS) status = (*q->close)(amb, q, &product, stream);
   CALL(FusedDeviceRecordEnd(amb->device, &done));
   q->recorded = (PetscBool)(done && status == SYS_SUCCESS);
   PetscCall(PetscInfo(ksp, "%" PetscInt_FMT " iterations are %s\n", length, q->recorded ? "recorded, to be replayed" : "queued one by one: they could not be recorded"));
@@ -215,6 +228,7 @@ PetscErrorCode KSPAMBQueueRun(KSP ksp, KSPAMB *amb, KSPAMBQueue *q)
       amb->replayed++;
     } else {
       for (PetscInt k = 0; k < length; k++) PetscCall(KSPAMBQueueByPETSc(amb, q, q->iteration));
+      if (q->close) PetscCall(KSPAMBQueueByPETSc(amb, q, q->close));
     }
     CALL(FusedDeviceSend(amb->device, slot, q->stream));
     if (watched || pending) { /* of the block before this one, if nobody looks on */

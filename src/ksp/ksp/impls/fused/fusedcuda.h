@@ -3,8 +3,9 @@
    The passes of conjugate gradients on a CUDA device: all numbers of the iteration live on the device, which tests the norm itself. Once a test holds, all later
    passes do nothing. The host may therefore queue several iterations, and learn later which was the last. Real numbers only.
 
-   An iteration is FusedDeviceDirection(), the product w = A p, FusedDeviceDot() and FusedDeviceStep(). Sums are made in one order, which depends on the number of
-   entries alone: the result depends neither on the GPU nor on the number of iterations that are queued together.
+   An iteration is FusedDeviceDirection(), the product w = A p with p.w, and FusedDeviceStep(). With a single reduction it is FusedDeviceSingle() and the product
+   s = A z with z.s. FusedDeviceClose() follows the last iteration that is queued. Sums are made in one order, which depends on the number of entries alone, but
+   for those of a product that makes them itself: the result depends neither on the GPU nor on the number of iterations that are queued together.
 */
 #pragma once
 
@@ -47,6 +48,7 @@ typedef struct {
   int     its, max_it;                      /* complete iterations */
   SysReal c, omega, rr;                     /* BiCGStab: the part of v in the direction, the step along r, r.r before it; beta is r.q, dpi is v.q */
   int     stop;                             /* a FusedStop */
+  int     pending;                          /* CG: the sums of the last step have not been added up */
   SysReal history[FUSED_HISTORY];           /* the norm of iteration k is number (k - 1) % FUSED_HISTORY */
 } FusedState;
 
@@ -55,11 +57,19 @@ typedef struct _FusedDevice FusedDevice;
 SysStatus FusedDeviceCreate(FusedDevice **);
 void      FusedDeviceDestroy(FusedDevice **);
 
-/* The pass has the vectors and M, of the kinds FUSED_NONE and FUSED_POINT. The start makes z = M r, z.r and the norm. */
+/* The pass has the vectors and M, of any kind but FUSED_OTHER. The start makes z = M r, z.r and the norm. */
 SysStatus FusedDeviceStart(FusedDevice *, const FusedPass *, FusedNorm, SysStream);
-SysStatus FusedDeviceDirection(FusedDevice *, const FusedPass *, SysStream);
-SysStatus FusedDeviceDot(FusedDevice *, const FusedPass *, SysStream);
+SysStatus FusedDeviceDirection(FusedDevice *, const FusedPass *, FusedNorm, SysStream);
 SysStatus FusedDeviceStep(FusedDevice *, const FusedPass *, FusedNorm, SysStream);
+SysStatus FusedDeviceClose(FusedDevice *, FusedNorm, SysStream);
+
+/* The product of two vectors, p and w, or z and s. Or, of a product with a matrix that leaves n sums which add up to it: room for them, and what follows it */
+SysStatus FusedDeviceDot(FusedDevice *, const FusedPass *, FusedVector, FusedVector, SysStream);
+SysStatus FusedDeviceRoom(FusedDevice *, int64_t n, SysReal **sums);
+SysStatus FusedDeviceDotMade(FusedDevice *, int64_t n, SysStream);
+
+/* The pass of the form with a single reduction; z and w are two arrays. The first one follows the start, s = A z and z.s. */
+SysStatus FusedDeviceSingle(FusedDevice *, const FusedPass *, FusedNorm, SysStream);
 
 /* Sets the limits after the start */
 SysStatus FusedDeviceLimits(FusedDevice *, SysReal least, SysReal most, int max_it, SysStream);
@@ -71,7 +81,8 @@ SysStatus FusedDeviceResume(FusedDevice *, const FusedPass *, SysStream);
 SysStatus FusedDeviceSend(FusedDevice *, int slot, SysStream);
 SysStatus FusedDeviceReceive(FusedDevice *, int slot, const FusedState **);
 
-/* Between these calls, what is queued on *stream is not run but recorded. *recorded is 0 if something cannot be recorded. */
+/* Between these calls, what is queued on *stream is not run but recorded. *recorded is 0 if something cannot be recorded. Iterations of CG are recorded after a
+   FusedDeviceClose(), and the record ends with one. */
 SysStatus FusedDeviceRecordBegin(FusedDevice *, SysStream *stream);
 SysStatus FusedDeviceRecordEnd(FusedDevice *, int *recorded);
 SysStatus FusedDeviceReplay(FusedDevice *, SysStream);
@@ -88,24 +99,10 @@ SysStatus FusedDeviceBiStep(FusedDevice *, const FusedPass *, FusedNorm, SysStre
 SysStatus FusedDeviceBiResumeBegin(FusedDevice *, const FusedPass *, SysStream);
 SysStatus FusedDeviceBiResumeEnd(FusedDevice *, const FusedPass *, SysStream);
 
-/* The passes of BiCGStab, as FusedKernels describes them, of the kinds FUSED_NONE and FUSED_POINT. The start is FusedDeviceStart() of the kind FUSED_NONE. */
-SysStatus FusedDeviceBiDirection(FusedDevice *, const FusedPass *, SysStream);
-SysStatus FusedDeviceBiShadow(FusedDevice *, const FusedPass *, SysStream);
-SysStatus FusedDeviceBiHalf(FusedDevice *, const FusedPass *, SysStream);
-SysStatus FusedDeviceBiDots(FusedDevice *, const FusedPass *, SysStream);
-SysStatus FusedDeviceBiStep(FusedDevice *, const FusedPass *, FusedNorm, SysStream);
-
-/* BiCGStab goes on after FUSED_STOP_TEST. Products that were queued behind the test may have written into v: z = M p if there is a z; v = A p or v = A z by the
-   caller; v = M v if there is no z, and the next direction. */
-SysStatus FusedDeviceBiResumeBegin(FusedDevice *, const FusedPass *, SysStream);
-SysStatus FusedDeviceBiResumeEnd(FusedDevice *, const FusedPass *, SysStream);
-
-/* For several processes, each with a device. With more than one, a pass leaves FUSED_DEVICE_SUMS numbers in *mine, and does not end. The caller gathers those of
-   all processes in *all, in the order of the processes, and calls the function that ends the pass. All devices come to the same numbers. */
+/* For several processes, each with a device. With more than one, a pass leaves FUSED_DEVICE_SUMS numbers in *mine. The caller gathers those of all processes in
+   *all, in the order of the processes. The next pass of CG adds them up; a start and the passes of BiCGStab end by a function. All devices come to the same numbers. */
 SysStatus FusedDeviceShare(FusedDevice *, int nproc, SysReal **mine, SysReal **all);
 SysStatus FusedDeviceFinishStart(FusedDevice *, FusedNorm, SysStream);
-SysStatus FusedDeviceFinishDot(FusedDevice *, SysStream);
-SysStatus FusedDeviceFinishStep(FusedDevice *, FusedNorm, SysStream);
 SysStatus FusedDeviceFinishBiShadow(FusedDevice *, SysStream);
 SysStatus FusedDeviceFinishBiDots(FusedDevice *, SysStream);
 SysStatus FusedDeviceFinishBiStep(FusedDevice *, FusedNorm, SysStream);

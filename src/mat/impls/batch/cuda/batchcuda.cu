@@ -25,8 +25,8 @@ struct _BatchDevice {
   int     *i, *j, *row, *first;
   SysReal *a;
   char    *memory;
-  int      multiprocessors, capability; /* the latter: major number of the compute capability */
-  bool     atomic;                      /* row and first are there */
+  int      multiprocessors, early; /* the latter: kernels can start before the last has ended */
+  bool     atomic;                 /* row and first are there */
 };
 
 SysStatus BatchDeviceCreate(const SysCSR *A, int64_t nmat, const SysInt first[], BatchDevice **B, SysStream stream)
@@ -44,7 +44,7 @@ SysStatus BatchDeviceCreate(const SysCSR *A, int64_t nmat, const SysInt first[],
   b->atomic = first != NULL;
   SYS_CUDA(cudaGetDevice(&device));
   SYS_CUDA(cudaDeviceGetAttribute(&b->multiprocessors, cudaDevAttrMultiProcessorCount, device));
-  SYS_CUDA(cudaDeviceGetAttribute(&b->capability, cudaDevAttrComputeCapabilityMajor, device));
+  b->early = SysStartsEarly();
   if (first) {
     row.reserve((size_t)A->nz);
     for (int64_t r = 0; r < A->m; r++) row.insert(row.end(), (size_t)(A->i[r + 1] - A->i[r]), (int)r);
@@ -190,7 +190,7 @@ static SysStatus BatchLaunch(const BatchDevice *B, int steps, int add, int64_t s
   config.blockDim                                  = dim3(SYS_THREADS);
   config.stream                                    = stream;
   config.attrs                                     = &early;
-  config.numAttrs                                  = B->capability >= 9;
+  config.numAttrs                                  = B->early;
   early.id                                         = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
   SYS_CUDA(cudaLaunchKernelEx(&config, BatchRows<N, LANES, VECTORS>, B->m, B->nz, steps, (const int *)B->i, (const int *)B->j, (const SysReal *)B->a, add, stride, (const BatchVector<N> *)D, (BatchVector<N> *)C));

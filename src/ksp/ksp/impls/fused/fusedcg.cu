@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The passes of conjugate gradients on a CUDA device
+
+   A pass with sums leaves those of its thread blocks. The next pass adds them up, each thread block for itself: this costs a read of some kilobytes, and spares the
+   wait for a last thread block. All thread blocks then come to the same state of the iteration, and the first one stores it for the pass after that. It stores to
+   another place than the one that the others may still read: a pass goes from one of two places to the other. In the form with a single reduction a pass adds up the
+   sums of the last one and leaves its own, which have two places too.
+
+   A pass may start while the last kernel in the stream still runs. Until SysWait() it reads nothing but M.
+*/
+#include <stddef.h>
+
+#include "ksp/ksp/impls/fused/fusedcuda.cuh"
+
+#define PASS_THREADS 512
+#define PASS_GRID    264 /* thread blocks, at most: a large GPU runs about as many at a time. A number for all GPUs gives the same bits on all. */
+#define PASS_WARPS   (PASS_THREADS / SYS_WARP)
+#define PARTS        4096 /* sums that each thread block of a pass adds up, at most */
+#define FOLDED       64   /* what is left of more than that */
+
+static_assert(2 * PASS_GRID < FUSED_LEFT && PASS_GRID >= FOLDED, "room for the sums of a pass");
+static_assert(FUSED_BLOCKS_MAX <= PASS_THREADS, "a thread for each row of a block of M");
+
+/* What links a pass with those before and after it */
+struct FusedLink {
+  SysReal    *history; /* in the state that is reported */
+  FusedState *from, *to;
+  FusedParts  step, dot; /* sums to add up: z.r and those of the norm; p.w */
+  SysReal    *left;      /* where the pass leaves its own */
+  FusedNorm   norm;
+};
+
+/* ------------------------------------------------- the numbers of an iteration ------------------------------------------------- */
+
+/* From the sums z.r, and z.z or r.r */
+static __device__ SysReal FusedNormOf(FusedNorm norm, const SysReal sum[2])
+{
+  if (norm == FUSED_NORM_Z || norm == FUSED_NORM_R) return sqrt(sum[1]);
+  if (norm == FUSED_NORM_NATURAL) return sqrt(fabs(sum[0]));
+  return 0;
+}
+
+/* Prepares the next iteration */
+static __device__ void FusedNext(FusedState *state)
+{
+  if (!isfinite(state->beta)) state->stop = FUSED_STOP_BETA;
+  else if (state->beta == 0) state->stop = FUSED_STOP_ZERO;
+  else if (state->beta * state->betaold < 0) state->stop = FUSED_STOP_PC;
+  else {
+    state->stop = FUSED_GO;
+    state->b    = state->beta / state->betaold;
+  }
+}
+
+static __device__ void FusedFinishStep(FusedState *state, FusedNorm kind, const SysReal sum[2])
+{
+  const SysReal norm = FusedNormOf(kind, sum);
+
+  state->pending   = 0;
+  state->norm      = norm;
+  state->betaold   = state->beta;
+  state->beta      = sum[0];
+  state->objective = state->objective - (SysReal)0.5 * state->a * state->betaold;
+  if (!isfinite(norm)) {
+    state->stop = FUSED_STOP_NORM;
+    return;
+  }
+  state->its++;
+  if (state->its >= state->max_it || (kind != FUSED_NORM_NONE && (norm <= state->least || norm >= state->most))) state->stop = FUSED_STOP_TEST;
+  else FusedNext(state);
+}
+
+static __device__ void FusedFinishStart(FusedState *state, FusedNorm norm, const SysReal sum[2])
+{
+  state->beta      = sum[0];
+  state->betaold   = 1;
+  state->dpi       = 0;
+  state->dpiold    = 0;
+  state->a         = 0;
+  state->b         = 0;
+  state->c         = 0;
+  state->omega     = 1;
+  state->norm      = FusedNormOf(norm, sum);
+  state->objective = 0;
+  state->its       = 0;
+  state->stop      = FUSED_GO;
+  state->pending   = 0;
+}
+
+static __device__ void FusedFinishDot(FusedState *state, SysReal dpi)
+{
+  const SysReal old = state->dpi;
+
+  state->dpiold = old;
+  state->dpi    = dpi;
+  if (!isfinite(dpi)) state->stop = FUSED_STOP_DPI;
+  else if (dpi == 0 || (state->its > 0 && ((dpi > 0 && old < 0) || (dpi < 0 && old > 0)))) state->stop = FUSED_STOP_MAT;
+  else state->a = state->beta / dpi;
+}
+
+/* In the form with a single reduction: from z.s */
+static __device__ void FusedFinishDelta(FusedState *state, SysReal delta)
+{
+  const SysReal old = state->dpi, ratio = state->beta / state->betaold;
+
+  state->dpiold = old;
+  state->dpi    = state->its > 0 ? delta - ratio * ratio * old : delta;
+  if (state->dpi == 0 || (state->its > 0 && state->dpi * old <= 0)) state->stop = FUSED_STOP_MAT;
+  else state->a = state->beta / state->dpi;
+}
+
+/* ------------------------------------------------- sums and states ------------------------------------------------- */
+
+/* The sums of all threads of a thread block, in thread 0 */
+template <int SUMS>
+static __device__ inline void FusedPassSum(SysReal sum[SUMS])
+{
+  __shared__ SysReal all[SUMS][PASS_WARPS];
+  const unsigned     lane = threadIdx.x % SYS_WARP, warp = threadIdx.x / SYS_WARP;
+
+  for (int s = 0; s < SUMS; s++) {
+    for (unsigned d = SYS_WARP / 2; d; d /= 2) sum[s] += __shfl_xor_sync(SYS_ALL_LANES, sum[s], d);
+    if (lane == 0) all[s][warp] = sum[s];
+  }
+  __syncthreads();
+  if (warp) return;
+  for (int s = 0; s < SUMS; s++) {
+    sum[s] = lane < PASS_WARPS ? all[s][lane] : 0;
+    for (unsigned d = PASS_WARPS / 2; d; d /= 2) sum[s] += __shfl_xor_sync(SYS_ALL_LANES, sum[s], d);
+  }
+}
+
+/* Adds the part of a thread */
+template <int SUMS>
+static __device__ inline void FusedPartsOf(const FusedParts &parts, int64_t first, int64_t end, SysReal sum[SUMS])
+{
+  for (int s = 0; s < SUMS; s++) sum[s] = 0;
+#pragma unroll 8
+  for (int64_t k = first + threadIdx.x; k < end; k += PASS_THREADS) {
+    for (int s = 0; s < SUMS; s++) sum[s] += parts.sum[parts.stride * k + s];
+  }
+}
+
+#define STATE_WORDS (int)(offsetof(FusedState, history) / sizeof(int))
+static_assert(STATE_WORDS <= PASS_THREADS, "a thread for each word of the state");
+
+/* Brings the state up to date, in s of each thread block: with the sums of the last step, then with those of the last product */
+template <bool STEP, bool DOT, bool SINGLE>
+static __device__ inline void FusedAdvance(const FusedLink &l, FusedState *s)
+{
+  const volatile FusedState *flags = s; /* read by thread 0 alone: the compiler would have its warp read them ahead */
+  SysReal                    sum[(STEP ? 2 : 0) + (DOT ? 1 : 0)];
+
+  if (threadIdx.x < STATE_WORDS) ((int *)s)[threadIdx.x] = ((const int *)l.from)[threadIdx.x];
+  if (STEP) FusedPartsOf<2>(l.step, 0, l.step.n, sum);
+  if (DOT) FusedPartsOf<1>(l.dot, 0, l.dot.n, sum + (STEP ? 2 : 0));
+  FusedPassSum<(STEP ? 2 : 0) + (DOT ? 1 : 0)>(sum);
+  if (threadIdx.x == 0) {
+    if (STEP && !flags->stop && flags->pending) {
+      FusedFinishStep(s, l.norm, sum);
+      if (blockIdx.x == 0 && s->stop != FUSED_STOP_NORM) l.history[(s->its - 1) % FUSED_HISTORY] = s->norm;
+    }
+    if (DOT && !flags->stop) {
+      if (SINGLE) FusedFinishDelta(s, sum[STEP ? 2 : 0]);
+      else FusedFinishDot(s, sum[STEP ? 2 : 0]);
+      s->pending = !s->stop;
+    }
+  }
+  __syncthreads();
+  if (blockIdx.x == 0 && threadIdx.x < STATE_WORDS) ((int *)l.to)[threadIdx.x] = ((const int *)s)[threadIdx.x];
+}
+
+/* ------------------------------------------------- passes ------------------------------------------------- */
+
+/* The loops of passes go over tiles of TILE entries. The first tile is loaded before the state is known. */
+#define EACH(u, k) _Pragma("unroll") for (int u = 0; u < U; u++) if (const int64_t k = base + u * PASS_THREADS + threadIdx.x; k < n)
+#define TILES(LOAD, WORK) \
+  for (;;) { \
+    WORK; \
+    base += (int64_t)gridDim.x * U * PASS_THREADS; \
+    if (base >= n) break; \
+    LOAD; \
+  }
+
+template <int U>
+static __global__ void __launch_bounds__(PASS_THREADS, 2) FusedDirectionKernel(const FusedLink l, int64_t n, const SysReal *z, SysReal *p)
+{
+  __shared__ FusedState s;
+  int64_t               base = (int64_t)blockIdx.x * U * PASS_THREADS;
+  SysReal               z0[U], p0[U], b;
+
+  SysRelease();
+  SysWait();
+#define LOAD \
+  EACH(u, k) \
+  { \
+    z0[u] = z[k]; \
+    p0[u] = p[k]; \
+  }
+  LOAD;
+  FusedAdvance<true, false, false>(l, &s);
+  if (s.stop) return;
+  b = s.b;
+  TILES(LOAD, EACH(u, k) p[k] = b == 0 ? z0[u] : z0[u] + b * p0[u])
+#undef LOAD
+}
+
+template <int U>
+static __global__ void __launch_bounds__(PASS_THREADS, 2) FusedDotKernel(SysReal *left, int64_t n, const SysReal *p, const SysReal *w)
+{
+  int64_t base   = (int64_t)blockIdx.x * U * PASS_THREADS;
+  SysReal sum[1] = {0}, p0[U], w0[U];
+
+  SysRelease();
+  SysWait();
+#define LOAD \
+  EACH(u, k) \
+  { \
+    p0[u] = p[k]; \
+    w0[u] = w[k]; \
+  }
+  LOAD;
+  TILES(LOAD, EACH(u, k) sum[0] += p0[u] * w0[u])
+#undef LOAD
+  FusedPassSum<1>(sum);
+  if (threadIdx.x == 0) left[blockIdx.x] = sum[0];
+}
+
+/* The step, or the pass of the form with a single reduction. w and z may be the same array in the former. */
+template <FusedKind KIND, bool SINGLE, int U>
+static __global__ void __launch_bounds__(PASS_THREADS, 2) FusedStepKernel(const FusedLink l, int64_t n, SysReal *x, SysReal *r, SysReal *z, SysReal *p, SysReal *w, const SysReal *t, const SysReal *d)
+{
+  __shared__ FusedState s;
+  int64_t               base   = (int64_t)blockIdx.x * U * PASS_THREADS;
+  SysReal               sum[2] = {0, 0}, x0[U], r0[U], z0[U], p0[U], w0[U], t0[U], d0[U], a, b;
+
+  SysRelease();
+  SysWait();
+#define LOAD \
+  EACH(u, k) \
+  { \
+    x0[u] = x[k]; \
+    r0[u] = r[k]; \
+    p0[u] = p[k]; \
+    w0[u] = w[k]; \
+    if (SINGLE) z0[u] = z[k]; \
+    if (SINGLE) t0[u] = t[k]; \
+    if (KIND == FUSED_POINT) d0[u] = d[k]; \
+  }
+  LOAD;
+  FusedAdvance<SINGLE, true, SINGLE>(l, &s);
+  if (s.stop) return;
+  a = s.a;
+  b = s.b;
+#define WORK \
+  EACH(u, k) \
+  { \
+    if (SINGLE) { \
+      p0[u] = b == 0 ? z0[u] : z0[u] + b * p0[u]; \
+      w0[u] = b == 0 ? t0[u] : t0[u] + b * w0[u]; \
+      p[k]  = p0[u]; \
+      w[k]  = w0[u]; \
+    } \
+    r0[u] -= a * w0[u]; \
+    r[k]  = r0[u]; \
+    x[k]  = x0[u] + a * p0[u]; \
+    z0[u] = r0[u]; \
+    if (KIND == FUSED_POINT) { \
+      z0[u] *= d0[u]; \
+      z[k] = z0[u]; \
+    } \
+    sum[0] += z0[u] * r0[u]; \
+    sum[1] += l.norm == FUSED_NORM_R ? r0[u] * r0[u] : z0[u] * z0[u]; \
+  }
+  TILES(LOAD, WORK)
+#undef LOAD
+#undef WORK
+  FusedPassSum<2>(sum);
+  if (threadIdx.x == 0) {
+    l.left[2 * blockIdx.x]     = sum[0];
+    l.left[2 * blockIdx.x + 1] = sum[1];
+  }
+}
+
+/* The same with dense blocks of M: a thread block takes whole blocks, and hands the residual around in shared memory */
+template <bool SINGLE>
+static __global__ void __launch_bounds__(PASS_THREADS, 2) FusedStepBlocksKernel(const FusedLink l, int64_t n, int bs, SysReal *x, SysReal *r, SysReal *z, SysReal *p, SysReal *w, const SysReal *t, const SysReal *d)
+{
+  __shared__ FusedState s;
+  __shared__ SysReal    all[PASS_THREADS];
+  const int             tile = PASS_THREADS / bs * bs, me = (int)threadIdx.x, first = me - me % bs;
+  SysReal               sum[2] = {0, 0}, a, b;
+
+  SysRelease();
+  SysWait();
+  FusedAdvance<SINGLE, true, SINGLE>(l, &s);
+  if (s.stop) return;
+  a = s.a;
+  b = s.b;
+  for (int64_t base = (int64_t)blockIdx.x * tile; base < n; base += (int64_t)gridDim.x * tile) {
+    const int64_t k    = base + me;
+    const bool    mine = me < tile && k < n;
+    SysReal       r0 = 0, z0 = 0;
+
+    if (mine) {
+      SysReal p0 = p[k], w0 = w[k];
+
+      if (SINGLE) {
+        p0   = b == 0 ? z[k] : z[k] + b * p0;
+        w0   = b == 0 ? t[k] : t[k] + b * w0;
+        p[k] = p0;
+        w[k] = w0;
+      }
+      r0   = r[k] - a * w0;
+      r[k] = r0;
+      x[k] += a * p0;
+      all[me] = r0;
+    }
+    __syncthreads();
+    if (mine) {
+      for (int j = 0; j < bs; j++) z0 += d[j * n + k] * all[first + j];
+      z[k] = z0;
+    }
+    __syncthreads();
+    sum[0] += z0 * r0;
+    sum[1] += l.norm == FUSED_NORM_R ? r0 * r0 : z0 * z0;
+  }
+  FusedPassSum<2>(sum);
+  if (threadIdx.x == 0) {
+    l.left[2 * blockIdx.x]     = sum[0];
+    l.left[2 * blockIdx.x + 1] = sum[1];
+  }
+}
+
+/* Adds up sums, so many in each thread block */
+template <int SUMS>
+static __global__ void __launch_bounds__(PASS_THREADS) FusedFoldKernel(const FusedParts parts, int64_t each, SysReal *left)
+{
+  const int64_t first = each * blockIdx.x;
+  SysReal       sum[SUMS];
+
+  SysRelease();
+  SysWait();
+  FusedPartsOf<SUMS>(parts, first, first + each < parts.n ? first + each : parts.n, sum);
+  FusedPassSum<SUMS>(sum);
+  for (int s = 0; s < SUMS && threadIdx.x == 0; s++) left[SUMS * blockIdx.x + s] = sum[s];
+}
+
+/* Brings the state up to date after the last step that is queued, and leaves one number of the last product, wherever its sums are: the next pass may be a recorded one,
+   which reads from the same place each time */
+static __global__ void __launch_bounds__(PASS_THREADS) FusedCloseKernel(const FusedLink l)
+{
+  __shared__ FusedState s;
+  SysReal               dot[1];
+
+  SysWait();
+  FusedPartsOf<1>(l.dot, 0, l.dot.n, dot);
+  FusedPassSum<1>(dot);
+  if (threadIdx.x == 0) *l.left = dot[0];
+  FusedAdvance<true, false, false>(l, &s);
+}
+
+/* z = M r for entry k */
+static __device__ inline SysReal FusedApplied(const FusedPass &f, int64_t k)
+{
+  const int64_t first = k - k % f.bs;
+  SysReal       sum   = 0;
+
+  if (f.kind == FUSED_NONE) return f.v[FUSED_R][k];
+  if (f.kind == FUSED_POINT) return f.d[k] * f.v[FUSED_R][k];
+  for (int j = 0; j < f.bs; j++) sum += f.d[j * f.n + k] * f.v[FUSED_R][first + j];
+  return sum;
+}
+
+static __global__ void __launch_bounds__(SYS_THREADS) FusedStartKernel(const FusedShared shared, FusedNorm norm, const FusedPass f)
+{
+  SysReal sum[2] = {0, 0};
+
+  SYS_FOR_EACH(k, f.n)
+  {
+    const SysReal r0 = f.v[FUSED_R][k], z0 = FusedApplied(f, k);
+
+    if (f.kind != FUSED_NONE) f.v[FUSED_Z][k] = z0;
+    sum[0] += z0 * r0;
+    sum[1] += norm == FUSED_NORM_R ? r0 * r0 : z0 * z0;
+  }
+  if (FusedGridSum<2>(shared, sum)) FusedFinishStart(shared.state, norm, sum);
+}
+
+/* Ends a start whose sums have been gathered from all processes */
+static __global__ void FusedFinishStartKernel(FusedState *state, FusedNorm norm, const SysReal *all, int nproc)
+{
+  SysReal sum[FUSED_DEVICE_SUMS];
+
+  FusedGathered(all, nproc, sum);
+  if (threadIdx.x == 0) FusedFinishStart(state, norm, sum);
+}
+
+static __global__ void FusedLimitsKernel(FusedState *state, SysReal least, SysReal most, int max_it)
+{
+  state->least  = least;
+  state->most   = most;
+  state->max_it = max_it;
+}
+
+static __global__ void FusedApplyKernel(const FusedState *state, const FusedPass f)
+{
+  if (state->stop != FUSED_STOP_TEST) return;
+  SYS_FOR_EACH(k, f.n) f.v[FUSED_Z][k] = FusedApplied(f, k);
+}
+
+static __global__ void FusedResumeKernel(FusedState *state)
+{
+  if (state->stop == FUSED_STOP_TEST) FusedNext(state);
+}
+
+/* ------------------------------------------------- launches ------------------------------------------------- */
+
+/* A kernel that waits itself for the one before. Between kernels of NCCL none starts early. */
+template <typename... P, typename... Q>
+static SysStatus FusedLaunch(const FusedDevice *f, void (*kernel)(P...), unsigned grid, cudaStream_t stream, Q... args)
+{
+  cudaLaunchConfig_t  config = {};
+  cudaLaunchAttribute early  = {};
+
+  early.id                                         = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  config.gridDim                                   = grid;
+  config.blockDim                                  = PASS_THREADS;
+  config.stream                                    = stream;
+  config.attrs                                     = &early;
+  config.numAttrs                                  = f->early && f->nproc <= 1;
+  SYS_CUDA(cudaLaunchKernelEx(&config, kernel, P(args)...));
+  return SYS_SUCCESS;
+}
+
+#define DEEP 2 /* entries of a thread at a time, of long vectors */
+static bool FusedDeep(int64_t n)
+{
+  return n > PASS_GRID * PASS_THREADS;
+}
+
+/* Thread blocks for tiles of so many entries */
+static unsigned FusedPassGrid(int64_t n, int64_t tile)
+{
+  const int64_t blocks = (n + tile - 1) / tile;
+
+  return (unsigned)(blocks < 1 ? 1 : blocks < PASS_GRID ? blocks : PASS_GRID);
+}
+
+static unsigned FusedGridOf(const FusedPass *pass)
+{
+  return FusedPassGrid(pass->n, FusedDeep(pass->n) ? DEEP * PASS_THREADS : PASS_THREADS);
+}
+
+/* What the next pass has to add up: the sums that a pass has left; or, with several processes, what is gathered of them. Sums of products come after those of steps. */
+template <int SUMS>
+static SysStatus FusedLeave(FusedDevice *f, const SysReal *left, int64_t n, FusedParts *parts, cudaStream_t stream)
+{
+  const int first = SUMS == 1 ? 2 : 0;
+
+  *parts = {left, n, SUMS};
+  if (!f->shared.mine) return SYS_SUCCESS;
+  SYS_CALL(FusedLaunch(f, FusedFoldKernel<SUMS>, 1, stream, *parts, n, f->shared.mine + first));
+  *parts = {f->gathered + FUSED_DEVICE_SUMS + first, f->nproc, FUSED_DEVICE_SUMS};
+  return SYS_SUCCESS;
+}
+
+/* Goes on to the other place of the state */
+static FusedLink FusedLinkOf(FusedDevice *f, FusedNorm norm)
+{
+  FusedLink l = {f->shared.state->history, f->state[f->at], f->state[1 - f->at], f->step, f->dot, f->left[f->at], norm};
+
+  f->at = 1 - f->at;
+  return l;
+}
+
+SysStatus FusedDeviceStart(FusedDevice *f, const FusedPass *pass, FusedNorm norm, SysStream stream)
+{
+  f->at   = 0;
+  f->step = {f->left[0], 0, 2};
+  FusedStartKernel<<<FusedGrid(pass->n), SYS_THREADS, 0, stream>>>(f->shared, norm, *pass);
+  SYS_CUDA(cudaGetLastError());
+  return SYS_SUCCESS;
+}
+
+SysStatus FusedDeviceFinishStart(FusedDevice *f, FusedNorm norm, SysStream stream)
+{
+  FusedFinishStartKernel<<<1, SYS_WARP, 0, stream>>>(f->shared.state, norm, f->gathered + FUSED_DEVICE_SUMS, f->nproc);
+  SYS_CUDA(cudaGetLastError());
+  return SYS_SUCCESS;
+}
+
+SysStatus FusedDeviceLimits(FusedDevice *f, SysReal least, SysReal most, int max_it, SysStream stream)
+{
+  FusedLimitsKernel<<<1, 1, 0, stream>>>(f->shared.state, least, most, max_it);
+  SYS_CUDA(cudaGetLastError());
+  return SYS_SUCCESS;
+}
+
+SysStatus FusedDeviceDirection(FusedDevice *f, const FusedPass *pass, FusedNorm norm, SysStream stream)
+{
+  const FusedLink l = FusedLinkOf(f, norm);
+
+  if (FusedDeep(pass->n)) return FusedLaunch(f, FusedDirectionKernel<2 * DEEP>, FusedGridOf(pass), stream, l, pass->n, pass->v[FUSED_Z], pass->v[FUSED_P]);
+  return FusedLaunch(f, FusedDirectionKernel<1>, FusedGridOf(pass), stream, l, pass->n, pass->v[FUSED_Z], pass->v[FUSED_P]);
+}
+
+SysStatus FusedDeviceDot(FusedDevice *f, const FusedPass *pass, FusedVector a, FusedVector b, SysStream stream)
+{
+  const unsigned grid = FusedGridOf(pass);
+  SysReal *const left = f->left[2];
+
+  if (FusedDeep(pass->n)) SYS_CALL(FusedLaunch(f, FusedDotKernel<2 * DEEP>, grid, stream, left, pass->n, pass->v[a], pass->v[b]));
+  else SYS_CALL(FusedLaunch(f, FusedDotKernel<1>, grid, stream, left, pass->n, pass->v[a], pass->v[b]));
+  return FusedLeave<1>(f, left, grid, &f->dot, stream);
+}
+
+SysStatus FusedDeviceRoom(FusedDevice *f, int64_t n, SysReal **parts)
+{
+  if (n > f->room) {
+    SYS_CUDA(cudaFree(f->parts));
+    f->parts = NULL;
+    f->room  = 0;
+    SYS_CALL(SysDeviceAllocate(&f->parts, (size_t)n * sizeof(SysReal)));
+    f->room = n;
+  }
+  *parts = f->parts;
+  return SYS_SUCCESS;
+}
+
+SysStatus FusedDeviceDotMade(FusedDevice *f, int64_t n, SysStream stream)
+{
+  SysReal *const left = f->left[2];
+  const int64_t  each = (n + FOLDED - 1) / FOLDED;
+
+  f->dot = {f->parts, n, 1};
+  if (n <= PARTS) return SYS_SUCCESS;
+  SYS_CALL(FusedLaunch(f, FusedFoldKernel<1>, FOLDED, stream, f->dot, each, left));
+  f->dot = {left, FOLDED, 1};
+  return SYS_SUCCESS;
+}
+
+template <bool SINGLE>
+static SysStatus FusedStepLaunch(FusedDevice *f, const FusedPass *pass, FusedNorm norm, cudaStream_t stream)
+{
+  const FusedLink l    = FusedLinkOf(f, norm);
+  SysReal *const *v    = pass->v;
+  unsigned        grid = FusedGridOf(pass);
+
+#define STEP(KIND, U) FusedLaunch(f, FusedStepKernel<KIND, SINGLE, U>, grid, stream, l, pass->n, v[FUSED_X], v[FUSED_R], v[FUSED_Z], v[FUSED_P], v[FUSED_W], v[FUSED_S], pass->d)
+  if (pass->kind == FUSED_BLOCKS) {
+    grid = FusedPassGrid(pass->n, PASS_THREADS / pass->bs * pass->bs);
+    SYS_CALL(FusedLaunch(f, FusedStepBlocksKernel<SINGLE>, grid, stream, l, pass->n, pass->bs, v[FUSED_X], v[FUSED_R], v[FUSED_Z], v[FUSED_P], v[FUSED_W], v[FUSED_S], pass->d));
+  } else if (FusedDeep(pass->n)) SYS_CALL(pass->kind == FUSED_POINT ? STEP(FUSED_POINT, DEEP) : STEP(FUSED_NONE, DEEP));
+  else SYS_CALL(pass->kind == FUSED_POINT ? STEP(FUSED_POINT, 1) : STEP(FUSED_NONE, 1));
+#undef STEP
+  return FusedLeave<2>(f, l.left, grid, &f->step, stream);
+}
+
+SysStatus FusedDeviceStep(FusedDevice *f, const FusedPass *pass, FusedNorm norm, SysStream stream)
+{
+  return FusedStepLaunch<false>(f, pass, norm, stream);
+}
+
+SysStatus FusedDeviceSingle(FusedDevice *f, const FusedPass *pass, FusedNorm norm, SysStream stream)
+{
+  return FusedStepLaunch<true>(f, pass, norm, stream);
+}
+
+/* One thread block, which may store to the place that it has read */
+SysStatus FusedDeviceClose(FusedDevice *f, FusedNorm norm, SysStream stream)
+{
+  FusedLink l = FusedLinkOf(f, norm);
+
+  l.to   = f->shared.state;
+  l.left = f->left[2] + FUSED_LEFT - 1;
+  f->at  = 0;
+  f->dot = {l.left, 1, 1};
+  return FusedLaunch(f, FusedCloseKernel, 1, stream, l);
+}
+
+SysStatus FusedDeviceResume(FusedDevice *f, const FusedPass *pass, SysStream stream)
+{
+  if (pass->kind != FUSED_NONE) {
+    FusedApplyKernel<<<FusedGrid(pass->n), SYS_THREADS, 0, stream>>>(f->shared.state, *pass);
+    SYS_CUDA(cudaGetLastError());
+  }
+  FusedResumeKernel<<<1, 1, 0, stream>>>(f->shared.state);
+  SYS_CUDA(cudaGetLastError());
+  return SYS_SUCCESS;
+}
