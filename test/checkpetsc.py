@@ -170,7 +170,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("steps", nargs="*", default=["build", "run"], help="build, run, or both (the default)")
     parser.add_argument("--match", default="", help="blocks to run, with * and ?; several separated by commas or blanks")
-    parser.add_argument("--types", default="", help="the types to run with; the default is all of petsc-amb but ccoo, whose differences of rounding are not explained yet")
+    parser.add_argument("--types", default="", help="the types to run with; the default is all of petsc-amb")
     parser.add_argument("--all", action="store_true", help="all blocks with all values of their loops")
     parser.add_argument("--device", type=int, choices=(0, 1), help="on a GPU, with aijcusparse in place of aij; the default is yes if PETSc has CUDA and there is a GPU")
     parser.add_argument("--jobs", type=int, default=2 * min(cores, 8), metavar="N", help="runs at a time; the default is two for a core, since MPI waits at the start of a program")
@@ -182,7 +182,7 @@ def main():
         conf = json.load(text)["conf"]
     args.device = bool(conf["AMB_GPU"]) if args.device is None else bool(args.device)
     patterns = args.match.replace(",", " ").split()
-    kinds = args.types.replace(",", " ").split() or [name for name in runtests.types() if name != "ccoo"]
+    kinds = args.types.replace(",", " ").split() or runtests.types()
     if "build" in args.steps:
         build(folder, conf, patterns, args.all, cores)
     return run(folder, conf, args, kinds, patterns) if "run" in args.steps else 0

@@ -206,6 +206,41 @@ static void Aggregates(void)
   Report("the same for any number of threads", threads);
 }
 
+/* Vertex 0 has LEGS edges, all others have one or two. The feet, of the lowest degree, are roots, and it joins an aggregate last. */
+static void Spider(void)
+{
+  enum {
+    LEGS = 40,
+    N    = 2 * LEGS + 1
+  };
+  SysInt           i[N + 1] = {0}, j[N + 4 * LEGS], join[N];
+  SysScalar        a[N + 4 * LEGS];
+  const Matrix     A       = {N, 1, i, j, a};
+  const AggOptions options = {.hops = 2, .lowdegree = 1};
+  int              good = 1, left = 0, rounds;
+
+  for (SysInt v = 0, nz = 0; v < N; v++) {
+    for (SysInt u = 0; u < N; u++) {
+      const int edge = (!v && u && u <= LEGS) || (!u && v && v <= LEGS) || (u && v && (u == v + LEGS || v == u + LEGS));
+
+      if (u != v && !edge) continue;
+      j[nz]   = u;
+      a[nz++] = u == v ? 4 : -1;
+    }
+    i[v + 1] = nz;
+  }
+  for (int64_t first = 0; first < 50; first++) {
+    AggGraph g;
+
+    if (!GraphMake(&A, 0, -1, 1, &g)) good = 0;
+    if (AggAggregate(&g, first, NULL, &options, NULL, 1, join, &rounds)) good = 0;
+    good &= CheckAggregates(&g, join, 2);
+    left += join[0] != 0 && join[join[0]] != join[0];
+    AggGraphDestroy(&g);
+  }
+  Report("a vertex with many edges is left over", good && left);
+}
+
 /* Q R is the block, and the columns of Q are orthonormal where the aggregate has enough rows */
 static void Factors(void)
 {
@@ -213,13 +248,13 @@ static void Factors(void)
   int          good      = 1;
 
   for (int bs = 1; bs <= 6; bs++) {
-    for (int nvec = 1; nvec <= 6; nvec++) {
+    for (int nvec = 1; nvec <= 10; nvec++) {
       enum {
         AGGREGATES = 9,
         NODES      = 45
       };
       SysInt   start[AGGREGATES + 1] = {0}, member[NODES];
-      SysReal *block = malloc(sizeof(SysReal) * NODES * 36), *before = malloc(sizeof(SysReal) * NODES * 36), *r = malloc(sizeof(SysReal) * AGGREGATES * 36);
+      SysReal *block = malloc(sizeof(SysReal) * NODES * 60), *before = malloc(sizeof(SysReal) * NODES * 60), *r = malloc(sizeof(SysReal) * AGGREGATES * 100);
 
       for (int k = 0; k < AGGREGATES; k++) start[k + 1] = start[k] + k + 1;
       for (int l = 0; l < NODES; l++) member[l] = (l * 7) % NODES;
@@ -229,7 +264,7 @@ static void Factors(void)
         const int rows = (int)(start[k + 1] - start[k]) * bs;
 
         for (int c = 0; c < nvec; c++) {
-          double dot[6] = {0};
+          double dot[10] = {0};
 
           for (int l = 0; l < rows; l++) {
             const int place = (int)(member[start[k] + l / bs] * bs + l % bs) * nvec;
@@ -255,6 +290,7 @@ static void Factors(void)
 int main(void)
 {
   Aggregates();
+  Spider();
   Factors();
   return failed;
 }
