@@ -375,7 +375,6 @@ int main(int argc, char **argv)
     test:
       suffix: cuda
       requires: cuda
-      nsize: {{1 2}}
       args: -mat_type {{aijcusparse amb}}
 
 TEST*/
