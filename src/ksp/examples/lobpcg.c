@@ -288,7 +288,7 @@ static PetscErrorCode Improve(Lobpcg *l)
 {
   const PetscInt k = l->k, m = 3 * k;
   PetscScalar   *c;
-  PetscInt       rank;
+  PetscInt       rank = 0;
   Mat            r, times; /* the residuals of this process, and X times its eigenvalues */
 
   PetscFunctionBeginUser;
@@ -375,7 +375,6 @@ int main(int argc, char **argv)
     test:
       suffix: cuda
       requires: cuda
-      nsize: {{1 2}}
       args: -mat_type {{aijcusparse amb}}
 
 TEST*/

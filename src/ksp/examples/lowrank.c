@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Guesses ratings: a matrix of users and items, of which few entries are known, becomes a product U V^T of low rank. U and V are found by turns,\n\
 each by some steps of conjugate gradients for least squares over the known entries. A step is MatSDDMM(), for the entries of U V^T that are known, and a\n\
-product of a sparse and a dense matrix. A tenth of the entries is held back, and shows how good a guess is.\n\
+product of a sparse and a dense matrix. A tenth of the entries is held back, and shows how good a guess is. All is on the host.\n\
   -f FILE           Matrix Market file with the ratings; if all of its entries are equal, ratings are made up\n\
   -users M          without -f: users (default 600)\n\
   -items N          without -f: items (default 400)\n\
@@ -76,6 +76,7 @@ static PetscErrorCode Assemble(const PetscInt size[4], const Entries *e, Mat *A)
   PetscCall(MatSetSizes(*A, size[0], size[1], size[2], size[3]));
   PetscCall(MatSetType(*A, MATAMB));
   PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatShadowSetDevice(*A, MAT_SHADOW_DEVICE_CPU)); /* the vectors are on the host */
   PetscCall(MatSetPreallocationCOO(*A, e->n, e->i, e->j));
   PetscCall(MatSetValuesCOO(*A, e->a, INSERT_VALUES));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -151,12 +152,12 @@ static PetscErrorCode Generate(PetscInt size[4], Entries e[2])
 
 /* ------------------------------------------------- least squares ------------------------------------------------- */
 
-/* A dense matrix whose numbers are those of a vector, on the host or on a GPU as the vector */
+/* A dense matrix whose numbers are those of a vector for some time */
 typedef struct {
-  Mat          D;
-  Vec          v;
-  PetscScalar *a;
-  PetscMemType where;
+  Mat                D;
+  Vec                v;
+  const PetscScalar *read;
+  PetscScalar       *write;
 } Factor;
 
 /* Sparse matrices of the known entries: the ratings, those of U V^T, and ones */
@@ -177,28 +178,30 @@ typedef struct {
   Vec       diagonal[2], rhs[2];
 } Fit;
 
-static PetscErrorCode Place(Factor *f, Vec v)
+static PetscErrorCode PlaceRead(Factor *f, Vec v)
 {
   PetscFunctionBeginUser;
   f->v = v;
-  PetscCall(VecGetArrayAndMemType(v, &f->a, &f->where));
-#if defined(PETSC_HAVE_CUDA)
-  if (PetscMemTypeDevice(f->where)) PetscCall(MatDenseCUDAPlaceArray(f->D, f->a));
-  else
-#endif
-    PetscCall(MatDensePlaceArray(f->D, f->a));
+  PetscCall(VecGetArrayRead(v, &f->read));
+  PetscCall(MatDensePlaceArray(f->D, f->read));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PlaceWrite(Factor *f, Vec v)
+{
+  PetscFunctionBeginUser;
+  f->v = v;
+  PetscCall(VecGetArrayWrite(v, &f->write));
+  PetscCall(MatDensePlaceArray(f->D, f->write));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Take(Factor *f)
 {
   PetscFunctionBeginUser;
-#if defined(PETSC_HAVE_CUDA)
-  if (PetscMemTypeDevice(f->where)) PetscCall(MatDenseCUDAResetArray(f->D));
-  else
-#endif
-    PetscCall(MatDenseResetArray(f->D));
-  PetscCall(VecRestoreArrayAndMemType(f->v, &f->a));
+  PetscCall(MatDenseResetArray(f->D));
+  if (f->write) PetscCall(VecRestoreArrayWrite(f->v, &f->write));
+  else PetscCall(VecRestoreArrayRead(f->v, &f->read));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -208,7 +211,7 @@ static PetscErrorCode Multiply(Fit *fit, int which, PetscInt side, Vec y)
   Factor *result = &fit->result[which][side];
 
   PetscFunctionBeginUser;
-  PetscCall(Place(result, y));
+  PetscCall(PlaceWrite(result, y));
   if (side) PetscCall(MatTransposeMatMult(fit->sparse[which], fit->factor[0].D, MAT_REUSE_MATRIX, PETSC_DEFAULT, &result->D));
   else PetscCall(MatMatMult(fit->sparse[which], fit->factor[1].D, MAT_REUSE_MATRIX, PETSC_DEFAULT, &result->D));
   PetscCall(Take(result));
@@ -222,7 +225,7 @@ static PetscErrorCode MatMult_Fit(Mat A, Vec x, Vec y)
 
   PetscFunctionBeginUser;
   PetscCall(MatShellGetContext(A, &fit));
-  PetscCall(Place(&fit->factor[fit->side], x));
+  PetscCall(PlaceRead(&fit->factor[fit->side], x));
   PetscCall(MatSDDMM(fit->sparse[RATINGS], fit->factor[0].D, fit->factor[1].D, PETSC_FALSE, MAT_REUSE_MATRIX, &fit->sparse[GUESSES]));
   PetscCall(Take(&fit->factor[fit->side]));
   PetscCall(Multiply(fit, GUESSES, fit->side, y));
@@ -240,25 +243,14 @@ static PetscErrorCode MatGetDiagonal_Fit(Mat A, Vec d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A dense matrix of n rows and K columns, and vectors of its numbers */
-static PetscErrorCode FactorCreate(Mat R, PetscInt n, PetscInt N, PetscInt K, Factor *f, Vec *v)
+/* A dense matrix of n rows and K columns, and a vector of as many numbers */
+static PetscErrorCode FactorCreate(PetscInt n, PetscInt N, PetscInt K, Factor *f, Vec *v)
 {
-  Vec       like;
-  PetscBool cuda;
-
   PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(R, &like, NULL));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)like, &cuda, VECSEQCUDA, VECMPICUDA, ""));
-  PetscCall(VecDestroy(&like));
-  PetscCall(MatCreate(PETSC_COMM_WORLD, &f->D));
-  PetscCall(MatSetSizes(f->D, n, PETSC_DECIDE, N, K));
-  PetscCall(MatSetType(f->D, cuda ? "densecuda" : MATDENSE));
-  PetscCall(MatSetUp(f->D));
-  PetscCall(MatAssemblyBegin(f->D, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(f->D, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatCreateDense(PETSC_COMM_WORLD, n, PETSC_DECIDE, N, K, NULL, &f->D));
   PetscCall(VecCreate(PETSC_COMM_WORLD, v));
   PetscCall(VecSetSizes(*v, n * K, N * K));
-  PetscCall(VecSetType(*v, cuda ? VECCUDA : VECSTANDARD));
+  PetscCall(VecSetType(*v, VECSTANDARD));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -294,7 +286,7 @@ static PetscErrorCode FitCreate(PetscInt K, PetscReal regular, Fit *fit, Vec v[2
     PetscCall(side ? MatGetLocalSize(R, NULL, &n) : MatGetLocalSize(R, &n, NULL));
     PetscCall(side ? MatGetSize(R, NULL, &N) : MatGetSize(R, &N, NULL));
     PetscCall(side ? MatGetOwnershipRangeColumn(R, &n0, NULL) : MatGetOwnershipRange(R, &n0, NULL));
-    PetscCall(FactorCreate(R, n, N, K, &fit->factor[side], &v[side]));
+    PetscCall(FactorCreate(n, N, K, &fit->factor[side], &v[side]));
     PetscCall(VecDuplicate(v[side], &fit->diagonal[side]));
     PetscCall(VecDuplicate(v[side], &fit->rhs[side]));
     PetscCall(MatCreateShell(PETSC_COMM_WORLD, n * K, n * K, N * K, N * K, fit, &fit->A[side]));
@@ -340,12 +332,12 @@ static PetscErrorCode Improve(Fit *fit, PetscInt side, Vec v[2])
   fit->side = side;
   PetscCall(VecDuplicate(v[other], &squares));
   PetscCall(VecPointwiseMult(squares, v[other], v[other]));
-  PetscCall(Place(&fit->factor[other], squares));
+  PetscCall(PlaceRead(&fit->factor[other], squares));
   PetscCall(Multiply(fit, ONES, side, fit->diagonal[side]));
   PetscCall(Take(&fit->factor[other]));
   PetscCall(VecShift(fit->diagonal[side], fit->regular));
   PetscCall(VecDestroy(&squares));
-  PetscCall(Place(&fit->factor[other], v[other]));
+  PetscCall(PlaceRead(&fit->factor[other], v[other]));
   PetscCall(Multiply(fit, RATINGS, side, fit->rhs[side]));
   PetscCall(MatAssemblyBegin(fit->A[side], MAT_FINAL_ASSEMBLY)); /* the preconditioner gets a new diagonal */
   PetscCall(MatAssemblyEnd(fit->A[side], MAT_FINAL_ASSEMBLY));
@@ -360,7 +352,7 @@ static PetscErrorCode Deviation(Fit *fit, Vec v[2], Mat A, Mat *O, PetscReal *rm
   MatInfo info;
 
   PetscFunctionBeginUser;
-  for (int side = 0; side < 2; side++) PetscCall(Place(&fit->factor[side], v[side]));
+  for (int side = 0; side < 2; side++) PetscCall(PlaceRead(&fit->factor[side], v[side]));
   PetscCall(MatSDDMM(A, fit->factor[0].D, fit->factor[1].D, PETSC_FALSE, *O ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, O));
   for (int side = 0; side < 2; side++) PetscCall(Take(&fit->factor[side]));
   PetscCall(MatAXPY(*O, -1, A, SAME_NONZERO_PATTERN));
@@ -433,10 +425,5 @@ int main(int argc, char **argv)
     test:
       nsize: {{1 2}}
       args: -mat_type {{aij amb}}
-    test:
-      suffix: cuda
-      requires: cuda
-      nsize: {{1 2}}
-      args: -mat_type {{aijcusparse amb}}
 
 TEST*/
