@@ -98,31 +98,28 @@ static SysStatus HashGEMMRenewResult(const HashGEMMRows *left, const HashGEMMRow
 
 /* ------------------------------------------------- the right factor ------------------------------------------------- */
 
-/* Finds the rows of B that other processes have, where the rows of a process are put together of both blocks. *columns become their global columns, as
-   they are there, in a new halo. Only rows that are asked for are looked at here. */
-static PetscErrorCode HashGEMMAsk(Mat B, PetscInt nrow, const PetscInt rows[], HashGEMMHalo *halo, HashGEMMPlace **asked, PetscInt **columns, PetscInt *most, SpgemmInfo *info, SysStatus *status)
+/* Finds the rows of B that other processes have; those of this process begin and end at i[]. *times[r] becomes the number of processes that ask for row r of
+   this one: only these rows are looked at. */
+static PetscErrorCode HashGEMMAsk(Mat B, PetscInt nrow, const PetscInt rows[], const PetscInt i[], HashGEMMPlace **asked, PetscInt **times)
 {
-  SysCSR             block[2];
-  PetscInt           m, nz, nknown, *here, *there, *global;
-  const PetscInt    *known, *degree;
+  const PetscInt     m = B->rmap->n;
+  PetscInt          *here, *there;
+  const PetscInt    *degree;
   const PetscSFNode *remote;
   PetscSF            sf;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMGetBlocks(B, MatShadowGetPattern, block, &nknown, &known));
-  m  = (PetscInt)block[0].m;
-  nz = block[0].i[m] + block[1].i[m];
   PetscCall(PetscMalloc2(2 * m, &here, 2 * nrow, &there));
-  PetscCall(PetscMalloc1(nz, &global));
+  PetscCall(PetscMalloc1(m, times));
   PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)B), &sf));
   PetscCall(PetscSFSetGraphLayout(sf, B->rmap, nrow, NULL, PETSC_OWN_POINTER, rows));
   PetscCall(PetscSFComputeDegreeBegin(sf, &degree));
   PetscCall(PetscSFComputeDegreeEnd(sf, &degree));
+  PetscCall(PetscArraycpy(*times, degree, m));
   for (PetscInt r = 0; r < m; r++) {
     if (!degree[r]) continue;
-    here[2 * r]     = block[0].i[r] + block[1].i[r];
-    here[2 * r + 1] = block[0].i[r + 1] + block[1].i[r + 1];
-    HashGEMMMergeColumns(1, block[0].i + r, block[0].j, block[1].i + r, block[1].j, B->cmap->rstart, 0, known, global + here[2 * r]);
+    here[2 * r]     = i[r];
+    here[2 * r + 1] = i[r + 1];
   }
   PetscCall(PetscSFBcastBegin(sf, MPIU_2INT, here, there, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(sf, MPIU_2INT, here, there, MPI_REPLACE));
@@ -134,19 +131,8 @@ static PetscErrorCode HashGEMMAsk(Mat B, PetscInt nrow, const PetscInt rows[], H
     (*asked)[r].end   = there[2 * r + 1];
   }
   PetscCall(PetscSFDestroy(&sf));
-  PetscCall(HashGEMMHaloCreate(PetscObjectComm((PetscObject)B), nz, nrow, *asked, halo, most, info, status));
-  PetscCall(HashGEMMHaloColumns(halo, global, columns));
-  PetscCall(PetscFree(global));
   PetscCall(PetscFree2(here, there));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The pattern of the rows of B that this process has, in the right factor on the host */
-static void HashGEMMRightOwnRows(const SysCSR block[2], const PetscInt map[], HashGEMMParallel *q)
-{
-  if (q->right.borrowed) return;
-  HashGEMMMergeLengths(block[0].m, block[0].i, block[1].i, q->right.i);
-  HashGEMMMergeColumns(block[0].m, block[0].i, block[0].j, block[1].i, block[1].j, 0, q->columns.n, map, q->right.j);
 }
 
 /* The right factor: the rows of B that this process has, and below them the nrow rows that the second block of the left factor has columns for, unless
@@ -155,19 +141,34 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
 {
   HashGEMMColumns *c = &q->columns;
   SysCSR           block[2];
-  PetscInt         m, nz, nknown, *columns = NULL, *map = NULL, *order, most = 0, place;
+  PetscInt         m, nz, nknown, *i, *columns = NULL, *map = NULL, *order, most = 0, place;
   const PetscInt  *known;
   HashGEMMPlace   *asked = NULL;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMGetBlocks(B, MatShadowGetPattern, block, &nknown, &known));
-  m  = (PetscInt)block[0].m;
-  nz = block[0].i[m] + block[1].i[m];
-  if (nrow >= 0) PetscCall(HashGEMMAsk(B, nrow, rows, &q->fetched, &asked, &columns, &most, info, status));
+  m = (PetscInt)block[0].m;
+  PetscCall(PetscMalloc1(m + 1, &i));
+  HashGEMMMergeLengths(m, block[0].i, block[1].i, i);
+  nz = i[m];
+  if (nrow >= 0) {
+    PetscInt *global, *times;
+
+    PetscCall(HashGEMMAsk(B, nrow, rows, i, &asked, &times));
+    PetscCall(HashGEMMHaloCreate(PetscObjectComm((PetscObject)B), nz, nrow, asked, &q->fetched, &most, info, status));
+    PetscCall(PetscMalloc1(nz, &global));
+    for (PetscInt r = 0; r < m; r++) {
+      if (times[r]) HashGEMMMergeColumns(1, block[0].i + r, block[0].j, block[1].i + r, block[1].j, B->cmap->rstart, 0, known, global + i[r]);
+    }
+    PetscCall(HashGEMMHaloColumns(&q->fetched, global, &columns));
+    PetscCall(PetscFree(global));
+    PetscCall(PetscFree(times));
+  }
   PetscCall(HashGEMMColumnsCreate(B->cmap->rstart, B->cmap->n, nknown, known, q->fetched.n, columns, c));
   if (nrow <= 0 && !nknown) q->right = HashGEMMRowsBorrow(&block[0]); /* there are no other entries */
   else if (!*status) *status = HashGEMMRowsCreate(m + PetscMax(nrow, 0), c->n + c->nglobal, (int64_t)nz + q->fetched.n, &q->right, info);
   if (!*status && !q->right.borrowed) {
+    PetscCall(PetscArraycpy(q->right.i, i, m + 1));
     PetscCall(HashGEMMColumnsMap(c, nknown, known, &map));
     PetscCall(PetscMalloc1(most, &order));
     place = nz;
@@ -186,10 +187,11 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
     PetscCall(HashGEMMDeviceMakeRight(B, nknown, map, q, &done));
     if (!done) PetscCall(HashGEMMDeviceParallelDestroy(q));
   }
-  if (!*status && !q->device) HashGEMMRightOwnRows(block, map, q);
+  if (!*status && !q->device && !q->right.borrowed) HashGEMMMergeColumns(m, block[0].i, block[0].j, block[1].i, block[1].j, 0, c->n, map, q->right.j);
   PetscCall(PetscFree(map));
   PetscCall(PetscFree(asked));
   PetscCall(PetscFree(columns));
+  PetscCall(PetscFree(i));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -242,7 +244,7 @@ static PetscErrorCode HashGEMMLeaveDevice(Mat A, Mat B, PetscBool square, HashGE
   PetscCall(HashGEMMGetBlocks(B, MatShadowGetPattern, block, &nknown, &known));
   if (!q->right.borrowed) {
     PetscCall(HashGEMMColumnsMap(&q->columns, nknown, known, &map));
-    HashGEMMRightOwnRows(block, map, q);
+    HashGEMMMergeColumns(block[0].m, block[0].i, block[0].j, block[1].i, block[1].j, 0, q->columns.n, map, q->right.j);
     PetscCall(PetscFree(map));
   }
   PetscCall(HashGEMMRightOwnValues(B, q));
