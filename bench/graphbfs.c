@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    petscamb graph: breadth-first search from several vertices, 64 at a time: bit s of a vertex's word is set if source s has reached the vertex. A level looks along the edges that
-   leave the vertices reached last, or back along those of the vertices to be reached, whatever looks at fewer edges.
+   leave the vertices reached last, or back along those of the vertices to be reached, whichever are fewer edges to look at.
 
    S. Beamer, K. Asanovic, D. Patterson, Direction-Optimizing Breadth-First Search, SC 2012.
 */

@@ -89,7 +89,6 @@ static PetscErrorCode Start(Graph *g, const Parameters *p, Mat *M)
   PetscCall(MatConvert(B, p->type, MAT_INPLACE_MATRIX, &B));
   *M = B;
   PetscCall(RowsToSumOne(*M));
-  PetscCall(Inflate(M, 1, p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

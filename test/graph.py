@@ -172,7 +172,7 @@ def clusters(graph):
         row = normal(row)
         return normal({v: w for v, w in row.items() if w >= min(1e-4, max(row.values()))})
 
-    rows = {v: pruned(row) for v, row in rows.items()}
+    rows = {v: normal(row) for v, row in rows.items()}
     for _ in range(100):
         after = {}
         for u, row in rows.items():

@@ -325,5 +325,6 @@ int main(int argc, char **argv)
     requires: !complex
     nsize: {{1 2 3}}
     args: -mat_type {{aij @types}}
+    output_file: output/graphops.out
 
 TEST*/

@@ -21,7 +21,7 @@ void GraphPruneFill(int nthread, const SysCSR *A, SysReal least, int64_t keep, i
 /* y[r] |= x[j] for the columns j of row r, of the bits in want[r] */
 void GraphOr(int nthread, const SysCSR *A, const uint64_t *x, const uint64_t *want, uint64_t *y);
 
-/* y[j] |= x[r] for the columns j of row r, of the bits in want[j] */
+/* y[j] |= x[r] for the columns j of row r, of the bits in want[j], or of all bits if want is NULL */
 void GraphOrTranspose(int nthread, const SysCSR *A, const uint64_t *x, const uint64_t *want, uint64_t *y);
 
 /* a[k] = |a[k]|^power */
