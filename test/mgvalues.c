@@ -238,7 +238,7 @@ static const TestCase tests[] = {
 int main(int argc, char **argv)
 {
   PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(PetscOptionsHasName(NULL, NULL, "-petscamb_mg_finest", &finest));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-petscamb_mg_values_finest", &finest));
   PetscCall(TestRun(tests));
   return TestFinalize();
 }
@@ -254,6 +254,6 @@ int main(int argc, char **argv)
       suffix: levels
     test:
       suffix: finest
-      args: -petscamb_mg_finest
+      args: -petscamb_mg_values_finest
 
 TEST*/
