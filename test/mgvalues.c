@@ -267,13 +267,23 @@ int main(int argc, char **argv)
 
   testset:
     requires: double
-    args: -mat_type amb -mat_shadow_tune off -petscamb_mg_values single -petscamb_for_gamg none
+    args: -mat_type amb -mat_amb_device cpu -mat_shadow_tune off -petscamb_mg_values single -petscamb_for_gamg none
     nsize: {{1 2}}
     output_file: output/mgvalues.out
     test:
       suffix: levels
     test:
       suffix: finest
+      args: -petscamb_mg_values_finest
+
+  testset:
+    requires: double cuda
+    args: -mat_type amb -mat_shadow_tune off -petscamb_mg_values single -petscamb_for_gamg none -test_only algebraic
+    output_file: output/mgvalues_gpu.out
+    test:
+      suffix: gpu
+    test:
+      suffix: gpu_finest
       args: -petscamb_mg_values_finest
 
 TEST*/
