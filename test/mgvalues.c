@@ -189,6 +189,25 @@ static PetscErrorCode Geometric(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The program gives the finest matrix the type of PETSc after the set-up */
+static PetscErrorCode Type(TestDiff *d)
+{
+  Mat A[2];
+  KSP ksp[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(TestPairCreate(&shape, &A[0], &A[1]));
+  for (int k = 0; k < 2; k++) PetscCall(SolverCreate(A[k], PCMG, &ksp[k]));
+  PetscCall(ExpectSolution(d, ksp));
+  PetscCall(MatConvert(A[0], MATAIJ, MAT_INPLACE_MATRIX, &A[0]));
+  PetscCall(ExpectSolution(d, ksp));
+  for (int k = 0; k < 2; k++) PetscCall(KSPSetOperators(ksp[k], A[k], A[k]));
+  PetscCall(ExpectSolution(d, ksp));
+  for (int k = 0; k < 2; k++) PetscCall(KSPDestroy(&ksp[k]));
+  PetscCall(TestPairDestroy(&A[0], &A[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The view of the solver says so for each level, and for the twin of the finest one */
 static PetscErrorCode View(TestDiff *d)
 {
@@ -231,6 +250,7 @@ static PetscErrorCode View(TestDiff *d)
 static const TestCase tests[] = {
   {"algebraic", Algebraic},
   {"geometric", Geometric},
+  {"type",      Type     },
   {"view",      View     },
   {NULL,        NULL     }
 };
@@ -238,7 +258,7 @@ static const TestCase tests[] = {
 int main(int argc, char **argv)
 {
   PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(PetscOptionsHasName(NULL, NULL, "-petscamb_mg_finest", &finest));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-petscamb_mg_values_finest", &finest));
   PetscCall(TestRun(tests));
   return TestFinalize();
 }
@@ -247,13 +267,23 @@ int main(int argc, char **argv)
 
   testset:
     requires: double
-    args: -mat_type amb -mat_shadow_tune off -petscamb_mg_values single -petscamb_for_gamg none
+    args: -mat_type amb -mat_amb_device cpu -mat_shadow_tune off -petscamb_mg_values single -petscamb_for_gamg none
     nsize: {{1 2}}
     output_file: output/mgvalues.out
     test:
       suffix: levels
     test:
       suffix: finest
-      args: -petscamb_mg_finest
+      args: -petscamb_mg_values_finest
+
+  testset:
+    requires: double cuda
+    args: -mat_type amb -mat_shadow_tune off -petscamb_mg_values single -petscamb_for_gamg none -test_only algebraic
+    output_file: output/mgvalues_gpu.out
+    test:
+      suffix: gpu
+    test:
+      suffix: gpu_finest
+      args: -petscamb_mg_values_finest
 
 TEST*/

@@ -162,7 +162,7 @@ struct Matrix {
     if (params.threads && info.threads != params.threads) return Complain(Where(), Text("%d threads", info.threads));
     if (params.steps && info.steps != params.steps) return Complain(Where(), Text("%d steps", info.steps));
     if (info.diagonal + info.narrow + info.wide != info.tasks || info.split > info.tasks) return Complain(Where(), "the kinds of tasks do not add up");
-    if (info.stored_values < (double)S.j.size() || info.bytes_stored < info.stored_values * (double)SysStorageSize(info.stored)) return Complain(Where(), "it stores less than the matrix has");
+    if (info.stored_values < (double)S.j.size() || (!info.stencil && info.bytes_stored < info.stored_values * (double)SysStorageSize(info.stored))) return Complain(Where(), "it stores less than the matrix has");
     if (info.tried > 50) return Complain(Where(), Text("%d products were tried", (int)info.tried));
     if (!params.measure && info.tried) return Complain(Where(), "products were tried without being asked for");
     return true;

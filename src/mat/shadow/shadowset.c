@@ -148,6 +148,9 @@ PetscErrorCode MatShadowSetTune(Mat A, MatShadowTune tune)
   With `MAT_SHADOW_VALUES_SINGLE` products are those of the rounded values, unless these are all exact. The AIJ keeps its values, and so do all other operations. This
   setting is meant for preconditioners.
 
+  On a GPU the stencil of a grid with constant coefficients may take the place of the table. `-petscamb_mg_values` sets the storage of the levels of `PCMG` and
+  `PCGAMG`.
+
   Each block of an MPI matrix has a storage of its own. `MATAMB` heeds this setting, on the host and on a GPU, also as a candidate of `MATAUTOSPARSE`. Other formats
   store values as they do without it. With complex numbers and with single precision, `MAT_SHADOW_VALUES_SINGLE` does nothing.
 

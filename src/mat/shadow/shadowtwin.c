@@ -12,11 +12,12 @@ typedef struct {
   PetscContainer other; /* the shadow that is not in its place */
 } MatShadowTwin;
 
-/* The matrix whose shadow has a twin */
+/* The matrix whose shadow has a twin, or NULL if the program gave it another type since */
 static PetscErrorCode TwinBlock(const MatShadowTwin *twin, Mat *block)
 {
   PetscFunctionBegin;
-  *block = twin->A;
+  *block = twin->A->ops->convertfrom == MatConvertFrom_Shadow ? twin->A : NULL;
+  if (!*block) PetscFunctionReturn(PETSC_SUCCESS);
   if (twin->A->ops->mult == MatMult_Shadow) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowAttachBlocks(twin->A));
   PetscCall(MatMPIAIJGetSeqAIJ(twin->A, block, NULL, NULL));
@@ -30,6 +31,7 @@ static PetscErrorCode TwinSwap(MatShadowTwin *twin)
 
   PetscFunctionBegin;
   PetscCall(TwinBlock(twin, &block));
+  if (!block) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectQuery((PetscObject)block, "MatShadow", (PetscObject *)&here));
   PetscCall(PetscObjectReference((PetscObject)here));
   PetscCall(PetscObjectCompose((PetscObject)block, "MatShadow", (PetscObject)twin->other));

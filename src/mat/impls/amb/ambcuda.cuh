@@ -20,6 +20,7 @@
 
 #define AMB_MAX_BLOCK    10
 #define AMB_QUAD         4     /* steps whose values share a word, if values are not stored as they are */
+#define AMB_QUAD_FLOATS  4     /* block size from which on floats share words too */
 #define AMB_MOST_THREADS 256   /* threads of a thread block in a product, at most */
 #define AMB_SCOPE        32768 /* rows that a 15-bit offset can number */
 #define AMB_GROUPS       3     /* groups of 1, 2 and 3 rows are considered */
@@ -71,7 +72,7 @@ typedef struct {
 /* Values that are not stored in val[] of the layout, which is then NULL */
 typedef struct {
   SysStorage       stored; /* SYS_STORAGE_PLAIN: they are in val[] */
-  const void      *small;  /* floats, or places in the table, in the order of AmbMultQuads() */
+  const void      *small;  /* places in the table, or floats of long blocks, in the order of AmbMultQuads(); floats of short blocks in the order of val[] */
   const SysScalar *table;
 } AmbStored;
 

@@ -126,13 +126,12 @@ static cudaError_t AmbStencilLaunchGroup(const AmbStencil *S, int m, int threads
   return cudaLaunchKernelEx(&c.config, AmbStencilMult<Q, G, U, BLOCKS, true>, *S, *csr, m, alpha, x, beta, y, z);
 }
 
-/* Long stencils have more loads in flight in each of fewer threads */
+/* With long stencils the values, which come from the arguments, serve more rows of a lane */
 SysStatus AmbStencilLaunch(const AmbStencil *S, int m, int threads, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
 {
   if (S->group == 1 && S->n <= SHORT) SYS_CUDA((AmbStencilLaunchGroup<1, 2, 5, 4>(S, m, threads, early, csr, alpha, x, beta, y, z, stream)));
-  else if (S->group == 1) SYS_CUDA((AmbStencilLaunchGroup<1, 2, 9, 3>(S, m, threads, early, csr, alpha, x, beta, y, z, stream)));
-  else if (S->group == 2) SYS_CUDA((AmbStencilLaunchGroup<2, 1, 6, 4>(S, m, threads, early, csr, alpha, x, beta, y, z, stream)));
-  else SYS_CUDA((AmbStencilLaunchGroup<3, 1, 6, 4>(S, m, threads, early, csr, alpha, x, beta, y, z, stream)));
+  else if (S->group == 1) SYS_CUDA((AmbStencilLaunchGroup<1, 4, 3, 3>(S, m, threads, early, csr, alpha, x, beta, y, z, stream)));
+  else SYS_CUDA((AmbStencilLaunchGroup<3, 1, 3, 5>(S, m, threads, early, csr, alpha, x, beta, y, z, stream)));
   return SYS_SUCCESS;
 }
 
@@ -216,7 +215,7 @@ SysStatus AmbStencilCreate(int m, const AmbArrays *csr, int group, cudaStream_t 
   Found      found, *device;
 
   AmbStencilDestroy(S);
-  if (!m) return SYS_SUCCESS;
+  if (!m || group == 2) return SYS_SUCCESS; /* groups of two rows have no kernel */
   SYS_CALL(SysDeviceAllocate(&s.memory, sizeof(found)));
   device = (Found *)s.memory;
   SYS_CUDA(cudaMemsetAsync(device, 0, sizeof(found), stream));

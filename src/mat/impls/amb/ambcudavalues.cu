@@ -99,6 +99,13 @@ static __device__ __forceinline__ SysScalar AmbValueOf(const Source &S, size_t a
   return S.map[at] < 0 ? 0 : S.a[S.map[at]];
 }
 
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesRound(int64_t n, const Source S, float *to)
+{
+  SYS_FOR_EACH(k, n) to[k] = (float)AmbValueOf(S, (size_t)k);
+}
+#endif
+
 /* How one value and a word of four values are made */
 struct MakePlaces {
   typedef uint8_t  Small;
@@ -162,6 +169,9 @@ void AmbValuesDescribe(AmbDevice *A)
 static SysStatus AmbValuesWrite(AmbDevice *A, const Source &S, void *small, cudaStream_t stream)
 {
   const unsigned blocks = SysBlocks((int64_t)A->layout.ntask * SYS_WARP, THREADS);
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+  const int64_t n = (int64_t)A->info.stored_values;
+#endif
 
   if (A->values.stored == SYS_STORAGE_PLACES) {
     if (!A->table) SYS_CALL(SysDeviceAllocate(&A->table, sizeof(*A->table)));
@@ -169,6 +179,7 @@ static SysStatus AmbValuesWrite(AmbDevice *A, const Source &S, void *small, cuda
     return SysLaunch(AmbValuesQuads<MakePlaces>, blocks, THREADS, 0, stream, A->layout, S, A->table, (uint8_t *)small);
   }
 #if defined(SYS_HAVE_STORAGE_SINGLE)
+  if (n && A->layout.block_size < AMB_QUAD_FLOATS) return SysLaunch(AmbValuesRound, SysBlocksLoop(n), SYS_THREADS, 0, stream, n, S, (float *)small);
   return SysLaunch(AmbValuesQuads<MakeFloats>, blocks, THREADS, 0, stream, A->layout, S, (const SysTable *)NULL, (float *)small);
 #else
   return SYS_SUCCESS;

@@ -12,7 +12,7 @@
 PetscErrorCode MGValuesRegister(void);
 
 static MatShadowValues MGValues; /* -petscamb_mg_values */
-static PetscBool       MGFinest; /* -petscamb_mg_finest */
+static PetscBool       MGFinest; /* -petscamb_mg_values_finest */
 
 typedef struct {
   PetscErrorCode (*setup)(PC); /* without petsc-amb's storage of values */
@@ -145,7 +145,7 @@ PetscErrorCode MGValuesRegister(void)
   MGFinest = PETSC_FALSE;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb", "PC");
   PetscCall(PetscOptionsEnum("-petscamb_mg_values", "How the levels of PCMG and PCGAMG below the finest store values", "MatShadowSetValues", MatShadowValuesNames, (PetscEnum)MGValues, (PetscEnum *)&MGValues, NULL));
-  PetscCall(PetscOptionsBool("-petscamb_mg_finest", "The smoother of the finest level has a copy of the matrix with this storage", "MatShadowSetValues", MGFinest, &MGFinest, NULL));
+  PetscCall(PetscOptionsBool("-petscamb_mg_values_finest", "The smoother of the finest level has a copy of the matrix with this storage", "MatShadowSetValues", MGFinest, &MGFinest, NULL));
   PetscOptionsEnd();
   if (MGValues == MAT_SHADOW_VALUES_DOUBLE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFunctionListFind(PCList, PCMG, &create_mg));
