@@ -27,7 +27,7 @@ static __device__ __forceinline__ SysScalar AmbMultFloats(const AmbLayout &A, co
       }
     }
     if (s == 0) {
-      AmbMultWait();
+      SysWait();
       sum = scale.Begin();
     }
   #pragma unroll
@@ -39,7 +39,7 @@ static __device__ __forceinline__ SysScalar AmbMultFloats(const AmbLayout &A, co
     }
   }
   if (n == 0) {
-    AmbMultWait();
+    SysWait();
     sum = scale.Begin();
   }
   return sum;
