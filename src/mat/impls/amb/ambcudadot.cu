@@ -16,7 +16,7 @@ typedef cudaError_t (*Launcher)(const AmbLayout *, int, int, const AmbArrays *, 
 template <int B, int U, int BLOCKS>
 static cudaError_t AmbDotLaunch(const AmbLayout *A, int threads, int early, const AmbArrays *csr, const SysScalar *x, SysScalar *z, SysScalar *parts, cudaStream_t stream)
 {
-  const AmbMultConfig c(A, threads, early, stream);
+  const AmbMultConfig c(A->ntask, threads, early, stream);
 
   return cudaLaunchKernelEx(&c.config, AmbDotMult<B, U, BLOCKS>, *A, *csr, x, z, parts);
 }
