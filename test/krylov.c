@@ -1111,6 +1111,9 @@ int main(int argc, char **argv)
       env: OMP_NUM_THREADS=1
       args: -mat_type amb
     test:
+      suffix: stencil
+      args: -mat_type amb -mat_shadow_values exact
+    test:
       suffix: for_ksp
       nsize: 2
       args: -mat_type amb -petscamb_for_ksp
