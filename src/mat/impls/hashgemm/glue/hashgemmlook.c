@@ -16,6 +16,7 @@ PetscErrorCode HashGEMMGlance(Mat A, HashGEMMSeen *seen)
   if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
   PetscCall(PetscObjectGetId((PetscObject)A, &seen->id));
   PetscCall(PetscObjectStateGet((PetscObject)A, &seen->state));
+  seen->state += A->num_ass; /* a numeric phase that PETSc calls as a part of another product need not raise the state: that of AIJCUSPARSE counts an assembly only */
   seen->nonzerostate = A->nonzerostate;
   for (int k = 0; k < 2 && block[k]; k++) {
     SysCSR csr;
@@ -23,7 +24,7 @@ PetscErrorCode HashGEMMGlance(Mat A, HashGEMMSeen *seen)
     PetscCall(MatShadowGetPattern(block[k], &csr));
     seen->i[k]      = csr.i;
     seen->device[k] = MatShadowValuesOnDevice(block[k]);
-    if (mpi) seen->state += ((PetscObject)block[k])->state; /* blocks may change and their matrix not notice */
+    if (mpi) seen->state += ((PetscObject)block[k])->state + block[k]->num_ass; /* blocks may change and their matrix not notice */
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
