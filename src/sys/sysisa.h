@@ -7,7 +7,8 @@
 #include "sys/systypes.h"
 
 /* Functions that a kernel calls must be inlined, to be compiled for the same instructions */
-#define SYS_INLINE inline __attribute__((always_inline))
+#define SYS_INLINE   inline __attribute__((always_inline))
+#define SYS_NOINLINE __attribute__((noinline))
 
 #if defined(PETSCAMB_HAVE_AVX2)
   #define SYS_KERNELS_AVX2(kernels) (kernels##AVX2.supported() ? &kernels##AVX2 : &kernels##Plain)

@@ -89,14 +89,23 @@ static SYS_INLINE void AmbTileAll(const int b, const SysStorage stored, const Sy
   }
 }
 
-/* One function for each block size and storage of values, which are constants in the kernel; so is the way to store sums if values are stored as they are */
+/* One function for each block size and storage of values, which are constants in the kernel; so is the way to store sums if values are stored as they are. These ways
+   are functions of their own: in one function, products of short rows take a tenth longer. */
 #define TILE_ARGUMENTS const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z
+#define TILE_STORE(b, how) \
+  static SYS_NOINLINE void SYS_ISA_NAME(Tile_##b##_##how)(TILE_ARGUMENTS) \
+  { \
+    AmbTileAll(b, SYS_STORAGE_PLAIN, how, A, T, alpha, x, beta, y, z); \
+  }
 #define TILE_PLAIN(b) \
+  TILE_STORE(b, SYS_STORE_SET) \
+  TILE_STORE(b, SYS_STORE_AXPY) \
+  TILE_STORE(b, SYS_STORE_ADD) \
   static void SYS_ISA_NAME(Tile_##b##_SYS_STORAGE_PLAIN)(SysStore how, TILE_ARGUMENTS) \
   { \
-    if (how == SYS_STORE_SET) AmbTileAll(b, SYS_STORAGE_PLAIN, SYS_STORE_SET, A, T, alpha, x, beta, y, z); \
-    else if (how == SYS_STORE_AXPY) AmbTileAll(b, SYS_STORAGE_PLAIN, SYS_STORE_AXPY, A, T, alpha, x, beta, y, z); \
-    else AmbTileAll(b, SYS_STORAGE_PLAIN, SYS_STORE_ADD, A, T, alpha, x, beta, y, z); \
+    if (how == SYS_STORE_SET) SYS_ISA_NAME(Tile_##b##_SYS_STORE_SET)(A, T, alpha, x, beta, y, z); \
+    else if (how == SYS_STORE_AXPY) SYS_ISA_NAME(Tile_##b##_SYS_STORE_AXPY)(A, T, alpha, x, beta, y, z); \
+    else SYS_ISA_NAME(Tile_##b##_SYS_STORE_ADD)(A, T, alpha, x, beta, y, z); \
   }
 #define TILE_SMALL(b, stored) \
   static void SYS_ISA_NAME(Tile_##b##_##stored)(SysStore how, TILE_ARGUMENTS) \
