@@ -123,7 +123,6 @@ struct _AmbDevice {
   AmbTransposed   transposed;
 };
 
-SysStatus AmbDeviceLaunch(const AmbLayout *, int threads, int deep, int early, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
 SysStatus AmbStencilCreate(int m, const AmbArrays *, int group, cudaStream_t, AmbStencil *);
 SysStatus AmbStencilLaunch(const AmbStencil *, int m, int threads, int early, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
 void      AmbStencilDestroy(AmbStencil *);
@@ -131,7 +130,7 @@ void      AmbStencilDestroy(AmbStencil *);
 /* The launchers of a storage: [block size - 1][deep] */
 typedef cudaError_t (*AmbLauncher)(const AmbLayout *, const AmbStored *, int threads, int early, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
 typedef AmbLauncher       AmbLaunchers[AMB_MAX_BLOCK][2];
-extern const AmbLaunchers AmbLaunchersSingle, AmbLaunchersPlaces;
+extern const AmbLaunchers AmbLaunchersPlain, AmbLaunchersSingle, AmbLaunchersPlaces;
 
 SysStatus AmbDeviceConvert(const SysCSR *, const int *from, const AmbDeviceParams *, cudaStream_t, AmbDevice **);
 SysStatus AmbDeviceRenew(AmbDevice *, const AmbArrays *, cudaStream_t);
@@ -147,8 +146,8 @@ SysStatus AmbValuesStencil(AmbDevice *, const AmbArrays *, cudaStream_t);
 void      AmbValuesDescribe(AmbDevice *);
 SysStatus AmbValuesRoom(AmbDevice *);
 
-/* AmbDeviceLaunch() for any storage */
-SysStatus AmbValuesLaunch(const AmbDevice *, int threads, int deep, int early, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
+/* z = alpha A x + beta y, for any storage. The kernel may start early only if the matrix was not written since the last product. */
+SysStatus AmbDeviceLaunch(const AmbDevice *, int threads, int deep, int early, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
 
 /* Products with the transposed matrix; threads is the size of its thread blocks, or 0 to choose */
 SysStatus AmbTransposedMult(AmbTransposed *, const SysCSR *, int threads, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);

@@ -279,7 +279,7 @@ struct Trials {
 static SysStatus AmbCreateTrialTime(Trials *t, const AmbDevice *A, int threads, int deep, float *time)
 {
   SysTrial  *T       = &t->trial;
-  const auto product = [&](int k) { return AmbValuesLaunch(A, threads, deep, k && A->early, t->arrays, 1, T->x, 0, NULL, T->z, T->stream); };
+  const auto product = [&](int k) { return AmbDeviceLaunch(A, threads, deep, k && A->early, t->arrays, 1, T->x, 0, NULL, T->z, T->stream); };
 
   return SysTrialTime(T, t->products, product, time);
 }

@@ -55,7 +55,7 @@ SysStatus AmbDeviceProduct(AmbDevice *A, const AmbArrays *arrays, SysScalar alph
   const int early = A->early && !A->written;
 
   A->written = 0;
-  return AmbValuesLaunch(A, A->info.threads, A->deep, early, arrays, alpha, x, beta, y, z, stream);
+  return AmbDeviceLaunch(A, A->info.threads, A->deep, early, arrays, alpha, x, beta, y, z, stream);
 }
 
 /* Repeats AmbDeviceProduct(), to save a call in the shortest products */
@@ -66,7 +66,7 @@ SysStatus AmbDeviceMult(void *data, const SysCSR *csr, SysScalar alpha, const Sy
   const int       early  = A->early && !A->written;
 
   A->written = 0;
-  return AmbValuesLaunch(A, A->info.threads, A->deep, early, &arrays, alpha, x, beta, y, z, stream);
+  return AmbDeviceLaunch(A, A->info.threads, A->deep, early, &arrays, alpha, x, beta, y, z, stream);
 }
 
 SysStatus AmbDeviceMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream stream)

@@ -51,7 +51,7 @@ static SysStatus AmbLoadProducts(const Small *S, const AmbDevice *A, cudaStream_
   const AmbArrays arrays = {S->csr.i, S->csr.j, S->csr.a, NULL};
 
   for (int deep = 0; deep < 2; deep++) {
-    for (int beta = 0; beta < 2; beta++) SYS_CALL(AmbDeviceLaunch(&A->layout, A->info.threads, deep, 0, &arrays, 1, S->x, beta, S->z, S->z, stream));
+    for (int beta = 0; beta < 2; beta++) SYS_CALL(AmbDeviceLaunch(A, A->info.threads, deep, 0, &arrays, 1, S->x, beta, S->z, S->z, stream));
   }
   return SYS_SUCCESS;
 }

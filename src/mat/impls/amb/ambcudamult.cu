@@ -10,10 +10,8 @@ static __global__ void __launch_bounds__(AMB_MOST_THREADS, ADD &&BLOCKS == 6 ? 5
   AmbMultTask<ADD, false>(A, csr, alpha, x, beta, y, z, NULL, Sum<B, U, ADD>());
 }
 
-typedef cudaError_t (*Launcher)(const AmbLayout *, int, int, const AmbArrays *, SysScalar, const SysScalar *, SysScalar, const SysScalar *, SysScalar *, cudaStream_t);
-
 template <int B, int U, int BLOCKS>
-static cudaError_t AmbMultLaunch(const AmbLayout *A, int threads, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
+static cudaError_t AmbMultLaunch(const AmbLayout *A, const AmbStored *, int threads, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
 {
   const AmbMultConfig c(A->ntask, threads, early, stream);
 
@@ -21,24 +19,16 @@ static cudaError_t AmbMultLaunch(const AmbLayout *A, int threads, int early, con
   return cudaLaunchKernelEx(&c.config, AmbMultMult<B, U, BLOCKS, true>, *A, *csr, alpha, x, beta, y, z);
 }
 
-/* z = alpha A x + beta y. The deep kernels have more loads in flight in each of fewer threads. The kernel may start early only if the matrix was not
-   written since the last product. */
-SysStatus AmbDeviceLaunch(const AmbLayout *A, int threads, int deep, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
-{
-  static const Launcher launchers[AMB_MAX_BLOCK][2] = {
-    {AmbMultLaunch<1,  4, 6>, AmbMultLaunch<1,  8, 4>},
-    {AmbMultLaunch<2,  2, 5>, AmbMultLaunch<2,  4, 4>},
-    {AmbMultLaunch<3,  2, 6>, AmbMultLaunch<3,  3, 4>},
-    {AmbMultLaunch<4,  1, 4>, AmbMultLaunch<4,  2, 4>},
-    {AmbMultLaunch<5,  1, 4>, AmbMultLaunch<5,  2, 4>},
-    {AmbMultLaunch<6,  1, 4>, AmbMultLaunch<6,  3, 2>},
-    {AmbMultLaunch<7,  1, 4>, AmbMultLaunch<7,  3, 2>},
-    {AmbMultLaunch<8,  1, 4>, AmbMultLaunch<8,  3, 2>},
-    {AmbMultLaunch<9,  1, 4>, AmbMultLaunch<9,  3, 2>},
-    {AmbMultLaunch<10, 1, 4>, AmbMultLaunch<10, 3, 2>}
-  };
-
-  if (!A->ntask) return SYS_SUCCESS;
-  SYS_CUDA((*launchers[A->block_size - 1][deep])(A, threads, early, csr, alpha, x, beta, y, z, stream));
-  return SYS_SUCCESS;
-}
+/* The deep kernels have more loads in flight in each of fewer threads */
+const AmbLaunchers AmbLaunchersPlain = {
+  {AmbMultLaunch<1,  4, 6>, AmbMultLaunch<1,  8, 4>},
+  {AmbMultLaunch<2,  2, 5>, AmbMultLaunch<2,  4, 4>},
+  {AmbMultLaunch<3,  2, 6>, AmbMultLaunch<3,  3, 4>},
+  {AmbMultLaunch<4,  1, 4>, AmbMultLaunch<4,  2, 4>},
+  {AmbMultLaunch<5,  1, 4>, AmbMultLaunch<5,  2, 4>},
+  {AmbMultLaunch<6,  1, 4>, AmbMultLaunch<6,  3, 2>},
+  {AmbMultLaunch<7,  1, 4>, AmbMultLaunch<7,  3, 2>},
+  {AmbMultLaunch<8,  1, 4>, AmbMultLaunch<8,  3, 2>},
+  {AmbMultLaunch<9,  1, 4>, AmbMultLaunch<9,  3, 2>},
+  {AmbMultLaunch<10, 1, 4>, AmbMultLaunch<10, 3, 2>}
+};

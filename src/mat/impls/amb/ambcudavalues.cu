@@ -246,12 +246,11 @@ SysStatus AmbValuesStencil(AmbDevice *A, const AmbArrays *arrays, cudaStream_t s
   return SYS_SUCCESS;
 }
 
-SysStatus AmbValuesLaunch(const AmbDevice *A, int threads, int deep, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
+SysStatus AmbDeviceLaunch(const AmbDevice *A, int threads, int deep, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
 {
-  const AmbLaunchers *launchers = &AmbLaunchersPlaces;
+  const AmbLaunchers *launchers = A->stored.stored == SYS_STORAGE_PLACES ? &AmbLaunchersPlaces : &AmbLaunchersPlain;
 
   if (A->stencil.n) return AmbStencilLaunch(&A->stencil, A->layout.m, threads, early, csr, alpha, x, beta, y, z, stream);
-  if (A->stored.stored == SYS_STORAGE_PLAIN) return AmbDeviceLaunch(&A->layout, threads, deep, early, csr, alpha, x, beta, y, z, stream);
 #if defined(SYS_HAVE_STORAGE_SINGLE)
   if (A->stored.stored == SYS_STORAGE_SINGLE) launchers = &AmbLaunchersSingle;
 #endif
