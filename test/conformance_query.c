@@ -389,6 +389,23 @@ static PetscErrorCode GridCreate(const TestShape *shape, PetscInt width, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether two texts have the same words; PETSc 3.26 prints the matrix of a DMDA on several processes with more blanks */
+static PetscBool SameWords(const char *a, const char *b)
+{
+  const char *blanks = " \t\n";
+
+  for (;;) {
+    a += strspn(a, blanks);
+    b += strspn(b, blanks);
+    if (!*a || !*b) return (PetscBool)(*a == *b);
+    const size_t n = strcspn(a, blanks);
+
+    if (strcspn(b, blanks) != n || strncmp(a, b, n)) return PETSC_FALSE;
+    a += n;
+    b += n;
+  }
+}
+
 static PetscErrorCode DMDAView(TestDiff *d)
 {
   const TestShape small = {"grid", 36, 36, TestRowGrid, TestValueGeneral, PETSC_FALSE};
@@ -400,7 +417,7 @@ static PetscErrorCode DMDAView(TestDiff *d)
   PetscCall(TestShapeCreate(&small, "ref_", &R));
   PetscCall(ViewText(A, PETSC_VIEWER_ASCII_DENSE, &a));
   PetscCall(ViewText(R, PETSC_VIEWER_ASCII_DENSE, &r));
-  if (a || r) TestExpect(d, "the views differ", (PetscBool)(a && r && strcmp(a, r) == 0));
+  if (a || r) TestExpect(d, "the views differ", (PetscBool)(a && r && SameWords(a, r)));
   PetscCall(PetscFree(a));
   PetscCall(PetscFree(r));
   PetscCall(MatDestroy(&A));

@@ -286,7 +286,7 @@ int main(int argc, char **argv)
     nsize: {{1 2 3}}
     output_file: output/sddmm.out
     test:
-      args: -mat_type {{aij amb hashgemm}} -mat_shadow_tune off
+      args: -mat_type {{aij amb hashgemm}} -mat_shadow_tune off -options_left no
     test:
       suffix: densecuda
       requires: cuda

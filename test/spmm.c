@@ -203,18 +203,28 @@ static PetscBool Served(Mat C)
   return (PetscBool)(C->product->alg && strcmp(C->product->alg, MATPRODUCTALGORITHMSPMM) == 0);
 }
 
+/* Has A one of the types of petsc-amb? */
+static PetscErrorCode HasOurType(Mat A, PetscBool *our)
+{
+  PetscBool aij;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &aij, MATSEQAIJ, MATMPIAIJ, ""));
+  *our = PETSC_TRUE;
+  if (aij) PetscCall(PetscOptionsHasName(NULL, NULL, "-petscamb_for_aij", our));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* petsc-amb makes the product of real numbers if A has one of its types. On the host PETSc multiplies a few columns. */
 static PetscErrorCode ExpectServed(TestDiff *d, Mat A, Mat C)
 {
-  PetscBool   aij, cusparse, served = PETSC_FALSE;
+  PetscBool   cusparse, served;
   PetscInt    K;
   PetscMPIInt size;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &aij, MATSEQAIJ, MATMPIAIJ, ""));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &cusparse, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
-  if (aij) PetscCall(PetscOptionsHasName(NULL, NULL, "-petscamb_for_aij", &served));
-  else served = PETSC_TRUE;
+  PetscCall(HasOurType(A, &served));
   PetscCall(MatGetSize(C, NULL, &K));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   if (PetscDefined(USE_COMPLEX) || (!cusparse && K > 1 && K < 5 && (size > 1 || SysThreads() == 1))) served = PETSC_FALSE;
@@ -261,12 +271,17 @@ static PetscErrorCode CheckShapes(TestDiff *d)
 
   PetscFunctionBeginUser;
   for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(shapes); s++) {
-    Mat A;
+    Mat       A;
+    PetscBool our;
 
     PetscCall(TestShapeCreate(&shapes[s], NULL, &A));
+    PetscCall(HasOurType(A, &our));
     for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(widths); k++) {
       if (shapes[s].N > 10000 && widths[k] > 33) continue;
-      for (int transpose = 0; transpose < 2; transpose++) PetscCall(CheckWidth(d, &shapes[s], (PetscBool)transpose, widths[k], k % 2 ? 0 : 5, A));
+      for (int transpose = 0; transpose < 2; transpose++) {
+        if (transpose && !widths[k] && !our) continue; /* PETSc 3.26 makes an intermediate matrix of block size 0, an error */
+        PetscCall(CheckWidth(d, &shapes[s], (PetscBool)transpose, widths[k], k % 2 ? 0 : 5, A));
+      }
     }
     PetscCall(MatDestroy(&A));
   }
