@@ -95,6 +95,69 @@ static PetscErrorCode Waits(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Nodes of three unknowns on a line with far neighbours: enough entries for 12 threads */
+static PetscInt RowLong(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  const PetscInt distance[] = {-17, -1, 0, 1, 17};
+  PetscInt       k          = 0;
+
+  for (int d = 0; d < 5; d++) {
+    const PetscInt other = i / 3 + distance[d];
+
+    for (PetscInt dof = 0; dof < 3 && other >= 0 && other < M / 3; dof++) cols[k++] = 3 * other + dof;
+  }
+  return k;
+}
+
+static const TestShape many = {"many", 15000, 15000, RowLong, TestValueGeneral, PETSC_FALSE};
+
+/* With more threads a conversion costs less and a product gains more: fewer products on the AIJ. A small matrix has one thread, whatever there are. */
+static PetscErrorCode WaitsWithThreads(TestDiff *d)
+{
+  static const struct {
+    const TestShape *shape;
+    int              threads;
+    PetscInt         convert, update, lasting;
+  } cases[] = {
+    {&many,   1,  40, 4, 8},
+    {&many,   2,  16, 2, 4},
+    {&many,   4,  8,  1, 2},
+    {&many,   8,  5,  1, 1},
+    {&many,   64, 4,  1, 1}, /* 12 threads; the last four products are timed */
+    {&blocks, 8,  40, 4, 8}
+  };
+  const int before = SysThreads();
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(cases); k++) {
+    Mat        A;
+    MatShadow *s;
+
+    SysThreadsSet(cases[k].threads);
+    PetscCall(TestShapeCreate(cases[k].shape, NULL, &A));
+    PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_MEASURE));
+    PetscCall(MatShadowGet(A, &s));
+    PetscCall(TestMultiply(A, cases[k].convert));
+    ExpectMade(d, "converted too early", s, MAT_SHADOW_WAITING, cases[k].convert, 0);
+    TestExpect(d, "products before the conversion are not timed", (PetscBool)(s->trial[0].ncsr == SYS_TUNE_SAMPLES));
+    PetscCall(TestMultiply(A, 1));
+    ExpectMade(d, "converted too late", s, MAT_SHADOW_CURRENT, cases[k].convert, 1);
+    s->trial[0].verdict = MAT_SHADOW_FOR_FORMAT;
+    s->served           = 0; /* as if these values had not lasted */
+    PetscCall(MatScale(A, 2.0));
+    PetscCall(TestMultiply(A, cases[k].update));
+    ExpectMade(d, "new values are taken over too early", s, MAT_SHADOW_STALE, cases[k].convert + cases[k].update, 1);
+    PetscCall(TestMultiply(A, PetscMax(1, cases[k].lasting - cases[k].update)));
+    TestExpect(d, "new values are taken over too late", (PetscBool)(s->phase == MAT_SHADOW_CURRENT && s->info.updates == 1));
+    PetscCall(MatScale(A, 0.5));
+    PetscCall(TestMultiply(A, 1));
+    TestExpect(d, "values after some that lasted are not taken over", (PetscBool)(s->phase == MAT_SHADOW_CURRENT && s->info.updates == 2));
+    PetscCall(MatDestroy(&A));
+  }
+  SysThreadsSet(before);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* New values are taken over after some products, or at once if the previous ones lasted */
 static PetscErrorCode Renews(TestDiff *d)
 {
@@ -310,17 +373,18 @@ static PetscErrorCode Leaves(TestDiff *d)
 }
 
 static const TestCase tests[] = {
-  {"transitions",            Transitions},
-  {"first conversion",       Waits      },
-  {"new values",             Renews     },
-  {"another pattern",        Forgets    },
-  {"an unclear verdict",     LooksAgain },
-  {"a level of multigrid",   Level      },
-  {"settings of duplicates", Duplicates },
-  {"shadows that are gone",  ComesBack  },
-  {"-mat_seqaij_type",       TypeOfAIJ  },
-  {"back to AIJ",            Leaves     },
-  {NULL,                     NULL       }
+  {"transitions",            Transitions     },
+  {"first conversion",       Waits           },
+  {"threads",                WaitsWithThreads},
+  {"new values",             Renews          },
+  {"another pattern",        Forgets         },
+  {"an unclear verdict",     LooksAgain      },
+  {"a level of multigrid",   Level           },
+  {"settings of duplicates", Duplicates      },
+  {"shadows that are gone",  ComesBack       },
+  {"-mat_seqaij_type",       TypeOfAIJ       },
+  {"back to AIJ",            Leaves          },
+  {NULL,                     NULL            }
 };
 
 int main(int argc, char **argv)

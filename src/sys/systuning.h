@@ -18,11 +18,30 @@ static inline double SysSeconds(clockid_t clock)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Patience on the host: products on the AIJ before a conversion. A conversion costs as much as 10 to 30 products, an update of values as 2 to 5; a product in a
-   format saves half of one. */
+/* Patience on the host with one thread: products on the AIJ before a conversion. A conversion costs as much as 10 to 30 products, an update of values as 2 to 5; a
+   product in a format saves half of one. With more threads see SysTunePatience(). */
 #define SYS_TUNE_CONVERT 40
-#define SYS_TUNE_UPDATE  4 /* products with new values before these are taken over; */
-#define SYS_TUNE_LASTING 8 /* new values are taken over at once if the previous ones were used in so many products */
+#define SYS_TUNE_UPDATE  4   /* products with new values before these are taken over; */
+#define SYS_TUNE_LASTING 8   /* new values are taken over at once if the previous ones were used in so many products */
+#define SYS_TUNE_PRODUCT 0.5 /* the time of a product in a format on one thread, in products on the AIJ */
+#define SYS_TUNE_SERIAL  0.1 /* the part of a conversion, an update or a product that threads do not share */
+
+/*
+   Patience on the host with several threads, from that with one. The AIJ uses one thread, formats use all: the time of a conversion, of an update and of a product in
+   the format shrinks to
+
+     share = serial + (1 - serial) / threads.
+
+   Patience is the cost of a conversion over the gain of a product, cost / (1 - product) with one thread and cost share / (1 - product share) with several.
+*/
+static inline int SysTunePatience(int one, int threads)
+{
+  const double share = SYS_TUNE_SERIAL + (1 - SYS_TUNE_SERIAL) / threads;
+  const double exact = one * (1 - SYS_TUNE_PRODUCT) * share / (1 - SYS_TUNE_PRODUCT * share);
+  const int    below = (int)(exact + 1e-9);
+
+  return exact > below + 1e-9 ? below + 1 : below;
+}
 
 /* Patience on a device: a conversion costs as much as so many products, plus so many seconds for any matrix */
 #define SYS_TUNE_DEVICE_CONVERT 15

@@ -156,6 +156,52 @@ static void CheckTune(void)
   Finish(&B);
 }
 
+/* A time that grows with the distance from an optimum, in place of products */
+static SysStatus Distance(void *ctx, const NusParams *p, double *seconds)
+{
+  const NusParams *at = (const NusParams *)ctx;
+
+  *seconds = 1;
+  for (int k = 0; k < 2; k++) *seconds += 0.05 * fabs((double)(p->count[k] - at->count[k])) + (p->count[k] ? 0.3 * fabs(log2((double)p->width[k] / (double)at->width[k])) : 2);
+  return SYS_SUCCESS;
+}
+
+/* Optima of the thesis's table 3.2 and others: many narrow segments beside a few wide ones, one kind alone, and widths or numbers that the caller gives */
+static void CheckSearch(void)
+{
+  static const struct {
+    int64_t width[2], count[2], asked_width[2], asked_count[2];
+  } optima[] = {
+    {{1024, 2048},  {35, 5},  {0, 0},    {-1, -1}},
+    {{512, 65536},  {3, 12},  {0, 0},    {-1, -1}},
+    {{2048, 65536}, {100, 1}, {0, 0},    {-1, -1}},
+    {{1024, 4096},  {7, 9},   {1024, 0}, {-1, -1}},
+    {{1024, 4096},  {7, 9},   {0, 0},    {-1, 9} }
+  };
+  int good = 1;
+
+  for (size_t t = 0; t < sizeof(optima) / sizeof(*optima); t++) {
+    NusParams at = {0}, asked = {0}, best;
+    double    seconds;
+
+    for (int k = 0; k < 2; k++) {
+      at.width[k]    = optima[t].width[k];
+      at.count[k]    = optima[t].count[k];
+      asked.width[k] = optima[t].asked_width[k];
+      asked.count[k] = optima[t].asked_count[k];
+    }
+    best = asked;
+    for (int k = 0; k < 2; k++) {
+      if (!best.width[k]) best.width[k] = k ? 65536 : 2048;
+      if (best.count[k] < 0) best.count[k] = 0;
+    }
+    (void)Distance(&at, &best, &seconds);
+    good = NusHostSearch(10000000, &asked, seconds, Distance, &at, &best) == SYS_SUCCESS && good;
+    for (int k = 0; k < 2; k++) good = good && best.width[k] == at.width[k] && best.count[k] == at.count[k];
+  }
+  Report(good, "the search finds widths and numbers of segments");
+}
+
 static void CheckRefused(void)
 {
   Builder   B;
@@ -179,6 +225,7 @@ int main(void)
   CheckDisorder();
   CheckDiagonals();
   CheckTune();
+  CheckSearch();
   CheckRefused();
   return failures ? 1 : 0;
 }

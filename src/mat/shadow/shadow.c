@@ -31,24 +31,25 @@ PetscErrorCode MatShadowMove(MatShadow *s, MatShadowEvent event)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Numbers of products that repay a conversion, tuning on the device and an update, and of products with the same values after which the next values are taken
-   over at once */
-typedef struct {
-  PetscInt convert, tune, update, lasting;
-} MatShadowPatience;
-
-static MatShadowPatience MatShadowGetPatience(const MatShadow *s)
+/* Sets how many products repay the work on the pattern at hand */
+static void MatShadowSetPatience(MatShadow *s)
 {
-  MatShadowPatience p = {SYS_TUNE_CONVERT, 0, SYS_TUNE_UPDATE, SYS_TUNE_LASTING};
+  MatShadowPatience *p = &s->patience;
 
-  if (MatShadowOnDevice(s)) {
-    p.convert = SYS_TUNE_DEVICE_CONVERT + (PetscInt)(SYS_TUNE_DEVICE_FIXED / (SYS_TUNE_DEVICE_LATENCY + SYS_TUNE_DEVICE_ENTRY * (double)s->nz));
-    p.tune    = s->nz > SYS_TUNE_LARGE ? SYS_TUNE_DEVICE_LARGE : SYS_TUNE_DEVICE_SMALL;
-    p.update  = SYS_TUNE_DEVICE_UPDATE;
-    p.lasting = SYS_TUNE_DEVICE_LASTING;
+  if (!MatShadowOnDevice(s)) {
+    const int threads = MatShadowThreads(s->nz);
+
+    p->convert = PetscMax(SYS_TUNE_SAMPLES, SysTunePatience(SYS_TUNE_CONVERT, threads)); /* the last ones are timed */
+    p->tune    = 0;
+    p->update  = SysTunePatience(SYS_TUNE_UPDATE, threads);
+    p->lasting = SysTunePatience(SYS_TUNE_LASTING, threads);
+  } else {
+    p->convert = SYS_TUNE_DEVICE_CONVERT + (PetscInt)(SYS_TUNE_DEVICE_FIXED / (SYS_TUNE_DEVICE_LATENCY + SYS_TUNE_DEVICE_ENTRY * (double)s->nz));
+    p->tune    = s->nz > SYS_TUNE_LARGE ? SYS_TUNE_DEVICE_LARGE : SYS_TUNE_DEVICE_SMALL;
+    p->update  = SYS_TUNE_DEVICE_UPDATE;
+    p->lasting = SYS_TUNE_DEVICE_LASTING;
   }
-  if (s->level && p.convert < SYS_TUNE_LEVEL) p.convert = p.update = 0;
-  return p;
+  if (s->level && p->convert < SYS_TUNE_LEVEL) p->convert = p->update = 0;
 }
 
 /* Gets the pattern of a sequential matrix, which is always on the host */
@@ -157,12 +158,13 @@ static PetscErrorCode MatShadowCheckState(Mat A, MatShadow *s, MatShadowCSR *csr
     s->info.nonzeros    = (PetscLogDouble)csr->A.nz;
     s->info.bytes_csr   = SysCSRBytes(&csr->A);
     PetscCall(PetscArrayzero(s->trial, 2));
+    MatShadowSetPatience(s);
   } else {
     PetscCall(MatShadowMove(s, MAT_SHADOW_VALUES));
     PetscCall(MatShadowTuneStale(s));
   }
   s->state   = state;
-  s->lasting = (PetscBool)(s->served >= MatShadowGetPatience(s).lasting);
+  s->lasting = (PetscBool)(s->served >= s->patience.lasting);
   s->served  = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -254,28 +256,27 @@ static PetscErrorCode MatShadowLookAgain(MatShadow *s)
 /* Decides whether the format, a candidate or the AIJ makes this product. Converts or updates the matrix before, if the time for that has come. */
 static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, MatShadowCSR *csr, MatShadowRun *run)
 {
-  MatShadowTrial   *trial   = &s->trial[transpose];
-  const PetscBool   measure = (PetscBool)(s->tune >= MAT_SHADOW_TUNE_MEASURE), device = MatShadowOnDevice(s);
-  MatShadowPatience patience;
-  PetscBool         fresh, tried = PETSC_FALSE;
+  MatShadowTrial          *trial    = &s->trial[transpose];
+  const MatShadowPatience *patience = &s->patience;
+  const PetscBool          measure = (PetscBool)(s->tune >= MAT_SHADOW_TUNE_MEASURE), device = MatShadowOnDevice(s);
+  PetscBool                fresh, tried                                                      = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(run, sizeof(*run)));
   PetscCall(MatShadowCheckState(A, s, csr));
-  patience = MatShadowGetPatience(s);
-  fresh    = (PetscBool)(!measure || s->lasting || s->served >= patience.update); /* may new values be copied into the format now? */
+  fresh = (PetscBool)(!measure || s->lasting || s->served >= patience->update); /* may new values be copied into the format now? */
   if (s->look && s->products >= s->look) PetscCall(MatShadowLookAgain(s));
   if (s->phase == MAT_SHADOW_WAITING) {
     PetscBool ready = PETSC_TRUE;
 
-    if (measure && s->served < patience.convert) {
-      if (!device && s->served >= patience.convert - SYS_TUNE_SAMPLES) run->trial = trial;
+    if (measure && s->served < patience->convert) {
+      if (!device && s->served >= patience->convert - SYS_TUNE_SAMPLES) run->trial = trial;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     if (s->tune == MAT_SHADOW_TUNE_ONLINE && !device) PetscCall(MatShadowTuneSetUp(A, s, csr, PETSC_FALSE, &ready));
     if (!ready) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(MatShadowConvert(A, s, csr));
-  } else if (device && measure && !s->tuned && s->products >= patience.tune) { /* replaces the choice of the model, whatever it was, by a measured one */
+  } else if (device && measure && !s->tuned && s->products >= patience->tune) { /* replaces the choice of the model, whatever it was, by a measured one */
     PetscCall(MatShadowDropData(s));
     PetscCall(MatShadowMove(s, MAT_SHADOW_RESET));
     PetscCall(PetscMemzero(&s->trial[0], sizeof(s->trial[0])));
@@ -284,8 +285,8 @@ static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, 
   } else if (s->phase == MAT_SHADOW_STALE && fresh) PetscCall(MatShadowUpdate(A, s, csr));
   if (s->phase == MAT_SHADOW_STALE) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->phase == MAT_SHADOW_CURRENT && measure && !trial->verdict && device) {
-    if (transpose && trial->ncsr++ < patience.convert) PetscFunctionReturn(PETSC_SUCCESS); /* from the trial on the transposed matrix takes memory too */
-    PetscCall(MatShadowDeviceTry(A, s, csr, transpose, &tried));                           /* times both sides on vectors made for the purpose */
+    if (transpose && trial->ncsr++ < patience->convert) PetscFunctionReturn(PETSC_SUCCESS); /* from the trial on the transposed matrix takes memory too */
+    PetscCall(MatShadowDeviceTry(A, s, csr, transpose, &tried));                            /* times both sides on vectors made for the purpose */
     if (tried) PetscCall(MatShadowJudge(A, s, transpose));
     else if (!trial->verdict) trial->verdict = MAT_SHADOW_FOR_FORMAT; /* as the model says: memory does not suffice for the vectors */
   } else if (s->phase == MAT_SHADOW_CURRENT && measure && !trial->verdict) {
@@ -425,7 +426,8 @@ static PetscErrorCode MatShadowExpectLevel_One(Mat A, MatShadow *s, void *ctx)
   PetscFunctionBegin;
   s->level = PETSC_TRUE;
   PetscCall(MatShadowCheckState(A, s, &csr));
-  if (s->phase != MAT_SHADOW_WAITING || MatShadowGetPatience(s).convert) PetscFunctionReturn(PETSC_SUCCESS);
+  MatShadowSetPatience(s);
+  if (s->phase != MAT_SHADOW_WAITING || s->patience.convert) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->tune == MAT_SHADOW_TUNE_ONLINE && !MatShadowOnDevice(s)) PetscCall(MatShadowTuneSetUp(A, s, &csr, PETSC_FALSE, &ready));
   else PetscCall(MatShadowConvert(A, s, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);

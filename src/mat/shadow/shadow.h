@@ -8,6 +8,7 @@
 
 #include <petsc/private/matimpl.h>
 
+#include "sys/systhreads.h"
 #include "mat/shadow/shadowformat.h"
 
 #define MAT_SHADOW_MAX 32 /* formats */
@@ -61,6 +62,12 @@ typedef struct {
   PetscBool           format; /* the trial counts the product as one of the format */
 } MatShadowRun;
 
+/* Numbers of products that repay a conversion, tuning on the device and an update, and of products with the same values after which the next values are taken
+   over at once */
+typedef struct {
+  PetscInt convert, tune, update, lasting;
+} MatShadowPatience;
+
 /* The shadow of a matrix, in a container composed with it. Some functions of PETSc move the insides of one matrix into another, with the container: a shadow is
    valid only for its owner, and its format only while the arrays of the pattern keep their addresses. */
 typedef struct _MatShadow {
@@ -84,6 +91,7 @@ typedef struct _MatShadow {
   PetscInt                nz;
   PetscInt                served;   /* products with the values at hand */
   PetscInt                products; /* products with the pattern at hand */
+  MatShadowPatience       patience; /* with the pattern at hand */
   MatShadowTrial          trial[2];
   MatShadowInfo           info;
   struct _MatShadowTuner *tuner;            /* made at the first conversion, see shadowtune.c */
@@ -199,6 +207,12 @@ static inline PetscErrorCode MatShadowCheckStatus(SysStatus status, PetscBool *d
 }
 
 /* ------------------------------------------------- tuning ------------------------------------------------- */
+
+/* The threads that make products of a matrix on the host */
+static inline int MatShadowThreads(PetscInt nz)
+{
+  return (int)PetscMin(SysThreads(), 1 + (PetscInt64)nz / SYS_TUNE_THREAD_NONZEROS);
+}
 
 extern PetscErrorCode MatShadowDrop(MatShadow *);
 extern PetscErrorCode MatShadowDropData(MatShadow *);

@@ -12,7 +12,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "sys/systhreads.h"
 #include "mat/shadow/shadow.h"
 
 typedef struct _MatShadowTuner MatShadowTuner;
@@ -217,7 +216,7 @@ PetscErrorCode MatShadowTuneSetUp(Mat A, MatShadow *s, const MatShadowCSR *csr, 
     PetscBool started = PETSC_FALSE;
 
     t->csr         = *csr;
-    t->csr.threads = (int)PetscMin(SysThreads(), 1 + (PetscInt64)csr->A.nz / SYS_TUNE_THREAD_NONZEROS);
+    t->csr.threads = MatShadowThreads(csr->A.nz);
     t->csr.workers = t->csr.threads;
     t->most        = t->best < 0 ? s->info.bytes_csr : t->list[t->best].bytes;
     t->least       = t->best < 0 ? 0 : t->list[t->best].time;

@@ -370,13 +370,25 @@ static PetscErrorCode MatDuplicate_Shadow(Mat A, MatDuplicateOption option, Mat 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatShadowComposeConvert(Mat A, const char from[], const char to[], PetscErrorCode (*f)(Mat, MatType, MatReuse, Mat *))
+/* The name of the conversion from a type to another, which has a prefix. Each new matrix takes some 50 such names: PetscSNPrintf() was a third of the time to attach a shadow. */
+static const char *MatShadowConvertName(char name[256], const char from[], const char prefix[], const char to[])
+{
+  const char *const parts[] = {"MatConvert_", from, "_", prefix, to, "_C"};
+  size_t            at      = 0;
+
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(parts); k++) {
+    for (const char *c = parts[k]; *c && at < 255; c++) name[at++] = *c;
+  }
+  name[at] = 0;
+  return name;
+}
+
+static PetscErrorCode MatShadowComposeConvert(Mat A, const char from[], const char prefix[], const char to[], PetscErrorCode (*f)(Mat, MatType, MatReuse, Mat *))
 {
   char name[256];
 
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_%s_C", from, to));
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, name, f));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, MatShadowConvertName(name, from, prefix, to), f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -391,30 +403,27 @@ static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *fo
   PetscFunctionBegin;
   PetscCall(PetscStrcmp(type, base, &plain));
   if (plain) PetscCall(MatShadowForAIJCompose(A, seq, add));
-  else if (!MatShadowIsCUSPARSE(A)) PetscCall(MatShadowComposeConvert(A, type, base, convert));
+  else if (!MatShadowIsCUSPARSE(A)) PetscCall(MatShadowComposeConvert(A, type, "", base, convert));
   else PetscCall(MatShadowCUSPARSECompose(A, seq, add));
   for (int k = 0; k < nformats && !plain; k++) { /* a matrix with the type name of AIJ needs none: MatConvert() finds these on a matrix of the target type */
-    PetscCall(MatShadowComposeConvert(A, base, seq ? formats[k]->seqtype : formats[k]->mpitype, convert));
-    PetscCall(MatShadowComposeConvert(A, base, formats[k]->name, convert));
-    PetscCall(MatShadowComposeConvert(A, type, seq ? formats[k]->seqtype : formats[k]->mpitype, convert));
-    PetscCall(MatShadowComposeConvert(A, type, formats[k]->name, convert));
+    PetscCall(MatShadowComposeConvert(A, base, "", seq ? formats[k]->seqtype : formats[k]->mpitype, convert));
+    PetscCall(MatShadowComposeConvert(A, base, "", formats[k]->name, convert));
+    PetscCall(MatShadowComposeConvert(A, type, "", seq ? formats[k]->seqtype : formats[k]->mpitype, convert));
+    PetscCall(MatShadowComposeConvert(A, type, "", formats[k]->name, convert));
   }
   for (int k = 0; inherited[k] && !plain; k++) {
     PetscErrorCode (*f)(Mat, MatType, MatReuse, Mat *) = NULL;
     char name[256];
 
-    PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_%s_C", base, inherited[k]));
-    if (add) PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &f));
-    PetscCall(MatShadowComposeConvert(A, type, inherited[k], f));
+    if (add) PetscCall(PetscObjectQueryFunction((PetscObject)A, MatShadowConvertName(name, base, "", inherited[k]), &f));
+    PetscCall(MatShadowComposeConvert(A, type, "", inherited[k], f));
   }
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(subtypes) - (inherited == inherited_gpu ? 0 : MAT_SHADOW_BY_AIJ) && !plain; k++) {
     PetscErrorCode (*f)(Mat, MatType, MatReuse, Mat *);
-    char to[32], name[256];
+    char name[256];
 
-    PetscCall(PetscSNPrintf(to, sizeof(to), "%s%s", seq ? "seq" : "mpi", subtypes[k]));
-    PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_%s_C", base, to));
-    PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &f));
-    if (f) PetscCall(MatShadowComposeConvert(A, type, to, add ? MatShadowConvertAway : NULL));
+    PetscCall(PetscObjectQueryFunction((PetscObject)A, MatShadowConvertName(name, base, seq ? "seq" : "mpi", subtypes[k]), &f));
+    if (f) PetscCall(MatShadowComposeConvert(A, type, seq ? "seq" : "mpi", subtypes[k], add ? MatShadowConvertAway : NULL));
   }
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_anytype_C", add && MatShadowProductsOfMatrices ? MatShadowProductsOfMatrices->mixed : NULL));
   PetscCall(MatShadowComposeSetters(A, add));

@@ -283,57 +283,61 @@ int NusHostAlternatives(const SysCSR *A, const NusCache *cache, const NusParams 
   return n;
 }
 
-/* Converts with these parameters, and takes them over if they make the shortest product so far */
-static SysStatus NusPlanTry(const SysCSR *csr, const NusCache *cache, int nthread, const NusKernels *kernels, NusParams p, const SysScalar *x, SysScalar *z, double *best, NusParams *chosen, int *tried)
-{
-  NusHost  *A = NULL;
-  double    bytes;
-  SysStatus status = NusHostPlan(csr, cache, nthread, &p, &(NusBytes){{0}});
+/* What trials need */
+typedef struct {
+  const SysCSR     *csr;
+  const NusCache   *cache;
+  const NusKernels *kernels;
+  int               nthread, tried;
+  SysScalar        *x, *z;
+} Trials;
 
-  if (!status) status = NusHostCreate(csr, &p, nthread, nthread, kernels, INFINITY, &bytes, &A);
+/* Converts with these parameters and takes the shortest time of some products */
+static SysStatus NusPlanTrial(void *ctx, const NusParams *params, double *best)
+{
+  Trials   *T = (Trials *)ctx;
+  NusHost  *A = NULL;
+  NusParams p = *params;
+  double    bytes;
+  SysStatus status = NusHostPlan(T->csr, T->cache, T->nthread, &p, &(NusBytes){{0}});
+
+  *best = INFINITY;
+  if (!status) status = NusHostCreate(T->csr, &p, T->nthread, T->nthread, T->kernels, INFINITY, &bytes, &A);
   for (int k = 0; k <= SYS_TUNE_REPEAT && !status; k++) {
     const double t0 = SysSeconds(CLOCK_MONOTONIC);
     double       seconds;
 
-    (*kernels->mult)(A, 1, x, 0, NULL, z);
+    (*T->kernels->mult)(A, 1, T->x, 0, NULL, T->z);
     seconds = SysSeconds(CLOCK_MONOTONIC) - t0;
-    (*tried)++;
-    if (!k || seconds >= *best) continue; /* the first product brings the matrix to the caches */
-    *best   = seconds;
-    *chosen = p;
+    T->tried++;
+    if (k && seconds < *best) *best = seconds; /* the first product brings the matrix to the caches */
   }
   NusHostDestroy(A);
-  return status;
+  return status == SYS_TOO_LARGE ? SYS_SUCCESS : status;
 }
 
-/* Tries the parameters that are left open, one after the other, each with the best values of those before */
+/* Tries the parameters that are left open: first C without segments, then the segments */
 SysStatus NusHostTune(const SysCSR *csr, const NusCache *cache, int nthread, const NusKernels *kernels, NusParams *params, int *tried)
 {
-  const NusParams asked = *params;
-  SysScalar      *x = calloc(csr->n + 1, sizeof(*x)), *z = calloc(csr->m + 1, sizeof(*z));
-  double          best   = INFINITY;
-  SysStatus       status = x && z ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
+  const NusParams asked  = *params;
+  Trials          T      = {csr, cache, kernels, nthread, 0, calloc(csr->n + 1, sizeof(SysScalar)), calloc(csr->m + 1, sizeof(SysScalar))};
+  double          best   = INFINITY, seconds;
+  SysStatus       status = T.x && T.z ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
 
-  *tried = 0;
   for (int c = asked.c ? asked.c : 8; c <= (asked.c ? asked.c : NUS_MAX_C) && !status; c *= 2) {
     NusParams p = asked;
 
     p.c = c;
     for (int k = 0; k < 2; k++) p.count[k] = asked.count[k] < 0 ? 0 : asked.count[k];
-    status = NusPlanTry(csr, cache, nthread, kernels, p, x, z, &best, params, tried);
+    status = NusHostPlan(csr, cache, nthread, &p, &(NusBytes){{0}});
+    if (!status) status = NusPlanTrial(&T, &p, &seconds);
+    if (status || (seconds >= best && c != (asked.c ? asked.c : 8))) continue;
+    best    = seconds;
+    *params = p;
   }
-  for (int k = 1; k >= 0; k--) {
-    const NusParams before = *params;
-
-    for (int step = 1; step < STEPS && asked.segmentation == NUS_NONUNIFORM && asked.count[k] < 0 && !status; step++) {
-      NusParams p = before;
-
-      p.count[k] = Counts[step];
-      if (csr->n <= p.width[k] * Counts[step - 1]) break;
-      status = NusPlanTry(csr, cache, nthread, kernels, p, x, z, &best, params, tried);
-    }
-  }
-  free(x);
-  free(z);
+  if (!status && asked.segmentation == NUS_NONUNIFORM) status = NusHostSearch(csr->n, &asked, best, NusPlanTrial, &T, params);
+  *tried = T.tried;
+  free(T.x);
+  free(T.z);
   return status;
 }
