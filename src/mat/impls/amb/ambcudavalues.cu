@@ -17,7 +17,7 @@ typedef struct {
 } AmbDistinct;
 
 /* Enters the values in the set, unless it has too many. A thread block remembers values that it has entered, so that it seldom looks at the set. */
-static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesFind(int64_t nz, const SysScalar *__restrict__ a, int table, volatile AmbDistinct *D)
+static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesFind(int64_t nz, const SysScalar *__restrict__ a, const int *__restrict__ from, int table, volatile AmbDistinct *D)
 {
   __shared__ unsigned long long entered[SLOTS];
   bool                          floats = true;
@@ -30,7 +30,11 @@ static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesFind(int64_t nz, 
     if (D->overflow) table = 0;
     if (!table && D->not_float) return;
 #pragma unroll
-    for (int e = 0; e < EACH; e++) v[e] = first + e * SYS_THREADS + threadIdx.x < nz ? a[first + e * SYS_THREADS + threadIdx.x] : 0;
+    for (int e = 0; e < EACH; e++) {
+      const int64_t k = first + e * SYS_THREADS + threadIdx.x;
+
+      v[e] = k < nz ? a[from ? from[k] : k] : 0;
+    }
 #pragma unroll
     for (int e = 0; e < EACH; e++) {
       const unsigned long long bits = SysTableBitsOf(&v[e]).word[0];
@@ -60,7 +64,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesFind(int64_t nz, 
   }
 }
 
-SysStatus AmbValuesChoose(SysValuesChoice *V, int64_t nz, const SysScalar *a, cudaStream_t stream)
+SysStatus AmbValuesChoose(SysValuesChoice *V, int64_t nz, const SysScalar *a, const int *from, cudaStream_t stream)
 {
   AmbDistinct found;
   SysScratch  s;
@@ -71,7 +75,7 @@ SysStatus AmbValuesChoose(SysValuesChoice *V, int64_t nz, const SysScalar *a, cu
   }
   SYS_CALL(SysDeviceAllocate(&s.memory, sizeof(found)));
   SYS_CUDA(cudaMemsetAsync(s.memory, 0, sizeof(found), stream));
-  SYS_CALL(SysLaunch(AmbValuesFind, SysMin(SysBlocks(nz, EACH * SYS_THREADS), MOST_BLOCKS), SYS_THREADS, 0, stream, nz, a, SysValuesMustLook(V), (AmbDistinct *)s.memory));
+  SYS_CALL(SysLaunch(AmbValuesFind, SysMin(SysBlocks(nz, EACH * SYS_THREADS), MOST_BLOCKS), SYS_THREADS, 0, stream, nz, a, from, SysValuesMustLook(V), (AmbDistinct *)s.memory));
   SYS_CUDA(cudaMemcpyAsync(&found, s.memory, sizeof(found), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   if (found.overflow) SysValuesTake(V, 0, NULL, 1, !found.not_float);
