@@ -97,7 +97,7 @@ static const char *MatShadowDeviceNeedsCopy(Mat A, const MatShadow *s)
 PetscErrorCode MatShadowDeviceGiveBack(Mat A, MatShadow *s, MatShadowCSR *csr)
 {
   const PetscScalar *a;
-  PetscBool          kept;
+  PetscBool          kept = PETSC_FALSE;
   SysCSR             host;
 
   PetscFunctionBegin;

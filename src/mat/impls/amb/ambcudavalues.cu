@@ -16,7 +16,8 @@ typedef struct {
   int                used, overflow, not_float;
 } AmbDistinct;
 
-/* Enters the values in the set, unless it has too many. A thread block remembers values that it has entered, so that it seldom looks at the set. */
+/* Enters the values in the set, unless it has too many. A thread block remembers values that it has entered, so that it seldom looks at the set. It reads what it
+   remembers, and then adds to it, with all threads at the same point. */
 static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesFind(int64_t nz, const SysScalar *__restrict__ a, const int *__restrict__ from, int table, volatile AmbDistinct *D)
 {
   __shared__ unsigned long long entered[SLOTS];
@@ -26,9 +27,11 @@ static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesFind(int64_t nz, 
   __syncthreads();
   for (int64_t first = (int64_t)blockIdx.x * EACH * SYS_THREADS; first < nz; first += (int64_t)gridDim.x * EACH * SYS_THREADS) {
     SysScalar v[EACH];
+    unsigned  slot[EACH];
+    bool      enter[EACH];
 
     if (D->overflow) table = 0;
-    if (!table && D->not_float) return;
+    if (__syncthreads_and(!table && D->not_float)) return;
 #pragma unroll
     for (int e = 0; e < EACH; e++) {
       const int64_t k = first + e * SYS_THREADS + threadIdx.x;
@@ -44,12 +47,17 @@ static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesFind(int64_t nz, 
 #else
       floats = false;
 #endif
-      if (!table || bits == 0) continue;
-      unsigned h = (unsigned)SysTableHash(SysTableBitsOf(&v[e])) % SLOTS;
+      slot[e]  = (unsigned)SysTableHash(SysTableBitsOf(&v[e])) % SLOTS;
+      enter[e] = table && bits && entered[slot[e]] != bits;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int e = 0; e < EACH; e++) {
+      const unsigned long long bits = SysTableBitsOf(&v[e]).word[0];
 
-      if (((volatile unsigned long long *)entered)[h] == bits) continue;
-      ((volatile unsigned long long *)entered)[h] = bits;
-      for (;; h = (h + 1) % SLOTS) {
+      if (!enter[e]) continue;
+      (void)atomicExch(&entered[slot[e]], bits);
+      for (unsigned h = slot[e];; h = (h + 1) % SLOTS) {
         unsigned long long here = D->slot[h];
 
         if (here == 0) {
