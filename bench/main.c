@@ -36,6 +36,8 @@ static PetscErrorCode Help(MPI_Comm comm)
   -seconds S             types take turns until each has solved for so long; default 0.2\n\
   -rounds N              and at least so often; default 3\n\
   -limit S               but in so many seconds, as near as may be; default 3600\n\
+  -scaled                solve each system once more, with rows and columns scaled so that no values repeat\n\
+  -apart                 each type solves all systems before the next one begins\n\
   -csv FILE              every round as comma-separated values\n\
 and any option of PETSc. Under mpiexec the time of the slowest rank counts; OMP_NUM_THREADS gives threads.\n\
 Exit code: 0 if all results are right; 1 if not, or if something is wrong with the input; 2 if the command, an option or a type\n\

@@ -28,6 +28,8 @@ typedef struct {
   PetscReal          residual; /* |b - A x| / |b| of the first solve, with the plain AIJ */
   PetscLogDouble     bytes;    /* bytes of the matrix that a product reads, 0 if unknown */
   PetscReal          t[TIMES][MAX_ROUNDS];
+  PetscBool          converged; /* all systems so far */
+  PetscReal         *median[2]; /* of first and of second solves, for each system */
 } Solver;
 
 static PetscErrorCode BytesOf(Mat A, const char type[], PetscLogDouble *bytes)
@@ -121,11 +123,10 @@ static PetscReal Quantile(PetscInt n, const PetscReal sorted[], PetscReal q)
   return sorted[k] + (at - (PetscReal)k) * (next - sorted[k]);
 }
 
-/* Computes medians; the spread is the range of the middle half of the first solves */
-static PetscErrorCode SolveReport(MPI_Comm comm, const char name[], PetscInt M, PetscLogDouble nonzeros, PetscInt n, Solver s[], PetscInt rounds)
+/* Computes medians for system number i; the spread is the range of the middle half of the first solves. Ratios are over those of the first type. */
+static PetscErrorCode SolveReport(MPI_Comm comm, const char name[], PetscInt M, PetscLogDouble nonzeros, PetscInt n, Solver s[], PetscInt rounds, const Solver *base, PetscInt i)
 {
   PetscMPIInt size;
-  PetscReal   base[TIMES];
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
@@ -142,12 +143,46 @@ static PetscErrorCode SolveReport(MPI_Comm comm, const char name[], PetscInt M, 
       PetscCall(PetscSortReal(rounds, sorted));
       m[w] = Quantile(rounds, sorted, 0.5);
       if (w == FIRST && rounds > 1) PetscCall(PetscSNPrintf(spread, sizeof(spread), "%.0f %%", (double)(100 * (Quantile(rounds, sorted, 0.75) - Quantile(rounds, sorted, 0.25)) / m[w])));
-      if (k == 0) base[w] = m[w];
     }
+    for (int w = 0; w < 2; w++) s[k].median[w][i] = m[FIRST + w];
     if (s[k].bytes > 0) PetscCall(PetscSNPrintf(bytes, sizeof(bytes), "%.2f", s[k].bytes / PetscMax(nonzeros, 1)));
-    PetscCall(PetscPrintf(comm, "  %-12s %10" PetscInt_FMT " %13.3e %10.4f %10.4f %10.4f %11.2f %7s %7s %7.2fx %7.2fx%s%s\n", s[k].name, s[k].its, (double)s[k].residual, (double)m[SETUP], (double)m[FIRST], (double)m[SECOND], (double)(1e6 * m[MULT]), bytes, spread, (double)(base[FIRST] / m[FIRST]), (double)(base[SECOND] / m[SECOND]),
-                          s[k].reason > 0 ? "" : "  not converged: ", s[k].reason > 0 ? "" : KSPConvergedReasons[s[k].reason]));
+    PetscCall(PetscPrintf(comm, "  %-12s %10" PetscInt_FMT " %13.3e %10.4f %10.4f %10.4f %11.2f %7s %7s %7.2fx %7.2fx%s%s\n", s[k].name, s[k].its, (double)s[k].residual, (double)m[SETUP], (double)m[FIRST], (double)m[SECOND], (double)(1e6 * m[MULT]), bytes, spread,
+                          (double)(base->median[0][i] / m[FIRST]), (double)(base->median[1][i] / m[SECOND]), s[k].reason > 0 ? "" : "  not converged: ", s[k].reason > 0 ? "" : KSPConvergedReasons[s[k].reason]));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The median and the least ratio over all systems */
+static PetscErrorCode SolveSummary(MPI_Comm comm, PetscInt n, Solver s[], PetscInt systems)
+{
+  PetscReal *ratio[2];
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(systems, &ratio[0], systems, &ratio[1]));
+  PetscCall(PetscPrintf(comm, "%" PetscInt_FMT " systems, %s over each type: median and least\n", systems, s[0].name));
+  for (PetscInt k = 0; k < n; k++) {
+    for (int w = 0; w < 2; w++) {
+      for (PetscInt i = 0; i < systems; i++) ratio[w][i] = s[0].median[w][i] / s[k].median[w][i];
+      PetscCall(PetscSortReal(systems, ratio[w]));
+    }
+    PetscCall(PetscPrintf(comm, "  %-12s 1st solve %6.2fx %6.2fx   2nd solve %6.2fx %6.2fx\n", s[k].name, (double)Quantile(systems, ratio[0], 0.5), (double)ratio[0][0], (double)Quantile(systems, ratio[1], 0.5), (double)ratio[1][0]));
+  }
+  PetscCall(PetscFree2(ratio[0], ratio[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Multiplies rows and columns by numbers between 1/2 and 3/2: the matrix stays symmetric if it was, and its values repeat no more */
+static PetscErrorCode SolveScale(Mat A)
+{
+  Vec d;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, &d, NULL));
+  PetscCall(VecFill(d, 7));
+  PetscCall(VecScale(d, 0.5));
+  PetscCall(VecShift(d, 1));
+  PetscCall(MatDiagonalScale(A, d, d));
+  PetscCall(VecDestroy(&d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -190,13 +225,42 @@ static PetscErrorCode SolveRounds(Mat A, Vec b, PetscInt n, Solver s[], PetscRea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Solves system number i with n types, in turns */
+static PetscErrorCode SolveSystem(MPI_Comm comm, const char input[], PetscBool scaled, PetscInt n, Solver s[], PetscReal seconds, PetscInt least, PetscReal limit, FILE *f, const Solver *base, PetscInt i)
+{
+  Mat      A;
+  Vec      x, b;
+  PetscInt M, N, rounds;
+  MatInfo  info;
+  char     name[PETSC_MAX_PATH_LEN];
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(name, sizeof(name), "%s%s", input, scaled ? ", scaled" : ""));
+  PetscCall(InputCreateMat(comm, input, &A));
+  if (scaled) PetscCall(SolveScale(A));
+  PetscCall(MatGetSize(A, &M, &N));
+  PetscCheck(M == N, comm, PETSC_ERR_USER_INPUT, "%s: %" PetscInt_FMT " x %" PetscInt_FMT ", but a system to solve is square", input, M, N);
+  PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecFill(x, 1));
+  PetscCall(MatMult(A, x, b));
+  PetscCall(SolveRounds(A, b, n, s, seconds, least, limit, &rounds));
+  PetscCall(SolveReport(comm, name, M, info.nz_used, n, s, rounds, base, i));
+  if (f) PetscCall(SolveCSV(f, name, info.nz_used, n, s, rounds));
+  for (PetscInt k = 0; k < n; k++) s[k].converged = (PetscBool)(s[k].converged && s[k].reason > 0);
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SolveRun(MPI_Comm comm, int n, char *inputs[], PetscBool *right)
 {
   Solver   *s;
   char     *types[MAX_TYPES], csv[PETSC_MAX_PATH_LEN] = "";
-  PetscInt  ntypes = MAX_TYPES, least = 3;
+  PetscInt  ntypes = MAX_TYPES, least = 3, systems, together;
   PetscReal seconds = 0.2, limit = 3600;
-  PetscBool given;
+  PetscBool given, scaled = PETSC_FALSE, apart = PETSC_FALSE;
   FILE     *f = NULL;
 
   PetscFunctionBegin;
@@ -212,6 +276,9 @@ PetscErrorCode SolveRun(MPI_Comm comm, int n, char *inputs[], PetscBool *right)
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-limit", &limit, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-rounds", &least, NULL));
   PetscCheck(least > 0 && least <= MAX_ROUNDS, comm, PETSC_ERR_USER_INPUT, "-rounds %" PetscInt_FMT " is not between 1 and %d", least, MAX_ROUNDS);
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-scaled", &scaled, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-apart", &apart, NULL));
+  together = apart ? 1 : ntypes;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-csv", csv, sizeof(csv), NULL));
   PetscCheck(n > 0, comm, PETSC_ERR_USER_INPUT, "solve needs at least one file or generator, such as p7:50 (petscamb --help lists them)");
   if (csv[0]) PetscCall(ReportOpen(comm, csv, &f));
@@ -224,33 +291,21 @@ PetscErrorCode SolveRun(MPI_Comm comm, int n, char *inputs[], PetscBool *right)
     PetscCall(PetscStrallocpy(types[k], &s[k].type));
     PetscCall(PetscStrchr(s[k].type, '/', &slash));
     if (slash) *slash = 0;
-    s[k].ksp = slash ? slash + 1 : NULL;
+    s[k].ksp       = slash ? slash + 1 : NULL;
+    s[k].converged = PETSC_TRUE;
+    for (int w = 0; w < 2; w++) PetscCall(PetscMalloc1(2 * n, &s[k].median[w]));
   }
-  for (int i = 0; i < n; i++) {
-    Mat      A;
-    Vec      x, b;
-    PetscInt M, N, rounds;
-    MatInfo  info;
-
-    PetscCall(InputCreateMat(comm, inputs[i], &A));
-    PetscCall(MatGetSize(A, &M, &N));
-    PetscCheck(M == N, comm, PETSC_ERR_USER_INPUT, "%s: %" PetscInt_FMT " x %" PetscInt_FMT ", but a system to solve is square", inputs[i], M, N);
-    PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
-    PetscCall(MatCreateVecs(A, &x, &b));
-    PetscCall(VecFill(x, 1));
-    PetscCall(MatMult(A, x, b));
-    PetscCall(SolveRounds(A, b, ntypes, s, seconds, least, limit, &rounds));
-    PetscCall(SolveReport(comm, inputs[i], M, info.nz_used, ntypes, s, rounds));
-    if (f) PetscCall(SolveCSV(f, inputs[i], info.nz_used, ntypes, s, rounds));
-    for (PetscInt k = 0; k < ntypes; k++) {
-      if (s[k].reason <= 0) *right = PETSC_FALSE;
-    }
-    PetscCall(VecDestroy(&x));
-    PetscCall(VecDestroy(&b));
-    PetscCall(MatDestroy(&A));
+  systems = scaled ? 2 * n : n;
+  for (PetscInt k = 0; k < ntypes; k += together) {
+    for (int i = 0; i < systems; i++) { PetscCall(SolveSystem(comm, inputs[i % n], i >= n, together, s + k, seconds, least, limit, f, s, i)); }
   }
+  for (PetscInt k = 0; k < ntypes; k++) {
+    if (!s[k].converged) *right = PETSC_FALSE;
+  }
+  if (systems > 1) PetscCall(SolveSummary(comm, ntypes, s, systems));
   if (f) PetscCheck(!fclose(f), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s: could not be written whole", csv);
   for (PetscInt k = 0; k < ntypes; k++) {
+    for (int w = 0; w < 2; w++) PetscCall(PetscFree(s[k].median[w]));
     PetscCall(PetscFree(s[k].type));
     PetscCall(PetscFree(types[k]));
   }

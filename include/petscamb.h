@@ -351,6 +351,7 @@ PETSC_EXTERN PetscErrorCode PetscAMBFinalizePackage(void);
 
 PETSC_EXTERN PetscErrorCode MatShadowSetTune(Mat, MatShadowTune);
 PETSC_EXTERN PetscErrorCode MatShadowSetValues(Mat, MatShadowValues);
+PETSC_EXTERN PetscErrorCode MatShadowSetKeepAIJ(Mat, PetscBool);
 PETSC_EXTERN PetscErrorCode MatShadowSetDevice(Mat, MatShadowDevice);
 PETSC_EXTERN PetscErrorCode MatShadowSetHalo(Mat, MatShadowHalo);
 PETSC_EXTERN PetscErrorCode MatShadowSetUp(Mat);

@@ -31,6 +31,10 @@ check "one round, if that is enough"
 check "one round, if there is no time"
 "$BIN/petscamb" solve p7:4 $solver -seconds 1e9 -csv rounds.csv >out 2>&1 && [ "$(wc -l <rounds.csv)" = 401 ]
 check "rounds have an end"
+"$BIN/petscamb" solve p7:9 p5:12 $solver -scaled -seconds 0 -rounds 1 -csv rounds.csv >out 2>&1 && [ "$(cut -d'"' -f2 rounds.csv | tail -n +2 | sort -u | paste -sd ';')" = "p5:12;p5:12, scaled;p7:9;p7:9, scaled" ] && grep -q "^4 systems, aij over each type: median and least$" out
+check "systems with scaled values, and their summary"
+"$BIN/petscamb" solve p7:9 p5:12 $solver -apart -seconds 0 -rounds 1 -csv rounds.csv >out 2>&1 && [ "$(cut -d'"' -f2 rounds.csv | tail -n +2 | paste -sd ' ')" = "p7:9 p5:12 p7:9 p5:12" ] && [ "$(cut -d, -f2 rounds.csv | tail -n +2 | paste -sd ' ')" = "aij aij amb amb" ] && grep -q "^2 systems" out
+check "types one after the other"
 ! "$BIN/petscamb" solve p7:12 $solver -ksp_max_it 1 -rounds 1 >out 2>&1 && grep -q "not converged: DIVERGED_ITS" out
 check "a solve that does not converge"
 if [ -n "${MPIEXEC-mpiexec}" ]; then

@@ -411,6 +411,32 @@ PetscErrorCode TestPairDestroy(Mat *A, Mat *R)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode TestExpectLine(TestDiff *d, Mat A, const char line[], PetscBool expected)
+{
+  PetscViewer viewer;
+  char        path[PETSC_MAX_PATH_LEN], text[8192];
+  PetscMPIInt rank;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(TestTemporaryFile(path, sizeof(path)));
+  PetscCall(PetscViewerASCIIOpen(PETSC_COMM_WORLD, path, &viewer));
+  PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
+  PetscCall(MatView(A, viewer));
+  PetscCall(PetscViewerPopFormat(viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  if (!rank) {
+    FILE  *file = fopen(path, "r");
+    size_t n    = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+
+    text[n] = 0;
+    if (file) (void)fclose(file);
+    TestExpect(d, line, (PetscBool)((strstr(text, line) != NULL) == expected));
+  }
+  PetscCall(TestRemoveFile(path));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode TestTypeRoot(char type[], size_t len)
 {
   PetscFunctionBeginUser;

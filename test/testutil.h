@@ -127,6 +127,9 @@ PetscErrorCode TestPairDestroy(Mat *A, Mat *R);
 
 /* ------------------------------------------------------- comparisons ------------------------------------------------------- */
 
+/* Has MatView() of A, with information about the matrix, this text, or not? */
+PetscErrorCode TestExpectLine(TestDiff *d, Mat A, const char line[], PetscBool expected);
+
 /* The value of -mat_type, MATAIJ without it */
 PetscErrorCode TestTypeRoot(char type[], size_t len);
 

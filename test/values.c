@@ -46,7 +46,7 @@ static PetscErrorCode SameBits(TestDiff *d, const char *what, Mat A, Mat B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix of type amb with this storage, one without, and both converted */
+/* A matrix of the type under test with this storage, one without, and both converted */
 static PetscErrorCode Pair(const TestShape *shape, MatShadowValues values, Mat *A, Mat *B)
 {
   Mat *const M[] = {A, B};
@@ -133,42 +133,16 @@ static PetscErrorCode NewValues(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HasLine(TestDiff *d, Mat A, const char line[], PetscBool expected)
-{
-  PetscViewer viewer;
-  char        path[PETSC_MAX_PATH_LEN], text[8192];
-  PetscMPIInt rank;
-
-  PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCall(TestTemporaryFile(path, sizeof(path)));
-  PetscCall(PetscViewerASCIIOpen(PETSC_COMM_WORLD, path, &viewer));
-  PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
-  PetscCall(MatView(A, viewer));
-  PetscCall(PetscViewerPopFormat(viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  if (!rank) {
-    FILE  *file = fopen(path, "r");
-    size_t n    = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
-
-    text[n] = 0;
-    if (file) (void)fclose(file);
-    TestExpect(d, line, (PetscBool)((strstr(text, line) != NULL) == expected));
-  }
-  PetscCall(TestRemoveFile(path));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode View(TestDiff *d)
 {
   Mat A, B;
 
   PetscFunctionBeginUser;
   PetscCall(Pair(&few, MAT_SHADOW_VALUES_EXACT, &A, &B));
-  PetscCall(HasLine(d, A, "  values: table of 8 bits, 4 distinct", PETSC_TRUE));
-  PetscCall(HasLine(d, B, "  values:", PETSC_FALSE));
+  PetscCall(TestExpectLine(d, A, "  values: table of 8 bits, 4 distinct", PETSC_TRUE));
+  PetscCall(TestExpectLine(d, B, "  values:", PETSC_FALSE));
   PetscCall(MatShadowSetValues(A, MAT_SHADOW_VALUES_SINGLE));
-  PetscCall(HasLine(d, A, "  values: single (not exact)", single));
+  PetscCall(TestExpectLine(d, A, "  values: single (not exact)", single));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -176,11 +150,13 @@ static PetscErrorCode View(TestDiff *d)
 
 static PetscErrorCode Options(TestDiff *d)
 {
-  Mat A;
+  Mat  A;
+  char type[64];
 
   PetscFunctionBeginUser;
+  PetscCall(TestTypeRoot(type, sizeof(type)));
   PetscCall(PetscOptionsSetValue(NULL, "-opt_mat_shadow_values", "table"));
-  PetscCall(TestShapeCreateEmpty(&few, MATAMB, "opt_", &A));
+  PetscCall(TestShapeCreateEmpty(&few, type, "opt_", &A));
   PetscCall(PetscOptionsClearValue(NULL, "-opt_mat_shadow_values"));
   PetscCall(TestShapePreallocate(&few, A));
   PetscCall(TestShapeSetValues(&few, A, 1.0, INSERT_VALUES));
@@ -189,7 +165,7 @@ static PetscErrorCode Options(TestDiff *d)
   TestExpect(d, "the option is not taken", (PetscBool)(TestFigure(A, "values_bits") == 8));
   TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "MAT_SHADOW_VALUES_DOUBLE", MatShadowSetValues(A, (MatShadowValues)7));
   PetscCall(MatDestroy(&A));
-  TestExpectError(d, 0, "half", TestShapeCreateBad(&few, MATAMB, "-bad_mat_shadow_values", "half"));
+  TestExpectError(d, 0, "half", TestShapeCreateBad(&few, type, "-bad_mat_shadow_values", "half"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -213,7 +189,7 @@ int main(int argc, char **argv)
 
   test:
     nsize: {{1 2}}
-    args: -mat_type amb
+    args: -mat_type {{amb nussell}}
     output_file: output/values.out
 
 TEST*/

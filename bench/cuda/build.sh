@@ -18,7 +18,9 @@ done
 for type in double float; do
   single=$([ $type = float ] && echo -DSYS_SINGLE || true)
   mkdir "$work/$type"
-  "${CC:-gcc}" -std=gnu11 -O3 -Wall -Wextra -Werror -DSYS_TYPES_GIVEN $single -Isrc -c -o "$work/$type/systable.o" src/sys/systable.c
+  for source in sysmemory sysvalues systable; do
+    "${CC:-gcc}" -std=gnu11 -O3 -fopenmp -Wall -Wextra -Werror -DSYS_TYPES_GIVEN $single -Isrc -c -o "$work/$type/$source.o" "src/sys/$source.c"
+  done
   for source in bench/cuda/spmv.cu bench/cuda/spgemm.cu bench/cuda/spmm.cu bench/cuda/batched.cu bench/cuda/matrix.cc src/sys/*.cu src/mat/impls/amb/ambcuda*.cu src/mat/impls/nus/nuscuda*.cu src/mat/impls/ccoo/ccoocuda*.cu src/mat/impls/hashgemm/cuda/spgemmcuda*.cu src/mat/impls/spmm/cuda/*.cu src/mat/impls/batch/cuda/*.cu; do
     { "$nvcc" -O3 -std=c++17 -lineinfo -arch="${CUDA_ARCH:-sm_90}" -Werror all-warnings -Xcompiler -fopenmp,-Wall -DSYS_TYPES_GIVEN $single -Isrc "$@" -c -o "$work/$type/$(basename "$source").o" "$source" || : >"$work/failed"; } &
     while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do sleep 0.1; done

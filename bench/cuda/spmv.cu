@@ -387,29 +387,32 @@ static std::string Parameters(const AmbDeviceInfo &info)
 
 /* ---- NUS-SELL ---- */
 
-/* none, uniform,s2=W or nonuniform,s1=W,k1=N,s2=W,k2=N; or what chooses: model, measure, exhaustive, and a comma before what is given */
+/* none, uniform,s2=W or nonuniform,s1=W,k1=N,s2=W,k2=N, with values=N for a storage of values; or what chooses: model, measure, exhaustive, and a comma before what is given */
 static bool ParseSegments(const std::string &text, NusParams &p, NusDeviceTune &tune)
 {
-  int64_t *const values[] = {&p.width[0], &p.count[0], &p.width[1], &p.count[1]};
+  int64_t        stored   = SYS_VALUES_DOUBLE;
+  int64_t *const values[] = {&p.width[0], &p.count[0], &p.width[1], &p.count[1], &stored};
   const size_t   comma    = text.find(',');
   const auto     kind     = text.substr(0, comma);
 
-  p = {
-    kind == "uniform" ? NUS_UNIFORM : (kind == "none" ? NUS_NONE : NUS_NONUNIFORM), NUS_SELL, 0, 0, {0,  0 },
-                    {-1, -1}
-  };
-  tune = kind == "model" ? NUS_DEVICE_MODEL : (kind == "exhaustive" ? NUS_DEVICE_EXHAUSTIVE : NUS_DEVICE_MEASURE);
+  p              = NusParams{};
+  p.segmentation = kind == "uniform" ? NUS_UNIFORM : (kind == "none" ? NUS_NONE : NUS_NONUNIFORM);
+  p.rows         = NUS_SELL;
+  p.count[0] = p.count[1] = -1;
+  tune                    = kind == "model" ? NUS_DEVICE_MODEL : (kind == "exhaustive" ? NUS_DEVICE_EXHAUSTIVE : NUS_DEVICE_MEASURE);
   for (const char *s = text.c_str() + (comma == std::string::npos ? text.size() : comma + 1); *s;) {
-    const char *keys[] = {"s1=", "k1=", "s2=", "k2="};
+    const char *keys[] = {"s1=", "k1=", "s2=", "k2=", "values="};
     int         k      = 0;
     char       *end;
 
-    while (k < 4 && strncmp(s, keys[k], 3)) k++;
-    if (k == 4) return false;
-    *values[k] = strtoll(s + 3, &end, 10);
-    if (end == s + 3 || (*end && *end != ',')) return false;
+    while (k < 5 && strncmp(s, keys[k], strlen(keys[k]))) k++;
+    if (k == 5) return false;
+    s += strlen(keys[k]);
+    *values[k] = strtoll(s, &end, 10);
+    if (end == s || (*end && *end != ',')) return false;
     s = *end ? end + 1 : end;
   }
+  p.values = (SysValues)stored;
   return kind == "none" || kind == "uniform" || kind == "nonuniform" || kind == "model" || kind == "measure" || kind == "exhaustive";
 }
 
@@ -879,9 +882,10 @@ int main(int argc, char **argv)
   std::vector<Line> lines;
 
   if (!ParseOptions(argc, argv, o)) {
-    fprintf(stderr, "spmv [-try b=3,threads=128,steps=16,measure=0,values=1]... [-nus none|uniform,s2=65536|nonuniform,s1=8192,k1=1,s2=65536,k2=1]... [-ccoo open|b=256,k=2,table=0,atomics=1]... [-ops mult,multadd,transpose,convert,update] [-rounds "
-                    "3] [-batches 5] [-csv FILE] [-set large] MATRIX...\n"
-                    "MATRIX is a Matrix Market file or p5:S[,DISTINCT] p7: p9: p27: elas:S[,DISTINCT] (65536: floats) er:SCALE,FACTOR g500:SCALE,FACTOR band:ROWS,WIDTH,ENTRIES rand:ROWS,COLUMNS,ENTRIES\n");
+    fprintf(stderr,
+            "spmv [-try b=3,threads=128,steps=16,measure=0,values=1]... [-nus none|uniform,s2=65536|nonuniform,s1=8192,k1=1,s2=65536,k2=1,values=1]... [-ccoo open|b=256,k=2,table=0,atomics=1]... [-ops mult,multadd,transpose,convert,update] [-rounds "
+            "3] [-batches 5] [-csv FILE] [-set large] MATRIX...\n"
+            "MATRIX is a Matrix Market file or p5:S[,DISTINCT] p7: p9: p27: elas:S[,DISTINCT] (65536: floats) er:SCALE,FACTOR g500:SCALE,FACTOR band:ROWS,WIDTH,ENTRIES rand:ROWS,COLUMNS,ENTRIES\n");
     return 2;
   }
   MachineStart(M);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sys/sysvalues.h"
+#include "sys/sysmemory.h"
 #include "sys/systhreads.h"
 
 static const SysScalar zero = 0;
@@ -57,6 +58,42 @@ void SysValuesChoose(SysValuesChoice *V, int64_t n, const SysScalar *a, int nwor
     }
   }
   SysValuesSet(V, fits, floats);
+}
+
+SysStatus SysValuesMakeRoom(SysValuesChoice *V, const SysCSR *A, size_t n, int filled, int zero, int nworker, void **val)
+{
+  SysValuesChoice choice = *V;
+
+  if (A->a) {
+    choice.changes += filled;
+    SysValuesChoose(&choice, A->nz, A->a, nworker);
+  }
+  if (!*val || choice.stored != V->stored) {
+    void *room = (*(zero ? SysAllocateZero : SysAllocate))(SysStorageSize(choice.stored) * n);
+
+    if (!room) return SYS_OUT_OF_MEMORY;
+    if (*val) SysRelease(*val, SysStorageSize(V->stored) * n);
+    *val = room;
+  }
+  *V = choice;
+  return SYS_SUCCESS;
+}
+
+SysStatus SysValuesFindPlaces(const SysValuesChoice *V, const SysCSR *A, int nworker, uint8_t **place)
+{
+  *place = NULL;
+  if (V->stored != SYS_STORAGE_PLACES || !A->nz) return SYS_SUCCESS;
+  *place = SysAllocate((size_t)A->nz);
+  if (!*place) return SYS_OUT_OF_MEMORY;
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(nworker) if (nworker > 1)
+#endif
+  {
+    const int64_t nt = omp_get_num_threads(), t = omp_get_thread_num(), begin = A->nz * t / nt, end = A->nz * (t + 1) / nt;
+
+    SysTableEncode(&V->table, end - begin, A->a + begin, *place + begin);
+  }
+  return SYS_SUCCESS;
 }
 
 void SysValuesTake(SysValuesChoice *V, int nslot, const uint64_t slot[], int overflow, int floats)

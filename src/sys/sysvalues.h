@@ -75,6 +75,38 @@ static SYS_TABLE_INLINE int SysIsFloat(const SysScalar *a)
 }
 #endif
 
+/* ------------------------------------------------- values on the host ------------------------------------------------- */
+
+/* Value number at */
+static SYS_INLINE SysScalar SysValuesAt(const SysStorage stored, const SysTable *T, const void *val, size_t at)
+{
+  if (stored == SYS_STORAGE_PLACES) return T->value[((const uint8_t *)val)[at]];
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+  if (stored == SYS_STORAGE_SINGLE) return ((const float *)val)[at];
+#endif
+  return ((const SysScalar *)val)[at];
+}
+
+/* Stores a[k], of which place[k] is the place in the table, as value number at */
+static SYS_INLINE void SysValuesPut(const SysStorage stored, void *val, int64_t at, const SysScalar *a, const uint8_t *place, int64_t k)
+{
+  if (stored == SYS_STORAGE_PLACES) ((uint8_t *)val)[at] = place[k];
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+  else if (stored == SYS_STORAGE_SINGLE) ((float *)val)[at] = (float)a[k];
+#endif
+  else ((SysScalar *)val)[at] = a[k];
+}
+
+/* Stores 0, which is filling */
+static SYS_INLINE void SysValuesPutZero(const SysStorage stored, void *val, int64_t at)
+{
+  if (stored == SYS_STORAGE_PLACES) ((uint8_t *)val)[at] = 0;
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+  else if (stored == SYS_STORAGE_SINGLE) ((float *)val)[at] = 0;
+#endif
+  else ((SysScalar *)val)[at] = 0;
+}
+
 #if defined(__cplusplus)
 extern "C" {
 #endif
@@ -84,6 +116,13 @@ void SysValuesBegin(SysValuesChoice *, SysValues asked);
 
 /* Chooses the storage of n values on the host */
 void SysValuesChoose(SysValuesChoice *, int64_t n, const SysScalar *, int nworker);
+
+/* Chooses the storage of the values of a matrix, if it has values already, and makes room for n stored ones if it is another storage than before, or if *val is NULL. A room
+   that is new reads as zero if zero is not 0. filled: values were stored before. */
+SysStatus SysValuesMakeRoom(SysValuesChoice *, const SysCSR *, size_t n, int filled, int zero, int nworker, void **val);
+
+/* Looks up the places of all values of a matrix, for SysValuesPut(); *place is NULL if they are not stored by places. SysRelease() frees them, one byte for each value. */
+SysStatus SysValuesFindPlaces(const SysValuesChoice *, const SysCSR *, int nworker, uint8_t **place);
 
 /* Chooses the storage of n values by what was found elsewhere: slot[] has, in any order, the bits of the values that are not 0, and 0 where it has none */
 void SysValuesTake(SysValuesChoice *, int nslot, const uint64_t slot[], int overflow, int floats);

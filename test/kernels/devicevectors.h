@@ -153,6 +153,45 @@ static bool CheckProducts(Matrix &M, const std::vector<SysScalar> &a, bool trans
   return true;
 }
 
+/* Values of which so many are distinct, besides 0; some of them are what only a comparison of bits tells apart */
+static inline std::vector<SysScalar> FewValues(size_t n, int distinct, bool floats)
+{
+  std::vector<SysScalar> value, a(n);
+  SysScalar              payload = NotANumber;
+
+  memcpy(&payload, "\x07\x01", 2);
+  if (!floats) value = {-(SysScalar)0, std::numeric_limits<SysScalar>::denorm_min(), payload, Infinity, NotANumber, (SysScalar)1 / 3};
+  while ((int)value.size() < distinct) value.push_back((SysScalar)(1 + (double)value.size() * (floats ? .25 : .3)));
+  value.resize((size_t)distinct);
+  for (size_t k = 0; k < n; k++) a[k] = distinct && k % 7 ? value[k % 11 ? k / 3 % value.size() : k % value.size()] : 0;
+  return a;
+}
+
+/* Do products of M and of a matrix with values as they are have the same bits? */
+template <typename Matrix>
+static bool SameAs(Matrix &M, Matrix &plain, bool transpose, const std::string &when)
+{
+  const SysScalar factors[][2] = {
+    {1,  0},
+    {-2, 3}
+  };
+  const std::vector<SysScalar> xh = RandomVector((size_t)(transpose ? M.S.m : M.S.n)), yh = RandomVector((size_t)(transpose ? M.S.n : M.S.m));
+  Vector                       x(xh, 0), z(yh, 0);
+
+  for (const auto &f : factors) {
+    std::vector<SysScalar> one, other;
+
+    z.Set(yh);
+    if (!plain.Mult(transpose, f[0], x.Data(), f[1], z.Data(), z.Data()) || !z.Get(one)) return false;
+    z.Set(yh);
+    if (!M.Mult(transpose, f[0], x.Data(), f[1], z.Data(), z.Data()) || !z.Get(other)) return false;
+    for (size_t r = 0; r < one.size(); r++) {
+      if (memcmp(&one[r], &other[r], sizeof(one[r]))) return Complain(M.Where(), Text("%s%s: entry %d is %.17g, not %.17g", when.c_str(), transpose ? ", transposed" : "", (int)r, (double)other[r], (double)one[r]));
+    }
+  }
+  return true;
+}
+
 /* Bytes that are free, with what CUDA's pools keep given back */
 static size_t FreeMemory()
 {

@@ -5,26 +5,26 @@
    Prints "ok NAME" or "not ok NAME" for each combination of shape and instruction set.
 */
 #include "mat/impls/nus/nushost.h"
-#include "shapes.h"
+#include "storages.h"
 
 /* Small enough that the model sees something to gain in small matrices */
 static const NusCache cache = {512, 4096, 0, 64};
 
 static const NusParams cases[] = {
-  {NUS_NONE,       NUS_SELL, 8,  0,     {0, 0},      {0, 0}  },
-  {NUS_NONE,       NUS_SELL, 16, 64,    {0, 0},      {0, 0}  },
-  {NUS_NONE,       NUS_SELL, 32, 100,   {0, 0},      {0, 0}  },
-  {NUS_NONE,       NUS_JDS,  8,  0,     {0, 0},      {0, 0}  },
-  {NUS_UNIFORM,    NUS_SELL, 8,  128,   {0, 100},    {0, 0}  },
-  {NUS_UNIFORM,    NUS_SELL, 16, 65536, {0, 66000},  {0, 0}  },
-  {NUS_UNIFORM,    NUS_JDS,  16, 64,    {0, 333},    {0, 0}  },
-  {NUS_NONUNIFORM, NUS_SELL, 8,  0,     {5, 40},     {3, 2}  },
-  {NUS_NONUNIFORM, NUS_SELL, 16, 200,   {64, 300},   {1, 0}  },
-  {NUS_NONUNIFORM, NUS_SELL, 32, 65536, {3, 1},      {0, 7}  },
-  {NUS_NONUNIFORM, NUS_JDS,  32, 64,    {16, 100},   {1, 3}  },
-  {NUS_NONUNIFORM, NUS_SELL, 8,  0,     {70000, 10}, {3, 1}  },
-  {NUS_NONUNIFORM, NUS_SELL, 0,  0,     {0, 0},      {-1, -1}},
-  {NUS_NONUNIFORM, NUS_JDS,  0,  0,     {0, 0},      {-1, 1} }
+  {NUS_NONE,       NUS_SELL, 8,  0,     {0, 0},      {0, 0},   SYS_VALUES_DOUBLE},
+  {NUS_NONE,       NUS_SELL, 16, 64,    {0, 0},      {0, 0},   SYS_VALUES_DOUBLE},
+  {NUS_NONE,       NUS_SELL, 32, 100,   {0, 0},      {0, 0},   SYS_VALUES_DOUBLE},
+  {NUS_NONE,       NUS_JDS,  8,  0,     {0, 0},      {0, 0},   SYS_VALUES_DOUBLE},
+  {NUS_UNIFORM,    NUS_SELL, 8,  128,   {0, 100},    {0, 0},   SYS_VALUES_DOUBLE},
+  {NUS_UNIFORM,    NUS_SELL, 16, 65536, {0, 66000},  {0, 0},   SYS_VALUES_DOUBLE},
+  {NUS_UNIFORM,    NUS_JDS,  16, 64,    {0, 333},    {0, 0},   SYS_VALUES_DOUBLE},
+  {NUS_NONUNIFORM, NUS_SELL, 8,  0,     {5, 40},     {3, 2},   SYS_VALUES_DOUBLE},
+  {NUS_NONUNIFORM, NUS_SELL, 16, 200,   {64, 300},   {1, 0},   SYS_VALUES_DOUBLE},
+  {NUS_NONUNIFORM, NUS_SELL, 32, 65536, {3, 1},      {0, 7},   SYS_VALUES_DOUBLE},
+  {NUS_NONUNIFORM, NUS_JDS,  32, 64,    {16, 100},   {1, 3},   SYS_VALUES_DOUBLE},
+  {NUS_NONUNIFORM, NUS_SELL, 8,  0,     {70000, 10}, {3, 1},   SYS_VALUES_DOUBLE},
+  {NUS_NONUNIFORM, NUS_SELL, 0,  0,     {0, 0},      {-1, -1}, SYS_VALUES_DOUBLE},
+  {NUS_NONUNIFORM, NUS_JDS,  0,  0,     {0, 0},      {-1, 1},  SYS_VALUES_DOUBLE}
 };
 #define NCASES ((int)(sizeof(cases) / sizeof(*cases)))
 
@@ -85,6 +85,23 @@ static int CheckCase(Builder *B, const NusKernels *kernels, NusParams params, in
   return good;
 }
 
+static void *Create(const SysCSR *csr, const void *kernels, int k, SysValues values)
+{
+  const int nthread = 1 + k % 2;
+  NusParams params  = cases[k % NCASES];
+  NusHost  *A       = NULL;
+  double    bytes;
+
+  params.values = values;
+  if (NusHostPlan(csr, &cache, nthread, &params, &(NusBytes){{0}}) || NusHostCreate(csr, &params, nthread, nthread, (const NusKernels *)kernels, INFINITY, &bytes, &A)) return NULL;
+  return A;
+}
+
+static const SysValuesChoice *Values(const void *A)
+{
+  return &((const NusHost *)A)->values;
+}
+
 static void Check(const char *name, Builder *B)
 {
   static const int  threads[] = {1, 2, 7};
@@ -99,6 +116,7 @@ static void Check(const char *name, Builder *B)
     if (good) printf("ok %s, %s\n", name, sets[s]->name);
     else printf("not ok %s, %s: %s in case %d\n", name, sets[s]->name, what, k - 1);
     failures += !good;
+    CheckStorages(name, B, &(Storing){sets[s]->name, s % 2, 2, sets[s], Create, NusHostUpdate, Values, NusHostDestroy, Multiply});
   }
 }
 

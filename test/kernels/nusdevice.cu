@@ -13,14 +13,14 @@
 typedef NamedRows Shape;
 
 static const NusParams cases[] = {
-  {NUS_NONE,       NUS_SELL, 0, 0, {0, 0},      {0, 0}  },
-  {NUS_UNIFORM,    NUS_SELL, 0, 0, {0, 1000},   {0, 0}  },
-  {NUS_UNIFORM,    NUS_SELL, 0, 0, {0, 300000}, {0, 0}  },
-  {NUS_NONUNIFORM, NUS_SELL, 0, 0, {5, 40},     {3, 2}  },
-  {NUS_NONUNIFORM, NUS_SELL, 0, 0, {64, 300},   {1, 0}  },
-  {NUS_NONUNIFORM, NUS_SELL, 0, 0, {0, 0},      {1, 1}  },
-  {NUS_NONUNIFORM, NUS_SELL, 0, 0, {1, 7},      {40, 60}},
-  {NUS_NONUNIFORM, NUS_SELL, 0, 0, {0, 0},      {-1, -1}}
+  {NUS_NONE,       NUS_SELL, 0, 0, {0, 0},      {0, 0},   SYS_VALUES_DOUBLE},
+  {NUS_UNIFORM,    NUS_SELL, 0, 0, {0, 1000},   {0, 0},   SYS_VALUES_DOUBLE},
+  {NUS_UNIFORM,    NUS_SELL, 0, 0, {0, 300000}, {0, 0},   SYS_VALUES_DOUBLE},
+  {NUS_NONUNIFORM, NUS_SELL, 0, 0, {5, 40},     {3, 2},   SYS_VALUES_DOUBLE},
+  {NUS_NONUNIFORM, NUS_SELL, 0, 0, {64, 300},   {1, 0},   SYS_VALUES_DOUBLE},
+  {NUS_NONUNIFORM, NUS_SELL, 0, 0, {0, 0},      {1, 1},   SYS_VALUES_DOUBLE},
+  {NUS_NONUNIFORM, NUS_SELL, 0, 0, {1, 7},      {40, 60}, SYS_VALUES_DOUBLE},
+  {NUS_NONUNIFORM, NUS_SELL, 0, 0, {0, 0},      {-1, -1}, SYS_VALUES_DOUBLE}
 };
 #define NCASES (sizeof(cases) / sizeof(*cases))
 
@@ -47,7 +47,7 @@ struct Matrix {
     const SysCSR csr = CSR();
 
     if (!Called("conversion", NusDeviceCreate(&csr, &params, tune, stream, &A, &info))) return false;
-    if (info.layout.stored_values < (double)S.j.size() || info.layout.bytes_stored < info.layout.stored_values * sizeof(SysScalar)) return Complain(Where(), "it stores less than the matrix has");
+    if (info.layout.stored_values < (double)S.j.size() || (params.values == SYS_VALUES_DOUBLE && info.layout.bytes_stored < info.layout.stored_values * sizeof(SysScalar))) return Complain(Where(), "it stores less than the matrix has");
     if (info.gathered > info.params.width[0] * info.params.count[0] + info.params.width[1] * info.params.count[1] || info.gathered > S.n) return Complain(Where(), "it gathers more than was asked for");
     if ((tune == NUS_DEVICE_EXHAUSTIVE && !S.j.empty()) != (info.layout.tried > 0) && tune != NUS_DEVICE_MEASURE) return Complain(Where(), Text("%d products were tried", (int)info.layout.tried));
     return true;
@@ -108,6 +108,60 @@ static bool NewValues(const std::vector<Shape> &shapes)
   });
 }
 
+/* Values that are stored in another way give the bits that they give as they are, in every kind of segments, with few and with many values */
+static bool Storages(const std::vector<Shape> &shapes)
+{
+  static const int       distinct[] = {1, 3, 255, 256};
+  static const SysValues asked[]    = {SYS_VALUES_EXACT, SYS_VALUES_TABLE, SYS_VALUES_SINGLE};
+  bool                   good       = true;
+  int                    turn       = 0;
+
+  for (const Shape &S : shapes) {
+    if (S.a.size() < 1000 || S.a.size() > 60000) continue;
+    for (size_t c = 0; c < NCASES; c++, turn++) {
+      const SysValues              values = asked[turn % 3];
+      const int                    few    = distinct[turn / 3 % 4];
+      const std::vector<SysScalar> many   = RandomVector(S.a.size());
+      NusParams                    params = cases[c];
+      Shape                        mine   = S;
+
+      if (params.segmentation == NUS_UNIFORM && S.n > 255 * params.width[1]) continue;
+      mine.name = Text("%s, values %d, %d distinct", S.name.c_str(), (int)values, few);
+      mine.a    = FewValues(S.a.size(), few, turn % 2);
+      Matrix plain(mine, params, NUS_DEVICE_MODEL);
+      params.values = values;
+      Matrix M(mine, params, NUS_DEVICE_MODEL);
+
+      if (!M.Create() || !plain.Create()) return false;
+      for (int change = 0; change < 3; change++) {
+        std::vector<SysScalar> a = change % 2 ? many : mine.a;
+        NusDeviceInfo          info;
+
+        M.a.Upload(a);
+        if (change && !M.Update()) return false;
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+        if (values == SYS_VALUES_SINGLE) {
+          for (SysScalar &v : a) v = (SysScalar)(float)v;
+        }
+#endif
+        plain.a.Upload(a);
+        if (!plain.Update()) return false;
+        if (values == SYS_VALUES_SINGLE) M.a.Upload(a); /* rows with a NaN are computed from these */
+        NusDeviceGetInfo(M.A, &info);
+        if (values == SYS_VALUES_TABLE && change % 2 == 0 && few < 256 && info.layout.stored != SYS_STORAGE_PLACES) good = Complain(M.Where(), Text("storage %d after %d changes", (int)info.layout.stored, change));
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+        if (values == SYS_VALUES_SINGLE && info.layout.stored != SYS_STORAGE_SINGLE) good = Complain(M.Where(), "values are not rounded");
+        if (values == SYS_VALUES_SINGLE && change % 2 && info.layout.exact) good = Complain(M.Where(), "rounded values call themselves exact");
+#endif
+        if (values != SYS_VALUES_SINGLE && !info.layout.exact) good = Complain(M.Where(), "an exact storage calls itself not exact");
+        good = SameAs(M, plain, false, Text("after %d changes", change)) && good;
+        if (turn % 4 == 1) good = SameAs(M, plain, true, Text("after %d changes", change)) && good;
+      }
+    }
+  }
+  return good;
+}
+
 /* NaN and infinities of x reach the rows that have their columns and no others */
 static bool NotFinite(const std::vector<Shape> &shapes)
 {
@@ -143,7 +197,8 @@ static bool RandomShapes(const std::vector<Shape> &)
     const int m = RandomBelow(small ? 300 : 5000) + 1, n = RandomBelow(RandomBelow(4) ? 5000 : 200000) + 1, runs = RandomBelow(20), length = 1 + RandomBelow(5);
     NusParams p = {
       k % 4 ? NUS_NONUNIFORM : NUS_UNIFORM, NUS_SELL, 0, 0, {1 + RandomBelow(n), 1 + n / 200 + RandomBelow(n)},
-                {RandomBelow(4),     RandomBelow(4)              }
+                {RandomBelow(4),     RandomBelow(4)              },
+                k % 3 == 2 ? SYS_VALUES_EXACT : SYS_VALUES_DOUBLE
     };
     Shape S;
 
@@ -161,7 +216,8 @@ static bool Chosen(const std::vector<Shape> &)
 {
   const NusParams open = {
     NUS_NONUNIFORM, NUS_SELL, 0, 0, {0,  0 },
-        {-1, -1}
+        {-1, -1},
+        SYS_VALUES_DOUBLE
   };
   const bool single = sizeof(SysScalar) < sizeof(double);
   int        device, l2;
@@ -196,10 +252,10 @@ static bool Refused(const std::vector<Shape> &)
   for (int pass = 0; pass < 2; pass++) { /* the first makes CUDA take what memory it needs for itself */
     for (int k = 0; k < 4; k++) {
       const NusParams p[] = {
-        {NUS_UNIFORM,    NUS_SELL, 0, 0, {0, 19},  {0, 0}    },
-        {NUS_NONUNIFORM, NUS_SELL, 0, 0, {1, 1},   {200, 100}},
-        {NUS_NONUNIFORM, NUS_SELL, 0, 0, {10, 10}, {1, 1}    },
-        {NUS_UNIFORM,    NUS_SELL, 0, 0, {0, 999}, {0, 0}    }
+        {NUS_UNIFORM,    NUS_SELL, 0, 0, {0, 19},  {0, 0},     SYS_VALUES_DOUBLE},
+        {NUS_NONUNIFORM, NUS_SELL, 0, 0, {1, 1},   {200, 100}, SYS_VALUES_DOUBLE},
+        {NUS_NONUNIFORM, NUS_SELL, 0, 0, {10, 10}, {1, 1},     SYS_VALUES_DOUBLE},
+        {NUS_UNIFORM,    NUS_SELL, 0, 0, {0, 999}, {0, 0},     SYS_VALUES_DOUBLE}
       };
       Shape     bad = S;
       size_t    before;
@@ -249,6 +305,7 @@ int main(int argc, char **argv)
     {"products",            Products          },
     {"transposed products", TransposedProducts},
     {"new values",          NewValues         },
+    {"storages",            Storages          },
     {"not finite",          NotFinite         },
     {"same bits",           SameBits          },
     {"random shapes",       RandomShapes      },

@@ -80,7 +80,7 @@ static PetscErrorCode MatShadowGetCSR(Mat A, const MatShadow *s, MatShadowCSR *c
   *i = csr->A.i;
   *j = csr->A.j;
   if (MatShadowOnDevice(s)) {
-    if (csr->A.nz) PetscCall(MatShadowDeviceGetCSR(A, csr));
+    if (csr->A.nz) PetscCall(MatShadowDeviceGetRows(A, s, csr));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatSeqAIJGetCSRAndMemType(A, NULL, NULL, &a, NULL));
@@ -115,6 +115,7 @@ PetscErrorCode MatShadowDrop(MatShadow *s)
   PetscFunctionBegin;
   PetscCall(MatShadowTuneEnd(s));
   PetscCall(MatShadowDropData(s));
+  PetscCall(MatShadowDeviceForgetRows(s));
   PetscCall(MatShadowMove(s, MAT_SHADOW_RESET));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -281,6 +282,7 @@ static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, 
     PetscCall(MatShadowMove(s, MAT_SHADOW_RESET));
     PetscCall(PetscMemzero(&s->trial[0], sizeof(s->trial[0])));
     s->tuned = PETSC_TRUE;
+    if (s->rows) PetscCall(MatShadowDeviceGetCSR(A, csr)); /* a conversion reads all of the AIJ */
     PetscCall(MatShadowConvert(A, s, csr));
   } else if (s->phase == MAT_SHADOW_STALE && fresh) PetscCall(MatShadowUpdate(A, s, csr));
   if (s->phase == MAT_SHADOW_STALE) PetscFunctionReturn(PETSC_SUCCESS);
@@ -301,6 +303,7 @@ static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, 
     run->data = s->data;
   }
   if (measure && !run->trial) PetscCall(MatShadowTuneChoose(A, s, transpose, fresh, csr, run));
+  if (device && !s->keep && run->data) PetscCall(MatShadowDeviceGiveBack(A, s, csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -415,6 +418,7 @@ PetscErrorCode MatShadowMakeReady(Mat A, MatShadow *s, void *ctx)
     s->tuned = PETSC_TRUE;
     PetscCall(MatShadowConvert(A, s, &csr));
   } else if (s->phase == MAT_SHADOW_STALE) PetscCall(MatShadowUpdate(A, s, &csr));
+  if (MatShadowOnDevice(s) && !s->keep && s->phase == MAT_SHADOW_CURRENT) PetscCall(MatShadowDeviceGiveBack(A, s, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

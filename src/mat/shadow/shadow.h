@@ -77,6 +77,7 @@ typedef struct _MatShadow {
   PetscBool               adopted;  /* the owner is a block of an MPI matrix and has the parameters of that */
   MatShadowTune           tune;
   MatShadowValues         values;
+  PetscBool               keep; /* the AIJCUSPARSE keeps its copy on the device beside the format */
   void                   *params;
   MatShadowPhase          phase;
   const MatShadowOps     *side;    /* the functions of the format on the host or on the device */
@@ -96,9 +97,12 @@ typedef struct _MatShadow {
   MatShadowInfo           info;
   struct _MatShadowTuner *tuner;            /* made at the first conversion, see shadowtune.c */
   PetscErrorCode (*view)(Mat, PetscViewer); /* the view that DMDA put in place of AIJ's, or NULL */
-  Vec           work[2];                    /* vectors on the device, a row and a column of the matrix, in place of vectors on the host */
-  MatShadowHalo halo_wanted;                /* how the processes exchange entries of x, on the device */
-  void         *halo;                       /* the halo of an MPI matrix; only the exchange knows its type */
+  Vec                    work[2];           /* vectors on the device, a row and a column of the matrix, in place of vectors on the host */
+  struct _MatShadowRows *rows;              /* on the device: the AIJ, in the place of a copy that was given back */
+  const char            *copy;              /* why that copy was not given back, or NULL */
+  PetscBool              coo;               /* the owner is a block of an MPI matrix whose values are set by MatSetValuesCOO() */
+  MatShadowHalo          halo_wanted;       /* how the processes exchange entries of x, on the device */
+  void                  *halo;              /* the halo of an MPI matrix; only the exchange knows its type */
 
   /* for -petscamb_view */
   PetscBool          mpi;

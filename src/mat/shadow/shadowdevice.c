@@ -59,6 +59,27 @@ PetscErrorCode MatShadowDeviceReady(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Frees the copy of an AIJCUSPARSE on the device, whose values the host has: a throw-away matrix takes it along, and leaves the empty structure of a new matrix. Settings
+   that PETSc keeps in this structure are read from the options again. */
+PetscErrorCode MatShadowDeviceEmpty(Mat A)
+{
+  void *full = A->spptr;
+  Mat   B;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowHarvestMat(create_seqcusparse, &B));
+  A->spptr = B->spptr;
+  B->spptr = full;
+  PetscCall(MatDestroy(&B));
+  A->offloadmask  = PETSC_OFFLOAD_UNALLOCATED;
+  A->transupdated = PETSC_FALSE;
+  PetscObjectOptionsBegin((PetscObject)A);
+  PetscTryTypeMethod(A, setfromoptions, PetscOptionsObject);
+  PetscOptionsEnd();
+  PetscCall(MatShadowCUSPARSESetCPUSolve(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A factored matrix makes no products, and gets no shadow */
 static PetscErrorCode MatShadowDeviceCreate(Mat A, PetscErrorCode (*create)(Mat))
 {

@@ -133,6 +133,7 @@ typedef struct {
   PetscErrorCode (*view)(const double figure[], const char[], PetscViewer); /* prints the figures; with several processes the text says to which they belong */
 
   MatShadowMultDotFunction *multdot; /* on the device, of square matrices; may be NULL */
+  int (*readsaij)(const void *data); /* on the device: do products read rows of the AIJ although no number is a NaN? NULL: they do not */
 } MatShadowOps;
 
 struct _MatShadow;

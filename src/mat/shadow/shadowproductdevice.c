@@ -284,7 +284,7 @@ PetscErrorCode MatShadowDeviceExpectTranspose(Mat A)
       .A = {.m = B->rmap->n, .n = B->cmap->n, .nz = s->nz}
     };
 
-    PetscCall(MatShadowDeviceGetCSR(B, &csr));
+    PetscCall(MatShadowDeviceGetRows(B, s, &csr));
     PetscCall(MatShadowDeviceMult(s, &csr, PETSC_TRUE, x, y, &done));
     s->trial[1].verdict = done ? MAT_SHADOW_FOR_FORMAT : MAT_SHADOW_FOR_AIJ;
   } else PetscCall((*MatShadowBaseSeqCUSPARSE.multtranspose)(B, x, y));
@@ -308,7 +308,8 @@ PetscErrorCode MatShadowDeviceSettled(Mat A, MatShadowCSR *csr, const MatShadowO
   csr->A.m  = A->rmap->n;
   csr->A.n  = A->cmap->n;
   csr->A.nz = s->nz;
-  PetscCall(MatShadowDeviceGetCSR(A, csr));
+  PetscCall(MatShadowDeviceGetRows(A, s, csr));
+  if (!s->keep) PetscCall(MatShadowDeviceGiveBack(A, s, csr)); /* now, because the solver keeps the arrays */
   *ops  = s->ops;
   *data = s->data;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -41,6 +41,7 @@ PetscErrorCode MatShadowTakeParams(Mat A, MatShadow *s, void *ctx)
   if (s != from) {
     s->tune   = from->tune;
     s->values = from->values;
+    s->keep   = from->keep;
     PetscCall(PetscMemcpy(s->params, from->params, s->format->params_size));
   }
   PetscCall(MatShadowDrop(s));
@@ -84,11 +85,32 @@ static PetscErrorCode MatShadowSetValues_Shadow(Mat A, MatShadowValues values)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MatShadowSetKeepAIJ_One(Mat A, MatShadow *s, void *keep)
+{
+  PetscFunctionBegin;
+  s->keep = *(const PetscBool *)keep;
+  s->copy = NULL;
+  if (s->keep) PetscCall(MatShadowDeviceForgetRows(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowSetKeepAIJ_Shadow(Mat A, PetscBool keep)
+{
+  MatShadow *s;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGet(A, &s));
+  PetscCall(MatShadowSetKeepAIJ_One(A, s, &keep));
+  PetscCall(MatShadowForEach(A, MatShadowSetKeepAIJ_One, &keep));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatShadowComposeSetters(Mat A, PetscBool add)
 {
   PetscFunctionBegin;
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatShadowSetTune_C", add ? MatShadowSetTune_Shadow : NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatShadowSetValues_C", add ? MatShadowSetValues_Shadow : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatShadowSetKeepAIJ_C", add ? MatShadowSetKeepAIJ_Shadow : NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatShadowSetDevice_C", add ? MatShadowSetDevice_Shadow : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -151,8 +173,8 @@ PetscErrorCode MatShadowSetTune(Mat A, MatShadowTune tune)
   On a GPU the stencil of a grid with constant coefficients may take the place of the table. `-petscamb_mg_values` sets the storage of the levels of `PCMG` and
   `PCGAMG`.
 
-  Each block of an MPI matrix has a storage of its own. `MATAMB` heeds this setting, on the host and on a GPU, also as a candidate of `MATAUTOSPARSE`. Other formats
-  store values as they do without it. With complex numbers and with single precision, `MAT_SHADOW_VALUES_SINGLE` does nothing.
+  Each block of an MPI matrix has a storage of its own. `MATAMB` and `MATNUSSELL` heed this setting, on the host and on a GPU, also as candidates of `MATAUTOSPARSE`.
+  `MATCCOO` has a table of its own. With complex numbers and with single precision, `MAT_SHADOW_VALUES_SINGLE` does nothing.
 
 .seealso: `MatShadowValues`, `MatShadowGetFigure()`, `MatShadowSetTune()`, `MATAMB`
 @*/
@@ -162,6 +184,39 @@ PetscErrorCode MatShadowSetValues(Mat A, MatShadowValues values)
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscCheck(values >= MAT_SHADOW_VALUES_DOUBLE && values <= MAT_SHADOW_VALUES_TABLE, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such storage of values: %d; use MAT_SHADOW_VALUES_DOUBLE, EXACT, SINGLE or TABLE", (int)values);
   PetscTryMethod(A, "MatShadowSetValues_C", (Mat, MatShadowValues), (A, values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatShadowSetKeepAIJ - sets whether a matrix on a GPU keeps the copy of the AIJ there beside its format, such as that of `MATAMB`
+
+  Logically Collective
+
+  Input Parameters:
++ A    - the matrix; nothing happens if its type has no shadow, or if the matrix is on the host
+- keep - `PETSC_TRUE`, the default, or `PETSC_FALSE` to free that copy after the conversion
+
+  Options Database Key:
+. -mat_shadow_keep_aij <true,false> - the same for matrices created later
+
+  Level: intermediate
+
+  Notes:
+  Without the copy, the GPU has the format only. The pattern and the values of the AIJ then lie in pinned memory of the host, from which the GPU reads rows that meet a
+  NaN. Whatever else needs the copy has it made again, from the host; the next product gives it back. This takes time: diagonals, products of matrices and new values
+  need the copy.
+
+  The copy stays if the matrix is the result of `MatProductNumeric()`, if it is a block of a matrix that `MatSetValuesCOO()` fills, and if some rows of a stencil have
+  other values. `MatView()` with `PETSC_VIEWER_ASCII_INFO` says so. A program that calls `MatSeqAIJCUSPARSEGetArrayWrite()` itself must keep the copy.
+
+.seealso: `MatShadowSetValues()`, `MatShadowSetDevice()`, `MATAMB`, `MATAIJCUSPARSE`
+@*/
+PetscErrorCode MatShadowSetKeepAIJ(Mat A, PetscBool keep)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscValidLogicalCollectiveBool(A, keep, 2);
+  PetscTryMethod(A, "MatShadowSetKeepAIJ_C", (Mat, PetscBool), (A, keep));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -278,7 +333,7 @@ PetscErrorCode MatShadowGetFigures(Mat A, MatShadowFigures *figures)
   which lengths are sorted) and "tiles". On a GPU they have "block_size", "threads" (of a thread block), "steps" (blocks that one thread takes, at most) and
   "tasks" (one warp does one task); of these tasks "tasks_diagonal" find columns by diagonals, "tasks_narrow" have 16-bit and "tasks_wide" 32-bit indices, and
   "tasks_split" are parts of rows shared by several warps; "stencil" has the entries of the stencil that takes the place of all of these, or 0. `MATNUSSELL` also has "s1", "k1", "s2" and "k2" (widths and numbers of segments) and "gathered"
-  (columns in another order). `MATAMB` has "values_bits" (of a stored value), "values_distinct" (values in the table, or 0) and "values_exact" (1, or 0 if values are
+  (columns in another order). `MATAMB` and `MATNUSSELL` have "values_bits" (of a stored value), "values_distinct" (values in the table, or 0) and "values_exact" (1, or 0 if values are
   rounded).
 
 .seealso: `MatShadowGetInfo()`, `MATAMB`, `MATNUSSELL`

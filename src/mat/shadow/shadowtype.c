@@ -163,6 +163,7 @@ static PetscErrorCode MatShadowDestroy(PetscAMBCtxArgument arg)
   PetscCall(MatShadowReportEnd(s));
   PetscCall(MatShadowTuneEnd(s));
   if (s->data) (*s->ops->destroy)(s->data);
+  PetscCall(MatShadowDeviceForgetRows(s));
   for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&s->work[k]));
   if (s->halo) PetscCall((*MatShadowExchangeOfVectors->destroy)(&s->halo));
   PetscCall(PetscFree(s->params));
@@ -179,6 +180,7 @@ static PetscErrorCode MatShadowSetFromOptions(Mat A, MatShadow *s)
   PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Shadow format options", "Mat");
   PetscCall(PetscOptionsEnum("-mat_shadow_tune", "How to choose between the format and the AIJ", "MatShadowSetTune", MatShadowTunes, (PetscEnum)s->tune, (PetscEnum *)&s->tune, NULL));
   PetscCall(PetscOptionsEnum("-mat_shadow_values", "How the format stores values", "MatShadowSetValues", MatShadowValuesNames, (PetscEnum)s->values, (PetscEnum *)&s->values, NULL));
+  PetscCall(PetscOptionsBool("-mat_shadow_keep_aij", "On a GPU, the AIJ keeps its copy there beside the format", "MatShadowSetKeepAIJ", s->keep, &s->keep, NULL));
   PetscCall(PetscOptionsEnum("-mat_shadow_halo", "How GPUs exchange entries of x", "MatShadowSetHalo", MatShadowHalos, (PetscEnum)s->halo_wanted, (PetscEnum *)&s->halo_wanted, NULL));
   PetscCall(PetscOptionsEnum(alias, "The same for this format", "MatShadowSetHalo", MatShadowHalos, (PetscEnum)s->halo_wanted, (PetscEnum *)&s->halo_wanted, NULL));
   if (s->format->setfromoptions) PetscCall((*s->format->setfromoptions)(s->params, &s->tune, PetscOptionsObject));
@@ -200,6 +202,7 @@ PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, const MatS
   s->cusparse = MatShadowIsCUSPARSE(A);
   s->mpi      = (PetscBool)(strncmp(((PetscObject)A)->type_name, MATSEQAIJ, strlen(MATSEQAIJ)) != 0);
   s->tune     = MAT_SHADOW_TUNE_MEASURE;
+  s->keep     = PETSC_TRUE;
   s->lasting  = PETSC_FALSE;
   s->nz       = -1;
   PetscCall(MatShadowReportBegin(s));
@@ -207,6 +210,7 @@ PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, const MatS
   if (parent) {
     s->tune        = parent->tune;
     s->values      = parent->values;
+    s->keep        = parent->keep;
     s->halo_wanted = parent->halo_wanted;
     PetscCall(PetscMemcpy(s->params, parent->params, format->params_size));
   } else PetscCall(MatShadowSetFromOptions(A, s));
@@ -333,6 +337,17 @@ static PetscErrorCode MatShadowProductMPI(Mat A, PetscBool transpose, Vec xx, Ve
 
 MAT_SHADOW_PRODUCTS(static, MPIShadow, MatShadowProductMPI)
 
+/* Takes note that a block belongs to a matrix which PETSc assembles by COO */
+static PetscErrorCode MatShadowSetCOO(Mat block, MatShadow *s, void *A)
+{
+  PetscObject coo;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)A, "__PETSc_MatCOOStruct_Host", &coo));
+  s->coo = (PetscBool)(coo != NULL);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The assembly, perhaps one by COO, may have merged a plain AIJ into this matrix, or given it a new view: puts shadow and view in place again */
 static PetscErrorCode MatAssemblyEnd_Shadow(Mat A, MatAssemblyType type)
 {
@@ -348,6 +363,7 @@ static PetscErrorCode MatAssemblyEnd_Shadow(Mat A, MatAssemblyType type)
   if (s->cusparse) PetscCall(MatShadowCUSPARSESetCPUSolve(A));
   if (A->ops->mult != MatMult_MPIShadow || type != MAT_FINAL_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowAttachBlocks(A));
+  if (s->cusparse) PetscCall(MatShadowForEach(A, MatShadowSetCOO, A));
   if (s->halo) PetscCall((*MatShadowExchangeOfVectors->assembled)(A, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -363,6 +379,7 @@ static PetscErrorCode MatDuplicate_Shadow(Mat A, MatDuplicateOption option, Mat 
   PetscCall(MatShadowGet(*B, &to));
   to->tune        = from->tune;
   to->values      = from->values;
+  to->keep        = from->keep;
   to->halo_wanted = from->halo_wanted;
   to->view        = from->view; /* PETSc gives a duplicate the view of the original, which may be one of a DMDA */
   PetscCall(PetscMemcpy(to->params, from->params, from->format->params_size));

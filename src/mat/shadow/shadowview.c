@@ -139,6 +139,20 @@ static PetscErrorCode MatShadowViewBlocks(Mat A, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Says what became of the copy of an AIJCUSPARSE on the device, if it need not be kept; with several processes, on the first one */
+static PetscErrorCode MatShadowViewCopy(Mat A, PetscViewer viewer)
+{
+  MatShadow *s;
+  Mat        block = A;
+
+  PetscFunctionBegin;
+  if (A->ops->mult != MatMult_Shadow) PetscCall(MatMPIAIJGetSeqAIJ(A, &block, NULL, NULL));
+  PetscCall(MatShadowGet(block, &s));
+  if (s->keep || !MatShadowOnDevice(s)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  copy of the AIJ on the GPU: %s%s\n", s->copy ? "kept, because " : "given back", s->copy ? s->copy : ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatShadowViewInfo(Mat A, PetscViewer viewer)
 {
   const MatShadowFormat *format;
@@ -160,6 +174,7 @@ static PetscErrorCode MatShadowViewInfo(Mat A, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer, "products run on %s, %s kernels: %s\n", words[0], words[1], words[2]));
     PetscCall(MatShadowViewFigures(A, process, where, viewer));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  bytes: %.0f stored, %.0f by the model, %.0f of the AIJ; %.2f per nonzero, AIJ %.2f; fill %.3f\n", info.bytes_stored, info.bytes_model, info.bytes_csr, info.bytes_stored / nz, info.bytes_csr / nz, info.nonzeros > 0 ? info.stored_values / nz : 1.));
+    PetscCall(MatShadowViewCopy(A, viewer));
     if (info.bytes_extra > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  %.0f more bytes for new values and the transposed product\n", info.bytes_extra));
   }
   if (A->ops->mult != MatMult_Shadow) PetscCall(MatShadowViewBlocks(A, viewer));

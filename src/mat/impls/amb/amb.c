@@ -259,9 +259,9 @@ const MatShadowFormat MatShadowFormatAMB = {
   .cited       = &AmbCited,
   .params_size = sizeof(AmbParams),
   .open        = &AmbOpen,
-  .host        = {RankHost_AMB,   LayoutHost_AMB,   AmbHostUpdate,   AmbHostMult,   AmbHostMultTranspose,   DescribeHost_AMB,   AmbHostDestroy,   NULL,           AmbHostFigures,   ViewHost_AMB,  NULL            },
+  .host        = {RankHost_AMB,   LayoutHost_AMB,   AmbHostUpdate,   AmbHostMult,   AmbHostMultTranspose,   DescribeHost_AMB,   AmbHostDestroy,   NULL,           AmbHostFigures,   ViewHost_AMB,  NULL,             NULL             },
 #if defined(SYS_HAVE_DEVICE)
-  .device = {RankDevice_AMB, LayoutDevice_AMB, AmbDeviceUpdate, AmbDeviceMult, AmbDeviceMultTranspose, DescribeDevice_AMB, AmbDeviceDestroy, LoadDevice_AMB, AmbDeviceFigures, AmbDeviceView, AmbDeviceMultDot},
+  .device = {RankDevice_AMB, LayoutDevice_AMB, AmbDeviceUpdate, AmbDeviceMult, AmbDeviceMultTranspose, DescribeDevice_AMB, AmbDeviceDestroy, LoadDevice_AMB, AmbDeviceFigures, AmbDeviceView, AmbDeviceMultDot, AmbDeviceReadsCSR},
 #endif
   .create_seq     = MatCreate_SeqAIJAMB,
   .create_mpi     = MatCreate_MPIAIJAMB,

@@ -12,7 +12,7 @@ static SYS_INLINE void AmbChunkB(const int b, const SysStorage stored, uint32_t 
 
   for (uint32_t i = 0; i < n; i++) {
     for (int l = 0; l < AMB_C; l++) {
-      for (int k = 0; k < b; k++) s[l] += AmbValue(stored, A, at + (AMB_C * (size_t)i + l) * b + k) * x[col[AMB_C * (size_t)i + l] + k];
+      for (int k = 0; k < b; k++) s[l] += SysValuesAt(stored, &A->values.table, A->val, at + (AMB_C * (size_t)i + l) * b + k) * x[col[AMB_C * (size_t)i + l] + k];
     }
   }
   for (int l = 0; l < AMB_C; l++) sum[l] = s[l];

@@ -86,6 +86,7 @@ typedef struct {
   int       offset[AMB_STENCIL_MOST];             /* columns relative to the first row of the group */
   SysScalar value[AMB_GROUPS * AMB_STENCIL_MOST]; /* entry k of row q of a group is value[k * group + q] */
   unsigned *mask;                                 /* for each word, m of them */
+  unsigned  others;                               /* rows that are computed from CSR */
 } AmbStencil;
 
 /* A CSR as the kernels read it; entry k has the value a[from[k]], or a[k] if from is NULL */
@@ -139,8 +140,8 @@ SysStatus AmbDeviceProductDot(AmbDevice *, const AmbArrays *, const SysScalar *x
 SysStatus AmbDeviceFill(const AmbLayout *, const AmbArrays *, cudaStream_t);
 SysStatus AmbDeviceRefill(const AmbLayout *, size_t n, const SysScalar *a, cudaStream_t);
 
-/* The storage of values: chooses it, brings values that lie in layout.val, or that the map finds in a[], into it, and gives its figures */
-SysStatus AmbValuesChoose(SysValuesChoice *, int64_t nz, const SysScalar *a, cudaStream_t);
+/* The storage of values: chooses it for nz values a[from[k]], or a[k] if from is NULL; brings values that lie in layout.val, or that the map finds in a[], into it, and gives its figures */
+SysStatus AmbValuesChoose(SysValuesChoice *, int64_t nz, const SysScalar *a, const int *from, cudaStream_t);
 SysStatus AmbValuesStore(AmbDevice *, const SysScalar *a, cudaStream_t);
 SysStatus AmbValuesStencil(AmbDevice *, const AmbArrays *, cudaStream_t);
 void      AmbValuesDescribe(AmbDevice *);

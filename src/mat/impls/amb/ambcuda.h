@@ -53,6 +53,9 @@ SysStatus AmbDeviceUpdate(void *, const SysCSR *, SysStream);
 SysStatus AmbDeviceMult(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 SysStatus AmbDeviceMultTranspose(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 
+/* Do products compute some rows from CSR although no number is a NaN? */
+int AmbDeviceReadsCSR(const void *);
+
 /* multdot() of the format's table */
 SysStatus AmbDeviceMultDot(void *, const SysCSR *, const SysScalar *x, SysScalar *z, SysScalar *parts, int64_t *nparts, SysStream);
 

@@ -381,7 +381,7 @@ SysStatus AmbDeviceConvert(const SysCSR *csr, const int *from, const AmbDevicePa
   if (csr->m > INT_MAX || csr->n > INT_MAX || csr->nz > INT_MAX) return SYS_TOO_LARGE;
   status = AmbCreateWorkspaceCreate(csr->m, stream, &w);
   SysValuesBegin(&w.values, params->values);
-  if (status == SYS_SUCCESS) status = AmbValuesChoose(&w.values, csr->nz, csr->a, stream);
+  if (status == SYS_SUCCESS) status = AmbValuesChoose(&w.values, csr->nz, csr->a, from, stream);
   if (status == SYS_SUCCESS) status = AmbCreateModel(csr, params, &w, stream, choice, &nchoice);
   if (status == SYS_SUCCESS) status = AmbCreateConverted(csr, from, &choice[0], &w, stream, A);
   trials.conversion = SysSeconds(CLOCK_MONOTONIC) - trials.start;

@@ -21,7 +21,7 @@ SysStatus AmbDeviceRenew(AmbDevice *A, const AmbArrays *arrays, cudaStream_t str
 
   A->written = 1;
   A->values.changes++;
-  SYS_CALL(AmbValuesChoose(&A->values, A->layout.nz, arrays->a, stream));
+  SYS_CALL(AmbValuesChoose(&A->values, A->layout.nz, arrays->a, arrays->from, stream));
   SYS_CALL(AmbValuesStencil(A, arrays, stream));
   if (A->stencil.n) return SYS_SUCCESS;
   if (!A->layout.map) {
@@ -74,6 +74,13 @@ SysStatus AmbDeviceMultTranspose(void *data, const SysCSR *csr, SysScalar alpha,
   AmbDevice *A = (AmbDevice *)data;
 
   return AmbTransposedMult(&A->transposed, csr, A->info.threads, alpha, x, beta, y, z, stream);
+}
+
+int AmbDeviceReadsCSR(const void *data)
+{
+  const AmbDevice *A = (const AmbDevice *)data;
+
+  return A->stencil.others || (A->transposed.A && A->transposed.A->stencil.others);
 }
 
 void AmbDeviceGetInfo(const AmbDevice *A, AmbDeviceInfo *info)

@@ -229,6 +229,7 @@ SysStatus AmbStencilCreate(int m, const AmbArrays *csr, int group, cudaStream_t 
   SYS_CALL(SysLaunch(AmbStencilMasks, SysBlocks((int64_t)m * LANES), SYS_THREADS, 0, stream, m, *csr, *S, &device->others));
   SYS_CUDA(cudaMemcpyAsync(&found.others, &device->others, sizeof(found.others), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
+  S->others = found.others;
   if ((int64_t)found.others * OTHERS > m) AmbStencilDestroy(S);
   return SYS_SUCCESS;
 }

@@ -16,8 +16,9 @@ typedef struct {
   int                used, overflow, not_float;
 } AmbDistinct;
 
-/* Enters the values in the set, unless it has too many. A thread block remembers values that it has entered, so that it seldom looks at the set. */
-static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesFind(int64_t nz, const SysScalar *__restrict__ a, int table, volatile AmbDistinct *D)
+/* Enters the values in the set, unless it has too many. A thread block remembers values that it has entered, so that it seldom looks at the set. It reads what it
+   remembers, and then adds to it, with all threads at the same point. */
+static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesFind(int64_t nz, const SysScalar *__restrict__ a, const int *__restrict__ from, int table, volatile AmbDistinct *D)
 {
   __shared__ unsigned long long entered[SLOTS];
   bool                          floats = true;
@@ -26,11 +27,17 @@ static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesFind(int64_t nz, 
   __syncthreads();
   for (int64_t first = (int64_t)blockIdx.x * EACH * SYS_THREADS; first < nz; first += (int64_t)gridDim.x * EACH * SYS_THREADS) {
     SysScalar v[EACH];
+    unsigned  slot[EACH];
+    bool      enter[EACH];
 
     if (D->overflow) table = 0;
-    if (!table && D->not_float) return;
+    if (__syncthreads_and(!table && D->not_float)) return;
 #pragma unroll
-    for (int e = 0; e < EACH; e++) v[e] = first + e * SYS_THREADS + threadIdx.x < nz ? a[first + e * SYS_THREADS + threadIdx.x] : 0;
+    for (int e = 0; e < EACH; e++) {
+      const int64_t k = first + e * SYS_THREADS + threadIdx.x;
+
+      v[e] = k < nz ? a[from ? from[k] : k] : 0;
+    }
 #pragma unroll
     for (int e = 0; e < EACH; e++) {
       const unsigned long long bits = SysTableBitsOf(&v[e]).word[0];
@@ -40,12 +47,17 @@ static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesFind(int64_t nz, 
 #else
       floats = false;
 #endif
-      if (!table || bits == 0) continue;
-      unsigned h = (unsigned)SysTableHash(SysTableBitsOf(&v[e])) % SLOTS;
+      slot[e]  = (unsigned)SysTableHash(SysTableBitsOf(&v[e])) % SLOTS;
+      enter[e] = table && bits && entered[slot[e]] != bits;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int e = 0; e < EACH; e++) {
+      const unsigned long long bits = SysTableBitsOf(&v[e]).word[0];
 
-      if (((volatile unsigned long long *)entered)[h] == bits) continue;
-      ((volatile unsigned long long *)entered)[h] = bits;
-      for (;; h = (h + 1) % SLOTS) {
+      if (!enter[e]) continue;
+      (void)atomicExch(&entered[slot[e]], bits);
+      for (unsigned h = slot[e];; h = (h + 1) % SLOTS) {
         unsigned long long here = D->slot[h];
 
         if (here == 0) {
@@ -60,7 +72,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) AmbValuesFind(int64_t nz, 
   }
 }
 
-SysStatus AmbValuesChoose(SysValuesChoice *V, int64_t nz, const SysScalar *a, cudaStream_t stream)
+SysStatus AmbValuesChoose(SysValuesChoice *V, int64_t nz, const SysScalar *a, const int *from, cudaStream_t stream)
 {
   AmbDistinct found;
   SysScratch  s;
@@ -71,7 +83,7 @@ SysStatus AmbValuesChoose(SysValuesChoice *V, int64_t nz, const SysScalar *a, cu
   }
   SYS_CALL(SysDeviceAllocate(&s.memory, sizeof(found)));
   SYS_CUDA(cudaMemsetAsync(s.memory, 0, sizeof(found), stream));
-  SYS_CALL(SysLaunch(AmbValuesFind, SysMin(SysBlocks(nz, EACH * SYS_THREADS), MOST_BLOCKS), SYS_THREADS, 0, stream, nz, a, SysValuesMustLook(V), (AmbDistinct *)s.memory));
+  SYS_CALL(SysLaunch(AmbValuesFind, SysMin(SysBlocks(nz, EACH * SYS_THREADS), MOST_BLOCKS), SYS_THREADS, 0, stream, nz, a, from, SysValuesMustLook(V), (AmbDistinct *)s.memory));
   SYS_CUDA(cudaMemcpyAsync(&found, s.memory, sizeof(found), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   if (found.overflow) SysValuesTake(V, 0, NULL, 1, !found.not_float);

@@ -33,25 +33,6 @@ static SysStatus AmbHostLayoutAll(const AmbHost *A, int nworker, AmbLayout *layo
   return (SysStatus)status;
 }
 
-/* Stores the value of entry k of the CSR at a place of the format */
-static inline __attribute__((always_inline)) void AmbHostPut(const SysStorage stored, const AmbHost *A, int64_t at, SysInt k)
-{
-  if (stored == SYS_STORAGE_PLACES) ((uint8_t *)A->val)[at] = A->place[k];
-#if defined(SYS_HAVE_STORAGE_SINGLE)
-  else if (stored == SYS_STORAGE_SINGLE) ((float *)A->val)[at] = (float)A->csr.a[k];
-#endif
-  else ((SysScalar *)A->val)[at] = A->csr.a[k];
-}
-
-static inline __attribute__((always_inline)) void AmbHostPutZero(const SysStorage stored, const AmbHost *A, int64_t at)
-{
-  if (stored == SYS_STORAGE_PLACES) ((uint8_t *)A->val)[at] = 0;
-#if defined(SYS_HAVE_STORAGE_SINGLE)
-  else if (stored == SYS_STORAGE_SINGLE) ((float *)A->val)[at] = 0;
-#endif
-  else ((SysScalar *)A->val)[at] = 0;
-}
-
 /*
    Writes the blocks of one row, from its entry k on, into every stride-th slot beginning at slot; returns the entry after the last one written.
    only: the row has no entries in other tiles, so that the end of its part is known without a look at the columns.
@@ -68,25 +49,25 @@ static inline __attribute__((always_inline)) SysInt AmbHostFillRow(const int b, 
     int64_t first;
 
     if (b == 1 && what == SYS_FILL_VALUES) {
-      AmbHostPut(stored, A, val + i, k++);
+      SysValuesPut(stored, A->val, val + i, A->csr.a, A->place, k++);
       continue;
     }
     first = j[k] - T->col < top ? j[k] - T->col : top;
     if (what != SYS_FILL_VALUES) col[i] = (uint16_t)first;
     if (end - k >= b && j[k + b - 1] - T->col == first + b - 1 && j[k + b - 1] < T->hi) { /* a block without filling */
-      for (int q = 0; q < b && what != SYS_FILL_PATTERN; q++) AmbHostPut(stored, A, val + i * b + q, k + q);
+      for (int q = 0; q < b && what != SYS_FILL_PATTERN; q++) SysValuesPut(stored, A->val, val + i * b + q, A->csr.a, A->place, k + q);
       k += b;
       continue;
     }
-    for (int q = 0; q < b && what == SYS_FILL_ALL; q++) AmbHostPutZero(stored, A, val + i * b + q);
+    for (int q = 0; q < b && what == SYS_FILL_ALL; q++) SysValuesPutZero(stored, A->val, val + i * b + q);
     do {
-      if (what != SYS_FILL_PATTERN) AmbHostPut(stored, A, val + i * b + (j[k] - T->col - first), k);
+      if (what != SYS_FILL_PATTERN) SysValuesPut(stored, A->val, val + i * b + (j[k] - T->col - first), A->csr.a, A->place, k);
       k++;
     } while (k < end && (only || j[k] < T->hi) && j[k] - T->col < first + b);
   }
   for (; i < slots && what != SYS_FILL_VALUES; i += stride) {
     col[i] = 0;
-    for (int q = 0; q < b && what == SYS_FILL_ALL; q++) AmbHostPutZero(stored, A, val + i * b + q);
+    for (int q = 0; q < b && what == SYS_FILL_ALL; q++) SysValuesPutZero(stored, A->val, val + i * b + q);
   }
   return k;
 }
@@ -195,45 +176,15 @@ static SysStatus AmbHostFill(AmbHost *A, int nworker, SysFill what, const AmbLay
   return (SysStatus)status;
 }
 
-/* Chooses the storage of the values of A->csr, and makes room for them if it is another one, or if there was none. A room that is new reads as zero, which is filling. */
-static SysStatus AmbHostChooseValues(AmbHost *A, int nworker, int zero)
-{
-  SysValuesChoice V = A->values;
-  const size_t    n = (size_t)(AMB_C * A->block_size * A->nstep);
-  void           *val;
-
-  if (A->csr.a) {
-    V.changes += A->filled;
-    SysValuesChoose(&V, A->csr.nz, A->csr.a, nworker);
-  }
-  if (!A->val || V.stored != A->values.stored) {
-    val = (*(zero ? SysAllocateZero : SysAllocate))(SysStorageSize(V.stored) * n);
-    if (!val) return SYS_OUT_OF_MEMORY;
-    if (A->val) SysRelease(A->val, SysStorageSize(A->values.stored) * n);
-    A->val = val;
-  }
-  A->values = V;
-  return SYS_SUCCESS;
-}
-
-/* Fills in the values, which AmbHostChooseValues() has made room for */
+/* Chooses the storage of values, and fills them in */
 static SysStatus AmbHostFillAll(AmbHost *A, int nworker, SysFill what, const AmbLayout *layout, const AmbLayout *before)
 {
-  uint8_t  *place = NULL;
-  SysStatus status;
+  uint8_t  *place;
+  SysStatus status = SysValuesMakeRoom(&A->values, &A->csr, (size_t)(AMB_C * A->block_size * A->nstep), A->filled, what != SYS_FILL_ALL, nworker, &A->val);
 
-  if (A->values.stored == SYS_STORAGE_PLACES && A->csr.nz) {
-    place = SysAllocate((size_t)A->csr.nz);
-    if (!place) return SYS_OUT_OF_MEMORY;
-#if defined(_OPENMP)
-  #pragma omp parallel num_threads(nworker) if (nworker > 1)
-#endif
-    {
-      const int64_t nt = omp_get_num_threads(), t = omp_get_thread_num(), begin = A->csr.nz * t / nt, end = A->csr.nz * (t + 1) / nt;
-
-      SysTableEncode(&A->values.table, end - begin, A->csr.a + begin, place + begin);
-    }
-  }
+  if (status) return status;
+  status = SysValuesFindPlaces(&A->values, &A->csr, nworker, &place);
+  if (status) return status;
   A->place = place;
   status   = AmbHostFill(A, nworker, what, layout, before);
   A->place = NULL;
@@ -270,7 +221,6 @@ SysStatus AmbHostCreate(const SysCSR *csr, const AmbPlan *plan, int nworker, con
     A->col   = SysAllocate(sizeof(*A->col) * AMB_C * A->nstep);
     if (!A->tile || !A->start || !A->perm || !A->col) status = SYS_OUT_OF_MEMORY;
   }
-  if (!status) status = AmbHostChooseValues(A, nworker, !csr->a);
   if (!status) status = AmbHostFillAll(A, nworker, csr->a ? SYS_FILL_ALL : SYS_FILL_PATTERN, layout, before);
   for (int64_t s = 0; layout && s < A->nscope; s++) {
     free(layout[s].tile);
@@ -287,14 +237,11 @@ SysStatus AmbHostCreate(const SysCSR *csr, const AmbPlan *plan, int nworker, con
 /* Stores new values; the pattern stays */
 SysStatus AmbHostUpdate(void *data, const SysCSR *csr, SysStream stream)
 {
-  AmbHost  *A = (AmbHost *)data;
-  SysStatus status;
+  AmbHost *A = (AmbHost *)data;
 
   (void)stream;
   A->csr = *csr;
-  status = AmbHostChooseValues(A, A->nthread, 1);
-  if (!status) status = AmbHostFillAll(A, A->nthread, SYS_FILL_VALUES, NULL, NULL);
-  return status;
+  return AmbHostFillAll(A, A->nthread, SYS_FILL_VALUES, NULL, NULL);
 }
 
 /* Gives every thread memory for a stretch of the result of the transposed product */

@@ -106,16 +106,6 @@ static inline int64_t AmbRowOfEntry(const SysCSR *A, int64_t k)
   return lo;
 }
 
-/* Value number at of the format */
-static SYS_INLINE SysScalar AmbValue(const SysStorage stored, const AmbHost *A, size_t at)
-{
-  if (stored == SYS_STORAGE_PLACES) return A->values.table.value[((const uint8_t *)A->val)[at]];
-#if defined(SYS_HAVE_STORAGE_SINGLE)
-  if (stored == SYS_STORAGE_SINGLE) return ((const float *)A->val)[at];
-#endif
-  return ((const SysScalar *)A->val)[at];
-}
-
 const AmbKernels *AmbHostKernels(void);
 
 /* Products are made by nthread threads, plan and conversion by nworker. If a is NULL the conversion needs only the pattern; AmbHostUpdate() brings the values

@@ -169,7 +169,7 @@ static SYS_INLINE void AmbTileTranspose(const int b, const SysStorage stored, co
     }
     for (uint32_t i = 0; i < start[c + 1] - start[c]; i++, col += AMB_C, val += AMB_C * b) {
       for (int l = 0; l < AMB_C; l++) {
-        for (int k = 0; k < b; k++) zs[col[l] + k] += AmbValue(stored, A, val + l * b + k) * factor[l];
+        for (int k = 0; k < b; k++) zs[col[l] + k] += SysValuesAt(stored, &A->values.table, A->val, val + l * b + k) * factor[l];
       }
     }
   }

@@ -130,6 +130,8 @@ static __global__ void CcooMult(const __grid_constant__ CcooLayout L, const __gr
       const SysScalar t = __shfl_down_sync(SYS_ALL_LANES, sum, d);
       const unsigned  s = __shfl_down_sync(SYS_ALL_LANES, row, d);
 
+      if (!__any_sync(SYS_ALL_LANES, lane + d < SYS_WARP && s == row)) break; /* no row has so many groups */
+
       if (lane + d < SYS_WARP && s == row) sum += t;
     }
   } else {

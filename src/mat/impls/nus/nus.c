@@ -33,7 +33,7 @@ static const char NusCitation[] = "@inproceedings{nagasaka2014,\n"
 /* ------------------------------------------------- on both sides ------------------------------------------------- */
 
 /* Translates the parameters for the kernels, as far as they do not depend on the matrix */
-static void NusGetParams(const NusSellParams *from, PetscInt n, NusParams *to)
+static void NusGetParams(const NusSellParams *from, const MatShadowCSR *csr, NusParams *to)
 {
   static const NusSegmentation segmentation[] = {NUS_NONUNIFORM, NUS_UNIFORM, NUS_NONE};
 
@@ -43,8 +43,9 @@ static void NusGetParams(const NusSellParams *from, PetscInt n, NusParams *to)
   to->sigma        = (int)from->sigma;
   for (int k = 0; k < 2; k++) {
     to->width[k] = from->width[k];
-    to->count[k] = from->count[k] < 0 ? (from->tune == MAT_NUSSELL_TUNE_OFF ? 0 : -1) : PetscMin(from->count[k], n);
+    to->count[k] = from->count[k] < 0 ? (from->tune == MAT_NUSSELL_TUNE_OFF ? 0 : -1) : PetscMin(from->count[k], csr->A.n);
   }
+  to->values = csr->values;
 }
 
 /* The figures of segments; those of the side follow */
@@ -109,7 +110,7 @@ static int RankHost_NUSSELL(const MatShadowCSR *csr, const void *params, MatShad
   SysStatus            status;
   int                  tried = 0, n = 0;
 
-  NusGetParams(wanted, csr->A.n, &asked);
+  NusGetParams(wanted, csr, &asked);
   p = asked;
   NusHostCache(&cache);
   status = wanted->tune == MAT_NUSSELL_TUNE_EXHAUSTIVE && csr->A.a ? NusHostTune(&csr->A, &cache, csr->threads, NusHostKernels(), &p, &tried) : NusHostPlan(&csr->A, &cache, csr->threads, &p, &bytes);
@@ -149,7 +150,7 @@ static const MatShadowFigure NusHostFigures[] = {
    {"chunk_size", MAT_SHADOW_OF_BLOCK  },
    {"sort_scope", MAT_SHADOW_OF_BLOCK  },
    {"tiles",      MAT_SHADOW_OF_PROCESS},
-   {NULL,         MAT_SHADOW_OF_BLOCK  }
+   MAT_SHADOW_VALUES_FIGURES, {NULL,         MAT_SHADOW_OF_BLOCK  }
 };
 
 static void DescribeHost_NUSSELL(const void *data, MatShadowInfo *info, double figure[])
@@ -165,6 +166,7 @@ static void DescribeHost_NUSSELL(const void *data, MatShadowInfo *info, double f
   side[1]             = host->params.c;
   side[2]             = host->params.sigma;
   side[3]             = (double)host->ntile;
+  MatShadowValuesDescribe(host->values.stored, host->values.table.n, host->values.exact, side + 4);
   NusDescribeSegments(&host->params, host->ngathered, figure);
 }
 
@@ -174,6 +176,7 @@ static PetscErrorCode ViewHost_NUSSELL(const double figure[], const char where[]
 
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  blocks of %.0f columns, chunks of %.0f rows, scopes of %.0f rows, %.0f tiles%s\n", side[0], side[1], side[2], side[3], where));
+  PetscCall(MatShadowValuesView(side + 4, where, viewer));
   PetscCall(NusViewSegments(figure, where, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -206,7 +209,7 @@ static int RankDevice_NUSSELL(const MatShadowCSR *csr, const void *params, MatSh
   *reason = NusDeviceLacks(wanted);
   if (params == MatShadowFormatNUSSELL.open && !NusDeviceMayCut(csr->A.n)) *reason = "segments bring no gain"; /* for MATAUTOSPARSE, which tries the same layout as AMB's */
   if (*reason) return 0;
-  NusGetParams(wanted, (PetscInt)csr->A.n, &choice.params);
+  NusGetParams(wanted, csr, &choice.params);
   choice.tune = wanted->tune == MAT_NUSSELL_TUNE_EXHAUSTIVE ? NUS_DEVICE_EXHAUSTIVE : NUS_DEVICE_MODEL;
   list[0]     = c;
   NusDeviceCandidateSet(&list[0], &choice);
@@ -502,6 +505,7 @@ static const char *const NusOptions[] = {"mat_nussell_segmentation", "mat_nussel
    Options Database Keys:
 +  -mat_type nussell                                   - sets the type, in `MatSetFromOptions()`
 .  -mat_nussell_device <auto,cpu,gpu>                  - where the matrix is stored
+.  -mat_shadow_values <double,exact,single,table>      - how values are stored
 .  -mat_nussell_segmentation <nonuniform,uniform,none> - how columns are cut into segments
 .  -mat_nussell_rows <sell,jds>                        - how a segment is stored
 .  -mat_nussell_tune <model,online,exhaustive,off>     - how parameters that are left open are chosen
@@ -515,7 +519,7 @@ static const char *const NusOptions[] = {"mat_nussell_segmentation", "mat_nussel
 
    Level: beginner
 
-.seealso: `MatNUSSELLSetSegmentation()`, `MatNUSSELLSetRows()`, `MatNUSSELLSetTune()`, `MatNUSSELLSetChunk()`, `MatNUSSELLSetSegments()`, `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAIJ`
+.seealso: `MatNUSSELLSetSegmentation()`, `MatNUSSELLSetRows()`, `MatNUSSELLSetTune()`, `MatNUSSELLSetChunk()`, `MatNUSSELLSetSegments()`, `MatShadowSetValues()`, `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAIJ`
 M*/
 MAT_SHADOW_CONSTRUCTORS(NUSSELL)
 
@@ -527,9 +531,9 @@ const MatShadowFormat MatShadowFormatNUSSELL = {
   .cited       = &NusCited,
   .params_size = sizeof(NusSellParams),
   .open        = &NusOpen,
-  .host        = {RankHost_NUSSELL,      LayoutHost_NUSSELL, NusHostUpdate, NusHostMult,            NusHostMultTranspose,   DescribeHost_NUSSELL, NusHostDestroy, NULL,             NusHostFigures,     ViewHost_NUSSELL},
+  .host        = {RankHost_NUSSELL, LayoutHost_NUSSELL, NusHostUpdate,          NusHostMult,            NusHostMultTranspose, DescribeHost_NUSSELL, NusHostDestroy,   NULL,               NusHostFigures,   ViewHost_NUSSELL },
 #if defined(SYS_HAVE_DEVICE)
-  .device = { RankDevice_NUSSELL, LayoutDevice_NUSSELL,    NusDeviceUpdate, NusDeviceMult, NusDeviceMultTranspose, DescribeDevice_NUSSELL,     NusDeviceDestroy,           NULL, NusDeviceFigures, ViewDevice_NUSSELL, NusDeviceMultDot},
+  .device = { RankDevice_NUSSELL, LayoutDevice_NUSSELL,      NusDeviceUpdate, NusDeviceMult, NusDeviceMultTranspose,     DescribeDevice_NUSSELL,                 NusDeviceDestroy, NULL, NusDeviceFigures, ViewDevice_NUSSELL, NusDeviceMultDot, NusDeviceReadsCSR},
 #endif
   .create_seq     = MatCreate_SeqAIJNUSSELL,
   .create_mpi     = MatCreate_MPIAIJNUSSELL,

@@ -158,7 +158,7 @@ static SysStatus NusDeviceConvert(NusDevice *A, const SysCSR *csr, int measure, 
   }
   for (NusSegment &S : A->segments) {
     const SysCSR          part   = {csr->m, S.n, S.nz, S.csr.i, S.csr.j, csr->a};
-    const AmbDeviceParams params = {1, 0, 0, measure, SYS_VALUES_DOUBLE};
+    const AmbDeviceParams params = {1, 0, 0, measure, p->values};
 
     SYS_CALL(AmbDeviceConvert(&part, S.csr.from, &params, stream, &S.A));
   }
@@ -172,8 +172,9 @@ static SysStatus NusDeviceConverted(const SysCSR *csr, const NusParams *params, 
 
   *out = NULL;
   if (!A) return SYS_OUT_OF_MEMORY;
-  A->params = *params;
-  status    = NusDeviceConvert(A, csr, measure, stream);
+  A->params            = *params;
+  A->transposed.values = params->values;
+  status               = NusDeviceConvert(A, csr, measure, stream);
   if (status == SYS_SUCCESS) *out = A;
   else NusDeviceDestroy(A);
   return status;
@@ -241,28 +242,34 @@ void NusDeviceGetInfo(const NusDevice *A, NusDeviceInfo *info)
 
   *info          = NusDeviceInfo{A->params, (int64_t)A->segments.size(), A->ngathered, {}};
   sum->row_group = 1;
+  sum->exact     = 1;
   for (const NusSegment &S : A->segments) {
-    const AmbDeviceInfo *one = &S.A->info;
+    AmbDeviceInfo one;
 
-    if (one->stored_values > most) {
-      most            = one->stored_values;
-      sum->block_size = one->block_size;
-      sum->threads    = one->threads;
-      sum->steps      = one->steps;
-      sum->sorted     = one->sorted;
-      sum->sort_scope = one->sort_scope;
-      sum->row_group  = one->row_group;
+    AmbDeviceGetInfo(S.A, &one);
+    if (one.stored_values > most) {
+      most            = one.stored_values;
+      sum->block_size = one.block_size;
+      sum->threads    = one.threads;
+      sum->steps      = one.steps;
+      sum->sorted     = one.sorted;
+      sum->sort_scope = one.sort_scope;
+      sum->row_group  = one.row_group;
+      sum->stored     = one.stored;
+      sum->distinct   = one.distinct;
+      sum->stencil    = one.stencil;
     }
-    if (one->tried > sum->tried) sum->tried = one->tried;
-    sum->tasks += one->tasks;
-    sum->diagonal += one->diagonal;
-    sum->narrow += one->narrow;
-    sum->wide += one->wide;
-    sum->split += one->split;
-    sum->bytes_model += one->bytes_model;
-    sum->bytes_stored += one->bytes_stored;
-    sum->bytes_extra += one->bytes_extra;
-    sum->stored_values += one->stored_values;
+    sum->exact &= one.exact;
+    if (one.tried > sum->tried) sum->tried = one.tried;
+    sum->tasks += one.tasks;
+    sum->diagonal += one.diagonal;
+    sum->narrow += one.narrow;
+    sum->wide += one.wide;
+    sum->split += one.split;
+    sum->bytes_model += one.bytes_model;
+    sum->bytes_stored += one.bytes_stored;
+    sum->bytes_extra += one.bytes_extra;
+    sum->stored_values += one.stored_values;
   }
   sum->tried += A->tried;
   sum->bytes_model += gathered;
@@ -329,6 +336,15 @@ SysStatus NusDeviceMultTranspose(void *data, const SysCSR *csr, SysScalar alpha,
   NusDevice *A = (NusDevice *)data;
 
   return AmbTransposedMult(&A->transposed, csr, A->segments.size() == 1 ? A->segments[0].A->info.threads : 0, alpha, x, beta, y, z, stream);
+}
+
+int NusDeviceReadsCSR(const void *data)
+{
+  const NusDevice *A     = (const NusDevice *)data;
+  int              reads = A->transposed.A && AmbDeviceReadsCSR(A->transposed.A);
+
+  for (const NusSegment &S : A->segments) reads |= AmbDeviceReadsCSR(S.A);
+  return reads;
 }
 
 void NusDeviceDestroy(void *data)

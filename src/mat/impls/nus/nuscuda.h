@@ -44,6 +44,9 @@ SysStatus NusDeviceMult(void *, const SysCSR *, SysScalar alpha, const SysScalar
 SysStatus NusDeviceMultDot(void *, const SysCSR *, const SysScalar *x, SysScalar *z, SysScalar *parts, int64_t *nparts, SysStream);
 SysStatus NusDeviceMultTranspose(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 
+/* Do products compute some rows from CSR although no number is a NaN? */
+int NusDeviceReadsCSR(const void *);
+
 /* Is an x of n entries so large that segments may pay? If not, the layout is that of AMB with blocks of one column. */
 int NusDeviceMayCut(int64_t n);
 

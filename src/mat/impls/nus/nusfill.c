@@ -4,11 +4,11 @@
 */
 #include "mat/impls/nus/nuslayout.h"
 
-/* Where an entry is written */
+/* Where an entry is written: the number of its value, and its column */
 typedef struct {
-  SysScalar *val;
-  uint16_t  *col;
-  uint32_t   base;
+  int64_t   val;
+  uint16_t *col;
+  uint32_t  base;
 } Place;
 
 static SYS_INLINE void SetColumn(const int kind, Place p, int64_t i, SysInt col)
@@ -19,28 +19,34 @@ static SYS_INLINE void SetColumn(const int kind, Place p, int64_t i, SysInt col)
   else __builtin_memcpy(p.col + 2 * i, &distance, sizeof(distance));
 }
 
+/* Stores the value of entry k of the matrix */
+static SYS_INLINE void SetValue(const SysStorage stored, const NusHost *A, int64_t at, SysInt k)
+{
+  SysValuesPut(stored, A->val, at, A->csr.a, A->place, k);
+}
+
 /* Fills slots without an entry from slot i on */
-static SYS_INLINE void FillRest(const int kind, const SysFill what, Place p, int64_t i, int64_t slots, int stride)
+static SYS_INLINE void FillRest(const int kind, const SysFill what, const SysStorage stored, const NusHost *A, Place p, int64_t i, int64_t slots, int stride)
 {
   for (; i < slots && what != SYS_FILL_VALUES; i += stride) {
-    if (what == SYS_FILL_ALL) p.val[i] = 0;
+    if (what == SYS_FILL_ALL) SysValuesPutZero(stored, A->val, p.val + i);
     SetColumn(kind, p, i, (SysInt)p.base);
   }
 }
 
 /* Writes the entries of row r to every stride-th slot, and fills the slots left */
-static SYS_INLINE void FillRow(const int kind, const int listed, const SysFill what, const NusPart *P, const SysScalar *a, int r, Place p, int64_t slots, int stride)
+static SYS_INLINE void FillRow(const int kind, const int listed, const SysFill what, const SysStorage stored, const NusHost *A, const NusPart *P, int r, Place p, int64_t slots, int stride)
 {
   int64_t i = 0;
 
   for (SysInt k = P->beg[r]; k < P->beg[r + 1]; k++, i += stride) {
-    if (what != SYS_FILL_PATTERN) p.val[i] = a[listed ? P->entry[k] : k];
+    if (what != SYS_FILL_PATTERN) SetValue(stored, A, p.val + i, listed ? P->entry[k] : k);
     if (what != SYS_FILL_VALUES) SetColumn(kind, p, i, P->col[k]);
   }
-  FillRest(kind, what, p, i, slots, stride);
+  FillRest(kind, what, stored, A, p, i, slots, stride);
 }
 
-static SYS_INLINE void FillDiagonals(const SysFill what, const NusPart *P, const SysScalar *a, int r0, int nl, int C, uint32_t n, Place p)
+static SYS_INLINE void FillDiagonals(const SysFill what, const SysStorage stored, const NusHost *A, const NusPart *P, int r0, int nl, int C, uint32_t n, Place p)
 {
   NusDiagonals d;
 
@@ -48,7 +54,7 @@ static SYS_INLINE void FillDiagonals(const SysFill what, const NusPart *P, const
     for (uint32_t i = 0; i < n; i++) {
       const uint32_t first = (uint32_t)P->col[P->beg[r0] + i];
 
-      for (int l = 0; l < C && what != SYS_FILL_PATTERN; l++) p.val[(int64_t)C * i + l] = a[P->entry ? P->entry[P->beg[r0 + l] + i] : P->beg[r0 + l] + (SysInt)i];
+      for (int l = 0; l < C && what != SYS_FILL_PATTERN; l++) SetValue(stored, A, p.val + (int64_t)C * i + l, P->entry ? P->entry[P->beg[r0 + l] + i] : P->beg[r0 + l] + (SysInt)i);
       __builtin_memcpy(p.col + 2 * (int64_t)i, &first, sizeof(first));
     }
     return;
@@ -59,11 +65,11 @@ static SYS_INLINE void FillDiagonals(const SysFill what, const NusPart *P, const
     const uint32_t first = (uint32_t)least;
 
     for (int l = 0; l < C; l++) {
-      SysScalar *to = p.val + (int64_t)C * i + l;
+      const int64_t to = p.val + (int64_t)C * i + l;
 
-      if (what != SYS_FILL_PATTERN) *to = 0;
+      if (what != SYS_FILL_PATTERN) SysValuesPutZero(stored, A->val, to);
       if (d.head[l] != least) continue;
-      if (what != SYS_FILL_PATTERN) *to = a[P->entry ? P->entry[d.pos[l]] : d.pos[l]];
+      if (what != SYS_FILL_PATTERN) SetValue(stored, A, to, P->entry ? P->entry[d.pos[l]] : d.pos[l]);
       d.pos[l]++;
       NusHead(P, r0, l, &d);
     }
@@ -71,13 +77,13 @@ static SYS_INLINE void FillDiagonals(const SysFill what, const NusPart *P, const
   }
 }
 
-static SYS_INLINE void FillChunk(const int kind, const int listed, const SysFill what, const NusHost *A, const NusTile *T, const NusPart *P, int c, NusChunk h, Place p)
+static SYS_INLINE void FillChunk(const int kind, const int listed, const SysFill what, const SysStorage stored, const NusHost *A, const NusTile *T, const NusPart *P, int c, NusChunk h, Place p)
 {
   const int       C    = A->params.c;
   const uint16_t *perm = A->perm + T->perm;
 
   if (c < T->nsplit) {
-    FillRow(kind, listed, what, P, A->csr.a, perm[c], p, (int64_t)C * h.n, 1);
+    FillRow(kind, listed, what, stored, A, P, perm[c], p, (int64_t)C * h.n, 1);
     return;
   }
   for (int l = 0; l < C; l++) {
@@ -86,15 +92,15 @@ static SYS_INLINE void FillChunk(const int kind, const int listed, const SysFill
 
     lane.val += l;
     lane.col += kind == NUS_NARROW ? l : 2 * l;
-    if (r < P->nrow) FillRow(kind, listed, what, P, A->csr.a, r, lane, (int64_t)C * h.n - l, C);
-    else FillRest(kind, what, lane, 0, (int64_t)C * h.n, C);
+    if (r < P->nrow) FillRow(kind, listed, what, stored, A, P, r, lane, (int64_t)C * h.n - l, C);
+    else FillRest(kind, what, stored, A, lane, 0, (int64_t)C * h.n, C);
   }
 }
 
-static SYS_INLINE void FillSELL(const int listed, const SysFill what, const NusHost *A, const NusTile *T, const NusPart *P)
+static SYS_INLINE void FillSELL(const int listed, const SysFill what, const SysStorage stored, const NusHost *A, const NusTile *T, const NusPart *P)
 {
   const int C = A->params.c;
-  Place     p = {A->val + T->slot, A->col + T->col, 0};
+  Place     p = {T->slot, A->col + T->col, 0};
 
   for (int c = 0; c < T->nfilled; c++) {
     const NusChunk h = A->chunk[T->chunk + c];
@@ -103,41 +109,43 @@ static SYS_INLINE void FillSELL(const int listed, const SysFill what, const NusH
     if (h.kind == NUS_DIAGONAL) {
       const int r0 = C * A->perm[T->perm + c];
 
-      FillDiagonals(what, P, A->csr.a, r0, (int)SysMin(C, P->nrow - r0), C, h.n, p);
-    } else if (h.kind == NUS_NARROW) FillChunk(NUS_NARROW, listed, what, A, T, P, c, h, p);
-    else FillChunk(NUS_WIDE, listed, what, A, T, P, c, h, p);
+      FillDiagonals(what, stored, A, P, r0, (int)SysMin(C, P->nrow - r0), C, h.n, p);
+    } else if (h.kind == NUS_NARROW) FillChunk(NUS_NARROW, listed, what, stored, A, T, P, c, h, p);
+    else FillChunk(NUS_WIDE, listed, what, stored, A, T, P, c, h, p);
     p.val += (int64_t)C * h.n;
     p.col += (int64_t)NusStepUnits(h.kind, C) * h.n;
   }
 }
 
-static SYS_INLINE void FillJDS(const SysFill what, const NusHost *A, const NusTile *T, const NusPart *P)
+static SYS_INLINE void FillJDS(const SysFill what, const SysStorage stored, const NusHost *A, const NusTile *T, const NusPart *P)
 {
   const uint16_t *perm = A->perm + T->perm;
   const uint32_t *diag = A->diag + T->diag;
-  const Place     p    = {A->val + T->slot, A->col + T->col, T->base};
+  const Place     p    = {T->slot, A->col + T->col, T->base};
 
   for (int k = 0; k < T->nrow; k++) {
     for (SysInt i = 0; i < P->beg[perm[k] + 1] - P->beg[perm[k]]; i++) {
       const SysInt  e    = P->beg[perm[k]] + i;
       const int64_t slot = (int64_t)diag[i] + k;
 
-      if (what != SYS_FILL_PATTERN) p.val[slot] = A->csr.a[P->entry ? P->entry[e] : e];
+      if (what != SYS_FILL_PATTERN) SetValue(stored, A, p.val + slot, P->entry ? P->entry[e] : e);
       if (what != SYS_FILL_VALUES) SetColumn(T->kind, p, slot, P->col[e]);
     }
   }
 }
 
-static SYS_INLINE void FillTile(const SysFill what, const NusHost *A, const NusTile *T, const NusPart *P)
+static SYS_INLINE void FillTile(const SysFill what, const SysStorage stored, const NusHost *A, const NusTile *T, const NusPart *P)
 {
-  if (A->params.rows == NUS_JDS) FillJDS(what, A, T, P);
-  else if (P->entry) FillSELL(1, what, A, T, P);
-  else FillSELL(0, what, A, T, P);
+  if (A->params.rows == NUS_JDS) FillJDS(what, stored, A, T, P);
+  else if (P->entry) FillSELL(1, what, stored, A, T, P);
+  else FillSELL(0, what, stored, A, T, P);
 }
 
+/* The parts to write are constants in the loops, for values that are stored as they are; others have to be coded anyway */
 void NusFillTile(const NusHost *A, const NusTile *T, const NusPart *P, SysFill what)
 {
-  if (what == SYS_FILL_VALUES) FillTile(SYS_FILL_VALUES, A, T, P);
-  else if (what == SYS_FILL_PATTERN) FillTile(SYS_FILL_PATTERN, A, T, P);
-  else FillTile(SYS_FILL_ALL, A, T, P);
+  if (A->values.stored != SYS_STORAGE_PLAIN) FillTile(what, A->values.stored, A, T, P);
+  else if (what == SYS_FILL_VALUES) FillTile(SYS_FILL_VALUES, SYS_STORAGE_PLAIN, A, T, P);
+  else if (what == SYS_FILL_PATTERN) FillTile(SYS_FILL_PATTERN, SYS_STORAGE_PLAIN, A, T, P);
+  else FillTile(SYS_FILL_ALL, SYS_STORAGE_PLAIN, A, T, P);
 }

@@ -176,7 +176,7 @@ static void NusHostPlaceScope(NusHost *A, const NusLayout *L, int64_t s)
   }
 }
 
-static SysStatus NusHostFill(NusHost *A, int nworker, SysFill what, const NusLayout *layout)
+static SysStatus NusHostFillTiles(NusHost *A, int nworker, SysFill what, const NusLayout *layout)
 {
   int status = SYS_SUCCESS;
 
@@ -205,7 +205,23 @@ static SysStatus NusHostFill(NusHost *A, int nworker, SysFill what, const NusLay
   return (SysStatus)status;
 }
 
-/* Converts a matrix. The parameters are those of a plan, which leaves nothing open. Bytes are counted before the format is filled, and must not exceed most. */
+/* Fills in the values, for which there is room */
+static SysStatus NusHostFill(NusHost *A, int nworker, SysFill what, const NusLayout *layout)
+{
+  uint8_t  *place;
+  SysStatus status = SysValuesFindPlaces(&A->values, &A->csr, nworker, &place);
+
+  if (status) return status;
+  A->place = place;
+  status   = NusHostFillTiles(A, nworker, what, layout);
+  A->place = NULL;
+  SysRelease(place, (size_t)A->csr.nz);
+  if (what != SYS_FILL_PATTERN) A->filled = 1;
+  return status;
+}
+
+/* Converts a matrix. The parameters are those of a plan, which leaves nothing open. Bytes are counted before the format is filled, and must not exceed most: with values
+   as they are, because values may change. */
 SysStatus NusHostCreate(const SysCSR *csr, const NusParams *params, int nthread, int nworker, const NusKernels *kernels, double most, double *bytes, NusHost **out)
 {
   NusHost   *A      = calloc(1, sizeof(*A));
@@ -214,10 +230,11 @@ SysStatus NusHostCreate(const SysCSR *csr, const NusParams *params, int nthread,
 
   *out = NULL;
   if (!A) return SYS_OUT_OF_MEMORY;
-  A->csr          = *csr;
-  A->kernels      = kernels;
-  A->params       = *params;
-  A->nthread      = nthread;
+  A->csr     = *csr;
+  A->kernels = kernels;
+  A->params  = *params;
+  A->nthread = nthread;
+  SysValuesBegin(&A->values, params->values);
   A->nscope       = (csr->m + params->sigma - 1) / params->sigma;
   A->scope_tile   = calloc(A->nscope + 1, sizeof(*A->scope_tile));
   A->thread_scope = calloc(A->nthread + 1, sizeof(*A->thread_scope));
@@ -246,14 +263,15 @@ SysStatus NusHostCreate(const SysCSR *csr, const NusParams *params, int nthread,
     A->perm          = SysAllocate(sizeof(*A->perm) * A->nperm);
     A->diag          = SysAllocate(sizeof(*A->diag) * A->ndiag);
     A->col           = SysAllocate(sizeof(*A->col) * A->ncol);
-    A->val           = (*(A->csr.a ? SysAllocate : SysAllocateZero))(sizeof(*A->val) * A->nslot);
-    if (!A->tile || !A->tile_of_scope || !A->chunk || !A->perm || !A->diag || !A->col || !A->val) status = SYS_OUT_OF_MEMORY;
+    if (!A->tile || !A->tile_of_scope || !A->chunk || !A->perm || !A->diag || !A->col) status = SYS_OUT_OF_MEMORY;
   }
+  if (!status) status = SysValuesMakeRoom(&A->values, csr, (size_t)A->nslot, 0, !csr->a, nworker, &A->val);
   if (!status) {
     NusHostShareScopes(A, layout);
     NusHostOrderTiles(A, layout);
     NusHostPlaceTiles(A);
     status = NusHostFill(A, nworker, csr->a ? SYS_FILL_ALL : SYS_FILL_PATTERN, layout);
+    *bytes = NusHostBytes(A);
   }
   for (int64_t s = 0; layout && s < A->nscope; s++) NusLayoutDestroy(layout + s);
   free(layout);
@@ -265,11 +283,13 @@ SysStatus NusHostCreate(const SysCSR *csr, const NusParams *params, int nthread,
 /* Stores new values; the pattern stays */
 SysStatus NusHostUpdate(void *data, const SysCSR *csr, SysStream stream)
 {
-  NusHost *A = (NusHost *)data;
+  NusHost  *A = (NusHost *)data;
+  SysStatus status;
 
   (void)stream;
   A->csr = *csr;
-  return NusHostFill(A, A->nthread, SYS_FILL_VALUES, NULL);
+  status = SysValuesMakeRoom(&A->values, csr, (size_t)A->nslot, A->filled, 1, A->nthread, &A->val);
+  return status ? status : NusHostFill(A, A->nthread, SYS_FILL_VALUES, NULL);
 }
 
 /* Gives every thread memory for its sums in the transposed product; a single thread needs it for gathered columns only, and adds the others to the result */
@@ -315,7 +335,8 @@ SysStatus NusHostMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, c
 /* The bytes that a product reads of the matrix, and moves to gather x */
 double NusHostBytes(const NusHost *A)
 {
-  return sizeof(*A->val) * (double)A->nslot + sizeof(*A->col) * (double)A->ncol + sizeof(*A->chunk) * (double)A->nchunk + sizeof(*A->perm) * (double)A->nperm + sizeof(*A->diag) * (double)A->ndiag + sizeof(*A->tile) * (double)A->ntile + (sizeof(*A->order) + 2. * sizeof(*A->xg)) * A->ngathered;
+  return (double)SysStorageSize(A->values.stored) * (double)A->nslot + sizeof(*A->col) * (double)A->ncol + sizeof(*A->chunk) * (double)A->nchunk + sizeof(*A->perm) * (double)A->nperm + sizeof(*A->diag) * (double)A->ndiag +
+         sizeof(*A->tile) * (double)A->ntile + (sizeof(*A->order) + 2. * sizeof(*A->xg)) * A->ngathered;
 }
 
 void NusHostDestroy(void *data)
@@ -335,7 +356,7 @@ void NusHostDestroy(void *data)
   SysRelease(A->perm, sizeof(*A->perm) * A->nperm);
   SysRelease(A->diag, sizeof(*A->diag) * A->ndiag);
   SysRelease(A->col, sizeof(*A->col) * A->ncol);
-  SysRelease(A->val, sizeof(*A->val) * A->nslot);
+  SysRelease(A->val, SysStorageSize(A->values.stored) * A->nslot);
   SysStretchesDestroy(&A->work);
   free(A);
 }

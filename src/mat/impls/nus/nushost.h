@@ -90,8 +90,11 @@ typedef struct {
   uint16_t                 *perm;
   uint32_t                 *diag;
   uint16_t                 *col;
-  SysScalar                *val;
-  SysStretches              work; /* of the transposed product; the extra sums are those of the gathered columns */
+  void                     *val; /* as values.stored says */
+  SysValuesChoice           values;
+  int                       filled; /* val has values */
+  const uint8_t            *place;  /* while val is filled: the place of each entry in the table */
+  SysStretches              work;   /* of the transposed product; the extra sums are those of the gathered columns */
 } NusHost;
 
 /* One set of kernels for each instruction set, made from the same template */

@@ -12,8 +12,12 @@
 
 #if defined(SYS_COMPLEX)
 /* Adds a step of eight lanes; the columns are those of lane l if index[l] is 0 */
-static SYS_INLINE void NusStep8(const int kind, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar *s)
+static SYS_INLINE void NusStep8(const int kind, const SysStorage stored, const SysTable *table, const char *v, const uint16_t *col, const SysScalar *x, SysScalar *s)
 {
+  SysScalar val[8];
+
+  if (stored == SYS_STORAGE_PLACES) SysTableDecode(table, 8, (const uint8_t *)v, val);
+  else __builtin_memcpy(val, v, sizeof(val));
   for (int l = 0; l < 8; l++) {
     uint32_t j = (uint32_t)l;
 
@@ -24,14 +28,15 @@ static SYS_INLINE void NusStep8(const int kind, const SysScalar *val, const uint
 }
 #else
 typedef SysReal Vec8 __attribute__((vector_size(8 * sizeof(SysReal)), aligned(sizeof(SysReal)), may_alias));
+typedef float   Floats8 __attribute__((vector_size(8 * sizeof(float)), aligned(sizeof(float)), may_alias));
 
 /* Adds a step of eight lanes. Indices are shifted out of 64-bit loads: the gather instruction and loads of single indices are slower on some processors. */
-static SYS_INLINE void NusStep8(const int kind, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar *s)
+static SYS_INLINE void NusStep8(const int kind, const SysStorage stored, const SysTable *table, const char *val, const uint16_t *col, const SysScalar *x, SysScalar *s)
 {
   uint64_t q[4];
   Vec8     xs;
 
-  __builtin_prefetch((const char *)val + PREFETCH, 0, 2);
+  if (stored == SYS_STORAGE_PLAIN) __builtin_prefetch(val + PREFETCH, 0, 2);
   if (kind == NUS_DIAGONAL) xs = *(const Vec8 *)x;
   else if (kind == NUS_NARROW) {
     __builtin_memcpy(q, col, 16);
@@ -40,20 +45,28 @@ static SYS_INLINE void NusStep8(const int kind, const SysScalar *val, const uint
     __builtin_memcpy(q, col, 32);
     xs = (Vec8){x[(uint32_t)q[0]], x[q[0] >> 32], x[(uint32_t)q[1]], x[q[1] >> 32], x[(uint32_t)q[2]], x[q[2] >> 32], x[(uint32_t)q[3]], x[q[3] >> 32]};
   }
-  *(Vec8 *)s += *(const Vec8 *)val * xs;
+  if (stored == SYS_STORAGE_PLACES) {
+    SysScalar v[8];
+
+    SysTableDecode(table, 8, (const uint8_t *)val, v);
+    *(Vec8 *)s += *(const Vec8 *)v * xs;
+  } else if (stored == SYS_STORAGE_SINGLE) *(Vec8 *)s += __builtin_convertvector(*(const Floats8 *)val, Vec8) * xs;
+  else *(Vec8 *)s += *(const Vec8 *)val * xs;
 }
 #endif
 
 /* Sums of the C rows of a chunk of n steps */
-static SYS_INLINE void NusChunkOfKind(const int kind, const int C, uint32_t n, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar *sum)
+static SYS_INLINE void NusChunkOfKind(const int kind, const SysStorage stored, const SysTable *table, const int C, uint32_t n, const char *val, const uint16_t *col, const SysScalar *x, SysScalar *sum)
 {
-  SysScalar s[NUS_MAX_C];
+  const size_t size = SysStorageSize(stored);
+  SysScalar    s[NUS_MAX_C];
 
   for (int l = 0; l < C; l++) s[l] = 0;
   __asm__("" : "+r"(x)); /* or the compiler adds the base to every index instead */
-  for (uint32_t i = 0; i < n; i++, val += C, col += kind == NUS_DIAGONAL ? 2 : (kind == NUS_NARROW ? C : 2 * C)) {
+  for (uint32_t i = 0; i < n; i++, val += size * C, col += kind == NUS_DIAGONAL ? 2 : (kind == NUS_NARROW ? C : 2 * C)) {
     const SysScalar *xs = x;
 
+    if (stored != SYS_STORAGE_PLAIN) __builtin_prefetch(val + PREFETCH, 0, 2); /* the values of a step take a line or two */
     if (kind == NUS_DIAGONAL) {
       uint32_t first;
 
@@ -61,16 +74,16 @@ static SYS_INLINE void NusChunkOfKind(const int kind, const int C, uint32_t n, c
       xs = x + first;
     }
 #pragma GCC unroll 4
-    for (int g = 0; g < C; g += 8) NusStep8(kind, val + g, col + (kind == NUS_WIDE ? 2 * g : g), kind == NUS_DIAGONAL ? xs + g : xs, s + g);
+    for (int g = 0; g < C; g += 8) NusStep8(kind, stored, table, val + size * g, col + (kind == NUS_WIDE ? 2 * g : g), kind == NUS_DIAGONAL ? xs + g : xs, s + g);
   }
   for (int l = 0; l < C; l++) sum[l] = s[l];
 }
 
-static SYS_INLINE void NusChunkAll(const int C, NusChunk h, const SysScalar *val, const uint16_t *col, const SysScalar *x, SysScalar *sum)
+static SYS_INLINE void NusChunkAll(const int C, const SysStorage stored, const SysTable *table, NusChunk h, const char *val, const uint16_t *col, const SysScalar *x, SysScalar *sum)
 {
-  if (h.kind == NUS_DIAGONAL) NusChunkOfKind(NUS_DIAGONAL, C, h.n, val, col, x, sum);
-  else if (h.kind == NUS_NARROW) NusChunkOfKind(NUS_NARROW, C, h.n, val, col, x + h.base, sum);
-  else NusChunkOfKind(NUS_WIDE, C, h.n, val, col, x + h.base, sum);
+  if (h.kind == NUS_DIAGONAL) NusChunkOfKind(NUS_DIAGONAL, stored, table, C, h.n, val, col, x, sum);
+  else if (h.kind == NUS_NARROW) NusChunkOfKind(NUS_NARROW, stored, table, C, h.n, val, col, x + h.base, sum);
+  else NusChunkOfKind(NUS_WIDE, stored, table, C, h.n, val, col, x + h.base, sum);
 }
 
 /* The product of the part of row r that lies in a segment, from the CSR arrays */
@@ -132,11 +145,14 @@ static SYS_INLINE void NusStoreEmpty(const int C, const SysStore how, const NusH
   }
 }
 
-static SYS_INLINE void NusTileAll(const int C, const SysStore how, const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+static SYS_INLINE void NusTileAll(const int C, const SysStorage stored, const SysStore how, const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const NusChunk  *chunk = A->chunk + T->chunk;
   const uint16_t  *perm = A->perm + T->perm, *col = A->col + T->col;
-  const SysScalar *val = A->val + T->slot, *xs = NusGathered(A, T->segment) ? A->xg : x;
+  const size_t     size  = SysStorageSize(stored);
+  const char      *val   = (const char *)A->val + size * (size_t)T->slot;
+  const SysTable  *table = &A->values.table;
+  const SysScalar *xs    = NusGathered(A, T->segment) ? A->xg : x;
   SysScalar        sum[NUS_MAX_C];
   int              c;
 
@@ -144,17 +160,17 @@ static SYS_INLINE void NusTileAll(const int C, const SysStore how, const NusHost
     const int64_t r = T->row + *perm++;
     SysScalar     s = 0;
 
-    NusChunkAll(C, chunk[c], val, col, xs, sum);
+    NusChunkAll(C, stored, table, chunk[c], val, col, xs, sum);
     for (int l = 0; l < C; l++) s += sum[l];
     if (s != s) s = SYS_ISA_NAME(RowSum)(A, T, r, x);
     z[r] = SysStored(how, alpha, s, beta, y, z, r);
-    val += (int64_t)C * chunk[c].n;
+    val += size * C * chunk[c].n;
     col += (int64_t)NusStepUnits(chunk[c].kind, C) * chunk[c].n;
   }
   for (; c < T->nfilled; c++) {
-    NusChunkAll(C, chunk[c], val, col, xs, sum);
+    NusChunkAll(C, stored, table, chunk[c], val, col, xs, sum);
     NusStoreChunk(C, how, A, T, NusChunkRows(A, T, C, c), perm, sum, alpha, x, beta, y, z);
-    val += (int64_t)C * chunk[c].n;
+    val += size * C * chunk[c].n;
     col += (int64_t)NusStepUnits(chunk[c].kind, C) * chunk[c].n;
     perm += T->sorted ? C : 1;
   }
@@ -171,11 +187,11 @@ static SYS_INLINE uint32_t NusJaggedColumn(int kind, const uint16_t *col, int64_
 }
 
 /* Multiplies jagged diagonals, C rows at a time: all of them up to the length of the shortest, then those that are left */
-static SYS_INLINE void NusJaggedTile(const int C, SysStore how, const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+static SYS_INLINE void NusJaggedTile(const int C, const SysStorage stored, SysStore how, const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const uint32_t  *diag = A->diag + T->diag;
   const uint16_t  *perm = A->perm + T->perm, *col = A->col + T->col;
-  const SysScalar *val = A->val + T->slot, *xs = (NusGathered(A, T->segment) ? A->xg : x) + T->base;
+  const SysScalar *xs = (NusGathered(A, T->segment) ? A->xg : x) + T->base;
 
   for (int c = 0; c < T->nfilled; c++) {
     const NusChunk h = A->chunk[T->chunk + c];
@@ -186,25 +202,32 @@ static SYS_INLINE void NusJaggedTile(const int C, SysStore how, const NusHost *A
     for (; i < h.base; i++) {
       const int64_t slot = (int64_t)diag[i] + (int64_t)c * C;
 
-      for (int l = 0; l < C; l++) sum[l] += val[slot + l] * xs[NusJaggedColumn(T->kind, col, slot + l)];
+      for (int l = 0; l < C; l++) sum[l] += SysValuesAt(stored, &A->values.table, A->val, (size_t)(T->slot + slot + l)) * xs[NusJaggedColumn(T->kind, col, slot + l)];
     }
     for (; i < h.n; i++) {
       const int64_t slot = (int64_t)diag[i] + (int64_t)c * C, left = (int64_t)diag[i + 1] - slot;
 
-      for (int l = 0; l < left && l < C; l++) sum[l] += val[slot + l] * xs[NusJaggedColumn(T->kind, col, slot + l)];
+      for (int l = 0; l < left && l < C; l++) sum[l] += SysValuesAt(stored, &A->values.table, A->val, (size_t)(T->slot + slot + l)) * xs[NusJaggedColumn(T->kind, col, slot + l)];
     }
     NusStoreChunk(C, how, A, T, NusChunkRows(A, T, C, c), perm + (int64_t)c * C, sum, alpha, x, beta, y, z);
   }
   NusStoreEmpty(C, how, A, T, alpha, beta, y, z);
 }
 
-/* One function for each way to store and number of rows, which are then constants in the kernel */
+/* One function for each way to store sums and number of rows, which are then constants in the kernel; if values are not stored as they are, one for each number of rows */
+#define TILE_ARGUMENTS const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z
 #define TILE(C, how) \
-  static void SYS_ISA_NAME(Tile_##C##_##how)(const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z) \
+  static void SYS_ISA_NAME(Tile_##C##_##how)(TILE_ARGUMENTS) \
   { \
-    NusTileAll(C, how, A, T, alpha, x, beta, y, z); \
+    NusTileAll(C, SYS_STORAGE_PLAIN, how, A, T, alpha, x, beta, y, z); \
   }
-#define TILES(C) TILE(C, SYS_STORE_SET) TILE(C, SYS_STORE_AXPY) TILE(C, SYS_STORE_ADD)
+#define TILE_SMALL(C) \
+  static void SYS_ISA_NAME(TileSmall_##C)(SysStore how, TILE_ARGUMENTS) \
+  { \
+    if (A->values.stored == SYS_STORAGE_PLACES) NusTileAll(C, SYS_STORAGE_PLACES, how, A, T, alpha, x, beta, y, z); \
+    else NusTileAll(C, SYS_STORAGE_SINGLE, how, A, T, alpha, x, beta, y, z); \
+  }
+#define TILES(C) TILE(C, SYS_STORE_SET) TILE(C, SYS_STORE_AXPY) TILE(C, SYS_STORE_ADD) TILE_SMALL(C)
 #define TILES_NAMED(C) \
   { \
     SYS_ISA_NAME(Tile_##C##_SYS_STORE_SET), SYS_ISA_NAME(Tile_##C##_SYS_STORE_AXPY), SYS_ISA_NAME(Tile_##C##_SYS_STORE_ADD) \
@@ -214,17 +237,33 @@ TILES(8)
 TILES(16)
 TILES(32)
 
-typedef void (*TileFunction)(const NusHost *, const NusTile *, SysScalar, const SysScalar *, SysScalar, const SysScalar *, SysScalar *);
-static const TileFunction tile_functions[3][3] = {TILES_NAMED(8), TILES_NAMED(16), TILES_NAMED(32)};
+typedef void (*TileFunction)(TILE_ARGUMENTS);
+typedef void (*TileSmallFunction)(SysStore, TILE_ARGUMENTS);
+static const TileFunction      tile_functions[3][3]    = {TILES_NAMED(8), TILES_NAMED(16), TILES_NAMED(32)};
+static const TileSmallFunction tile_small_functions[3] = {SYS_ISA_NAME(TileSmall_8), SYS_ISA_NAME(TileSmall_16), SYS_ISA_NAME(TileSmall_32)};
+
+static void SYS_ISA_NAME(MultJagged)(SysStore how, TILE_ARGUMENTS)
+{
+#define JAGGED(C) \
+  if (A->values.stored == SYS_STORAGE_PLAIN) NusJaggedTile(C, SYS_STORAGE_PLAIN, how, A, T, alpha, x, beta, y, z); \
+  else NusJaggedTile(C, A->values.stored, how, A, T, alpha, x, beta, y, z)
+  if (A->params.c == 8) {
+    JAGGED(8);
+  } else if (A->params.c == 16) {
+    JAGGED(16);
+  } else {
+    JAGGED(32);
+  }
+#undef JAGGED
+}
 
 static void SYS_ISA_NAME(MultTile)(const NusHost *A, const NusTile *T, SysStore first, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const SysStore how = T->first ? first : SYS_STORE_ADD;
 
-  if (A->params.rows == NUS_SELL) tile_functions[A->params.c / 16][how](A, T, alpha, x, beta, y, z);
-  else if (A->params.c == 8) NusJaggedTile(8, how, A, T, alpha, x, beta, y, z);
-  else if (A->params.c == 16) NusJaggedTile(16, how, A, T, alpha, x, beta, y, z);
-  else NusJaggedTile(32, how, A, T, alpha, x, beta, y, z);
+  if (A->params.rows == NUS_JDS) SYS_ISA_NAME(MultJagged)(how, A, T, alpha, x, beta, y, z);
+  else if (A->values.stored == SYS_STORAGE_PLAIN) tile_functions[A->params.c / 16][how](A, T, alpha, x, beta, y, z);
+  else tile_small_functions[A->params.c / 16](how, A, T, alpha, x, beta, y, z);
 }
 
 /* z = alpha A x + beta y; y may be z, and is not read if beta is 0 */
@@ -258,11 +297,11 @@ static void SYS_ISA_NAME(RowTranspose)(const NusHost *A, const NusTile *T, int64
   }
 }
 
-static void SYS_ISA_NAME(TileTranspose)(const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar *z)
+static SYS_INLINE void NusTileTranspose(const SysStorage stored, const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar *z)
 {
-  const int        C    = A->params.c;
-  const uint16_t  *perm = A->perm + T->perm, *col = A->col + T->col;
-  const SysScalar *val = A->val + T->slot;
+  const int       C    = A->params.c;
+  const uint16_t *perm = A->perm + T->perm, *col = A->col + T->col;
+  int64_t         val = T->slot;
 
   for (int c = 0; c < T->nfilled; c++) {
     const NusChunk h     = A->chunk[T->chunk + c];
@@ -288,13 +327,19 @@ static void SYS_ISA_NAME(TileTranspose)(const NusHost *A, const NusTile *T, SysS
 
           if (h.kind == NUS_NARROW) j = col[slot + l];
           else __builtin_memcpy(&j, col + 2 * (h.kind == NUS_WIDE ? slot + l : i), sizeof(j));
-          zs[h.kind == NUS_DIAGONAL ? (int64_t)j + l : j] += val[slot + l] * factor[l];
+          zs[h.kind == NUS_DIAGONAL ? (int64_t)j + l : j] += SysValuesAt(stored, &A->values.table, A->val, (size_t)(val + slot + l)) * factor[l];
         }
       }
     }
     val += (int64_t)C * h.n;
     col += (int64_t)NusStepUnits(h.kind, C) * h.n;
   }
+}
+
+static void SYS_ISA_NAME(TileTranspose)(const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar *z)
+{
+  if (A->values.stored == SYS_STORAGE_PLAIN) NusTileTranspose(SYS_STORAGE_PLAIN, A, T, alpha, x, z);
+  else NusTileTranspose(A->values.stored, A, T, alpha, x, z);
 }
 
 static void SYS_ISA_NAME(JaggedTranspose)(const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar *z)
@@ -307,7 +352,7 @@ static void SYS_ISA_NAME(JaggedTranspose)(const NusHost *A, const NusTile *T, Sy
     for (int32_t i = 0; i < T->ndiag && (int64_t)diag[i] + k < diag[i + 1]; i++) {
       const int64_t slot = (int64_t)diag[i] + k;
 
-      z[T->base + (int64_t)NusJaggedColumn(T->kind, A->col + T->col, slot)] += A->val[T->slot + slot] * f;
+      z[T->base + (int64_t)NusJaggedColumn(T->kind, A->col + T->col, slot)] += SysValuesAt(A->values.stored, &A->values.table, A->val, (size_t)(T->slot + slot)) * f;
     }
   }
 }

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "sys/sysvalues.h"
+
 typedef enum {
   NUS_NONE,
   NUS_UNIFORM,
@@ -23,4 +25,5 @@ typedef struct {
   int             sigma;    /* rows of a scope, a multiple of c */
   int64_t         width[2]; /* S1, S2 */
   int64_t         count[2]; /* K1, K2 */
+  SysValues       values;   /* the storage of values that is asked for; no other parameter depends on it, so that sums have one order */
 } NusParams;

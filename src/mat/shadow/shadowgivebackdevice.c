@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The copy of an AIJCUSPARSE on the device, given back after a conversion.
+
+   PETSc has no function that frees this copy. It belongs to a structure of PETSc's own, to which spptr points. A new matrix gets an empty structure from the
+   constructor, and its destruction frees the structure with the copy: the matrix and a throw-away matrix exchange theirs. The matrix is then as one that was assembled
+   on the host and was not used on the device yet, so that all code of PETSc copies it to the device when it needs it there.
+
+   The kernels of the format compute rows that meet a NaN from CSR. While the copy is given back, these arrays lie in pinned memory of the host, which the device reads.
+*/
+#include <petscdevice_cuda.h>
+
+#include "mat/shadow/shadow.h"
+
+/* The rows of a matrix in pinned memory; they are valid for one state of the matrix */
+struct _MatShadowRows {
+  SysCSR           csr;
+  size_t           bytes;
+  PetscObjectState state, nonzerostate;
+};
+
+PetscErrorCode MatShadowDeviceForgetRows(MatShadow *s)
+{
+  PetscFunctionBegin;
+  if (!s->rows) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaFreeHost((void *)s->rows->csr.i));
+  PetscCall(PetscFree(s->rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowRowsValid(Mat A, const MatShadow *s, PetscBool *valid)
+{
+  PetscObjectState state;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  *valid = (PetscBool)(s->rows && s->rows->state == state && s->rows->nonzerostate == A->nonzerostate);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies the pattern and the values, both on the host, to pinned memory; *kept is PETSC_FALSE if that is short */
+static PetscErrorCode MatShadowRowsKeep(Mat A, MatShadow *s, const SysCSR *host, const PetscScalar *a, PetscBool *kept)
+{
+  const size_t rows = sizeof(PetscInt) * ((size_t)host->m + 1), columns = sizeof(PetscInt) * (size_t)host->nz, values = sizeof(PetscScalar) * (size_t)host->nz;
+  const size_t first = (rows + columns + sizeof(PetscScalar) - 1) / sizeof(PetscScalar) * sizeof(PetscScalar), bytes = first + values;
+  char        *memory;
+
+  PetscFunctionBegin;
+  *kept = PETSC_FALSE;
+  if (s->rows && s->rows->bytes != bytes) PetscCall(MatShadowDeviceForgetRows(s));
+  if (!s->rows) {
+    if (cudaHostAlloc((void **)&memory, bytes, cudaHostAllocMapped) != cudaSuccess) {
+      (void)cudaGetLastError();
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCall(PetscNew(&s->rows));
+    s->rows->bytes = bytes;
+  } else memory = (char *)s->rows->csr.i;
+  PetscCall(PetscMemcpy(memory, host->i, rows));
+  PetscCall(PetscMemcpy(memory + rows, host->j, columns));
+  PetscCall(PetscMemcpy(memory + first, a, values));
+  s->rows->csr          = *host;
+  s->rows->csr.i        = (const PetscInt *)memory;
+  s->rows->csr.j        = (const PetscInt *)(memory + rows);
+  s->rows->csr.a        = (const PetscScalar *)(memory + first);
+  s->rows->nonzerostate = A->nonzerostate;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &s->rows->state));
+  *kept = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gets the arrays of an AIJ for products on the format: those in pinned memory if they have its values, else those of AIJCUSPARSE */
+PetscErrorCode MatShadowDeviceGetRows(Mat A, const MatShadow *s, MatShadowCSR *csr)
+{
+  PetscBool valid = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (s->rows && s->phase == MAT_SHADOW_CURRENT) PetscCall(MatShadowRowsValid(A, s, &valid));
+  if (valid) {
+    csr->A      = s->rows->csr;
+    csr->stream = PetscDefaultCudaStream;
+  } else PetscCall(MatShadowDeviceGetCSR(A, csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Why the copy on the device must stay, or NULL. Results of products have data of PETSc's that point to it, and MatSetValuesCOO() of an MPI matrix writes to those of its
+   blocks without a look. PETSc would take a matrix of state 0 for the empty structure's. */
+static const char *MatShadowDeviceNeedsCopy(Mat A, const MatShadow *s)
+{
+  if (A->product) return "the matrix is the result of a product";
+  if (s->coo) return "its values are set by MatSetValuesCOO()";
+  if (s->ops->readsaij && (*s->ops->readsaij)(s->data)) return "products read rows of it";
+  return A->nonzerostate > 0 ? NULL : "the matrix has no pattern yet";
+}
+
+/* Gives the copy back, and gets the arrays that take its place. The format has the values of A. */
+PetscErrorCode MatShadowDeviceGiveBack(Mat A, MatShadow *s, MatShadowCSR *csr)
+{
+  const PetscScalar *a;
+  PetscBool          kept = PETSC_FALSE;
+  SysCSR             host;
+
+  PetscFunctionBegin;
+  s->copy = MatShadowDeviceNeedsCopy(A, s);
+  if (s->copy) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowRowsValid(A, s, &kept));
+  if (!kept) {
+    PetscCall(MatShadowGetPattern(A, &host));
+    PetscCall(MatSeqAIJGetArrayRead(A, &a)); /* the newest values, perhaps from the device */
+    if (a) PetscCall(MatShadowRowsKeep(A, s, &host, a, &kept));
+    PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
+    if (!kept) s->copy = "pinned memory is short";
+    if (!kept) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PetscInfo(A, "The copy of the AIJ on the GPU is given back\n"));
+  }
+  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* products that were queued may read the copy */
+  if (A->offloadmask != PETSC_OFFLOAD_UNALLOCATED) PetscCall(MatShadowDeviceEmpty(A));
+  csr->A      = s->rows->csr;
+  csr->stream = PetscDefaultCudaStream;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
