@@ -69,6 +69,16 @@ static __device__ inline void SpmmNode(const SpmmOperand &A, int k0, int length,
   }
 }
 
+/* Has the second-level cache read an array, but for its end. Rows of the panel then wait less behind it in the first-level cache. */
+static __device__ inline void SpmmNodesFetch(const void *from, const void *to)
+{
+#if __CUDA_ARCH__ >= 900
+  const uintptr_t p = (uintptr_t)from & ~(uintptr_t)15, q = (uintptr_t)to & ~(uintptr_t)15;
+
+  if (q > p) asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(p), "r"((unsigned)(q - p)) : "memory");
+#endif
+}
+
 template <int LANES, int PER, int R>
 static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SpmmNodes(int64_t m, const SpmmOperand A, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
@@ -77,6 +87,12 @@ static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SpmmNodes(int64_t 
   const int          t = (int)threadIdx.x % ALL, y = (int)threadIdx.x / ALL * R;
   const int64_t      r0 = (int64_t)blockIdx.x * ROWS, r = r0 + y;
 
+  if (LANES < TEAM && threadIdx.x == 0 && !A.place) { /* of narrow panels only: others do not gain */
+    const int k0 = __ldg(&A.i[r0]), k1 = __ldg(&A.i[r0 + ROWS < m ? r0 + ROWS : m]);
+
+    SpmmNodesFetch(A.a + k0, A.a + k1);
+    SpmmNodesFetch(A.j + k0, A.j + k1);
+  }
   if (r < m) {
     const int  k0 = __ldg(&A.i[r]);
     SpmmVector sum[R][PER];
