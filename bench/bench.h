@@ -88,6 +88,7 @@ typedef struct {
      of the product, for the check. */
   PetscErrorCode (*dense)(Contender, Case *k, PetscBool transpose, PetscLogDouble *seconds);
   PetscErrorCode (*densecolumn)(Contender, PetscInt column, Vec x, Vec y);
+  PetscErrorCode (*sample)(Contender, Case *k, PetscLogDouble *seconds); /* makes sampled, after ContenderFactors(); may be NULL */
 } Peer;
 
 struct _Contender {
@@ -101,6 +102,7 @@ struct _Contender {
   Mat            squared;            /* A A */
   Mat            dense[2];           /* D, and A D or A^T D */
   PetscBool      densetranspose;     /* the product is A^T D */
+  Mat            factor[2], sampled; /* D1 and D2, and D1 D2^T in the pattern of A */
   char           algorithm[32];      /* of products of matrices: the part of the name after a slash */
   PetscScalar    sign;               /* of fresh */
   PetscBool      shadow;             /* the type is one of petsc-amb */
@@ -114,6 +116,18 @@ PETSC_EXTERN const Peer     PeerMat, PeerCSR, PeerMKL, PeerGraphBLAS;
 PETSC_INTERN PetscErrorCode ContenderCreate(Case *, const char[], Contender *);
 PETSC_INTERN PetscErrorCode ContenderDestroy(Contender *);
 PETSC_INTERN PetscErrorCode ContenderCheckType(MPI_Comm, const char[]);
+
+/* Copies numbers between vectors on the host and on a GPU */
+PETSC_INTERN PetscErrorCode VecTransfer(Vec from, Vec to);
+
+/* Makes dense[0] = D with k->columns columns, multiples of `from`, and removes the product in dense[1], unless both are there for so many columns */
+PETSC_INTERN PetscErrorCode ContenderDense(Contender, const Case *k, PetscBool transpose, Vec from, PetscBool *made);
+
+/* Makes factor[], D1 from rows and D2 from columns, and removes the sampled product, unless factors with k->columns columns are there */
+PETSC_INTERN PetscErrorCode ContenderFactors(Contender, const Case *k, Vec rows, Vec columns, PetscBool *made);
+
+/* The densecolumn of a Peer with dense[] */
+PETSC_INTERN PetscErrorCode ContenderDenseColumn(Contender, PetscInt column, Vec x, Vec y);
 
 /* Called before a product: overwrites an earlier result, on a GPU too */
 PETSC_INTERN PetscErrorCode ContenderPoison(Contender, Vec);

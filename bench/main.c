@@ -24,7 +24,7 @@ static PetscErrorCode Help(MPI_Comm comm)
   PetscCall(PetscPrintf(comm, "\nOptions of bench, after the inputs:\n\
   -types LIST            Mat types (aij/rowmerge: with an algorithm), and csr (a plain loop), mkl, graphblas; default aij,amb,nussell,sell,aijperm,csr,mkl,graphblas\n\
   -ops LIST              operations\n\
-  -columns LIST          columns of the dense matrix in spmm and spmmt; default 32\n\
+  -columns LIST          columns of the dense matrices in spmm, spmmt and sddmm; default 32\n\
   -reps N                timed runs of each; default as many as fit -seconds, at least 11\n\
   -seconds S             time for one operation of one type, about; default 0.3\n\
   -csv FILE              results as comma-separated values\n\

@@ -204,7 +204,7 @@ static PetscErrorCode FlopsSquare(Case *k, PetscLogDouble *flops)
 static PetscErrorCode CanDense(Contender c, PetscBool *can)
 {
   PetscFunctionBegin;
-  *can = PETSC_FALSE;
+  *can = (PetscBool)(c->peer->dense && !c->A);
   if (c->A && c->peer->dense) PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)c->A, can, MATSEQAIJ, MATMPIAIJ, ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -258,6 +258,55 @@ static PetscErrorCode FlopsDense(Case *k, PetscLogDouble *flops)
   return PETSC_SUCCESS;
 }
 
+static PetscErrorCode CanSample(Contender c, PetscBool *can)
+{
+  PetscFunctionBegin;
+  *can = (PetscBool)(c->peer->sample && !c->A);
+  if (c->A && c->peer->sample) PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)c->A, can, MATSEQAIJ, MATMPIAIJ, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OnceSample(Contender c, Case *k, PetscLogDouble *seconds)
+{
+  return (*c->peer->sample)(c, k, seconds);
+}
+
+/* Column q of both factors is a vector times w_q: the entry (i, j) is xt_i x_j times the sum of all w_q^2 */
+static PetscErrorCode CheckSample(Contender c, Case *k, PetscReal *error)
+{
+  const PetscScalar *x, *xt, *a;
+  const PetscInt    *cols;
+  PetscReal          sum = 0, worst = 0;
+  PetscInt           r0, r1, n;
+  Vec                all;
+  VecScatter         scatter;
+
+  PetscFunctionBegin;
+  for (PetscInt q = 0; q < k->columns; q++) sum += PetscSqr(1 - (PetscReal)q / (2 * k->columns));
+  PetscCall(VecScatterCreateToAll(k->x, &scatter, &all));
+  PetscCall(VecScatterBegin(scatter, k->x, all, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterEnd(scatter, k->x, all, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterDestroy(&scatter));
+  PetscCall(VecGetArrayRead(all, &x));
+  PetscCall(VecGetArrayRead(k->xt, &xt));
+  PetscCall(MatGetOwnershipRange(c->sampled, &r0, &r1));
+  for (PetscInt r = r0; r < r1; r++) {
+    PetscCall(MatGetRow(c->sampled, r, &n, &cols, &a));
+    for (PetscInt l = 0; l < n; l++) {
+      const PetscScalar right = xt[r - r0] * x[cols[l]] * sum;
+      const PetscReal   e     = PetscAbsScalar(a[l] - right) / (PETSC_MACHINE_EPSILON * (PetscReal)(k->columns + 8) * PetscAbsScalar(right));
+
+      if (!(e <= worst)) worst = PetscIsNanReal(e) ? PETSC_MAX_REAL : e;
+    }
+    PetscCall(MatRestoreRow(c->sampled, r, &n, &cols, &a));
+  }
+  PetscCall(VecRestoreArrayRead(k->xt, &xt));
+  PetscCall(VecRestoreArrayRead(all, &x));
+  PetscCall(VecDestroy(&all));
+  PetscCallMPI(MPI_Allreduce(&worst, error, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)k->A)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const Operation Operations[] = {
   {"spmv",     "y = A x, MatMult()",                                              PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, CanMult,          OnceMult,           CheckMult,           BytesMult,    NULL       },
   {"spmvt",    "y = A^T x, MatMultTranspose()",                                   PETSC_TRUE,  PETSC_TRUE,  PETSC_FALSE, CanMultTranspose, OnceMultTranspose,  CheckMultTranspose,  BytesMult,    NULL       },
@@ -268,6 +317,7 @@ static const Operation Operations[] = {
   {"resquare", "new values of C = A A in its pattern",                            PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, CanResquare,      OnceResquare,       CheckSquare,         BytesUnknown, FlopsSquare},
   {"spmm",     "C = A D in the product that is there, D with -columns columns",   PETSC_TRUE,  PETSC_FALSE, PETSC_TRUE,  CanDense,         OnceDense,          CheckDense,          BytesUnknown, FlopsDense },
   {"spmmt",    "C = A^T D in the same way",                                       PETSC_TRUE,  PETSC_TRUE,  PETSC_TRUE,  CanDense,         OnceDenseTranspose, CheckDenseTranspose, BytesUnknown, FlopsDense },
+  {"sddmm",    "O = D1 D2^T in the pattern of A, factors of -columns columns",    PETSC_TRUE,  PETSC_FALSE, PETSC_TRUE,  CanSample,        OnceSample,         CheckSample,         BytesUnknown, FlopsDense },
 };
 
 const Operation *OperationFind(const char name[])

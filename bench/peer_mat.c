@@ -72,31 +72,14 @@ static Vec DeviceVec(Contender c, Vec v)
   return v;
 }
 
-static PetscErrorCode Transfer(Vec from, Vec to)
-{
-  const PetscScalar *f;
-  PetscScalar       *t;
-  PetscInt           n;
-
-  PetscFunctionBegin;
-  if (from == to) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecGetLocalSize(to, &n));
-  PetscCall(VecGetArrayRead(from, &f));
-  PetscCall(VecGetArrayWrite(to, &t));
-  PetscCall(PetscArraycpy(t, f, n));
-  PetscCall(VecRestoreArrayWrite(to, &t));
-  PetscCall(VecRestoreArrayRead(from, &f));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PeerLoad_Mat(Contender c, Vec v)
 {
-  return Transfer(v, DeviceVec(c, v));
+  return VecTransfer(v, DeviceVec(c, v));
 }
 
 static PetscErrorCode PeerFetch_Mat(Contender c, Vec v)
 {
-  return Transfer(DeviceVec(c, v), v);
+  return VecTransfer(DeviceVec(c, v), v);
 }
 
 static PetscErrorCode PeerWait_Mat(Contender c, int *batch)
@@ -231,7 +214,6 @@ static PetscErrorCode PeerDestroy_Mat(Contender c)
   PetscCall(MatDestroy(&c->A));
   PetscCall(MatDestroy(&c->fresh));
   PetscCall(MatDestroy(&c->squared));
-  for (int k = 0; k < 2; k++) PetscCall(MatDestroy(&c->dense[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -275,29 +257,9 @@ static PetscErrorCode PeerSquareMult_Mat(Contender c, Case *k, Vec x, Vec y)
   return MatMult(c->squared, DeviceVec(c, x), DeviceVec(c, y));
 }
 
-/* D on the side of the matrix, and the product. The columns of D are multiples of the vector that the matrix is multiplied by. */
-static PetscErrorCode DenseCreate(Contender c, Case *k, PetscBool transpose)
+static PetscErrorCode DenseProduct(Contender c, PetscBool transpose)
 {
-  const Vec from = transpose ? k->xt : k->x;
-  PetscInt  n;
-
   PetscFunctionBegin;
-  for (int d = 0; d < 2; d++) PetscCall(MatDestroy(&c->dense[d]));
-  PetscCall(VecGetLocalSize(from, &n));
-  PetscCall(MatCreate(PetscObjectComm((PetscObject)c->A), &c->dense[0]));
-  PetscCall(MatSetSizes(c->dense[0], n, PETSC_DECIDE, PETSC_DETERMINE, k->columns));
-  PetscCall(MatSetType(c->dense[0], c->device[0] ? MATDENSECUDA : MATDENSE));
-  PetscCall(MatSetUp(c->dense[0]));
-  for (PetscInt column = 0; column < k->columns; column++) {
-    Vec v;
-
-    PetscCall(MatDenseGetColumnVecWrite(c->dense[0], column, &v));
-    PetscCall(VecCopy(DeviceVec(c, from), v));
-    PetscCall(VecScale(v, 1 - (PetscReal)column / (2 * k->columns)));
-    PetscCall(MatDenseRestoreColumnVecWrite(c->dense[0], column, &v));
-  }
-  PetscCall(MatAssemblyBegin(c->dense[0], MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(c->dense[0], MAT_FINAL_ASSEMBLY));
   PetscCall(MatProductCreate(c->A, c->dense[0], NULL, &c->dense[1]));
   PetscCall(MatProductSetType(c->dense[1], transpose ? MATPRODUCT_AtB : MATPRODUCT_AB));
   if (c->algorithm[0]) PetscCall(MatProductSetAlgorithm(c->dense[1], c->algorithm));
@@ -305,19 +267,18 @@ static PetscErrorCode DenseCreate(Contender c, Case *k, PetscBool transpose)
   PetscCall(MatProductSetFromOptions(c->dense[1]));
   PetscCall(MatProductSymbolic(c->dense[1]));
   PetscCall(MatProductNumeric(c->dense[1]));
-  c->densetranspose = transpose;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PeerDense_Mat(Contender c, Case *k, PetscBool transpose, PetscLogDouble *seconds)
 {
-  PetscInt       columns = 0;
+  PetscBool      made;
   PetscLogDouble t0, t1;
   int            batch, same;
 
   PetscFunctionBegin;
-  if (c->dense[0]) PetscCall(MatGetSize(c->dense[0], NULL, &columns));
-  if (columns != k->columns || c->densetranspose != transpose) PetscCall(DenseCreate(c, k, transpose));
+  PetscCall(ContenderDense(c, k, transpose, DeviceVec(c, transpose ? k->xt : k->x), &made));
+  if (made) PetscCall(DenseProduct(c, transpose));
   PetscCall(PeerWait_Mat(c, &batch));
   batch = PetscMin(batch, BATCH_DENSE);
   PetscCall(PetscTime(&t0));
@@ -328,19 +289,23 @@ static PetscErrorCode PeerDense_Mat(Contender c, Case *k, PetscBool transpose, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PeerDenseColumn_Mat(Contender c, PetscInt column, Vec x, Vec y)
+static PetscErrorCode PeerSample_Mat(Contender c, Case *k, PetscLogDouble *seconds)
 {
-  const Vec to[2] = {x, y};
+  PetscBool      made;
+  PetscLogDouble t0, t1;
+  int            batch, same;
 
   PetscFunctionBegin;
-  for (int k = 0; k < 2; k++) {
-    Vec v;
-
-    PetscCall(MatDenseGetColumnVecRead(c->dense[k], column, &v));
-    PetscCall(Transfer(v, to[k]));
-    PetscCall(MatDenseRestoreColumnVecRead(c->dense[k], column, &v));
-  }
+  PetscCall(ContenderFactors(c, k, DeviceVec(c, k->xt), DeviceVec(c, k->x), &made));
+  if (made) PetscCall(MatSDDMM(c->A, c->factor[0], c->factor[1], PETSC_FALSE, MAT_INITIAL_MATRIX, &c->sampled));
+  PetscCall(PeerWait_Mat(c, &batch));
+  batch = PetscMin(batch, BATCH_DENSE);
+  PetscCall(PetscTime(&t0));
+  for (int n = 0; n < batch; n++) PetscCall(MatSDDMM(c->A, c->factor[0], c->factor[1], PETSC_FALSE, MAT_REUSE_MATRIX, &c->sampled));
+  PetscCall(PeerWait_Mat(c, &same));
+  PetscCall(PetscTime(&t1));
+  *seconds = (t1 - t0) / batch;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const Peer PeerMat = {.name = "", .create = PeerCreate_Mat, .describe = PeerDescribe_Mat, .mult = PeerMult_Mat, .multtranspose = PeerMultTranspose_Mat, .multadd = PeerMultAdd_Mat, .load = PeerLoad_Mat, .fetch = PeerFetch_Mat, .wait = PeerWait_Mat, .multfresh = PeerMultFresh_Mat, .convert = PeerConvert_Mat, .update = PeerUpdate_Mat, .destroy = PeerDestroy_Mat, .square = PeerSquare_Mat, .resquare = PeerResquare_Mat, .squaremult = PeerSquareMult_Mat, .dense = PeerDense_Mat, .densecolumn = PeerDenseColumn_Mat};
+const Peer PeerMat = {.name = "", .create = PeerCreate_Mat, .describe = PeerDescribe_Mat, .mult = PeerMult_Mat, .multtranspose = PeerMultTranspose_Mat, .multadd = PeerMultAdd_Mat, .load = PeerLoad_Mat, .fetch = PeerFetch_Mat, .wait = PeerWait_Mat, .multfresh = PeerMultFresh_Mat, .convert = PeerConvert_Mat, .update = PeerUpdate_Mat, .destroy = PeerDestroy_Mat, .square = PeerSquare_Mat, .resquare = PeerResquare_Mat, .squaremult = PeerSquareMult_Mat, .dense = PeerDense_Mat, .densecolumn = ContenderDenseColumn, .sample = PeerSample_Mat};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Intel MKL's inspector-executor product, found at run time: -mkl_dir DIR, $MKLROOT, an active Python environment ($VIRTUAL_ENV; MKL is
+   Intel MKL's inspector-executor products, found at run time: -mkl_dir DIR, $MKLROOT, an active Python environment ($VIRTUAL_ENV; MKL is
    on PyPI as "mkl"), then where the loader looks.
 */
 #include "bench.h"
@@ -18,6 +18,7 @@ enum {
   MKL_NON_TRANSPOSE = 10,
   MKL_TRANSPOSE     = 11,
   MKL_GENERAL       = 20,
+  MKL_COLUMNS       = 102, /* dense matrices are stored by columns */
   MKL_THREADING_GNU = 3,
   MKL_SEQUENTIAL    = 1
 };
@@ -32,8 +33,10 @@ static struct {
   void (*set_num_threads)(int);
   int (*create)(void **, int, int, int, int *, int *, int *, double *);
   int (*set_mv_hint)(void *, int, MKLDescription, int);
+  int (*set_mm_hint)(void *, int, MKLDescription, int, int, int);
   int (*optimize)(void *);
   int (*mv)(int, double, void *, MKLDescription, const double *, double, double *);
+  int (*mm)(int, double, void *, MKLDescription, int, const double *, int, int, double, double *, int);
   int (*spmm)(int, void *, void *, void **);
   int (*order)(void *);
   int (*destroy)(void *);
@@ -44,6 +47,7 @@ typedef struct {
 } MKLData;
 
 static const MKLDescription General = {MKL_GENERAL, 0, 0};
+static const int            Calls   = 1000; /* the number of products that the inspector optimises for */
 
 static PetscErrorCode MKLOpen(const char directory[])
 {
@@ -82,6 +86,7 @@ static PetscErrorCode MKLFind(PetscBool *found)
   if (!MKLSymbol(set_threading_layer, "MKL_Set_Threading_Layer") || !MKLSymbol(set_num_threads, "MKL_Set_Num_Threads")) PetscFunctionReturn(PETSC_SUCCESS);
   if (!MKLSymbol(create, "mkl_sparse_d_create_csr") || !MKLSymbol(set_mv_hint, "mkl_sparse_set_mv_hint")) PetscFunctionReturn(PETSC_SUCCESS);
   if (!MKLSymbol(optimize, "mkl_sparse_optimize")) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!MKLSymbol(set_mm_hint, "mkl_sparse_set_mm_hint") || !MKLSymbol(mm, "mkl_sparse_d_mm")) PetscFunctionReturn(PETSC_SUCCESS);
   if (!MKLSymbol(spmm, "mkl_sparse_spmm") || !MKLSymbol(order, "mkl_sparse_order")) PetscFunctionReturn(PETSC_SUCCESS);
   if (!MKLSymbol(mv, "mkl_sparse_d_mv") || !MKLSymbol(destroy, "mkl_sparse_destroy")) PetscFunctionReturn(PETSC_SUCCESS);
   *found = PETSC_TRUE;
@@ -90,12 +95,11 @@ static PetscErrorCode MKLFind(PetscBool *found)
 
 static PetscErrorCode MKLCreate(const Rows *rows, void **A)
 {
-  const int calls = 1000; /* the number of products that the inspector optimises for */
-  int      *i     = (int *)rows->i;
+  int *i = (int *)rows->i;
 
   PetscFunctionBegin;
   PetscCheck((*MKL.create)(A, 0, rows->m, rows->N, i, i + 1, (int *)rows->j, (double *)rows->a) == MKL_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_LIB, "mkl_sparse_d_create_csr() failed");
-  (void)(*MKL.set_mv_hint)(*A, MKL_NON_TRANSPOSE, General, calls); /* a hint may be refused */
+  (void)(*MKL.set_mv_hint)(*A, MKL_NON_TRANSPOSE, General, Calls); /* a hint may be refused */
   PetscCheck((*MKL.optimize)(*A) == MKL_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_LIB, "mkl_sparse_optimize() failed");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -207,7 +211,38 @@ static PetscErrorCode PeerSquareMult_MKL(Contender c, Case *k, Vec x, Vec y)
   return MKLMult(((MKLData *)c->data)->squared, MKL_NON_TRANSPOSE, 0.0, x, y);
 }
 
-const Peer PeerMKL = {.name = "mkl", .create = PeerCreate_MKL, .mult = PeerMult_MKL, .multtranspose = PeerMultTranspose_MKL, .multadd = PeerMultAdd_MKL, .convert = PeerConvert_MKL, .destroy = PeerDestroy_MKL, .square = PeerSquare_MKL, .squaremult = PeerSquareMult_MKL};
+static PetscErrorCode PeerDense_MKL(Contender c, Case *k, PetscBool transpose, PetscLogDouble *seconds)
+{
+  MKLData           *data      = (MKLData *)c->data;
+  const int          operation = transpose ? MKL_TRANSPOSE : MKL_NON_TRANSPOSE;
+  PetscBool          made;
+  PetscInt           n, m;
+  const PetscScalar *d;
+  PetscScalar       *r;
+  PetscLogDouble     t0, t1;
+
+  PetscFunctionBegin;
+  PetscCall(ContenderDense(c, k, transpose, transpose ? k->xt : k->x, &made));
+  if (made) {
+    (void)(*MKL.set_mm_hint)(data->A, operation, General, MKL_COLUMNS, k->columns, Calls); /* a hint may be refused */
+    PetscCheck((*MKL.optimize)(data->A) == MKL_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_LIB, "mkl_sparse_optimize() failed");
+    PetscCall(VecGetLocalSize(transpose ? k->yt : k->y, &m));
+    PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, m, k->columns, NULL, &c->dense[1]));
+  }
+  PetscCall(MatDenseGetLDA(c->dense[0], &n));
+  PetscCall(MatDenseGetLDA(c->dense[1], &m));
+  PetscCall(MatDenseGetArrayRead(c->dense[0], &d));
+  PetscCall(MatDenseGetArrayWrite(c->dense[1], &r));
+  PetscCall(PetscTime(&t0));
+  PetscCheck((*MKL.mm)(operation, 1.0, data->A, General, MKL_COLUMNS, d, k->columns, n, 0.0, r, m) == MKL_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_LIB, "mkl_sparse_d_mm() failed");
+  PetscCall(PetscTime(&t1));
+  PetscCall(MatDenseRestoreArrayWrite(c->dense[1], &r));
+  PetscCall(MatDenseRestoreArrayRead(c->dense[0], &d));
+  *seconds = t1 - t0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const Peer PeerMKL = {.name = "mkl", .create = PeerCreate_MKL, .mult = PeerMult_MKL, .multtranspose = PeerMultTranspose_MKL, .multadd = PeerMultAdd_MKL, .convert = PeerConvert_MKL, .destroy = PeerDestroy_MKL, .square = PeerSquare_MKL, .squaremult = PeerSquareMult_MKL, .dense = PeerDense_MKL, .densecolumn = ContenderDenseColumn};
 
 #else
 

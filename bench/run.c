@@ -62,7 +62,7 @@ static PetscErrorCode BenchOptions(Bench *b, char csv[], char json[], size_t len
     PetscCall(PetscStrallocpy("spmv", &names[0]));
   }
   b->ncolumns = MAX_COLUMNS;
-  PetscCall(PetscOptionsIntArray("-columns", "Columns of the dense matrix in spmm and spmmt", NULL, b->columns, &b->ncolumns, &given));
+  PetscCall(PetscOptionsIntArray("-columns", "Columns of the dense matrices in spmm, spmmt and sddmm", NULL, b->columns, &b->ncolumns, &given));
   if (!given) {
     b->ncolumns   = 1;
     b->columns[0] = 32;

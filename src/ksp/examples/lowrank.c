@@ -198,7 +198,13 @@ static PetscErrorCode PlaceWrite(Factor *f, Vec v)
 
 static PetscErrorCode Take(Factor *f)
 {
+  const PetscScalar *a;
+
   PetscFunctionBeginUser;
+  if (f->write) { /* brings a product that a GPU has made to the array that was placed */
+    PetscCall(MatDenseGetArrayRead(f->D, &a));
+    PetscCall(MatDenseRestoreArrayRead(f->D, &a));
+  }
   PetscCall(MatDenseResetArray(f->D));
   if (f->write) PetscCall(VecRestoreArrayWrite(f->v, &f->write));
   else PetscCall(VecRestoreArrayRead(f->v, &f->read));
@@ -425,5 +431,9 @@ int main(int argc, char **argv)
     test:
       nsize: {{1 2}}
       args: -mat_type {{aij amb}}
+    test:
+      suffix: cuda
+      requires: cuda
+      args: -mat_type aijcusparse
 
 TEST*/

@@ -5,13 +5,12 @@
    A team of lanes takes a row of the pattern. It keeps the row of the left matrix in registers, and its groups of lanes take entries by turns: each lane multiplies
    its vectors of 16 bytes for as many entries as its group has lanes, before the lanes exchange their sums so that each lane has the result of one entry. A block
    of threads makes BLOCK_ROWS rows; it reads these from the columns of the left matrix, and turns them in shared memory. Long rows are cut into parts, each with a
-   team of its own, which reads the row from the columns.
+   team of its own, which reads the row from a panel of the long rows.
 */
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
 #define TEAM   8 /* lanes of a row */
 #define FLYING 8 /* vectors that a lane reads together, at most */
-#define BLOCKS 4 /* blocks of a multiprocessor, for which a thread has registers */
 
 #if defined(SYS_SINGLE)
 typedef float4 SddmmVector;
@@ -28,6 +27,23 @@ static __device__ inline SysReal SddmmDot(SysReal sum, const SysReal *x, const S
   sum = fma(x[3], y.w, sum);
 #endif
   return sum;
+}
+
+static __device__ inline void SddmmLoad(SysReal *x, const SddmmVector &y)
+{
+  x[0] = y.x;
+  x[1] = y.y;
+#if defined(SYS_SINGLE)
+  x[2] = y.z;
+  x[3] = y.w;
+#endif
+}
+
+/* Blocks of a multiprocessor, for which a thread has registers */
+template <int LANES, int PER>
+static constexpr int SddmmBlocks()
+{
+  return LANES < TEAM ? 5 : PER == 2 ? 3 : 4;
 }
 
 /* The operands of a sampled product */
@@ -60,17 +76,22 @@ static __device__ inline SysReal SddmmExchange(unsigned team, SysReal sum[LANES]
   return sum[0];
 }
 
+/* Columns of TIMES * TEAM entries from k on, or -1 for those that do not exist */
+template <int TIMES>
+static __device__ inline void SddmmColumns(const SddmmOperand &A, int k, int k1, int t, int column[TIMES])
+{
+#pragma unroll
+  for (int s = 0; s < TIMES; s++) column[s] = k + s * TEAM + t < k1 ? __ldg(&A.j[k + s * TEAM + t]) : -1;
+}
+
 /* The results of TIMES * TEAM entries from k on, of which those before k1 exist, or all if WHOLE is true. Lane l of a group has vectors l, l + LANES ... of x. */
 template <int LANES, int PER, int TIMES, bool WHOLE>
-static __device__ inline void SddmmSome(const SddmmOperand &A, int k, int k1, int t, unsigned team, const SysReal x[PER * SPMM_VECTOR])
+static __device__ inline void SddmmSome(const SddmmOperand &A, int k, int k1, int t, unsigned team, const SysReal x[PER * SPMM_VECTOR], const int column[TIMES])
 {
   constexpr int STEP = FLYING / PER < TIMES * LANES ? FLYING / PER : TIMES * LANES;
   const int     lane = t % LANES, group = t - lane;
-  int           column[TIMES];
   SysReal       sum[TIMES][LANES];
 
-#pragma unroll
-  for (int s = 0; s < TIMES; s++) column[s] = WHOLE || k + s * TEAM + t < k1 ? __ldg(&A.j[k + s * TEAM + t]) : -1;
 #pragma unroll
   for (int e0 = 0; e0 < TIMES * LANES; e0 += STEP) {
     SddmmVector y[STEP][PER];
@@ -108,11 +129,24 @@ template <int LANES, int PER>
 static __device__ inline void SddmmEntries(const SddmmOperand &A, int k0, int k1, int t, const SysReal x[PER * SPMM_VECTOR])
 {
   constexpr int  TIMES = LANES * PER < FLYING ? FLYING / (LANES * PER) : 1;
+  constexpr bool AHEAD = PER < 4; /* the next columns are read while these entries are made; the widest rows have no registers for that */
   const unsigned team  = ((1u << TEAM) - 1) << (threadIdx.x % SYS_WARP / TEAM * TEAM);
-  int            k     = k0;
+  int            k     = k0, column[TIMES], next[TIMES];
 
-  for (; k + TEAM * TIMES <= k1; k += TEAM * TIMES) SddmmSome<LANES, PER, TIMES, true>(A, k, k1, t, team, x);
-  for (; k < k1; k += TEAM) SddmmSome<LANES, PER, 1, false>(A, k, k1, t, team, x);
+  if (AHEAD) SddmmColumns<TIMES>(A, k, k1, t, next);
+  for (; k + TEAM * TIMES <= k1; k += TEAM * TIMES) {
+    if (AHEAD) {
+#pragma unroll
+      for (int s = 0; s < TIMES; s++) column[s] = next[s];
+      SddmmColumns<TIMES>(A, k + TEAM * TIMES, k1, t, next);
+    } else SddmmColumns<TIMES>(A, k, k1, t, column);
+    SddmmSome<LANES, PER, TIMES, true>(A, k, k1, t, team, x, column);
+  }
+  for (; k < k1; k += TEAM) {
+    if (AHEAD && TIMES == 1) column[0] = next[0];
+    else SddmmColumns<1>(A, k, k1, t, column);
+    SddmmSome<LANES, PER, 1, false>(A, k, k1, t, team, x, column);
+  }
 }
 
 /* The number of the dense row that vector v of a lane begins with */
@@ -123,7 +157,7 @@ static __device__ inline int SddmmColumn(int v, int t)
 }
 
 template <int LANES, int PER>
-static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SddmmParts(const SddmmOperand A, int64_t npart, const int *__restrict__ row, const int *__restrict__ begin, const int *__restrict__ end)
+static __global__ void __launch_bounds__(SYS_THREADS, (SddmmBlocks<LANES, PER>())) SddmmParts(const SddmmOperand A, int64_t npart, const SysReal *__restrict__ longs, const int *__restrict__ owner, const int *__restrict__ begin, const int *__restrict__ end)
 {
   const int     t = (int)threadIdx.x % TEAM;
   const int64_t p = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / TEAM;
@@ -131,16 +165,12 @@ static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SddmmParts(const S
 
   if (p >= npart) return;
 #pragma unroll
-  for (int q = 0; q < PER * SPMM_VECTOR; q++) {
-    const int c = SddmmColumn<LANES>(q / SPMM_VECTOR, t) + q % SPMM_VECTOR;
-
-    x[q] = c < A.ncol ? __ldg(&A.left[c * A.ld + row[p]]) : (SysReal)0;
-  }
+  for (int v = 0; v < PER; v++) SddmmLoad(&x[v * SPMM_VECTOR], __ldg((const SddmmVector *)longs + (int64_t)owner[p] * (LANES * PER) + v * LANES + t % LANES));
   SddmmEntries<LANES, PER>(A, begin[p], end[p], t, x);
 }
 
 template <int LANES, int PER>
-static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SddmmRows(int64_t m, const SddmmOperand A, int most)
+static __global__ void __launch_bounds__(SYS_THREADS, (SddmmBlocks<LANES, PER>())) SddmmRows(int64_t m, const SddmmOperand A, int most)
 {
   constexpr int      WIDTH = LANES * PER * SPMM_VECTOR;
   __shared__ SysReal tile[WIDTH][BLOCK_ROWS + 1];
@@ -168,7 +198,10 @@ template <int LANES, int PER>
 static SysStatus SddmmLaunch(const SpmmDevice *S, int64_t m, const SddmmOperand &A, cudaStream_t stream)
 {
   SddmmRows<LANES, PER><<<SysBlocks(m, BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A, S->most);
-  if (S->npart) SddmmParts<LANES, PER><<<SysBlocks(S->npart * TEAM), SYS_THREADS, 0, stream>>>(A, S->npart, S->row, S->begin, S->end);
+  if (S->npart) {
+    SYS_CALL(SpmmPackRows(S->nlong, S->longs, A.ncol, LANES * PER * SPMM_VECTOR, A.left, A.ld, S->sums, stream));
+    SddmmParts<LANES, PER><<<SysBlocks(S->npart * TEAM), SYS_THREADS, 0, stream>>>(A, S->npart, S->sums, S->owner, S->begin, S->end);
+  }
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
 }

@@ -23,6 +23,40 @@ static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<LANES>()) SpmmP
   }
 }
 
+/* A block of threads adds up the parts of a row that has many of these, in place of the first one */
+template <int LANES, int PER>
+static __global__ void __launch_bounds__(SYS_THREADS) SpmmJoin(const int *__restrict__ join, const int *__restrict__ first, SpmmVector *sums)
+{
+  constexpr int         GROUPS = SYS_THREADS / LANES;
+  __shared__ SpmmVector shared[SYS_THREADS * PER];
+  const int             t = (int)threadIdx.x % LANES, y = (int)threadIdx.x / LANES, r = join[blockIdx.x], begin = first[r], end = first[r + 1];
+  SpmmVector            sum[PER];
+
+#pragma unroll
+  for (int v = 0; v < PER; v++) sum[v] = SpmmZero();
+#pragma unroll 4
+  for (int p = begin + y; p < end; p += GROUPS) {
+#pragma unroll
+    for (int v = 0; v < PER; v++) SpmmAdd(sum[v], 1, sums[(int64_t)p * (LANES * PER) + v * LANES + t]);
+  }
+  for (int d = GROUPS; d > 1; d /= 2) {
+#pragma unroll
+    for (int v = 0; v < PER; v++) {
+      if (y < d) shared[(y * PER + v) * LANES + t] = sum[v];
+    }
+    __syncthreads();
+#pragma unroll
+    for (int v = 0; v < PER; v++) {
+      if (y < d / 2) SpmmAdd(sum[v], 1, shared[((y + d / 2) * PER + v) * LANES + t]);
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (int v = 0; v < PER; v++) {
+    if (!y) sums[(int64_t)begin * (LANES * PER) + v * LANES + t] = sum[v];
+  }
+}
+
 template <int LANES, int PER, int TERMS>
 static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<LANES>()) SpmmRows(int64_t m, const SpmmOperand A, const SpmmOperand B, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
@@ -59,6 +93,7 @@ static SysStatus SpmmLaunch(int64_t m, const SpmmDeviceTerm term[], int nterm, c
     const SpmmDevice *s = term[n].S;
 
     if (s->npart) SpmmParts<LANES, PER><<<SysBlocks(s->npart * ALL), SYS_THREADS, 0, stream>>>(A[n], s->npart, s->begin, s->end, (SpmmVector *)s->sums);
+    if (s->njoin) SpmmJoin<LANES, PER><<<(unsigned)s->njoin, SYS_THREADS, 0, stream>>>(s->join, s->first, (SpmmVector *)s->sums);
   }
   if (LANES >= TEAM && nterm == 1 && term[0].S->tiles) return SpmmTilesMult(m, &term[0], A[0].i, ncol, LANES * PER * SPMM_VECTOR, C, ld, stream);
   if (nterm == 1) SpmmRows<LANES, PER, 1><<<SysBlocks(m, BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A[0], A[0], ncol, C, ld);

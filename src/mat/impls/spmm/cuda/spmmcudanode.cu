@@ -7,23 +7,37 @@
 
 #define BLOCKS 4 /* of a multiprocessor, for which a thread has registers */
 
+/* Entry k of each row of a node, or 0 from `length` on */
+template <int R>
+static __device__ inline void SpmmNodeEntry(const SpmmOperand &A, int k0, int k, int length, int &column, SysReal value[R])
+{
+  const bool exists = k < length;
+
+  column = exists ? __ldg(&A.j[k0 + k]) : 0;
+#pragma unroll
+  for (int n = 0; n < R; n++) value[n] = exists ? __ldg(&A.a[A.place ? __ldg(&A.place[k0 + k + n * length]) : k0 + k + n * length]) : (SysReal)0;
+}
+
 /* The sums of the R rows of a node, whose first entry is k0 and each of which has `length` entries. All groups of lanes get them. */
 template <int LANES, int PER, int R>
 static __device__ inline void SpmmNode(const SpmmOperand &A, int k0, int length, int t, SpmmVector sum[R][PER])
 {
   constexpr int  ALL = LANES < TEAM ? TEAM : LANES, GROUPS = ALL / LANES, STEP = FLYING / PER < LANES ? FLYING / PER : LANES;
-  const unsigned team = SpmmTeam<ALL>();
+  constexpr bool AHEAD = LANES == TEAM; /* the next entries are read while these are multiplied; with more or fewer lanes this gains nothing */
+  const unsigned team  = SpmmTeam<ALL>();
+  int            column, next;
+  SysReal        value[R], following[R];
 
 #pragma unroll
   for (int n = 0; n < R * PER; n++) sum[n / PER][n % PER] = SpmmZero();
+  if (AHEAD) SpmmNodeEntry<R>(A, k0, t, length, next, following);
   for (int k = 0; k < length; k += ALL) {
-    const int  q      = k0 + k + t;
-    const bool exists = k + t < length;
-    const int  column = exists ? __ldg(&A.j[q]) : 0;
-    SysReal    value[R];
-
+    if (AHEAD) {
+      column = next;
 #pragma unroll
-    for (int n = 0; n < R; n++) value[n] = exists ? __ldg(&A.a[A.place ? __ldg(&A.place[q + n * length]) : q + n * length]) : (SysReal)0;
+      for (int n = 0; n < R; n++) value[n] = following[n];
+      SpmmNodeEntry<R>(A, k0, k + ALL + t, length, next, following);
+    } else SpmmNodeEntry<R>(A, k0, k + t, length, column, value);
 #pragma unroll 1
     for (int e0 = 0; e0 < LANES && k + e0 * GROUPS < length; e0 += STEP) {
       SpmmVector d[STEP][PER];
@@ -55,6 +69,16 @@ static __device__ inline void SpmmNode(const SpmmOperand &A, int k0, int length,
   }
 }
 
+/* Has the second-level cache read an array, but for its end. Rows of the panel then wait less behind it in the first-level cache. */
+static __device__ inline void SpmmNodesFetch(const void *from, const void *to)
+{
+#if __CUDA_ARCH__ >= 900
+  const uintptr_t p = (uintptr_t)from & ~(uintptr_t)15, q = (uintptr_t)to & ~(uintptr_t)15;
+
+  if (q > p) asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(p), "r"((unsigned)(q - p)) : "memory");
+#endif
+}
+
 template <int LANES, int PER, int R>
 static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SpmmNodes(int64_t m, const SpmmOperand A, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
@@ -63,6 +87,12 @@ static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SpmmNodes(int64_t 
   const int          t = (int)threadIdx.x % ALL, y = (int)threadIdx.x / ALL * R;
   const int64_t      r0 = (int64_t)blockIdx.x * ROWS, r = r0 + y;
 
+  if (LANES < TEAM && threadIdx.x == 0 && !A.place) { /* of narrow panels only: others do not gain */
+    const int k0 = __ldg(&A.i[r0]), k1 = __ldg(&A.i[r0 + ROWS < m ? r0 + ROWS : m]);
+
+    SpmmNodesFetch(A.a + k0, A.a + k1);
+    SpmmNodesFetch(A.j + k0, A.j + k1);
+  }
   if (r < m) {
     const int  k0 = __ldg(&A.i[r]);
     SpmmVector sum[R][PER];

@@ -15,14 +15,15 @@ int SpmmDevicePanelColumns(int64_t ncol, int *width)
   return n;
 }
 
-static __global__ void SpmmPackTiles(int64_t n, int ncol, int width, const SysReal *__restrict__ columns, int64_t ld, SysReal *__restrict__ panel)
+static __global__ void SpmmPackTiles(int64_t n, const int *__restrict__ list, int ncol, int width, const SysReal *__restrict__ columns, int64_t ld, SysReal *__restrict__ panel)
 {
   __shared__ SysReal tile[TILE][TILE + 1];
   const int64_t      r0 = (int64_t)blockIdx.x * TILE;
   const int          c0 = (int)blockIdx.y * TILE, x = (int)threadIdx.x;
+  const int64_t      r = list && r0 + x < n ? list[r0 + x] : r0 + x;
 
   for (int y = (int)threadIdx.y; y < TILE; y += (int)blockDim.y) {
-    if (c0 + y < width) tile[y][x] = r0 + x < n && c0 + y < ncol ? columns[(c0 + y) * ld + r0 + x] : (SysReal)0;
+    if (c0 + y < width) tile[y][x] = r0 + x < n && c0 + y < ncol ? columns[(c0 + y) * ld + r] : (SysReal)0;
   }
   __syncthreads();
   for (int y = (int)threadIdx.y; y < TILE; y += (int)blockDim.y) {
@@ -31,14 +32,16 @@ static __global__ void SpmmPackTiles(int64_t n, int ncol, int width, const SysRe
 }
 
 /* A panel of few columns: a thread makes a vector of 16 bytes */
-static __global__ void __launch_bounds__(SYS_THREADS) SpmmPackVectors(int64_t n, int ncol, int vectors, const SysReal *__restrict__ columns, int64_t ld, SysReal *__restrict__ panel)
+static __global__ void __launch_bounds__(SYS_THREADS) SpmmPackVectors(int64_t n, const int *__restrict__ list, int ncol, int vectors, const SysReal *__restrict__ columns, int64_t ld, SysReal *__restrict__ panel)
 {
   const int64_t k = (int64_t)blockIdx.x * SYS_THREADS + threadIdx.x, r = k / vectors;
   const int     c0 = (int)(k % vectors) * SPMM_VECTOR;
 
   if (r >= n) return;
+  const int64_t from = list ? list[r] : r;
+
 #pragma unroll
-  for (int c = 0; c < SPMM_VECTOR; c++) panel[k * SPMM_VECTOR + c] = c0 + c < ncol ? columns[(c0 + c) * ld + r] : (SysReal)0;
+  for (int c = 0; c < SPMM_VECTOR; c++) panel[k * SPMM_VECTOR + c] = c0 + c < ncol ? columns[(c0 + c) * ld + from] : (SysReal)0;
 }
 
 static __global__ void SpmmUnpackTiles(int64_t n, int ncol, int width, const SysReal *__restrict__ panel, const int *__restrict__ first, const SysReal *__restrict__ more, SysReal *__restrict__ columns, int64_t ld)
@@ -63,15 +66,20 @@ static __global__ void SpmmUnpackTiles(int64_t n, int ncol, int width, const Sys
   }
 }
 
-SysStatus SpmmDevicePack(int64_t n, int ncol, int width, const SysReal *columns, int64_t ld, SysReal *panel, SysStream stream)
+SysStatus SpmmPackRows(int64_t n, const int *list, int ncol, int width, const SysReal *columns, int64_t ld, SysReal *panel, cudaStream_t stream)
 {
   const int vectors = width / SPMM_VECTOR;
 
   if (!n) return SYS_SUCCESS;
-  if (vectors <= NARROW) SpmmPackVectors<<<SysBlocks(n * vectors), SYS_THREADS, 0, stream>>>(n, ncol, vectors, columns, ld, panel);
-  else SpmmPackTiles<<<dim3(SysBlocks(n, TILE), SysBlocks(width, TILE)), dim3(TILE, 8), 0, stream>>>(n, ncol, width, columns, ld, panel);
+  if (vectors <= NARROW) SpmmPackVectors<<<SysBlocks(n * vectors), SYS_THREADS, 0, stream>>>(n, list, ncol, vectors, columns, ld, panel);
+  else SpmmPackTiles<<<dim3(SysBlocks(n, TILE), SysBlocks(width, TILE)), dim3(TILE, 8), 0, stream>>>(n, list, ncol, width, columns, ld, panel);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
+}
+
+SysStatus SpmmDevicePack(int64_t n, int ncol, int width, const SysReal *columns, int64_t ld, SysReal *panel, SysStream stream)
+{
+  return SpmmPackRows(n, NULL, ncol, width, columns, ld, panel, stream);
 }
 
 SysStatus SpmmDeviceUnpack(int64_t n, int ncol, int width, const SysReal *panel, const int *first, const SysReal *more, SysReal *columns, int64_t ld, SysStream stream)

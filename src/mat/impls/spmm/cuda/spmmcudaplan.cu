@@ -8,10 +8,12 @@
 #include "sys/systranspose.cuh"
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
-#define PART         32   /* entries of a part of a row of few columns */
-#define SAMPLED_PART 32   /* entries of a part of a row of sampled products, whose results are not added */
-#define LONG_TIMES   4    /* rows with so many times the mean are cut, because other rows would wait for them; no row of one part is cut */
-#define LONG_MOST    1024 /* entries of a row that is always cut, one more */
+#define PART         32        /* entries of a part of a row of few columns */
+#define SAMPLED_PART 32        /* entries of a part of a row of sampled products, whose results are not added */
+#define LONG_TIMES   4         /* rows with so many times the mean are cut, because other rows would wait for them; no row of one part is cut */
+#define LONG_MOST    1024      /* entries of a row that is always cut, one more */
+#define BUSY         (1 << 18) /* threads that keep a device busy. If the teams of all rows have fewer, shorter rows are cut; with less than a quarter, rows of any length. */
+#define TEAM         8         /* lanes of a part of a row, at least */
 
 /* Entries of a part, least for a row that is not much longer. The parts of a row are summed up side by side, then one after the other. */
 static int SpmmPart(int length, int least)
@@ -41,61 +43,80 @@ static SysStatus SpmmTransposePattern(const SysCSR *A, SpmmDevice *s, std::vecto
   return SYS_SUCCESS;
 }
 
-/* The parts of long rows: of each part its row, its first entry, and behind its last one; of each row the number of parts before it */
+/* The parts of long rows: of each part its first entry, behind its last one, and the place of its row among the long ones; of each row the number of parts before
+   it; long rows, and those with many parts */
 struct SpmmPartList {
-  std::vector<int> row, begin, end, first;
+  std::vector<int> begin, end, owner, first, longs, join;
 };
 
-/* Cuts the long ones of m rows into parts of least entries or more. Returns the length of the longest row that would not be cut. */
-static int SpmmCut(int64_t m, const int *rows, int least, bool sampled, SpmmPartList &parts)
+/* The length of the longest row that is not cut, if parts have least entries or more and are made by teams of so many lanes; 0: whether the device is busy does not
+   matter */
+static int SpmmMost(int64_t m, int64_t nz, int least, int lanes)
 {
-  const int64_t often = m ? LONG_TIMES * (int64_t)rows[m] / m : 0;
-  const int     most  = (int)(often < least ? least : often > LONG_MOST ? LONG_MOST : often);
+  const int64_t teams = lanes ? BUSY / lanes : 0;
+  int64_t       most  = m ? LONG_TIMES * nz / m : 0;
 
+  if (4 * m < teams) most = SysMin(most, nz / teams);
+  else if (m < teams) most = SysMin(most, 2 * nz / m);
+  return (int)(most < least ? least : SysMin(most, LONG_MOST));
+}
+
+/* Cuts the long ones of m rows into parts of least entries or more */
+static void SpmmCut(int64_t m, const int *rows, int least, int most, bool sampled, SpmmPartList &parts)
+{
   parts.first.resize((size_t)m + 1);
   for (int64_t r = 0; r < m; r++) {
     const int length = rows[r + 1] - rows[r], part = sampled ? least : SpmmPart(length, least);
 
     parts.first[(size_t)r] = (int)parts.begin.size();
-    for (int k = rows[r]; length > most && k < rows[r + 1]; k += part) {
-      parts.row.push_back((int)r);
+    if (length <= most) continue;
+    for (int k = rows[r]; k < rows[r + 1]; k += part) {
       parts.begin.push_back(k);
       parts.end.push_back(k + part < rows[r + 1] ? k + part : rows[r + 1]);
+      parts.owner.push_back((int)parts.longs.size());
     }
+    parts.longs.push_back((int)r);
+    if ((int)parts.begin.size() - parts.first[(size_t)r] > JOINED) parts.join.push_back((int)r);
   }
   parts.first[(size_t)m] = (int)parts.begin.size();
-  return most;
 }
 
 static SysStatus SpmmUpload(const std::vector<int> &from, int *to, cudaStream_t stream)
 {
-  SYS_CUDA(cudaMemcpyAsync(to, from.data(), from.size() * sizeof(int), cudaMemcpyHostToDevice, stream));
+  if (!from.empty()) SYS_CUDA(cudaMemcpyAsync(to, from.data(), from.size() * sizeof(int), cudaMemcpyHostToDevice, stream));
   return SYS_SUCCESS;
 }
 
-/* Parts of rows whose results are added, or of rows of sampled products */
-static SysStatus SpmmMakeParts(int64_t m, const int *rows, int least, int width, bool sampled, SpmmDevice *s, cudaStream_t stream)
+/* Parts of rows whose results are added, or of rows of sampled products. Panels are at most width numbers wide. */
+static SysStatus SpmmMakeParts(int64_t m, const int *rows, int least, int width, int lanes, bool sampled, SpmmDevice *s, cudaStream_t stream)
 {
   SpmmPartList parts;
   SysArena     arena = {NULL, 0};
 
-  s->most  = SpmmCut(m, rows, least, sampled, parts);
+  s->most = SpmmMost(m, m ? rows[m] : 0, least, lanes);
+  SpmmCut(m, rows, least, s->most, sampled, parts);
   s->npart = (int64_t)parts.begin.size();
   if (!s->npart) return SYS_SUCCESS;
+  s->njoin = sampled ? 0 : (int64_t)parts.join.size();
+  s->nlong = (int64_t)parts.longs.size();
   for (int pass = 0; pass < 2; pass++) {
     if (pass) SYS_CALL(SysArenaAllocate(&arena));
     s->memory = arena.memory;
     SysArenaTake(&arena, &s->begin, parts.begin.size());
     SysArenaTake(&arena, &s->end, parts.end.size());
-    if (sampled) SysArenaTake(&arena, &s->row, parts.row.size());
-    else {
+    if (sampled) {
+      SysArenaTake(&arena, &s->owner, parts.owner.size());
+      SysArenaTake(&arena, &s->longs, parts.longs.size());
+    } else {
       SysArenaTake(&arena, &s->first, parts.first.size());
-      SysArenaTake(&arena, &s->sums, parts.begin.size() * (size_t)width);
+      SysArenaTake(&arena, &s->join, parts.join.size());
     }
+    SysArenaTake(&arena, &s->sums, (sampled ? parts.longs.size() : parts.begin.size()) * (size_t)width);
   }
   SYS_CALL(SpmmUpload(parts.begin, s->begin, stream));
   SYS_CALL(SpmmUpload(parts.end, s->end, stream));
-  SYS_CALL(sampled ? SpmmUpload(parts.row, s->row, stream) : SpmmUpload(parts.first, s->first, stream));
+  SYS_CALL(sampled ? SpmmUpload(parts.owner, s->owner, stream) : SpmmUpload(parts.first, s->first, stream));
+  SYS_CALL(sampled ? SpmmUpload(parts.longs, s->longs, stream) : SpmmUpload(parts.join, s->join, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   return SYS_SUCCESS;
 }
@@ -120,7 +141,7 @@ static SysStatus SpmmFindNodes(int64_t m, const int *i, const int *j, SpmmDevice
   int        different;
 
   s->node = 1;
-  if (!m || s->npart) return SYS_SUCCESS;
+  if (!m) return SYS_SUCCESS;
   SYS_CALL(SysDeviceAllocate(&flag.memory, sizeof(different)));
   for (int node = 3; node > 1 && s->node == 1; node--) {
     if (m % node) continue;
@@ -142,15 +163,17 @@ SysStatus SpmmDeviceCreate(const SysCSR *A, const SysInt *rows, int transpose, i
   *S = new (std::nothrow) SpmmDevice();
   if (!*S) return SYS_OUT_OF_MEMORY;
   if (transpose) SYS_CALL(SpmmTransposePattern(A, *S, columns, stream));
-  SYS_CALL(SpmmMakeParts(transpose ? A->n : A->m, transpose ? columns.data() : rows, 2 * lanes < PART ? PART : 2 * lanes, width, false, *S, stream));
-  return SpmmFindNodes(transpose ? A->n : A->m, transpose ? (*S)->i : A->i, transpose ? (*S)->j : A->j, *S, stream);
+  SYS_CALL(SpmmFindNodes(transpose ? A->n : A->m, transpose ? (*S)->i : A->i, transpose ? (*S)->j : A->j, *S, stream));
+  SYS_CALL(SpmmMakeParts(transpose ? A->n : A->m, transpose ? columns.data() : rows, 2 * lanes < PART ? PART : 2 * lanes, width, (*S)->node > 1 ? 0 : lanes < TEAM ? TEAM : lanes, false, *S, stream));
+  if ((*S)->npart) (*S)->node = 1;
+  return SYS_SUCCESS;
 }
 
 SysStatus SddmmDeviceCreate(const SysCSR *A, const SysInt *rows, SpmmDevice **S, SysStream stream)
 {
   *S = new (std::nothrow) SpmmDevice();
   if (!*S) return SYS_OUT_OF_MEMORY;
-  return SpmmMakeParts(A->m, rows, SAMPLED_PART, 0, true, *S, stream);
+  return SpmmMakeParts(A->m, rows, SAMPLED_PART, SPMM_DEVICE_WIDTH, TEAM, true, *S, stream);
 }
 
 void SpmmDeviceDestroy(SpmmDevice **S)

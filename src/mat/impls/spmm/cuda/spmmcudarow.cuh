@@ -145,11 +145,17 @@ static __device__ inline void SpmmSum(const SpmmOperand &A, int k0, int k1, int 
   } else {
     constexpr int STEP = FLYING / PER, UNROLL = LANES == SYS_WARP ? LANES / STEP : 1;
 
-    for (int k = k0; k < k1; k += LANES) {
-      int     column;
-      SysReal value;
+    constexpr bool AHEAD = LANES == TEAM && PER == 1; /* the next entries are read while these are multiplied; wider rows have no registers for that */
+    int            column, next;
+    SysReal        value, following;
 
-      SpmmEntry(A, k + t, k1, column, value);
+    if (AHEAD) SpmmEntry(A, k0 + t, k1, next, following);
+    for (int k = k0; k < k1; k += LANES) {
+      if (AHEAD) {
+        column = next;
+        value  = following;
+        SpmmEntry(A, k + LANES + t, k1, next, following);
+      } else SpmmEntry(A, k + t, k1, column, value);
 #pragma unroll(UNROLL)
       for (int e = 0; e < LANES; e += STEP) {
         if (k + e + STEP <= k1) SpmmStep<LANES, PER, STEP, true>(A, team, column, value, e, STEP, t, sum);
@@ -173,12 +179,12 @@ static __device__ inline void SpmmRow(const SpmmOperand &A, int64_t r, int t, Sp
     SpmmSum<LANES, PER>(A, k0, k1, t, sum);
     return;
   }
-  const int end = __ldg(&A.first[r + 1]);
+  const int begin = __ldg(&A.first[r]), after = __ldg(&A.first[r + 1]), end = after - begin > JOINED ? begin + 1 : after;
 
 #pragma unroll
   for (int v = 0; v < PER; v++) sum[v] = SpmmZero();
 #pragma unroll 4
-  for (int p = __ldg(&A.first[r]); p < end; p++) {
+  for (int p = begin; p < end; p++) {
 #pragma unroll
     for (int v = 0; v < PER; v++) SpmmAdd(sum[v], 1, __ldg(&A.sums[(int64_t)p * (LANES * PER) + v * LANES + t % LANES]));
   }

@@ -37,12 +37,12 @@ static PetscErrorCode SddmmCheckPattern(Mat S, Mat O)
 
 /* What a result keeps for the next product */
 typedef struct {
-  SpmmSeen               seen[2]; /* of S and of the result */
-  PetscSF                sf;
-  int                    width, nthread; /* on the host: of the panel, and for which the memory is */
-  int64_t                ring;
-  SpmmMemory             panel, ghost, work;
-  struct _SddmmOnDevice *device; /* NULL: the host makes the product */
+  SpmmSeen              seen[2]; /* of S and of the result */
+  PetscSF               sf;
+  int                   width, nthread; /* on the host: of the panel, and for which the memory is */
+  int64_t               ring;
+  SpmmMemory            panel, ghost, work;
+  struct _SpmmOnDevice *device; /* NULL: the host makes the product */
 } Sddmm;
 
 static PetscErrorCode SddmmResetHost(Sddmm *w)
@@ -61,7 +61,7 @@ static PetscErrorCode SddmmReset(Sddmm *w)
   PetscFunctionBegin;
   PetscCall(PetscSFDestroy(&w->sf));
   PetscCall(SddmmResetHost(w));
-  PetscCall(SddmmOnDeviceReset(&w->device));
+  PetscCall(SpmmOnDeviceReset(&w->device));
   PetscCall(PetscMemzero(w, sizeof(*w)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -150,7 +150,7 @@ static PetscErrorCode SddmmMake(Mat S, Mat D1, Mat D2, MatReuse reuse, Mat O, Sd
     lacks = done ? 0 : 1;
     if (block[1]) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &lacks, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)S)));
     if (!lacks) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(SddmmOnDeviceReset(&w->device));
+    PetscCall(SpmmOnDeviceReset(&w->device));
     PetscCall(PetscInfo(O, "The host makes MatSDDMM(): a sparse matrix is not on the GPU, or memory there does not suffice\n"));
   }
   PetscCall(SddmmMakeHost(S, K, block, w));

@@ -7,31 +7,8 @@
 */
 #include "mat/impls/spmm/glue/spmmdevice.h"
 
-/* What is kept with a result for the next product */
-typedef struct _SddmmOnDevice {
-  SpmmDevice *block[2];     /* of S; NULL: the block has no entries */
-  SpmmMemory  panel, ghost; /* rows of D2: those of this process, those of others */
-  SpmmMemory  staged[2];    /* some columns of D1 and D2, if these are on the host */
-} SddmmOnDevice;
-
-PetscErrorCode SddmmOnDeviceReset(SddmmOnDevice **device)
-{
-  SddmmOnDevice *d = *device;
-
-  PetscFunctionBegin;
-  if (!d) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int k = 0; k < 2; k++) {
-    SpmmDeviceDestroy(&d->block[k]);
-    PetscCallCUDA(cudaFree(d->staged[k].a));
-  }
-  PetscCallCUDA(cudaFree(d->panel.a));
-  PetscCallCUDA(cudaFree(d->ghost.a));
-  PetscCall(PetscFree(*device));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Long rows of the blocks of S, and room for the values of O */
-static PetscErrorCode SddmmOnDeviceCreate(const Mat s[2], const Mat o[2], SddmmOnDevice **device, PetscBool *done)
+static PetscErrorCode SddmmOnDeviceCreate(const Mat s[2], const Mat o[2], SpmmOnDevice **device, PetscBool *done)
 {
   PetscFunctionBegin;
   PetscCall(PetscNew(device));
@@ -46,11 +23,11 @@ static PetscErrorCode SddmmOnDeviceCreate(const Mat s[2], const Mat o[2], SddmmO
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SddmmOnDeviceMake(Mat S, Mat D1, Mat D2, Mat O, SddmmOnDevice **device, PetscBool *done)
+PetscErrorCode SddmmOnDeviceMake(Mat S, Mat D1, Mat D2, Mat O, SpmmOnDevice **device, PetscBool *done)
 {
   Mat             s[2], o[2];
   const PetscInt *garray;
-  SddmmOnDevice  *d;
+  SpmmOnDevice   *d;
   SpmmArray       dense[2];
   int             width, ncol;
 
@@ -74,7 +51,7 @@ PetscErrorCode SddmmOnDeviceMake(Mat S, Mat D1, Mat D2, Mat O, SddmmOnDevice **d
 }
 
 /* The columns that one panel has: col to col + ncol - 1 of K */
-static PetscErrorCode SddmmOnDevicePanel(const SpmmArray dense[2], PetscInt m, PetscInt n, PetscInt col, int ncol, PetscInt K, int width, PetscBool scale, const SysCSR csr[2], PetscScalar *const values[2], PetscSF sf, SddmmOnDevice *d)
+static PetscErrorCode SddmmOnDevicePanel(const SpmmArray dense[2], PetscInt m, PetscInt n, PetscInt col, int ncol, PetscInt K, int width, PetscBool scale, const SysCSR csr[2], PetscScalar *const values[2], PetscSF sf, SpmmOnDevice *d)
 {
   const SysStream stream     = PetscDefaultCudaStream;
   const SysReal  *columns[2] = {(const SysReal *)dense[0].a + (int64_t)col * dense[0].ld, (const SysReal *)dense[1].a + (int64_t)col * dense[1].ld};
@@ -101,7 +78,7 @@ static PetscErrorCode SddmmOnDevicePanel(const SpmmArray dense[2], PetscInt m, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SddmmOnDeviceMult(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O, PetscSF sf, SddmmOnDevice *d)
+PetscErrorCode SddmmOnDeviceMult(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O, PetscSF sf, SpmmOnDevice *d)
 {
   const PetscInt  K = D1->cmap->N;
   const PetscInt *garray;

@@ -66,7 +66,5 @@ SYS_DEVICE PetscErrorCode SpmmOnDeviceMult(PetscBool transpose, Mat A, Mat B, Ma
 SYS_DEVICE PetscErrorCode SpmmOnDeviceReset(struct _SpmmOnDevice **device) SYS_STUB(PETSC_SUCCESS);
 
 /* The same of MatSDDMM(). In Make(), *done remains PETSC_FALSE if memory is short; it is called for each product, and makes what is missing. */
-struct _SddmmOnDevice;
-SYS_DEVICE PetscErrorCode SddmmOnDeviceMake(Mat S, Mat D1, Mat D2, Mat O, struct _SddmmOnDevice **device, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode SddmmOnDeviceMult(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O, PetscSF sf, struct _SddmmOnDevice *device) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode SddmmOnDeviceReset(struct _SddmmOnDevice **device) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode SddmmOnDeviceMake(Mat S, Mat D1, Mat D2, Mat O, struct _SpmmOnDevice **device, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode SddmmOnDeviceMult(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O, PetscSF sf, struct _SpmmOnDevice *device) SYS_STUB(PETSC_SUCCESS);

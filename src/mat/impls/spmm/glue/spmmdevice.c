@@ -7,15 +7,6 @@
 */
 #include "mat/impls/spmm/glue/spmmdevice.h"
 
-/* Memory on the device, and what depends on the pattern of A */
-typedef struct _SpmmOnDevice {
-  SpmmDevice *block[2];      /* NULL: the block has no entries */
-  SpmmMemory  panel, ghost;  /* rows of this process, rows of others */
-  SpmmMemory  result, slots; /* of A^T B on several processes: what this process adds to its rows, and what others do */
-  int        *first;         /* the first slot of each row, and behind the last one */
-  SpmmMemory  staged[2];     /* some columns of B and of C, if these are on the host */
-} SpmmOnDevice;
-
 PetscErrorCode SpmmOnDeviceCheck(SysStatus status, PetscBool *done)
 {
   PetscFunctionBegin;

@@ -9,6 +9,15 @@
 #include "mat/impls/spmm/glue/spmm.h"
 #include "mat/impls/spmm/cuda/spmmcuda.h"
 
+/* Memory on the device, and what depends on the pattern of the sparse operand */
+typedef struct _SpmmOnDevice {
+  SpmmDevice *block[2];      /* NULL: the block has no entries */
+  SpmmMemory  panel, ghost;  /* of the dense operand that is packed: rows of this process, rows of others */
+  SpmmMemory  result, slots; /* of A^T B on several processes: what this process adds to its rows, and what others do */
+  int        *first;         /* the first slot of each row, and behind the last one */
+  SpmmMemory  staged[2];     /* some columns of both dense matrices, if these are on the host */
+} SpmmOnDevice;
+
 /* Raises an error, but for lack of memory, which makes *done PETSC_FALSE */
 extern PetscErrorCode SpmmOnDeviceCheck(SysStatus, PetscBool *done);
 
