@@ -134,7 +134,7 @@ def configure(args, argv, log):
 
     os.makedirs(folder, exist_ok=True)
     openmp = args.openmp == "1" and compiler.works(ambcheck.OPENMP_PROGRAM, ["-fopenmp"], run=True)[0]
-    zlib = compiler.works(ambcheck.ZLIB_PROGRAM, libs=["-lz"], run=True)[0]
+    zlib, lzma, bz2 = (compiler.works(program, libs=[lib], run=True)[0] for program, lib in ambcheck.UNPACKERS)
     avx512 = compiler.works(ambcheck.AVX512_PROGRAM, ambcheck.AVX512_FLAGS)[0]
     avx2 = compiler.works(ambcheck.AVX2_PROGRAM, ambcheck.AVX2_FLAGS)[0]
     cuda = ambdownload.find_cuda(log) if args.cuda != "0" else None
@@ -157,12 +157,12 @@ def configure(args, argv, log):
     owner = "PETSC_DIR=%s PETSC_ARCH=%s%s" % (os.path.realpath(found.dir), found.arch, " --name=" + args.name if args.name else "")
     shared = [("AMB_NAME", name), ("AMB_OWNER", owner), ("AMB_PETSC_DIR", found.dir), ("AMB_PETSC_ARCH", found.arch), ("AMB_PETSC_VERSION", "%d.%d.%d" % found.version),
               ("AMB_SCALAR", found.scalar), ("AMB_PRECISION", found.precision), ("AMB_INDEX", str(found.index)), ("AMB_CUDA", "1" if use_cuda else ""),
-              ("AMB_GPU", "1" if use_cuda and ambcheck.gpu_driver() else ""), ("AMB_OPENMP", "1" if openmp else ""), ("AMB_ZLIB", "1" if zlib else ""), ("AMB_MPIUNI", "1" if found.uni else ""),
+              ("AMB_GPU", "1" if use_cuda and ambcheck.gpu_driver() else ""), ("AMB_OPENMP", "1" if openmp else ""), ("AMB_ZLIB", "1" if zlib else ""), ("AMB_LZMA", "1" if lzma else ""), ("AMB_BZ2", "1" if bz2 else ""), ("AMB_MPIUNI", "1" if found.uni else ""),
               ("AMB_MPIEXEC", found.mpiexec() or ""), ("AMB_EXAMPLES_SRC", examples or ""), ("AMB_STUBS", stubs if needs_stubs else "")]
-    flags = [("AMB_CC", quoted(([ccache] if ccache else []) + cc)), ("AMB_LINK", quoted(cc)), ("AMB_INCLUDES", quoted(includes + (nccl[0] if nccl else []))), ("AMB_LIBS", quoted(libs + ["-lz"] * zlib + ["-lm"])),
+    flags = [("AMB_CC", quoted(([ccache] if ccache else []) + cc)), ("AMB_LINK", quoted(cc)), ("AMB_INCLUDES", quoted(includes + (nccl[0] if nccl else []))), ("AMB_LIBS", quoted(libs + ["-lz"] * zlib + ["-llzma"] * lzma + ["-lbz2"] * bz2 + ["-lm"])),
              ("AMB_OPENMP_FLAGS", "-fopenmp" if openmp else ""), ("AMB_VISIBILITY", "-fvisibility=hidden" if found.hidden else ""),
              ("AMB_AVX512_FLAGS", " ".join(ambcheck.AVX512_FLAGS) if avx512 else ""), ("AMB_AVX2_FLAGS", " ".join(ambcheck.AVX2_FLAGS) if avx2 else ""),
-             ("AMB_CFLAGS", quoted(own)), ("AMB_LDFLAGS", quoted(shlex.split(args.LDFLAGS or ""))), ("AMB_NVCC", quoted([cuda["nvcc"]]) if cuda else ""), ("AMB_CXX", cxx or ""),
+             ("AMB_UNPACK_FLAGS", " ".join("-DPETSCAMB_HAVE_" + name for name, has in (("LZMA", lzma), ("BZ2", bz2)) if has)), ("AMB_CFLAGS", quoted(own)), ("AMB_LDFLAGS", quoted(shlex.split(args.LDFLAGS or ""))), ("AMB_NVCC", quoted([cuda["nvcc"]]) if cuda else ""), ("AMB_CXX", cxx or ""),
              ("AMB_GENCODE", " ".join(gencode)), ("AMB_CUDA_LIBS", quoted(shlex.split(found.vars.get("CUDA_LIB", "")) + (nccl[1] + ["-ldl"] if nccl else []) + ["-lstdc++"]) if use_cuda else ""), ("AMB_PREFIX", args.prefix)]
     text = "# written by configure.py %s\n" % quoted(argv)
     text += "".join("%s := %s\n" % (key, value.replace("$", "$$") if (key, value) in shared else value) for key, value in shared + flags)
@@ -181,7 +181,7 @@ def configure(args, argv, log):
             ("C compiler", "%s (%s)%s" % (" ".join(cc), compiler.version(), ", ccache" if ccache else "")),
             ("Kernels", "plain C%s, chosen at run time" % "".join(", " + kind for kind in vectors)),
             ("OpenMP", "yes" if openmp else "no"),
-            ("zlib", "yes" if zlib else "no: .mtx.gz files are refused; install zlib1g-dev for them"),
+            ("Compressed", ", ".join(name if has else "no %s (install %s)" % (name, package) for name, has, package in ((".gz", zlib, "zlib1g-dev"), (".xz", lzma, "liblzma-dev"), (".bz2", bz2, "libbz2-dev")))),
             ("CUDA", "%s, architecture %s%s" % (cuda["version"], arch, "" if use_cuda else "; kernels are only compiled (make cuda-check), for this PETSc has no CUDA") if cuda else "no"),
             ("NCCL", "yes, where libnccl.so.2 is found at run time" if nccl else "no: GPUs exchange by MPI alone" if use_cuda else "no"),
             ("Examples", examples or "no PETSc examples found: make run and make check need them"),

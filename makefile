@@ -19,7 +19,7 @@ PYTHON ?= python3
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all lib bin examples programs run test check check-deep check-petsc check-petsc-build check-mutants check-clients check-differ where install uninstall clean distclean cuda-check
+.PHONY: all lib bin examples programs run test check check-deep check-petsc check-petsc-build check-mutants check-clients check-differ where FORCE install uninstall clean distclean cuda-check
 
 unconfigured := clean distclean
 ifneq ($(filter-out $(unconfigured),$(or $(MAKECMDGOALS),all)),)
@@ -85,6 +85,7 @@ $(ARCHIVE): $(objects)
 
 $(B)/obj/%_avx512.o: isa = $(AMB_AVX512_FLAGS)
 $(B)/obj/%_avx2.o: isa = $(AMB_AVX2_FLAGS)
+$(B)/obj/src/mat/io/mtxunpack.o $(B)/obj/test/mtx.o: isa = $(AMB_UNPACK_FLAGS)
 $(B)/obj/%.o: %.c $(B)/conf.mk $(B)/petscambconf.h
 	$(here)
 	$(call say,CC,$<)
@@ -93,6 +94,15 @@ $(B)/obj/%.cu.o: %.cu $(B)/conf.mk $(B)/petscambconf.h
 	$(here)
 	$(call say,NVCC,$<)
 	@$(AMB_NVCC) -c $(NVFLAGS) $(INCLUDES) -MMD -MP -o $@ $<
+
+# the commit that is built, for the results of bin/petscamb; the file is as old as the commit
+$(B)/obj/bench/about.o: isa = -I$(B)
+$(B)/obj/bench/about.o: $(B)/commit.h
+$(B)/commit.h: FORCE
+	$(here)
+	@commit=$$(test -e .git && git describe --always --dirty --abbrev=12 2>/dev/null || echo release); line="#define PETSCAMB_COMMIT \"$$commit\""; \
+	test "$$(cat $@ 2>/dev/null)" = "$$line" || printf '%s\n' "$$line" > $@
+FORCE:
 
 rpath = -Wl,-rpath,'$$ORIGIN/../lib'
 # with the shared library, as programs of users: -dll_append in PETSC_OPTIONS then loads no second copy
