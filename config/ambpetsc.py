@@ -209,7 +209,7 @@ def tools(log):
 
 
 def complete(petsc, log, allowed):
-    """Packages that the PETSc found leaves wanting: MPI, the libraries for compressed files and, for the distribution's PETSc, its examples."""
+    """Packages that the PETSc found leaves wanting: MPI, the libraries for compressed files and, for the distribution's PETSc, its examples and its petsc4py."""
     needed, wished = [], []
     if not petsc.compiler():
         needed += tools(log) + ["libopenmpi-dev"]
@@ -222,8 +222,11 @@ def complete(petsc, log, allowed):
     for header, package in UNPACKERS:
         if log.capture([petsc.compiler(), "-E", "-include", header, "-x", "c", os.devnull, "-o", os.devnull])[0]:
             wished.append(package)
-    if petsc.distribution() and not petsc.examples():
-        wished.append("libpetsc%d.%d-dev-examples" % petsc.version[:2])
+    if petsc.distribution():
+        if not petsc.examples():
+            wished.append("libpetsc%d.%d-dev-examples" % petsc.version[:2])
+        if not os.path.exists(os.path.join(petsc.libdir, "python3", "dist-packages", "petsc4py")):
+            wished.append("python3-petsc4py-%s%s%d.%d" % (("64-" if petsc.index == 64 else "", petsc.scalar) + petsc.version[:2]))
     if wished:
         try:
             install(wished, log, allowed)
