@@ -9,6 +9,7 @@
 # make check-differ SECONDS=3600   the differential tester with new seeds; SEED=number gives the seed
 # make all     the library, bin/solve, bin/petscamb and the test programs
 # make site    the pages and the manual pages as HTML
+# make results tables and plots of docs/results from its raw results
 # make where   prints the path of the library
 # make install library, header, tool, manual page, petscamb.pc and CMake's files into PREFIX (DESTDIR and LIBDIR honoured); make uninstall removes them
 # make clean   removes what was built; make distclean also the configurations
@@ -20,7 +21,7 @@ PYTHON ?= python3
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all lib bin examples programs run test check check-deep check-petsc check-petsc-build check-mutants check-clients check-differ site where FORCE install uninstall clean distclean cuda-check
+.PHONY: all lib bin examples programs run test check check-deep check-petsc check-petsc-build check-mutants check-clients check-differ site results where FORCE install uninstall clean distclean cuda-check
 
 unconfigured := clean distclean
 # names the build that was made last; with --build-dir in that folder
@@ -195,6 +196,10 @@ $(B)/cuda-check/%.o: %.cu $(B)/conf.mk
 # the pages and the manual pages as HTML, by Sphinx; pip installs it into the build folder where it is missing
 site:
 	@$(PYTHON) docs/site/build.py $(B)/site
+
+# tables and plots from the raw results, which docs/results/measure.py makes
+results:
+	@$(PYTHON) docs/results/results.py
 
 where: $(LIB)
 	@echo $(call quote,$(abspath $(LIB)))
