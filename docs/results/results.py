@@ -58,8 +58,9 @@ class Run:
         out += ["- Command: `%s`, for each matrix in turn" % command,
                 "- Processor: %s (%s), %s MHz" % (first["cpu"], clocks, ", ".join(self.about["machine"]["MHz now"]) or "unknown"),
                 "- GPU: %s" % (first["gpu"] + "; " + "; ".join(self.about["machine"]["GPU: name, clocks (most, memory, now), memory, driver"]) if first["gpu"] else "none"),
-                "- petsc-amb %s, commit `%s`; PETSc %s; %s to %s" % (first["version"], first["commit"], first["petsc"], min(row["date"] for row in self.rows), max(row["date"] for row in self.rows)),
-                "- Load before each matrix: %.1f to %.1f" % (min(loads), max(loads))]
+                "- petsc-amb %s, commit `%s`; PETSc %s" % (first["version"], first["commit"], first["petsc"]),
+                "- Measured from %s to %s" % (min(row["date"] for row in self.rows), max(row["date"] for row in self.rows)),
+                "- Load before each matrix: %.1f to %.1f%s" % (min(loads), max(loads), "; other programs shared the processors" if max(loads) > float(cpu.get("CPU(s)", 1)) else "")]
         unsteady = sorted({"%s %s" % (row["matrix"], row["type"]) for row in self.done if float(row["median_s"]) > 1.5 * float(row["min_s"])})
         if unsteady:
             out.append("- Unsteady, with a median above 1.5 times the minimum: %s" % ", ".join(unsteady))
