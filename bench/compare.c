@@ -70,6 +70,7 @@ static PetscErrorCode CompareLine(char *const old[], const Machine *m, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Without a machine it only looks whether the file is one of petscamb bench */
 PetscErrorCode CompareCSV(MPI_Comm comm, const char name[], const Machine *m, PetscInt n, const Result results[])
 {
   FILE       *f;
@@ -92,6 +93,10 @@ PetscErrorCode CompareCSV(MPI_Comm comm, const char name[], const Machine *m, Pe
     if (at[k] < 0 && missing < 0) missing = k;
   }
   PetscCheck(missing < 0, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "-compare %s: no column %s; give a file that petscamb bench -csv wrote", name, Names[missing]);
+  if (!m) {
+    (void)fclose(f);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\nbeside %s\n  %-20s %-8s %-10s %11s %11s %9s\n", name, "matrix", "op", "type", "then us", "now us", "speed"));
   while (fgets(line, sizeof(line), f)) {
     columns = Split(line, text);
