@@ -59,6 +59,11 @@ def main():
                 sys.exit("*** %s: exit code %d" % (one, done.returncode))
             with open(result, newline="") as file:
                 rows += list(csv.DictReader(file))
+        write(place, name, run, rows, checksums)
+
+
+def write(place, name, run, rows, checksums):
+    """Called after each matrix, so that a run that is cut off leaves what it has."""
     with open(os.path.join(place, name + ".csv"), "w", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
