@@ -7,6 +7,7 @@
 Each matrix is measured in a process of its own, since on a GPU the first matrix of petsc-amb changes those of PETSc that follow.
 """
 import csv
+import functools
 import hashlib
 import json
 import os
@@ -27,6 +28,7 @@ def output(*command):
         return ""
 
 
+@functools.lru_cache(maxsize=None)
 def machine():
     """The processor with its clocks and caches, the GPU with its clocks and driver, the system."""
     cpu = dict(line.split(":", 1) for line in output("lscpu").splitlines() if ":" in line)
