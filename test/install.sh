@@ -115,7 +115,7 @@ if command -v cmake >/dev/null; then
     'target_link_libraries(by-cmake petscamb::petscamb)' >"$work/cmake/CMakeLists.txt"
   expect "CMake: a program" pass "^0$" sh -c "cmake -S '$work/cmake' -B '$work/cmake/build' -Dpetscamb_DIR='$there/lib/cmake/petscamb' && cmake --build '$work/cmake/build' && '$work/cmake/build/by-cmake' && echo 0"
   sed -i "s/petscamb $abi/petscamb 99.1/" "$work/cmake/CMakeLists.txt"
-  expect "CMake: another version" fail "compatible with requested|version: $version" cmake -S "$work/cmake" -B "$work/cmake/other" -Dpetscamb_DIR="$there/lib/cmake/petscamb"
+  expect "CMake: another version" fail "compatible with requested|version: $version" cmake -S "$work/cmake" -B "$work/cmake/build" -Dpetscamb_DIR="$there/lib/cmake/petscamb"
 else
   echo "skip CMake: a program: there is no cmake"
 fi
