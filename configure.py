@@ -16,6 +16,7 @@ import sys
 
 sys.dont_write_bytecode = True
 ROOT = os.path.dirname(os.path.abspath(__file__))
+BUILDS = os.environ.get("PETSCAMB_BUILDS") or os.path.join(ROOT, "build")  # the makefile that --build-dir writes sets the variable
 sys.path.insert(0, os.path.join(ROOT, "config"))
 
 import ambcheck
@@ -49,6 +50,9 @@ def parser():
     p.add_argument("--with-openmp", dest="openmp", default="1", help="threads in the kernels (default 1)", **switch)
     p.add_argument("--with-install", dest="install", default="1", help="0: never install packages of the distribution", **switch)
     p.add_argument("--prefix", default="/usr/local", metavar="DIR", help="where make install puts the library (default /usr/local)")
+    p.add_argument("--with-suffix", dest="suffix", nargs="?", const="auto", default="", metavar="TEXT",
+                   help="ending of all installed names, so that several configurations share a prefix; without TEXT one such as _complex or 64_real_single")
+    p.add_argument("--build-dir", dest="build_dir", metavar="DIR", help="build in this folder and write nothing beside the sources; make is called there")
     p.add_argument("--name", metavar="NAME", help="name of the build, for variants beside each other (make BUILD=NAME)")
     p.add_argument("--make", action="store_true", help=argparse.SUPPRESS)
     p.add_argument("assignments", nargs="*", metavar="VAR=VALUE",
@@ -114,7 +118,7 @@ def configure(args, argv, log):
     ambpetsc.complete(found, log, allowed)
 
     name = args.name or found.name()
-    folder = os.path.join(ROOT, "build", name)
+    folder = os.path.join(BUILDS, name)
     stubs = os.path.join(folder, "stubs")
     cc = shlex.split(args.CC or "") or [found.compiler()]
     own = shlex.split(args.CFLAGS or "")
@@ -129,12 +133,16 @@ def configure(args, argv, log):
         includes += ["-isystem", flag[2:]] if flag.startswith("-I") and flag[2:] != "/usr/include" else []
     libs = ["-L" + found.libdir, "-Wl,-rpath," + found.libdir] + ["-l" + lib for lib in found.libraries()]
     libs += shlex.split(found.vars.get("MPI_LIB", ""))
+    petsc_libs = list(libs)
     mpi, aware, needs_stubs = ambcheck.petsc(compiler, found, includes, libs, stubs)
     libs += ["-Wl,-rpath-link," + stubs] if needs_stubs else []
 
+    suffix = args.suffix if args.suffix != "auto" else "%s_%s%s" % ("64" if found.index == 64 else "", found.scalar, "_single" if found.precision == "single" else "")
+    if not re.fullmatch(r"\w*", suffix):
+        raise Stop("--with-suffix=%s: letters, digits and _ may stand in a suffix, since PETSc makes a function's name of it" % suffix)
     os.makedirs(folder, exist_ok=True)
     openmp = args.openmp == "1" and compiler.works(ambcheck.OPENMP_PROGRAM, ["-fopenmp"], run=True)[0]
-    zlib = compiler.works(ambcheck.ZLIB_PROGRAM, libs=["-lz"], run=True)[0]
+    zlib, lzma, bz2 = (compiler.works(program, libs=[lib], run=True)[0] for program, lib in ambcheck.UNPACKERS)
     avx512 = compiler.works(ambcheck.AVX512_PROGRAM, ambcheck.AVX512_FLAGS)[0]
     avx2 = compiler.works(ambcheck.AVX2_PROGRAM, ambcheck.AVX2_FLAGS)[0]
     cuda = ambdownload.find_cuda(log) if args.cuda != "0" else None
@@ -157,13 +165,14 @@ def configure(args, argv, log):
     owner = "PETSC_DIR=%s PETSC_ARCH=%s%s" % (os.path.realpath(found.dir), found.arch, " --name=" + args.name if args.name else "")
     shared = [("AMB_NAME", name), ("AMB_OWNER", owner), ("AMB_PETSC_DIR", found.dir), ("AMB_PETSC_ARCH", found.arch), ("AMB_PETSC_VERSION", "%d.%d.%d" % found.version),
               ("AMB_SCALAR", found.scalar), ("AMB_PRECISION", found.precision), ("AMB_INDEX", str(found.index)), ("AMB_CUDA", "1" if use_cuda else ""),
-              ("AMB_GPU", "1" if use_cuda and ambcheck.gpu_driver() else ""), ("AMB_OPENMP", "1" if openmp else ""), ("AMB_ZLIB", "1" if zlib else ""), ("AMB_MPIUNI", "1" if found.uni else ""),
+              ("AMB_GPU", "1" if use_cuda and ambcheck.gpu_driver() else ""), ("AMB_OPENMP", "1" if openmp else ""), ("AMB_ZLIB", "1" if zlib else ""), ("AMB_LZMA", "1" if lzma else ""), ("AMB_BZ2", "1" if bz2 else ""), ("AMB_MPIUNI", "1" if found.uni else ""),
               ("AMB_MPIEXEC", found.mpiexec() or ""), ("AMB_EXAMPLES_SRC", examples or ""), ("AMB_STUBS", stubs if needs_stubs else "")]
-    flags = [("AMB_CC", quoted(([ccache] if ccache else []) + cc)), ("AMB_LINK", quoted(cc)), ("AMB_INCLUDES", quoted(includes + (nccl[0] if nccl else []))), ("AMB_LIBS", quoted(libs + ["-lz"] * zlib + ["-lm"])),
+    flags = [("AMB_CC", quoted(([ccache] if ccache else []) + cc)), ("AMB_LINK", quoted(cc)), ("AMB_INCLUDES", quoted(includes + (nccl[0] if nccl else []))), ("AMB_LIBS", quoted(libs + ["-lz"] * zlib + ["-llzma"] * lzma + ["-lbz2"] * bz2 + ["-lm"])),
              ("AMB_OPENMP_FLAGS", "-fopenmp" if openmp else ""), ("AMB_VISIBILITY", "-fvisibility=hidden" if found.hidden else ""),
              ("AMB_AVX512_FLAGS", " ".join(ambcheck.AVX512_FLAGS) if avx512 else ""), ("AMB_AVX2_FLAGS", " ".join(ambcheck.AVX2_FLAGS) if avx2 else ""),
-             ("AMB_CFLAGS", quoted(own)), ("AMB_LDFLAGS", quoted(shlex.split(args.LDFLAGS or ""))), ("AMB_NVCC", quoted([cuda["nvcc"]]) if cuda else ""), ("AMB_CXX", cxx or ""),
-             ("AMB_GENCODE", " ".join(gencode)), ("AMB_CUDA_LIBS", quoted(shlex.split(found.vars.get("CUDA_LIB", "")) + (nccl[1] + ["-ldl"] if nccl else []) + ["-lstdc++"]) if use_cuda else ""), ("AMB_PREFIX", args.prefix)]
+             ("AMB_UNPACK_FLAGS", " ".join("-DPETSCAMB_HAVE_" + name for name, has in (("LZMA", lzma), ("BZ2", bz2)) if has)), ("AMB_CFLAGS", quoted(own)), ("AMB_LDFLAGS", quoted(shlex.split(args.LDFLAGS or ""))), ("AMB_NVCC", quoted([cuda["nvcc"]]) if cuda else ""), ("AMB_CXX", cxx or ""),
+             ("AMB_GENCODE", " ".join(gencode)), ("AMB_CUDA_LIBS", quoted(shlex.split(found.vars.get("CUDA_LIB", "")) + (nccl[1] + ["-ldl"] if nccl else []) + ["-lstdc++"]) if use_cuda else ""), ("AMB_PREFIX", args.prefix), ("AMB_SUFFIX", suffix),
+             ("AMB_PETSC_LIBS", quoted(petsc_libs)), ("AMB_PC", "PETSc" if os.path.exists(os.path.join(found.libdir, "pkgconfig", "PETSc.pc")) else "")]
     text = "# written by configure.py %s\n" % quoted(argv)
     text += "".join("%s := %s\n" % (key, value.replace("$", "$$") if (key, value) in shared else value) for key, value in shared + flags)
     write_if_new(os.path.join(folder, "conf.mk"), text)
@@ -181,11 +190,12 @@ def configure(args, argv, log):
             ("C compiler", "%s (%s)%s" % (" ".join(cc), compiler.version(), ", ccache" if ccache else "")),
             ("Kernels", "plain C%s, chosen at run time" % "".join(", " + kind for kind in vectors)),
             ("OpenMP", "yes" if openmp else "no"),
-            ("zlib", "yes" if zlib else "no: .mtx.gz files are refused; install zlib1g-dev for them"),
+            ("Compressed", ", ".join(name if has else "no %s (install %s)" % (name, package) for name, has, package in ((".gz", zlib, "zlib1g-dev"), (".xz", lzma, "liblzma-dev"), (".bz2", bz2, "libbz2-dev")))),
             ("CUDA", "%s, architecture %s%s" % (cuda["version"], arch, "" if use_cuda else "; kernels are only compiled (make cuda-check), for this PETSc has no CUDA") if cuda else "no"),
             ("NCCL", "yes, where libnccl.so.2 is found at run time" if nccl else "no: GPUs exchange by MPI alone" if use_cuda else "no"),
             ("Examples", examples or "no PETSc examples found: make run and make check need them"),
-            ("Build", os.path.join("build", name)),
+            ("Build", os.path.relpath(folder, ROOT) if BUILDS == os.path.join(ROOT, "build") else folder),
+            ("Names", "libpetscamb%s.so" % suffix),
             ("Prefix", args.prefix)):
         log.say("  %-11s %s" % (title + ":", value))
     log.say("=" * 80)
@@ -196,7 +206,7 @@ def configure(args, argv, log):
 
 
 def set_default(folder):
-    link = os.path.join(ROOT, "build", "default")
+    link = os.path.join(BUILDS, "default")
     if os.path.islink(link):
         os.remove(link)
     os.symlink(os.path.basename(folder), link)
@@ -224,7 +234,7 @@ def fresh(folder, known):
 
 def for_make(args, argv, log_path):
     """The folder of the configuration make shall use, made anew where it is missing or stale."""
-    builds = os.path.join(ROOT, "build")
+    builds = BUILDS
     asked = bool(args.petsc_dir)
     if args.name:
         folders = [os.path.join(builds, args.name)]
@@ -265,23 +275,41 @@ def finish(args, argv, log_path, make_default=True):
     except OSError as error:
         log.say("\n*** %s\n" % error)
         sys.exit(1)
-    if make_default or not os.path.lexists(os.path.join(ROOT, "build", "default")):
+    if make_default or not os.path.lexists(os.path.join(BUILDS, "default")):
         set_default(folder)
     log.file.close()
     shutil.copyfile(log_path, os.path.join(folder, "configure.log"))
     return folder
 
 
+def outside(folder, argv):
+    """Builds go into that folder, and its makefile calls the one of the sources; returns the arguments that remain."""
+    global BUILDS
+    folder = os.path.abspath(folder)
+    if re.search(r"\s", folder):
+        sys.exit("*** --build-dir=%s: make cannot take a path with blanks" % folder)
+    BUILDS = os.path.join(folder, "build")
+    try:
+        os.makedirs(BUILDS, exist_ok=True)
+        write_if_new(os.path.join(folder, "makefile"), "# written by configure.py: calls the makefile of petsc-amb, which builds in this folder\nexport PETSCAMB_BUILDS := %s\n"
+                     "%%:\n\t@$(MAKE) --no-print-directory -C %s $@\nall:\nmakefile: ;\n.DEFAULT_GOAL := all\n" % (BUILDS, shlex.quote(ROOT).replace("$", "$$")))
+    except OSError as error:
+        sys.exit("*** --build-dir: %s" % error)
+    return [word for k, word in enumerate(argv) if not word.startswith("--build-dir") and (k == 0 or argv[k - 1] != "--build-dir")]
+
+
 def main():
     argv = sys.argv[1:]
     args = parse(argv)
-    log_path = os.path.join(ROOT, "build", "configure.log")
+    if args.build_dir:
+        argv = outside(args.build_dir, argv)
+    log_path = os.path.join(BUILDS, "configure.log")
     if args.make:
         argv = [word for word in argv if word != "--make"]
         print(os.path.relpath(for_make(args, argv, log_path), os.getcwd()))  # the path of the tree may have spaces in it, which make cannot take
         return
     finish(args, argv, log_path)
-    print("Now: make all, make check, make test, make run", file=sys.stderr)
+    print("Now: %smake all, make check, make test, make run" % ("cd %s; " % shlex.quote(args.build_dir) if args.build_dir else ""), file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -8,8 +8,10 @@
 # make check-clients   programs of SLEPc, deal.II, DOLFINx and others, with aij and with petsc-amb (docs/clients); TESTS='slepc/*' chooses, TIME=1 measures
 # make check-differ SECONDS=3600   the differential tester with new seeds; SEED=number gives the seed
 # make all     the library, bin/solve, bin/petscamb and the test programs
+# make site    the pages and the manual pages as HTML
+# make results tables and plots of docs/results from its raw results
 # make where   prints the path of the library
-# make install library, header and petscamb.pc into PREFIX (DESTDIR honoured); make uninstall removes them
+# make install library, header, tool, manual page, petscamb.pc and CMake's files into PREFIX (DESTDIR and LIBDIR honoured); make uninstall removes them
 # make clean   removes what was built; make distclean also the configurations
 #
 # PETSC_DIR and PETSC_ARCH, given or in the environment, choose the PETSc; BUILD=name chooses a configuration by its name.
@@ -19,9 +21,11 @@ PYTHON ?= python3
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all lib bin examples programs run test check check-deep check-petsc check-petsc-build check-mutants check-clients check-differ where install uninstall clean distclean cuda-check
+.PHONY: all lib bin examples programs run test check check-deep check-petsc check-petsc-build check-mutants check-clients check-differ site results where FORCE install uninstall clean distclean cuda-check
 
 unconfigured := clean distclean
+# names the build that was made last; with --build-dir in that folder
+link := $(if $(PETSCAMB_BUILDS),$(PETSCAMB_BUILDS)/../bin,bin)
 ifneq ($(filter-out $(unconfigured),$(or $(MAKECMDGOALS),all)),)
 
 quote = '$(subst ','\'',$1)'
@@ -38,7 +42,10 @@ ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS) $(shell tr '\0' '\n' < /proc/$$PPID
   MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
 endif
 
-LIB      := $(B)/lib/libpetscamb.so
+NAME     := petscamb$(AMB_SUFFIX)
+VERSION  := $(shell cat VERSION)
+ABI      := $(basename $(VERSION))
+LIB      := $(B)/lib/lib$(NAME).so
 ARCHIVE  := $(B)/lib/libpetscamb.a
 BIN      := $(B)/bin
 EXAMPLES := $(B)/examples
@@ -67,7 +74,7 @@ here = @mkdir -p $(@D)
 
 all: lib bin programs
 lib: $(LIB) $(ARCHIVE)
-	@test "$$(readlink bin)" = "$(BIN)" || { rm -f bin; ln -s "$(BIN)" bin; }
+	@test "$$(readlink '$(link)')" = "$(BIN)" || { rm -f '$(link)'; ln -s "$(BIN)" '$(link)'; }
 bin: lib $(if $(bench),$(BIN)/petscamb) $(ksp:src/ksp/examples/%.c=$(BIN)/%)
 programs: $(tests:test/%.c=$(B)/test/%)
 examples: $(stock:%=$(EXAMPLES)/%)
@@ -76,7 +83,8 @@ examples: $(stock:%=$(EXAMPLES)/%)
 $(LIB): $(objects)
 	$(here)
 	$(call say,LINK,$@)
-	@$(AMB_LINK) -shared -o $@ $^ -Wl,-z,defs,-z,nodelete $(LDFLAGS) $(AMB_LIBS) $(AMB_CUDA_LIBS)
+	@$(AMB_LINK) -shared -o $@ $^ -Wl,-soname,$(@F).$(ABI),-z,defs,-z,nodelete $(LDFLAGS) $(AMB_LIBS) $(AMB_CUDA_LIBS)
+	@ln -sf $(@F) $@.$(ABI)
 
 # for programs that reach inside: the library's symbols are hidden but for its interface
 $(ARCHIVE): $(objects)
@@ -85,6 +93,8 @@ $(ARCHIVE): $(objects)
 
 $(B)/obj/%_avx512.o: isa = $(AMB_AVX512_FLAGS)
 $(B)/obj/%_avx2.o: isa = $(AMB_AVX2_FLAGS)
+$(B)/obj/src/mat/io/mtxunpack.o $(B)/obj/test/mtx.o: isa = $(AMB_UNPACK_FLAGS)
+$(B)/obj/src/petscamb.o: isa = $(AMB_SUFFIX:%=-DPETSCAMB_SUFFIX=%)
 $(B)/obj/%.o: %.c $(B)/conf.mk $(B)/petscambconf.h
 	$(here)
 	$(call say,CC,$<)
@@ -94,16 +104,25 @@ $(B)/obj/%.cu.o: %.cu $(B)/conf.mk $(B)/petscambconf.h
 	$(call say,NVCC,$<)
 	@$(AMB_NVCC) -c $(NVFLAGS) $(INCLUDES) -MMD -MP -o $@ $<
 
+# the commit that is built, for the results of bin/petscamb; the file is as old as the commit
+$(B)/obj/bench/about.o: isa = -I$(B)
+$(B)/obj/bench/about.o: $(B)/commit.h
+$(B)/commit.h: FORCE
+	$(here)
+	@commit=$$(test -e .git && git describe --always --dirty --abbrev=12 2>/dev/null || echo release); line="#define PETSCAMB_COMMIT \"$$commit\""; \
+	test "$$(cat $@ 2>/dev/null)" = "$$line" || printf '%s\n' "$$line" > $@
+FORCE:
+
 rpath = -Wl,-rpath,'$$ORIGIN/../lib'
 # with the shared library, as programs of users: -dll_append in PETSC_OPTIONS then loads no second copy
 $(BIN)/petscamb: $(bench:%.c=$(B)/obj/%.o) $(LIB)
 	$(here)
 	$(call say,LINK,$@)
-	@$(AMB_LINK) -o $@ $(filter %.o,$^) $(LDFLAGS) -L$(B)/lib $(rpath) -lpetscamb $(AMB_LIBS) $(AMB_CUDA_LIBS) -ldl
+	@$(AMB_LINK) -o $@ $(filter %.o,$^) $(LDFLAGS) -L$(B)/lib $(rpath) -l$(NAME) $(AMB_LIBS) $(AMB_CUDA_LIBS) -ldl
 $(BIN)/%: $(B)/obj/src/ksp/examples/%.o $(LIB)
 	$(here)
 	$(call say,LINK,$@)
-	@$(AMB_LINK) -o $@ $< $(LDFLAGS) -L$(B)/lib $(rpath) -lpetscamb $(AMB_LIBS)
+	@$(AMB_LINK) -o $@ $< $(LDFLAGS) -L$(B)/lib $(rpath) -l$(NAME) $(AMB_LIBS)
 $(B)/test/differ: $(parts:%.c=$(B)/obj/%.o)
 $(B)/test/memory: LDFLAGS += -Wl,--wrap=SysAllocate
 $(B)/test/%: $(B)/obj/test/%.o $(helpers:%.c=$(B)/obj/%.o) $(ARCHIVE)
@@ -174,32 +193,69 @@ $(B)/cuda-check/%.o: %.cu $(B)/conf.mk
 	$(call say,NVCC,"$< (compile check)")
 	@$(AMB_NVCC) -c $(NVFLAGS) -DSYS_TYPES_GIVEN -Iinclude -Isrc -MMD -MP -o $@ $<
 
+# the pages and the manual pages as HTML, by Sphinx; pip installs it into the build folder where it is missing
+site:
+	@$(PYTHON) docs/site/build.py $(B)/site
+
+# tables and plots from the raw results, which docs/results/measure.py makes
+results:
+	@$(PYTHON) docs/results/results.py
+
 where: $(LIB)
 	@echo $(call quote,$(abspath $(LIB)))
 
-# A PREFIX serves one configuration, of which it keeps a note: the library of another one would be found by the programs of this one
-note := $(DESTDIR)$(PREFIX)/lib/petsc-amb/configuration
-papers := LICENSE VERSION CITATION.cff CHANGELOG.md
-install: $(LIB)
+# A PREFIX serves one configuration for each suffix, of which it keeps a note: the library of another one would be found by the programs of this one
+LIBDIR   ?= lib
+dest     := $(DESTDIR)$(PREFIX)
+ours     := $(LIBDIR)/petsc-amb$(AMB_SUFFIX)
+note     := $(dest)/$(ours)/configuration
+papers   := LICENSE VERSION CITATION.cff CHANGELOG.md
+packages := $(LIBDIR)/pkgconfig/$(NAME).pc $(LIBDIR)/cmake/$(NAME)/$(NAME)Config.cmake $(LIBDIR)/cmake/$(NAME)/$(NAME)ConfigVersion.cmake
+tool     := bin/$(NAME) share/man/man1/$(NAME).1 share/bash-completion/completions/$(NAME)
+real     := $(LIBDIR)/lib$(NAME).so.$(VERSION)
+debug    := $(LIBDIR)/.debug/lib$(NAME).so.$(VERSION).debug
+empty    :=
+# a CMake list, in which generator expressions and options keep their blanks
+list      = $(subst $(empty) $(empty),;,$(strip $(subst -isystem ,-isystem$(empty),$1)))
+fill      = sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@SUFFIX@|$(AMB_SUFFIX)|g' -e 's|@VERSION@|$(VERSION)|' -e 's|@ABI@|$(ABI)|' -e 's|@PETSC_VERSION@|$(AMB_PETSC_VERSION)|' \
+  -e 's|@REQUIRES@|$(if $(AMB_PC),Requires: $(AMB_PC) >= $(basename $(AMB_PETSC_VERSION)))|' -e 's|@PETSC_CFLAGS@|$(subst -isystem ,-I,$(AMB_INCLUDES))|' -e 's|@PETSC_LIBS@|$(AMB_PETSC_LIBS)|' \
+  -e 's|@BACK@|$(subst $(empty) $(empty),,$(patsubst %,../,$(subst /, ,$(LIBDIR))))|' -e 's|@COMPILE@|$(call list,$(subst -isystem ,-I,$(AMB_INCLUDES)))|' -e 's|@LINK@|$(call list,$(AMB_PETSC_LIBS))$(if $(AMB_MPIUNI),,;MPI::MPI_C)|' \
+  -e 's|@MPI@|$(if $(AMB_MPIUNI),,include(CMakeFindDependencyMacro)\nfind_dependency(MPI COMPONENTS C))|'
+
+# STRIP=0 leaves the debugging symbols in the library; else they are in a file of their own, which debuggers find
+install: $(LIB) $(BIN)/petscamb
 	@if test -e '$(note)'; then there=$$(sed -n 's/^built for: //p' '$(note)'); \
-	elif test -e '$(DESTDIR)$(PREFIX)/lib/libpetscamb.so'; then there='a configuration that is not known'; fi; \
+	elif test -e '$(dest)/$(LIBDIR)/lib$(NAME).so'; then there='a configuration that is not known'; fi; \
 	if test -n "$$there" && test "$$there" != $(call quote,$(AMB_OWNER)); then \
-	  printf '%s\n' "*** $(DESTDIR)$(PREFIX) has petsc-amb for $$there," "    and this build is for "$(call quote,$(AMB_OWNER))"." \
-	    '    Programs of the one would load the library of the other. Choose another place, make install PREFIX=..., or remove that one: make uninstall PREFIX=$(PREFIX)' >&2; \
+	  printf '%s\n' "*** $(dest) has petsc-amb for $$there," "    and this build is for "$(call quote,$(AMB_OWNER))"." \
+	    '    Programs of the one would load the library of the other. Choose another place, make install PREFIX=..., give this one another name,' \
+	    '    ./configure.py --with-suffix, or remove that one: make uninstall PREFIX=$(PREFIX)' >&2; \
 	  exit 1; \
 	fi
-	@mkdir -p $(patsubst %,'$(DESTDIR)$(PREFIX)/%',lib/pkgconfig lib/petsc-amb include share/doc/petsc-amb)
-	@install -m 755 $(LIB) '$(DESTDIR)$(PREFIX)/lib/libpetscamb.so'
-	@install -m 644 include/petscamb.h '$(DESTDIR)$(PREFIX)/include/petscamb.h'
-	@install -m 644 $(papers) '$(DESTDIR)$(PREFIX)/share/doc/petsc-amb/'
-	@sed -e 's|@PREFIX@|$(PREFIX)|' -e "s|@VERSION@|$$(cat VERSION)|" -e 's|@PETSC_VERSION@|$(AMB_PETSC_VERSION)|' -e 's|@PETSC_CFLAGS@|$(subst -isystem ,-I,$(AMB_INCLUDES))|' \
-	  -e 's|@PETSC_LIBS@|$(AMB_LIBS)|' config/petscamb.pc.in > '$(DESTDIR)$(PREFIX)/lib/pkgconfig/petscamb.pc'
-	@printf '%s\n' "petsc-amb $$(cat VERSION)" "built for: "$(call quote,$(AMB_OWNER)) 'PETSc $(AMB_PETSC_VERSION), $(AMB_SCALAR), $(AMB_PRECISION) precision, $(AMB_INDEX)-bit indices' > '$(note)'
-	@echo 'Installed in $(DESTDIR)$(PREFIX). Use it: PETSC_OPTIONS="-dll_append $(PREFIX)/lib/libpetscamb.so" and -mat_type amb'
+	@mkdir -p '$(dest)/include' '$(dest)/$(ours)' '$(dest)/share/doc/petsc-amb' $(foreach d,$(sort $(dir $(packages) $(tool) $(debug))),'$(dest)/$d')
+	@install -m 755 $(LIB) '$(dest)/$(real)'
+	@rm -f '$(dest)/$(debug)'
+	@if test '$(STRIP)' != 0 && command -v objcopy >/dev/null; then \
+	  objcopy --only-keep-debug $(LIB) '$(dest)/$(debug)' && chmod 644 '$(dest)/$(debug)' && objcopy --strip-debug --add-gnu-debuglink='$(dest)/$(debug)' '$(dest)/$(real)'; \
+	else rmdir '$(dest)/$(LIBDIR)/.debug'; fi
+	@ln -sf $(notdir $(real)) '$(dest)/$(LIBDIR)/lib$(NAME).so.$(ABI)'
+	@ln -sf lib$(NAME).so.$(ABI) '$(dest)/$(LIBDIR)/lib$(NAME).so'
+	@install -m 644 include/petscamb.h src/binding/fortran/petscamb.F90 '$(dest)/include/'
+	@install -m 755 $(BIN)/petscamb '$(dest)/bin/$(NAME)'
+	@install -m 644 docs/man/petscamb.1 '$(dest)/share/man/man1/$(NAME).1'
+	@sed 's/^complete .*/complete -o filenames -F _petscamb $(NAME)/' config/petscamb.bash > '$(dest)/share/bash-completion/completions/$(NAME)'
+	@install -m 644 $(papers) '$(dest)/share/doc/petsc-amb/'
+	@$(fill) config/petscamb.pc.in > '$(dest)/$(word 1,$(packages))'
+	@$(fill) config/petscambConfig.cmake.in > '$(dest)/$(word 2,$(packages))'
+	@$(fill) config/petscambConfigVersion.cmake.in > '$(dest)/$(word 3,$(packages))'
+	@printf '%s\n' "petsc-amb $(VERSION)" "built for: "$(call quote,$(AMB_OWNER)) 'PETSc $(AMB_PETSC_VERSION), $(AMB_SCALAR), $(AMB_PRECISION) precision, $(AMB_INDEX)-bit indices' > '$(note)'
+	@echo 'Installed in $(dest). Use it: PETSC_OPTIONS="-dll_append $(PREFIX)/$(LIBDIR)/lib$(NAME).so" and -mat_type amb'
 
+# the header and the papers belong to all configurations of a prefix
 uninstall:
-	@cd '$(DESTDIR)$(PREFIX)' && rm -f lib/libpetscamb.so include/petscamb.h lib/pkgconfig/petscamb.pc && rm -rf lib/petsc-amb share/doc/petsc-amb
-	@echo 'Removed from $(DESTDIR)$(PREFIX)'
+	@cd '$(dest)' && rm -f $(LIBDIR)/lib$(NAME).so $(LIBDIR)/lib$(NAME).so.$(ABI) $(real) $(debug) $(packages) $(tool) && rm -rf $(ours) && \
+	  { ls -d $(LIBDIR)/petsc-amb*/configuration >/dev/null 2>&1 || rm -rf include/petscamb.h include/petscamb.F90 share/doc/petsc-amb; } && rmdir $(LIBDIR)/.debug $(LIBDIR)/cmake/$(NAME) 2>/dev/null || true
+	@echo 'Removed from $(dest)'
 
 -include $(shell find $(B)/obj $(B)/cuda-check -name '*.d' 2>/dev/null)
 endif
@@ -208,6 +264,6 @@ ifneq ($(filter clean distclean,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
 clean:
-	@rm -rf bin $(foreach d,obj lib bin test examples cuda-check petsc,build/*/$d)
+	@rm -rf $(link) $(foreach d,obj lib bin test examples cuda-check petsc site,$(or $(PETSCAMB_BUILDS),build)/*/$d)
 distclean:
-	@rm -rf bin build
+	@rm -rf $(link) $(or $(PETSCAMB_BUILDS),build)

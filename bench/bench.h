@@ -21,8 +21,12 @@ typedef struct {
 PETSC_INTERN PetscErrorCode InputCreateMat(MPI_Comm, const char[], Mat *);
 PETSC_INTERN PetscErrorCode VecFill(Vec, PetscInt64 seed);
 PETSC_INTERN PetscErrorCode FiguresPrint(Mat, char[], size_t);
+PETSC_INTERN PetscErrorCode FormatBegin(Mat, const char type[], Mat *);
+PETSC_INTERN PetscErrorCode FormatEnd(Mat, Mat *);
 PETSC_INTERN PetscErrorCode RowsGet(Mat, Rows *);
 PETSC_INTERN PetscErrorCode RowsRestore(Rows *);
+
+#define SHAPE_CLASSES 64
 
 /* The shape of a matrix; all figures are of the whole matrix */
 typedef struct {
@@ -31,6 +35,8 @@ typedef struct {
   PetscLogDouble run[11];                      /* nonzeros in runs of exactly k contiguous columns, run[10]: of 10 and more */
   PetscLogDouble dominant;                     /* rows whose diagonal outweighs the rest */
   PetscLogDouble bytes_csr, bytes_sell;
+  PetscLogDouble lengths[SHAPE_CLASSES];   /* rows with as many entries; class 0: none, class k: from 2^(k-1) to 2^k - 1 */
+  PetscLogDouble distances[SHAPE_CLASSES]; /* nonzeros by |row - column|, in the same classes */
   PetscBool      pattern_symmetric, symmetric, fem_like;
 } Shape;
 
@@ -44,7 +50,8 @@ typedef struct {
   PetscLogDouble exact[STORAGES];
 } Storages;
 
-PETSC_INTERN PetscErrorCode StorageMake(Mat, const Rows *, const Shape *, Storages *);
+PETSC_INTERN PetscErrorCode StorageDistinct(MPI_Comm, const Rows *, PetscInt *);
+PETSC_INTERN PetscErrorCode StorageMake(Mat, const Shape *, Storages *);
 PETSC_INTERN PetscErrorCode StoragePrint(MPI_Comm, const Shape *, const Storages *);
 PETSC_INTERN PetscErrorCode StorageJSON(FILE *, const Storages *);
 
@@ -156,9 +163,20 @@ PETSC_INTERN PetscErrorCode ReferenceCheckMultTranspose(const Case *, Vec x, Vec
 PETSC_INTERN PetscErrorCode ReferenceCheckSquare(const Case *, Vec x, Vec y, PetscReal *error);
 PETSC_INTERN PetscErrorCode ReferenceCountSquare(const Case *, PetscLogDouble *products);
 
+/* What was measured, with what and when */
+typedef struct {
+  char   version[32], petsc[64], commit[64], date[32], cpu[128], gpu[128];
+  double load; /* of the last minute, when the program started */
+} About;
+
+PETSC_INTERN PetscErrorCode AboutGet(About *);
+PETSC_INTERN PetscErrorCode AboutJSON(FILE *, const About *);
+PETSC_INTERN PetscErrorCode AboutCSVHeader(FILE *);          /* the end of the line of names */
+PETSC_INTERN PetscErrorCode AboutCSV(FILE *, const About *); /* the end of each line */
+
 /* The machine, and the speed of its memory */
 typedef struct {
-  char           cpu[128];
+  About          about;
   int            processors, allowed, threads, ranks;
   PetscLogDouble llc;                                  /* bytes of the last-level cache */
   PetscLogDouble read_memory, read_cache, copy_memory; /* bytes per second of all processes together */
@@ -178,6 +196,8 @@ typedef struct {
   char           matrix[128], op[16], type[64], note[256], status[16], absent[256];
   PetscInt       rows, cols;
   PetscLogDouble nonzeros, median, least, flops, bytes, matrix_bytes, read, ratio, products;
+  PetscLogDouble median_low, median_high; /* where the median lies, by order statistics */
+  PetscLogDouble ratio_low, ratio_high;   /* where the ratio lies, by the ratios of the turns */
   PetscReal      error;
   PetscInt       reps;
   PetscBool      fem_like, product;
@@ -186,10 +206,17 @@ typedef struct {
 PETSC_INTERN PetscErrorCode ReportMachine(MPI_Comm, const Machine *);
 PETSC_INTERN PetscErrorCode ReportCase(MPI_Comm, const Case *, PetscInt n, const Result[]);
 PETSC_INTERN PetscErrorCode ReportSummary(MPI_Comm, PetscInt n, const Result[]);
-PETSC_INTERN PetscErrorCode ReportCSV(MPI_Comm, const char[], const Machine *, PetscInt n, const Result[]);
+PETSC_INTERN PetscErrorCode ReportCSVHeader(FILE *);
+PETSC_INTERN PetscErrorCode ReportCSV(FILE *, const Machine *, PetscInt n, const Result[]); /* what it writes is in the file when it returns */
 PETSC_INTERN PetscErrorCode ReportJSON(MPI_Comm, const char[], const Machine *, PetscInt n, const Result[]);
 PETSC_INTERN PetscErrorCode ReportOpen(MPI_Comm, const char[], FILE **);
 PETSC_INTERN PetscErrorCode ReportJSONString(FILE *, const char[]);
+
+/* Results of an earlier run */
+PETSC_INTERN PetscErrorCode CompareCSV(MPI_Comm, const char[], const Machine *, PetscInt n, const Result[]);
+
+/* The middle of a list that this function sorts, and the numbers between which the median of all such lists lies with a probability of at least 95 %, as far as the list is long enough */
+PETSC_INTERN PetscErrorCode MedianOf(PetscInt n, PetscReal list[], PetscLogDouble *median, PetscLogDouble *low, PetscLogDouble *high);
 
 /* What petscamb info recommends for a matrix */
 typedef struct {
@@ -204,6 +231,12 @@ typedef struct {
 PETSC_INTERN PetscErrorCode VerdictMake(Mat, const Shape *, Verdict *);
 PETSC_INTERN PetscErrorCode VerdictPrint(MPI_Comm, const char[], const Verdict *);
 PETSC_INTERN PetscErrorCode VerdictJSON(FILE *, const Verdict *);
+
+/* Pictures: the pattern of a matrix with histograms (info), speeds with a roofline (bench) */
+PETSC_INTERN PetscErrorCode PlotCheckName(MPI_Comm, const char[]);
+PETSC_INTERN PetscErrorCode PlotMatrix(MPI_Comm, const char file[], const char name[], const Rows *, const Shape *);
+PETSC_INTERN PetscErrorCode PNGMake(int width, int height, const unsigned char grey[], unsigned char **, size_t *);
+PETSC_INTERN PetscErrorCode PlotBench(MPI_Comm, const char file[], const Machine *, PetscInt n, const Result[]);
 
 /* Names on the command line */
 PETSC_INTERN PetscErrorCode NameNearest(const char[], PetscInt, const char *const[], const char **);

@@ -23,7 +23,7 @@ PetscErrorCode GraphHelp(MPI_Comm comm)
   PetscCall(PetscPrintf(comm, "petscamb graph ALGORITHM FILE|GENERATOR [options]\n\nAlgorithms:\n"));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Algorithms); k++) PetscCall(PetscPrintf(comm, "  %-10s %s\n", Algorithms[k].name, Algorithms[k].about));
   PetscCall(PetscPrintf(comm, "\nInputs: edge lists as of SNAP (a line: two vertices and perhaps a weight, or one vertex; # begins a comment), Matrix Market files\n\
-(.mtx), both also compressed (.gz), PETSc binary files, and the generators of petscamb -h. An entry (i, j) is an edge from i to j.\n\
+(.mtx), both also compressed (.gz, .xz, .bz2), PETSc binary files, and the generators of petscamb -h. An entry (i, j) is an edge from i to j.\n\
 Vertices have the ids of an edge list, row numbers from 1 on of a Matrix Market file, and from 0 on otherwise.\n\
 \nOptions, after the input:\n\
   -undirected       every edge counts in both directions\n\

@@ -3,6 +3,9 @@
    petscamb info: the shape of a matrix, the bytes that each format and each storage of values would take, and a verdict.
 */
 #include "bench.h"
+#if defined(__GLIBC__)
+  #include <malloc.h>
+#endif
 
 typedef struct {
   const char    *format;
@@ -32,6 +35,35 @@ PetscErrorCode FiguresPrint(Mat A, char text[], size_t size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Gives freed memory back to the system. Open MPI tells malloc() to keep it, and the next step needs other sizes. */
+static void MemoryReturn(void)
+{
+#if defined(__GLIBC__)
+  (void)malloc_trim(0);
+#endif
+}
+
+/* Makes the matrix one of another type until FormatEnd(). On the host no copy is made, since a large matrix fits the memory only once or twice. On a GPU the copy goes there. */
+PetscErrorCode FormatBegin(Mat A, const char type[], Mat *B)
+{
+  PetscFunctionBegin;
+  *B = A;
+  if (PetscDefined(HAVE_CUDA)) PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, B));
+  else {
+    PetscCall(PetscObjectReference((PetscObject)A));
+    PetscCall(MatConvert(A, type, MAT_INPLACE_MATRIX, B));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FormatEnd(Mat A, Mat *B)
+{
+  PetscFunctionBegin;
+  if (*B == A) PetscCall(MatConvert(A, MATAIJ, MAT_INPLACE_MATRIX, &A));
+  PetscCall(MatDestroy(B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Converts the matrix, even if the format brings no gain, and gets the figures of the format */
 static PetscErrorCode StoredShadow(Mat A, const char type[], Stored *s)
 {
@@ -40,7 +72,7 @@ static PetscErrorCode StoredShadow(Mat A, const char type[], Stored *s)
   PetscLogDouble sum[3];
 
   PetscFunctionBegin;
-  PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, &B));
+  PetscCall(FormatBegin(A, type, &B));
   PetscCall(MatShadowSetTune(B, MAT_SHADOW_TUNE_OFF));
   PetscCall(MatShadowSetUp(B));
   PetscCall(MatShadowGetInfo(B, &info));
@@ -53,7 +85,7 @@ static PetscErrorCode StoredShadow(Mat A, const char type[], Stored *s)
   s->model  = sum[1];
   s->values = sum[2];
   PetscCall(FiguresPrint(B, s->note, sizeof(s->note)));
-  PetscCall(MatDestroy(&B));
+  PetscCall(FormatEnd(A, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -110,8 +142,8 @@ static PetscErrorCode InfoJSON(FILE *f, const char name[], const Shape *s, int n
 
 PetscErrorCode InfoRun(MPI_Comm comm, int n, char *inputs[])
 {
-  char               json[PETSC_MAX_PATH_LEN] = "";
-  FILE              *f                        = NULL;
+  char               json[PETSC_MAX_PATH_LEN] = "", plot[PETSC_MAX_PATH_LEN] = "";
+  FILE              *f = NULL;
   const char *const *types;
   PetscInt           ntypes;
 
@@ -119,6 +151,9 @@ PetscErrorCode InfoRun(MPI_Comm comm, int n, char *inputs[])
   PetscCall(PetscAMBGetTypes(PETSC_TRUE, &ntypes, &types));
   PetscCheck(ntypes <= STORED - 2, comm, PETSC_ERR_PLIB, "Too many formats: raise STORED");
   PetscCall(PetscOptionsGetString(NULL, NULL, "-json", json, sizeof(json), NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-plot", plot, sizeof(plot), NULL));
+  if (plot[0]) PetscCall(PlotCheckName(comm, plot));
+  PetscCheck(!plot[0] || n <= 1, comm, PETSC_ERR_USER_INPUT, "-plot makes a picture of one matrix, and there are %d inputs", n);
   PetscCheck(n > 0, comm, PETSC_ERR_USER_INPUT, "info needs at least one file or generator, such as p7:50 (petscamb --help lists them)");
   if (json[0]) PetscCall(ReportOpen(comm, json, &f));
   if (f) fprintf(f, "[\n");
@@ -134,10 +169,14 @@ PetscErrorCode InfoRun(MPI_Comm comm, int n, char *inputs[])
     };
 
     PetscCall(InputCreateMat(comm, inputs[i], &A));
+    MemoryReturn();
     PetscCall(RowsGet(A, &rows));
     PetscCall(ShapeCompute(A, &rows, &shape));
-    PetscCall(StorageMake(A, &rows, &shape, &storages));
+    if (plot[0]) PetscCall(PlotMatrix(comm, plot, inputs[i], &rows, &shape));
+    PetscCall(StorageDistinct(comm, &rows, &storages.distinct));
     PetscCall(RowsRestore(&rows));
+    MemoryReturn();
+    PetscCall(StorageMake(A, &shape, &storages));
     stored[0].bytes = shape.bytes_csr;
     stored[1].bytes = shape.bytes_sell;
     for (PetscInt k = 0; k < ntypes; k++) PetscCall(StoredShadow(A, types[k], &stored[2 + k]));

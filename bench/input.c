@@ -5,9 +5,13 @@
 PetscErrorCode InputCreateMat(MPI_Comm comm, const char name[], Mat *A)
 {
   const unsigned char petsc[4] = {0x00, 0x12, 0x7b, 0x50}; /* MAT_FILE_CLASSID in the byte order of PETSc's files */
+  const char *const   packed[] = {"\x1f\x8b",
+                                  "\xfd"
+                                    "7zXZ",
+                                  "BZh"}; /* the first bytes of what gzip, xz and bzip2 write */
   unsigned char       head[16] = {0};
   PetscMPIInt         rank;
-  PetscBool           known;
+  PetscBool           known, compressed = PETSC_FALSE;
   int                 length = -1; /* of the head, or -1 if the file cannot be opened */
 
   PetscFunctionBegin;
@@ -30,12 +34,13 @@ PetscErrorCode InputCreateMat(MPI_Comm comm, const char name[], Mat *A)
   }
   PetscCall(MatCreate(comm, A));
   PetscCall(MatSetType(*A, MATAIJ));
-  if ((head[0] == 0x1f && head[1] == 0x8b) || !strncmp((char *)head, "%%MatrixMarket", 14)) {
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(packed); k++) compressed = compressed || !strncmp((char *)head, packed[k], strlen(packed[k])) ? PETSC_TRUE : PETSC_FALSE;
+  if (compressed || !strncmp((char *)head, "%%MatrixMarket", 14)) {
     PetscCall(MatLoadMatrixMarket(*A, name));
   } else {
     PetscViewer viewer;
 
-    PetscCheck(length >= 4 && !memcmp(head, petsc, 4), comm, PETSC_ERR_FILE_UNEXPECTED, "%s: neither a Matrix Market file (%%%%MatrixMarket, also gzipped) nor a matrix in PETSc's binary format", name);
+    PetscCheck(length >= 4 && !memcmp(head, petsc, 4), comm, PETSC_ERR_FILE_UNEXPECTED, "%s: neither a Matrix Market file (%%%%MatrixMarket, also of gzip, xz or bzip2) nor a matrix in PETSc's binary format", name);
     PetscCall(PetscViewerBinaryOpen(comm, name, FILE_MODE_READ, &viewer));
     PetscCall(MatLoad(*A, viewer));
     PetscCall(PetscViewerDestroy(&viewer));

@@ -138,25 +138,6 @@ static PetscErrorCode Rate(MPI_Comm comm, const Machine *machine, size_t bytes, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MachineName(Machine *machine)
-{
-  FILE *f = fopen("/proc/cpuinfo", "r");
-  char  line[512];
-
-  PetscFunctionBegin;
-  PetscCall(PetscStrncpy(machine->cpu, "unknown processor", sizeof(machine->cpu)));
-  while (f && fgets(line, sizeof(line), f)) {
-    const char *colon = strchr(line, ':');
-
-    if (strncmp(line, "model name", 10) || !colon) continue;
-    line[strcspn(line, "\n")] = 0;
-    PetscCall(PetscStrncpy(machine->cpu, colon + 2, sizeof(machine->cpu)));
-    break;
-  }
-  if (f) (void)fclose(f);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The last-level cache that a core sees; sysconf() knows only that of the whole socket on some machines */
 static PetscLogDouble CacheBytes(void)
 {
@@ -184,7 +165,7 @@ PetscErrorCode MachineCreate(MPI_Comm comm, Machine *machine)
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(MachineName(machine));
+  PetscCall(AboutGet(&machine->about));
   machine->ranks      = size;
   machine->threads    = 1;
   machine->processors = (int)sysconf(_SC_NPROCESSORS_ONLN);

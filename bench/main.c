@@ -2,7 +2,7 @@
 static char help[] = "Measures and describes sparse matrices.\n\
   petscamb bench FILE|GENERATOR... [options]   time operations with Mat types and other libraries\n\
   petscamb solve FILE|GENERATOR... [options]   solve systems with Mat types and any solver of PETSc, side by side\n\
-  petscamb info FILE|GENERATOR... [-json FILE] the shape of a matrix, the bytes that each format would store, and the type to take\n\
+  petscamb info FILE|GENERATOR... [options]    the shape of a matrix, the bytes that each format would store, and the type to take\n\
   petscamb graph ALGORITHM FILE [options]      PageRank, triangles and other questions to graphs (petscamb graph -h tells more)\n\
   petscamb -h                                  all inputs, operations and options\n\
   petscamb --version                           the version of petsc-amb and of its PETSc\n\n";
@@ -17,7 +17,7 @@ static PetscErrorCode Help(MPI_Comm comm)
 {
   PetscFunctionBegin;
   PetscCall(PetscPrintf(comm, "%s", help));
-  PetscCall(PetscPrintf(comm, "Inputs: Matrix Market files (.mtx, .mtx.gz), PETSc binary files, or generated matrices:\n"));
+  PetscCall(PetscPrintf(comm, "Inputs: Matrix Market files (.mtx, also .gz, .xz, .bz2), PETSc binary files, or generated matrices:\n"));
   PetscCall(GeneratorHelp(comm));
   PetscCall(PetscPrintf(comm, "\nOperations (-ops, default spmv):\n"));
   PetscCall(OperationHelp(comm));
@@ -27,10 +27,15 @@ static PetscErrorCode Help(MPI_Comm comm)
   -columns LIST          columns of the dense matrices in spmm, spmmt and sddmm; default 32\n\
   -reps N                timed runs of each; default as many as fit -seconds, at least 11\n\
   -seconds S             time for one operation of one type, about; default 0.3\n\
-  -csv FILE              results as comma-separated values\n\
+  -csv FILE              results as comma-separated values, as they come\n\
   -json FILE             results as JSON\n\
+  -html FILE             results as a picture: bars and a roofline\n\
+  -compare FILE          results beside those that -csv wrote in an earlier run\n\
   -mkl_dir DIR           where libmkl_rt.so is, or the environment it was installed into; else MKLROOT, VIRTUAL_ENV\n\
   -graphblas_lib FILE    libgraphblas.so, if the loader does not find it\n\
+\nOptions of info, after the inputs:\n\
+  -json FILE             all figures as JSON\n\
+  -plot FILE             a picture: the pattern and histograms as .svg or .html, the pattern as .png\n\
 \nOptions of solve, after the inputs:\n\
   -types LIST            Mat types (amb/ambcg: with a KSP type); default aij,amb\n\
   -seconds S             types take turns until each has solved for so long; default 0.2\n\
@@ -62,9 +67,9 @@ typedef struct {
 } Command;
 
 static const Command Commands[] = {
-  {"bench", {"types", "ops", "columns", "reps", "seconds", "csv", "json", "mkl_dir", "graphblas_lib"}                                                                               },
+  {"bench", {"types", "ops", "columns", "reps", "seconds", "csv", "json", "html", "compare", "mkl_dir", "graphblas_lib"}                                                            },
   {"solve", {"types", "seconds", "rounds", "limit", "csv"}                                                                                                                          },
-  {"info",  {"json"}                                                                                                                                                                },
+  {"info",  {"json", "plot"}                                                                                                                                                        },
   {"graph", {"undirected", "unweighted", "top", "json", "csv", "mat_type", "tol", "iterations", "c", "dangling", "seeds", "sources", "count", "inflation", "prune", "keep", "batch"}}
 };
 

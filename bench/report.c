@@ -4,12 +4,15 @@
 */
 #include "bench.h"
 
+#define UNSTEADY 1.5 /* times the minimum: a median above it is worth a warning */
+
 PetscErrorCode ReportMachine(MPI_Comm comm, const Machine *m)
 {
   PetscFunctionBegin;
-  PetscCall(PetscPrintf(comm, "%s, %d processors of which %d may be used; %d rank%s x %d thread%s\n", m->cpu, m->processors, m->allowed, m->ranks, m->ranks > 1 ? "s" : "", m->threads, m->threads > 1 ? "s" : ""));
+  PetscCall(PetscPrintf(comm, "%s, %d processors of which %d may be used; %d rank%s x %d thread%s\n", m->about.cpu, m->processors, m->allowed, m->ranks, m->ranks > 1 ? "s" : "", m->threads, m->threads > 1 ? "s" : ""));
   PetscCall(PetscPrintf(comm, "memory: read %.1f GB/s, copy %.1f GB/s (read and write counted); read %.1f GB/s within half of the %.0f MiB last-level cache\n", m->read_memory / 1e9, m->copy_memory / 1e9, m->read_cache / 1e9, m->llc / 1048576));
   if (m->ranks * m->threads > m->allowed * (m->allowed < m->processors ? m->ranks : 1)) PetscCall(PetscPrintf(comm, "warning: more threads than processors to run them on; times will be meaningless\n"));
+  if (m->about.load > m->processors) PetscCall(PetscPrintf(comm, "warning: the load of the last minute, %.1f, is above the number of processors: other programs share them, and times may mean nothing\n", m->about.load));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -28,10 +31,10 @@ PetscErrorCode ReportCase(MPI_Comm comm, const Case *k, PetscInt n, const Result
 
   PetscFunctionBegin;
   PetscCall(PetscPrintf(comm, "\n%s: %" PetscInt_FMT " x %" PetscInt_FMT ", %.0f nonzeros, %.1f a row, at most %" PetscInt_FMT "%s\n", k->name, s->M, s->N, s->nonzeros, s->row_mean, s->row_max, s->fem_like ? ", FEM-like" : ""));
-  PetscCall(PetscPrintf(comm, "  %-8s %-10s %11s %11s %8s %7s %6s %6s %7s  %s\n", "op", "type", "median us", "min us", "GFLOP/s", "GB/s", "%read", "B/nnz", "vs aij", ""));
+  PetscCall(PetscPrintf(comm, "  %-8s %-10s %11s %11s %8s %7s %6s %6s %7s %-11s  %s\n", "op", "type", "median us", "min us", "GFLOP/s", "GB/s", "%read", "B/nnz", "vs aij", "interval", ""));
   for (PetscInt i = 0; i < n; i++) {
     const Result *r = &results[i];
-    char          flops[16], rate[16], read[16], bytes[16], ratio[16], note[128];
+    char          flops[16], rate[16], read[16], bytes[16], ratio[16], interval[32] = "", note[128];
 
     if (!r->reps) {
       PetscCall(PetscPrintf(comm, "  %-8s %-10s absent: %s\n", "", r->type, r->absent));
@@ -42,10 +45,16 @@ PetscErrorCode ReportCase(MPI_Comm comm, const Case *k, PetscInt n, const Result
     PetscCall(Cell(read, sizeof(read), "%.0f%%", 100 * r->read));
     PetscCall(Cell(bytes, sizeof(bytes), "%.2f", r->matrix_bytes / PetscMax(r->nonzeros, 1)));
     PetscCall(Cell(ratio, sizeof(ratio), "%.2fx", r->ratio));
+    if (r->ratio > 0 && strcmp(r->type, MATAIJ)) PetscCall(PetscSNPrintf(interval, sizeof(interval), "%.2f-%.2f", r->ratio_low, r->ratio_high));
     if (r->product) PetscCall(PetscSNPrintf(note, sizeof(note), "%s", r->note));
     else PetscCall(PetscSNPrintf(note, sizeof(note), "= %.1f products", r->products));
-    PetscCall(PetscPrintf(comm, "  %-8s %-10s %11.2f %11.2f %8s %7s %6s %6s %7s  %s%s\n", r->op, r->type, 1e6 * r->median, 1e6 * r->least, flops, rate, read, bytes, ratio, r->error <= 1 ? "" : "WRONG ", note));
+    PetscCall(PetscPrintf(comm, "  %-8s %-10s %11.2f %11.2f %8s %7s %6s %6s %7s %-11s  %s%s\n", r->op, r->type, 1e6 * r->median, 1e6 * r->least, flops, rate, read, bytes, ratio, interval, r->error <= 1 ? "" : "WRONG ", note));
     if (!(r->error <= 1)) PetscCall(PetscPrintf(comm, "  %-8s %-10s off by %g times the rounding error that is allowed\n", "", "", (double)r->error));
+  }
+  for (PetscInt i = 0; i < n; i++) {
+    const Result *r = &results[i];
+
+    if (r->reps && r->median > UNSTEADY * r->least) PetscCall(PetscPrintf(comm, "  warning: %s %s: the median is %.1f times the minimum: other programs took part of the time, or the threads were moved\n", r->op, r->type, r->median / r->least));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -123,21 +132,25 @@ PetscErrorCode ReportOpen(MPI_Comm comm, const char name[], FILE **f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ReportCSV(MPI_Comm comm, const char name[], const Machine *m, PetscInt n, const Result results[])
+PetscErrorCode ReportCSVHeader(FILE *f)
 {
-  FILE *f;
-
   PetscFunctionBegin;
-  PetscCall(ReportOpen(comm, name, &f));
-  if (!f) PetscFunctionReturn(PETSC_SUCCESS);
-  fprintf(f, "matrix,rows,cols,nonzeros,fem_like,ranks,threads,op,type,status,reps,median_s,min_s,flops_per_s,bytes,matrix_bytes,read_fraction,ratio_aij,products,error,note\n");
+  fprintf(f, "matrix,rows,cols,nonzeros,fem_like,ranks,threads,op,type,status,reps,median_s,min_s,flops_per_s,bytes,matrix_bytes,read_fraction,ratio_aij,products,error,note,median_low_s,median_high_s,ratio_low,ratio_high");
+  PetscCall(AboutCSVHeader(f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ReportCSV(FILE *f, const Machine *m, PetscInt n, const Result results[])
+{
+  PetscFunctionBegin;
   for (PetscInt i = 0; i < n; i++) {
     const Result *r = &results[i];
 
-    fprintf(f, "\"%s\",%" PetscInt_FMT ",%" PetscInt_FMT ",%.0f,%d,%d,%d,%s,%s,%s,%" PetscInt_FMT ",%.9g,%.9g,%.6g,%.0f,%.0f,%.4f,%.4f,%.3f,%.3g,\"%s\"\n", r->matrix, r->rows, r->cols, r->nonzeros, (int)r->fem_like, m->ranks, m->threads, r->op, r->type, r->status, r->reps, r->median, r->least, r->flops, r->bytes, r->matrix_bytes, r->read, r->ratio, r->products,
-            (double)r->error, r->reps ? r->note : r->absent);
+    fprintf(f, "\"%s\",%" PetscInt_FMT ",%" PetscInt_FMT ",%.0f,%d,%d,%d,%s,%s,%s,%" PetscInt_FMT ",%.9g,%.9g,%.6g,%.0f,%.0f,%.4f,%.4f,%.3f,%.3g,\"%s\",%.9g,%.9g,%.4f,%.4f", r->matrix, r->rows, r->cols, r->nonzeros, (int)r->fem_like, m->ranks, m->threads, r->op, r->type, r->status, r->reps, r->median, r->least, r->flops, r->bytes, r->matrix_bytes, r->read, r->ratio, r->products,
+            (double)r->error, r->reps ? r->note : r->absent, r->median_low, r->median_high, r->ratio_low, r->ratio_high);
+    PetscCall(AboutCSV(f, &m->about));
   }
-  PetscCheck(!fclose(f), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s: could not be written whole", name);
+  PetscCheck(!fflush(f), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "The results could not be written");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,8 +174,8 @@ PetscErrorCode ReportJSON(MPI_Comm comm, const char name[], const Machine *m, Pe
   PetscFunctionBegin;
   PetscCall(ReportOpen(comm, name, &f));
   if (!f) PetscFunctionReturn(PETSC_SUCCESS);
-  fprintf(f, "{\n  \"machine\": {\"cpu\": ");
-  PetscCall(ReportJSONString(f, m->cpu));
+  fprintf(f, "{\n  \"machine\": {");
+  PetscCall(AboutJSON(f, &m->about));
   fprintf(f, ", \"processors\": %d, \"allowed\": %d, \"ranks\": %d, \"threads\": %d, \"llc_bytes\": %.0f, \"read_memory\": %.6g, \"read_cache\": %.6g, \"copy_memory\": %.6g},\n  \"results\": [", m->processors, m->allowed, m->ranks, m->threads, m->llc, m->read_memory, m->read_cache, m->copy_memory);
   for (PetscInt i = 0; i < n; i++) {
     const Result *r = &results[i];
@@ -177,7 +190,8 @@ PetscErrorCode ReportJSON(MPI_Comm comm, const char name[], const Machine *m, Pe
       fprintf(f, ", \"reps\": %" PetscInt_FMT ", \"median_s\": %.9g, \"min_s\": %.9g, \"error\": %.3g", r->reps, r->median, r->least, (double)r->error);
       if (r->flops > 0) fprintf(f, ", \"flops_per_s\": %.6g", r->flops);
       if (r->bytes > 0) fprintf(f, ", \"bytes\": %.0f, \"matrix_bytes\": %.0f, \"read_fraction\": %.4f", r->bytes, r->matrix_bytes, r->read);
-      if (r->ratio > 0) fprintf(f, ", \"ratio_aij\": %.4f", r->ratio);
+      fprintf(f, ", \"median_low_s\": %.9g, \"median_high_s\": %.9g", r->median_low, r->median_high);
+      if (r->ratio > 0) fprintf(f, ", \"ratio_aij\": %.4f, \"ratio_low\": %.4f, \"ratio_high\": %.4f", r->ratio, r->ratio_low, r->ratio_high);
       if (r->products > 0) fprintf(f, ", \"products\": %.3f", r->products);
     }
     fprintf(f, "}");

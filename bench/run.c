@@ -3,10 +3,13 @@
    petscamb bench: times operations on matrices. Mat types and other libraries take turns, so that a drift of the machine affects all alike.
 */
 #include "bench.h"
+#include <stdarg.h>
+#include <unistd.h>
 
 #define MAX_CONTENDERS 16
 #define MAX_OPERATIONS 10
 #define MAX_COLUMNS    16
+#define TURNS          11   /* of each contender, at most */
 #define SETTLE         10   /* products before anything is timed */
 #define SETTLE_MOST    3000 /* at most so many, if a type that tunes itself needs more */
 
@@ -18,6 +21,8 @@ typedef struct {
   const Operation *ops[MAX_OPERATIONS];
   PetscInt         ncolumns, columns[MAX_COLUMNS]; /* of dense matrices */
   PetscReal        budget;                         /* approximate seconds for one operation of one contender */
+  FILE            *csv;                            /* of process 0; results are written as they come */
+  PetscBool        progress;                       /* somebody sees the error output of this process */
   PetscInt         nresults, capacity;
   Result          *results;
 } Bench;
@@ -34,7 +39,16 @@ static PetscErrorCode BenchAddOperation(Bench *b, const Operation *op)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode BenchOptions(Bench *b, char csv[], char json[], size_t len)
+/* Names of files: results as values and as JSON, the picture, and earlier results */
+enum {
+  CSV,
+  JSON,
+  HTML,
+  COMPARE,
+  FILES
+};
+
+static PetscErrorCode BenchOptions(Bench *b, char files[FILES][PETSC_MAX_PATH_LEN])
 {
   const char *const  peers[] = {"sell", "aijperm", "csr", "mkl", "graphblas"};
   const char *const *types;
@@ -71,8 +85,10 @@ static PetscErrorCode BenchOptions(Bench *b, char csv[], char json[], size_t len
   PetscCall(PetscOptionsInt("-reps", "Timed runs of each; by default as many as fit -seconds, at least 11", NULL, b->reps, &b->reps, &given));
   PetscCheck(!given || b->reps > 0, b->comm, PETSC_ERR_USER_INPUT, "-reps %" PetscInt_FMT " must be positive", b->reps);
   PetscCall(PetscOptionsReal("-seconds", "Time for one operation of one contender, about", NULL, b->budget, &b->budget, NULL));
-  PetscCall(PetscOptionsString("-csv", "File for the results as comma-separated values", NULL, csv, csv, len, NULL));
-  PetscCall(PetscOptionsString("-json", "File for the results as JSON", NULL, json, json, len, NULL));
+  PetscCall(PetscOptionsString("-csv", "File for the results as comma-separated values", NULL, files[CSV], files[CSV], PETSC_MAX_PATH_LEN, NULL));
+  PetscCall(PetscOptionsString("-json", "File for the results as JSON", NULL, files[JSON], files[JSON], PETSC_MAX_PATH_LEN, NULL));
+  PetscCall(PetscOptionsString("-html", "File for the results as bars and a roofline", NULL, files[HTML], files[HTML], PETSC_MAX_PATH_LEN, NULL));
+  PetscCall(PetscOptionsString("-compare", "File that -csv wrote in an earlier run", NULL, files[COMPARE], files[COMPARE], PETSC_MAX_PATH_LEN, NULL));
   PetscOptionsEnd();
   for (PetscInt o = 0; o < n; o++) {
     const Operation *op      = OperationFind(names[o]);
@@ -85,6 +101,23 @@ static PetscErrorCode BenchOptions(Bench *b, char csv[], char json[], size_t len
     PetscCall(BenchAddOperation(b, op));
     PetscCall(PetscFree(names[o]));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Writes over the last line of the error output, or clears it; silent if nobody sees it */
+static PetscErrorCode Progress(Bench *b, const char format[], ...)
+{
+  va_list arguments;
+
+  PetscFunctionBegin;
+  if (!b->progress) PetscFunctionReturn(PETSC_SUCCESS);
+  fputs("\r\033[K", stderr);
+  if (format) {
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+  }
+  fflush(stderr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -172,19 +205,52 @@ static PetscErrorCode ResultAdd(Bench *b, const Operation *op, Contender c, Case
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The middle of a list that this function sorts, and the numbers between which the median of all such lists lies with a probability of at least 95 %, as far as the list is long enough */
+PetscErrorCode MedianOf(PetscInt n, PetscReal list[], PetscLogDouble *median, PetscLogDouble *low, PetscLogDouble *high)
+{
+  const PetscInt k = PetscMax((PetscInt)(((double)n - 1.96 * sqrt((double)n)) / 2), 1); /* quantiles of the binomial distribution */
+
+  PetscFunctionBegin;
+  PetscCall(PetscSortReal(n, list));
+  *median = (list[(n - 1) / 2] + list[n / 2]) / 2;
+  *low    = list[k - 1];
+  *high   = list[n - k];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The end of a turn in the list of timed runs */
+static PetscInt TurnEnd(PetscInt reps, PetscInt round, PetscInt rounds)
+{
+  return (PetscInt)((PetscInt64)reps * (round + 1) / rounds);
+}
+
+/* The median of each turn; sorts the times in each turn */
+static PetscErrorCode TurnMedians(PetscInt reps, PetscInt rounds, PetscReal times[], PetscReal turns[])
+{
+  PetscLogDouble median, low, high;
+
+  PetscFunctionBegin;
+  for (PetscInt round = 0, begin = 0; round < rounds; round++) {
+    const PetscInt end = TurnEnd(reps, round, rounds);
+
+    PetscCall(MedianOf(end - begin, times + begin, &median, &low, &high));
+    turns[round] = (PetscReal)median;
+    begin        = end;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Measured(Bench *b, const Operation *op, Contender c, Case *k, PetscInt reps, PetscReal times[], PetscLogDouble read, PetscReal error, PetscBool *right)
 {
   Result *r;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, times, (PetscMPIInt)reps, MPIU_REAL, MPIU_MAX, b->comm));
-  PetscCall(PetscSortReal(reps, times));
   PetscCall(ResultAdd(b, op, c, k, &r));
   PetscCall(PetscStrncpy(r->note, c->note, sizeof(r->note)));
-  r->reps   = reps;
-  r->median = (times[(reps - 1) / 2] + times[reps / 2]) / 2;
-  r->least  = times[0];
-  r->error  = error;
+  r->reps = reps;
+  PetscCall(MedianOf(reps, times, &r->median, &r->median_low, &r->median_high));
+  r->least = times[0];
+  r->error = error;
   if (op->product) {
     PetscLogDouble flops = 2.0 * k->shape.nonzeros;
 
@@ -192,7 +258,7 @@ static PetscErrorCode Measured(Bench *b, const Operation *op, Contender c, Case 
     r->flops = flops / r->median;
     PetscCall((*op->bytes)(c, k, &r->bytes));
     r->matrix_bytes = c->bytes;
-    if (read > 0) r->read = read / r->median;
+    if (read > 0) r->read = PetscMin(read / r->median, 1); /* a product that beats the loop shows how fast the bytes can be read */
   }
   if (op == OperationFind("spmv")) c->median_mult = r->median;
   if (!op->product && c->median_mult > 0) r->products = r->median / c->median_mult;
@@ -206,7 +272,7 @@ static PetscErrorCode BenchOperation(Bench *b, const Operation *op, Case *k, Pet
 {
   Contender      c[MAX_CONTENDERS];
   PetscInt       nc = 0, reps[MAX_CONTENDERS], done[MAX_CONTENDERS], rounds = PETSC_MAX_INT, first = b->nresults, aij = -1;
-  PetscReal     *times[MAX_CONTENDERS], error[MAX_CONTENDERS];
+  PetscReal     *times[MAX_CONTENDERS], error[MAX_CONTENDERS], turns[MAX_CONTENDERS][TURNS];
   PetscLogDouble read[MAX_CONTENDERS];
 
   PetscFunctionBegin;
@@ -224,13 +290,14 @@ static PetscErrorCode BenchOperation(Bench *b, const Operation *op, Case *k, Pet
     PetscCall(RightOrWrong(b, op, c[t], k, &error[t]));
     PetscCall(Repetitions(b, op, c[t], k, &reps[t]));
     PetscCall(PetscMalloc1(reps[t], &times[t]));
-    rounds = PetscMin(rounds, PetscMin(reps[t], 11));
+    rounds = PetscMin(rounds, PetscMin(reps[t], TURNS));
   }
   for (PetscInt round = 0; round < rounds && nc; round++) {
     for (PetscInt t = 0; t < nc; t++) {
-      const PetscInt until = (PetscInt)((PetscInt64)reps[t] * (round + 1) / rounds);
+      const PetscInt until = TurnEnd(reps[t], round, rounds);
       PetscLogDouble bytes, seconds;
 
+      PetscCall(Progress(b, "%s %s %s: turn %" PetscInt_FMT " of %" PetscInt_FMT, k->name, op->name, c[t]->name, round + 1, rounds));
       if (op->product) PetscCall(Once(b, op, c[t], k, &seconds)); /* brings the contender's data back to the cache, as far as they fit */
       if (round == rounds - 1) PetscCall(ContenderPoison(c[t], op->transpose ? k->yt : k->y));
       while (done[t] < until) {
@@ -250,12 +317,26 @@ static PetscErrorCode BenchOperation(Bench *b, const Operation *op, Case *k, Pet
   for (PetscInt t = 0; t < nc; t++) {
     PetscBool plain;
 
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, times[t], (PetscMPIInt)reps[t], MPIU_REAL, MPIU_MAX, b->comm));
+    PetscCall(TurnMedians(reps[t], rounds, times[t], turns[t]));
     PetscCall(Measured(b, op, c[t], k, reps[t], times[t], read[t], error[t], right));
     PetscCall(PetscFree(times[t]));
     PetscCall(PetscStrcmp(c[t]->name, MATAIJ, &plain));
     if (plain && aij < 0) aij = first + t;
   }
-  for (PetscInt r = first; r < b->nresults && aij >= 0 && op->product; r++) b->results[r].ratio = b->results[aij].median / b->results[r].median;
+  for (PetscInt t = 0; t < nc && aij >= 0 && op->product; t++) {
+    Result        *r = &b->results[first + t];
+    PetscReal      ratios[TURNS];
+    PetscLogDouble middle;
+
+    for (PetscInt round = 0; round < rounds; round++) ratios[round] = turns[aij - first][round] / turns[t][round];
+    PetscCall(MedianOf(rounds, ratios, &middle, &r->ratio_low, &r->ratio_high));
+    r->ratio      = b->results[aij].median / r->median;
+    r->ratio_low  = PetscMin(r->ratio_low, r->ratio);
+    r->ratio_high = PetscMax(r->ratio_high, r->ratio);
+  }
+  PetscCall(Progress(b, NULL));
+  if (b->csv) PetscCall(ReportCSV(b->csv, &b->machine, b->nresults - first, b->results + first));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -280,11 +361,13 @@ static PetscErrorCode BenchCase(Bench *b, const char name[], PetscBool *right)
 {
   Contender c[MAX_CONTENDERS];
   Case      k;
-  PetscInt  first = b->nresults, present = 0;
+  PetscInt  first = b->nresults, present = 0, measured;
 
   PetscFunctionBegin;
+  PetscCall(Progress(b, "%s: reading", name));
   PetscCall(CaseCreate(b->comm, name, &k));
   for (PetscInt t = 0; t < b->ntypes; t++) {
+    PetscCall(Progress(b, "%s: converting to %s", name, b->types[t]));
     PetscCall(ContenderCreate(&k, b->types[t], &c[t]));
     if (!c[t]->absent[0]) {
       present++;
@@ -299,6 +382,7 @@ static PetscErrorCode BenchCase(Bench *b, const char name[], PetscBool *right)
       PetscCall(BenchOperation(b, b->ops[o], &k, b->ntypes, c, right));
     }
   }
+  measured = b->nresults;
   for (PetscInt t = 0; t < b->ntypes; t++) {
     Result *r;
 
@@ -307,6 +391,8 @@ static PetscErrorCode BenchCase(Bench *b, const char name[], PetscBool *right)
     PetscCall(PetscStrncpy(r->status, "absent", sizeof(r->status)));
     PetscCall(PetscStrncpy(r->absent, c[t]->absent, sizeof(r->absent)));
   }
+  if (b->csv) PetscCall(ReportCSV(b->csv, &b->machine, b->nresults - measured, b->results + measured));
+  PetscCall(Progress(b, NULL));
   PetscCall(ReportCase(b->comm, &k, b->nresults - first, b->results + first));
   for (PetscInt t = 0; t < b->ntypes; t++) PetscCall(ContenderDestroy(&c[t]));
   PetscCall(CaseDestroy(&k));
@@ -315,21 +401,29 @@ static PetscErrorCode BenchCase(Bench *b, const char name[], PetscBool *right)
 
 PetscErrorCode BenchRun(MPI_Comm comm, int n, char *inputs[], PetscBool *right)
 {
-  Bench b;
-  char  csv[PETSC_MAX_PATH_LEN] = "", json[PETSC_MAX_PATH_LEN] = "";
+  Bench       b;
+  char        files[FILES][PETSC_MAX_PATH_LEN] = {"", "", "", ""};
+  PetscMPIInt rank;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(&b, sizeof(b)));
   b.comm = comm;
   *right = PETSC_TRUE;
-  PetscCall(BenchOptions(&b, csv, json, sizeof(csv)));
+  PetscCall(BenchOptions(&b, files));
   PetscCheck(n > 0, comm, PETSC_ERR_USER_INPUT, "bench needs at least one file or generator, such as p7:50 (petscamb --help lists them)");
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  b.progress = !rank && isatty(STDERR_FILENO) ? PETSC_TRUE : PETSC_FALSE;
+  if (files[COMPARE][0]) PetscCall(CompareCSV(comm, files[COMPARE], NULL, 0, NULL)); /* before hours of measuring */
+  if (files[CSV][0]) PetscCall(ReportOpen(comm, files[CSV], &b.csv));
+  if (b.csv) PetscCall(ReportCSVHeader(b.csv));
   PetscCall(MachineCreate(comm, &b.machine));
   PetscCall(ReportMachine(comm, &b.machine));
   for (int i = 0; i < n; i++) PetscCall(BenchCase(&b, inputs[i], right));
   PetscCall(ReportSummary(comm, b.nresults, b.results));
-  if (csv[0]) PetscCall(ReportCSV(comm, csv, &b.machine, b.nresults, b.results));
-  if (json[0]) PetscCall(ReportJSON(comm, json, &b.machine, b.nresults, b.results));
+  if (files[COMPARE][0]) PetscCall(CompareCSV(comm, files[COMPARE], &b.machine, b.nresults, b.results));
+  if (b.csv) PetscCheck(!fclose(b.csv), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s: could not be written whole", files[CSV]);
+  if (files[JSON][0]) PetscCall(ReportJSON(comm, files[JSON], &b.machine, b.nresults, b.results));
+  if (files[HTML][0]) PetscCall(PlotBench(comm, files[HTML], &b.machine, b.nresults, b.results));
   PetscCall(MachineDestroy(&b.machine));
   for (PetscInt t = 0; t < b.ntypes; t++) PetscCall(PetscFree(b.types[t]));
   PetscCall(PetscFree(b.results));

@@ -31,7 +31,6 @@ static PetscErrorCode Symmetry(Mat A, const Rows *rows, Shape *s)
   int  same[2] = {1, 1};
 
   PetscFunctionBegin;
-  s->pattern_symmetric = s->symmetric = PETSC_FALSE;
   if (rows->M != rows->N) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatTranspose(A, MAT_INITIAL_MATRIX, &T));
   PetscCall(RowsGet(T, &t));
@@ -53,6 +52,18 @@ static PetscErrorCode Symmetry(Mat A, const Rows *rows, Shape *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* 0 for 0, k for numbers from 2^(k-1) to 2^k - 1 */
+static int Class(PetscInt n)
+{
+  int k = 0;
+
+  while (n) {
+    n >>= 1;
+    k++;
+  }
+  return k;
+}
+
 PetscErrorCode ShapeCompute(Mat A, const Rows *rows, Shape *s)
 {
   MPI_Comm       comm       = PetscObjectComm((PetscObject)A);
@@ -60,6 +71,7 @@ PetscErrorCode ShapeCompute(Mat A, const Rows *rows, Shape *s)
   PetscLogDouble sum[18]    = {0};       /* nonzeros, distance, empty rows, dominant rows, CSR bytes, SELL bytes, runs */
 
   PetscFunctionBegin;
+  PetscCall(PetscMemzero(s, sizeof(*s)));
   extreme[2] = PETSC_MIN_INT;
   for (PetscInt r = 0; r < rows->m; r++) {
     const PetscInt n = rows->i[r + 1] - rows->i[r], row = rows->rstart + r;
@@ -69,11 +81,13 @@ PetscErrorCode ShapeCompute(Mat A, const Rows *rows, Shape *s)
     extreme[0] = PetscMax(extreme[0], n);
     extreme[2] = PetscMax(extreme[2], -n);
     sum[2] += n == 0;
+    s->lengths[Class(n)]++;
     for (PetscInt k = rows->i[r]; k < rows->i[r + 1]; k++) {
       const PetscInt d = PetscAbs(rows->j[k] - row);
 
       extreme[1] = PetscMax(extreme[1], d);
       sum[1] += (PetscLogDouble)d;
+      s->distances[Class(d)]++;
       if (d) rest += PetscAbsScalar(rows->a[k]);
       else diagonal += PetscAbsScalar(rows->a[k]);
       run++;
@@ -89,6 +103,8 @@ PetscErrorCode ShapeCompute(Mat A, const Rows *rows, Shape *s)
   sum[5] = SELLBytes(rows, PETSC_TRUE) + (rows->cend - rows->cstart < rows->N ? SELLBytes(rows, PETSC_FALSE) : 0);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, extreme, 3, MPIU_INT, MPI_MAX, comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 18, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->lengths, SHAPE_CLASSES, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->distances, SHAPE_CLASSES, MPI_DOUBLE, MPI_SUM, comm));
   s->M          = rows->M;
   s->N          = rows->N;
   s->row_max    = extreme[0];

@@ -6,37 +6,64 @@
 
 #define MOST 65536 /* distinct values that are counted */
 
-static int StorageCompare(const void *a, const void *b)
+#define PLACES (4 * (MOST + 1)) /* of a hash table of values; a power of two is not needed */
+
+/* A hash table of the values met so far */
+typedef struct {
+  PetscInt     count;
+  PetscScalar *values; /* count of them, at most MOST + 1 */
+  PetscInt    *place;  /* 1 + the number of the value, or 0 */
+} Met;
+
+static PetscErrorCode MetCreate(Met *met)
 {
-  return memcmp(a, b, sizeof(PetscScalar));
+  PetscFunctionBegin;
+  met->count = 0;
+  PetscCall(PetscMalloc1(MOST + 1, &met->values));
+  PetscCall(PetscCalloc1(PLACES, &met->place));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sorts the values by their bits and leaves one of each, MOST + 1 at most; returns their number */
-static PetscInt StorageUnique(PetscInt n, PetscScalar *a)
+static PetscErrorCode MetDestroy(Met *met)
 {
-  PetscInt u = 0;
+  PetscFunctionBegin;
+  PetscCall(PetscFree(met->values));
+  PetscCall(PetscFree(met->place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-  qsort(a, (size_t)n, sizeof(*a), StorageCompare);
-  for (PetscInt k = 0; k < n && u <= MOST; k++) {
-    if (!u || memcmp(&a[k], &a[u - 1], sizeof(*a))) a[u++] = a[k];
+/* Adds values until there are more than MOST with different bits */
+static void MetAdd(Met *met, PetscInt n, const PetscScalar a[])
+{
+  for (PetscInt k = 0; k < n && met->count <= MOST; k++) {
+    uint64_t hash = 0;
+    uint32_t words[sizeof(PetscScalar) / 4];
+    size_t   p;
+
+    if (k && !memcmp(&a[k], &a[k - 1], sizeof(*a))) continue;
+    memcpy(words, &a[k], sizeof(words));
+    for (size_t w = 0; w < sizeof(words) / sizeof(*words); w++) hash = (hash ^ words[w]) * UINT64_C(0x9e3779b97f4a7c15);
+    for (p = (size_t)((hash >> 20) % PLACES); met->place[p] && memcmp(&a[k], &met->values[met->place[p] - 1], sizeof(*a)); p = (p + 1) % PLACES) { }
+    if (met->place[p]) continue;
+    met->values[met->count++] = a[k];
+    met->place[p]             = met->count;
   }
-  return u;
 }
 
 /* Counts the values with different bits on all processes; MOST + 1 stands for more than MOST */
-static PetscErrorCode StorageDistinct(MPI_Comm comm, const Rows *rows, PetscInt *distinct)
+PetscErrorCode StorageDistinct(MPI_Comm comm, const Rows *rows, PetscInt *distinct)
 {
-  PetscInt     n = rows->i[rows->m] - rows->i[0];
-  PetscScalar *mine, *all = NULL;
+  Met          mine;
+  PetscScalar *all = NULL;
   PetscMPIInt  rank, size, count, *counts = NULL, *starts = NULL;
   PetscInt     sum = 0;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(PetscMalloc1(n, &mine));
-  PetscCall(PetscArraycpy(mine, rows->a + rows->i[0], n));
-  count = (PetscMPIInt)StorageUnique(n, mine);
+  PetscCall(MetCreate(&mine));
+  MetAdd(&mine, rows->i[rows->m] - rows->i[0], rows->a + rows->i[0]);
+  count = (PetscMPIInt)mine.count;
   if (!rank) PetscCall(PetscMalloc2(size, &counts, size, &starts));
   PetscCallMPI(MPI_Gather(&count, 1, MPI_INT, counts, 1, MPI_INT, 0, comm));
   for (PetscMPIInt p = 0; !rank && p < size; p++) {
@@ -44,30 +71,29 @@ static PetscErrorCode StorageDistinct(MPI_Comm comm, const Rows *rows, PetscInt 
     sum += counts[p];
   }
   if (!rank) PetscCall(PetscMalloc1(sum, &all));
-  PetscCallMPI(MPI_Gatherv(mine, count, MPIU_SCALAR, all, counts, starts, MPIU_SCALAR, 0, comm));
-  if (!rank) *distinct = StorageUnique(sum, all);
+  PetscCallMPI(MPI_Gatherv(mine.values, count, MPIU_SCALAR, all, counts, starts, MPIU_SCALAR, 0, comm));
+  if (!rank && sum > count) MetAdd(&mine, sum - count, all + count);
+  *distinct = mine.count;
   PetscCallMPI(MPI_Bcast(distinct, 1, MPIU_INT, 0, comm));
-  PetscCall(PetscFree(mine));
+  PetscCall(MetDestroy(&mine));
   PetscCall(PetscFree(all));
   PetscCall(PetscFree2(counts, starts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Converts the matrix to AMB with each storage. The table of the processes may differ: the figures are those of the first one. */
-PetscErrorCode StorageMake(Mat A, const Rows *rows, const Shape *shape, Storages *s)
+PetscErrorCode StorageMake(Mat A, const Shape *shape, Storages *s)
 {
   const MPI_Comm       comm    = PetscObjectComm((PetscObject)A);
   const PetscLogDouble vectors = (PetscLogDouble)sizeof(PetscScalar) * ((PetscLogDouble)shape->M + (PetscLogDouble)shape->N);
 
   PetscFunctionBegin;
-  PetscCall(PetscMemzero(s, sizeof(*s)));
-  PetscCall(StorageDistinct(comm, rows, &s->distinct));
   for (int k = 0; k < STORAGES; k++) {
     MatShadowInfo  info;
     Mat            B;
     PetscLogDouble bytes;
 
-    PetscCall(MatConvert(A, MATAMB, MAT_INITIAL_MATRIX, &B));
+    PetscCall(FormatBegin(A, MATAMB, &B));
     PetscCall(MatShadowSetTune(B, MAT_SHADOW_TUNE_OFF));
     PetscCall(MatShadowSetValues(B, (MatShadowValues)k));
     PetscCall(MatShadowSetUp(B));
@@ -78,7 +104,7 @@ PetscErrorCode StorageMake(Mat A, const Rows *rows, const Shape *shape, Storages
     PetscCall(MatShadowGetFigure(B, "values_bits", &s->bits[k]));
     PetscCall(MatShadowGetFigure(B, "values_exact", &s->exact[k]));
     s->gain[k] = s->bytes[0] + vectors > 0 && bytes + vectors > 0 ? (s->bytes[0] + vectors) / (bytes + vectors) : 1;
-    PetscCall(MatDestroy(&B));
+    PetscCall(FormatEnd(A, &B));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

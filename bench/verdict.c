@@ -40,12 +40,12 @@ static PetscErrorCode AskAutoSparse(Mat A, MatShadowTune tune, char name[], size
   Mat B;
 
   PetscFunctionBegin;
-  PetscCall(MatConvert(A, MATAUTOSPARSE, MAT_INITIAL_MATRIX, &B));
+  PetscCall(FormatBegin(A, MATAUTOSPARSE, &B));
   PetscCall(MatShadowSetTune(B, tune));
   PetscCall(MatShadowSetUp(B));
   PetscCall(CommonFormat(B, name, len));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)B, device, MATSEQAIJCUSPARSE, MATMPIAIJCUSPARSE, ""));
-  PetscCall(MatDestroy(&B));
+  PetscCall(FormatEnd(A, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -59,7 +59,7 @@ static PetscErrorCode MeasureConversion(Mat A, PetscBool device, Verdict *v)
   PetscLogDouble t0, t1, seconds, spent = 0;
 
   PetscFunctionBegin;
-  PetscCall(MatConvert(A, v->type, MAT_INITIAL_MATRIX, &B));
+  PetscCall(FormatBegin(A, v->type, &B));
   PetscCall(MatShadowSetTune(B, MAT_SHADOW_TUNE_MEASURE));
   PetscCall(MatCreateVecs(B, &x, &y));
   PetscCall(VecSet(x, 1.0));
@@ -87,7 +87,7 @@ static PetscErrorCode MeasureConversion(Mat A, PetscBool device, Verdict *v)
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &v->bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)A)));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&B));
+  PetscCall(FormatEnd(A, &B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -50,6 +50,20 @@ ZLIB_PROGRAM = r"""
 int main(void) { return gzopen("", "rb") != 0; }
 """
 
+LZMA_PROGRAM = r"""
+#include <lzma.h>
+int main(void) { lzma_stream s = LZMA_STREAM_INIT; return lzma_stream_decoder(&s, UINT64_MAX, LZMA_CONCATENATED) != LZMA_OK; }
+"""
+
+BZ2_PROGRAM = r"""
+#include <bzlib.h>
+#include <string.h>
+int main(void) { bz_stream s; memset(&s, 0, sizeof(s)); return BZ2_bzDecompressInit(&s, 0, 0) != BZ_OK; }
+"""
+
+# libraries for compressed files: a program that needs each, and its name for the linker
+UNPACKERS = ((ZLIB_PROGRAM, "-lz"), (LZMA_PROGRAM, "-llzma"), (BZ2_PROGRAM, "-lbz2"))
+
 AVX512_PROGRAM = r"""
 #include <immintrin.h>
 void f(double *y, const double *x, const int *j) { _mm512_storeu_pd(y, _mm512_fmadd_pd(_mm512_i32gather_pd(_mm256_loadu_si256((const __m256i *)j), x, 8), _mm512_loadu_pd(x), _mm512_loadu_pd(y))); }

@@ -9,6 +9,7 @@ import shutil
 from ambsys import Stop, install, installer
 
 OLDEST = (3, 18)
+UNPACKERS = (("zlib.h", "zlib1g-dev"), ("lzma.h", "liblzma-dev"), ("bzlib.h", "libbz2-dev"))  # for compressed files
 PRIVATE = ("petscimpl.h", "matimpl.h")
 ADVICE = ("Name another with PETSC_DIR=... PETSC_ARCH=..., or let configure.py build one: ./configure.py --download-petsc")
 
@@ -162,7 +163,7 @@ def distribution_packages(args, log, apt):
         log.long("apt-get update", apt + ["update"])
         found = re.search(r"^Version: (\d+\.\d+)", log.capture(["apt-cache", "show", "--no-all-versions", "petsc-dev"])[1], re.M)
     version = found.group(1) if found else "3.18"
-    return ["petsc-dev" if kind == "libpetsc-real-dev" else kind, "libpetsc%s-dev-examples" % version, "libhypre-dev", "libopenmpi-dev", "openmpi-bin", "zlib1g-dev"]
+    return ["petsc-dev" if kind == "libpetsc-real-dev" else kind, "libpetsc%s-dev-examples" % version, "libhypre-dev", "libopenmpi-dev", "openmpi-bin"] + [package for _, package in UNPACKERS]
 
 
 def find(args, log, allowed):
@@ -208,7 +209,7 @@ def tools(log):
 
 
 def complete(petsc, log, allowed):
-    """Packages that the PETSc found leaves wanting: MPI, zlib and, for the distribution's PETSc, its examples."""
+    """Packages that the PETSc found leaves wanting: MPI, the libraries for compressed files and, for the distribution's PETSc, its examples and its petsc4py."""
     needed, wished = [], []
     if not petsc.compiler():
         needed += tools(log) + ["libopenmpi-dev"]
@@ -218,10 +219,14 @@ def complete(petsc, log, allowed):
         needed.append("openmpi-bin")
     if needed:
         install(needed, log, allowed)
-    if log.capture([petsc.compiler(), "-E", "-include", "zlib.h", "-x", "c", os.devnull, "-o", os.devnull])[0]:
-        wished.append("zlib1g-dev")
-    if petsc.distribution() and not petsc.examples():
-        wished.append("libpetsc%d.%d-dev-examples" % petsc.version[:2])
+    for header, package in UNPACKERS:
+        if log.capture([petsc.compiler(), "-E", "-include", header, "-x", "c", os.devnull, "-o", os.devnull])[0]:
+            wished.append(package)
+    if petsc.distribution():
+        if not petsc.examples():
+            wished.append("libpetsc%d.%d-dev-examples" % petsc.version[:2])
+        if not os.path.exists(os.path.join(petsc.libdir, "python3", "dist-packages", "petsc4py")):
+            wished.append("python3-petsc4py-%s%s%d.%d" % (("64-" if petsc.index == 64 else "", petsc.scalar) + petsc.version[:2]))
     if wished:
         try:
             install(wished, log, allowed)

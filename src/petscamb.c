@@ -199,10 +199,17 @@ PetscErrorCode PetscAMBGetTypes(PetscBool formats_only, PetscInt *n, const char 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_petscamb(void);
+/* PETSc makes the name of this function of the name of the library, to which configure.py --with-suffix adds a suffix */
+#define PETSCAMB_JOIN(a, b)    a##b
+#define PETSCAMB_NAMED(suffix) PETSCAMB_JOIN(PetscDLLibraryRegister_petscamb, suffix)
+#if !defined(PETSCAMB_SUFFIX)
+  #define PETSCAMB_SUFFIX
+#endif
+
+PETSC_EXTERN PetscErrorCode PETSCAMB_NAMED(PETSCAMB_SUFFIX)(void);
 
 /* PETSc calls this function when it loads the library for -dll_append */
-PetscErrorCode PetscDLLibraryRegister_petscamb(void)
+PetscErrorCode PETSCAMB_NAMED(PETSCAMB_SUFFIX)(void)
 {
   PetscFunctionBegin;
   PetscCall(PetscAMBInitializePackage());

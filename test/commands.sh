@@ -32,7 +32,7 @@ export library MPIEXEC OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN
 blocks() { awk '/^```/ { inside = ($0 == "```sh run"); next } inside' "$1" | sed -e ':a' -e '/\\$/N; s/\\\n//; ta' | grep -vE '^ *(#|$)'; }
 
 number=0
-for page in README.md docs/use.md docs/tutorial.md docs/choose.md docs/troubleshooting.md docs/bench.md; do
+for page in README.md docs/use.md docs/tutorial.md docs/choose.md docs/troubleshooting.md docs/bench.md docs/graphs.md; do
   blocks "$root/$page" >"$work/lines"
   exported=
   while IFS= read -r line <&3; do

@@ -74,21 +74,23 @@ make_install() { make_here "$1" DESTDIR="$work/dest" PREFIX=/opt/amb; }
 expect "make install" pass "Installed in $there" make_install install
 expect "make install: the version" pass "^Version: $version$" cat "$there/lib/pkgconfig/petscamb.pc"
 expect "make install: the licence" pass "^BSD 2-Clause License$" cat "$there/share/doc/petsc-amb/LICENSE"
+abi=${version%.*}
+expect "make install: the soname" pass "SONAME.*\[libpetscamb.so.$abi\]" readelf -d "$there/lib/libpetscamb.so.$version"
+expect "make install: links to the library" pass "/libpetscamb.so.$version$" readlink -f "$there/lib/libpetscamb.so"
+expect "make install: the tool" pass "^petscamb $version, PETSc" "$there/bin/petscamb" --version
+expect "make install: the manual page" pass "^.TH PETSCAMB 1" cat "$there/share/man/man1/petscamb.1"
+expect "make install: symbols for debuggers are apart" pass "\.debug_info" readelf -S "$there/lib/.debug/libpetscamb.so.$version.debug"
+expect "make install: no symbols for debuggers in the library" fail "\.gnu_debuglink" sh -c 'readelf -SW "$0" && ! readelf -SW "$0" | grep -q debug_info && false' "$there/lib/libpetscamb.so.$version"
 expect "make install: the same again" pass "Installed in $there" make_install install
 cp "$there/lib/petsc-amb/configuration" "$work/configuration"
 sed -i 's/^built for: .*/built for: PETSC_DIR=elsewhere PETSC_ARCH=/' "$there/lib/petsc-amb/configuration"
 expect "make install: another configuration is there" fail "has petsc-amb for PETSC_DIR=elsewhere PETSC_ARCH=," make_install install
 rm "$there/lib/petsc-amb/configuration"
 expect "make install: an unknown one is there" fail "has petsc-amb for a configuration that is not known," make_install install
-expect "make uninstall" pass "Removed from $there" make_install uninstall
-expect "make uninstall: nothing is left" fail "^0$" sh -c "find '$there' -type f | wc -l; false"
 
-# ------------------------------------------------- the version -------------------------------------------------
-
-macros=$(sed -n 's/^#define PETSCAMB_VERSION_[A-Z]* *//p' include/petscamb.h | paste -sd .)
-expect "version: petscamb.h" pass "^$version$" echo "$macros"
-expect "version: CITATION.cff" pass "^version: $version$" cat CITATION.cff
-expect "version: CHANGELOG.md" pass "^## $version" cat CHANGELOG.md
+# a program by pkg-config and by CMake, in the folder into which DESTDIR has put the files
+make_install uninstall >/dev/null
+make_install install >/dev/null
 cat >"$work/version.c" <<'END'
 #include <petscamb.h>
 #if defined(OTHER)
@@ -103,8 +105,71 @@ int main(int argc, char **argv)
   return 0;
 }
 END
+pc="pkg-config --define-variable=prefix=$there"
+export PKG_CONFIG_PATH="$there/lib/pkgconfig:$PETSC_DIR/$PETSC_ARCH/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"
+expect "petscamb.pc: PETSc is required" pass "^PETSc >= 3\." pkg-config --print-requires petscamb
+expect "petscamb.pc: a program" pass "^0$" sh -c "$(sed -n 's/^AMB_LINK := //p' "$BUILD/conf.mk") '$work/version.c' -o '$work/by-pc' \$($pc --cflags --libs petscamb) && '$work/by-pc' && echo 0"
+if command -v cmake >/dev/null; then
+  mkdir "$work/cmake"
+  printf '%s\n' 'cmake_minimum_required(VERSION 3.10)' 'project(version C)' "find_package(petscamb $abi REQUIRED)" "add_executable(by-cmake $work/version.c)" \
+    'target_link_libraries(by-cmake petscamb::petscamb)' >"$work/cmake/CMakeLists.txt"
+  expect "CMake: a program" pass "^0$" sh -c "cmake -S '$work/cmake' -B '$work/cmake/build' -Dpetscamb_DIR='$there/lib/cmake/petscamb' && cmake --build '$work/cmake/build' && '$work/cmake/build/by-cmake' && echo 0"
+  sed -i "s/petscamb $abi/petscamb 99.1/" "$work/cmake/CMakeLists.txt"
+  expect "CMake: another version" fail "compatible with requested|version: $version" cmake -S "$work/cmake" -B "$work/cmake/build" -Dpetscamb_DIR="$there/lib/cmake/petscamb"
+else
+  echo "skip CMake: a program: there is no cmake"
+fi
+
+# a configuration with a suffix beside this one; of the sources only the file that has the name of the library is compiled again
+suffixed=$tree/build/$build
+touch -r "$suffixed/conf.mk" "$work/date"
+sed -i 's/^AMB_SUFFIX := .*/AMB_SUFFIX := _other/' "$suffixed/conf.mk"
+touch -r "$work/date" "$suffixed/conf.mk"
+touch "$tree/src/petscamb.c"
+cp -a docs "$tree/"
+cd "$tree" || exit 1
+expect "suffix: make install beside another configuration" pass "Installed in $there" make_install install
+cd "$root" || exit 1
+cat >"$work/first.c" <<'END'
+#include <petscmat.h>
+int main(int argc, char **argv)
+{
+  Mat A;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+  PetscCall(MatSetType(A, "amb"));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+END
 cc() { $(sed -n 's/^AMB_LINK := //p' "$BUILD/conf.mk") "$@"; }
 conf() { eval "echo $(sed -n "s/^$1 := //p" "$BUILD/conf.mk")"; }
+cc $(conf AMB_INCLUDES) "$work/first.c" -o "$work/first" $(conf AMB_PETSC_LIBS)
+expect "suffix: the library is loaded" pass "^0$" sh -c "'$work/first' -dll_append '$there/lib/libpetscamb_other.so' && echo 0"
+expect "suffix: the tool" pass "^petscamb $version" "$there/bin/petscamb_other" --version
+expect "suffix: make uninstall of the other one" pass "Removed from $there" make_install uninstall
+expect "suffix: the header is still there" pass "PETSCAMB_VERSION_MAJOR" cat "$there/include/petscamb.h"
+cd "$tree" || exit 1
+expect "make uninstall" pass "Removed from $there" make_install uninstall
+cd "$root" || exit 1
+expect "make uninstall: nothing is left" fail "^0$" sh -c "find '$there' -not -type d | wc -l; false"
+
+# ------------------------------------------------- builds in another folder -------------------------------------------------
+
+touch "$work/before"
+expect "--build-dir" pass "Build: +$work/outside/build/" "$python" configure.py --build-dir "$work/outside" --with-cuda=0 --with-install=0 PETSC_DIR="$PETSC_DIR" PETSC_ARCH="$PETSC_ARCH"
+expect "--build-dir: objects" pass " -o [./]*$work/outside/build/[^ ]*/obj/src/petscamb\.o" env -u MAKEFLAGS -u MAKELEVEL -u BUILD -u PETSC_DIR -u PETSC_ARCH make -C "$work/outside" -n lib
+expect "--build-dir: nothing is written beside the sources" fail "^0$" sh -c "find . -newer '$work/before' -not -path './.git*' -not -path './build/*' -type f | wc -l; false"
+expect "--build-dir: a path with a blank" fail "make cannot take a path with blanks" "$python" configure.py --build-dir "$work/two words"
+
+# ------------------------------------------------- the version -------------------------------------------------
+
+macros=$(sed -n 's/^#define PETSCAMB_VERSION_[A-Z]* *//p' include/petscamb.h | paste -sd .)
+expect "version: petscamb.h" pass "^$version$" echo "$macros"
+expect "version: CITATION.cff" pass "^version: $version$" cat CITATION.cff
+expect "version: CHANGELOG.md" pass "^## $version" cat CHANGELOG.md
 for other in "" -DOTHER; do
   cc -Iinclude $other $(conf AMB_INCLUDES) "$work/version.c" -o "$work/version$other" -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -lpetscamb $(conf AMB_LIBS) >"$work/out" 2>&1 || sed 's/^/    /' "$work/out" >&2
 done

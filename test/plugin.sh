@@ -242,6 +242,9 @@ x["aij"].axpy(-1.0, x["amb"])
 assert x["aij"].norm() < 1e-8, x["aij"].norm()
 print("python agrees")
 EOF
+# the distribution's packages put it beside this PETSc
+own=$PETSC_DIR/$PETSC_ARCH/lib/python3/dist-packages
+if [ -e "$own/petsc4py" ]; then export PYTHONPATH=$own${PYTHONPATH:+:$PYTHONPATH}; fi
 for python in /usr/bin/python3 "${PYTHON:-python3}"; do "$python" -c "import petsc4py" 2>/dev/null && break || python=; done
 if [ -z "$python" ]; then
   skip petsc4py "not installed (python3-petsc4py)"

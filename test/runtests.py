@@ -152,7 +152,7 @@ def loops(text):
 
 def unmet(requires, conf):
     """The first requirement that this build does not meet, or None. Words are PETSc's: complex, double, !cuda, hypre, defined(PETSC_...) ..."""
-    own = {"cuda": "AMB_GPU", "openmp": "AMB_OPENMP", "zlib": "AMB_ZLIB", "mpiuni": "AMB_MPIUNI"}
+    own = {"cuda": "AMB_GPU", "openmp": "AMB_OPENMP", "zlib": "AMB_ZLIB", "lzma": "AMB_LZMA", "bz2": "AMB_BZ2", "mpiuni": "AMB_MPIUNI"}
     have = {conf["AMB_PRECISION"], conf["AMB_SCALAR"], "c"} | {word for word, key in own.items() if conf[key]}
     macros = conf["macros"]
     for word in re.findall(r"!?\s*(?:define[d]?\([^)]*\)|[^\s,]+)", requires):

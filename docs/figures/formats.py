@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The drawings of the formats in docs/choose.md, from matrices of data/ and a stencil (needs matplotlib):
 
-    docs/figures/formats.py            # writes amb.svg, nussell.svg and diagonals.svg beside this file
+    docs/figures/formats.py            # writes amb.svg, nussell.svg, diagonals.svg, ccoo.svg and tiles.svg beside this file
 
 The drawings are computed from the patterns alone, without the library. Numbers in them belong to the matrix that is drawn.
 """
@@ -175,7 +175,99 @@ def diagonals():
     save(figure, "diagonals.svg")
 
 
+def ccoo():
+    """Rows of CCOO as groups: rows and columns count from the chunk's own, values are places in a table."""
+    with gzip.open(os.path.join(HERE, "..", "..", "data", "cage10.mtx.gz"), "rt") as file:
+        lines = [line.split() for line in file if not line.startswith("%")][1:]
+    rows = {}
+    for i, j, value in lines:
+        rows.setdefault(int(i) - 1, []).append((int(j) - 1, value))
+    count = {}
+    for entries in rows.values():
+        for _, value in entries:
+            count[value] = count.get(value, 0) + 1
+    table = {value: place for place, value in enumerate(sorted(count, key=lambda value: -count[value])[:256])}
+    entries_of = 2  # K
+    first = next(r for r in sorted(rows) if r > 4000 and all(value in table for k in range(3) for _, value in rows[r + k]) and sum(len(rows[r + k]) for k in range(3)) <= 26)
+    shown = range(first, first + 3)
+    least = min(j for r in shown for j, _ in rows[r])
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.2), gridspec_kw={"width_ratios": [1, 1]})
+
+    left.set_title("AIJ: 12 bytes an entry")
+    y = 0
+    for r in shown:
+        for place, (j, value) in enumerate(sorted(rows[r])):
+            left.add_patch(plt.Rectangle((0, y), 1, 0.86, facecolor=BLUE, alpha=0.85))
+            left.add_patch(plt.Rectangle((1.05, y), 2, 0.86, facecolor=GREEN, alpha=0.85))
+            left.text(0.5, y + 0.62, str(j), ha="center", color="white", fontsize=6.5)
+            left.text(2.05, y + 0.62, value, ha="center", color="white", fontsize=6.5)
+            if place == 0:
+                left.text(-0.1, y + 0.62, "row %d" % r, ha="right", fontsize=7)
+            y += 1
+    left.text(0.5, y + 0.9, "column, 4 bytes", ha="center", fontsize=7)
+    left.text(2.05, y + 0.9, "value, 8 bytes", ha="center", fontsize=7)
+    height = y
+    right.set_title("CCOO: groups of %d entries, %d bytes" % (entries_of, 1 + entries_of * 3))
+    y = 0
+    for r in shown:
+        row = sorted(rows[r])
+        for k in range(0, len(row), entries_of):
+            group = row[k:k + entries_of]
+            right.add_patch(plt.Rectangle((0, y), 0.5, 1.6, facecolor=GREY))
+            right.text(0.25, y + 1, str(r - first), ha="center", fontsize=7)
+            for e in range(entries_of):
+                inside = e < len(group)
+                right.add_patch(plt.Rectangle((0.55 + 1.05 * e, y), 1, 1.6, facecolor=BLUE if inside else ORANGE, alpha=0.85))
+                right.add_patch(plt.Rectangle((0.55 + 1.05 * entries_of + 0.55 * e, y), 0.5, 1.6, facecolor=GREEN if inside else ORANGE, alpha=0.85))
+                right.text(1.05 + 1.05 * e, y + 1, str(group[e][0] - least) if inside else "", ha="center", color="white", fontsize=6.5)
+                right.text(0.8 + 1.05 * entries_of + 0.55 * e, y + 1, str(table[group[e][1]]) if inside else "", ha="center", color="white", fontsize=6.5)
+            y += 1.75
+    right.text(0.25, height + 0.9, "row", ha="center", fontsize=7)
+    right.text(1.55, height + 0.9, "column - %d, 2 bytes each" % least, ha="center", fontsize=7)
+    right.text(3.3, height + 0.9, "place, 1 byte each", ha="center", fontsize=7)
+    most = sorted(table, key=table.get)[:8]
+    right.text(4.3, 0.6, "table of 256 values", fontsize=7)
+    for place, value in enumerate(most):
+        right.text(4.3, 1.9 + 1.2 * place, "%d: %s" % (place, value), fontsize=6.5)
+    right.text(4.3, 1.9 + 1.2 * len(most), "...", fontsize=6.5)
+    for axes, width in ((left, 3.4), (right, 6)):
+        axes.set_xlim(-0.9 if axes is left else -0.2, width)
+        axes.set_ylim(max(height, y) + 1.5, -0.3)
+        axes.axis("off")
+    save(figure, "ccoo.svg")
+
+
+def tiles():
+    """Tiles of products with dense matrices: the heavy columns of a block of rows side by side, and the rest."""
+    rows, columns = load("PGPgiantcompo")
+    height, heavy = 32, 4
+    weight = [np.bincount([j for row in columns[first:first + height] for j in row], minlength=rows) for first in range(0, rows - height, height)]
+    chosen = int(np.argmax([(w[w >= heavy]).sum() for w in weight]))
+    block, w = columns[chosen * height:(chosen + 1) * height], weight[chosen]
+    first = [int(j) for j in np.argsort(-w, kind="stable") if w[j] >= heavy]
+    others = [int(j) for j in np.flatnonzero((w > 0) & (w < heavy))]
+    figure, (left, right) = plt.subplots(1, 2, figsize=(10, 3.4))
+    used = sorted(first + others)
+    for axes, order, title in ((left, used, "32 rows, and the %d columns in which they have entries" % len(used)), (right, first + others, "the tile: %d columns with %d entries or more; then the rest" % (len(first), heavy))):
+        at = {j: k for k, j in enumerate(order)}
+        image = np.ones((height, len(order), 3))
+        for i, row in enumerate(block):
+            for j in row:
+                image[i, at[j]] = to_rgb(ORANGE if w[j] >= heavy else BLUE)
+        axes.imshow(image, aspect="auto", interpolation="nearest")
+        axes.set_title(title)
+        axes.set_yticks([])
+    inside = sum(int(w[j]) for j in first)
+    left.set_ylabel("rows")
+    left.set_xlabel("columns, in order")
+    right.set_xlabel("orange: %d of %d entries share %d rows of the dense matrix" % (inside, int(w.sum()), len(first)))
+    right.axvline(len(first) - 0.5, color="black", linewidth=0.8)
+    save(figure, "tiles.svg")
+
+
 if __name__ == "__main__":
     amb()
     nussell()
     diagonals()
+    ccoo()
+    tiles()

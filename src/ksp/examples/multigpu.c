@@ -176,15 +176,15 @@ static PetscErrorCode CreateMatrix(PetscInt n, PetscInt random, PetscReal densit
 
 static PetscErrorCode LoadMatrix(const char file[], Mat *A)
 {
-  PetscBool   mtx, gz;
-  PetscViewer viewer;
+  const char *const ends[] = {".mtx", ".mtx.gz", ".mtx.xz", ".mtx.bz2"};
+  PetscBool         mtx    = PETSC_FALSE;
+  PetscViewer       viewer;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscStrendswith(file, ".mtx", &mtx));
-  PetscCall(PetscStrendswith(file, ".mtx.gz", &gz));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(ends) && !mtx; k++) PetscCall(PetscStrendswith(file, ends[k], &mtx));
   PetscCall(MatCreate(PETSC_COMM_WORLD, A));
   PetscCall(MatSetType(*A, MATAIJ));
-  if (mtx || gz) PetscCall(MatLoadMatrixMarket(*A, file));
+  if (mtx) PetscCall(MatLoadMatrixMarket(*A, file));
   else {
     PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, file, FILE_MODE_READ, &viewer));
     PetscCall(MatLoad(*A, viewer));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Solves a linear system from a file, with any KSP, PC and Mat type.\n\
-  -f FILE            matrix: Matrix Market (.mtx, .mtx.gz) or PETSc binary\n\
+  -f FILE            matrix: Matrix Market (.mtx, also .gz, .xz, .bz2) or PETSc binary\n\
   -b FILE            right-hand side: Matrix Market array or PETSc binary; else\n\
   -rhs ones|random   A times ones (the default), or fixed random numbers\n\
   -mat_type TYPE     matrix type; with -compare the one to compare with aij, amb unless given\n\
@@ -42,7 +42,14 @@ static PetscErrorCode IsMatrixMarket(MPI_Comm comm, const char file[], PetscBool
   PetscCallMPI(MPI_Bcast(&opened, 1, MPI_INT, 0, comm));
   PetscCheck(opened, comm, PETSC_ERR_FILE_OPEN, "%s: cannot be opened", file);
   PetscCallMPI(MPI_Bcast(head, (int)sizeof(head), MPI_CHAR, 0, comm));
-  *is = (!strcmp(head, banner) || ((unsigned char)head[0] == 0x1f && (unsigned char)head[1] == 0x8b)) ? PETSC_TRUE : PETSC_FALSE;
+  *is = (!strcmp(head, banner) || !strncmp(head, "\x1f\x8b", 2) ||
+         !strncmp(head,
+                  "\xfd"
+                  "7zXZ",
+                  5) ||
+         !strncmp(head, "BZh", 3))
+        ? PETSC_TRUE
+        : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -59,7 +59,7 @@ static PetscErrorCode MatEdgeReadShare(MPI_Comm comm, const char file[], EdgeSto
   bytes = f.size;
   PetscCallMPI(MPI_Bcast(&bytes, 1, MPIU_INT64, 0, comm));
   if (!fault->code && bytes != f.size) MtxFileFault(fault, PETSC_ERR_FILE_OPEN, 0, "processes see different files", NULL);
-  if (!fault->code && (f.gz ? !rank : MtxFileTakeShare(&f, 0, rank, size, fault))) PetscCall(MatEdgeParse(&f, store, lines, fault));
+  if (!fault->code && (f.unpacker ? !rank : MtxFileTakeShare(&f, 0, rank, size, fault))) PetscCall(MatEdgeParse(&f, store, lines, fault));
   PetscCall(MtxFileClose(&f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -132,7 +132,7 @@ static PetscErrorCode MatEdgeFill(Mat A, const char file[], PetscMPIInt tag, Edg
 
    Input Parameters:
 +  A    - the matrix, from `MatCreate()`; its type and sizes may be set; a type that is not set becomes `MATAIJ`
--  file - the name of the file, which all processes can read; it may be compressed by gzip
+-  file - the name of the file, which all processes can read; it may be compressed by gzip, xz or bzip2
 
    Output Parameter:
 .  ids - for each row of this process the id of its vertex in the file; free it with `PetscFree()`; pass `NULL` if you do not need it

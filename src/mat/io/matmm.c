@@ -358,7 +358,7 @@ PetscErrorCode MatMMFill(Mat A, const char file[], const MtxHeader *h, PetscMPII
 
    Input Parameters:
 +  A    - the matrix, from `MatCreate()`; its type, sizes and block size may be set; a type that is not set becomes `MATAIJ`
--  file - the name of the file, which all processes can read; it may be compressed by gzip
+-  file - the name of the file, which all processes can read; it may be compressed by gzip, xz or bzip2
 
    Level: beginner
 
@@ -399,7 +399,7 @@ PetscErrorCode MatLoadMatrixMarket(Mat A, const char file[])
   if (!rank) {
     PetscCall(MtxFileOpen(file, &f, &r, &fault));
     about.header     = r.header;
-    about.compressed = !!f.gz;
+    about.compressed = !!f.unpacker;
     about.begin      = f.next - (int64_t)f.length;
     about.size       = f.size;
   }

@@ -13,10 +13,8 @@
 #include <unistd.h>
 #include <errno.h>
 #include "mat/io/mtxfile.h"
+#include "mat/io/mtxunpack.h"
 #include <petscamb.h>
-#if defined(PETSCAMB_HAVE_ZLIB)
-  #include <zlib.h>
-#endif
 
 #define TEXT_SIZE  ((size_t)4 << 20) /* bytes read at a time, and bytes of the longest piece that is dealt */
 #define BATCH_SIZE 1024              /* entries parsed at a time; they stay in the first-level cache */
@@ -37,22 +35,18 @@ int MtxFileFill(MtxFile *f, MtxFault *fault, int64_t line)
     size_t  room = TEXT_SIZE - f->length;
     ssize_t got;
 
-#if defined(PETSCAMB_HAVE_ZLIB)
-    if (f->gz) {
-      int zerror;
+    if (f->unpacker) {
+      const char *why = NULL;
 
-      got = gzread((gzFile)f->gz, f->text + f->length, (unsigned)room);
-      /* gzread() reports no error for a file that was cut off, but gzerror() does */
-      const char *message = gzerror((gzFile)f->gz, &zerror);
-      if (got < 0 || ((size_t)got < room && zerror != Z_OK)) {
-        MtxFileFault(fault, PETSC_ERR_FILE_UNEXPECTED, line, "the compressed data are damaged or cut off", zerror == Z_ERRNO ? strerror(errno) : message);
+      got = (ssize_t)MtxUnpackRead(f->unpacker, f->text + f->length, room, &why);
+      if (got < 0) {
+        MtxFileFault(fault, PETSC_ERR_FILE_UNEXPECTED, line, "the compressed data are damaged or cut off", why);
         return 0;
       }
       f->last = (size_t)got < room;
       f->length += (size_t)got;
       continue;
     }
-#endif
     if ((int64_t)room > f->stop - f->next) room = (size_t)(f->stop - f->next);
     got = room ? pread(f->fd, f->text + f->length, room, (off_t)f->next) : 0;
     if (got < 0 && errno == EINTR) continue;
@@ -122,15 +116,13 @@ static int MtxFileNextBatch(MtxFile *f, MtxReader *r, MtxBatch *b, MtxFault *fau
 PetscErrorCode MtxFileClose(MtxFile *f)
 {
   PetscFunctionBegin;
-#if defined(PETSCAMB_HAVE_ZLIB)
-  if (f->gz) {
-    (void)gzclose((gzFile)f->gz);
+  if (f->unpacker) {
+    MtxUnpackClose(f->unpacker);
     f->fd = -1;
   }
-#endif
   if (f->fd >= 0) (void)close(f->fd);
-  f->fd = -1;
-  f->gz = NULL;
+  f->fd       = -1;
+  f->unpacker = NULL;
   PetscCall(PetscFree(f->text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -148,7 +140,8 @@ static PetscErrorCode MtxFileBatchCreate(MtxBatch *b)
 PetscErrorCode MtxFileOpenAll(const char name[], MtxFile *f, MtxFault *fault)
 {
   struct stat   status;
-  unsigned char magic[2] = {0, 0};
+  unsigned char magic[MTX_MAGIC] = {0};
+  const char   *program;
 
   PetscFunctionBegin;
   memset(f, 0, sizeof(*f));
@@ -164,14 +157,17 @@ PetscErrorCode MtxFileOpenAll(const char name[], MtxFile *f, MtxFault *fault)
   f->size = f->stop = (int64_t)status.st_size;
   f->last           = !f->size;
   PetscCall(PetscMalloc1(TEXT_SIZE, &f->text));
-  if (pread(f->fd, magic, 2, 0) == 2 && magic[0] == 0x1f && magic[1] == 0x8b) {
-#if defined(PETSCAMB_HAVE_ZLIB)
-    f->gz = gzdopen(f->fd, "rb");
-    if (!f->gz) MtxFileFault(fault, PETSC_ERR_MEM, 0, "no memory to decompress the file", NULL);
-    else (void)gzbuffer((gzFile)f->gz, 1 << 18);
-#else
-    MtxFileFault(fault, PETSC_ERR_SUP_SYS, 0, "the file is compressed, and this library was built without zlib; decompress it with gunzip, or configure with zlib", NULL);
-#endif
+  program = pread(f->fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) ? MtxUnpackProgram(magic) : NULL;
+  if (program) {
+    int supported;
+
+    f->unpacker = MtxUnpackOpen(f->fd, program, &supported);
+    if (!supported) {
+      char text[192];
+
+      snprintf(text, sizeof(text), "%s has compressed the file, and this library was built without its decompressor; decompress it with %s -d, or configure again with the library of %s", program, program, program);
+      MtxFileFault(fault, PETSC_ERR_SUP_SYS, 0, text, NULL);
+    } else if (!f->unpacker) MtxFileFault(fault, PETSC_ERR_MEM, 0, "no memory to decompress the file", NULL);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -193,7 +189,7 @@ PetscErrorCode MtxFileOpen(const char name[], MtxFile *f, MtxReader *r, MtxFault
     f->length -= used;
     if (status == MTX_BAD) MtxFileFault(fault, PETSC_ERR_FILE_UNEXPECTED, r->line, r->reason, NULL);
   }
-  if (!fault->code && !f->gz && MtxFewestBytes(&r->header) > f->size - f->next + (int64_t)f->length) {
+  if (!fault->code && !f->unpacker && MtxFewestBytes(&r->header) > f->size - f->next + (int64_t)f->length) {
     char text[128];
 
     snprintf(text, sizeof(text), "the file is too short for the %lld entries that the header promises", (long long)r->header.entries);

@@ -21,12 +21,12 @@ typedef struct {
 
 /* A file, read from first to stop. Offsets count bytes of the file; for a compressed file only first = 0 is possible. */
 typedef struct {
-  int     fd;
-  void   *gz; /* gzFile, or NULL for a plain file */
-  int64_t size, next, stop;
-  char   *text; /* text that was read and not yet consumed: length bytes from begin on */
-  size_t  begin, length;
-  int     last; /* the file ends with the text */
+  int                 fd;
+  struct MtxUnpacker *unpacker; /* NULL for a plain file */
+  int64_t             size, next, stop;
+  char               *text; /* text that was read and not yet consumed: length bytes from begin on */
+  size_t              begin, length;
+  int                 last; /* the file ends with the text */
 } MtxFile;
 
 /* Facts about a file, the same on all processes */

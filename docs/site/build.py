@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Build the site: the pages of this tree and the manual pages, as HTML. make site calls this.
+
+    docs/site/build.py DIR     # DIR/html/index.html; DIR/source has the pages that Sphinx reads
+
+Sphinx and MyST are taken from this Python; where it lacks them, pip installs them in DIR/venv. A warning of Sphinx, such as a link that leads nowhere, is an
+error.
+"""
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+import venv
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "CITATION.cff", "docs", "data/README.md", "data/elasticity.py")
+LATER = ("CONTRIBUTING", "CHANGELOG", "data/README")  # pages that no table of contents of the README has
+
+
+def python(folder):
+    """An interpreter that has Sphinx and MyST."""
+    if importlib.util.find_spec("sphinx") and importlib.util.find_spec("myst_parser"):
+        return sys.executable
+    place = os.path.join(folder, "venv")
+    found = os.path.join(place, "bin", "python")
+    if not os.path.exists(os.path.join(place, "complete")):
+        print("Installing Sphinx and MyST in %s" % place)
+        venv.create(place, with_pip=True)
+        subprocess.run([found, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", os.path.join(HERE, "requirements.txt")], check=True)
+        open(os.path.join(place, "complete"), "w").close()
+    return found
+
+
+def copy(source):
+    """The pages in their folders, so that links between them stay as they are."""
+    shutil.rmtree(source, ignore_errors=True)
+    for name in PAGES:
+        there = os.path.join(source, name)
+        os.makedirs(os.path.dirname(there), exist_ok=True)
+        if os.path.isdir(os.path.join(ROOT, name)):
+            shutil.copytree(os.path.join(ROOT, name), there, ignore=shutil.ignore_patterns("site", "man", "*.py"))
+        else:
+            shutil.copy(os.path.join(ROOT, name), there)
+    # fences that say more than their language, as those that a test runs
+    for folder, _, files in os.walk(source):
+        for name in (name for name in files if name.endswith(".md")):
+            path = os.path.join(folder, name)
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            text = re.sub(r"^```sh run$", "```sh", text, flags=re.M)
+            # what is no page is found in the source tree: say so by its name
+            text = re.sub(r"\[([^]]*)\]\(((?:\.\./)*(?:src|bench|test|config)/[^)]*)\)", r"`\1`", text)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+    subprocess.run([sys.executable, os.path.join(HERE, "manualpages.py"), os.path.join(source, "reference")], check=True)
+    with open(os.path.join(source, "reference", "index.md"), "a", encoding="utf-8") as file:
+        file.write("\n```{toctree}\n:hidden:\n:glob:\n\n*\n```\n")
+    with open(os.path.join(source, "README.md"), encoding="utf-8") as file:
+        pages = [page for page in re.findall(r"\]\(([^)#:]*)\.md\)", file.read()) if page not in LATER]
+    listed = list(dict.fromkeys(pages))
+    others = [os.path.relpath(os.path.join(folder, name), source)[:-3] for folder, _, files in os.walk(os.path.join(source, "docs")) for name in sorted(files) if name.endswith(".md")]
+    with open(os.path.join(source, "README.md"), "a", encoding="utf-8") as file:
+        file.write("\n```{toctree}\n:hidden:\n\n%s\n```\n" % "\n".join(listed[:1] + [page for page in listed[1:]] + ["reference/index"] + list(LATER) + [page for page in others if page not in listed]))
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    folder = os.path.abspath(sys.argv[1])
+    source, html = os.path.join(folder, "source"), os.path.join(folder, "html")
+    os.makedirs(folder, exist_ok=True)
+    copy(source)
+    shutil.rmtree(html, ignore_errors=True)
+    done = subprocess.run([python(folder), "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-c", HERE, "-d", os.path.join(folder, "doctrees"), source, html])
+    if done.returncode:
+        sys.exit("*** the site has mistakes, see above")
+    shutil.copy(os.path.join(html, "README.html"), os.path.join(html, "index.html"))
+    print("The site is in %s" % html)
+
+
+if __name__ == "__main__":
+    main()

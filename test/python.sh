@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# The Python package petscamb (src/binding/python): types, setters, figures and errors by petsc4py, and the program gamg.py with SciPy. Prints ok, not ok or skip.
+#
+# make test sets LIB, PETSC_DIR and PETSC_ARCH.
+set -u
+root=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d "${TMPDIR:-/tmp}/petscamb-python-XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1 PETSCAMB_LIBRARY=$LIB PETSC_ARCH=${PETSC_ARCH:-}
+unset PETSC_OPTIONS
+source=$root/src/binding/python
+failed=0
+
+expect() { # NAME CODE PATTERN COMMAND...
+  local name=$1 code=$2 pattern=$3 got
+  shift 3
+  "$@" >out 2>&1
+  got=$?
+  if [ $got = "$code" ] && grep -qE -e "$pattern" out; then echo "ok $name"; else
+    echo "not ok $name: exit code $got, not $code, or no line with $pattern"
+    sed 's/^/    /' out >&2
+    failed=1
+  fi
+}
+
+expect "the version of the package" 0 "^2$" sh -c 'grep -cE "^(__)?version(__)? = \"'"$(cat "$root/VERSION")"'\"$" "$0/pyproject.toml" "$0/petscamb/__init__.py" | cut -d: -f2 | paste -sd+ | sed "s/1+1/2/"' "$source"
+
+# the petsc4py of this PETSc, where the distribution puts it, else that of an interpreter
+own=$PETSC_DIR/$PETSC_ARCH/lib/python3/dist-packages
+for python in /usr/bin/python3 "${PYTHON:-python3}"; do
+  for folder in "$own" "$PETSC_DIR/$PETSC_ARCH/lib" ""; do
+    PYTHONPATH=$folder "$python" -c "
+import petsc4py, os
+petsc4py.init()
+from petsc4py import PETSc
+config = petsc4py.get_config()
+assert os.path.realpath(config['PETSC_DIR']) == os.path.realpath('$PETSC_DIR')" 2>/dev/null && break 2
+  done
+  python=
+done
+if [ -z "$python" ]; then
+  echo "skip petscamb for Python: no petsc4py of this PETSc (Debian: python3-petsc4py)"
+  exit $failed
+fi
+export PYTHONPATH=$source${folder:+:$folder}
+
+cat >types.py <<'END'
+import sys
+
+import petscamb
+
+petscamb.init(sys.argv)
+petscamb.init()
+from petsc4py import PETSc
+
+
+def matrix(kind):
+    n = 30
+    A = PETSc.Mat().createAIJ([n, n], nnz=3)
+    for i in range(n):
+        for j in range(max(i - 1, 0), min(i + 2, n)):
+            A[i, j] = 2.5 if i == j else -1
+    A.assemble()
+    A.convert(kind)
+    return A
+
+
+def raises(error, function, *arguments):
+    try:
+        function(*arguments)
+    except error:
+        return True
+    return False
+
+
+assert set(petscamb.types()) >= {"amb", "nussell", "autosparse", "hashgemm"} and set(petscamb.types(True)) < set(petscamb.types())
+plain = matrix("aij")
+x, y = plain.createVecs()
+x.set(1)
+plain.mult(x, y)
+assert petscamb.info(plain) is None
+for kind in petscamb.types(True):
+    A = matrix(kind)
+    petscamb.set_tune(A, "off")
+    petscamb.set_device(A, "cpu")
+    if kind == "amb":
+        petscamb.set_values(A, "exact")
+        petscamb.amb_set_block_size(A, 1)
+    if kind == "nussell":
+        petscamb.nussell_set_segmentation(A, "none")
+        petscamb.nussell_set_rows(A, "sell")
+        petscamb.nussell_set_chunk(A, 8, 16)
+    petscamb.set_up(A)
+    z = y.duplicate()
+    A.mult(x, z)
+    z.axpy(-1, y)
+    info, figures = petscamb.info(A), petscamb.figures(A)
+    assert z.norm() < 1e-12 and info["nonzeros"] == 88 and info["conversions"] == 1 and info["tuning"] is False, (kind, info)
+    if kind != "autosparse":
+        assert info["format"] == kind and info["bytes_stored"] > 0, (kind, info)
+    if kind == "amb":
+        assert figures["values_bits"] == 8 and figures["block_size"] == 1, figures
+    if kind == "nussell":
+        assert figures["chunk_size"] == 8, figures
+    assert raises(ValueError, petscamb.set_tune, A, "sometimes")
+hash_ = matrix("hashgemm")
+petscamb.hashgemm_set_accumulator(hash_, "heap")
+assert abs(hash_.matMult(hash_)[5, 5] - (2.5**2 + 2)) < 1e-12
+assert raises(PETSc.Error, petscamb.amb_set_block_size, matrix("amb"), -3)
+assert raises(PETSc.Error, petscamb.load, "nowhere.mtx")
+B = petscamb.load(sys.argv[1], "amb")
+assert B.getSize() == (11397, 11397) and B.getType() in ("seqaijamb", "seqaijcusparse")
+print("types agree")
+END
+expect "types, setters and figures" 0 "^types agree$" "$python" types.py "$root/data/cage10.mtx.gz"
+expect "the library is not there" 1 "PETSCAMB_LIBRARY=nowhere.so: there is no such file" env PETSCAMB_LIBRARY=nowhere.so "$python" types.py
+expect "init() was forgotten" 1 "RuntimeError: call petscamb.init\(\) first" "$python" -c "import petscamb; petscamb.types()"
+if "$python" -c "import scipy" 2>/dev/null; then
+  "$python" -c "import matplotlib" 2>/dev/null && picture="-o gamg.svg" || picture=
+  # shellcheck disable=SC2086
+  expect "gamg.py: SciPy, amb, GAMG" 0 "^amb +[1-9][0-9]* iterations, error .* format amb$" "$python" "$source/gamg.py" -n 12 $picture
+  if [ -n "$picture" ]; then expect "gamg.py: the picture" 0 "<svg" cat gamg.svg; else echo "skip gamg.py: the picture: no matplotlib"; fi
+else
+  echo "skip gamg.py: no SciPy"
+fi
+if "$python" -c "import pip, setuptools, wheel" 2>/dev/null; then
+  cp -r "$source" copy && mkdir site
+  expect "pip install" 0 "Successfully installed petscamb" "$python" -m pip install --disable-pip-version-check --no-input --no-index --no-deps --no-build-isolation --target site ./copy
+  expect "pip install: the package" 0 "/site/petscamb/__init__.py$" env PYTHONPATH="$work/site${folder:+:$folder}" "$python" -c "import petscamb; print(petscamb.__file__)"
+else
+  echo "skip pip install: no pip, setuptools or wheel for $python"
+fi
+exit $failed
