@@ -10,7 +10,7 @@
 #endif
 
 /* The formats. The test drivers, bench and info, MATAUTOSPARSE, and the check of options read this list. */
-#define PETSCAMB_FORMATS(F) F(AMB) F(NUSSELL) F(CCOO) F(AutoSparse) F(HashGEMM)
+#define PETSCAMB_FORMATS(F) F(AMB) F(NUSSELL) F(CCOO) F(TileComposite) F(AutoSparse) F(HashGEMM)
 
 #define PETSCAMB_DECLARE(name) extern const MatShadowFormat MatShadowFormat##name;
 #define PETSCAMB_LIST(name)    &MatShadowFormat##name,

@@ -12,6 +12,7 @@ cd "$(dirname "$0")/.." || exit 1
 order='
 sys petscamb.h < mat/shadow < mat/halo mat/product < mat/impls/* < petscamb.c
 mat/impls/amb < mat/impls/ccoo < petscamb.c
+mat/impls/amb < mat/impls/tilecomposite < petscamb.c
 mat/halo mat/product < mat/impls/amb < mat/impls/nus < mat/impls/autosparse < petscamb.c
 sys < mat/impls/hashgemm/host < mat/impls/hashgemm/cuda < mat/impls/hashgemm/glue < petscamb.c
 mat/halo mat/product < mat/impls/hashgemm/glue
