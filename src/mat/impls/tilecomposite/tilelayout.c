@@ -308,6 +308,7 @@ static SysStatus LayoutMake(const SysCSR *A, const TileModel *model, int sizes_o
   int64_t  *sorted = NULL;
   SysStatus status = first ? LayoutColumns(A, L, T) : SYS_OUT_OF_MEMORY;
 
+  (void)nworker; /* without OpenMP */
   if (!status) status = LayoutPieces(A, L, T);
   if (!status) {
     L->npiece = T->pieces[L->ntile + 1];
