@@ -150,7 +150,7 @@ int main(int argc, char **argv)
 
   test:
     nsize: {{1 3}}
-    args: -mat_type {{aij @types-ccoo}} -mat_shadow_tune off
+    args: -mat_type {{aij @types-ccoo-tilecomposite}} -mat_shadow_tune off
     output_file: output/ambinverse.out
 
 TEST*/

@@ -324,7 +324,7 @@ int main(int argc, char **argv)
   test:
     requires: !complex
     nsize: {{1 2 3}}
-    args: -mat_type {{aij @types}}
+    args: -mat_type {{aij @types-tilecomposite}}
     output_file: output/graphops.out
 
 TEST*/
