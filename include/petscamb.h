@@ -408,6 +408,11 @@ PETSC_EXTERN PetscErrorCode GraphConvRectify(Vec);
 PETSC_EXTERN PetscErrorCode GraphConvRectifyBackward(Vec, Vec);
 PETSC_EXTERN PetscErrorCode GraphConvDestroy(GraphConv *);
 
+/*MC
+   MATPARTITIONINGBITONIC - `MATPARTITIONINGBITONIC` = "bitonic" - a `MatPartitioningType` that deals the rows of a matrix by their lengths
+M*/
+#define MATPARTITIONINGBITONIC "bitonic"
+
 PETSC_EXTERN PetscErrorCode MatMatMultMaskSum(Mat, Mat, Mat, PetscLogDouble *);
 PETSC_EXTERN PetscErrorCode MatGraphOrient(Mat, Vec, Mat *);
 PETSC_EXTERN PetscErrorCode MatPruneRows(Mat, PetscReal, PetscInt, Mat *);

@@ -329,6 +329,54 @@ static PetscErrorCode TestToSum(Mat A, PetscBool where)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The bitonic deal against places by counting: rows before this one by length, and by number among equals */
+static PetscErrorCode TestBitonic(PetscInt n, PetscInt parts)
+{
+  Mat             A;
+  MatPartitioning partitioning;
+  IS              owner, whole;
+  PetscInt       *length, rows[2] = {PETSC_MAX_INT, 0};
+  const PetscInt *deal;
+  PetscBool       fine = PETSC_TRUE;
+  char            name[64];
+
+  PetscFunctionBeginUser;
+  PetscCall(Make(1, n, n, &A));
+  PetscCall(PetscCalloc1(n, &length));
+  for (PetscInt i = 0; i < n; i++) {
+    for (PetscInt j = 0; j < n; j++) length[i] += Entry(1, i, j) != 0;
+  }
+  PetscCall(MatPartitioningCreate(PETSC_COMM_WORLD, &partitioning));
+  PetscCall(MatPartitioningSetAdjacency(partitioning, A));
+  PetscCall(MatPartitioningSetType(partitioning, MATPARTITIONINGBITONIC));
+  PetscCall(MatPartitioningSetNParts(partitioning, parts));
+  PetscCall(MatPartitioningApply(partitioning, &owner));
+  PetscCall(ISAllGather(owner, &whole));
+  PetscCall(ISGetIndices(whole, &deal));
+  for (PetscInt i = 0; i < n; i++) {
+    PetscInt place = 0;
+
+    for (PetscInt k = 0; k < n; k++) place += length[k] > length[i] || (length[k] == length[i] && k < i);
+    fine = (PetscBool)(fine && deal[i] == (place / parts % 2 ? parts - 1 - place % parts : place % parts));
+  }
+  for (PetscInt p = 0; p < parts; p++) {
+    PetscInt mine = 0;
+
+    for (PetscInt i = 0; i < n; i++) mine += deal[i] == p;
+    rows[0] = PetscMin(rows[0], mine);
+    rows[1] = PetscMax(rows[1], mine);
+  }
+  PetscCall(PetscSNPrintf(name, sizeof(name), "the bitonic deal of %d rows to %d parts", (int)n, (int)parts));
+  PetscCall(Check(name, (PetscBool)(fine && rows[1] - rows[0] <= 1)));
+  PetscCall(ISRestoreIndices(whole, &deal));
+  PetscCall(ISDestroy(&whole));
+  PetscCall(ISDestroy(&owner));
+  PetscCall(MatPartitioningDestroy(&partitioning));
+  PetscCall(PetscFree(length));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TestErrors(void)
 {
   Mat            A, B;
@@ -380,6 +428,9 @@ int main(int argc, char **argv)
     PetscCall(TestToSum(A, PETSC_TRUE));
     PetscCall(MatDestroy(&A));
   }
+  PetscCall(TestBitonic(60, 4));
+  PetscCall(TestBitonic(33, 7));
+  PetscCall(TestBitonic(5, 1));
   PetscCall(TestErrors());
   PetscCall(PetscFinalize());
   return 0;
