@@ -7,7 +7,7 @@
 # tier: deep sanitize
 # timeoutfactor: 8
 cd "$(dirname "$0")/.." || exit 1
-sources=(test/kernels/ccoodevice.cu src/sys/*.cu src/sys/systable.c src/mat/impls/ccoo/ccoocuda*.cu src/mat/impls/amb/ambcuda*.cu)
+sources=(test/kernels/ccoodevice.cu src/sys/*.cu src/sys/sys{table,values}.c src/mat/impls/ccoo/ccoocuda*.cu src/mat/impls/amb/ambcuda*.cu)
 groups=("products" "transposed products" "new values" "not finite" "same bits" "distinct values" "all formats" "random shapes" "refused" "memory given back")
 small=("${groups[@]:0:8}") # the others look at how much memory is free, of which the tool takes some
 . test/kernels/device.sh

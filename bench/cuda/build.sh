@@ -18,8 +18,7 @@ done
 for type in double float; do
   single=$([ $type = float ] && echo -DSYS_SINGLE || true)
   mkdir "$work/$type"
-  "${CC:-gcc}" -std=gnu11 -O3 -Wall -Wextra -Werror -DSYS_TYPES_GIVEN $single -Isrc -c -o "$work/$type/systable.o" src/sys/systable.c
-  for source in src/sys/sysmemory.c src/mat/impls/tilecomposite/tileplan.c src/mat/impls/tilecomposite/tilelayout.c; do
+  for source in src/sys/sys{table,values,memory}.c src/mat/impls/tilecomposite/tileplan.c src/mat/impls/tilecomposite/tilelayout.c; do
     "${CC:-gcc}" -std=gnu11 -O3 -Wall -Wextra -Werror -DSYS_TYPES_GIVEN $single -Isrc -c -o "$work/$type/$(basename "$source" .c).o" "$source"
   done
   for source in bench/cuda/spmv.cu bench/cuda/spgemm.cu bench/cuda/spmm.cu bench/cuda/batched.cu bench/cuda/matrix.cc src/sys/*.cu src/mat/impls/amb/ambcuda*.cu src/mat/impls/nus/nuscuda*.cu src/mat/impls/ccoo/ccoocuda*.cu src/mat/impls/tilecomposite/tilecuda*.cu src/mat/impls/hashgemm/cuda/spgemmcuda*.cu src/mat/impls/spmm/cuda/*.cu src/mat/impls/batch/cuda/*.cu; do
