@@ -158,10 +158,12 @@ static PetscErrorCode CheckUnused(int argc, char **argv, PetscBool *unused)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Measures the performance model of tile-composite */
 static PetscErrorCode TileTableRun(int n, char *words[])
 {
   PetscFunctionBegin;
   PetscCheck(n == 1, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "tiletable needs the name of one file to write, and gets %d", n);
+  PetscCheck(PetscDefined(HAVE_CUDA), PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "tiletable measures a GPU, and this PETSc is built without CUDA");
   PetscCall(MatTileCompositeMeasure(words[0]));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: written; -mat_tilecomposite_table %s uses it\n", words[0], words[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
