@@ -261,7 +261,10 @@ static SysStatus LayoutRectangles(TileLayout *L, const Tiles *T, const TileModel
   L->work = SysAllocate(sizeof(*L->work) * (size_t)total);
   if (L->work || !total) {
     L->nwork = L->nentry = L->nnarrow = L->ncoo = 0;
-    for (int k = 0; k < 3; k++) L->entries[k] = 0, L->count[k] = 0;
+    for (int k = 0; k < 3; k++) {
+      L->entries[k] = 0;
+      L->count[k]   = 0;
+    }
     for (int t = 0; t <= L->ntile; t++) LayoutPack(L, T, t, works[t], sorted);
   }
   free(run);
