@@ -397,7 +397,7 @@ PetscErrorCode MatTileCompositeSetCOO(Mat A, PetscBool coo)
   Level: intermediate
 
   Note:
-  This function is the command `petscamb tiletable`. It takes about a second. A table of another GPU, or of numbers of another size, is not used.
+  This function is the command `petscamb tiletable`. It takes a few seconds. A table of another GPU, or of numbers of another size, is not used.
 
 .seealso: `MATTILECOMPOSITE`
 @*/
