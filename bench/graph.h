@@ -19,6 +19,8 @@ typedef struct {
   PetscInt64     first;
   PetscBool      progress, said; /* is standard error a terminal? was progress reported? */
   PetscLogDouble since;          /* when it was reported last */
+  PetscInt       laps;           /* iterations that have ended, and when the first ones of these did */
+  PetscLogDouble lap[256];
 } Graph;
 
 /* Vertices with values, the greatest value first */
@@ -41,6 +43,7 @@ typedef struct {
   PetscInt       iterations; /* 0: the algorithm does not iterate */
   PetscBool      converged;
   PetscLogDouble setup; /* seconds before the first iteration */
+  PetscInt       walks; /* how often an iteration goes along each edge; 0: not known */
   PetscInt       rows;  /* lines for -csv, on process 0; 0: the lists */
   const char    *head;  /* their columns, at most 3 */
   PetscInt64    *row;   /* the numbers of each line, one after the other */

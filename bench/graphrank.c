@@ -39,21 +39,30 @@ static PetscErrorCode OutWeights(Graph *g, Vec keep, Vec out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* One process converts the matrix before it is transposed: a GPU then transposes and scales it. Several processes transpose on the host. */
 PetscErrorCode GraphWalk(Graph *g, PetscReal c, Vec keep, Mat *P)
 {
-  Vec  out;
-  char type[64];
+  Vec         out, left = NULL;
+  char        type[64];
+  PetscMPIInt size;
 
   PetscFunctionBegin;
   PetscCall(CheckWeights(g));
   PetscCall(GraphGetType(g, MATAMB, type, sizeof(type)));
+  PetscCallMPI(MPI_Comm_size(g->comm, &size));
+  if (size == 1) PetscCall(MatConvert(g->A, type, MAT_INPLACE_MATRIX, &g->A));
   PetscCall(MatCreateVecs(g->A, NULL, &out));
-  PetscCall(OutWeights(g, keep, out));
+  if (keep) {
+    PetscCall(VecDuplicate(out, &left));
+    PetscCall(VecCopy(keep, left));
+  }
+  PetscCall(OutWeights(g, left, out));
   PetscCall(VecReciprocal(out)); /* a zero stays */
   PetscCall(VecScale(out, c));
   PetscCall(MatTranspose(g->A, MAT_INITIAL_MATRIX, P));
-  PetscCall(MatDiagonalScale(*P, keep, out));
+  PetscCall(MatDiagonalScale(*P, left, out));
   PetscCall(VecDestroy(&out));
+  PetscCall(VecDestroy(&left));
   PetscCall(MatConvert(*P, type, MAT_INPLACE_MATRIX, P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -93,9 +102,8 @@ static PetscErrorCode RemoveDangling(Graph *g, Vec keep, PetscInt *left)
 /* The shares of vertices without outgoing edges, and the probability to go anywhere, are what is missing in the sum */
 static PetscErrorCode PageRankIterate(Graph *g, Mat P, Vec keep, PetscInt left, Vec *x, Vec *z, GraphResult *r)
 {
-  PetscReal   tol, change = PETSC_MAX_REAL;
-  PetscInt    most;
-  PetscScalar sum;
+  PetscReal tol, change = PETSC_MAX_REAL;
+  PetscInt  most;
 
   PetscFunctionBegin;
   PetscCall(GraphGetStop(g, &tol, &most));
@@ -103,15 +111,12 @@ static PetscErrorCode PageRankIterate(Graph *g, Mat P, Vec keep, PetscInt left, 
     Vec old = *x;
 
     PetscCall(MatMult(P, *x, *z));
-    PetscCall(VecSum(*z, &sum));
-    if (keep) PetscCall(VecAXPY(*z, ((PetscScalar)1 - sum) / (PetscReal)left, keep));
-    else PetscCall(VecShift(*z, ((PetscScalar)1 - sum) / (PetscReal)left));
-    PetscCall(VecAXPY(*x, -1.0, *z));
-    PetscCall(VecNorm(*x, NORM_1, &change));
+    PetscCall(VecShiftToSum(*z, keep, (PetscReal)left, 1.0, *x, &change));
     *x = *z;
     *z = old;
     PetscCall(GraphProgress(g, "pagerank: iteration", r->iterations + 1, change));
   }
+  r->walks     = 1;
   r->converged = (PetscBool)(!left || tol == 0 || change < tol);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -161,18 +166,6 @@ PetscErrorCode GraphPageRank(Graph *g, GraphResult *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Scales a vector to the sum 1, unless the sum is 0 */
-static PetscErrorCode ToSumOne(Vec x, PetscBool *zero)
-{
-  PetscScalar sum;
-
-  PetscFunctionBegin;
-  PetscCall(VecSum(x, &sum));
-  *zero = (PetscBool)(sum == (PetscScalar)0);
-  if (!*zero) PetscCall(VecScale(x, (PetscScalar)1 / sum));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Authorities a = A^T h and hubs h = A a, one after the other */
 PetscErrorCode GraphHITS(Graph *g, GraphResult *r)
 {
@@ -200,15 +193,14 @@ PetscErrorCode GraphHITS(Graph *g, GraphResult *r)
     Vec old = h;
 
     PetscCall(MatMultTranspose(A, h, a));
-    PetscCall(ToSumOne(a, &zero));
+    PetscCall(VecScaleToSum(a, 1.0, NULL, &change, &zero));
     PetscCall(MatMult(A, a, next));
-    PetscCall(ToSumOne(next, &zero));
-    PetscCall(VecAXPY(h, -1.0, next));
-    PetscCall(VecNorm(h, NORM_1, &change));
+    PetscCall(VecScaleToSum(next, 1.0, h, &change, &zero));
     h    = next;
     next = old;
     PetscCall(GraphProgress(g, "hits: iteration", r->iterations + 1, change));
   }
+  r->walks     = 2;
   r->converged = (PetscBool)(zero || tol == 0 || change < tol);
   if (zero) { /* there are no edges */
     PetscCall(VecSet(a, 0.0));

@@ -5,7 +5,7 @@
 #include "graph.h"
 #include <petsctime.h>
 
-/* Says on a terminal how far a long run is; what = NULL ends the line */
+/* Keeps the time, and says on a terminal how far a long run is; what = NULL ends the line */
 PetscErrorCode GraphProgress(Graph *g, const char what[], PetscInt done, PetscReal change)
 {
   PetscLogDouble now;
@@ -13,8 +13,9 @@ PetscErrorCode GraphProgress(Graph *g, const char what[], PetscInt done, PetscRe
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(g->comm, &rank));
-  if (!g->progress || rank) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscTime(&now));
+  if (what && g->laps < (PetscInt)PETSC_STATIC_ARRAY_LENGTH(g->lap)) g->lap[g->laps++] = now;
+  if (!g->progress || rank) PetscFunctionReturn(PETSC_SUCCESS);
   if (!what) {
     if (g->said) (void)fprintf(stderr, "\r%60s\r", "");
   } else if (now - g->since > 1) { /* nothing is said in the first second */
@@ -41,6 +42,21 @@ static PetscErrorCode Close(const char name[], FILE *f)
 {
   PetscFunctionBegin;
   if (f) PetscCheck(!(f == stdout ? fflush(f) : fclose(f)), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s: could not be written whole", name[0] ? name : "standard output");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Edges that are gone along in a second of the median iteration: the first iterations bring the matrix to a GPU and choose its format. 0 if nothing is known. */
+static PetscErrorCode Rate(Graph *g, const GraphResult *r, PetscLogDouble *rate)
+{
+  const PetscInt n = g->laps - 1;
+  PetscReal      time[PETSC_STATIC_ARRAY_LENGTH(g->lap)];
+
+  PetscFunctionBegin;
+  *rate = 0;
+  if (n < 1 || !r->walks) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt k = 0; k < n; k++) time[k] = (PetscReal)(g->lap[k + 1] - g->lap[k]);
+  PetscCall(PetscSortReal(n, time));
+  if (time[n / 2] > 0) *rate = g->edges * r->walks / time[n / 2];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -92,7 +108,7 @@ static PetscErrorCode CSV(FILE *f, const GraphResult *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Table(Graph *g, const char algorithm[], const GraphResult *r, PetscLogDouble seconds)
+static PetscErrorCode Table(Graph *g, const char algorithm[], const GraphResult *r, PetscLogDouble rate, PetscLogDouble seconds)
 {
   PetscFunctionBegin;
   PetscCall(PetscPrintf(g->comm, "%s: %" PetscInt_FMT " vertices, %.0f edges\n%s:", g->name, g->n, g->edges, algorithm));
@@ -100,6 +116,7 @@ static PetscErrorCode Table(Graph *g, const char algorithm[], const GraphResult 
   if (r->iterations) PetscCall(PetscPrintf(g->comm, "%s %" PetscInt_FMT " iterations%s", r->ncount ? "," : "", r->iterations, r->converged ? "" : " (NOT CONVERGED)"));
   PetscCall(PetscPrintf(g->comm, ", %.4g s", seconds));
   if (r->setup > 0) PetscCall(PetscPrintf(g->comm, " (%.4g s before the first iteration)", r->setup));
+  if (rate > 0) PetscCall(PetscPrintf(g->comm, ", %.3g GTEPS in the median iteration", 1e-9 * rate));
   PetscCall(PetscPrintf(g->comm, "\n"));
   for (PetscInt k = 0; k < r->nlist; k++) {
     const GraphList *l = &r->list[k];
@@ -115,11 +132,13 @@ static PetscErrorCode Table(Graph *g, const char algorithm[], const GraphResult 
 
 PetscErrorCode GraphReport(Graph *g, const char algorithm[], const GraphResult *r, PetscLogDouble seconds)
 {
-  char      name[PETSC_MAX_PATH_LEN];
-  PetscBool given, table = PETSC_TRUE;
-  FILE     *f;
+  char           name[PETSC_MAX_PATH_LEN];
+  PetscBool      given, table = PETSC_TRUE;
+  FILE          *f;
+  PetscLogDouble rate;
 
   PetscFunctionBegin;
+  PetscCall(Rate(g, r, &rate));
   for (int kind = 0; kind < 2; kind++) {
     name[0] = 0;
     PetscCall(PetscOptionsGetString(NULL, NULL, kind ? "-csv" : "-json", name, sizeof(name), &given));
@@ -130,6 +149,6 @@ PetscErrorCode GraphReport(Graph *g, const char algorithm[], const GraphResult *
     else if (f) PetscCall(JSON(f, r, seconds));
     PetscCall(Close(name, f));
   }
-  if (table) PetscCall(Table(g, algorithm, r, seconds));
+  if (table) PetscCall(Table(g, algorithm, r, rate, seconds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -171,6 +171,7 @@ PetscErrorCode GraphRWR(Graph *g, GraphResult *r)
     PetscCall(WalksStep(g, &w, &change));
     PetscCall(GraphProgress(g, "rwr: iteration", r->iterations + 1, change));
   }
+  r->walks     = w.n;
   r->converged = (PetscBool)(tol == 0 || change < tol);
   PetscCall(WalksReport(g, &w, r, top));
   PetscCall(WalksDestroy(&w));

@@ -4,6 +4,7 @@ static char help[] = "Measures and describes sparse matrices.\n\
   petscamb solve FILE|GENERATOR... [options]   solve systems with Mat types and any solver of PETSc, side by side\n\
   petscamb info FILE|GENERATOR... [options]    the shape of a matrix, the bytes that each format would store, and the type to take\n\
   petscamb graph ALGORITHM FILE [options]      PageRank, triangles and other questions to graphs (petscamb graph -h tells more)\n\
+  petscamb tiletable FILE                      measure the GPU for -mat_tilecomposite_table, and write the table to a file\n\
   petscamb -h                                  all inputs, operations and options\n\
   petscamb --version                           the version of petsc-amb and of its PETSc\n\n";
 
@@ -67,10 +68,11 @@ typedef struct {
 } Command;
 
 static const Command Commands[] = {
-  {"bench", {"types", "ops", "columns", "reps", "seconds", "csv", "json", "html", "compare", "mkl_dir", "graphblas_lib"}                                                            },
-  {"solve", {"types", "seconds", "rounds", "limit", "csv"}                                                                                                                          },
-  {"info",  {"json", "plot"}                                                                                                                                                        },
-  {"graph", {"undirected", "unweighted", "top", "json", "csv", "mat_type", "tol", "iterations", "c", "dangling", "seeds", "sources", "count", "inflation", "prune", "keep", "batch"}}
+  {"bench",     {"types", "ops", "columns", "reps", "seconds", "csv", "json", "html", "compare", "mkl_dir", "graphblas_lib"}                                                            },
+  {"solve",     {"types", "seconds", "rounds", "limit", "csv"}                                                                                                                          },
+  {"info",      {"json", "plot"}                                                                                                                                                        },
+  {"graph",     {"undirected", "unweighted", "top", "json", "csv", "mat_type", "tol", "iterations", "c", "dangling", "seeds", "sources", "count", "inflation", "prune", "keep", "batch"}},
+  {"tiletable", {NULL}                                                                                                                                                                  }
 };
 
 /* Reports errors of users in one line; all other errors keep PETSc's trace. A name that does not exist has this code in petscamb and in PETSc. */
@@ -95,7 +97,7 @@ static PetscErrorCode CommandFind(int argc, char **argv, const Command **command
   const char *names[PETSC_STATIC_ARRAY_LENGTH(Commands)], *nearest;
 
   PetscFunctionBegin;
-  PetscCheck(argc > 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "no command: say bench, info, solve or graph (petscamb -h tells more)");
+  PetscCheck(argc > 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "no command: say bench, info, solve, graph or tiletable (petscamb -h tells more)");
   *command = NULL;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Commands); k++) {
     names[k] = Commands[k].name;
@@ -104,7 +106,7 @@ static PetscErrorCode CommandFind(int argc, char **argv, const Command **command
   if (*command) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(NameNearest(argv[1], PETSC_STATIC_ARRAY_LENGTH(Commands), names, &nearest));
   PetscCheck(!nearest, PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "%s: there is no such command; did you mean %s?", argv[1], nearest);
-  SETERRQ(PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "%s: there is no such command; say bench, info, solve or graph (petscamb -h tells more)", argv[1]);
+  SETERRQ(PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "%s: there is no such command; say bench, info, solve, graph or tiletable (petscamb -h tells more)", argv[1]);
 }
 
 /* The inputs precede the first option; a later word without a hyphen can only be the value of an option */
@@ -163,6 +165,17 @@ static PetscErrorCode CheckUnused(int argc, char **argv, PetscBool *unused)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Measures the performance model of tile-composite */
+static PetscErrorCode TileTableRun(int n, char *words[])
+{
+  PetscFunctionBegin;
+  PetscCheck(n == 1, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "tiletable needs the name of one file to write, and gets %d", n);
+  PetscCheck(PetscDefined(HAVE_CUDA), PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "tiletable measures a GPU, and this PETSc is built without CUDA");
+  PetscCall(MatTileCompositeMeasure(words[0]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: written; -mat_tilecomposite_table %s uses it\n", words[0], words[0]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Run(int argc, char **argv, int *code)
 {
   int            n;
@@ -177,6 +190,7 @@ static PetscErrorCode Run(int argc, char **argv, int *code)
   if (!strcmp(command->name, "bench")) PetscCall(BenchRun(PETSC_COMM_WORLD, n, argv + 2, &right));
   else if (!strcmp(command->name, "solve")) PetscCall(SolveRun(PETSC_COMM_WORLD, n, argv + 2, &right));
   else if (!strcmp(command->name, "graph")) PetscCall(GraphRun(PETSC_COMM_WORLD, n, argv + 2, &right));
+  else if (!strcmp(command->name, "tiletable")) PetscCall(TileTableRun(n, argv + 2));
   else PetscCall(InfoRun(PETSC_COMM_WORLD, n, argv + 2));
   PetscCall(CheckUnused(argc, argv, &unused));
   *code = !right ? 1 : unused ? NO_SUCH_NAME : 0;

@@ -42,6 +42,14 @@ M*/
 #define MATMPIAIJCCOO "mpiaijccoo"
 
 /*MC
+   MATTILECOMPOSITE - `MATTILECOMPOSITE` = "tilecomposite" - the root name of `MATSEQAIJTILECOMPOSITE` and `MATMPIAIJTILECOMPOSITE`, subtypes of `MATAIJ` whose
+   matrix-vector products run on tiles of the longest columns, whose rows are packed into rectangles
+M*/
+#define MATTILECOMPOSITE       "tilecomposite"
+#define MATSEQAIJTILECOMPOSITE "seqaijtilecomposite"
+#define MATMPIAIJTILECOMPOSITE "mpiaijtilecomposite"
+
+/*MC
    MATAUTOSPARSE - `MATAUTOSPARSE` = "autosparse" - the root name of `MATSEQAIJAUTOSPARSE` and `MATMPIAIJAUTOSPARSE`, subtypes of `MATAIJ` whose matrix-vector
    products run on the format that is the fastest for the matrix
 M*/
@@ -287,7 +295,7 @@ PETSC_EXTERN const char *const MatNUSSELLTunes[];
 .seealso: `MatShadowGetInfo()`, `MatShadowGetFigure()`, `MatShadowGetHaloInfo()`
 S*/
 typedef struct {
-  const char    *format;           /* "amb", "nussell" or "ccoo", or "csr" while products run on the AIJ */
+  const char    *format;           /* "amb", "nussell", "ccoo" or "tilecomposite", or "csr" while products run on the AIJ */
   const char    *reason;           /* why products run on that format, in words */
   const char    *kernel;           /* "avx512", "avx2", "plain" or "cuda"; "aij" or "aijcusparse" */
   PetscBool      tuning;           /* the next products are timed to choose the format of later ones */
@@ -373,6 +381,11 @@ PETSC_EXTERN PetscErrorCode MatCCOOSetChunk(Mat, PetscInt, PetscInt);
 PETSC_EXTERN PetscErrorCode MatCCOOSetTable(Mat, PetscBool);
 PETSC_EXTERN PetscErrorCode MatCCOOSetAtomics(Mat, PetscBool);
 
+PETSC_EXTERN PetscErrorCode MatTileCompositeSetTiles(Mat, PetscInt, PetscInt);
+PETSC_EXTERN PetscErrorCode MatTileCompositeSetWork(Mat, PetscInt);
+PETSC_EXTERN PetscErrorCode MatTileCompositeSetCOO(Mat, PetscBool);
+PETSC_EXTERN PetscErrorCode MatTileCompositeMeasure(const char[]);
+
 PETSC_EXTERN PetscErrorCode MatHashGEMMSetAccumulator(Mat, MatHashGEMMAccumulator);
 
 PETSC_EXTERN PetscErrorCode MatSDDMM(Mat, Mat, Mat, PetscBool, MatReuse, Mat *);
@@ -396,11 +409,18 @@ PETSC_EXTERN PetscErrorCode GraphConvRectify(Vec);
 PETSC_EXTERN PetscErrorCode GraphConvRectifyBackward(Vec, Vec);
 PETSC_EXTERN PetscErrorCode GraphConvDestroy(GraphConv *);
 
+/*MC
+   MATPARTITIONINGBITONIC - `MATPARTITIONINGBITONIC` = "bitonic" - a `MatPartitioningType` that deals the rows of a matrix by their lengths
+M*/
+#define MATPARTITIONINGBITONIC "bitonic"
+
 PETSC_EXTERN PetscErrorCode MatMatMultMaskSum(Mat, Mat, Mat, PetscLogDouble *);
 PETSC_EXTERN PetscErrorCode MatGraphOrient(Mat, Vec, Mat *);
 PETSC_EXTERN PetscErrorCode MatPruneRows(Mat, PetscReal, PetscInt, Mat *);
 PETSC_EXTERN PetscErrorCode MatPowEntries(Mat, PetscReal);
 PETSC_EXTERN PetscErrorCode MatMultOr(Mat, PetscBool, const uint64_t[], const uint64_t[], uint64_t[]);
+PETSC_EXTERN PetscErrorCode VecShiftToSum(Vec, Vec, PetscReal, PetscScalar, Vec, PetscReal *);
+PETSC_EXTERN PetscErrorCode VecScaleToSum(Vec, PetscScalar, Vec, PetscReal *, PetscBool *);
 PETSC_EXTERN PetscErrorCode VecGetTop(Vec, PetscInt, PetscInt *, PetscInt[], PetscReal[]);
 
 PETSC_EXTERN PetscErrorCode PCGAMGAmbAggSetStrongest(PC, PetscBool);

@@ -10,7 +10,7 @@
 #endif
 
 /* The formats. The test drivers, bench and info, MATAUTOSPARSE, and the check of options read this list. */
-#define PETSCAMB_FORMATS(F) F(AMB) F(NUSSELL) F(CCOO) F(AutoSparse) F(HashGEMM)
+#define PETSCAMB_FORMATS(F) F(AMB) F(NUSSELL) F(CCOO) F(TileComposite) F(AutoSparse) F(HashGEMM)
 
 #define PETSCAMB_DECLARE(name) extern const MatShadowFormat MatShadowFormat##name;
 #define PETSCAMB_LIST(name)    &MatShadowFormat##name,
@@ -18,7 +18,7 @@ PETSCAMB_FORMATS(PETSCAMB_DECLARE)
 static const MatShadowFormat *const formats[] = {PETSCAMB_FORMATS(PETSCAMB_LIST)};
 
 /* Registered besides the formats: products of matrices, solvers and preconditioners */
-#define PETSCAMB_OTHERS(F) F(HashGEMM) F(Spmm) F(Batch) F(GraphConv) F(KSPAMB) F(KSPAMBCG) F(KSPAMBBCGS) F(KSPAMBChebyshev) F(AmbInverse) F(AmbAgg) F(AmbMIS) F(MGValues)
+#define PETSCAMB_OTHERS(F) F(HashGEMM) F(Spmm) F(Batch) F(GraphConv) F(KSPAMB) F(KSPAMBCG) F(KSPAMBBCGS) F(KSPAMBChebyshev) F(AmbInverse) F(AmbAgg) F(AmbMIS) F(MGValues) F(Bitonic)
 
 #define PETSCAMB_DECLARE_OTHER(name) extern PetscErrorCode name##Register(void);
 #define PETSCAMB_LIST_OTHER(name)    name##Register,

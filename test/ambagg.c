@@ -1173,7 +1173,7 @@ int main(int argc, char **argv)
     testset:
       output_file: output/ambagg_1.out
       test:
-        args: -mat_type {{aij @types-ccoo}} @types(-mat_%s_device cpu)
+        args: -mat_type {{aij @types-ccoo-tilecomposite}} @types(-mat_%s_device cpu)
       test:
         suffix: gpu
         requires: double cuda

@@ -150,7 +150,7 @@ int main(int argc, char **argv)
 
   test:
     nsize: {{1 3}}
-    args: -mat_type {{aij @types-ccoo}} -mat_shadow_tune off -options_left no
+    args: -mat_type {{aij @types-ccoo-tilecomposite}} -mat_shadow_tune off -options_left no
     output_file: output/ambinverse.out
 
 TEST*/

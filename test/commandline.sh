@@ -44,10 +44,11 @@ expect "--version" 0 "^petscamb $(cat "$root/VERSION"), PETSc 3\." "$petscamb" -
 
 # ------------------------------------------------- names that do not exist -------------------------------------------------
 
-expect "no command" 2 "^petscamb: no command: say bench, info, solve or graph" "$petscamb"
+expect "no command" 2 "^petscamb: no command: say bench, info, solve, graph or tiletable" "$petscamb"
 expect "a misspelt command" 2 "^petscamb: inf: there is no such command; did you mean info\?$" "$petscamb" inf p7:5
 expect "another word as command" 2 "^petscamb: measure: there is no such command; say bench" "$petscamb" measure p7:5
 expect "a misspelt algorithm" 2 "^petscamb: pagrank: there is no such algorithm; did you mean pagerank\?$" "$petscamb" graph pagrank p5:4
+expect "tiletable without a file" 1 "^petscamb: tiletable needs the name of one file" "$petscamb" tiletable
 expect "no algorithm" 2 "^petscamb: no algorithm: say petscamb graph ALGORITHM FILE" "$petscamb" graph
 expect "no graph" 1 "^petscamb: graph pagerank needs one file or generator, such as rmat:10,8, and gets 0$" "$petscamb" graph pagerank
 expect "an option of another algorithm" 2 "^petscamb: -seeds: nobody asked for this option$" "$petscamb" graph pagerank er:4,2 -seeds 0

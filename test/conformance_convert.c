@@ -427,7 +427,7 @@ int main(int argc, char **argv)
     suffix: hypre
     requires: hypre
     nsize: {{1 2}}
-    args: -mat_type {{aij @types}} -mat_shadow_tune off -hypre
+    args: -mat_type {{aij @types-tilecomposite}} -mat_shadow_tune off -hypre
     output_file: output/conformance_convert_hypre.out
 
   testset:

@@ -417,4 +417,18 @@ int main(int argc, char **argv)
       suffix: ccoo_plain
       args: -mat_shadow_tune off -mat_ccoo_items {{1 8}} -mat_ccoo_table false
 
+  testset:
+    args: -mat_type tilecomposite
+    output_file: output/conformance_mult.out
+    test:
+      suffix: tilecomposite_tuned
+      nsize: 2
+      args: -mat_shadow_tune {{measure online}}
+    test:
+      suffix: tilecomposite_tiles
+      args: -mat_shadow_tune off -mat_tilecomposite_width 50 -mat_tilecomposite_work 32 -mat_tilecomposite_coo {{false true}}
+    test:
+      suffix: tilecomposite_wide
+      args: -mat_shadow_tune off -mat_tilecomposite_width 70000
+
 TEST*/

@@ -82,7 +82,7 @@ int main(int argc, char **argv)
 
   test:
     nsize: 2
-    args: -mat_type {{aij @types}} -mat_shadow_tune off -options_left no
+    args: -mat_type {{aij @types-tilecomposite}} -mat_shadow_tune off -options_left no
     output_file: output/conformance_restart.out
 
 TEST*/

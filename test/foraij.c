@@ -396,7 +396,7 @@ int main(int argc, char **argv)
     output_file: output/foraij.out
     test:
       suffix: types
-      args: -petscamb_for_aij {{@types}} -mat_shadow_tune off
+      args: -petscamb_for_aij {{@types-tilecomposite}} -mat_shadow_tune off
     test:
       suffix: amb_tuned
       args: -petscamb_for_aij amb -mat_shadow_tune measure

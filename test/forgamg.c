@@ -258,7 +258,7 @@ int main(int argc, char **argv)
     suffix: gpu
     requires: double cuda
     nsize: {{1 2}}
-    args: -options_left no -mat_shadow_tune off -mat_type {{@types}} -served
+    args: -options_left no -mat_shadow_tune off -mat_type {{@types-tilecomposite}} -served
     output_file: output/forgamg.out
 
 TEST*/

@@ -297,6 +297,6 @@ int main(int argc, char **argv)
     args: -options_left no
     test:
       nsize: {{1 2}}
-      args: -mat_type {{@types-ccoo}}
+      args: -mat_type {{@types-ccoo-tilecomposite}}
 
 TEST*/

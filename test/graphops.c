@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-static char help[] = "Operations on graphs against plain loops over all entries: MatMatMultMaskSum(), MatGraphOrient(), MatPruneRows(), MatPowEntries(), MatMultOr() and\n\
-VecGetTop(), on rectangular matrices with empty rows and a hub, and on a graph with equal degrees.\n\n";
+static char help[] = "Operations on graphs against plain loops over all entries: MatMatMultMaskSum(), MatGraphOrient(), MatPruneRows(), MatPowEntries(), MatMultOr(),\n\
+VecGetTop(), VecShiftToSum() and VecScaleToSum(), on rectangular matrices with empty rows and a hub, and on a graph with equal degrees.\n\n";
 
 #include <petscmat.h>
 #include <petscamb.h>
@@ -271,6 +271,112 @@ static PetscErrorCode TestTop(PetscInt k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Vectors with other sums, against the same by PETSc's operations; where: every third entry alone is changed */
+static PetscErrorCode TestToSum(Mat A, PetscBool where)
+{
+  Vec         x, z, w                = NULL, y;
+  PetscReal   change, wanted, weight = 0;
+  PetscScalar sum;
+  PetscInt    first, last, n;
+  PetscBool   zero, fine;
+  char        name[64];
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, NULL));
+  PetscCall(VecDuplicate(x, &z));
+  PetscCall(VecDuplicate(x, &w));
+  PetscCall(VecGetSize(x, &n));
+  PetscCall(VecGetOwnershipRange(x, &first, &last));
+  for (PetscInt i = first; i < last; i++) {
+    PetscCall(VecSetValue(x, i, (PetscScalar)(i % 11) / 4, INSERT_VALUES));
+    PetscCall(VecSetValue(z, i, (PetscScalar)(i % 7) / 8 - 1, INSERT_VALUES));
+    PetscCall(VecSetValue(w, i, !where || i % 3 == 0 ? 1 : 0, INSERT_VALUES));
+  }
+  PetscCall(VecAssemblyBegin(x));
+  PetscCall(VecAssemblyEnd(x));
+  PetscCall(VecAssemblyBegin(z));
+  PetscCall(VecAssemblyEnd(z));
+  PetscCall(VecAssemblyBegin(w));
+  PetscCall(VecAssemblyEnd(w));
+  for (PetscInt i = 0; i < n; i++) weight += !where || i % 3 == 0;
+  PetscCall(VecDuplicate(z, &y));
+  for (int scale = 0; scale < 2; scale++) {
+    PetscCall(VecCopy(z, y));
+    PetscCall(VecSum(y, &sum));
+    if (scale) PetscCall(VecScale(y, (PetscScalar)2.5 / sum));
+    else PetscCall(VecAXPY(y, ((PetscScalar)2.5 - sum) / weight, w));
+    if (scale) PetscCall(VecScaleToSum(z, 2.5, x, &change, &zero));
+    else PetscCall(VecShiftToSum(z, where ? w : NULL, weight, 2.5, x, &change));
+    PetscCall(VecAXPY(y, -1.0, z));
+    PetscCall(VecNorm(y, NORM_INFINITY, &wanted));
+    fine = (PetscBool)(wanted <= 100 * PETSC_MACHINE_EPSILON);
+    PetscCall(VecWAXPY(y, -1.0, z, x));
+    PetscCall(VecNorm(y, NORM_1, &wanted));
+    fine = (PetscBool)(fine && PetscAbsReal(wanted - change) <= (n + 10) * PETSC_MACHINE_EPSILON * wanted);
+    PetscCall(VecSum(z, &sum));
+    fine = (PetscBool)(fine && PetscAbsScalar(sum - (PetscScalar)2.5) <= 10 * (n + 10) * PETSC_MACHINE_EPSILON && !(scale && zero));
+    PetscCall(PetscSNPrintf(name, sizeof(name), "%s to a sum%s", scale ? "scaled" : "shifted", where ? ", some entries" : ""));
+    PetscCall(Check(name, fine));
+  }
+  PetscCall(VecSet(z, 0.0));
+  PetscCall(VecScaleToSum(z, 1.0, NULL, &change, &zero));
+  PetscCall(VecNorm(z, NORM_1, &wanted));
+  PetscCall(Check("a sum of 0 cannot be scaled", (PetscBool)(zero && wanted == 0 && change == 0)));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(VecDestroy(&w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The bitonic deal against places by counting: rows before this one by length, and by number among equals */
+static PetscErrorCode TestBitonic(PetscInt n, PetscInt parts)
+{
+  Mat             A;
+  MatPartitioning partitioning;
+  IS              owner, whole;
+  PetscInt       *length, rows[2] = {PETSC_MAX_INT, 0};
+  const PetscInt *deal;
+  PetscBool       fine = PETSC_TRUE;
+  char            name[64];
+
+  PetscFunctionBeginUser;
+  PetscCall(Make(1, n, n, &A));
+  PetscCall(PetscCalloc1(n, &length));
+  for (PetscInt i = 0; i < n; i++) {
+    for (PetscInt j = 0; j < n; j++) length[i] += Entry(1, i, j) != 0;
+  }
+  PetscCall(MatPartitioningCreate(PETSC_COMM_WORLD, &partitioning));
+  PetscCall(MatPartitioningSetAdjacency(partitioning, A));
+  PetscCall(MatPartitioningSetType(partitioning, MATPARTITIONINGBITONIC));
+  PetscCall(MatPartitioningSetNParts(partitioning, parts));
+  PetscCall(MatPartitioningApply(partitioning, &owner));
+  PetscCall(ISAllGather(owner, &whole));
+  PetscCall(ISGetIndices(whole, &deal));
+  for (PetscInt i = 0; i < n; i++) {
+    PetscInt place = 0;
+
+    for (PetscInt k = 0; k < n; k++) place += length[k] > length[i] || (length[k] == length[i] && k < i);
+    fine = (PetscBool)(fine && deal[i] == (place / parts % 2 ? parts - 1 - place % parts : place % parts));
+  }
+  for (PetscInt p = 0; p < parts; p++) {
+    PetscInt mine = 0;
+
+    for (PetscInt i = 0; i < n; i++) mine += deal[i] == p;
+    rows[0] = PetscMin(rows[0], mine);
+    rows[1] = PetscMax(rows[1], mine);
+  }
+  PetscCall(PetscSNPrintf(name, sizeof(name), "the bitonic deal of %d rows to %d parts", (int)n, (int)parts));
+  PetscCall(Check(name, (PetscBool)(fine && rows[1] - rows[0] <= 1)));
+  PetscCall(ISRestoreIndices(whole, &deal));
+  PetscCall(ISDestroy(&whole));
+  PetscCall(ISDestroy(&owner));
+  PetscCall(MatPartitioningDestroy(&partitioning));
+  PetscCall(PetscFree(length));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TestErrors(void)
 {
   Mat            A, B;
@@ -314,6 +420,17 @@ int main(int argc, char **argv)
   PetscCall(TestTop(1));
   PetscCall(TestTop(7));
   PetscCall(TestTop(60));
+  for (PetscInt n = 1; n < 5000; n = 17 * n + 60) {
+    Mat A;
+
+    PetscCall(Make(3, n, n, &A));
+    PetscCall(TestToSum(A, PETSC_FALSE));
+    PetscCall(TestToSum(A, PETSC_TRUE));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscCall(TestBitonic(60, 4));
+  PetscCall(TestBitonic(33, 7));
+  PetscCall(TestBitonic(5, 1));
   PetscCall(TestErrors());
   PetscCall(PetscFinalize());
   return 0;
@@ -324,7 +441,7 @@ int main(int argc, char **argv)
   test:
     requires: !complex
     nsize: {{1 2 3}}
-    args: -mat_type {{aij @types}}
+    args: -mat_type {{aij @types-tilecomposite}}
     output_file: output/graphops.out
 
 TEST*/

@@ -12,6 +12,7 @@ cd "$(dirname "$0")/.." || exit 1
 order='
 sys petscamb.h < mat/shadow < mat/halo mat/product < mat/impls/* < petscamb.c
 mat/impls/amb < mat/impls/ccoo < petscamb.c
+mat/impls/amb < mat/impls/tilecomposite < petscamb.c
 mat/halo mat/product < mat/impls/amb < mat/impls/nus < mat/impls/autosparse < petscamb.c
 sys < mat/impls/hashgemm/host < mat/impls/hashgemm/cuda < mat/impls/hashgemm/glue < petscamb.c
 mat/halo mat/product < mat/impls/hashgemm/glue
@@ -22,6 +23,7 @@ petscamb.h < mat/impls/batch/glue
 sys petscamb.h < mat/io < petscamb.c
 mat/shadow < mat/graph/glue < petscamb.c
 sys < mat/graph/host < mat/graph/glue
+sys < mat/graph/cuda < mat/graph/glue
 sys < ksp/ksp/impls/fused < ksp/ksp/impls/ambksp < ksp/ksp/impls/ambcg ksp/ksp/impls/ambbcgs ksp/ksp/impls/ambchebyshev < petscamb.c
 petscamb.h < ksp/ksp/impls/ambksp
 mat/halo < ksp/ksp/impls/ambksp

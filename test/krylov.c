@@ -1105,7 +1105,7 @@ int main(int argc, char **argv)
     test:
       suffix: types
       nsize: {{1 3}}
-      args: -mat_type {{@types-ccoo}}
+      args: -mat_type {{@types-ccoo-tilecomposite}}
     test:
       suffix: threads_1
       env: OMP_NUM_THREADS=1

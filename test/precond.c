@@ -358,7 +358,7 @@ int main(int argc, char **argv)
     suffix: tuned
     nsize: 2
     requires: double
-    args: -mat_type {{@types}} -mat_shadow_tune measure -options_left 0 -group base
+    args: -mat_type {{@types-tilecomposite}} -mat_shadow_tune measure -options_left 0 -group base
     output_file: output/precond_base.out
 
   testset:

@@ -373,7 +373,7 @@ int main(int argc, char **argv)
       args: -mat_type aij
     test:
       suffix: types
-      args: -mat_type {{@types-ccoo}} -mat_shadow_tune off
+      args: -mat_type {{@types-ccoo-tilecomposite}} -mat_shadow_tune off
     test:
       suffix: hashgemm
       args: -mat_type hashgemm

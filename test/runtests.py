@@ -10,7 +10,7 @@ A test belongs to a tier: check, test (the default) or deep. A tier runs its own
 test or testset. A script says '# tier: check'; each further line '# tier: deep ARGUMENTS' runs the script once more, in that tier with these arguments.
 In args of a block, '@types' stands for the matrix types of petsc-amb: '-mat_type {{aij @types}}' is a run with aij and a run with each of these types.
 '@types(TEXT)' stands for TEXT once for each type, with the type's name for %s: '@types(-mat_%s_device cpu)'. The names come from the list of formats in
-src/petscamb.c, so that a new format is in the tests without an edit of any block; --types prints them, for scripts. '@types-NAME' leaves out one type.
+src/petscamb.c, so that a new format is in the tests without an edit of any block; --types prints them, for scripts. '@types-NAME' leaves out one type, '@types-NAME-NAME' two.
 The last two kinds pass by exit code 0; each line "ok NAME", "not ok NAME" or "skip NAME: REASON" that they print is counted as a test of its own.
 """
 import argparse
@@ -70,13 +70,14 @@ def types():
 
 
 def with_types(text):
-    """A text with the types' names for @types, @types-NAME and @types(TEXT with %s)."""
+    """A text with the types' names for @types, @types-NAME, @types-NAME-NAME and @types(TEXT with %s)."""
     def names(word):
-        if word.group(1) and word.group(1) not in types():
+        left_out = word.group(1).split("-")[1:]
+        if not set(left_out) <= set(types()):
             raise Syntax("%s leaves out a type that does not exist" % word.group(0))
-        return " ".join((word.group(2) or "%s").replace("%s", name) for name in types() if name != word.group(1))
+        return " ".join((word.group(2) or "%s").replace("%s", name) for name in types() if name not in left_out)
 
-    return re.sub(r"@types\b(?:-(\w+))?(?:\(([^()]*)\))?", names, text)
+    return re.sub(r"@types\b((?:-\w+)*)(?:\(([^()]*)\))?", names, text)
 
 
 # ------------------------------------------------- /*TEST*/ blocks -------------------------------------------------

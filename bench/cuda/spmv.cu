@@ -7,9 +7,11 @@
 #include "device.h"
 #include "mat/impls/ccoo/ccoocuda.h"
 #include "mat/impls/nus/nuscuda.h"
+#include "mat/impls/tilecomposite/tilecuda.h"
 
 #include <limits>
 #include <memory>
+#include <unistd.h>
 
 #define CallCusparse(call) \
   do { \
@@ -157,6 +159,7 @@ struct Contender {
     AMB,
     NUS,
     CCOO,
+    TILE,
     READ
   } kind;
   std::string           label, parameters;
@@ -169,8 +172,8 @@ struct Contender {
 };
 
 struct Options {
-  std::vector<std::string> matrices, tries, segments, compressed, ops = {"mult"};
-  std::string              csv;
+  std::vector<std::string> matrices, tries, segments, compressed, tiled, ops = {"mult"};
+  std::string              csv, table;
   int                      rounds = 3, batches = 5;
 
   bool Asks(const char *op) const { return std::find(ops.begin(), ops.end(), op) != ops.end(); }
@@ -475,6 +478,44 @@ static std::string Parameters(const CcooDeviceInfo &info)
   return text;
 }
 
+/* ---- Tile-composite ---- */
+
+struct Tiled {
+  std::string label;
+  TileParams  params;
+  TileDevice *A = nullptr;
+};
+
+/* open, or some of width=, tiles=, work= and coo= with commas between them */
+static bool ParseTiled(const std::string &text, Tiled &u)
+{
+  int *const  values[] = {&u.params.width, &u.params.tiles, &u.params.work, &u.params.coo};
+  const char *keys[]   = {"width=", "tiles=", "work=", "coo="};
+
+  u.label  = "tile " + text;
+  u.params = {0, -1, 0, 0};
+  for (const char *s = text == "open" ? "" : text.c_str(); *s;) {
+    int   k = 0;
+    char *end;
+
+    while (k < 4 && strncmp(s, keys[k], strlen(keys[k]))) k++;
+    if (k == 4) return false;
+    s += strlen(keys[k]);
+    *values[k] = (int)strtol(s, &end, 10);
+    if (end == s || (*end && *end != ',')) return false;
+    s = *end ? end + 1 : end;
+  }
+  return true;
+}
+
+static std::string Parameters(const TileDevice *A)
+{
+  const TileLayout *L = TileDeviceLayout(A);
+
+  return Text("%d tiles of %d, rectangles %lld by columns, %lld by rows, %lld coo, %.2f of entries are padding, %lld slots, predicted %.1f us%s", L->ntile, L->params.width, (long long)L->count[0], (long long)L->count[1], (long long)L->count[2],
+              1 - (double)L->nz / (double)L->nentry, (long long)L->nslot, 1e6 * L->time, TileDeviceTable(A) == 1 ? " by a table" : "");
+}
+
 /* ---- Reports ---- */
 
 struct Line {
@@ -598,7 +639,7 @@ static void ReportMedians(const std::vector<Line> &lines)
 
 /* ---- One matrix ---- */
 
-static void Product(const Machine &M, const Options &o, const std::string &name, const char *op, const Matrix &A, const Matrix &reference_matrix, const DeviceMatrix &D, const DeviceMatrix *explicit_transpose, std::vector<Ours> &ours, const std::vector<Segmented> &segmented, const std::vector<Compressed> &compressed, std::vector<Line> &lines)
+static void Product(const Machine &M, const Options &o, const std::string &name, const char *op, const Matrix &A, const Matrix &reference_matrix, const DeviceMatrix &D, const DeviceMatrix *explicit_transpose, std::vector<Ours> &ours, const std::vector<Segmented> &segmented, const std::vector<Compressed> &compressed, const std::vector<Tiled> &tiled, std::vector<Line> &lines)
 {
   const bool             add = !strcmp(op, "multadd"), transpose = explicit_transpose != nullptr;
   const SysScalar        beta = add ? 1 : 0;
@@ -649,6 +690,19 @@ static void Product(const Machine &M, const Options &o, const std::string &name,
     c.stored     = transpose ? 0 : u.info.bytes_stored;
     if (transpose) c.run = [&M, ccoo, csr, xa, beta, ya] { CallAmb(CcooDeviceMultTranspose(ccoo, &csr, 1, xa, beta, ya, ya, M.stream)); };
     else c.run = [&M, ccoo, csr, xa, beta, ya] { CallAmb(CcooDeviceMult(ccoo, &csr, 1, xa, beta, ya, ya, M.stream)); };
+    contenders.push_back(c);
+  }
+  for (const Tiled &u : tiled) {
+    TileDevice *tile = u.A;
+    SysScalar  *xa = x.data, *ya = y.data;
+    Contender   c;
+
+    c.kind       = Contender::TILE;
+    c.label      = u.label;
+    c.parameters = Parameters(tile);
+    c.stored     = transpose ? 0 : TileLayoutBytes(TileDeviceLayout(tile));
+    if (transpose) c.run = [&M, tile, csr, xa, beta, ya] { CallAmb(TileDeviceMultTranspose(tile, &csr, 1, xa, beta, ya, ya, M.stream)); };
+    else c.run = [&M, tile, csr, xa, beta, ya] { CallAmb(TileDeviceMult(tile, &csr, 1, xa, beta, ya, ya, M.stream)); };
     contenders.push_back(c);
   }
   for (Contender &c : contenders) {
@@ -762,6 +816,7 @@ static void OneMatrix(const Machine &M, const Options &o, const std::string &nam
   std::vector<Ours>       ours(1);
   std::vector<Segmented>  segmented;
   std::vector<Compressed> compressed;
+  std::vector<Tiled>      tiled;
   const std::string       reason = MatrixCreate(name, A);
   const size_t            slash  = name.rfind('/');
   std::string             label  = slash == std::string::npos ? name : name.substr(slash + 1);
@@ -807,19 +862,37 @@ static void OneMatrix(const Machine &M, const Options &o, const std::string &nam
     printf("  %s: converted in %.1f ms\n", u.label.c_str(), std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
     compressed.push_back(u);
   }
-  Product(M, o, label, "mult", A, A, D, nullptr, ours, segmented, compressed, lines);
-  if (o.Asks("multadd")) Product(M, o, label, "multadd", A, A, D, nullptr, ours, segmented, compressed, lines);
+  for (const std::string &t : o.tiled) {
+    Tiled      u;
+    TileModel  model;
+    const auto start = std::chrono::steady_clock::now();
+    int        regular;
+
+    (void)ParseTiled(t, u);
+    if (!o.table.empty()) {
+      const char *wrong = TileModelRead(o.table.c_str(), &model);
+
+      if (wrong) Stop(o.table.c_str(), wrong);
+    }
+    CallAmb(TileDeviceCreate(&csr, &u.params, o.table.empty() ? NULL : &model, 0, &regular, M.stream, &u.A));
+    CallCuda(cudaStreamSynchronize(M.stream));
+    printf("  %s: converted in %.1f ms\n", u.label.c_str(), std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+    tiled.push_back(u);
+  }
+  Product(M, o, label, "mult", A, A, D, nullptr, ours, segmented, compressed, tiled, lines);
+  if (o.Asks("multadd")) Product(M, o, label, "multadd", A, A, D, nullptr, ours, segmented, compressed, tiled, lines);
   if (o.Asks("update")) Update(M, o, label, A, D, ours, lines);
   if (o.Asks("convert")) Conversion(M, label, A, D, ours, lines);
   if (o.Asks("transpose")) {
     const Matrix       T = MatrixTranspose(A);
     const DeviceMatrix DT(T);
 
-    Product(M, o, label, "transpose", A, T, D, &DT, ours, segmented, compressed, lines);
+    Product(M, o, label, "transpose", A, T, D, &DT, ours, segmented, compressed, tiled, lines);
   }
   for (Ours &u : ours) AmbDeviceDestroy(u.A);
   for (Segmented &u : segmented) NusDeviceDestroy(u.A);
   for (Compressed &u : compressed) CcooDeviceDestroy(u.A);
+  for (Tiled &u : tiled) TileDeviceDestroy(u.A);
 }
 
 /* Matrices of more than 900,000 rows: grids with constant and with varying coefficients, finite elements with few and with many values, graphs, bands, and few
@@ -834,6 +907,7 @@ static bool ParseOptions(int argc, char **argv, Options &o)
     NusParams         segments;
     NusDeviceTune     tune;
     Compressed        one;
+    Tiled             tile;
 
     if (word[0] != '-') {
       o.matrices.push_back(word);
@@ -852,6 +926,11 @@ static bool ParseOptions(int argc, char **argv, Options &o)
     } else if (word == "-ccoo") {
       if (!ParseCompressed(argv[k], one)) return false;
       o.compressed.push_back(argv[k]);
+    } else if (word == "-tile") {
+      if (!ParseTiled(argv[k], tile)) return false;
+      o.tiled.push_back(argv[k]);
+    } else if (word == "-tiletable") {
+      o.table = argv[k];
     } else if (word == "-ops") {
       const std::string list = std::string(argv[k]) + ",";
 
@@ -883,12 +962,19 @@ int main(int argc, char **argv)
 
   if (!ParseOptions(argc, argv, o)) {
     fprintf(stderr,
-            "spmv [-try b=3,threads=128,steps=16,measure=0,values=1]... [-nus none|uniform,s2=65536|nonuniform,s1=8192,k1=1,s2=65536,k2=1,values=1]... [-ccoo open|b=256,k=2,table=0,atomics=1]... [-ops mult,multadd,transpose,convert,update] [-rounds "
+            "spmv [-try b=3,threads=128,steps=16,measure=0,values=1]... [-nus none|uniform,s2=65536|nonuniform,s1=8192,k1=1,s2=65536,k2=1,values=1]... [-ccoo open|b=256,k=2,table=0,atomics=1]... [-tile open|width=65535,tiles=2,work=512,coo=1]... "
+            "[-tiletable FILE] [-ops mult,multadd,transpose,convert,update] [-rounds "
             "3] [-batches 5] [-csv FILE] [-set large] MATRIX...\n"
             "MATRIX is a Matrix Market file or p5:S[,DISTINCT] p7: p9: p27: elas:S[,DISTINCT] (65536: floats) er:SCALE,FACTOR g500:SCALE,FACTOR band:ROWS,WIDTH,ENTRIES rand:ROWS,COLUMNS,ENTRIES\n");
     return 2;
   }
   MachineStart(M);
+  if (!o.table.empty() && access(o.table.c_str(), R_OK)) {
+    TileModel model;
+
+    CallAmb(TileDeviceMeasure(&model));
+    if (!TileModelWrite(o.table.c_str(), &model)) Stop(o.table.c_str(), "it cannot be written");
+  }
   for (const std::string &name : o.matrices) OneMatrix(M, o, name, lines);
   ReportTable(lines);
   ReportMedians(lines);

@@ -224,54 +224,22 @@ static PetscErrorCode DealByNonzeros(Mat A, PetscInt owner[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Deals the rows to the processes, the longest first, and in reverse order of the processes in every other round: who got the longest row then gets the shortest */
-static PetscErrorCode DealBitonic(Mat A, PetscInt owner[])
+/* By a partitioner of PETSc, or the bitonic deal of petsc-amb, which takes the matrix as it is */
+static PetscErrorCode DealByGraph(Mat A, PetscBool bitonic, IS *owner)
 {
-  PetscInt    first, last, most = 0, length, *here, *before, *all, longer = 0;
-  PetscMPIInt size;
-
-  PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  PetscCall(MatGetOwnershipRange(A, &first, &last));
-  for (PetscInt r = first; r < last; r++) {
-    PetscCall(MatGetRow(A, r, &length, NULL, NULL));
-    owner[r - first] = length;
-    most             = PetscMax(most, length);
-    PetscCall(MatRestoreRow(A, r, &length, NULL, NULL));
-  }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPIU_INT, MPI_MAX, PETSC_COMM_WORLD));
-  PetscCall(PetscCalloc3(most + 1, &here, most + 1, &before, most + 1, &all));
-  for (PetscInt r = 0; r < last - first; r++) here[owner[r]]++;
-  PetscCallMPI(MPI_Scan(here, before, (PetscMPIInt)(most + 1), MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
-  PetscCallMPI(MPI_Allreduce(here, all, (PetscMPIInt)(most + 1), MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
-  for (PetscInt l = most; l >= 0; l--) {
-    before[l] += longer - here[l]; /* the place of this process's first row of this length */
-    longer += all[l];
-  }
-  for (PetscInt r = 0; r < last - first; r++) {
-    const PetscInt place = before[owner[r]]++, k = place % size;
-
-    owner[r] = place / size % 2 ? size - 1 - k : k;
-  }
-  PetscCall(PetscFree3(here, before, all));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode DealByGraph(Mat A, IS *owner)
-{
-  Mat             graph;
+  Mat             graph = A;
   MatPartitioning partitioning;
 
   PetscFunctionBeginUser;
-  PetscCheck(PetscDefined(HAVE_PARMETIS) || PetscDefined(HAVE_PTSCOTCH), PETSC_COMM_WORLD, PETSC_ERR_SUP, "-mat_amb_partition parmetis needs a PETSc with ParMETIS or PTScotch; take nnz or bitonic");
-  PetscCall(MatConvert(A, MATMPIADJ, MAT_INITIAL_MATRIX, &graph));
+  PetscCheck(bitonic || PetscDefined(HAVE_PARMETIS) || PetscDefined(HAVE_PTSCOTCH), PETSC_COMM_WORLD, PETSC_ERR_SUP, "-mat_amb_partition parmetis needs a PETSc with ParMETIS or PTScotch; take nnz or bitonic");
+  if (!bitonic) PetscCall(MatConvert(A, MATMPIADJ, MAT_INITIAL_MATRIX, &graph));
   PetscCall(MatPartitioningCreate(PETSC_COMM_WORLD, &partitioning));
   PetscCall(MatPartitioningSetAdjacency(partitioning, graph));
-  PetscCall(MatPartitioningSetType(partitioning, PetscDefined(HAVE_PARMETIS) ? MATPARTITIONINGPARMETIS : MATPARTITIONINGPTSCOTCH));
+  PetscCall(MatPartitioningSetType(partitioning, bitonic ? MATPARTITIONINGBITONIC : PetscDefined(HAVE_PARMETIS) ? MATPARTITIONINGPARMETIS : MATPARTITIONINGPTSCOTCH));
   PetscCall(MatPartitioningSetFromOptions(partitioning));
   PetscCall(MatPartitioningApply(partitioning, owner));
   PetscCall(MatPartitioningDestroy(&partitioning));
-  PetscCall(MatDestroy(&graph));
+  if (!bitonic) PetscCall(MatDestroy(&graph));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -306,12 +274,11 @@ static PetscErrorCode Partition(Mat *A)
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-mat_amb_partition", kinds, 4, &kind, NULL));
   if (!kind) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kind == 3) PetscCall(DealByGraph(*A, &owner));
+  if (kind >= 2) PetscCall(DealByGraph(*A, (PetscBool)(kind == 2), &owner));
   else {
     PetscCall(MatGetLocalSize(*A, &m, NULL));
     PetscCall(PetscMalloc1(m, &deal));
-    if (kind == 1) PetscCall(DealByNonzeros(*A, deal));
-    else PetscCall(DealBitonic(*A, deal));
+    PetscCall(DealByNonzeros(*A, deal));
     PetscCall(ISCreateGeneral(PETSC_COMM_WORLD, m, deal, PETSC_OWN_POINTER, &owner));
   }
   PetscCall(ISBuildTwoSided(owner, NULL, &rows));

@@ -29,3 +29,9 @@ void GraphPower(int nthread, int64_t n, SysReal power, SysScalar *a);
 
 /* The k greatest of n numbers, the greatest first and equal ones in the order of their places; returns how many there are */
 int64_t GraphTop(int64_t n, const SysScalar *x, int64_t k, int64_t *place, SysReal *value);
+
+/* The sum of n numbers */
+SysScalar GraphSum(int nthread, int64_t n, const SysScalar *x);
+
+/* z[k] = f z[k] + t where[k], with 1 for where[k] if where is NULL; returns the sum of the magnitudes of x[k] - z[k], or 0 if x is NULL */
+SysReal GraphStep(int nthread, int64_t n, SysScalar f, SysScalar t, const SysScalar *where, const SysScalar *x, SysScalar *z);
