@@ -13,6 +13,8 @@
 #include <map>
 
 static SpgemmDeviceContext *context;
+static SpgemmAccumulator    accumulator = SPGEMM_AUTO;
+static double               rows_made[SPGEMM_ROWS_KINDS]; /* of all products */
 
 /* The linker puts this in the place of the call: the allocation of number fail_at fails */
 static int allocations = 0, fail_at = -1;
@@ -310,7 +312,7 @@ struct Product {
   {
     const SysCSR a_ = A.CSR(), b_ = B.CSR(), c_ = C.CSR();
 
-    return SpgemmDeviceCreate(context, type, &a_, &b_, &c_, stream, &S, &info);
+    return SpgemmDeviceCreate(context, type, accumulator, &a_, &b_, &c_, stream, &S, &info);
   }
   bool Fill(bool values)
   {
@@ -329,7 +331,19 @@ struct Product {
     a->Upload(std::vector<SysScalar>(a->size, NotANumber));
     return Called("new values", SpgemmDeviceRevalue(S, &a_, &b_, &c_, i->data, j->data, a->data, stream));
   }
-  bool Make(bool values = true) { return Called("the count", Create()) && Fill(values); }
+  bool Make(bool values = true)
+  {
+    if (!Called("the count", Create())) return false;
+    for (int k = 0; k < SPGEMM_ROWS_KINDS; k++) rows_made[k] += info.rows[k];
+    return Fill(values);
+  }
+  /* After Fill() without values */
+  bool FirstValues()
+  {
+    const SysCSR a_ = A.CSR(), b_ = B.CSR(), c_ = C.CSR();
+
+    return Called("the first values", SpgemmDeviceFirstValues(S, &a_, &b_, &c_, i->data, j->data, a->data, stream));
+  }
   bool Check(const Reference &R, bool values, const char *when) const
   {
     const std::vector<int>       hi = i->Download(), hj = j->Download();
@@ -431,6 +445,96 @@ static bool OtherProducts(const std::vector<Pair> &pairs)
     if (p.A.j.size() + p.B.j.size() > 150000) continue; /* the sums on the host would take long, and show nothing that smaller ones do not */
     for (SpgemmType type : TypesOf(p)) {
       if (type != SPGEMM_AB) good &= CheckPair(p, type);
+    }
+  }
+  return good;
+}
+
+/* Accumulators that make rows of their own, and the kind of rows that they make */
+struct Choice {
+  const char       *name;
+  SpgemmAccumulator accumulator;
+  SpgemmDeviceRows  kind;
+};
+
+static const Choice choices[] = {
+  {"hash",   SPGEMM_HASH,  SPGEMM_ROWS_HASH  },
+  {"window", SPGEMM_DENSE, SPGEMM_ROWS_WINDOW},
+  {"esc",    SPGEMM_ESC,   SPGEMM_ROWS_ESC   },
+  {"heap",   SPGEMM_HEAP,  SPGEMM_ROWS_HEAP  }
+};
+
+static bool SameAs(const Product &P, const std::vector<SysScalar> &bits, const char *when)
+{
+  const std::vector<SysScalar> now = P.a->Download();
+
+  return !P.info.nonzeros || !memcmp(now.data(), bits.data(), (size_t)P.info.nonzeros * sizeof(SysScalar)) || Complain(P.where + when, "other bits than by auto");
+}
+
+/* The values at once, or after the pattern; then new values, of which the first are the same */
+static bool CheckChoice(const Choice &choice, const Pair &p, SpgemmType type, bool later, const Reference &R, const std::vector<SysScalar> &bits, Matrix A, Matrix B, Matrix C)
+{
+  Product P(Text("%s, %s", p.name.c_str(), choice.name), type, A, B, C);
+
+  if (!P.Make(!later) || (later && !P.FirstValues()) || !P.Check(R, true, "") || !SameAs(P, bits, "")) return false;
+  if (!P.Revalue() || !SameAs(P, bits, ", again")) return false;
+  NewValues(A);
+  NewValues(B);
+  NewValues(C);
+  P.A.a.Upload(A.a);
+  P.B.a.Upload(B.a);
+  P.C.a.Upload(C.a);
+  return P.Revalue() && P.Check(Expected(type, A, B, C), true, ", new values");
+}
+
+/* Every accumulator makes the product that auto makes, to the last bit */
+static bool Accumulators(const std::vector<Pair> &pairs)
+{
+  bool good = true, later = false;
+
+  for (const Pair &p : pairs) {
+    for (SpgemmType type : TypesOf(p)) {
+      Matrix                 A, B, C;
+      std::vector<SysScalar> bits;
+
+      if (type != SPGEMM_AB && p.A.j.size() + p.B.j.size() > 20000) continue;
+      FactorsOf(type, p, A, B, C);
+      const Reference R = Expected(type, A, B, C);
+      {
+        Product P(p.name, type, A, B, C);
+
+        if (!P.Make()) return false;
+        bits = P.a->Download();
+      }
+      for (const Choice &choice : choices) {
+        accumulator = choice.accumulator;
+        good &= CheckChoice(choice, p, type, later, R, bits, A, B, C);
+        accumulator = SPGEMM_AUTO;
+        later       = !later;
+      }
+      later = !later;
+    }
+  }
+  return good;
+}
+
+/* Does each of them make rows, and not only leave them to others? */
+static bool Chosen(const std::vector<Pair> &pairs)
+{
+  bool good = true;
+
+  for (const Choice &choice : choices) {
+    memset(rows_made, 0, sizeof(rows_made));
+    accumulator = choice.accumulator;
+    for (const Pair &p : pairs) {
+      if (p.name != "7-point stencil" && p.name != "scattered") continue;
+      Product P(p.name, SPGEMM_AB, p.A, p.B, p.A);
+
+      good &= P.Make();
+    }
+    accumulator = SPGEMM_AUTO;
+    for (int k = SPGEMM_ROWS_HASH; k < SPGEMM_ROWS_KINDS; k++) {
+      if (k == choice.kind && !rows_made[k]) good = Complain(choice.name, "it made no rows");
     }
   }
   return good;
@@ -613,8 +717,11 @@ static bool FailingAllocations(const std::vector<Pair> &)
   Matrix    Q    = MakeRows(n, n / 3, Prolongator(n, n / 3));
   bool      good = true;
 
-  for (SpgemmType type : {SPGEMM_AB, SPGEMM_PTAP, SPGEMM_ABC}) {
-    const Matrix   &B       = type == SPGEMM_PTAP ? Q : A;
+  for (int way = 0; way < 5; way++) {
+    const SpgemmType type = way == 1 || way == 4 ? SPGEMM_PTAP : way == 2 ? SPGEMM_ABC : SPGEMM_AB;
+    const Matrix    &B    = type == SPGEMM_PTAP ? Q : A;
+
+    accumulator             = way < 3 ? SPGEMM_AUTO : way == 3 ? SPGEMM_HEAP : SPGEMM_ESC;
     const Reference R       = Expected(type, A, B, A);
     bool            reached = true;
     int             refused = 0;
@@ -639,6 +746,7 @@ static bool FailingAllocations(const std::vector<Pair> &)
     }
     if (refused < 10) good = Complain(TypeNames[type], "allocations did not fail");
   }
+  accumulator = SPGEMM_AUTO;
   return good;
 }
 
@@ -720,6 +828,8 @@ int main(int argc, char **argv)
     {"not finite",          NotFinite         },
     {"random shapes",       RandomShapes      },
     {"parts",               Parts             },
+    {"accumulators",        Accumulators      },
+    {"chosen",              Chosen            },
     {"too large",           TooLarge          },
     {"failing allocations", FailingAllocations},
     {"out of memory",       OutOfMemory       },

@@ -67,6 +67,53 @@ static SysStatus StepCounters(SpgemmDevice *S, const Counting *w, cudaStream_t s
   return SYS_SUCCESS;
 }
 
+static SpgemmMade StepMade(const SpgemmStep *step)
+{
+  const SpgemmMade made = {(int *)step->made_column.data, (SysScalar *)step->made_value.data, (unsigned *)step->made_place.data, NULL};
+
+  return made;
+}
+
+static void StepDropMade(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
+{
+  SpgemmDrop(S, {&step->made_column, &step->made_value, &step->made_place}, stream);
+}
+
+/* Memory that one can do without */
+static bool StepTakeIfThere(SpgemmDevice *S, size_t bytes, SpgemmArray *array, cudaStream_t stream)
+{
+  const double asked = S->info.bytes_asked;
+  const bool   there = SpgemmTake(S, bytes, array, stream) == SYS_SUCCESS;
+
+  S->info.bytes_asked = asked;
+  return there;
+}
+
+/* The bins, and the rows of each */
+static SysStatus StepSortRows(SpgemmDevice *S, SpgemmStep *step, const SpgemmOperands *P, Counting *w, cudaStream_t stream)
+{
+  SpgemmCounters *counters = (SpgemmCounters *)w->counters.data;
+
+  SYS_CALL(SpgemmDeviceClassify(P, step->accumulator, (int *)w->size.data, (unsigned *)w->work.data, (uint2 *)w->range.data, (unsigned char *)w->kind.data, counters, stream));
+  SYS_CALL(SpgemmDeviceScatter(step->m, (const unsigned char *)w->kind.data, 15, (int *)step->pattern_rows.data, &counters->count, stream));
+  return StepCounters(S, w, stream);
+}
+
+/* Room for rows that are made as they are counted, as for as many entries as they have products. Without it all rows are counted first. */
+static SysStatus StepTakeMade(SpgemmDevice *S, SpgemmStep *step, const SpgemmOperands *P, Counting *w, cudaStream_t stream)
+{
+  const unsigned long long made = S->context->counters->made;
+
+  if (!made) return SYS_SUCCESS;
+  if (made < SPGEMM_NOWORD && StepTakeIfThere(S, sizeof(int) * (size_t)made, &step->made_column, stream) && StepTakeIfThere(S, sizeof(SysScalar) * (size_t)made, &step->made_value, stream) &&
+      StepTakeIfThere(S, sizeof(unsigned) * (size_t)step->m, &step->made_place, stream))
+    return SYS_SUCCESS;
+  StepDropMade(S, step, stream);
+  step->accumulator = SPGEMM_AUTO;
+  SYS_CUDA(cudaMemsetAsync(w->counters.data, 0, sizeof(SpgemmCounters), stream));
+  return StepSortRows(S, step, P, w, stream);
+}
+
 /* The bins of all rows, by an upper bound of their entries */
 static SysStatus StepClassify(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, Counting *w, cudaStream_t stream)
 {
@@ -84,25 +131,27 @@ static SysStatus StepClassify(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A
   SYS_CALL(SpgemmTake(S, sizeof(int) * m, &step->pattern_rows, stream));
   SYS_CALL(SpgemmTake(S, sizeof(int4) * (size_t)B->m, &step->rowB, stream));
   SYS_CALL(SpgemmTake(S, sizeof(uint2) * (size_t)B->nz, &step->wordB, stream));
-  P        = StepOperands(step, A, B);
-  counters = (SpgemmCounters *)w->counters.data;
-  step->m  = (int)A->m;
+  P                 = StepOperands(step, A, B);
+  counters          = (SpgemmCounters *)w->counters.data;
+  step->m           = (int)A->m;
+  step->accumulator = S->accumulator;
   SYS_CUDA(cudaMemsetAsync(counters, 0, sizeof(*counters), stream));
   SYS_CUDA(cudaMemsetAsync((int *)w->size.data + m, 0, sizeof(int), stream));
   SYS_CALL(SpgemmDeviceWords(&P, (int *)w->long_rows.data, counters, stream));
-  SYS_CALL(SpgemmDeviceClassify(&P, (int *)w->size.data, (unsigned *)w->work.data, (uint2 *)w->range.data, (unsigned char *)w->kind.data, counters, stream));
-  SYS_CALL(SpgemmDeviceScatter(step->m, (const unsigned char *)w->kind.data, 15, (int *)step->pattern_rows.data, &counters->count, stream));
-  SYS_CALL(StepCounters(S, w, stream));
+  SYS_CALL(StepSortRows(S, step, &P, w, stream));
   step->products = (double)host->products;
   S->info.products += step->products;
   if (host->units > INT_MAX) { /* at least as many entries */
     S->info.nonzeros = (double)host->units;
     return SYS_TOO_LARGE;
   }
+  SYS_CALL(StepTakeMade(S, step, &P, w, stream));
   step->units                    = (int)host->units;
   step->rows[SPGEMM_ROWS_EMPTY]  = host->count.rows[COUNT_EMPTY];
   step->rows[SPGEMM_ROWS_COPIED] = host->count.rows[COUNT_COPY];
-  for (int b = COUNT_COPY + 1; b < COUNT_WINDOW; b++) step->rows[SPGEMM_ROWS_HASH] += host->count.rows[b];
+  step->rows[SPGEMM_ROWS_HEAP]   = (double)host->count.rows[COUNT_HEAP_8] + host->count.rows[COUNT_HEAP_16];
+  for (int b = COUNT_SORT_64; b <= COUNT_SORT_512; b++) step->rows[SpgemmMakes(step->accumulator, b) ? SPGEMM_ROWS_ESC : SPGEMM_ROWS_SORT] += host->count.rows[b];
+  for (int b = COUNT_128; b < COUNT_WINDOW; b++) step->rows[SPGEMM_ROWS_HASH] += host->count.rows[b];
   step->rows[SPGEMM_ROWS_WINDOW] = host->count.rows[COUNT_WINDOW];
   return SYS_SUCCESS;
 }
@@ -121,16 +170,6 @@ static SpgemmSorted StepSorted(const SpgemmStep *step)
   return sorted;
 }
 
-/* Memory that one can do without */
-static bool StepTakeIfThere(SpgemmDevice *S, size_t bytes, SpgemmArray *array, cudaStream_t stream)
-{
-  const double asked = S->info.bytes_asked;
-  const bool   there = SpgemmTake(S, bytes, array, stream) == SYS_SUCCESS;
-
-  S->info.bytes_asked = asked;
-  return there;
-}
-
 /* Room for the columns of rows that are sorted, for the words of most other rows, if they are most rows, and for the bits of units, if products are many for
    their words: otherwise it takes no longer to set them again */
 static SysStatus StepTakeKept(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
@@ -141,7 +180,9 @@ static SysStatus StepTakeKept(SpgemmDevice *S, SpgemmStep *step, cudaStream_t st
   const double          bits = 33. / 32 * (double)host->window_words + (double)host->units;
   double                rows = 0, half;
 
-  for (int b = COUNT_SORT_64; b <= COUNT_SORT_512; b++) room += (size_t)host->count.rows[b] * (size_t)SpgemmDeviceSortRoom(b);
+  for (int b = COUNT_SORT_64; b <= COUNT_SORT_512; b++) {
+    if (!SpgemmMakes(step->accumulator, b)) room += (size_t)host->count.rows[b] * (size_t)SpgemmDeviceSortRoom(b);
+  }
   if (room) {
     SYS_CALL(SpgemmTake(S, sizeof(unsigned) * m, &step->sorted_place, stream));
     (void)StepTakeIfThere(S, sizeof(int) * room, &step->sorted, stream);
@@ -170,9 +211,11 @@ static SysStatus StepCountRows(SpgemmDevice *S, const SpgemmStep *step, const Sp
   int                       *size = (int *)w->size.data, *first = (int *)w->first.data, next = 0;
   SpgemmKept                 kept   = StepKept(step);
   const SpgemmSorted         sorted = StepSorted(step);
+  SpgemmMade                 made   = StepMade(step);
   int64_t                    offset = 0;
 
   kept.bits_next = &counters->bits_next;
+  made.next      = &counters->made_next;
   SYS_CALL(StepFork(context, stream));
   SYS_CALL(SpgemmDeviceUnits(windows, rows, size, (const uint2 *)w->range.data, unit, first, counters, context->side[0]));
   SYS_CALL(SpgemmDeviceWindowCount(P, unit, step->units, &kept, context->side[0]));
@@ -184,6 +227,8 @@ static SysStatus StepCountRows(SpgemmDevice *S, const SpgemmStep *step, const Sp
     if (!n) continue;
     const cudaStream_t side = context->side[1 + next++ % (SPGEMM_STREAMS - 1)];
     if (b >= COUNT_128) SYS_CALL(SpgemmDeviceHashCount(P, b, rows, n, size, &kept, side));
+    else if (b < COUNT_SORT_64) SYS_CALL(SpgemmDeviceHeapRows(P, b, rows, n, (const uint2 *)w->range.data, (const unsigned *)w->work.data, size, &made, side));
+    else if (SpgemmMakes(step->accumulator, b)) SYS_CALL(SpgemmDeviceEscRows(P, b, rows, n, (const uint2 *)w->range.data, size, &made, side));
     else {
       SYS_CALL(SpgemmDeviceSortCount(P, b, rows, n, size, &sorted, offset, side));
       offset += (int64_t)n * SpgemmDeviceSortRoom(b);
@@ -215,8 +260,8 @@ static SysStatus StepCount(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, c
   counters = (SpgemmCounters *)w->counters.data;
   size     = (int *)w->size.data;
   SYS_CALL(StepCountRows(S, step, &P, w, stream));
-  SYS_CALL(
-    SpgemmDeviceReclassify(step->m, (const unsigned char *)w->kind.data, (const unsigned char *)step->kept_words.data, step->sorted.data != NULL, size, (const unsigned *)w->work.data, P.Ai, (unsigned char *)w->pattern.data, (unsigned char *)w->values.data, counters, stream));
+  SYS_CALL(SpgemmDeviceReclassify(step->m, step->accumulator, (const unsigned char *)w->kind.data, (const unsigned char *)step->kept_words.data, step->sorted.data != NULL, size, (const unsigned *)w->work.data, P.Ai, (unsigned char *)w->pattern.data,
+                                  (unsigned char *)w->values.data, counters, stream));
   SYS_CALL(SpgemmDeviceScatter(step->m, (const unsigned char *)w->pattern.data, 255, (int *)step->pattern_rows.data, &counters->pattern, stream));
   SYS_CALL(SpgemmDeviceScatter(step->m, (const unsigned char *)w->values.data, 255, (int *)step->values_rows.data, &counters->values, stream));
   SYS_CALL(SpgemmDeviceScan(step->m, size, (int *)step->i.data, w->scan.data, scan, stream));
@@ -236,7 +281,7 @@ static SysStatus StepCount(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, c
   SYS_CALL(SpgemmTake(S, sizeof(SpgemmPart) * (size_t)total, &step->part, stream));
   SYS_CALL(SpgemmTake(S, sizeof(int) * SPGEMM_PART_KINDS * (size_t)total, &step->order, stream));
   SYS_CALL(SpgemmTake(S, sizeof(unsigned) * 2 * SPGEMM_PART_KINDS * SPGEMM_PART_CLASSES, &step->kinds, stream));
-  return SpgemmDeviceParts(step->values[VALUES_PARTS], (const int *)step->values_rows.data + step->m - step->values[VALUES_PARTS], size, (const unsigned *)w->work.data, (SpgemmPart *)step->part.data, counters, stream);
+  return SpgemmDeviceParts(step->values[2 * VALUES_PARTS], (const int *)step->values_rows.data + step->m - step->values[2 * VALUES_PARTS], size, (const unsigned *)w->work.data, (SpgemmPart *)step->part.data, counters, stream);
 }
 
 SysStatus SpgemmStepCount(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, cudaStream_t stream)
@@ -259,7 +304,9 @@ static SysStatus StepRowsPattern(const SpgemmStep *step, const SpgemmOperands *P
 {
   const SpgemmKept   kept   = StepKept(step);
   const SpgemmSorted sorted = StepSorted(step);
+  const SpgemmMade   made   = StepMade(step);
 
+  if (bin >= PATTERN_MADE_64) return SpgemmDeviceMadePattern(&made, bin == PATTERN_MADE_64, rows, n, i, j, stream);
   if (bin >= PATTERN_SORT_64) return SpgemmDeviceSortPattern(P, bin - PATTERN_SORT_64 + COUNT_SORT_64, rows, n, i, j, stream);
   if (bin >= PATTERN_SORTED_64) return SpgemmDeviceSortedPattern(&sorted, bin == PATTERN_SORTED_64, rows, n, i, j, stream);
   return SpgemmDeviceHashPattern(P, &kept, bin, rows, n, i, j, stream);
@@ -282,7 +329,7 @@ SysStatus SpgemmStepPattern(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, 
   }
   SYS_CALL(StepJoin(context, stream));
   StepDropPattern(S, step, stream);
-  if (!step->values[VALUES_PARTS]) return SYS_SUCCESS;
+  if (!step->values[2 * VALUES_PARTS]) return SYS_SUCCESS;
   SYS_CUDA(cudaMemsetAsync(step->kinds.data, 0, step->kinds.bytes, stream));
   SYS_CALL(StepFork(context, stream));
   for (int c = SPGEMM_PART_CLASSES - 1; c >= 0; c--) {
@@ -329,13 +376,14 @@ static SysStatus StepTakePlaces(SpgemmDevice *S, SpgemmStep *step, const SysCSR 
   return SYS_SUCCESS;
 }
 
-/* The longest rows first */
+/* The longest rows first. Of rows that were made as they were counted, the first values are there. */
 static SysStatus StepRowValues(const SpgemmDevice *S, const SpgemmStep *step, const SysCSR *A, const SysCSR *B, const int *i, const int *j, SysScalar *a, cudaStream_t stream)
 {
   const SpgemmDeviceContext *context = S->context;
   const SpgemmOperands       P       = StepOperands(step, A, B);
   SpgemmPlaces               places  = StepPlaces(step);
   const SpgemmPart          *parts   = (const SpgemmPart *)step->part.data;
+  const SpgemmMade           made    = StepMade(step);
   const int                 *rows = (const int *)step->values_rows.data + step->m, *order = (const int *)step->order.data;
   int                        next = 0;
 
@@ -347,26 +395,38 @@ static SysStatus StepRowValues(const SpgemmDevice *S, const SpgemmStep *step, co
     places.list += step->parts[c];
     order += (size_t)SPGEMM_PART_KINDS * (size_t)step->parts[c];
   }
-  for (int b = SPGEMM_BINS - 1; b >= 0; b--) {
-    rows -= step->values[b];
-    if (step->values[b]) SYS_CALL(SpgemmDeviceValues(&P, b, rows, step->values[b], step->mode, &places, i, j, a, context->side[next++ % SPGEMM_STREAMS]));
+  for (int v = SPGEMM_BINS / 2 - 1; v >= 0; v--) {
+    const int copied = made.value ? step->values[2 * v + 1] : 0, n = step->values[2 * v] + step->values[2 * v + 1] - copied;
+
+    rows -= copied;
+    if (copied) SYS_CALL(SpgemmDeviceMadeValues(&made, v <= VALUES_8_64, rows, copied, i, a, context->side[next++ % SPGEMM_STREAMS]));
+    rows -= n;
+    if (n) SYS_CALL(SpgemmDeviceValues(&P, v, rows, n, step->mode, &places, i, j, a, context->side[next++ % SPGEMM_STREAMS]));
   }
   return StepJoin(context, stream);
 }
 
 /* A second request for values means that more will follow: then places are kept */
-SysStatus SpgemmStepValues(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, const int *i, const int *j, SysScalar *a, cudaStream_t stream)
+SysStatus SpgemmStepFirstValues(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, const int *i, const int *j, SysScalar *a, cudaStream_t stream)
 {
-  if (step->again == 1) SYS_CALL(StepTakePlaces(S, step, A, B, stream));
   SYS_CALL(StepRowValues(S, step, A, B, i, j, a, stream));
+  StepDropMade(S, step, stream);
   if (step->mode == SPGEMM_KEEP) step->mode = SPGEMM_KNOWN;
   if (step->again < 2) step->again++;
   return SYS_SUCCESS;
+}
+
+SysStatus SpgemmStepValues(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, const int *i, const int *j, SysScalar *a, cudaStream_t stream)
+{
+  StepDropMade(S, step, stream);
+  if (step->again == 1) SYS_CALL(StepTakePlaces(S, step, A, B, stream));
+  return SpgemmStepFirstValues(S, step, A, B, i, j, a, stream);
 }
 
 void SpgemmStepDrop(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
 {
   StepDropPattern(S, step, stream);
   StepDropPlaces(S, step, stream);
+  StepDropMade(S, step, stream);
   SpgemmDrop(S, {&step->i, &step->values_rows, &step->part, &step->order, &step->kinds}, stream);
 }

@@ -24,7 +24,9 @@ typedef enum {
   SPGEMM_HASH,
   SPGEMM_HASHVEC,
   SPGEMM_HEAP,
-  SPGEMM_DENSE
+  SPGEMM_DENSE,
+  SPGEMM_ESC, /* on a device; the host chooses by itself then */
+  SPGEMM_MERGE
 } SpgemmAccumulator;
 
 typedef struct {
@@ -38,7 +40,7 @@ typedef struct {
   double      bytes_kept;   /* for new values: intermediate results, permutations, places, the order of the rows */
   double      bytes_peak;   /* the most that was allocated at a time besides the result, bytes_kept included */
   double      bytes_asked;  /* on a device: what could not be allocated, where memory was short */
-  double      rows[5];      /* on the host, by SpgemmAccumulator; [0]: copied, without one. On a device, by SpgemmDeviceRows. */
+  double      rows[8];      /* on the host, by SpgemmAccumulator; [0]: copied, without one. On a device, by SpgemmDeviceRows. */
   const char *instructions; /* "avx512", "avx2" or "plain"; NULL on a device */
 } SpgemmInfo;
 

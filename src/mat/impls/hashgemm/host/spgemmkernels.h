@@ -142,6 +142,7 @@ static SysStatus SYS_ISA_NAME(Count)(const SpgemmProduct *P, int64_t first, int6
         status = HashRow(1, 0, P, &row, w, &n, NULL, NULL);
         break;
       case SPGEMM_HASH:
+      default:
         status = HashRow(0, 0, P, &row, w, &n, NULL, NULL);
         break;
       }
@@ -182,6 +183,7 @@ static SYS_INLINE SysStatus FillRows(const SpgemmProduct *P, const Row *row, con
     status = HashRow(1, 1, P, row, w, n, j, a);
     break;
   case SPGEMM_HASH:
+  default:
     status = HashRow(0, 1, P, row, w, n, j, a);
     break;
   }
