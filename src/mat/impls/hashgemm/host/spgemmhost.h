@@ -25,8 +25,7 @@ typedef enum {
   SPGEMM_HASHVEC,
   SPGEMM_HEAP,
   SPGEMM_DENSE,
-  SPGEMM_ESC, /* on a device; the host chooses by itself then */
-  SPGEMM_MERGE
+  SPGEMM_ESC /* on a device; the host chooses by itself then */
 } SpgemmAccumulator;
 
 typedef struct {
@@ -61,15 +60,23 @@ static inline const SysCSR *SpgemmTransposed(SpgemmType type, const SysCSR *A, c
   return type == SPGEMM_ATB ? A : type == SPGEMM_ABT || type == SPGEMM_PTAP || type == SPGEMM_RART ? B : NULL;
 }
 
-/* The two factors of a step: in the first of two steps, whose result is inner, last is 0. T is the transposed operand. reverse: A (B C) in place of (A B) C. */
+/* The two factors of a step: in the first of two steps, whose result is inner, last is 0. T is the transposed operand. reverse: the other order, A (B C) in place
+   of (A B) C, (B^T A) B of B^T (A B), (B A) B^T of B (A B^T). */
 static inline void SpgemmFactors(SpgemmType type, int last, int reverse, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SysCSR *T, const SysCSR *inner, const SysCSR **left, const SysCSR **right)
 {
   /* by SpgemmType */
-  const SysCSR *const lefts[]  = {A, T, A, last ? T : A, last ? B : A, reverse ? (last ? A : B) : (last ? inner : A)};
-  const SysCSR *const rights[] = {B, B, T, last ? inner : B, last ? inner : T, reverse ? (last ? inner : C) : (last ? C : B)};
+  const SysCSR *const lefts[]  = {A, T, A, reverse ? (last ? inner : T) : (last ? T : A), reverse ? (last ? inner : B) : (last ? B : A), reverse ? (last ? A : B) : (last ? inner : A)};
+  const SysCSR *const rights[] = {B, B, T, reverse ? (last ? B : A) : (last ? inner : B), reverse ? (last ? T : A) : (last ? inner : T), reverse ? (last ? inner : C) : (last ? C : B)};
 
   *left  = lefts[type];
   *right = rights[type];
+}
+
+/* The other order of two steps is taken if its first step has fewer products: for three operands anyway; for P^T A P and R A R^T only if it has less than half of
+   them. There the second steps of both orders have as many, unless entries of the first result meet, which the usual order makes them do more often. */
+static inline int SpgemmReverses(SpgemmType type, double usual, double reverse)
+{
+  return type == SPGEMM_ABC ? reverse < usual : 2 * reverse < usual;
 }
 
 /* Makes the product, pattern and values, as far as it can without the arrays of the result. The operands must stay as they are until SpgemmFill(). */
