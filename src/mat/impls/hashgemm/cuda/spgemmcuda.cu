@@ -103,7 +103,7 @@ static SysStatus SpgemmDeviceMakeInner(SpgemmDevice *S, const SysCSR *A, const S
   SpgemmStep   *step = &S->step[0];
   const SysCSR *left, *right;
 
-  SpgemmFactors(S->type, 0, S->right, A, B, C, &S->transpose, &S->inner, &left, &right);
+  SpgemmFactors(S->type, 0, S->reverse, A, B, C, &S->transpose, &S->inner, &left, &right);
   SYS_CALL(SpgemmStepCount(S, step, left, right, stream));
   SYS_CALL(SpgemmTake(S, sizeof(int) * (size_t)step->nz, &S->inner_j, stream));
   SYS_CALL(SpgemmTake(S, sizeof(SysScalar) * (size_t)step->nz, &S->inner_a, stream));
@@ -124,16 +124,21 @@ static SysStatus SpgemmDeviceTransposeValues(const SpgemmDevice *S, const SysCSR
   return T ? SpgemmDeviceGather(T->nz, (const int *)S->from.data, T->a, (SysScalar *)S->transpose_a.data, stream) : SYS_SUCCESS;
 }
 
-static SysStatus SpgemmDeviceFewerProducts(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, SpgemmArray *work, cudaStream_t stream)
+/* Counts the products of the first of two steps, in either order */
+static SysStatus SpgemmDeviceOrder(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, SpgemmArray *work, cudaStream_t stream)
 {
   unsigned long long products[2];
 
   SYS_CALL(SpgemmTake(S, sizeof(products), work, stream));
-  SYS_CALL(SpgemmDeviceProducts(A, B, (unsigned long long *)work->data, stream));
-  SYS_CALL(SpgemmDeviceProducts(B, C, (unsigned long long *)work->data + 1, stream));
+  for (int reverse = 0; reverse < 2; reverse++) {
+    const SysCSR *left, *right;
+
+    SpgemmFactors(S->type, 0, reverse, A, B, C, &S->transpose, NULL, &left, &right);
+    SYS_CALL(SpgemmDeviceProducts(left, right, (unsigned long long *)work->data + reverse, stream));
+  }
   SYS_CUDA(cudaMemcpyAsync(products, work->data, sizeof(products), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
-  S->right = products[1] < products[0];
+  S->reverse = SpgemmReverses(S->type, (double)products[0], (double)products[1]);
   return SYS_SUCCESS;
 }
 
@@ -144,14 +149,19 @@ static SysStatus SpgemmDeviceMakeSteps(SpgemmDevice *S, const SysCSR *A, const S
   SysStatus     status;
 
   S->nstep = S->type == SPGEMM_PTAP || S->type == SPGEMM_RART || S->type == SPGEMM_ABC ? 2 : 1;
-  if (T || S->type == SPGEMM_ABC) {
-    status = T ? SpgemmDeviceTranspose(S, T, &work, stream) : SpgemmDeviceFewerProducts(S, A, B, C, &work, stream);
+  if (T) {
+    status = SpgemmDeviceTranspose(S, T, &work, stream);
+    SpgemmDrop(S, {&work}, stream);
+    if (status) return status;
+  }
+  if (S->nstep == 2) {
+    status = SpgemmDeviceOrder(S, A, B, C, &work, stream);
     SpgemmDrop(S, {&work}, stream);
     if (status) return status;
   }
   if (S->makes) SYS_CALL(SpgemmDeviceTransposeValues(S, A, B, stream));
   if (S->nstep == 2) SYS_CALL(SpgemmDeviceMakeInner(S, A, B, C, stream));
-  SpgemmFactors(S->type, 1, S->right, A, B, C, &S->transpose, &S->inner, &left, &right);
+  SpgemmFactors(S->type, 1, S->reverse, A, B, C, &S->transpose, &S->inner, &left, &right);
   return SpgemmStepCount(S, &S->step[S->nstep - 1], left, right, stream);
 }
 
@@ -182,7 +192,7 @@ SysStatus SpgemmDeviceCreate(SpgemmDeviceContext *context, SpgemmType type, Spge
   S->context     = context;
   S->type        = type;
   S->accumulator = accumulator;
-  S->makes       = accumulator == SPGEMM_ESC || accumulator == SPGEMM_HEAP;
+  S->makes       = accumulator == SPGEMM_ESC || accumulator == SPGEMM_HEAP || accumulator == SPGEMM_MERGE || type == SPGEMM_AB;
   (void)SpgemmDeviceSizes(S, true, A, B, C);
   status = SpgemmDeviceMakeSteps(S, A, B, C, stream);
   SpgemmDeviceGetInfo(S, info);
@@ -199,10 +209,10 @@ SysStatus SpgemmDeviceRevalue(SpgemmDevice *S, const SysCSR *A, const SysCSR *B,
   SYS_CALL(SpgemmDeviceSizes(S, false, A, B, C));
   SYS_CALL(SpgemmDeviceTransposeValues(S, A, B, stream));
   if (S->nstep == 2) {
-    SpgemmFactors(S->type, 0, S->right, A, B, C, &S->transpose, &S->inner, &left, &right);
+    SpgemmFactors(S->type, 0, S->reverse, A, B, C, &S->transpose, &S->inner, &left, &right);
     SYS_CALL(SpgemmStepValues(S, &S->step[0], left, right, S->inner.i, S->inner.j, (SysScalar *)S->inner_a.data, stream));
   }
-  SpgemmFactors(S->type, 1, S->right, A, B, C, &S->transpose, &S->inner, &left, &right);
+  SpgemmFactors(S->type, 1, S->reverse, A, B, C, &S->transpose, &S->inner, &left, &right);
   return SpgemmStepValues(S, &S->step[S->nstep - 1], left, right, i, j, a, stream);
 }
 
@@ -212,7 +222,7 @@ SysStatus SpgemmDeviceFirstValues(SpgemmDevice *S, const SysCSR *A, const SysCSR
 
   if (!S->makes) return SpgemmDeviceRevalue(S, A, B, C, i, j, a, stream);
   SYS_CALL(SpgemmDeviceSizes(S, false, A, B, C));
-  SpgemmFactors(S->type, 1, S->right, A, B, C, &S->transpose, &S->inner, &left, &right);
+  SpgemmFactors(S->type, 1, S->reverse, A, B, C, &S->transpose, &S->inner, &left, &right);
   return SpgemmStepFirstValues(S, &S->step[S->nstep - 1], left, right, i, j, a, stream);
 }
 
@@ -222,7 +232,7 @@ SysStatus SpgemmDeviceFill(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, co
   const SysCSR *left, *right;
 
   SYS_CALL(SpgemmDeviceSizes(S, false, A, B, C));
-  SpgemmFactors(S->type, 1, S->right, A, B, C, &S->transpose, &S->inner, &left, &right);
+  SpgemmFactors(S->type, 1, S->reverse, A, B, C, &S->transpose, &S->inner, &left, &right);
   SYS_CUDA(cudaMemcpyAsync(i, step->i.data, step->i.bytes, cudaMemcpyDeviceToDevice, stream));
   SYS_CALL(SpgemmStepPattern(S, step, left, right, i, j, stream));
   SpgemmDrop(S, {&step->i}, stream);

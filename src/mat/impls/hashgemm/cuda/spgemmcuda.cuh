@@ -44,6 +44,7 @@ enum {
   COUNT_COPY,
   COUNT_HEAP_8, /* by entries in A */
   COUNT_HEAP_16,
+  COUNT_MERGE,
   COUNT_SORT_64, /* by products */
   COUNT_SORT_128,
   COUNT_SORT_256,
@@ -127,7 +128,7 @@ typedef struct {
   unsigned           parts[SPGEMM_PART_CLASSES], part_place[SPGEMM_PART_CLASSES], unit_next, long_rows;
   unsigned long long products, units, nonzeros, pairs, hash_words; /* pairs of parts and entries of A; words of rows that are counted by hashing, at most */
   unsigned long long window_words, bits_next;                      /* of all units; of the words that units keep, the first that is not taken yet */
-  unsigned long long made, made_next;                              /* products of rows that are made as they are counted; of these rows' places, the first that is not taken yet */
+  unsigned long long made, made_next, unmade;                      /* products of rows that are made as they are counted, or by auto can be; of these rows' places, the first that is not taken yet; sorted rows that cannot be made so */
 } SpgemmCounters;
 
 /* From here on places are not kept: 32 bits cannot count the pairs, or the products of a row */
@@ -136,7 +137,7 @@ typedef struct {
 /* Are rows of the bin made as they are counted? */
 static __host__ __device__ inline bool SpgemmMakes(SpgemmAccumulator accumulator, int bin)
 {
-  return bin == COUNT_HEAP_8 || bin == COUNT_HEAP_16 || (accumulator == SPGEMM_ESC && bin >= COUNT_SORT_64 && bin <= COUNT_SORT_512);
+  return bin == COUNT_HEAP_8 || bin == COUNT_HEAP_16 || bin == COUNT_MERGE || (accumulator == SPGEMM_ESC && bin >= COUNT_SORT_64 && bin <= COUNT_SORT_512);
 }
 
 /* A and B as a kernel sees them */
@@ -181,8 +182,12 @@ typedef struct {
 } SpgemmSorted;
 
 /* Rows of the result that are made as they are counted: those of row r from place[r] on */
-#define SPGEMM_MADE_PRODUCTS 512 /* of such a row, at most */
-#define SPGEMM_HEAP_ENTRIES  16  /* in A */
+#define SPGEMM_MADE_PRODUCTS 512       /* of such a row, at most */
+#define SPGEMM_ESC_LEAST     20        /* products of such a row on average, by auto */
+#define SPGEMM_MERGE_MOST    (1 << 20) /* products of a row that is merged */
+#define SPGEMM_MERGE_CHUNK   512       /* of them at a time */
+#define SPGEMM_MERGE_SHARED  512       /* entries of the result in shared memory */
+#define SPGEMM_HEAP_ENTRIES  16        /* in A */
 #define SPGEMM_HEAP_BITS     4
 typedef struct {
   int                *column;
@@ -212,6 +217,7 @@ typedef struct {
   uint4              *pair;   /* of parts: entry of B to begin with, entry of A, and place and length; those of part p from list[p].x on, list[p].y of them */
   uint2              *list;
   unsigned           *pair_next; /* the first that is not taken yet */
+  const unsigned     *made;      /* not NULL: parts of rows that have a place here have values already; SPGEMM_NOWORD: none */
 } SpgemmPlaces;
 
 SysStatus SpgemmDeviceWords(const SpgemmOperands *, int *long_rows, SpgemmCounters *, cudaStream_t);
@@ -231,6 +237,7 @@ SysStatus SpgemmDeviceSortPattern(const SpgemmOperands *, int bin, const int *ro
 SysStatus SpgemmDeviceSortedPattern(const SpgemmSorted *, bool few, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t);
 SysStatus SpgemmDeviceEscRows(const SpgemmOperands *, int bin, const int *rows, int n, const uint2 *range, int *size, const SpgemmMade *, cudaStream_t);
 SysStatus SpgemmDeviceHeapRows(const SpgemmOperands *, int bin, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *, cudaStream_t);
+SysStatus SpgemmDeviceMergeRows(const SpgemmOperands *, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *, cudaStream_t);
 SysStatus SpgemmDeviceMadePattern(const SpgemmMade *, bool few, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t);
 SysStatus SpgemmDeviceMadeValues(const SpgemmMade *, bool few, const int *rows, int n, const int *Ci, SysScalar *Ca, cudaStream_t);
 SysStatus SpgemmDeviceWindowCount(const SpgemmOperands *, SpgemmUnit *, int n, const SpgemmKept *, cudaStream_t);

@@ -157,6 +157,7 @@ static __device__ unsigned PlanMadeBin(SpgemmAccumulator accumulator, int length
 {
   const unsigned span = (unsigned)w.last - (unsigned)w.first;
 
+  if (accumulator == SPGEMM_MERGE) return w.products > SPGEMM_MERGE_MOST || span >= (1u << 23) - 1 ? COUNT_EMPTY : COUNT_MERGE;
   if (w.products > SPGEMM_MADE_PRODUCTS || length > SPGEMM_LONG_ROW) return COUNT_EMPTY;
   if (accumulator == SPGEMM_HEAP) return length > SPGEMM_HEAP_ENTRIES || span >= (1u << (32 - SPGEMM_HEAP_BITS)) - 1 ? COUNT_EMPTY : length <= 8 ? COUNT_HEAP_8 : COUNT_HEAP_16;
   if (accumulator != SPGEMM_ESC) return COUNT_EMPTY;
@@ -169,17 +170,18 @@ static __device__ unsigned PlanMadeBin(SpgemmAccumulator accumulator, int length
 static __device__ unsigned char PlanKind(SpgemmAccumulator accumulator, int length, const Work &w)
 {
   const unsigned long long average = length ? w.products / (unsigned)length : 0;
-  const unsigned           team    = length > SPGEMM_LONG_ROW ? 4 : average <= 8 ? 0 : average <= 16 ? 1 : average <= 64 ? 2 : 3;
   const bool               words   = w.products >= MANY_IN_WORD * w.words;
-  unsigned                 bin;
+  unsigned                 team    = length > SPGEMM_LONG_ROW ? 4 : average <= 8 ? 0 : average <= 16 ? 1 : average <= 64 ? 2 : 3, bin;
 
   if (!w.products) return SPGEMM_KIND(COUNT_EMPTY, team, words);
   if (length == 1 && w.products <= MOST_COPIED) return SPGEMM_KIND(COUNT_COPY, team, words);
   bin = PlanMadeBin(accumulator, length, w);
   if (bin != COUNT_EMPTY) return SPGEMM_KIND(bin, min(team, 2u), 0);
   if (accumulator == SPGEMM_DENSE) bin = COUNT_WINDOW;
-  else if (accumulator != SPGEMM_HASH && accumulator != SPGEMM_ESC && w.products <= 512 && !words) bin = w.products <= 64 ? COUNT_SORT_64 : w.products <= 128 ? COUNT_SORT_128 : w.products <= 256 ? COUNT_SORT_256 : COUNT_SORT_512;
-  else if (w.words <= 96) bin = length > SPGEMM_LONG_ROW ? COUNT_512 : COUNT_128;
+  else if (accumulator != SPGEMM_HASH && accumulator != SPGEMM_ESC && w.products <= 512 && !words) {
+    bin = w.products <= 64 ? COUNT_SORT_64 : w.products <= 128 ? COUNT_SORT_128 : w.products <= 256 ? COUNT_SORT_256 : COUNT_SORT_512;
+    if (PlanMadeBin(SPGEMM_ESC, length, w) != COUNT_EMPTY) team = min(team, 2u);
+  } else if (w.words <= 96) bin = length > SPGEMM_LONG_ROW ? COUNT_512 : COUNT_128;
   else if (w.words > 3072 || (accumulator != SPGEMM_HASH && !PlanWide(w))) bin = COUNT_WINDOW;
   else bin = w.words <= 192 ? COUNT_256 : w.words <= 384 ? COUNT_512 : w.words <= 768 ? COUNT_1024 : w.words <= 1536 ? COUNT_2048 : COUNT_4096;
   return SPGEMM_KIND(bin, team, words);
@@ -200,7 +202,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmO
 {
   __shared__ unsigned count[SPGEMM_BINS];
   const unsigned      lane = threadIdx.x % TEAM, shift = threadIdx.x % SYS_WARP - lane;
-  unsigned long long  products = 0, units = 0, hash_words = 0, window_words = 0, made = 0;
+  unsigned long long  products = 0, units = 0, hash_words = 0, window_words = 0, made = 0, unmade = 0;
 
   if (threadIdx.x < SPGEMM_BINS) count[threadIdx.x] = 0;
   __syncthreads();
@@ -239,10 +241,11 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmO
         range[r] = words;
         window_words += words.y - words.x;
       }
-      if (SpgemmMakes(accumulator, (int)bin)) {
+      const bool sorted = accumulator == SPGEMM_AUTO && bin >= COUNT_SORT_64 && bin <= COUNT_SORT_512;
+      if (SpgemmMakes(accumulator, (int)bin) || (sorted && PlanMadeBin(SPGEMM_ESC, length, w) != COUNT_EMPTY)) {
         range[r] = make_uint2((unsigned)w.first, (unsigned)w.last);
-        made += w.products;
-      }
+        made += bin == COUNT_MERGE && w.products > SPGEMM_MERGE_SHARED ? 2 * w.products : w.products;
+      } else unmade += sorted;
       atomicAdd(count + bin, 1u);
       products += w.products;
       units += cut;
@@ -258,6 +261,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmO
     hash_words += __shfl_xor_sync(SYS_ALL_LANES, hash_words, step);
     window_words += __shfl_xor_sync(SYS_ALL_LANES, window_words, step);
     made += __shfl_xor_sync(SYS_ALL_LANES, made, step);
+    unmade += __shfl_xor_sync(SYS_ALL_LANES, unmade, step);
   }
   if (threadIdx.x % SYS_WARP) return;
   if (products) atomicAdd(&counters->products, products);
@@ -265,6 +269,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmO
   if (hash_words) atomicAdd(&counters->hash_words, hash_words);
   if (window_words) atomicAdd(&counters->window_words, window_words);
   if (made) atomicAdd(&counters->made, made);
+  if (unmade) atomicAdd(&counters->unmade, unmade);
 }
 
 SysStatus SpgemmDeviceClassify(const SpgemmOperands *P, SpgemmAccumulator accumulator, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *counters, cudaStream_t stream)

@@ -25,7 +25,8 @@ typedef enum {
   SPGEMM_HASHVEC,
   SPGEMM_HEAP,
   SPGEMM_DENSE,
-  SPGEMM_ESC /* on a device; the host chooses by itself then */
+  SPGEMM_ESC, /* on a device; the host chooses by itself then */
+  SPGEMM_MERGE
 } SpgemmAccumulator;
 
 typedef struct {
