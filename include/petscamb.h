@@ -129,7 +129,10 @@ M*/
 .  `MAT_HASHGEMM_HASH`    - a hash table
 .  `MAT_HASHGEMM_HASHVEC` - a hash table that is searched a vector register at a time
 .  `MAT_HASHGEMM_HEAP`    - a heap of the rows that are merged
--  `MAT_HASHGEMM_DENSE`   - an array for the range of columns of the row
+.  `MAT_HASHGEMM_DENSE`   - an array for the range of columns of the row
+.  `MAT_HASHGEMM_WINDOW`  - the same, by the name of the windows of columns on a GPU
+.  `MAT_HASHGEMM_ESC`     - all products, expanded, sorted and compressed (on a GPU)
+-  `MAT_HASHGEMM_MERGE`   - sorted products, merged into a sequence (on a GPU)
 
    Level: advanced
 
@@ -140,7 +143,10 @@ typedef enum {
   MAT_HASHGEMM_HASH,
   MAT_HASHGEMM_HASHVEC,
   MAT_HASHGEMM_HEAP,
-  MAT_HASHGEMM_DENSE
+  MAT_HASHGEMM_DENSE,
+  MAT_HASHGEMM_WINDOW,
+  MAT_HASHGEMM_ESC,
+  MAT_HASHGEMM_MERGE
 } MatHashGEMMAccumulator;
 PETSC_EXTERN const char *const MatHashGEMMAccumulators[];
 

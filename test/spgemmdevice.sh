@@ -8,7 +8,7 @@
 # timeoutfactor: 8
 cd "$(dirname "$0")/.." || exit 1
 sources=(test/kernels/spgemmdevice.cu src/sys/*.cu src/mat/impls/hashgemm/cuda/spgemmcuda*.cu)
-groups=("products" "other products" "pattern first" "other sizes" "same bits" "not finite" "random shapes" "parts" "too large" "failing allocations" "out of memory" "memory given back")
+groups=("products" "other products" "pattern first" "other sizes" "same bits" "not finite" "random shapes" "parts" "accumulators" "chosen" "order" "too large" "failing allocations" "out of memory" "memory given back")
 link=(-Xlinker --wrap=cudaMallocFromPoolAsync)
-small=("${groups[@]:0:8}") # the others look at how much memory is free, of which the tool takes some, or need much of it
+small=("${groups[@]:0:11}") # the others look at how much memory is free, of which the tool takes some, or need much of it
 . test/kernels/device.sh

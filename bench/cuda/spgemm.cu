@@ -76,13 +76,14 @@ static void CallSpgemm(const char *call, SysStatus status, const SpgemmInfo &inf
 }
 
 struct Ours {
-  const Machine &M;
-  const SysCSR  &A;
-  SpgemmDevice  *S = nullptr;
-  SpgemmInfo     info;
-  Result         C;
+  const Machine    &M;
+  const SysCSR     &A;
+  SpgemmAccumulator accumulator;
+  SpgemmDevice     *S = nullptr;
+  SpgemmInfo        info;
+  Result            C;
 
-  Ours(const Machine &machine, const SysCSR &a) : M(machine), A(a) { }
+  Ours(const Machine &machine, const SysCSR &a, SpgemmAccumulator how = SPGEMM_AUTO) : M(machine), A(a), accumulator(how) { }
   Ours(const Ours &)            = delete;
   Ours &operator=(const Ours &) = delete;
   ~Ours() { Free(); }
@@ -95,7 +96,7 @@ struct Ours {
     SpgemmDeviceRelease(M.context, C.a, M.stream);
     C = Result();
   }
-  SysStatus Count() { return SpgemmDeviceCreate(M.context, SPGEMM_AB, &A, &A, NULL, M.stream, &S, &info); }
+  SysStatus Count() { return SpgemmDeviceCreate(M.context, SPGEMM_AB, accumulator, &A, &A, NULL, M.stream, &S, &info); }
   void      Allocate()
   {
     C.nz = (int64_t)info.nonzeros;
@@ -342,7 +343,7 @@ static void Galerkin(const Machine &M, const Matrix &A, const DeviceMatrix &D, c
     SpgemmDevice *S = NULL;
     Result        C;
     const double  t = Milliseconds(M, [&] {
-      CallSpgemm("count", SpgemmDeviceCreate(M.context, SPGEMM_PTAP, &D.csr, &E.csr, NULL, M.stream, &S, &info), info);
+      CallSpgemm("count", SpgemmDeviceCreate(M.context, SPGEMM_PTAP, SPGEMM_AUTO, &D.csr, &E.csr, NULL, M.stream, &S, &info), info);
       CallSpgemm("allocation", SpgemmDeviceAllocate(M.context, sizeof(int) * (size_t)(P.n + 1), (void **)&C.i, M.stream), info);
       CallSpgemm("allocation", SpgemmDeviceAllocate(M.context, sizeof(int) * (size_t)info.nonzeros, (void **)&C.j, M.stream), info);
       CallSpgemm("allocation", SpgemmDeviceAllocate(M.context, sizeof(SysScalar) * (size_t)info.nonzeros, (void **)&C.a, M.stream), info);
@@ -366,12 +367,64 @@ static void Galerkin(const Machine &M, const Matrix &A, const DeviceMatrix &D, c
   fflush(stdout);
 }
 
+/* Every accumulator in turns, so that a change of the machine meets all of them */
+static bool Accumulators(const Machine &M, const Matrix &A, const DeviceMatrix &D, int repeat)
+{
+  static const struct {
+    const char       *name;
+    SpgemmAccumulator accumulator;
+  } all[] = {
+    {"auto",   SPGEMM_AUTO },
+    {"hash",   SPGEMM_HASH },
+    {"window", SPGEMM_DENSE},
+    {"esc",    SPGEMM_ESC  },
+    {"heap",   SPGEMM_HEAP },
+    {"merge",  SPGEMM_MERGE}
+  };
+  constexpr int       Count = (int)(sizeof(all) / sizeof(*all));
+  std::vector<double> whole[Count], count[Count], pattern[Count], values[Count], again[Count];
+  SpgemmInfo          info[Count];
+  bool                good = true;
+
+  for (int k = 0; k < repeat + 1; k++) {
+    for (int way = 0; way < Count; way++) {
+      Ours         ours(M, D.csr, all[way].accumulator);
+      const double t = Milliseconds(M, [&] { ours.Whole(); });
+
+      if (k) whole[way].push_back(t);
+      (void)Milliseconds(M, [&] { ours.Revalue(); });
+      again[way].push_back(Milliseconds(M, [&] { ours.Revalue(); }));
+      info[way] = ours.info;
+      if (k == repeat) {
+        const std::string wrong = Check(A, ours.C, ours.info.products);
+
+        if (!wrong.empty()) printf("  WRONG by %s: %s\n", all[way].name, wrong.c_str());
+        good &= wrong.empty();
+      }
+      ours.Free();
+      count[way].push_back(Milliseconds(M, [&] { (void)ours.Count(); }));
+      ours.Allocate();
+      pattern[way].push_back(Milliseconds(M, [&] { ours.Fill(false); }));
+      values[way].push_back(Milliseconds(M, [&] { CallSpgemm("first values", SpgemmDeviceFirstValues(ours.S, &D.csr, &D.csr, NULL, ours.C.i, ours.C.j, ours.C.a, M.stream), ours.info); }));
+    }
+  }
+  for (int way = 0; way < Count; way++) {
+    printf("  %-6s %8.3f ms (%.2f of auto's), count %.3f, pattern %.3f, values %.3f, new values %.3f; extra bytes %.2f of C's; rows copied %.0f, hash %.0f, windows %.0f, sorted %.0f, esc %.0f, heap %.0f, merge %.0f\n", all[way].name, Median(whole[way]), Median(whole[way]) / Median(whole[0]), Median(count[way]), Median(pattern[way]), Median(values[way]), Median(again[way]),
+           info[way].bytes_peak / (info[way].nonzeros * (sizeof(int) + sizeof(SysScalar)) + 4. * (double)A.m), info[way].rows[SPGEMM_ROWS_COPIED], info[way].rows[SPGEMM_ROWS_HASH], info[way].rows[SPGEMM_ROWS_WINDOW], info[way].rows[SPGEMM_ROWS_SORT],
+           info[way].rows[SPGEMM_ROWS_ESC], info[way].rows[SPGEMM_ROWS_HEAP], info[way].rows[SPGEMM_ROWS_MERGE]);
+  }
+  fflush(stdout);
+  return good;
+}
+
 struct Options {
   std::vector<std::string> matrices;
-  int                      repeat   = 7;
-  bool                     once     = false; /* for a profiler: ours, one time */
-  bool                     galerkin = false;
-  bool                     alone    = false; /* without cuSPARSE */
+  int                      repeat      = 7;
+  bool                     once        = false; /* for a profiler: ours, one time */
+  bool                     galerkin    = false;
+  bool                     sweep       = false;       /* all accumulators */
+  SpgemmAccumulator        accumulator = SPGEMM_AUTO; /* of once */
+  bool                     alone       = false;       /* without cuSPARSE */
 };
 
 struct Line {
@@ -386,7 +439,7 @@ static bool OneMatrix(const Machine &M, const Options &o, const std::string &nam
 
   if (!reason.empty()) Stop(name.c_str(), reason.c_str());
   const DeviceMatrix  D(A);
-  Ours                ours(M, D.csr);
+  Ours                ours(M, D.csr, o.accumulator);
   Line                line = {name, 0, 0, 0, 0};
   std::vector<double> whole, count, allocate, pattern, values, kept, again;
   SpgemmInfo          info = {};
@@ -404,6 +457,7 @@ static bool OneMatrix(const Machine &M, const Options &o, const std::string &nam
   CallCuda(cudaStreamSynchronize(M.stream));
   if (o.once) return true;
   ours.Free();
+  if (o.sweep) return Accumulators(M, A, D, o.repeat);
   for (int k = 0; k < o.repeat + 1; k++) {
     const double t = Milliseconds(M, [&] { ours.Whole(); });
 
@@ -474,6 +528,9 @@ static bool ParseOptions(int argc, char **argv, Options &o)
   for (int k = 1; k < argc; k++) {
     if (!strcmp(argv[k], "-once")) o.once = true;
     else if (!strcmp(argv[k], "-ptap")) o.galerkin = true;
+    else if (!strcmp(argv[k], "-accumulators")) o.sweep = true;
+    else if (!strcmp(argv[k], "-esc")) o.accumulator = SPGEMM_ESC;
+    else if (!strcmp(argv[k], "-heap")) o.accumulator = SPGEMM_HEAP;
     else if (!strcmp(argv[k], "-alone")) o.alone = true;
     else if (!strcmp(argv[k], "-repeat") && k + 1 < argc) o.repeat = atoi(argv[++k]);
     else if (argv[k][0] == '-') return false;
@@ -494,7 +551,7 @@ int main(int argc, char **argv)
   int               compared = 0;
 
   if (!ParseOptions(argc, argv, o)) {
-    fprintf(stderr, "spgemm [-repeat 7] [-ptap] [-once] [-alone] MATRIX...\n"
+    fprintf(stderr, "spgemm [-repeat 7] [-ptap] [-once] [-alone] [-accumulators] [-esc] [-heap] MATRIX...\n"
                     "MATRIX is a Matrix Market file or p5:S p7:S p9:S p27:S elas:S er:SCALE,FACTOR g500:SCALE,FACTOR band:ROWS,WIDTH,ENTRIES\n");
     return 2;
   }

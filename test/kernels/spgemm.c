@@ -124,6 +124,24 @@ static Matrix *Hubs(int64_t m, int64_t n)
   return A;
 }
 
+/* The first few rows are long, the others short */
+static Matrix *Heads(int64_t m, int64_t n)
+{
+  Matrix *A = New(m, n);
+
+  for (int64_t r = 0; r < m; r++) RandomRow(A, r, r < 10 ? 60 : 1, 0, n);
+  return A;
+}
+
+/* All entries in the first few columns */
+static Matrix *Left(int64_t m, int64_t n)
+{
+  Matrix *A = New(m, n);
+
+  for (int64_t r = 0; r < m; r++) RandomRow(A, r, 6, 0, 10);
+  return A;
+}
+
 static Matrix *Runs(int64_t m, int64_t n)
 {
   Matrix *A = New(m, n);
@@ -486,12 +504,48 @@ static void Shapes(void)
     {"compressing",    {Band(700, 400, 60, 50), Band(400, 500, 40, 50), Band(500, 500, 50, 60), Band(500, 60, 9, 9), Band(50, 500, 60, 60)}                        },
     {"single entries", {Band(500, 500, 1, 1), Band(500, 500, 5, 20), Band(400, 400, 1, 30), Band(400, 300, 1, 1), Band(30, 400, 3, 400)}                           },
     {"one column",     {Uniform(50, 1, 1), Uniform(1, 80, 20), Uniform(40, 40, 9), Uniform(40, 1, 1), Uniform(1, 40, 20)}                                          },
+    {"other order",    {Left(300, 300), Heads(300, 90), Left(300, 300), Heads(300, 90), Left(40, 300)}                                                             },
     {"no entries",     {Empty(30, 20), Uniform(20, 30, 4), Empty(40, 40), Uniform(40, 10, 3), Uniform(10, 40, 3)}                                                  },
     {"no rows",        {Empty(0, 20), Uniform(20, 30, 4), Uniform(30, 30, 3), Empty(30, 0), Empty(0, 30)}                                                          },
     {"nothing",        {Empty(0, 0), Empty(0, 0), Empty(0, 0), Empty(0, 0), Empty(0, 0)}                                                                           },
   };
 
   for (size_t k = 0; k < sizeof(shape) / sizeof(*shape); k++) Shape(shape[k].name, shape[k].M);
+}
+
+static double Products(const Matrix *A, const Matrix *B)
+{
+  double n = 0;
+
+  for (int64_t k = 0; k < A->nz; k++) n += (double)(B->i[A->j[k] + 1] - B->i[A->j[k]]);
+  return n;
+}
+
+/* P^T A P takes the order with fewer products */
+static void Order(const SpgemmKernels *kernels)
+{
+  const SpgemmOptions options = {SPGEMM_AUTO, 2};
+  Matrix             *A[2] = {Band(300, 300, 7, 9), Left(300, 300)}, *P[2] = {Band(300, 90, 3, 5), Heads(300, 90)};
+  int                 wrong = 0;
+
+  for (int reverse = 0; reverse < 2; reverse++) {
+    Matrix      *T = Transpose(P[reverse]), *inner = reverse ? Product(T, A[1]) : Product(A[0], P[0]);
+    const double wanted = reverse ? Products(T, A[1]) + Products(inner, P[1]) : Products(A[0], P[0]) + Products(T, inner);
+    const SysCSR a = View(A[reverse]), p = View(P[reverse]);
+    SpgemmInfo   info;
+    Spgemm      *S;
+
+    if (SpgemmCreateWith(kernels, SPGEMM_PTAP, &a, &p, NULL, &options, &S, &info)) abort();
+    wrong |= info.products != wanted;
+    SpgemmDestroy(&S);
+    Free(inner);
+    Free(T);
+  }
+  for (int k = 0; k < 2; k++) {
+    Free(A[k]);
+    Free(P[k]);
+  }
+  Report("order of steps", kernels->name, wrong);
 }
 
 /* More columns than the dense accumulator is offered */
@@ -521,6 +575,38 @@ static void Wide(void)
   for (int q = 0; q < 3; q++) {
     for (int k = 0; k < 2; k++) Free((Matrix *)X[q][k]);
   }
+}
+
+/* With many threads the windows are so small that all of them have no more than a certain number of bytes; rows that reach further go elsewhere */
+static void ManyThreads(const SpgemmKernels *kernels)
+{
+  const int64_t m = 1000, n = SPGEMM_DENSE_MAX < 1 << 19 ? SPGEMM_DENSE_MAX : 1 << 19;
+  Matrix       *A = Uniform(m, m, 12), *B = Uniform(m, n, 60);
+  const SysCSR  a = View(A), b = View(B);
+  int           wrong = 0;
+
+  for (int nthread = 1; nthread <= 256; nthread *= 256) {
+    const SpgemmOptions options = {SPGEMM_AUTO, nthread};
+    SpgemmInfo          info;
+    Spgemm             *S;
+    SysInt             *i, *j;
+    SysScalar          *v;
+
+    if (SpgemmCreateWith(kernels, SPGEMM_AB, &a, &b, NULL, &options, &S, &info)) abort();
+    i = Alloc(sizeof(*i) * (m + 1));
+    j = Alloc(sizeof(*j) * SpgemmNonzeros(S));
+    v = Alloc(sizeof(*v) * SpgemmNonzeros(S));
+    wrong |= SpgemmFill(S, &a, &b, NULL, i, j, v) != SYS_SUCCESS;
+    SpgemmGetInfo(S, &info);
+    wrong |= (info.rows[SPGEMM_DENSE] > info.rows[SPGEMM_HASH]) != (nthread == 1);
+    SpgemmDestroy(&S);
+    free(i);
+    free(j);
+    free(v);
+  }
+  Free(A);
+  Free(B);
+  Report("many threads", kernels->name, wrong);
 }
 
 #if !defined(SYS_INT64)
@@ -592,6 +678,8 @@ int main(void)
       printf("skip spgemm, %s: not on this processor\n", all_kernels[k]->name);
       continue;
     }
+    Order(all_kernels[k]);
+    ManyThreads(all_kernels[k]);
     NotFinite("not finite", all_kernels[k], Uniform(200, 200, 10));
     NotFinite("not finite, moved rows", all_kernels[k], Moved(200, 200, 9, 20, 90));
 #if !defined(SYS_INT64)

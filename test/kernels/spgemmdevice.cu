@@ -13,6 +13,8 @@
 #include <map>
 
 static SpgemmDeviceContext *context;
+static SpgemmAccumulator    accumulator = SPGEMM_AUTO;
+static double               rows_made[SPGEMM_ROWS_KINDS]; /* of all products */
 
 /* The linker puts this in the place of the call: the allocation of number fail_at fails */
 static int allocations = 0, fail_at = -1;
@@ -86,6 +88,9 @@ static std::vector<Pair> MakePairs()
   square("scattered, wide", true, 20000, Scattered(20000, 40));
   square("runs", false, 700, Runs(700, 6, 9));
   square("long runs", false, 400, Runs(400, 4, 90));
+  square("entries in few columns", false, 700, [](int, std::vector<int> &cols) {
+    for (int k = 0; k < 8; k++) cols.push_back(RandomBelow(12));
+  });
   square("dense", false, 130, [](int, std::vector<int> &cols) { Run(cols, 0, 130); });
   square("dense, larger", true, 300, [](int, std::vector<int> &cols) { Run(cols, 0, 300); });
   square("5-point stencil", false, 21 * 17, Stencil(21, 17, 1, true, 1));
@@ -310,7 +315,7 @@ struct Product {
   {
     const SysCSR a_ = A.CSR(), b_ = B.CSR(), c_ = C.CSR();
 
-    return SpgemmDeviceCreate(context, type, &a_, &b_, &c_, stream, &S, &info);
+    return SpgemmDeviceCreate(context, type, accumulator, &a_, &b_, &c_, stream, &S, &info);
   }
   bool Fill(bool values)
   {
@@ -329,7 +334,19 @@ struct Product {
     a->Upload(std::vector<SysScalar>(a->size, NotANumber));
     return Called("new values", SpgemmDeviceRevalue(S, &a_, &b_, &c_, i->data, j->data, a->data, stream));
   }
-  bool Make(bool values = true) { return Called("the count", Create()) && Fill(values); }
+  bool Make(bool values = true)
+  {
+    if (!Called("the count", Create())) return false;
+    for (int k = 0; k < SPGEMM_ROWS_KINDS; k++) rows_made[k] += info.rows[k];
+    return Fill(values);
+  }
+  /* After Fill() without values */
+  bool FirstValues()
+  {
+    const SysCSR a_ = A.CSR(), b_ = B.CSR(), c_ = C.CSR();
+
+    return Called("the first values", SpgemmDeviceFirstValues(S, &a_, &b_, &c_, i->data, j->data, a->data, stream));
+  }
   bool Check(const Reference &R, bool values, const char *when) const
   {
     const std::vector<int>       hi = i->Download(), hj = j->Download();
@@ -434,6 +451,126 @@ static bool OtherProducts(const std::vector<Pair> &pairs)
     }
   }
   return good;
+}
+
+/* Accumulators that make rows of their own, and the kind of rows that they make */
+struct Choice {
+  const char       *name;
+  SpgemmAccumulator accumulator;
+  SpgemmDeviceRows  kind;
+};
+
+static const Choice choices[] = {
+  {"hash",   SPGEMM_HASH,  SPGEMM_ROWS_HASH  },
+  {"window", SPGEMM_DENSE, SPGEMM_ROWS_WINDOW},
+  {"esc",    SPGEMM_ESC,   SPGEMM_ROWS_ESC   },
+  {"heap",   SPGEMM_HEAP,  SPGEMM_ROWS_HEAP  },
+  {"merge",  SPGEMM_MERGE, SPGEMM_ROWS_MERGE }
+};
+
+static bool SameAs(const Product &P, const std::vector<SysScalar> &bits, const char *when)
+{
+  const std::vector<SysScalar> now = P.a->Download();
+
+  return !P.info.nonzeros || !memcmp(now.data(), bits.data(), (size_t)P.info.nonzeros * sizeof(SysScalar)) || Complain(P.where + when, "other bits than by auto");
+}
+
+/* The values at once, or after the pattern; then new values, of which the first are the same */
+static bool CheckChoice(const Choice &choice, const Pair &p, SpgemmType type, bool later, const Reference &R, const std::vector<SysScalar> &bits, Matrix A, Matrix B, Matrix C)
+{
+  Product P(Text("%s, %s", p.name.c_str(), choice.name), type, A, B, C);
+
+  if (!P.Make(!later) || (later && !P.FirstValues()) || !P.Check(R, true, "") || !SameAs(P, bits, "")) return false;
+  if (!P.Revalue() || !SameAs(P, bits, ", again")) return false;
+  NewValues(A);
+  NewValues(B);
+  NewValues(C);
+  P.A.a.Upload(A.a);
+  P.B.a.Upload(B.a);
+  P.C.a.Upload(C.a);
+  return P.Revalue() && P.Check(Expected(type, A, B, C), true, ", new values");
+}
+
+/* Every accumulator makes the product that auto makes, to the last bit */
+static bool Accumulators(const std::vector<Pair> &pairs)
+{
+  bool good = true, later = false;
+
+  for (const Pair &p : pairs) {
+    for (SpgemmType type : TypesOf(p)) {
+      Matrix                 A, B, C;
+      std::vector<SysScalar> bits;
+
+      if (type != SPGEMM_AB && p.A.j.size() + p.B.j.size() > 20000) continue;
+      FactorsOf(type, p, A, B, C);
+      const Reference R = Expected(type, A, B, C);
+      {
+        Product P(p.name, type, A, B, C);
+
+        if (!P.Make()) return false;
+        bits = P.a->Download();
+      }
+      for (const Choice &choice : choices) {
+        accumulator = choice.accumulator;
+        good &= CheckChoice(choice, p, type, later, R, bits, A, B, C);
+        accumulator = SPGEMM_AUTO;
+        later       = !later;
+      }
+      later = !later;
+    }
+  }
+  return good;
+}
+
+/* Does each of them make rows, and not only leave them to others? */
+static bool Chosen(const std::vector<Pair> &pairs)
+{
+  bool good = true;
+
+  for (const Choice &choice : choices) {
+    memset(rows_made, 0, sizeof(rows_made));
+    accumulator = choice.accumulator;
+    for (const Pair &p : pairs) {
+      if (p.name != "7-point stencil" && p.name != "scattered") continue;
+      Product P(p.name, SPGEMM_AB, p.A, p.B, p.A);
+
+      good &= P.Make();
+    }
+    accumulator = SPGEMM_AUTO;
+    for (int k = SPGEMM_ROWS_HASH; k < SPGEMM_ROWS_KINDS; k++) {
+      if (k == choice.kind && !rows_made[k]) good = Complain(choice.name, "it made no rows");
+    }
+  }
+  return good;
+}
+
+static double ProductsOf(const Matrix &A, const Matrix &B)
+{
+  double n = 0;
+
+  for (int c : A.j) n += B.i[c + 1] - B.i[c];
+  return n;
+}
+
+/* P^T A P takes the order with fewer products: A has entries in few columns, whose rows of P are long */
+static bool Order(const std::vector<Pair> &)
+{
+  const int    m = 700;
+  const Matrix A = MakeRows(m, m, [](int r, std::vector<int> &cols) {
+    cols.push_back(r % 12);
+    cols.push_back((r + 5) % 12);
+  });
+  const Matrix P = MakeRows(m, 200, [](int r, std::vector<int> &cols) {
+    if (r < 12) Run(cols, r, 90);
+    else cols.push_back(r % 200);
+  });
+  const Matrix T = TransposeOf(P);
+  Product      C("other order", SPGEMM_PTAP, A, P, A);
+
+  if (!C.Make() || !C.Check(Expected(SPGEMM_PTAP, A, P, A), true, "")) return false;
+  double wanted = ProductsOf(T, A);
+  for (int c : ProductOf(AsReference(T), AsReference(A)).j) wanted += P.i[c + 1] - P.i[c];
+  return C.info.products == wanted || Complain(C.where, Text("%.0f products instead of %.0f", C.info.products, wanted));
 }
 
 /* The pattern alone, then its values */
@@ -613,8 +750,11 @@ static bool FailingAllocations(const std::vector<Pair> &)
   Matrix    Q    = MakeRows(n, n / 3, Prolongator(n, n / 3));
   bool      good = true;
 
-  for (SpgemmType type : {SPGEMM_AB, SPGEMM_PTAP, SPGEMM_ABC}) {
-    const Matrix   &B       = type == SPGEMM_PTAP ? Q : A;
+  for (int way = 0; way < 6; way++) {
+    const SpgemmType type = way == 1 || way == 4 ? SPGEMM_PTAP : way == 2 ? SPGEMM_ABC : SPGEMM_AB;
+    const Matrix    &B    = type == SPGEMM_PTAP ? Q : A;
+
+    accumulator             = way < 3 ? SPGEMM_AUTO : way == 3 ? SPGEMM_HEAP : way == 4 ? SPGEMM_ESC : SPGEMM_MERGE;
     const Reference R       = Expected(type, A, B, A);
     bool            reached = true;
     int             refused = 0;
@@ -637,8 +777,9 @@ static bool FailingAllocations(const std::vector<Pair> &)
       }
       if (at > 1 && FreeMemory() < before) good = Complain(Text("allocation %d fails", at), Text("%zu bytes are left", before - FreeMemory()));
     }
-    if (refused < 10) good = Complain(TypeNames[type], "allocations did not fail");
+    if (refused < 4) good = Complain(TypeNames[type], "allocations did not fail");
   }
+  accumulator = SPGEMM_AUTO;
   return good;
 }
 
@@ -720,6 +861,9 @@ int main(int argc, char **argv)
     {"not finite",          NotFinite         },
     {"random shapes",       RandomShapes      },
     {"parts",               Parts             },
+    {"accumulators",        Accumulators      },
+    {"chosen",              Chosen            },
+    {"order",               Order             },
     {"too large",           TooLarge          },
     {"failing allocations", FailingAllocations},
     {"out of memory",       OutOfMemory       },

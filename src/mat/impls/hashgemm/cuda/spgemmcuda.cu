@@ -103,7 +103,7 @@ static SysStatus SpgemmDeviceMakeInner(SpgemmDevice *S, const SysCSR *A, const S
   SpgemmStep   *step = &S->step[0];
   const SysCSR *left, *right;
 
-  SpgemmFactors(S->type, 0, S->right, A, B, C, &S->transpose, &S->inner, &left, &right);
+  SpgemmFactors(S->type, 0, S->reverse, A, B, C, &S->transpose, &S->inner, &left, &right);
   SYS_CALL(SpgemmStepCount(S, step, left, right, stream));
   SYS_CALL(SpgemmTake(S, sizeof(int) * (size_t)step->nz, &S->inner_j, stream));
   SYS_CALL(SpgemmTake(S, sizeof(SysScalar) * (size_t)step->nz, &S->inner_a, stream));
@@ -113,19 +113,32 @@ static SysStatus SpgemmDeviceMakeInner(SpgemmDevice *S, const SysCSR *A, const S
   S->inner.i  = (int *)step->i.data;
   S->inner.j  = (int *)S->inner_j.data;
   S->inner.a  = (SysScalar *)S->inner_a.data;
-  return SpgemmStepPattern(S, step, left, right, (int *)step->i.data, (int *)S->inner_j.data, stream);
+  SYS_CALL(SpgemmStepPattern(S, step, left, right, (int *)step->i.data, (int *)S->inner_j.data, stream));
+  return S->makes ? SpgemmStepFirstValues(S, step, left, right, S->inner.i, S->inner.j, (SysScalar *)S->inner_a.data, stream) : SYS_SUCCESS;
 }
 
-static SysStatus SpgemmDeviceFewerProducts(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, SpgemmArray *work, cudaStream_t stream)
+static SysStatus SpgemmDeviceTransposeValues(const SpgemmDevice *S, const SysCSR *A, const SysCSR *B, cudaStream_t stream)
+{
+  const SysCSR *T = SpgemmTransposed(S->type, A, B);
+
+  return T ? SpgemmDeviceGather(T->nz, (const int *)S->from.data, T->a, (SysScalar *)S->transpose_a.data, stream) : SYS_SUCCESS;
+}
+
+/* Counts the products of the first of two steps, in either order */
+static SysStatus SpgemmDeviceOrder(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, SpgemmArray *work, cudaStream_t stream)
 {
   unsigned long long products[2];
 
   SYS_CALL(SpgemmTake(S, sizeof(products), work, stream));
-  SYS_CALL(SpgemmDeviceProducts(A, B, (unsigned long long *)work->data, stream));
-  SYS_CALL(SpgemmDeviceProducts(B, C, (unsigned long long *)work->data + 1, stream));
+  for (int reverse = 0; reverse < 2; reverse++) {
+    const SysCSR *left, *right;
+
+    SpgemmFactors(S->type, 0, reverse, A, B, C, &S->transpose, NULL, &left, &right);
+    SYS_CALL(SpgemmDeviceProducts(left, right, (unsigned long long *)work->data + reverse, stream));
+  }
   SYS_CUDA(cudaMemcpyAsync(products, work->data, sizeof(products), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
-  S->right = products[1] < products[0];
+  S->reverse = SpgemmReverses(S->type, (double)products[0], (double)products[1]);
   return SYS_SUCCESS;
 }
 
@@ -136,13 +149,19 @@ static SysStatus SpgemmDeviceMakeSteps(SpgemmDevice *S, const SysCSR *A, const S
   SysStatus     status;
 
   S->nstep = S->type == SPGEMM_PTAP || S->type == SPGEMM_RART || S->type == SPGEMM_ABC ? 2 : 1;
-  if (T || S->type == SPGEMM_ABC) {
-    status = T ? SpgemmDeviceTranspose(S, T, &work, stream) : SpgemmDeviceFewerProducts(S, A, B, C, &work, stream);
+  if (T) {
+    status = SpgemmDeviceTranspose(S, T, &work, stream);
     SpgemmDrop(S, {&work}, stream);
     if (status) return status;
   }
+  if (S->nstep == 2) {
+    status = SpgemmDeviceOrder(S, A, B, C, &work, stream);
+    SpgemmDrop(S, {&work}, stream);
+    if (status) return status;
+  }
+  if (S->makes) SYS_CALL(SpgemmDeviceTransposeValues(S, A, B, stream));
   if (S->nstep == 2) SYS_CALL(SpgemmDeviceMakeInner(S, A, B, C, stream));
-  SpgemmFactors(S->type, 1, S->right, A, B, C, &S->transpose, &S->inner, &left, &right);
+  SpgemmFactors(S->type, 1, S->reverse, A, B, C, &S->transpose, &S->inner, &left, &right);
   return SpgemmStepCount(S, &S->step[S->nstep - 1], left, right, stream);
 }
 
@@ -162,7 +181,7 @@ static SysStatus SpgemmDeviceSizes(SpgemmDevice *S, bool first, const SysCSR *A,
   return SYS_SUCCESS;
 }
 
-SysStatus SpgemmDeviceCreate(SpgemmDeviceContext *context, SpgemmType type, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysStream stream, SpgemmDevice **out, SpgemmInfo *info)
+SysStatus SpgemmDeviceCreate(SpgemmDeviceContext *context, SpgemmType type, SpgemmAccumulator accumulator, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysStream stream, SpgemmDevice **out, SpgemmInfo *info)
 {
   SpgemmDevice *S = (SpgemmDevice *)calloc(1, sizeof(*S));
   SysStatus     status;
@@ -170,8 +189,10 @@ SysStatus SpgemmDeviceCreate(SpgemmDeviceContext *context, SpgemmType type, cons
   *out = NULL;
   memset(info, 0, sizeof(*info));
   if (!S) return SYS_OUT_OF_MEMORY;
-  S->context = context;
-  S->type    = type;
+  S->context     = context;
+  S->type        = type;
+  S->accumulator = accumulator;
+  S->makes       = accumulator == SPGEMM_ESC || accumulator == SPGEMM_HEAP || accumulator == SPGEMM_MERGE || type == SPGEMM_AB;
   (void)SpgemmDeviceSizes(S, true, A, B, C);
   status = SpgemmDeviceMakeSteps(S, A, B, C, stream);
   SpgemmDeviceGetInfo(S, info);
@@ -183,16 +204,26 @@ SysStatus SpgemmDeviceCreate(SpgemmDeviceContext *context, SpgemmType type, cons
 /* New values of the transpose, of the first of two products, and of the result */
 SysStatus SpgemmDeviceRevalue(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, const int *i, const int *j, SysScalar *a, SysStream stream)
 {
-  const SysCSR *T = SpgemmTransposed(S->type, A, B), *left, *right;
+  const SysCSR *left, *right;
 
   SYS_CALL(SpgemmDeviceSizes(S, false, A, B, C));
-  if (T) SYS_CALL(SpgemmDeviceGather(T->nz, (const int *)S->from.data, T->a, (SysScalar *)S->transpose_a.data, stream));
+  SYS_CALL(SpgemmDeviceTransposeValues(S, A, B, stream));
   if (S->nstep == 2) {
-    SpgemmFactors(S->type, 0, S->right, A, B, C, &S->transpose, &S->inner, &left, &right);
+    SpgemmFactors(S->type, 0, S->reverse, A, B, C, &S->transpose, &S->inner, &left, &right);
     SYS_CALL(SpgemmStepValues(S, &S->step[0], left, right, S->inner.i, S->inner.j, (SysScalar *)S->inner_a.data, stream));
   }
-  SpgemmFactors(S->type, 1, S->right, A, B, C, &S->transpose, &S->inner, &left, &right);
+  SpgemmFactors(S->type, 1, S->reverse, A, B, C, &S->transpose, &S->inner, &left, &right);
   return SpgemmStepValues(S, &S->step[S->nstep - 1], left, right, i, j, a, stream);
+}
+
+SysStatus SpgemmDeviceFirstValues(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, const int *i, const int *j, SysScalar *a, SysStream stream)
+{
+  const SysCSR *left, *right;
+
+  if (!S->makes) return SpgemmDeviceRevalue(S, A, B, C, i, j, a, stream);
+  SYS_CALL(SpgemmDeviceSizes(S, false, A, B, C));
+  SpgemmFactors(S->type, 1, S->reverse, A, B, C, &S->transpose, &S->inner, &left, &right);
+  return SpgemmStepFirstValues(S, &S->step[S->nstep - 1], left, right, i, j, a, stream);
 }
 
 SysStatus SpgemmDeviceFill(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, const SysCSR *C, int *i, int *j, SysScalar *a, SysStream stream)
@@ -201,11 +232,11 @@ SysStatus SpgemmDeviceFill(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, co
   const SysCSR *left, *right;
 
   SYS_CALL(SpgemmDeviceSizes(S, false, A, B, C));
-  SpgemmFactors(S->type, 1, S->right, A, B, C, &S->transpose, &S->inner, &left, &right);
+  SpgemmFactors(S->type, 1, S->reverse, A, B, C, &S->transpose, &S->inner, &left, &right);
   SYS_CUDA(cudaMemcpyAsync(i, step->i.data, step->i.bytes, cudaMemcpyDeviceToDevice, stream));
   SYS_CALL(SpgemmStepPattern(S, step, left, right, i, j, stream));
   SpgemmDrop(S, {&step->i}, stream);
-  return a ? SpgemmDeviceRevalue(S, A, B, C, i, j, a, stream) : SYS_SUCCESS;
+  return a ? SpgemmDeviceFirstValues(S, A, B, C, i, j, a, stream) : SYS_SUCCESS;
 }
 
 void SpgemmDeviceGetInfo(const SpgemmDevice *S, SpgemmInfo *info)

@@ -21,7 +21,7 @@
 #include "mat/impls/hashgemm/cuda/spgemmcuda.h"
 
 #define SPGEMM_STREAMS 4
-#define SPGEMM_BINS    32
+#define SPGEMM_BINS    64
 #define SPGEMM_NOWORD  0xffffffffu
 
 /* Values of a row are a team's only if it has no more entries in A than the first of these, and in the result than the second */
@@ -42,6 +42,9 @@
 enum {
   COUNT_EMPTY,
   COUNT_COPY,
+  COUNT_HEAP_8, /* by entries in A */
+  COUNT_HEAP_16,
+  COUNT_MERGE,
   COUNT_SORT_64, /* by products */
   COUNT_SORT_128,
   COUNT_SORT_256,
@@ -78,10 +81,13 @@ enum {
   PATTERN_SORT_64, /* or not: by products again */
   PATTERN_SORT_128,
   PATTERN_SORT_256,
-  PATTERN_SORT_512
+  PATTERN_SORT_512,
+  PATTERN_MADE_64, /* made as they were counted, by entries */
+  PATTERN_MADE_MORE
 };
 
-/* Bins of rows for values, by team and entries; the second time those of B's rows that have many columns in a word */
+/* Kinds of rows for values, by team and entries; the second time those of B's rows that have many columns in a word. Each is two bins: in the second are
+   rows that were made as they were counted. */
 enum {
   VALUES_EMPTY,
   VALUES_COPY,
@@ -122,10 +128,17 @@ typedef struct {
   unsigned           parts[SPGEMM_PART_CLASSES], part_place[SPGEMM_PART_CLASSES], unit_next, long_rows;
   unsigned long long products, units, nonzeros, pairs, hash_words; /* pairs of parts and entries of A; words of rows that are counted by hashing, at most */
   unsigned long long window_words, bits_next;                      /* of all units; of the words that units keep, the first that is not taken yet */
+  unsigned long long made, made_next, unmade;                      /* products of rows that are made as they are counted, or by auto can be; of these rows' places, the first that is not taken yet; sorted rows that cannot be made so */
 } SpgemmCounters;
 
 /* From here on places are not kept: 32 bits cannot count the pairs, or the products of a row */
 #define SPGEMM_MANY_PAIRS (1ull << 32)
+
+/* Are rows of the bin made as they are counted? */
+static __host__ __device__ inline bool SpgemmMakes(SpgemmAccumulator accumulator, int bin)
+{
+  return bin == COUNT_HEAP_8 || bin == COUNT_HEAP_16 || bin == COUNT_MERGE || (accumulator == SPGEMM_ESC && bin >= COUNT_SORT_64 && bin <= COUNT_SORT_512);
+}
 
 /* A and B as a kernel sees them */
 typedef struct {
@@ -168,6 +181,21 @@ typedef struct {
   unsigned *place;
 } SpgemmSorted;
 
+/* Rows of the result that are made as they are counted: those of row r from place[r] on */
+#define SPGEMM_MADE_PRODUCTS 512       /* of such a row, at most */
+#define SPGEMM_ESC_LEAST     20        /* products of such a row on average, by auto */
+#define SPGEMM_MERGE_MOST    (1 << 20) /* products of a row that is merged */
+#define SPGEMM_MERGE_CHUNK   512       /* of them at a time */
+#define SPGEMM_MERGE_SHARED  512       /* entries of the result in shared memory */
+#define SPGEMM_HEAP_ENTRIES  16        /* in A */
+#define SPGEMM_HEAP_BITS     4
+typedef struct {
+  int                *column;
+  SysScalar          *value;
+  unsigned           *place;
+  unsigned long long *next; /* the first place that is not taken yet */
+} SpgemmMade;
+
 /* Parts, by how they find the sum of a column */
 enum {
   SPGEMM_PART_NARROW,
@@ -189,15 +217,16 @@ typedef struct {
   uint4              *pair;   /* of parts: entry of B to begin with, entry of A, and place and length; those of part p from list[p].x on, list[p].y of them */
   uint2              *list;
   unsigned           *pair_next; /* the first that is not taken yet */
+  const unsigned     *made;      /* not NULL: parts of rows that have a place here have values already; SPGEMM_NOWORD: none */
 } SpgemmPlaces;
 
 SysStatus SpgemmDeviceWords(const SpgemmOperands *, int *long_rows, SpgemmCounters *, cudaStream_t);
 int64_t   SpgemmDeviceLongRows(int64_t nz); /* how many there can be */
-SysStatus SpgemmDeviceClassify(const SpgemmOperands *, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *, cudaStream_t);
+SysStatus SpgemmDeviceClassify(const SpgemmOperands *, SpgemmAccumulator, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *, cudaStream_t);
 SysStatus SpgemmDeviceScatter(int m, const unsigned char *bin, unsigned char mask, int *rows, SpgemmBins *, cudaStream_t);
 SysStatus SpgemmDeviceUnits(int n, const int *rows, const int *size, const uint2 *range, SpgemmUnit *, int *first, SpgemmCounters *, cudaStream_t);
 SysStatus SpgemmDeviceSumUnits(int n, const int *rows, const int *first, SpgemmUnit *, int *size, cudaStream_t);
-SysStatus SpgemmDeviceReclassify(int m, const unsigned char *kind, const unsigned char *words, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *, cudaStream_t);
+SysStatus SpgemmDeviceReclassify(int m, SpgemmAccumulator, const unsigned char *kind, const unsigned char *words, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *, cudaStream_t);
 SysStatus SpgemmDeviceParts(int n, const int *rows, const int *size, const unsigned *work, SpgemmPart *, SpgemmCounters *, cudaStream_t);
 SysStatus SpgemmDeviceOrderParts(int part_class, const SpgemmPart *, int n, const int *Ci, const int *Cj, int *order, unsigned count[SPGEMM_PART_KINDS], cudaStream_t);
 SysStatus SpgemmDeviceHashCount(const SpgemmOperands *, int bin, const int *rows, int n, int *size, const SpgemmKept *, cudaStream_t);
@@ -206,6 +235,11 @@ int       SpgemmDeviceSortRoom(int bin); /* columns kept for each row of the bin
 SysStatus SpgemmDeviceSortCount(const SpgemmOperands *, int bin, const int *rows, int n, int *size, const SpgemmSorted *, int64_t offset, cudaStream_t);
 SysStatus SpgemmDeviceSortPattern(const SpgemmOperands *, int bin, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t);
 SysStatus SpgemmDeviceSortedPattern(const SpgemmSorted *, bool few, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t);
+SysStatus SpgemmDeviceEscRows(const SpgemmOperands *, int bin, const int *rows, int n, const uint2 *range, int *size, const SpgemmMade *, cudaStream_t);
+SysStatus SpgemmDeviceHeapRows(const SpgemmOperands *, int bin, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *, cudaStream_t);
+SysStatus SpgemmDeviceMergeRows(const SpgemmOperands *, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *, cudaStream_t);
+SysStatus SpgemmDeviceMadePattern(const SpgemmMade *, bool few, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t);
+SysStatus SpgemmDeviceMadeValues(const SpgemmMade *, bool few, const int *rows, int n, const int *Ci, SysScalar *Ca, cudaStream_t);
 SysStatus SpgemmDeviceWindowCount(const SpgemmOperands *, SpgemmUnit *, int n, const SpgemmKept *, cudaStream_t);
 SysStatus SpgemmDeviceWindowPattern(const SpgemmOperands *, const SpgemmUnit *, int n, const SpgemmKept *, const int *Ci, int *Cj, cudaStream_t);
 SysStatus SpgemmDeviceValues(const SpgemmOperands *, int bin, const int *rows, int n, int mode, const SpgemmPlaces *, const int *Ci, const int *Cj, SysScalar *Ca, cudaStream_t);

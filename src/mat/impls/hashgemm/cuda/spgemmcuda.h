@@ -23,6 +23,10 @@ typedef enum {
   SPGEMM_ROWS_COPIED, /* one entry in the row of A */
   SPGEMM_ROWS_HASH,   /* pattern from a hash table, 8 to 32 threads each */
   SPGEMM_ROWS_WINDOW, /* pattern from windows of columns, a block and a bit mask each */
+  SPGEMM_ROWS_SORT,   /* pattern from the sorted columns of all products, 8 to 32 threads each */
+  SPGEMM_ROWS_ESC,    /* columns and values from all products, sorted by 8 to 32 threads */
+  SPGEMM_ROWS_HEAP,   /* columns and values from a heap of rows of B, a thread each */
+  SPGEMM_ROWS_MERGE,  /* columns and values, merged into a sequence by a warp each */
   SPGEMM_ROWS_KINDS
 } SpgemmDeviceRows; /* of SpgemmInfo.rows */
 
@@ -39,11 +43,18 @@ SysStatus SpgemmDeviceAllocate(SpgemmDeviceContext *, size_t bytes, void **, Sys
 void      SpgemmDeviceRelease(SpgemmDeviceContext *, void *, SysStream);
 
 /* Counts the entries of the result, and makes the first of two products. The operands must not change until SpgemmDeviceFill(). If this fails, the
-   figures tell how large the product would have been. B is the second matrix, in PTAP and RART P or R; C matters only for ABC. */
-SysStatus SpgemmDeviceCreate(SpgemmDeviceContext *, SpgemmType, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysStream, SpgemmDevice **, SpgemmInfo *);
+   figures tell how large the product would have been. B is the second matrix, in PTAP and RART P or R; C matters only for ABC.
+
+   The accumulator serves the rows that it can: hash those of at most 3072 words of 32 columns, dense all (in windows), esc those of at most 512 products,
+   heap those of at most 16 entries in A and 512 products, merge those of at most a million products. Other rows are made as by auto, as all are by hashvec.
+   esc, heap and merge make values at once. */
+SysStatus SpgemmDeviceCreate(SpgemmDeviceContext *, SpgemmType, SpgemmAccumulator, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysStream, SpgemmDevice **, SpgemmInfo *);
 
 /* The result, its columns ascending: i of m + 1, j and a of as many as SpgemmInfo.nonzeros says; a may be NULL, for the pattern alone */
 SysStatus SpgemmDeviceFill(SpgemmDevice *, const SysCSR *A, const SysCSR *B, const SysCSR *C, int *i, int *j, SysScalar *a, SysStream);
+
+/* After SpgemmDeviceFill() without values: the values of operands that have not changed since SpgemmDeviceCreate() */
+SysStatus SpgemmDeviceFirstValues(SpgemmDevice *, const SysCSR *A, const SysCSR *B, const SysCSR *C, const int *i, const int *j, SysScalar *a, SysStream);
 
 /* New values of the same operands, in the pattern that SpgemmDeviceFill() made. The second call keeps the place of the sum of each product, in two
    bytes, if there is memory and the places need at most three times the memory of operands and result: later calls are faster. This function compares

@@ -277,6 +277,7 @@ static __global__ void __launch_bounds__(SYS_WARP) PartsKernel(SpgemmOperands P,
     p = __shfl_sync(SYS_ALL_LANES, p, 0);
     if (p >= all) return;
     const int index = order[p];
+    if (places.made && places.made[parts[index].row] != SPGEMM_NOWORD) continue;
     PartsOne<ROOM, FINDER, MODE>(P, parts[index], places.list + index, places, Ci, Cj, Ca, k_of);
   }
 }

@@ -151,18 +151,38 @@ static __device__ bool PlanWide(const Work &w)
   return (double)words * (double)w.products > (w.words > MANY_WORDS ? (double)SPARSE_MANY : (double)SPARSE) * (double)w.words * (double)w.words;
 }
 
-static __device__ unsigned char PlanKind(int length, const Work &w)
+/* The bin of a row that its accumulator makes as it is counted, or COUNT_EMPTY. Its columns, counted from the first, and the numbers of its products or of
+   its entries share a word. */
+static __device__ unsigned PlanMadeBin(SpgemmAccumulator accumulator, int length, const Work &w)
+{
+  const unsigned span = (unsigned)w.last - (unsigned)w.first;
+
+  if (accumulator == SPGEMM_MERGE) return w.products > SPGEMM_MERGE_MOST || span >= (1u << 23) - 1 ? COUNT_EMPTY : COUNT_MERGE;
+  if (w.products > SPGEMM_MADE_PRODUCTS || length > SPGEMM_LONG_ROW) return COUNT_EMPTY;
+  if (accumulator == SPGEMM_HEAP) return length > SPGEMM_HEAP_ENTRIES || span >= (1u << (32 - SPGEMM_HEAP_BITS)) - 1 ? COUNT_EMPTY : length <= 8 ? COUNT_HEAP_8 : COUNT_HEAP_16;
+  if (accumulator != SPGEMM_ESC) return COUNT_EMPTY;
+  for (unsigned bin = COUNT_SORT_64, bits = 6; bin <= COUNT_SORT_512; bin++, bits++) {
+    if (w.products <= 1u << bits) return span < (1u << (32 - bits)) - 1 ? bin : COUNT_EMPTY;
+  }
+  return COUNT_EMPTY;
+}
+
+static __device__ unsigned char PlanKind(SpgemmAccumulator accumulator, int length, const Work &w)
 {
   const unsigned long long average = length ? w.products / (unsigned)length : 0;
-  const unsigned           team    = length > SPGEMM_LONG_ROW ? 4 : average <= 8 ? 0 : average <= 16 ? 1 : average <= 64 ? 2 : 3;
   const bool               words   = w.products >= MANY_IN_WORD * w.words;
-  unsigned                 bin;
+  unsigned                 team    = length > SPGEMM_LONG_ROW ? 4 : average <= 8 ? 0 : average <= 16 ? 1 : average <= 64 ? 2 : 3, bin;
 
-  if (!w.products) bin = COUNT_EMPTY;
-  else if (length == 1 && w.products <= MOST_COPIED) bin = COUNT_COPY;
-  else if (w.products <= 512 && !words) bin = w.products <= 64 ? COUNT_SORT_64 : w.products <= 128 ? COUNT_SORT_128 : w.products <= 256 ? COUNT_SORT_256 : COUNT_SORT_512;
-  else if (w.words <= 96) bin = length > SPGEMM_LONG_ROW ? COUNT_512 : COUNT_128;
-  else if (w.words > 3072 || !PlanWide(w)) bin = COUNT_WINDOW;
+  if (!w.products) return SPGEMM_KIND(COUNT_EMPTY, team, words);
+  if (length == 1 && w.products <= MOST_COPIED) return SPGEMM_KIND(COUNT_COPY, team, words);
+  bin = PlanMadeBin(accumulator, length, w);
+  if (bin != COUNT_EMPTY) return SPGEMM_KIND(bin, min(team, 2u), 0);
+  if (accumulator == SPGEMM_DENSE) bin = COUNT_WINDOW;
+  else if (accumulator != SPGEMM_HASH && accumulator != SPGEMM_ESC && w.products <= 512 && !words) {
+    bin = w.products <= 64 ? COUNT_SORT_64 : w.products <= 128 ? COUNT_SORT_128 : w.products <= 256 ? COUNT_SORT_256 : COUNT_SORT_512;
+    if (PlanMadeBin(SPGEMM_ESC, length, w) != COUNT_EMPTY) team = min(team, 2u);
+  } else if (w.words <= 96) bin = length > SPGEMM_LONG_ROW ? COUNT_512 : COUNT_128;
+  else if (w.words > 3072 || (accumulator != SPGEMM_HASH && !PlanWide(w))) bin = COUNT_WINDOW;
   else bin = w.words <= 192 ? COUNT_256 : w.words <= 384 ? COUNT_512 : w.words <= 768 ? COUNT_1024 : w.words <= 1536 ? COUNT_2048 : COUNT_4096;
   return SPGEMM_KIND(bin, team, words);
 }
@@ -178,11 +198,11 @@ static __device__ unsigned PlanUnitsOf(const Work &w)
 }
 
 /* size becomes the entries of rows that are empty or copied, and the number of units of rows that are cut into them */
-static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmOperands P, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *counters)
+static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmOperands P, SpgemmAccumulator accumulator, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *counters)
 {
   __shared__ unsigned count[SPGEMM_BINS];
   const unsigned      lane = threadIdx.x % TEAM, shift = threadIdx.x % SYS_WARP - lane;
-  unsigned long long  products = 0, units = 0, hash_words = 0, window_words = 0;
+  unsigned long long  products = 0, units = 0, hash_words = 0, window_words = 0, made = 0, unmade = 0;
 
   if (threadIdx.x < SPGEMM_BINS) count[threadIdx.x] = 0;
   __syncthreads();
@@ -208,7 +228,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmO
       if (shift == (unsigned)from) w = all;
     }
     if (lane == 0 && r < P.m) {
-      const unsigned char what = PlanKind(length, w);
+      const unsigned char what = PlanKind(accumulator, length, w);
       const unsigned      bin  = SPGEMM_KIND_BIN(what);
       const unsigned      cut  = bin == COUNT_WINDOW ? PlanUnitsOf(w) : 0;
 
@@ -221,6 +241,11 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmO
         range[r] = words;
         window_words += words.y - words.x;
       }
+      const bool sorted = accumulator == SPGEMM_AUTO && bin >= COUNT_SORT_64 && bin <= COUNT_SORT_512;
+      if (SpgemmMakes(accumulator, (int)bin) || (sorted && PlanMadeBin(SPGEMM_ESC, length, w) != COUNT_EMPTY)) {
+        range[r] = make_uint2((unsigned)w.first, (unsigned)w.last);
+        made += bin == COUNT_MERGE && w.products > SPGEMM_MERGE_SHARED ? 2 * w.products : w.products;
+      } else unmade += sorted;
       atomicAdd(count + bin, 1u);
       products += w.products;
       units += cut;
@@ -235,19 +260,23 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmO
     units += __shfl_xor_sync(SYS_ALL_LANES, units, step);
     hash_words += __shfl_xor_sync(SYS_ALL_LANES, hash_words, step);
     window_words += __shfl_xor_sync(SYS_ALL_LANES, window_words, step);
+    made += __shfl_xor_sync(SYS_ALL_LANES, made, step);
+    unmade += __shfl_xor_sync(SYS_ALL_LANES, unmade, step);
   }
   if (threadIdx.x % SYS_WARP) return;
   if (products) atomicAdd(&counters->products, products);
   if (units) atomicAdd(&counters->units, units);
   if (hash_words) atomicAdd(&counters->hash_words, hash_words);
   if (window_words) atomicAdd(&counters->window_words, window_words);
+  if (made) atomicAdd(&counters->made, made);
+  if (unmade) atomicAdd(&counters->unmade, unmade);
 }
 
-SysStatus SpgemmDeviceClassify(const SpgemmOperands *P, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *counters, cudaStream_t stream)
+SysStatus SpgemmDeviceClassify(const SpgemmOperands *P, SpgemmAccumulator accumulator, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *counters, cudaStream_t stream)
 {
   const int64_t blocks = SysBlocks((int64_t)P->m * TEAM, SYS_THREADS);
 
-  return SysLaunch(PlanClassifyKernel, blocks < 4096 ? blocks : 4096, SYS_THREADS, 0, stream, *P, size, work, range, kind, counters);
+  return SysLaunch(PlanClassifyKernel, blocks < 4096 ? blocks : 4096, SYS_THREADS, 0, stream, *P, accumulator, size, work, range, kind, counters);
 }
 
 /* ---- Lists ---- */
@@ -268,6 +297,7 @@ static __global__ void __launch_bounds__(1024) PlanScatterKernel(int n, const un
   if (threadIdx.x < SPGEMM_BINS && count[threadIdx.x]) {
     unsigned before = 0;
 
+#pragma unroll 8
     for (unsigned c = 0; c < threadIdx.x; c++) before += bins->rows[c];
     base[threadIdx.x] = before + atomicAdd(bins->place + threadIdx.x, count[threadIdx.x]);
   }
@@ -337,10 +367,11 @@ SysStatus SpgemmDeviceSumUnits(int n, const int *rows, const int *first, SpgemmU
 
 /* ---- Rows of known size ---- */
 
-static __device__ unsigned PlanPatternBin(unsigned char kind, unsigned words, bool sorted, int size)
+static __device__ unsigned PlanPatternBin(unsigned char kind, bool made, unsigned words, bool sorted, int size)
 {
   const unsigned bin = SPGEMM_KIND_BIN(kind), team = SPGEMM_KIND_TEAM(kind);
 
+  if (made) return size <= 64 ? PATTERN_MADE_64 : PATTERN_MADE_MORE;
   if (bin == COUNT_EMPTY) return PATTERN_EMPTY;
   if (bin == COUNT_COPY) return PATTERN_COPY;
   if (bin >= COUNT_SORT_64 && bin <= COUNT_SORT_512) return sorted ? (size <= 64 ? PATTERN_SORTED_64 : PATTERN_SORTED_MORE) : PATTERN_SORT_64 + bin - COUNT_SORT_64;
@@ -351,7 +382,7 @@ static __device__ unsigned PlanPatternBin(unsigned char kind, unsigned words, bo
   return size <= 64 ? PATTERN_32_64 : size <= 128 ? PATTERN_32_128 : size <= 256 ? PATTERN_32_256 : size <= 512 ? PATTERN_32_512 : size <= 1024 ? PATTERN_32_1024 : PATTERN_32_MORE;
 }
 
-static __device__ unsigned PlanValuesBin(unsigned char kind, int size)
+static __device__ unsigned PlanValuesKind(unsigned char kind, int size)
 {
   const unsigned bin = SPGEMM_KIND_BIN(kind), team = SPGEMM_KIND_TEAM(kind);
   const bool     words = SPGEMM_KIND_WORDS(kind);
@@ -384,7 +415,7 @@ static __device__ int PlanPartClass(int size, int parts)
   return each <= SPGEMM_PART_ENTRIES / 4 ? 0 : each <= SPGEMM_PART_ENTRIES / 2 ? 1 : 2;
 }
 
-static __global__ void __launch_bounds__(1024) PlanReclassifyKernel(int m, const unsigned char *kind, const unsigned char *words, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters)
+static __global__ void __launch_bounds__(1024) PlanReclassifyKernel(int m, SpgemmAccumulator accumulator, const unsigned char *kind, const unsigned char *words, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters)
 {
   __shared__ unsigned           count[2][SPGEMM_BINS], parts[SPGEMM_PART_CLASSES];
   __shared__ unsigned long long nonzeros;
@@ -396,13 +427,14 @@ static __global__ void __launch_bounds__(1024) PlanReclassifyKernel(int m, const
   if (threadIdx.x == 0) nonzeros = 0;
   __syncthreads();
   if (r < m) {
-    const unsigned p = PlanPatternBin(kind[r], words[r], sorted, size[r]), v = PlanValuesBin(kind[r], size[r]);
+    const bool     made = SpgemmMakes(accumulator, SPGEMM_KIND_BIN(kind[r]));
+    const unsigned p = PlanPatternBin(kind[r], made, words[r], sorted, size[r]), v = PlanValuesKind(kind[r], size[r]);
 
     pattern[r] = (unsigned char)p;
-    values[r]  = (unsigned char)v;
+    values[r]  = (unsigned char)(2 * v + made);
     n          = (unsigned)size[r];
     atomicAdd(count[0] + p, 1u);
-    atomicAdd(count[1] + v, 1u);
+    atomicAdd(count[1] + 2 * v + made, 1u);
     if (v == VALUES_PARTS) {
       const int cut = PlanPartsOf(size[r], work[r]);
 
@@ -420,9 +452,9 @@ static __global__ void __launch_bounds__(1024) PlanReclassifyKernel(int m, const
   if (threadIdx.x == 0 && nonzeros) atomicAdd(&counters->nonzeros, nonzeros);
 }
 
-SysStatus SpgemmDeviceReclassify(int m, const unsigned char *kind, const unsigned char *words, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters, cudaStream_t stream)
+SysStatus SpgemmDeviceReclassify(int m, SpgemmAccumulator accumulator, const unsigned char *kind, const unsigned char *words, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters, cudaStream_t stream)
 {
-  return SysLaunch(PlanReclassifyKernel, SysBlocks(m, 1024), 1024, 0, stream, m, kind, words, sorted, size, work, Ai, pattern, values, counters);
+  return SysLaunch(PlanReclassifyKernel, SysBlocks(m, 1024), 1024, 0, stream, m, accumulator, kind, words, sorted, size, work, Ai, pattern, values, counters);
 }
 
 /* Class after class, the longest first in the memory: those are begun first */

@@ -32,18 +32,51 @@ void SpgemmDrop(SpgemmDevice *S, std::initializer_list<SpgemmArray *> arrays, cu
   }
 }
 
-static SysStatus StepFork(const SpgemmDeviceContext *context, cudaStream_t stream)
+SysStatus SpgemmTakePieces(SpgemmDevice *S, SpgemmArray *memory, std::initializer_list<SpgemmPiece> pieces, cudaStream_t stream)
 {
-  SYS_CUDA(cudaEventRecord(context->fork, stream));
-  for (int s = 0; s < SPGEMM_STREAMS; s++) SYS_CUDA(cudaStreamWaitEvent(context->side[s], context->fork, 0));
+  size_t bytes = 0;
+
+  for (const SpgemmPiece &piece : pieces) bytes += SysPadded(piece.bytes);
+  SYS_CALL(SpgemmTake(S, bytes, memory, stream));
+  bytes = 0;
+  for (const SpgemmPiece &piece : pieces) {
+    piece.array->data  = (char *)memory->data + bytes;
+    piece.array->bytes = piece.bytes;
+    bytes += SysPadded(piece.bytes);
+  }
   return SYS_SUCCESS;
 }
 
-static SysStatus StepJoin(const SpgemmDeviceContext *context, cudaStream_t stream)
+/* Streams for kernels that do not wait for each other: no more than there are of these. A single one stays in the stream that all started from, since each
+   further stream costs four calls. */
+typedef struct {
+  const SpgemmDeviceContext *context;
+  cudaStream_t               from, stream[SPGEMM_STREAMS];
+  int                        n, next;
+} Streams;
+
+static SysStatus StepFork(const SpgemmDeviceContext *context, int kernels, cudaStream_t from, Streams *streams)
 {
-  for (int s = 0; s < SPGEMM_STREAMS; s++) {
-    SYS_CUDA(cudaEventRecord(context->join[s], context->side[s]));
-    SYS_CUDA(cudaStreamWaitEvent(stream, context->join[s], 0));
+  streams->context = context;
+  streams->from    = from;
+  streams->n       = kernels < 2 ? 0 : kernels < SPGEMM_STREAMS ? kernels : SPGEMM_STREAMS;
+  streams->next    = 0;
+  for (int s = 0; s < SPGEMM_STREAMS; s++) streams->stream[s] = streams->n ? context->side[s % streams->n] : from;
+  if (streams->n) SYS_CUDA(cudaEventRecord(context->fork, from));
+  for (int s = 0; s < streams->n; s++) SYS_CUDA(cudaStreamWaitEvent(context->side[s], context->fork, 0));
+  return SYS_SUCCESS;
+}
+
+static cudaStream_t StepStream(Streams *streams)
+{
+  return streams->stream[streams->next++ % SPGEMM_STREAMS];
+}
+
+static SysStatus StepJoin(const Streams *streams)
+{
+  for (int s = 0; s < streams->n; s++) {
+    SYS_CUDA(cudaEventRecord(streams->context->join[s], streams->context->side[s]));
+    SYS_CUDA(cudaStreamWaitEvent(streams->from, streams->context->join[s], 0));
   }
   return SYS_SUCCESS;
 }
@@ -57,7 +90,8 @@ static SpgemmOperands StepOperands(const SpgemmStep *step, const SysCSR *A, cons
 
 /* Memory for the time while the entries are counted */
 typedef struct {
-  SpgemmArray counters, size, work, range, kind, pattern, values, first, scan, long_rows;
+  SpgemmArray memory, counters, size, work, range, kind, pattern, values, scan, long_rows, first;
+  size_t      scan_bytes;
 } Counting;
 
 static SysStatus StepCounters(SpgemmDevice *S, const Counting *w, cudaStream_t stream)
@@ -67,6 +101,74 @@ static SysStatus StepCounters(SpgemmDevice *S, const Counting *w, cudaStream_t s
   return SYS_SUCCESS;
 }
 
+static SpgemmMade StepMade(const SpgemmStep *step)
+{
+  const SpgemmMade made = {(int *)step->made_column.data, (SysScalar *)step->made_value.data, (unsigned *)step->made_place.data, NULL};
+
+  return made;
+}
+
+static void StepDropMade(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
+{
+  SpgemmDrop(S, {&step->made_memory}, stream);
+  step->made_column.data = step->made_value.data = step->made_place.data = NULL;
+}
+
+/* Memory that one can do without */
+static bool StepTakeIfThere(SpgemmDevice *S, size_t bytes, SpgemmArray *array, cudaStream_t stream)
+{
+  const double asked = S->info.bytes_asked;
+  const bool   there = SpgemmTake(S, bytes, array, stream) == SYS_SUCCESS;
+
+  S->info.bytes_asked = asked;
+  return there;
+}
+
+/* The bins, and the rows of each */
+static SysStatus StepSortRows(SpgemmDevice *S, SpgemmStep *step, const SpgemmOperands *P, Counting *w, cudaStream_t stream)
+{
+  SpgemmCounters *counters = (SpgemmCounters *)w->counters.data;
+
+  SYS_CALL(SpgemmDeviceClassify(P, step->accumulator, (int *)w->size.data, (unsigned *)w->work.data, (uint2 *)w->range.data, (unsigned char *)w->kind.data, counters, stream));
+  SYS_CALL(SpgemmDeviceScatter(step->m, (const unsigned char *)w->kind.data, 15, (int *)step->pattern_rows.data, &counters->count, stream));
+  return StepCounters(S, w, stream);
+}
+
+/* By auto rows that are sorted are made at once, if the others are few, and if they are not so short that the copy of their values costs as much as it saves */
+static bool StepEscPays(const SpgemmDevice *S, const SpgemmCounters *host)
+{
+  double rows = 0;
+
+  for (int b = COUNT_SORT_64; b <= COUNT_SORT_512; b++) rows += host->count.rows[b];
+  return S->makes && !host->unmade && 2 * host->made >= host->products && (double)host->made >= SPGEMM_ESC_LEAST * rows;
+}
+
+/* Room for rows that are made as they are counted, as for as many entries as they have products. Without it all rows are counted first. */
+static SysStatus StepTakeMade(SpgemmDevice *S, SpgemmStep *step, const SpgemmOperands *P, Counting *w, cudaStream_t stream)
+{
+  const SpgemmCounters *host  = S->context->counters;
+  const double          asked = S->info.bytes_asked;
+  const size_t          made  = (size_t)host->made;
+
+  if (!made || (step->accumulator == SPGEMM_AUTO && !StepEscPays(S, host))) return SYS_SUCCESS;
+  if (made < SPGEMM_NOWORD && SpgemmTakePieces(S, &step->made_memory,
+                                               {
+                                                 {&step->made_value,  sizeof(SysScalar) * made          },
+                                                 {&step->made_column, sizeof(int) * made                },
+                                                 {&step->made_place,  sizeof(unsigned) * (size_t)step->m}
+  },
+                                               stream) == SYS_SUCCESS) {
+    if (step->accumulator == SPGEMM_AUTO) step->accumulator = SPGEMM_ESC;
+    SYS_CUDA(cudaMemsetAsync(step->made_place.data, 0xff, step->made_place.bytes, stream));
+    return SYS_SUCCESS;
+  }
+  S->info.bytes_asked = asked;
+  if (step->accumulator == SPGEMM_AUTO) return SYS_SUCCESS;
+  step->accumulator = SPGEMM_AUTO;
+  SYS_CUDA(cudaMemsetAsync(w->counters.data, 0, sizeof(SpgemmCounters), stream));
+  return StepSortRows(S, step, P, w, stream);
+}
+
 /* The bins of all rows, by an upper bound of their entries */
 static SysStatus StepClassify(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, Counting *w, cudaStream_t stream)
 {
@@ -74,35 +176,52 @@ static SysStatus StepClassify(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A
   const size_t          m    = (size_t)A->m;
   SpgemmOperands        P;
   SpgemmCounters       *counters;
+  int                  *zeros;
 
-  SYS_CALL(SpgemmTake(S, sizeof(SpgemmCounters), &w->counters, stream));
-  SYS_CALL(SpgemmTake(S, sizeof(int) * (m + 1), &w->size, stream));
-  SYS_CALL(SpgemmTake(S, sizeof(unsigned) * m, &w->work, stream));
-  SYS_CALL(SpgemmTake(S, sizeof(uint2) * m, &w->range, stream));
-  SYS_CALL(SpgemmTake(S, m, &w->kind, stream));
-  SYS_CALL(SpgemmTake(S, sizeof(int) * (size_t)SpgemmDeviceLongRows(B->nz), &w->long_rows, stream));
-  SYS_CALL(SpgemmTake(S, sizeof(int) * m, &step->pattern_rows, stream));
-  SYS_CALL(SpgemmTake(S, sizeof(int4) * (size_t)B->m, &step->rowB, stream));
-  SYS_CALL(SpgemmTake(S, sizeof(uint2) * (size_t)B->nz, &step->wordB, stream));
-  P        = StepOperands(step, A, B);
-  counters = (SpgemmCounters *)w->counters.data;
-  step->m  = (int)A->m;
-  SYS_CUDA(cudaMemsetAsync(counters, 0, sizeof(*counters), stream));
-  SYS_CUDA(cudaMemsetAsync((int *)w->size.data + m, 0, sizeof(int), stream));
+  SYS_CALL(SpgemmDeviceScanSize((int)A->m, &w->scan_bytes));
+  SYS_CALL(SpgemmTakePieces(S, &w->memory,
+                            {
+                              {&w->size,      sizeof(int) * (m + 1)                            },
+                              {&w->counters,  sizeof(SpgemmCounters)                           }, /* behind the last size: both begin with zeros */
+                              {&w->work,      sizeof(unsigned) * m                             },
+                              {&w->range,     sizeof(uint2) * m                                },
+                              {&w->kind,      m                                                },
+                              {&w->pattern,   m                                                },
+                              {&w->values,    m                                                },
+                              {&w->scan,      w->scan_bytes                                    },
+                              {&w->long_rows, sizeof(int) * (size_t)SpgemmDeviceLongRows(B->nz)}
+  },
+                            stream));
+  SYS_CALL(SpgemmTakePieces(S, &step->pattern_memory,
+                            {
+                              {&step->pattern_rows, sizeof(int) * m              },
+                              {&step->rowB,         sizeof(int4) * (size_t)B->m  },
+                              {&step->wordB,        sizeof(uint2) * (size_t)B->nz},
+                              {&step->kept_words,   m                            }
+  },
+                            stream));
+  P                 = StepOperands(step, A, B);
+  counters          = (SpgemmCounters *)w->counters.data;
+  step->m           = (int)A->m;
+  step->accumulator = S->accumulator;
+  zeros             = (int *)w->size.data + m;
+  SYS_CUDA(cudaMemsetAsync(zeros, 0, (size_t)((char *)(counters + 1) - (char *)zeros), stream));
   SYS_CALL(SpgemmDeviceWords(&P, (int *)w->long_rows.data, counters, stream));
-  SYS_CALL(SpgemmDeviceClassify(&P, (int *)w->size.data, (unsigned *)w->work.data, (uint2 *)w->range.data, (unsigned char *)w->kind.data, counters, stream));
-  SYS_CALL(SpgemmDeviceScatter(step->m, (const unsigned char *)w->kind.data, 15, (int *)step->pattern_rows.data, &counters->count, stream));
-  SYS_CALL(StepCounters(S, w, stream));
+  SYS_CALL(StepSortRows(S, step, &P, w, stream));
   step->products = (double)host->products;
   S->info.products += step->products;
   if (host->units > INT_MAX) { /* at least as many entries */
     S->info.nonzeros = (double)host->units;
     return SYS_TOO_LARGE;
   }
+  SYS_CALL(StepTakeMade(S, step, &P, w, stream));
   step->units                    = (int)host->units;
   step->rows[SPGEMM_ROWS_EMPTY]  = host->count.rows[COUNT_EMPTY];
   step->rows[SPGEMM_ROWS_COPIED] = host->count.rows[COUNT_COPY];
-  for (int b = COUNT_COPY + 1; b < COUNT_WINDOW; b++) step->rows[SPGEMM_ROWS_HASH] += host->count.rows[b];
+  step->rows[SPGEMM_ROWS_HEAP]   = (double)host->count.rows[COUNT_HEAP_8] + host->count.rows[COUNT_HEAP_16];
+  step->rows[SPGEMM_ROWS_MERGE]  = host->count.rows[COUNT_MERGE];
+  for (int b = COUNT_SORT_64; b <= COUNT_SORT_512; b++) step->rows[SpgemmMakes(step->accumulator, b) ? SPGEMM_ROWS_ESC : SPGEMM_ROWS_SORT] += host->count.rows[b];
+  for (int b = COUNT_128; b < COUNT_WINDOW; b++) step->rows[SPGEMM_ROWS_HASH] += host->count.rows[b];
   step->rows[SPGEMM_ROWS_WINDOW] = host->count.rows[COUNT_WINDOW];
   return SYS_SUCCESS;
 }
@@ -121,16 +240,6 @@ static SpgemmSorted StepSorted(const SpgemmStep *step)
   return sorted;
 }
 
-/* Memory that one can do without */
-static bool StepTakeIfThere(SpgemmDevice *S, size_t bytes, SpgemmArray *array, cudaStream_t stream)
-{
-  const double asked = S->info.bytes_asked;
-  const bool   there = SpgemmTake(S, bytes, array, stream) == SYS_SUCCESS;
-
-  S->info.bytes_asked = asked;
-  return there;
-}
-
 /* Room for the columns of rows that are sorted, for the words of most other rows, if they are most rows, and for the bits of units, if products are many for
    their words: otherwise it takes no longer to set them again */
 static SysStatus StepTakeKept(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
@@ -141,7 +250,9 @@ static SysStatus StepTakeKept(SpgemmDevice *S, SpgemmStep *step, cudaStream_t st
   const double          bits = 33. / 32 * (double)host->window_words + (double)host->units;
   double                rows = 0, half;
 
-  for (int b = COUNT_SORT_64; b <= COUNT_SORT_512; b++) room += (size_t)host->count.rows[b] * (size_t)SpgemmDeviceSortRoom(b);
+  for (int b = COUNT_SORT_64; b <= COUNT_SORT_512; b++) {
+    if (!SpgemmMakes(step->accumulator, b)) room += (size_t)host->count.rows[b] * (size_t)SpgemmDeviceSortRoom(b);
+  }
   if (room) {
     SYS_CALL(SpgemmTake(S, sizeof(unsigned) * m, &step->sorted_place, stream));
     (void)StepTakeIfThere(S, sizeof(int) * room, &step->sorted, stream);
@@ -151,7 +262,6 @@ static SysStatus StepTakeKept(SpgemmDevice *S, SpgemmStep *step, cudaStream_t st
   if (half > SPGEMM_MOST_KEPT || host->count.rows[COUNT_WINDOW] > rows) half = SPGEMM_MOST_KEPT;
   rows += host->count.rows[COUNT_WINDOW];
   step->capacity = half > 16 ? ((int)half + 7) / 8 * 8 : 16;
-  SYS_CALL(SpgemmTake(S, m, &step->kept_words, stream));
   SYS_CUDA(cudaMemsetAsync(step->kept_words.data, SPGEMM_NOT_KEPT, m, stream));
   if (rows <= 0.5 * (double)m || !StepTakeIfThere(S, sizeof(uint2) * m * (size_t)step->capacity, &step->kept_word, stream)) step->capacity = 0;
   if (host->units && 3 * bits < step->products && bits < (double)SPGEMM_NOWORD) (void)StepTakeIfThere(S, sizeof(unsigned) * (size_t)bits, &step->kept_bits, stream);
@@ -167,59 +277,67 @@ static SysStatus StepCountRows(SpgemmDevice *S, const SpgemmStep *step, const Sp
   const int                  windows  = (int)host->count.rows[COUNT_WINDOW];
   const int                 *rows     = (const int *)step->pattern_rows.data + step->m - windows;
   SpgemmUnit                *unit     = (SpgemmUnit *)step->unit.data;
-  int                       *size = (int *)w->size.data, *first = (int *)w->first.data, next = 0;
+  int                       *size = (int *)w->size.data, *first = (int *)w->first.data, kernels = windows > 0;
   SpgemmKept                 kept   = StepKept(step);
   const SpgemmSorted         sorted = StepSorted(step);
+  SpgemmMade                 made   = StepMade(step);
   int64_t                    offset = 0;
+  Streams                    streams;
 
   kept.bits_next = &counters->bits_next;
-  SYS_CALL(StepFork(context, stream));
-  SYS_CALL(SpgemmDeviceUnits(windows, rows, size, (const uint2 *)w->range.data, unit, first, counters, context->side[0]));
-  SYS_CALL(SpgemmDeviceWindowCount(P, unit, step->units, &kept, context->side[0]));
-  SYS_CALL(SpgemmDeviceSumUnits(windows, rows, first, unit, size, context->side[0]));
+  made.next      = &counters->made_next;
+  for (int b = COUNT_COPY + 1; b < COUNT_WINDOW; b++) kernels += host->count.rows[b] > 0;
+  SYS_CALL(StepFork(context, kernels, stream, &streams));
+  if (windows) {
+    const cudaStream_t side = StepStream(&streams);
+
+    SYS_CALL(SpgemmDeviceUnits(windows, rows, size, (const uint2 *)w->range.data, unit, first, counters, side));
+    SYS_CALL(SpgemmDeviceWindowCount(P, unit, step->units, &kept, side));
+    SYS_CALL(SpgemmDeviceSumUnits(windows, rows, first, unit, size, side));
+  }
   for (int b = COUNT_WINDOW - 1; b > COUNT_COPY; b--) {
     const int n = (int)host->count.rows[b];
 
     rows -= n;
     if (!n) continue;
-    const cudaStream_t side = context->side[1 + next++ % (SPGEMM_STREAMS - 1)];
+    const cudaStream_t side = StepStream(&streams);
     if (b >= COUNT_128) SYS_CALL(SpgemmDeviceHashCount(P, b, rows, n, size, &kept, side));
+    else if (b == COUNT_MERGE) SYS_CALL(SpgemmDeviceMergeRows(P, rows, n, (const uint2 *)w->range.data, (const unsigned *)w->work.data, size, &made, side));
+    else if (b < COUNT_SORT_64) SYS_CALL(SpgemmDeviceHeapRows(P, b, rows, n, (const uint2 *)w->range.data, (const unsigned *)w->work.data, size, &made, side));
+    else if (SpgemmMakes(step->accumulator, b)) SYS_CALL(SpgemmDeviceEscRows(P, b, rows, n, (const uint2 *)w->range.data, size, &made, side));
     else {
       SYS_CALL(SpgemmDeviceSortCount(P, b, rows, n, size, &sorted, offset, side));
       offset += (int64_t)n * SpgemmDeviceSortRoom(b);
     }
   }
-  return StepJoin(context, stream);
+  return StepJoin(&streams);
 }
 
 static SysStatus StepCount(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, Counting *w, cudaStream_t stream)
 {
   const SpgemmCounters *host = S->context->counters;
   const size_t          m    = (size_t)A->m;
-  size_t                scan;
   SpgemmOperands        P;
   SpgemmCounters       *counters;
-  int                  *size, total = 0;
+  int                  *size, total = 0, rows;
 
   SYS_CALL(StepClassify(S, step, A, B, w, stream));
-  SYS_CALL(SpgemmTake(S, sizeof(SpgemmUnit) * (size_t)step->units, &step->unit, stream));
-  SYS_CALL(SpgemmTake(S, sizeof(int) * (size_t)host->count.rows[COUNT_WINDOW], &w->first, stream));
+  if (step->units) {
+    SYS_CALL(SpgemmTake(S, sizeof(SpgemmUnit) * (size_t)step->units, &step->unit, stream));
+    SYS_CALL(SpgemmTake(S, sizeof(int) * (size_t)host->count.rows[COUNT_WINDOW], &w->first, stream));
+  }
   SYS_CALL(StepTakeKept(S, step, stream));
-  SYS_CALL(SpgemmTake(S, m, &w->pattern, stream));
-  SYS_CALL(SpgemmTake(S, m, &w->values, stream));
   SYS_CALL(SpgemmTake(S, sizeof(int) * (m + 1), &step->i, stream));
   SYS_CALL(SpgemmTake(S, sizeof(int) * m, &step->values_rows, stream));
-  SYS_CALL(SpgemmDeviceScanSize(step->m, &scan));
-  SYS_CALL(SpgemmTake(S, scan, &w->scan, stream));
   P        = StepOperands(step, A, B);
   counters = (SpgemmCounters *)w->counters.data;
   size     = (int *)w->size.data;
   SYS_CALL(StepCountRows(S, step, &P, w, stream));
-  SYS_CALL(
-    SpgemmDeviceReclassify(step->m, (const unsigned char *)w->kind.data, (const unsigned char *)step->kept_words.data, step->sorted.data != NULL, size, (const unsigned *)w->work.data, P.Ai, (unsigned char *)w->pattern.data, (unsigned char *)w->values.data, counters, stream));
+  SYS_CALL(SpgemmDeviceReclassify(step->m, step->accumulator, (const unsigned char *)w->kind.data, (const unsigned char *)step->kept_words.data, step->sorted.data != NULL, size, (const unsigned *)w->work.data, P.Ai, (unsigned char *)w->pattern.data,
+                                  (unsigned char *)w->values.data, counters, stream));
   SYS_CALL(SpgemmDeviceScatter(step->m, (const unsigned char *)w->pattern.data, 255, (int *)step->pattern_rows.data, &counters->pattern, stream));
   SYS_CALL(SpgemmDeviceScatter(step->m, (const unsigned char *)w->values.data, 255, (int *)step->values_rows.data, &counters->values, stream));
-  SYS_CALL(SpgemmDeviceScan(step->m, size, (int *)step->i.data, w->scan.data, scan, stream));
+  SYS_CALL(SpgemmDeviceScan(step->m, size, (int *)step->i.data, w->scan.data, w->scan_bytes, stream));
   SYS_CALL(StepCounters(S, w, stream));
   S->info.nonzeros = (double)host->nonzeros;
   if (host->nonzeros > INT_MAX) return SYS_TOO_LARGE;
@@ -233,10 +351,16 @@ static SysStatus StepCount(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, c
     step->parts[c] = (int)host->parts[c];
     total += step->parts[c];
   }
-  SYS_CALL(SpgemmTake(S, sizeof(SpgemmPart) * (size_t)total, &step->part, stream));
-  SYS_CALL(SpgemmTake(S, sizeof(int) * SPGEMM_PART_KINDS * (size_t)total, &step->order, stream));
-  SYS_CALL(SpgemmTake(S, sizeof(unsigned) * 2 * SPGEMM_PART_KINDS * SPGEMM_PART_CLASSES, &step->kinds, stream));
-  return SpgemmDeviceParts(step->values[VALUES_PARTS], (const int *)step->values_rows.data + step->m - step->values[VALUES_PARTS], size, (const unsigned *)w->work.data, (SpgemmPart *)step->part.data, counters, stream);
+  rows = step->values[2 * VALUES_PARTS] + step->values[2 * VALUES_PARTS + 1];
+  if (!total) return SYS_SUCCESS;
+  SYS_CALL(SpgemmTakePieces(S, &step->part_memory,
+                            {
+                              {&step->part,  sizeof(SpgemmPart) * (size_t)total                            },
+                              {&step->order, sizeof(int) * SPGEMM_PART_KINDS * (size_t)total               },
+                              {&step->kinds, sizeof(unsigned) * 2 * SPGEMM_PART_KINDS * SPGEMM_PART_CLASSES}
+  },
+                            stream));
+  return SpgemmDeviceParts(rows, (const int *)step->values_rows.data + step->m - rows, size, (const unsigned *)w->work.data, (SpgemmPart *)step->part.data, counters, stream);
 }
 
 SysStatus SpgemmStepCount(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, cudaStream_t stream)
@@ -246,20 +370,22 @@ SysStatus SpgemmStepCount(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, co
 
   memset(&w, 0, sizeof(w));
   status = StepCount(S, step, A, B, &w, stream);
-  SpgemmDrop(S, {&w.counters, &w.size, &w.work, &w.range, &w.kind, &w.pattern, &w.values, &w.first, &w.scan, &w.long_rows}, stream);
+  SpgemmDrop(S, {&w.memory, &w.first}, stream);
   return status;
 }
 
 static void StepDropPattern(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
 {
-  SpgemmDrop(S, {&step->pattern_rows, &step->unit, &step->rowB, &step->wordB, &step->kept_word, &step->kept_words, &step->kept_bits, &step->sorted, &step->sorted_place}, stream);
+  SpgemmDrop(S, {&step->pattern_memory, &step->unit, &step->kept_word, &step->kept_bits, &step->sorted, &step->sorted_place}, stream);
 }
 
 static SysStatus StepRowsPattern(const SpgemmStep *step, const SpgemmOperands *P, int bin, const int *rows, int n, const int *i, int *j, cudaStream_t stream)
 {
   const SpgemmKept   kept   = StepKept(step);
   const SpgemmSorted sorted = StepSorted(step);
+  const SpgemmMade   made   = StepMade(step);
 
+  if (bin >= PATTERN_MADE_64) return SpgemmDeviceMadePattern(&made, bin == PATTERN_MADE_64, rows, n, i, j, stream);
   if (bin >= PATTERN_SORT_64) return SpgemmDeviceSortPattern(P, bin - PATTERN_SORT_64 + COUNT_SORT_64, rows, n, i, j, stream);
   if (bin >= PATTERN_SORTED_64) return SpgemmDeviceSortedPattern(&sorted, bin == PATTERN_SORTED_64, rows, n, i, j, stream);
   return SpgemmDeviceHashPattern(P, &kept, bin, rows, n, i, j, stream);
@@ -272,30 +398,34 @@ SysStatus SpgemmStepPattern(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, 
   const int                 *rows    = (const int *)step->pattern_rows.data + step->m;
   const SpgemmPart          *parts   = (const SpgemmPart *)step->part.data;
   const SpgemmKept           kept    = StepKept(step);
-  int                       *order = (int *)step->order.data, next = 0;
+  int                       *order = (int *)step->order.data, kernels = step->units > 0;
+  Streams                    streams;
 
-  SYS_CALL(StepFork(context, stream));
-  SYS_CALL(SpgemmDeviceWindowPattern(&P, (const SpgemmUnit *)step->unit.data, step->units, &kept, i, j, context->side[0]));
+  for (int b = 0; b < SPGEMM_BINS; b++) kernels += b != PATTERN_EMPTY && b != PATTERN_WINDOW && step->pattern[b];
+  SYS_CALL(StepFork(context, kernels, stream, &streams));
+  if (step->units) SYS_CALL(SpgemmDeviceWindowPattern(&P, (const SpgemmUnit *)step->unit.data, step->units, &kept, i, j, StepStream(&streams)));
   for (int b = SPGEMM_BINS - 1; b >= 0; b--) {
     rows -= step->pattern[b];
-    if (step->pattern[b]) SYS_CALL(StepRowsPattern(step, &P, b, rows, step->pattern[b], i, j, context->side[1 + next++ % (SPGEMM_STREAMS - 1)]));
+    if (b != PATTERN_EMPTY && b != PATTERN_WINDOW && step->pattern[b]) SYS_CALL(StepRowsPattern(step, &P, b, rows, step->pattern[b], i, j, StepStream(&streams)));
   }
-  SYS_CALL(StepJoin(context, stream));
+  SYS_CALL(StepJoin(&streams));
   StepDropPattern(S, step, stream);
-  if (!step->values[VALUES_PARTS]) return SYS_SUCCESS;
+  if (!step->part.data) return SYS_SUCCESS;
   SYS_CUDA(cudaMemsetAsync(step->kinds.data, 0, step->kinds.bytes, stream));
-  SYS_CALL(StepFork(context, stream));
+  kernels = 0;
+  for (int c = 0; c < SPGEMM_PART_CLASSES; c++) kernels += step->parts[c] > 0;
+  SYS_CALL(StepFork(context, kernels, stream, &streams));
   for (int c = SPGEMM_PART_CLASSES - 1; c >= 0; c--) {
-    SYS_CALL(SpgemmDeviceOrderParts(c, parts, step->parts[c], i, j, order, (unsigned *)step->kinds.data + 2 * SPGEMM_PART_KINDS * c, context->side[c]));
+    if (step->parts[c]) SYS_CALL(SpgemmDeviceOrderParts(c, parts, step->parts[c], i, j, order, (unsigned *)step->kinds.data + 2 * SPGEMM_PART_KINDS * c, StepStream(&streams)));
     parts += step->parts[c];
     order += (size_t)SPGEMM_PART_KINDS * (size_t)step->parts[c];
   }
-  return StepJoin(context, stream);
+  return StepJoin(&streams);
 }
 
 static SpgemmPlaces StepPlaces(const SpgemmStep *step)
 {
-  const SpgemmPlaces places = {(unsigned short *)step->place.data, (unsigned long long *)step->offset.data, (uint4 *)step->pair.data, (uint2 *)step->list.data, (unsigned *)step->pair_next.data};
+  const SpgemmPlaces places = {(unsigned short *)step->place.data, (unsigned long long *)step->offset.data, (uint4 *)step->pair.data, (uint2 *)step->list.data, (unsigned *)step->pair_next.data, (const unsigned *)step->made_place.data};
 
   return places;
 }
@@ -329,44 +459,63 @@ static SysStatus StepTakePlaces(SpgemmDevice *S, SpgemmStep *step, const SysCSR 
   return SYS_SUCCESS;
 }
 
-/* The longest rows first */
+/* The longest rows first. Of rows that were made as they were counted, the first values are there. */
 static SysStatus StepRowValues(const SpgemmDevice *S, const SpgemmStep *step, const SysCSR *A, const SysCSR *B, const int *i, const int *j, SysScalar *a, cudaStream_t stream)
 {
   const SpgemmDeviceContext *context = S->context;
   const SpgemmOperands       P       = StepOperands(step, A, B);
   SpgemmPlaces               places  = StepPlaces(step);
   const SpgemmPart          *parts   = (const SpgemmPart *)step->part.data;
+  const SpgemmMade           made    = StepMade(step);
   const int                 *rows = (const int *)step->values_rows.data + step->m, *order = (const int *)step->order.data;
-  int                        next = 0;
+  int                        kernels = 0;
+  Streams                    streams;
 
-  for (int c = 0; c < SPGEMM_PART_CLASSES; c++) SYS_CUDA(cudaMemsetAsync((unsigned *)step->kinds.data + (2 * c + 1) * SPGEMM_PART_KINDS, 0, sizeof(unsigned) * SPGEMM_PART_KINDS, stream));
-  SYS_CALL(StepFork(context, stream));
+  for (int b = 0; b < SPGEMM_BINS; b++) kernels += b / 2 != VALUES_EMPTY && step->values[b];
+  for (int c = 0; c < SPGEMM_PART_CLASSES; c++) {
+    if (!step->parts[c]) continue;
+    SYS_CUDA(cudaMemsetAsync((unsigned *)step->kinds.data + (2 * c + 1) * SPGEMM_PART_KINDS, 0, sizeof(unsigned) * SPGEMM_PART_KINDS, stream));
+    kernels = SPGEMM_STREAMS;
+  }
+  SYS_CALL(StepFork(context, kernels, stream, &streams));
   for (int c = SPGEMM_PART_CLASSES - 1; c >= 0; c--) {
-    if (step->parts[c]) SYS_CALL(SpgemmDevicePartValues(&P, c, parts, order, (unsigned *)step->kinds.data + 2 * SPGEMM_PART_KINDS * c, step->parts[c], step->mode, &places, i, j, a, context->side));
+    if (step->parts[c]) SYS_CALL(SpgemmDevicePartValues(&P, c, parts, order, (unsigned *)step->kinds.data + 2 * SPGEMM_PART_KINDS * c, step->parts[c], step->mode, &places, i, j, a, streams.stream));
     parts += step->parts[c];
     places.list += step->parts[c];
     order += (size_t)SPGEMM_PART_KINDS * (size_t)step->parts[c];
   }
-  for (int b = SPGEMM_BINS - 1; b >= 0; b--) {
-    rows -= step->values[b];
-    if (step->values[b]) SYS_CALL(SpgemmDeviceValues(&P, b, rows, step->values[b], step->mode, &places, i, j, a, context->side[next++ % SPGEMM_STREAMS]));
+  for (int v = SPGEMM_BINS / 2 - 1; v >= 0; v--) {
+    const int copied = made.value ? step->values[2 * v + 1] : 0, n = step->values[2 * v] + step->values[2 * v + 1] - copied;
+
+    rows -= copied;
+    if (copied) SYS_CALL(SpgemmDeviceMadeValues(&made, v <= VALUES_8_64, rows, copied, i, a, StepStream(&streams)));
+    rows -= n;
+    if (v != VALUES_EMPTY && v != VALUES_PARTS && n) SYS_CALL(SpgemmDeviceValues(&P, v, rows, n, step->mode, &places, i, j, a, StepStream(&streams)));
   }
-  return StepJoin(context, stream);
+  return StepJoin(&streams);
 }
 
 /* A second request for values means that more will follow: then places are kept */
-SysStatus SpgemmStepValues(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, const int *i, const int *j, SysScalar *a, cudaStream_t stream)
+SysStatus SpgemmStepFirstValues(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, const int *i, const int *j, SysScalar *a, cudaStream_t stream)
 {
-  if (step->again == 1) SYS_CALL(StepTakePlaces(S, step, A, B, stream));
   SYS_CALL(StepRowValues(S, step, A, B, i, j, a, stream));
+  StepDropMade(S, step, stream);
   if (step->mode == SPGEMM_KEEP) step->mode = SPGEMM_KNOWN;
   if (step->again < 2) step->again++;
   return SYS_SUCCESS;
+}
+
+SysStatus SpgemmStepValues(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, const int *i, const int *j, SysScalar *a, cudaStream_t stream)
+{
+  StepDropMade(S, step, stream);
+  if (step->again == 1) SYS_CALL(StepTakePlaces(S, step, A, B, stream));
+  return SpgemmStepFirstValues(S, step, A, B, i, j, a, stream);
 }
 
 void SpgemmStepDrop(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
 {
   StepDropPattern(S, step, stream);
   StepDropPlaces(S, step, stream);
-  SpgemmDrop(S, {&step->i, &step->values_rows, &step->part, &step->order, &step->kinds}, stream);
+  StepDropMade(S, step, stream);
+  SpgemmDrop(S, {&step->i, &step->values_rows, &step->part_memory}, stream);
 }

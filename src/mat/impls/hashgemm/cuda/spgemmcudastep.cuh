@@ -22,23 +22,28 @@ typedef struct {
 } SpgemmArray;
 
 typedef struct {
-  int         m;
-  int64_t     nz;
-  double      products, rows[SPGEMM_ROWS_KINDS];
-  int         pattern[SPGEMM_BINS], values[SPGEMM_BINS], parts[SPGEMM_PART_CLASSES], units; /* how many */
-  SpgemmArray i;
-  SpgemmArray pattern_rows, unit, rowB, wordB, kept_word, kept_words, kept_bits, sorted, sorted_place; /* until the pattern is made: rows, bin after bin; units; words of B; words, bits and columns of the result */
-  int         capacity;                                                                                /* of kept_word */
-  SpgemmArray values_rows, part, order, kinds;                                                         /* for values: rows; parts, those of each kind, and how many these are */
-  double      pairs;                                                                                   /* of parts and entries of A */
-  int         again, mode;                                                                             /* values were made never, once or more often; how the next will be */
-  SpgemmArray place, offset, pair, list, pair_next;
+  int               m;
+  int64_t           nz;
+  double            products, rows[SPGEMM_ROWS_KINDS];
+  int               pattern[SPGEMM_BINS], values[SPGEMM_BINS], parts[SPGEMM_PART_CLASSES], units; /* how many */
+  SpgemmArray       i;
+  SpgemmArray       pattern_memory, pattern_rows, rowB, wordB, kept_words; /* until the pattern is made: rows, bin after bin; words of B; words kept of each row; */
+  SpgemmArray       unit, kept_word, kept_bits, sorted, sorted_place;      /* units; words, bits and columns of the result */
+  int               capacity;                                              /* of kept_word */
+  SpgemmAccumulator accumulator;
+  SpgemmArray       made_memory, made_column, made_value, made_place; /* until the first values are made */
+  SpgemmArray       values_rows, part_memory, part, order, kinds;     /* for values: rows; parts, those of each kind, and how many these are */
+  double            pairs;                                            /* of parts and entries of A */
+  int               again, mode;                                      /* values were made never, once or more often; how the next will be */
+  SpgemmArray       place, offset, pair, list, pair_next;
 } SpgemmStep;
 
 struct _SpgemmDevice {
   SpgemmDeviceContext *context;
   SpgemmType           type;
-  int                  right; /* A (B C) instead of (A B) C */
+  SpgemmAccumulator    accumulator;
+  bool                 makes;   /* values as entries are counted; then those of the first of two products are made at once */
+  int                  reverse; /* of two steps, the other order */
   int                  nstep;
   int64_t              size[3][3];       /* of A, B, C: rows, columns, entries */
   SpgemmStep           step[2];          /* the last makes the result */
@@ -48,11 +53,19 @@ struct _SpgemmDevice {
   SpgemmInfo           info;
 };
 
+/* Several arrays in one allocation, which is dropped as memory */
+typedef struct {
+  SpgemmArray *array;
+  size_t       bytes;
+} SpgemmPiece;
+
 SysStatus SpgemmTake(SpgemmDevice *, size_t bytes, SpgemmArray *, cudaStream_t);
+SysStatus SpgemmTakePieces(SpgemmDevice *, SpgemmArray *memory, std::initializer_list<SpgemmPiece>, cudaStream_t);
 void      SpgemmDrop(SpgemmDevice *, std::initializer_list<SpgemmArray *>, cudaStream_t);
 
 /* The entries of the rows; the pattern in i and j, of which i is that of the step; values, again and again */
 SysStatus SpgemmStepCount(SpgemmDevice *, SpgemmStep *, const SysCSR *A, const SysCSR *B, cudaStream_t);
 SysStatus SpgemmStepPattern(SpgemmDevice *, SpgemmStep *, const SysCSR *A, const SysCSR *B, const int *i, int *j, cudaStream_t);
 SysStatus SpgemmStepValues(SpgemmDevice *, SpgemmStep *, const SysCSR *A, const SysCSR *B, const int *i, const int *j, SysScalar *a, cudaStream_t);
+SysStatus SpgemmStepFirstValues(SpgemmDevice *, SpgemmStep *, const SysCSR *A, const SysCSR *B, const int *i, const int *j, SysScalar *a, cudaStream_t); /* of the operands that were counted */
 void      SpgemmStepDrop(SpgemmDevice *, SpgemmStep *, cudaStream_t);

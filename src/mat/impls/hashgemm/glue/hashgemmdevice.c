@@ -53,8 +53,9 @@ PetscErrorCode HashGEMMDeviceTell(Mat C, const SpgemmInfo *info)
 {
   PetscFunctionBegin;
   PetscCall(PetscLogGpuFlops(2 * info->products));
-  PetscCall(PetscInfo(C, "%s: %.0f multiplications, %.0f nonzeros, on the GPU; rows empty %.0f, copied %.0f, by hash %.0f, by windows %.0f; bytes kept for new values %.0f, at most in use besides the result %.0f\n", MatProductTypes[C->product->type],
-                      info->products, info->nonzeros, info->rows[SPGEMM_ROWS_EMPTY], info->rows[SPGEMM_ROWS_COPIED], info->rows[SPGEMM_ROWS_HASH], info->rows[SPGEMM_ROWS_WINDOW], info->bytes_kept, info->bytes_peak));
+  PetscCall(PetscInfo(C, "%s: %.0f multiplications, %.0f nonzeros, on the GPU; rows empty %.0f, copied %.0f, by hash %.0f, by windows %.0f, sorted %.0f, by esc %.0f, by heap %.0f, by merge %.0f; bytes kept for new values %.0f, at most in use besides the result %.0f\n",
+                      MatProductTypes[C->product->type], info->products, info->nonzeros, info->rows[SPGEMM_ROWS_EMPTY], info->rows[SPGEMM_ROWS_COPIED], info->rows[SPGEMM_ROWS_HASH], info->rows[SPGEMM_ROWS_WINDOW], info->rows[SPGEMM_ROWS_SORT], info->rows[SPGEMM_ROWS_ESC],
+                      info->rows[SPGEMM_ROWS_HEAP], info->rows[SPGEMM_ROWS_MERGE], info->bytes_kept, info->bytes_peak));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -149,13 +150,13 @@ PetscErrorCode HashGEMMDeviceRoom(Mat C, PetscBool *enough)
 /* ------------------------------------------------- a new product ------------------------------------------------- */
 
 /* Counts, and queues all work on the device. If only the values find no memory, rows->a is NULL. */
-PetscErrorCode HashGEMMDeviceMake(SpgemmType type, const SysCSR factor[], SpgemmDevice **spgemm, SpgemmInfo *info, HashGEMMRows *rows, SysStatus *status)
+PetscErrorCode HashGEMMDeviceMake(SpgemmType type, SpgemmAccumulator accumulator, const SysCSR factor[], SpgemmDevice **spgemm, SpgemmInfo *info, HashGEMMRows *rows, SysStatus *status)
 {
   const SysStream stream = PetscDefaultCudaStream;
 
   PetscFunctionBegin;
   SpgemmSize(type, &factor[0], &factor[1], &factor[2], &rows->m, &rows->n);
-  *status  = SpgemmDeviceCreate(HashGEMMDeviceContext, type, &factor[0], &factor[1], &factor[2], stream, spgemm, info);
+  *status  = SpgemmDeviceCreate(HashGEMMDeviceContext, type, accumulator, &factor[0], &factor[1], &factor[2], stream, spgemm, info);
   rows->nz = (int64_t)info->nonzeros;
   if (*status || !rows->nz) PetscFunctionReturn(PETSC_SUCCESS);
   info->bytes_asked = (double)rows->nz * sizeof(*rows->j);
@@ -165,7 +166,7 @@ PetscErrorCode HashGEMMDeviceMake(SpgemmType type, const SysCSR factor[], Spgemm
   if (*status) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCUDA(cudaEventRecord(hashgemm_made, stream));
   if (SpgemmDeviceAllocate(HashGEMMDeviceContext, rows->nz * sizeof(*rows->a), (void **)&rows->a, stream)) rows->a = NULL;
-  else *status = SpgemmDeviceRevalue(*spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, rows->a, stream);
+  else *status = SpgemmDeviceFirstValues(*spgemm, &factor[0], &factor[1], &factor[2], rows->i, rows->j, rows->a, stream);
   SpgemmDeviceGetInfo(*spgemm, info);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -248,7 +249,7 @@ PetscErrorCode HashGEMMDeviceSymbolic(Mat C, SpgemmType type, HashGEMMProduct *p
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMGetFactors(C, HashGEMMDeviceGetCSR, factor));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(HashGEMMDeviceMake(type, factor, &p->device, &info, &rows, &status));
+  PetscCall(HashGEMMDeviceMake(type, p->options.accumulator, factor, &p->device, &info, &rows, &status));
   PetscCall(PetscLogGpuTimeEnd());
   if (status == SYS_TOO_LARGE) PetscCall(HashGEMMCheck(PETSC_COMM_SELF, status, info.nonzeros, 0, 0));
   PetscCall(HashGEMMDeviceCheck(status, done));

@@ -12,7 +12,7 @@
 /* *done is PETSC_FALSE if memory is short. The arrays of HashGEMMRows are on the device, in memory of the pool of the products. */
 extern PetscErrorCode HashGEMMDeviceStart(PetscBool *done);
 extern PetscErrorCode HashGEMMDeviceCheck(SysStatus, PetscBool *done);
-extern PetscErrorCode HashGEMMDeviceMake(SpgemmType, const SysCSR factor[], SpgemmDevice **, SpgemmInfo *, HashGEMMRows *, SysStatus *);
+extern PetscErrorCode HashGEMMDeviceMake(SpgemmType, SpgemmAccumulator, const SysCSR factor[], SpgemmDevice **, SpgemmInfo *, HashGEMMRows *, SysStatus *);
 extern PetscErrorCode HashGEMMDeviceRoom(Mat, PetscBool *enough);
 extern PetscErrorCode HashGEMMDeviceGetCSR(Mat, SysCSR *);
 extern PetscErrorCode HashGEMMDeviceGetArrays(Mat, const int **i, const int **j, PetscScalar **a);

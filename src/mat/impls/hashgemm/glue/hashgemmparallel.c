@@ -457,7 +457,7 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
   PetscCall(HashGEMMRightValuesBegin(B, q, &here));
   PetscCall(HashGEMMMakeLeft(A, (PetscBool)(type == SPGEMM_PTAP), q, &info, &status));
   PetscCall(HashGEMMRightValuesEnd(q, here));
-  if (q->device) PetscCall(HashGEMMDeviceMakeResult(C, type, q, &made));
+  if (q->device) PetscCall(HashGEMMDeviceMakeResult(C, type, p, q, &made));
   if (q->device && !made) PetscCall(HashGEMMLeaveDevice(A, B, (PetscBool)(type == SPGEMM_PTAP), q, &info, &status));
   if (!made && !status) status = HashGEMMMakeResult(type, &q->left, &q->right, &p->options, &p->spgemm, &q->result, &info);
   PetscCall(HashGEMMAgree(C, status, &info));

@@ -238,7 +238,7 @@ PetscErrorCode HashGEMMDeviceRightEnd(HashGEMMParallel *q)
 /* ------------------------------------------------- the local product ------------------------------------------------- */
 
 /* The local product; its pattern is copied to the host */
-PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, HashGEMMParallel *q, PetscBool *done)
+PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, const HashGEMMProduct *p, HashGEMMParallel *q, PetscBool *done)
 {
   HashGEMMDeviceParallel *d         = q->device;
   HashGEMMRows           *rows      = &d->result;
@@ -250,7 +250,7 @@ PetscErrorCode HashGEMMDeviceMakeResult(Mat C, SpgemmType type, HashGEMMParallel
   *done = PETSC_FALSE;
   if (d->failed || !d->left.nz || !d->right.nz) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(HashGEMMDeviceMake(type, factor, &d->spgemm, &info, rows, &status));
+  PetscCall(HashGEMMDeviceMake(type, p->options.accumulator, factor, &d->spgemm, &info, rows, &status));
   PetscCall(PetscLogGpuTimeEnd());
   if (status == SYS_TOO_LARGE) PetscFunctionReturn(PETSC_SUCCESS); /* the host will find the same, and all processes agree on the error */
   PetscCall(HashGEMMDeviceCheck(status, done));

@@ -4,7 +4,7 @@
 */
 #include "mat/impls/hashgemm/glue/hashgemm.h"
 
-const char *const MatHashGEMMAccumulators[] = {"auto", "hash", "hashvec", "heap", "dense", "MatHashGEMMAccumulator", "MAT_HASHGEMM_", NULL};
+const char *const MatHashGEMMAccumulators[] = {"auto", "hash", "hashvec", "heap", "dense", "window", "esc", "merge", "MatHashGEMMAccumulator", "MAT_HASHGEMM_", NULL};
 
 /* ------------------------------------------------- dispatch ------------------------------------------------- */
 
@@ -59,25 +59,26 @@ static const MatProductProvider MatProductProviderHashGEMM = {MATPRODUCTALGORITH
 - accumulator - one of `MatHashGEMMAccumulator`
 
   Options Database Key:
-. -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense> - the same
+. -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense,window,esc,merge> - the same
 
   Level: advanced
 
   Notes:
   The default chooses for each group of rows by the number of products, of entries, and the reach of the columns.
 
-  Products that are made on a GPU choose by themselves.
+  An accumulator makes the rows that it can. Other rows are made as by default: on the host those of esc and merge, on a GPU those of hashvec and merge, rows
+  of more than 512 products of esc and heap, and of more than 16 entries in the first factor of heap. `-info :mat` counts the rows of each.
 
 .seealso: `MatHashGEMMAccumulator`, `MATPRODUCTALGORITHMHASHGEMM`, `MATHASHGEMM`, `MatProductSetAlgorithm()`
 @*/
 PetscErrorCode MatHashGEMMSetAccumulator(Mat C, MatHashGEMMAccumulator accumulator)
 {
-  static int     numbers[] = {SPGEMM_AUTO, SPGEMM_HASH, SPGEMM_HASHVEC, SPGEMM_HEAP, SPGEMM_DENSE};
+  static int     numbers[] = {SPGEMM_AUTO, SPGEMM_HASH, SPGEMM_HASHVEC, SPGEMM_HEAP, SPGEMM_DENSE, SPGEMM_DENSE, SPGEMM_ESC, SPGEMM_MERGE};
   PetscContainer container;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(C, MAT_CLASSID, 1);
-  PetscCheck(accumulator >= MAT_HASHGEMM_AUTO && accumulator <= MAT_HASHGEMM_DENSE, PetscObjectComm((PetscObject)C), PETSC_ERR_ARG_OUTOFRANGE, "No such accumulator: %d; use MAT_HASHGEMM_AUTO, HASH, HASHVEC, HEAP or DENSE", (int)accumulator);
+  PetscCheck(accumulator >= MAT_HASHGEMM_AUTO && accumulator <= MAT_HASHGEMM_MERGE, PetscObjectComm((PetscObject)C), PETSC_ERR_ARG_OUTOFRANGE, "No such accumulator: %d; use MAT_HASHGEMM_AUTO, HASH, HASHVEC, HEAP, DENSE, WINDOW, ESC or MERGE", (int)accumulator);
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
   PetscCall(PetscContainerSetPointer(container, &numbers[accumulator]));
   PetscCall(PetscObjectCompose((PetscObject)C, "MatHashGEMMAccumulator", (PetscObject)container));
@@ -106,10 +107,10 @@ static const char *const HashGEMMOptions[] = {"mat_hashgemm_accumulator", NULL};
    In a PETSc with CUDA, and with a GPU there, the matrix lives on the GPU, a `MATAIJCUSPARSE` by name, and these products are made there.
 
    Options Database Keys:
-+  -mat_type hashgemm                                       - sets the type, in `MatSetFromOptions()`
-.  -mat_hashgemm_device <auto,cpu,gpu>                      - where the matrix lives
-.  -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense> - what the entries of a row are gathered in
--  -petscamb_for_aij hashgemm                               - all `MATAIJ` and `MATAIJCUSPARSE` matrices of the program multiply that way; also -hashgemm_for_aij
++  -mat_type hashgemm                                                        - sets the type, in `MatSetFromOptions()`
+.  -mat_hashgemm_device <auto,cpu,gpu>                                       - where the matrix lives
+.  -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense,window,esc,merge> - what the entries of a row are gathered in
+-  -petscamb_for_aij hashgemm                                                - all `MATAIJ` and `MATAIJCUSPARSE` matrices of the program multiply that way; also -hashgemm_for_aij
 
    Level: beginner
 

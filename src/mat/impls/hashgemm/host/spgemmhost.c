@@ -50,7 +50,7 @@ struct _Spgemm {
   SpgemmType           type;
   SpgemmOptions        options;
   const SpgemmKernels *kernels;
-  int                  right; /* A (B C) instead of (A B) C */
+  int                  reverse; /* of two steps, the other order */
   int                  nstep;
   Step                 step[2]; /* the last makes the result */
   SpgemmTranspose      transpose;
@@ -66,6 +66,15 @@ static void SpgemmAccount(Spgemm *S, double bytes)
   if (S->bytes > S->info.bytes_peak) S->info.bytes_peak = S->bytes;
 }
 
+/* A power of two, as the windows of a thread are */
+static int64_t SpgemmWindow(int nthread)
+{
+  int64_t columns = SPGEMM_DENSE_MAX;
+
+  while (columns > SPGEMM_BLOCK && (double)nthread * (double)columns * (double)(sizeof(SysScalar) + 1) > SPGEMM_WINDOWS) columns /= 2;
+  return columns;
+}
+
 /* The operands of a step; those of the first come from the arguments and the transpose alone */
 static SpgemmProduct SpgemmStepOperands(const Spgemm *S, int step, const SysCSR *A, const SysCSR *B, const SysCSR *C)
 {
@@ -73,7 +82,7 @@ static SpgemmProduct SpgemmStepOperands(const Spgemm *S, int step, const SysCSR 
   const SysCSR *left, *right;
   SpgemmProduct P;
 
-  SpgemmFactors(S->type, last, S->right, A, B, C, &S->transpose.T, &S->inner, &left, &right);
+  SpgemmFactors(S->type, last, S->reverse, A, B, C, &S->transpose.T, &S->inner, &left, &right);
   memset(&P, 0, sizeof(P));
   P.A           = *left;
   P.B           = *right;
@@ -81,6 +90,7 @@ static SpgemmProduct SpgemmStepOperands(const Spgemm *S, int step, const SysCSR 
   P.lengthB     = P.B.m ? (double)P.B.i[P.B.m] / (double)P.B.m : 0;
   P.longestB    = S->step[step].longestB;
   P.accumulator = S->options.accumulator;
+  P.window      = SpgemmWindow(S->options.nthread);
   P.same        = S->step[step].same;
   P.shift       = S->step[step].shift;
   /* nobody else sees the first result: it is sorted only where that costs nothing, or where the heap needs it */
@@ -89,12 +99,24 @@ static SpgemmProduct SpgemmStepOperands(const Spgemm *S, int step, const SysCSR 
   return P;
 }
 
-static double SpgemmProducts(const SysCSR *A, const SysCSR *B)
+static double SpgemmProducts(const SysCSR *A, const SysCSR *B, int nthread)
 {
   double n = 0;
 
+#if defined(_OPENMP)
+  #pragma omp parallel for num_threads(nthread) schedule(static) reduction(+ : n) if (A->i[A->m] > THREAD_COST)
+#endif
   for (SysInt k = 0; k < A->i[A->m]; k++) n += (double)(B->i[A->j[k] + 1] - B->i[A->j[k]]);
   return n;
+}
+
+/* The products of the first of two steps, in either order */
+static double SpgemmFirstProducts(const Spgemm *S, int reverse, const SysCSR *A, const SysCSR *B, const SysCSR *C)
+{
+  const SysCSR *left, *right;
+
+  SpgemmFactors(S->type, 0, reverse, A, B, C, &S->transpose.T, NULL, &left, &right);
+  return SpgemmProducts(left, right, S->options.nthread);
 }
 
 static int64_t SpgemmRowProducts(const SpgemmProduct *P, int64_t r)
@@ -399,9 +421,9 @@ static SysStatus SpgemmMakeSteps(Spgemm *S, const SysCSR *A, const SysCSR *B, co
     if (status) return status;
     SpgemmAccount(S, SpgemmTransposeBytes(&S->transpose));
   }
-  if (S->type == SPGEMM_ABC) S->right = SpgemmProducts(B, C) < SpgemmProducts(A, B);
   if (S->nstep == 2) {
-    status = SpgemmMakeInner(S, A, B, C);
+    S->reverse = SpgemmReverses(S->type, SpgemmFirstProducts(S, 0, A, B, C), SpgemmFirstProducts(S, 1, A, B, C));
+    status     = SpgemmMakeInner(S, A, B, C);
     if (status) return status;
   }
   return SpgemmMakeLast(S, A, B, C);
@@ -419,6 +441,7 @@ SysStatus SpgemmCreateWith(const SpgemmKernels *kernels, SpgemmType type, const 
   S->options = *options;
   S->kernels = kernels;
   if (S->options.nthread < 1) S->options.nthread = 1;
+  if (S->options.accumulator > SPGEMM_DENSE) S->options.accumulator = SPGEMM_AUTO;
   S->info.instructions = S->kernels->name;
   status               = SpgemmMakeSteps(S, A, B, C);
   if (info) SpgemmGetInfo(S, info);

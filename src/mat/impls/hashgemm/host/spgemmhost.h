@@ -24,7 +24,9 @@ typedef enum {
   SPGEMM_HASH,
   SPGEMM_HASHVEC,
   SPGEMM_HEAP,
-  SPGEMM_DENSE
+  SPGEMM_DENSE,
+  SPGEMM_ESC, /* on a device; the host chooses by itself then */
+  SPGEMM_MERGE
 } SpgemmAccumulator;
 
 typedef struct {
@@ -38,7 +40,7 @@ typedef struct {
   double      bytes_kept;   /* for new values: intermediate results, permutations, places, the order of the rows */
   double      bytes_peak;   /* the most that was allocated at a time besides the result, bytes_kept included */
   double      bytes_asked;  /* on a device: what could not be allocated, where memory was short */
-  double      rows[5];      /* on the host, by SpgemmAccumulator; [0]: copied, without one. On a device, by SpgemmDeviceRows. */
+  double      rows[8];      /* on the host, by SpgemmAccumulator; [0]: copied, without one. On a device, by SpgemmDeviceRows. */
   const char *instructions; /* "avx512", "avx2" or "plain"; NULL on a device */
 } SpgemmInfo;
 
@@ -59,15 +61,23 @@ static inline const SysCSR *SpgemmTransposed(SpgemmType type, const SysCSR *A, c
   return type == SPGEMM_ATB ? A : type == SPGEMM_ABT || type == SPGEMM_PTAP || type == SPGEMM_RART ? B : NULL;
 }
 
-/* The two factors of a step: in the first of two steps, whose result is inner, last is 0. T is the transposed operand. reverse: A (B C) in place of (A B) C. */
+/* The two factors of a step: in the first of two steps, whose result is inner, last is 0. T is the transposed operand. reverse: the other order, A (B C) in place
+   of (A B) C, (B^T A) B of B^T (A B), (B A) B^T of B (A B^T). */
 static inline void SpgemmFactors(SpgemmType type, int last, int reverse, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SysCSR *T, const SysCSR *inner, const SysCSR **left, const SysCSR **right)
 {
   /* by SpgemmType */
-  const SysCSR *const lefts[]  = {A, T, A, last ? T : A, last ? B : A, reverse ? (last ? A : B) : (last ? inner : A)};
-  const SysCSR *const rights[] = {B, B, T, last ? inner : B, last ? inner : T, reverse ? (last ? inner : C) : (last ? C : B)};
+  const SysCSR *const lefts[]  = {A, T, A, reverse ? (last ? inner : T) : (last ? T : A), reverse ? (last ? inner : B) : (last ? B : A), reverse ? (last ? A : B) : (last ? inner : A)};
+  const SysCSR *const rights[] = {B, B, T, reverse ? (last ? B : A) : (last ? inner : B), reverse ? (last ? T : A) : (last ? inner : T), reverse ? (last ? inner : C) : (last ? C : B)};
 
   *left  = lefts[type];
   *right = rights[type];
+}
+
+/* The other order of two steps is taken if its first step has fewer products: for three operands anyway; for P^T A P and R A R^T only if it has less than half of
+   them. There the second steps of both orders have as many, unless entries of the first result meet, which the usual order makes them do more often. */
+static inline int SpgemmReverses(SpgemmType type, double usual, double reverse)
+{
+  return type == SPGEMM_ABC ? reverse < usual : 2 * reverse < usual;
 }
 
 /* Makes the product, pattern and values, as far as it can without the arrays of the result. The operands must stay as they are until SpgemmFill(). */

@@ -20,6 +20,9 @@
 #if !defined(SPGEMM_DENSE_MAX) /* tests make do with less */
   #define SPGEMM_DENSE_MAX (1 << 22)
 #endif
+#if !defined(SPGEMM_WINDOWS)         /* and here too */
+  #define SPGEMM_WINDOWS (256 << 20) /* bytes of the windows of all threads: with many threads they are smaller */
+#endif
 #if !defined(SPGEMM_STREAM)        /* and here too */
   #define SPGEMM_STREAM (32 << 20) /* bytes of values, from which on a result is not expected to stay in a cache */
 #endif
@@ -95,6 +98,7 @@ typedef struct {
   const uint8_t    *same;              /* has row r of B the columns of row r - 1? NULL if hardly any has */
   const uint8_t    *shift;             /* how many rows of B after row r are each the one before moved by one column? NULL if hardly any */
   SpgemmAccumulator accumulator;
+  int64_t           window;    /* columns of a window at most, by auto */
   int               stream;    /* values of the result go around the caches, where they are many at a time */
   int               unsorted;  /* the result: columns of a row in any order, but for the first and the last: the smallest and the greatest */
   int               unsortedB; /* so is B */

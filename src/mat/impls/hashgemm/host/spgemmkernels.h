@@ -79,18 +79,18 @@ static SYS_INLINE int64_t RowReach(const Row *row)
 }
 
 /* Rows that are almost nothing but reach far are better in a table that is as short as they are */
-static SYS_INLINE int Dense(const Row *row, int64_t products)
+static SYS_INLINE int Dense(const SpgemmProduct *P, const Row *row, int64_t products)
 {
   const int64_t reach = RowReach(row);
 
-  return reach <= SPGEMM_DENSE_MAX && reach <= DENSE_REACH * products;
+  return reach <= P->window && reach <= DENSE_REACH * products;
 }
 
 static SYS_INLINE SpgemmAccumulator Choose(const SpgemmProduct *P, const Row *row)
 {
   if (row->end - row->k == 1 && !P->unsortedB) return SPGEMM_AUTO;
   if (P->accumulator) return P->accumulator;
-  return Dense(row, row->products) ? SPGEMM_DENSE : SPGEMM_HASH;
+  return Dense(P, row, row->products) ? SPGEMM_DENSE : SPGEMM_HASH;
 }
 
 #include "mat/impls/hashgemm/host/spgemmdense.h"
@@ -142,6 +142,7 @@ static SysStatus SYS_ISA_NAME(Count)(const SpgemmProduct *P, int64_t first, int6
         status = HashRow(1, 0, P, &row, w, &n, NULL, NULL);
         break;
       case SPGEMM_HASH:
+      default:
         status = HashRow(0, 0, P, &row, w, &n, NULL, NULL);
         break;
       }
@@ -182,6 +183,7 @@ static SYS_INLINE SysStatus FillRows(const SpgemmProduct *P, const Row *row, con
     status = HashRow(1, 1, P, row, w, n, j, a);
     break;
   case SPGEMM_HASH:
+  default:
     status = HashRow(0, 1, P, row, w, n, j, a);
     break;
   }
@@ -298,7 +300,7 @@ static SysStatus SYS_ISA_NAME(Revalue)(const SpgemmProduct *P, int64_t first, in
     run = RunLength(P, r, last);
     if (run > 1) {
       row = GetRow(P, r);
-      if (RowReach(&row) <= SPGEMM_DENSE_MAX && RunFits(P, &row, n)) {
+      if (RowReach(&row) <= P->window && RunFits(P, &row, n)) {
         status = SpgemmWorkWindow(w, RowReach(&row), 0);
         if (!status) status = RunRevalue(P, &row, run, w, n, j, a);
         if (status) return status;
@@ -308,7 +310,7 @@ static SysStatus SYS_ISA_NAME(Revalue)(const SpgemmProduct *P, int64_t first, in
     }
     row = (Row){P->A.i[r], P->A.i[r + 1], j[0], j[n - 1], 0};
     if (row.end - row.k == 1 && !P->unsortedB) CopyRow(P, &row, n, NULL, a);
-    else if (RowReach(&row) <= SPGEMM_DENSE_MAX) {
+    else if (RowReach(&row) <= P->window) {
       if (RowReach(&row) <= GROUP_SUMS / GROUP) g = Group(P, r, last);
       if (g == 1 && n <= PLACES_ROW) {
         if (P->places) {

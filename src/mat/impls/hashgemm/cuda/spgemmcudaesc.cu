@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Sparse products on the device: rows of few products by expanding, sorting and compressing, each by a team of 8, 16 or 32 threads. A row is made, columns
+   and values, as it is counted. The team expands all products into shared memory, sorts them in registers by column and then by number, which is the order of
+   A's entries, and adds those of a column one after the other.
+
+   Reference:
+.  * - W. Liu and B. Vinter, "A framework for general sparse matrix-matrix multiplication on GPUs and heterogeneous processors", Journal of Parallel and
+   Distributed Computing 85, 2015
+*/
+#include "mat/impls/hashgemm/cuda/spgemmcudaesc.cuh"
+
+#define BLOCK 128
+
+/* Expands the products; returns how many there are, to all lanes of the team */
+template <int T, int N>
+static __device__ __forceinline__ int EscExpand(const SpgemmOperands &P, int begin, int end, int low, int lane, EscRow<N> &own)
+{
+  const int most = TeamMost<T>(end - begin);
+  int       done = 0;
+
+  for (int k0 = 0; k0 < most; k0 += T) {
+    const int k    = begin + k0 + lane;
+    int       from = 0, length = 0, until, total;
+    SysScalar a = 0;
+
+    if (k < end) {
+      const int c = P.Aj[k];
+
+      from   = P.Bi[c];
+      length = P.Bi[c + 1] - from;
+      a      = P.Aa[k];
+    }
+    __syncwarp();
+    until = TeamUntil<T>(length, lane);
+    from -= until - length;
+    total          = __shfl_sync(SYS_ALL_LANES, until, T - 1, T);
+    const int last = TeamMost<T>(total);
+    for (int t0 = 0; t0 < last; t0 += T) {
+      const int t  = t0 + lane;
+      int       at = 0;
+
+      /* the first lane whose row of B goes beyond t */
+#pragma unroll
+      for (int step = T / 2; step; step /= 2) {
+        const int other = __shfl_sync(SYS_ALL_LANES, until, at + step - 1, T);
+
+        if (other <= t) at += step;
+      }
+      const int       place = __shfl_sync(SYS_ALL_LANES, from, at, T) + t;
+      const SysScalar f     = __shfl_sync(SYS_ALL_LANES, a, at, T);
+      if (t < total) {
+        own.key[done + t] = (unsigned)(P.Bj[place] - low) << EscBits(N) | (unsigned)(done + t);
+        own.a[done + t]   = f;
+        own.b[done + t]   = P.Ba[place];
+      }
+    }
+    done += total;
+  }
+  __syncwarp();
+  return done;
+}
+
+template <int T, int R>
+static __global__ void __launch_bounds__(BLOCK) EscKernel(SpgemmOperands P, const int *rows, int n, const uint2 *range, int *size, SpgemmMade made)
+{
+  constexpr int       N = T * R, Teams = BLOCK / T;
+  __shared__ unsigned sizes[Teams], base;
+  const int           lane = (int)threadIdx.x % T, team = (int)threadIdx.x / T, at = (int)blockIdx.x * Teams + team;
+  EscRow<N>          &own = ((EscRow<N> *)spgemm_shared)[team];
+  const int           row = at < n ? rows[at] : -1, begin = row < 0 ? 0 : P.Ai[row], end = row < 0 ? 0 : P.Ai[row + 1], low = row < 0 ? 0 : (int)range[row].x;
+  const int           products = EscExpand<T>(P, begin, end, low, lane, own), most = TeamMost<T>(products);
+  int                 found;
+  unsigned            place;
+
+  if (R > 4 && most <= R / 4 * T) found = EscCompress<T, R / 4>(own, products, lane);
+  else if (most <= R / 2 * T) found = EscCompress<T, R / 2>(own, products, lane);
+  else found = EscCompress<T, R>(own, products, lane);
+  if (lane == 0) sizes[team] = (unsigned)found;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    unsigned sum = 0;
+
+    for (int other = 0; other < Teams; other++) sum += sizes[other];
+    base = (unsigned)atomicAdd(made.next, (unsigned long long)sum);
+  }
+  __syncthreads();
+  place = base;
+  for (int other = 0; other < team; other++) place += sizes[other];
+  if (row < 0) return;
+  if (lane == 0) {
+    size[row]       = found;
+    made.place[row] = place;
+  }
+  for (int k = lane; k < found; k += T) {
+    const int first = own.start[k], last = own.start[k + 1];
+    SysScalar sum = 0;
+
+    made.column[place + (unsigned)k] = low + (int)(own.key[first] >> EscBits(N));
+    for (int p = first; p < last; p++) {
+      const unsigned t = own.key[p] & (N - 1);
+
+      sum = fma(own.a[t], own.b[t], sum);
+    }
+    made.value[place + (unsigned)k] = sum;
+  }
+}
+
+template <int T, int R>
+static SysStatus EscLaunch(const SpgemmOperands *P, const int *rows, int n, const uint2 *range, int *size, const SpgemmMade *made, cudaStream_t stream)
+{
+  return SysLaunch(EscKernel<T, R>, SysBlocks(n, BLOCK / T), BLOCK, BLOCK / T * sizeof(EscRow<T * R>), stream, *P, rows, n, range, size, *made);
+}
+
+SysStatus SpgemmDeviceEscRows(const SpgemmOperands *P, int bin, const int *rows, int n, const uint2 *range, int *size, const SpgemmMade *made, cudaStream_t stream)
+{
+  switch (bin) {
+  case COUNT_SORT_64:
+    return EscLaunch<8, 8>(P, rows, n, range, size, made, stream);
+  case COUNT_SORT_128:
+    return EscLaunch<16, 8>(P, rows, n, range, size, made, stream);
+  case COUNT_SORT_256:
+    return EscLaunch<32, 8>(P, rows, n, range, size, made, stream);
+  default:
+    return EscLaunch<32, 16>(P, rows, n, range, size, made, stream);
+  }
+}
+
+/* ---- Rows that were made as they were counted ---- */
+
+template <int T, typename V>
+static __global__ void __launch_bounds__(BLOCK) EscCopyKernel(const V *made, const unsigned *place, const int *rows, int n, const int *Ci, V *to)
+{
+  const int at = (int)((blockIdx.x * (int64_t)BLOCK + threadIdx.x) / T), lane = (int)threadIdx.x % T;
+
+  if (at >= n) return;
+  const int row = rows[at], first = Ci[row], size = Ci[row + 1] - first;
+  const V  *from = made + place[row];
+
+#pragma unroll 4
+  for (int k = lane; k < size; k += T) to[first + k] = from[k];
+}
+
+template <typename V>
+static SysStatus EscCopy(const V *made, const unsigned *place, bool few, const int *rows, int n, const int *Ci, V *to, cudaStream_t stream)
+{
+  if (few) return SysLaunch(EscCopyKernel<8, V>, SysBlocks((int64_t)n * 8, BLOCK), BLOCK, 0, stream, made, place, rows, n, Ci, to);
+  return SysLaunch(EscCopyKernel<SYS_WARP, V>, SysBlocks((int64_t)n * SYS_WARP, BLOCK), BLOCK, 0, stream, made, place, rows, n, Ci, to);
+}
+
+SysStatus SpgemmDeviceMadePattern(const SpgemmMade *made, bool few, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t stream)
+{
+  return EscCopy<int>(made->column, made->place, few, rows, n, Ci, Cj, stream);
+}
+
+SysStatus SpgemmDeviceMadeValues(const SpgemmMade *made, bool few, const int *rows, int n, const int *Ci, SysScalar *Ca, cudaStream_t stream)
+{
+  return EscCopy<SysScalar>(made->value, made->place, few, rows, n, Ci, Ca, stream);
+}

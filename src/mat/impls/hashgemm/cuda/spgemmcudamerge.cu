@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Sparse products on the device: rows by merging, a warp each. Products are expanded, sorted and compressed some hundreds at a time. Columns that the sequence
+   so far has are added to it; the others are merged into it by merge path. A row is made, columns and values, as it is counted.
+
+   Memory is progressive: the sequence begins in shared memory. Where that overflows, the merge goes on in global memory, in room for as many entries as the row
+   has products, twice, from one half to the other.
+
+   Reference:
+.  * - W. Liu and B. Vinter, "A framework for general sparse matrix-matrix multiplication on GPUs and heterogeneous processors", Journal of Parallel and
+   Distributed Computing 85, 2015
+*/
+#include "mat/impls/hashgemm/cuda/spgemmcudaesc.cuh"
+
+#define CHUNK SPGEMM_MERGE_CHUNK
+#define EACH  (CHUNK / SYS_WARP) /* products of a lane */
+
+struct MergeRow {
+  EscRow<CHUNK> chunk;
+  SysScalar     value[2][SPGEMM_MERGE_SHARED], fresh_value[CHUNK];
+  int           column[2][SPGEMM_MERGE_SHARED], fresh_column[CHUNK];
+};
+
+/* The next products of a row: an entry of A, and how much of its row of B is done */
+typedef struct {
+  int k, skip;
+} Position;
+
+/* Ascending columns, counted from the first of the row, and their sums */
+typedef struct {
+  int       *column;
+  SysScalar *value;
+  int        n;
+} Sequence;
+
+/* Expands as many products as a chunk holds, or as are left; returns how many */
+static __device__ int MergeExpand(const SpgemmOperands &P, int end, int low, int lane, Position *at, EscRow<CHUNK> &own)
+{
+  int done = 0;
+
+  while (at->k < end && done < CHUNK) {
+    const int k = at->k + lane, skip = lane ? 0 : at->skip;
+    int       from = 0, length = 0;
+    SysScalar a = 0;
+
+    if (k < end) {
+      const int c = P.Aj[k];
+
+      from   = P.Bi[c] + skip;
+      length = P.Bi[c + 1] - from;
+      a      = P.Aa[k];
+    }
+    __syncwarp();
+    const int      until = TeamUntil<SYS_WARP>(length, lane), total = __shfl_sync(SYS_ALL_LANES, until, SYS_WARP - 1), take = min(total, CHUNK - done);
+    const unsigned whole = __ballot_sync(SYS_ALL_LANES, k < end && until <= take);
+    const int      n = __popc(whole), before = __shfl_sync(SYS_ALL_LANES, until, max(n - 1, 0));
+
+    from -= until - length;
+    for (int t0 = 0; t0 < take; t0 += SYS_WARP) {
+      const int t       = t0 + lane;
+      int       lane_of = 0;
+
+      /* the first lane whose row of B goes beyond t */
+#pragma unroll
+      for (int step = SYS_WARP / 2; step; step /= 2) {
+        const int other = __shfl_sync(SYS_ALL_LANES, until, lane_of + step - 1);
+
+        if (other <= t) lane_of += step;
+      }
+      const int       place = __shfl_sync(SYS_ALL_LANES, from, lane_of) + t;
+      const SysScalar f     = __shfl_sync(SYS_ALL_LANES, a, lane_of);
+      if (t < take) {
+        own.key[done + t] = (unsigned)(P.Bj[place] - low) << EscBits(CHUNK) | (unsigned)(done + t);
+        own.a[done + t]   = f;
+        own.b[done + t]   = P.Ba[place];
+      }
+    }
+    done += take;
+    at->skip = take == total ? 0 : n ? take - before : at->skip + take;
+    at->k += n;
+  }
+  __syncwarp();
+  return done;
+}
+
+/* Adds the columns of the chunk that the sequence has, and lists the others; returns how many these are */
+static __device__ int MergeAdd(MergeRow &own, int found, const Sequence &s, int lane)
+{
+  int fresh = 0;
+
+  for (int f0 = 0; f0 < found; f0 += SYS_WARP) {
+    const int f      = f0 + lane;
+    bool      is_new = false;
+    int       column = 0;
+    SysScalar sum    = 0;
+
+    if (f < found) {
+      const int first = own.chunk.start[f], last = own.chunk.start[f + 1];
+
+      column           = (int)(own.chunk.key[first] >> EscBits(CHUNK));
+      const int  place = SysCountLess(s.column, s.n, column);
+      const bool there = place < s.n && s.column[place] == column;
+      if (there) sum = s.value[place];
+      for (int p = first; p < last; p++) {
+        const unsigned t = own.chunk.key[p] & (CHUNK - 1);
+
+        sum = fma(own.chunk.a[t], own.chunk.b[t], sum);
+      }
+      if (there) s.value[place] = sum;
+      is_new = !there;
+    }
+    __syncwarp();
+    const unsigned all = __ballot_sync(SYS_ALL_LANES, is_new);
+    const int      to  = fresh + __popc(all & ((1u << lane) - 1));
+    if (is_new) {
+      own.fresh_column[to] = column;
+      own.fresh_value[to]  = sum;
+    }
+    fresh += __popc(all);
+  }
+  __syncwarp();
+  return fresh;
+}
+
+/* Merges the sequence and the new columns, none of which it has: each lane makes as many entries, from where a diagonal crosses the path */
+static __device__ void MergePath(const Sequence &s, const MergeRow &own, int fresh, int lane, const Sequence &to)
+{
+  const int each = (to.n + SYS_WARP - 1) / SYS_WARP, begin = min(lane * each, to.n), end = min(begin + each, to.n);
+  int       low = max(0, begin - fresh), high = min(begin, s.n);
+
+  while (low < high) {
+    const int middle = (low + high) / 2;
+
+    if (s.column[middle] < own.fresh_column[begin - 1 - middle]) low = middle + 1;
+    else high = middle;
+  }
+  for (int d = begin, i = low, j = begin - low; d < end; d++) {
+    const bool old = j >= fresh || (i < s.n && s.column[i] < own.fresh_column[j]);
+
+    to.column[d] = old ? s.column[i] : own.fresh_column[j];
+    to.value[d]  = old ? s.value[i] : own.fresh_value[j];
+    i += old;
+    j += !old;
+  }
+  __syncwarp();
+}
+
+/* A place in the memory of all rows that are made, to all lanes */
+static __device__ unsigned MergeTake(const SpgemmMade &made, unsigned n, int lane)
+{
+  unsigned place = 0;
+
+  if (lane == 0) place = (unsigned)atomicAdd(made.next, (unsigned long long)n);
+  return __shfl_sync(SYS_ALL_LANES, place, 0);
+}
+
+static __global__ void __launch_bounds__(SYS_WARP) MergeKernel(SpgemmOperands P, const int *rows, const uint2 *range, const unsigned *work, int *size, SpgemmMade made)
+{
+  MergeRow      &own  = *(MergeRow *)spgemm_shared;
+  const int      lane = (int)threadIdx.x, row = rows[blockIdx.x], end = P.Ai[row + 1], low = (int)range[row].x;
+  const unsigned products = work[row];
+  unsigned       place    = 0;
+  bool           shared   = true;
+  int            half     = 0; /* where the sequence is */
+  Position       at       = {P.Ai[row], 0};
+  Sequence       s        = {own.column[0], own.value[0], 0};
+
+  while (at.k < end) {
+    const int done  = MergeExpand(P, end, low, lane, &at, own.chunk);
+    const int found = done <= CHUNK / 4 ? EscCompress<SYS_WARP, EACH / 4>(own.chunk, done, lane) : done <= CHUNK / 2 ? EscCompress<SYS_WARP, EACH / 2>(own.chunk, done, lane) : EscCompress<SYS_WARP, EACH>(own.chunk, done, lane);
+    const int fresh = MergeAdd(own, found, s, lane);
+    Sequence  to;
+
+    if (!fresh) continue;
+    half = 1 - half;
+    if (shared && s.n + fresh > SPGEMM_MERGE_SHARED) {
+      place  = MergeTake(made, 2 * products, lane);
+      shared = false;
+    }
+    to.column = shared ? own.column[half] : made.column + place + (size_t)half * products;
+    to.value  = shared ? own.value[half] : made.value + place + (size_t)half * products;
+    to.n      = s.n + fresh;
+    MergePath(s, own, fresh, lane, to);
+    s = to;
+  }
+  if (shared) place = MergeTake(made, (unsigned)s.n, lane);
+  else place += (unsigned)half * products;
+  for (int k = lane; k < s.n; k += SYS_WARP) {
+    made.column[place + (unsigned)k] = low + s.column[k];
+    if (shared) made.value[place + (unsigned)k] = s.value[k];
+  }
+  if (lane == 0) {
+    size[row]       = s.n;
+    made.place[row] = place;
+  }
+}
+
+SysStatus SpgemmDeviceMergeRows(const SpgemmOperands *P, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *made, cudaStream_t stream)
+{
+  return SysLaunch(MergeKernel, n, SYS_WARP, sizeof(MergeRow), stream, *P, rows, range, work, size, *made);
+}
