@@ -16,7 +16,7 @@ PetscErrorCode MatHaloQueueSetUp(Mat A, MatHaloQueue *q)
   if (!MatShadowIsCUSPARSE(A) || A->ops->mult != MatMult_Shadow) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowGet(A, &s));
   h = (MatHalo *)s->halo;
-  if (!h || !h->chosen || h->path != MAT_SHADOW_HALO_NCCL) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!h || !h->chosen || (h->size && h->path != MAT_SHADOW_HALO_NCCL)) PetscFunctionReturn(PETSC_SUCCESS); /* of size 0 it exchanges nothing */
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &rest, NULL));
   PetscCall(PetscObjectGetId((PetscObject)rest, &id));
   if (h->block != id) PetscFunctionReturn(PETSC_SUCCESS);
