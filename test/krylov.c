@@ -1001,12 +1001,17 @@ static PetscErrorCode Device(TestDiff *d)
           {"pbjacobi, unpreconditioned", &blocks,     "-pc_type pbjacobi -ksp_norm_type unpreconditioned",  GUESS_NONE, 0}
   };
 
+  char      halo[16] = "";
+  PetscBool nccl;
+
   PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_shadow_halo", halo, sizeof(halo), NULL));
+  PetscCall(PetscStrcmp(halo, "nccl", &nccl));
   for (size_t c = 0; c < PETSC_STATIC_ARRAY_LENGTH(cases) * PETSC_STATIC_ARRAY_LENGTH(which); c++) {
     const size_t  k = c / PETSC_STATIC_ARRAY_LENGTH(which);
     const Method *m = which[c % PETSC_STATIC_ARRAY_LENGTH(which)];
     Outcome       seen;
-    PetscBool     cuda, recorded, same;
+    PetscBool     cuda, several, recorded, same;
     char          type[64], options[256];
     Mat           A;
     Vec           b, x0;
@@ -1014,6 +1019,8 @@ static PetscErrorCode Device(TestDiff *d)
     if (!Makes(m, &cases[k])) continue;
     PetscCall(MakeSystem(&cases[k], &A, &b, &x0));
     PetscCall(PetscObjectTypeCompare((PetscObject)x0, "seqcuda", &cuda));
+    PetscCall(PetscObjectTypeCompare((PetscObject)x0, "mpicuda", &several));
+    cuda = (PetscBool)(cuda || (several && nccl)); /* several GPUs make solves if NCCL is between them */
     PetscCall(TestTypeRoot(type, sizeof(type)));
     PetscCall(PetscStrcmp(type, MATAMB, &recorded)); /* the product of this type can be recorded */
     PetscCall(RunOne(&cases[k], m, PETSC_TRUE, A, b, x0, &seen));
@@ -1121,5 +1128,10 @@ int main(int argc, char **argv)
       suffix: malloc
       nsize: 2
       args: -mat_type amb -malloc_dump
+    test:
+      suffix: gpus
+      requires: cuda two_gpus
+      nsize: 2
+      args: -mat_type amb -mat_shadow_halo nccl
 
 TEST*/

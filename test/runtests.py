@@ -155,6 +155,8 @@ def unmet(requires, conf):
     """The first requirement that this build does not meet, or None. Words are PETSc's: complex, double, !cuda, hypre, defined(PETSC_...) ..."""
     own = {"cuda": "AMB_GPU", "openmp": "AMB_OPENMP", "zlib": "AMB_ZLIB", "lzma": "AMB_LZMA", "bz2": "AMB_BZ2", "mpiuni": "AMB_MPIUNI"}
     have = {conf["AMB_PRECISION"], conf["AMB_SCALAR"], "c"} | {word for word, key in own.items() if conf[key]}
+    if len(glob.glob("/dev/nvidia[0-9]*")) > 1:
+        have.add("two_gpus")
     macros = conf["macros"]
     for word in re.findall(r"!?\s*(?:define[d]?\([^)]*\)|[^\s,]+)", requires):
         negated, word = word.lstrip().startswith("!"), word.lstrip("! ")

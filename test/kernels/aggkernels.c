@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sys/sysnumbers.h"
 #include "ksp/pc/impls/gamg/aggkeys.h"
 
 static int failed = 0;
@@ -287,10 +288,47 @@ static void Factors(void)
   Report("factors", good);
 }
 
+static int Compare(const void *a, const void *b)
+{
+  const SysInt x = *(const SysInt *)a, y = *(const SysInt *)b;
+
+  return (x > y) - (x < y);
+}
+
+/* n random numbers of a range, dense or sparse, some twice: as sorted by the C library, found where they are and nowhere else */
+static int Numbers(int n, SysInt least, SysInt range, int dense)
+{
+  SysInt    *numbers = malloc((size_t)(n + 1) * sizeof(SysInt)), *expected = malloc((size_t)(n + 1) * sizeof(SysInt));
+  SysNumbers set;
+  int64_t    count, unique = 0;
+  int        good;
+
+  for (int k = 0; k < n; k++) numbers[k] = expected[k] = least + (SysInt)(Random() * (double)range);
+  qsort(expected, (size_t)n, sizeof(SysInt), Compare);
+  for (int k = 0; k < n; k++) {
+    if (!unique || expected[unique - 1] != expected[k]) expected[unique++] = expected[k];
+  }
+  count = SysNumbersSort(n, numbers);
+  good  = dense ? count == unique && !memcmp(numbers, expected, (size_t)unique * sizeof(SysInt)) : count == -1;
+  SysNumbersCreate(unique, expected, &set);
+  good &= (set.used != NULL) == (dense && n);
+  for (int64_t k = 0; k < unique; k++) {
+    good &= SysNumbersFind(&set, expected[k]) == (SysInt)k;
+    if (k && expected[k] - expected[k - 1] > 1) good &= SysNumbersFind(&set, expected[k] - 1) == -1;
+  }
+  if (unique) good &= SysNumbersFind(&set, expected[0] - 1) == -1 && SysNumbersFind(&set, expected[unique - 1] + 1) == -1;
+  else good &= SysNumbersFind(&set, least) == -1;
+  SysNumbersDestroy(&set);
+  free(numbers);
+  free(expected);
+  return good;
+}
+
 int main(void)
 {
   Aggregates();
   Spider();
   Factors();
+  Report("numbers", Numbers(1000, -300, 5000, 1) && Numbers(64, 0, 64, 1) && Numbers(5, -2000000000, 1000000, 0) && Numbers(1, 7, 1, 1) && Numbers(0, 0, 1, 1));
   return failed;
 }

@@ -375,7 +375,7 @@ static bool SharedOf(const std::vector<System> &systems)
     const FusedState      *state;
     Shared                 two;
 
-    if (S.norm != FUSED_NORM_NONE || S.sums) continue;
+    if (S.norm != FUSED_NORM_NONE) continue;
 
     const Outcome one = Solve(S, 4, false, 0);
 
@@ -405,14 +405,14 @@ static bool SharedOf(const std::vector<System> &systems)
       for (int q = 0; q < 2; q++) good = Check(FusedDeviceStart(two.f[q], &pass[q], S.norm, stream), S) && good;
       two.Gather();
       for (int q = 0; q < 2; q++) good = Check(FusedDeviceFinishStart(two.f[q], S.norm, stream), S) && Check(FusedDeviceLimits(two.f[q], 0, 1, S.max_it, stream), S) && good;
-      for (int q = 0; q < 2 && S.single; q++) good = Product(two.f[q], pass[q], S, false, stream) && good;
+      for (int q = 0; q < 2 && S.single; q++) good = Product(two.f[q], pass[q], S, S.sums, stream) && good;
       if (S.single) two.Gather();
       for (int k = 0; k < parts * S.max_it; k++) {
         for (int q = 0; q < 2; q++) {
           if (S.single) good = Check(FusedDeviceSingle(two.f[q], &pass[q], S.norm, stream), S) && good;
           else if (k % 2) good = Check(FusedDeviceStep(two.f[q], &pass[q], S.norm, stream), S) && good;
           else good = Check(FusedDeviceDirection(two.f[q], &pass[q], S.norm, stream), S) && good;
-          if (S.single || k % 2 == 0) good = Product(two.f[q], pass[q], S, false, stream) && good;
+          if (S.single || k % 2 == 0) good = Product(two.f[q], pass[q], S, S.sums, stream) && good;
         }
         two.Gather();
       }

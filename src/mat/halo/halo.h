@@ -65,9 +65,9 @@ typedef struct {
   PetscLogDouble syncs; /* waits of the host for the device */
 } MatHalo;
 
-extern PetscErrorCode MatHaloExchangeBegin(MatHalo *, PetscBool back, const PetscScalar *x);
+extern PetscErrorCode MatHaloExchangeBegin(MatHalo *, PetscBool back, const PetscScalar *x, cudaStream_t);
 extern PetscErrorCode MatHaloExchangeWait(MatHalo *, PetscBool back);
-extern PetscErrorCode MatHaloExchangeEnd(MatHalo *);
+extern PetscErrorCode MatHaloExchangeEnd(MatHalo *, cudaStream_t);
 extern PetscErrorCode MatHaloUse(MatHalo *, MatShadowHalo);
 extern PetscErrorCode MatHaloLeave(MatHalo *);
 extern PetscErrorCode MatHaloStartNCCL(MPI_Comm, MatHaloComm *);
@@ -77,11 +77,31 @@ extern PetscErrorCode MatHaloSendNCCL(const MatHalo *, PetscBool back);
 extern PetscErrorCode MatHaloAdd(MatHalo *, Mat rest, Vec z);
 extern PetscErrorCode MatHaloMultTranspose(MatHalo *, Mat rest, Vec x);
 extern PetscErrorCode MatHaloAddSums(MatHalo *, Vec z);
+extern PetscErrorCode MatHaloBlockSetUp(MatHaloBlock *, Mat rest);
 extern PetscErrorCode MatHaloBlockDestroy(MatHaloBlock *);
 extern PetscErrorCode MatHaloEnd(void);
 
 /* For solvers: gathers n numbers of each process in the order of the processes, on the device, if about->nccl is not NULL. The host does not wait. */
 extern PetscErrorCode MatHaloGather(const MatHaloComm *about, size_t n, const PetscReal *mine, PetscReal *all, cudaStream_t);
+
+/* For solvers: a product that can be queued, and recorded, without PETSc */
+typedef struct {
+  MatHalo            *halo; /* NULL: it cannot be */
+  const MatShadowOps *ops;  /* of the diagonal block */
+  void               *data;
+  MatShadowCSR        diagonal, rest;
+  int64_t             nparts; /* sums that the format leaves of the product of both vectors; 0: it leaves none */
+} MatHaloQueue;
+
+/* It can be, once NCCL makes the exchange and the diagonal block is in a format for good. Processes may differ. */
+extern PetscErrorCode MatHaloQueueSetUp(Mat, MatHaloQueue *);
+extern PetscErrorCode MatHaloQueueMult(const MatHaloQueue *, const PetscScalar *x, PetscScalar *y, PetscScalar *parts, cudaStream_t, SysStatus *);
+
+/* The sums that add up to the part that this process has of x.y, if parts is not NULL; 0: there are none */
+extern int64_t MatHaloQueueParts(const MatHaloQueue *);
+
+/* So many of these products have been made */
+extern PetscErrorCode MatHaloQueueMade(Mat, PetscInt products);
 
 static inline PetscErrorCode MatHaloCheck(SysStatus status)
 {

@@ -34,7 +34,7 @@ static int MatHaloLanes(PetscInt entries)
 }
 
 /* Lists the rows that have entries, and lists them again if the pattern has changed */
-static PetscErrorCode MatHaloBlockSetUp(MatHaloBlock *r, Mat B)
+PetscErrorCode MatHaloBlockSetUp(MatHaloBlock *r, Mat B)
 {
   const PetscInt *i, *j, m = B->rmap->n;
   PetscObjectId   id;

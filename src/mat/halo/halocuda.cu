@@ -30,6 +30,36 @@ static __global__ void HaloSumKernel(int n, const int *rows, const int *start, c
   else y[k] = sum;
 }
 
+#define DOT_BLOCKS 256 /* thread blocks that leave a sum, at most */
+
+/* As HaloSumKernel() with ADD. A thread block takes several groups of rows, and leaves its sum of the products of v with what is added to y. */
+template <int LANES>
+static __global__ void __launch_bounds__(SYS_THREADS) HaloAddDotKernel(int n, const int *rows, const int *start, const int *j, const SysScalar *a, const SysScalar *x, SysScalar *y, const SysScalar *v, SysScalar *sums)
+{
+  __shared__ SysScalar all[SYS_THREADS / SYS_WARP];
+  const int            lane = threadIdx.x % LANES, each = SYS_THREADS / LANES;
+  SysScalar            dot = 0;
+
+  for (int64_t first = (int64_t)blockIdx.x * each; first < n; first += (int64_t)gridDim.x * each) {
+    const int64_t k   = first + threadIdx.x / LANES;
+    SysScalar     sum = 0;
+
+    if (k < n) {
+      for (int e = start[k] + lane; e < start[k + 1]; e += LANES) sum += a[e] * x[j[e]];
+    }
+    for (int d = LANES / 2; d; d /= 2) sum += __shfl_down_sync(SYS_ALL_LANES, sum, d, LANES);
+    if (k >= n || lane) continue;
+    y[rows[k]] += sum;
+    dot += v[rows[k]] * sum;
+  }
+  for (int d = SYS_WARP / 2; d; d /= 2) dot += __shfl_down_sync(SYS_ALL_LANES, dot, d);
+  if (threadIdx.x % SYS_WARP == 0) all[threadIdx.x / SYS_WARP] = dot;
+  __syncthreads();
+  if (threadIdx.x) return;
+  for (int w = 1; w < SYS_THREADS / SYS_WARP; w++) dot += all[w];
+  sums[blockIdx.x] = dot;
+}
+
 static __global__ void HaloAddSumsKernel(HaloSums s, const SysScalar *sums, SysScalar *y)
 {
   const int k = blockIdx.x * SYS_THREADS + threadIdx.x;
@@ -59,6 +89,21 @@ SysStatus HaloPack(int n, const int *entries, const SysScalar *x, SysScalar *to,
 SysStatus HaloAdd(const HaloRows *r, const int *j, const SysScalar *a, const SysScalar *x, SysScalar *y, SysStream stream)
 {
   return HaloSum<true>(r->lanes, r->n, r->rows, r->start, j, NULL, a, x, y, stream);
+}
+
+int HaloAddSumCount(const HaloRows *r)
+{
+  const int64_t blocks = SysBlocks((int64_t)r->n * r->lanes);
+
+  return (int)(blocks < DOT_BLOCKS ? blocks : DOT_BLOCKS);
+}
+
+SysStatus HaloAddDot(const HaloRows *r, const int *j, const SysScalar *a, const SysScalar *x, SysScalar *y, const SysScalar *v, SysScalar *sums, SysStream stream)
+{
+  static decltype(&HaloAddDotKernel<1>) const kernel[] = {HaloAddDotKernel<1>, HaloAddDotKernel<2>, HaloAddDotKernel<4>, HaloAddDotKernel<8>, HaloAddDotKernel<16>, HaloAddDotKernel<32>};
+
+  if (!r->n) return SYS_SUCCESS; /* lanes is not set */
+  return SysLaunch(kernel[__builtin_ctz((unsigned)r->lanes)], HaloAddSumCount(r), SYS_THREADS, 0, stream, r->n, r->rows, r->start, j, a, x, y, v, sums);
 }
 
 SysStatus HaloMultTranspose(const HaloColumns *c, const SysScalar *a, const SysScalar *x, SysScalar *y, SysStream stream)

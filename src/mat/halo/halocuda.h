@@ -36,6 +36,10 @@ SysStatus HaloPack(int n, const int *entries, const SysScalar *x, SysScalar *to,
 /* y = A x + y; only the listed rows of y are read and written */
 SysStatus HaloAdd(const HaloRows *, const int *j, const SysScalar *a, const SysScalar *x, SysScalar *y, SysStream);
 
+/* The same, and sums that add up to the product of v, a vector like y, with what is added to y. Their number does not depend on the device. */
+int       HaloAddSumCount(const HaloRows *);
+SysStatus HaloAddDot(const HaloRows *, const int *j, const SysScalar *a, const SysScalar *x, SysScalar *y, const SysScalar *v, SysScalar *sums, SysStream);
+
 /* y = A^T x, a value for each column */
 SysStatus HaloMultTranspose(const HaloColumns *, const SysScalar *a, const SysScalar *x, SysScalar *y, SysStream);
 

@@ -163,11 +163,11 @@ static PetscErrorCode MatHaloProduct(Mat A, MatShadow *s, PetscBool transpose, V
   if (!transpose) PetscCall(VecCUDAGetArrayRead(xx, &x));
   if (!h->chosen) PetscCall(MatHaloChoose(A, h, s->halo_wanted, transpose, x));
   if (transpose) PetscCall(MatHaloMultTranspose(h, rest, xx));
-  PetscCall(MatHaloExchangeBegin(h, transpose, x));
+  PetscCall(MatHaloExchangeBegin(h, transpose, x, PetscDefaultCudaStream));
   if (yy) PetscCall((*(transpose ? diagonal->ops->multtransposeadd : diagonal->ops->multadd))(diagonal, xx, yy, zz));
   else PetscCall((*(transpose ? diagonal->ops->multtranspose : diagonal->ops->mult))(diagonal, xx, zz));
   PetscCall(MatHaloExchangeWait(h, transpose));
-  PetscCall(MatHaloExchangeEnd(h));
+  PetscCall(MatHaloExchangeEnd(h, PetscDefaultCudaStream));
   if (transpose) PetscCall(MatHaloAddSums(h, zz));
   else {
     PetscCall(VecCUDARestoreArrayRead(xx, &x));

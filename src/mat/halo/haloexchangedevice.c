@@ -54,15 +54,15 @@ PetscErrorCode MatHaloUse(MatHalo *h, MatShadowHalo path)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Packs and sends entries of x; on the way back, sends the sums that are in the buffer already */
-PetscErrorCode MatHaloExchangeBegin(MatHalo *h, PetscBool back, const PetscScalar *x)
+/* Packs and sends entries of x, which the work in the stream makes; on the way back, sends the sums that are in the buffer already */
+PetscErrorCode MatHaloExchangeBegin(MatHalo *h, PetscBool back, const PetscScalar *x, cudaStream_t stream)
 {
   const MatHaloSide *out = back ? &h->from : &h->to;
   const PetscMPIInt  n   = out->offset[out->n];
 
   PetscFunctionBegin;
   if (!h->from.n && !h->to.n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaEventRecord(h->before, PetscDefaultCudaStream)); /* after this event the data to send is ready, and the entries received the last time have been used */
+  PetscCallCUDA(cudaEventRecord(h->before, stream)); /* after this event the data to send is ready, and the entries received the last time have been used */
   PetscCallCUDA(cudaStreamWaitEvent(h->stream, h->before, 0));
   if (!back) PetscCall(MatHaloCheck(HaloPack(n, h->entries, x, out->buffer, h->stream)));
   if (h->path == MAT_SHADOW_HALO_NCCL) PetscCall(MatHaloSendNCCL(h, back));
@@ -90,10 +90,10 @@ PetscErrorCode MatHaloExchangeWait(MatHalo *h, PetscBool back)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Work queued after this call waits for the received entries */
-PetscErrorCode MatHaloExchangeEnd(MatHalo *h)
+/* Work queued in the stream after this call waits for the received entries */
+PetscErrorCode MatHaloExchangeEnd(MatHalo *h, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  if (h->from.n || h->to.n) PetscCallCUDA(cudaStreamWaitEvent(PetscDefaultCudaStream, h->after, 0));
+  if (h->from.n || h->to.n) PetscCallCUDA(cudaStreamWaitEvent(stream, h->after, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

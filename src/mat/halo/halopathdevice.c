@@ -37,9 +37,9 @@ static PetscErrorCode MatHaloTime(MatHalo *h, PetscBool back, const PetscScalar 
     PetscCallMPI(MPI_Barrier(h->comm));
     PetscCall(PetscTime(&t0));
     for (int k = 0; k < MAT_HALO_REPEAT; k++) {
-      PetscCall(MatHaloExchangeBegin(h, back, x));
+      PetscCall(MatHaloExchangeBegin(h, back, x, PetscDefaultCudaStream));
       PetscCall(MatHaloExchangeWait(h, back));
-      PetscCall(MatHaloExchangeEnd(h));
+      PetscCall(MatHaloExchangeEnd(h, PetscDefaultCudaStream));
     }
     PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream));
     PetscCall(PetscTime(&t1));

@@ -88,7 +88,8 @@ typedef struct _MatShadow {
   PetscBool               level;   /* the owner is a multigrid level, whose products repay a conversion */
   PetscInt                look;    /* number of products with this pattern after which an unclear verdict is tried again, or 0 */
   PetscObjectState        state, nonzerostate;
-  const PetscInt         *i, *j; /* the arrays on the host, also for products on the device: they identify the pattern */
+  PetscObjectState        uploaded; /* 1 more than the nonzero state of the pattern that the device has got, or 0 */
+  const PetscInt         *i, *j;    /* the arrays on the host, also for products on the device: they identify the pattern */
   PetscInt                nz;
   PetscInt                served;   /* products with the values at hand */
   PetscInt                products; /* products with the pattern at hand */
@@ -142,6 +143,7 @@ extern PetscErrorCode MatShadowGetFormat(Mat, const MatShadowFormat **);
 
 /* ------------------------------------------------- shadows ------------------------------------------------- */
 
+extern PetscErrorCode MatShadowQuery(Mat, MatShadow **);
 extern PetscErrorCode MatShadowGet(Mat, MatShadow **);
 extern PetscErrorCode MatShadowMove(MatShadow *, MatShadowEvent);
 typedef struct {

@@ -84,6 +84,9 @@ SYS_DEVICE PetscErrorCode MatShadowDeviceTake(Vec device, Vec v) SYS_STUB(PETSC_
 SYS_DEVICE PetscErrorCode MatShadowDeviceCopy(Vec from, Vec to) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceGetVectors(Vec x, Vec y, Vec z, MatShadowVectors *v) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceRestoreVectors(const MatShadow *s, Vec x, Vec y, Vec z, MatShadowVectors *v, PetscBool done) SYS_STUB(PETSC_SUCCESS);
+/* A matrix of these arrays, which remain the caller's. Its rows are not compared with each other for PETSc's I-nodes, which takes one thread longer than all the rest. */
+SYS_DEVICE PetscErrorCode MatShadowDeviceWrap(PetscInt m, PetscInt n, PetscInt i[], PetscInt j[], PetscScalar a[], Mat *A) SYS_STUB(PETSC_SUCCESS);
+
 SYS_DEVICE PetscErrorCode MatShadowDevicePin(const void *memory, size_t bytes, PetscBool *pinned) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceUnpin(const void *memory, PetscBool pinned) SYS_STUB(PETSC_SUCCESS);
 

@@ -22,12 +22,29 @@ PetscErrorCode MatShadowDeviceUnpin(const void *memory, PetscBool pinned)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MatShadowDeviceWrap(PetscInt m, PetscInt n, PetscInt i[], PetscInt j[], PetscScalar a[], Mat *A)
+{
+  PetscOptions   options;
+  PetscErrorCode raised;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsCreate(&options));
+  PetscCall(PetscOptionsSetValue(options, "-mat_no_inode", "true"));
+  PetscCall(PetscOptionsPush(options));
+  raised = MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, m, n, i, j, a, A);
+  PetscCall(PetscOptionsPop());
+  PetscCall(PetscOptionsDestroy(&options));
+  PetscCall(raised);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Gets the arrays of AIJCUSPARSE on the device. Copies values that are newer on the host to the device, and the pattern if the device does not have it yet, as
    AIJCUSPARSE does before its own products; never copies from the device to the host. */
 PetscErrorCode MatShadowDeviceGetCSR(Mat A, MatShadowCSR *csr)
 {
-  const PetscBool new_pattern = (PetscBool)(A->offloadmask == PETSC_OFFLOAD_UNALLOCATED), new_values = (PetscBool)(new_pattern || A->offloadmask == PETSC_OFFLOAD_CPU);
-  PetscBool       pinned[2] = {PETSC_FALSE, PETSC_FALSE};
+  const PetscBool new_values = (PetscBool)(A->offloadmask == PETSC_OFFLOAD_UNALLOCATED || A->offloadmask == PETSC_OFFLOAD_CPU);
+  PetscBool       new_pattern, pinned[3] = {PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
+  MatShadow      *s = NULL;
   const PetscInt *i, *j = NULL;
   PetscScalar    *a = NULL;
   PetscInt        m;
@@ -35,16 +52,24 @@ PetscErrorCode MatShadowDeviceGetCSR(Mat A, MatShadowCSR *csr)
 
   PetscFunctionBegin;
   if (new_values) {
+    PetscCall(MatShadowQuery(A, &s));
+    if (s && s->owner != A) s = NULL;
+    new_pattern = (PetscBool)(A->offloadmask == PETSC_OFFLOAD_UNALLOCATED || (s && s->uploaded != A->nonzerostate + 1));
     PetscCall((*MatShadowBaseSeq.getrowij)(A, 0, PETSC_FALSE, PETSC_FALSE, &m, &i, &j, &done));
     PetscCall(MatSeqAIJGetArrayRead(A, (const PetscScalar **)&a));
-    if (new_pattern) PetscCall(MatShadowDevicePin(j, i[m] * sizeof(*j), &pinned[0]));
-    PetscCall(MatShadowDevicePin(a, i[m] * sizeof(*a), &pinned[1]));
+    if (new_pattern) {
+      PetscCall(MatShadowDevicePin(i, (m + 1) * sizeof(*i), &pinned[0]));
+      PetscCall(MatShadowDevicePin(j, i[m] * sizeof(*j), &pinned[1]));
+    }
+    PetscCall(MatShadowDevicePin(a, i[m] * sizeof(*a), &pinned[2]));
   }
   PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, &csr->A.i, &csr->A.j));
   PetscCall(MatSeqAIJCUSPARSEGetArrayRead(A, &csr->A.a));
   if (new_values) {
-    PetscCall(MatShadowDeviceUnpin(j, pinned[0]));
-    PetscCall(MatShadowDeviceUnpin(a, pinned[1]));
+    if (s) s->uploaded = A->nonzerostate + 1;
+    PetscCall(MatShadowDeviceUnpin(i, pinned[0]));
+    PetscCall(MatShadowDeviceUnpin(j, pinned[1]));
+    PetscCall(MatShadowDeviceUnpin(a, pinned[2]));
     PetscCall(MatSeqAIJRestoreArrayRead(A, (const PetscScalar **)&a));
   }
   csr->stream = PetscDefaultCudaStream; /* AIJCUSPARSE uses this stream too */

@@ -223,7 +223,7 @@ PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, const MatS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatShadowQuery(Mat A, MatShadow **shadow)
+PetscErrorCode MatShadowQuery(Mat A, MatShadow **shadow)
 {
   PetscContainer container;
 

@@ -9,11 +9,13 @@
 #include "ksp/ksp/impls/ambksp/ambksp.h"
 #include "ksp/ksp/impls/fused/fusedcuda.h"
 
-/* How products are made: by a format, or by PETSc if ops is NULL. An error of PETSc is kept, since a queue returns a SysStatus. */
+/* How products are made: by a format, with several processes by a format and a halo, or by PETSc if both are NULL. An error of PETSc is kept, since a queue returns a
+   SysStatus. */
 typedef struct {
   const MatShadowOps *ops;
   void               *data;
   MatShadowCSR        csr;
+  MatHaloQueue        halo;
   int64_t             nparts; /* sums that the format leaves of the product of both vectors; 0: none */
   PetscErrorCode      error;
 } KSPAMBProduct;

@@ -72,9 +72,12 @@ static PetscErrorCode KSPAMBQueueLength(KSPAMB *amb, KSPAMBQueue *q)
 
 SysStatus KSPAMBQueueMultiply(const KSPAMBQueue *q, KSPAMBProduct *product, FusedVector from, FusedVector to, SysStream stream)
 {
+  SysStatus status = SYS_SUCCESS;
+
   if (product->ops) return (*product->ops->mult)(product->data, &product->csr.A, 1, q->pass.v[from], 0, NULL, q->pass.v[to], stream);
-  product->error = MatMult(q->A, q->v[from], q->v[to]);
-  return product->error ? SYS_ERROR : SYS_SUCCESS;
+  if (product->halo.halo) product->error = MatHaloQueueMult(&product->halo, q->pass.v[from], q->pass.v[to], NULL, (cudaStream_t)stream, &status);
+  else product->error = MatMult(q->A, q->v[from], q->v[to]);
+  return product->error ? SYS_ERROR : status;
 }
 
 SysStatus KSPAMBQueueGather(const KSPAMBQueue *q, KSPAMBProduct *product, SysStream stream)
@@ -91,7 +94,9 @@ SysStatus KSPAMBQueueMultiplyDot(KSPAMB *amb, const KSPAMBQueue *q, KSPAMBProduc
 
   if (product->nparts) {
     status = FusedDeviceRoom(amb->device, product->nparts, &parts);
-    if (status == SYS_SUCCESS) status = (*product->ops->multdot)(product->data, &product->csr.A, q->pass.v[from], q->pass.v[to], parts, &product->nparts, stream);
+    if (status == SYS_SUCCESS && product->ops) status = (*product->ops->multdot)(product->data, &product->csr.A, q->pass.v[from], q->pass.v[to], parts, &product->nparts, stream);
+    else if (status == SYS_SUCCESS) product->error = MatHaloQueueMult(&product->halo, q->pass.v[from], q->pass.v[to], parts, (cudaStream_t)stream, &status);
+    if (product->error) status = SYS_ERROR;
     if (status == SYS_SUCCESS) status = FusedDeviceDotMade(amb->device, product->nparts, stream);
   } else {
     status = KSPAMBQueueMultiply(q, product, from, to, stream);
@@ -132,6 +137,21 @@ PetscErrorCode KSPAMBQueueByPETSc(KSPAMB *amb, KSPAMBQueue *q, SysStatus (*what)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Can iterations be recorded? All processes record them, or none: NCCL sets up records together. */
+static PetscErrorCode KSPAMBQueueSettled(const KSPAMBQueue *q, KSPAMBProduct *product, PetscBool *settled)
+{
+  int all;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(product, sizeof(*product)));
+  if (q->nproc == 1) PetscCall(MatShadowDeviceSettled(q->A, &product->csr, &product->ops, &product->data));
+  else PetscCall(MatHaloQueueSetUp(q->A, &product->halo));
+  all = product->ops || product->halo.halo;
+  if (q->nproc > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, q->about->comm));
+  *settled = (PetscBool)all;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Records iterations once the product is settled. A product that cannot be recorded is not tried again in this solve. */
 static PetscErrorCode KSPAMBQueueRecord(KSP ksp, KSPAMB *amb, KSPAMBQueue *q, PetscInt length)
 {
@@ -139,21 +159,24 @@ static PetscErrorCode KSPAMBQueueRecord(KSP ksp, KSPAMB *amb, KSPAMBQueue *q, Pe
   KSPAMBProduct product;
   SysStream     stream;
   SysReal      *parts;
+  PetscBool     settled = PETSC_FALSE;
   int           done;
 
   PetscFunctionBegin;
   if (q->tried) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMemzero(&product, sizeof(product)));
-  PetscCall(MatShadowDeviceSettled(q->A, &product.csr, &product.ops, &product.data));
-  if (!product.ops) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPAMBQueueSettled(q, &product, &settled));
+  if (!settled) PetscFunctionReturn(PETSC_SUCCESS);
   q->tried = PETSC_TRUE;
-  if (product.ops->multdot && q->nproc == 1) CALL((*product.ops->multdot)(product.data, &product.csr.A, NULL, NULL, NULL, &product.nparts, q->stream));
+  if (q->nproc > 1) product.nparts = MatHaloQueueParts(&product.halo);
+  else if (product.ops->multdot) CALL((*product.ops->multdot)(product.data, &product.csr.A, NULL, NULL, NULL, &product.nparts, q->stream));
   CALL(FusedDeviceRoom(amb->device, product.nparts, &parts)); /* memory is not allocated while iterations are recorded */
   CALL(FusedDeviceRecordBegin(amb->device, &stream));
   for (PetscInt k = 0; k < length && status == SYS_SUCCESS; k++) status = (*q->iteration)(amb, q, &product, stream);
   if (q->close && status == SYS_SUCCESS) status = (*q->close)(amb, q, &product, stream);
   CALL(FusedDeviceRecordEnd(amb->device, &done));
-  q->recorded = (PetscBool)(done && status == SYS_SUCCESS);
+  done = done && status == SYS_SUCCESS;
+  if (q->nproc > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &done, 1, MPI_INT, MPI_MIN, q->about->comm));
+  q->recorded = (PetscBool)done;
   PetscCall(PetscInfo(ksp, "%" PetscInt_FMT " iterations are %s\n", length, q->recorded ? "recorded, to be replayed" : "queued one by one: they could not be recorded"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -224,7 +247,7 @@ PetscErrorCode KSPAMBQueueRun(KSP ksp, KSPAMB *amb, KSPAMBQueue *q)
     PetscCall(KSPAMBQueueWrites(q));
     if (q->recorded) {
       CALL(FusedDeviceReplay(amb->device, q->stream));
-      PetscCall(MatShadowDeviceMade(q->A, length * q->products));
+      PetscCall((*(q->nproc > 1 ? MatHaloQueueMade : MatShadowDeviceMade))(q->A, length * q->products));
       amb->replayed++;
     } else {
       for (PetscInt k = 0; k < length; k++) PetscCall(KSPAMBQueueByPETSc(amb, q, q->iteration));

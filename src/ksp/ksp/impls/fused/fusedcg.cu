@@ -22,12 +22,18 @@
 static_assert(2 * PASS_GRID < FUSED_LEFT && PASS_GRID >= FOLDED, "room for the sums of a pass");
 static_assert(FUSED_BLOCKS_MAX <= PASS_THREADS, "a thread for each row of a block of M");
 
+/* Where a pass leaves the sums of its thread blocks. With several processes the last thread block adds them up for the others. */
+typedef struct {
+  SysReal  *sum, *mine; /* mine: NULL with one process */
+  unsigned *arrived;
+} FusedLeft;
+
 /* What links a pass with those before and after it */
 struct FusedLink {
   SysReal    *history; /* in the state that is reported */
   FusedState *from, *to;
   FusedParts  step, dot; /* sums to add up: z.r and those of the norm; p.w */
-  SysReal    *left;      /* where the pass leaves its own */
+  FusedLeft   left;      /* where the pass leaves its own */
   FusedNorm   norm;
 };
 
@@ -142,6 +148,28 @@ static __device__ inline void FusedPartsOf(const FusedParts &parts, int64_t firs
   }
 }
 
+/* Ends a pass with the sums of a thread block, which thread 0 has */
+template <int SUMS>
+static __device__ inline void FusedPassLeave(const FusedLeft &left, SysReal sum[SUMS])
+{
+  __shared__ bool last;
+
+  for (int s = 0; s < SUMS && threadIdx.x == 0; s++) left.sum[SUMS * blockIdx.x + s] = sum[s];
+  if (!left.mine) return;
+  if (threadIdx.x == 0) {
+    __threadfence();
+    last = atomicAdd(left.arrived, 1) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last) return;
+  __threadfence();
+  FusedPartsOf<SUMS>({left.sum, gridDim.x, SUMS}, 0, gridDim.x, sum);
+  FusedPassSum<SUMS>(sum);
+  if (threadIdx.x) return;
+  for (int s = 0; s < SUMS; s++) left.mine[s] = sum[s];
+  *left.arrived = 0;
+}
+
 #define STATE_WORDS (int)(offsetof(FusedState, history) / sizeof(int))
 static_assert(STATE_WORDS <= PASS_THREADS, "a thread for each word of the state");
 
@@ -207,7 +235,7 @@ static __global__ void __launch_bounds__(PASS_THREADS, 2) FusedDirectionKernel(c
 }
 
 template <int U>
-static __global__ void __launch_bounds__(PASS_THREADS, 2) FusedDotKernel(SysReal *left, int64_t n, const SysReal *p, const SysReal *w)
+static __global__ void __launch_bounds__(PASS_THREADS, 2) FusedDotKernel(const FusedLeft left, int64_t n, const SysReal *p, const SysReal *w)
 {
   int64_t base   = (int64_t)blockIdx.x * U * PASS_THREADS;
   SysReal sum[1] = {0}, p0[U], w0[U];
@@ -224,7 +252,7 @@ static __global__ void __launch_bounds__(PASS_THREADS, 2) FusedDotKernel(SysReal
   TILES(LOAD, EACH(u, k) sum[0] += p0[u] * w0[u])
 #undef LOAD
   FusedPassSum<1>(sum);
-  if (threadIdx.x == 0) left[blockIdx.x] = sum[0];
+  FusedPassLeave<1>(left, sum);
 }
 
 /* The step, or the pass of the form with a single reduction. w and z may be the same array in the former. */
@@ -277,10 +305,7 @@ static __global__ void __launch_bounds__(PASS_THREADS, 2) FusedStepKernel(const 
 #undef LOAD
 #undef WORK
   FusedPassSum<2>(sum);
-  if (threadIdx.x == 0) {
-    l.left[2 * blockIdx.x]     = sum[0];
-    l.left[2 * blockIdx.x + 1] = sum[1];
-  }
+  FusedPassLeave<2>(l.left, sum);
 }
 
 /* The same with dense blocks of M: a thread block takes whole blocks, and hands the residual around in shared memory */
@@ -327,15 +352,12 @@ static __global__ void __launch_bounds__(PASS_THREADS, 2) FusedStepBlocksKernel(
     sum[1] += l.norm == FUSED_NORM_R ? r0 * r0 : z0 * z0;
   }
   FusedPassSum<2>(sum);
-  if (threadIdx.x == 0) {
-    l.left[2 * blockIdx.x]     = sum[0];
-    l.left[2 * blockIdx.x + 1] = sum[1];
-  }
+  FusedPassLeave<2>(l.left, sum);
 }
 
 /* Adds up sums, so many in each thread block */
 template <int SUMS>
-static __global__ void __launch_bounds__(PASS_THREADS) FusedFoldKernel(const FusedParts parts, int64_t each, SysReal *left)
+static __global__ void __launch_bounds__(PASS_THREADS) FusedFoldKernel(const FusedParts parts, int64_t each, const FusedLeft left)
 {
   const int64_t first = each * blockIdx.x;
   SysReal       sum[SUMS];
@@ -344,7 +366,7 @@ static __global__ void __launch_bounds__(PASS_THREADS) FusedFoldKernel(const Fus
   SysWait();
   FusedPartsOf<SUMS>(parts, first, first + each < parts.n ? first + each : parts.n, sum);
   FusedPassSum<SUMS>(sum);
-  for (int s = 0; s < SUMS && threadIdx.x == 0; s++) left[SUMS * blockIdx.x + s] = sum[s];
+  FusedPassLeave<SUMS>(left, sum);
 }
 
 /* Brings the state up to date after the last step that is queued, and leaves one number of the last product, wherever its sums are: the next pass may be a recorded one,
@@ -357,7 +379,7 @@ static __global__ void __launch_bounds__(PASS_THREADS) FusedCloseKernel(const Fu
   SysWait();
   FusedPartsOf<1>(l.dot, 0, l.dot.n, dot);
   FusedPassSum<1>(dot);
-  if (threadIdx.x == 0) *l.left = dot[0];
+  if (threadIdx.x == 0) *l.left.sum = dot[0];
   FusedAdvance<true, false, false>(l, &s);
 }
 
@@ -454,23 +476,24 @@ static unsigned FusedGridOf(const FusedPass *pass)
   return FusedPassGrid(pass->n, FusedDeep(pass->n) ? DEEP * PASS_THREADS : PASS_THREADS);
 }
 
-/* What the next pass has to add up: the sums that a pass has left; or, with several processes, what is gathered of them. Sums of products come after those of steps. */
-template <int SUMS>
-static SysStatus FusedLeave(FusedDevice *f, const SysReal *left, int64_t n, FusedParts *parts, cudaStream_t stream)
+/* Where a pass leaves sums: sum[], and as numbers of this process those from the first one on. Sums of products come after those of steps. */
+static FusedLeft FusedLeftOf(const FusedDevice *f, SysReal *sum, int first)
 {
-  const int first = SUMS == 1 ? 2 : 0;
+  return {sum, f->shared.mine ? f->shared.mine + first : NULL, f->shared.arrived};
+}
 
-  *parts = {left, n, SUMS};
-  if (!f->shared.mine) return SYS_SUCCESS;
-  SYS_CALL(FusedLaunch(f, FusedFoldKernel<SUMS>, 1, stream, *parts, n, f->shared.mine + first));
-  *parts = {f->gathered + FUSED_DEVICE_SUMS + first, f->nproc, FUSED_DEVICE_SUMS};
-  return SYS_SUCCESS;
+/* What the next pass has to add up: the sums of so many thread blocks; or, with several processes, what is gathered of them */
+template <int SUMS>
+static FusedParts FusedPartsLeft(const FusedDevice *f, const SysReal *sum, int64_t n)
+{
+  if (!f->shared.mine) return {sum, n, SUMS};
+  return {f->gathered + FUSED_DEVICE_SUMS + (SUMS == 1 ? 2 : 0), f->nproc, FUSED_DEVICE_SUMS};
 }
 
 /* Goes on to the other place of the state */
 static FusedLink FusedLinkOf(FusedDevice *f, FusedNorm norm)
 {
-  FusedLink l = {f->shared.state->history, f->state[f->at], f->state[1 - f->at], f->step, f->dot, f->left[f->at], norm};
+  FusedLink l = {f->shared.state->history, f->state[f->at], f->state[1 - f->at], f->step, f->dot, FusedLeftOf(f, f->left[f->at], 0), norm};
 
   f->at = 1 - f->at;
   return l;
@@ -509,12 +532,13 @@ SysStatus FusedDeviceDirection(FusedDevice *f, const FusedPass *pass, FusedNorm 
 
 SysStatus FusedDeviceDot(FusedDevice *f, const FusedPass *pass, FusedVector a, FusedVector b, SysStream stream)
 {
-  const unsigned grid = FusedGridOf(pass);
-  SysReal *const left = f->left[2];
+  const unsigned  grid = FusedGridOf(pass);
+  const FusedLeft left = FusedLeftOf(f, f->left[2], 2);
 
   if (FusedDeep(pass->n)) SYS_CALL(FusedLaunch(f, FusedDotKernel<2 * DEEP>, grid, stream, left, pass->n, pass->v[a], pass->v[b]));
   else SYS_CALL(FusedLaunch(f, FusedDotKernel<1>, grid, stream, left, pass->n, pass->v[a], pass->v[b]));
-  return FusedLeave<1>(f, left, grid, &f->dot, stream);
+  f->dot = FusedPartsLeft<1>(f, left.sum, grid);
+  return SYS_SUCCESS;
 }
 
 SysStatus FusedDeviceRoom(FusedDevice *f, int64_t n, SysReal **parts)
@@ -532,13 +556,13 @@ SysStatus FusedDeviceRoom(FusedDevice *f, int64_t n, SysReal **parts)
 
 SysStatus FusedDeviceDotMade(FusedDevice *f, int64_t n, SysStream stream)
 {
-  SysReal *const left = f->left[2];
-  const int64_t  each = (n + FOLDED - 1) / FOLDED;
+  const unsigned  grid = n > PARTS ? FOLDED : 1;
+  const FusedLeft left = FusedLeftOf(f, f->left[2], 2);
 
   f->dot = {f->parts, n, 1};
-  if (n <= PARTS) return SYS_SUCCESS;
-  SYS_CALL(FusedLaunch(f, FusedFoldKernel<1>, FOLDED, stream, f->dot, each, left));
-  f->dot = {left, FOLDED, 1};
+  if (n <= PARTS && !left.mine) return SYS_SUCCESS;
+  SYS_CALL(FusedLaunch(f, FusedFoldKernel<1>, grid, stream, f->dot, (n + grid - 1) / grid, left));
+  f->dot = FusedPartsLeft<1>(f, left.sum, grid);
   return SYS_SUCCESS;
 }
 
@@ -556,7 +580,8 @@ static SysStatus FusedStepLaunch(FusedDevice *f, const FusedPass *pass, FusedNor
   } else if (FusedDeep(pass->n)) SYS_CALL(pass->kind == FUSED_POINT ? STEP(FUSED_POINT, DEEP) : STEP(FUSED_NONE, DEEP));
   else SYS_CALL(pass->kind == FUSED_POINT ? STEP(FUSED_POINT, 1) : STEP(FUSED_NONE, 1));
 #undef STEP
-  return FusedLeave<2>(f, l.left, grid, &f->step, stream);
+  f->step = FusedPartsLeft<2>(f, l.left.sum, grid);
+  return SYS_SUCCESS;
 }
 
 SysStatus FusedDeviceStep(FusedDevice *f, const FusedPass *pass, FusedNorm norm, SysStream stream)
@@ -575,9 +600,9 @@ SysStatus FusedDeviceClose(FusedDevice *f, FusedNorm norm, SysStream stream)
   FusedLink l = FusedLinkOf(f, norm);
 
   l.to   = f->shared.state;
-  l.left = f->left[2] + FUSED_LEFT - 1;
+  l.left = FusedLeftOf(f, f->left[2] + FUSED_LEFT - 1, 0);
   f->at  = 0;
-  f->dot = {l.left, 1, 1};
+  f->dot = {l.left.sum, 1, 1};
   return FusedLaunch(f, FusedCloseKernel, 1, stream, l);
 }
 

@@ -247,12 +247,13 @@ static PetscErrorCode PCAmbAggDeviceProlongator(PC pc, PCAmbAgg *agg, PetscReal 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is the near-null space that PCGAMG would make the vector of ones? PETSc also looks for one that belongs to a field of a DM. */
+/* Is the near-null space that PCGAMG would make the vector of ones? PETSc also looks for one that belongs to the first field of a DM. */
 static PetscErrorCode PCAmbAggOnes(PC pc, Mat A, PetscBool *ones)
 {
   PC_GAMG     *gamg = PCAmbAggGAMG(pc);
   MatNullSpace near;
   PetscInt     bs, fields = 0;
+  PetscObject  field = NULL, space = NULL;
   DM           dm;
 
   PetscFunctionBegin;
@@ -261,7 +262,10 @@ static PetscErrorCode PCAmbAggOnes(PC pc, Mat A, PetscBool *ones)
   PetscCall(PCGetDM(pc, &dm));
   if (!dm) PetscCall(MatGetDM(A, &dm));
   if (dm) PetscCall(DMGetNumFields(dm, &fields));
-  *ones = (PetscBool)(bs == 1 && !near && !fields && gamg->reuse_prol); /* PETSc keeps a copy unless the prolongators are kept */
+  if (fields) PetscCall(DMGetField(dm, 0, NULL, &field));
+  if (field) PetscCall(PetscObjectQuery(field, "nearnullspace", &space));
+  if (field && !space) PetscCall(PetscObjectQuery(field, "nullspace", &space));
+  *ones = (PetscBool)(bs == 1 && !near && !space && gamg->reuse_prol); /* PETSc keeps a copy unless the prolongators are kept */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -233,23 +233,14 @@ static PetscErrorCode AmbAggDeviceFetchArray(PetscInt n, const int *device, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix that takes over these arrays, with a container. PETSc's own preallocation makes five arrays of one entry per row in place of two. Rows are not
-   compared with each other for PETSc's inodes, which takes one thread longer than all the rest. */
+/* A matrix that takes over these arrays, with a container. PETSc's own preallocation makes five arrays of one entry per row in place of two. */
 static PetscErrorCode AmbAggMakeMat(PetscInt m, PetscInt n, const AmbAggArrays *arrays, Mat *P)
 {
   AmbAggArrays  *kept;
   PetscContainer container;
-  PetscOptions   options;
-  PetscErrorCode raised;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsCreate(&options));
-  PetscCall(PetscOptionsSetValue(options, "-mat_no_inode", "true"));
-  PetscCall(PetscOptionsPush(options));
-  raised = MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, m, n, arrays->i, arrays->j, arrays->a, P);
-  PetscCall(PetscOptionsPop());
-  PetscCall(PetscOptionsDestroy(&options));
-  PetscCall(raised);
+  PetscCall(MatShadowDeviceWrap(m, n, arrays->i, arrays->j, arrays->a, P));
   PetscCall(PetscNew(&kept));
   *kept = *arrays;
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));

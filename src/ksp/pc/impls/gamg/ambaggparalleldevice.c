@@ -5,6 +5,7 @@
 */
 #include <stdlib.h>
 
+#include "sys/sysnumbers.h"
 #include "ksp/pc/impls/gamg/ambaggdevice.h"
 
 /* ------------------------------------------------- exchange ------------------------------------------------- */
@@ -120,22 +121,24 @@ int AmbAggHaloAddUp(void *ctx, SysInt array[])
 /* The transposed edges that come from other processes. *done becomes PETSC_FALSE if one comes from a vertex that is no ghost here. */
 PetscErrorCode AmbAggParallelSymmetrize(AmbAggLevel *level, PetscInt *ncome, AggEdge **come, PetscBool *done)
 {
-  AggEdge  *cut;
-  PetscInt  ncut;
-  SysStatus status = AggDeviceGetCut(level->device, PetscDefaultCudaStream, &ncut, &cut);
+  AggEdge   *cut;
+  PetscInt   ncut;
+  SysNumbers ghosts;
+  SysStatus  status = AggDeviceGetCut(level->device, PetscDefaultCudaStream, &ncut, &cut);
 
   PetscFunctionBegin;
   PetscCall(AmbAggDeviceCheck(level, status, "graph", done));
   if (*done) {
     PetscCall(AmbAggSwapEdges(level, ncut, cut, ncome, come));
+    SysNumbersCreate(level->nghost, level->ghosts, &ghosts);
     for (PetscInt k = 0; k < *ncome; k++) {
-      PetscInt c;
+      const SysInt c = SysNumbersFind(&ghosts, (*come)[k].column);
 
-      PetscCall(PetscFindInt((*come)[k].column, level->nghost, level->ghosts, &c));
       if (c < 0) *done = PETSC_FALSE;
       (*come)[k].row -= level->first;
       (*come)[k].column = c;
     }
+    SysNumbersDestroy(&ghosts);
     PetscCall(AmbAggDeviceAgree(level, done));
   }
   free(cut);
@@ -268,6 +271,7 @@ PetscErrorCode AmbAggParallelColumns(AmbAggLevel *level, PetscBool smooth, Petsc
   const AmbAggHalo *h        = level->halo;
   const PetscInt    nleaving = h ? h->nleaving : 0; /* there is no halo if the communicator has one process */
   PetscInt         *vertex, *column, n = 0;
+  SysNumbers        numbers;
   SysStatus         status;
 
   PetscFunctionBegin;
@@ -283,9 +287,14 @@ PetscErrorCode AmbAggParallelColumns(AmbAggLevel *level, PetscBool smooth, Petsc
     column[n++] = h->ghosts[c];
   }
   PetscCall(PetscArraycpy(*far, column, n));
-  *nfar = n;
-  PetscCall(PetscSortRemoveDupsInt(nfar, *far));
-  for (PetscInt k = 0; k < n; k++) PetscCall(PetscFindInt(column[k], *nfar, *far, &column[k]));
+  *nfar = (PetscInt)SysNumbersSort(n, *far);
+  if (*nfar < 0) {
+    *nfar = n;
+    PetscCall(PetscSortRemoveDupsInt(nfar, *far));
+  }
+  SysNumbersCreate(*nfar, *far, &numbers);
+  for (PetscInt k = 0; k < n; k++) column[k] = SysNumbersFind(&numbers, column[k]);
+  SysNumbersDestroy(&numbers);
   status = AggDeviceSetColumns(level->device, *nfar, n, vertex, column, PetscDefaultCudaStream);
   PetscCall(PetscFree2(vertex, column));
   PetscCall(AmbAggDeviceCheck(level, status, "prolongator", done));

@@ -2,6 +2,7 @@
 /*
    Products of MPI matrices: columns that other processes have, and entries fetched from there
 */
+#include "sys/systhreads.h"
 #include "mat/impls/hashgemm/glue/hashgemmparallel.h"
 
 /* ------------------------------------------------- numbers ------------------------------------------------- */
@@ -9,7 +10,7 @@
 /* This process has n columns, from the first on. Columns of other processes are the known ones and those of the entries. */
 PetscErrorCode HashGEMMColumnsCreate(PetscInt first, PetscInt n, PetscInt nknown, const PetscInt known[], PetscInt nentry, const PetscInt entries[], HashGEMMColumns *c)
 {
-  PetscInt *more, nmore = 0;
+  PetscInt *more, nmore = 0, sorted;
 
   PetscFunctionBegin;
   c->first   = first;
@@ -20,7 +21,9 @@ PetscErrorCode HashGEMMColumnsCreate(PetscInt first, PetscInt n, PetscInt nknown
   for (PetscInt e = 0; e < nentry; e++) {
     if (entries[e] < first || entries[e] >= first + n) more[nmore++] = entries[e];
   }
-  PetscCall(PetscSortRemoveDupsInt(&nmore, more));
+  sorted = (PetscInt)SysNumbersSort(nmore, more);
+  if (sorted < 0) PetscCall(PetscSortRemoveDupsInt(&nmore, more));
+  else nmore = sorted;
   PetscCall(PetscMergeIntArray(nknown, known, nmore, more, &c->nglobal, &c->global));
   PetscCall(PetscFree(more));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -34,7 +37,7 @@ PetscErrorCode HashGEMMColumnsUsed(const HashGEMMColumns *c, PetscInt m, const H
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(c->nglobal, &marks));
   PetscCall(PetscMalloc1(c->nglobal, used));
-  HashGEMMMarkUsed(m, rows->i, rows->j, c->n, marks);
+  HashGEMMMarkUsed(m, rows->i, rows->j, c->n, SysThreads(), marks);
   *nused = 0;
   for (PetscInt k = 0; k < c->nglobal; k++) {
     if (marks[k]) (*used)[(*nused)++] = c->global[k];
@@ -115,19 +118,16 @@ PetscErrorCode HashGEMMHaloColumns(HashGEMMHalo *halo, const PetscInt here[], Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Puts a row of the halo, its entries k to k + length - 1, into j[] from place on, and sorts its columns: they come in the order of another process */
-PetscErrorCode HashGEMMHaloPut(HashGEMMHalo *halo, const HashGEMMColumns *c, const PetscInt columns[], PetscInt k, PetscInt length, PetscInt place, PetscInt order[], PetscInt j[])
+/* Puts a row of the halo, its entries k to k + length - 1, into j[] from place on, and sorts its columns: they come in the order of another process. global are the
+   columns of c that other processes have. */
+PetscErrorCode HashGEMMHaloPut(HashGEMMHalo *halo, const HashGEMMColumns *c, const SysNumbers *global, const PetscInt columns[], PetscInt k, PetscInt length, PetscInt place, PetscInt order[], PetscInt j[])
 {
   PetscFunctionBegin;
   for (PetscInt l = 0; l < length; l++) {
     const PetscInt own = columns[k + l] - c->first;
 
-    if (own >= 0 && own < c->n) j[place + l] = own;
-    else {
-      PetscCall(PetscFindInt(columns[k + l], c->nglobal, c->global, &j[place + l]));
-      j[place + l] += c->n;
-    }
-    order[l] = k + l;
+    j[place + l] = own >= 0 && own < c->n ? own : c->n + SysNumbersFind(global, columns[k + l]);
+    order[l]     = k + l;
   }
   PetscCall(PetscSortIntWithArray(length, j + place, order));
   for (PetscInt l = 0; l < length; l++) halo->place[order[l]] = place + l;

@@ -98,28 +98,30 @@ static SysStatus HashGEMMRenewResult(const HashGEMMRows *left, const HashGEMMRow
 
 /* ------------------------------------------------- the right factor ------------------------------------------------- */
 
-/* Finds the rows of B that other processes have; those of this process begin and end at i[]. *times[r] becomes the number of processes that ask for row r of
-   this one: only these rows are looked at. */
-static PetscErrorCode HashGEMMAsk(Mat B, PetscInt nrow, const PetscInt rows[], const PetscInt i[], HashGEMMPlace **asked, PetscInt **times)
+/* Finds the rows of B that other processes have, where the rows of a process are put together of both blocks. *columns become their global columns, as they are
+   there, in a new halo. Of the rows of this process only those that others ask for are looked at. */
+static PetscErrorCode HashGEMMAsk(Mat B, PetscInt nrow, const PetscInt rows[], const SysCSR block[2], const PetscInt known[], HashGEMMHalo *halo, HashGEMMPlace **asked, PetscInt **columns, PetscInt *most, SpgemmInfo *info, SysStatus *status)
 {
-  const PetscInt     m = B->rmap->n;
-  PetscInt          *here, *there;
-  const PetscInt    *degree;
+  const PetscInt     m = (PetscInt)block[0].m, nz = block[0].i[m] + block[1].i[m];
+  PetscInt          *here, *there, *global;
+  const PetscInt    *begin, *row;
   const PetscSFNode *remote;
+  PetscMPIInt        nrank;
   PetscSF            sf;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(2 * m, &here, 2 * nrow, &there));
-  PetscCall(PetscMalloc1(m, times));
+  PetscCall(PetscMalloc1(nz, &global));
   PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)B), &sf));
   PetscCall(PetscSFSetGraphLayout(sf, B->rmap, nrow, NULL, PETSC_OWN_POINTER, rows));
-  PetscCall(PetscSFComputeDegreeBegin(sf, &degree));
-  PetscCall(PetscSFComputeDegreeEnd(sf, &degree));
-  PetscCall(PetscArraycpy(*times, degree, m));
-  for (PetscInt r = 0; r < m; r++) {
-    if (!degree[r]) continue;
-    here[2 * r]     = i[r];
-    here[2 * r + 1] = i[r + 1];
+  PetscCall(PetscSFSetUp(sf));
+  PetscCall(PetscSFGetLeafRanks(sf, &nrank, NULL, &begin, &row));
+  for (PetscInt k = 0; k < begin[nrank]; k++) {
+    const PetscInt r = row[k];
+
+    here[2 * r]     = block[0].i[r] + block[1].i[r];
+    here[2 * r + 1] = block[0].i[r + 1] + block[1].i[r + 1];
+    HashGEMMMergeColumns(1, block[0].i + r, block[0].j, block[1].i + r, block[1].j, B->cmap->rstart, 0, known, global + here[2 * r]);
   }
   PetscCall(PetscSFBcastBegin(sf, MPIU_2INT, here, there, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(sf, MPIU_2INT, here, there, MPI_REPLACE));
@@ -131,8 +133,19 @@ static PetscErrorCode HashGEMMAsk(Mat B, PetscInt nrow, const PetscInt rows[], c
     (*asked)[r].end   = there[2 * r + 1];
   }
   PetscCall(PetscSFDestroy(&sf));
+  PetscCall(HashGEMMHaloCreate(PetscObjectComm((PetscObject)B), nz, nrow, *asked, halo, most, info, status));
+  PetscCall(HashGEMMHaloColumns(halo, global, columns));
+  PetscCall(PetscFree(global));
   PetscCall(PetscFree2(here, there));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The pattern of the rows of B that this process has, in the right factor on the host */
+static void HashGEMMRightOwnRows(const SysCSR block[2], const PetscInt map[], HashGEMMParallel *q)
+{
+  if (q->right.borrowed) return;
+  HashGEMMMergeLengths(block[0].m, block[0].i, block[1].i, q->right.i);
+  HashGEMMMergeColumns(block[0].m, block[0].i, block[0].j, block[1].i, block[1].j, 0, q->columns.n, map, q->right.j);
 }
 
 /* The right factor: the rows of B that this process has, and below them the nrow rows that the second block of the left factor has columns for, unless
@@ -141,44 +154,32 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
 {
   HashGEMMColumns *c = &q->columns;
   SysCSR           block[2];
-  PetscInt         m, nz, nknown, *i, *columns = NULL, *map = NULL, *order, most = 0, place;
+  PetscInt         m, nz, nknown, *columns = NULL, *map = NULL, *order, most = 0, place;
   const PetscInt  *known;
   HashGEMMPlace   *asked = NULL;
+  SysNumbers       global;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMGetBlocks(B, MatShadowGetPattern, block, &nknown, &known));
-  m = (PetscInt)block[0].m;
-  PetscCall(PetscMalloc1(m + 1, &i));
-  HashGEMMMergeLengths(m, block[0].i, block[1].i, i);
-  nz = i[m];
-  if (nrow >= 0) {
-    PetscInt *global, *times;
-
-    PetscCall(HashGEMMAsk(B, nrow, rows, i, &asked, &times));
-    PetscCall(HashGEMMHaloCreate(PetscObjectComm((PetscObject)B), nz, nrow, asked, &q->fetched, &most, info, status));
-    PetscCall(PetscMalloc1(nz, &global));
-    for (PetscInt r = 0; r < m; r++) {
-      if (times[r]) HashGEMMMergeColumns(1, block[0].i + r, block[0].j, block[1].i + r, block[1].j, B->cmap->rstart, 0, known, global + i[r]);
-    }
-    PetscCall(HashGEMMHaloColumns(&q->fetched, global, &columns));
-    PetscCall(PetscFree(global));
-    PetscCall(PetscFree(times));
-  }
+  m  = (PetscInt)block[0].m;
+  nz = block[0].i[m] + block[1].i[m];
+  if (nrow >= 0) PetscCall(HashGEMMAsk(B, nrow, rows, block, known, &q->fetched, &asked, &columns, &most, info, status));
   PetscCall(HashGEMMColumnsCreate(B->cmap->rstart, B->cmap->n, nknown, known, q->fetched.n, columns, c));
   if (nrow <= 0 && !nknown) q->right = HashGEMMRowsBorrow(&block[0]); /* there are no other entries */
   else if (!*status) *status = HashGEMMRowsCreate(m + PetscMax(nrow, 0), c->n + c->nglobal, (int64_t)nz + q->fetched.n, &q->right, info);
   if (!*status && !q->right.borrowed) {
-    PetscCall(PetscArraycpy(q->right.i, i, m + 1));
     PetscCall(HashGEMMColumnsMap(c, nknown, known, &map));
     PetscCall(PetscMalloc1(most, &order));
+    SysNumbersCreate(c->nglobal, c->global, &global);
     place = nz;
     for (PetscInt r = 0; r < nrow; r++) {
       const PetscInt length = asked[r].end - asked[r].begin;
 
-      PetscCall(HashGEMMHaloPut(&q->fetched, c, columns, place - nz, length, place, order, q->right.j));
+      PetscCall(HashGEMMHaloPut(&q->fetched, c, &global, columns, place - nz, length, place, order, q->right.j));
       place += length;
       q->right.i[m + r + 1] = place;
     }
+    SysNumbersDestroy(&global);
     PetscCall(PetscFree(order));
   }
   if (!*status && q->device) {
@@ -187,11 +188,10 @@ static PetscErrorCode HashGEMMMakeRight(Mat B, PetscInt nrow, const PetscInt row
     PetscCall(HashGEMMDeviceMakeRight(B, nknown, map, q, &done));
     if (!done) PetscCall(HashGEMMDeviceParallelDestroy(q));
   }
-  if (!*status && !q->device && !q->right.borrowed) HashGEMMMergeColumns(m, block[0].i, block[0].j, block[1].i, block[1].j, 0, c->n, map, q->right.j);
+  if (!*status && !q->device) HashGEMMRightOwnRows(block, map, q);
   PetscCall(PetscFree(map));
   PetscCall(PetscFree(asked));
   PetscCall(PetscFree(columns));
-  PetscCall(PetscFree(i));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -244,7 +244,7 @@ static PetscErrorCode HashGEMMLeaveDevice(Mat A, Mat B, PetscBool square, HashGE
   PetscCall(HashGEMMGetBlocks(B, MatShadowGetPattern, block, &nknown, &known));
   if (!q->right.borrowed) {
     PetscCall(HashGEMMColumnsMap(&q->columns, nknown, known, &map));
-    HashGEMMMergeColumns(block[0].m, block[0].i, block[0].j, block[1].i, block[1].j, 0, q->columns.n, map, q->right.j);
+    HashGEMMRightOwnRows(block, map, q);
     PetscCall(PetscFree(map));
   }
   PetscCall(HashGEMMRightOwnValues(B, q));
@@ -306,6 +306,7 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
   PetscInt               ncome = 0, nsum = 0, nused, most, piece = 0, k = 0;
   int64_t                own = 0;
   HashGEMMPlace         *come;
+  SysNumbers             others;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMOffer(layout, global, &q->result, &degree, &ncome, &come));
@@ -328,6 +329,7 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
   if (!*status) *status = HashGEMMRowsCreate(nsum, nsum + ncome, nsum + ncome, &q->ones, info);
   if (!*status) *status = HashGEMMRowsCreate(nsum + ncome, c->n + c->nglobal, own + q->sent.n, &q->pieces, info);
   PetscCall(PetscMalloc1(most, &order));
+  SysNumbersCreate(c->nglobal, c->global, &others);
   if (!*status) q->ones.i[0] = q->pieces.i[0] = 0;
   ncome = 0;
   for (PetscInt r = 0; r < m && !*status; r++) {
@@ -344,7 +346,7 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
     for (PetscInt d = 0; d < degree[r]; d++, ncome++) {
       const PetscInt length = come[ncome].end - come[ncome].begin;
 
-      PetscCall(HashGEMMHaloPut(&q->sent, c, columns, k, length, place, order, q->pieces.j));
+      PetscCall(HashGEMMHaloPut(&q->sent, c, &others, columns, k, length, place, order, q->pieces.j));
       k += length;
       place += length;
       q->pieces.i[++piece] = place;
@@ -357,6 +359,7 @@ static PetscErrorCode HashGEMMMakeSent(PetscLayout layout, const PetscInt global
     q->ones.j[l] = l;
     q->ones.a[l] = 1;
   }
+  SysNumbersDestroy(&others);
   PetscCall(PetscFree(order));
   PetscCall(PetscFree(map));
   PetscCall(PetscFree(columns));
@@ -464,11 +467,12 @@ PetscErrorCode HashGEMMParallelSymbolic(Mat C, SpgemmType type, Mat A, Mat B, Ha
   if (!made) PetscCall(HashGEMMReport(C, &info));
   HashGEMMRowsFree(&q->left);
 
-  cut.rows  = &q->result;
-  cut.other = &q->sum;
-  cut.from  = NULL;
-  cut.m     = layout->n;
-  cut.n     = q->columns.n;
+  cut.rows    = &q->result;
+  cut.other   = &q->sum;
+  cut.from    = NULL;
+  cut.m       = layout->n;
+  cut.n       = q->columns.n;
+  cut.nthread = p->options.nthread;
   if (type == SPGEMM_AB || size == 1) {
     PetscCall(HashGEMMColumnsUsed(&q->columns, layout->n, &q->result, &nused, &used));
     PetscCall(HashGEMMColumnsCreate(q->columns.first, q->columns.n, nused, used, 0, NULL, &final));
@@ -506,7 +510,7 @@ PetscErrorCode HashGEMMParallelCut(Mat C, HashGEMMParallel *q)
 PetscErrorCode HashGEMMParallelNumeric(Mat C, SpgemmType type, Mat A, Mat B, PetscBool newB, HashGEMMProduct *p)
 {
   HashGEMMParallel  *q   = p->parallel;
-  HashGEMMCut        cut = {.rows = &q->result, .other = &q->sum, .from = q->from, .m = C->rmap->n};
+  HashGEMMCut        cut = {.rows = &q->result, .other = &q->sum, .from = q->from, .m = C->rmap->n, .nthread = p->options.nthread};
   SysCSR             csr[2];
   SpgemmInfo         info   = {0};
   SysStatus          status = SYS_SUCCESS;

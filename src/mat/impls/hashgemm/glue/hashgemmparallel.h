@@ -4,6 +4,7 @@
 */
 #pragma once
 
+#include "sys/sysnumbers.h"
 #include "mat/impls/hashgemm/glue/hashgemmdevicestub.h"
 
 #include <petscsf.h>
@@ -48,7 +49,7 @@ extern PetscErrorCode HashGEMMColumnsMap(const HashGEMMColumns *c, PetscInt nkno
 extern PetscErrorCode HashGEMMHaloDestroy(HashGEMMHalo *halo);
 extern PetscErrorCode HashGEMMHaloCreate(MPI_Comm comm, PetscInt nroot, PetscInt nrow, const HashGEMMPlace rows[], HashGEMMHalo *halo, PetscInt *most, SpgemmInfo *info, SysStatus *status);
 extern PetscErrorCode HashGEMMHaloColumns(HashGEMMHalo *halo, const PetscInt here[], PetscInt **columns);
-extern PetscErrorCode HashGEMMHaloPut(HashGEMMHalo *halo, const HashGEMMColumns *c, const PetscInt columns[], PetscInt k, PetscInt length, PetscInt place, PetscInt order[], PetscInt j[]);
+extern PetscErrorCode HashGEMMHaloPut(HashGEMMHalo *halo, const HashGEMMColumns *c, const SysNumbers *global, const PetscInt columns[], PetscInt k, PetscInt length, PetscInt place, PetscInt order[], PetscInt j[]);
 extern void           HashGEMMHaloPlace(const HashGEMMHalo *halo, PetscScalar a[]);
 
 extern SysStatus HashGEMMRowsCreate(int64_t m, int64_t n, int64_t nz, HashGEMMRows *, SpgemmInfo *info);

@@ -167,7 +167,7 @@ PetscErrorCode HashGEMMDeviceMakeLeft(Mat A, PetscBool square, HashGEMMParallel 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The pattern of the right factor. The host has made the beginnings of all rows, and the columns of the rows that were fetched. */
+/* The pattern of the right factor. The host has made the ends and the columns of the rows that were fetched. */
 PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nknown, const PetscInt map[], HashGEMMParallel *q, PetscBool *done)
 {
   HashGEMMDeviceParallel *d      = q->device;
@@ -195,10 +195,10 @@ PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nknown, const PetscInt ma
   if (*done && map) PetscCall(HashGEMMDeviceUpload(nknown * sizeof(*map), map, &dmap, done));
   if (*done && q->fetched.n) PetscCall(HashGEMMDeviceUpload(q->fetched.n * sizeof(*d->place), q->fetched.place, &d->place, done));
   if (*done) {
-    PetscCallCUDA(cudaMemcpyAsync(right->i, q->right.i, (right->m + 1) * sizeof(*right->i), cudaMemcpyHostToDevice, stream));
+    PetscCallCUDA(cudaMemcpyAsync(right->i + block[0].m + 1, q->right.i + block[0].m + 1, (right->m - block[0].m) * sizeof(*right->i), cudaMemcpyHostToDevice, stream));
     PetscCallCUDA(cudaMemcpyAsync(right->j + nz, q->right.j + nz, (right->nz - nz) * sizeof(*right->j), cudaMemcpyHostToDevice, stream));
-    PetscCall(PetscLogCpuToGpu((right->m + 1 + right->nz - nz) * sizeof(PetscInt)));
-    PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceMerge(&block[0], &block[1], q->columns.n, dmap, NULL, right->j, NULL, stream), done));
+    PetscCall(PetscLogCpuToGpu((right->m - block[0].m + right->nz - nz) * sizeof(PetscInt)));
+    PetscCall(HashGEMMDeviceCheck(HashGEMMDeviceMerge(&block[0], &block[1], q->columns.n, dmap, right->i, right->j, NULL, stream), done));
   }
   HashGEMMDeviceFree(dmap);
   PetscFunctionReturn(PETSC_SUCCESS);

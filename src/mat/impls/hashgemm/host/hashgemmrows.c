@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define HASHGEMM_LANES 8
+#define HASHGEMM_MANY  4096 /* rows that are worth several threads */
 
 /* ------------------------------------------------- memory ------------------------------------------------- */
 
@@ -113,10 +114,18 @@ static SysInt HashGEMMCutAt(const SysInt *j, SysInt k, SysInt end, SysInt n)
   return k;
 }
 
-void HashGEMMMarkUsed(int64_t m, const SysInt *i, const SysInt *j, SysInt n, char *used)
+void HashGEMMMarkUsed(int64_t m, const SysInt *i, const SysInt *j, SysInt n, int nthread, char *used)
 {
+#if defined(_OPENMP)
+  #pragma omp parallel for num_threads(nthread) schedule(static) if (m > HASHGEMM_MANY)
+#endif
   for (int64_t r = 0; r < m; r++) {
-    for (SysInt k = HashGEMMCutAt(j, i[r], i[r + 1], n); k < i[r + 1]; k++) used[j[k] - n] = 1;
+    for (SysInt k = HashGEMMCutAt(j, i[r], i[r + 1], n); k < i[r + 1]; k++) {
+#if defined(_OPENMP)
+  #pragma omp atomic write
+#endif
+      used[j[k] - n] = 1;
+    }
   }
 }
 
@@ -130,6 +139,9 @@ static const HashGEMMRows *HashGEMMCutRow(const HashGEMMCut *cut, int64_t *r)
 
 void HashGEMMCutLengths(const HashGEMMCut *cut, SysInt *d, SysInt *o)
 {
+#if defined(_OPENMP)
+  #pragma omp parallel for num_threads(cut->nthread) schedule(static) if (cut->m > HASHGEMM_MANY)
+#endif
   for (int64_t row = 0; row < cut->m; row++) {
     int64_t             r    = row;
     const HashGEMMRows *rows = HashGEMMCutRow(cut, &r);
@@ -142,6 +154,9 @@ void HashGEMMCutLengths(const HashGEMMCut *cut, SysInt *d, SysInt *o)
 
 void HashGEMMCutColumns(const HashGEMMCut *cut, const SysInt *di, const SysInt *oi, SysInt *dj, SysInt *oj)
 {
+#if defined(_OPENMP)
+  #pragma omp parallel for num_threads(cut->nthread) schedule(static) if (cut->m > HASHGEMM_MANY)
+#endif
   for (int64_t row = 0; row < cut->m; row++) {
     int64_t             r    = row;
     const HashGEMMRows *rows = HashGEMMCutRow(cut, &r);
@@ -155,6 +170,9 @@ void HashGEMMCutColumns(const HashGEMMCut *cut, const SysInt *di, const SysInt *
 
 void HashGEMMCutValues(const HashGEMMCut *cut, const SysInt *di, const SysInt *oi, SysScalar *da, SysScalar *oa)
 {
+#if defined(_OPENMP)
+  #pragma omp parallel for num_threads(cut->nthread) schedule(static) if (cut->m > HASHGEMM_MANY)
+#endif
   for (int64_t row = 0; row < cut->m; row++) {
     int64_t             r    = row;
     const HashGEMMRows *rows = HashGEMMCutRow(cut, &r);

@@ -45,7 +45,7 @@ void HashGEMMMergeColumns(int64_t m, const SysInt *di, const SysInt *dj, const S
 void HashGEMMMergeValues(int64_t m, const SysInt *di, const SysScalar *da, const SysInt *oi, const SysScalar *oa, SysScalar *a);
 
 /* Marks the columns from n on that occur */
-void HashGEMMMarkUsed(int64_t m, const SysInt *i, const SysInt *j, SysInt n, char *used);
+void HashGEMMMarkUsed(int64_t m, const SysInt *i, const SysInt *j, SysInt n, int nthread, char *used);
 
 /* Cuts rows at column n. Row r is row r of rows, or row from[r] of other if from is not NULL and from[r] not negative. The columns from n on have their
    final numbers in other; in rows they are numbered by map, if it is not NULL. */
@@ -54,6 +54,7 @@ typedef struct {
   const SysInt       *from, *map;
   int64_t             m;
   SysInt              n;
+  int                 nthread;
 } HashGEMMCut;
 
 void HashGEMMCutLengths(const HashGEMMCut *, SysInt *d, SysInt *o);
