@@ -69,7 +69,7 @@ typedef struct {
 
 static const Command Commands[] = {
   {"bench",     {"types", "ops", "columns", "reps", "seconds", "csv", "json", "html", "compare", "mkl_dir", "graphblas_lib"}                                                            },
-  {"solve",     {"types", "seconds", "rounds", "limit", "csv"}                                                                                                                          },
+  {"solve",     {"types", "seconds", "rounds", "limit", "csv", "scaled", "apart"}                                                                                                       },
   {"info",      {"json", "plot"}                                                                                                                                                        },
   {"graph",     {"undirected", "unweighted", "top", "json", "csv", "mat_type", "tol", "iterations", "c", "dangling", "seeds", "sources", "count", "inflation", "prune", "keep", "batch"}},
   {"tiletable", {NULL}                                                                                                                                                                  }

@@ -2,13 +2,13 @@
 # Completion of petscamb for bash; make install puts it where bash-completion finds it. By hand: source config/petscamb.bash
 _petscamb() {
   local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]} words=
-  local types="aij amb nussell ccoo autosparse hashgemm sell aijperm csr mkl graphblas aijcusparse"
+  local types="aij amb nussell ccoo tilecomposite autosparse hashgemm sell aijperm csr mkl graphblas aijcusparse"
   if [ "$COMP_CWORD" = 1 ]; then
-    words="bench solve info graph -h --help --version"
+    words="bench solve info graph tiletable -h --help --version"
   else
     case $before in
     -types | -mat_type) words=$types ;;
-    -ops) words="spmv spmvt spmvadd convert update square resquare spmm spmmt" ;;
+    -ops) words="spmv spmvt spmvadd convert update square resquare spmm spmmt sddmm" ;;
     -csv | -json | -html | -plot | -compare | -mkl_dir | -graphblas_lib)
       COMPREPLY=($(compgen -f -- "$word"))
       return
@@ -18,7 +18,7 @@ _petscamb() {
     -*)
       case $command in
       bench) words="-types -ops -columns -reps -seconds -csv -json -html -compare -mkl_dir -graphblas_lib" ;;
-      solve) words="-types -seconds -rounds -limit -csv" ;;
+      solve) words="-types -seconds -rounds -limit -csv -scaled -apart" ;;
       info) words="-json -plot" ;;
       graph) words="-undirected -unweighted -top -json -csv -mat_type -tol -iterations -c -dangling -seeds -sources -count -inflation -prune -keep -batch" ;;
       esac

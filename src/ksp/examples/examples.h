@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The start that the examples share.
+   The start and the type of the matrix that the examples share.
 */
 #pragma once
 
-#include <petscsys.h>
+#include <petscamb.h>
 
 /* Calls PetscInitialize(). With -h or --help the program prints its own help and ends: PETSc's -help would add hundreds of lines and go on to run. */
 static inline PetscErrorCode ExampleInitialize(int *argc, char ***argv, const char help[])
@@ -19,4 +19,16 @@ static inline PetscErrorCode ExampleInitialize(int *argc, char ***argv, const ch
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s", help));
   PetscCall(PetscFinalize());
   exit(0);
+}
+
+/* The type that -mat_type names, or AMB. The options do not replace AMB by another type: on a GPU PETSc would keep vectors of the GPU for that type. */
+static inline PetscErrorCode ExampleSetType(Mat A)
+{
+  PetscBool given;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-mat_type", &given));
+  if (!given) PetscCall(MatSetType(A, MATAMB));
+  PetscCall(MatSetFromOptions(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

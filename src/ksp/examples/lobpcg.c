@@ -54,8 +54,7 @@ static PetscErrorCode Create(Mat *A)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
   PetscCheck(n >= 1, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n %" PetscInt_FMT " is not positive", n);
   PetscCall(MatCreate(PETSC_COMM_WORLD, A));
-  PetscCall(MatSetType(*A, MATAMB));
-  PetscCall(MatSetFromOptions(*A));
+  PetscCall(ExampleSetType(*A));
   if (given) {
     PetscViewer viewer;
 

@@ -74,8 +74,7 @@ static PetscErrorCode Assemble(const PetscInt size[4], const Entries *e, Mat *A)
   PetscFunctionBeginUser;
   PetscCall(MatCreate(PETSC_COMM_WORLD, A));
   PetscCall(MatSetSizes(*A, size[0], size[1], size[2], size[3]));
-  PetscCall(MatSetType(*A, MATAMB));
-  PetscCall(MatSetFromOptions(*A));
+  PetscCall(ExampleSetType(*A));
   PetscCall(MatShadowSetDevice(*A, MAT_SHADOW_DEVICE_CPU)); /* the vectors are on the host */
   PetscCall(MatSetPreallocationCOO(*A, e->n, e->i, e->j));
   PetscCall(MatSetValuesCOO(*A, e->a, INSERT_VALUES));
