@@ -349,10 +349,17 @@ DifferChange(SetOption, 0, {
   PetscCall(MatSetOption(A, option, DifferDraw(s, 3) ? PETSC_TRUE : PETSC_FALSE));
 })
 
+/* An error on some processes leaves an AIJ with different block sizes on each, and then its assembly has no end */
 DifferChange(SetBlockSizes, DIFFER_OPEN, {
   const PetscInt *bs = s->pool->bs;
+  const PetscInt  rows = bs[DifferDraw(s, 2)], columns = bs[DifferDraw(s, 2)];
+  PetscBool       fits, unfit;
 
-  PetscCall(MatSetBlockSizes(A, bs[DifferDraw(s, 2)], bs[DifferDraw(s, 2)]));
+  fits  = (PetscBool)(A->rmap->n % rows == 0 && A->cmap->n % columns == 0);
+  unfit = (PetscBool)!fits;
+  PetscCall(DifferOnAll(1, &fits));
+  PetscCall(DifferOnAll(1, &unfit));
+  if (fits || unfit) PetscCall(MatSetBlockSizes(A, rows, columns));
 })
 
 DifferChange(SetNullSpaces, 0, {
