@@ -32,25 +32,34 @@ static PetscErrorCode BadOptions(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Setters leave matrices of other types alone; of these there is nothing to tell */
+/* Setters leave matrices of other types alone, and those whose type was replaced by another one; of these there is nothing to tell */
 static PetscErrorCode OtherTypes(TestDiff *d)
 {
   MatShadowInfo info;
-  Mat           A, R, D;
+  Mat           A, R, D, C;
 
   PetscFunctionBeginUser;
   PetscCall(TestPairCreate(&grid, &A, &R));
   PetscCall(MatConvert(R, MATDENSE, MAT_INITIAL_MATRIX, &D));
-  for (PetscInt k = 0; k < 2; k++) {
-    Mat M = k ? D : R;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &C));
+  PetscCall(TestShapeSizes(&grid, C));
+  PetscCall(MatSetFromOptions(C));
+  PetscCall(MatSetType(C, MATBAIJ));
+  PetscCall(MatSetUp(C));
+  PetscCall(TestShapeSetValues(&grid, C, 1.0, INSERT_VALUES));
+  for (PetscInt k = 0; k < 3; k++) {
+    Mat M = k == 0 ? R : k == 1 ? D : C;
 
     PetscCall(MatAMBSetBlockSize(M, 3));
     PetscCall(MatShadowSetTune(M, MAT_SHADOW_TUNE_OFF));
+    PetscCall(MatShadowSetValues(M, MAT_SHADOW_VALUES_EXACT));
+    PetscCall(MatShadowSetDevice(M, MAT_SHADOW_DEVICE_CPU));
     PetscCall(MatShadowSetUp(M));
     PetscCall(MatShadowGetInfo(M, &info));
     TestExpect(d, "a matrix without a shadow has a format", (PetscBool)(info.format == NULL));
   }
   PetscCall(TestDiffMat(d, A, R));
+  PetscCall(MatDestroy(&C));
   PetscCall(MatDestroy(&D));
   PetscCall(TestPairDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);

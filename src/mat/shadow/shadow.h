@@ -141,6 +141,15 @@ extern PetscErrorCode MatShadowRegisterFinalize(void);
 extern PetscErrorCode MatShadowFind(const char type[], const MatShadowFormat **);
 extern PetscErrorCode MatShadowGetFormat(Mat, const MatShadowFormat **);
 
+/* PetscTryMethod() of a matrix with a shadow: MatSetType() to a type of PETSc leaves the functions of petsc-amb composed */
+#define MatShadowTryMethod(A, name, types, args) \
+  do { \
+    const MatShadowFormat *format_; \
+\
+    PetscCall(MatShadowGetFormat(A, &format_)); \
+    if (format_) PetscTryMethod(A, name, types, args); \
+  } while (0)
+
 /* ------------------------------------------------- shadows ------------------------------------------------- */
 
 extern PetscErrorCode MatShadowQuery(Mat, MatShadow **);
