@@ -139,16 +139,6 @@ extern PetscErrorCode MatShadowRegister(const MatShadowFormat *);
 extern PetscErrorCode MatShadowRegisterAll(int, const MatShadowFormat *const[]);
 extern PetscErrorCode MatShadowRegisterFinalize(void);
 extern PetscErrorCode MatShadowFind(const char type[], const MatShadowFormat **);
-extern PetscErrorCode MatShadowGetFormat(Mat, const MatShadowFormat **);
-
-/* PetscTryMethod() of a matrix with a shadow: MatSetType() to a type of PETSc leaves the functions of petsc-amb composed */
-#define MatShadowTryMethod(A, name, types, args) \
-  do { \
-    const MatShadowFormat *format_; \
-\
-    PetscCall(MatShadowGetFormat(A, &format_)); \
-    if (format_) PetscTryMethod(A, name, types, args); \
-  } while (0)
 
 /* ------------------------------------------------- shadows ------------------------------------------------- */
 
