@@ -78,9 +78,9 @@ static PetscErrorCode Waits(TestDiff *d)
   for (PetscInt k = 0; k < SYS_TUNE_CONVERT; k++) {
     PetscCall(TestMultiply(A, 1));
     ExpectMade(d, "a product before the conversion", s, MAT_SHADOW_WAITING, k + 1, 0);
-    TestExpect(d, "products are timed too early or too late", (PetscBool)(s->trial[0].ncsr == PetscMax(0, k + 1 - (SYS_TUNE_CONVERT - SYS_TUNE_SAMPLES))));
+    TestExpect(d, "products are timed too early or too late", (PetscBool)(s->trial[0].ncsr == PetscMax(0, k + 1 - (SYS_TUNE_CONVERT - SYS_TUNE_LEAST))));
   }
-  for (PetscInt k = 0; k < SYS_TUNE_SAMPLES; k++) {
+  for (PetscInt k = 0; k < SYS_TUNE_LEAST; k++) {
     PetscCall(TestMultiply(A, 1));
     ExpectMade(d, "a product on trial", s, MAT_SHADOW_CURRENT, SYS_TUNE_CONVERT, k + 1);
     TestExpect(d, "products on trial are not counted", (PetscBool)(s->trial[0].nformat == k + 1 && s->trial[0].total == k + 1 && s->trial[0].verdict == MAT_SHADOW_OPEN));
@@ -88,7 +88,7 @@ static PetscErrorCode Waits(TestDiff *d)
   PetscCall(PetscTime(&now));
   TestExpect(d, "the time of the conversion is more than all time", (PetscBool)(s->info.time_convert > 0 && s->info.time_convert <= now - since));
   TestExpect(d, "the times of the trial are not there", (PetscBool)(s->trial[0].time_csr > 0 && s->trial[0].time_format > 0 && s->trial[0].sum_format >= s->trial[0].total * s->trial[0].time_format));
-  PetscCall(TestMultiply(A, 10 * SYS_TUNE_SAMPLES));
+  PetscCall(TestMultiply(A, 10 * SYS_TUNE_LEAST));
   TestExpect(d, "there is no verdict", (PetscBool)(s->trial[0].verdict != MAT_SHADOW_OPEN && s->trial[0].rounds > 0 && s->trial[1].verdict == MAT_SHADOW_OPEN));
   TestExpect(d, "the phase is not that of the verdict", (PetscBool)(s->phase == (s->trial[0].verdict == MAT_SHADOW_FOR_AIJ ? MAT_SHADOW_DECLINED : MAT_SHADOW_CURRENT)));
   PetscCall(MatDestroy(&A));
@@ -139,7 +139,7 @@ static PetscErrorCode WaitsWithThreads(TestDiff *d)
     PetscCall(MatShadowGet(A, &s));
     PetscCall(TestMultiply(A, cases[k].convert));
     ExpectMade(d, "converted too early", s, MAT_SHADOW_WAITING, cases[k].convert, 0);
-    TestExpect(d, "products before the conversion are not timed", (PetscBool)(s->trial[0].ncsr == SYS_TUNE_SAMPLES));
+    TestExpect(d, "products before the conversion are not timed", (PetscBool)(s->trial[0].ncsr == SYS_TUNE_LEAST));
     PetscCall(TestMultiply(A, 1));
     ExpectMade(d, "converted too late", s, MAT_SHADOW_CURRENT, cases[k].convert, 1);
     s->trial[0].verdict = MAT_SHADOW_FOR_FORMAT;
@@ -232,6 +232,31 @@ static PetscErrorCode LooksAgain(TestDiff *d)
     PetscCall(TestMultiply(A, 1));
     TestExpect(d, "the verdict is not forgotten", (PetscBool)(s->look == 0 && s->trial[0].verdict == MAT_SHADOW_OPEN && s->phase == (declined ? MAT_SHADOW_WAITING : MAT_SHADOW_CURRENT)));
     TestExpect(d, "candidates are forgotten with a format, or kept without one", (PetscBool)(!s->tuner == (declined != 0)));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rounds that contradict each other: the shortest times of all rounds decide if they are clear, the traffic model if not, and the verdict is tried again */
+static PetscErrorCode Contradicts(TestDiff *d)
+{
+  Mat        A;
+  MatShadow *s;
+
+  PetscFunctionBeginUser;
+  for (PetscInt clear = 0; clear < 2; clear++) {
+    PetscCall(Create(PETSC_TRUE, &A, &s));
+    PetscCall(TestMultiply(A, 1));
+    s->trial[0] = (MatShadowTrial){
+      .rounds = 2, .ratio = {0.5, 0.5},
+           .nformat = SYS_TUNE_LEAST, .ncsr = SYS_TUNE_LEAST, .round_csr = 20, .round_format = 30, .time_csr = clear ? 20 : 29, .time_format = 30
+    };
+    s->info.bytes_model = 0.5 * s->info.bytes_csr;
+    PetscCall(TestMultiply(A, 1));
+    TestExpect(d, "the verdict is not that of the shortest times or of the model", (PetscBool)(s->trial[0].noisy && s->phase == (clear ? MAT_SHADOW_DECLINED : MAT_SHADOW_CURRENT)));
+    TestExpect(d, "the verdict is not tried again", (PetscBool)(s->look == SYS_TUNE_AGAIN && s->patience.samples == SYS_TUNE_LEAST));
+    PetscCall(TestMultiply(A, s->look - 1));
+    TestExpect(d, "a second trial of a small matrix is as short as the first", (PetscBool)(s->look == 0 && s->patience.samples == SYS_TUNE_MOST));
     PetscCall(MatDestroy(&A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -379,6 +404,7 @@ static const TestCase tests[] = {
   {"new values",             Renews          },
   {"another pattern",        Forgets         },
   {"an unclear verdict",     LooksAgain      },
+  {"contradictory rounds",   Contradicts     },
   {"a level of multigrid",   Level           },
   {"settings of duplicates", Duplicates      },
   {"shadows that are gone",  ComesBack       },

@@ -36,16 +36,23 @@ int main(int argc, char **argv)
     int            made = 0;
 
     PetscCall(PetscMemzero(&t, sizeof(t)));
-    while (!MatShadowTrialOver(&t, k->safe) && made < 1000) {
-      const PetscBool format = (PetscBool)(t.nformat < SYS_TUNE_SAMPLES);
+    while (!MatShadowTrialOver(&t, SYS_TUNE_LEAST, k->safe) && made < 1000) {
+      const PetscBool format = (PetscBool)(t.nformat < SYS_TUNE_LEAST);
 
       MatShadowTrialTake(&t, format, (1 + 0.001 * (made % 3)) * (format ? k->format * k->disturb_format[t.rounds] : k->csr * k->disturb_csr[t.rounds]));
       made++;
     }
-    TestExpect(&d, "it takes another number of rounds", (PetscBool)(t.rounds == k->rounds && made == 2 * SYS_TUNE_SAMPLES * k->rounds));
+    TestExpect(&d, "it takes another number of rounds", (PetscBool)(t.rounds == k->rounds && made == 2 * SYS_TUNE_LEAST * k->rounds));
     TestExpect(&d, "the median is on the other side", (PetscBool)((MatShadowTrialRatio(&t) < 1) == k->better));
     TestExpect(&d, "noise is not seen, or seen where there is none", (PetscBool)(t.noisy == k->noisy));
     PetscCall(TestReport(k->name, &d));
+  }
+  {
+    TestDiff d = {NULL, 0};
+
+    TestExpect(&d, "a small matrix has few products, or a large one many", (PetscBool)(SysTuneSamples(0) == SYS_TUNE_MOST && SysTuneSamples(100000000) == SYS_TUNE_LEAST));
+    for (int64_t nz = 1; nz < 10000000; nz += nz / 3 + 1) TestExpect(&d, "a larger matrix has more products", (PetscBool)(SysTuneSamples(nz + 1) <= SysTuneSamples(nz)));
+    PetscCall(TestReport("products of a round", &d));
   }
   return TestFinalize();
 }

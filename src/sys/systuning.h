@@ -7,6 +7,7 @@
 */
 #pragma once
 
+#include <stdint.h>
 #include <time.h>
 
 /* Seconds on a clock of the system, for any thread: kernels and other threads may not call PETSc's */
@@ -61,12 +62,22 @@ static inline int SysTunePatience(int one, int threads)
 /* A matrix with more entries is large: no cache holds it, and one product takes long enough to be timed */
 #define SYS_TUNE_LARGE 20000000
 
-/* A trial on the products of the solver: at most so many rounds, of so many products on either side */
+/* A trial on the products of the solver: at most so many rounds, of SYS_TUNE_LEAST products on either side */
 #define SYS_TUNE_ROUNDS  3
-#define SYS_TUNE_SAMPLES 4
+#define SYS_TUNE_LEAST   4
+#define SYS_TUNE_MOST    32
+#define SYS_TUNE_ENTRIES 2000000
 #define SYS_TUNE_CLEAR   0.1 /* a round is clear if one side is faster by more than this part */
-#define SYS_TUNE_SCATTER 1.3 /* if the ratios of the rounds differ by more than this factor, they contradict each other, and the traffic model decides */
+#define SYS_TUNE_SCATTER 1.3 /* if the ratios of the rounds differ by more than this factor, they contradict each other */
 #define SYS_TUNE_AGAIN   10  /* an unclear verdict is tried again after so many times the products before it */
+
+/* Products on either side of a round when an unclear verdict is tried again. A small matrix takes more of them: in the first products after those of the other side
+   the processor has yet to learn the lengths of the rows, and of a small matrix it can learn them all. */
+static inline int SysTuneSamples(int64_t nz)
+{
+  if (nz * SYS_TUNE_LEAST >= SYS_TUNE_ENTRIES) return SYS_TUNE_LEAST;
+  return nz * SYS_TUNE_MOST <= SYS_TUNE_ENTRIES ? SYS_TUNE_MOST : (int)(SYS_TUNE_ENTRIES / nz);
+}
 
 /* A trial on vectors made for the purpose: products timed after one that is not */
 #define SYS_TUNE_TRIAL        5

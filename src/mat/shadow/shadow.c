@@ -39,7 +39,8 @@ static void MatShadowSetPatience(MatShadow *s)
   if (!MatShadowOnDevice(s)) {
     const int threads = MatShadowThreads(s->nz);
 
-    p->convert = PetscMax(SYS_TUNE_SAMPLES, SysTunePatience(SYS_TUNE_CONVERT, threads)); /* the last ones are timed */
+    p->samples = SYS_TUNE_LEAST;
+    p->convert = PetscMax(SYS_TUNE_LEAST, SysTunePatience(SYS_TUNE_CONVERT, threads)); /* the last ones are timed */
     p->tune    = 0;
     p->update  = SysTunePatience(SYS_TUNE_UPDATE, threads);
     p->lasting = SysTunePatience(SYS_TUNE_LASTING, threads);
@@ -221,19 +222,21 @@ static PetscErrorCode MatShadowUpdate(Mat A, MatShadow *s, const MatShadowCSR *c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The format stays if it was no slower. If it loses the plain product, it is dropped: the transposed product alone is not worth its memory. Times that contradict
-   each other do not overrule the traffic model. An unclear verdict is tried again later. */
+/* The format stays if it was no slower. If it loses the plain product, it is dropped: the transposed product alone is not worth its memory. If the rounds
+   contradict each other, the shortest times of all rounds decide where they are clear, because noise only adds to times; if not, the traffic model. An unclear
+   verdict is tried again later. */
 static PetscErrorCode MatShadowJudge(Mat A, MatShadow *s, PetscBool transpose)
 {
   MatShadowTrial      *trial = &s->trial[transpose];
   const PetscLogDouble ratio = MatShadowTrialRatio(trial), model = s->info.bytes_model;
-  const PetscBool      doubt = (PetscBool)(trial->noisy && model < s->info.bytes_csr);
+  const PetscBool      worse = (PetscBool)(trial->noisy && trial->time_format > (1 + SYS_TUNE_CLEAR) * trial->time_csr);
+  const PetscBool      doubt = (PetscBool)(trial->noisy && !worse && model < s->info.bytes_csr);
 
   PetscFunctionBegin;
-  trial->verdict = ratio > 1 && !doubt ? MAT_SHADOW_FOR_AIJ : MAT_SHADOW_FOR_FORMAT;
+  trial->verdict = worse || (ratio > 1 && !doubt) ? MAT_SHADOW_FOR_AIJ : MAT_SHADOW_FOR_FORMAT;
   PetscCall(PetscInfo(A, "Measured for the %sproduct: %g s, on the AIJ %g s, %g times that in the median of %d rounds%s\n", transpose ? "transposed " : "", (double)trial->time_format, (double)trial->time_csr, (double)ratio, trial->rounds, trial->noisy ? ", which contradict each other" : ""));
   PetscCall(MatShadowTuneVerdict(s, trial));
-  if (ratio > 1 - SYS_TUNE_CLEAR) s->look = SYS_TUNE_AGAIN * s->products;
+  if (ratio > 1 - SYS_TUNE_CLEAR || trial->noisy) s->look = SYS_TUNE_AGAIN * s->products;
   if (transpose) PetscFunctionReturn(PETSC_SUCCESS);
   s->info.reason = doubt ? "the traffic model sees a gain; the times of products contradict each other" : "measured to be faster than the AIJ";
   if (trial->verdict == MAT_SHADOW_FOR_AIJ) {
@@ -250,7 +253,8 @@ static PetscErrorCode MatShadowLookAgain(MatShadow *s)
   if (s->phase != MAT_SHADOW_CURRENT && s->phase != MAT_SHADOW_STALE) PetscCall(MatShadowTuneEnd(s));
   PetscCall(MatShadowMove(s, MAT_SHADOW_RETRY));
   PetscCall(PetscArrayzero(s->trial, 2));
-  s->look = 0;
+  s->patience.samples = SysTuneSamples(s->nz);
+  s->look             = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -271,7 +275,7 @@ static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, 
     PetscBool ready = PETSC_TRUE;
 
     if (measure && s->served < patience->convert) {
-      if (!device && s->served >= patience->convert - SYS_TUNE_SAMPLES) run->trial = trial;
+      if (!device && s->served >= patience->convert - patience->samples) run->trial = trial;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     if (s->tune == MAT_SHADOW_TUNE_ONLINE && !device) PetscCall(MatShadowTuneSetUp(A, s, csr, PETSC_FALSE, &ready));
@@ -292,10 +296,10 @@ static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, 
     if (tried) PetscCall(MatShadowJudge(A, s, transpose));
     else if (!trial->verdict) trial->verdict = MAT_SHADOW_FOR_FORMAT; /* as the model says: memory does not suffice for the vectors */
   } else if (s->phase == MAT_SHADOW_CURRENT && measure && !trial->verdict) {
-    if (MatShadowTrialOver(trial, PETSC_TRUE)) PetscCall(MatShadowJudge(A, s, transpose));
+    if (MatShadowTrialOver(trial, patience->samples, PETSC_TRUE)) PetscCall(MatShadowJudge(A, s, transpose));
     else {
       run->trial  = trial;
-      run->format = (PetscBool)(trial->nformat < SYS_TUNE_SAMPLES);
+      run->format = (PetscBool)(trial->nformat < patience->samples);
     }
   }
   if (run->trial ? run->format : s->phase == MAT_SHADOW_CURRENT && trial->verdict != MAT_SHADOW_FOR_AIJ) {

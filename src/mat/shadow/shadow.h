@@ -62,10 +62,10 @@ typedef struct {
   PetscBool           format; /* the trial counts the product as one of the format */
 } MatShadowRun;
 
-/* Numbers of products that repay a conversion, tuning on the device and an update, and of products with the same values after which the next values are taken
-   over at once */
+/* Numbers of products that repay a conversion, tuning on the device and an update, of products with the same values after which the next values are taken over at
+   once, and of products on one side of a round of a trial */
 typedef struct {
-  PetscInt convert, tune, update, lasting;
+  PetscInt convert, tune, update, lasting, samples;
 } MatShadowPatience;
 
 /* The shadow of a matrix, in a container composed with it. Some functions of PETSc move the insides of one matrix into another, with the container: a shadow is
@@ -232,7 +232,7 @@ extern PetscErrorCode MatShadowTuneView(Mat, PetscViewer);
 extern PetscErrorCode MatShadowTuneEnd(MatShadow *);
 extern PetscErrorCode MatShadowTuneFinalize(void);
 extern void           MatShadowTrialTake(MatShadowTrial *, PetscBool format, PetscLogDouble);
-extern PetscBool      MatShadowTrialOver(MatShadowTrial *, PetscBool format_is_safe);
+extern PetscBool      MatShadowTrialOver(MatShadowTrial *, PetscInt samples, PetscBool format_is_safe);
 extern PetscLogDouble MatShadowTrialRatio(const MatShadowTrial *);
 
 /* ------------------------------------------------- programs that fix AIJ ------------------------------------------------- */

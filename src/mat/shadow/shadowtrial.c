@@ -32,14 +32,14 @@ PetscLogDouble MatShadowTrialRatio(const MatShadowTrial *t)
   return PetscMax(PetscMin(r[0], r[1]), PetscMin(PetscMax(r[0], r[1]), r[2]));
 }
 
-/* Closes a complete round; returns whether the rounds suffice for a verdict. One round suffices if it is clear, and for the side for which a wrong verdict costs
+/* Closes a complete round, which has so many samples of either side; returns whether the rounds suffice for a verdict. One round suffices if it is clear, and for the side for which a wrong verdict costs
    little; two suffice if both are clear and agree. */
-PetscBool MatShadowTrialOver(MatShadowTrial *t, PetscBool format_is_safe)
+PetscBool MatShadowTrialOver(MatShadowTrial *t, PetscInt samples, PetscBool format_is_safe)
 {
   const PetscLogDouble *r = t->ratio;
   PetscBool             better, worse;
 
-  if (t->nformat < SYS_TUNE_SAMPLES || t->ncsr < SYS_TUNE_SAMPLES) return PETSC_FALSE;
+  if (t->nformat < samples || t->ncsr < samples) return PETSC_FALSE;
   t->ratio[t->rounds++] = t->round_format / t->round_csr;
   t->nformat = t->ncsr = 0;
   better = worse = PETSC_TRUE;

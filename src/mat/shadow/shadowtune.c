@@ -495,14 +495,14 @@ PetscErrorCode MatShadowTuneChoose(Mat A, MatShadow *s, PetscBool transpose, Pet
   if (transpose != t->transpose || (t->stale && !fresh)) PetscFunctionReturn(PETSC_SUCCESS);
   if (t->stale) PetscCall(MatShadowTuneFill(A, t, csr));
   if (!t->data) PetscFunctionReturn(PETSC_SUCCESS);
-  if (MatShadowTrialOver(duel, PETSC_FALSE)) { /* a faster candidate has to be so in more than one round */
+  if (MatShadowTrialOver(duel, s->patience.samples, PETSC_FALSE)) { /* a faster candidate has to be so in more than one round */
     PetscCall(MatShadowTuneDuel(A, s));
     run->ops  = s->ops;
     run->data = s->trial[transpose].verdict == MAT_SHADOW_FOR_AIJ ? NULL : s->data;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   run->trial  = duel;
-  run->format = (PetscBool)(duel->nformat < SYS_TUNE_SAMPLES);
+  run->format = (PetscBool)(duel->nformat < s->patience.samples);
   if (run->format) {
     run->ops  = &t->list[t->k].format->host;
     run->data = t->data;
