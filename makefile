@@ -163,7 +163,7 @@ check: lib examples $(patsubst test/%.c,$(B)/test/%,$(patsubst src/ksp/examples/
 
 # with the first target alone the programs are built, so that a machine without PETSc's sources can run them
 checkpetsc = @$(if $(AMB_EXAMPLES_SRC),,echo "PETSc's examples are needed and not found: install libpetsc$(basename $(AMB_PETSC_VERSION))-dev-examples"; exit 1;) \
-  $(context) $(PYTHON) test/checkpetsc.py $1 $(if $(MATCH),--match $(call quote,$(MATCH))) $(if $(TYPES),--types $(call quote,$(TYPES))) $(if $(filter-out 0,$(ALL)),--all) $(DEVICE:%=--device %)
+  $(context) $(PYTHON) test/checkpetsc.py $1 $(if $(MATCH),--match $(call quote,$(MATCH))) $(if $(TYPES),--types $(call quote,$(TYPES))) $(if $(filter-out 0,$(ALL)),--all) $(PART:%=--part %) $(DEVICE:%=--device %)
 
 check-petsc-build: lib
 	$(call checkpetsc,build)

@@ -121,7 +121,7 @@ def run(folder, conf, args, kinds, patterns):
             if case.cuda and not args.device:
                 case.skip = case.skip or "requires a GPU"
     place = os.path.join(folder, "petsc")
-    chosen = choose(blocks, patterns, args.all)
+    chosen = choose(blocks, patterns, args.all)[args.part[0] - 1::args.part[1]]
     listed = os.path.join(runtests.ROOT, "test", "petsc", "explained.txt")
     report = Report(place, petsccompare.Explained(listed, conf["AMB_PETSC_VERSION"], "gpu" if args.device else "host"))
     skipped = collections.Counter()
@@ -141,7 +141,7 @@ def run(folder, conf, args, kinds, patterns):
     start = time.time()
     ready.sort(key=lambda block: -len(block.cases))  # none of the long ones is left alone at the end
     with tempfile.TemporaryDirectory(prefix="petsc-amb-check-") as work, concurrent.futures.ThreadPoolExecutor(args.jobs) as threads:
-        runner = petscrun.Runner(place, os.environ.get("LIB") or os.path.join(folder, "lib", "libpetscamb.so"), os.environ.get("MPIEXEC") or "mpiexec", args.device, runtests.Cores(args.jobs), work)
+        runner = petscrun.Runner(place, os.environ.get("LIB") or os.path.join(folder, "lib", "libpetscamb.so"), os.environ.get("MPIEXEC") or "mpiexec", args.device, runtests.Cores(args.jobs), work, report.explained)
         waiting = {threads.submit(runner.block, block, kinds): block for block in ready}
         try:
             for done in concurrent.futures.as_completed(waiting):
@@ -165,6 +165,13 @@ def run(folder, conf, args, kinds, patterns):
     return 1 if report.blocks["failed"] or not report.blocks["passed"] or stale else 0
 
 
+def part(text):
+    number, _, count = text.partition("/")
+    if not (number.isdigit() and count.isdigit() and 1 <= int(number) <= int(count)):
+        raise argparse.ArgumentTypeError("%s is no part: write 2/5 for the second of five" % text)
+    return int(number), int(count)
+
+
 def main():
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -172,6 +179,7 @@ def main():
     parser.add_argument("--match", default="", help="blocks to run, with * and ?; several separated by commas or blanks")
     parser.add_argument("--types", default="", help="the types to run with; the default is all of petsc-amb")
     parser.add_argument("--all", action="store_true", help="all blocks with all values of their loops")
+    parser.add_argument("--part", type=part, default=(1, 1), metavar="K/N", help="the K-th of N parts of the blocks, for a machine that is there for a short time only")
     parser.add_argument("--device", type=int, choices=(0, 1), help="on a GPU, with aijcusparse in place of aij; the default is yes if PETSc has CUDA and there is a GPU")
     parser.add_argument("--jobs", type=int, default=2 * min(cores, 8), metavar="N", help="runs at a time; the default is two for a core, since MPI waits at the start of a program")
     args = parser.parse_args()

@@ -99,10 +99,13 @@ class Explained:
         here = number(version)[:2]
         return (not low or number(low) <= here) and (not (high if dash else low) or here <= number(high if dash else low))
 
+    def covers(self, name, kind):
+        """The entry for a run of this case with this type, or None."""
+        return next((entry for entry in self.entries if fnmatch.fnmatchcase(name, entry["glob"]) and ("*" in entry["types"] or kind in entry["types"])), None)
+
     def entry(self, name, kind):
-        """The entry for a run of this case with this type, or None; it counts as one whose case ran."""
-        for entry in self.entries:
-            if fnmatch.fnmatchcase(name, entry["glob"]) and ("*" in entry["types"] or kind in entry["types"]):
-                entry["ran"] += 1
-                return entry
-        return None
+        """The same; the entry counts as one whose case ran."""
+        found = self.covers(name, kind)
+        if found:
+            found["ran"] += 1
+        return found
