@@ -55,6 +55,23 @@ PETSC_INTERN PetscErrorCode StorageMake(Mat, const Shape *, Storages *);
 PETSC_INTERN PetscErrorCode StoragePrint(MPI_Comm, const Shape *, const Storages *);
 PETSC_INTERN PetscErrorCode StorageJSON(FILE *, const Storages *);
 
+/* Products of a matrix A and a factor made of it: A^T A; A P with a prolongator; the strict lower by the strict upper part; A by some of its columns */
+typedef enum {
+  PAIR_NONE,
+  PAIR_ATA,
+  PAIR_AP,
+  PAIR_LU,
+  PAIR_TALL,
+  PAIRS
+} PairKind;
+
+typedef struct {
+  Mat            left, right; /* plain AIJ, NULL before the first product */
+  Rows           rows[2];
+  Vec            x, y; /* y = left right x */
+  PetscLogDouble products;
+} Pair;
+
 /* One matrix under measurement with its vectors and the right answers */
 typedef struct {
   const char    *name;
@@ -65,6 +82,8 @@ typedef struct {
   Vec            xt, yt;   /* yt = A^T xt */
   PetscLogDouble products; /* multiplications of A A, 0 before the first such product */
   PetscInt       columns;  /* of the dense matrix in products with one */
+  PairKind       kind;     /* of the product of two matrices at hand */
+  Pair           pairs[PAIRS];
 } Case;
 
 PETSC_INTERN PetscErrorCode CaseCreate(MPI_Comm, const char[], Case *);
@@ -107,6 +126,8 @@ struct _Contender {
   Mat            A;                  /* of Mat types */
   Mat            fresh;              /* the result of the last conversion or update */
   Mat            squared;            /* A A */
+  Mat            pair[3];            /* the factors of a pair and their product */
+  PairKind       kind;               /* of the pair */
   Mat            dense[2];           /* D, and A D or A^T D */
   PetscBool      densetranspose;     /* the product is A^T D */
   Mat            factor[2], sampled; /* D1 and D2, and D1 D2^T in the pattern of A */
@@ -145,12 +166,20 @@ typedef struct {
   PetscBool   product;   /* a product, compared with aij in flops and bytes; otherwise a cost, given in products */
   PetscBool   transpose; /* multiplies xt to yt instead of x to y */
   PetscBool   columns;   /* measured for each number of -columns */
+  PairKind    pair;      /* of which the product is made */
   PetscErrorCode (*can)(Contender, PetscBool *);
   PetscErrorCode (*once)(Contender, Case *, PetscLogDouble *seconds);
   PetscErrorCode (*check)(Contender, Case *, PetscReal *error);  /* error in units of the bound: the result is right if it is at most 1 */
   PetscErrorCode (*bytes)(Contender, Case *, PetscLogDouble *b); /* bytes that one run moves on all processes, 0 if unknown */
   PetscErrorCode (*flops)(Case *, PetscLogDouble *);             /* of one run on all processes; NULL: two for each nonzero */
 } Operation;
+
+/* The product of the pair at hand, k->kind, made anew; its check; its multiplications and additions */
+PETSC_INTERN PetscErrorCode PairOnce(Contender, Case *, PetscLogDouble *seconds);
+PETSC_INTERN PetscErrorCode PairCheck(Contender, Case *, PetscReal *error);
+PETSC_INTERN PetscErrorCode PairFlops(Case *, PetscLogDouble *flops);
+PETSC_INTERN PetscErrorCode PairDestroy(Pair *);
+PETSC_INTERN PetscErrorCode ContenderDestroyPair(Contender);
 
 PETSC_INTERN const Operation *OperationFind(const char[]);
 PETSC_INTERN PetscErrorCode   OperationNearest(const char[], const char **);
@@ -160,8 +189,8 @@ PETSC_INTERN PetscErrorCode   OperationHelp(MPI_Comm);
 PETSC_INTERN PetscErrorCode VecPoison(Vec);
 PETSC_INTERN PetscErrorCode ReferenceCheckMult(const Case *, PetscScalar alpha, Vec x, Vec z, Vec y, PetscReal *error);
 PETSC_INTERN PetscErrorCode ReferenceCheckMultTranspose(const Case *, Vec x, Vec y, PetscReal *error);
-PETSC_INTERN PetscErrorCode ReferenceCheckSquare(const Case *, Vec x, Vec y, PetscReal *error);
-PETSC_INTERN PetscErrorCode ReferenceCountSquare(const Case *, PetscLogDouble *products);
+PETSC_INTERN PetscErrorCode ReferenceCheckProduct(const Rows *left, const Rows *right, Vec x, Vec y, PetscReal *error);
+PETSC_INTERN PetscErrorCode ReferenceCountProducts(MPI_Comm, const Rows *left, const Rows *right, PetscLogDouble *products);
 
 /* What was measured, with what and when */
 typedef struct {

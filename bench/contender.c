@@ -132,6 +132,7 @@ PetscErrorCode ContenderDestroy(Contender *c)
     PetscCall(MatDestroy(&(*c)->factor[d]));
   }
   PetscCall(MatDestroy(&(*c)->sampled));
+  PetscCall(ContenderDestroyPair(*c));
   PetscCall((*(*c)->peer->destroy)(*c));
   PetscCall(PetscFree(*c));
   PetscFunctionReturn(PETSC_SUCCESS);

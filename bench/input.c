@@ -119,6 +119,7 @@ PetscErrorCode CaseDestroy(Case *c)
   PetscCall(VecDestroy(&c->z));
   PetscCall(VecDestroy(&c->xt));
   PetscCall(VecDestroy(&c->yt));
+  for (int p = 0; p < PAIRS; p++) PetscCall(PairDestroy(&c->pairs[p]));
   PetscCall(RowsRestore(&c->rows));
   PetscCall(MatDestroy(&c->A));
   PetscFunctionReturn(PETSC_SUCCESS);

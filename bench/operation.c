@@ -188,14 +188,14 @@ static PetscErrorCode CheckSquare(Contender c, Case *k, PetscReal *error)
   PetscFunctionBegin;
   PetscCall((*c->peer->squaremult)(c, k, k->x, k->y));
   if (c->device[0]) PetscCall((*c->peer->fetch)(c, k->y));
-  PetscCall(ReferenceCheckSquare(k, k->x, k->y, error));
+  PetscCall(ReferenceCheckProduct(&k->rows, &k->rows, k->x, k->y, error));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode FlopsSquare(Case *k, PetscLogDouble *flops)
 {
   PetscFunctionBegin;
-  if (!k->products) PetscCall(ReferenceCountSquare(k, &k->products));
+  if (!k->products) PetscCall(ReferenceCountProducts(PetscObjectComm((PetscObject)k->A), &k->rows, &k->rows, &k->products));
   *flops = 2.0 * k->products;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -307,17 +307,39 @@ static PetscErrorCode CheckSample(Contender c, Case *k, PetscReal *error)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Other libraries and types of PETSc without products of matrices take no part */
+static PetscErrorCode CanPair(Contender c, PetscBool *can)
+{
+  PetscFunctionBegin;
+  *can = PETSC_FALSE;
+  if (c->A) PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)c->A, can, MATSEQAIJ, MATMPIAIJ, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The algorithms in names of contenders are those of A B */
+static PetscErrorCode CanPairTransposed(Contender c, PetscBool *can)
+{
+  PetscFunctionBegin;
+  PetscCall(CanPair(c, can));
+  if (c->algorithm[0]) *can = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const Operation Operations[] = {
-  {"spmv",     "y = A x, MatMult()",                                              PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, CanMult,          OnceMult,           CheckMult,           BytesMult,    NULL       },
-  {"spmvt",    "y = A^T x, MatMultTranspose()",                                   PETSC_TRUE,  PETSC_TRUE,  PETSC_FALSE, CanMultTranspose, OnceMultTranspose,  CheckMultTranspose,  BytesMult,    NULL       },
-  {"spmvadd",  "y = z + A x, MatMultAdd()",                                       PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, CanMultAdd,       OnceMultAdd,        CheckMultAdd,        BytesMultAdd, NULL       },
-  {"convert",  "from plain AIJ to ready to multiply, also given in own products", PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, CanConvert,       OnceConvert,        CheckFresh,          BytesUnknown, NULL       },
-  {"update",   "new values in the same pattern, also given in own products",      PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, CanUpdate,        OnceUpdate,         CheckFresh,          BytesUnknown, NULL       },
-  {"square",   "C = A A from nothing, pattern and values, rows in order",         PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, CanSquare,        OnceSquare,         CheckSquare,         BytesUnknown, FlopsSquare},
-  {"resquare", "new values of C = A A in its pattern",                            PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, CanResquare,      OnceResquare,       CheckSquare,         BytesUnknown, FlopsSquare},
-  {"spmm",     "C = A D in the product that is there, D with -columns columns",   PETSC_TRUE,  PETSC_FALSE, PETSC_TRUE,  CanDense,         OnceDense,          CheckDense,          BytesUnknown, FlopsDense },
-  {"spmmt",    "C = A^T D in the same way",                                       PETSC_TRUE,  PETSC_TRUE,  PETSC_TRUE,  CanDense,         OnceDenseTranspose, CheckDenseTranspose, BytesUnknown, FlopsDense },
-  {"sddmm",    "O = D1 D2^T in the pattern of A, factors of -columns columns",    PETSC_TRUE,  PETSC_FALSE, PETSC_TRUE,  CanSample,        OnceSample,         CheckSample,         BytesUnknown, FlopsDense },
+  {"spmv",     "y = A x, MatMult()",                                              PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_NONE, CanMult,           OnceMult,           CheckMult,           BytesMult,    NULL       },
+  {"spmvt",    "y = A^T x, MatMultTranspose()",                                   PETSC_TRUE,  PETSC_TRUE,  PETSC_FALSE, PAIR_NONE, CanMultTranspose,  OnceMultTranspose,  CheckMultTranspose,  BytesMult,    NULL       },
+  {"spmvadd",  "y = z + A x, MatMultAdd()",                                       PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_NONE, CanMultAdd,        OnceMultAdd,        CheckMultAdd,        BytesMultAdd, NULL       },
+  {"convert",  "from plain AIJ to ready to multiply, also given in own products", PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PAIR_NONE, CanConvert,        OnceConvert,        CheckFresh,          BytesUnknown, NULL       },
+  {"update",   "new values in the same pattern, also given in own products",      PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PAIR_NONE, CanUpdate,         OnceUpdate,         CheckFresh,          BytesUnknown, NULL       },
+  {"square",   "C = A A from nothing, pattern and values, rows in order",         PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_NONE, CanSquare,         OnceSquare,         CheckSquare,         BytesUnknown, FlopsSquare},
+  {"resquare", "new values of C = A A in its pattern",                            PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_NONE, CanResquare,       OnceResquare,       CheckSquare,         BytesUnknown, FlopsSquare},
+  {"ata",      "C = A^T A from nothing",                                          PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_ATA,  CanPairTransposed, PairOnce,           PairCheck,           BytesUnknown, PairFlops  },
+  {"ap",       "C = A P from nothing, P a prolongator of aggregates of 8 rows",   PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_AP,   CanPair,           PairOnce,           PairCheck,           BytesUnknown, PairFlops  },
+  {"lu",       "C = L U from nothing, the strict triangles of A",                 PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_LU,   CanPair,           PairOnce,           PairCheck,           BytesUnknown, PairFlops  },
+  {"tall",     "C = A S from nothing, S 64 columns of A",                         PETSC_TRUE,  PETSC_FALSE, PETSC_FALSE, PAIR_TALL, CanPair,           PairOnce,           PairCheck,           BytesUnknown, PairFlops  },
+  {"spmm",     "C = A D in the product that is there, D with -columns columns",   PETSC_TRUE,  PETSC_FALSE, PETSC_TRUE,  PAIR_NONE, CanDense,          OnceDense,          CheckDense,          BytesUnknown, FlopsDense },
+  {"spmmt",    "C = A^T D in the same way",                                       PETSC_TRUE,  PETSC_TRUE,  PETSC_TRUE,  PAIR_NONE, CanDense,          OnceDenseTranspose, CheckDenseTranspose, BytesUnknown, FlopsDense },
+  {"sddmm",    "O = D1 D2^T in the pattern of A, factors of -columns columns",    PETSC_TRUE,  PETSC_FALSE, PETSC_TRUE,  PAIR_NONE, CanSample,         OnceSample,         CheckSample,         BytesUnknown, FlopsDense },
 };
 
 const Operation *OperationFind(const char name[])

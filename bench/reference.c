@@ -120,38 +120,36 @@ static PetscErrorCode ToAll(Vec v, VecScatter scatter, Vec all)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The number of multiplications of A A */
-PetscErrorCode ReferenceCountSquare(const Case *c, PetscLogDouble *products)
+/* The number of multiplications of a product of two matrices */
+PetscErrorCode ReferenceCountProducts(MPI_Comm comm, const Rows *left, const Rows *right, PetscLogDouble *products)
 {
-  const Rows        *rows = &c->rows;
   VecScatter         scatter;
   Vec                length, all;
   PetscScalar       *l;
   const PetscScalar *la;
 
   PetscFunctionBegin;
-  PetscCall(VecDuplicate(c->y, &length));
+  PetscCall(VecCreateMPI(comm, right->m, right->M, &length));
   PetscCall(VecGetArrayWrite(length, &l));
-  for (PetscInt r = 0; r < rows->m; r++) l[r] = (PetscReal)(rows->i[r + 1] - rows->i[r]);
+  for (PetscInt r = 0; r < right->m; r++) l[r] = (PetscReal)(right->i[r + 1] - right->i[r]);
   PetscCall(VecRestoreArrayWrite(length, &l));
   PetscCall(VecScatterCreateToAll(length, &scatter, &all));
   PetscCall(ToAll(length, scatter, all));
   PetscCall(VecGetArrayRead(all, &la));
   *products = 0;
-  for (PetscInt k = 0; k < rows->i[rows->m]; k++) *products += PetscRealPart(la[rows->j[k]]);
+  for (PetscInt k = 0; k < left->i[left->m]; k++) *products += PetscRealPart(la[left->j[k]]);
   PetscCall(VecRestoreArrayRead(all, &la));
   PetscCall(VecScatterDestroy(&scatter));
   PetscCall(VecDestroy(&all));
   PetscCall(VecDestroy(&length));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, products, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)c->A)));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, products, 1, MPI_DOUBLE, MPI_SUM, comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Checks y = A A x. A x is kept in two vectors, its rounded values and the rounding errors, together with the sums of magnitudes and the numbers of terms. */
-PetscErrorCode ReferenceCheckSquare(const Case *c, Vec x, Vec y, PetscReal *error)
+/* Checks y = L R x. R x is kept in two vectors, its rounded values and the rounding errors, together with the sums of magnitudes and the numbers of terms. */
+PetscErrorCode ReferenceCheckProduct(const Rows *left, const Rows *right, Vec x, Vec y, PetscReal *error)
 {
-  const Rows        *rows = &c->rows;
-  VecScatter         scatter;
+  VecScatter         scatter, middle;
   Vec                part[4], all[4], allx;
   PetscScalar       *p[4];
   const PetscScalar *pa[4], *xa, *ya;
@@ -160,41 +158,43 @@ PetscErrorCode ReferenceCheckSquare(const Case *c, Vec x, Vec y, PetscReal *erro
   PetscCall(VecScatterCreateToAll(x, &scatter, &allx));
   PetscCall(ToAll(x, scatter, allx));
   PetscCall(VecGetArrayRead(allx, &xa));
+  PetscCall(VecCreateMPI(PetscObjectComm((PetscObject)x), right->m, right->M, &part[0]));
+  PetscCall(VecScatterCreateToAll(part[0], &middle, &all[0]));
   for (int q = 0; q < 4; q++) {
-    PetscCall(VecDuplicate(x, &part[q]));
-    PetscCall(VecDuplicate(allx, &all[q]));
+    if (q) PetscCall(VecDuplicate(part[0], &part[q]));
+    if (q) PetscCall(VecDuplicate(all[0], &all[q]));
     PetscCall(VecGetArrayWrite(part[q], &p[q]));
   }
-  for (PetscInt r = 0; r < rows->m; r++) {
+  for (PetscInt r = 0; r < right->m; r++) {
     Extended  sum       = 0;
     PetscReal magnitude = 0;
 
-    for (PetscInt k = rows->i[r]; k < rows->i[r + 1]; k++) {
-      sum += (Extended)rows->a[k] * (Extended)xa[rows->j[k]];
-      magnitude += PetscAbsScalar(rows->a[k]) * PetscAbsScalar(xa[rows->j[k]]);
+    for (PetscInt k = right->i[r]; k < right->i[r + 1]; k++) {
+      sum += (Extended)right->a[k] * (Extended)xa[right->j[k]];
+      magnitude += PetscAbsScalar(right->a[k]) * PetscAbsScalar(xa[right->j[k]]);
     }
     p[0][r] = (PetscScalar)sum;
     p[1][r] = (PetscScalar)(sum - (Extended)p[0][r]);
     p[2][r] = magnitude;
-    p[3][r] = (PetscReal)(rows->i[r + 1] - rows->i[r]);
+    p[3][r] = (PetscReal)(right->i[r + 1] - right->i[r]);
   }
   PetscCall(VecRestoreArrayRead(allx, &xa));
   for (int q = 0; q < 4; q++) {
     PetscCall(VecRestoreArrayWrite(part[q], &p[q]));
-    PetscCall(ToAll(part[q], scatter, all[q]));
+    PetscCall(ToAll(part[q], middle, all[q]));
     PetscCall(VecGetArrayRead(all[q], &pa[q]));
   }
   PetscCall(VecGetArrayRead(y, &ya));
   *error = 0;
-  for (PetscInt r = 0; r < rows->m; r++) {
+  for (PetscInt r = 0; r < left->m; r++) {
     Extended  sum       = 0;
     PetscReal magnitude = 0, terms = 0;
 
-    for (PetscInt k = rows->i[r]; k < rows->i[r + 1]; k++) {
-      const PetscInt j = rows->j[k];
+    for (PetscInt k = left->i[r]; k < left->i[r + 1]; k++) {
+      const PetscInt j = left->j[k];
 
-      sum += (Extended)rows->a[k] * ((Extended)pa[0][j] + (Extended)pa[1][j]);
-      magnitude += PetscAbsScalar(rows->a[k]) * PetscRealPart(pa[2][j]);
+      sum += (Extended)left->a[k] * ((Extended)pa[0][j] + (Extended)pa[1][j]);
+      magnitude += PetscAbsScalar(left->a[k]) * PetscRealPart(pa[2][j]);
       terms += PetscRealPart(pa[3][j]);
     }
     *error = PetscMax(*error, InBounds(ya[r], sum, (PetscInt)PetscMin(terms, 1e9), magnitude));
@@ -207,6 +207,7 @@ PetscErrorCode ReferenceCheckSquare(const Case *c, Vec x, Vec y, PetscReal *erro
   }
   PetscCall(VecDestroy(&allx));
   PetscCall(VecScatterDestroy(&scatter));
+  PetscCall(VecScatterDestroy(&middle));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, error, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)y)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #define MAX_CONTENDERS 16
-#define MAX_OPERATIONS 10
+#define MAX_OPERATIONS 14
 #define MAX_COLUMNS    16
 #define TURNS          11   /* of each contender, at most */
 #define SETTLE         10   /* products before anything is timed */
@@ -276,6 +276,7 @@ static PetscErrorCode BenchOperation(Bench *b, const Operation *op, Case *k, Pet
   PetscLogDouble read[MAX_CONTENDERS];
 
   PetscFunctionBegin;
+  k->kind = op->pair;
   for (PetscInt t = 0; t < n; t++) {
     PetscBool can = PETSC_FALSE;
 
