@@ -46,7 +46,7 @@ if [ -z "$python" ]; then
 fi
 export PYTHONPATH=$source${folder:+:$folder}
 
-cat >types.py <<'END'
+cat >matrices.py <<'END'
 import sys
 
 import petscamb
@@ -114,8 +114,8 @@ B = petscamb.load(sys.argv[1], "amb")
 assert B.getSize() == (11397, 11397) and B.getType() in ("seqaijamb", "seqaijcusparse")
 print("types agree")
 END
-expect "types, setters and figures" 0 "^types agree$" "$python" types.py "$root/data/cage10.mtx.gz"
-expect "the library is not there" 1 "PETSCAMB_LIBRARY=nowhere.so: there is no such file" env PETSCAMB_LIBRARY=nowhere.so "$python" types.py
+expect "types, setters and figures" 0 "^types agree$" "$python" matrices.py "$root/data/cage10.mtx.gz"
+expect "the library is not there" 1 "PETSCAMB_LIBRARY=nowhere.so: there is no such file" env PETSCAMB_LIBRARY=nowhere.so "$python" matrices.py
 expect "init() was forgotten" 1 "RuntimeError: call petscamb.init\(\) first" "$python" -c "import petscamb; petscamb.types()"
 if "$python" -c "import scipy" 2>/dev/null; then
   "$python" -c "import matplotlib" 2>/dev/null && picture="-o gamg.svg" || picture=
