@@ -9,14 +9,16 @@
 #include "sys/sysmemory.h"
 #include "mat/impls/hashgemm/host/spgemmimpl.h"
 
-#define ROW_COST    8     /* of a row besides its products, in products */
-#define PARTS       8     /* for each thread: equal products are not quite equal times */
-#define THREAD_COST 20000 /* from which on a further thread is worth while */
-#define SAMPLES     32    /* places that tell how a product compresses, */
-#define SAMPLE_ROWS 8     /* and rows at each of them */
-#define COMPRESSES  16    /* products for each entry from which on to count is not worth while, */
-#define COMPRESSES2 6     /* and in the second of two steps, whose B comes from memory once more */
-#define PLACES      3     /* bytes of places for each byte of operands and result, at most */
+#define ROW_COST    8           /* of a row besides its products, in products */
+#define PARTS       8           /* for each thread: equal products are not quite equal times */
+#define THREAD_COST 20000       /* from which on a further thread is worth while */
+#define SAMPLES     32          /* places that tell how a product compresses, */
+#define SAMPLE_ROWS 8           /* and rows at each of them */
+#define COMPRESSES  16          /* products for each entry from which on to count is not worth while, */
+#define COMPRESSES2 6           /* and in the second of two steps, whose B comes from memory once more */
+#define COPIED      (256 << 20) /* bytes of a result that are copied at little cost, */
+#define LOOKS       0.6         /* and to count costs as much as to make it, if as large a part of the rows of B is looked at */
+#define PLACES      3           /* bytes of places for each byte of operands and result, at most */
 
 #if defined(SYS_INT64)
   #define SPGEMM_INT_MAX INT64_MAX
@@ -371,15 +373,28 @@ static SysStatus SpgemmMakeInner(Spgemm *S, const SysCSR *A, const SysCSR *B, co
   return status;
 }
 
+/* The entries of B that are read to count row r: rows of B that are like the one before are left out */
+static double SpgemmRowLooks(const SpgemmProduct *P, int64_t r)
+{
+  double n = 0;
+
+  for (SysInt k = P->A.i[r]; k < P->A.i[r + 1]; k++) {
+    const SysInt row = P->A.j[k];
+
+    if (!P->same || k == P->A.i[r] || row != P->A.j[k - 1] + 1 || !P->same[row]) n += (double)(P->B.i[row + 1] - P->B.i[row]);
+  }
+  return n;
+}
+
 /*
-   Many products for each entry: then to write the result twice, here and where it belongs, costs less than to go through the products twice.
-   Some rows tell.
+   Is the result made at once, and copied to where it belongs? To count first means to go through the products twice, which costs more than the copy if there are
+   many products for each entry, or if the result is not large and counting is no shortcut. Some rows tell.
 */
 static SysStatus SpgemmCompresses(const Spgemm *S, const SpgemmProduct *P, int *yes)
 {
   const int64_t rows    = SAMPLE_ROWS < P->A.m / SAMPLES ? SAMPLE_ROWS : P->A.m / SAMPLES;
-  double        entries = 0;
-  SysStatus     status  = SYS_SUCCESS;
+  double        entries = 0, looks = 0, bytes;
+  SysStatus     status = SYS_SUCCESS;
   SpgemmWork    w;
 
   memset(&w, 0, sizeof(w));
@@ -387,9 +402,14 @@ static SysStatus SpgemmCompresses(const Spgemm *S, const SpgemmProduct *P, int *
     const int64_t first = P->A.m / SAMPLES * s;
 
     status = S->kernels->count(P, first, first + rows, &w);
-    for (int64_t r = first; r < first + rows; r++) entries += (double)P->i[r + 1];
+    for (int64_t r = first; r < first + rows; r++) {
+      entries += (double)P->i[r + 1];
+      looks += SpgemmRowLooks(P, r);
+    }
   }
-  *yes = rows && w.products >= (S->nstep == 2 ? COMPRESSES2 : COMPRESSES) * entries;
+  bytes = rows ? entries * (double)P->A.m / (double)(SAMPLES * rows) * (double)(sizeof(SysInt) + sizeof(SysScalar)) : 0;
+  *yes  = rows && w.products >= (S->nstep == 2 ? COMPRESSES2 : COMPRESSES) * entries;
+  if (rows && S->nstep == 1 && !P->shift && bytes <= COPIED && looks >= LOOKS * w.products) *yes = 1;
   SpgemmWorkDestroy(&w);
   return status;
 }
