@@ -171,14 +171,5 @@ extern PetscErrorCode MatShadowGetParams(Mat, void *params, MatShadowTune *);
 extern PetscErrorCode MatShadowSetParams(Mat, const void *params, MatShadowTune);
 extern PetscErrorCode MatShadowGetFormat(Mat, const MatShadowFormat **);
 
-/* PetscTryMethod() of a matrix with a shadow: MatSetType() to a type of PETSc leaves the functions of petsc-amb composed */
-#define MatShadowTryMethod(A, name, types, args) \
-  do { \
-    const MatShadowFormat *format_; \
-\
-    PetscCall(MatShadowGetFormat(A, &format_)); \
-    if (format_) PetscTryMethod(A, name, types, args); \
-  } while (0)
-
 /* Gets all registered formats; returns their number. Any thread may call this function. */
 extern int MatShadowGetFormats(const MatShadowFormat *const **);

@@ -276,7 +276,7 @@ PetscErrorCode MatCCOOSetChunk(Mat A, PetscInt block, PetscInt items)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  MatShadowTryMethod(A, "MatCCOOSetChunk_C", (Mat, PetscInt, PetscInt), (A, block, items));
+  PetscTryMethod(A, "MatCCOOSetChunk_C", (Mat, PetscInt, PetscInt), (A, block, items));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -303,7 +303,7 @@ PetscErrorCode MatCCOOSetTable(Mat A, PetscBool table)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  MatShadowTryMethod(A, "MatCCOOSetTable_C", (Mat, PetscBool), (A, table));
+  PetscTryMethod(A, "MatCCOOSetTable_C", (Mat, PetscBool), (A, table));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -330,7 +330,7 @@ PetscErrorCode MatCCOOSetAtomics(Mat A, PetscBool atomics)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  MatShadowTryMethod(A, "MatCCOOSetAtomics_C", (Mat, PetscBool), (A, atomics));
+  PetscTryMethod(A, "MatCCOOSetAtomics_C", (Mat, PetscBool), (A, atomics));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -356,7 +356,7 @@ PetscErrorCode MatNUSSELLSetSegmentation(Mat A, MatNUSSELLSegmentation segmentat
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscCheck(segmentation >= MAT_NUSSELL_SEGMENTATION_NONUNIFORM && segmentation <= MAT_NUSSELL_SEGMENTATION_NONE, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such segmentation: %d; use MAT_NUSSELL_SEGMENTATION_NONUNIFORM, UNIFORM or NONE", (int)segmentation);
-  MatShadowTryMethod(A, "MatNUSSELLSetSegmentation_C", (Mat, MatNUSSELLSegmentation), (A, segmentation));
+  PetscTryMethod(A, "MatNUSSELLSetSegmentation_C", (Mat, MatNUSSELLSegmentation), (A, segmentation));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -381,7 +381,7 @@ PetscErrorCode MatNUSSELLSetRows(Mat A, MatNUSSELLRows rows)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscCheck(rows == MAT_NUSSELL_ROWS_SELL || rows == MAT_NUSSELL_ROWS_JDS, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such rows: %d; use MAT_NUSSELL_ROWS_SELL or MAT_NUSSELL_ROWS_JDS", (int)rows);
-  MatShadowTryMethod(A, "MatNUSSELLSetRows_C", (Mat, MatNUSSELLRows), (A, rows));
+  PetscTryMethod(A, "MatNUSSELLSetRows_C", (Mat, MatNUSSELLRows), (A, rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -412,7 +412,7 @@ PetscErrorCode MatNUSSELLSetTune(Mat A, MatNUSSELLTune tune)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscCheck(tune >= MAT_NUSSELL_TUNE_MODEL && tune <= MAT_NUSSELL_TUNE_OFF, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such tuning: %d; use MAT_NUSSELL_TUNE_MODEL, ONLINE, EXHAUSTIVE or OFF", (int)tune);
-  MatShadowTryMethod(A, "MatNUSSELLSetTune_C", (Mat, MatNUSSELLTune), (A, tune));
+  PetscTryMethod(A, "MatNUSSELLSetTune_C", (Mat, MatNUSSELLTune), (A, tune));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -438,7 +438,7 @@ PetscErrorCode MatNUSSELLSetChunk(Mat A, PetscInt c, PetscInt sigma)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  MatShadowTryMethod(A, "MatNUSSELLSetChunk_C", (Mat, PetscInt, PetscInt), (A, c, sigma));
+  PetscTryMethod(A, "MatNUSSELLSetChunk_C", (Mat, PetscInt, PetscInt), (A, c, sigma));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -472,7 +472,7 @@ PetscErrorCode MatNUSSELLSetSegments(Mat A, PetscInt s1, PetscInt k1, PetscInt s
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  MatShadowTryMethod(A, "MatNUSSELLSetSegments_C", (Mat, PetscInt, PetscInt, PetscInt, PetscInt), (A, s1, k1, s2, k2));
+  PetscTryMethod(A, "MatNUSSELLSetSegments_C", (Mat, PetscInt, PetscInt, PetscInt, PetscInt), (A, s1, k1, s2, k2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

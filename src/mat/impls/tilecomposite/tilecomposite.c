@@ -333,7 +333,7 @@ PetscErrorCode MatTileCompositeSetTiles(Mat A, PetscInt width, PetscInt tiles)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  MatShadowTryMethod(A, "MatTileCompositeSetTiles_C", (Mat, PetscInt, PetscInt), (A, width, tiles));
+  PetscTryMethod(A, "MatTileCompositeSetTiles_C", (Mat, PetscInt, PetscInt), (A, width, tiles));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -358,7 +358,7 @@ PetscErrorCode MatTileCompositeSetWork(Mat A, PetscInt work)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  MatShadowTryMethod(A, "MatTileCompositeSetWork_C", (Mat, PetscInt), (A, work));
+  PetscTryMethod(A, "MatTileCompositeSetWork_C", (Mat, PetscInt), (A, work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -382,7 +382,7 @@ PetscErrorCode MatTileCompositeSetCOO(Mat A, PetscBool coo)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  MatShadowTryMethod(A, "MatTileCompositeSetCOO_C", (Mat, PetscBool), (A, coo));
+  PetscTryMethod(A, "MatTileCompositeSetCOO_C", (Mat, PetscBool), (A, coo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
