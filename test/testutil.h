@@ -127,7 +127,10 @@ PetscErrorCode TestPairDestroy(Mat *A, Mat *R);
 
 /* ------------------------------------------------------- comparisons ------------------------------------------------------- */
 
-/* Has MatView() of A, with information about the matrix, this text, or not? */
+/* What MatView() prints of A with information about the matrix: as text on the first process, and empty on the others */
+PetscErrorCode TestViewText(Mat A, size_t size, char text[]);
+
+/* Has this view of A the line, or not? */
 PetscErrorCode TestExpectLine(TestDiff *d, Mat A, const char line[], PetscBool expected);
 
 /* The value of -mat_type, MATAIJ without it */
