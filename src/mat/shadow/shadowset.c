@@ -389,7 +389,7 @@ PetscErrorCode MatShadowGetFigureAt(Mat A, PetscInt k, const char **name, PetscL
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For setters of formats: gets the parameters of A and, unless tune is NULL, its tuning */
+/* For setters of formats: gets the parameters of A, and its tuning */
 PetscErrorCode MatShadowGetParams(Mat A, void *params, MatShadowTune *tune)
 {
   MatShadow *s;
@@ -397,7 +397,7 @@ PetscErrorCode MatShadowGetParams(Mat A, void *params, MatShadowTune *tune)
   PetscFunctionBegin;
   PetscCall(MatShadowGet(A, &s));
   PetscCall(PetscMemcpy(params, s->params, s->format->params_size));
-  if (tune) *tune = s->tune;
+  *tune = s->tune;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

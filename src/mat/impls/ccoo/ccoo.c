@@ -210,43 +210,9 @@ static PetscErrorCode CcooSetFromOptions(void *params, MatShadowTune *tune, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatCCOOSetChunk_CCOO(Mat A, PetscInt block, PetscInt items)
-{
-  CcooMatParams q;
-  MatShadowTune tune;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGetParams(A, &q, &tune));
-  q.block = block;
-  q.items = items;
-  PetscCall(CcooCheckParams(PetscObjectComm((PetscObject)A), &q));
-  PetscCall(MatShadowSetParams(A, &q, tune));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatCCOOSetTable_CCOO(Mat A, PetscBool table)
-{
-  CcooMatParams q;
-  MatShadowTune tune;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGetParams(A, &q, &tune));
-  q.table = table;
-  PetscCall(MatShadowSetParams(A, &q, tune));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatCCOOSetAtomics_CCOO(Mat A, PetscBool atomics)
-{
-  CcooMatParams q;
-  MatShadowTune tune;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGetParams(A, &q, &tune));
-  q.atomics = atomics;
-  PetscCall(MatShadowSetParams(A, &q, tune));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+MAT_SHADOW_SETTER(MatCCOOSetChunk_CCOO, CcooMatParams, CcooCheckParams, (q.block = block, q.items = items), PetscInt block, PetscInt items)
+MAT_SHADOW_SETTER(MatCCOOSetTable_CCOO, CcooMatParams, CcooCheckParams, q.table = table, PetscBool table)
+MAT_SHADOW_SETTER(MatCCOOSetAtomics_CCOO, CcooMatParams, CcooCheckParams, q.atomics = atomics, PetscBool atomics)
 
 /*@
   MatCCOOSetChunk - sets the sizes of the groups and chunks of a `MATCCOO` matrix

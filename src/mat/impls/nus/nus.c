@@ -303,35 +303,10 @@ static PetscErrorCode NusSetFromOptions(void *params, MatShadowTune *tune, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets the parameters that a setter has changed */
-static PetscErrorCode NusTakeParams(Mat A, NusSellParams *q)
-{
-  NusSellParams old;
-  MatShadowTune tune;
-
-  PetscFunctionBegin;
-  PetscCall(NusCheckParams(PetscObjectComm((PetscObject)A), q));
-  PetscCall(MatShadowGetParams(A, &old, &tune));
-  NusTuneOnline(q, &tune);
-  PetscCall(MatShadowSetParams(A, q, tune));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Defines MatNUSSELLSetName_NUSSELL(), which changes the parameters q by an assignment */
-#define NUS_SETTER(Name, assignment, ...) \
-  static PetscErrorCode MatNUSSELLSet##Name##_NUSSELL(Mat A, __VA_ARGS__) \
-  { \
-    NusSellParams q; \
-\
-    PetscFunctionBegin; \
-    PetscCall(MatShadowGetParams(A, &q, NULL)); \
-    assignment; \
-    PetscCall(NusTakeParams(A, &q)); \
-    PetscFunctionReturn(PETSC_SUCCESS); \
-  }
+#define NUS_SETTER(Name, assignment, ...) MAT_SHADOW_SETTER(MatNUSSELLSet##Name##_NUSSELL, NusSellParams, NusCheckParams, assignment, __VA_ARGS__)
 NUS_SETTER(Segmentation, q.segmentation = segmentation, MatNUSSELLSegmentation segmentation)
 NUS_SETTER(Rows, q.rows = rows, MatNUSSELLRows rows)
-NUS_SETTER(Tune, q.tune = tune, MatNUSSELLTune tune)
+NUS_SETTER(Tune, (q.tune = tune, NusTuneOnline(&q, &shadow_tune)), MatNUSSELLTune tune)
 NUS_SETTER(Chunk, (q.c = c, q.sigma = sigma), PetscInt c, PetscInt sigma)
 NUS_SETTER(Segments, (q.width[0] = s1, q.count[0] = k1, q.width[1] = s2, q.count[1] = k2), PetscInt s1, PetscInt k1, PetscInt s2, PetscInt k2)
 
