@@ -128,7 +128,7 @@ static PetscErrorCode PeerDescribe_Mat(Contender c)
   PetscFunctionBegin;
   PetscCall(MatShadowGetInfo(c->A, &info));
   PetscCall(PetscStrcmp(c->type, MATHASHGEMM, &products));
-  if (!c->shadow && info.format && !products) PetscCall(PetscSNPrintf(c->note, sizeof(c->note), "ours: a matrix of ours was on the GPU before it"));
+  if (!c->shadow && info.format && !products) PetscCall(PetscSNPrintf(c->note, sizeof(c->note), "a matrix of petsc-amb: one was on the GPU before it"));
   if (!c->shadow) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrcmp(info.format, "csr", &fallen));
   c->bytes = fallen ? info.bytes_csr : info.bytes_stored;

@@ -137,33 +137,6 @@ static PetscErrorCode Declines(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The view of a matrix, as text on the first process and empty on the others */
-static PetscErrorCode ViewText(Mat A, size_t size, char text[])
-{
-  PetscViewer viewer;
-  char        path[PETSC_MAX_PATH_LEN];
-  PetscMPIInt rank;
-
-  PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCall(TestTemporaryFile(path, sizeof(path)));
-  PetscCall(PetscViewerASCIIOpen(PETSC_COMM_WORLD, path, &viewer));
-  PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
-  PetscCall(MatView(A, viewer));
-  PetscCall(PetscViewerPopFormat(viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  text[0] = 0;
-  if (!rank) {
-    FILE  *file = fopen(path, "r");
-    size_t n    = file ? fread(text, 1, size - 1, file) : 0;
-
-    text[n] = 0;
-    if (file) (void)fclose(file);
-  }
-  PetscCall(TestRemoveFile(path));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The view names the formats of the chunks */
 static PetscErrorCode View(TestDiff *d)
 {
@@ -175,7 +148,7 @@ static PetscErrorCode View(TestDiff *d)
   PetscCall(TestPairCreate(&few, &A, &R));
   PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_OFF));
   PetscCall(TestDiffMat(d, A, R));
-  PetscCall(ViewText(A, sizeof(text), text));
+  PetscCall(TestViewText(A, sizeof(text), text));
   for (size_t k = 0; *text && k < PETSC_STATIC_ARRAY_LENGTH(words); k++) TestExpect(d, words[k], (PetscBool)(strstr(text, words[k]) != NULL));
   PetscCall(TestPairDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -194,7 +167,7 @@ static PetscErrorCode NoCandidate(TestDiff *d)
   PetscCall(MatConvert(R, MATAUTOSPARSE, MAT_INITIAL_MATRIX, &A));
   PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_ONLINE));
   PetscCall(MatShadowSetUp(A));
-  PetscCall(ViewText(A, sizeof(text), text));
+  PetscCall(TestViewText(A, sizeof(text), text));
   if (!rank) TestExpect(d, "no view of amb", (PetscBool)(strstr(text, "amb") != NULL));
   TestExpect(d, "autosparse tries ccoo", (PetscBool)(strstr(text, "ccoo") == NULL));
   PetscCall(TestPairDestroy(&A, &R));

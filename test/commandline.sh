@@ -2,27 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The command lines of the programs in bin/: -h, --version, names that do not exist, and the verdict of petscamb info. No time is judged.
 set -u
-root=$(cd "$(dirname "$0")/.." && pwd)
-work=$(mktemp -d "${TMPDIR:-/tmp}/petscamb-commandline-XXXXXX")
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/shell/expect.sh"
 cd "$work" || exit 1
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-failed=0
 petscamb=$BIN/petscamb
 data=$root/data
-
-# expect NAME CODE PATTERN COMMAND...: the command must end with this exit code and print a line with the pattern
-expect() {
-  local name=$1 code=$2 pattern=$3 got
-  shift 3
-  "$@" >out 2>&1
-  got=$?
-  if [ $got = "$code" ] && grep -qE -e "$pattern" out; then echo "ok $name"; else
-    echo "not ok $name: exit code $got, not $code, or no line with $pattern"
-    sed 's/^/    /' out >&2
-    failed=1
-  fi
-}
 
 # ------------------------------------------------- -h and --version -------------------------------------------------
 

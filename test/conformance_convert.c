@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "MatConvert() from and to the type under test, under its root name and its full one, in every reuse mode.\n";
 
+#include <petsc/private/petscimpl.h>
+
 #include "testutil.h"
 
 static PetscScalar ValueSymmetric(PetscInt i, PetscInt j)
@@ -200,6 +202,68 @@ static PetscErrorCode SetTypeOther(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The functions that PETSc finds by name on A are those that it finds on R */
+static PetscErrorCode DiffComposed(TestDiff *d, Mat A, Mat R)
+{
+  const char **names;
+  int          n;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscFunctionListGet(((PetscObject)A)->qlist, &names, &n));
+  for (int k = 0; k < n; k++) {
+    void (*f)(void), (*g)(void);
+
+    PetscCall(PetscObjectQueryFunction((PetscObject)A, names[k], &f));
+    PetscCall(PetscObjectQueryFunction((PetscObject)R, names[k], &g));
+    if (f != g) PetscCall(PetscFPrintf(PETSC_COMM_SELF, stderr, "%s differs\n", names[k]));
+    TestExpect(d, "a composed function differs", (PetscBool)(f == g));
+  }
+  PetscCall(PetscFree(names));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* After MatSetType() to types of PETSc, from one to the next, nothing of petsc-amb is composed with the matrix, assembled before or not */
+static PetscErrorCode SetTypesOfPETSc(TestDiff *d, const MatType types[], PetscBool assembled)
+{
+  PetscObject shadow;
+  Mat         A[2];
+
+  PetscFunctionBeginUser;
+  for (PetscInt ref = 0; ref < 2; ref++) {
+    if (assembled) PetscCall(TestShapeCreate(&grid, ref ? "ref_" : NULL, &A[ref]));
+    else {
+      PetscCall(MatCreate(PETSC_COMM_WORLD, &A[ref]));
+      PetscCall(MatSetOptionsPrefix(A[ref], ref ? "ref_" : NULL));
+      PetscCall(TestShapeSizes(&grid, A[ref]));
+      PetscCall(MatSetFromOptions(A[ref]));
+    }
+    for (PetscInt k = 0; types[k]; k++) PetscCall(MatSetType(A[ref], types[k]));
+  }
+  PetscCall(DiffComposed(d, A[0], A[1]));
+  PetscCall(DiffComposed(d, A[1], A[0]));
+  PetscCall(PetscObjectQuery((PetscObject)A[0], "MatShadow", &shadow));
+  TestExpect(d, "the shadow is still composed", (PetscBool)!shadow);
+  PetscCall(TestPairDestroy(&A[0], &A[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* MatSetType() with the name of AIJ does nothing to a matrix of this name */
+static PetscErrorCode SetTypePETSc(TestDiff *d)
+{
+  const MatType direct[] = {MATAIJ, NULL}, around[] = {MATBAIJ, MATAIJ, NULL};
+  char          type[64];
+  PetscBool     aij;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestTypeRoot(type, sizeof(type)));
+  PetscCall(PetscStrcmp(type, MATAIJ, &aij));
+  for (PetscInt assembled = 0; assembled < 2; assembled++) {
+    if (!aij) PetscCall(SetTypesOfPETSc(d, direct, (PetscBool)assembled));
+    PetscCall(SetTypesOfPETSc(d, around, (PetscBool)assembled));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Through another type and back to the type under test, as a new matrix and in place */
 static PetscErrorCode Through(TestDiff *d, const TestShape *shape, MatType other, PetscBool rows)
 {
@@ -364,6 +428,7 @@ static const TestCase tests[] = {
   {"in place, there and back",      InPlace       },
   {"MatSetType with the same type", SetTypeAgain  },
   {"MatSetType with another type",  SetTypeOther  },
+  {"MatSetType with PETSc's types", SetTypePETSc  },
   {"through dense",                 ThroughDense  },
   {"through baij",                  ThroughBAIJ   },
   {"through is",                    ThroughIS     },

@@ -389,6 +389,7 @@ static PetscErrorCode Overlap(DifferStep *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* With several processes, PETSc 3.18's greedy coloring writes outside of its memory */
 static PetscErrorCode Coloring(DifferStep *s)
 {
   MatColoring mc;
@@ -398,7 +399,7 @@ static PetscErrorCode Coloring(DifferStep *s)
   Mat         A;
 
   PetscFunctionBeginUser;
-  DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_SQUARE | DIFFER_FILLED, &A);
+  DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_SEQ | DIFFER_SQUARE | DIFFER_FILLED, &A);
   PetscCall(MatColoringCreate(A, &mc));
   PetscCall(MatColoringSetType(mc, MATCOLORINGGREEDY));
   PetscCall(MatColoringApply(mc, &colors));

@@ -2,24 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # MatLoadEdgeList(), by petscamb graph: ids, columns, line ends, compressed files, the same rows on any number of processes, and each fault with its file and line
 set -u
-work=$(mktemp -d "${TMPDIR:-/tmp}/petscamb-edgelist-XXXXXX")
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/shell/expect.sh"
 cd "$work" || exit 1
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
-failed=0
-
-# expect NAME CODE PATTERN COMMAND...: the command must end with this exit code and print a line with the pattern
-expect() {
-  local name=$1 code=$2 pattern=$3 got
-  shift 3
-  "$@" >out 2>&1
-  got=$?
-  if [ $got = "$code" ] && grep -qE -e "$pattern" out; then echo "ok $name"; else
-    echo "not ok $name: exit code $got, not $code, or no line with $pattern"
-    sed 's/^/    /' out >&2
-    failed=1
-  fi
-}
 
 # levels FILE: the vertices that the first one reaches
 levels() { "$BIN/petscamb" graph bfs "$1" -sources 1 -csv 2>&1; }

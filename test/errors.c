@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-static char help[] = "Setters, options and what is told of a shadow; and that everything wrong is refused with a message that helps.\n";
+static char help[] = "Setters, options and figures of a shadow; whatever is wrong is refused with a message that helps.\n";
 
 #include "testutil.h"
 

@@ -4,27 +4,12 @@
 #
 # make test sets LIB, PETSC_DIR and PETSC_ARCH.
 set -u
-root=$(cd "$(dirname "$0")/.." && pwd)
-work=$(mktemp -d "${TMPDIR:-/tmp}/petscamb-fortran-XXXXXX")
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/shell/expect.sh"
 cd "$work" || exit 1
-export OMP_NUM_THREADS=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMP_NUM_THREADS=1
 unset PETSC_OPTIONS
 source=$root/src/binding/fortran
 home=$PETSC_DIR/${PETSC_ARCH:-}
-failed=0
-
-expect() { # NAME CODE PATTERN COMMAND...
-  local name=$1 code=$2 pattern=$3 got
-  shift 3
-  "$@" >out 2>&1
-  got=$?
-  if [ $got = "$code" ] && grep -qE -e "$pattern" out; then echo "ok $name"; else
-    echo "not ok $name: exit code $got, not $code, or no line with $pattern"
-    sed 's/^/    /' out >&2
-    failed=1
-  fi
-}
 
 expect "the version of the module" 0 "InitializeC\($(sed 's/\./_c_int, /g' "$root/VERSION")_c_int\)" cat "$source/petscamb.F90"
 compiler=$(sed -nE 's/^FC *= *([^ ]+).*/\1/p' "$home/lib/petsc/conf/petscvariables" 2>/dev/null)

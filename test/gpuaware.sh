@@ -11,10 +11,7 @@ if [ -z "$(conf AMB_CUDA)" ]; then
   echo "skip gpuaware: this PETSc has no CUDA"
   exit 0
 fi
-work=$(mktemp -d "${TMPDIR:-/tmp}/petscamb-gpuaware-XXXXXX")
-trap 'rm -rf "$work"' EXIT
-failed=0
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+. "$(dirname "$0")/shell/expect.sh"
 unset PETSC_OPTIONS
 case $LIB in *[[:space:]]*) ln -s "$LIB" "$work/libpetscamb.so" && LIB=$work/libpetscamb.so ;; esac
 
@@ -54,21 +51,12 @@ if ! { $(conf AMB_LINK) -shared -fPIC "$work/feigned.c" -o "$work/feigned.so" &&
   exit 1
 fi
 
-# expect NAME STATUS PATTERN ANSWER OPTIONS...: with an MPI that gives this answer the program must end with that kind of status (pass or fail) and print the pattern
-expect() {
-  local name=$1 status=$2 pattern=$3 answer=$4 got=fail
-  shift 4
-  MPI_ANSWERS=$answer LD_PRELOAD="$work/feigned.so" "$work/program" "$@" >"$work/out" 2>&1 && got=pass
-  if [ $got = "$status" ] && grep -qE -e "$pattern" "$work/out"; then echo "ok $name"; else
-    echo "not ok $name"
-    sed 's/^/    /' "$work/out" >&2
-    failed=1
-  fi
-}
+# feigned ANSWER OPTIONS...: the program, with an MPI that gives this answer
+feigned() { MPI_ANSWERS=$1 LD_PRELOAD="$work/feigned.so" "$work/program" "${@:2}"; }
 
-expect "PETSc alone ends" fail "your MPI is not GPU-aware" 0
-expect "the library tells PETSc" pass "there is a device" 0 -dll_append "$LIB"
-expect "and says so" pass "This MPI says that it is not CUDA-aware" 0 -dll_append "$LIB" -info :sys
-expect "what the user says is not changed" fail "your MPI is not GPU-aware" 0 -dll_append "$LIB" -use_gpu_aware_mpi 1
-expect "nor what an MPI says that claims to be CUDA-aware" fail "your MPI is not GPU-aware" 1 -dll_append "$LIB"
+expect "PETSc alone ends" fail "your MPI is not GPU-aware" feigned 0
+expect "the library tells PETSc" 0 "there is a device" feigned 0 -dll_append "$LIB"
+expect "and says so" 0 "This MPI says that it is not CUDA-aware" feigned 0 -dll_append "$LIB" -info :sys
+expect "what the user says is not changed" fail "your MPI is not GPU-aware" feigned 0 -dll_append "$LIB" -use_gpu_aware_mpi 1
+expect "nor what an MPI says that claims to be CUDA-aware" fail "your MPI is not GPU-aware" feigned 1 -dll_append "$LIB"
 exit $failed

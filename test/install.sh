@@ -5,25 +5,11 @@
 # make test sets BUILD, PETSC_DIR, PETSC_ARCH and MPIEXEC.
 # timeoutfactor: 3
 set -u
-root=$(cd "$(dirname "$0")/.." && pwd)
-work=$(mktemp -d "${TMPDIR:-/tmp}/petscamb-install-XXXXXX")
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/shell/expect.sh"
 python=${PYTHON:-python3}
 build=$(basename "$BUILD")
-failed=0
 cd "$root" || exit 1
 
-# expect NAME STATUS PATTERN COMMAND...: the command must end with that kind of status (pass or fail) and print a line with the pattern
-expect() {
-  local name=$1 status=$2 pattern=$3 got=fail
-  shift 3
-  "$@" >"$work/out" 2>&1 && got=pass
-  if [ $got = "$status" ] && grep -qE -e "$pattern" "$work/out"; then echo "ok $name"; else
-    echo "not ok $name"
-    sed 's/^/    /' "$work/out" >&2
-    failed=1
-  fi
-}
 make_here() { env -u MAKEFLAGS -u MAKELEVEL -u TESTS -u PETSC_DIR -u PETSC_ARCH make BUILD="$build" "$@"; }
 
 # ------------------------------------------------- a path with a space, and an apostrophe -------------------------------------------------
@@ -38,8 +24,8 @@ done
 # the configuration is as new as this tree, and nothing is compiled but what is touched
 touch "$tree/build/$build/conf.json" "$tree/src/petscamb.c"
 cd "$tree" || exit 1
-expect "path with a space: make where" pass "^$tree/build/$build/lib/libpetscamb.so$" make_here -s where
-expect "path with a space: make check" pass "^[12] passed, 0 failed" make_here check
+expect "path with a space: make where" 0 "^$tree/build/$build/lib/libpetscamb.so$" make_here -s where
+expect "path with a space: make check" 0 "^[12] passed, 0 failed" make_here check
 
 # ------------------------------------------------- configure -------------------------------------------------
 
@@ -51,7 +37,7 @@ done
 ln -s "$PETSC_DIR/$PETSC_ARCH"/lib/* "$petsc/lib/"
 expect "configure: PETSc without its private headers" fail "has no include/petsc/private/petscimpl.h" "$python" configure.py PETSC_DIR="$petsc" PETSC_ARCH=
 if command -v dpkg-query >/dev/null; then
-  expect "configure: only what is missing is asked for" pass "^Needed and not found, and --with-install=0 forbids installing: no-such-package\.$" "$python" - <<'END'
+  expect "configure: only what is missing is asked for" 0 "^Needed and not found, and --with-install=0 forbids installing: no-such-package\.$" "$python" - <<'END'
 import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, "config")
@@ -71,17 +57,17 @@ cd "$root" || exit 1
 version=$(cat VERSION)
 there=$work/dest/opt/amb
 make_install() { make_here "$1" DESTDIR="$work/dest" PREFIX=/opt/amb; }
-expect "make install" pass "Installed in $there" make_install install
-expect "make install: the version" pass "^Version: $version$" cat "$there/lib/pkgconfig/petscamb.pc"
-expect "make install: the licence" pass "^BSD 2-Clause License$" cat "$there/share/doc/petsc-amb/LICENSE"
+expect "make install" 0 "Installed in $there" make_install install
+expect "make install: the version" 0 "^Version: $version$" cat "$there/lib/pkgconfig/petscamb.pc"
+expect "make install: the licence" 0 "^BSD 2-Clause License$" cat "$there/share/doc/petsc-amb/LICENSE"
 abi=${version%.*}
-expect "make install: the soname" pass "SONAME.*\[libpetscamb.so.$abi\]" readelf -d "$there/lib/libpetscamb.so.$version"
-expect "make install: links to the library" pass "/libpetscamb.so.$version$" readlink -f "$there/lib/libpetscamb.so"
-expect "make install: the tool" pass "^petscamb $version, PETSc" "$there/bin/petscamb" --version
-expect "make install: the manual page" pass "^.TH PETSCAMB 1" cat "$there/share/man/man1/petscamb.1"
-expect "make install: symbols for debuggers are apart" pass "\.debug_info" readelf -S "$there/lib/.debug/libpetscamb.so.$version.debug"
+expect "make install: the soname" 0 "SONAME.*\[libpetscamb.so.$abi\]" readelf -d "$there/lib/libpetscamb.so.$version"
+expect "make install: links to the library" 0 "/libpetscamb.so.$version$" readlink -f "$there/lib/libpetscamb.so"
+expect "make install: the tool" 0 "^petscamb $version, PETSc" "$there/bin/petscamb" --version
+expect "make install: the manual page" 0 "^.TH PETSCAMB 1" cat "$there/share/man/man1/petscamb.1"
+expect "make install: symbols for debuggers are apart" 0 "\.debug_info" readelf -S "$there/lib/.debug/libpetscamb.so.$version.debug"
 expect "make install: no symbols for debuggers in the library" fail "\.gnu_debuglink" sh -c 'readelf -SW "$0" && ! readelf -SW "$0" | grep -q debug_info && false' "$there/lib/libpetscamb.so.$version"
-expect "make install: the same again" pass "Installed in $there" make_install install
+expect "make install: the same again" 0 "Installed in $there" make_install install
 cp "$there/lib/petsc-amb/configuration" "$work/configuration"
 sed -i 's/^built for: .*/built for: PETSC_DIR=elsewhere PETSC_ARCH=/' "$there/lib/petsc-amb/configuration"
 expect "make install: another configuration is there" fail "has petsc-amb for PETSC_DIR=elsewhere PETSC_ARCH=," make_install install
@@ -107,13 +93,13 @@ int main(int argc, char **argv)
 END
 pc="pkg-config --define-variable=prefix=$there"
 export PKG_CONFIG_PATH="$there/lib/pkgconfig:$PETSC_DIR/$PETSC_ARCH/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}"
-expect "petscamb.pc: PETSc is required" pass "^PETSc >= 3\." pkg-config --print-requires petscamb
-expect "petscamb.pc: a program" pass "^0$" sh -c "$(sed -n 's/^AMB_LINK := //p' "$BUILD/conf.mk") '$work/version.c' -o '$work/by-pc' \$($pc --cflags --libs petscamb) && '$work/by-pc' && echo 0"
+expect "petscamb.pc: PETSc is required" 0 "^PETSc >= 3\." pkg-config --print-requires petscamb
+expect "petscamb.pc: a program" 0 "^0$" sh -c "$(sed -n 's/^AMB_LINK := //p' "$BUILD/conf.mk") '$work/version.c' -o '$work/by-pc' \$($pc --cflags --libs petscamb) && '$work/by-pc' && echo 0"
 if command -v cmake >/dev/null; then
   mkdir "$work/cmake"
   printf '%s\n' 'cmake_minimum_required(VERSION 3.10)' 'project(version C)' "find_package(petscamb $abi REQUIRED)" "add_executable(by-cmake $work/version.c)" \
     'target_link_libraries(by-cmake petscamb::petscamb)' >"$work/cmake/CMakeLists.txt"
-  expect "CMake: a program" pass "^0$" sh -c "cmake -S '$work/cmake' -B '$work/cmake/build' -Dpetscamb_DIR='$there/lib/cmake/petscamb' && cmake --build '$work/cmake/build' && '$work/cmake/build/by-cmake' && echo 0"
+  expect "CMake: a program" 0 "^0$" sh -c "cmake -S '$work/cmake' -B '$work/cmake/build' -Dpetscamb_DIR='$there/lib/cmake/petscamb' && cmake --build '$work/cmake/build' && '$work/cmake/build/by-cmake' && echo 0"
   sed -i "s/petscamb $abi/petscamb 99.1/" "$work/cmake/CMakeLists.txt"
   expect "CMake: another version" fail "compatible with requested|version: $version" cmake -S "$work/cmake" -B "$work/cmake/build" -Dpetscamb_DIR="$there/lib/cmake/petscamb"
 else
@@ -128,7 +114,7 @@ touch -r "$work/date" "$suffixed/conf.mk"
 touch "$tree/src/petscamb.c"
 cp -a docs "$tree/"
 cd "$tree" || exit 1
-expect "suffix: make install beside another configuration" pass "Installed in $there" make_install install
+expect "suffix: make install beside another configuration" 0 "Installed in $there" make_install install
 cd "$root" || exit 1
 cat >"$work/first.c" <<'END'
 #include <petscmat.h>
@@ -147,33 +133,33 @@ END
 cc() { $(sed -n 's/^AMB_LINK := //p' "$BUILD/conf.mk") "$@"; }
 conf() { eval "echo $(sed -n "s/^$1 := //p" "$BUILD/conf.mk")"; }
 cc $(conf AMB_INCLUDES) "$work/first.c" -o "$work/first" $(conf AMB_PETSC_LIBS)
-expect "suffix: the library is loaded" pass "^0$" sh -c "'$work/first' -dll_append '$there/lib/libpetscamb_other.so' && echo 0"
-expect "suffix: the tool" pass "^petscamb $version" "$there/bin/petscamb_other" --version
-expect "suffix: make uninstall of the other one" pass "Removed from $there" make_install uninstall
-expect "suffix: the header is still there" pass "PETSCAMB_VERSION_MAJOR" cat "$there/include/petscamb.h"
+expect "suffix: the library is loaded" 0 "^0$" sh -c "'$work/first' -dll_append '$there/lib/libpetscamb_other.so' && echo 0"
+expect "suffix: the tool" 0 "^petscamb $version" "$there/bin/petscamb_other" --version
+expect "suffix: make uninstall of the other one" 0 "Removed from $there" make_install uninstall
+expect "suffix: the header is still there" 0 "PETSCAMB_VERSION_MAJOR" cat "$there/include/petscamb.h"
 cd "$tree" || exit 1
-expect "make uninstall" pass "Removed from $there" make_install uninstall
+expect "make uninstall" 0 "Removed from $there" make_install uninstall
 cd "$root" || exit 1
 expect "make uninstall: nothing is left" fail "^0$" sh -c "find '$there' -not -type d | wc -l; false"
 
 # ------------------------------------------------- builds in another folder -------------------------------------------------
 
 touch "$work/before"
-expect "--build-dir" pass "Build: +$work/outside/build/" "$python" configure.py --build-dir "$work/outside" --with-cuda=0 --with-install=0 PETSC_DIR="$PETSC_DIR" PETSC_ARCH="$PETSC_ARCH"
-expect "--build-dir: objects" pass " -o [./]*$work/outside/build/[^ ]*/obj/src/petscamb\.o" env -u MAKEFLAGS -u MAKELEVEL -u BUILD -u PETSC_DIR -u PETSC_ARCH make -C "$work/outside" -n lib
+expect "--build-dir" 0 "Build: +$work/outside/build/" "$python" configure.py --build-dir "$work/outside" --with-cuda=0 --with-install=0 PETSC_DIR="$PETSC_DIR" PETSC_ARCH="$PETSC_ARCH"
+expect "--build-dir: objects" 0 " -o [./]*$work/outside/build/[^ ]*/obj/src/petscamb\.o" env -u MAKEFLAGS -u MAKELEVEL -u BUILD -u PETSC_DIR -u PETSC_ARCH make -C "$work/outside" -n lib
 expect "--build-dir: nothing is written beside the sources" fail "^0$" sh -c "find . -newer '$work/before' -not -path './.git*' -not -path './build/*' -type f | wc -l; false"
 expect "--build-dir: a path with a blank" fail "make cannot take a path with blanks" "$python" configure.py --build-dir "$work/two words"
 
 # ------------------------------------------------- the version -------------------------------------------------
 
 macros=$(sed -n 's/^#define PETSCAMB_VERSION_[A-Z]* *//p' include/petscamb.h | paste -sd .)
-expect "version: petscamb.h" pass "^$version$" echo "$macros"
-expect "version: CITATION.cff" pass "^version: $version$" cat CITATION.cff
-expect "version: CHANGELOG.md" pass "^## $version" cat CHANGELOG.md
+expect "version: petscamb.h" 0 "^$version$" echo "$macros"
+expect "version: CITATION.cff" 0 "^version: $version$" cat CITATION.cff
+expect "version: CHANGELOG.md" 0 "^## $version" cat CHANGELOG.md
 for other in "" -DOTHER; do
   cc -Iinclude $other $(conf AMB_INCLUDES) "$work/version.c" -o "$work/version$other" -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -lpetscamb $(conf AMB_LIBS) >"$work/out" 2>&1 || sed 's/^/    /' "$work/out" >&2
 done
-expect "version: the program's is the library's" pass "^0$" sh -c "'$work/version' && echo 0"
+expect "version: the program's is the library's" 0 "^0$" sh -c "'$work/version' && echo 0"
 expect "version: the program's is another" fail "was compiled with petscamb.h .*\.1000\..*, but libpetscamb is $version" "$work/version-DOTHER"
 
 # ------------------------------------------------- bench/cuda/build.sh -------------------------------------------------
@@ -189,6 +175,6 @@ END
 chmod +x "$work/nvcc"
 wait() { [ $# = 0 ] && builtin wait || return 127; }
 export -f wait
-expect "bench/cuda/build.sh" pass "^spgemm_float$" env NVCC="$work/nvcc" bash -c 'bench/cuda/build.sh "$0" && ls "$0"' "$work/cuda"
+expect "bench/cuda/build.sh" 0 "^spgemm_float$" env NVCC="$work/nvcc" bash -c 'bench/cuda/build.sh "$0" && ls "$0"' "$work/cuda"
 expect "bench/cuda/build.sh: a source that does not compile" fail "^1$" env NVCC="$work/nvcc" BROKEN=spmv.cu sh -c 'bench/cuda/build.sh "$0"; echo $?; false' "$work/cuda"
 exit $failed

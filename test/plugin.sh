@@ -6,7 +6,7 @@
 # make test sets BUILD, LIB, EXAMPLES, PETSC_DIR, PETSC_ARCH, MPIEXEC and CC; by hand, what bin/ points to and the distribution's PETSc serve.
 # timeoutfactor: 5
 set -u
-root=$(cd "$(dirname "$0")/.." && pwd)
+. "$(dirname "$0")/shell/expect.sh"
 BUILD=${BUILD:-$(cd "$root/bin/.." 2>/dev/null && pwd -P)}
 LIB=${LIB:-$BUILD/lib/libpetscamb.so}
 EXAMPLES=${EXAMPLES:-$BUILD/examples}
@@ -15,17 +15,13 @@ PETSC_ARCH=${PETSC_ARCH:-}
 MPIEXEC=${MPIEXEC-mpiexec}
 CC=${CC:-mpicc}
 command -v "$CC" >/dev/null || CC=mpicc
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
 unset PETSC_OPTIONS
 
-work=$(mktemp -d "${TMPDIR:-/tmp}/petscamb-plugin-XXXXXX")
-trap 'rm -rf "$work"' EXIT
 export HOME=$work
 # PETSc's strings and files of options end a word at a space
 case $LIB in *[[:space:]]*) ln -s "$LIB" "$work/libpetscamb.so" && LIB=$work/libpetscamb.so ;; esac
 cd "$work" || exit 1
-failed=0
 
 ok() { echo "ok $1"; }
 skip() { echo "skip $1: $2"; }
@@ -33,14 +29,6 @@ not_ok() { # NAME FILE: what was printed goes to stderr
   echo "not ok $1"
   sed 's/^/    /' "$2" >&2
   failed=1
-}
-
-# expect NAME STATUS PATTERN COMMAND...: the command must end with that kind of status (pass or fail) and print a line with the pattern
-expect() {
-  local name=$1 status=$2 pattern=$3
-  shift 3
-  "$@" >out 2>&1 && local got=pass || local got=fail
-  if [ $got = "$status" ] && grep -qE -e "$pattern" out; then ok "$name"; else not_ok "$name" out; fi
 }
 
 # ------------------------------------------------- the example -------------------------------------------------
@@ -83,34 +71,34 @@ same_as_aij() { # NAME COMMAND...: the same iterations, residuals to 6 digits
 }
 
 same_as_aij "command line" "$ex2" -dll_append "$LIB" $amb $solve -ksp_monitor
-expect "command line: the type" pass "type: seqaijamb" "$ex2" -dll_append "$LIB" $amb $solve -ksp_view
+expect "command line: the type" 0 "type: seqaijamb" "$ex2" -dll_append "$LIB" $amb $solve -ksp_view
 
 PETSC_OPTIONS="-dll_append $LIB $amb" same_as_aij "PETSC_OPTIONS" "$ex2" $solve -ksp_monitor
-PETSC_OPTIONS="-dll_append $LIB $amb" expect "PETSC_OPTIONS: the type" pass "type: seqaijamb" "$ex2" $solve -ksp_view
+PETSC_OPTIONS="-dll_append $LIB $amb" expect "PETSC_OPTIONS: the type" 0 "type: seqaijamb" "$ex2" $solve -ksp_view
 
 mkdir rc && printf '%s\n' "-dll_append $LIB" "-mat_type amb" "-mat_amb_device cpu" "-mat_shadow_tune off" >rc/.petscrc
 same_as_aij ".petscrc" env -C rc "$ex2" $solve -ksp_monitor
-expect ".petscrc: the type" pass "type: seqaijamb" env -C rc "$ex2" $solve -ksp_view
+expect ".petscrc: the type" 0 "type: seqaijamb" env -C rc "$ex2" $solve -ksp_view
 
 all="-petscamb_for_aij amb -mat_shadow_tune off" # for programs that fix aij, as ex2 does without -mat_type
 same_as_aij "-petscamb_for_aij" "$ex2" -dll_append "$LIB" $all $solve -ksp_monitor
 PETSC_OPTIONS="-dll_append $LIB $all" same_as_aij "-petscamb_for_aij by PETSC_OPTIONS" "$ex2" $solve -ksp_monitor
-expect "-petscamb_for_aij: the type" pass "type: seqaij$" "$ex2" -dll_append "$LIB" $all $solve -ksp_view
-expect "-petscamb_for_aij: products" pass "products run on amb" "$ex2" -dll_append "$LIB" $all $solve -ksp_view
-expect "-mat_seqaij_type" pass "type: seqaijamb" "$ex2" -dll_append "$LIB" -mat_seqaij_type amb -mat_amb_device cpu $solve -ksp_view
+expect "-petscamb_for_aij: the type" 0 "type: seqaij$" "$ex2" -dll_append "$LIB" $all $solve -ksp_view
+expect "-petscamb_for_aij: products" 0 "products run on amb" "$ex2" -dll_append "$LIB" $all $solve -ksp_view
+expect "-mat_seqaij_type" 0 "type: seqaijamb" "$ex2" -dll_append "$LIB" -mat_seqaij_type amb -mat_amb_device cpu $solve -ksp_view
 
 printf '%s\n' "-dll_append $LIB" "-mat_type amb" "-mat_amb_device cpu" >options
-expect "-options_file" pass "type: seqaijamb" "$ex2" -options_file options $solve -ksp_view
+expect "-options_file" 0 "type: seqaijamb" "$ex2" -options_file options $solve -ksp_view
 
-expect "loaded twice" pass "type: seqaijamb" "$ex2" -dll_append "$LIB,$LIB" $amb $solve -ksp_view
-expect "loaded and not used" pass "type: seqaij$" "$ex2" -dll_append "$LIB" $solve -ksp_view
-expect "stays in memory" pass "NODELETE" readelf -d "$LIB"
-expect "threads that still run at the end" pass "iterations" env OMP_WAIT_POLICY=active OMP_NUM_THREADS=2 "$ex2" -dll_append "$LIB" $amb -m 150 -n 150 -pc_type none -ksp_max_it 20
+expect "loaded twice" 0 "type: seqaijamb" "$ex2" -dll_append "$LIB,$LIB" $amb $solve -ksp_view
+expect "loaded and not used" 0 "type: seqaij$" "$ex2" -dll_append "$LIB" $solve -ksp_view
+expect "stays in memory" 0 "NODELETE" readelf -d "$LIB"
+expect "threads that still run at the end" 0 "iterations" env OMP_WAIT_POLICY=active OMP_NUM_THREADS=2 "$ex2" -dll_append "$LIB" $amb -m 150 -n 150 -pc_type none -ksp_max_it 20
 
 if [ -n "$MPIEXEC" ]; then
   for ranks in 2 3; do
-    expect "$ranks ranks" pass "type: mpiaijamb" $MPIEXEC -n $ranks "$ex2" -dll_append "$LIB" $amb $solve -ksp_view
-    expect "$ranks ranks: blocks" pass "off-diagonal blocks: $ranks on amb" $MPIEXEC -n $ranks "$ex2" -dll_append "$LIB" $all $solve -ksp_view
+    expect "$ranks ranks" 0 "type: mpiaijamb" $MPIEXEC -n $ranks "$ex2" -dll_append "$LIB" $amb $solve -ksp_view
+    expect "$ranks ranks: blocks" 0 "off-diagonal blocks: $ranks on amb" $MPIEXEC -n $ranks "$ex2" -dll_append "$LIB" $all $solve -ksp_view
   done
 else
   skip "2 ranks" "there is no mpiexec"
@@ -119,19 +107,19 @@ fi
 
 # ------------------------------------------------- what it adds -------------------------------------------------
 
-expect "-help: block size" pass "mat_amb_block_size" "$ex2" -dll_append "$LIB" $amb $solve -help
-expect "-help: tuning" pass "mat_shadow_tune" "$ex2" -dll_append "$LIB" $amb $solve -help
-expect "-citations" pass "Nagasaka" "$ex2" -dll_append "$LIB" $amb $solve -citations
+expect "-help: block size" 0 "mat_amb_block_size" "$ex2" -dll_append "$LIB" $amb $solve -help
+expect "-help: tuning" 0 "mat_shadow_tune" "$ex2" -dll_append "$LIB" $amb $solve -help
+expect "-citations" 0 "Nagasaka" "$ex2" -dll_append "$LIB" $amb $solve -citations
 "$ex2" -dll_append "$LIB" $solve -citations >out 2>&1
 if grep -q Nagasaka out; then not_ok "-citations without use" out; else ok "-citations without use"; fi
-expect "-petscamb_view" pass "^  amb +1 +1 \|" "$ex2" -dll_append "$LIB" $amb $solve -petscamb_view
-expect "-petscamb_view: products of matrices" pass "by hashgemm" "$ex2" -dll_append "$LIB" $all $solve -pc_type gamg -petscamb_view
-expect "a misspelt option" pass "option -mg_mat_amb_blocksize: there is none; the nearest is -mg_mat_amb_block_size" "$ex2" -dll_append "$LIB" $solve -mg_mat_amb_blocksize 3
+expect "-petscamb_view" 0 "^  amb +1 +1 \|" "$ex2" -dll_append "$LIB" $amb $solve -petscamb_view
+expect "-petscamb_view: products of matrices" 0 "by hashgemm" "$ex2" -dll_append "$LIB" $all $solve -pc_type gamg -petscamb_view
+expect "a misspelt option" 0 "option -mg_mat_amb_blocksize: there is none; the nearest is -mg_mat_amb_block_size" "$ex2" -dll_append "$LIB" $solve -mg_mat_amb_blocksize 3
 "$ex2" -dll_append "$LIB" $solve -mg_mat_amb_block_size 3 -log_view_amb -options_left 0 >out 2>&1
 if grep -q petsc-amb out; then not_ok "no word of options that are right, or of others" out; else ok "no word of options that are right, or of others"; fi
-expect "-log_view" pass "MatShadowConvert" "$ex2" -dll_append "$LIB" $amb $solve -log_view
-expect "-mat_view ::ascii_info" pass "products run on amb" "$ex2" -dll_append "$LIB" $amb $solve -mat_view ::ascii_info
-expect "-ksp_view of a model's choice" pass "products run on" "$ex2" -dll_append "$LIB" -mat_type amb -mat_shadow_tune model $solve -ksp_view
+expect "-log_view" 0 "MatShadowConvert" "$ex2" -dll_append "$LIB" $amb $solve -log_view
+expect "-mat_view ::ascii_info" 0 "products run on amb" "$ex2" -dll_append "$LIB" $amb $solve -mat_view ::ascii_info
+expect "-ksp_view of a model's choice" 0 "products run on" "$ex2" -dll_append "$LIB" -mat_type amb -mat_shadow_tune model $solve -ksp_view
 
 # leaks FILE: lines of -malloc_dump, as "[0]1024 bytes MatCreate() line 90"
 leaks() { grep -E '^ *\[ *[0-9]+\] *[0-9]+ bytes' "$1"; }

@@ -4,26 +4,11 @@
 #
 # make test sets LIB, PETSC_DIR and PETSC_ARCH.
 set -u
-root=$(cd "$(dirname "$0")/.." && pwd)
-work=$(mktemp -d "${TMPDIR:-/tmp}/petscamb-python-XXXXXX")
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/shell/expect.sh"
 cd "$work" || exit 1
 export OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1 PETSCAMB_LIBRARY=$LIB PETSC_ARCH=${PETSC_ARCH:-}
 unset PETSC_OPTIONS
 source=$root/src/binding/python
-failed=0
-
-expect() { # NAME CODE PATTERN COMMAND...
-  local name=$1 code=$2 pattern=$3 got
-  shift 3
-  "$@" >out 2>&1
-  got=$?
-  if [ $got = "$code" ] && grep -qE -e "$pattern" out; then echo "ok $name"; else
-    echo "not ok $name: exit code $got, not $code, or no line with $pattern"
-    sed 's/^/    /' out >&2
-    failed=1
-  fi
-}
 
 expect "the version of the package" 0 "^2$" sh -c 'grep -cE "^(__)?version(__)? = \"'"$(cat "$root/VERSION")"'\"$" "$0/pyproject.toml" "$0/petscamb/__init__.py" | cut -d: -f2 | paste -sd+ | sed "s/1+1/2/"' "$source"
 
@@ -46,7 +31,7 @@ if [ -z "$python" ]; then
 fi
 export PYTHONPATH=$source${folder:+:$folder}
 
-cat >matrices.py <<'END'
+cat >figures.py <<'END'
 import sys
 
 import petscamb
@@ -114,8 +99,8 @@ B = petscamb.load(sys.argv[1], "amb")
 assert B.getSize() == (11397, 11397) and B.getType() in ("seqaijamb", "seqaijcusparse")
 print("types agree")
 END
-expect "types, setters and figures" 0 "^types agree$" "$python" matrices.py "$root/data/cage10.mtx.gz"
-expect "the library is not there" 1 "PETSCAMB_LIBRARY=nowhere.so: there is no such file" env PETSCAMB_LIBRARY=nowhere.so "$python" matrices.py
+expect "types, setters and figures" 0 "^types agree$" "$python" figures.py "$root/data/cage10.mtx.gz"
+expect "the library is not there" 1 "PETSCAMB_LIBRARY=nowhere.so: there is no such file" env PETSCAMB_LIBRARY=nowhere.so "$python" figures.py
 expect "init() was forgotten" 1 "RuntimeError: call petscamb.init\(\) first" "$python" -c "import petscamb; petscamb.types()"
 if "$python" -c "import scipy" 2>/dev/null; then
   "$python" -c "import matplotlib" 2>/dev/null && picture="-o gamg.svg" || picture=
@@ -125,7 +110,7 @@ if "$python" -c "import scipy" 2>/dev/null; then
 else
   echo "skip gamg.py: no SciPy"
 fi
-if "$python" -c "import setuptools, wheel, pip" 2>/dev/null; then
+if "$python" -c "import pip, setuptools, wheel" 2>/dev/null; then
   cp -r "$source" copy && mkdir site
   expect "pip install" 0 "Successfully installed petscamb" "$python" -m pip install --disable-pip-version-check --no-input --no-index --no-deps --no-build-isolation --target site ./copy
   expect "pip install: the package" 0 "/site/petscamb/__init__.py$" env PYTHONPATH="$work/site${folder:+:$folder}" "$python" -c "import petscamb; print(petscamb.__file__)"

@@ -28,8 +28,6 @@ static const TestShape shapes[] = {
 };
 
 /* Numbers of the dense matrices; some are none in the second sets */
-typedef PetscScalar (*DenseFunction)(PetscInt i, PetscInt k);
-
 static PetscScalar Left(PetscInt i, PetscInt k)
 {
   return TestNumber(i + 5, k);
@@ -50,35 +48,8 @@ static PetscScalar RightNotFinite(PetscInt j, PetscInt k)
   return j == 2 && k == 3 ? (PetscScalar)PETSC_INFINITY : Right(j, k);
 }
 
-/* -dense_type names the type */
-static PetscErrorCode DenseCreate(PetscInt m, PetscInt K, PetscInt gap, DenseFunction f, Mat *D)
-{
-  char         type[64] = MATDENSE;
-  PetscInt     r0, r1, lda;
-  PetscScalar *d;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-dense_type", type, sizeof(type), NULL));
-  PetscCall(MatCreate(PETSC_COMM_WORLD, D));
-  PetscCall(MatSetSizes(*D, m, PETSC_DECIDE, PETSC_DETERMINE, K));
-  PetscCall(MatSetType(*D, MATDENSE));
-  PetscCall(MatDenseSetLDA(*D, PetscMax(m + gap, 1)));
-  PetscCall(MatSetUp(*D));
-  PetscCall(MatGetOwnershipRange(*D, &r0, &r1));
-  PetscCall(MatDenseGetLDA(*D, &lda));
-  PetscCall(MatDenseGetArrayWrite(*D, &d));
-  for (PetscInt k = 0; k < K; k++) {
-    for (PetscInt i = 0; m && i < lda; i++) d[i + k * lda] = i < m ? (*f)(r0 + i, k) : (PetscScalar)NAN;
-  }
-  PetscCall(MatDenseRestoreArrayWrite(*D, &d));
-  PetscCall(MatAssemblyBegin(*D, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*D, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatConvert(*D, type, MAT_INPLACE_MATRIX, D));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Every row of O: the columns of the shape, and the sums; with factor 0 the shape's values do not count */
-static PetscErrorCode DiffSampled(TestDiff *d, const char *what, const TestShape *shape, PetscScalar factor, PetscInt K, DenseFunction left, DenseFunction right, Mat O)
+static PetscErrorCode DiffSampled(TestDiff *d, const char *what, const TestShape *shape, PetscScalar factor, PetscInt K, TestDenseFunction left, TestDenseFunction right, Mat O)
 {
   PetscInt  r0, r1, n, *cols;
   PetscBool same = PETSC_TRUE;
@@ -115,15 +86,15 @@ static PetscErrorCode DiffSampled(TestDiff *d, const char *what, const TestShape
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckWidth(TestDiff *d, const TestShape *shape, PetscInt K, PetscInt gap, DenseFunction left, DenseFunction right, Mat S)
+static PetscErrorCode CheckWidth(TestDiff *d, const TestShape *shape, PetscInt K, PetscInt gap, TestDenseFunction left, TestDenseFunction right, Mat S)
 {
   PetscInt m, n;
   Mat      D1, D2, O;
 
   PetscFunctionBeginUser;
   PetscCall(MatGetLocalSize(S, &m, &n));
-  PetscCall(DenseCreate(m, K, gap, left, &D1));
-  PetscCall(DenseCreate(n, K, 0, right, &D2));
+  PetscCall(TestDenseCreate(m, K, gap, left, &D1));
+  PetscCall(TestDenseCreate(n, K, 0, right, &D2));
   PetscCall(MatSDDMM(S, D1, D2, PETSC_TRUE, MAT_INITIAL_MATRIX, &O));
   PetscCall(DiffSampled(d, "scaled", shape, 1.0, K, left, right, O));
   PetscCall(TestDiffType(d, O));
@@ -179,8 +150,8 @@ static PetscErrorCode CheckAgain(TestDiff *d)
   PetscCall(MatGetOwnershipRange(S, &r0, &r1));
   PetscCall(MatDuplicate(S, MAT_DO_NOT_COPY_VALUES, &O));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(widths); k++) {
-    PetscCall(DenseCreate(m, widths[k], 0, Left, &D1));
-    PetscCall(DenseCreate(n, widths[k], 1, Right, &D2));
+    PetscCall(TestDenseCreate(m, widths[k], 0, Left, &D1));
+    PetscCall(TestDenseCreate(n, widths[k], 1, Right, &D2));
     PetscCall(MatSDDMM(S, D1, D2, PETSC_TRUE, MAT_REUSE_MATRIX, &O));
     PetscCall(DiffSampled(d, "another width", shape, 1.0, widths[k], Left, Right, O));
     PetscCall(MatZeroEntries(O));
@@ -216,8 +187,8 @@ static PetscErrorCode CheckBits(TestDiff *d)
   PetscFunctionBeginUser;
   PetscCall(TestShapeCreate(shape, NULL, &S));
   PetscCall(MatGetLocalSize(S, &m, &n));
-  PetscCall(DenseCreate(m, 40, 0, Left, &D1));
-  PetscCall(DenseCreate(n, 40, 0, Right, &D2));
+  PetscCall(TestDenseCreate(m, 40, 0, Left, &D1));
+  PetscCall(TestDenseCreate(n, 40, 0, Right, &D2));
   PetscCall(MatSDDMM(S, D1, D2, PETSC_TRUE, MAT_INITIAL_MATRIX, &O));
   for (int threads = 1; threads <= 4; threads++) {
     SysThreadsSet(threads);
@@ -243,9 +214,9 @@ static PetscErrorCode CheckErrors(TestDiff *d)
   PetscCall(TestShapeCreate(&shapes[2], NULL, &S));
   PetscCall(TestShapeCreate(&shapes[4], NULL, &other));
   PetscCall(MatGetLocalSize(S, &m, &n));
-  PetscCall(DenseCreate(m, 4, 0, Left, &D1));
-  PetscCall(DenseCreate(n, 4, 0, Right, &D2));
-  PetscCall(DenseCreate(n, 3, 0, Right, &narrow));
+  PetscCall(TestDenseCreate(m, 4, 0, Left, &D1));
+  PetscCall(TestDenseCreate(n, 4, 0, Right, &D2));
+  PetscCall(TestDenseCreate(n, 3, 0, Right, &narrow));
   TestExpectError(d, PETSC_ERR_ARG_SIZ, "D1 has", MatSDDMM(S, D2, D2, PETSC_TRUE, MAT_INITIAL_MATRIX, &O));
   TestExpectError(d, PETSC_ERR_ARG_SIZ, "D2 has", MatSDDMM(S, D1, D1, PETSC_TRUE, MAT_INITIAL_MATRIX, &O));
   TestExpectError(d, PETSC_ERR_ARG_SIZ, "D1 has 4 columns, D2 3", MatSDDMM(S, D1, narrow, PETSC_TRUE, MAT_INITIAL_MATRIX, &O));

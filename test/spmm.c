@@ -55,9 +55,6 @@ static const TestShape shapes[] = {
 
 /* ------------------------------------------------- dense matrices ------------------------------------------------- */
 
-/* Numbers of a dense matrix, in which some are none */
-typedef PetscScalar (*DenseFunction)(PetscInt i, PetscInt j);
-
 static PetscScalar DenseGeneral(PetscInt i, PetscInt j)
 {
   return TestNumber(i + 17, j);
@@ -75,52 +72,9 @@ static PetscScalar DenseNotFinite(PetscInt i, PetscInt j)
   return i == 7 && j % 5 == 0 ? NAN : DenseGeneral(i, j);
 }
 
-/* Sets all numbers of a dense matrix, and none between its columns */
-static PetscErrorCode DenseSet(Mat D, DenseFunction f)
-{
-  PetscInt     r0, r1, N, lda;
-  PetscScalar *d;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatGetOwnershipRange(D, &r0, &r1));
-  PetscCall(MatGetSize(D, NULL, &N));
-  PetscCall(MatDenseGetLDA(D, &lda));
-  PetscCall(MatDenseGetArrayWrite(D, &d));
-  for (PetscInt j = 0; j < N; j++) {
-    for (PetscInt i = r0; i < r1; i++) d[i - r0 + j * lda] = (*f)(i, j);
-  }
-  PetscCall(MatDenseRestoreArrayWrite(D, &d));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscScalar DensePoison(PetscInt i, PetscInt j)
 {
   return NAN;
-}
-
-/* Columns are that many numbers longer than rows are there. -dense_type names the type. */
-static PetscErrorCode DenseCreate(PetscInt m, PetscInt K, PetscInt gap, DenseFunction f, Mat *D)
-{
-  char         type[64] = MATDENSE;
-  PetscInt     lda;
-  PetscScalar *d;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-dense_type", type, sizeof(type), NULL));
-  PetscCall(MatCreate(PETSC_COMM_WORLD, D));
-  PetscCall(MatSetSizes(*D, m, PETSC_DECIDE, PETSC_DETERMINE, K));
-  PetscCall(MatSetType(*D, MATDENSE));
-  PetscCall(MatDenseSetLDA(*D, PetscMax(m + gap, 1)));
-  PetscCall(MatSetUp(*D));
-  PetscCall(MatDenseGetLDA(*D, &lda));
-  PetscCall(MatDenseGetArrayWrite(*D, &d));
-  for (PetscInt k = 0; m && k < lda * K; k++) d[k] = NAN;
-  PetscCall(MatDenseRestoreArrayWrite(*D, &d));
-  PetscCall(DenseSet(*D, f));
-  PetscCall(MatAssemblyBegin(*D, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*D, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatConvert(*D, type, MAT_INPLACE_MATRIX, D));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ------------------------------------------------- the reference ------------------------------------------------- */
@@ -134,7 +88,7 @@ static PetscReal EntryError(PetscScalar c, PetscScalar sum, PetscReal scale)
 }
 
 /* C against the sums of f times the shape's entries, or of the transposed shape, times the entries of a dense matrix */
-static PetscErrorCode DiffDense(TestDiff *d, const char *what, const TestShape *shape, PetscScalar factor, PetscBool transpose, DenseFunction f, Mat C)
+static PetscErrorCode DiffDense(TestDiff *d, const char *what, const TestShape *shape, PetscScalar factor, PetscBool transpose, TestDenseFunction f, Mat C)
 {
   PetscInt           r0, r1, K, lda, *cols;
   const PetscScalar *c;
@@ -250,13 +204,13 @@ static PetscErrorCode CheckWidth(TestDiff *d, const TestShape *shape, PetscBool 
 
   PetscFunctionBeginUser;
   PetscCall(MatGetLocalSize(A, &m, &n));
-  PetscCall(DenseCreate(transpose ? m : n, K, gap, DenseGeneral, &B));
+  PetscCall(TestDenseCreate(transpose ? m : n, K, gap, DenseGeneral, &B));
   PetscCall(Multiply(transpose, A, B, MAT_INITIAL_MATRIX, &C));
   PetscCall(ExpectServed(d, A, C));
   PetscCall(DiffDense(d, "a new product", shape, 1.0, transpose, DenseGeneral, C));
-  PetscCall(DenseSet(B, DenseOther));
+  PetscCall(TestDenseSet(B, DenseOther));
   PetscCall(MatScale(A, 2.0));
-  PetscCall(DenseSet(C, DensePoison));
+  PetscCall(TestDenseSet(C, DensePoison));
   PetscCall(Multiply(transpose, A, B, MAT_REUSE_MATRIX, &C));
   PetscCall(DiffDense(d, "a product made again", shape, 2.0, transpose, DenseOther, C));
   PetscCall(MatScale(A, 0.5));
@@ -299,7 +253,7 @@ static PetscErrorCode CheckNotFinite(TestDiff *d)
 
       PetscCall(TestShapeCreate(&shapes[s], NULL, &A));
       PetscCall(MatGetLocalSize(A, &m, &n));
-      PetscCall(DenseCreate(transpose ? m : n, 11, 0, DenseNotFinite, &B));
+      PetscCall(TestDenseCreate(transpose ? m : n, 11, 0, DenseNotFinite, &B));
       PetscCall(Multiply((PetscBool)transpose, A, B, MAT_INITIAL_MATRIX, &C));
       PetscCall(DiffDense(d, "NaN and infinity", &shapes[s], 1.0, (PetscBool)transpose, DenseNotFinite, C));
       PetscCall(MatDestroy(&A));
@@ -323,9 +277,9 @@ static PetscErrorCode CheckPhases(TestDiff *d)
     PetscCall(TestShapeCreate(shape, NULL, &A));
     PetscCall(TestShapeCreate(&other, NULL, &A2));
     PetscCall(MatGetLocalSize(A, &m, &n));
-    PetscCall(DenseCreate(transpose ? m : n, 9, 0, DenseGeneral, &B));
-    PetscCall(DenseCreate(transpose ? m : n, 9, 3, DenseOther, &B2));
-    PetscCall(DenseCreate(transpose ? n : m, 9, 4, DensePoison, &C));
+    PetscCall(TestDenseCreate(transpose ? m : n, 9, 0, DenseGeneral, &B));
+    PetscCall(TestDenseCreate(transpose ? m : n, 9, 3, DenseOther, &B2));
+    PetscCall(TestDenseCreate(transpose ? n : m, 9, 4, DensePoison, &C));
     PetscCall(MatProductCreateWithMat(A, B, NULL, C));
     PetscCall(MatProductSetType(C, transpose ? MATPRODUCT_AtB : MATPRODUCT_AB));
     PetscCall(MatProductSetFromOptions(C));
@@ -361,11 +315,11 @@ static PetscErrorCode CheckBound(TestDiff *d)
 
     PetscCall(TestShapeCreate(&shapes[1], NULL, &A));
     PetscCall(MatGetLocalSize(A, &m, &n));
-    PetscCall(DenseCreate(transpose ? m : n, 12, 0, DenseGeneral, &B));
+    PetscCall(TestDenseCreate(transpose ? m : n, 12, 0, DenseGeneral, &B));
     PetscCall(Multiply((PetscBool)transpose, A, B, MAT_INITIAL_MATRIX, &C));
     for (int k = 0; k < 4 && Served(C); k++) { /* PETSc refuses such an A, and takes a C on the host for one on the GPU */
       PetscCall(MatBindToCPU(k < 2 ? A : k < 3 ? B : C, (PetscBool)(k != 1)));
-      PetscCall(DenseSet(C, DensePoison));
+      PetscCall(TestDenseSet(C, DensePoison));
       PetscCall(Multiply((PetscBool)transpose, A, B, MAT_REUSE_MATRIX, &C));
       PetscCall(DiffDense(d, "an operand that was bound to the CPU", &shapes[1], 1.0, (PetscBool)transpose, DenseGeneral, C));
     }
@@ -390,7 +344,7 @@ static PetscErrorCode CheckBits(TestDiff *d)
 
       PetscCall(TestShapeCreate(&shapes[which[s]], NULL, &A));
       PetscCall(MatGetLocalSize(A, &m, &n));
-      PetscCall(DenseCreate(transpose ? m : n, 33, 1, DenseGeneral, &B));
+      PetscCall(TestDenseCreate(transpose ? m : n, 33, 1, DenseGeneral, &B));
       PetscCall(Multiply((PetscBool)transpose, A, B, MAT_INITIAL_MATRIX, &C));
       for (int threads = 1; threads <= 4 && Served(C); threads++) {
         SysThreadsSet(threads);
@@ -439,7 +393,7 @@ static PetscErrorCode CheckTriple(TestDiff *d)
   PetscFunctionBeginUser;
   PetscCall(TestShapeCreate(&shapes[0], NULL, &S));
   PetscCall(MatGetLocalSize(S, NULL, &n));
-  PetscCall(DenseCreate(n, shapes[0].N, 0, DenseGeneral, &D));
+  PetscCall(TestDenseCreate(n, shapes[0].N, 0, DenseGeneral, &D));
   PetscCall(MatCreateVecs(S, &x, &y));
   PetscCall(VecDuplicate(y, &z));
   PetscCall(VecSetRandom(x, NULL));
@@ -448,7 +402,7 @@ static PetscErrorCode CheckTriple(TestDiff *d)
     for (int again = 0; again < 2; again++) {
       const MatReuse reuse = again ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX;
 
-      PetscCall(DenseSet(D, again ? DenseOther : DenseGeneral));
+      PetscCall(TestDenseSet(D, again ? DenseOther : DenseGeneral));
       if (k == 0) PetscCall(MatMatMatMult(S, D, S, reuse, PETSC_DEFAULT, &C));
       else if (k == 1) PetscCall(MatMatMatMult(S, S, D, reuse, PETSC_DEFAULT, &C));
       else PetscCall(MatPtAP(D, S, reuse, PETSC_DEFAULT, &C));
@@ -477,9 +431,9 @@ static PetscErrorCode CheckErrors(TestDiff *d)
   PetscFunctionBeginUser;
   PetscCall(TestShapeCreate(&shapes[2], NULL, &A));
   PetscCall(MatGetLocalSize(A, &m, &n));
-  PetscCall(DenseCreate(n, 8, 0, DenseGeneral, &B));
-  PetscCall(DenseCreate(n, 9, 0, DenseGeneral, &wide));
-  PetscCall(DenseCreate(m, 8, 0, DenseGeneral, &wrong));
+  PetscCall(TestDenseCreate(n, 8, 0, DenseGeneral, &B));
+  PetscCall(TestDenseCreate(n, 9, 0, DenseGeneral, &wide));
+  PetscCall(TestDenseCreate(m, 8, 0, DenseGeneral, &wrong));
   TestExpectError(d, PETSC_ERR_ARG_SIZ, "incompatible", MatMatMult(A, wrong, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
   TestExpectError(d, PETSC_ERR_ARG_SIZ, "incompatible", MatTransposeMatMult(A, B, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
   PetscCall(MatMatMult(A, B, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
@@ -509,7 +463,7 @@ static PetscErrorCode CheckDefault(TestDiff *d)
   PetscFunctionBeginUser;
   PetscCall(TestShapeCreate(&shapes[0], NULL, &A));
   PetscCall(MatGetLocalSize(A, NULL, &n));
-  PetscCall(DenseCreate(n, 6, 0, DenseGeneral, &B));
+  PetscCall(TestDenseCreate(n, 6, 0, DenseGeneral, &B));
   PetscCall(PetscObjectStateGet((PetscObject)B, &before));
   PetscCall(MatMatMult(A, B, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &D));
   PetscCall(PetscObjectStateGet((PetscObject)B, &after));

@@ -395,6 +395,47 @@ PetscErrorCode TestShapeArrays(const TestShape *shape, PetscInt r0, PetscInt r1,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode TestDenseSet(Mat D, TestDenseFunction f)
+{
+  PetscInt     r0, r1, N, lda;
+  PetscScalar *d;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetOwnershipRange(D, &r0, &r1));
+  PetscCall(MatGetSize(D, NULL, &N));
+  PetscCall(MatDenseGetLDA(D, &lda));
+  PetscCall(MatDenseGetArrayWrite(D, &d));
+  for (PetscInt j = 0; j < N; j++) {
+    for (PetscInt i = r0; i < r1; i++) d[i - r0 + j * lda] = (*f)(i, j);
+  }
+  PetscCall(MatDenseRestoreArrayWrite(D, &d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestDenseCreate(PetscInt m, PetscInt K, PetscInt gap, TestDenseFunction f, Mat *D)
+{
+  char         type[64] = MATDENSE;
+  PetscInt     lda;
+  PetscScalar *d;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-dense_type", type, sizeof(type), NULL));
+  PetscCall(MatCreate(PETSC_COMM_WORLD, D));
+  PetscCall(MatSetSizes(*D, m, PETSC_DECIDE, PETSC_DETERMINE, K));
+  PetscCall(MatSetType(*D, MATDENSE));
+  PetscCall(MatDenseSetLDA(*D, PetscMax(m + gap, 1)));
+  PetscCall(MatSetUp(*D));
+  PetscCall(MatDenseGetLDA(*D, &lda));
+  PetscCall(MatDenseGetArrayWrite(*D, &d));
+  for (PetscInt k = 0; m && k < lda * K; k++) d[k] = NAN;
+  PetscCall(MatDenseRestoreArrayWrite(*D, &d));
+  PetscCall(TestDenseSet(*D, f));
+  PetscCall(MatAssemblyBegin(*D, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*D, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatConvert(*D, type, MAT_INPLACE_MATRIX, D));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode TestPairCreate(const TestShape *shape, Mat *A, Mat *R)
 {
   PetscFunctionBeginUser;
@@ -411,10 +452,10 @@ PetscErrorCode TestPairDestroy(Mat *A, Mat *R)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode TestExpectLine(TestDiff *d, Mat A, const char line[], PetscBool expected)
+PetscErrorCode TestViewText(Mat A, size_t size, char text[])
 {
   PetscViewer viewer;
-  char        path[PETSC_MAX_PATH_LEN], text[8192];
+  char        path[PETSC_MAX_PATH_LEN];
   PetscMPIInt rank;
 
   PetscFunctionBeginUser;
@@ -425,15 +466,27 @@ PetscErrorCode TestExpectLine(TestDiff *d, Mat A, const char line[], PetscBool e
   PetscCall(MatView(A, viewer));
   PetscCall(PetscViewerPopFormat(viewer));
   PetscCall(PetscViewerDestroy(&viewer));
+  text[0] = 0;
   if (!rank) {
-    FILE  *file = fopen(path, "r");
-    size_t n    = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+    FILE *file = fopen(path, "r");
 
-    text[n] = 0;
-    if (file) (void)fclose(file);
-    TestExpect(d, line, (PetscBool)((strstr(text, line) != NULL) == expected));
+    PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s", path);
+    text[fread(text, 1, size - 1, file)] = 0;
+    (void)fclose(file);
   }
   PetscCall(TestRemoveFile(path));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestExpectLine(TestDiff *d, Mat A, const char line[], PetscBool expected)
+{
+  char        text[8192];
+  PetscMPIInt rank;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(TestViewText(A, sizeof(text), text));
+  if (!rank) TestExpect(d, line, (PetscBool)((strstr(text, line) != NULL) == expected));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

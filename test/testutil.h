@@ -121,13 +121,23 @@ PetscErrorCode TestShapeCreateBad(const TestShape *shape, MatType type, const ch
 /* Rows r0 to r1 - 1 in CSR format with the columns of the whole matrix, to be freed by PetscFree3() */
 PetscErrorCode TestShapeArrays(const TestShape *shape, PetscInt r0, PetscInt r1, PetscInt **i, PetscInt **j, PetscScalar **a);
 
+/* Sets all numbers of a dense matrix, but none between its columns */
+typedef PetscScalar (*TestDenseFunction)(PetscInt i, PetscInt j);
+PetscErrorCode TestDenseSet(Mat D, TestDenseFunction f);
+
+/* A dense matrix with m rows on this process. A gap of so many numbers, which are NaN, follows each column. -dense_type names the type. */
+PetscErrorCode TestDenseCreate(PetscInt m, PetscInt K, PetscInt gap, TestDenseFunction f, Mat *D);
+
 /* The matrix under test and its reference */
 PetscErrorCode TestPairCreate(const TestShape *shape, Mat *A, Mat *R);
 PetscErrorCode TestPairDestroy(Mat *A, Mat *R);
 
 /* ------------------------------------------------------- comparisons ------------------------------------------------------- */
 
-/* Has MatView() of A, with information about the matrix, this text, or not? */
+/* What MatView() prints of A with information about the matrix: as text on the first process, and empty on the others */
+PetscErrorCode TestViewText(Mat A, size_t size, char text[]);
+
+/* Has this view of A the line, or not? */
 PetscErrorCode TestExpectLine(TestDiff *d, Mat A, const char line[], PetscBool expected);
 
 /* The value of -mat_type, MATAIJ without it */

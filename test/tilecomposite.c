@@ -70,33 +70,6 @@ static PetscErrorCode Declines(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The view of a matrix, as text on the first process and empty on the others */
-static PetscErrorCode ViewText(Mat A, size_t size, char text[])
-{
-  PetscViewer viewer;
-  char        path[PETSC_MAX_PATH_LEN];
-  PetscMPIInt rank;
-
-  PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCall(TestTemporaryFile(path, sizeof(path)));
-  PetscCall(PetscViewerASCIIOpen(PETSC_COMM_WORLD, path, &viewer));
-  PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
-  PetscCall(MatView(A, viewer));
-  PetscCall(PetscViewerPopFormat(viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  text[0] = 0;
-  if (!rank) {
-    FILE  *file = fopen(path, "r");
-    size_t n    = file ? fread(text, 1, size - 1, file) : 0;
-
-    text[n] = 0;
-    if (file) (void)fclose(file);
-  }
-  PetscCall(TestRemoveFile(path));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode View(TestDiff *d)
 {
   static const char *const words[] = {"tiles of 40 columns", "rectangles column by column", "sums of rows", "per nonzero"};
@@ -108,7 +81,7 @@ static PetscErrorCode View(TestDiff *d)
   PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_OFF));
   PetscCall(MatTileCompositeSetTiles(A, 40, 2));
   PetscCall(TestDiffMat(d, A, R));
-  PetscCall(ViewText(A, sizeof(text), text));
+  PetscCall(TestViewText(A, sizeof(text), text));
   for (size_t k = 0; *text && k < PETSC_STATIC_ARRAY_LENGTH(words); k++) TestExpect(d, words[k], (PetscBool)(strstr(text, words[k]) != NULL));
   PetscCall(TestPairDestroy(&A, &R));
   PetscFunctionReturn(PETSC_SUCCESS);

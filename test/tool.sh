@@ -3,27 +3,11 @@
 # What bin/petscamb writes besides its tables: pictures, results as values, their comparison with earlier ones, warnings, progress; the manual page and the
 # completion of the shell. Numbers are compared with each other; no time is judged.
 set -u
-root=$(cd "$(dirname "$0")/.." && pwd)
-work=$(mktemp -d "${TMPDIR:-/tmp}/petscamb-tool-XXXXXX")
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/shell/expect.sh"
 cd "$work" || exit 1
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMP_NUM_THREADS=1
-failed=0
+export OMP_NUM_THREADS=1
 petscamb=$BIN/petscamb
 python=${PYTHON:-python3}
-
-# expect NAME CODE PATTERN COMMAND...: the command must end with this exit code and print a line with the pattern
-expect() {
-  local name=$1 code=$2 pattern=$3 got
-  shift 3
-  "$@" >out 2>&1
-  got=$?
-  if [ $got = "$code" ] && grep -qE -e "$pattern" out; then echo "ok $name"; else
-    echo "not ok $name: exit code $got, not $code, or no line with $pattern"
-    sed 's/^/    /' out >&2
-    failed=1
-  fi
-}
 
 # ------------------------------------------------- pictures -------------------------------------------------
 

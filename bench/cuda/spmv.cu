@@ -327,38 +327,43 @@ static void AddCusparse(const Machine &M, const DeviceMatrix &A, bool transpose,
 
 /* ---- AMB ---- */
 
+template <typename T>
+struct Key {
+  const char *name;
+  T          *value;
+};
+
+/* Keys, each with a number, and commas between them */
+template <typename T, size_t N>
+static bool ParseKeys(const char *s, const Key<T> (&keys)[N])
+{
+  while (*s) {
+    size_t k = 0;
+    char  *end;
+
+    while (k < N && strncmp(s, keys[k].name, strlen(keys[k].name))) k++;
+    if (k == N) return false;
+    s += strlen(keys[k].name);
+    *keys[k].value = (T)strtoll(s, &end, 10);
+    if (end == s || (*end && *end != ',')) return false;
+    s = *end ? end + 1 : end;
+  }
+  return true;
+}
+
 static bool ParseTry(const std::string &text, AmbDeviceParams &p)
 {
-  int values = SYS_VALUES_DOUBLE;
-  const struct {
-    const char *key;
-    int        *value;
-  } keys[] = {
+  int            values = SYS_VALUES_DOUBLE;
+  const Key<int> keys[] = {
     {"b=",       &p.block_size},
     {"threads=", &p.threads   },
     {"steps=",   &p.steps     },
     {"measure=", &p.measure   },
     {"values=",  &values      }
   };
-  const char *s = text.c_str();
 
   p = AmbDeviceParams{};
-  while (*s) {
-    bool known = false;
-
-    for (const auto &k : keys) {
-      const size_t length = strlen(k.key);
-      char        *end;
-
-      if (strncmp(s, k.key, length)) continue;
-      *k.value = (int)strtol(s + length, &end, 10);
-      if (end == s + length || (*end && *end != ',')) return false;
-      s     = *end ? end + 1 : end;
-      known = true;
-      break;
-    }
-    if (!known) return false;
-  }
+  if (!ParseKeys(text.c_str(), keys)) return false;
   p.values = (SysValues)values;
   return values >= SYS_VALUES_DOUBLE && values <= SYS_VALUES_TABLE;
 }
@@ -393,28 +398,23 @@ static std::string Parameters(const AmbDeviceInfo &info)
 /* none, uniform,s2=W or nonuniform,s1=W,k1=N,s2=W,k2=N, with values=N for a storage of values; or what chooses: model, measure, exhaustive, and a comma before what is given */
 static bool ParseSegments(const std::string &text, NusParams &p, NusDeviceTune &tune)
 {
-  int64_t        stored   = SYS_VALUES_DOUBLE;
-  int64_t *const values[] = {&p.width[0], &p.count[0], &p.width[1], &p.count[1], &stored};
-  const size_t   comma    = text.find(',');
-  const auto     kind     = text.substr(0, comma);
+  int64_t            stored = SYS_VALUES_DOUBLE;
+  const Key<int64_t> keys[] = {
+    {"s1=",     &p.width[0]},
+    {"k1=",     &p.count[0]},
+    {"s2=",     &p.width[1]},
+    {"k2=",     &p.count[1]},
+    {"values=", &stored    }
+  };
+  const size_t comma = text.find(',');
+  const auto   kind  = text.substr(0, comma);
 
   p              = NusParams{};
   p.segmentation = kind == "uniform" ? NUS_UNIFORM : (kind == "none" ? NUS_NONE : NUS_NONUNIFORM);
   p.rows         = NUS_SELL;
   p.count[0] = p.count[1] = -1;
   tune                    = kind == "model" ? NUS_DEVICE_MODEL : (kind == "exhaustive" ? NUS_DEVICE_EXHAUSTIVE : NUS_DEVICE_MEASURE);
-  for (const char *s = text.c_str() + (comma == std::string::npos ? text.size() : comma + 1); *s;) {
-    const char *keys[] = {"s1=", "k1=", "s2=", "k2=", "values="};
-    int         k      = 0;
-    char       *end;
-
-    while (k < 5 && strncmp(s, keys[k], strlen(keys[k]))) k++;
-    if (k == 5) return false;
-    s += strlen(keys[k]);
-    *values[k] = strtoll(s, &end, 10);
-    if (end == s || (*end && *end != ',')) return false;
-    s = *end ? end + 1 : end;
-  }
+  if (!ParseKeys(text.c_str() + (comma == std::string::npos ? text.size() : comma + 1), keys)) return false;
   p.values = (SysValues)stored;
   return kind == "none" || kind == "uniform" || kind == "nonuniform" || kind == "model" || kind == "measure" || kind == "exhaustive";
 }
@@ -448,24 +448,17 @@ struct Compressed {
 /* open, or some of b=, k=, table= and atomics= with commas between them */
 static bool ParseCompressed(const std::string &text, Compressed &u)
 {
-  int *const  values[] = {&u.params.b, &u.params.k, &u.params.table, &u.atomics};
-  const char *keys[]   = {"b=", "k=", "table=", "atomics="};
+  const Key<int> keys[] = {
+    {"b=",       &u.params.b    },
+    {"k=",       &u.params.k    },
+    {"table=",   &u.params.table},
+    {"atomics=", &u.atomics     }
+  };
 
   u.label   = "ccoo " + text;
   u.params  = {0, 0, 1};
   u.atomics = 0;
-  for (const char *s = text == "open" ? "" : text.c_str(); *s;) {
-    int   k = 0;
-    char *end;
-
-    while (k < 4 && strncmp(s, keys[k], strlen(keys[k]))) k++;
-    if (k == 4) return false;
-    s += strlen(keys[k]);
-    *values[k] = (int)strtol(s, &end, 10);
-    if (end == s || (*end && *end != ',')) return false;
-    s = *end ? end + 1 : end;
-  }
-  return true;
+  return ParseKeys(text == "open" ? "" : text.c_str(), keys);
 }
 
 static std::string Parameters(const CcooDeviceInfo &info)
@@ -489,23 +482,16 @@ struct Tiled {
 /* open, or some of width=, tiles=, work= and coo= with commas between them */
 static bool ParseTiled(const std::string &text, Tiled &u)
 {
-  int *const  values[] = {&u.params.width, &u.params.tiles, &u.params.work, &u.params.coo};
-  const char *keys[]   = {"width=", "tiles=", "work=", "coo="};
+  const Key<int> keys[] = {
+    {"width=", &u.params.width},
+    {"tiles=", &u.params.tiles},
+    {"work=",  &u.params.work },
+    {"coo=",   &u.params.coo  }
+  };
 
   u.label  = "tile " + text;
   u.params = {0, -1, 0, 0};
-  for (const char *s = text == "open" ? "" : text.c_str(); *s;) {
-    int   k = 0;
-    char *end;
-
-    while (k < 4 && strncmp(s, keys[k], strlen(keys[k]))) k++;
-    if (k == 4) return false;
-    s += strlen(keys[k]);
-    *values[k] = (int)strtol(s, &end, 10);
-    if (end == s || (*end && *end != ',')) return false;
-    s = *end ? end + 1 : end;
-  }
-  return true;
+  return ParseKeys(text == "open" ? "" : text.c_str(), keys);
 }
 
 static std::string Parameters(const TileDevice *A)
@@ -574,7 +560,7 @@ static void WriteCSV(const std::string &name, const std::vector<Line> &lines)
     fprintf(f, "\"%s\",%lld,%lld,%lld,\"%s\",\"%s\",%.6g,%.6g,%.6g,%.6g,%.10g,%.6g,%.6g,%.10g,%.6g,%.6g,%d,\"%s\"\n", l.matrix.c_str(), (long long)l.m, (long long)l.n, (long long)l.nz, l.op.c_str(), l.c.label.c_str(), l.c.us, l.c.least, l.c.most, l.c.host,
             l.c.bytes, l.copy > 0 ? l.c.bytes / l.c.us * 1e-3 / l.copy : 0, l.ratio, l.c.stored, l.products, l.c.error, l.c.wrong, l.c.parameters.c_str());
   }
-  fclose(f);
+  if (fclose(f)) Stop("-csv", "the file could not be written whole");
 }
 
 static void ReportTable(const std::vector<Line> &lines)
@@ -639,7 +625,17 @@ static void ReportMedians(const std::vector<Line> &lines)
 
 /* ---- One matrix ---- */
 
-static void Product(const Machine &M, const Options &o, const std::string &name, const char *op, const Matrix &A, const Matrix &reference_matrix, const DeviceMatrix &D, const DeviceMatrix *explicit_transpose, std::vector<Ours> &ours, const std::vector<Segmented> &segmented, const std::vector<Compressed> &compressed, const std::vector<Tiled> &tiled, std::vector<Line> &lines)
+/* A matrix in the formats of petsc-amb */
+struct Formats {
+  std::vector<Ours>       ours = std::vector<Ours>(1);
+  std::vector<Segmented>  segmented;
+  std::vector<Compressed> compressed;
+  std::vector<Tiled>      tiled;
+};
+
+typedef SysStatus MultFunction(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
+
+static void Product(const Machine &M, const Options &o, const std::string &name, const char *op, const Matrix &A, const Matrix &reference_matrix, const DeviceMatrix &D, const DeviceMatrix *explicit_transpose, Formats &formats, std::vector<Line> &lines)
 {
   const bool             add = !strcmp(op, "multadd"), transpose = explicit_transpose != nullptr;
   const SysScalar        beta = add ? 1 : 0;
@@ -648,63 +644,31 @@ static void Product(const Machine &M, const Options &o, const std::string &name,
   Array<SysScalar>       x(R.x), y(R.y);
   std::vector<Contender> contenders;
 
+  const auto add_format = [&](Contender::Kind kind, const std::string &label, const std::string &parameters, double stored, void *format, MultFunction *mult, MultFunction *multtranspose) {
+    MultFunction *const made = transpose ? multtranspose : mult;
+    SysScalar          *xa = x.data, *ya = y.data;
+    Contender           c;
+
+    c.kind       = kind;
+    c.label      = label;
+    c.parameters = parameters;
+    c.stored     = transpose ? 0 : stored;
+    c.run        = [&M, made, format, csr, xa, beta, ya] { CallAmb((*made)(format, &csr, 1, xa, beta, ya, ya, M.stream)); };
+    contenders.push_back(c);
+  };
+
   AddCusparse(M, D, transpose, "", beta, x.data, y.data, contenders);
   if (transpose) AddCusparse(M, *explicit_transpose, false, "T", beta, x.data, y.data, contenders);
-  for (Ours &u : ours) {
-    AmbDevice    *amb = u.A;
-    SysScalar    *xa = x.data, *ya = y.data;
+  for (const Ours &u : formats.ours) {
     AmbDeviceInfo info;
-    Contender     c;
 
-    AmbDeviceGetInfo(amb, &info);
-    c.kind       = Contender::AMB;
-    c.label      = u.label;
-    c.rounding   = info.exact ? Eps : FLT_EPSILON;
-    c.parameters = Parameters(info);
-    c.stored     = transpose ? 0 : info.bytes_stored;
-    if (transpose) c.run = [&M, amb, csr, xa, beta, ya] { CallAmb(AmbDeviceMultTranspose(amb, &csr, 1, xa, beta, ya, ya, M.stream)); };
-    else c.run = [&M, amb, csr, xa, beta, ya] { CallAmb(AmbDeviceMult(amb, &csr, 1, xa, beta, ya, ya, M.stream)); };
-    contenders.push_back(c);
+    AmbDeviceGetInfo(u.A, &info);
+    add_format(Contender::AMB, u.label, Parameters(info), info.bytes_stored, u.A, AmbDeviceMult, AmbDeviceMultTranspose);
+    contenders.back().rounding = info.exact ? Eps : FLT_EPSILON;
   }
-  for (const Segmented &u : segmented) {
-    NusDevice *nus = u.A;
-    SysScalar *xa = x.data, *ya = y.data;
-    Contender  c;
-
-    c.kind       = Contender::NUS;
-    c.label      = u.label;
-    c.parameters = Parameters(u.info);
-    c.stored     = transpose ? 0 : u.info.layout.bytes_stored;
-    if (transpose) c.run = [&M, nus, csr, xa, beta, ya] { CallAmb(NusDeviceMultTranspose(nus, &csr, 1, xa, beta, ya, ya, M.stream)); };
-    else c.run = [&M, nus, csr, xa, beta, ya] { CallAmb(NusDeviceMult(nus, &csr, 1, xa, beta, ya, ya, M.stream)); };
-    contenders.push_back(c);
-  }
-  for (const Compressed &u : compressed) {
-    CcooDevice *ccoo = u.A;
-    SysScalar  *xa = x.data, *ya = y.data;
-    Contender   c;
-
-    c.kind       = Contender::CCOO;
-    c.label      = u.label;
-    c.parameters = Parameters(u.info);
-    c.stored     = transpose ? 0 : u.info.bytes_stored;
-    if (transpose) c.run = [&M, ccoo, csr, xa, beta, ya] { CallAmb(CcooDeviceMultTranspose(ccoo, &csr, 1, xa, beta, ya, ya, M.stream)); };
-    else c.run = [&M, ccoo, csr, xa, beta, ya] { CallAmb(CcooDeviceMult(ccoo, &csr, 1, xa, beta, ya, ya, M.stream)); };
-    contenders.push_back(c);
-  }
-  for (const Tiled &u : tiled) {
-    TileDevice *tile = u.A;
-    SysScalar  *xa = x.data, *ya = y.data;
-    Contender   c;
-
-    c.kind       = Contender::TILE;
-    c.label      = u.label;
-    c.parameters = Parameters(tile);
-    c.stored     = transpose ? 0 : TileLayoutBytes(TileDeviceLayout(tile));
-    if (transpose) c.run = [&M, tile, csr, xa, beta, ya] { CallAmb(TileDeviceMultTranspose(tile, &csr, 1, xa, beta, ya, ya, M.stream)); };
-    else c.run = [&M, tile, csr, xa, beta, ya] { CallAmb(TileDeviceMult(tile, &csr, 1, xa, beta, ya, ya, M.stream)); };
-    contenders.push_back(c);
-  }
+  for (const Segmented &u : formats.segmented) add_format(Contender::NUS, u.label, Parameters(u.info), u.info.layout.bytes_stored, u.A, NusDeviceMult, NusDeviceMultTranspose);
+  for (const Compressed &u : formats.compressed) add_format(Contender::CCOO, u.label, Parameters(u.info), u.info.bytes_stored, u.A, CcooDeviceMult, CcooDeviceMultTranspose);
+  for (const Tiled &u : formats.tiled) add_format(Contender::TILE, u.label, Parameters(u.A), TileLayoutBytes(TileDeviceLayout(u.A)), u.A, TileDeviceMult, TileDeviceMultTranspose);
   for (Contender &c : contenders) {
     if (c.stored > 0) c.bytes = c.stored + (double)(A.m + A.n + (add ? reference_matrix.m : 0)) * sizeof(SysScalar);
   }
@@ -728,7 +692,7 @@ static void Product(const Machine &M, const Options &o, const std::string &name,
     if (c.kind != Contender::READ) Check(R, y, c);
   }
   if (!strcmp(op, "mult")) {
-    for (Ours &u : ours) {
+    for (Ours &u : formats.ours) {
       for (const Contender &c : contenders) {
         if (c.kind == Contender::AMB && c.label == u.label) u.us = c.us;
       }
@@ -810,89 +774,88 @@ static void Update(const Machine &M, const Options &o, const std::string &name, 
   }
 }
 
-static void OneMatrix(const Machine &M, const Options &o, const std::string &name, std::vector<Line> &lines)
+/* Converts a matrix, and says how long that took */
+static void Timed(const Machine &M, const std::string &label, const std::function<SysStatus()> &convert)
 {
-  Matrix                  A;
-  std::vector<Ours>       ours(1);
-  std::vector<Segmented>  segmented;
-  std::vector<Compressed> compressed;
-  std::vector<Tiled>      tiled;
-  const std::string       reason = MatrixCreate(name, A);
-  const size_t            slash  = name.rfind('/');
-  std::string             label  = slash == std::string::npos ? name : name.substr(slash + 1);
+  const auto start = std::chrono::steady_clock::now();
 
-  if (!reason.empty()) Stop("input", reason.c_str());
-  if (label.size() > 4 && label.substr(label.size() - 4) == ".mtx") label.resize(label.size() - 4);
-  printf("\n%s: %lld x %lld, %lld nonzeros\n", label.c_str(), (long long)A.m, (long long)A.n, (long long)A.j.size());
-  const DeviceMatrix D(A);
-  const SysCSR       csr = D.CSR();
+  CallAmb(convert());
+  CallCuda(cudaStreamSynchronize(M.stream));
+  printf("  %s: converted in %.1f ms\n", label.c_str(), std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+}
 
-  ours[0].label  = "amb";
-  ours[0].params = {0, 0, 0, 1};
+static void Convert(const Machine &M, const Options &o, const SysCSR &csr, Formats &formats)
+{
+  formats.ours[0].label  = "amb";
+  formats.ours[0].params = {0, 0, 0, 1};
   for (const std::string &t : o.tries) {
     Ours u;
 
     u.label = t.empty() ? "model" : t;
     (void)ParseTry(t, u.params);
-    ours.push_back(u);
+    formats.ours.push_back(u);
   }
-  for (Ours &u : ours) {
+  for (Ours &u : formats.ours) {
     AmbDeviceInfo info;
 
     CallAmb(AmbDeviceCreate(&csr, &u.params, M.stream, &u.A, &info));
   }
   for (const std::string &t : o.segments) {
-    Segmented  u;
-    const auto start = std::chrono::steady_clock::now();
+    Segmented u;
 
     u.label = "nus " + t;
     (void)ParseSegments(t, u.params, u.tune);
-    CallAmb(NusDeviceCreate(&csr, &u.params, u.tune, M.stream, &u.A, &u.info));
-    CallCuda(cudaStreamSynchronize(M.stream));
-    printf("  %s: converted in %.1f ms\n", u.label.c_str(), std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
-    segmented.push_back(u);
+    Timed(M, u.label, [&] { return NusDeviceCreate(&csr, &u.params, u.tune, M.stream, &u.A, &u.info); });
+    formats.segmented.push_back(u);
   }
   for (const std::string &t : o.compressed) {
     Compressed u;
-    const auto start = std::chrono::steady_clock::now();
 
     (void)ParseCompressed(t, u);
-    CallAmb(CcooDeviceCreate(&csr, &u.params, u.atomics, M.stream, &u.A, &u.info));
-    CallCuda(cudaStreamSynchronize(M.stream));
-    printf("  %s: converted in %.1f ms\n", u.label.c_str(), std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
-    compressed.push_back(u);
+    Timed(M, u.label, [&] { return CcooDeviceCreate(&csr, &u.params, u.atomics, M.stream, &u.A, &u.info); });
+    formats.compressed.push_back(u);
   }
   for (const std::string &t : o.tiled) {
-    Tiled      u;
-    TileModel  model;
-    const auto start = std::chrono::steady_clock::now();
-    int        regular;
+    Tiled       u;
+    TileModel   model;
+    int         regular;
+    const char *wrong = o.table.empty() ? NULL : TileModelRead(o.table.c_str(), &model);
 
     (void)ParseTiled(t, u);
-    if (!o.table.empty()) {
-      const char *wrong = TileModelRead(o.table.c_str(), &model);
-
-      if (wrong) Stop(o.table.c_str(), wrong);
-    }
-    CallAmb(TileDeviceCreate(&csr, &u.params, o.table.empty() ? NULL : &model, 0, &regular, M.stream, &u.A));
-    CallCuda(cudaStreamSynchronize(M.stream));
-    printf("  %s: converted in %.1f ms\n", u.label.c_str(), std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
-    tiled.push_back(u);
+    if (wrong) Stop(o.table.c_str(), wrong);
+    Timed(M, u.label, [&] { return TileDeviceCreate(&csr, &u.params, o.table.empty() ? NULL : &model, 0, &regular, M.stream, &u.A); });
+    formats.tiled.push_back(u);
   }
-  Product(M, o, label, "mult", A, A, D, nullptr, ours, segmented, compressed, tiled, lines);
-  if (o.Asks("multadd")) Product(M, o, label, "multadd", A, A, D, nullptr, ours, segmented, compressed, tiled, lines);
-  if (o.Asks("update")) Update(M, o, label, A, D, ours, lines);
-  if (o.Asks("convert")) Conversion(M, label, A, D, ours, lines);
+}
+
+static void OneMatrix(const Machine &M, const Options &o, const std::string &name, std::vector<Line> &lines)
+{
+  Matrix            A;
+  Formats           formats;
+  const std::string reason = MatrixCreate(name, A);
+  const size_t      slash  = name.rfind('/');
+  std::string       label  = slash == std::string::npos ? name : name.substr(slash + 1);
+
+  if (!reason.empty()) Stop("input", reason.c_str());
+  if (label.size() > 4 && label.substr(label.size() - 4) == ".mtx") label.resize(label.size() - 4);
+  printf("\n%s: %lld x %lld, %lld nonzeros\n", label.c_str(), (long long)A.m, (long long)A.n, (long long)A.j.size());
+  const DeviceMatrix D(A);
+
+  Convert(M, o, D.CSR(), formats);
+  Product(M, o, label, "mult", A, A, D, nullptr, formats, lines);
+  if (o.Asks("multadd")) Product(M, o, label, "multadd", A, A, D, nullptr, formats, lines);
+  if (o.Asks("update")) Update(M, o, label, A, D, formats.ours, lines);
+  if (o.Asks("convert")) Conversion(M, label, A, D, formats.ours, lines);
   if (o.Asks("transpose")) {
     const Matrix       T = MatrixTranspose(A);
     const DeviceMatrix DT(T);
 
-    Product(M, o, label, "transpose", A, T, D, &DT, ours, segmented, compressed, tiled, lines);
+    Product(M, o, label, "transpose", A, T, D, &DT, formats, lines);
   }
-  for (Ours &u : ours) AmbDeviceDestroy(u.A);
-  for (Segmented &u : segmented) NusDeviceDestroy(u.A);
-  for (Compressed &u : compressed) CcooDeviceDestroy(u.A);
-  for (Tiled &u : tiled) TileDeviceDestroy(u.A);
+  for (Ours &u : formats.ours) AmbDeviceDestroy(u.A);
+  for (Segmented &u : formats.segmented) NusDeviceDestroy(u.A);
+  for (Compressed &u : formats.compressed) CcooDeviceDestroy(u.A);
+  for (Tiled &u : formats.tiled) TileDeviceDestroy(u.A);
 }
 
 /* Matrices of more than 900,000 rows: grids with constant and with varying coefficients, finite elements with few and with many values, graphs, bands, and few

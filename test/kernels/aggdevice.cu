@@ -479,10 +479,6 @@ int main(int argc, char **argv)
     {"one-sided",    OneSided    },
     {"not finite",   NotFinite   }
   };
-  int failures;
 
-  if (!StartTests(argc, argv)) return 77;
-  failures = RunTests(groups, MakeShapes(), argc, argv);
-  EndTests();
-  return failures ? 1 : 0;
+  return RunProgram(groups, MakeShapes, argc, argv);
 }

@@ -214,10 +214,6 @@ int main(int argc, char **argv)
     {"not finite",        NotFinite},
     {"same bits",         SameBits }
   };
-  int failures;
 
-  if (!StartTests(argc, argv)) return 77;
-  failures = RunTests(groups, MakeBatches(), argc, argv);
-  EndTests();
-  return failures ? 1 : 0;
+  return RunProgram(groups, MakeBatches, argc, argv);
 }

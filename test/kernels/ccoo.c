@@ -19,19 +19,7 @@ static const CcooParams cases[] = {
 };
 #define NCASES ((int)(sizeof(cases) / sizeof(*cases)))
 
-static int Sets(const CcooKernels *sets[3])
-{
-  int nset = 0;
-
-#if defined(PETSCAMB_HAVE_AVX512) && !defined(SYS_COMPLEX)
-  if (CcooKernelsAVX512.supported()) sets[nset++] = &CcooKernelsAVX512;
-#endif
-#if defined(PETSCAMB_HAVE_AVX2) && !defined(SYS_COMPLEX)
-  if (CcooKernelsAVX2.supported()) sets[nset++] = &CcooKernelsAVX2;
-#endif
-  sets[nset++] = &CcooKernelsPlain;
-  return nset;
-}
+KERNEL_SETS(Ccoo)
 
 static int Multiply(const void *data, int transpose, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
@@ -104,12 +92,14 @@ static void RandomValues(Builder *B, int distinct)
   for (SysInt k = 0; k < B->nz; k++) B->a[k] = distinct ? (SysScalar)(1 + RandomBelow(distinct)) : RandomScalar();
 }
 
-static int CheckCase(Builder *B, const CcooKernels *kernels, CcooParams params, int nthread, const char **what)
+static int CheckOne(Builder *B, const void *set, int k, int nthread, const char **what)
 {
-  const SysCSR csr = Matrix(B), pattern = {B->m, B->n, B->nz, B->i, B->j, NULL};
-  CcooHost    *A = NULL;
-  double       model, bytes;
-  int          good;
+  const CcooKernels *kernels = (const CcooKernels *)set;
+  CcooParams         params  = cases[k];
+  const SysCSR       csr = Matrix(B), pattern = {B->m, B->n, B->nz, B->i, B->j, NULL};
+  CcooHost          *A = NULL;
+  double             model, bytes;
+  int                good;
 
   *what = "conversion";
   good  = CcooHostPlan(&csr, &params, &model) == SYS_SUCCESS && CcooHostCreate(&csr, &params, nthread, nthread, kernels, INFINITY, &bytes, &A) == SYS_SUCCESS;
@@ -143,31 +133,10 @@ static int CheckCase(Builder *B, const CcooKernels *kernels, CcooParams params, 
 
 static void Check(const char *name, Builder *B)
 {
-  static const int   threads[] = {1, 2, 7};
-  const CcooKernels *sets[3];
-  const int          nset = Sets(sets);
+  KernelSet sets[3];
+  const int nset = Sets(sets);
 
-  for (int s = 0; s < nset; s++) {
-    const char *what = "";
-    int         good = 1, k;
-
-    for (k = 0; k < NCASES && good; k++) {
-      if (B->n > 50000 && (k + s) % nset) continue; /* wide matrices take time: the sets of kernels share the cases */
-      good = CheckCase(B, sets[s], cases[k], threads[(k + s) % 3], &what);
-    }
-    if (good) printf("ok %s, %s\n", name, sets[s]->name);
-    else printf("not ok %s, %s: %s in case %d\n", name, sets[s]->name, what, k - 1);
-    failures += !good;
-  }
-}
-
-static void CheckDisorder(void)
-{
-  Builder B;
-
-  Disorder(&B);
-  Check("columns in disorder, and repeated", &B);
-  Finish(&B);
+  for (int s = 0; s < nset; s++) CheckCases(name, B, &sets[s], s, nset, NCASES, CheckOne);
 }
 
 /* Rows of three reaches, short ones and a long one, with few values and with many: chunks of all formats */
@@ -407,7 +376,7 @@ static void CheckRefused(void)
 int main(void)
 {
   ForEachShape(Check);
-  CheckDisorder();
+  CheckDisorder(Check);
   CheckFormats();
   CheckDistinct();
   CheckRare();

@@ -12,15 +12,6 @@
 
 typedef NamedRows Shape;
 
-static std::vector<Shape> MakeShapes()
-{
-  std::vector<Shape> shapes = MakeNamedRows();
-
-  AddRows(shapes, "one row a chunk", false, 12, 3000, [](int r, std::vector<int> &cols) { Run(cols, r, r % 3 ? 2048 : 7); });
-  AddRows(shapes, "a row of a million entries", true, 50, 1000000, [](int r, std::vector<int> &cols) { Run(cols, r == 20 ? 0 : 1000 * r, r == 20 ? 1000000 : r % 4); });
-  return shapes;
-}
-
 static const CcooParams cases[] = {
   {256, 1, 1},
   {32,  2, 1},
@@ -43,18 +34,15 @@ static std::vector<SysScalar> Values(size_t n, int distinct)
 }
 
 /* A shape on the device, and what was made of it */
-struct Matrix {
-  const Shape     &S;
-  Array<int>       i, j;
-  Array<SysScalar> a;
-  CcooParams       params;
-  int              atomics;
-  CcooDevice      *A = nullptr;
-  CcooDeviceInfo   info;
+struct Matrix : DeviceRows {
+  CcooParams     params;
+  int            atomics;
+  CcooDevice    *A = nullptr;
+  CcooDeviceInfo info;
 
-  Matrix(const Shape &shape, const CcooParams &p, int atomic) : S(shape), i(shape.i), j(shape.j), a(shape.a), params(p), atomics(atomic) { }
+  Matrix(const Shape &shape, const CcooParams &p, int atomic) : DeviceRows(shape), params(p), atomics(atomic) { }
   ~Matrix() { CcooDeviceDestroy(A); }
-  SysCSR      CSR() const { return {S.m, S.n, (int64_t)S.j.size(), i.data, j.size ? j.data : nullptr, a.size ? a.data : nullptr}; }
+  Matrix      Again() const { return Matrix(S, params, 0); }
   std::string Where() const { return Text("%s, B = %d, K = %d%s%s", S.name.c_str(), params.b, params.k, params.table ? "" : ", no table", atomics ? ", atomics" : ""); }
   bool        Called(const char *what, SysStatus status) const { return status == SYS_SUCCESS || Complain(Where(), Text("%s returned %d, %s", what, (int)status, SysDeviceErrorText())); }
   bool        Counted()
@@ -106,16 +94,6 @@ static bool ForAll(const std::vector<Shape> &shapes, const Test &test)
     }
   }
   return good;
-}
-
-static bool Products(const std::vector<Shape> &shapes)
-{
-  return ForAll(shapes, [](Matrix &M, size_t) { return CheckProducts(M, M.S.a, false, 0, ""); });
-}
-
-static bool TransposedProducts(const std::vector<Shape> &shapes)
-{
-  return ForAll(shapes, [](Matrix &M, size_t) { return CheckProducts(M, M.S.a, true, 0, "") && CheckProducts(M, M.S.a, false, 0, ", after a transposed one"); });
 }
 
 static bool NewValues(const std::vector<Shape> &shapes)
@@ -188,31 +166,6 @@ static bool Formats(const std::vector<Shape> &)
   return good;
 }
 
-/* NaN and infinities of x reach the rows that have their columns and no others */
-static bool NotFinite(const std::vector<Shape> &shapes)
-{
-  return ForAll(shapes, [](Matrix &M, size_t turn) { return CheckProducts(M, M.S.a, false, 7, ", x not finite") && CheckProducts(M, M.S.a, turn % 2, 1, ", x not finite"); });
-}
-
-/* Products, and those of a matrix made once more, give the same bits */
-static bool SameBits(const std::vector<Shape> &shapes)
-{
-  return ForAll(shapes, [](Matrix &M, size_t) {
-    const std::vector<SysScalar> nothing((size_t)M.S.m, NotANumber);
-    Vector                       x(RandomVector((size_t)M.S.n), 0), z(nothing, 0);
-    std::vector<SysScalar>       first, next;
-    Matrix                       one(M.S, M.params, 0), again(M.S, M.params, 0);
-
-    if (!one.Create() || !again.Create()) return false;
-    for (int k = 0; k < 4; k++) {
-      z.Set(nothing);
-      if (!(k < 2 ? one : again).Mult(false, 1, x.Data(), 0, nullptr, z.Data()) || !z.Get(k ? next : first)) return false;
-      if (k && !first.empty() && memcmp(first.data(), next.data(), first.size() * sizeof(SysScalar))) return Complain(M.Where(), Text("products give other bits%s", k < 2 ? "" : " after another conversion"));
-    }
-    return true;
-  });
-}
-
 /* Columns by chance, values and sizes by chance */
 static bool RandomShapes(const std::vector<Shape> &)
 {
@@ -271,21 +224,17 @@ static bool MemoryGivenBack(const std::vector<Shape> &shapes)
 int main(int argc, char **argv)
 {
   const Group<std::vector<Shape>> groups[] = {
-    {"products",            Products          },
-    {"transposed products", TransposedProducts},
-    {"new values",          NewValues         },
-    {"not finite",          NotFinite         },
-    {"same bits",           SameBits          },
-    {"random shapes",       RandomShapes      },
-    {"distinct values",     Distinct          },
-    {"all formats",         Formats           },
-    {"refused",             Refused           },
-    {"memory given back",   MemoryGivenBack   }
+    {"products",        Products<Matrix, ForAll>},
+    {"transposed products",                 TransposedProducts<Matrix,            ForAll>},
+    {"new values",          NewValues             },
+    {"not finite",NotFinite<Matrix, ForAll>},
+    {"same bits",   SameBits<Matrix,           ForAll>},
+    {"random shapes",       RandomShapes    },
+    {"distinct values",                 Distinct                 },
+    {"all formats",                 Formats           },
+    {"refused",                 Refused  },
+    {"memory given back",                 MemoryGivenBack            }
   };
-  int failures;
 
-  if (!StartTests(argc, argv)) return 77;
-  failures = RunTests(groups, MakeShapes(), argc, argv);
-  EndTests();
-  return failures ? 1 : 0;
+  return RunProgram(groups, MakeLongRows, argc, argv);
 }

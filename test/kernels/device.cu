@@ -785,10 +785,6 @@ int main(int argc, char **argv)
     {"out of memory",       OutOfMemory       },
     {"memory given back",   MemoryGivenBack   }
   };
-  int failures;
 
-  if (!StartTests(argc, argv)) return 77;
-  failures = RunTests(groups, MakeShapes(), argc, argv);
-  EndTests();
-  return failures ? 1 : 0;
+  return RunProgram(groups, MakeShapes, argc, argv);
 }

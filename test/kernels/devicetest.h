@@ -224,3 +224,15 @@ static void EndTests()
   CallCuda(cudaStreamDestroy(stream));
   CallCuda(cudaDeviceReset()); /* for the leak check */
 }
+
+/* The program: 77 if there is no device. The subjects are made when the device is known. */
+template <typename Subjects, size_t N>
+static int RunProgram(const Group<Subjects> (&groups)[N], Subjects (*make)(), int argc, char **argv)
+{
+  int failures;
+
+  if (!StartTests(argc, argv)) return 77;
+  failures = RunTests(groups, make(), argc, argv);
+  EndTests();
+  return failures ? 1 : 0;
+}

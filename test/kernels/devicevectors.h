@@ -4,6 +4,7 @@
 */
 #pragma once
 
+#include "sys/syscsr.h"
 #include "devicetest.h"
 
 static const SysScalar Infinity = std::numeric_limits<SysScalar>::infinity();
@@ -60,6 +61,26 @@ static inline std::vector<NamedRows> MakeNamedRows()
   AddRows(shapes, "power law", true, 40000, 40000, PowerLaw(40000));
   return shapes;
 }
+
+/* These, and long rows */
+static inline std::vector<NamedRows> MakeLongRows()
+{
+  std::vector<NamedRows> shapes = MakeNamedRows();
+
+  AddRows(shapes, "one row a chunk", false, 12, 3000, [](int r, std::vector<int> &cols) { Run(cols, r, r % 3 ? 2048 : 7); });
+  AddRows(shapes, "a row of a million entries", true, 50, 1000000, [](int r, std::vector<int> &cols) { Run(cols, r == 20 ? 0 : 1000 * r, r == 20 ? 1000000 : r % 4); });
+  return shapes;
+}
+
+/* A shape on the device */
+struct DeviceRows {
+  const NamedRows &S;
+  Array<int>       i, j;
+  Array<SysScalar> a;
+
+  explicit DeviceRows(const NamedRows &shape) : S(shape), i(shape.i), j(shape.j), a(shape.a) { }
+  SysCSR CSR() const { return {S.m, S.n, (int64_t)S.j.size(), i.data, j.size ? j.data : nullptr, a.size ? a.data : nullptr}; }
+};
 
 /* A vector of exactly its size, or one entry behind the beginning of an array, with a guard at both sides */
 struct Vector {
@@ -151,6 +172,49 @@ static bool CheckProducts(Matrix &M, const std::vector<SysScalar> &a, bool trans
     }
   }
   return true;
+}
+
+/* Groups of tests of a format. Its ForAll() runs a test, which gets a number too, with shapes and parameters of all kinds. */
+template <typename Matrix>
+using ForAllMatrices = bool(const std::vector<NamedRows> &, const std::function<bool(Matrix &, size_t)> &);
+
+template <typename Matrix, ForAllMatrices<Matrix> ForAll>
+static bool Products(const std::vector<NamedRows> &shapes)
+{
+  return ForAll(shapes, [](Matrix &M, size_t) { return CheckProducts(M, M.S.a, false, 0, ""); });
+}
+
+template <typename Matrix, ForAllMatrices<Matrix> ForAll>
+static bool TransposedProducts(const std::vector<NamedRows> &shapes)
+{
+  return ForAll(shapes, [](Matrix &M, size_t) { return CheckProducts(M, M.S.a, true, 0, "") && CheckProducts(M, M.S.a, false, 0, ", after a transposed one"); });
+}
+
+/* NaN and infinities of x reach the rows that have their columns and no others */
+template <typename Matrix, ForAllMatrices<Matrix> ForAll>
+static bool NotFinite(const std::vector<NamedRows> &shapes)
+{
+  return ForAll(shapes, [](Matrix &M, size_t turn) { return CheckProducts(M, M.S.a, false, 7, ", x not finite") && CheckProducts(M, M.S.a, turn % 2, 1, ", x not finite"); });
+}
+
+/* Products, and those of a matrix made once more, give the same bits. Again() is a matrix of the same shape and parameters, without what may change bits. */
+template <typename Matrix, ForAllMatrices<Matrix> ForAll>
+static bool SameBits(const std::vector<NamedRows> &shapes)
+{
+  return ForAll(shapes, [](Matrix &M, size_t) {
+    const std::vector<SysScalar> nothing((size_t)M.S.m, NotANumber);
+    Vector                       x(RandomVector((size_t)M.S.n), 0), z(nothing, 0);
+    std::vector<SysScalar>       first, next;
+    Matrix                       one = M.Again(), other = M.Again();
+
+    if (!one.Create() || !other.Create()) return false;
+    for (int k = 0; k < 4; k++) {
+      z.Set(nothing);
+      if (!(k < 2 ? one : other).Mult(false, 1, x.Data(), 0, nullptr, z.Data()) || !z.Get(k ? next : first)) return false;
+      if (k && !first.empty() && memcmp(first.data(), next.data(), first.size() * sizeof(SysScalar))) return Complain(M.Where(), Text("products give other bits%s", k < 2 ? "" : " after another conversion"));
+    }
+    return true;
+  });
 }
 
 /* Values of which so many are distinct, besides 0; some of them are what only a comparison of bits tells apart */

@@ -509,10 +509,6 @@ int main(int argc, char **argv)
     {"shared",     SharedOf    },
     {"chebyshev",  Chebyshev   }
   };
-  int failures;
 
-  if (!StartTests(argc, argv)) return 77;
-  failures = RunTests(groups, MakeSystems(), argc, argv);
-  EndTests();
-  return failures ? 1 : 0;
+  return RunProgram(groups, MakeSystems, argc, argv);
 }

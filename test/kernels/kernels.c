@@ -69,28 +69,24 @@ static const SysValuesChoice *Values(const void *A)
   return &((const AmbHost *)A)->values;
 }
 
+KERNEL_SETS(Amb)
+
 static void Check(const char *name, Builder *B)
 {
-  static const int  scopes[] = {0, 64, AMB_MAX_SCOPE};
-  const AmbKernels *sets[3];
-  int               nset = 0;
+  static const int scopes[] = {0, 64, AMB_MAX_SCOPE};
+  KernelSet        sets[3];
+  const int        nset = Sets(sets);
 
-#if defined(PETSCAMB_HAVE_AVX512) && !defined(SYS_COMPLEX)
-  if (AmbKernelsAVX512.supported()) sets[nset++] = &AmbKernelsAVX512;
-#endif
-#if defined(PETSCAMB_HAVE_AVX2) && !defined(SYS_COMPLEX)
-  if (AmbKernelsAVX2.supported()) sets[nset++] = &AmbKernelsAVX2;
-#endif
-  sets[nset++] = &AmbKernelsPlain;
   for (int s = 0; s < nset; s++) {
-    const char *what = "";
-    int         good = 1, b;
+    const AmbKernels *kernels = (const AmbKernels *)sets[s].kernels;
+    const char       *what    = "";
+    int               good    = 1, b;
 
-    for (b = 0; b <= AMB_MAX_BLOCK && b <= B->n && good; b++) { good = CheckBlockSize(B, sets[s], b, scopes[(b + s) % 3], 1 + (b / 2 + s) % 3, &what); }
-    if (good) printf("ok %s, %s\n", name, sets[s]->name);
-    else printf("not ok %s, %s: %s with blocks of %d\n", name, sets[s]->name, what, b - 1);
+    for (b = 0; b <= AMB_MAX_BLOCK && b <= B->n && good; b++) good = CheckBlockSize(B, kernels, b, scopes[(b + s) % 3], 1 + (b / 2 + s) % 3, &what);
+    if (good) printf("ok %s, %s\n", name, kernels->name);
+    else printf("not ok %s, %s: %s with blocks of %d\n", name, kernels->name, what, b - 1);
     failures += !good;
-    CheckStorages(name, B, &(Storing){sets[s]->name, 0, 1, sets[s], Create, AmbHostUpdate, Values, AmbHostDestroy, Multiply});
+    CheckStorages(name, B, &(Storing){kernels->name, 0, 1, kernels, Create, AmbHostUpdate, Values, AmbHostDestroy, Multiply});
   }
 }
 

@@ -28,19 +28,7 @@ static const NusParams cases[] = {
 };
 #define NCASES ((int)(sizeof(cases) / sizeof(*cases)))
 
-static int Sets(const NusKernels *sets[3])
-{
-  int nset = 0;
-
-#if defined(PETSCAMB_HAVE_AVX512) && !defined(SYS_COMPLEX)
-  if (NusKernelsAVX512.supported()) sets[nset++] = &NusKernelsAVX512;
-#endif
-#if defined(PETSCAMB_HAVE_AVX2) && !defined(SYS_COMPLEX)
-  if (NusKernelsAVX2.supported()) sets[nset++] = &NusKernelsAVX2;
-#endif
-  sets[nset++] = &NusKernelsPlain;
-  return nset;
-}
+KERNEL_SETS(Nus)
 
 static int Multiply(const void *data, int transpose, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
@@ -51,7 +39,7 @@ static int Multiply(const void *data, int transpose, SysScalar alpha, const SysS
   return 1;
 }
 
-static int CheckCase(Builder *B, const NusKernels *kernels, NusParams params, int nthread, const char **what)
+static int CheckParams(Builder *B, const NusKernels *kernels, NusParams params, int nthread, const char **what)
 {
   SysCSR   csr = {B->m, B->n, B->nz, B->i, B->j, B->a};
   NusHost *A   = NULL;
@@ -102,31 +90,20 @@ static const SysValuesChoice *Values(const void *A)
   return &((const NusHost *)A)->values;
 }
 
-static void Check(const char *name, Builder *B)
+static int CheckOne(Builder *B, const void *kernels, int k, int nthread, const char **what)
 {
-  static const int  threads[] = {1, 2, 7};
-  const NusKernels *sets[3];
-  const int         nset = Sets(sets);
-
-  for (int s = 0; s < nset; s++) {
-    const char *what = "";
-    int         good = 1, k;
-
-    for (k = 0; k < NCASES && good; k++) good = CheckCase(B, sets[s], cases[k], threads[(k + s) % 3], &what);
-    if (good) printf("ok %s, %s\n", name, sets[s]->name);
-    else printf("not ok %s, %s: %s in case %d\n", name, sets[s]->name, what, k - 1);
-    failures += !good;
-    CheckStorages(name, B, &(Storing){sets[s]->name, s % 2, 2, sets[s], Create, NusHostUpdate, Values, NusHostDestroy, Multiply});
-  }
+  return CheckParams(B, (const NusKernels *)kernels, cases[k], nthread, what);
 }
 
-static void CheckDisorder(void)
+static void Check(const char *name, Builder *B)
 {
-  Builder B;
+  KernelSet sets[3];
+  const int nset = Sets(sets);
 
-  Disorder(&B);
-  Check("columns in disorder, and repeated", &B);
-  Finish(&B);
+  for (int s = 0; s < nset; s++) {
+    CheckCases(name, B, &sets[s], s, 1, NCASES, CheckOne);
+    CheckStorages(name, B, &(Storing){sets[s].name, s % 2, 2, sets[s].kernels, Create, NusHostUpdate, Values, NusHostDestroy, Multiply});
+  }
 }
 
 /* Rows with the same neighbours are told by diagonals, the ends of a grid's lines too */
@@ -169,7 +146,7 @@ static void CheckTune(void)
 
   Runs(&B, 900, 2000, 20, 3);
   csr = (SysCSR){B.m, B.n, B.nz, B.i, B.j, B.a};
-  Report(NusHostTune(&csr, &cache, 2, NusHostKernels(), &params, &tried) == SYS_SUCCESS && tried > 8 && params.c && params.sigma && params.count[0] >= 0 && params.count[1] >= 0 && CheckCase(&B, NusHostKernels(), params, 2, &what),
+  Report(NusHostTune(&csr, &cache, 2, NusHostKernels(), &params, &tried) == SYS_SUCCESS && tried > 8 && params.c && params.sigma && params.count[0] >= 0 && params.count[1] >= 0 && CheckParams(&B, NusHostKernels(), params, 2, &what),
          "parameters by trying");
   Finish(&B);
 }
@@ -240,7 +217,7 @@ static void CheckRefused(void)
 int main(void)
 {
   ForEachShape(Check);
-  CheckDisorder();
+  CheckDisorder(Check);
   CheckDiagonals();
   CheckTune();
   CheckSearch();

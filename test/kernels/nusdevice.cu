@@ -25,18 +25,15 @@ static const NusParams cases[] = {
 #define NCASES (sizeof(cases) / sizeof(*cases))
 
 /* A shape on the device, and what was made of it */
-struct Matrix {
-  const Shape     &S;
-  Array<int>       i, j;
-  Array<SysScalar> a;
-  NusParams        params;
-  NusDeviceTune    tune;
-  NusDevice       *A = nullptr;
-  NusDeviceInfo    info;
+struct Matrix : DeviceRows {
+  NusParams     params;
+  NusDeviceTune tune;
+  NusDevice    *A = nullptr;
+  NusDeviceInfo info;
 
-  Matrix(const Shape &shape, const NusParams &p, NusDeviceTune how) : S(shape), i(shape.i), j(shape.j), a(shape.a), params(p), tune(how) { }
+  Matrix(const Shape &shape, const NusParams &p, NusDeviceTune how) : DeviceRows(shape), params(p), tune(how) { }
   ~Matrix() { NusDeviceDestroy(A); }
-  SysCSR      CSR() const { return {S.m, S.n, (int64_t)S.j.size(), i.data, j.size ? j.data : nullptr, a.size ? a.data : nullptr}; }
+  Matrix      Again() const { return Matrix(S, params, NUS_DEVICE_MODEL); }
   std::string Where() const
   {
     return Text("%s, segmentation %d, %d x %d + %d x %d%s", S.name.c_str(), (int)params.segmentation, (int)params.count[0], (int)params.width[0], (int)params.count[1], (int)params.width[1], tune == NUS_DEVICE_MODEL ? "" : (tune == NUS_DEVICE_MEASURE ? ", measured" : ", all tried"));
@@ -83,16 +80,6 @@ static bool ForAll(const std::vector<Shape> &shapes, const Test &test)
     }
   }
   return good;
-}
-
-static bool Products(const std::vector<Shape> &shapes)
-{
-  return ForAll(shapes, [](Matrix &M, size_t) { return CheckProducts(M, M.S.a, false, 0, ""); });
-}
-
-static bool TransposedProducts(const std::vector<Shape> &shapes)
-{
-  return ForAll(shapes, [](Matrix &M, size_t) { return CheckProducts(M, M.S.a, true, 0, "") && CheckProducts(M, M.S.a, false, 0, ", after a transposed one"); });
 }
 
 static bool NewValues(const std::vector<Shape> &shapes)
@@ -160,31 +147,6 @@ static bool Storages(const std::vector<Shape> &shapes)
     }
   }
   return good;
-}
-
-/* NaN and infinities of x reach the rows that have their columns and no others */
-static bool NotFinite(const std::vector<Shape> &shapes)
-{
-  return ForAll(shapes, [](Matrix &M, size_t turn) { return CheckProducts(M, M.S.a, false, 7, ", x not finite") && CheckProducts(M, M.S.a, turn % 2, 1, ", x not finite"); });
-}
-
-/* Products, and those of a matrix made once more, give the same bits */
-static bool SameBits(const std::vector<Shape> &shapes)
-{
-  return ForAll(shapes, [](Matrix &M, size_t) {
-    const std::vector<SysScalar> nothing((size_t)M.S.m, NotANumber);
-    Vector                       x(RandomVector((size_t)M.S.n), 0), z(nothing, 0);
-    std::vector<SysScalar>       first, next;
-    Matrix                       one(M.S, M.params, NUS_DEVICE_MODEL), again(M.S, M.params, NUS_DEVICE_MODEL);
-
-    if (!one.Create() || !again.Create()) return false;
-    for (int k = 0; k < 4; k++) {
-      z.Set(nothing);
-      if (!(k < 2 ? one : again).Mult(false, 1, x.Data(), 0, nullptr, z.Data()) || !z.Get(k ? next : first)) return false;
-      if (k && !first.empty() && memcmp(first.data(), next.data(), first.size() * sizeof(SysScalar))) return Complain(M.Where(), Text("products give other bits%s", k < 2 ? "" : " after another conversion"));
-    }
-    return true;
-  });
 }
 
 /* Columns by chance, segments by chance */
@@ -302,21 +264,17 @@ static bool MemoryGivenBack(const std::vector<Shape> &shapes)
 int main(int argc, char **argv)
 {
   const Group<std::vector<Shape>> groups[] = {
-    {"products",            Products          },
-    {"transposed products", TransposedProducts},
-    {"new values",          NewValues         },
-    {"storages",            Storages          },
-    {"not finite",          NotFinite         },
-    {"same bits",           SameBits          },
-    {"random shapes",       RandomShapes      },
-    {"chosen",              Chosen            },
-    {"refused",             Refused           },
-    {"memory given back",   MemoryGivenBack   }
+    {"products",        Products<Matrix,   ForAll>},
+    {"transposed products",                 TransposedProducts<Matrix,              ForAll>},
+    {"new values",          NewValues             },
+    {"storages",Storages  },
+    {"not finite",           NotFinite<Matrix,                          ForAll>},
+    {"same bits",SameBits<Matrix,ForAll>},
+    {"random shapes",       RandomShapes                  },
+    {"chosen",                 Chosen                   },
+    {"refused",                 Refused        },
+    {"memory given back",                 MemoryGivenBack      }
   };
-  int failures;
 
-  if (!StartTests(argc, argv)) return 77;
-  failures = RunTests(groups, MakeNamedRows(), argc, argv);
-  EndTests();
-  return failures ? 1 : 0;
+  return RunProgram(groups, MakeNamedRows, argc, argv);
 }

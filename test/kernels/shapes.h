@@ -244,3 +244,62 @@ static void ForEachShape(CheckShape *check)
   check("empty segments", &B);
   Finish(&B);
 }
+
+static SYS_INLINE void CheckDisorder(CheckShape *check)
+{
+  Builder B;
+
+  Disorder(&B);
+  check("columns in disorder, and repeated", &B);
+  Finish(&B);
+}
+
+/* The kernels of a format for one instruction set */
+typedef struct {
+  const char *name;
+  const void *kernels;
+} KernelSet;
+
+#define KERNEL_SET(kernels) \
+  if ((kernels).supported()) sets[n++] = (KernelSet){(kernels).name, &(kernels)};
+#if defined(PETSCAMB_HAVE_AVX512) && !defined(SYS_COMPLEX)
+  #define KERNEL_SET_AVX512(Format) KERNEL_SET(Format##KernelsAVX512)
+#else
+  #define KERNEL_SET_AVX512(Format)
+#endif
+#if defined(PETSCAMB_HAVE_AVX2) && !defined(SYS_COMPLEX)
+  #define KERNEL_SET_AVX2(Format) KERNEL_SET(Format##KernelsAVX2)
+#else
+  #define KERNEL_SET_AVX2(Format)
+#endif
+
+/* Defines Sets(), which gets the kernels for each instruction set of this processor and returns their number */
+#define KERNEL_SETS(Format) \
+  static int Sets(KernelSet sets[3]) \
+  { \
+    int n = 0; \
+\
+    KERNEL_SET_AVX512(Format) \
+    KERNEL_SET_AVX2(Format) \
+    sets[n++] = (KernelSet){Format##KernelsPlain.name, &Format##KernelsPlain}; \
+    return n; \
+  }
+
+/* A check of case number k */
+typedef int CheckCase(Builder *, const void *kernels, int k, int nthread, const char **what);
+
+/* Checks all cases with set number s of kernels. With a share of n, wide matrices, which take time, are checked in every n-th case. */
+static SYS_INLINE void CheckCases(const char *name, Builder *B, const KernelSet *set, int s, int share, int ncase, CheckCase *check)
+{
+  static const int threads[] = {1, 2, 7};
+  const char      *what      = "";
+  int              good      = 1, k;
+
+  for (k = 0; k < ncase && good; k++) {
+    if (B->n > 50000 && (k + s) % share) continue;
+    good = (*check)(B, set->kernels, k, threads[(k + s) % 3], &what);
+  }
+  if (good) printf("ok %s, %s\n", name, set->name);
+  else printf("not ok %s, %s: %s in case %d\n", name, set->name, what, k - 1);
+  failures += !good;
+}

@@ -19,19 +19,7 @@ static const TileParams cases[] = {
 };
 #define NCASES ((int)(sizeof(cases) / sizeof(*cases)))
 
-static int Sets(const TileKernels *sets[3])
-{
-  int nset = 0;
-
-#if defined(PETSCAMB_HAVE_AVX512) && !defined(SYS_COMPLEX)
-  if (TileKernelsAVX512.supported()) sets[nset++] = &TileKernelsAVX512;
-#endif
-#if defined(PETSCAMB_HAVE_AVX2) && !defined(SYS_COMPLEX)
-  if (TileKernelsAVX2.supported()) sets[nset++] = &TileKernelsAVX2;
-#endif
-  sets[nset++] = &TileKernelsPlain;
-  return nset;
-}
+KERNEL_SETS(Tile)
 
 /* What Multiply() takes */
 typedef struct {
@@ -68,10 +56,12 @@ static int Same(const Builder *B, const TileHost *A)
   return good && n == B->nz;
 }
 
-static int CheckCase(Builder *B, const TileKernels *kernels, TileParams params, int nthread, const char **what)
+static int CheckOne(Builder *B, const void *set, int k, int nthread, const char **what)
 {
-  Tested T = {
-    NULL, {B->m, B->n, B->nz, B->i, B->j, B->a}
+  const TileKernels *kernels = (const TileKernels *)set;
+  TileParams         params  = cases[k];
+  Tested             T       = {
+                      NULL, {B->m, B->n, B->nz, B->i, B->j, B->a}
   };
   SysCSR pattern = T.csr;
   double bytes;
@@ -100,22 +90,10 @@ static int CheckCase(Builder *B, const TileKernels *kernels, TileParams params, 
 
 static void Check(const char *name, Builder *B)
 {
-  static const int   threads[] = {1, 2, 7};
-  const TileKernels *sets[3];
-  const int          nset = Sets(sets);
+  KernelSet sets[3];
+  const int nset = Sets(sets);
 
-  for (int s = 0; s < nset; s++) {
-    const char *what = "";
-    int         good = 1, k;
-
-    for (k = 0; k < NCASES && good; k++) {
-      if (B->n > 50000 && (k + s) % nset) continue; /* wide matrices take time: the sets of kernels share the cases */
-      good = CheckCase(B, sets[s], cases[k], threads[(k + s) % 3], &what);
-    }
-    if (good) printf("ok %s, %s\n", name, sets[s]->name);
-    else printf("not ok %s, %s: %s in case %d\n", name, sets[s]->name, what, k - 1);
-    failures += !good;
-  }
+  for (int s = 0; s < nset; s++) CheckCases(name, B, &sets[s], s, nset, NCASES, CheckOne);
 }
 
 /* One thread and seven give the same bits; rows in many pieces, too */
@@ -168,19 +146,10 @@ static void CheckRefused(void)
   Finish(&B);
 }
 
-static void CheckDisorder(void)
-{
-  Builder B;
-
-  Disorder(&B);
-  Check("columns in disorder, and repeated", &B);
-  Finish(&B);
-}
-
 int main(void)
 {
   ForEachShape(Check);
-  CheckDisorder();
+  CheckDisorder(Check);
   CheckBits();
   CheckRefused();
   return failures != 0;

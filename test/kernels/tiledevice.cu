@@ -12,15 +12,6 @@
 
 typedef NamedRows Shape;
 
-static std::vector<Shape> MakeShapes()
-{
-  std::vector<Shape> shapes = MakeNamedRows();
-
-  AddRows(shapes, "one row a chunk", false, 12, 3000, [](int r, std::vector<int> &cols) { Run(cols, r, r % 3 ? 2048 : 7); });
-  AddRows(shapes, "a row of a million entries", true, 50, 1000000, [](int r, std::vector<int> &cols) { Run(cols, r == 20 ? 0 : 1000 * r, r == 20 ? 1000000 : r % 4); });
-  return shapes;
-}
-
 static const TileParams cases[] = {
   {0,     -1, 0,    0},
   {0,     0,  0,    0},
@@ -34,16 +25,13 @@ static const TileParams cases[] = {
 #define NCASES (sizeof(cases) / sizeof(*cases))
 
 /* A shape on the device, and what was made of it */
-struct Matrix {
-  const Shape     &S;
-  Array<int>       i, j;
-  Array<SysScalar> a;
-  TileParams       params;
-  TileDevice      *A = nullptr;
+struct Matrix : DeviceRows {
+  TileParams  params;
+  TileDevice *A = nullptr;
 
-  Matrix(const Shape &shape, const TileParams &p) : S(shape), i(shape.i), j(shape.j), a(shape.a), params(p) { }
+  Matrix(const Shape &shape, const TileParams &p) : DeviceRows(shape), params(p) { }
   ~Matrix() { TileDeviceDestroy(A); }
-  SysCSR      CSR() const { return {S.m, S.n, (int64_t)S.j.size(), i.data, j.size ? j.data : nullptr, a.size ? a.data : nullptr}; }
+  Matrix      Again() const { return Matrix(S, params); }
   std::string Where() const { return Text("%s, width %d, tiles %d, work %d%s", S.name.c_str(), params.width, params.tiles, params.work, params.coo ? ", coo" : ""); }
   bool        Called(const char *what, SysStatus status) const { return status == SYS_SUCCESS || Complain(Where(), Text("%s returned %d, %s", what, (int)status, SysDeviceErrorText())); }
   bool        Counted()
@@ -94,16 +82,6 @@ static bool ForAll(const std::vector<Shape> &shapes, const Test &test)
     }
   }
   return good;
-}
-
-static bool Products(const std::vector<Shape> &shapes)
-{
-  return ForAll(shapes, [](Matrix &M, size_t) { return CheckProducts(M, M.S.a, false, 0, ""); });
-}
-
-static bool TransposedProducts(const std::vector<Shape> &shapes)
-{
-  return ForAll(shapes, [](Matrix &M, size_t) { return CheckProducts(M, M.S.a, true, 0, "") && CheckProducts(M, M.S.a, false, 0, ", after a transposed one"); });
 }
 
 static bool NewValues(const std::vector<Shape> &shapes)
@@ -168,31 +146,6 @@ static bool Table(const std::vector<Shape> &shapes)
   return good;
 }
 
-/* NaN and infinities of x reach the rows that have their columns and no others */
-static bool NotFinite(const std::vector<Shape> &shapes)
-{
-  return ForAll(shapes, [](Matrix &M, size_t turn) { return CheckProducts(M, M.S.a, false, 7, ", x not finite") && CheckProducts(M, M.S.a, turn % 2, 1, ", x not finite"); });
-}
-
-/* Products, and those of a matrix made once more, give the same bits */
-static bool SameBits(const std::vector<Shape> &shapes)
-{
-  return ForAll(shapes, [](Matrix &M, size_t) {
-    const std::vector<SysScalar> nothing((size_t)M.S.m, NotANumber);
-    Vector                       x(RandomVector((size_t)M.S.n), 0), z(nothing, 0);
-    std::vector<SysScalar>       first, next;
-    Matrix                       one(M.S, M.params), again(M.S, M.params);
-
-    if (!one.Create() || !again.Create()) return false;
-    for (int k = 0; k < 4; k++) {
-      z.Set(nothing);
-      if (!(k < 2 ? one : again).Mult(false, 1, x.Data(), 0, nullptr, z.Data()) || !z.Get(k ? next : first)) return false;
-      if (k && !first.empty() && memcmp(first.data(), next.data(), first.size() * sizeof(SysScalar))) return Complain(M.Where(), Text("products give other bits%s", k < 2 ? "" : " after another conversion"));
-    }
-    return true;
-  });
-}
-
 /* Columns by chance, values and sizes by chance */
 static bool RandomShapes(const std::vector<Shape> &)
 {
@@ -249,21 +202,17 @@ static bool MemoryGivenBack(const std::vector<Shape> &shapes)
 int main(int argc, char **argv)
 {
   const Group<std::vector<Shape>> groups[] = {
-    {"products",            Products          },
-    {"transposed products", TransposedProducts},
-    {"new values",          NewValues         },
-    {"not finite",          NotFinite         },
-    {"same bits",           SameBits          },
-    {"random shapes",       RandomShapes      },
-    {"all rectangles",      Rectangles        },
-    {"table",               Table             },
-    {"refused",             Refused           },
-    {"memory given back",   MemoryGivenBack   }
+    {"products",        Products<Matrix, ForAll>},
+    {"transposed products",                 TransposedProducts<Matrix,            ForAll>},
+    {"new values",          NewValues             },
+    {"not finite",NotFinite<Matrix, ForAll>},
+    {"same bits",   SameBits<Matrix,           ForAll>},
+    {"random shapes",       RandomShapes    },
+    {"all rectangles",                 Rectangles                 },
+    {"table",                 Table            },
+    {"refused",                 Refused        },
+    {"memory given back",                 MemoryGivenBack           }
   };
-  int failures;
 
-  if (!StartTests(argc, argv)) return 77;
-  failures = RunTests(groups, MakeShapes(), argc, argv);
-  EndTests();
-  return failures ? 1 : 0;
+  return RunProgram(groups, MakeLongRows, argc, argv);
 }

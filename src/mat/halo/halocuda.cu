@@ -13,18 +13,27 @@ static __global__ void HaloPackKernel(int n, const int *entries, const SysScalar
   if (k < n) to[k] = x[entries[k]];
 }
 
-/* LANES threads for each row or column; the order of a sum does not depend on the number of rows or columns. With ADD, entry e has the value a[e], and the sum is
-   added to y[rows[k]]; without, entry e has the value a[place[e]], and the sum is y[k]. */
-template <int LANES, bool ADD>
-static __global__ void HaloSumKernel(int n, const int *rows, const int *start, const int *j, const int *place, const SysScalar *a, const SysScalar *x, SysScalar *y)
+/* The sum of row or column k, of which there are n, in the first of its LANES threads. With PLACES, entry e has the value a[place[e]], without, a[e]. The order of
+   the sum does not depend on n. */
+template <int LANES, bool PLACES, typename Int>
+static __device__ SysScalar HaloSumRow(Int k, int lane, int n, const int *start, const int *j, const int *place, const SysScalar *a, const SysScalar *x)
 {
-  const int k = (int)((blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / LANES), lane = threadIdx.x % LANES;
   SysScalar sum = 0;
 
   if (k < n) {
-    for (int e = start[k] + lane; e < start[k + 1]; e += LANES) sum += a[ADD ? e : place[e]] * x[j[e]];
+    for (int e = start[k] + lane; e < start[k + 1]; e += LANES) sum += a[PLACES ? place[e] : e] * x[j[e]];
   }
   for (int d = LANES / 2; d; d /= 2) sum += __shfl_down_sync(SYS_ALL_LANES, sum, d, LANES);
+  return sum;
+}
+
+/* With ADD, the sum of row k is added to y[rows[k]]; without, y[k] is that of column k */
+template <int LANES, bool ADD>
+static __global__ void HaloSumKernel(int n, const int *rows, const int *start, const int *j, const int *place, const SysScalar *a, const SysScalar *x, SysScalar *y)
+{
+  const int       k = (int)((blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / LANES), lane = threadIdx.x % LANES;
+  const SysScalar sum = HaloSumRow<LANES, !ADD>(k, lane, n, start, j, place, a, x);
+
   if (k >= n || lane) return;
   if (ADD) y[rows[k]] += sum;
   else y[k] = sum;
@@ -41,13 +50,9 @@ static __global__ void __launch_bounds__(SYS_THREADS) HaloAddDotKernel(int n, co
   SysScalar            dot = 0;
 
   for (int64_t first = (int64_t)blockIdx.x * each; first < n; first += (int64_t)gridDim.x * each) {
-    const int64_t k   = first + threadIdx.x / LANES;
-    SysScalar     sum = 0;
+    const int64_t   k   = first + threadIdx.x / LANES;
+    const SysScalar sum = HaloSumRow<LANES, false>(k, lane, n, start, j, NULL, a, x);
 
-    if (k < n) {
-      for (int e = start[k] + lane; e < start[k + 1]; e += LANES) sum += a[e] * x[j[e]];
-    }
-    for (int d = LANES / 2; d; d /= 2) sum += __shfl_down_sync(SYS_ALL_LANES, sum, d, LANES);
     if (k >= n || lane) continue;
     y[rows[k]] += sum;
     dot += v[rows[k]] * sum;

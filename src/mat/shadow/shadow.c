@@ -26,7 +26,7 @@ PetscErrorCode MatShadowMove(MatShadow *s, MatShadowEvent event)
   const MatShadowPhase to = transitions[s->phase][event];
 
   PetscFunctionBegin;
-  PetscAssert(to != NONE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Event %d in phase %d of a shadow", (int)event, (int)s->phase);
+  PetscCheck(to != NONE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Event %d in phase %d of a shadow", (int)event, (int)s->phase);
   s->phase = to;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -159,6 +159,7 @@ extern PetscErrorCode MatShadowAttachBlocks(Mat);
 extern PetscErrorCode MatShadowCompose(Mat, const MatShadowFormat *, const MatShadow *parent, MatShadow **);
 extern PetscErrorCode MatShadowRename(Mat, MatType);
 extern PetscErrorCode MatShadowDetach(Mat);
+extern PetscErrorCode MatShadowForget(Mat);
 extern PetscErrorCode MatShadowDetachBlocks(Mat);
 extern PetscErrorCode MatShadowAdopt(Mat, const MatShadowFormat *);
 extern PetscBool      MatShadowIsCUSPARSE(Mat);

@@ -171,14 +171,20 @@ extern PetscErrorCode MatShadowGetParams(Mat, void *params, MatShadowTune *);
 extern PetscErrorCode MatShadowSetParams(Mat, const void *params, MatShadowTune);
 extern PetscErrorCode MatShadowGetFormat(Mat, const MatShadowFormat **);
 
-/* PetscTryMethod() of a matrix with a shadow: MatSetType() to a type of PETSc leaves the functions of petsc-amb composed */
-#define MatShadowTryMethod(A, name, types, args) \
-  do { \
-    const MatShadowFormat *format_; \
+/* Defines a setter: it changes the parameters q by an assignment, and check() refuses what is wrong */
+#define MAT_SHADOW_SETTER(function, Params, check, assignment, ...) \
+  static PetscErrorCode function(Mat A, __VA_ARGS__) \
+  { \
+    Params        q; \
+    MatShadowTune shadow_tune; \
 \
-    PetscCall(MatShadowGetFormat(A, &format_)); \
-    if (format_) PetscTryMethod(A, name, types, args); \
-  } while (0)
+    PetscFunctionBegin; \
+    PetscCall(MatShadowGetParams(A, &q, &shadow_tune)); \
+    assignment; \
+    PetscCall(check(PetscObjectComm((PetscObject)A), &q)); \
+    PetscCall(MatShadowSetParams(A, &q, shadow_tune)); \
+    PetscFunctionReturn(PETSC_SUCCESS); \
+  }
 
 /* Gets all registered formats; returns their number. Any thread may call this function. */
 extern int MatShadowGetFormats(const MatShadowFormat *const **);

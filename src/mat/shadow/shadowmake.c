@@ -124,7 +124,7 @@ PetscErrorCode MatShadowSetDevice(Mat A, MatShadowDevice where)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscCheck(where >= MAT_SHADOW_DEVICE_AUTO && where <= MAT_SHADOW_DEVICE_GPU, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such place: %d; use MAT_SHADOW_DEVICE_AUTO, CPU or GPU", (int)where);
-  MatShadowTryMethod(A, "MatShadowSetDevice_C", (Mat, MatShadowDevice), (A, where));
+  PetscTryMethod(A, "MatShadowSetDevice_C", (Mat, MatShadowDevice), (A, where));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

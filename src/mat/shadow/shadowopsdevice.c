@@ -195,14 +195,32 @@ static PetscErrorCode MatShadowKeep(Mat A, PetscBool *moved)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Products with dense matrices: PETSc asks for them by the names of both types first. PETSc puts its own function back when it binds a sequential matrix to a side;
+   it has none on an MPI matrix, but on the dense one. */
+static PetscErrorCode MatShadowComposeDense(Mat A, PetscBool seq, PetscBool add)
+{
+  static const char *const names[2][2] = {
+    {"MatProductSetFromOptions_mpiaijcusparse_mpidense_C", "MatProductSetFromOptions_mpiaijcusparse_mpidensecuda_C"},
+    {"MatProductSetFromOptions_seqaijcusparse_seqdense_C", "MatProductSetFromOptions_seqaijcusparse_seqdensecuda_C"}
+  };
+
+  PetscFunctionBegin;
+  if (!MatShadowProductsOfMatrices) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int k = 0; k < 2; k++) PetscCall(PetscObjectComposeFunction((PetscObject)A, names[seq][k], add ? MatShadowProductsOfMatrices->mixed : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatDestroy_Shadow(Mat A)
 {
-  const struct _MatOps *base = MatShadowBaseCUSPARSE((PetscBool)(A->ops->mult == MatMult_Shadow)); /* the type name may be removed */
-  PetscBool             moved;
+  const PetscBool seq = (PetscBool)(A->ops->mult == MatMult_Shadow); /* the type name may be removed */
+  PetscBool       moved;
 
   PetscFunctionBegin;
   PetscCall(MatShadowKeep(A, &moved));
-  if (!moved) PetscCall((*base->destroy)(A));
+  if (moved) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowComposeDense(A, seq, PETSC_FALSE));
+  PetscCall(MatShadowForget(A));
+  PetscCall((*MatShadowBaseCUSPARSE(seq)->destroy)(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -252,21 +270,6 @@ PetscErrorCode MatShadowCUSPARSECompose(Mat A, PetscBool seq, PetscBool add)
   if (!seq) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowCUSPARSEWrap(A, "MatStoreValues_C", "MatShadowStoreValues_C", MatStoreValues_Shadow, add));
   PetscCall(MatShadowCUSPARSEWrap(A, "MatRetrieveValues_C", "MatShadowRetrieveValues_C", MatRetrieveValues_Shadow, add));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Products with dense matrices: PETSc asks for them by the names of both types first. PETSc puts its own function back when it binds a sequential matrix to a side;
-   it has none on an MPI matrix, but on the dense one. */
-static PetscErrorCode MatShadowComposeDense(Mat A, PetscBool seq, PetscBool add)
-{
-  static const char *const names[2][2] = {
-    {"MatProductSetFromOptions_mpiaijcusparse_mpidense_C", "MatProductSetFromOptions_mpiaijcusparse_mpidensecuda_C"},
-    {"MatProductSetFromOptions_seqaijcusparse_seqdense_C", "MatProductSetFromOptions_seqaijcusparse_seqdensecuda_C"}
-  };
-
-  PetscFunctionBegin;
-  if (!MatShadowProductsOfMatrices) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int k = 0; k < 2; k++) PetscCall(PetscObjectComposeFunction((PetscObject)A, names[seq][k], add ? MatShadowProductsOfMatrices->mixed : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -144,7 +144,7 @@ PetscErrorCode MatShadowSetTune(Mat A, MatShadowTune tune)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscCheck(tune >= MAT_SHADOW_TUNE_OFF && tune <= MAT_SHADOW_TUNE_ONLINE, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such tuning: %d; use MAT_SHADOW_TUNE_OFF, MODEL, MEASURE or ONLINE", (int)tune);
-  MatShadowTryMethod(A, "MatShadowSetTune_C", (Mat, MatShadowTune), (A, tune));
+  PetscTryMethod(A, "MatShadowSetTune_C", (Mat, MatShadowTune), (A, tune));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -183,7 +183,7 @@ PetscErrorCode MatShadowSetValues(Mat A, MatShadowValues values)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscCheck(values >= MAT_SHADOW_VALUES_DOUBLE && values <= MAT_SHADOW_VALUES_TABLE, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such storage of values: %d; use MAT_SHADOW_VALUES_DOUBLE, EXACT, SINGLE or TABLE", (int)values);
-  MatShadowTryMethod(A, "MatShadowSetValues_C", (Mat, MatShadowValues), (A, values));
+  PetscTryMethod(A, "MatShadowSetValues_C", (Mat, MatShadowValues), (A, values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -216,7 +216,7 @@ PetscErrorCode MatShadowSetKeepAIJ(Mat A, PetscBool keep)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscValidLogicalCollectiveBool(A, keep, 2);
-  MatShadowTryMethod(A, "MatShadowSetKeepAIJ_C", (Mat, PetscBool), (A, keep));
+  PetscTryMethod(A, "MatShadowSetKeepAIJ_C", (Mat, PetscBool), (A, keep));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -389,7 +389,7 @@ PetscErrorCode MatShadowGetFigureAt(Mat A, PetscInt k, const char **name, PetscL
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For setters of formats: gets the parameters of A and, unless tune is NULL, its tuning */
+/* For setters of formats: gets the parameters of A, and its tuning */
 PetscErrorCode MatShadowGetParams(Mat A, void *params, MatShadowTune *tune)
 {
   MatShadow *s;
@@ -397,7 +397,7 @@ PetscErrorCode MatShadowGetParams(Mat A, void *params, MatShadowTune *tune)
   PetscFunctionBegin;
   PetscCall(MatShadowGet(A, &s));
   PetscCall(PetscMemcpy(params, s->params, s->format->params_size));
-  if (tune) *tune = s->tune;
+  *tune = s->tune;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -448,9 +448,45 @@ static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *fo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Removes all that petsc-amb composed with A, which MatSetType() is about to make a matrix of another type; called before PETSc's destroy(). All other callers of
+   destroy() leave no reference, or have removed the type name. */
+PetscErrorCode MatShadowForget(Mat A)
+{
+  const MatShadowFormat *format;
+  PetscBool              seq;
+
+  PetscFunctionBegin;
+  if (((PetscObject)A)->refct < 1 || !((PetscObject)A)->type_name) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGetFormat(A, &format));
+  if (!format) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, MATSEQAIJ, &seq));
+  PetscCall(MatShadowComposeFunctions(A, format, seq, PETSC_FALSE));
+  PetscCall(PetscObjectCompose((PetscObject)A, "MatShadow", NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On the host. They need no type name to find PETSc's function, which they may also have to call for a matrix that has lost its shadow: MatCreateSubMatrices() keeps
+   the address of one of them. */
+static PetscErrorCode MatDestroy_SeqShadow(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowForget(A));
+  PetscCall((*MatShadowBaseSeq.destroy)(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatDestroy_MPIShadow(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowForget(A));
+  PetscCall((*MatShadowBaseMPI.destroy)(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatShadowSetOperations(Mat A)
 {
-  const PetscBool seq = (PetscBool)(strncmp(((PetscObject)A)->type_name, MATSEQAIJ, strlen(MATSEQAIJ)) == 0);
+  const PetscBool       seq  = (PetscBool)(strncmp(((PetscObject)A)->type_name, MATSEQAIJ, strlen(MATSEQAIJ)) == 0);
+  const struct _MatOps *base = MatShadowBase(A);
 
   A->ops->view             = MatShadowView;
   A->ops->duplicate        = MatDuplicate_Shadow;
@@ -462,6 +498,7 @@ PetscErrorCode MatShadowSetOperations(Mat A)
   A->ops->assemblyend      = MatAssemblyEnd_Shadow;
   if (MatShadowProductsOfMatrices) A->ops->productsetfromoptions = MatShadowProductsOfMatrices->setfromoptions;
   if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowCUSPARSESetOperations(A, seq));
+  else if (A->ops->destroy == base->destroy) A->ops->destroy = seq ? MatDestroy_SeqShadow : MatDestroy_MPIShadow; /* PETSc's for a sub-matrix calls the one before */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -511,6 +548,7 @@ PetscErrorCode MatShadowDetach(Mat A)
   A->ops->assemblyend           = base->assemblyend;
   A->ops->productsetfromoptions = base->productsetfromoptions;
   if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowCUSPARSERestoreOperations(A, seq));
+  else if (A->ops->destroy == MatDestroy_SeqShadow || A->ops->destroy == MatDestroy_MPIShadow) A->ops->destroy = base->destroy;
   PetscCall(MatShadowComposeFunctions(A, format, seq, PETSC_FALSE));
   PetscCall(PetscObjectCompose((PetscObject)A, "MatShadow", NULL));
   if (!MatShadowIsCUSPARSE(A)) PetscCall(MatShadowRename(A, seq ? MATSEQAIJ : MATMPIAIJ));

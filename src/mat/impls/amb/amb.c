@@ -212,7 +212,7 @@ PetscErrorCode MatAMBSetBlockSize(Mat A, PetscInt b)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscCheck(b >= 0 && b <= AMB_MAX_BLOCK, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "Block size %" PetscInt_FMT " is not between 0 and %d; 0 lets the traffic model choose", b, AMB_MAX_BLOCK);
-  MatShadowTryMethod(A, "MatAMBSetBlockSize_C", (Mat, PetscInt), (A, b));
+  PetscTryMethod(A, "MatAMBSetBlockSize_C", (Mat, PetscInt), (A, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

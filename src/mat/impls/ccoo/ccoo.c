@@ -210,43 +210,9 @@ static PetscErrorCode CcooSetFromOptions(void *params, MatShadowTune *tune, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatCCOOSetChunk_CCOO(Mat A, PetscInt block, PetscInt items)
-{
-  CcooMatParams q;
-  MatShadowTune tune;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGetParams(A, &q, &tune));
-  q.block = block;
-  q.items = items;
-  PetscCall(CcooCheckParams(PetscObjectComm((PetscObject)A), &q));
-  PetscCall(MatShadowSetParams(A, &q, tune));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatCCOOSetTable_CCOO(Mat A, PetscBool table)
-{
-  CcooMatParams q;
-  MatShadowTune tune;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGetParams(A, &q, &tune));
-  q.table = table;
-  PetscCall(MatShadowSetParams(A, &q, tune));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatCCOOSetAtomics_CCOO(Mat A, PetscBool atomics)
-{
-  CcooMatParams q;
-  MatShadowTune tune;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGetParams(A, &q, &tune));
-  q.atomics = atomics;
-  PetscCall(MatShadowSetParams(A, &q, tune));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+MAT_SHADOW_SETTER(MatCCOOSetChunk_CCOO, CcooMatParams, CcooCheckParams, (q.block = block, q.items = items), PetscInt block, PetscInt items)
+MAT_SHADOW_SETTER(MatCCOOSetTable_CCOO, CcooMatParams, CcooCheckParams, q.table = table, PetscBool table)
+MAT_SHADOW_SETTER(MatCCOOSetAtomics_CCOO, CcooMatParams, CcooCheckParams, q.atomics = atomics, PetscBool atomics)
 
 /*@
   MatCCOOSetChunk - sets the sizes of the groups and chunks of a `MATCCOO` matrix
@@ -276,7 +242,7 @@ PetscErrorCode MatCCOOSetChunk(Mat A, PetscInt block, PetscInt items)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  MatShadowTryMethod(A, "MatCCOOSetChunk_C", (Mat, PetscInt, PetscInt), (A, block, items));
+  PetscTryMethod(A, "MatCCOOSetChunk_C", (Mat, PetscInt, PetscInt), (A, block, items));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -303,7 +269,7 @@ PetscErrorCode MatCCOOSetTable(Mat A, PetscBool table)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  MatShadowTryMethod(A, "MatCCOOSetTable_C", (Mat, PetscBool), (A, table));
+  PetscTryMethod(A, "MatCCOOSetTable_C", (Mat, PetscBool), (A, table));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -330,7 +296,7 @@ PetscErrorCode MatCCOOSetAtomics(Mat A, PetscBool atomics)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  MatShadowTryMethod(A, "MatCCOOSetAtomics_C", (Mat, PetscBool), (A, atomics));
+  PetscTryMethod(A, "MatCCOOSetAtomics_C", (Mat, PetscBool), (A, atomics));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

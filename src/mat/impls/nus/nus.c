@@ -303,35 +303,10 @@ static PetscErrorCode NusSetFromOptions(void *params, MatShadowTune *tune, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets the parameters that a setter has changed */
-static PetscErrorCode NusTakeParams(Mat A, NusSellParams *q)
-{
-  NusSellParams old;
-  MatShadowTune tune;
-
-  PetscFunctionBegin;
-  PetscCall(NusCheckParams(PetscObjectComm((PetscObject)A), q));
-  PetscCall(MatShadowGetParams(A, &old, &tune));
-  NusTuneOnline(q, &tune);
-  PetscCall(MatShadowSetParams(A, q, tune));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Defines MatNUSSELLSetName_NUSSELL(), which changes the parameters q by an assignment */
-#define NUS_SETTER(Name, assignment, ...) \
-  static PetscErrorCode MatNUSSELLSet##Name##_NUSSELL(Mat A, __VA_ARGS__) \
-  { \
-    NusSellParams q; \
-\
-    PetscFunctionBegin; \
-    PetscCall(MatShadowGetParams(A, &q, NULL)); \
-    assignment; \
-    PetscCall(NusTakeParams(A, &q)); \
-    PetscFunctionReturn(PETSC_SUCCESS); \
-  }
+#define NUS_SETTER(Name, assignment, ...) MAT_SHADOW_SETTER(MatNUSSELLSet##Name##_NUSSELL, NusSellParams, NusCheckParams, assignment, __VA_ARGS__)
 NUS_SETTER(Segmentation, q.segmentation = segmentation, MatNUSSELLSegmentation segmentation)
 NUS_SETTER(Rows, q.rows = rows, MatNUSSELLRows rows)
-NUS_SETTER(Tune, q.tune = tune, MatNUSSELLTune tune)
+NUS_SETTER(Tune, (q.tune = tune, NusTuneOnline(&q, &shadow_tune)), MatNUSSELLTune tune)
 NUS_SETTER(Chunk, (q.c = c, q.sigma = sigma), PetscInt c, PetscInt sigma)
 NUS_SETTER(Segments, (q.width[0] = s1, q.count[0] = k1, q.width[1] = s2, q.count[1] = k2), PetscInt s1, PetscInt k1, PetscInt s2, PetscInt k2)
 
@@ -356,7 +331,7 @@ PetscErrorCode MatNUSSELLSetSegmentation(Mat A, MatNUSSELLSegmentation segmentat
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscCheck(segmentation >= MAT_NUSSELL_SEGMENTATION_NONUNIFORM && segmentation <= MAT_NUSSELL_SEGMENTATION_NONE, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such segmentation: %d; use MAT_NUSSELL_SEGMENTATION_NONUNIFORM, UNIFORM or NONE", (int)segmentation);
-  MatShadowTryMethod(A, "MatNUSSELLSetSegmentation_C", (Mat, MatNUSSELLSegmentation), (A, segmentation));
+  PetscTryMethod(A, "MatNUSSELLSetSegmentation_C", (Mat, MatNUSSELLSegmentation), (A, segmentation));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -381,7 +356,7 @@ PetscErrorCode MatNUSSELLSetRows(Mat A, MatNUSSELLRows rows)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscCheck(rows == MAT_NUSSELL_ROWS_SELL || rows == MAT_NUSSELL_ROWS_JDS, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such rows: %d; use MAT_NUSSELL_ROWS_SELL or MAT_NUSSELL_ROWS_JDS", (int)rows);
-  MatShadowTryMethod(A, "MatNUSSELLSetRows_C", (Mat, MatNUSSELLRows), (A, rows));
+  PetscTryMethod(A, "MatNUSSELLSetRows_C", (Mat, MatNUSSELLRows), (A, rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -412,7 +387,7 @@ PetscErrorCode MatNUSSELLSetTune(Mat A, MatNUSSELLTune tune)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscCheck(tune >= MAT_NUSSELL_TUNE_MODEL && tune <= MAT_NUSSELL_TUNE_OFF, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "No such tuning: %d; use MAT_NUSSELL_TUNE_MODEL, ONLINE, EXHAUSTIVE or OFF", (int)tune);
-  MatShadowTryMethod(A, "MatNUSSELLSetTune_C", (Mat, MatNUSSELLTune), (A, tune));
+  PetscTryMethod(A, "MatNUSSELLSetTune_C", (Mat, MatNUSSELLTune), (A, tune));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -438,7 +413,7 @@ PetscErrorCode MatNUSSELLSetChunk(Mat A, PetscInt c, PetscInt sigma)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  MatShadowTryMethod(A, "MatNUSSELLSetChunk_C", (Mat, PetscInt, PetscInt), (A, c, sigma));
+  PetscTryMethod(A, "MatNUSSELLSetChunk_C", (Mat, PetscInt, PetscInt), (A, c, sigma));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -472,7 +447,7 @@ PetscErrorCode MatNUSSELLSetSegments(Mat A, PetscInt s1, PetscInt k1, PetscInt s
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  MatShadowTryMethod(A, "MatNUSSELLSetSegments_C", (Mat, PetscInt, PetscInt, PetscInt, PetscInt), (A, s1, k1, s2, k2));
+  PetscTryMethod(A, "MatNUSSELLSetSegments_C", (Mat, PetscInt, PetscInt, PetscInt, PetscInt), (A, s1, k1, s2, k2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -44,37 +44,32 @@ static TileParams TileGetParams(const TileMatParams *p)
 /* Lists tiles as algorithm 1 makes them, and the matrix without tiles */
 static int TileList(const TileParams *asked, MatShadowTune tune, MatShadowCandidate list[])
 {
-  int n = 0;
+  const int n = asked->tiles >= 0 || tune != MAT_SHADOW_TUNE_ONLINE ? 1 : 2;
 
-  for (int none = 0; none < 2; none++) {
-    const TileChoice choice = {*asked, tune != MAT_SHADOW_TUNE_OFF};
+  for (int none = 0; none < n; none++) {
+    TileChoice choice = {*asked, tune != MAT_SHADOW_TUNE_OFF};
 
-    if (none && (asked->tiles >= 0 || tune != MAT_SHADOW_TUNE_ONLINE)) break;
-    list[n] = (MatShadowCandidate){.format = &MatShadowFormatTileComposite};
-    TileCandidateSet(&list[n], &choice);
-    if (none) {
-      TileChoice other = choice;
-
-      other.params.tiles = 0;
-      TileCandidateSet(&list[n], &other);
-    }
-    (void)snprintf(list[n].name, sizeof(list[n].name), none ? "tilecomposite without tiles" : "tilecomposite");
-    n++;
+    if (none) choice.params.tiles = 0;
+    list[none] = (MatShadowCandidate){.format = &MatShadowFormatTileComposite};
+    TileCandidateSet(&list[none], &choice);
+    (void)snprintf(list[none].name, sizeof(list[none].name), none ? "tilecomposite without tiles" : "tilecomposite");
   }
   return n;
 }
 
 static int RankHost_TileComposite(const MatShadowCSR *csr, const void *params, MatShadowTune tune, MatShadowCandidate list[], const char **reason)
 {
-  const TileParams asked = TileGetParams((const TileMatParams *)params);
-  const int        n     = TileList(&asked, tune, list);
+  const TileParams   asked = TileGetParams((const TileMatParams *)params);
+  MatShadowCandidate both[2];
+  const int          nboth = TileList(&asked, tune, both);
+  int                n     = 0;
 
   if (tune != MAT_SHADOW_TUNE_OFF && TileIsRegular(&csr->A)) {
     *reason = TileRegular;
     return 0;
   }
-  for (int k = 0; k < n; k++) {
-    const TileChoice choice = TileCandidateGet(&list[k]);
+  for (int k = 0; k < nboth; k++) {
+    const TileChoice choice = TileCandidateGet(&both[k]);
     TileLayout       sizes;
     const SysStatus  status = TileLayoutCreate(&csr->A, &choice.params, NULL, 1, csr->workers, &sizes);
 
@@ -82,14 +77,9 @@ static int RankHost_TileComposite(const MatShadowCSR *csr, const void *params, M
       *reason = status == SYS_OUT_OF_MEMORY ? "not enough memory for the format" : TileTooLarge;
       return 0;
     }
-    list[k].bytes = TileLayoutBytes(&sizes);
+    both[k].bytes = TileLayoutBytes(&sizes);
     TileLayoutDestroy(&sizes);
-  }
-  if (n > 1 && list[1].bytes < list[0].bytes) {
-    const MatShadowCandidate first = list[0];
-
-    list[0] = list[1];
-    list[1] = first;
+    n = MatShadowCandidateInsert(list, 0, n, &both[k]);
   }
   return n;
 }
@@ -272,44 +262,9 @@ static PetscErrorCode TileSetFromOptions(void *params, MatShadowTune *tune, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatTileCompositeSetTiles_TileComposite(Mat A, PetscInt width, PetscInt tiles)
-{
-  TileMatParams q;
-  MatShadowTune tune;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGetParams(A, &q, &tune));
-  q.width = width;
-  q.tiles = tiles;
-  PetscCall(TileCheckParams(PetscObjectComm((PetscObject)A), &q));
-  PetscCall(MatShadowSetParams(A, &q, tune));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatTileCompositeSetWork_TileComposite(Mat A, PetscInt work)
-{
-  TileMatParams q;
-  MatShadowTune tune;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGetParams(A, &q, &tune));
-  q.work = work;
-  PetscCall(TileCheckParams(PetscObjectComm((PetscObject)A), &q));
-  PetscCall(MatShadowSetParams(A, &q, tune));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatTileCompositeSetCOO_TileComposite(Mat A, PetscBool coo)
-{
-  TileMatParams q;
-  MatShadowTune tune;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGetParams(A, &q, &tune));
-  q.coo = coo;
-  PetscCall(MatShadowSetParams(A, &q, tune));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+MAT_SHADOW_SETTER(MatTileCompositeSetTiles_TileComposite, TileMatParams, TileCheckParams, (q.width = width, q.tiles = tiles), PetscInt width, PetscInt tiles)
+MAT_SHADOW_SETTER(MatTileCompositeSetWork_TileComposite, TileMatParams, TileCheckParams, q.work = work, PetscInt work)
+MAT_SHADOW_SETTER(MatTileCompositeSetCOO_TileComposite, TileMatParams, TileCheckParams, q.coo = coo, PetscBool coo)
 
 /*@
   MatTileCompositeSetTiles - sets the tiles of a `MATTILECOMPOSITE` matrix
@@ -333,7 +288,7 @@ PetscErrorCode MatTileCompositeSetTiles(Mat A, PetscInt width, PetscInt tiles)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  MatShadowTryMethod(A, "MatTileCompositeSetTiles_C", (Mat, PetscInt, PetscInt), (A, width, tiles));
+  PetscTryMethod(A, "MatTileCompositeSetTiles_C", (Mat, PetscInt, PetscInt), (A, width, tiles));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -358,7 +313,7 @@ PetscErrorCode MatTileCompositeSetWork(Mat A, PetscInt work)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  MatShadowTryMethod(A, "MatTileCompositeSetWork_C", (Mat, PetscInt), (A, work));
+  PetscTryMethod(A, "MatTileCompositeSetWork_C", (Mat, PetscInt), (A, work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -382,7 +337,7 @@ PetscErrorCode MatTileCompositeSetCOO(Mat A, PetscBool coo)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  MatShadowTryMethod(A, "MatTileCompositeSetCOO_C", (Mat, PetscBool), (A, coo));
+  PetscTryMethod(A, "MatTileCompositeSetCOO_C", (Mat, PetscBool), (A, coo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -28,7 +28,7 @@ SysStatus TileDeviceUpdate(void *, const SysCSR *, SysStream); /* new values in 
 SysStatus TileDeviceMult(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 SysStatus TileDeviceMultTranspose(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 
-const TileLayout *TileDeviceLayout(const TileDevice *); /* its arrays are on the device, or have been freed */
+const TileLayout *TileDeviceLayout(const TileDevice *); /* the figures; its arrays are NULL */
 double            TileDeviceExtra(const TileDevice *);  /* bytes of the transposed matrix */
 int               TileDeviceTable(const TileDevice *);  /* 0: no table was given, 1: it was used, 2: it is of another device */
 void              TileDeviceDestroy(void *);

@@ -71,7 +71,6 @@ SysStatus TileDeviceMeasure(TileModel *T)
   SysArena       arena = {NULL, 0};
   SysScratch     memory;
   SysScalar     *x = NULL, *z = NULL;
-  double         copy;
 
   SYS_CUDA(cudaGetDevice(&device));
   SYS_CUDA(cudaGetDeviceProperties(&prop, device));
@@ -131,8 +130,7 @@ SysStatus TileDeviceMeasure(TileModel *T)
     SYS_CUDA(cudaEventRecord(end, 0));
     SYS_CUDA(cudaEventSynchronize(end));
     SYS_CUDA(cudaEventElapsedTime(&ms, begin, end));
-    copy         = 1e-3 * ms;
-    T->bandwidth = 2. * sizeof(SysScalar) * MOST / copy;
+    T->bandwidth = 2. * sizeof(SysScalar) * MOST / (1e-3 * ms);
     (void)cudaEventDestroy(begin);
     (void)cudaEventDestroy(end);
   }

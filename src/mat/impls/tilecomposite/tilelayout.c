@@ -78,6 +78,7 @@ end:
   return status;
 }
 
+/* The number of the tile that has the column, or that of the rest */
 static inline int TileOf(const TileLayout *L, const Tiles *T, SysInt column)
 {
   return T->position[column] < 0 ? L->ntile : (int)(T->position[column] / L->params.width);
@@ -95,7 +96,7 @@ static void LayoutWalk(const SysCSR *A, const TileLayout *L, Tiles *T, int list,
   for (int t = 0; t <= L->ntile; t++) at[t] = (Cursor){0, 0, -1, 0};
   for (int64_t r = 0; r < A->m; r++) {
     for (SysInt k = A->i[r]; k < A->i[r + 1]; k++) {
-      const int t = T->position[A->j[k]] < 0 ? L->ntile : (int)(T->position[A->j[k]] / L->params.width);
+      const int t = TileOf(L, T, A->j[k]);
       Cursor   *c = at + t;
 
       if (c->row != r || (L->params.coo && t < L->ntile ? c->entries % L->params.work == 0 : c->length == TILE_PIECE)) {

@@ -3,8 +3,8 @@
    Sparse products on the device: what the kernels share
 
    The columns of B are looked at in words of 32: a row of B is also a list of words and of the bits in them, which is all that the pattern of the
-   result needs, and for most matrices from meshes much shorter. A row of the result is a set of words too. Where a column's value is found is told by
-   the number of entries before its word, and the bits below its own.
+   result needs, and for most matrices from meshes much shorter. A row of the result is a set of words too. The place of a
+   column's value is the number of entries before its word and of the bits below its own.
 
    The pattern of a row of few products is made by a team of 8, 16 or 32 threads. If rows of B have many columns in a word, its words are in a hash table,
    which is sorted once; otherwise the columns of all products are sorted. Any other row is cut into units, windows of columns, to be made by a block
