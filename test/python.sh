@@ -110,7 +110,7 @@ if "$python" -c "import scipy" 2>/dev/null; then
 else
   echo "skip gamg.py: no SciPy"
 fi
-if "$python" -c "import pip, setuptools, wheel" 2>/dev/null; then
+if "$python" -c "import setuptools, wheel, pip" 2>/dev/null; then
   cp -r "$source" copy && mkdir site
   expect "pip install" 0 "Successfully installed petscamb" "$python" -m pip install --disable-pip-version-check --no-input --no-index --no-deps --no-build-isolation --target site ./copy
   expect "pip install: the package" 0 "/site/petscamb/__init__.py$" env PYTHONPATH="$work/site${folder:+:$folder}" "$python" -c "import petscamb; print(petscamb.__file__)"
