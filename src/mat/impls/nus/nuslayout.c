@@ -32,6 +32,7 @@ void NusWorkDestroy(NusWork *w)
   free(w->order);
   free(w->chunk);
   free(w->bucket);
+  memset(w, 0, sizeof(*w)); /* a workspace that was not created is destroyed again */
 }
 
 static int NusLayoutScopeRows(const NusHost *A, int64_t scope)
