@@ -53,9 +53,12 @@ static inline SysReal TakeReal(Bytes *b)
 static inline SysScalar TakeScalar(Bytes *b)
 {
 #if defined(SYS_COMPLEX)
-  const SysReal re = TakeReal(b);
+  SysReal   parts[2];
+  SysScalar a;
 
-  return CMPLX(re, TakeReal(b));
+  for (int k = 0; k < 2; k++) parts[k] = TakeReal(b);
+  memcpy(&a, parts, sizeof(a));
+  return a;
 #else
   return TakeReal(b);
 #endif

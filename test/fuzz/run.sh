@@ -10,14 +10,19 @@ set -eu
 cd "$(dirname "$0")/../.."
 CLANG=${CLANG:-clang}
 folder=build/fuzz
-targets=(mtx edge unpack format product dense)
+targets=(mtx edge unpack format sizes product dense)
 
 if [ $# = 0 ]; then
   echo "${targets[@]}"
   exit 0
 fi
 command -v "$CLANG" >/dev/null || { echo "fuzzing needs clang and its compiler-rt (Debian: clang libclang-rt-14-dev)" >&2; exit 1; }
-export ASAN_OPTIONS=allocator_may_return_null=1
+
+# limits TARGET: what a program may allocate, in MB
+limits() {
+  export ASAN_OPTIONS=allocator_may_return_null=1
+  [ "$1" != sizes ] || ASAN_OPTIONS+=:max_allocation_size_mb=256
+}
 
 # build TARGET FLAGS...: sources and what they need
 build() {
@@ -28,7 +33,7 @@ build() {
   mtx) sources=($io/mtxparse.c $io/mtxdecimal.c) flags=(-DMTX_LINE_MAX=64) libraries=(-lpthread) ;; # the limit of a line is met often
   edge) sources=($io/edgeparse.c $io/mtxparse.c $io/mtxdecimal.c) libraries=(-lpthread) ;;
   unpack) sources=($io/mtxunpack.c) flags=(-DPETSCAMB_HAVE_ZLIB -DPETSCAMB_HAVE_LZMA -DPETSCAMB_HAVE_BZ2) libraries=(-lz -llzma -lbz2) ;;
-  format) sources=(src/sys/sys{memory,values,table,numbers}.c $impls/amb/amb{host,layout}.c $impls/nus/nus{host,layout,fill,plan,search}.c $impls/ccoo/ccoo{host,layout,plan,values}.c
+  format | sizes) sources=(src/sys/sys{memory,values,table,numbers}.c $impls/amb/amb{host,layout}.c $impls/nus/nus{host,layout,fill,plan,search}.c $impls/ccoo/ccoo{host,layout,plan,values}.c
     $impls/tilecomposite/tile{host,layout,plan}.c $impls/{amb/amb,nus/nus,ccoo/ccoo,tilecomposite/tile}_{plain,avx2,avx512}.c) ;;
   product) sources=(src/sys/sysmemory.c $impls/hashgemm/host/spgemm{host,operand,work,_plain,_avx2,_avx512}.c) flags=(-DSPGEMM_DENSE_MAX=512 -DSPGEMM_WINDOWS=65536 -DSPGEMM_STREAM=4096) ;;
   dense) sources=(src/sys/sys{memory,numbers}.c $impls/spmm/host/{spmmhost,sddmm,spmm_plain,spmm_avx2,spmm_avx512}.c $impls/batch/host/batch{host,_plain,_avx2,_avx512}.c) ;;
@@ -69,7 +74,8 @@ replay)
   [ $# = 1 ] || targets=("$2")
   for target in "${targets[@]}"; do
     rm -rf "$folder/$target-corpus"
-    if build "$target" && unpack_corpus "$target" && "$folder/${target}_fuzz" -runs=0 -artifact_prefix="$folder/" "$folder/$target-corpus" >"$folder/$target.log" 2>&1; then
+    limits "$target"
+    if build "$target" && unpack_corpus "$target" && "$folder/${target}_fuzz" -malloc_limit_mb=1000000 -runs=0 -artifact_prefix="$folder/" "$folder/$target-corpus" >"$folder/$target.log" 2>&1; then
       echo "ok corpus of $target: $(grep -c . "test/fuzz/corpus/$target") inputs"
     else
       tail -n 30 "$folder/$target.log" >&2 || :
@@ -83,7 +89,8 @@ keep)
   target=$2
   rm -rf "$folder/$target-least"
   mkdir -p "$folder/$target-least"
-  "$folder/${target}_fuzz" -merge=1 "$folder/$target-least" "$folder/$target-corpus" 2>&1 | grep MERGE-OUTER
+  limits "$target"
+  "$folder/${target}_fuzz" -malloc_limit_mb=1000000 -merge=1 "$folder/$target-least" "$folder/$target-corpus" 2>&1 | grep MERGE-OUTER
   python3 -c '
 import base64, glob, os, sys
 names = sorted(glob.glob(sys.argv[1] + "/*"), key=lambda name: (os.path.getsize(name), name))
@@ -98,6 +105,7 @@ open(sys.argv[2], "w").write("\n".join(lines) + "\n")' "$folder/$target-least" "
   seconds=${2:-600}
   build "$target" $(for flag in "$@"; do case $flag in -D*) echo "$flag" ;; esac; done)
   unpack_corpus "$target"
-  "$folder/${target}_fuzz" -max_total_time="$seconds" -max_len=2000 $([ "$target" != mtx ] || echo "-dict=test/fuzz/mtx.words") -timeout=20 -print_final_stats=1 -artifact_prefix="$folder/" "$folder/$target-corpus"
+  limits "$target"
+  "$folder/${target}_fuzz" -malloc_limit_mb=1000000 -max_total_time="$seconds" -max_len=2000 $([ "$target" != mtx ] || echo "-dict=test/fuzz/mtx.words") -timeout=20 -print_final_stats=1 -artifact_prefix="$folder/" "$folder/$target-corpus"
   ;;
 esac

@@ -167,11 +167,12 @@ static PetscErrorCode KSPAMBAllocate(KSP ksp, KSPAMB *amb, PetscInt n)
     FusedHostDestroy(&amb->host);
     missing = FusedHostCreate(n, (int)amb->bs, SysThreads(), &amb->host) != 0;
   }
-  if (size != amb->size) {
+  if (size && size != amb->size) {
     if (amb->d) SysRelease(amb->d, amb->size);
-    amb->d    = size ? (SysReal *)SysAllocate(size) : NULL;
+    amb->d    = (SysReal *)SysAllocate(size);
     amb->size = amb->d ? size : 0;
-    if (size != amb->size) missing = 1;
+    if (!amb->d) missing = 1;
+    PetscCall(PetscMemzero(&amb->kept, sizeof(amb->kept))); /* the new numbers are still to be made */
   }
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(PetscObjectGetId((PetscObject)A, &id));
