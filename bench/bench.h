@@ -239,6 +239,7 @@ PETSC_INTERN PetscErrorCode ReportCSVHeader(FILE *);
 PETSC_INTERN PetscErrorCode ReportCSV(FILE *, const Machine *, PetscInt n, const Result[]); /* what it writes is in the file when it returns */
 PETSC_INTERN PetscErrorCode ReportJSON(MPI_Comm, const char[], const Machine *, PetscInt n, const Result[]);
 PETSC_INTERN PetscErrorCode ReportOpen(MPI_Comm, const char[], FILE **);
+PETSC_INTERN PetscErrorCode ReportClose(const char[], PetscBool, FILE *);
 PETSC_INTERN PetscErrorCode ReportJSONString(FILE *, const char[]);
 
 /* Results of an earlier run */

@@ -38,13 +38,6 @@ static PetscErrorCode Open(Graph *g, const char name[], FILE **f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Close(const char name[], FILE *f)
-{
-  PetscFunctionBegin;
-  if (f) PetscCheck(!(f == stdout ? fflush(f) : fclose(f)), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s: could not be written whole", name[0] ? name : "standard output");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Edges that are gone along in a second of the median iteration: the first iterations bring the matrix to a GPU and choose its format. 0 if nothing is known. */
 static PetscErrorCode Rate(Graph *g, const GraphResult *r, PetscLogDouble *rate)
 {
@@ -147,7 +140,7 @@ PetscErrorCode GraphReport(Graph *g, const char algorithm[], const GraphResult *
     PetscCall(Open(g, name, &f));
     if (f && kind) PetscCall(CSV(f, r));
     else if (f) PetscCall(JSON(f, r, seconds));
-    PetscCall(Close(name, f));
+    PetscCall(ReportClose(name, PETSC_FALSE, f));
   }
   if (table) PetscCall(Table(g, algorithm, r, rate, seconds));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -191,6 +191,6 @@ PetscErrorCode InfoRun(MPI_Comm comm, int n, char *inputs[])
     PetscCall(MatDestroy(&A));
   }
   if (f) fprintf(f, "]\n");
-  if (f) PetscCheck(!fclose(f), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s: could not be written whole", json);
+  PetscCall(ReportClose(json, PETSC_FALSE, f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -79,7 +79,7 @@ static const Command Commands[] = {
 static PetscErrorCode UserErrorHandler(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type, const char *message, void *ctx)
 {
   PetscErrorCode *told = (PetscErrorCode *)ctx;
-  const PetscBool user = code == PETSC_ERR_USER_INPUT || code == PETSC_ERR_FILE_OPEN || code == PETSC_ERR_FILE_UNEXPECTED || code == PETSC_ERR_ARG_UNKNOWN_TYPE ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool user = code == PETSC_ERR_USER_INPUT || code == PETSC_ERR_FILE_OPEN || code == PETSC_ERR_FILE_WRITE || code == PETSC_ERR_FILE_UNEXPECTED || code == PETSC_ERR_ARG_UNKNOWN_TYPE ? PETSC_TRUE : PETSC_FALSE;
   PetscMPIInt     rank = 0;
 
   if (!user) return PetscTraceBackErrorHandler(comm, line, function, file, code, type, message, NULL);
@@ -221,5 +221,9 @@ int main(int argc, char **argv)
   }
   PetscCall(PetscPopErrorHandler());
   PetscCall(PetscFinalize());
+  if (fflush(stdout) || ferror(stdout)) {
+    (void)fprintf(stderr, "petscamb: the standard output could not be written whole; is the disk full?\n");
+    code = 1;
+  }
   return code;
 }

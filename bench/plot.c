@@ -147,7 +147,7 @@ PetscErrorCode PlotMatrix(MPI_Comm comm, const char file[], const char name[], c
   PetscCall(ReportOpen(comm, file, &f));
   if (f) {
     PetscCall(PNGMake(width, height, grey, &image, &size));
-    if (png) PetscCheck(fwrite(image, 1, size, f) == size, PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s: could not be written whole", file);
+    if (png) (void)fwrite(image, 1, size, f); /* ReportClose() knows whether it was written */
     else {
       for (int k = 0; k < SHAPE_CLASSES; k++) {
         if (s->lengths[k] > 0) lengths = k + 1;
@@ -166,7 +166,7 @@ PetscErrorCode PlotMatrix(MPI_Comm comm, const char file[], const char name[], c
       Histogram(f, 400, 330, 360, 70, "nonzeros by the length of runs of columns", 10, s->run + 1, PETSC_FALSE);
       End(f, html);
     }
-    PetscCheck(!fclose(f), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s: could not be written whole", file);
+    PetscCall(ReportClose(file, PETSC_FALSE, f));
     PetscCall(PetscFree(image));
   }
   PetscCall(PetscFree(grey));
@@ -263,6 +263,6 @@ PetscErrorCode PlotBench(MPI_Comm comm, const char file[], const Machine *m, Pet
   Bars(f, 60, n, results);
   Roofline(f, 80 + (double)(ROW * bars), m, n, results);
   End(f, PETSC_TRUE);
-  PetscCheck(!fclose(f), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s: could not be written whole", file);
+  PetscCall(ReportClose(file, PETSC_FALSE, f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

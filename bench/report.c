@@ -3,6 +3,7 @@
    Results as a table for a terminal, as comma-separated values and as JSON. Rank 0 writes.
 */
 #include "bench.h"
+#include <unistd.h>
 
 #define UNSTEADY 1.5 /* times the minimum: a median above it is worth a warning */
 
@@ -132,6 +133,21 @@ PetscErrorCode ReportOpen(MPI_Comm comm, const char name[], FILE **f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Ends a file, or the standard output, which has no name; NULL on other processes. What could not be written whole is cut to nothing, so that nobody takes it for whole;
+   but rows that were measured one after the other stay. */
+PetscErrorCode ReportClose(const char name[], PetscBool rows, FILE *f)
+{
+  int bad;
+
+  PetscFunctionBegin;
+  if (!f) PetscFunctionReturn(PETSC_SUCCESS);
+  bad = ferror(f); /* of an earlier write, about which fclose() says nothing */
+  bad = (f == stdout ? fflush(f) : fclose(f)) || bad;
+  if (bad && f != stdout && !rows) (void)!truncate(name, 0); /* a device has no length */
+  PetscCheck(!bad, PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s: could not be written whole; is the disk full?", f == stdout ? "standard output" : name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ReportCSVHeader(FILE *f)
 {
   PetscFunctionBegin;
@@ -150,7 +166,7 @@ PetscErrorCode ReportCSV(FILE *f, const Machine *m, PetscInt n, const Result res
             (double)r->error, r->reps ? r->note : r->absent, r->median_low, r->median_high, r->ratio_low, r->ratio_high);
     PetscCall(AboutCSV(f, &m->about));
   }
-  PetscCheck(!fflush(f), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "The results could not be written");
+  PetscCheck(!fflush(f), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "the file of results could not be written; is the disk full?");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -197,6 +213,6 @@ PetscErrorCode ReportJSON(MPI_Comm comm, const char name[], const Machine *m, Pe
     fprintf(f, "}");
   }
   fprintf(f, "\n  ]\n}\n");
-  PetscCheck(!fclose(f), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s: could not be written whole", name);
+  PetscCall(ReportClose(name, PETSC_FALSE, f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -422,7 +422,7 @@ PetscErrorCode BenchRun(MPI_Comm comm, int n, char *inputs[], PetscBool *right)
   for (int i = 0; i < n; i++) PetscCall(BenchCase(&b, inputs[i], right));
   PetscCall(ReportSummary(comm, b.nresults, b.results));
   if (files[COMPARE][0]) PetscCall(CompareCSV(comm, files[COMPARE], &b.machine, b.nresults, b.results));
-  if (b.csv) PetscCheck(!fclose(b.csv), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s: could not be written whole", files[CSV]);
+  PetscCall(ReportClose(files[CSV], PETSC_TRUE, b.csv));
   if (files[JSON][0]) PetscCall(ReportJSON(comm, files[JSON], &b.machine, b.nresults, b.results));
   if (files[HTML][0]) PetscCall(PlotBench(comm, files[HTML], &b.machine, b.nresults, b.results));
   PetscCall(MachineDestroy(&b.machine));

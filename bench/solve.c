@@ -303,7 +303,7 @@ PetscErrorCode SolveRun(MPI_Comm comm, int n, char *inputs[], PetscBool *right)
     if (!s[k].converged) *right = PETSC_FALSE;
   }
   if (systems > 1) PetscCall(SolveSummary(comm, ntypes, s, systems));
-  if (f) PetscCheck(!fclose(f), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s: could not be written whole", csv);
+  PetscCall(ReportClose(csv, PETSC_TRUE, f));
   for (PetscInt k = 0; k < ntypes; k++) {
     for (int w = 0; w < 2; w++) PetscCall(PetscFree(s[k].median[w]));
     PetscCall(PetscFree(s[k].type));

@@ -1,23 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "A product of matrices for which memory is short on one process: all processes raise the same error.\n";
 
-#include <stdatomic.h>
-
 #include "testproduct.h"
+#include "testfault.h"
 
 static const TestShape grid   = {"grid", 144, 144, TestRowGrid, TestValueGeneral, PETSC_FALSE};
 static const TestShape coarse = {"coarse", 144, 40, TestRowAggregate, TestValueGeneral, PETSC_FALSE};
-
-/* The linker puts the first function in the place of SysAllocate() in the library; the second is the library's. Threads allocate too. */
-void *__wrap_SysAllocate(size_t);
-void *__real_SysAllocate(size_t);
-
-static atomic_int left = 0; /* allocations before one fails */
-
-void *__wrap_SysAllocate(size_t size)
-{
-  return atomic_fetch_sub(&left, 1) == 1 ? NULL : __real_SysAllocate(size);
-}
 
 /* Makes the product, or makes it again, with the failure of an allocation of the last process. Have all processes the same error code? *allocations become those that
    the last process made. */
@@ -39,10 +27,9 @@ static PetscErrorCode Fail(TestDiff *d, const TestProduct *p, const TestOperands
     PetscCall(TestChangeValues(o->P, 4));
   }
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  atomic_store(&left, rank == size - 1 ? failing : 0);
+  FaultBegin(rank == size - 1 ? failing : 0);
   *raised      = again ? MatProductNumeric(C) : MatProductSymbolic(C);
-  *allocations = failing - atomic_load(&left);
-  atomic_store(&left, 0);
+  *allocations = FaultEnd(failing);
   PetscCall(PetscPopErrorHandler());
   PetscCallMPI(MPI_Bcast(allocations, 1, MPI_INT, size - 1, PETSC_COMM_WORLD));
   ierr[0] = *raised;
@@ -65,7 +52,7 @@ static PetscErrorCode Run(TestDiff *d, const TestProduct *p, PetscBool again)
   PetscCall(TestShapeCreate(&grid, NULL, &A));
   PetscCall(TestShapeCreate(&coarse, NULL, &P));
   PetscCall(TestOperandsCreate(A, P, &o));
-  PetscCall(Fail(d, p, &o, again, 1000000, &allocations, &raised));
+  PetscCall(Fail(d, p, &o, again, FAULT_NONE, &allocations, &raised));
   TestExpect(d, "an error although no allocation failed", (PetscBool)(raised == 0));
   for (int k = 1; k <= allocations; k++) {
     PetscCall(Fail(d, p, &o, again, k, &unused, &raised));
@@ -97,10 +84,10 @@ static PetscErrorCode Aggregates(void)
     PetscCall(PCGAMGSetType(pc, PCGAMGAMBAGG));
     PetscCall(PCSetOperators(pc, A, A));
     PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-    atomic_store(&left, k ? k : 1000000);
+    FaultBegin(k ? k : FAULT_NONE);
     raised = PCSetUp(pc);
-    if (!k) allocations = 1000000 - atomic_load(&left);
-    atomic_store(&left, 0);
+    if (k) (void)FaultEnd(k);
+    else allocations = FaultEnd(FAULT_NONE);
     PetscCall(PetscPopErrorHandler());
     TestExpect(&d, k ? "another error than PETSC_ERR_MEM" : "an error although no allocation failed", (PetscBool)(raised == 0 || (k && raised == PETSC_ERR_MEM)));
     PetscCall(PCDestroy(&pc));

@@ -1,50 +1,111 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Fuzzes the Matrix Market parser under the address and undefined behaviour sanitizers with clang's libFuzzer. The longest line is set to
-# 64 bytes, so that its limit is met often.
-#   test/fuzz/run.sh [SECONDS [FOLDER]]     (600 seconds; the corpus is kept in FOLDER, build/fuzz)
+# Fuzzes parsers and kernels with clang's libFuzzer, under the address and undefined behaviour sanitizers.
+#   test/fuzz/run.sh                          names the targets
+#   test/fuzz/run.sh TARGET [SECONDS] [FLAGS] fuzzes one for so long (600 seconds); FLAGS are for the compiler: -DSYS_SINGLE, -DSYS_COMPLEX, -DSYS_INT64
+#   test/fuzz/run.sh replay [TARGET]          runs the corpus of all targets, or of one, and prints ok or not ok for each
+#   test/fuzz/run.sh keep TARGET [MANY]       writes the corpus of TARGET anew: of what was found the inputs that cover most, so many at most (300)
+# Programs and what they find are in build/fuzz. Of the corpus, test/fuzz/corpus has one file for each target, an input in each line, as base64.
 set -eu
 cd "$(dirname "$0")/../.."
-seconds=${1:-600}
-folder=${2:-build/fuzz}
 CLANG=${CLANG:-clang}
+folder=build/fuzz
+targets=(mtx edge unpack format sizes product dense)
+
+if [ $# = 0 ]; then
+  echo "${targets[@]}"
+  exit 0
+fi
 command -v "$CLANG" >/dev/null || { echo "fuzzing needs clang and its compiler-rt (Debian: clang libclang-rt-14-dev)" >&2; exit 1; }
-mkdir -p "$folder/corpus"
 
-# seeds: one small file of each kind, behind four bytes that seed the cuts
-seed() { printf "0123$2" >"$folder/corpus/seed-$1"; }
-seed real '%%%%MatrixMarket matrix coordinate real general\n%% comment\n\n3 4 3\n1 1 1.5\n2 4 -2e-3\r\n3 1 12345678901234567890.5\n'
-seed symmetric '%%%%MatrixMarket matrix coordinate integer symmetric\n3 3 2\n1 1 5\n3 1 -7\n'
-seed skew '%%%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n2 1 .5\n3 1 1d2\n'
-seed hermitian '%%%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 1 0\n2 1 1 -1\n'
-seed pattern '%%%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n1 1\n2 1\n3 3\n'
-seed array '%%%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n'
-seed comment '%%%%MatrixMarket matrix coordinate real general\n%% a comment that is longer than the longest line, which has sixty-four bytes here\n1 1 1\n%% another comment that is longer than the longest line, which has sixty-four bytes\n1 1 1\n'
-seed arrayskew '%%%%MatrixMarket matrix array complex skew-symmetric\n3 3\n1 1\n2 2\n3 3\n'
+# limits TARGET: what a program may allocate, in MB
+limits() {
+  export ASAN_OPTIONS=allocator_may_return_null=1
+  [ "$1" != sizes ] || ASAN_OPTIONS+=:max_allocation_size_mb=256
+}
 
-cat >"$folder/words" <<'WORDS'
-"%%MatrixMarket"
-" matrix"
-" coordinate"
-" array"
-" real"
-" integer"
-" pattern"
-" complex"
-" general"
-" symmetric"
-" skew-symmetric"
-" hermitian"
-"nan"
-"inf"
-"1e308"
-"1e-320"
-"9223372036854775807"
-"0.1234567890123456789012345"
-"\x0d\x0a"
-"\x00"
-WORDS
+# build TARGET FLAGS...: sources and what they need
+build() {
+  local target=$1 impls=src/mat/impls io=src/mat/io source object jobs=0
+  local -a sources flags=() libraries=(-lm)
+  shift
+  case $target in
+  mtx) sources=($io/mtxparse.c $io/mtxdecimal.c) flags=(-DMTX_LINE_MAX=64) libraries=(-lpthread) ;; # the limit of a line is met often
+  edge) sources=($io/edgeparse.c $io/mtxparse.c $io/mtxdecimal.c) libraries=(-lpthread) ;;
+  unpack) sources=($io/mtxunpack.c) flags=(-DPETSCAMB_HAVE_ZLIB -DPETSCAMB_HAVE_LZMA -DPETSCAMB_HAVE_BZ2) libraries=(-lz -llzma -lbz2) ;;
+  format | sizes) sources=(src/sys/sys{memory,values,table,numbers}.c $impls/amb/amb{host,layout}.c $impls/nus/nus{host,layout,fill,plan,search}.c $impls/ccoo/ccoo{host,layout,plan,values}.c
+    $impls/tilecomposite/tile{host,layout,plan}.c $impls/{amb/amb,nus/nus,ccoo/ccoo,tilecomposite/tile}_{plain,avx2,avx512}.c) ;;
+  product) sources=(src/sys/sysmemory.c $impls/hashgemm/host/spgemm{host,operand,work,_plain,_avx2,_avx512}.c) flags=(-DSPGEMM_DENSE_MAX=512 -DSPGEMM_WINDOWS=65536 -DSPGEMM_STREAM=4096) ;;
+  dense) sources=(src/sys/sys{memory,numbers}.c $impls/spmm/host/{spmmhost,sddmm,spmm_plain,spmm_avx2,spmm_avx512}.c $impls/batch/host/batch{host,_plain,_avx2,_avx512}.c) ;;
+  *) echo "there is no target $target: ${targets[*]}" >&2; return 1 ;;
+  esac
+  sources+=("test/fuzz/${target}_fuzz.c")
+  mkdir -p "$folder/$target"
+  rm -f "$folder/$target"/*.o
+  for source in "${sources[@]}"; do
+    local -a isa=()
+    case $source in
+    *_avx2.c) isa=(-mavx2 -mfma) ;;
+    *_avx512.c) isa=(-mavx2 -mfma -mavx512f -mavx512vl -mavx512bw -mavx512dq) ;;
+    esac
+    object=$folder/$target/$(basename "$source" .c).o
+    # checks of NULL and of object sizes would double the time of compiling, and the address sanitizer sees what they would
+    "$CLANG" -std=gnu11 -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=null,object-size,pointer-overflow -fno-sanitize-recover=all -DSYS_TYPES_GIVEN -DPETSCAMB_HAVE_AVX2 \
+      -DPETSCAMB_HAVE_AVX512 -Isrc "${flags[@]}" "${isa[@]}" "$@" -c "$source" -o "$object" &
+    if [ $((++jobs % 2)) = 0 ]; then wait; fi
+  done
+  wait
+  "$CLANG" -fsanitize=fuzzer,address,undefined "$folder/$target"/*.o "${libraries[@]}" -o "$folder/${target}_fuzz"
+}
 
-"$CLANG" -std=gnu11 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -DMTX_LINE_MAX=64 -Isrc \
-  test/fuzz/mtx_fuzz.c src/mat/io/mtxparse.c src/mat/io/mtxdecimal.c -lpthread -o "$folder/mtx_fuzz"
-"$folder/mtx_fuzz" -max_total_time="$seconds" -max_len=2000 -dict="$folder/words" -timeout=10 -print_final_stats=1 -artifact_prefix="$folder/" "$folder/corpus"
+# unpack_corpus TARGET: the inputs of the corpus as files in build/fuzz/TARGET-corpus
+unpack_corpus() {
+  mkdir -p "$folder/$1-corpus"
+  python3 -c '
+import base64, hashlib, sys
+for line in open(sys.argv[1], encoding="ascii"):
+    data = base64.b64decode(line)
+    open(sys.argv[2] + "/" + hashlib.sha1(data).hexdigest(), "wb").write(data)' "test/fuzz/corpus/$1" "$folder/$1-corpus"
+}
+
+case $1 in
+replay)
+  status=0
+  [ $# = 1 ] || targets=("$2")
+  for target in "${targets[@]}"; do
+    rm -rf "$folder/$target-corpus"
+    limits "$target"
+    if build "$target" && unpack_corpus "$target" && "$folder/${target}_fuzz" -malloc_limit_mb=1000000 -runs=0 -artifact_prefix="$folder/" "$folder/$target-corpus" >"$folder/$target.log" 2>&1; then
+      echo "ok corpus of $target: $(grep -c . "test/fuzz/corpus/$target") inputs"
+    else
+      tail -n 30 "$folder/$target.log" >&2 || :
+      echo "not ok corpus of $target"
+      status=1
+    fi
+  done
+  exit $status
+  ;;
+keep)
+  target=$2
+  rm -rf "$folder/$target-least"
+  mkdir -p "$folder/$target-least"
+  limits "$target"
+  "$folder/${target}_fuzz" -malloc_limit_mb=1000000 -merge=1 "$folder/$target-least" "$folder/$target-corpus" 2>&1 | grep MERGE-OUTER
+  python3 -c '
+import base64, glob, os, sys
+names = sorted(glob.glob(sys.argv[1] + "/*"), key=lambda name: (os.path.getsize(name), name))
+many = int(sys.argv[3])
+taken = names if len(names) <= many else [names[k * len(names) // many] for k in range(many)]
+lines = sorted(base64.b64encode(open(name, "rb").read()).decode() for name in taken)
+open(sys.argv[2], "w").write("\n".join(lines) + "\n")' "$folder/$target-least" "test/fuzz/corpus/$target" "${3:-300}"
+  wc -lc "test/fuzz/corpus/$target"
+  ;;
+*)
+  target=$1
+  seconds=${2:-600}
+  build "$target" $(for flag in "$@"; do case $flag in -D*) echo "$flag" ;; esac; done)
+  unpack_corpus "$target"
+  limits "$target"
+  "$folder/${target}_fuzz" -malloc_limit_mb=1000000 -max_total_time="$seconds" -max_len=2000 $([ "$target" != mtx ] || echo "-dict=test/fuzz/mtx.words") -timeout=20 -print_final_stats=1 -artifact_prefix="$folder/" "$folder/$target-corpus"
+  ;;
+esac

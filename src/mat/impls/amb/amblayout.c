@@ -242,7 +242,7 @@ static inline __attribute__((always_inline)) void AmbLayoutCountBlocks(const int
       for (; k < end && A->j[k] < T->hi; k++) {
         if (A->j[k] >= next) {
           c++;
-          next = A->j[k] + b;
+          next = (int64_t)A->j[k] + b;
         }
       }
       count[r] = c;

@@ -32,6 +32,7 @@ void NusWorkDestroy(NusWork *w)
   free(w->order);
   free(w->chunk);
   free(w->bucket);
+  memset(w, 0, sizeof(*w)); /* a workspace that was not created is destroyed again */
 }
 
 static int NusLayoutScopeRows(const NusHost *A, int64_t scope)
@@ -160,7 +161,7 @@ static int64_t NusLayoutDiagonalSteps(const NusPart *P, int r0, int nl, int C, i
     const SysInt least = NusLeastDiagonal(C, &d);
 
     if (least == P->width) return n;
-    if (n == limit || least < 0 || least + C > P->width || (n >= 16 && 2 * taken < n * nl)) return -1; /* a bad fit so far will not become a good one */
+    if (n == limit || least < 0 || least > P->width - C || (n >= 16 && 2 * taken < n * nl)) return -1; /* a bad fit so far will not become a good one */
     for (int l = 0; l < nl; l++) {
       if (d.head[l] != least) continue;
       d.pos[l]++;
@@ -194,7 +195,7 @@ static NusChunk NusLayoutMakeChunk(const NusPart *P, const uint16_t *rows, int r
       h.kind = NUS_DIAGONAL;
       h.base = 0;
       lo     = (SysInt)(lo > C ? lo - C : 0); /* lanes without an entry reach a little further */
-      hi     = (SysInt)SysMin(hi + C, P->width - 1);
+      hi     = (SysInt)SysMin((int64_t)hi + C, P->width - 1);
     }
   }
   if (n) {

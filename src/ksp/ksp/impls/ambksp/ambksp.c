@@ -132,7 +132,6 @@ PetscErrorCode KSPAMBKeeps(KSP ksp, KSPAMB *amb, const void *side, PetscInt n, P
    without rounding. Whatever its options, whatever it kept from an earlier matrix, PETSc has decided about it. */
 static PetscErrorCode KSPAMBGetPC(KSP ksp, KSPAMB *amb)
 {
-  const size_t       size = (size_t)amb->host.n * (size_t)amb->bs * sizeof(SysReal);
   const PetscScalar *column;
   PetscScalar       *unit;
   PetscBool          same = PETSC_FALSE;
@@ -141,12 +140,6 @@ static PetscErrorCode KSPAMBGetPC(KSP ksp, KSPAMB *amb)
   if (amb->kind != FUSED_POINT && amb->kind != FUSED_BLOCKS) PetscFunctionReturn(PETSC_SUCCESS);
   if (amb->keep) PetscCall(KSPAMBKeeps(ksp, amb, &amb->d, (PetscInt)amb->host.n, &same));
   if (same) PetscFunctionReturn(PETSC_SUCCESS);
-  if (size != amb->size) {
-    if (amb->d) SysRelease(amb->d, amb->size);
-    amb->d    = size ? (SysReal *)SysAllocate(size) : NULL;
-    amb->size = amb->d ? size : 0;
-    PetscCheck(amb->d || !size, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the %zu bytes of the preconditioner", size);
-  }
   for (PetscInt j = 0; j < amb->bs; j++) {
     PetscCall(VecGetArrayWrite(ksp->work[0], &unit));
     for (int64_t k = 0; k < amb->host.n; k++) unit[k] = k % amb->bs == j;
@@ -161,6 +154,36 @@ static PetscErrorCode KSPAMBGetPC(KSP ksp, KSPAMB *amb)
 
 /* ------------------------------------------------- the solve ------------------------------------------------- */
 
+/* Memory for passes over n entries. Whether all processes have it they ask each other once for a matrix, and not in each solve: a smoother makes no reductions. */
+static PetscErrorCode KSPAMBAllocate(KSP ksp, KSPAMB *amb, PetscInt n)
+{
+  const size_t  size    = amb->kind == FUSED_POINT || amb->kind == FUSED_BLOCKS ? (size_t)n * (size_t)amb->bs * sizeof(SysReal) : 0;
+  PetscMPIInt   missing = 0;
+  PetscObjectId id;
+  Mat           A;
+
+  PetscFunctionBegin;
+  if (!amb->host.partial || amb->host.n != n || amb->host.bs != amb->bs) {
+    FusedHostDestroy(&amb->host);
+    missing = FusedHostCreate(n, (int)amb->bs, SysThreads(), &amb->host) != 0;
+  }
+  if (size && size != amb->size) {
+    if (amb->d) SysRelease(amb->d, amb->size);
+    amb->d    = (SysReal *)SysAllocate(size);
+    amb->size = amb->d ? size : 0;
+    if (!amb->d) missing = 1;
+    PetscCall(PetscMemzero(&amb->kept, sizeof(amb->kept))); /* the new numbers are still to be made */
+  }
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  PetscCall(PetscObjectGetId((PetscObject)A, &id));
+  if (id != amb->room || amb->bs != amb->room_bs || amb->kind != amb->room_kind) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &missing, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)ksp)));
+  amb->room      = missing ? 0 : id;
+  amb->room_bs   = amb->bs;
+  amb->room_kind = amb->kind;
+  PetscCheck(!missing, PetscObjectComm((PetscObject)ksp), PETSC_ERR_MEM, "Not enough memory for the passes of a solve; use the KSP type of PETSc, without amb in its name");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode KSPAMBSetUp(KSP ksp, KSPAMB *amb)
 {
   PetscInt n;
@@ -168,10 +191,7 @@ static PetscErrorCode KSPAMBSetUp(KSP ksp, KSPAMB *amb)
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(ksp->vec_sol, &n));
   PetscCall(KSPAMBLookAtPC(ksp, amb));
-  if (!amb->host.partial || amb->host.n != n || amb->host.bs != amb->bs) {
-    FusedHostDestroy(&amb->host);
-    PetscCheck(!FusedHostCreate(n, (int)amb->bs, SysThreads(), &amb->host), PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the sums of passes");
-  }
+  PetscCall(KSPAMBAllocate(ksp, amb, n));
   amb->kernels = FusedHostKernels();
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &amb->nproc));
   PetscCall(KSPAMBGetPC(ksp, amb));

@@ -223,10 +223,8 @@ static SYS_INLINE void RunTurn(int64_t rows, int64_t n, const double *b, double 
   else RunTurnOf(0, rows, n, b, turned);
 }
 
-static SYS_INLINE __m512d RunNext(const int k, __m512d v, __m512d next)
-{
-  return k ? _mm512_castsi512_pd(_mm512_alignr_epi64(_mm512_castpd_si512(next), _mm512_castpd_si512(v), k)) : v;
-}
+/* A macro, because clang wants k to be a constant before it inlines */
+#define RUN_NEXT(k, v, next) _mm512_castsi512_pd(_mm512_alignr_epi64(_mm512_castpd_si512(next), _mm512_castpd_si512(v), k))
 
 static SYS_INLINE void RunAdd(const int some, int64_t n, double (*f)[SPGEMM_LANES], double (*turned)[SPGEMM_LANES], double (*next)[SPGEMM_LANES], const uint16_t *place, double (*sum)[SPGEMM_LANES])
 {
@@ -242,8 +240,8 @@ static SYS_INLINE void RunAdd(const int some, int64_t n, double (*f)[SPGEMM_LANE
       s0 = _mm512_fmadd_pd(f0, v, s0);
       _mm512_store_pd(sum[p++], s0);
       s2 = _mm512_load_pd(sum[p + 1]);
-      if (some > 1) s1 = _mm512_fmadd_pd(f1, RunNext(1, v, w), s1);
-      if (some > 2) s2 = _mm512_fmadd_pd(f2, RunNext(2, v, w), s2);
+      if (some > 1) s1 = _mm512_fmadd_pd(f1, RUN_NEXT(1, v, w), s1);
+      if (some > 2) s2 = _mm512_fmadd_pd(f2, RUN_NEXT(2, v, w), s2);
       s0 = s1;
       s1 = s2;
       q++;

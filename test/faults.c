@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+static char help[] = "Memory is short on one process, at each allocation of an operation in turn: the operation succeeds without it, or all processes raise the same\n\
+error; the same call works afterwards.\n\n";
+
+#include <stdio.h>
+#include <string.h>
+
+#include "testutil.h"
+#include "testfault.h"
+
+static const TestShape grid   = {"grid", 144, 144, TestRowGrid, TestValueGeneral, PETSC_FALSE};
+static const TestShape blocks = {"blocks", 150, 150, TestRowBlocks, TestValueGeneral, PETSC_FALSE};
+
+static char marketfile[PETSC_MAX_PATH_LEN], edgefile[PETSC_MAX_PATH_LEN];
+
+/* What an operation works on. call() is made with the fault; it may leave results, which clear() takes back after a failure too. */
+typedef struct {
+  Mat         A, R, D, E, out;
+  Vec         x, y;
+  MatBatch    batch;
+  KSP         ksp;
+  PetscInt64 *ids;
+} Work;
+
+typedef struct {
+  const char *name;
+  PetscErrorCode (*prepare)(Work *);
+  PetscErrorCode (*call)(Work *);
+  PetscErrorCode (*judge)(TestDiff *, Work *);
+  int limits;
+} Operation;
+
+#define REAL 1 /* not with complex numbers */
+#define ONE  2 /* only on one process */
+
+/* ------------------------------------------------- products with vectors ------------------------------------------------- */
+
+static PetscErrorCode PreparePair(Work *w)
+{
+  PetscFunctionBeginUser;
+  PetscCall(TestPairCreate(&blocks, &w->A, &w->R));
+  PetscCall(MatCreateVecs(w->A, &w->x, &w->y));
+  PetscCall(TestVecSet(w->x, 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ... that was converted, and has new values since */
+static PetscErrorCode PrepareChanged(Work *w)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PreparePair(w));
+  PetscCall(TestMultiply(w->A, 2));
+  PetscCall(MatMultTranspose(w->A, w->x, w->y));
+  PetscCall(TestShapeSetValues(&blocks, w->A, 1.5, INSERT_VALUES));
+  PetscCall(TestShapeSetValues(&blocks, w->R, 1.5, INSERT_VALUES));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CallMult(Work *w)
+{
+  return MatMult(w->A, w->x, w->y);
+}
+
+static PetscErrorCode CallMultTranspose(Work *w)
+{
+  return MatMultTranspose(w->A, w->x, w->y);
+}
+
+static PetscErrorCode CallSetUp(Work *w)
+{
+  return MatShadowSetUp(w->A);
+}
+
+static PetscErrorCode JudgePair(TestDiff *d, Work *w)
+{
+  Vec rows, cols;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestScales(w->R, &rows, &cols));
+  PetscCall(TestDiffMult(d, w->A, w->R, rows));
+  PetscCall(TestDiffMultTranspose(d, w->A, w->R, cols));
+  PetscCall(VecDestroy(&rows));
+  PetscCall(VecDestroy(&cols));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- new matrices ------------------------------------------------- */
+
+static PetscErrorCode CallConvert(Work *w)
+{
+  MatType type;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetType(w->A, &type));
+  PetscCall(MatConvert(w->R, type, MAT_INITIAL_MATRIX, &w->out));
+  PetscCall(MatMult(w->out, w->x, w->y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CallDuplicate(Work *w)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatDuplicate(w->A, MAT_COPY_VALUES, &w->out));
+  PetscCall(MatMult(w->out, w->x, w->y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode JudgeOut(TestDiff *d, Work *w)
+{
+  return TestDiffMat(d, w->out, w->R);
+}
+
+/* ------------------------------------------------- dense and sampled products ------------------------------------------------- */
+
+static PetscErrorCode PrepareDense(Work *w)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PreparePair(w));
+  PetscCall(MatCreateDense(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, blocks.N, 5, NULL, &w->D));
+  PetscCall(MatSetRandom(w->D, NULL));
+  PetscCall(MatDuplicate(w->D, MAT_COPY_VALUES, &w->E));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CallDense(Work *w)
+{
+  return MatMatMult(w->A, w->D, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &w->out);
+}
+
+static PetscErrorCode CallDenseTranspose(Work *w)
+{
+  return MatTransposeMatMult(w->A, w->D, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &w->out);
+}
+
+static PetscErrorCode JudgeProduct(TestDiff *d, Work *w, PetscBool transpose)
+{
+  Mat       R;
+  PetscReal norm, scale;
+
+  PetscFunctionBeginUser;
+  if (transpose) PetscCall(MatTransposeMatMult(w->R, w->D, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &R));
+  else PetscCall(MatMatMult(w->R, w->D, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &R));
+  PetscCall(MatNorm(R, NORM_FROBENIUS, &scale));
+  PetscCall(MatAXPY(R, -1, w->out, SAME_NONZERO_PATTERN));
+  PetscCall(MatNorm(R, NORM_FROBENIUS, &norm));
+  TestDiffAdd(d, "the product is wrong", norm / scale);
+  PetscCall(MatDestroy(&R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode JudgeDense(TestDiff *d, Work *w)
+{
+  return JudgeProduct(d, w, PETSC_FALSE);
+}
+
+static PetscErrorCode JudgeDenseTranspose(TestDiff *d, Work *w)
+{
+  return JudgeProduct(d, w, PETSC_TRUE);
+}
+
+static PetscErrorCode CallSampled(Work *w)
+{
+  return MatSDDMM(w->A, w->D, w->E, PETSC_FALSE, MAT_INITIAL_MATRIX, &w->out);
+}
+
+static PetscErrorCode JudgeSampled(TestDiff *d, Work *w)
+{
+  MatInfo info, expected;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetInfo(w->out, MAT_GLOBAL_SUM, &info));
+  PetscCall(MatGetInfo(w->R, MAT_GLOBAL_SUM, &expected));
+  TestExpect(d, "another number of entries", (PetscBool)(info.nz_used == expected.nz_used));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- graphs and batches ------------------------------------------------- */
+
+static PetscErrorCode CallPrune(Work *w)
+{
+  return MatPruneRows(w->A, 0.1, 2, &w->out);
+}
+
+static PetscErrorCode CallOrient(Work *w)
+{
+  return MatGraphOrient(w->A, w->x, &w->out);
+}
+
+static PetscErrorCode JudgeNothing(TestDiff *d, Work *w)
+{
+  (void)d;
+  (void)w;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode CallMaskSum(Work *w)
+{
+  PetscLogDouble sum;
+
+  return MatMatMultMaskSum(w->A, w->A, w->A, &sum);
+}
+
+static PetscErrorCode CallTop(Work *w)
+{
+  PetscInt  n, index[5];
+  PetscReal value[5];
+
+  return VecGetTop(w->x, 5, &n, index, value);
+}
+
+static PetscErrorCode CallBatch(Work *w)
+{
+  const PetscInt    rows[] = {3, 2}, cols[] = {2, 3}, counts[] = {4, 2}, i[] = {0, 1, 2, 2, 1, 0}, j[] = {0, 1, 1, 1, 2, 0};
+  const PetscScalar a[] = {1, 2, 3, 4, 5, 6};
+  Vec               x, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatBatchCreateCOO(PETSC_COMM_SELF, 2, rows, cols, counts, i, j, a, &w->batch));
+  PetscCall(VecCreateSeq(PETSC_COMM_SELF, 10, &x));
+  PetscCall(VecCreateSeq(PETSC_COMM_SELF, 10, &y));
+  PetscCall(VecSet(x, 1));
+  PetscCall(MatBatchMult(w->batch, 2, x, y));
+  PetscCall(MatBatchMultTranspose(w->batch, 2, y, x));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- readers ------------------------------------------------- */
+
+static PetscErrorCode PrepareReader(Work *w)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &w->A));
+  PetscCall(MatSetFromOptions(w->A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CallMarket(Work *w)
+{
+  return MatLoadMatrixMarket(w->A, marketfile);
+}
+
+static PetscErrorCode CallEdges(Work *w)
+{
+  return MatLoadEdgeList(w->A, edgefile, &w->ids);
+}
+
+static PetscErrorCode JudgeReader(TestDiff *d, Work *w)
+{
+  MatInfo info;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetInfo(w->A, MAT_GLOBAL_SUM, &info));
+  TestExpect(d, "another number of entries", (PetscBool)(info.nz_used == 40));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- solvers ------------------------------------------------- */
+
+static PetscErrorCode PrepareSolver(Work *w, KSPType type)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestPairCreate(&grid, &w->A, &w->R));
+  PetscCall(MatShift(w->A, 20));
+  PetscCall(MatCreateVecs(w->A, &w->x, &w->y));
+  PetscCall(TestVecSet(w->x, 1));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &w->ksp));
+  PetscCall(KSPSetType(w->ksp, type));
+  PetscCall(KSPGetPC(w->ksp, &pc));
+  PetscCall(PCSetType(pc, PCJACOBI));
+  PetscCall(KSPSetOperators(w->ksp, w->A, w->A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PrepareCG(Work *w)
+{
+  return PrepareSolver(w, KSPAMBCG);
+}
+
+static PetscErrorCode PrepareBCGS(Work *w)
+{
+  return PrepareSolver(w, KSPAMBBCGS);
+}
+
+static PetscErrorCode PrepareChebyshev(Work *w)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PrepareSolver(w, KSPAMBCHEBYSHEV));
+  PetscCall(KSPChebyshevSetEigenvalues(w->ksp, 1.5, 0.5));
+  PetscCall(KSPSetNormType(w->ksp, KSP_NORM_NONE));
+  PetscCall(KSPSetTolerances(w->ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 8));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CallSolve(Work *w)
+{
+  return KSPSolve(w->ksp, w->x, w->y);
+}
+
+static PetscErrorCode JudgeSolve(TestDiff *d, Work *w)
+{
+  Vec       r;
+  PetscReal norm, scale;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(w->x, &r));
+  PetscCall(MatMult(w->A, w->y, r));
+  PetscCall(VecAXPY(r, -1, w->x));
+  PetscCall(VecNorm(r, NORM_2, &norm));
+  PetscCall(VecNorm(w->x, NORM_2, &scale));
+  TestExpect(d, "not solved", (PetscBool)(norm < 1e-2 * scale));
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const Operation operations[] = {
+  {"conversion",                   PreparePair,      CallMult,           JudgePair,           0         },
+  {"transposed product",           PreparePair,      CallMultTranspose,  JudgePair,           0         },
+  {"conversion without a product", PreparePair,      CallSetUp,          JudgePair,           0         },
+  {"new values",                   PrepareChanged,   CallMult,           JudgePair,           0         },
+  {"new values, transposed",       PrepareChanged,   CallMultTranspose,  JudgePair,           0         },
+  {"MatConvert()",                 PreparePair,      CallConvert,        JudgeOut,            0         },
+  {"MatDuplicate()",               PreparePair,      CallDuplicate,      JudgeOut,            0         },
+  {"A D",                          PrepareDense,     CallDense,          JudgeDense,          0         },
+  {"A' D",                         PrepareDense,     CallDenseTranspose, JudgeDenseTranspose, 0         },
+  {"MatSDDMM()",                   PrepareDense,     CallSampled,        JudgeSampled,        REAL      },
+  {"MatPruneRows()",               PreparePair,      CallPrune,          JudgeNothing,        0         },
+  {"MatGraphOrient()",             PreparePair,      CallOrient,         JudgeNothing,        0         },
+  {"MatMatMultMaskSum()",          PreparePair,      CallMaskSum,        JudgeNothing,        REAL      },
+  {"VecGetTop()",                  PreparePair,      CallTop,            JudgeNothing,        0         },
+  {"MatBatch",                     PreparePair,      CallBatch,          JudgeNothing,        REAL | ONE},
+  {"MatLoadMatrixMarket()",        PrepareReader,    CallMarket,         JudgeReader,         0         },
+  {"MatLoadEdgeList()",            PrepareReader,    CallEdges,          JudgeReader,         0         },
+  {"ambcg",                        PrepareCG,        CallSolve,          JudgeSolve,          0         },
+  {"ambbcgs",                      PrepareBCGS,      CallSolve,          JudgeSolve,          0         },
+  {"ambchebyshev",                 PrepareChebyshev, CallSolve,          JudgeSolve,          0         }
+};
+
+/* ------------------------------------------------- faults ------------------------------------------------- */
+
+static PetscErrorCode Clear(Work *w)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatDestroy(&w->out));
+  PetscCall(MatBatchDestroy(&w->batch));
+  PetscCall(PetscFree(w->ids));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Destroy(Work *w)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Clear(w));
+  PetscCall(MatDestroy(&w->A));
+  PetscCall(MatDestroy(&w->R));
+  PetscCall(MatDestroy(&w->D));
+  PetscCall(MatDestroy(&w->E));
+  PetscCall(VecDestroy(&w->x));
+  PetscCall(VecDestroy(&w->y));
+  PetscCall(KSPDestroy(&w->ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The library's calls of PetscMalloc() count too: -faults_petsc. The allocations that PETSc makes for itself do not: its objects are of no use after such an error. */
+static PetscBool petscs = PETSC_FALSE;
+static PetscErrorCode (*allocate)(size_t, PetscBool, int, const char[], const char[], void **);
+
+static PetscErrorCode FaultPetscMalloc(size_t size, PetscBool clear, int line, const char function[], const char file[], void **p)
+{
+  if (strncmp(file, "src/", 4) || !FaultNow()) return (*allocate)(size, clear, line, function, file, p);
+  *p = NULL;
+  return PetscError(PETSC_COMM_SELF, line, function, file, PETSC_ERR_MEM, PETSC_ERROR_INITIAL, "memory is short");
+}
+
+/* The operation with a fault on the last process: *allocations are those of this process, *raised is its error */
+static PetscErrorCode Fail(TestDiff *d, const Operation *o, int failing, int *allocations, PetscErrorCode *raised)
+{
+  Work        w;
+  PetscMPIInt rank, size;
+  int         codes[2];
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(PetscMemzero(&w, sizeof(w)));
+  PetscCall((*o->prepare)(&w));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  allocate = PetscTrMalloc;
+  if (petscs) PetscTrMalloc = FaultPetscMalloc;
+  if (rank == size - 1) FaultBegin(failing);
+  *raised       = (*o->call)(&w);
+  *allocations  = rank == size - 1 ? FaultEnd(failing) : 0;
+  PetscTrMalloc = allocate;
+  PetscCall(PetscPopErrorHandler());
+  PetscCallMPI(MPI_Bcast(allocations, 1, MPI_INT, size - 1, PETSC_COMM_WORLD));
+  codes[0] = (int)*raised;
+  codes[1] = -(int)*raised;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, codes, 2, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
+  TestExpect(d, "not all processes have the same error", (PetscBool)(codes[0] == -codes[1]));
+  if (!*raised) PetscCall((*o->judge)(d, &w));
+  else if (codes[0] == -codes[1]) { /* the same call once more */
+    if (w.x) {
+      PetscCall(VecDestroy(&w.x)); /* PETSc leaves the vectors of a product that failed locked */
+      PetscCall(VecDestroy(&w.y));
+      PetscCall(MatCreateVecs(w.A, &w.x, &w.y));
+      PetscCall(TestVecSet(w.x, 1));
+    }
+    PetscCall(Clear(&w));
+    PetscCall((*o->call)(&w));
+    PetscCall((*o->judge)(d, &w));
+  }
+  PetscCall(Destroy(&w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Run(TestDiff *d, const Operation *o)
+{
+  PetscErrorCode raised;
+  PetscBool      loud = PETSC_FALSE;
+  int            allocations, unused, failures = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-faults_talk", &loud, NULL));
+  PetscCall(Fail(d, o, FAULT_NONE, &allocations, &raised));
+  TestExpect(d, "an error although no allocation failed", (PetscBool)(raised == 0));
+  TestExpect(d, "nothing was allocated", (PetscBool)(!petscs || o->prepare != PrepareReader || allocations > 0));
+  for (int k = 1; k <= allocations; k++) {
+    PetscCall(Fail(d, o, k, &unused, &raised));
+    if (petscs && raised == 1) raised = PETSC_ERR_MEM; /* what PetscHeaderCreate() of PETSc 3.18 makes of any error */
+    TestExpect(d, "another error than PETSC_ERR_MEM", (PetscBool)(raised == 0 || raised == PETSC_ERR_MEM));
+    if (loud && raised && raised != PETSC_ERR_MEM) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "allocation %d: error %d\n", k, (int)raised));
+    failures += raised != 0;
+  }
+  if (loud) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %d allocations, %d of them raise an error\n", o->name, allocations, failures));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode WriteFiles(void)
+{
+  PetscMPIInt rank;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(TestTemporaryFile(marketfile, sizeof(marketfile)));
+  PetscCall(TestTemporaryFile(edgefile, sizeof(edgefile)));
+  if (!rank) {
+    FILE *f = fopen(marketfile, "w"), *g = fopen(edgefile, "w");
+
+    PetscCheck(f && g, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot write %s", marketfile);
+    fprintf(f, "%%%%MatrixMarket matrix coordinate real general\n30 30 40\n");
+    for (int k = 0; k < 40; k++) {
+      fprintf(f, "%d %d %g\n", 1 + k * 7 % 30, 1 + k * 11 / 3 % 30, 1 + .1 * k);
+      fprintf(g, "%d %d %g\n", k, (k + 1 + k / 20) % 40, 1 + .1 * k);
+    }
+    (void)fclose(f);
+    (void)fclose(g);
+  }
+  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  char        only[64];
+  PetscBool   set;
+  PetscMPIInt size;
+
+  PetscCall(TestInitialize(&argc, &argv, help));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-test_only", only, sizeof(only), &set));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-faults_petsc", &petscs, NULL));
+  PetscCall(WriteFiles());
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(operations); k++) {
+    const Operation *o = &operations[k];
+    TestDiff         d = {NULL, 0};
+
+    if (set && strcmp(only, o->name)) continue;
+    if ((!PetscDefined(USE_COMPLEX) || !(o->limits & REAL)) && (size == 1 || !(o->limits & ONE))) {
+      if (Run(&d, o)) TestDiffAdd(&d, "PETSc raised an error, see above", PETSC_MAX_REAL);
+    }
+    PetscCall(TestReport(o->name, &d));
+  }
+  PetscCall(TestRemoveFile(marketfile));
+  PetscCall(TestRemoveFile(edgefile));
+  return TestFinalize();
+}
+
+/*TEST
+
+  testset:
+    env: OMP_NUM_THREADS=2
+    output_file: output/faults.out
+    test:
+      suffix: petsc
+      args: -mat_type {{@types}} @types(-mat_%s_device cpu) -mat_shadow_tune off -faults_petsc
+    test:
+      suffix: two
+      nsize: 2
+      args: -mat_type {{@types}} @types(-mat_%s_device cpu) -mat_shadow_tune off
+
+TEST*/
