@@ -7,7 +7,7 @@
 # tier: deep
 # timeoutfactor: 5
 cd "$(dirname "$0")/.." || exit 1
-BUILD=${BUILD:-$(cd bin/.. && pwd -P)}
+BUILD=${BUILD:-$(cd -P bin/.. && pwd)}
 MPIEXEC=${MPIEXEC-mpiexec}
 . test/kernels/build.sh
 name="matrices on two processes under the thread sanitizer"

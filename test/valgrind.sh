@@ -7,7 +7,7 @@
 # tier: deep
 # timeoutfactor: 10
 set -u
-BUILD=${BUILD:-$(cd "$(dirname "$0")/../bin/.." && pwd -P)}
+BUILD=${BUILD:-$(cd -P "$(dirname "$0")/../bin/.." && pwd)}
 work=$(mktemp -d "${TMPDIR:-/tmp}/petscamb-valgrind-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive
