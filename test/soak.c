@@ -19,7 +19,8 @@ The run fails if the second half of the seasons after the warm-up needs more tha
 #define WARMUP      2 /* seasons */
 #define MAX_SEASONS 100000
 
-static const char *const tunes[] = {"off", "model", "measure", "online"};
+/* The last one does not depend on the clock: the matrices that last are then in the same state whenever memory is looked at */
+static const char *const tunes[] = {"online", "measure", "model", "off"};
 #define TUNES ((PetscInt)PETSC_STATIC_ARRAY_LENGTH(tunes))
 
 typedef enum {
