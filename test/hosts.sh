@@ -51,7 +51,7 @@ exec ip netns exec "\$name" unshare --uts sh -c 'hostname "\$1"; shift; exec sh 
 END
 chmod +x "$work/agent"
 
-# Makes hosts 1 to N with the addresses NETWORK.1 to NETWORK.N: hosts N fast, or hosts N slow
+# Makes hosts 1 to N with the addresses NETWORK.1 to NETWORK.N: hosts N fast, hosts N late (5 ms one way), or hosts N lossy (5 ms and 1 % loss)
 hosts() {
   local k name names=()
   end_hosts
@@ -68,7 +68,8 @@ hosts() {
       ip -n "$tag-switch" link set "port$k" master switch up
     done
   else
-    "$PYTHON" "$root/test/hosts/wire.py" 5 1 "${names[@]}" >"$work/wire" &
+    : >"$work/wire"
+    "$PYTHON" "$root/test/hosts/wire.py" 5 $([ "$2" = lossy ] && echo 1 || echo 0) "${names[@]}" >"$work/wire" &
     wire=$!
     for _ in $(seq 50); do
       grep -q ready "$work/wire" && break
@@ -111,7 +112,7 @@ run() {
   local nhosts=$1 n=$2 what=$3 program=$4 attempt rc
   shift 4
   for attempt in 1 2 3; do
-    job 240 "$nhosts" "$n" "$BUILD/test/$program" -options_left no "$@" >"$work/out" 2>"$work/err" && diff "$root/test/output/$program.out" "$work/out" >>"$work/err"
+    job 600 "$nhosts" "$n" "$BUILD/test/$program" -options_left no "$@" >"$work/out" 2>"$work/err" && diff "$root/test/output/$program.out" "$work/out" >>"$work/err"
     rc=$?
     [ $rc -ne 0 ] && grep -q 'failed to TCP connect' "$work/err" || break
     echo "attempt $attempt: Open MPI failed to connect two processes" >&2
@@ -126,7 +127,7 @@ where() { # HOSTS PROCESSES
 }
 
 if [ "${1:-}" = model ]; then
-  for network_speed in fast slow; do
+  for network_speed in fast late lossy; do
     hosts 2 $network_speed
     for n in 8 32 64 96; do
       job 300 2 2 "$BIN/multigpu" -n $n -types aij,amb -its 0 -rounds 3 >"$work/out" 2>"$work/err" || { cat "$work/out" "$work/err"; exit 1; }
@@ -151,7 +152,7 @@ hosts 3 fast
 where 3 4
 for type in $types; do run 3 4 "4 processes on 3 hosts" conformance_mult -mat_type $type -mat_shadow_tune off; done
 
-hosts 2 slow
+hosts 2 lossy
 for type in $types; do run 2 2 "5 ms and 1 % loss" conformance_change -mat_type $type -mat_shadow_tune off; done
 
 # a host that goes away while the others iterate: its processes end, or its cable is pulled

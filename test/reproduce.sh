@@ -49,7 +49,7 @@ same() {
 }
 
 all="mult transpose dense denseT sddmm square ptap ambcg ambbcgs hierarchy aggregates batch graph"
-threads="mult dense denseT sddmm ambcg ambbcgs hierarchy aggregates batch"
+threads="mult dense denseT sddmm ambcg ambbcgs aggregates batch"
 ranks="sddmm aggregates batch"
 
 if [ $where = gpu ]; then
@@ -65,6 +65,10 @@ if [ $where = gpu ]; then
   exit $failed
 fi
 
+# the set-up of ambagg, on products of AIJ
+type=aij
+for n in 1 2 3; do make $n $n 1 off; done
+same "aij: 1, 2 and 3 threads" "hierarchy aggregates" 1 2 3
 for type in $types; do
   make one 1 1 off
   make two 2 1 off

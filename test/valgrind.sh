@@ -38,8 +38,14 @@ run() {
 for type in amb nussell autosparse; do
   for program in conformance_change conformance_create conformance_query conformance_sub; do run $program $type -mat_shadow_tune off; done
 done
+for type in ccoo tilecomposite; do
+  for program in conformance_change conformance_create; do run $program $type -mat_shadow_tune off; done
+done
 for type in amb nussell autosparse hashgemm; do run inherit $type; done
 run conformance_convert amb -mat_shadow_tune off -mat_sell_slice_height 8
 run hashgemm hashgemm
 run graphops amb
+run sddmm amb
+run batch amb
+run krylov amb -mat_shadow_tune off
 exit $failed
