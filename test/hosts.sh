@@ -71,7 +71,7 @@ hosts() {
     : >"$work/wire"
     "$PYTHON" "$root/test/hosts/wire.py" 5 $([ "$2" = lossy ] && echo 1 || echo 0) "${names[@]}" >"$work/wire" &
     wire=$!
-    for _ in $(seq 50); do
+    for _ in $(seq 300); do
       grep -q ready "$work/wire" && break
       sleep 0.1
     done

@@ -4,6 +4,7 @@ Two runs with the same number have the same bits; test/reproduce.sh says where t
   -mat_type TYPE        the type\n\
   -reproduce_only NAME  only this one\n\n";
 
+#include <petsc/private/matimpl.h> /* PetscCD */
 #include "testutil.h"
 #include "../bench/generate.c"
 

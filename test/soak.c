@@ -283,8 +283,9 @@ int main(int argc, char **argv)
   const char *const *names;
   PetscInt           most = WARMUP + 4, nseason = 0, leak = 0;
   PetscReal          seconds = 0;
-  PetscBool          chosen, more = PETSC_TRUE;
-  PetscLogDouble     begin, now   = 0;
+  PetscBool          chosen;
+  PetscMPIInt        more = 1;
+  PetscLogDouble     begin, now = 0;
 
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-soak_n", &s.n, NULL));
@@ -308,8 +309,8 @@ int main(int argc, char **argv)
     for (PetscInt r = 0; r < s.ntypes * TUNES; r++) PetscCall(Round(&s, r));
     PetscCall(Measure(seen[nseason++]));
     PetscCall(PetscTime(&now));
-    more = (PetscBool)(seconds == 0 || nseason < WARMUP + 2 || now - begin < seconds);
-    PetscCallMPI(MPI_Bcast(&more, 1, MPIU_BOOL, 0, PETSC_COMM_WORLD));
+    more = seconds == 0 || nseason < WARMUP + 2 || now - begin < seconds;
+    PetscCallMPI(MPI_Bcast(&more, 1, MPI_INT, 0, PETSC_COMM_WORLD));
   }
   PetscCall(PetscFPrintf(PETSC_COMM_WORLD, stderr, "%" PetscInt_FMT " seasons of %" PetscInt_FMT " rounds in %.0f s\n", nseason, s.ntypes * TUNES, now - begin));
   PetscCall(Judge(nseason, &d));

@@ -29,8 +29,8 @@ includes=(-include "$dir/petscambconf.h" -Iinclude -Isrc)
 
 members=$(ar t "$BUILD/lib/libpetscamb.a") # the sources that this configuration has
 mkdir "$dir/parts" "$dir/programs"
-compile() { # SOURCE FOLDER
-  $(conf AMB_LINK) -std=gnu11 -O1 -g -fPIC "${openmp[@]}" -fsanitize=thread "${includes[@]}" $(conf AMB_INCLUDES) -c "$1" -o "$dir/$2/$(basename "$1" .c).o" || touch "$dir/failed"
+compile() { # SOURCE OBJECT
+  $(conf AMB_LINK) -std=gnu11 -O1 -g -fPIC "${openmp[@]}" -fsanitize=thread "${includes[@]}" $(conf AMB_INCLUDES) -c "$1" -o "$dir/$2.o" || touch "$dir/failed"
 }
 for source in $(find src -name "*.c" -not -path "src/ksp/examples/*") test/test{util,product}.c test/{online,hashgemm,spmm,batch,krylov}.c src/ksp/examples/multigpu.c; do
   folder=parts
@@ -41,7 +41,9 @@ for source in $(find src -name "*.c" -not -path "src/ksp/examples/*") test/test{
   *) grep -qxF "$(basename "$source" .c).o" <<<"$members" || continue ;;
   esac
   while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
-  compile "$source" $folder &
+  object=${source%.c}
+  if [ $folder = programs ]; then object=${object##*/}; else object=${object//\//-}; fi # parts of the same name lie in several folders
+  compile "$source" $folder/$object &
 done
 wait
 if [ -e "$dir/failed" ]; then
