@@ -152,8 +152,17 @@ hosts 3 fast
 where 3 4
 for type in $types; do run 3 4 "4 processes on 3 hosts" conformance_mult -mat_type $type -mat_shadow_tune off; done
 
+# each message takes 5 ms here, and the conformance programs send some ten thousand: solves of two kinds with every type, and one of these programs
 hosts 2 lossy
-for type in $types; do run 2 2 "5 ms and 1 % loss" conformance_change -mat_type $type -mat_shadow_tune off; done
+names=aij,${types//$'\n'/,}
+for n in 2 4; do
+  job 240 2 $n "$BIN/multigpu" -n 12 -types "${names// /,}" -solvers cg,bicg -rounds 1 -times 0 -mat_shadow_tune off >"$work/out" 2>"$work/err"
+  rc=$?
+  cat "$work/out" >>"$work/err"
+  [ $rc -eq 0 ] && [ "$(grep -c 'the solution is right' "$work/out")" -eq $((2 * ($(wc -w <<<"$types") + 1))) ] && ! grep -q WRONG "$work/out"
+  report $? "5 ms and 1 % loss: multigpu with every type on $n processes"
+done
+run 2 2 "5 ms and 1 % loss" conformance_mult -mat_type amb -mat_shadow_tune off
 
 # a host that goes away while the others iterate: its processes end, or its cable is pulled
 for how in processes cable; do

@@ -326,9 +326,15 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  test:
-    args: -malloc_debug -soak_n 6 -soak_types {{amb autosparse}}
-    nsize: {{1 2}}
+  testset:
+    args: -malloc_debug -soak_n 6
     output_file: output/soak.out
+    test:
+      args: -soak_types amb
+    test:
+      suffix: 2
+      tier: deep
+      nsize: 2
+      args: -soak_types amb,autosparse
 
 TEST*/
