@@ -7,6 +7,8 @@
 # make check-mutants   whether the tests notice defects that are put into the sources; SEED=number, COUNT=number, FILES=names, JOBS=number
 # make check-clients   programs of SLEPc, deal.II, DOLFINx and others, with aij and with petsc-amb (docs/clients); TESTS='slepc/*' chooses, TIME=1 measures
 # make check-differ SECONDS=3600   the differential tester with new seeds; SEED=number gives the seed
+# make accuracy   rounding errors of products and solvers beside those of aij, as a table; MATRICES="A B" gives files and generated matrices
+# make soak SECONDS=7200   whether memory stays constant in a long run; RANKS=number
 # make all     the library, bin/solve, bin/petscamb and the test programs
 # make site    the pages and the manual pages as HTML
 # make results tables and plots of docs/results from its raw results
@@ -21,7 +23,7 @@ PYTHON ?= python3
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all lib bin examples programs run test check check-deep check-petsc check-petsc-build check-mutants check-clients check-differ site results where FORCE install uninstall clean distclean cuda-check
+.PHONY: all lib bin examples programs run test check check-deep check-petsc check-petsc-build check-mutants check-clients check-differ accuracy soak site results where FORCE install uninstall clean distclean cuda-check
 
 unconfigured := clean distclean
 # names the build that was made last; with --build-dir in that folder
@@ -179,6 +181,11 @@ check-clients: lib
 	@$(context) INSTALL='$(INSTALL)' $(PYTHON) test/clients/run.py $(if $(TESTS),--match $(call quote,$(TESTS))) $(if $(TIME),--time) $(ROUNDS:%=--rounds %) $(RANKS:%=--ranks %) $(TYPES:%=--types %) $(if $(ALL),--all)
 check-differ: $(B)/test/differ
 	@$(context) $(PYTHON) test/differ.py --seconds $(or $(SECONDS),3600) $(SEED:%=--seed %) $(DIFFER)
+
+accuracy: $(B)/test/accuracy
+	@$(context) $< -accuracy_table -accuracy_matrices "$(or $(MATRICES),p7:30+ p27:20+ elasticity:14+ rmat:13,16+ er:13,8+ $(wildcard data/*.mtx.gz))" $(ACCURACY)
+soak: $(B)/test/soak
+	@$(context) $(if $(MPIEXEC),$(MPIEXEC) -n $(or $(RANKS),1)) $< -malloc_debug -soak_n 16 -soak_seconds $(or $(SECONDS),7200) $(SOAK)
 
 # one after the other where several are asked for at once
 run check: | $(filter test check-deep,$(MAKECMDGOALS))

@@ -273,17 +273,20 @@ static PetscErrorCode NotANumber(TestDiff *d)
       PetscCall(VecAssemblyEnd(x));
       PetscCall(SetFirstValue(A, invec ? 1.0 : bad[k]));
       PetscCall(SetFirstValue(R, invec ? 1.0 : bad[k]));
-      PetscCall(MatMult(A, x, y));
-      PetscCall(MatMult(R, x, z));
-      PetscCall(VecGetLocalSize(y, &n));
-      PetscCall(VecGetArrayRead(y, &ya));
-      PetscCall(VecGetArrayRead(z, &za));
-      for (PetscInt i = 0; i < n; i++) {
-        if (PetscIsInfOrNanScalar(za[i])) TestExpect(d, "a NaN or Inf is lost", PetscIsInfOrNanScalar(ya[i]));
-        else if (!invec) TestDiffAdd(d, "a NaN or Inf spreads to other rows", PetscAbsScalar(ya[i] - za[i]));
+      for (int transpose = 0; transpose < 2; transpose++) {
+        PetscCall((*(transpose ? MatMultTranspose : MatMult))(A, x, y));
+        PetscCall((*(transpose ? MatMultTranspose : MatMult))(R, x, z));
+        PetscCall(VecGetLocalSize(y, &n));
+        PetscCall(VecGetArrayRead(y, &ya));
+        PetscCall(VecGetArrayRead(z, &za));
+        for (PetscInt i = 0; i < n; i++) {
+          if (PetscIsInfOrNanScalar(za[i])) TestExpect(d, "a NaN or Inf is lost", PetscIsInfOrNanScalar(ya[i]));
+          else if (PetscIsInfOrNanScalar(ya[i])) TestExpect(d, "a NaN or Inf spreads to other rows", PETSC_FALSE);
+          else TestDiffAdd(d, "other rows", PetscAbsScalar(ya[i] - za[i]));
+        }
+        PetscCall(VecRestoreArrayRead(y, &ya));
+        PetscCall(VecRestoreArrayRead(z, &za));
       }
-      PetscCall(VecRestoreArrayRead(y, &ya));
-      PetscCall(VecRestoreArrayRead(z, &za));
     }
   }
   PetscCall(VecDestroy(&x));
@@ -360,6 +363,11 @@ int main(int argc, char **argv)
     test:
       suffix: types
       args: -mat_type {{@types}} -mat_shadow_tune off
+    test:
+      suffix: fp_trap
+      nsize: 1
+      requires: !cuda
+      args: -mat_type {{aij @types}} -mat_shadow_tune off -fp_trap
     test:
       suffix: nussell_segments
       args: -mat_type nussell -mat_shadow_tune off -mat_nussell_s1 7 -mat_nussell_k1 2 -mat_nussell_s2 50 -mat_nussell_k2 1

@@ -316,6 +316,12 @@ int main(int argc, char **argv)
     output_file: output/graphconv.out
 
   test:
+    suffix: fp_trap
+    requires: !cuda !complex
+    args: -fp_trap
+    output_file: output/graphconv.out
+
+  test:
     suffix: cuda
     requires: cuda !complex
     args: -vec_type cuda

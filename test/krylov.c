@@ -1129,6 +1129,10 @@ int main(int argc, char **argv)
       nsize: 2
       args: -mat_type amb -malloc_dump
     test:
+      suffix: fp_trap
+      requires: !cuda
+      args: -mat_type amb -fp_trap
+    test:
       suffix: gpus
       requires: cuda two_gpus
       nsize: 2

@@ -7,7 +7,7 @@
 # tier: deep
 # timeoutfactor: 5
 cd "$(dirname "$0")/.." || exit 1
-BUILD=${BUILD:-$(cd bin/.. && pwd -P)}
+BUILD=${BUILD:-$(cd -P bin/.. && pwd)}
 MPIEXEC=${MPIEXEC-mpiexec}
 . test/kernels/build.sh
 name="matrices on two processes under the thread sanitizer"
@@ -29,19 +29,21 @@ includes=(-include "$dir/petscambconf.h" -Iinclude -Isrc)
 
 members=$(ar t "$BUILD/lib/libpetscamb.a") # the sources that this configuration has
 mkdir "$dir/parts" "$dir/programs"
-compile() { # SOURCE FOLDER
-  $(conf AMB_LINK) -std=gnu11 -O1 -g -fPIC "${openmp[@]}" -fsanitize=thread "${includes[@]}" $(conf AMB_INCLUDES) -c "$1" -o "$dir/$2/$(basename "$1" .c).o" || touch "$dir/failed"
+compile() { # SOURCE OBJECT
+  $(conf AMB_LINK) -std=gnu11 -O1 -g -fPIC "${openmp[@]}" -fsanitize=thread "${includes[@]}" $(conf AMB_INCLUDES) -c "$1" -o "$dir/$2.o" || touch "$dir/failed"
 }
-for source in $(find src -name "*.c" -not -path "src/ksp/examples/*") test/test{util,product}.c test/{online,hashgemm}.c src/ksp/examples/multigpu.c; do
+for source in $(find src -name "*.c" -not -path "src/ksp/examples/*") test/test{util,product}.c test/{online,hashgemm,spmm,batch,krylov}.c src/ksp/examples/multigpu.c; do
   folder=parts
   case $source in
   *_avx2.c | *_avx512.c) continue ;;
   test/testutil.c | test/testproduct.c) ;;
-  test/* | src/ksp/*) folder=programs ;;
+  test/* | src/ksp/examples/*) folder=programs ;;
   *) grep -qxF "$(basename "$source" .c).o" <<<"$members" || continue ;;
   esac
   while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
-  compile "$source" $folder &
+  object=${source%.c}
+  if [ $folder = programs ]; then object=${object##*/}; else object=${object//\//-}; fi # parts of the same name lie in several folders
+  compile "$source" $folder/$object &
 done
 wait
 if [ -e "$dir/failed" ]; then
@@ -69,6 +71,9 @@ run() {
   fi
 }
 run online -mat_type amb
-run multigpu -n 24 -types amb,nussell,autosparse -solvers cg,bicg -mat_shadow_tune online -times 0 -rounds 1
+run multigpu -n 24 -types amb,nussell,ccoo,tilecomposite,autosparse -solvers cg,bicg -mat_shadow_tune online -times 0 -rounds 1
 run hashgemm -mat_type hashgemm
+run spmm -mat_type amb -mat_shadow_tune off
+run batch
+run krylov -mat_type amb -mat_shadow_tune off
 exit $status

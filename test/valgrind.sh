@@ -7,7 +7,7 @@
 # tier: deep
 # timeoutfactor: 10
 set -u
-BUILD=${BUILD:-$(cd "$(dirname "$0")/../bin/.." && pwd -P)}
+BUILD=${BUILD:-$(cd -P "$(dirname "$0")/../bin/.." && pwd)}
 work=$(mktemp -d "${TMPDIR:-/tmp}/petscamb-valgrind-XXXXXX")
 trap 'rm -rf "$work"' EXIT
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive
@@ -38,8 +38,14 @@ run() {
 for type in amb nussell autosparse; do
   for program in conformance_change conformance_create conformance_query conformance_sub; do run $program $type -mat_shadow_tune off; done
 done
+for type in ccoo tilecomposite; do
+  for program in conformance_change conformance_create; do run $program $type -mat_shadow_tune off; done
+done
 for type in amb nussell autosparse hashgemm; do run inherit $type; done
 run conformance_convert amb -mat_shadow_tune off -mat_sell_slice_height 8
 run hashgemm hashgemm
 run graphops amb
+run sddmm amb
+run batch amb
+run krylov amb -mat_shadow_tune off
 exit $failed

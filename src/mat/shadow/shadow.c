@@ -7,7 +7,10 @@
    several formats may be tried, see shadowtune.c. On the device the time of a product is not known until the queue has run dry: the traffic model is trusted
    until enough products were made to repay tuning, and then both sides are timed on vectors made for the purpose.
 */
+#include <math.h>
+
 #include "mat/shadow/shadow.h"
+#include "sys/systrap.h"
 
 /* ------------------------------------------------- phases ------------------------------------------------- */
 
@@ -372,6 +375,26 @@ static PetscErrorCode MatShadowRestoreVectors(const MatShadow *s, Vec xx, Vec yy
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A format is filled with zeros, and 0 times infinity is an invalid operation. If such operations end the program (-fp_trap), a product with numbers that are not finite
+   is made on the AIJ: the program then ends where it would with the AIJ, and nowhere else. */
+static PetscErrorCode MatShadowAvoidTrap(Vec x, MatShadowRun *run)
+{
+  const PetscScalar *a;
+  PetscInt           n;
+  PetscBool          finite = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(VecGetArrayRead(x, &a));
+  for (PetscInt k = 0; k < n && finite; k++) finite = (PetscBool)(isfinite(PetscRealPart(a[k])) && isfinite(PetscImaginaryPart(a[k])));
+  PetscCall(VecRestoreArrayRead(x, &a));
+  if (!finite) {
+    run->data  = NULL;
+    run->trial = NULL;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* z = A x + y, or z = A x if y is NULL; y may be z */
 PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec zz)
 {
@@ -387,6 +410,7 @@ PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec 
   PetscCall(MatShadowGet(A, &s));
   if (MatShadowOnDevice(s)) PetscCall(MatShadowDeviceBringAll(A, transpose, &xx, &yy, &zz));
   PetscCall(MatShadowChoose(A, s, transpose, &csr, &run));
+  if (run.data && !MatShadowOnDevice(s) && SysTrapsInvalid()) PetscCall(MatShadowAvoidTrap(xx, &run));
   s->served++;
   s->products++;
   if (run.trial || MatShadowReporting) PetscCall(PetscTime(&t0));

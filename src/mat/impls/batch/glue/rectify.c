@@ -37,7 +37,7 @@ PetscErrorCode GraphConvRectify(Vec H)
   PetscCall(VecGetLocalSize(H, &n));
   PetscCall(VecGetArray(H, &h));
   for (PetscInt k = 0; k < n; k++) {
-    if (PetscRealPart(h[k]) < 0) h[k] = 0;
+    if (isless(PetscRealPart(h[k]), 0)) h[k] = 0; /* a comparison that does not trap on NaN */
   }
   PetscCall(VecRestoreArray(H, &h));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -80,7 +80,7 @@ PetscErrorCode GraphConvRectifyBackward(Vec H, Vec dH)
   PetscCall(VecGetArrayRead(H, &h));
   PetscCall(VecGetArray(dH, &d));
   for (PetscInt k = 0; k < n; k++) {
-    if (!(PetscRealPart(h[k]) > 0)) d[k] = 0;
+    if (!isgreater(PetscRealPart(h[k]), 0)) d[k] = 0;
   }
   PetscCall(VecRestoreArray(dH, &d));
   PetscCall(VecRestoreArrayRead(H, &h));
