@@ -181,6 +181,5 @@ for how in processes cable; do
   echo "the job ended with status $rc after $((SECONDS - begin)) s" >>"$work/err"
   [ "$rc" -ne 0 ] && [ "$rc" -ne 124 ] && [ "$rc" -ne 137 ] && grep -qiE 'lost|signal|killed|terminated|unreachable|abort' "$work/err"
   report $? "a host goes away: $how"
-  [ -z "${HOSTS_TALK:-}" ] || cat "$work/err"
 done
 exit $failed

@@ -432,6 +432,7 @@ int main(int argc, char **argv)
 /*TEST
 
   test:
+    requires: !complex
     args: -mat_type {{aij @types}}
     filter: cut -d" " -f1
     output_file: output/reproduce.out

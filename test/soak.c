@@ -327,6 +327,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
+    requires: !complex
     args: -malloc_debug -soak_n 6
     output_file: output/soak.out
     test:
