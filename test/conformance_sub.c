@@ -426,7 +426,12 @@ int main(int argc, char **argv)
       args: -mat_type aij
     test:
       suffix: types
-      args: -mat_type {{@types}} -mat_shadow_tune off
+      args: -mat_type {{@types-hashgemm}} -mat_shadow_tune off
+    test:
+      suffix: types
+      requires: !cuda
+      comments: products that AIJCUSPARSE makes crash in PETSc 3.26.1 for the result of MatMPIAIJGetLocalMat()
+      args: -mat_type hashgemm
     test:
       suffix: nussell_segments
       args: -mat_type nussell -mat_shadow_tune off -mat_nussell_s1 7 -mat_nussell_k1 2 -mat_nussell_s2 50 -mat_nussell_k2 1
@@ -436,6 +441,8 @@ int main(int argc, char **argv)
     output_file: output/conformance_sub.out
     test:
       suffix: amb_tuned
+      requires: !cuda
+      comments: the first products are those of AIJCUSPARSE
       nsize: 2
       args: -mat_shadow_tune {{measure online}}
     test:

@@ -492,9 +492,12 @@ int main(int argc, char **argv)
 
   testset:
     env: OMP_NUM_THREADS=2
+    args: -options_left no
     output_file: output/faults.out
     test:
       suffix: petsc
+      requires: !cuda
+      comments: with a GPU, PETSc leaves a vector locked when its own allocation fails
       args: -mat_type {{@types}} @types(-mat_%s_device cpu) -mat_shadow_tune off -faults_petsc
     test:
       suffix: two

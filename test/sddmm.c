@@ -261,6 +261,6 @@ int main(int argc, char **argv)
     test:
       suffix: densecuda
       requires: cuda
-      args: -mat_type {{aijcusparse amb hashgemm}} -mat_shadow_tune off -dense_type densecuda
+      args: -mat_type {{aijcusparse amb hashgemm}} -mat_shadow_tune off -options_left no -dense_type densecuda
 
 TEST*/

@@ -328,7 +328,7 @@ int main(int argc, char **argv)
 
   testset:
     requires: !complex
-    args: -malloc_debug -soak_n 6
+    args: -malloc_debug -soak_n 6 -options_left no
     output_file: output/soak.out
     test:
       args: -soak_types amb

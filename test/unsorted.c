@@ -163,7 +163,7 @@ int main(int argc, char **argv)
 
   test:
     nsize: {{1 2 3}}
-    args: @types(-mat_%s_device cpu) -mat_type {{hashgemm amb}} -mat_shadow_tune off
+    args: @types(-mat_%s_device cpu) -mat_type {{hashgemm amb}} -mat_shadow_tune off -options_left no
     output_file: output/unsorted.out
 
 TEST*/
