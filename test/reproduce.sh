@@ -60,7 +60,10 @@ if [ $where = gpu ]; then
   for type in $types; do
     make first 1 1 off
     make again 1 1 off
-    same "$type on a GPU: once more" "$all" first again
+    results=$all
+    # cuSPARSE makes the transposed products of hashgemm, with sums in any order
+    [ $type = hashgemm ] && results=$(echo " $all " | sed 's/ transpose / /; s/ graph / /')
+    same "$type on a GPU: once more" "$results" first again
     where=cpu
     make host 1 1 off
     where=gpu

@@ -81,6 +81,7 @@ SysStatus SysValuesMakeRoom(SysValuesChoice *V, const SysCSR *A, size_t n, int f
 
 SysStatus SysValuesFindPlaces(const SysValuesChoice *V, const SysCSR *A, int nworker, uint8_t **place)
 {
+  (void)nworker; /* without OpenMP */
   *place = NULL;
   if (V->stored != SYS_STORAGE_PLACES || !A->nz) return SYS_SUCCESS;
   *place = SysAllocate((size_t)A->nz);

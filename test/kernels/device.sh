@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Sourced by the tests of the device's kernels, which build ${sources[@]} without PETSc, for double and float. ${groups[@]} are the groups of tests of
 # that program, ${small[@]} those to run under compute-sanitizer if $1 says sanitize, and ${link[@]} what the linker is told. Without a device the tests
-# are skipped by name; nvcc compiles the program then, and with sanitize the sources of the library too, which make cuda-check compiles for double.
+# are skipped by name; the program and the sources in C are compiled then, and with sanitize all sources, which make cuda-check compiles for double.
 nvcc=${NVCC:-nvcc}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 arch=sm_90
 device=no
 [ -e /dev/nvidiactl ] && arch=native device=yes
-[ $device = no ] && [ "${1:-}" != sanitize ] && sources=("${sources[0]}")
+whole=yes
+if [ $device = no ] && [ "${1:-}" != sanitize ]; then # what the library's build does not compile in this way: the program, and C without OpenMP
+  for source in "${sources[@]:1}"; do case $source in *.c) c+=("$source") ;; esac done
+  sources=("${sources[0]}" "${c[@]}") whole=no
+fi
 types=("double" "float")
 tools=("memcheck" "racecheck" "initcheck")
 status=0
@@ -38,7 +42,7 @@ build() {
   done
   wait
   [ ! -e "$dir/$type.failed" ] || return 1
-  [ ${#sources[@]} = 1 ] || "$nvcc" -arch=$arch "${link[@]}" -o "$dir/$type" "$dir/$type.o"/*.o
+  [ $whole = no ] || "$nvcc" -arch=$arch "${link[@]}" -o "$dir/$type" "$dir/$type.o"/*.o
 }
 
 # run TYPE
