@@ -13,7 +13,7 @@ for program in "$BIN"/*; do
   name=$(basename "$program")
   for option in -h --help; do
     expect "$name $option" 0 "^  " "$program" $option
-    [ "$(wc -l <out)" -lt 60 ] && ! grep -q "PETSC ERROR\|Petsc Release" out && continue
+    [ "$(wc -l <out)" -lt 80 ] && ! grep -q "PETSC ERROR\|Petsc Release" out && continue
     echo "not ok $name $option: this is more than the help of the program"
     failed=1
   done

@@ -414,7 +414,7 @@ def judge(test, folder):
 
 
 class Cores:
-    """Tests take as many cores as they have ranks, as far as there are that many."""
+    """Tests take as many places as they have ranks, as far as there are that many."""
 
     def __init__(self, count):
         self.count, self.free, self.change, self.turn = count, count, threading.Condition(), threading.Lock()
@@ -481,7 +481,7 @@ def main():
     end_on_signals()
     count, begin = {"ok": 0, "fail": 0, "skip": 0}, time.time()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    pool = Cores(min(cores, 8))
+    pool = Cores(min(cores, 8) * 3 // 2)  # programs wait at the start of MPI
     with tempfile.TemporaryDirectory(prefix="petsc-amb-test-") as work, concurrent.futures.ThreadPoolExecutor(pool.count) as threads:
         # those that may take the longest first: none of them is left alone at the end, with the other cores idle
         waiting = [threads.submit(pool.run, test, work) for test in sorted(tests, key=lambda test: -test.timeout)]
