@@ -52,11 +52,13 @@ class Tester:
     """Runs the program, with temporary files in a folder."""
 
     def __init__(self, folder, limit):
-        self.folder, self.limit, self.environment = folder, limit, dict(runtests.environment(folder))
+        self.folder, self.limit = folder, limit
 
     def run(self, setting, arguments, limit=None):
         """(None or how it failed, the lines of the output)."""
-        child = runtests.start(setting.command(arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=self.environment)
+        # a folder of its own: jobs of Open MPI that begin and end at the same time take the folder of their sessions away from each other
+        place = tempfile.mkdtemp(prefix="run-", dir=self.folder)
+        child = runtests.start(setting.command(arguments), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=runtests.environment(place))
         incoming, lines, failure = queue.Queue(), [], None
         reader = threading.Thread(target=lambda: [incoming.put(line.rstrip("\n")) for line in child.stdout] + [incoming.put(None)], daemon=True)
         reader.start()
