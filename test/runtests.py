@@ -481,7 +481,7 @@ def main():
     end_on_signals()
     count, begin = {"ok": 0, "fail": 0, "skip": 0}, time.time()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    pool = Cores(min(cores, 8) * 3 // 2)  # programs wait at the start of MPI
+    pool = Cores(min(cores, 8) * 2)  # two for a core, since programs wait at the start of MPI
     with tempfile.TemporaryDirectory(prefix="petsc-amb-test-") as work, concurrent.futures.ThreadPoolExecutor(pool.count) as threads:
         # those that may take the longest first: none of them is left alone at the end, with the other cores idle
         waiting = [threads.submit(pool.run, test, work) for test in sorted(tests, key=lambda test: -test.timeout)]
