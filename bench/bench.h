@@ -157,6 +157,9 @@ PETSC_INTERN PetscErrorCode ContenderFactors(Contender, const Case *k, Vec rows,
 /* The densecolumn of a Peer with dense[] */
 PETSC_INTERN PetscErrorCode ContenderDenseColumn(Contender, PetscInt column, Vec x, Vec y);
 
+/* Makes A B or A^T B anew, by the algorithm that the contender's name asks for */
+PETSC_INTERN PetscErrorCode ContenderProduct(Contender, MatProductType, Mat A, Mat B, Mat *C);
+
 /* Called before a product: overwrites an earlier result, on a GPU too */
 PETSC_INTERN PetscErrorCode ContenderPoison(Contender, Vec);
 

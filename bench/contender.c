@@ -47,6 +47,19 @@ PetscErrorCode VecTransfer(Vec from, Vec to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode ContenderProduct(Contender c, MatProductType type, Mat A, Mat B, Mat *C)
+{
+  PetscFunctionBegin;
+  PetscCall(MatProductCreate(A, B, NULL, C));
+  PetscCall(MatProductSetType(*C, type));
+  if (c->algorithm[0]) PetscCall(MatProductSetAlgorithm(*C, c->algorithm));
+  PetscCall(MatProductSetFill(*C, PETSC_DEFAULT));
+  PetscCall(MatProductSetFromOptions(*C));
+  PetscCall(MatProductSymbolic(*C));
+  PetscCall(MatProductNumeric(*C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode DenseCreate(Contender c, PetscInt columns, Vec from, Mat *D)
 {
   PetscInt n;

@@ -155,13 +155,7 @@ PetscErrorCode PairOnce(Contender c, Case *k, PetscLogDouble *seconds)
   PetscCall(ContenderFactorsOfPair(c, k, p));
   PetscCall(MatDestroy(&c->pair[2]));
   PetscCall(PetscTime(&t0));
-  PetscCall(MatProductCreate(c->pair[0], c->pair[1], NULL, &c->pair[2]));
-  PetscCall(MatProductSetType(c->pair[2], k->kind == PAIR_ATA ? MATPRODUCT_AtB : MATPRODUCT_AB));
-  if (c->algorithm[0]) PetscCall(MatProductSetAlgorithm(c->pair[2], c->algorithm));
-  PetscCall(MatProductSetFill(c->pair[2], PETSC_DEFAULT));
-  PetscCall(MatProductSetFromOptions(c->pair[2]));
-  PetscCall(MatProductSymbolic(c->pair[2]));
-  PetscCall(MatProductNumeric(c->pair[2]));
+  PetscCall(ContenderProduct(c, k->kind == PAIR_ATA ? MATPRODUCT_AtB : MATPRODUCT_AB, c->pair[0], c->pair[1], &c->pair[2]));
   PetscCall(PetscTime(&t1));
   *seconds = t1 - t0;
   PetscFunctionReturn(PETSC_SUCCESS);

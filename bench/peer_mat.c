@@ -11,8 +11,6 @@
 #define BATCH       20 /* products on a GPU between two waits for it */
 #define BATCH_DENSE 4  /* products with a dense matrix */
 
-/* The root names of the types that MatShadowGetInfo() knows */
-
 /* Some types do not exist in every PETSc, or not for every matrix: a type that is missing is reported and is no error */
 static PetscErrorCode MatConvertOrNot(Mat A, const char type[], Mat *B)
 {
@@ -224,13 +222,7 @@ static PetscErrorCode PeerSquare_Mat(Contender c, PetscLogDouble *seconds)
   PetscFunctionBegin;
   PetscCall(MatDestroy(&c->squared));
   PetscCall(PetscTime(&t0));
-  PetscCall(MatProductCreate(c->A, c->A, NULL, &c->squared));
-  PetscCall(MatProductSetType(c->squared, MATPRODUCT_AB));
-  if (c->algorithm[0]) PetscCall(MatProductSetAlgorithm(c->squared, c->algorithm));
-  PetscCall(MatProductSetFill(c->squared, PETSC_DEFAULT));
-  PetscCall(MatProductSetFromOptions(c->squared));
-  PetscCall(MatProductSymbolic(c->squared));
-  PetscCall(MatProductNumeric(c->squared));
+  PetscCall(ContenderProduct(c, MATPRODUCT_AB, c->A, c->A, &c->squared));
   PetscCall(PetscTime(&t1));
   *seconds = t1 - t0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -257,19 +249,6 @@ static PetscErrorCode PeerSquareMult_Mat(Contender c, Case *k, Vec x, Vec y)
   return MatMult(c->squared, DeviceVec(c, x), DeviceVec(c, y));
 }
 
-static PetscErrorCode DenseProduct(Contender c, PetscBool transpose)
-{
-  PetscFunctionBegin;
-  PetscCall(MatProductCreate(c->A, c->dense[0], NULL, &c->dense[1]));
-  PetscCall(MatProductSetType(c->dense[1], transpose ? MATPRODUCT_AtB : MATPRODUCT_AB));
-  if (c->algorithm[0]) PetscCall(MatProductSetAlgorithm(c->dense[1], c->algorithm));
-  PetscCall(MatProductSetFill(c->dense[1], PETSC_DEFAULT));
-  PetscCall(MatProductSetFromOptions(c->dense[1]));
-  PetscCall(MatProductSymbolic(c->dense[1]));
-  PetscCall(MatProductNumeric(c->dense[1]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PeerDense_Mat(Contender c, Case *k, PetscBool transpose, PetscLogDouble *seconds)
 {
   PetscBool      made;
@@ -278,7 +257,7 @@ static PetscErrorCode PeerDense_Mat(Contender c, Case *k, PetscBool transpose, P
 
   PetscFunctionBegin;
   PetscCall(ContenderDense(c, k, transpose, DeviceVec(c, transpose ? k->xt : k->x), &made));
-  if (made) PetscCall(DenseProduct(c, transpose));
+  if (made) PetscCall(ContenderProduct(c, transpose ? MATPRODUCT_AtB : MATPRODUCT_AB, c->A, c->dense[0], &c->dense[1]));
   PetscCall(PeerWait_Mat(c, &batch));
   batch = PetscMin(batch, BATCH_DENSE);
   PetscCall(PetscTime(&t0));

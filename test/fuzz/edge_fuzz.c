@@ -19,20 +19,14 @@ typedef struct {
 
 static uint32_t state;
 
-static size_t Random(size_t below)
-{
-  state = state * 1664525u + 1013904223u;
-  return (size_t)(state >> 8) % below;
-}
-
 static void Parse(const char *text, size_t length, int cut, Result *r)
 {
   size_t begin = 0, given = 0;
 
   *r = (Result){EDGE_MORE, NULL, malloc((length + 1) * sizeof(Edge)), 0, 0};
   while (1) {
-    const size_t left = length - begin - given, more = cut ? 1 + Random(Random(4) ? 16 : 2000) : left;
-    const size_t room = cut ? 1 + Random(8) : length + 1;
+    const size_t left = length - begin - given, more = cut ? 1 + Random(&state, Random(&state, 4) ? 16 : 2000) : left;
+    const size_t room = cut ? 1 + Random(&state, 8) : length + 1;
     size_t       count, used;
     char        *copy;
     Edge        *edges = malloc(room * sizeof(*edges));

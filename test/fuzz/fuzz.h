@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   What the fuzz targets have in common: a check that aborts, and the bytes of an input, taken one after the other. Behind the last byte there are zeros.
+   What the fuzz targets have in common: a check that aborts, the bytes of an input, taken one after the other, and numbers that seem random. Behind the last byte there are zeros.
 */
 #pragma once
 
@@ -34,6 +34,13 @@ static inline uint32_t TakeWord(Bytes *b)
   const uint32_t low = TakeByte(b);
 
   return low | TakeByte(b) << 8;
+}
+
+/* Cuts of a text: numbers that follow from a state, which the input seeds */
+static inline size_t Random(uint32_t *state, size_t below)
+{
+  *state = *state * 1664525u + 1013904223u;
+  return (size_t)(*state >> 8) % below;
 }
 
 /* An array that has exactly n entries, so that the sanitizer sees what lies outside */

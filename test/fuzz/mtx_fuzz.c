@@ -3,18 +3,8 @@
    libFuzzer target for the Matrix Market parser: whatever the bytes are, the parser must not fault, and its answer must not depend on how
    they are cut. The first four bytes seed the cuts, the rest is the file. See run.sh.
 */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "fuzz.h"
 #include "mat/io/mtxparse.h"
-
-#define CHECK(condition) \
-  do { \
-    if (!(condition)) { \
-      fprintf(stderr, "line %d: %s\n", __LINE__, #condition); \
-      abort(); \
-    } \
-  } while (0)
 
 typedef struct {
   MtxStatus status;
@@ -26,16 +16,10 @@ typedef struct {
 
 static uint32_t state;
 
-static size_t Random(size_t below)
-{
-  state = state * 1664525u + 1013904223u;
-  return (size_t)(state >> 8) % below;
-}
-
 /* How much text the next call gets; seldom much, so that the last line is often cut */
 static size_t Cut(size_t left)
 {
-  size_t n = Random(4) ? 1 + Random(16) : 1 + Random(2 * MTX_LINE_MAX);
+  size_t n = Random(&state, 4) ? 1 + Random(&state, 16) : 1 + Random(&state, 2 * MTX_LINE_MAX);
 
   return n < left ? n : left;
 }
@@ -57,7 +41,7 @@ static void Parse(const char *text, size_t length, int cut, Result *r)
 
   Allocate(r, length);
   while (1) {
-    MtxBatch b    = {r->i + r->count, r->j + r->count, r->re + r->count, r->im + r->count, cut ? 1 + Random(8) : length + 1, 0};
+    MtxBatch b    = {r->i + r->count, r->j + r->count, r->re + r->count, r->im + r->count, cut ? 1 + Random(&state, 8) : length + 1, 0};
     size_t   used = 0;
     char    *copy;
 

@@ -2,7 +2,7 @@
 /*
    The product with a vector in tile-composite on a CUDA device
 
-   The warps take the rectangles in turns, the largest ones first. It loads the entries of several steps at once, so that their latencies overlap, and adds them up in
+   The warps take the rectangles in turns, the largest ones first. A warp loads the entries of several steps at once, so that their latencies overlap, and adds them up in
    the order of steps: a lane for each row in a rectangle that lies column by column; in one that lies row by row the lanes add their sums at the end of each row.
 
    Padding has an index that is no column, and adds nothing: a NaN or an infinity in x reaches the rows it belongs to and no others.
