@@ -407,19 +407,21 @@ static PetscErrorCode CheckView(TestDiff *d)
   TestExpectError(d, PETSC_ERR_SUP, "ASCII viewer", MatBatchView(batch, viewer));
   PetscCall(PetscViewerDestroy(&viewer));
   for (int detail = 0; detail < 2; detail++) {
-    char  path[PETSC_MAX_PATH_LEN];
+    char  path[PETSC_MAX_PATH_LEN], own[PETSC_MAX_PATH_LEN + 16];
     FILE *file;
 
     PetscCall(TestTemporaryFile(path, sizeof(path)));
-    PetscCall(PetscViewerASCIIOpen(PETSC_COMM_SELF, path, &viewer));
+    PetscCall(PetscSNPrintf(own, sizeof(own), "%s.%d", path, PetscGlobalRank)); /* a batch is of one process */
+    PetscCall(PetscViewerASCIIOpen(PETSC_COMM_SELF, own, &viewer));
     PetscCall(PetscViewerPushFormat(viewer, detail ? PETSC_VIEWER_ASCII_INFO_DETAIL : PETSC_VIEWER_ASCII_INFO));
     PetscCall(MatBatchView(batch, viewer));
     PetscCall(PetscViewerPopFormat(viewer));
     PetscCall(PetscViewerDestroy(&viewer));
-    file = fopen(path, "r");
-    PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s", path);
+    file = fopen(own, "r");
+    PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s", own);
     text[fread(text, 1, sizeof(text) - 1, file)] = 0;
     (void)fclose(file);
+    (void)remove(own);
     PetscCall(TestRemoveFile(path));
     PetscCall(PetscSNPrintf(line, sizeof(line), "matrices=6, rows=%" PetscInt_FMT ", columns=%" PetscInt_FMT ", entries=%" PetscInt_FMT "\n", B.M, B.N, B.nz));
     TestExpect(d, "the sizes in a view", (PetscBool)(strstr(text, line) != NULL));
