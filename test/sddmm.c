@@ -4,26 +4,14 @@ static char help[] = "MatSDDMM(): entries of the product of two dense matrices i
 #include "testutil.h"
 #include "sys/systhreads.h"
 
-/* Row 5 and column 2 are full, every third row is empty */
-static PetscInt RowHub(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
-{
-  PetscInt n = 0;
-
-  if (i == 5) return TestRowFull(i, M, N, cols);
-  if (i % 3 == 1) return 0;
-  if (N > 2) cols[n++] = 2;
-  if (i % N > 2) cols[n++] = i % N;
-  return n;
-}
-
 static const TestShape shapes[] = {
   {"grid",                 144,  144,   TestRowGrid,   TestValueGeneral, PETSC_FALSE},
   {"blocks",               108,  108,   TestRowBlocks, TestValueGeneral, PETSC_FALSE},
-  {"hub row and column",   200,  90,    RowHub,        TestValueGeneral, PETSC_FALSE},
-  {"wide",                 12,   70000, RowHub,        TestValueGeneral, PETSC_FALSE},
+  {"hub row and column",   200,  90,    TestRowHub,    TestValueGeneral, PETSC_FALSE},
+  {"wide",                 12,   70000, TestRowHub,    TestValueGeneral, PETSC_FALSE},
   {"no entries",           30,   20,    TestRowNone,   TestValueGeneral, PETSC_FALSE},
   {"no rows",              0,    20,    TestRowNone,   TestValueGeneral, PETSC_FALSE},
-  {"all on the last rank", 90,   40,    RowHub,        TestValueGeneral, PETSC_TRUE },
+  {"all on the last rank", 90,   40,    TestRowHub,    TestValueGeneral, PETSC_TRUE },
   {"band",                 6400, 6400,  TestRowGrid,   TestValueGeneral, PETSC_FALSE}
 };
 

@@ -7,18 +7,6 @@ static char help[] = "Products of a sparse and a dense matrix, A B and A' B: sha
 
 /* ------------------------------------------------- shapes ------------------------------------------------- */
 
-/* Row 5 and column 2 are full, every third row is empty */
-static PetscInt RowHub(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
-{
-  PetscInt n = 0;
-
-  if (i == 5) return TestRowFull(i, M, N, cols);
-  if (i % 3 == 1) return 0;
-  if (N > 2) cols[n++] = 2;
-  if (i % N > 2) cols[n++] = i % N;
-  return n;
-}
-
 /* Up to three columns anywhere */
 static PetscInt RowScattered(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
 {
@@ -41,7 +29,7 @@ static PetscInt RowJump(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
 static const TestShape shapes[] = {
   {"grid",                 144,  144,   TestRowGrid,   TestValueGeneral, PETSC_FALSE},
   {"blocks",               108,  108,   TestRowBlocks, TestValueGeneral, PETSC_FALSE},
-  {"hub row and column",   200,  90,    RowHub,        TestValueGeneral, PETSC_FALSE},
+  {"hub row and column",   200,  90,    TestRowHub,    TestValueGeneral, PETSC_FALSE},
   {"wide",                 40,   70000, RowScattered,  TestValueGeneral, PETSC_FALSE},
   {"tall",                 3000, 7,     RowScattered,  TestValueGeneral, PETSC_FALSE},
   {"one column",           50,   1,     RowScattered,  TestValueGeneral, PETSC_FALSE},

@@ -258,6 +258,17 @@ PetscInt TestRowFull(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
   return N;
 }
 
+PetscInt TestRowHub(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  PetscInt n = 0;
+
+  if (i == 5) return TestRowFull(i, M, N, cols);
+  if (i % 3 == 1) return 0;
+  if (N > 2) cols[n++] = 2;
+  if (i % N > 2) cols[n++] = i % N;
+  return n;
+}
+
 PetscInt TestRowGrid(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
 {
   PetscInt n = (PetscInt)(PetscSqrtReal((PetscReal)M) + 0.5), k = 0;

@@ -100,6 +100,9 @@ PetscScalar TestValueGeneral(PetscInt i, PetscInt j);
 PetscInt TestRowNone(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);
 PetscInt TestRowFull(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);
 
+/* Row 5 and column 2 are full, every third row is empty */
+PetscInt TestRowHub(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);
+
 /* The five-point stencil on a grid of sqrt(M) by sqrt(M) points */
 PetscInt TestRowGrid(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]);
 

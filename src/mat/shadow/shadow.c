@@ -72,6 +72,19 @@ PetscErrorCode MatShadowGetPattern(Mat A, SysCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Gets the pattern and the values of a sequential matrix on the host; newer values are copied from the device */
+PetscErrorCode MatShadowGetArrays(Mat A, SysCSR *csr)
+{
+  const PetscScalar *a;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGetPattern(A, csr));
+  PetscCall(MatSeqAIJGetArrayRead(A, &a));
+  csr->a = a;
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Gets the arrays of the AIJ on the side where its products are made; *i and *j are those on the host */
 static PetscErrorCode MatShadowGetCSR(Mat A, const MatShadow *s, MatShadowCSR *csr, const PetscInt **i, const PetscInt **j)
 {

@@ -172,6 +172,7 @@ extern PetscErrorCode MatShadowSetDevice_Shadow(Mat, MatShadowDevice);
 extern PetscErrorCode MatShadowView(Mat, PetscViewer);
 extern PetscErrorCode MatShadowSetOperations(Mat);
 extern PetscErrorCode MatShadowGetPattern(Mat, SysCSR *);
+extern PetscErrorCode MatShadowGetArrays(Mat, SysCSR *);
 
 /* Gives the product and the variable blocks of A to B, which has none */
 static inline void MatShadowMoveProduct(Mat A, Mat B)

@@ -76,6 +76,22 @@ PetscErrorCode MatShadowDeviceGetCSR(Mat A, MatShadowCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The same as sizes and arrays; a matrix without entries has no arrays */
+PetscErrorCode MatShadowDeviceGetArrays(Mat A, SysCSR *csr)
+{
+  MatShadowCSR arrays = {.A = {0}, .stream = NULL};
+  SysCSR       host;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGetPattern(A, &host));
+  if (host.nz) PetscCall(MatShadowDeviceGetCSR(A, &arrays));
+  *csr    = arrays.A;
+  csr->m  = host.m;
+  csr->n  = host.n;
+  csr->nz = host.nz;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Waits for all work in the stream, before a look at the clock */
 PetscErrorCode MatShadowDeviceWait(const MatShadowCSR *csr)
 {

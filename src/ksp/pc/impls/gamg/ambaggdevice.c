@@ -41,27 +41,6 @@ PetscErrorCode AmbAggOnDevice(Mat A, PetscBool *on)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A block without entries has no arrays */
-static PetscErrorCode AmbAggDeviceGetCSR(Mat A, SysCSR *csr)
-{
-  MatShadowCSR arrays;
-  SysCSR       host;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGetPattern(A, &host));
-  csr->m  = host.m;
-  csr->n  = host.n;
-  csr->nz = host.nz;
-  csr->i = csr->j = NULL;
-  csr->a          = NULL;
-  if (!csr->nz) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowDeviceGetCSR(A, &arrays));
-  csr->i = arrays.A.i;
-  csr->j = arrays.A.j;
-  csr->a = arrays.A.a;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode AmbAggDeviceGetMatrix(const AmbAggLevel *level, AggMatrix *M, PetscBool *done)
 {
   PetscBool mpi;
@@ -78,9 +57,9 @@ PetscErrorCode AmbAggDeviceGetMatrix(const AmbAggLevel *level, AggMatrix *M, Pet
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)level->A, MATMPIAIJ, &mpi));
   if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(level->A, &d, &o, NULL));
-  PetscCall(AmbAggDeviceGetCSR(d, &M->d));
+  PetscCall(MatShadowDeviceGetArrays(d, &M->d));
   if (M->d.m && !M->d.nz) *done = PETSC_FALSE;
-  if (level->sf) PetscCall(AmbAggDeviceGetCSR(o, &M->o));
+  if (level->sf) PetscCall(MatShadowDeviceGetArrays(o, &M->o));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -366,7 +345,7 @@ PetscErrorCode AmbAggDeviceZeros(Mat A, PetscBool *zeros)
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
   if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &d, NULL, NULL));
-  PetscCall(AmbAggDeviceGetCSR(d, &csr));
+  PetscCall(MatShadowDeviceGetArrays(d, &csr));
   found = csr.m > 0;
   if (csr.nz) {
     status = AggDeviceZeros(&csr, PetscDefaultCudaStream, &found);

@@ -90,18 +90,6 @@ static PetscErrorCode AmbAggConnect(AmbAggLevel *level)
 
 /* ------------------------------------------------- matrices ------------------------------------------------- */
 
-static PetscErrorCode AmbAggGetCSR(Mat A, SysCSR *csr)
-{
-  const PetscScalar *a;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGetPattern(A, csr));
-  PetscCall(MatSeqAIJGetArrayRead(A, &a));
-  csr->a = a;
-  PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The vertices that n ascending columns belong to become ghosts, each once */
 static PetscErrorCode AmbAggMakeGhosts(AmbAggLevel *level, PetscInt n, const PetscInt columns[])
 {
@@ -295,8 +283,8 @@ static PetscErrorCode AmbAggHostGraph(AmbAggLevel *level)
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)level->A, MATMPIAIJ, &mpi));
   if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(level->A, &d, &o, NULL));
-  PetscCall(AmbAggGetCSR(d, &M.d));
-  if (level->sf) PetscCall(AmbAggGetCSR(o, &M.o));
+  PetscCall(MatShadowGetArrays(d, &M.d));
+  if (level->sf) PetscCall(MatShadowGetArrays(o, &M.o));
   PetscCall(AmbAggCheck(PETSC_COMM_SELF, AggGraphCreate(&M, SysThreads(), &level->graph), "graph"));
   if (level->symmetrize) PetscCall(AmbAggSymmetrize(level));
   if (level->sf) PetscCall((PetscErrorCode)AmbAggFetch(level, sizeof(*level->graph.diag), level->graph.diag));

@@ -35,7 +35,7 @@ static PetscErrorCode HashGEMMSequentialSymbolic(Mat C, HashGEMMProduct *p)
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceSymbolic(C, type, p, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HashGEMMGetFactors(C, HashGEMMGetCSR, factor));
+  PetscCall(HashGEMMGetFactors(C, MatShadowGetArrays, factor));
   status = SpgemmCreate(type, &factor[0], &factor[1], &factor[2], &p->options, &p->spgemm, &info);
   PetscCall(HashGEMMAgree(C, status, &info));
   SpgemmSize(type, &factor[0], &factor[1], &factor[2], &m, &n);
@@ -68,7 +68,7 @@ static PetscErrorCode HashGEMMSequentialNumeric(Mat C, HashGEMMProduct *p)
     PetscCall(HashGEMMDeviceNumeric(C, p));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(HashGEMMGetFactors(C, HashGEMMGetCSR, factor));
+  PetscCall(HashGEMMGetFactors(C, MatShadowGetArrays, factor));
   PetscCall(MatShadowGetPattern(C, &csr));
   PetscCall(MatSeqAIJGetArrayWrite(C, &a));
   status = SpgemmRevalue(p->spgemm, &factor[0], &factor[1], &factor[2], csr.i, csr.j, a);

@@ -45,7 +45,6 @@ extern PetscLogEvent MAT_HashGEMMSymbolic, MAT_HashGEMMNumeric;
 extern PetscErrorCode MatProductSymbolic_HashGEMM(Mat);
 
 /* Operands */
-extern PetscErrorCode HashGEMMGetCSR(Mat, SysCSR *);
 extern PetscErrorCode HashGEMMGetFactors(Mat, PetscErrorCode (*get)(Mat, SysCSR *), SysCSR factor[3]);
 extern PetscErrorCode HashGEMMGlance(Mat, HashGEMMSeen *);
 extern PetscErrorCode HashGEMMLook(Mat, HashGEMMSeen *, HashGEMMChange *);

@@ -32,7 +32,7 @@ PetscErrorCode HashGEMMParallelDestroy(HashGEMMParallel **parallel)
 
 /* ------------------------------------------------- local matrices ------------------------------------------------- */
 
-/* get is HashGEMMGetCSR(), or MatShadowGetPattern() if no values are needed, which may be on a device */
+/* get is MatShadowGetArrays(), or MatShadowGetPattern() if no values are needed, which may be on a device */
 static PetscErrorCode HashGEMMGetBlocks(Mat A, PetscErrorCode (*get)(Mat, SysCSR *), SysCSR block[2], PetscInt *nglobal, const PetscInt **global)
 {
   Mat d, o;
@@ -59,7 +59,7 @@ static PetscErrorCode HashGEMMMakeLeft(Mat A, PetscBool square, HashGEMMParallel
     PetscCall(HashGEMMDeviceMakeLeft(A, square, q));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(HashGEMMGetBlocks(A, HashGEMMGetCSR, block, &nglobal, &global));
+  PetscCall(HashGEMMGetBlocks(A, MatShadowGetArrays, block, &nglobal, &global));
   *left = HashGEMMRowsBorrow(&block[0]);
   if (!nglobal) PetscFunctionReturn(PETSC_SUCCESS);
   *status = HashGEMMRowsCreate(block[0].m + (square ? nglobal : 0), block[0].n + nglobal, (int64_t)block[0].i[block[0].m] + block[1].i[block[1].m], left, info);
@@ -203,7 +203,7 @@ static PetscErrorCode HashGEMMRightOwnValues(Mat B, HashGEMMParallel *q)
   const PetscInt *known;
 
   PetscFunctionBegin;
-  PetscCall(HashGEMMGetBlocks(B, HashGEMMGetCSR, block, &nknown, &known));
+  PetscCall(HashGEMMGetBlocks(B, MatShadowGetArrays, block, &nknown, &known));
   if (q->right.borrowed) q->right.a = (PetscScalar *)block[0].a;
   else HashGEMMMergeValues(block[0].m, block[0].i, block[0].a, block[1].i, block[1].a, q->right.a);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -390,7 +390,7 @@ static PetscErrorCode HashGEMMMakeBlock(PetscInt m, PetscInt n, const PetscInt l
   PetscCall(MatSetSizes(*B, m, n, m, n));
   PetscCall(MatSetType(*B, MATSEQAIJ));
   PetscCall(MatSeqAIJSetPreallocation(*B, 0, lengths));
-  PetscCall(HashGEMMGetCSR(*B, csr));
+  PetscCall(MatShadowGetArrays(*B, csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,20 +6,7 @@
 
 /* ------------------------------------------------- operands ------------------------------------------------- */
 
-/* Pattern and values; newer values are copied from the device */
-PetscErrorCode HashGEMMGetCSR(Mat A, SysCSR *csr)
-{
-  const PetscScalar *a;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGetPattern(A, csr));
-  PetscCall(MatSeqAIJGetArrayRead(A, &a));
-  csr->a = a;
-  PetscCall(MatSeqAIJRestoreArrayRead(A, &a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* All operands of C, by HashGEMMGetCSR() or by HashGEMMDeviceGetCSR() */
+/* All operands of C, by MatShadowGetArrays() or by HashGEMMDeviceGetCSR() */
 PetscErrorCode HashGEMMGetFactors(Mat C, PetscErrorCode (*get)(Mat, SysCSR *), SysCSR factor[3])
 {
   Mat operand[3];

@@ -197,7 +197,7 @@ static PetscErrorCode SddmmOnHost(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O,
   if (D2 == D1) right = left;
   else PetscCall(MatDenseGetArrayRead(D2, &right));
   for (int k = 0; k < 2 && s[k]; k++) {
-    PetscCall(SpmmGetCSR(s[k], &csr[k]));
+    PetscCall(MatShadowGetArrays(s[k], &csr[k]));
     term[k] = (SpmmTerm){.i = csr[k].i, .j = csr[k].j, .a = (const SysReal *)csr[k].a, .n = D2->rmap->n, .ring = w->ring, .ld = ldr, .panel = k ? w->ghost.a : w->panel.a};
     PetscCall(MatSeqAIJGetArrayWrite(o[k], &values[k]));
     if (!K) PetscCall(PetscArrayzero(values[k], csr[k].nz));

@@ -15,8 +15,8 @@ static PetscErrorCode SddmmOnDeviceCreate(const Mat s[2], const Mat o[2], SpmmOn
   for (int k = 0; k < 2 && s[k]; k++) {
     SysCSR csr, result, pattern;
 
-    PetscCall(SpmmOnDeviceGetCSR(s[k], &csr));
-    PetscCall(SpmmOnDeviceGetCSR(o[k], &result));
+    PetscCall(MatShadowDeviceGetArrays(s[k], &csr));
+    PetscCall(MatShadowDeviceGetArrays(o[k], &result));
     PetscCall(MatShadowGetPattern(s[k], &pattern));
     if (csr.nz) PetscCall(SpmmOnDeviceCheck(SddmmDeviceCreate(&csr, pattern.i, &(*device)->block[k], PetscDefaultCudaStream), done));
   }
@@ -97,7 +97,7 @@ PetscErrorCode SddmmOnDeviceMult(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O, 
   if (D2 == D1) dense[1] = dense[0];
   else PetscCall(SpmmArrayGetRead(D2, &dense[1]));
   for (int k = 0; k < 2 && s[k]; k++) {
-    PetscCall(SpmmOnDeviceGetCSR(s[k], &csr[k]));
+    PetscCall(MatShadowDeviceGetArrays(s[k], &csr[k]));
     if (csr[k].nz) PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(o[k], &values[k]));
     if (csr[k].nz && !K) PetscCallCUDA(cudaMemsetAsync(values[k], 0, (size_t)csr[k].nz * sizeof(*values[k]), PetscDefaultCudaStream));
   }

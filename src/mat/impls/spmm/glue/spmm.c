@@ -27,18 +27,6 @@ PetscErrorCode SpmmGetBlocks(Mat A, Mat block[2], const PetscInt **garray)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SpmmGetCSR(Mat block, SysCSR *csr)
-{
-  const PetscScalar *a;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGetPattern(block, csr));
-  PetscCall(MatSeqAIJGetArrayRead(block, &a));
-  csr->a = a;
-  PetscCall(MatSeqAIJRestoreArrayRead(block, &a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode SpmmLook(Mat A, SpmmSeen *seen)
 {
   Mat             block[2];

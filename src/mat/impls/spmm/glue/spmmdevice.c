@@ -52,21 +52,6 @@ PetscErrorCode SpmmOnDeviceReset(SpmmOnDevice **device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SpmmOnDeviceGetCSR(Mat block, SysCSR *csr)
-{
-  MatShadowCSR arrays = {.A = {0}, .stream = NULL};
-  SysCSR       host;
-
-  PetscFunctionBegin;
-  PetscCall(MatShadowGetPattern(block, &host));
-  if (host.nz) PetscCall(MatShadowDeviceGetCSR(block, &arrays));
-  *csr    = arrays.A;
-  csr->m  = host.m;
-  csr->n  = host.n;
-  csr->nz = host.nz;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Makes room for what other processes add to the n rows of A^T B */
 static PetscErrorCode SpmmOnDeviceSlots(PetscInt n, const PetscInt degree[], int width, SpmmOnDevice *d, PetscBool *done)
 {
@@ -110,7 +95,7 @@ PetscErrorCode SpmmOnDeviceMake(PetscBool transpose, const Mat block[2], const P
   *done     = PETSC_TRUE;
   (void)SpmmDevicePanelColumns(C->cmap->N, &width);
   for (int k = 0; k < 2 && block[k]; k++) {
-    PetscCall(SpmmOnDeviceGetCSR(block[k], &csr[k]));
+    PetscCall(MatShadowDeviceGetArrays(block[k], &csr[k]));
     PetscCall(MatShadowGetPattern(block[k], &pattern));
     if (csr[k].nz && *done) PetscCall(SpmmOnDeviceCheck(SpmmDeviceCreate(&csr[k], pattern.i, transpose, width, &d->block[k], PetscDefaultCudaStream), done));
     if (csr[k].nz && *done && !transpose && !block[1]) PetscCall(SpmmOnDeviceTile(block[k], &csr[k], &pattern, width, d->block[k], done));
@@ -232,7 +217,7 @@ PetscErrorCode SpmmOnDeviceMult(PetscBool transpose, Mat A, Mat B, Mat C, const 
 
   PetscFunctionBegin;
   PetscCall(SpmmGetBlocks(A, block, &garray));
-  for (int k = 0; k < 2 && block[k]; k++) PetscCall(SpmmOnDeviceGetCSR(block[k], &csr[k]));
+  for (int k = 0; k < 2 && block[k]; k++) PetscCall(MatShadowDeviceGetArrays(block[k], &csr[k]));
   PetscCall(SpmmArrayGetLayout(B, &b));
   PetscCall(SpmmArrayGetLayout(C, &c));
   ncol = SpmmDevicePanelColumns(K, &width);

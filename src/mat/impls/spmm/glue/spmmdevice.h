@@ -24,9 +24,6 @@ extern PetscErrorCode SpmmOnDeviceCheck(SysStatus, PetscBool *done);
 /* Sees to it that there is memory for so many numbers. *done becomes PETSC_FALSE if memory is short. */
 extern PetscErrorCode SpmmOnDeviceReserve(size_t numbers, SpmmMemory *, PetscBool *done);
 
-/* The arrays of a block on the device; a block without entries has none */
-extern PetscErrorCode SpmmOnDeviceGetCSR(Mat block, SysCSR *);
-
 /* The local array of a dense matrix, on the device or on the host */
 typedef struct {
   PetscBool    device;

@@ -107,7 +107,7 @@ PetscErrorCode SpmmHostMult(PetscBool transpose, Mat A, Mat B, Mat C, const Spmm
   for (int k = 0; k < 2 && block[k]; k++) {
     const SpmmTransposed *T = &h->transposed[k];
 
-    PetscCall(SpmmGetCSR(block[k], &csr[k]));
+    PetscCall(MatShadowGetArrays(block[k], &csr[k]));
     term[k]       = (SpmmTerm){.i = csr[k].i, .j = csr[k].j, .a = (const SysReal *)csr[k].a, .n = B->rmap->n, .ring = h->ring, .ld = ldb, .panel = k && !transpose ? h->ghost.a : h->panel.a};
     term[k].place = transpose ? T->place : NULL;
     if (transpose) {
