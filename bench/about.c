@@ -62,7 +62,7 @@ PetscErrorCode AboutJSON(FILE *f, const About *about)
   PetscFunctionBegin;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(names); k++) {
     fprintf(f, "\"%s\": ", names[k]);
-    PetscCall(ReportJSONString(f, texts[k]));
+    PetscCall(JSONString(f, texts[k]));
     fprintf(f, ", ");
   }
   fprintf(f, "\"load\": %.2f", about->load);

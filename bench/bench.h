@@ -19,12 +19,13 @@ typedef struct {
 } Rows;
 
 PETSC_INTERN PetscErrorCode InputCreateMat(MPI_Comm, const char[], Mat *);
-PETSC_INTERN PetscErrorCode VecFill(Vec, PetscInt64 seed);
-PETSC_INTERN PetscErrorCode FiguresPrint(Mat, char[], size_t);
-PETSC_INTERN PetscErrorCode FormatBegin(Mat, const char type[], Mat *);
-PETSC_INTERN PetscErrorCode FormatEnd(Mat, Mat *);
 PETSC_INTERN PetscErrorCode RowsGet(Mat, Rows *);
 PETSC_INTERN PetscErrorCode RowsRestore(Rows *);
+PETSC_INTERN PetscErrorCode VecFill(Vec, PetscInt64 seed);
+PETSC_INTERN PetscErrorCode FormatBegin(Mat, const char type[], Mat *);
+PETSC_INTERN PetscErrorCode FormatEnd(Mat, Mat *);
+PETSC_INTERN PetscErrorCode FiguresPrint(Mat, char[], size_t);
+PETSC_INTERN PetscErrorCode JSONString(FILE *, const char[]);
 
 #define SHAPE_CLASSES 64
 
@@ -243,7 +244,6 @@ PETSC_INTERN PetscErrorCode ReportCSV(FILE *, const Machine *, PetscInt n, const
 PETSC_INTERN PetscErrorCode ReportJSON(MPI_Comm, const char[], const Machine *, PetscInt n, const Result[]);
 PETSC_INTERN PetscErrorCode ReportOpen(MPI_Comm, const char[], FILE **);
 PETSC_INTERN PetscErrorCode ReportClose(const char[], PetscBool, FILE *);
-PETSC_INTERN PetscErrorCode ReportJSONString(FILE *, const char[]);
 
 /* Results of an earlier run */
 PETSC_INTERN PetscErrorCode CompareCSV(MPI_Comm, const char[], const Machine *, PetscInt n, const Result[]);

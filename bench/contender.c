@@ -47,6 +47,13 @@ PetscErrorCode VecTransfer(Vec from, Vec to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode ContenderDestroyPair(Contender c)
+{
+  PetscFunctionBegin;
+  for (int f = 0; f < 3; f++) PetscCall(MatDestroy(&c->pair[f]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ContenderProduct(Contender c, MatProductType type, Mat A, Mat B, Mat *C)
 {
   PetscFunctionBegin;

@@ -15,53 +15,12 @@ typedef struct {
 
 #define STORED 16 /* formats, at most */
 
-/* The figures of the format that are not 0, with their names */
-PetscErrorCode FiguresPrint(Mat A, char text[], size_t size)
-{
-  const char    *name;
-  PetscLogDouble value;
-
-  PetscFunctionBegin;
-  text[0] = 0;
-  for (PetscInt k = 0;; k++) {
-    char one[64];
-
-    PetscCall(MatShadowGetFigureAt(A, k, &name, &value));
-    if (!name) break;
-    if (!(value > 0)) continue;
-    PetscCall(PetscSNPrintf(one, sizeof(one), "%s%s %.0f", text[0] ? ", " : "", name, value));
-    PetscCall(PetscStrlcat(text, one, size));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Gives freed memory back to the system. Open MPI tells malloc() to keep it, and the next step needs other sizes. */
 static void MemoryReturn(void)
 {
 #if defined(__GLIBC__)
   (void)malloc_trim(0);
 #endif
-}
-
-/* Makes the matrix one of another type until FormatEnd(). On the host no copy is made, since a large matrix fits the memory only once or twice. On a GPU the copy goes there. */
-PetscErrorCode FormatBegin(Mat A, const char type[], Mat *B)
-{
-  PetscFunctionBegin;
-  *B = A;
-  if (PetscDefined(HAVE_CUDA)) PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, B));
-  else {
-    PetscCall(PetscObjectReference((PetscObject)A));
-    PetscCall(MatConvert(A, type, MAT_INPLACE_MATRIX, B));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode FormatEnd(Mat A, Mat *B)
-{
-  PetscFunctionBegin;
-  if (*B == A) PetscCall(MatConvert(A, MATAIJ, MAT_INPLACE_MATRIX, &A));
-  PetscCall(MatDestroy(B));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Converts the matrix, even if the format brings no gain, and gets the figures of the format */
@@ -120,14 +79,14 @@ static PetscErrorCode InfoJSON(FILE *f, const char name[], const Shape *s, int n
 {
   PetscFunctionBegin;
   fprintf(f, "  {\"matrix\": ");
-  PetscCall(ReportJSONString(f, name));
+  PetscCall(JSONString(f, name));
   fprintf(f, ", \"rows\": %" PetscInt_FMT ", \"cols\": %" PetscInt_FMT ", \"nonzeros\": %.0f, \"symmetric\": %s, \"pattern_symmetric\": %s, \"fem_like\": %s,\n", s->M, s->N, s->nonzeros, s->symmetric ? "true" : "false", s->pattern_symmetric ? "true" : "false", s->fem_like ? "true" : "false");
   fprintf(f, "   \"row_min\": %" PetscInt_FMT ", \"row_max\": %" PetscInt_FMT ", \"row_mean\": %.6g, \"empty_rows\": %" PetscInt_FMT ", \"bandwidth\": %" PetscInt_FMT ", \"mean_distance\": %.6g, \"dominant_rows\": %.0f,\n   \"nonzeros_in_runs\": [", s->row_min, s->row_max, s->row_mean, s->empty_rows, s->bandwidth, s->distance, s->dominant);
   for (int k = 1; k <= 10; k++) fprintf(f, "%s%.0f", k > 1 ? ", " : "", s->run[k]);
   fprintf(f, "],\n   \"formats\": [");
   for (int k = 0; k < n; k++) {
     fprintf(f, "%s{\"format\": \"%s\", \"bytes\": %.0f, \"note\": ", k ? ", " : "", stored[k].format, stored[k].bytes);
-    PetscCall(ReportJSONString(f, stored[k].note));
+    PetscCall(JSONString(f, stored[k].note));
     if (stored[k].model > 0) fprintf(f, ", \"bytes_model\": %.0f", stored[k].model);
     if (stored[k].values > 0) fprintf(f, ", \"stored_values\": %.0f", stored[k].values);
     fprintf(f, "}");

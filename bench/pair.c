@@ -138,13 +138,6 @@ static PetscErrorCode ContenderFactorsOfPair(Contender c, Case *k, const Pair *p
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ContenderDestroyPair(Contender c)
-{
-  PetscFunctionBegin;
-  for (int f = 0; f < 3; f++) PetscCall(MatDestroy(&c->pair[f]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PairOnce(Contender c, Case *k, PetscLogDouble *seconds)
 {
   PetscLogDouble t0, t1;

@@ -170,19 +170,6 @@ PetscErrorCode ReportCSV(FILE *f, const Machine *m, PetscInt n, const Result res
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ReportJSONString(FILE *f, const char text[])
-{
-  PetscFunctionBegin;
-  fputc('"', f);
-  for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-    if (*p == '"' || *p == '\\') fprintf(f, "\\%c", *p);
-    else if (*p < 0x20) fprintf(f, "\\u%04x", *p);
-    else fputc(*p, f);
-  }
-  fputc('"', f);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode ReportJSON(MPI_Comm comm, const char name[], const Machine *m, PetscInt n, const Result results[])
 {
   FILE *f;
@@ -197,11 +184,11 @@ PetscErrorCode ReportJSON(MPI_Comm comm, const char name[], const Machine *m, Pe
     const Result *r = &results[i];
 
     fprintf(f, "%s\n    {\"matrix\": ", i ? "," : "");
-    PetscCall(ReportJSONString(f, r->matrix));
+    PetscCall(JSONString(f, r->matrix));
     fprintf(f, ", \"rows\": %" PetscInt_FMT ", \"cols\": %" PetscInt_FMT ", \"nonzeros\": %.0f, \"fem_like\": %s, \"op\": \"%s\", \"type\": ", r->rows, r->cols, r->nonzeros, r->fem_like ? "true" : "false", r->op);
-    PetscCall(ReportJSONString(f, r->type));
+    PetscCall(JSONString(f, r->type));
     fprintf(f, ", \"status\": \"%s\", \"note\": ", r->status);
-    PetscCall(ReportJSONString(f, r->reps ? r->note : r->absent));
+    PetscCall(JSONString(f, r->reps ? r->note : r->absent));
     if (r->reps) {
       fprintf(f, ", \"reps\": %" PetscInt_FMT ", \"median_s\": %.9g, \"min_s\": %.9g, \"error\": %.3g", r->reps, r->median, r->least, (double)r->error);
       if (r->flops > 0) fprintf(f, ", \"flops_per_s\": %.6g", r->flops);
