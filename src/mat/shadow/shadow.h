@@ -171,6 +171,7 @@ extern PetscErrorCode MatConvertFrom_Shadow(Mat, MatType, MatReuse, Mat *);
 extern PetscErrorCode MatShadowSetDevice_Shadow(Mat, MatShadowDevice);
 extern PetscErrorCode MatShadowView(Mat, PetscViewer);
 extern PetscErrorCode MatShadowSetOperations(Mat);
+extern void           MatShadowSetDestroy(Mat);
 extern PetscErrorCode MatShadowGetPattern(Mat, SysCSR *);
 
 /* Gives the product and the variable blocks of A to B, which has none */
