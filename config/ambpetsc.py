@@ -149,7 +149,9 @@ def installed(log):
                 yield prefix, ""
             else:
                 yield os.path.split(prefix.rstrip("/"))
-    for header in ["/usr/lib/petsc/include/petscversion.h"] + sorted(glob.glob("/usr/lib/petscdir/petsc*/*/include/petscversion.h"), reverse=True):
+    packaged = glob.glob("/usr/lib/petscdir/petsc*/*/include/petscversion.h")
+    # the newest first; 64-bit indices last, for those who did not ask for them
+    for header in ["/usr/lib/petsc/include/petscversion.h"] + sorted(packaged, key=lambda path: ("/petsc64" not in path, path), reverse=True):
         if os.path.exists(header):
             yield os.path.realpath(os.path.dirname(os.path.dirname(header))), ""
 

@@ -247,6 +247,92 @@ static PetscErrorCode SetTypesOfPETSc(TestDiff *d, const MatType types[], PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#define DERIVED 9
+
+/* Matrices that PETSc makes of others; of a matrix of several processes some are sequential */
+static PetscErrorCode Derive(Mat A, PetscInt which, Mat *B)
+{
+  PetscInt begin, end;
+  MatType  type;
+  Mat     *C, T;
+  IS       is;
+
+  PetscFunctionBeginUser;
+  *B = NULL;
+  switch (which) {
+  case 0:
+    PetscCall(ISCreateStride(PETSC_COMM_SELF, grid.M / 2, 0, 1, &is));
+    PetscCall(MatCreateSubMatrices(A, 1, &is, &is, MAT_INITIAL_MATRIX, &C));
+    *B = C[0];
+    PetscCall(PetscObjectReference((PetscObject)*B));
+    PetscCall(MatDestroySubMatrices(1, &C));
+    PetscCall(ISDestroy(&is));
+    break;
+  case 1:
+    PetscCall(MatGetOwnershipRange(A, &begin, &end));
+    PetscCall(ISCreateStride(PETSC_COMM_WORLD, (end - begin) / 2, begin, 1, &is));
+    PetscCall(MatCreateSubMatrix(A, is, is, MAT_INITIAL_MATRIX, B));
+    PetscCall(ISDestroy(&is));
+    break;
+  case 2:
+    PetscCall(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, B));
+    break;
+  case 3:
+    PetscCall(MatGetDiagonalBlock(A, &T));
+    PetscCall(MatDuplicate(T, MAT_COPY_VALUES, B));
+    break;
+  case 4:
+    PetscCall(MatGetType(A, &type));
+    PetscCall(MatConvert(A, MATDENSE, MAT_INITIAL_MATRIX, &T));
+    PetscCall(MatConvert(T, type, MAT_INITIAL_MATRIX, B));
+    PetscCall(MatDestroy(&T));
+    break;
+  case 5:
+    PetscCall(MatTranspose(A, MAT_INITIAL_MATRIX, B));
+    break;
+  case 6:
+    PetscCall(MatMatMult(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, B));
+    break;
+  case 7:
+    PetscCall(MatCreateRedundantMatrix(A, 0, PETSC_COMM_SELF, MAT_INITIAL_MATRIX, B));
+    break;
+  case 8:
+    PetscCall(ISCreateStride(PETSC_COMM_SELF, grid.M, 0, 1, &is));
+    PetscCall(MatCreateSubMatrices(A, 1, &is, &is, MAT_INITIAL_MATRIX, &C));
+    PetscCall(MatDuplicate(C[0], MAT_COPY_VALUES, B));
+    PetscCall(MatDestroySubMatrices(1, &C));
+    PetscCall(ISDestroy(&is));
+    break;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same of matrices that PETSc makes of others: functions are those of a new matrix, and setters do nothing */
+static PetscErrorCode SetTypeDerived(TestDiff *d)
+{
+  PetscInt m, n;
+  Mat      A, B, R;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(&grid, NULL, &A));
+  for (PetscInt which = 0; which < DERIVED; which++) {
+    PetscCall(Derive(A, which, &B));
+    PetscCall(MatSetType(B, MATBAIJ));
+    PetscCall(MatGetLocalSize(B, &m, &n));
+    PetscCall(MatCreate(PetscObjectComm((PetscObject)B), &R));
+    PetscCall(MatSetSizes(R, m, n, PETSC_DETERMINE, PETSC_DETERMINE));
+    PetscCall(MatSetType(R, MATBAIJ));
+    PetscCall(DiffComposed(d, B, R));
+    PetscCall(DiffComposed(d, R, B));
+    PetscCall(MatShadowSetTune(B, MAT_SHADOW_TUNE_OFF));
+    PetscCall(MatShadowSetKeepAIJ(B, PETSC_FALSE));
+    PetscCall(MatAMBSetBlockSize(B, 3));
+    PetscCall(TestPairDestroy(&B, &R));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* MatSetType() with the name of AIJ does nothing to a matrix of this name */
 static PetscErrorCode SetTypePETSc(TestDiff *d)
 {
@@ -422,23 +508,24 @@ static PetscErrorCode FromTranspose(TestDiff *d)
 }
 
 static const TestCase tests[] = {
-  {"to aij",                        ToAIJ         },
-  {"from aij",                      FromAIJ       },
-  {"to itself",                     ToItself      },
-  {"in place, there and back",      InPlace       },
-  {"MatSetType with the same type", SetTypeAgain  },
-  {"MatSetType with another type",  SetTypeOther  },
-  {"MatSetType with PETSc's types", SetTypePETSc  },
-  {"through dense",                 ThroughDense  },
-  {"through baij",                  ThroughBAIJ   },
-  {"through is",                    ThroughIS     },
-  {"through sell",                  ThroughSELL   },
-  {"through aijperm",               ThroughAIJPERM},
-  {"to sbaij",                      ToSBAIJ       },
-  {"to mpiadj",                     ToMPIAdj      },
-  {"from nest",                     FromNest      },
-  {"from products alone",           FromTranspose },
-  {NULL,                            NULL          }
+  {"to aij",                         ToAIJ         },
+  {"from aij",                       FromAIJ       },
+  {"to itself",                      ToItself      },
+  {"in place, there and back",       InPlace       },
+  {"MatSetType with the same type",  SetTypeAgain  },
+  {"MatSetType with another type",   SetTypeOther  },
+  {"MatSetType with PETSc's types",  SetTypePETSc  },
+  {"MatSetType of derived matrices", SetTypeDerived},
+  {"through dense",                  ThroughDense  },
+  {"through baij",                   ThroughBAIJ   },
+  {"through is",                     ThroughIS     },
+  {"through sell",                   ThroughSELL   },
+  {"through aijperm",                ThroughAIJPERM},
+  {"to sbaij",                       ToSBAIJ       },
+  {"to mpiadj",                      ToMPIAdj      },
+  {"from nest",                      FromNest      },
+  {"from products alone",            FromTranspose },
+  {NULL,                             NULL          }
 };
 
 /* Of packages that PETSc may lack */

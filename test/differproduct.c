@@ -79,11 +79,13 @@ static PetscErrorCode Call(const Kind *kind, Mat M[3], MatReuse reuse, Mat *C)
   return TestProductCall(&p, &o, reuse, C);
 }
 
-/* Some of PETSc's algorithms leave MAT_NO_OFF_PROC_ENTRIES on. The columns of its A B^T on one process have the block size of B's columns before 3.26. */
+/* Some of PETSc's algorithms leave MAT_NO_OFF_PROC_ENTRIES on, and count the times that their buffer for the pattern grew as allocations of MatSetValues(), which MatView()
+   prints. The columns of its A B^T on one process have the block size of B's columns before 3.26. */
 static PetscErrorCode Excuse(DifferStep *s, const Kind *kind, Mat M[3], Mat C)
 {
   PetscFunctionBeginUser;
   PetscCall(MatSetOption(C, MAT_NO_OFF_PROC_ENTRIES, PETSC_FALSE));
+  C->info.mallocs = 0;
   if (kind->type == MATPRODUCT_ABt && DifferIsAIJ(C)) PetscCall(MatSetBlockSizes(C, PetscAbs(M[0]->rmap->bs), PetscAbs(M[1]->rmap->bs)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -280,7 +282,7 @@ static PetscErrorCode ByAlgorithm(DifferStep *s)
   PetscCall(MatProductSetFromOptions(C));
   PetscCall(MatProductSymbolic(C));
   PetscCall(MatProductNumeric(C));
-  PetscCall(MatSetOption(C, MAT_NO_OFF_PROC_ENTRIES, PETSC_FALSE));
+  PetscCall(Excuse(s, &kinds[0], NULL, C));
   DifferRound(s, Scale(s, 2, MATPRODUCT_AB));
   PetscCall(DifferGive(s, DifferIsOurs(s, 0), C));
   PetscFunctionReturn(PETSC_SUCCESS);

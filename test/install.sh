@@ -51,6 +51,20 @@ else
   echo "skip configure: only what is missing is asked for: there is no dpkg-query"
 fi
 
+expect "configure: 64-bit indices only for those who ask" 0 "^petsc3.19 petsc3.18 petsc64-3.19$" "$python" - <<'END'
+import glob
+import os
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, "config")
+import ambpetsc
+from ambsys import Log
+glob.glob = lambda pattern: [pattern.replace("petsc*", name).replace("*", "complex") for name in ("petsc3.18", "petsc64-3.19", "petsc3.19")]
+ambpetsc.shutil.which = lambda name: None
+os.path.exists = lambda path: "complex" in path
+print(" ".join(folder.split("/")[-2] for folder, arch in ambpetsc.installed(Log("build/install.log"))))
+END
+
 # ------------------------------------------------- make install -------------------------------------------------
 
 cd "$root" || exit 1

@@ -475,6 +475,38 @@ static PetscErrorCode CheckDefault(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Block sizes and flags of results are those of AIJ's, on one process also those of a matrix of several processes and a sequential dense one */
+static PetscErrorCode CheckTraits(TestDiff *d)
+{
+  static const PetscInt widths[] = {1, 4, 12};
+  PetscInt              m, n, rbs[2], cbs[2];
+  Mat                   A, B, C[2];
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < 12; k++) {
+    const PetscBool transpose = (PetscBool)(k % 2), mpi = (PetscBool)(k / 2 % 2);
+
+    for (int ref = 0; ref < 2; ref++) {
+      char type[64] = MATMPIAIJ;
+
+      PetscCall(TestShapeCreate(&shapes[1], ref ? "ref_" : NULL, &A));
+      PetscCall(MatSetBlockSizes(A, 3, 3));
+      if (!ref) PetscCall(TestTypeFull(2, type, sizeof(type)));
+      if (mpi) PetscCall(MatConvert(A, type, MAT_INPLACE_MATRIX, &A));
+      PetscCall(MatGetLocalSize(A, &m, &n));
+      PetscCall(TestDenseCreate(transpose ? m : n, widths[k / 4], 0, DenseGeneral, &B));
+      PetscCall(Multiply(transpose, A, B, MAT_INITIAL_MATRIX, &C[ref]));
+      PetscCall(MatGetBlockSizes(C[ref], &rbs[ref], &cbs[ref]));
+      PetscCall(MatDestroy(&A));
+      PetscCall(MatDestroy(&B));
+    }
+    TestExpect(d, "block sizes", (PetscBool)(rbs[0] == rbs[1] && cbs[0] == cbs[1]));
+    TestExpect(d, "MAT_NO_OFF_PROC_ENTRIES", (PetscBool)(C[0]->nooffprocentries == C[1]->nooffprocentries));
+    PetscCall(TestPairDestroy(&C[0], &C[1]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   const TestCase tests[] = {
@@ -484,6 +516,7 @@ int main(int argc, char **argv)
     {"operands bound to the CPU",    CheckBound    },
     {"the same bits",                CheckBits     },
     {"triple products",              CheckTriple   },
+    {"block sizes and flags",        CheckTraits   },
     {"errors",                       CheckErrors   },
     {"PETSc's algorithm",            CheckDefault  },
     {NULL,                           NULL          }

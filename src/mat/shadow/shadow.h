@@ -171,6 +171,7 @@ extern PetscErrorCode MatConvertFrom_Shadow(Mat, MatType, MatReuse, Mat *);
 extern PetscErrorCode MatShadowSetDevice_Shadow(Mat, MatShadowDevice);
 extern PetscErrorCode MatShadowView(Mat, PetscViewer);
 extern PetscErrorCode MatShadowSetOperations(Mat);
+extern void           MatShadowSetDestroy(Mat);
 extern PetscErrorCode MatShadowGetPattern(Mat, SysCSR *);
 extern PetscErrorCode MatShadowGetArrays(Mat, SysCSR *);
 

@@ -99,7 +99,8 @@ static PetscErrorCode MatAssemblyEnd_AIJ_Shadow(Mat A, MatAssemblyType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The constructor may have made the matrix another type already, for an option such as -mat_seqaij_type */
+/* The constructor may have made the matrix another type already, for an option such as -mat_seqaij_type. MatCreateSubMatrices() puts a destroy of its own in front of the one
+   that it finds before the assembly. */
 static PetscErrorCode MatShadowForAIJCreate(Mat A, MatType type, PetscErrorCode (*create)(Mat))
 {
   PetscBool plain;
@@ -107,7 +108,9 @@ static PetscErrorCode MatShadowForAIJCreate(Mat A, MatType type, PetscErrorCode 
   PetscFunctionBegin;
   PetscCall((*create)(A));
   PetscCall(PetscObjectTypeCompare((PetscObject)A, type, &plain));
-  if (plain) A->ops->assemblyend = MatAssemblyEnd_AIJ_Shadow;
+  if (!plain) PetscFunctionReturn(PETSC_SUCCESS);
+  A->ops->assemblyend = MatAssemblyEnd_AIJ_Shadow;
+  MatShadowSetDestroy(A);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -483,10 +483,16 @@ static PetscErrorCode MatDestroy_MPIShadow(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Puts the destroy of a matrix with a shadow on the host in the place of PETSc's; not of that of a sub-matrix, which calls the one that it found */
+void MatShadowSetDestroy(Mat A)
+{
+  if (A->ops->destroy == MatShadowBaseSeq.destroy) A->ops->destroy = MatDestroy_SeqShadow;
+  else if (A->ops->destroy == MatShadowBaseMPI.destroy) A->ops->destroy = MatDestroy_MPIShadow;
+}
+
 PetscErrorCode MatShadowSetOperations(Mat A)
 {
-  const PetscBool       seq  = (PetscBool)(strncmp(((PetscObject)A)->type_name, MATSEQAIJ, strlen(MATSEQAIJ)) == 0);
-  const struct _MatOps *base = MatShadowBase(A);
+  const PetscBool seq = (PetscBool)(strncmp(((PetscObject)A)->type_name, MATSEQAIJ, strlen(MATSEQAIJ)) == 0);
 
   A->ops->view             = MatShadowView;
   A->ops->duplicate        = MatDuplicate_Shadow;
@@ -498,7 +504,7 @@ PetscErrorCode MatShadowSetOperations(Mat A)
   A->ops->assemblyend      = MatAssemblyEnd_Shadow;
   if (MatShadowProductsOfMatrices) A->ops->productsetfromoptions = MatShadowProductsOfMatrices->setfromoptions;
   if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowCUSPARSESetOperations(A, seq));
-  else if (A->ops->destroy == base->destroy) A->ops->destroy = seq ? MatDestroy_SeqShadow : MatDestroy_MPIShadow; /* PETSc's for a sub-matrix calls the one before */
+  else MatShadowSetDestroy(A);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -104,9 +104,8 @@ static PetscErrorCode HashGEMMAsk(Mat B, PetscInt nrow, const PetscInt rows[], c
 {
   const PetscInt     m = (PetscInt)block[0].m, nz = block[0].i[m] + block[1].i[m];
   PetscInt          *here, *there, *global;
-  const PetscInt    *begin, *row;
+  const PetscInt    *degree;
   const PetscSFNode *remote;
-  PetscMPIInt        nrank;
   PetscSF            sf;
 
   PetscFunctionBegin;
@@ -115,10 +114,10 @@ static PetscErrorCode HashGEMMAsk(Mat B, PetscInt nrow, const PetscInt rows[], c
   PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)B), &sf));
   PetscCall(PetscSFSetGraphLayout(sf, B->rmap, nrow, NULL, PETSC_OWN_POINTER, rows));
   PetscCall(PetscSFSetUp(sf));
-  PetscCall(PetscSFGetLeafRanks(sf, &nrank, NULL, &begin, &row));
-  for (PetscInt k = 0; k < begin[nrank]; k++) {
-    const PetscInt r = row[k];
-
+  PetscCall(PetscSFComputeDegreeBegin(sf, &degree));
+  PetscCall(PetscSFComputeDegreeEnd(sf, &degree));
+  for (PetscInt r = 0; r < m; r++) {
+    if (!degree[r]) continue;
     here[2 * r]     = block[0].i[r] + block[1].i[r];
     here[2 * r + 1] = block[0].i[r + 1] + block[1].i[r + 1];
     HashGEMMMergeColumns(1, block[0].i + r, block[0].j, block[1].i + r, block[1].j, B->cmap->rstart, 0, known, global + here[2 * r]);

@@ -200,15 +200,18 @@ static PetscErrorCode MatProductNumeric_Spmm(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The result gets sizes and type as PETSc gives it these: on one process a new result is on the device if A is, whatever B is */
+/* The result gets sizes and type as PETSc gives it these: on one process a new result is on the device if A is, whatever B is. Block sizes and the flag come from PETSc's
+   product A B of matrices of several processes; a product with a transposed one, or of such a matrix on one process with a sequential dense one, gets none. */
 static PetscErrorCode SpmmInherit(PetscBool transpose, Mat A, Mat B, Mat C)
 {
   const PetscLayout rows = transpose ? A->cmap : A->rmap;
-  PetscBool         dense, mpi, device, likeb;
+  PetscBool         dense, mpi, both, device, likeb;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)C, &dense, MATSEQDENSE, MATMPIDENSE, ""));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)B, MATMPIDENSE, &both));
+  both = (PetscBool)(mpi && both);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &likeb, MATSEQDENSECUDA, MATMPIDENSECUDA, ""));
   device = (PetscBool)(!mpi && MatShadowValuesOnDevice(A));
   likeb  = (PetscBool)(likeb || !device);
@@ -217,13 +220,13 @@ static PetscErrorCode SpmmInherit(PetscBool transpose, Mat A, Mat B, Mat C)
     PetscCall(MatSetType(C, likeb ? ((PetscObject)B)->type_name : MATSEQDENSECUDA));
     if (likeb) PetscCall(MatSetVecType(C, B->defaultvectype));
   }
-  if ((mpi || device) && !transpose) PetscCall(MatSetBlockSizesFromMats(C, A, B));
+  if ((both || device) && !transpose) PetscCall(MatSetBlockSizesFromMats(C, A, B));
   else if (device) {
     if (A->cmap->bs > 0) PetscCall(PetscLayoutSetBlockSize(C->rmap, A->cmap->bs));
     if (B->cmap->bs > 0) PetscCall(PetscLayoutSetBlockSize(C->cmap, B->cmap->bs));
   }
   PetscCall(MatSetUp(C));
-  if (mpi) PetscCall(MatSetOption(C, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
+  if (both && !transpose) PetscCall(MatSetOption(C, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
   PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
