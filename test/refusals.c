@@ -99,6 +99,66 @@ static PetscErrorCode Unassembled(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscBool asked = PETSC_FALSE;
+
+/* With a preconditioner from the right, an iteration has no solution until a vector for it is given */
+static PetscErrorCode MonitorWithoutVector(KSP ksp, PetscInt its, PetscReal norm, void *ctx)
+{
+  TestDiff *d = (TestDiff *)ctx;
+  Vec       solution;
+
+  PetscFunctionBeginUser;
+  (void)norm;
+  if (its == 1) {
+    TestExpectError(d, PETSC_ERR_SUP, "needs a vector for the solution", KSPBuildSolution(ksp, NULL, &solution));
+    asked = PETSC_TRUE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What a type does not do */
+static PetscErrorCode Unsupported(TestDiff *d)
+{
+  MatPartitioning part;
+  PetscInt       *weights, m;
+  KSP             ksp;
+  PC              pc;
+  IS              is;
+  Mat             A;
+  Vec             x, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(&grid, NULL, &A));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecSet(x, 1));
+  PetscCall(MatGetLocalSize(A, &m, NULL));
+
+  PetscCall(PetscCalloc1(m, &weights));
+  PetscCall(MatPartitioningCreate(PETSC_COMM_WORLD, &part));
+  PetscCall(MatPartitioningSetAdjacency(part, A));
+  PetscCall(MatPartitioningSetType(part, MATPARTITIONINGBITONIC));
+  PetscCall(MatPartitioningSetVertexWeights(part, weights)); /* they belong to the partitioning now */
+  TestExpectError(d, PETSC_ERR_SUP, "knows no weights of vertices", MatPartitioningApply(part, &is));
+  PetscCall(MatPartitioningDestroy(&part));
+
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPAMBBCGS));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetPCSide(ksp, PC_RIGHT));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCJACOBI));
+  PetscCall(KSPMonitorSet(ksp, MonitorWithoutVector, d, NULL));
+  PetscCall(KSPSolve(ksp, x, y));
+  TestExpect(d, "no iteration asks for its solution", asked);
+  PetscCall(KSPDestroy(&ksp));
+
+  if (!PetscDefined(HAVE_CUDA)) TestExpectError(d, PETSC_ERR_SUP, "measured on a GPU", MatTileCompositeMeasure("table"));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   static const TestCase tests[] = {
@@ -106,6 +166,7 @@ int main(int argc, char **argv)
     {"sizes",              Sizes      },
     {"numbers",            Numbers    },
     {"unassembled matrix", Unassembled},
+    {"not supported",      Unsupported},
     {NULL,                 NULL       }
   };
 
