@@ -159,6 +159,71 @@ static PetscErrorCode Unsupported(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A matrix of 36 rows: every third number of its diagonal is third, the others are other; in its blocks of two rows and columns, skew and -skew beside the diagonal */
+static PetscErrorCode MatrixCreate(PetscScalar third, PetscScalar other, PetscScalar skew, Mat *A)
+{
+  PetscInt begin, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, 36, 36));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatSetUp(*A));
+  PetscCall(MatGetOwnershipRange(*A, &begin, &end));
+  for (PetscInt i = begin; i < end; i++) {
+    PetscCall(MatSetValue(*A, i, i, i % 3 ? other : third, INSERT_VALUES));
+    PetscCall(MatSetValue(*A, i, i % 2 ? i - 1 : i + 1, i % 2 ? -skew : skew, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The preconditioner is the product with P */
+static PetscErrorCode CheckBreakdown(TestDiff *d, KSPType type, Mat A, Mat P, const char words[])
+{
+  KSP ksp;
+  PC  pc;
+  Vec x, b;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 1));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, type));
+  PetscCall(KSPSetOperators(ksp, A, P));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, P == A ? PCNONE : PCMAT));
+  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+  TestErrorMessage[0] = 0;
+  PetscCall(PetscPushErrorHandler(TestKeepMessage, NULL));
+  TestExpect(d, "another error than that of a breakdown", (PetscBool)(KSPSolve(ksp, b, x) == PETSC_ERR_NOT_CONVERGED));
+  PetscCall(PetscPopErrorHandler());
+  TestExpect(d, words, (PetscBool)(strstr(TestErrorMessage, words) != NULL));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Solves that break down, with KSPSetErrorIfNotConverged() */
+static PetscErrorCode Breakdowns(TestDiff *d)
+{
+  Mat identity, indefinite, skew;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatrixCreate(1, 1, 0, &identity));
+  PetscCall(MatrixCreate(-1, 2, 0, &indefinite));
+  PetscCall(MatrixCreate(0, 0, 1, &skew));
+  PetscCall(CheckBreakdown(d, KSPAMBCG, indefinite, indefinite, "indefinite matrix"));
+  PetscCall(CheckBreakdown(d, KSPAMBCG, identity, indefinite, "indefinite preconditioner"));
+  PetscCall(CheckBreakdown(d, KSPAMBBCGS, skew, skew, "zero inner product"));
+  PetscCall(MatDestroy(&identity));
+  PetscCall(MatDestroy(&indefinite));
+  PetscCall(MatDestroy(&skew));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   static const TestCase tests[] = {
@@ -167,6 +232,7 @@ int main(int argc, char **argv)
     {"numbers",            Numbers    },
     {"unassembled matrix", Unassembled},
     {"not supported",      Unsupported},
+    {"breakdowns",         Breakdowns },
     {NULL,                 NULL       }
   };
 
