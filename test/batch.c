@@ -292,7 +292,7 @@ static PetscErrorCode CheckNotFinite(TestDiff *d)
     PetscCall(DenseCreate(transpose ? B.N : B.M, 19, -1, &C));
     PetscCall(VecGetArray(D, &a));
     a[4 * 19 + 3]                            = (PetscScalar)NAN;
-    a[(transpose ? B.M : B.N) / 2 * 19 + 17] = (PetscScalar)PETSC_INFINITY;
+    a[(transpose ? B.M : B.N) / 2 * 19 + 17] = (PetscScalar)INFINITY;
     PetscCall(VecRestoreArray(D, &a));
     PetscCall(transpose ? MatBatchMultTranspose(batch, 19, D, C) : MatBatchMult(batch, 19, D, C));
     PetscCall(DiffProduct(d, "a product with NaN", &B, 1, (PetscBool)transpose, 19, D, NULL, C));

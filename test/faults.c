@@ -15,11 +15,14 @@ static char marketfile[PETSC_MAX_PATH_LEN], edgefile[PETSC_MAX_PATH_LEN];
 
 /* What an operation works on. call() is made with the fault; it may leave results, which clear() takes back after a failure too. */
 typedef struct {
-  Mat         A, R, D, E, out;
-  Vec         x, y;
-  MatBatch    batch;
-  KSP         ksp;
-  PetscInt64 *ids;
+  Mat            A, R, D, E, again, out;
+  Vec            x, y, v[7];
+  MatBatch       batch;
+  GraphConv      layer;
+  KSP            ksp;
+  IS             is;
+  PetscInt64    *ids;
+  PetscLogDouble sum;
 } Work;
 
 typedef struct {
@@ -163,18 +166,81 @@ static PetscErrorCode CallSampled(Work *w)
   return MatSDDMM(w->A, w->D, w->E, PETSC_FALSE, MAT_INITIAL_MATRIX, &w->out);
 }
 
-static PetscErrorCode JudgeSampled(TestDiff *d, Work *w)
+static PetscErrorCode DiffSampled(TestDiff *d, Work *w, Mat sampled)
 {
-  MatInfo info, expected;
+  Mat O;
 
   PetscFunctionBeginUser;
-  PetscCall(MatGetInfo(w->out, MAT_GLOBAL_SUM, &info));
-  PetscCall(MatGetInfo(w->R, MAT_GLOBAL_SUM, &expected));
-  TestExpect(d, "another number of entries", (PetscBool)(info.nz_used == expected.nz_used));
+  PetscCall(MatSDDMM(w->R, w->D, w->E, PETSC_FALSE, MAT_INITIAL_MATRIX, &O));
+  PetscCall(TestDiffMat(d, sampled, O));
+  PetscCall(MatDestroy(&O));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- graphs and batches ------------------------------------------------- */
+static PetscErrorCode JudgeSampled(TestDiff *d, Work *w)
+{
+  return DiffSampled(d, w, w->out);
+}
+
+/* A result of 5 columns, made again for 40 */
+static PetscErrorCode PrepareSampledAgain(Work *w)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PrepareDense(w));
+  PetscCall(MatSDDMM(w->A, w->D, w->E, PETSC_FALSE, MAT_INITIAL_MATRIX, &w->again));
+  PetscCall(MatDestroy(&w->D));
+  PetscCall(MatDestroy(&w->E));
+  PetscCall(MatCreateDense(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, blocks.N, 40, NULL, &w->D));
+  PetscCall(MatSetRandom(w->D, NULL));
+  PetscCall(MatDuplicate(w->D, MAT_COPY_VALUES, &w->E));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CallSampledAgain(Work *w)
+{
+  return MatSDDMM(w->A, w->D, w->E, PETSC_FALSE, MAT_REUSE_MATRIX, &w->again);
+}
+
+static PetscErrorCode JudgeSampledAgain(TestDiff *d, Work *w)
+{
+  return DiffSampled(d, w, w->again);
+}
+
+/* ------------------------------------------------- sparse products ------------------------------------------------- */
+
+static PetscErrorCode CallSquare(Work *w)
+{
+  return MatMatMult(w->A, w->A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &w->out);
+}
+
+static PetscErrorCode JudgeSquare(TestDiff *d, Work *w)
+{
+  Mat C;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatMatMult(w->R, w->R, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+  PetscCall(TestDiffMat(d, w->out, C));
+  PetscCall(MatDestroy(&C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CallTriple(Work *w)
+{
+  return MatPtAP(w->A, w->A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &w->out);
+}
+
+static PetscErrorCode JudgeTriple(TestDiff *d, Work *w)
+{
+  Mat C;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatPtAP(w->R, w->R, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+  PetscCall(TestDiffMat(d, w->out, C));
+  PetscCall(MatDestroy(&C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- graphs ------------------------------------------------- */
 
 static PetscErrorCode CallPrune(Work *w)
 {
@@ -186,18 +252,41 @@ static PetscErrorCode CallOrient(Work *w)
   return MatGraphOrient(w->A, w->x, &w->out);
 }
 
-static PetscErrorCode JudgeNothing(TestDiff *d, Work *w)
+static PetscErrorCode JudgePrune(TestDiff *d, Work *w)
 {
-  (void)d;
-  (void)w;
-  return PETSC_SUCCESS;
+  Mat P;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatPruneRows(w->R, 0.1, 2, &P));
+  PetscCall(TestDiffMat(d, w->out, P));
+  PetscCall(MatDestroy(&P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode JudgeOrient(TestDiff *d, Work *w)
+{
+  Mat P;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGraphOrient(w->R, w->x, &P));
+  PetscCall(TestDiffMat(d, w->out, P));
+  PetscCall(MatDestroy(&P));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CallMaskSum(Work *w)
 {
+  return MatMatMultMaskSum(w->A, w->A, w->A, &w->sum);
+}
+
+static PetscErrorCode JudgeMaskSum(TestDiff *d, Work *w)
+{
   PetscLogDouble sum;
 
-  return MatMatMultMaskSum(w->A, w->A, w->A, &sum);
+  PetscFunctionBeginUser;
+  PetscCall(MatMatMultMaskSum(w->R, w->R, w->R, &sum));
+  TestExpect(d, "another sum under a mask", (PetscBool)(w->sum == sum));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CallTop(Work *w)
@@ -205,25 +294,151 @@ static PetscErrorCode CallTop(Work *w)
   PetscInt  n, index[5];
   PetscReal value[5];
 
-  return VecGetTop(w->x, 5, &n, index, value);
+  PetscFunctionBeginUser;
+  PetscCall(VecGetTop(w->x, 5, &n, index, value));
+  w->sum = n == 5 ? value[0] : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode JudgeTop(TestDiff *d, Work *w)
+{
+  Vec       y;
+  PetscReal most;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(w->x, &y));
+  PetscCall(VecCopy(w->x, y));
+  PetscCall(VecAbs(y));
+  PetscCall(VecMax(PetscDefined(USE_COMPLEX) ? y : w->x, NULL, &most));
+  TestExpect(d, "another greatest entry", (PetscBool)(w->sum == most));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows to three parts in turn, by their lengths */
+static PetscErrorCode CallPartition(Work *w)
+{
+  MatPartitioning part;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatPartitioningCreate(PETSC_COMM_WORLD, &part));
+  PetscCall(MatPartitioningSetAdjacency(part, w->A));
+  PetscCall(MatPartitioningSetType(part, MATPARTITIONINGBITONIC));
+  PetscCall(MatPartitioningSetNParts(part, 3));
+  PetscCall(MatPartitioningApply(part, &w->is));
+  PetscCall(MatPartitioningDestroy(&part));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode JudgePartition(TestDiff *d, Work *w)
+{
+  const PetscInt *part;
+  PetscInt        n, rows[3] = {0, 0, 0};
+
+  PetscFunctionBeginUser;
+  PetscCall(ISGetLocalSize(w->is, &n));
+  PetscCall(ISGetIndices(w->is, &part));
+  for (PetscInt k = 0; k < n; k++) rows[part[k]]++;
+  PetscCall(ISRestoreIndices(w->is, &part));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, rows, 3, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  TestExpect(d, "parts of other sizes", (PetscBool)(rows[0] == blocks.M / 3 && rows[1] == rows[0] && rows[2] == rows[0]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- batches ------------------------------------------------- */
+
+/* Two matrices; the sums of their rows */
+static const PetscScalar rowsums[] = {1, 2, 7, 5, 6};
+
+static PetscErrorCode BatchMake(Work *w)
+{
+  const PetscInt    rows[] = {3, 2}, cols[] = {2, 3}, counts[] = {4, 2}, i[] = {0, 1, 2, 2, 1, 0}, j[] = {0, 1, 1, 0, 2, 0};
+  const PetscScalar a[] = {1, 2, 3, 4, 6, 5};
+
+  PetscFunctionBeginUser;
+  PetscCall(MatBatchCreateCOO(PETSC_COMM_SELF, 2, rows, cols, counts, i, j, a, &w->batch));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Ones(PetscInt n, Vec *v)
+{
+  PetscFunctionBeginUser;
+  PetscCall(VecCreateSeq(PETSC_COMM_SELF, n, v));
+  PetscCall(VecSet(*v, 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The result of a product with ones: so many times the sum of the row, in each of the width numbers of a row */
+static PetscErrorCode JudgeSums(TestDiff *d, Vec y, PetscInt width, PetscScalar times)
+{
+  const PetscScalar *a;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetArrayRead(y, &a));
+  for (PetscInt k = 0; k < 5 * width; k++) TestExpect(d, "another sum of a row", (PetscBool)(a[k] == times * rowsums[k / width]));
+  PetscCall(VecRestoreArrayRead(y, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CallBatch(Work *w)
 {
-  const PetscInt    rows[] = {3, 2}, cols[] = {2, 3}, counts[] = {4, 2}, i[] = {0, 1, 2, 2, 1, 0}, j[] = {0, 1, 1, 1, 2, 0};
-  const PetscScalar a[] = {1, 2, 3, 4, 5, 6};
-  Vec               x, y;
+  PetscFunctionBeginUser;
+  PetscCall(BatchMake(w));
+  for (int k = 0; k < 3; k++) PetscCall(Ones(10, &w->v[k]));
+  PetscCall(MatBatchMult(w->batch, 2, w->v[0], w->v[1]));
+  PetscCall(MatBatchMultTranspose(w->batch, 2, w->v[1], w->v[2]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode JudgeBatch(TestDiff *d, Work *w)
+{
+  return JudgeSums(d, w->v[1], 2, 1);
+}
+
+/* The matrix twice */
+static PetscErrorCode CallBatchMats(Work *w)
+{
+  Mat mats[2] = {w->A, w->A};
 
   PetscFunctionBeginUser;
-  PetscCall(MatBatchCreateCOO(PETSC_COMM_SELF, 2, rows, cols, counts, i, j, a, &w->batch));
-  PetscCall(VecCreateSeq(PETSC_COMM_SELF, 10, &x));
-  PetscCall(VecCreateSeq(PETSC_COMM_SELF, 10, &y));
-  PetscCall(VecSet(x, 1));
-  PetscCall(MatBatchMult(w->batch, 2, x, y));
-  PetscCall(MatBatchMultTranspose(w->batch, 2, y, x));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(MatBatchCreateFromMats(2, mats, &w->batch));
+  for (int k = 0; k < 2; k++) PetscCall(Ones(2 * blocks.M, &w->v[k]));
+  PetscCall(MatBatchMult(w->batch, 1, w->v[0], w->v[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode JudgeBatchMats(TestDiff *d, Work *w)
+{
+  const PetscScalar *a, *sum;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecSet(w->x, 1));
+  PetscCall(MatMult(w->R, w->x, w->y));
+  PetscCall(VecGetArrayRead(w->y, &sum));
+  PetscCall(VecGetArrayRead(w->v[1], &a));
+  for (PetscInt k = 0; k < 2 * blocks.M; k++) TestDiffAdd(d, "a sum of a row", PetscAbsScalar(a[k] - sum[k % blocks.M]) / 10);
+  PetscCall(VecRestoreArrayRead(w->v[1], &a));
+  PetscCall(VecRestoreArrayRead(w->y, &sum));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A layer from two features to three, all of whose numbers are 1 */
+static PetscErrorCode CallLayer(Work *w)
+{
+  const PetscInt sizes[] = {10, 6, 3, 15, 10, 6, 3}; /* X, W, bias, Y and the derivatives */
+
+  PetscFunctionBeginUser;
+  PetscCall(BatchMake(w));
+  PetscCall(GraphConvCreate(1, &w->batch, 2, 3, &w->layer));
+  for (int k = 0; k < 7; k++) PetscCall(Ones(sizes[k], &w->v[k]));
+  PetscCall(GraphConvForward(w->layer, w->v[0], w->v[1], w->v[2], w->v[3]));
+  PetscCall(GraphConvBackward(w->layer, w->v[0], w->v[1], w->v[3], w->v[4], w->v[5], w->v[6]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode JudgeLayer(TestDiff *d, Work *w)
+{
+  return JudgeSums(d, w->v[3], 3, 3);
 }
 
 /* ------------------------------------------------- readers ------------------------------------------------- */
@@ -295,6 +510,22 @@ static PetscErrorCode PrepareChebyshev(Work *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The preconditioner of a set-up that failed is of no use any more */
+static PetscErrorCode CallInverse(Work *w)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPDestroy(&w->ksp));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &w->ksp));
+  PetscCall(KSPSetType(w->ksp, KSPCG));
+  PetscCall(KSPGetPC(w->ksp, &pc));
+  PetscCall(PCSetType(pc, PCAMBINVERSE));
+  PetscCall(KSPSetOperators(w->ksp, w->A, w->A));
+  PetscCall(KSPSolve(w->ksp, w->x, w->y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CallSolve(Work *w)
 {
   return KSPSolve(w->ksp, w->x, w->y);
@@ -317,26 +548,33 @@ static PetscErrorCode JudgeSolve(TestDiff *d, Work *w)
 }
 
 static const Operation operations[] = {
-  {"conversion",                   PreparePair,      CallMult,           JudgePair,           0         },
-  {"transposed product",           PreparePair,      CallMultTranspose,  JudgePair,           0         },
-  {"conversion without a product", PreparePair,      CallSetUp,          JudgePair,           0         },
-  {"new values",                   PrepareChanged,   CallMult,           JudgePair,           0         },
-  {"new values, transposed",       PrepareChanged,   CallMultTranspose,  JudgePair,           0         },
-  {"MatConvert()",                 PreparePair,      CallConvert,        JudgeOut,            0         },
-  {"MatDuplicate()",               PreparePair,      CallDuplicate,      JudgeOut,            0         },
-  {"A D",                          PrepareDense,     CallDense,          JudgeDense,          0         },
-  {"A' D",                         PrepareDense,     CallDenseTranspose, JudgeDenseTranspose, 0         },
-  {"MatSDDMM()",                   PrepareDense,     CallSampled,        JudgeSampled,        REAL      },
-  {"MatPruneRows()",               PreparePair,      CallPrune,          JudgeNothing,        0         },
-  {"MatGraphOrient()",             PreparePair,      CallOrient,         JudgeNothing,        0         },
-  {"MatMatMultMaskSum()",          PreparePair,      CallMaskSum,        JudgeNothing,        REAL      },
-  {"VecGetTop()",                  PreparePair,      CallTop,            JudgeNothing,        0         },
-  {"MatBatch",                     PreparePair,      CallBatch,          JudgeNothing,        REAL | ONE},
-  {"MatLoadMatrixMarket()",        PrepareReader,    CallMarket,         JudgeReader,         0         },
-  {"MatLoadEdgeList()",            PrepareReader,    CallEdges,          JudgeReader,         0         },
-  {"ambcg",                        PrepareCG,        CallSolve,          JudgeSolve,          0         },
-  {"ambbcgs",                      PrepareBCGS,      CallSolve,          JudgeSolve,          0         },
-  {"ambchebyshev",                 PrepareChebyshev, CallSolve,          JudgeSolve,          0         }
+  {"conversion",                   PreparePair,         CallMult,           JudgePair,           0         },
+  {"transposed product",           PreparePair,         CallMultTranspose,  JudgePair,           0         },
+  {"conversion without a product", PreparePair,         CallSetUp,          JudgePair,           0         },
+  {"new values",                   PrepareChanged,      CallMult,           JudgePair,           0         },
+  {"new values, transposed",       PrepareChanged,      CallMultTranspose,  JudgePair,           0         },
+  {"MatConvert()",                 PreparePair,         CallConvert,        JudgeOut,            0         },
+  {"MatDuplicate()",               PreparePair,         CallDuplicate,      JudgeOut,            0         },
+  {"A D",                          PrepareDense,        CallDense,          JudgeDense,          0         },
+  {"A' D",                         PrepareDense,        CallDenseTranspose, JudgeDenseTranspose, 0         },
+  {"MatSDDMM()",                   PrepareDense,        CallSampled,        JudgeSampled,        REAL      },
+  {"MatSDDMM() again",             PrepareSampledAgain, CallSampledAgain,   JudgeSampledAgain,   REAL      },
+  {"A A",                          PreparePair,         CallSquare,         JudgeSquare,         ONE       },
+  {"A' A A",                       PreparePair,         CallTriple,         JudgeTriple,         ONE       },
+  {"MatPruneRows()",               PreparePair,         CallPrune,          JudgePrune,          0         },
+  {"MatGraphOrient()",             PreparePair,         CallOrient,         JudgeOrient,         0         },
+  {"MatMatMultMaskSum()",          PreparePair,         CallMaskSum,        JudgeMaskSum,        REAL      },
+  {"VecGetTop()",                  PreparePair,         CallTop,            JudgeTop,            0         },
+  {"MatPartitioning",              PreparePair,         CallPartition,      JudgePartition,      0         },
+  {"MatBatch",                     PreparePair,         CallBatch,          JudgeBatch,          REAL | ONE},
+  {"MatBatch of matrices",         PreparePair,         CallBatchMats,      JudgeBatchMats,      REAL | ONE},
+  {"GraphConv",                    PreparePair,         CallLayer,          JudgeLayer,          REAL | ONE},
+  {"MatLoadMatrixMarket()",        PrepareReader,       CallMarket,         JudgeReader,         0         },
+  {"MatLoadEdgeList()",            PrepareReader,       CallEdges,          JudgeReader,         0         },
+  {"ambcg",                        PrepareCG,           CallSolve,          JudgeSolve,          0         },
+  {"ambbcgs",                      PrepareBCGS,         CallSolve,          JudgeSolve,          0         },
+  {"ambchebyshev",                 PrepareChebyshev,    CallSolve,          JudgeSolve,          0         },
+  {"ambinverse",                   PrepareCG,           CallInverse,        JudgeSolve,          ONE       }
 };
 
 /* ------------------------------------------------- faults ------------------------------------------------- */
@@ -345,7 +583,10 @@ static PetscErrorCode Clear(Work *w)
 {
   PetscFunctionBeginUser;
   PetscCall(MatDestroy(&w->out));
+  PetscCall(GraphConvDestroy(&w->layer));
   PetscCall(MatBatchDestroy(&w->batch));
+  PetscCall(ISDestroy(&w->is));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(w->v); k++) PetscCall(VecDestroy(&w->v[k]));
   PetscCall(PetscFree(w->ids));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -358,6 +599,7 @@ static PetscErrorCode Destroy(Work *w)
   PetscCall(MatDestroy(&w->R));
   PetscCall(MatDestroy(&w->D));
   PetscCall(MatDestroy(&w->E));
+  PetscCall(MatDestroy(&w->again));
   PetscCall(VecDestroy(&w->x));
   PetscCall(VecDestroy(&w->y));
   PetscCall(KSPDestroy(&w->ksp));

@@ -64,35 +64,44 @@ static PetscErrorCode Run(TestDiff *d, const TestProduct *p, PetscBool again)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The set-up of GAMG with the aggregates of petsc-amb, on one process. Each allocation fails in turn. */
+/* The set-up of GAMG with the aggregates of petsc-amb; each allocation of the last process fails in turn */
 static PetscErrorCode Aggregates(void)
 {
   TestDiff    d           = {NULL, 0};
-  int         allocations = 0;
-  PetscMPIInt size;
+  int         allocations = 0, failures = 0;
+  PetscMPIInt rank, size;
   Mat         A;
 
   PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(TestShapeCreate(&grid, NULL, &A));
-  for (int k = 0; k <= allocations && size == 1; k++) {
-    PetscErrorCode raised;
-    PC             pc;
+  for (int k = 0; k <= allocations && size < 3; k++) { /* a third process adds time and no other case */
+    const int failing = k ? k : FAULT_NONE;
+    int       codes[2], many;
+    PC        pc;
 
     PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
     PetscCall(PCSetType(pc, PCGAMG));
     PetscCall(PCGAMGSetType(pc, PCGAMGAMBAGG));
     PetscCall(PCSetOperators(pc, A, A));
     PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-    FaultBegin(k ? k : FAULT_NONE);
-    raised = PCSetUp(pc);
-    if (k) (void)FaultEnd(k);
-    else allocations = FaultEnd(FAULT_NONE);
+    FaultBegin(rank == size - 1 ? failing : 0);
+    codes[0] = (int)PCSetUp(pc);
+    many     = FaultEnd(failing);
     PetscCall(PetscPopErrorHandler());
-    TestExpect(&d, k ? "another error than PETSC_ERR_MEM" : "an error although no allocation failed", (PetscBool)(raised == 0 || (k && raised == PETSC_ERR_MEM)));
+    codes[1] = -codes[0];
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, codes, 2, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
+    TestExpect(&d, "not all processes have the same error", (PetscBool)(codes[0] == -codes[1]));
+    TestExpect(&d, k ? "another error than PETSC_ERR_MEM" : "an error although no allocation failed", (PetscBool)(codes[0] == 0 || (k && codes[0] == PETSC_ERR_MEM)));
+    failures += codes[0] != 0;
+    if (!k) {
+      allocations = many;
+      PetscCallMPI(MPI_Bcast(&allocations, 1, MPI_INT, size - 1, PETSC_COMM_WORLD));
+    }
     PetscCall(PCDestroy(&pc));
   }
-  TestExpect(&d, "nothing was allocated", (PetscBool)(size > 1 || allocations > 0));
+  TestExpect(&d, "no error although allocations failed", (PetscBool)(failures > 0 || size > 2));
   PetscCall(MatDestroy(&A));
   PetscCall(TestReport("aggregates", &d));
   PetscFunctionReturn(PETSC_SUCCESS);

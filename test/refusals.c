@@ -99,6 +99,131 @@ static PetscErrorCode Unassembled(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscBool asked = PETSC_FALSE;
+
+/* With a preconditioner from the right, an iteration has no solution until a vector for it is given */
+static PetscErrorCode MonitorWithoutVector(KSP ksp, PetscInt its, PetscReal norm, void *ctx)
+{
+  TestDiff *d = (TestDiff *)ctx;
+  Vec       solution;
+
+  PetscFunctionBeginUser;
+  (void)norm;
+  if (its == 1) {
+    TestExpectError(d, PETSC_ERR_SUP, "needs a vector for the solution", KSPBuildSolution(ksp, NULL, &solution));
+    asked = PETSC_TRUE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What a type does not do */
+static PetscErrorCode Unsupported(TestDiff *d)
+{
+  MatPartitioning part;
+  PetscInt       *weights, m;
+  KSP             ksp;
+  PC              pc;
+  IS              is;
+  Mat             A;
+  Vec             x, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(&grid, NULL, &A));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecSet(x, 1));
+  PetscCall(MatGetLocalSize(A, &m, NULL));
+
+  PetscCall(PetscCalloc1(m, &weights));
+  PetscCall(MatPartitioningCreate(PETSC_COMM_WORLD, &part));
+  PetscCall(MatPartitioningSetAdjacency(part, A));
+  PetscCall(MatPartitioningSetType(part, MATPARTITIONINGBITONIC));
+  PetscCall(MatPartitioningSetVertexWeights(part, weights)); /* they belong to the partitioning now */
+  TestExpectError(d, PETSC_ERR_SUP, "knows no weights of vertices", MatPartitioningApply(part, &is));
+  PetscCall(MatPartitioningDestroy(&part));
+
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPAMBBCGS));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetPCSide(ksp, PC_RIGHT));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCJACOBI));
+  PetscCall(KSPMonitorSet(ksp, MonitorWithoutVector, d, NULL));
+  PetscCall(KSPSolve(ksp, x, y));
+  TestExpect(d, "no iteration asks for its solution", asked);
+  PetscCall(KSPDestroy(&ksp));
+
+  if (!PetscDefined(HAVE_CUDA)) TestExpectError(d, PETSC_ERR_SUP, "measured on a GPU", MatTileCompositeMeasure("table"));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A matrix of 36 rows: every third number of its diagonal is third, the others are other; in its blocks of two rows and columns, skew and -skew beside the diagonal */
+static PetscErrorCode MatrixCreate(PetscScalar third, PetscScalar other, PetscScalar skew, Mat *A)
+{
+  PetscInt begin, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, 36, 36));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatSetUp(*A));
+  PetscCall(MatGetOwnershipRange(*A, &begin, &end));
+  for (PetscInt i = begin; i < end; i++) {
+    PetscCall(MatSetValue(*A, i, i, i % 3 ? other : third, INSERT_VALUES));
+    PetscCall(MatSetValue(*A, i, i % 2 ? i - 1 : i + 1, i % 2 ? -skew : skew, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The preconditioner is the product with P */
+static PetscErrorCode CheckBreakdown(TestDiff *d, KSPType type, Mat A, Mat P, const char words[])
+{
+  KSP ksp;
+  PC  pc;
+  Vec x, b;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 1));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, type));
+  PetscCall(KSPSetOperators(ksp, A, P));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, P == A ? PCNONE : PCMAT));
+  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+  TestErrorMessage[0] = 0;
+  PetscCall(PetscPushErrorHandler(TestKeepMessage, NULL));
+  TestExpect(d, "another error than that of a breakdown", (PetscBool)(KSPSolve(ksp, b, x) == PETSC_ERR_NOT_CONVERGED));
+  PetscCall(PetscPopErrorHandler());
+  TestExpect(d, words, (PetscBool)(strstr(TestErrorMessage, words) != NULL));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Solves that break down, with KSPSetErrorIfNotConverged() */
+static PetscErrorCode Breakdowns(TestDiff *d)
+{
+  Mat identity, indefinite, skew;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatrixCreate(1, 1, 0, &identity));
+  PetscCall(MatrixCreate(-1, 2, 0, &indefinite));
+  PetscCall(MatrixCreate(0, 0, 1, &skew));
+  PetscCall(CheckBreakdown(d, KSPAMBCG, indefinite, indefinite, "indefinite matrix"));
+  PetscCall(CheckBreakdown(d, KSPAMBCG, identity, indefinite, "indefinite preconditioner"));
+  PetscCall(CheckBreakdown(d, KSPAMBBCGS, skew, skew, "zero inner product"));
+  PetscCall(MatDestroy(&identity));
+  PetscCall(MatDestroy(&indefinite));
+  PetscCall(MatDestroy(&skew));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   static const TestCase tests[] = {
@@ -106,6 +231,8 @@ int main(int argc, char **argv)
     {"sizes",              Sizes      },
     {"numbers",            Numbers    },
     {"unassembled matrix", Unassembled},
+    {"not supported",      Unsupported},
+    {"breakdowns",         Breakdowns },
     {NULL,                 NULL       }
   };
 

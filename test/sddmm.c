@@ -33,7 +33,7 @@ static PetscScalar LeftNotFinite(PetscInt i, PetscInt k)
 
 static PetscScalar RightNotFinite(PetscInt j, PetscInt k)
 {
-  return j == 2 && k == 3 ? (PetscScalar)PETSC_INFINITY : Right(j, k);
+  return j == 2 && k == 3 ? (PetscScalar)INFINITY : Right(j, k);
 }
 
 /* Every row of O: the columns of the shape, and the sums; with factor 0 the shape's values do not count */
@@ -246,6 +246,11 @@ int main(int argc, char **argv)
     output_file: output/sddmm.out
     test:
       args: -mat_type {{aij amb hashgemm}} -mat_shadow_tune off -options_left no
+    test:
+      suffix: fp_trap
+      nsize: 1
+      requires: !cuda
+      args: -mat_type amb -mat_shadow_tune off -options_left no -fp_trap
     test:
       suffix: densecuda
       requires: cuda

@@ -50,6 +50,7 @@ SYS_DEVICE PetscErrorCode AmbAggDeviceZeros(Mat, PetscBool *zeros) SYS_STUB(PETS
 
 extern PetscLogEvent AMBAGG_Graph, AMBAGG_Coarsen, AMBAGG_Prolongator;
 
+/* Collective: an error of one process is an error of all */
 extern PetscErrorCode AmbAggCheck(MPI_Comm comm, SysStatus status, const char what[]);
 extern PetscErrorCode AmbAggLevelDestroy(AmbAggLevel **);
 

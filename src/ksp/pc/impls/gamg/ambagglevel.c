@@ -7,9 +7,13 @@
 
 PetscErrorCode AmbAggCheck(MPI_Comm comm, SysStatus status, const char what[])
 {
+  PetscMPIInt worst = (PetscMPIInt)status, size;
+
   PetscFunctionBegin;
-  PetscCheck(status != SYS_OUT_OF_MEMORY, comm, PETSC_ERR_MEM, "Not enough memory for the %s of a level of multigrid; use more processes, or -pc_gamg_type agg", what);
-  PetscCheck(status == SYS_SUCCESS, comm, PETSC_ERR_LIB, "The %s of a level of multigrid was not made, see the error above", what);
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  if (size > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, comm));
+  PetscCheck(worst != SYS_OUT_OF_MEMORY, comm, PETSC_ERR_MEM, "Not enough memory for the %s of a level of multigrid; use more processes, or -pc_gamg_type agg", what);
+  PetscCheck(worst == SYS_SUCCESS, comm, PETSC_ERR_LIB, "The %s of a level of multigrid was not made, see the error above", what);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -213,7 +217,7 @@ static PetscErrorCode AmbAggAddGhosts(AmbAggLevel *level, PetscInt n, const AggE
   for (int64_t k = 0; k < g->i[g->n]; k++) {
     if (g->j[k] >= g->n) g->j[k] = (SysInt)(g->n + later[g->j[k] - g->n]);
   }
-  PetscCall(AmbAggCheck(PETSC_COMM_SELF, AggGraphAddGhosts(g, nall), "graph"));
+  PetscCall(AmbAggCheck(level->comm, AggGraphAddGhosts(g, nall), "graph"));
   PetscCall(PetscFree(later));
   PetscCall(PetscFree(level->ghosts));
   level->ghosts = all;
@@ -248,7 +252,7 @@ static PetscErrorCode AmbAggSymmetrize(AmbAggLevel *level)
     }
     PetscCall(PetscFree(come));
   }
-  PetscCall(AmbAggCheck(PETSC_COMM_SELF, AggGraphSymmetrize(&level->graph, level->sf ? &other : NULL, SysThreads()), "graph"));
+  PetscCall(AmbAggCheck(level->comm, AggGraphSymmetrize(&level->graph, level->sf ? &other : NULL, SysThreads()), "graph"));
   PetscCall(PetscFree(other.i));
   PetscCall(PetscFree2(other.j, other.s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -285,10 +289,10 @@ static PetscErrorCode AmbAggHostGraph(AmbAggLevel *level)
   if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(level->A, &d, &o, NULL));
   PetscCall(MatShadowGetArrays(d, &M.d));
   if (level->sf) PetscCall(MatShadowGetArrays(o, &M.o));
-  PetscCall(AmbAggCheck(PETSC_COMM_SELF, AggGraphCreate(&M, SysThreads(), &level->graph), "graph"));
+  PetscCall(AmbAggCheck(level->comm, AggGraphCreate(&M, SysThreads(), &level->graph), "graph"));
   if (level->symmetrize) PetscCall(AmbAggSymmetrize(level));
   if (level->sf) PetscCall((PetscErrorCode)AmbAggFetch(level, sizeof(*level->graph.diag), level->graph.diag));
-  PetscCall(AmbAggCheck(PETSC_COMM_SELF, AggGraphFinish(&level->graph, level->threshold, SysThreads()), "graph"));
+  PetscCall(AmbAggCheck(level->comm, AggGraphFinish(&level->graph, level->threshold, SysThreads()), "graph"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -382,7 +386,7 @@ PetscErrorCode AmbAggLevelCoarsen(AmbAggLevel *level, const AggOptions *options)
   }
   if (!done) {
     PetscCall(PetscMalloc2(level->n, &level->join, level->n + level->nghost, &level->aggregate));
-    PetscCall(AmbAggCheck(PETSC_COMM_SELF, AggAggregate(&level->graph, level->first, level->ghosts, options, level->sf ? &level->exchange : NULL, SysThreads(), level->join, &rounds), "aggregates"));
+    PetscCall(AmbAggCheck(level->comm, AggAggregate(&level->graph, level->first, level->ghosts, options, level->sf ? &level->exchange : NULL, SysThreads(), level->join, &rounds), "aggregates"));
     PetscCall(AmbAggNumber(level, options->hops));
   }
   PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " aggregates, made in %d rounds with %d hops\n", level->all, rounds, options->hops));

@@ -152,7 +152,7 @@ static PetscErrorCode AmbAggFactor(const AmbAggLevel *level, PetscInt bs, PetscI
     PetscCall(PetscSFGatherEnd(m.sf, type, block, gathered));
   }
   status = AggFactor(level->nagg, m.start, m.place, (int)bs, (int)nvec, SysThreads(), gathered, *coarse);
-  PetscCall(AmbAggCheck(PETSC_COMM_SELF, status, "prolongator"));
+  PetscCall(AmbAggCheck(level->comm, status, "prolongator"));
   if (m.sf) {
     PetscCall(PetscSFScatterBegin(m.sf, type, gathered, block));
     PetscCall(PetscSFScatterEnd(m.sf, type, gathered, block));

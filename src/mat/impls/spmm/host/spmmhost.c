@@ -43,7 +43,7 @@ static void SpmmColumnsOf(const SpmmKernels *kernels, const SysInt i[], const Sy
 
   kernels->reach(i[r1] - i[r0], j + i[r0], &least, &greatest);
   *c0 = least / TILE * TILE;
-  *c1 = SysMin(greatest / TILE * TILE + TILE, n);
+  *c1 = SysMin((int64_t)(greatest / TILE * TILE) + TILE, n);
   if (greatest < 0) *c0 = *c1 = 0;
 }
 
