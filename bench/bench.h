@@ -121,7 +121,8 @@ typedef struct {
 struct _Contender {
   const Peer    *peer;
   char           name[64];
-  char           type[64]; /* the name without an algorithm */
+  char           type[64];   /* the name without an algorithm and a prefix */
+  char           prefix[32]; /* of options, for a Mat type: the part of the name after @, and an underscore; or empty */
   char           absent[256];
   char           note[256];          /* the choices of the format */
   Mat            A;                  /* of Mat types */
@@ -148,6 +149,9 @@ PETSC_INTERN PetscErrorCode ContenderCheckType(MPI_Comm, const char[]);
 
 /* Copies numbers between vectors on the host and on a GPU */
 PETSC_INTERN PetscErrorCode VecTransfer(Vec from, Vec to);
+
+/* Makes a matrix of a type with options of its own */
+PETSC_INTERN PetscErrorCode ConvertPrefixed(Mat, const char type[], const char prefix[], Mat *);
 
 /* Makes dense[0] = D with k->columns columns, multiples of `from`, and removes the product in dense[1], unless both are there for so many columns */
 PETSC_INTERN PetscErrorCode ContenderDense(Contender, const Case *k, PetscBool transpose, Vec from, PetscBool *made);
@@ -273,6 +277,7 @@ PETSC_INTERN PetscErrorCode PlotBench(MPI_Comm, const char file[], const Machine
 
 /* Names on the command line */
 PETSC_INTERN PetscErrorCode NameNearest(const char[], PetscInt, const char *const[], const char **);
+PETSC_INTERN PetscErrorCode NameSplitPrefix(char type[], size_t, char prefix[]);
 PETSC_INTERN PetscErrorCode NameCheckType(MPI_Comm, const char[], PetscInt npeers, const char *const peers[]);
 
 /* The subcommands */

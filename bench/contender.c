@@ -18,6 +18,7 @@ PetscErrorCode ContenderCreate(Case *k, const char name[], Contender *contender)
     *slash = 0;
     PetscCall(PetscStrncpy(c->algorithm, slash + 1, sizeof(c->algorithm)));
   }
+  PetscCall(NameSplitPrefix(c->type, sizeof(c->prefix), c->prefix));
   c->peer = &PeerMat;
   for (int p = 0; p < (int)PETSC_STATIC_ARRAY_LENGTH(Peers); p++) {
     PetscBool same;
@@ -27,6 +28,15 @@ PetscErrorCode ContenderCreate(Case *k, const char name[], Contender *contender)
   }
   PetscCall((*c->peer->create)(c, k));
   *contender = c;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ConvertPrefixed(Mat A, const char type[], const char prefix[], Mat *B)
+{
+  PetscFunctionBegin;
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, B));
+  PetscCall(MatSetOptionsPrefix(*B, prefix)); /* a conversion reads the options of the matrix that it changes */
+  PetscCall(MatConvert(*B, type, MAT_INPLACE_MATRIX, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -61,6 +71,7 @@ PetscErrorCode ContenderProduct(Contender c, MatProductType type, Mat A, Mat B, 
   PetscCall(MatProductSetType(*C, type));
   if (c->algorithm[0]) PetscCall(MatProductSetAlgorithm(*C, c->algorithm));
   PetscCall(MatProductSetFill(*C, PETSC_DEFAULT));
+  if (c->prefix[0]) PetscCall(MatSetOptionsPrefix(*C, c->prefix));
   PetscCall(MatProductSetFromOptions(*C));
   PetscCall(MatProductSymbolic(*C));
   PetscCall(MatProductNumeric(*C));

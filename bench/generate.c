@@ -6,6 +6,7 @@ typedef struct {
   MPI_Comm     comm;
   PetscInt     bs;           /* rows per grid node */
   PetscInt     m, M;         /* local and global rows */
+  PetscInt     N;            /* columns; 0: as many as rows, and distributed like them */
   PetscInt     rstart, rend; /* the rows of this process */
   PetscInt    *i, *j;        /* compressed rows, global columns ascending */
   PetscScalar *a;
@@ -23,6 +24,7 @@ static PetscErrorCode LocalRowsLayout(LocalRows *rows, MPI_Comm comm, PetscReal 
   rows->bs   = bs;
   rows->m    = n * bs;
   rows->M    = N * bs;
+  rows->N    = 0;
   PetscCallMPI(MPI_Scan(&rows->m, &rows->rend, 1, MPIU_INT, MPI_SUM, comm));
   rows->rstart = rows->rend - rows->m;
   PetscCall(PetscCalloc1(rows->m + 1, &rows->i));
@@ -47,7 +49,7 @@ static PetscErrorCode LocalRowsAssemble(LocalRows *rows, Mat *A)
 {
   PetscFunctionBegin;
   PetscCall(MatCreate(rows->comm, A));
-  PetscCall(MatSetSizes(*A, rows->m, rows->m, rows->M, rows->M));
+  PetscCall(MatSetSizes(*A, rows->m, rows->N ? PETSC_DECIDE : rows->m, rows->M, rows->N ? rows->N : rows->M));
   PetscCall(MatSetBlockSize(*A, rows->bs));
   PetscCall(MatSetType(*A, MATAIJ));
   PetscCall(MatSeqAIJSetPreallocationCSR(*A, rows->i, rows->j, rows->a));
@@ -336,6 +338,33 @@ static PetscErrorCode GenerateRandom(MPI_Comm comm, const char name[], const Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Random places, some of which may meet: their numbers are added up */
+static PetscErrorCode GenerateRand(MPI_Comm comm, const char name[], const PetscReal arg[], Mat *A)
+{
+  const PetscInt n = (PetscInt)arg[2];
+  LocalRows      rows;
+
+  PetscFunctionBegin;
+  PetscCheck(arg[1] == floor(arg[1]) && arg[1] <= (PetscReal)PETSC_MAX_INT, comm, PETSC_ERR_USER_INPUT, "%s: COLUMNS must be a whole number of %d bits", name, (int)(8 * sizeof(PetscInt)));
+  PetscCheck(arg[2] <= arg[1], comm, PETSC_ERR_USER_INPUT, "%s: a row has at most as many entries as there are columns", name);
+  PetscCall(LocalRowsLayout(&rows, comm, arg[0], 1, name));
+  rows.N = (PetscInt)arg[1];
+  for (PetscInt r = 0; r < rows.m; r++) rows.i[r + 1] = n;
+  PetscCall(LocalRowsAllocate(&rows, name));
+  for (PetscInt r = 0; r < rows.m; r++) {
+    PetscInt64 k = GeneratorHash(rows.rstart + r);
+
+    for (PetscInt e = rows.i[r]; e < rows.i[r + 1]; e++) {
+      k         = GeneratorHash(k);
+      rows.j[e] = (PetscInt)(k % rows.N);
+      rows.a[e] = 2.0 * GeneratorUniform(k ^ 1) - 1.0;
+    }
+  }
+  PetscCall(LocalRowsMerge(&rows));
+  PetscCall(LocalRowsAssemble(&rows, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- Names ---- */
 
 static const struct {
@@ -343,14 +372,15 @@ static const struct {
   int         nargs;
   PetscErrorCode (*create)(MPI_Comm, const char[], const PetscReal[], Mat *);
 } Generators[] = {
-  {"p5",         "N",                "5-point Laplacian on an N x N grid",                               1, GenerateP5        },
-  {"p9",         "N",                "9-point Laplacian on an N x N grid",                               1, GenerateP9        },
-  {"p7",         "N",                "7-point Laplacian on an N x N x N grid",                           1, GenerateP7        },
-  {"p27",        "N",                "27-point Laplacian on an N x N x N grid",                          1, GenerateP27       },
-  {"elasticity", "N",                "trilinear elasticity on N x N x N nodes, 3 unknowns each",         1, GenerateElasticity},
-  {"rmat",       "SCALE,EDGEFACTOR", "R-MAT graph, 2^SCALE rows, about EDGEFACTOR entries in each",      2, GenerateRMAT      },
-  {"er",         "SCALE,EDGEFACTOR", "uniform random graph, 2^SCALE rows, about EDGEFACTOR entries",     2, GenerateER        },
-  {"random",     "ROWS,DENSITY",     "uniform random square matrix, DENSITY of its entries being there", 2, GenerateRandom    },
+  {"p5",         "N",                    "5-point Laplacian on an N x N grid",                               1, GenerateP5        },
+  {"p9",         "N",                    "9-point Laplacian on an N x N grid",                               1, GenerateP9        },
+  {"p7",         "N",                    "7-point Laplacian on an N x N x N grid",                           1, GenerateP7        },
+  {"p27",        "N",                    "27-point Laplacian on an N x N x N grid",                          1, GenerateP27       },
+  {"elasticity", "N",                    "trilinear elasticity on N x N x N nodes, 3 unknowns each",         1, GenerateElasticity},
+  {"rmat",       "SCALE,EDGEFACTOR",     "R-MAT graph, 2^SCALE rows, about EDGEFACTOR entries in each",      2, GenerateRMAT      },
+  {"er",         "SCALE,EDGEFACTOR",     "uniform random graph, 2^SCALE rows, about EDGEFACTOR entries",     2, GenerateER        },
+  {"random",     "ROWS,DENSITY",         "uniform random square matrix, DENSITY of its entries being there", 2, GenerateRandom    },
+  {"rand",       "ROWS,COLUMNS,ENTRIES", "ENTRIES random places in every row",                               3, GenerateRand      },
 };
 
 /* Finds the generator whose name precedes the colon; returns -1 if it does not exist */
@@ -384,7 +414,7 @@ PetscErrorCode GeneratorMatches(const char name[], PetscBool *matches)
 
 PetscErrorCode GeneratorCreateMat(MPI_Comm comm, const char name[], Mat *A)
 {
-  PetscReal arg[2] = {0, 0};
+  PetscReal arg[3] = {0, 0, 0};
   int       g      = -1;
   char     *p      = NULL;
 

@@ -23,7 +23,7 @@ static PetscErrorCode Help(MPI_Comm comm)
   PetscCall(PetscPrintf(comm, "\nOperations (-ops, default spmv):\n"));
   PetscCall(OperationHelp(comm));
   PetscCall(PetscPrintf(comm, "\nOptions of bench, after the inputs:\n\
-  -types LIST            Mat types (aij/rowmerge: with an algorithm), and csr (a plain loop), mkl, graphblas; default aij,amb,nussell,sell,aijperm,csr,mkl,graphblas\n\
+  -types LIST            Mat types (aij/rowmerge: with an algorithm; amb@one: with options -one_mat_...), and csr (a plain loop), mkl, graphblas; default aij,amb,nussell,sell,aijperm,csr,mkl,graphblas\n\
   -ops LIST              operations\n\
   -columns LIST          columns of the dense matrices in spmm, spmmt and sddmm; default 32\n\
   -reps N                timed runs of each; default as many as fit -seconds, at least 11\n\
@@ -38,7 +38,7 @@ static PetscErrorCode Help(MPI_Comm comm)
   -json FILE             all figures as JSON\n\
   -plot FILE             a picture: the pattern and histograms as .svg or .html, the pattern as .png\n\
 \nOptions of solve, after the inputs:\n\
-  -types LIST            Mat types (amb/ambcg: with a KSP type); default aij,amb\n\
+  -types LIST            Mat types (amb/ambcg: with a KSP type; amb@one: with options -one_mat_...); default aij,amb\n\
   -seconds S             types take turns until each has solved for so long; default 0.2\n\
   -rounds N              and at least so often; default 3\n\
   -limit S               but in so many seconds, as near as may be; default 3600\n\

@@ -73,20 +73,33 @@ static PetscErrorCode MatTypeExists(const char type[], PetscBool *exists)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Raises an error if a type has no meaning: no peer has this name, and no PETSc has a Mat type of this name. A part behind a slash is not looked at. */
+/* Cuts "@one" off a type, and makes it the prefix of options "one_" */
+PetscErrorCode NameSplitPrefix(char type[], size_t n, char prefix[])
+{
+  char *at;
+
+  PetscFunctionBegin;
+  prefix[0] = 0;
+  PetscCall(PetscStrchr(type, '@', &at));
+  if (!at) PetscFunctionReturn(PETSC_SUCCESS);
+  *at = 0;
+  PetscCall(PetscSNPrintf(prefix, n, "%s_", at + 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Raises an error if a type has no meaning: no peer has this name, and no PETSc has a Mat type of this name. A part behind a slash or an @ is not looked at. */
 PetscErrorCode NameCheckType(MPI_Comm comm, const char name[], PetscInt npeers, const char *const peers[])
 {
   const char *const *ours;
   const char       **listed, *names[NAMES], *nearest, *root;
-  char               type[LONGEST], *slash;
+  char               type[LONGEST];
   PetscInt           n       = 0, nours;
   int                nlisted = 0;
   PetscBool          known   = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PetscStrncpy(type, name, sizeof(type)));
-  PetscCall(PetscStrchr(type, '/', &slash));
-  if (slash) *slash = 0;
+  type[strcspn(type, "/@")] = 0;
   for (PetscInt p = 0; p < npeers; p++) names[n++] = peers[p];
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Optional); k++) names[n++] = Optional[k];
   PetscCall(PetscAMBGetTypes(PETSC_FALSE, &nours, &ours));

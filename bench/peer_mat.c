@@ -105,7 +105,8 @@ static PetscErrorCode PeerCreate_Mat(Contender c, Case *k)
   PetscCall(PetscStrcmp(c->type, MATHASHGEMM, &same)); /* its products with vectors are those of aij */
   if (same) c->shadow = PETSC_FALSE;
   PetscCall(PetscStrcmp(c->type, MATAIJ, &same));
-  if (same) PetscCall(MatDuplicate(k->A, MAT_COPY_VALUES, &c->A));
+  if (c->prefix[0]) PetscCall(ConvertPrefixed(k->A, c->type, c->prefix, &c->A));
+  else if (same) PetscCall(MatDuplicate(k->A, MAT_COPY_VALUES, &c->A));
   else if (c->shadow) PetscCall(MatConvert(k->A, c->type, MAT_INITIAL_MATRIX, &c->A)); /* a type of petsc-amb must not fail */
   else PetscCall(MatConvertOrNot(k->A, c->type, &c->A));
   if (!c->A) {
@@ -169,6 +170,7 @@ static PetscErrorCode PeerConvert_Mat(Contender c, Case *k, PetscLogDouble *seco
   PetscFunctionBegin;
   PetscCall(MatDestroy(&c->fresh));
   PetscCall(MatDuplicate(k->A, MAT_COPY_VALUES, &c->fresh));
+  if (c->prefix[0]) PetscCall(MatSetOptionsPrefix(c->fresh, c->prefix));
   c->sign = 1.0;
   PetscCall(PetscTime(&t0));
   PetscCall(MatConvert(c->fresh, c->type, MAT_INPLACE_MATRIX, &c->fresh));

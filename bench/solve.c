@@ -22,7 +22,8 @@ enum {
 
 typedef struct {
   char              *name, *type;
-  const char        *ksp; /* the type of the KSP; NULL for that of the options */
+  char               prefix[32]; /* of the matrix's options; may be empty */
+  const char        *ksp;        /* the type of the KSP; NULL for that of the options */
   PetscInt           its;
   KSPConvergedReason reason;
   PetscReal          residual; /* |b - A x| / |b| of the first solve, with the plain AIJ */
@@ -64,7 +65,8 @@ static PetscErrorCode Round(Mat A, Vec b, Solver *s, PetscInt round)
   PetscLogDouble t0, t1;
 
   PetscFunctionBegin;
-  PetscCall(MatConvert(A, s->type, MAT_INITIAL_MATRIX, &B));
+  if (s->prefix[0]) PetscCall(ConvertPrefixed(A, s->type, s->prefix, &B));
+  else PetscCall(MatConvert(A, s->type, MAT_INITIAL_MATRIX, &B));
   PetscCall(MatCreateVecs(B, &x, &c)); /* on the device if the matrix is there */
   PetscCall(VecCopy(b, x));
   PetscCall(MatMult(B, x, c)); /* brings the matrix to the device */
@@ -291,6 +293,7 @@ PetscErrorCode SolveRun(MPI_Comm comm, int n, char *inputs[], PetscBool *right)
     PetscCall(PetscStrallocpy(types[k], &s[k].type));
     PetscCall(PetscStrchr(s[k].type, '/', &slash));
     if (slash) *slash = 0;
+    PetscCall(NameSplitPrefix(s[k].type, sizeof(s[k].prefix), s[k].prefix));
     s[k].ksp       = slash ? slash + 1 : NULL;
     s[k].converged = PETSC_TRUE;
     for (int w = 0; w < 2; w++) PetscCall(PetscMalloc1(2 * n, &s[k].median[w]));

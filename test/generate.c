@@ -157,7 +157,7 @@ static PetscErrorCode SameOnOne(TestDiff *d, const char name[])
 
 static PetscErrorCode Distribution(TestDiff *d)
 {
-  const char *const names[] = {"p5:7", "p27:4", "elasticity:3", "rmat:7,6", "er:7,6", "random:101,0.05", "random:2,1", "p5:1", "rmat:1,1"};
+  const char *const names[] = {"p5:7", "p27:4", "elasticity:3", "rmat:7,6", "er:7,6", "random:101,0.05", "random:2,1", "p5:1", "rmat:1,1", "rand:31,7,5", "rand:5,400,20"};
 
   PetscFunctionBeginUser;
   for (int k = 0; k < (int)PETSC_STATIC_ARRAY_LENGTH(names); k++) PetscCall(SameOnOne(d, names[k]));
@@ -170,6 +170,7 @@ static PetscErrorCode Random(TestDiff *d)
   Mat         A;
   MatInfo     info;
   Vec         sums, ones;
+  PetscInt    M, N;
   PetscScalar total;
 
   PetscFunctionBeginUser;
@@ -179,6 +180,12 @@ static PetscErrorCode Random(TestDiff *d)
   PetscCall(MatDestroy(&A));
   PetscCall(GeneratorCreateMat(PETSC_COMM_WORLD, "random:30,1", &A));
   PetscCall(ExpectShape(d, A, 30, 1, 900));
+  PetscCall(MatDestroy(&A));
+  PetscCall(GeneratorCreateMat(PETSC_COMM_WORLD, "rand:100,100000,30", &A));
+  PetscCall(MatGetSize(A, &M, &N));
+  PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
+  TestExpect(d, "columns", M == 100 && N == 100000 ? PETSC_TRUE : PETSC_FALSE);
+  TestExpect(d, "entries of a row", info.nz_used <= 3000 && info.nz_used > 2980 ? PETSC_TRUE : PETSC_FALSE);
   PetscCall(MatDestroy(&A));
   /* edges that meet add up, so that the sum of all values is that of all edges: uniform in (0,1] */
   PetscCall(GeneratorCreateMat(PETSC_COMM_WORLD, "rmat:8,40", &A));
@@ -197,7 +204,7 @@ static PetscErrorCode Random(TestDiff *d)
 
 static PetscErrorCode Refused(TestDiff *d)
 {
-  const char *const names[] = {"p7:", "p7:x", "p7:0", "p7:-3", "p7:2.5", "p7:3,4", "p7:3 ", "rmat:4", "rmat:60,2", "random:10,1.5", "elasticity:1", "p9:nan", "p9:1e30", "p11:3", "p7"};
+  const char *const names[] = {"p7:", "p7:x", "p7:0", "p7:-3", "p7:2.5", "p7:3,4", "p7:3 ", "rmat:4", "rmat:60,2", "random:10,1.5", "rand:5,4", "rand:5,4,6", "rand:5,4.5,2", "elasticity:1", "p9:nan", "p9:1e30", "p11:3", "p7"};
   PetscBool         known   = PETSC_FALSE;
 
   PetscFunctionBeginUser;

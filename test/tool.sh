@@ -61,6 +61,11 @@ expect "bench -csv: results as they come" 1 "^petscamb: nowhere.mtx: no file" "$
 quiet() { "$@" 2>errors; }
 expect "bench" 0 "^  spmv +amb .* [0-9.]+x [0-9.]+-[0-9.]+ " quiet "$petscamb" bench p5:9 p7:6 -types aij,amb -seconds 0.01 -csv one.csv -json one.json -html one.html
 cp out table
+expect "bench: one type with two settings" 0 "^  spmv +amb@two .*block_size 2," "$petscamb" bench p9:20 -types aij,amb@one,amb@two -seconds 0.01 -one_mat_amb_block_size 1 -one_mat_shadow_tune off \
+  -two_mat_amb_block_size 2 -two_mat_shadow_tune off
+cp out two
+expect "bench: the other setting" 0 "^  spmv +amb@one .*block_size 1," cat two
+expect "solve: one type with two settings" 0 "^  amb@one/ambcg " "$petscamb" solve p5:9 -types amb,amb@one/ambcg -seconds 0 -rounds 1 -ksp_type cg -pc_type none -one_mat_amb_block_size 1
 expect "progress: silent without a terminal" 0 "^0$" sh -c "grep -c turn errors; true"
 cat >results.py <<'END'
 import csv, datetime, json, xml.dom.minidom

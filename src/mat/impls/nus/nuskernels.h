@@ -36,7 +36,6 @@ static SYS_INLINE void NusStep8(const int kind, const SysStorage stored, const S
   uint64_t q[4];
   Vec8     xs;
 
-  if (stored == SYS_STORAGE_PLAIN) __builtin_prefetch(val + PREFETCH, 0, 2);
   if (kind == NUS_DIAGONAL) xs = *(const Vec8 *)x;
   else if (kind == NUS_NARROW) {
     __builtin_memcpy(q, col, 16);
@@ -74,7 +73,10 @@ static SYS_INLINE void NusChunkOfKind(const int kind, const SysStorage stored, c
       xs = x + first;
     }
 #pragma GCC unroll 4
-    for (int g = 0; g < C; g += 8) NusStep8(kind, stored, table, val + size * g, col + (kind == NUS_WIDE ? 2 * g : g), kind == NUS_DIAGONAL ? xs + g : xs, s + g);
+    for (int g = 0; g < C; g += 8) {
+      if (stored == SYS_STORAGE_PLAIN) __builtin_prefetch(val + size * g + PREFETCH, 0, 2);
+      NusStep8(kind, stored, table, val + size * g, col + (kind == NUS_WIDE ? 2 * g : g), kind == NUS_DIAGONAL ? xs + g : xs, s + g);
+    }
   }
   for (int l = 0; l < C; l++) sum[l] = s[l];
 }
@@ -186,29 +188,43 @@ static SYS_INLINE uint32_t NusJaggedColumn(int kind, const uint16_t *col, int64_
   return j;
 }
 
-/* Multiplies jagged diagonals, C rows at a time: all of them up to the length of the shortest, then those that are left */
+/* Sums of C rows of jagged diagonals: those of all rows up to the length of the shortest, then those that are left. Rows descend by length, so that the first have an entry. */
+static SYS_INLINE void NusJaggedChunk(const int kind, const SysStorage stored, const int C, const NusHost *A, const NusTile *T, int c, const SysScalar *x, SysScalar *sum)
+{
+  const NusChunk  h    = A->chunk[T->chunk + c];
+  const uint32_t *diag = A->diag + T->diag;
+  const uint16_t *col  = A->col + T->col;
+  const size_t    size = SysStorageSize(stored);
+  const char     *val  = (const char *)A->val + size * (size_t)T->slot;
+  uint32_t        i    = 0;
+
+  for (int l = 0; l < C; l++) sum[l] = 0;
+  for (; i < h.base; i++) {
+    const int64_t slot = (int64_t)diag[i] + (int64_t)c * C;
+
+#pragma GCC unroll 4
+    for (int g = 0; g < C; g += 8) NusStep8(kind, stored, &A->values.table, val + size * (size_t)(slot + g), col + (kind == NUS_WIDE ? 2 : 1) * (slot + g), x, sum + g);
+  }
+  for (; i < h.n; i++) {
+    const int64_t slot = (int64_t)diag[i] + (int64_t)c * C, left = (int64_t)diag[i + 1] - slot;
+    int           l = 0;
+
+    for (; l + 8 <= left; l += 8) NusStep8(kind, stored, &A->values.table, val + size * (size_t)(slot + l), col + (kind == NUS_WIDE ? 2 : 1) * (slot + l), x, sum + l);
+    for (; l < left; l++) sum[l] += SysValuesAt(stored, &A->values.table, A->val, (size_t)(T->slot + slot + l)) * x[NusJaggedColumn(kind, col, slot + l)];
+  }
+}
+
+/* Multiplies jagged diagonals, C rows at a time */
 static SYS_INLINE void NusJaggedTile(const int C, const SysStorage stored, SysStore how, const NusHost *A, const NusTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
-  const uint32_t  *diag = A->diag + T->diag;
-  const uint16_t  *perm = A->perm + T->perm, *col = A->col + T->col;
-  const SysScalar *xs = (NusGathered(A, T->segment) ? A->xg : x) + T->base;
+  const uint16_t  *perm = A->perm + T->perm;
+  const SysScalar *xs   = (NusGathered(A, T->segment) ? A->xg : x) + T->base;
 
   for (int c = 0; c < T->nfilled; c++) {
-    const NusChunk h = A->chunk[T->chunk + c];
-    SysScalar      sum[NUS_MAX_C];
-    uint32_t       i = 0;
+    SysScalar sum[NUS_MAX_C];
 
-    for (int l = 0; l < C; l++) sum[l] = 0;
-    for (; i < h.base; i++) {
-      const int64_t slot = (int64_t)diag[i] + (int64_t)c * C;
-
-      for (int l = 0; l < C; l++) sum[l] += SysValuesAt(stored, &A->values.table, A->val, (size_t)(T->slot + slot + l)) * xs[NusJaggedColumn(T->kind, col, slot + l)];
-    }
-    for (; i < h.n; i++) {
-      const int64_t slot = (int64_t)diag[i] + (int64_t)c * C, left = (int64_t)diag[i + 1] - slot;
-
-      for (int l = 0; l < left && l < C; l++) sum[l] += SysValuesAt(stored, &A->values.table, A->val, (size_t)(T->slot + slot + l)) * xs[NusJaggedColumn(T->kind, col, slot + l)];
-    }
+    if (T->kind == NUS_NARROW) NusJaggedChunk(NUS_NARROW, stored, C, A, T, c, xs, sum);
+    else NusJaggedChunk(NUS_WIDE, stored, C, A, T, c, xs, sum);
     NusStoreChunk(C, how, A, T, NusChunkRows(A, T, C, c), perm + (int64_t)c * C, sum, alpha, x, beta, y, z);
   }
   NusStoreEmpty(C, how, A, T, alpha, beta, y, z);
