@@ -282,8 +282,8 @@ SysStatus NusHostPlanPlain(const SysCSR *A, NusParams *p)
 /* Chooses chunks that share their values, if they may and do: 24 rows are a multiple of 2, 3, 4, 6 and 8 unknowns per node */
 static SysStatus NusPlanChooseShared(const SysCSR *A, const NusCache *cache, NusParams *p, NusBytes *known)
 {
-  const int c[] = {24, NUS_MAX_C, p->c};
-  double    best;
+  const int c[]  = {24, NUS_MAX_C, p->c};
+  double    best = INFINITY;
 
   if (p->values != SYS_VALUES_EXACT || p->rows == NUS_JDS || !A->a) return SYS_SUCCESS;
   for (int k = 0; k < 3; k++) {
@@ -297,7 +297,7 @@ static SysStatus NusPlanChooseShared(const SysCSR *A, const NusCache *cache, Nus
     if (status) {
       *bytes = 0;
       if (status != SYS_TOO_MANY_BYTES || !k) return status == SYS_TOO_MANY_BYTES ? SYS_SUCCESS : status;
-    } else if (!k || *bytes < best) {
+    } else if (*bytes < best) {
       best    = *bytes;
       p->c    = c[k];
       p->rows = NUS_SHARED;
