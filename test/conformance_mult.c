@@ -400,7 +400,7 @@ int main(int argc, char **argv)
     output_file: output/conformance_mult.out
     test:
       suffix: nussell_chunks
-      args: -mat_nussell_c {{8 16 32}} -mat_nussell_sigma {{0 64}}
+      args: -mat_nussell_c {{8 16 24 32}} -mat_nussell_sigma {{0 64}}
     test:
       suffix: nussell_uniform
       args: -mat_nussell_segmentation uniform -mat_nussell_s2 1000

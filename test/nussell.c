@@ -97,7 +97,7 @@ static PetscErrorCode BadParameters(TestDiff *d)
 
   PetscFunctionBeginUser;
   PetscCall(TestPairCreate(&grid, &A, &R));
-  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "8, 16 or 32", MatNUSSELLSetChunk(A, 12, 0));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "8, 16, 24 or 32", MatNUSSELLSetChunk(A, 12, 0));
   TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "between 1 and", MatNUSSELLSetChunk(A, 0, -1));
   TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "between 1 and", MatNUSSELLSetChunk(A, 0, 100000));
   TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "S1 must not be", MatNUSSELLSetSegments(A, -1, 0, 0, 0));
@@ -161,9 +161,65 @@ static PetscErrorCode Options(TestDiff *d)
                (PetscBool)(TestFigure(A, "chunk_size") == 32 && TestFigure(A, "sort_scope") == 96 && TestFigure(A, "s1") == 4 && TestFigure(A, "k1") == 3 && TestFigure(A, "s2") == 9 && TestFigure(A, "gathered") == 12 && info.stored_values == info.nonzeros));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); k++) PetscCall(PetscOptionsClearValue(NULL, options[k][0]));
   PetscCall(TestPairDestroy(&A, &R));
-  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "8, 16 or 32", TestShapeCreateBad(&grid, MATNUSSELL, "-bad_mat_nussell_c", "7"));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "8, 16, 24 or 32", TestShapeCreateBad(&grid, MATNUSSELL, "-bad_mat_nussell_c", "7"));
   TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "S2 must not be", TestShapeCreateBad(&grid, MATNUSSELL, "-bad_mat_nussell_s2", "-7"));
   TestExpectError(d, 0, "never", TestShapeCreateBad(&grid, MATNUSSELL, "-bad_mat_nussell_tune", "never"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A chain of nodes with three unknowns each, whose values repeat from node to node */
+static PetscInt RowChain(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  const PetscInt first = PetscMax(i / 3 - 1, 0), last = PetscMin(i / 3 + 1, N / 3 - 1);
+
+  for (PetscInt j = 3 * first; j < 3 * last + 3; j++) cols[j - 3 * first] = j;
+  return 3 * (last - first + 1);
+}
+
+static PetscScalar ValueChain(PetscInt i, PetscInt j)
+{
+  return (PetscReal)(1 + i % 3 * 9 + j - 3 * (i / 3)) / 7;
+}
+
+/* Chunks that have the same values share them, also after the first change of values */
+static PetscErrorCode Shared(TestDiff *d)
+{
+  static const TestShape chain  = {"chain", 4800, 4800, RowChain, ValueChain, PETSC_FALSE};
+  const char             line[] = "  values: once for all chunks that have the same, ";
+  MatShadowInfo          info;
+  Mat                    A[2];
+  Vec                    x, y[2];
+  PetscBool              device, same;
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < 2; k++) {
+    PetscCall(TestShapeCreate(&chain, NULL, &A[k]));
+    PetscCall(MatShadowSetTune(A[k], MAT_SHADOW_TUNE_OFF));
+  }
+  PetscCall(MatShadowSetValues(A[0], MAT_SHADOW_VALUES_EXACT));
+  PetscCall(MatCreateVecs(A[0], &x, &y[0]));
+  PetscCall(VecDuplicate(y[0], &y[1]));
+  PetscCall(VecSetRandom(x, NULL));
+  for (int change = 0; change < 3; change++) {
+    for (int k = 0; k < 2; k++) {
+      if (change) PetscCall(MatScale(A[k], 1.1));
+      PetscCall(MatMult(A[k], x, y[k]));
+    }
+    PetscCall(VecEqual(y[0], y[1], &same));
+    TestExpect(d, "other bits", same);
+    PetscCall(MatShadowGetInfo(A[0], &info));
+    PetscCall(OnDevice(&info, &device));
+    if (device) continue;
+    TestExpect(d, "chunks that differ", (PetscBool)(change < 2 ? TestFigure(A[0], "chunks_distinct") >= 1 && TestFigure(A[0], "chunks_distinct") < 8 : TestFigure(A[0], "chunks_distinct") == 0));
+    TestExpect(d, "chunk size", (PetscBool)(TestFigure(A[0], "chunk_size") == 24 && TestFigure(A[0], "values_bits") == 8 * sizeof(PetscScalar)));
+    PetscCall(TestExpectLine(d, A[0], line, (PetscBool)(change < 2)));
+    PetscCall(TestExpectLine(d, A[1], line, PETSC_FALSE));
+  }
+  for (int k = 0; k < 2; k++) {
+    PetscCall(MatDestroy(&A[k]));
+    PetscCall(VecDestroy(&y[k]));
+  }
+  PetscCall(VecDestroy(&x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -172,6 +228,7 @@ static const TestCase tests[] = {
   {"bad parameters", BadParameters},
   {"other types",    OtherTypes   },
   {"options",        Options      },
+  {"shared values",  Shared       },
   {NULL,             NULL         }
 };
 

@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.." || exit 1
 . test/kernels/build.sh
 amb=src/mat/impls/amb
 nus=src/mat/impls/nus
-sources=(test/kernels/online.c src/sys/{sysmemory,sysvalues,systable}.c $amb/amb{host,layout}.c $nus/nus{host,layout,fill,plan,search}.c {$amb/amb,$nus/nus}_{plain,avx2,avx512}.c)
+sources=(test/kernels/online.c src/sys/{sysmemory,sysvalues,systable}.c $amb/amb{host,layout}.c $nus/nus{host,layout,fill,share,plan,search}.c {$amb/amb,$nus/nus}_{plain,avx2,avx512}.c)
 
 if [ "${1:-}" != sanitize ]; then
   build_and_run "double" -O1 -pthread

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   How a format stores the values of a matrix: as they are, rounded to single precision, or as places of 8 bits in a table of the distinct values.
+   How a format stores the values of a matrix: as they are, rounded to single precision, as places of 8 bits in a table of the distinct values, or as they are but
+   once for all parts of the matrix that have the same values.
 
    The table has 0 at place 0, for filling, and room for 255 other values. Values are compared by their bits: a value that is read from a table, or from single
    precision if the storage is exact, has the bits of the value that was stored.
@@ -17,11 +18,13 @@ typedef enum {
   SYS_VALUES_TABLE
 } SysValues;
 
-/* The storage that is used. With complex numbers, and where scalars have single precision already, SYS_STORAGE_SINGLE is not used. */
+/* The storage that is used. With complex numbers, and where scalars have single precision already, SYS_STORAGE_SINGLE is not used. A format that shares values sets
+   SYS_STORAGE_SHARED itself. */
 typedef enum {
   SYS_STORAGE_PLAIN,
   SYS_STORAGE_SINGLE,
-  SYS_STORAGE_PLACES
+  SYS_STORAGE_PLACES,
+  SYS_STORAGE_SHARED
 } SysStorage;
 
 #if !defined(SYS_SINGLE) && !defined(SYS_COMPLEX)

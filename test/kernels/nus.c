@@ -23,6 +23,7 @@ static const NusParams cases[] = {
   {NUS_NONUNIFORM, NUS_SELL, 32, 65536, {3, 1},      {0, 7},   SYS_VALUES_DOUBLE},
   {NUS_NONUNIFORM, NUS_JDS,  32, 64,    {16, 100},   {1, 3},   SYS_VALUES_DOUBLE},
   {NUS_NONUNIFORM, NUS_SELL, 8,  0,     {70000, 10}, {3, 1},   SYS_VALUES_DOUBLE},
+  {NUS_NONUNIFORM, NUS_SELL, 24, 65536, {64, 300},   {1, 0},   SYS_VALUES_DOUBLE},
   {NUS_NONUNIFORM, NUS_SELL, 0,  0,     {0, 0},      {-1, -1}, SYS_VALUES_DOUBLE},
   {NUS_NONUNIFORM, NUS_JDS,  0,  0,     {0, 0},      {-1, 1},  SYS_VALUES_DOUBLE}
 };
@@ -135,6 +136,105 @@ static void CheckDiagonals(void)
   Finish(&B);
 }
 
+/* Values of rows with three unknowns per node of a grid of 40 x 40 nodes: the same for all nodes that are on the same sides of the grid. Some of them only a comparison of
+   bits tells apart. */
+static void OneMaterial(Builder *B, int kind)
+{
+  for (SysInt r = 0; r < B->m; r++) {
+    const SysInt node = r / 3, x = node % 40, y = node / 40, side = (x == 0) + 2 * (x == 39) + 4 * (y == 0) + 8 * (y == 39);
+
+    for (SysInt k = B->i[r]; k < B->i[r + 1]; k++) {
+      const SysInt place = B->j[k] - 3 * node + 200, number = ((kind * 16 + side) * 3 + r % 3) * 400 + place;
+
+      B->a[k] = (SysReal)(number % 97 - 48) / 7;
+      if (number % 97 == 5) B->a[k] = number % 2 ? -(SysReal)0 : 0;
+    }
+  }
+}
+
+/* Chunks of a mesh with one material share their values, and products have the bits of those with values as they are; transposed ones those of the same chunks */
+static void CheckShared(void)
+{
+  static const int nthreads[] = {1, 3};
+  Builder          B;
+  KernelSet        sets[3];
+  const int        nset  = Sets(sets);
+  const char      *what  = "";
+  NusParams        asked = cases[NCASES - 2];
+  SysCSR           csr;
+  NusHost         *A = NULL;
+  double           bytes;
+
+  Start(&B, 4800, 4800);
+  for (SysInt r = 0; r < 4800; r++) {
+    const SysInt node = r / 3, x = node % 40;
+
+    for (int k = -1; k <= 1; k++) Mark(&B, 3 * (node + 40 * k - (x > 0)), node + 40 * k < 0 ? 0 : 3 * (1 + (x > 0) + (x < 39)));
+    CloseRow(&B);
+  }
+  csr          = (SysCSR){B.m, B.n, B.nz, B.i, B.j, B.a};
+  asked.values = SYS_VALUES_EXACT;
+  for (int s = 0; s < nset; s++) {
+    for (int t = 0; t < 2; t++) {
+      NusParams params = asked, plainly = cases[NCASES - 2], same;
+      NusHost  *plain = NULL, *chunks = NULL;
+      int       good;
+
+      OneMaterial(&B, 0);
+      good        = NusHostPlan(&csr, &cache, nthreads[t], &params, &(NusBytes){{0}}) == SYS_SUCCESS && NusHostPlan(&csr, &cache, nthreads[t], &plainly, &(NusBytes){{0}}) == SYS_SUCCESS;
+      good        = good && params.rows == NUS_SHARED && params.c == 24 && NusHostCreate(&csr, &params, nthreads[t], 2, (const NusKernels *)sets[s].kernels, INFINITY, &bytes, &A) == SYS_SUCCESS;
+      good        = good && NusHostCreate(&csr, &plainly, nthreads[t], 2, (const NusKernels *)sets[s].kernels, INFINITY, &bytes, &plain) == SYS_SUCCESS;
+      same        = params;
+      same.values = SYS_VALUES_DOUBLE;
+      good        = good && NusHostCreate(&csr, &same, nthreads[t], 2, (const NusKernels *)sets[s].kernels, INFINITY, &bytes, &chunks) == SYS_SUCCESS;
+      for (int change = 0; change <= 3 && good; change++) { /* another material, all values different, and the first material again */
+        OneMaterial(&B, change);
+        if (change == 2) B.a[B.nz / 2] *= 2;
+        if (change == 3) OneMaterial(&B, 0);
+        if (change) good = NusHostUpdate(A, &csr, NULL) == SYS_SUCCESS && NusHostUpdate(plain, &csr, NULL) == SYS_SUCCESS && NusHostUpdate(chunks, &csr, NULL) == SYS_SUCCESS;
+        good = good && A->values.exact && (A->values.stored == SYS_STORAGE_SHARED) == (change < SYS_VALUES_CHANGES) && SameBits(&B, Multiply, A, plain, 0) && SameBits(&B, Multiply, A, chunks, 1);
+        if (change < SYS_VALUES_CHANGES) good = good && A->nblock < 16 * nthreads[t] && NusHostBytes(A) < NusHostBytes(plain) / 3;
+        else good = good && !A->share && A->nvalue == A->nslot;
+      }
+      NusHostDestroy(A);
+      A = NULL;
+      OneMaterial(&B, 0);
+      good = good && NusHostCreate(&csr, &params, nthreads[t], 2, (const NusKernels *)sets[s].kernels, INFINITY, &bytes, &A) == SYS_SUCCESS && CheckProducts(&B, A, Multiply, 0, &what) && CheckProducts(&B, A, Multiply, 5, &what);
+      printf("%sok %s, %d threads, chunks share their values\n", good ? "" : "not ", sets[s].name, nthreads[t]);
+      failures += !good;
+      NusHostDestroy(A);
+      NusHostDestroy(plain);
+      NusHostDestroy(chunks);
+      A = NULL;
+    }
+  }
+  for (SysInt k = 0; k < B.nz; k++) B.a[k] = RandomScalar();
+  Report(NusHostPlan(&csr, &cache, 1, &asked, &(NusBytes){{0}}) == SYS_SUCCESS && asked.rows == NUS_SELL, "no chunks that are to share values if all values differ");
+  Finish(&B);
+}
+
+/* A row that double deals to the lanes has another order of sums in rows as they are: chunks that are to share values are refused */
+static void CheckSharedRefused(void)
+{
+  Builder   B;
+  NusParams params = cases[0];
+  SysCSR    csr;
+  NusHost  *A;
+  double    bytes;
+
+  Start(&B, 480, 480);
+  for (SysInt r = 0; r < 480; r++) {
+    Mark(&B, r, r == 100 ? 300 : 1);
+    CloseRow(&B);
+  }
+  csr           = (SysCSR){B.m, B.n, B.nz, B.i, B.j, B.a};
+  params.values = SYS_VALUES_EXACT;
+  params.rows   = NUS_SHARED;
+  params.c      = 24;
+  Report(NusHostPlan(&csr, &cache, 1, &params, &(NusBytes){{0}}) == SYS_SUCCESS && NusHostCreate(&csr, &params, 1, 1, NusHostKernels(), INFINITY, &bytes, &A) == SYS_TOO_MANY_BYTES, "chunks with a long row do not share values");
+  Finish(&B);
+}
+
 /* The parameters that are tried are those of a format that works */
 static void CheckTune(void)
 {
@@ -219,6 +319,8 @@ int main(void)
   ForEachShape(Check);
   CheckDisorder(Check);
   CheckDiagonals();
+  CheckShared();
+  CheckSharedRefused();
   CheckTune();
   CheckSearch();
   CheckRefused();

@@ -90,6 +90,7 @@ static int CheckStorage(Builder *B, const Storing *S, int k, SysValues asked, in
     }
 #endif
     if (!good) continue;
+    if (asked == SYS_VALUES_EXACT && change < SYS_VALUES_CHANGES && (*S->values)(A)->stored == SYS_STORAGE_SHARED) expected = SYS_STORAGE_SHARED; /* as it happens, in small matrices */
     if ((*S->values)(A)->stored != expected) {
       *what = "another storage than expected";
       good  = 0;

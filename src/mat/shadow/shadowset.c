@@ -163,7 +163,8 @@ PetscErrorCode MatShadowSetTune(Mat A, MatShadowTune tune)
   Level: intermediate
 
   Notes:
-  With `MAT_SHADOW_VALUES_EXACT` and `MAT_SHADOW_VALUES_TABLE` products give the bits that they give with `MAT_SHADOW_VALUES_DOUBLE`. The table has room for 0 and
+  With `MAT_SHADOW_VALUES_EXACT` and `MAT_SHADOW_VALUES_TABLE` products give the bits that they give with `MAT_SHADOW_VALUES_DOUBLE`; transposed ones on the host may differ in
+  rounding where `MATNUSSELL` stores the values of equal chunks once. The table has room for 0 and
   255 other values, which are compared by their bits. The storage follows new values. With `MAT_SHADOW_VALUES_EXACT` values that have changed twice are stored as they
   are, so that later changes cost no search.
 
@@ -332,7 +333,7 @@ PetscErrorCode MatShadowGetFigures(Mat A, MatShadowFigures *figures)
   `MATAMB` and `MATNUSSELL` on the host have "block_size" (columns that share one index), "chunk_size" (rows that advance together), "sort_scope" (rows among
   which lengths are sorted) and "tiles". On a GPU they have "block_size", "threads" (of a thread block), "steps" (blocks that one thread takes, at most) and
   "tasks" (one warp does one task); of these tasks "tasks_diagonal" find columns by diagonals, "tasks_narrow" have 16-bit and "tasks_wide" 32-bit indices, and
-  "tasks_split" are parts of rows shared by several warps; "stencil" has the entries of the stencil that takes the place of all of these, or 0. `MATNUSSELL` also has "s1", "k1", "s2" and "k2" (widths and numbers of segments) and "gathered"
+  "tasks_split" are parts of rows shared by several warps; "stencil" has the entries of the stencil that takes the place of all of these, or 0. `MATNUSSELL` also has "chunks_distinct" (on the host: chunks that differ in their values, or 0 if chunks do not share values), "s1", "k1", "s2" and "k2" (widths and numbers of segments) and "gathered"
   (columns in another order). `MATAMB` and `MATNUSSELL` have "values_bits" (of a stored value), "values_distinct" (values in the table, or 0) and "values_exact" (1, or 0 if values are
   rounded).
 

@@ -136,21 +136,30 @@ static SysStatus LayoutHost_NUSSELL(const MatShadowCSR *csr, MatShadowCandidate 
   for (int k = 0; k < 2; k++) {
     if (p.count[k] < 0) p.count[k] = known.count[k];
   }
-  p.sigma = (p.sigma + p.c - 1) / p.c * p.c;
+  p.sigma = NusScopeRows(p.sigma, p.c);
   if (p.count[0] + p.count[1]) (void)snprintf(c->name, sizeof(c->name), "nussell, C = %d, K1 = %d, K2 = %d", p.c, (int)p.count[0], (int)p.count[1]);
   NusCandidateSet(c, &p);
   status = NusHostCreate(&csr->A, &p, csr->threads, csr->workers, NusHostKernels(), most, &c->bytes, &host);
-  *data  = host;
+  if (p.rows == NUS_SHARED && csr->A.a && (status == SYS_TOO_MANY_BYTES || (!status && host->values.stored != SYS_STORAGE_SHARED))) { /* rows differ where the plan has not looked */
+    NusHostDestroy(host);
+    host   = NULL;
+    status = NusHostPlanPlain(&csr->A, &p);
+    if (!p.count[0] && !p.count[1]) (void)snprintf(c->name, sizeof(c->name), "nussell, C = %d", p.c);
+    NusCandidateSet(c, &p);
+    if (!status) status = NusHostCreate(&csr->A, &p, csr->threads, csr->workers, NusHostKernels(), most, &c->bytes, &host);
+  }
+  *data = host;
   if (status == SYS_TOO_LARGE) *reason = NusTooLarge;
   return status;
 }
 
 static const MatShadowFigure NusHostFigures[] = {
-  NUS_SEGMENT_FIGURES, {"block_size", MAT_SHADOW_OF_BLOCK  },
-   {"chunk_size", MAT_SHADOW_OF_BLOCK  },
-   {"sort_scope", MAT_SHADOW_OF_BLOCK  },
-   {"tiles",      MAT_SHADOW_OF_PROCESS},
-   MAT_SHADOW_VALUES_FIGURES, {NULL,         MAT_SHADOW_OF_BLOCK  }
+  NUS_SEGMENT_FIGURES,       {"block_size",      MAT_SHADOW_OF_BLOCK  },
+         {"chunk_size",      MAT_SHADOW_OF_BLOCK  },
+         {"sort_scope",      MAT_SHADOW_OF_BLOCK  },
+         {"tiles",           MAT_SHADOW_OF_PROCESS},
+  MAT_SHADOW_VALUES_FIGURES, {"chunks_distinct", MAT_SHADOW_OF_BLOCK  },
+         {NULL,              MAT_SHADOW_OF_BLOCK  }
 };
 
 static void DescribeHost_NUSSELL(const void *data, MatShadowInfo *info, double figure[])
@@ -167,6 +176,7 @@ static void DescribeHost_NUSSELL(const void *data, MatShadowInfo *info, double f
   side[2]             = host->params.sigma;
   side[3]             = (double)host->ntile;
   MatShadowValuesDescribe(host->values.stored, host->values.table.n, host->values.exact, side + 4);
+  side[4 + MAT_SHADOW_VALUES_FIGURES_N] = host->values.stored == SYS_STORAGE_SHARED ? (double)host->nblock : 0;
   NusDescribeSegments(&host->params, host->ngathered, figure);
 }
 
@@ -177,6 +187,7 @@ static PetscErrorCode ViewHost_NUSSELL(const double figure[], const char where[]
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  blocks of %.0f columns, chunks of %.0f rows, scopes of %.0f rows, %.0f tiles%s\n", side[0], side[1], side[2], side[3], where));
   PetscCall(MatShadowValuesView(side + 4, where, viewer));
+  if (side[4 + MAT_SHADOW_VALUES_FIGURES_N] > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  values: once for all chunks that have the same, %.0f of which differ%s\n", side[4 + MAT_SHADOW_VALUES_FIGURES_N], where));
   PetscCall(NusViewSegments(figure, where, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -265,7 +276,7 @@ static PetscErrorCode ViewDevice_NUSSELL(const double figure[], const char where
 static PetscErrorCode NusCheckParams(MPI_Comm comm, const NusSellParams *p)
 {
   PetscFunctionBegin;
-  PetscCheck(p->c == 0 || p->c == 8 || p->c == 16 || p->c == 32, comm, PETSC_ERR_ARG_OUTOFRANGE, "A chunk cannot have %" PetscInt_FMT " rows; use 8, 16 or 32, or 0 for an automatic choice", p->c);
+  PetscCheck(p->c >= 0 && p->c <= NUS_MAX_C && p->c % 8 == 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "A chunk cannot have %" PetscInt_FMT " rows; use 8, 16, 24 or 32, or 0 for an automatic choice", p->c);
   PetscCheck(p->sigma >= 0 && p->sigma <= NUS_MAX_SCOPE, comm, PETSC_ERR_ARG_OUTOFRANGE, "Rows cannot be sorted among %" PetscInt_FMT "; use a number between 1 and %d, or 0 for an automatic choice", p->sigma, NUS_MAX_SCOPE);
   for (int k = 0; k < 2; k++) {
     PetscCheck(p->width[k] >= 0, comm, PETSC_ERR_ARG_OUTOFRANGE, "Segments of %" PetscInt_FMT " columns: S%d must not be negative; use 0 for an automatic choice", p->width[k], k + 1);
@@ -291,7 +302,7 @@ static PetscErrorCode NusSetFromOptions(void *params, MatShadowTune *tune, Petsc
   PetscCall(PetscOptionsEnum("-mat_nussell_segmentation", "How columns are cut into segments", "MatNUSSELLSetSegmentation", MatNUSSELLSegmentations, (PetscEnum)q.segmentation, (PetscEnum *)&q.segmentation, NULL));
   PetscCall(PetscOptionsEnum("-mat_nussell_rows", "How a segment is stored", "MatNUSSELLSetRows", MatNUSSELLRowses, (PetscEnum)q.rows, (PetscEnum *)&q.rows, NULL));
   PetscCall(PetscOptionsEnum("-mat_nussell_tune", "How parameters that are left open are chosen", "MatNUSSELLSetTune", MatNUSSELLTunes, (PetscEnum)q.tune, (PetscEnum *)&q.tune, NULL));
-  PetscCall(PetscOptionsInt("-mat_nussell_c", "Rows of a chunk, 8, 16 or 32; 0: chosen", "MatNUSSELLSetChunk", q.c, &q.c, NULL));
+  PetscCall(PetscOptionsInt("-mat_nussell_c", "Rows of a chunk, 8, 16, 24 or 32; 0: chosen", "MatNUSSELLSetChunk", q.c, &q.c, NULL));
   PetscCall(PetscOptionsInt("-mat_nussell_sigma", "Rows among which lengths are sorted; 0: chosen", "MatNUSSELLSetChunk", q.sigma, &q.sigma, NULL));
   PetscCall(PetscOptionsInt("-mat_nussell_s1", "Columns of a segment for the first-level cache; 0: chosen", "MatNUSSELLSetSegments", q.width[0], &q.width[0], NULL));
   PetscCall(PetscOptionsInt("-mat_nussell_k1", "Number of these segments; -1: chosen", "MatNUSSELLSetSegments", q.count[0], &q.count[0], NULL));
@@ -398,7 +409,7 @@ PetscErrorCode MatNUSSELLSetTune(Mat A, MatNUSSELLTune tune)
 
   Input Parameters:
 + A     - the matrix; nothing happens if it is not of type `MATNUSSELL`
-. c     - rows that advance together, 8, 16 or 32; 0 for an automatic choice
+. c     - rows that advance together, 8, 16, 24 or 32; 0 for an automatic choice
 - sigma - rows among which lengths are sorted, at most 65,536, rounded up to a multiple of `c`; 0 for an automatic choice
 
   Options Database Keys:

@@ -4,10 +4,11 @@
 */
 #include "mat/impls/nus/nuslayout.h"
 
-/* Where an entry is written: the number of its value, and its column */
+/* Where an entry is written: the number of its value among some values, and its column */
 typedef struct {
   int64_t   val;
   uint16_t *col;
+  void     *values;
   uint32_t  base;
 } Place;
 
@@ -20,16 +21,16 @@ static SYS_INLINE void SetColumn(const int kind, Place p, int64_t i, SysInt col)
 }
 
 /* Stores the value of entry k of the matrix */
-static SYS_INLINE void SetValue(const SysStorage stored, const NusHost *A, int64_t at, SysInt k)
+static SYS_INLINE void SetValue(const SysStorage stored, const NusHost *A, Place p, int64_t i, SysInt k)
 {
-  SysValuesPut(stored, A->val, at, A->csr.a, A->place, k);
+  SysValuesPut(stored, p.values, p.val + i, A->csr.a, A->place, k);
 }
 
 /* Fills slots without an entry from slot i on */
-static SYS_INLINE void FillRest(const int kind, const SysFill what, const SysStorage stored, const NusHost *A, Place p, int64_t i, int64_t slots, int stride)
+static SYS_INLINE void FillRest(const int kind, const SysFill what, const SysStorage stored, Place p, int64_t i, int64_t slots, int stride)
 {
   for (; i < slots && what != SYS_FILL_VALUES; i += stride) {
-    if (what == SYS_FILL_ALL) SysValuesPutZero(stored, A->val, p.val + i);
+    if (what == SYS_FILL_ALL) SysValuesPutZero(stored, p.values, p.val + i);
     SetColumn(kind, p, i, (SysInt)p.base);
   }
 }
@@ -40,10 +41,10 @@ static SYS_INLINE void FillRow(const int kind, const int listed, const SysFill w
   int64_t i = 0;
 
   for (SysInt k = P->beg[r]; k < P->beg[r + 1]; k++, i += stride) {
-    if (what != SYS_FILL_PATTERN) SetValue(stored, A, p.val + i, listed ? P->entry[k] : k);
+    if (what != SYS_FILL_PATTERN) SetValue(stored, A, p, i, listed ? P->entry[k] : k);
     if (what != SYS_FILL_VALUES) SetColumn(kind, p, i, P->col[k]);
   }
-  FillRest(kind, what, stored, A, p, i, slots, stride);
+  FillRest(kind, what, stored, p, i, slots, stride);
 }
 
 static SYS_INLINE void FillDiagonals(const SysFill what, const SysStorage stored, const NusHost *A, const NusPart *P, int r0, int nl, int C, uint32_t n, Place p)
@@ -54,8 +55,8 @@ static SYS_INLINE void FillDiagonals(const SysFill what, const SysStorage stored
     for (uint32_t i = 0; i < n; i++) {
       const uint32_t first = (uint32_t)P->col[P->beg[r0] + i];
 
-      for (int l = 0; l < C && what != SYS_FILL_PATTERN; l++) SetValue(stored, A, p.val + (int64_t)C * i + l, P->entry ? P->entry[P->beg[r0 + l] + i] : P->beg[r0 + l] + (SysInt)i);
-      __builtin_memcpy(p.col + 2 * (int64_t)i, &first, sizeof(first));
+      for (int l = 0; l < C && what != SYS_FILL_PATTERN; l++) SetValue(stored, A, p, (int64_t)C * i + l, P->entry ? P->entry[P->beg[r0 + l] + i] : P->beg[r0 + l] + (SysInt)i);
+      if (what != SYS_FILL_VALUES) __builtin_memcpy(p.col + 2 * (int64_t)i, &first, sizeof(first));
     }
     return;
   }
@@ -65,15 +66,15 @@ static SYS_INLINE void FillDiagonals(const SysFill what, const SysStorage stored
     const uint32_t first = (uint32_t)least;
 
     for (int l = 0; l < C; l++) {
-      const int64_t to = p.val + (int64_t)C * i + l;
+      const int64_t to = (int64_t)C * i + l;
 
-      if (what != SYS_FILL_PATTERN) SysValuesPutZero(stored, A->val, to);
+      if (what != SYS_FILL_PATTERN) SysValuesPutZero(stored, p.values, p.val + to);
       if (d.head[l] != least) continue;
-      if (what != SYS_FILL_PATTERN) SetValue(stored, A, to, P->entry ? P->entry[d.pos[l]] : d.pos[l]);
+      if (what != SYS_FILL_PATTERN) SetValue(stored, A, p, to, P->entry ? P->entry[d.pos[l]] : d.pos[l]);
       d.pos[l]++;
       NusHead(P, r0, l, &d);
     }
-    __builtin_memcpy(p.col + 2 * (int64_t)i, &first, sizeof(first));
+    if (what != SYS_FILL_VALUES) __builtin_memcpy(p.col + 2 * (int64_t)i, &first, sizeof(first));
   }
 }
 
@@ -93,42 +94,60 @@ static SYS_INLINE void FillChunk(const int kind, const int listed, const SysFill
     lane.val += l;
     lane.col += kind == NUS_NARROW ? l : 2 * l;
     if (r < P->nrow) FillRow(kind, listed, what, stored, A, P, r, lane, (int64_t)C * h.n - l, C);
-    else FillRest(kind, what, stored, A, lane, 0, (int64_t)C * h.n, C);
+    else FillRest(kind, what, stored, lane, 0, (int64_t)C * h.n, C);
   }
+}
+
+/* Writes chunk c, of any kind */
+static SYS_INLINE void FillAnyChunk(const int listed, const SysFill what, const SysStorage stored, const NusHost *A, const NusTile *T, const NusPart *P, int c, NusChunk h, Place p)
+{
+  const int C = A->params.c;
+
+  p.base = h.base;
+  if (h.kind == NUS_DIAGONAL) {
+    const int r0 = C * A->perm[T->perm + c];
+
+    FillDiagonals(what, stored, A, P, r0, (int)SysMin(C, P->nrow - r0), C, h.n, p);
+  } else if (h.kind == NUS_NARROW) FillChunk(NUS_NARROW, listed, what, stored, A, T, P, c, h, p);
+  else FillChunk(NUS_WIDE, listed, what, stored, A, T, P, c, h, p);
 }
 
 static SYS_INLINE void FillSELL(const int listed, const SysFill what, const SysStorage stored, const NusHost *A, const NusTile *T, const NusPart *P)
 {
   const int C = A->params.c;
-  Place     p = {T->slot, A->col + T->col, 0};
+  Place     p = {T->slot, A->col + T->col, A->val, 0};
 
   for (int c = 0; c < T->nfilled; c++) {
     const NusChunk h = A->chunk[T->chunk + c];
 
-    p.base = h.base;
-    if (h.kind == NUS_DIAGONAL) {
-      const int r0 = C * A->perm[T->perm + c];
-
-      FillDiagonals(what, stored, A, P, r0, (int)SysMin(C, P->nrow - r0), C, h.n, p);
-    } else if (h.kind == NUS_NARROW) FillChunk(NUS_NARROW, listed, what, stored, A, T, P, c, h, p);
-    else FillChunk(NUS_WIDE, listed, what, stored, A, T, P, c, h, p);
+    FillAnyChunk(listed, what, stored, A, T, P, c, h, p);
     p.val += (int64_t)C * h.n;
     p.col += (int64_t)NusStepUnits(h.kind, C) * h.n;
   }
+}
+
+void NusFillValues(const NusHost *A, const NusTile *T, const NusPart *P, int c, SysScalar *val)
+{
+  const NusChunk h = A->chunk[T->chunk + c];
+  const Place    p = {0, A->col, val, 0};
+
+  memset(val, 0, sizeof(*val) * (size_t)A->params.c * h.n);
+  if (P->entry) FillAnyChunk(1, SYS_FILL_VALUES, SYS_STORAGE_PLAIN, A, T, P, c, h, p);
+  else FillAnyChunk(0, SYS_FILL_VALUES, SYS_STORAGE_PLAIN, A, T, P, c, h, p);
 }
 
 static SYS_INLINE void FillJDS(const SysFill what, const SysStorage stored, const NusHost *A, const NusTile *T, const NusPart *P)
 {
   const uint16_t *perm = A->perm + T->perm;
   const uint32_t *diag = A->diag + T->diag;
-  const Place     p    = {T->slot, A->col + T->col, T->base};
+  const Place     p    = {T->slot, A->col + T->col, A->val, T->base};
 
   for (int k = 0; k < T->nrow; k++) {
     for (SysInt i = 0; i < P->beg[perm[k] + 1] - P->beg[perm[k]]; i++) {
       const SysInt  e    = P->beg[perm[k]] + i;
       const int64_t slot = (int64_t)diag[i] + k;
 
-      if (what != SYS_FILL_PATTERN) SetValue(stored, A, p.val + slot, P->entry ? P->entry[e] : e);
+      if (what != SYS_FILL_PATTERN) SetValue(stored, A, p, slot, P->entry ? P->entry[e] : e);
       if (what != SYS_FILL_VALUES) SetColumn(T->kind, p, slot, P->col[e]);
     }
   }

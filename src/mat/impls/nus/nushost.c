@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "sys/sysmemory.h"
-#include "mat/impls/nus/nuslayout.h"
+#include "mat/impls/nus/nusshare.h"
 
 const NusKernels *NusHostKernels(void)
 {
@@ -176,7 +176,8 @@ static void NusHostPlaceScope(NusHost *A, const NusLayout *L, int64_t s)
   }
 }
 
-static SysStatus NusHostFillTiles(NusHost *A, int nworker, SysFill what, const NusLayout *layout)
+/* Fills in what is wanted; with blocks, one for each thread, finds the value blocks instead */
+static SysStatus NusHostFillTiles(NusHost *A, int nworker, SysFill what, const NusLayout *layout, NusBlocks *blocks)
 {
   int status = SYS_SUCCESS;
 
@@ -196,7 +197,8 @@ static SysStatus NusHostFillTiles(NusHost *A, int nworker, SysFill what, const N
           NusPart        P;
 
           NusGetPart(A, s, T->segment, &w, &P);
-          NusFillTile(A, T, &P, what);
+          if (blocks) status = NusShareTile(A, T, &P, blocks + t, A->share + T->chunk);
+          else NusFillTile(A, T, &P, what);
         }
       }
     }
@@ -213,11 +215,102 @@ static SysStatus NusHostFill(NusHost *A, int nworker, SysFill what, const NusLay
 
   if (status) return status;
   A->place = place;
-  status   = NusHostFillTiles(A, nworker, what, layout);
+  status   = NusHostFillTiles(A, nworker, what, layout, NULL);
   A->place = NULL;
   SysRelease(place, (size_t)A->csr.nz);
   if (what != SYS_FILL_PATTERN) A->filled = 1;
   return status;
+}
+
+/* May chunks share values? Values that change often may not: a search for equal chunks would come with every change. */
+static int NusHostMayShare(const NusHost *A)
+{
+  return A->params.values == SYS_VALUES_EXACT && A->params.rows != NUS_JDS && A->nslot && A->values.changes + A->filled < SYS_VALUES_CHANGES;
+}
+
+/* Puts the blocks of all threads one after the other, in place of the values that were stored; share counts from the blocks of the thread */
+static SysStatus NusHostTakeBlocks(NusHost *A, int nworker, const NusBlocks *blocks)
+{
+  const int  C      = A->params.c;
+  int64_t    nvalue = 0, nblock = 0;
+  SysScalar *val;
+
+  (void)nworker; /* without OpenMP */
+  for (int t = 0; t < A->nthread; t++) {
+    nvalue += blocks[t].nval;
+    nblock += blocks[t].n;
+  }
+  if (nvalue / C > (int64_t)UINT32_MAX) return SYS_TOO_MANY_BYTES;
+  val = SysAllocate(sizeof(*val) * (size_t)nvalue);
+  if (!val) return SYS_OUT_OF_MEMORY;
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(nworker) if (nworker > 1)
+#endif
+  for (int t = omp_get_thread_num(); t < A->nthread; t += omp_get_num_threads()) {
+    int64_t before = 0;
+
+    for (int s = 0; s < t; s++) before += blocks[s].nval;
+    if (blocks[t].nval) memcpy(val + before, blocks[t].val, sizeof(*val) * (size_t)blocks[t].nval);
+    for (int64_t k = A->thread_tile[t]; k < A->thread_tile[t + 1]; k++) {
+      for (int c = 0; c < A->tile[k].nfilled; c++) A->share[A->tile[k].chunk + c] += (uint32_t)(before / C);
+    }
+  }
+  if (A->val) SysRelease(A->val, SysStorageSize(A->values.stored) * A->nvalue);
+  A->val    = val;
+  A->nvalue = nvalue;
+  A->nblock = nblock;
+  return SYS_SUCCESS;
+}
+
+/* Stores each value block once, or returns SYS_TOO_MANY_BYTES, and changes nothing, if that saves too little */
+static SysStatus NusHostShare(NusHost *A, int nworker)
+{
+  NusBlocks *blocks = calloc((size_t)A->nthread, sizeof(*blocks));
+  uint32_t  *share = SysAllocate(sizeof(*share) * A->nchunk), *before = A->share;
+  SysStatus  status = blocks && share ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
+
+  for (int t = 0; t < A->nthread && !status; t++) {
+    for (int64_t k = A->thread_tile[t]; k < A->thread_tile[t + 1]; k++) blocks[t].most += A->tile[k].nslot;
+    blocks[t].most /= NUS_SHARED_PART;
+  }
+  A->share = share;
+  if (!status) status = NusHostFillTiles(A, nworker, SYS_FILL_VALUES, NULL, blocks);
+  if (!status) status = NusHostTakeBlocks(A, nworker, blocks);
+  for (int t = 0; t < A->nthread && blocks; t++) NusBlocksDestroy(blocks + t);
+  free(blocks);
+  if (status) A->share = before;
+  SysRelease(status ? share : before, sizeof(*share) * A->nchunk);
+  if (status) return status;
+  A->values.changes += A->filled;
+  A->values.stored = SYS_STORAGE_SHARED;
+  A->values.exact  = 1;
+  SysTableClear(&A->values.table);
+  A->filled = 1;
+  return SYS_SUCCESS;
+}
+
+/* Chooses the storage of the values, and stores them; the pattern is there */
+static SysStatus NusHostStore(NusHost *A, int nworker)
+{
+  const int    shared = A->values.stored == SYS_STORAGE_SHARED;
+  void        *before = A->val;
+  const size_t size   = SysStorageSize(A->values.stored) * A->nvalue;
+  SysStatus    status = NusHostMayShare(A) ? NusHostShare(A, nworker) : SYS_TOO_MANY_BYTES;
+
+  if (status != SYS_TOO_MANY_BYTES) return status;
+  if (shared) A->val = NULL;
+  status = SysValuesMakeRoom(&A->values, &A->csr, (size_t)A->nslot, A->filled, 1, nworker, &A->val);
+  if (status) {
+    A->val = before;
+    return status;
+  }
+  if (shared) {
+    SysRelease(before, size);
+    SysRelease(A->share, sizeof(*A->share) * A->nchunk);
+    A->share = NULL;
+  }
+  A->nvalue = A->nslot;
+  return NusHostFill(A, nworker, SYS_FILL_VALUES, NULL);
 }
 
 /* Converts a matrix. The parameters are those of a plan, which leaves nothing open. Bytes are counted before the format is filled, and must not exceed most: with values
@@ -253,7 +346,8 @@ SysStatus NusHostCreate(const SysCSR *csr, const NusParams *params, int nthread,
         A->ncol += layout[s].tile[k].ncol;
       }
     }
-    *bytes = NusHostBytes(A);
+    A->nvalue = A->nslot;
+    *bytes    = NusHostBytes(A);
     if (*bytes > most) status = SYS_TOO_MANY_BYTES;
   }
   if (!status) {
@@ -265,12 +359,15 @@ SysStatus NusHostCreate(const SysCSR *csr, const NusParams *params, int nthread,
     A->col           = SysAllocate(sizeof(*A->col) * A->ncol);
     if (!A->tile || !A->tile_of_scope || !A->chunk || !A->perm || !A->diag || !A->col) status = SYS_OUT_OF_MEMORY;
   }
-  if (!status) status = SysValuesMakeRoom(&A->values, csr, (size_t)A->nslot, 0, !csr->a, nworker, &A->val);
   if (!status) {
+    const int pattern = csr->a && NusHostMayShare(A); /* first, since it says where chunks are */
+
     NusHostShareScopes(A, layout);
     NusHostOrderTiles(A, layout);
     NusHostPlaceTiles(A);
-    status = NusHostFill(A, nworker, csr->a ? SYS_FILL_ALL : SYS_FILL_PATTERN, layout);
+    if (!pattern) status = SysValuesMakeRoom(&A->values, csr, (size_t)A->nslot, 0, !csr->a, nworker, &A->val);
+    if (!status) status = NusHostFill(A, nworker, csr->a && !pattern ? SYS_FILL_ALL : SYS_FILL_PATTERN, layout);
+    if (!status && pattern) status = NusHostStore(A, nworker);
     *bytes = NusHostBytes(A);
   }
   for (int64_t s = 0; layout && s < A->nscope; s++) NusLayoutDestroy(layout + s);
@@ -283,13 +380,11 @@ SysStatus NusHostCreate(const SysCSR *csr, const NusParams *params, int nthread,
 /* Stores new values; the pattern stays */
 SysStatus NusHostUpdate(void *data, const SysCSR *csr, SysStream stream)
 {
-  NusHost  *A = (NusHost *)data;
-  SysStatus status;
+  NusHost *A = (NusHost *)data;
 
   (void)stream;
   A->csr = *csr;
-  status = SysValuesMakeRoom(&A->values, csr, (size_t)A->nslot, A->filled, 1, A->nthread, &A->val);
-  return status ? status : NusHostFill(A, A->nthread, SYS_FILL_VALUES, NULL);
+  return NusHostStore(A, A->nthread);
 }
 
 /* Gives every thread memory for its sums in the transposed product; a single thread needs it for gathered columns only, and adds the others to the result */
@@ -335,8 +430,8 @@ SysStatus NusHostMultTranspose(void *data, const SysCSR *csr, SysScalar alpha, c
 /* The bytes that a product reads of the matrix, and moves to gather x */
 double NusHostBytes(const NusHost *A)
 {
-  return (double)SysStorageSize(A->values.stored) * (double)A->nslot + sizeof(*A->col) * (double)A->ncol + sizeof(*A->chunk) * (double)A->nchunk + sizeof(*A->perm) * (double)A->nperm + sizeof(*A->diag) * (double)A->ndiag +
-         sizeof(*A->tile) * (double)A->ntile + (sizeof(*A->order) + 2. * sizeof(*A->xg)) * A->ngathered;
+  return (double)SysStorageSize(A->values.stored) * (double)A->nvalue + (A->values.stored == SYS_STORAGE_SHARED ? sizeof(*A->share) * (double)A->nchunk : 0) + sizeof(*A->col) * (double)A->ncol + sizeof(*A->chunk) * (double)A->nchunk +
+         sizeof(*A->perm) * (double)A->nperm + sizeof(*A->diag) * (double)A->ndiag + sizeof(*A->tile) * (double)A->ntile + (sizeof(*A->order) + 2. * sizeof(*A->xg)) * A->ngathered;
 }
 
 void NusHostDestroy(void *data)
@@ -356,7 +451,8 @@ void NusHostDestroy(void *data)
   SysRelease(A->perm, sizeof(*A->perm) * A->nperm);
   SysRelease(A->diag, sizeof(*A->diag) * A->ndiag);
   SysRelease(A->col, sizeof(*A->col) * A->ncol);
-  SysRelease(A->val, SysStorageSize(A->values.stored) * A->nslot);
+  SysRelease(A->val, SysStorageSize(A->values.stored) * A->nvalue);
+  SysRelease(A->share, sizeof(*A->share) * A->nchunk);
   SysStretchesDestroy(&A->work);
   free(A);
 }

@@ -15,7 +15,7 @@
    segment is a tile: chunks of C rows, sorted by length unless that gains nothing, each as many steps long as its longest row. Empty rows and chunks
    are left out, but for the first tile of a scope, which assigns y. A row much longer than its neighbours gets a chunk of its own, in which its
    entries are dealt to the lanes. A chunk stores its columns in the shortest of three ways: one number for each step, if lane l always has the column
-   after that of lane l - 1, as in grids; or, for each entry, 16 or 32 bits counted from the least column of the chunk.
+   after that of lane l - 1, as in grids; or, for each entry, 16 or 32 bits counted from the least column of the chunk. Chunks may share their values.
 
    Entry i of lane l of a chunk lies at i*C + l from its beginning. With rows as in JDS (jagged diagonals) there is no filling: entry i of row k
    of the tile, in the order of descending lengths, lies at diag[i] + k.
@@ -48,7 +48,7 @@ typedef struct {
 
 typedef struct {
   int64_t  row;    /* first row of the scope */
-  int64_t  slot;   /* its values begin here */
+  int64_t  slot;   /* its values begin here, unless chunks share them */
   int64_t  col;    /* its indices begin here, in units of 16 bits */
   int64_t  chunk;  /* its chunks, */
   int64_t  perm;   /* its entries of perm[], */
@@ -77,6 +77,7 @@ typedef struct {
   NusParams                 params;
   int                       nthread;
   int64_t                   nsegment, nscope, ntile, nslot, ncol, nchunk, nperm, ndiag;
+  int64_t                   nvalue;        /* values in val: nslot of them, or fewer if chunks share values */
   int64_t                   ngathered;     /* number of gathered columns, those with the most entries */
   uint32_t                 *rank;          /* the place of each column among them, or ngathered; NULL if ngathered is 0 */
   SysInt                   *order;         /* the column at each place */
@@ -90,7 +91,9 @@ typedef struct {
   uint16_t                 *perm;
   uint32_t                 *diag;
   uint16_t                 *col;
-  void                     *val; /* as values.stored says */
+  void                     *val;    /* as values.stored says */
+  uint32_t                 *share;  /* with SYS_STORAGE_SHARED: where the values of each chunk begin, in units of C values */
+  int64_t                   nblock; /* with SYS_STORAGE_SHARED: how many chunks differ in their values */
   SysValuesChoice           values;
   int                       filled; /* val has values */
   const uint8_t            *place;  /* while val is filled: the place of each entry in the table */
@@ -132,14 +135,23 @@ static inline int NusStepUnits(int kind, int c)
   return kind == NUS_DIAGONAL ? 2 : (kind == NUS_NARROW ? c : 2 * c);
 }
 
-/* The bytes of a matrix in SELL without segments, in chunks of 8, 16 and 32 rows, estimated from some of its rows; 0 if they were not estimated yet */
+/* The bytes of a matrix in SELL without segments, in chunks of 8, 16, 24 and 32 rows, estimated from some of its rows; 0 if they were not estimated yet. Those with
+   shared values follow, which are 0 too where chunks do not share them. */
+#define NUS_CHUNK_SIZES (NUS_MAX_C / 8)
 typedef struct {
-  double of[3];
+  double of[2 * NUS_CHUNK_SIZES];
 } NusBytes;
+
+/* Rows of a scope, about sigma: a multiple of c that 16 bits can number */
+static inline int NusScopeRows(int sigma, int c)
+{
+  return (int)SysMin((sigma + c - 1) / c, NUS_MAX_SCOPE / c) * c;
+}
 
 const NusKernels *NusHostKernels(void);
 void              NusHostCache(NusCache *);
 SysStatus         NusHostPlan(const SysCSR *, const NusCache *, int nthread, NusParams *, NusBytes *);                          /* chooses the parameters left open */
+SysStatus         NusHostPlanPlain(const SysCSR *, NusParams *);                                                                /* the same plan for chunks that do not share their values */
 SysStatus         NusHostModel(const SysCSR *, const NusParams *, NusBytes *, double *bytes);                                   /* estimates NusHostBytes() from some of the rows */
 int               NusHostAlternatives(const SysCSR *, const NusCache *, const NusParams *, const NusParams *plan, NusParams *); /* lists what is worth a try besides a plan */
 

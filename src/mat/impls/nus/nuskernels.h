@@ -65,7 +65,7 @@ static SYS_INLINE void NusChunkOfKind(const int kind, const SysStorage stored, c
   for (uint32_t i = 0; i < n; i++, val += size * C, col += kind == NUS_DIAGONAL ? 2 : (kind == NUS_NARROW ? C : 2 * C)) {
     const SysScalar *xs = x;
 
-    if (stored != SYS_STORAGE_PLAIN) __builtin_prefetch(val + PREFETCH, 0, 2); /* the values of a step take a line or two */
+    if (stored == SYS_STORAGE_SINGLE || stored == SYS_STORAGE_PLACES) __builtin_prefetch(val + PREFETCH, 0, 2); /* the values of a step take a line or two */
     if (kind == NUS_DIAGONAL) {
       uint32_t first;
 
@@ -152,7 +152,8 @@ static SYS_INLINE void NusTileAll(const int C, const SysStorage stored, const Sy
   const NusChunk  *chunk = A->chunk + T->chunk;
   const uint16_t  *perm = A->perm + T->perm, *col = A->col + T->col;
   const size_t     size  = SysStorageSize(stored);
-  const char      *val   = (const char *)A->val + size * (size_t)T->slot;
+  const uint32_t  *share = stored == SYS_STORAGE_SHARED ? A->share + T->chunk : NULL;
+  const char      *val   = (const char *)A->val + (stored == SYS_STORAGE_SHARED ? 0 : size * (size_t)T->slot);
   const SysTable  *table = &A->values.table;
   const SysScalar *xs    = NusGathered(A, T->segment) ? A->xg : x;
   SysScalar        sum[NUS_MAX_C];
@@ -162,6 +163,7 @@ static SYS_INLINE void NusTileAll(const int C, const SysStorage stored, const Sy
     const int64_t r = T->row + *perm++;
     SysScalar     s = 0;
 
+    if (stored == SYS_STORAGE_SHARED) val = (const char *)A->val + size * C * share[c];
     NusChunkAll(C, stored, table, chunk[c], val, col, xs, sum);
     for (int l = 0; l < C; l++) s += sum[l];
     if (s != s) s = SYS_ISA_NAME(RowSum)(A, T, r, x);
@@ -170,6 +172,7 @@ static SYS_INLINE void NusTileAll(const int C, const SysStorage stored, const Sy
     col += (int64_t)NusStepUnits(chunk[c].kind, C) * chunk[c].n;
   }
   for (; c < T->nfilled; c++) {
+    if (stored == SYS_STORAGE_SHARED) val = (const char *)A->val + size * C * share[c];
     NusChunkAll(C, stored, table, chunk[c], val, col, xs, sum);
     NusStoreChunk(C, how, A, T, NusChunkRows(A, T, C, c), perm, sum, alpha, x, beta, y, z);
     val += size * C * chunk[c].n;
@@ -241,6 +244,7 @@ static SYS_INLINE void NusJaggedTile(const int C, const SysStorage stored, SysSt
   static void SYS_ISA_NAME(TileSmall_##C)(SysStore how, TILE_ARGUMENTS) \
   { \
     if (A->values.stored == SYS_STORAGE_PLACES) NusTileAll(C, SYS_STORAGE_PLACES, how, A, T, alpha, x, beta, y, z); \
+    else if (A->values.stored == SYS_STORAGE_SHARED) NusTileAll(C, SYS_STORAGE_SHARED, how, A, T, alpha, x, beta, y, z); \
     else NusTileAll(C, SYS_STORAGE_SINGLE, how, A, T, alpha, x, beta, y, z); \
   }
 #define TILES(C) TILE(C, SYS_STORE_SET) TILE(C, SYS_STORE_AXPY) TILE(C, SYS_STORE_ADD) TILE_SMALL(C)
@@ -251,12 +255,13 @@ static SYS_INLINE void NusJaggedTile(const int C, const SysStorage stored, SysSt
 
 TILES(8)
 TILES(16)
+TILES(24)
 TILES(32)
 
 typedef void (*TileFunction)(TILE_ARGUMENTS);
 typedef void (*TileSmallFunction)(SysStore, TILE_ARGUMENTS);
-static const TileFunction      tile_functions[3][3]    = {TILES_NAMED(8), TILES_NAMED(16), TILES_NAMED(32)};
-static const TileSmallFunction tile_small_functions[3] = {SYS_ISA_NAME(TileSmall_8), SYS_ISA_NAME(TileSmall_16), SYS_ISA_NAME(TileSmall_32)};
+static const TileFunction      tile_functions[4][3]    = {TILES_NAMED(8), TILES_NAMED(16), TILES_NAMED(24), TILES_NAMED(32)};
+static const TileSmallFunction tile_small_functions[4] = {SYS_ISA_NAME(TileSmall_8), SYS_ISA_NAME(TileSmall_16), SYS_ISA_NAME(TileSmall_24), SYS_ISA_NAME(TileSmall_32)};
 
 static void SYS_ISA_NAME(MultJagged)(SysStore how, TILE_ARGUMENTS)
 {
@@ -267,6 +272,8 @@ static void SYS_ISA_NAME(MultJagged)(SysStore how, TILE_ARGUMENTS)
     JAGGED(8);
   } else if (A->params.c == 16) {
     JAGGED(16);
+  } else if (A->params.c == 24) {
+    JAGGED(24);
   } else {
     JAGGED(32);
   }
@@ -278,8 +285,8 @@ static void SYS_ISA_NAME(MultTile)(const NusHost *A, const NusTile *T, SysStore 
   const SysStore how = T->first ? first : SYS_STORE_ADD;
 
   if (A->params.rows == NUS_JDS) SYS_ISA_NAME(MultJagged)(how, A, T, alpha, x, beta, y, z);
-  else if (A->values.stored == SYS_STORAGE_PLAIN) tile_functions[A->params.c / 16][how](A, T, alpha, x, beta, y, z);
-  else tile_small_functions[A->params.c / 16](how, A, T, alpha, x, beta, y, z);
+  else if (A->values.stored == SYS_STORAGE_PLAIN) tile_functions[A->params.c / 8 - 1][how](A, T, alpha, x, beta, y, z);
+  else tile_small_functions[A->params.c / 8 - 1](how, A, T, alpha, x, beta, y, z);
 }
 
 /* z = alpha A x + beta y; y may be z, and is not read if beta is 0 */
@@ -322,7 +329,8 @@ static SYS_INLINE void NusTileTranspose(const SysStorage stored, const NusHost *
   for (int c = 0; c < T->nfilled; c++) {
     const NusChunk h     = A->chunk[T->chunk + c];
     const int      split = c < T->nsplit, nl = split ? 1 : NusChunkRows(A, T, C, c);
-    SysScalar     *zs = z + (h.kind == NUS_DIAGONAL ? 0 : h.base), factor[NUS_MAX_C];
+    const int64_t  begin = stored == SYS_STORAGE_SHARED ? C * (int64_t)A->share[T->chunk + c] : val;
+    SysScalar     *zs    = z + (h.kind == NUS_DIAGONAL ? 0 : h.base), factor[NUS_MAX_C];
     int64_t        row[NUS_MAX_C];
     int            bad = 0;
 
@@ -343,7 +351,7 @@ static SYS_INLINE void NusTileTranspose(const SysStorage stored, const NusHost *
 
           if (h.kind == NUS_NARROW) j = col[slot + l];
           else __builtin_memcpy(&j, col + 2 * (h.kind == NUS_WIDE ? slot + l : i), sizeof(j));
-          zs[h.kind == NUS_DIAGONAL ? (int64_t)j + l : j] += SysValuesAt(stored, &A->values.table, A->val, (size_t)(val + slot + l)) * factor[l];
+          zs[h.kind == NUS_DIAGONAL ? (int64_t)j + l : j] += SysValuesAt(stored, &A->values.table, A->val, (size_t)(begin + slot + l)) * factor[l];
         }
       }
     }

@@ -172,7 +172,7 @@ static int64_t NusLayoutDiagonalSteps(const NusPart *P, int r0, int nl, int C, i
 }
 
 /* Makes a chunk of nl rows, consecutive ones if rows is NULL */
-static NusChunk NusLayoutMakeChunk(const NusPart *P, const uint16_t *rows, int r0, int nl, int C, NusTile *T)
+static NusChunk NusLayoutMakeChunk(const NusPart *P, const uint16_t *rows, int r0, int nl, int C, int shared, NusTile *T)
 {
   SysInt   n = 0, lo = (SysInt)P->width, hi = -1;
   NusChunk h;
@@ -188,7 +188,8 @@ static NusChunk NusLayoutMakeChunk(const NusPart *P, const uint16_t *rows, int r
   h.base = (uint32_t)lo;
   if (!rows && n) {
     const int64_t bytes = n * (C * sizeof(SysScalar) + 2 * NusStepUnits(h.kind, C));
-    const int64_t steps = NusLayoutDiagonalSteps(P, r0, nl, C, bytes / (int64_t)(C * sizeof(SysScalar) + 2 * NusStepUnits(NUS_DIAGONAL, C)));
+    const int64_t most  = shared ? n + n / 2 : bytes / (int64_t)(C * sizeof(SysScalar) + 2 * NusStepUnits(NUS_DIAGONAL, C)); /* shared values take few bytes */
+    const int64_t steps = NusLayoutDiagonalSteps(P, r0, nl, C, most);
 
     if (steps >= 0) {
       h.n    = (uint32_t)steps;
@@ -217,7 +218,7 @@ static double NusLayoutTileBytes(const NusTile *T)
 }
 
 /* Makes chunks of rows in their order. Empty chunks come last, in the first tile of a scope; other tiles leave them out. */
-static void NusLayoutPlainTile(const NusPart *P, int C, NusWork *w, NusTile *T)
+static void NusLayoutPlainTile(const NusPart *P, int C, int shared, NusWork *w, NusTile *T)
 {
   int c = 0;
 
@@ -226,7 +227,7 @@ static void NusLayoutPlainTile(const NusPart *P, int C, NusWork *w, NusTile *T)
 
     if (P->beg[r] == P->beg[r + nl]) continue;
     w->order[c] = (uint16_t)(r / C);
-    w->chunk[c] = NusLayoutMakeChunk(P, NULL, r, nl, C, T);
+    w->chunk[c] = NusLayoutMakeChunk(P, NULL, r, nl, C, shared, T);
     NusLayoutCountChunk(T, w->chunk[c++], C);
   }
   T->nfilled = c;
@@ -253,13 +254,13 @@ static void NusLayoutSortedTile(const NusPart *P, int C, int filled, NusWork *w,
 
     for (int l = row; l < row + C && l < filled; l++) sum += NusLayoutLength(P, w->order[l]);
     if (most < 4 * C || 2 * sum >= (int64_t)C * most) break;
-    w->chunk[c]   = NusLayoutMakeChunk(P, w->order + row, 0, 1, C, T);
+    w->chunk[c]   = NusLayoutMakeChunk(P, w->order + row, 0, 1, C, 0, T);
     w->chunk[c].n = (uint32_t)((most + C - 1) / C);
     NusLayoutCountChunk(T, w->chunk[c++], C);
   }
   T->nsplit = row;
   for (; row < last; row += C) {
-    w->chunk[c] = NusLayoutMakeChunk(P, w->order + row, 0, (int)SysMin(C, last - row), C, T);
+    w->chunk[c] = NusLayoutMakeChunk(P, w->order + row, 0, (int)SysMin(C, last - row), C, 0, T);
     NusLayoutCountChunk(T, w->chunk[c++], C);
   }
   T->nrow    = last - T->nsplit;
@@ -294,13 +295,28 @@ static void NusLayoutJaggedTile(const NusPart *P, int C, int filled, NusWork *w,
   T->hi    = hi + (int64_t)1;
 }
 
-/* Chooses for a part between rows in their order and sorted rows; rows stay in their order if that costs less than two percent of filling, or of the bytes */
+/* Would sorted chunks of any size deal a row to the lanes? Its sum then has another order. */
+static int NusLayoutSplits(const NusPart *P, int filled, const NusWork *w)
+{
+  int64_t sum = 0;
+
+  for (int l = 0; l < NUS_MAX_C && filled; l++) {
+    const int64_t C = l + 1, most = NusLayoutLength(P, w->order[0]);
+
+    if (l < filled) sum += NusLayoutLength(P, w->order[l]);
+    if (C % 8 == 0 && most >= 4 * C && 2 * sum < C * most) return 1;
+  }
+  return 0;
+}
+
+/* Chooses for a part between rows in their order and sorted rows; chunks that are to share values have rows in their order, or are refused. Otherwise rows stay in their order if that costs less than two percent of filling, or of the bytes */
 static SysStatus NusLayoutTileLayout(const NusHost *A, const NusPart *P, NusWork *w, NusTile *T)
 {
   const int     C     = A->params.c;
   const int64_t total = P->beg[P->nrow] - P->beg[0];
   const NusTile empty = *T;
   NusTile       plain;
+  int64_t       room;
   int           filled;
 
   for (int r = 0; r < P->nrow; r++) {
@@ -312,7 +328,15 @@ static SysStatus NusLayoutTileLayout(const NusHost *A, const NusPart *P, NusWork
     NusLayoutJaggedTile(P, C, filled, w, T);
     return T->nslot > UINT32_MAX ? SYS_TOO_LARGE : SYS_SUCCESS;
   }
-  NusLayoutPlainTile(P, C, w, T);
+  if (A->params.rows == NUS_SHARED) {
+    filled = NusLayoutSortRows(P, w);
+    if (filled < 0) return SYS_OUT_OF_MEMORY;
+    if (NusLayoutSplits(P, filled, w)) return SYS_TOO_MANY_BYTES;
+    room = (filled ? (int64_t)C * NusLayoutLength(P, w->order[0]) : 0) + total + total / 2;
+    NusLayoutPlainTile(P, C, 1, w, T);
+    return T->nslot > room ? SYS_TOO_MANY_BYTES : SYS_SUCCESS;
+  }
+  NusLayoutPlainTile(P, C, 0, w, T);
   if (100 * (T->nslot - total) <= 2 * total) return SYS_SUCCESS;
   plain  = *T;
   *T     = empty;
@@ -321,7 +345,7 @@ static SysStatus NusLayoutTileLayout(const NusHost *A, const NusPart *P, NusWork
   NusLayoutSortedTile(P, C, filled, w, T);
   if (T->nsplit || 100 * NusLayoutTileBytes(&plain) > 102 * NusLayoutTileBytes(T)) return SYS_SUCCESS;
   *T = empty;
-  NusLayoutPlainTile(P, C, w, T);
+  NusLayoutPlainTile(P, C, 0, w, T);
   return SYS_SUCCESS;
 }
 

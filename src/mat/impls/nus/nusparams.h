@@ -12,16 +12,18 @@ typedef enum {
   NUS_NONUNIFORM
 } NusSegmentation;
 
+/* NUS_SHARED is SELL for chunks that are to share their values: on the host, with SYS_VALUES_EXACT */
 typedef enum {
   NUS_SELL,
-  NUS_JDS
+  NUS_JDS,
+  NUS_SHARED
 } NusRows;
 
 /* Parameters that are 0, and counts that are negative, are left open. Segments of equal width have width[1]. */
 typedef struct {
   NusSegmentation segmentation;
   NusRows         rows;
-  int             c;        /* rows of a chunk: 8, 16 or 32 */
+  int             c;        /* rows of a chunk: 8, 16, 24 or 32 */
   int             sigma;    /* rows of a scope, a multiple of c */
   int64_t         width[2]; /* S1, S2 */
   int64_t         count[2]; /* K1, K2 */

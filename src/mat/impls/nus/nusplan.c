@@ -9,11 +9,13 @@
 #include <unistd.h>
 
 #include "sys/systuning.h"
-#include "mat/impls/nus/nuslayout.h"
+#include "mat/impls/nus/nusshare.h"
 
 #define SAMPLE      1048576 /* entries that the model looks at, in so many */
 #define WINDOWS     4       /* windows of consecutive rows */
-#define WINDOW_ROWS 4096    /* rows of a window that chunks are chosen by */
+#define WINDOW_ROWS 4096    /* rows of a window that chunks are chosen by, or a few less */
+#define WINDOW_PART 2       /* chunks may share values if at most this part of the values of windows is left */
+#define NEAR_BYTES  16      /* bytes that come from the second-level cache in the time of one from memory */
 #define STEPS       5       /* numbers of segments of a width that are considered: */
 static const int Counts[STEPS] = {0, 1, 2, 4, 8};
 
@@ -178,30 +180,56 @@ done:
   return status;
 }
 
-/* Estimates the bytes without segments, in chunks of c, from windows of rows around entries evenly spread over the matrix */
-static SysStatus NusPlanSampleBytes(const SysCSR *csr, NusRows rows, int c, double *bytes)
+/* Adds the value blocks of a window, whose layout is L */
+static SysStatus NusPlanShareWindow(const NusHost *window, int64_t scope, const NusWork *w, const NusLayout *L, NusBlocks *blocks)
 {
-  NusHost A = {
-    .csr = *csr, .params = {.segmentation = NUS_NONE, .rows = rows, .c = c, .sigma = WINDOW_ROWS},
-         .nsegment = 1
+  NusHost A = *window;
+  NusPart P;
+
+  A.chunk = L->chunk;
+  A.perm  = L->perm;
+  NusGetPart(&A, scope, 0, w, &P);
+  return NusShareTile(&A, L->tile, &P, blocks, NULL);
+}
+
+/* Estimates the bytes without segments, in chunks of c, from windows of rows around entries evenly spread over the matrix; with blocks those of shared values, which
+   are SYS_TOO_MANY_BYTES if sharing would save too little */
+static SysStatus NusPlanSampleBytes(const SysCSR *csr, NusRows rows, int c, NusBlocks *blocks, double *bytes)
+{
+  const int window = WINDOW_ROWS / c * c;
+  NusHost   A      = {
+           .csr = *csr, .params = {.segmentation = NUS_NONE, .rows = rows, .c = c, .sigma = window},
+                .nsegment = 1
   };
-  const int64_t nz = csr->i[csr->m], nscope = (csr->m + WINDOW_ROWS - 1) / WINDOW_ROWS, n = SysMin(WINDOWS, nscope);
+  const int64_t nz = csr->i[csr->m], nscope = (csr->m + window - 1) / window, n = SysMin(WINDOWS, nscope);
   NusWork       w;
   SysStatus     status = NusWorkCreate(&A, &w);
+  double        slots  = 0;
 
   A.nscope = nscope;
   *bytes   = 0;
   if (status) return status;
   for (int64_t k = 0; k < n && !status; k++) {
-    const int64_t scope  = n == nscope || !nz ? k : AmbRowOfEntry(csr, (int64_t)((k + 0.5) / n * nz)) / WINDOW_ROWS;
-    const int64_t here   = csr->i[SysMin((scope + 1) * WINDOW_ROWS, csr->m)] - csr->i[scope * WINDOW_ROWS];
+    const int64_t scope  = n == nscope || !nz ? k : AmbRowOfEntry(csr, (int64_t)((k + 0.5) / n * nz)) / window;
+    const int64_t here   = csr->i[SysMin((scope + 1) * window, csr->m)] - csr->i[scope * window];
     const double  weight = n == nscope ? 1 : (nz ? (double)nz / ((double)here * n) : (double)nscope / n);
     NusLayout     L      = {0};
 
     status = NusLayoutScope(&A, scope, &w, &L);
-    if (!status) *bytes += weight * (sizeof(SysScalar) * (double)L.tile[0].nslot + sizeof(uint16_t) * (double)(L.tile[0].ncol + L.nperm) + sizeof(NusChunk) * (double)L.nchunk + sizeof(*L.diag) * (double)L.ndiag);
+    if (!status) {
+      *bytes += weight * (sizeof(uint16_t) * (double)(L.tile[0].ncol + L.nperm) + sizeof(NusChunk) * (double)L.nchunk + sizeof(*L.diag) * (double)L.ndiag);
+      slots += weight * (double)L.tile[0].nslot;
+      if (blocks) {
+        blocks->most += L.tile[0].nslot / WINDOW_PART;
+        *bytes += weight * sizeof(uint32_t) * (double)L.nchunk;
+        status = NusPlanShareWindow(&A, scope, &w, &L, blocks);
+      }
+    }
     NusLayoutDestroy(&L);
   }
+  if (!blocks) *bytes += sizeof(SysScalar) * slots;
+  else if (!status && (double)NUS_SHARED_PART * (double)blocks->nval > slots) status = SYS_TOO_MANY_BYTES;
+  else if (blocks->seen) *bytes += sizeof(SysScalar) * ((double)blocks->nval + slots * (double)blocks->far / (NEAR_BYTES * (double)blocks->seen));
   NusWorkDestroy(&w);
   return status;
 }
@@ -209,11 +237,11 @@ static SysStatus NusPlanSampleBytes(const SysCSR *csr, NusRows rows, int c, doub
 /* Estimates the same bytes, but keeps the estimates for SELL in known */
 static SysStatus NusPlanBytes(const SysCSR *A, NusRows rows, int c, NusBytes *known, double *bytes)
 {
-  double   *found  = &known->of[c / 16]; /* 8, 16, 32: 0, 1, 2 */
+  double   *found  = &known->of[c / 8 - 1];
   SysStatus status = SYS_SUCCESS;
 
-  if (rows != NUS_SELL) return NusPlanSampleBytes(A, rows, c, bytes);
-  if (*found == 0) status = NusPlanSampleBytes(A, rows, c, found);
+  if (rows != NUS_SELL) return NusPlanSampleBytes(A, rows, c, NULL, bytes);
+  if (*found == 0) status = NusPlanSampleBytes(A, rows, c, NULL, found);
   *bytes = *found;
   return status;
 }
@@ -221,8 +249,11 @@ static SysStatus NusPlanBytes(const SysCSR *A, NusRows rows, int c, NusBytes *kn
 SysStatus NusHostModel(const SysCSR *A, const NusParams *p, NusBytes *known, double *bytes)
 {
   const int64_t gathered = p->segmentation == NUS_NONUNIFORM ? SysMin(A->n, p->width[0] * p->count[0] + p->width[1] * p->count[1]) : 0;
-  SysStatus     status   = NusPlanBytes(A, p->rows, p->c, known, bytes);
+  const double  shared   = p->rows == NUS_SHARED ? known->of[NUS_CHUNK_SIZES + p->c / 8 - 1] : 0;
+  SysStatus     status   = SYS_SUCCESS;
 
+  if (shared > 0) *bytes = shared;
+  else status = NusPlanBytes(A, p->rows, p->c, known, bytes);
   *bytes += (sizeof(SysInt) + 2. * sizeof(SysScalar)) * gathered;
   return status;
 }
@@ -238,15 +269,54 @@ static SysStatus NusPlanChooseChunk(const SysCSR *A, NusParams *p, NusBytes *kno
   return status;
 }
 
+SysStatus NusHostPlanPlain(const SysCSR *A, NusParams *p)
+{
+  NusBytes  known  = {{0}};
+  SysStatus status = NusPlanChooseChunk(A, p, &known);
+
+  p->rows  = NUS_SELL;
+  p->sigma = NusScopeRows(p->sigma, p->c);
+  return status;
+}
+
+/* Chooses chunks that share their values, if they may and do: 24 rows are a multiple of 2, 3, 4, 6 and 8 unknowns per node */
+static SysStatus NusPlanChooseShared(const SysCSR *A, const NusCache *cache, NusParams *p, NusBytes *known)
+{
+  const int c[]  = {24, NUS_MAX_C, p->c};
+  double    best = INFINITY;
+
+  if (p->values != SYS_VALUES_EXACT || p->rows == NUS_JDS || !A->a) return SYS_SUCCESS;
+  for (int k = 0; k < 3; k++) {
+    NusBlocks blocks = {.near = cache->l1 / (int64_t)sizeof(SysScalar)};
+    double   *bytes  = &known->of[NUS_CHUNK_SIZES + c[k] / 8 - 1];
+    SysStatus status;
+
+    if (k == 2 && c[k] == NUS_MAX_C) break;
+    status = NusPlanSampleBytes(A, NUS_SHARED, c[k], &blocks, bytes);
+    NusBlocksDestroy(&blocks);
+    if (status) {
+      *bytes = 0;
+      if (status != SYS_TOO_MANY_BYTES || !k) return status == SYS_TOO_MANY_BYTES ? SYS_SUCCESS : status;
+    } else if (*bytes < best) {
+      best    = *bytes;
+      p->c    = c[k];
+      p->rows = NUS_SHARED;
+    }
+  }
+  return SYS_SUCCESS;
+}
+
 SysStatus NusHostPlan(const SysCSR *A, const NusCache *cache, int nthread, NusParams *p, NusBytes *known)
 {
-  SysStatus status = p->c ? SYS_SUCCESS : NusPlanChooseChunk(A, p, known);
+  const int chosen = p->c;
+  SysStatus status = chosen ? SYS_SUCCESS : NusPlanChooseChunk(A, p, known);
 
+  if (!status && !chosen) status = NusPlanChooseShared(A, cache, p, known);
   if (status) return status;
   if (!p->sigma) {
     for (p->sigma = NUS_MAX_SCOPE / 2; p->sigma > 64 && (int64_t)p->sigma * nthread * 8 > A->m; p->sigma /= 2) { } /* eight scopes for each thread */
   }
-  p->sigma = (p->sigma + p->c - 1) / p->c * p->c;
+  p->sigma = NusScopeRows(p->sigma, p->c);
   if (!p->width[0]) p->width[0] = NusPlanWidth(cache->l1);
   if (!p->width[1]) p->width[1] = NusPlanWidth(cache->l2);
   if (p->segmentation == NUS_NONUNIFORM) return p->count[0] < 0 || p->count[1] < 0 ? NusPlanChooseCounts(A, cache, p) : SYS_SUCCESS;
@@ -324,7 +394,7 @@ SysStatus NusHostTune(const SysCSR *csr, const NusCache *cache, int nthread, con
   double          best   = INFINITY, seconds;
   SysStatus       status = T.x && T.z ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
 
-  for (int c = asked.c ? asked.c : 8; c <= (asked.c ? asked.c : NUS_MAX_C) && !status; c *= 2) {
+  for (int c = asked.c ? asked.c : 8; c <= (asked.c ? asked.c : NUS_MAX_C) && !status; c += 8) {
     NusParams p = asked;
 
     p.c = c;
