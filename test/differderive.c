@@ -308,7 +308,7 @@ static PetscErrorCode ConvertTo(DifferStep *s, Mat A, const char type[], PetscBo
     s->pool->pair[s->picks[0]].ours = ours;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (DifferTakesApart(type)) s->pool->pair[s->picks[0]].apart = PETSC_TRUE;
+  if (DifferTakesApart(type)) DifferTakeApart(s);
   PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, &B));
   if (how == 2) {
     PetscCall(MatScale(A, 2.0));
@@ -368,7 +368,7 @@ static PetscErrorCode ConvertThereAndBack(DifferStep *s)
   PetscCall(DifferCanConvert(A, type, &can));
   if (!can) PetscFunctionReturn(PETSC_SUCCESS);
   if (DifferForAIJ() && strcmp(type, MATAIJPERM) == 0) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc's way back has no assembly, at which petsc-amb could take the matrix over */
-  if (DifferTakesApart(type)) s->pool->pair[s->picks[0]].apart = PETSC_TRUE;
+  if (DifferTakesApart(type)) DifferTakeApart(s);
   PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, &B));
   PetscCall(DifferTypeName(s, 2, back, sizeof(back)));
   PetscCall(MatConvert(B, back, MAT_INPLACE_MATRIX, &B));
