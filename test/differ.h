@@ -32,6 +32,7 @@ typedef struct {
   PetscBool        apart;      /* a conversion took the blocks of an MPI matrix apart, and PETSc made new ones: the nonzero state goes on from those of the blocks or from the sum before */
   PetscReal        norm;       /* Frobenius norm, no number if an entry is none; negative until the first assembly */
   PetscObjectState pattern[4]; /* of a product and of its operands when it was made, see PatternState() */
+  PetscObjectState stored;     /* the nonzero state plus one when MatStoreValues() was called first, or 0 */
 } DifferPair;
 
 /* Rows and columns come from two spaces, so that products of most matrices exist */
@@ -150,6 +151,9 @@ PetscErrorCode DifferCanConvert(Mat A, const char type[], PetscBool *can);
 
 /* Is this one of the types to which PETSc converts an MPI AIJ by taking it apart? */
 PetscBool DifferTakesApart(const char type[]);
+
+/* Notes for the matrix picked first, and for products of it, that it was taken apart */
+void DifferTakeApart(DifferStep *s);
 
 /* Collective: may AIJCUSPARSE store a block of A without its empty rows, of which PETSc then reads rows that are not stored, in MatGetDiagonal() and in AXPY of a part of a
    pattern? Nothing is compressed where there is no third type. */

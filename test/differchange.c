@@ -243,14 +243,26 @@ DifferChange(ScaleBlock, DIFFER_AIJ, {
   PetscCall(MatScale(B, DifferNumber(s)));
 })
 
-/* Stored after a pattern is fixed, changed, retrieved */
-DifferChange(StoreValues, DIFFER_AIJ, {
+/* Stored after a pattern is fixed, changed, retrieved. AIJ keeps its memory for them, and writes past the end if the pattern has got more entries since the first time. */
+static PetscErrorCode StoreValues(DifferStep *s)
+{
+  PetscObjectState state;
+  DifferPair      *pair;
+  Mat              A;
+
+  PetscFunctionBeginUser;
+  DifferPickOrReturn(s, DIFFER_AIJ, &A);
+  pair  = &s->pool->pair[s->picks[0]];
+  state = pair->m[DIFFER_REFERENCE]->nonzerostate + 1;
+  if (!pair->stored) pair->stored = state;
+  if (pair->stored != state) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATIONS, PETSC_FALSE));
   PetscCall(MatStoreValues(A));
   PetscCall(MatScale(A, 3.0));
   PetscCall(MatRetrieveValues(A));
   PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATIONS, PETSC_TRUE));
-})
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 #if PETSC_VERSION_LT(3, 20, 0)
 DifferChange(Chop, DIFFER_AIJ, PetscCall(MatChop(A, 0.3)))

@@ -147,6 +147,18 @@ PetscBool DifferTakesApart(const char type[])
   return (PetscBool)(strcmp(type, MATBAIJ) == 0 || strcmp(type, MATSELL) == 0);
 }
 
+void DifferTakeApart(DifferStep *s)
+{
+  const Mat R = s->pool->pair[s->picks[0]].m[DIFFER_REFERENCE];
+
+  s->pool->pair[s->picks[0]].apart = PETSC_TRUE;
+  for (PetscInt k = 0; k < DIFFER_SLOTS; k++) {
+    const Mat C = s->pool->pair[k].m[DIFFER_REFERENCE];
+
+    if (C && C->product && (C->product->A == R || C->product->B == R || C->product->C == R)) s->pool->pair[k].apart = PETSC_TRUE;
+  }
+}
+
 PetscBool DifferIsAIJ(Mat A)
 {
   const char *type = ((PetscObject)A)->type_name;
@@ -239,9 +251,12 @@ static PetscErrorCode PatternState(Mat A, PetscObjectState *state)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of a product and its operands; zeros for no product */
+/* Of a product and its operands; zeros for no product. PETSc's P^T A P transposes the blocks of P again, and raises an error if a conversion has given P another block off the
+   diagonal. */
 static PetscErrorCode PatternStates(Mat C, PetscObjectState state[4])
 {
+  PetscBool mpi;
+
   PetscFunctionBeginUser;
   PetscCall(PetscArrayzero(state, 4));
   if (!C->product) PetscFunctionReturn(PETSC_SUCCESS);
@@ -249,6 +264,17 @@ static PetscErrorCode PatternStates(Mat C, PetscObjectState state[4])
   if (C->product->A) PetscCall(PatternState(C->product->A, &state[1]));
   if (C->product->B) PetscCall(PatternState(C->product->B, &state[2]));
   if (C->product->C) PetscCall(PatternState(C->product->C, &state[3]));
+  if (C->product->type == MATPRODUCT_PtAP) {
+    PetscCall(PetscObjectBaseTypeCompare((PetscObject)C->product->B, MATMPIAIJ, &mpi));
+    if (mpi) {
+      PetscObjectId id;
+      Mat           block;
+
+      PetscCall(MatMPIAIJGetSeqAIJ(C->product->B, NULL, &block, NULL));
+      PetscCall(PetscObjectGetId((PetscObject)block, &id));
+      state[2] += id;
+    }
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -140,7 +140,8 @@ static PetscErrorCode ByPhases(DifferStep *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A product from the pool, of which operands may have other values by now */
+/* A product from the pool, of which operands may have other values by now. Its transposes are made again only if the state of their matrix has changed: not if that of its
+   blocks alone has. */
 static PetscErrorCode Again(DifferStep *s)
 {
   Mat       C, operand[3];
@@ -155,6 +156,7 @@ static PetscErrorCode Again(DifferStep *s)
     PetscCall(MatNorm(operand[k], NORM_FROBENIUS, &norm));
     scale *= 1 + norm;
   }
+  if (C->product->type == MATPRODUCT_RARt) PetscCall(PetscObjectStateIncrease((PetscObject)C->product->B));
   PetscCall(MatProductNumeric(C));
   PetscCall(MatSetOption(C, MAT_NO_OFF_PROC_ENTRIES, PETSC_FALSE));
   DifferRound(s, scale);
