@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "sys/sysmemory.h"
 
@@ -39,6 +40,13 @@ void *SysMap(size_t size, int promised)
 void SysUnmap(void *p, size_t size)
 {
   (void)munmap(p, size);
+}
+
+void SysForget(void *p, size_t size)
+{
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE), head = (page - (uintptr_t)p % page) % page;
+
+  if (size >= head + page) (void)madvise((char *)p + head, (size - head) / page * page, MADV_DONTNEED);
 }
 
 void SysAdvise(void *p, size_t size)

@@ -16,6 +16,9 @@ size_t SysMappedSize(size_t size, int pages);
 void *SysMap(size_t size, int promised);
 void  SysUnmap(void *, size_t size);
 
+/* Gives back the whole pages among size bytes of memory of SysMap(); they read as zero then. */
+void SysForget(void *, size_t size);
+
 /* Asks for huge pages for memory that others allocated and did not write to yet: page faults take most of the time of writing a large result */
 void SysAdvise(void *, size_t size);
 

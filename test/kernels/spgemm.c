@@ -350,7 +350,7 @@ static Matrix *Renewed(const Matrix *A)
 }
 
 static const char *const type_names[]        = {"AB", "AtB", "ABt", "PtAP", "RARt", "ABC"};
-static const char *const accumulator_names[] = {"auto", "hash", "hashvec", "heap", "dense"};
+static const char *const accumulator_names[] = {"auto", "hash", "hashvec", "heap", "dense", "esc"};
 
 /* A product: its operands, once more with new values, and what it should be with either */
 typedef struct {
@@ -469,7 +469,7 @@ static void Shape(const char *name, Matrix *const M[5])
     int wrong = 0;
 
     if (!all_kernels[k]->supported()) continue;
-    for (int acc = 0; acc < 5; acc++) {
+    for (int acc = 0; acc < 6; acc++) {
       for (int t = 0; t < 3; t++) {
         for (int c = 0; c < 6 && !wrong; c++) wrong |= Try(all_kernels[k], acc, threads[t], &test[c]);
       }
@@ -566,7 +566,7 @@ static void Wide(void)
     int wrong = 0;
 
     if (!all_kernels[k]->supported()) continue;
-    for (int acc = 0; acc < 5; acc++) {
+    for (int acc = 0; acc < 6; acc++) {
       for (int c = 0; c < (acc ? 2 : 3) && !wrong; c++) wrong |= Try(all_kernels[k], acc, 2, &test[c]);
     }
     Report("many columns", all_kernels[k]->name, wrong);
@@ -609,6 +609,59 @@ static void ManyThreads(const SpgemmKernels *kernels)
   Report("many threads", kernels->name, wrong);
 }
 
+/* Short rows that reach far are sorted, by default too, where there are instructions for it. The second product has rows of 255, 256 and 257 products, of which the
+   last are too many, and few columns. */
+static void Sorted(const SpgemmKernels *kernels)
+{
+  const int64_t n     = 8192;
+  int           wrong = 0, sorts;
+  Matrix       *A[2]  = {Uniform(300, 300, 12), New(3, 300)}, *B[2], *R;
+
+#if defined(SYS_COMPLEX)
+  sorts = 0;
+#else
+  sorts = !strcmp(kernels->name, "avx512");
+#endif
+  B[0] = Uniform(300, n, 12);
+  B[1] = New(300, n);
+  for (int64_t r = 0; r < 300; r++) {
+    for (int64_t k = 0; k < (r % 18 ? 15 : 1); k++) Append(B[1], r, 580 * k + r % 2, (SysScalar)(r - k), (SysReal)(r + k));
+  }
+  for (int64_t r = 0; r < 3; r++) {
+    for (int64_t k = r ? 0 : 1; k < (r == 2 ? 19 : 18); k++) Append(A[1], r, k, (SysScalar)(k + 1), (SysReal)(k + 1));
+  }
+  for (int k = 0; k < 2; k++) {
+    const SysCSR a = View(A[k]), b = View(B[k]);
+
+    R = Product(A[k], B[k]);
+    for (int esc = 0; esc < 2; esc++) {
+      for (int nthread = 1; nthread < 4; nthread += 2) {
+        const SpgemmOptions options = {esc ? SPGEMM_ESC : SPGEMM_AUTO, nthread};
+        SpgemmInfo          info;
+        Spgemm             *S;
+        SysInt             *i, *j;
+        SysScalar          *v;
+
+        if (SpgemmCreateWith(kernels, SPGEMM_AB, &a, &b, NULL, &options, &S, &info)) abort();
+        i = Alloc(sizeof(*i) * (R->m + 1));
+        j = Alloc(sizeof(*j) * R->nz);
+        v = Alloc(sizeof(*v) * R->nz);
+        wrong |= SpgemmNonzeros(S) != R->nz || SpgemmFill(S, &a, &b, NULL, i, j, v) != SYS_SUCCESS || Differs(R, i, j, v);
+        SpgemmGetInfo(S, &info);
+        wrong |= k ? info.rows[SPGEMM_ESC] != 2 * sorts : (info.rows[SPGEMM_ESC] > 0) != sorts;
+        SpgemmDestroy(&S);
+        free(i);
+        free(j);
+        free(v);
+      }
+    }
+    Free(R);
+    Free(A[k]);
+    Free(B[k]);
+  }
+  Report("sorted rows", kernels->name, wrong);
+}
+
 #if !defined(SYS_INT64)
 /* A result whose entries cannot be counted */
 static void TooLarge(const SpgemmKernels *kernels)
@@ -639,7 +692,7 @@ static void NotFinite(const char *name, const SpgemmKernels *kernels, Matrix *A)
 {
   int wrong = 0;
 
-  for (int acc = 0; acc < 5; acc++) {
+  for (int acc = 0; acc < 6; acc++) {
     const SpgemmOptions options = {acc, 1};
     const SysCSR        a       = View(A);
     Matrix             *R;
@@ -680,6 +733,7 @@ int main(void)
     }
     Order(all_kernels[k]);
     ManyThreads(all_kernels[k]);
+    Sorted(all_kernels[k]);
     NotFinite("not finite", all_kernels[k], Uniform(200, 200, 10));
     NotFinite("not finite, moved rows", all_kernels[k], Moved(200, 200, 9, 20, 90));
 #if !defined(SYS_INT64)

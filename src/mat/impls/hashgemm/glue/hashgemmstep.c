@@ -53,8 +53,8 @@ PetscErrorCode HashGEMMReport(Mat C, const SpgemmInfo *info)
 {
   PetscFunctionBegin;
   PetscCall(PetscLogFlops(2 * info->products));
-  PetscCall(PetscInfo(C, "%s: %.0f multiplications, %.0f nonzeros, %s kernels; rows copied %.0f, by hash %.0f, hashvec %.0f, heap %.0f, dense %.0f; bytes kept for new values %.0f, at most in use besides the result %.0f\n", MatProductTypes[C->product->type],
-                      info->products, info->nonzeros, info->instructions, info->rows[0], info->rows[SPGEMM_HASH], info->rows[SPGEMM_HASHVEC], info->rows[SPGEMM_HEAP], info->rows[SPGEMM_DENSE], info->bytes_kept, info->bytes_peak));
+  PetscCall(PetscInfo(C, "%s: %.0f multiplications, %.0f nonzeros, %s kernels; rows copied %.0f, by hash %.0f, hashvec %.0f, heap %.0f, dense %.0f, sorted %.0f; bytes kept for new values %.0f, at most in use besides the result %.0f\n", MatProductTypes[C->product->type],
+                      info->products, info->nonzeros, info->instructions, info->rows[0], info->rows[SPGEMM_HASH], info->rows[SPGEMM_HASHVEC], info->rows[SPGEMM_HEAP], info->rows[SPGEMM_DENSE], info->rows[SPGEMM_ESC], info->bytes_kept, info->bytes_peak));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

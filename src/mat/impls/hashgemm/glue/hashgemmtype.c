@@ -66,8 +66,9 @@ static const MatProductProvider MatProductProviderHashGEMM = {MATPRODUCTALGORITH
   Notes:
   The default chooses for each group of rows by the number of products, of entries, and the reach of the columns.
 
-  An accumulator makes the rows that it can. Other rows are made as by default: on the host those of esc and merge, on a GPU those of hashvec and merge, rows
-  of more than 512 products of esc and heap, and of more than 16 entries in the first factor of heap. `-info :mat` counts the rows of each.
+  An accumulator makes the rows that it can. Other rows are made as by default: on the host those of merge, and rows of more than 256 products of esc, which needs AVX-512
+  and real numbers; on a GPU those of hashvec and merge, rows of more than 512 products of esc and heap, and of more than 16 entries in the first factor of heap.
+  `-info :mat` counts the rows of each.
 
 .seealso: `MatHashGEMMAccumulator`, `MATPRODUCTALGORITHMHASHGEMM`, `MATHASHGEMM`, `MatProductSetAlgorithm()`
 @*/

@@ -6,6 +6,7 @@
 
 #define HASHGEMM_LANES 8
 #define HASHGEMM_MANY  4096 /* rows that are worth several threads */
+#define HASHGEMM_SOME  4096 /* columns, few enough that a SysInt counts them, which goes by vectors */
 
 /* ------------------------------------------------- memory ------------------------------------------------- */
 
@@ -57,25 +58,50 @@ void HashGEMMTouch(void *memory, size_t bytes, int nthread)
 
 /* ------------------------------------------------- patterns ------------------------------------------------- */
 
-uint64_t HashGEMMFingerprint(int64_t m, const SysInt *i, const SysInt *j, int *ascending)
+/* Words of 64 bits, in lanes that do not wait for each other: with two columns in a word there are half as many multiplications, which take most of the time */
+static uint64_t HashGEMMHash(int64_t n, const SysInt *x, uint64_t all)
 {
   const uint64_t prime = 0x9e3779b97f4a7c15u;
-  const int64_t  nz    = i[m];
-  int64_t        down = 0, begins = 0, k = 0;
-  uint64_t       h[HASHGEMM_LANES], all = (uint64_t)m * prime;
+  const char    *bytes = (const char *)x;
+  const size_t   size = sizeof(*x) * (size_t)n, round    = sizeof(uint64_t) * HASHGEMM_LANES;
+  uint64_t       h[HASHGEMM_LANES], word[HASHGEMM_LANES] = {0};
+  size_t         at = 0;
 
   for (int l = 0; l < HASHGEMM_LANES; l++) h[l] = (uint64_t)l;
-  for (; k + HASHGEMM_LANES <= nz; k += HASHGEMM_LANES) {
-    for (int l = 0; l < HASHGEMM_LANES; l++) h[l] = (h[l] ^ (uint64_t)j[k + l]) * prime;
+  for (; at + round <= size; at += round) {
+    memcpy(word, bytes + at, round);
+    for (int l = 0; l < HASHGEMM_LANES; l++) h[l] = (h[l] ^ word[l]) * prime;
   }
-  for (int l = 0; k < nz; k++, l++) h[l] = (h[l] ^ (uint64_t)j[k]) * prime;
+  memset(word, 0, round);
+  if (at < size) memcpy(word, bytes + at, size - at);
   for (int l = 0; l < HASHGEMM_LANES; l++) all = (all ^ h[l] ^ (h[l] >> 31)) * prime;
-  for (int64_t r = 1; r <= m; r++) all = (all ^ (uint64_t)i[r]) * prime;
-  /* columns go down only from one row to the next */
-  for (k = 1; k < nz; k++) down += j[k] <= j[k - 1];
-  for (int64_t r = 1; r < m; r++) begins += i[r] > 0 && i[r] < i[r + 1] && j[i[r]] <= j[i[r] - 1];
-  *ascending = down == begins;
+  for (int l = 0; l < HASHGEMM_LANES; l++) all = (all ^ word[l] ^ (word[l] >> 31)) * prime;
   return all;
+}
+
+/* How often a number is not larger than the one before */
+static int64_t HashGEMMDown(int64_t n, const SysInt *x)
+{
+  int64_t down = 0;
+
+  for (int64_t k = 1; k < n; k += HASHGEMM_SOME) {
+    const int64_t end  = k + HASHGEMM_SOME < n ? k + HASHGEMM_SOME : n;
+    SysInt        some = 0;
+
+    for (int64_t l = k; l < end; l++) some += x[l] <= x[l - 1];
+    down += some;
+  }
+  return down;
+}
+
+uint64_t HashGEMMFingerprint(int64_t m, const SysInt *i, const SysInt *j, int *ascending)
+{
+  int64_t begins = 0;
+
+  /* columns go down only from one row to the next */
+  for (int64_t r = 1; r < m; r++) begins += i[r] > 0 && i[r] < i[r + 1] && j[i[r]] <= j[i[r] - 1];
+  *ascending = HashGEMMDown(i[m], j) == begins;
+  return HashGEMMHash(i[m], j, HashGEMMHash(m, i + 1, (uint64_t)m));
 }
 
 void HashGEMMMergeLengths(int64_t m, const SysInt *di, const SysInt *oi, SysInt *i)

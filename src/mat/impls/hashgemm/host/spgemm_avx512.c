@@ -177,6 +177,133 @@ static SYS_INLINE void Scale(const int eights, int64_t n, SysScalar f, const Sys
 }
 #endif
 
+#if !defined(SYS_COMPLEX)
+  #define SPGEMM_SORT 256
+
+/* Lane l takes the smaller of x and y, or the larger if upper has it */
+static SYS_INLINE __m512i SortStep(__mmask16 upper, __m512i x, __m512i y)
+{
+  return _mm512_mask_max_epu32(_mm512_min_epu32(x, y), upper, x, y);
+}
+
+static SYS_INLINE __m512i SortReverse(__m512i x)
+{
+  return _mm512_permutexvar_epi32(_mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0), x);
+}
+
+/* The last four steps of a bitonic merge, within a vector */
+static SYS_INLINE __m512i SortMerge(__m512i x)
+{
+  x = SortStep(0xff00, x, _mm512_shuffle_i32x4(x, x, 0x4e));
+  x = SortStep(0xf0f0, x, _mm512_shuffle_i32x4(x, x, 0xb1));
+  x = SortStep(0xcccc, x, _mm512_shuffle_epi32(x, (_MM_PERM_ENUM)0x4e));
+  return SortStep(0xaaaa, x, _mm512_shuffle_epi32(x, (_MM_PERM_ENUM)0xb1));
+}
+
+static SYS_INLINE __m512i SortVector(__m512i x)
+{
+  const __m512i eights = _mm512_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8);
+
+  x = SortStep(0xaaaa, x, _mm512_shuffle_epi32(x, (_MM_PERM_ENUM)0xb1));
+  x = SortStep(0xcccc, x, _mm512_shuffle_epi32(x, (_MM_PERM_ENUM)0x1b));
+  x = SortStep(0xaaaa, x, _mm512_shuffle_epi32(x, (_MM_PERM_ENUM)0xb1));
+  x = SortStep(0xf0f0, x, _mm512_permutexvar_epi32(eights, x));
+  x = SortStep(0xcccc, x, _mm512_shuffle_epi32(x, (_MM_PERM_ENUM)0x4e));
+  x = SortStep(0xaaaa, x, _mm512_shuffle_epi32(x, (_MM_PERM_ENUM)0xb1));
+  x = SortStep(0xff00, x, SortReverse(x));
+  x = SortStep(0xf0f0, x, _mm512_shuffle_i32x4(x, x, 0xb1));
+  x = SortStep(0xcccc, x, _mm512_shuffle_epi32(x, (_MM_PERM_ENUM)0x4e));
+  return SortStep(0xaaaa, x, _mm512_shuffle_epi32(x, (_MM_PERM_ENUM)0xb1));
+}
+
+/* Bitonic, in registers: vectors is a power of two */
+static SYS_INLINE void SortKeys(const int vectors, uint32_t *key)
+{
+  __m512i x[SPGEMM_SORT / 16];
+
+  #pragma GCC unroll 16
+  for (int v = 0; v < vectors; v++) x[v] = SortVector(_mm512_load_si512(key + 16 * v));
+  #pragma GCC unroll 4
+  for (int half = 1; half < vectors; half *= 2) {
+  #pragma GCC unroll 16
+    for (int v = 0; v < vectors; v++) {
+      if (!(v & half)) {
+        const int     w = v ^ (2 * half - 1);
+        const __m512i y = x[v], z = SortReverse(x[w]);
+
+        x[v] = _mm512_min_epu32(y, z);
+        x[w] = _mm512_max_epu32(y, z);
+      }
+    }
+  #pragma GCC unroll 4
+    for (int apart = half / 2; apart > 0; apart /= 2) {
+  #pragma GCC unroll 16
+      for (int v = 0; v < vectors; v++) {
+        if (!(v & apart)) {
+          const __m512i y = x[v], z = x[v + apart];
+
+          x[v]         = _mm512_min_epu32(y, z);
+          x[v + apart] = _mm512_max_epu32(y, z);
+        }
+      }
+    }
+  #pragma GCC unroll 16
+    for (int v = 0; v < vectors; v++) x[v] = SortMerge(x[v]);
+  }
+  #pragma GCC unroll 16
+  for (int v = 0; v < vectors; v++) _mm512_store_si512(key + 16 * v, x[v]);
+}
+
+static SYS_INLINE void PutSorted(__m512i columns, SysInt lo, __mmask16 some, __m512i from, const SysScalar *val, SysInt *j, SysScalar *a)
+{
+  #if defined(SYS_INT64)
+  _mm512_storeu_si512(j, _mm512_add_epi64(_mm512_set1_epi64(lo), _mm512_cvtepu32_epi64(_mm512_castsi512_si256(columns))));
+  _mm512_storeu_si512(j + 8, _mm512_add_epi64(_mm512_set1_epi64(lo), _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(columns, 1))));
+  #else
+  _mm512_storeu_si512(j, _mm512_add_epi32(_mm512_set1_epi32(lo), columns));
+  #endif
+  #if defined(SYS_SINGLE)
+  _mm512_storeu_ps(a, _mm512_add_ps(_mm512_setzero_ps(), _mm512_mask_i32gather_ps(_mm512_setzero_ps(), some, from, val, 4)));
+  #else
+  _mm512_storeu_pd(a, _mm512_add_pd(_mm512_setzero_pd(), _mm512_mask_i32gather_pd(_mm512_setzero_pd(), (__mmask8)some, _mm512_castsi512_si256(from), val, 8)));
+  _mm512_storeu_pd(a + 8, _mm512_add_pd(_mm512_setzero_pd(), _mm512_mask_i32gather_pd(_mm512_setzero_pd(), (__mmask8)(some >> 8), _mm512_extracti64x4_epi64(from, 1), val, 8)));
+  #endif
+}
+
+static SYS_INLINE int64_t TakeSorted(int64_t n, const uint32_t *key, SysInt lo, const SysScalar *val, SysInt *j, SysScalar *a)
+{
+  const __m512i last   = _mm512_set1_epi32(SPGEMM_SORT - 1);
+  __m512i       before = _mm512_set1_epi32(-1);
+  int64_t       length = 0;
+
+  for (int64_t q = 0; q < n; q += 16) {
+    const int       left = n - q < 16 ? (int)(n - q) : 16;
+    const __m512i   k = _mm512_load_si512(key + q), columns = _mm512_srli_epi32(k, 8), from = _mm512_and_si512(k, last);
+    const __mmask16 some  = (__mmask16)_bzhi_u32(0xffff, (unsigned)left);
+    const __mmask16 first = _mm512_mask_cmpneq_epi32_mask(some, columns, _mm512_alignr_epi32(columns, before, 15));
+
+    before = columns;
+    if (first == some) {
+      PutSorted(columns, lo, some, from, val, j + length, a + length);
+      length += left;
+    } else {
+      SysScalar sum = length ? a[length - 1] : 0;
+
+      for (int l = 0; l < left; l++) {
+        const int       f = first >> l & 1;
+        const SysScalar v = val[key[q + l] & (SPGEMM_SORT - 1)];
+
+        sum = (f ? 0 : sum) + v;
+        length += f;
+        j[length - 1] = (SysInt)(key[q + l] >> 8) + lo;
+        a[length - 1] = sum;
+      }
+    }
+  }
+  return length;
+}
+#endif
+
 #if !defined(SYS_COMPLEX) && !defined(SYS_SINGLE)
   #define SPGEMM_RUNS
 
@@ -223,8 +350,8 @@ static SYS_INLINE void RunTurn(int64_t rows, int64_t n, const double *b, double 
   else RunTurnOf(0, rows, n, b, turned);
 }
 
-/* A macro, because clang wants k to be a constant before it inlines */
-#define RUN_NEXT(k, v, next) _mm512_castsi512_pd(_mm512_alignr_epi64(_mm512_castpd_si512(next), _mm512_castpd_si512(v), k))
+  /* A macro, because clang wants k to be a constant before it inlines */
+  #define RUN_NEXT(k, v, next) _mm512_castsi512_pd(_mm512_alignr_epi64(_mm512_castpd_si512(next), _mm512_castpd_si512(v), k))
 
 static SYS_INLINE void RunAdd(const int some, int64_t n, double (*f)[SPGEMM_LANES], double (*turned)[SPGEMM_LANES], double (*next)[SPGEMM_LANES], const uint16_t *place, double (*sum)[SPGEMM_LANES])
 {

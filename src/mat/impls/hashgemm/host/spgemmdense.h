@@ -100,11 +100,11 @@ static SYS_INLINE void ExpandRow(const int eights, const int add, const SysInt *
 
 /*
    Where the rows of B are short, the processor would mispredict the end of most of them. There the products of a row are listed first, many at
-   a time.
+   a time. If most of these rows are empty, that is what it predicts.
 */
 static SYS_INLINE int Listed(const SpgemmProduct *P, int64_t r)
 {
-  return LIST_PAYS && P->lengthB <= LIST_LENGTH && P->A.i[r + 1] - P->A.i[r] > 1 && (double)(P->A.i[r + 1] - P->A.i[r]) * P->longestB <= LIST;
+  return LIST_PAYS && P->lengthB >= LIST_LEAST && P->lengthB <= LIST_LENGTH && P->A.i[r + 1] - P->A.i[r] > 1 && (double)(P->A.i[r + 1] - P->A.i[r]) * P->longestB <= LIST;
 }
 
 static SYS_INLINE Row ListRowOf(const int eights, const int add, const SpgemmProduct *P, int64_t r, SysInt *col, SysScalar *val)
@@ -116,6 +116,7 @@ static SYS_INLINE Row ListRowOf(const int eights, const int add, const SpgemmPro
   for (SysInt k = row.k; k < row.end; k++) {
     const SysInt s = P->B.i[P->A.j[k]], e = P->B.i[P->A.j[k] + 1];
 
+    if (P->far) PrefetchFar(P, k);
     ExpandRow(eights, add, P->B.j + s, P->B.a + s, e - s, add ? P->A.a[k] : 0, col + n, val + n, &extent);
     n += e - s;
   }

@@ -9,16 +9,20 @@
 #include "sys/sysmemory.h"
 #include "mat/impls/hashgemm/host/spgemmimpl.h"
 
-#define ROW_COST    8           /* of a row besides its products, in products */
-#define PARTS       8           /* for each thread: equal products are not quite equal times */
-#define THREAD_COST 20000       /* from which on a further thread is worth while */
-#define SAMPLES     32          /* places that tell how a product compresses, */
-#define SAMPLE_ROWS 8           /* and rows at each of them */
-#define COMPRESSES  16          /* products for each entry from which on to count is not worth while, */
-#define COMPRESSES2 6           /* and in the second of two steps, whose B comes from memory once more */
-#define COPIED      (256 << 20) /* bytes of a result that are copied at little cost, */
-#define LOOKS       0.6         /* and to count costs as much as to make it, if as large a part of the rows of B is looked at */
-#define PLACES      3           /* bytes of places for each byte of operands and result, at most */
+#define ROW_COST    8             /* of a row besides its products, in products */
+#define PARTS       8             /* for each thread: equal products are not quite equal times */
+#define THREAD_COST 20000         /* from which on a further thread is worth while */
+#define SAMPLES     32            /* places that tell how a product compresses, */
+#define SAMPLE_ROWS 8             /* and rows at each of them */
+#define COMPRESSES  16            /* products for each entry from which on to count is not worth while, */
+#define COMPRESSES2 6             /* and in the second of two steps, whose B comes from memory once more */
+#define COPIED      (256 << 20)   /* bytes of a result that are copied at little cost, */
+#define PART        32768         /* entries of a part that is made in the caches of a thread, */
+#define PART_INNER  131072        /* and products, where nothing is known of the entries */
+#define MOVED       SYS_HUGE_PAGE /* bytes that are copied before their memory is given back */
+#define LOOKS       0.6           /* and to count costs as much as to make it, if as large a part of the rows of B is looked at */
+#define FAR_BYTES   (4 << 20)     /* of B, from which on its rows come from beyond the caches of a core */
+#define PLACES      3             /* bytes of places for each byte of operands and result, at most */
 
 #if defined(SYS_INT64)
   #define SPGEMM_INT_MAX INT64_MAX
@@ -36,8 +40,8 @@ typedef struct {
   uint8_t *same, *shift; /* a byte for each row of B */
   int64_t  rowsB;
   double   longestB;
-  /* made without having been counted: the rows of part t lie one behind the other from place[t] on */
-  int64_t   *place;
+  int64_t *bound; /* entries that the rows before each part can have at most */
+  /* made without having been counted */
   SysInt    *j;
   SysScalar *a;
   size_t     size_j, size_a;
@@ -91,6 +95,7 @@ static SpgemmProduct SpgemmStepOperands(const Spgemm *S, int step, const SysCSR 
   P.last        = P.A.i[P.A.m] - 1;
   P.lengthB     = P.B.m ? (double)P.B.i[P.B.m] / (double)P.B.m : 0;
   P.longestB    = S->step[step].longestB;
+  P.far         = (double)P.B.i[P.B.m] * (double)(sizeof(*P.j) + sizeof(*P.a)) >= FAR_BYTES;
   P.accumulator = S->options.accumulator;
   P.window      = SpgemmWindow(S->options.nthread);
   P.same        = S->step[step].same;
@@ -129,46 +134,63 @@ static int64_t SpgemmRowProducts(const SpgemmProduct *P, int64_t r)
   return n;
 }
 
-/* RowsToThreads of the thesis. bound, if it is not NULL: bound[t] becomes the entries that the rows before part t can have at most. */
-static SysStatus SpgemmRowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *step, int64_t *bound)
+/* No less than the entries of the result. All rows of B taken for as long as the longest is a bound that costs nothing; room that is never written to hardly does. */
+static int64_t SpgemmBound(const SpgemmProduct *P)
 {
-  const int64_t m    = P->A.m;
-  const size_t  size = sizeof(int64_t) * (size_t)m;
-  int64_t      *products, total = 0, before = 0, entries = 0;
+  const double rough = (double)P->A.i[P->A.m] * P->longestB;
+  int64_t      n     = 0;
+
+  if (rough * (double)(sizeof(*P->j) + sizeof(*P->a)) <= COPIED) return (int64_t)rough;
+  for (int64_t r = 0; r < P->A.m; r++) n += SysMin(SpgemmRowProducts(P, r), P->B.n);
+  return n;
+}
+
+/* RowsToThreads of the thesis. most: products of a part at most, but for longer rows; 0 if a part may be as large as it likes. */
+static SysStatus SpgemmRowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *step, double most)
+{
+  const int64_t m        = P->A.m;
+  const size_t  size     = sizeof(int64_t) * (size_t)m;
+  int64_t      *products = NULL, total = 0, before = 0, entries = 0;
   int           nthread = S->options.nthread, t = 1;
 
   step->nthread = step->npart = 1;
-  step->cuts                  = calloc(PARTS * nthread + 1, sizeof(*step->cuts));
-  if (!step->cuts) return SYS_OUT_OF_MEMORY;
-  step->cuts[1] = m;
-  if (nthread == 1) {
-    for (int64_t r = 0; bound && r < m; r++) bound[1] += SysMin(SpgemmRowProducts(P, r), P->B.n);
-    return SYS_SUCCESS;
-  }
-  products = SpgemmAllocate(size);
-  if (!products) return SYS_OUT_OF_MEMORY;
-  SpgemmAccount(S, (double)size);
+  if (nthread > 1) {
+    products = SpgemmAllocate(size);
+    if (!products) return SYS_OUT_OF_MEMORY;
+    SpgemmAccount(S, (double)size);
 #if defined(_OPENMP)
   #pragma omp parallel for num_threads(nthread) schedule(static) reduction(+ : total)
 #endif
-  for (int64_t r = 0; r < m; r++) {
-    products[r] = SpgemmRowProducts(P, r);
-    total += products[r] + ROW_COST;
-  }
-  step->nthread = (int)SysMin(nthread, 1 + total / THREAD_COST);
-  if (step->nthread > 1) step->npart = PARTS * step->nthread;
-  for (int64_t r = 0; r < m; r++) {
-    for (; t < step->npart && (double)before >= (double)total * t / step->npart; t++) {
-      step->cuts[t] = r;
-      if (bound) bound[t] = entries;
+    for (int64_t r = 0; r < m; r++) {
+      products[r] = SpgemmRowProducts(P, r);
+      total += products[r] + ROW_COST;
     }
-    before += products[r] + ROW_COST;
-    entries += SysMin(products[r], P->B.n);
+    step->nthread = (int)SysMin(nthread, 1 + total / THREAD_COST);
+    if (step->nthread > 1) step->npart = PARTS * step->nthread;
+    if (step->nthread > 1 && most > 0 && (double)total / most > step->npart) step->npart = (int)SysMin(m, (int64_t)((double)total / most) + 1);
+  }
+  step->cuts  = calloc((size_t)step->npart + 1, sizeof(*step->cuts));
+  step->bound = calloc((size_t)step->npart + 1, sizeof(*step->bound));
+  if (!step->cuts || !step->bound) {
+    SpgemmRelease(products, size);
+    return SYS_OUT_OF_MEMORY;
+  }
+  if (nthread == 1) entries = SpgemmBound(P);
+  for (int64_t r = 0; nthread > 1 && r < m; r++) {
+    const int64_t n = products[r];
+
+    for (; t < step->npart && (double)before >= (double)total * t / step->npart; t++) {
+      step->cuts[t]  = r;
+      step->bound[t] = entries;
+    }
+    before += n + ROW_COST;
+    entries += SysMin(n, P->B.n);
   }
   for (; t <= step->npart; t++) {
-    step->cuts[t] = m;
-    if (bound) bound[t] = entries;
+    step->cuts[t]  = m;
+    step->bound[t] = entries;
   }
+  if (nthread == 1) return SYS_SUCCESS;
   SpgemmRelease(products, size);
   SpgemmAccount(S, -(double)size);
   return SYS_SUCCESS;
@@ -179,11 +201,10 @@ static void SpgemmStream(SpgemmProduct *P, double nonzeros)
   P->stream = nonzeros * (double)sizeof(*P->a) >= SPGEMM_STREAM && (uintptr_t)P->a % sizeof(*P->a) == 0;
 }
 
-/* place: the beginning of each part in j and a, unless i has it */
-static SysStatus SpgemmRun(Spgemm *S, const Step *step, const SpgemmProduct *P, const int64_t *place, SysStatus (*kernel)(const SpgemmProduct *, int64_t, int64_t, SpgemmWork *), double rows[5], double *products)
+static SysStatus SpgemmRun(Spgemm *S, const Step *step, const SpgemmProduct *P, SysStatus (*kernel)(const SpgemmProduct *, int64_t, int64_t, SpgemmWork *), double rows[6], double *products)
 {
   int    status = SYS_SUCCESS;
-  double bytes = 0, n = 0, r[5] = {0};
+  double bytes = 0, n = 0, r[6] = {0};
 
 #if defined(_OPENMP)
   #pragma omp parallel num_threads(step->nthread) if (step->nthread > 1) reduction(| : status) reduction(+ : bytes, n, r)
@@ -199,22 +220,18 @@ static SysStatus SpgemmRun(Spgemm *S, const Step *step, const SpgemmProduct *P, 
       SpgemmProduct Q = *P;
 
       if (status) continue;
-      if (place) {
-        Q.j += place[t];
-        Q.a += place[t];
-      }
       if (Q.placed) Q.placed += t;
       if (Q.places) Q.places += step->placed[t];
       status = kernel(&Q, step->cuts[t], step->cuts[t + 1], &w);
     }
     bytes += w.bytes;
     n += w.products;
-    for (int k = 0; k < 5; k++) r[k] += w.rows[k];
+    for (int k = 0; k < 6; k++) r[k] += w.rows[k];
     SpgemmWorkDestroy(&w);
   }
   SpgemmAccount(S, bytes);
   SpgemmAccount(S, -bytes);
-  for (int k = 0; rows && k < 5; k++) rows[k] += r[k];
+  for (int k = 0; rows && k < 6; k++) rows[k] += r[k];
   if (products) *products += n;
   return (SysStatus)status;
 }
@@ -277,7 +294,7 @@ static void SpgemmCompareRows(Spgemm *S, SpgemmProduct *P, Step *step)
   if (step->same || step->shift) SpgemmAccount(S, (double)P->B.m);
 }
 
-/* Before a step: what helps its kernels, its threads, and its row pointers */
+/* Before a step: what helps its kernels, and its row pointers */
 static SysStatus SpgemmPrepare(Spgemm *S, SpgemmProduct *P, Step *step)
 {
   SysStatus status;
@@ -285,16 +302,11 @@ static SysStatus SpgemmPrepare(Spgemm *S, SpgemmProduct *P, Step *step)
   SpgemmCompareRows(S, P, step);
   status = SpgemmMakeWords(S, P);
   if (status) return status;
-  step->place = calloc(PARTS * S->options.nthread + 1, sizeof(*step->place));
-  if (!step->place) return SYS_OUT_OF_MEMORY;
-  status = SpgemmRowsToThreads(S, P, step, step->place);
-  if (status) return status;
   step->m = P->A.m;
   step->i = P->i = SpgemmAllocate(sizeof(*step->i) * (step->m + 1));
   if (!step->i) return SYS_OUT_OF_MEMORY;
   SpgemmAccount(S, (double)sizeof(*step->i) * (step->m + 1));
-  for (int t = 0; t <= step->npart; t++) step->place[t] += SPGEMM_PAD * (int64_t)t;
-  return status;
+  return SYS_SUCCESS;
 }
 
 static void SpgemmReleaseEntries(Step *step)
@@ -316,10 +328,60 @@ static int SpgemmAllocateEntries(Step *step, SpgemmProduct *P, int64_t entries)
   return 0;
 }
 
+/* Makes the rows of each part in memory of the thread, which stays in its caches, and puts them behind those of the part before. A part's place is known when the
+   part before is made, and threads take parts in their order. */
+static SysStatus SpgemmMakeParts(Spgemm *S, SpgemmProduct *P, Step *step)
+{
+  int     status = SYS_SUCCESS;
+  int64_t end    = 0;
+  double  bytes = 0, n = 0, r[6] = {0};
+
+#if defined(_OPENMP)
+  #pragma omp parallel num_threads(step->nthread) reduction(| : status) reduction(+ : bytes, n, r)
+#endif
+  {
+    SpgemmWork w;
+
+    memset(&w, 0, sizeof(w));
+#if defined(_OPENMP)
+  #pragma omp for schedule(dynamic, 1) ordered
+#endif
+    for (int t = 0; t < step->npart; t++) {
+      SpgemmProduct Q      = *P;
+      int64_t       length = 0, begin;
+
+      if (!status) status = SpgemmWorkPart(&w, step->bound[t + 1] - step->bound[t] + SPGEMM_PAD);
+      Q.j = w.partj;
+      Q.a = w.parta;
+      if (!status) status = S->kernels->make(&Q, step->cuts[t], step->cuts[t + 1], &w);
+      for (int64_t row = step->cuts[t]; !status && row < step->cuts[t + 1]; row++) length += P->i[row + 1];
+#if defined(_OPENMP)
+  #pragma omp ordered
+#endif
+      {
+        begin = end;
+        end += length;
+      }
+      if (!length) continue;
+      memcpy(P->j + begin, w.partj, sizeof(*P->j) * (size_t)length);
+      memcpy(P->a + begin, w.parta, sizeof(*P->a) * (size_t)length);
+    }
+    bytes += w.bytes;
+    n += w.products;
+    for (int k = 0; k < 6; k++) r[k] += w.rows[k];
+    SpgemmWorkDestroy(&w);
+  }
+  SpgemmAccount(S, bytes);
+  SpgemmAccount(S, -bytes);
+  for (int k = 0; k < 6; k++) S->info.rows[k] += r[k];
+  S->info.products += n;
+  return (SysStatus)status;
+}
+
 /* All of a step at once. There is room for as many entries as there can be, which is taken only where it is written to. */
 static SysStatus SpgemmMake(Spgemm *S, SpgemmProduct *P, Step *step)
 {
-  SysStatus status = SpgemmRun(S, step, P, step->place, S->kernels->make, S->info.rows, &S->info.products);
+  SysStatus status = step->npart == 1 ? SpgemmRun(S, step, P, S->kernels->make, S->info.rows, &S->info.products) : SpgemmMakeParts(S, P, step);
 
   if (!status) status = SpgemmSumI(S, step);
   return status;
@@ -327,23 +389,25 @@ static SysStatus SpgemmMake(Spgemm *S, SpgemmProduct *P, Step *step)
 
 static SysStatus SpgemmCountRows(Spgemm *S, SpgemmProduct *P, Step *step)
 {
-  SysStatus status = SpgemmRun(S, step, P, NULL, S->kernels->count, NULL, &S->info.products);
+  SysStatus status = SpgemmRun(S, step, P, S->kernels->count, NULL, &S->info.products);
 
   return status ? status : SpgemmSumI(S, step);
 }
 
-/* Moves the rows of each part, which were made without having been counted, to their places in j and a; in place by one thread */
-static void SpgemmMoveParts(const Step *step, const SysInt *i, SysInt *j, SysScalar *a, int nthread)
+/* Copies size bytes of a result that was made without having been counted, and gives their memory back piece by piece: of both copies together there is little more
+   than one at any time */
+static void SpgemmMove(void *to, void *from, size_t size, size_t allocated, int nthread)
 {
-#if defined(_OPENMP)
-  #pragma omp parallel for num_threads(nthread) schedule(static, 1) if (nthread > 1)
-#endif
-  for (int t = 0; t < step->npart; t++) {
-    const SysInt begin = i[step->cuts[t]], n = i[step->cuts[t + 1]] - begin;
+  const int64_t pieces = (int64_t)(size / MOVED);
 
-    if (j + begin == step->j + step->place[t]) continue;
-    memmove(j + begin, step->j + step->place[t], sizeof(*j) * (size_t)n);
-    memmove(a + begin, step->a + step->place[t], sizeof(*a) * (size_t)n);
+#if defined(_OPENMP)
+  #pragma omp parallel for num_threads(nthread) schedule(static) if (nthread > 1 && pieces > 1)
+#endif
+  for (int64_t k = 0; k <= pieces; k++) {
+    const size_t at = (size_t)k * MOVED, n = SysMin(MOVED, size - at);
+
+    memcpy((char *)to + at, (char *)from + at, n);
+    SpgemmForget((char *)from + at, allocated, n);
   }
 }
 
@@ -354,18 +418,18 @@ static SysStatus SpgemmMakeInner(Spgemm *S, const SysCSR *A, const SysCSR *B, co
   Step         *step   = &S->step[0];
   SysStatus     status = SpgemmPrepare(S, &P, step);
 
+  if (!status) status = SpgemmRowsToThreads(S, &P, step, PART_INNER);
   if (status) return status;
-  if (SpgemmAllocateEntries(step, &P, step->place[step->npart])) {
+  if (SpgemmAllocateEntries(step, &P, step->bound[step->npart] + SPGEMM_PAD)) {
     status = SpgemmMake(S, &P, step);
     if (status) return status;
-    SpgemmMoveParts(step, step->i, step->j, step->a, 1);
     step->size_j = SpgemmShrink(step->j, step->size_j, sizeof(*step->j) * (size_t)step->nonzeros);
     step->size_a = SpgemmShrink(step->a, step->size_a, sizeof(*step->a) * (size_t)step->nonzeros);
   } else {
     status = SpgemmCountRows(S, &P, step);
     if (status) return status;
     if (!SpgemmAllocateEntries(step, &P, (int64_t)step->nonzeros)) return SYS_OUT_OF_MEMORY;
-    status = SpgemmRun(S, step, &P, NULL, S->kernels->fill, S->info.rows, NULL);
+    status = SpgemmRun(S, step, &P, S->kernels->fill, S->info.rows, NULL);
   }
   SpgemmAccount(S, (double)step->size_j + (double)step->size_a);
   S->inner = (SysCSR){P.A.m, P.B.n, step->i[P.A.m], step->i, step->j, step->a};
@@ -388,9 +452,10 @@ static double SpgemmRowLooks(const SpgemmProduct *P, int64_t r)
 
 /*
    Is the result made at once, and copied to where it belongs? To count first means to go through the products twice, which costs more than the copy if there are
-   many products for each entry, or if the result is not large and counting is no shortcut. Some rows tell.
+   many products for each entry, if most rows are sorted, or if the result is not large and counting is no shortcut. Some rows tell. most: the products of as many
+   entries as the caches of a thread have room for.
 */
-static SysStatus SpgemmCompresses(const Spgemm *S, const SpgemmProduct *P, int *yes)
+static SysStatus SpgemmCompresses(const Spgemm *S, const SpgemmProduct *P, int *yes, double *most)
 {
   const int64_t rows    = SAMPLE_ROWS < P->A.m / SAMPLES ? SAMPLE_ROWS : P->A.m / SAMPLES;
   double        entries = 0, looks = 0, bytes;
@@ -410,6 +475,8 @@ static SysStatus SpgemmCompresses(const Spgemm *S, const SpgemmProduct *P, int *
   bytes = rows ? entries * (double)P->A.m / (double)(SAMPLES * rows) * (double)(sizeof(SysInt) + sizeof(SysScalar)) : 0;
   *yes  = rows && w.products >= (S->nstep == 2 ? COMPRESSES2 : COMPRESSES) * entries;
   if (rows && S->nstep == 1 && !P->shift && bytes <= COPIED && looks >= LOOKS * w.products) *yes = 1;
+  if (rows && 2 * w.bysort > w.products) *yes = 1;
+  *most = *yes && entries > 0 ? PART * w.products / entries : 0;
   SpgemmWorkDestroy(&w);
   return status;
 }
@@ -421,10 +488,12 @@ static SysStatus SpgemmMakeLast(Spgemm *S, const SysCSR *A, const SysCSR *B, con
   Step         *step   = &S->step[S->nstep - 1];
   SysStatus     status = SpgemmPrepare(S, &P, step);
   int           make   = 0;
+  double        most   = 0;
 
-  if (!status) status = SpgemmCompresses(S, &P, &make);
+  if (!status) status = SpgemmCompresses(S, &P, &make, &most);
+  if (!status) status = SpgemmRowsToThreads(S, &P, step, most);
   if (status) return status;
-  if (!make || !SpgemmAllocateEntries(step, &P, step->place[step->npart])) return SpgemmCountRows(S, &P, step);
+  if (!make || !SpgemmAllocateEntries(step, &P, step->bound[step->npart] + SPGEMM_PAD)) return SpgemmCountRows(S, &P, step);
   status = SpgemmMake(S, &P, step);
   SpgemmAccount(S, step->nonzeros * (double)(sizeof(SysInt) + sizeof(SysScalar)));
   return status;
@@ -461,7 +530,7 @@ SysStatus SpgemmCreateWith(const SpgemmKernels *kernels, SpgemmType type, const 
   S->options = *options;
   S->kernels = kernels;
   if (S->options.nthread < 1) S->options.nthread = 1;
-  if (S->options.accumulator > SPGEMM_DENSE) S->options.accumulator = SPGEMM_AUTO;
+  if (S->options.accumulator > SPGEMM_ESC) S->options.accumulator = SPGEMM_AUTO;
   S->info.instructions = S->kernels->name;
   status               = SpgemmMakeSteps(S, A, B, C);
   if (info) SpgemmGetInfo(S, info);
@@ -499,7 +568,8 @@ SysStatus SpgemmFill(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *
   SysAdvise(j, sizeof(*j) * (size_t)step->nonzeros);
   SysAdvise(a, sizeof(*a) * (size_t)step->nonzeros);
   if (step->j) {
-    SpgemmMoveParts(step, i, j, a, step->nthread);
+    SpgemmMove(j, step->j, sizeof(*j) * (size_t)step->nonzeros, step->size_j, step->nthread);
+    SpgemmMove(a, step->a, sizeof(*a) * (size_t)step->nonzeros, step->size_a, step->nthread);
     SpgemmReleaseEntries(step);
     SpgemmAccount(S, -step->nonzeros * (double)(sizeof(*j) + sizeof(*a)));
   } else {
@@ -508,7 +578,7 @@ SysStatus SpgemmFill(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *
     P.j     = j;
     P.a     = a;
     SpgemmStream(&P, step->nonzeros);
-    status = SpgemmRun(S, step, &P, NULL, S->kernels->fill, S->info.rows, NULL);
+    status = SpgemmRun(S, step, &P, S->kernels->fill, S->info.rows, NULL);
   }
   SpgemmDropWords(S);
   S->info.bytes_kept = S->bytes;
@@ -551,7 +621,7 @@ static SysStatus SpgemmRevalueStep(Spgemm *S, Step *step, SpgemmProduct *P)
   if (step->again == 1 && step->placed) SpgemmTakePlaces(S, step, P);
   P->places = step->places;
   P->known  = step->again > 1;
-  status    = SpgemmRun(S, step, P, NULL, S->kernels->revalue, NULL, NULL);
+  status    = SpgemmRun(S, step, P, S->kernels->revalue, NULL, NULL);
   if (status) SpgemmDropPlaces(S, step);
   if (step->again < 2) step->again++;
   return status;
@@ -598,7 +668,7 @@ void SpgemmDestroy(Spgemm **out)
     SpgemmRelease(S->step[k].shift, (size_t)S->step[k].rowsB);
     SpgemmReleaseEntries(&S->step[k]);
     SpgemmDropPlaces(S, &S->step[k]);
-    free(S->step[k].place);
+    free(S->step[k].bound);
     free(S->step[k].cuts);
   }
   free(S);

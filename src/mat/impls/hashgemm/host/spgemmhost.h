@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Sparse matrix products on the host, on raw CSR arrays: hash, vectorised hash, heap and dense accumulators. Nothing here or below knows PETSc's
+   Sparse matrix products on the host, on raw CSR arrays: hash, vectorised hash, heap, dense and sorting accumulators. Nothing here or below knows PETSc's
    objects.
 
    Reference:
@@ -25,8 +25,8 @@ typedef enum {
   SPGEMM_HASHVEC,
   SPGEMM_HEAP,
   SPGEMM_DENSE,
-  SPGEMM_ESC, /* on a device; the host chooses by itself then */
-  SPGEMM_MERGE
+  SPGEMM_ESC,  /* on the host, rows whose products are sorted in registers */
+  SPGEMM_MERGE /* on a device; the host chooses by itself then */
 } SpgemmAccumulator;
 
 typedef struct {

@@ -80,8 +80,12 @@ typedef struct {
   int64_t    nrow;
   SysInt    *rowj;
   SysScalar *rowa;
+  /* a part of the rows */
+  int64_t    npart;
+  SysInt    *partj;
+  SysScalar *parta;
   double     bytes;
-  double     rows[5], products;
+  double     rows[6], products, bysort; /* bysort: of the products that were counted, those of rows that would be sorted */
 } SpgemmWork;
 
 struct SpgemmHeap {
@@ -99,6 +103,7 @@ typedef struct {
   const uint8_t    *shift;             /* how many rows of B after row r are each the one before moved by one column? NULL if hardly any */
   SpgemmAccumulator accumulator;
   int64_t           window;    /* columns of a window at most, by auto */
+  int               far;       /* B does not lie in the caches */
   int               stream;    /* values of the result go around the caches, where they are many at a time */
   int               unsorted;  /* the result: columns of a row in any order, but for the first and the last: the smallest and the greatest */
   int               unsortedB; /* so is B */
@@ -129,12 +134,16 @@ void  SpgemmRelease(void *, size_t size);
 /* Frees the memory behind the first bytes; returns the size to release the rest with */
 size_t SpgemmShrink(void *, size_t size, size_t first);
 
+/* Gives back the pages of n bytes, which begin a page, of memory of SpgemmAllocate(size); they read as zero then. Not if malloc() has them. */
+void SpgemmForget(void *, size_t size, size_t n);
+
 /* Tables that serve as many columns, slots or entries as are asked for; they only grow */
 SysStatus SpgemmWorkWindow(SpgemmWork *, int64_t columns, int rows);
 SysStatus SpgemmWorkHash(SpgemmWork *, int64_t slots, int64_t n, int values);
 SysStatus SpgemmWorkHeap(SpgemmWork *, int64_t n);
 SysStatus SpgemmWorkRun(SpgemmWork *, int64_t products, int64_t n);
 SysStatus SpgemmWorkRow(SpgemmWork *, int64_t n);
+SysStatus SpgemmWorkPart(SpgemmWork *, int64_t n);
 void      SpgemmWorkDestroy(SpgemmWork *);
 
 /* Sorts by the given bits of each entry, from the low one on */

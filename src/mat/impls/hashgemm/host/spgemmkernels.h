@@ -17,6 +17,11 @@
      Scale(eights, n, f, a, val)   copies f times n values, like ExpandRow()
      Stream(to, from, size), StreamEnd()
                                 copies around the caches what is aligned to cache lines; after the last copy
+     SPGEMM_SORT                if there are SortKeys() and TakeSorted(): so many keys at most are sorted
+     SortKeys(vectors, key)     sorts 16 times as many keys
+     TakeSorted(n, key, lo, val, j, a)
+                                columns and sums of sorted products: a key is a column above the number of a product, which has 8 bits; may
+                                write SPGEMM_PAD beyond; returns the length
      EmitWord(bits, col, j)     writes col + k for each bit k; may write SPGEMM_PAD entries beyond
      SYS_INLINE                 forces a function into its callers
 */
@@ -25,6 +30,7 @@
 #include "mat/impls/hashgemm/host/spgemmimpl.h"
 
 #define PREFETCH       8         /* entries of A */
+#define FAR            24        /* and for rows that are listed */
 #define GROUP_SUMS     (1 << 20) /* sums that they need at most */
 #define SPARSE_HASH    8192      /* entries of a row up to which a quarter of its hash table is filled, then half */
 #define GROUP          8         /* rows that are made together at most */
@@ -32,8 +38,10 @@
 #define BYTES_REACH    16        /* columns for each product up to which bytes are the better marks */
 #define STREAM_ENTRIES 4096      /* of a row, from which on its values go around the caches */
 #define STREAM_PIECE   256       /* of these at a time */
+#define SORT_REACH     16        /* columns for each product from which on short rows are sorted */
 #define LIST           1024      /* products of a row that are listed at most */
-#define LIST_LENGTH    24        /* length of the rows of B, on average, up to which they are listed */
+#define LIST_LENGTH    24        /* length of the rows of B, on average, up to which they are listed, */
+#define LIST_LEAST     0.5       /* and from which on */
 
 typedef struct {
   SysInt  k, end;   /* the row's entries in A */
@@ -72,6 +80,17 @@ static SYS_INLINE void PrefetchRow(const SpgemmProduct *P, SysInt k)
   for (int l = 3; l < 8; l++) __builtin_prefetch(P->B.a + s + l * 64 / sizeof(SysScalar));
 }
 
+/* The same for rows that are listed. The processor does not see beyond the sort of a row, so that what the rows after it meet has to be on its way before. */
+static SYS_INLINE void PrefetchFar(const SpgemmProduct *P, SysInt k)
+{
+  const SysInt last = P->last, s = P->B.i[P->A.j[k + FAR < last ? k + FAR : last]];
+
+  __builtin_prefetch(P->B.i + P->A.j[k + 2 * FAR < last ? k + 2 * FAR : last]);
+  __builtin_prefetch(P->B.j + s);
+  __builtin_prefetch(P->B.a + s);
+  __builtin_prefetch(P->B.a + s + 64 / sizeof(SysScalar));
+}
+
 /* Columns between the beginning of the first block that the row reaches and the end of the last */
 static SYS_INLINE int64_t RowReach(const Row *row)
 {
@@ -89,14 +108,21 @@ static SYS_INLINE int Dense(const SpgemmProduct *P, const Row *row, int64_t prod
 static SYS_INLINE SpgemmAccumulator Choose(const SpgemmProduct *P, const Row *row)
 {
   if (row->end - row->k == 1 && !P->unsortedB) return SPGEMM_AUTO;
-  if (P->accumulator) return P->accumulator;
+  if (P->accumulator && P->accumulator != SPGEMM_ESC) return P->accumulator;
   return Dense(P, row, row->products) ? SPGEMM_DENSE : SPGEMM_HASH;
 }
 
 #include "mat/impls/hashgemm/host/spgemmdense.h"
 #include "mat/impls/hashgemm/host/spgemmhash.h"
+#include "mat/impls/hashgemm/host/spgemmsort.h"
 #include "mat/impls/hashgemm/host/spgemmruns.h"
 #include "mat/impls/hashgemm/host/spgemmplaces.h"
+
+/* Does a row whose products are listed do without a window and a table? */
+static SYS_INLINE int Sorts(const SpgemmProduct *P, const Row *row)
+{
+  return !P->unsorted && (P->accumulator == SPGEMM_AUTO || P->accumulator == SPGEMM_ESC) && CanSort(row) && (P->accumulator || RowReach(row) >= SORT_REACH * row->products);
+}
 
 /* A row of A with one entry */
 static SYS_INLINE void CopyRow(const SpgemmProduct *P, const Row *row, int64_t n, SysInt *j, SysScalar *a)
@@ -125,7 +151,10 @@ static SysStatus SYS_ISA_NAME(Count)(const SpgemmProduct *P, int64_t first, int6
     } else row = GetRow(P, r);
     n = row.products;
     w->products += (double)g * (double)n;
-    if (n) {
+    if (n && list && Sorts(P, &row)) {
+      w->bysort += (double)n;
+      n = SortCount(&row, col);
+    } else if (n) {
       switch (Choose(P, &row)) {
       case SPGEMM_AUTO:
         break;
@@ -178,6 +207,9 @@ static SYS_INLINE SysStatus FillRows(const SpgemmProduct *P, const Row *row, con
     break;
   case SPGEMM_HEAP:
     status = HeapRow(1, P, row, w, n, j, a);
+    break;
+  case SPGEMM_ESC:
+    *n = SortRow(row, col, val, j, a);
     break;
   case SPGEMM_HASHVEC:
     status = HashRow(1, 1, P, row, w, n, j, a);
@@ -245,7 +277,7 @@ static SYS_INLINE SysStatus FillSome(const int counted, const SpgemmProduct *P, 
       for (int64_t l = 0; l < g; l++) P->i[r + l + 1] = 0;
       continue;
     }
-    accumulator = Choose(P, &row);
+    accumulator = list && Sorts(P, &row) ? SPGEMM_ESC : Choose(P, &row);
     if (accumulator != SPGEMM_DENSE || RowReach(&row) > GROUP_SUMS / GROUP) g = 1;
     w->rows[accumulator] += (double)g;
     if (!counted) {

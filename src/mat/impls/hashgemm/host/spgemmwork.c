@@ -38,6 +38,11 @@ size_t SpgemmShrink(void *p, size_t size, size_t first)
   return rest;
 }
 
+void SpgemmForget(void *p, size_t size, size_t n)
+{
+  if (SysMappedSize(size, LARGE)) SysForget(p, n);
+}
+
 /* Frees an array, which a larger one will replace when it is needed */
 static void SpgemmWorkDrop(SpgemmWork *w, void *p, size_t size)
 {
@@ -163,6 +168,16 @@ SysStatus SpgemmWorkRow(SpgemmWork *w, int64_t n)
   return SpgemmWorkRenew(w, &w->rowa, sizeof(*w->rowa) * old, sizeof(*w->rowa) * w->nrow);
 }
 
+SysStatus SpgemmWorkPart(SpgemmWork *w, int64_t n)
+{
+  const int64_t old = w->npart;
+
+  if (n <= old) return SYS_SUCCESS;
+  w->npart = 2 * n;
+  if (SpgemmWorkRenew(w, &w->partj, sizeof(*w->partj) * old, sizeof(*w->partj) * w->npart)) return SYS_OUT_OF_MEMORY;
+  return SpgemmWorkRenew(w, &w->parta, sizeof(*w->parta) * old, sizeof(*w->parta) * w->npart);
+}
+
 void SpgemmWorkDestroy(SpgemmWork *w)
 {
   SpgemmRelease(w->mask, w->window / 8);
@@ -183,6 +198,8 @@ void SpgemmWorkDestroy(SpgemmWork *w)
   SpgemmRelease(w->run, sizeof(*w->run) * w->nrun);
   SpgemmRelease(w->rowj, sizeof(*w->rowj) * w->nrow);
   SpgemmRelease(w->rowa, sizeof(*w->rowa) * w->nrow);
+  SpgemmRelease(w->partj, sizeof(*w->partj) * w->npart);
+  SpgemmRelease(w->parta, sizeof(*w->parta) * w->npart);
 }
 
 /* By insertion if short, else digit by digit; returns where the sorted entries are, x or work */
