@@ -3,6 +3,7 @@
 # Matrices on several hosts: network namespaces of this machine, each with a name and an address of its own, and Open MPI between them by TCP.
 #   bash test/hosts.sh          programs on two and three hosts, with a fast network and with one of 5 ms and 1 % loss; a host that goes away
 #   bash test/hosts.sh model    the time of a product against latency and bytes of the halo, as a table
+#   bash test/hosts.sh links [PROGRAM...]   conformance programs (change, mult ...; by default seven) over a network of 1 ms, and of 1 ms and 1 % loss, on 2 and 4 processes
 #
 # make check-deep sets BUILD, BIN, MPIEXEC and PYTHON; by hand, what bin/ points to and the programs found serve.
 # tier: deep
@@ -51,7 +52,7 @@ exec ip netns exec "\$name" unshare --uts sh -c 'hostname "\$1"; shift; exec sh 
 END
 chmod +x "$work/agent"
 
-# Makes hosts 1 to N with the addresses NETWORK.1 to NETWORK.N: hosts N fast, hosts N late (5 ms one way), or hosts N lossy (5 ms and 1 % loss)
+# Makes hosts 1 to N with the addresses NETWORK.1 to NETWORK.N: hosts N fast, hosts N late [MS] (5 ms one way, or MS), or hosts N lossy [MS] (1 % loss too)
 hosts() {
   local k name names=()
   end_hosts
@@ -69,7 +70,7 @@ hosts() {
     done
   else
     : >"$work/wire"
-    "$PYTHON" "$root/test/hosts/wire.py" 5 $([ "$2" = lossy ] && echo 1 || echo 0) "${names[@]}" >"$work/wire" &
+    "$PYTHON" "$root/test/hosts/wire.py" "${3:-5}" $([ "$2" = lossy ] && echo 1 || echo 0) "${names[@]}" >"$work/wire" &
     wire=$!
     for _ in $(seq 300); do
       grep -q ready "$work/wire" && break
@@ -135,6 +136,19 @@ if [ "${1:-}" = model ]; then
     done
   done
   exit 0
+fi
+
+# each message takes 1 ms, and a lost one 200 ms, until TCP sends it again
+if [ "${1:-}" = links ]; then
+  shift
+  [ $# -gt 0 ] || set -- sub mult create query convert traits change
+  for network_speed in late lossy; do
+    hosts 2 $network_speed 1
+    for n in 2 4; do
+      for program in "$@"; do run 2 $n "$network_speed, $n processes" conformance_$program -mat_type amb -mat_shadow_tune off; done
+    done
+  done
+  exit $failed
 fi
 
 types=$("$PYTHON" "$root/test/runtests.py" --types)

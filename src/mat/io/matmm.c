@@ -223,8 +223,10 @@ static PetscErrorCode MatMMBuildRows(PetscInt begin, PetscInt m, MtxSymmetry sym
         }
       }
     }
-    PetscCall(PetscArraymove(j + at, j + first, length));
-    PetscCall(PetscArraymove(v + at, v + first, length));
+    if (at < first) {
+      PetscCall(PetscArraymove(j + at, j + first, length));
+      PetscCall(PetscArraymove(v + at, v + first, length));
+    }
     i[r] = at;
     at += length;
   }
