@@ -281,6 +281,7 @@ static PetscErrorCode AXPY(DifferStep *s)
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ, &A);
   DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_ROWS_ROWS | DIFFER_COLS_COLS, &B);
+  PetscCall(MatSetNearNullSpace(A, NULL)); /* MatHeaderMerge() would not give it back */
   if (how == 0) PetscCall(MatAXPY(A, a, B, DIFFERENT_NONZERO_PATTERN));
   else if (how == 1) PetscCall(MatAXPY(A, a, B, UNKNOWN_NONZERO_PATTERN));
   else PetscCall(MatAYPX(A, a, B, DIFFERENT_NONZERO_PATTERN));
@@ -317,6 +318,7 @@ static PetscErrorCode CopyOver(DifferStep *s)
   if (DifferDraw(s, 2)) {
     DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_OTHER | DIFFER_SEQ | DIFFER_ROWS_ROWS | DIFFER_COLS_COLS, &B);
     PetscCall(MatSetOption(B, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+    PetscCall(MatSetNearNullSpace(B, NULL)); /* MatHeaderMerge() would not give it back */
     PetscCall(MatCopy(A, B, DIFFERENT_NONZERO_PATTERN));
   } else {
     PetscCall(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &B));
