@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The links of the pages: files and headings that README.md, docs/ and the pages beside them name must exist. Addresses of other sites are not visited.
+# Their lines have at most 120 characters, but for code, tables, headings, pictures, and the one-line entries of CHANGELOG.md.
 # tier: check
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -12,17 +13,18 @@ PAGES = sorted(glob.glob("*.md") + glob.glob("docs/**/*.md", recursive=True) + g
 
 
 def split(text):
-    """The text without its code blocks and code spans, and its headings."""
-    lines, headings, fence = [], [], None
-    for line in text.splitlines():
+    """The text without its code blocks and code spans, its headings, and the numbers of lines that are too long."""
+    lines, headings, long, fence = [], [], [], None
+    for number, line in enumerate(text.splitlines(), 1):
         mark = re.match(r"\s*(```+|~~~+)", line)
         if mark and (fence is None or line.strip() == fence):
             fence = mark.group(1) if fence is None else None
         elif fence is None:
             heading = re.match(r"#{1,6}\s+(.*?)\s*#*$", line)
             headings += [heading.group(1)] if heading else []
+            long += [number] if len(line) > 120 and not line.startswith(("|", "#", "!", "    ")) else []
             lines.append(re.sub(r"(`+).+?\1", "", line))
-    return "\n".join(lines), headings
+    return "\n".join(lines), headings, long
 
 
 def anchors(headings):
@@ -52,11 +54,12 @@ def wrong(page, target):
     return None
 
 
-texts, found = {}, {}
+texts, found, long = {}, {}, []
 for page in PAGES:
     with open(page, encoding="utf-8") as file:
-        texts[page], headings = split(file.read())
+        texts[page], headings, numbers = split(file.read())
     found[page] = anchors(headings)
+    long += ["%s:%d" % (page, number) for number in numbers] if page != "CHANGELOG.md" else []
 
 failed, links, linked = False, 0, set()
 for page in PAGES:
@@ -76,5 +79,8 @@ lost = [page for page in PAGES if page.startswith("docs/") and page not in linke
 for page in lost:
     print("    no page links to %s" % page, file=sys.stderr, flush=True)
 print("%s every page of docs/ is linked" % ("not ok" if lost or links < 50 else "ok"))
-sys.exit(failed or bool(lost) or links < 50)
+for place in long:
+    print("    %s: more than 120 characters" % place, file=sys.stderr, flush=True)
+print("%s lines of at most 120 characters" % ("not ok" if long else "ok"))
+sys.exit(failed or bool(lost) or bool(long) or links < 50)
 END
