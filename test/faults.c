@@ -113,6 +113,15 @@ static PetscErrorCode JudgeOut(TestDiff *d, Work *w)
   return TestDiffMat(d, w->out, w->R);
 }
 
+/* Against the same of the plain matrix, which this function destroys */
+static PetscErrorCode JudgeAgainst(TestDiff *d, Work *w, Mat plain)
+{
+  PetscFunctionBeginUser;
+  PetscCall(TestDiffMat(d, w->out, plain));
+  PetscCall(MatDestroy(&plain));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ------------------------------------------------- dense and sampled products ------------------------------------------------- */
 
 static PetscErrorCode PrepareDense(Work *w)
@@ -219,8 +228,7 @@ static PetscErrorCode JudgeSquare(TestDiff *d, Work *w)
 
   PetscFunctionBeginUser;
   PetscCall(MatMatMult(w->R, w->R, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
-  PetscCall(TestDiffMat(d, w->out, C));
-  PetscCall(MatDestroy(&C));
+  PetscCall(JudgeAgainst(d, w, C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -235,8 +243,7 @@ static PetscErrorCode JudgeTriple(TestDiff *d, Work *w)
 
   PetscFunctionBeginUser;
   PetscCall(MatPtAP(w->R, w->R, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
-  PetscCall(TestDiffMat(d, w->out, C));
-  PetscCall(MatDestroy(&C));
+  PetscCall(JudgeAgainst(d, w, C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -258,8 +265,7 @@ static PetscErrorCode JudgePrune(TestDiff *d, Work *w)
 
   PetscFunctionBeginUser;
   PetscCall(MatPruneRows(w->R, 0.1, 2, &P));
-  PetscCall(TestDiffMat(d, w->out, P));
-  PetscCall(MatDestroy(&P));
+  PetscCall(JudgeAgainst(d, w, P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -269,8 +275,7 @@ static PetscErrorCode JudgeOrient(TestDiff *d, Work *w)
 
   PetscFunctionBeginUser;
   PetscCall(MatGraphOrient(w->R, w->x, &P));
-  PetscCall(TestDiffMat(d, w->out, P));
-  PetscCall(MatDestroy(&P));
+  PetscCall(JudgeAgainst(d, w, P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

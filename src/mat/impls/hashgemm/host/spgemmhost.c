@@ -201,10 +201,10 @@ static void SpgemmStream(SpgemmProduct *P, double nonzeros)
   P->stream = nonzeros * (double)sizeof(*P->a) >= SPGEMM_STREAM && (uintptr_t)P->a % sizeof(*P->a) == 0;
 }
 
-static SysStatus SpgemmRun(Spgemm *S, const Step *step, const SpgemmProduct *P, SysStatus (*kernel)(const SpgemmProduct *, int64_t, int64_t, SpgemmWork *), double rows[6], double *products)
+static SysStatus SpgemmRun(Spgemm *S, const Step *step, const SpgemmProduct *P, SysStatus (*kernel)(const SpgemmProduct *, int64_t, int64_t, SpgemmWork *), double rows[SPGEMM_HOST_ROWS], double *products)
 {
   int    status = SYS_SUCCESS;
-  double bytes = 0, n = 0, r[6] = {0};
+  double bytes = 0, n = 0, r[SPGEMM_HOST_ROWS] = {0};
 
 #if defined(_OPENMP)
   #pragma omp parallel num_threads(step->nthread) if (step->nthread > 1) reduction(| : status) reduction(+ : bytes, n, r)
@@ -226,12 +226,12 @@ static SysStatus SpgemmRun(Spgemm *S, const Step *step, const SpgemmProduct *P, 
     }
     bytes += w.bytes;
     n += w.products;
-    for (int k = 0; k < 6; k++) r[k] += w.rows[k];
+    for (int k = 0; k < SPGEMM_HOST_ROWS; k++) r[k] += w.rows[k];
     SpgemmWorkDestroy(&w);
   }
   SpgemmAccount(S, bytes);
   SpgemmAccount(S, -bytes);
-  for (int k = 0; rows && k < 6; k++) rows[k] += r[k];
+  for (int k = 0; rows && k < SPGEMM_HOST_ROWS; k++) rows[k] += r[k];
   if (products) *products += n;
   return (SysStatus)status;
 }
@@ -334,7 +334,7 @@ static SysStatus SpgemmMakeParts(Spgemm *S, SpgemmProduct *P, Step *step)
 {
   int     status = SYS_SUCCESS;
   int64_t end    = 0;
-  double  bytes = 0, n = 0, r[6] = {0};
+  double  bytes = 0, n = 0, r[SPGEMM_HOST_ROWS] = {0};
 
 #if defined(_OPENMP)
   #pragma omp parallel num_threads(step->nthread) reduction(| : status) reduction(+ : bytes, n, r)
@@ -368,12 +368,12 @@ static SysStatus SpgemmMakeParts(Spgemm *S, SpgemmProduct *P, Step *step)
     }
     bytes += w.bytes;
     n += w.products;
-    for (int k = 0; k < 6; k++) r[k] += w.rows[k];
+    for (int k = 0; k < SPGEMM_HOST_ROWS; k++) r[k] += w.rows[k];
     SpgemmWorkDestroy(&w);
   }
   SpgemmAccount(S, bytes);
   SpgemmAccount(S, -bytes);
-  for (int k = 0; k < 6; k++) S->info.rows[k] += r[k];
+  for (int k = 0; k < SPGEMM_HOST_ROWS; k++) S->info.rows[k] += r[k];
   S->info.products += n;
   return (SysStatus)status;
 }

@@ -29,6 +29,8 @@ typedef enum {
   SPGEMM_MERGE /* on a device; the host chooses by itself then */
 } SpgemmAccumulator;
 
+#define SPGEMM_HOST_ROWS (SPGEMM_ESC + 1) /* kinds of rows on the host */
+
 typedef struct {
   SpgemmAccumulator accumulator;
   int               nthread;

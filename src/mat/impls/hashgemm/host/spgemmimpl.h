@@ -85,7 +85,7 @@ typedef struct {
   SysInt    *partj;
   SysScalar *parta;
   double     bytes;
-  double     rows[6], products, bysort; /* bysort: of the products that were counted, those of rows that would be sorted */
+  double     rows[SPGEMM_HOST_ROWS], products, bysort; /* bysort: of the products that were counted, those of rows that would be sorted */
 } SpgemmWork;
 
 struct SpgemmHeap {

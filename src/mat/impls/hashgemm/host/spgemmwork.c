@@ -158,24 +158,25 @@ SysStatus SpgemmWorkRun(SpgemmWork *w, int64_t products, int64_t n)
   return SYS_SUCCESS;
 }
 
-SysStatus SpgemmWorkRow(SpgemmWork *w, int64_t n)
+/* Columns and values of n entries, of which nothing is kept */
+static SysStatus SpgemmWorkEntries(SpgemmWork *w, int64_t n, int64_t *room, SysInt **j, SysScalar **a)
 {
-  const int64_t old = w->nrow;
+  const int64_t old = *room;
 
   if (n <= old) return SYS_SUCCESS;
-  w->nrow = 2 * n;
-  if (SpgemmWorkRenew(w, &w->rowj, sizeof(*w->rowj) * old, sizeof(*w->rowj) * w->nrow)) return SYS_OUT_OF_MEMORY;
-  return SpgemmWorkRenew(w, &w->rowa, sizeof(*w->rowa) * old, sizeof(*w->rowa) * w->nrow);
+  *room = 2 * n;
+  if (SpgemmWorkRenew(w, j, sizeof(**j) * old, sizeof(**j) * *room)) return SYS_OUT_OF_MEMORY;
+  return SpgemmWorkRenew(w, a, sizeof(**a) * old, sizeof(**a) * *room);
+}
+
+SysStatus SpgemmWorkRow(SpgemmWork *w, int64_t n)
+{
+  return SpgemmWorkEntries(w, n, &w->nrow, &w->rowj, &w->rowa);
 }
 
 SysStatus SpgemmWorkPart(SpgemmWork *w, int64_t n)
 {
-  const int64_t old = w->npart;
-
-  if (n <= old) return SYS_SUCCESS;
-  w->npart = 2 * n;
-  if (SpgemmWorkRenew(w, &w->partj, sizeof(*w->partj) * old, sizeof(*w->partj) * w->npart)) return SYS_OUT_OF_MEMORY;
-  return SpgemmWorkRenew(w, &w->parta, sizeof(*w->parta) * old, sizeof(*w->parta) * w->npart);
+  return SpgemmWorkEntries(w, n, &w->npart, &w->partj, &w->parta);
 }
 
 void SpgemmWorkDestroy(SpgemmWork *w)
