@@ -1184,6 +1184,8 @@ int main(int argc, char **argv)
       test:
         suffix: gpu
         requires: double cuda
+        comments: Schwarz smoothers have hundreds of small matrices
+        timeoutfactor: 4
         args: -mat_type amb
     testset:
       output_file: output/ambagg_2.out

@@ -846,6 +846,51 @@ static PetscErrorCode ChebyshevAgain(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Smoothers whose type is PETSc's: without -petscamb_for_ksp those of matrices of petsc-amb on a GPU are on passes */
+static PetscErrorCode Smoothers(TestDiff *d)
+{
+  const Case c = {"", &symmetric, "-pc_type jacobi -ksp_norm_type none -ksp_max_it 3", GUESS_SOME, 0};
+  char       type[64];
+  PetscBool  wanted, set, plain, cuda, fused;
+  PetscReal  err, norm;
+  KSP        ksp[2]; /* the types ambchebyshev and chebyshev */
+  Mat        A;
+  Vec        b, x, y[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(MakeSystem(&c, &A, &b, &x));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-petscamb_for_ksp", &wanted, &set));
+  PetscCall(TestTypeRoot(type, sizeof(type)));
+  PetscCall(PetscStrcmpAny(type, &plain, MATAIJ, "aijcusparse", ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &cuda, "seqcuda", "mpicuda", ""));
+  if (!set) wanted = (PetscBool)(cuda && !plain);
+  for (int k = 0; k < 2; k++) {
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp[k]));
+    PetscCall(KSPSetOperators(ksp[k], A, A));
+    PetscCall(KSPSetInitialGuessNonzero(ksp[k], PETSC_TRUE));
+    PetscCall(Configure(ksp[k], k ? KSPCHEBYSHEV : KSPAMBCHEBYSHEV, c.options));
+    PetscCall(VecDuplicate(x, &y[k]));
+    PetscCall(VecCopy(x, y[k]));
+    PetscCall(KSPSolve(ksp[k], b, y[k]));
+  }
+  PetscCall(IsFused(ksp[1], &fused));
+  TestExpect(d, "the smoother is PETSc's own, or is not", (PetscBool)(fused == (PetscBool)(wanted && !PetscDefined(USE_COMPLEX))));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp[1], KSPCHEBYSHEV, &plain));
+  TestExpect(d, "another name of the type", plain);
+  PetscCall(VecAXPY(y[0], -1.0, y[1]));
+  PetscCall(VecNorm(y[0], NORM_2, &err));
+  PetscCall(VecNorm(y[1], NORM_2, &norm));
+  TestDiffAdd(d, "another iterate", err / norm);
+  for (int k = 0; k < 2; k++) {
+    PetscCall(VecDestroy(&y[k]));
+    PetscCall(KSPDestroy(&ksp[k]));
+  }
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SetEigenvalues(KSP ksp, Mat A, void *ctx)
 {
   PetscFunctionBeginUser;
@@ -903,18 +948,21 @@ static PetscErrorCode FallBacks(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The types change and change back; with -petscamb_for_ksp PETSc's names make the types of petsc-amb */
+/* The types change and change back; with -petscamb_for_ksp PETSc's names make the types of petsc-amb, and with CUDA that of the smoother does without the option */
 static PetscErrorCode Types(TestDiff *d)
 {
   static const char *const names[] = {KSPCG, KSPAMBCG, KSPBCGS, KSPAMBBCGS, KSPGMRES, KSPAMBCG, KSPCHEBYSHEV, KSPAMBCHEBYSHEV};
-  PetscBool                every   = PETSC_FALSE, same;
+  PetscBool                every = PETSC_FALSE, smoother = PETSC_FALSE, set, same;
   KSP                      ksp;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-petscamb_for_ksp", &every, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-petscamb_for_ksp", &every, &set));
+#if defined(SYS_HAVE_DEVICE)
+  smoother = (PetscBool)!set;
+#endif
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(names); k++) {
-    const PetscBool wanted = (PetscBool)(!strncmp(names[k], "amb", 3) || (every && strcmp(names[k], KSPGMRES)));
+    const PetscBool wanted = (PetscBool)(!strncmp(names[k], "amb", 3) || (every && strcmp(names[k], KSPGMRES)) || (smoother && !strcmp(names[k], KSPCHEBYSHEV)));
 
     PetscCall(KSPSetType(ksp, names[k]));
     PetscCall(PetscObjectTypeCompare((PetscObject)ksp, names[k], &same));
@@ -1022,7 +1070,8 @@ static PetscErrorCode Device(TestDiff *d)
     PetscCall(PetscObjectTypeCompare((PetscObject)x0, "mpicuda", &several));
     cuda = (PetscBool)(cuda || (several && nccl)); /* several GPUs make solves if NCCL is between them */
     PetscCall(TestTypeRoot(type, sizeof(type)));
-    PetscCall(PetscStrcmp(type, MATAMB, &recorded)); /* the product of this type can be recorded */
+    PetscCall(PetscStrcmp(type, MATAMB, &recorded)); /* the product of this type can be recorded, of one process */
+    recorded = (PetscBool)(recorded && !several);
     PetscCall(RunOne(&cases[k], m, PETSC_TRUE, A, b, x0, &seen));
     for (size_t l = 0; l < (cuda ? PETSC_STATIC_ARRAY_LENGTH(lengths) : 1); l++) {
       const PetscReal   *history;
@@ -1085,6 +1134,7 @@ static const TestCase tests[] = {
   {"inside",          Inside         },
   {"chebyshev",       Chebyshev      },
   {"chebyshev again", ChebyshevAgain },
+  {"smoothers",       Smoothers      },
   {"fall-backs",      FallBacks      },
   {"types",           Types          },
   {"view",            View           },
@@ -1103,7 +1153,7 @@ int main(int argc, char **argv)
 
   testset:
     requires: double
-    args: -mat_shadow_tune off -options_left 0
+    args: -mat_shadow_tune off -options_left 0 -petscamb_for_ksp 0
     output_file: output/krylov.out
     test:
       suffix: aij
@@ -1137,5 +1187,13 @@ int main(int argc, char **argv)
       requires: cuda two_gpus
       nsize: 2
       args: -mat_type amb -mat_shadow_halo nccl
+  testset:
+    requires: double
+    args: -mat_shadow_tune off -options_left 0
+    output_file: output/krylov.out
+    test:
+      suffix: smoothers
+      nsize: {{1 2}}
+      args: -mat_type {{aij amb}}
 
 TEST*/

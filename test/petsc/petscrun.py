@@ -28,7 +28,7 @@ class Runner:
     def options(self, kind):
         words = [COMMON] + [DEVICE] * self.device
         if kind:
-            words.append("-dll_append %s -petscamb_for_aij %s -petscamb_for_gamg none -mat_shadow_tune off -petscamb_view" % (self.library, kind))
+            words.append("-dll_append %s -petscamb_for_aij %s -petscamb_for_gamg none -petscamb_for_ksp 0 -mat_shadow_tune off -petscamb_view" % (self.library, kind))
         return " ".join(words)
 
     def command(self, block, case, kind):

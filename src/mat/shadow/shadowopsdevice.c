@@ -165,9 +165,12 @@ PetscErrorCode MatShadowConvertToAIJ(Mat A, MatType type, MatReuse reuse, Mat *n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MatDestroy_Shadow(Mat);
+
 /* MatSetType() compares names: with "amb" it destroys the inside of an AIJCUSPARSE and makes a new one, even if the matrix is in that format already. This function
    moves the matrix to another object, which the constructor of the format puts back if MatSetType() calls that one next. The product and the variable blocks stay,
-   as they do in MatSetType() to another type. All other callers of destroy() leave no reference, or have removed the type name. */
+   as they do in MatSetType() to another type. All other callers of destroy() leave no reference, or have removed the type name. A sub-matrix of several processes
+   has a destroy() of PETSc, which calls this one and then frees what belongs to the inside: that is not kept. */
 static PetscErrorCode MatShadowKeep(Mat A, PetscBool *moved)
 {
   const PetscInt refct = (PetscInt)((PetscObject)A)->refct;
@@ -176,7 +179,7 @@ static PetscErrorCode MatShadowKeep(Mat A, PetscBool *moved)
 
   PetscFunctionBegin;
   *moved = PETSC_FALSE;
-  if (refct < 1 || !((PetscObject)A)->type_name || !A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
+  if (refct < 1 || !((PetscObject)A)->type_name || !A->assembled || A->ops->destroy != MatDestroy_Shadow) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &kept));
   PetscCall(PetscLayoutReference(A->rmap, &kept->rmap));
   PetscCall(PetscLayoutReference(A->cmap, &kept->cmap));

@@ -194,6 +194,6 @@ static PetscErrorCode KSPCreate_AMBBCGS(KSP ksp)
 PetscErrorCode KSPAMBBCGSRegister(void)
 {
   PetscFunctionBegin;
-  PetscCall(KSPAMBRegisterType(KSPAMBBCGS, KSPBCGS, KSPCreate_AMBBCGS));
+  PetscCall(KSPAMBRegisterType(KSPAMBBCGS, KSPBCGS, PETSC_FALSE, KSPCreate_AMBBCGS));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

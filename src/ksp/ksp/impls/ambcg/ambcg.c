@@ -395,6 +395,6 @@ static PetscErrorCode KSPCreate_AMBCG(KSP ksp)
 PetscErrorCode KSPAMBCGRegister(void)
 {
   PetscFunctionBegin;
-  PetscCall(KSPAMBRegisterType(KSPAMBCG, KSPCG, KSPCreate_AMBCG));
+  PetscCall(KSPAMBRegisterType(KSPAMBCG, KSPCG, PETSC_FALSE, KSPCreate_AMBCG));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -186,7 +186,7 @@ static PetscErrorCode KSPChebyshevEstEigSet_AMBChebyshev(KSP ksp, PetscReal a, P
    KSPAMBCHEBYSHEV - "ambchebyshev" - the Chebyshev iterations of `KSPCHEBYSHEV`, as smoothers of multigrid make them, with one pass over vectors in a step
 
    Options Database Key:
-.  -petscamb_for_ksp - every `KSPCG`, `KSPBCGS` and `KSPCHEBYSHEV` of a program becomes a type of petsc-amb
+.  -petscamb_for_ksp - every `KSPCG`, `KSPBCGS` and `KSPCHEBYSHEV` of a program becomes a type of petsc-amb; without the option, the `KSPCHEBYSHEV` of matrices of petsc-amb on a GPU
 
    Level: intermediate
 
@@ -198,7 +198,7 @@ static PetscErrorCode KSPChebyshevEstEigSet_AMBChebyshev(KSP ksp, PetscReal a, P
    or the vectors have operations of the program.
 
    `PCGAMG` hands its own estimates of eigenvalues to smoothers of the type `KSPCHEBYSHEV`. It does not know this type, and each level makes an estimate of its own.
-   With `-petscamb_for_ksp` smoothers keep the name of their type and get the estimates of `PCGAMG`.
+   With `-petscamb_for_ksp`, and by default on a GPU, smoothers keep the name of their type and get the estimates of `PCGAMG`.
 
 .seealso: `KSPCHEBYSHEV`, `KSPAMBCG`, `PCMG`, `PCGAMG`
 M*/
@@ -223,6 +223,6 @@ static PetscErrorCode KSPCreate_AMBChebyshev(KSP ksp)
 PetscErrorCode KSPAMBChebyshevRegister(void)
 {
   PetscFunctionBegin;
-  PetscCall(KSPAMBRegisterType(KSPAMBCHEBYSHEV, KSPCHEBYSHEV, KSPCreate_AMBChebyshev));
+  PetscCall(KSPAMBRegisterType(KSPAMBCHEBYSHEV, KSPCHEBYSHEV, PETSC_TRUE, KSPCreate_AMBChebyshev));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

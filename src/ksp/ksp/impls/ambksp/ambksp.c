@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sys/sysmemory.h"
 #include "sys/systhreads.h"
+#include "mat/shadow/shadowformat.h"
 #include "ksp/ksp/impls/ambksp/ambksp.h"
 
 #define KSPAMB_NAME "KSPAMB" /* of the context, among the objects that are attached to the KSP */
@@ -13,6 +14,13 @@ static struct {
   PetscErrorCode (*create)(KSP);
 } constructors[4];
 static int nconstructor;
+
+/* The types of PETSc whose place is taken: -petscamb_for_ksp */
+static enum {
+  KSPAMB_TAKES_NONE,
+  KSPAMB_TAKES_SMOOTHERS,
+  KSPAMB_TAKES_ALL
+} takes;
 
 /* The operations of vectors that passes stand for: the vectors of a program may have others */
 static struct _VecOps seqops, mpiops;
@@ -38,17 +46,35 @@ static PetscErrorCode KSPAMBVecServes(Vec v, const char **why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A type that nobody asked for by its name or by -petscamb_for_ksp serves the matrices of petsc-amb on GPUs alone */
+static PetscErrorCode KSPAMBIsDefault(KSP ksp, KSPAMB *amb, PetscBool *is)
+{
+  PetscFunctionBegin;
+  *is = PETSC_FALSE;
+  if (takes != KSPAMB_TAKES_ALL) PetscCall(PetscObjectTypeCompare((PetscObject)ksp, amb->extends, is));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* All processes come to the same answer */
 static PetscErrorCode KSPAMBServes(KSP ksp, KSPAMB *amb, const char **why, PetscErrorCode (**solve)(KSP, KSPAMB *))
 {
-  PetscBool scaled = PETSC_FALSE;
+  const MatShadowFormat *format;
+  PetscBool              isdefault, scaled = PETSC_FALSE;
+  Mat                    A;
 
   PetscFunctionBegin;
   *why   = NULL;
   *solve = NULL;
+  PetscCall(KSPAMBIsDefault(ksp, amb, &isdefault));
+  if (isdefault) {
+    PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+    PetscCall(MatShadowGetFormat(A, &format));
+    if (!format) *why = "the matrix is not of petsc-amb";
+  }
 #if PETSC_VERSION_LT(3, 26, 0)
   PetscCall(PCGetDiagonalScale(ksp->pc, &scaled));
 #endif
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   if (PetscDefined(USE_COMPLEX)) *why = "the scalars are complex";
   else if (ksp->transpose_solve) *why = "the solve is transposed";
   else if (ksp->calc_sings || ksp->calc_ritz) *why = "eigenvalues or singular values are computed";
@@ -59,6 +85,7 @@ static PetscErrorCode KSPAMBServes(KSP ksp, KSPAMB *amb, const char **why, Petsc
 #endif
   if (!*why && amb->serves) PetscCall((*amb->serves)(ksp, amb, why));
   if (!*why) PetscCall(KSPAMBDeviceServes(ksp, amb, why, solve));
+  if (!*why && !*solve && isdefault) *why = "the vectors are on the host, and -petscamb_for_ksp is not given";
   if (*why || *solve) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPAMBVecServes(ksp->vec_sol, why));
   if (!*why) PetscCall(KSPAMBVecServes(ksp->vec_rhs, why));
@@ -390,8 +417,9 @@ PetscErrorCode KSPAMBExtend(KSP ksp, KSPType type, PetscErrorCode (*solve)(KSP, 
   PetscCheck(create, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The type %s has not been looked up", type);
   PetscCall((*create)(ksp));
   PetscCall(PetscNew(amb));
-  (*amb)->base  = *ksp->ops;
-  (*amb)->solve = solve;
+  (*amb)->base    = *ksp->ops;
+  (*amb)->solve   = solve;
+  (*amb)->extends = type;
   PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)ksp), &container));
   PetscCall(PetscContainerSetPointer(container, *amb));
   PetscCall(PetscContainerSetCtxDestroy(container, KSPAMBFree));
@@ -405,9 +433,7 @@ PetscErrorCode KSPAMBExtend(KSP ksp, KSPType type, PetscErrorCode (*solve)(KSP, 
 
 /* ------------------------------------------------- registration ------------------------------------------------- */
 
-static PetscBool every = PETSC_FALSE; /* -petscamb_for_ksp */
-
-PetscErrorCode KSPAMBRegisterType(KSPType own, KSPType petsc, PetscErrorCode (*create)(KSP))
+PetscErrorCode KSPAMBRegisterType(KSPType own, KSPType petsc, PetscBool smoother, PetscErrorCode (*create)(KSP))
 {
   PetscFunctionBegin;
   PetscCheck(nconstructor < (int)PETSC_STATIC_ARRAY_LENGTH(constructors), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many types: raise the length of constructors[]");
@@ -416,7 +442,7 @@ PetscErrorCode KSPAMBRegisterType(KSPType own, KSPType petsc, PetscErrorCode (*c
   PetscCheck(constructors[nconstructor].create, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PETSc has no KSP type %s", petsc);
   nconstructor++;
   PetscCall(KSPRegister(own, create));
-  if (every) PetscCall(KSPRegister(petsc, create));
+  if (takes == KSPAMB_TAKES_ALL || (takes == KSPAMB_TAKES_SMOOTHERS && smoother)) PetscCall(KSPRegister(petsc, create));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -436,13 +462,18 @@ PetscErrorCode KSPAMBLookAtVec(VecType type, struct _VecOps *ops)
 /* Called before the types are registered. PetscFinalize() forgets all types, so that nothing has to be undone. */
 PetscErrorCode KSPAMBRegister(void)
 {
+  PetscBool every = PETSC_FALSE, set = PETSC_FALSE;
+
   PetscFunctionBegin;
   PetscCall(KSPInitializePackage());
   nconstructor = 0;
-  every        = PETSC_FALSE;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb", "KSP");
-  PetscCall(PetscOptionsBool("-petscamb_for_ksp", "Every cg, bcgs and chebyshev of the program runs on fused passes", "KSPAMBCG", every, &every, NULL));
+  PetscCall(PetscOptionsBool("-petscamb_for_ksp", "Every cg, bcgs and chebyshev of the program runs on fused passes; without the option, the Chebyshev smoothers of matrices of petsc-amb on GPUs", "KSPAMBCG", every, &every, &set));
   PetscOptionsEnd();
+  takes = every ? KSPAMB_TAKES_ALL : KSPAMB_TAKES_NONE;
+#if defined(SYS_HAVE_DEVICE)
+  if (!set) takes = KSPAMB_TAKES_SMOOTHERS;
+#endif
   PetscCall(KSPAMBLookAtVec(VECSEQ, &seqops));
   PetscCall(KSPAMBLookAtVec(VECMPI, &mpiops));
   PetscCall(PetscLogEventRegister("KSPAMBPass", KSP_CLASSID, &KSP_AMBPass));

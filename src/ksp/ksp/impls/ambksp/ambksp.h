@@ -28,7 +28,8 @@ typedef struct {
 } KSPAMBKept;
 
 struct _KSPAMB {
-  struct _KSPOps base; /* the operations of PETSc's type */
+  struct _KSPOps base;    /* the operations of PETSc's type */
+  KSPType        extends; /* that type */
   PetscErrorCode (*solve)(KSP, KSPAMB *);
   PetscErrorCode (*solvedevice)(KSP, KSPAMB *);           /* the same with vectors on a GPU, or NULL */
   PetscErrorCode (*serves)(KSP, KSPAMB *, const char **); /* says why neither of them can make a solve; NULL: nothing speaks against it */
@@ -132,6 +133,6 @@ PetscErrorCode KSPAMBCGZero(KSP);
 PetscErrorCode KSPAMBCGIndefinitePC(KSP, PetscReal beta, PetscReal old);
 PetscErrorCode KSPAMBCGIndefiniteMat(KSP, PetscReal dpi, PetscReal old);
 
-/* Registers a type that extends one of PETSc's, with -petscamb_for_ksp in the place of that one too */
+/* Registers a type that extends one of PETSc's, with -petscamb_for_ksp in the place of that one too, and on GPUs without the option if it is a smoother */
 PetscErrorCode KSPAMBRegister(void);
-PetscErrorCode KSPAMBRegisterType(KSPType own, KSPType petsc, PetscErrorCode (*create)(KSP));
+PetscErrorCode KSPAMBRegisterType(KSPType own, KSPType petsc, PetscBool smoother, PetscErrorCode (*create)(KSP));

@@ -154,7 +154,7 @@ static PetscErrorCode PCView_AmbAgg(PC pc, PetscViewer viewer)
 static PetscErrorCode PCAmbAggCoarsenOptions(PC pc, PetscInt *nindex, PetscInt index[])
 {
   const char *prefix;
-  char        type[64];
+  char        type[64] = "";
   PetscInt    bs;
   PetscBool   set, own;
 

@@ -200,8 +200,9 @@ static PetscErrorCode MatProductNumeric_Spmm(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The result gets sizes and type as PETSc gives it these: on one process a new result is on the device if A is, whatever B is. Block sizes and the flag come from PETSc's
-   product A B of matrices of several processes; a product with a transposed one, or of such a matrix on one process with a sequential dense one, gets none. */
+/* The result gets sizes and type as PETSc gives it these: on one process a new result is on the device if A is, whatever B is. Block sizes come from PETSc's product A B of
+   matrices of several processes; a product with a transposed one, or of such a matrix on one process with a sequential dense one, gets none. PETSc gives the flag to the
+   same product, and since 3.21 to every product with a matrix of several processes. */
 static PetscErrorCode SpmmInherit(PetscBool transpose, Mat A, Mat B, Mat C)
 {
   const PetscLayout rows = transpose ? A->cmap : A->rmap;
@@ -226,7 +227,7 @@ static PetscErrorCode SpmmInherit(PetscBool transpose, Mat A, Mat B, Mat C)
     if (B->cmap->bs > 0) PetscCall(PetscLayoutSetBlockSize(C->cmap, B->cmap->bs));
   }
   PetscCall(MatSetUp(C));
-  if (both && !transpose) PetscCall(MatSetOption(C, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
+  if (mpi && (!PETSC_VERSION_LT(3, 21, 0) || (both && !transpose))) PetscCall(MatSetOption(C, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
   PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
