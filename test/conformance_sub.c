@@ -388,6 +388,45 @@ static const struct {
   {"MatCreateSubMatrix no rows",    NoRows,     PETSC_TRUE }
 };
 
+/* A matrix that one option keeps on the host, of which the matrices that PETSc makes know nothing */
+static PetscErrorCode OnHost(TestDiff *d)
+{
+  char      type[64], option[128];
+  PetscInt  begin, end;
+  PetscBool device;
+  Mat       A, B[3], *C;
+  IS        is;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestTypeRoot(type, sizeof(type)));
+  if (!strcmp(type, MATAIJ) || !strcmp(type, "aijcusparse")) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSNPrintf(option, sizeof(option), "-here_mat_%s_device", type));
+  PetscCall(PetscOptionsSetValue(NULL, option, "cpu"));
+  PetscCall(PetscOptionsSetValue(NULL, "-here_mat_type", type));
+  PetscCall(TestShapeCreate(&grid, "here_", &A));
+  PetscCall(MatGetOwnershipRange(A, &begin, &end));
+  PetscCall(ISCreateStride(PETSC_COMM_WORLD, end - begin, begin, 1, &is));
+  PetscCall(MatCreateSubMatrix(A, is, is, MAT_INITIAL_MATRIX, &B[0]));
+  PetscCall(MatTranspose(A, MAT_INITIAL_MATRIX, &B[1]));
+  PetscCall(ISDestroy(&is));
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, grid.M / 2, 0, 1, &is));
+  PetscCall(MatCreateSubMatrices(A, 1, &is, &is, MAT_INITIAL_MATRIX, &C));
+  PetscCall(ISDestroy(&is));
+  PetscCall(TestOnDevice(A, &device));
+  TestExpect(d, "the matrix is not on the host", (PetscBool)!device);
+  B[2] = C[0];
+  for (int k = 0; k < 3; k++) {
+    PetscCall(TestOnDevice(B[k], &device));
+    TestExpect(d, k == 0 ? "a sub-matrix is not on the host" : k == 1 ? "the transposed matrix is not on the host" : "a sequential sub-matrix is not on the host", (PetscBool)!device);
+    if (k < 2) PetscCall(MatDestroy(&B[k]));
+  }
+  PetscCall(MatDestroySubMatrices(1, &C));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscOptionsClearValue(NULL, option));
+  PetscCall(PetscOptionsClearValue(NULL, "-here_mat_type"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const TestCase tests[] = {
   {"MatCreateSubMatrices",             SubMatrices       },
   {"MatCreateSubMatrices outlived",    SubMatricesOutlive},
@@ -400,6 +439,7 @@ static const TestCase tests[] = {
   {"MatCreateRedundantMatrix",         Redundant         },
   {"MatMPIAIJGetLocalMat",             LocalMatrix       },
   {"MatCreateMPIMatConcatenateSeqMat", Concatenate       },
+  {"of a matrix on the host",          OnHost            },
   {NULL,                               NULL              }
 };
 

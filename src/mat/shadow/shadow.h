@@ -172,6 +172,7 @@ extern PetscErrorCode MatShadowSetDevice_Shadow(Mat, MatShadowDevice);
 extern PetscErrorCode MatShadowView(Mat, PetscViewer);
 extern PetscErrorCode MatShadowSetOperations(Mat);
 extern void           MatShadowSetDestroy(Mat);
+extern void           MatShadowSetStay(Mat, PetscBool);
 extern PetscErrorCode MatShadowGetPattern(Mat, SysCSR *);
 extern PetscErrorCode MatShadowGetArrays(Mat, SysCSR *);
 

@@ -29,9 +29,12 @@ static PetscErrorCode MatShadowGoesToDevice(Mat A, const MatShadowFormat *format
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc makes sub-matrices and transposed matrices of a matrix on the host now, by the name of its type: they stay on the host too, unless an option says otherwise */
+static int MatShadowStay = 0;
+
 static PetscErrorCode MatShadowDeviceFromOptions(Mat A, const MatShadowFormat *format, PetscBool *device)
 {
-  MatShadowDevice where = MAT_SHADOW_DEVICE_AUTO;
+  MatShadowDevice where = MatShadowStay ? MAT_SHADOW_DEVICE_CPU : MAT_SHADOW_DEVICE_AUTO;
   char            option[64];
 
   PetscFunctionBegin;
@@ -41,6 +44,52 @@ static PetscErrorCode MatShadowDeviceFromOptions(Mat A, const MatShadowFormat *f
   PetscOptionsEnd();
   PetscCall(MatShadowGoesToDevice(A, format, where, device));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#if defined(SYS_HAVE_DEVICE)
+static PetscErrorCode MatShadowStayed(PetscErrorCode raised)
+{
+  PetscFunctionBegin;
+  MatShadowStay--;
+  PetscCall(raised);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreateSubMatrix_HostShadow(Mat A, IS rows, IS cols, MatReuse reuse, Mat *B)
+{
+  PetscFunctionBegin;
+  MatShadowStay++;
+  PetscCall(MatShadowStayed((*MatShadowBase(A)->createsubmatrix)(A, rows, cols, reuse, B)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreateSubMatrices_HostShadow(Mat A, PetscInt n, const IS rows[], const IS cols[], MatReuse reuse, Mat *B[])
+{
+  PetscFunctionBegin;
+  MatShadowStay++;
+  PetscCall(MatShadowStayed((*MatShadowBase(A)->createsubmatrices)(A, n, rows, cols, reuse, B)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatTranspose_HostShadow(Mat A, MatReuse reuse, Mat *B)
+{
+  PetscFunctionBegin;
+  MatShadowStay++;
+  PetscCall(MatShadowStayed((*MatShadowBase(A)->transpose)(A, reuse, B)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+/* Sets the operations of a matrix on the host that make other matrices, or PETSc's */
+void MatShadowSetStay(Mat A, PetscBool stay)
+{
+#if defined(SYS_HAVE_DEVICE)
+  const struct _MatOps *base = MatShadowBase(A);
+
+  A->ops->createsubmatrix   = stay && base->createsubmatrix ? MatCreateSubMatrix_HostShadow : base->createsubmatrix;
+  A->ops->createsubmatrices = stay ? MatCreateSubMatrices_HostShadow : base->createsubmatrices;
+  A->ops->transpose         = stay ? MatTranspose_HostShadow : base->transpose;
+#endif
 }
 
 /* Gives a plain AIJ or AIJCUSPARSE a shadow of this format, on the device or on the host; on the host the matrix gets the type name of the format */

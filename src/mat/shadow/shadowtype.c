@@ -504,7 +504,10 @@ PetscErrorCode MatShadowSetOperations(Mat A)
   A->ops->assemblyend      = MatAssemblyEnd_Shadow;
   if (MatShadowProductsOfMatrices) A->ops->productsetfromoptions = MatShadowProductsOfMatrices->setfromoptions;
   if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowCUSPARSESetOperations(A, seq));
-  else MatShadowSetDestroy(A);
+  else {
+    MatShadowSetDestroy(A);
+    MatShadowSetStay(A, PETSC_TRUE);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -554,7 +557,10 @@ PetscErrorCode MatShadowDetach(Mat A)
   A->ops->assemblyend           = base->assemblyend;
   A->ops->productsetfromoptions = base->productsetfromoptions;
   if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowCUSPARSERestoreOperations(A, seq));
-  else if (A->ops->destroy == MatDestroy_SeqShadow || A->ops->destroy == MatDestroy_MPIShadow) A->ops->destroy = base->destroy;
+  else {
+    if (A->ops->destroy == MatDestroy_SeqShadow || A->ops->destroy == MatDestroy_MPIShadow) A->ops->destroy = base->destroy;
+    MatShadowSetStay(A, PETSC_FALSE);
+  }
   PetscCall(MatShadowComposeFunctions(A, format, seq, PETSC_FALSE));
   PetscCall(PetscObjectCompose((PetscObject)A, "MatShadow", NULL));
   if (!MatShadowIsCUSPARSE(A)) PetscCall(MatShadowRename(A, seq ? MATSEQAIJ : MATMPIAIJ));
