@@ -64,7 +64,7 @@ PetscErrorCode GraphSymmetrize(Mat A, Mat *B)
 
 PetscErrorCode GraphCreate(MPI_Comm comm, const char name[], Graph *g)
 {
-  Kind      kind;
+  Kind      kind = OTHER;
   PetscInt  N;
   PetscBool undirected = PETSC_FALSE, unweighted = PETSC_FALSE;
   MatInfo   info;

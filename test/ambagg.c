@@ -1072,6 +1072,9 @@ static PetscErrorCode Refused(TestDiff *d)
   PetscCall(SolverCreate(A, PCGAMGAMBAGG, "-mat_coarsen_type hem -pc_gamg_mat_coarsen_type hem", &s));
   TestExpectError(d, PETSC_ERR_SUP, "use -pc_gamg_type agg", SolverSetUp(&s, &levels));
   PetscCall(SolverDestroy(&s));
+  PetscCall(SolverCreate(A, PCGAMGAMBAGG, "-mat_coarsen_strength_index 3 -pc_gamg_mat_coarsen_strength_index 3", &s));
+  TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "blocks have components", SolverSetUp(&s, &levels));
+  PetscCall(SolverDestroy(&s));
   PetscCall(MatConvert(A, MATBAIJ, MAT_INITIAL_MATRIX, &B));
   PetscCall(SolverCreate(B, PCGAMGAMBAGG, "", &s));
   TestExpectError(d, PETSC_ERR_SUP, "needs a matrix of type aij", SolverSetUp(&s, &levels));

@@ -140,22 +140,35 @@ static PetscErrorCode ByPhases(DifferStep *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The scale of a rounding error of the product C. It is 0 if the product cannot be compared: infinite numbers give others in (A B) C than in A (B C), and hashgemm takes
+   the cheaper order. */
+static PetscErrorCode ScaleOf(Mat C, PetscReal *scale)
+{
+  Mat       operand[3] = {C->product->A, C->product->B, C->product->C};
+  PetscReal norm;
+
+  PetscFunctionBeginUser;
+  if (C->product->type == MATPRODUCT_PtAP || C->product->type == MATPRODUCT_RARt) operand[2] = C->product->B;
+  *scale = 1;
+  for (int k = 0; k < 3 && operand[k]; k++) {
+    PetscCall(MatNorm(operand[k], NORM_FROBENIUS, &norm));
+    *scale *= 1 + norm;
+  }
+  if (operand[2] && !(*scale < PETSC_MAX_REAL)) *scale = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A product from the pool, of which operands may have other values by now. Its transposes are made again only if the state of their matrix has changed: not if that of its
    blocks alone has. */
 static PetscErrorCode Again(DifferStep *s)
 {
-  Mat       C, operand[3];
-  PetscReal scale = 1, norm;
+  Mat       C;
+  PetscReal scale;
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_PRODUCT, &C);
-  operand[0] = C->product->A;
-  operand[1] = C->product->B;
-  operand[2] = C->product->C ? C->product->C : C->product->type == MATPRODUCT_PtAP || C->product->type == MATPRODUCT_RARt ? C->product->B : NULL;
-  for (int k = 0; k < 3 && operand[k]; k++) {
-    PetscCall(MatNorm(operand[k], NORM_FROBENIUS, &norm));
-    scale *= 1 + norm;
-  }
+  PetscCall(ScaleOf(C, &scale));
+  if (!scale) PetscFunctionReturn(PETSC_SUCCESS);
   if (C->product->type == MATPRODUCT_RARt) PetscCall(PetscObjectStateIncrease((PetscObject)C->product->B));
   PetscCall(MatProductNumeric(C));
   PetscCall(MatSetOption(C, MAT_NO_OFF_PROC_ENTRIES, PETSC_FALSE));
@@ -168,7 +181,7 @@ static PetscErrorCode Again(DifferStep *s)
 static PetscErrorCode Replace(DifferStep *s)
 {
   Mat            C, M[3] = {NULL, NULL, NULL};
-  PetscReal      scale = 1, norm;
+  PetscReal      scale;
   PetscBool      mpi;
   PetscMPIInt    size;
   const PetscInt which = DifferDraw(s, 2);
@@ -179,20 +192,15 @@ static PetscErrorCode Replace(DifferStep *s)
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)C->product->B, MATMPIAIJ, &mpi));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)C), &size));
   if (mpi && size == 1 && which) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ScaleOf(C, &scale));
+  if (!scale) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatDuplicate(which ? C->product->B : C->product->A, MAT_COPY_VALUES, &M[which]));
   PetscCall(MatScale(M[which], 0.5));
   PetscCall(MatProductReplaceMats(M[0], M[1], M[2], C));
   PetscCall(MatProductNumeric(C));
   PetscCall(MatSetOption(C, MAT_NO_OFF_PROC_ENTRIES, PETSC_FALSE));
-  M[0] = C->product->A;
-  M[1] = C->product->B;
-  M[2] = C->product->C ? C->product->C : C->product->type == MATPRODUCT_PtAP || C->product->type == MATPRODUCT_RARt ? C->product->B : NULL;
-  for (int k = 0; k < 3 && M[k]; k++) {
-    PetscCall(MatNorm(M[k], NORM_FROBENIUS, &norm));
-    scale *= 1 + norm;
-  }
   DifferRound(s, scale);
-  PetscCall(PetscObjectDereference((PetscObject)(which ? M[1] : M[0])));
+  PetscCall(MatDestroy(&M[which]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

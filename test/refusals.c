@@ -56,6 +56,49 @@ static PetscErrorCode Sizes(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* All rows, or all columns, of a matrix of the grid's size on the first process */
+static PetscErrorCode OneSidedCreate(PetscBool columns, Mat *A)
+{
+  PetscMPIInt rank;
+  PetscInt    first, end, all;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  all = rank ? 0 : grid.M;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetSizes(*A, columns ? PETSC_DECIDE : all, columns ? all : PETSC_DECIDE, grid.M, grid.N));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatSetUp(*A));
+  PetscCall(MatGetOwnershipRange(*A, &first, &end));
+  for (PetscInt i = first; i < end; i++) PetscCall(MatSetValue(*A, i, i, 1, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Operands whose rows and columns other processes have */
+static PetscErrorCode LocalSizes(TestDiff *d)
+{
+  PetscMPIInt size;
+  Mat         A, rows, columns, C;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS); /* it has all of them */
+  PetscCall(TestShapeCreate(&grid, NULL, &A));
+  PetscCall(OneSidedCreate(PETSC_FALSE, &rows));
+  PetscCall(OneSidedCreate(PETSC_TRUE, &columns));
+  TestExpectError(d, PETSC_ERR_ARG_SIZ, "!= B (", MatMatMult(columns, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+  TestExpectError(d, PETSC_ERR_ARG_SIZ, "!= B (", MatTransposeMatMult(rows, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+  TestExpectError(d, PETSC_ERR_ARG_SIZ, "!= P (", MatPtAP(rows, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+  PetscCall(MatMatMult(A, columns, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+  PetscCall(MatDestroy(&C));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&rows));
+  PetscCall(MatDestroy(&columns));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Numbers that make no sense, and names that are missing */
 static PetscErrorCode Numbers(TestDiff *d)
 {
@@ -233,6 +276,7 @@ int main(int argc, char **argv)
   static const TestCase tests[] = {
     {"choices",            Choices    },
     {"sizes",              Sizes      },
+    {"local sizes",        LocalSizes },
     {"numbers",            Numbers    },
     {"unassembled matrix", Unassembled},
     {"not supported",      Unsupported},

@@ -414,7 +414,7 @@ PetscErrorCode KSPAMBExtend(KSP ksp, KSPType type, PetscErrorCode (*solve)(KSP, 
     PetscCall(PetscStrcmp(constructors[k].type, type, &same));
     if (same) create = constructors[k].create;
   }
-  PetscCheck(create, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The type %s has not been looked up", type);
+  PetscAssert(create, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The type %s has not been looked up", type);
   PetscCall((*create)(ksp));
   PetscCall(PetscNew(amb));
   (*amb)->base    = *ksp->ops;
@@ -439,7 +439,7 @@ PetscErrorCode KSPAMBRegisterType(KSPType own, KSPType petsc, PetscBool smoother
   PetscCheck(nconstructor < (int)PETSC_STATIC_ARRAY_LENGTH(constructors), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many types: raise the length of constructors[]");
   constructors[nconstructor].type = petsc;
   PetscCall(PetscFunctionListFind(KSPList, petsc, &constructors[nconstructor].create));
-  PetscCheck(constructors[nconstructor].create, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PETSc has no KSP type %s", petsc);
+  PetscAssert(constructors[nconstructor].create, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PETSc has no KSP type %s", petsc);
   nconstructor++;
   PetscCall(KSPRegister(own, create));
   if (takes == KSPAMB_TAKES_ALL || (takes == KSPAMB_TAKES_SMOOTHERS && smoother)) PetscCall(KSPRegister(petsc, create));
