@@ -142,7 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   Bytes                b      = {data, size};
   const uint32_t       choice = TakeByte(&b), how = TakeByte(&b);
   const SpgemmType     type    = (SpgemmType)(choice % 6);
-  const SpgemmOptions  options = {(SpgemmAccumulator)(choice / 6 % 7), 1 + (int)(how % 5)};
+  const SpgemmOptions  options = {.accumulator = (SpgemmAccumulator)(choice / 6 % 7), .nthread = 1 + (int)(how % 5)};
   const SpgemmKernels *kernels = how / 8 % 3 == 0 ? &SpgemmKernelsPlain : how / 8 % 3 == 1 && SpgemmKernelsAVX2.supported() ? &SpgemmKernelsAVX2 : SpgemmKernelsAVX512.supported() ? &SpgemmKernelsAVX512 : &SpgemmKernelsPlain;
   const int64_t        m = TakeSmall(&b), n = TakeSmall(&b), k = TakeSmall(&b);
   Bytes                parts[3];

@@ -80,7 +80,7 @@ static SysStatus Product(Bytes *b, uint32_t shape, int nthread, const SysCSR *A)
 {
   static const SpgemmType types[] = {SPGEMM_AB, SPGEMM_ATB, SPGEMM_ABT, SPGEMM_PTAP};
   const SpgemmType        type    = types[shape % 4];
-  const SpgemmOptions     options = {(SpgemmAccumulator)(shape / 4 % 7), nthread};
+  const SpgemmOptions     options = {.accumulator = (SpgemmAccumulator)(shape / 4 % 7), .nthread = nthread};
   SysInt                  i[ROWS + 1], j[2 * ROWS], next[ROWS];
   SysScalar               a[2 * ROWS];
   SysCSR                  L = {ROWS, ROWS, 0, i, j, a};

@@ -381,7 +381,7 @@ static void FreeCase(Case *c)
 static int Try(const SpgemmKernels *kernels, SpgemmAccumulator accumulator, int nthread, const Case *test)
 {
   const SpgemmType    type    = test->type;
-  const SpgemmOptions options = {accumulator, nthread};
+  const SpgemmOptions options = {.accumulator = accumulator, .nthread = nthread};
   const Matrix       *R       = test->R[0];
   SysCSR              a = View(test->M[0][0]), b = View(test->M[0][1]), c = View(test->M[0][2]);
   Spgemm             *S;
@@ -524,7 +524,7 @@ static double Products(const Matrix *A, const Matrix *B)
 /* P^T A P takes the order with fewer products */
 static void Order(const SpgemmKernels *kernels)
 {
-  const SpgemmOptions options = {SPGEMM_AUTO, 2};
+  const SpgemmOptions options = {.accumulator = SPGEMM_AUTO, .nthread = 2};
   Matrix             *A[2] = {Band(300, 300, 7, 9), Left(300, 300)}, *P[2] = {Band(300, 90, 3, 5), Heads(300, 90)};
   int                 wrong = 0;
 
@@ -586,7 +586,7 @@ static void ManyThreads(const SpgemmKernels *kernels)
   int           wrong = 0;
 
   for (int nthread = 1; nthread <= 256; nthread *= 256) {
-    const SpgemmOptions options = {SPGEMM_AUTO, nthread};
+    const SpgemmOptions options = {.accumulator = SPGEMM_AUTO, .nthread = nthread};
     SpgemmInfo          info;
     Spgemm             *S;
     SysInt             *i, *j;
@@ -636,7 +636,7 @@ static void Sorted(const SpgemmKernels *kernels)
     R = Product(A[k], B[k]);
     for (int esc = 0; esc < 2; esc++) {
       for (int nthread = 1; nthread < 4; nthread += 2) {
-        const SpgemmOptions options = {esc ? SPGEMM_ESC : SPGEMM_AUTO, nthread};
+        const SpgemmOptions options = {.accumulator = esc ? SPGEMM_ESC : SPGEMM_AUTO, .nthread = nthread};
         SpgemmInfo          info;
         Spgemm             *S;
         SysInt             *i, *j;
@@ -662,13 +662,77 @@ static void Sorted(const SpgemmKernels *kernels)
   Report("sorted rows", kernels->name, wrong);
 }
 
+typedef struct {
+  int        give;
+  int64_t    asked;
+  SysInt    *j;
+  SysScalar *a;
+} Given;
+
+static int Give(void *context, int64_t entries, SysInt **j, SysScalar **a)
+{
+  Given *given = context;
+
+  given->asked = entries;
+  if (!given->give) return 0;
+  *j = given->j = Alloc(sizeof(**j) * entries);
+  *a = given->a = Alloc(sizeof(**a) * entries);
+  return 1;
+}
+
+/* A result with hardly fewer entries than products is made in its own arrays, of which room for that many is asked for, and one with far fewer is not. Without room
+   it is copied. The first product is thrown away before it is filled. */
+static void InPlace(const SpgemmKernels *kernels)
+{
+  Matrix *A[2] = {Uniform(400, 400, 8), Band(400, 400, 30, 20)}, *B[2] = {Uniform(400, 3000, 8), Band(400, 400, 30, 20)};
+  int     wrong = 0;
+
+  for (int far = 0; far < 2; far++) {
+    const SysCSR a = View(A[far]), b = View(B[far]);
+    Matrix      *R = Product(A[far], B[far]);
+
+    for (int way = 0; way < 9; way++) {
+      Given               given   = {.give = way % 3};
+      const SpgemmOptions options = {.accumulator = way < 6 ? SPGEMM_AUTO : SPGEMM_HASH, .nthread = 1 + way / 3 % 2, .room = Give, .context = &given};
+      const int           fill    = way % 3 != 1;
+      Spgemm             *S;
+      SysInt             *i = Alloc(sizeof(*i) * (R->m + 1)), *j;
+      SysScalar          *v;
+
+      if (SpgemmCreateWith(kernels, SPGEMM_AB, &a, &b, NULL, &options, &S, NULL)) abort();
+      if (far) wrong |= given.asked > 0;
+      else wrong |= given.asked < R->nz || given.asked > 4 * R->nz;
+      if (!given.j) {
+        given.j = Alloc(sizeof(*given.j) * R->nz);
+        given.a = Alloc(sizeof(*given.a) * R->nz);
+      }
+      j = given.j;
+      v = given.a;
+      wrong |= SpgemmNonzeros(S) != R->nz;
+      if (fill) wrong |= SpgemmFill(S, &a, &b, NULL, i, j, v) != SYS_SUCCESS || Differs(R, i, j, v);
+      if (fill) {
+        for (int64_t k = 0; k < R->nz; k++) v[k] = (SysScalar)NAN;
+        wrong |= SpgemmRevalue(S, &a, &b, NULL, i, j, v) != SYS_SUCCESS || Differs(R, i, j, v);
+      }
+      SpgemmDestroy(&S);
+      free(i);
+      free(j);
+      free(v);
+    }
+    Free(R);
+    Free(A[far]);
+    Free(B[far]);
+  }
+  Report("in place", kernels->name, wrong);
+}
+
 #if !defined(SYS_INT64)
 /* A result whose entries cannot be counted */
 static void TooLarge(const SpgemmKernels *kernels)
 {
   const int64_t       n = 50000;
   Matrix             *A = New(n, 1), *B = New(1, n);
-  const SpgemmOptions options = {SPGEMM_AUTO, 2};
+  const SpgemmOptions options = {.accumulator = SPGEMM_AUTO, .nthread = 2};
   SysCSR              a, b;
   SpgemmInfo          info;
   SysStatus           status;
@@ -693,7 +757,7 @@ static void NotFinite(const char *name, const SpgemmKernels *kernels, Matrix *A)
   int wrong = 0;
 
   for (int acc = 0; acc < 6; acc++) {
-    const SpgemmOptions options = {acc, 1};
+    const SpgemmOptions options = {.accumulator = acc, .nthread = 1};
     const SysCSR        a       = View(A);
     Matrix             *R;
     Spgemm             *S;
@@ -734,6 +798,7 @@ int main(void)
     Order(all_kernels[k]);
     ManyThreads(all_kernels[k]);
     Sorted(all_kernels[k]);
+    InPlace(all_kernels[k]);
     NotFinite("not finite", all_kernels[k], Uniform(200, 200, 10));
     NotFinite("not finite, moved rows", all_kernels[k], Moved(200, 200, 9, 20, 90));
 #if !defined(SYS_INT64)

@@ -26,20 +26,24 @@ static PetscErrorCode HashGEMMSequentialSymbolic(Mat C, HashGEMMProduct *p)
   static const SpgemmType types[] = {SPGEMM_AB, SPGEMM_AB, SPGEMM_ATB, SPGEMM_ABT, SPGEMM_PTAP, SPGEMM_RART, SPGEMM_ABC}; /* by MatProductType */
   const SpgemmType        type    = types[C->product->type];
   SysCSR                  factor[3], csr;
+  HashGEMMRoom            room    = {.C = C, .p = p};
+  SpgemmOptions           options = p->options;
   SpgemmInfo              info;
   SysStatus               status;
   PetscScalar            *a;
-  int64_t                 m, n;
   PetscBool               done = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(HashGEMMDeviceSymbolic(C, type, p, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HashGEMMGetFactors(C, MatShadowGetArrays, factor));
-  status = SpgemmCreate(type, &factor[0], &factor[1], &factor[2], &p->options, &p->spgemm, &info);
+  SpgemmSize(type, &factor[0], &factor[1], &factor[2], &room.m, &room.n);
+  options.room    = HashGEMMRoomTake;
+  options.context = &room;
+  status          = SpgemmCreate(type, &factor[0], &factor[1], &factor[2], &options, &p->spgemm, &info);
+  PetscCall(room.ierr);
   PetscCall(HashGEMMAgree(C, status, &info));
-  SpgemmSize(type, &factor[0], &factor[1], &factor[2], &m, &n);
-  PetscCall(HashGEMMPreallocate(C, p, m, n, SpgemmRowStarts(p->spgemm)));
+  PetscCall(HashGEMMRoomSettle(&room, SpgemmRowStarts(p->spgemm)));
   PetscCall(MatShadowGetPattern(C, &csr));
   PetscCall(MatSeqAIJGetArrayWrite(C, &a));
   status = SpgemmFill(p->spgemm, &factor[0], &factor[1], &factor[2], (PetscInt *)csr.i, (PetscInt *)csr.j, a);
@@ -48,7 +52,7 @@ static PetscErrorCode HashGEMMSequentialSymbolic(Mat C, HashGEMMProduct *p)
   MatShadowDeviceHostWritten(C);
   PetscCall(HashGEMMAgree(C, status, &info));
   PetscCall(HashGEMMReport(C, &info));
-  if (csr.j) PetscCall(MatSeqAIJSetColumnIndices(C, (PetscInt *)csr.j)); /* the columns are in place: this call sets the lengths of the rows */
+  if (csr.j && !room.setrow) PetscCall(MatSeqAIJSetColumnIndices(C, (PetscInt *)csr.j)); /* the columns are in place: this call sets the lengths of the rows */
   PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
   PetscCall(MatSetOption(C, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));

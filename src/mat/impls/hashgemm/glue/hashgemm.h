@@ -59,6 +59,21 @@ extern PetscErrorCode HashGEMMReport(Mat, const SpgemmInfo *);
 extern PetscErrorCode HashGEMMInherit(Mat, const HashGEMMProduct *, PetscInt m, PetscInt n, PetscInt M, PetscInt N);
 extern PetscErrorCode HashGEMMPreallocate(Mat, const HashGEMMProduct *, int64_t m, int64_t n, const PetscInt starts[]);
 
+/* The same for a result on one process that is made, in its own arrays, before its entries are counted: HashGEMMRoomTake() is called in SpgemmCreate(), and after it
+   HashGEMMRoomSettle(). setrow is NULL if there was no room. */
+typedef struct {
+  Mat                    C;
+  const HashGEMMProduct *p;
+  int64_t                m, n;
+  PetscInt              *j;
+  PetscScalar           *a;
+  PetscErrorCode         ierr;
+  PetscErrorCode (*setrow)(Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[], const PetscScalar[], InsertMode);
+} HashGEMMRoom;
+
+extern int            HashGEMMRoomTake(void *room, int64_t entries, PetscInt **j, PetscScalar **a);
+extern PetscErrorCode HashGEMMRoomSettle(HashGEMMRoom *, const PetscInt starts[]);
+
 /* A B, A^T B, or B^T A B of MPI matrices */
 extern PetscErrorCode HashGEMMParallelSymbolic(Mat, SpgemmType, Mat A, Mat B, HashGEMMProduct *, Mat *);
 extern PetscErrorCode HashGEMMParallelNumeric(Mat, SpgemmType, Mat A, Mat B, PetscBool newB, HashGEMMProduct *);

@@ -53,8 +53,9 @@ PetscErrorCode HashGEMMReport(Mat C, const SpgemmInfo *info)
 {
   PetscFunctionBegin;
   PetscCall(PetscLogFlops(2 * info->products));
-  PetscCall(PetscInfo(C, "%s: %.0f multiplications, %.0f nonzeros, %s kernels; rows copied %.0f, by hash %.0f, hashvec %.0f, heap %.0f, dense %.0f, sorted %.0f; bytes kept for new values %.0f, at most in use besides the result %.0f\n", MatProductTypes[C->product->type],
-                      info->products, info->nonzeros, info->instructions, info->rows[0], info->rows[SPGEMM_HASH], info->rows[SPGEMM_HASHVEC], info->rows[SPGEMM_HEAP], info->rows[SPGEMM_DENSE], info->rows[SPGEMM_ESC], info->bytes_kept, info->bytes_peak));
+  PetscCall(PetscInfo(C, "%s: %.0f multiplications, %.0f nonzeros, %s kernels; rows copied %.0f, by hash %.0f, hashvec %.0f, heap %.0f, dense %.0f, sorted %.0f; bytes kept for new values %.0f, at most in use besides the result %.0f\n",
+                      MatProductTypes[C->product->type], info->products, info->nonzeros, info->instructions, info->rows[0], info->rows[SPGEMM_HASH], info->rows[SPGEMM_HASHVEC], info->rows[SPGEMM_HEAP], info->rows[SPGEMM_DENSE], info->rows[SPGEMM_ESC],
+                      info->bytes_kept, info->bytes_peak));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,5 +125,56 @@ PetscErrorCode HashGEMMPreallocate(Mat C, const HashGEMMProduct *p, int64_t m, i
   for (int64_t r = 0; r < m; r++) lengths[r] = starts[r + 1] - starts[r];
   PetscCall(MatSeqAIJSetPreallocation(C, 0, lengths));
   PetscCall(PetscFree(lengths));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* MatSeqAIJSetTotalPreallocation() takes a bound of all entries, and has rows set one after the other from then on. If there is too little memory for the bound, the
+   entries are counted. */
+static PetscErrorCode HashGEMMRoomTake_Private(HashGEMMRoom *room, PetscInt entries)
+{
+  Mat            C = room->C;
+  SysCSR         csr;
+  PetscErrorCode ierr;
+  PetscErrorCode (*setvalues)(Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[], const PetscScalar[], InsertMode);
+
+  PetscFunctionBegin;
+  PetscCall(HashGEMMInherit(C, room->p, (PetscInt)room->m, (PetscInt)room->n, (PetscInt)room->m, (PetscInt)room->n));
+  if (C->preallocated || MatShadowIsCUSPARSE(C)) PetscFunctionReturn(PETSC_SUCCESS);
+  setvalues = C->ops->setvalues;
+  PetscCall(PetscPushErrorHandler(PetscIgnoreErrorHandler, NULL));
+  ierr = MatSeqAIJSetTotalPreallocation(C, entries);
+  PetscCall(PetscPopErrorHandler());
+  if (ierr) PetscFunctionReturn(PETSC_SUCCESS);
+  room->setrow      = C->ops->setvalues;
+  C->ops->setvalues = setvalues;
+  PetscCall(MatShadowGetPattern(C, &csr));
+  PetscCall(MatSeqAIJGetArrayWrite(C, &room->a));
+  room->j = (PetscInt *)csr.j;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Raises no error, as the kernels call it: HashGEMMRoomSettle() does */
+int HashGEMMRoomTake(void *context, int64_t entries, PetscInt **j, PetscScalar **a)
+{
+  HashGEMMRoom *room = (HashGEMMRoom *)context;
+
+  room->ierr = HashGEMMRoomTake_Private(room, (PetscInt)entries);
+  *j         = room->j;
+  *a         = room->a;
+  return room->setrow && !room->ierr;
+}
+
+/* Room for the rows that begin at starts[]. Those that are made already stay where they are; only PETSc does not know of them yet. */
+PetscErrorCode HashGEMMRoomSettle(HashGEMMRoom *room, const PetscInt starts[])
+{
+  PetscScalar *a = room->a;
+
+  PetscFunctionBegin;
+  if (!room->setrow) {
+    PetscCall(HashGEMMPreallocate(room->C, room->p, room->m, room->n, starts));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatSeqAIJRestoreArrayWrite(room->C, &a));
+  for (PetscInt r = 0; r < (PetscInt)room->m; r++) PetscCall((*room->setrow)(room->C, 1, &r, starts[r + 1] - starts[r], room->j + starts[r], room->a + starts[r], INSERT_VALUES));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

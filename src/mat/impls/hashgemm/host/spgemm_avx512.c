@@ -254,51 +254,131 @@ static SYS_INLINE void SortKeys(const int vectors, uint32_t *key)
   for (int v = 0; v < vectors; v++) _mm512_store_si512(key + 16 * v, x[v]);
 }
 
-static SYS_INLINE void PutSorted(__m512i columns, SysInt lo, __mmask16 some, __m512i from, const SysScalar *val, SysInt *j, SysScalar *a)
+/* The keys of n products: columns, counted from lo, above the numbers of the products; behind them the largest numbers, up to the end of a vector. Reads as far. */
+static SYS_INLINE void MakeKeys(const int vectors, int64_t n, SysInt lo, const SysInt *col, uint32_t *key)
 {
+  const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+
+  #pragma GCC unroll 16
+  for (int v = 0; v < vectors; v++) {
+    const __m512i   number = _mm512_add_epi32(lanes, _mm512_set1_epi32(16 * v));
+    const __mmask16 some   = _mm512_cmplt_epi32_mask(number, _mm512_set1_epi32((int)n));
   #if defined(SYS_INT64)
-  _mm512_storeu_si512(j, _mm512_add_epi64(_mm512_set1_epi64(lo), _mm512_cvtepu32_epi64(_mm512_castsi512_si256(columns))));
-  _mm512_storeu_si512(j + 8, _mm512_add_epi64(_mm512_set1_epi64(lo), _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(columns, 1))));
+    const __m512i base = _mm512_set1_epi64(lo);
+    const __m256i low  = _mm512_cvtepi64_epi32(_mm512_sub_epi64(_mm512_loadu_si512(col + 16 * v), base));
+    const __m256i high = _mm512_cvtepi64_epi32(_mm512_sub_epi64(_mm512_loadu_si512(col + 16 * v + 8), base));
+    const __m512i c    = _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
   #else
-  _mm512_storeu_si512(j, _mm512_add_epi32(_mm512_set1_epi32(lo), columns));
+    const __m512i c = _mm512_sub_epi32(_mm512_loadu_si512(col + 16 * v), _mm512_set1_epi32(lo));
   #endif
+
+    _mm512_store_si512(key + 16 * v, _mm512_mask_or_epi32(_mm512_set1_epi32(-1), some, _mm512_slli_epi32(c, 8), number));
+  }
+}
+
+/* Which of 16 sorted keys, of which some count, have another column than the key before? before: the columns of the 16 keys before */
+static SYS_INLINE __mmask16 SortedFirsts(__mmask16 some, __m512i columns, __m512i before)
+{
+  return _mm512_mask_cmpneq_epi32_mask(some, columns, _mm512_alignr_epi32(columns, before, 15));
+}
+
+static SYS_INLINE int64_t CountSorted(int64_t n, const uint32_t *key)
+{
+  __m512i before = _mm512_set1_epi32(-1);
+  int64_t length = 0;
+
+  for (int64_t q = 0; q < n; q += 16) {
+    const __m512i columns = _mm512_srli_epi32(_mm512_load_si512(key + q), 8);
+
+    length += __builtin_popcount(SortedFirsts((__mmask16)_bzhi_u32(0xffff, n - q < 16 ? (unsigned)(n - q) : 16), columns, before));
+    before = columns;
+  }
+  return length;
+}
+
   #if defined(SYS_SINGLE)
-  _mm512_storeu_ps(a, _mm512_add_ps(_mm512_setzero_ps(), _mm512_mask_i32gather_ps(_mm512_setzero_ps(), some, from, val, 4)));
+/* The values of 16 products by number. They are in one or two registers if there are no more than 16 times as many, vectors: to gather takes longer. */
+static SYS_INLINE __m512 PickValues(const int vectors, __mmask16 some, __m512i from, const SysScalar *val)
+{
+  if (vectors == 1) return _mm512_maskz_permutexvar_ps(some, from, _mm512_loadu_ps(val));
+  if (vectors == 2) return _mm512_maskz_permutex2var_ps(some, _mm512_loadu_ps(val), from, _mm512_loadu_ps(val + 16));
+  return _mm512_mask_i32gather_ps(_mm512_setzero_ps(), some, from, val, 4);
+}
   #else
-  _mm512_storeu_pd(a, _mm512_add_pd(_mm512_setzero_pd(), _mm512_mask_i32gather_pd(_mm512_setzero_pd(), (__mmask8)some, _mm512_castsi512_si256(from), val, 8)));
-  _mm512_storeu_pd(a + 8, _mm512_add_pd(_mm512_setzero_pd(), _mm512_mask_i32gather_pd(_mm512_setzero_pd(), (__mmask8)(some >> 8), _mm512_extracti64x4_epi64(from, 1), val, 8)));
+static SYS_INLINE __m512d PickValues(const int vectors, __mmask8 some, __m256i from, const SysScalar *val)
+{
+  const __m512i f = _mm512_cvtepu32_epi64(from);
+
+  if (vectors == 1) return _mm512_maskz_permutex2var_pd(some, _mm512_loadu_pd(val), f, _mm512_loadu_pd(val + 8));
+  if (vectors == 2) {
+    const __mmask8 upper = _mm512_test_epi64_mask(f, _mm512_set1_epi64(16));
+    const __m512d x = _mm512_maskz_permutex2var_pd(some, _mm512_loadu_pd(val), f, _mm512_loadu_pd(val + 8));
+
+    return _mm512_mask_blend_pd(upper & some, x, _mm512_permutex2var_pd(_mm512_loadu_pd(val + 16), f, _mm512_loadu_pd(val + 24)));
+  }
+  return _mm512_mask_i32gather_pd(_mm512_setzero_pd(), some, from, val, 8);
+}
+  #endif
+
+/* Sums of neighbouring lanes, from each lane of firsts up to the next, in the order of the lanes; of these sums one behind the other to a[]. The first begins with
+   sum. Four lanes are added without a look if there are so many: how many there are is what the processor cannot foresee. */
+static SYS_INLINE void PutSums(const int vectors, __mmask16 firsts, __mmask16 some, SysScalar sum, __m512i from, const SysScalar *val, SysScalar *a)
+{
+  const __mmask16 rest = some & ~firsts, lasts = some & (__mmask16)(firsts >> 1 | ~(some >> 1));
+  __mmask16       next = (__mmask16)(firsts << 1) & rest; /* lanes that are added to the lane before them */
+
+  #if defined(SYS_SINGLE)
+  __m512 x = _mm512_add_ps(_mm512_zextps128_ps512(_mm_set_ss(sum)), PickValues(vectors, some, from, val));
+
+  while (next) {
+    for (int l = 0; l < 4; l++, next = (__mmask16)(next << 1) & rest) {
+      const __m512i u = _mm512_castps_si512(x);
+
+      x = _mm512_mask_add_ps(x, next, _mm512_castsi512_ps(_mm512_alignr_epi32(u, u, 15)), x);
+    }
+  }
+  _mm512_storeu_ps(a, _mm512_maskz_compress_ps(lasts, x));
+  #else
+  const __mmask8 low = (__mmask8)lasts;
+  __m512d x = _mm512_add_pd(_mm512_zextpd128_pd512(_mm_set_sd(sum)), PickValues(vectors, (__mmask8)some, _mm512_castsi512_si256(from), val));
+  __m512d y = _mm512_add_pd(_mm512_setzero_pd(), PickValues(vectors, (__mmask8)(some >> 8), _mm512_extracti64x4_epi64(from, 1), val));
+
+  while (next) {
+    for (int l = 0; l < 4; l++, next = (__mmask16)(next << 1) & rest) {
+      const __m512i u = _mm512_castpd_si512(x), w = _mm512_castpd_si512(y);
+
+      y = _mm512_mask_add_pd(y, (__mmask8)(next >> 8), _mm512_castsi512_pd(_mm512_alignr_epi64(w, u, 7)), y);
+      x = _mm512_mask_add_pd(x, (__mmask8)next, _mm512_castsi512_pd(_mm512_alignr_epi64(u, u, 7)), x);
+    }
+  }
+  _mm512_storeu_pd(a, _mm512_maskz_compress_pd(low, x));
+  _mm512_storeu_pd(a + __builtin_popcount(low), _mm512_maskz_compress_pd((__mmask8)(lasts >> 8), y));
   #endif
 }
 
-static SYS_INLINE int64_t TakeSorted(int64_t n, const uint32_t *key, SysInt lo, const SysScalar *val, SysInt *j, SysScalar *a)
+static SYS_INLINE int64_t TakeSorted(const int vectors, int64_t n, const uint32_t *key, SysInt lo, const SysScalar *val, SysInt *j, SysScalar *a)
 {
   const __m512i last   = _mm512_set1_epi32(SPGEMM_SORT - 1);
   __m512i       before = _mm512_set1_epi32(-1);
   int64_t       length = 0;
 
   for (int64_t q = 0; q < n; q += 16) {
-    const int       left = n - q < 16 ? (int)(n - q) : 16;
-    const __m512i   k = _mm512_load_si512(key + q), columns = _mm512_srli_epi32(k, 8), from = _mm512_and_si512(k, last);
-    const __mmask16 some  = (__mmask16)_bzhi_u32(0xffff, (unsigned)left);
-    const __mmask16 first = _mm512_mask_cmpneq_epi32_mask(some, columns, _mm512_alignr_epi32(columns, before, 15));
+    const __m512i   k = _mm512_load_si512(key + q), columns = _mm512_srli_epi32(k, 8);
+    const __mmask16 some = (__mmask16)_bzhi_u32(0xffff, n - q < 16 ? (unsigned)(n - q) : 16);
+    const __mmask16 news = SortedFirsts(some, columns, before), firsts = news | 1;
+    const int       more = !(news & 1); /* the first key goes on with the sum of the keys before */
+    const __m512i   c    = _mm512_maskz_compress_epi32(firsts, columns);
 
+    length -= more;
+  #if defined(SYS_INT64)
+    _mm512_storeu_si512(j + length, _mm512_add_epi64(_mm512_set1_epi64(lo), _mm512_cvtepu32_epi64(_mm512_castsi512_si256(c))));
+    _mm512_storeu_si512(j + length + 8, _mm512_add_epi64(_mm512_set1_epi64(lo), _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(c, 1))));
+  #else
+    _mm512_storeu_si512(j + length, _mm512_add_epi32(_mm512_set1_epi32(lo), c));
+  #endif
+    PutSums(vectors, firsts, some, more ? a[length] : 0, _mm512_and_si512(k, last), val, a + length);
+    length += __builtin_popcount(firsts);
     before = columns;
-    if (first == some) {
-      PutSorted(columns, lo, some, from, val, j + length, a + length);
-      length += left;
-    } else {
-      SysScalar sum = length ? a[length - 1] : 0;
-
-      for (int l = 0; l < left; l++) {
-        const int       f = first >> l & 1;
-        const SysScalar v = val[key[q + l] & (SPGEMM_SORT - 1)];
-
-        sum = (f ? 0 : sum) + v;
-        length += f;
-        j[length - 1] = (SysInt)(key[q + l] >> 8) + lo;
-        a[length - 1] = sum;
-      }
-    }
   }
   return length;
 }

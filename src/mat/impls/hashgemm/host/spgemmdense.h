@@ -12,11 +12,12 @@ typedef enum {
   MARK_FLAGS  /* and a flag for each block that has some, where most blocks can be expected to be empty */
 } Marks;
 
-static SYS_INLINE Marks HowToMark(const SpgemmProduct *P, const Row *row)
+/* A list has no words: to mark bits would mean to wait for the mark before, since its products meet in few words */
+static SYS_INLINE Marks HowToMark(const SpgemmProduct *P, const Row *row, int listed)
 {
   const int64_t reach = RowReach(row);
 
-  if (!P->words.i && reach <= BYTES_REACH * row->products) return MARK_BYTES;
+  if ((listed || !P->words.i) && reach <= BYTES_REACH * row->products) return MARK_BYTES;
   return reach <= SPGEMM_BLOCK / 2 * row->products ? MARK_BITS : MARK_FLAGS;
 }
 
@@ -310,7 +311,7 @@ static SYS_INLINE int64_t DenseUnsorted(const Row *row, const SysInt *col, const
 
 static SYS_INLINE int64_t DenseRow(const int emit, const int add, const SpgemmProduct *P, const Row *row, const SysInt *col, const SysScalar *val, SpgemmWork *w, SysInt *j)
 {
-  const Marks marks = HowToMark(P, row);
+  const Marks marks = HowToMark(P, row, col != NULL);
 
   if (marks == MARK_BYTES) return DensePattern(emit, MARK_BYTES, add, P, row, col, val, w, j);
   if (marks == MARK_BITS) return DensePattern(emit, MARK_BITS, add, P, row, col, val, w, j);

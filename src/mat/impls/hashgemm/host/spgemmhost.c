@@ -9,20 +9,22 @@
 #include "sys/sysmemory.h"
 #include "mat/impls/hashgemm/host/spgemmimpl.h"
 
-#define ROW_COST    8             /* of a row besides its products, in products */
-#define PARTS       8             /* for each thread: equal products are not quite equal times */
-#define THREAD_COST 20000         /* from which on a further thread is worth while */
-#define SAMPLES     32            /* places that tell how a product compresses, */
-#define SAMPLE_ROWS 8             /* and rows at each of them */
-#define COMPRESSES  16            /* products for each entry from which on to count is not worth while, */
-#define COMPRESSES2 6             /* and in the second of two steps, whose B comes from memory once more */
-#define COPIED      (256 << 20)   /* bytes of a result that are copied at little cost, */
-#define PART        32768         /* entries of a part that is made in the caches of a thread, */
-#define PART_INNER  131072        /* and products, where nothing is known of the entries */
-#define MOVED       SYS_HUGE_PAGE /* bytes that are copied before their memory is given back */
-#define LOOKS       0.6           /* and to count costs as much as to make it, if as large a part of the rows of B is looked at */
-#define FAR_BYTES   (4 << 20)     /* of B, from which on its rows come from beyond the caches of a core */
-#define PLACES      3             /* bytes of places for each byte of operands and result, at most */
+#define ROW_COST       8           /* of a row besides its products, in products */
+#define PARTS          8           /* for each thread: equal products are not quite equal times */
+#define THREAD_COST    20000       /* from which on a further thread is worth while */
+#define SAMPLES        32          /* places that tell how a product compresses, */
+#define SAMPLE_ROWS    8           /* and rows at each of them */
+#define COMPRESSES     16          /* products for each entry from which on to count is not worth while, */
+#define COMPRESSES2    6           /* and in the second of two steps, whose B comes from memory once more */
+#define COPIED         (256 << 20) /* bytes of a result that are copied at little cost, */
+#define COPIED_ENTRIES ((double)COPIED / (sizeof(SysInt) + sizeof(SysScalar)))
+#define PART           32768         /* entries of a part that is made in the caches of a thread, */
+#define PART_INNER     131072        /* and products, where nothing is known of the entries */
+#define MOVED          SYS_HUGE_PAGE /* bytes that are copied before their memory is given back */
+#define NEAR           3             /* room for so many times the entries that a result probably has is asked for: what is not written to takes no memory */
+#define LOOKS          0.6           /* and to count costs as much as to make it, if as large a part of the rows of B is looked at */
+#define FAR_BYTES      (4 << 20)     /* of B, from which on its rows come from beyond the caches of a core */
+#define PLACES         3             /* bytes of places for each byte of operands and result, at most */
 
 #if defined(SYS_INT64)
   #define SPGEMM_INT_MAX INT64_MAX
@@ -45,6 +47,7 @@ typedef struct {
   SysInt    *j;
   SysScalar *a;
   size_t     size_j, size_a;
+  int        room; /* in the arrays of the result */
   /* new values: how often they were made, and the places of products, those of part t from placed[t] on */
   int       again;
   int64_t  *placed;
@@ -134,15 +137,20 @@ static int64_t SpgemmRowProducts(const SpgemmProduct *P, int64_t r)
   return n;
 }
 
-/* No less than the entries of the result. All rows of B taken for as long as the longest is a bound that costs nothing; room that is never written to hardly does. */
-static int64_t SpgemmBound(const SpgemmProduct *P)
+/* The bound of all rows, for a result that is made without having been counted. Several threads have found it already. For one, all rows of B taken for as long as
+   the longest are a bound that costs nothing, and room that is never written to hardly does. enough: entries up to which such a bound will do. */
+static int64_t SpgemmBound(const SpgemmProduct *P, Step *step, int nthread, double enough)
 {
   const double rough = (double)P->A.i[P->A.m] * P->longestB;
   int64_t      n     = 0;
 
-  if (rough * (double)(sizeof(*P->j) + sizeof(*P->a)) <= COPIED) return (int64_t)rough;
-  for (int64_t r = 0; r < P->A.m; r++) n += SysMin(SpgemmRowProducts(P, r), P->B.n);
-  return n;
+  if (nthread == 1) {
+    if (rough <= enough) n = (int64_t)rough;
+    else
+      for (int64_t r = 0; r < P->A.m; r++) n += SysMin(SpgemmRowProducts(P, r), P->B.n);
+    step->bound[1] = n;
+  }
+  return step->bound[step->npart];
 }
 
 /* RowsToThreads of the thesis. most: products of a part at most, but for longer rows; 0 if a part may be as large as it likes. */
@@ -175,7 +183,6 @@ static SysStatus SpgemmRowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *st
     SpgemmRelease(products, size);
     return SYS_OUT_OF_MEMORY;
   }
-  if (nthread == 1) entries = SpgemmBound(P);
   for (int64_t r = 0; nthread > 1 && r < m; r++) {
     const int64_t n = products[r];
 
@@ -194,6 +201,15 @@ static SysStatus SpgemmRowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *st
   SpgemmRelease(products, size);
   SpgemmAccount(S, -(double)size);
   return SYS_SUCCESS;
+}
+
+/* A thread is done: its figures */
+static void SpgemmWorkEnd(SpgemmWork *w, double *bytes, double *products, double rows[SPGEMM_HOST_ROWS])
+{
+  *bytes += w->bytes;
+  *products += w->products;
+  for (int k = 0; k < SPGEMM_HOST_ROWS; k++) rows[k] += w->rows[k];
+  SpgemmWorkDestroy(w);
 }
 
 static void SpgemmStream(SpgemmProduct *P, double nonzeros)
@@ -224,10 +240,7 @@ static SysStatus SpgemmRun(Spgemm *S, const Step *step, const SpgemmProduct *P, 
       if (Q.places) Q.places += step->placed[t];
       status = kernel(&Q, step->cuts[t], step->cuts[t + 1], &w);
     }
-    bytes += w.bytes;
-    n += w.products;
-    for (int k = 0; k < SPGEMM_HOST_ROWS; k++) r[k] += w.rows[k];
-    SpgemmWorkDestroy(&w);
+    SpgemmWorkEnd(&w, &bytes, &n, r);
   }
   SpgemmAccount(S, bytes);
   SpgemmAccount(S, -bytes);
@@ -311,8 +324,10 @@ static SysStatus SpgemmPrepare(Spgemm *S, SpgemmProduct *P, Step *step)
 
 static void SpgemmReleaseEntries(Step *step)
 {
-  SpgemmRelease(step->j, step->size_j);
-  SpgemmRelease(step->a, step->size_a);
+  if (!step->room) {
+    SpgemmRelease(step->j, step->size_j);
+    SpgemmRelease(step->a, step->size_a);
+  }
   step->j = NULL;
   step->a = NULL;
 }
@@ -326,6 +341,20 @@ static int SpgemmAllocateEntries(Step *step, SpgemmProduct *P, int64_t entries)
   if (step->j && step->a) return 1;
   SpgemmReleaseEntries(step);
   return 0;
+}
+
+/* Room in the arrays of the result, if that is not many times as much as the result is expected to have */
+static int SpgemmTakeRoom(const Spgemm *S, Step *step, SpgemmProduct *P, double expected)
+{
+  const int64_t entries = S->options.room && S->nstep == 1 ? SpgemmBound(P, step, S->options.nthread, NEAR * expected) + SPGEMM_PAD : 0;
+
+  step->room = entries && (double)entries <= NEAR * expected && entries <= SPGEMM_INT_MAX && S->options.room(S->options.context, entries, &step->j, &step->a);
+  if (!step->room) return 0;
+  SysAdvise(step->j, sizeof(*step->j) * (size_t)entries);
+  SysAdvise(step->a, sizeof(*step->a) * (size_t)entries);
+  P->j = step->j;
+  P->a = step->a;
+  return 1;
 }
 
 /* Makes the rows of each part in memory of the thread, which stays in its caches, and puts them behind those of the part before. A part's place is known when the
@@ -366,10 +395,7 @@ static SysStatus SpgemmMakeParts(Spgemm *S, SpgemmProduct *P, Step *step)
       memcpy(P->j + begin, w.partj, sizeof(*P->j) * (size_t)length);
       memcpy(P->a + begin, w.parta, sizeof(*P->a) * (size_t)length);
     }
-    bytes += w.bytes;
-    n += w.products;
-    for (int k = 0; k < SPGEMM_HOST_ROWS; k++) r[k] += w.rows[k];
-    SpgemmWorkDestroy(&w);
+    SpgemmWorkEnd(&w, &bytes, &n, r);
   }
   SpgemmAccount(S, bytes);
   SpgemmAccount(S, -bytes);
@@ -420,7 +446,7 @@ static SysStatus SpgemmMakeInner(Spgemm *S, const SysCSR *A, const SysCSR *B, co
 
   if (!status) status = SpgemmRowsToThreads(S, &P, step, PART_INNER);
   if (status) return status;
-  if (SpgemmAllocateEntries(step, &P, step->bound[step->npart] + SPGEMM_PAD)) {
+  if (SpgemmAllocateEntries(step, &P, SpgemmBound(&P, step, S->options.nthread, COPIED_ENTRIES) + SPGEMM_PAD)) {
     status = SpgemmMake(S, &P, step);
     if (status) return status;
     step->size_j = SpgemmShrink(step->j, step->size_j, sizeof(*step->j) * (size_t)step->nonzeros);
@@ -453,12 +479,12 @@ static double SpgemmRowLooks(const SpgemmProduct *P, int64_t r)
 /*
    Is the result made at once, and copied to where it belongs? To count first means to go through the products twice, which costs more than the copy if there are
    many products for each entry, if most rows are sorted, or if the result is not large and counting is no shortcut. Some rows tell. most: the products of as many
-   entries as the caches of a thread have room for.
+   entries as the caches of a thread have room for. expected: entries of the result.
 */
-static SysStatus SpgemmCompresses(const Spgemm *S, const SpgemmProduct *P, int *yes, double *most)
+static SysStatus SpgemmCompresses(const Spgemm *S, const SpgemmProduct *P, int *yes, double *most, double *expected)
 {
   const int64_t rows    = SAMPLE_ROWS < P->A.m / SAMPLES ? SAMPLE_ROWS : P->A.m / SAMPLES;
-  double        entries = 0, looks = 0, bytes;
+  double        entries = 0, looks = 0;
   SysStatus     status = SYS_SUCCESS;
   SpgemmWork    w;
 
@@ -472,9 +498,9 @@ static SysStatus SpgemmCompresses(const Spgemm *S, const SpgemmProduct *P, int *
       looks += SpgemmRowLooks(P, r);
     }
   }
-  bytes = rows ? entries * (double)P->A.m / (double)(SAMPLES * rows) * (double)(sizeof(SysInt) + sizeof(SysScalar)) : 0;
-  *yes  = rows && w.products >= (S->nstep == 2 ? COMPRESSES2 : COMPRESSES) * entries;
-  if (rows && S->nstep == 1 && !P->shift && bytes <= COPIED && looks >= LOOKS * w.products) *yes = 1;
+  *expected = rows ? entries * (double)P->A.m / (double)(SAMPLES * rows) : 0;
+  *yes      = rows && w.products >= (S->nstep == 2 ? COMPRESSES2 : COMPRESSES) * entries;
+  if (rows && S->nstep == 1 && !P->shift && *expected <= COPIED_ENTRIES && looks >= LOOKS * w.products) *yes = 1;
   if (rows && 2 * w.bysort > w.products) *yes = 1;
   *most = *yes && entries > 0 ? PART * w.products / entries : 0;
   SpgemmWorkDestroy(&w);
@@ -488,12 +514,13 @@ static SysStatus SpgemmMakeLast(Spgemm *S, const SysCSR *A, const SysCSR *B, con
   Step         *step   = &S->step[S->nstep - 1];
   SysStatus     status = SpgemmPrepare(S, &P, step);
   int           make   = 0;
-  double        most   = 0;
+  double        most = 0, expected = 0;
 
-  if (!status) status = SpgemmCompresses(S, &P, &make, &most);
+  if (!status) status = SpgemmCompresses(S, &P, &make, &most, &expected);
   if (!status) status = SpgemmRowsToThreads(S, &P, step, most);
   if (status) return status;
-  if (!make || !SpgemmAllocateEntries(step, &P, step->bound[step->npart] + SPGEMM_PAD)) return SpgemmCountRows(S, &P, step);
+  if (make && SpgemmTakeRoom(S, step, &P, expected)) return SpgemmMake(S, &P, step);
+  if (!make || !SpgemmAllocateEntries(step, &P, SpgemmBound(&P, step, S->options.nthread, COPIED_ENTRIES) + SPGEMM_PAD)) return SpgemmCountRows(S, &P, step);
   status = SpgemmMake(S, &P, step);
   SpgemmAccount(S, step->nonzeros * (double)(sizeof(SysInt) + sizeof(SysScalar)));
   return status;
@@ -565,6 +592,12 @@ SysStatus SpgemmFill(Spgemm *S, const SysCSR *A, const SysCSR *B, const SysCSR *
   SpgemmRelease(step->i, (size_t)size);
   step->i = NULL;
   SpgemmAccount(S, -size);
+  if (step->room) {
+    SpgemmDropWords(S);
+    SpgemmReleaseEntries(step);
+    S->info.bytes_kept = S->bytes;
+    return SYS_SUCCESS;
+  }
   SysAdvise(j, sizeof(*j) * (size_t)step->nonzeros);
   SysAdvise(a, sizeof(*a) * (size_t)step->nonzeros);
   if (step->j) {

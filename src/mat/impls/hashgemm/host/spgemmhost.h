@@ -31,9 +31,14 @@ typedef enum {
 
 #define SPGEMM_HOST_ROWS (SPGEMM_ESC + 1) /* kinds of rows on the host */
 
+/* Arrays of a result that is made before its entries are counted, with room for some entries more than it has; 0 if there are none */
+typedef int SpgemmRoom(void *context, int64_t entries, SysInt **j, SysScalar **a);
+
 typedef struct {
   SpgemmAccumulator accumulator;
   int               nthread;
+  SpgemmRoom       *room; /* NULL: the result has to be counted first, or copied */
+  void             *context;
 } SpgemmOptions;
 
 typedef struct {
@@ -82,14 +87,15 @@ static inline int SpgemmReverses(SpgemmType type, double usual, double reverse)
   return type == SPGEMM_ABC ? reverse < usual : 2 * reverse < usual;
 }
 
-/* Makes the product, pattern and values, as far as it can without the arrays of the result. The operands must stay as they are until SpgemmFill(). */
+/* Makes the product, pattern and values, as far as it can without the arrays of the result, or in the arrays that options->room gives. The operands must stay as
+   they are until SpgemmFill(). */
 SysStatus SpgemmCreate(SpgemmType, const SysCSR *A, const SysCSR *B, const SysCSR *C, const SpgemmOptions *, Spgemm **, SpgemmInfo *);
 int64_t   SpgemmNonzeros(const Spgemm *);
 
 /* Where the rows of the result begin, m + 1 numbers; until SpgemmFill() */
 const SysInt *SpgemmRowStarts(const Spgemm *);
 
-/* The result, its columns ascending: i of m + 1, j and a of SpgemmNonzeros(). Memory that new values do not need is freed. */
+/* The result, its columns ascending: i of m + 1, j and a of SpgemmNonzeros(), or those that options->room gave. Memory that new values do not need is freed. */
 SysStatus SpgemmFill(Spgemm *, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysInt *i, SysInt *j, SysScalar *a);
 
 /* New values of the same operands, in the pattern that SpgemmFill() made */

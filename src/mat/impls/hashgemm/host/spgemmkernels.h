@@ -17,9 +17,13 @@
      Scale(eights, n, f, a, val)   copies f times n values, like ExpandRow()
      Stream(to, from, size), StreamEnd()
                                 copies around the caches what is aligned to cache lines; after the last copy
-     SPGEMM_SORT                if there are SortKeys() and TakeSorted(): so many keys at most are sorted
-     SortKeys(vectors, key)     sorts 16 times as many keys
-     TakeSorted(n, key, lo, val, j, a)
+     SPGEMM_SORT                if there are the following four: so many keys at most are sorted
+     MakeKeys(vectors, n, lo, col, key)
+                                16 times as many keys: n columns, counted from lo, above their numbers, then the largest numbers; may read as
+                                many columns as keys
+     SortKeys(vectors, key)     sorts them
+     CountSorted(n, key)        how many columns n sorted keys have
+     TakeSorted(vectors, n, key, lo, val, j, a)
                                 columns and sums of sorted products: a key is a column above the number of a product, which has 8 bits; may
                                 write SPGEMM_PAD beyond; returns the length
      EmitWord(bits, col, j)     writes col + k for each bit k; may write SPGEMM_PAD entries beyond
@@ -161,7 +165,7 @@ static SysStatus SYS_ISA_NAME(Count)(const SpgemmProduct *P, int64_t first, int6
       case SPGEMM_DENSE:
         status = SpgemmWorkWindow(w, RowReach(&row), 0);
         if (status) break;
-        if (list && HowToMark(P, &row) != MARK_BYTES) n = DenseCountList(n, w, col);
+        if (list && HowToMark(P, &row, 1) != MARK_BYTES) n = DenseCountList(n, w, col);
         else n = DenseRow(0, 0, P, &row, list, NULL, w, NULL);
         break;
       case SPGEMM_HEAP:

@@ -11,49 +11,33 @@ static SYS_INLINE int CanSort(const Row *row)
   return row->products <= SPGEMM_SORT && row->hi - row->lo < (1 << 24) - 1;
 }
 
-/* The keys of a row in order, in as many vectors as a power of two; behind them the largest numbers */
-static SYS_INLINE void SortColumns(const Row *row, const SysInt *col, uint32_t *key)
+/* The length of a row; columns and sums too if j is not NULL. Its keys are in so many vectors, a power of two; behind them are the largest numbers. */
+static SYS_INLINE int64_t SortRowOf(const int vectors, const Row *row, const SysInt *col, const SysScalar *val, SysInt *j, SysScalar *a)
 {
-  const int64_t n       = row->products;
-  int           vectors = 1;
+  uint32_t key[SPGEMM_SORT] __attribute__((aligned(64)));
 
-  while (16 * vectors < n) vectors *= 2;
-  for (int64_t q = 0; q < n; q++) key[q] = (uint32_t)(col[q] - row->lo) << 8 | (uint32_t)q;
-  for (int64_t q = n; q < 16 * vectors; q++) key[q] = UINT32_MAX;
-  switch (vectors) {
-  case 1:
-    SortKeys(1, key);
-    break;
-  case 2:
-    SortKeys(2, key);
-    break;
-  case 4:
-    SortKeys(4, key);
-    break;
-  case 8:
-    SortKeys(8, key);
-    break;
-  default:
-    SortKeys(16, key);
-  }
+  MakeKeys(vectors, row->products, row->lo, col, key);
+  SortKeys(vectors, key);
+  return j ? TakeSorted(vectors, row->products, key, row->lo, val, j, a) : CountSorted(row->products, key);
+}
+
+static SYS_INLINE int64_t SortRowBy(const Row *row, const SysInt *col, const SysScalar *val, SysInt *j, SysScalar *a)
+{
+  if (row->products <= 16) return SortRowOf(1, row, col, val, j, a);
+  if (row->products <= 32) return SortRowOf(2, row, col, val, j, a);
+  if (row->products <= 64) return SortRowOf(4, row, col, val, j, a);
+  if (row->products <= 128) return SortRowOf(8, row, col, val, j, a);
+  return SortRowOf(16, row, col, val, j, a);
 }
 
 static int64_t SortCount(const Row *row, const SysInt *col)
 {
-  int64_t  n = 1;
-  uint32_t key[SPGEMM_SORT] __attribute__((aligned(64)));
-
-  SortColumns(row, col, key);
-  for (int64_t q = 1; q < row->products; q++) n += key[q] >> 8 != key[q - 1] >> 8;
-  return n;
+  return SortRowBy(row, col, NULL, NULL, NULL);
 }
 
 static int64_t SortRow(const Row *row, const SysInt *col, const SysScalar *val, SysInt *j, SysScalar *a)
 {
-  uint32_t key[SPGEMM_SORT] __attribute__((aligned(64)));
-
-  SortColumns(row, col, key);
-  return TakeSorted(row->products, key, row->lo, val, j, a);
+  return SortRowBy(row, col, val, j, a);
 }
 #else
 static SYS_INLINE int CanSort(const Row *row)
