@@ -21,13 +21,6 @@ static char help[] = "PCGAMG of type ambagg against PETSc's type agg: iterations
 
 #define LEVELS 16
 
-/* PETSc needs a package for that, from two processes on */
-#if defined(PETSC_HAVE_PTSCOTCH) || defined(PETSC_HAVE_PARMETIS)
-  #define REPARTITION "-pc_gamg_repartition true "
-#else
-  #define REPARTITION
-#endif
-
 /* ------------------------------------------------- matrices ------------------------------------------------- */
 
 /* A grid of N[0] x N[1] x N[2] nodes of bs unknowns; node i is in row i. The coupling of two neighbours is given by a function; the faces x = 0 and x = N[0] - 1
@@ -1121,7 +1114,7 @@ static const TestCase tests[] = {
 /* Coarse levels on fewer processes */
 static PetscErrorCode Reduction(void)
 {
-  static const char *const options[] = {"-pc_gamg_process_eq_limit 60 -pc_gamg_coarse_eq_limit 30", "-pc_gamg_process_eq_limit 200 -pc_gamg_parallel_coarse_grid_solver", REPARTITION "-pc_gamg_process_eq_limit 100", "-pc_gamg_asm_use_agg true"};
+  static const char *const options[] = {"-pc_gamg_process_eq_limit 60 -pc_gamg_coarse_eq_limit 30", "-pc_gamg_process_eq_limit 200 -pc_gamg_parallel_coarse_grid_solver", TEST_REPARTITION "-pc_gamg_process_eq_limit 100", "-pc_gamg_asm_use_agg true"};
 
   PetscFunctionBeginUser;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); k++) {

@@ -176,13 +176,6 @@ static void DiffViews(TestDiff *d, char *view, char *reference)
 
 /* ------------------------------------------------- solvers ------------------------------------------------- */
 
-/* PETSc needs a package for that, from two processes on */
-#if defined(PETSC_HAVE_PTSCOTCH) || defined(PETSC_HAVE_PARMETIS)
-  #define REPARTITION "-pc_gamg_repartition true "
-#else
-  #define REPARTITION
-#endif
-
 typedef struct {
   const char *name, *options;
 } Case;
@@ -196,7 +189,7 @@ static const Case cases[] = {
   {"aggressive twice",          "-pc_gamg_aggressive_coarsening 2 -pc_gamg_square_graph 2 -pc_gamg_aggressive_square_graph false -pc_gamg_coarse_eq_limit 20"               },
   {"minimum degree",            "-pc_gamg_mis_k_minimum_degree_ordering true -pc_gamg_low_memory_threshold_filter true -pc_gamg_threshold 0.02"                             },
   {"reused interpolation",      "-pc_gamg_reuse_interpolation true -mg_levels_ksp_type richardson -mg_levels_pc_type bjacobi -pc_mg_cycle_type w"                           },
-  {"repartitioned",             REPARTITION "-pc_gamg_process_eq_limit 60 -pc_gamg_coarse_eq_limit 30 -mg_levels_pc_type pbjacobi"                                          },
+  {"repartitioned",             TEST_REPARTITION "-pc_gamg_process_eq_limit 60 -pc_gamg_coarse_eq_limit 30 -mg_levels_pc_type pbjacobi"                                     },
   {"fewer processes",           "-pc_gamg_process_eq_limit 200 -pc_gamg_coarse_eq_limit 30 -pc_gamg_use_parallel_coarse_grid_solver -pc_gamg_parallel_coarse_grid_solver"   }
 };
 
