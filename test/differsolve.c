@@ -215,13 +215,14 @@ static PetscErrorCode Multigrid(DifferStep *s)
   const PetscInt again = DifferDraw(s, 2);
   KSP            ksp, level;
   PC             pc;
-  PetscReal     *norms;
+  PetscReal     *norms, scale; /* of P^T B P */
   PetscBool      zero = PETSC_FALSE;
   Mat            A, B, P;
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_SQUARE | DIFFER_FINITE | DIFFER_FILLED, &A);
   DifferPickOrReturn(s, DIFFER_AIJ | DIFFER_FINITE | DIFFER_FILLED | DIFFER_ROWS_COLS, &P);
+  scale = (1 + s->pool->pair[s->picks[0]].norm) * PetscSqr(1 + s->pool->pair[s->picks[1]].norm);
   PetscCall(PetscMalloc1(P->cmap->N, &norms));
   PetscCall(MatGetColumnNorms(P, NORM_1, norms));
   for (PetscInt k = 0; k < P->cmap->N; k++) zero = (PetscBool)(zero || norms[k] == 0);
@@ -247,11 +248,11 @@ static PetscErrorCode Multigrid(DifferStep *s)
   PetscCall(PCSetType(pc, PCJACOBI)); /* the coarse operator may be singular */
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(KSPSetUp(ksp));
-  PetscCall(NoteLevels(s, pc, 1 + s->pool->pair[s->picks[0]].norm));
+  PetscCall(NoteLevels(s, pc, scale));
   if (again) {
     PetscCall(MatScale(B, 2.0));
     PetscCall(KSPSetUp(ksp));
-    PetscCall(NoteLevels(s, pc, 2 + 2 * s->pool->pair[s->picks[0]].norm));
+    PetscCall(NoteLevels(s, pc, 2 * scale));
   }
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&B));

@@ -1180,7 +1180,7 @@ int main(int argc, char **argv)
       args: -mat_type amb -malloc_dump
     test:
       suffix: fp_trap
-      requires: !cuda
+      requires: !cuda !complex
       args: -mat_type amb -fp_trap
     test:
       suffix: gpus

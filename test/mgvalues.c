@@ -266,7 +266,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    requires: double
+    requires: double !complex
     args: -mat_type amb -mat_amb_device cpu -mat_shadow_tune off -petscamb_mg_values single -petscamb_for_gamg none
     nsize: {{1 2}}
     output_file: output/mgvalues.out

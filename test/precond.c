@@ -334,7 +334,7 @@ int main(int argc, char **argv)
       args: -group ml
     test:
       suffix: mumps
-      requires: double mumps
+      requires: double mumps !complex
       args: -group mumps
     test:
       suffix: superlu_dist

@@ -172,6 +172,32 @@ static int MatMMCompareColumns(const void *a, const void *b, void *ctx)
   return j < k ? -1 : j > k;
 }
 
+#define FEW 16
+
+/* Stable: duplicates are added in the order in which they came. PETSc's sort, up to 3.26 at least, writes a value to memory for n columns, and 2 or 3 columns have no
+   room for a complex number. */
+static PetscErrorCode MatMMSortRow(PetscInt n, PetscInt j[], PetscScalar v[])
+{
+  PetscFunctionBegin;
+  if (n > FEW) {
+    PetscCall(PetscTimSortWithArray(n, j, sizeof(*j), v, sizeof(*v), MatMMCompareColumns, NULL));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt k = 1; k < n; k++) {
+    const PetscInt    column = j[k];
+    const PetscScalar value  = v[k];
+    PetscInt          to     = k;
+
+    for (; to > 0 && j[to - 1] > column; to--) {
+      j[to] = j[to - 1];
+      v[to] = v[to - 1];
+    }
+    j[to] = column;
+    v[to] = value;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Makes compressed rows with sorted, distinct columns of the entries of the rows [begin, begin + m); frees the entries */
 static PetscErrorCode MatMMBuildRows(PetscInt begin, PetscInt m, MtxSymmetry symmetry, MtxStore *store, PetscInt **rows, PetscInt **columns, PetscScalar **values)
 {
@@ -213,7 +239,7 @@ static PetscErrorCode MatMMBuildRows(PetscInt begin, PetscInt m, MtxSymmetry sym
 
     while (k < n && j[first + k] > j[first + k - 1]) k++;
     if (k < n) {
-      PetscCall(PetscTimSortWithArray(n, j + first, sizeof(*j), v + first, sizeof(*v), MatMMCompareColumns, NULL)); /* stable: duplicates are added in the order in which they came */
+      PetscCall(MatMMSortRow(n, j + first, v + first));
       length = 1;
       for (k = 1; k < n; k++) { /* adds up duplicates */
         if (j[first + k] == j[first + length - 1]) v[first + length - 1] += v[first + k];
