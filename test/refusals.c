@@ -79,8 +79,9 @@ static PetscErrorCode OneSidedCreate(PetscBool columns, Mat *A)
 /* Operands whose rows and columns other processes have */
 static PetscErrorCode LocalSizes(TestDiff *d)
 {
-  PetscMPIInt size;
-  Mat         A, rows, columns, C;
+  PetscLogDouble sum;
+  PetscMPIInt    size;
+  Mat            A, rows, columns, C;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
@@ -91,6 +92,7 @@ static PetscErrorCode LocalSizes(TestDiff *d)
   TestExpectError(d, PETSC_ERR_ARG_SIZ, "!= B (", MatMatMult(columns, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
   TestExpectError(d, PETSC_ERR_ARG_SIZ, "!= B (", MatTransposeMatMult(rows, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
   TestExpectError(d, PETSC_ERR_ARG_SIZ, "!= P (", MatPtAP(rows, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+  if (!PetscDefined(USE_COMPLEX)) TestExpectError(d, PETSC_ERR_ARG_SIZ, "local rows of", MatMatMultMaskSum(A, A, rows, &sum));
   PetscCall(MatMatMult(A, columns, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
   PetscCall(MatDestroy(&C));
   PetscCall(MatDestroy(&A));
