@@ -126,6 +126,7 @@ $(BIN)/%: $(B)/obj/src/ksp/examples/%.o $(LIB)
 	$(call say,LINK,$@)
 	@$(AMB_LINK) -o $@ $< $(LDFLAGS) -L$(B)/lib $(rpath) -l$(NAME) $(AMB_LIBS)
 $(B)/test/differ: $(parts:%.c=$(B)/obj/%.o)
+$(B)/test/report: LDFLAGS += -Wl,--wrap=getloadavg
 $(B)/test/memory $(B)/test/faults: LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=posix_memalign,--wrap=mmap
 $(B)/test/%: $(B)/obj/test/%.o $(helpers:%.c=$(B)/obj/%.o) $(ARCHIVE)
 	$(here)
@@ -239,7 +240,9 @@ install: $(LIB) $(BIN)/petscamb
 	    '    ./configure.py --with-suffix, or remove that one: make uninstall PREFIX=$(PREFIX)' >&2; \
 	  exit 1; \
 	fi
-	@mkdir -p '$(dest)/include' '$(dest)/$(ours)' '$(dest)/share/doc/petsc-amb' $(foreach d,$(sort $(dir $(packages) $(tool) $(debug))),'$(dest)/$d')
+	@mkdir -p '$(dest)/include' '$(dest)/$(ours)' '$(dest)/share/doc/petsc-amb' $(foreach d,$(sort $(dir $(packages) $(tool) $(debug))),'$(dest)/$d') 2>/dev/null && \
+	test -w '$(dest)/include' && test -w '$(dest)/$(LIBDIR)' && test -w '$(dest)/bin' || { \
+	  printf '%s\n' '*** $(dest): nothing can be written there. Choose another place, make install PREFIX=$$HOME/petsc-amb, or ask as root: sudo make install' >&2; exit 1; }
 	@install -m 755 $(LIB) '$(dest)/$(real)'
 	@rm -f '$(dest)/$(debug)'
 	@if test '$(STRIP)' != 0 && command -v objcopy >/dev/null; then \

@@ -36,6 +36,7 @@ expect "the commands of the page" 0 "^ +type: seqaijsliced" bash script
 cp "$work/out" page.out
 expect "its products are right" 0 "^all 3 results agree" cat page.out
 expect "its lines of the view" 0 "^ +[0-9]+ slices of 8 rows" cat page.out
+# the programs of the page: conformance_mult and its like
 for program in mult change convert; do
   made "build/$build/test/conformance_$program" >made.out 2>&1 || { cat made.out >&2 && failed=1; }
   for n in 1 2; do

@@ -25,6 +25,7 @@ REPORT = """petsc-amb on 2 processes, sums over them; matrices that were multipl
   conversions 0.18 s, new values 0 s
   products of matrices: 0 by hashgemm, 0 times with new values, 0.326 s; 3 by PETSc
   stayed on the AIJ: 9 (measured: the AIJ is faster)
+  the load of the last minute was 17.9 on 2 processors: on an idle machine, or with fewer threads (OMP_NUM_THREADS), the format may be faster
 """
 VIEW = """  Mat Object: 1 MPI process
     type: seqaij

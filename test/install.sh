@@ -85,6 +85,7 @@ expect "make install: the same again" 0 "Installed in $there" make_install insta
 cp "$there/lib/petsc-amb/configuration" "$work/configuration"
 sed -i 's/^built for: .*/built for: PETSC_DIR=elsewhere PETSC_ARCH=/' "$there/lib/petsc-amb/configuration"
 expect "make install: another configuration is there" fail "has petsc-amb for PETSC_DIR=elsewhere PETSC_ARCH=," make_install install
+expect "make install: a place that cannot be written" fail "^\*\*\* /proc/petsc-amb: nothing can be written there\. .*make install PREFIX=.HOME" make_here install PREFIX=/proc/petsc-amb
 rm "$there/lib/petsc-amb/configuration"
 expect "make install: an unknown one is there" fail "has petsc-amb for a configuration that is not known," make_install install
 
@@ -163,6 +164,14 @@ expect "--build-dir" 0 "Build: +$work/outside/build/" "$python" configure.py --b
 expect "--build-dir: objects" 0 " -o [./]*$work/outside/build/[^ ]*/obj/src/petscamb\.o" env -u MAKEFLAGS -u MAKELEVEL -u BUILD -u PETSC_DIR -u PETSC_ARCH make -C "$work/outside" -n lib
 expect "--build-dir: nothing is written beside the sources" fail "^0$" sh -c "find . -newer '$work/before' -not -path './.git*' -not -path './build/*' -type f | wc -l; false"
 expect "--build-dir: a path with a blank" fail "make cannot take a path with blanks" "$python" configure.py --build-dir "$work/two words"
+
+# the lines of docs/install.md, where nothing may be installed: configured, or told which package is missing
+configure_outside() { "$python" configure.py --build-dir "$work/outside" --with-cuda=0 --with-install=0 PETSC_DIR= PETSC_ARCH= "$@" 2>&1 || true; }
+expect "configure.py --with-scalar-type=complex --with-suffix" 0 "Build: .*complex|missing|not found, .*libpetsc-complex-dev" configure_outside --with-scalar-type=complex --with-suffix
+expect "configure.py --with-64-bit-indices --with-suffix" 0 "Build: .*64|not found, .*libpetsc64-" configure_outside --with-64-bit-indices --with-suffix
+expect "configure.py --name=asan CFLAGS=" 0 "Build: .*/asan" env PETSC_DIR="$PETSC_DIR" PETSC_ARCH="$PETSC_ARCH" "$python" configure.py --build-dir "$work/outside" --with-cuda=0 --with-install=0 --name=asan CFLAGS="-fsanitize=address,undefined -O1"
+expect "configure.py: a scalar type that is none" 2 "invalid choice: 'complx' \(choose from 'real', 'complex'\)" "$python" configure.py --with-scalar-type=complx
+expect "configure.py --help" 0 "--download-petsc" "$python" configure.py --help
 
 # ------------------------------------------------- the version -------------------------------------------------
 

@@ -110,6 +110,10 @@ if "$python" -c "import scipy" 2>/dev/null; then
 else
   echo "skip gamg.py: no SciPy"
 fi
+expect "gamg.py without SciPy says so" fail "^gamg.py needs SciPy .*: apt-get install python3-scipy" "$python" -c "
+import runpy, sys
+sys.modules['scipy'] = None
+runpy.run_path('$source/gamg.py', run_name='__main__')"
 if "$python" -c "import setuptools, wheel, pip" 2>/dev/null; then
   cp -r "$source" copy && mkdir site
   expect "pip install" 0 "Successfully installed petscamb" "$python" -m pip install --disable-pip-version-check --no-input --no-index --no-deps --no-build-isolation --target site ./copy

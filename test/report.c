@@ -1,9 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "-petscamb_view: the table at the end counts what this program does, and names options that nobody knows.\n";
 
+#include "mat/shadow/shadow.h"
 #include "testutil.h"
 
 static const TestShape grid = {"grid", 400, 400, TestRowGrid, TestValueGeneral, PETSC_FALSE};
+
+static PetscReal load = 0; /* -load: what the machine says in place of its own */
+
+int __wrap_getloadavg(double loads[], int n);
+int __wrap_getloadavg(double loads[], int n)
+{
+  loads[0] = (double)load;
+  return 1;
+}
+
+/* A matrix that stays on the AIJ by the times of its products */
+static PetscErrorCode Measured(void)
+{
+  Mat        A;
+  MatShadow *s;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestShapeCreate(&grid, "plain_", &A));
+  PetscCall(MatConvert(A, MATAMB, MAT_INPLACE_MATRIX, &A));
+  PetscCall(TestMultiply(A, 1));
+  PetscCall(MatShadowGet(A, &s));
+  s->phase       = MAT_SHADOW_DECLINED;
+  s->info.reason = "measured: the AIJ is faster";
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* A format that is used, one that is used too little, a type that has none, one that is never multiplied; and products of matrices, ours and PETSc's */
 int main(int argc, char **argv)
@@ -11,11 +38,13 @@ int main(int argc, char **argv)
   static const char *const types[] = {MATAMB, MATNUSSELL, MATHASHGEMM, MATAUTOSPARSE};
   static const PetscInt    times[] = {20, 3, 7, 0};
   Mat                      A[4], B, C;
-  PetscBool                more = PETSC_FALSE;
+  PetscBool                more = PETSC_FALSE, measured = PETSC_FALSE;
   PetscMPIInt              rank, size;
 
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-more", &more, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-load", &load, &measured));
+  if (measured) PetscCall(Measured());
   for (int k = 0; more && k < 4; k++) {
     PetscCall(TestShapeCreate(&grid, "plain_", &A[k]));
     PetscCall(MatConvert(A[k], types[k], MAT_INPLACE_MATRIX, &A[k]));
@@ -60,6 +89,10 @@ int main(int argc, char **argv)
       suffix: more
       nsize: {{1 2}separate output}
       args: -more -petscamb_view -mat_amb_blocksize 2 -mg_levels_mat_shadw_tune off -mat_shadow_halo mpi -more_mat_amb_block_size 1 -mat_nussell_quite_another 1 -petscamb_nothing_like_it 1 -unrelated_option 1
+    test:
+      suffix: load
+      args: -petscamb_view -load {{0 1e6}separate output}
+      filter: sed -E -e '/^  option /d' -e 's/ 0 s/ no s/g' -e 's/[0-9.e+-]+ s/T s/g' -e '/^  [a-z]+ .*[|].*[|]/s/[|][^|]*$/| T T/' -e 's/on [0-9]+ processors/on N processors/'
     test:
       suffix: nothing
       args: -petscamb_view -petscam_for_aij amb -petscm_for_aij amb -petsc_for_aij amb

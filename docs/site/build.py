@@ -29,6 +29,8 @@ def python(folder):
     found = os.path.join(place, "bin", "python")
     if not os.path.exists(os.path.join(place, "complete")):
         print("Installing Sphinx and MyST in %s" % place)
+        if not importlib.util.find_spec("ensurepip"):
+            sys.exit("*** make site needs Sphinx and MyST, or the means to install them: apt-get install python3-venv, or pip install sphinx myst-parser")
         venv.create(place, with_pip=True)
         subprocess.run([found, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", os.path.join(HERE, "requirements.txt")], check=True)
         open(os.path.join(place, "complete"), "w").close()
@@ -51,7 +53,7 @@ def copy(source):
             path = os.path.join(folder, name)
             with open(path, encoding="utf-8") as file:
                 text = file.read()
-            text = re.sub(r"^```sh run$", "```sh", text, flags=re.M)
+            text = re.sub(r"^```(sh|c|python|fortran|cmake) .*$", r"```\1", text, flags=re.M)
             # what is no page is found in the source tree: say so by its name
             text = re.sub(r"\[([^]]*)\]\(((?:\.\./)*(?:src|bench|test|config)/[^)]*)\)", r"`\1`", text)
             with open(path, "w", encoding="utf-8") as file:

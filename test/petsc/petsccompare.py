@@ -9,7 +9,7 @@ import runtests
 
 # the report of -petscamb_view, which says whether the type was in use
 REPORT = re.compile(r"petsc-amb on \d+ process.*\n|^  type +matrices converted .*\n|^  (?P<type>\w+) +\d+ +\d+ \| +(?P<converted>\d+) +(?P<csr>\d+) \| .*\n|^  conversions .* s, new values .*\n"
-                    r"|^  products of matrices: (?P<ours>\d+) by hashgemm.*\n|^  stayed on the AIJ: .*\n|^  option -\S+: no matrix has asked for it\n|^  no matrix was of a type of petsc-amb: .*\n", re.M)
+                    r"|^  products of matrices: (?P<ours>\d+) by hashgemm.*\n|^  stayed on the AIJ: .*\n|^  the load of the last minute was .*\n|^  option -\S+: no matrix has asked for it\n|^  no matrix was of a type of petsc-amb: .*\n", re.M)
 
 
 def take_report(text, name):

@@ -9,8 +9,11 @@ petscamb needs petsc4py; this program needs SciPy, and matplotlib for the pictur
 import sys
 import time
 
-import numpy as np
-import scipy.sparse as sparse
+try:
+    import numpy as np
+    import scipy.sparse as sparse
+except ImportError as error:
+    sys.exit("gamg.py needs SciPy (%s): apt-get install python3-scipy python3-matplotlib, or pip install scipy matplotlib" % error)
 
 import petscamb
 

@@ -5,6 +5,8 @@
    Each shadow counts its products. The counts are added up when the shadow is destroyed, or at the end of the program.
 */
 #include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "mat/shadow/shadow.h"
 
@@ -285,6 +287,20 @@ static PetscErrorCode ReportGatherReasons(PetscMPIInt rank, PetscMPIInt size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether times that made matrices stay on the AIJ were taken on a machine that had more to do */
+static PetscErrorCode ReportLoad(void)
+{
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  double     load;
+  PetscBool  measured = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  for (int k = 0; !measured && k < REPORT_REASONS && reasons[k].count > 0; k++) PetscCall(PetscStrbeginswith(reasons[k].text, "measured", &measured));
+  if (measured && getloadavg(&load, 1) == 1 && load > (double)processors)
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "  the load of the last minute was %.1f on %ld processors: on an idle machine, or with fewer threads (OMP_NUM_THREADS), the format may be faster\n", load, processors));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode ReportPrint(PetscMPIInt size)
 {
   const MatShadowFormat *const *formats;
@@ -306,6 +322,7 @@ static PetscErrorCode ReportPrint(PetscMPIInt size)
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "  products of matrices: %.0f by hashgemm, %.0f times with new values, %.3g s; %.0f by PETSc\n", MatShadowCounted.ours, MatShadowCounted.renewed, MatShadowCounted.seconds, MatShadowCounted.petsc));
   for (int k = 0; k < REPORT_REASONS && reasons[k].count > 0; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s%.0f (%s)", k ? ", " : "  stayed on the AIJ: ", reasons[k].count, reasons[k].text));
   if (reasons[0].count > 0) PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
+  PetscCall(ReportLoad());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
