@@ -107,6 +107,8 @@ done
 printf '%%%%MatrixMarket matrix coordinate real general\n0 0 0\n' >nothing.mtx
 expect "verdict of nothing" 0 "^    options +-mat_type aij$" "$petscamb" info nothing.mtx -json info.json
 expect "verdict of nothing: numbers" 0 '"expected_ratio": 1.0' "${PYTHON:-python3}" -m json.tool info.json
-expect "verdict: the model against the clock" 0 "^    but +[a-z]+ may still be faster here" "$petscamb" info p5:4 -mat_autosparse_device cpu
+grid=p5:4 # so small that no format has fewer bytes than aij; smaller where indices of aij have 64 bits
+if "$petscamb" --version | grep -q '64-bit indices'; then grid=p5:3; fi
+expect "verdict: the model against the clock" 0 "^    but +[a-z]+ may still be faster here" "$petscamb" info $grid -mat_autosparse_device cpu
 expect "verdict on two processes" 0 "^    options +-mat_type [a-z]+$" ${MPIEXEC:-mpiexec} -n 2 "$petscamb" info "$data/cage10.mtx.gz"
 exit $failed
