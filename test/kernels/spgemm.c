@@ -684,7 +684,7 @@ static int Give(void *context, int64_t entries, SysInt **j, SysScalar **a)
    it is copied. The first product is thrown away before it is filled. */
 static void InPlace(const SpgemmKernels *kernels)
 {
-  Matrix *A[2] = {Uniform(400, 400, 8), Band(400, 400, 30, 20)}, *B[2] = {Uniform(400, 3000, 8), Band(400, 400, 30, 20)};
+  Matrix *A[2] = {Uniform(400, 400, 8), Band(1000, 1000, 60, 60)}, *B[2] = {Uniform(400, 3000, 8), Band(1000, 1000, 60, 60)};
   int     wrong = 0;
 
   for (int far = 0; far < 2; far++) {

@@ -321,7 +321,7 @@ static SYS_INLINE __m512d PickValues(const int vectors, __mmask8 some, __m256i f
   #endif
 
 /* Sums of neighbouring lanes, from each lane of firsts up to the next, in the order of the lanes; of these sums one behind the other to a[]. The first begins with
-   sum. Four lanes are added without a look if there are so many: how many there are is what the processor cannot foresee. */
+   sum. Four lanes are added without a look whether there are so many, which the processor cannot foresee. */
 static SYS_INLINE void PutSums(const int vectors, __mmask16 firsts, __mmask16 some, SysScalar sum, __m512i from, const SysScalar *val, SysScalar *a)
 {
   const __mmask16 rest = some & ~firsts, lasts = some & (__mmask16)(firsts >> 1 | ~(some >> 1));
@@ -356,6 +356,19 @@ static SYS_INLINE void PutSums(const int vectors, __mmask16 firsts, __mmask16 so
   #endif
 }
 
+static SYS_INLINE void PutColumns(__mmask16 firsts, __m512i columns, SysInt lo, SysInt *j)
+{
+  const __m512i c = _mm512_maskz_compress_epi32(firsts, columns);
+
+  #if defined(SYS_INT64)
+  _mm512_storeu_si512(j, _mm512_add_epi64(_mm512_set1_epi64(lo), _mm512_cvtepu32_epi64(_mm512_castsi512_si256(c))));
+  _mm512_storeu_si512(j + 8, _mm512_add_epi64(_mm512_set1_epi64(lo), _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(c, 1))));
+  #else
+  _mm512_storeu_si512(j, _mm512_add_epi32(_mm512_set1_epi32(lo), c));
+  #endif
+}
+
+/* Of many products for each entry the sums are made one product after the other, with as many steps as products; lanes would take as many steps as the longest sum */
 static SYS_INLINE int64_t TakeSorted(const int vectors, int64_t n, const uint32_t *key, SysInt lo, const SysScalar *val, SysInt *j, SysScalar *a)
 {
   const __m512i last   = _mm512_set1_epi32(SPGEMM_SORT - 1);
@@ -364,21 +377,31 @@ static SYS_INLINE int64_t TakeSorted(const int vectors, int64_t n, const uint32_
 
   for (int64_t q = 0; q < n; q += 16) {
     const __m512i   k = _mm512_load_si512(key + q), columns = _mm512_srli_epi32(k, 8);
-    const __mmask16 some = (__mmask16)_bzhi_u32(0xffff, n - q < 16 ? (unsigned)(n - q) : 16);
-    const __mmask16 news = SortedFirsts(some, columns, before), firsts = news | 1;
-    const int       more = !(news & 1); /* the first key goes on with the sum of the keys before */
-    const __m512i   c    = _mm512_maskz_compress_epi32(firsts, columns);
+    const int       left = n - q < 16 ? (int)(n - q) : 16;
+    const __mmask16 some = (__mmask16)_bzhi_u32(0xffff, (unsigned)left), news = SortedFirsts(some, columns, before);
 
-    length -= more;
-  #if defined(SYS_INT64)
-    _mm512_storeu_si512(j + length, _mm512_add_epi64(_mm512_set1_epi64(lo), _mm512_cvtepu32_epi64(_mm512_castsi512_si256(c))));
-    _mm512_storeu_si512(j + length + 8, _mm512_add_epi64(_mm512_set1_epi64(lo), _mm512_cvtepu32_epi64(_mm512_extracti64x4_epi64(c, 1))));
-  #else
-    _mm512_storeu_si512(j + length, _mm512_add_epi32(_mm512_set1_epi32(lo), c));
-  #endif
-    PutSums(vectors, firsts, some, more ? a[length] : 0, _mm512_and_si512(k, last), val, a + length);
-    length += __builtin_popcount(firsts);
     before = columns;
+    if (news == some || (vectors <= 2 && 4 * __builtin_popcount(news) >= left)) {
+      const int       more   = !(news & 1); /* the first key goes on with the sum of the keys before */
+      const __mmask16 firsts = news | 1;
+
+      length -= more;
+      PutColumns(firsts, columns, lo, j + length);
+      PutSums(vectors, firsts, some, more ? a[length] : 0, _mm512_and_si512(k, last), val, a + length);
+      length += __builtin_popcount(firsts);
+    } else {
+      SysScalar sum = length ? a[length - 1] : 0;
+
+      for (int l = 0; l < left; l++) {
+        const int       f = news >> l & 1;
+        const SysScalar v = val[key[q + l] & (SPGEMM_SORT - 1)];
+
+        sum = (f ? 0 : sum) + v;
+        length += f;
+        j[length - 1] = (SysInt)(key[q + l] >> 8) + lo;
+        a[length - 1] = sum;
+      }
+    }
   }
   return length;
 }

@@ -21,7 +21,7 @@
 #define PART           32768         /* entries of a part that is made in the caches of a thread, */
 #define PART_INNER     131072        /* and products, where nothing is known of the entries */
 #define MOVED          SYS_HUGE_PAGE /* bytes that are copied before their memory is given back */
-#define NEAR           3             /* room for so many times the entries that a result probably has is asked for: what is not written to takes no memory */
+#define NEAR           4             /* room for so many times the entries that a result probably has is asked for: what is not written to takes no memory */
 #define LOOKS          0.6           /* and to count costs as much as to make it, if as large a part of the rows of B is looked at */
 #define FAR_BYTES      (4 << 20)     /* of B, from which on its rows come from beyond the caches of a core */
 #define PLACES         3             /* bytes of places for each byte of operands and result, at most */
@@ -343,12 +343,14 @@ static int SpgemmAllocateEntries(Step *step, SpgemmProduct *P, int64_t entries)
   return 0;
 }
 
-/* Room in the arrays of the result, if that is not many times as much as the result is expected to have */
-static int SpgemmTakeRoom(const Spgemm *S, Step *step, SpgemmProduct *P, double expected)
+/* Room in the arrays of the result, if not many times as much is asked for as the result is expected to have. most: products of a part. */
+static int SpgemmTakeRoom(const Spgemm *S, Step *step, SpgemmProduct *P, double expected, double most)
 {
-  const int64_t entries = S->options.room && S->nstep == 1 ? SpgemmBound(P, step, S->options.nthread, NEAR * expected) + SPGEMM_PAD : 0;
+  int64_t entries;
 
-  step->room = entries && (double)entries <= NEAR * expected && entries <= SPGEMM_INT_MAX && S->options.room(S->options.context, entries, &step->j, &step->a);
+  if (!S->options.room || S->nstep == 2 || most > NEAR * (double)PART) return 0;
+  entries    = SpgemmBound(P, step, S->options.nthread, NEAR * expected) + SPGEMM_PAD;
+  step->room = (double)entries <= NEAR * expected && entries <= SPGEMM_INT_MAX && S->options.room(S->options.context, entries, &step->j, &step->a);
   if (!step->room) return 0;
   SysAdvise(step->j, sizeof(*step->j) * (size_t)entries);
   SysAdvise(step->a, sizeof(*step->a) * (size_t)entries);
@@ -519,7 +521,7 @@ static SysStatus SpgemmMakeLast(Spgemm *S, const SysCSR *A, const SysCSR *B, con
   if (!status) status = SpgemmCompresses(S, &P, &make, &most, &expected);
   if (!status) status = SpgemmRowsToThreads(S, &P, step, most);
   if (status) return status;
-  if (make && SpgemmTakeRoom(S, step, &P, expected)) return SpgemmMake(S, &P, step);
+  if (make && SpgemmTakeRoom(S, step, &P, expected, most)) return SpgemmMake(S, &P, step);
   if (!make || !SpgemmAllocateEntries(step, &P, SpgemmBound(&P, step, S->options.nthread, COPIED_ENTRIES) + SPGEMM_PAD)) return SpgemmCountRows(S, &P, step);
   status = SpgemmMake(S, &P, step);
   SpgemmAccount(S, step->nonzeros * (double)(sizeof(SysInt) + sizeof(SysScalar)));
