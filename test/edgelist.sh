@@ -28,8 +28,12 @@ expect "an empty file" 0 "^empty.txt: 0 vertices, 0 edges$" "$BIN/petscamb" grap
 
 # more than one piece of text: 300,000 lines of 14 bytes or more
 awk 'BEGIN { for (k = 0; k < 300000; k++) print 1000000 + k, 1000001 + k }' >long.txt
-expect "several pieces" 0 "^long.txt: 300001 vertices, 300000 edges$" "$BIN/petscamb" graph triangles long.txt
-expect "several pieces on several processes" 0 "^long.txt: 300001 vertices, 300000 edges$" ${MPIEXEC:-mpiexec} -n 3 "$BIN/petscamb" graph triangles long.txt
+if "$BIN/petscamb" --version | grep -q 'complex numbers'; then
+  echo "skip several pieces: PETSc has complex numbers, and triangles are counted with real ones"
+else
+  expect "several pieces" 0 "^long.txt: 300001 vertices, 300000 edges$" "$BIN/petscamb" graph triangles long.txt
+  expect "several pieces on several processes" 0 "^long.txt: 300001 vertices, 300000 edges$" ${MPIEXEC:-mpiexec} -n 3 "$BIN/petscamb" graph triangles long.txt
+fi
 
 # ------------------------------------------------- faults -------------------------------------------------
 

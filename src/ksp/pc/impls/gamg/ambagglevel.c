@@ -144,14 +144,17 @@ static PetscErrorCode AmbAggSortEdges(const AmbAggLevel *level, PetscInt n, cons
 
 PetscErrorCode AmbAggSwapEdges(const AmbAggLevel *level, PetscInt n, const AggEdge cut[], PetscInt *ncome, AggEdge **come)
 {
-  PetscMPIInt  nto, nfrom, *to, *from, tag;
+  PetscMPIInt  nto, nfrom, *to, *from, tag, count;
   PetscInt    *begin, *length, *lengths;
   AggEdge     *edges;
+  MPI_Datatype edge; /* bytes of many edges are more than an int counts */
   MPI_Request *requests;
   MPI_Comm     comm;
 
   PetscFunctionBegin;
   PetscCall(PetscCommDuplicate(level->comm, &comm, &tag));
+  PetscCallMPI(MPI_Type_contiguous(sizeof(AggEdge), MPI_BYTE, &edge));
+  PetscCallMPI(MPI_Type_commit(&edge));
   PetscCall(AmbAggSortEdges(level, n, cut, &nto, &to, &begin, &edges));
   PetscCall(PetscMalloc1(nto, &length));
   for (PetscMPIInt k = 0; k < nto; k++) length[k] = begin[k + 1] - begin[k];
@@ -161,12 +164,17 @@ PetscErrorCode AmbAggSwapEdges(const AmbAggLevel *level, PetscInt n, const AggEd
   for (PetscMPIInt k = 0; k < nfrom; k++) *ncome += lengths[k];
   PetscCall(PetscMalloc1(*ncome, come));
   PetscCall(PetscMalloc1(nfrom + nto, &requests));
-  for (PetscMPIInt k = 0, start = 0; k < nfrom; k++) {
-    PetscCallMPI(MPI_Irecv(*come + start, (PetscMPIInt)(lengths[k] * (PetscInt)sizeof(**come)), MPI_BYTE, from[k], tag, comm, &requests[k]));
+  for (PetscInt k = 0, start = 0; k < nfrom; k++) {
+    PetscCall(PetscMPIIntCast(lengths[k], &count));
+    PetscCallMPI(MPI_Irecv(*come + start, count, edge, from[k], tag, comm, &requests[k]));
     start += lengths[k];
   }
-  for (PetscMPIInt k = 0; k < nto; k++) PetscCallMPI(MPI_Isend(edges + begin[k], (PetscMPIInt)(length[k] * (PetscInt)sizeof(*edges)), MPI_BYTE, to[k], tag, comm, &requests[nfrom + k]));
+  for (PetscMPIInt k = 0; k < nto; k++) {
+    PetscCall(PetscMPIIntCast(length[k], &count));
+    PetscCallMPI(MPI_Isend(edges + begin[k], count, edge, to[k], tag, comm, &requests[nfrom + k]));
+  }
   PetscCallMPI(MPI_Waitall(nfrom + nto, requests, MPI_STATUSES_IGNORE));
+  PetscCallMPI(MPI_Type_free(&edge));
   PetscCall(PetscFree(requests));
   PetscCall(PetscFree(length));
   PetscCall(PetscFree(lengths));
