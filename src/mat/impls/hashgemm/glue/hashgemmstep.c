@@ -141,7 +141,7 @@ static PetscErrorCode HashGEMMRoomTake_Private(HashGEMMRoom *room, PetscInt entr
   PetscCall(HashGEMMInherit(C, room->p, (PetscInt)room->m, (PetscInt)room->n, (PetscInt)room->m, (PetscInt)room->n));
   if (C->preallocated || MatShadowIsCUSPARSE(C)) PetscFunctionReturn(PETSC_SUCCESS);
   setvalues = C->ops->setvalues;
-  PetscCall(PetscPushErrorHandler(PetscIgnoreErrorHandler, NULL));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   ierr = MatSeqAIJSetTotalPreallocation(C, entries);
   PetscCall(PetscPopErrorHandler());
   if (ierr) PetscFunctionReturn(PETSC_SUCCESS);
