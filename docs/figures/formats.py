@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The drawings of the formats in docs/choose.md, from matrices of data/ and a stencil (needs matplotlib):
 
-    docs/figures/formats.py            # writes amb.svg, nussell.svg, diagonals.svg, ccoo.svg and tiles.svg beside this file
+    docs/figures/formats.py            # writes amb.svg, nussell.svg, diagonals.svg, ccoo.svg, tilecomposite.svg and tiles.svg beside this file
 
 The drawings are computed from the patterns alone, without the library. Numbers in them belong to the matrix that is drawn.
 """
@@ -237,6 +237,49 @@ def ccoo():
     save(figure, "ccoo.svg")
 
 
+def tilecomposite():
+    """Tiles of columns sorted by their entries, and the rows of the first tile as rectangles of about equal size."""
+    rows, columns = load("PGPgiantcompo")
+    width, work = 2048, 1024
+    weight = np.bincount([j for row in columns for j in row], minlength=rows)
+    place = np.empty(rows, dtype=int)
+    place[np.argsort(-weight, kind="stable")] = np.arange(rows)
+    moved = [[place[j] for j in row] for row in columns]
+    figure, (left, middle, right) = plt.subplots(1, 3, figsize=(10, 3.9), gridspec_kw={"width_ratios": [1, 1, 1.3]})
+
+    pattern(left, rows, moved, "1. columns by their entries, in tiles")
+    for k, color in ((0, ORANGE), (1, GREEN)):
+        left.axvspan(k * width, (k + 1) * width, color=color, alpha=0.25)
+        left.text((k + 0.5) * width, rows * 0.5, "tile %d: %d %%" % (k, round(100 * weight[(place >= k * width) & (place < (k + 1) * width)].sum() / weight.sum())), rotation=90, ha="center", va="center", fontsize=7, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})
+    left.text((rows + 2 * width) / 2, rows * 0.5, "the rest", rotation=90, ha="center", va="center", fontsize=7, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5})
+    left.set_xlabel("column in the new order; %: of the nonzeros")
+
+    pieces = sorted((n for n in (sum(j < width for j in row) for row in moved) if n), reverse=True)
+    middle.fill_betweenx(np.arange(257), pieces[:257], step="post", color=BLUE, linewidth=0)
+    middle.set_ylim(256, 0)
+    middle.set_title("2. the rows of tile 0,\nthe longest first")
+    middle.set_xlabel("entries in the tile")
+    middle.set_ylabel("256 of %d rows" % len(pieces))
+
+    y, first, shown = 0.0, 0, 0
+    while first < len(pieces) and shown < 14:
+        w = pieces[first]
+        high = min(max(work // w, 1), len(pieces) - first)
+        inside = sum(pieces[first:first + high])
+        right.add_patch(plt.Rectangle((0, y), w, high ** 0.5, facecolor=ORANGE, alpha=0.35, edgecolor=ORANGE))
+        right.fill_betweenx(y + (np.arange(high + 1) / high) * high ** 0.5, pieces[first:first + high] + [pieces[first + high - 1]], step="post", color=BLUE, linewidth=0)
+        right.text(w + 1.5, y + high ** 0.5 / 2, "%d x %d, %d entries: %s" % (high, w, inside, "along the rows" if w > high else "a lane for each row"), va="center", fontsize=6)
+        y += high ** 0.5 + 0.8
+        first += high
+        shown += 1
+    right.set_xlim(0, pieces[0] * 2.2)
+    right.set_ylim(y, 0)
+    right.set_yticks([])
+    right.set_title("3. rectangles of about %d entries" % work)
+    right.set_xlabel("width (height by its square root); orange: filling")
+    save(figure, "tilecomposite.svg")
+
+
 def tiles():
     """Tiles of products with dense matrices: the heavy columns of a block of rows side by side, and the rest."""
     rows, columns = load("PGPgiantcompo")
@@ -270,4 +313,5 @@ if __name__ == "__main__":
     nussell()
     diagonals()
     ccoo()
+    tilecomposite()
     tiles()
