@@ -64,13 +64,13 @@ static PetscErrorCode InfoPrint(MPI_Comm comm, const char name[], const Shape *s
   }
   PetscCall(PetscPrintf(comm, " of the nonzeros\n"));
   PetscCall(PetscPrintf(comm, "  kind                %s\n", s->fem_like ? "FEM-like: rows of about one length, a symmetric pattern" : "other"));
-  PetscCall(PetscPrintf(comm, "  %-8s %14s %8s %7s %14s %7s\n", "format", "bytes stored", "B/nnz", "of csr", "bytes modelled", "fill"));
+  PetscCall(PetscPrintf(comm, "  %-13s %14s %8s %7s %14s %7s\n", "format", "bytes stored", "B/nnz", "of csr", "bytes modelled", "fill"));
   for (int f = 0; f < n; f++) {
     char model[32] = "-", fill[32] = "-";
 
     if (stored[f].model > 0) PetscCall(PetscSNPrintf(model, sizeof(model), "%.0f", stored[f].model));
     if (stored[f].values > 0) PetscCall(PetscSNPrintf(fill, sizeof(fill), "%.3f", stored[f].values / PetscMax(s->nonzeros, 1)));
-    PetscCall(PetscPrintf(comm, "  %-8s %14.0f %8.2f %7.3f %14s %7s  %s\n", stored[f].format, stored[f].bytes, stored[f].bytes / PetscMax(s->nonzeros, 1), stored[f].bytes / s->bytes_csr, model, fill, stored[f].note));
+    PetscCall(PetscPrintf(comm, "  %-13s %14.0f %8.2f %7.3f %14s %7s  %s\n", stored[f].format, stored[f].bytes, stored[f].bytes / PetscMax(s->nonzeros, 1), stored[f].bytes / s->bytes_csr, model, fill, stored[f].note));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -191,6 +191,6 @@ done 3<plan
 [ $number -ge 1 ] || { echo "not ok no command was found" && failed=1; }
 for need in $(printf '%s\n' $skipped | sort -u); do
   count=$(printf '%s\n' $skipped | grep -cx "$need")
-  echo "skip $count lines need $need"
+  echo "skip $count lines of the pages: they need $need"
 done
 exit $failed
