@@ -222,7 +222,7 @@ static PetscErrorCode KSPAMBCGSolveSingle(KSP ksp, KSPAMB *amb)
   Mat             A;
 
   PetscFunctionBegin;
-  PetscAssert(ksp->nwork == 5, PetscObjectComm((PetscObject)ksp), PETSC_ERR_COR, "Unexpected number of work vectors %" PetscInt_FMT " != 5", ksp->nwork);
+  PetscCheck(ksp->nwork == 5, PetscObjectComm((PetscObject)ksp), PETSC_ERR_COR, "Unexpected number of work vectors %" PetscInt_FMT " != 5", ksp->nwork);
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   v[FUSED_X] = ksp->vec_sol;
   v[FUSED_R] = ksp->work[0];

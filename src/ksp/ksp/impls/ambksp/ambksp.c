@@ -69,12 +69,14 @@ static PetscErrorCode KSPAMBServes(KSP ksp, KSPAMB *amb, const char **why, Petsc
   if (isdefault) {
     PetscCall(PCGetOperators(ksp->pc, &A, NULL));
     PetscCall(MatShadowGetFormat(A, &format));
-    if (!format) *why = "the matrix is not of petsc-amb";
+    if (!format) {
+      *why = "the matrix is not of petsc-amb";
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
   }
 #if PETSC_VERSION_LT(3, 26, 0)
   PetscCall(PCGetDiagonalScale(ksp->pc, &scaled));
 #endif
-  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   if (PetscDefined(USE_COMPLEX)) *why = "the scalars are complex";
   else if (ksp->transpose_solve) *why = "the solve is transposed";
   else if (ksp->calc_sings || ksp->calc_ritz) *why = "eigenvalues or singular values are computed";
@@ -414,7 +416,7 @@ PetscErrorCode KSPAMBExtend(KSP ksp, KSPType type, PetscErrorCode (*solve)(KSP, 
     PetscCall(PetscStrcmp(constructors[k].type, type, &same));
     if (same) create = constructors[k].create;
   }
-  PetscAssert(create, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The type %s has not been looked up", type);
+  PetscCheck(create, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The type %s has not been looked up", type);
   PetscCall((*create)(ksp));
   PetscCall(PetscNew(amb));
   (*amb)->base    = *ksp->ops;
@@ -439,7 +441,7 @@ PetscErrorCode KSPAMBRegisterType(KSPType own, KSPType petsc, PetscBool smoother
   PetscCheck(nconstructor < (int)PETSC_STATIC_ARRAY_LENGTH(constructors), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many types: raise the length of constructors[]");
   constructors[nconstructor].type = petsc;
   PetscCall(PetscFunctionListFind(KSPList, petsc, &constructors[nconstructor].create));
-  PetscAssert(constructors[nconstructor].create, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PETSc has no KSP type %s", petsc);
+  PetscCheck(constructors[nconstructor].create, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PETSc has no KSP type %s", petsc);
   nconstructor++;
   PetscCall(KSPRegister(own, create));
   if (takes == KSPAMB_TAKES_ALL || (takes == KSPAMB_TAKES_SMOOTHERS && smoother)) PetscCall(KSPRegister(petsc, create));

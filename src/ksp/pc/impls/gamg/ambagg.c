@@ -51,7 +51,7 @@ static PetscErrorCode PCAmbAggGet(PC pc, PCAmbAgg **agg)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectQuery((PetscObject)pc, "PCAmbAgg", (PetscObject *)&container));
-  PetscAssert(container, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "The preconditioner is not of type ambagg");
+  PetscCheck(container, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "The preconditioner is not of type ambagg");
   PetscCall(PetscContainerGetPointer(container, (void **)agg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

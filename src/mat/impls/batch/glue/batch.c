@@ -204,7 +204,7 @@ static PetscErrorCode MatBatchAddMat(MatBatch B, PetscInt b, Mat A, PetscInt *nz
 
   PetscFunctionBegin;
   PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &m, &i, &j, &done));
-  PetscAssert(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Matrix %" PetscInt_FMT " of the batch does not show its rows", b);
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix %" PetscInt_FMT " of the batch does not show its rows; convert it to MATSEQAIJ", b);
   PetscCall(MatSeqAIJGetArrayRead(A, &a));
   for (PetscInt r = 0; r < m; r++) B->i[B->row[b] + r] = *nz + i[r];
   for (PetscInt k = 0; k < i[m]; k++) {
