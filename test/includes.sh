@@ -10,6 +10,7 @@ cd "$(dirname "$0")/.." || exit 1
 # The order: a file may include the names to the left of its folder in a line, and those to the left of these names in other lines. A * stands for one
 # name of a folder. The public header is petscamb.h.
 order='
+sys petscamb.h < vec/ambvec < mat/shadow
 sys petscamb.h < mat/shadow < mat/halo mat/product < mat/impls/* < petscamb.c
 mat/impls/amb < mat/impls/ccoo < petscamb.c
 mat/impls/amb < mat/impls/tilecomposite < petscamb.c

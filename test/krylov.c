@@ -1070,8 +1070,7 @@ static PetscErrorCode Device(TestDiff *d)
     PetscCall(PetscObjectTypeCompare((PetscObject)x0, "mpicuda", &several));
     cuda = (PetscBool)(cuda || (several && nccl)); /* several GPUs make solves if NCCL is between them */
     PetscCall(TestTypeRoot(type, sizeof(type)));
-    PetscCall(PetscStrcmp(type, MATAMB, &recorded)); /* the product of this type can be recorded, of one process */
-    recorded = (PetscBool)(recorded && !several);
+    PetscCall(PetscStrcmp(type, MATAMB, &recorded)); /* the product of this type can be recorded */
     PetscCall(RunOne(&cases[k], m, PETSC_TRUE, A, b, x0, &seen));
     for (size_t l = 0; l < (cuda ? PETSC_STATIC_ARRAY_LENGTH(lengths) : 1); l++) {
       const PetscReal   *history;

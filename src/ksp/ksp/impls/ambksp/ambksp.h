@@ -78,11 +78,8 @@ struct _KSPAMB {
   Vec guess; /* the initial guess, which the solution leaves out with a preconditioner from the right */
 };
 
-/* Have the vectors the operations that passes stand for, those of ops? */
-PetscBool KSPAMBVecPlain(Vec v, const struct _VecOps *ops);
-
-/* The operations of a new vector of that type */
-PetscErrorCode KSPAMBLookAtVec(VecType, struct _VecOps *ops);
+/* Are the operations of a vector those that passes stand for, PETSc's own? */
+PetscBool KSPAMBVecPlain(const struct _VecOps *ops, const struct _VecOps *petsc);
 
 /* Makes a KSP the PETSc type of that name, and then a type that extends it */
 PetscErrorCode KSPAMBExtend(KSP, KSPType, PetscErrorCode (*solve)(KSP, KSPAMB *), KSPAMB **);
