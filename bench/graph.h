@@ -64,8 +64,20 @@ PETSC_INTERN PetscErrorCode GraphProgress(Graph *, const char what[], PetscInt d
 PETSC_INTERN PetscErrorCode GraphReport(Graph *, const char algorithm[], const GraphResult *, PetscLogDouble seconds);
 PETSC_INTERN PetscErrorCode GraphResultDestroy(GraphResult *);
 
-/* Random walks: P has the probabilities of steps, times c, from its columns to its rows; keep is NULL, or 1 for the vertices that stay and 0 for the others */
-PETSC_INTERN PetscErrorCode GraphWalk(Graph *, PetscReal c, Vec keep, Mat *P);
+/* Random walks: P has the probabilities of steps, times c, from its columns to its rows */
+typedef struct {
+  Mat          P;
+  PetscInt    *place, *vertex; /* the number that a vertex has in P, and the vertex with a number; NULL: their own */
+  PetscInt    *i, *j;          /* P's arrays, or NULL if they are its own */
+  PetscScalar *a;
+} GraphWalk;
+
+/* keep is NULL, or 1 for the vertices that stay and 0 for the others */
+PETSC_INTERN PetscErrorCode GraphWalkCreate(Graph *, PetscReal c, Vec keep, GraphWalk *);
+PETSC_INTERN PetscErrorCode GraphWalkPermute(Graph *, const GraphWalk *, Vec x, PetscBool back, Vec *y);
+PETSC_INTERN PetscErrorCode GraphWalkDestroy(GraphWalk *);
+PETSC_INTERN PetscErrorCode GraphCheckWeights(Graph *);
+PETSC_INTERN PetscErrorCode GraphOutWeights(Graph *, Vec keep, Vec out);
 PETSC_INTERN PetscErrorCode GraphGetType(Graph *, const char otherwise[], char type[], size_t);
 PETSC_INTERN PetscErrorCode GraphGetStop(Graph *, PetscReal *tol, PetscInt *most);
 PETSC_INTERN PetscErrorCode GraphGetTop(Graph *, PetscInt *top);

@@ -16,8 +16,9 @@ typedef struct {
   VecScatter *scatter; /* from there to the entry of the seed in its column */
 } Walks;
 
-static PetscErrorCode WalksCreate(Graph *g, Mat P, Walks *w)
+static PetscErrorCode WalksCreate(Graph *g, const GraphWalk *walk, Walks *w)
 {
+  Mat         P = walk->P;
   Vec         x, column;
   VecType     type;
   PetscBool   cuda;
@@ -45,7 +46,7 @@ static PetscErrorCode WalksCreate(Graph *g, Mat P, Walks *w)
     IS from, to;
 
     PetscCall(ISCreateStride(g->comm, rank ? 0 : 1, s, 1, &from));
-    PetscCall(ISCreateStride(g->comm, rank ? 0 : 1, w->vertex[s], 1, &to));
+    PetscCall(ISCreateStride(g->comm, rank ? 0 : 1, walk->place ? walk->place[w->vertex[s]] : w->vertex[s], 1, &to));
     PetscCall(VecScatterCreate(w->back, from, x, to, &w->scatter[s]));
     PetscCall(ISDestroy(&from));
     PetscCall(ISDestroy(&to));
@@ -103,7 +104,7 @@ static PetscErrorCode WalksStep(Graph *g, Walks *w, PetscReal *change)
 }
 
 /* The lists of all seeds become one */
-static PetscErrorCode WalksReport(Graph *g, Walks *w, GraphResult *r, PetscInt top)
+static PetscErrorCode WalksReport(Graph *g, const GraphWalk *walk, Walks *w, GraphResult *r, PetscInt top)
 {
   GraphList all = {.key = "top"};
 
@@ -113,12 +114,14 @@ static PetscErrorCode WalksReport(Graph *g, Walks *w, GraphResult *r, PetscInt t
   PetscCall(PetscMalloc1(w->n * PetscMin(top, g->n), &all.value));
   for (PetscInt s = 0; s < w->n; s++) {
     GraphResult one = {.nlist = 0};
-    Vec         x;
+    Vec         x, result;
     PetscInt64  seed;
 
     PetscCall(GraphGetIds(g, 1, &w->vertex[s], &seed));
     PetscCall(MatDenseGetColumnVecRead(w->X[0], s, &x));
-    PetscCall(GraphAddList(g, &one, "top", x, top));
+    PetscCall(GraphWalkPermute(g, walk, x, PETSC_TRUE, &result));
+    PetscCall(GraphAddList(g, &one, "top", result, top));
+    PetscCall(VecDestroy(&result));
     PetscCall(MatDenseRestoreColumnVecRead(w->X[0], s, &x));
     for (PetscInt v = 0; v < one.list[0].n; v++, all.n++) {
       all.seed[all.n]  = seed;
@@ -149,7 +152,7 @@ PetscErrorCode GraphRWR(Graph *g, GraphResult *r)
   PetscInt       top, most;
   PetscLogDouble start, end;
   Walks          w;
-  Mat            P;
+  GraphWalk      walk;
 
   PetscFunctionBegin;
   PetscCall(PetscTime(&start));
@@ -163,8 +166,8 @@ PetscErrorCode GraphRWR(Graph *g, GraphResult *r)
     w.n = 1;
     PetscCall(PetscCalloc1(1, &w.vertex));
   }
-  PetscCall(GraphWalk(g, c, NULL, &P));
-  PetscCall(WalksCreate(g, P, &w));
+  PetscCall(GraphWalkCreate(g, c, NULL, &walk));
+  PetscCall(WalksCreate(g, &walk, &w));
   PetscCall(PetscTime(&end));
   r->setup = end - start;
   for (; change >= tol && r->iterations < most; r->iterations++) {
@@ -173,9 +176,9 @@ PetscErrorCode GraphRWR(Graph *g, GraphResult *r)
   }
   r->walks     = w.n;
   r->converged = (PetscBool)(tol == 0 || change < tol);
-  PetscCall(WalksReport(g, &w, r, top));
+  PetscCall(WalksReport(g, &walk, &w, r, top));
   PetscCall(WalksDestroy(&w));
-  PetscCall(MatDestroy(&P));
+  PetscCall(GraphWalkDestroy(&walk));
   PetscCall(PetscFree(w.vertex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
