@@ -3,8 +3,6 @@
    The estimate of eigenvalues of a level on the device: the numbers that PETSc's GMRES and CG would compute, without their vectors' kernels. CUDA loads those at
    their first call, which takes longer than the estimate.
 */
-#include <petscblaslapack.h>
-
 #include "ksp/pc/impls/gamg/ambaggdevice.h"
 
 #define HAPPY 1e-30 /* a vector of this length or less ends Arnoldi's method, as in PETSc */
@@ -66,25 +64,57 @@ static PetscBool AmbAggFinite(int n, const SysReal h[])
 
 /* ------------------------------------------------- Arnoldi's method ------------------------------------------------- */
 
-/* The extreme singular values of Arnoldi's matrix, which GMRES has of its triangular factor */
-static PetscErrorCode AmbAggSingularValues(SysReal h[], PetscReal *emin, PetscReal *emax)
+/* The extreme singular values of the first columns of Arnoldi's matrix h[], by rotations between columns until these are orthogonal. LAPACK is PETSc's to link, and the
+   matrix is small. */
+static void AmbAggSingularValues(int rows, int columns, SysReal h[], PetscReal *emin, PetscReal *emax)
 {
-  PetscReal    values[AGG_STEPS], work[8 * AGG_STEPS], none;
-  PetscBLASInt n = AGG_STEPS, m = AGG_STEPS + 1, rows = AGG_STEPS + 1, lwork = PETSC_STATIC_ARRAY_LENGTH(work), one = 1, info = 0;
+  PetscBool turned = PETSC_TRUE;
 
-  PetscFunctionBegin;
-  for (int k = 0; k < AGG_STEPS; k++) {
-    if (h[AGG_H(k + 1, k)] >= (SysReal)HAPPY) continue;
-    n = m = k + 1; /* the vectors so far are all that there are */
-    break;
+  for (int sweep = 0; sweep < 60 && turned; sweep++) {
+    turned = PETSC_FALSE;
+    for (int p = 0; p < columns; p++) {
+      for (int q = p + 1; q < columns; q++) {
+        SysReal *x = h + AGG_H(0, p), *y = h + AGG_H(0, q), xx = 0, yy = 0, xy = 0, zeta, t, c;
+
+        for (int r = 0; r < rows; r++) {
+          xx += x[r] * x[r];
+          yy += y[r] * y[r];
+          xy += x[r] * y[r];
+        }
+        if (PetscAbsReal(xy) <= PETSC_MACHINE_EPSILON * PetscSqrtReal(xx * yy)) continue;
+        zeta   = (yy - xx) / (2 * xy);
+        t      = (zeta < 0 ? -1 : 1) / (PetscAbsReal(zeta) + PetscSqrtReal(1 + zeta * zeta));
+        c      = 1 / PetscSqrtReal(1 + t * t);
+        turned = PETSC_TRUE;
+        for (int r = 0; r < rows; r++) {
+          const SysReal old = x[r];
+
+          x[r] = c * (old - t * y[r]);
+          y[r] = c * (t * old + y[r]);
+        }
+      }
+    }
   }
-  PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF));
-  PetscCallBLAS("LAPACKgesvd", LAPACKgesvd_("N", "N", &m, &n, h, &rows, values, &none, &one, &none, &one, work, &lwork, &info));
-  PetscCall(PetscFPTrapPop());
-  PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "Error in LAPACK's gesvd: info = %d", (int)info);
-  *emax = values[0];
-  *emin = values[n - 1];
-  PetscFunctionReturn(PETSC_SUCCESS);
+  for (int p = 0; p < columns; p++) {
+    SysReal length = 0;
+
+    for (int r = 0; r < rows; r++) length += h[AGG_H(r, p)] * h[AGG_H(r, p)];
+    length = PetscSqrtReal(length);
+    *emin  = p ? PetscMin(*emin, length) : length;
+    *emax  = p ? PetscMax(*emax, length) : length;
+  }
+}
+
+/* Of Arnoldi's matrix up to the step that found no new vector, if there was one */
+static void AmbAggArnoldiValues(SysReal h[], PetscReal *emin, PetscReal *emax)
+{
+  for (int k = 0; k < AGG_STEPS; k++) {
+    if (h[AGG_H(k + 1, k)] < (SysReal)HAPPY) {
+      AmbAggSingularValues(k + 1, k + 1, h, emin, emax);
+      return;
+    }
+  }
+  AmbAggSingularValues(AGG_STEPS + 1, AGG_STEPS, h, emin, emax);
 }
 
 static PetscErrorCode AmbAggArnoldi(const AmbAggLevel *level, AggEstimate *e, PetscReal *emin, PetscReal *emax, PetscBool *done)
@@ -109,40 +139,30 @@ static PetscErrorCode AmbAggArnoldi(const AmbAggLevel *level, AggEstimate *e, Pe
   PetscCall(AmbAggEstimateCheck(status));
   h[AGG_H(AGG_STEPS, AGG_STEPS - 1)] = PetscSqrtReal(sum[0]);
   *done                              = AmbAggFinite(AGG_NUMBERS, h);
-  if (*done) PetscCall(AmbAggSingularValues(h, emin, emax));
+  if (*done) AmbAggArnoldiValues(h, emin, emax);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ------------------------------------------------- conjugate gradients ------------------------------------------------- */
 
-/* The extreme eigenvalues of the tridiagonal matrix of conjugate gradients. *done is PETSC_FALSE if they broke down. */
-static PetscErrorCode AmbAggRitzValues(const SysReal h[], PetscReal *emin, PetscReal *emax, PetscBool *done)
+/* The extreme eigenvalues of the tridiagonal matrix of conjugate gradients, which is definite. *done is PETSC_FALSE if they broke down. */
+static void AmbAggRitzValues(const SysReal h[], PetscReal *emin, PetscReal *emax, PetscBool *done)
 {
-  PetscReal    d[AGG_STEPS], side[AGG_STEPS], none;
-  PetscBLASInt n = AGG_STEPS, one = 1, info = 0;
+  SysReal t[AGG_NUMBERS] = {0};
 
-  PetscFunctionBegin;
   *done = AmbAggFinite(2 * AGG_STEPS, h);
   for (int k = 0; k < 2 * AGG_STEPS && *done; k++) *done = (PetscBool)(h[k] > 0);
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!*done) return;
   for (int k = 0; k < AGG_STEPS; k++) {
-    const PetscReal a = h[2 * k] / h[2 * k + 1];
-
-    d[k] = 1 / a;
+    t[AGG_H(k, k)] = h[2 * k + 1] / h[2 * k]; /* 1 / a of the step */
     if (k) {
-      const PetscReal b = h[2 * k] / h[2 * k - 2], before = h[2 * k - 2] / h[2 * k - 1];
+      const SysReal b = h[2 * k] / h[2 * k - 2], before = h[2 * k - 1] / h[2 * k - 2];
 
-      d[k] += b / before;
-      side[k - 1] = PetscSqrtReal(b) / before;
+      t[AGG_H(k, k)] += b * before;
+      t[AGG_H(k, k - 1)] = t[AGG_H(k - 1, k)] = PetscSqrtReal(b) * before;
     }
   }
-  PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF));
-  PetscCallBLAS("LAPACKstev", LAPACKREALstev_("N", &n, d, side, &none, &one, NULL, &info));
-  PetscCall(PetscFPTrapPop());
-  PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "Error in LAPACK's stev: info = %d", (int)info);
-  *emin = d[0];
-  *emax = d[AGG_STEPS - 1];
-  PetscFunctionReturn(PETSC_SUCCESS);
+  AmbAggSingularValues(AGG_STEPS, AGG_STEPS, t, emin, emax);
 }
 
 static PetscErrorCode AmbAggCG(const AmbAggLevel *level, AggEstimate *e, PetscReal *emin, PetscReal *emax, PetscBool *done)
@@ -164,7 +184,7 @@ static PetscErrorCode AmbAggCG(const AmbAggLevel *level, AggEstimate *e, PetscRe
   }
   if (!status) status = AggEstimateGetNumbers(e, h, stream);
   PetscCall(AmbAggEstimateCheck(status));
-  PetscCall(AmbAggRitzValues(h, emin, emax, done));
+  AmbAggRitzValues(h, emin, emax, done);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
