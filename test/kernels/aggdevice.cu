@@ -76,7 +76,7 @@ static std::vector<Shape> MakeShapes()
                  cols.push_back(r);
                }),
       1);
-  add("hubs", MakeRows(3 * Hub, 3 * Hub, Hubs), 1);
+  add("hubs", MakeRows((small ? 1 : 3) * Hub, (small ? 1 : 3) * Hub, Hubs), 1);
   add("7 points", MakeRows(N * N * N, N * N * N, Stencil(N, N, N, true, 1)), 1);
   add("27 points", MakeRows(N * N * N, N * N * N, Stencil(N, N, N, false, 1)), 1);
   add("blocks of 3", MakeRows(3 * N * N * 4, 3 * N * N * 4, Stencil(N, N, 4, false, 3)), 3);

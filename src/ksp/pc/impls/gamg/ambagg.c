@@ -232,7 +232,7 @@ static PetscErrorCode PCAmbAggDeviceProlongator(PC pc, PCAmbAgg *agg, PetscReal 
   if (agg->nsmooths != 1 || filter > 0) PetscCall(AmbAggDeviceProlongator(agg->level, nvec, 0, P, done));
   else {
     PetscCall(PetscLogEventBegin(petsc_gamg_setup_events[GAMG_OPT], 0, 0, 0, 0));
-    if (emax <= 0) PetscCall(AmbAggEstimate(pc, agg->level->A, &emin, &emax));
+    if (emax <= 0) PetscCall(AmbAggEstimate(pc, agg->level, &emin, &emax));
     PetscCheck(emax != 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "The largest eigenvalue of D^-1 A is estimated as 0: the matrix may be zero; use -pc_gamg_agg_nsmooths 0");
     mg->min_eigen_DinvA[l] = gamg->use_sa_esteig ? emin : 0;
     mg->max_eigen_DinvA[l] = gamg->use_sa_esteig ? emax : 0;
