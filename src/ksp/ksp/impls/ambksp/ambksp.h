@@ -47,7 +47,6 @@ struct _KSPAMB {
   PetscObjectId       room; /* the matrix for which all processes have memory; 0: none */
   PetscInt            room_bs;
   FusedKind           room_kind;
-  PetscBool           blocks; /* the passes on a GPU apply dense blocks too */
   PetscBool           poison; /* the set-up of the preconditioner failed on this process */
   PetscBool           keep;   /* d is made once for each set-up of the preconditioner, and not in every solve */
   KSPAMBKept          kept;   /* what d was made of */

@@ -53,7 +53,7 @@ PetscErrorCode KSPAMBDeviceServes(KSP ksp, KSPAMB *amb, const char **why, PetscE
   else if (!amb->solvedevice) *why = "the device has no passes for this method";
   else if (!plain) *why = "not all vectors are on the GPU with PETSc's operations";
   else if (nullspace) *why = "the operator has a null space";
-  else if (!amb->local && (amb->kind == FUSED_OTHER || (amb->kind == FUSED_BLOCKS && !amb->blocks))) *why = "the device has no pass for this preconditioner";
+  else if (!amb->local && amb->kind == FUSED_OTHER) *why = "the device has no pass for this preconditioner";
   else if (ksp->chknorm > 0) *why = "the first norms are not wanted";
   else *solve = amb->solvedevice;
   PetscFunctionReturn(PETSC_SUCCESS);
