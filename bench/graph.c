@@ -31,7 +31,7 @@ Vertices have the ids of an edge list, row numbers from 1 on of a Matrix Market 
   -top N            vertices to print (default 10)\n\
   -json [FILE]      the result as JSON; without FILE on standard output, in place of the table\n\
   -csv [FILE]       the same vertices as comma-separated values; of bfs the level of each vertex, of mcl its cluster\n\
-  -mat_type TYPE    pagerank, hits and rwr (default amb), mcl (default hashgemm): the type of the matrix that is multiplied\n\
+  -mat_type TYPE    the type of the matrix (default amb, of mcl hashgemm), which decides where it is: aij stays on the host\n\
   -tol T            pagerank, hits, rwr: stop if the 1-norm of the change is smaller (default 1e-10; 1e-6 in single precision)\n\
   -iterations N     or after N iterations (default 1000; of mcl 100); -tol 0 leaves the end to N alone\n\
   -c C              pagerank, rwr: the probability to go on along an edge (default 0.85 and 0.9)\n\
@@ -55,6 +55,20 @@ PetscErrorCode GraphGetType(Graph *g, const char otherwise[], char type[], size_
   PetscFunctionBegin;
   PetscCall(PetscStrncpy(type, otherwise, length));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_type", type, length, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Brings the matrix to a GPU if there is one and the type uses it; several processes leave it on the host */
+PetscErrorCode GraphConvert(Graph *g)
+{
+  char        type[64];
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(g->comm, &size));
+  if (size > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GraphGetType(g, MATAMB, type, sizeof(type)));
+  PetscCall(MatConvert(g->A, type, MAT_INPLACE_MATRIX, &g->A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -79,6 +79,7 @@ PETSC_INTERN PetscErrorCode GraphWalkDestroy(GraphWalk *);
 PETSC_INTERN PetscErrorCode GraphCheckWeights(Graph *);
 PETSC_INTERN PetscErrorCode GraphOutWeights(Graph *, Vec keep, Vec out);
 PETSC_INTERN PetscErrorCode GraphGetType(Graph *, const char otherwise[], char type[], size_t);
+PETSC_INTERN PetscErrorCode GraphConvert(Graph *);
 PETSC_INTERN PetscErrorCode GraphGetStop(Graph *, PetscReal *tol, PetscInt *most);
 PETSC_INTERN PetscErrorCode GraphGetTop(Graph *, PetscInt *top);
 PETSC_INTERN PetscErrorCode GraphSymmetrize(Mat A, Mat *B);

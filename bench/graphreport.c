@@ -108,7 +108,7 @@ static PetscErrorCode Table(Graph *g, const char algorithm[], const GraphResult 
   for (PetscInt k = 0; k < r->ncount; k++) PetscCall(PetscPrintf(g->comm, "%s %" PetscInt64_FMT " %s", k ? "," : "", r->counted[k], r->count[k]));
   if (r->iterations) PetscCall(PetscPrintf(g->comm, "%s %" PetscInt_FMT " iterations%s", r->ncount ? "," : "", r->iterations, r->converged ? "" : " (NOT CONVERGED)"));
   PetscCall(PetscPrintf(g->comm, ", %.4g s", seconds));
-  if (r->setup > 0) PetscCall(PetscPrintf(g->comm, " (%.4g s before the first iteration)", r->setup));
+  if (r->setup > 0) PetscCall(PetscPrintf(g->comm, " (%.4g s %s)", r->setup, r->iterations ? "before the first iteration" : "to prepare the matrix"));
   if (rate > 0) PetscCall(PetscPrintf(g->comm, ", %.3g GTEPS in the median iteration", 1e-9 * rate));
   PetscCall(PetscPrintf(g->comm, "\n"));
   for (PetscInt k = 0; k < r->nlist; k++) {

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Operations on a graph whose matrix is on a GPU. *done says whether the device did it: one process, and enough memory.
+*/
+#pragma once
+
+#include "mat/shadow/shadow.h"
+
+/* The stubs do not write to their results: the caller initializes done with PETSC_FALSE */
+SYS_DEVICE PetscErrorCode GraphTrianglesDevice(Mat A, PetscInt64 *count, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode GraphSearchDevice(Mat A, PetscInt n, const PetscInt source[], PetscInt64 level[], PetscInt64 *reached, PetscInt64 *farthest, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
