@@ -556,6 +556,7 @@ static PetscErrorCode PCCreate_GAMG_AMB(PC pc)
   PetscBool agg;
 
   PetscFunctionBegin;
+  MatShadowLoadExpect();
   PetscCall((*PCCreate_GAMG)(pc));
   PetscCall(PetscStrcmp(PCAmbAggGAMG(pc)->gamg_type_name, PCGAMGAGG, &agg));
   if (agg) PetscCall(PCAmbAggInstall(pc, PETSC_FALSE));
@@ -563,6 +564,19 @@ static PetscErrorCode PCCreate_GAMG_AMB(PC pc)
 }
 
 /* ------------------------------------------------- registration ------------------------------------------------- */
+
+/* Many programs assemble their matrix before they make their solver: the options tell which */
+static PetscErrorCode AmbAggExpect(void)
+{
+  char *all, *found = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetAll(NULL, &all));
+  PetscCall(PetscStrstr(all, "pc_type gamg", &found));
+  if (found) MatShadowLoadExpect();
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode AmbAggRegister(void)
 {
@@ -579,6 +593,7 @@ PetscErrorCode AmbAggRegister(void)
   PetscCall(PetscLogEventRegister("AMBAGG prolong", PC_CLASSID, &AMBAGG_Prolongator));
   PetscCall(PCGAMGRegister(PCGAMGAMBAGG, PCCreateGAMG_AmbAgg));
   if (AmbAggFor == PCAMBAGG_FOR_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AmbAggExpect());
   PetscCall(PetscFunctionListFind(PCList, PCGAMG, &PCCreate_GAMG));
   PetscCall(PCRegister(PCGAMG, PCCreate_GAMG_AMB));
   PetscFunctionReturn(PETSC_SUCCESS);
