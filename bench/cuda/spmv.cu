@@ -3,7 +3,7 @@
    Products on a CUDA device, without PETSc: AMB with what its tuner chooses and with parameters that are given, NUS-SELL with segments that are
    given, cuSPARSE, and a loop that only reads. See docs/bench.md.
 */
-#include "mat/impls/amb/ambcuda.h"
+#include "mat/impls/amb/ambcuda.cuh"
 #include "device.h"
 #include "mat/impls/ccoo/ccoocuda.h"
 #include "mat/impls/nus/nuscuda.h"
@@ -175,6 +175,7 @@ struct Options {
   std::vector<std::string> matrices, tries, segments, compressed, tiled, ops = {"mult"};
   std::string              csv, table;
   int                      rounds = 3, batches = 5;
+  bool                     search = false;
 
   bool Asks(const char *op) const { return std::find(ops.begin(), ops.end(), op) != ops.end(); }
 };
@@ -359,13 +360,16 @@ static bool ParseTry(const std::string &text, AmbDeviceParams &p)
     {"threads=", &p.threads   },
     {"steps=",   &p.steps     },
     {"measure=", &p.measure   },
-    {"values=",  &values      }
+    {"values=",  &values      },
+    {"order=",   &p.order     },
+    {"columns=", &p.columns   },
+    {"scope=",   &p.scope     }
   };
 
   p = AmbDeviceParams{};
   if (!ParseKeys(text.c_str(), keys)) return false;
   p.values = (SysValues)values;
-  return values >= SYS_VALUES_DOUBLE && values <= SYS_VALUES_TABLE;
+  return values >= SYS_VALUES_DOUBLE && values <= SYS_VALUES_TABLE && p.order >= 0 && p.order <= 2 && p.columns >= 0 && p.columns <= 2 && (!p.scope || (p.scope >= SYS_WARP && p.scope <= AMB_SCOPE && !(p.scope & (p.scope - 1))));
 }
 
 static void CallAmb(SysStatus status)
@@ -623,6 +627,32 @@ static void ReportMedians(const std::vector<Line> &lines)
   }
 }
 
+/* How many times longer than the search's product the model's takes, the model's with the fastest kernel, and the tuner's */
+static void ReportSearch(const std::vector<Line> &lines)
+{
+  static const char *const labels[] = {"model", "model, best kernel", "amb"};
+  std::vector<double>      times[3];
+
+  for (const Line &l : lines) {
+    if (l.op != "mult" || l.c.label != "search" || l.c.wrong) continue;
+    if (times[0].empty()) printf("\n%-22s %9s %9s %9s %9s  over the search's time\n", "matrix", "search us", "model", "kernel", "tuner");
+    printf("%-22.22s %9.2f", l.matrix.c_str(), l.c.us);
+    for (int k = 0; k < 3; k++) {
+      for (const Line &o : lines) {
+        if (o.matrix != l.matrix || o.op != "mult" || o.c.label != labels[k]) continue;
+        times[k].push_back(o.c.us / l.c.us);
+        printf(" %9.3f", times[k].back());
+        break;
+      }
+    }
+    printf("\n");
+  }
+  for (int k = 0; k < 3 && !times[0].empty(); k++) {
+    printf("%-22s on %zu matrices: median %.3f, most %.3f, %d within 5 %%\n", labels[k], times[k].size(), Median(times[k]), *std::max_element(times[k].begin(), times[k].end()),
+           (int)std::count_if(times[k].begin(), times[k].end(), [](double t) { return t <= 1.05; }));
+  }
+}
+
 /* ---- One matrix ---- */
 
 /* A matrix in the formats of petsc-amb */
@@ -784,6 +814,82 @@ static void Timed(const Machine &M, const std::string &label, const std::functio
   printf("  %s: converted in %.1f ms\n", label.c_str(), std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
 }
 
+/* ---- The search ---- */
+
+#define SEARCH_BYTES 1.5 /* layouts with so many times the bytes of the model's are not timed, */
+#define SEARCH_FAR   1.3 /* and those that take so many times the time of the best with one kernel not with the others */
+
+/* Times the product with each kernel and each size of thread blocks, the one at hand first; A is left with the fastest. Returns its microseconds. */
+static double SearchKernel(const Machine &M, AmbDevice *A, const std::function<void()> &run, double least)
+{
+  const int threads = A->info.threads, deep = A->deep, sizes[] = {64, 128, 256};
+  double    best         = std::numeric_limits<double>::infinity();
+  int       best_threads = threads, best_deep = deep;
+
+  const auto time = [&](int t, int d) {
+    double us = std::numeric_limits<double>::infinity();
+
+    A->info.threads = t;
+    A->deep         = d;
+    const int n     = std::max(3, std::min(200, (int)(500 / M.Time(2, run))));
+    for (int k = 0; k < 3; k++) us = std::min(us, M.Time(n, run));
+    if (us < best) {
+      best         = us;
+      best_threads = t;
+      best_deep    = d;
+    }
+  };
+  time(threads, deep);
+  for (int d = 0; d < 2 && best < SEARCH_FAR * least; d++) {
+    for (int t : sizes) {
+      if (t != threads || d != deep) time(t, d);
+    }
+  }
+  A->info.threads = best_threads;
+  A->deep         = best_deep;
+  return best;
+}
+
+/* All block sizes, orders of rows, numbers of steps, kernels and sizes of thread blocks; adds the model's layout with the fastest kernel for it, and the fastest of all */
+static void Search(const Machine &M, const SysCSR &csr, Formats &formats)
+{
+  Array<SysScalar> x(RandomVector(csr.n, 1)), y(csr.m);
+  Ours             kernel, found;
+  AmbDeviceInfo    info;
+  double           least;
+  int              layouts = 0;
+  const auto       product = [&](AmbDevice *A) { return [&M, &csr, &x, &y, A] { CallAmb(AmbDeviceMult(A, &csr, 1, x.data, 0, nullptr, y.data, M.stream)); }; };
+
+  CallAmb(AmbDeviceCreate(&csr, &kernel.params, M.stream, &kernel.A, &info));
+  const double most = SEARCH_BYTES * info.bytes_stored;
+  least             = SearchKernel(M, kernel.A, product(kernel.A), std::numeric_limits<double>::infinity());
+  for (int b = 1; b <= AMB_MAX_BLOCK && b <= csr.n; b++) {
+    for (int order = 1; order <= 2; order++) {
+      for (int steps = 8; steps <= 64; steps *= 2) {
+        Ours u;
+
+        u.params.block_size = b;
+        u.params.order      = order;
+        u.params.steps      = steps;
+        CallAmb(AmbDeviceCreate(&csr, &u.params, M.stream, &u.A, &info));
+        if (info.bytes_stored <= most) {
+          const double us = SearchKernel(M, u.A, product(u.A), least);
+
+          layouts++;
+          if (us < least || !found.A) std::swap(u, found);
+          least = std::min(us, least);
+        }
+        AmbDeviceDestroy(u.A);
+      }
+    }
+  }
+  kernel.label = "model, best kernel";
+  found.label  = "search";
+  printf("  search: %d layouts timed\n", layouts);
+  formats.ours.push_back(kernel);
+  formats.ours.push_back(found);
+}
+
 static void Convert(const Machine &M, const Options &o, const SysCSR &csr, Formats &formats)
 {
   formats.ours[0].label  = "amb";
@@ -795,11 +901,18 @@ static void Convert(const Machine &M, const Options &o, const SysCSR &csr, Forma
     (void)ParseTry(t, u.params);
     formats.ours.push_back(u);
   }
+  if (o.search) {
+    Ours u;
+
+    u.label = "model";
+    formats.ours.push_back(u);
+  }
   for (Ours &u : formats.ours) {
     AmbDeviceInfo info;
 
     CallAmb(AmbDeviceCreate(&csr, &u.params, M.stream, &u.A, &info));
   }
+  if (o.search) Search(M, csr, formats);
   for (const std::string &t : o.segments) {
     Segmented u;
 
@@ -876,6 +989,10 @@ static bool ParseOptions(int argc, char **argv, Options &o)
       o.matrices.push_back(word);
       continue;
     }
+    if (word == "-search") {
+      o.search = true;
+      continue;
+    }
     if (++k == argc) return false;
     if (word == "-set") {
       if (std::string(argv[k]) != "large") return false;
@@ -924,11 +1041,11 @@ int main(int argc, char **argv)
   std::vector<Line> lines;
 
   if (!ParseOptions(argc, argv, o)) {
-    fprintf(stderr,
-            "spmv [-try b=3,threads=128,steps=16,measure=0,values=1]... [-nus none|uniform,s2=65536|nonuniform,s1=8192,k1=1,s2=65536,k2=1,values=1]... [-ccoo open|b=256,k=2,table=0,atomics=1]... [-tile open|width=65535,tiles=2,work=512,coo=1]... "
-            "[-tiletable FILE] [-ops mult,multadd,transpose,convert,update] [-rounds "
-            "3] [-batches 5] [-csv FILE] [-set large] MATRIX...\n"
-            "MATRIX is a Matrix Market file or p5:S[,DISTINCT] p7: p9: p27: elas:S[,DISTINCT] (65536: floats) er:SCALE,FACTOR g500:SCALE,FACTOR band:ROWS,WIDTH,ENTRIES rand:ROWS,COLUMNS,ENTRIES\n");
+    fprintf(stderr, "spmv [-try b=3,threads=128,steps=16,measure=0,values=1,order=2,columns=1,scope=1024]... [-search] [-nus none|uniform,s2=65536|nonuniform,s1=8192,k1=1,s2=65536,k2=1,values=1]... [-ccoo open|b=256,k=2,table=0,atomics=1]... [-tile "
+                    "open|width=65535,tiles=2,work=512,coo=1]... "
+                    "[-tiletable FILE] [-ops mult,multadd,transpose,convert,update] [-rounds "
+                    "3] [-batches 5] [-csv FILE] [-set large] MATRIX...\n"
+                    "MATRIX is a Matrix Market file or p5:S[,DISTINCT] p7: p9: p27: elas:S[,DISTINCT] (65536: floats) er:SCALE,FACTOR g500:SCALE,FACTOR band:ROWS,WIDTH,ENTRIES rand:ROWS,COLUMNS,ENTRIES\n");
     return 2;
   }
   MachineStart(M);
@@ -941,6 +1058,7 @@ int main(int argc, char **argv)
   for (const std::string &name : o.matrices) OneMatrix(M, o, name, lines);
   ReportTable(lines);
   ReportMedians(lines);
+  ReportSearch(lines);
   if (!o.csv.empty()) WriteCSV(o.csv, lines);
   return std::any_of(lines.begin(), lines.end(), [](const Line &l) { return l.c.wrong; });
 }

@@ -18,12 +18,17 @@
 #include "sys/syscuda.cuh"
 #include "mat/impls/amb/ambcuda.h"
 
-#define AMB_MAX_BLOCK    10
-#define AMB_QUAD         4     /* steps whose values share a word, if values are not stored as they are */
-#define AMB_QUAD_FLOATS  4     /* block size from which on floats share words too */
-#define AMB_MOST_THREADS 256   /* threads of a thread block in a product, at most */
-#define AMB_SCOPE        32768 /* rows that a 15-bit offset can number */
-#define AMB_GROUPS       3     /* groups of 1, 2 and 3 rows are considered */
+#define AMB_MAX_BLOCK   10
+#define AMB_QUAD        4     /* steps whose values share a word, if values are not stored as they are */
+#define AMB_QUAD_FLOATS 4     /* block size from which on floats share words too */
+#define AMB_SCOPE       32768 /* rows that a 15-bit offset can number */
+#define AMB_GROUPS      3     /* groups of 1, 2 and 3 rows are considered */
+
+/* Threads of a thread block in a product, at most, and the blocks of that size that take as many registers as so many of 256 */
+#if !defined(AMB_MOST_THREADS)
+  #define AMB_MOST_THREADS 256
+#endif
+#define AMB_BLOCKS(blocks) ((blocks)*256 / AMB_MOST_THREADS)
 
 enum {
   AMB_DIAGONAL,
@@ -175,9 +180,10 @@ typedef struct {
 
 typedef struct {
   int first, last, steps[AMB_MAX_BLOCK + 1]; /* the first and last block size, and for each the steps of a task */
+  int columns;                               /* as in AmbDeviceParams */
 } AmbSampleSizes;
 
 SysStatus AmbDeviceSample(const SysCSR *, const AmbSampleSizes *, AmbSample *device, int windows, cudaStream_t);
 SysStatus AmbDeviceCount(const SysCSR *, int block_size, int steps, int *blocks, unsigned *bad, cudaStream_t);
-SysStatus AmbDeviceKeys(int64_t m, const int *blocks, unsigned *key, uint16_t *row, cudaStream_t);
-SysStatus AmbDevicePlan(const AmbLayout *, const AmbArrays *, const int *blocks, cudaStream_t);
+SysStatus AmbDeviceKeys(int64_t m, int scope, const int *blocks, unsigned *key, uint16_t *row, cudaStream_t);
+SysStatus AmbDevicePlan(const AmbLayout *, const AmbArrays *, const int *blocks, int columns, cudaStream_t);

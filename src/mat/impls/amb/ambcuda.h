@@ -18,10 +18,15 @@ extern "C" {
 /* Parameters; 0 leaves the choice to the model and the tuner */
 typedef struct {
   int       block_size; /* columns that share one index, 1 to 10 */
-  int       threads;    /* threads of a thread block: 64, 128 or 256 */
+  int       threads;    /* threads of a thread block: 64, 128 or 256; 512 if compiled with AMB_MOST_THREADS of 512 */
   int       steps;      /* blocks that one thread takes, at most; longer rows are shared by several threads */
   int       measure;    /* products are timed to choose the parameters left open; otherwise the model chooses */
   SysValues values;
+
+  /* what the model and the tuner choose, for those who measure without one of AMB's levels */
+  int order;   /* 1: rows as they are; 2: sorted by length */
+  int columns; /* 1: no diagonals; 2: no 16-bit indices either */
+  int scope;   /* rows among which lengths are sorted, a power of two from 32 to 32,768 */
 } AmbDeviceParams;
 
 typedef struct {

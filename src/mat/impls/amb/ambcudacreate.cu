@@ -25,7 +25,7 @@
 #define NEAR_ORDER  1.3    /* the same for rows in the other order */
 
 typedef struct {
-  int    block_size, steps, sorted, row_group;
+  int    block_size, steps, sorted, row_group, columns, scope;
   double bytes;
 } Choice;
 
@@ -57,11 +57,11 @@ static unsigned AmbCreateChunks(int64_t m)
 }
 
 /* The bits of the keys that AmbDeviceKeys() makes */
-static int AmbCreateKeyBits(int64_t m)
+static int AmbCreateKeyBits(int64_t m, int scope)
 {
   int bits = 16;
 
-  while (bits < 32 && (m - 1) / AMB_SCOPE >> (bits - 16)) bits++;
+  while (bits < 32 && (m - 1) / scope >> (bits - 16)) bits++;
   return bits;
 }
 
@@ -72,7 +72,7 @@ static SysStatus AmbCreateWorkspaceCreate(int64_t m, cudaStream_t stream, Worksp
 
   memset(w, 0, sizeof(*w));
   SYS_CUDA(cub::DeviceScan::ExclusiveScan(NULL, scan, w->count, w->count, AddCounts(), zero, (int)AmbCreateChunks(m) + 1, stream));
-  SYS_CUDA(cub::DeviceRadixSort::SortPairs(NULL, sort, w->key, w->key_sorted, w->row, w->perm, (int)m, 0, AmbCreateKeyBits(m), stream));
+  SYS_CUDA(cub::DeviceRadixSort::SortPairs(NULL, sort, w->key, w->key_sorted, w->row, w->perm, (int)m, 0, 32, stream));
   w->cub_size = scan > sort ? scan : sort;
   for (int pass = 0; pass < 2; pass++) {
     SysArenaTake(&w->arena, &w->sample, AMB_MAX_BLOCK + 1);
@@ -109,7 +109,8 @@ static SysStatus AmbCreateModel(const SysCSR *csr, const AmbDeviceParams *params
 
   sizes.last = csr->n < 1 ? 1 : csr->n < AMB_MAX_BLOCK ? (int)csr->n : AMB_MAX_BLOCK; /* a block does not leave the matrix */
   if (params->block_size && params->block_size < sizes.last) sizes.last = params->block_size;
-  sizes.first = params->block_size ? sizes.last : 1;
+  sizes.first   = params->block_size ? sizes.last : 1;
+  sizes.columns = params->columns;
   for (int b = sizes.first; b <= sizes.last; b++) sizes.steps[b] = params->steps ? params->steps : AmbCreateStepsFor(csr, b);
   memset(sample, 0, sizeof(sample));
   if (windows) {
@@ -121,9 +122,10 @@ static SysStatus AmbCreateModel(const SysCSR *csr, const AmbDeviceParams *params
   *nchoice = 0;
   for (int b = sizes.first; b <= sizes.last; b++) {
     for (int sorted = 0; sorted < 2; sorted++) {
-      Choice c = {b, sizes.steps[b], sorted, 1, 0};
+      Choice c = {b, sizes.steps[b], sorted, 1, params->columns, params->scope ? params->scope : AMB_SCOPE, 0};
       int    k;
 
+      if (params->order && params->order != sorted + 1) continue;
       if (sorted) c.bytes = sample[b].sorted * scale + sizeof(uint16_t) * (double)csr->m;
       else {
         for (int g = 1; g < AMB_GROUPS; g++) {
@@ -184,7 +186,7 @@ static SysStatus Describe(const Workspace *w, const Choice *choice, const AmbCou
   info->block_size    = choice->block_size;
   info->steps         = choice->steps;
   info->sorted        = choice->sorted;
-  info->sort_scope    = AMB_SCOPE;
+  info->sort_scope    = choice->scope;
   info->row_group     = choice->row_group;
   info->tasks         = n->task;
   A->bytes_plain      = choice->bytes;
@@ -218,8 +220,8 @@ static SysStatus AmbCreateBuild(const SysCSR *csr, const int *from, const Choice
   SYS_CUDA(cudaMemsetAsync(w->bad, 0, sizeof(*w->bad), stream));
   SYS_CALL(AmbDeviceCount(csr, choice->block_size, choice->steps, w->blocks, w->bad, stream));
   if (choice->sorted) {
-    SYS_CALL(AmbDeviceKeys(csr->m, w->blocks, w->key, w->row, stream));
-    SYS_CUDA(cub::DeviceRadixSort::SortPairs(w->cub, w->cub_size, w->key, w->key_sorted, w->row, w->perm, L->m, 0, AmbCreateKeyBits(L->m), stream));
+    SYS_CALL(AmbDeviceKeys(csr->m, choice->scope, w->blocks, w->key, w->row, stream));
+    SYS_CUDA(cub::DeviceRadixSort::SortPairs(w->cub, w->cub_size, w->key, w->key_sorted, w->row, w->perm, L->m, 0, AmbCreateKeyBits(L->m, choice->scope), stream));
   }
   /* plans in the workspace, because the sizes of the arrays are not known before */
   plan       = *L;
@@ -227,7 +229,7 @@ static SysStatus AmbCreateBuild(const SysCSR *csr, const int *from, const Choice
   plan.count = w->count;
   plan.shape = (unsigned char *)w->key;
   SYS_CUDA(cudaMemsetAsync(w->count + L->nchunk, 0, sizeof(*w->count), stream));
-  SYS_CALL(AmbDevicePlan(&plan, &arrays, w->blocks, stream));
+  SYS_CALL(AmbDevicePlan(&plan, &arrays, w->blocks, choice->columns, stream));
   SYS_CUDA(cub::DeviceScan::ExclusiveScan(w->cub, w->cub_size, w->count, w->count, AddCounts(), zero, (int)L->nchunk + 1, stream));
   SYS_CUDA(cudaMemcpyAsync(&total, w->count + L->nchunk, sizeof(total), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaMemcpyAsync(&bad, w->bad, sizeof(bad), cudaMemcpyDeviceToHost, stream));
@@ -386,6 +388,7 @@ SysStatus AmbDeviceConvert(const SysCSR *csr, const int *from, const AmbDevicePa
   trials.arrays = &arrays;
   trials.start  = SysSeconds(CLOCK_MONOTONIC);
   if (csr->m > INT_MAX || csr->n > INT_MAX || csr->nz > INT_MAX) return SYS_TOO_LARGE;
+  if (params->scope && csr->m / params->scope > 65535) return SYS_TOO_LARGE; /* the keys by which rows are sorted have 32 bits */
   status = AmbCreateWorkspaceCreate(csr->m, stream, &w);
   SysValuesBegin(&w.values, params->values);
   if (status == SYS_SUCCESS) status = AmbValuesChoose(&w.values, csr->nz, csr->a, from, stream);

@@ -161,7 +161,7 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanSample(SysCSR A, const 
   __syncthreads();
   if (w < windows) {
     const int64_t row = w * chunks / windows * SYS_WARP + lane;
-    const int     r   = (int)min(row, A.m - 1);
+    const int     r = (int)min(row, A.m - 1), step_bytes = AmbPlanNarrowBytes(b) + (sizes.columns > 1 ? SYS_WARP * (int)sizeof(uint16_t) : 0);
     Walk          walk;
     int           blocks, most;
     unsigned      logt, steps, slots;
@@ -176,11 +176,11 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanSample(SysCSR A, const 
     logt     = AmbPlanLanesOf(most, sizes.steps[b]);
     steps    = AmbPlanStepsOf(AmbPlanTaskMax(blocks, SYS_WARP >> logt), logt);
     steps    = __reduce_add_sync(SYS_ALL_LANES, lane % (SYS_WARP >> logt) ? 0 : steps);
-    if (lane == 0) atomicAdd(&sum[0], (unsigned long long)slots * AmbPlanNarrowBytes(b) / SYS_WARP);
+    if (lane == 0) atomicAdd(&sum[0], (unsigned long long)slots * step_bytes / SYS_WARP);
     for (int g = 1; g <= AMB_GROUPS; g++) {
-      unsigned long long bytes = (unsigned long long)steps * AmbPlanNarrowBytes(b);
+      unsigned long long bytes = (unsigned long long)steps * step_bytes;
 
-      if (logt == 0) {
+      if (logt == 0 && !sizes.columns) {
         const int limit = AmbPlanDiagonalLimit(most, b), diagonals = AmbPlanCountDiagonals(walk, r - r % g, (int)A.n, b, limit);
 
         if (diagonals <= limit) bytes = min(bytes, (unsigned long long)diagonals * AmbPlanDiagonalBytes(b));
@@ -285,18 +285,18 @@ SysStatus AmbDeviceCount(const SysCSR *A, int block_size, int steps, int *blocks
 }
 
 /* Makes the keys by which the rows of every scope are sorted by descending length */
-static __global__ void __launch_bounds__(THREADS) AmbPlanKeys(int64_t m, const int *blocks, unsigned *key, uint16_t *row)
+static __global__ void __launch_bounds__(THREADS) AmbPlanKeys(int64_t m, int scope, const int *blocks, unsigned *key, uint16_t *row)
 {
   const int64_t r = (int64_t)blockIdx.x * THREADS + threadIdx.x;
 
   if (r >= m) return;
-  key[r] = (unsigned)(r / AMB_SCOPE) << 16 | (65535u - (unsigned)min(blocks[r], 65535));
+  key[r] = (unsigned)(r / scope) << 16 | (65535u - (unsigned)min(blocks[r], 65535));
   row[r] = (uint16_t)(r % AMB_SCOPE);
 }
 
-SysStatus AmbDeviceKeys(int64_t m, const int *blocks, unsigned *key, uint16_t *row, cudaStream_t stream)
+SysStatus AmbDeviceKeys(int64_t m, int scope, const int *blocks, unsigned *key, uint16_t *row, cudaStream_t stream)
 {
-  return SysLaunch(AmbPlanKeys, SysBlocks(m, THREADS), THREADS, 0, stream, m, blocks, key, row);
+  return SysLaunch(AmbPlanKeys, SysBlocks(m, THREADS), THREADS, 0, stream, m, scope, blocks, key, row);
 }
 
 /* The rows of a chunk, one for each lane */
@@ -364,7 +364,7 @@ static __device__ inline unsigned AmbPlanPieceBlocks(const AmbLayout &A, const i
 }
 
 /* Chooses T and the kind of every chunk, and counts its tasks, steps and indices */
-static __global__ void __launch_bounds__(THREADS) AmbPlanPlan(AmbLayout A, AmbArrays csr, const int *blocks)
+static __global__ void __launch_bounds__(THREADS) AmbPlanPlan(AmbLayout A, AmbArrays csr, const int *blocks, int columns)
 {
   const unsigned chunk = (blockIdx.x * THREADS + threadIdx.x) / SYS_WARP, lane = threadIdx.x % SYS_WARP;
   const int      b = A.block_size;
@@ -384,7 +384,7 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanPlan(AmbLayout A, AmbAr
 
     count.task = 1;
     count.step = (unsigned)most;
-    if (diagonals <= limit) {
+    if (diagonals <= limit && !columns) {
       kind       = AMB_DIAGONAL;
       count.step = (unsigned)diagonals;
     }
@@ -398,6 +398,7 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanPlan(AmbLayout A, AmbAr
   if (kind != AMB_DIAGONAL) {
     const int first = __reduce_min_sync(SYS_ALL_LANES, me.length ? csr.j[me.walk.k] : INT_MAX), last = __reduce_max_sync(SYS_ALL_LANES, me.length ? csr.j[me.walk.end - 1] : 0);
 
+    if (columns > 1) kind = AMB_WIDE;
     if (most && last - AmbPlanBlockColumn(first, A.n, b) > 65535 && (logt || !AmbPlanIsNarrow(me.walk, A.n, b))) kind = AMB_WIDE;
   }
   for (unsigned left = split; left; left &= left - 1) {
@@ -417,9 +418,9 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanPlan(AmbLayout A, AmbAr
   }
 }
 
-SysStatus AmbDevicePlan(const AmbLayout *A, const AmbArrays *csr, const int *blocks, cudaStream_t stream)
+SysStatus AmbDevicePlan(const AmbLayout *A, const AmbArrays *csr, const int *blocks, int columns, cudaStream_t stream)
 {
-  return SysLaunch(AmbPlanPlan, AmbPlanBlocks(A->nchunk), THREADS, 0, stream, *A, *csr, blocks);
+  return SysLaunch(AmbPlanPlan, AmbPlanBlocks(A->nchunk), THREADS, 0, stream, *A, *csr, blocks, columns);
 }
 
 /* Stores the values of the block that begins in column col, or in the map their entries, and skips these; a lane without a block stores zeros, or -1 */

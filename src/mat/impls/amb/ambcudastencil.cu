@@ -67,7 +67,7 @@ static __device__ __forceinline__ void AmbStencilWord(const AmbStencil &S, int b
 }
 
 template <int Q, int G, int U, int BLOCKS, bool ADD>
-static __global__ void __launch_bounds__(AMB_MOST_THREADS, BLOCKS) AmbStencilMult(const __grid_constant__ AmbStencil S, const __grid_constant__ AmbArrays csr, int m, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_BLOCKS(BLOCKS)) AmbStencilMult(const __grid_constant__ AmbStencil S, const __grid_constant__ AmbArrays csr, int m, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const int64_t thread = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   const int64_t begin  = thread / SYS_WARP * SYS_WARP * G + thread % SYS_WARP; /* the first group of this lane */
