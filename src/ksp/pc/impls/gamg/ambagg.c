@@ -452,9 +452,10 @@ static PetscErrorCode PCAmbAggSetUpCoarsest(PC pc)
 /* Jacobi's method takes the diagonal of new values in the set-up, but for the first time when it is applied */
 static PetscErrorCode PCSetUp_AmbAgg(PC pc)
 {
-  PCAmbAgg *agg;
-  PetscBool serves;
-  PC        jacobi;
+  PCAmbAgg      *agg;
+  PetscBool      serves;
+  PC             jacobi;
+  PetscErrorCode raised;
 
   PetscFunctionBegin;
   PetscCall(PCAmbAggGet(pc, &agg));
@@ -468,7 +469,10 @@ static PetscErrorCode PCSetUp_AmbAgg(PC pc)
   }
   PetscCall(PCAmbAggGetJacobi(pc, &jacobi));
   if (jacobi) PetscCall(AmbAggSetJacobi(jacobi, pc->pmat));
-  PetscCall((*agg->setup)(pc));
+  AmbAggPagesBegin();
+  raised = (*agg->setup)(pc);
+  AmbAggPagesEnd();
+  PetscCall(raised);
   if (!jacobi) {
     PetscCall(PCAmbAggGetJacobi(pc, &jacobi));
     if (jacobi) PetscCall(AmbAggSetJacobi(jacobi, pc->pmat));
