@@ -42,6 +42,8 @@ Vertices have the ids of an edge list, row numbers from 1 on of a Matrix Market 
   -seeds ID,...     rwr: the seeds (default: the first vertex)\n\
   -sources ID,...   bfs: the vertices to start from\n\
   -count N          bfs without -sources: the number of vertices to start from, evenly spread (default 8)\n\
+  -peer graphblas   triangles, bfs, one process: SuiteSparse:GraphBLAS on the host counts too; its time goes to standard error\n\
+  -graphblas_lib F  its library, if it is not where the loader looks\n\
   -inflation R      mcl: the power of the inflation (default 2): a higher power makes smaller clusters\n\
   -prune P          mcl: smaller entries are left out (default 1e-4)\n\
   -keep K           mcl: so many entries stay in a row, at most (default 1000)\n\
@@ -119,6 +121,7 @@ PetscErrorCode GraphResultDestroy(GraphResult *r)
     PetscCall(PetscFree(r->list[k].value));
   }
   PetscCall(PetscFree(r->row));
+  PetscCall(PetscFree(r->source));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -141,6 +144,7 @@ PetscErrorCode GraphRun(MPI_Comm comm, int n, char *words[], PetscBool *right)
   Graph          g;
   GraphResult    r = {.converged = PETSC_TRUE};
   PetscLogDouble start, end;
+  PetscBool      peer;
   int            which;
 
   PetscFunctionBegin;
@@ -154,6 +158,9 @@ PetscErrorCode GraphRun(MPI_Comm comm, int n, char *words[], PetscBool *right)
   PetscCall((*Algorithms[which].run)(&g, &r));
   PetscCall(PetscTime(&end));
   PetscCall(GraphProgress(&g, NULL, 0, 0));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-peer", &peer));
+  PetscCheck(!peer || r.peer, comm, PETSC_ERR_USER_INPUT, "-peer: %s has no peer; triangles and bfs have", words[0]);
+  if (peer) PetscCall(GraphPeer(&g, r.nsource, r.source, r.counted[0]));
   PetscCall(GraphReport(&g, Algorithms[which].name, &r, end - start));
   *right = r.converged;
   PetscCall(GraphResultDestroy(&r));

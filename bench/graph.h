@@ -48,6 +48,8 @@ typedef struct {
   const char    *head;  /* their columns, at most 3 */
   PetscInt64    *row;   /* the numbers of each line, one after the other */
   PetscInt       columns;
+  PetscBool      peer; /* can a peer count the same, from these vertices, or NULL? */
+  PetscInt       nsource, *source;
 } GraphResult;
 
 /* Vertices and their ids */
@@ -83,6 +85,9 @@ PETSC_INTERN PetscErrorCode GraphConvert(Graph *);
 PETSC_INTERN PetscErrorCode GraphGetStop(Graph *, PetscReal *tol, PetscInt *most);
 PETSC_INTERN PetscErrorCode GraphGetTop(Graph *, PetscInt *top);
 PETSC_INTERN PetscErrorCode GraphSymmetrize(Mat A, Mat *B);
+
+/* Another library answers too, if -peer is given */
+PETSC_INTERN PetscErrorCode GraphPeer(Graph *, PetscInt n, const PetscInt source[], PetscInt64 counted);
 
 /* The algorithms */
 PETSC_INTERN PetscErrorCode GraphPageRank(Graph *, GraphResult *);

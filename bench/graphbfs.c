@@ -72,6 +72,8 @@ PetscErrorCode GraphBFS(Graph *g, GraphResult *r)
   r->counted[2] = n;
   if (levels) PetscCall(SearchReport(g, reached, level, n, source, r));
   PetscCall(PetscFree(level));
-  PetscCall(PetscFree(source));
+  r->peer    = PETSC_TRUE;
+  r->nsource = n;
+  r->source  = source;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

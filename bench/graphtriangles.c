@@ -19,5 +19,6 @@ PetscErrorCode GraphTriangles(Graph *g, GraphResult *r)
   r->count[0]   = "triangles";
   r->counted[0] = count;
   r->ncount     = 1;
+  r->peer       = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,6 +6,14 @@
 
 #include "mat/shadow/shadow.h"
 
+typedef struct {
+  PetscReal inflation, prune, batch, rest;
+  PetscInt  keep, most;
+  PetscErrorCode (*monitor)(PetscInt, PetscReal, void *);
+  void *context;
+} GraphMarkovParameters;
+
 /* The stubs do not write to their results: the caller initializes done with PETSC_FALSE */
 SYS_DEVICE PetscErrorCode GraphTrianglesDevice(Mat A, PetscInt64 *count, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode GraphSearchDevice(Mat A, PetscInt n, const PetscInt source[], PetscInt64 level[], PetscInt64 *reached, PetscInt64 *farthest, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode GraphMarkovOnDevice(Mat *M, const GraphMarkovParameters *, PetscInt *iterations, PetscReal *chaos, PetscBool *done) SYS_STUB(PETSC_SUCCESS);

@@ -3,6 +3,8 @@
 
 #include "mat/graph/glue/graphcount.h"
 #include "mat/graph/cuda/graphcountcuda.h"
+#include "mat/graph/cuda/graphmarkovcuda.h"
+#include "mat/graph/glue/graph.h"
 
 #define WORD 64 /* sources of a search */
 
@@ -70,5 +72,57 @@ PetscErrorCode GraphSearchDevice(Mat A, PetscInt n, const PetscInt source[], Pet
   PetscCall(Check(A, status, "a search", done));
   *reached  = (PetscInt64)bits;
   *farthest = (PetscInt64)most;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The matrix that an iteration leaves, on the host; a failure has left it as it was before */
+static PetscErrorCode MarkovFetch(GraphMarkov *g, Mat *M)
+{
+  PetscInt      *i, *j;
+  PetscScalar   *a;
+  const PetscInt nz = (PetscInt)GraphMarkovEntries(g);
+  Mat            E;
+  PetscBool      done;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((*M)->rmap->n + 1, &i));
+  PetscCall(PetscMalloc2(nz, &j, nz, &a));
+  PetscCall(Check(*M, GraphMarkovFetch(g, i, j, a, PetscDefaultCudaStream), "Markov clustering", &done));
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)*M), &E));
+  PetscCall(MatSetSizes(E, (*M)->rmap->n, (*M)->cmap->n, (*M)->rmap->N, (*M)->cmap->N));
+  PetscCall(MatSetType(E, MATSEQAIJ));
+  PetscCall(MatSeqAIJSetPreallocationCSR(E, i, j, a));
+  PetscCall(PetscFree2(j, a));
+  PetscCall(PetscFree(i));
+  PetscCall(MatDestroy(M));
+  *M = E;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GraphMarkovOnDevice(Mat *M, const GraphMarkovParameters *p, PetscInt *iterations, PetscReal *chaos, PetscBool *done)
+{
+  const GraphMarkovOptions options = {.inflation = (double)p->inflation, .prune = (double)p->prune, .batch = (double)p->batch, .keep = p->keep};
+  SysCSR                   csr;
+  GraphMarkov             *g;
+  SysStatus                status;
+
+  PetscFunctionBegin;
+  PetscCall(PatternGet(*M, &csr, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogGpuTimeBegin());
+  status = GraphMarkovCreate(&csr, &g);
+  while (status == SYS_SUCCESS && *chaos > p->rest && *iterations < p->most) {
+    double now;
+
+    status = GraphMarkovStep(g, &options, &now, PetscDefaultCudaStream);
+    if (status) break;
+    *chaos = (PetscReal)now;
+    (*iterations)++;
+    if (p->monitor) PetscCall((*p->monitor)(*iterations, *chaos, p->context));
+  }
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(Check(*M, status, "Markov clustering", done));
+  if (*iterations) PetscCall(MarkovFetch(g, M)); /* without memory for all iterations the host goes on from here */
+  GraphMarkovDestroy(g, PetscDefaultCudaStream);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
