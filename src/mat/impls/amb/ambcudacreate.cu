@@ -390,7 +390,7 @@ SysStatus AmbDeviceConvert(const SysCSR *csr, const int *from, const AmbDevicePa
   if (csr->m > INT_MAX || csr->n > INT_MAX || csr->nz > INT_MAX) return SYS_TOO_LARGE;
   if (params->scope && csr->m / params->scope > 65535) return SYS_TOO_LARGE; /* the keys by which rows are sorted have 32 bits */
   status = AmbCreateWorkspaceCreate(csr->m, stream, &w);
-  SysValuesBegin(&w.values, params->values);
+  SysValuesBegin(&w.values, params->values, SYS_TABLE_VALUES - 1);
   if (status == SYS_SUCCESS) status = AmbValuesChoose(&w.values, csr->nz, csr->a, from, stream);
   if (status == SYS_SUCCESS) status = AmbCreateModel(csr, params, &w, stream, choice, &nchoice);
   if (status == SYS_SUCCESS) status = AmbCreateConverted(csr, from, &choice[0], &w, stream, A);
