@@ -8,6 +8,6 @@
 # timeoutfactor: 4
 cd "$(dirname "$0")/.." || exit 1
 sources=(test/kernels/sumsdevice.cu src/sys/*.cu src/vec/ambvec/*.cu src/mat/halo/halocuda.cu)
-groups=("sums" "many" "not finite" "updates" "gathers" "ends")
+groups=("sums" "several" "many" "not finite" "updates" "gathers" "ends")
 small=("${groups[@]}")
 . test/kernels/device.sh

@@ -114,12 +114,35 @@ static PetscErrorCode Compare(TestDiff *d, Vec x, Vec y)
 
 static PetscBool Replaced(Vec v)
 {
-  return (PetscBool)(v->ops->dot != petsc.dot && v->ops->tdot != petsc.tdot && v->ops->norm != petsc.norm && v->ops->aypx != petsc.aypx);
+  return (PetscBool)(v->ops->dot != petsc.dot && v->ops->tdot != petsc.tdot && v->ops->norm != petsc.norm && v->ops->mdot != petsc.mdot && v->ops->aypx != petsc.aypx);
 }
 
 static PetscBool Plain(Vec v)
 {
-  return (PetscBool)(v->ops->dot == petsc.dot && v->ops->tdot == petsc.tdot && v->ops->norm == petsc.norm && v->ops->aypx == petsc.aypx && v->ops->dot_local == petsc.dot_local && v->ops->norm_local == petsc.norm_local);
+  return (PetscBool)(v->ops->dot == petsc.dot && v->ops->tdot == petsc.tdot && v->ops->norm == petsc.norm && v->ops->mdot == petsc.mdot && v->ops->aypx == petsc.aypx && v->ops->dot_local == petsc.dot_local && v->ops->norm_local == petsc.norm_local);
+}
+
+/* Several products at once have the values of single ones, on a GPU their bits */
+static PetscErrorCode CompareSeveral(TestDiff *d, Vec x, Vec y)
+{
+  const PetscInt numbers[] = {1, 2, 3, 8, 9, 17, 70};
+  PetscScalar    z[70], single[2];
+  Vec            v[70];
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDot(x, y, &single[0]));
+  PetscCall(VecDot(x, x, &single[1]));
+  for (int k = 0; k < 70; k++) v[k] = k % 3 ? y : x;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(numbers); k++) {
+    PetscCall(VecMDot(x, numbers[k], v, z));
+    for (PetscInt i = 0; i < numbers[k]; i++) {
+      const PetscScalar expected = single[i % 3 ? 0 : 1];
+
+      if (any) TestExpect(d, "other bits of several products", (PetscBool)(z[i] == expected));
+      TestDiffAdd(d, "several products", PetscAbsScalar(z[i] - expected) / (PetscAbsScalar(single[1]) + least));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* All sizes; on several processes the first one has fewer entries, or none */
@@ -138,6 +161,7 @@ static PetscErrorCode Sums(TestDiff *d)
     PetscCall(Compare(d, x, y));
     PetscCall(Compare(d, y, x));
     PetscCall(Compare(d, x, x));
+    PetscCall(CompareSeveral(d, x, y));
     PetscCall(VecDestroy(&x));
     PetscCall(VecDestroy(&y));
   }
@@ -265,7 +289,7 @@ static PetscErrorCode Others(TestDiff *d)
 /* Arrays that begin 8 bytes beside a double of their alignment; new values on the host; vectors bound to the CPU and back; a type that changes */
 static PetscErrorCode Sides(TestDiff *d)
 {
-  PetscScalar *memory, z, tdot, dot;
+  PetscScalar *memory, z, tdot, dot, several[2];
   PetscReal    norm, size;
   PetscInt     n;
   PetscBool    seq;
@@ -311,6 +335,9 @@ static PetscErrorCode Sides(TestDiff *d)
   PetscCall(VecBindToCPU(copy, PETSC_TRUE));
   PetscCall(Compare(d, copy, x));
   PetscCall(Compare(d, x, copy));
+  PetscCall(VecMDot(x, 2, (Vec[]){y, copy}, several));
+  PetscCall(Expected(x, copy, &dot, &tdot, &norm, &size));
+  TestDiffAdd(d, "several products, one with a vector bound to the CPU", PetscAbsScalar(several[1] - dot) / size);
   PetscCall(VecAYPX(x, 0.5, copy));
   PetscCall(VecAYPX(copy, 0.5, x));
   PetscCall(Compare(d, copy, x));

@@ -59,6 +59,31 @@ static bool SumsOf(const Sizes &sizes)
   return good;
 }
 
+/* Several sums have the bits of single ones */
+static bool Several(const Sizes &sizes)
+{
+  bool good = true;
+
+  for (int n : sizes) {
+    const std::vector<SysScalar> u = RandomVector((size_t)n), v = RandomVector((size_t)n);
+    Vector                       x(u, 0), y(v, 0), z(u, 1);
+    const SysReal               *of[] = {y.Data(), z.Data(), x.Data()}, *all[100];
+    double                       single[3], got[100];
+
+    for (int k = 0; k < 3; k++) {
+      if (VecCUDADot(n, x.Data(), of[k], &single[k], stream) != SYS_SUCCESS) return Complain("sum", SysDeviceErrorText());
+    }
+    for (int k = 0; k < 100; k++) all[k] = of[k % 5 % 3];
+    for (int nv : {1, 2, 3, 7, 8, 9, 40, 64, 65, 100}) {
+      if (VecCUDADots(n, x.Data(), nv, all, got, stream) != SYS_SUCCESS) return Complain("sums", SysDeviceErrorText());
+      for (int k = 0; k < nv && good; k++) {
+        if (got[k] != single[k % 5 % 3]) good = Complain(Text("%d entries, %d vectors", n, nv), Text("sum %d is %.17g, not %.17g", k, got[k], single[k % 5 % 3]));
+      }
+    }
+  }
+  return good;
+}
+
 /* Each of many sums has to be its own: the second vector changes behind the first sum */
 static bool ManySums(const Sizes &)
 {
@@ -189,6 +214,7 @@ int main(int argc, char **argv)
 {
   const Group<Sizes> groups[] = {
     {"sums",       SumsOf   },
+    {"several",    Several  },
     {"many",       ManySums },
     {"not finite", NotFinite},
     {"updates",    Updates  },

@@ -81,6 +81,42 @@ static PetscErrorCode VecAMBSum(Vec x, Vec y, double *sum, PetscBool *made)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#define SUM_VECTORS 64 /* whose arrays are held at a time */
+
+/* The products of x with several vectors */
+static PetscErrorCode VecAMBSums(Vec x, PetscInt nv, const Vec y[], PetscScalar z[], PetscBool *made)
+{
+  const PetscScalar *a, *b[SUM_VECTORS];
+  double             sum[SUM_VECTORS];
+  cudaStream_t       stream = NULL;
+  SysStatus          status = SYS_SUCCESS;
+
+  PetscFunctionBegin;
+  *made = PETSC_FALSE;
+  if (!x->map->n || nv < 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecAMBOnDevice(x, made));
+  for (PetscInt k = 0; k < nv && *made; k++) PetscCall(VecAMBOnDevice(y[k], made));
+  if (*made) PetscCall(VecAMBStream(&stream, made));
+  if (!*made) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecCUDAGetArrayRead(x, &a));
+  for (PetscInt first = 0; first < nv; first += SUM_VECTORS) {
+    const int m = (int)PetscMin(nv - first, SUM_VECTORS);
+
+    for (int k = 0; k < m; k++) PetscCall(VecCUDAGetArrayRead(y[first + k], &b[k]));
+    PetscCall(PetscLogGpuTimeBegin());
+    status = VecCUDADots(x->map->n, a, m, b, sum, stream);
+    PetscCall(PetscLogGpuTimeEnd());
+    PetscCheck(status == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "Sums on the GPU: %s", SysDeviceErrorText());
+    for (int k = 0; k < m; k++) {
+      PetscCall(VecCUDARestoreArrayRead(y[first + k], &b[k]));
+      z[first + k] = (PetscScalar)sum[k];
+    }
+  }
+  PetscCall(VecCUDARestoreArrayRead(x, &a));
+  PetscCall(PetscLogGpuFlops((2.0 * x->map->n - 1) * nv));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ------------------------------------------------- the operations ------------------------------------------------- */
 
 static PetscErrorCode VecDotLocal_AMB(Vec x, Vec y, PetscScalar *z)
@@ -119,6 +155,16 @@ static PetscErrorCode VecNormLocal_AMB(Vec x, NormType type, PetscReal *z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode VecMDotLocal_AMB(Vec x, PetscInt nv, const Vec y[], PetscScalar z[])
+{
+  PetscBool made;
+
+  PetscFunctionBegin;
+  PetscCall(VecAMBSums(x, nv, y, z, &made));
+  if (!made) PetscCall((*petsc[0].mdot)(x, nv, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode VecDotMPI_AMB(Vec x, Vec y, PetscScalar *z)
 {
   PetscFunctionBegin;
@@ -132,6 +178,14 @@ static PetscErrorCode VecTDotMPI_AMB(Vec x, Vec y, PetscScalar *z)
   PetscFunctionBegin;
   PetscCall(VecTDotLocal_AMB(x, y, z));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, z, 1, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)x)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode VecMDotMPI_AMB(Vec x, PetscInt nv, const Vec y[], PetscScalar z[])
+{
+  PetscFunctionBegin;
+  PetscCall(VecMDotLocal_AMB(x, nv, y, z));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, z, (PetscMPIInt)nv, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)x)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -178,9 +232,10 @@ static PetscErrorCode VecAYPX_AMB(Vec y, PetscScalar alpha, Vec x)
 
 /* ------------------------------------------------- taking vectors ------------------------------------------------- */
 
+#define VecAMBLocal .dot_local = VecDotLocal_AMB, .tdot_local = VecTDotLocal_AMB, .norm_local = VecNormLocal_AMB, .mdot_local = VecMDotLocal_AMB, .aypx = VecAYPX_AMB
 static const struct _VecOps ours[2] = {
-  {.dot = VecDotLocal_AMB, .tdot = VecTDotLocal_AMB, .norm = VecNormLocal_AMB, .dot_local = VecDotLocal_AMB, .tdot_local = VecTDotLocal_AMB, .norm_local = VecNormLocal_AMB, .aypx = VecAYPX_AMB},
-  {.dot = VecDotMPI_AMB,   .tdot = VecTDotMPI_AMB,   .norm = VecNormMPI_AMB,   .dot_local = VecDotLocal_AMB, .tdot_local = VecTDotLocal_AMB, .norm_local = VecNormLocal_AMB, .aypx = VecAYPX_AMB}
+  {.dot = VecDotLocal_AMB, .tdot = VecTDotLocal_AMB, .norm = VecNormLocal_AMB, .mdot = VecMDotLocal_AMB, VecAMBLocal},
+  {.dot = VecDotMPI_AMB,   .tdot = VecTDotMPI_AMB,   .norm = VecNormMPI_AMB,   .mdot = VecMDotMPI_AMB,   VecAMBLocal}
 };
 
 /* An operation that is not the one expected stays */
@@ -189,6 +244,8 @@ static void VecAMBReplace(struct _VecOps *ops, const struct _VecOps *from, const
   if (ops->dot == from->dot) ops->dot = to->dot;
   if (ops->tdot == from->tdot) ops->tdot = to->tdot;
   if (ops->norm == from->norm) ops->norm = to->norm;
+  if (ops->mdot == from->mdot) ops->mdot = to->mdot;
+  if (ops->mdot_local == from->mdot_local) ops->mdot_local = to->mdot_local;
   if (ops->dot_local == from->dot_local) ops->dot_local = to->dot_local;
   if (ops->tdot_local == from->tdot_local) ops->tdot_local = to->tdot_local;
   if (ops->norm_local == from->norm_local) ops->norm_local = to->norm_local;
