@@ -6,6 +6,8 @@
    PetscMalloc() calls through a pointer, which PETSc itself exchanges for a while (PetscMallocSetDRAM()). The function that takes its place calls the one before it
    and gives advice to the system: the memory is the same, and PetscFree() need not know of it.
 */
+#include <stdlib.h>
+
 #include "sys/sysmemory.h"
 #include "ksp/pc/impls/gamg/ambagg.h"
 
@@ -28,13 +30,13 @@ static PetscErrorCode AmbAggMallocAdvised(size_t bytes, PetscBool clear, int lin
 
 void AmbAggPagesBegin(void)
 {
-  if (depth++) return;
+  if (depth++ || getenv("AMB_NO_PAGES")) return; /* the variable: until it has been tried */
   before        = PetscTrMalloc;
   PetscTrMalloc = AmbAggMallocAdvised;
 }
 
 void AmbAggPagesEnd(void)
 {
-  if (!depth || --depth) return;
+  if (!depth || --depth || !before) return;
   if (PetscTrMalloc == AmbAggMallocAdvised) PetscTrMalloc = before; /* else somebody has exchanged it since */
 }
