@@ -302,11 +302,11 @@ static PetscErrorCode MatShadowCUSPARSEWrapPreallocation(Mat A, PetscBool seq, P
   PetscFunctionBegin;
   PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &theirs));
   PetscCall(PetscObjectQueryFunction((PetscObject)A, PREALLOCATE, &kept));
-  if (!theirs || add == (PetscBool)(kept != NULL)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (add == (PetscBool)(kept != NULL) || (add && !theirs)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectComposeFunction((PetscObject)A, PREALLOCATE, add ? theirs : NULL));
-  if (!add) PetscCall(PetscObjectComposeFunction((PetscObject)A, name, kept));
-  else if (seq) PetscCall(PetscObjectComposeFunction((PetscObject)A, name, MatSeqAIJSetPreallocation_Shadow));
-  else PetscCall(PetscObjectComposeFunction((PetscObject)A, name, MatMPIAIJSetPreallocation_Shadow));
+  if (!add && theirs) PetscCall(PetscObjectComposeFunction((PetscObject)A, name, kept));
+  else if (add && seq) PetscCall(PetscObjectComposeFunction((PetscObject)A, name, MatSeqAIJSetPreallocation_Shadow));
+  else if (add) PetscCall(PetscObjectComposeFunction((PetscObject)A, name, MatMPIAIJSetPreallocation_Shadow));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
