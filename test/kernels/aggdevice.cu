@@ -416,6 +416,7 @@ static bool NoMemory(const std::vector<Shape> &)
   AggMatrix              M       = {};
   AggOptions             options = {};
   AggDevice             *g       = NULL;
+  AggEstimate            e       = {};
   SysCSR                 P;
   int                    served, nagg, rounds;
   std::vector<SysReal>   r;
@@ -438,6 +439,8 @@ static bool NoMemory(const std::vector<Shape> &)
   r.resize((size_t)nagg);
   twice([&]() { return AggDeviceFactor(g, 1, 1, NULL, NULL, stream, r.data()); });
   twice([&]() { return AggDeviceProlong(g, 1, 1, &M, 0.5, 0, stream, &P); });
+  twice([&]() { return AggEstimateCreate(&M.d, AGG_STEPS + 1, stream, &e); });
+  AggEstimateDestroy(&e);
   AggDeviceDestroy(&g);
   for (size_t k = 0; k < status.size(); k++) {
     if (status[k] != (k % 2 ? SYS_SUCCESS : SYS_OUT_OF_MEMORY)) return Complain("no memory", Text("step %d returns %d", (int)k, (int)status[k]));

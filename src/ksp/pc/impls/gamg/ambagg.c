@@ -469,9 +469,9 @@ static PetscErrorCode PCSetUp_AmbAgg(PC pc)
   }
   PetscCall(PCAmbAggGetJacobi(pc, &jacobi));
   if (jacobi) PetscCall(AmbAggSetJacobi(jacobi, pc->pmat));
-  AmbAggPagesBegin();
+  MatShadowPagesBegin();
   raised = (*agg->setup)(pc);
-  AmbAggPagesEnd();
+  MatShadowPagesEnd();
   PetscCall(raised);
   if (!jacobi) {
     PetscCall(PCAmbAggGetJacobi(pc, &jacobi));

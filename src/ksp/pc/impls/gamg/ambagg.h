@@ -85,7 +85,3 @@ SYS_DEVICE PetscErrorCode AmbAggDeviceEstimate(const AmbAggLevel *, PetscBool sp
 
 /* Jacobi's method with A on the device: PETSc takes 1 for zeros of the diagonal, in a loop on the host, unless it is told that there are none */
 extern PetscErrorCode AmbAggSetJacobi(PC jacobi, Mat A);
-
-/* Between these calls what PETSc allocates gets huge pages. The second one follows errors too. */
-extern void AmbAggPagesBegin(void);
-extern void AmbAggPagesEnd(void);
