@@ -21,6 +21,7 @@ typedef struct {
   PetscLogDouble since;          /* when it was reported last */
   PetscInt       laps;           /* iterations that have ended, and when the first ones of these did */
   PetscLogDouble lap[256];
+  PetscLogDouble start; /* seconds to start a GPU */
 } Graph;
 
 /* Vertices with values, the greatest value first */
@@ -72,10 +73,12 @@ typedef struct {
   PetscInt    *place, *vertex; /* the number that a vertex has in P, and the vertex with a number; NULL: their own */
   PetscInt    *i, *j;          /* P's arrays, or NULL if they are its own */
   PetscScalar *a;
+  IS           rows; /* of several processes: the vertices whose rows of P this process has; NULL: their own */
 } GraphWalk;
 
 /* keep is NULL, or 1 for the vertices that stay and 0 for the others */
 PETSC_INTERN PetscErrorCode GraphWalkCreate(Graph *, PetscReal c, Vec keep, GraphWalk *);
+PETSC_INTERN PetscErrorCode GraphWalkFind(Graph *, const GraphWalk *, PetscInt vertex, PetscInt *number);
 PETSC_INTERN PetscErrorCode GraphWalkPermute(Graph *, const GraphWalk *, Vec x, PetscBool back, Vec *y);
 PETSC_INTERN PetscErrorCode GraphWalkDestroy(GraphWalk *);
 PETSC_INTERN PetscErrorCode GraphCheckWeights(Graph *);
