@@ -11,11 +11,11 @@
 typedef struct {
   MPI_Comm       comm;
   const char    *name;
-  Mat            A;     /* AIJ on the host: an edge from i to j is the entry (i, j) */
-  PetscInt       n, m;  /* vertices, and those of this process */
-  PetscLogDouble edges; /* entries of A */
-  PetscBool      named; /* have vertices ids of their own? If not, row r has the id first + r */
-  PetscInt64    *ids;   /* of the vertices of this process, ascending over all processes */
+  Mat            A;              /* AIJ on the host: an edge from i to j is the entry (i, j) */
+  PetscInt       n, m;           /* vertices, and those of this process */
+  PetscLogDouble edges, entries; /* of the input, and of A, which has both directions of undirected edges */
+  PetscBool      named;          /* have vertices ids of their own? If not, row r has the id first + r */
+  PetscInt64    *ids;            /* of the vertices of this process, ascending over all processes */
   PetscInt64     first;
   PetscBool      progress, said; /* is standard error a terminal? was progress reported? */
   PetscLogDouble since;          /* when it was reported last */

@@ -49,7 +49,7 @@ static PetscErrorCode Rate(Graph *g, const GraphResult *r, PetscLogDouble *rate)
   if (n < 1 || !r->walks) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = 0; k < n; k++) time[k] = (PetscReal)(g->lap[k + 1] - g->lap[k]);
   PetscCall(PetscSortReal(n, time));
-  if (time[n / 2] > 0) *rate = g->edges * r->walks / time[n / 2];
+  if (time[n / 2] > 0) *rate = g->entries * r->walks / time[n / 2];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
