@@ -76,7 +76,7 @@ typedef struct {
   IS           rows; /* of several processes: the vertices whose rows of P this process has; NULL: their own */
 } GraphWalk;
 
-/* keep is NULL, or 1 for the vertices that stay and 0 for the others */
+/* keep is NULL, or 1 for the vertices that stay and 0 for the others; with c = -1 P is the transposed matrix */
 PETSC_INTERN PetscErrorCode GraphWalkCreate(Graph *, PetscReal c, Vec keep, GraphWalk *);
 PETSC_INTERN PetscErrorCode GraphWalkFind(Graph *, const GraphWalk *, PetscInt vertex, PetscInt *number);
 PETSC_INTERN PetscErrorCode GraphWalkPermute(Graph *, const GraphWalk *, Vec x, PetscBool back, Vec *y);

@@ -205,9 +205,11 @@ PetscErrorCode GraphWalkCreate(Graph *g, PetscReal c, Vec keep, GraphWalk *w)
   PetscCall(PetscMemzero(w, sizeof(*w)));
   PetscCall(GraphCheckWeights(g));
   PetscCall(MatCreateVecs(g->A, NULL, &out));
-  PetscCall(GraphOutWeights(g, keep, out));
-  PetscCall(VecReciprocal(out)); /* a zero stays */
-  PetscCall(VecScale(out, c));
+  if (c >= 0) {
+    PetscCall(GraphOutWeights(g, keep, out));
+    PetscCall(VecReciprocal(out)); /* a zero stays */
+    PetscCall(VecScale(out, c));
+  } else PetscCall(VecSet(out, 1.0));
   PetscCallMPI(MPI_Comm_size(g->comm, &size));
   if (size > 1) PetscCall(WalkDistributed(g, keep, out, w));
   else PetscCall(WalkLocal(g, keep, out, w));
