@@ -119,18 +119,15 @@ PetscErrorCode GraphHITS(Graph *g, GraphResult *r)
   PetscInt       top, most;
   PetscBool      zero = (PetscBool)!g->n;
   PetscLogDouble start, end;
-  Vec            a, h, next;
-  Mat            A;
-  char           type[64];
+  Vec            a, h, next, result;
+  GraphWalk      w;
 
   PetscFunctionBegin;
   PetscCall(PetscTime(&start));
   PetscCall(GraphGetTop(g, &top));
   PetscCall(GraphGetStop(g, &tol, &most));
-  PetscCall(GraphGetType(g, MATAMB, type, sizeof(type)));
-  PetscCall(GraphCheckWeights(g));
-  PetscCall(MatConvert(g->A, type, MAT_INITIAL_MATRIX, &A));
-  PetscCall(MatCreateVecs(A, &a, &h));
+  PetscCall(GraphWalkCreate(g, -1, NULL, &w));
+  PetscCall(MatCreateVecs(w.P, &h, &a));
   PetscCall(VecDuplicate(h, &next));
   PetscCall(VecSet(h, g->n ? 1 / (PetscReal)g->n : 0));
   PetscCall(PetscTime(&end));
@@ -138,9 +135,9 @@ PetscErrorCode GraphHITS(Graph *g, GraphResult *r)
   for (; !zero && change >= tol && r->iterations < most; r->iterations++) {
     Vec old = h;
 
-    PetscCall(MatMultTranspose(A, h, a));
+    PetscCall(MatMult(w.P, h, a));
     PetscCall(VecScaleToSum(a, 1.0, NULL, &change, &zero));
-    PetscCall(MatMult(A, a, next));
+    PetscCall(MatMultTranspose(w.P, a, next));
     PetscCall(VecScaleToSum(next, 1.0, h, &change, &zero));
     h    = next;
     next = old;
@@ -152,11 +149,14 @@ PetscErrorCode GraphHITS(Graph *g, GraphResult *r)
     PetscCall(VecSet(a, 0.0));
     PetscCall(VecSet(h, 0.0));
   }
-  PetscCall(GraphAddList(g, r, "top", a, top));
-  PetscCall(GraphAddList(g, r, "hubs", h, top));
+  for (int k = 0; k < 2; k++) {
+    PetscCall(GraphWalkPermute(g, &w, k ? h : a, PETSC_TRUE, &result));
+    PetscCall(GraphAddList(g, r, k ? "hubs" : "top", result, top));
+    PetscCall(VecDestroy(&result));
+  }
   PetscCall(VecDestroy(&a));
   PetscCall(VecDestroy(&h));
   PetscCall(VecDestroy(&next));
-  PetscCall(MatDestroy(&A));
+  PetscCall(GraphWalkDestroy(&w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -23,15 +23,17 @@ static PetscErrorCode WalksCreate(Graph *g, const GraphWalk *walk, Walks *w)
   VecType     type;
   PetscBool   cuda;
   PetscMPIInt rank;
+  PetscInt    m;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(g->comm, &rank));
+  PetscCall(MatGetLocalSize(P, &m, NULL));
   PetscCall(MatCreateVecs(P, &x, NULL));
   PetscCall(VecGetType(x, &type));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &cuda, VECSEQCUDA, VECMPICUDA, ""));
   for (int k = 0; k < 2; k++) {
     PetscCall(MatCreate(g->comm, &w->X[k]));
-    PetscCall(MatSetSizes(w->X[k], g->m, PETSC_DECIDE, g->n, w->n));
+    PetscCall(MatSetSizes(w->X[k], m, PETSC_DECIDE, g->n, w->n));
     PetscCall(MatSetType(w->X[k], cuda ? MATDENSECUDA : MATDENSE));
     PetscCall(MatSetUp(w->X[k]));
     PetscCall(MatAssemblyBegin(w->X[k], MAT_FINAL_ASSEMBLY));
@@ -43,10 +45,12 @@ static PetscErrorCode WalksCreate(Graph *g, const GraphWalk *walk, Walks *w)
   PetscCall(VecSet(w->back, 1.0));
   PetscCall(PetscMalloc1(w->n, &w->scatter));
   for (PetscInt s = 0; s < w->n; s++) {
-    IS from, to;
+    IS       from, to;
+    PetscInt number;
 
     PetscCall(ISCreateStride(g->comm, rank ? 0 : 1, s, 1, &from));
-    PetscCall(ISCreateStride(g->comm, rank ? 0 : 1, walk->place ? walk->place[w->vertex[s]] : w->vertex[s], 1, &to));
+    PetscCall(GraphWalkFind(g, walk, w->vertex[s], &number));
+    PetscCall(ISCreateStride(g->comm, rank ? 0 : 1, number, 1, &to));
     PetscCall(VecScatterCreate(w->back, from, x, to, &w->scatter[s]));
     PetscCall(ISDestroy(&from));
     PetscCall(ISDestroy(&to));

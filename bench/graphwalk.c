@@ -132,28 +132,47 @@ static PetscErrorCode TransposeOrdered(Graph *g, const Rows *rows, const PetscSc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is the matrix of one process ordered? */
+/* By degree, if rows are given; bitonic: one that several processes use */
 static PetscErrorCode OrderWanted(Graph *g, const Rows *rows, PetscBool *wanted)
 {
   char      way[16] = "auto";
-  PetscBool degree, none, automatic;
+  PetscBool degree, none, automatic, bitonic;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-order", way, sizeof(way), NULL));
   PetscCall(PetscStrcmp(way, "degree", &degree));
   PetscCall(PetscStrcmp(way, "none", &none));
   PetscCall(PetscStrcmp(way, "auto", &automatic));
-  PetscCheck(degree || none || automatic, g->comm, PETSC_ERR_ARG_UNKNOWN_TYPE, "-order %s: say auto, degree or none", way);
-  *wanted = (PetscBool)(degree || (automatic && rows->m >= LARGE && Nearness(rows) < NEAR));
+  PetscCall(PetscStrcmp(way, "bitonic", &bitonic));
+  PetscCheck(degree || none || automatic || bitonic, g->comm, PETSC_ERR_ARG_UNKNOWN_TYPE, "-order %s: say auto, degree, bitonic or none", way);
+  if (rows) *wanted = (PetscBool)(degree || (automatic && rows->m >= LARGE && Nearness(rows) < NEAR));
+  else *wanted = bitonic;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Several processes keep the order */
-static PetscErrorCode WalkDistributed(Graph *g, Vec left, Vec right, Mat *P)
+/* Several processes keep the order, or deal the rows by their lengths */
+static PetscErrorCode WalkDistributed(Graph *g, Vec left, Vec right, GraphWalk *w)
 {
+  Mat             Q;
+  MatPartitioning deal;
+  IS              process;
+  PetscBool       bitonic = PETSC_FALSE;
+
   PetscFunctionBegin;
-  PetscCall(MatTranspose(g->A, MAT_INITIAL_MATRIX, P));
-  PetscCall(MatDiagonalScale(*P, left, right));
+  PetscCall(MatTranspose(g->A, MAT_INITIAL_MATRIX, &w->P));
+  PetscCall(MatDiagonalScale(w->P, left, right));
+  PetscCall(OrderWanted(g, NULL, &bitonic));
+  if (!bitonic) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatPartitioningCreate(g->comm, &deal));
+  PetscCall(MatPartitioningSetAdjacency(deal, w->P));
+  PetscCall(MatPartitioningSetType(deal, MATPARTITIONINGBITONIC));
+  PetscCall(MatPartitioningApply(deal, &process));
+  PetscCall(ISBuildTwoSided(process, NULL, &w->rows));
+  PetscCall(ISDestroy(&process));
+  PetscCall(MatPartitioningDestroy(&deal));
+  PetscCall(MatCreateSubMatrix(w->P, w->rows, w->rows, MAT_INITIAL_MATRIX, &Q));
+  PetscCall(MatDestroy(&w->P));
+  w->P = Q;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -186,11 +205,13 @@ PetscErrorCode GraphWalkCreate(Graph *g, PetscReal c, Vec keep, GraphWalk *w)
   PetscCall(PetscMemzero(w, sizeof(*w)));
   PetscCall(GraphCheckWeights(g));
   PetscCall(MatCreateVecs(g->A, NULL, &out));
-  PetscCall(GraphOutWeights(g, keep, out));
-  PetscCall(VecReciprocal(out)); /* a zero stays */
-  PetscCall(VecScale(out, c));
+  if (c >= 0) {
+    PetscCall(GraphOutWeights(g, keep, out));
+    PetscCall(VecReciprocal(out)); /* a zero stays */
+    PetscCall(VecScale(out, c));
+  } else PetscCall(VecSet(out, 1.0));
   PetscCallMPI(MPI_Comm_size(g->comm, &size));
-  if (size > 1) PetscCall(WalkDistributed(g, keep, out, &w->P));
+  if (size > 1) PetscCall(WalkDistributed(g, keep, out, w));
   else PetscCall(WalkLocal(g, keep, out, w));
   PetscCall(VecDestroy(&out));
   PetscCall(GraphGetType(g, MATAMB, type, sizeof(type)));
@@ -204,22 +225,53 @@ PetscErrorCode GraphWalkDestroy(GraphWalk *w)
   PetscCall(MatDestroy(&w->P));
   PetscCall(PetscFree3(w->i, w->j, w->a));
   PetscCall(PetscFree2(w->place, w->vertex));
+  PetscCall(ISDestroy(&w->rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies a vector from the vertices' order in the graph to that in the walk, or back; y is on the host */
+/* The number of a vertex in the walk */
+PetscErrorCode GraphWalkFind(Graph *g, const GraphWalk *w, PetscInt vertex, PetscInt *number)
+{
+  const PetscInt *rows;
+  PetscInt        m, first;
+
+  PetscFunctionBegin;
+  *number = w->place ? w->place[vertex] : vertex;
+  if (!w->rows) PetscFunctionReturn(PETSC_SUCCESS);
+  *number = -1;
+  PetscCall(MatGetOwnershipRange(w->P, &first, NULL));
+  PetscCall(ISGetLocalSize(w->rows, &m));
+  PetscCall(ISGetIndices(w->rows, &rows));
+  for (PetscInt k = 0; k < m; k++) {
+    if (rows[k] == vertex) *number = first + k;
+  }
+  PetscCall(ISRestoreIndices(w->rows, &rows));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, number, 1, MPIU_INT, MPI_MAX, g->comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies a vector from the vertices' order in the graph to that in the walk, or back; y is on the host, except for a vector of several processes in the order of the walk */
 PetscErrorCode GraphWalkPermute(Graph *g, const GraphWalk *w, Vec x, PetscBool back, Vec *y)
 {
   const PetscScalar *from;
   PetscScalar       *to;
 
   PetscFunctionBegin;
-  if (!w->place) {
+  if (!w->place && !w->rows) {
     PetscCall(PetscObjectReference((PetscObject)x));
     *y = x;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MatCreateVecs(g->A, y, NULL));
+  PetscCall(MatCreateVecs(back || w->place ? g->A : w->P, NULL, y));
+  if (w->rows) {
+    VecScatter scatter;
+
+    PetscCall(VecScatterCreate(back ? *y : x, w->rows, back ? x : *y, NULL, &scatter));
+    PetscCall(VecScatterBegin(scatter, x, *y, INSERT_VALUES, back ? SCATTER_REVERSE : SCATTER_FORWARD));
+    PetscCall(VecScatterEnd(scatter, x, *y, INSERT_VALUES, back ? SCATTER_REVERSE : SCATTER_FORWARD));
+    PetscCall(VecScatterDestroy(&scatter));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(VecGetArrayRead(x, &from));
   PetscCall(VecGetArrayWrite(*y, &to));
   for (PetscInt v = 0; v < g->m; v++) to[back ? v : w->place[v]] = from[back ? w->place[v] : v];

@@ -24,7 +24,7 @@ petscamb.h < mat/impls/batch/glue
 sys petscamb.h < mat/io < petscamb.c
 mat/shadow < mat/graph/glue < petscamb.c
 sys < mat/graph/host < mat/graph/glue
-sys < mat/graph/cuda < mat/graph/glue
+sys mat/impls/hashgemm/cuda < mat/graph/cuda < mat/graph/glue
 sys < ksp/ksp/impls/fused < ksp/ksp/impls/ambksp < ksp/ksp/impls/ambcg ksp/ksp/impls/ambbcgs ksp/ksp/impls/ambchebyshev < petscamb.c
 petscamb.h < ksp/ksp/impls/ambksp
 mat/halo < ksp/ksp/impls/ambksp

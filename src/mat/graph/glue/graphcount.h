@@ -4,13 +4,15 @@
 */
 #pragma once
 
+#include <petscamb.h>
+
 #include "mat/shadow/shadow.h"
 
 typedef struct {
-  PetscReal inflation, prune, batch, rest;
-  PetscInt  keep, most;
-  PetscErrorCode (*monitor)(PetscInt, PetscReal, void *);
-  void *context;
+  PetscReal        inflation, prune, batch, rest;
+  PetscInt         keep, most;
+  MatMarkovMonitor monitor;
+  void            *context;
 } GraphMarkovParameters;
 
 /* The stubs do not write to their results: the caller initializes done with PETSC_FALSE */

@@ -204,7 +204,7 @@ static PetscErrorCode MarkovHost(Mat *M, const GraphMarkovParameters *p, PetscIn
 
 .seealso: `MatPruneRows()`, `MatPowEntries()`, `MATHASHGEMM`
 @*/
-PetscErrorCode MatMarkovCluster(Mat *M, PetscReal inflation, PetscReal prune, PetscInt keep, PetscReal batch, PetscReal rest, PetscInt most, PetscErrorCode (*monitor)(PetscInt, PetscReal, void *), void *context, PetscInt *iterations, PetscReal *chaos)
+PetscErrorCode MatMarkovCluster(Mat *M, PetscReal inflation, PetscReal prune, PetscInt keep, PetscReal batch, PetscReal rest, PetscInt most, MatMarkovMonitor monitor, void *context, PetscInt *iterations, PetscReal *chaos)
 {
   const GraphMarkovParameters p    = {.inflation = inflation, .prune = prune, .batch = batch, .rest = rest, .keep = keep, .most = most, .monitor = monitor, .context = context};
   PetscBool                   done = PETSC_FALSE;
