@@ -44,7 +44,7 @@ typedef struct {
 PETSC_INTERN PetscErrorCode ShapeCompute(Mat, const Rows *, Shape *);
 
 /* The storages of values of MATAMB that petscamb info compares: double, exact and single, by the numbers of MatShadowValues */
-#define STORAGES 3
+#define STORAGES 4
 typedef struct {
   PetscInt       distinct;                                        /* values with different bits */
   PetscLogDouble bytes[STORAGES], bits[STORAGES], gain[STORAGES]; /* bytes of the matrix, bits of a value, bytes of a product with double over these */

@@ -175,8 +175,8 @@ PETSC_EXTERN const char *const MatShadowTunes[];
    MatShadowValues - how a format stores the values of a matrix
 
    Values:
-+  `MAT_SHADOW_VALUES_DOUBLE` - as the matrix has them (the default)
-.  `MAT_SHADOW_VALUES_EXACT`  - in the smallest storage that gives back the same bits: by places of 8 bits in a table, in single precision, or as the matrix has them
++  `MAT_SHADOW_VALUES_DOUBLE` - as the matrix has them
+.  `MAT_SHADOW_VALUES_EXACT`  - in the smallest storage that gives back the same bits and was not measured to be slower: by places of 8 bits in a table, in single precision, once for all parts that are the same, or as the matrix has them (the default)
 .  `MAT_SHADOW_VALUES_SINGLE` - rounded to single precision; vectors and sums keep double precision
 -  `MAT_SHADOW_VALUES_TABLE`  - by places in a table, if the table has room for all distinct values, else as the matrix has them
 

@@ -67,7 +67,8 @@ PETSC_OPTIONS="${PETSC_OPTIONS:-} -some_option" expect "an option of the environ
 
 # two values on a grid; as many as entries; and 65,537 of them, which are not counted
 expect "distinct values: of a grid" 0 "^  distinct values +2$" "$petscamb" info p7:5
-expect "distinct values: the table" 0 "^  exact +[0-9.]+ +8 +[0-9.]+x$" "$petscamb" info p7:5
+expect "distinct values: the table" 0 "^  table +[0-9.]+ +8 +[0-9.]+x$" "$petscamb" info p7:5
+expect "distinct values: exact" 0 "^  exact +[0-9.]+ +(8|32) +[0-9.]+x$" "$petscamb" info p7:5
 awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general\n3 3 5"; for (k = 0; k < 5; k++) print int(k / 2) + 1, k % 2 + 1, k / 7 }' >five.mtx
 expect "distinct values: all differ" 0 "^  distinct values +5$" "$petscamb" info five.mtx
 awk 'BEGIN { print "%%MatrixMarket matrix coordinate real general\n300 300 65537"; for (k = 0; k < 65537; k++) print int(k / 300) + 1, k % 300 + 1, k + 1 }' >many.mtx

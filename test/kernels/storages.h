@@ -123,14 +123,14 @@ static int CheckStorage(Builder *B, const Storing *S, int k, SysValues asked, in
 static void CheckStorages(const char *name, Builder *B, const Storing *S)
 {
   static const SysValues asked[]    = {SYS_VALUES_EXACT, SYS_VALUES_TABLE, SYS_VALUES_SINGLE};
-  static const int       distinct[] = {0, 1, 3, 15, 255, 256};
+  static const int       distinct[] = {0, 1, 3, 15, 255, 256, 257, 65536};
   const char            *what       = "";
   int                    good       = 1;
 
   if (B->nz < 5000) return;
-  for (int k = S->first; k < 36 && good; k += S->step) {
-    good = CheckStorage(B, S, k, asked[k % 3], distinct[k / 3 % 6], k / 18, &what);
-    if (!good) printf("not ok %s, %s: %s; values %d, %d distinct%s, number %d\n", name, S->kernels, what, (int)asked[k % 3], distinct[k / 3 % 6], k / 18 ? ", floats" : "", k);
+  for (int k = S->first; k < 48 && good; k += S->step) {
+    good = CheckStorage(B, S, k, asked[k % 3], distinct[k / 3 % 8], k / 24, &what);
+    if (!good) printf("not ok %s, %s: %s; values %d, %d distinct%s, number %d\n", name, S->kernels, what, (int)asked[k % 3], distinct[k / 3 % 8], k / 24 ? ", floats" : "", k);
   }
   if (good) printf("ok %s, %s, storages of values\n", name, S->kernels);
   failures += !good;

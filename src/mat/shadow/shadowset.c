@@ -165,8 +165,9 @@ PetscErrorCode MatShadowSetTune(Mat A, MatShadowTune tune)
   Notes:
   With `MAT_SHADOW_VALUES_EXACT` and `MAT_SHADOW_VALUES_TABLE` products give the bits that they give with `MAT_SHADOW_VALUES_DOUBLE`; transposed ones on the host may differ in
   rounding where `MATNUSSELL` stores the values of equal chunks once. The table has room for 0 and
-  255 other values, which are compared by their bits. The storage follows new values. With `MAT_SHADOW_VALUES_EXACT` values that have changed twice are stored as they
-  are, so that later changes cost no search.
+  255 other values, which are compared by their bits. The storage follows new values. With `MAT_SHADOW_VALUES_EXACT`, the default, values that have changed twice are stored
+  as they are, so that later changes cost no search. It takes a table on the host only where that was measured to be no slower: of up to 16 values in `MATNUSSELL`, and of
+  more, or in `MATAMB`, if several threads multiply a matrix that lies in no cache. `MAT_SHADOW_VALUES_TABLE` takes one in any case.
 
   With `MAT_SHADOW_VALUES_SINGLE` products are those of the rounded values, unless these are all exact. The AIJ keeps its values, and so do all other operations. This
   setting is meant for preconditioners.

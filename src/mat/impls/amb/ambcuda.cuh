@@ -132,6 +132,7 @@ struct _AmbDevice {
 
 SysStatus AmbStencilCreate(int m, const AmbArrays *, int group, cudaStream_t, AmbStencil *);
 SysStatus AmbStencilLaunch(const AmbStencil *, int m, int threads, int early, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
+SysStatus AmbStencilLaunchDot(const AmbStencil *, int m, int threads, int early, const AmbArrays *, const SysScalar *x, SysScalar *z, SysScalar *parts, int64_t *nparts, cudaStream_t);
 void      AmbStencilDestroy(AmbStencil *);
 
 /* The launchers of a storage: [block size - 1][deep] */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Products in the AMB format on a CUDA device that leave the sums of x.z too, for values that are stored as they are
+   Products in the AMB format on a CUDA device that leave the sums of x.z too, for values that are stored as they are, and for stencils
 */
 #include "mat/impls/amb/ambcudaplain.cuh"
 
@@ -38,9 +38,10 @@ SysStatus AmbDeviceProductDot(AmbDevice *A, const AmbArrays *arrays, const SysSc
   const AmbLayout *L     = &A->layout;
   const int        early = A->early && !A->written;
 
-  *nparts = A->stored.stored == SYS_STORAGE_PLAIN && !A->stencil.n ? L->ntask : 0;
+  *nparts = A->stencil.n || A->stored.stored != SYS_STORAGE_PLAIN ? 0 : L->ntask;
+  if (parts && (*nparts || A->stencil.n)) A->written = 0;
+  if (A->stencil.n) return AmbStencilLaunchDot(&A->stencil, L->m, A->info.threads, early, arrays, x, z, parts, nparts, stream);
   if (!*nparts || !parts) return SYS_SUCCESS;
-  A->written = 0;
   SYS_CUDA((*launchers[L->block_size - 1][A->deep])(L, A->info.threads, early, arrays, x, z, parts, stream));
   return SYS_SUCCESS;
 }

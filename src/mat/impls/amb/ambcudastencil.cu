@@ -66,13 +66,15 @@ static __device__ __forceinline__ void AmbStencilWord(const AmbStencil &S, int b
   }
 }
 
-template <int Q, int G, int U, int BLOCKS, bool ADD>
-static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_BLOCKS(BLOCKS)) AmbStencilMult(const __grid_constant__ AmbStencil S, const __grid_constant__ AmbArrays csr, int m, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+/* With DOT, each warp leaves its part of x.z */
+template <int Q, int G, int U, int BLOCKS, bool ADD, bool DOT>
+static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_BLOCKS(BLOCKS)) AmbStencilMult(const __grid_constant__ AmbStencil S, const __grid_constant__ AmbArrays csr, int m, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysScalar *parts)
 {
   const int64_t thread = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
   const int64_t begin  = thread / SYS_WARP * SYS_WARP * G + thread % SYS_WARP; /* the first group of this lane */
   Rows<Q, G>    rows;
   unsigned      other = 0; /* a bit for each row that has other entries */
+  SysScalar     dot   = 0;
 
 #pragma unroll
   for (int g = 0; g < G; g++) rows.first[g] = (int)min((begin + g * SYS_WARP) * Q, (int64_t)m);
@@ -113,26 +115,47 @@ static __global__ void __launch_bounds__(AMB_MOST_THREADS, AMB_BLOCKS(BLOCKS)) A
         for (int k = csr.i[scale.row]; k < csr.i[scale.row + 1]; k++) rows.sum[g][q] += scale.Product(AmbEntry(csr, k), x[csr.j[k]]);
       }
       z[scale.row] = scale.End(rows.sum[g][q]);
+      if (DOT) dot += x[scale.row] * rows.sum[g][q];
     }
+  }
+  if (DOT) {
+    dot = AmbMultWarpSum(dot, 1);
+    if (thread % SYS_WARP == 0) parts[thread / SYS_WARP] = dot;
   }
 }
 
+/* With nparts, the product leaves that many sums in parts[]; if parts is NULL, it is only asked how many */
 template <int Q, int G, int U, int BLOCKS>
-static cudaError_t AmbStencilLaunchGroup(const AmbStencil *S, int m, int threads, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
+static cudaError_t AmbStencilLaunchGroup(const AmbStencil *S, int m, int threads, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysScalar *parts, int64_t *nparts, cudaStream_t stream)
 {
-  const AmbMultConfig c(SysBlocks(m, SYS_WARP * Q * G), threads, early, stream);
+  const unsigned      warps = SysBlocks(m, SYS_WARP * Q * G);
+  const AmbMultConfig c(warps, threads, early, stream);
 
-  if (beta == 0) return cudaLaunchKernelEx(&c.config, AmbStencilMult<Q, G, U, BLOCKS, false>, *S, *csr, m, alpha, x, beta, y, z);
-  return cudaLaunchKernelEx(&c.config, AmbStencilMult<Q, G, U, BLOCKS, true>, *S, *csr, m, alpha, x, beta, y, z);
+  if (nparts) {
+    *nparts = warps;
+    return parts ? cudaLaunchKernelEx(&c.config, AmbStencilMult<Q, G, U, BLOCKS, false, true>, *S, *csr, m, alpha, x, beta, y, z, parts) : cudaSuccess;
+  }
+  if (beta == 0) return cudaLaunchKernelEx(&c.config, AmbStencilMult<Q, G, U, BLOCKS, false, false>, *S, *csr, m, alpha, x, beta, y, z, parts);
+  return cudaLaunchKernelEx(&c.config, AmbStencilMult<Q, G, U, BLOCKS, true, false>, *S, *csr, m, alpha, x, beta, y, z, parts);
 }
 
 /* With long stencils the values, which come from the arguments, serve more rows of a lane */
+static SysStatus AmbStencilLaunchAny(const AmbStencil *S, int m, int threads, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysScalar *parts, int64_t *nparts, cudaStream_t stream)
+{
+  if (S->group == 1 && S->n <= SHORT) SYS_CUDA((AmbStencilLaunchGroup<1, 2, 5, 4>(S, m, threads, early, csr, alpha, x, beta, y, z, parts, nparts, stream)));
+  else if (S->group == 1) SYS_CUDA((AmbStencilLaunchGroup<1, 4, 3, 3>(S, m, threads, early, csr, alpha, x, beta, y, z, parts, nparts, stream)));
+  else SYS_CUDA((AmbStencilLaunchGroup<3, 1, 3, 5>(S, m, threads, early, csr, alpha, x, beta, y, z, parts, nparts, stream)));
+  return SYS_SUCCESS;
+}
+
 SysStatus AmbStencilLaunch(const AmbStencil *S, int m, int threads, int early, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
 {
-  if (S->group == 1 && S->n <= SHORT) SYS_CUDA((AmbStencilLaunchGroup<1, 2, 5, 4>(S, m, threads, early, csr, alpha, x, beta, y, z, stream)));
-  else if (S->group == 1) SYS_CUDA((AmbStencilLaunchGroup<1, 4, 3, 3>(S, m, threads, early, csr, alpha, x, beta, y, z, stream)));
-  else SYS_CUDA((AmbStencilLaunchGroup<3, 1, 3, 5>(S, m, threads, early, csr, alpha, x, beta, y, z, stream)));
-  return SYS_SUCCESS;
+  return AmbStencilLaunchAny(S, m, threads, early, csr, alpha, x, beta, y, z, NULL, NULL, stream);
+}
+
+SysStatus AmbStencilLaunchDot(const AmbStencil *S, int m, int threads, int early, const AmbArrays *csr, const SysScalar *x, SysScalar *z, SysScalar *parts, int64_t *nparts, cudaStream_t stream)
+{
+  return AmbStencilLaunchAny(S, m, threads, early, csr, 1, x, 0, NULL, z, parts, nparts, stream);
 }
 
 /* ------------------------------------------------- making a stencil ------------------------------------------------- */

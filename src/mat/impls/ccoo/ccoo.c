@@ -221,9 +221,9 @@ MAT_SHADOW_SETTER(MatCCOOSetAtomics_CCOO, CcooMatParams, CcooCheckParams, q.atom
 
   Input Parameters:
 + A     - the matrix; nothing happens if it is not of type `MATCCOO`
-. block - groups of a chunk, which share a format: 32, 64, 128 or 256; 0 for an automatic choice, 256 on the host and 128 on a GPU
+. block - groups of a chunk, which share a format: 32, 64, 128 or 256; 0 for an automatic choice, 256 on the host and 128 or 256 on a GPU
 - items - entries of a group, which lie in one row: 1, 2, 4 or 8; 0 for an automatic choice, the number with the fewest bytes on the host and with the least time
-          on a GPU by models
+          on a GPU by models, which there may also be another number up to 40
 
   Options Database Keys:
 + -mat_ccoo_block <block> - the same for matrices created later

@@ -26,8 +26,8 @@ static SysStatus CcooDeviceConvert(CcooDevice *A, const SysCSR *csr, cudaStream_
   CcooDeviceChunks *C = &A->chunks;
   SysScratch        before;
 
-  if (!A->params.b) A->params.b = CCOO_DEVICE_B;
   if (!A->params.k) SYS_CALL(CcooDeviceChooseItems(csr, &A->params.k, stream));
+  if (!A->params.b) A->params.b = CcooGroupsFor(A->params.k);
   SYS_CALL(CcooDeviceLayout(csr, &A->params, C, &before, stream));
   SYS_CALL(CcooDeviceChooseValues(csr, &A->params, C, stream));
   SYS_CALL(SysDeviceAllocate(&C->index, (size_t)C->nindex));

@@ -41,12 +41,16 @@ struct _CcooDevice {
   AmbTransposed    transposed = {};
 };
 
-#define CCOO_DEVICE_B 128 /* groups of a chunk if the caller leaves them open: 4 % faster than 256 on an H200; 64 suits short rows only */
+/* Groups of a chunk if the caller leaves them open: fewer are up to 4 % faster with short rows, more with groups of which a thread has several parts, on an H200 */
+static inline int CcooGroupsFor(int k)
+{
+  return k > 10 ? 256 : 128;
+}
 
-/* A group of K entries takes as long as so many bytes of a product in CSR: measured on an H200, where the time depends on the bytes of groups little */
+/* A group of K entries takes as long as so many bytes of a product in CSR: measured on an H200 with groups of all sizes, where up to three entries take no time of their own */
 static inline double CcooGroupCost(int k)
 {
-  return 24 + 7. * k;
+  return k < 4 ? 34 : 17 + 5.5 * k;
 }
 
 /* Chooses the number of entries in a group that costs least */

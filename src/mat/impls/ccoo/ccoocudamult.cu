@@ -167,5 +167,6 @@ SysStatus CcooDeviceLaunch(const CcooLayout *L, int atomics, const AmbArrays *cs
                                                                        CcooMultLaunch<6>, CcooMultLaunch<7>, CcooMultLaunch<8>, CcooMultLaunch<9>, CcooMultLaunch<10>};
 
   if ((atomics || !L->nchunk) && L->m && (beta != 1 || y != z)) SYS_CALL(SysLaunch(CcooMultStart, SysBlocksLoop(L->m), SYS_THREADS, 0, stream, L->m, beta, y, z));
+  if (!L->nchunk) return SYS_SUCCESS;
   return (*launch[CcooMultAtOnce(L->k) - 1])(L, atomics, csr, alpha, x, beta, y, z, stream);
 }

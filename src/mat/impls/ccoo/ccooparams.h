@@ -33,7 +33,7 @@
 /* Parameters that are 0 are left open */
 typedef struct {
   int b;     /* groups of a chunk: 32, 64, 128 or 256 */
-  int k;     /* entries of a group: 1, 2, 4 or 8 */
+  int k;     /* entries of a group: 1, 2, 4 or 8; on a device any number up to 10, and up to CCOO_DEVICE_MAX_K multiples of 5 to 10 */
   int table; /* may values be stored by their places in a table? */
 } CcooParams;
 
