@@ -219,6 +219,11 @@ static SysStatus MarkovExpand(GraphMarkov *g, int64_t from, int64_t to, int begi
   int          *i = NULL;
 
   E->m = to - from;
+  if (begin == end) { /* products have entries */
+    SYS_CALL(MarkovAllocate(g, E, stream));
+    SYS_CUDA(cudaMemsetAsync(E->i, 0, ((size_t)E->m + 1) * sizeof(*i), stream));
+    return SYS_SUCCESS;
+  }
   SYS_CALL(SpgemmDeviceAllocate(g->context, ((size_t)E->m + 1) * sizeof(*i), (void **)&i, stream));
   status = SysLaunch(MarkovShift, SysBlocksLoop(E->m + 1), SYS_THREADS, 0, stream, E->m + 1, g->M.i + from, -begin, i);
   part.i = i;
