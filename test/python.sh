@@ -71,7 +71,7 @@ for kind in petscamb.types(True):
     petscamb.set_tune(A, "off")
     petscamb.set_device(A, "cpu")
     if kind == "amb":
-        petscamb.set_values(A, "exact")
+        petscamb.set_values(A, "table")
         petscamb.amb_set_block_size(A, 1)
     if kind == "nussell":
         petscamb.nussell_set_segmentation(A, "none")
