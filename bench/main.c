@@ -3,7 +3,7 @@ static char help[] = "Measures and describes sparse matrices.\n\
   petscamb bench FILE|GENERATOR... [options]   time operations with Mat types and other libraries\n\
   petscamb solve FILE|GENERATOR... [options]   solve systems with Mat types and any solver of PETSc, side by side\n\
   petscamb info FILE|GENERATOR... [options]    the shape of a matrix, the bytes that each format would store, and the type to take\n\
-  petscamb graph ALGORITHM FILE [options]      PageRank, triangles and other questions to graphs (petscamb graph -h tells more)\n\
+  petscamb graph ALGORITHM FILE [options]      PageRank, triangles and other questions about graphs (petscamb graph -h tells more)\n\
   petscamb tiletable FILE                      measure the GPU for -mat_tilecomposite_table, and write the table to a file\n\
   petscamb -h                                  all inputs, operations and options\n\
   petscamb --version                           the version of petsc-amb and of its PETSc\n\n";

@@ -399,7 +399,8 @@ static PetscErrorCode Coordinates(DifferStep *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* In place of the entries that the matrix had */
+/* In place of the entries that the matrix had. A product gets other blocks with them: PETSc would write into these when it makes the product again, and hashgemm makes
+   it anew, with its block sizes. */
 static PetscErrorCode CoordinatesAgain(DifferStep *s)
 {
   Mat A;
@@ -407,6 +408,7 @@ static PetscErrorCode CoordinatesAgain(DifferStep *s)
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ, &A);
   s->merged = PETSC_TRUE;
+  if (A->product) PetscCall(MatProductClear(A));
   PetscCall(SetCoordinates(s, A));
   DifferRound(s, 100);
   PetscFunctionReturn(PETSC_SUCCESS);

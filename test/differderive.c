@@ -3,6 +3,7 @@
    Operations that make a matrix of another one: duplicates, transposes, sub-matrices, parts, and conversions
 */
 #include "differ.h"
+#include <petscdm.h>
 
 /* ------------------------------------------------- whole matrices ------------------------------------------------- */
 
@@ -33,12 +34,16 @@ static PetscErrorCode Transpose(DifferStep *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc's matrix of a DMDA loses its grid here and keeps the functions that ask for it: it can be viewed and loaded no more */
 static PetscErrorCode TransposeInPlace(DifferStep *s)
 {
   Mat A;
+  DM  grid;
 
   PetscFunctionBeginUser;
   DifferPickOrReturn(s, DIFFER_AIJ, &A);
+  PetscCall(MatGetDM(A, &grid));
+  if (grid) PetscFunctionReturn(PETSC_SUCCESS);
   s->merged = PETSC_TRUE;
   PetscCall(MatTranspose(A, MAT_INPLACE_MATRIX, &A));
   PetscFunctionReturn(PETSC_SUCCESS);
