@@ -80,6 +80,21 @@ static SysStatus NusDeviceScattered(const SysCSR *csr, int64_t l2, bool *scatter
   return SYS_SUCCESS;
 }
 
+SysStatus NusDeviceCuts(const SysCSR *csr, SysStream stream, int *cuts)
+{
+  int64_t   l1 = 0, l2 = 0;
+  bool      scattered = false;
+  SysStatus status;
+
+  *cuts = 0;
+  if (csr->m >= INT_MAX || csr->n >= INT_MAX || csr->nz >= INT_MAX || sizeof(SysScalar) < sizeof(double)) return SYS_SUCCESS;
+  SYS_CALL(NusDeviceCaches(&l1, &l2));
+  status = NusDeviceScattered(csr, l2, &scattered, stream);
+  if (status == SYS_OUT_OF_MEMORY) return SYS_SUCCESS;
+  *cuts = scattered;
+  return status;
+}
+
 /* Lists the parameters that may be tried, those without segments first if the numbers of segments are open; *n is 1 if nothing is left open */
 #define CANDIDATES 8
 static SysStatus NusDeviceCandidates(const SysCSR *csr, const NusParams *asked, NusDeviceTune tune, NusParams candidate[CANDIDATES], int *n, cudaStream_t stream)
@@ -91,7 +106,7 @@ static SysStatus NusDeviceCandidates(const SysCSR *csr, const NusParams *asked, 
     {0, 2},
     {0, 4}
   };
-  const bool open[2]   = {asked->count[0] < 0, asked->count[1] < 0};
+  const bool open[2] = {asked->count[0] < 0, asked->count[1] < 0}, model = tune == NUS_DEVICE_MODEL || tune == NUS_DEVICE_LIVE;
   bool       scattered = false;
   int64_t    l1 = 0, l2 = 0;
   NusParams  p = *asked;
@@ -116,8 +131,8 @@ static SysStatus NusDeviceCandidates(const SysCSR *csr, const NusParams *asked, 
   candidate[(*n)++] = p;
   if (open[0] && open[1] && csr->n > p.width[1]) {
     if (tune != NUS_DEVICE_EXHAUSTIVE) SYS_CALL(NusDeviceScattered(csr, l2, &scattered, stream));
-    if (tune == NUS_DEVICE_MODEL && sizeof(SysScalar) < sizeof(double)) scattered = false; /* in single precision segments gain a few percent at best */
-    if (tune == NUS_DEVICE_MODEL && scattered) *n = 0;
+    if (model && sizeof(SysScalar) < sizeof(double)) scattered = false; /* in single precision segments gain a few percent at best */
+    if (model && scattered) *n = 0;
     if (scattered || tune == NUS_DEVICE_EXHAUSTIVE) {
       candidate[*n]              = p;
       candidate[*n].segmentation = NUS_UNIFORM;
@@ -137,7 +152,7 @@ static SysStatus NusDeviceCandidates(const SysCSR *csr, const NusParams *asked, 
   return SYS_SUCCESS;
 }
 
-static SysStatus NusDeviceConvert(NusDevice *A, const SysCSR *csr, int measure, cudaStream_t stream)
+static SysStatus NusDeviceConvert(NusDevice *A, const SysCSR *csr, NusDeviceTune tune, cudaStream_t stream)
 {
   const NusParams *p        = &A->params;
   const int64_t    nsegment = p->segmentation == NUS_UNIFORM ? p->count[1] : (p->segmentation == NUS_NONE ? 1 : p->count[0] + p->count[1] + 1);
@@ -158,14 +173,14 @@ static SysStatus NusDeviceConvert(NusDevice *A, const SysCSR *csr, int measure, 
   }
   for (NusSegment &S : A->segments) {
     const SysCSR          part   = {csr->m, S.n, S.nz, S.csr.i, S.csr.j, csr->a};
-    const AmbDeviceParams params = {1, 0, 0, measure, p->values};
+    const AmbDeviceParams params = {1, 0, 0, tune == NUS_DEVICE_MEASURE || tune == NUS_DEVICE_EXHAUSTIVE, p->values, tune == NUS_DEVICE_LIVE};
 
     SYS_CALL(AmbDeviceConvert(&part, S.csr.from, &params, stream, &S.A));
   }
   return SYS_SUCCESS;
 }
 
-static SysStatus NusDeviceConverted(const SysCSR *csr, const NusParams *params, int measure, cudaStream_t stream, NusDevice **out)
+static SysStatus NusDeviceConverted(const SysCSR *csr, const NusParams *params, NusDeviceTune tune, cudaStream_t stream, NusDevice **out)
 {
   NusDevice *A = new (std::nothrow) NusDevice;
   SysStatus  status;
@@ -174,7 +189,7 @@ static SysStatus NusDeviceConverted(const SysCSR *csr, const NusParams *params, 
   if (!A) return SYS_OUT_OF_MEMORY;
   A->params            = *params;
   A->transposed.values = params->values;
-  status               = NusDeviceConvert(A, csr, measure, stream);
+  status               = NusDeviceConvert(A, csr, tune, stream);
   if (status == SYS_SUCCESS) *out = A;
   else NusDeviceDestroy(A);
   return status;
@@ -200,7 +215,7 @@ static SysStatus NusDeviceTuneAll(const SysCSR *csr, const NusParams candidate[]
   for (int k = 1; k < n; k++) {
     NusDevice *other;
 
-    status = NusDeviceConverted(csr, &candidate[k], 1, stream, &other);
+    status = NusDeviceConverted(csr, &candidate[k], NUS_DEVICE_MEASURE, stream, &other);
     if (status == SYS_OUT_OF_MEMORY || status == SYS_TOO_LARGE) continue;
     SYS_CALL(status);
     status = NusDeviceTrialTime(&T, other, csr, &time);
@@ -224,7 +239,7 @@ SysStatus NusDeviceCreate(const SysCSR *csr, const NusParams *params, NusDeviceT
   *A = NULL;
   if (csr->m >= INT_MAX || csr->n >= INT_MAX || csr->nz >= INT_MAX) return SYS_TOO_LARGE;
   SYS_CALL(NusDeviceCandidates(csr, params, tune, candidate, &n, stream));
-  SYS_CALL(NusDeviceConverted(csr, &candidate[0], tune != NUS_DEVICE_MODEL, stream, A));
+  SYS_CALL(NusDeviceConverted(csr, &candidate[0], tune, stream, A));
   status = csr->nz && (n > 1 || tune == NUS_DEVICE_EXHAUSTIVE) ? NusDeviceTuneAll(csr, candidate, n, A, stream) : SYS_SUCCESS;
   if (status == SYS_SUCCESS) NusDeviceGetInfo(*A, info);
   else {
@@ -261,6 +276,7 @@ void NusDeviceGetInfo(const NusDevice *A, NusDeviceInfo *info)
     }
     sum->exact &= one.exact;
     if (one.tried > sum->tried) sum->tried = one.tried;
+    sum->live |= one.live;
     sum->tasks += one.tasks;
     sum->diagonal += one.diagonal;
     sum->narrow += one.narrow;
