@@ -896,8 +896,8 @@ static void Search(const Machine &M, const SysCSR &csr, Formats &formats)
 
 static void Convert(const Machine &M, const Options &o, const SysCSR &csr, Formats &formats)
 {
-  formats.ours[0].label  = "amb";
-  formats.ours[0].params = {0, 0, 0, 1};
+  formats.ours[0].label          = "amb";
+  formats.ours[0].params.measure = 1;
   for (const std::string &t : o.tries) {
     Ours u;
 
