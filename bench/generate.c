@@ -2,15 +2,43 @@
 #include "generate.h"
 #include <petscamb.h>
 
+#if defined(_OPENMP)
+  #include <omp.h>
+#endif
+
 typedef struct {
   MPI_Comm     comm;
   PetscInt     bs;           /* rows per grid node */
   PetscInt     m, M;         /* local and global rows */
   PetscInt     N;            /* columns; 0: as many as rows, and distributed like them */
   PetscInt     rstart, rend; /* the rows of this process */
-  PetscInt    *i, *j;        /* compressed rows, global columns ascending */
+  int          threads;
+  PetscInt    *i, *j; /* compressed rows, global columns ascending */
   PetscScalar *a;
 } LocalRows;
+
+/* Threads of this process, by the rule of the library */
+PetscErrorCode GeneratorThreads(MPI_Comm comm, int *n)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  *n = 1;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+#if defined(_OPENMP)
+  if (size == 1 || getenv("OMP_NUM_THREADS")) *n = omp_get_max_threads();
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline int Thread(void)
+{
+#if defined(_OPENMP)
+  return omp_get_thread_num();
+#else
+  return 0;
+#endif
+}
 
 static PetscErrorCode LocalRowsLayout(LocalRows *rows, MPI_Comm comm, PetscReal nodes, PetscInt bs, const char name[])
 {
@@ -27,6 +55,7 @@ static PetscErrorCode LocalRowsLayout(LocalRows *rows, MPI_Comm comm, PetscReal 
   rows->N    = 0;
   PetscCallMPI(MPI_Scan(&rows->m, &rows->rend, 1, MPIU_INT, MPI_SUM, comm));
   rows->rstart = rows->rend - rows->m;
+  PetscCall(GeneratorThreads(comm, &rows->threads));
   PetscCall(PetscCalloc1(rows->m + 1, &rows->i));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -235,56 +264,133 @@ static inline void GraphEdge(PetscInt64 e, PetscInt scale, const PetscReal quadr
   *col = c;
 }
 
-/* Sorts each row and adds up entries of the same column */
-static PetscErrorCode LocalRowsMerge(LocalRows *rows)
+/* Sorts n entries by columns; those of the same column keep their order. J and A have room for n more. */
+static void RowSort(PetscInt n, PetscInt *j, PetscScalar *a, PetscInt *J, PetscScalar *A)
 {
-  PetscInt n = 0, first = 0;
+  const PetscInt run = 16;
 
-  PetscFunctionBegin;
-  for (PetscInt r = 0; r < rows->m; r++) {
-    const PetscInt last = rows->i[r + 1], start = n;
+  for (PetscInt first = 0; first < n; first += run) {
+    for (PetscInt k = first + 1; k < PetscMin(first + run, n); k++) {
+      const PetscInt    c = j[k];
+      const PetscScalar v = a[k];
+      PetscInt          p = k;
 
-    PetscCall(PetscSortIntWithScalarArray(last - first, rows->j + first, rows->a + first));
-    for (PetscInt k = first; k < last; k++) {
-      if (n > start && rows->j[n - 1] == rows->j[k]) rows->a[n - 1] += rows->a[k];
-      else {
-        rows->j[n]   = rows->j[k];
-        rows->a[n++] = rows->a[k];
+      for (; p > first && j[p - 1] > c; p--) {
+        j[p] = j[p - 1];
+        a[p] = a[p - 1];
+      }
+      j[p] = c;
+      a[p] = v;
+    }
+  }
+  for (PetscInt width = run; width < n; width *= 2) {
+    for (PetscInt first = 0; first + width < n; first += 2 * width) {
+      const PetscInt last = PetscMin(first + 2 * width, n);
+      PetscInt       p = 0, q = first + width, k = first;
+
+      (void)memcpy(J, j + first, (size_t)width * sizeof(*j));
+      (void)memcpy(A, a + first, (size_t)width * sizeof(*a));
+      for (; p < width; k++) {
+        const int right = q < last && j[q] < J[p];
+
+        j[k] = right ? j[q] : J[p];
+        a[k] = right ? a[q] : A[p];
+        q += right;
+        p += !right;
       }
     }
-    first          = last;
+  }
+}
+
+/* Sorts a row and adds up entries of the same column; returns how many are left */
+static PetscInt RowMerge(PetscInt n, PetscInt *j, PetscScalar *a, PetscInt *J, PetscScalar *A)
+{
+  PetscInt left = 0;
+
+  RowSort(n, j, a, J, A);
+  for (PetscInt k = 0; k < n; k++) {
+    if (left && j[left - 1] == j[k]) a[left - 1] += a[k];
+    else {
+      j[left]   = j[k];
+      a[left++] = a[k];
+    }
+  }
+  return left;
+}
+
+static PetscErrorCode LocalRowsMerge(LocalRows *rows)
+{
+  PetscInt    *length, *J, n = 0, first = 0, longest = 0;
+  PetscScalar *A;
+
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < rows->m; r++) longest = PetscMax(longest, rows->i[r + 1] - rows->i[r]);
+  PetscCall(PetscMalloc1(rows->m, &length));
+  PetscCall(PetscMalloc2((size_t)longest * rows->threads, &J, (size_t)longest * rows->threads, &A));
+#pragma omp parallel for num_threads(rows->threads) schedule(dynamic, 256)
+  for (PetscInt r = 0; r < rows->m; r++) {
+    const size_t own = (size_t)longest * Thread();
+
+    length[r] = RowMerge(rows->i[r + 1] - rows->i[r], rows->j + rows->i[r], rows->a + rows->i[r], J + own, A + own);
+  }
+  for (PetscInt r = 0; r < rows->m; r++) {
+    if (n < first) {
+      (void)memmove(rows->j + n, rows->j + first, (size_t)length[r] * sizeof(*rows->j));
+      (void)memmove(rows->a + n, rows->a + first, (size_t)length[r] * sizeof(*rows->a));
+    }
+    n += length[r];
+    first          = rows->i[r + 1];
     rows->i[r + 1] = n;
   }
+  PetscCall(PetscFree2(J, A));
+  PetscCall(PetscFree(length));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Each thread makes an equal share of the edges: it counts those of each row, and then knows where its own go. The order does not depend on the number of threads. */
 static PetscErrorCode Graph(MPI_Comm comm, const char name[], const PetscReal arg[], const PetscReal quadrant[3], Mat *A)
 {
   const PetscInt   scale = (PetscInt)arg[0];
   const PetscInt64 edges = (PetscInt64)(arg[1] * PetscPowRealInt(2.0, (int)scale));
   LocalRows        rows;
-  PetscInt        *fill, r, c;
+  PetscInt        *place;
 
   PetscFunctionBegin;
   PetscCheck(scale < 50, comm, PETSC_ERR_USER_INPUT, "%s: 2^SCALE is the number of rows; SCALE must be below 50", name);
   PetscCall(LocalRowsLayout(&rows, comm, PetscPowRealInt(2.0, (int)scale), 1, name));
-  for (PetscInt64 e = 0; e < edges; e++) {
-    GraphEdge(e, scale, quadrant, &r, &c);
-    if (r >= rows.rstart && r < rows.rend) rows.i[r - rows.rstart + 1]++;
-  }
-  PetscCall(LocalRowsAllocate(&rows, name));
-  PetscCall(PetscMalloc1(rows.m, &fill));
-  PetscCall(PetscArraycpy(fill, rows.i, rows.m));
-  for (PetscInt64 e = 0; e < edges; e++) {
-    GraphEdge(e, scale, quadrant, &r, &c);
-    if (r >= rows.rstart && r < rows.rend) {
-      const PetscInt k = fill[r - rows.rstart]++;
+  PetscCall(PetscCalloc1((size_t)rows.threads * rows.m, &place));
+  for (int fill = 0; fill < 2; fill++) {
+#pragma omp parallel for num_threads(rows.threads) schedule(static, 1)
+    for (int t = 0; t < rows.threads; t++) {
+      PetscInt *own = place + (size_t)t * rows.m, r, c;
 
-      rows.j[k] = c;
-      rows.a[k] = GeneratorUniform(e * 64 + 63);
+      for (PetscInt64 e = edges / rows.threads * t; e < (t == rows.threads - 1 ? edges : edges / rows.threads * (t + 1)); e++) {
+        GraphEdge(e, scale, quadrant, &r, &c);
+        if (r < rows.rstart || r >= rows.rend) continue;
+        if (fill) {
+          rows.j[own[r - rows.rstart]] = c;
+          rows.a[own[r - rows.rstart]] = GeneratorUniform(e * 64 + 63);
+        }
+        own[r - rows.rstart]++;
+      }
+    }
+    if (fill) break;
+    for (PetscInt r = 0; r < rows.m; r++) {
+      for (int t = 0; t < rows.threads; t++) rows.i[r + 1] += place[(size_t)t * rows.m + r];
+    }
+    PetscCall(LocalRowsAllocate(&rows, name));
+    for (PetscInt r = 0; r < rows.m; r++) {
+      PetscInt next = rows.i[r];
+
+      for (int t = 0; t < rows.threads; t++) {
+        const PetscInt count = place[(size_t)t * rows.m + r];
+
+        place[(size_t)t * rows.m + r] = next;
+        next += count;
+      }
     }
   }
-  PetscCall(PetscFree(fill));
+  PetscCall(PetscFree(place));
   PetscCall(LocalRowsMerge(&rows));
   PetscCall(LocalRowsAssemble(&rows, A));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -10,6 +10,7 @@
 PETSC_INTERN PetscErrorCode GeneratorMatches(const char[], PetscBool *);
 PETSC_INTERN PetscErrorCode GeneratorCreateMat(MPI_Comm, const char[], Mat *);
 PETSC_INTERN PetscErrorCode GeneratorHelp(MPI_Comm);
+PETSC_INTERN PetscErrorCode GeneratorThreads(MPI_Comm, int *);
 
 /* The k-th number of the stream from which all choices of generators are made: the finalizer of splitmix64 */
 static inline PetscInt64 GeneratorHash(PetscInt64 k)

@@ -31,15 +31,20 @@ Vertices have the ids of an edge list, row numbers from 1 on of a Matrix Market 
   -top N            vertices to print (default 10)\n\
   -json [FILE]      the result as JSON; without FILE on standard output, in place of the table\n\
   -csv [FILE]       the same vertices as comma-separated values; of bfs the level of each vertex, of mcl its cluster\n\
-  -mat_type TYPE    pagerank, hits and rwr (default amb), mcl (default hashgemm): the type of the matrix that is multiplied\n\
+  -mat_type TYPE    the type of the matrix (default amb, of mcl hashgemm), which decides where it is: aij stays on the host\n\
   -tol T            pagerank, hits, rwr: stop if the 1-norm of the change is smaller (default 1e-10; 1e-6 in single precision)\n\
   -iterations N     or after N iterations (default 1000; of mcl 100); -tol 0 leaves the end to N alone\n\
   -c C              pagerank, rwr: the probability to go on along an edge (default 0.85 and 0.9)\n\
   -dangling WAY     pagerank: from a vertex without outgoing edges, go anywhere (uniform, the default), or remove such vertices\n\
                     until there are none (remove); removed vertices have the rank 0\n\
+  -order WAY        pagerank, hits, rwr: one process numbers vertices with many edges first (degree), which caches like, or does not (none);\n\
+                    auto, the default, does so unless the graph is small or neighbours have near numbers already;\n\
+                    several processes deal the rows by their lengths (bitonic) or keep the order (the default)\n\
   -seeds ID,...     rwr: the seeds (default: the first vertex)\n\
   -sources ID,...   bfs: the vertices to start from\n\
   -count N          bfs without -sources: the number of vertices to start from, evenly spread (default 8)\n\
+  -peer graphblas   triangles, bfs, one process: SuiteSparse:GraphBLAS on the host counts too; its time goes to standard error\n\
+  -graphblas_lib F  its library, if it is not where the loader looks\n\
   -inflation R      mcl: the power of the inflation (default 2): a higher power makes smaller clusters\n\
   -prune P          mcl: smaller entries are left out (default 1e-4)\n\
   -keep K           mcl: so many entries stay in a row, at most (default 1000)\n\
@@ -53,6 +58,47 @@ PetscErrorCode GraphGetType(Graph *g, const char otherwise[], char type[], size_
   PetscFunctionBegin;
   PetscCall(PetscStrncpy(type, otherwise, length));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_type", type, length, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Starts a GPU that the type uses: a small matrix goes there and is multiplied */
+static PetscErrorCode GraphStart(Graph *g)
+{
+  char           type[64];
+  PetscLogDouble start, end;
+  Vec            x, y;
+  Mat            A;
+
+  PetscFunctionBegin;
+  PetscCall(GraphGetType(g, MATAMB, type, sizeof(type)));
+  PetscCall(PetscTime(&start));
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, 1, 1, 1, NULL, &A));
+  PetscCall(MatSetValue(A, 0, 0, 1.0, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatConvert(A, type, MAT_INPLACE_MATRIX, &A));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecSet(x, 1.0));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscTime(&end));
+  g->start = end - start;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Brings the matrix to a GPU if there is one and the type uses it; several processes leave it on the host */
+PetscErrorCode GraphConvert(Graph *g)
+{
+  char        type[64];
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(g->comm, &size));
+  if (size > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GraphGetType(g, MATAMB, type, sizeof(type)));
+  PetscCall(MatConvert(g->A, type, MAT_INPLACE_MATRIX, &g->A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -103,6 +149,7 @@ PetscErrorCode GraphResultDestroy(GraphResult *r)
     PetscCall(PetscFree(r->list[k].value));
   }
   PetscCall(PetscFree(r->row));
+  PetscCall(PetscFree(r->source));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -125,6 +172,7 @@ PetscErrorCode GraphRun(MPI_Comm comm, int n, char *words[], PetscBool *right)
   Graph          g;
   GraphResult    r = {.converged = PETSC_TRUE};
   PetscLogDouble start, end;
+  PetscBool      peer;
   int            which;
 
   PetscFunctionBegin;
@@ -132,12 +180,16 @@ PetscErrorCode GraphRun(MPI_Comm comm, int n, char *words[], PetscBool *right)
   PetscCall(AlgorithmFind(comm, words[0], &which));
   PetscCheck(n == 2, comm, PETSC_ERR_USER_INPUT, "graph %s needs one file or generator, such as rmat:10,8, and gets %d", words[0], n - 1);
   PetscCall(GraphCreate(comm, words[1], &g));
+  PetscCall(GraphStart(&g));
   PetscCallMPI(MPI_Barrier(comm));
   PetscCall(PetscTime(&start));
   g.since = start;
   PetscCall((*Algorithms[which].run)(&g, &r));
   PetscCall(PetscTime(&end));
   PetscCall(GraphProgress(&g, NULL, 0, 0));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-peer", &peer));
+  PetscCheck(!peer || r.peer, comm, PETSC_ERR_USER_INPUT, "-peer: %s has no peer; triangles and bfs have", words[0]);
+  if (peer) PetscCall(GraphPeer(&g, r.nsource, r.source, r.counted[0]));
   PetscCall(GraphReport(&g, Algorithms[which].name, &r, end - start));
   *right = r.converged;
   PetscCall(GraphResultDestroy(&r));

@@ -95,7 +95,9 @@ PetscErrorCode GraphCreate(MPI_Comm comm, const char name[], Graph *g)
     PetscCall(GraphSymmetrize(g->A, &B));
     PetscCall(MatDestroy(&g->A));
     g->A = B;
+    PetscCall(MatGetInfo(g->A, MAT_GLOBAL_SUM, &info));
   }
+  g->entries = info.nz_used;
   if (unweighted) PetscCall(MatPowEntries(g->A, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   petscamb graph: Markov clustering. Expansion, a product of the matrix with itself, and inflation, powers of its entries, take turns until the entries of each row are equal. Some rows
-   are expanded, inflated and pruned at a time, so that the product is never there as a whole.
-
-   S. van Dongen, Graph clustering by flow simulation, doctoral thesis, University of Utrecht, 2000. The rows of this program are columns in that thesis.
+   petscamb graph: Markov clustering. With a GPU the matrix goes there, and the limit comes back.
 */
 #include "graph.h"
 #include <petsctime.h>
@@ -41,21 +38,6 @@ static PetscErrorCode RowsToSumOne(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Replaces A: powers of its entries, rows of sum 1, without small entries */
-static PetscErrorCode Inflate(Mat *A, PetscReal power, const Parameters *p)
-{
-  Mat B;
-
-  PetscFunctionBegin;
-  PetscCall(MatPowEntries(*A, power));
-  PetscCall(RowsToSumOne(*A));
-  PetscCall(MatPruneRows(*A, p->prune, p->keep, &B));
-  PetscCall(MatDestroy(A));
-  PetscCall(RowsToSumOne(B));
-  *A = B;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The similarities in both directions, and for each vertex a loop of its largest one, or of 1 */
 static PetscErrorCode Start(Graph *g, const Parameters *p, Mat *M)
 {
@@ -89,115 +71,6 @@ static PetscErrorCode Start(Graph *g, const Parameters *p, Mat *M)
   PetscCall(MatConvert(B, p->type, MAT_INPLACE_MATRIX, &B));
   *M = B;
   PetscCall(RowsToSumOne(*M));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Cuts the rows of this process so that a batch has no more multiplications than are allowed; all processes have the same number of batches */
-static PetscErrorCode Batches(Mat M, PetscReal most, PetscInt *n, PetscInt *cut[])
-{
-  Mat                ones;
-  Vec                length, work;
-  const PetscScalar *w;
-  PetscInt           m, largest;
-  PetscReal          sum = 0;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetLocalSize(M, &m, NULL));
-  PetscCall(MatDuplicate(M, MAT_DO_NOT_COPY_VALUES, &ones));
-  PetscCall(MatPowEntries(ones, 0));
-  PetscCall(MatCreateVecs(M, &length, &work));
-  PetscCall(RowSums(ones, length));
-  PetscCall(MatMult(ones, length, work));
-  PetscCall(MatDestroy(&ones));
-  PetscCall(PetscMalloc1(m + 2, cut));
-  (*cut)[0] = 0;
-  *n        = 1;
-  PetscCall(VecGetArrayRead(work, &w));
-  for (PetscInt r = 0; r < m; r++) {
-    sum += PetscRealPart(w[r]);
-    if (sum <= most || (*cut)[*n - 1] == r) continue;
-    (*cut)[(*n)++] = r;
-    sum            = PetscRealPart(w[r]);
-  }
-  PetscCall(VecRestoreArrayRead(work, &w));
-  PetscCallMPI(MPI_Allreduce(n, &largest, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)M)));
-  PetscCall(PetscRealloc((size_t)(largest + 1) * sizeof(**cut), cut));
-  for (PetscInt b = *n; b <= largest; b++) (*cut)[b] = m;
-  *n = largest;
-  PetscCall(VecDestroy(&length));
-  PetscCall(VecDestroy(&work));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Expands and inflates some rows of each process */
-static PetscErrorCode ExpandRows(Mat M, PetscInt from, PetscInt to, const Parameters *p, Mat *E)
-{
-  Mat      part;
-  IS       rows, columns;
-  PetscInt first, firstcolumn, n;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetOwnershipRange(M, &first, NULL));
-  PetscCall(MatGetOwnershipRangeColumn(M, &firstcolumn, NULL));
-  PetscCall(MatGetLocalSize(M, NULL, &n));
-  PetscCall(ISCreateStride(PetscObjectComm((PetscObject)M), to - from, first + from, 1, &rows));
-  PetscCall(ISCreateStride(PetscObjectComm((PetscObject)M), n, firstcolumn, 1, &columns));
-  PetscCall(MatCreateSubMatrix(M, rows, columns, MAT_INITIAL_MATRIX, &part));
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&columns));
-  PetscCall(MatMatMult(part, M, MAT_INITIAL_MATRIX, PETSC_DEFAULT, E));
-  PetscCall(MatDestroy(&part));
-  PetscCall(Inflate(E, p->inflation, p));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Replaces M by its expansion, inflated */
-static PetscErrorCode Expand(Mat *M, const Parameters *p)
-{
-  PetscInt n, *cut;
-  Mat      E;
-
-  PetscFunctionBegin;
-  PetscCall(Batches(*M, p->batch, &n, &cut));
-  if (n == 1) {
-    PetscCall(MatMatMult(*M, *M, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &E));
-    PetscCall(Inflate(&E, p->inflation, p));
-  } else {
-    Mat *part, nest;
-
-    PetscCall(PetscMalloc1(n, &part));
-    for (PetscInt b = 0; b < n; b++) PetscCall(ExpandRows(*M, cut[b], cut[b + 1], p, &part[b]));
-    PetscCall(MatCreateNest(PetscObjectComm((PetscObject)*M), n, NULL, 1, NULL, part, &nest));
-    for (PetscInt b = 0; b < n; b++) PetscCall(MatDestroy(&part[b]));
-    PetscCall(PetscFree(part));
-    PetscCall(MatConvert(nest, MATAIJ, MAT_INITIAL_MATRIX, &E));
-    PetscCall(MatDestroy(&nest));
-    PetscCall(MatConvert(E, p->type, MAT_INPLACE_MATRIX, &E));
-  }
-  PetscCall(PetscFree(cut));
-  PetscCall(MatDestroy(M));
-  *M = E;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The largest difference, over all rows, between the largest entry and the sum of squares: 0 if all entries of each row are equal */
-static PetscErrorCode Chaos(Mat M, PetscReal *chaos)
-{
-  Mat squares;
-  Vec most, sum;
-
-  PetscFunctionBegin;
-  PetscCall(MatCreateVecs(M, NULL, &most));
-  PetscCall(VecDuplicate(most, &sum));
-  PetscCall(MatGetRowMaxAbs(M, most, NULL));
-  PetscCall(MatDuplicate(M, MAT_COPY_VALUES, &squares));
-  PetscCall(MatPowEntries(squares, 2));
-  PetscCall(RowSums(squares, sum));
-  PetscCall(VecAXPY(most, -1.0, sum));
-  PetscCall(VecNorm(most, NORM_INFINITY, chaos));
-  PetscCall(MatDestroy(&squares));
-  PetscCall(VecDestroy(&most));
-  PetscCall(VecDestroy(&sum));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -268,11 +141,16 @@ static PetscErrorCode Clusters(Graph *g, Mat M, GraphResult *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Monitor(PetscInt iteration, PetscReal chaos, void *g)
+{
+  return GraphProgress((Graph *)g, "mcl: iteration", iteration, chaos);
+}
+
 PetscErrorCode GraphMCL(Graph *g, GraphResult *r)
 {
-  Parameters     p     = {.inflation = 2, .prune = 1e-4, .batch = 2e8, .keep = 1000};
-  PetscInt       most  = 100;
-  PetscReal      chaos = 1;
+  Parameters     p    = {.inflation = 2, .prune = 1e-4, .batch = 2e8, .keep = 1000};
+  PetscInt       most = 100;
+  PetscReal      chaos;
   PetscLogDouble start, end;
   Mat            M;
 
@@ -293,11 +171,7 @@ PetscErrorCode GraphMCL(Graph *g, GraphResult *r)
   PetscCall(Start(g, &p, &M));
   PetscCall(PetscTime(&end));
   r->setup = end - start;
-  for (; chaos > AT_REST && r->iterations < most; r->iterations++) {
-    PetscCall(Expand(&M, &p));
-    PetscCall(Chaos(M, &chaos));
-    PetscCall(GraphProgress(g, "mcl: iteration", r->iterations + 1, chaos));
-  }
+  PetscCall(MatMarkovCluster(&M, p.inflation, p.prune, p.keep, p.batch, AT_REST, most, Monitor, g, &r->iterations, &chaos));
   r->converged = (PetscBool)(chaos <= AT_REST);
   PetscCall(Clusters(g, M, r));
   PetscCall(MatDestroy(&M));

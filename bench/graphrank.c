@@ -9,64 +9,6 @@
 #include "graph.h"
 #include <petsctime.h>
 
-/* A negative weight is no probability */
-static PetscErrorCode CheckWeights(Graph *g)
-{
-  Rows        rows;
-  PetscMPIInt wrong = 0;
-
-  PetscFunctionBegin;
-  PetscCall(RowsGet(g->A, &rows));
-  for (PetscInt k = 0; k < rows.i[rows.m]; k++) wrong = wrong || !(PetscRealPart(rows.a[k]) >= 0);
-  PetscCall(RowsRestore(&rows));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, g->comm));
-  PetscCheck(!wrong, g->comm, PETSC_ERR_USER_INPUT, "%s: a weight is negative or no number; -unweighted leaves the weights out", g->name);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The weights of the edges of each vertex to vertices that stay */
-static PetscErrorCode OutWeights(Graph *g, Vec keep, Vec out)
-{
-  Vec ones = keep;
-
-  PetscFunctionBegin;
-  if (!keep) {
-    PetscCall(VecDuplicate(out, &ones));
-    PetscCall(VecSet(ones, 1.0));
-  }
-  PetscCall(MatMult(g->A, ones, out));
-  if (!keep) PetscCall(VecDestroy(&ones));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* One process converts the matrix before it is transposed: a GPU then transposes and scales it. Several processes transpose on the host. */
-PetscErrorCode GraphWalk(Graph *g, PetscReal c, Vec keep, Mat *P)
-{
-  Vec         out, left = NULL;
-  char        type[64];
-  PetscMPIInt size;
-
-  PetscFunctionBegin;
-  PetscCall(CheckWeights(g));
-  PetscCall(GraphGetType(g, MATAMB, type, sizeof(type)));
-  PetscCallMPI(MPI_Comm_size(g->comm, &size));
-  if (size == 1) PetscCall(MatConvert(g->A, type, MAT_INPLACE_MATRIX, &g->A));
-  PetscCall(MatCreateVecs(g->A, NULL, &out));
-  if (keep) {
-    PetscCall(VecDuplicate(out, &left));
-    PetscCall(VecCopy(keep, left));
-  }
-  PetscCall(OutWeights(g, left, out));
-  PetscCall(VecReciprocal(out)); /* a zero stays */
-  PetscCall(VecScale(out, c));
-  PetscCall(MatTranspose(g->A, MAT_INITIAL_MATRIX, P));
-  PetscCall(MatDiagonalScale(*P, left, out));
-  PetscCall(VecDestroy(&out));
-  PetscCall(VecDestroy(&left));
-  PetscCall(MatConvert(*P, type, MAT_INPLACE_MATRIX, P));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Sets the entries of vertices without outgoing edges to 0, until the others have edges to others only */
 static PetscErrorCode RemoveDangling(Graph *g, Vec keep, PetscInt *left)
 {
@@ -74,7 +16,7 @@ static PetscErrorCode RemoveDangling(Graph *g, Vec keep, PetscInt *left)
   PetscInt64 count = g->n, before;
 
   PetscFunctionBegin;
-  PetscCall(CheckWeights(g));
+  PetscCall(GraphCheckWeights(g));
   PetscCall(VecDuplicate(keep, &out));
   PetscCall(VecSet(keep, 1.0));
   do {
@@ -82,7 +24,7 @@ static PetscErrorCode RemoveDangling(Graph *g, Vec keep, PetscInt *left)
     PetscScalar       *k;
 
     before = count;
-    PetscCall(OutWeights(g, keep, out));
+    PetscCall(GraphOutWeights(g, keep, out));
     PetscCall(VecGetArrayRead(out, &o));
     PetscCall(VecGetArray(keep, &k));
     count = 0;
@@ -128,8 +70,8 @@ PetscErrorCode GraphPageRank(Graph *g, GraphResult *r)
   PetscBool      uniform, away;
   char           way[16] = "uniform";
   PetscLogDouble start, end;
-  Vec            keep = NULL, x, z;
-  Mat            P;
+  Vec            keep = NULL, x, z, result;
+  GraphWalk      w;
 
   PetscFunctionBegin;
   PetscCall(PetscTime(&start));
@@ -144,11 +86,13 @@ PetscErrorCode GraphPageRank(Graph *g, GraphResult *r)
     PetscCall(MatCreateVecs(g->A, NULL, &keep));
     PetscCall(RemoveDangling(g, keep, &left));
   }
-  PetscCall(GraphWalk(g, c, keep, &P));
-  PetscCall(MatCreateVecs(P, &x, &z));
+  PetscCall(GraphWalkCreate(g, c, keep, &w));
+  PetscCall(MatCreateVecs(w.P, &x, &z));
   if (keep) {
-    Vec host = keep;
+    Vec host;
 
+    PetscCall(GraphWalkPermute(g, &w, keep, PETSC_FALSE, &host));
+    PetscCall(VecDestroy(&keep));
     PetscCall(VecDuplicate(x, &keep));
     PetscCall(VecCopy(host, keep));
     PetscCall(VecDestroy(&host));
@@ -157,12 +101,14 @@ PetscErrorCode GraphPageRank(Graph *g, GraphResult *r)
   } else PetscCall(VecSet(x, left ? 1 / (PetscReal)left : 0));
   PetscCall(PetscTime(&end));
   r->setup = end - start;
-  PetscCall(PageRankIterate(g, P, keep, left, &x, &z, r));
-  PetscCall(GraphAddList(g, r, "top", x, top));
+  PetscCall(PageRankIterate(g, w.P, keep, left, &x, &z, r));
+  PetscCall(GraphWalkPermute(g, &w, x, PETSC_TRUE, &result));
+  PetscCall(GraphAddList(g, r, "top", result, top));
+  PetscCall(VecDestroy(&result));
   PetscCall(VecDestroy(&keep));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&z));
-  PetscCall(MatDestroy(&P));
+  PetscCall(GraphWalkDestroy(&w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -173,18 +119,15 @@ PetscErrorCode GraphHITS(Graph *g, GraphResult *r)
   PetscInt       top, most;
   PetscBool      zero = (PetscBool)!g->n;
   PetscLogDouble start, end;
-  Vec            a, h, next;
-  Mat            A;
-  char           type[64];
+  Vec            a, h, next, result;
+  GraphWalk      w;
 
   PetscFunctionBegin;
   PetscCall(PetscTime(&start));
   PetscCall(GraphGetTop(g, &top));
   PetscCall(GraphGetStop(g, &tol, &most));
-  PetscCall(GraphGetType(g, MATAMB, type, sizeof(type)));
-  PetscCall(CheckWeights(g));
-  PetscCall(MatConvert(g->A, type, MAT_INITIAL_MATRIX, &A));
-  PetscCall(MatCreateVecs(A, &a, &h));
+  PetscCall(GraphWalkCreate(g, -1, NULL, &w));
+  PetscCall(MatCreateVecs(w.P, &h, &a));
   PetscCall(VecDuplicate(h, &next));
   PetscCall(VecSet(h, g->n ? 1 / (PetscReal)g->n : 0));
   PetscCall(PetscTime(&end));
@@ -192,9 +135,9 @@ PetscErrorCode GraphHITS(Graph *g, GraphResult *r)
   for (; !zero && change >= tol && r->iterations < most; r->iterations++) {
     Vec old = h;
 
-    PetscCall(MatMultTranspose(A, h, a));
+    PetscCall(MatMult(w.P, h, a));
     PetscCall(VecScaleToSum(a, 1.0, NULL, &change, &zero));
-    PetscCall(MatMult(A, a, next));
+    PetscCall(MatMultTranspose(w.P, a, next));
     PetscCall(VecScaleToSum(next, 1.0, h, &change, &zero));
     h    = next;
     next = old;
@@ -206,11 +149,14 @@ PetscErrorCode GraphHITS(Graph *g, GraphResult *r)
     PetscCall(VecSet(a, 0.0));
     PetscCall(VecSet(h, 0.0));
   }
-  PetscCall(GraphAddList(g, r, "top", a, top));
-  PetscCall(GraphAddList(g, r, "hubs", h, top));
+  for (int k = 0; k < 2; k++) {
+    PetscCall(GraphWalkPermute(g, &w, k ? h : a, PETSC_TRUE, &result));
+    PetscCall(GraphAddList(g, r, k ? "hubs" : "top", result, top));
+    PetscCall(VecDestroy(&result));
+  }
   PetscCall(VecDestroy(&a));
   PetscCall(VecDestroy(&h));
   PetscCall(VecDestroy(&next));
-  PetscCall(MatDestroy(&A));
+  PetscCall(GraphWalkDestroy(&w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -49,7 +49,7 @@ static PetscErrorCode Rate(Graph *g, const GraphResult *r, PetscLogDouble *rate)
   if (n < 1 || !r->walks) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = 0; k < n; k++) time[k] = (PetscReal)(g->lap[k + 1] - g->lap[k]);
   PetscCall(PetscSortReal(n, time));
-  if (time[n / 2] > 0) *rate = g->edges * r->walks / time[n / 2];
+  if (time[n / 2] > 0) *rate = g->entries * r->walks / time[n / 2];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -108,8 +108,9 @@ static PetscErrorCode Table(Graph *g, const char algorithm[], const GraphResult 
   for (PetscInt k = 0; k < r->ncount; k++) PetscCall(PetscPrintf(g->comm, "%s %" PetscInt64_FMT " %s", k ? "," : "", r->counted[k], r->count[k]));
   if (r->iterations) PetscCall(PetscPrintf(g->comm, "%s %" PetscInt_FMT " iterations%s", r->ncount ? "," : "", r->iterations, r->converged ? "" : " (NOT CONVERGED)"));
   PetscCall(PetscPrintf(g->comm, ", %.4g s", seconds));
-  if (r->setup > 0) PetscCall(PetscPrintf(g->comm, " (%.4g s before the first iteration)", r->setup));
+  if (r->setup > 0) PetscCall(PetscPrintf(g->comm, " (%.4g s %s)", r->setup, r->iterations ? "before the first iteration" : "to prepare the matrix"));
   if (rate > 0) PetscCall(PetscPrintf(g->comm, ", %.3g GTEPS in the median iteration", 1e-9 * rate));
+  if (g->start > 0.1) PetscCall(PetscPrintf(g->comm, "; %.3g s before to start the GPU", g->start));
   PetscCall(PetscPrintf(g->comm, "\n"));
   for (PetscInt k = 0; k < r->nlist; k++) {
     const GraphList *l = &r->list[k];

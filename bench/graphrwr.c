@@ -16,21 +16,24 @@ typedef struct {
   VecScatter *scatter; /* from there to the entry of the seed in its column */
 } Walks;
 
-static PetscErrorCode WalksCreate(Graph *g, Mat P, Walks *w)
+static PetscErrorCode WalksCreate(Graph *g, const GraphWalk *walk, Walks *w)
 {
+  Mat         P = walk->P;
   Vec         x, column;
   VecType     type;
   PetscBool   cuda;
   PetscMPIInt rank;
+  PetscInt    m;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(g->comm, &rank));
+  PetscCall(MatGetLocalSize(P, &m, NULL));
   PetscCall(MatCreateVecs(P, &x, NULL));
   PetscCall(VecGetType(x, &type));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &cuda, VECSEQCUDA, VECMPICUDA, ""));
   for (int k = 0; k < 2; k++) {
     PetscCall(MatCreate(g->comm, &w->X[k]));
-    PetscCall(MatSetSizes(w->X[k], g->m, PETSC_DECIDE, g->n, w->n));
+    PetscCall(MatSetSizes(w->X[k], m, PETSC_DECIDE, g->n, w->n));
     PetscCall(MatSetType(w->X[k], cuda ? MATDENSECUDA : MATDENSE));
     PetscCall(MatSetUp(w->X[k]));
     PetscCall(MatAssemblyBegin(w->X[k], MAT_FINAL_ASSEMBLY));
@@ -42,10 +45,12 @@ static PetscErrorCode WalksCreate(Graph *g, Mat P, Walks *w)
   PetscCall(VecSet(w->back, 1.0));
   PetscCall(PetscMalloc1(w->n, &w->scatter));
   for (PetscInt s = 0; s < w->n; s++) {
-    IS from, to;
+    IS       from, to;
+    PetscInt number;
 
     PetscCall(ISCreateStride(g->comm, rank ? 0 : 1, s, 1, &from));
-    PetscCall(ISCreateStride(g->comm, rank ? 0 : 1, w->vertex[s], 1, &to));
+    PetscCall(GraphWalkFind(g, walk, w->vertex[s], &number));
+    PetscCall(ISCreateStride(g->comm, rank ? 0 : 1, number, 1, &to));
     PetscCall(VecScatterCreate(w->back, from, x, to, &w->scatter[s]));
     PetscCall(ISDestroy(&from));
     PetscCall(ISDestroy(&to));
@@ -103,7 +108,7 @@ static PetscErrorCode WalksStep(Graph *g, Walks *w, PetscReal *change)
 }
 
 /* The lists of all seeds become one */
-static PetscErrorCode WalksReport(Graph *g, Walks *w, GraphResult *r, PetscInt top)
+static PetscErrorCode WalksReport(Graph *g, const GraphWalk *walk, Walks *w, GraphResult *r, PetscInt top)
 {
   GraphList all = {.key = "top"};
 
@@ -113,12 +118,14 @@ static PetscErrorCode WalksReport(Graph *g, Walks *w, GraphResult *r, PetscInt t
   PetscCall(PetscMalloc1(w->n * PetscMin(top, g->n), &all.value));
   for (PetscInt s = 0; s < w->n; s++) {
     GraphResult one = {.nlist = 0};
-    Vec         x;
+    Vec         x, result;
     PetscInt64  seed;
 
     PetscCall(GraphGetIds(g, 1, &w->vertex[s], &seed));
     PetscCall(MatDenseGetColumnVecRead(w->X[0], s, &x));
-    PetscCall(GraphAddList(g, &one, "top", x, top));
+    PetscCall(GraphWalkPermute(g, walk, x, PETSC_TRUE, &result));
+    PetscCall(GraphAddList(g, &one, "top", result, top));
+    PetscCall(VecDestroy(&result));
     PetscCall(MatDenseRestoreColumnVecRead(w->X[0], s, &x));
     for (PetscInt v = 0; v < one.list[0].n; v++, all.n++) {
       all.seed[all.n]  = seed;
@@ -149,7 +156,7 @@ PetscErrorCode GraphRWR(Graph *g, GraphResult *r)
   PetscInt       top, most;
   PetscLogDouble start, end;
   Walks          w;
-  Mat            P;
+  GraphWalk      walk;
 
   PetscFunctionBegin;
   PetscCall(PetscTime(&start));
@@ -163,8 +170,8 @@ PetscErrorCode GraphRWR(Graph *g, GraphResult *r)
     w.n = 1;
     PetscCall(PetscCalloc1(1, &w.vertex));
   }
-  PetscCall(GraphWalk(g, c, NULL, &P));
-  PetscCall(WalksCreate(g, P, &w));
+  PetscCall(GraphWalkCreate(g, c, NULL, &walk));
+  PetscCall(WalksCreate(g, &walk, &w));
   PetscCall(PetscTime(&end));
   r->setup = end - start;
   for (; change >= tol && r->iterations < most; r->iterations++) {
@@ -173,9 +180,9 @@ PetscErrorCode GraphRWR(Graph *g, GraphResult *r)
   }
   r->walks     = w.n;
   r->converged = (PetscBool)(tol == 0 || change < tol);
-  PetscCall(WalksReport(g, &w, r, top));
+  PetscCall(WalksReport(g, &walk, &w, r, top));
   PetscCall(WalksDestroy(&w));
-  PetscCall(MatDestroy(&P));
+  PetscCall(GraphWalkDestroy(&walk));
   PetscCall(PetscFree(w.vertex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -159,6 +159,15 @@ static PetscLogDouble CacheBytes(void)
   return bytes > 0 ? bytes : 32 * 1048576.0;
 }
 
+int MachineThreads(void)
+{
+#if defined(_OPENMP)
+  return omp_get_max_threads();
+#else
+  return 1;
+#endif
+}
+
 PetscErrorCode MachineCreate(MPI_Comm comm, Machine *machine)
 {
   PetscMPIInt size;
@@ -167,13 +176,10 @@ PetscErrorCode MachineCreate(MPI_Comm comm, Machine *machine)
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(AboutGet(&machine->about));
   machine->ranks      = size;
-  machine->threads    = 1;
+  machine->threads    = MachineThreads();
   machine->processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
   machine->allowed    = machine->processors;
   machine->llc        = CacheBytes();
-#if defined(_OPENMP)
-  machine->threads = omp_get_max_threads();
-#endif
 #if defined(__linux__)
   {
     cpu_set_t set;

@@ -68,11 +68,11 @@ typedef struct {
 } Command;
 
 static const Command Commands[] = {
-  {"bench",     {"types", "ops", "columns", "reps", "seconds", "csv", "json", "html", "compare", "mkl_dir", "graphblas_lib"}                                                            },
-  {"solve",     {"types", "seconds", "rounds", "limit", "csv", "scaled", "apart"}                                                                                                       },
-  {"info",      {"json", "plot"}                                                                                                                                                        },
-  {"graph",     {"undirected", "unweighted", "top", "json", "csv", "mat_type", "tol", "iterations", "c", "dangling", "seeds", "sources", "count", "inflation", "prune", "keep", "batch"}},
-  {"tiletable", {NULL}                                                                                                                                                                  }
+  {"bench",     {"types", "ops", "columns", "reps", "seconds", "csv", "json", "html", "compare", "mkl_dir", "graphblas_lib"}                                                                                              },
+  {"solve",     {"types", "seconds", "rounds", "limit", "csv", "scaled", "apart"}                                                                                                                                         },
+  {"info",      {"json", "plot"}                                                                                                                                                                                          },
+  {"graph",     {"undirected", "unweighted", "top", "json", "csv", "mat_type", "tol", "iterations", "c", "dangling", "order", "peer", "graphblas_lib", "seeds", "sources", "count", "inflation", "prune", "keep", "batch"}},
+  {"tiletable", {NULL}                                                                                                                                                                                                    }
 };
 
 /* Reports errors of users in one line; all other errors keep PETSc's trace. A name that does not exist has this code in petscamb and in PETSc. */

@@ -188,15 +188,20 @@ static PetscErrorCode SolveScale(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SolveCSV(FILE *f, const char name[], PetscLogDouble nonzeros, PetscInt n, const Solver s[], PetscInt rounds)
+static PetscErrorCode SolveCSV(FILE *f, const About *about, const char name[], PetscInt rows, PetscLogDouble nonzeros, PetscInt n, const Solver s[], PetscInt rounds)
 {
+  PetscMPIInt size;
+
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   for (PetscInt round = 0; round < rounds; round++) {
     for (PetscInt k = 0; k < n; k++) {
-      fprintf(f, "\"%s\",%s,%" PetscInt_FMT ",%s,%.6e,%.9g,%.9g,%.9g,%.9g,%.4f\n", name, s[k].name, s[k].its, KSPConvergedReasons[s[k].reason], (double)s[k].residual, (double)s[k].t[SETUP][round], (double)s[k].t[FIRST][round], (double)s[k].t[SECOND][round],
-              (double)s[k].t[MULT][round], s[k].bytes / PetscMax(nonzeros, 1));
+      fprintf(f, "\"%s\",%s,%" PetscInt_FMT ",%s,%.6e,%.9g,%.9g,%.9g,%.9g,%.4f,%" PetscInt_FMT ",%.0f,%d,%d", name, s[k].name, s[k].its, KSPConvergedReasons[s[k].reason], (double)s[k].residual, (double)s[k].t[SETUP][round], (double)s[k].t[FIRST][round],
+              (double)s[k].t[SECOND][round], (double)s[k].t[MULT][round], s[k].bytes / PetscMax(nonzeros, 1), rows, nonzeros, (int)size, MachineThreads());
+      PetscCall(AboutCSV(f, about));
     }
   }
+  PetscCheck(!fflush(f), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "the file of results could not be written; is the disk full?");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -228,7 +233,7 @@ static PetscErrorCode SolveRounds(Mat A, Vec b, PetscInt n, Solver s[], PetscRea
 }
 
 /* Solves system number i with n types, in turns */
-static PetscErrorCode SolveSystem(MPI_Comm comm, const char input[], PetscBool scaled, PetscInt n, Solver s[], PetscReal seconds, PetscInt least, PetscReal limit, FILE *f, const Solver *base, PetscInt i)
+static PetscErrorCode SolveSystem(MPI_Comm comm, const char input[], PetscBool scaled, PetscInt n, Solver s[], PetscReal seconds, PetscInt least, PetscReal limit, FILE *f, const About *about, const Solver *base, PetscInt i)
 {
   Mat      A;
   Vec      x, b;
@@ -248,7 +253,7 @@ static PetscErrorCode SolveSystem(MPI_Comm comm, const char input[], PetscBool s
   PetscCall(MatMult(A, x, b));
   PetscCall(SolveRounds(A, b, n, s, seconds, least, limit, &rounds));
   PetscCall(SolveReport(comm, name, M, info.nz_used, n, s, rounds, base, i));
-  if (f) PetscCall(SolveCSV(f, name, info.nz_used, n, s, rounds));
+  if (f) PetscCall(SolveCSV(f, about, name, M, info.nz_used, n, s, rounds));
   for (PetscInt k = 0; k < n; k++) s[k].converged = (PetscBool)(s[k].converged && s[k].reason > 0);
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
@@ -264,6 +269,7 @@ PetscErrorCode SolveRun(MPI_Comm comm, int n, char *inputs[], PetscBool *right)
   PetscReal seconds = 0.2, limit = 3600;
   PetscBool given, scaled = PETSC_FALSE, apart = PETSC_FALSE;
   FILE     *f = NULL;
+  About     about;
 
   PetscFunctionBegin;
   *right = PETSC_TRUE;
@@ -284,7 +290,11 @@ PetscErrorCode SolveRun(MPI_Comm comm, int n, char *inputs[], PetscBool *right)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-csv", csv, sizeof(csv), NULL));
   PetscCheck(n > 0, comm, PETSC_ERR_USER_INPUT, "solve needs at least one file or generator, such as p7:50 (petscamb --help lists them)");
   if (csv[0]) PetscCall(ReportOpen(comm, csv, &f));
-  if (f) fprintf(f, "matrix,type,iterations,reason,true_residual,setup_s,first_s,second_s,mult_s,bytes_per_nonzero\n");
+  PetscCall(AboutGet(&about));
+  if (f) {
+    fprintf(f, "matrix,type,iterations,reason,true_residual,setup_s,first_s,second_s,mult_s,bytes_per_nonzero,rows,nonzeros,ranks,threads");
+    PetscCall(AboutCSVHeader(f));
+  }
   PetscCall(PetscCalloc1(ntypes, &s));
   for (PetscInt k = 0; k < ntypes; k++) {
     char *slash;
@@ -300,7 +310,7 @@ PetscErrorCode SolveRun(MPI_Comm comm, int n, char *inputs[], PetscBool *right)
   }
   systems = scaled ? 2 * n : n;
   for (PetscInt k = 0; k < ntypes; k += together) {
-    for (int i = 0; i < systems; i++) { PetscCall(SolveSystem(comm, inputs[i % n], i >= n, together, s + k, seconds, least, limit, f, s, i)); }
+    for (int i = 0; i < systems; i++) { PetscCall(SolveSystem(comm, inputs[i % n], i >= n, together, s + k, seconds, least, limit, f, &about, s, i)); }
   }
   for (PetscInt k = 0; k < ntypes; k++) {
     if (!s[k].converged) *right = PETSC_FALSE;

@@ -20,7 +20,7 @@ _petscamb() {
       bench) words="-types -ops -columns -reps -seconds -csv -json -html -compare -mkl_dir -graphblas_lib" ;;
       solve) words="-types -seconds -rounds -limit -csv -scaled -apart" ;;
       info) words="-json -plot" ;;
-      graph) words="-undirected -unweighted -top -json -csv -mat_type -tol -iterations -c -dangling -seeds -sources -count -inflation -prune -keep -batch" ;;
+      graph) words="-undirected -unweighted -top -json -csv -mat_type -tol -iterations -c -dangling -order -peer -seeds -sources -count -inflation -prune -keep -batch" ;;
       esac
       words="$words -h"
       ;;

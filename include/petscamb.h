@@ -425,6 +425,11 @@ PETSC_EXTERN PetscErrorCode MatGraphOrient(Mat, Vec, Mat *);
 PETSC_EXTERN PetscErrorCode MatPruneRows(Mat, PetscReal, PetscInt, Mat *);
 PETSC_EXTERN PetscErrorCode MatPowEntries(Mat, PetscReal);
 PETSC_EXTERN PetscErrorCode MatMultOr(Mat, PetscBool, const uint64_t[], const uint64_t[], uint64_t[]);
+PETSC_EXTERN PetscErrorCode MatCountTriangles(Mat, PetscInt64 *);
+PETSC_EXTERN PetscErrorCode MatBreadthFirst(Mat, PetscInt, const PetscInt[], PetscInt64[], PetscInt64 *, PetscInt64 *);
+/* Gets the number of iterations, the difference from the end, and the context */
+typedef PetscErrorCode (*MatMarkovMonitor)(PetscInt, PetscReal, void *);
+PETSC_EXTERN PetscErrorCode MatMarkovCluster(Mat *, PetscReal, PetscReal, PetscInt, PetscReal, PetscReal, PetscInt, MatMarkovMonitor, void *, PetscInt *, PetscReal *);
 PETSC_EXTERN PetscErrorCode VecShiftToSum(Vec, Vec, PetscReal, PetscScalar, Vec, PetscReal *);
 PETSC_EXTERN PetscErrorCode VecScaleToSum(Vec, PetscScalar, Vec, PetscReal *, PetscBool *);
 PETSC_EXTERN PetscErrorCode VecGetTop(Vec, PetscInt, PetscInt *, PetscInt[], PetscReal[]);

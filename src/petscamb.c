@@ -3,6 +3,7 @@
    Loading the library: the check that the library fits the running PETSc, and the registration of formats, products and solvers
 */
 #include "sys/systhreads.h"
+#include "vec/ambvec/ambvec.h"
 #include "mat/shadow/shadow.h"
 #include "mat/product/product.h"
 #if defined(PETSC_HAVE_CUDA)
@@ -17,8 +18,8 @@
 PETSCAMB_FORMATS(PETSCAMB_DECLARE)
 static const MatShadowFormat *const formats[] = {PETSCAMB_FORMATS(PETSCAMB_LIST)};
 
-/* Registered besides the formats: products of matrices, solvers and preconditioners */
-#define PETSCAMB_OTHERS(F) F(HashGEMM) F(Spmm) F(Batch) F(GraphConv) F(KSPAMB) F(KSPAMBCG) F(KSPAMBBCGS) F(KSPAMBChebyshev) F(AmbInverse) F(AmbAgg) F(AmbMIS) F(MGValues) F(Bitonic)
+/* Registered besides the formats: operations of vectors, products of matrices, solvers and preconditioners */
+#define PETSCAMB_OTHERS(F) F(VecAMB) F(HashGEMM) F(Spmm) F(Batch) F(GraphConv) F(KSPAMB) F(KSPAMBCG) F(KSPAMBBCGS) F(KSPAMBChebyshev) F(AmbInverse) F(AmbAgg) F(AmbMIS) F(MGValues) F(Bitonic)
 
 #define PETSCAMB_DECLARE_OTHER(name) extern PetscErrorCode name##Register(void);
 #define PETSCAMB_LIST_OTHER(name)    name##Register,
@@ -105,6 +106,7 @@ PetscErrorCode PetscAMBFinalizePackage(void)
   PetscCall(MatShadowReport());
   PetscCall(MatShadowRegisterFinalize());
   PetscCall(MatProductRegisterFinalize());
+  PetscCall(VecAMBEnd());
   initialized = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

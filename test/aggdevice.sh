@@ -8,7 +8,7 @@
 # timeoutfactor: 8
 cd "$(dirname "$0")/.." || exit 1
 sources=(test/kernels/aggdevice.cu src/sys/*.cu src/ksp/pc/impls/gamg/*.cu)
-groups=("aggregates" "prolongators" "no memory" "one-sided" "not finite")
+groups=("aggregates" "prolongators" "no memory" "one-sided" "not finite" "estimates")
 link=()
-small=("aggregates" "prolongators" "one-sided" "not finite")
+small=("aggregates" "prolongators" "one-sided" "not finite" "estimates")
 . test/kernels/device.sh

@@ -863,11 +863,13 @@ static PetscErrorCode OneSided(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A value that is no number, in each place of a row: PETSc's type raises an error or does not converge, and so does this one */
+/* A value that is no number, in each place of a row: PETSc's type raises an error or does not converge, and so does this one. PETSc's allocator, which a set-up
+   exchanges, is its own again. */
 static PetscErrorCode NotANumber(TestDiff *d)
 {
-  static const char *const options[] = {"", "-pc_gamg_threshold 0.02", "-pc_gamg_aggressive_coarsening 0"};
-  PetscBool                traps;
+  static const char *const options[]                                                             = {"", "-pc_gamg_threshold 0.02", "-pc_gamg_aggressive_coarsening 0"};
+  PetscErrorCode (*const allocator)(size_t, PetscBool, int, const char[], const char[], void **) = PetscTrMalloc;
+  PetscBool traps;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsHasName(NULL, NULL, "-fp_trap", &traps));
@@ -889,6 +891,7 @@ static PetscErrorCode NotANumber(TestDiff *d)
       raised = Solve(A, PCGAMGAMBAGG, options[k], &f);
       PetscCall(PetscPopErrorHandler());
       TestExpect(d, "a matrix with a value that is no number is solved", (PetscBool)(raised || f.reason <= 0));
+      TestExpect(d, "PETSc has another allocator after the set-up", (PetscBool)(PetscTrMalloc == allocator));
       PetscCall(MatDestroy(&A));
     }
   }

@@ -217,16 +217,20 @@ def ranked(ranks, graph, algorithm, want, *words):
 
 def test_ranks(ranks, graph):
     check("pagerank", ranked(ranks, graph, "pagerank", pagerank(graph, graph.edge)))
+    order = ["-order", "degree" if ranks == 1 else "bitonic"]
+    check("pagerank, numbered anew", ranked(ranks, graph, "pagerank", pagerank(graph, graph.edge), *order))
     check("pagerank, undirected", ranked(ranks, graph, "pagerank", pagerank(graph, graph.undirected()), "-undirected"))
-    check("pagerank, dangling vertices removed", ranked(ranks, graph, "pagerank", removed(graph, graph.edge), "-dangling", "remove", "-mat_type", "aij"))
+    check("pagerank, dangling vertices removed", ranked(ranks, graph, "pagerank", removed(graph, graph.edge), "-dangling", "remove", "-mat_type", "aij", *order))
+    check("pagerank without edges to go on along", ranked(ranks, graph, "pagerank", {v: 1 / len(graph.ids) for v in graph.ids}, "-c", 0))
     authorities, hubs = hits(graph, graph.edge)
-    result = json.loads(run(ranks, "hits", graph.file, "-top", 10**6, "-json", "-tol", 1e-6 if SINGLE else 1e-12))
+    result = json.loads(run(ranks, "hits", graph.file, "-top", 10**6, "-json", "-tol", 1e-6 if SINGLE else 1e-12, *order))
     check("hits", values(result["top"], authorities, "the authorities") or values(result["hubs"], hubs, "the hubs"))
 
 
 def test_restart(ranks, graph):
     seeds = graph.ids[:: max(1, len(graph.ids) // 6)][:6]
-    result = json.loads(run(ranks, "rwr", graph.file, "-seeds", ",".join(map(str, seeds)), "-top", 10**6, "-json"))
+    order = [] if len(seeds) % 2 else ["-order", "degree" if ranks == 1 else "bitonic"]
+    result = json.loads(run(ranks, "rwr", graph.file, "-seeds", ",".join(map(str, seeds)), "-top", 10**6, "-json", *order))
     problem = None
     for seed in seeds:
         lines = [line for line in result["top"] if line.get("seed", seed) == seed]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-static char help[] = "Operations on graphs against plain loops over all entries: MatMatMultMaskSum(), MatGraphOrient(), MatPruneRows(), MatPowEntries(), MatMultOr(),\n\
-VecGetTop(), VecShiftToSum() and VecScaleToSum(), on rectangular matrices with empty rows and a hub, and on a graph with equal degrees.\n\n";
+static char help[] = "Operations on graphs against plain loops over all entries: MatMatMultMaskSum(), MatGraphOrient(), MatPruneRows(), MatPowEntries(), MatMultOr(), MatCountTriangles(),\n\
+MatBreadthFirst(), MatMarkovCluster(), VecGetTop(), VecShiftToSum() and VecScaleToSum(), on rectangular matrices with empty rows and a hub, and on a graph with equal degrees.\n\n";
 
 #include <petscmat.h>
 #include <petscamb.h>
@@ -237,6 +237,137 @@ static PetscErrorCode TestOr(PetscBool transpose)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Triangles of directed edges, some of them in both directions, with loops and a hub */
+static PetscErrorCode TestTriangles(PetscInt n)
+{
+  Mat        A;
+  PetscInt64 count, want = 0;
+  char       name[64];
+
+  PetscFunctionBeginUser;
+  PetscCall(Make(8, n, n, &A));
+#define NEAR(i, j) (Entry(8, i, j) != 0 || Entry(8, j, i) != 0)
+  for (PetscInt i = 0; i < n; i++) {
+    for (PetscInt j = i + 1; j < n; j++) {
+      for (PetscInt k = j + 1; NEAR(i, j) && k < n; k++) want += NEAR(i, k) && NEAR(j, k);
+    }
+  }
+#undef NEAR
+  PetscCall(MatCountTriangles(A, &count));
+  PetscCall(PetscSNPrintf(name, sizeof(name), "triangles of %d vertices", (int)n));
+  PetscCall(Check(name, (PetscBool)(count == want)));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Searches along the edges i -> 2 i + 1, 3 i + 1, of which every seventh is missing: the levels of the vertices from each source are those that repeated sweeps find */
+static PetscErrorCode TestBreadthFirst(PetscInt nsource)
+{
+  const PetscInt n = 400;
+  Mat            A;
+  PetscInt       first, last, source[130];
+  PetscInt64    *level, *want, reached, farthest, again[2], all = 0, most = 0;
+  PetscBool      fine = PETSC_TRUE;
+  char           name[64];
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+  PetscCall(MatSetSizes(A, PETSC_DECIDE, PETSC_DECIDE, n, n));
+  PetscCall(MatSetType(A, MATAIJ));
+  PetscCall(MatSetFromOptions(A));
+  PetscCall(MatSeqAIJSetPreallocation(A, 2, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(A, 2, NULL, 2, NULL));
+  PetscCall(MatGetOwnershipRange(A, &first, &last));
+  for (PetscInt i = first; i < last; i++) {
+    for (PetscInt k = 2; k < 4 && i % 7; k++) PetscCall(MatSetValue(A, i, (k * i + 1) % n, 1.0, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  for (PetscInt q = 0; q < nsource; q++) source[q] = q * 29 % n;
+  PetscCall(PetscMalloc2(nsource * (last - first), &level, n, &want));
+  PetscCall(MatBreadthFirst(A, nsource, source, level, &reached, &farthest));
+  PetscCall(MatBreadthFirst(A, nsource, source, NULL, &again[0], &again[1]));
+  for (PetscInt q = 0; q < nsource; q++) {
+    PetscBool more = PETSC_TRUE;
+
+    for (PetscInt v = 0; v < n; v++) want[v] = v == source[q] ? 0 : -1;
+    for (PetscInt64 now = 0; more; now++) {
+      more = PETSC_FALSE;
+      for (PetscInt v = 0; v < n; v++) {
+        for (PetscInt k = 2; k < 4 && v % 7 && want[v] == now; k++) {
+          if (want[(k * v + 1) % n] >= 0) continue;
+          want[(k * v + 1) % n] = now + 1;
+          more                  = PETSC_TRUE;
+        }
+      }
+    }
+    for (PetscInt v = 0; v < n; v++) {
+      all += want[v] >= 0;
+      most = PetscMax(most, want[v]);
+      if (v >= first && v < last) fine = (PetscBool)(fine && level[q * (last - first) + v - first] == want[v]);
+    }
+  }
+  PetscCall(PetscSNPrintf(name, sizeof(name), "levels from %d sources", (int)nsource));
+  PetscCall(Check(name, fine));
+  PetscCall(PetscSNPrintf(name, sizeof(name), "vertices that %d sources reach", (int)nsource));
+  PetscCall(Check(name, (PetscBool)(reached == all && farthest == most && again[0] == all && again[1] == most)));
+  PetscCall(PetscFree2(level, want));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Count(PetscInt iteration, PetscReal chaos, void *context)
+{
+  PetscInt *count = (PetscInt *)context;
+
+  PetscFunctionBeginUser;
+  *count = iteration == *count + 1 && chaos >= 0 ? iteration : -1000;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Cliques of ten vertices, each with an edge to the next one, fall apart; with keep = 6 the rows of the product are cut to their largest entries */
+static PetscErrorCode TestMarkov(PetscInt keep, PetscReal batch)
+{
+  const PetscInt n = 90;
+  Mat            M;
+  PetscInt       first, last, iterations, seen = 0;
+  PetscReal      chaos;
+  PetscBool      fine = PETSC_TRUE;
+  char           name[64];
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &M));
+  PetscCall(MatSetSizes(M, PETSC_DECIDE, PETSC_DECIDE, n, n));
+  PetscCall(MatSetType(M, MATAIJ));
+  PetscCall(MatSetFromOptions(M));
+  PetscCall(MatSeqAIJSetPreallocation(M, 12, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(M, 12, NULL, 12, NULL));
+  PetscCall(MatGetOwnershipRange(M, &first, &last));
+  for (PetscInt i = first; i < last; i++) {
+    const PetscReal ends = (i % 10 == 9 && i < n - 1) || (i % 10 == 0 && i) ? 11 : 10;
+
+    for (PetscInt j = 0; j < n; j++) {
+      if (i / 10 == j / 10 || (PetscAbs(i - j) == 1)) PetscCall(MatSetValue(M, i, j, 1 / ends, INSERT_VALUES));
+    }
+  }
+  PetscCall(MatAssemblyBegin(M, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(M, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatMarkovCluster(&M, 2, 1e-4, keep, batch, 1e-5, 100, Count, &seen, &iterations, &chaos));
+  PetscCall(MatGetOwnershipRange(M, &first, &last));
+  for (PetscInt i = first; i < last; i++) {
+    PetscInt        length;
+    const PetscInt *j;
+
+    PetscCall(MatGetRow(M, i, &length, &j, NULL));
+    fine = (PetscBool)(fine && length && length <= keep && j[0] / 10 == i / 10 && j[length - 1] / 10 == i / 10);
+    PetscCall(MatRestoreRow(M, i, &length, &j, NULL));
+  }
+  PetscCall(PetscSNPrintf(name, sizeof(name), "clusters, %d entries, batches of %g", (int)keep, (double)batch));
+  PetscCall(Check(name, (PetscBool)(fine && chaos <= 1e-5 && iterations == seen && seen > 1 && seen < 100)));
+  PetscCall(MatDestroy(&M));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TestTop(PetscInt k)
 {
   const PetscInt n = 50;
@@ -381,17 +512,27 @@ static PetscErrorCode TestErrors(void)
 {
   Mat            A, B;
   PetscLogDouble sum;
-  PetscErrorCode prune, size, dense;
+  PetscErrorCode prune, size, dense, square, source, chaos;
+  PetscInt64     count[2];
+  PetscInt       far = 9, iterations;
+  PetscReal      rest;
+  Mat            C;
 
   PetscFunctionBeginUser;
   PetscCall(Make(8, 6, 9, &A));
   PetscCall(MatCreateDense(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, 6, 9, NULL, &B));
+  PetscCall(Make(8, 9, 9, &C));
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  prune = MatPruneRows(A, 0, 0, NULL);
-  size  = MatMatMultMaskSum(A, A, A, &sum);
-  dense = MatPowEntries(B, 1);
+  prune  = MatPruneRows(A, 0, 0, NULL);
+  size   = MatMatMultMaskSum(A, A, A, &sum);
+  dense  = MatPowEntries(B, 1);
+  square = MatCountTriangles(A, count);
+  source = MatBreadthFirst(C, 1, &far, NULL, &count[0], &count[1]);
+  chaos  = MatMarkovCluster(&C, 1, 0, 1, 1, 0, 1, NULL, NULL, &iterations, &rest);
   PetscCall(PetscPopErrorHandler());
   PetscCall(Check("errors: no entries to keep, sizes that do not fit, a dense matrix", (PetscBool)(prune == PETSC_ERR_ARG_OUTOFRANGE && size == PETSC_ERR_ARG_SIZ && dense == PETSC_ERR_SUP)));
+  PetscCall(Check("errors: a graph that is not square, a source that is no row, no inflation", (PetscBool)(square == PETSC_ERR_ARG_SIZ && source == PETSC_ERR_ARG_OUTOFRANGE && chaos == PETSC_ERR_ARG_OUTOFRANGE)));
+  PetscCall(MatDestroy(&C));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -416,6 +557,15 @@ int main(int argc, char **argv)
   PetscCall(TestOrient());
   PetscCall(TestOr(PETSC_FALSE));
   PetscCall(TestOr(PETSC_TRUE));
+  PetscCall(TestTriangles(1));
+  PetscCall(TestTriangles(37));
+  PetscCall(TestTriangles(601)); /* rows of more than 128 entries */
+  PetscCall(TestBreadthFirst(1));
+  PetscCall(TestBreadthFirst(64));
+  PetscCall(TestBreadthFirst(130));
+  PetscCall(TestMarkov(1000, 1e6));
+  PetscCall(TestMarkov(1000, 500));
+  PetscCall(TestMarkov(6, 1e6));
   PetscCall(TestTop(0));
   PetscCall(TestTop(1));
   PetscCall(TestTop(7));

@@ -10,6 +10,7 @@ cd "$(dirname "$0")/.." || exit 1
 # The order: a file may include the names to the left of its folder in a line, and those to the left of these names in other lines. A * stands for one
 # name of a folder. The public header is petscamb.h.
 order='
+sys petscamb.h < vec/ambvec < mat/shadow
 sys petscamb.h < mat/shadow < mat/halo mat/product < mat/impls/* < petscamb.c
 mat/impls/amb < mat/impls/ccoo < petscamb.c
 mat/impls/amb < mat/impls/tilecomposite < petscamb.c
@@ -23,7 +24,7 @@ petscamb.h < mat/impls/batch/glue
 sys petscamb.h < mat/io < petscamb.c
 mat/shadow < mat/graph/glue < petscamb.c
 sys < mat/graph/host < mat/graph/glue
-sys < mat/graph/cuda < mat/graph/glue
+sys mat/impls/hashgemm/cuda < mat/graph/cuda < mat/graph/glue
 sys < ksp/ksp/impls/fused < ksp/ksp/impls/ambksp < ksp/ksp/impls/ambcg ksp/ksp/impls/ambbcgs ksp/ksp/impls/ambchebyshev < petscamb.c
 petscamb.h < ksp/ksp/impls/ambksp
 mat/halo < ksp/ksp/impls/ambksp

@@ -12,7 +12,7 @@ ok() { if "${@:2}"; then echo "ok $1"; else echo "not ok $1" && failed=1; fi; }
 
 same_version() {
   local file wrong=0
-  for file in "$here/spack/package.py" "$here/conda/meta.yaml" "$here/petsc/petscamb.py" "$here/debian/changelog" src/binding/python/pyproject.toml; do
+  for file in "$here/spack/package.py" "$here/conda/recipe.yaml" "$here/petsc/petscamb.py" "$here/debian/changelog" src/binding/python/pyproject.toml; do
     grep -qE "(^|[^0-9.])v?$version([^0-9.]|\$|-1|\.tar)" "$file" || { echo "$file does not name version $version" >&2 && wrong=1; }
   done
   return $wrong
@@ -39,4 +39,11 @@ if "${PYTHON:-python3}" -c "import yaml" 2>/dev/null; then
 else
   echo "skip the forge runs .ci/run: no PyYAML"
 fi
+if "${PYTHON:-python3}" -c "import rattler_build" 2>/dev/null; then
+  conda() { "${PYTHON:-python3}" -c "import rattler_build as r; variants = r.Stage0Recipe.from_file('$here/conda/recipe.yaml').render(r.VariantConfig({'mpi': ['openmpi', 'mpich']})); assert len(variants) == 2"; }
+  ok "conda: rattler-build renders the recipe" conda
+else
+  echo "skip conda: rattler-build renders the recipe: no py-rattler-build"
+fi
+if command -v hadolint >/dev/null; then ok "hadolint says nothing of the Containerfile" hadolint $here/Containerfile; else echo "skip hadolint says nothing of the Containerfile: no hadolint"; fi
 exit $failed

@@ -4,6 +4,18 @@ static char help[] = "MatSDDMM(): entries of the product of two dense matrices i
 #include "testutil.h"
 #include "sys/systhreads.h"
 
+/* Any columns, up to eight as a rule; every 13th row may have all of them, and many rows are empty if there are few columns */
+static PetscInt RowRandom(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  const PetscInt most = TestInteger(i, M, (i % 13 == 5 ? N : PetscMin(N, 8)) + 1);
+  PetscInt       n    = 0;
+
+  for (PetscInt j = 0; j < N; j++) {
+    if (TestInteger(i, j + M, N) < most) cols[n++] = j;
+  }
+  return n;
+}
+
 static const TestShape shapes[] = {
   {"grid",                 144,  144,   TestRowGrid,   TestValueGeneral, PETSC_FALSE},
   {"blocks",               108,  108,   TestRowBlocks, TestValueGeneral, PETSC_FALSE},
@@ -100,14 +112,31 @@ static PetscErrorCode CheckWidth(TestDiff *d, const TestShape *shape, PetscInt K
 
 static PetscErrorCode CheckShapes(TestDiff *d)
 {
-  static const PetscInt widths[] = {0, 1, 2, 31, 32, 33, 70};
+  static const PetscInt widths[] = {0, 1, 2, 31, 32, 33, 70, 512};
 
   PetscFunctionBeginUser;
   for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(shapes); s++) {
     Mat S;
 
     PetscCall(TestShapeCreate(&shapes[s], NULL, &S));
-    for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(widths); k++) PetscCall(CheckWidth(d, &shapes[s], widths[k], k % 2 ? 3 : 0, Left, Right, S));
+    for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(widths); k++) {
+      if ((shapes[s].M > 1000 || shapes[s].N > 10000) && widths[k] > 70) continue;
+      PetscCall(CheckWidth(d, &shapes[s], widths[k], k % 2 ? 3 : 0, Left, Right, S));
+    }
+    PetscCall(MatDestroy(&S));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckRandom(TestDiff *d)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt k = 0; k < 16; k++) {
+    const TestShape shape = {"random", 1 + TestInteger(k, 1, 180), 1 + TestInteger(k, 2, 140), RowRandom, TestValueGeneral, PETSC_FALSE};
+    Mat             S;
+
+    PetscCall(TestShapeCreate(&shape, NULL, &S));
+    PetscCall(CheckWidth(d, &shape, TestInteger(k, 3, 140), TestInteger(k, 4, 3), Left, Right, S));
     PetscCall(MatDestroy(&S));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -225,6 +254,7 @@ int main(int argc, char **argv)
 {
   const TestCase tests[] = {
     {"shapes and widths", CheckShapes   },
+    {"random shapes",     CheckRandom   },
     {"NaN and infinity",  CheckNotFinite},
     {"made again",        CheckAgain    },
     {"the same bits",     CheckBits     },

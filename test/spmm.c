@@ -26,6 +26,18 @@ static PetscInt RowJump(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
   return n;
 }
 
+/* Any columns, up to eight as a rule; every 13th row may have all of them, and many rows are empty if there are few columns */
+static PetscInt RowRandom(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  const PetscInt most = TestInteger(i, M, (i % 13 == 5 ? N : PetscMin(N, 8)) + 1);
+  PetscInt       n    = 0;
+
+  for (PetscInt j = 0; j < N; j++) {
+    if (TestInteger(i, j + M, N) < most) cols[n++] = j;
+  }
+  return n;
+}
+
 static const TestShape shapes[] = {
   {"grid",                 144,  144,   TestRowGrid,   TestValueGeneral, PETSC_FALSE},
   {"blocks",               108,  108,   TestRowBlocks, TestValueGeneral, PETSC_FALSE},
@@ -212,7 +224,7 @@ static PetscErrorCode CheckWidth(TestDiff *d, const TestShape *shape, PetscBool 
 
 static PetscErrorCode CheckShapes(TestDiff *d)
 {
-  static const PetscInt widths[] = {0, 1, 2, 3, 7, 31, 32, 33, 70};
+  static const PetscInt widths[] = {0, 1, 2, 3, 7, 31, 32, 33, 70, 512};
 
   PetscFunctionBeginUser;
   for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(shapes); s++) {
@@ -222,12 +234,26 @@ static PetscErrorCode CheckShapes(TestDiff *d)
     PetscCall(TestShapeCreate(&shapes[s], NULL, &A));
     PetscCall(HasOurType(A, &our));
     for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(widths); k++) {
-      if (shapes[s].N > 10000 && widths[k] > 33) continue;
+      if ((shapes[s].N > 10000 && widths[k] > 33) || (shapes[s].M > 1000 && widths[k] > 70)) continue;
       for (int transpose = 0; transpose < 2; transpose++) {
         if (transpose && !widths[k] && !our) continue; /* PETSc 3.26 makes an intermediate matrix of block size 0, an error */
         PetscCall(CheckWidth(d, &shapes[s], (PetscBool)transpose, widths[k], k % 2 ? 0 : 5, A));
       }
     }
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckRandom(TestDiff *d)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt k = 0; k < 16; k++) {
+    const TestShape shape = {"random", 1 + TestInteger(k, 1, 180), 1 + TestInteger(k, 2, 140), RowRandom, TestValueGeneral, PETSC_FALSE};
+    Mat             A;
+
+    PetscCall(TestShapeCreate(&shape, NULL, &A));
+    for (int transpose = 0; transpose < 2; transpose++) PetscCall(CheckWidth(d, &shape, (PetscBool)transpose, 1 + TestInteger(k, 3, 90), TestInteger(k, 4, 3), A));
     PetscCall(MatDestroy(&A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -514,6 +540,7 @@ int main(int argc, char **argv)
 {
   const TestCase tests[] = {
     {"shapes and widths",            CheckShapes   },
+    {"random shapes",                CheckRandom   },
     {"NaN and infinity",             CheckNotFinite},
     {"phases and replaced operands", CheckPhases   },
     {"operands bound to the CPU",    CheckBound    },

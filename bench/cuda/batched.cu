@@ -122,19 +122,21 @@ struct Problem {
   /* Some rows against sums on the host; C is no number afterwards */
   void Check(const Machine &M, const char *who) const
   {
-    std::vector<SysScalar> c(d.size());
+    const int64_t          step = 1 + Rows() / 500, rows = (Rows() + step - 1) / step;
+    const size_t           bytes = (size_t)width * sizeof(SysScalar);
+    std::vector<SysScalar> c((size_t)(rows * width));
 
     CallCuda(cudaStreamSynchronize(M.stream));
-    CallCuda(cudaMemcpy(c.data(), C, c.size() * sizeof(SysScalar), cudaMemcpyDeviceToHost));
-    for (int64_t r = 0; r < Rows(); r += 1 + Rows() / 500) {
+    CallCuda(cudaMemcpy2D(c.data(), bytes, C, step * bytes, bytes, rows, cudaMemcpyDeviceToHost));
+    for (int64_t n = 0; n < rows; n++) {
       for (int q = 0; q < width; q += 1 + width / 7) {
         double sum = 0, scale = 0;
 
-        for (int k = i[r]; k < i[r + 1]; k++) {
+        for (int k = i[n * step]; k < i[n * step + 1]; k++) {
           sum += (double)a[k] * d[(size_t)j[k] * width + q];
           scale += fabs((double)a[k] * d[(size_t)j[k] * width + q]);
         }
-        if (!(fabs(c[(size_t)r * width + q] - sum) <= 100 * Eps * scale)) Stop(who, "a wrong number");
+        if (!(fabs(c[(size_t)(n * width + q)] - sum) <= 100 * Eps * scale)) Stop(who, "a wrong number");
       }
     }
     Poison(M);

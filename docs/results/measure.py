@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Measure a run of runs.json with bin/petscamb:
+"""Measure runs of runs.json with bin/petscamb:
 
     docs/results/measure.py host [DIR]     # in the top folder; writes host.csv and host.machine.json into DIR (this folder)
+    docs/results/measure.py 'gpu*' [DIR]   # every run whose name fits, one after the other
 
-Each matrix is measured in a process of its own, since on a GPU the first matrix of petsc-amb changes those of PETSc that follow.
+Each matrix is measured in a process of its own, since on a GPU the first matrix of petsc-amb changes those of PETSc that follow. A run with the word "apart" has a
+process for each type too. A name without a folder and a colon, such as gowalla.mtx, is a file in the folder MATRICES; without that folder, it is left out, by name.
+PETSCAMB is the program, LIMIT the seconds after which no further process starts.
 """
 import csv
+import fnmatch
 import functools
 import hashlib
 import json
@@ -16,6 +20,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -40,28 +45,61 @@ def machine():
             "system": "%s %s" % (platform.system(), platform.machine()), "C library": " ".join(platform.libc_ver())}
 
 
+def place_of(one):
+    """Where an input is: None if it is a file that is not there."""
+    if ":" in one:
+        return one
+    path = os.path.join(ROOT, one) if "/" in one else os.path.join(os.environ.get("MATRICES", ""), one)
+    return path if os.path.exists(path) else None
+
+
+def commands(run):
+    """The options of each process that measures a matrix."""
+    if not run.get("apart"):
+        return [run["options"]]
+    k = run["options"].index("-types") + 1
+    return [run["options"][:k] + [kind] + run["options"][k + 1:] for kind in run["options"][k].split(",")]
+
+
+def measure(name, run, place, end):
+    rows, checksums = [], {}
+    tool = os.environ.get("PETSCAMB", os.path.join("bin", "petscamb"))
+    failed = []
+    for one in run["inputs"]:
+        path = place_of(one)
+        if not path:
+            print("%s: %s is left out, as it is not in the folder MATRICES" % (name, one), flush=True)
+            continue
+        if path != one:
+            with open(path, "rb") as file:
+                checksums[one] = hashlib.sha256(file.read()).hexdigest()
+        for options in commands(run):
+            if time.monotonic() > end:
+                sys.exit("*** %s: no time left for %s and what follows" % (name, one))
+            with tempfile.TemporaryDirectory() as folder:
+                result = os.path.join(folder, "one.csv")
+                done = subprocess.run([tool, run.get("command", "bench"), path] + options + ["-csv", result], cwd=ROOT, env=dict(os.environ, **run["environment"]))
+                if done.returncode:
+                    failed.append("%s %s: exit code %d" % (name, one, done.returncode))
+                    print("*** " + failed[-1], flush=True)
+                if os.path.exists(result):
+                    with open(result, newline="") as file:
+                        rows += [dict(row, matrix=row["matrix"].replace(path, os.path.basename(one))) for row in csv.DictReader(file)]
+            if rows:
+                write(place, name, run, rows, checksums)
+    return failed
+
+
 def main():
     with open(os.path.join(HERE, "runs.json")) as file:
         runs = json.load(file)
-    if len(sys.argv) not in (2, 3) or sys.argv[1] not in runs:
+    names = [name for name in runs if len(sys.argv) in (2, 3) and fnmatch.fnmatch(name, sys.argv[1])]
+    if not names:
         sys.exit(__doc__)
-    name, place = sys.argv[1], sys.argv[2] if len(sys.argv) == 3 else HERE
-    run, rows = runs[name], []
-    tool = os.environ.get("PETSCAMB", os.path.join("bin", "petscamb"))
-    checksums = {}
-    for one in run["inputs"]:
-        path = os.path.join(ROOT, one)
-        if os.path.exists(path):
-            with open(path, "rb") as file:
-                checksums[one] = hashlib.sha256(file.read()).hexdigest()
-        with tempfile.TemporaryDirectory() as folder:
-            result = os.path.join(folder, "one.csv")
-            done = subprocess.run([tool, "bench", one] + run["options"] + ["-csv", result], cwd=ROOT, env=dict(os.environ, **run["environment"]))
-            if done.returncode:
-                sys.exit("*** %s: exit code %d" % (one, done.returncode))
-            with open(result, newline="") as file:
-                rows += list(csv.DictReader(file))
-        write(place, name, run, rows, checksums)
+    failed, end = [], time.monotonic() + float(os.environ.get("LIMIT", "inf"))
+    for name in names:
+        failed += measure(name, runs[name], sys.argv[2] if len(sys.argv) == 3 else HERE, end)
+    sys.exit("\n".join(failed) if failed else 0)
 
 
 def write(place, name, run, rows, checksums):

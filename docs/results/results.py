@@ -9,6 +9,7 @@ import csv
 import hashlib
 import json
 import os
+import statistics
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -16,11 +17,23 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 GREY, BLUE, RED = "#888888", "#3b6ea8", "#b03030"
 HEAD = """# Results
 
-Raw results, and the tables and plots that `make results` makes of them. `docs/results/measure.py NAME` measures a run
-again, with the command that the run names; each matrix has a process of its own. The columns of the CSV are those of
-`petscamb bench -csv` ([bench](../bench.md#how-the-figures-come-about)): version, commit, date, processor, GPU and load
-stand beside each number. `NAME.machine.json` has the clocks, and the checksums of the matrices from files, whose
-sources are in [data](../../data/README.md). Generated matrices follow from their names.
+This page shows raw results as tables and plots. `make results` makes it from the CSV files in this folder.
+
+```sh by docs/results/measure.py makefile
+docs/results/measure.py host                       # measures one run of runs.json again
+MATRICES=DIR docs/results/measure.py 'gpu*'        # measures all runs on a GPU
+make results
+```
+
+Each run names its command, and each matrix is measured in a process of its own. The columns of the CSV are those of
+`petscamb bench -csv` ([bench](../bench.md#how-the-figures-come-about)) and of `petscamb solve -csv`: version, commit,
+date, processor, GPU and load stand beside each number. `NAME.machine.json` has the clocks and the checksums of the
+matrix files. The files in `data/` come from where [data](../../data/README.md) says. The other files are searched for
+in the folder `MATRICES` and left out, by name, where they are missing. In the
+[SuiteSparse Matrix Collection](https://sparse.tamu.edu) they are `AG-Monien/wave`, `vanHeukelum/cage11`,
+`LAW/cnr-2000` and `SNAP/loc-Gowalla` (`gowalla.mtx`). Those measured here came from the repositories networkit,
+network-corpus and webgraph-rs, without values but for cage11; the checksums tell them from others. Generated matrices
+follow from their names.
 
 `test/results.sh` checks that this page is what the raw results give.
 """
@@ -30,58 +43,95 @@ def escape(text):
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
+def bench_lines(run, rows):
+    """The lines of the table: matrix, rows, nonzeros, label, cells, gain over the base with the same matrix and operation."""
+    base = {(row["matrix"], row["op"]): float(row["median_s"]) for row in rows if row["type"] == run["base"] and row["status"] == "ok"}
+    lines = []
+    for row in rows:
+        if row["status"] != "ok" or (row["matrix"], row["op"]) not in base:
+            continue
+        median, size = float(row["median_s"]), float(row["bytes"])
+        cells = [row["type"], "%.2f" % (1e6 * median), "%.2f" % (1e6 * float(row["min_s"])), "%.1f" % (size / median / 1e9) if size else "", "%.2f" % (float(row["matrix_bytes"]) / float(row["nonzeros"])) if size else ""]
+        if "-ops" in run["options"]:
+            cells.insert(0, row["op"])
+        lines.append((row["matrix"], row["rows"], row["nonzeros"], " ".join(cells[:2]) if "-ops" in run["options"] else row["type"], cells, base[row["matrix"], row["op"]] / median))
+    return lines
+
+
+def solve_lines(run, rows):
+    """The same of solves: medians of the rounds; the gain is that of the second solve."""
+    rounds = {}
+    for row in rows:
+        rounds.setdefault((row["matrix"], row["type"]), []).append(row)
+
+    def median(matrix, kind, name):
+        return statistics.median(float(row[name]) for row in rounds[matrix, kind])
+
+    lines = []
+    for matrix, kind in rounds:
+        if (matrix, run["base"]) not in rounds:
+            continue
+        first = rounds[matrix, kind][0]
+        cells = [kind, first["iterations"]] + ["%.4f" % median(matrix, kind, name) for name in ("setup_s", "first_s", "second_s")] + ["%.2f" % (1e6 * median(matrix, kind, "mult_s")), str(len(rounds[matrix, kind]))]
+        lines.append((matrix, first["rows"], first["nonzeros"], kind, cells, median(matrix, run["base"], "second_s") / median(matrix, kind, "second_s")))
+    return lines
+
+
 class Run:
     def __init__(self, name, about):
         self.name, self.about, self.run = name, about, about["run"]
         with open(os.path.join(HERE, name + ".csv"), newline="") as file:
-            self.rows = [row for row in csv.DictReader(file)]
-        base = {row["matrix"]: float(row["median_s"]) for row in self.rows if row["type"] == self.run["base"] and row["status"] == "ok"}
-        self.done = [dict(row, times=base[row["matrix"]] / float(row["median_s"])) for row in self.rows if row["status"] == "ok" and row["matrix"] in base]
+            self.rows = list(csv.DictReader(file))
+        self.solve = self.run.get("command") == "solve"
+        self.lines = (solve_lines if self.solve else bench_lines)(self.run, self.rows)
+        self.what = "Speed of the second solve" if self.solve else "Speed"
 
     def table(self):
-        out = ["| matrix | rows | nonzeros | type | median us | min us | GB/s | bytes a nonzero | speed over %s |" % self.run["base"], "|---|---|---|---|---|---|---|---|---|"]
+        heads = ["type", "iterations", "set-up s", "first solve s", "second solve s", "MatMult us", "rounds"] if self.solve else ["type", "median us", "min us", "GB/s", "bytes a nonzero"]
+        if "-ops" in self.run["options"]:
+            heads.insert(0, "operation")
+        heads = ["matrix", "rows", "nonzeros"] + heads + ["%s over %s" % (self.what.lower(), self.run["base"])]
+        out = ["| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
         last = None
-        for row in self.done:
-            median, size, entries = float(row["median_s"]), float(row["bytes"]), float(row["nonzeros"])
-            head = ["", "", ""] if row["matrix"] == last else [row["matrix"], row["rows"], row["nonzeros"]]
-            last = row["matrix"]
-            out.append("| " + " | ".join(head + [row["type"], "%.2f" % (1e6 * median), "%.2f" % (1e6 * float(row["min_s"])), "%.1f" % (size / median / 1e9) if size else "",
-                                                 "%.2f" % (float(row["matrix_bytes"]) / entries) if size else "", "%.2f" % row["times"]]) + " |")
+        for matrix, rows, nonzeros, _, cells, gain in self.lines:
+            head = ["", "", ""] if matrix == last else [matrix, rows, nonzeros]
+            last = matrix
+            out.append("| " + " | ".join(head + cells + ["%.2f" % gain]) + " |")
         return out
 
     def text(self):
         first, loads = self.rows[0], [float(row["load"]) for row in self.rows]
         cpu = self.about["machine"]["processor"]
-        out = ["", "## %s" % self.run["title"], "", "![Speeds of each type over %s](%s.svg)" % (self.run["base"], self.name), ""]
-        command = " ".join("%s=%s" % pair for pair in sorted(self.run["environment"].items())) + " bin/petscamb bench MATRIX " + " ".join(self.run["options"])
+        out = ["", "## %s" % self.run["title"], "", "![%s of each type over %s](%s.svg)" % (self.what, self.run["base"], self.name), ""]
+        command = " ".join("%s=%s" % pair for pair in sorted(self.run["environment"].items())) + " bin/petscamb %s MATRIX " % self.run.get("command", "bench") + " ".join(self.run["options"])
         clocks = ", ".join("%s %s" % (key, cpu[key]) for key in ("CPU(s)", "L3 cache", "Hypervisor vendor") if key in cpu)
-        out += ["- Command: `%s`, for each matrix in turn" % command,
+        out += ["- Command: `%s`, for each matrix in turn%s" % (command.strip(), " and for each type by itself" if self.run.get("apart") else ""),
                 "- Processor: %s (%s), %s MHz" % (first["cpu"], clocks, ", ".join(self.about["machine"]["MHz now"]) or "unknown"),
                 "- GPU: %s" % (first["gpu"] + "; " + "; ".join(self.about["machine"]["GPU: name, clocks (most, memory, now), memory, driver"]) if first["gpu"] else "none"),
                 "- petsc-amb %s, commit `%s`; PETSc %s" % (first["version"], first["commit"], first["petsc"]),
                 "- Measured from %s to %s" % (min(row["date"] for row in self.rows), max(row["date"] for row in self.rows)),
                 "- Load before each matrix: %.1f to %.1f%s" % (min(loads), max(loads), "; other programs shared the processors" if max(loads) > float(cpu.get("CPU(s)", 1)) else "")]
-        unsteady = sorted({"%s %s" % (row["matrix"], row["type"]) for row in self.done if float(row["median_s"]) > 1.5 * float(row["min_s"])})
+        unsteady = [] if self.solve else sorted({"%s %s %s" % (row["matrix"], row["op"], row["type"]) for row in self.rows if row["status"] == "ok" and float(row["median_s"]) > 1.5 * float(row["min_s"])})
         if unsteady:
             out.append("- Unsteady, with a median above 1.5 times the minimum: %s" % ", ".join(unsteady))
         out += ["- sha256 of `%s`: `%s`" % pair for pair in sorted(self.about["sha256"].items())]
         return out + [""] + self.table()
 
     def plot(self):
-        most = max(row["times"] for row in self.done)
-        height = 40 + 16 * len(self.done) + 8 * len({row["matrix"] for row in self.done})
+        most = max(line[5] for line in self.lines)
+        height = 40 + 16 * len(self.lines) + 8 * len({line[0] for line in self.lines})
         out = ['<svg xmlns="http://www.w3.org/2000/svg" width="760" height="%d" viewBox="0 0 760 %d" font-family="sans-serif" font-size="11">' % (height, height),
-               '<rect width="760" height="%d" fill="white"/>' % height, '<text x="230" y="18" font-size="13">%s: speed over %s</text>' % (escape(self.run["title"]), self.run["base"])]
+               '<rect width="760" height="%d" fill="white"/>' % height, '<text x="8" y="18" font-size="13">%s: %s over %s</text>' % (escape(self.run["title"]), self.what.lower(), self.run["base"])]
         y, last = 30, None
-        for row in self.done:
-            if row["matrix"] != last:
+        for matrix, _, _, label, cells, gain in self.lines:
+            if matrix != last:
                 y += 8
-                out.append('<text x="8" y="%d">%s</text>' % (y + 10, escape(row["matrix"])))
-            last = row["matrix"]
-            out.append('<text x="222" y="%d" text-anchor="end">%s</text>' % (y + 10, escape(row["type"])))
-            colour = GREY if row["type"] == self.run["base"] else BLUE if row["times"] >= 1 else RED
-            out.append('<rect x="230" y="%d" width="%.1f" height="12" fill="%s"/>' % (y, 460 * row["times"] / most, colour))
-            out.append('<text x="%.1f" y="%d">%.2f</text>' % (235 + 460 * row["times"] / most, y + 10, row["times"]))
+                out.append('<text x="8" y="%d">%s</text>' % (y + 10, escape(matrix)))
+            last = matrix
+            out.append('<text x="222" y="%d" text-anchor="end">%s</text>' % (y + 10, escape(label)))
+            colour = GREY if self.run["base"] in cells[:2] else BLUE if gain >= 1 else RED
+            out.append('<rect x="230" y="%d" width="%.1f" height="12" fill="%s"/>' % (y, 460 * gain / most, colour))
+            out.append('<text x="%.1f" y="%d">%.2f</text>' % (235 + 460 * gain / most, y + 10, gain))
             y += 16
         return "\n".join(out + ['<line x1="%.1f" y1="30" x2="%.1f" y2="%d" stroke="black" stroke-dasharray="2 2"/>' % (230 + 460 / most, 230 + 460 / most, y), "</svg>", ""])
 
@@ -99,10 +149,12 @@ def main():
         page += run.text()
         files[name + ".svg"] = run.plot()
         for one, digest in run.about["sha256"].items():
+            if not os.path.dirname(one): # a matrix that is not kept here
+                continue
             with open(os.path.join(ROOT, one), "rb") as file:
                 if hashlib.sha256(file.read()).hexdigest() != digest:
                     wrong.append("%s: %s is another file than the one that was measured" % (name, one))
-        wrong += ["%s: a wrong result: %s %s" % (name, row["matrix"], row["type"]) for row in run.rows if row["status"] == "WRONG"]
+        wrong += ["%s: a wrong result: %s %s" % (name, row["matrix"], row["type"]) for row in run.rows if row.get("status") == "WRONG" or row.get("reason", "CONVERGED").startswith("DIVERGED")]
     files["README.md"] = "\n".join(page) + "\n"
     for name, text in files.items():
         path = os.path.join(HERE, name)

@@ -5,19 +5,31 @@
 
 static const SysScalar zero = 0;
 
-void SysValuesBegin(SysValuesChoice *V, SysValues asked)
+void SysValuesBegin(SysValuesChoice *V, SysValues asked, int most)
 {
   memset(V, 0, sizeof(*V));
   V->asked = asked;
   V->exact = 1;
+  V->most  = asked == SYS_VALUES_TABLE ? SYS_TABLE_VALUES - 1 : most;
+}
+
+void SysValuesBeginHost(SysValuesChoice *V, SysValues asked, int fast, int64_t nz, int nthread)
+{
+  SysValuesBegin(V, asked, nthread > 1 && (double)sizeof(SysScalar) * (double)nz > SYS_VALUES_LARGE ? SYS_TABLE_VALUES - 1 : fast);
+}
+
+/* Adds a value to the table, which has 0 and room for most others */
+static int SysValuesAdd(SysTable *T, int most, const SysScalar *a)
+{
+  return SysTableAdd(T, a) >= 0 && T->n <= most + 1;
 }
 
 /* Adds n values to the table, and tells whether all are floats; ends early if neither can be */
-static void SysValuesLook(SysTable *T, int64_t n, const SysScalar *a, int wanted, int *fits, int *floats)
+static void SysValuesLook(SysTable *T, int most, int64_t n, const SysScalar *a, int *fits, int *floats)
 {
   for (int64_t k = 0; k < n && (*fits || *floats); k++) {
     if (k && SysTableSame(SysTableBitsOf(a + k), SysTableBitsOf(a + k - 1))) continue;
-    if (*fits) *fits = wanted && SysTableAdd(T, a + k) >= 0;
+    if (*fits) *fits = SysValuesAdd(T, most, a + k);
 #if defined(SYS_HAVE_STORAGE_SINGLE)
     if (*floats) *floats = SysIsFloat(a + k);
 #else
@@ -28,8 +40,8 @@ static void SysValuesLook(SysTable *T, int64_t n, const SysScalar *a, int wanted
 
 void SysValuesChoose(SysValuesChoice *V, int64_t n, const SysScalar *a, int nworker)
 {
-  const int wanted = SysValuesMustLook(V), look = wanted || V->asked == SYS_VALUES_SINGLE;
-  int       fits = wanted && n > 0, floats = look && n > 0;
+  const int must = SysValuesMustLook(V);
+  int       fits = must && V->most > 0 && n > 0, floats = (must || V->asked == SYS_VALUES_SINGLE) && n > 0;
 
   (void)nworker;
   SysTableClear(&V->table);
@@ -46,14 +58,14 @@ void SysValuesChoose(SysValuesChoice *V, int64_t n, const SysScalar *a, int nwor
 #if defined(_OPENMP)
   #pragma omp barrier
 #endif
-      SysValuesLook(&mine, end - begin, a + begin, wanted, &f, &s);
+      SysValuesLook(&mine, V->most, end - begin, a + begin, &f, &s);
 #if defined(_OPENMP)
   #pragma omp critical(SysValuesChoose)
 #endif
       {
         fits = fits && f;
         floats &= s;
-        for (int k = 0; k < mine.n && fits; k++) fits = SysTableAdd(&V->table, &mine.value[k]) >= 0;
+        for (int k = 0; k < mine.n && fits; k++) fits = SysValuesAdd(&V->table, V->most, &mine.value[k]);
       }
     }
   }

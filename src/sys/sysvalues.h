@@ -34,9 +34,13 @@ typedef enum {
 /* Values that have changed so often are stored as they are if SYS_VALUES_EXACT is asked for: a search for equal ones would come with every change */
 #define SYS_VALUES_CHANGES 2
 
+/* A matrix whose values take so many bytes lies in no cache */
+#define SYS_VALUES_LARGE 64.e6
+
 typedef struct {
   SysValues  asked;
   SysStorage stored;
+  int        most;    /* values besides 0 in a table, at most, if SYS_VALUES_EXACT is asked for */
   int        exact;   /* stored values have the bits of the values of the matrix */
   int        changes; /* how often values were stored, after the first time */
   SysTable   table;
@@ -114,8 +118,12 @@ static SYS_INLINE void SysValuesPutZero(const SysStorage stored, void *val, int6
 extern "C" {
 #endif
 
-/* Begins a choice, before the first values are there: they would be stored as they are */
-void SysValuesBegin(SysValuesChoice *, SysValues asked);
+/* Begins a choice, before the first values are there: they would be stored as they are. most: the values besides 0 for which SYS_VALUES_EXACT takes a table */
+void SysValuesBegin(SysValuesChoice *, SysValues asked, int most);
+
+/* The same on the host, where nthread threads multiply nz entries. A look-up takes a core longer than a value from its caches, unless the table has so few values (fast)
+   that registers hold it; longer tables are taken if several threads share the memory that values as they are would come from. */
+void SysValuesBeginHost(SysValuesChoice *, SysValues asked, int fast, int64_t nz, int nthread);
 
 /* Chooses the storage of n values on the host */
 void SysValuesChoose(SysValuesChoice *, int64_t n, const SysScalar *, int nworker);

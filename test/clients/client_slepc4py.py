@@ -4,7 +4,8 @@ import os
 
 from client import PYTHON, Case, Skip, packaged_version
 
-PACKAGES = ["python3-slepc4py-real", "python-slepc4py-doc", "python3-numpy"]
+# /usr/lib/slepc, where Debian's slepc4py looks for itself, is a link of slepc-dev
+PACKAGES = ["slepc-dev", "python3-slepc4py", "python3-slepc4py-real", "python-slepc4py-doc", "python3-numpy"]
 DEMOS = "/usr/share/doc/python-slepc4py-doc/examples/demo"
 
 # name, demo, options, option of the type, timed

@@ -76,7 +76,7 @@ static std::vector<Shape> MakeShapes()
                  cols.push_back(r);
                }),
       1);
-  add("hubs", MakeRows(3 * Hub, 3 * Hub, Hubs), 1);
+  add("hubs", MakeRows((small ? 1 : 3) * Hub, (small ? 1 : 3) * Hub, Hubs), 1);
   add("7 points", MakeRows(N * N * N, N * N * N, Stencil(N, N, N, true, 1)), 1);
   add("27 points", MakeRows(N * N * N, N * N * N, Stencil(N, N, N, false, 1)), 1);
   add("blocks of 3", MakeRows(3 * N * N * 4, 3 * N * N * 4, Stencil(N, N, 4, false, 3)), 3);
@@ -416,6 +416,7 @@ static bool NoMemory(const std::vector<Shape> &)
   AggMatrix              M       = {};
   AggOptions             options = {};
   AggDevice             *g       = NULL;
+  AggEstimate            e       = {};
   SysCSR                 P;
   int                    served, nagg, rounds;
   std::vector<SysReal>   r;
@@ -438,6 +439,8 @@ static bool NoMemory(const std::vector<Shape> &)
   r.resize((size_t)nagg);
   twice([&]() { return AggDeviceFactor(g, 1, 1, NULL, NULL, stream, r.data()); });
   twice([&]() { return AggDeviceProlong(g, 1, 1, &M, 0.5, 0, stream, &P); });
+  twice([&]() { return AggEstimateCreate(&M.d, AGG_STEPS + 1, stream, &e); });
+  AggEstimateDestroy(&e);
   AggDeviceDestroy(&g);
   for (size_t k = 0; k < status.size(); k++) {
     if (status[k] != (k % 2 ? SYS_SUCCESS : SYS_OUT_OF_MEMORY)) return Complain("no memory", Text("step %d returns %d", (int)k, (int)status[k]));
@@ -470,6 +473,156 @@ static bool NotFinite(const std::vector<Shape> &shapes)
   return good;
 }
 
+/* ------------------------------------------------- estimate of eigenvalues ------------------------------------------------- */
+
+static __global__ void MultKernel(SysCSR A, const SysReal *x, SysReal *y)
+{
+  const int64_t r = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+
+  if (r >= A.m) return;
+  y[r] = 0;
+  for (int k = A.i[r]; k < A.i[r + 1]; k++) y[r] += A.a[k] * x[A.j[k]];
+}
+
+static void Mult(const SysCSR &A, const AggEstimate &e, int from, int to)
+{
+  if (A.m) MultKernel<<<(A.m + 255) / 256, 256, 0, stream>>>(A, e.v + from * e.stride, e.v + to * e.stride);
+  CallCuda(cudaGetLastError());
+}
+
+typedef std::vector<long double> Long;
+
+static Long Mult(const Rows &A, const Long &x)
+{
+  Long y((size_t)A.m);
+
+  for (int r = 0; r < A.m; r++) {
+    for (int k = A.i[r]; k < A.i[r + 1]; k++) y[r] += (long double)A.a[k] * x[A.j[k]];
+  }
+  return y;
+}
+
+static long double Dot(const Long &x, const Long &y)
+{
+  long double sum = 0;
+
+  for (size_t k = 0; k < x.size(); k++) sum += x[k] * y[k];
+  return sum;
+}
+
+/* The numbers of Arnoldi's method in AGG_H(), in the textbook's form; those after a vector of length 0 are 0 */
+static Long ReferenceArnoldi(const Rows &A, const Long &inverse, const Long &start)
+{
+  std::vector<Long> v(1, start);
+  Long              h(AGG_NUMBERS);
+  long double       length;
+
+  for (int r = 0; r < A.m; r++) v[0][r] *= inverse[r];
+  length = sqrtl(Dot(v[0], v[0]));
+  for (int k = 0; k < AGG_STEPS && length > 0; k++) {
+    Long w;
+
+    for (long double &x : v[k]) x /= length;
+    w = Mult(A, v[k]);
+    for (int r = 0; r < A.m; r++) w[r] *= inverse[r];
+    for (int j = 0; j <= k; j++) h[AGG_H(j, k)] = Dot(v[j], w);
+    for (int j = 0; j <= k; j++) {
+      for (int r = 0; r < A.m; r++) w[r] -= h[AGG_H(j, k)] * v[j][r];
+    }
+    length             = sqrtl(Dot(w, w));
+    h[AGG_H(k + 1, k)] = length;
+    v.push_back(w);
+  }
+  return h;
+}
+
+/* r.z and p.w of each step of conjugate gradients with Jacobi's method */
+static Long ReferenceCG(const Rows &A, const Long &inverse, const Long &start)
+{
+  Long r = start, p((size_t)A.m), h(AGG_NUMBERS);
+
+  for (int k = 0; k < AGG_STEPS; k++) {
+    Long z = r, w;
+
+    for (int l = 0; l < A.m; l++) z[l] *= inverse[l];
+    h[2 * k] = Dot(r, z);
+    for (int l = 0; l < A.m; l++) p[l] = z[l] + (k ? h[2 * k] / h[2 * k - 2] : 0) * p[l];
+    w            = Mult(A, p);
+    h[2 * k + 1] = Dot(p, w);
+    for (int l = 0; l < A.m; l++) r[l] -= h[2 * k] / h[2 * k + 1] * w[l];
+  }
+  return h;
+}
+
+/* Only the numbers before the method comes to its end, on matrices with few eigenvalues, mean anything */
+static bool SameNumbers(const std::string &name, bool cg, const Long &expected, const std::vector<SysReal> &h)
+{
+  for (int k = 0; k < (cg ? 2 : AGG_STEPS + 1) * AGG_STEPS; k++) {
+    const int         step = cg ? k / 2 : k / (AGG_STEPS + 1), row = k % (AGG_STEPS + 1);
+    const long double left = cg ? expected[2 * step] / expected[0] : step ? expected[AGG_H(step, step - 1)] : 1, scale = cg ? fabsl(expected[k]) : 2;
+
+    if (!cg && row > step + 1) continue;
+    if (left < (cg ? 1e-4L : 1e-2L)) break;
+    if (!(fabsl(expected[k] - (long double)h[k]) <= 1e4L * Eps * scale)) return Complain(name, Text("%s, number %d is %.17g in place of %.17g", cg ? "conjugate gradients" : "Arnoldi", k, (double)h[k], (double)expected[k]));
+  }
+  return true;
+}
+
+static bool CheckEstimate(Shape s, bool cg)
+{
+  const int n = s.A.m;
+  Long      inverse((size_t)n), start;
+
+  for (int r = 0; r < n; r++) { /* definite */
+    long double sum = 0, most = 0;
+
+    for (int k = s.A.i[r]; k < s.A.i[r + 1]; k++) sum += s.A.j[k] == r ? 0 : std::fabs((double)s.A.a[k]);
+    for (int k = s.A.i[r]; k < s.A.i[r + 1]; k++) {
+      if (s.A.j[k] == r) s.A.a[k] = r % 50 == 49 && !cg ? 0 : (SysScalar)(1.5L + sum);
+      if (s.A.j[k] == r) most = (long double)s.A.a[k];
+    }
+    inverse[r] = most != 0 ? 1 / most : 1;
+  }
+  {
+    Array<int>           i(s.A.i), j(s.A.j);
+    Array<SysScalar>     a(s.A.a);
+    const SysCSR         A      = {s.A.m, s.A.n, (int64_t)s.A.j.size(), i.data, j.data, a.data};
+    AggEstimate          e      = {};
+    SysStatus            status = AggEstimateCreate(&A, cg ? 3 : AGG_STEPS + 1, stream, &e);
+    std::vector<SysReal> v((size_t)n), h(AGG_NUMBERS), sum(AGG_STEPS);
+
+    seed = 88172645463325252u;
+    for (SysReal &x : v) x = RandomScalar();
+    start.assign(v.begin(), v.end());
+    if (!status && n) CallCuda(cudaMemcpyAsync(e.v, v.data(), v.size() * sizeof(SysReal), cudaMemcpyHostToDevice, stream));
+    if (!status) status = cg ? AggCGStart(&e, stream) : AggArnoldiStart(&e, stream);
+    for (int k = 0; k < AGG_STEPS && !status; k++) {
+      if (cg) status = AggCGDirection(&e, k, stream);
+      if (cg) Mult(A, e, 1, 2);
+      else Mult(A, e, k, k + 1);
+      if (!status) status = cg ? AggCGDot(&e, stream) : AggArnoldiDots(&e, k, stream);
+      if (!status) status = cg ? AggCGStep(&e, k, stream) : AggArnoldiRemove(&e, k, stream);
+    }
+    if (!status) status = AggEstimateGetNumbers(&e, h.data(), stream);
+    if (!status) status = AggEstimateGetSums(&e, sum.data(), stream);
+    AggEstimateDestroy(&e);
+    if (status) return Complain(s.name, SysDeviceErrorText());
+    if (!cg) h[AGG_H(AGG_STEPS, AGG_STEPS - 1)] = std::sqrt(sum[0]);
+    return !n || SameNumbers(s.name, cg, cg ? ReferenceCG(s.A, inverse, start) : ReferenceArnoldi(s.A, inverse, start), h);
+  }
+}
+
+static bool Estimates(const std::vector<Shape> &shapes)
+{
+  bool good = true;
+
+  for (size_t k = 0; k < shapes.size(); k++) {
+    good &= CheckEstimate(shapes[k], false);
+    if (k % 2 == 0) good &= CheckEstimate(shapes[k], true); /* the symmetric ones */
+  }
+  return good;
+}
+
 int main(int argc, char **argv)
 {
   const Group<std::vector<Shape>> groups[] = {
@@ -477,7 +630,8 @@ int main(int argc, char **argv)
     {"prolongators", Prolongators},
     {"no memory",    NoMemory    },
     {"one-sided",    OneSided    },
-    {"not finite",   NotFinite   }
+    {"not finite",   NotFinite   },
+    {"estimates",    Estimates   }
   };
 
   return RunProgram(groups, MakeShapes, argc, argv);

@@ -2,6 +2,7 @@
 # Sourced by the tests of the device's kernels, which build ${sources[@]} without PETSc, for double and float. ${groups[@]} are the groups of tests of
 # that program, ${small[@]} those to run under compute-sanitizer if $1 says sanitize, and ${link[@]} what the linker is told. Without a device the tests
 # are skipped by name; the program and the sources in C are compiled then, and with sanitize all sources, which make cuda-check compiles for double.
+# DEVICE_TYPES="double" and DEVICE_TOOLS="racecheck synccheck" choose some of the types and of the tools.
 nvcc=${NVCC:-nvcc}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -13,8 +14,8 @@ if [ $device = no ] && [ "${1:-}" != sanitize ]; then # what the library's build
   for source in "${sources[@]:1}"; do case $source in *.c) c+=("$source") ;; esac done
   sources=("${sources[0]}" "${c[@]}") whole=no
 fi
-types=("double" "float")
-tools=("memcheck" "racecheck" "initcheck")
+read -ra types <<<"${DEVICE_TYPES:-double float}"
+read -ra tools <<<"${DEVICE_TOOLS:-memcheck racecheck initcheck synccheck}"
 status=0
 
 # of a type, all tests that were asked for are skipped

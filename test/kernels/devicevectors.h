@@ -111,7 +111,7 @@ struct Sums {
   std::vector<int>         terms;
 };
 
-static Sums Reference(const Rows &S, const std::vector<SysScalar> &a, bool transpose, const std::vector<SysScalar> &x)
+static inline Sums Reference(const Rows &S, const std::vector<SysScalar> &a, bool transpose, const std::vector<SysScalar> &x)
 {
   const size_t n = (size_t)(transpose ? S.n : S.m);
   Sums         R = {std::vector<long double>(n), std::vector<long double>(n), std::vector<int>(n)};
@@ -257,7 +257,7 @@ static bool SameAs(Matrix &M, Matrix &plain, bool transpose, const std::string &
 }
 
 /* Bytes that are free, with what CUDA's pools keep given back */
-static size_t FreeMemory()
+static inline size_t FreeMemory()
 {
   cudaMemPool_t pool;
   size_t        available, total;

@@ -86,8 +86,37 @@ static void Check(const char *name, Builder *B)
     if (good) printf("ok %s, %s\n", name, kernels->name);
     else printf("not ok %s, %s: %s with blocks of %d\n", name, kernels->name, what, b - 1);
     failures += !good;
-    CheckStorages(name, B, &(Storing){kernels->name, 0, 1, kernels, Create, AmbHostUpdate, Values, AmbHostDestroy, Multiply});
+    CheckStorages(name, B, &(Storing){kernels->name, 0, 1, 0, kernels, Create, AmbHostUpdate, Values, AmbHostDestroy, Multiply});
   }
+}
+
+/* On the host an exact storage takes a table only if registers hold it, or if several threads share the memory that the values would come from */
+static void CheckTables(void)
+{
+  const int64_t large = (int64_t)(SYS_VALUES_LARGE / sizeof(SysScalar)) + 1;
+  int           good  = 1;
+
+  for (int fast = 0; fast < 32 && good; fast += 15) {
+    for (int threads = 1; threads <= 2; threads++) {
+      for (int distinct = 1; distinct < 260; distinct++) {
+        const int       limit = threads > 1 ? SYS_TABLE_VALUES - 1 : fast;
+        SysScalar       a[300];
+        SysValuesChoice V;
+
+        for (int k = 0; k < 300; k++) a[k] = (SysScalar)(1 + k % distinct * .3);
+        SysValuesBeginHost(&V, SYS_VALUES_EXACT, fast, large, threads);
+        SysValuesChoose(&V, 300, a, threads);
+        good = good && (V.stored == SYS_STORAGE_PLACES) == (distinct <= limit);
+        SysValuesBeginHost(&V, SYS_VALUES_EXACT, fast, large - 2, threads);
+        good = good && V.most == fast;
+        SysValuesBeginHost(&V, SYS_VALUES_TABLE, fast, 300, threads);
+        SysValuesChoose(&V, 300, a, threads);
+        good = good && (V.stored == SYS_STORAGE_PLACES) == (distinct < SYS_TABLE_VALUES);
+      }
+    }
+  }
+  printf("%s tables of values where they pay\n", good ? "ok" : "not ok");
+  failures += !good;
 }
 
 /* Rows out of order, and repeated columns, are refused */
@@ -116,5 +145,6 @@ int main(void)
 {
   ForEachShape(Check);
   CheckRefused();
+  CheckTables();
   return failures ? 1 : 0;
 }

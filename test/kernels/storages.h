@@ -29,6 +29,16 @@ static void FewValues(Builder *B, int distinct, int floats)
   }
 }
 
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+static int AllFloats(const Builder *B)
+{
+  for (SysInt k = 0; k < B->nz; k++) {
+    if (!SysIsFloat(B->a + k)) return 0;
+  }
+  return 1;
+}
+#endif
+
 /* Do both formats give the same bits? Which of two different NaNs a sum keeps is left to the compiler, which chooses the order of operands. */
 static int SameBits(Builder *B, Product *product, const void *A, const void *plain, int transpose)
 {
@@ -53,6 +63,7 @@ static int SameBits(Builder *B, Product *product, const void *A, const void *pla
 typedef struct {
   const char *kernels;
   int         first, step; /* the checks that are made: number first, and every step-th after it */
+  int         most;        /* values besides 0 for which an exact storage takes a table */
   const void *ctx;
   void *(*create)(const SysCSR *, const void *ctx, int k, SysValues);
   SysStatus (*update)(void *, const SysCSR *, SysStream);
@@ -76,14 +87,14 @@ static int CheckStorage(Builder *B, const Storing *S, int k, SysValues asked, in
   A     = (*S->create)(&csr, S->ctx, k, asked);
   good  = A && plain;
   for (int change = 0; change < 4 && good; change++) {
-    const SysScalar *a        = change % 2 ? many : few;
-    SysStorage       expected = SYS_STORAGE_PLAIN;
+    const SysScalar *a    = change % 2 ? many : few;
+    const int        look = asked == SYS_VALUES_EXACT && change < SYS_VALUES_CHANGES, most = asked == SYS_VALUES_TABLE ? SYS_TABLE_VALUES - 1 : look ? S->most : 0;
+    SysStorage       expected = change % 2 == 0 && most && distinct <= most ? SYS_STORAGE_PLACES : SYS_STORAGE_PLAIN;
 
     memcpy(B->a, a, sizeof(*a) * B->nz);
     if (change) good = (*S->update)(A, &csr, NULL) == SYS_SUCCESS;
-    if (asked == SYS_VALUES_TABLE || (asked == SYS_VALUES_EXACT && change < SYS_VALUES_CHANGES)) expected = change % 2 == 0 && distinct < SYS_TABLE_VALUES ? SYS_STORAGE_PLACES : SYS_STORAGE_PLAIN;
 #if defined(SYS_HAVE_STORAGE_SINGLE)
-    if (asked == SYS_VALUES_EXACT && !change && floats && distinct == SYS_TABLE_VALUES) expected = SYS_STORAGE_SINGLE;
+    if (look && expected == SYS_STORAGE_PLAIN && AllFloats(B)) expected = SYS_STORAGE_SINGLE;
     if (asked == SYS_VALUES_SINGLE) expected = SYS_STORAGE_SINGLE;
     if (asked == SYS_VALUES_SINGLE) {
       for (SysInt e = 0; e < B->nz; e++) B->a[e] = (SysScalar)(float)B->a[e];

@@ -3,7 +3,7 @@ from spack.package import *
 
 
 class PetscAmb(Package):
-    """A plugin of PETSc: sparse matrix formats with fewer bytes, and products of sparse matrices on hash tables."""
+    """A plugin of PETSc: sparse matrix formats with fewer bytes, and fast products of matrices."""
 
     homepage = "https://example.org/petsc-amb"
     url = "https://example.org/petsc-amb/petsc-amb-0.1.0.tar.gz"

@@ -41,6 +41,7 @@ struct _MatHaloComm {
   PetscBool    looked;                                                /* NCCL was looked for */
   const char  *without;                                               /* why NCCL cannot be used, or NULL */
   void        *nccl;
+  HaloPeers    peers; /* of no process: NCCL gathers numbers */
 };
 
 typedef struct {
@@ -71,6 +72,8 @@ extern PetscErrorCode MatHaloExchangeEnd(MatHalo *, cudaStream_t);
 extern PetscErrorCode MatHaloUse(MatHalo *, MatShadowHalo);
 extern PetscErrorCode MatHaloLeave(MatHalo *);
 extern PetscErrorCode MatHaloStartNCCL(MPI_Comm, MatHaloComm *);
+extern PetscErrorCode MatHaloStartPeers(MatHaloComm *);
+extern PetscErrorCode MatHaloEndPeers(MatHaloComm *);
 extern PetscErrorCode MatHaloCommGet(MPI_Comm, MatHaloComm **);
 extern PetscErrorCode MatHaloChoose(Mat, MatHalo *, MatShadowHalo wanted, PetscBool back, const PetscScalar *x);
 extern PetscErrorCode MatHaloSendNCCL(const MatHalo *, PetscBool back);

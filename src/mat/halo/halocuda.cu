@@ -120,3 +120,51 @@ SysStatus HaloAddSums(const HaloSums *s, const SysScalar *sums, SysScalar *y, Sy
 {
   return SysLaunch(HaloAddSumsKernel, SysBlocks(s->n), SYS_THREADS, 0, stream, *s, sums, y);
 }
+
+/* ------------------------------------------------- numbers of all processes ------------------------------------------------- */
+
+/* Each 4 bytes travel in a word of 8 with the number of the exchange: a word is stored at once, and the right number says that its bytes are new. There are two sets of
+   words. A process that stores to a set again has got the words of all others of the exchange between, and these have read the set before. */
+typedef unsigned long long HaloWord;
+
+#define HALO_WORDS (HALO_PEER_BYTES / 4)
+struct HaloBox {
+  HaloWord word[2][HALO_PEERS][HALO_WORDS];
+  unsigned number; /* of the last exchange; the owner's alone */
+};
+static_assert(sizeof(HaloBox) <= HALO_BOX, "the room of a box");
+
+static __global__ void __launch_bounds__(SYS_THREADS) HaloGatherKernel(const HaloPeers p, int words, const unsigned *mine, unsigned *all, int64_t limit)
+{
+  HaloBox *const own  = (HaloBox *)p.box[p.rank];
+  const unsigned last = *(volatile unsigned *)&own->number, number = last == ~0u ? 2 : last + 1, set = number % 2; /* never 0, and sets take turns */
+  const int64_t  before = clock64();
+
+  for (int k = (int)threadIdx.x; k < p.nproc * words; k += SYS_THREADS) {
+    const int          to = k / words, w = k % words;
+    volatile HaloWord *word = &((HaloBox *)p.box[to])->word[set][p.rank][w];
+
+    if (to != p.rank) *word = (HaloWord)mine[w] << 32 | number;
+  }
+  for (int k = (int)threadIdx.x; k < p.nproc * words; k += SYS_THREADS) {
+    const int                from = k / words, w = k % words;
+    const volatile HaloWord *word = &own->word[set][from][w];
+    HaloWord                 got;
+
+    if (from == p.rank) {
+      all[k] = mine[w];
+      continue;
+    }
+    do got = *word;
+    while ((unsigned)got != number && !(limit && clock64() - before > limit));
+    all[k] = (unsigned)got == number ? (unsigned)(got >> 32) : 0;
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) own->number = number;
+}
+
+SysStatus HaloGather(const HaloPeers *p, size_t bytes, const void *mine, void *all, int64_t limit, SysStream stream)
+{
+  if (bytes > HALO_PEER_BYTES || bytes % 4) return SysDeviceError("%d bytes cannot be gathered", (int)bytes);
+  return SysLaunch(HaloGatherKernel, 1, SYS_THREADS, 0, stream, *p, (int)(bytes / 4), (const unsigned *)mine, (unsigned *)all, limit);
+}

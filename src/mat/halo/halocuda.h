@@ -46,6 +46,20 @@ SysStatus HaloMultTranspose(const HaloColumns *, const SysScalar *a, const SysSc
 /* y += sums; each listed entry gets its sums in the order of their places */
 SysStatus HaloAddSums(const HaloSums *, const SysScalar *sums, SysScalar *y, SysStream);
 
+/* Boxes in the memory of several devices, which all of them can reach. Box number rank is that of this process. */
+#define HALO_PEERS      16
+#define HALO_PEER_BYTES 64                 /* that a process gives, at most */
+#define HALO_BOX        (2 << 20)          /* bytes of a box, which has an allocation of its own */
+#define HALO_TRIAL      ((int64_t)2 << 30) /* clocks */
+typedef struct {
+  int   nproc, rank;
+  void *box[HALO_PEERS];
+} HaloPeers;
+
+/* Gathers bytes, a multiple of 4, of each process in their order. All processes make the same calls, each in the order of its stream. With a limit, of clocks, bytes
+   that do not come are 0; without, the device waits for ever. */
+SysStatus HaloGather(const HaloPeers *, size_t bytes, const void *mine, void *all, int64_t limit, SysStream);
+
 #if defined(__cplusplus)
 }
 #endif

@@ -62,6 +62,7 @@ PetscErrorCode MatHaloEnd(void)
     known = c->next;
 #if defined(PETSCAMB_HAVE_NCCL)
     if (c->nccl) {
+      PetscCall(MatHaloEndPeers(c));
       PetscCallMPI(MPI_Barrier(c->comm)); /* a process must not leave NCCL while others still use it */
       PetscCallNCCL(nccl.CommDestroy((ncclComm_t)c->nccl));
     }
@@ -148,8 +149,10 @@ PetscErrorCode MatHaloStartNCCL(MPI_Comm comm, MatHaloComm *c)
     ok = nccl.CommInitRank(&made, size, id, rank) == ncclSuccess;
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm));
   }
-  if (ok) c->nccl = made;
-  else {
+  if (ok) {
+    c->nccl = made;
+    PetscCall(MatHaloStartPeers(c));
+  } else {
     c->without = "NCCL does not start between these processes; set NCCL_DEBUG=INFO to see why";
     if (made) (void)nccl.CommDestroy(made);
   }
@@ -174,7 +177,8 @@ PetscErrorCode MatHaloSendNCCL(const MatHalo *h, PetscBool back)
 PetscErrorCode MatHaloGather(const MatHaloComm *about, size_t n, const PetscReal *mine, PetscReal *all, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  PetscCallNCCL(nccl.AllGather(mine, all, n, sizeof(PetscReal) == sizeof(double) ? ncclDouble : ncclFloat, (ncclComm_t)about->nccl, stream));
+  if (about->peers.nproc) PetscCall(MatHaloCheck(HaloGather(&about->peers, n * sizeof(PetscReal), mine, all, 0, stream)));
+  else PetscCallNCCL(nccl.AllGather(mine, all, n, sizeof(PetscReal) == sizeof(double) ? ncclDouble : ncclFloat, (ncclComm_t)about->nccl, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #else

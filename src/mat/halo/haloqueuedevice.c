@@ -13,8 +13,9 @@ PetscErrorCode MatHaloQueueSetUp(Mat A, MatHaloQueue *q)
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(q, sizeof(*q)));
-  if (!MatShadowIsCUSPARSE(A) || A->ops->mult != MatMult_Shadow) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowGet(A, &s));
+  if (!MatShadowIsCUSPARSE(A)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowQuery(A, &s));
+  if (!s || s->owner != A) PetscFunctionReturn(PETSC_SUCCESS);
   h = (MatHalo *)s->halo;
   if (!h || !h->chosen || (h->size && h->path != MAT_SHADOW_HALO_NCCL)) PetscFunctionReturn(PETSC_SUCCESS); /* of size 0 it exchanges nothing */
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &rest, NULL));

@@ -9,6 +9,7 @@
 */
 #include <math.h>
 
+#include "vec/ambvec/ambvec.h"
 #include "mat/shadow/shadow.h"
 #include "sys/systrap.h"
 
@@ -421,7 +422,11 @@ PetscErrorCode MatShadowProduct(Mat A, PetscBool transpose, Vec xx, Vec yy, Vec 
 
   PetscFunctionBegin;
   PetscCall(MatShadowGet(A, &s));
-  if (MatShadowOnDevice(s)) PetscCall(MatShadowDeviceBringAll(A, transpose, &xx, &yy, &zz));
+  if (MatShadowOnDevice(s)) {
+    PetscCall(MatShadowDeviceBringAll(A, transpose, &xx, &yy, &zz));
+    PetscCall(VecAMBTake(xx));
+    PetscCall(VecAMBTake(zz));
+  }
   PetscCall(MatShadowChoose(A, s, transpose, &csr, &run));
   if (run.data && !MatShadowOnDevice(s) && SysTrapsInvalid()) PetscCall(MatShadowAvoidTrap(xx, &run));
   s->served++;

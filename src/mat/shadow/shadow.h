@@ -283,6 +283,10 @@ static inline PetscBool MatShadowHasDevice(const MatShadowFormat *format)
   return (PetscBool)(format->device.rank != NULL);
 }
 
+/* Between these calls, which nest, what PETSc allocates gets huge pages. The second one follows errors too. */
+extern void MatShadowPagesBegin(void);
+extern void MatShadowPagesEnd(void);
+
 /* The device side, stubs if PETSc has no CUDA */
 #include "mat/shadow/shadowdevice.h"
 

@@ -265,11 +265,57 @@ static PetscErrorCode MatShadowCUSPARSEWrap(Mat A, const char name[], const char
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The arrays of a matrix that will cross the bus lie on huge pages: they are pinned for that */
+#define PREALLOCATE_SEQ "MatSeqAIJSetPreallocation_C"
+#define PREALLOCATE_MPI "MatMPIAIJSetPreallocation_C"
+#define PREALLOCATE     "MatShadowSetPreallocation_C"
+
+static PetscErrorCode MatSeqAIJSetPreallocation_Shadow(Mat A, PetscInt nz, const PetscInt nnz[])
+{
+  PetscErrorCode (*theirs)(Mat, PetscInt, const PetscInt[]), raised;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, PREALLOCATE, &theirs));
+  MatShadowPagesBegin();
+  raised = (*theirs)(A, nz, nnz);
+  MatShadowPagesEnd();
+  PetscFunctionReturn(raised);
+}
+
+static PetscErrorCode MatMPIAIJSetPreallocation_Shadow(Mat A, PetscInt dnz, const PetscInt dnnz[], PetscInt onz, const PetscInt onnz[])
+{
+  PetscErrorCode (*theirs)(Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[]), raised;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, PREALLOCATE, &theirs));
+  MatShadowPagesBegin();
+  raised = (*theirs)(A, dnz, dnnz, onz, onnz);
+  MatShadowPagesEnd();
+  PetscFunctionReturn(raised);
+}
+
+static PetscErrorCode MatShadowCUSPARSEWrapPreallocation(Mat A, PetscBool seq, PetscBool add)
+{
+  const char *name = seq ? PREALLOCATE_SEQ : PREALLOCATE_MPI;
+  void (*theirs)(void), (*kept)(void);
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &theirs));
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, PREALLOCATE, &kept));
+  if (add == (PetscBool)(kept != NULL) || (add && !theirs)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, PREALLOCATE, add ? theirs : NULL));
+  if (!add && theirs) PetscCall(PetscObjectComposeFunction((PetscObject)A, name, kept));
+  else if (add && seq) PetscCall(PetscObjectComposeFunction((PetscObject)A, name, MatSeqAIJSetPreallocation_Shadow));
+  else if (add) PetscCall(PetscObjectComposeFunction((PetscObject)A, name, MatMPIAIJSetPreallocation_Shadow));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Adds the functions that PETSc finds by name, or removes them */
 PetscErrorCode MatShadowCUSPARSECompose(Mat A, PetscBool seq, PetscBool add)
 {
   PetscFunctionBegin;
   PetscCall(MatShadowComposeToAIJ(A, add ? MatShadowConvertToAIJ : NULL));
+  PetscCall(MatShadowCUSPARSEWrapPreallocation(A, seq, add));
   if (!seq) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowCUSPARSEWrap(A, "MatStoreValues_C", "MatShadowStoreValues_C", MatStoreValues_Shadow, add));
   PetscCall(MatShadowCUSPARSEWrap(A, "MatRetrieveValues_C", "MatShadowRetrieveValues_C", MatRetrieveValues_Shadow, add));

@@ -202,6 +202,7 @@ PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, const MatS
   s->cusparse = MatShadowIsCUSPARSE(A);
   s->mpi      = (PetscBool)(strncmp(((PetscObject)A)->type_name, MATSEQAIJ, strlen(MATSEQAIJ)) != 0);
   s->tune     = MAT_SHADOW_TUNE_MEASURE;
+  s->values   = MAT_SHADOW_VALUES_EXACT;
   s->keep     = PETSC_TRUE;
   s->lasting  = PETSC_FALSE;
   s->nz       = -1;

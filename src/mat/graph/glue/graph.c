@@ -15,6 +15,15 @@ PetscErrorCode GraphCheckAIJ(Mat A, const char function[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode GraphCheckSquare(Mat A, const char function[])
+{
+  PetscFunctionBegin;
+  PetscCall(GraphCheckAIJ(A, function));
+  PetscCheck(A->rmap->N == A->cmap->N && A->rmap->n == A->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "%s: the matrix has %" PetscInt_FMT " local rows of %" PetscInt_FMT " and %" PetscInt_FMT " local columns of %" PetscInt_FMT "; the matrix of a graph has as many of both", function,
+             A->rmap->n, A->rmap->N, A->cmap->n, A->cmap->N);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode GraphRowsGet(Mat A, GraphRows *rows)
 {
   PetscBool mpi;

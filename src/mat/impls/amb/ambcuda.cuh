@@ -123,6 +123,7 @@ struct _AmbDevice {
   double           bytes_pattern; /* of bytes_stored, without values */
   double           bytes_plain;   /* by the model, with values as they are */
   SysValuesChoice  values;
+  int              filled;  /* the arrays of the layout are: not with a stencil that was found before them */
   int              deep;    /* the deep kernel is used, not the other one */
   int              early;   /* the device can start a kernel before the last has ended */
   int              written; /* the layout is newer than the last product */

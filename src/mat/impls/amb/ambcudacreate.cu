@@ -157,13 +157,14 @@ static void AmbCreateLayoutArrays(SysArena *arena, const AmbCount *n, int sorted
   SysArenaTake(arena, &L->shape, (size_t)L->nchunk);
 }
 
-static __global__ void AmbCreateCountKinds(AmbLayout A, unsigned long long *kind)
+/* Without the tasks, each of which is a chunk then, by the shapes of the chunks */
+static __global__ void AmbCreateCountKinds(AmbLayout A, int tasks, unsigned long long *kind)
 {
   const unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
 
   if (t >= A.ntask) return;
-  atomicAdd(kind + AMB_TASK_KIND(A.task[t].what), 1ull);
-  if (AMB_TASK_SPLIT(A.task[t].what)) atomicAdd(kind + 3, 1ull);
+  atomicAdd(kind + (tasks ? AMB_TASK_KIND(A.task[t].what) : A.shape[t] >> 3), 1ull);
+  if (tasks && AMB_TASK_SPLIT(A.task[t].what)) atomicAdd(kind + 3, 1ull);
 }
 
 /* Sets the figures of the layout */
@@ -174,7 +175,7 @@ static SysStatus Describe(const Workspace *w, const Choice *choice, const AmbCou
 
   if (n->task) {
     SYS_CUDA(cudaMemsetAsync(w->sample, 0, sizeof(kind), stream));
-    SYS_CALL(SysLaunch(AmbCreateCountKinds, SysBlocks(n->task), SYS_THREADS, 0, stream, A->layout, (unsigned long long *)w->sample));
+    SYS_CALL(SysLaunch(AmbCreateCountKinds, SysBlocks(n->task), SYS_THREADS, 0, stream, A->layout, A->filled, (unsigned long long *)w->sample));
     SYS_CUDA(cudaMemcpyAsync(kind, w->sample, sizeof(kind), cudaMemcpyDeviceToHost, stream));
     SYS_CUDA(cudaStreamSynchronize(stream));
     info->diagonal = (int64_t)kind[AMB_DIAGONAL];
@@ -197,11 +198,12 @@ static SysStatus Describe(const Workspace *w, const Choice *choice, const AmbCou
 
 static SysStatus AmbCreateBuild(const SysCSR *csr, const int *from, const Choice *choice, Workspace *w, cudaStream_t stream, AmbDevice *A)
 {
-  const AmbArrays arrays = {csr->i, csr->j, csr->a, from};
-  const AmbCount  zero   = {0, 0, 0, 0, 0};
-  AmbLayout      *L      = &A->layout;
-  AmbCount        total  = {0, 0, 0, 0, 0};
-  SysArena        arena  = {NULL, 0};
+  const AmbArrays arrays   = {csr->i, csr->j, csr->a, from};
+  const AmbCount  zero     = {0, 0, 0, 0, 0};
+  AmbLayout      *L        = &A->layout;
+  AmbCount        total    = {0, 0, 0, 0, 0};
+  SysArena        arena    = {NULL, 0};
+  const int       together = w->values.asked == SYS_VALUES_DOUBLE; /* values never leave val[], which may lie beside the other arrays */
   AmbLayout       plan;
   unsigned        bad;
 
@@ -213,6 +215,7 @@ static SysStatus AmbCreateBuild(const SysCSR *csr, const int *from, const Choice
   L->steps      = choice->steps;
   L->nchunk     = AmbCreateChunks(csr->m);
   A->values     = w->values;
+  A->filled     = 1;
   if (!L->nchunk) return Describe(w, choice, &total, A, stream);
   SYS_CUDA(cudaMemsetAsync(w->bad, 0, sizeof(*w->bad), stream));
   SYS_CALL(AmbDeviceCount(csr, choice->block_size, choice->steps, w->blocks, w->bad, stream));
@@ -232,22 +235,24 @@ static SysStatus AmbCreateBuild(const SysCSR *csr, const int *from, const Choice
   SYS_CUDA(cudaMemcpyAsync(&bad, w->bad, sizeof(bad), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   if (bad) return SYS_NOT_ASCENDING;
-  AmbCreateLayoutArrays(&arena, &total, choice->sorted, A->values.asked == SYS_VALUES_DOUBLE, L);
+  L->ntask              = total.task;
+  A->info.stored_values = (double)total.step * SYS_WARP * choice->block_size;
+  A->info.split         = total.split;
+  SYS_CALL(AmbValuesStencil(A, &arrays, stream));
+  A->filled = !A->stencil.n; /* values that do not suit the stencil may come later */
+  AmbCreateLayoutArrays(&arena, &total, choice->sorted, together, L);
   SYS_CALL(SysArenaAllocate(&arena));
   A->memory = arena.memory;
-  L->ntask  = total.task;
-  AmbCreateLayoutArrays(&arena, &total, choice->sorted, A->values.asked == SYS_VALUES_DOUBLE, L);
-  A->info.stored_values = (double)total.step * SYS_WARP * choice->block_size;
-  SYS_CALL(AmbValuesRoom(A));
+  AmbCreateLayoutArrays(&arena, &total, choice->sorted, together, L);
+  if (A->filled) SYS_CALL(AmbValuesRoom(A));
   A->info.bytes_extra = (double)arena.used;
   if (choice->sorted) SYS_CUDA(cudaMemcpyAsync(L->perm, w->perm, sizeof(*L->perm) * (size_t)L->m, cudaMemcpyDeviceToDevice, stream));
   SYS_CUDA(cudaMemcpyAsync(L->count, w->count, sizeof(*L->count) * ((size_t)L->nchunk + 1), cudaMemcpyDeviceToDevice, stream));
   SYS_CUDA(cudaMemcpyAsync(L->shape, plan.shape, L->nchunk, cudaMemcpyDeviceToDevice, stream));
-  SYS_CALL(AmbDeviceFill(L, &arrays, stream));
+  if (A->filled) SYS_CALL(AmbDeviceFill(L, &arrays, stream));
   SYS_CALL(Describe(w, choice, &total, A, stream));
-  A->info.bytes_extra -= A->bytes_pattern + (A->val ? 0 : A->info.stored_values * sizeof(SysScalar));
-  SYS_CALL(AmbValuesStencil(A, &arrays, stream));
-  return A->stencil.n ? SYS_SUCCESS : AmbValuesStore(A, NULL, stream);
+  A->info.bytes_extra -= A->bytes_pattern + (together ? A->info.stored_values * sizeof(SysScalar) : 0);
+  return A->filled ? AmbValuesStore(A, NULL, stream) : SYS_SUCCESS;
 }
 
 static SysStatus AmbCreateConverted(const SysCSR *csr, const int *from, const Choice *choice, Workspace *w, cudaStream_t stream, AmbDevice **A)
@@ -294,10 +299,12 @@ static SysStatus AmbCreateTuneKernel(Trials *t, int threads, AmbDevice *A, float
 
   A->info.threads = threads ? threads : sizes[0];
   SYS_CALL(AmbCreateTrialTime(t, A, A->info.threads, A->deep, best));
-  SYS_CALL(AmbCreateTrialTime(t, A, A->info.threads, !A->deep, &time));
-  if (time < SYS_TUNE_GAIN * *best) {
-    *best   = time;
-    A->deep = !A->deep;
+  if (!A->stencil.n) {
+    SYS_CALL(AmbCreateTrialTime(t, A, A->info.threads, !A->deep, &time));
+    if (time < SYS_TUNE_GAIN * *best) {
+      *best   = time;
+      A->deep = !A->deep;
+    }
   }
   for (int k = 1; k < 3 && !threads; k++) {
     SYS_CALL(AmbCreateTrialTime(t, A, sizes[k], A->deep, &time));
@@ -383,7 +390,7 @@ SysStatus AmbDeviceConvert(const SysCSR *csr, const int *from, const AmbDevicePa
   if (csr->m > INT_MAX || csr->n > INT_MAX || csr->nz > INT_MAX) return SYS_TOO_LARGE;
   if (params->scope && csr->m / params->scope > 65535) return SYS_TOO_LARGE; /* the keys by which rows are sorted have 32 bits */
   status = AmbCreateWorkspaceCreate(csr->m, stream, &w);
-  SysValuesBegin(&w.values, params->values);
+  SysValuesBegin(&w.values, params->values, SYS_TABLE_VALUES - 1);
   if (status == SYS_SUCCESS) status = AmbValuesChoose(&w.values, csr->nz, csr->a, from, stream);
   if (status == SYS_SUCCESS) status = AmbCreateModel(csr, params, &w, stream, choice, &nchoice);
   if (status == SYS_SUCCESS) status = AmbCreateConverted(csr, from, &choice[0], &w, stream, A);

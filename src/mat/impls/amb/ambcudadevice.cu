@@ -13,7 +13,7 @@ SysStatus AmbDeviceCreate(const SysCSR *csr, const AmbDeviceParams *params, SysS
   return SYS_SUCCESS;
 }
 
-/* Stores new values. The first call makes a map from values to entries; if memory does not suffice for the map, the layout is filled anew. */
+/* Stores new values. The first call makes a map from values to entries, unless it fills the layout in which a stencil was; if memory does not suffice for the map, the layout is filled anew. */
 SysStatus AmbDeviceRenew(AmbDevice *A, const AmbArrays *arrays, cudaStream_t stream)
 {
   const size_t n   = (size_t)A->info.stored_values;
@@ -24,6 +24,12 @@ SysStatus AmbDeviceRenew(AmbDevice *A, const AmbArrays *arrays, cudaStream_t str
   SYS_CALL(AmbValuesChoose(&A->values, A->layout.nz, arrays->a, arrays->from, stream));
   SYS_CALL(AmbValuesStencil(A, arrays, stream));
   if (A->stencil.n) return SYS_SUCCESS;
+  if (!A->filled) {
+    SYS_CALL(AmbValuesRoom(A));
+    SYS_CALL(AmbDeviceFill(&A->layout, arrays, stream));
+    A->filled = 1;
+    return AmbValuesStore(A, NULL, stream);
+  }
   if (!A->layout.map) {
     const cudaError_t error = cudaMalloc(&map, sizeof(*map) * (n ? n : 1));
 

@@ -205,7 +205,7 @@ SysStatus AmbHostCreate(const SysCSR *csr, const AmbPlan *plan, int nworker, con
   A->kernels    = kernels;
   A->block_size = plan->block_size;
   A->scope      = plan->scope;
-  SysValuesBegin(&A->values, plan->values);
+  SysValuesBeginHost(&A->values, plan->values, 0, csr->nz, plan->nthread);
   A->nthread      = plan->nthread;
   A->nscope       = (csr->m + plan->scope - 1) / plan->scope;
   A->scope_tile   = calloc(A->nscope + 1, sizeof(*A->scope_tile));

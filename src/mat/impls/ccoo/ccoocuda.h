@@ -15,6 +15,8 @@
 extern "C" {
 #endif
 
+#define CCOO_DEVICE_MAX_K 40 /* entries of a group on a device: up to 10, or a multiple of a number from 5 to 10 */
+
 typedef struct {
   CcooParams params; /* with the choices made */
   int        atomics;

@@ -13,16 +13,24 @@ static __global__ void CcooLayoutGroups(int64_t m, const int *i, int k, int *gro
   SYS_FOR_EACH(r, m + 1) groups[r] = r < m ? (int)CcooRowGroups(i[r + 1] - i[r], k) : 0;
 }
 
-/* Counts the groups of 1, 2, 4 and 8 entries */
+/* The sizes of groups among which one is chosen */
+#define SIZES 20
+struct Sizes {
+  int k[SIZES] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 24, 27, 32, 36, 40};
+};
+
 static __global__ void CcooLayoutCountItems(int64_t m, const int *i, unsigned long long *sum)
 {
-  unsigned long long mine[4] = {0, 0, 0, 0};
+  constexpr Sizes    sizes;
+  unsigned long long mine[SIZES] = {0};
 
   SYS_FOR_EACH(r, m)
   {
-    for (int q = 0; q < 4; q++) mine[q] += (unsigned long long)CcooRowGroups(i[r + 1] - i[r], 1 << q);
+#pragma unroll
+    for (int q = 0; q < SIZES; q++) mine[q] += (unsigned long long)CcooRowGroups(i[r + 1] - i[r], sizes.k[q]);
   }
-  for (int q = 0; q < 4; q++) {
+#pragma unroll
+  for (int q = 0; q < SIZES; q++) {
     for (int d = SYS_WARP / 2; d; d /= 2) mine[q] += __shfl_xor_sync(SYS_ALL_LANES, mine[q], d);
     if (threadIdx.x % SYS_WARP == 0) atomicAdd(sum + q, mine[q]);
   }
@@ -30,7 +38,8 @@ static __global__ void CcooLayoutCountItems(int64_t m, const int *i, unsigned lo
 
 SysStatus CcooDeviceChooseItems(const SysCSR *csr, int *k, cudaStream_t stream)
 {
-  unsigned long long sum[4];
+  constexpr Sizes    sizes;
+  unsigned long long sum[SIZES];
   int                best = 0;
   SysScratch         s;
 
@@ -39,10 +48,10 @@ SysStatus CcooDeviceChooseItems(const SysCSR *csr, int *k, cudaStream_t stream)
   SYS_CALL(SysLaunch(CcooLayoutCountItems, SysBlocksLoop(csr->m), SYS_THREADS, 0, stream, csr->m, csr->i, (unsigned long long *)s.memory));
   SYS_CUDA(cudaMemcpyAsync(sum, s.memory, sizeof(sum), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
-  for (int q = 1; q < 4; q++) {
-    if (CcooGroupCost(1 << q) * (double)sum[q] < CcooGroupCost(1 << best) * (double)sum[best]) best = q;
+  for (int q = 1; q < SIZES; q++) {
+    if (CcooGroupCost(sizes.k[q]) * (double)sum[q] < CcooGroupCost(sizes.k[best]) * (double)sum[best]) best = q;
   }
-  *k = 1 << best;
+  *k = sizes.k[best];
   return SYS_SUCCESS;
 }
 
@@ -168,7 +177,7 @@ static SysStatus CcooLayoutCount(const SysCSR *csr, int k, SysScratch *before, i
   size_t       room = 0;
   SysScratch   s;
 
-  if ((double)csr->nz + (double)k * (double)csr->m > 2147483647. - CCOO_GROUPS * CCOO_MAX_K) return SYS_TOO_LARGE;
+  if ((double)csr->nz + (double)k * (double)csr->m > 2147483647. - CCOO_GROUPS * CCOO_DEVICE_MAX_K) return SYS_TOO_LARGE;
   SYS_CUDA(cub::DeviceScan::ExclusiveSum(NULL, room, (int *)NULL, (int *)NULL, n, stream));
   SYS_CALL(SysDeviceAllocate(&s.memory, list + room));
   SYS_CALL(SysDeviceAllocate(&before->memory, list));
@@ -235,7 +244,7 @@ static __global__ void CcooLayoutFill(const CcooLayout L, const int *i, const in
   pad   = i[r + 1] > i[r] ? j[i[r + 1] - 1] - (int)h.col : 0;
   for (int k = 0; k < K; k++) {
     const unsigned offset = (unsigned)(first + k < i[r + 1] ? j[first + k] - (int)h.col : pad);
-    const size_t   place  = (size_t)g * K + k;
+    const size_t   place  = (size_t)k * ngroup + g;
 
     if (width == 0) col[place] = (uint8_t)offset;
     else if (width == 1) ((uint16_t *)col)[place] = (uint16_t)offset;

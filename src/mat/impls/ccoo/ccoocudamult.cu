@@ -10,73 +10,49 @@
 */
 #include "mat/impls/ccoo/ccoocuda.cuh"
 
-/* Bytes from memory that are read once; BYTES is a power of two and the alignment, but for 32 and 64, which have an alignment of 16 */
-template <int BYTES>
-struct Once;
-template <>
-struct Once<1> {
-  static __device__ __forceinline__ void Load(const void *p, void *to) { *(unsigned char *)to = __ldcs((const unsigned char *)p); }
-};
-template <>
-struct Once<2> {
-  static __device__ __forceinline__ void Load(const void *p, void *to) { *(unsigned short *)to = __ldcs((const unsigned short *)p); }
-};
-template <>
-struct Once<4> {
-  static __device__ __forceinline__ void Load(const void *p, void *to) { *(unsigned *)to = __ldcs((const unsigned *)p); }
-};
-template <>
-struct Once<8> {
-  static __device__ __forceinline__ void Load(const void *p, void *to) { *(uint2 *)to = __ldcs((const uint2 *)p); }
-};
-template <int BYTES>
-struct Once {
-  static __device__ __forceinline__ void Load(const void *p, void *to)
-  {
-#pragma unroll
-    for (int k = 0; k < BYTES / 16; k++) ((uint4 *)to)[k] = __ldcs((const uint4 *)p + k);
-  }
-};
+/* Entries that a thread has in flight: K, or a part of it */
+#define CCOO_MOST_AT_ONCE 10
 
-/* The entries of x that a group multiplies */
-template <int K, typename T>
-static __device__ __forceinline__ void CcooMultGather(const uint8_t *col, int g, const SysScalar *x, SysScalar xs[K])
+/* The sum of a group. Entry k of group g lies at place k n + g of a chunk of n groups, so that the threads of a warp read what lies together; U entries, which divide K, are
+   loaded before the first one is used. */
+template <int U, bool TABLE, typename T>
+static __device__ __forceinline__ SysScalar CcooMultEntries(const CcooLayout &L, const T *col, const void *value, int n, const SysScalar *x)
 {
-  alignas(16) T offset[K];
+  const uint8_t   *place = (const uint8_t *)value;
+  const SysScalar *val   = (const SysScalar *)value;
+  SysScalar        sum   = 0;
 
-  Once<K *(int)sizeof(T)>::Load((const T *)col + (size_t)g * K, offset);
+  for (int k = 0; k < L.k; k += U) {
+    T         offset[U];
+    uint8_t   p[U];
+    SysScalar v[U], xs[U];
+
 #pragma unroll
-  for (int k = 0; k < K; k++) xs[k] = x[offset[k]];
-}
-
-/* The sum of a group */
-template <int K>
-static __device__ __forceinline__ SysScalar CcooMultGroup(const CcooLayout &L, const CcooChunk &h, const uint8_t *col, int g, const SysScalar *x)
-{
-  const uint8_t *value = L.value + (size_t)CCOO_ENTRY_BYTES * h.value;
-  SysScalar      xs[K], sum = 0;
-
-  x += h.col;
-  if (h.format & CCOO_TABLE) {
-    alignas(16) uint8_t place[K];
-
-    Once<K>::Load(value + (size_t)g * K, place);
-    if ((h.format & CCOO_WIDTH) == 1) CcooMultGather<K, uint16_t>(col, g, x, xs);
-    else if ((h.format & CCOO_WIDTH) == 0) CcooMultGather<K, uint8_t>(col, g, x, xs);
-    else CcooMultGather<K, uint32_t>(col, g, x, xs);
+    for (int u = 0; u < U; u++) {
+      offset[u] = __ldcs(col + (size_t)(k + u) * n);
+      if (TABLE) p[u] = __ldcs(place + (size_t)(k + u) * n);
+      else v[u] = __ldcs(val + (size_t)(k + u) * n);
+    }
 #pragma unroll
-    for (int k = 0; k < K; k++) sum += __ldg(&L.table->value[place[k]]) * xs[k];
-  } else {
-    alignas(16) SysScalar v[K];
-
-    Once<K *(int)sizeof(SysScalar)>::Load((const SysScalar *)value + (size_t)g * K, v);
-    if ((h.format & CCOO_WIDTH) == 1) CcooMultGather<K, uint16_t>(col, g, x, xs);
-    else if ((h.format & CCOO_WIDTH) == 0) CcooMultGather<K, uint8_t>(col, g, x, xs);
-    else CcooMultGather<K, uint32_t>(col, g, x, xs);
+    for (int u = 0; u < U; u++) {
+      xs[u] = x[offset[u]];
+      if (TABLE) v[u] = __ldg(&L.table->value[p[u]]);
+    }
 #pragma unroll
-    for (int k = 0; k < K; k++) sum += v[k] * xs[k];
+    for (int u = 0; u < U; u++) sum += v[u] * xs[u];
   }
   return sum;
+}
+
+template <int U, bool TABLE>
+static __device__ __forceinline__ SysScalar CcooMultGroup(const CcooLayout &L, const CcooChunk &h, const uint8_t *col, int g, int n, const SysScalar *x)
+{
+  const uint8_t *value = L.value + (size_t)CCOO_ENTRY_BYTES * h.value + (size_t)g * (TABLE ? 1 : sizeof(SysScalar));
+
+  x += h.col;
+  if ((h.format & CCOO_WIDTH) == 1) return CcooMultEntries<U, TABLE>(L, (const uint16_t *)col + g, value, n, x);
+  if ((h.format & CCOO_WIDTH) == 0) return CcooMultEntries<U, TABLE>(L, col + g, value, n, x);
+  return CcooMultEntries<U, TABLE>(L, (const uint32_t *)col + g, value, n, x);
 }
 
 /* The sum of a group from the CSR arrays */
@@ -105,7 +81,7 @@ static __device__ bool CcooMultLastPart(const CcooLayout &L, unsigned c, bool co
   return true;
 }
 
-template <int K, bool ADD, bool ATOMICS>
+template <int U, bool ADD, bool ATOMICS>
 static __global__ void CcooMult(const __grid_constant__ CcooLayout L, const __grid_constant__ AmbArrays csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   __shared__ SysScalar first[CCOO_MAX_B / SYS_WARP];
@@ -121,7 +97,7 @@ static __global__ void CcooMult(const __grid_constant__ CcooLayout L, const __gr
   bool                 start;
 
   if (active) {
-    sum = CcooMultGroup<K>(L, h, col, (int)g, x);
+    sum = h.format & CCOO_TABLE ? CcooMultGroup<U, true>(L, h, col, (int)g, ngroup, x) : CcooMultGroup<U, false>(L, h, col, (int)g, ngroup, x);
     if (sum != sum) sum = CcooMultAgain(L, csr, h, c, (int)g, x);
   }
   if (h.format & CCOO_ROWS || ngroup < L.b) {
@@ -168,19 +144,28 @@ static __global__ void CcooMultStart(int64_t m, SysScalar beta, const SysScalar 
   SYS_FOR_EACH(r, m) z[r] = beta == 0 ? 0 : beta * y[r];
 }
 
-template <int K>
+template <int U>
 static SysStatus CcooMultLaunch(const CcooLayout *L, int atomics, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
 {
-  const auto kernel = atomics ? CcooMult<K, false, true> : beta == 0 ? CcooMult<K, false, false> : CcooMult<K, true, false>;
+  const auto kernel = atomics ? CcooMult<U, false, true> : beta == 0 ? CcooMult<U, false, false> : CcooMult<U, true, false>;
 
   return SysLaunch(kernel, L->nchunk, L->b, 0, stream, *L, *csr, alpha, x, beta, y, z);
 }
 
+static int CcooMultAtOnce(int k)
+{
+  int u = k < CCOO_MOST_AT_ONCE ? k : CCOO_MOST_AT_ONCE;
+
+  while (k % u) u--;
+  return u;
+}
+
 SysStatus CcooDeviceLaunch(const CcooLayout *L, int atomics, const AmbArrays *csr, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t stream)
 {
+  static SysStatus (*const launch[CCOO_MOST_AT_ONCE])(const CcooLayout *, int, const AmbArrays *, SysScalar, const SysScalar *, SysScalar, const SysScalar *, SysScalar *,
+                                                      cudaStream_t) = {CcooMultLaunch<1>, CcooMultLaunch<2>, CcooMultLaunch<3>, CcooMultLaunch<4>, CcooMultLaunch<5>,
+                                                                       CcooMultLaunch<6>, CcooMultLaunch<7>, CcooMultLaunch<8>, CcooMultLaunch<9>, CcooMultLaunch<10>};
+
   if ((atomics || !L->nchunk) && L->m && (beta != 1 || y != z)) SYS_CALL(SysLaunch(CcooMultStart, SysBlocksLoop(L->m), SYS_THREADS, 0, stream, L->m, beta, y, z));
-  if (L->k == 1) return CcooMultLaunch<1>(L, atomics, csr, alpha, x, beta, y, z, stream);
-  if (L->k == 2) return CcooMultLaunch<2>(L, atomics, csr, alpha, x, beta, y, z, stream);
-  if (L->k == 4) return CcooMultLaunch<4>(L, atomics, csr, alpha, x, beta, y, z, stream);
-  return CcooMultLaunch<8>(L, atomics, csr, alpha, x, beta, y, z, stream);
+  return (*launch[CcooMultAtOnce(L->k) - 1])(L, atomics, csr, alpha, x, beta, y, z, stream);
 }

@@ -146,19 +146,20 @@ static __global__ void CcooValuesFill(const CcooLayout L, const int *i, const Sy
   const CcooChunk     h     = L.chunk[c];
   uint8_t            *place = L.value + (size_t)CCOO_ENTRY_BYTES * h.value;
   const SysScalar     zero  = 0;
+  const int           n     = CcooGroupsOf(L, c);
   int                 row, first;
 
   if (h.format & CCOO_TABLE) { /* the same for all threads of the block */
     for (unsigned k = threadIdx.x; k < sizeof(T) / sizeof(uint32_t); k += blockDim.x) ((uint32_t *)&T)[k] = ((const uint32_t *)L.table)[k];
     __syncthreads();
   }
-  if ((int)g >= CcooGroupsOf(L, c)) return;
+  if ((int)g >= n) return;
   first = CcooEntryOf(L, h, c, (int)g, i, &row);
   for (int k = 0; k < L.k; k++) {
     const SysScalar *v = first + k < i[row + 1] ? a + first + k : &zero;
 
-    if (h.format & CCOO_TABLE) place[(size_t)g * L.k + k] = (uint8_t)SysTableFind(&T, v);
-    else ((SysScalar *)place)[(size_t)g * L.k + k] = *v;
+    if (h.format & CCOO_TABLE) place[(size_t)k * n + g] = (uint8_t)SysTableFind(&T, v);
+    else ((SysScalar *)place)[(size_t)k * n + g] = *v;
   }
 }
 

@@ -58,7 +58,7 @@ PetscErrorCode KSPAMBBCGSSolveDevice(KSP ksp, KSPAMB *amb)
   q.v[FUSED_Q] = ksp->work[1];
   q.v[FUSED_V] = ksp->work[2];
   q.v[FUSED_T] = ksp->work[3];
-  q.v[FUSED_Z] = amb->kind == FUSED_POINT && ksp->pc_side == PC_RIGHT ? ksp->work[4] : NULL;
+  q.v[FUSED_Z] = (amb->kind == FUSED_POINT || amb->kind == FUSED_BLOCKS) && ksp->pc_side == PC_RIGHT ? ksp->work[4] : NULL;
   q.v[FUSED_P] = ksp->work[5];
   q.norm       = ksp->normtype == KSP_NORM_NONE ? FUSED_NORM_NONE : FUSED_NORM_R;
   q.vectors    = 22;

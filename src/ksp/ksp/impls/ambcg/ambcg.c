@@ -381,7 +381,6 @@ static PetscErrorCode KSPCreate_AMBCG(KSP ksp)
   PetscFunctionBegin;
   PetscCall(KSPAMBExtend(ksp, KSPCG, KSPAMBCGSolveEither, &amb));
   amb->solvedevice = KSPAMBCGSolveDevice;
-  amb->blocks      = PETSC_TRUE;
   PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPCGUseSingleReduction_C", &amb->usesingle));
   PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPCGSetRadius_C", &amb->setradius));
   PetscCall(PetscObjectQueryFunction((PetscObject)ksp, "KSPCGSetObjectiveTarget_C", &amb->settarget));

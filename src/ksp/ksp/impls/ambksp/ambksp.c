@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sys/sysmemory.h"
 #include "sys/systhreads.h"
+#include "vec/ambvec/ambvec.h"
 #include "mat/shadow/shadowformat.h"
 #include "ksp/ksp/impls/ambksp/ambksp.h"
 
@@ -27,10 +28,8 @@ static struct _VecOps seqops, mpiops;
 
 /* ------------------------------------------------- may the fused passes serve? ------------------------------------------------- */
 
-PetscBool KSPAMBVecPlain(Vec v, const struct _VecOps *s)
+PetscBool KSPAMBVecPlain(const struct _VecOps *o, const struct _VecOps *s)
 {
-  const struct _VecOps *o = v->ops;
-
   return (PetscBool)(o->dot == s->dot && o->tdot == s->tdot && o->norm == s->norm && o->mdot == s->mdot && o->dotnorm2 == s->dotnorm2 && o->axpy == s->axpy && o->aypx == s->aypx && o->waxpy == s->waxpy && o->axpbypcz == s->axpbypcz);
 }
 
@@ -42,7 +41,7 @@ static PetscErrorCode KSPAMBVecServes(Vec v, const char **why)
   PetscCall(PetscObjectTypeCompare((PetscObject)v, VECSEQ, &seq));
   PetscCall(PetscObjectTypeCompare((PetscObject)v, VECMPI, &mpi));
   if (!seq && !mpi) *why = "the vectors are neither seq nor mpi";
-  else if (!KSPAMBVecPlain(v, seq ? &seqops : &mpiops)) *why = "the vectors have operations of the program";
+  else if (!KSPAMBVecPlain(v->ops, seq ? &seqops : &mpiops)) *why = "the vectors have operations of the program";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -448,19 +447,6 @@ PetscErrorCode KSPAMBRegisterType(KSPType own, KSPType petsc, PetscBool smoother
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KSPAMBLookAtVec(VecType type, struct _VecOps *ops)
-{
-  Vec v;
-
-  PetscFunctionBegin;
-  PetscCall(VecCreate(PETSC_COMM_SELF, &v));
-  PetscCall(VecSetSizes(v, 1, 1));
-  PetscCall(VecSetType(v, type));
-  *ops = *v->ops;
-  PetscCall(VecDestroy(&v));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Called before the types are registered. PetscFinalize() forgets all types, so that nothing has to be undone. */
 PetscErrorCode KSPAMBRegister(void)
 {
@@ -476,8 +462,8 @@ PetscErrorCode KSPAMBRegister(void)
 #if defined(SYS_HAVE_DEVICE)
   if (!set) takes = KSPAMB_TAKES_SMOOTHERS;
 #endif
-  PetscCall(KSPAMBLookAtVec(VECSEQ, &seqops));
-  PetscCall(KSPAMBLookAtVec(VECMPI, &mpiops));
+  PetscCall(VecAMBLookAt(VECSEQ, &seqops));
+  PetscCall(VecAMBLookAt(VECMPI, &mpiops));
   PetscCall(PetscLogEventRegister("KSPAMBPass", KSP_CLASSID, &KSP_AMBPass));
   PetscCall(PetscLogEventRegister("KSPAMBReduce", KSP_CLASSID, &KSP_AMBReduce));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -47,7 +47,6 @@ struct _KSPAMB {
   PetscObjectId       room; /* the matrix for which all processes have memory; 0: none */
   PetscInt            room_bs;
   FusedKind           room_kind;
-  PetscBool           blocks; /* the passes on a GPU apply dense blocks too */
   PetscBool           poison; /* the set-up of the preconditioner failed on this process */
   PetscBool           keep;   /* d is made once for each set-up of the preconditioner, and not in every solve */
   KSPAMBKept          kept;   /* what d was made of */
@@ -78,11 +77,8 @@ struct _KSPAMB {
   Vec guess; /* the initial guess, which the solution leaves out with a preconditioner from the right */
 };
 
-/* Have the vectors the operations that passes stand for, those of ops? */
-PetscBool KSPAMBVecPlain(Vec v, const struct _VecOps *ops);
-
-/* The operations of a new vector of that type */
-PetscErrorCode KSPAMBLookAtVec(VecType, struct _VecOps *ops);
+/* Are the operations of a vector those that passes stand for, PETSc's own? */
+PetscBool KSPAMBVecPlain(const struct _VecOps *ops, const struct _VecOps *petsc);
 
 /* Makes a KSP the PETSc type of that name, and then a type that extends it */
 PetscErrorCode KSPAMBExtend(KSP, KSPType, PetscErrorCode (*solve)(KSP, KSPAMB *), KSPAMB **);

@@ -4,6 +4,7 @@
 */
 #include <petscdevice_cuda.h>
 
+#include "vec/ambvec/ambvec.h"
 #include "mat/halo/halo.h"
 #include "ksp/ksp/impls/ambksp/ambksp.h"
 #include "ksp/ksp/impls/fused/fusedcuda.h"
@@ -14,12 +15,14 @@ static PetscBool      cudaops_known = PETSC_FALSE;
 
 static PetscErrorCode KSPAMBDeviceVecServes(Vec v, PetscBool mpi, PetscBool *serves)
 {
-  PetscBool cuda, bound;
+  struct _VecOps ops = *v->ops;
+  PetscBool      cuda, bound;
 
   PetscFunctionBegin;
+  PetscCall(VecAMBTakeBack(mpi, &ops));
   PetscCall(PetscObjectTypeCompare((PetscObject)v, mpi ? VECMPICUDA : VECSEQCUDA, &cuda));
   PetscCall(VecBoundToCPU(v, &bound));
-  *serves = (PetscBool)(cuda && !bound && KSPAMBVecPlain(v, &cudaops[mpi]));
+  *serves = (PetscBool)(cuda && !bound && KSPAMBVecPlain(&ops, &cudaops[mpi]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -35,8 +38,8 @@ PetscErrorCode KSPAMBDeviceServes(KSP ksp, KSPAMB *amb, const char **why, PetscE
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->vec_sol, VECMPICUDA, &mpi));
   if (!seq && !mpi) PetscFunctionReturn(PETSC_SUCCESS);
   if (!cudaops_known) {
-    PetscCall(KSPAMBLookAtVec(VECSEQCUDA, &cudaops[0]));
-    PetscCall(KSPAMBLookAtVec(VECMPICUDA, &cudaops[1]));
+    PetscCall(VecAMBLookAt(VECSEQCUDA, &cudaops[0]));
+    PetscCall(VecAMBLookAt(VECMPICUDA, &cudaops[1]));
   }
   cudaops_known = PETSC_TRUE;
   for (PetscInt k = 0; k < ksp->nwork && plain; k++) PetscCall(KSPAMBDeviceVecServes(ksp->work[k], mpi, &plain));
@@ -50,7 +53,7 @@ PetscErrorCode KSPAMBDeviceServes(KSP ksp, KSPAMB *amb, const char **why, PetscE
   else if (!amb->solvedevice) *why = "the device has no passes for this method";
   else if (!plain) *why = "not all vectors are on the GPU with PETSc's operations";
   else if (nullspace) *why = "the operator has a null space";
-  else if (!amb->local && (amb->kind == FUSED_OTHER || (amb->kind == FUSED_BLOCKS && !amb->blocks))) *why = "the device has no pass for this preconditioner";
+  else if (!amb->local && amb->kind == FUSED_OTHER) *why = "the device has no pass for this preconditioner";
   else if (ksp->chknorm > 0) *why = "the first norms are not wanted";
   else *solve = amb->solvedevice;
   PetscFunctionReturn(PETSC_SUCCESS);

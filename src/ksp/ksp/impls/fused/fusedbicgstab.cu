@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "ksp/ksp/impls/fused/fusedcuda.cuh"
 
-/* RIGHT: z = M p; LEFT: v = M v and t = M t; neither: there is no preconditioner */
+/* RIGHT: z = M p; LEFT: v = M v and t = M t; neither: there is no preconditioner, or one of dense blocks, which FusedBiBlocks() applies between the passes */
 typedef enum {
   PLAIN,
   LEFT,
@@ -162,6 +162,29 @@ static __global__ void FusedBiFinishKernel(FusedState *state, FusedBiEnd end, Fu
   else FusedFinishBiStep(state, norm, sum);
 }
 
+/* to = M from with dense blocks, which may be one array: a thread block takes whole blocks, and hands the entries around in shared memory */
+static __global__ void __launch_bounds__(SYS_THREADS) FusedBiBlocksKernel(const FusedState *state, int stop, int64_t n, int bs, const SysReal *from, SysReal *to, const SysReal *d)
+{
+  __shared__ SysReal all[SYS_THREADS];
+  const int          tile = SYS_THREADS / bs * bs, me = (int)threadIdx.x, first = me - me % bs;
+
+  if (state->stop != stop) return;
+  for (int64_t base = (int64_t)blockIdx.x * tile; base < n; base += (int64_t)gridDim.x * tile) {
+    const int64_t k    = base + me;
+    const bool    mine = me < tile && k < n;
+    SysReal       sum  = 0;
+
+    if (mine) all[me] = from[k];
+    __syncthreads();
+    if (mine) {
+      for (int j = 0; j < bs; j++) sum += d[j * n + k] * all[first + j];
+      to[k] = sum;
+    }
+    __syncthreads();
+  }
+}
+static_assert(FUSED_BLOCKS_MAX <= SYS_THREADS, "a thread for each row of a block of M");
+
 static __global__ void FusedBiApplyKernel(const FusedState *state, int64_t n, const SysReal *from, SysReal *to, const SysReal *d)
 {
   if (state->stop != FUSED_STOP_TEST) return;
@@ -188,19 +211,28 @@ static Side FusedSide(const FusedPass *pass)
     SYS_CUDA(cudaGetLastError()); \
   } while (0)
 
+/* With dense blocks on that side: applies them, if the iteration is at this stop */
+static SysStatus FusedBiBlocks(const FusedDevice *f, const FusedPass *pass, Side side, FusedStop stop, FusedVector from, FusedVector to, cudaStream_t stream)
+{
+  if (pass->kind != FUSED_BLOCKS || side != (pass->v[FUSED_Z] ? RIGHT : LEFT)) return SYS_SUCCESS;
+  LAUNCH(FusedBiBlocksKernel, f->shared.state, stop, pass->n, pass->bs, pass->v[from], pass->v[to], pass->d);
+  return SYS_SUCCESS;
+}
+
 SysStatus FusedDeviceBiDirection(FusedDevice *f, const FusedPass *pass, SysStream stream)
 {
   SysReal *const *v = pass->v;
 
   if (FusedSide(pass) == RIGHT) LAUNCH(FusedBiDirectionKernel<RIGHT>, f->shared.state, pass->n, v[FUSED_R], v[FUSED_V], v[FUSED_P], v[FUSED_Z], pass->d);
   else LAUNCH(FusedBiDirectionKernel<PLAIN>, f->shared.state, pass->n, v[FUSED_R], v[FUSED_V], v[FUSED_P], NULL, NULL);
-  return SYS_SUCCESS;
+  return FusedBiBlocks(f, pass, RIGHT, FUSED_GO, FUSED_P, FUSED_Z, stream);
 }
 
 SysStatus FusedDeviceBiShadow(FusedDevice *f, const FusedPass *pass, SysStream stream)
 {
   SysReal *const *v = pass->v;
 
+  SYS_CALL(FusedBiBlocks(f, pass, LEFT, FUSED_GO, FUSED_V, FUSED_V, stream));
   if (FusedSide(pass) == LEFT) LAUNCH(FusedBiShadowKernel<LEFT>, f->shared, pass->n, v[FUSED_V], v[FUSED_Q], pass->d);
   else LAUNCH(FusedBiShadowKernel<PLAIN>, f->shared, pass->n, v[FUSED_V], v[FUSED_Q], NULL);
   return SYS_SUCCESS;
@@ -212,13 +244,14 @@ SysStatus FusedDeviceBiHalf(FusedDevice *f, const FusedPass *pass, SysStream str
 
   if (FusedSide(pass) == RIGHT) LAUNCH(FusedBiHalfKernel<RIGHT>, f->shared.state, pass->n, v[FUSED_R], v[FUSED_V], v[FUSED_Z], pass->d);
   else LAUNCH(FusedBiHalfKernel<PLAIN>, f->shared.state, pass->n, v[FUSED_R], v[FUSED_V], NULL, NULL);
-  return SYS_SUCCESS;
+  return FusedBiBlocks(f, pass, RIGHT, FUSED_GO, FUSED_R, FUSED_Z, stream);
 }
 
 SysStatus FusedDeviceBiDots(FusedDevice *f, const FusedPass *pass, SysStream stream)
 {
   SysReal *const *v = pass->v;
 
+  SYS_CALL(FusedBiBlocks(f, pass, LEFT, FUSED_GO, FUSED_T, FUSED_T, stream));
   if (FusedSide(pass) == LEFT) LAUNCH(FusedBiDotsKernel<LEFT>, f->shared, pass->n, v[FUSED_T], v[FUSED_R], pass->d);
   else LAUNCH(FusedBiDotsKernel<PLAIN>, f->shared, pass->n, v[FUSED_T], v[FUSED_R], NULL);
   return SYS_SUCCESS;
@@ -257,11 +290,12 @@ SysStatus FusedDeviceFinishBiStep(FusedDevice *f, FusedNorm norm, SysStream stre
 SysStatus FusedDeviceBiResumeBegin(FusedDevice *f, const FusedPass *pass, SysStream stream)
 {
   if (FusedSide(pass) == RIGHT) LAUNCH(FusedBiApplyKernel, f->shared.state, pass->n, pass->v[FUSED_P], pass->v[FUSED_Z], pass->d);
-  return SYS_SUCCESS;
+  return FusedBiBlocks(f, pass, RIGHT, FUSED_STOP_TEST, FUSED_P, FUSED_Z, stream);
 }
 
 SysStatus FusedDeviceBiResumeEnd(FusedDevice *f, const FusedPass *pass, SysStream stream)
 {
+  SYS_CALL(FusedBiBlocks(f, pass, LEFT, FUSED_STOP_TEST, FUSED_V, FUSED_V, stream));
   if (FusedSide(pass) == LEFT) LAUNCH(FusedBiApplyKernel, f->shared.state, pass->n, pass->v[FUSED_V], pass->v[FUSED_V], pass->d);
   FusedBiResumeKernel<<<1, 1, 0, stream>>>(f->shared.state);
   SYS_CUDA(cudaGetLastError());

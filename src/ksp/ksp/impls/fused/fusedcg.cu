@@ -11,6 +11,7 @@
 */
 #include <stddef.h>
 
+#include "sys/sysload.h"
 #include "ksp/ksp/impls/fused/fusedcuda.cuh"
 
 #define PASS_THREADS 512
@@ -616,3 +617,5 @@ SysStatus FusedDeviceResume(FusedDevice *f, const FusedPass *pass, SysStream str
   SYS_CUDA(cudaGetLastError());
   return SYS_SUCCESS;
 }
+
+static SysKernels kernels(FusedLimitsKernel);

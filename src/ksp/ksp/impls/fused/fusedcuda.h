@@ -87,7 +87,7 @@ SysStatus FusedDeviceRecordBegin(FusedDevice *, SysStream *stream);
 SysStatus FusedDeviceRecordEnd(FusedDevice *, int *recorded);
 SysStatus FusedDeviceReplay(FusedDevice *, SysStream);
 
-/* The passes of BiCGStab, as FusedKernels describes them, of the kinds FUSED_NONE and FUSED_POINT. The start is FusedDeviceStart() of the kind FUSED_NONE. */
+/* The passes of BiCGStab, as FusedKernels describes them, of any kind but FUSED_OTHER. The start is FusedDeviceStart() of the kind FUSED_NONE. */
 SysStatus FusedDeviceBiDirection(FusedDevice *, const FusedPass *, SysStream);
 SysStatus FusedDeviceBiShadow(FusedDevice *, const FusedPass *, SysStream);
 SysStatus FusedDeviceBiHalf(FusedDevice *, const FusedPass *, SysStream);

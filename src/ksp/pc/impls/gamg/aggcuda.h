@@ -77,6 +77,41 @@ SYS_DEVICE SysStatus AggDeviceSetColumns(AggDevice *g, SysInt nfar, SysInt n, co
    Part 0 has the columns of this process, part 1 those of the others. SYS_TOO_LARGE: the result has too many entries. */
 SYS_DEVICE SysStatus AggDeviceProlong(AggDevice *g, int bs, int nvec, const AggMatrix *A, double alpha, int part, SysStream stream, SysCSR *P) SYS_STUB(SYS_SUCCESS);
 
+/* ------------------------------------------------- estimate of eigenvalues ------------------------------------------------- */
+
+#define AGG_STEPS          10                                   /* as PETSc makes */
+#define AGG_NUMBERS        ((AGG_STEPS + 1) * AGG_STEPS)        /* that the steps leave */
+#define AGG_H(row, column) ((AGG_STEPS + 1) * (column) + (row)) /* an entry of Arnoldi's matrix among them */
+
+/* Vectors, the inverse of the diagonal, and the numbers of the method; all arrays are on the device */
+typedef struct {
+  int64_t  n, stride;   /* entries of a vector, and from the start of one to that of the next */
+  SysReal *v, *inverse; /* vectors one after the other; D^-1, which has 1 for zeros of D */
+  SysReal *sum;         /* of the last pass: with several processes the caller adds up those of all */
+  SysReal *partial, *scale, *h;
+  char    *memory;
+} AggEstimate;
+
+/* With room for a number of vectors: AGG_STEPS + 1, or 3 for conjugate gradients. The caller sets the first one, and destroys what a failure leaves. */
+SYS_DEVICE SysStatus AggEstimateCreate(const SysCSR *A, int vectors, SysStream stream, AggEstimate *e) SYS_STUB(SYS_SUCCESS);
+SYS_DEVICE void      AggEstimateDestroy(AggEstimate *e) SYS_STUB();
+SYS_DEVICE SysStatus AggEstimateGetNumbers(const AggEstimate *e, SysReal h[], SysStream stream) SYS_STUB(SYS_SUCCESS);
+SYS_DEVICE SysStatus AggEstimateGetSums(const AggEstimate *e, SysReal sum[], SysStream stream) SYS_STUB(SYS_SUCCESS);
+SYS_DEVICE SysStatus AggEstimatePutSums(AggEstimate *e, const SysReal sum[], SysStream stream) SYS_STUB(SYS_SUCCESS);
+
+/* Arnoldi's method for D^-1 A, with classical Gram-Schmidt. Step k has three parts: vector k + 1 = A vector k by the caller, the dots, and what they remove. The last
+   entry of its column of AGG_H() is the root of the sum that it leaves; the next step stores it. */
+SYS_DEVICE SysStatus AggArnoldiStart(AggEstimate *e, SysStream stream) SYS_STUB(SYS_SUCCESS);
+SYS_DEVICE SysStatus AggArnoldiDots(AggEstimate *e, int k, SysStream stream) SYS_STUB(SYS_SUCCESS);
+SYS_DEVICE SysStatus AggArnoldiRemove(AggEstimate *e, int k, SysStream stream) SYS_STUB(SYS_SUCCESS);
+
+/* Conjugate gradients with Jacobi's method, without the solution. Step k: the direction, vector 2 = A vector 1 by the caller, the dot, the step. It leaves the numbers
+   r.z and p.w, 2 k and 2 k + 1. */
+SYS_DEVICE SysStatus AggCGStart(AggEstimate *e, SysStream stream) SYS_STUB(SYS_SUCCESS);
+SYS_DEVICE SysStatus AggCGDirection(AggEstimate *e, int k, SysStream stream) SYS_STUB(SYS_SUCCESS);
+SYS_DEVICE SysStatus AggCGDot(AggEstimate *e, SysStream stream) SYS_STUB(SYS_SUCCESS);
+SYS_DEVICE SysStatus AggCGStep(AggEstimate *e, int k, SysStream stream) SYS_STUB(SYS_SUCCESS);
+
 /* ------------------------------------------------- others ------------------------------------------------- */
 
 /* Entries of size bytes, of which n are listed: packed to an array, unpacked from one, or added up. to and from may be pinned memory of the host. */

@@ -4,6 +4,7 @@
 */
 #include <stdlib.h>
 
+#include "sys/sysload.h"
 #include "ksp/pc/impls/gamg/aggcuda.cuh"
 
 /* ------------------------------------------------- entries that travel ------------------------------------------------- */
@@ -160,3 +161,5 @@ SysStatus AggDevicePutBlocks(AggDevice *g, SysInt n, const SysInt vertex[], size
   SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory ends here */
   return SYS_SUCCESS;
 }
+
+static SysKernels kernels(AggMarkLeavingKernel);

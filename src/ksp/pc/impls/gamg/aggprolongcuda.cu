@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <math.h>
 
+#include "sys/sysload.h"
 #include "ksp/pc/impls/gamg/aggcuda.cuh"
 
 #define AGG_WIDE  6  /* vectors whose entries are added up in one pass */
@@ -488,3 +489,5 @@ SysStatus AggDeviceZeros(const SysCSR *A, SysStream stream, int *found)
   SYS_CUDA(cudaStreamSynchronize(stream));
   return SYS_SUCCESS;
 }
+
+static SysKernels kernels(AggNoiseKernel);

@@ -232,7 +232,7 @@ static PetscErrorCode PCAmbAggDeviceProlongator(PC pc, PCAmbAgg *agg, PetscReal 
   if (agg->nsmooths != 1 || filter > 0) PetscCall(AmbAggDeviceProlongator(agg->level, nvec, 0, P, done));
   else {
     PetscCall(PetscLogEventBegin(petsc_gamg_setup_events[GAMG_OPT], 0, 0, 0, 0));
-    if (emax <= 0) PetscCall(AmbAggEstimate(pc, agg->level->A, &emin, &emax));
+    if (emax <= 0) PetscCall(AmbAggEstimate(pc, agg->level, &emin, &emax));
     PetscCheck(emax != 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "The largest eigenvalue of D^-1 A is estimated as 0: the matrix may be zero; use -pc_gamg_agg_nsmooths 0");
     mg->min_eigen_DinvA[l] = gamg->use_sa_esteig ? emin : 0;
     mg->max_eigen_DinvA[l] = gamg->use_sa_esteig ? emax : 0;
@@ -452,9 +452,10 @@ static PetscErrorCode PCAmbAggSetUpCoarsest(PC pc)
 /* Jacobi's method takes the diagonal of new values in the set-up, but for the first time when it is applied */
 static PetscErrorCode PCSetUp_AmbAgg(PC pc)
 {
-  PCAmbAgg *agg;
-  PetscBool serves;
-  PC        jacobi;
+  PCAmbAgg      *agg;
+  PetscBool      serves;
+  PC             jacobi;
+  PetscErrorCode raised;
 
   PetscFunctionBegin;
   PetscCall(PCAmbAggGet(pc, &agg));
@@ -468,7 +469,10 @@ static PetscErrorCode PCSetUp_AmbAgg(PC pc)
   }
   PetscCall(PCAmbAggGetJacobi(pc, &jacobi));
   if (jacobi) PetscCall(AmbAggSetJacobi(jacobi, pc->pmat));
-  PetscCall((*agg->setup)(pc));
+  MatShadowPagesBegin();
+  raised = (*agg->setup)(pc);
+  MatShadowPagesEnd();
+  PetscCall(raised);
   if (!jacobi) {
     PetscCall(PCAmbAggGetJacobi(pc, &jacobi));
     if (jacobi) PetscCall(AmbAggSetJacobi(jacobi, pc->pmat));
@@ -556,6 +560,7 @@ static PetscErrorCode PCCreate_GAMG_AMB(PC pc)
   PetscBool agg;
 
   PetscFunctionBegin;
+  MatShadowLoadExpect();
   PetscCall((*PCCreate_GAMG)(pc));
   PetscCall(PetscStrcmp(PCAmbAggGAMG(pc)->gamg_type_name, PCGAMGAGG, &agg));
   if (agg) PetscCall(PCAmbAggInstall(pc, PETSC_FALSE));
@@ -563,6 +568,19 @@ static PetscErrorCode PCCreate_GAMG_AMB(PC pc)
 }
 
 /* ------------------------------------------------- registration ------------------------------------------------- */
+
+/* Many programs assemble their matrix before they make their solver: the options tell which */
+static PetscErrorCode AmbAggExpect(void)
+{
+  char *all, *found = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetAll(NULL, &all));
+  PetscCall(PetscStrstr(all, "pc_type gamg", &found));
+  if (found) MatShadowLoadExpect();
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode AmbAggRegister(void)
 {
@@ -579,6 +597,7 @@ PetscErrorCode AmbAggRegister(void)
   PetscCall(PetscLogEventRegister("AMBAGG prolong", PC_CLASSID, &AMBAGG_Prolongator));
   PetscCall(PCGAMGRegister(PCGAMGAMBAGG, PCCreateGAMG_AmbAgg));
   if (AmbAggFor == PCAMBAGG_FOR_NONE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AmbAggExpect());
   PetscCall(PetscFunctionListFind(PCList, PCGAMG, &PCCreate_GAMG));
   PetscCall(PCRegister(PCGAMG, PCCreate_GAMG_AMB));
   PetscFunctionReturn(PETSC_SUCCESS);

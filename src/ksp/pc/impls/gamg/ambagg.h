@@ -78,7 +78,10 @@ extern PetscErrorCode AmbAggLevelProlongator(AmbAggLevel *, PetscInt nvec, const
 extern PetscErrorCode AmbAggInherit(Mat A, PetscInt bs, PetscInt nvec, Mat *P);
 
 /* The extreme eigenvalues of D^-1 A, by the solver of -pc_gamg_esteig_ */
-extern PetscErrorCode AmbAggEstimate(PC, Mat A, PetscReal *emin, PetscReal *emax);
+extern PetscErrorCode AmbAggEstimate(PC, const AmbAggLevel *, PetscReal *emin, PetscReal *emax);
+
+/* The same by passes on the device, with the method that is PETSc's default. *done is PETSC_FALSE if this breaks down, or memory is short. */
+SYS_DEVICE PetscErrorCode AmbAggDeviceEstimate(const AmbAggLevel *, PetscBool spd, PetscReal *emin, PetscReal *emax, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
 
 /* Jacobi's method with A on the device: PETSc takes 1 for zeros of the diagonal, in a loop on the host, unless it is told that there are none */
 extern PetscErrorCode AmbAggSetJacobi(PC jacobi, Mat A);

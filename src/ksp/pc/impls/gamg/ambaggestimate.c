@@ -7,8 +7,6 @@
 
 #include "ksp/pc/impls/gamg/ambagg.h"
 
-#define ESTIMATE_ITERATIONS 10 /* as in PETSc */
-
 PetscErrorCode AmbAggSetJacobi(PC jacobi, Mat A)
 {
   PetscBool zeros = PETSC_TRUE;
@@ -19,41 +17,65 @@ PetscErrorCode AmbAggSetJacobi(PC jacobi, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode AmbAggEstimate(PC pc, Mat A, PetscReal *emin, PetscReal *emax)
+/* Did the user choose the solver? Options of petsc-amb's own estimate are none. */
+static PetscErrorCode AmbAggChosen(PC pc, PetscBool *chosen)
 {
-  const char  *prefix;
-  KSP          ksp;
-  PC           jacobi;
-  Vec          x, b;
-  PetscBool    set, spd;
-  MatNullSpace null;
+  char *all, *found = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetAll(((PetscObject)pc)->options, &all));
+  PetscCall(PetscStrstr(all, "pc_gamg_esteig_", &found));
+  *chosen = (PetscBool)(found != NULL);
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AmbAggEstimateByKSP(PC pc, Mat A, MatNullSpace null, PetscBool spd, PetscReal *emin, PetscReal *emax)
+{
+  const char *prefix;
+  KSP         ksp;
+  PC          jacobi;
+  Vec         x, b;
 
   PetscFunctionBegin;
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(AmbAggDeviceNoise(b));
-  PetscCall(MatGetNullSpace(A, &null));
   if (null) PetscCall(MatNullSpaceRemove(null, b));
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
   PetscCall(KSPSetOptionsPrefix(ksp, prefix));
   PetscCall(KSPAppendOptionsPrefix(ksp, "pc_gamg_esteig_"));
-  PetscCall(MatIsSPDKnown(A, &set, &spd));
-  if (set && spd) PetscCall(KSPSetType(ksp, KSPCG));
+  if (spd) PetscCall(KSPSetType(ksp, KSPCG));
   PetscCall(KSPSetErrorIfNotConverged(ksp, pc->erroriffailure));
   PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPGetPC(ksp, &jacobi));
   PetscCall(PCSetType(jacobi, PCJACOBI));
   PetscCall(AmbAggSetJacobi(jacobi, A));
-  PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, ESTIMATE_ITERATIONS));
+  PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, AGG_STEPS));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSetComputeSingularValues(ksp, PETSC_TRUE));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPCheckSolve(ksp, pc, x));
   PetscCall(KSPComputeExtremeSingularValues(ksp, emax, emin));
-  PetscCall(PetscInfo(pc, "The eigenvalues of D^-1 A are estimated as %g to %g\n", (double)*emin, (double)*emax));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
   PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode AmbAggEstimate(PC pc, const AmbAggLevel *level, PetscReal *emin, PetscReal *emax)
+{
+  MatNullSpace null = NULL;
+  PetscBool    set, spd, chosen = PETSC_FALSE, done = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(MatIsSPDKnown(level->A, &set, &spd));
+  spd = (PetscBool)(set && spd);
+  PetscCall(MatGetNullSpace(level->A, &null));
+  PetscCall(AmbAggChosen(pc, &chosen));
+  if (!null && !chosen) PetscCall(AmbAggDeviceEstimate(level, spd, emin, emax, &done));
+  if (!done) PetscCall(AmbAggEstimateByKSP(pc, level->A, null, spd, emin, emax));
+  PetscCall(PetscInfo(pc, "The eigenvalues of D^-1 A are estimated as %g to %g%s\n", (double)*emin, (double)*emax, done ? ", by passes on the GPU" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

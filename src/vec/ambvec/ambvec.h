@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Operations of PETSc's vectors on a GPU that petsc-amb replaces, on vectors that have been in a product of its matrices: sums in which the host waits less, and an
+   update in one kernel
+*/
+#pragma once
+
+#include <petscamb.h>
+#include <petsc/private/vecimpl.h>
+
+#include "sys/syscuda.h"
+
+extern PetscErrorCode VecAMBRegister(void);
+
+/* The operations of the vectors of a type that have none of petsc-amb */
+extern PetscErrorCode VecAMBLookAt(VecType type, struct _VecOps *ops);
+
+/* Replaces the operations of a vector on a GPU that are PETSc's, unless the user forbade it; leaves those of the program */
+SYS_DEVICE PetscErrorCode VecAMBTake(Vec v) SYS_STUB(PETSC_SUCCESS);
+
+/* Puts PETSc's operations in the place of those of petsc-amb, in a copy of the operations of a vector */
+SYS_DEVICE PetscErrorCode VecAMBTakeBack(PetscBool mpi, struct _VecOps *ops) SYS_STUB(PETSC_SUCCESS);
+
+SYS_DEVICE PetscErrorCode VecAMBEnd(void) SYS_STUB(PETSC_SUCCESS);
+
+extern PetscBool VecAMBWanted; /* -petscamb_for_vec */
