@@ -8,6 +8,6 @@
 # timeoutfactor: 8
 cd "$(dirname "$0")/.." || exit 1
 sources=(test/kernels/device.cu src/sys/*.cu src/sys/{sysmemory,sysvalues,systable}.c src/mat/impls/amb/ambcuda*.cu)
-groups=("products" "transposed products" "launches" "new values" "storages" "stencils" "not finite" "same bits" "with sums" "stream order" "chains" "refused" "random shapes" "out of memory" "memory given back")
-small=("${groups[@]:0:13}") # the others look at how much memory is free, of which the tool takes some
+groups=("products" "transposed products" "launches" "new values" "storages" "stencils" "not finite" "same bits" "with sums" "stream order" "chains" "live" "refused" "random shapes" "out of memory" "memory given back")
+small=("${groups[@]:0:14}") # the others look at how much memory is free, of which the tool takes some
 . test/kernels/device.sh

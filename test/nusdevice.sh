@@ -7,7 +7,7 @@
 # tier: deep sanitize
 # timeoutfactor: 8
 cd "$(dirname "$0")/.." || exit 1
-sources=(test/kernels/nusdevice.cu src/sys/*.cu src/sys/{sysmemory,sysvalues,systable}.c src/mat/impls/nus/nuscuda*.cu src/mat/impls/amb/ambcuda*.cu)
+sources=(test/kernels/nusdevice.cu src/sys/*.cu src/sys/{sysmemory,sysvalues,systable}.c src/mat/impls/nus/{nuscuda*.cu,nussearch.c} src/mat/impls/amb/ambcuda*.cu)
 groups=("products" "transposed products" "new values" "storages" "not finite" "same bits" "random shapes" "chosen" "refused" "memory given back")
 small=("${groups[@]:0:7}") # the others look at how much memory is free, of which the tool takes some
 . test/kernels/device.sh

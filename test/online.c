@@ -307,22 +307,24 @@ static PetscErrorCode Setters(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the model alone decides two matrices make the same bits, from the first product on */
+/* Where the model alone decides two matrices make the same bits, from the first product on; on a GPU it alone decides with MAT_SHADOW_TUNE_ONLINE, too */
 static PetscErrorCode SameBits(TestDiff *d)
 {
-  const MatShadowTune tunes[] = {MAT_SHADOW_TUNE_OFF, MAT_SHADOW_TUNE_MODEL};
+  const MatShadowTune tunes[] = {MAT_SHADOW_TUNE_OFF, MAT_SHADOW_TUNE_MODEL, MAT_SHADOW_TUNE_ONLINE};
   Pair                p;
   Vec                 y;
-  PetscBool           same;
+  PetscBool           same, device;
 
   PetscFunctionBeginUser;
   PetscCall(PairCreate(&blocks, &p));
   PetscCall(VecDuplicate(p.y[0], &y));
-  for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(tunes); t++) {
+  PetscCall(TestOnDevice(p.A, &device));
+  for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(tunes) - !device; t++) {
     Mat B;
 
-    PetscCall(MatShadowSetTune(p.A, tunes[t]));
+    PetscCall(MatShadowSetTune(p.A, tunes[t] == MAT_SHADOW_TUNE_ONLINE ? MAT_SHADOW_TUNE_MODEL : tunes[t]));
     PetscCall(MatDuplicate(p.A, MAT_COPY_VALUES, &B));
+    PetscCall(MatShadowSetTune(B, tunes[t]));
     PetscCall(MatMult(p.A, p.x[0], y));
     for (int k = 0; k < 40; k++) {
       PetscCall(Products(d, &p, B, 0, 1));

@@ -18,7 +18,7 @@ done
 for type in double float; do
   single=$([ $type = float ] && echo -DSYS_SINGLE || true)
   mkdir "$work/$type"
-  for source in src/sys/sys{table,values,memory}.c src/mat/impls/tilecomposite/tileplan.c src/mat/impls/tilecomposite/tilelayout.c; do
+  for source in src/sys/sys{table,values,memory}.c src/mat/impls/tilecomposite/tileplan.c src/mat/impls/tilecomposite/tilelayout.c src/mat/impls/nus/nussearch.c; do
     "${CC:-gcc}" -std=gnu11 -O3 -fopenmp -Wall -Wextra -Werror -DSYS_TYPES_GIVEN $single -Isrc -c -o "$work/$type/$(basename "$source" .c).o" "$source"
   done
   for source in bench/cuda/spmv.cu bench/cuda/spgemm.cu bench/cuda/spmm.cu bench/cuda/batched.cu bench/cuda/matrix.cc src/sys/*.cu src/mat/impls/amb/ambcuda*.cu src/mat/impls/nus/nuscuda*.cu src/mat/impls/ccoo/ccoocuda*.cu src/mat/impls/tilecomposite/tilecuda*.cu src/mat/impls/hashgemm/cuda/spgemmcuda*.cu src/mat/impls/spmm/cuda/*.cu src/mat/impls/batch/cuda/*.cu; do
@@ -30,7 +30,7 @@ wait
 [ ! -e "$work/failed" ]
 for type in double float; do
   suffix=$([ $type = float ] && echo _float || true)
-  "$nvcc" -arch="${CUDA_ARCH:-sm_90}" -Xcompiler -fopenmp -o "$out/spmv$suffix" "$work/$type"/{spmv.cu,matrix.cc}.o "$work/$type"/{nuscuda,ccoocuda,tile,ambcuda,sys}*.o "$work"/*.o -lcusparse -lpthread
+  "$nvcc" -arch="${CUDA_ARCH:-sm_90}" -Xcompiler -fopenmp -o "$out/spmv$suffix" "$work/$type"/{spmv.cu,matrix.cc}.o "$work/$type"/{nuscuda,nussearch,ccoocuda,tile,ambcuda,sys}*.o "$work"/*.o -lcusparse -lpthread
   "$nvcc" -arch="${CUDA_ARCH:-sm_90}" -Xcompiler -fopenmp -o "$out/spgemm$suffix" "$work/$type"/{spgemm.cu,matrix.cc}.o "$work/$type"/{spgemmcuda,sys}*.o "$work"/*.o -lcusparse -lpthread
   "$nvcc" -arch="${CUDA_ARCH:-sm_90}" -Xcompiler -fopenmp -o "$out/spmm$suffix" "$work/$type"/{spmm.cu,matrix.cc}.o "$work/$type"/{spmmcuda,sddmmcuda,sys}*.o "$work"/*.o -lcusparse -lpthread
   "$nvcc" -arch="${CUDA_ARCH:-sm_90}" -Xcompiler -fopenmp -o "$out/batched$suffix" "$work/$type"/{batched.cu,matrix.cc}.o "$work/$type"/{batchcuda,sys}*.o "$work"/*.o -lcusparse -lcublas -lpthread

@@ -816,8 +816,9 @@ static void Timed(const Machine &M, const std::string &label, const std::functio
 
 /* ---- The search ---- */
 
-#define SEARCH_BYTES 1.5 /* layouts with so many times the bytes of the model's are not timed, */
-#define SEARCH_FAR   1.3 /* and those that take so many times the time of the best with one kernel not with the others */
+#define SEARCH_BYTES   1.5 /* layouts with so many times the bytes of the model's are not timed, */
+#define SEARCH_SECONDS 5.  /* after so long a search begins no further block size */
+#define SEARCH_FAR     1.3 /* and those that take so many times the time of the best with one kernel not with the others */
 
 /* Times the product with each kernel and each size of thread blocks, the one at hand first; A is left with the fastest. Returns its microseconds. */
 static double SearchKernel(const Machine &M, AmbDevice *A, const std::function<void()> &run, double least)
@@ -857,13 +858,16 @@ static void Search(const Machine &M, const SysCSR &csr, Formats &formats)
   Ours             kernel, found;
   AmbDeviceInfo    info;
   double           least;
-  int              layouts = 0;
+  int              layouts = 0, last = 0;
   const auto       product = [&](AmbDevice *A) { return [&M, &csr, &x, &y, A] { CallAmb(AmbDeviceMult(A, &csr, 1, x.data, 0, nullptr, y.data, M.stream)); }; };
 
   CallAmb(AmbDeviceCreate(&csr, &kernel.params, M.stream, &kernel.A, &info));
   const double most = SEARCH_BYTES * info.bytes_stored;
   least             = SearchKernel(M, kernel.A, product(kernel.A), std::numeric_limits<double>::infinity());
+  const auto start  = std::chrono::steady_clock::now();
   for (int b = 1; b <= AMB_MAX_BLOCK && b <= csr.n; b++) {
+    last = b;
+    if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > SEARCH_SECONDS) break;
     for (int order = 1; order <= 2; order++) {
       for (int steps = 8; steps <= 64; steps *= 2) {
         Ours u;
@@ -885,15 +889,15 @@ static void Search(const Machine &M, const SysCSR &csr, Formats &formats)
   }
   kernel.label = "model, best kernel";
   found.label  = "search";
-  printf("  search: %d layouts timed\n", layouts);
+  printf("  search: %d layouts timed in %.2f s, up to blocks of %d\n", layouts, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), last);
   formats.ours.push_back(kernel);
   formats.ours.push_back(found);
 }
 
 static void Convert(const Machine &M, const Options &o, const SysCSR &csr, Formats &formats)
 {
-  formats.ours[0].label  = "amb";
-  formats.ours[0].params = {0, 0, 0, 1};
+  formats.ours[0].label          = "amb";
+  formats.ours[0].params.measure = 1;
   for (const std::string &t : o.tries) {
     Ours u;
 

@@ -498,6 +498,50 @@ static bool WithSums(const std::vector<Shape> &shapes)
   });
 }
 
+/* The choice of the kernel in the products of the caller, with new values and other products in between: it ends, and all products have the bits of products without it */
+static bool Live(const std::vector<Shape> &shapes)
+{
+  return ForAll(shapes, FEW, [](Matrix &M, size_t turn) {
+    const std::vector<SysScalar> nothing((size_t)M.S.m, NotANumber), values = RandomVector(M.S.a.size());
+    AmbDeviceParams              params = M.params;
+    AmbDeviceInfo                now;
+    std::vector<SysScalar>       result[2], sums[2];
+
+    if (M.params.measure || M.S.j.empty()) return true;
+    params.live = 1;
+    Matrix  L(M.S, params);
+    Matrix *both[2] = {&M, &L};
+    Vector  x(RandomVector((size_t)M.S.n), 0), z(nothing, 0);
+
+    if (!L.Create()) return false;
+    for (int k = 0; k < 60; k++) {
+      if (k == 9 && turn % 3 == 0) return true; /* the matrix ends while it is tuned */
+      for (int l = 0; l < 2; l++) {
+        if (k == 15) both[l]->a.Upload(values);
+        if (k == 15 && !both[l]->Update()) return false;
+        z.Set(nothing);
+        if (k % 7 == 6 && M.S.m <= M.S.n) {
+          const SysCSR csr = both[l]->CSR();
+          int64_t      n;
+
+          if (!M.Called("product with sums", AmbDeviceMultDot(both[l]->A, &csr, NULL, NULL, NULL, &n, stream))) return false;
+          Vector parts(std::vector<SysScalar>((size_t)n, NotANumber), 0);
+          if (!M.Called("product with sums", AmbDeviceMultDot(both[l]->A, &csr, x.Data(), z.Data(), parts.Data(), &n, stream)) || !parts.Get(sums[l])) return false;
+        } else if (k % 7 == 5) {
+          z.Set(std::vector<SysScalar>((size_t)M.S.m, 1));
+          if (!both[l]->Mult(false, -1, x.Data(), 1, z.Data(), z.Data())) return false;
+        } else if (!both[l]->Mult(false, 1, x.Data(), 0, nullptr, z.Data())) return false;
+        if (!z.Get(result[l])) return Complain(M.Where(), "something was written outside of z");
+      }
+      if (memcmp(result[0].data(), result[1].data(), result[0].size() * sizeof(SysScalar)) || sums[0] != sums[1]) return Complain(M.Where(), Text("product %d has other bits while the kernel is chosen", k));
+    }
+    AmbDeviceGetInfo(L.A, &now);
+    if (now.live || now.tried < 12 || now.tried > 24) return Complain(M.Where(), Text("after 60 products %d were timed%s", (int)now.tried, now.live ? ", and the choice goes on" : ""));
+    if (now.threads != 64 && now.threads != 128 && now.threads != 256 && now.threads != M.params.threads) return Complain(M.Where(), Text("%d threads were chosen", now.threads));
+    return true;
+  });
+}
+
 static __global__ void Wait(long long cycles)
 {
   const long long start = clock64();
@@ -780,6 +824,7 @@ int main(int argc, char **argv)
     {"with sums",           WithSums          },
     {"stream order",        StreamOrder       },
     {"chains",              Chains            },
+    {"live",                Live              },
     {"refused",             Refused           },
     {"random shapes",       RandomShapes      },
     {"out of memory",       OutOfMemory       },

@@ -5,6 +5,7 @@
    Prints "ok NAME" or "not ok NAME" for each combination of shape and instruction set.
 */
 #include "mat/impls/nus/nushost.h"
+#include "mat/impls/nus/nussearch.h"
 #include "storages.h"
 
 /* Small enough that the model sees something to gain in small matrices */
@@ -291,7 +292,7 @@ static void CheckSearch(void)
       if (best.count[k] < 0) best.count[k] = 0;
     }
     (void)Distance(&at, &best, &seconds);
-    good = NusHostSearch(10000000, &asked, seconds, Distance, &at, &best) == SYS_SUCCESS && good;
+    good = NusSearchSegments(10000000, 512, 131072, &asked, seconds, Distance, &at, &best) == SYS_SUCCESS && good;
     for (int k = 0; k < 2; k++) good = good && best.width[k] == at.width[k] && best.count[k] == at.count[k];
   }
   Report(good, "the search finds widths and numbers of segments");

@@ -126,7 +126,7 @@ static PetscBool MatHaloServes(MatShadow *s)
 {
   const PetscInt first = s->owner->cmap->N > MAT_HALO_LARGE ? 10 : 60;
 
-  return (PetscBool)(s->halo || s->halo_wanted != MAT_SHADOW_HALO_AUTO || s->tune < MAT_SHADOW_TUNE_MEASURE || s->served++ >= first);
+  return (PetscBool)(s->halo || s->halo_wanted != MAT_SHADOW_HALO_AUTO || !MatShadowMeasures(s) || s->served++ >= first);
 }
 
 /* Gets the halo of A for one more product. Collective: all processes make the halo together, as they make blocks. */

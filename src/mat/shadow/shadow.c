@@ -205,7 +205,7 @@ static PetscErrorCode MatShadowConvert(Mat A, MatShadow *s, const MatShadowCSR *
 
     PetscCall(MatShadowDecline(A, s, s->info.reason));
     s->info.bytes_model = model;
-  } else if (MatShadowOnDevice(s) && s->tune >= MAT_SHADOW_TUNE_MEASURE && !s->trial[0].verdict) {
+  } else if (MatShadowOnDevice(s) && MatShadowMeasures(s) && !s->trial[0].verdict) {
     if (s->trial[0].time_format > 0) PetscCall(MatShadowJudge(A, s, PETSC_FALSE));
     else s->trial[0].verdict = MAT_SHADOW_FOR_FORMAT; /* as the model says */
   }
@@ -280,8 +280,8 @@ static PetscErrorCode MatShadowChoose(Mat A, MatShadow *s, PetscBool transpose, 
 {
   MatShadowTrial          *trial    = &s->trial[transpose];
   const MatShadowPatience *patience = &s->patience;
-  const PetscBool          measure = (PetscBool)(s->tune >= MAT_SHADOW_TUNE_MEASURE), device = MatShadowOnDevice(s);
-  PetscBool                fresh, tried                                                      = PETSC_FALSE;
+  const PetscBool          measure = MatShadowMeasures(s), device = MatShadowOnDevice(s);
+  PetscBool                fresh, tried                           = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(run, sizeof(*run)));

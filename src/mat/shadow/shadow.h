@@ -289,3 +289,9 @@ extern void MatShadowPagesEnd(void);
 
 /* The device side, stubs if PETSc has no CUDA */
 #include "mat/shadow/shadowdevice.h"
+
+/* Does the clock choose between the format and the AIJ? On a device MAT_SHADOW_TUNE_ONLINE has the layout of MAT_SHADOW_TUNE_MODEL, and the clock chooses its kernels. */
+static inline PetscBool MatShadowMeasures(const MatShadow *s)
+{
+  return (PetscBool)(s->tune == MAT_SHADOW_TUNE_MEASURE || (s->tune == MAT_SHADOW_TUNE_ONLINE && !MatShadowOnDevice(s)));
+}

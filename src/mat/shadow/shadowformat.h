@@ -26,6 +26,7 @@ typedef struct {
   int       workers; /* threads of the host that lay out the format now */
   SysValues values;  /* the storage of values that is asked for; a format may store them as they are */
   PetscBool measure; /* on the device: layout() may time products to choose parameters that the model leaves open */
+  PetscBool live;    /* on the device: mult() may time products of the caller, to choose what does not change their bits */
 } MatShadowCSR;
 
 /* One way to store a matrix. rank() leaves the parameters for layout() in params, as a type of the format's own: see MAT_SHADOW_PARAMS() below. */

@@ -345,7 +345,7 @@ PetscErrorCode MatShadowDeviceSettled(Mat A, MatShadowCSR *csr, const MatShadowO
   trial = &s->trial[0];
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (!MatShadowOnDevice(s) || s->phase != MAT_SHADOW_CURRENT || s->state != state || s->nonzerostate != A->nonzerostate || trial->verdict == MAT_SHADOW_FOR_AIJ) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->tune >= MAT_SHADOW_TUNE_MEASURE && (!trial->verdict || (s->look && s->products >= s->look))) PetscFunctionReturn(PETSC_SUCCESS);
+  if (MatShadowMeasures(s) && (!trial->verdict || (s->look && s->products >= s->look))) PetscFunctionReturn(PETSC_SUCCESS);
   csr->A.m  = A->rmap->n;
   csr->A.n  = A->cmap->n;
   csr->A.nz = s->nz;

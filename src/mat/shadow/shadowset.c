@@ -135,7 +135,8 @@ PetscErrorCode MatShadowComposeSetters(Mat A, PetscBool add)
   two, runs on the same number of threads give the same bits.
 
   With `MAT_SHADOW_TUNE_ONLINE` another thread lays out the matrix while the solver goes on. Parameters change between two products. On a GPU
-  `MAT_SHADOW_TUNE_ONLINE` means `MAT_SHADOW_TUNE_MEASURE`.
+  `MAT_SHADOW_TUNE_ONLINE` is the layout of `MAT_SHADOW_TUNE_MODEL`, whose kernels and thread blocks are tried in up to 24 products of the solver: the solver waits
+  for nothing, and products have the bits that they have with `MAT_SHADOW_TUNE_MODEL`.
 
 .seealso: `MatShadowTune`, `MatShadowSetUp()`, `MatShadowGetInfo()`, `MATAMB`
 @*/
@@ -255,6 +256,7 @@ static PetscErrorCode MatShadowDescribe(MatShadow *s, double figure[])
   for (int k = 0; k < MAT_SHADOW_FIGURES; k++) figure[k] = 0;
   info->time_csr    = s->trial[0].time_csr;
   info->time_format = s->trial[0].time_format;
+  info->tuning      = PETSC_FALSE;
   if (s->data) (*s->ops->describe)(s->data, info, figure);
   PetscCall(MatShadowTuneGetInfo(s, info));
   if (s->data && info->tuning && info->time_csr > 0 && info->time_format > 0 && !s->trial[0].verdict) info->reason = "on trial: the times so far do not decide yet";

@@ -326,7 +326,7 @@ PetscErrorCode MatShadowTuneConvertHost(Mat A, MatShadow *s, const MatShadowCSR 
 /* Lays out a candidate on the device; if memory does not suffice for trials, as the model says. s->info gets its figures, or the reason why it was not laid out. */
 static PetscErrorCode MatShadowTuneLayOutDevice(MatShadow *s, MatShadowCSR *csr, MatShadowCandidate *c)
 {
-  static const PetscReal most[] = {1e20, 1, 1.25, 1.25}; /* by MatShadowTune: a candidate that is timed anyway may have a few bytes more than the AIJ */
+  static const PetscReal most[] = {1e20, 1, 1.25, 1}; /* by MatShadowTune: a candidate that is timed anyway may have a few bytes more than the AIJ */
   const MatShadowOps    *ops    = &c->format->device;
   double                 figure[MAT_SHADOW_FIGURES];
   const char            *reason;
@@ -334,7 +334,8 @@ static PetscErrorCode MatShadowTuneLayOutDevice(MatShadow *s, MatShadowCSR *csr,
   PetscBool              done;
 
   PetscFunctionBegin;
-  csr->measure = (PetscBool)(s->tuned && s->tune >= MAT_SHADOW_TUNE_MEASURE);
+  csr->measure = (PetscBool)(s->tuned && MatShadowMeasures(s));
+  csr->live    = (PetscBool)(s->tune == MAT_SHADOW_TUNE_ONLINE);
   for (;;) {
     reason = NULL;
     status = (*ops->layout)(csr, c, NULL, most[s->tune] * s->info.bytes_csr, &reason, &s->data);
@@ -394,7 +395,7 @@ PetscErrorCode MatShadowTuneConvertDevice(Mat A, MatShadow *s, const MatShadowCS
     made++;
     if (t->n > 1) t->timed++;
     PetscCall(PetscMemzero(&s->trial[0], sizeof(s->trial[0])));
-    if (s->tune >= MAT_SHADOW_TUNE_MEASURE && (t->n > 1 || s->tuned)) PetscCall(MatShadowDeviceTry(A, s, csr, PETSC_FALSE, &tried));
+    if (MatShadowMeasures(s) && (t->n > 1 || s->tuned)) PetscCall(MatShadowDeviceTry(A, s, csr, PETSC_FALSE, &tried));
     if (tried) c->time = s->trial[0].time_format;
     if (data && (tried ? c->time >= t->list[t->best].time : c->bytes >= t->list[t->best].bytes)) {
       (*s->ops->destroy)(s->data);
@@ -523,7 +524,8 @@ PetscErrorCode MatShadowTuneGetInfo(const MatShadow *s, MatShadowInfo *info)
   const MatShadowTuner *t = s->tuner;
 
   PetscFunctionBegin;
-  if (MatShadowOnDevice(s)) info->tuning = (PetscBool)!s->tuned;
+  if (MatShadowOnDevice(s) && s->tune == MAT_SHADOW_TUNE_ONLINE) info->tuning = (PetscBool)(s->data ? info->tuning : s->phase == MAT_SHADOW_WAITING); /* the format has said so */
+  else if (MatShadowOnDevice(s)) info->tuning = (PetscBool)!s->tuned;
   else info->tuning = (PetscBool)((s->phase != MAT_SHADOW_DECLINED && !s->trial[0].verdict) || (t && !t->over));
   if (s->tune < MAT_SHADOW_TUNE_MEASURE) info->tuning = PETSC_FALSE;
   info->candidates       = t ? t->timed : 0;

@@ -130,6 +130,7 @@ static SysStatus LayoutDevice_AMB(const MatShadowCSR *csr, MatShadowCandidate *c
   SysStatus       status;
 
   params.measure = csr->measure;
+  params.live    = csr->live;
   params.values  = csr->values;
   status         = AmbDeviceCreate(&csr->A, &params, csr->stream, &device, &about);
   if (!status) {

@@ -112,22 +112,23 @@ typedef struct {
 } AmbTransposed;
 
 struct _AmbDevice {
-  AmbLayout       layout;
-  AmbStored       stored;
-  AmbDeviceInfo   info;   /* without the transposed matrix */
-  void           *memory; /* all arrays of the layout, but for val if it may be given up */
-  void           *small;  /* the memory of stored.small */
-  SysScalar      *val;    /* the memory of layout.val, if it is not a part of the other memory */
-  SysTable       *table;  /* on the device */
-  AmbStencil      stencil;
-  double          bytes_pattern; /* of bytes_stored, without values */
-  double          bytes_plain;   /* by the model, with values as they are */
-  SysValuesChoice values;
-  int             filled;  /* the arrays of the layout are: not with a stencil that was found before them */
-  int             deep;    /* the deep kernel is used, not the other one */
-  int             early;   /* the device can start a kernel before the last has ended */
-  int             written; /* the layout is newer than the last product */
-  AmbTransposed   transposed;
+  AmbLayout        layout;
+  AmbStored        stored;
+  AmbDeviceInfo    info;   /* without the transposed matrix */
+  void            *memory; /* all arrays of the layout, but for val if it may be given up */
+  void            *small;  /* the memory of stored.small */
+  SysScalar       *val;    /* the memory of layout.val, if it is not a part of the other memory */
+  SysTable        *table;  /* on the device */
+  AmbStencil       stencil;
+  double           bytes_pattern; /* of bytes_stored, without values */
+  double           bytes_plain;   /* by the model, with values as they are */
+  SysValuesChoice  values;
+  int              filled;  /* the arrays of the layout are: not with a stencil that was found before them */
+  int              deep;    /* the deep kernel is used, not the other one */
+  int              early;   /* the device can start a kernel before the last has ended */
+  int              written; /* the layout is newer than the last product */
+  struct _AmbLive *live;    /* the choice of the kernel goes on, or NULL */
+  AmbTransposed    transposed;
 };
 
 SysStatus AmbStencilCreate(int m, const AmbArrays *, int group, cudaStream_t, AmbStencil *);
@@ -156,6 +157,17 @@ SysStatus AmbValuesRoom(AmbDevice *);
 
 /* z = alpha A x + beta y, for any storage. The kernel may start early only if the matrix was not written since the last product. */
 SysStatus AmbDeviceLaunch(const AmbDevice *, int threads, int deep, int early, const AmbArrays *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);
+
+/* The choice of the kernel while the caller makes products: the product that AmbLiveBegin() gives a kernel for is followed by AmbLiveEnd() if it is timed */
+typedef struct _AmbLive AmbLive;
+typedef struct {
+  int threads, deep, timed;
+} AmbKernel;
+
+void      AmbLiveCreate(AmbDevice *);
+AmbKernel AmbLiveBegin(AmbDevice *, int kind, cudaStream_t);
+void      AmbLiveEnd(AmbDevice *, cudaStream_t);
+void      AmbLiveDestroy(AmbDevice *);
 
 /* Products with the transposed matrix; threads is the size of its thread blocks, or 0 to choose */
 SysStatus AmbTransposedMult(AmbTransposed *, const SysCSR *, int threads, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, cudaStream_t);

@@ -15,18 +15,24 @@
 extern "C" {
 #endif
 
-/* Parameters; 0 leaves the choice to the model and the tuner */
-typedef struct {
+/* Parameters; 0 leaves the choice to the model and the tuner. A list of initial values in C++ may leave out the last ones. */
+#if defined(__cplusplus)
+  #define AMB_OPEN = 0
+#else
+  #define AMB_OPEN
+#endif
+typedef struct _AmbDeviceParams {
   int       block_size; /* columns that share one index, 1 to 10 */
   int       threads;    /* threads of a thread block: 64, 128 or 256; 512 if compiled with AMB_MOST_THREADS of 512 */
   int       steps;      /* blocks that one thread takes, at most; longer rows are shared by several threads */
   int       measure;    /* products are timed to choose the parameters left open; otherwise the model chooses */
   SysValues values;
+  int live  AMB_OPEN; /* the kernel is chosen while the caller makes products; every product has the same bits as without */
 
   /* what the model and the tuner choose, for those who measure without one of AMB's levels */
-  int order;   /* 1: rows as they are; 2: sorted by length */
-  int columns; /* 1: no diagonals; 2: no 16-bit indices either */
-  int scope;   /* rows among which lengths are sorted, a power of two from 32 to 32,768 */
+  int order   AMB_OPEN; /* 1: rows as they are; 2: sorted by length */
+  int columns AMB_OPEN; /* 1: no diagonals; 2: no 16-bit indices either */
+  int scope   AMB_OPEN; /* rows among which lengths are sorted, a power of two from 32 to 32,768 */
 } AmbDeviceParams;
 
 typedef struct {
@@ -37,7 +43,8 @@ typedef struct {
   int64_t    tasks;                     /* one warp does one task */
   int64_t    diagonal, narrow, wide;    /* tasks by the kind of index: none, 16 bits, 32 bits */
   int64_t    split;                     /* tasks that are parts of rows shared by several warps */
-  int64_t    tried;                     /* products spent on tuning */
+  int64_t    tried;                     /* products spent on tuning, or timed while the caller makes them */
+  int        live;                      /* products are timed now */
   double     bytes_model, bytes_stored; /* bytes of the matrix that a product reads: predicted, and held */
   double     bytes_extra;               /* bytes held in addition, for new values and the transposed product */
   double     stored_values;             /* entries with filling */

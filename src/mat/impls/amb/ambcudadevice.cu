@@ -61,6 +61,13 @@ SysStatus AmbDeviceProduct(AmbDevice *A, const AmbArrays *arrays, SysScalar alph
   const int early = A->early && !A->written;
 
   A->written = 0;
+  if (A->live) {
+    const AmbKernel k      = AmbLiveBegin(A, beta != 0, stream);
+    const SysStatus status = AmbDeviceLaunch(A, k.threads, k.deep, early && !k.timed, arrays, alpha, x, beta, y, z, stream);
+
+    if (k.timed) AmbLiveEnd(A, stream);
+    return status;
+  }
   return AmbDeviceLaunch(A, A->info.threads, A->deep, early, arrays, alpha, x, beta, y, z, stream);
 }
 
@@ -71,6 +78,7 @@ SysStatus AmbDeviceMult(void *data, const SysCSR *csr, SysScalar alpha, const Sy
   const AmbArrays arrays = {csr->i, csr->j, csr->a, NULL};
   const int       early  = A->early && !A->written;
 
+  if (A->live) return AmbDeviceProduct(A, &arrays, alpha, x, beta, y, z, stream);
   A->written = 0;
   return AmbDeviceLaunch(A, A->info.threads, A->deep, early, &arrays, alpha, x, beta, y, z, stream);
 }
@@ -102,6 +110,7 @@ void AmbDeviceDestroy(void *data)
   if (!A) return;
   AmbTransposedDestroy(&A->transposed);
   AmbStencilDestroy(&A->stencil);
+  AmbLiveDestroy(A);
   (void)cudaFree(A->memory);
   (void)cudaFree(A->val);
   (void)cudaFree(A->small);

@@ -42,6 +42,14 @@ SysStatus AmbDeviceProductDot(AmbDevice *A, const AmbArrays *arrays, const SysSc
   if (parts && (*nparts || A->stencil.n)) A->written = 0;
   if (A->stencil.n) return AmbStencilLaunchDot(&A->stencil, L->m, A->info.threads, early, arrays, x, z, parts, nparts, stream);
   if (!*nparts || !parts) return SYS_SUCCESS;
+  if (A->live) {
+    const AmbKernel   k     = AmbLiveBegin(A, 2, stream);
+    const cudaError_t error = (*launchers[L->block_size - 1][k.deep])(L, k.threads, early && !k.timed, arrays, x, z, parts, stream);
+
+    if (k.timed) AmbLiveEnd(A, stream);
+    SYS_CUDA(error);
+    return SYS_SUCCESS;
+  }
   SYS_CUDA((*launchers[L->block_size - 1][A->deep])(L, A->info.threads, early, arrays, x, z, parts, stream));
   return SYS_SUCCESS;
 }

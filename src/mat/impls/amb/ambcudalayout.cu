@@ -160,10 +160,11 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanSample(SysCSR A, const 
   if (threadIdx.x <= AMB_GROUPS) sum[threadIdx.x] = 0;
   __syncthreads();
   if (w < windows) {
-    const int64_t row = w * chunks / windows * SYS_WARP + lane;
-    const int     r = (int)min(row, A.m - 1), step_bytes = AmbPlanNarrowBytes(b) + (sizes.columns > 1 ? SYS_WARP * (int)sizeof(uint16_t) : 0);
+    /* one window in each of equal parts, at a place by chance: in a matrix by R-MAT the rows at multiples of a power of two are longer than the others */
+    const int64_t chunk = (w * chunks + (int64_t)(((uint64_t)w * 0x9E3779B97F4A7C15ull >> 33) % (uint64_t)chunks)) / windows, row = chunk * SYS_WARP + lane;
+    const int     r = (int)min(row, A.m - 1);
     Walk          walk;
-    int           blocks, most;
+    int           blocks, most, first, last, step_bytes = AmbPlanNarrowBytes(b);
     unsigned      logt, steps, slots;
 
     walk.j   = A.j;
@@ -174,8 +175,11 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanSample(SysCSR A, const 
     logt     = AmbPlanLanesOf(blocks, sizes.steps[b]);
     slots    = __reduce_add_sync(SYS_ALL_LANES, AmbPlanStepsOf(blocks, logt) << logt);
     logt     = AmbPlanLanesOf(most, sizes.steps[b]);
-    steps    = AmbPlanStepsOf(AmbPlanTaskMax(blocks, SYS_WARP >> logt), logt);
-    steps    = __reduce_add_sync(SYS_ALL_LANES, lane % (SYS_WARP >> logt) ? 0 : steps);
+    first    = __reduce_min_sync(SYS_ALL_LANES, walk.k < walk.end ? walk.j[walk.k] : INT_MAX);
+    last     = __reduce_max_sync(SYS_ALL_LANES, walk.k < walk.end ? walk.j[walk.end - 1] : 0);
+    if (sizes.columns > 1 || (most && last - AmbPlanBlockColumn(first, (int)A.n, b) > 65535 && (logt || !AmbPlanIsNarrow(walk, (int)A.n, b)))) step_bytes += SYS_WARP * (int)sizeof(uint16_t);
+    steps = AmbPlanStepsOf(AmbPlanTaskMax(blocks, SYS_WARP >> logt), logt);
+    steps = __reduce_add_sync(SYS_ALL_LANES, lane % (SYS_WARP >> logt) ? 0 : steps);
     if (lane == 0) atomicAdd(&sum[0], (unsigned long long)slots * step_bytes / SYS_WARP);
     for (int g = 1; g <= AMB_GROUPS; g++) {
       unsigned long long bytes = (unsigned long long)steps * step_bytes;

@@ -45,12 +45,13 @@ static inline void AmbDeviceDescribe(const AmbDeviceInfo *about, MatShadowInfo *
   info->bytes_model             = about->bytes_model;
   info->bytes_stored            = about->bytes_stored;
   info->bytes_extra             = about->bytes_extra;
+  info->tuning                  = about->live ? PETSC_TRUE : PETSC_FALSE;
   figure[AMB_FIGURE_BLOCK_SIZE] = about->block_size;
   figure[AMB_FIGURE_CHUNK_SIZE] = 32; /* a warp */
   figure[AMB_FIGURE_SORT_SCOPE] = about->sorted ? about->sort_scope : 1;
   figure[AMB_FIGURE_THREADS]    = about->threads;
   figure[AMB_FIGURE_STEPS]      = about->steps;
-  figure[AMB_FIGURE_TRIED]      = (double)info->tried;
+  figure[AMB_FIGURE_TRIED]      = (double)(info->tried > about->tried ? info->tried : about->tried);
   figure[AMB_FIGURE_TASKS]      = (double)about->tasks;
   figure[AMB_FIGURE_DIAGONAL]   = (double)about->diagonal;
   figure[AMB_FIGURE_NARROW]     = (double)about->narrow;

@@ -18,6 +18,7 @@ static int AutoSparseRank(PetscBool device, const MatShadowCSR *csr, MatShadowTu
 
     if (!formats[f]->open || !side->layout) continue;
     found = (*side->rank)(csr, formats[f]->open, tune, from, reason);
+    if (found && device && tune != MAT_SHADOW_TUNE_MEASURE) n = 0; /* without the clock: a format lists itself after another one only if its model sees a gain over that */
     if (found) n = device ? (list[n] = from[0], n + 1) : MatShadowCandidateInsert(list, 0, n, &from[0]);
     for (int k = 1; k < found && nfurther < MAT_SHADOW_CANDIDATES; k++) nfurther = MatShadowCandidateInsert(further, 0, nfurther, &from[k]);
   }

@@ -218,7 +218,12 @@ static int RankDevice_NUSSELL(const MatShadowCSR *csr, const void *params, MatSh
   NusDeviceChoice          choice;
 
   *reason = NusDeviceLacks(wanted);
-  if (params == MatShadowFormatNUSSELL.open && !NusDeviceMayCut(csr->A.n)) *reason = "segments bring no gain"; /* for MATAUTOSPARSE, which tries the same layout as AMB's */
+  if (params == MatShadowFormatNUSSELL.open) { /* for MATAUTOSPARSE, which tries the same layout as AMB's */
+    int cuts = NusDeviceMayCut(csr->A.n);
+
+    if (cuts && tune != MAT_SHADOW_TUNE_MEASURE && NusDeviceCuts(&csr->A, csr->stream, &cuts) != SYS_SUCCESS) cuts = 0;
+    if (!cuts) *reason = "segments bring no gain";
+  }
   if (*reason) return 0;
   NusGetParams(wanted, csr, &choice.params);
   choice.tune = wanted->tune == MAT_NUSSELL_TUNE_EXHAUSTIVE ? NUS_DEVICE_EXHAUSTIVE : NUS_DEVICE_MODEL;
@@ -230,7 +235,7 @@ static int RankDevice_NUSSELL(const MatShadowCSR *csr, const void *params, MatSh
 static SysStatus LayoutDevice_NUSSELL(const MatShadowCSR *csr, MatShadowCandidate *c, const MatShadowCandidate *best, double most, const char **reason, void **data)
 {
   const NusDeviceChoice choice = NusDeviceCandidateGet(c);
-  const NusDeviceTune   tune   = choice.tune == NUS_DEVICE_MODEL && csr->measure ? NUS_DEVICE_MEASURE : choice.tune;
+  const NusDeviceTune   tune   = choice.tune != NUS_DEVICE_MODEL ? choice.tune : csr->measure ? NUS_DEVICE_MEASURE : csr->live ? NUS_DEVICE_LIVE : NUS_DEVICE_MODEL;
   NusDevice            *device;
   NusDeviceInfo         about;
   SysStatus             status = NusDeviceCreate(&csr->A, &choice.params, tune, csr->stream, &device, &about);

@@ -3,12 +3,14 @@
    NUS-SELL on a CUDA device: what segments are chosen, by a rule or by timing, and products
 */
 #include <climits>
+#include <cmath>
 #include <new>
 #include <utility>
 
 #include "sys/systrial.cuh"
 #include "sys/systuning.h"
 #include "mat/impls/nus/nuscuda.cuh"
+#include "mat/impls/nus/nussearch.h"
 
 /* Parts of the second-level cache, measured: x in a segment; what is found there of an x that is read everywhere; and the part of all entries that must
    lie beyond that for segments to pay */
@@ -16,7 +18,8 @@
 #define FOUND_PART   0.6
 #define BEYOND       0.2
 
-#define TRIAL_LARGE 2 /* products timed of a large matrix */
+#define TRIAL_LARGE 2    /* products timed of a large matrix */
+#define NARROWEST   4096 /* columns of a segment that is searched */
 
 static_assert(NUS_DEVICE_C == SYS_WARP && NUS_DEVICE_SIGMA == AMB_SCOPE, "what the layout of AMB has");
 
@@ -80,18 +83,26 @@ static SysStatus NusDeviceScattered(const SysCSR *csr, int64_t l2, bool *scatter
   return SYS_SUCCESS;
 }
 
+SysStatus NusDeviceCuts(const SysCSR *csr, SysStream stream, int *cuts)
+{
+  int64_t   l1 = 0, l2 = 0;
+  bool      scattered = false;
+  SysStatus status;
+
+  *cuts = 0;
+  if (csr->m >= INT_MAX || csr->n >= INT_MAX || csr->nz >= INT_MAX || sizeof(SysScalar) < sizeof(double)) return SYS_SUCCESS;
+  SYS_CALL(NusDeviceCaches(&l1, &l2));
+  status = NusDeviceScattered(csr, l2, &scattered, stream);
+  if (status == SYS_OUT_OF_MEMORY) return SYS_SUCCESS;
+  *cuts = scattered;
+  return status;
+}
+
 /* Lists the parameters that may be tried, those without segments first if the numbers of segments are open; *n is 1 if nothing is left open */
-#define CANDIDATES 8
+#define CANDIDATES 2
 static SysStatus NusDeviceCandidates(const SysCSR *csr, const NusParams *asked, NusDeviceTune tune, NusParams candidate[CANDIDATES], int *n, cudaStream_t stream)
 {
-  static const int counts[][2] = {
-    {1, 0},
-    {0, 1},
-    {1, 1},
-    {0, 2},
-    {0, 4}
-  };
-  const bool open[2]   = {asked->count[0] < 0, asked->count[1] < 0};
+  const bool open[2] = {asked->count[0] < 0, asked->count[1] < 0}, model = tune == NUS_DEVICE_MODEL || tune == NUS_DEVICE_LIVE;
   bool       scattered = false;
   int64_t    l1 = 0, l2 = 0;
   NusParams  p = *asked;
@@ -116,8 +127,8 @@ static SysStatus NusDeviceCandidates(const SysCSR *csr, const NusParams *asked, 
   candidate[(*n)++] = p;
   if (open[0] && open[1] && csr->n > p.width[1]) {
     if (tune != NUS_DEVICE_EXHAUSTIVE) SYS_CALL(NusDeviceScattered(csr, l2, &scattered, stream));
-    if (tune == NUS_DEVICE_MODEL && sizeof(SysScalar) < sizeof(double)) scattered = false; /* in single precision segments gain a few percent at best */
-    if (tune == NUS_DEVICE_MODEL && scattered) *n = 0;
+    if (model && sizeof(SysScalar) < sizeof(double)) scattered = false; /* in single precision segments gain a few percent at best */
+    if (model && scattered) *n = 0;
     if (scattered || tune == NUS_DEVICE_EXHAUSTIVE) {
       candidate[*n]              = p;
       candidate[*n].segmentation = NUS_UNIFORM;
@@ -125,19 +136,10 @@ static SysStatus NusDeviceCandidates(const SysCSR *csr, const NusParams *asked, 
       (*n)++;
     }
   }
-  for (const auto &c : counts) {
-    NusParams q = p;
-
-    if (tune != NUS_DEVICE_EXHAUSTIVE || (c[0] && !open[0]) || (c[1] && !open[1])) continue;
-    for (int k = 0; k < 2; k++) {
-      if (open[k]) q.count[k] = c[k];
-    }
-    if (csr->n > q.count[0] * q.width[0] + q.count[1] * q.width[1]) candidate[(*n)++] = q;
-  }
   return SYS_SUCCESS;
 }
 
-static SysStatus NusDeviceConvert(NusDevice *A, const SysCSR *csr, int measure, cudaStream_t stream)
+static SysStatus NusDeviceConvert(NusDevice *A, const SysCSR *csr, NusDeviceTune tune, cudaStream_t stream)
 {
   const NusParams *p        = &A->params;
   const int64_t    nsegment = p->segmentation == NUS_UNIFORM ? p->count[1] : (p->segmentation == NUS_NONE ? 1 : p->count[0] + p->count[1] + 1);
@@ -158,14 +160,14 @@ static SysStatus NusDeviceConvert(NusDevice *A, const SysCSR *csr, int measure, 
   }
   for (NusSegment &S : A->segments) {
     const SysCSR          part   = {csr->m, S.n, S.nz, S.csr.i, S.csr.j, csr->a};
-    const AmbDeviceParams params = {1, 0, 0, measure, p->values};
+    const AmbDeviceParams params = {1, 0, 0, tune == NUS_DEVICE_MEASURE || tune == NUS_DEVICE_EXHAUSTIVE, p->values, tune == NUS_DEVICE_LIVE};
 
     SYS_CALL(AmbDeviceConvert(&part, S.csr.from, &params, stream, &S.A));
   }
   return SYS_SUCCESS;
 }
 
-static SysStatus NusDeviceConverted(const SysCSR *csr, const NusParams *params, int measure, cudaStream_t stream, NusDevice **out)
+static SysStatus NusDeviceConverted(const SysCSR *csr, const NusParams *params, NusDeviceTune tune, cudaStream_t stream, NusDevice **out)
 {
   NusDevice *A = new (std::nothrow) NusDevice;
   SysStatus  status;
@@ -174,7 +176,7 @@ static SysStatus NusDeviceConverted(const SysCSR *csr, const NusParams *params, 
   if (!A) return SYS_OUT_OF_MEMORY;
   A->params            = *params;
   A->transposed.values = params->values;
-  status               = NusDeviceConvert(A, csr, measure, stream);
+  status               = NusDeviceConvert(A, csr, tune, stream);
   if (status == SYS_SUCCESS) *out = A;
   else NusDeviceDestroy(A);
   return status;
@@ -187,32 +189,56 @@ static SysStatus NusDeviceTrialTime(SysTrial *T, NusDevice *A, const SysCSR *csr
   return SysTrialTime(T, (double)csr->nz > SYS_TUNE_LARGE ? TRIAL_LARGE : SYS_TUNE_TRIAL, product, time);
 }
 
-/* Times the candidates that memory suffices for, and keeps the fastest */
-static SysStatus NusDeviceTuneAll(const SysCSR *csr, const NusParams candidate[], int n, NusDevice **A, cudaStream_t stream)
+/* What a trial needs, and the fastest matrix so far */
+struct NusTuning {
+  const SysCSR *csr;
+  SysTrial      trial;
+  NusDevice    *best;
+  float         least; /* milliseconds */
+};
+
+/* Times other parameters, and keeps the matrix if it is the fastest; parameters that memory does not suffice for take for ever */
+static SysStatus NusDeviceTrial(void *ctx, const NusParams *p, double *seconds)
 {
-  SysTrial  T;
-  float     best, time;
-  SysStatus status = SysTrialCreate(csr, stream, &T);
+  NusTuning *t = (NusTuning *)ctx;
+  NusDevice *other;
+  float      time;
+  SysStatus  status = NusDeviceConverted(t->csr, p, NUS_DEVICE_MEASURE, t->trial.stream, &other);
+
+  *seconds = HUGE_VAL;
+  if (status == SYS_OUT_OF_MEMORY || status == SYS_TOO_LARGE) return SYS_SUCCESS;
+  SYS_CALL(status);
+  status = NusDeviceTrialTime(&t->trial, other, t->csr, &time);
+  if (status == SYS_SUCCESS) *seconds = 1e-3 * time;
+  if (status == SYS_SUCCESS && time < SYS_TUNE_GAIN * t->least) {
+    t->least = time;
+    std::swap(t->best, other);
+  }
+  NusDeviceDestroy(other);
+  return status;
+}
+
+/* Times the candidates, and before them, if asked is not NULL, the widths and numbers of segments that it leaves open; keeps the fastest */
+static SysStatus NusDeviceTuneAll(const SysCSR *csr, const NusParams candidate[], int n, const NusParams *asked, NusDevice **A, cudaStream_t stream)
+{
+  NusTuning t;
+  NusParams best = candidate[0];
+  int64_t   l1 = 0, l2 = 0, widest = NARROWEST;
+  double    seconds;
+  SysStatus status = SysTrialCreate(csr, stream, &t.trial);
 
   if (status == SYS_OUT_OF_MEMORY) return SYS_SUCCESS;
   SYS_CALL(status);
-  SYS_CALL(NusDeviceTrialTime(&T, *A, csr, &best));
-  for (int k = 1; k < n; k++) {
-    NusDevice *other;
-
-    status = NusDeviceConverted(csr, &candidate[k], 1, stream, &other);
-    if (status == SYS_OUT_OF_MEMORY || status == SYS_TOO_LARGE) continue;
-    SYS_CALL(status);
-    status = NusDeviceTrialTime(&T, other, csr, &time);
-    if (status == SYS_SUCCESS && time < SYS_TUNE_GAIN * best) {
-      best = time;
-      std::swap(*A, other);
-    }
-    NusDeviceDestroy(other);
-    SYS_CALL(status);
-  }
-  (*A)->tried = T.tried;
-  return SYS_SUCCESS;
+  SYS_CALL(NusDeviceCaches(&l1, &l2));
+  while (2 * widest * (int64_t)sizeof(SysScalar) <= l2) widest *= 2;
+  t.csr  = csr;
+  t.best = *A;
+  status = NusDeviceTrialTime(&t.trial, t.best, csr, &t.least);
+  if (asked && status == SYS_SUCCESS && best.segmentation == NUS_NONUNIFORM) status = NusSearchSegments(csr->n, NARROWEST, widest, asked, 1e-3 * t.least, NusDeviceTrial, &t, &best);
+  for (int k = 1; k < n && status == SYS_SUCCESS; k++) status = NusDeviceTrial(&t, &candidate[k], &seconds);
+  *A          = t.best;
+  (*A)->tried = t.trial.tried;
+  return status;
 }
 
 SysStatus NusDeviceCreate(const SysCSR *csr, const NusParams *params, NusDeviceTune tune, SysStream stream, NusDevice **A, NusDeviceInfo *info)
@@ -224,8 +250,8 @@ SysStatus NusDeviceCreate(const SysCSR *csr, const NusParams *params, NusDeviceT
   *A = NULL;
   if (csr->m >= INT_MAX || csr->n >= INT_MAX || csr->nz >= INT_MAX) return SYS_TOO_LARGE;
   SYS_CALL(NusDeviceCandidates(csr, params, tune, candidate, &n, stream));
-  SYS_CALL(NusDeviceConverted(csr, &candidate[0], tune != NUS_DEVICE_MODEL, stream, A));
-  status = csr->nz && (n > 1 || tune == NUS_DEVICE_EXHAUSTIVE) ? NusDeviceTuneAll(csr, candidate, n, A, stream) : SYS_SUCCESS;
+  SYS_CALL(NusDeviceConverted(csr, &candidate[0], tune, stream, A));
+  status = csr->nz && (n > 1 || tune == NUS_DEVICE_EXHAUSTIVE) ? NusDeviceTuneAll(csr, candidate, n, tune == NUS_DEVICE_EXHAUSTIVE ? params : NULL, A, stream) : SYS_SUCCESS;
   if (status == SYS_SUCCESS) NusDeviceGetInfo(*A, info);
   else {
     NusDeviceDestroy(*A);
@@ -261,6 +287,7 @@ void NusDeviceGetInfo(const NusDevice *A, NusDeviceInfo *info)
     }
     sum->exact &= one.exact;
     if (one.tried > sum->tried) sum->tried = one.tried;
+    sum->live |= one.live;
     sum->tasks += one.tasks;
     sum->diagonal += one.diagonal;
     sum->narrow += one.narrow;

@@ -21,9 +21,10 @@ extern "C" {
 
 /* How the numbers of segments that are left open, and the kernels, are chosen */
 typedef enum {
-  NUS_DEVICE_MODEL,     /* by a rule about the caches: the same in every run */
-  NUS_DEVICE_MEASURE,   /* segments are timed if that rule predicts a gain, and so are the kernels of each segment */
-  NUS_DEVICE_EXHAUSTIVE /* all kinds of segments are timed */
+  NUS_DEVICE_MODEL,      /* by a rule about the caches: the same in every run */
+  NUS_DEVICE_MEASURE,    /* segments are timed if that rule predicts a gain, and so are the kernels of each segment */
+  NUS_DEVICE_EXHAUSTIVE, /* all kinds of segments are timed */
+  NUS_DEVICE_LIVE        /* by the rule; the kernels are chosen while the caller makes products */
 } NusDeviceTune;
 
 typedef struct {
@@ -49,6 +50,9 @@ int NusDeviceReadsCSR(const void *);
 
 /* Is an x of n entries so large that segments may pay? If not, the layout is that of AMB with blocks of one column. */
 int NusDeviceMayCut(int64_t n);
+
+/* Does the rule about the caches cut this matrix? *cuts is 0 if memory does not suffice to look at it. */
+SysStatus NusDeviceCuts(const SysCSR *, SysStream, int *cuts);
 
 void NusDeviceGetInfo(const NusDevice *, NusDeviceInfo *);
 void NusDeviceDestroy(void *);

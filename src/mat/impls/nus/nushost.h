@@ -159,10 +159,6 @@ SysStatus NusHostCreate(const SysCSR *, const NusParams *, int nthread, int nwor
 SysStatus NusHostTune(const SysCSR *, const NusCache *, int nthread, const NusKernels *, NusParams *, int *tried); /* chooses by timing */
 SysStatus NusHostPrepareTranspose(NusHost *);
 
-/* Searches the widths and numbers of segments that asked leaves open, from *best on, a trial of which took least seconds. The trial sets the seconds of a product. */
-typedef SysStatus NusTrial(void *ctx, const NusParams *, double *seconds);
-SysStatus         NusHostSearch(int64_t n, const NusParams *asked, double least, NusTrial *, void *ctx, NusParams *best);
-
 /* New values, and z = alpha A x + beta y, and the same with the transposed matrix. data is a NusHost; the stream is not used, nor is the CSR of a product. */
 SysStatus NusHostUpdate(void *data, const SysCSR *, SysStream);
 SysStatus NusHostMult(void *data, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);

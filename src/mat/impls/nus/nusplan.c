@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "sys/systuning.h"
+#include "mat/impls/nus/nussearch.h"
 #include "mat/impls/nus/nusshare.h"
 
 #define SAMPLE      1048576 /* entries that the model looks at, in so many */
@@ -16,6 +17,8 @@
 #define WINDOW_ROWS 4096    /* rows of a window that chunks are chosen by, or a few less */
 #define WINDOW_PART 2       /* chunks may share values if at most this part of the values of windows is left */
 #define NEAR_BYTES  16      /* bytes that come from the second-level cache in the time of one from memory */
+#define NARROWEST   512     /* columns of a segment that is searched, */
+#define WIDEST      131072  /* and at most */
 #define STEPS       5       /* numbers of segments of a width that are considered: */
 static const int Counts[STEPS] = {0, 1, 2, 4, 8};
 
@@ -405,7 +408,7 @@ SysStatus NusHostTune(const SysCSR *csr, const NusCache *cache, int nthread, con
     best    = seconds;
     *params = p;
   }
-  if (!status && asked.segmentation == NUS_NONUNIFORM) status = NusHostSearch(csr->n, &asked, best, NusPlanTrial, &T, params);
+  if (!status && asked.segmentation == NUS_NONUNIFORM) status = NusSearchSegments(csr->n, NARROWEST, WIDEST, &asked, best, NusPlanTrial, &T, params);
   *tried = T.tried;
   free(T.x);
   free(T.z);

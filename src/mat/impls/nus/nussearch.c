@@ -9,16 +9,15 @@
 #include <string.h>
 
 #include "sys/systuning.h"
-#include "mat/impls/nus/nushost.h"
+#include "mat/impls/nus/nussearch.h"
 
-#define LEAST 512    /* columns of a segment, unless the caller asks for fewer */
-#define MOST  131072 /* the same, at most */
-#define SEEN  256    /* trials, at most */
+#define SEEN 256 /* trials, at most */
 
 typedef struct {
   NusTrial *trial;
   void     *ctx;
-  int64_t   n;     /* columns of the matrix */
+  int64_t   n; /* columns of the matrix */
+  int64_t   narrowest, widest;
   NusParams asked; /* widths of 0 and negative numbers are open */
   NusParams best, seen[SEEN];
   double    least; /* the time of the best */
@@ -89,7 +88,7 @@ static SysStatus NusSearchWidth(Search *S, int k, int *moved)
       const int64_t count = S->best.count[k], width = narrower ? S->best.width[k] / 2 : 2 * S->best.width[k];
 
       better = 0;
-      if (width < LEAST || width > MOST) break;
+      if (width < S->narrowest || width > S->widest) break;
       if (S->asked.count[k] < 0) status = NusSearchTry(S, k, width, narrower ? 2 * count : (count + 1) / 2, &better);
       if (!status && !better) status = NusSearchTry(S, k, width, count, &better);
       *moved |= better;
@@ -105,7 +104,7 @@ static SysStatus NusSearchGrid(Search *S, int k)
   int                  better;
   SysStatus            status = SYS_SUCCESS;
 
-  for (int64_t width = S->asked.width[k] ? S->asked.width[k] : LEAST; width <= MOST && !status; width = S->asked.width[k] ? MOST + 1 : 2 * width) {
+  for (int64_t width = S->asked.width[k] ? S->asked.width[k] : S->narrowest, last = S->asked.width[k] ? width : S->widest; width <= last && !status; width *= 2) {
     for (int c = 0; c < 3 && !status; c++) {
       if (S->asked.count[k] < 0) status = NusSearchTry(S, k, width, counts[c], &better);
       else if (!c) status = NusSearchTry(S, k, width, S->asked.count[k], &better);
@@ -114,9 +113,9 @@ static SysStatus NusSearchGrid(Search *S, int k)
   return status;
 }
 
-SysStatus NusHostSearch(int64_t n, const NusParams *asked, double least, NusTrial *trial, void *ctx, NusParams *best)
+SysStatus NusSearchSegments(int64_t n, int64_t narrowest, int64_t widest, const NusParams *asked, double least, NusTrial *trial, void *ctx, NusParams *best)
 {
-  Search    S      = {.trial = trial, .ctx = ctx, .n = n, .asked = *asked, .best = *best, .least = least, .nseen = 1};
+  Search    S      = {.trial = trial, .ctx = ctx, .n = n, .narrowest = narrowest, .widest = widest, .asked = *asked, .best = *best, .least = least, .nseen = 1};
   SysStatus status = SYS_SUCCESS;
   int       moved  = 1;
 
