@@ -4,6 +4,9 @@
 */
 #include "mat/impls/hashgemm/glue/hashgemmparallel.h"
 
+#define ROOM_ROWS   512 /* rows that PETSc is told of at a time, */
+#define ROOM_LENGTH 32  /* those of each length below this in one call */
+
 /* ------------------------------------------------- operands ------------------------------------------------- */
 
 /* All operands of C, by MatShadowGetArrays() or by HashGEMMDeviceGetCSR() */
@@ -176,10 +179,41 @@ static PetscErrorCode MatGetInfo_HashGEMMRoom(Mat C, MatInfoType flag, MatInfo *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+   Tells PETSc the lengths of some rows, which are made. A call for each row takes as long as a short row itself: rows of the same length are told in one call, which
+   overwrites their columns, as it takes them for rows with the same columns. These are kept and written back. Longer rows have a call each.
+*/
+static PetscErrorCode HashGEMMRoomTell(HashGEMMRoom *room, const PetscInt starts[], PetscInt first, PetscInt last)
+{
+  Mat             C              = room->C;
+  const PetscBool structure_only = C->structure_only;
+  const PetscInt  n              = starts[last] - starts[first];
+  PetscInt        columns[ROOM_ROWS * ROOM_LENGTH], rows[ROOM_ROWS], end[ROOM_LENGTH + 2] = {0};
+
+  PetscFunctionBegin;
+  if (n > ROOM_ROWS * ROOM_LENGTH / 2) {
+    for (PetscInt r = first; r < last; r++) PetscCall((*room->setrow)(C, 1, &r, starts[r + 1] - starts[r], room->j + starts[r], room->a + starts[r], INSERT_VALUES));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscArraycpy(columns, room->j + starts[first], n));
+  for (PetscInt r = first; r < last; r++) end[PetscMin(starts[r + 1] - starts[r], ROOM_LENGTH) + 1]++;
+  for (PetscInt l = 0; l <= ROOM_LENGTH; l++) end[l + 1] += end[l];
+  for (PetscInt r = first; r < last; r++) rows[end[PetscMin(starts[r + 1] - starts[r], ROOM_LENGTH)]++] = r;
+  C->structure_only = PETSC_TRUE; /* the values are not touched */
+  for (PetscInt l = 0, k = 0; l < ROOM_LENGTH; k = end[l++]) {
+    if (end[l] > k) PetscCall((*room->setrow)(C, end[l] - k, rows + k, l, columns, NULL, INSERT_VALUES));
+  }
+  for (PetscInt k = end[ROOM_LENGTH - 1]; k < last - first; k++) PetscCall((*room->setrow)(C, 1, rows + k, starts[rows[k] + 1] - starts[rows[k]], columns, NULL, INSERT_VALUES));
+  C->structure_only = structure_only;
+  PetscCall(PetscArraycpy(room->j + starts[first], columns, n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Room for the rows that begin at starts[]. Those that are made already stay where they are; only PETSc does not know of them yet. */
 PetscErrorCode HashGEMMRoomSettle(HashGEMMRoom *room, const PetscInt starts[])
 {
   PetscScalar *a = room->a;
+  SysCSR       csr;
 
   PetscFunctionBegin;
   if (!room->setrow) {
@@ -188,6 +222,8 @@ PetscErrorCode HashGEMMRoomSettle(HashGEMMRoom *room, const PetscInt starts[])
   }
   room->C->ops->getinfo = MatGetInfo_HashGEMMRoom;
   PetscCall(MatSeqAIJRestoreArrayWrite(room->C, &a));
-  for (PetscInt r = 0; r < (PetscInt)room->m; r++) PetscCall((*room->setrow)(room->C, 1, &r, starts[r + 1] - starts[r], room->j + starts[r], room->a + starts[r], INSERT_VALUES));
+  PetscCall(MatShadowGetPattern(room->C, &csr));
+  PetscCall(PetscArraycpy((PetscInt *)csr.i, starts, room->m + 1)); /* rows are told in any order */
+  for (PetscInt r = 0; r < (PetscInt)room->m; r += ROOM_ROWS) PetscCall(HashGEMMRoomTell(room, starts, r, (PetscInt)PetscMin(r + ROOM_ROWS, room->m)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

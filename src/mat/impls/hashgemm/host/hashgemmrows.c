@@ -6,7 +6,7 @@
 
 #define HASHGEMM_LANES 8
 #define HASHGEMM_MANY  4096 /* rows that are worth several threads */
-#define HASHGEMM_SOME  4096 /* columns, few enough that a SysInt counts them, which goes by vectors */
+#define HASHGEMM_SOME  4096 /* columns that stay in a cache */
 
 /* ------------------------------------------------- memory ------------------------------------------------- */
 
@@ -79,29 +79,44 @@ static uint64_t HashGEMMHash(int64_t n, const SysInt *x, uint64_t all)
   return all;
 }
 
-/* How often a number is not larger than the one before */
-static int64_t HashGEMMDown(int64_t n, const SysInt *x)
+/* Is column k not larger than the one before? How often, for n columns from k on */
+static int64_t HashGEMMDown(SysInt k, SysInt n, const SysInt *j)
 {
-  int64_t down = 0;
+  SysInt down = 0;
 
-  for (int64_t k = 1; k < n; k += HASHGEMM_SOME) {
-    const int64_t end  = k + HASHGEMM_SOME < n ? k + HASHGEMM_SOME : n;
-    SysInt        some = 0;
-
-    for (int64_t l = k; l < end; l++) some += x[l] <= x[l - 1];
-    down += some;
-  }
+  for (SysInt l = k ? k : 1; l < k + n; l++) down += j[l] <= j[l - 1];
   return down;
 }
 
-uint64_t HashGEMMFingerprint(int64_t m, const SysInt *i, const SysInt *j, int *ascending)
+/* How often the first column of some rows is not larger than the one before. Every row takes as long, whatever its columns: a branch for each would be mispredicted
+   where rows are short. */
+static int64_t HashGEMMBegins(int64_t first, int64_t last, const SysInt *i, const SysInt *j)
 {
   int64_t begins = 0;
 
-  /* columns go down only from one row to the next */
-  for (int64_t r = 1; r < m; r++) begins += i[r] > 0 && i[r] < i[r + 1] && j[i[r]] <= j[i[r] - 1];
-  *ascending = HashGEMMDown(i[m], j) == begins;
-  return HashGEMMHash(i[m], j, HashGEMMHash(m, i + 1, (uint64_t)m));
+  for (int64_t r = first; r < last; r++) {
+    const int    some = (i[r] > 0) & (i[r] < i[r + 1]);
+    const SysInt k    = some ? i[r] : 1;
+
+    begins += some & (j[k] <= j[k - 1]);
+  }
+  return begins;
+}
+
+/* Columns go down only from one row to the next. Some rows at a time are looked at in each way, while they are in a cache. */
+uint64_t HashGEMMFingerprint(int64_t m, const SysInt *i, const SysInt *j, int *ascending)
+{
+  uint64_t all  = HashGEMMHash(m, i + 1, (uint64_t)m);
+  int64_t  down = 0, last;
+
+  for (int64_t first = 0; first < m; first = last) {
+    for (last = first + 1; last < m && i[last + 1] - i[first] <= HASHGEMM_SOME; last++) { }
+    down += HashGEMMDown(i[first], i[last] - i[first], j);
+    if (i[last] > 1) down -= HashGEMMBegins(first, last, i, j);
+    all = HashGEMMHash(i[last] - i[first], j + i[first], all);
+  }
+  *ascending = down == 0;
+  return all;
 }
 
 void HashGEMMMergeLengths(int64_t m, const SysInt *di, const SysInt *oi, SysInt *i)

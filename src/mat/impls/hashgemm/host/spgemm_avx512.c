@@ -217,12 +217,10 @@ static SYS_INLINE __m512i SortVector(__m512i x)
 }
 
 /* Bitonic, in registers: vectors is a power of two */
-static SYS_INLINE void SortKeys(const int vectors, uint32_t *key)
+static SYS_INLINE void SortVectors(const int vectors, __m512i *x)
 {
-  __m512i x[SPGEMM_SORT / 16];
-
   #pragma GCC unroll 16
-  for (int v = 0; v < vectors; v++) x[v] = SortVector(_mm512_load_si512(key + 16 * v));
+  for (int v = 0; v < vectors; v++) x[v] = SortVector(x[v]);
   #pragma GCC unroll 4
   for (int half = 1; half < vectors; half *= 2) {
   #pragma GCC unroll 16
@@ -250,6 +248,15 @@ static SYS_INLINE void SortKeys(const int vectors, uint32_t *key)
   #pragma GCC unroll 16
     for (int v = 0; v < vectors; v++) x[v] = SortMerge(x[v]);
   }
+}
+
+static SYS_INLINE void SortKeys(const int vectors, uint32_t *key)
+{
+  __m512i x[SPGEMM_SORT / 16];
+
+  #pragma GCC unroll 16
+  for (int v = 0; v < vectors; v++) x[v] = _mm512_load_si512(key + 16 * v);
+  SortVectors(vectors, x);
   #pragma GCC unroll 16
   for (int v = 0; v < vectors; v++) _mm512_store_si512(key + 16 * v, x[v]);
 }
@@ -404,6 +411,236 @@ static SYS_INLINE int64_t TakeSorted(const int vectors, int64_t n, const uint32_
     }
   }
   return length;
+}
+#endif
+
+#if !defined(SYS_COMPLEX) && !defined(SYS_SINGLE) && !defined(SYS_INT64)
+  #define SPGEMM_SHORT 32
+
+/* Keys of eight products, as SortVector() sorts sixteen */
+static SYS_INLINE __m256i SortHalfStep(__mmask8 upper, __m256i x, __m256i y)
+{
+  return _mm256_mask_max_epu32(_mm256_min_epu32(x, y), upper, x, y);
+}
+
+static SYS_INLINE __m256i SortHalf(__m256i x)
+{
+  x = SortHalfStep(0xaa, x, _mm256_shuffle_epi32(x, 0xb1));
+  x = SortHalfStep(0xcc, x, _mm256_shuffle_epi32(x, 0x1b));
+  x = SortHalfStep(0xaa, x, _mm256_shuffle_epi32(x, 0xb1));
+  x = SortHalfStep(0xf0, x, _mm256_permutevar8x32_epi32(x, _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0)));
+  x = SortHalfStep(0xcc, x, _mm256_shuffle_epi32(x, 0x4e));
+  return SortHalfStep(0xaa, x, _mm256_shuffle_epi32(x, 0xb1));
+}
+
+/* Up to eight products, in one register each of keys and values. single: each row of B has one entry. */
+static SYS_INLINE int64_t ShortEight(const int single, const SpgemmProduct *P, SysInt k, SysInt end, SysInt *j, SysScalar *a)
+{
+  const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  __m256i       key   = _mm256_set1_epi32(-1), columns;
+  __m512d       val   = _mm512_setzero_pd(), sum;
+  __m512i       at, last;
+  int64_t       n = 0;
+  unsigned      some, firsts;
+  int           length;
+
+  if (single) {
+    const __mmask8 m = (__mmask8)_bzhi_u32(0xff, (unsigned)(end - k));
+    const __m256i  r = _mm256_maskz_loadu_epi32(m, P->A.j + k);
+
+    key = _mm256_mmask_i32gather_epi32(key, m, r, P->B.j, 4);
+    val = _mm512_mul_pd(_mm512_maskz_loadu_pd(m, P->A.a + k), _mm512_mask_i32gather_pd(val, m, r, P->B.a, 8));
+    n   = end - k;
+    k   = end;
+  }
+  for (; k < end; k++) {
+    const SysInt   r = P->A.j[k];
+    const int64_t  s = P->B.i[r], from = s - n;
+    const __mmask8 m = (__mmask8)(_bzhi_u64(~(uint64_t)0, (unsigned)(P->B.i[r + 1] - s)) << n);
+
+    key = _mm256_mask_loadu_epi32(key, m, P->B.j + from);
+    val = _mm512_mask_mul_pd(val, m, _mm512_set1_pd(P->A.a[k]), _mm512_maskz_loadu_pd(m, P->B.a + from));
+    n += P->B.i[r + 1] - s;
+  }
+  some    = _bzhi_u32(0xff, (unsigned)n);
+  key     = SortHalf(_mm256_mask_or_epi32(key, (__mmask8)some, _mm256_slli_epi32(key, 8), lanes));
+  columns = _mm256_srli_epi32(key, 8);
+  firsts  = _mm256_mask_cmpneq_epi32_mask((__mmask8)some, columns, _mm256_permutevar8x32_epi32(columns, _mm256_setr_epi32(0, 0, 1, 2, 3, 4, 5, 6))) | (some & 1);
+  length  = __builtin_popcount(firsts);
+  _mm256_storeu_si256((__m256i *)j, _mm256_maskz_compress_epi32((__mmask8)firsts, columns));
+  val = _mm512_add_pd(_mm512_setzero_pd(), _mm512_permutexvar_pd(_mm512_cvtepu32_epi64(_mm256_and_si256(key, _mm256_set1_epi32(7))), val));
+  if (firsts == some) {
+    _mm512_storeu_pd(a, val);
+    return length;
+  }
+  at   = _mm512_maskz_compress_epi64((__mmask8)firsts, _mm512_cvtepu32_epi64(lanes));
+  last = _mm512_maskz_compress_epi64((__mmask8)(some & (firsts >> 1 | ~(some >> 1))), _mm512_cvtepu32_epi64(lanes));
+  sum  = _mm512_permutexvar_pd(at, val);
+  for (__mmask8 more = _mm512_cmplt_epi64_mask(at, last); more;) {
+  #pragma GCC unroll 2
+    for (int step = 0; step < 2; step++) {
+      at   = _mm512_add_epi64(at, _mm512_set1_epi64(1));
+      sum  = _mm512_mask_add_pd(sum, more, sum, _mm512_permutexvar_pd(at, val));
+      more = _mm512_cmplt_epi64_mask(at, last);
+    }
+  }
+  _mm512_storeu_pd(a, sum);
+  return length;
+}
+
+/* Sorted values at up to eight places */
+static SYS_INLINE __m512d ShortPick(const int vectors, __m512i at, const __m512d *val)
+{
+  const __m512d x = _mm512_permutex2var_pd(val[0], at, val[1]);
+
+  if (vectors == 1) return x;
+  return _mm512_mask_blend_pd(_mm512_test_epi64_mask(at, _mm512_set1_epi64(16)), x, _mm512_permutex2var_pd(val[2], at, val[3]));
+}
+
+/* Up to 16 times as many products as vectors. Masks put the rows of B one behind the other, so that nothing is written and read again. */
+static SYS_INLINE int64_t ShortSome(const int vectors, const int single, const SpgemmProduct *P, SysInt k, SysInt end, SysInt *j, SysScalar *a)
+{
+  const __m512i lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  __m512i       key[2], begins, lasts;
+  __m512d       val[4], sorted[4];
+  int64_t       n = 0;
+  uint32_t      some, firsts, ends;
+  int           length, low;
+
+  #pragma GCC unroll 2
+  for (int v = 0; v < vectors; v++) key[v] = _mm512_set1_epi32(-1);
+  #pragma GCC unroll 4
+  for (int v = 0; v < 2 * vectors; v++) val[v] = _mm512_setzero_pd();
+  if (single) {
+  #pragma GCC unroll 2
+    for (int v = 0; v < vectors; v++) {
+      const uint64_t  left = (uint64_t)(end - k > 16 * v ? end - k - 16 * v : 0);
+      const __mmask16 m    = (__mmask16)_bzhi_u32(0xffff, left < 16 ? (unsigned)left : 16);
+      const __m512i   r    = _mm512_maskz_loadu_epi32(m, P->A.j + k + 16 * v);
+
+      key[v] = _mm512_mask_i32gather_epi32(key[v], m, r, P->B.j, 4);
+  #pragma GCC unroll 2
+      for (int h = 0; h < 2; h++) {
+        const __mmask8 some8 = (__mmask8)(m >> 8 * h);
+        const __m256i  r8    = h ? _mm512_extracti64x4_epi64(r, 1) : _mm512_castsi512_si256(r);
+
+        val[2 * v + h] = _mm512_mul_pd(_mm512_maskz_loadu_pd(some8, P->A.a + k + 16 * v + 8 * h), _mm512_mask_i32gather_pd(val[2 * v + h], some8, r8, P->B.a, 8));
+      }
+    }
+    n = end - k;
+    k = end;
+  }
+  for (; k < end; k++) {
+    const SysInt   r = P->A.j[k];
+    const int64_t  s = P->B.i[r], from = s - n;
+    const uint64_t m = _bzhi_u64(~(uint64_t)0, (unsigned)(P->B.i[r + 1] - s)) << n;
+    const __m512d  f = _mm512_set1_pd(P->A.a[k]);
+
+  #pragma GCC unroll 2
+    for (int v = 0; v < vectors; v++) key[v] = _mm512_mask_loadu_epi32(key[v], (__mmask16)(m >> 16 * v), P->B.j + from + 16 * v);
+  #pragma GCC unroll 4
+    for (int v = 0; v < 2 * vectors; v++) val[v] = _mm512_mask_mul_pd(val[v], (__mmask8)(m >> 8 * v), f, _mm512_maskz_loadu_pd((__mmask8)(m >> 8 * v), P->B.a + from + 8 * v));
+    n += P->B.i[r + 1] - s;
+  }
+  some = (uint32_t)_bzhi_u64(0xffffffff, (unsigned)n);
+  #pragma GCC unroll 2
+  for (int v = 0; v < vectors; v++) key[v] = _mm512_mask_or_epi32(key[v], (__mmask16)(some >> 16 * v), _mm512_slli_epi32(key[v], 8), _mm512_add_epi32(lanes, _mm512_set1_epi32(16 * v)));
+  SortVectors(vectors, key);
+  #pragma GCC unroll 4
+  for (int v = 0; v < 2 * vectors; v++) {
+    const __m256i half = v & 1 ? _mm512_extracti64x4_epi64(key[v / 2], 1) : _mm512_castsi512_si256(key[v / 2]);
+
+    sorted[v] = _mm512_add_pd(_mm512_setzero_pd(), ShortPick(vectors, _mm512_cvtepu32_epi64(_mm256_and_si256(half, _mm256_set1_epi32(SPGEMM_SHORT - 1))), val));
+  }
+  key[0] = _mm512_srli_epi32(key[0], 8);
+  firsts = SortedFirsts((__mmask16)some, key[0], _mm512_set1_epi32(-1));
+  if (vectors == 2) {
+    key[1] = _mm512_srli_epi32(key[1], 8);
+    firsts |= (uint32_t)SortedFirsts((__mmask16)(some >> 16), key[1], key[0]) << 16;
+  }
+  ends   = some & (firsts >> 1 | ~(some >> 1));
+  length = __builtin_popcount(firsts);
+  low    = __builtin_popcount(firsts & 0xffff);
+  _mm512_storeu_si512(j, _mm512_maskz_compress_epi32((__mmask16)firsts, key[0]));
+  if (vectors == 2) _mm512_storeu_si512(j + low, _mm512_maskz_compress_epi32((__mmask16)(firsts >> 16), key[1]));
+  if (firsts == some) {
+  #pragma GCC unroll 4
+    for (int v = 0; v < 2 * vectors; v++) _mm512_storeu_pd(a + 8 * v, sorted[v]);
+    return length;
+  }
+  /* where the sums of the columns begin and end among the sorted values, a byte each */
+  {
+    const __m256i bytes = _mm256_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+
+    begins = _mm512_castsi256_si512(_mm256_maskz_compress_epi8(firsts, bytes));
+    lasts  = _mm512_castsi256_si512(_mm256_maskz_compress_epi8(ends, bytes));
+  }
+  for (int q = 0; q < length; q += 8) {
+    __m512i       at   = _mm512_cvtepu8_epi64(_mm512_castsi512_si128(begins));
+    const __m512i last = _mm512_cvtepu8_epi64(_mm512_castsi512_si128(lasts));
+    __m512d       sum  = ShortPick(vectors, at, sorted);
+
+    for (__mmask8 more = _mm512_cmplt_epi64_mask(at, last); more;) {
+  #pragma GCC unroll 2
+      for (int step = 0; step < 2; step++) {
+        at   = _mm512_add_epi64(at, _mm512_set1_epi64(1));
+        sum  = _mm512_mask_add_pd(sum, more, sum, ShortPick(vectors, at, sorted));
+        more = _mm512_cmplt_epi64_mask(at, last);
+      }
+    }
+    _mm512_storeu_pd(a + q, sum);
+    begins = _mm512_alignr_epi64(begins, begins, 1);
+    lasts  = _mm512_alignr_epi64(lasts, lasts, 1);
+  }
+  return length;
+}
+
+/* Sorts n columns, of up to so many vectors, and fetches their sums; writes to the end of the last vector, and reads as far */
+static SYS_INLINE void StampTake(const int vectors, const struct SpgemmStamp *stamp, int64_t n, SysInt *j, SysScalar *a)
+{
+  __m512i x[SPGEMM_SORT / 16];
+
+  #pragma GCC unroll 16
+  for (int v = 0; v < vectors; v++) {
+    const int64_t left = n - 16 * v;
+
+    x[v] = _mm512_mask_loadu_epi32(_mm512_set1_epi32(-1), (__mmask16)(left <= 0 ? 0 : _bzhi_u32(0xffff, left < 16 ? (unsigned)left : 16)), j + 16 * v);
+  }
+  SortVectors(vectors, x);
+  #pragma GCC unroll 16
+  for (int v = 0; v < vectors; v++) _mm512_storeu_si512(j + 16 * v, x[v]);
+  for (int64_t q = 0; q < n; q += 8) {
+    const __mmask8 m = (__mmask8)_bzhi_u32(0xff, n - q < 8 ? (unsigned)(n - q) : 8);
+    const __m512i  c = _mm512_cvtepu32_epi64(_mm256_loadu_si256((const __m256i *)(j + q)));
+
+    _mm512_storeu_pd(a + q, _mm512_mask_i64gather_pd(_mm512_setzero_pd(), m, _mm512_slli_epi64(c, 1), &stamp->sum, 8));
+  }
+}
+
+static SYS_INLINE void StampTakeEight(const struct SpgemmStamp *stamp, int64_t n, SysInt *j, SysScalar *a)
+{
+  const __mmask8 m = (__mmask8)_bzhi_u32(0xff, (unsigned)n);
+  const __m256i  x = SortHalf(_mm256_mask_loadu_epi32(_mm256_set1_epi32(-1), m, j));
+
+  _mm256_storeu_si256((__m256i *)j, x);
+  _mm512_storeu_pd(a, _mm512_mask_i64gather_pd(_mm512_setzero_pd(), m, _mm512_slli_epi64(_mm512_cvtepu32_epi64(x), 1), &stamp->sum, 8));
+}
+
+static void StampSort(const struct SpgemmStamp *stamp, int64_t n, SysInt *j, SysScalar *a)
+{
+  if (n <= 8) StampTakeEight(stamp, n, j, a);
+  else if (n <= 16) StampTake(1, stamp, n, j, a);
+  else if (n <= 32) StampTake(2, stamp, n, j, a);
+  else if (n <= 64) StampTake(4, stamp, n, j, a);
+  else if (n <= 128) StampTake(8, stamp, n, j, a);
+  else StampTake(16, stamp, n, j, a);
+}
+
+static SYS_INLINE int64_t ShortRow(const int single, const SpgemmProduct *P, SysInt k, SysInt end, int64_t products, SysInt *j, SysScalar *a)
+{
+  if (products <= 8) return ShortEight(single, P, k, end, j, a);
+  if (products <= 16) return ShortSome(1, single, P, k, end, j, a);
+  return ShortSome(2, single, P, k, end, j, a);
 }
 #endif
 

@@ -21,10 +21,14 @@
 #define PART           32768         /* entries of a part that is made in the caches of a thread, */
 #define PART_INNER     131072        /* and products, where nothing is known of the entries */
 #define MOVED          SYS_HUGE_PAGE /* bytes that are copied before their memory is given back */
-#define NEAR           4             /* room for so many times the entries that a result probably has is asked for: what is not written to takes no memory */
-#define LOOKS          0.6           /* and to count costs as much as to make it, if as large a part of the rows of B is looked at */
-#define FAR_BYTES      (4 << 20)     /* of B, from which on its rows come from beyond the caches of a core */
-#define PLACES         3             /* bytes of places for each byte of operands and result, at most */
+#define NEAR           4             /* room for so many times the entries that a result probably has is asked for: what is not written to takes no memory, */
+#define NEAR_SMALL     10            /* or for so many times those of a small one, */
+#define SMALL_ENTRIES  (COPIED_ENTRIES / 4)
+#define LOOKS          0.6       /* and to count costs as much as to make it, if as large a part of the rows of B is looked at */
+#define FAR_BYTES      (4 << 20) /* of B, from which on its rows come from beyond the caches of a core */
+#define STAMPED        1.5       /* products for each entry from which on rows are stamped, */
+#define STAMP_COLUMNS  4         /* and entries of the result for each column */
+#define PLACES         3         /* bytes of places for each byte of operands and result, at most */
 
 #if defined(SYS_INT64)
   #define SPGEMM_INT_MAX INT64_MAX
@@ -346,11 +350,12 @@ static int SpgemmAllocateEntries(Step *step, SpgemmProduct *P, int64_t entries)
 /* Room in the arrays of the result, if not many times as much is asked for as the result is expected to have. most: products of a part. */
 static int SpgemmTakeRoom(const Spgemm *S, Step *step, SpgemmProduct *P, double expected, double most)
 {
-  int64_t entries;
+  const double near = expected <= SMALL_ENTRIES ? NEAR_SMALL : NEAR;
+  int64_t      entries;
 
-  if (!S->options.room || S->nstep == 2 || most > NEAR * (double)PART) return 0;
-  entries    = SpgemmBound(P, step, S->options.nthread, NEAR * expected) + SPGEMM_PAD;
-  step->room = (double)entries <= NEAR * expected && entries <= SPGEMM_INT_MAX && S->options.room(S->options.context, entries, &step->j, &step->a);
+  if (!S->options.room || S->nstep == 2 || most > near * (double)PART) return 0;
+  entries    = SpgemmBound(P, step, S->options.nthread, near * expected) + SPGEMM_PAD;
+  step->room = (double)entries <= near * expected && entries <= SPGEMM_INT_MAX && S->options.room(S->options.context, entries, &step->j, &step->a);
   if (!step->room) return 0;
   SysAdvise(step->j, sizeof(*step->j) * (size_t)entries);
   SysAdvise(step->a, sizeof(*step->a) * (size_t)entries);
@@ -519,6 +524,7 @@ static SysStatus SpgemmMakeLast(Spgemm *S, const SysCSR *A, const SysCSR *B, con
   double        most = 0, expected = 0;
 
   if (!status) status = SpgemmCompresses(S, &P, &make, &most, &expected);
+  P.stamps = make && most >= STAMPED * PART && STAMP_COLUMNS * (double)P.B.n <= expected && (double)S->options.nthread * (double)P.B.n * sizeof(struct SpgemmStamp) <= SPGEMM_WINDOWS;
   if (!status) status = SpgemmRowsToThreads(S, &P, step, most);
   if (status) return status;
   if (make && SpgemmTakeRoom(S, step, &P, expected, most)) return SpgemmMake(S, &P, step);

@@ -62,6 +62,10 @@ typedef struct {
   int64_t   *place;
   int64_t    nslot; /* length of the following two */
   uint64_t  *slot, *sorted;
+  /* stamps */
+  int64_t             nstamp;
+  struct SpgemmStamp *stamp; /* for each column of B */
+  uint64_t            now;   /* the row that is made */
   /* heap */
   int64_t            nheap;
   struct SpgemmHeap *heap;
@@ -88,6 +92,12 @@ typedef struct {
   double     rows[SPGEMM_HOST_ROWS], products, bysort; /* bysort: of the products that were counted, those of rows that would be sorted */
 } SpgemmWork;
 
+/* A sum, and the row that it belongs to: those of other rows count as zero, so that nothing is cleared */
+struct SpgemmStamp {
+  uint64_t  row;
+  SysScalar sum;
+};
+
 struct SpgemmHeap {
   SysInt    col;
   SysInt    k, end; /* entries of the row of B that are still to come */
@@ -104,6 +114,7 @@ typedef struct {
   SpgemmAccumulator accumulator;
   int64_t           window;    /* columns of a window at most, by auto */
   int               far;       /* B does not lie in the caches */
+  int               stamps;    /* rows have many products for each entry, and the columns of B are few */
   int               stream;    /* values of the result go around the caches, where they are many at a time */
   int               unsorted;  /* the result: columns of a row in any order, but for the first and the last: the smallest and the greatest */
   int               unsortedB; /* so is B */
@@ -141,6 +152,7 @@ void SpgemmForget(void *, size_t size, size_t n);
 SysStatus SpgemmWorkWindow(SpgemmWork *, int64_t columns, int rows);
 SysStatus SpgemmWorkHash(SpgemmWork *, int64_t slots, int64_t n, int values);
 SysStatus SpgemmWorkHeap(SpgemmWork *, int64_t n);
+SysStatus SpgemmWorkStamps(SpgemmWork *, int64_t columns);
 SysStatus SpgemmWorkRun(SpgemmWork *, int64_t products, int64_t n);
 SysStatus SpgemmWorkRow(SpgemmWork *, int64_t n);
 SysStatus SpgemmWorkPart(SpgemmWork *, int64_t n);

@@ -43,6 +43,7 @@
 #define STREAM_ENTRIES 4096      /* of a row, from which on its values go around the caches */
 #define STREAM_PIECE   256       /* of these at a time */
 #define SORT_REACH     16        /* columns for each product from which on short rows are sorted */
+#define STAMP_LEAST    12        /* products of a row beyond which columns are listed once */
 #define LIST           1024      /* products of a row that are listed at most */
 #define LIST_LENGTH    24        /* length of the rows of B, on average, up to which they are listed, */
 #define LIST_LEAST     0.5       /* and from which on */
@@ -241,7 +242,8 @@ static SYS_INLINE SysStatus RunFill(const SpgemmProduct *P, const Row *row, int6
 /* counted: the lengths of the rows are known. Otherwise the rows of a thread lie one behind the other, and i[r + 1] becomes their length. */
 static SYS_INLINE SysStatus FillSome(const int counted, const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
 {
-  int64_t at = 0, g;
+  const int brief = ShortServes(P), single = P->longestB <= 1 && P->lengthB >= 1;
+  int64_t   at = 0, g;
 
   for (int64_t r = first; r < last; r += g) {
     const int64_t     length = counted ? P->i[r + 1] - P->i[r] : 0;
@@ -273,6 +275,26 @@ static SYS_INLINE SysStatus FillSome(const int counted, const SpgemmProduct *P, 
       }
     }
     g = Group(P, r, last);
+    if (brief && g == 1 && (!counted || P->i[last] - P->i[r] >= 2 * SPGEMM_PAD)) {
+      const int64_t products = ShortProducts(single, P, r);
+
+      if (products >= 0) {
+        if (!products) n = 0;
+        else if (single && products <= SPGEMM_SHORT) n = ShortRow(1, P, P->A.i[r], P->A.i[r + 1], products, j, a);
+        else if (products <= STAMP_LEAST || !P->stamps) n = ShortRow(0, P, P->A.i[r], P->A.i[r + 1], products, j, a);
+        else {
+          status = SpgemmWorkStamps(w, P->B.n);
+          if (status) return status;
+          n = StampRow(P, r, w, j, a);
+        }
+        w->rows[SPGEMM_ESC] += n > 0;
+        if (counted) continue;
+        w->products += (double)products;
+        P->i[r + 1] = (SysInt)n;
+        at += n;
+        continue;
+      }
+    }
     if (g == 1 && Listed(P, r)) {
       row  = ListRow(1, P, r, col, val);
       list = col;

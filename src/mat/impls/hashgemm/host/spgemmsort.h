@@ -63,3 +63,91 @@ static SYS_INLINE int64_t SortRow(const Row *row, const SysInt *col, const SysSc
   return 0;
 }
 #endif
+
+/*
+   Short rows: all their products are in registers from the rows of B to the row of the result, without a list. The processor has nothing to predict but how many
+   registers they take.
+*/
+#if defined(SPGEMM_SHORT)
+static SYS_INLINE int ShortServes(const SpgemmProduct *P)
+{
+  return !P->unsorted && (P->accumulator == SPGEMM_AUTO || P->accumulator == SPGEMM_ESC) && P->B.n <= 1 << 24 && P->lengthB <= SPGEMM_SHORT / 2;
+}
+
+/* A row whose columns are listed as their first products come, and sorted then. Its products are no more than can be sorted. */
+static SYS_INLINE int64_t StampRow(const SpgemmProduct *P, int64_t r, SpgemmWork *w, SysInt *j, SysScalar *a)
+{
+  const uint64_t      now   = ++w->now;
+  struct SpgemmStamp *stamp = w->stamp;
+  int64_t             n     = 0;
+
+  for (SysInt k = P->A.i[r]; k < P->A.i[r + 1]; k++) {
+    const SysInt    end = P->B.i[P->A.j[k] + 1];
+    const SysScalar f   = P->A.a[k];
+
+    for (SysInt q = P->B.i[P->A.j[k]]; q < end; q++) {
+      struct SpgemmStamp *s   = stamp + P->B.j[q];
+      const int           old = s->row == now;
+
+      j[n]   = P->B.j[q];
+      s->sum = (old ? s->sum : 0) + f * P->B.a[q];
+      s->row = now;
+      n += !old;
+    }
+  }
+  StampSort(stamp, n, j, a);
+  return n;
+}
+
+/* The products of row r; -1 if they are too many, or if the row is to be copied. single: each row of B has one entry. */
+static SYS_INLINE int64_t ShortProducts(const int single, const SpgemmProduct *P, int64_t r)
+{
+  const SysInt begin = P->A.i[r], end = P->A.i[r + 1];
+  int64_t      n = 0;
+
+  if (single && !P->far) return end - begin < 2 || end - begin > SPGEMM_SHORT ? -1 : end - begin;
+  if (end - begin < 2 || (double)(end - begin) * P->lengthB > (P->stamps ? SPGEMM_SORT : 2 * SPGEMM_SHORT)) return -1;
+  for (SysInt k = begin; k < end; k++) {
+    if (P->far) PrefetchFar(P, k);
+    n += P->B.i[P->A.j[k] + 1] - P->B.i[P->A.j[k]];
+  }
+  return n <= (P->stamps ? SPGEMM_SORT : SPGEMM_SHORT) ? n : -1;
+}
+#else
+  #define SPGEMM_SHORT 0
+static SYS_INLINE int64_t StampRow(const SpgemmProduct *P, int64_t r, SpgemmWork *w, SysInt *j, SysScalar *a)
+{
+  (void)P;
+  (void)r;
+  (void)w;
+  (void)j;
+  (void)a;
+  return 0;
+}
+
+static SYS_INLINE int ShortServes(const SpgemmProduct *P)
+{
+  (void)P;
+  return 0;
+}
+
+static SYS_INLINE int64_t ShortProducts(const int single, const SpgemmProduct *P, int64_t r)
+{
+  (void)single;
+  (void)P;
+  (void)r;
+  return -1;
+}
+
+static SYS_INLINE int64_t ShortRow(const int single, const SpgemmProduct *P, SysInt k, SysInt end, int64_t products, SysInt *j, SysScalar *a)
+{
+  (void)single;
+  (void)P;
+  (void)k;
+  (void)end;
+  (void)products;
+  (void)j;
+  (void)a;
+  return 0;
+}
+#endif

@@ -129,6 +129,15 @@ SysStatus SpgemmWorkHeap(SpgemmWork *w, int64_t n)
   return SpgemmWorkRenew(w, &w->heap, sizeof(*w->heap) * old, sizeof(*w->heap) * w->nheap);
 }
 
+SysStatus SpgemmWorkStamps(SpgemmWork *w, int64_t columns)
+{
+  const int64_t old = w->nstamp;
+
+  if (columns <= old) return SYS_SUCCESS;
+  w->nstamp = columns;
+  return SpgemmWorkRenew(w, &w->stamp, sizeof(*w->stamp) * old, sizeof(*w->stamp) * columns);
+}
+
 static const size_t spgemm_turned_size = sizeof(SysScalar) * SPGEMM_LANES * (SPGEMM_LINES + SPGEMM_LANES + SPGEMM_LINE * SPGEMM_LINES);
 
 SysStatus SpgemmWorkRun(SpgemmWork *w, int64_t products, int64_t n)
@@ -193,6 +202,7 @@ void SpgemmWorkDestroy(SpgemmWork *w)
   SpgemmRelease(w->slot, sizeof(*w->slot) * w->nslot);
   SpgemmRelease(w->sorted, sizeof(*w->sorted) * w->nslot);
   SpgemmRelease(w->heap, sizeof(*w->heap) * w->nheap);
+  SpgemmRelease(w->stamp, sizeof(*w->stamp) * w->nstamp);
   SpgemmRelease(w->rank, sizeof(*w->rank) * w->nrank);
   SpgemmRelease(w->list, sizeof(*w->list) * w->nlist);
   SpgemmRelease(w->factor, spgemm_turned_size);
