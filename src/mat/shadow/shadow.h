@@ -284,6 +284,7 @@ static inline PetscBool MatShadowHasDevice(const MatShadowFormat *format)
 }
 
 /* Between these calls, which nest, what PETSc allocates gets huge pages. The second one follows errors too. */
+extern void MatShadowPagesUse(PetscBool); /* PETSC_FALSE: they do nothing */
 extern void MatShadowPagesBegin(void);
 extern void MatShadowPagesEnd(void);
 

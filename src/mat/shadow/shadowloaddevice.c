@@ -9,7 +9,6 @@
    the code that needs these libraries later will report them.
 */
 #include <pthread.h>
-#include <stdlib.h>
 #include <petscdevice_cuda.h>
 
 #include "sys/sysload.h"
@@ -115,7 +114,7 @@ static void *LoadSecond(void *unused)
 
 void MatShadowLoadExpect(void)
 {
-  expected = (PetscBool)(getenv("AMB_LOAD_AHEAD") != NULL); /* until it has been tried */
+  expected = PETSC_TRUE;
 }
 
 /* Starts the threads, once in a process: before its first matrix on the device is assembled */

@@ -7,14 +7,13 @@
    PetscMalloc() calls through a pointer, which PETSc itself exchanges for a while (PetscMallocSetDRAM()). The function that takes its place calls the one before it
    and gives advice to the system: the memory is the same, and PetscFree() need not know of it.
 */
-#include <stdlib.h>
-
 #include "sys/sysmemory.h"
 #include "mat/shadow/shadow.h"
 
 typedef PetscErrorCode (*MatShadowMalloc)(size_t, PetscBool, int, const char[], const char[], void **);
 
 static MatShadowMalloc before = NULL;
+static PetscBool       used   = PETSC_TRUE;
 static int             depth  = 0; /* a set-up may contain another one */
 
 static PetscErrorCode MatShadowMallocAdvised(size_t bytes, PetscBool clear, int line, const char function[], const char file[], void **result)
@@ -29,15 +28,20 @@ static PetscErrorCode MatShadowMallocAdvised(size_t bytes, PetscBool clear, int 
   return PETSC_SUCCESS;
 }
 
+void MatShadowPagesUse(PetscBool use)
+{
+  used = use;
+}
+
 void MatShadowPagesBegin(void)
 {
-  if (depth++ || getenv("AMB_NO_PAGES")) return; /* the variable: until it has been tried */
+  if (depth++ || !used || PetscTrMalloc == MatShadowMallocAdvised) return;
   before        = PetscTrMalloc;
   PetscTrMalloc = MatShadowMallocAdvised;
 }
 
 void MatShadowPagesEnd(void)
 {
-  if (!depth || --depth || !before) return;
-  if (PetscTrMalloc == MatShadowMallocAdvised) PetscTrMalloc = before; /* else somebody has exchanged it since */
+  if (!depth || --depth || PetscTrMalloc != MatShadowMallocAdvised) return; /* somebody may have exchanged it since */
+  PetscTrMalloc = before;
 }

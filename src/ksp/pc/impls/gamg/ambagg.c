@@ -400,7 +400,8 @@ static PetscErrorCode PCAmbAggSetHooks(PC pc, const PCAmbAgg *agg, PetscBool on)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PCAmbAggFor AmbAggFor = PCAMBAGG_FOR_GPU; /* -petscamb_for_gamg */
+static PCAmbAggFor AmbAggFor  = PCAMBAGG_FOR_GPU; /* -petscamb_for_gamg */
+static PetscBool   AmbAggLoad = PETSC_FALSE;      /* -petscamb_gamg_load */
 
 /* Does ambagg make a set-up whose type nobody chose? Not with a coarsener that the user chose, which is one of agg. */
 static PetscErrorCode PCAmbAggServes(PC pc, PetscBool *serves)
@@ -560,7 +561,7 @@ static PetscErrorCode PCCreate_GAMG_AMB(PC pc)
   PetscBool agg;
 
   PetscFunctionBegin;
-  MatShadowLoadExpect();
+  if (AmbAggLoad) MatShadowLoadExpect();
   PetscCall((*PCCreate_GAMG)(pc));
   PetscCall(PetscStrcmp(PCAmbAggGAMG(pc)->gamg_type_name, PCGAMGAGG, &agg));
   if (agg) PetscCall(PCAmbAggInstall(pc, PETSC_FALSE));
@@ -585,19 +586,24 @@ static PetscErrorCode AmbAggExpect(void)
 PetscErrorCode AmbAggRegister(void)
 {
   static const char *const values[] = {"gpu", "all", "none", "PCAmbAggFor", "PCAMBAGG_FOR_", NULL};
+  PetscBool                pages    = PETSC_TRUE;
 
   PetscFunctionBegin;
   PetscCall(PCInitializePackage());
-  AmbAggFor = PCAMBAGG_FOR_GPU;
+  AmbAggFor  = PCAMBAGG_FOR_GPU;
+  AmbAggLoad = PETSC_FALSE;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb", "PC");
   PetscCall(PetscOptionsEnum("-petscamb_for_gamg", "PCGAMG is of type ambagg by default: for matrices of petsc-amb on a GPU, for all, for none", "PCGAMGAMBAGG", values, (PetscEnum)AmbAggFor, (PetscEnum *)&AmbAggFor, NULL));
+  PetscCall(PetscOptionsBool("-petscamb_gamg_load", "On a GPU, a second thread loads the kernels of a set-up beside the assembly of the first matrix", "PCGAMGAMBAGG", AmbAggLoad, &AmbAggLoad, NULL));
+  PetscCall(PetscOptionsBool("-petscamb_gamg_huge_pages", "What PETSc allocates for a set-up, and for matrices that go to a GPU, lies on huge pages", "PCGAMGAMBAGG", pages, &pages, NULL));
   PetscOptionsEnd();
+  MatShadowPagesUse(pages);
   PetscCall(PetscLogEventRegister("AMBAGG graph", PC_CLASSID, &AMBAGG_Graph));
   PetscCall(PetscLogEventRegister("AMBAGG coarsen", PC_CLASSID, &AMBAGG_Coarsen));
   PetscCall(PetscLogEventRegister("AMBAGG prolong", PC_CLASSID, &AMBAGG_Prolongator));
   PetscCall(PCGAMGRegister(PCGAMGAMBAGG, PCCreateGAMG_AmbAgg));
   if (AmbAggFor == PCAMBAGG_FOR_NONE) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(AmbAggExpect());
+  if (AmbAggLoad) PetscCall(AmbAggExpect());
   PetscCall(PetscFunctionListFind(PCList, PCGAMG, &PCCreate_GAMG));
   PetscCall(PCRegister(PCGAMG, PCCreate_GAMG_AMB));
   PetscFunctionReturn(PETSC_SUCCESS);
