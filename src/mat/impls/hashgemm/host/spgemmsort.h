@@ -88,9 +88,11 @@ static SYS_INLINE int64_t StampRow(const SpgemmProduct *P, int64_t r, SpgemmWork
     for (SysInt q = P->B.i[P->A.j[k]]; q < end; q++) {
       struct SpgemmStamp *s   = stamp + P->B.j[q];
       const int           old = s->row == now;
+      SysScalar           v   = f * P->B.a[q];
 
+      __asm__("" : "+v"(v)); /* rounded, as products of sorted rows are */
       j[n]   = P->B.j[q];
-      s->sum = (old ? s->sum : 0) + f * P->B.a[q];
+      s->sum = (old ? s->sum : 0) + v;
       s->row = now;
       n += !old;
     }
