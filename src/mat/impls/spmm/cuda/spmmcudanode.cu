@@ -107,27 +107,9 @@ static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SpmmNodes(int64_t 
 #define COPY_FLYING  8          /* vectors of the panel that a lane reads together */
 #define COPY_BYTES   (64 << 10) /* of shared memory, at most */
 
-#if __CUDA_ARCH__ >= 900
 static __device__ inline unsigned SpmmShared(const void *p)
 {
   return (unsigned)__cvta_generic_to_shared(p);
-}
-#endif
-
-/* The barrier is open when so many threads have arrived, and what they copy */
-static __device__ inline void SpmmExpect(uint64_t *barrier, int threads)
-{
-#if __CUDA_ARCH__ >= 900
-  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(SpmmShared(barrier)), "r"(threads) : "memory");
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-#endif
-}
-
-static __device__ inline void SpmmArrived(uint64_t *barrier)
-{
-#if __CUDA_ARCH__ >= 900
-  for (unsigned done = 0; !done;) asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(SpmmShared(barrier)) : "memory");
-#endif
 }
 
 /* Numbers begin to end - 1 of from[] come to to[], where the first one of the 16 bytes that hold number begin is to be. What does not fill 16 bytes at the end is copied by this
@@ -159,12 +141,17 @@ static __global__ void __launch_bounds__(COPY_THREADS, COPY_BLOCKS) SpmmCopiedNo
   int                             *columns = (int *)(values + nvalue) + (((k0 - first) / R + 8 * y) & ~3); /* of this node: those of its first row, and room for what shares 16 bytes with them */
   SpmmVector                       sum[R];
 
-  if (threadIdx.x == 0) SpmmExpect(&barrier, COPY_NODES + 1);
+#if __CUDA_ARCH__ >= 900
+  if (threadIdx.x == 0) {
+    asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(SpmmShared(&barrier)), "r"(COPY_NODES + 1) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
   __syncthreads();
   if (threadIdx.x == 0) SpmmCopy(values, A.a, first, last, &barrier);
   if (t == 0) SpmmCopy(columns, A.j, k0, k0 + length, &barrier);
   __syncthreads();
-  SpmmArrived(&barrier);
+  for (unsigned done = 0; !done;) asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(SpmmShared(&barrier)) : "memory");
+#endif
   values += k0 - (first & ~(SPMM_VECTOR - 1));
   columns += k0 & 3;
 #pragma unroll
