@@ -7,6 +7,7 @@
 set -u
 BUILD=${BUILD:-$(cd -P "$(dirname "$0")/../bin/" && cd .. && pwd -P)}
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive
+export OMPI_MCA_ess_singleton_isolated=1 # no daemon of Open MPI, whose start once took longer than the program may
 failed=0
 work=$(mktemp -d "${TMPDIR:-/tmp}/petscamb-signals-XXXXXX")
 trap 'rm -rf "$work"' EXIT
