@@ -16,6 +16,7 @@ cd "$work" || exit 1
 # interrupt SIGNAL WHAT: the program of that loop; a shell's children in the background ignore SIGINT unless something sets it back
 interrupt() {
   local pid status
+  : >out # the shell in the background empties it too, but maybe later than the first look into it
   python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' "$BUILD/test/signals" -mat_type amb -mat_shadow_tune off -signals_loop "$2" >out 2>err &
   pid=$!
   for _ in $(seq 300); do
