@@ -259,7 +259,7 @@ SWITCHED_FILES = ("cage11.mtx", "wave.mtx", "armadillo_elast_p1.mtx", "cnr-2000.
 def switched(rows):
     """The rows of spmv for one matrix, by the names above: time over the model's layout, bytes a nonzero, the model's bytes over those stored."""
     names = {("nus " if option == "-nus" else "") + value: name for name, option, value, _ in SWITCHED}
-    names["amb"] = "tuned"
+    names.update({"amb": "tuned", "read as many bytes": "read as many bytes"})
     best = min((row for row in rows if row["contender"].startswith("cusparse")), key=lambda row: number(row, "us"))
     names[best["contender"]] = "cuSPARSE, its best"
     base = next(number(row, "us") for row in rows if row["contender"] == SWITCHED[0][2])
@@ -268,7 +268,7 @@ def switched(rows):
         if row["contender"] in names:
             model = re.search(r"model/stored=([0-9.]+)", row["parameters"])
             out.append(dict(row, matrix=row["matrix"].split("/")[-1], type=names[row["contender"]], time_over_model_layout="%.4f" % (number(row, "us") / base),
-                            bytes_a_nonzero="%.3f" % (number(row, "stored_bytes") / number(row, "nonzeros")), model_over_stored=model.group(1) if model else ""))
+                            bytes_a_nonzero="%.3f" % (number(row, "stored_bytes") / number(row, "nonzeros")) if number(row, "stored_bytes") else "", model_over_stored=model.group(1) if model else ""))
     return out
 
 

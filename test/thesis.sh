@@ -41,7 +41,7 @@ import csv
 rows = list(csv.DictReader(open("out2/4.4-gpu.csv")))
 assert {row["matrix"] for row in rows} == {"p7:10", "er:8,8"}, rows
 one = {row["type"]: row for row in rows if row["matrix"] == "p7:10"}
-assert len(rows) == 2 * len(one) == 28, (len(rows), sorted(one))
+assert len(rows) == 2 * len(one) == 30, (len(rows), sorted(one))
 assert one["cuSPARSE, its best"]["contender"] == "cusparse2p" and float(one["cuSPARSE, its best"]["time_over_model_layout"]) == 2
 assert float(one["the model's layout"]["time_over_model_layout"]) == 1 and float(one["tuned"]["time_over_model_layout"]) == 1.5
 assert float(one["tuned"]["bytes_a_nonzero"]) == 10.02 and one["no blocks"]["model_over_stored"] == "0.5"
