@@ -88,3 +88,12 @@ SysStatus AggAggregate(const AggGraph *g, int64_t first, const SysInt ghosts[], 
    member that occurs: on entry the near-null space, on return the orthonormal columns of a QR factorization of each aggregate. r[] becomes the triangular factors:
    column c of aggregate k begins at r[c * nagg * nvec + k * nvec]. If an aggregate has fewer rows than there are vectors, it is filled up with zero rows. */
 SysStatus AggFactor(int64_t nagg, const SysInt start[], const SysInt member[], int bs, int nvec, int nthread, SysReal block[], SysReal r[]);
+
+/* The smoothed prolongator (I + alpha D^-1 A) P of the tentative prolongator P, on one process: number[] are the aggregates of the vertices, of which there are nagg, or
+   -1, and block[] is as from AggFactor(). D is the diagonal of A; where D is 0, D^-1 is 0. Each row has the columns of its own aggregate, and those of the aggregates
+   of its columns in A. The lengths of the rows come first; row r of the result begins at i[r]. */
+SysStatus AggSmoothLengths(const SysCSR *A, const SysInt number[], int64_t nagg, int bs, int nvec, int nthread, SysInt lengths[]);
+SysStatus AggSmooth(const SysCSR *A, const SysInt number[], int64_t nagg, int bs, int nvec, const SysReal block[], double alpha, int nthread, const SysInt i[], SysInt j[], SysScalar a[]);
+
+/* Random numbers between -1.1 and 1.1, which depend on first + k alone: those of PETSc's KSPSetNoisy_Private() */
+void AggNoise(int64_t n, int64_t first, int nthread, SysScalar x[]);

@@ -70,9 +70,9 @@ extern PetscErrorCode AmbAggLevelFetch(AmbAggLevel *);
 /* As lists of PETSc. With a matrix to PetscCDSetMat(), which has a column for each member that belongs to another process. */
 extern PetscErrorCode AmbAggLevelLists(AmbAggLevel *, PetscCoarsenData **);
 
-/* The tentative prolongator for nvec vectors of the near-null space, which follow each other in data[]; *coarse becomes these of the coarse level. *P becomes
-   NULL if there are no aggregates. */
-extern PetscErrorCode AmbAggLevelProlongator(AmbAggLevel *, PetscInt nvec, const PetscReal data[], PetscReal **coarse, Mat *P);
+/* The tentative prolongator P for nvec vectors of the near-null space, which follow each other in data[], or (I + alpha D^-1 A) P if alpha is not 0, which is for one
+   process; *coarse becomes the vectors of the coarse level. *P becomes NULL if there are no aggregates. */
+extern PetscErrorCode AmbAggLevelProlongator(AmbAggLevel *, PetscInt nvec, const PetscReal data[], PetscReal alpha, PetscReal **coarse, Mat *P);
 
 /* P of a type of PETSc gets the type, the format and the block sizes that a prolongator of A has */
 extern PetscErrorCode AmbAggInherit(Mat A, PetscInt bs, PetscInt nvec, Mat *P);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The estimate of eigenvalues with which a prolongator is smoothed on the device, and Jacobi's method without copies to the host. PETSc's type "agg" makes the same
-   estimate, from random numbers of the host.
+   The estimate of eigenvalues with which a prolongator is smoothed, and Jacobi's method without copies to the host. PETSc's type "agg" makes the same estimate, from
+   the same random numbers.
 */
 #include <petsc/private/kspimpl.h>
 
+#include "sys/systhreads.h"
 #include "ksp/pc/impls/gamg/ambagg.h"
 
 PetscErrorCode AmbAggSetJacobi(PC jacobi, Mat A)
@@ -30,8 +31,28 @@ static PetscErrorCode AmbAggChosen(PC pc, PetscBool *chosen)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode AmbAggEstimateByKSP(PC pc, Mat A, MatNullSpace null, PetscBool spd, PetscReal *emin, PetscReal *emax)
+/* The random numbers that a solver starts from */
+static PetscErrorCode AmbAggNoise(const AmbAggLevel *level, Vec x)
 {
+  PetscScalar *a;
+  PetscInt     n, first;
+
+  PetscFunctionBegin;
+  if (level->device) {
+    PetscCall(AmbAggDeviceNoise(x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(VecGetOwnershipRange(x, &first, NULL));
+  PetscCall(VecGetArrayWrite(x, &a));
+  AggNoise(n, first, SysThreads(), a);
+  PetscCall(VecRestoreArrayWrite(x, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AmbAggEstimateByKSP(PC pc, const AmbAggLevel *level, MatNullSpace null, PetscBool spd, PetscReal *emin, PetscReal *emax)
+{
+  const Mat   A = level->A;
   const char *prefix;
   KSP         ksp;
   PC          jacobi;
@@ -39,7 +60,7 @@ static PetscErrorCode AmbAggEstimateByKSP(PC pc, Mat A, MatNullSpace null, Petsc
 
   PetscFunctionBegin;
   PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(AmbAggDeviceNoise(b));
+  PetscCall(AmbAggNoise(level, b));
   if (null) PetscCall(MatNullSpaceRemove(null, b));
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
@@ -51,7 +72,7 @@ static PetscErrorCode AmbAggEstimateByKSP(PC pc, Mat A, MatNullSpace null, Petsc
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPGetPC(ksp, &jacobi));
   PetscCall(PCSetType(jacobi, PCJACOBI));
-  PetscCall(AmbAggSetJacobi(jacobi, A));
+  if (level->device) PetscCall(AmbAggSetJacobi(jacobi, A));
   PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, AGG_STEPS));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSetComputeSingularValues(ksp, PETSC_TRUE));
@@ -75,7 +96,7 @@ PetscErrorCode AmbAggEstimate(PC pc, const AmbAggLevel *level, PetscReal *emin, 
   PetscCall(MatGetNullSpace(level->A, &null));
   PetscCall(AmbAggChosen(pc, &chosen));
   if (!null && !chosen) PetscCall(AmbAggDeviceEstimate(level, spd, emin, emax, &done));
-  if (!done) PetscCall(AmbAggEstimateByKSP(pc, level->A, null, spd, emin, emax));
+  if (!done) PetscCall(AmbAggEstimateByKSP(pc, level, null, spd, emin, emax));
   PetscCall(PetscInfo(pc, "The eigenvalues of D^-1 A are estimated as %g to %g%s\n", (double)*emin, (double)*emax, done ? ", by passes on the GPU" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
