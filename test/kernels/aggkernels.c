@@ -383,6 +383,70 @@ static void Smooth(void)
   Report("smoothed prolongators", good);
 }
 
+#if !defined(SYS_COMPLEX)
+/* D^-1 A V = V H with orthonormal vectors, which Arnoldi's method promises, and the same bits on 1 to 3 threads */
+static void Krylov(void)
+{
+  enum {
+    ROWS = 2500
+  };
+  const double tolerance = sizeof(SysReal) == 4 ? 1e-3 : 1e-9;
+  SysInt       i[ROWS + 1], j[3 * ROWS], nz = 0;
+  SysScalar    a[3 * ROWS];
+  SysReal      h[3][AGG_NUMBERS];
+  SysCSR       A;
+  int          good = 1;
+
+  i[0] = 0;
+  for (SysInt r = 0; r < ROWS; r++) {
+    for (SysInt c = r ? r - 1 : 0; c <= r + 1 && c < ROWS; c++) {
+      if (c == r && r % 97 == 5) continue; /* no diagonal */
+      j[nz]   = c;
+      a[nz++] = (SysScalar)(c == r ? r % 89 ? 4 + r % 3 : 0 : c < r ? -1 : -1.5);
+    }
+    i[r + 1] = nz;
+  }
+  A = (SysCSR){ROWS, ROWS, nz, i, j, a};
+  for (int t = 0; t < 3; t++) {
+    AggKrylov e;
+
+    if (AggKrylovCreate(&A, t + 1, &e)) good = 0;
+    for (int k = 0; k < AGG_STEPS; k++) {
+      const SysReal *v = e.v + k * e.stride;
+      SysReal       *w = e.v + (k + 1) * e.stride, before[ROWS];
+
+      for (int r = 0; r < ROWS; r++) {
+        SysScalar d = 0;
+
+        w[r] = 0;
+        for (SysInt l = i[r]; l < i[r + 1]; l++) {
+          w[r] += a[l] * v[j[l]];
+          if (j[l] == r) d = a[l];
+        }
+        before[r] = d != 0 ? w[r] / d : w[r];
+      }
+      AggKrylovStep(&e, k);
+      for (int r = 0; r < ROWS; r++) {
+        double sum = w[r];
+
+        for (int l = 0; l <= k; l++) sum += e.h[AGG_H(l, k)] * e.scale[l] * e.v[l * e.stride + r];
+        good &= fabs(sum - before[r] * e.scale[k]) <= tolerance;
+      }
+      for (int l = 0; l <= k; l++) {
+        double dot = 0;
+
+        for (int r = 0; r < ROWS; r++) dot += (double)e.v[l * e.stride + r] * v[r];
+        good &= fabs(dot * e.scale[l] * e.scale[k] - (l == k)) <= tolerance;
+      }
+    }
+    memcpy(h[t], e.h, sizeof(h[t]));
+    good &= !memcmp(h[t], h[0], sizeof(h[t]));
+    AggKrylovDestroy(&e);
+  }
+  Report("Arnoldi's method", good);
+}
+#endif
+
 static int Compare(const void *a, const void *b)
 {
   const SysInt x = *(const SysInt *)a, y = *(const SysInt *)b;
@@ -425,6 +489,9 @@ int main(void)
   Spider();
   Factors();
   Smooth();
+#if !defined(SYS_COMPLEX)
+  Krylov();
+#endif
   Report("numbers", Numbers(1000, -300, 5000, 1) && Numbers(64, 0, 64, 1) && Numbers(5, -2000000000, 1000000, 0) && Numbers(1, 7, 1, 1) && Numbers(0, 0, 1, 1));
   return failed;
 }

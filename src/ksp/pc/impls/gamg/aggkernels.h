@@ -97,3 +97,24 @@ SysStatus AggSmooth(const SysCSR *A, const SysInt number[], int64_t nagg, int bs
 
 /* Random numbers between -1.1 and 1.1, which depend on first + k alone: those of PETSc's KSPSetNoisy_Private() */
 void AggNoise(int64_t n, int64_t first, int nthread, SysScalar x[]);
+
+/* ------------------------------------------------- estimate of eigenvalues ------------------------------------------------- */
+
+#define AGG_STEPS          10                                   /* as PETSc makes */
+#define AGG_NUMBERS        ((AGG_STEPS + 1) * AGG_STEPS)        /* that the steps leave */
+#define AGG_H(row, column) ((AGG_STEPS + 1) * (column) + (row)) /* an entry of Arnoldi's matrix among them */
+
+/* Arnoldi's method for D^-1 A on one process, with classical Gram-Schmidt, from the vector of AggNoise(), and its matrix h[]. For real numbers. */
+typedef struct {
+  int64_t  n, stride; /* entries of a vector, and from the start of one to that of the next */
+  int      nthread;
+  SysReal *v, *inverse;
+  double  *partial, scale[AGG_STEPS], length; /* of the last vector */
+  SysReal  h[AGG_NUMBERS];
+  size_t   bytes;
+} AggKrylov;
+
+/* For step k the caller makes vector k + 1 = A vector k; the first is vector 0 */
+SysStatus AggKrylovCreate(const SysCSR *A, int nthread, AggKrylov *e);
+void      AggKrylovStep(AggKrylov *e, int k);
+void      AggKrylovDestroy(AggKrylov *e);

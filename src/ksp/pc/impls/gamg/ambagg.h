@@ -80,6 +80,12 @@ extern PetscErrorCode AmbAggInherit(Mat A, PetscInt bs, PetscInt nvec, Mat *P);
 /* The extreme eigenvalues of D^-1 A, by the solver of -pc_gamg_esteig_ */
 extern PetscErrorCode AmbAggEstimate(PC, const AmbAggLevel *, PetscReal *emin, PetscReal *emax);
 
+/* The extreme singular values of the first rows and columns of h[], an array of AGG_H(), by rotations between columns. h[] is destroyed. */
+extern void AmbAggSingularValues(int rows, int columns, SysReal h[], PetscReal *emin, PetscReal *emax);
+
+/* Those of Arnoldi's matrix up to the step that found no new vector, if there was one. PETSC_FALSE: not all are numbers. */
+extern PetscBool AmbAggArnoldiValues(SysReal h[], PetscReal *emin, PetscReal *emax);
+
 /* The same by passes on the device, with the method that is PETSc's default. *done is PETSC_FALSE if this breaks down, or memory is short. */
 SYS_DEVICE PetscErrorCode AmbAggDeviceEstimate(const AmbAggLevel *, PetscBool spd, PetscReal *emin, PetscReal *emax, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
 

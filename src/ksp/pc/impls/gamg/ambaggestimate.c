@@ -85,6 +85,110 @@ static PetscErrorCode AmbAggEstimateByKSP(PC pc, const AmbAggLevel *level, MatNu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#define HAPPY 1e-30 /* a vector of this length or less ends Arnoldi's method, as in PETSc */
+
+/* The extreme singular values of the first columns of Arnoldi's matrix h[], by rotations between columns until these are orthogonal. LAPACK is PETSc's to link, and the
+   matrix is small. */
+void AmbAggSingularValues(int rows, int columns, SysReal h[], PetscReal *emin, PetscReal *emax)
+{
+  PetscBool turned = PETSC_TRUE;
+
+  for (int sweep = 0; sweep < 60 && turned; sweep++) {
+    turned = PETSC_FALSE;
+    for (int p = 0; p < columns; p++) {
+      for (int q = p + 1; q < columns; q++) {
+        SysReal *x = h + AGG_H(0, p), *y = h + AGG_H(0, q), xx = 0, yy = 0, xy = 0, zeta, t, c;
+
+        for (int r = 0; r < rows; r++) {
+          xx += x[r] * x[r];
+          yy += y[r] * y[r];
+          xy += x[r] * y[r];
+        }
+        if (PetscAbsReal(xy) <= PETSC_MACHINE_EPSILON * PetscSqrtReal(xx * yy)) continue;
+        zeta   = (yy - xx) / (2 * xy);
+        t      = (zeta < 0 ? -1 : 1) / (PetscAbsReal(zeta) + PetscSqrtReal(1 + zeta * zeta));
+        c      = 1 / PetscSqrtReal(1 + t * t);
+        turned = PETSC_TRUE;
+        for (int r = 0; r < rows; r++) {
+          const SysReal old = x[r];
+
+          x[r] = c * (old - t * y[r]);
+          y[r] = c * (t * old + y[r]);
+        }
+      }
+    }
+  }
+  for (int p = 0; p < columns; p++) {
+    SysReal length = 0;
+
+    for (int r = 0; r < rows; r++) length += h[AGG_H(r, p)] * h[AGG_H(r, p)];
+    length = PetscSqrtReal(length);
+    *emin  = p ? PetscMin(*emin, length) : length;
+    *emax  = p ? PetscMax(*emax, length) : length;
+  }
+}
+
+PetscBool AmbAggArnoldiValues(SysReal h[], PetscReal *emin, PetscReal *emax)
+{
+  for (int k = 0; k < AGG_NUMBERS; k++) {
+    if (PetscIsInfOrNanReal(h[k])) return PETSC_FALSE;
+  }
+  for (int k = 0; k < AGG_STEPS; k++) {
+    if (h[AGG_H(k + 1, k)] < (SysReal)HAPPY) {
+      AmbAggSingularValues(k + 1, k + 1, h, emin, emax);
+      return PETSC_TRUE;
+    }
+  }
+  AmbAggSingularValues(AGG_STEPS + 1, AGG_STEPS, h, emin, emax);
+  return PETSC_TRUE;
+}
+
+/* ------------------------------------------------- on the host ------------------------------------------------- */
+
+#if !defined(PETSC_USE_COMPLEX)
+/* Vector to = A vector from */
+static PetscErrorCode AmbAggHostMult(Mat A, const AggKrylov *e, int from, int to)
+{
+  Vec x, y;
+
+  PetscFunctionBegin;
+  PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, (PetscInt)e->n, e->v + from * e->stride, &x));
+  PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, (PetscInt)e->n, e->v + to * e->stride, &y));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+/* The numbers that PETSc's GMRES would compute, without vectors of one thread. *done is PETSC_FALSE if they are no numbers. */
+static PetscErrorCode AmbAggHostEstimate(const AmbAggLevel *level, PetscReal *emin, PetscReal *emax, PetscBool *done)
+{
+#if !defined(PETSC_USE_COMPLEX)
+  AggKrylov e;
+  SysCSR    A;
+#endif
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+#if !defined(PETSC_USE_COMPLEX)
+  PetscCall(MatShadowGetArrays(level->A, &A));
+  if (!A.nz) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AmbAggCheck(level->comm, AggKrylovCreate(&A, SysThreads(), &e), "estimate of eigenvalues"));
+  for (int k = 0; k < AGG_STEPS; k++) {
+    PetscCall(AmbAggHostMult(level->A, &e, k, k + 1));
+    AggKrylovStep(&e, k);
+  }
+  *done = AmbAggArnoldiValues(e.h, emin, emax);
+  AggKrylovDestroy(&e);
+#else
+  (void)level;
+  (void)emin;
+  (void)emax;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode AmbAggEstimate(PC pc, const AmbAggLevel *level, PetscReal *emin, PetscReal *emax)
 {
   MatNullSpace null = NULL;
@@ -95,8 +199,9 @@ PetscErrorCode AmbAggEstimate(PC pc, const AmbAggLevel *level, PetscReal *emin, 
   spd = (PetscBool)(set && spd);
   PetscCall(MatGetNullSpace(level->A, &null));
   PetscCall(AmbAggChosen(pc, &chosen));
-  if (!null && !chosen) PetscCall(AmbAggDeviceEstimate(level, spd, emin, emax, &done));
+  if (!null && !chosen && level->device) PetscCall(AmbAggDeviceEstimate(level, spd, emin, emax, &done));
+  else if (!null && !chosen && !spd && level->size == 1) PetscCall(AmbAggHostEstimate(level, emin, emax, &done));
   if (!done) PetscCall(AmbAggEstimateByKSP(pc, level, null, spd, emin, emax));
-  PetscCall(PetscInfo(pc, "The eigenvalues of D^-1 A are estimated as %g to %g%s\n", (double)*emin, (double)*emax, done ? ", by passes on the GPU" : ""));
+  PetscCall(PetscInfo(pc, "The eigenvalues of D^-1 A are estimated as %g to %g%s\n", (double)*emin, (double)*emax, !done ? "" : level->device ? ", by passes on the GPU" : ", by passes on the host"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
