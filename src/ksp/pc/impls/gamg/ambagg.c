@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The type "ambagg" of PCGAMG, as an overlay on PETSc's type "agg". PETSc's type keeps its context, its options, the near-null space and, but for a matrix on a
-   device, the smoothing of the prolongator. The graph, the aggregates and the tentative prolongator are made here. PETSc's context is private and differs between
+   The type "ambagg" of PCGAMG, as an overlay on PETSc's type "agg". PETSc's type keeps its context, its options, the near-null space and, for several
+   processes on the host, the smoothing of the prolongator. The graph, the aggregates and the tentative prolongator are made here. PETSc's context is private and differs between
    versions, so the settings are also kept here: by functions in the place of PETSc's setters, which call these too, and by reading the options once more.
 
    A PCGAMG whose type nobody chose has the overlay too, without its hooks. Each set-up looks at the matrix, and has or has not the hooks.
@@ -262,9 +262,11 @@ static PetscErrorCode PCAmbAggDeviceProlongator(PC pc, PCAmbAgg *agg, PetscReal 
   if (!smooths) PetscCall(AmbAggDeviceProlongator(agg->level, nvec, 0, P, done));
   else {
     PetscCall(PCAmbAggWeight(pc, agg, &alpha));
+    PetscCall(PetscLogEventBegin(petsc_gamg_setup_events[GAMG_OPT], 0, 0, 0, 0));
     PetscCall(PetscLogEventBegin(petsc_gamg_setup_events[GAMG_OPTSM], 0, 0, 0, 0));
     PetscCall(AmbAggDeviceProlongator(agg->level, nvec, alpha, P, done));
     PetscCall(PetscLogEventEnd(petsc_gamg_setup_events[GAMG_OPTSM], 0, 0, 0, 0));
+    PetscCall(PetscLogEventEnd(petsc_gamg_setup_events[GAMG_OPT], 0, 0, 0, 0));
     if (*done) PetscCall(MatViewFromOptions(*P, NULL, "-pc_gamg_agg_view_prolongation"));
     agg->smoothed = *done;
   }

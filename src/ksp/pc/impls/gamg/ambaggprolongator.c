@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The members of aggregates, on the processes of their roots, and the tentative prolongator that is made of them
+   The members of aggregates, on the processes of their roots, and the prolongator that is made of them
 */
 #include "sys/systhreads.h"
 #include "ksp/pc/impls/gamg/ambagg.h"
@@ -331,9 +331,11 @@ PetscErrorCode AmbAggLevelProlongator(AmbAggLevel *level, PetscInt nvec, const P
   }
   PetscCall(AmbAggFactor(level, bs, nvec, block, coarse));
   if (alpha != 0) {
+    PetscCall(PetscLogEventBegin(petsc_gamg_setup_events[GAMG_OPT], 0, 0, 0, 0));
     PetscCall(PetscLogEventBegin(petsc_gamg_setup_events[GAMG_OPTSM], 0, 0, 0, 0));
     PetscCall(AmbAggMakeSmoothed(level, nvec, alpha, block, P));
     PetscCall(PetscLogEventEnd(petsc_gamg_setup_events[GAMG_OPTSM], 0, 0, 0, 0));
+    PetscCall(PetscLogEventEnd(petsc_gamg_setup_events[GAMG_OPT], 0, 0, 0, 0));
   } else PetscCall(AmbAggMakeProlongator(level, A, bs, nvec, block, P));
   PetscCall(PetscFree(block));
   PetscCall(AmbAggInherit(A, bs, nvec, P));
