@@ -9,6 +9,25 @@
 #include "sys/systhreads.h"
 #include "ksp/pc/impls/gamg/aggkernels.h"
 
+/* The arguments of AggSmoothLengths(), or of AggSmooth() */
+typedef struct {
+  const SysCSR  *A;
+  const SysInt  *number;
+  int            bs, nvec;
+  SysInt        *lengths; /* or NULL */
+  const SysReal *block;
+  double         alpha;
+  const SysInt  *i;
+  SysInt        *j;
+  SysScalar     *a;
+} Smooth;
+
+/* The aggregate of a row */
+static inline SysInt SmoothOwn(const Smooth *S, int64_t r)
+{
+  return S->number[S->bs == 1 ? r : r / S->bs];
+}
+
 /* What a thread needs for a row: its aggregates, and for each aggregate of the level 0, or 1 + the place in the row. mark[-1] is never 0: it stands for no aggregate. */
 typedef struct {
   SysInt *list, *mark;
@@ -54,9 +73,12 @@ static inline int64_t SmoothAppend(SysInt to, int64_t count, SmoothRow row)
 }
 
 /* The aggregates of a row, in the order of its columns; they are marked. Columns of one vertex follow each other. */
-static inline int64_t SmoothFind(const SysCSR *A, const SysInt number[], int bs, int64_t r, SysInt own, SmoothRow row)
+static inline int64_t SmoothFind(const Smooth *S, int64_t r, SmoothRow row)
 {
-  int64_t count = SmoothAppend(own, 0, row), end = 0;
+  const SysCSR *A      = S->A;
+  const SysInt *number = S->number;
+  const int     bs     = S->bs;
+  int64_t       count = SmoothAppend(SmoothOwn(S, r), 0, row), end = 0;
 
   if (bs == 1) {
     for (int64_t k = A->i[r]; k < A->i[r + 1]; k++) count = SmoothAppend(number[A->j[k]], count, row);
@@ -100,51 +122,55 @@ static void SmoothSort(int64_t n, SysInt list[])
   }
 }
 
-SysStatus AggSmoothLengths(const SysCSR *A, const SysInt number[], int64_t nagg, int bs, int nvec, int nthread, SysInt lengths[])
-{
-  SmoothWork work;
-  SysStatus  status = SmoothWorkCreate(A, nagg, nthread, &work);
-
-  if (status) return status;
-#pragma omp parallel num_threads(nthread)
-  {
-    const SmoothRow row = SmoothWorkOfThread(&work);
-
-#pragma omp for schedule(static)
-    for (int64_t r = 0; r < A->m; r++) {
-      const int64_t count = SmoothFind(A, number, bs, r, number[bs == 1 ? r : r / bs], row);
-
-      SmoothForget(count, row);
-      lengths[r] = (SysInt)(count * nvec);
-    }
-  }
-  SysRelease(work.memory, work.bytes);
-  return SYS_SUCCESS;
-}
-
 /* The sums of one row of A P in a[]. Returns the diagonal of A, or 0. */
-static SysScalar SmoothMultiply(const SysCSR *A, const SysInt number[], int bs, int nvec, const SysReal block[], int64_t r, const SysInt mark[], SysScalar a[])
+static SysScalar SmoothMultiply(const Smooth *S, int64_t r, const SysInt mark[], SysScalar a[])
 {
-  SysScalar diagonal = 0;
+  const SysCSR *A        = S->A;
+  SysScalar     diagonal = 0;
 
   for (int64_t k = A->i[r]; k < A->i[r + 1]; k++) {
     const int64_t  column = A->j[k];
-    const SysInt   to     = number[bs == 1 ? column : column / bs];
-    const SysReal *b      = block + column * nvec;
+    const SysInt   to     = SmoothOwn(S, column);
+    const SysReal *b      = S->block + column * S->nvec;
     SysScalar     *sum;
 
     if (column == r) diagonal = A->a[k];
     if (to < 0) continue;
-    sum = a + (int64_t)(mark[to] - 1) * nvec;
-    for (int c = 0; c < nvec; c++) sum[c] += A->a[k] * b[c];
+    sum = a + (int64_t)(mark[to] - 1) * S->nvec;
+    for (int c = 0; c < S->nvec; c++) sum[c] += A->a[k] * b[c];
   }
   return diagonal;
 }
 
-SysStatus AggSmooth(const SysCSR *A, const SysInt number[], int64_t nagg, int bs, int nvec, const SysReal block[], double alpha, int nthread, const SysInt i[], SysInt j[], SysScalar a[])
+/* Writes a row, whose aggregates are marked */
+static void SmoothFill(const Smooth *S, int64_t r, int64_t count, SmoothRow row)
+{
+  const SysInt own  = SmoothOwn(S, r);
+  const int    nvec = S->nvec;
+  SysInt      *to   = S->j + S->i[r];
+  SysScalar   *sum  = S->a + S->i[r], weight;
+
+  SmoothSort(count, row.list);
+  for (int64_t l = 0; l < count; l++) {
+    row.mark[row.list[l]] = (SysInt)(l + 1);
+    for (int c = 0; c < nvec; c++) {
+      to[l * nvec + c]  = row.list[l] * nvec + c;
+      sum[l * nvec + c] = 0;
+    }
+  }
+  weight = SmoothMultiply(S, r, row.mark, sum);
+  weight = weight != 0 ? (SysScalar)S->alpha / weight : 0;
+  for (int64_t l = 0; l < count * nvec; l++) sum[l] *= weight;
+  if (own < 0) return;
+  sum += (int64_t)(row.mark[own] - 1) * nvec;
+  for (int c = 0; c < nvec; c++) sum[c] += S->block[r * nvec + c];
+}
+
+/* The lengths of all rows, if S has room for them, or the rows */
+static SysStatus SmoothAll(const Smooth *S, int64_t nagg, int nthread)
 {
   SmoothWork work;
-  SysStatus  status = SmoothWorkCreate(A, nagg, nthread, &work);
+  SysStatus  status = SmoothWorkCreate(S->A, nagg, nthread, &work);
 
   if (status) return status;
 #pragma omp parallel num_threads(nthread)
@@ -152,32 +178,26 @@ SysStatus AggSmooth(const SysCSR *A, const SysInt number[], int64_t nagg, int bs
     const SmoothRow row = SmoothWorkOfThread(&work);
 
 #pragma omp for schedule(static)
-    for (int64_t r = 0; r < A->m; r++) {
-      const SysInt  own   = number[bs == 1 ? r : r / bs];
-      const int64_t count = SmoothFind(A, number, bs, r, own, row);
-      SysInt       *to    = j + i[r];
-      SysScalar    *sum   = a + i[r], weight;
+    for (int64_t r = 0; r < S->A->m; r++) {
+      const int64_t count = SmoothFind(S, r, row);
 
-      SmoothSort(count, row.list);
-      for (int64_t l = 0; l < count; l++) {
-        row.mark[row.list[l]] = (SysInt)(l + 1);
-        for (int c = 0; c < nvec; c++) {
-          to[l * nvec + c]  = row.list[l] * nvec + c;
-          sum[l * nvec + c] = 0;
-        }
-      }
-      weight = SmoothMultiply(A, number, bs, nvec, block, r, row.mark, sum);
-      weight = weight != 0 ? (SysScalar)alpha / weight : 0;
-      for (int64_t l = 0; l < count * nvec; l++) sum[l] *= weight;
-      if (own >= 0) {
-        sum += (int64_t)(row.mark[own] - 1) * nvec;
-        for (int c = 0; c < nvec; c++) sum[c] += block[r * nvec + c];
-      }
+      if (S->lengths) S->lengths[r] = (SysInt)(count * S->nvec);
+      else SmoothFill(S, r, count, row);
       SmoothForget(count, row);
     }
   }
   SysRelease(work.memory, work.bytes);
   return SYS_SUCCESS;
+}
+
+SysStatus AggSmoothLengths(const SysCSR *A, const SysInt number[], int64_t nagg, int bs, int nvec, int nthread, SysInt lengths[])
+{
+  return SmoothAll(&(Smooth){.A = A, .number = number, .bs = bs, .nvec = nvec, .lengths = lengths}, nagg, nthread);
+}
+
+SysStatus AggSmooth(const SysCSR *A, const SysInt number[], int64_t nagg, int bs, int nvec, const SysReal block[], double alpha, int nthread, const SysInt i[], SysInt j[], SysScalar a[])
+{
+  return SmoothAll(&(Smooth){.A = A, .number = number, .bs = bs, .nvec = nvec, .block = block, .alpha = alpha, .i = i, .j = j, .a = a}, nagg, nthread);
 }
 
 /* ------------------------------------------------- random numbers ------------------------------------------------- */

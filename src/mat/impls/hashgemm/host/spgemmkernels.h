@@ -342,7 +342,6 @@ static SysStatus SYS_ISA_NAME(FillUncounted)(const SpgemmProduct *P, int64_t fir
 
 /* New values of a row that would be listed, if rows of B have so few entries that listing them is most of the work, and the sums are few enough to stay in the first-level
    cache. Products are rounded as those of a list are. */
-#if SPGEMM_SHORT
 static SYS_INLINE void BriefAdd(const SpgemmProduct *P, const Row *row, SpgemmWork *w)
 {
   const SysInt     window = (SysInt)(w->window - 1), *bi = P->B.i, *bj = P->B.j, *aj = P->A.j;
@@ -353,20 +352,9 @@ static SYS_INLINE void BriefAdd(const SpgemmProduct *P, const Row *row, SpgemmWo
     const SysInt    end = bi[aj[k] + 1];
     const SysScalar f   = aa[k];
 
-    for (SysInt q = bi[aj[k]]; q < end; q++) {
-      SysScalar v = f * ba[q];
-
-      __asm__("" : "+v"(v));
-      sum[bj[q] & window] += v;
-    }
+    for (SysInt q = bi[aj[k]]; q < end; q++) sum[bj[q] & window] += Rounded(f * ba[q]);
   }
 }
-#else
-static SYS_INLINE void BriefAdd(const SpgemmProduct *P, const Row *row, SpgemmWork *w)
-{
-  DenseAdd(MARK_NONE, 1, P, row, w);
-}
-#endif
 
 static SysStatus SYS_ISA_NAME(Revalue)(const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
 {
