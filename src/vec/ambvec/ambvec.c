@@ -19,7 +19,7 @@ PetscErrorCode VecAMBLookAt(VecType type, struct _VecOps *ops)
 
   PetscFunctionBegin;
   PetscCall(VecCreate(PETSC_COMM_SELF, &v));
-  PetscCall(VecSetSizes(v, 1, 1));
+  PetscCall(VecSetSizes(v, 0, 0)); /* without memory, since the first that is freed on a GPU takes 10 ms */
   PetscCall(VecSetType(v, type));
   *ops = *v->ops;
   PetscCall(VecDestroy(&v));
