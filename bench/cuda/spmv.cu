@@ -857,7 +857,7 @@ static void Search(const Machine &M, const SysCSR &csr, Formats &formats)
   Array<SysScalar> x(RandomVector(csr.n, 1)), y(csr.m);
   Ours             kernel, found;
   AmbDeviceInfo    info;
-  double           least;
+  double           least, best = std::numeric_limits<double>::infinity(); /* the model's layout at first, and the best of the search */
   int              layouts = 0, last = 0;
   const auto       product = [&](AmbDevice *A) { return [&M, &csr, &x, &y, A] { CallAmb(AmbDeviceMult(A, &csr, 1, x.data, 0, nullptr, y.data, M.stream)); }; };
 
@@ -880,7 +880,8 @@ static void Search(const Machine &M, const SysCSR &csr, Formats &formats)
           const double us = SearchKernel(M, u.A, product(u.A), least);
 
           layouts++;
-          if (us < least || !found.A) std::swap(u, found);
+          if (us < best) std::swap(u, found);
+          best  = std::min(us, best);
           least = std::min(us, least);
         }
         AmbDeviceDestroy(u.A);
