@@ -130,6 +130,7 @@ struct _Contender {
   Mat            squared;            /* A A */
   Mat            pair[3];            /* the factors of a pair and their product */
   PairKind       kind;               /* of the pair */
+  PetscScalar    pairsign;           /* of its second factor */
   Mat            dense[2];           /* D, and A D or A^T D */
   PetscBool      densetranspose;     /* the product is A^T D */
   Mat            factor[2], sampled; /* D1 and D2, and D1 D2^T in the pattern of A */
@@ -182,8 +183,9 @@ typedef struct {
   PetscErrorCode (*flops)(Case *, PetscLogDouble *);             /* of one run on all processes; NULL: two for each nonzero */
 } Operation;
 
-/* The product of the pair at hand, k->kind, made anew; its check; its multiplications and additions */
+/* The product of the pair at hand, k->kind, made anew, or its values alone; its check; its multiplications and additions */
 PETSC_INTERN PetscErrorCode PairOnce(Contender, Case *, PetscLogDouble *seconds);
+PETSC_INTERN PetscErrorCode PairAgain(Contender, Case *, PetscLogDouble *seconds);
 PETSC_INTERN PetscErrorCode PairCheck(Contender, Case *, PetscReal *error);
 PETSC_INTERN PetscErrorCode PairFlops(Case *, PetscLogDouble *flops);
 PETSC_INTERN PetscErrorCode PairDestroy(Pair *);

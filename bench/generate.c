@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "generate.h"
+#include "buckets.h"
 #include <petscamb.h>
 
 #if defined(_OPENMP)
@@ -15,6 +16,7 @@ typedef struct {
   int          threads;
   PetscInt    *i, *j; /* compressed rows, global columns ascending */
   PetscScalar *a;
+  PetscInt64  *start; /* of each row in j and a, or NULL if there are no gaps */
 } LocalRows;
 
 /* Threads of this process, by the rule of the library */
@@ -48,11 +50,12 @@ static PetscErrorCode LocalRowsLayout(LocalRows *rows, MPI_Comm comm, PetscReal 
   PetscCheck(nodes * bs <= (PetscReal)PETSC_MAX_INT, comm, PETSC_ERR_USER_INPUT, "%s: %g rows do not fit the %d-bit indices of this PETSc", name, (double)nodes * bs, (int)(8 * sizeof(PetscInt)));
   N = (PetscInt)nodes;
   PetscCall(PetscSplitOwnership(comm, &n, &N));
-  rows->comm = comm;
-  rows->bs   = bs;
-  rows->m    = n * bs;
-  rows->M    = N * bs;
-  rows->N    = 0;
+  rows->comm  = comm;
+  rows->bs    = bs;
+  rows->m     = n * bs;
+  rows->M     = N * bs;
+  rows->N     = 0;
+  rows->start = NULL;
   PetscCallMPI(MPI_Scan(&rows->m, &rows->rend, 1, MPIU_INT, MPI_SUM, comm));
   rows->rstart = rows->rend - rows->m;
   PetscCall(GeneratorThreads(comm, &rows->threads));
@@ -60,8 +63,8 @@ static PetscErrorCode LocalRowsLayout(LocalRows *rows, MPI_Comm comm, PetscReal 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Turns the counts in i[1..m] into offsets and allocates the entries */
-static PetscErrorCode LocalRowsAllocate(LocalRows *rows, const char name[])
+/* Turns the counts in i[1..m] into offsets */
+static PetscErrorCode LocalRowsOffsets(LocalRows *rows, const char name[])
 {
   PetscInt64 total = 0, most;
 
@@ -70,20 +73,74 @@ static PetscErrorCode LocalRowsAllocate(LocalRows *rows, const char name[])
   PetscCallMPI(MPI_Allreduce(&total, &most, 1, MPIU_INT64, MPI_MAX, rows->comm));
   PetscCheck(most <= PETSC_MAX_INT, rows->comm, PETSC_ERR_USER_INPUT, "%s: %g nonzeros on one process do not fit the %d-bit indices of this PETSc; use more processes", name, (double)most, (int)(8 * sizeof(PetscInt)));
   for (PetscInt r = 0; r < rows->m; r++) rows->i[r + 1] += rows->i[r];
-  PetscCall(PetscMalloc2((size_t)total, &rows->j, (size_t)total, &rows->a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same, and allocates the entries */
+static PetscErrorCode LocalRowsAllocate(LocalRows *rows, const char name[])
+{
+  PetscFunctionBegin;
+  PetscCall(LocalRowsOffsets(rows, name));
+  PetscCall(PetscMalloc2(rows->i[rows->m], &rows->j, rows->i[rows->m], &rows->a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Moves rows with gaps between them together */
+static PetscErrorCode LocalRowsPack(LocalRows *rows)
+{
+  PetscFunctionBegin;
+  for (PetscInt r = 0; rows->start && r < rows->m; r++) {
+    (void)memmove(rows->j + rows->i[r], rows->j + rows->start[r], (size_t)(rows->i[r + 1] - rows->i[r]) * sizeof(*rows->j));
+    (void)memmove(rows->a + rows->i[r], rows->a + rows->start[r], (size_t)(rows->i[r + 1] - rows->i[r]) * sizeof(*rows->a));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All threads copy the rows into the arrays of the matrix: PETSc would check each entry, on one thread */
+static PetscErrorCode LocalRowsCopy(const LocalRows *rows, Mat A)
+{
+  PetscInt       *length;
+  const PetscInt *j;
+  PetscScalar    *a;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(rows->m, &length));
+  for (PetscInt r = 0; r < rows->m; r++) length[r] = rows->i[r + 1] - rows->i[r];
+  PetscCall(MatSeqAIJSetPreallocation(A, 0, length));
+  PetscCall(PetscFree(length));
+  PetscCall(MatSeqAIJGetCSRAndMemType(A, NULL, &j, &a, NULL));
+#pragma omp parallel for num_threads(rows->threads) schedule(dynamic, 1024)
+  for (PetscInt r = 0; r < rows->m; r++) {
+    const PetscInt64 from = rows->start ? rows->start[r] : rows->i[r];
+    const size_t     n    = (size_t)(rows->i[r + 1] - rows->i[r]);
+
+    (void)memcpy((PetscInt *)j + rows->i[r], rows->j + from, n * sizeof(*j));
+    (void)memcpy(a + rows->i[r], rows->a + from, n * sizeof(*a));
+  }
+  if (rows->i[rows->m]) PetscCall(MatSeqAIJSetColumnIndices(A, (PetscInt *)j)); /* the columns are in place: this call sets the lengths of the rows */
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE)); /* as MatSeqAIJSetPreallocationCSR() does */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode LocalRowsAssemble(LocalRows *rows, Mat *A)
 {
+  PetscMPIInt size;
+
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(rows->comm, &size));
   PetscCall(MatCreate(rows->comm, A));
   PetscCall(MatSetSizes(*A, rows->m, rows->N ? PETSC_DECIDE : rows->m, rows->M, rows->N ? rows->N : rows->M));
   PetscCall(MatSetBlockSize(*A, rows->bs));
   PetscCall(MatSetType(*A, MATAIJ));
-  PetscCall(MatSeqAIJSetPreallocationCSR(*A, rows->i, rows->j, rows->a));
-  PetscCall(MatMPIAIJSetPreallocationCSR(*A, rows->i, rows->j, rows->a));
+  if (size == 1) PetscCall(LocalRowsCopy(rows, *A));
+  else {
+    PetscCall(LocalRowsPack(rows));
+    PetscCall(MatMPIAIJSetPreallocationCSR(*A, rows->i, rows->j, rows->a));
+  }
   PetscCall(PetscFree(rows->i));
+  PetscCall(PetscFree(rows->start));
   PetscCall(PetscFree2(rows->j, rows->a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -247,151 +304,96 @@ static PetscErrorCode GenerateElasticity(MPI_Comm comm, const char name[], const
 
 /* ---- Random graphs ---- */
 
-/* Both ends of edge e: at every level one of four quadrants, the first three with the given probabilities */
-static inline void GraphEdge(PetscInt64 e, PetscInt scale, const PetscReal quadrant[3], PetscInt *row, PetscInt *col)
+/* The hash from which on GeneratorUniform() is greater than p. Integers are compared faster than what they stand for. */
+static unsigned long long GraphThreshold(PetscReal p)
 {
-  const PetscReal second = quadrant[0] + quadrant[1], third = second + quadrant[2];
-  PetscInt        r = 0, c = 0;
+  PetscInt64 low = 0, high = (PetscInt64)1 << 53;
+
+  while (low < high) {
+    const PetscInt64 middle = (low + high) / 2;
+
+    if (GeneratorReal(middle) > p) high = middle;
+    else low = middle + 1;
+  }
+  return (unsigned long long)low;
+}
+
+/* Both ends of edge e: at every level one of four quadrants, the first three up to the given thresholds */
+static inline void GraphEdge(PetscInt64 e, PetscInt scale, const unsigned long long threshold[3], PetscInt *row, PetscInt *col)
+{
+  PetscInt r = 0, c = 0;
 
   for (PetscInt level = 0; level < scale; level++) {
-    const PetscReal u = GeneratorUniform(e * 64 + level);
-    const PetscInt  q = (u > quadrant[0]) + (u > second) + (u > third); /* branches could not be foreseen */
+    const unsigned long long u      = (unsigned long long)GeneratorHash(e * 64 + level) >> 10;
+    const int                second = u >= threshold[1]; /* branches could not be foreseen */
 
-    r = 2 * r + (q >> 1);
-    c = 2 * c + (q & 1);
+    r = 2 * r + second;
+    c = 2 * c + ((u >= threshold[0]) ^ second ^ (u >= threshold[2]));
   }
   *row = r;
   *col = c;
 }
 
-/* Sorts n entries by columns; those of the same column keep their order. J and A have room for n more. */
-static void RowSort(PetscInt n, PetscInt *j, PetscScalar *a, PetscInt *J, PetscScalar *A)
+/* Sorts rows of n entries and adds up those at the same place, which leaves gaps between rows */
+static PetscErrorCode LocalRowsMerge(LocalRows *rows, PetscInt n, const char name[])
 {
-  const PetscInt run = 16;
-
-  for (PetscInt first = 0; first < n; first += run) {
-    for (PetscInt k = first + 1; k < PetscMin(first + run, n); k++) {
-      const PetscInt    c = j[k];
-      const PetscScalar v = a[k];
-      PetscInt          p = k;
-
-      for (; p > first && j[p - 1] > c; p--) {
-        j[p] = j[p - 1];
-        a[p] = a[p - 1];
-      }
-      j[p] = c;
-      a[p] = v;
-    }
-  }
-  for (PetscInt width = run; width < n; width *= 2) {
-    for (PetscInt first = 0; first + width < n; first += 2 * width) {
-      const PetscInt last = PetscMin(first + 2 * width, n);
-      PetscInt       p = 0, q = first + width, k = first;
-
-      (void)memcpy(J, j + first, (size_t)width * sizeof(*j));
-      (void)memcpy(A, a + first, (size_t)width * sizeof(*a));
-      for (; p < width; k++) {
-        const int right = q < last && j[q] < J[p];
-
-        j[k] = right ? j[q] : J[p];
-        a[k] = right ? a[q] : A[p];
-        q += right;
-        p += !right;
-      }
-    }
-  }
-}
-
-/* Sorts a row and adds up entries of the same column; returns how many are left */
-static PetscInt RowMerge(PetscInt n, PetscInt *j, PetscScalar *a, PetscInt *J, PetscScalar *A)
-{
-  PetscInt left = 0;
-
-  RowSort(n, j, a, J, A);
-  for (PetscInt k = 0; k < n; k++) {
-    if (left && j[left - 1] == j[k]) a[left - 1] += a[k];
-    else {
-      j[left]   = j[k];
-      a[left++] = a[k];
-    }
-  }
-  return left;
-}
-
-static PetscErrorCode LocalRowsMerge(LocalRows *rows)
-{
-  PetscInt    *length, *J, n = 0, first = 0, longest = 0;
+  PetscInt    *J;
   PetscScalar *A;
 
   PetscFunctionBegin;
-  for (PetscInt r = 0; r < rows->m; r++) longest = PetscMax(longest, rows->i[r + 1] - rows->i[r]);
-  PetscCall(PetscMalloc1(rows->m, &length));
-  PetscCall(PetscMalloc2((size_t)longest * rows->threads, &J, (size_t)longest * rows->threads, &A));
+  PetscCall(PetscMalloc1(rows->m, &rows->start));
+  PetscCall(PetscMalloc2((size_t)n * (size_t)rows->threads, &J, (size_t)n * (size_t)rows->threads, &A));
 #pragma omp parallel for num_threads(rows->threads) schedule(dynamic, 256)
   for (PetscInt r = 0; r < rows->m; r++) {
-    const size_t own = (size_t)longest * Thread();
+    const size_t own = (size_t)n * (size_t)Thread();
 
-    length[r] = RowMerge(rows->i[r + 1] - rows->i[r], rows->j + rows->i[r], rows->a + rows->i[r], J + own, A + own);
-  }
-  for (PetscInt r = 0; r < rows->m; r++) {
-    if (n < first) {
-      (void)memmove(rows->j + n, rows->j + first, (size_t)length[r] * sizeof(*rows->j));
-      (void)memmove(rows->a + n, rows->a + first, (size_t)length[r] * sizeof(*rows->a));
-    }
-    n += length[r];
-    first          = rows->i[r + 1];
-    rows->i[r + 1] = n;
+    rows->start[r] = (PetscInt64)n * r;
+    rows->i[r + 1] = (PetscInt)RowMerge(n, rows->j + rows->start[r], rows->a + rows->start[r], J + own, A + own);
   }
   PetscCall(PetscFree2(J, A));
-  PetscCall(PetscFree(length));
+  PetscCall(LocalRowsOffsets(rows, name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Each thread makes an equal share of the edges: it counts those of each row, and then knows where its own go. The order does not depend on the number of threads. */
+/* Threads make equal shares of the edges, once to count them and once to store them: a stored edge takes longer to read than a new one to make */
 static PetscErrorCode Graph(MPI_Comm comm, const char name[], const PetscReal arg[], const PetscReal quadrant[3], Mat *A)
 {
-  const PetscInt   scale = (PetscInt)arg[0];
-  const PetscInt64 edges = (PetscInt64)(arg[1] * PetscPowRealInt(2.0, (int)scale));
-  LocalRows        rows;
-  PetscInt        *place;
+  const PetscInt           scale        = (PetscInt)arg[0];
+  const PetscInt64         edges        = (PetscInt64)(arg[1] * PetscPowRealInt(2.0, (int)scale));
+  const PetscReal          second       = quadrant[0] + quadrant[1];
+  const unsigned long long threshold[3] = {GraphThreshold(quadrant[0]), GraphThreshold(second), GraphThreshold(second + quadrant[2])};
+  PetscInt64               n;
+  LocalRows                rows;
+  Buckets                  b;
 
   PetscFunctionBegin;
   PetscCheck(scale < 50, comm, PETSC_ERR_USER_INPUT, "%s: 2^SCALE is the number of rows; SCALE must be below 50", name);
   PetscCall(LocalRowsLayout(&rows, comm, PetscPowRealInt(2.0, (int)scale), 1, name));
-  PetscCall(PetscCalloc1((size_t)rows.threads * rows.m, &place));
-  for (int fill = 0; fill < 2; fill++) {
+  PetscCall(BucketsCreate(rows.m, rows.threads, &b));
+  for (int put = 0; put < 2; put++) {
 #pragma omp parallel for num_threads(rows.threads) schedule(static, 1)
     for (int t = 0; t < rows.threads; t++) {
-      PetscInt *own = place + (size_t)t * rows.m, r, c;
+      const PetscInt64 end = t == rows.threads - 1 ? edges : edges / rows.threads * (t + 1);
+      PetscInt64      *own = b.place + (size_t)t * b.nbucket;
+      PetscInt         r, c;
 
-      for (PetscInt64 e = edges / rows.threads * t; e < (t == rows.threads - 1 ? edges : edges / rows.threads * (t + 1)); e++) {
-        GraphEdge(e, scale, quadrant, &r, &c);
+      for (PetscInt64 e = edges / rows.threads * t; e < end; e++) {
+        GraphEdge(e, scale, threshold, &r, &c);
         if (r < rows.rstart || r >= rows.rend) continue;
-        if (fill) {
-          rows.j[own[r - rows.rstart]] = c;
-          rows.a[own[r - rows.rstart]] = GeneratorUniform(e * 64 + 63);
-        }
-        own[r - rows.rstart]++;
+        if (put) BucketsPut(&b, own, r - rows.rstart, c, GeneratorUniform(e * 64 + 63));
+        else BucketsCount(&b, own, r - rows.rstart);
       }
     }
-    if (fill) break;
-    for (PetscInt r = 0; r < rows.m; r++) {
-      for (int t = 0; t < rows.threads; t++) rows.i[r + 1] += place[(size_t)t * rows.m + r];
-    }
-    PetscCall(LocalRowsAllocate(&rows, name));
-    for (PetscInt r = 0; r < rows.m; r++) {
-      PetscInt next = rows.i[r];
-
-      for (int t = 0; t < rows.threads; t++) {
-        const PetscInt count = place[(size_t)t * rows.m + r];
-
-        place[(size_t)t * rows.m + r] = next;
-        next += count;
-      }
-    }
+    if (put) break;
+    PetscCall(BucketsPlace(&b, &n));
+    PetscCall(PetscMalloc2((size_t)n, &rows.j, (size_t)n, &rows.a));
+    b.j = rows.j;
+    b.a = rows.a;
   }
-  PetscCall(PetscFree(place));
-  PetscCall(LocalRowsMerge(&rows));
+  PetscCall(PetscMalloc1(rows.m, &rows.start));
+  PetscCall(BucketsSort(&b, PETSC_TRUE, rows.i + 1, rows.start));
+  PetscCall(BucketsDestroy(&b));
+  PetscCall(LocalRowsOffsets(&rows, name));
   PetscCall(LocalRowsAssemble(&rows, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -466,7 +468,7 @@ static PetscErrorCode GenerateRand(MPI_Comm comm, const char name[], const Petsc
       rows.a[e] = 2.0 * GeneratorUniform(k ^ 1) - 1.0;
     }
   }
-  PetscCall(LocalRowsMerge(&rows));
+  PetscCall(LocalRowsMerge(&rows, n, name));
   PetscCall(LocalRowsAssemble(&rows, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -22,8 +22,13 @@ static inline PetscInt64 GeneratorHash(PetscInt64 k)
   return (PetscInt64)((z ^ (z >> 31)) >> 1);
 }
 
-/* Uniform in (0,1] */
+/* Uniform in (0,1], of 53 bits */
+static inline PetscReal GeneratorReal(PetscInt64 bits)
+{
+  return (PetscReal)(((double)bits + 1.0) / 9007199254740992.0);
+}
+
 static inline PetscReal GeneratorUniform(PetscInt64 k)
 {
-  return (PetscReal)(((double)(GeneratorHash(k) >> 10) + 1.0) / 9007199254740992.0);
+  return GeneratorReal(GeneratorHash(k) >> 10);
 }

@@ -8,8 +8,10 @@
    P. Faldu, J. Diamond, B. Grot, A Closer Look at Lightweight Graph Reordering, IISWC 2019.
 */
 #include "graph.h"
+#include "buckets.h"
 
-#define LEVELS 65 /* of the number of edges: 0, 1, 2 and 3, 4 to 7, ... */
+#define LEVELS 65  /* of the number of edges: 0, 1, 2 and 3, 4 to 7, ... */
+#define BLOCK  256 /* vertices that stay together when threads share the edges */
 
 /* A negative weight is no probability */
 PetscErrorCode GraphCheckWeights(Graph *g)
@@ -67,51 +69,69 @@ PetscErrorCode GraphOutWeights(Graph *g, Vec keep, Vec out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-   The transpose with new numbers, without a sort: of all edges in the order of their new first vertices, each thread takes those that end in its own rows
-*/
-static PetscErrorCode TransposeOrdered(Graph *g, const Rows *rows, const PetscScalar left[], const PetscScalar scale[], GraphWalk *w)
+/* Cuts the vertices, in the order of their new numbers, so that each thread has about as many edges */
+static PetscErrorCode CutEdges(const Rows *rows, const PetscInt vertex[], int threads, PetscInt cut[])
+{
+  const PetscInt nblock = rows->m / BLOCK + 1;
+  PetscInt64    *before, n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(nblock, &before));
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (PetscInt k = 0; k < nblock; k++) {
+    before[k] = 0;
+    for (PetscInt u = k * BLOCK; u < PetscMin(k * BLOCK + BLOCK, rows->m); u++) before[k] += rows->i[vertex[u] + 1] - rows->i[vertex[u]];
+  }
+  cut[0] = 0;
+  for (PetscInt k = 0, t = 1; t <= threads; t++) {
+    while (k < nblock && n * threads < (PetscInt64)rows->i[rows->m] * t) n += before[k++];
+    cut[t] = t == threads ? rows->m : PetscMin(k * BLOCK, rows->m);
+  }
+  PetscCall(PetscFree(before));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The transpose with new numbers: the edges in the order of their new first vertices, sorted by their new last ones */
+static PetscErrorCode TransposeOrdered(Graph *g, const Rows *rows, PetscBool ordered, const PetscScalar left[], const PetscScalar scale[], GraphWalk *w)
 {
   const PetscInt m = rows->m, *vertex = w->vertex, *place = w->place;
-  const PetscInt n = rows->i[m];
-  PetscInt      *end, *fill, *cut;
+  PetscInt      *cut;
+  PetscInt64     n;
+  Buckets        b;
   int            nthread;
 
   PetscFunctionBegin;
   PetscCall(GeneratorThreads(g->comm, &nthread));
-  PetscCall(PetscMalloc3(m + 1, &w->i, n, &w->j, n, &w->a));
-  PetscCall(PetscMalloc3(n, &end, m, &fill, nthread + 1, &cut));
-  PetscCall(PetscArrayzero(w->i, m + 1));
-#pragma omp parallel for num_threads(nthread) schedule(static)
-  for (PetscInt k = 0; k < n; k++) {
-    const PetscInt v = place[rows->j[k]];
-
-    end[k] = v;
-#pragma omp atomic
-    w->i[v + 1]++;
-  }
-  for (PetscInt v = 0; v < m; v++) w->i[v + 1] += w->i[v];
-  PetscCall(PetscArraycpy(fill, w->i, m));
-  for (PetscInt t = 0, v = 0; t <= nthread; t++) {
-    while (v < m && (PetscInt64)w->i[v] * nthread < (PetscInt64)n * t) v++;
-    cut[t] = t == nthread ? m : v;
-  }
+  PetscCall(PetscMalloc3(m + 1, &w->i, rows->i[m], &w->j, rows->i[m], &w->a));
+  PetscCall(PetscMalloc1(nthread + 1, &cut));
+  PetscCall(CutEdges(rows, vertex, nthread, cut));
+  PetscCall(BucketsCreate(m, nthread, &b));
+  b.j = w->j;
+  b.a = w->a;
+  for (int put = 0; put < 2; put++) {
 #pragma omp parallel for num_threads(nthread) schedule(static, 1)
-  for (int t = 0; t < nthread; t++) {
-    const PetscInt low = cut[t], high = cut[t + 1];
+    for (int t = 0; t < nthread; t++) {
+      PetscInt64 *own = b.place + (size_t)t * b.nbucket;
 
-    for (PetscInt u = 0; u < m; u++) {
-      const PetscInt    from = vertex[u];
-      const PetscScalar f    = scale[from];
+      for (PetscInt u = cut[t]; u < cut[t + 1]; u++) {
+        const PetscInt    from = vertex[u];
+        const PetscScalar f    = scale[from];
 
-      for (PetscInt k = rows->i[from]; k < rows->i[from + 1]; k++) {
-        if (end[k] < low || end[k] >= high) continue;
-        w->j[fill[end[k]]]   = u;
-        w->a[fill[end[k]]++] = left ? left[rows->j[k]] * f * rows->a[k] : f * rows->a[k];
+        for (PetscInt k = rows->i[from]; k < rows->i[from + 1]; k++) {
+          const PetscInt to = ordered ? place[rows->j[k]] : rows->j[k];
+
+          if (put) BucketsPut(&b, own, to, u, left ? left[rows->j[k]] * f * rows->a[k] : f * rows->a[k]);
+          else BucketsCount(&b, own, to);
+        }
       }
     }
+    if (!put) PetscCall(BucketsPlace(&b, &n));
   }
-  PetscCall(PetscFree3(end, fill, cut));
+  PetscCall(BucketsSort(&b, PETSC_FALSE, w->i + 1, NULL));
+  PetscCall(BucketsDestroy(&b));
+  PetscCall(PetscFree(cut));
+  w->i[0] = 0;
+  for (PetscInt v = 0; v < m; v++) w->i[v + 1] += w->i[v];
   PetscCall(MatCreateSeqAIJWithArrays(g->comm, m, m, w->i, w->j, w->a, &w->P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -172,7 +192,7 @@ static PetscErrorCode WalkLocal(Graph *g, Vec left, Vec right, GraphWalk *w)
   PetscCall(OrderByEdges(&rows, ordered, &w->place, &w->vertex));
   if (left) PetscCall(VecGetArrayRead(left, &l));
   PetscCall(VecGetArrayRead(right, &r));
-  PetscCall(TransposeOrdered(g, &rows, l, r, w));
+  PetscCall(TransposeOrdered(g, &rows, ordered, l, r, w));
   PetscCall(VecRestoreArrayRead(right, &r));
   if (left) PetscCall(VecRestoreArrayRead(left, &l));
   PetscCall(RowsRestore(&rows));

@@ -77,6 +77,44 @@ static PetscErrorCode TestMaskSum(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Entries of 1, but for one at the end of one matrix: the sum is a count until a value is met that is not 1. The matrices have so many entries that threads look at
+   them in several pieces. */
+static PetscErrorCode TestMaskSumOnes(void)
+{
+  const PetscInt n = 150;
+  Mat            one[3];
+  PetscLogDouble sum;
+  PetscBool      right = PETSC_TRUE, last = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  for (int f = 0; f < 3; f++) {
+    PetscInt r0, r1;
+
+    PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, n, n, n, NULL, n, NULL, &one[f]));
+    PetscCall(MatGetOwnershipRange(one[f], &r0, &r1));
+    last = (PetscBool)(r1 == n);
+    for (PetscInt i = r0; i < r1; i++) {
+      for (PetscInt j = 0; j < n; j++) PetscCall(MatSetValue(one[f], i, j, 1.0, INSERT_VALUES));
+    }
+    PetscCall(MatAssemblyBegin(one[f], MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(one[f], MAT_FINAL_ASSEMBLY));
+  }
+  PetscCall(MatMatMultMaskSum(one[0], one[0], one[0], &sum));
+  if (sum != (PetscLogDouble)n * n * n) right = PETSC_FALSE;
+  for (int f = 0; f < 3; f++) {
+    for (int set = 1; set >= 0; set--) { /* n of the products have the value */
+      if (last) PetscCall(MatSetValue(one[f], n - 1, n - 1, set ? 3.0 : 1.0, INSERT_VALUES));
+      PetscCall(MatAssemblyBegin(one[f], MAT_FINAL_ASSEMBLY));
+      PetscCall(MatAssemblyEnd(one[f], MAT_FINAL_ASSEMBLY));
+      PetscCall(MatMatMultMaskSum(one[0], one[1], one[2], &sum));
+      if (sum != (PetscLogDouble)n * n * n + (set ? 2 * n : 0)) right = PETSC_FALSE;
+    }
+  }
+  PetscCall(Check("sum of a product of ones, and of a value that is not 1", right));
+  for (int f = 0; f < 3; f++) PetscCall(MatDestroy(&one[f]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Does entry (i,j) of A stay among the keep largest of its row that are not smaller than least? */
 static PetscBool Stays(PetscInt i, PetscInt j, PetscInt n, PetscReal least, PetscInt keep)
 {
@@ -540,6 +578,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscAMBInitializePackage());
   PetscCall(TestMaskSum());
+  PetscCall(TestMaskSumOnes());
   PetscCall(TestPrune(0, 1000));
   PetscCall(TestPrune(2, 1000));
   PetscCall(TestPrune(9, 1000));

@@ -6,17 +6,31 @@
 #include "sys/systhreads.h"
 #include "mat/graph/host/graphhost.h"
 
-#define CHUNK 64 /* rows that a thread takes at a time */
-#define SHIFT 5  /* 2^5 bits are a word of a mask of ones */
+#define CHUNK 64   /* rows that a thread takes at a time */
+#define LOOK  4096 /* values that it looks at before it asks whether another one has found a value that is not 1 */
+#define SHIFT 5    /* 2^5 bits are a word of a mask of ones */
 #define BITS  31
 
+/* Stops soon after the first value that is not 1 */
 static int AllOnes(int nthread, const SysCSR *A)
 {
-  int64_t other = 0;
+  const int64_t begin = A->i[0], end = A->i[A->m];
+  int           ones = 1;
 
-#pragma omp parallel for num_threads(nthread) reduction(+ : other)
-  for (int64_t k = A->i[0]; k < A->i[A->m]; k++) other += A->a[k] != 1;
-  return !other;
+#pragma omp parallel for num_threads(nthread) schedule(static)
+  for (int64_t first = begin; first < end; first += LOOK) {
+    const int64_t last  = SysMin(first + LOOK, end);
+    int           other = 0, still;
+
+#pragma omp atomic read
+    still = ones;
+    if (!still) continue;
+    for (int64_t k = first; k < last; k++) other |= A->a[k] != 1;
+    if (!other) continue;
+#pragma omp atomic write
+    ones = 0;
+  }
+  return ones;
 }
 
 /* The sums if all values are 1, as in the count of triangles: no values are read, and a row of the mask is a bit for each column, so that all of it stays near the processor */
@@ -46,7 +60,7 @@ static void MaskCount(int nthread, const SysCSR *A, const SysInt *place, const S
 
 void GraphMaskSum(int nthread, const SysCSR *A, const SysInt *place, const SysCSR *B, const SysCSR *M, double *sum, SysReal *work)
 {
-  if (AllOnes(nthread, A) && AllOnes(nthread, B) && AllOnes(nthread, M)) {
+  if (AllOnes(nthread, A) && (B->a == A->a || AllOnes(nthread, B)) && (M->a == A->a || M->a == B->a || AllOnes(nthread, M))) {
     MaskCount(nthread, A, place, B, M, sum, work);
     return;
   }
