@@ -119,12 +119,12 @@ static PetscErrorCode CutEdges(const Rows *rows, const PetscInt vertex[], int th
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (PetscInt k = 0; k < nblock; k++) {
     before[k] = 0;
-    for (PetscInt u = k * BLOCK; u < PetscMin(k * BLOCK + BLOCK, rows->m); u++) before[k] += rows->i[vertex[u] + 1] - rows->i[vertex[u]];
+    for (PetscInt64 u = (PetscInt64)k * BLOCK; u < PetscMin((PetscInt64)(k + 1) * BLOCK, rows->m); u++) before[k] += rows->i[vertex[u] + 1] - rows->i[vertex[u]];
   }
   cut[0] = 0;
   for (PetscInt k = 0, t = 1; t <= threads; t++) {
     while (k < nblock && n * threads < (PetscInt64)rows->i[rows->m] * t) n += before[k++];
-    cut[t] = t == threads ? rows->m : PetscMin(k * BLOCK, rows->m);
+    cut[t] = t == threads ? rows->m : (PetscInt)PetscMin((PetscInt64)k * BLOCK, rows->m);
   }
   PetscCall(PetscFree(before));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -145,8 +145,6 @@ static PetscErrorCode TransposeOrdered(Graph *g, const Rows *rows, PetscBool ord
   PetscCall(PetscMalloc1(nthread + 1, &cut));
   PetscCall(CutEdges(rows, vertex, nthread, cut));
   PetscCall(BucketsCreate(m, nthread, &b));
-  b.j = w->j;
-  b.a = w->a;
   for (int put = 0; put < 2; put++) {
 #pragma omp parallel for num_threads(nthread) schedule(static, 1)
     for (int t = 0; t < nthread; t++) {
@@ -164,7 +162,9 @@ static PetscErrorCode TransposeOrdered(Graph *g, const Rows *rows, PetscBool ord
         }
       }
     }
-    if (!put) PetscCall(BucketsPlace(&b, &n));
+    if (put) break;
+    PetscCall(BucketsPlace(&b, &n));
+    PetscCall(BucketsStore(&b, w->j, w->a));
   }
   PetscCall(BucketsSort(&b, PETSC_FALSE, w->i + 1, NULL));
   PetscCall(BucketsDestroy(&b));
