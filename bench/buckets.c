@@ -19,7 +19,7 @@ PetscErrorCode BucketsCreate(PetscInt m, int threads, Buckets *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Turns the counts into places; n is the number of all entries */
+/* Turns the counts into places; n is the number of all entries. Next comes BucketsStore(). */
 PetscErrorCode BucketsPlace(Buckets *b, PetscInt64 *n)
 {
   PetscFunctionBegin;
@@ -34,7 +34,16 @@ PetscErrorCode BucketsPlace(Buckets *b, PetscInt64 *n)
     }
   }
   b->first[b->nbucket] = *n;
-  PetscCall(PetscMalloc1((size_t)*n, &b->low));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Entries go to these arrays of the caller */
+PetscErrorCode BucketsStore(Buckets *b, PetscInt *j, PetscScalar *a)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((size_t)b->first[b->nbucket], &b->low));
+  b->j = j;
+  b->a = a;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -24,6 +24,7 @@ typedef struct {
 
 PETSC_INTERN PetscErrorCode BucketsCreate(PetscInt m, int threads, Buckets *);
 PETSC_INTERN PetscErrorCode BucketsPlace(Buckets *, PetscInt64 *n);
+PETSC_INTERN PetscErrorCode BucketsStore(Buckets *, PetscInt *j, PetscScalar *a);
 PETSC_INTERN PetscErrorCode BucketsSort(Buckets *, PetscBool merge, PetscInt length[], PetscInt64 start[]);
 PETSC_INTERN PetscErrorCode BucketsDestroy(Buckets *);
 PETSC_INTERN PetscInt64     RowMerge(PetscInt64 n, PetscInt *j, PetscScalar *a, PetscInt *J, PetscScalar *A);

@@ -63,15 +63,24 @@ static PetscErrorCode LocalRowsLayout(LocalRows *rows, MPI_Comm comm, PetscReal 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode LocalRowsCheck(const LocalRows *rows, PetscInt64 total, const char name[])
+{
+  PetscInt64 most;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(&total, &most, 1, MPIU_INT64, MPI_MAX, rows->comm));
+  PetscCheck(most <= PETSC_MAX_INT, rows->comm, PETSC_ERR_USER_INPUT, "%s: %g nonzeros on one process do not fit the %d-bit indices of this PETSc; use more processes", name, (double)most, (int)(8 * sizeof(PetscInt)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Turns the counts in i[1..m] into offsets */
 static PetscErrorCode LocalRowsOffsets(LocalRows *rows, const char name[])
 {
-  PetscInt64 total = 0, most;
+  PetscInt64 total = 0;
 
   PetscFunctionBegin;
   for (PetscInt r = 0; r < rows->m; r++) total += rows->i[r + 1];
-  PetscCallMPI(MPI_Allreduce(&total, &most, 1, MPIU_INT64, MPI_MAX, rows->comm));
-  PetscCheck(most <= PETSC_MAX_INT, rows->comm, PETSC_ERR_USER_INPUT, "%s: %g nonzeros on one process do not fit the %d-bit indices of this PETSc; use more processes", name, (double)most, (int)(8 * sizeof(PetscInt)));
+  PetscCall(LocalRowsCheck(rows, total, name));
   for (PetscInt r = 0; r < rows->m; r++) rows->i[r + 1] += rows->i[r];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -304,6 +313,8 @@ static PetscErrorCode GenerateElasticity(MPI_Comm comm, const char name[], const
 
 /* ---- Random graphs ---- */
 
+#define EDGES 16 /* that are made at once */
+
 /* The hash from which on GeneratorUniform() is greater than p. Integers are compared faster than what they stand for. */
 static unsigned long long GraphThreshold(PetscReal p)
 {
@@ -318,20 +329,25 @@ static unsigned long long GraphThreshold(PetscReal p)
   return (unsigned long long)low;
 }
 
-/* Both ends of edge e: at every level one of four quadrants, the first three up to the given thresholds */
-static inline void GraphEdge(PetscInt64 e, PetscInt scale, const unsigned long long threshold[3], PetscInt *row, PetscInt *col)
+/* Both ends of some edges from e on: at every level one of four quadrants, the first three up to the given thresholds */
+WIDEST_VECTORS static void GraphEdges(PetscInt64 e, PetscInt scale, const unsigned long long threshold[3], PetscInt64 row[EDGES], PetscInt64 col[EDGES])
 {
-  PetscInt r = 0, c = 0;
+  const unsigned long long first = threshold[0], second = threshold[1], third = threshold[2];
+  PetscInt64               r[EDGES] = {0}, c[EDGES] = {0};
 
   for (PetscInt level = 0; level < scale; level++) {
-    const unsigned long long u      = (unsigned long long)GeneratorHash(e * 64 + level) >> 10;
-    const int                second = u >= threshold[1]; /* branches could not be foreseen */
+    for (int k = 0; k < EDGES; k++) {
+      const unsigned long long u     = (unsigned long long)GeneratorHash((e + k) * 64 + level) >> 10;
+      const PetscInt64         lower = u >= second; /* branches could not be foreseen */
 
-    r = 2 * r + second;
-    c = 2 * c + ((u >= threshold[0]) ^ second ^ (u >= threshold[2]));
+      r[k] = 2 * r[k] + lower;
+      c[k] = 2 * c[k] + ((u >= first) ^ lower ^ (u >= third));
+    }
   }
-  *row = r;
-  *col = c;
+  for (int k = 0; k < EDGES; k++) {
+    row[k] = r[k];
+    col[k] = c[k];
+  }
 }
 
 /* Sorts rows of n entries and adds up those at the same place, which leaves gaps between rows */
@@ -355,7 +371,7 @@ static PetscErrorCode LocalRowsMerge(LocalRows *rows, PetscInt n, const char nam
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Threads make equal shares of the edges, once to count them and once to store them: a stored edge takes longer to read than a new one to make */
+/* Threads make equal shares of the edges, once to count them and once to store them */
 static PetscErrorCode Graph(MPI_Comm comm, const char name[], const PetscReal arg[], const PetscReal quadrant[3], Mat *A)
 {
   const PetscInt           scale        = (PetscInt)arg[0];
@@ -375,20 +391,22 @@ static PetscErrorCode Graph(MPI_Comm comm, const char name[], const PetscReal ar
     for (int t = 0; t < rows.threads; t++) {
       const PetscInt64 end = t == rows.threads - 1 ? edges : edges / rows.threads * (t + 1);
       PetscInt64      *own = b.place + (size_t)t * b.nbucket;
-      PetscInt         r, c;
+      PetscInt64       r[EDGES], c[EDGES];
 
-      for (PetscInt64 e = edges / rows.threads * t; e < end; e++) {
-        GraphEdge(e, scale, threshold, &r, &c);
-        if (r < rows.rstart || r >= rows.rend) continue;
-        if (put) BucketsPut(&b, own, r - rows.rstart, c, GeneratorUniform(e * 64 + 63));
-        else BucketsCount(&b, own, r - rows.rstart);
+      for (PetscInt64 e = edges / rows.threads * t; e < end; e += EDGES) {
+        GraphEdges(e, scale, threshold, r, c); /* beyond the end, too */
+        for (int k = 0; k < PetscMin(EDGES, end - e); k++) {
+          if (r[k] < rows.rstart || r[k] >= rows.rend) continue;
+          if (put) BucketsPut(&b, own, (PetscInt)r[k] - rows.rstart, (PetscInt)c[k], GeneratorUniform((e + k) * 64 + 63));
+          else BucketsCount(&b, own, (PetscInt)r[k] - rows.rstart);
+        }
       }
     }
     if (put) break;
     PetscCall(BucketsPlace(&b, &n));
+    PetscCall(LocalRowsCheck(&rows, n, name));
     PetscCall(PetscMalloc2((size_t)n, &rows.j, (size_t)n, &rows.a));
-    b.j = rows.j;
-    b.a = rows.a;
+    PetscCall(BucketsStore(&b, rows.j, rows.a));
   }
   PetscCall(PetscMalloc1(rows.m, &rows.start));
   PetscCall(BucketsSort(&b, PETSC_TRUE, rows.i + 1, rows.start));

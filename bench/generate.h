@@ -7,6 +7,13 @@
 
 #include <petscmat.h>
 
+/* Lets one binary use the widest vectors of the processor it runs on */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__gnu_linux__)
+  #define WIDEST_VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+  #define WIDEST_VECTORS
+#endif
+
 PETSC_INTERN PetscErrorCode GeneratorMatches(const char[], PetscBool *);
 PETSC_INTERN PetscErrorCode GeneratorCreateMat(MPI_Comm, const char[], Mat *);
 PETSC_INTERN PetscErrorCode GeneratorHelp(MPI_Comm);

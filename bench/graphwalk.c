@@ -31,41 +31,80 @@ PetscErrorCode GraphCheckWeights(Graph *g)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* place[v] is the new number of vertex v, and vertex[k] the vertex with the number k */
-static PetscErrorCode OrderByEdges(const Rows *rows, PetscBool ordered, PetscInt **place, PetscInt **vertex)
+/* place[v] is the new number of vertex v, and vertex[k] the vertex with the number k. Threads count the vertices of each level in their parts, and then know where their own go. */
+static PetscErrorCode OrderByEdges(const Rows *rows, PetscBool ordered, int threads, PetscInt **place, PetscInt **vertex)
 {
-  PetscInt first[LEVELS + 1] = {0};
+  PetscInt(*next)[LEVELS + 1], sum = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(rows->m, place, rows->m, vertex));
+  PetscCall(PetscCalloc1(threads, &next));
   for (int fill = 0; fill < 2; fill++) {
-    for (PetscInt v = 0; v < rows->m; v++) {
-      const PetscInt n     = ordered ? rows->i[v + 1] - rows->i[v] : 1;
-      const int      level = n ? __builtin_clzll((unsigned long long)n) : LEVELS - 1; /* many edges, low level */
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int t = 0; t < threads; t++) {
+      const PetscInt end = (PetscInt)((PetscInt64)rows->m * (t + 1) / threads);
 
-      if (fill) {
-        (*place)[v]             = first[level];
-        (*vertex)[first[level]] = v;
+      for (PetscInt v = (PetscInt)((PetscInt64)rows->m * t / threads); v < end; v++) {
+        const PetscInt n     = ordered ? rows->i[v + 1] - rows->i[v] : 1;
+        const int      level = n ? __builtin_clzll((unsigned long long)n) : LEVELS - 1; /* many edges, low level */
+
+        if (fill) {
+          (*place)[v]               = next[t][level];
+          (*vertex)[next[t][level]] = v;
+        }
+        next[t][level]++;
       }
-      first[level + !fill]++;
     }
-    for (int level = 0; !fill && level < LEVELS; level++) first[level + 1] += first[level];
+    for (int level = 0; !fill && level < LEVELS; level++) {
+      for (int t = 0; t < threads; t++) {
+        const PetscInt count = next[t][level];
+
+        next[t][level] = sum;
+        sum += count;
+      }
+    }
   }
+  PetscCall(PetscFree(next));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The weights of the edges of each vertex to vertices that stay */
+/* The weights of the edges of each vertex to vertices that stay. The product of PETSc, which has one thread, is for several processes. */
 PetscErrorCode GraphOutWeights(Graph *g, Vec keep, Vec out)
 {
-  Vec ones = keep;
+  PetscMPIInt size;
 
   PetscFunctionBegin;
-  if (!keep) {
-    PetscCall(VecDuplicate(out, &ones));
-    PetscCall(VecSet(ones, 1.0));
+  PetscCallMPI(MPI_Comm_size(g->comm, &size));
+  if (size > 1) {
+    Vec ones = keep;
+
+    if (!keep) {
+      PetscCall(VecDuplicate(out, &ones));
+      PetscCall(VecSet(ones, 1.0));
+    }
+    PetscCall(MatMult(g->A, ones, out));
+    if (!keep) PetscCall(VecDestroy(&ones));
+  } else {
+    Rows               rows;
+    const PetscScalar *k = NULL;
+    PetscScalar       *o;
+    int                nthread;
+
+    PetscCall(GeneratorThreads(g->comm, &nthread));
+    PetscCall(RowsGet(g->A, &rows));
+    if (keep) PetscCall(VecGetArrayRead(keep, &k));
+    PetscCall(VecGetArrayWrite(out, &o));
+#pragma omp parallel for num_threads(nthread) schedule(dynamic, 1024)
+    for (PetscInt r = 0; r < rows.m; r++) {
+      PetscScalar sum = 0;
+
+      for (PetscInt e = rows.i[r]; e < rows.i[r + 1]; e++) sum += k ? rows.a[e] * k[rows.j[e]] : rows.a[e];
+      o[r] = sum;
+    }
+    PetscCall(VecRestoreArrayWrite(out, &o));
+    if (keep) PetscCall(VecRestoreArrayRead(keep, &k));
+    PetscCall(RowsRestore(&rows));
   }
-  PetscCall(MatMult(g->A, ones, out));
-  if (!keep) PetscCall(VecDestroy(&ones));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -80,12 +119,12 @@ static PetscErrorCode CutEdges(const Rows *rows, const PetscInt vertex[], int th
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (PetscInt k = 0; k < nblock; k++) {
     before[k] = 0;
-    for (PetscInt u = k * BLOCK; u < PetscMin(k * BLOCK + BLOCK, rows->m); u++) before[k] += rows->i[vertex[u] + 1] - rows->i[vertex[u]];
+    for (PetscInt64 u = (PetscInt64)k * BLOCK; u < PetscMin((PetscInt64)(k + 1) * BLOCK, rows->m); u++) before[k] += rows->i[vertex[u] + 1] - rows->i[vertex[u]];
   }
   cut[0] = 0;
   for (PetscInt k = 0, t = 1; t <= threads; t++) {
     while (k < nblock && n * threads < (PetscInt64)rows->i[rows->m] * t) n += before[k++];
-    cut[t] = t == threads ? rows->m : PetscMin(k * BLOCK, rows->m);
+    cut[t] = t == threads ? rows->m : (PetscInt)PetscMin((PetscInt64)k * BLOCK, rows->m);
   }
   PetscCall(PetscFree(before));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -106,8 +145,6 @@ static PetscErrorCode TransposeOrdered(Graph *g, const Rows *rows, PetscBool ord
   PetscCall(PetscMalloc1(nthread + 1, &cut));
   PetscCall(CutEdges(rows, vertex, nthread, cut));
   PetscCall(BucketsCreate(m, nthread, &b));
-  b.j = w->j;
-  b.a = w->a;
   for (int put = 0; put < 2; put++) {
 #pragma omp parallel for num_threads(nthread) schedule(static, 1)
     for (int t = 0; t < nthread; t++) {
@@ -125,7 +162,9 @@ static PetscErrorCode TransposeOrdered(Graph *g, const Rows *rows, PetscBool ord
         }
       }
     }
-    if (!put) PetscCall(BucketsPlace(&b, &n));
+    if (put) break;
+    PetscCall(BucketsPlace(&b, &n));
+    PetscCall(BucketsStore(&b, w->j, w->a));
   }
   PetscCall(BucketsSort(&b, PETSC_FALSE, w->i + 1, NULL));
   PetscCall(BucketsDestroy(&b));
@@ -185,11 +224,13 @@ static PetscErrorCode WalkLocal(Graph *g, Vec left, Vec right, GraphWalk *w)
   Rows               rows;
   PetscBool          ordered = PETSC_FALSE;
   const PetscScalar *l       = NULL, *r;
+  int                nthread;
 
   PetscFunctionBegin;
   PetscCall(RowsGet(g->A, &rows));
   PetscCall(OrderIs(g, "degree", &ordered));
-  PetscCall(OrderByEdges(&rows, ordered, &w->place, &w->vertex));
+  PetscCall(GeneratorThreads(g->comm, &nthread));
+  PetscCall(OrderByEdges(&rows, ordered, nthread, &w->place, &w->vertex));
   if (left) PetscCall(VecGetArrayRead(left, &l));
   PetscCall(VecGetArrayRead(right, &r));
   PetscCall(TransposeOrdered(g, &rows, ordered, l, r, w));

@@ -15,17 +15,10 @@
   #include <omp.h>
 #endif
 
-/* Lets one binary use the widest vectors of the processor it runs on */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && defined(__gnu_linux__)
-  #define MACHINE_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-  #define MACHINE_CLONES
-#endif
-
 typedef double Wide __attribute__((vector_size(64)));
 
 /* Sums n bytes, a multiple of 512. With ahead it prefetches lines, which is faster on some machines for data in memory, and slower for data in the cache. */
-MACHINE_CLONES static double ReadBytes(const char *p, size_t n)
+WIDEST_VECTORS static double ReadBytes(const char *p, size_t n)
 {
   Wide s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, s4 = {0}, s5 = {0}, s6 = {0}, s7 = {0};
 
@@ -43,7 +36,7 @@ MACHINE_CLONES static double ReadBytes(const char *p, size_t n)
   return s0[0] + s0[1] + s0[2] + s0[3] + s0[4] + s0[5] + s0[6] + s0[7];
 }
 
-MACHINE_CLONES static double ReadBytesAhead(const char *p, size_t n)
+WIDEST_VECTORS static double ReadBytesAhead(const char *p, size_t n)
 {
   Wide s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0};
 
