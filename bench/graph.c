@@ -179,6 +179,7 @@ PetscErrorCode GraphRun(MPI_Comm comm, int n, char *words[], PetscBool *right)
   PetscCall(AlgorithmFind(comm, words[0], &which));
   PetscCheck(n == 2, comm, PETSC_ERR_USER_INPUT, "graph %s needs one file or generator, such as rmat:10,8, and gets %d", words[0], n - 1);
   PetscCall(GraphCreate(comm, words[1], &g));
+  PetscCall(GraphStage(&g, "making the matrix"));
   PetscCall(GraphStart(&g));
   PetscCallMPI(MPI_Barrier(comm));
   PetscCall(PetscTime(&start));

@@ -76,6 +76,7 @@ PetscErrorCode GraphCreate(MPI_Comm comm, const char name[], Graph *g)
   g->progress = (PetscBool)(isatty(2) == 1);
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-undirected", &undirected, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-unweighted", &unweighted, NULL));
+  PetscCall(GraphStage(g, "reading"));
   PetscCall(FileKind(comm, name, &kind));
   if (kind == EDGE_LIST) {
     PetscCall(MatCreate(comm, &g->A));

@@ -17,13 +17,27 @@ PetscErrorCode GraphProgress(Graph *g, const char what[], PetscInt done, PetscRe
   if (what && g->laps < (PetscInt)PETSC_STATIC_ARRAY_LENGTH(g->lap)) g->lap[g->laps++] = now;
   if (!g->progress || rank) PetscFunctionReturn(PETSC_SUCCESS);
   if (!what) {
-    if (g->said) (void)fprintf(stderr, "\r%60s\r", "");
+    if (g->said) (void)fprintf(stderr, "\r\033[K");
   } else if (now - g->since > 1) { /* nothing is said in the first second */
     g->said  = PETSC_TRUE;
     g->since = now;
-    (void)fprintf(stderr, "\r%s %" PetscInt_FMT ", change %.2e ", what, done, (double)change);
+    (void)fprintf(stderr, "\r\033[K%s %" PetscInt_FMT ", change %.2e ", what, done, (double)change);
     (void)fflush(stderr);
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Says on a terminal what takes its time before the first iteration; what is written next goes over it */
+PetscErrorCode GraphStage(Graph *g, const char stage[])
+{
+  PetscMPIInt rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(g->comm, &rank));
+  if (!g->progress || rank) PetscFunctionReturn(PETSC_SUCCESS);
+  g->said = PETSC_TRUE;
+  (void)fprintf(stderr, "\r\033[K%s: %s\r", g->name, stage);
+  (void)fflush(stderr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,6 +3,7 @@
 """petscamb graph against plain loops: each algorithm on directed, undirected and weighted graphs, with loops, repeated edges, isolated and dangling vertices,
 one vertex and none, on 1 to 3 processes. The argument is the program; MPIEXEC starts processes."""
 import collections
+import hashlib
 import itertools
 import json
 import os
@@ -258,6 +259,53 @@ def test_levels(ranks, graph):
     check("bfs from %d sources" % len(sources), None if got == want else "other levels")
 
 
+# ------------------------------------------------- generators -------------------------------------------------
+
+def generated(scale, factor, quadrants):
+    """The edges of rmat or er and their weights; those at the same place are added up."""
+    def uniform(k):
+        z = (k + 1) * 0x9E3779B97F4A7C15 % 2**64
+        z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
+        z = (z ^ z >> 27) * 0x94D049BB133111EB % 2**64
+        return (((z ^ z >> 31) >> 11) + 1) / 2**53
+
+    bounds, edges = list(itertools.accumulate(quadrants)), {}
+    for e in range(int(factor * 2**scale)):
+        row = column = 0
+        for level in range(scale):
+            quadrant = sum(uniform(64 * e + level) > bound for bound in bounds)
+            row, column = 2 * row + quadrant // 2, 2 * column + quadrant % 2
+        edges[row, column] = edges.get((row, column), 0) + uniform(64 * e + 63)
+    return edges
+
+
+def viewed(ranks, threads, view, *words):
+    """What -mat_view writes of all matrices of a run, in their order; the graph is the first."""
+    if os.path.exists("view"):
+        os.remove("view")
+    os.environ["OMP_NUM_THREADS"] = str(threads)
+    run(ranks, *words, "-mat_type", "aij", "-mat_view", view + ":view::append")
+    del os.environ["OMP_NUM_THREADS"]
+    with open("view", "rb") as file:
+        return file.read()
+
+
+def test_generators():
+    rmat, er = (0.57, 0.19, 0.19), (0.25, 0.25, 0.25)
+    for name, scale, factor, quadrants in (("rmat:5,6.5", 5, 6.5, rmat), ("er:6,3", 6, 3, er), ("rmat:1,40", 1, 40, rmat)):
+        want = generated(scale, factor, quadrants)
+        for ranks in (1, 3):
+            rows, got = viewed(ranks, 2, "ascii", "bfs", name).decode().split("Mat Object")[1].split("row ")[1:], {}
+            for number, row in (line.split(":") for line in rows):
+                got.update({(int(number), int(entry.split(",")[0])): float(entry.split(",")[1]) for entry in row.replace(")", "").split("(")[1:]})
+            other = set(got) != set(want) or any(abs(got[edge] - want[edge]) > 1e-5 * want[edge] for edge in want)
+            check("%s on %d process%s" % (name, ranks, "es" * (ranks > 1)), "other edges" if other else None)
+    for name in ("rmat:14,9", "er:9,30"):  # the first has buckets of 4 rows
+        for order in ("none", "degree"):
+            bits = {hashlib.sha256(viewed(1, threads, "binary", "pagerank", name, "-order", order)).digest() for threads in (1, 2, 3, 4)}
+            check("%s and its transpose, order %s, for 1 to 4 threads" % (name, order), "other bits" if len(bits) > 1 else None)
+
+
 def main():
     global check
     plain = check
@@ -270,6 +318,7 @@ def main():
                 except Exception as error:
                     check(test.__name__, str(error).replace("\n", " "))
     check = plain
+    test_generators()
     same = {json.dumps(json.loads(run(1, "pagerank", "random.txt", "-json", "-mat_shadow_tune", "model"))["top"]) for _ in range(3)}
     check("the same bits from run to run", None if len(same) == 1 else "other bits")
 

@@ -143,6 +143,10 @@ assert child.wait() == 0
 print(text.decode().replace("\r\x1b[K", "\n"))
 END
 expect "progress: on a terminal" 0 "^p5:9 spmv amb: turn 11 of 11$" "$python" terminal.py "$petscamb" bench p5:9 -types aij,amb -seconds 0.01
+for stage in "reading" "making the matrix"; do
+  expect "progress of a graph: $stage" 0 "^rmat:4,4: $stage" "$python" terminal.py "$petscamb" graph pagerank rmat:4,4
+done
+expect "progress of a graph: silent without a terminal" 0 "^0$" sh -c "'$petscamb' graph pagerank rmat:4,4 2>&1 >/dev/null | wc -c"
 
 # ------------------------------------------------- manual page and completion -------------------------------------------------
 
