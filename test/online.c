@@ -21,8 +21,18 @@ static PetscInt RowBlocks(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
   return k;
 }
 
-static const TestShape blocks = {"blocks", 15000, 15000, RowBlocks, TestValueGeneral, PETSC_FALSE};
-static const TestShape grid   = {"grid", 40000, 40000, TestRowGrid, TestValueGeneral, PETSC_FALSE};
+/* Rows of 3 to 14 entries at places without an order, for which AMB and NUS-SELL store about as many bytes */
+static PetscInt RowScattered(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  const PetscInt n = 3 + i % 12, part = N / n;
+
+  for (PetscInt k = 0; k < n; k++) cols[k] = k * part + (PetscInt)(((PetscInt64)i * 7919 + (PetscInt64)k * 104729 * (i % 97)) % part);
+  return n;
+}
+
+static const TestShape scattered = {"scattered", 20000, 20000, RowScattered, TestValueGeneral, PETSC_FALSE};
+static const TestShape blocks    = {"blocks", 15000, 15000, RowBlocks, TestValueGeneral, PETSC_FALSE};
+static const TestShape grid      = {"grid", 40000, 40000, TestRowGrid, TestValueGeneral, PETSC_FALSE};
 
 /* A pair with the vectors of its products, and what these have to be */
 typedef struct {
@@ -338,6 +348,31 @@ static PetscErrorCode SameBits(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where the solver waits for conversions, a verdict is not followed by the next one at once: a solver that soon ends would have it for nothing */
+static PetscErrorCode Calm(TestDiff *d)
+{
+  Pair          p;
+  MatShadowInfo info   = {.tuning = PETSC_TRUE};
+  PetscInt      judged = 0;
+  PetscBool     device;
+  PetscMPIInt   size;
+
+  PetscFunctionBeginUser;
+  PetscCall(PairCreate(&scattered, &p));
+  PetscCall(MatShadowSetTune(p.A, MAT_SHADOW_TUNE_MEASURE));
+  PetscCall(TestOnDevice(p.A, &device));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  for (PetscInt made = 0; size == 1 && !device && info.tuning && made < MANY; made++) {
+    PetscCall(Products(d, &p, p.A, 0, 1));
+    PetscCall(MatShadowGetInfo(p.A, &info));
+    if (info.candidates && judged < 4) TestExpect(d, "the next candidate does not wait", (PetscBool)(info.conversions == 1));
+    if (info.candidates) judged++;
+  }
+  TestExpect(d, "tuning does not end", (PetscBool)(size > 1 || device || !info.tuning));
+  PetscCall(PairDestroy(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const TestCase tests[] = {
   {"solvers",    Solvers   },
   {"new values", Values    },
@@ -348,6 +383,7 @@ static const TestCase tests[] = {
   {"several",    Several   },
   {"setters",    Setters   },
   {"same bits",  SameBits  },
+  {"calm",       Calm      },
   {NULL,         NULL      }
 };
 

@@ -90,6 +90,7 @@ static inline int SysTuneSamples(int64_t nz)
 #define SYS_TUNE_NEAR    1.15 /* the same limit if the solver waits for conversions */
 #define SYS_TUNE_BUDGET  60   /* the solver may lose the time of so many products on the AIJ, on the host */
 #define SYS_TUNE_RESERVE 1.5  /* a candidate is expected to cost at most so many times the dearest one so far */
+#define SYS_TUNE_SAVES   0.1  /* the part of a product that a further candidate may save, for a solver that waits for its conversion */
 #define SYS_TUNE_THREADS 2    /* threads that lay out candidates besides the solver, whatever the number of matrices */
 
 /* So many entries are worth a further thread of the host */

@@ -3,7 +3,8 @@
    The choice among several ways to store a matrix, its candidates.
 
    The format lists candidates. On the host the first takes the place of the AIJ as described in shadow.c. Each further one is timed against the best so far, on
-   products that the solver makes anyway, and the faster of the two stays. Tuning ends with the list, or when it has cost as much as SYS_TUNE_BUDGET products.
+   products that the solver makes anyway, and the faster of the two stays. Tuning ends with the list, or when it has cost as much as SYS_TUNE_BUDGET products. If the
+   solver waits for the conversion, it has made as many products before as may repay it: many solvers end sooner.
 
    With MAT_SHADOW_TUNE_ONLINE another thread lays out a candidate while the solver goes on. That thread reads copies of the pattern and of the parameters, which
    no other thread writes to, and calls nothing of PETSc; the thread of the solver fills in the values between two products. The solver waits for the other thread
@@ -41,6 +42,7 @@ struct _MatShadowTuner {
   atomic_int          done;
 
   MatShadowTrial duel; /* of the candidate against the best so far */
+  PetscInt       calm; /* products since the last verdict */
   PetscBool      transpose, stale;
   PetscLogDouble spent;  /* seconds that the solver lost */
   PetscLogDouble last;   /* the part of these seconds for the last candidate before it was timed */
@@ -478,7 +480,8 @@ PetscErrorCode MatShadowTuneChoose(Mat A, MatShadow *s, PetscBool transpose, Pet
   PetscFunctionBegin;
   if (!t || t->over) PetscFunctionReturn(PETSC_SUCCESS);
   if (t->busy || !t->data) {
-    PetscBool ready;
+    PetscLogDouble best;
+    PetscBool      ready;
 
     if (transpose && s->trial[0].ncsr + s->trial[0].nformat) PetscFunctionReturn(PETSC_SUCCESS); /* if plain products are made, they decide */
     if (!t->busy && !t->ready && (t->k + 1 >= t->n || t->spent + SYS_TUNE_RESERVE * t->dear > SYS_TUNE_BUDGET * aij)) {
@@ -486,11 +489,17 @@ PetscErrorCode MatShadowTuneChoose(Mat A, MatShadow *s, PetscBool transpose, Pet
       PetscCall(MatShadowTuneForget(t));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
+    best = s->trial[transpose].verdict == MAT_SHADOW_FOR_AIJ || !s->data ? s->trial[transpose].time_csr : s->trial[transpose].time_format;
+    if (t->tune != MAT_SHADOW_TUNE_ONLINE && best > 0 && SYS_TUNE_SAVES * t->calm * best < SYS_TUNE_RESERVE * t->dear) {
+      t->calm++;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    t->calm = 0;
     PetscCall(MatShadowTuneSetUp(A, s, csr, PETSC_FALSE, &ready));
     if (ready) PetscCall(MatShadowTuneTake(A, s, csr));
     if (!ready || !t->data) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscMemzero(duel, sizeof(*duel)));
-    duel->time_csr = s->trial[transpose].verdict == MAT_SHADOW_FOR_AIJ || !s->data ? s->trial[transpose].time_csr : s->trial[transpose].time_format;
+    duel->time_csr = best;
     t->transpose   = transpose;
   }
   if (transpose != t->transpose || (t->stale && !fresh)) PetscFunctionReturn(PETSC_SUCCESS);
