@@ -52,6 +52,7 @@ struct SpmmDeal {
 struct _SpmmDevice {
   int        most;   /* entries of a row that is not cut, at most */
   int        node;   /* rows of a node: 2 or 3 if all rows come in groups of so many with entries in the same columns, else 1 */
+  int        nvalue; /* of nodes: room for the values of a block of threads in shared memory, or 0 if they are too many */
   int64_t    npart;
   int       *begin; /* of each part: its first entry, and behind its last one; only longer rows have parts */
   int       *end;
@@ -101,6 +102,9 @@ static __device__ inline int SpmmSlot(int q, int v)
 {
   return q * VECTORS + (v ^ (q & ((VECTORS < 8 ? VECTORS : 8) - 1)));
 }
+
+/* The room for the values of a block of nodes of so many rows, which begin with entries i on the host, or 0 */
+int64_t SpmmNodesCopied(int64_t m, int rows, const int *i);
 
 /* The product of one term, whose rows begin with entries i, with tiles */
 SysStatus SpmmTilesMult(int64_t m, const SpmmDeviceTerm *term, const int *i, int ncol, int width, SysReal *C, int64_t ld, cudaStream_t stream);

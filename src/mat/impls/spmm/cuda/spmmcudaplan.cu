@@ -219,6 +219,7 @@ SysStatus SpmmDeviceCreate(const SysCSR *A, const SysInt *rows, int transpose, i
   SYS_CALL(SpmmFindNodes(transpose ? A->n : A->m, transpose ? (*S)->i : A->i, transpose ? (*S)->j : A->j, *S, stream));
   SYS_CALL(SpmmMakeParts(transpose ? A->n : A->m, transpose ? columns.data() : rows, 2 * lanes < PART ? PART : 2 * lanes, width, (*S)->node > 1 ? 0 : lanes < TEAM ? TEAM : lanes, *S, stream));
   if ((*S)->npart) (*S)->node = 1;
+  if ((*S)->node > 1 && !transpose) (*S)->nvalue = (int)SpmmNodesCopied(A->m, (*S)->node, rows);
   if ((*S)->npart && lanes == SYS_WARP) SYS_CALL(SpmmMakeDeal(transpose ? A->n : A->m, transpose ? columns.data() : rows, transpose ? (*S)->i : A->i, false, width, &(*S)->deal, stream));
   return SYS_SUCCESS;
 }
