@@ -37,9 +37,8 @@ Vertices have the ids of an edge list, row numbers from 1 on of a Matrix Market 
   -c C              pagerank, rwr: the probability to go on along an edge (default 0.85 and 0.9)\n\
   -dangling WAY     pagerank: from a vertex without outgoing edges, go anywhere (uniform, the default), or remove such vertices\n\
                     until there are none (remove); removed vertices have the rank 0\n\
-  -order WAY        pagerank, hits, rwr: one process numbers vertices with many edges first (degree), which caches like, or does not (none);\n\
-                    auto, the default, does so unless the graph is small or neighbours have near numbers already;\n\
-                    several processes deal the rows by their lengths (bitonic) or keep the order (the default)\n\
+  -order WAY        pagerank, hits, rwr: none (the default) keeps the order of the vertices; degree, of one process, numbers vertices\n\
+                    with many edges first; bitonic, of several processes, deals the rows by their lengths\n\
   -seeds ID,...     rwr: the seeds (default: the first vertex)\n\
   -sources ID,...   bfs: the vertices to start from\n\
   -count N          bfs without -sources: the number of vertices to start from, evenly spread (default 8)\n\

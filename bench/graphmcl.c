@@ -13,31 +13,6 @@ typedef struct {
   char      type[64];
 } Parameters;
 
-static PetscErrorCode RowSums(Mat A, Vec sum)
-{
-  Vec ones;
-
-  PetscFunctionBegin;
-  PetscCall(MatCreateVecs(A, &ones, NULL));
-  PetscCall(VecSet(ones, 1.0));
-  PetscCall(MatMult(A, ones, sum));
-  PetscCall(VecDestroy(&ones));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode RowsToSumOne(Mat A)
-{
-  Vec sum;
-
-  PetscFunctionBegin;
-  PetscCall(MatCreateVecs(A, NULL, &sum));
-  PetscCall(RowSums(A, sum));
-  PetscCall(VecReciprocal(sum)); /* a zero stays */
-  PetscCall(MatDiagonalScale(A, sum, NULL));
-  PetscCall(VecDestroy(&sum));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The similarities in both directions, and for each vertex a loop of its largest one, or of 1 */
 static PetscErrorCode Start(Graph *g, const Parameters *p, Mat *M)
 {
@@ -70,7 +45,6 @@ static PetscErrorCode Start(Graph *g, const Parameters *p, Mat *M)
   PetscCall(VecDestroy(&loop));
   PetscCall(MatConvert(B, p->type, MAT_INPLACE_MATRIX, &B));
   *M = B;
-  PetscCall(RowsToSumOne(*M));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

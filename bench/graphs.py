@@ -13,8 +13,8 @@ KNOWN = {
     "amb": "-mat_type amb",
     "autosparse": "-mat_type autosparse",
     "tilecomposite": "-mat_type tilecomposite",
-    "aijcusparse": "-mat_type aijcusparse -order none",
-    "aij": "-mat_type aij -order none",
+    "aijcusparse": "-mat_type aijcusparse",
+    "aij": "-mat_type aij",
 }
 ALGORITHMS = {"pagerank": "", "hits": "", "rwr": "-undirected -seeds %s"}
 WALKS = 25

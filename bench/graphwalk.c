@@ -2,17 +2,14 @@
 /*
    petscamb graph: the matrix of a random walk, and the order of its vertices.
 
-   A product with the matrix reads the vector once for each edge, at places that have no order. One process therefore numbers the vertices anew: those with many outgoing edges,
-   whose entries are read most often, come first and share lines of the caches. Vertices with about as many edges stay in the order of the graph, and so near to their neighbours.
+   A product with the matrix reads the vector once for each edge, at places that have no order. With -order degree one process numbers the vertices anew: those with many outgoing
+   edges, whose entries are read most often, come first and share lines of the caches. Vertices with about as many edges stay in the order of the graph, and so near to their neighbours.
 
    P. Faldu, J. Diamond, B. Grot, A Closer Look at Lightweight Graph Reordering, IISWC 2019.
 */
 #include "graph.h"
 
-#define LEVELS 65    /* of the number of edges: 0, 1, 2 and 3, 4 to 7, ... */
-#define SECTOR 4     /* entries of a vector in the smallest piece that a memory delivers, 32 bytes */
-#define NEAR   0.25  /* a graph with a larger share of edges that end near the edge before keeps its order */
-#define LARGE  32768 /* so do graphs with fewer vertices, whose vector lies in the first-level cache */
+#define LEVELS 65 /* of the number of edges: 0, 1, 2 and 3, 4 to 7, ... */
 
 /* A negative weight is no probability */
 PetscErrorCode GraphCheckWeights(Graph *g)
@@ -30,19 +27,6 @@ PetscErrorCode GraphCheckWeights(Graph *g)
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, g->comm));
   PetscCheck(!wrong, g->comm, PETSC_ERR_USER_INPUT, "%s: a weight is negative or no number; -unweighted leaves the weights out", g->name);
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The share of edges that end in the same sector as the edge before: graphs whose order is good have many */
-static double Nearness(const Rows *rows)
-{
-  const PetscInt step = 1 + rows->m / 65536;
-  PetscInt64     near = 0, all = 0;
-
-  for (PetscInt r = 0; r < rows->m; r += step) {
-    for (PetscInt k = rows->i[r] + 1; k < rows->i[r + 1]; k++) near += rows->j[k] / SECTOR == rows->j[k - 1] / SECTOR;
-    all += rows->i[r + 1] - rows->i[r];
-  }
-  return all ? (double)near / (double)all : 0;
 }
 
 /* place[v] is the new number of vertex v, and vertex[k] the vertex with the number k */
@@ -132,21 +116,21 @@ static PetscErrorCode TransposeOrdered(Graph *g, const Rows *rows, const PetscSc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* By degree, if rows are given; bitonic: one that several processes use */
-static PetscErrorCode OrderWanted(Graph *g, const Rows *rows, PetscBool *wanted)
+/* Does -order say this? */
+static PetscErrorCode OrderIs(Graph *g, const char order[], PetscBool *is)
 {
-  char      way[16] = "auto";
-  PetscBool degree, none, automatic, bitonic;
+  const char *const known[] = {"none", "degree", "bitonic"};
+  char              way[16] = "none";
+  PetscBool         found   = PETSC_FALSE, same;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-order", way, sizeof(way), NULL));
-  PetscCall(PetscStrcmp(way, "degree", &degree));
-  PetscCall(PetscStrcmp(way, "none", &none));
-  PetscCall(PetscStrcmp(way, "auto", &automatic));
-  PetscCall(PetscStrcmp(way, "bitonic", &bitonic));
-  PetscCheck(degree || none || automatic || bitonic, g->comm, PETSC_ERR_ARG_UNKNOWN_TYPE, "-order %s: say auto, degree, bitonic or none", way);
-  if (rows) *wanted = (PetscBool)(degree || (automatic && rows->m >= LARGE && Nearness(rows) < NEAR));
-  else *wanted = bitonic;
+  for (int k = 0; k < 3; k++) {
+    PetscCall(PetscStrcmp(way, known[k], &same));
+    found = (PetscBool)(found || same);
+  }
+  PetscCheck(found, g->comm, PETSC_ERR_ARG_UNKNOWN_TYPE, "-order %s: say none, degree or bitonic", way);
+  PetscCall(PetscStrcmp(way, order, is));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,7 +145,7 @@ static PetscErrorCode WalkDistributed(Graph *g, Vec left, Vec right, GraphWalk *
   PetscFunctionBegin;
   PetscCall(MatTranspose(g->A, MAT_INITIAL_MATRIX, &w->P));
   PetscCall(MatDiagonalScale(w->P, left, right));
-  PetscCall(OrderWanted(g, NULL, &bitonic));
+  PetscCall(OrderIs(g, "bitonic", &bitonic));
   if (!bitonic) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatPartitioningCreate(g->comm, &deal));
   PetscCall(MatPartitioningSetAdjacency(deal, w->P));
@@ -184,7 +168,7 @@ static PetscErrorCode WalkLocal(Graph *g, Vec left, Vec right, GraphWalk *w)
 
   PetscFunctionBegin;
   PetscCall(RowsGet(g->A, &rows));
-  PetscCall(OrderWanted(g, &rows, &ordered));
+  PetscCall(OrderIs(g, "degree", &ordered));
   PetscCall(OrderByEdges(&rows, ordered, &w->place, &w->vertex));
   if (left) PetscCall(VecGetArrayRead(left, &l));
   PetscCall(VecGetArrayRead(right, &r));

@@ -246,6 +246,47 @@ def levels_4_4(call):
     return over(call.bench(call.of_size(DEFINITE + OTHERS), ("aij",) + LEVELS), "sell")
 
 
+# each level of AMB on a GPU switched off: options of bench/cuda's spmv, which measures the layout of the model beside them; the panel of the picture
+SWITCHED = (("the model's layout", "-try", "measure=0", None), ("no blocks", "-try", "b=1", "a level of AMB switched off"), ("no diagonals", "-try", "columns=1", "a level of AMB switched off"),
+            ("32-bit columns", "-try", "columns=2", "a level of AMB switched off"), ("rows not sorted", "-try", "order=1", "a level of AMB switched off"),
+            ("none of these", "-try", "b=1,columns=2,order=1", "a level of AMB switched off"), ("rows sorted", "-try", "order=2", "set by hand"),
+            ("sorted by 1,024", "-try", "order=2,scope=1024", "set by hand"), ("64 threads", "-try", "threads=64", "set by hand"), ("256 threads", "-try", "threads=256", "set by hand"),
+            ("NUS-SELL, one segment", "-nus", "none", None), ("NUS-SELL, segments of 65,536", "-nus", "uniform,s2=65536", "segments with 16 bits in the place of 32-bit columns"))
+SWITCHED_INPUTS = ("p5:1024", "p7:101", "p27:101", "elas:48", "band:1000000,1000,20", "er:20,16", "rand:1000000,1000000,8", "g500:20,8")
+SWITCHED_FILES = ("cage11.mtx", "wave.mtx", "armadillo_elast_p1.mtx", "cnr-2000.mtx", "gowalla.mtx", "BioGrid-All.mtx")  # in the folder MATRICES
+
+
+def switched(rows):
+    """The rows of spmv for one matrix, by the names above: time over the model's layout, bytes a nonzero, the model's bytes over those stored."""
+    names = {("nus " if option == "-nus" else "") + value: name for name, option, value, _ in SWITCHED}
+    names.update({"amb": "tuned", "read as many bytes": "read as many bytes"})
+    best = min((row for row in rows if row["contender"].startswith("cusparse")), key=lambda row: number(row, "us"))
+    names[best["contender"]] = "cuSPARSE, its best"
+    base = next(number(row, "us") for row in rows if row["contender"] == SWITCHED[0][2])
+    out = []
+    for row in rows:
+        if row["contender"] in names:
+            model = re.search(r"model/stored=([0-9.]+)", row["parameters"])
+            out.append(dict(row, matrix=row["matrix"].split("/")[-1], type=names[row["contender"]], time_over_model_layout="%.4f" % (number(row, "us") / base),
+                            bytes_a_nonzero="%.3f" % (number(row, "stored_bytes") / number(row, "nonzeros")) if number(row, "stored_bytes") else "", model_over_stored=model.group(1) if model else ""))
+    return out
+
+
+def levels_device_4_4(call):
+    files = [os.path.join(os.environ.get("MATRICES", ""), name) for name in call.pick(SWITCHED_FILES, ())]
+    for name in files:
+        if not os.path.exists(name):
+            print("%s is left out, as it is not in the folder MATRICES" % os.path.basename(name))
+    out, options = [], [word for _, option, value, _ in SWITCHED for word in (option, value)]
+    for one in list(call.pick(SWITCHED_INPUTS, ("p7:10", "er:8,8"))) + [name for name in files if os.path.exists(name)]:
+        out += switched(call.device_table(options + ["-rounds", "2", "-batches", "3", one]))
+    return out
+
+
+def switched_panel(row):
+    return next((panel for name, _, _, panel in SWITCHED if name == row["type"]), None)
+
+
 def traffic_4_5(call):
     rows = call.bench(call.of_size(DEFINITE + OTHERS), ("aij", "sell", "nussell", "amb"))
     most = {row["matrix"]: number(row, "bytes") for row in rows if row["type"] == "aij"}
@@ -412,12 +453,16 @@ def picture(one, rows, name):
     draw, panel = one.picture
     panels = {}
     for row in rows:
-        panels.setdefault(panel(row) if panel else "", []).append(row)
+        title = panel(row) if panel else ""
+        if title is not None:
+            panels.setdefault(title, []).append(row)
     figure, all_axes = plt.subplots(1, len(panels), figsize=(4 + 4 * len(panels), 4), squeeze=False)
     for axes, (title, mine) in zip(all_axes[0], panels.items()):
         draw(axes, mine)
         axes.set_title(title, fontsize=9)
-    all_axes[0][0].legend(fontsize=7)
+    for axes in all_axes[0]:  # once where all have the same types
+        if axes is all_axes[0][0] or axes.get_legend_handles_labels()[1] != all_axes[0][0].get_legend_handles_labels()[1]:
+            axes.legend(fontsize=7)
     figure.tight_layout()
     figure.savefig(name, metadata={"Date": None})
     plt.close(figure)
@@ -463,13 +508,15 @@ EXPERIMENTS = (
     Experiment("3.10", "Figure: cache hits of Figure 3.9", COUNTERS),
     Experiment("3.11", "Figure: random matrices of growing size and density", "a processor; a quarter of the rows, four times the density; not symmetric; double precision", random_3_11, bars(speed, "speed over aij", 1)),
     Experiment("3.12", "Figure: conjugate gradients, formats of chapter 3", "a processor; positive definite stand-ins; 200 iterations; second solves", cg_3_12, bars(speed, "speed over aij", 1)),
-    Experiment("3.13", "Figure: time over iterations of conjugate gradients, tuner on and off", "a processor; a stand-in for structural problems; fixed numbers of iterations", tuning_3_13,
-               lines(lambda row: number(row, "its"), lambda row: 1e3 * number(row, "first_s") / number(row, "its"), "iterations", "ms an iteration, conversions and trials included")),
+    Experiment("3.13", "Figure: time over iterations of conjugate gradients, tuner on and off", "a processor; a stand-in for structural problems; fixed numbers of iterations; without tuner the conversion lies before the solve", tuning_3_13,
+               lines(lambda row: number(row, "its"), lambda row: 1e3 * number(row, "first_s") / number(row, "its"), "iterations", "ms an iteration of the first solve, trials included")),
     Experiment("3.14", "Figure: random matrices with more and more columns on a many-core processor", "this processor in the place of a Xeon Phi; 200,000 rows of 16 entries (--cached: 10,000); one thread", columns_3_14,
                lines(lambda row: number(row, "columns"), gflops, "columns", "GFLOP/s")),
     Experiment("3.15", "Figure: formats of chapter 3 on a many-core processor", STANDINS, formats_3_15, bars(speed, "speed over aij", 1)),
     Experiment("4.3", "Figure: products by AMB beside libraries, double precision", "a processor; aij, MKL and GraphBLAS in the place of cuSPARSE and yaSpMV", products_4_3, bars(speed, "speed over aij", 1)),
     Experiment("4.4", "Figure: speed of each level of AMB over SELL", "a processor; segments by NUS-SELL; all levels but the third share sorting", levels_4_4, bars(speed, "speed over sell", 1)),
+    Experiment("4.4-gpu", "Figure: each level of AMB switched off, on a GPU", "beside AMB and not beside SELL; the levels that AMB has on a GPU; segments by NUS-SELL; real matrices from the folder MATRICES",
+               levels_device_4_4, bars(lambda row: number(row, "time_over_model_layout"), "time over that of the model's layout", 1, switched_panel), gpu=True),
     Experiment("4.5", "Figure: bytes of a product over those of CSR", "counted, x and y once; double precision", traffic_4_5, bars(lambda row: number(row, "share"), "bytes over aij's", 1)),
     Experiment("4.6", "Figure: conjugate gradients, conversion included", "a processor; stand-ins, Jacobi; first solves", cg_4_6, bars(speed, "speed of the first solve over aij", 1)),
     Experiment("4.7", "Figure: the traffic model beside the measured traffic", "beside the bytes that are stored, since no counter of the memory is read", estimate_4_7,

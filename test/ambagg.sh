@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # PCGAMG of type ambagg in PETSc's unmodified ex56, elasticity with its near-null space, against PETSc's type agg: at most one iteration and 5 percent of
 # complexity more; and on the Laplacian of a graph of a file.
+#   bash test/ambagg.sh large     192,000 unknowns of ex56 only
+# tier: test
+# tier: deep large
 set -u
 cd "$(dirname "$0")/.." || exit 1
 failed=0
@@ -11,7 +14,9 @@ figures() { # OPTIONS: iterations and complexity
   $launch "$EXAMPLES/ex56" -pc_type gamg -dll_append "$LIB" -mat_type amb -mat_amb_device cpu -mat_shadow_tune off -ksp_converged_reason -ksp_view "$@" 2>&1 |
     awk '/iterations/ && /converged/ { its = $NF } /Complexity/ { sub(/.*operator = */, ""); oc = $1 } END { print its, oc }'
 }
-for ne in 9 19; do
+sizes="9 19"
+[ "${1:-}" = large ] && sizes=39
+for ne in $sizes; do
   agg=$(figures -ne $ne -pc_gamg_type agg)
   ambagg=$(figures -ne $ne -pc_gamg_type ambagg)
   echo "    -ne $ne: agg $agg, ambagg $ambagg (iterations, complexity)" >&2
@@ -21,6 +26,7 @@ for ne in 9 19; do
     failed=1
   fi
 done
+[ "${1:-}" = large ] && exit $failed
 if $launch "$EXAMPLES/ex56" -ne 1 -pc_type gamg -pc_gamg_type ambagg -dll_append "$LIB" -help 2>&1 | grep -q 'GAMG-AMBAGG options'; then echo "ok options in -help"
 else
   echo "not ok options in -help"

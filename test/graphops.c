@@ -24,18 +24,26 @@ static PetscReal Entry(PetscInt s, PetscInt i, PetscInt j)
   return i == 0 || (h >> 13) % 4 == 0 ? (PetscReal)((int)((h >> 20) % 7) - 3) : 0;
 }
 
-static PetscErrorCode Make(PetscInt s, PetscInt m, PetscInt n, Mat *A)
+/* An empty matrix with room for most entries in a row, and the rows of this process */
+static PetscErrorCode Begin(PetscInt m, PetscInt n, PetscInt most, Mat *A, PetscInt *first, PetscInt *last)
 {
-  PetscInt first, last;
-
   PetscFunctionBeginUser;
   PetscCall(MatCreate(PETSC_COMM_WORLD, A));
   PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, m, n));
   PetscCall(MatSetType(*A, MATAIJ));
   PetscCall(MatSetFromOptions(*A));
-  PetscCall(MatSeqAIJSetPreallocation(*A, n, NULL));
-  PetscCall(MatMPIAIJSetPreallocation(*A, n, NULL, n, NULL));
-  PetscCall(MatGetOwnershipRange(*A, &first, &last));
+  PetscCall(MatSeqAIJSetPreallocation(*A, most, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*A, most, NULL, most, NULL));
+  PetscCall(MatGetOwnershipRange(*A, first, last));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Make(PetscInt s, PetscInt m, PetscInt n, Mat *A)
+{
+  PetscInt first, last;
+
+  PetscFunctionBeginUser;
+  PetscCall(Begin(m, n, n, A, &first, &last));
   for (PetscInt i = first; i < last; i++) {
     for (PetscInt j = 0; j < n; j++) {
       if (Entry(s, i, j) != 0) PetscCall(MatSetValue(*A, i, j, Entry(s, i, j), INSERT_VALUES));
@@ -271,13 +279,7 @@ static PetscErrorCode TestBreadthFirst(PetscInt nsource)
   char           name[64];
 
   PetscFunctionBeginUser;
-  PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
-  PetscCall(MatSetSizes(A, PETSC_DECIDE, PETSC_DECIDE, n, n));
-  PetscCall(MatSetType(A, MATAIJ));
-  PetscCall(MatSetFromOptions(A));
-  PetscCall(MatSeqAIJSetPreallocation(A, 2, NULL));
-  PetscCall(MatMPIAIJSetPreallocation(A, 2, NULL, 2, NULL));
-  PetscCall(MatGetOwnershipRange(A, &first, &last));
+  PetscCall(Begin(n, n, 2, &A, &first, &last));
   for (PetscInt i = first; i < last; i++) {
     for (PetscInt k = 2; k < 4 && i % 7; k++) PetscCall(MatSetValue(A, i, (k * i + 1) % n, 1.0, INSERT_VALUES));
   }
@@ -336,13 +338,7 @@ static PetscErrorCode TestMarkov(PetscInt keep, PetscReal batch)
   char           name[64];
 
   PetscFunctionBeginUser;
-  PetscCall(MatCreate(PETSC_COMM_WORLD, &M));
-  PetscCall(MatSetSizes(M, PETSC_DECIDE, PETSC_DECIDE, n, n));
-  PetscCall(MatSetType(M, MATAIJ));
-  PetscCall(MatSetFromOptions(M));
-  PetscCall(MatSeqAIJSetPreallocation(M, 12, NULL));
-  PetscCall(MatMPIAIJSetPreallocation(M, 12, NULL, 12, NULL));
-  PetscCall(MatGetOwnershipRange(M, &first, &last));
+  PetscCall(Begin(n, n, 12, &M, &first, &last));
   for (PetscInt i = first; i < last; i++) {
     const PetscReal ends = (i % 10 == 9 && i < n - 1) || (i % 10 == 0 && i) ? 11 : 10;
 

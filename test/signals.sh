@@ -7,6 +7,7 @@
 set -u
 BUILD=${BUILD:-$(cd -P "$(dirname "$0")/../bin/" && cd .. && pwd -P)}
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive
+export OMPI_MCA_ess_singleton_isolated=1 # no daemon of Open MPI, whose start once took longer than the program may
 failed=0
 work=$(mktemp -d "${TMPDIR:-/tmp}/petscamb-signals-XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -15,6 +16,7 @@ cd "$work" || exit 1
 # interrupt SIGNAL WHAT: the program of that loop; a shell's children in the background ignore SIGINT unless something sets it back
 interrupt() {
   local pid status
+  : >out # the shell in the background empties it too, but maybe later than the first look into it
   python3 -c 'import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])' "$BUILD/test/signals" -mat_type amb -mat_shadow_tune off -signals_loop "$2" >out 2>err &
   pid=$!
   for _ in $(seq 300); do

@@ -10,9 +10,9 @@ python=$(command -v "${PYTHON:-python3}")
 thesis=$root/bench/thesis.py
 cd "$work" || exit 1
 "$python" "$thesis" --list >list
-{ for k in $(seq 1 15); do echo 3.$k; done && for k in $(seq 3 9); do echo 4.$k; done && for k in $(seq 3 8); do echo 5.$k; done && for k in $(seq 5 17); do echo 6.$k; done; } >wanted
+{ for k in $(seq 1 15); do echo 3.$k; done && for k in 3 4 4 5 6 7 8 9; do echo 4.$k; done && for k in $(seq 3 8); do echo 5.$k; done && for k in $(seq 5 17); do echo 6.$k; done; } >wanted
 expect "every experiment is listed" 0 "^same$" sh -c "grep -oE '^[0-9]+\.[0-9]+' list | diff - wanted && echo same"
-expect "each says what differs" 0 "^41 41$" sh -c 'echo $(wc -l <wanted) $(grep -cE "^      (differs|not repeated).*: ." list)'
+expect "each says what differs" 0 "^42 42$" sh -c 'echo $(wc -l <wanted) $(grep -cE "^      (differs|not repeated).*: ." list)'
 expect "an unknown one" 2 "^9.9: there is no such experiment" "$python" "$thesis" 9.9
 expect "one that cannot be repeated" 2 "^6.5 .* cannot be repeated: needs" "$python" "$thesis" 6.5
 expect "one for a GPU, without one" 2 "^3.4 .* needs a GPU" "$python" -c '
@@ -20,6 +20,34 @@ import runpy, shutil, sys
 shutil.which = lambda name: None
 sys.argv = sys.argv[1:]
 runpy.run_path(sys.argv[0], run_name="__main__")' "$thesis" 3.4
+# each level of AMB switched off, with a program that writes what bench/cuda's spmv writes in the place of it
+mkdir -p gpu/bin "gpu/petscamb-thesis-$(id -u)"
+printf '#!/bin/sh\n' >gpu/bin/nvidia-smi
+cat >"gpu/petscamb-thesis-$(id -u)/spmv" <<'END3'
+#!/usr/bin/env python3
+import csv, sys
+words = sys.argv[1:]
+asked = [("nus " if words[k] == "-nus" else "") + words[k + 1] for k in range(len(words)) if words[k] in ("-try", "-nus")]
+with open(words[words.index("-csv") + 1], "w", newline="") as file:
+    rows = csv.writer(file)
+    rows.writerow(("matrix", "nonzeros", "contender", "us", "stored_bytes", "parameters"))
+    for k, name in enumerate(["cusparse1", "cusparse2p", "amb"] + asked + ["read as many bytes"]):
+        rows.writerow((words[words.index("3") + 1], 100, name, {"cusparse1": 9, "cusparse2p": 8, "measure=0": 4}.get(name, 4 + k), 1000 + k, "b=1 model/stored=0.5 tried=0"))
+END3
+chmod +x gpu/bin/nvidia-smi "gpu/petscamb-thesis-$(id -u)/spmv"
+expect "levels switched off on a GPU" 0 "^4.4-gpu Figure" env PATH="$PWD/gpu/bin:$PATH" TMPDIR="$PWD/gpu" "$python" "$thesis" --small 4.4-gpu -o out2
+cat >levels.py <<'END4'
+import csv
+rows = list(csv.DictReader(open("out2/4.4-gpu.csv")))
+assert {row["matrix"] for row in rows} == {"p7:10", "er:8,8"}, rows
+one = {row["type"]: row for row in rows if row["matrix"] == "p7:10"}
+assert len(rows) == 2 * len(one) == 30, (len(rows), sorted(one))
+assert one["cuSPARSE, its best"]["contender"] == "cusparse2p" and float(one["cuSPARSE, its best"]["time_over_model_layout"]) == 2
+assert float(one["the model's layout"]["time_over_model_layout"]) == 1 and float(one["tuned"]["time_over_model_layout"]) == 1.5
+assert float(one["tuned"]["bytes_a_nonzero"]) == 10.02 and one["no blocks"]["model_over_stored"] == "0.5"
+print("levels are there")
+END4
+expect "their names and ratios" 0 "^levels are there$" "$python" levels.py
 expect "no number" 2 "which experiment" "$python" "$thesis"
 expect "block sizes" 0 "^4.8 Figure" "$python" "$thesis" --small 4.8 -o out1
 expect "a tall matrix" 0 "^6.16 Figure" "$python" "$thesis" --small 6.16 -o out1

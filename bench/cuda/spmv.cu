@@ -379,9 +379,9 @@ static void CallAmb(SysStatus status)
 
 struct Ours {
   std::string     label;
-  AmbDeviceParams params;
-  AmbDevice      *A  = nullptr;
-  double          us = 0; /* of a product */
+  AmbDeviceParams params = {};
+  AmbDevice      *A      = nullptr;
+  double          us     = 0; /* of a product */
 };
 
 static std::string Parameters(const AmbDeviceInfo &info)

@@ -41,7 +41,7 @@ def machine():
     with open("/proc/cpuinfo") as file:
         mhz = [line.split(":")[1].strip() for line in file if line.startswith("cpu MHz")]
     gpu = output("nvidia-smi", "--query-gpu=name,clocks.max.sm,clocks.max.mem,clocks.sm,memory.total,driver_version", "--format=csv,noheader") if shutil.which("nvidia-smi") else ""
-    return {"processor": {name: cpu[name].strip() for name in keep if name in cpu}, "MHz now": mhz[:1], "GPU: name, clocks (most, memory, now), memory, driver": gpu.splitlines(),
+    return {"processor": {name: cpu[name].strip() for name in keep if name in cpu}, "processors allowed": len(os.sched_getaffinity(0)), "MHz now": mhz[:1], "GPU: name, clocks (most, memory, now), memory, driver": gpu.splitlines(),
             "system": "%s %s" % (platform.system(), platform.machine()), "C library": " ".join(platform.libc_ver())}
 
 

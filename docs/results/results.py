@@ -11,6 +11,7 @@ import json
 import os
 import statistics
 import sys
+import textwrap
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -28,12 +29,12 @@ make results
 Each run names its command, and each matrix is measured in a process of its own. The columns of the CSV are those of
 `petscamb bench -csv` ([bench](../bench.md#how-the-figures-come-about)) and of `petscamb solve -csv`: version, commit,
 date, processor, GPU and load stand beside each number. `NAME.machine.json` has the clocks and the checksums of the
-matrix files. The files in `data/` come from where [data](../../data/README.md) says. The other files are searched for
-in the folder `MATRICES` and left out, by name, where they are missing. In the
-[SuiteSparse Matrix Collection](https://sparse.tamu.edu) they are `AG-Monien/wave`, `vanHeukelum/cage11`,
-`LAW/cnr-2000` and `SNAP/loc-Gowalla` (`gowalla.mtx`). Those measured here came from the repositories networkit,
-network-corpus and webgraph-rs, without values but for cage11; the checksums tell them from others. Generated matrices
-follow from their names.
+matrix files. A ratio is left out if one of its two medians is above 1.5 times the minimum. A run that was cut off says
+so, with the names of what it lacks.
+
+The files in `data/` come from where [data](../../data/README.md) says, the other files from where
+[the notes](../notes/README.md#the-real-matrices) say. These are searched for in the folder `MATRICES` and left out, by
+name, where they are missing. Generated matrices follow from their names.
 
 `test/results.sh` checks that this page is what the raw results give.
 """
@@ -44,8 +45,9 @@ def escape(text):
 
 
 def bench_lines(run, rows):
-    """The lines of the table: matrix, rows, nonzeros, label, cells, gain over the base with the same matrix and operation."""
+    """The lines of the table: matrix, rows, nonzeros, label, cells, gain over the base with the same matrix and operation, None if one is unsteady."""
     base = {(row["matrix"], row["op"]): float(row["median_s"]) for row in rows if row["type"] == run["base"] and row["status"] == "ok"}
+    shaky = {(row["matrix"], row["op"]) for row in rows if row["type"] == run["base"] and row["status"] == "ok" and unsteady(row)}
     lines = []
     for row in rows:
         if row["status"] != "ok" or (row["matrix"], row["op"]) not in base:
@@ -54,7 +56,8 @@ def bench_lines(run, rows):
         cells = [row["type"], "%.2f" % (1e6 * median), "%.2f" % (1e6 * float(row["min_s"])), "%.1f" % (size / median / 1e9) if size else "", "%.2f" % (float(row["matrix_bytes"]) / float(row["nonzeros"])) if size else ""]
         if "-ops" in run["options"]:
             cells.insert(0, row["op"])
-        lines.append((row["matrix"], row["rows"], row["nonzeros"], " ".join(cells[:2]) if "-ops" in run["options"] else row["type"], cells, base[row["matrix"], row["op"]] / median))
+        lines.append((row["matrix"], row["rows"], row["nonzeros"], " ".join(cells[:2]) if "-ops" in run["options"] else row["type"], cells,
+                      None if unsteady(row) or (row["matrix"], row["op"]) in shaky else base[row["matrix"], row["op"]] / median))
     return lines
 
 
@@ -77,6 +80,28 @@ def solve_lines(run, rows):
     return lines
 
 
+def wrapped(line):
+    """An item of a list in lines of at most 120 characters."""
+    if not line.startswith("- "):
+        return [line]
+    return textwrap.wrap(line, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+def unsteady(row):
+    """Other programs took so much of the time that a ratio says nothing."""
+    return float(row["median_s"]) > 1.5 * float(row["min_s"])
+
+
+def missing(run, rows):
+    """What the run was to measure and has no rows of: inputs, or types of an input."""
+    types = run["options"][run["options"].index("-types") + 1].split(",")
+    found = {}
+    for row in rows:
+        found.setdefault(row["matrix"], set()).add(row["type"])
+    names = [os.path.basename(one) for one in run["inputs"]]
+    return [name for name in names if name not in found] + ["%s %s" % (name, kind) for name in names if name in found for kind in types if kind not in found[name]]
+
+
 class Run:
     def __init__(self, name, about):
         self.name, self.about, self.run = name, about, about["run"]
@@ -96,34 +121,42 @@ class Run:
         for matrix, rows, nonzeros, _, cells, gain in self.lines:
             head = ["", "", ""] if matrix == last else [matrix, rows, nonzeros]
             last = matrix
-            out.append("| " + " | ".join(head + cells + ["%.2f" % gain]) + " |")
+            out.append("| " + " | ".join(head + cells + ["unsteady" if gain is None else "%.2f" % gain]) + " |")
         return out
 
     def text(self):
         first, loads = self.rows[0], [float(row["load"]) for row in self.rows]
-        cpu = self.about["machine"]["processor"]
+        machine = self.about["machine"]
+        cpu, gpus = machine["processor"], machine["GPU: name, clocks (most, memory, now), memory, driver"]
+        uses_gpu = first["gpu"] and self.name.startswith("gpu")
+        allowed = int(machine.get("processors allowed", cpu.get("CPU(s)", 1)))
         out = ["", "## %s" % self.run["title"], "", "![%s of each type over %s](%s.svg)" % (self.what, self.run["base"], self.name), ""]
         command = " ".join("%s=%s" % pair for pair in sorted(self.run["environment"].items())) + " bin/petscamb %s MATRIX " % self.run.get("command", "bench") + " ".join(self.run["options"])
         clocks = ", ".join("%s %s" % (key, cpu[key]) for key in ("CPU(s)", "L3 cache", "Hypervisor vendor") if key in cpu)
         out += ["- Command: `%s`, for each matrix in turn%s" % (command.strip(), " and for each type by itself" if self.run.get("apart") else ""),
-                "- Processor: %s (%s), %s MHz" % (first["cpu"], clocks, ", ".join(self.about["machine"]["MHz now"]) or "unknown"),
-                "- GPU: %s" % (first["gpu"] + "; " + "; ".join(self.about["machine"]["GPU: name, clocks (most, memory, now), memory, driver"]) if first["gpu"] else "none"),
+                "- Processor: %s (%s)%s, %s MHz" % (first["cpu"], clocks, ", of which the run had %d" % allowed if allowed < int(cpu.get("CPU(s)", 1)) else "", ", ".join(machine["MHz now"]) or "unknown"),
+                "- GPU: %s" % ("%s; clocks (most, memory, now), memory, driver: %s" % (first["gpu"], "; ".join(dict.fromkeys(line.split(", ", 1)[1] for line in gpus))) if uses_gpu else "not used" if first["gpu"] else "none"),
                 "- petsc-amb %s, commit `%s`; PETSc %s" % (first["version"], first["commit"], first["petsc"]),
                 "- Measured from %s to %s" % (min(row["date"] for row in self.rows), max(row["date"] for row in self.rows)),
                 "- Load before each matrix: %.1f to %.1f%s" % (min(loads), max(loads), "; other programs shared the processors" if max(loads) > float(cpu.get("CPU(s)", 1)) else "")]
-        unsteady = [] if self.solve else sorted({"%s %s %s" % (row["matrix"], row["op"], row["type"]) for row in self.rows if row["status"] == "ok" and float(row["median_s"]) > 1.5 * float(row["min_s"])})
-        if unsteady:
-            out.append("- Unsteady, with a median above 1.5 times the minimum: %s" % ", ".join(unsteady))
+        out += ["- %s" % note for note in self.about.get("notes", [])]
+        shaky = [] if self.solve else sorted({"%s %s %s" % (row["matrix"], row["op"], row["type"]) for row in self.rows if row["status"] == "ok" and unsteady(row)})
+        if shaky:
+            out.append("- Unsteady, with a median above 1.5 times the minimum, and therefore without a ratio: %s" % ", ".join(shaky))
+        without = missing(self.run, self.rows)
+        if without:
+            out.append("- **Not complete.** Without figures, as the run was stopped or the file was missing: %s" % ", ".join(without))
         out += ["- sha256 of `%s`: `%s`" % pair for pair in sorted(self.about["sha256"].items())]
-        return out + [""] + self.table()
+        return [part for line in out for part in wrapped(line)] + [""] + self.table()
 
     def plot(self):
-        most = max(line[5] for line in self.lines)
-        height = 40 + 16 * len(self.lines) + 8 * len({line[0] for line in self.lines})
+        steady = [line for line in self.lines if line[5] is not None]
+        most = max(line[5] for line in steady)
+        height = 40 + 16 * len(steady) + 8 * len({line[0] for line in steady})
         out = ['<svg xmlns="http://www.w3.org/2000/svg" width="760" height="%d" viewBox="0 0 760 %d" font-family="sans-serif" font-size="11">' % (height, height),
                '<rect width="760" height="%d" fill="white"/>' % height, '<text x="8" y="18" font-size="13">%s: %s over %s</text>' % (escape(self.run["title"]), self.what.lower(), self.run["base"])]
         y, last = 30, None
-        for matrix, _, _, label, cells, gain in self.lines:
+        for matrix, _, _, label, cells, gain in steady:
             if matrix != last:
                 y += 8
                 out.append('<text x="8" y="%d">%s</text>' % (y + 10, escape(matrix)))

@@ -59,6 +59,24 @@ static inline SysStatus SysLaunch(void (*kernel)(P...), int64_t blocks, int thre
 /* May kernels start before the last kernel in the stream has ended? 1 if the device lets them, and the code of this library that runs there has SysWait() */
 int SysStartsEarly(void);
 
+/* Launches a kernel that waits itself, by SysWait(), for the one before if it starts early */
+template <typename... P, typename... Q>
+static inline SysStatus SysLaunchEarly(void (*kernel)(P...), dim3 grid, int threads, cudaStream_t stream, bool early, Q... args)
+{
+  cudaLaunchConfig_t  config    = {};
+  cudaLaunchAttribute attribute = {};
+
+  attribute.id                                         = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  config.gridDim                                       = grid;
+  config.blockDim                                      = dim3((unsigned)threads);
+  config.stream                                        = stream;
+  config.attrs                                         = &attribute;
+  config.numAttrs                                      = early;
+  SYS_CUDA(cudaLaunchKernelEx(&config, kernel, P(args)...));
+  return SYS_SUCCESS;
+}
+
 /* For kernels that may start before the last kernel in the stream has ended: waits until that kernel is done and its results are visible */
 static __device__ __forceinline__ void SysWait(void)
 {

@@ -18,6 +18,16 @@ void SysValuesBeginHost(SysValuesChoice *V, SysValues asked, int fast, int64_t n
   SysValuesBegin(V, asked, nthread > 1 && (double)sizeof(SysScalar) * (double)nz > SYS_VALUES_LARGE ? SYS_TABLE_VALUES - 1 : fast);
 }
 
+void SysValuesLeaveTable(SysValuesChoice *V)
+{
+  int floats = 1;
+
+#if defined(SYS_HAVE_STORAGE_SINGLE)
+  for (int k = 0; k < V->table.n; k++) floats &= SysIsFloat(&V->table.value[k]);
+#endif
+  SysValuesSet(V, 0, floats);
+}
+
 /* Adds a value to the table, which has 0 and room for most others */
 static int SysValuesAdd(SysTable *T, int most, const SysScalar *a)
 {

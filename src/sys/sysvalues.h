@@ -125,6 +125,9 @@ void SysValuesBegin(SysValuesChoice *, SysValues asked, int most);
    that registers hold it; longer tables are taken if several threads share the memory that values as they are would come from. */
 void SysValuesBeginHost(SysValuesChoice *, SysValues asked, int fast, int64_t nz, int nthread);
 
+/* Sets the storage that exact values in a table would have without it */
+void SysValuesLeaveTable(SysValuesChoice *);
+
 /* Chooses the storage of n values on the host */
 void SysValuesChoose(SysValuesChoice *, int64_t n, const SysScalar *, int nworker);
 

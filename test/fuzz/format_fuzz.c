@@ -37,6 +37,7 @@ static SysStatus CreateAmb(Bytes *b, const SysCSR *A, const Common *c, void **da
   SysStatus         status = AmbPlanCreate(A, block > A->n ? 0 : block, scopes[TakeByte(b) % 6], c->nthread, c->nworker, kernels, &plan);
 
   plan.values = c->values;
+  plan.trial  = 1;
   if (!status) status = AmbHostCreate(A, &plan, c->nworker, kernels, &host);
   *data = host;
   return status;

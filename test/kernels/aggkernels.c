@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The host's kernels of smoothed aggregation, without PETSc: what an independent set, aggregates and a QR factorization have to fulfil, and the same results for
-   any number of threads
+   The host's kernels of smoothed aggregation, without PETSc: what an independent set, aggregates, a QR factorization and a smoothed prolongator have to
+   fulfil, and the same results for any number of threads
 */
 #include <math.h>
 #include <stdio.h>
@@ -288,6 +288,165 @@ static void Factors(void)
   Report("factors", good);
 }
 
+static double Magnitude(SysScalar x)
+{
+#if defined(SYS_COMPLEX)
+  return cabs(x);
+#else
+  return fabs((double)x);
+#endif
+}
+
+/* A smoothed prolongator against sums over all columns and aggregates, on 1 to 3 threads: rows without a diagonal, vertices in no aggregate, long rows */
+static int SmoothOnce(int bs, int nvec)
+{
+  enum {
+    VERTICES   = 70,
+    AGGREGATES = 50
+  };
+  const double tolerance = sizeof(SysReal) == 4 ? 1e-4 : 1e-11, alpha = -0.7;
+  const int    n = VERTICES * bs, width = AGGREGATES * nvec;
+  SysInt       number[VERTICES], *i = malloc(sizeof(SysInt) * (size_t)(n + 1)), *j = malloc(sizeof(SysInt) * (size_t)n * (size_t)n), *pi = malloc(sizeof(SysInt) * (size_t)(n + 1));
+  SysScalar   *a = malloc(sizeof(SysScalar) * (size_t)n * (size_t)n), *first = NULL;
+  SysReal     *block = malloc(sizeof(SysReal) * (size_t)n * (size_t)nvec);
+  SysInt       nz    = 0;
+  SysCSR       A;
+  int          good = 1;
+
+  for (int v = 0; v < VERTICES; v++) number[v] = v % 9 == 4 ? -1 : (SysInt)(Random() * AGGREGATES);
+  for (int k = 0; k < n * nvec; k++) block[k] = (SysReal)(Random() - 0.5);
+  i[0] = 0;
+  for (int r = 0; r < n; r++) {
+    for (int c = 0; c < n; c++) {
+      if (r == c ? r % 11 == 3 : Random() > (r % 13 ? 0.05 : 0.9)) continue;
+      j[nz]   = c;
+      a[nz++] = (SysScalar)(r == c ? (r % 17 ? 2 : 0) : Random() - 0.5);
+    }
+    i[r + 1] = nz;
+  }
+  A = (SysCSR){n, n, nz, i, j, a};
+  for (int nthread = 1; nthread <= 3; nthread++) {
+    SysInt    *pj;
+    SysScalar *pa;
+
+    pi[0] = 0;
+    if (AggSmoothLengths(&A, number, AGGREGATES, bs, nvec, nthread, pi + 1)) good = 0;
+    for (int r = 0; r < n; r++) pi[r + 1] += pi[r];
+    pj = malloc(sizeof(SysInt) * (size_t)(pi[n] + 1));
+    pa = malloc(sizeof(SysScalar) * (size_t)(pi[n] + 1));
+    if (AggSmooth(&A, number, AGGREGATES, bs, nvec, block, alpha, nthread, pi, pj, pa)) good = 0;
+    if (first) good &= !memcmp(first, pa, sizeof(SysScalar) * (size_t)pi[n]); /* the same bits */
+    for (int r = 0; r < n && !first; r++) {
+      SysScalar sum[AGGREGATES * 6] = {0}, diagonal = 0;
+      char      there[AGGREGATES] = {0};
+      SysInt    place             = pi[r];
+
+      for (SysInt k = i[r]; k < i[r + 1]; k++) {
+        if (j[k] == r) diagonal = a[k];
+      }
+      for (SysInt k = i[r]; k < i[r + 1]; k++) {
+        const SysInt to = number[j[k] / bs];
+
+        if (to < 0) continue;
+        there[to] = 1;
+        for (int c = 0; c < nvec && diagonal != 0; c++) sum[to * nvec + c] += (SysScalar)alpha / diagonal * a[k] * block[j[k] * nvec + c];
+      }
+      if (number[r / bs] >= 0) there[number[r / bs]] = 1;
+      for (int c = 0; c < nvec && number[r / bs] >= 0; c++) sum[number[r / bs] * nvec + c] += block[r * nvec + c];
+      for (SysInt c = 0; c < width; c++) {
+        if (!there[c / nvec]) continue;
+        if (place == pi[r + 1] || pj[place] != c || !(Magnitude(pa[place] - sum[c]) <= tolerance)) good = 0;
+        place += place < pi[r + 1];
+      }
+      good &= place == pi[r + 1];
+    }
+    free(pj);
+    if (first) free(pa);
+    else first = pa;
+  }
+  free(first);
+  free(block);
+  free(a);
+  free(pi);
+  free(j);
+  free(i);
+  return good;
+}
+
+static void Smooth(void)
+{
+  int good = 1;
+
+  for (int bs = 1; bs <= 6; bs++) {
+    for (int nvec = 1; nvec <= 6; nvec += 1 + nvec % 3) good &= SmoothOnce(bs, nvec);
+  }
+  Report("smoothed prolongators", good);
+}
+
+#if !defined(SYS_COMPLEX)
+/* D^-1 A V = V H with orthonormal vectors, which Arnoldi's method promises, and the same bits on 1 to 3 threads */
+static void Krylov(void)
+{
+  enum {
+    ROWS = 2500
+  };
+  const double tolerance = sizeof(SysReal) == 4 ? 1e-3 : 1e-9;
+  SysInt       i[ROWS + 1], j[3 * ROWS], nz = 0;
+  SysScalar    a[3 * ROWS];
+  SysReal      h[3][AGG_NUMBERS];
+  SysCSR       A;
+  int          good = 1;
+
+  i[0] = 0;
+  for (SysInt r = 0; r < ROWS; r++) {
+    for (SysInt c = r ? r - 1 : 0; c <= r + 1 && c < ROWS; c++) {
+      if (c == r && r % 97 == 5) continue; /* no diagonal */
+      j[nz]   = c;
+      a[nz++] = (SysScalar)(c == r ? r % 89 ? 4 + r % 3 : 0 : c < r ? -1 : -1.5);
+    }
+    i[r + 1] = nz;
+  }
+  A = (SysCSR){ROWS, ROWS, nz, i, j, a};
+  for (int t = 0; t < 3; t++) {
+    AggKrylov e;
+
+    if (AggKrylovCreate(&A, t + 1, &e)) good = 0;
+    for (int k = 0; k < AGG_STEPS; k++) {
+      const SysReal *v = e.v + k * e.stride;
+      SysReal       *w = e.v + (k + 1) * e.stride, before[ROWS];
+
+      for (int r = 0; r < ROWS; r++) {
+        SysScalar d = 0;
+
+        w[r] = 0;
+        for (SysInt l = i[r]; l < i[r + 1]; l++) {
+          w[r] += a[l] * v[j[l]];
+          if (j[l] == r) d = a[l];
+        }
+        before[r] = d != 0 ? w[r] / d : w[r];
+      }
+      AggKrylovStep(&e, k);
+      for (int r = 0; r < ROWS; r++) {
+        double sum = w[r];
+
+        for (int l = 0; l <= k; l++) sum += e.h[AGG_H(l, k)] * e.scale[l] * e.v[l * e.stride + r];
+        good &= fabs(sum - before[r] * e.scale[k]) <= tolerance;
+      }
+      for (int l = 0; l <= k; l++) {
+        double dot = 0;
+
+        for (int r = 0; r < ROWS; r++) dot += (double)e.v[l * e.stride + r] * v[r];
+        good &= fabs(dot * e.scale[l] * e.scale[k] - (l == k)) <= tolerance;
+      }
+    }
+    memcpy(h[t], e.h, sizeof(h[t]));
+    good &= !memcmp(h[t], h[0], sizeof(h[t]));
+    AggKrylovDestroy(&e);
+  }
+  Report("Arnoldi's method", good);
+}
+#endif
+
 static int Compare(const void *a, const void *b)
 {
   const SysInt x = *(const SysInt *)a, y = *(const SysInt *)b;
@@ -329,6 +488,10 @@ int main(void)
   Aggregates();
   Spider();
   Factors();
+  Smooth();
+#if !defined(SYS_COMPLEX)
+  Krylov();
+#endif
   Report("numbers", Numbers(1000, -300, 5000, 1) && Numbers(64, 0, 64, 1) && Numbers(5, -2000000000, 1000000, 0) && Numbers(1, 7, 1, 1) && Numbers(0, 0, 1, 1));
   return failed;
 }

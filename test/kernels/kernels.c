@@ -71,6 +71,32 @@ static const SysValuesChoice *Values(const void *A)
 
 KERNEL_SETS(Amb)
 
+/* One thread tries a table, by products; whatever it takes, products have the bits of those with values as they are. with: values come with the pattern, not after it. */
+static int CheckTrial(Builder *B, const AmbKernels *kernels, int with, int floats, const char **what)
+{
+  const SysCSR csr = {B->m, B->n, B->nz, B->i, B->j, B->a}, pattern = {B->m, B->n, B->nz, B->i, B->j, NULL};
+  AmbPlan      plan, other;
+  AmbHost     *A = NULL, *plain = NULL;
+  int          good;
+
+  *what = "conversion";
+  good  = AmbPlanCreate(&csr, 0, 64, 1, 1, kernels, &plan) == SYS_SUCCESS;
+  other = plan;
+  plan.values = SYS_VALUES_EXACT;
+  plan.trial  = B->nz;
+  FewValues(B, with ? 200 : 300, floats);
+  good = good && AmbHostCreate(with ? &csr : &pattern, &plan, 1, kernels, &A) == SYS_SUCCESS && AmbHostCreate(&csr, &other, 1, kernels, &plain) == SYS_SUCCESS;
+  for (int k = 0; k < 2 && good; k++) {
+    good = AmbHostUpdate(A, &csr, NULL) == SYS_SUCCESS && AmbHostUpdate(plain, &csr, NULL) == SYS_SUCCESS && SameBits(B, Multiply, A, plain, 0) && SameBits(B, Multiply, A, plain, 1);
+    if (good) *what = "whether a trial was made";
+    good = good && A->tries == (!with && !k);
+    if (good && A->tries) FewValues(B, 100, floats);
+  }
+  AmbHostDestroy(A);
+  AmbHostDestroy(plain);
+  return good;
+}
+
 static void Check(const char *name, Builder *B)
 {
   static const int scopes[] = {0, 64, AMB_MAX_SCOPE};
@@ -87,6 +113,12 @@ static void Check(const char *name, Builder *B)
     else printf("not ok %s, %s: %s with blocks of %d\n", name, kernels->name, what, b - 1);
     failures += !good;
     CheckStorages(name, B, &(Storing){kernels->name, 0, 1, 0, kernels, Create, AmbHostUpdate, Values, AmbHostDestroy, Multiply});
+    if (B->m < 8 * 64 || B->nz < 5000) continue;
+    good = 1;
+    for (int k = 0; k < 4 && good; k++) good = CheckTrial(B, kernels, k % 2, k / 2, &what);
+    if (good) printf("ok %s, %s, a table is tried\n", name, kernels->name);
+    else printf("not ok %s, %s, a table is tried: %s\n", name, kernels->name, what);
+    failures += !good;
   }
 }
 

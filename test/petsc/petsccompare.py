@@ -21,7 +21,7 @@ def take_report(text, name):
 
 
 # what petsc-amb adds to the view of a matrix: a line, and further lines to the right of it
-VIEW = re.compile(r"^( *)products run on (?:the AIJ, not on )?\w+[,:].*\n(?:\1  +(?:blocks of \d|bytes: |\d+ more bytes |(?:off-)?diagonal blocks:|halo by |conversion |product |\d+ candidates "
+VIEW = re.compile(r"^( *)products run on (?:the AIJ, not on )?\w+[,:].*\n(?:\1  +(?:blocks of \d|values: |bytes: |\d+ more bytes |(?:off-)?diagonal blocks:|halo by |conversion |product |products by a stencil |copy of the AIJ |\d+ candidates "
                   r"|\d+ tasks: |\d+ segments |\d+ others |chunks of \d|\d+ chunks of |\d+ tiles of |no tiles|\d+ rectangles |\d+ sums of rows |predicted: |\w.*: [\d.]+ bytes per nonzero, ).*\n)*", re.M)
 # what PETSc says in the view of a product of matrices about the algorithm, which is another one with petsc-amb
 PRODUCT = re.compile(r"^ *using (?:nonscalable|scalable|allatonce|merged allatonce) MatPtAP\(\) implementation\n", re.M)

@@ -67,7 +67,7 @@ static PetscErrorCode MatHaloPeersMap(MPI_Comm comm, HaloPeers *p, PetscMPIInt *
 /* Numbers go around once with a limit to the wait: there are hosts on which such stores are lost */
 static PetscErrorCode MatHaloPeersTry(MPI_Comm comm, const HaloPeers *p, PetscMPIInt *ok)
 {
-  double *numbers, host[HALO_PEERS + 1];
+  double *numbers = NULL, host[HALO_PEERS + 1];
 
   PetscFunctionBegin;
   host[0] = 1.5 + p->rank;

@@ -129,21 +129,11 @@ template <bool ALIGNED>
 static SysStatus SumLaunch(int64_t n, const SysReal *x, int nv, const SumVectors &v, unsigned grid, SumWord *part, cudaStream_t stream)
 {
   static decltype(&SumKernel<1, ALIGNED>)
-    const             kernel[] = {SumKernel<0, ALIGNED>, SumKernel<1, ALIGNED>, SumKernel<2, ALIGNED>, SumKernel<3, ALIGNED>, SumKernel<4, ALIGNED>, SumKernel<5, ALIGNED>, SumKernel<6, ALIGNED>, SumKernel<7, ALIGNED>, SumKernel<8, ALIGNED>};
-  cudaLaunchConfig_t  config   = {};
-  cudaLaunchAttribute early    = {};
-  static int          starts   = -1;
+    const    kernel[] = {SumKernel<0, ALIGNED>, SumKernel<1, ALIGNED>, SumKernel<2, ALIGNED>, SumKernel<3, ALIGNED>, SumKernel<4, ALIGNED>, SumKernel<5, ALIGNED>, SumKernel<6, ALIGNED>, SumKernel<7, ALIGNED>, SumKernel<8, ALIGNED>};
+  static int starts   = -1;
 
   if (starts < 0) starts = SysStartsEarly();
-  early.id                                         = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  config.gridDim                                   = grid;
-  config.blockDim                                  = SUM_THREADS;
-  config.stream                                    = stream;
-  config.attrs                                     = &early;
-  config.numAttrs                                  = starts > 0;
-  SYS_CUDA(cudaLaunchKernelEx(&config, kernel[nv], x, v, n, sum.number, (volatile SumWord *)part));
-  return SYS_SUCCESS;
+  return SysLaunchEarly(kernel[nv], grid, SUM_THREADS, stream, starts > 0, x, v, n, sum.number, (volatile SumWord *)part);
 }
 
 static bool SumAligned(const SysReal *x)

@@ -119,6 +119,7 @@ static PetscErrorCode VecAMBSums(Vec x, PetscInt nv, const Vec y[], PetscScalar 
 
 /* ------------------------------------------------- the operations ------------------------------------------------- */
 
+/* VecDot() and VecTDot() are the same for real numbers */
 static PetscErrorCode VecDotLocal_AMB(Vec x, Vec y, PetscScalar *z)
 {
   PetscBool made;
@@ -128,18 +129,6 @@ static PetscErrorCode VecDotLocal_AMB(Vec x, Vec y, PetscScalar *z)
   PetscCall(VecAMBSum(x, y, &sum, &made));
   if (made) *z = (PetscScalar)sum;
   else PetscCall((*petsc[0].dot)(x, y, z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode VecTDotLocal_AMB(Vec x, Vec y, PetscScalar *z)
-{
-  PetscBool made;
-  double    sum;
-
-  PetscFunctionBegin;
-  PetscCall(VecAMBSum(x, y, &sum, &made));
-  if (made) *z = (PetscScalar)sum;
-  else PetscCall((*petsc[0].tdot)(x, y, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -169,14 +158,6 @@ static PetscErrorCode VecDotMPI_AMB(Vec x, Vec y, PetscScalar *z)
 {
   PetscFunctionBegin;
   PetscCall(VecDotLocal_AMB(x, y, z));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, z, 1, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)x)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode VecTDotMPI_AMB(Vec x, Vec y, PetscScalar *z)
-{
-  PetscFunctionBegin;
-  PetscCall(VecTDotLocal_AMB(x, y, z));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, z, 1, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)x)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -232,10 +213,10 @@ static PetscErrorCode VecAYPX_AMB(Vec y, PetscScalar alpha, Vec x)
 
 /* ------------------------------------------------- taking vectors ------------------------------------------------- */
 
-#define VecAMBLocal .dot_local = VecDotLocal_AMB, .tdot_local = VecTDotLocal_AMB, .norm_local = VecNormLocal_AMB, .mdot_local = VecMDotLocal_AMB, .aypx = VecAYPX_AMB
+#define VecAMBLocal .dot_local = VecDotLocal_AMB, .tdot_local = VecDotLocal_AMB, .norm_local = VecNormLocal_AMB, .mdot_local = VecMDotLocal_AMB, .aypx = VecAYPX_AMB
 static const struct _VecOps ours[2] = {
-  {.dot = VecDotLocal_AMB, .tdot = VecTDotLocal_AMB, .norm = VecNormLocal_AMB, .mdot = VecMDotLocal_AMB, VecAMBLocal},
-  {.dot = VecDotMPI_AMB,   .tdot = VecTDotMPI_AMB,   .norm = VecNormMPI_AMB,   .mdot = VecMDotMPI_AMB,   VecAMBLocal}
+  {.dot = VecDotLocal_AMB, .tdot = VecDotLocal_AMB, .norm = VecNormLocal_AMB, .mdot = VecMDotLocal_AMB, VecAMBLocal},
+  {.dot = VecDotMPI_AMB,   .tdot = VecDotMPI_AMB,   .norm = VecNormMPI_AMB,   .mdot = VecMDotMPI_AMB,   VecAMBLocal}
 };
 
 /* An operation that is not the one expected stays */
@@ -257,7 +238,7 @@ PetscErrorCode VecAMBTake(Vec v)
   PetscBool cuda, mpi;
 
   PetscFunctionBegin;
-  if (!VecAMBWanted || v->ops->tdot == VecTDotLocal_AMB || v->ops->tdot == VecTDotMPI_AMB) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!VecAMBWanted || v->ops->tdot == VecDotLocal_AMB || v->ops->tdot == VecDotMPI_AMB) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecAMBOnDevice(v, &cuda));
   if (!cuda) PetscFunctionReturn(PETSC_SUCCESS);
   if (!known) {

@@ -188,7 +188,7 @@ static PetscErrorCode MarkovHost(Mat *M, const GraphMarkovParameters *p, PetscIn
 - context   - its last argument
 
   Input/Output Parameter:
-. M - on input rows with the sum 1, of numbers that are not negative, of `MATAIJ` or a type that extends it; on output the limit. Rows with the same first column are a cluster.
+. M - on input similarities, numbers that are not negative, of `MATAIJ` or a type that extends it; on output the limit. Rows with the same first column are a cluster.
 
   Output Parameters:
 + iterations - the number of iterations
@@ -197,7 +197,7 @@ static PetscErrorCode MarkovHost(Mat *M, const GraphMarkovParameters *p, PetscIn
   Level: intermediate
 
   Notes:
-  Each iteration multiplies `M` with itself, takes powers of the entries, scales rows to the sum 1, leaves out small entries and scales again. The product uses the type of `M`;
+  Rows are scaled to the sum 1 first. Each iteration multiplies `M` with itself, takes powers of the entries, scales rows to the sum 1, leaves out small entries and scales again. The product uses the type of `M`;
   `MATHASHGEMM` is fast. A matrix of one process that is on a GPU stays there until the end.
 
   A matrix that is not square, or whose rows and columns are distributed differently, gives `PETSC_ERR_ARG_SIZ`.
@@ -215,6 +215,7 @@ PetscErrorCode MatMarkovCluster(Mat *M, PetscReal inflation, PetscReal prune, Pe
   PetscCheck(inflation > 1 && prune >= 0 && prune < 1 && keep > 0 && batch > 0, PetscObjectComm((PetscObject)*M), PETSC_ERR_ARG_OUTOFRANGE, "MatMarkovCluster(): the inflation must be more than 1, the bound of pruning from 0 to less than 1, and the entries of a row and a batch positive");
   *iterations = 0;
   *chaos      = PETSC_MAX_REAL;
+  PetscCall(RowsToSumOne(*M));
   PetscCall(GraphMarkovOnDevice(M, &p, iterations, chaos, &done));
   if (!done) PetscCall(MarkovHost(M, &p, iterations, chaos));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -164,7 +164,7 @@ typedef struct {
   int threads, deep, timed;
 } AmbKernel;
 
-void      AmbLiveCreate(AmbDevice *);
+void      AmbLiveCreate(AmbDevice *, bool fixed);
 AmbKernel AmbLiveBegin(AmbDevice *, int kind, cudaStream_t);
 void      AmbLiveEnd(AmbDevice *, cudaStream_t);
 void      AmbLiveDestroy(AmbDevice *);

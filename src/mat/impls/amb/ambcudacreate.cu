@@ -404,7 +404,7 @@ SysStatus AmbDeviceConvert(const SysCSR *csr, const int *from, const AmbDevicePa
   }
   (void)cudaFree(w.arena.memory);
   if (status == SYS_SUCCESS) (*A)->transposed.values = params->values;
-  if (status == SYS_SUCCESS && params->live && !params->measure && csr->nz) AmbLiveCreate(*A);
+  if (status == SYS_SUCCESS && params->live && !params->measure && csr->nz) AmbLiveCreate(*A, params->threads != 0);
   if (status != SYS_SUCCESS) {
     AmbDeviceDestroy(*A);
     *A = NULL;

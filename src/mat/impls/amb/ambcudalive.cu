@@ -46,8 +46,8 @@ static void AmbLiveRestart(AmbDevice *A)
   A->info.live              = 0;
 }
 
-/* Begins the choice; without memory for it, the model's kernel stays */
-void AmbLiveCreate(AmbDevice *A)
+/* Begins the choice, of the kernel alone where the size of thread blocks is fixed; without memory for it, the model's kernel stays */
+void AmbLiveCreate(AmbDevice *A, bool fixed)
 {
   static const int sizes[] = {64, 128, 256};
   AmbLive         *L       = (AmbLive *)calloc(1, sizeof(*L));
@@ -61,7 +61,8 @@ void AmbLiveCreate(AmbDevice *A)
     return;
   }
   L->kernel[L->n++] = {A->info.threads, A->deep, 0};
-  for (int deep = 0; deep < 2; deep++) {
+  if (fixed) L->kernel[L->n++] = {A->info.threads, !A->deep, 0};
+  for (int deep = 0; deep < 2 && !fixed; deep++) {
     for (int size : sizes) {
       if (size != A->info.threads || deep != A->deep) L->kernel[L->n++] = {size, deep, 0};
     }

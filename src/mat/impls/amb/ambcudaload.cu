@@ -7,7 +7,8 @@
 
 #include "mat/impls/amb/ambcuda.cuh"
 
-#define NODES 64 /* in a line, with three unknowns each */
+#define NODES  64 /* in a line, with three unknowns each */
+#define POINTS 64 /* in a line, with one unknown each */
 
 /* The arrays of the matrix and of two vectors, in one allocation */
 typedef struct {
@@ -16,16 +17,17 @@ typedef struct {
   SysScalar *x, *z;
 } Small;
 
-static SysStatus AmbLoadSmallCreate(cudaStream_t stream, Small *S)
+/* A line of nodes with so many unknowns, each coupled with those as near as reach; all values are 1 */
+static SysStatus AmbLoadSmallCreate(int nodes, int unknowns, int reach, cudaStream_t stream, Small *S)
 {
-  const int              m = 3 * NODES;
+  const int              m = unknowns * nodes;
   std::vector<int>       i(1, 0), j;
   std::vector<SysScalar> a;
   size_t                 starts, columns, values, vector;
 
   for (int r = 0; r < m; r++) {
-    for (int node = r / 3 - 1; node <= r / 3 + 1; node++) {
-      for (int c = 3 * node; c < 3 * node + 3 && node >= 0 && node < NODES; c++) j.push_back(c);
+    for (int node = r / unknowns - reach; node <= r / unknowns + reach; node++) {
+      for (int c = unknowns * node; c < unknowns * (node + 1) && node >= 0 && node < nodes; c++) j.push_back(c);
     }
     i.push_back((int)j.size());
   }
@@ -56,22 +58,36 @@ static SysStatus AmbLoadProducts(const Small *S, const AmbDevice *A, cudaStream_
   return SYS_SUCCESS;
 }
 
-/* Loads the kernels for blocks of one and of three columns, as in matrices of grids and of elasticity; others are loaded at their first call */
+/* Converts the matrix, and multiplies by it */
+static SysStatus AmbLoadSmall(const Small *S, int block_size, SysValues values, cudaStream_t stream)
+{
+  const AmbDeviceParams params = {block_size, 0, 0, 0, values};
+  AmbDevice            *A      = NULL;
+  SysStatus             status = AmbDeviceConvert(&S->csr, NULL, &params, stream, &A);
+
+  if (!status) status = AmbLoadProducts(S, A, stream);
+  if (!status) (void)cudaStreamSynchronize(stream);
+  AmbDeviceDestroy(A);
+  return status;
+}
+
+/* Loads the kernels for blocks of one and of three columns, as in matrices of grids and of elasticity, then those of stencils: short ones, long ones, and of groups of
+   three rows; others are loaded at their first call */
 SysStatus AmbDeviceLoad(SysStream stream)
 {
-  Small     S      = {};
-  SysStatus status = AmbLoadSmallCreate(stream, &S);
+  Small     nodes = {}, points = {};
+  SysStatus status = AmbLoadSmallCreate(NODES, 3, 1, stream, &nodes);
 
   for (int block_size = 0; block_size <= 3 && !status; block_size++) {
-    const AmbDeviceParams params = {block_size, 0, 0, 0, SYS_VALUES_DOUBLE};
-    AmbDevice            *A      = NULL;
-
-    if (block_size == 2) continue;
-    status = AmbDeviceConvert(&S.csr, NULL, &params, stream, &A);
-    if (!status) status = AmbLoadProducts(&S, A, stream);
-    if (!status) (void)cudaStreamSynchronize(stream);
-    AmbDeviceDestroy(A);
+    if (block_size != 2) status = AmbLoadSmall(&nodes, block_size, SYS_VALUES_DOUBLE, stream);
   }
-  (void)cudaFree(S.memory);
+  if (!status) status = AmbLoadSmall(&nodes, 0, SYS_VALUES_EXACT, stream);
+  for (int reach = 1; reach <= 8 && !status; reach += 7) {
+    status = AmbLoadSmallCreate(POINTS, 1, reach, stream, &points);
+    if (!status) status = AmbLoadSmall(&points, 1, SYS_VALUES_EXACT, stream);
+    (void)cudaFree(points.memory);
+    points.memory = NULL;
+  }
+  (void)cudaFree(nodes.memory);
   return status;
 }

@@ -8,6 +8,10 @@
 
 #include "mat/impls/amb/amblayout.h"
 #include "sys/sysmemory.h"
+#include "sys/systuning.h"
+
+#define TRIAL_SHARE 8    /* a trial of storages multiplies one scope in so many, the first ones */
+#define TRIAL_GAIN  0.95 /* a table must take less than this part of the time without it */
 
 const AmbKernels *AmbHostKernels(void)
 {
@@ -176,20 +180,89 @@ static SysStatus AmbHostFill(AmbHost *A, int nworker, SysFill what, const AmbLay
   return (SysStatus)status;
 }
 
+/* Reads entries of the CSR, after which the caches hold nothing else */
+static void AmbHostReadOther(const SysCSR *A)
+{
+  const int64_t      n   = SysMin(A->nz, (int64_t)(SYS_VALUES_LARGE / sizeof(SysScalar)));
+  volatile SysScalar sum = 0;
+
+  for (int64_t k = 0; k < n; k += 64 / (int64_t)sizeof(SysScalar)) sum += A->a[k];
+}
+
+/* Fills the scopes before scope with values in the storage of V, in memory of their own, and takes the time of a product with them */
+static SysStatus AmbHostTry(const AmbHost *A, const SysValuesChoice *V, int64_t scope, SysFill what, const AmbLayout *layout, const AmbLayout *before, const SysScalar *x, SysScalar *z, double *seconds)
+{
+  int64_t      scopes[2] = {0, scope};
+  AmbHost      part      = *A;
+  const size_t size      = SysStorageSize(V->stored) * (size_t)(AMB_C * A->block_size * (layout ? before[scope].nstep : A->tile[A->scope_tile[scope]].step));
+  SysStatus    status    = SYS_OUT_OF_MEMORY;
+
+  part.values       = *V;
+  part.thread_scope = scopes;
+  part.val          = SysAllocateZero(size);
+  if (part.val) status = AmbHostFill(&part, 1, what, layout, before);
+  if (!status) {
+    AmbHostReadOther(&A->csr);
+    *seconds = SysSeconds(CLOCK_THREAD_CPUTIME_ID);
+    (*A->kernels->mult)(&part, 1, x, 0, NULL, z);
+    *seconds = SysSeconds(CLOCK_THREAD_CPUTIME_ID) - *seconds;
+  }
+  SysRelease(part.val, size);
+  return status;
+}
+
+/* One thread takes longer to look values up than to load them from a cache. Whether it takes less time than to load them from memory, no rule by bytes says for all processors:
+   some of the scopes are multiplied with and without the table, which gives the same bits. If memory does not suffice, the table stays: it has the fewest bytes. */
+static int AmbHostTablePays(const AmbHost *A, SysFill what, const AmbLayout *layout, const AmbLayout *before)
+{
+  const int64_t   scope = A->nscope / TRIAL_SHARE;
+  SysValuesChoice other = A->values;
+  SysScalar      *x = SysAllocate(sizeof(*x) * (size_t)A->csr.n), *z = SysAllocate(sizeof(*z) * (size_t)A->csr.m);
+  double          table, without;
+  int             pays = 1;
+
+  SysValuesLeaveTable(&other);
+  if (x && z) {
+    memset(x, 0, sizeof(*x) * (size_t)A->csr.n);
+    memset(z, 0, sizeof(*z) * (size_t)A->csr.m);
+    if (!AmbHostTry(A, &A->values, scope, what, layout, before, x, z, &table) && !AmbHostTry(A, &other, scope, what, layout, before, x, z, &without)) pays = table < TRIAL_GAIN * without;
+  }
+  SysRelease(x, sizeof(*x) * (size_t)A->csr.n);
+  SysRelease(z, sizeof(*z) * (size_t)A->csr.m);
+  return pays;
+}
+
+/* Makes room for values in the storage that is chosen for them, and finds their places in a table */
+static SysStatus AmbHostChoose(AmbHost *A, int nworker, SysFill what)
+{
+  SysStatus status = SysValuesMakeRoom(&A->values, &A->csr, (size_t)(AMB_C * A->block_size * A->nstep), A->filled, what != SYS_FILL_ALL, nworker, &A->val);
+
+  if (!status) status = SysValuesFindPlaces(&A->values, &A->csr, nworker, &A->place);
+  return status;
+}
+
+static void AmbHostForgetPlaces(AmbHost *A)
+{
+  SysRelease(A->place, (size_t)A->csr.nz);
+  A->place = NULL;
+}
+
 /* Chooses the storage of values, and fills them in */
 static SysStatus AmbHostFillAll(AmbHost *A, int nworker, SysFill what, const AmbLayout *layout, const AmbLayout *before)
 {
-  uint8_t  *place;
-  SysStatus status = SysValuesMakeRoom(&A->values, &A->csr, (size_t)(AMB_C * A->block_size * A->nstep), A->filled, what != SYS_FILL_ALL, nworker, &A->val);
+  SysStatus status = AmbHostChoose(A, nworker, what);
 
-  if (status) return status;
-  status = SysValuesFindPlaces(&A->values, &A->csr, nworker, &place);
-  if (status) return status;
-  A->place = place;
-  status   = AmbHostFill(A, nworker, what, layout, before);
-  A->place = NULL;
-  SysRelease(place, (size_t)A->csr.nz);
-  if (what != SYS_FILL_PATTERN) A->filled = 1;
+  if (!status && A->place && A->tries) {
+    A->tries = 0;
+    if (!AmbHostTablePays(A, what, layout, before)) {
+      AmbHostForgetPlaces(A);
+      A->values.most = 0;
+      status         = AmbHostChoose(A, nworker, what);
+    }
+  }
+  if (!status) status = AmbHostFill(A, nworker, what, layout, before);
+  AmbHostForgetPlaces(A);
+  if (!status && what != SYS_FILL_PATTERN) A->filled = 1;
   return status;
 }
 
@@ -206,8 +279,10 @@ SysStatus AmbHostCreate(const SysCSR *csr, const AmbPlan *plan, int nworker, con
   A->block_size = plan->block_size;
   A->scope      = plan->scope;
   SysValuesBeginHost(&A->values, plan->values, 0, csr->nz, plan->nthread);
-  A->nthread      = plan->nthread;
-  A->nscope       = (csr->m + plan->scope - 1) / plan->scope;
+  A->nthread = plan->nthread;
+  A->nscope  = (csr->m + plan->scope - 1) / plan->scope;
+  A->tries   = plan->values == SYS_VALUES_EXACT && plan->nthread == 1 && csr->nz >= plan->trial && A->nscope >= TRIAL_SHARE;
+  if (A->tries) A->values.most = SYS_TABLE_VALUES - 1;
   A->scope_tile   = calloc(A->nscope + 1, sizeof(*A->scope_tile));
   A->thread_scope = calloc(A->nthread + 1, sizeof(*A->thread_scope));
   layout          = calloc(A->nscope + 1, sizeof(*layout));

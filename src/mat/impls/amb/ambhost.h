@@ -58,6 +58,7 @@ typedef struct {
   int       scope;      /* rows of a scope */
   int       nthread;
   SysValues values;                   /* the storage of values that is asked for; the block size does not depend on it, so that sums have one order */
+  int64_t   trial;                    /* one thread tries a table for exact values of a matrix with so many entries */
   double    bytes[AMB_MAX_BLOCK + 1]; /* by block size; 0 for block sizes that were not considered */
 } AmbPlan;
 
@@ -77,7 +78,8 @@ typedef struct {
   void                     *val; /* as values.stored says */
   SysValuesChoice           values;
   int                       filled; /* val has values */
-  const uint8_t            *place;  /* while val is filled: the place of each entry in the table */
+  int                       tries;  /* the first time that a table has room for all values, products tell whether it pays */
+  uint8_t                  *place;  /* while val is filled: the place of each entry in the table */
   SysStretches              work;   /* of the transposed product */
 } AmbHost;
 

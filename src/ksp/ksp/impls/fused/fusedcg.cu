@@ -444,18 +444,7 @@ static __global__ void FusedResumeKernel(FusedState *state)
 template <typename... P, typename... Q>
 static SysStatus FusedLaunch(const FusedDevice *f, void (*kernel)(P...), unsigned grid, cudaStream_t stream, Q... args)
 {
-  cudaLaunchConfig_t  config = {};
-  cudaLaunchAttribute early  = {};
-
-  early.id                                         = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  config.gridDim                                   = grid;
-  config.blockDim                                  = PASS_THREADS;
-  config.stream                                    = stream;
-  config.attrs                                     = &early;
-  config.numAttrs                                  = f->early && f->nproc <= 1;
-  SYS_CUDA(cudaLaunchKernelEx(&config, kernel, P(args)...));
-  return SYS_SUCCESS;
+  return SysLaunchEarly(kernel, grid, PASS_THREADS, stream, f->early && f->nproc <= 1, args...);
 }
 
 #define DEEP 2 /* entries of a thread at a time, of long vectors */

@@ -373,6 +373,7 @@ static __global__ void AggJoinHubsKernel(const int *i, const int *j, const uint3
     __syncthreads();
     if ((int)threadIdx.x < half && AggRather(bests[threadIdx.x + half], bests[threadIdx.x])) bests[threadIdx.x] = bests[threadIdx.x + half];
   }
+  __syncthreads(); /* the compiler may have all threads read what thread 0 has just written */
   if (threadIdx.x || bests[0].edge < 0) return;
   join[v]  = j[bests[0].edge];
   later[v] = bests[0].root;

@@ -79,10 +79,6 @@ SYS_DEVICE SysStatus AggDeviceProlong(AggDevice *g, int bs, int nvec, const AggM
 
 /* ------------------------------------------------- estimate of eigenvalues ------------------------------------------------- */
 
-#define AGG_STEPS          10                                   /* as PETSc makes */
-#define AGG_NUMBERS        ((AGG_STEPS + 1) * AGG_STEPS)        /* that the steps leave */
-#define AGG_H(row, column) ((AGG_STEPS + 1) * (column) + (row)) /* an entry of Arnoldi's matrix among them */
-
 /* Vectors, the inverse of the diagonal, and the numbers of the method; all arrays are on the device */
 typedef struct {
   int64_t  n, stride;   /* entries of a vector, and from the start of one to that of the next */

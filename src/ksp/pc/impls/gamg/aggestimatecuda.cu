@@ -101,6 +101,7 @@ SysStatus AggEstimateCreate(const SysCSR *A, int vectors, SysStream stream, AggE
   AggEstimateTake(&arena, e, vectors);
   e->memory = arena.memory;
   SYS_CUDA(cudaMemsetAsync(e->h, 0, AGG_NUMBERS * sizeof(*e->h), stream));
+  SYS_CUDA(cudaMemsetAsync(e->sum, 0, AGG_STEPS * sizeof(*e->sum), stream)); /* all of them travel, of which a pass leaves some */
   if (A->nz) AggInverseKernel<<<SysBlocksLoop(A->m), SYS_THREADS, 0, stream>>>(A->m, A->i, A->j, A->a, e->inverse);
   SYS_CUDA(cudaGetLastError());
   return SYS_SUCCESS;

@@ -88,3 +88,33 @@ SysStatus AggAggregate(const AggGraph *g, int64_t first, const SysInt ghosts[], 
    member that occurs: on entry the near-null space, on return the orthonormal columns of a QR factorization of each aggregate. r[] becomes the triangular factors:
    column c of aggregate k begins at r[c * nagg * nvec + k * nvec]. If an aggregate has fewer rows than there are vectors, it is filled up with zero rows. */
 SysStatus AggFactor(int64_t nagg, const SysInt start[], const SysInt member[], int bs, int nvec, int nthread, SysReal block[], SysReal r[]);
+
+/* The smoothed prolongator (I + alpha D^-1 A) P of the tentative prolongator P, on one process: number[] are the aggregates of the vertices, of which there are nagg, or
+   -1, and block[] is as from AggFactor(). D is the diagonal of A; where D is 0, D^-1 is 0. Each row has the columns of its own aggregate, and those of the aggregates
+   of its columns in A. The lengths of the rows come first; row r of the result begins at i[r]. */
+SysStatus AggSmoothLengths(const SysCSR *A, const SysInt number[], int64_t nagg, int bs, int nvec, int nthread, SysInt lengths[]);
+SysStatus AggSmooth(const SysCSR *A, const SysInt number[], int64_t nagg, int bs, int nvec, const SysReal block[], double alpha, int nthread, const SysInt i[], SysInt j[], SysScalar a[]);
+
+/* Random numbers between -1.1 and 1.1, which depend on first + k alone: those of PETSc's KSPSetNoisy_Private() */
+void AggNoise(int64_t n, int64_t first, int nthread, SysScalar x[]);
+
+/* ------------------------------------------------- estimate of eigenvalues ------------------------------------------------- */
+
+#define AGG_STEPS          10                                   /* as PETSc makes */
+#define AGG_NUMBERS        ((AGG_STEPS + 1) * AGG_STEPS)        /* that the steps leave */
+#define AGG_H(row, column) ((AGG_STEPS + 1) * (column) + (row)) /* an entry of Arnoldi's matrix among them */
+
+/* Arnoldi's method for D^-1 A on one process, with classical Gram-Schmidt, from the vector of AggNoise(), and its matrix h[]. For real numbers. */
+typedef struct {
+  int64_t  n, stride; /* entries of a vector, and from the start of one to that of the next */
+  int      nthread;
+  SysReal *v, *inverse;
+  double  *partial, scale[AGG_STEPS], length; /* of the last vector */
+  SysReal  h[AGG_NUMBERS];
+  size_t   bytes;
+} AggKrylov;
+
+/* For step k the caller makes vector k + 1 = A vector k; the first is vector 0 */
+SysStatus AggKrylovCreate(const SysCSR *A, int nthread, AggKrylov *e);
+void      AggKrylovStep(AggKrylov *e, int k);
+void      AggKrylovDestroy(AggKrylov *e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The type "ambagg" of PCGAMG, as an overlay on PETSc's type "agg". PETSc's type keeps its context, its options, the near-null space and, but for a matrix on a
-   device, the smoothing of the prolongator. The graph, the aggregates and the tentative prolongator are made here. PETSc's context is private and differs between
+   The type "ambagg" of PCGAMG, as an overlay on PETSc's type "agg". PETSc's type keeps its context, its options, the near-null space and, for several
+   processes on the host, the smoothing of the prolongator. The graph, the aggregates and the tentative prolongator are made here. PETSc's context is private and differs between
    versions, so the settings are also kept here: by functions in the place of PETSc's setters, which call these too, and by reading the options once more.
 
    A PCGAMG whose type nobody chose has the overlay too, without its hooks. Each set-up looks at the matrix, and has or has not the hooks.
@@ -217,33 +217,89 @@ static PetscErrorCode PCGAMGCoarsen_AmbAgg(PC pc, Mat *G, PetscCoarsenData **lis
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The prolongator on the device, smoothed if that takes one step: P is never made without the smoothing then */
-static PetscErrorCode PCAmbAggDeviceProlongator(PC pc, PCAmbAgg *agg, PetscReal **coarse, Mat *P, PetscBool *done)
+/* The prolongator is smoothed where it is made if that takes one step without a filter */
+static PetscErrorCode PCAmbAggSmooths(PC pc, const PCAmbAgg *agg, PetscBool *smooths)
+{
+  PetscReal filter = 0;
+
+  PetscFunctionBegin;
+  PetscTryMethod(pc, "PCGAMGGetProlongatorFilter_C", (PC, PetscReal *), (pc, &filter));
+  *smooths = (PetscBool)(agg->nsmooths == 1 && !(filter > 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The weight of PETSc's smoothing, from an estimate of eigenvalues that smoothers of the level may take, too */
+static PetscErrorCode PCAmbAggWeight(PC pc, PCAmbAgg *agg, PetscReal *alpha)
 {
   PC_MG         *mg   = (PC_MG *)pc->data;
   PC_GAMG       *gamg = PCAmbAggGAMG(pc);
-  const PetscInt nvec = gamg->data_cell_cols, l = gamg->current_level;
-  PetscReal      emin = gamg->emin, emax = gamg->emax, filter = 0;
+  const PetscInt l    = gamg->current_level;
+  PetscReal      emin = gamg->emin, emax = gamg->emax;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(petsc_gamg_setup_events[GAMG_OPT], 0, 0, 0, 0));
+  if (emax <= 0) PetscCall(AmbAggEstimate(pc, agg->level, &emin, &emax));
+  PetscCheck(emax != 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "The largest eigenvalue of D^-1 A is estimated as 0: the matrix may be zero; use -pc_gamg_agg_nsmooths 0");
+  mg->min_eigen_DinvA[l] = gamg->use_sa_esteig ? emin : 0;
+  mg->max_eigen_DinvA[l] = gamg->use_sa_esteig ? emax : 0;
+  *alpha                 = -1.4 / emax;
+  PetscCall(PetscLogEventEnd(petsc_gamg_setup_events[GAMG_OPT], 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The prolongator on the device: P is never made without the smoothing if that is made there */
+static PetscErrorCode PCAmbAggDeviceProlongator(PC pc, PCAmbAgg *agg, PetscReal **coarse, Mat *P, PetscBool *done)
+{
+  PC_GAMG       *gamg = PCAmbAggGAMG(pc);
+  const PetscInt nvec = gamg->data_cell_cols;
+  PetscReal      alpha;
+  PetscBool      smooths;
 
   PetscFunctionBegin;
   PetscCall(AmbAggDeviceFactor(agg->level, nvec, gamg->data, coarse, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscTryMethod(pc, "PCGAMGGetProlongatorFilter_C", (PC, PetscReal *), (pc, &filter));
-  if (agg->nsmooths != 1 || filter > 0) PetscCall(AmbAggDeviceProlongator(agg->level, nvec, 0, P, done));
+  PetscCall(PCAmbAggSmooths(pc, agg, &smooths));
+  if (!smooths) PetscCall(AmbAggDeviceProlongator(agg->level, nvec, 0, P, done));
   else {
+    PetscCall(PCAmbAggWeight(pc, agg, &alpha));
     PetscCall(PetscLogEventBegin(petsc_gamg_setup_events[GAMG_OPT], 0, 0, 0, 0));
-    if (emax <= 0) PetscCall(AmbAggEstimate(pc, agg->level, &emin, &emax));
-    PetscCheck(emax != 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "The largest eigenvalue of D^-1 A is estimated as 0: the matrix may be zero; use -pc_gamg_agg_nsmooths 0");
-    mg->min_eigen_DinvA[l] = gamg->use_sa_esteig ? emin : 0;
-    mg->max_eigen_DinvA[l] = gamg->use_sa_esteig ? emax : 0;
     PetscCall(PetscLogEventBegin(petsc_gamg_setup_events[GAMG_OPTSM], 0, 0, 0, 0));
-    PetscCall(AmbAggDeviceProlongator(agg->level, nvec, -1.4 / emax, P, done)); /* with the weight of PETSc's smoothing */
+    PetscCall(AmbAggDeviceProlongator(agg->level, nvec, alpha, P, done));
     PetscCall(PetscLogEventEnd(petsc_gamg_setup_events[GAMG_OPTSM], 0, 0, 0, 0));
     PetscCall(PetscLogEventEnd(petsc_gamg_setup_events[GAMG_OPT], 0, 0, 0, 0));
     if (*done) PetscCall(MatViewFromOptions(*P, NULL, "-pc_gamg_agg_view_prolongation"));
     agg->smoothed = *done;
   }
   if (!*done) PetscCall(PetscFree(*coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The host wants the data after all */
+static PetscErrorCode PCAmbAggMakeOnes(PC_GAMG *gamg, PetscInt n)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &gamg->data));
+  for (PetscInt k = 0; k < n; k++) gamg->data[k] = 1;
+  gamg->data_sz = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same on the host, where PETSc smooths the prolongators of several processes */
+static PetscErrorCode PCAmbAggHostProlongator(PC pc, PCAmbAgg *agg, PetscReal **coarse, Mat *P)
+{
+  PC_GAMG  *gamg    = PCAmbAggGAMG(pc);
+  PetscReal alpha   = 0;
+  PetscBool smooths = PETSC_FALSE, seq, on = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (!gamg->data) PetscCall(PCAmbAggMakeOnes(gamg, agg->level->n));
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)agg->level->A, MATSEQAIJ, &seq));
+  PetscCall(AmbAggOnDevice(agg->level->A, &on));
+  if (seq && !on && !MatShadowIsCUSPARSE(agg->level->A) && agg->level->all) PetscCall(PCAmbAggSmooths(pc, agg, &smooths));
+  if (smooths) PetscCall(PCAmbAggWeight(pc, agg, &alpha));
+  PetscCall(AmbAggLevelProlongator(agg->level, gamg->data_cell_cols, gamg->data, alpha, coarse, P));
+  if (smooths && *P) PetscCall(MatViewFromOptions(*P, NULL, "-pc_gamg_agg_view_prolongation"));
+  agg->smoothed = smooths;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -288,16 +344,6 @@ static PetscErrorCode PCGAMGCreateDefaultData_AmbAgg(PC pc, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The host wants the data after all */
-static PetscErrorCode PCAmbAggMakeOnes(PC_GAMG *gamg, PetscInt n)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(n, &gamg->data));
-  for (PetscInt k = 0; k < n; k++) gamg->data[k] = 1;
-  gamg->data_sz = n;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PCGAMGProlongator_AmbAgg(PC pc, Mat A, PetscCoarsenData *lists, Mat *P)
 {
   PC_GAMG   *gamg = PCAmbAggGAMG(pc);
@@ -310,8 +356,7 @@ static PetscErrorCode PCGAMGProlongator_AmbAgg(PC pc, Mat A, PetscCoarsenData *l
   agg->smoothed = PETSC_FALSE;
   PetscCall(PetscLogEventBegin(petsc_gamg_setup_events[GAMG_PROL], 0, 0, 0, 0));
   if (agg->level->device && agg->level->all) PetscCall(PCAmbAggDeviceProlongator(pc, agg, &coarse, P, &done));
-  if (!done && !gamg->data) PetscCall(PCAmbAggMakeOnes(gamg, agg->level->n));
-  if (!done) PetscCall(AmbAggLevelProlongator(agg->level, gamg->data_cell_cols, gamg->data, &coarse, P));
+  if (!done) PetscCall(PCAmbAggHostProlongator(pc, agg, &coarse, P));
   if (*P) {
     PetscCall(PetscFree(gamg->data));
     gamg->data           = coarse;

@@ -70,15 +70,21 @@ extern PetscErrorCode AmbAggLevelFetch(AmbAggLevel *);
 /* As lists of PETSc. With a matrix to PetscCDSetMat(), which has a column for each member that belongs to another process. */
 extern PetscErrorCode AmbAggLevelLists(AmbAggLevel *, PetscCoarsenData **);
 
-/* The tentative prolongator for nvec vectors of the near-null space, which follow each other in data[]; *coarse becomes these of the coarse level. *P becomes
-   NULL if there are no aggregates. */
-extern PetscErrorCode AmbAggLevelProlongator(AmbAggLevel *, PetscInt nvec, const PetscReal data[], PetscReal **coarse, Mat *P);
+/* The tentative prolongator P for nvec vectors of the near-null space, which follow each other in data[], or (I + alpha D^-1 A) P if alpha is not 0, which is for one
+   process; *coarse becomes the vectors of the coarse level. *P becomes NULL if there are no aggregates. */
+extern PetscErrorCode AmbAggLevelProlongator(AmbAggLevel *, PetscInt nvec, const PetscReal data[], PetscReal alpha, PetscReal **coarse, Mat *P);
 
 /* P of a type of PETSc gets the type, the format and the block sizes that a prolongator of A has */
 extern PetscErrorCode AmbAggInherit(Mat A, PetscInt bs, PetscInt nvec, Mat *P);
 
 /* The extreme eigenvalues of D^-1 A, by the solver of -pc_gamg_esteig_ */
 extern PetscErrorCode AmbAggEstimate(PC, const AmbAggLevel *, PetscReal *emin, PetscReal *emax);
+
+/* The extreme singular values of the first rows and columns of h[], an array of AGG_H(), by rotations between columns. h[] is destroyed. */
+extern void AmbAggSingularValues(int rows, int columns, SysReal h[], PetscReal *emin, PetscReal *emax);
+
+/* Those of Arnoldi's matrix up to the step that found no new vector, if there was one. PETSC_FALSE: not all are numbers. */
+extern PetscBool AmbAggArnoldiValues(SysReal h[], PetscReal *emin, PetscReal *emax);
 
 /* The same by passes on the device, with the method that is PETSc's default. *done is PETSC_FALSE if this breaks down, or memory is short. */
 SYS_DEVICE PetscErrorCode AmbAggDeviceEstimate(const AmbAggLevel *, PetscBool spd, PetscReal *emin, PetscReal *emax, PetscBool *done) SYS_STUB(PETSC_SUCCESS);

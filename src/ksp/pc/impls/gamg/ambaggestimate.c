@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The estimate of eigenvalues with which a prolongator is smoothed on the device, and Jacobi's method without copies to the host. PETSc's type "agg" makes the same
-   estimate, from random numbers of the host.
+   The estimate of eigenvalues with which a prolongator is smoothed, and Jacobi's method without copies to the host. PETSc's type "agg" makes the same estimate, from
+   the same random numbers.
 */
 #include <petsc/private/kspimpl.h>
 
+#include "sys/systhreads.h"
 #include "ksp/pc/impls/gamg/ambagg.h"
 
 PetscErrorCode AmbAggSetJacobi(PC jacobi, Mat A)
@@ -30,8 +31,28 @@ static PetscErrorCode AmbAggChosen(PC pc, PetscBool *chosen)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode AmbAggEstimateByKSP(PC pc, Mat A, MatNullSpace null, PetscBool spd, PetscReal *emin, PetscReal *emax)
+/* The random numbers that a solver starts from */
+static PetscErrorCode AmbAggNoise(const AmbAggLevel *level, Vec x)
 {
+  PetscScalar *a;
+  PetscInt     n, first;
+
+  PetscFunctionBegin;
+  if (level->device) {
+    PetscCall(AmbAggDeviceNoise(x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(VecGetOwnershipRange(x, &first, NULL));
+  PetscCall(VecGetArrayWrite(x, &a));
+  AggNoise(n, first, SysThreads(), a);
+  PetscCall(VecRestoreArrayWrite(x, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AmbAggEstimateByKSP(PC pc, const AmbAggLevel *level, MatNullSpace null, PetscBool spd, PetscReal *emin, PetscReal *emax)
+{
+  const Mat   A = level->A;
   const char *prefix;
   KSP         ksp;
   PC          jacobi;
@@ -39,7 +60,7 @@ static PetscErrorCode AmbAggEstimateByKSP(PC pc, Mat A, MatNullSpace null, Petsc
 
   PetscFunctionBegin;
   PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(AmbAggDeviceNoise(b));
+  PetscCall(AmbAggNoise(level, b));
   if (null) PetscCall(MatNullSpaceRemove(null, b));
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
@@ -51,7 +72,7 @@ static PetscErrorCode AmbAggEstimateByKSP(PC pc, Mat A, MatNullSpace null, Petsc
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPGetPC(ksp, &jacobi));
   PetscCall(PCSetType(jacobi, PCJACOBI));
-  PetscCall(AmbAggSetJacobi(jacobi, A));
+  if (level->device) PetscCall(AmbAggSetJacobi(jacobi, A));
   PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, AGG_STEPS));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSetComputeSingularValues(ksp, PETSC_TRUE));
@@ -61,6 +82,110 @@ static PetscErrorCode AmbAggEstimateByKSP(PC pc, Mat A, MatNullSpace null, Petsc
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
   PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define HAPPY 1e-30 /* a vector of this length or less ends Arnoldi's method, as in PETSc */
+
+/* The extreme singular values of the first columns of Arnoldi's matrix h[], by rotations between columns until these are orthogonal. LAPACK is PETSc's to link, and the
+   matrix is small. */
+void AmbAggSingularValues(int rows, int columns, SysReal h[], PetscReal *emin, PetscReal *emax)
+{
+  PetscBool turned = PETSC_TRUE;
+
+  for (int sweep = 0; sweep < 60 && turned; sweep++) {
+    turned = PETSC_FALSE;
+    for (int p = 0; p < columns; p++) {
+      for (int q = p + 1; q < columns; q++) {
+        SysReal *x = h + AGG_H(0, p), *y = h + AGG_H(0, q), xx = 0, yy = 0, xy = 0, zeta, t, c;
+
+        for (int r = 0; r < rows; r++) {
+          xx += x[r] * x[r];
+          yy += y[r] * y[r];
+          xy += x[r] * y[r];
+        }
+        if (PetscAbsReal(xy) <= PETSC_MACHINE_EPSILON * PetscSqrtReal(xx * yy)) continue;
+        zeta   = (yy - xx) / (2 * xy);
+        t      = (zeta < 0 ? -1 : 1) / (PetscAbsReal(zeta) + PetscSqrtReal(1 + zeta * zeta));
+        c      = 1 / PetscSqrtReal(1 + t * t);
+        turned = PETSC_TRUE;
+        for (int r = 0; r < rows; r++) {
+          const SysReal old = x[r];
+
+          x[r] = c * (old - t * y[r]);
+          y[r] = c * (t * old + y[r]);
+        }
+      }
+    }
+  }
+  for (int p = 0; p < columns; p++) {
+    SysReal length = 0;
+
+    for (int r = 0; r < rows; r++) length += h[AGG_H(r, p)] * h[AGG_H(r, p)];
+    length = PetscSqrtReal(length);
+    *emin  = p ? PetscMin(*emin, length) : length;
+    *emax  = p ? PetscMax(*emax, length) : length;
+  }
+}
+
+PetscBool AmbAggArnoldiValues(SysReal h[], PetscReal *emin, PetscReal *emax)
+{
+  for (int k = 0; k < AGG_NUMBERS; k++) {
+    if (PetscIsInfOrNanReal(h[k])) return PETSC_FALSE;
+  }
+  for (int k = 0; k < AGG_STEPS; k++) {
+    if (h[AGG_H(k + 1, k)] < (SysReal)HAPPY) {
+      AmbAggSingularValues(k + 1, k + 1, h, emin, emax);
+      return PETSC_TRUE;
+    }
+  }
+  AmbAggSingularValues(AGG_STEPS + 1, AGG_STEPS, h, emin, emax);
+  return PETSC_TRUE;
+}
+
+/* ------------------------------------------------- on the host ------------------------------------------------- */
+
+#if !defined(PETSC_USE_COMPLEX)
+/* Vector to = A vector from */
+static PetscErrorCode AmbAggHostMult(Mat A, const AggKrylov *e, int from, int to)
+{
+  Vec x, y;
+
+  PetscFunctionBegin;
+  PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, (PetscInt)e->n, e->v + from * e->stride, &x));
+  PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, (PetscInt)e->n, e->v + to * e->stride, &y));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
+/* The numbers that PETSc's GMRES would compute, without vectors of one thread. *done is PETSC_FALSE if they are no numbers. */
+static PetscErrorCode AmbAggHostEstimate(const AmbAggLevel *level, PetscReal *emin, PetscReal *emax, PetscBool *done)
+{
+#if !defined(PETSC_USE_COMPLEX)
+  AggKrylov e;
+  SysCSR    A;
+#endif
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+#if !defined(PETSC_USE_COMPLEX)
+  PetscCall(MatShadowGetArrays(level->A, &A));
+  if (!A.nz) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(AmbAggCheck(level->comm, AggKrylovCreate(&A, SysThreads(), &e), "estimate of eigenvalues"));
+  for (int k = 0; k < AGG_STEPS; k++) {
+    PetscCall(AmbAggHostMult(level->A, &e, k, k + 1));
+    AggKrylovStep(&e, k);
+  }
+  *done = AmbAggArnoldiValues(e.h, emin, emax);
+  AggKrylovDestroy(&e);
+#else
+  (void)level;
+  (void)emin;
+  (void)emax;
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -74,8 +199,9 @@ PetscErrorCode AmbAggEstimate(PC pc, const AmbAggLevel *level, PetscReal *emin, 
   spd = (PetscBool)(set && spd);
   PetscCall(MatGetNullSpace(level->A, &null));
   PetscCall(AmbAggChosen(pc, &chosen));
-  if (!null && !chosen) PetscCall(AmbAggDeviceEstimate(level, spd, emin, emax, &done));
-  if (!done) PetscCall(AmbAggEstimateByKSP(pc, level->A, null, spd, emin, emax));
-  PetscCall(PetscInfo(pc, "The eigenvalues of D^-1 A are estimated as %g to %g%s\n", (double)*emin, (double)*emax, done ? ", by passes on the GPU" : ""));
+  if (!null && !chosen && level->device) PetscCall(AmbAggDeviceEstimate(level, spd, emin, emax, &done));
+  else if (!null && !chosen && !spd && level->size == 1) PetscCall(AmbAggHostEstimate(level, emin, emax, &done));
+  if (!done) PetscCall(AmbAggEstimateByKSP(pc, level, null, spd, emin, emax));
+  PetscCall(PetscInfo(pc, "The eigenvalues of D^-1 A are estimated as %g to %g%s\n", (double)*emin, (double)*emax, !done ? "" : level->device ? ", by passes on the GPU" : ", by passes on the host"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

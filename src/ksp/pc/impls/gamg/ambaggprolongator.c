@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The members of aggregates, on the processes of their roots, and the tentative prolongator that is made of them
+   The members of aggregates, on the processes of their roots, and the prolongator that is made of them
 */
 #include "sys/systhreads.h"
 #include "ksp/pc/impls/gamg/ambagg.h"
@@ -247,6 +247,36 @@ PetscErrorCode AmbAggInherit(Mat A, PetscInt bs, PetscInt nvec, Mat *P)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The smoothed prolongator of a sequential matrix on the host */
+static PetscErrorCode AmbAggMakeSmoothed(const AmbAggLevel *level, PetscInt nvec, PetscReal alpha, const PetscReal block[], Mat *P)
+{
+  const PetscInt bs = level->bs, columns = level->nagg * nvec;
+  PetscInt      *lengths;
+  PetscScalar   *a;
+  SysCSR         A, csr;
+  SysStatus      status;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGetArrays(level->A, &A));
+  PetscCall(PetscMalloc1(A.m, &lengths));
+  status = AggSmoothLengths(&A, level->aggregate, level->nagg, (int)bs, (int)nvec, SysThreads(), lengths);
+  PetscCall(AmbAggCheck(level->comm, status, "prolongator"));
+  PetscCall(MatCreate(PETSC_COMM_SELF, P));
+  PetscCall(MatSetSizes(*P, (PetscInt)A.m, columns, (PetscInt)A.m, columns));
+  PetscCall(MatSetType(*P, MATSEQAIJ));
+  PetscCall(MatSeqAIJSetPreallocation(*P, 0, lengths));
+  PetscCall(PetscFree(lengths));
+  PetscCall(MatShadowGetPattern(*P, &csr));
+  PetscCall(MatSeqAIJGetArrayWrite(*P, &a));
+  if (csr.j) status = AggSmooth(&A, level->aggregate, level->nagg, (int)bs, (int)nvec, block, (double)alpha, SysThreads(), csr.i, (PetscInt *)csr.j, a);
+  PetscCall(AmbAggCheck(level->comm, status, "prolongator"));
+  PetscCall(MatSeqAIJRestoreArrayWrite(*P, &a));
+  if (csr.j) PetscCall(MatSeqAIJSetColumnIndices(*P, (PetscInt *)csr.j)); /* as in AmbAggMakeBlock() */
+  PetscCall(MatAssemblyBegin(*P, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*P, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode AmbAggMakeProlongator(const AmbAggLevel *level, Mat A, PetscInt bs, PetscInt nvec, const PetscReal block[], Mat *P)
 {
   PetscInt *number, *far, *others, nothers;
@@ -284,7 +314,7 @@ static PetscErrorCode AmbAggMakeProlongator(const AmbAggLevel *level, Mat A, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode AmbAggLevelProlongator(AmbAggLevel *level, PetscInt nvec, const PetscReal data[], PetscReal **coarse, Mat *P)
+PetscErrorCode AmbAggLevelProlongator(AmbAggLevel *level, PetscInt nvec, const PetscReal data[], PetscReal alpha, PetscReal **coarse, Mat *P)
 {
   const Mat      A  = level->A;
   const PetscInt bs = level->bs;
@@ -300,7 +330,13 @@ PetscErrorCode AmbAggLevelProlongator(AmbAggLevel *level, PetscInt nvec, const P
     for (PetscInt r = 0; r < level->n * bs; r++) block[r * nvec + c] = data[c * level->n * bs + r];
   }
   PetscCall(AmbAggFactor(level, bs, nvec, block, coarse));
-  PetscCall(AmbAggMakeProlongator(level, A, bs, nvec, block, P));
+  if (alpha != 0) {
+    PetscCall(PetscLogEventBegin(petsc_gamg_setup_events[GAMG_OPT], 0, 0, 0, 0));
+    PetscCall(PetscLogEventBegin(petsc_gamg_setup_events[GAMG_OPTSM], 0, 0, 0, 0));
+    PetscCall(AmbAggMakeSmoothed(level, nvec, alpha, block, P));
+    PetscCall(PetscLogEventEnd(petsc_gamg_setup_events[GAMG_OPTSM], 0, 0, 0, 0));
+    PetscCall(PetscLogEventEnd(petsc_gamg_setup_events[GAMG_OPT], 0, 0, 0, 0));
+  } else PetscCall(AmbAggMakeProlongator(level, A, bs, nvec, block, P));
   PetscCall(PetscFree(block));
   PetscCall(AmbAggInherit(A, bs, nvec, P));
   PetscCall(PetscLogEventEnd(AMBAGG_Prolongator, A, 0, 0, 0));

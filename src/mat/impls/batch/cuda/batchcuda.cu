@@ -181,20 +181,11 @@ static __global__ void __launch_bounds__(SYS_THREADS) BatchRows(int64_t m, int64
 template <int N, int LANES, int VECTORS>
 static SysStatus BatchLaunch(const BatchDevice *B, int steps, int add, int64_t stride, const SysReal *D, SysReal *C, cudaStream_t stream)
 {
-  const int64_t       parts  = (stride + LANES * VECTORS - 1) / (LANES * VECTORS);
-  cudaLaunchConfig_t  config = {};
-  cudaLaunchAttribute early  = {};
+  const int64_t parts = (stride + LANES * VECTORS - 1) / (LANES * VECTORS);
+  const dim3    grid(SysBlocks(B->m, (int64_t)SYS_THREADS / LANES * steps), (unsigned)parts);
 
   if (parts > PARTS_MOST) return SYS_TOO_LARGE;
-  config.gridDim                                   = dim3(SysBlocks(B->m, (int64_t)SYS_THREADS / LANES * steps), (unsigned)parts);
-  config.blockDim                                  = dim3(SYS_THREADS);
-  config.stream                                    = stream;
-  config.attrs                                     = &early;
-  config.numAttrs                                  = B->early;
-  early.id                                         = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early.val.programmaticStreamSerializationAllowed = 1;
-  SYS_CUDA(cudaLaunchKernelEx(&config, BatchRows<N, LANES, VECTORS>, B->m, B->nz, steps, (const int *)B->i, (const int *)B->j, (const SysReal *)B->a, add, stride, (const BatchVector<N> *)D, (BatchVector<N> *)C));
-  return SYS_SUCCESS;
+  return SysLaunchEarly(BatchRows<N, LANES, VECTORS>, grid, SYS_THREADS, stream, B->early, B->m, B->nz, steps, (const int *)B->i, (const int *)B->j, (const SysReal *)B->a, add, stride, (const BatchVector<N> *)D, (BatchVector<N> *)C);
 }
 
 /* Lanes for all vectors of a row, up to a warp, then two vectors for each lane. A group of lanes has several rows if the device has threads enough without. */

@@ -47,6 +47,8 @@
 #define LIST           1024      /* products of a row that are listed at most */
 #define LIST_LENGTH    24        /* length of the rows of B, on average, up to which they are listed, */
 #define LIST_LEAST     0.5       /* and from which on */
+#define BRIEF_LENGTH   8         /* length of the rows of B, on average, up to which new values need neither a list nor places, */
+#define BRIEF_SUMS     2         /* if so many products belong to an entry of the result */
 
 typedef struct {
   SysInt  k, end;   /* the row's entries in A */
@@ -338,8 +340,25 @@ static SysStatus SYS_ISA_NAME(FillUncounted)(const SpgemmProduct *P, int64_t fir
   return FillSome(0, P, first, last, w);
 }
 
+/* New values of a row that would be listed, if rows of B have so few entries that listing them is most of the work, and the sums are few enough to stay in the first-level
+   cache. Products are rounded as those of a list are. */
+static SYS_INLINE void BriefAdd(const SpgemmProduct *P, const Row *row, SpgemmWork *w)
+{
+  const SysInt     window = (SysInt)(w->window - 1), *bi = P->B.i, *bj = P->B.j, *aj = P->A.j;
+  const SysScalar *ba = P->B.a, *aa = P->A.a;
+  SysScalar       *sum = w->sum;
+
+  for (SysInt k = row->k; k < row->end; k++) {
+    const SysInt    end = bi[aj[k] + 1];
+    const SysScalar f   = aa[k];
+
+    for (SysInt q = bi[aj[k]]; q < end; q++) sum[bj[q] & window] += Rounded(f * ba[q]);
+  }
+}
+
 static SysStatus SYS_ISA_NAME(Revalue)(const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
 {
+  const int briefs = SPGEMM_SHORT && P->lengthB <= BRIEF_LENGTH && P->lengthB * (double)P->A.i[P->A.m] >= BRIEF_SUMS * (double)P->i[P->A.m];
   uint16_t *place  = P->places;
   int64_t   placed = 0, g;
 
@@ -369,8 +388,10 @@ static SysStatus SYS_ISA_NAME(Revalue)(const SpgemmProduct *P, int64_t first, in
     row = (Row){P->A.i[r], P->A.i[r + 1], j[0], j[n - 1], 0};
     if (row.end - row.k == 1 && !P->unsortedB) CopyRow(P, &row, n, NULL, a);
     else if (RowReach(&row) <= P->window) {
+      const int brief = briefs && Listed(P, r);
+
       if (RowReach(&row) <= GROUP_SUMS / GROUP) g = Group(P, r, last);
-      if (g == 1 && n <= PLACES_ROW) {
+      if (g == 1 && n <= PLACES_ROW && !brief) {
         if (P->places) {
           status = PlacedRow(P, &row, w, n, j, a, &place);
           if (status) return status;
@@ -382,7 +403,8 @@ static SysStatus SYS_ISA_NAME(Revalue)(const SpgemmProduct *P, int64_t first, in
       if (status) return status;
       if (g > 1) DenseGroup((int)g, P, &row, w, n, j, a);
       else {
-        if (Listed(P, r)) {
+        if (brief) BriefAdd(P, &row, w);
+        else if (Listed(P, r)) {
           row.products = ListRow(1, P, r, col, val).products;
           DenseAddList(MARK_NONE, 1, row.products, w, col, val);
         } else DenseAdd(MARK_NONE, 1, P, &row, w);

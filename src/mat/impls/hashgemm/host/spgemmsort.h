@@ -74,6 +74,13 @@ static SYS_INLINE int ShortServes(const SpgemmProduct *P)
   return !P->unsorted && (P->accumulator == SPGEMM_AUTO || P->accumulator == SPGEMM_ESC) && P->B.n <= 1 << 24 && P->lengthB <= SPGEMM_SHORT / 2;
 }
 
+/* A product that is not joined with a sum: products of sorted rows are rounded by themselves */
+static SYS_INLINE SysScalar Rounded(SysScalar v)
+{
+  __asm__("" : "+v"(v));
+  return v;
+}
+
 /* A row whose columns are listed as their first products come, and sorted then. Its products are no more than can be sorted. */
 static SYS_INLINE int64_t StampRow(const SpgemmProduct *P, int64_t r, SpgemmWork *w, SysInt *j, SysScalar *a)
 {
@@ -88,11 +95,9 @@ static SYS_INLINE int64_t StampRow(const SpgemmProduct *P, int64_t r, SpgemmWork
     for (SysInt q = P->B.i[P->A.j[k]]; q < end; q++) {
       struct SpgemmStamp *s   = stamp + P->B.j[q];
       const int           old = s->row == now;
-      SysScalar           v   = f * P->B.a[q];
 
-      __asm__("" : "+v"(v)); /* rounded, as products of sorted rows are */
       j[n]   = P->B.j[q];
-      s->sum = (old ? s->sum : 0) + v;
+      s->sum = (old ? s->sum : 0) + Rounded(f * P->B.a[q]);
       s->row = now;
       n += !old;
     }
@@ -117,6 +122,11 @@ static SYS_INLINE int64_t ShortProducts(const int single, const SpgemmProduct *P
 }
 #else
   #define SPGEMM_SHORT 0
+static SYS_INLINE SysScalar Rounded(SysScalar v)
+{
+  return v;
+}
+
 static SYS_INLINE int64_t StampRow(const SpgemmProduct *P, int64_t r, SpgemmWork *w, SysInt *j, SysScalar *a)
 {
   (void)P;
