@@ -130,8 +130,8 @@ static __device__ inline void SpmmArrived(uint64_t *barrier)
 #endif
 }
 
-/* Numbers begin to end - 1 of from[] come to to[], where the first one of the 16 bytes that hold number begin is to be. What does not fill 16 bytes at the end is copied by this
-   thread, which arrives at the barrier. */
+/* Numbers begin to end - 1 of from[] come to to[], where the first one of the 16 bytes that hold number begin is to be. This thread arrives at the barrier, before it copies
+   itself what does not fill 16 bytes at the end: other threads see that after the next __syncthreads(). */
 template <typename T>
 static __device__ inline void SpmmCopy(T *to, const T *from, int begin, int end, uint64_t *barrier)
 {
