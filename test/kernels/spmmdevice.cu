@@ -21,15 +21,18 @@ struct Shape {
 static std::vector<Shape> MakeShapes()
 {
   std::vector<Shape> shapes = {
-    {"stencil", MakeRows(9 * 9 * 9, 9 * 9 * 9,                                                        Stencil(9,                         9,                                                                                                9, false, 1))},
-    {"runs",    MakeRows(300,                   170,                                                                                   Runs(170,                                                                                                               4,                                                                                                                                                                                                5))},
+    {"stencil", MakeRows(9 * 9 * 9, 9 * 9 * 9,                                                    Stencil(9,                                   9,                                                                                                         9, false, 1))},
+    {"runs",    MakeRows(300,                   170,                                                                               Runs(170,                                                                                                                     4,                                                                                                                                                                                                               5))},
     {"nodes of three", MakeRows(3 * 70,                  130,[](int r,std::vector<int> &cols) { Run(cols, r / 3, r / 3 % 41); })},
-    {"nodes of two",      MakeRows(2 * 67,130,         [](int r,                                                                                                                           std::vector<int> &cols) { Run(cols, r / 2, 7 + r / 2 % 30); })                                                                                                                                                                                                                                                                                                                                                                                                            },
-    {"nearly nodes",      MakeRows(3 * 40,                  130,            [](int r,std::vector<int> &cols) { Run(cols, r / 3 + (r == 100), 9); })},
-    {"no entries",      MakeRows(40,20,[](int,                                                                                                     std::vector<int> &) {})                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                },
-    {"no rows",       MakeRows(0,                     20,                                                                         [](int,      std::vector<int> &) {})},
-    {"one row",       MakeRows(1,3000,[](int,std::vector<int> &cols) { Run(cols, 0, 3000); })                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                      },
-    {"long rows",     MakeRows(70,                   5000,                                                                    [](int r,                                                                                                          std::vector<int> &cols) { Run(cols, 3 * r, r % 9 == 4 ? 1024 + 500 * (r % 4) + r % 2 : r % 5); })},
+    {"nodes of two",      MakeRows(2 * 67,130,     [](int r,                                                                                                                             std::vector<int> &cols) { Run(cols, r / 2, 7 + r / 2 % 30); })                                                                                                                                                                                                                                                                                                                                                                                                                         },
+    {"nodes that take much shared memory",      MakeRows(3 * 19,                  240,            [](int r,std::vector<int> &cols) { Run(cols, r / 3, 130); })},
+    {"nodes that take more than some have",      MakeRows(3 * 19,240,[](int r,                                                                                                              std::vector<int> &cols) { Run(cols, r / 3, 200); })                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                           },
+    {"nodes that take too much",      MakeRows(3 * 19,                  340,                               [](int r,std::vector<int> &cols) { Run(cols, r / 3, 300); })},
+    {"nearly nodes",      MakeRows(3 * 40,130,[](int r,                                                         std::vector<int> &cols) { Run(cols, r / 3 + (r == 100), 9); })                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   },
+    {"no entries",      MakeRows(40,                  20,                                       [](int,                          std::vector<int> &) {})},
+    {"no rows",       MakeRows(0,  20, [](int,                   std::vector<int> &) {})                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               },
+    {"one row",       MakeRows(1,                  3000,                                                       [](int,                                                                                std::vector<int> &cols) { Run(cols, 0, 3000); })},
+    {"long rows",     MakeRows(70,5000,[](int r,std::vector<int> &cols) { Run(cols, 3 * r, r % 9 == 4 ? 1024 + 500 * (r % 4) + r % 2 : r % 5); })                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               },
   };
 
   if (!small) shapes.push_back({"power law", MakeRows(20000, 20000, PowerLaw(20000))});
@@ -182,6 +185,7 @@ static const Way Ways[] = {
   {false, false, false, 0},
   {true,  false, false, 0},
   {false, false, true,  0},
+  {false, true,  false, 0},
   {true,  true,  false, 0},
   {false, true,  true,  0},
   {false, false, false, 2},
@@ -231,28 +235,12 @@ static bool Unpacked(const std::vector<Shape> &)
   return true;
 }
 
-static bool NotFinite(const std::vector<Shape> &shapes)
-{
-  bool good = true;
-
-  for (const Shape &shape : shapes) {
-    for (const int ncol : {2, 9}) {
-      Dense D(shape.A.n, ncol, 0), C(shape.A.m, ncol, 0);
-
-      D.at(3, 1)         = NotANumber;
-      D.at(17, ncol / 2) = std::numeric_limits<SysScalar>::infinity();
-      good               = Multiply(shape, Ways[0], D, C, shape.name) && Check(shape.A, D, C, shape.name) && good;
-    }
-  }
-  return good;
-}
-
 static bool SameBits(const std::vector<Shape> &shapes)
 {
   bool good = true;
 
   for (const Shape &shape : shapes) {
-    for (const int ncol : {3, 33}) {
+    for (const int ncol : {3, 33, 130}) {
       Dense D(shape.A.n, ncol, 0), C(shape.A.m, ncol, 0), again(shape.A.m, ncol, 0);
 
       good = Multiply(shape, Ways[0], D, C, shape.name) && Multiply(shape, Ways[0], D, again, shape.name) && good;
@@ -262,18 +250,24 @@ static bool SameBits(const std::vector<Shape> &shapes)
   return good;
 }
 
-/* The entries of L R^T in the pattern, then once more added to them and scaled */
-static bool Sample(const Shape &shape, int ncol)
+/* The entries of L R^T in the pattern, of panel after panel, scaled in the end; wild: some numbers are not finite */
+static bool Sample(const Shape &shape, int ncol, bool wild)
 {
   const std::string where = shape.name + Text(", %d columns", ncol);
   const Rows       &A     = shape.A;
   Dense             L(A.m, ncol, ncol % 2 ? 3 : 0), R(A.n, ncol, 0);
   const Array<int>  i(A.i), j(A.j);
-  Array<SysScalar>  a(A.a), l(L.a), r(R.a), values(std::vector<SysScalar>(A.j.size(), NotANumber)), right((size_t)(A.n + 1) * SPMM_DEVICE_WIDTH);
+  Array<SysScalar>  a(A.a), l(L.a), values(std::vector<SysScalar>(A.j.size(), NotANumber)), right((size_t)(A.n + 1) * SPMM_DEVICE_WIDTH);
   const SysCSR      csr = {A.m, A.n, (int64_t)A.j.size(), i.data, j.data, a.data};
   SpmmDevice       *S   = NULL;
   int               width;
   bool              good = Good(SddmmDeviceCreate(&csr, A.i.data(), &S, stream), where);
+
+  if (wild) {
+    R.at(3, 1)         = NotANumber;
+    R.at(17, ncol / 2) = std::numeric_limits<SysScalar>::infinity();
+  }
+  const Array<SysScalar> r(R.a);
 
   for (int c = 0, n; good && c < ncol; c += n) {
     n    = SpmmDevicePanelColumns(ncol - c, &width);
@@ -295,12 +289,29 @@ static bool Sample(const Shape &shape, int ncol)
   return true;
 }
 
+static bool NotFinite(const std::vector<Shape> &shapes)
+{
+  bool good = true;
+
+  for (const Shape &shape : shapes) {
+    for (const int ncol : {2, 9, 130}) {
+      Dense D(shape.A.n, ncol, 0), C(shape.A.m, ncol, 0);
+
+      D.at(3, 1)         = NotANumber;
+      D.at(17, ncol / 2) = std::numeric_limits<SysScalar>::infinity();
+      good               = Multiply(shape, Ways[0], D, C, shape.name) && Check(shape.A, D, C, shape.name) && good;
+      good               = Sample(shape, ncol, true) && good;
+    }
+  }
+  return good;
+}
+
 static bool Samples(const std::vector<Shape> &shapes)
 {
   bool good = true;
 
   for (const Shape &shape : shapes) {
-    for (const int ncol : Widths) good = Sample(shape, ncol) && good;
+    for (const int ncol : Widths) good = Sample(shape, ncol, false) && good;
   }
   return good;
 }

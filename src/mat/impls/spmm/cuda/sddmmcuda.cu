@@ -2,41 +2,26 @@
 /*
    Sampled products of dense matrices on a CUDA device.
 
-   A team of lanes takes a row of the pattern. It keeps the row of the left matrix in registers, and its groups of lanes take entries by turns: each lane multiplies
-   its vectors of 16 bytes for as many entries as its group has lanes, before the lanes exchange their sums so that each lane has the result of one entry. A block
-   of threads makes BLOCK_ROWS rows; it reads these from the columns of the left matrix, and turns them in shared memory. Long rows are cut into parts, each with a
-   team of its own, which reads the row from a panel of the long rows.
+   A block of threads reads its rows from the columns of the left matrix into shared memory. If no row is long, each team of lanes takes one of these rows. Else a block
+   has a share (spmmcudaplan.cu), some rows or a part of a long row, and its teams take the entries of the share by turns, whatever rows these are in.
+
+   A team keeps the row of the left matrix in registers. Its groups of lanes take entries by turns: each lane multiplies its vectors of 16 bytes for as many entries as
+   its group has lanes, before the lanes exchange their sums so that each lane has the result of one entry.
 */
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
 #define TEAM   8 /* lanes of a row */
 #define FLYING 8 /* vectors that a lane reads together, at most */
 
-#if defined(SYS_SINGLE)
-typedef float4 SddmmVector;
-#else
-typedef double2 SddmmVector;
-#endif
-
-static __device__ inline SysReal SddmmDot(SysReal sum, const SysReal *x, const SddmmVector &y)
+static __device__ inline SysReal SddmmDot(SysReal sum, const SpmmVector &x, const SpmmVector &y)
 {
-  sum = fma(x[0], y.x, sum);
-  sum = fma(x[1], y.y, sum);
+  sum = fma(x.x, y.x, sum);
+  sum = fma(x.y, y.y, sum);
 #if defined(SYS_SINGLE)
-  sum = fma(x[2], y.z, sum);
-  sum = fma(x[3], y.w, sum);
+  sum = fma(x.z, y.z, sum);
+  sum = fma(x.w, y.w, sum);
 #endif
   return sum;
-}
-
-static __device__ inline void SddmmLoad(SysReal *x, const SddmmVector &y)
-{
-  x[0] = y.x;
-  x[1] = y.y;
-#if defined(SYS_SINGLE)
-  x[2] = y.z;
-  x[3] = y.w;
-#endif
 }
 
 /* Blocks of a multiprocessor, for which a thread has registers */
@@ -48,14 +33,15 @@ static constexpr int SddmmBlocks()
 
 /* The operands of a sampled product */
 struct SddmmOperand {
-  const int         *i, *j;
-  const SysReal     *a; /* NULL: the results are not scaled */
-  const SysReal     *left;
-  int64_t            ld;
-  int                ncol;
-  const SddmmVector *right;
-  int                add;
-  SysReal           *values;
+  const int           *i, *j;
+  const unsigned char *local;
+  const SysReal       *a; /* NULL: the results are not scaled */
+  const SysReal       *left;
+  int64_t              ld;
+  int                  ncol;
+  const SpmmVector    *right;
+  int                  add;
+  SysReal             *values;
 };
 
 /* LANES lanes have a sum for each of LANES entries; lane l gets that of entry l over all lanes */
@@ -76,6 +62,27 @@ static __device__ inline SysReal SddmmExchange(unsigned team, SysReal sum[LANES]
   return sum[0];
 }
 
+/* Rows of the left matrix from its columns to shared memory */
+template <int VECTORS>
+static __device__ inline void SddmmTile(const SddmmOperand &A, int64_t r0, int64_t rows, SpmmVector *tile)
+{
+#pragma unroll
+  for (int s = 0; s < (VECTORS * BLOCK_ROWS + SYS_THREADS - 1) / SYS_THREADS; s++) {
+    const int at = (int)threadIdx.x + s * SYS_THREADS, q = at % BLOCK_ROWS, v = at / BLOCK_ROWS;
+
+    if (v < VECTORS) tile[SpmmSlot<VECTORS>(q, v)] = SpmmGather(A.left + r0 + q, A.ld, v * SPMM_VECTOR, q < rows ? A.ncol - v * SPMM_VECTOR : 0);
+  }
+  __syncthreads();
+}
+
+static __device__ inline void SddmmResult(const SddmmOperand &A, int q, SysReal result)
+{
+  if (A.add) result += A.values[q];
+  A.values[q] = A.a ? result * __ldg(&A.a[q]) : result;
+}
+
+/* ------------------------------------------------- a row for each team ------------------------------------------------- */
+
 /* Columns of TIMES * TEAM entries from k on, or -1 for those that do not exist */
 template <int TIMES>
 static __device__ inline void SddmmColumns(const SddmmOperand &A, int k, int k1, int t, int column[TIMES])
@@ -86,7 +93,7 @@ static __device__ inline void SddmmColumns(const SddmmOperand &A, int k, int k1,
 
 /* The results of TIMES * TEAM entries from k on, of which those before k1 exist, or all if WHOLE is true. Lane l of a group has vectors l, l + LANES ... of x. */
 template <int LANES, int PER, int TIMES, bool WHOLE>
-static __device__ inline void SddmmSome(const SddmmOperand &A, int k, int k1, int t, unsigned team, const SysReal x[PER * SPMM_VECTOR], const int column[TIMES])
+static __device__ inline void SddmmSome(const SddmmOperand &A, int k, int k1, int t, unsigned team, const SpmmVector x[PER], const int column[TIMES])
 {
   constexpr int STEP = FLYING / PER < TIMES * LANES ? FLYING / PER : TIMES * LANES;
   const int     lane = t % LANES, group = t - lane;
@@ -94,45 +101,53 @@ static __device__ inline void SddmmSome(const SddmmOperand &A, int k, int k1, in
 
 #pragma unroll
   for (int e0 = 0; e0 < TIMES * LANES; e0 += STEP) {
-    SddmmVector y[STEP][PER];
+    SpmmVector y[STEP][PER];
 
 #pragma unroll
     for (int e = 0; e < STEP; e++) {
       const int c = __shfl_sync(team, column[(e0 + e) / LANES], group + (e0 + e) % LANES, TEAM);
 
 #pragma unroll
-      for (int v = 0; v < PER; v++) y[e][v] = WHOLE || c >= 0 ? __ldg(&A.right[(int64_t)c * (LANES * PER) + v * LANES + lane]) : SddmmVector();
+      for (int v = 0; v < PER; v++) y[e][v] = WHOLE || c >= 0 ? __ldg(&A.right[(int64_t)c * (LANES * PER) + v * LANES + lane]) : SpmmZero();
     }
 #pragma unroll
     for (int e = 0; e < STEP; e++) {
       SysReal dot = 0;
 
 #pragma unroll
-      for (int v = 0; v < PER; v++) dot = SddmmDot(dot, &x[v * SPMM_VECTOR], y[e][v]);
+      for (int v = 0; v < PER; v++) dot = SddmmDot(dot, x[v], y[e][v]);
       sum[(e0 + e) / LANES][(e0 + e) % LANES] = dot;
     }
   }
 #pragma unroll
   for (int s = 0; s < TIMES; s++) {
-    const int q      = k + s * TEAM + t;
-    SysReal   result = SddmmExchange<LANES>(team, sum[s], lane);
+    const int     q      = k + s * TEAM + t;
+    const SysReal result = SddmmExchange<LANES>(team, sum[s], lane);
 
-    if (WHOLE || q < k1) {
-      if (A.add) result += A.values[q];
-      A.values[q] = A.a ? result * __ldg(&A.a[q]) : result;
-    }
+    if (WHOLE || q < k1) SddmmResult(A, q, result);
   }
 }
 
-/* The results of entries k0 to k1 - 1 of a row whose numbers are in x, by a team, of which this thread is number t */
 template <int LANES, int PER>
-static __device__ inline void SddmmEntries(const SddmmOperand &A, int k0, int k1, int t, const SysReal x[PER * SPMM_VECTOR])
+static __global__ void __launch_bounds__(SYS_THREADS, (SddmmBlocks<LANES, PER>())) SddmmRows(int64_t m, const SddmmOperand A)
 {
-  constexpr int  TIMES = LANES * PER < FLYING ? FLYING / (LANES * PER) : 1;
-  constexpr bool AHEAD = PER < 4; /* the next columns are read while these entries are made; the widest rows have no registers for that */
-  const unsigned team  = ((1u << TEAM) - 1) << (threadIdx.x % SYS_WARP / TEAM * TEAM);
-  int            k     = k0, column[TIMES], next[TIMES];
+  constexpr int         VECTORS = LANES * PER, TIMES = VECTORS < FLYING ? FLYING / VECTORS : 1;
+  constexpr bool        AHEAD = PER < 4; /* the next columns are read while these entries are made; the widest rows have no registers for that */
+  __shared__ SpmmVector tile[VECTORS * BLOCK_ROWS];
+  const int             t = (int)threadIdx.x % TEAM, y = (int)threadIdx.x / TEAM;
+  const int64_t         r0   = (int64_t)blockIdx.x * BLOCK_ROWS;
+  const unsigned        team = ((1u << TEAM) - 1) << (threadIdx.x % SYS_WARP / TEAM * TEAM);
+  int                   column[TIMES], next[TIMES];
+  SpmmVector            x[PER];
 
+  static_assert(SYS_THREADS / TEAM == BLOCK_ROWS, "each team takes one row");
+  SddmmTile<VECTORS>(A, r0, m - r0, tile);
+  if (r0 + y >= m) return;
+  const int k1 = __ldg(&A.i[r0 + y + 1]);
+  int       k  = __ldg(&A.i[r0 + y]);
+
+#pragma unroll
+  for (int v = 0; v < PER; v++) x[v] = tile[SpmmSlot<VECTORS>(y, v * LANES + t % LANES)];
   if (AHEAD) SddmmColumns<TIMES>(A, k, k1, t, next);
   for (; k + TEAM * TIMES <= k1; k += TEAM * TIMES) {
     if (AHEAD) {
@@ -149,80 +164,83 @@ static __device__ inline void SddmmEntries(const SddmmOperand &A, int k0, int k1
   }
 }
 
-/* The number of the dense row that vector v of a lane begins with */
-template <int LANES>
-static __device__ inline int SddmmColumn(int v, int t)
+/* ------------------------------------------------- a share for each block ------------------------------------------------- */
+
+/* The column of entry k and its row in the share, or -1 and any row if it does not exist */
+static __device__ inline void SddmmEntry(const SddmmOperand &A, int k, int end, int &column, int &row)
 {
-  return (v * LANES + t % LANES) * SPMM_VECTOR;
-}
-
-template <int LANES, int PER>
-static __global__ void __launch_bounds__(SYS_THREADS, (SddmmBlocks<LANES, PER>())) SddmmParts(const SddmmOperand A, int64_t npart, const SysReal *__restrict__ longs, const int *__restrict__ owner, const int *__restrict__ begin, const int *__restrict__ end)
-{
-  const int     t = (int)threadIdx.x % TEAM;
-  const int64_t p = ((int64_t)blockIdx.x * SYS_THREADS + threadIdx.x) / TEAM;
-  SysReal       x[PER * SPMM_VECTOR];
-
-  if (p >= npart) return;
-#pragma unroll
-  for (int v = 0; v < PER; v++) SddmmLoad(&x[v * SPMM_VECTOR], __ldg((const SddmmVector *)longs + (int64_t)owner[p] * (LANES * PER) + v * LANES + t % LANES));
-  SddmmEntries<LANES, PER>(A, begin[p], end[p], t, x);
-}
-
-template <int LANES, int PER>
-static __global__ void __launch_bounds__(SYS_THREADS, (SddmmBlocks<LANES, PER>())) SddmmRows(int64_t m, const SddmmOperand A, int most)
-{
-  constexpr int      WIDTH = LANES * PER * SPMM_VECTOR;
-  __shared__ SysReal tile[WIDTH][BLOCK_ROWS + 1];
-  const int          t = (int)threadIdx.x % TEAM, y = (int)threadIdx.x / TEAM;
-  const int64_t      r0 = (int64_t)blockIdx.x * BLOCK_ROWS;
-  SysReal            x[PER * SPMM_VECTOR];
-
-  static_assert(SYS_THREADS / TEAM == BLOCK_ROWS, "each team takes one row");
-  for (int k = (int)threadIdx.x; k < WIDTH * BLOCK_ROWS; k += SYS_THREADS) {
-    const int c = k / BLOCK_ROWS, q = k % BLOCK_ROWS;
-
-    tile[c][q] = c < A.ncol && r0 + q < m ? __ldg(&A.left[c * A.ld + r0 + q]) : (SysReal)0;
+  column = -1;
+  if (k < end) {
+    column = __ldg(&A.j[k]);
+    row    = __ldg(&A.local[k]);
   }
-  __syncthreads();
-  if (r0 + y >= m) return;
-  const int k0 = __ldg(&A.i[r0 + y]), k1 = __ldg(&A.i[r0 + y + 1]);
-
-  if (k1 - k0 > most) return;
-#pragma unroll
-  for (int q = 0; q < PER * SPMM_VECTOR; q++) x[q] = tile[SddmmColumn<LANES>(q / SPMM_VECTOR, t) + q % SPMM_VECTOR][y];
-  SddmmEntries<LANES, PER>(A, k0, k1, t, x);
 }
 
 template <int LANES, int PER>
-static SysStatus SddmmLaunch(const SpmmDevice *S, int64_t m, const SddmmOperand &A, cudaStream_t stream)
+static __global__ void __launch_bounds__(SYS_THREADS, PER == 1 ? 4 : 3) SddmmShares(const SddmmOperand A, const SpmmShare *__restrict__ shares)
 {
-  SddmmRows<LANES, PER><<<SysBlocks(m, BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A, S->most);
-  if (S->npart) {
-    SYS_CALL(SpmmPackRows(S->nlong, S->longs, A.ncol, LANES * PER * SPMM_VECTOR, A.left, A.ld, S->sums, stream));
-    SddmmParts<LANES, PER><<<SysBlocks(S->npart * TEAM), SYS_THREADS, 0, stream>>>(A, S->npart, S->sums, S->owner, S->begin, S->end);
+  constexpr int         VECTORS = LANES * PER, STEP = FLYING / PER < LANES ? FLYING / PER : LANES;
+  __shared__ SpmmVector tile[VECTORS * BLOCK_ROWS];
+  const SpmmShare       share = shares[blockIdx.x];
+  const int             t     = (int)threadIdx.x % LANES;
+  const unsigned        team  = ((1u << LANES) - 1) << (threadIdx.x % SYS_WARP / LANES * LANES);
+  int                   k = share.begin + (int)threadIdx.x, current = -1, next, following = 0;
+  SpmmVector            x[PER];
+
+  SddmmEntry(A, k, share.end, next, following);
+  SddmmTile<VECTORS>(A, share.row, share.rows, tile);
+  for (; k - t < share.end; k += SYS_THREADS) {
+    const int column = next, row = following;
+    SysReal   sum[LANES];
+
+    SddmmEntry(A, k + SYS_THREADS, share.end, next, following);
+#pragma unroll
+    for (int e0 = 0; e0 < LANES; e0 += STEP) {
+      SpmmVector y[STEP][PER];
+
+#pragma unroll
+      for (int e = 0; e < STEP; e++) {
+        const int c = __shfl_sync(team, column, e0 + e, LANES);
+
+#pragma unroll
+        for (int v = 0; v < PER; v++) y[e][v] = c >= 0 ? __ldg(&A.right[(int64_t)c * VECTORS + v * LANES + t]) : SpmmZero();
+      }
+#pragma unroll
+      for (int e = 0; e < STEP; e++) {
+        const int r   = __shfl_sync(team, row, e0 + e, LANES);
+        SysReal   dot = 0;
+
+        if (r != current) {
+          current = r;
+#pragma unroll
+          for (int v = 0; v < PER; v++) x[v] = tile[SpmmSlot<VECTORS>(r, v * LANES + t)];
+        }
+#pragma unroll
+        for (int v = 0; v < PER; v++) dot = SddmmDot(dot, x[v], y[e][v]);
+        sum[e0 + e] = dot;
+      }
+    }
+    const SysReal result = SddmmExchange<LANES>(team, sum, t);
+
+    if (k < share.end) SddmmResult(A, k, result);
   }
-  SYS_CUDA(cudaPeekAtLastError());
-  return SYS_SUCCESS;
+}
+
+template <int LANES, int PER>
+static void SddmmLaunch(const SpmmDevice *S, int64_t m, const SddmmOperand &A, cudaStream_t stream)
+{
+  if (S->deal.nshare) SddmmShares<LANES, PER><<<(unsigned)S->deal.nshare, SYS_THREADS, 0, stream>>>(A, S->deal.share);
+  else SddmmRows<LANES, PER><<<SysBlocks(m, BLOCK_ROWS), SYS_THREADS, 0, stream>>>(m, A);
 }
 
 SysStatus SddmmDevice(const SpmmDevice *S, const SysCSR *A, int ncol, int width, const SysReal *left, int64_t ld, const SysReal *right, int add, int scale, SysReal *values, SysStream stream)
 {
-  const SddmmOperand operand = {A->i, A->j, scale ? A->a : NULL, left, ld, ncol, (const SddmmVector *)right, add, values};
+  static void (*const launch[])(const SpmmDevice *, int64_t, const SddmmOperand &, cudaStream_t) = {SddmmLaunch<1, 1>, SddmmLaunch<2, 1>, SddmmLaunch<4, 1>, SddmmLaunch<8, 1>, SddmmLaunch<8, 2>, SddmmLaunch<8, 4>};
+  int which                                                                                      = 0;
 
   if (!A->nz) return SYS_SUCCESS;
-  switch (width / SPMM_VECTOR) {
-  case 1:
-    return SddmmLaunch<1, 1>(S, A->m, operand, stream);
-  case 2:
-    return SddmmLaunch<2, 1>(S, A->m, operand, stream);
-  case 4:
-    return SddmmLaunch<4, 1>(S, A->m, operand, stream);
-  case 8:
-    return SddmmLaunch<8, 1>(S, A->m, operand, stream);
-  case 16:
-    return SddmmLaunch<8, 2>(S, A->m, operand, stream);
-  default:
-    return SddmmLaunch<8, 4>(S, A->m, operand, stream);
-  }
+  while (SPMM_VECTOR << which < width) which++;
+  launch[which](S, A->m, {A->i, A->j, S->deal.local, scale ? A->a : NULL, left, ld, ncol, (const SpmmVector *)right, add, values}, stream);
+  SYS_CUDA(cudaPeekAtLastError());
+  return SYS_SUCCESS;
 }

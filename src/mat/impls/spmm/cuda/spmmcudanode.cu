@@ -69,16 +69,6 @@ static __device__ inline void SpmmNode(const SpmmOperand &A, int k0, int length,
   }
 }
 
-/* Has the second-level cache read an array, but for its end. Rows of the panel then wait less behind it in the first-level cache. */
-static __device__ inline void SpmmNodesFetch(const void *from, const void *to)
-{
-#if __CUDA_ARCH__ >= 900
-  const uintptr_t p = (uintptr_t)from & ~(uintptr_t)15, q = (uintptr_t)to & ~(uintptr_t)15;
-
-  if (q > p) asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(p), "r"((unsigned)(q - p)) : "memory");
-#endif
-}
-
 template <int LANES, int PER, int R>
 static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SpmmNodes(int64_t m, const SpmmOperand A, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
@@ -87,12 +77,6 @@ static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SpmmNodes(int64_t 
   const int          t = (int)threadIdx.x % ALL, y = (int)threadIdx.x / ALL * R;
   const int64_t      r0 = (int64_t)blockIdx.x * ROWS, r = r0 + y;
 
-  if (LANES < TEAM && threadIdx.x == 0 && !A.place) { /* of narrow panels only: others do not gain */
-    const int k0 = __ldg(&A.i[r0]), k1 = __ldg(&A.i[r0 + ROWS < m ? r0 + ROWS : m]);
-
-    SpmmNodesFetch(A.a + k0, A.a + k1);
-    SpmmNodesFetch(A.j + k0, A.j + k1);
-  }
   if (r < m) {
     const int  k0 = __ldg(&A.i[r]);
     SpmmVector sum[R][PER];
@@ -111,36 +95,170 @@ static __global__ void __launch_bounds__(SYS_THREADS, BLOCKS) SpmmNodes(int64_t 
   SpmmWrite(tile, ROWS, WIDTH, r0, m, ncol, C, ld);
 }
 
+/* ------------------------------------------------- narrow panels ------------------------------------------------- */
+
+/*
+   A product with a narrow panel takes little more than the values and columns, which come from memory. Bulk copies bring those of a whole block of threads into shared
+   memory, while other blocks multiply. All lanes read them from there, so that they need not be exchanged.
+*/
+#define COPY_THREADS 128
+#define COPY_NODES   (COPY_THREADS / TEAM)
+#define COPY_BLOCKS  6          /* of a multiprocessor, for which a thread has registers */
+#define COPY_FLYING  8          /* vectors of the panel that a lane reads together */
+#define COPY_BYTES   (64 << 10) /* of shared memory, at most */
+
+#if __CUDA_ARCH__ >= 900
+static __device__ inline unsigned SpmmShared(const void *p)
+{
+  return (unsigned)__cvta_generic_to_shared(p);
+}
+#endif
+
+/* The barrier is open when so many threads have arrived, and what they copy */
+static __device__ inline void SpmmExpect(uint64_t *barrier, int threads)
+{
+#if __CUDA_ARCH__ >= 900
+  asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(SpmmShared(barrier)), "r"(threads) : "memory");
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+}
+
+static __device__ inline void SpmmArrived(uint64_t *barrier)
+{
+#if __CUDA_ARCH__ >= 900
+  for (unsigned done = 0; !done;) asm volatile("{ .reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(SpmmShared(barrier)) : "memory");
+#endif
+}
+
+/* Numbers begin to end - 1 of from[] come to to[], where the first one of the 16 bytes that hold number begin is to be. This thread arrives at the barrier, before it copies
+   itself what does not fill 16 bytes at the end: other threads see that after the next __syncthreads(). */
+template <typename T>
+static __device__ inline void SpmmCopy(T *to, const T *from, int begin, int end, uint64_t *barrier)
+{
+#if __CUDA_ARCH__ >= 900
+  constexpr int  N     = 16 / (int)sizeof(T);
+  const int      start = begin & ~(N - 1), whole = end & ~(N - 1);
+  const unsigned bytes = whole > start ? (unsigned)((whole - start) * (int)sizeof(T)) : 0;
+
+  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(SpmmShared(barrier)), "r"(bytes) : "memory");
+  if (bytes) asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(SpmmShared(to)), "l"(from + start), "r"(bytes), "r"(SpmmShared(barrier)) : "memory");
+  for (int k = whole > begin ? whole : begin; k < end; k++) to[k - start] = __ldg(&from[k]);
+#endif
+}
+
+template <int LANES, int R>
+static __global__ void __launch_bounds__(COPY_THREADS, COPY_BLOCKS) SpmmCopiedNodes(int64_t m, const SpmmOperand A, int nvalue, int ncol, SysReal *__restrict__ C, int64_t ld)
+{
+  extern __shared__ __align__(16) unsigned char memory[];
+  __shared__ __align__(8) uint64_t barrier;
+  constexpr int                    GROUPS = TEAM / LANES, ROWS = COPY_NODES * R;
+  const int                        t = (int)threadIdx.x % TEAM, lane = t % LANES, group = t / LANES, y = (int)threadIdx.x / TEAM;
+  const int64_t                    r0 = (int64_t)blockIdx.x * ROWS, r = r0 + y * R;
+  const int                        first = __ldg(&A.i[r0]), last = __ldg(&A.i[r0 + ROWS < m ? r0 + ROWS : m]), k0 = r < m ? __ldg(&A.i[r]) : last, length = r < m ? __ldg(&A.i[r + 1]) - k0 : 0;
+  SysReal                         *values  = (SysReal *)memory;
+  int                             *columns = (int *)(values + nvalue) + (((k0 - first) / R + 8 * y) & ~3); /* of this node: those of its first row, and room for what shares 16 bytes with them */
+  SpmmVector                       sum[R];
+
+  if (threadIdx.x == 0) SpmmExpect(&barrier, COPY_NODES + 1);
+  __syncthreads();
+  if (threadIdx.x == 0) SpmmCopy(values, A.a, first, last, &barrier);
+  if (t == 0) SpmmCopy(columns, A.j, k0, k0 + length, &barrier);
+  __syncthreads();
+  SpmmArrived(&barrier);
+  values += k0 - (first & ~(SPMM_VECTOR - 1));
+  columns += k0 & 3;
+#pragma unroll
+  for (int n = 0; n < R; n++) sum[n] = SpmmZero();
+  for (int k = group; k < length; k += GROUPS * COPY_FLYING) {
+    SpmmVector d[COPY_FLYING];
+
+#pragma unroll
+    for (int e = 0; e < COPY_FLYING; e++) d[e] = k + e * GROUPS < length ? __ldg(&A.panel[(int64_t)columns[k + e * GROUPS] * LANES + lane]) : SpmmZero();
+#pragma unroll
+    for (int e = 0; e < COPY_FLYING; e++) {
+#pragma unroll
+      for (int n = 0; n < R; n++) {
+        if (k + e * GROUPS < length) SpmmAdd(sum[n], values[n * length + k + e * GROUPS], d[e]);
+      }
+    }
+  }
+#pragma unroll
+  for (int d = LANES; d < TEAM; d *= 2) {
+#pragma unroll
+    for (int n = 0; n < R; n++) SpmmAdd(sum[n], 1, SpmmOther(SYS_ALL_LANES, sum[n], d, TEAM));
+  }
+  if (!ld) {
+#pragma unroll
+    for (int n = 0; n < R; n++) {
+      if (r < m && group == 0) ((SpmmVector *)C)[(r + n) * LANES + lane] = sum[n];
+    }
+    return;
+  }
+  __syncthreads(); /* the values have been read: the memory holds rows of C now */
+#pragma unroll
+  for (int n = 0; n < R; n++) {
+    if (r < m && group == 0) SpmmKeep(sum[n], (SysReal *)memory, ROWS + 1, lane, y * R + n);
+  }
+  __syncthreads();
+  SpmmWrite<COPY_THREADS>((const SysReal *)memory, ROWS, LANES * SPMM_VECTOR, r0, m, ncol, C, ld);
+}
+
+int64_t SpmmNodesCopied(int64_t m, int rows, const int *i)
+{
+  int64_t nvalue = 0;
+
+  for (int64_t r = 0; r < m; r += COPY_NODES * rows) {
+    const int64_t n = i[SysMin(r + COPY_NODES * rows, m)] - i[r];
+
+    if (n > nvalue) nvalue = n;
+  }
+  nvalue = (nvalue + 2 * SPMM_VECTOR) / SPMM_VECTOR * SPMM_VECTOR;
+  return nvalue * (int64_t)sizeof(SysReal) + (nvalue / rows + 8 * COPY_NODES + 8) * (int64_t)sizeof(int) <= COPY_BYTES ? nvalue : 0;
+}
+
+template <int LANES, int R>
+static SysStatus SpmmNodesLaunchCopied(int64_t m, const SpmmOperand &A, int nvalue, int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
+{
+  const size_t operands = (size_t)nvalue * sizeof(SysReal) + (size_t)(nvalue / R + 8 * COPY_NODES + 8) * sizeof(int), result = (size_t)(LANES * SPMM_VECTOR * (COPY_NODES * R + 1)) * sizeof(SysReal);
+
+  return SysLaunch(SpmmCopiedNodes<LANES, R>, (m + COPY_NODES * R - 1) / (COPY_NODES * R), COPY_THREADS, operands > result ? operands : result, stream, m, A, nvalue, ncol, C, ld);
+}
+
+/* ------------------------------------------------- launches ------------------------------------------------- */
+
 template <int LANES, int PER, int R>
-static SysStatus SpmmNodesLaunch(int64_t m, const SpmmOperand &A, int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
+static SysStatus SpmmNodesLaunch(int64_t m, const SpmmOperand &A, int nvalue, int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
 {
   constexpr int ALL = LANES < TEAM ? TEAM : LANES;
 
+  if constexpr (LANES < TEAM) {
+    if (nvalue && !A.place && ((uintptr_t)A.a | (uintptr_t)A.j) % 16 == 0 && SysStartsEarly()) return SpmmNodesLaunchCopied<LANES, R>(m, A, nvalue, ncol, C, ld, stream);
+  }
   SpmmNodes<LANES, PER, R><<<SysBlocks(m, SYS_THREADS / ALL * R), SYS_THREADS, 0, stream>>>(m, A, ncol, C, ld);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
 }
 
 template <int R>
-static SysStatus SpmmNodesOf(int64_t m, const SpmmOperand &A, int ncol, int vectors, SysReal *C, int64_t ld, cudaStream_t stream)
+static SysStatus SpmmNodesOf(int64_t m, const SpmmOperand &A, int nvalue, int ncol, int vectors, SysReal *C, int64_t ld, cudaStream_t stream)
 {
   switch (vectors) {
   case 1:
-    return SpmmNodesLaunch<1, 1, R>(m, A, ncol, C, ld, stream);
+    return SpmmNodesLaunch<1, 1, R>(m, A, nvalue, ncol, C, ld, stream);
   case 2:
-    return SpmmNodesLaunch<2, 1, R>(m, A, ncol, C, ld, stream);
+    return SpmmNodesLaunch<2, 1, R>(m, A, nvalue, ncol, C, ld, stream);
   case 4:
-    return SpmmNodesLaunch<4, 1, R>(m, A, ncol, C, ld, stream);
+    return SpmmNodesLaunch<4, 1, R>(m, A, nvalue, ncol, C, ld, stream);
   case 8:
-    return SpmmNodesLaunch<8, 1, R>(m, A, ncol, C, ld, stream);
+    return SpmmNodesLaunch<8, 1, R>(m, A, nvalue, ncol, C, ld, stream);
   case 16:
-    return SpmmNodesLaunch<8, 2, R>(m, A, ncol, C, ld, stream);
+    return SpmmNodesLaunch<8, 2, R>(m, A, nvalue, ncol, C, ld, stream);
   default:
-    return SpmmNodesLaunch<16, 2, R>(m, A, ncol, C, ld, stream);
+    return SpmmNodesLaunch<16, 2, R>(m, A, nvalue, ncol, C, ld, stream);
   }
 }
 
-SysStatus SpmmNodesMult(int64_t m, int rows, const SpmmOperand &A, int ncol, int width, SysReal *C, int64_t ld, cudaStream_t stream)
+SysStatus SpmmNodesMult(int64_t m, int rows, const SpmmOperand &A, int nvalue, int ncol, int width, SysReal *C, int64_t ld, cudaStream_t stream)
 {
-  return rows == 2 ? SpmmNodesOf<2>(m, A, ncol, width / SPMM_VECTOR, C, ld, stream) : SpmmNodesOf<3>(m, A, ncol, width / SPMM_VECTOR, C, ld, stream);
+  return rows == 2 ? SpmmNodesOf<2>(m, A, nvalue, ncol, width / SPMM_VECTOR, C, ld, stream) : SpmmNodesOf<3>(m, A, nvalue, ncol, width / SPMM_VECTOR, C, ld, stream);
 }

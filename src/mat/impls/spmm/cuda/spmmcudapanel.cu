@@ -4,8 +4,8 @@
 */
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
-#define TILE   32
-#define NARROW 4 /* vectors of a row of a panel of few columns */
+#define TILE  32
+#define HOLDS 4 /* vectors of a panel that a thread makes: so many columns are read together */
 
 int SpmmDevicePanelColumns(int64_t ncol, int *width)
 {
@@ -15,33 +15,34 @@ int SpmmDevicePanelColumns(int64_t ncol, int *width)
   return n;
 }
 
-static __global__ void SpmmPackTiles(int64_t n, const int *__restrict__ list, int ncol, int width, const SysReal *__restrict__ columns, int64_t ld, SysReal *__restrict__ panel)
+/* A block of threads reads its rows of the columns, all of them before it writes, and turns them in shared memory */
+template <int VECTORS>
+static __global__ void __launch_bounds__(SYS_THREADS) SpmmPack(int64_t n, int ncol, const SysReal *__restrict__ columns, int64_t ld, SpmmVector *__restrict__ panel)
 {
-  __shared__ SysReal tile[TILE][TILE + 1];
-  const int64_t      r0 = (int64_t)blockIdx.x * TILE;
-  const int          c0 = (int)blockIdx.y * TILE, x = (int)threadIdx.x;
-  const int64_t      r = list && r0 + x < n ? list[r0 + x] : r0 + x;
-
-  for (int y = (int)threadIdx.y; y < TILE; y += (int)blockDim.y) {
-    if (c0 + y < width) tile[y][x] = r0 + x < n && c0 + y < ncol ? columns[(c0 + y) * ld + r] : (SysReal)0;
-  }
-  __syncthreads();
-  for (int y = (int)threadIdx.y; y < TILE; y += (int)blockDim.y) {
-    if (r0 + y < n && c0 + x < width) panel[(r0 + y) * width + c0 + x] = tile[x][y];
-  }
-}
-
-/* A panel of few columns: a thread makes a vector of 16 bytes */
-static __global__ void __launch_bounds__(SYS_THREADS) SpmmPackVectors(int64_t n, const int *__restrict__ list, int ncol, int vectors, const SysReal *__restrict__ columns, int64_t ld, SysReal *__restrict__ panel)
-{
-  const int64_t k = (int64_t)blockIdx.x * SYS_THREADS + threadIdx.x, r = k / vectors;
-  const int     c0 = (int)(k % vectors) * SPMM_VECTOR;
-
-  if (r >= n) return;
-  const int64_t from = list ? list[r] : r;
+  constexpr int         ROWS = HOLDS * SYS_THREADS / VECTORS;
+  __shared__ SpmmVector tile[HOLDS * SYS_THREADS];
+  const int64_t         r0 = (int64_t)blockIdx.x * ROWS;
+  SpmmVector            x[HOLDS];
 
 #pragma unroll
-  for (int c = 0; c < SPMM_VECTOR; c++) panel[k * SPMM_VECTOR + c] = c0 + c < ncol ? columns[(c0 + c) * ld + from] : (SysReal)0;
+  for (int s = 0; s < HOLDS; s++) {
+    const int at = (int)threadIdx.x + s * SYS_THREADS, q = at % ROWS;
+
+    x[s] = SpmmGather(columns + r0 + q, ld, at / ROWS * SPMM_VECTOR, r0 + q < n ? ncol - at / ROWS * SPMM_VECTOR : 0);
+  }
+#pragma unroll
+  for (int s = 0; s < HOLDS; s++) {
+    const int at = (int)threadIdx.x + s * SYS_THREADS;
+
+    tile[SpmmSlot<VECTORS>(at % ROWS, at / ROWS)] = x[s];
+  }
+  __syncthreads();
+#pragma unroll
+  for (int s = 0; s < HOLDS; s++) {
+    const int at = (int)threadIdx.x + s * SYS_THREADS;
+
+    if (r0 + at / VECTORS < n) panel[r0 * VECTORS + at] = tile[SpmmSlot<VECTORS>(at / VECTORS, at % VECTORS)];
+  }
 }
 
 static __global__ void SpmmUnpackTiles(int64_t n, int ncol, int width, const SysReal *__restrict__ panel, const int *__restrict__ first, const SysReal *__restrict__ more, SysReal *__restrict__ columns, int64_t ld)
@@ -66,20 +67,22 @@ static __global__ void SpmmUnpackTiles(int64_t n, int ncol, int width, const Sys
   }
 }
 
-SysStatus SpmmPackRows(int64_t n, const int *list, int ncol, int width, const SysReal *columns, int64_t ld, SysReal *panel, cudaStream_t stream)
+template <int VECTORS>
+static void SpmmPackLaunch(int64_t n, int ncol, const SysReal *columns, int64_t ld, SysReal *panel, cudaStream_t stream)
 {
-  const int vectors = width / SPMM_VECTOR;
-
-  if (!n) return SYS_SUCCESS;
-  if (vectors <= NARROW) SpmmPackVectors<<<SysBlocks(n * vectors), SYS_THREADS, 0, stream>>>(n, list, ncol, vectors, columns, ld, panel);
-  else SpmmPackTiles<<<dim3(SysBlocks(n, TILE), SysBlocks(width, TILE)), dim3(TILE, 8), 0, stream>>>(n, list, ncol, width, columns, ld, panel);
-  SYS_CUDA(cudaPeekAtLastError());
-  return SYS_SUCCESS;
+  SpmmPack<VECTORS><<<SysBlocks(n, HOLDS * SYS_THREADS / VECTORS), SYS_THREADS, 0, stream>>>(n, ncol, columns, ld, (SpmmVector *)panel);
 }
 
 SysStatus SpmmDevicePack(int64_t n, int ncol, int width, const SysReal *columns, int64_t ld, SysReal *panel, SysStream stream)
 {
-  return SpmmPackRows(n, NULL, ncol, width, columns, ld, panel, stream);
+  static void (*const launch[])(int64_t, int, const SysReal *, int64_t, SysReal *, cudaStream_t) = {SpmmPackLaunch<1>, SpmmPackLaunch<2>, SpmmPackLaunch<4>, SpmmPackLaunch<8>, SpmmPackLaunch<16>, SpmmPackLaunch<32>};
+  int which                                                                                      = 0;
+
+  if (!n) return SYS_SUCCESS;
+  while (SPMM_VECTOR << which < width) which++;
+  launch[which](n, ncol, columns, ld, panel, stream);
+  SYS_CUDA(cudaPeekAtLastError());
+  return SYS_SUCCESS;
 }
 
 SysStatus SpmmDeviceUnpack(int64_t n, int ncol, int width, const SysReal *panel, const int *first, const SysReal *more, SysReal *columns, int64_t ld, SysStream stream)

@@ -8,12 +8,13 @@
 #include "sys/systranspose.cuh"
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
-#define PART         32        /* entries of a part of a row of few columns */
-#define SAMPLED_PART 32        /* entries of a part of a row of sampled products, whose results are not added */
-#define LONG_TIMES   4         /* rows with so many times the mean are cut, because other rows would wait for them; no row of one part is cut */
-#define LONG_MOST    1024      /* entries of a row that is always cut, one more */
-#define BUSY         (1 << 18) /* threads that keep a device busy. If the teams of all rows have fewer, shorter rows are cut; with less than a quarter, rows of any length. */
-#define TEAM         8         /* lanes of a part of a row, at least */
+#define PART       32        /* entries of a part of a row of few columns */
+#define SHARE      512       /* entries of a block of threads, at least, unless its rows have fewer */
+#define SHARES     4096      /* blocks of threads that keep a device busy */
+#define LONG_TIMES 4         /* rows with so many times the mean are cut, because other rows would wait for them; no row of one part is cut */
+#define LONG_MOST  1024      /* entries of a row that is always cut, one more */
+#define BUSY       (1 << 18) /* threads that keep a device busy. If the teams of all rows have fewer, shorter rows are cut; with less than a quarter, rows of any length. */
+#define TEAM       8         /* lanes of a part of a row, at least */
 
 /* Entries of a part, least for a row that is not much longer. The parts of a row are summed up side by side, then one after the other. */
 static int SpmmPart(int length, int least)
@@ -43,10 +44,9 @@ static SysStatus SpmmTransposePattern(const SysCSR *A, SpmmDevice *s, std::vecto
   return SYS_SUCCESS;
 }
 
-/* The parts of long rows: of each part its first entry, behind its last one, and the place of its row among the long ones; of each row the number of parts before
-   it; long rows, and those with many parts */
+/* The parts of long rows: of each part its first entry, and behind its last one; of each row the number of parts before it; rows with many parts */
 struct SpmmPartList {
-  std::vector<int> begin, end, owner, first, longs, join;
+  std::vector<int> begin, end, first, join;
 };
 
 /* The length of the longest row that is not cut, if parts have least entries or more and are made by teams of so many lanes; 0: whether the device is busy does not
@@ -62,61 +62,114 @@ static int SpmmMost(int64_t m, int64_t nz, int least, int lanes)
 }
 
 /* Cuts the long ones of m rows into parts of least entries or more */
-static void SpmmCut(int64_t m, const int *rows, int least, int most, bool sampled, SpmmPartList &parts)
+static void SpmmCut(int64_t m, const int *rows, int least, int most, SpmmPartList &parts)
 {
   parts.first.resize((size_t)m + 1);
   for (int64_t r = 0; r < m; r++) {
-    const int length = rows[r + 1] - rows[r], part = sampled ? least : SpmmPart(length, least);
+    const int length = rows[r + 1] - rows[r], part = SpmmPart(length, least);
 
     parts.first[(size_t)r] = (int)parts.begin.size();
     if (length <= most) continue;
     for (int k = rows[r]; k < rows[r + 1]; k += part) {
       parts.begin.push_back(k);
       parts.end.push_back(k + part < rows[r + 1] ? k + part : rows[r + 1]);
-      parts.owner.push_back((int)parts.longs.size());
     }
-    parts.longs.push_back((int)r);
     if ((int)parts.begin.size() - parts.first[(size_t)r] > JOINED) parts.join.push_back((int)r);
   }
   parts.first[(size_t)m] = (int)parts.begin.size();
 }
 
-static SysStatus SpmmUpload(const std::vector<int> &from, int *to, cudaStream_t stream)
+template <typename T>
+static SysStatus SpmmUpload(const std::vector<T> &from, T *to, cudaStream_t stream)
 {
-  if (!from.empty()) SYS_CUDA(cudaMemcpyAsync(to, from.data(), from.size() * sizeof(int), cudaMemcpyHostToDevice, stream));
+  if (!from.empty()) SYS_CUDA(cudaMemcpyAsync(to, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice, stream));
   return SYS_SUCCESS;
 }
 
-/* Parts of rows whose results are added, or of rows of sampled products. Panels are at most width numbers wide. */
-static SysStatus SpmmMakeParts(int64_t m, const int *rows, int least, int width, int lanes, bool sampled, SpmmDevice *s, cudaStream_t stream)
+/* Parts of long rows. Panels are at most width numbers wide. */
+static SysStatus SpmmMakeParts(int64_t m, const int *rows, int least, int width, int lanes, SpmmDevice *s, cudaStream_t stream)
 {
   SpmmPartList parts;
   SysArena     arena = {NULL, 0};
 
   s->most = SpmmMost(m, m ? rows[m] : 0, least, lanes);
-  SpmmCut(m, rows, least, s->most, sampled, parts);
+  SpmmCut(m, rows, least, s->most, parts);
   s->npart = (int64_t)parts.begin.size();
   if (!s->npart) return SYS_SUCCESS;
-  s->njoin = sampled ? 0 : (int64_t)parts.join.size();
-  s->nlong = (int64_t)parts.longs.size();
+  s->njoin = (int64_t)parts.join.size();
   for (int pass = 0; pass < 2; pass++) {
     if (pass) SYS_CALL(SysArenaAllocate(&arena));
     s->memory = arena.memory;
     SysArenaTake(&arena, &s->begin, parts.begin.size());
     SysArenaTake(&arena, &s->end, parts.end.size());
-    if (sampled) {
-      SysArenaTake(&arena, &s->owner, parts.owner.size());
-      SysArenaTake(&arena, &s->longs, parts.longs.size());
-    } else {
-      SysArenaTake(&arena, &s->first, parts.first.size());
-      SysArenaTake(&arena, &s->join, parts.join.size());
-    }
-    SysArenaTake(&arena, &s->sums, (sampled ? parts.longs.size() : parts.begin.size()) * (size_t)width);
+    SysArenaTake(&arena, &s->first, parts.first.size());
+    SysArenaTake(&arena, &s->join, parts.join.size());
+    SysArenaTake(&arena, &s->sums, parts.begin.size() * (size_t)width);
   }
   SYS_CALL(SpmmUpload(parts.begin, s->begin, stream));
   SYS_CALL(SpmmUpload(parts.end, s->end, stream));
-  SYS_CALL(sampled ? SpmmUpload(parts.owner, s->owner, stream) : SpmmUpload(parts.first, s->first, stream));
-  SYS_CALL(sampled ? SpmmUpload(parts.longs, s->longs, stream) : SpmmUpload(parts.join, s->join, stream));
+  SYS_CALL(SpmmUpload(parts.first, s->first, stream));
+  SYS_CALL(SpmmUpload(parts.join, s->join, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  return SYS_SUCCESS;
+}
+
+/* Deals a product: rows one after the other, as many as a block of threads has room for, or some of the entries of a long row. A share has up to twice as many entries as
+   so many rows have in the mean, but fewer if the device would not be busy. */
+static void SpmmDealRows(int64_t m, const int *rows, bool sampled, std::vector<SpmmShare> &shares, std::vector<int> &longs, std::vector<int> &first)
+{
+  const int64_t nz = m ? rows[m] : 0, mean = SysMin(m ? 2 * BLOCK_ROWS * nz / m : 0, nz / SHARES), most = mean < SHARE ? SHARE : mean;
+  int           part = 0;
+
+  first.push_back(0);
+  for (int64_t r = 0, q; r < m; r = q) {
+    for (q = r; q < m && q < r + BLOCK_ROWS && rows[q + 1] - rows[r] <= most;) q++;
+    if (q == r) {
+      q = r + 1;
+      for (int64_t k = rows[r]; k < rows[q]; k += most) shares.push_back({(int)r, 1, (int)k, (int)SysMin(k + most, rows[q]), sampled ? -1 : part++});
+      longs.push_back((int)r);
+      first.push_back(part);
+    } else if (rows[q] > rows[r] || !sampled) shares.push_back({(int)r, (int)(q - r), rows[r], rows[q], -1});
+  }
+}
+
+/* The rows of entries in their shares: a warp for each row of a share */
+static __global__ void SpmmNumber(const SpmmShare *__restrict__ shares, const int *__restrict__ i, unsigned char *__restrict__ local)
+{
+  const SpmmShare share = shares[blockIdx.x];
+
+  for (int y = (int)threadIdx.x / SYS_WARP; y < share.rows; y += (int)blockDim.x / SYS_WARP) {
+    const int begin = i[share.row + y] < share.begin ? share.begin : i[share.row + y], end = i[share.row + y + 1] < share.end ? i[share.row + y + 1] : share.end;
+
+    for (int k = begin + (int)threadIdx.x % SYS_WARP; k < end; k += SYS_WARP) local[k] = (unsigned char)y;
+  }
+}
+
+/* rows[] are those of i on the host; panels are at most width numbers wide */
+static SysStatus SpmmMakeDeal(int64_t m, const int *rows, const int *i, bool sampled, int width, SpmmDeal *deal, cudaStream_t stream)
+{
+  std::vector<SpmmShare> shares;
+  std::vector<int>       longs, first;
+  SysArena               arena = {NULL, 0};
+
+  SpmmDealRows(m, rows, sampled, shares, longs, first);
+  deal->nshare = (int64_t)shares.size();
+  deal->nlong  = sampled ? 0 : (int64_t)longs.size();
+  if (!deal->nshare) return SYS_SUCCESS;
+  for (int pass = 0; pass < 2; pass++) {
+    if (pass) SYS_CALL(SysArenaAllocate(&arena));
+    deal->memory = arena.memory;
+    SysArenaTake(&arena, &deal->share, shares.size());
+    SysArenaTake(&arena, &deal->local, (size_t)rows[m]);
+    SysArenaTake(&arena, &deal->longs, longs.size());
+    SysArenaTake(&arena, &deal->first, first.size());
+    SysArenaTake(&arena, &deal->parts, (size_t)first.back() * (size_t)width);
+  }
+  SYS_CALL(SpmmUpload(shares, deal->share, stream));
+  SYS_CALL(SpmmUpload(longs, deal->longs, stream));
+  SYS_CALL(SpmmUpload(first, deal->first, stream));
+  SpmmNumber<<<(unsigned)deal->nshare, SYS_THREADS, 0, stream>>>(deal->share, i, deal->local);
+  SYS_CUDA(cudaPeekAtLastError());
   SYS_CUDA(cudaStreamSynchronize(stream));
   return SYS_SUCCESS;
 }
@@ -164,8 +217,10 @@ SysStatus SpmmDeviceCreate(const SysCSR *A, const SysInt *rows, int transpose, i
   if (!*S) return SYS_OUT_OF_MEMORY;
   if (transpose) SYS_CALL(SpmmTransposePattern(A, *S, columns, stream));
   SYS_CALL(SpmmFindNodes(transpose ? A->n : A->m, transpose ? (*S)->i : A->i, transpose ? (*S)->j : A->j, *S, stream));
-  SYS_CALL(SpmmMakeParts(transpose ? A->n : A->m, transpose ? columns.data() : rows, 2 * lanes < PART ? PART : 2 * lanes, width, (*S)->node > 1 ? 0 : lanes < TEAM ? TEAM : lanes, false, *S, stream));
+  SYS_CALL(SpmmMakeParts(transpose ? A->n : A->m, transpose ? columns.data() : rows, 2 * lanes < PART ? PART : 2 * lanes, width, (*S)->node > 1 ? 0 : lanes < TEAM ? TEAM : lanes, *S, stream));
   if ((*S)->npart) (*S)->node = 1;
+  if ((*S)->node > 1 && !transpose) (*S)->nvalue = (int)SpmmNodesCopied(A->m, (*S)->node, rows);
+  if ((*S)->npart && lanes == SYS_WARP) SYS_CALL(SpmmMakeDeal(transpose ? A->n : A->m, transpose ? columns.data() : rows, transpose ? (*S)->i : A->i, false, width, &(*S)->deal, stream));
   return SYS_SUCCESS;
 }
 
@@ -173,7 +228,11 @@ SysStatus SddmmDeviceCreate(const SysCSR *A, const SysInt *rows, SpmmDevice **S,
 {
   *S = new (std::nothrow) SpmmDevice();
   if (!*S) return SYS_OUT_OF_MEMORY;
-  return SpmmMakeParts(A->m, rows, SAMPLED_PART, SPMM_DEVICE_WIDTH, TEAM, true, *S, stream);
+  const int most = SpmmMost(A->m, A->nz, PART, TEAM);
+  for (int64_t r = 0; r < A->m; r++) {
+    if (rows[r + 1] - rows[r] > most) return SpmmMakeDeal(A->m, rows, A->i, true, 0, &(*S)->deal, stream);
+  }
+  return SYS_SUCCESS;
 }
 
 void SpmmDeviceDestroy(SpmmDevice **S)
@@ -181,6 +240,7 @@ void SpmmDeviceDestroy(SpmmDevice **S)
   if (!*S) return;
   SpmmTilesDestroy(&(*S)->tiles);
   (void)cudaFree((*S)->memory);
+  (void)cudaFree((*S)->deal.memory);
   (void)cudaFree((*S)->transposed);
   delete *S;
   *S = NULL;

@@ -13,21 +13,6 @@
 #define FLYING 4 /* vectors of the panel that a lane reads together */
 #define NARROW 4 /* rows of the panel that a lane reads together in a row of few lanes */
 
-#if defined(SYS_SINGLE)
-typedef float4 SpmmVector;
-#else
-typedef double2 SpmmVector;
-#endif
-
-static __device__ inline SpmmVector SpmmZero()
-{
-#if defined(SYS_SINGLE)
-  return make_float4(0, 0, 0, 0);
-#else
-  return make_double2(0, 0);
-#endif
-}
-
 static __device__ inline void SpmmAdd(SpmmVector &sum, SysReal a, const SpmmVector &d)
 {
   sum.x = fma(a, d.x, sum.x);
@@ -203,9 +188,10 @@ static __device__ inline void SpmmKeep(const SpmmVector &v, SysReal *tile, int c
 #endif
 }
 
+template <int THREADS = SYS_THREADS>
 static __device__ inline void SpmmWrite(const SysReal *tile, int rows, int width, int64_t r0, int64_t m, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
-  for (int k = (int)threadIdx.x; k < width * rows; k += SYS_THREADS) {
+  for (int k = (int)threadIdx.x; k < width * rows; k += THREADS) {
     const int c = k / rows, y = k % rows;
 
     if (c < ncol && r0 + y < m) C[c * ld + r0 + y] = tile[c * (rows + 1) + y];
@@ -213,4 +199,7 @@ static __device__ inline void SpmmWrite(const SysReal *tile, int rows, int width
 }
 
 /* The product of one matrix whose rows come in nodes of 2 or 3 rows with entries in the same columns, see spmmcudanode.cu */
-SysStatus SpmmNodesMult(int64_t m, int rows, const SpmmOperand &A, int ncol, int width, SysReal *C, int64_t ld, cudaStream_t stream);
+SysStatus SpmmNodesMult(int64_t m, int rows, const SpmmOperand &A, int nvalue, int ncol, int width, SysReal *C, int64_t ld, cudaStream_t stream);
+
+/* The product of one matrix that is dealt to blocks of threads, to panels of the largest width, see spmmcudashare.cu */
+SysStatus SpmmSharesMult(const SpmmDeal *deal, const SpmmOperand &A, int ncol, SysReal *C, int64_t ld, cudaStream_t stream);
