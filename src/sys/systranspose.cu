@@ -6,7 +6,6 @@
 
 #include "sys/syscuda.cuh"
 #include "sys/systranspose.cuh"
-#include "sys/sysload.h"
 
 static __global__ void __launch_bounds__(SYS_THREADS) SysTransposeNumber(int n, int *a)
 {
@@ -63,5 +62,3 @@ cudaError_t SysTransposePattern(const SysCSR *A, void *work, size_t bytes, int *
   SysTransposeOffsets<<<SysBlocks((int64_t)n + 1), SYS_THREADS, 0, stream>>>(n, nz, column, i);
   return cudaPeekAtLastError();
 }
-
-static SysKernels kernels(SysTransposeNumber);

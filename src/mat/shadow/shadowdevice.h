@@ -71,10 +71,6 @@ SYS_DEVICE PetscErrorCode MatShadowDeviceConvert(Mat A) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowLoadStart(const MatShadowFormat *format) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowLoadEnd(void) SYS_STUB(PETSC_SUCCESS);
 
-/* The program will set up multigrid on the device: a second thread calls SysLoadKernels() beside the assembly of the first matrix. A set-up waits for it. */
-SYS_DEVICE void           MatShadowLoadExpect(void) SYS_STUB();
-SYS_DEVICE PetscErrorCode MatShadowLoadWait(void) SYS_STUB(PETSC_SUCCESS);
-
 /* Arrays and vectors */
 SYS_DEVICE PetscErrorCode MatShadowDeviceGetCSR(Mat A, MatShadowCSR *csr) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceGetArrays(Mat A, SysCSR *csr) SYS_STUB(PETSC_SUCCESS);

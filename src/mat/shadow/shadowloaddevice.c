@@ -3,15 +3,12 @@
    The start of CUDA's libraries, during the assembly of the first matrix: cuBLAS and cuSPARSE make their first handles, and CUDA loads the code of the kernels
    that PETSc's vectors, AIJCUSPARSE and the format will call. Without this the first solve does it, in 15 to 25 ms, most of the time of a short solve.
 
-   Programs that will set up multigrid have a second thread, which loads the kernels of graphs, aggregates, products and smoothers: 120 of them.
-
    A thread of its own does this work, on a stream of its own, with a few numbers that no other code sees. The thread calls nothing of PETSc and ignores failures:
    the code that needs these libraries later will report them.
 */
 #include <pthread.h>
 #include <petscdevice_cuda.h>
 
-#include "sys/sysload.h"
 #include "mat/shadow/shadow.h"
 
 #if defined(PETSC_USE_REAL_SINGLE)
@@ -23,8 +20,8 @@
 #endif
 #define LENGTH 4096 /* of a vector */
 
-static pthread_t           loader, second;
-static PetscBool           loading = PETSC_FALSE, loading_second = PETSC_FALSE, expected = PETSC_FALSE;
+static pthread_t           loader;
+static PetscBool           loading = PETSC_FALSE;
 static int                 device;
 static const MatShadowOps *ops;
 
@@ -105,19 +102,7 @@ static void *Load(void *unused)
   return NULL;
 }
 
-static void *LoadSecond(void *unused)
-{
-  if (cudaSetDevice(device) == cudaSuccess) SysLoadKernels();
-  (void)cudaGetLastError();
-  return NULL;
-}
-
-void MatShadowLoadExpect(void)
-{
-  expected = PETSC_TRUE;
-}
-
-/* Starts the threads, once in a process: before its first matrix on the device is assembled */
+/* Starts the thread, once in a process: before its first matrix on the device is assembled */
 PetscErrorCode MatShadowLoadStart(const MatShadowFormat *format)
 {
   static PetscBool begun = PETSC_FALSE;
@@ -128,34 +113,17 @@ PetscErrorCode MatShadowLoadStart(const MatShadowFormat *format)
   PetscCallCUDA(cudaGetDevice(&device));
   ops     = &format->device;
   loading = (PetscBool)(pthread_create(&loader, NULL, Load, NULL) == 0);
-  if (expected) loading_second = (PetscBool)(pthread_create(&second, NULL, LoadSecond, NULL) == 0);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatShadowLoadJoin(pthread_t thread, PetscBool *running)
-{
-  int err;
-
-  PetscFunctionBegin;
-  if (!*running) PetscFunctionReturn(PETSC_SUCCESS);
-  *running = PETSC_FALSE;
-  err      = pthread_join(thread, NULL);
-  PetscCheck(!err, PETSC_COMM_SELF, PETSC_ERR_SYS, "pthread_join() returned %d", err);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatShadowLoadWait(void)
-{
-  PetscFunctionBegin;
-  PetscCall(MatShadowLoadJoin(second, &loading_second));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatShadowLoadEnd(void)
 {
+  int err;
+
   PetscFunctionBegin;
-  PetscCall(MatShadowLoadJoin(second, &loading_second));
-  PetscCall(MatShadowLoadJoin(loader, &loading));
-  expected = PETSC_FALSE;
+  if (!loading) PetscFunctionReturn(PETSC_SUCCESS);
+  loading = PETSC_FALSE;
+  err     = pthread_join(loader, NULL);
+  PetscCheck(!err, PETSC_COMM_SELF, PETSC_ERR_SYS, "pthread_join() returned %d", err);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

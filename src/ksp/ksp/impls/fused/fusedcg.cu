@@ -11,7 +11,6 @@
 */
 #include <stddef.h>
 
-#include "sys/sysload.h"
 #include "ksp/ksp/impls/fused/fusedcuda.cuh"
 
 #define PASS_THREADS 512
@@ -606,5 +605,3 @@ SysStatus FusedDeviceResume(FusedDevice *f, const FusedPass *pass, SysStream str
   SYS_CUDA(cudaGetLastError());
   return SYS_SUCCESS;
 }
-
-static SysKernels kernels(FusedLimitsKernel);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sys/syscuda.cuh"
-#include "sys/sysload.h"
 #include "ksp/ksp/impls/fused/fusedcuda.h"
 
 /* Without PRODUCTS, neither w nor p are read; without OLDER, z is not read */
@@ -58,5 +57,3 @@ SysStatus FusedDeviceUnit(int64_t n, int bs, int j, SysReal *v, SysStream stream
   SYS_CUDA(cudaGetLastError());
   return SYS_SUCCESS;
 }
-
-static SysKernels kernels(FusedUnitKernel);

@@ -5,7 +5,6 @@
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
 
-#include "sys/sysload.h"
 #include "ksp/pc/impls/gamg/aggcuda.cuh"
 
 #define AGG_HUB 64 /* a vertex of more edges that is left over gets a table of the aggregates beside it */
@@ -559,5 +558,3 @@ SysStatus AggDeviceGetAggregates(const AggDevice *g, SysStream stream, SysInt nu
   SYS_CUDA(cudaStreamSynchronize(stream));
   return SYS_SUCCESS;
 }
-
-static SysKernels kernels(AggMarkKernel);

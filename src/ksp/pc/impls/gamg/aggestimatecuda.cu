@@ -6,7 +6,6 @@
    Sums over vectors are made in one order, which depends on the number of entries alone: each thread block leaves its own, and one thread block adds these up.
    With several processes the caller adds up the sums of all before the next pass. No pass waits for the host.
 */
-#include "sys/sysload.h"
 #include "ksp/pc/impls/gamg/aggcuda.cuh"
 
 #define ESTIMATE_GRID  528 /* thread blocks, at most: a large GPU runs about as many at a time */
@@ -303,5 +302,3 @@ SysStatus AggCGStep(AggEstimate *e, int k, SysStream stream)
   AggCGStepKernel<<<AggGrid(e->n), SYS_THREADS, 0, stream>>>(*e, k);
   return AggAddSums(e, 1, stream);
 }
-
-static SysKernels kernels(AggCGDotKernel);

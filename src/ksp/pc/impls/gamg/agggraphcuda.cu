@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "sys/sysload.h"
 #include "ksp/pc/impls/gamg/aggcuda.cuh"
 
 /* A part of a matrix: its columns are those of own vertices, or those of ghosts, which have numbers from first on */
@@ -340,5 +339,3 @@ SysStatus AggDeviceCreate(const AggMatrix *A, int symmetrize, double threshold, 
   if (status || !*served) AggDeviceDestroy(g);
   return status;
 }
-
-static SysKernels kernels(AggScaleKernel);

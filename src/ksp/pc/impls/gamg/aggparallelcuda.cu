@@ -4,7 +4,6 @@
 */
 #include <stdlib.h>
 
-#include "sys/sysload.h"
 #include "ksp/pc/impls/gamg/aggcuda.cuh"
 
 /* ------------------------------------------------- entries that travel ------------------------------------------------- */
@@ -161,5 +160,3 @@ SysStatus AggDevicePutBlocks(AggDevice *g, SysInt n, const SysInt vertex[], size
   SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory ends here */
   return SYS_SUCCESS;
 }
-
-static SysKernels kernels(AggMarkLeavingKernel);

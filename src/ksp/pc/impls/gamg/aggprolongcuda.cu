@@ -9,7 +9,6 @@
 #include <limits.h>
 #include <math.h>
 
-#include "sys/sysload.h"
 #include "ksp/pc/impls/gamg/aggcuda.cuh"
 
 #define AGG_WIDE  6  /* vectors whose entries are added up in one pass */
@@ -489,5 +488,3 @@ SysStatus AggDeviceZeros(const SysCSR *A, SysStream stream, int *found)
   SYS_CUDA(cudaStreamSynchronize(stream));
   return SYS_SUCCESS;
 }
-
-static SysKernels kernels(AggNoiseKernel);

@@ -445,8 +445,7 @@ static PetscErrorCode PCAmbAggSetHooks(PC pc, const PCAmbAgg *agg, PetscBool on)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PCAmbAggFor AmbAggFor  = PCAMBAGG_FOR_GPU; /* -petscamb_for_gamg */
-static PetscBool   AmbAggLoad = PETSC_FALSE;      /* -petscamb_gamg_load */
+static PCAmbAggFor AmbAggFor = PCAMBAGG_FOR_GPU; /* -petscamb_for_gamg */
 
 /* Does ambagg make a set-up whose type nobody chose? Not with a coarsener that the user chose, which is one of agg. */
 static PetscErrorCode PCAmbAggServes(PC pc, PetscBool *serves)
@@ -606,7 +605,6 @@ static PetscErrorCode PCCreate_GAMG_AMB(PC pc)
   PetscBool agg;
 
   PetscFunctionBegin;
-  if (AmbAggLoad) MatShadowLoadExpect();
   PetscCall((*PCCreate_GAMG)(pc));
   PetscCall(PetscStrcmp(PCAmbAggGAMG(pc)->gamg_type_name, PCGAMGAGG, &agg));
   if (agg) PetscCall(PCAmbAggInstall(pc, PETSC_FALSE));
@@ -615,19 +613,6 @@ static PetscErrorCode PCCreate_GAMG_AMB(PC pc)
 
 /* ------------------------------------------------- registration ------------------------------------------------- */
 
-/* Many programs assemble their matrix before they make their solver: the options tell which */
-static PetscErrorCode AmbAggExpect(void)
-{
-  char *all, *found = NULL;
-
-  PetscFunctionBegin;
-  PetscCall(PetscOptionsGetAll(NULL, &all));
-  PetscCall(PetscStrstr(all, "pc_type gamg", &found));
-  if (found) MatShadowLoadExpect();
-  PetscCall(PetscFree(all));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode AmbAggRegister(void)
 {
   static const char *const values[] = {"gpu", "all", "none", "PCAmbAggFor", "PCAMBAGG_FOR_", NULL};
@@ -635,11 +620,9 @@ PetscErrorCode AmbAggRegister(void)
 
   PetscFunctionBegin;
   PetscCall(PCInitializePackage());
-  AmbAggFor  = PCAMBAGG_FOR_GPU;
-  AmbAggLoad = PETSC_FALSE;
+  AmbAggFor = PCAMBAGG_FOR_GPU;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb", "PC");
   PetscCall(PetscOptionsEnum("-petscamb_for_gamg", "PCGAMG is of type ambagg by default: for matrices of petsc-amb on a GPU, for all, for none", "PCGAMGAMBAGG", values, (PetscEnum)AmbAggFor, (PetscEnum *)&AmbAggFor, NULL));
-  PetscCall(PetscOptionsBool("-petscamb_gamg_load", "On a GPU, a second thread loads the kernels of a set-up beside the assembly of the first matrix", "PCGAMGAMBAGG", AmbAggLoad, &AmbAggLoad, NULL));
   PetscCall(PetscOptionsBool("-petscamb_gamg_huge_pages", "What PETSc allocates for a set-up, and for matrices that go to a GPU, lies on huge pages", "PCGAMGAMBAGG", pages, &pages, NULL));
   PetscOptionsEnd();
   MatShadowPagesUse(pages);
@@ -648,7 +631,6 @@ PetscErrorCode AmbAggRegister(void)
   PetscCall(PetscLogEventRegister("AMBAGG prolong", PC_CLASSID, &AMBAGG_Prolongator));
   PetscCall(PCGAMGRegister(PCGAMGAMBAGG, PCCreateGAMG_AmbAgg));
   if (AmbAggFor == PCAMBAGG_FOR_NONE) PetscFunctionReturn(PETSC_SUCCESS);
-  if (AmbAggLoad) PetscCall(AmbAggExpect());
   PetscCall(PetscFunctionListFind(PCList, PCGAMG, &PCCreate_GAMG));
   PetscCall(PCRegister(PCGAMG, PCCreate_GAMG_AMB));
   PetscFunctionReturn(PETSC_SUCCESS);

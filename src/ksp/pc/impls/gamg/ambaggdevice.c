@@ -104,7 +104,6 @@ PetscErrorCode AmbAggDeviceGraph(AmbAggLevel *level, PetscBool *done)
   if (M.bs > AGG_DEVICE_BLOCK) *done = PETSC_FALSE;
   PetscCall(AmbAggDeviceAgree(level, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowLoadWait());
   PetscCall(PetscLogGpuTimeBegin());
   status = AggDeviceStart(&M, PetscDefaultCudaStream, &level->device, &served);
   PetscCall(AmbAggDeviceCheck(level, status, "graph", done));

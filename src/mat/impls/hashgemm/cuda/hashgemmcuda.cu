@@ -2,7 +2,6 @@
 /*
    Patterns of matrices on the device, and rows put together and cut apart
 */
-#include "sys/sysload.h"
 #include "mat/impls/hashgemm/cuda/hashgemmcuda.h"
 #include "mat/impls/hashgemm/cuda/spgemmcuda.cuh"
 
@@ -157,5 +156,3 @@ SysStatus HashGEMMDeviceTakeRows(int64_t n, const int *rows, const int *begin, c
 {
   return SysLaunch(HashGEMMTakeRowsKernel, SysBlocks(n * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, n, rows, begin, i, a, taken);
 }
-
-static SysKernels kernels(HashGEMMPatternEntriesKernel);

@@ -4,7 +4,6 @@
 */
 #include <limits.h>
 
-#include "sys/sysload.h"
 #include "mat/impls/hashgemm/cuda/spgemmcudateam.cuh"
 
 /* An entry of a table: its word below, its bits above */
@@ -386,5 +385,3 @@ SysStatus SpgemmDeviceHashPattern(const SpgemmOperands *P, const SpgemmKept *kep
     return HashLaunchPattern<32, 12, 128>(P, rows, n, Ci, Cj, stream);
   }
 }
-
-static SysKernels kernels(HashCopyKernel);

@@ -2,7 +2,6 @@
 /*
    Sparse products on the device: the values of the transposed operand, and how many multiplications a product takes
 */
-#include "sys/sysload.h"
 #include "mat/impls/hashgemm/cuda/spgemmcuda.cuh"
 
 static __global__ void __launch_bounds__(SYS_THREADS) OperandGatherKernel(int64_t nz, const int *from, const SysScalar *a, SysScalar *to)
@@ -32,5 +31,3 @@ SysStatus SpgemmDeviceProducts(const SysCSR *A, const SysCSR *B, unsigned long l
   SYS_CUDA(cudaMemsetAsync(products, 0, sizeof(*products), stream));
   return SysLaunch(OperandProductsKernel, SysBlocks(A->nz, SYS_THREADS), SYS_THREADS, 0, stream, A->nz, A->j, B->i, products);
 }
-
-static SysKernels kernels(OperandGatherKernel);

@@ -2,7 +2,6 @@
 /*
    Sparse products on the device: values of long rows, in parts, each by a warp, into a pattern that is known
 */
-#include "sys/sysload.h"
 #include "mat/impls/hashgemm/cuda/spgemmcudafind.cuh"
 
 #define MOST_BLOCKS 4096 /* more than there can be at a time */
@@ -316,5 +315,3 @@ SysStatus SpgemmDevicePartValues(const SpgemmOperands *P, int part_class, const 
     return PartsLaunch<SPGEMM_PART_ENTRIES>(P, parts, order, count, n, mode, places, Ci, Cj, Ca, stream);
   }
 }
-
-static SysKernels kernels(PartsKernel<SPGEMM_PART_ENTRIES, Known, SPGEMM_KNOWN>);

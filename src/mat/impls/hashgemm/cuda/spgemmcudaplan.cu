@@ -6,7 +6,6 @@
 
 #include <cub/device/device_scan.cuh>
 
-#include "sys/sysload.h"
 #include "mat/impls/hashgemm/cuda/spgemmcuda.cuh"
 
 #define TEAM         8 /* lanes that look at one row, unless it is a long one */
@@ -576,5 +575,3 @@ SysStatus SpgemmDevicePlaces(const SpgemmOperands *P, unsigned long long *offset
   SYS_CUDA(cub::DeviceScan::ExclusiveSum(work, bytes, (const unsigned long long *)offset, offset, P->m, stream));
   return SYS_SUCCESS;
 }
-
-static SysKernels kernels(PlanWordsKernel);

@@ -3,7 +3,6 @@
    Sparse products on the device: the pattern of rows of few products that have hardly two columns in a word, each by a team of 8, 16 or 32 threads that
    sorts the columns of all products in registers. The columns are kept as they are counted, if there is memory.
 */
-#include "sys/sysload.h"
 #include "mat/impls/hashgemm/cuda/spgemmcudateam.cuh"
 
 #define BLOCK 128
@@ -132,5 +131,3 @@ SysStatus SpgemmDeviceSortedPattern(const SpgemmSorted *sorted, bool few, const 
   if (few) return SysLaunch(SortCopyKernel<8>, SysBlocks(n, BLOCK / 8), BLOCK, 0, stream, *sorted, rows, n, Ci, Cj);
   return SysLaunch(SortCopyKernel<SYS_WARP>, SysBlocks(n, BLOCK / SYS_WARP), BLOCK, 0, stream, *sorted, rows, n, Ci, Cj);
 }
-
-static SysKernels kernels(SortCopyKernel<SYS_WARP>);

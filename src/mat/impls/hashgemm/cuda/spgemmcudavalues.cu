@@ -2,7 +2,6 @@
 /*
    Sparse products on the device: values of rows of few entries, each by a team of 8, 16 or 32 threads, into a pattern that is known
 */
-#include "sys/sysload.h"
 #include "mat/impls/hashgemm/cuda/spgemmcudafind.cuh"
 
 #define TEAM_BLOCK 128 /* threads */
@@ -193,5 +192,3 @@ SysStatus SpgemmDeviceValues(const SpgemmOperands *P, int bin, const int *rows, 
     return SYS_SUCCESS;
   }
 }
-
-static SysKernels kernels(ValuesCopyKernel);

@@ -5,7 +5,6 @@
 */
 #include <limits.h>
 
-#include "sys/sysload.h"
 #include "mat/impls/hashgemm/cuda/spgemmcudateam.cuh"
 
 /* How many of n ascending words are less than w */
@@ -238,5 +237,3 @@ SysStatus SpgemmDeviceWindowPattern(const SpgemmOperands *P, const SpgemmUnit *u
 {
   return SysLaunch(WindowPatternKernel, n, SPGEMM_UNIT_THREADS, 0, stream, *P, units, *kept, Ci, Cj);
 }
-
-static SysKernels kernels(WindowCountKernel);
