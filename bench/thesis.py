@@ -121,7 +121,7 @@ class Call:
 
     def device_table(self, arguments, **extra):
         """The products of spmv; its contenders are the types of the pictures."""
-        return [dict(row, type=row["contender"]) for row in self.table(self.device("spmv", arguments), extra) if row["operation"] == "mult"]
+        return [dict(row, type=row["contender"]) for row in self.table(self.device("spmv", arguments), extra)]
 
 
 def medians(rows, keys, values):
@@ -198,11 +198,11 @@ def bandwidth_3_3(call):
 
 def columns_3_4(call):
     sizes = [2 ** k for k in call.pick(range(10, 25), (10, 14))]
-    return call.device_table(["-nus", "none", "-nus", "uniform,s2=2097152"] + ["rand:%d,%d,16" % (call.pick(2000000, 20000), n) for n in sizes])
+    return call.device_table(["-ops", "mult", "-nus", "none", "-nus", "uniform,s2=2097152"] + ["rand:%d,%d,16" % (call.pick(2000000, 20000), n) for n in sizes])
 
 
 def formats_3_9(call):
-    return call.device_table(["-nus", "none", "-nus", "uniform", "-nus", "model", "-nus", "exhaustive"] + call.pick(["elas:60", "p27:101", "er:20,16", "g500:19,16"], ["elas:6"]))
+    return call.device_table(["-ops", "mult", "-nus", "none", "-nus", "uniform", "-nus", "model", "-nus", "exhaustive"] + call.pick(["elas:60", "p27:101", "er:20,16", "g500:19,16"], ["elas:6"]))
 
 
 def random_3_11(call):
