@@ -64,6 +64,16 @@ PetscErrorCode ContenderDestroyPair(Contender c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode ContenderTime(Contender c, PetscLogDouble *time)
+{
+  int batch;
+
+  PetscFunctionBegin;
+  if (c->peer->wait) PetscCall((*c->peer->wait)(c, &batch));
+  PetscCall(PetscTime(time));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ContenderProduct(Contender c, MatProductType type, Mat A, Mat B, Mat *C)
 {
   PetscFunctionBegin;

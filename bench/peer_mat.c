@@ -223,9 +223,9 @@ static PetscErrorCode PeerSquare_Mat(Contender c, PetscLogDouble *seconds)
 
   PetscFunctionBegin;
   PetscCall(MatDestroy(&c->squared));
-  PetscCall(PetscTime(&t0));
+  PetscCall(ContenderTime(c, &t0));
   PetscCall(ContenderProduct(c, MATPRODUCT_AB, c->A, c->A, &c->squared));
-  PetscCall(PetscTime(&t1));
+  PetscCall(ContenderTime(c, &t1));
   *seconds = t1 - t0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -238,9 +238,9 @@ static PetscErrorCode PeerResquare_Mat(Contender c, PetscLogDouble *seconds)
   PetscFunctionBegin;
   if (!c->squared) PetscCall(PeerSquare_Mat(c, seconds));
   PetscCall(MatScale(c->A, -1.0));
-  PetscCall(PetscTime(&t0));
+  PetscCall(ContenderTime(c, &t0));
   PetscCall(MatProductNumeric(c->squared));
-  PetscCall(PetscTime(&t1));
+  PetscCall(ContenderTime(c, &t1));
   PetscCall(MatScale(c->A, -1.0));
   *seconds = t1 - t0;
   PetscFunctionReturn(PETSC_SUCCESS);
