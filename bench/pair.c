@@ -3,7 +3,6 @@
    Products of two sparse matrices other than the square: the pairs of factors, and the products of Mat types.
 */
 #include "bench.h"
-#include <petsctime.h>
 
 #define AGGREGATE 8  /* rows of an aggregate of the prolongator */
 #define COLUMNS   64 /* of the tall and skinny factor */
@@ -148,9 +147,9 @@ PetscErrorCode PairOnce(Contender c, Case *k, PetscLogDouble *seconds)
   PetscCall(PairGet(k, &p));
   PetscCall(ContenderFactorsOfPair(c, k, p));
   PetscCall(MatDestroy(&c->pair[2]));
-  PetscCall(PetscTime(&t0));
+  PetscCall(MachineTime(&t0));
   PetscCall(ContenderProduct(c, k->kind == PAIR_ATA ? MATPRODUCT_AtB : MATPRODUCT_AB, c->pair[0], c->pair[1], &c->pair[2]));
-  PetscCall(PetscTime(&t1));
+  PetscCall(MachineTime(&t1));
   *seconds = t1 - t0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -164,9 +163,9 @@ PetscErrorCode PairAgain(Contender c, Case *k, PetscLogDouble *seconds)
   if (!c->pair[2] || c->kind != k->kind) PetscCall(PairOnce(c, k, seconds));
   PetscCall(MatScale(c->pair[1], -1.0));
   c->pairsign = -c->pairsign;
-  PetscCall(PetscTime(&t0));
+  PetscCall(MachineTime(&t0));
   PetscCall(MatProductNumeric(c->pair[2]));
-  PetscCall(PetscTime(&t1));
+  PetscCall(MachineTime(&t1));
   *seconds = t1 - t0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
