@@ -228,6 +228,8 @@ typedef struct {
 PETSC_INTERN PetscErrorCode MachineCreate(MPI_Comm, Machine *);
 PETSC_INTERN PetscErrorCode MachineRead(const Machine *, size_t bytes, int kernel, PetscLogDouble *seconds);
 PETSC_INTERN PetscErrorCode MachineDestroy(Machine *);
+PETSC_INTERN void           MachineTimeOfProcessor(void);
+PETSC_INTERN PetscErrorCode MachineTime(PetscLogDouble *);
 PETSC_INTERN PetscErrorCode MachineNow(Vec, PetscLogDouble *);
 PETSC_INTERN int            MachineThreads(void); /* of OpenMP */
 #define MACHINE_READ_KERNELS 2

@@ -70,7 +70,7 @@ PetscErrorCode ContenderTime(Contender c, PetscLogDouble *time)
 
   PetscFunctionBegin;
   if (c->peer->wait) PetscCall((*c->peer->wait)(c, &batch));
-  PetscCall(PetscTime(time));
+  PetscCall(MachineTime(time));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -28,6 +28,7 @@ static PetscErrorCode Help(MPI_Comm comm)
   -columns LIST          columns of the dense matrices in spmm, spmmt and sddmm; default 32\n\
   -reps N                timed runs of each; default as many as fit -seconds, at least 11\n\
   -seconds S             time for one operation of one type, about; default 0.3\n\
+  -processor_time        the time of the processors, summed over threads, in the place of the clock's: for a busy host\n\
   -csv FILE              results as comma-separated values, as they come\n\
   -json FILE             results as JSON\n\
   -html FILE             results as a picture: bars and a roofline\n\
@@ -68,7 +69,7 @@ typedef struct {
 } Command;
 
 static const Command Commands[] = {
-  {"bench",     {"types", "ops", "columns", "reps", "seconds", "csv", "json", "html", "compare", "mkl_dir", "graphblas_lib"}                                                                                              },
+  {"bench",     {"types", "ops", "columns", "reps", "seconds", "processor_time", "csv", "json", "html", "compare", "mkl_dir", "graphblas_lib"}                                                                            },
   {"solve",     {"types", "seconds", "rounds", "limit", "csv", "scaled", "apart"}                                                                                                                                         },
   {"info",      {"json", "plot"}                                                                                                                                                                                          },
   {"graph",     {"undirected", "unweighted", "top", "json", "csv", "mat_type", "tol", "iterations", "c", "dangling", "order", "peer", "graphblas_lib", "seeds", "sources", "count", "inflation", "prune", "keep", "batch"}},

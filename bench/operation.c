@@ -3,7 +3,6 @@
    The operations that can be timed. Each run of an operation takes its own time, so that preparations are not counted.
 */
 #include "bench.h"
-#include <petsctime.h>
 
 /* The time of one product, as the mean of as many as a contender wants queued between two waits */
 static PetscErrorCode TimeBatch(Contender c, Case *k, PetscErrorCode (*make)(Contender, Case *), PetscLogDouble *seconds)
@@ -13,10 +12,10 @@ static PetscErrorCode TimeBatch(Contender c, Case *k, PetscErrorCode (*make)(Con
 
   PetscFunctionBegin;
   if (c->peer->wait) PetscCall((*c->peer->wait)(c, &batch));
-  PetscCall(PetscTime(&t0));
+  PetscCall(MachineTime(&t0));
   for (int n = 0; n < batch; n++) PetscCall((*make)(c, k));
   if (c->peer->wait) PetscCall((*c->peer->wait)(c, &batch));
-  PetscCall(PetscTime(&t1));
+  PetscCall(MachineTime(&t1));
   *seconds = (t1 - t0) / batch;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,7 +3,6 @@
    Products of two sparse matrices other than the square: the pairs of factors, and the products of Mat types.
 */
 #include "bench.h"
-#include <petsctime.h>
 
 #define AGGREGATE 8  /* rows of an aggregate of the prolongator */
 #define COLUMNS   64 /* of the tall and skinny factor */

@@ -3,7 +3,6 @@
    The yardstick: the simplest loop over compressed rows, as the compiler optimises it, with threads over rows.
 */
 #include "bench.h"
-#include <petsctime.h>
 
 static PetscErrorCode PeerCreate_CSR(Contender c, Case *k)
 {
@@ -91,7 +90,7 @@ static PetscErrorCode PeerSample_CSR(Contender c, Case *k, PetscLogDouble *secon
   PetscCall(MatDenseGetArrayRead(c->factor[0], &d1));
   PetscCall(MatDenseGetArrayRead(c->factor[1], &d2));
   PetscCall(MatSeqAIJGetArray(c->sampled, &a));
-  PetscCall(PetscTime(&t0));
+  PetscCall(MachineTime(&t0));
 #if defined(_OPENMP)
   #pragma omp parallel for schedule(static)
 #endif
@@ -103,7 +102,7 @@ static PetscErrorCode PeerSample_CSR(Contender c, Case *k, PetscLogDouble *secon
       a[l] = sum;
     }
   }
-  PetscCall(PetscTime(&t1));
+  PetscCall(MachineTime(&t1));
   PetscCall(MatSeqAIJRestoreArray(c->sampled, &a));
   PetscCall(MatDenseRestoreArrayRead(c->factor[0], &d1));
   PetscCall(MatDenseRestoreArrayRead(c->factor[1], &d2));

@@ -3,7 +3,6 @@
    The Mat types of PETSc and of petsc-amb, through the same calls that a program makes.
 */
 #include "bench.h"
-#include <petsctime.h>
 #if defined(PETSC_HAVE_CUDA)
   #include <petscdevice_cuda.h>
 #endif
@@ -172,13 +171,13 @@ static PetscErrorCode PeerConvert_Mat(Contender c, Case *k, PetscLogDouble *seco
   PetscCall(MatDuplicate(k->A, MAT_COPY_VALUES, &c->fresh));
   if (c->prefix[0]) PetscCall(MatSetOptionsPrefix(c->fresh, c->prefix));
   c->sign = 1.0;
-  PetscCall(PetscTime(&t0));
+  PetscCall(MachineTime(&t0));
   PetscCall(MatConvert(c->fresh, c->type, MAT_INPLACE_MATRIX, &c->fresh));
   if (c->shadow) {
     PetscCall(MatShadowSetTune(c->fresh, MAT_SHADOW_TUNE_OFF));
     PetscCall(MatShadowSetUp(c->fresh));
   }
-  PetscCall(PetscTime(&t1));
+  PetscCall(MachineTime(&t1));
   *seconds = t1 - t0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -194,10 +193,10 @@ static PetscErrorCode PeerUpdate_Mat(Contender c, Case *k, PetscLogDouble *secon
     PetscCall(MatScale(c->fresh, -1.0));
     c->sign = -c->sign;
   }
-  PetscCall(PetscTime(&t0));
+  PetscCall(MachineTime(&t0));
   if (c->shadow) PetscCall(MatShadowSetUp(c->fresh));
   else PetscCall(MatConvert(k->A, c->type, MAT_REUSE_MATRIX, &c->fresh));
-  PetscCall(PetscTime(&t1));
+  PetscCall(MachineTime(&t1));
   *seconds = t1 - t0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -262,10 +261,10 @@ static PetscErrorCode PeerDense_Mat(Contender c, Case *k, PetscBool transpose, P
   if (made) PetscCall(ContenderProduct(c, transpose ? MATPRODUCT_AtB : MATPRODUCT_AB, c->A, c->dense[0], &c->dense[1]));
   PetscCall(PeerWait_Mat(c, &batch));
   batch = PetscMin(batch, BATCH_DENSE);
-  PetscCall(PetscTime(&t0));
+  PetscCall(MachineTime(&t0));
   for (int n = 0; n < batch; n++) PetscCall(MatProductNumeric(c->dense[1]));
   PetscCall(PeerWait_Mat(c, &same));
-  PetscCall(PetscTime(&t1));
+  PetscCall(MachineTime(&t1));
   *seconds = (t1 - t0) / batch;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -281,10 +280,10 @@ static PetscErrorCode PeerSample_Mat(Contender c, Case *k, PetscLogDouble *secon
   if (made) PetscCall(MatSDDMM(c->A, c->factor[0], c->factor[1], PETSC_FALSE, MAT_INITIAL_MATRIX, &c->sampled));
   PetscCall(PeerWait_Mat(c, &batch));
   batch = PetscMin(batch, BATCH_DENSE);
-  PetscCall(PetscTime(&t0));
+  PetscCall(MachineTime(&t0));
   for (int n = 0; n < batch; n++) PetscCall(MatSDDMM(c->A, c->factor[0], c->factor[1], PETSC_FALSE, MAT_REUSE_MATRIX, &c->sampled));
   PetscCall(PeerWait_Mat(c, &same));
-  PetscCall(PetscTime(&t1));
+  PetscCall(MachineTime(&t1));
   *seconds = (t1 - t0) / batch;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

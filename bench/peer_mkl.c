@@ -4,7 +4,6 @@
    on PyPI as "mkl"), then where the loader looks.
 */
 #include "bench.h"
-#include <petsctime.h>
 #include <dlfcn.h>
 #if defined(_OPENMP)
   #include <omp.h>
@@ -170,9 +169,9 @@ static PetscErrorCode PeerConvert_MKL(Contender c, Case *k, PetscLogDouble *seco
 
   PetscFunctionBegin;
   (void)(*MKL.destroy)(data->A);
-  PetscCall(PetscTime(&t0));
+  PetscCall(MachineTime(&t0));
   PetscCall(MKLCreate(&k->rows, &data->A));
-  PetscCall(PetscTime(&t1));
+  PetscCall(MachineTime(&t1));
   *seconds = t1 - t0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -198,10 +197,10 @@ static PetscErrorCode PeerSquare_MKL(Contender c, PetscLogDouble *seconds)
   PetscFunctionBegin;
   if (data->squared) (void)(*MKL.destroy)(data->squared);
   data->squared = NULL;
-  PetscCall(PetscTime(&t0));
+  PetscCall(MachineTime(&t0));
   PetscCheck((*MKL.spmm)(MKL_NON_TRANSPOSE, data->A, data->A, &data->squared) == MKL_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_LIB, "mkl_sparse_spmm() failed");
   PetscCheck((*MKL.order)(data->squared) == MKL_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_LIB, "mkl_sparse_order() failed");
-  PetscCall(PetscTime(&t1));
+  PetscCall(MachineTime(&t1));
   *seconds = t1 - t0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -233,9 +232,9 @@ static PetscErrorCode PeerDense_MKL(Contender c, Case *k, PetscBool transpose, P
   PetscCall(MatDenseGetLDA(c->dense[1], &m));
   PetscCall(MatDenseGetArrayRead(c->dense[0], &d));
   PetscCall(MatDenseGetArrayWrite(c->dense[1], &r));
-  PetscCall(PetscTime(&t0));
+  PetscCall(MachineTime(&t0));
   PetscCheck((*MKL.mm)(operation, 1.0, data->A, General, MKL_COLUMNS, d, k->columns, n, 0.0, r, m) == MKL_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_LIB, "mkl_sparse_d_mm() failed");
-  PetscCall(PetscTime(&t1));
+  PetscCall(MachineTime(&t1));
   PetscCall(MatDenseRestoreArrayWrite(c->dense[1], &r));
   PetscCall(MatDenseRestoreArrayRead(c->dense[0], &d));
   *seconds = t1 - t0;

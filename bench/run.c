@@ -54,7 +54,7 @@ static PetscErrorCode BenchOptions(Bench *b, char files[FILES][PETSC_MAX_PATH_LE
   const char *const *types;
   char              *names[MAX_OPERATIONS];
   PetscInt           n = MAX_OPERATIONS, ntypes;
-  PetscBool          given;
+  PetscBool          given, processor = PETSC_FALSE;
 
   PetscFunctionBegin;
   b->ntypes = MAX_CONTENDERS;
@@ -85,6 +85,11 @@ static PetscErrorCode BenchOptions(Bench *b, char files[FILES][PETSC_MAX_PATH_LE
   PetscCall(PetscOptionsInt("-reps", "Timed runs of each; by default as many as fit -seconds, at least 11", NULL, b->reps, &b->reps, &given));
   PetscCheck(!given || b->reps > 0, b->comm, PETSC_ERR_USER_INPUT, "-reps %" PetscInt_FMT " must be positive", b->reps);
   PetscCall(PetscOptionsReal("-seconds", "Time for one operation of one contender, about", NULL, b->budget, &b->budget, NULL));
+  PetscCall(PetscOptionsBool("-processor_time", "The time of the processors in the place of the clock's", NULL, processor, &processor, NULL));
+  if (processor) {
+    MachineTimeOfProcessor();
+    PetscCall(PetscPrintf(b->comm, "times are those of the processors, summed over threads\n"));
+  }
   PetscCall(PetscOptionsString("-csv", "File for the results as comma-separated values", NULL, files[CSV], files[CSV], PETSC_MAX_PATH_LEN, NULL));
   PetscCall(PetscOptionsString("-json", "File for the results as JSON", NULL, files[JSON], files[JSON], PETSC_MAX_PATH_LEN, NULL));
   PetscCall(PetscOptionsString("-html", "File for the results as bars and a roofline", NULL, files[HTML], files[HTML], PETSC_MAX_PATH_LEN, NULL));

@@ -15,6 +15,7 @@ import argparse
 import csv
 import importlib.util
 import json
+import math
 import os
 import re
 import shutil
@@ -28,7 +29,7 @@ TOOL = os.path.abspath(os.environ.get("PETSCAMB", os.path.join(ROOT, "bin", "pet
 SETTINGS = {"none": "mat_nussell_segmentation none", "jds": "mat_nussell_rows jds", "uniform": "mat_nussell_segmentation uniform,mat_nussell_s2 65536",
             "slices": "mat_nussell_segmentation uniform,mat_nussell_s2 65536,mat_nussell_c 8", "search": "mat_nussell_tune exhaustive", "two": "mat_amb_block_size 1",
             "measure": "mat_shadow_tune measure", "online": "mat_shadow_tune online",
-            **{"b%d" % b: "mat_amb_block_size %d" % b for b in range(1, 9)}, **{name: "mat_hashgemm_accumulator " + name for name in ("hash", "hashvec", "heap")}}
+            **{"b%d" % b: "mat_amb_block_size %d" % b for b in range(1, 9)}, **{name: "mat_hashgemm_accumulator " + name for name in ("hash", "hashvec", "heap", "dense", "esc")}}
 
 # Sizes: as large as a machine of today wants it; small; those of a second-level cache
 FULL, SMALL, CACHED = range(3)
@@ -45,6 +46,7 @@ OTHERS = (("data/cage10.mtx.gz", "er:7,8", "data/cage10.mtx.gz"), ("rmat:15,16",
 # for products of matrices
 SQUARES = ("data/cage10.mtx.gz", "data/PGPgiantcompo.mtx.gz", "data/bar_elasticity.mtx.gz", "p7:40", "p27:24", "elasticity:12", "er:14,8", "rmat:13,8")
 ACCUMULATORS = ("hash", "hashvec", "heap")
+ALL_ACCUMULATORS = ACCUMULATORS + ("dense", "esc")  # of the host
 
 
 def options(types):
@@ -79,7 +81,7 @@ class Call:
 
     def run(self, command, threads=1):
         print("+ " + " ".join(command), file=sys.stderr)
-        done = subprocess.run(command, cwd=ROOT, env=dict(os.environ, OMP_NUM_THREADS=str(threads)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
+        done = subprocess.run(command, cwd=ROOT, env=dict(os.environ, OMP_NUM_THREADS=str(threads), OMP_WAIT_POLICY="passive"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
         if done.returncode:
             sys.exit("%s*** exit code %d: %s" % (done.stdout, done.returncode, " ".join(command)))
         return done.stdout
@@ -349,6 +351,42 @@ def graphs(kinds, scales, factors):
     return ["%s:%d,%d" % (kind, scale, factor) for kind in kinds for scale in scales for factor in factors]
 
 
+RECIPE_REPS = {9: 61, 11: 31, 13: 7, 15: 5}  # of a product of so many rows
+
+
+def recipe_6_4(call):
+    kinds = ("hashgemm",) + tuple("hashgemm@" + name for name in ALL_ACCUMULATORS)
+    rows = []
+    for one in call.pick(graphs(("er",), (9, 11, 13, 15), (4, 16)) + graphs(("rmat",), (9, 11, 13), (4, 16)), graphs(("er",), (6,), (4,))):
+        command = [TOOL, "bench", one, "-ops", "square,tall", "-types"]
+        counts = re.findall(r"HashGEMMReport\(\): AB: (\d+) multiplications, (\d+) nonzeros", call.run(command + ["hashgemm", "-seconds", "0", "-reps", "1", "-info", ":mat"]))
+        for threads in (1, 2):
+            reps = call.pick(RECIPE_REPS.get(int(math.log2(scale_of({"matrix": one}))), 1), 1)
+            mine = call.table(command + [",".join(kinds), "-reps", str(reps), "-processor_time"] + options(kinds), {}, threads)
+            for op, (products, entries) in (("square", counts[0]), ("tall", counts[-1])):
+                least = {row["type"].partition("@")[2] or "auto": number(row, "min_s") for row in mine if row["status"] == "ok" and row["op"] == op}
+                first = min((name for name in least if name != "auto"), key=least.get)
+                rows.append({"threads": threads, "matrix": one, "op": op, "entries": "%.1f" % (number(mine[0], "nonzeros") / number(mine[0], "rows")), "products": "%.2f" % (int(products) / int(entries)),
+                             **{name: "%.4f" % (1e3 * least[name]) for name in least}, "first": first, "auto_over_first": "%.3f" % (least["auto"] / least[first])})
+    return sorted(rows, key=lambda row: (row["op"], row["threads"]))
+
+
+def recipe(rows):
+    """The recipe as a table: in each class, how long every accumulator takes in terms of the first of each cell, as a geometric mean."""
+    names = ("auto",) + ALL_ACCUMULATORS
+    print("| threads | product | products for an entry | entries in a row | cells | " + " | ".join(names) + " | first | auto over the first, at most |\n" + "|---" * (7 + len(names)) + "|")
+    classes = {}
+    for row in rows:
+        classes.setdefault((row["threads"], row["op"], "below 1.3" if number(row, "products") < 1.3 else "1.3 and more", "at most 6" if number(row, "entries") <= 6 else "more"), []).append(row)
+    for key, mine in sorted(classes.items(), key=lambda one: [str(part) for part in one[0]]):
+        means = {name: math.exp(sum(math.log(number(row, name) / number(row, row["first"])) for row in mine) / len(mine)) for name in names}
+        first = min(ALL_ACCUMULATORS, key=means.get)
+        print("| %s | %d | %s | %s | %.2f |" % (" | ".join(str(part) for part in key), len(mine), " | ".join("%.2f" % means[name] for name in names), first, max(number(row, "auto_over_first") for row in mine)))
+    slow = [row for row in rows if number(row, "auto_over_first") > 1.05]
+    print("auto takes at most 1.05 of the first accumulator's time in %d of %d cells%s" % (len(rows) - len(slow), len(rows), "".join("; %s %s, %s thread%s: %s, %s" %
+          (row["matrix"], row["op"], row["threads"], "s"[:str(row["threads"]) != "1"], row["first"], row["auto_over_first"]) for row in slow)))
+
+
 def heap_6_6(call):
     return over(call.bench(graphs(("rmat",), call.pick(range(8, 14), (6, 7)), (16,)), ("aij", "hashgemm@heap"), ops="square"), "aij")
 
@@ -486,10 +524,10 @@ def factor_of(row):
 
 
 class Experiment:
-    """number: of the table or figure; repeats: in one line; differs: in one line, or why it cannot be repeated; run: None in that case."""
+    """number: of the table or figure; repeats: in one line; differs: in one line, or why it cannot be repeated; run: None in that case; text: prints what follows."""
 
-    def __init__(self, numbered, repeats, differs, run=None, drawing=None, gpu=False):
-        self.number, self.repeats, self.differs, self.run, self.picture, self.gpu = numbered, repeats, differs, run, drawing, gpu
+    def __init__(self, numbered, repeats, differs, run=None, drawing=None, gpu=False, text=None):
+        self.number, self.repeats, self.differs, self.run, self.picture, self.gpu, self.text = numbered, repeats, differs, run, drawing, gpu, text
 
 
 STANDINS = "generated stand-ins with fewer rows; a processor, double precision"
@@ -531,6 +569,8 @@ EXPERIMENTS = (
     Experiment("5.6", "Figure: phases of C = A A in double precision", "cuSPARSE's phases are not timed apart; bench/cuda's spgemm prints ours"),
     Experiment("5.7", "Figure: A^T A", "a processor; PETSc's algorithms in the place of cuSPARSE's", transposed_5_7, bars(speed, "speed over aij", 1)),
     Experiment("5.8", "Figure: products of a multigrid set-up", "a processor; AP, with the prolongator of smoothed aggregation", galerkin_5_8, bars(speed, "speed over aij", 1)),
+    Experiment("6.4", "Table: the recipe, which accumulator to take", "hash, hashvec, heap, dense windows and sorts on a processor of today, by processor time, one and two threads; results have sorted rows", recipe_6_4,
+               text=recipe),
     Experiment("6.5", "Figure: MCDRAM over DDR", "needs a processor with two kinds of memory"),
     Experiment("6.6", "Figure: heap products of growing graphs", "rows are dealt to threads by their multiplications; the other schedules of the figure do not exist here", heap_6_6, lines(scale_of, speed, "rows", "speed over aij")),
     Experiment("6.7", "Figure: time of each thread", "threads are not timed one by one"),
@@ -568,7 +608,7 @@ def main():
     parser.add_argument("--small", action="store_true", help="small matrices: does it run?")
     parser.add_argument("--cached", action="store_true", help="matrices of a second-level cache, where others share the memory; not in every experiment")
     parser.add_argument("--least", action="store_true", help="ratios and pictures of the shortest runs, not of the medians")
-    parser.add_argument("--draw", action="store_true", help="only the pictures, from the CSV that are there")
+    parser.add_argument("--draw", action="store_true", help="only the pictures and recipes, from the CSV that are there")
     parser.add_argument("--seconds", type=float, default=0.2, help="for each type and operation, about (0.2)")
     parser.add_argument("-o", metavar="DIR", default=".", help="where results go (here)")
     arguments = parser.parse_args()
@@ -600,6 +640,8 @@ def main():
                 writer = csv.DictWriter(file, list(dict.fromkeys(key for row in rows for key in row)), lineterminator="\n")
                 writer.writeheader()
                 writer.writerows(rows)
+        if one.text:
+            one.text(rows)
         if one.picture:
             picture(one, rows, name + ".svg")
     return 0

@@ -17,7 +17,7 @@ _petscamb() {
     case $word in
     -*)
       case $command in
-      bench) words="-types -ops -columns -reps -seconds -csv -json -html -compare -mkl_dir -graphblas_lib" ;;
+      bench) words="-types -ops -columns -reps -seconds -processor_time -csv -json -html -compare -mkl_dir -graphblas_lib" ;;
       solve) words="-types -seconds -rounds -limit -csv -scaled -apart" ;;
       info) words="-json -plot" ;;
       graph) words="-undirected -unweighted -top -json -csv -mat_type -tol -iterations -c -dangling -order -peer -seeds -sources -count -inflation -prune -keep -batch" ;;

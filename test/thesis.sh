@@ -10,9 +10,9 @@ python=$(command -v "${PYTHON:-python3}")
 thesis=$root/bench/thesis.py
 cd "$work" || exit 1
 "$python" "$thesis" --list >list
-{ for k in $(seq 1 15); do echo 3.$k; done && for k in 3 4 4 5 6 7 8 9; do echo 4.$k; done && for k in $(seq 3 8); do echo 5.$k; done && for k in $(seq 5 17); do echo 6.$k; done; } >wanted
+{ for k in $(seq 1 15); do echo 3.$k; done && for k in 3 4 4 5 6 7 8 9; do echo 4.$k; done && for k in $(seq 3 8); do echo 5.$k; done && for k in $(seq 4 17); do echo 6.$k; done; } >wanted
 expect "every experiment is listed" 0 "^same$" sh -c "grep -oE '^[0-9]+\.[0-9]+' list | diff - wanted && echo same"
-expect "each says what differs" 0 "^42 42$" sh -c 'echo $(wc -l <wanted) $(grep -cE "^      (differs|not repeated).*: ." list)'
+expect "each says what differs" 0 "^43 43$" sh -c 'echo $(wc -l <wanted) $(grep -cE "^      (differs|not repeated).*: ." list)'
 expect "an unknown one" 2 "^9.9: there is no such experiment" "$python" "$thesis" 9.9
 expect "one that cannot be repeated" 2 "^6.5 .* cannot be repeated: needs" "$python" "$thesis" 6.5
 expect "one for a GPU, without one" 2 "^3.4 .* needs a GPU" "$python" -c '
@@ -62,6 +62,18 @@ assert all(float(row["speed"]) == 1 for row in tall if row["type"] == "aij")
 print("rows are there")
 END2
 expect "their rows" 0 "^rows are there$" "$python" rows.py
+expect "the recipe" 0 "^auto takes at most 1.05 of the first accumulator's time in [0-4] of 4 cells" "$python" "$thesis" --small 6.4 -o out3
+mkdir out4
+cat >out4/6.4.csv <<'END5'
+threads,matrix,op,entries,products,auto,hash,hashvec,heap,dense,esc,first,auto_over_first
+1,"er:9,4",square,4.0,1.01,1,2,4,8,16,1,esc,1.000
+1,"er:9,5",square,5.0,1.02,4,2,4,4,8,4,hash,2.000
+2,"rmat:9,4",tall,3.5,1.50,3,6,6,6,3,6,dense,1.000
+END5
+recipe() { "$python" "$thesis" --draw 6.4 -o out4; }
+expect "the recipe of three cells, a class" 0 "^. 1 . square . below 1.3 . at most 6 . 2 . 1.41 . 1.41 . 2.83 . 4.00 . 8.00 . 1.41 . hash . 2.00 .$" recipe
+expect "another class" 0 "^. 2 . tall . 1.3 and more . at most 6 . 1 . 1.00 . 2.00 . 2.00 . 2.00 . 1.00 . 2.00 . dense . 1.00 .$" recipe
+expect "and where auto is behind" 0 "^auto takes at most 1.05 of the first accumulator's time in 2 of 3 cells; er:9,5 square, 1 thread: hash, 2.000$" recipe
 if "$python" -c 'import matplotlib' 2>/dev/null; then expect "the picture again" 0 "</svg>" sh -c "'$python' '$thesis' --draw 4.8 -o out1 && tail -1 out1/4.8.svg"
 else expect "no picture without matplotlib" 0 "^4.8: no picture" "$python" "$thesis" --draw 4.8 -o out1; fi
 exit $failed

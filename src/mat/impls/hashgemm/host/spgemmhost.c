@@ -26,7 +26,7 @@
 #define SMALL_ENTRIES  (COPIED_ENTRIES / 4)
 #define LOOKS          0.6       /* and to count costs as much as to make it, if as large a part of the rows of B is looked at */
 #define FAR_BYTES      (4 << 20) /* of B, from which on its rows come from beyond the caches of a core */
-#define STAMPED        1.5       /* products for each entry from which on rows are stamped, */
+#define STAMPED        2.0       /* products for each entry from which on rows are stamped, */
 #define STAMP_COLUMNS  4         /* and entries of the result for each column */
 #define PLACES         3         /* bytes of places for each byte of operands and result, at most */
 
