@@ -145,7 +145,7 @@ struct _Contender {
 
 PETSC_EXTERN const Peer     PeerMat, PeerCSR, PeerMKL, PeerGraphBLAS;
 PETSC_INTERN PetscErrorCode ContenderCreate(Case *, const char[], Contender *);
-PETSC_INTERN PetscErrorCode ContenderTime(Contender, PetscLogDouble *); /* once all that was asked for is done, also on a device */
+PETSC_INTERN PetscErrorCode ContenderTime(Contender, int *batch, PetscLogDouble *); /* once all that was asked for is done, also on a device; batch may be NULL */
 PETSC_INTERN PetscErrorCode ContenderDestroy(Contender *);
 PETSC_INTERN PetscErrorCode ContenderCheckType(MPI_Comm, const char[]);
 

@@ -64,12 +64,12 @@ PetscErrorCode ContenderDestroyPair(Contender c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode ContenderTime(Contender c, PetscLogDouble *time)
+PetscErrorCode ContenderTime(Contender c, int *batch, PetscLogDouble *time)
 {
-  int batch;
+  int unused;
 
   PetscFunctionBegin;
-  if (c->peer->wait) PetscCall((*c->peer->wait)(c, &batch));
+  if (c->peer->wait) PetscCall((*c->peer->wait)(c, batch ? batch : &unused));
   PetscCall(MachineTime(time));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

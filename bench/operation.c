@@ -11,11 +11,9 @@ static PetscErrorCode TimeBatch(Contender c, Case *k, PetscErrorCode (*make)(Con
   int            batch = 1;
 
   PetscFunctionBegin;
-  if (c->peer->wait) PetscCall((*c->peer->wait)(c, &batch));
-  PetscCall(MachineTime(&t0));
+  PetscCall(ContenderTime(c, &batch, &t0));
   for (int n = 0; n < batch; n++) PetscCall((*make)(c, k));
-  if (c->peer->wait) PetscCall((*c->peer->wait)(c, &batch));
-  PetscCall(MachineTime(&t1));
+  PetscCall(ContenderTime(c, NULL, &t1));
   *seconds = (t1 - t0) / batch;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -147,9 +147,9 @@ PetscErrorCode PairOnce(Contender c, Case *k, PetscLogDouble *seconds)
   PetscCall(PairGet(k, &p));
   PetscCall(ContenderFactorsOfPair(c, k, p));
   PetscCall(MatDestroy(&c->pair[2]));
-  PetscCall(ContenderTime(c, &t0));
+  PetscCall(ContenderTime(c, NULL, &t0));
   PetscCall(ContenderProduct(c, k->kind == PAIR_ATA ? MATPRODUCT_AtB : MATPRODUCT_AB, c->pair[0], c->pair[1], &c->pair[2]));
-  PetscCall(ContenderTime(c, &t1));
+  PetscCall(ContenderTime(c, NULL, &t1));
   *seconds = t1 - t0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -163,9 +163,9 @@ PetscErrorCode PairAgain(Contender c, Case *k, PetscLogDouble *seconds)
   if (!c->pair[2] || c->kind != k->kind) PetscCall(PairOnce(c, k, seconds));
   PetscCall(MatScale(c->pair[1], -1.0));
   c->pairsign = -c->pairsign;
-  PetscCall(ContenderTime(c, &t0));
+  PetscCall(ContenderTime(c, NULL, &t0));
   PetscCall(MatProductNumeric(c->pair[2]));
-  PetscCall(ContenderTime(c, &t1));
+  PetscCall(ContenderTime(c, NULL, &t1));
   *seconds = t1 - t0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

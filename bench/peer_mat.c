@@ -222,9 +222,9 @@ static PetscErrorCode PeerSquare_Mat(Contender c, PetscLogDouble *seconds)
 
   PetscFunctionBegin;
   PetscCall(MatDestroy(&c->squared));
-  PetscCall(ContenderTime(c, &t0));
+  PetscCall(ContenderTime(c, NULL, &t0));
   PetscCall(ContenderProduct(c, MATPRODUCT_AB, c->A, c->A, &c->squared));
-  PetscCall(ContenderTime(c, &t1));
+  PetscCall(ContenderTime(c, NULL, &t1));
   *seconds = t1 - t0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -237,9 +237,9 @@ static PetscErrorCode PeerResquare_Mat(Contender c, PetscLogDouble *seconds)
   PetscFunctionBegin;
   if (!c->squared) PetscCall(PeerSquare_Mat(c, seconds));
   PetscCall(MatScale(c->A, -1.0));
-  PetscCall(ContenderTime(c, &t0));
+  PetscCall(ContenderTime(c, NULL, &t0));
   PetscCall(MatProductNumeric(c->squared));
-  PetscCall(ContenderTime(c, &t1));
+  PetscCall(ContenderTime(c, NULL, &t1));
   PetscCall(MatScale(c->A, -1.0));
   *seconds = t1 - t0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -254,17 +254,15 @@ static PetscErrorCode PeerDense_Mat(Contender c, Case *k, PetscBool transpose, P
 {
   PetscBool      made;
   PetscLogDouble t0, t1;
-  int            batch, same;
+  int            batch;
 
   PetscFunctionBegin;
   PetscCall(ContenderDense(c, k, transpose, DeviceVec(c, transpose ? k->xt : k->x), &made));
   if (made) PetscCall(ContenderProduct(c, transpose ? MATPRODUCT_AtB : MATPRODUCT_AB, c->A, c->dense[0], &c->dense[1]));
-  PetscCall(PeerWait_Mat(c, &batch));
+  PetscCall(ContenderTime(c, &batch, &t0));
   batch = PetscMin(batch, BATCH_DENSE);
-  PetscCall(MachineTime(&t0));
   for (int n = 0; n < batch; n++) PetscCall(MatProductNumeric(c->dense[1]));
-  PetscCall(PeerWait_Mat(c, &same));
-  PetscCall(MachineTime(&t1));
+  PetscCall(ContenderTime(c, NULL, &t1));
   *seconds = (t1 - t0) / batch;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -273,17 +271,15 @@ static PetscErrorCode PeerSample_Mat(Contender c, Case *k, PetscLogDouble *secon
 {
   PetscBool      made;
   PetscLogDouble t0, t1;
-  int            batch, same;
+  int            batch;
 
   PetscFunctionBegin;
   PetscCall(ContenderFactors(c, k, DeviceVec(c, k->xt), DeviceVec(c, k->x), &made));
   if (made) PetscCall(MatSDDMM(c->A, c->factor[0], c->factor[1], PETSC_FALSE, MAT_INITIAL_MATRIX, &c->sampled));
-  PetscCall(PeerWait_Mat(c, &batch));
+  PetscCall(ContenderTime(c, &batch, &t0));
   batch = PetscMin(batch, BATCH_DENSE);
-  PetscCall(MachineTime(&t0));
   for (int n = 0; n < batch; n++) PetscCall(MatSDDMM(c->A, c->factor[0], c->factor[1], PETSC_FALSE, MAT_REUSE_MATRIX, &c->sampled));
-  PetscCall(PeerWait_Mat(c, &same));
-  PetscCall(MachineTime(&t1));
+  PetscCall(ContenderTime(c, NULL, &t1));
   *seconds = (t1 - t0) / batch;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
