@@ -171,13 +171,13 @@ static PetscErrorCode PeerConvert_Mat(Contender c, Case *k, PetscLogDouble *seco
   PetscCall(MatDuplicate(k->A, MAT_COPY_VALUES, &c->fresh));
   if (c->prefix[0]) PetscCall(MatSetOptionsPrefix(c->fresh, c->prefix));
   c->sign = 1.0;
-  PetscCall(MachineTime(&t0));
+  PetscCall(ContenderTime(c, NULL, &t0));
   PetscCall(MatConvert(c->fresh, c->type, MAT_INPLACE_MATRIX, &c->fresh));
   if (c->shadow) {
     PetscCall(MatShadowSetTune(c->fresh, MAT_SHADOW_TUNE_OFF));
     PetscCall(MatShadowSetUp(c->fresh));
   }
-  PetscCall(MachineTime(&t1));
+  PetscCall(ContenderTime(c, NULL, &t1));
   *seconds = t1 - t0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -193,10 +193,10 @@ static PetscErrorCode PeerUpdate_Mat(Contender c, Case *k, PetscLogDouble *secon
     PetscCall(MatScale(c->fresh, -1.0));
     c->sign = -c->sign;
   }
-  PetscCall(MachineTime(&t0));
+  PetscCall(ContenderTime(c, NULL, &t0));
   if (c->shadow) PetscCall(MatShadowSetUp(c->fresh));
   else PetscCall(MatConvert(k->A, c->type, MAT_REUSE_MATRIX, &c->fresh));
-  PetscCall(MachineTime(&t1));
+  PetscCall(ContenderTime(c, NULL, &t1));
   *seconds = t1 - t0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
