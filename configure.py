@@ -7,6 +7,7 @@ packages, which are installed where there is the right to; or it is built by --d
 under build/; make builds for the one configured last, make PETSC_DIR=... PETSC_ARCH=... for that one.
 """
 import argparse
+import difflib
 import json
 import os
 import re
@@ -62,7 +63,10 @@ def parser():
 
 def parse(argv):
     p = parser()
-    args = p.parse_args(argv)
+    args, left = p.parse_known_args(argv)
+    if left:
+        near = difflib.get_close_matches(left[0].split("=")[0], [option for action in p._actions if action.help != argparse.SUPPRESS for option in action.option_strings], 1)
+        p.error("there is no option %s; %s" % (left[0], "did you mean %s?" % near[0] if near else "see --help"))
     if args.download_petsc and "=" in str(args.download_petsc):  # no version, but what comes next
         args.assignments.append(args.download_petsc)
         args.download_petsc = True

@@ -63,6 +63,13 @@ expect "no columns" 1 "^petscamb: -columns 0 must be positive$" "$petscamb" benc
 expect "a misspelt operation" 2 "^petscamb: -ops spvm: there is no such operation; did you mean spmv\?$" "$petscamb" bench p7:5 -ops spvm
 expect "a misspelt type of KSP" 2 "^petscamb: Unable to find requested KSP type cgg$" "$petscamb" solve p7:5 -ksp_type cgg
 expect "a file that does not exist" 1 "^petscamb: nowhere.mtx: no file that can be read" "$petscamb" info nowhere.mtx
+expect "a folder" 1 "^petscamb: .*: this is a folder; name a file in it$" "$petscamb" info "$data"
+"$BIN/solve" -f "$data/cage10.mtx.gz" -ksp_max_it 1 -ksp_view_mat binary:whole.dat >/dev/null 2>&1
+expect "a binary file" 0 "^  rows x columns +11397 x 11397$" "$petscamb" info whole.dat
+for bytes in 10 3000; do
+  head -c $bytes whole.dat >cut.dat
+  expect "a binary file of $bytes bytes" 1 "^petscamb: cut.dat: the file is cut off or damaged, or was written by a PETSc whose indices or numbers have another size$" "$petscamb" info cut.dat
+done
 PETSC_OPTIONS="${PETSC_OPTIONS:-} -some_option" expect "an option of the environment that nothing reads" 0 "verdict" "$petscamb" info p7:5
 
 # ------------------------------------------------- storages of values -------------------------------------------------

@@ -171,6 +171,8 @@ expect "configure.py --with-scalar-type=complex --with-suffix" 0 "Build: .*compl
 expect "configure.py --with-64-bit-indices --with-suffix" 0 "Build: .*64|not found, .*libpetsc64-" configure_outside --with-64-bit-indices --with-suffix
 expect "configure.py --name=asan CFLAGS=" 0 "Build: .*/asan" env PETSC_DIR="$PETSC_DIR" PETSC_ARCH="$PETSC_ARCH" "$python" configure.py --build-dir "$work/outside" --with-cuda=0 --with-install=0 --name=asan CFLAGS="-fsanitize=address,undefined -O1"
 expect "configure.py: a scalar type that is none" 2 "invalid choice: 'complx' \(choose from 'real', 'complex'\)" "$python" configure.py --with-scalar-type=complx
+expect "configure.py: a misspelt option" 2 "there is no option --with-cdua=1; did you mean --with-cuda\?$" "$python" configure.py --with-cdua=1
+expect "configure.py: another option" 2 "there is no option --frob; see --help$" "$python" configure.py --frob
 expect "configure.py --help" 0 "--download-petsc" "$python" configure.py --help
 
 # ------------------------------------------------- the version -------------------------------------------------

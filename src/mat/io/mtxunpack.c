@@ -56,6 +56,7 @@ static long ReadGzip(MtxUnpacker *u, char *text, size_t size, const char **reaso
   const int   got     = gzread(u->gz, text, (unsigned)size);
   const char *message = gzerror(u->gz, &error); /* gzread() reports no error for a file that was cut off, but gzerror() does */
 
+  if (!strncmp(message, "<fd:", 4) && strstr(message, ": ")) message = strstr(message, ": ") + 2; /* the caller knows the name of the file */
   if (got >= 0 && ((size_t)got == size || error == Z_OK)) return got;
   *reason = error == Z_ERRNO ? strerror(errno) : message;
   return -1;

@@ -223,25 +223,56 @@ static PetscBool ReportOption(const char name[], const char **meant, int *prefix
   return PETSC_FALSE;
 }
 
-/* Called on the first process: prints misspelt options to the error output; or in the report, if that is wanted, together with correct options that were not used */
+/* For an option that no code has used: does it ask for a matrix of petsc-amb, with any prefix? */
+static PetscErrorCode ReportIsType(const char name[], const char value[], PetscBool *is)
+{
+  const MatShadowFormat *const *formats;
+  int                           n;
+
+  PetscFunctionBegin;
+  *is = PETSC_FALSE;
+  if (value) PetscCall(PetscStrendswith(name, "mat_type", is));
+  if (!*is) PetscFunctionReturn(PETSC_SUCCESS);
+  *is = PETSC_FALSE;
+  n   = MatShadowGetFormats(&formats);
+  for (int f = 0; f < n && !*is; f++) PetscCall(PetscStrendswith(value, formats[f]->name, is)); /* also seqaijamb */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Has this process had a matrix of petsc-amb? */
+static PetscBool ReportMade(void)
+{
+  for (int k = 0; k < MAT_SHADOW_MAX; k++) {
+    if (totals[k].made > 0) return PETSC_TRUE;
+  }
+  return first ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* Called on the first process: prints misspelt options, and types that nothing took though no matrix is of petsc-amb, to the error output; or in the report, if that is wanted,
+   together with correct options that were not used */
 static PetscErrorCode ReportOptions(void)
 {
-  FILE    *file = MatShadowReporting ? PETSC_STDOUT : PETSC_STDERR;
-  PetscInt n;
-  char   **names;
+  FILE       *file  = MatShadowReporting ? PETSC_STDOUT : PETSC_STDERR;
+  const char *start = MatShadowReporting ? "  " : "petsc-amb: ";
+  PetscInt    n;
+  char      **names, **values;
 
   PetscFunctionBegin;
   PetscCall(ReportListOptions());
-  PetscCall(PetscOptionsLeftGet(NULL, &n, &names, NULL));
+  PetscCall(PetscOptionsLeftGet(NULL, &n, &names, &values));
   for (PetscInt k = 0; k < n; k++) {
     const char *meant;
     int         prefix = 0;
+    PetscBool   type;
 
-    if (ReportOption(names[k], &meant, &prefix)) {
+    PetscCall(ReportIsType(names[k], values[k], &type));
+    if (type && (MatShadowReporting || !ReportMade())) {
+      PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "%soption -%s %s: no matrix has asked for it; give another of -mat_type, -dm_mat_type (a DM makes the matrix) and -petscamb_for_aij (the program fixes aij)\n", start, names[k], values[k]));
+    } else if (ReportOption(names[k], &meant, &prefix)) {
       if (MatShadowReporting) PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "  option -%s: no matrix has asked for it\n", names[k]));
-    } else if (meant) PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "%soption -%s: there is none; the nearest is -%.*s%s\n", MatShadowReporting ? "  " : "petsc-amb: ", names[k], prefix, names[k], meant));
+    } else if (meant) PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "%soption -%s: there is none; the nearest is -%.*s%s\n", start, names[k], prefix, names[k], meant));
   }
-  PetscCall(PetscOptionsLeftRestore(NULL, &n, &names, NULL));
+  PetscCall(PetscOptionsLeftRestore(NULL, &n, &names, &values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
