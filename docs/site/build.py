@@ -18,7 +18,7 @@ import venv
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "CITATION.cff", "docs", "data/README.md", "data/elasticity.py")
-LATER = ("CONTRIBUTING", "CHANGELOG", "data/README")  # pages that no table of contents of the README has
+REFERENCE = "| manual pages |"  # the row of the README that stands for the pages in reference, which are made here
 
 
 def python(folder):
@@ -61,12 +61,30 @@ def copy(source):
     subprocess.run([sys.executable, os.path.join(HERE, "manualpages.py"), os.path.join(source, "reference")], check=True)
     with open(os.path.join(source, "reference", "index.md"), "a", encoding="utf-8") as file:
         file.write("\n```{toctree}\n:hidden:\n:glob:\n\n*\n```\n")
-    with open(os.path.join(source, "README.md"), encoding="utf-8") as file:
-        pages = [page for page in re.findall(r"\]\(([^)#:]*)\.md\)", file.read()) if page not in LATER]
-    listed = list(dict.fromkeys(pages))
-    others = [os.path.relpath(os.path.join(folder, name), source)[:-3] for folder, _, files in os.walk(os.path.join(source, "docs")) for name in sorted(files) if name.endswith(".md")]
-    with open(os.path.join(source, "README.md"), "a", encoding="utf-8") as file:
-        file.write("\n```{toctree}\n:hidden:\n\n%s\n```\n" % "\n".join(listed[:1] + [page for page in listed[1:]] + ["reference/index"] + list(LATER) + [page for page in others if page not in listed]))
+    with open(os.path.join(source, "README.md"), "r+", encoding="utf-8") as file:
+        text = file.read()
+        groups = [(name, pages_of(rows)) for name, rows in re.findall(r"^\| \*\*(.*?)\*\* \| \|\n((?:\| [^*].*\n)*)", text, flags=re.M)]
+        groups[-1][1].extend(["CHANGELOG", "data/README"])
+        file.write("".join(tree(pages, name) for name, pages in groups))
+    # pages that the README does not name are below the first page of their folder
+    listed = [page for _, pages in groups for page in pages]
+    for folder, _, files in os.walk(os.path.join(source, "docs")):
+        others = [name[:-3] for name in sorted(files) if name.endswith(".md") and os.path.relpath(os.path.join(folder, name), source)[:-3] not in listed]
+        if others:
+            first = folder if os.path.exists(os.path.join(folder, "README.md")) and others != ["README"] else os.path.dirname(folder)
+            with open(os.path.join(first, "README.md"), "a", encoding="utf-8") as file:
+                file.write(tree([os.path.relpath(os.path.join(folder, page), first) for page in others]))
+
+
+def pages_of(rows):
+    """The pages that rows of the README's table link."""
+    pages = [page for row in rows.splitlines() for page in (["reference/index"] if row.startswith(REFERENCE) else re.findall(r"\]\(([^)#:]*)\.md\)", row))]
+    return list(dict.fromkeys(pages))
+
+
+def tree(pages, caption=None):
+    """A table of contents, which only the sidebar shows."""
+    return "\n```{toctree}\n:hidden:\n%s\n%s\n```\n" % (":caption: %s\n" % caption if caption else "", "\n".join(pages))
 
 
 def main():
