@@ -328,13 +328,16 @@ static int SmoothOnce(int bs, int nvec)
   for (int nthread = 1; nthread <= 3; nthread++) {
     SysInt    *pj;
     SysScalar *pa;
+    AggMarks   marks;
 
     pi[0] = 0;
-    if (AggSmoothLengths(&A, number, AGGREGATES, bs, nvec, nthread, pi + 1)) good = 0;
+    if (AggMarksCreate(&A, AGGREGATES, nthread, &marks)) return 0;
+    AggSmoothLengths(&A, number, bs, nvec, &marks, pi + 1);
     for (int r = 0; r < n; r++) pi[r + 1] += pi[r];
     pj = malloc(sizeof(SysInt) * (size_t)(pi[n] + 1));
     pa = malloc(sizeof(SysScalar) * (size_t)(pi[n] + 1));
-    if (AggSmooth(&A, number, AGGREGATES, bs, nvec, block, alpha, nthread, pi, pj, pa)) good = 0;
+    AggSmooth(&A, number, bs, nvec, block, alpha, &marks, pi, pj, pa);
+    AggMarksDestroy(&marks);
     if (first) good &= !memcmp(first, pa, sizeof(SysScalar) * (size_t)pi[n]); /* the same bits */
     for (int r = 0; r < n && !first; r++) {
       SysScalar sum[AGGREGATES * 6] = {0}, diagonal = 0;

@@ -91,9 +91,18 @@ SysStatus AggFactor(int64_t nagg, const SysInt start[], const SysInt member[], i
 
 /* The smoothed prolongator (I + alpha D^-1 A) P of the tentative prolongator P, on one process: number[] are the aggregates of the vertices, of which there are nagg, or
    -1, and block[] is as from AggFactor(). D is the diagonal of A; where D is 0, D^-1 is 0. Each row has the columns of its own aggregate, and those of the aggregates
-   of its columns in A. The lengths of the rows come first; row r of the result begins at i[r]. */
-SysStatus AggSmoothLengths(const SysCSR *A, const SysInt number[], int64_t nagg, int bs, int nvec, int nthread, SysInt lengths[]);
-SysStatus AggSmooth(const SysCSR *A, const SysInt number[], int64_t nagg, int bs, int nvec, const SysReal block[], double alpha, int nthread, const SysInt i[], SysInt j[], SysScalar a[]);
+   of its columns in A. The lengths of the rows come first; row r of the result begins at i[r]. Both need the marks, and as many threads as these are for. */
+typedef struct {
+  SysInt *memory;
+  size_t  each, bytes; /* each: entries of a thread */
+  int64_t longest;
+  int     nthread;
+} AggMarks;
+
+SysStatus AggMarksCreate(const SysCSR *A, int64_t nagg, int nthread, AggMarks *);
+void      AggMarksDestroy(AggMarks *);
+void      AggSmoothLengths(const SysCSR *A, const SysInt number[], int bs, int nvec, const AggMarks *, SysInt lengths[]);
+void      AggSmooth(const SysCSR *A, const SysInt number[], int bs, int nvec, const SysReal block[], double alpha, const AggMarks *, const SysInt i[], SysInt j[], SysScalar a[]);
 
 /* Random numbers between -1.1 and 1.1, which depend on first + k alone: those of PETSc's KSPSetNoisy_Private() */
 void AggNoise(int64_t n, int64_t first, int nthread, SysScalar x[]);

@@ -254,13 +254,13 @@ static PetscErrorCode AmbAggMakeSmoothed(const AmbAggLevel *level, PetscInt nvec
   PetscInt      *lengths;
   PetscScalar   *a;
   SysCSR         A, csr;
-  SysStatus      status;
+  AggMarks       marks;
 
   PetscFunctionBegin;
   PetscCall(MatShadowGetArrays(level->A, &A));
+  PetscCall(AmbAggCheck(level->comm, AggMarksCreate(&A, level->nagg, SysThreads(), &marks), "prolongator"));
   PetscCall(PetscMalloc1(A.m, &lengths));
-  status = AggSmoothLengths(&A, level->aggregate, level->nagg, (int)bs, (int)nvec, SysThreads(), lengths);
-  PetscCall(AmbAggCheck(level->comm, status, "prolongator"));
+  AggSmoothLengths(&A, level->aggregate, (int)bs, (int)nvec, &marks, lengths);
   PetscCall(MatCreate(PETSC_COMM_SELF, P));
   PetscCall(MatSetSizes(*P, (PetscInt)A.m, columns, (PetscInt)A.m, columns));
   PetscCall(MatSetType(*P, MATSEQAIJ));
@@ -268,8 +268,8 @@ static PetscErrorCode AmbAggMakeSmoothed(const AmbAggLevel *level, PetscInt nvec
   PetscCall(PetscFree(lengths));
   PetscCall(MatShadowGetPattern(*P, &csr));
   PetscCall(MatSeqAIJGetArrayWrite(*P, &a));
-  if (csr.j) status = AggSmooth(&A, level->aggregate, level->nagg, (int)bs, (int)nvec, block, (double)alpha, SysThreads(), csr.i, (PetscInt *)csr.j, a);
-  PetscCall(AmbAggCheck(level->comm, status, "prolongator"));
+  if (csr.j) AggSmooth(&A, level->aggregate, (int)bs, (int)nvec, block, (double)alpha, &marks, csr.i, (PetscInt *)csr.j, a);
+  AggMarksDestroy(&marks);
   PetscCall(MatSeqAIJRestoreArrayWrite(*P, &a));
   if (csr.j) PetscCall(MatSeqAIJSetColumnIndices(*P, (PetscInt *)csr.j)); /* as in AmbAggMakeBlock() */
   PetscCall(MatAssemblyBegin(*P, MAT_FINAL_ASSEMBLY));

@@ -33,13 +33,7 @@ typedef struct {
   SysInt *list, *mark;
 } SmoothRow;
 
-typedef struct {
-  SysInt *memory;
-  size_t  each, bytes; /* each: entries of a thread */
-  int64_t longest;
-} SmoothWork;
-
-static SysStatus SmoothWorkCreate(const SysCSR *A, int64_t nagg, int nthread, SmoothWork *w)
+SysStatus AggMarksCreate(const SysCSR *A, int64_t nagg, int nthread, AggMarks *marks)
 {
   int64_t longest = 0;
 
@@ -47,19 +41,26 @@ static SysStatus SmoothWorkCreate(const SysCSR *A, int64_t nagg, int nthread, Sm
   for (int64_t r = 0; r < A->m; r++) {
     if (A->i[r + 1] - A->i[r] > longest) longest = A->i[r + 1] - A->i[r];
   }
-  w->longest = longest + 2; /* a row has its own aggregate, too, and SmoothFind() writes one entry beyond the last one */
-  w->each    = (size_t)w->longest + 1 + (size_t)nagg + 64 / sizeof(SysInt);
-  w->bytes   = (size_t)nthread * w->each * sizeof(*w->memory);
-  w->memory  = SysAllocateZero(w->bytes);
-  return w->memory ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
+  marks->nthread = nthread;
+  marks->longest = longest + 2; /* a row has its own aggregate, too, and SmoothFind() writes one entry beyond the last one */
+  marks->each    = (size_t)marks->longest + 1 + (size_t)nagg + 64 / sizeof(SysInt);
+  marks->bytes   = (size_t)nthread * marks->each * sizeof(*marks->memory);
+  marks->memory  = SysAllocateZero(marks->bytes);
+  return marks->memory ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
 }
 
-static SmoothRow SmoothWorkOfThread(const SmoothWork *w)
+void AggMarksDestroy(AggMarks *marks)
 {
-  SysInt *mine = w->memory + (size_t)omp_get_thread_num() * w->each;
+  SysRelease(marks->memory, marks->bytes);
+  marks->memory = NULL;
+}
 
-  mine[w->longest] = 1;
-  return (SmoothRow){mine, mine + w->longest + 1};
+static SmoothRow SmoothRowOfThread(const AggMarks *marks)
+{
+  SysInt *mine = marks->memory + (size_t)omp_get_thread_num() * marks->each;
+
+  mine[marks->longest] = 1;
+  return (SmoothRow){mine, mine + marks->longest + 1};
 }
 
 /* Appends an aggregate, or -1, that may be in the row. Branches would often be mispredicted. */
@@ -167,15 +168,11 @@ static void SmoothFill(const Smooth *S, int64_t r, int64_t count, SmoothRow row)
 }
 
 /* The lengths of all rows, if S has room for them, or the rows */
-static SysStatus SmoothAll(const Smooth *S, int64_t nagg, int nthread)
+static void SmoothAll(const Smooth *S, const AggMarks *marks)
 {
-  SmoothWork work;
-  SysStatus  status = SmoothWorkCreate(S->A, nagg, nthread, &work);
-
-  if (status) return status;
-#pragma omp parallel num_threads(nthread)
+#pragma omp parallel num_threads(marks->nthread)
   {
-    const SmoothRow row = SmoothWorkOfThread(&work);
+    const SmoothRow row = SmoothRowOfThread(marks);
 
 #pragma omp for schedule(static)
     for (int64_t r = 0; r < S->A->m; r++) {
@@ -186,18 +183,16 @@ static SysStatus SmoothAll(const Smooth *S, int64_t nagg, int nthread)
       SmoothForget(count, row);
     }
   }
-  SysRelease(work.memory, work.bytes);
-  return SYS_SUCCESS;
 }
 
-SysStatus AggSmoothLengths(const SysCSR *A, const SysInt number[], int64_t nagg, int bs, int nvec, int nthread, SysInt lengths[])
+void AggSmoothLengths(const SysCSR *A, const SysInt number[], int bs, int nvec, const AggMarks *marks, SysInt lengths[])
 {
-  return SmoothAll(&(Smooth){.A = A, .number = number, .bs = bs, .nvec = nvec, .lengths = lengths}, nagg, nthread);
+  SmoothAll(&(Smooth){.A = A, .number = number, .bs = bs, .nvec = nvec, .lengths = lengths}, marks);
 }
 
-SysStatus AggSmooth(const SysCSR *A, const SysInt number[], int64_t nagg, int bs, int nvec, const SysReal block[], double alpha, int nthread, const SysInt i[], SysInt j[], SysScalar a[])
+void AggSmooth(const SysCSR *A, const SysInt number[], int bs, int nvec, const SysReal block[], double alpha, const AggMarks *marks, const SysInt i[], SysInt j[], SysScalar a[])
 {
-  return SmoothAll(&(Smooth){.A = A, .number = number, .bs = bs, .nvec = nvec, .block = block, .alpha = alpha, .i = i, .j = j, .a = a}, nagg, nthread);
+  SmoothAll(&(Smooth){.A = A, .number = number, .bs = bs, .nvec = nvec, .block = block, .alpha = alpha, .i = i, .j = j, .a = a}, marks);
 }
 
 /* ------------------------------------------------- random numbers ------------------------------------------------- */

@@ -104,20 +104,24 @@ static PetscErrorCode HashGEMMAsk(Mat B, PetscInt nrow, const PetscInt rows[], c
 {
   const PetscInt     m = (PetscInt)block[0].m, nz = block[0].i[m] + block[1].i[m];
   PetscInt          *here, *there, *global;
-  const PetscInt    *degree;
+  char              *wanted, *ones;
   const PetscSFNode *remote;
   PetscSF            sf;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(2 * m, &here, 2 * nrow, &there));
+  PetscCall(PetscMalloc2(m, &wanted, nrow, &ones)); /* bytes: PetscSFComputeDegree() has an integer for each of many rows, of which few are asked for */
+  PetscCall(PetscMemzero(wanted, m));
+  for (PetscInt k = 0; k < nrow; k++) ones[k] = 1;
   PetscCall(PetscMalloc1(nz, &global));
   PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)B), &sf));
   PetscCall(PetscSFSetGraphLayout(sf, B->rmap, nrow, NULL, PETSC_OWN_POINTER, rows));
   PetscCall(PetscSFSetUp(sf));
-  PetscCall(PetscSFComputeDegreeBegin(sf, &degree));
-  PetscCall(PetscSFComputeDegreeEnd(sf, &degree));
-  for (PetscInt r = 0; r < m; r++) {
-    if (!degree[r]) continue;
+  PetscCall(PetscSFReduceBegin(sf, MPI_BYTE, ones, wanted, MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(sf, MPI_BYTE, ones, wanted, MPI_REPLACE));
+  for (const char *w = wanted; w && (w = memchr(w, 1, m - (w - wanted))); w++) {
+    const PetscInt r = (PetscInt)(w - wanted);
+
     here[2 * r]     = block[0].i[r] + block[1].i[r];
     here[2 * r + 1] = block[0].i[r + 1] + block[1].i[r + 1];
     HashGEMMMergeColumns(1, block[0].i + r, block[0].j, block[1].i + r, block[1].j, B->cmap->rstart, 0, known, global + here[2 * r]);
@@ -135,6 +139,7 @@ static PetscErrorCode HashGEMMAsk(Mat B, PetscInt nrow, const PetscInt rows[], c
   PetscCall(HashGEMMHaloCreate(PetscObjectComm((PetscObject)B), nz, nrow, *asked, halo, most, info, status));
   PetscCall(HashGEMMHaloColumns(halo, global, columns));
   PetscCall(PetscFree(global));
+  PetscCall(PetscFree2(wanted, ones));
   PetscCall(PetscFree2(here, there));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
