@@ -8,10 +8,12 @@
 */
 #include "mat/impls/spmm/cuda/spmmcudarow.cuh"
 
+#define NARROWEST (SPMM_VECTOR == 2 ? 4 : 8) /* lanes of a team; with four lanes, single precision gains on some graphs and loses on others */
+
 /* Teams of few lanes are many in a block of threads, which then takes more rows */
 static constexpr SpmmShape ShareShape(int vectors)
 {
-  return vectors == SYS_WARP ? SpmmShape{BLOCK_ROWS, 512} : vectors == 16 ? SpmmShape{64, 1024} : vectors == 8 || vectors == 4 ? SpmmShape{128, 1024} : SpmmShape{0, 0};
+  return vectors == SYS_WARP ? SpmmShape{BLOCK_ROWS, 512} : vectors == 16 ? SpmmShape{64, 1024} : vectors >= NARROWEST ? SpmmShape{128, 1024} : SpmmShape{0, 0};
 }
 
 SpmmShape SpmmShareShape(int vectors)
@@ -144,14 +146,8 @@ static SysStatus SpmmSharesLaunch(const SpmmDeal *deal, const SpmmOperand &A, in
 
 SysStatus SpmmSharesMult(const SpmmDeal *deal, const SpmmOperand &A, int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
 {
-  switch (deal->vectors) {
-  case 4:
-    return SpmmSharesLaunch<4>(deal, A, ncol, C, ld, stream);
-  case 8:
-    return SpmmSharesLaunch<8>(deal, A, ncol, C, ld, stream);
-  case 16:
-    return SpmmSharesLaunch<16>(deal, A, ncol, C, ld, stream);
-  default:
-    return SpmmSharesLaunch<SYS_WARP>(deal, A, ncol, C, ld, stream);
-  }
+  if (deal->vectors == SYS_WARP) return SpmmSharesLaunch<SYS_WARP>(deal, A, ncol, C, ld, stream);
+  if (deal->vectors == 16) return SpmmSharesLaunch<16>(deal, A, ncol, C, ld, stream);
+  if (deal->vectors == 8) return SpmmSharesLaunch<8>(deal, A, ncol, C, ld, stream);
+  return SpmmSharesLaunch<NARROWEST>(deal, A, ncol, C, ld, stream);
 }
