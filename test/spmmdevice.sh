@@ -8,6 +8,6 @@
 # timeoutfactor: 4
 cd "$(dirname "$0")/.." || exit 1
 sources=(test/kernels/spmmdevice.cu src/sys/*.cu src/mat/impls/spmm/cuda/*.cu)
-groups=("products" "unpacked panels" "sampled products" "not finite" "same bits")
+groups=("products" "transposed products" "two terms" "tiles" "unpacked panels" "sampled products" "not finite" "same bits")
 small=("${groups[@]}")
 . test/kernels/device.sh

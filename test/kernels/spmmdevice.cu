@@ -21,18 +21,22 @@ struct Shape {
 static std::vector<Shape> MakeShapes()
 {
   std::vector<Shape> shapes = {
-    {"stencil", MakeRows(9 * 9 * 9, 9 * 9 * 9,                                                    Stencil(9,                                   9,                                                                                                         9, false, 1))},
-    {"runs",    MakeRows(300,                   170,                                                                               Runs(170,                                                                                                                     4,                                                                                                                                                                                                               5))},
+    {"stencil", MakeRows(9 * 9 * 9, 9 * 9 * 9,                                                                          Stencil(9,             9,                                                                                                                                                     9, false, 1))},
+    {"runs",    MakeRows(300,                   170,                                                                                                     Runs(170,                                                                                                                     4,                                                                                                                                                                                                                                                           5))},
     {"nodes of three", MakeRows(3 * 70,                  130,[](int r,std::vector<int> &cols) { Run(cols, r / 3, r / 3 % 41); })},
-    {"nodes of two",      MakeRows(2 * 67,130,     [](int r,                                                                                                                             std::vector<int> &cols) { Run(cols, r / 2, 7 + r / 2 % 30); })                                                                                                                                                                                                                                                                                                                                                                                                                         },
+    {"nodes of two",      MakeRows(2 * 67,130,                           [](int r,                                                                                                                                                   std::vector<int> &cols) { Run(cols, r / 2, 7 + r / 2 % 30); })                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                 },
     {"nodes that take much shared memory",      MakeRows(3 * 19,                  240,            [](int r,std::vector<int> &cols) { Run(cols, r / 3, 130); })},
-    {"nodes that take more than some have",      MakeRows(3 * 19,240,[](int r,                                                                                                              std::vector<int> &cols) { Run(cols, r / 3, 200); })                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                           },
+    {"nodes that take more than some have",      MakeRows(3 * 19,240,                   [](int r,                                                                                                                                                          std::vector<int> &cols) { Run(cols, r / 3, 200); })                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                           },
     {"nodes that take too much",      MakeRows(3 * 19,                  340,                               [](int r,std::vector<int> &cols) { Run(cols, r / 3, 300); })},
-    {"nearly nodes",      MakeRows(3 * 40,130,[](int r,                                                         std::vector<int> &cols) { Run(cols, r / 3 + (r == 100), 9); })                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   },
-    {"no entries",      MakeRows(40,                  20,                                       [](int,                          std::vector<int> &) {})},
-    {"no rows",       MakeRows(0,  20, [](int,                   std::vector<int> &) {})                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               },
-    {"one row",       MakeRows(1,                  3000,                                                       [](int,                                                                                std::vector<int> &cols) { Run(cols, 0, 3000); })},
-    {"long rows",     MakeRows(70,5000,[](int r,std::vector<int> &cols) { Run(cols, 3 * r, r % 9 == 4 ? 1024 + 500 * (r % 4) + r % 2 : r % 5); })                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               },
+    {"nearly nodes",      MakeRows(3 * 40,130,[](int r,                                                                                                                           std::vector<int> &cols) { Run(cols, r / 3 + (r == 100), 9); })                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                       },
+    {"no entries",      MakeRows(40,                  20,                                       [](int,std::vector<int> &) {})},
+    {"no rows",       MakeRows(0,  20,                       [](int,                                                                                                           std::vector<int> &) {})                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                   },
+    {"one row",       MakeRows(1,                  3000,                                                       [](int,std::vector<int> &cols) { Run(cols, 0, 3000); })},
+    {"long rows",     MakeRows(70,5000,[](int r,                                std::vector<int> &cols) { Run(cols, 3 * r, r % 9 == 4 ? 1024 + 500 * (r % 4) + r % 2 : r % 5); })                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                                               },
+    {"long and short rows",     MakeRows(700,                3000,                      [](int r,            std::vector<int> &cols) { Run(cols, 3 * r,
+                                                                                        r % 200 == 60 ? 2600
+                                                                                        : r % 50 == 7 ? 700
+                                                                                                      : r % 23); })},
   };
 
   if (!small) shapes.push_back({"power law", MakeRows(20000, 20000, PowerLaw(20000))});
@@ -126,7 +130,8 @@ static bool Multiply(const Shape &shape, const Way &way, Dense &D, Dense &C, con
   SpmmDeviceTerm       term[2] = {none, none};
   bool                 good;
 
-  good    = Good(whole.Create(way.transpose, way.threshold, D.ncol), where) && Good(first.Create(way.transpose, 0, D.ncol), where) && Good(second.Create(way.transpose, 0, D.ncol), where);
+  if (way.terms) good = Good(first.Create(way.transpose, 0, D.ncol), where) && Good(second.Create(way.transpose, 0, D.ncol), where);
+  else good = Good(whole.Create(way.transpose, way.threshold, D.ncol), where);
   term[0] = {way.terms ? first.S : whole.S, way.terms ? first.CSR() : whole.CSR(), panel.data};
   term[1] = {second.S, second.CSR(), panel.data};
   for (int c = 0, width, n; good && c < D.ncol; c += n) {
@@ -181,28 +186,24 @@ static bool Check(const Rows &A, Dense &D, Dense &C, const std::string &where)
   return true;
 }
 
-static const Way Ways[] = {
-  {false, false, false, 0},
-  {true,  false, false, 0},
-  {false, false, true,  0},
-  {false, true,  false, 0},
-  {true,  true,  false, 0},
-  {false, true,  true,  0},
-  {false, false, false, 2},
-  {false, true,  false, 5}
-};
+static const Way Plain = {false, false, false, 0};
 
-static const int Widths[] = {1, 2, 3, 4, 7, 16, 31, 33, 64, 65, 130};
+/* Panels of each width there is */
+static std::vector<int> Widths()
+{
+  if (small) return {1, 3, 7, 16, 31, 33, 130};
+  return {1, 2, 3, 4, 7, 16, 31, 33, 64, 65, 130};
+}
 
-static bool Products(const std::vector<Shape> &shapes)
+static bool ProductsBy(const std::vector<Shape> &shapes, const std::vector<Way> &ways)
 {
   bool good = true;
 
   for (const Shape &shape : shapes) {
     const Rows T = Transpose(shape.A);
 
-    for (const int ncol : Widths) {
-      for (const Way &way : Ways) {
+    for (const int ncol : Widths()) {
+      for (const Way &way : ways) {
         const std::string where = shape.name + Text(", %d columns%s%s%s%s", ncol, way.transpose ? ", transposed" : "", way.panel ? ", to a panel" : "", way.terms ? ", two terms" : "", way.threshold ? ", tiles" : "");
         const Rows       &A     = way.transpose ? T : shape.A;
         Dense             D(A.n, ncol, ncol % 2 ? 5 : 0), C(A.m, ncol, ncol % 3);
@@ -212,6 +213,38 @@ static bool Products(const std::vector<Shape> &shapes)
     }
   }
   return good;
+}
+
+/* Each to columns and to a panel. The groups are few products each, because tools slow them down. */
+static bool Products(const std::vector<Shape> &shapes)
+{
+  return ProductsBy(shapes, {
+                              Plain, {false, true, false, 0}
+  });
+}
+
+static bool Transposed(const std::vector<Shape> &shapes)
+{
+  return ProductsBy(shapes, {
+                              {true, false, false, 0},
+                              {true, true,  false, 0}
+  });
+}
+
+static bool Terms(const std::vector<Shape> &shapes)
+{
+  return ProductsBy(shapes, {
+                              {false, false, true, 0},
+                              {false, true,  true, 0}
+  });
+}
+
+static bool Tiled(const std::vector<Shape> &shapes)
+{
+  return ProductsBy(shapes, {
+                              {false, false, false, 2},
+                              {false, true,  false, 5}
+  });
 }
 
 /* Rows of one panel that are added to those of another */
@@ -240,10 +273,10 @@ static bool SameBits(const std::vector<Shape> &shapes)
   bool good = true;
 
   for (const Shape &shape : shapes) {
-    for (const int ncol : {3, 33, 130}) {
+    for (const int ncol : {3, 16, 31, 33, 130}) {
       Dense D(shape.A.n, ncol, 0), C(shape.A.m, ncol, 0), again(shape.A.m, ncol, 0);
 
-      good = Multiply(shape, Ways[0], D, C, shape.name) && Multiply(shape, Ways[0], D, again, shape.name) && good;
+      good = Multiply(shape, Plain, D, C, shape.name) && Multiply(shape, Plain, D, again, shape.name) && good;
       if (!C.a.empty() && memcmp(C.a.data(), again.a.data(), C.a.size() * sizeof(SysScalar))) good = Complain(shape.name, "other bits");
     }
   }
@@ -294,12 +327,12 @@ static bool NotFinite(const std::vector<Shape> &shapes)
   bool good = true;
 
   for (const Shape &shape : shapes) {
-    for (const int ncol : {2, 9, 130}) {
+    for (const int ncol : {2, 9, 31, 130}) {
       Dense D(shape.A.n, ncol, 0), C(shape.A.m, ncol, 0);
 
       D.at(3, 1)         = NotANumber;
       D.at(17, ncol / 2) = std::numeric_limits<SysScalar>::infinity();
-      good               = Multiply(shape, Ways[0], D, C, shape.name) && Check(shape.A, D, C, shape.name) && good;
+      good               = Multiply(shape, Plain, D, C, shape.name) && Check(shape.A, D, C, shape.name) && good;
       good               = Sample(shape, ncol, true) && good;
     }
   }
@@ -311,7 +344,7 @@ static bool Samples(const std::vector<Shape> &shapes)
   bool good = true;
 
   for (const Shape &shape : shapes) {
-    for (const int ncol : Widths) good = Sample(shape, ncol, false) && good;
+    for (const int ncol : Widths()) good = Sample(shape, ncol, false) && good;
   }
   return good;
 }
@@ -319,11 +352,14 @@ static bool Samples(const std::vector<Shape> &shapes)
 int main(int argc, char **argv)
 {
   const Group<std::vector<Shape>> groups[] = {
-    {"products",         Products },
-    {"unpacked panels",  Unpacked },
-    {"sampled products", Samples  },
-    {"not finite",       NotFinite},
-    {"same bits",        SameBits }
+    {"products",            Products  },
+    {"transposed products", Transposed},
+    {"two terms",           Terms     },
+    {"tiles",               Tiled     },
+    {"unpacked panels",     Unpacked  },
+    {"sampled products",    Samples   },
+    {"not finite",          NotFinite },
+    {"same bits",           SameBits  }
   };
   int failures;
 

@@ -198,13 +198,7 @@ static __global__ void __launch_bounds__(SYS_THREADS, PER == 1 ? 4 : 3) SddmmSha
     for (int e0 = 0; e0 < LANES; e0 += STEP) {
       SpmmVector y[STEP][PER];
 
-#pragma unroll
-      for (int e = 0; e < STEP; e++) {
-        const int c = __shfl_sync(team, column, e0 + e, LANES);
-
-#pragma unroll
-        for (int v = 0; v < PER; v++) y[e][v] = c >= 0 ? __ldg(&A.right[(int64_t)c * VECTORS + v * LANES + t]) : SpmmZero();
-      }
+      SpmmRead<LANES, PER, STEP>(A.right, team, column, e0, t, y);
 #pragma unroll
       for (int e = 0; e < STEP; e++) {
         const int r   = __shfl_sync(team, row, e0 + e, LANES);

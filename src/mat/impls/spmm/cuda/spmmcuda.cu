@@ -129,7 +129,7 @@ SysStatus SpmmDeviceMult(int64_t m, const SpmmDeviceTerm term[], int nterm, int 
     even = even && !s->npart;
   }
   if (nterm == 1 && term[0].S->node > 1 && !term[0].S->tiles) return SpmmNodesMult(m, term[0].S->node, A[0], term[0].S->nvalue, ncol, width, C, ld, stream);
-  if (nterm == 1 && term[0].S->deal.nshare && width / SPMM_VECTOR == SYS_WARP && !term[0].S->tiles) return SpmmSharesMult(&term[0].S->deal, A[0], ncol, C, ld, stream);
+  if (nterm == 1 && term[0].S->deal.nshare && width / SPMM_VECTOR == term[0].S->deal.vectors && !term[0].S->tiles) return SpmmSharesMult(&term[0].S->deal, A[0], ncol, C, ld, stream);
   switch (width / SPMM_VECTOR) {
   case 1:
     return SpmmLaunch<1, 1>(m, term, nterm, A, ncol, C, ld, stream);

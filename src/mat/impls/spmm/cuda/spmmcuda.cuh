@@ -37,8 +37,17 @@ struct SpmmShare {
   int part; /* the number of this part among those of all long rows that are added up, or -1 */
 };
 
+/* A share has so many rows at most, and so many entries, unless its rows or the matrix have too few */
+struct SpmmShape {
+  int rows, entries;
+};
+
+/* The shares of products with panels whose rows have so many vectors; without rows: such products are not dealt */
+SpmmShape SpmmShareShape(int vectors);
+
 /* A product, dealt to blocks of threads by entries */
 struct SpmmDeal {
+  int            vectors; /* of a row of the panels; not used for sampled products */
   int64_t        nshare;
   SpmmShare     *share;
   unsigned char *local; /* of each entry: its row in its share */
@@ -61,7 +70,7 @@ struct _SpmmDevice {
   int64_t    njoin; /* rows whose parts are joined */
   int       *join;
   char      *memory;
-  SpmmDeal   deal;          /* of sampled products, and of wide panels if rows are cut; else without shares */
+  SpmmDeal   deal;          /* of sampled products, and of panels of one width if rows are cut; else without shares */
   int       *i, *j, *place; /* the transposed pattern, whose entry k has the value of entry place[k] of A; or NULL */
   char      *transposed;
   SpmmTiles *tiles; /* NULL: none */
@@ -74,6 +83,29 @@ static __device__ inline SpmmVector SpmmZero()
 #else
   return make_double2(0, 0);
 #endif
+}
+
+/* Number c of a vector */
+static __device__ inline SysReal SpmmNumber(const SpmmVector &v, int c)
+{
+#if defined(SYS_SINGLE)
+  return c == 0 ? v.x : c == 1 ? v.y : c == 2 ? v.z : v.w;
+#else
+  return c ? v.y : v.x;
+#endif
+}
+
+/* Rows of a panel, those of the columns that lanes e0, e0 + 1 ... of a team have, or 0 for a negative column. Lane t has vectors t, t + LANES ... of each. */
+template <int LANES, int PER, int STEP>
+static __device__ inline void SpmmRead(const SpmmVector *__restrict__ panel, unsigned team, int column, int e0, int t, SpmmVector d[STEP][PER])
+{
+#pragma unroll
+  for (int e = 0; e < STEP; e++) {
+    const int64_t c = __shfl_sync(team, column, e0 + e, LANES);
+
+#pragma unroll
+    for (int v = 0; v < PER; v++) d[e][v] = c >= 0 ? __ldg(&panel[c * (LANES * PER) + v * LANES + t]) : SpmmZero();
+  }
 }
 
 /* A vector of a row of a matrix that is stored by columns: the row begins at `row`, and n columns exist from the first one of the vector on */

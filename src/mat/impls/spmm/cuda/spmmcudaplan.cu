@@ -9,8 +9,10 @@
 #include "mat/impls/spmm/cuda/spmmcuda.cuh"
 
 #define PART       32        /* entries of a part of a row of few columns */
-#define SHARE      512       /* entries of a block of threads, at least, unless its rows have fewer */
-#define SHARES     4096      /* blocks of threads that keep a device busy */
+#define SHARE      512       /* entries of a share, at least, unless its rows have fewer */
+#define SHARES     1024      /* shares that keep a device busy: if there are more, each has as many entries as its shape says */
+#define MANY       4096      /* if there are more of them, as many as its rows have */
+#define MEAN       64        /* entries of a row in the mean, at most, for products with narrow panels to be dealt: parts of longer rows keep narrow teams busy */
 #define LONG_TIMES 4         /* rows with so many times the mean are cut, because other rows would wait for them; no row of one part is cut */
 #define LONG_MOST  1024      /* entries of a row that is always cut, one more */
 #define BUSY       (1 << 18) /* threads that keep a device busy. If the teams of all rows have fewer, shorter rows are cut; with less than a quarter, rows of any length. */
@@ -116,14 +118,14 @@ static SysStatus SpmmMakeParts(int64_t m, const int *rows, int least, int width,
 
 /* Deals a product: rows one after the other, as many as a block of threads has room for, or some of the entries of a long row. A share has up to twice as many entries as
    so many rows have in the mean, but fewer if the device would not be busy. */
-static void SpmmDealRows(int64_t m, const int *rows, bool sampled, std::vector<SpmmShare> &shares, std::vector<int> &longs, std::vector<int> &first)
+static void SpmmDealRows(int64_t m, const int *rows, SpmmShape shape, bool sampled, std::vector<SpmmShare> &shares, std::vector<int> &longs, std::vector<int> &first)
 {
-  const int64_t nz = m ? rows[m] : 0, mean = SysMin(m ? 2 * BLOCK_ROWS * nz / m : 0, nz / SHARES), most = mean < SHARE ? SHARE : mean;
+  const int64_t nz = m ? rows[m] : 0, mean = SysMin(m ? 2 * shape.rows * nz / m : 0, nz / MANY), usual = SysMin(shape.entries, nz / SHARES < SHARE ? SHARE : nz / SHARES), most = mean < usual ? usual : mean;
   int           part = 0;
 
   first.push_back(0);
   for (int64_t r = 0, q; r < m; r = q) {
-    for (q = r; q < m && q < r + BLOCK_ROWS && rows[q + 1] - rows[r] <= most;) q++;
+    for (q = r; q < m && q < r + shape.rows && rows[q + 1] - rows[r] <= most;) q++;
     if (q == r) {
       q = r + 1;
       for (int64_t k = rows[r]; k < rows[q]; k += most) shares.push_back({(int)r, 1, (int)k, (int)SysMin(k + most, rows[q]), sampled ? -1 : part++});
@@ -145,16 +147,18 @@ static __global__ void SpmmNumber(const SpmmShare *__restrict__ shares, const in
   }
 }
 
-/* rows[] are those of i on the host; panels are at most width numbers wide */
-static SysStatus SpmmMakeDeal(int64_t m, const int *rows, const int *i, bool sampled, int width, SpmmDeal *deal, cudaStream_t stream)
+/* rows[] are those of i on the host; rows of panels have so many vectors, or 0: a sampled product */
+static SysStatus SpmmMakeDeal(int64_t m, const int *rows, const int *i, int vectors, SpmmDeal *deal, cudaStream_t stream)
 {
+  const bool             sampled = !vectors;
   std::vector<SpmmShare> shares;
   std::vector<int>       longs, first;
   SysArena               arena = {NULL, 0};
 
-  SpmmDealRows(m, rows, sampled, shares, longs, first);
-  deal->nshare = (int64_t)shares.size();
-  deal->nlong  = sampled ? 0 : (int64_t)longs.size();
+  SpmmDealRows(m, rows, SpmmShareShape(sampled ? SYS_WARP : vectors), sampled, shares, longs, first);
+  deal->vectors = vectors;
+  deal->nshare  = (int64_t)shares.size();
+  deal->nlong   = sampled ? 0 : (int64_t)longs.size();
   if (!deal->nshare) return SYS_SUCCESS;
   for (int pass = 0; pass < 2; pass++) {
     if (pass) SYS_CALL(SysArenaAllocate(&arena));
@@ -163,7 +167,7 @@ static SysStatus SpmmMakeDeal(int64_t m, const int *rows, const int *i, bool sam
     SysArenaTake(&arena, &deal->local, (size_t)rows[m]);
     SysArenaTake(&arena, &deal->longs, longs.size());
     SysArenaTake(&arena, &deal->first, first.size());
-    SysArenaTake(&arena, &deal->parts, (size_t)first.back() * (size_t)width);
+    SysArenaTake(&arena, &deal->parts, (size_t)first.back() * (size_t)(vectors * SPMM_VECTOR));
   }
   SYS_CALL(SpmmUpload(shares, deal->share, stream));
   SYS_CALL(SpmmUpload(longs, deal->longs, stream));
@@ -220,7 +224,8 @@ SysStatus SpmmDeviceCreate(const SysCSR *A, const SysInt *rows, int transpose, i
   SYS_CALL(SpmmMakeParts(transpose ? A->n : A->m, transpose ? columns.data() : rows, 2 * lanes < PART ? PART : 2 * lanes, width, (*S)->node > 1 ? 0 : lanes < TEAM ? TEAM : lanes, *S, stream));
   if ((*S)->npart) (*S)->node = 1;
   if ((*S)->node > 1 && !transpose) (*S)->nvalue = (int)SpmmNodesCopied(A->m, (*S)->node, rows);
-  if ((*S)->npart && lanes == SYS_WARP) SYS_CALL(SpmmMakeDeal(transpose ? A->n : A->m, transpose ? columns.data() : rows, transpose ? (*S)->i : A->i, false, width, &(*S)->deal, stream));
+  if ((*S)->npart && SpmmShareShape(lanes).rows && (lanes > TEAM || A->nz <= MEAN * (transpose ? A->n : A->m)))
+    SYS_CALL(SpmmMakeDeal(transpose ? A->n : A->m, transpose ? columns.data() : rows, transpose ? (*S)->i : A->i, lanes, &(*S)->deal, stream));
   return SYS_SUCCESS;
 }
 
@@ -230,7 +235,7 @@ SysStatus SddmmDeviceCreate(const SysCSR *A, const SysInt *rows, SpmmDevice **S,
   if (!*S) return SYS_OUT_OF_MEMORY;
   const int most = SpmmMost(A->m, A->nz, PART, TEAM);
   for (int64_t r = 0; r < A->m; r++) {
-    if (rows[r + 1] - rows[r] > most) return SpmmMakeDeal(A->m, rows, A->i, true, 0, &(*S)->deal, stream);
+    if (rows[r + 1] - rows[r] > most) return SpmmMakeDeal(A->m, rows, A->i, 0, &(*S)->deal, stream);
   }
   return SYS_SUCCESS;
 }

@@ -178,14 +178,8 @@ static __device__ inline void SpmmRow(const SpmmOperand &A, int64_t r, int t, Sp
 /* Rows of a block go through a tile in shared memory, whose columns are `column` or rows + 1 numbers long, to the columns of the result */
 static __device__ inline void SpmmKeep(const SpmmVector &v, SysReal *tile, int column, int vector, int row)
 {
-  SysReal *to = tile + vector * SPMM_VECTOR * column + row;
-
-  to[0]      = v.x;
-  to[column] = v.y;
-#if defined(SYS_SINGLE)
-  to[2 * column] = v.z;
-  to[3 * column] = v.w;
-#endif
+#pragma unroll
+  for (int c = 0; c < SPMM_VECTOR; c++) tile[(vector * SPMM_VECTOR + c) * column + row] = SpmmNumber(v, c);
 }
 
 template <int THREADS = SYS_THREADS>
@@ -201,5 +195,5 @@ static __device__ inline void SpmmWrite(const SysReal *tile, int rows, int width
 /* The product of one matrix whose rows come in nodes of 2 or 3 rows with entries in the same columns, see spmmcudanode.cu */
 SysStatus SpmmNodesMult(int64_t m, int rows, const SpmmOperand &A, int nvalue, int ncol, int width, SysReal *C, int64_t ld, cudaStream_t stream);
 
-/* The product of one matrix that is dealt to blocks of threads, to panels of the largest width, see spmmcudashare.cu */
+/* The product of one matrix that is dealt to blocks of threads, to panels of the width that it is dealt for, see spmmcudashare.cu */
 SysStatus SpmmSharesMult(const SpmmDeal *deal, const SpmmOperand &A, int ncol, SysReal *C, int64_t ld, cudaStream_t stream);

@@ -8,35 +8,58 @@
 */
 #include "mat/impls/spmm/cuda/spmmcudarow.cuh"
 
-template <int LANES, int PER>
+#define NARROWEST (SPMM_VECTOR == 2 ? 4 : 8) /* lanes of a team; with four lanes, single precision gains on some graphs and loses on others */
+
+/* Teams of few lanes are many in a block of threads, which then takes more rows */
+static constexpr SpmmShape ShareShape(int vectors)
+{
+  return vectors == SYS_WARP ? SpmmShape{BLOCK_ROWS, 512} : vectors == 16 ? SpmmShape{64, 1024} : vectors >= NARROWEST ? SpmmShape{128, 1024} : SpmmShape{0, 0};
+}
+
+SpmmShape SpmmShareShape(int vectors)
+{
+  return ShareShape(vectors);
+}
+
+/* What a lane has of entry k of a team: its column, or -1 from k1 on, its value, its row in the share, and whether the row ends there */
+struct SpmmShared {
+  int     column, row;
+  SysReal value;
+  bool    ends;
+};
+
+static __device__ inline SpmmShared SpmmShareEntry(const SpmmOperand &A, const SpmmShare &share, const unsigned char *__restrict__ local, int k, int k1)
+{
+  SpmmShared x = {-1, 0, 0, false};
+
+  if (k < k1) {
+    SpmmEntry(A, k, k1, x.column, x.value);
+    x.row  = __ldg(&local[k]);
+    x.ends = share.part < 0 && (k + 1 == share.end || __ldg(&local[k + 1]) != x.row);
+  }
+  return x;
+}
+
+template <int LANES, int ROWS>
 static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<TEAM>()) SpmmShares(const SpmmOperand A, const SpmmShare *__restrict__ shares, const unsigned char *__restrict__ local, SpmmVector *__restrict__ parts, int ncol, SysReal *__restrict__ C, int64_t ld)
 {
-  constexpr int         VECTORS = LANES * PER, TEAMS = SYS_THREADS / LANES, STEP = FLYING / PER;
-  __shared__ SysReal    tile[VECTORS * SPMM_VECTOR * (BLOCK_ROWS + 1)];
-  __shared__ SpmmVector left[TEAMS * VECTORS]; /* by each team: the sum of the row that began before its entries */
-  __shared__ int        whose[TEAMS];          /* the number of that row, or -1 */
+  constexpr int         TEAMS = SYS_THREADS / LANES;
+  __shared__ SysReal    tile[LANES * SPMM_VECTOR * (ROWS + 1)];
+  __shared__ SpmmVector left[SYS_THREADS]; /* by each team: the sum of the row that began before its entries */
+  __shared__ int        whose[TEAMS];      /* the number of that row, or -1 */
   const SpmmShare       share = shares[blockIdx.x];
   const int             t = (int)threadIdx.x % LANES, y = (int)threadIdx.x / LANES;
   const unsigned        team = SpmmTeam<LANES>();
-  const int             each = ((share.end - share.begin + TEAMS - 1) / TEAMS + STEP - 1) / STEP * STEP, before = y * each < share.end - share.begin ? y * each : share.end - share.begin;
+  const int             each = ((share.end - share.begin + TEAMS - 1) / TEAMS + FLYING - 1) / FLYING * FLYING, before = y * each < share.end - share.begin ? y * each : share.end - share.begin;
   const int             k0 = share.begin + before, k1 = share.end - k0 < each ? share.end : k0 + each;
-  SpmmVector            sum[PER];
+  SpmmVector            sum   = SpmmZero();
   bool                  began = true, open = false; /* the row of the sum began in these entries; it goes on behind them */
   int                   row   = -1;
   const auto            write = [&](int r) {
-#pragma unroll
-    for (int v = 0; v < PER; v++) {
-      if (!ld) ((SpmmVector *)C)[(int64_t)(share.row + r) * VECTORS + v * LANES + t] = sum[v];
-      else SpmmKeep(sum[v], tile, BLOCK_ROWS + 1, v * LANES + t, r);
-    }
-  };
-  const auto leave = [&]() {
-#pragma unroll
-    for (int v = 0; v < PER; v++) left[y * VECTORS + v * LANES + t] = sum[v];
+    if (!ld) ((SpmmVector *)C)[(int64_t)(share.row + r) * LANES + t] = sum;
+    else SpmmKeep(sum, tile, ROWS + 1, t, r);
   };
 
-#pragma unroll
-  for (int v = 0; v < PER; v++) sum[v] = SpmmZero();
   for (int r = y; share.part < 0 && r < share.rows; r += TEAMS) {
     if (__ldg(&A.i[share.row + r]) == __ldg(&A.i[share.row + r + 1])) write(r);
   }
@@ -46,64 +69,45 @@ static __global__ void __launch_bounds__(SYS_THREADS, SpmmBlocks<TEAM>()) SpmmSh
   }
   if (t == 0) whose[y] = began ? -1 : row;
   for (int k = k0; k < k1; k += LANES) {
-    const int n      = k1 - k < LANES ? k1 - k : LANES;
-    int       column = 0;
-    SysReal   value  = 0;
-    bool      ends   = false;
-
-    row = 0;
-    if (t < n) {
-      SpmmEntry(A, k + t, k1, column, value);
-      row  = __ldg(&local[k + t]);
-      ends = share.part < 0 && (k + t + 1 == share.end || __ldg(&local[k + t + 1]) != row);
-    }
-    const unsigned last = __ballot_sync(team, ends) >> (threadIdx.x % SYS_WARP / LANES * LANES);
+    const int        n    = k1 - k < LANES ? k1 - k : LANES;
+    const SpmmShared x    = SpmmShareEntry(A, share, local, k + t, k1);
+    const unsigned   last = __ballot_sync(team, x.ends) >> (threadIdx.x % SYS_WARP / LANES * LANES);
 
 #pragma unroll 1
-    for (int e0 = 0; e0 < n; e0 += STEP) {
-      SpmmVector d[STEP][PER];
+    for (int e0 = 0; e0 < n; e0 += FLYING) {
+      SpmmVector d[FLYING][1];
 
+      SpmmRead<LANES, 1, FLYING>(A.panel, team, x.column, e0, t, d);
 #pragma unroll
-      for (int e = 0; e < STEP; e++) {
-        const int64_t c = __shfl_sync(team, column, e0 + e, LANES);
-
-#pragma unroll
-        for (int v = 0; v < PER; v++) d[e][v] = e0 + e < n ? __ldg(&A.panel[c * VECTORS + v * LANES + t]) : SpmmZero();
-      }
-#pragma unroll
-      for (int e = 0; e < STEP; e++) {
-        const SysReal a = __shfl_sync(team, value, e0 + e, LANES);
-
-#pragma unroll
-        for (int v = 0; v < PER; v++) SpmmAdd(sum[v], a, d[e][v]);
+      for (int e = 0; e < FLYING; e++) {
+        SpmmAdd(sum, __shfl_sync(team, x.value, e0 + e, LANES), d[e][0]);
         if (last >> (e0 + e) & 1) {
-          if (began) write(__shfl_sync(team, row, e0 + e, LANES));
-          else leave();
+          if (began) write(__shfl_sync(team, x.row, e0 + e, LANES));
+          else left[threadIdx.x] = sum;
           began = true;
-#pragma unroll
-          for (int v = 0; v < PER; v++) sum[v] = SpmmZero();
+          sum   = SpmmZero();
         }
       }
     }
     open = !(last >> (n - 1) & 1);
-    row  = __shfl_sync(team, row, n - 1, LANES);
+    row  = __shfl_sync(team, x.row, n - 1, LANES);
   }
-  if (open && !began) leave();
+  if (open && !began) left[threadIdx.x] = sum;
   __syncthreads();
   if (open && began) {
-    for (int s = y + 1; s < TEAMS && whose[s] == row; s++) {
-#pragma unroll
-      for (int v = 0; v < PER; v++) SpmmAdd(sum[v], 1, left[s * VECTORS + v * LANES + t]);
-    }
+    for (int s = y + 1; s < TEAMS && whose[s] == row; s++) SpmmAdd(sum, 1, left[s * LANES + t]);
     if (share.part < 0) write(row);
-    else {
-#pragma unroll
-      for (int v = 0; v < PER; v++) parts[(int64_t)share.part * VECTORS + v * LANES + t] = sum[v];
-    }
+    else parts[(int64_t)share.part * LANES + t] = sum;
   }
   if (!ld || share.part >= 0) return;
   __syncthreads();
-  SpmmWrite(tile, BLOCK_ROWS, VECTORS * SPMM_VECTOR, share.row, share.row + share.rows, ncol, C, ld);
+  const int bits = SYS_WARP - __clz(share.rows - 1); /* of the number of a row in this share */
+
+  for (int k = (int)threadIdx.x; k < LANES * SPMM_VECTOR << bits; k += SYS_THREADS) {
+    const int c = k >> bits, r = k & ((1 << bits) - 1);
+
+    if (c < ncol && r < share.rows) C[c * ld + share.row + r] = tile[c * (ROWS + 1) + r];
+  }
 }
 
 /* Adds up the parts of a long row */
@@ -124,26 +128,26 @@ static __global__ void __launch_bounds__(SYS_THREADS) SpmmJoinShares(const int *
   for (int g = 1; g < GROUPS; g++) SpmmAdd(sum, 1, shared[g * VECTORS + t]);
   if (!ld) ((SpmmVector *)C)[r * VECTORS + t] = sum;
   else {
-    const SysReal x[] =
-    { sum.x,
-      sum.y,
-#if defined(SYS_SINGLE)
-      sum.z,
-      sum.w
-#endif
-    };
-
 #pragma unroll
     for (int v = 0; v < SPMM_VECTOR; v++) {
-      if (t * SPMM_VECTOR + v < ncol) C[(t * SPMM_VECTOR + v) * ld + r] = x[v];
+      if (t * SPMM_VECTOR + v < ncol) C[(t * SPMM_VECTOR + v) * ld + r] = SpmmNumber(sum, v);
     }
   }
 }
 
-SysStatus SpmmSharesMult(const SpmmDeal *deal, const SpmmOperand &A, int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
+template <int LANES>
+static SysStatus SpmmSharesLaunch(const SpmmDeal *deal, const SpmmOperand &A, int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
 {
-  SpmmShares<SYS_WARP, 1><<<(unsigned)deal->nshare, SYS_THREADS, 0, stream>>>(A, deal->share, deal->local, (SpmmVector *)deal->parts, ncol, C, ld);
-  if (deal->nlong) SpmmJoinShares<SYS_WARP><<<(unsigned)deal->nlong, SYS_THREADS, 0, stream>>>(deal->longs, deal->first, (const SpmmVector *)deal->parts, ncol, C, ld);
+  SpmmShares<LANES, ShareShape(LANES).rows><<<(unsigned)deal->nshare, SYS_THREADS, 0, stream>>>(A, deal->share, deal->local, (SpmmVector *)deal->parts, ncol, C, ld);
+  if (deal->nlong) SpmmJoinShares<LANES><<<(unsigned)deal->nlong, SYS_THREADS, 0, stream>>>(deal->longs, deal->first, (const SpmmVector *)deal->parts, ncol, C, ld);
   SYS_CUDA(cudaPeekAtLastError());
   return SYS_SUCCESS;
+}
+
+SysStatus SpmmSharesMult(const SpmmDeal *deal, const SpmmOperand &A, int ncol, SysReal *C, int64_t ld, cudaStream_t stream)
+{
+  if (deal->vectors == SYS_WARP) return SpmmSharesLaunch<SYS_WARP>(deal, A, ncol, C, ld, stream);
+  if (deal->vectors == 16) return SpmmSharesLaunch<16>(deal, A, ncol, C, ld, stream);
+  if (deal->vectors == 8) return SpmmSharesLaunch<8>(deal, A, ncol, C, ld, stream);
+  return SpmmSharesLaunch<NARROWEST>(deal, A, ncol, C, ld, stream);
 }
