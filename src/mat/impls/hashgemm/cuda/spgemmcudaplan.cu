@@ -158,6 +158,7 @@ static __device__ unsigned PlanMadeBin(SpgemmAccumulator accumulator, int length
   const unsigned span = (unsigned)w.last - (unsigned)w.first;
 
   if (accumulator == SPGEMM_MERGE) return w.products > SPGEMM_MERGE_MOST || span >= (1u << 23) - 1 ? COUNT_EMPTY : COUNT_MERGE;
+  if (accumulator == SPGEMM_TABLE) return w.products > SPGEMM_TABLE_MOST ? COUNT_EMPTY : w.products <= 96 ? COUNT_128 : w.products <= 192 ? COUNT_256 : w.products <= 384 ? COUNT_512 : w.products <= 3072 ? COUNT_1024 : COUNT_2048;
   if (w.products > SPGEMM_MADE_PRODUCTS || length > SPGEMM_LONG_ROW) return COUNT_EMPTY;
   if (accumulator == SPGEMM_HEAP) return length > SPGEMM_HEAP_ENTRIES || span >= (1u << (32 - SPGEMM_HEAP_BITS)) - 1 ? COUNT_EMPTY : length <= 8 ? COUNT_HEAP_8 : COUNT_HEAP_16;
   if (accumulator != SPGEMM_ESC) return COUNT_EMPTY;
@@ -165,6 +166,18 @@ static __device__ unsigned PlanMadeBin(SpgemmAccumulator accumulator, int length
     if (w.products <= 1u << bits) return span < (1u << (32 - bits)) - 1 ? bin : COUNT_EMPTY;
   }
   return COUNT_EMPTY;
+}
+
+/* Entries that a row which is made as it is counted may need room for */
+static __device__ unsigned long long PlanMadeRoom(SpgemmAccumulator accumulator, int bin, const Work &w)
+{
+  if (bin == COUNT_MERGE && w.products > SPGEMM_MERGE_SHARED) return 2 * w.products;
+  if (accumulator == SPGEMM_TABLE && bin >= COUNT_1024 && w.products > SPGEMM_TABLE_HOLDS(bin == COUNT_1024 ? 10 : 11)) {
+    const unsigned bound = SpgemmTableBound((unsigned)w.products, (unsigned)w.last - (unsigned)w.first);
+
+    return (unsigned long long)SpgemmTableSlots(bound) + bound;
+  }
+  return w.products;
 }
 
 static __device__ unsigned char PlanKind(SpgemmAccumulator accumulator, int length, const Work &w)
@@ -177,7 +190,7 @@ static __device__ unsigned char PlanKind(SpgemmAccumulator accumulator, int leng
   if (length == 1 && w.products <= MOST_COPIED) return SPGEMM_KIND(COUNT_COPY, team, words);
   bin = PlanMadeBin(accumulator, length, w);
   if (bin != COUNT_EMPTY) return SPGEMM_KIND(bin, min(team, 2u), 0);
-  if (accumulator == SPGEMM_DENSE) bin = COUNT_WINDOW;
+  if (accumulator == SPGEMM_DENSE || accumulator == SPGEMM_TABLE) bin = COUNT_WINDOW; /* the other bins of the table are of rows that it makes */
   else if (accumulator != SPGEMM_HASH && accumulator != SPGEMM_ESC && w.products <= 512 && !words) {
     bin = w.products <= 64 ? COUNT_SORT_64 : w.products <= 128 ? COUNT_SORT_128 : w.products <= 256 ? COUNT_SORT_256 : COUNT_SORT_512;
     if (PlanMadeBin(SPGEMM_ESC, length, w) != COUNT_EMPTY) team = min(team, 2u);
@@ -244,12 +257,12 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmO
       const bool sorted = accumulator == SPGEMM_AUTO && bin >= COUNT_SORT_64 && bin <= COUNT_SORT_512;
       if (SpgemmMakes(accumulator, (int)bin) || (sorted && PlanMadeBin(SPGEMM_ESC, length, w) != COUNT_EMPTY)) {
         range[r] = make_uint2((unsigned)w.first, (unsigned)w.last);
-        made += bin == COUNT_MERGE && w.products > SPGEMM_MERGE_SHARED ? 2 * w.products : w.products;
+        made += PlanMadeRoom(accumulator, (int)bin, w);
       } else unmade += sorted;
       atomicAdd(count + bin, 1u);
       products += w.products;
       units += cut;
-      if (bin >= COUNT_128 && bin < COUNT_WINDOW) hash_words += w.words;
+      if (bin >= COUNT_128 && bin < COUNT_WINDOW && !SpgemmMakes(accumulator, (int)bin)) hash_words += w.words;
     }
     __syncwarp();
   }
