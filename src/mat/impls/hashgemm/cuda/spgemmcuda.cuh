@@ -129,6 +129,7 @@ typedef struct {
   unsigned long long products, units, nonzeros, pairs, hash_words; /* pairs of parts and entries of A; words of rows that are counted by hashing, at most */
   unsigned long long window_words, bits_next;                      /* of all units; of the words that units keep, the first that is not taken yet */
   unsigned long long made, made_next, unmade;                      /* products of rows that are made as they are counted, or by auto can be; of these rows' places, the first that is not taken yet; sorted rows that cannot be made so */
+  long long          scattered;                                    /* of some rows of B, twice their words less their columns; behind what is counted again if there is no memory */
 } SpgemmCounters;
 
 /* From here on places are not kept: 32 bits cannot count the pairs, or the products of a row */

@@ -12,10 +12,10 @@
 #define LONG_BLOCKS  512
 #define MIN_WORDS    4    /* of a unit */
 #define MOST_COPIED  1024 /* entries of a row that is only copied */
-#define SPARSE       8    /* words of a window for each that its row will have, from which on a hash table is the better one, */
-#define SPARSE_MANY  64   /* and of rows that the registers cannot sort */
-#define MANY_WORDS   384
+#define SPARSE_MANY  64   /* words of a window for each that its row will have, from which on a hash table is the better one, */
+#define MANY_WORDS   384  /* if the row has more words than this; otherwise it always is */
 #define MANY_IN_WORD 2
+#define SAMPLE       8 /* blocks, one of which counts how scattered the columns of B are */
 
 /* ---- Words of B ---- */
 
@@ -62,6 +62,11 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanWordsKernel(SpgemmOper
 
     if (head) P.wordB[begin + (int)n + __popc(heads & ((1u << (shift + lane)) - 1))] = make_uint2(w, PlanWordBits(j, e, length, w));
     n += (unsigned)__popc(heads);
+  }
+  if (blockIdx.x % SAMPLE == 0) {
+    const int more = __reduce_add_sync(SYS_ALL_LANES, lane ? 0 : MANY_IN_WORD * (int)n - (int)length);
+
+    if (threadIdx.x % SYS_WARP == 0) atomicAdd((unsigned long long *)&counters->scattered, (unsigned long long)(long long)more);
   }
   if (r >= P.k || lane) return;
   if (all > SPGEMM_LONG_ROW) long_rows[atomicAdd(&counters->long_rows, 1u)] = (int)r;
@@ -148,7 +153,7 @@ static __device__ bool PlanWide(const Work &w)
 {
   const unsigned words = (unsigned)(w.last >> 5) - (unsigned)(w.first >> 5) + 1;
 
-  return (double)words * (double)w.products > (w.words > MANY_WORDS ? (double)SPARSE_MANY : (double)SPARSE) * (double)w.words * (double)w.words;
+  return w.words <= MANY_WORDS || (double)words * (double)w.products > (double)SPARSE_MANY * (double)w.words * (double)w.words;
 }
 
 /* The bin of a row that its accumulator makes as it is counted, or COUNT_EMPTY. Its columns, counted from the first, and the numbers of its products or of
@@ -180,7 +185,7 @@ static __device__ unsigned long long PlanMadeRoom(SpgemmAccumulator accumulator,
   return w.products;
 }
 
-static __device__ unsigned char PlanKind(SpgemmAccumulator accumulator, int length, const Work &w)
+static __device__ unsigned char PlanKind(SpgemmAccumulator accumulator, bool sorts, int length, const Work &w)
 {
   const unsigned long long average = length ? w.products / (unsigned)length : 0;
   const bool               words   = w.products >= MANY_IN_WORD * w.words;
@@ -191,7 +196,7 @@ static __device__ unsigned char PlanKind(SpgemmAccumulator accumulator, int leng
   bin = PlanMadeBin(accumulator, length, w);
   if (bin != COUNT_EMPTY) return SPGEMM_KIND(bin, min(team, 2u), 0);
   if (accumulator == SPGEMM_DENSE || accumulator == SPGEMM_TABLE) bin = COUNT_WINDOW; /* the other bins of the table are of rows that it makes */
-  else if (accumulator != SPGEMM_HASH && accumulator != SPGEMM_ESC && w.products <= 512 && !words) {
+  else if (accumulator != SPGEMM_HASH && accumulator != SPGEMM_ESC && sorts && w.products <= 512 && !words) {
     bin = w.products <= 64 ? COUNT_SORT_64 : w.products <= 128 ? COUNT_SORT_128 : w.products <= 256 ? COUNT_SORT_256 : COUNT_SORT_512;
     if (PlanMadeBin(SPGEMM_ESC, length, w) != COUNT_EMPTY) team = min(team, 2u);
   } else if (w.words <= 96) bin = length > SPGEMM_LONG_ROW ? COUNT_512 : COUNT_128;
@@ -215,6 +220,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmO
 {
   __shared__ unsigned count[SPGEMM_BINS];
   const unsigned      lane = threadIdx.x % TEAM, shift = threadIdx.x % SYS_WARP - lane;
+  const bool          sorts    = counters->scattered > 0; /* otherwise so few rows would be sorted that the kernels for them cost more than they save */
   unsigned long long  products = 0, units = 0, hash_words = 0, window_words = 0, made = 0, unmade = 0;
 
   if (threadIdx.x < SPGEMM_BINS) count[threadIdx.x] = 0;
@@ -241,7 +247,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmO
       if (shift == (unsigned)from) w = all;
     }
     if (lane == 0 && r < P.m) {
-      const unsigned char what = PlanKind(accumulator, length, w);
+      const unsigned char what = PlanKind(accumulator, sorts, length, w);
       const unsigned      bin  = SPGEMM_KIND_BIN(what);
       const unsigned      cut  = bin == COUNT_WINDOW ? PlanUnitsOf(w) : 0;
 

@@ -3,6 +3,7 @@
    Sparse products on a CUDA device: one product of two matrices, step by step, and its memory
 */
 #include <limits.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "mat/impls/hashgemm/cuda/spgemmcudastep.cuh"
@@ -165,7 +166,7 @@ static SysStatus StepTakeMade(SpgemmDevice *S, SpgemmStep *step, const SpgemmOpe
   S->info.bytes_asked = asked;
   if (step->accumulator == SPGEMM_AUTO) return SYS_SUCCESS;
   step->accumulator = SPGEMM_AUTO;
-  SYS_CUDA(cudaMemsetAsync(w->counters.data, 0, sizeof(SpgemmCounters), stream));
+  SYS_CUDA(cudaMemsetAsync(w->counters.data, 0, offsetof(SpgemmCounters, scattered), stream));
   return StepSortRows(S, step, P, w, stream);
 }
 
