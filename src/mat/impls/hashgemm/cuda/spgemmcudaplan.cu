@@ -12,8 +12,9 @@
 #define LONG_BLOCKS  512
 #define MIN_WORDS    4    /* of a unit */
 #define MOST_COPIED  1024 /* entries of a row that is only copied */
-#define SPARSE_MANY  64   /* words of a window for each that its row will have, from which on a hash table is the better one, */
-#define MANY_WORDS   384  /* if the row has more words than this; otherwise it always is */
+#define SPARSE       8    /* words of a window for each that its row will have, from which on a hash table is the better one, */
+#define SPARSE_MANY  64   /* and of rows that the registers cannot sort */
+#define MANY_WORDS   384
 #define MANY_IN_WORD 2
 #define SAMPLE       8 /* blocks, one of which counts how scattered the columns of B are */
 
@@ -153,7 +154,7 @@ static __device__ bool PlanWide(const Work &w)
 {
   const unsigned words = (unsigned)(w.last >> 5) - (unsigned)(w.first >> 5) + 1;
 
-  return w.words <= MANY_WORDS || (double)words * (double)w.products > (double)SPARSE_MANY * (double)w.words * (double)w.words;
+  return (double)words * (double)w.products > (w.words > MANY_WORDS ? (double)SPARSE_MANY : (double)SPARSE) * (double)w.words * (double)w.words;
 }
 
 /* The bin of a row that its accumulator makes as it is counted, or COUNT_EMPTY. Its columns, counted from the first, and the numbers of its products or of
@@ -200,7 +201,7 @@ static __device__ unsigned char PlanKind(SpgemmAccumulator accumulator, bool sor
     bin = w.products <= 64 ? COUNT_SORT_64 : w.products <= 128 ? COUNT_SORT_128 : w.products <= 256 ? COUNT_SORT_256 : COUNT_SORT_512;
     if (PlanMadeBin(SPGEMM_ESC, length, w) != COUNT_EMPTY) team = min(team, 2u);
   } else if (w.words <= 96) bin = length > SPGEMM_LONG_ROW ? COUNT_512 : COUNT_128;
-  else if (w.words > 3072 || (accumulator != SPGEMM_HASH && !PlanWide(w))) bin = COUNT_WINDOW;
+  else if (w.words > 3072 || (accumulator != SPGEMM_HASH && (sorts || w.words > MANY_WORDS) && !PlanWide(w))) bin = COUNT_WINDOW;
   else bin = w.words <= 192 ? COUNT_256 : w.words <= 384 ? COUNT_512 : w.words <= 768 ? COUNT_1024 : w.words <= 1536 ? COUNT_2048 : COUNT_4096;
   return SPGEMM_KIND(bin, team, words);
 }
@@ -220,7 +221,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmO
 {
   __shared__ unsigned count[SPGEMM_BINS];
   const unsigned      lane = threadIdx.x % TEAM, shift = threadIdx.x % SYS_WARP - lane;
-  const bool          sorts    = counters->scattered > 0; /* otherwise so few rows would be sorted that the kernels for them cost more than they save */
+  const bool          sorts    = counters->scattered > 0; /* otherwise so few rows would be sorted that the kernels for them cost more than they save, and rows of few words are the better in tables */
   unsigned long long  products = 0, units = 0, hash_words = 0, window_words = 0, made = 0, unmade = 0;
 
   if (threadIdx.x < SPGEMM_BINS) count[threadIdx.x] = 0;
