@@ -127,7 +127,8 @@ struct _Contender {
   char           note[256];          /* the choices of the format */
   Mat            A;                  /* of Mat types */
   Mat            fresh;              /* the result of the last conversion or update */
-  Mat            squared;            /* A A */
+  Mat            squared;            /* A A, */
+  PetscReal      squaredfactor;      /* of A times this */
   Mat            pair[3];            /* the factors of a pair and their product */
   PairKind       kind;               /* of the pair */
   PetscScalar    pairsign;           /* of its second factor */

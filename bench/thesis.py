@@ -339,6 +339,12 @@ def squares_5_3(call):
     return squares_device(call, ["-repeat", "7"] + call.pick(["elas:30", "p27:64", "p7:101", "er:16,16", "g500:14,16"], ["p7:10"]))
 
 
+def merges_device(call):
+    """What bench/cuda's merge prints, below the name of the device."""
+    text = call.run(call.device("merge", call.pick([], ["-small"])))
+    return [dict(row, type=row["method"]) for row in csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))]
+
+
 def transposed_5_7(call):
     return over(call.bench(call.pick(SQUARES, SQUARES[:1]), PRODUCTS[:3], ops="ata"), "aij")
 
@@ -567,6 +573,8 @@ EXPERIMENTS = (
     Experiment("5.4", "Figure: memory of C = A A on a GPU", "memory beside C's own, of both", squares_5_3, bars(lambda row: number(row, "extra_bytes_over_C"), "extra bytes over those of C"), gpu=True),
     Experiment("5.5", "Figure: phases of C = A A in single precision", "cuSPARSE's phases are not timed apart; bench/cuda's spgemm prints ours"),
     Experiment("5.6", "Figure: phases of C = A A in double precision", "cuSPARSE's phases are not timed apart; bench/cuda's spgemm prints ours"),
+    Experiment("merge", "Figure 4 of bhSPARSE: two sequences merged in shared memory, by five methods", "a GPU of today; lengths to 8,192; a copy beside them", merges_device,
+               lines(lambda row: number(row, "length"), lambda row: number(row, "Gkeys/s"), "length of a sequence", "billion keys in a second", lambda row: row["pairs"]), gpu=True),
     Experiment("5.7", "Figure: A^T A", "a processor; PETSc's algorithms in the place of cuSPARSE's", transposed_5_7, bars(speed, "speed over aij", 1)),
     Experiment("5.8", "Figure: products of a multigrid set-up", "a processor; AP, with the prolongator of smoothed aggregation", galerkin_5_8, bars(speed, "speed over aij", 1)),
     Experiment("6.4", "Table: the recipe, which accumulator to take", "hash, hashvec, heap, dense windows and sorts on a processor of today, by processor time, one and two threads; results have sorted rows", recipe_6_4,

@@ -132,7 +132,8 @@ M*/
 .  `MAT_HASHGEMM_DENSE`   - an array for the range of columns of the row
 .  `MAT_HASHGEMM_WINDOW`  - the same, by the name of the windows of columns on a GPU
 .  `MAT_HASHGEMM_ESC`     - all products, expanded, sorted and compressed (on a GPU)
--  `MAT_HASHGEMM_MERGE`   - sorted products, merged into a sequence (on a GPU)
+.  `MAT_HASHGEMM_MERGE`   - sorted products, merged into a sequence (on a GPU)
+-  `MAT_HASHGEMM_TABLE`   - a hash table whose entries hold a column and its sum (on a GPU; on the host as `MAT_HASHGEMM_HASH`)
 
    Level: advanced
 
@@ -146,7 +147,8 @@ typedef enum {
   MAT_HASHGEMM_DENSE,
   MAT_HASHGEMM_WINDOW,
   MAT_HASHGEMM_ESC,
-  MAT_HASHGEMM_MERGE
+  MAT_HASHGEMM_MERGE,
+  MAT_HASHGEMM_TABLE
 } MatHashGEMMAccumulator;
 PETSC_EXTERN const char *const MatHashGEMMAccumulators[];
 

@@ -551,7 +551,7 @@ static PetscErrorCode Type(const char name[], Mat A, const Rows *rows, const cha
   }
   PetscCall(TypedCreate(A, type, MAT_SHADOW_VALUES_DOUBLE, plain, &B));
   for (int o = DENSE; o < OPERATIONS; o++) {
-    const PetscInt naccumulator = o == SQUARE && multiplies ? 8 : 1;
+    const PetscInt naccumulator = o == SQUARE && multiplies ? 9 : 1;
 
     if ((o == SAMPLED && plain) || (o >= SQUARE && (products > MOST || rows->m != rows->n || format))) continue;
     for (PetscInt k = 0; k < naccumulator; k++) {

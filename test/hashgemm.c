@@ -518,7 +518,7 @@ static PetscErrorCode ProductIsMatrix(TestDiff *d)
 /* Options and setters choose, and PETSc's own algorithms can still be had */
 static PetscErrorCode Choice(TestDiff *d)
 {
-  static const MatHashGEMMAccumulator all[] = {MAT_HASHGEMM_AUTO, MAT_HASHGEMM_HASH, MAT_HASHGEMM_HASHVEC, MAT_HASHGEMM_HEAP, MAT_HASHGEMM_DENSE, MAT_HASHGEMM_WINDOW, MAT_HASHGEMM_ESC, MAT_HASHGEMM_MERGE};
+  static const MatHashGEMMAccumulator all[] = {MAT_HASHGEMM_AUTO, MAT_HASHGEMM_HASH, MAT_HASHGEMM_HASHVEC, MAT_HASHGEMM_HEAP, MAT_HASHGEMM_DENSE, MAT_HASHGEMM_WINDOW, MAT_HASHGEMM_ESC, MAT_HASHGEMM_MERGE, MAT_HASHGEMM_TABLE};
   TestOperands                        o;
   Mat                                 C;
   PetscBool                           given;
@@ -755,12 +755,12 @@ int main(int argc, char **argv)
     test:
       suffix: accumulator
       nsize: {{1 3}}
-      args: -mat_type hashgemm -mat_hashgemm_accumulator {{hash hashvec heap dense}}
+      args: -mat_type hashgemm -mat_hashgemm_accumulator {{hash hashvec heap dense table}}
     test:
       suffix: accumulator_device
       requires: cuda
       nsize: {{1 2}}
-      args: -mat_type hashgemm -mat_hashgemm_accumulator {{window esc merge}}
+      args: -mat_type hashgemm -mat_hashgemm_accumulator {{window esc merge table}}
     test:
       suffix: for_aij
       nsize: {{1 2}}

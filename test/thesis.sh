@@ -12,7 +12,7 @@ cd "$work" || exit 1
 "$python" "$thesis" --list >list
 { for k in $(seq 1 15); do echo 3.$k; done && for k in 3 4 4 5 6 7 8 9; do echo 4.$k; done && for k in $(seq 3 8); do echo 5.$k; done && for k in $(seq 4 17); do echo 6.$k; done; } >wanted
 expect "every experiment is listed" 0 "^same$" sh -c "grep -oE '^[0-9]+\.[0-9]+' list | diff - wanted && echo same"
-expect "each says what differs" 0 "^43 43$" sh -c 'echo $(wc -l <wanted) $(grep -cE "^      (differs|not repeated).*: ." list)'
+expect "each says what differs" 0 "^43 44$" sh -c 'echo $(wc -l <wanted) $(grep -cE "^      (differs|not repeated).*: ." list)'
 expect "an unknown one" 2 "^9.9: there is no such experiment" "$python" "$thesis" 9.9
 expect "one that cannot be repeated" 2 "^6.5 .* cannot be repeated: needs" "$python" "$thesis" 6.5
 expect "one for a GPU, without one" 2 "^3.4 .* needs a GPU" "$python" -c '
@@ -34,7 +34,11 @@ with open(words[words.index("-csv") + 1], "w", newline="") as file:
     for k, name in enumerate(["cusparse1", "cusparse2p", "amb"] + asked + ["read as many bytes"]):
         rows.writerow((words[words.index("3") + 1], 100, name, {"cusparse1": 9, "cusparse2p": 8, "measure=0": 4}.get(name, 4 + k), 1000 + k, "b=1 model/stored=0.5 tried=0"))
 END3
-chmod +x gpu/bin/nvidia-smi "gpu/petscamb-thesis-$(id -u)/spmv"
+cat >"gpu/petscamb-thesis-$(id -u)/merge" <<'END5'
+#!/bin/sh
+printf '# a device\npairs,length,method,threads,Gkeys/s\n32-bit keys,32,copy,64,100.5\n32-bit keys,32,merge path,64,50\n32-bit keys and values,32,copy,64,60\n'
+END5
+chmod +x "gpu/petscamb-thesis-$(id -u)/merge" gpu/bin/nvidia-smi "gpu/petscamb-thesis-$(id -u)/spmv"
 expect "levels switched off on a GPU" 0 "^4.4-gpu Figure" env PATH="$PWD/gpu/bin:$PATH" TMPDIR="$PWD/gpu" "$python" "$thesis" --small 4.4-gpu -o out2
 cat >levels.py <<'END4'
 import csv
@@ -47,6 +51,8 @@ assert float(one["the model's layout"]["time_over_model_layout"]) == 1 and float
 assert float(one["tuned"]["bytes_a_nonzero"]) == 10.02 and one["no blocks"]["model_over_stored"] == "0.5"
 print("levels are there")
 END4
+expect "merges on a GPU" 0 "^merge Figure" env PATH="$PWD/gpu/bin:$PATH" TMPDIR="$PWD/gpu" "$python" "$thesis" --small merge -o out2
+expect "what they printed" 0 "^32-bit keys,32,merge path,64,50,merge path$" cat out2/merge.csv
 expect "their names and ratios" 0 "^levels are there$" "$python" levels.py
 expect "no number" 2 "which experiment" "$python" "$thesis"
 expect "block sizes" 0 "^4.8 Figure" "$python" "$thesis" --small 4.8 -o out1

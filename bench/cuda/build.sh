@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Builds the device benchmarks, for double and for float:
-#   bench/cuda/build.sh DIR [NVCC FLAGS...]     makes spmv, spgemm, spmm and batched in DIR, and those for float: spmv_float and so on
+#   bench/cuda/build.sh DIR [NVCC FLAGS...]     makes spmv, spgemm, spmm and batched in DIR, those for float: spmv_float and so on, and merge
 set -eu
 [ $# -ge 1 ] || { echo "usage: $0 DIR [NVCC FLAGS...]" >&2; exit 2; }
 mkdir -p "$1"
@@ -26,6 +26,7 @@ for type in double float; do
     while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do sleep 0.1; done
   done
 done
+{ "$nvcc" -O3 -std=c++17 -arch="${CUDA_ARCH:-sm_90}" -Werror all-warnings "$@" -o "$out/merge" bench/cuda/merge.cu || : >"$work/failed"; } &
 wait
 [ ! -e "$work/failed" ]
 for type in double float; do

@@ -368,7 +368,7 @@ static void Try(const Data<V> &d, int l, float *best, int *width, bool *good)
 }
 
 template <typename V>
-static bool Study(const char *pairs, int most)
+static bool Study(const char *pairs, int most, int longest)
 {
   bool    good = true;
   Data<V> d;
@@ -378,7 +378,7 @@ static bool Study(const char *pairs, int most)
   CallCuda(cudaMalloc((void **)&d.key_out, sizeof(unsigned) * (size_t)TOTAL));
   CallCuda(cudaMalloc((void **)&d.value, sizeof(V) * (size_t)TOTAL));
   CallCuda(cudaMalloc((void **)&d.value_out, sizeof(V) * (size_t)TOTAL));
-  for (int l = 32; l <= 8192; l *= 2) {
+  for (int l = 32; l <= longest; l *= 2) {
     float best[METHODS]  = {0};
     int   width[METHODS] = {0};
 
@@ -404,19 +404,21 @@ static bool Study(const char *pairs, int most)
   return good;
 }
 
-int main(int argc, char **)
+int main(int argc, char **argv)
 {
+  const bool     small   = argc == 2 && !strcmp(argv[1], "-small");
+  const int      longest = small ? 64 : 8192;
   cudaDeviceProp device;
   bool           good;
 
-  if (argc > 1) {
-    fprintf(stderr, "merge: prints a table for merge.py\n");
+  if (argc > 1 && !small) {
+    fprintf(stderr, "merge [-small]: prints a table for bench/thesis.py; -small: does it run?\n");
     return 2;
   }
   CallCuda(cudaGetDeviceProperties(&device, 0));
   printf("# %s\npairs,length,method,threads,Gkeys/s\n", device.name);
-  good = Study<None>("32-bit keys", (int)device.sharedMemPerBlockOptin);
-  good &= Study<unsigned>("32-bit keys and values", (int)device.sharedMemPerBlockOptin);
-  good &= Study<double>("32-bit keys and 64-bit values", (int)device.sharedMemPerBlockOptin);
+  good = Study<None>("32-bit keys", (int)device.sharedMemPerBlockOptin, longest);
+  good &= Study<unsigned>("32-bit keys and values", (int)device.sharedMemPerBlockOptin, longest);
+  good &= Study<double>("32-bit keys and 64-bit values", (int)device.sharedMemPerBlockOptin, longest);
   return good ? 0 : 1;
 }

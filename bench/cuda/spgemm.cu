@@ -379,7 +379,8 @@ static bool Accumulators(const Machine &M, const Matrix &A, const DeviceMatrix &
     {"window", SPGEMM_DENSE},
     {"esc",    SPGEMM_ESC  },
     {"heap",   SPGEMM_HEAP },
-    {"merge",  SPGEMM_MERGE}
+    {"merge",  SPGEMM_MERGE},
+    {"table",  SPGEMM_TABLE}
   };
   constexpr int       Count = (int)(sizeof(all) / sizeof(*all));
   std::vector<double> whole[Count], count[Count], pattern[Count], values[Count], again[Count];
@@ -387,7 +388,8 @@ static bool Accumulators(const Machine &M, const Matrix &A, const DeviceMatrix &
   bool                good = true;
 
   for (int k = 0; k < repeat + 1; k++) {
-    for (int way = 0; way < Count; way++) {
+    for (int turn = 0; turn < Count; turn++) {
+      const int    way = (k + turn) % Count; /* another one is the first each time */
       Ours         ours(M, D.csr, all[way].accumulator);
       const double t = Milliseconds(M, [&] { ours.Whole(); });
 
@@ -409,9 +411,9 @@ static bool Accumulators(const Machine &M, const Matrix &A, const DeviceMatrix &
     }
   }
   for (int way = 0; way < Count; way++) {
-    printf("  %-6s %8.3f ms (%.2f of auto's), count %.3f, pattern %.3f, values %.3f, new values %.3f; extra bytes %.2f of C's; rows copied %.0f, hash %.0f, windows %.0f, sorted %.0f, esc %.0f, heap %.0f, merge %.0f\n", all[way].name, Median(whole[way]), Median(whole[way]) / Median(whole[0]), Median(count[way]), Median(pattern[way]), Median(values[way]), Median(again[way]),
+    printf("  %-6s %8.3f ms (%.2f of auto's), count %.3f, pattern %.3f, values %.3f, new values %.3f; extra bytes %.2f of C's; rows copied %.0f, hash %.0f, windows %.0f, sorted %.0f, esc %.0f, heap %.0f, merge %.0f, table %.0f\n", all[way].name, Median(whole[way]), Median(whole[way]) / Median(whole[0]), Median(count[way]), Median(pattern[way]), Median(values[way]), Median(again[way]),
            info[way].bytes_peak / (info[way].nonzeros * (sizeof(int) + sizeof(SysScalar)) + 4. * (double)A.m), info[way].rows[SPGEMM_ROWS_COPIED], info[way].rows[SPGEMM_ROWS_HASH], info[way].rows[SPGEMM_ROWS_WINDOW], info[way].rows[SPGEMM_ROWS_SORT],
-           info[way].rows[SPGEMM_ROWS_ESC], info[way].rows[SPGEMM_ROWS_HEAP], info[way].rows[SPGEMM_ROWS_MERGE]);
+           info[way].rows[SPGEMM_ROWS_ESC], info[way].rows[SPGEMM_ROWS_HEAP], info[way].rows[SPGEMM_ROWS_MERGE], info[way].rows[SPGEMM_ROWS_TABLE]);
   }
   fflush(stdout);
   return good;

@@ -465,7 +465,8 @@ static const Choice choices[] = {
   {"window", SPGEMM_DENSE, SPGEMM_ROWS_WINDOW},
   {"esc",    SPGEMM_ESC,   SPGEMM_ROWS_ESC   },
   {"heap",   SPGEMM_HEAP,  SPGEMM_ROWS_HEAP  },
-  {"merge",  SPGEMM_MERGE, SPGEMM_ROWS_MERGE }
+  {"merge",  SPGEMM_MERGE, SPGEMM_ROWS_MERGE },
+  {"table",  SPGEMM_TABLE, SPGEMM_ROWS_TABLE }
 };
 
 static bool SameAs(const Product &P, const std::vector<SysScalar> &bits, const char *when)
@@ -750,11 +751,11 @@ static bool FailingAllocations(const std::vector<Pair> &)
   Matrix    Q    = MakeRows(n, n / 3, Prolongator(n, n / 3));
   bool      good = true;
 
-  for (int way = 0; way < 6; way++) {
+  for (int way = 0; way < 7; way++) {
     const SpgemmType type = way == 1 || way == 4 ? SPGEMM_PTAP : way == 2 ? SPGEMM_ABC : SPGEMM_AB;
     const Matrix    &B    = type == SPGEMM_PTAP ? Q : A;
 
-    accumulator             = way < 3 ? SPGEMM_AUTO : way == 3 ? SPGEMM_HEAP : way == 4 ? SPGEMM_ESC : SPGEMM_MERGE;
+    accumulator             = way < 3 ? SPGEMM_AUTO : way == 3 ? SPGEMM_HEAP : way == 4 ? SPGEMM_ESC : way == 5 ? SPGEMM_MERGE : SPGEMM_TABLE;
     const Reference R       = Expected(type, A, B, A);
     bool            reached = true;
     int             refused = 0;

@@ -183,7 +183,7 @@ def nussell_set_segments(mat, s1, k1, s2, k2):
 
 
 def hashgemm_set_accumulator(mat, value):
-    """auto (the default), hash, hashvec, heap or dense; MatHashGEMMSetAccumulator()."""
+    """auto (the default), hash, hashvec, heap, dense, window, esc, merge or table; MatHashGEMMSetAccumulator()."""
     _set("MatHashGEMMSetAccumulator", "MatHashGEMMAccumulators", mat, value)
 
 

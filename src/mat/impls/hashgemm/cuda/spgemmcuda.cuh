@@ -129,6 +129,7 @@ typedef struct {
   unsigned long long products, units, nonzeros, pairs, hash_words; /* pairs of parts and entries of A; words of rows that are counted by hashing, at most */
   unsigned long long window_words, bits_next;                      /* of all units; of the words that units keep, the first that is not taken yet */
   unsigned long long made, made_next, unmade;                      /* products of rows that are made as they are counted, or by auto can be; of these rows' places, the first that is not taken yet; sorted rows that cannot be made so */
+  long long          scattered;                                    /* of some rows of B, twice their words less their columns; behind what is counted again if there is no memory */
 } SpgemmCounters;
 
 /* From here on places are not kept: 32 bits cannot count the pairs, or the products of a row */
@@ -137,7 +138,7 @@ typedef struct {
 /* Are rows of the bin made as they are counted? */
 static __host__ __device__ inline bool SpgemmMakes(SpgemmAccumulator accumulator, int bin)
 {
-  return bin == COUNT_HEAP_8 || bin == COUNT_HEAP_16 || bin == COUNT_MERGE || (accumulator == SPGEMM_ESC && bin >= COUNT_SORT_64 && bin <= COUNT_SORT_512);
+  return bin == COUNT_HEAP_8 || bin == COUNT_HEAP_16 || bin == COUNT_MERGE || (accumulator == SPGEMM_ESC && bin >= COUNT_SORT_64 && bin <= COUNT_SORT_512) || (accumulator == SPGEMM_TABLE && bin >= COUNT_128 && bin < COUNT_WINDOW);
 }
 
 /* A and B as a kernel sees them */
@@ -189,12 +190,27 @@ typedef struct {
 #define SPGEMM_MERGE_SHARED  512       /* entries of the result in shared memory */
 #define SPGEMM_HEAP_ENTRIES  16        /* in A */
 #define SPGEMM_HEAP_BITS     4
+#define SPGEMM_TABLE_MOST    (1 << 20) /* products of a row that is made by a table */
 typedef struct {
   int                *column;
   SysScalar          *value;
   unsigned           *place;
   unsigned long long *next; /* the first place that is not taken yet */
 } SpgemmMade;
+
+/* A table of columns and sums in shared memory is left when it has more columns than this: it is never fuller than to three quarters */
+#define SPGEMM_TABLE_HOLDS(LOG) ((3u << (LOG)) / 4 - SYS_WARP)
+
+/* Columns that a row has at most, and slots of a table in global memory for so many */
+static __device__ inline unsigned SpgemmTableBound(unsigned products, unsigned span)
+{
+  return products <= span ? products : span + 1;
+}
+
+static __device__ inline unsigned SpgemmTableSlots(unsigned bound)
+{
+  return bound + bound / 3 + 1;
+}
 
 /* Parts, by how they find the sum of a column */
 enum {
@@ -238,6 +254,7 @@ SysStatus SpgemmDeviceSortedPattern(const SpgemmSorted *, bool few, const int *r
 SysStatus SpgemmDeviceEscRows(const SpgemmOperands *, int bin, const int *rows, int n, const uint2 *range, int *size, const SpgemmMade *, cudaStream_t);
 SysStatus SpgemmDeviceHeapRows(const SpgemmOperands *, int bin, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *, cudaStream_t);
 SysStatus SpgemmDeviceMergeRows(const SpgemmOperands *, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *, cudaStream_t);
+SysStatus SpgemmDeviceTableRows(const SpgemmOperands *, int bin, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *, cudaStream_t);
 SysStatus SpgemmDeviceMadePattern(const SpgemmMade *, bool few, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t);
 SysStatus SpgemmDeviceMadeValues(const SpgemmMade *, bool few, const int *rows, int n, const int *Ci, SysScalar *Ca, cudaStream_t);
 SysStatus SpgemmDeviceWindowCount(const SpgemmOperands *, SpgemmUnit *, int n, const SpgemmKept *, cudaStream_t);

@@ -27,6 +27,7 @@ typedef enum {
   SPGEMM_ROWS_ESC,    /* columns and values from all products, sorted by 8 to 32 threads */
   SPGEMM_ROWS_HEAP,   /* columns and values from a heap of rows of B, a thread each */
   SPGEMM_ROWS_MERGE,  /* columns and values, merged into a sequence by a warp each */
+  SPGEMM_ROWS_TABLE,  /* columns and values from a hash table of both, 8 to 32 threads each */
   SPGEMM_ROWS_KINDS
 } SpgemmDeviceRows; /* of SpgemmInfo.rows */
 
@@ -46,8 +47,8 @@ void      SpgemmDeviceRelease(SpgemmDeviceContext *, void *, SysStream);
    figures tell how large the product would have been. B is the second matrix, in PTAP and RART P or R; C matters only for ABC.
 
    The accumulator serves the rows that it can: hash those of at most 3072 words of 32 columns, dense all (in windows), esc those of at most 512 products,
-   heap those of at most 16 entries in A and 512 products, merge those of at most a million products. Other rows are made as by auto, as all are by hashvec.
-   esc, heap and merge make values at once. */
+   heap those of at most 16 entries in A and 512 products, merge those of at most a million products, and so table. Other rows are made as by auto, as all are
+   by hashvec. esc, heap, merge and table make values at once. */
 SysStatus SpgemmDeviceCreate(SpgemmDeviceContext *, SpgemmType, SpgemmAccumulator, const SysCSR *A, const SysCSR *B, const SysCSR *C, SysStream, SpgemmDevice **, SpgemmInfo *);
 
 /* The result, its columns ascending: i of m + 1, j and a of as many as SpgemmInfo.nonzeros says; a may be NULL, for the pattern alone */

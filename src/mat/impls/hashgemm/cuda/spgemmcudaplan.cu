@@ -16,6 +16,7 @@
 #define SPARSE_MANY  64   /* and of rows that the registers cannot sort */
 #define MANY_WORDS   384
 #define MANY_IN_WORD 2
+#define SAMPLE       8 /* blocks, one of which counts how scattered the columns of B are */
 
 /* ---- Words of B ---- */
 
@@ -62,6 +63,11 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanWordsKernel(SpgemmOper
 
     if (head) P.wordB[begin + (int)n + __popc(heads & ((1u << (shift + lane)) - 1))] = make_uint2(w, PlanWordBits(j, e, length, w));
     n += (unsigned)__popc(heads);
+  }
+  if (blockIdx.x % SAMPLE == 0) {
+    const int more = __reduce_add_sync(SYS_ALL_LANES, lane ? 0 : MANY_IN_WORD * (int)n - (int)length);
+
+    if (threadIdx.x % SYS_WARP == 0) atomicAdd((unsigned long long *)&counters->scattered, (unsigned long long)(long long)more);
   }
   if (r >= P.k || lane) return;
   if (all > SPGEMM_LONG_ROW) long_rows[atomicAdd(&counters->long_rows, 1u)] = (int)r;
@@ -158,6 +164,7 @@ static __device__ unsigned PlanMadeBin(SpgemmAccumulator accumulator, int length
   const unsigned span = (unsigned)w.last - (unsigned)w.first;
 
   if (accumulator == SPGEMM_MERGE) return w.products > SPGEMM_MERGE_MOST || span >= (1u << 23) - 1 ? COUNT_EMPTY : COUNT_MERGE;
+  if (accumulator == SPGEMM_TABLE) return w.products > SPGEMM_TABLE_MOST ? COUNT_EMPTY : w.products <= 96 ? COUNT_128 : w.products <= 192 ? COUNT_256 : w.products <= 384 ? COUNT_512 : w.products <= 3072 ? COUNT_1024 : COUNT_2048;
   if (w.products > SPGEMM_MADE_PRODUCTS || length > SPGEMM_LONG_ROW) return COUNT_EMPTY;
   if (accumulator == SPGEMM_HEAP) return length > SPGEMM_HEAP_ENTRIES || span >= (1u << (32 - SPGEMM_HEAP_BITS)) - 1 ? COUNT_EMPTY : length <= 8 ? COUNT_HEAP_8 : COUNT_HEAP_16;
   if (accumulator != SPGEMM_ESC) return COUNT_EMPTY;
@@ -167,7 +174,19 @@ static __device__ unsigned PlanMadeBin(SpgemmAccumulator accumulator, int length
   return COUNT_EMPTY;
 }
 
-static __device__ unsigned char PlanKind(SpgemmAccumulator accumulator, int length, const Work &w)
+/* Entries that a row which is made as it is counted may need room for */
+static __device__ unsigned long long PlanMadeRoom(SpgemmAccumulator accumulator, int bin, const Work &w)
+{
+  if (bin == COUNT_MERGE && w.products > SPGEMM_MERGE_SHARED) return 2 * w.products;
+  if (accumulator == SPGEMM_TABLE && bin >= COUNT_1024 && w.products > SPGEMM_TABLE_HOLDS(bin == COUNT_1024 ? 10 : 11)) {
+    const unsigned bound = SpgemmTableBound((unsigned)w.products, (unsigned)w.last - (unsigned)w.first);
+
+    return (unsigned long long)SpgemmTableSlots(bound) + bound;
+  }
+  return w.products;
+}
+
+static __device__ unsigned char PlanKind(SpgemmAccumulator accumulator, bool sorts, int length, const Work &w)
 {
   const unsigned long long average = length ? w.products / (unsigned)length : 0;
   const bool               words   = w.products >= MANY_IN_WORD * w.words;
@@ -177,12 +196,12 @@ static __device__ unsigned char PlanKind(SpgemmAccumulator accumulator, int leng
   if (length == 1 && w.products <= MOST_COPIED) return SPGEMM_KIND(COUNT_COPY, team, words);
   bin = PlanMadeBin(accumulator, length, w);
   if (bin != COUNT_EMPTY) return SPGEMM_KIND(bin, min(team, 2u), 0);
-  if (accumulator == SPGEMM_DENSE) bin = COUNT_WINDOW;
-  else if (accumulator != SPGEMM_HASH && accumulator != SPGEMM_ESC && w.products <= 512 && !words) {
+  if (accumulator == SPGEMM_DENSE || accumulator == SPGEMM_TABLE) bin = COUNT_WINDOW; /* the other bins of the table are of rows that it makes */
+  else if (accumulator != SPGEMM_HASH && accumulator != SPGEMM_ESC && sorts && w.products <= 512 && !words) {
     bin = w.products <= 64 ? COUNT_SORT_64 : w.products <= 128 ? COUNT_SORT_128 : w.products <= 256 ? COUNT_SORT_256 : COUNT_SORT_512;
     if (PlanMadeBin(SPGEMM_ESC, length, w) != COUNT_EMPTY) team = min(team, 2u);
   } else if (w.words <= 96) bin = length > SPGEMM_LONG_ROW ? COUNT_512 : COUNT_128;
-  else if (w.words > 3072 || (accumulator != SPGEMM_HASH && !PlanWide(w))) bin = COUNT_WINDOW;
+  else if (w.words > 3072 || (accumulator != SPGEMM_HASH && (sorts || w.words > MANY_WORDS) && !PlanWide(w))) bin = COUNT_WINDOW;
   else bin = w.words <= 192 ? COUNT_256 : w.words <= 384 ? COUNT_512 : w.words <= 768 ? COUNT_1024 : w.words <= 1536 ? COUNT_2048 : COUNT_4096;
   return SPGEMM_KIND(bin, team, words);
 }
@@ -202,6 +221,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmO
 {
   __shared__ unsigned count[SPGEMM_BINS];
   const unsigned      lane = threadIdx.x % TEAM, shift = threadIdx.x % SYS_WARP - lane;
+  const bool          sorts    = counters->scattered > 0; /* otherwise so few rows would be sorted that the kernels for them cost more than they save, and rows of few words are the better in tables */
   unsigned long long  products = 0, units = 0, hash_words = 0, window_words = 0, made = 0, unmade = 0;
 
   if (threadIdx.x < SPGEMM_BINS) count[threadIdx.x] = 0;
@@ -228,7 +248,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmO
       if (shift == (unsigned)from) w = all;
     }
     if (lane == 0 && r < P.m) {
-      const unsigned char what = PlanKind(accumulator, length, w);
+      const unsigned char what = PlanKind(accumulator, sorts, length, w);
       const unsigned      bin  = SPGEMM_KIND_BIN(what);
       const unsigned      cut  = bin == COUNT_WINDOW ? PlanUnitsOf(w) : 0;
 
@@ -244,12 +264,12 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmO
       const bool sorted = accumulator == SPGEMM_AUTO && bin >= COUNT_SORT_64 && bin <= COUNT_SORT_512;
       if (SpgemmMakes(accumulator, (int)bin) || (sorted && PlanMadeBin(SPGEMM_ESC, length, w) != COUNT_EMPTY)) {
         range[r] = make_uint2((unsigned)w.first, (unsigned)w.last);
-        made += bin == COUNT_MERGE && w.products > SPGEMM_MERGE_SHARED ? 2 * w.products : w.products;
+        made += PlanMadeRoom(accumulator, (int)bin, w);
       } else unmade += sorted;
       atomicAdd(count + bin, 1u);
       products += w.products;
       units += cut;
-      if (bin >= COUNT_128 && bin < COUNT_WINDOW) hash_words += w.words;
+      if (bin >= COUNT_128 && bin < COUNT_WINDOW && !SpgemmMakes(accumulator, (int)bin)) hash_words += w.words;
     }
     __syncwarp();
   }

@@ -3,6 +3,7 @@
    Sparse products on a CUDA device: one product of two matrices, step by step, and its memory
 */
 #include <limits.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "mat/impls/hashgemm/cuda/spgemmcudastep.cuh"
@@ -165,7 +166,7 @@ static SysStatus StepTakeMade(SpgemmDevice *S, SpgemmStep *step, const SpgemmOpe
   S->info.bytes_asked = asked;
   if (step->accumulator == SPGEMM_AUTO) return SYS_SUCCESS;
   step->accumulator = SPGEMM_AUTO;
-  SYS_CUDA(cudaMemsetAsync(w->counters.data, 0, sizeof(SpgemmCounters), stream));
+  SYS_CUDA(cudaMemsetAsync(w->counters.data, 0, offsetof(SpgemmCounters, scattered), stream));
   return StepSortRows(S, step, P, w, stream);
 }
 
@@ -221,7 +222,7 @@ static SysStatus StepClassify(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A
   step->rows[SPGEMM_ROWS_HEAP]   = (double)host->count.rows[COUNT_HEAP_8] + host->count.rows[COUNT_HEAP_16];
   step->rows[SPGEMM_ROWS_MERGE]  = host->count.rows[COUNT_MERGE];
   for (int b = COUNT_SORT_64; b <= COUNT_SORT_512; b++) step->rows[SpgemmMakes(step->accumulator, b) ? SPGEMM_ROWS_ESC : SPGEMM_ROWS_SORT] += host->count.rows[b];
-  for (int b = COUNT_128; b < COUNT_WINDOW; b++) step->rows[SPGEMM_ROWS_HASH] += host->count.rows[b];
+  for (int b = COUNT_128; b < COUNT_WINDOW; b++) step->rows[SpgemmMakes(step->accumulator, b) ? SPGEMM_ROWS_TABLE : SPGEMM_ROWS_HASH] += host->count.rows[b];
   step->rows[SPGEMM_ROWS_WINDOW] = host->count.rows[COUNT_WINDOW];
   return SYS_SUCCESS;
 }
@@ -257,7 +258,7 @@ static SysStatus StepTakeKept(SpgemmDevice *S, SpgemmStep *step, cudaStream_t st
     SYS_CALL(SpgemmTake(S, sizeof(unsigned) * m, &step->sorted_place, stream));
     (void)StepTakeIfThere(S, sizeof(int) * room, &step->sorted, stream);
   }
-  for (int b = COUNT_128; b < COUNT_WINDOW; b++) rows += host->count.rows[b];
+  for (int b = COUNT_128; b < COUNT_WINDOW; b++) rows += SpgemmMakes(step->accumulator, b) ? 0 : host->count.rows[b];
   half = rows > 0 ? (double)host->hash_words / rows / 2 : 0;
   if (half > SPGEMM_MOST_KEPT || host->count.rows[COUNT_WINDOW] > rows) half = SPGEMM_MOST_KEPT;
   rows += host->count.rows[COUNT_WINDOW];
@@ -301,7 +302,8 @@ static SysStatus StepCountRows(SpgemmDevice *S, const SpgemmStep *step, const Sp
     rows -= n;
     if (!n) continue;
     const cudaStream_t side = StepStream(&streams);
-    if (b >= COUNT_128) SYS_CALL(SpgemmDeviceHashCount(P, b, rows, n, size, &kept, side));
+    if (b >= COUNT_128 && SpgemmMakes(step->accumulator, b)) SYS_CALL(SpgemmDeviceTableRows(P, b, rows, n, (const uint2 *)w->range.data, (const unsigned *)w->work.data, size, &made, side));
+    else if (b >= COUNT_128) SYS_CALL(SpgemmDeviceHashCount(P, b, rows, n, size, &kept, side));
     else if (b == COUNT_MERGE) SYS_CALL(SpgemmDeviceMergeRows(P, rows, n, (const uint2 *)w->range.data, (const unsigned *)w->work.data, size, &made, side));
     else if (b < COUNT_SORT_64) SYS_CALL(SpgemmDeviceHeapRows(P, b, rows, n, (const uint2 *)w->range.data, (const unsigned *)w->work.data, size, &made, side));
     else if (SpgemmMakes(step->accumulator, b)) SYS_CALL(SpgemmDeviceEscRows(P, b, rows, n, (const uint2 *)w->range.data, size, &made, side));

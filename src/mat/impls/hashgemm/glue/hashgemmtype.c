@@ -4,7 +4,7 @@
 */
 #include "mat/impls/hashgemm/glue/hashgemm.h"
 
-const char *const MatHashGEMMAccumulators[] = {"auto", "hash", "hashvec", "heap", "dense", "window", "esc", "merge", "MatHashGEMMAccumulator", "MAT_HASHGEMM_", NULL};
+const char *const MatHashGEMMAccumulators[] = {"auto", "hash", "hashvec", "heap", "dense", "window", "esc", "merge", "table", "MatHashGEMMAccumulator", "MAT_HASHGEMM_", NULL};
 
 /* ------------------------------------------------- dispatch ------------------------------------------------- */
 
@@ -59,7 +59,7 @@ static const MatProductProvider MatProductProviderHashGEMM = {MATPRODUCTALGORITH
 - accumulator - one of `MatHashGEMMAccumulator`
 
   Options Database Key:
-. -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense,window,esc,merge> - the same
+. -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense,window,esc,merge,table> - the same
 
   Level: advanced
 
@@ -74,12 +74,12 @@ static const MatProductProvider MatProductProviderHashGEMM = {MATPRODUCTALGORITH
 @*/
 PetscErrorCode MatHashGEMMSetAccumulator(Mat C, MatHashGEMMAccumulator accumulator)
 {
-  static int     numbers[] = {SPGEMM_AUTO, SPGEMM_HASH, SPGEMM_HASHVEC, SPGEMM_HEAP, SPGEMM_DENSE, SPGEMM_DENSE, SPGEMM_ESC, SPGEMM_MERGE};
+  static int     numbers[] = {SPGEMM_AUTO, SPGEMM_HASH, SPGEMM_HASHVEC, SPGEMM_HEAP, SPGEMM_DENSE, SPGEMM_DENSE, SPGEMM_ESC, SPGEMM_MERGE, SPGEMM_TABLE};
   PetscContainer container;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(C, MAT_CLASSID, 1);
-  PetscCheck(accumulator >= MAT_HASHGEMM_AUTO && accumulator <= MAT_HASHGEMM_MERGE, PetscObjectComm((PetscObject)C), PETSC_ERR_ARG_OUTOFRANGE, "No such accumulator: %d; use MAT_HASHGEMM_AUTO, HASH, HASHVEC, HEAP, DENSE, WINDOW, ESC or MERGE", (int)accumulator);
+  PetscCheck(accumulator >= MAT_HASHGEMM_AUTO && accumulator <= MAT_HASHGEMM_TABLE, PetscObjectComm((PetscObject)C), PETSC_ERR_ARG_OUTOFRANGE, "No such accumulator: %d; use MAT_HASHGEMM_AUTO, HASH, HASHVEC, HEAP, DENSE, WINDOW, ESC, MERGE or TABLE", (int)accumulator);
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
   PetscCall(PetscContainerSetPointer(container, &numbers[accumulator]));
   PetscCall(PetscObjectCompose((PetscObject)C, "MatHashGEMMAccumulator", (PetscObject)container));
@@ -110,7 +110,7 @@ static const char *const HashGEMMOptions[] = {"mat_hashgemm_accumulator", NULL};
    Options Database Keys:
 +  -mat_type hashgemm                                                        - sets the type, in `MatSetFromOptions()`
 .  -mat_hashgemm_device <auto,cpu,gpu>                                       - where the matrix lives
-.  -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense,window,esc,merge> - what the entries of a row are gathered in
+.  -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense,window,esc,merge,table> - what the entries of a row are gathered in
 -  -petscamb_for_aij hashgemm                                                - all `MATAIJ` and `MATAIJCUSPARSE` matrices of the program multiply that way; also -hashgemm_for_aij
 
    Level: beginner

@@ -25,8 +25,9 @@ typedef enum {
   SPGEMM_HASHVEC,
   SPGEMM_HEAP,
   SPGEMM_DENSE,
-  SPGEMM_ESC,  /* on the host, rows whose products are sorted in registers */
-  SPGEMM_MERGE /* on a device; the host chooses by itself then */
+  SPGEMM_ESC,   /* on the host, rows whose products are sorted in registers */
+  SPGEMM_MERGE, /* on a device; the host chooses by itself then */
+  SPGEMM_TABLE  /* on a device; the host's tables are those of hash */
 } SpgemmAccumulator;
 
 #define SPGEMM_HOST_ROWS (SPGEMM_ESC + 1) /* kinds of rows on the host */
@@ -47,7 +48,7 @@ typedef struct {
   double      bytes_kept;   /* for new values: intermediate results, permutations, places, the order of the rows */
   double      bytes_peak;   /* the most that was allocated at a time besides the result, bytes_kept included */
   double      bytes_asked;  /* on a device: what could not be allocated, where memory was short */
-  double      rows[8];      /* on the host, by SpgemmAccumulator; [0]: copied, without one. On a device, by SpgemmDeviceRows. */
+  double      rows[9];      /* on the host, by SpgemmAccumulator; [0]: copied, without one. On a device, by SpgemmDeviceRows. */
   const char *instructions; /* "avx512", "avx2" or "plain"; NULL on a device */
 } SpgemmInfo;
 

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   Sparse products on the device: rows by the table of the thesis, whose entries hold a column and its sum, each by a team of 8, 16 or 32 threads. The team adds
+   one row of B after the other. Then the columns are sorted, in registers or, if they are many, by a bit for each, and their sums are looked up. A row is made,
+   columns and values, as it is counted.
+
+   The table is in shared memory. If a row may have more columns than that holds, its table moves to global memory as soon as it has.
+
+   Reference:
+.  * - Y. Nagasaka, "Sparse matrix computations on many-core processors", doctoral thesis, Tokyo Institute of Technology, 2019, chapter 5
+*/
+#include <limits.h>
+
+#include "mat/impls/hashgemm/cuda/spgemmcudafind.cuh"
+
+#define NO_COLUMN     (-1)
+#define LIST          512                          /* columns that are sorted in registers, at most */
+#define BLOCK(LOG)    ((LOG) > 9 ? SYS_WARP : 128) /* threads; with large tables it is but one warp */
+#define TEAMS(T, LOG) (BLOCK(LOG) / (T))
+
+/* A row of B, and the value of A that it is multiplied by */
+typedef struct {
+  int       from, length;
+  SysScalar a;
+} Entry;
+
+typedef struct {
+  int       *column;
+  SysScalar *value;
+  unsigned   slots;
+} Table;
+
+template <int T, int LOG>
+struct TableRow {
+  SysScalar value[1 << LOG];
+  Entry     entry[T];
+  int       column[1 << LOG];
+  unsigned  list[LOG < 9 ? 1 << LOG : LIST]; /* the columns, in any order, as far as there is room; or a bit for each of a range */
+  unsigned  found;
+};
+
+static __device__ __forceinline__ unsigned TableFirst(int column, unsigned slots)
+{
+  return __umulhi((unsigned)column * 0x9E3779B1u, slots);
+}
+
+static __device__ __forceinline__ unsigned TableNext(unsigned h, unsigned slots)
+{
+  return h + 1 < slots ? h + 1 : 0;
+}
+
+/* The slot of a column, which is put there if it is new. No other thread asks for the same column meanwhile, and the table never becomes full. */
+static __device__ __forceinline__ unsigned TableInsert(const Table &t, int column, bool *is_new)
+{
+  for (unsigned h = TableFirst(column, t.slots);; h = TableNext(h, t.slots)) {
+    int seen = *(volatile int *)(t.column + h);
+
+    if (seen == NO_COLUMN) seen = atomicCAS(t.column + h, NO_COLUMN, column);
+    if (seen != NO_COLUMN && seen != column) continue;
+    *is_new = seen == NO_COLUMN;
+    return h;
+  }
+}
+
+static __device__ __forceinline__ SysScalar TableValue(const Table &t, int column)
+{
+  unsigned h = TableFirst(column, t.slots);
+
+  while (t.column[h] != column) h = TableNext(h, t.slots);
+  return t.value[h];
+}
+
+/* Returns if the column is new */
+static __device__ __forceinline__ bool TableAdd(const Table &t, int column, SysScalar a, SysScalar b)
+{
+  bool           is_new;
+  const unsigned h = TableInsert(t, column, &is_new);
+
+  if (is_new) t.value[h] = 0;
+  KnownAdd(t.value + h, a, b);
+  return is_new;
+}
+
+template <int T>
+static __device__ __forceinline__ void TableClear(const Table &t, int lane)
+{
+#pragma unroll 4
+  for (unsigned h = (unsigned)lane; h < t.slots; h += T) t.column[h] = NO_COLUMN;
+  __syncwarp();
+}
+
+/* ---- The result ---- */
+
+template <int T, int R>
+static __device__ __forceinline__ void TableSortRow(const Table &t, const unsigned *list, int found, int lane, int *column, SysScalar *value)
+{
+  unsigned key[R];
+
+#pragma unroll
+  for (int r = 0; r < R; r++) key[r] = r * T + lane < found ? list[r * T + lane] : SPGEMM_NOWORD;
+  TeamSort<T, R>(key, lane);
+#pragma unroll
+  for (int r = 0; r < R; r++) {
+    if (r * T + lane >= found) continue;
+    column[r * T + lane] = (int)key[r];
+    value[r * T + lane]  = TableValue(t, (int)key[r]);
+  }
+}
+
+/* A warp, with a bit for each of the next 32 * words columns at a time, from low on */
+static __device__ void TableScanRow(const Table &t, unsigned *bits, unsigned words, int low, int found, int lane, int *column, SysScalar *value)
+{
+  for (int done = 0; done < found;) {
+    int beyond = INT_MAX;
+
+    for (unsigned w = (unsigned)lane; w < words; w += SYS_WARP) bits[w] = 0;
+    __syncwarp();
+#pragma unroll 4
+    for (unsigned h = (unsigned)lane; h < t.slots; h += SYS_WARP) {
+      const int      c  = t.column[h];
+      const unsigned at = (unsigned)c - (unsigned)low;
+
+      if (c < low) continue;
+      if (at < 32 * words) atomicOr(bits + at / 32, 1u << at % 32);
+      else beyond = min(beyond, c);
+    }
+    __syncwarp();
+    for (unsigned w0 = 0; w0 < words; w0 += SYS_WARP) {
+      unsigned  mine = bits[w0 + (unsigned)lane];
+      const int n = __popc(mine), until = TeamUntil<SYS_WARP>(n, lane);
+
+      for (int at = done + until - n; mine; mine &= mine - 1, at++) {
+        const int c = low + (int)(32 * (w0 + (unsigned)lane)) + __ffs((int)mine) - 1;
+
+        column[at] = c;
+        value[at]  = TableValue(t, c);
+      }
+      __syncwarp();
+      done += __shfl_sync(SYS_ALL_LANES, until, SYS_WARP - 1);
+    }
+    low = __reduce_min_sync(SYS_ALL_LANES, beyond);
+  }
+}
+
+template <int T, int LOG>
+static __device__ __forceinline__ void TableWrite(const Table &t, TableRow<T, LOG> &own, bool moved, int low, int found, int lane, int *column, SysScalar *value)
+{
+  const int most = TeamMost<T>(found);
+
+  if (most <= 4 * T) TableSortRow<T, 4>(t, own.list, found, lane, column, value);
+  else if (most <= 8 * T) TableSortRow<T, 8>(t, own.list, found, lane, column, value);
+  else if (LOG <= 9 || most <= LIST) TableSortRow<T, 16>(t, own.list, found, lane, column, value);
+  else if (!moved) TableScanRow(t, own.list, LIST, low, found, lane, column, value);
+  else TableScanRow(t, (unsigned *)own.value, sizeof(own.value) / sizeof(unsigned), low, found, lane, column, value); /* nothing is there any more */
+}
+
+/* ---- Sums ---- */
+
+/* Moves the table to global memory, to place, where there is room for bound columns and, behind the table, for the row */
+template <int LOG>
+static __device__ Table TableMove(const TableRow<SYS_WARP, LOG> &own, unsigned bound, const SpgemmMade &made, int lane, unsigned *place)
+{
+  const unsigned slots = SpgemmTableSlots(bound);
+  unsigned       base  = 0;
+
+  if (lane == 0) base = (unsigned)atomicAdd(made.next, (unsigned long long)slots + bound);
+  base          = __shfl_sync(SYS_ALL_LANES, base, 0);
+  const Table t = {made.column + base, made.value + base, slots};
+
+  TableClear<SYS_WARP>(t, lane);
+  for (int k = lane; k < 1 << LOG; k += SYS_WARP) {
+    if (own.column[k] == NO_COLUMN) continue;
+    bool           is_new;
+    const unsigned h = TableInsert(t, own.column[k], &is_new);
+
+    t.value[h] = own.value[k];
+  }
+  __syncwarp();
+  *place = base + slots;
+  return t;
+}
+
+/* Adds the products of the entries of A from begin to end; returns how many columns there are, to all lanes of the team. The table of a row of more than LOG's
+   columns moves; else place stays as it is. */
+template <int T, int LOG>
+static __device__ __forceinline__ int TableAddRow(const SpgemmOperands &P, int begin, int end, unsigned bound, const SpgemmMade &made, int lane, TableRow<T, LOG> &own, Table *table, unsigned *place)
+{
+  constexpr bool Grows = LOG > 9; /* then the team is a warp */
+  const int      most  = TeamMost<T>(end - begin);
+  unsigned       found = 0;
+
+  for (int k0 = 0; k0 < most; k0 += T) {
+    const int k     = begin + k0 + lane;
+    Entry     entry = {0, 0, 0};
+
+    if (k < end) {
+      const int c = P.Aj[k];
+
+      entry.from   = P.Bi[c];
+      entry.length = P.Bi[c + 1] - entry.from;
+      entry.a      = P.Aa[k];
+    }
+    __syncwarp();
+    own.entry[lane] = entry;
+    __syncwarp();
+    const int count    = min(T, most - k0);
+    Entry     next     = own.entry[0];
+    Product   next_one = FindLoad(P, next.from, next.length, lane);
+
+    for (int e = 0; e < count; e++) {
+      const Entry now = next;
+      Product     one = next_one;
+
+      if (e + 1 < count) { /* on its way while this one is added */
+        next     = own.entry[e + 1];
+        next_one = FindLoad(P, next.from, next.length, lane);
+      }
+      for (int q = lane; q - lane < now.length; q += T) {
+        bool     is_new;
+        unsigned to = found;
+
+        if (q != lane) one = FindLoad(P, now.from, now.length, q);
+        if (Grows && *place == SPGEMM_NOWORD && found > SPGEMM_TABLE_HOLDS(LOG)) {
+          if constexpr (Grows) *table = TableMove<LOG>(own, bound, made, lane, place);
+        }
+        is_new = one.c >= 0 && TableAdd(*table, one.c, now.a, one.b);
+        if (Grows) {
+          const unsigned all = __ballot_sync(SYS_ALL_LANES, is_new);
+
+          to += (unsigned)__popc(all & ((1u << lane) - 1));
+          found += (unsigned)__popc(all);
+        } else if (is_new) to = atomicAdd(&own.found, 1u);
+        if (is_new && (LOG < 9 || to < LIST)) own.list[to] = (unsigned)one.c;
+      }
+      __syncwarp();
+    }
+  }
+  return (int)(Grows ? found : own.found);
+}
+
+template <int T, int LOG>
+static __global__ void __launch_bounds__(BLOCK(LOG)) TableKernel(SpgemmOperands P, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, SpgemmMade made)
+{
+  constexpr int       Teams = TEAMS(T, LOG);
+  __shared__ unsigned sizes[Teams], base;
+  const int           lane = (int)threadIdx.x % T, team = (int)threadIdx.x / T, at = (int)blockIdx.x * Teams + team;
+  TableRow<T, LOG>   &own = ((TableRow<T, LOG> *)spgemm_shared)[team];
+  const int           row = at < n ? rows[at] : -1, begin = row < 0 ? 0 : P.Ai[row], end = row < 0 ? 0 : P.Ai[row + 1];
+  const uint2         reach = row < 0 ? make_uint2(0, 0) : range[row];
+  Table               table = {own.column, own.value, 1u << LOG};
+  unsigned            place = SPGEMM_NOWORD;
+  int                 found;
+
+  if (lane == 0) own.found = 0;
+  TableClear<T>(table, lane);
+  found            = TableAddRow<T, LOG>(P, begin, end, row < 0 ? 0 : SpgemmTableBound(work[row], reach.y - reach.x), made, lane, own, &table, &place);
+  const bool moved = place != SPGEMM_NOWORD;
+  if (lane == 0) sizes[team] = moved ? 0 : (unsigned)found;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    unsigned sum = 0;
+
+    for (int other = 0; other < Teams; other++) sum += sizes[other];
+    base = sum ? (unsigned)atomicAdd(made.next, (unsigned long long)sum) : 0;
+  }
+  __syncthreads();
+  if (!moved) {
+    place = base;
+    for (int other = 0; other < team; other++) place += sizes[other];
+  }
+  if (row >= 0 && lane == 0) {
+    size[row]       = found;
+    made.place[row] = place;
+  }
+  TableWrite<T, LOG>(table, own, moved, (int)reach.x, found, lane, made.column + place, made.value + place);
+}
+
+template <int T, int LOG>
+static SysStatus TableLaunch(const SpgemmOperands *P, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *made, cudaStream_t stream)
+{
+  return SysLaunch(TableKernel<T, LOG>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), TEAMS(T, LOG) * sizeof(TableRow<T, LOG>), stream, *P, rows, n, range, work, size, *made);
+}
+
+SysStatus SpgemmDeviceTableRows(const SpgemmOperands *P, int bin, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *made, cudaStream_t stream)
+{
+  switch (bin) {
+  case COUNT_128:
+    return TableLaunch<8, 7>(P, rows, n, range, work, size, made, stream);
+  case COUNT_256:
+    return TableLaunch<16, 8>(P, rows, n, range, work, size, made, stream);
+  case COUNT_512:
+    return TableLaunch<32, 9>(P, rows, n, range, work, size, made, stream);
+  case COUNT_1024:
+    return TableLaunch<32, 10>(P, rows, n, range, work, size, made, stream);
+  default:
+    return TableLaunch<32, 11>(P, rows, n, range, work, size, made, stream);
+  }
+}
