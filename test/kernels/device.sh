@@ -2,7 +2,8 @@
 # Sourced by the tests of the device's kernels, which build ${sources[@]} without PETSc, for double and float. ${groups[@]} are the groups of tests of
 # that program, ${small[@]} those to run under compute-sanitizer if $1 says sanitize, and ${link[@]} what the linker is told. Without a device the tests
 # are skipped by name; the program and the sources in C are compiled then, and with sanitize all sources, which make cuda-check compiles for double.
-# DEVICE_TYPES="double" and DEVICE_TOOLS="racecheck synccheck" choose some of the types and of the tools, DEVICE_GROUPS="storages,not finite" some of the groups.
+# DEVICE_TYPES="double" and DEVICE_TOOLS="racecheck synccheck" choose some of the types and of the tools, DEVICE_GROUPS="storages,not finite" some of the groups,
+# and DEVICE_SHARE=2/4 the second fourth of the shapes, in programs that have a list of them.
 # Under compute-sanitizer each group has a process of its own, DEVICE_AT_ONCE of them (4) at a time.
 nvcc=${NVCC:-nvcc}
 dir=$(mktemp -d) || exit 1
