@@ -352,7 +352,8 @@ static bool ParseKeys(const char *s, const Key<T> (&keys)[N])
   return true;
 }
 
-static bool ParseTry(const std::string &text, AmbDeviceParams &p)
+/* kernel: 1 for the shallow one, 2 for the deep one, 0 for what the model or the tuner chooses */
+static bool ParseTry(const std::string &text, AmbDeviceParams &p, int &kernel)
 {
   int            values = SYS_VALUES_DOUBLE;
   const Key<int> keys[] = {
@@ -360,16 +361,19 @@ static bool ParseTry(const std::string &text, AmbDeviceParams &p)
     {"threads=", &p.threads   },
     {"steps=",   &p.steps     },
     {"measure=", &p.measure   },
+    {"live=",    &p.live      },
+    {"kernel=",  &kernel      },
     {"values=",  &values      },
     {"order=",   &p.order     },
     {"columns=", &p.columns   },
     {"scope=",   &p.scope     }
   };
 
-  p = AmbDeviceParams{};
+  p      = AmbDeviceParams{};
+  kernel = 0;
   if (!ParseKeys(text.c_str(), keys)) return false;
   p.values = (SysValues)values;
-  return values >= SYS_VALUES_DOUBLE && values <= SYS_VALUES_TABLE && p.order >= 0 && p.order <= 2 && p.columns >= 0 && p.columns <= 2 && (!p.scope || (p.scope >= SYS_WARP && p.scope <= AMB_SCOPE && !(p.scope & (p.scope - 1))));
+  return values >= SYS_VALUES_DOUBLE && values <= SYS_VALUES_TABLE && kernel >= 0 && kernel <= 2 && p.threads <= AMB_MOST_THREADS && p.order >= 0 && p.order <= 2 && p.columns >= 0 && p.columns <= 2 && (!p.scope || (p.scope >= SYS_WARP && p.scope <= AMB_SCOPE && !(p.scope & (p.scope - 1))));
 }
 
 static void CallAmb(SysStatus status)
@@ -380,6 +384,7 @@ static void CallAmb(SysStatus status)
 struct Ours {
   std::string     label;
   AmbDeviceParams params = {};
+  int             kernel = 0; /* as given to -try */
   AmbDevice      *A      = nullptr;
   double          us     = 0; /* of a product */
 };
@@ -823,7 +828,7 @@ static void Timed(const Machine &M, const std::string &label, const std::functio
 /* Times the product with each kernel and each size of thread blocks, the one at hand first; A is left with the fastest. Returns its microseconds. */
 static double SearchKernel(const Machine &M, AmbDevice *A, const std::function<void()> &run, double least)
 {
-  const int threads = A->info.threads, deep = A->deep, sizes[] = {64, 128, 256};
+  const int threads = A->info.threads, deep = A->deep;
   double    best         = std::numeric_limits<double>::infinity();
   int       best_threads = threads, best_deep = deep;
 
@@ -842,7 +847,7 @@ static double SearchKernel(const Machine &M, AmbDevice *A, const std::function<v
   };
   time(threads, deep);
   for (int d = 0; d < 2 && best < SEARCH_FAR * least; d++) {
-    for (int t : sizes) {
+    for (int t = 64; t <= AMB_MOST_THREADS; t *= 2) {
       if (t != threads || d != deep) time(t, d);
     }
   }
@@ -903,7 +908,7 @@ static void Convert(const Machine &M, const Options &o, const SysCSR &csr, Forma
     Ours u;
 
     u.label = t.empty() ? "model" : t;
-    (void)ParseTry(t, u.params);
+    (void)ParseTry(t, u.params, u.kernel);
     formats.ours.push_back(u);
   }
   if (o.search) {
@@ -916,6 +921,7 @@ static void Convert(const Machine &M, const Options &o, const SysCSR &csr, Forma
     AmbDeviceInfo info;
 
     CallAmb(AmbDeviceCreate(&csr, &u.params, M.stream, &u.A, &info));
+    if (u.kernel) u.A->deep = u.kernel - 1;
   }
   if (o.search) Search(M, csr, formats);
   for (const std::string &t : o.segments) {
@@ -989,6 +995,7 @@ static bool ParseOptions(int argc, char **argv, Options &o)
     NusDeviceTune     tune;
     Compressed        one;
     Tiled             tile;
+    int               kernel;
 
     if (word[0] != '-') {
       o.matrices.push_back(word);
@@ -1003,7 +1010,7 @@ static bool ParseOptions(int argc, char **argv, Options &o)
       if (std::string(argv[k]) != "large") return false;
       o.matrices.insert(o.matrices.end(), std::begin(large), std::end(large));
     } else if (word == "-try") {
-      if (!ParseTry(argv[k], params)) return false;
+      if (!ParseTry(argv[k], params, kernel)) return false;
       o.tries.push_back(argv[k]);
     } else if (word == "-nus") {
       if (!ParseSegments(argv[k], segments, tune)) return false;
@@ -1046,7 +1053,8 @@ int main(int argc, char **argv)
   std::vector<Line> lines;
 
   if (!ParseOptions(argc, argv, o)) {
-    fprintf(stderr, "spmv [-try b=3,threads=128,steps=16,measure=0,values=1,order=2,columns=1,scope=1024]... [-search] [-nus none|uniform,s2=65536|nonuniform,s1=8192,k1=1,s2=65536,k2=1,values=1]... [-ccoo open|b=256,k=2,table=0,atomics=1]... [-tile "
+    fprintf(stderr, "spmv [-try b=3,threads=128,kernel=1,steps=16,measure=0,live=1,values=1,order=2,columns=1,scope=1024]... [-search] [-nus none|uniform,s2=65536|nonuniform,s1=8192,k1=1,s2=65536,k2=1,values=1]... [-ccoo "
+                    "open|b=256,k=2,table=0,atomics=1]... [-tile "
                     "open|width=65535,tiles=2,work=512,coo=1]... "
                     "[-tiletable FILE] [-ops mult,multadd,transpose,convert,update] [-rounds "
                     "3] [-batches 5] [-csv FILE] [-set large] MATRIX...\n"

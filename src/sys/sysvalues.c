@@ -28,18 +28,29 @@ void SysValuesLeaveTable(SysValuesChoice *V)
   SysValuesSet(V, 0, floats);
 }
 
-/* Adds a value to the table, which has 0 and room for most others */
+/* Adds a value to the table, which has 0 and room for most others; its place, or -1 */
 static int SysValuesAdd(SysTable *T, int most, const SysScalar *a)
 {
-  return SysTableAdd(T, a) >= 0 && T->n <= most + 1;
+  const int at = SysTableAdd(T, a);
+
+  return T->n <= most + 1 ? at : -1;
 }
 
-/* Adds n values to the table, and tells whether all are floats; ends early if neither can be */
-static void SysValuesLook(SysTable *T, int most, int64_t n, const SysScalar *a, int *fits, int *floats)
+/* Adds n values to the table, and tells whether all are floats; ends early if neither can be. place: NULL, or what gets the places in the table as long as it has room */
+static void SysValuesLook(SysTable *T, int most, int64_t n, const SysScalar *a, uint8_t *place, int *fits, int *floats)
 {
   for (int64_t k = 0; k < n && (*fits || *floats); k++) {
-    if (k && SysTableSame(SysTableBitsOf(a + k), SysTableBitsOf(a + k - 1))) continue;
-    if (*fits) *fits = SysValuesAdd(T, most, a + k);
+    if (k && SysTableSame(SysTableBitsOf(a + k), SysTableBitsOf(a + k - 1))) {
+      if (place && *fits) place[k] = place[k - 1];
+      continue;
+    }
+    if (*fits) {
+      int at = SysTableFind(T, a + k);
+
+      if (at < 0) at = SysValuesAdd(T, most, a + k);
+      *fits = at >= 0;
+      if (place) place[k] = (uint8_t)at;
+    }
 #if defined(SYS_HAVE_STORAGE_SINGLE)
     if (*floats) *floats = SysIsFloat(a + k);
 #else
@@ -48,7 +59,8 @@ static void SysValuesLook(SysTable *T, int most, int64_t n, const SysScalar *a, 
   }
 }
 
-void SysValuesChoose(SysValuesChoice *V, int64_t n, const SysScalar *a, int nworker)
+/* One worker finds the places of the values on the way, unless place is NULL: a table made by several has other places than theirs */
+static void SysValuesChooseAndPlace(SysValuesChoice *V, int64_t n, const SysScalar *a, int nworker, uint8_t *place)
 {
   const int must = SysValuesMustLook(V);
   int       fits = must && V->most > 0 && n > 0, floats = (must || V->asked == SYS_VALUES_SINGLE) && n > 0;
@@ -68,54 +80,68 @@ void SysValuesChoose(SysValuesChoice *V, int64_t n, const SysScalar *a, int nwor
 #if defined(_OPENMP)
   #pragma omp barrier
 #endif
-      SysValuesLook(&mine, V->most, end - begin, a + begin, &f, &s);
+      SysValuesLook(&mine, V->most, end - begin, a + begin, place, &f, &s);
 #if defined(_OPENMP)
   #pragma omp critical(SysValuesChoose)
 #endif
       {
         fits = fits && f;
         floats &= s;
-        for (int k = 0; k < mine.n && fits; k++) fits = SysValuesAdd(&V->table, V->most, &mine.value[k]);
+        for (int k = 0; k < mine.n && fits; k++) fits = SysValuesAdd(&V->table, V->most, &mine.value[k]) >= 0;
       }
     }
   }
   SysValuesSet(V, fits, floats);
 }
 
-SysStatus SysValuesMakeRoom(SysValuesChoice *V, const SysCSR *A, size_t n, int filled, int zero, int nworker, void **val)
+void SysValuesChoose(SysValuesChoice *V, int64_t n, const SysScalar *a, int nworker)
 {
-  SysValuesChoice choice = *V;
-
-  if (A->a) {
-    choice.changes += filled;
-    SysValuesChoose(&choice, A->nz, A->a, nworker);
-  }
-  if (!*val || choice.stored != V->stored) {
-    void *room = (*(zero ? SysAllocateZero : SysAllocate))(SysStorageSize(choice.stored) * n);
-
-    if (!room) return SYS_OUT_OF_MEMORY;
-    if (*val) SysRelease(*val, SysStorageSize(V->stored) * n);
-    *val = room;
-  }
-  *V = choice;
-  return SYS_SUCCESS;
+  SysValuesChooseAndPlace(V, n, a, nworker, NULL);
 }
 
-SysStatus SysValuesFindPlaces(const SysValuesChoice *V, const SysCSR *A, int nworker, uint8_t **place)
+static void SysValuesEncode(const SysValuesChoice *V, const SysCSR *A, int nworker, uint8_t *place)
 {
   (void)nworker; /* without OpenMP */
-  *place = NULL;
-  if (V->stored != SYS_STORAGE_PLACES || !A->nz) return SYS_SUCCESS;
-  *place = SysAllocate((size_t)A->nz);
-  if (!*place) return SYS_OUT_OF_MEMORY;
 #if defined(_OPENMP)
   #pragma omp parallel num_threads(nworker) if (nworker > 1)
 #endif
   {
     const int64_t nt = omp_get_num_threads(), t = omp_get_thread_num(), begin = A->nz * t / nt, end = A->nz * (t + 1) / nt;
 
-    SysTableEncode(&V->table, end - begin, A->a + begin, *place + begin);
+    SysTableEncode(&V->table, end - begin, A->a + begin, place + begin);
   }
+}
+
+SysStatus SysValuesMakeRoom(SysValuesChoice *V, const SysCSR *A, size_t n, int filled, int zero, int nworker, void **val, uint8_t **place)
+{
+  SysValuesChoice choice = *V;
+  uint8_t        *places = NULL;
+
+  if (A->a) {
+    choice.changes += filled;
+    if (nworker == 1 && SysValuesMustLook(&choice) && choice.most > 0) places = SysAllocate((size_t)A->nz);
+    SysValuesChooseAndPlace(&choice, A->nz, A->a, nworker, places);
+  }
+  if (choice.stored != SYS_STORAGE_PLACES) {
+    SysRelease(places, (size_t)A->nz);
+    places = NULL;
+  } else if (A->a && !places) {
+    places = SysAllocate((size_t)A->nz);
+    if (!places) return SYS_OUT_OF_MEMORY;
+    SysValuesEncode(&choice, A, nworker, places);
+  }
+  if (!*val || choice.stored != V->stored) {
+    void *room = (*(zero ? SysAllocateZero : SysAllocate))(SysStorageSize(choice.stored) * n);
+
+    if (!room) {
+      SysRelease(places, (size_t)A->nz);
+      return SYS_OUT_OF_MEMORY;
+    }
+    if (*val) SysRelease(*val, SysStorageSize(V->stored) * n);
+    *val = room;
+  }
+  *V     = choice;
+  *place = places;
   return SYS_SUCCESS;
 }
 

@@ -132,11 +132,9 @@ void SysValuesLeaveTable(SysValuesChoice *);
 void SysValuesChoose(SysValuesChoice *, int64_t n, const SysScalar *, int nworker);
 
 /* Chooses the storage of the values of a matrix, if it has values already, and makes room for n stored ones if it is another storage than before, or if *val is NULL. A room
-   that is new reads as zero if zero is not 0. filled: values were stored before. */
-SysStatus SysValuesMakeRoom(SysValuesChoice *, const SysCSR *, size_t n, int filled, int zero, int nworker, void **val);
-
-/* Looks up the places of all values of a matrix, for SysValuesPut(); *place is NULL if they are not stored by places. SysRelease() frees them, one byte for each value. */
-SysStatus SysValuesFindPlaces(const SysValuesChoice *, const SysCSR *, int nworker, uint8_t **place);
+   that is new reads as zero if zero is not 0. filled: values were stored before. *place gets the places of all values in the table, for SysValuesPut(), or NULL if they are
+   not stored by places. SysRelease() frees them, one byte for each value. */
+SysStatus SysValuesMakeRoom(SysValuesChoice *, const SysCSR *, size_t n, int filled, int zero, int nworker, void **val, uint8_t **place);
 
 /* Chooses the storage of n values by what was found elsewhere: slot[] has, in any order, the bits of the values that are not 0, and 0 where it has none */
 void SysValuesTake(SysValuesChoice *, int nslot, const uint64_t slot[], int overflow, int floats);

@@ -2,7 +2,9 @@
 # Sourced by the tests of the device's kernels, which build ${sources[@]} without PETSc, for double and float. ${groups[@]} are the groups of tests of
 # that program, ${small[@]} those to run under compute-sanitizer if $1 says sanitize, and ${link[@]} what the linker is told. Without a device the tests
 # are skipped by name; the program and the sources in C are compiled then, and with sanitize all sources, which make cuda-check compiles for double.
-# DEVICE_TYPES="double" and DEVICE_TOOLS="racecheck synccheck" choose some of the types and of the tools.
+# DEVICE_TYPES="double" and DEVICE_TOOLS="racecheck synccheck" choose some of the types and of the tools, DEVICE_GROUPS="storages,not finite" some of the groups,
+# and DEVICE_SHARE=2/4 the second fourth of the shapes, in programs that have a list of them.
+# Under compute-sanitizer each group has a process of its own, DEVICE_AT_ONCE of them (4) at a time.
 nvcc=${NVCC:-nvcc}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -17,6 +19,13 @@ fi
 read -ra types <<<"${DEVICE_TYPES:-double float}"
 read -ra tools <<<"${DEVICE_TOOLS:-memcheck racecheck initcheck synccheck}"
 status=0
+[ "${1:-}" = sanitize ] && groups=("${small[@]}")
+if [ -n "${DEVICE_GROUPS:-}" ]; then
+  chosen=()
+  for group in "${groups[@]}"; do [[ ",$DEVICE_GROUPS," != *",$group,"* ]] || chosen+=("$group"); done
+  groups=("${chosen[@]}")
+  [ ${#groups[@]} -gt 0 ] || { echo "not ok DEVICE_GROUPS: no group is named $DEVICE_GROUPS" && exit 1; }
+fi
 
 # of a type, all tests that were asked for are skipped
 if [ "${1:-}" = sanitize ]; then names=("${tools[@]}"); else names=("${groups[@]}"); fi
@@ -55,17 +64,27 @@ run() {
 
 # sanitize TYPE
 sanitize() {
-  local tool flags rc
+  local tool flags group n=0 k
   for tool in "${tools[@]}"; do
     flags=()
     [ "$tool" = memcheck ] && flags=(--leak-check full)
-    compute-sanitizer --tool "$tool" "${flags[@]}" --error-exitcode 9 "$dir/$1" small "${small[@]}" >"$dir/out" 2>&1
-    rc=$?
-    if [ $rc = 0 ]; then
-      echo "ok $1, $tool"
+    for group in "${groups[@]}"; do
+      while [ "$(jobs -rp | wc -l)" -ge "${DEVICE_AT_ONCE:-4}" ]; do wait -n; done
+      {
+        compute-sanitizer --tool "$tool" "${flags[@]}" --error-exitcode 9 "$dir/$1" small "$group" >"$dir/out.$n" 2>&1
+        echo $? >"$dir/rc.$n"
+      } &
+      n=$((n + 1))
+    done
+  done
+  wait
+  for ((k = 0; k < n; k++)); do
+    group="$1, ${tools[k / ${#groups[@]}]}, ${groups[k % ${#groups[@]}]}"
+    if [ "$(cat "$dir/rc.$k")" = 0 ]; then
+      echo "ok $group"
     else
-      sed 's/^\(ok\|not ok\) /  &/' "$dir/out" | head -c 20000
-      fail "$1, $tool: exit code $rc"
+      sed 's/^\(ok\|not ok\) /  &/' "$dir/out.$k" | head -c 20000
+      fail "$group: exit code $(cat "$dir/rc.$k")"
     fi
   done
 }

@@ -31,6 +31,7 @@ static const SysScalar NotANumber = std::numeric_limits<SysScalar>::quiet_NaN();
 static cudaStream_t stream;
 static bool         small;
 static int          complaints;
+static int          share = 1, shares = 1; /* as DEVICE_SHARE says: the share of the shapes that are tested */
 
 #define CallCuda(call) \
   do { \
@@ -181,7 +182,13 @@ static bool StartTests(int argc, char **argv)
 {
   int count;
 
+  const char *asked = getenv("DEVICE_SHARE");
+
   small = argc > 1 && !strcmp(argv[1], "small");
+  if (asked && (sscanf(asked, "%d/%d", &share, &shares) != 2 || share < 1 || share > shares)) {
+    printf("DEVICE_SHARE is %s, not K/N with K from 1 to N\n", asked);
+    exit(1);
+  }
   if (!small) (void)setenv("CUDA_MODULE_LOADING", "EAGER", 1); /* otherwise kernels take memory when they are first needed */
   if (cudaGetDeviceCount(&count) != cudaSuccess || !count) {
     printf("there is no device (%s)\n", cudaGetErrorString(cudaGetLastError()));
@@ -225,6 +232,22 @@ static void EndTests()
   CallCuda(cudaDeviceReset()); /* for the leak check */
 }
 
+/* One share of a list of subjects: number share, and every one that is a multiple of shares after it; subjects that are no list have no shares */
+template <typename Subjects>
+static Subjects Share(const Subjects &all)
+{
+  return all;
+}
+
+template <typename One>
+static std::vector<One> Share(const std::vector<One> &all)
+{
+  std::vector<One> mine;
+
+  for (size_t k = (size_t)share - 1; k < all.size(); k += (size_t)shares) mine.push_back(all[k]);
+  return mine;
+}
+
 /* The program: 77 if there is no device. The subjects are made when the device is known. */
 template <typename Subjects, size_t N>
 static int RunProgram(const Group<Subjects> (&groups)[N], Subjects (*make)(), int argc, char **argv)
@@ -232,7 +255,7 @@ static int RunProgram(const Group<Subjects> (&groups)[N], Subjects (*make)(), in
   int failures;
 
   if (!StartTests(argc, argv)) return 77;
-  failures = RunTests(groups, make(), argc, argv);
+  failures = RunTests(groups, Share(make()), argc, argv);
   EndTests();
   return failures ? 1 : 0;
 }

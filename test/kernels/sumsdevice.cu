@@ -168,7 +168,7 @@ static bool Gathers(const Sizes &)
         CallCuda(cudaMemset(box.back()->data, 0, HALO_BOX));
         p.box[k] = box.back()->data;
         mine.emplace_back(new Array<unsigned>(numbers));
-        all.emplace_back(new Array<unsigned>((size_t)(exchanges * words * nproc)));
+        all.emplace_back(new Array<unsigned>(std::vector<unsigned>((size_t)(exchanges * words * nproc), ~0u))); /* initcheck misses what kernels write that wait for each other */
         CallCuda(cudaStreamCreateWithFlags(&streams[(size_t)k], cudaStreamNonBlocking));
       }
       CallCuda(cudaDeviceSynchronize());

@@ -3,7 +3,8 @@
    The choice of the kernel while a solver runs: the solver's own products are made by one kernel after the other, between two events
 
    All kernels and all sizes of thread blocks add in the same order, so that every product has the bits that it would have without the choice. Nothing is laid out or
-   allocated, and the host never waits: while the events of one product have not been met, the next ones are made by the kernel that is the best so far.
+   allocated, and the host never waits. It may be many products ahead of the device: each product that is timed has two events of its own until its
+   time is taken, once they have been met. Products after the last that is timed are made by the kernel that is the best so far.
 */
 #include <stdlib.h>
 
@@ -14,6 +15,7 @@
 #define ROUNDS  4     /* products by each kernel, at most */
 #define FAR     1.15  /* after two rounds kernels that take so many times the least time make no further product */
 #define TICK    2.e-4 /* milliseconds by which events may differ */
+#define MOST    (KERNELS * ROUNDS)
 
 typedef struct {
   int   threads, deep;
@@ -21,12 +23,13 @@ typedef struct {
 } Kernel;
 
 struct _AmbLive {
-  cudaEvent_t event[2];
+  cudaEvent_t event[MOST][2];  /* made when they are needed */
+  int         made[MOST];      /* the kernel of each product that is timed and whose time is not known, in their order */
+  int         begun, taken;    /* so many such products, and the times that have been taken of them */
   Kernel      kernel[KERNELS]; /* the model's choice first */
-  int         n, k, round;
-  int         busy;  /* the events have been recorded for kernel k */
-  int         kind;  /* of the first product; others are not timed */
-  int         state; /* of the storage of values, for which times hold */
+  int         n, k, round;     /* the kernel of the next product to be timed */
+  int         kind;            /* of the first product; others are not timed */
+  int         state;           /* of the storage of values, for which times hold */
 };
 
 /* Values that are stored otherwise are multiplied by other kernels */
@@ -40,10 +43,10 @@ static void AmbLiveRestart(AmbDevice *A)
   AmbLive *L = A->live;
 
   for (int k = 0; k < L->n; k++) L->kernel[k].least = 0;
-  L->k = L->round = L->busy = 0;
-  L->kind                   = -1;
-  L->state                  = AmbLiveState(A);
-  A->info.live              = 0;
+  L->k = L->round = L->begun = L->taken = 0;
+  L->kind                               = -1;
+  L->state                              = AmbLiveState(A);
+  A->info.live                          = 0;
 }
 
 /* Begins the choice, of the kernel alone where the size of thread blocks is fixed; without memory for it, the model's kernel stays */
@@ -53,13 +56,6 @@ void AmbLiveCreate(AmbDevice *A, bool fixed)
   AmbLive         *L       = (AmbLive *)calloc(1, sizeof(*L));
 
   if (!L) return;
-  for (int k = 0; k < 2; k++) {
-    if (cudaEventCreate(&L->event[k]) == cudaSuccess) continue;
-    (void)cudaGetLastError();
-    if (k) (void)cudaEventDestroy(L->event[0]);
-    free(L);
-    return;
-  }
   L->kernel[L->n++] = {A->info.threads, A->deep, 0};
   if (fixed) L->kernel[L->n++] = {A->info.threads, !A->deep, 0};
   for (int deep = 0; deep < 2 && !fixed; deep++) {
@@ -76,7 +72,11 @@ void AmbLiveDestroy(AmbDevice *A)
   AmbLive *L = A->live;
 
   if (!L) return;
-  for (cudaEvent_t e : L->event) (void)cudaEventDestroy(e);
+  for (auto &pair : L->event) {
+    for (cudaEvent_t e : pair) {
+      if (e) (void)cudaEventDestroy(e);
+    }
+  }
   free(L);
   A->live      = NULL;
   A->info.live = 0;
@@ -94,66 +94,85 @@ static const Kernel *AmbLiveBest(const AmbLive *L)
   return best;
 }
 
-/* Takes the time of the last product, and goes on to the next kernel; at the end the best one stays */
+/* Was the kernel at hand much slower than the best in two rounds? Without times none is. */
+static bool AmbLiveFar(const AmbLive *L)
+{
+  return L->k && L->round >= 2 && L->round < ROUNDS && L->kernel[L->k].least > FAR * AmbLiveBest(L)->least;
+}
+
+static void AmbLiveNext(AmbLive *L)
+{
+  if (++L->k < L->n) return;
+  L->k = 0;
+  L->round++;
+}
+
+/* Takes the times that are known by now, and passes over kernels that are too slow by them; after the last time the best kernel stays, and the choice is over */
 static void AmbLiveTake(AmbDevice *A)
 {
   AmbLive *L = A->live;
-  float    time;
 
-  L->busy = 0;
-  if (cudaEventElapsedTime(&time, L->event[0], L->event[1]) != cudaSuccess) {
-    (void)cudaGetLastError();
-    AmbLiveDestroy(A);
-    return;
-  }
-  A->info.tried++;
-  if (L->kernel[L->k].least == 0 || time < L->kernel[L->k].least) L->kernel[L->k].least = time;
-  do {
-    if (++L->k == L->n) {
-      L->k = 0;
-      L->round++;
+  for (; L->taken < L->begun; L->taken++) {
+    const cudaEvent_t *event  = L->event[L->taken];
+    Kernel            *kernel = L->kernel + L->made[L->taken];
+    cudaError_t        met    = cudaEventQuery(event[1]);
+    float              time;
+
+    if (met == cudaSuccess) met = cudaEventElapsedTime(&time, event[0], event[1]);
+    if (met != cudaSuccess) (void)cudaGetLastError();
+    if (met == cudaErrorNotReady) break;
+    if (met != cudaSuccess) {
+      AmbLiveDestroy(A);
+      return;
     }
-  } while (L->k && L->round >= 2 && L->kernel[L->k].least > FAR * AmbLiveBest(L)->least);
+    A->info.tried++;
+    if (kernel->least == 0 || time < kernel->least) kernel->least = time;
+  }
+  while (AmbLiveFar(L)) AmbLiveNext(L);
+  if (L->taken < L->begun) return;
+  L->taken = L->begun = 0;
   if (L->round < ROUNDS) return;
   A->info.threads = AmbLiveBest(L)->threads;
   A->deep         = AmbLiveBest(L)->deep;
   AmbLiveDestroy(A);
 }
 
+/* Records the first event of the next product to be timed */
+static bool AmbLiveRecord(AmbLive *L, cudaStream_t stream)
+{
+  cudaEvent_t *event = L->event[L->begun];
+  bool         done  = true;
+
+  for (int e = 0; e < 2 && done; e++) done = event[e] || cudaEventCreate(&event[e]) == cudaSuccess;
+  if (done && cudaEventRecord(event[0], stream) == cudaSuccess) return true;
+  (void)cudaGetLastError();
+  return false;
+}
+
 /* The kernel that makes this product. kind tells products from each other that are made by different kernels anyway. */
 AmbKernel AmbLiveBegin(AmbDevice *A, int kind, cudaStream_t stream)
 {
-  AmbLive                *L       = A->live;
-  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusActive;
-  AmbKernel               kernel  = {A->info.threads, A->deep, 0};
-  cudaError_t             met     = cudaSuccess;
+  cudaStreamCaptureStatus capture  = cudaStreamCaptureStatusActive;
+  const bool              captured = cudaStreamIsCapturing(stream, &capture) != cudaSuccess || capture != cudaStreamCaptureStatusNone;
+  AmbLive                *L;
 
-  if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess || capture != cudaStreamCaptureStatusNone) return kernel;
-  if (L->busy) met = cudaEventQuery(L->event[1]);
-  if (met != cudaSuccess) {
-    (void)cudaGetLastError();
-    return kernel;
-  }
-  if (L->state != AmbLiveState(A)) AmbLiveRestart(A);
-  else if (L->busy) AmbLiveTake(A);
+  if (!captured && A->live->state != AmbLiveState(A)) AmbLiveRestart(A);
+  if (!captured) AmbLiveTake(A);
   L = A->live;
-  if (L && L->kind < 0) L->kind = kind;
-  if (!L || L->kind != kind || cudaEventRecord(L->event[0], stream) != cudaSuccess) {
-    if (L && L->kind == kind) (void)cudaGetLastError();
-    kernel.threads = A->info.threads;
-    kernel.deep    = A->deep;
-    return kernel;
-  }
-  kernel.threads = L->kernel[L->k].threads;
-  kernel.deep    = L->kernel[L->k].deep;
-  kernel.timed   = 1;
-  A->info.live   = 1;
-  return kernel;
+  if (!L) return {A->info.threads, A->deep, 0};
+  if (!captured && L->kind < 0) L->kind = kind;
+  if (captured || L->kind != kind || L->round == ROUNDS || !AmbLiveRecord(L, stream)) return {AmbLiveBest(L)->threads, AmbLiveBest(L)->deep, 0};
+  A->info.live = 1;
+  return {L->kernel[L->k].threads, L->kernel[L->k].deep, 1};
 }
 
 /* Called after a product that is timed */
 void AmbLiveEnd(AmbDevice *A, cudaStream_t stream)
 {
-  if (cudaEventRecord(A->live->event[1], stream) == cudaSuccess) A->live->busy = 1;
-  else (void)cudaGetLastError();
+  AmbLive *L = A->live;
+
+  if (cudaEventRecord(L->event[L->begun][1], stream) == cudaSuccess) {
+    L->made[L->begun++] = L->k;
+    AmbLiveNext(L);
+  } else (void)cudaGetLastError();
 }

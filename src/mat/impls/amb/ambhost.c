@@ -235,10 +235,7 @@ static int AmbHostTablePays(const AmbHost *A, SysFill what, const AmbLayout *lay
 /* Makes room for values in the storage that is chosen for them, and finds their places in a table */
 static SysStatus AmbHostChoose(AmbHost *A, int nworker, SysFill what)
 {
-  SysStatus status = SysValuesMakeRoom(&A->values, &A->csr, (size_t)(AMB_C * A->block_size * A->nstep), A->filled, what != SYS_FILL_ALL, nworker, &A->val);
-
-  if (!status) status = SysValuesFindPlaces(&A->values, &A->csr, nworker, &A->place);
-  return status;
+  return SysValuesMakeRoom(&A->values, &A->csr, (size_t)(AMB_C * A->block_size * A->nstep), A->filled, what != SYS_FILL_ALL, nworker, &A->val, &A->place);
 }
 
 static void AmbHostForgetPlaces(AmbHost *A)

@@ -126,14 +126,16 @@ static SYS_INLINE void FillSELL(const int listed, const SysFill what, const SysS
   }
 }
 
-void NusFillValues(const NusHost *A, const NusTile *T, const NusPart *P, int c, SysScalar *val)
+void NusFillChunk(const NusHost *A, const NusTile *T, const NusPart *P, int c, SysFill what, SysScalar *val, uint16_t *col)
 {
   const NusChunk h = A->chunk[T->chunk + c];
-  const Place    p = {0, A->col, val, 0};
+  const Place    p = {0, col, val, 0};
 
   memset(val, 0, sizeof(*val) * (size_t)A->params.c * h.n);
-  if (P->entry) FillAnyChunk(1, SYS_FILL_VALUES, SYS_STORAGE_PLAIN, A, T, P, c, h, p);
-  else FillAnyChunk(0, SYS_FILL_VALUES, SYS_STORAGE_PLAIN, A, T, P, c, h, p);
+  if (what == SYS_FILL_VALUES && P->entry) FillAnyChunk(1, SYS_FILL_VALUES, SYS_STORAGE_PLAIN, A, T, P, c, h, p);
+  else if (what == SYS_FILL_VALUES) FillAnyChunk(0, SYS_FILL_VALUES, SYS_STORAGE_PLAIN, A, T, P, c, h, p);
+  else if (P->entry) FillAnyChunk(1, SYS_FILL_ALL, SYS_STORAGE_PLAIN, A, T, P, c, h, p);
+  else FillAnyChunk(0, SYS_FILL_ALL, SYS_STORAGE_PLAIN, A, T, P, c, h, p);
 }
 
 static SYS_INLINE void FillJDS(const SysFill what, const SysStorage stored, const NusHost *A, const NusTile *T, const NusPart *P)

@@ -178,7 +178,7 @@ static void NusHostPlaceScope(NusHost *A, const NusLayout *L, int64_t s)
   }
 }
 
-/* Fills in what is wanted; with blocks, one for each thread, finds the value blocks instead */
+/* Fills in what is wanted; with blocks, one for each thread, finds the value blocks in the place of values */
 static SysStatus NusHostFillTiles(NusHost *A, int nworker, SysFill what, const NusLayout *layout, NusBlocks *blocks)
 {
   int status = SYS_SUCCESS;
@@ -199,7 +199,7 @@ static SysStatus NusHostFillTiles(NusHost *A, int nworker, SysFill what, const N
           NusPart        P;
 
           NusGetPart(A, s, T->segment, &w, &P);
-          if (blocks) status = NusShareTile(A, T, &P, blocks + t, A->share + T->chunk);
+          if (blocks) status = NusShareTile(A, T, &P, what, blocks + t, A->share + T->chunk);
           else NusFillTile(A, T, &P, what);
         }
       }
@@ -209,13 +209,11 @@ static SysStatus NusHostFillTiles(NusHost *A, int nworker, SysFill what, const N
   return (SysStatus)status;
 }
 
-/* Fills in the values, for which there is room */
-static SysStatus NusHostFill(NusHost *A, int nworker, SysFill what, const NusLayout *layout)
+/* Fills in the values, for which there is room; place is their place in a table or NULL, and is freed */
+static SysStatus NusHostFill(NusHost *A, int nworker, SysFill what, const NusLayout *layout, uint8_t *place)
 {
-  uint8_t  *place;
-  SysStatus status = SysValuesFindPlaces(&A->values, &A->csr, nworker, &place);
+  SysStatus status;
 
-  if (status) return status;
   A->place = place;
   status   = NusHostFillTiles(A, nworker, what, layout, NULL);
   A->place = NULL;
@@ -264,8 +262,8 @@ static SysStatus NusHostTakeBlocks(NusHost *A, int nworker, const NusBlocks *blo
   return SYS_SUCCESS;
 }
 
-/* Stores each value block once, or returns SYS_TOO_MANY_BYTES, and changes nothing, if that saves too little */
-static SysStatus NusHostShare(NusHost *A, int nworker)
+/* Stores each value block once, and the pattern if it has a layout; or returns SYS_TOO_MANY_BYTES if that saves too little, and changes nothing but places of the layout and columns */
+static SysStatus NusHostShare(NusHost *A, int nworker, const NusLayout *layout)
 {
   NusBlocks *blocks = calloc((size_t)A->nthread, sizeof(*blocks));
   uint32_t  *share = SysAllocate(sizeof(*share) * A->nchunk), *before = A->share;
@@ -276,7 +274,7 @@ static SysStatus NusHostShare(NusHost *A, int nworker)
     blocks[t].most /= NUS_SHARED_PART;
   }
   A->share = share;
-  if (!status) status = NusHostFillTiles(A, nworker, SYS_FILL_VALUES, NULL, blocks);
+  if (!status) status = NusHostFillTiles(A, nworker, layout ? SYS_FILL_ALL : SYS_FILL_VALUES, layout, blocks);
   if (!status) status = NusHostTakeBlocks(A, nworker, blocks);
   for (int t = 0; t < A->nthread && blocks; t++) NusBlocksDestroy(blocks + t);
   free(blocks);
@@ -291,17 +289,18 @@ static SysStatus NusHostShare(NusHost *A, int nworker)
   return SYS_SUCCESS;
 }
 
-/* Chooses the storage of the values, and stores them; the pattern is there */
-static SysStatus NusHostStore(NusHost *A, int nworker)
+/* Chooses the storage of the values, and stores them; the pattern is there unless a layout is given, and without values only the pattern is stored */
+static SysStatus NusHostStore(NusHost *A, int nworker, const NusLayout *layout)
 {
   const int    shared = A->values.stored == SYS_STORAGE_SHARED;
   void        *before = A->val;
   const size_t size   = SysStorageSize(A->values.stored) * A->nvalue;
-  SysStatus    status = NusHostMayShare(A) ? NusHostShare(A, nworker) : SYS_TOO_MANY_BYTES;
+  uint8_t     *place  = NULL;
+  SysStatus    status = A->csr.a && NusHostMayShare(A) ? NusHostShare(A, nworker, layout) : SYS_TOO_MANY_BYTES;
 
   if (status != SYS_TOO_MANY_BYTES) return status;
   if (shared) A->val = NULL;
-  status = SysValuesMakeRoom(&A->values, &A->csr, (size_t)A->nslot, A->filled, 1, nworker, &A->val);
+  status = SysValuesMakeRoom(&A->values, &A->csr, (size_t)A->nslot, A->filled, !layout || !A->csr.a, nworker, &A->val, &place);
   if (status) {
     A->val = before;
     return status;
@@ -312,7 +311,7 @@ static SysStatus NusHostStore(NusHost *A, int nworker)
     A->share = NULL;
   }
   A->nvalue = A->nslot;
-  return NusHostFill(A, nworker, SYS_FILL_VALUES, NULL);
+  return NusHostFill(A, nworker, !layout ? SYS_FILL_VALUES : A->csr.a ? SYS_FILL_ALL : SYS_FILL_PATTERN, layout, place);
 }
 
 /* Converts a matrix. The parameters are those of a plan, which leaves nothing open. Bytes are counted before the format is filled, and must not exceed most: with values
@@ -362,14 +361,10 @@ SysStatus NusHostCreate(const SysCSR *csr, const NusParams *params, int nthread,
     if (!A->tile || !A->tile_of_scope || !A->chunk || !A->perm || !A->diag || !A->col) status = SYS_OUT_OF_MEMORY;
   }
   if (!status) {
-    const int pattern = csr->a && NusHostMayShare(A); /* first, since it says where chunks are */
-
     NusHostShareScopes(A, layout);
     NusHostOrderTiles(A, layout);
     NusHostPlaceTiles(A);
-    if (!pattern) status = SysValuesMakeRoom(&A->values, csr, (size_t)A->nslot, 0, !csr->a, nworker, &A->val);
-    if (!status) status = NusHostFill(A, nworker, csr->a && !pattern ? SYS_FILL_ALL : SYS_FILL_PATTERN, layout);
-    if (!status && pattern) status = NusHostStore(A, nworker);
+    status = NusHostStore(A, nworker, layout);
     *bytes = NusHostBytes(A);
   }
   for (int64_t s = 0; layout && s < A->nscope; s++) NusLayoutDestroy(layout + s);
@@ -386,7 +381,7 @@ SysStatus NusHostUpdate(void *data, const SysCSR *csr, SysStream stream)
 
   (void)stream;
   A->csr = *csr;
-  return NusHostStore(A, A->nthread);
+  return NusHostStore(A, A->nthread, NULL);
 }
 
 /* Gives every thread memory for its sums in the transposed product; a single thread needs it for gathered columns only, and adds the others to the result */

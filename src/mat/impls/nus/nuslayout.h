@@ -91,4 +91,4 @@ void      NusGetPart(const NusHost *, int64_t scope, int64_t segment, const NusW
 SysStatus NusLayoutScope(const NusHost *, int64_t scope, NusWork *, NusLayout *);
 void      NusLayoutDestroy(NusLayout *);
 void      NusFillTile(const NusHost *, const NusTile *, const NusPart *, SysFill);
-void      NusFillValues(const NusHost *, const NusTile *, const NusPart *, int chunk, SysScalar *val); /* the values of one chunk, as they are */
+void      NusFillChunk(const NusHost *, const NusTile *, const NusPart *, int chunk, SysFill, SysScalar *val, uint16_t *col); /* the values of one chunk, as they are, and its columns */

@@ -192,7 +192,7 @@ static SysStatus NusPlanShareWindow(const NusHost *window, int64_t scope, const 
   A.chunk = L->chunk;
   A.perm  = L->perm;
   NusGetPart(&A, scope, 0, w, &P);
-  return NusShareTile(&A, L->tile, &P, blocks, NULL);
+  return NusShareTile(&A, L->tile, &P, SYS_FILL_VALUES, blocks, NULL);
 }
 
 /* Estimates the bytes without segments, in chunks of c, from windows of rows around entries evenly spread over the matrix; with blocks those of shared values, which

@@ -106,18 +106,21 @@ static SysStatus NusBlocksFind(NusBlocks *B, int64_t n, int64_t *begin)
   return SYS_SUCCESS;
 }
 
-SysStatus NusShareTile(const NusHost *A, const NusTile *T, const NusPart *P, NusBlocks *B, uint32_t *share)
+SysStatus NusShareTile(const NusHost *A, const NusTile *T, const NusPart *P, SysFill what, NusBlocks *B, uint32_t *share)
 {
   const int C      = A->params.c;
+  uint16_t *col    = A->col + (what == SYS_FILL_ALL ? T->col : 0);
   SysStatus status = SYS_SUCCESS;
 
   for (int c = 0; c < T->nfilled && !status; c++) {
-    const int64_t n     = (int64_t)C * A->chunk[T->chunk + c].n;
-    int64_t       begin = 0;
+    const NusChunk h     = A->chunk[T->chunk + c];
+    const int64_t  n     = (int64_t)C * h.n;
+    int64_t        begin = 0;
 
     status = NusBlocksReserve(B, n);
     if (status) break;
-    NusFillValues(A, T, P, c, B->val + B->nval);
+    NusFillChunk(A, T, P, c, what, B->val + B->nval, col);
+    if (what == SYS_FILL_ALL) col += (int64_t)NusStepUnits(h.kind, C) * h.n;
     status = NusBlocksFind(B, n, &begin);
     if (begin / C > UINT32_MAX) status = SYS_TOO_MANY_BYTES;
     if (share) share[c] = (uint32_t)(begin / C);

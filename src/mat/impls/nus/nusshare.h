@@ -26,6 +26,6 @@ typedef struct {
 
 void NusBlocksDestroy(NusBlocks *);
 
-/* Adds the value blocks of a tile, and sets share, one number for each of its chunks, if that is not NULL; SYS_TOO_MANY_BYTES: the blocks have more values than they may
-   have */
-SysStatus NusShareTile(const NusHost *, const NusTile *, const NusPart *, NusBlocks *, uint32_t *share);
+/* Adds the value blocks of a tile, with SYS_FILL_ALL writes its columns too, and sets share, one number for each of its chunks, if that is not NULL;
+   SYS_TOO_MANY_BYTES: the blocks have more values than they may have */
+SysStatus NusShareTile(const NusHost *, const NusTile *, const NusPart *, SysFill, NusBlocks *, uint32_t *share);
