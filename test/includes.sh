@@ -29,6 +29,7 @@ sys < ksp/ksp/impls/fused < ksp/ksp/impls/ambksp < ksp/ksp/impls/ambcg ksp/ksp/i
 petscamb.h < ksp/ksp/impls/ambksp
 mat/halo < ksp/ksp/impls/ambksp
 mat/shadow < ksp/pc/impls/* < petscamb.c
+ksp/ksp/impls/ambchebyshev < ksp/pc/impls/mg < petscamb.c
 petscamb.h < ksp/examples
 '
 

@@ -21,7 +21,7 @@ PetscErrorCode MatHaloQueueSetUp(Mat A, MatHaloQueue *q)
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, &rest, NULL));
   PetscCall(PetscObjectGetId((PetscObject)rest, &id));
   if (h->block != id) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowDeviceSettled(diagonal, &q->diagonal, &q->ops, &q->data));
+  PetscCall(MatShadowDeviceSettled(diagonal, PETSC_FALSE, &q->diagonal, &q->ops, &q->data));
   if (!q->ops) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatHaloBlockSetUp(&h->rest, rest));
   if (h->rest.whole) PetscFunctionReturn(PETSC_SUCCESS);

@@ -483,6 +483,24 @@ static PetscErrorCode MatShadowExpectLevel_One(Mat A, MatShadow *s, void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Converts or updates A for a solver that queues many products, or transposed ones, itself: on the device, and by the model, without waiting for the products that
+   would repay it */
+PetscErrorCode MatShadowExpectProducts(Mat A, PetscBool transpose)
+{
+  MatShadow   *s;
+  MatShadowCSR csr;
+
+  PetscFunctionBegin;
+  if (!MatShadowIsCUSPARSE(A) || A->ops->mult != MatMult_Shadow) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGet(A, &s));
+  if (!MatShadowOnDevice(s)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowCheckState(A, s, &csr));
+  if (s->phase == MAT_SHADOW_WAITING) PetscCall(MatShadowConvert(A, s, &csr));
+  else if (s->phase == MAT_SHADOW_STALE) PetscCall(MatShadowUpdate(A, s, &csr));
+  if (transpose && s->phase == MAT_SHADOW_CURRENT) PetscCall(MatShadowDeviceExpectTranspose(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 MatShadowLevels MatShadowLevelsNow;
 
 /* A is the fine operator of a Galerkin product with P: a smoother will multiply by A in every iteration of the solves to come, and P will restrict. This function

@@ -195,6 +195,7 @@ extern PetscErrorCode MatMult_Shadow(Mat, Vec, Vec);
 extern PetscErrorCode MatShadowProduct(Mat, PetscBool transpose, Vec x, Vec y, Vec z);
 extern PetscErrorCode MatShadowMakeReady(Mat, MatShadow *, void *);
 extern PetscErrorCode MatShadowExpectLevel(Mat, Mat);
+extern PetscErrorCode MatShadowExpectProducts(Mat, PetscBool transpose);
 
 /* The set-up of multigrid that runs now: the storage of values that its levels get, but for the finest one, and whether there is such a set-up */
 typedef struct {

@@ -91,9 +91,9 @@ SYS_DEVICE PetscErrorCode MatShadowDeviceWrap(PetscInt m, PetscInt n, PetscInt i
 SYS_DEVICE PetscErrorCode MatShadowDevicePin(const void *memory, size_t bytes, PetscBool *pinned) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceUnpin(const void *memory, PetscBool pinned) SYS_STUB(PETSC_SUCCESS);
 
-/* For solvers that queue products themselves: the functions and the data that make the products of A from now on, if all decisions about them are made. Otherwise
-   *data stays as it is. Such products are counted by the second function. */
-SYS_DEVICE PetscErrorCode MatShadowDeviceSettled(Mat A, MatShadowCSR *csr, const MatShadowOps **ops, void **data) SYS_STUB(PETSC_SUCCESS);
+/* For solvers that queue products themselves: the functions and the data that make the products of A, or the transposed ones, from now on, if all decisions about them
+   are made. Otherwise *data stays as it is. Such products are counted by the second function. */
+SYS_DEVICE PetscErrorCode MatShadowDeviceSettled(Mat A, PetscBool transpose, MatShadowCSR *csr, const MatShadowOps **ops, void **data) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceMade(Mat A, PetscInt products) SYS_STUB(PETSC_SUCCESS);
 
 /* Trials */

@@ -113,8 +113,10 @@ PetscErrorCode MatShadowDeviceGiveBack(Mat A, MatShadow *s, MatShadowCSR *csr)
     if (!kept) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscInfo(A, "The copy of the AIJ on the GPU is given back\n"));
   }
-  PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* products that were queued may read the copy */
-  if (A->offloadmask != PETSC_OFFLOAD_UNALLOCATED) PetscCall(MatShadowDeviceEmpty(A));
+  if (A->offloadmask != PETSC_OFFLOAD_UNALLOCATED) {
+    PetscCallCUDA(cudaStreamSynchronize(PetscDefaultCudaStream)); /* products that were queued may read the copy */
+    PetscCall(MatShadowDeviceEmpty(A));
+  }
   csr->A      = s->rows->csr;
   csr->stream = PetscDefaultCudaStream;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -333,7 +333,7 @@ PetscErrorCode MatShadowDeviceExpectTranspose(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatShadowDeviceSettled(Mat A, MatShadowCSR *csr, const MatShadowOps **ops, void **data)
+PetscErrorCode MatShadowDeviceSettled(Mat A, PetscBool transpose, MatShadowCSR *csr, const MatShadowOps **ops, void **data)
 {
   const MatShadowTrial *trial;
   MatShadow            *s;
@@ -342,7 +342,7 @@ PetscErrorCode MatShadowDeviceSettled(Mat A, MatShadowCSR *csr, const MatShadowO
   PetscFunctionBegin;
   if (!MatShadowIsCUSPARSE(A) || A->ops->mult != MatMult_Shadow) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowGet(A, &s));
-  trial = &s->trial[0];
+  trial = &s->trial[transpose];
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (!MatShadowOnDevice(s) || s->phase != MAT_SHADOW_CURRENT || s->state != state || s->nonzerostate != A->nonzerostate || trial->verdict == MAT_SHADOW_FOR_AIJ) PetscFunctionReturn(PETSC_SUCCESS);
   if (MatShadowMeasures(s) && (!trial->verdict || (s->look && s->products >= s->look))) PetscFunctionReturn(PETSC_SUCCESS);

@@ -14,7 +14,7 @@ MatShadowCounts MatShadowCounted;
 PetscBool       MatShadowReporting = PETSC_FALSE;
 
 /* The options that belong to no format, and the beginnings of such names; docs/options.md explains all options */
-static const char *const common[]   = {"petscamb_for_aij",          "petscamb_for_gamg", "petscamb_for_ksp", "petscamb_for_vec", "petscamb_peers",    "petscamb_gamg_huge_pages", "petscamb_mg_values",
+static const char *const common[]   = {"petscamb_for_aij",          "petscamb_for_gamg", "petscamb_for_ksp", "petscamb_for_vec", "petscamb_peers",    "petscamb_gamg_huge_pages", "petscamb_mg_values", "petscamb_mg_graph",
                                        "petscamb_mg_values_finest", "petscamb_view",     "hashgemm_for_aij", "mat_shadow_tune",  "mat_shadow_values", "mat_shadow_keep_aij",      "mat_shadow_halo"};
 static const char *const families[] = {"petscamb_", "hashgemm_for_", "mat_shadow_"};
 

@@ -82,7 +82,7 @@ PetscErrorCode KSPAMBChebyshevSolveDevice(KSP ksp, KSPAMB *amb)
   PetscCall(VecGetLocalSize(ksp->vec_sol, &n));
   PetscCall(KSPAMBDeviceGetPC(ksp, amb, n, &product.d));
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  PetscCall(MatShadowDeviceSettled(A, &product.csr, &product.ops, &product.data));
+  PetscCall(MatShadowDeviceSettled(A, PETSC_FALSE, &product.csr, &product.ops, &product.data));
   PetscCall(KSPAMBChebyshevIterate(ksp, amb, KSPAMBChebyshevStepDevice, &product));
   if (product.made) PetscCall(MatShadowDeviceMade(A, product.made));
   PetscFunctionReturn(PETSC_SUCCESS);

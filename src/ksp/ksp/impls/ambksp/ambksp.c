@@ -54,8 +54,7 @@ static PetscErrorCode KSPAMBIsDefault(KSP ksp, KSPAMB *amb, PetscBool *is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All processes come to the same answer */
-static PetscErrorCode KSPAMBServes(KSP ksp, KSPAMB *amb, const char **why, PetscErrorCode (**solve)(KSP, KSPAMB *))
+PetscErrorCode KSPAMBServes(KSP ksp, KSPAMB *amb, const char **why, PetscErrorCode (**solve)(KSP, KSPAMB *))
 {
   const MatShadowFormat *format;
   PetscBool              isdefault, scaled = PETSC_FALSE;

@@ -84,6 +84,9 @@ PetscBool KSPAMBVecPlain(const struct _VecOps *ops, const struct _VecOps *petsc)
 PetscErrorCode KSPAMBExtend(KSP, KSPType, PetscErrorCode (*solve)(KSP, KSPAMB *), KSPAMB **);
 PetscErrorCode KSPAMBGet(KSP, KSPAMB **);
 
+/* May a solve run on passes? Says why not, or sets solve. All processes come to the same answer. */
+PetscErrorCode KSPAMBServes(KSP, KSPAMB *, const char **why, PetscErrorCode (**solve)(KSP, KSPAMB *));
+
 /* The operation solve of all types of petsc-amb */
 PetscErrorCode KSPSolve_AMB(KSP);
 

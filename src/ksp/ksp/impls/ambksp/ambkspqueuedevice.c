@@ -144,7 +144,7 @@ static PetscErrorCode KSPAMBQueueSettled(const KSPAMBQueue *q, KSPAMBProduct *pr
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(product, sizeof(*product)));
-  if (q->nproc == 1) PetscCall(MatShadowDeviceSettled(q->A, &product->csr, &product->ops, &product->data));
+  if (q->nproc == 1) PetscCall(MatShadowDeviceSettled(q->A, PETSC_FALSE, &product->csr, &product->ops, &product->data));
   else PetscCall(MatHaloQueueSetUp(q->A, &product->halo));
   all = product->ops || product->halo.halo;
   if (q->nproc > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, q->about->comm));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The passes on a CUDA device: their memory, reports to the host, records
+   The passes on a CUDA device: their memory, reports to the host
 */
 #include <stdlib.h>
 
@@ -36,33 +36,19 @@ SysStatus FusedDeviceReceive(FusedDevice *f, int slot, const FusedState **state)
   return SYS_SUCCESS;
 }
 
-/* The last record is destroyed here: CUDA gives a record up in which a graph is destroyed */
 SysStatus FusedDeviceRecordBegin(FusedDevice *f, SysStream *stream)
 {
-  if (f->exec) SYS_CUDA(cudaGraphExecDestroy(f->exec));
-  f->exec = NULL;
-  SYS_CUDA(cudaStreamBeginCapture(f->record, cudaStreamCaptureModeThreadLocal));
-  *stream = f->record;
-  return SYS_SUCCESS;
+  return FusedRecordBegin(&f->record, stream);
 }
 
 SysStatus FusedDeviceRecordEnd(FusedDevice *f, int *recorded)
 {
-  cudaGraph_t graph = NULL;
-
-  *recorded = cudaStreamEndCapture(f->record, &graph) == cudaSuccess && graph && cudaGraphInstantiate(&f->exec, graph, 0) == cudaSuccess;
-  if (graph) (void)cudaGraphDestroy(graph);
-  if (!*recorded) {
-    f->exec = NULL;
-    (void)cudaGetLastError();
-  }
-  return SYS_SUCCESS;
+  return FusedRecordEnd(f->record, recorded);
 }
 
 SysStatus FusedDeviceReplay(FusedDevice *f, SysStream stream)
 {
-  SYS_CUDA(cudaGraphLaunch(f->exec, stream));
-  return SYS_SUCCESS;
+  return FusedRecordReplay(f->record, stream);
 }
 
 static SysStatus FusedDeviceFill(FusedDevice *f)
@@ -84,7 +70,6 @@ static SysStatus FusedDeviceFill(FusedDevice *f)
   SYS_CUDA(cudaStreamSynchronize(cudaStreamLegacy)); /* the stream of passes need not wait for that stream */
   SYS_CUDA(cudaMallocHost((void **)&f->slot, 2 * sizeof(FusedState)));
   for (int k = 0; k < 2; k++) SYS_CUDA(cudaEventCreateWithFlags(&f->sent[k], cudaEventDisableTiming));
-  SYS_CUDA(cudaStreamCreateWithFlags(&f->record, cudaStreamNonBlocking));
   return SYS_SUCCESS;
 }
 
@@ -106,8 +91,7 @@ void FusedDeviceDestroy(FusedDevice **f)
   (void)cudaFree((*f)->memory);
   (void)cudaFree((*f)->gathered);
   (void)cudaFree((*f)->parts);
-  if ((*f)->exec) (void)cudaGraphExecDestroy((*f)->exec);
-  if ((*f)->record) (void)cudaStreamDestroy((*f)->record);
+  FusedRecordDestroy(&(*f)->record);
   for (int k = 0; k < 2; k++) {
     if ((*f)->sent[k]) (void)cudaEventDestroy((*f)->sent[k]);
   }

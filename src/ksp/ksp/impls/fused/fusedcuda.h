@@ -52,6 +52,15 @@ typedef struct {
   SysReal history[FUSED_HISTORY];           /* the norm of iteration k is number (k - 1) % FUSED_HISTORY */
 } FusedState;
 
+/* Something that is queued once and run again and again, as a CUDA graph. Between the first two calls, of which the first one makes the record if it is NULL, what is
+   queued on *stream is not run but recorded, in the place of what was recorded before. *recorded is 0 if something cannot be recorded. */
+typedef struct _FusedRecord FusedRecord;
+
+SysStatus FusedRecordBegin(FusedRecord **, SysStream *stream);
+SysStatus FusedRecordEnd(FusedRecord *, int *recorded);
+SysStatus FusedRecordReplay(const FusedRecord *, SysStream);
+void      FusedRecordDestroy(FusedRecord **);
+
 typedef struct _FusedDevice FusedDevice;
 
 SysStatus FusedDeviceCreate(FusedDevice **);
@@ -81,8 +90,7 @@ SysStatus FusedDeviceResume(FusedDevice *, const FusedPass *, SysStream);
 SysStatus FusedDeviceSend(FusedDevice *, int slot, SysStream);
 SysStatus FusedDeviceReceive(FusedDevice *, int slot, const FusedState **);
 
-/* Between these calls, what is queued on *stream is not run but recorded. *recorded is 0 if something cannot be recorded. Iterations of CG are recorded after a
-   FusedDeviceClose(), and the record ends with one. */
+/* A record. Iterations of CG are recorded after a FusedDeviceClose(), and the record ends with one. */
 SysStatus FusedDeviceRecordBegin(FusedDevice *, SysStream *stream);
 SysStatus FusedDeviceRecordEnd(FusedDevice *, int *recorded);
 SysStatus FusedDeviceReplay(FusedDevice *, SysStream);

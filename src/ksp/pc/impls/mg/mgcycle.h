@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   A cycle of PCMG as a list of steps, which the host makes out of PETSc's objects at each application. The device runs the list, and records it as a CUDA graph; a graph
+   is replayed as long as the same list comes out.
+*/
+#pragma once
+
+#include <petsc/private/pcmgimpl.h>
+
+#include "ksp/ksp/impls/ambchebyshev/ambchebyshev.h"
+
+typedef enum {
+  MG_CYCLE_PRODUCT, /* z = alpha A x + y, or alpha A x without a y; A or its transpose */
+  MG_CYCLE_PASS,    /* of a smoother: FusedKernels.chebyshev of a, b, c and the vectors v */
+  MG_CYCLE_COARSEST /* z = the inverse of the coarsest operator times x */
+} MGCycleKind;
+
+typedef struct {
+  MGCycleKind kind;
+  Mat         A;
+  PetscBool   transpose;
+  PetscReal   alpha;
+  Vec         x, y, z;
+  KSP         smoother;
+  PetscReal   a, b, c;
+  Vec         v[FUSED_VECTORS];
+} MGCycleStep;
+
+typedef enum {
+  MG_CYCLE_PETSC,   /* PETSc's own */
+  MG_CYCLE_QUEUED,  /* step by step */
+  MG_CYCLE_REPLAYED /* as a graph */
+} MGCycleWay;
+
+/* Of a PC, attached to it */
+typedef struct {
+  PetscErrorCode (*apply)(PC, Vec, Vec); /* PETSc's own */
+  const char            *reason;         /* why the last application was PETSc's own; NULL if it was not */
+  PetscInt               applied[3];     /* applications of each MGCycleWay */
+  MGCycleStep           *step;
+  PetscInt               nstep, room;
+  Vec                    inverse; /* of the coarsest operator, row by row */
+  PetscBool              regular; /* the inverse can be used */
+  PetscObjectId          id;      /* of the matrix that was inverted */
+  PetscObjectState       state;
+  PetscObjectId          levels; /* of the coarsest operator at the last application: other levels have another one */
+  struct _MGCycleDevice *device;
+} MGCycle;
+
+PetscErrorCode MGCycleGet(PC, MGCycle **);
+
+/* Makes the steps of x = cycle of b, or says why there are none */
+PetscErrorCode MGCycleBuild(PC, MGCycle *, Vec b, Vec x, const char **why);
+
+/* Applies the cycle with vectors on a GPU, and sets why to NULL; or says why it does not */
+SYS_DEVICE PetscErrorCode MGCycleApplyDevice(PC pc, MGCycle *c, Vec b, Vec x, const char **why) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MGCycleDestroyDevice(MGCycle *c) SYS_STUB(PETSC_SUCCESS);
