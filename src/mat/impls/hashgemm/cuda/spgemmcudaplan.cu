@@ -17,6 +17,7 @@
 #define MANY_WORDS   384
 #define MANY_IN_WORD 2
 #define SAMPLE       8 /* blocks, one of which counts how scattered the columns of B are */
+#define FEW_ROWS     32768
 
 /* ---- Words of B ---- */
 
@@ -221,7 +222,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmO
 {
   __shared__ unsigned count[SPGEMM_BINS];
   const unsigned      lane = threadIdx.x % TEAM, shift = threadIdx.x % SYS_WARP - lane;
-  const bool          sorts    = counters->scattered > 0; /* otherwise so few rows would be sorted that the kernels for them cost more than they save, and rows of few words are the better in tables */
+  const bool          sorts    = counters->scattered > 0 || P.m < FEW_ROWS; /* otherwise so few rows would be sorted that the kernels for them cost more than they save, and rows of few words are the better in tables */
   unsigned long long  products = 0, units = 0, hash_words = 0, window_words = 0, made = 0, unmade = 0;
 
   if (threadIdx.x < SPGEMM_BINS) count[threadIdx.x] = 0;
