@@ -13,7 +13,16 @@
   #define PETSC_SUCCESS 0
 #endif
 
-/* The version that a program is compiled with; PetscAMBInitializePackage() compares it with the version of the library that the program runs with */
+/*MC
+   PETSCAMB_VERSION_MAJOR - the version of petsc-amb that a program is compiled with, a number, as are `PETSCAMB_VERSION_MINOR` and `PETSCAMB_VERSION_SUBMINOR`
+
+   Level: intermediate
+
+   Note:
+   `PetscAMBInitializePackage()` compares it with the version of the library that the program runs with.
+
+.seealso: `PetscAMBInitializePackage()`, `PetscAMBInitializePackageVersion()`
+M*/
 #define PETSCAMB_VERSION_MAJOR    0
 #define PETSCAMB_VERSION_MINOR    1
 #define PETSCAMB_VERSION_SUBMINOR 0
@@ -79,6 +88,16 @@ M*/
    Note:
    The algorithm is the default if the type of an operand is one of petsc-amb.
 
+   Example:
+.vb
+   PetscCall(MatProductCreate(A, B, NULL, &C));
+   PetscCall(MatProductSetType(C, MATPRODUCT_AB));
+   PetscCall(MatProductSetAlgorithm(C, MATPRODUCTALGORITHMHASHGEMM));
+   PetscCall(MatProductSetFromOptions(C));
+   PetscCall(MatProductSymbolic(C));
+   PetscCall(MatProductNumeric(C));
+.ve
+
 .seealso: `MATHASHGEMM`, `MatHashGEMMSetAccumulator()`
 M*/
 #define MATPRODUCTALGORITHMHASHGEMM "hashgemm"
@@ -99,16 +118,39 @@ M*/
    The product keeps memory for some columns of the dense matrix until it is destroyed: 256 bytes for each row, or fewer if the sparse matrix is a band; 512 bytes
    on a GPU. If the GPU lacks this memory, PETSc makes the product.
 
-.seealso: `MatSDDMM()`, `MATPRODUCTALGORITHMHASHGEMM`
+   Example:
+.vb
+   PetscCall(MatConvert(A, MATAMB, MAT_INPLACE_MATRIX, &A));
+   PetscCall(MatMatMult(A, D, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C)); // D and C are dense
+   PetscCall(MatMatMult(A, D, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
+.ve
+
+.seealso: `MatSDDMM()`, `MATPRODUCTALGORITHMHASHGEMM`, `MATAMB`
 M*/
 #define MATPRODUCTALGORITHMSPMM "spmm"
 
 /* Types of KSP for KSPSetType() and -ksp_type: PETSc's cg, bcgs and chebyshev on fused passes; see docs/krylov.md */
-#define KSPAMBCG        "ambcg"
-#define KSPAMBBCGS      "ambbcgs"
+
+/*MC
+   KSPAMBCG - "ambcg" - `KSPCG` in fewer passes over vectors
+M*/
+#define KSPAMBCG "ambcg"
+
+/*MC
+   KSPAMBBCGS - "ambbcgs" - `KSPBCGS` in fewer passes over vectors
+M*/
+#define KSPAMBBCGS "ambbcgs"
+
+/*MC
+   KSPAMBCHEBYSHEV - "ambchebyshev" - `KSPCHEBYSHEV` in fewer passes over vectors
+M*/
 #define KSPAMBCHEBYSHEV "ambchebyshev"
 
-/* Type of PC for PCSetType() and -pc_type: the inverse of a small matrix; see docs/krylov.md */
+/* Type of PC for PCSetType() and -pc_type; see docs/krylov.md */
+
+/*MC
+   PCAMBINVERSE - "ambinverse" - the inverse of a small matrix
+M*/
 #define PCAMBINVERSE "ambinverse"
 
 /*MC
@@ -330,6 +372,9 @@ typedef struct {
 
    Level: advanced
 
+   Note:
+   All figures are of this process.
+
 .seealso: `MatShadowGetHaloInfo()`, `MatShadowSetHalo()`
 S*/
 typedef struct {
@@ -345,6 +390,10 @@ typedef struct {
 
    Level: intermediate
 
+   Note:
+   A batch is an object of PETSc on one process, of the class `MATBATCH_CLASSID`: `PetscObjectReference()`, `PetscObjectSetName()` and their like take
+   it. Its pattern stays, its values change by `MatBatchSetValues()`. Products with vectors on a GPU keep a copy of the batch there.
+
 .seealso: `MatBatchCreateCSR()`, `MatBatchCreateCOO()`, `MatBatchCreateFromMats()`, `MatBatchSetValues()`, `MatBatchMult()`, `MatBatchMultTranspose()`, `MatBatchDestroy()`
 S*/
 typedef struct _p_MatBatch *MatBatch;
@@ -354,6 +403,10 @@ PETSC_EXTERN PetscClassId   MATBATCH_CLASSID;
    GraphConv - a layer of a graph convolutional network, for a batch of graphs at once
 
    Level: advanced
+
+   Note:
+   A layer is an object of PETSc on one process, of the class `GRAPHCONV_CLASSID`. It keeps references to its batches, and vectors for its own use, on
+   the side of the vectors that it was last given.
 
 .seealso: `GraphConvCreate()`, `GraphConvForward()`, `GraphConvBackward()`, `GraphConvDestroy()`, `MatBatch`
 S*/
@@ -429,8 +482,34 @@ PETSC_EXTERN PetscErrorCode MatPowEntries(Mat, PetscReal);
 PETSC_EXTERN PetscErrorCode MatMultOr(Mat, PetscBool, const uint64_t[], const uint64_t[], uint64_t[]);
 PETSC_EXTERN PetscErrorCode MatCountTriangles(Mat, PetscInt64 *);
 PETSC_EXTERN PetscErrorCode MatBreadthFirst(Mat, PetscInt, const PetscInt[], PetscInt64[], PetscInt64 *, PetscInt64 *);
-/* Gets the number of iterations, the difference from the end, and the context */
+
+/*S
+   MatMarkovMonitor - a function that `MatMarkovCluster()` calls after each iteration
+
+   Input Parameters:
++  iteration - the number of iterations so far, a `PetscInt`
+.  chaos     - the difference from the end, a `PetscReal`
+-  context   - the context that `MatMarkovCluster()` was given, a pointer
+
+   Level: intermediate
+
+   Example:
+.vb
+   static PetscErrorCode Monitor(PetscInt iteration, PetscReal chaos, void *context)
+   {
+     PetscFunctionBeginUser;
+     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT ": %g\n", iteration, (double)chaos));
+     PetscFunctionReturn(PETSC_SUCCESS);
+   }
+.ve
+
+   Note:
+   All processes of the matrix call it.
+
+.seealso: `MatMarkovCluster()`
+S*/
 typedef PetscErrorCode (*MatMarkovMonitor)(PetscInt, PetscReal, void *);
+
 PETSC_EXTERN PetscErrorCode MatMarkovCluster(Mat *, PetscReal, PetscReal, PetscInt, PetscReal, PetscReal, PetscInt, MatMarkovMonitor, void *, PetscInt *, PetscReal *);
 PETSC_EXTERN PetscErrorCode VecShiftToSum(Vec, Vec, PetscReal, PetscScalar, Vec, PetscReal *);
 PETSC_EXTERN PetscErrorCode VecScaleToSum(Vec, PetscScalar, Vec, PetscReal *, PetscBool *);

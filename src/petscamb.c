@@ -96,7 +96,12 @@ static PetscErrorCode PetscAMBCheckGPUAwareMPI(void)
 /*@C
   PetscAMBFinalizePackage - forgets what `PetscAMBInitializePackage()` registered; called by `PetscFinalize()`
 
+  Collective on `PETSC_COMM_WORLD`
+
   Level: developer
+
+  Note:
+  A program does not call this function. It also prints the table of -petscamb_view.
 
 .seealso: `PetscAMBInitializePackage()`
 @*/
@@ -118,6 +123,24 @@ PetscErrorCode PetscAMBFinalizePackage(void)
   Collective on `PETSC_COMM_WORLD`
 
   Level: intermediate
+
+  Notes:
+  A second call does nothing. `PetscFinalize()` undoes the call: a program that initializes PETSc again calls the function again.
+
+  In C and C++ the name is a macro, which hands the version of the header to `PetscAMBInitializePackageVersion()`.
+
+  Errors:
++ `PETSC_ERR_SUP`              - the library was built for another version of PETSc, for other sizes of `PetscInt`, `PetscReal` or `PetscScalar`, for another MPI, or the program was compiled with the header of another version
+. `PETSC_ERR_ARG_UNKNOWN_TYPE` - the value of -petscamb_for_aij is no type
+- `PETSC_ERR_USER_INPUT`       - -mat_mpiaij_type, which PETSc does not have, names a type of petsc-amb
+
+  Example:
+.vb
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscAMBInitializePackage());
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+  PetscCall(MatSetType(A, MATAMB));
+.ve
 
 .seealso: `MATAMB`
 @*/
@@ -160,7 +183,10 @@ PetscErrorCode(PetscAMBInitializePackage)(void)
   Level: developer
 
   Note:
-  In C and C++ `PetscAMBInitializePackage()` is a macro that calls this function. Major and minor version must be those of the library.
+  In C and C++ `PetscAMBInitializePackage()` is a macro that calls this function. The other errors are those of that function.
+
+  Errors:
+. `PETSC_ERR_SUP` - major or minor version are not those of the library
 
 .seealso: `PetscAMBInitializePackage()`
 @*/
@@ -185,6 +211,15 @@ PetscErrorCode PetscAMBInitializePackageVersion(int major, int minor, int submin
 - types - their names, such as "amb"; the array belongs to the library and is overwritten by the next call
 
   Level: advanced
+
+  Example:
+.vb
+  const char *const *types;
+  PetscInt           n;
+
+  PetscCall(PetscAMBGetTypes(PETSC_TRUE, &n, &types));
+  for (PetscInt k = 0; k < n; k++) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", types[k]));
+.ve
 
 .seealso: `MATAMB`, `MATNUSSELL`, `MATAUTOSPARSE`, `MATHASHGEMM`
 @*/

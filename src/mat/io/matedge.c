@@ -148,10 +148,28 @@ static PetscErrorCode MatEdgeFill(Mat A, const char file[], PetscMPIInt tag, Edg
 
    Each process reads a part of a plain file. The first process reads a compressed file.
 
-   A file that violates the format gives `PETSC_ERR_FILE_UNEXPECTED` on all processes, with the line and the reason; A is unchanged then. Sizes of A that are not those of
-   the graph give `PETSC_ERR_ARG_SIZ`.
+   All processes get an error of the file; A is unchanged then.
 
-.seealso: `MatLoadMatrixMarket()`, `MatLoad()`, `MatCreate()`, `MATAIJ`, `MATAMB`
+   Errors:
++  `PETSC_ERR_FILE_OPEN`       - the file cannot be opened, is no regular file, or the processes see different files
+.  `PETSC_ERR_FILE_READ`       - reading failed
+.  `PETSC_ERR_FILE_UNEXPECTED` - the file violates the format, or its compressed data are damaged; the message has the line and the reason
+.  `PETSC_ERR_SUP_SYS`         - the library was built without the decompressor of the file
+.  `PETSC_ERR_ARG_SIZ`         - sizes or the block size of `A` do not fit the graph
+.  `PETSC_ERR_ARG_OUTOFRANGE`  - the matrix is too large for `PetscInt`
+.  `PETSC_ERR_SUP`             - one process has more than 2^31 - 1 vertices
+-  `PETSC_ERR_ARG_NULL`        - `file` is `NULL`
+
+   Example:
+.vb
+   PetscInt64 *ids;
+
+   PetscCall(MatLoadEdgeList(A, "soc-graph.txt.gz", &ids));
+   PetscCall(PetscPrintf(PETSC_COMM_SELF, "the first row is vertex %" PetscInt64_FMT "\n", ids[0]));
+   PetscCall(PetscFree(ids));
+.ve
+
+.seealso: `MatLoadMatrixMarket()`, `MatCountTriangles()`, `MatBreadthFirst()`, `MatLoad()`, `MatCreate()`, `MATAIJ`, `MATAMB`
 @*/
 PetscErrorCode MatLoadEdgeList(Mat A, const char file[], PetscInt64 *ids[])
 {

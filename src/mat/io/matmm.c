@@ -400,9 +400,27 @@ PetscErrorCode MatMMFill(Mat A, const char file[], const MtxHeader *h, PetscMPII
    Each process reads a part of a plain file. If the file is compressed, the first process decompresses it and the others parse it. The matrix is
    preallocated exactly.
 
-   A file that violates the format gives `PETSC_ERR_FILE_UNEXPECTED` on all processes, with the line and the reason; A is unchanged then.
+   All processes get an error of the file; A is unchanged then.
 
-.seealso: `MatLoad()`, `MatCreate()`, `MatSetSizes()`, `MATAIJ`, `MATAMB`
+   Errors:
++  `PETSC_ERR_FILE_OPEN`       - the file cannot be opened, is no regular file, or the processes see different files
+.  `PETSC_ERR_FILE_READ`       - reading failed
+.  `PETSC_ERR_FILE_UNEXPECTED` - the file violates the format, or its compressed data are damaged; the message has the line and the reason
+.  `PETSC_ERR_SUP_SYS`         - the library was built without the decompressor of the file
+.  `PETSC_ERR_SUP`             - the file has complex numbers, and this PETSc has real ones
+.  `PETSC_ERR_ARG_SIZ`         - sizes or the block size of `A` do not fit the file
+.  `PETSC_ERR_ARG_INCOMP`      - `A` is of type `MATSBAIJ`, and the file is not symmetric
+.  `PETSC_ERR_ARG_OUTOFRANGE`  - the matrix is too large for `PetscInt`
+-  `PETSC_ERR_ARG_NULL`        - `file` is `NULL`
+
+   Example:
+.vb
+   PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+   PetscCall(MatSetType(A, MATAMB));
+   PetscCall(MatLoadMatrixMarket(A, "matrix.mtx.gz"));
+.ve
+
+.seealso: `MatLoadEdgeList()`, `MatLoad()`, `MatCreate()`, `MatSetSizes()`, `MATAIJ`, `MATAMB`
 @*/
 PetscErrorCode MatLoadMatrixMarket(Mat A, const char file[])
 {

@@ -152,10 +152,10 @@ PetscErrorCode MatShadowSetDevice_Shadow(Mat A, MatShadowDevice where)
 
   Input Parameters:
 + A     - the matrix; nothing happens if its type has no shadow
-- where - `MAT_SHADOW_DEVICE_AUTO`, `MAT_SHADOW_DEVICE_CPU` or `MAT_SHADOW_DEVICE_GPU`
+- where - `MAT_SHADOW_DEVICE_AUTO` (the default), `MAT_SHADOW_DEVICE_CPU` or `MAT_SHADOW_DEVICE_GPU`
 
   Options Database Key:
-. -mat_amb_device <auto,cpu,gpu> - the same for `MATAMB` matrices created later
+. -mat_amb_device <auto,cpu,gpu> - the same for `MATAMB` matrices created later; the other types have the option with their names, as in -mat_nussell_device
 
   Level: intermediate
 
@@ -165,6 +165,18 @@ PetscErrorCode MatShadowSetDevice_Shadow(Mat A, MatShadowDevice where)
   matrices of the same type by that name.
 
   A matrix on the GPU that is set to the host stays a `MATAIJCUSPARSE`, bound to the CPU as by `MatBindToCPU()`. Vectors made before do not move.
+
+  Errors:
++ `PETSC_ERR_ARG_OUTOFRANGE` - `where` is none of these
+. `PETSC_ERR_GPU`            - `MAT_SHADOW_DEVICE_GPU`, but PETSc has no GPU to use; or some processes have a GPU and others none
+. `PETSC_ERR_SUP`            - `MAT_SHADOW_DEVICE_GPU` with a PETSc without CUDA, with complex numbers or with 64-bit indices
+- `PETSC_ERR_ORDER`          - a matrix on the host is to go to the GPU between its preallocation and its assembly
+
+  Example:
+.vb
+  PetscCall(MatSetType(A, MATAMB));
+  PetscCall(MatShadowSetDevice(A, MAT_SHADOW_DEVICE_CPU)); // stays on the host, though there is a GPU
+.ve
 
 .seealso: `MatShadowDevice`, `MatBindToCPU()`, `MatShadowSetTune()`, `MATAMB`
 @*/

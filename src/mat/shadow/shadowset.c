@@ -122,7 +122,7 @@ PetscErrorCode MatShadowComposeSetters(Mat A, PetscBool add)
 
   Input Parameters:
 + A    - the matrix; nothing happens if its type has no shadow
-- tune - `MAT_SHADOW_TUNE_OFF`, `MAT_SHADOW_TUNE_MODEL`, `MAT_SHADOW_TUNE_MEASURE` or `MAT_SHADOW_TUNE_ONLINE`
+- tune - `MAT_SHADOW_TUNE_OFF`, `MAT_SHADOW_TUNE_MODEL`, `MAT_SHADOW_TUNE_MEASURE` (the default) or `MAT_SHADOW_TUNE_ONLINE`
 
   Options Database Key:
 . -mat_shadow_tune <off,model,measure,online> - the same for matrices created later
@@ -137,6 +137,18 @@ PetscErrorCode MatShadowComposeSetters(Mat A, PetscBool add)
   With `MAT_SHADOW_TUNE_ONLINE` another thread lays out the matrix while the solver goes on. Parameters change between two products. On a GPU
   `MAT_SHADOW_TUNE_ONLINE` is the layout of `MAT_SHADOW_TUNE_MODEL`, whose kernels and thread blocks are tried in up to 24 products of the solver: the solver waits
   for nothing, and products have the bits that they have with `MAT_SHADOW_TUNE_MODEL`.
+
+  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
+  of the matrix stay.
+
+  Errors:
+. `PETSC_ERR_ARG_OUTOFRANGE` - `tune` is none of these
+
+  Example:
+.vb
+  PetscCall(MatShadowSetTune(A, MAT_SHADOW_TUNE_MODEL)); // the same bits in every run
+  PetscCall(MatShadowSetUp(A));                          // converts here, not in the first solve
+.ve
 
 .seealso: `MatShadowTune`, `MatShadowSetUp()`, `MatShadowGetInfo()`, `MATAMB`
 @*/
@@ -156,7 +168,7 @@ PetscErrorCode MatShadowSetTune(Mat A, MatShadowTune tune)
 
   Input Parameters:
 + A      - the matrix; nothing happens if its type has no shadow
-- values - `MAT_SHADOW_VALUES_DOUBLE`, `MAT_SHADOW_VALUES_EXACT`, `MAT_SHADOW_VALUES_SINGLE` or `MAT_SHADOW_VALUES_TABLE`
+- values - `MAT_SHADOW_VALUES_DOUBLE`, `MAT_SHADOW_VALUES_EXACT` (the default), `MAT_SHADOW_VALUES_SINGLE` or `MAT_SHADOW_VALUES_TABLE`
 
   Options Database Key:
 . -mat_shadow_values <double,exact,single,table> - the same for matrices created later
@@ -178,6 +190,19 @@ PetscErrorCode MatShadowSetTune(Mat A, MatShadowTune tune)
 
   Each block of an MPI matrix has a storage of its own. `MATAMB` and `MATNUSSELL` heed this setting, on the host and on a GPU, also as candidates of `MATAUTOSPARSE`.
   `MATCCOO` has a table of its own. With complex numbers and with single precision, `MAT_SHADOW_VALUES_SINGLE` does nothing.
+
+  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
+  of the matrix stay.
+
+  Errors:
+. `PETSC_ERR_ARG_OUTOFRANGE` - `values` is none of these
+
+  Example:
+.vb
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &P));
+  PetscCall(MatShadowSetValues(P, MAT_SHADOW_VALUES_SINGLE)); // for the preconditioner only
+  PetscCall(KSPSetOperators(ksp, A, P));
+.ve
 
 .seealso: `MatShadowValues`, `MatShadowGetFigure()`, `MatShadowSetTune()`, `MATAMB`
 @*/
@@ -212,6 +237,12 @@ PetscErrorCode MatShadowSetValues(Mat A, MatShadowValues values)
   The copy stays if the matrix is the result of `MatProductNumeric()`, if it is a block of a matrix that `MatSetValuesCOO()` fills, and if some rows of a stencil have
   other values. `MatView()` with `PETSC_VIEWER_ASCII_INFO` says so. A program that calls `MatSeqAIJCUSPARSEGetArrayWrite()` itself must keep the copy.
 
+  Example:
+.vb
+  PetscCall(MatShadowSetKeepAIJ(A, PETSC_FALSE));
+  PetscCall(MatShadowSetUp(A)); // from here on the GPU has the format only
+.ve
+
 .seealso: `MatShadowSetValues()`, `MatShadowSetDevice()`, `MATAMB`, `MATAIJCUSPARSE`
 @*/
 PetscErrorCode MatShadowSetKeepAIJ(Mat A, PetscBool keep)
@@ -233,8 +264,24 @@ PetscErrorCode MatShadowSetKeepAIJ(Mat A, PetscBool keep)
 
   Level: intermediate
 
-  Note:
+  Notes:
   With `MAT_SHADOW_TUNE_MEASURE` and `MAT_SHADOW_TUNE_ONLINE` the products that follow still decide whether the format stays.
+
+  Later new values in the same pattern are taken over by one of the next products, or by another call of this function. With another pattern the
+  matrix is converted anew.
+
+  If the format cannot be made, as for lack of memory, or if `MAT_SHADOW_TUNE_MODEL` sees no gain, products stay on the AIJ; `MatShadowGetInfo()` says
+  why.
+
+  Errors:
+. `PETSC_ERR_ARG_WRONGSTATE` - the matrix is not assembled
+
+  Example:
+.vb
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatShadowSetUp(A));
+  PetscCall(MatMult(A, x, y)); // on the format
+.ve
 
 .seealso: `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAMB`
 @*/
@@ -332,13 +379,24 @@ PetscErrorCode MatShadowGetFigures(Mat A, MatShadowFigures *figures)
 
   Level: advanced
 
-  Note:
+  Notes:
   `MATAMB` and `MATNUSSELL` on the host have "block_size" (columns that share one index), "chunk_size" (rows that advance together), "sort_scope" (rows among
   which lengths are sorted) and "tiles". On a GPU they have "block_size", "threads" (of a thread block), "steps" (blocks that one thread takes, at most) and
   "tasks" (one warp does one task); of these tasks "tasks_diagonal" find columns by diagonals, "tasks_narrow" have 16-bit and "tasks_wide" 32-bit indices, and
   "tasks_split" are parts of rows shared by several warps; "stencil" has the entries of the stencil that takes the place of all of these, or 0. `MATNUSSELL` also has "chunks_distinct" (on the host: chunks that differ in their values, or 0 if chunks do not share values), "s1", "k1", "s2" and "k2" (widths and numbers of segments) and "gathered"
   (columns in another order). `MATAMB` and `MATNUSSELL` have "values_bits" (of a stored value), "values_distinct" (values in the table, or 0) and "values_exact" (1, or 0 if values are
   rounded).
+
+  Figures of the blocks of an MPI matrix add up if they are numbers of things, such as "tasks"; others, such as "block_size", are those of the
+  diagonal block.
+
+  Example:
+.vb
+  PetscLogDouble b;
+
+  PetscCall(MatShadowSetUp(A));
+  PetscCall(MatShadowGetFigure(A, "block_size", &b)); // -1 if products stay on the AIJ
+.ve
 
 .seealso: `MatShadowGetInfo()`, `MATAMB`, `MATNUSSELL`
 @*/
@@ -373,6 +431,21 @@ PetscErrorCode MatShadowGetFigure(Mat A, const char name[], PetscLogDouble *valu
 - value - the figure of this process
 
   Level: advanced
+
+  Note:
+  The name belongs to the library. A matrix that is not converted has no figures.
+
+  Example:
+.vb
+  const char    *name;
+  PetscLogDouble value;
+
+  for (PetscInt k = 0;; k++) {
+    PetscCall(MatShadowGetFigureAt(A, k, &name, &value));
+    if (!name) break;
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s = %g\n", name, value));
+  }
+.ve
 
 .seealso: `MatShadowGetFigure()`, `MatShadowGetInfo()`
 @*/
@@ -436,8 +509,21 @@ PetscErrorCode MatShadowSetParams(Mat A, const void *params, MatShadowTune tune)
 
   Level: advanced
 
-  Note:
+  Notes:
   Before the first products, or `MatShadowSetUp()`, `format` is "csr", and most figures are zero.
+
+  The texts belong to the library: do not free them. The other figures are copies, which later products do not change.
+
+  Fortran Note:
+  The texts of `type(MatShadowInfo)` are character variables, which cut off what is longer: 32 characters for format and kernel, 256 for reason.
+
+  Example:
+.vb
+  MatShadowInfo info;
+
+  PetscCall(MatShadowGetInfo(A, &info));
+  if (info.format) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %s\n", info.format, info.reason));
+.ve
 
 .seealso: `MatShadowInfo`, `MatShadowSetUp()`, `MatShadowSetTune()`, `MATAMB`
 @*/
@@ -467,7 +553,7 @@ PetscErrorCode MatShadowGetInfo(Mat A, MatShadowInfo *info)
 
   Input Parameters:
 + A    - the matrix; nothing happens if its type has no shadow
-- path - `MAT_SHADOW_HALO_AUTO`, `MAT_SHADOW_HALO_MPI`, `MAT_SHADOW_HALO_NCCL` or `MAT_SHADOW_HALO_STAGED`
+- path - `MAT_SHADOW_HALO_AUTO` (the default), `MAT_SHADOW_HALO_MPI`, `MAT_SHADOW_HALO_NCCL` or `MAT_SHADOW_HALO_STAGED`
 
   Options Database Key:
 . -mat_shadow_halo <auto,mpi,nccl,staged> - the same for matrices created later; with the name of a format, as in -mat_amb_halo, for those of
@@ -479,9 +565,17 @@ PetscErrorCode MatShadowGetInfo(Mat A, MatShadowInfo *info)
   The path is used by `MatMult()`, `MatMultAdd()`, `MatMultTranspose()` and `MatMultTransposeAdd()` of matrices on GPUs. All other operations, and
   these on the host, use PETSc's own scatter.
 
-  If the machine or the build does not support the path, the next product reports an error.
+  Errors:
++ `PETSC_ERR_ARG_OUTOFRANGE` - `path` is none of these
+- `PETSC_ERR_SUP`            - in the next product: the machine or the build does not support the path, and the error says why
 
-.seealso: `MatShadowHalo`, `MatShadowSetDevice()`, `MatShadowGetInfo()`, `MATAMB`
+  Example:
+.vb
+  PetscCall(MatShadowSetHalo(A, MAT_SHADOW_HALO_STAGED)); // as with an MPI that cannot read GPU memory
+  PetscCall(MatMult(A, x, y));
+.ve
+
+.seealso: `MatShadowHalo`, `MatShadowGetHaloInfo()`, `MatShadowSetDevice()`, `MatShadowGetInfo()`, `MATAMB`
 @*/
 PetscErrorCode MatShadowSetHalo(Mat A, MatShadowHalo path)
 {
@@ -512,6 +606,18 @@ PetscErrorCode MatShadowSetHalo(Mat A, MatShadowHalo path)
 . info - the figures of this process; `path` is `NULL` if PETSc makes the exchange
 
   Level: advanced
+
+  Note:
+  PETSc makes the exchange on the host and on one process. On GPUs it makes the first 60 exchanges, or 10 if the matrix has more than 2,000,000 columns, unless
+  `MatShadowSetHalo()` has chosen a path or `MatShadowSetTune()` forbids measuring. The text belongs to the library.
+
+  Example:
+.vb
+  MatShadowHaloInfo info;
+
+  PetscCall(MatShadowGetHaloInfo(A, &info));
+  if (info.path) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %g bytes\n", info.path, info.bytes));
+.ve
 
 .seealso: `MatShadowHaloInfo`, `MatShadowSetHalo()`
 @*/

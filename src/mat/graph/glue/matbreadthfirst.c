@@ -122,8 +122,23 @@ static PetscErrorCode SearchRun(Search *s, PetscInt n, const PetscInt source[], 
   Level: intermediate
 
   Note:
-  64 sources are served at a time. A matrix of one process that is on a GPU is searched there, and only the results come to the host. A matrix that is not square, or whose rows and
-  columns are distributed differently, gives `PETSC_ERR_ARG_SIZ`, and a source that is no row `PETSC_ERR_ARG_OUTOFRANGE`.
+  64 sources are served at a time. A matrix of one process that is on a GPU is searched there, and only the results come to the host.
+
+  Errors:
++ `PETSC_ERR_ARG_WRONGSTATE` - the matrix is not assembled
+. `PETSC_ERR_SUP`            - the matrix is not of `MATAIJ` or a type that extends it
+. `PETSC_ERR_ARG_SIZ`        - the matrix is not square, or its rows and columns are distributed differently
+- `PETSC_ERR_ARG_OUTOFRANGE` - a source is no row
+
+  Example:
+.vb
+  const PetscInt source[] = {0, 7};
+  PetscInt64    *level, reached, farthest;
+
+  PetscCall(MatGetLocalSize(A, &m, NULL));
+  PetscCall(PetscMalloc1(2 * m, &level));
+  PetscCall(MatBreadthFirst(A, 2, source, level, &reached, &farthest));
+.ve
 
 .seealso: `MatMultOr()`, `MatCountTriangles()`
 @*/

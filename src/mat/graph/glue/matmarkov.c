@@ -200,9 +200,22 @@ static PetscErrorCode MarkovHost(Mat *M, const GraphMarkovParameters *p, PetscIn
   Rows are scaled to the sum 1 first. Each iteration multiplies `M` with itself, takes powers of the entries, scales rows to the sum 1, leaves out small entries and scales again. The product uses the type of `M`;
   `MATHASHGEMM` is fast. A matrix of one process that is on a GPU stays there until the end.
 
-  A matrix that is not square, or whose rows and columns are distributed differently, gives `PETSC_ERR_ARG_SIZ`.
+  `M` on output is another matrix in general, since the one on input is overwritten or destroyed. The program destroys it at the end.
 
-.seealso: `MatPruneRows()`, `MatPowEntries()`, `MATHASHGEMM`
+  Errors:
++ `PETSC_ERR_ARG_WRONGSTATE` - the matrix is not assembled
+. `PETSC_ERR_SUP`            - the matrix is not of `MATAIJ` or a type that extends it
+. `PETSC_ERR_ARG_SIZ`        - the matrix is not square, or its rows and columns are distributed differently
+- `PETSC_ERR_ARG_OUTOFRANGE` - `inflation` is not more than 1, `prune` is not from 0 to less than 1, or `keep` or `batch` is not positive
+
+  Example:
+.vb
+  PetscCall(MatConvert(A, MATHASHGEMM, MAT_INITIAL_MATRIX, &M));
+  PetscCall(MatMarkovCluster(&M, 2, 1e-4, 1000, 2e8, 1e-5, 100, NULL, NULL, &iterations, &chaos));
+  if (chaos > 1e-5) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "not at rest after %" PetscInt_FMT " iterations\n", iterations));
+.ve
+
+.seealso: `MatMarkovMonitor`, `MatPruneRows()`, `MatPowEntries()`, `MATHASHGEMM`
 @*/
 PetscErrorCode MatMarkovCluster(Mat *M, PetscReal inflation, PetscReal prune, PetscInt keep, PetscReal batch, PetscReal rest, PetscInt most, MatMarkovMonitor monitor, void *context, PetscInt *iterations, PetscReal *chaos)
 {

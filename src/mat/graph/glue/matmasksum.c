@@ -77,9 +77,19 @@ static PetscErrorCode MaskSumLocal(Mat A, Mat B, Mat M, const PetscInt place[], 
   The work is that of the multiplications of A B in the rows in which M has entries. Each thread has an array of n numbers. Each process gets the rows of `B` that its columns
   of `A` name. The result has the same bits on any number of threads.
 
-  The product is made on the host. Complex numbers are not supported, `PETSC_ERR_SUP`. Sizes that do not fit give `PETSC_ERR_ARG_SIZ`.
+  The product is made on the host.
 
-.seealso: `MatMatMult()`, `MatSDDMM()`, `MatGraphOrient()`
+  Errors:
++ `PETSC_ERR_ARG_WRONGSTATE` - a matrix is not assembled
+. `PETSC_ERR_SUP`            - a matrix is not of `MATAIJ` or a type that extends it, or scalars are complex
+- `PETSC_ERR_ARG_SIZ`        - sizes or distributions do not fit
+
+  Example:
+.vb
+  PetscCall(MatMatMultMaskSum(U, U, U, &sum)); // the triangles of a graph whose oriented matrix is U
+.ve
+
+.seealso: `MatMatMult()`, `MatSDDMM()`, `MatGraphOrient()`, `MatCountTriangles()`
 @*/
 PetscErrorCode MatMatMultMaskSum(Mat A, Mat B, Mat M, PetscLogDouble *sum)
 {

@@ -28,7 +28,20 @@
 
   The words are on the host. The result does not depend on the number of threads.
 
-.seealso: `MatMult()`, `MatMatMult()`
+  Errors:
++ `PETSC_ERR_ARG_WRONGSTATE` - the matrix is not assembled
+- `PETSC_ERR_SUP`            - the matrix is not of `MATAIJ` or a type that extends it
+
+  Example:
+.vb
+  for (PetscInt v = 0; v < m; v++) {
+    want[v] = ~seen[v]; // bit s of seen[v]: search s has reached v; of last[v]: in its last step
+    next[v] = 0;
+  }
+  PetscCall(MatMultOr(A, PETSC_TRUE, last, want, next)); // a step along the edges, which are entries (from, to)
+.ve
+
+.seealso: `MatBreadthFirst()`, `MatMult()`
 @*/
 PetscErrorCode MatMultOr(Mat A, PetscBool transpose, const uint64_t x[], const uint64_t want[], uint64_t y[])
 {

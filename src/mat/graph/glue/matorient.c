@@ -61,11 +61,27 @@ static PetscInt OrientRow(Mat A, const GraphRows *rows, PetscInt r, const PetscS
 
   Level: intermediate
 
-  Note:
+  Notes:
   The result has one direction of each edge of a symmetric `A`, and no loop. With the degrees as keys no row of the result has more than sqrt(2 m) entries, where m is the number
-  of edges. Sizes that do not fit give `PETSC_ERR_ARG_SIZ`.
+  of edges.
 
-.seealso: `MatMatMultMaskSum()`
+  The entries are chosen on the host.
+
+  Errors:
++ `PETSC_ERR_ARG_WRONGSTATE` - the matrix is not assembled
+. `PETSC_ERR_SUP`            - the matrix is not of `MATAIJ` or a type that extends it
+- `PETSC_ERR_ARG_SIZ`        - `A` is not square, or `A` and `key` are distributed differently
+
+  Example:
+.vb
+  PetscCall(MatCreateVecs(A, &ones, &degree)); // all entries of A are 1
+  PetscCall(VecSet(ones, 1));
+  PetscCall(MatMult(A, ones, degree));
+  PetscCall(MatGraphOrient(A, degree, &U));
+  PetscCall(MatMatMultMaskSum(U, U, U, &triangles));
+.ve
+
+.seealso: `MatMatMultMaskSum()`, `MatCountTriangles()`
 @*/
 PetscErrorCode MatGraphOrient(Mat A, Vec key, Mat *B)
 {

@@ -24,7 +24,17 @@
   Notes:
   `MatFilter()` (`MatChop()` before PETSc 3.20) leaves out entries by their values alone, and in place.
 
-  The absolute value of a NaN counts as infinity. The entries are chosen on the host. A `keep` below 1 gives `PETSC_ERR_ARG_OUTOFRANGE`.
+  The absolute value of a NaN counts as infinity. The entries are chosen on the host.
+
+  Errors:
++ `PETSC_ERR_ARG_WRONGSTATE` - the matrix is not assembled
+. `PETSC_ERR_SUP`            - the matrix is not of `MATAIJ` or a type that extends it
+- `PETSC_ERR_ARG_OUTOFRANGE` - `keep` is less than 1
+
+  Example:
+.vb
+  PetscCall(MatPruneRows(A, 0.01, 20, &B)); // at most 20 entries in a row, none below 0.01 but the largest
+.ve
 
 .seealso: `MatPowEntries()`, `MatFilter()`
 @*/
@@ -73,7 +83,16 @@ PetscErrorCode MatPruneRows(Mat A, PetscReal least, PetscInt keep, Mat *B)
   Note:
   The values are computed on the host.
 
-.seealso: `MatPruneRows()`, `VecPow()`
+  Errors:
++ `PETSC_ERR_ARG_WRONGSTATE` - the matrix is not assembled
+- `PETSC_ERR_SUP`            - the matrix is not of `MATAIJ` or a type that extends it
+
+  Example:
+.vb
+  PetscCall(MatPowEntries(A, 0)); // the pattern: all stored entries become 1
+.ve
+
+.seealso: `MatPruneRows()`, `MatMarkovCluster()`, `VecPow()`
 @*/
 PetscErrorCode MatPowEntries(Mat A, PetscReal power)
 {

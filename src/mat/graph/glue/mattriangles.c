@@ -44,8 +44,20 @@ static PetscErrorCode TrianglesHost(Mat A, PetscInt64 *count)
   Level: intermediate
 
   Note:
-  The triangles of a matrix of one process that is on a GPU are counted there: only the number comes to the host. Complex numbers are not supported, `PETSC_ERR_SUP`. A matrix that is
-  not square, or whose rows and columns are distributed differently, gives `PETSC_ERR_ARG_SIZ`.
+  The triangles of a matrix of one process that is on a GPU are counted there: only the number comes to the host. For any other matrix a symmetric copy is made, and oriented by `MatGraphOrient()`.
+
+  Errors:
++ `PETSC_ERR_ARG_WRONGSTATE` - the matrix is not assembled
+. `PETSC_ERR_SUP`            - the matrix is not of `MATAIJ` or a type that extends it, or scalars are complex
+- `PETSC_ERR_ARG_SIZ`        - the matrix is not square, or its rows and columns are distributed differently
+
+  Example:
+.vb
+  PetscInt64 count;
+
+  PetscCall(MatLoadEdgeList(A, "graph.txt", NULL));
+  PetscCall(MatCountTriangles(A, &count));
+.ve
 
 .seealso: `MatMatMultMaskSum()`, `MatGraphOrient()`, `MatBreadthFirst()`
 @*/

@@ -63,6 +63,17 @@ static PetscErrorCode BitonicApply(MatPartitioning part, IS *owner)
    Note:
    The matrix of `MatPartitioningSetAdjacency()` can have any type with `MatGetRow()`.
 
+   Errors:
+.  `PETSC_ERR_SUP` - vertices have weights, see `MatPartitioningSetVertexWeights()`
+
+   Example:
+.vb
+   PetscCall(MatPartitioningCreate(PETSC_COMM_WORLD, &part));
+   PetscCall(MatPartitioningSetAdjacency(part, A));
+   PetscCall(MatPartitioningSetType(part, MATPARTITIONINGBITONIC));
+   PetscCall(MatPartitioningApply(part, &owner)); // the process of each row
+.ve
+
 .seealso: `MatPartitioningSetType()`, `MatPartitioningApply()`, `MATAMB`
 M*/
 static PetscErrorCode MatPartitioningCreate_Bitonic(MatPartitioning part)

@@ -67,7 +67,17 @@ static PetscErrorCode VecToSumAny(VecToSum *s)
   Note:
   This is what an iteration of PageRank does after its product, in two passes over the vectors. On a GPU two numbers come to the host.
 
-.seealso: `VecScaleToSum()`, `VecSum()`, `VecShift()`
+  Errors:
++ `PETSC_ERR_ARG_OUTOFRANGE` - `weight` is not positive
+- `PETSC_ERR_MEM`            - the GPU lacks memory
+
+  Example:
+.vb
+  PetscCall(MatMult(A, x, z)); // a step of PageRank: what the product lost is dealt to all n vertices
+  PetscCall(VecShiftToSum(z, NULL, (PetscReal)n, 1, x, &change));
+.ve
+
+.seealso: `VecScaleToSum()`, `VecGetTop()`, `VecSum()`, `VecShift()`
 @*/
 PetscErrorCode VecShiftToSum(Vec z, Vec where, PetscReal weight, PetscScalar sum, Vec x, PetscReal *change)
 {
@@ -96,6 +106,17 @@ PetscErrorCode VecShiftToSum(Vec z, Vec where, PetscReal weight, PetscScalar sum
 - zero   - `PETSC_TRUE` if the sum was 0, and nothing was changed
 
   Level: intermediate
+
+  Note:
+  On a GPU two numbers come to the host.
+
+  Errors:
+. `PETSC_ERR_MEM` - the GPU lacks memory
+
+  Example:
+.vb
+  PetscCall(VecScaleToSum(z, 1, NULL, &change, &zero)); // a vector of probabilities
+.ve
 
 .seealso: `VecShiftToSum()`, `VecSum()`, `VecScale()`
 @*/

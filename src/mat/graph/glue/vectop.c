@@ -22,9 +22,21 @@
   Level: intermediate
 
   Notes:
-  All processes get the result. A NaN comes after all numbers. A vector on a GPU is copied to the host. A negative `k` gives `PETSC_ERR_ARG_OUTOFRANGE`.
+  All processes get the result. A NaN comes after all numbers. A vector on a GPU is copied to the host.
 
-.seealso: `VecMax()`
+  Errors:
+. `PETSC_ERR_ARG_OUTOFRANGE` - `k` is negative, or the entries that the processes send are more than 2^31 - 1 in all
+
+  Example:
+.vb
+  PetscInt  n, index[10];
+  PetscReal value[10];
+
+  PetscCall(VecGetTop(x, 10, &n, index, value));
+  if (n) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "row %" PetscInt_FMT ": %g\n", index[0], (double)value[0]));
+.ve
+
+.seealso: `VecShiftToSum()`, `VecScaleToSum()`, `VecMax()`
 @*/
 PetscErrorCode VecGetTop(Vec x, PetscInt k, PetscInt *n, PetscInt index[], PetscReal value[])
 {

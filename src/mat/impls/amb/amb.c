@@ -195,7 +195,7 @@ static PetscErrorCode MatAMBSetBlockSize_AMB(Mat A, PetscInt b)
 
   Input Parameters:
 + A - the matrix; nothing happens if it is not of type `MATAMB`
-- b - the block size, 1 to 10, or 0 to let the traffic model choose
+- b - the block size, 1 to 10, or 0 (the default) to let the traffic model choose
 
   Options Database Key:
 . -mat_amb_block_size <b> - the same for matrices created later
@@ -205,6 +205,17 @@ static PetscErrorCode MatAMBSetBlockSize_AMB(Mat A, PetscInt b)
   Notes:
   A block of b columns holds b values and one 16-bit index; columns of the block in which the row has no entry are filled with zeros. The traffic
   model counts the bytes of every block size and chooses the one with the fewest. The block size of `MatSetBlockSize()` has no influence.
+
+  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
+  of the matrix stay.
+
+  Errors:
+. `PETSC_ERR_ARG_OUTOFRANGE` - `b` is negative or more than 10
+
+  Example:
+.vb
+  PetscCall(MatAMBSetBlockSize(A, 3)); // three unknowns a node
+.ve
 
 .seealso: `MATAMB`, `MatShadowSetTune()`, `MatShadowGetInfo()`
 @*/
@@ -248,7 +259,24 @@ static const char *const AmbOptions[] = {"mat_amb_block_size", NULL};
 
    Level: beginner
 
-.seealso: `MatAMBSetBlockSize()`, `MatShadowSetValues()`, `MatShadowSetTune()`, `MatShadowSetDevice()`, `MatShadowGetInfo()`, `MATAIJ`, `MATAIJCUSPARSE`
+   Note:
+   The second copy follows the matrix: new values in the same pattern are taken over by one of the next products, another pattern is converted anew,
+   and both copies end together. `MatDuplicate()` takes over the settings, and the duplicate is converted by its own products.
+
+   Errors:
++  `PETSC_ERR_GPU`            - the option asks for the GPU, but PETSc has none to use; or some processes have a GPU and others none
+.  `PETSC_ERR_SUP`            - the option asks for the GPU with a PETSc without CUDA, with complex numbers or with 64-bit indices
+-  `PETSC_ERR_ARG_OUTOFRANGE` - an option has a number that its setter refuses
+
+   Example:
+.vb
+   PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+   PetscCall(MatSetSizes(A, m, m, PETSC_DETERMINE, PETSC_DETERMINE));
+   PetscCall(MatSetType(A, MATAMB)); // or MatSetFromOptions(A) with -mat_type amb
+   PetscCall(MatSetUp(A));           // then MatSetValues() and the assembly, as with MATAIJ
+.ve
+
+.seealso: `MatAMBSetBlockSize()`, `MatShadowSetValues()`, `MatShadowSetTune()`, `MatShadowSetDevice()`, `MatShadowSetUp()`, `MatShadowGetInfo()`, `MATNUSSELL`, `MATAUTOSPARSE`, `MATAIJ`, `MATAIJCUSPARSE`
 M*/
 MAT_SHADOW_CONSTRUCTORS(AMB)
 

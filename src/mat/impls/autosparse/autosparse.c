@@ -60,6 +60,18 @@ static int RankDevice_AutoSparse(const MatShadowCSR *csr, const void *params, Ma
 
    `-mat_view ::ascii_info` prints the bytes and the time of every candidate, and which one is in use.
 
+   The second copy follows the matrix: new values in the same pattern are taken over by one of the next products, another pattern is converted anew,
+   and both copies end together. `MatDuplicate()` takes over the settings, and the duplicate is converted by its own products.
+
+   Errors:
++  `PETSC_ERR_GPU` - the option asks for the GPU, but PETSc has none to use; or some processes have a GPU and others none
+-  `PETSC_ERR_SUP` - the option asks for the GPU with a PETSc without CUDA, with complex numbers or with 64-bit indices
+
+   Example:
+.vb
+   bin/solve -f matrix.mtx -mat_type autosparse -mat_view ::ascii_info
+.ve
+
 .seealso: `MATAMB`, `MATNUSSELL`, `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAIJ`
 M*/
 MAT_SHADOW_CONSTRUCTORS(AutoSparse)

@@ -222,8 +222,8 @@ MAT_SHADOW_SETTER(MatCCOOSetAtomics_CCOO, CcooMatParams, CcooCheckParams, q.atom
 
   Input Parameters:
 + A     - the matrix; nothing happens if it is not of type `MATCCOO`
-. block - groups of a chunk, which share a format: 32, 64, 128 or 256; 0 for an automatic choice, 256 on the host and 128 or 256 on a GPU
-- items - entries of a group, which lie in one row: 1, 2, 4 or 8; 0 for an automatic choice, the number with the fewest bytes on the host and with the least time
+. block - groups of a chunk, which share a format: 32, 64, 128 or 256; 0 (the default) for an automatic choice, 256 on the host and 128 or 256 on a GPU
+- items - entries of a group, which lie in one row: 1, 2, 4 or 8; 0 (the default) for an automatic choice, the number with the fewest bytes on the host and with the least time
           on a GPU by models, which there may also be another number up to 40
 
   Options Database Keys:
@@ -235,7 +235,16 @@ MAT_SHADOW_SETTER(MatCCOOSetAtomics_CCOO, CcooMatParams, CcooCheckParams, q.atom
   Notes:
   Every row is padded with zeros to a multiple of `items` entries. On a GPU a chunk is multiplied by `block` threads, and a thread multiplies a group.
 
-  Other numbers are `PETSC_ERR_ARG_OUTOFRANGE`.
+  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
+  of the matrix stay.
+
+  Errors:
+. `PETSC_ERR_ARG_OUTOFRANGE` - `block` or `items` is none of these
+
+  Example:
+.vb
+  PetscCall(MatCCOOSetChunk(A, 128, 4)); // chunks of 512 entries
+.ve
 
 .seealso: `MATCCOO`, `MatCCOOSetTable()`
 @*/
@@ -261,8 +270,11 @@ PetscErrorCode MatCCOOSetChunk(Mat A, PetscInt block, PetscInt items)
 
   Level: intermediate
 
-  Note:
+  Notes:
   Products have the same bits with and without a table.
+
+  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
+  of the matrix stay.
 
 .seealso: `MATCCOO`, `MatCCOOSetChunk()`
 @*/
@@ -288,8 +300,11 @@ PetscErrorCode MatCCOOSetTable(Mat A, PetscBool table)
 
   Level: advanced
 
-  Note:
+  Notes:
   With atomics the last bits of a product may change from one product to the next. Products on the host have no atomics.
+
+  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
+  of the matrix stay.
 
 .seealso: `MATCCOO`, `MatCCOOSetTable()`
 @*/
@@ -335,7 +350,21 @@ static const char *const CcooOptions[] = {"mat_ccoo_block", "mat_ccoo_items", "m
 
    Level: beginner
 
-.seealso: `MatCCOOSetChunk()`, `MatCCOOSetTable()`, `MatCCOOSetAtomics()`, `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAIJ`
+   Note:
+   The second copy follows the matrix: new values in the same pattern are taken over by one of the next products, another pattern is converted anew,
+   and both copies end together. `MatDuplicate()` takes over the settings, and the duplicate is converted by its own products.
+
+   Errors:
++  `PETSC_ERR_GPU`            - the option asks for the GPU, but PETSc has none to use; or some processes have a GPU and others none
+.  `PETSC_ERR_SUP`            - the option asks for the GPU with a PETSc without CUDA, with complex numbers or with 64-bit indices
+-  `PETSC_ERR_ARG_OUTOFRANGE` - an option has a number that its setter refuses
+
+   Example:
+.vb
+   bin/solve -f matrix.mtx -mat_type ccoo -mat_view ::ascii_info
+.ve
+
+.seealso: `MatCCOOSetChunk()`, `MatCCOOSetTable()`, `MatCCOOSetAtomics()`, `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAMB`, `MATAIJ`
 M*/
 MAT_SHADOW_CONSTRUCTORS(CCOO)
 

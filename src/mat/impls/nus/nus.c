@@ -340,6 +340,13 @@ NUS_SETTER(Segments, (q.width[0] = s1, q.count[0] = k1, q.width[1] = s2, q.count
 
   Level: intermediate
 
+  Note:
+  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
+  of the matrix stay.
+
+  Errors:
+. `PETSC_ERR_ARG_OUTOFRANGE` - `segmentation` is none of these
+
 .seealso: `MATNUSSELL`, `MatNUSSELLSegmentation`, `MatNUSSELLSetSegments()`
 @*/
 PetscErrorCode MatNUSSELLSetSegmentation(Mat A, MatNUSSELLSegmentation segmentation)
@@ -364,6 +371,15 @@ PetscErrorCode MatNUSSELLSetSegmentation(Mat A, MatNUSSELLSegmentation segmentat
 . -mat_nussell_rows <sell,jds> - the same for matrices created later
 
   Level: advanced
+
+  Notes:
+  There are no jagged diagonals on a GPU: with `MAT_NUSSELL_ROWS_JDS` products stay on the AIJ there.
+
+  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
+  of the matrix stay.
+
+  Errors:
+. `PETSC_ERR_ARG_OUTOFRANGE` - `rows` is none of these
 
 .seealso: `MATNUSSELL`, `MatNUSSELLRows`
 @*/
@@ -396,6 +412,12 @@ PetscErrorCode MatNUSSELLSetRows(Mat A, MatNUSSELLRows rows)
 
   `MatShadowSetTune()` also sets how to choose between the format and the AIJ.
 
+  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
+  of the matrix stay.
+
+  Errors:
+. `PETSC_ERR_ARG_OUTOFRANGE` - `tune` is none of these
+
 .seealso: `MATNUSSELL`, `MatNUSSELLTune`, `MatShadowSetTune()`
 @*/
 PetscErrorCode MatNUSSELLSetTune(Mat A, MatNUSSELLTune tune)
@@ -414,14 +436,28 @@ PetscErrorCode MatNUSSELLSetTune(Mat A, MatNUSSELLTune tune)
 
   Input Parameters:
 + A     - the matrix; nothing happens if it is not of type `MATNUSSELL`
-. c     - rows that advance together, 8, 16, 24 or 32; 0 for an automatic choice
-- sigma - rows among which lengths are sorted, at most 65,536, rounded up to a multiple of `c`; 0 for an automatic choice
+. c     - rows that advance together, 8, 16, 24 or 32; 0 (the default) for an automatic choice
+- sigma - rows among which lengths are sorted, at most 65,536, rounded up to a multiple of `c`; 0 (the default) for an automatic choice
 
   Options Database Keys:
 + -mat_nussell_c <c>         - the same for matrices created later
 - -mat_nussell_sigma <sigma> - the same for matrices created later
 
   Level: intermediate
+
+  Notes:
+  On a GPU chunks have 32 rows, and rows are sorted among 32,768: with other numbers than these and 0 products stay on the AIJ there.
+
+  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
+  of the matrix stay.
+
+  Errors:
+. `PETSC_ERR_ARG_OUTOFRANGE` - `c` or `sigma` is none of these
+
+  Example:
+.vb
+  PetscCall(MatNUSSELLSetChunk(A, 8, 1024)); // SELL-8-1024
+.ve
 
 .seealso: `MATNUSSELL`, `MatNUSSELLSetSegments()`
 @*/
@@ -440,10 +476,10 @@ PetscErrorCode MatNUSSELLSetChunk(Mat A, PetscInt c, PetscInt sigma)
 
   Input Parameters:
 + A  - the matrix; nothing happens if it is not of type `MATNUSSELL`
-. s1 - columns of a segment whose part of a vector fits the first-level cache; 0 for an automatic choice
-. k1 - the number of segments of `s1` columns, which get the columns with the most nonzeros; `PETSC_DECIDE` for an automatic choice
-. s2 - columns of a segment whose part of a vector fits the second-level cache; 0 for an automatic choice
-- k2 - the number of segments of `s2` columns, which get the columns with the next most nonzeros; `PETSC_DECIDE` for an automatic choice
+. s1 - columns of a segment whose part of a vector fits the first-level cache; 0 (the default) for an automatic choice
+. k1 - the number of segments of `s1` columns, which get the columns with the most nonzeros; `PETSC_DECIDE` (the default) for an automatic choice
+. s2 - columns of a segment whose part of a vector fits the second-level cache; 0 (the default) for an automatic choice
+- k2 - the number of segments of `s2` columns, which get the columns with the next most nonzeros; `PETSC_DECIDE` (the default) for an automatic choice
 
   Options Database Keys:
 + -mat_nussell_s1 <s1> - the same for matrices created later
@@ -453,9 +489,21 @@ PetscErrorCode MatNUSSELLSetChunk(Mat A, PetscInt c, PetscInt sigma)
 
   Level: intermediate
 
-  Note:
+  Notes:
   With `MAT_NUSSELL_SEGMENTATION_UNIFORM` all segments have `s2` columns, in the order of the matrix, and the other parameters are ignored. With
   `MAT_NUSSELL_SEGMENTATION_NONE` all four are ignored.
+
+  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
+  of the matrix stay.
+
+  Errors:
+. `PETSC_ERR_ARG_OUTOFRANGE` - `s1` or `s2` is negative, or `k1` or `k2` is less than `PETSC_DECIDE`
+
+  Example:
+.vb
+  PetscCall(MatNUSSELLSetSegmentation(A, MAT_NUSSELL_SEGMENTATION_NONUNIFORM));
+  PetscCall(MatNUSSELLSetSegments(A, 4096, 1, 131072, PETSC_DECIDE)); // one segment of 4,096 columns, some of 131,072
+.ve
 
 .seealso: `MATNUSSELL`, `MatNUSSELLSetSegmentation()`, `MatNUSSELLSetChunk()`
 @*/
@@ -510,7 +558,21 @@ static const char *const NusOptions[] = {"mat_nussell_segmentation", "mat_nussel
 
    Level: beginner
 
-.seealso: `MatNUSSELLSetSegmentation()`, `MatNUSSELLSetRows()`, `MatNUSSELLSetTune()`, `MatNUSSELLSetChunk()`, `MatNUSSELLSetSegments()`, `MatShadowSetValues()`, `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAIJ`
+   Note:
+   The second copy follows the matrix: new values in the same pattern are taken over by one of the next products, another pattern is converted anew,
+   and both copies end together. `MatDuplicate()` takes over the settings, and the duplicate is converted by its own products.
+
+   Errors:
++  `PETSC_ERR_GPU`            - the option asks for the GPU, but PETSc has none to use; or some processes have a GPU and others none
+.  `PETSC_ERR_SUP`            - the option asks for the GPU with a PETSc without CUDA, with complex numbers or with 64-bit indices
+-  `PETSC_ERR_ARG_OUTOFRANGE` - an option has a number that its setter refuses
+
+   Example:
+.vb
+   bin/solve -f matrix.mtx -mat_type nussell -mat_view ::ascii_info
+.ve
+
+.seealso: `MatNUSSELLSetSegmentation()`, `MatNUSSELLSetRows()`, `MatNUSSELLSetTune()`, `MatNUSSELLSetChunk()`, `MatNUSSELLSetSegments()`, `MatShadowSetValues()`, `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAMB`, `MATAUTOSPARSE`, `MATAIJ`
 M*/
 MAT_SHADOW_CONSTRUCTORS(NUSSELL)
 

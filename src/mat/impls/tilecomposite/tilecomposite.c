@@ -273,7 +273,7 @@ MAT_SHADOW_SETTER(MatTileCompositeSetCOO_TileComposite, TileMatParams, TileCheck
 
   Input Parameters:
 + A     - the matrix; nothing happens if it is not of type `MATTILECOMPOSITE`
-. width - columns of a tile; 0 for 65,535, the most with column indices of 16 bits
+. width - columns of a tile; 0 (the default) for 65,535, the most with column indices of 16 bits
 - tiles - the number of tiles, at most; -1 (the default) for as many as have columns with several entries; 0 for none
 
   Options Database Keys:
@@ -281,6 +281,18 @@ MAT_SHADOW_SETTER(MatTileCompositeSetCOO_TileComposite, TileMatParams, TileCheck
 - -mat_tilecomposite_tiles <tiles> - the same for matrices created later
 
   Level: intermediate
+
+  Note:
+  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
+  of the matrix stay.
+
+  Errors:
+. `PETSC_ERR_ARG_OUTOFRANGE` - `width` is negative or more than 2^30, or `tiles` is less than -1 or more than 2^28
+
+  Example:
+.vb
+  PetscCall(MatTileCompositeSetTiles(A, 0, 2)); // two tiles of 65,535 columns
+.ve
 
 .seealso: `MATTILECOMPOSITE`, `MatTileCompositeSetWork()`, `MatTileCompositeSetCOO()`
 @*/
@@ -307,6 +319,13 @@ PetscErrorCode MatTileCompositeSetTiles(Mat A, PetscInt width, PetscInt tiles)
 
   Level: advanced
 
+  Note:
+  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
+  of the matrix stay.
+
+  Errors:
+. `PETSC_ERR_ARG_OUTOFRANGE` - `work` is neither 0 nor from 32 to 32,768
+
 .seealso: `MATTILECOMPOSITE`, `MatTileCompositeSetTiles()`, `MatTileCompositeMeasure()`
 @*/
 PetscErrorCode MatTileCompositeSetWork(Mat A, PetscInt work)
@@ -331,6 +350,10 @@ PetscErrorCode MatTileCompositeSetWork(Mat A, PetscInt work)
 
   Level: advanced
 
+  Note:
+  The setting may be made at any time, before or after the assembly. A change drops the format; the next products convert the matrix anew. The values
+  of the matrix stay.
+
 .seealso: `MATTILECOMPOSITE`, `MatTileCompositeSetTiles()`
 @*/
 PetscErrorCode MatTileCompositeSetCOO(Mat A, PetscBool coo)
@@ -354,7 +377,18 @@ PetscErrorCode MatTileCompositeSetCOO(Mat A, PetscBool coo)
   Note:
   This function is the command `petscamb tiletable`. It takes a few seconds. A table of another GPU, or of numbers of another size, is not used.
 
-.seealso: `MATTILECOMPOSITE`
+  Errors:
++ `PETSC_ERR_SUP`        - the PETSc has no CUDA
+. `PETSC_ERR_MEM`        - the GPU has no 3 GiB of free memory
+. `PETSC_ERR_GPU`        - the measurement failed
+- `PETSC_ERR_FILE_WRITE` - the file cannot be written
+
+  Example:
+.vb
+  PetscCall(MatTileCompositeMeasure("h100.table")); // later: -mat_tilecomposite_table h100.table
+.ve
+
+.seealso: `MATTILECOMPOSITE`, `MatTileCompositeSetWork()`
 @*/
 PetscErrorCode MatTileCompositeMeasure(const char file[])
 {
@@ -408,7 +442,22 @@ static const char *const TileOptions[] = {"mat_tilecomposite_width", "mat_tileco
 
    Level: beginner
 
-.seealso: `MatTileCompositeSetTiles()`, `MatTileCompositeSetWork()`, `MatTileCompositeSetCOO()`, `MatTileCompositeMeasure()`, `MatShadowSetTune()`, `MATAIJ`
+   Note:
+   The second copy follows the matrix: new values in the same pattern are taken over by one of the next products, another pattern is converted anew,
+   and both copies end together. `MatDuplicate()` takes over the settings, and the duplicate is converted by its own products.
+
+   Errors:
++  `PETSC_ERR_GPU`             - the option asks for the GPU, but PETSc has none to use; or some processes have a GPU and others none
+.  `PETSC_ERR_SUP`             - the option asks for the GPU with a PETSc without CUDA, with complex numbers or with 64-bit indices
+.  `PETSC_ERR_ARG_OUTOFRANGE`  - an option has a number that its setter refuses
+-  `PETSC_ERR_FILE_UNEXPECTED` - the file of -mat_tilecomposite_table is no such table
+
+   Example:
+.vb
+   bin/solve -f matrix.mtx -mat_type tilecomposite -mat_view ::ascii_info
+.ve
+
+.seealso: `MatTileCompositeSetTiles()`, `MatTileCompositeSetWork()`, `MatTileCompositeSetCOO()`, `MatTileCompositeMeasure()`, `MatShadowSetTune()`, `MATAMB`, `MATAIJ`
 M*/
 MAT_SHADOW_CONSTRUCTORS(TileComposite)
 

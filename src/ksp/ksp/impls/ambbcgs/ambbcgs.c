@@ -178,7 +178,12 @@ static PetscErrorCode KSPBuildSolution_AMBBCGS(KSP ksp, Vec v, Vec *V)
 
    Vectors of the types `VECSEQCUDA` and `VECMPICUDA` serve as for `KSPAMBCG`.
 
-.seealso: `KSPBCGS`, `KSPAMBCG`
+   Example:
+.vb
+   bin/solve -f matrix.mtx -mat_type amb -ksp_type ambbcgs -pc_type jacobi -ksp_view
+.ve
+
+.seealso: `KSPBCGS`, `KSPAMBCG`, `KSPAMBCHEBYSHEV`
 M*/
 static PetscErrorCode KSPCreate_AMBBCGS(KSP ksp)
 {

@@ -372,7 +372,12 @@ static PetscErrorCode KSPCGSetObjectiveTarget_AMBCG(KSP ksp, PetscReal target)
    Vectors of the type `VECSEQCUDA` serve with `PCNONE`, `PCJACOBI` and `PCPBJACOBI`, and those of the type `VECMPICUDA` too if NCCL is started between the GPUs (see
    `MatShadowSetHalo()`). The host then queues iterations ahead of their results, unless a monitor or a convergence test of the program looks at each.
 
-.seealso: `KSPCG`, `KSPAMBBCGS`, `KSPCGUseSingleReduction()`
+   Example:
+.vb
+   bin/solve -f matrix.mtx -mat_type amb -ksp_type ambcg -pc_type jacobi -ksp_view
+.ve
+
+.seealso: `KSPCG`, `KSPAMBBCGS`, `KSPAMBCHEBYSHEV`, `KSPCGUseSingleReduction()`
 M*/
 static PetscErrorCode KSPCreate_AMBCG(KSP ksp)
 {

@@ -200,7 +200,12 @@ static PetscErrorCode KSPChebyshevEstEigSet_AMBChebyshev(KSP ksp, PetscReal a, P
    `PCGAMG` hands its own estimates of eigenvalues to smoothers of the type `KSPCHEBYSHEV`. It does not know this type, and each level makes an estimate of its own.
    With `-petscamb_for_ksp`, and by default on a GPU, smoothers keep the name of their type and get the estimates of `PCGAMG`.
 
-.seealso: `KSPCHEBYSHEV`, `KSPAMBCG`, `PCMG`, `PCGAMG`
+   Example:
+.vb
+   bin/solve -f matrix.mtx -mat_type amb -ksp_type cg -pc_type gamg -petscamb_for_ksp -ksp_view
+.ve
+
+.seealso: `KSPCHEBYSHEV`, `KSPAMBCG`, `KSPAMBBCGS`, `PCAMBINVERSE`, `PCMG`, `PCGAMG`
 M*/
 static PetscErrorCode KSPCreate_AMBChebyshev(KSP ksp)
 {

@@ -101,13 +101,21 @@ static PetscErrorCode PCApplyTranspose_AMBInverse(PC pc, Vec x, Vec y)
 
    Notes:
    An application is one dense product. On a GPU it is queued like any other product, while `PCLU` solves small systems on the host: the host waits for the residual,
-   and the device for the solution. This is meant for the coarsest level of multigrid, on which hardly anything is computed\:
-.vb
-   -mg_coarse_sub_pc_type ambinverse
-.ve
+   and the device for the solution. This is meant for the coarsest level of multigrid, on which hardly anything is computed.
+
    Set-up factors a dense matrix, on the host: n^3 multiplications and n^2 numbers for n rows, of which there may be 8,192.
 
    The matrix must be regular and belong to one process. Solutions have errors that are larger than those of `PCLU` by up to the condition number of the matrix.
+
+   Errors:
++  `PETSC_ERR_SUP`            - the matrix belongs to several processes
+.  `PETSC_ERR_ARG_SIZ`        - the matrix is not square
+-  `PETSC_ERR_ARG_OUTOFRANGE` - the matrix has more than 8,192 rows
+
+   Example:
+.vb
+   bin/solve -f matrix.mtx -mat_type amb -pc_type gamg -mg_coarse_sub_pc_type ambinverse
+.ve
 
 .seealso: `PCLU`, `PCGAMG`, `KSPAMBCHEBYSHEV`
 M*/

@@ -42,6 +42,11 @@ static PetscErrorCode MatCoarsenView_AmbMIS(MatCoarsen crs, PetscViewer viewer)
 
    Keeping no context is on purpose: `PCGAMGAGG` writes the distance into the context of any coarsener.
 
+   Example:
+.vb
+   bin/solve -f matrix.mtx -pc_type gamg -pc_gamg_type agg -pc_gamg_mat_coarsen_type ambmis
+.ve
+
 .seealso: `MatCoarsenSetType()`, `PCGAMGAMBAGG`, `PCGAMGAGG`
 M*/
 static PetscErrorCode MatCoarsenCreate_AmbMIS(MatCoarsen crs)

@@ -113,8 +113,21 @@ static PetscErrorCode MatBatchFromCSR(MPI_Comm comm, PetscInt nmat, const PetscI
   Notes:
   The arrays are copied. The columns of a row may be in any order. Entries at the same place add up. Matrices without rows, columns or entries are allowed.
 
-  A communicator of several processes and complex numbers give `PETSC_ERR_SUP`; negative sizes, row pointers that descend, columns outside of their matrix, and more
-  rows, columns or entries in all than a `PetscInt` holds give `PETSC_ERR_ARG_OUTOFRANGE`.
+  The pattern of a batch stays for its life; `MatBatchSetValues()` changes the values. Each of several processes makes a batch of its own.
+
+  Errors:
++ `PETSC_ERR_SUP`            - the communicator has several processes, or scalars are complex
+- `PETSC_ERR_ARG_OUTOFRANGE` - a size is negative, row pointers descend or do not begin with 0, a column lies outside of its matrix, or there are more rows, columns or entries in all than a `PetscInt` holds
+
+  Example:
+.vb
+  const PetscInt    m[] = {2, 1}, n[] = {2, 1}; // a 2 x 2 and a 1 x 1 matrix
+  const PetscInt    i[] = {0, 2, 3, 4}, j[] = {0, 1, 1, 0};
+  const PetscScalar a[] = {1, 2, 3, 4};
+  MatBatch          batch;
+
+  PetscCall(MatBatchCreateCSR(PETSC_COMM_SELF, 2, m, n, i, j, a, &batch));
+.ve
 
 .seealso: `MatBatchCreateCOO()`, `MatBatchCreateFromMats()`, `MatBatchSetValues()`, `MatBatchMult()`, `MatBatchDestroy()`
 @*/
@@ -182,7 +195,20 @@ static PetscErrorCode MatBatchFromCOO(MPI_Comm comm, PetscInt nmat, const PetscI
   Notes:
   The arrays are copied. Entries at the same place of a matrix are added up in the order in which they are given: the sums have the same bits in every run.
 
-  The errors are those of `MatBatchCreateCSR()`.
+  Errors:
++ `PETSC_ERR_SUP`            - the communicator has several processes, or scalars are complex
+. `PETSC_ERR_ARG_OUTOFRANGE` - a size is negative, an entry lies outside of its matrix, or there are more rows, columns or entries in all than a `PetscInt` holds
+- `PETSC_ERR_MEM`            - there is too little memory
+
+  Example:
+.vb
+  const PetscInt    m[] = {2, 1}, n[] = {2, 1}, nentry[] = {3, 1};
+  const PetscInt    i[] = {1, 0, 0, 0}, j[] = {1, 1, 0, 0};
+  const PetscScalar a[] = {3, 2, 1, 4};
+  MatBatch          batch;
+
+  PetscCall(MatBatchCreateCOO(PETSC_COMM_SELF, 2, m, n, nentry, i, j, a, &batch));
+.ve
 
 .seealso: `MatBatchCreateCSR()`, `MatBatchCreateFromMats()`, `MatBatchSetValues()`, `MatBatchMult()`, `MatBatchDestroy()`
 @*/
@@ -279,7 +305,18 @@ static PetscErrorCode MatBatchFromMats(PetscInt nmat, Mat mats[], MatBatch *batc
   The entries are copied: the batch does not notice later changes of the matrices. `MatBatchSetValues()` takes the values of all matrices one after the other, as
   `MatSeqAIJGetArrayRead()` gives them.
 
-  Matrices of other types give `PETSC_ERR_SUP`, and matrices that are not assembled `PETSC_ERR_ARG_WRONGSTATE`.
+  Errors:
++ `PETSC_ERR_SUP`            - scalars are complex, or a matrix is not of `MATSEQAIJ` or a type that extends it
+. `PETSC_ERR_ARG_WRONGSTATE` - a matrix is not assembled
+- `PETSC_ERR_ARG_OUTOFRANGE` - `nmat` is negative, or there are more rows, columns or entries in all than a `PetscInt` holds
+
+  Example:
+.vb
+  Mat      mats[] = {A, B};
+  MatBatch batch;
+
+  PetscCall(MatBatchCreateFromMats(2, mats, &batch));
+.ve
 
 .seealso: `MatBatchCreateCSR()`, `MatBatchCreateCOO()`, `MatBatchSetValues()`, `MatBatchMult()`, `MatBatchDestroy()`
 @*/
@@ -302,8 +339,18 @@ PetscErrorCode MatBatchCreateFromMats(PetscInt nmat, Mat mats[], MatBatch *batch
 
   Level: intermediate
 
-  Note:
+  Notes:
   Entries of `MatBatchCreateCOO()` at the same place add up, as they did before.
+
+  The values are copied. If the batch has a copy on a GPU, the next product there takes them over.
+
+  Example:
+.vb
+  PetscCount nvalue;
+
+  PetscCall(MatBatchGetSizes(batch, NULL, NULL, NULL, &nvalue)); // the length of a
+  PetscCall(MatBatchSetValues(batch, a));
+.ve
 
 .seealso: `MatBatchCreateCSR()`, `MatBatchCreateCOO()`, `MatBatchCreateFromMats()`, `MatBatchGetSizes()`
 @*/
@@ -340,7 +387,7 @@ PetscErrorCode MatBatchSetValues(MatBatch batch, const PetscScalar a[])
   A group of threads then makes an entry of a matrix, not a row of the product. In most measurements this is slower (docs/batch.md); it may gain where a few rows have most
   of the entries. Products on the host, transposed products and `MatBatchMultAdd()` do not change.
 
-.seealso: `MatBatchMult()`
+.seealso: `MatBatchMult()`, `MatBatchCreateCSR()`
 @*/
 PetscErrorCode MatBatchSetAtomic(MatBatch batch, PetscBool flag)
 {
@@ -393,7 +440,10 @@ PetscErrorCode MatBatchGetSizes(MatBatch batch, PetscInt *nmat, PetscInt *rows, 
 
   Level: intermediate
 
-.seealso: `MatBatchGetSizes()`
+  Errors:
+. `PETSC_ERR_SUP` - `viewer` is no ASCII viewer
+
+.seealso: `MatBatchGetSizes()`, `MatBatchCreateCSR()`
 @*/
 PetscErrorCode MatBatchView(MatBatch batch, PetscViewer viewer)
 {
@@ -428,6 +478,9 @@ PetscErrorCode MatBatchView(MatBatch batch, PetscViewer viewer)
 . batch - the batch, which becomes `NULL`
 
   Level: intermediate
+
+  Note:
+  The batch ends when the last reference to it ends: a `GraphConv` keeps one to each of its batches.
 
 .seealso: `MatBatchCreateCSR()`, `MatBatchCreateCOO()`, `MatBatchCreateFromMats()`
 @*/

@@ -92,12 +92,26 @@ static PetscErrorCode MatBatchMultAny(MatBatch B, PetscBool transpose, PetscBool
   `VecCreateSeqWithArray()` makes such a vector of an array. As a `MATDENSE`, the arrays have `width` rows, `width` as leading dimension, and a column for each row
   of this page.
 
-  If `D` and `C` are vectors on a GPU (`VECSEQCUDA`), the product is made there. The batch keeps a copy on the GPU then.
+  If both `D` and `C` are vectors on a GPU (`VECSEQCUDA`), the product is made there, else on the host. The batch keeps a copy on the GPU then.
 
   The product has the same bits for any number of threads, unless `MatBatchSetAtomic()` was called. Infinite and undefined numbers of a row of D[b] reach only the results
   that they belong to.
 
-  Vectors of other sizes give `PETSC_ERR_ARG_SIZ`, a negative width gives `PETSC_ERR_ARG_OUTOFRANGE`, and `C` equal to `D` gives `PETSC_ERR_ARG_IDN`.
+  Errors:
++ `PETSC_ERR_ARG_SIZ`        - `D` or `C` has another size
+. `PETSC_ERR_ARG_OUTOFRANGE` - `width` is negative
+. `PETSC_ERR_ARG_IDN`        - `C` is `D`
+. `PETSC_ERR_MEM`            - the GPU lacks memory
+. `PETSC_ERR_SUP`            - too many columns for one product on a GPU
+- `PETSC_ERR_GPU`            - a kernel failed
+
+  Example:
+.vb
+  PetscCall(MatBatchGetSizes(batch, NULL, &rows, &cols, NULL));
+  PetscCall(VecCreateSeq(PETSC_COMM_SELF, 8 * cols, &D)); // 8 columns of each dense matrix
+  PetscCall(VecCreateSeq(PETSC_COMM_SELF, 8 * rows, &C));
+  PetscCall(MatBatchMult(batch, 8, D, C));
+.ve
 
 .seealso: `MatBatchMultAdd()`, `MatBatchMultTranspose()`, `MatBatchCreateCSR()`, `MatBatchCreateCOO()`, `MatBatchGetSizes()`
 @*/
@@ -126,8 +140,13 @@ PetscErrorCode MatBatchMult(MatBatch batch, PetscInt width, Vec D, Vec C)
 
   Level: intermediate
 
-  Note:
-  The errors are those of `MatBatchMult()`.
+  Errors:
++ `PETSC_ERR_ARG_SIZ`        - `D` or `C` has another size
+. `PETSC_ERR_ARG_OUTOFRANGE` - `width` is negative
+. `PETSC_ERR_ARG_IDN`        - `C` is `D`
+. `PETSC_ERR_MEM`            - the GPU lacks memory
+. `PETSC_ERR_SUP`            - too many columns for one product on a GPU
+- `PETSC_ERR_GPU`            - a kernel failed
 
 .seealso: `MatBatchMult()`, `MatBatchMultTranspose()`
 @*/
@@ -159,7 +178,13 @@ PetscErrorCode MatBatchMultAdd(MatBatch batch, PetscInt width, Vec D, Vec C)
   Notes:
   The first transposed product transposes the pattern, which the batch keeps: 8 bytes for each entry, 16 with 64-bit indices.
 
-  The errors are those of `MatBatchMult()`.
+  Errors:
++ `PETSC_ERR_ARG_SIZ`        - `D` or `C` has another size
+. `PETSC_ERR_ARG_OUTOFRANGE` - `width` is negative
+. `PETSC_ERR_ARG_IDN`        - `C` is `D`
+. `PETSC_ERR_MEM`            - there is too little memory for the transposed pattern, or the GPU lacks memory
+. `PETSC_ERR_SUP`            - too many columns for one product on a GPU
+- `PETSC_ERR_GPU`            - a kernel failed
 
 .seealso: `MatBatchMult()`, `MatBatchMultAdd()`
 @*/

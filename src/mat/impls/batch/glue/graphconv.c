@@ -129,12 +129,22 @@ static PetscErrorCode GraphConvHostBackward(GraphConv L, PetscInt c, Vec X, Vec 
   Level: advanced
 
   Notes:
-  The layer refers to the batches, and uses their values at the time of each call. All graphs of the batch are handled in one step: for each channel a product of
+  The layer keeps a reference to each batch, so that the program may destroy its own, and uses their values at the time of each call. All graphs of the batch are handled in one step: for each channel a product of
   dense matrices and one `MatBatchMult()`.
 
-  Channels with other sizes give `PETSC_ERR_ARG_SIZ`, and a wrong number of channels or features gives `PETSC_ERR_ARG_OUTOFRANGE`.
+  Errors:
++ `PETSC_ERR_ARG_SIZ`        - the channels have different sizes
+- `PETSC_ERR_ARG_OUTOFRANGE` - the number of channels or of features is less than 1
 
-.seealso: `GraphConvForward()`, `GraphConvBackward()`, `GraphConvDestroy()`, `MatBatchCreateCOO()`
+  Example:
+.vb
+  PetscCall(GraphConvCreate(1, &batch, 2, 32, &layer)); // 2 features of a node become 32
+  PetscCall(GraphConvForward(layer, X, W, bias, Y));
+  PetscCall(GraphConvRectify(Y));
+  PetscCall(GraphConvDestroy(&layer));
+.ve
+
+.seealso: `GraphConvForward()`, `GraphConvBackward()`, `GraphConvRectify()`, `GraphConvDestroy()`, `MatBatchCreateCOO()`
 @*/
 PetscErrorCode GraphConvCreate(PetscInt nchannel, MatBatch A[], PetscInt nin, PetscInt nout, GraphConv *layer)
 {
@@ -241,7 +251,16 @@ static PetscErrorCode GraphConvPrepare(GraphConv L, Vec X, Vec W, Vec bias, Vec 
   Notes:
   If all vectors are on a GPU (`VECSEQCUDA`), cuBLAS and the kernels of `MatBatchMult()` make the layer there.
 
-  Vectors of other sizes give `PETSC_ERR_ARG_SIZ`.
+  The layer keeps vectors of its own for the next call. A change of the side, host or GPU, makes them anew.
+
+  Errors:
+. `PETSC_ERR_ARG_SIZ` - a vector has another size
+
+  Example:
+.vb
+  PetscCall(GraphConvForward(layer, X, W, bias, Y)); // X: cols * nin numbers, W: nin * nout, bias: nout, Y: rows * nout
+  PetscCall(GraphConvRectify(Y));
+.ve
 
 .seealso: `GraphConvCreate()`, `GraphConvBackward()`, `MatBatchMult()`
 @*/
@@ -288,9 +307,18 @@ PetscErrorCode GraphConvForward(GraphConv layer, Vec X, Vec W, Vec bias, Vec Y)
   Notes:
   The vectors have the sizes of those of `GraphConvForward()`. With U_c = A_c^T dY: dX = sum over c of U_c W_c^T, dW_c = X^T U_c, and dbias_c is the sum of the rows of U_c.
 
-  Vectors of other sizes give `PETSC_ERR_ARG_SIZ`.
+  Errors:
++ `PETSC_ERR_ARG_SIZ`   - a vector has another size
+- `PETSC_ERR_ARG_WRONG` - some vectors are on a GPU and others are not
 
-.seealso: `GraphConvCreate()`, `GraphConvForward()`, `MatBatchMultTranspose()`
+  Example:
+.vb
+  PetscCall(GraphConvRectifyBackward(Y, dY)); // if Y was rectified
+  PetscCall(GraphConvBackward(layer, X, W, dY, dX, dW, dbias));
+  PetscCall(VecAXPY(W, -rate, dW)); // a step of the descent
+.ve
+
+.seealso: `GraphConvCreate()`, `GraphConvForward()`, `GraphConvRectifyBackward()`, `MatBatchMultTranspose()`
 @*/
 PetscErrorCode GraphConvBackward(GraphConv layer, Vec X, Vec W, Vec dY, Vec dX, Vec dW, Vec dbias)
 {

@@ -55,7 +55,10 @@ PetscErrorCode GraphConvRectify(Vec H)
   Level: advanced
 
   Note:
-  Vectors of different sizes give `PETSC_ERR_ARG_SIZ`.
+  If both vectors are on a GPU (`VECSEQCUDA`), they are changed there.
+
+  Errors:
+. `PETSC_ERR_ARG_SIZ` - `H` and `dH` have different sizes
 
 .seealso: `GraphConvRectify()`, `GraphConvBackward()`
 @*/

@@ -70,6 +70,20 @@ static const MatProductProvider MatProductProviderHashGEMM = {MATPRODUCTALGORITH
   and real numbers; on a GPU those of hashvec and merge, rows of more than 512 products of esc and heap, and of more than 16 entries in the first factor of heap.
   `-info :mat` counts the rows of each.
 
+  Errors:
+. `PETSC_ERR_ARG_OUTOFRANGE` - `accumulator` is none of these
+
+  Example:
+.vb
+  PetscCall(MatProductCreate(A, B, NULL, &C));
+  PetscCall(MatProductSetType(C, MATPRODUCT_AB));
+  PetscCall(MatProductSetAlgorithm(C, MATPRODUCTALGORITHMHASHGEMM));
+  PetscCall(MatProductSetFromOptions(C));
+  PetscCall(MatHashGEMMSetAccumulator(C, MAT_HASHGEMM_HASH));
+  PetscCall(MatProductSymbolic(C));
+  PetscCall(MatProductNumeric(C));
+.ve
+
 .seealso: `MatHashGEMMAccumulator`, `MATPRODUCTALGORITHMHASHGEMM`, `MATHASHGEMM`, `MatProductSetAlgorithm()`
 @*/
 PetscErrorCode MatHashGEMMSetAccumulator(Mat C, MatHashGEMMAccumulator accumulator)
@@ -114,6 +128,16 @@ static const char *const HashGEMMOptions[] = {"mat_hashgemm_accumulator", NULL};
 -  -petscamb_for_aij hashgemm                                                - all `MATAIJ` and `MATAIJCUSPARSE` matrices of the program multiply that way; also -hashgemm_for_aij
 
    Level: beginner
+
+   Errors:
++  `PETSC_ERR_GPU` - the option asks for the GPU, but PETSc has none to use; or some processes have a GPU and others none
+-  `PETSC_ERR_SUP` - the option asks for the GPU with a PETSc without CUDA, with complex numbers or with 64-bit indices
+
+   Example:
+.vb
+   PetscCall(MatConvert(A, MATHASHGEMM, MAT_INPLACE_MATRIX, &A));
+   PetscCall(MatMatMult(A, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+.ve
 
 .seealso: `MATPRODUCTALGORITHMHASHGEMM`, `MatHashGEMMSetAccumulator()`, `MatShadowSetDevice()`, `MATAMB`, `MATAIJ`, `MATAIJCUSPARSE`, `MatProductSetAlgorithm()`
 M*/

@@ -242,8 +242,24 @@ static PetscErrorCode SddmmOnHost(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O,
 
   `O` keeps the memory of the product for the next one, up to 512 bytes for each row of `D2`.
 
-  Complex numbers are not supported, `PETSC_ERR_SUP`. Sizes that do not fit give `PETSC_ERR_ARG_SIZ`, and an `O` with
-  another pattern gives `PETSC_ERR_ARG_WRONG`.
+  On several processes each product exchanges the rows of `D2` that other processes need.
+
+  Errors:
++ `PETSC_ERR_SUP`            - scalars are complex, `S` is not of `MATAIJ` or a type that extends it, or `D1` or `D2` is not of `MATDENSE` or a type that extends it
+. `PETSC_ERR_ARG_SIZ`        - sizes or distributions do not fit
+. `PETSC_ERR_ARG_WRONGSTATE` - `S` is not assembled
+. `PETSC_ERR_ARG_OUTOFRANGE` - `reuse` is neither of the two
+. `PETSC_ERR_ARG_WRONG`      - the `O` to use again has other sizes or another pattern
+. `PETSC_ERR_ARG_IDN`        - the `O` to use again is `S`
+- `PETSC_ERR_MEM`            - there is too little memory
+
+  Example:
+.vb
+  PetscCall(MatSDDMM(S, D1, D2, PETSC_TRUE, MAT_INITIAL_MATRIX, &O));
+  PetscCall(MatScale(D1, 0.5)); // new values, in D1, in D2 or in S
+  PetscCall(MatSDDMM(S, D1, D2, PETSC_TRUE, MAT_REUSE_MATRIX, &O));
+  PetscCall(MatDestroy(&O));
+.ve
 
 .seealso: `MatMatMult()`, `MATPRODUCTALGORITHMSPMM`, `MATAMB`, `MATDENSE`
 @*/
