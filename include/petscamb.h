@@ -177,7 +177,13 @@ M*/
 .  `MAT_HASHGEMM_MERGE`   - sorted products, merged into a sequence (on a GPU)
 -  `MAT_HASHGEMM_TABLE`   - a hash table whose entries hold a column and its sum (on a GPU; on the host as `MAT_HASHGEMM_HASH`)
 
+   Options Database Key:
+.  -mat_hashgemm_accumulator <auto,hash,hashvec,heap,dense,window,esc,merge,table> - see `MatHashGEMMSetAccumulator()`
+
    Level: advanced
+
+   Note:
+   `MatHashGEMMAccumulators` has the words of the option, in the order of these values.
 
 .seealso: `MatHashGEMMSetAccumulator()`
 E*/
@@ -203,7 +209,13 @@ PETSC_EXTERN const char *const MatHashGEMMAccumulators[];
 .  `MAT_SHADOW_TUNE_MEASURE` - convert as the model says, and confirm the choice by timing the first products (the default)
 -  `MAT_SHADOW_TUNE_ONLINE`  - try one set of parameters after the other while the solver runs, laid out by another thread, and keep the fastest
 
+   Options Database Key:
+.  -mat_shadow_tune <off,model,measure,online> - see `MatShadowSetTune()`
+
    Level: intermediate
+
+   Note:
+   `MatShadowTunes` has the words of the option, in the order of these values.
 
 .seealso: `MatShadowSetTune()`, `MatShadowGetInfo()`, `MATAMB`
 E*/
@@ -224,7 +236,13 @@ PETSC_EXTERN const char *const MatShadowTunes[];
 .  `MAT_SHADOW_VALUES_SINGLE` - rounded to single precision; vectors and sums keep double precision
 -  `MAT_SHADOW_VALUES_TABLE`  - by places in a table, if the table has room for all distinct values, else as the matrix has them
 
+   Options Database Key:
+.  -mat_shadow_values <double,exact,single,table> - see `MatShadowSetValues()`
+
    Level: intermediate
+
+   Note:
+   `MatShadowValuesNames` has the words of the option, in the order of these values.
 
 .seealso: `MatShadowSetValues()`, `MatShadowGetFigure()`, `MATAMB`
 E*/
@@ -244,7 +262,13 @@ PETSC_EXTERN const char *const MatShadowValuesNames[];
 .  `MAT_SHADOW_DEVICE_CPU`  - on the host
 -  `MAT_SHADOW_DEVICE_GPU`  - on the GPU; an error if PETSc has no GPU to use
 
+   Options Database Key:
+.  -mat_amb_device <auto,cpu,gpu> - see `MatShadowSetDevice()`
+
    Level: intermediate
+
+   Note:
+   `MatShadowDevices` has the words of the option, in the order of these values.
 
 .seealso: `MatShadowSetDevice()`, `MatBindToCPU()`, `MATAMB`
 E*/
@@ -264,7 +288,13 @@ PETSC_EXTERN const char *const MatShadowDevices[];
 .  `MAT_SHADOW_HALO_NCCL`   - by NCCL, if each process has a GPU of its own; the host never waits
 -  `MAT_SHADOW_HALO_STAGED` - by any MPI, between buffers on the hosts
 
+   Options Database Key:
+.  -mat_shadow_halo <auto,mpi,nccl,staged> - see `MatShadowSetHalo()`
+
    Level: intermediate
+
+   Note:
+   `MatShadowHalos` has the words of the option, in the order of these values.
 
 .seealso: `MatShadowSetHalo()`, `MatShadowGetInfo()`, `MATAMB`
 E*/
@@ -284,7 +314,13 @@ PETSC_EXTERN const char *const MatShadowHalos[];
 .  `MAT_NUSSELL_SEGMENTATION_UNIFORM`    - segments of S2 columns, in the order of the matrix
 -  `MAT_NUSSELL_SEGMENTATION_NONE`       - a single segment: SELL-C-sigma
 
+   Options Database Key:
+.  -mat_nussell_segmentation <nonuniform,uniform,none> - see `MatNUSSELLSetSegmentation()`
+
    Level: intermediate
+
+   Note:
+   `MatNUSSELLSegmentations` has the words of the option, in the order of these values.
 
 .seealso: `MatNUSSELLSetSegmentation()`, `MatNUSSELLSetSegments()`, `MATNUSSELL`
 E*/
@@ -302,7 +338,13 @@ PETSC_EXTERN const char *const MatNUSSELLSegmentations[];
 +  `MAT_NUSSELL_ROWS_SELL` - SELL-C-sigma: rows of about the same length advance together, filled with zeros (the default)
 -  `MAT_NUSSELL_ROWS_JDS`  - jagged diagonals: all rows sorted by length, without filling
 
+   Options Database Key:
+.  -mat_nussell_rows <sell,jds> - see `MatNUSSELLSetRows()`
+
    Level: advanced
+
+   Note:
+   `MatNUSSELLRowses` has the words of the option, in the order of these values.
 
 .seealso: `MatNUSSELLSetRows()`, `MATNUSSELL`
 E*/
@@ -321,7 +363,13 @@ PETSC_EXTERN const char *const MatNUSSELLRowses[];
 .  `MAT_NUSSELL_TUNE_EXHAUSTIVE` - by timing candidates when the matrix is converted
 -  `MAT_NUSSELL_TUNE_OFF`        - not at all: the matrix has no segments but those asked for
 
+   Options Database Key:
+.  -mat_nussell_tune <model,online,exhaustive,off> - see `MatNUSSELLSetTune()`
+
    Level: intermediate
+
+   Note:
+   `MatNUSSELLTunes` has the words of the option, in the order of these values.
 
 .seealso: `MatNUSSELLSetTune()`, `MatShadowTune`, `MATNUSSELL`
 E*/

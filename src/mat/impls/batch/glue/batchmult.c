@@ -79,10 +79,10 @@ static PetscErrorCode MatBatchMultAny(MatBatch B, PetscBool transpose, PetscBool
   Input Parameters:
 + batch - the batch A
 . width - the columns of every dense matrix
-- D     - the dense matrices
+- D     - the dense matrices, `width` numbers for each column of the batch
 
   Output Parameter:
-. C - the results
+. C - the results, `width` numbers for each row of the batch
 
   Level: intermediate
 
@@ -133,10 +133,10 @@ PetscErrorCode MatBatchMult(MatBatch batch, PetscInt width, Vec D, Vec C)
   Input Parameters:
 + batch - the batch A
 . width - the columns of every dense matrix
-- D     - the dense matrices, stored as for `MatBatchMult()`
+- D     - the dense matrices, `width` numbers for each column of the batch, stored as for `MatBatchMult()`
 
   Input/Output Parameter:
-. C - the results
+. C - the results, `width` numbers for each row of the batch
 
   Level: intermediate
 

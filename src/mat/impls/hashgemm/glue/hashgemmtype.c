@@ -119,6 +119,8 @@ static const char *const HashGEMMOptions[] = {"mat_hashgemm_accumulator", NULL};
    for the default algorithm of `MatMatMult()`, `MatTransposeMatMult()`, `MatMatTransposeMult()`, `MatPtAP()`, `MatRARt()` and
    `MatMatMatMult()`, which is `MATPRODUCTALGORITHMHASHGEMM`. All other types of petsc-amb have the same products.
 
+   No second copy is made, and products with vectors are those of `MATAIJ`.
+
    In a PETSc with CUDA, and with a GPU there, the matrix lives on the GPU, a `MATAIJCUSPARSE` by name, and these products are made there.
 
    Options Database Keys:
