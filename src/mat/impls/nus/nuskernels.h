@@ -27,33 +27,30 @@ static SYS_INLINE void NusStep8(const int kind, const SysStorage stored, const S
   }
 }
 #else
-  /* Numbers in a register of the instruction set, eight at most: the compiler keeps longer vectors in memory */
-  #if defined(__AVX512F__) || (defined(__AVX2__) && defined(SYS_SINGLE))
-    #define NUS_LANES 8
+typedef SysReal Lanes __attribute__((vector_size(SYS_LANES * sizeof(SysReal)), aligned(sizeof(SysReal)), may_alias));
+typedef float   FloatLanes __attribute__((vector_size(SYS_LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
+
+  #if SYS_LANES == 8
     #define NUS_GATHER(x, at, l) \
       (Lanes) \
       { \
         x[at(l)], x[at(l + 1)], x[at(l + 2)], x[at(l + 3)], x[at(l + 4)], x[at(l + 5)], x[at(l + 6)], x[at(l + 7)] \
       }
-  #elif defined(__AVX2__) || defined(SYS_SINGLE)
-    #define NUS_LANES 4
+  #elif SYS_LANES == 4
     #define NUS_GATHER(x, at, l) \
       (Lanes) \
       { \
         x[at(l)], x[at(l + 1)], x[at(l + 2)], x[at(l + 3)] \
       }
   #else
-    #define NUS_LANES 2
     #define NUS_GATHER(x, at, l) \
       (Lanes) \
       { \
         x[at(l)], x[at(l + 1)] \
       }
   #endif
-typedef SysReal Lanes __attribute__((vector_size(NUS_LANES * sizeof(SysReal)), aligned(sizeof(SysReal)), may_alias));
-typedef float   FloatLanes __attribute__((vector_size(NUS_LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
 
-  /* The index of lane l */
+/* The index of lane l */
   #define NUS_AT16(l) (uint16_t)(q[(l) / 4] >> 16 * ((l) % 4))
   #define NUS_AT32(l) (uint32_t)(q[(l) / 2] >> 32 * ((l) % 2))
 
@@ -67,7 +64,7 @@ static SYS_INLINE void NusStep8(const int kind, const SysStorage stored, const S
   if (kind == NUS_WIDE) __builtin_memcpy(q, col, 32);
   if (stored == SYS_STORAGE_PLACES) SysTableDecode(table, 8, (const uint8_t *)val, v);
   #pragma GCC unroll 4
-  for (int l = 0; l < 8; l += NUS_LANES) {
+  for (int l = 0; l < 8; l += SYS_LANES) {
     Lanes xs;
 
     if (kind == NUS_DIAGONAL) xs = *(const Lanes *)(x + l);
