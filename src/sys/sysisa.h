@@ -16,6 +16,20 @@
   #define SYS_KERNELS_AVX2(kernels) (&kernels##Plain)
 #endif
 
+/* Bytes of a register in a template of kernels, and numbers in it, eight at most: the compiler keeps longer vectors in memory */
+#if defined(__AVX512F__)
+  #define SYS_REGISTER 64
+#elif defined(__AVX2__)
+  #define SYS_REGISTER 32
+#else
+  #define SYS_REGISTER 16
+#endif
+#if defined(SYS_SINGLE)
+  #define SYS_LANES (SYS_REGISTER == 16 ? 4 : 8)
+#else
+  #define SYS_LANES (SYS_REGISTER / 8)
+#endif
+
 /* A file that includes a template of kernels defines SYS_ISA as Plain, AVX2 or AVX512 before its first include: the end of all names in the template */
 #define SYS_ISA_JOIN_(name, isa) name##isa
 #define SYS_ISA_JOIN(name, isa)  SYS_ISA_JOIN_(name, isa)

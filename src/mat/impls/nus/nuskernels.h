@@ -27,30 +27,53 @@ static SYS_INLINE void NusStep8(const int kind, const SysStorage stored, const S
   }
 }
 #else
-typedef SysReal Vec8 __attribute__((vector_size(8 * sizeof(SysReal)), aligned(sizeof(SysReal)), may_alias));
-typedef float   Floats8 __attribute__((vector_size(8 * sizeof(float)), aligned(sizeof(float)), may_alias));
+typedef SysReal Lanes __attribute__((vector_size(SYS_LANES * sizeof(SysReal)), aligned(sizeof(SysReal)), may_alias));
+typedef float   FloatLanes __attribute__((vector_size(SYS_LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
+
+  #if SYS_LANES == 8
+    #define NUS_GATHER(x, at, l) \
+      (Lanes) \
+      { \
+        x[at(l)], x[at(l + 1)], x[at(l + 2)], x[at(l + 3)], x[at(l + 4)], x[at(l + 5)], x[at(l + 6)], x[at(l + 7)] \
+      }
+  #elif SYS_LANES == 4
+    #define NUS_GATHER(x, at, l) \
+      (Lanes) \
+      { \
+        x[at(l)], x[at(l + 1)], x[at(l + 2)], x[at(l + 3)] \
+      }
+  #else
+    #define NUS_GATHER(x, at, l) \
+      (Lanes) \
+      { \
+        x[at(l)], x[at(l + 1)] \
+      }
+  #endif
+
+/* The index of lane l */
+  #define NUS_AT16(l) (uint16_t)(q[(l) / 4] >> 16 * ((l) % 4))
+  #define NUS_AT32(l) (uint32_t)(q[(l) / 2] >> 32 * ((l) % 2))
 
 /* Adds a step of eight lanes. Indices are shifted out of 64-bit loads: the gather instruction and loads of single indices are slower on some processors. */
 static SYS_INLINE void NusStep8(const int kind, const SysStorage stored, const SysTable *table, const char *val, const uint16_t *col, const SysScalar *x, SysScalar *s)
 {
-  uint64_t q[4];
-  Vec8     xs;
+  uint64_t  q[4] = {0};
+  SysScalar v[8];
 
-  if (kind == NUS_DIAGONAL) xs = *(const Vec8 *)x;
-  else if (kind == NUS_NARROW) {
-    __builtin_memcpy(q, col, 16);
-    xs = (Vec8){x[(uint16_t)q[0]], x[(uint16_t)(q[0] >> 16)], x[(uint16_t)(q[0] >> 32)], x[q[0] >> 48], x[(uint16_t)q[1]], x[(uint16_t)(q[1] >> 16)], x[(uint16_t)(q[1] >> 32)], x[q[1] >> 48]};
-  } else {
-    __builtin_memcpy(q, col, 32);
-    xs = (Vec8){x[(uint32_t)q[0]], x[q[0] >> 32], x[(uint32_t)q[1]], x[q[1] >> 32], x[(uint32_t)q[2]], x[q[2] >> 32], x[(uint32_t)q[3]], x[q[3] >> 32]};
+  if (kind == NUS_NARROW) __builtin_memcpy(q, col, 16);
+  if (kind == NUS_WIDE) __builtin_memcpy(q, col, 32);
+  if (stored == SYS_STORAGE_PLACES) SysTableDecode(table, 8, (const uint8_t *)val, v);
+  #pragma GCC unroll 4
+  for (int l = 0; l < 8; l += SYS_LANES) {
+    Lanes xs;
+
+    if (kind == NUS_DIAGONAL) xs = *(const Lanes *)(x + l);
+    else if (kind == NUS_NARROW) xs = NUS_GATHER(x, NUS_AT16, l);
+    else xs = NUS_GATHER(x, NUS_AT32, l);
+    if (stored == SYS_STORAGE_PLACES) *(Lanes *)(s + l) += *(const Lanes *)(v + l) * xs;
+    else if (stored == SYS_STORAGE_SINGLE) *(Lanes *)(s + l) += __builtin_convertvector(*(const FloatLanes *)((const float *)val + l), Lanes) * xs;
+    else *(Lanes *)(s + l) += *(const Lanes *)((const SysScalar *)val + l) * xs;
   }
-  if (stored == SYS_STORAGE_PLACES) {
-    SysScalar v[8];
-
-    SysTableDecode(table, 8, (const uint8_t *)val, v);
-    *(Vec8 *)s += *(const Vec8 *)v * xs;
-  } else if (stored == SYS_STORAGE_SINGLE) *(Vec8 *)s += __builtin_convertvector(*(const Floats8 *)val, Vec8) * xs;
-  else *(Vec8 *)s += *(const Vec8 *)val * xs;
 }
 #endif
 

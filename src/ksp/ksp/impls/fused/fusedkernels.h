@@ -2,12 +2,13 @@
 /*
    The fused passes, a template. The file that includes it defines SYS_ISA, the instruction set (see sys/sysisa.h).
 
-   The work on an entry is a macro, which is expanded for eight entries and for one. Its argument T is the type of the entries, and S the sums they are added to.
+   The work on an entry is a macro, which is expanded for the entries of a register and for one. Its argument T is the type of the entries, and S the sums they are
+   added to. Sums are those of eight entries at a time, whatever a register holds: they have the same bits then.
 */
 #include "sys/sysisa.h"
 #include "ksp/ksp/impls/fused/fusedhost.h"
 
-typedef SysReal Vec8 __attribute__((vector_size(8 * sizeof(SysReal)), aligned(sizeof(SysReal)), may_alias));
+typedef SysReal FusedLanes __attribute__((vector_size(SYS_LANES * sizeof(SysReal)), aligned(sizeof(SysReal)), may_alias));
 
 #define AT(T, array) (*(T *)((array) + k))
 
@@ -15,17 +16,18 @@ typedef SysReal Vec8 __attribute__((vector_size(8 * sizeof(SysReal)), aligned(si
 #define FUSED_LOOP(WORK) \
   do { \
     int64_t k = lo; \
-    for (; k + 8 <= hi; k += 8) WORK(Vec8, eight) \
+    while (k + 8 <= hi) { _Pragma("GCC unroll 4") for (int part = 0; part < 8 / SYS_LANES; part++, k += SYS_LANES) WORK(FusedLanes, eight[part]) } \
     for (; k < hi; k++) WORK(SysReal, tail) \
   } while (0)
 
 #define FUSED_SUMS_BEGIN \
-  Vec8    eight[FUSED_SUMS] = {{0}}; \
-  SysReal tail[FUSED_SUMS]  = {0}
+  FusedLanes eight[8 / SYS_LANES][FUSED_SUMS] = {{{0}}}; \
+  SysReal    tail[FUSED_SUMS]                 = {0}
 #define FUSED_SUMS_END \
   for (int s_ = 0; s_ < FUSED_SUMS; s_++) { \
-    const Vec8 e_ = eight[s_]; \
+    SysReal e_[8]; \
 \
+    for (int l_ = 0; l_ < 8; l_++) e_[l_] = eight[l_ / SYS_LANES][s_][l_ % SYS_LANES]; \
     sums[s_] = (((e_[0] + e_[4]) + (e_[2] + e_[6])) + ((e_[1] + e_[5]) + (e_[3] + e_[7]))) + tail[s_]; \
   }
 

@@ -11,16 +11,16 @@
 #define BATCH_SUMS(name, Vec) \
   static SYS_INLINE void name(const int nvector, const BatchRows *A, int64_t k0, int64_t k1, int add, int64_t width, const SysReal *D, SysReal *C) \
   { \
-    Vec sum[BATCH_VECTORS]; \
+    Vec sum[BATCH_VECTORS * 64 / sizeof(Vec)]; \
 \
-    for (int v = 0; v < nvector; v++) sum[v] = add ? ((const Vec *)C)[v] : (Vec){0}; \
+    _Pragma("GCC unroll 16") for (int v = 0; v < nvector; v++) sum[v] = add ? ((const Vec *)C)[v] : (Vec){0}; \
     for (int64_t k = k0; k < k1; k++) { \
       const SysReal value = A->a[A->place ? A->place[k] : k]; \
       const Vec    *row   = (const Vec *)(D + A->j[k] * width); \
 \
-      for (int v = 0; v < nvector; v++) sum[v] += value * row[v]; \
+      _Pragma("GCC unroll 16") for (int v = 0; v < nvector; v++) sum[v] += value * row[v]; \
     } \
-    for (int v = 0; v < nvector; v++) ((Vec *)C)[v] = sum[v]; \
+    _Pragma("GCC unroll 16") for (int v = 0; v < nvector; v++)((Vec *)C)[v] = sum[v]; \
   }
 BATCH_SUMS(BatchSums64, Spmm64)
 BATCH_SUMS(BatchSums32, Spmm32)
@@ -36,23 +36,25 @@ static SYS_INLINE void BatchSum(const BatchRows *A, int64_t k0, int64_t k1, int 
 static void SYS_ISA_NAME(BatchMultRows)(const BatchRows *A, int add, int64_t width, const SysReal *D, int64_t r0, int64_t r1, SysReal *C)
 {
   const int64_t per = 64 / (int64_t)sizeof(SysReal);
+  const int     n   = 64 / SPMM_TILE_BYTES; /* registers of as many bytes */
 
   for (int64_t r = r0; r < r1; r++) {
     const int64_t k0 = A->i[r], k1 = A->i[r + 1];
     SysReal      *row = C + r * width;
     int64_t       c   = 0;
 
-    for (; c + BATCH_VECTORS * per <= width; c += BATCH_VECTORS * per) BatchSums64(BATCH_VECTORS, A, k0, k1, add, width, D + c, row + c);
+    for (; c + BATCH_VECTORS * per <= width; c += BATCH_VECTORS * per) SPMM_REGISTER(BatchSums)(BATCH_VECTORS * n, A, k0, k1, add, width, D + c, row + c);
     if (c + 2 * per <= width) {
-      BatchSums64(2, A, k0, k1, add, width, D + c, row + c);
+      SPMM_REGISTER(BatchSums)(2 * n, A, k0, k1, add, width, D + c, row + c);
       c += 2 * per;
     }
     if (c + per <= width) {
-      BatchSums64(1, A, k0, k1, add, width, D + c, row + c);
+      SPMM_REGISTER(BatchSums)(n, A, k0, k1, add, width, D + c, row + c);
       c += per;
     }
     if (c + per / 2 <= width) {
-      BatchSums32(1, A, k0, k1, add, width, D + c, row + c);
+      if (SPMM_TILE_BYTES == 16) BatchSums16(2, A, k0, k1, add, width, D + c, row + c);
+      else BatchSums32(1, A, k0, k1, add, width, D + c, row + c);
       c += per / 2;
     }
     if (c + per / 4 <= width) {

@@ -61,17 +61,18 @@ static void SYS_ISA_NAME(SpmmReach)(int64_t n, const SysInt *j, SysInt *least, S
 
 /* ------------------------------------------------- rows of the product ------------------------------------------------- */
 
-/* The sum of a row stays in registers: nvector vectors of type Vec are a row of a panel. A narrow panel has several sums, of every second or fourth entry, since
-   each addition would wait for the one before it. */
+/* The sum of a row stays in registers: nvector vectors of type Vec are a row of a panel. A narrow panel has nsum sums, of every second or fourth entry, since each
+   addition would wait for the one before it. nsum follows from the width alone, so that results have the same bits with all instruction sets that multiply and add
+   at once. */
 #define SPMM_ROWS(name, Vec) \
-  static SYS_INLINE void name(const int nvector, const SpmmTerm term[], int nterm, SysReal *const panel[], int64_t r0, int64_t r1, SysReal *result) \
+  static SYS_INLINE void name(const int nvector, const int nsum, const SpmmTerm term[], int nterm, SysReal *const panel[], int64_t r0, int64_t r1, SysReal *result) \
   { \
-    const int width = nvector * (int)(sizeof(Vec) / sizeof(SysReal)), nsum = nvector == 1 ? 4 : nvector == 2 ? 2 : 1; \
+    const int width = nvector * (int)(sizeof(Vec) / sizeof(SysReal)); \
 \
     for (int64_t r = r0; r < r1; r++) { \
-      Vec sum[SPMM_VECTORS]; \
+      Vec sum[SPMM_VECTORS * SPMM_ALIGN / sizeof(Vec)]; \
 \
-      for (int v = 0; v < nsum * nvector; v++) sum[v] = (Vec){0}; \
+      _Pragma("GCC unroll 16") for (int v = 0; v < nsum * nvector; v++) sum[v] = (Vec){0}; \
       for (int t = 0; t < nterm; t++) { \
         const SysInt  *j = term[t].j, *place = term[t].place, mask = (SysInt)(term[t].ring - 1); \
         const SysReal *a   = term[t].a; \
@@ -79,21 +80,23 @@ static void SYS_ISA_NAME(SpmmReach)(int64_t n, const SysInt *j, SysInt *least, S
         int64_t        k   = term[t].i[r]; \
 \
         for (; k + nsum <= end; k += nsum) { \
-          for (int s = 0; s < nsum; s++) { \
+          _Pragma("GCC unroll 4") for (int s = 0; s < nsum; s++) \
+          { \
             const SysReal  value = a[place ? place[k + s] : k + s]; \
             const SysReal *row   = panel[t] + (int64_t)(j[k + s] & mask) * width; \
 \
-            for (int v = 0; v < nvector; v++) sum[s * nvector + v] += value * ((const Vec *)row)[v]; \
+            _Pragma("GCC unroll 16") for (int v = 0; v < nvector; v++) sum[s * nvector + v] += value * ((const Vec *)row)[v]; \
           } \
         } \
         for (; k < end; k++) { \
           const SysReal  value = a[place ? place[k] : k]; \
           const SysReal *row   = panel[t] + (int64_t)(j[k] & mask) * width; \
 \
-          for (int v = 0; v < nvector; v++) sum[v] += value * ((const Vec *)row)[v]; \
+          _Pragma("GCC unroll 16") for (int v = 0; v < nvector; v++) sum[v] += value * ((const Vec *)row)[v]; \
         } \
       } \
-      for (int v = 0; v < nvector; v++) { \
+      _Pragma("GCC unroll 16") for (int v = 0; v < nvector; v++) \
+      { \
         if (nsum == 4) sum[v] = (sum[v] + sum[v + nvector]) + (sum[v + 2 * nvector] + sum[v + 3 * nvector]); \
         if (nsum == 2) sum[v] += sum[v + nvector]; \
         ((Vec *)(result + (r - r0) * width))[v] = sum[v]; \
@@ -106,24 +109,27 @@ SPMM_ROWS(SpmmRows64, Spmm64)
 
 static void SYS_ISA_NAME(SpmmMultRows)(const SpmmTerm term[], int nterm, SysReal *const panel[], int width, int64_t r0, int64_t r1, SysReal *result)
 {
+  const int per = SPMM_ALIGN / SPMM_TILE_BYTES;
+
   switch (width * (int)sizeof(SysReal)) {
   case 16:
-    SpmmRows16(1, term, nterm, panel, r0, r1, result);
+    SpmmRows16(1, 4, term, nterm, panel, r0, r1, result);
     break;
   case 32:
-    SpmmRows32(1, term, nterm, panel, r0, r1, result);
+    if (SPMM_TILE_BYTES == 16) SpmmRows16(2, 4, term, nterm, panel, r0, r1, result);
+    else SpmmRows32(1, 4, term, nterm, panel, r0, r1, result);
     break;
   case 64:
-    SpmmRows64(1, term, nterm, panel, r0, r1, result);
+    SPMM_REGISTER(SpmmRows)(per, 4, term, nterm, panel, r0, r1, result);
     break;
   case 128:
-    SpmmRows64(2, term, nterm, panel, r0, r1, result);
+    SPMM_REGISTER(SpmmRows)(2 * per, 2, term, nterm, panel, r0, r1, result);
     break;
   case 192:
-    SpmmRows64(3, term, nterm, panel, r0, r1, result);
+    SPMM_REGISTER(SpmmRows)(3 * per, 1, term, nterm, panel, r0, r1, result);
     break;
   default:
-    SpmmRows64(SPMM_VECTORS, term, nterm, panel, r0, r1, result);
+    SPMM_REGISTER(SpmmRows)(SPMM_VECTORS * per, 1, term, nterm, panel, r0, r1, result);
   }
 }
 

@@ -12,15 +12,16 @@ typedef SysReal Spmm16 SPMM_VECTOR(16);
 typedef SysReal Spmm32 SPMM_VECTOR(32);
 typedef SysReal Spmm64 SPMM_VECTOR(64);
 
-/* A register of the instruction set */
-#if defined(__AVX512F__)
-  #define SPMM_TILE_BYTES 64
+/* A register of the instruction set, and the one of three functions that is for vectors of that length */
+#define SPMM_TILE_BYTES SYS_REGISTER
+#if SYS_REGISTER == 64
+  #define SPMM_REGISTER(name) name##64
 typedef Spmm64 SpmmTile;
-#elif defined(__AVX2__)
-  #define SPMM_TILE_BYTES 32
+#elif SYS_REGISTER == 32
+  #define SPMM_REGISTER(name) name##32
 typedef Spmm32 SpmmTile;
 #else
-  #define SPMM_TILE_BYTES 16
+  #define SPMM_REGISTER(name) name##16
 typedef Spmm16 SpmmTile;
 #endif
 #if defined(SYS_SINGLE)
