@@ -314,8 +314,9 @@ static bool Stops(const std::vector<System> &)
 
     if (!a.good) good = false;
     else if (a.state.stop != c.stop) {
-      /* one of both tests finds an indefinite system first: which one is left to rounding */
-      const bool either = (c.stop == FUSED_STOP_MAT || c.stop == FUSED_STOP_PC) && (a.state.stop == FUSED_STOP_MAT || a.state.stop == FUSED_STOP_PC);
+      /* which of two tests ends an indefinite system first is left to rounding; so is whether z.r or p.w of a solution that is nearly exact is 0 first */
+      const bool indefinite = (c.stop == FUSED_STOP_MAT || c.stop == FUSED_STOP_PC) && (a.state.stop == FUSED_STOP_MAT || a.state.stop == FUSED_STOP_PC);
+      const bool either     = indefinite || (c.stop == FUSED_STOP_ZERO && a.state.stop == FUSED_STOP_MAT);
 
       if (!either) good = Complain(S.name, Text("stops for reason %d after %d iterations, not for %d", a.state.stop, a.state.its, (int)c.stop));
     }

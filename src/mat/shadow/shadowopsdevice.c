@@ -349,7 +349,6 @@ PetscErrorCode MatShadowCUSPARSERestoreOperations(Mat A, PetscBool seq)
   A->ops->destroy           = base->destroy;
   A->ops->createsubmatrices = base->createsubmatrices;
   A->ops->bindtocpu         = base->bindtocpu;
-  A->ops->transpose         = base->transpose;
   A->ops->load              = base->load;
   PetscCall(MatShadowComposeDense(A, seq, PETSC_FALSE));
   if (seq) PetscCall((*base->bindtocpu)(A, A->boundtocpu)); /* sets the operations for the host or the device */

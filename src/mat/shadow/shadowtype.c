@@ -503,6 +503,7 @@ PetscErrorCode MatShadowSetOperations(Mat A)
   A->ops->multtranspose    = seq ? MatMultTranspose_Shadow : MatMultTranspose_MPIShadow;
   A->ops->multtransposeadd = seq ? MatMultTransposeAdd_Shadow : MatMultTransposeAdd_MPIShadow;
   A->ops->assemblyend      = MatAssemblyEnd_Shadow;
+  if (!seq) A->ops->transpose = MatTranspose_MPIShadow;
   if (MatShadowProductsOfMatrices) A->ops->productsetfromoptions = MatShadowProductsOfMatrices->setfromoptions;
   if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowCUSPARSESetOperations(A, seq));
   else {
@@ -556,6 +557,7 @@ PetscErrorCode MatShadowDetach(Mat A)
   A->ops->multtranspose         = base->multtranspose;
   A->ops->multtransposeadd      = base->multtransposeadd;
   A->ops->assemblyend           = base->assemblyend;
+  A->ops->transpose             = base->transpose;
   A->ops->productsetfromoptions = base->productsetfromoptions;
   if (MatShadowIsCUSPARSE(A)) PetscCall(MatShadowCUSPARSERestoreOperations(A, seq));
   else {

@@ -93,15 +93,15 @@ static SysStatus CcooValuesGrow(const SysCSR *csr, const std::vector<int> &missi
 static SysStatus CcooValuesTable(const SysCSR *csr, const CcooLayout &L, SysTable *T, SysScalar *sample, int *missing, cudaStream_t stream)
 {
   const int64_t          n = std::min<int64_t>(csr->nz, SYS_TABLE_SAMPLE), nwindow = (n + SYS_TABLE_WINDOW - 1) / SYS_TABLE_WINDOW;
-  const SysScalar        zero = 0;
-  std::vector<SysScalar> values((size_t)n);
+  const int64_t          filled = csr->nz > SYS_TABLE_SAMPLE && csr->nz % SYS_TABLE_WINDOW ? n - SYS_TABLE_WINDOW + csr->nz % SYS_TABLE_WINDOW : n; /* the last window may end early */
+  const SysScalar        zero   = 0;
+  std::vector<SysScalar> values((size_t)filled);
   std::vector<int>       absent(L.nchunk);
   bool                   grown = true;
 
   SYS_CALL(SysLaunch(CcooValuesSample, SysBlocksLoop(n), SYS_THREADS, 0, stream, csr->nz, nwindow, csr->a, sample));
-  SYS_CUDA(cudaMemcpyAsync(values.data(), sample, sizeof(SysScalar) * (size_t)n, cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaMemcpyAsync(values.data(), sample, sizeof(SysScalar) * values.size(), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
-  if (csr->nz > SYS_TABLE_SAMPLE && csr->nz % SYS_TABLE_WINDOW) values.resize((size_t)(n - SYS_TABLE_WINDOW + csr->nz % SYS_TABLE_WINDOW)); /* the last window ends early */
   if ((int64_t)L.ngroup * L.k > csr->nz) (void)SysTableAdd(T, &zero);
   SYS_CALL(SysTableAddFrequent(T, (int64_t)values.size(), values.data()));
   for (int round = 0; round < ROUNDS && grown; round++) {
