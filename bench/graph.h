@@ -89,7 +89,6 @@ PETSC_INTERN PetscErrorCode GraphConvert(Graph *);
 PETSC_INTERN PetscErrorCode GraphGetStop(Graph *, PetscReal *tol, PetscInt *most);
 PETSC_INTERN PetscErrorCode GraphGetTop(Graph *, PetscInt *top);
 PETSC_INTERN PetscErrorCode GraphSymmetrize(Mat A, Mat *B);
-PETSC_INTERN PetscErrorCode GraphTranspose(Mat A, Mat *B);
 
 /* Another library answers too, if -peer is given */
 PETSC_INTERN PetscErrorCode GraphPeer(Graph *, PetscInt n, const PetscInt source[], PetscInt64 counted);

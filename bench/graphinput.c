@@ -38,17 +38,6 @@ static PetscErrorCode FileKind(MPI_Comm comm, const char name[], Kind *kind)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The transpose of a matrix of several processes takes a fraction of the time with a type of petsc-amb; both matrices are AIJ afterwards */
-PetscErrorCode GraphTranspose(Mat A, Mat *B)
-{
-  PetscFunctionBegin;
-  PetscCall(MatConvert(A, MATAMB, MAT_INPLACE_MATRIX, &A));
-  PetscCall(MatTranspose(A, MAT_INITIAL_MATRIX, B));
-  PetscCall(MatConvert(A, MATAIJ, MAT_INPLACE_MATRIX, &A));
-  PetscCall(MatConvert(*B, MATAIJ, MAT_INPLACE_MATRIX, B));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Makes A + A^T with the diagonal of A */
 PetscErrorCode GraphSymmetrize(Mat A, Mat *B)
 {
@@ -57,7 +46,7 @@ PetscErrorCode GraphSymmetrize(Mat A, Mat *B)
   const PetscScalar *d;
 
   PetscFunctionBegin;
-  PetscCall(GraphTranspose(A, B));
+  PetscCall(MatGraphTranspose(A, B));
   PetscCall(MatAXPY(*B, 1.0, A, DIFFERENT_NONZERO_PATTERN));
   PetscCall(MatCreateVecs(A, NULL, &diagonal));
   PetscCall(MatGetDiagonal(A, diagonal));

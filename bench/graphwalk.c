@@ -202,7 +202,7 @@ static PetscErrorCode WalkDistributed(Graph *g, Vec left, Vec right, GraphWalk *
   PetscBool       bitonic = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(GraphTranspose(g->A, &w->P));
+  PetscCall(MatGraphTranspose(g->A, &w->P));
   PetscCall(MatDiagonalScale(w->P, left, right));
   PetscCall(OrderIs(g, "bitonic", &bitonic));
   if (!bitonic) PetscFunctionReturn(PETSC_SUCCESS);

@@ -259,6 +259,21 @@ static PetscErrorCode CallOrient(Work *w)
   return MatGraphOrient(w->A, w->x, &w->out);
 }
 
+static PetscErrorCode CallTranspose(Work *w)
+{
+  return MatGraphTranspose(w->A, &w->out);
+}
+
+static PetscErrorCode JudgeTranspose(TestDiff *d, Work *w)
+{
+  Mat T;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatTranspose(w->R, MAT_INITIAL_MATRIX, &T));
+  PetscCall(JudgeAgainst(d, w, T));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode JudgePrune(TestDiff *d, Work *w)
 {
   Mat P;
@@ -563,6 +578,7 @@ static const Operation operations[] = {
   {"A' A A",                       PreparePair,         CallTriple,         JudgeTriple,         ONE       },
   {"MatPruneRows()",               PreparePair,         CallPrune,          JudgePrune,          0         },
   {"MatGraphOrient()",             PreparePair,         CallOrient,         JudgeOrient,         0         },
+  {"MatGraphTranspose()",          PreparePair,         CallTranspose,      JudgeTranspose,      0         },
   {"MatMatMultMaskSum()",          PreparePair,         CallMaskSum,        JudgeMaskSum,        REAL      },
   {"VecGetTop()",                  PreparePair,         CallTop,            JudgeTop,            0         },
   {"MatPartitioning",              PreparePair,         CallPartition,      JudgePartition,      0         },

@@ -240,6 +240,29 @@ static PetscErrorCode TestOrient(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A transpose of a square and of a rectangular matrix, with rows and columns that are empty */
+static PetscErrorCode TestTranspose(void)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt n = 5; n <= 33; n += 28) {
+    Mat       A, B, T;
+    PetscBool same, right;
+    MatType   type;
+
+    PetscCall(Make(6, 33, n, &A));
+    PetscCall(MatGraphTranspose(A, &B));
+    PetscCall(MatTranspose(A, MAT_INITIAL_MATRIX, &T));
+    PetscCall(MatEqual(B, T, &same));
+    PetscCall(MatGetType(A, &type));
+    PetscCall(PetscObjectTypeCompare((PetscObject)B, type, &right));
+    PetscCall(Check("the transpose", (PetscBool)(same && right)));
+    PetscCall(MatDestroy(&A));
+    PetscCall(MatDestroy(&B));
+    PetscCall(MatDestroy(&T));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static uint64_t Word(PetscInt s, PetscInt k)
 {
   return s == 0 && k % 3 ? 0 : (uint64_t)(k + s + 1) * 0x9E3779B97F4A7C15ULL;
@@ -590,6 +613,7 @@ int main(int argc, char **argv)
   PetscCall(TestPower(2));
   PetscCall(TestPower(1.5));
   PetscCall(TestOrient());
+  PetscCall(TestTranspose());
   PetscCall(TestOr(PETSC_FALSE));
   PetscCall(TestOr(PETSC_TRUE));
   PetscCall(TestTriangles(1));

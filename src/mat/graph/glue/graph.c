@@ -84,15 +84,3 @@ PetscErrorCode GraphCreateLike(Mat A, const PetscInt i[], const PetscInt j[], co
   PetscCall(MatMPIAIJSetPreallocationCSR(*B, i, j, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-/* The transpose of an MPI matrix of any type that extends AIJ by way of petsc-amb's, which is faster than PETSc's */
-PetscErrorCode GraphMatTranspose(Mat A, Mat *B)
-{
-  PetscBool mpi;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
-  if (mpi) PetscCall(MatShadowTransposeMPI(A, B));
-  else PetscCall(MatTranspose(A, MAT_INITIAL_MATRIX, B));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}

@@ -31,5 +31,3 @@ extern PetscErrorCode GraphLocalRestore(GraphLocal *);
 
 /* Makes a matrix of the type and the layouts of A from rows with the columns of the whole matrix */
 extern PetscErrorCode GraphCreateLike(Mat A, const PetscInt i[], const PetscInt j[], const PetscScalar a[], Mat *B);
-
-extern PetscErrorCode GraphMatTranspose(Mat A, Mat *B);

@@ -94,7 +94,7 @@ static PetscErrorCode SearchRun(Search *s, PetscInt n, const PetscInt source[], 
     PetscCall(PetscArrayzero(s->word[2], s->m));
     if (leaving < s->edges / FEW) PetscCall(MatMultOr(s->A, PETSC_TRUE, last, s->word[3], s->word[2]));
     else {
-      if (!s->T) PetscCall(GraphMatTranspose(s->A, &s->T));
+      if (!s->T) PetscCall(MatGraphTranspose(s->A, &s->T));
       PetscCall(MatMultOr(s->T, PETSC_FALSE, last, s->word[3], s->word[2]));
     }
     s->word[1] = s->word[2];

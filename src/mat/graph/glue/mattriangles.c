@@ -14,7 +14,7 @@ static PetscErrorCode TrianglesHost(Mat A, PetscInt64 *count)
   PetscLogDouble sum;
 
   PetscFunctionBegin;
-  PetscCall(GraphMatTranspose(A, &B));
+  PetscCall(MatGraphTranspose(A, &B));
   PetscCall(MatAXPY(B, 1.0, A, DIFFERENT_NONZERO_PATTERN));
   PetscCall(MatPowEntries(B, 0));
   PetscCall(MatCreateVecs(B, &ones, &degree));
