@@ -124,5 +124,11 @@ expect "verdict of nothing: numbers" 0 '"expected_ratio": 1.0' "${PYTHON:-python
 grid=p5:4 # so small that no format has fewer bytes than aij; smaller where indices of aij have 64 bits
 if "$petscamb" --version | grep -q '64-bit indices'; then grid=p5:3; fi
 expect "verdict: the model against the clock" 0 "^    but +[a-z]+ may still be faster here" "$petscamb" info $grid -mat_autosparse_device cpu
+# the load, by a library that stands before that of C
+printf 'int getloadavg(double load[], int n)\n{\n  load[0] = LOAD;\n  return n;\n}\n' >load.c
+for load in 0 1e6; do $(sed -n "s/^AMB_LINK := //p" "$BUILD/conf.mk") -shared -fPIC -DLOAD=$load load.c -o load$load.so; done
+expect "verdict on a busy machine" 0 "^    busy machine +the load of the last minute was 1000000.0 on [0-9]+ processors" env LD_PRELOAD="$PWD/load1e6.so" "$petscamb" info bar_elasticity.mtx.gz -json info.json -mat_autosparse_device cpu
+expect "info: JSON says when, by what and where" 0 "^0.*-.*T.*Z 1000000.0$" "${PYTHON:-python3}" -c "import json; (i,) = json.load(open('info.json')); print(i['version'], i['date'], i['load']); [i[k] for k in ('petsc', 'commit', 'cpu', 'gpu')]"
+expect "verdict on an idle machine" fail "^    to measure" sh -c "LD_PRELOAD='$PWD/load0.so' '$petscamb' info bar_elasticity.mtx.gz -mat_autosparse_device cpu | tee idle; grep -q 'busy machine' idle"
 expect "verdict on two processes" 0 "^    options +-mat_type [a-z]+$" ${MPIEXEC:-mpiexec} -n 2 "$petscamb" info "$data/cage10.mtx.gz"
 exit $failed
