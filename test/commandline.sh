@@ -34,7 +34,7 @@ expect "a misspelt algorithm" 2 "^petscamb: pagrank: there is no such algorithm;
 expect "tiletable without a file" 1 "^petscamb: tiletable needs the name of one file" "$petscamb" tiletable
 expect "no algorithm" 2 "^petscamb: no algorithm: say petscamb graph ALGORITHM FILE" "$petscamb" graph
 expect "no graph" 1 "^petscamb: graph pagerank needs one file or generator, such as rmat:10,8, and gets 0$" "$petscamb" graph pagerank
-expect "an option of another algorithm" 2 "^petscamb: -seeds: nobody asked for this option$" "$petscamb" graph pagerank er:4,2 -seeds 0
+expect "an option of another algorithm" 2 "^petscamb: -seeds: this option was not used$" "$petscamb" graph pagerank er:4,2 -seeds 0
 expect "a misspelt option of graph" 2 "^petscamb: -sedes: there is no such option; did you mean -seeds\?$" "$petscamb" graph rwr er:4,2 -sedes 0
 expect "a vertex that does not exist" 1 "^petscamb: er:4,2 has no vertex 16$" "$petscamb" graph rwr er:4,2 -seeds 16
 expect "no list of vertices" 1 "^petscamb: -sources 1,x: write ids with commas between them and no blanks$" "$petscamb" graph bfs er:4,2 -sources 1,x
@@ -44,8 +44,8 @@ expect "negative weights" 1 "^petscamb: p5:4: a weight is negative or no number;
 expect "no convergence" 1 "^pagerank: 3 iterations \(NOT CONVERGED\)" "$petscamb" graph pagerank er:4,2 -iterations 3
 expect "iterations by their number" 0 "^pagerank: 3 iterations, [^(]" "$petscamb" graph pagerank er:4,2 -iterations 3 -tol 0
 expect "a misspelt option" 2 "^petscamb: -type: there is no such option; did you mean -types\?$" "$petscamb" solve p7:5 -type aij
-expect "an option of another command" 2 "^petscamb: -rounds: nobody asked for this option$" "$petscamb" info p7:5 -rounds 3
-expect "an option that nothing reads" 2 "^petscamb: -ksp_tpye: nobody asked for this option$" "$petscamb" solve p7:5 -ksp_tpye cg -seconds 0 -rounds 1
+expect "an option of another command" 2 "^petscamb: -rounds: this option was not used$" "$petscamb" info p7:5 -rounds 3
+expect "an option that nothing reads" 2 "^petscamb: -ksp_tpye: this option was not used$" "$petscamb" solve p7:5 -ksp_tpye cg -seconds 0 -rounds 1
 expect "a misspelt type of petsc-amb" 2 "^petscamb: -types nusell: there is no such type; did you mean nussell\?$" "$petscamb" bench p7:5 -types aij,nusell
 expect "a misspelt type of PETSc" 2 "^petscamb: -types aijcuspars: there is no such type; did you mean aijcusparse\?$" "$petscamb" bench p7:5 -types aijcuspars
 expect "a misspelt peer" 2 "^petscamb: -types graphblass: there is no such type; did you mean graphblas\?$" "$petscamb" bench p7:5 -types graphblass
