@@ -273,7 +273,7 @@ typedef struct {
 } Verdict;
 
 PETSC_INTERN PetscErrorCode VerdictMake(Mat, const Shape *, Verdict *);
-PETSC_INTERN PetscErrorCode VerdictPrint(MPI_Comm, const char[], const Verdict *);
+PETSC_INTERN PetscErrorCode VerdictPrint(MPI_Comm, const char[], const Verdict *, const About *);
 PETSC_INTERN PetscErrorCode VerdictJSON(FILE *, const Verdict *);
 
 /* Pictures: the pattern of a matrix with histograms (info), speeds with a roofline (bench) */

@@ -75,10 +75,12 @@ static PetscErrorCode InfoPrint(MPI_Comm comm, const char name[], const Shape *s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode InfoJSON(FILE *f, const char name[], const Shape *s, int n, const Stored stored[], const Storages *storages, const Verdict *v)
+static PetscErrorCode InfoJSON(FILE *f, const char name[], const Shape *s, int n, const Stored stored[], const Storages *storages, const Verdict *v, const About *about)
 {
   PetscFunctionBegin;
-  fprintf(f, "  {\"matrix\": ");
+  fprintf(f, "  {");
+  PetscCall(AboutJSON(f, about));
+  fprintf(f, ",\n   \"matrix\": ");
   PetscCall(JSONString(f, name));
   fprintf(f, ", \"rows\": %" PetscInt_FMT ", \"cols\": %" PetscInt_FMT ", \"nonzeros\": %.0f, \"symmetric\": %s, \"pattern_symmetric\": %s, \"fem_like\": %s,\n", s->M, s->N, s->nonzeros, s->symmetric ? "true" : "false", s->pattern_symmetric ? "true" : "false", s->fem_like ? "true" : "false");
   fprintf(f, "   \"row_min\": %" PetscInt_FMT ", \"row_max\": %" PetscInt_FMT ", \"row_mean\": %.6g, \"empty_rows\": %" PetscInt_FMT ", \"bandwidth\": %" PetscInt_FMT ", \"mean_distance\": %.6g, \"dominant_rows\": %.0f,\n   \"nonzeros_in_runs\": [", s->row_min, s->row_max, s->row_mean, s->empty_rows, s->bandwidth, s->distance, s->dominant);
@@ -105,8 +107,10 @@ PetscErrorCode InfoRun(MPI_Comm comm, int n, char *inputs[])
   FILE              *f = NULL;
   const char *const *types;
   PetscInt           ntypes;
+  About              about;
 
   PetscFunctionBegin;
+  PetscCall(AboutGet(&about));
   PetscCall(PetscAMBGetTypes(PETSC_TRUE, &ntypes, &types));
   PetscCheck(ntypes <= STORED - 2, comm, PETSC_ERR_PLIB, "Too many formats: raise STORED");
   PetscCall(PetscOptionsGetString(NULL, NULL, "-json", json, sizeof(json), NULL));
@@ -142,9 +146,9 @@ PetscErrorCode InfoRun(MPI_Comm comm, int n, char *inputs[])
     PetscCall(VerdictMake(A, &shape, &verdict));
     PetscCall(InfoPrint(comm, inputs[i], &shape, 2 + (int)ntypes, stored));
     PetscCall(StoragePrint(comm, &shape, &storages));
-    PetscCall(VerdictPrint(comm, inputs[i], &verdict));
+    PetscCall(VerdictPrint(comm, inputs[i], &verdict, &about));
     if (f) {
-      PetscCall(InfoJSON(f, inputs[i], &shape, 2 + (int)ntypes, stored, &storages, &verdict));
+      PetscCall(InfoJSON(f, inputs[i], &shape, 2 + (int)ntypes, stored, &storages, &verdict, &about));
       fprintf(f, "%s\n", i + 1 < n ? "," : "");
     }
     PetscCall(MatDestroy(&A));

@@ -48,7 +48,7 @@ static PetscErrorCode Help(MPI_Comm comm)
   -csv FILE              every round as comma-separated values\n\
 and any option of PETSc. Under mpiexec the time of the slowest rank counts; OMP_NUM_THREADS gives threads.\n\
 Exit code: 0 if all results are right; 1 if not, or if something is wrong with the input; 2 if the command, an option or a type\n\
-does not exist, or if nobody asked for an option.\n"));
+does not exist, or if an option was not used.\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -159,7 +159,7 @@ static PetscErrorCode CheckUnused(int argc, char **argv, PetscBool *unused)
 
       if (!name || strcmp(name, names[o])) continue;
       *unused = PETSC_TRUE;
-      PetscCall(PetscFPrintf(PETSC_COMM_WORLD, stderr, "petscamb: %s: nobody asked for this option\n", argv[a]));
+      PetscCall(PetscFPrintf(PETSC_COMM_WORLD, stderr, "petscamb: %s: this option was not used\n", argv[a]));
     }
   }
   PetscCall(PetscOptionsLeftRestore(NULL, &n, &names, &values));

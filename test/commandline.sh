@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The command lines of the programs in bin/: -h, --version, names that do not exist, and the verdict of petscamb info. No time is judged.
+# timeoutfactor: 3
 set -u
 . "$(dirname "$0")/shell/expect.sh"
 cd "$work" || exit 1
@@ -34,7 +35,7 @@ expect "a misspelt algorithm" 2 "^petscamb: pagrank: there is no such algorithm;
 expect "tiletable without a file" 1 "^petscamb: tiletable needs the name of one file" "$petscamb" tiletable
 expect "no algorithm" 2 "^petscamb: no algorithm: say petscamb graph ALGORITHM FILE" "$petscamb" graph
 expect "no graph" 1 "^petscamb: graph pagerank needs one file or generator, such as rmat:10,8, and gets 0$" "$petscamb" graph pagerank
-expect "an option of another algorithm" 2 "^petscamb: -seeds: nobody asked for this option$" "$petscamb" graph pagerank er:4,2 -seeds 0
+expect "an option of another algorithm" 2 "^petscamb: -seeds: this option was not used$" "$petscamb" graph pagerank er:4,2 -seeds 0
 expect "a misspelt option of graph" 2 "^petscamb: -sedes: there is no such option; did you mean -seeds\?$" "$petscamb" graph rwr er:4,2 -sedes 0
 expect "a vertex that does not exist" 1 "^petscamb: er:4,2 has no vertex 16$" "$petscamb" graph rwr er:4,2 -seeds 16
 expect "no list of vertices" 1 "^petscamb: -sources 1,x: write ids with commas between them and no blanks$" "$petscamb" graph bfs er:4,2 -sources 1,x
@@ -44,8 +45,8 @@ expect "negative weights" 1 "^petscamb: p5:4: a weight is negative or no number;
 expect "no convergence" 1 "^pagerank: 3 iterations \(NOT CONVERGED\)" "$petscamb" graph pagerank er:4,2 -iterations 3
 expect "iterations by their number" 0 "^pagerank: 3 iterations, [^(]" "$petscamb" graph pagerank er:4,2 -iterations 3 -tol 0
 expect "a misspelt option" 2 "^petscamb: -type: there is no such option; did you mean -types\?$" "$petscamb" solve p7:5 -type aij
-expect "an option of another command" 2 "^petscamb: -rounds: nobody asked for this option$" "$petscamb" info p7:5 -rounds 3
-expect "an option that nothing reads" 2 "^petscamb: -ksp_tpye: nobody asked for this option$" "$petscamb" solve p7:5 -ksp_tpye cg -seconds 0 -rounds 1
+expect "an option of another command" 2 "^petscamb: -rounds: this option was not used$" "$petscamb" info p7:5 -rounds 3
+expect "an option that nothing reads" 2 "^petscamb: -ksp_tpye: this option was not used$" "$petscamb" solve p7:5 -ksp_tpye cg -seconds 0 -rounds 1
 expect "a misspelt type of petsc-amb" 2 "^petscamb: -types nusell: there is no such type; did you mean nussell\?$" "$petscamb" bench p7:5 -types aij,nusell
 expect "a misspelt type of PETSc" 2 "^petscamb: -types aijcuspars: there is no such type; did you mean aijcusparse\?$" "$petscamb" bench p7:5 -types aijcuspars
 expect "a misspelt peer" 2 "^petscamb: -types graphblass: there is no such type; did you mean graphblas\?$" "$petscamb" bench p7:5 -types graphblass
@@ -124,5 +125,11 @@ expect "verdict of nothing: numbers" 0 '"expected_ratio": 1.0' "${PYTHON:-python
 grid=p5:4 # so small that no format has fewer bytes than aij; smaller where indices of aij have 64 bits
 if "$petscamb" --version | grep -q '64-bit indices'; then grid=p5:3; fi
 expect "verdict: the model against the clock" 0 "^    but +[a-z]+ may still be faster here" "$petscamb" info $grid -mat_autosparse_device cpu
+# the load, by a library that stands before that of C
+printf 'int getloadavg(double load[], int n)\n{\n  load[0] = LOAD;\n  return n;\n}\n' >load.c
+for load in 0 1e6; do $(sed -n "s/^AMB_LINK := //p" "$BUILD/conf.mk") -shared -fPIC -DLOAD=$load load.c -o load$load.so; done
+expect "verdict on a busy machine" 0 "^    busy machine +the load of the last minute was 1000000.0 on [0-9]+ processors" env LD_PRELOAD="$PWD/load1e6.so" "$petscamb" info bar_elasticity.mtx.gz -json info.json -mat_autosparse_device cpu
+expect "info: JSON says when, by what and where" 0 "^0.*-.*T.*Z 1000000.0$" "${PYTHON:-python3}" -c "import json; (i,) = json.load(open('info.json')); print(i['version'], i['date'], i['load']); [i[k] for k in ('petsc', 'commit', 'cpu', 'gpu')]"
+expect "verdict on an idle machine" fail "^    to measure" sh -c "LD_PRELOAD='$PWD/load0.so' '$petscamb' info bar_elasticity.mtx.gz -mat_autosparse_device cpu | tee idle; grep -q 'busy machine' idle"
 expect "verdict on two processes" 0 "^    options +-mat_type [a-z]+$" ${MPIEXEC:-mpiexec} -n 2 "$petscamb" info "$data/cage10.mtx.gz"
 exit $failed

@@ -127,6 +127,7 @@ zcat data/cage10.mtx.gz >matrix.mtx
 make() {
   case $* in
   "-s where") echo "$library" ;;
+  "-s examples") ;; # built with the tests
   "install PREFIX="*) (cd "$root" && env -u MAKEFLAGS -u MAKELEVEL -u TESTS -u PETSC_DIR -u PETSC_ARCH -u PETSC_OPTIONS make BUILD="$(basename "$build")" "$@") ;;
   *) return 2 ;;
   esac

@@ -42,7 +42,7 @@ same "docs/options.md has the list"
 
 printf '%s\n' $formats | sort >"$work/listed"
 for option in mat_type petscamb_for_aij; do
-  grep -E "^\| \`-$option\`" docs/options.md | cut -d'|' -f3 | sed 's/(.*//' | grep -oE '[a-z]+' | sort >"$work/found"
+  grep -m 1 -E "^\| \`-$option\`" docs/options.md | cut -d'|' -f3 | sed 's/(.*//' | grep -oE '[a-z]+' | sort >"$work/found"
   same "docs/options.md has the types as values of -$option"
 done
 exit $failed

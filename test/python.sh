@@ -101,6 +101,7 @@ print("types agree")
 END
 expect "types, setters and figures" 0 "^types agree$" "$python" figures.py "$root/data/cage10.mtx.gz"
 expect "the library is not there" 1 "PETSCAMB_LIBRARY=nowhere.so: there is no such file" env PETSCAMB_LIBRARY=nowhere.so "$python" figures.py
+expect "petsc4py is missing" 1 "^ImportError: petscamb needs the petsc4py of the PETSc .* has none; on Debian: apt-get install python3-petsc4py" "$python" -c "import sys; sys.modules['petsc4py'] = None; import petscamb; petscamb.init()"
 expect "init() was forgotten" 1 "RuntimeError: call petscamb.init\(\) first" "$python" -c "import petscamb; petscamb.types()"
 if "$python" -c "import scipy" 2>/dev/null; then
   "$python" -c "import matplotlib" 2>/dev/null && picture="-o gamg.svg" || picture=
@@ -116,7 +117,7 @@ sys.modules['scipy'] = None
 runpy.run_path('$source/gamg.py', run_name='__main__')"
 if "$python" -c "import setuptools, wheel, pip" 2>/dev/null; then
   cp -r "$source" copy && mkdir site
-  expect "pip install" 0 "Successfully installed petscamb" "$python" -m pip install --disable-pip-version-check --no-input --no-index --no-deps --no-build-isolation --target site ./copy
+  expect "pip install" 0 "Successfully installed petscamb" "$python" -m pip install --disable-pip-version-check --no-input --no-index --no-build-isolation --target site ./copy
   expect "pip install: the package" 0 "/site/petscamb/__init__.py$" env PYTHONPATH="$work/site${folder:+:$folder}" "$python" -c "import petscamb; print(petscamb.__file__)"
 else
   echo "skip pip install: no pip, setuptools or wheel for $python"

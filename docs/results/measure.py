@@ -61,10 +61,8 @@ def commands(run):
     return [run["options"][:k] + [kind] + run["options"][k + 1:] for kind in run["options"][k].split(",")]
 
 
-def measure(name, run, place, end):
-    rows, checksums = [], {}
-    tool = os.environ.get("PETSCAMB", os.path.join("bin", "petscamb"))
-    failed = []
+def measure(name, run, tool, place, end):
+    rows, checksums, failed = [], {}, []
     for one in run["inputs"]:
         path = place_of(one)
         if not path:
@@ -93,12 +91,22 @@ def measure(name, run, place, end):
 def main():
     with open(os.path.join(HERE, "runs.json")) as file:
         runs = json.load(file)
-    names = [name for name in runs if len(sys.argv) in (2, 3) and fnmatch.fnmatch(name, sys.argv[1])]
-    if not names:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
+    names = [name for name in runs if fnmatch.fnmatch(name, sys.argv[1])]
+    if not names:
+        sys.exit("*** %s: no run of that name; runs.json has %s" % (sys.argv[1], ", ".join(runs)))
+    tool = os.environ.get("PETSCAMB", os.path.join("bin", "petscamb"))
+    if not shutil.which(os.path.join(ROOT, tool)):
+        sys.exit("*** %s: no such program in %s; run make first, or give the program as PETSCAMB=FILE" % (tool, ROOT))
+    place = sys.argv[2] if len(sys.argv) == 3 else HERE
+    try:
+        os.makedirs(place, exist_ok=True)
+    except OSError as error:
+        sys.exit("*** %s: %s" % (place, error.strerror))
     failed, end = [], time.monotonic() + float(os.environ.get("LIMIT", "inf"))
     for name in names:
-        failed += measure(name, runs[name], sys.argv[2] if len(sys.argv) == 3 else HERE, end)
+        failed += measure(name, runs[name], tool, place, end)
     sys.exit("\n".join(failed) if failed else 0)
 
 

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
+from spack_repo.builtin.build_systems.cuda import CudaPackage
+from spack_repo.builtin.build_systems.generic import Package
+
 from spack.package import *
 
 
-class PetscAmb(Package):
+class PetscAmb(Package, CudaPackage):
     """A plugin of PETSc: sparse matrix formats with fewer bytes, and fast products of matrices."""
 
     homepage = "https://example.org/petsc-amb"
@@ -13,7 +16,6 @@ class PetscAmb(Package):
     # no checksum before there is a release: spack install --no-checksum, or spack develop
     version("0.1.0")
 
-    variant("cuda", default=False, description="Kernels for NVIDIA GPUs")
     variant("openmp", default=True, description="Threads in the kernels of the host")
     variant("nccl", default=False, when="+cuda", description="Messages between GPUs by NCCL")
 
@@ -42,6 +44,8 @@ class PetscAmb(Package):
             "PETSC_ARCH=",
             "CC=%s" % spec["mpi"].mpicc,
         ]
+        if spec.satisfies("+cuda") and "none" not in spec.variants["cuda_arch"].value:
+            options.append("--with-cuda-arch=%s" % spec.variants["cuda_arch"].value[0])
         python("configure.py", *options)
         make("install", "STRIP=0")
 

@@ -132,7 +132,7 @@ PetscErrorCode MatShadowForAIJRegister(void)
   PetscBool              set, hashgemm = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb", "Mat");
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, all AIJ of the program", "Mat"); /* -help prints a section only if its title is new */
   PetscCall(PetscOptionsString("-petscamb_for_aij", "Type of every AIJ and AIJCUSPARSE of the program", "MATAMB", value, value, sizeof(value), &set));
   PetscCall(PetscOptionsBool("-hashgemm_for_aij", "The same as -petscamb_for_aij hashgemm", "MATHASHGEMM", hashgemm, &hashgemm, NULL));
   PetscOptionsEnd();

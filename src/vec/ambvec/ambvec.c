@@ -7,7 +7,7 @@ PetscErrorCode VecAMBRegister(void)
 {
   PetscFunctionBegin;
   VecAMBWanted = PETSC_TRUE;
-  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb", "Vec");
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, vectors", "Vec");
   PetscCall(PetscOptionsBool("-petscamb_for_vec", "On a GPU, vectors of products with matrices of petsc-amb have dot products, norms and VecAYPX() of petsc-amb", "VecDot", VecAMBWanted, &VecAMBWanted, NULL));
   PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);

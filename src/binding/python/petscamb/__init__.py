@@ -15,6 +15,7 @@ import ctypes
 import ctypes.util
 import os
 import subprocess
+import sys
 
 __version__ = "0.1.0"
 _library = None
@@ -42,7 +43,10 @@ def library_path():
 def init(args=None, arch=None, comm=None):
     """Initialize petsc4py, as petsc4py.init() does, and register the types of petsc-amb. PETSc may be initialized already."""
     global _library
-    import petsc4py
+    try:
+        import petsc4py
+    except ImportError as error:
+        raise ImportError("petscamb needs the petsc4py of the PETSc that petsc-amb was built for, and %s has none; on Debian: apt-get install python3-petsc4py, and /usr/bin/python3" % sys.executable) from error
 
     petsc4py.init(args, arch, comm)
     from petsc4py import PETSc

@@ -454,7 +454,7 @@ PetscErrorCode KSPAMBRegister(void)
   PetscFunctionBegin;
   PetscCall(KSPInitializePackage());
   nconstructor = 0;
-  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb", "KSP");
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, Krylov methods", "KSP");
   PetscCall(PetscOptionsBool("-petscamb_for_ksp", "Every cg, bcgs and chebyshev of the program runs on fused passes; without the option, the Chebyshev smoothers of matrices of petsc-amb on GPUs", "KSPAMBCG", every, &every, &set));
   PetscOptionsEnd();
   takes = every ? KSPAMB_TAKES_ALL : KSPAMB_TAKES_NONE;

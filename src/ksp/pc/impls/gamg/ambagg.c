@@ -640,7 +640,7 @@ PetscErrorCode AmbAggRegister(void)
   PetscFunctionBegin;
   PetscCall(PCInitializePackage());
   AmbAggFor = PCAMBAGG_FOR_GPU;
-  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb", "PC");
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, GAMG", "PC");
   PetscCall(PetscOptionsEnum("-petscamb_for_gamg", "PCGAMG is of type ambagg by default: for matrices of petsc-amb on a GPU, for all, for none", "PCGAMGAMBAGG", values, (PetscEnum)AmbAggFor, (PetscEnum *)&AmbAggFor, NULL));
   PetscCall(PetscOptionsBool("-petscamb_gamg_huge_pages", "What PETSc allocates for a set-up, and for matrices that go to a GPU, lies on huge pages", "PCGAMGAMBAGG", pages, &pages, NULL));
   PetscOptionsEnd();

@@ -361,7 +361,7 @@ PetscErrorCode MGCycleRegister(void)
 
   PetscFunctionBegin;
   PetscCall(PCInitializePackage());
-  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb", "PC");
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, cycles of multigrid", "PC");
   PetscCall(PetscOptionsBool("-petscamb_mg_graph", "Cycles of PCMG and PCGAMG on one GPU are replayed as CUDA graphs", "PCMG", wanted, &wanted, NULL));
   PetscOptionsEnd();
   if (!wanted) PetscFunctionReturn(PETSC_SUCCESS);

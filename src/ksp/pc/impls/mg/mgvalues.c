@@ -143,7 +143,7 @@ PetscErrorCode MGValuesRegister(void)
   PetscCall(PCInitializePackage());
   MGValues = MAT_SHADOW_VALUES_DOUBLE;
   MGFinest = PETSC_FALSE;
-  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb", "PC");
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, values of multigrid", "PC");
   PetscCall(PetscOptionsEnum("-petscamb_mg_values", "How the levels of PCMG and PCGAMG below the finest store values", "MatShadowSetValues", MatShadowValuesNames, (PetscEnum)MGValues, (PetscEnum *)&MGValues, NULL));
   PetscCall(PetscOptionsBool("-petscamb_mg_values_finest", "The smoother of the finest level has a copy of the matrix with this storage", "MatShadowSetValues", MGFinest, &MGFinest, NULL));
   PetscOptionsEnd();
