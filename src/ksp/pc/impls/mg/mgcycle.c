@@ -363,7 +363,7 @@ static PetscErrorCode PCCreate_MGCycle(PC pc)
 /* After the other constructors of PCMG, which are called here */
 PetscErrorCode MGCycleRegister(void)
 {
-  PetscBool wanted = PETSC_FALSE;
+  PetscBool wanted = PetscDefined(HAVE_CUDA);
 
   PetscFunctionBegin;
   PetscCall(PCInitializePackage());

@@ -399,6 +399,17 @@ static PetscErrorCode MGCycleEnds(MGCycle *c, Vec b, Vec x, Vec *from, Vec *to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The steps take other vectors in the place of b and x */
+static void MGCycleExchange(MGCycle *c, Vec b, Vec x, Vec from, Vec to)
+{
+  for (MGCycleStep *s = c->step; s < c->step + c->nstep; s++) {
+    Vec *const v[3] = {&s->x, &s->y, &s->z};
+
+    for (int k = 0; k < 3; k++) *v[k] = *v[k] == b ? from : *v[k] == x ? to : *v[k];
+    for (int k = 0; k < FUSED_VECTORS; k++) s->v[k] = s->v[k] == b ? from : s->v[k] == x ? to : s->v[k];
+  }
+}
+
 PetscErrorCode MGCycleApplyDevice(PC pc, MGCycle *c, Vec b, Vec x, const char **why)
 {
   PetscBool plain[2];
@@ -408,12 +419,14 @@ PetscErrorCode MGCycleApplyDevice(PC pc, MGCycle *c, Vec b, Vec x, const char **
   PetscCall(MGCycleOnDevice(b, &plain[0]));
   PetscCall(MGCycleOnDevice(x, &plain[1]));
   if (!plain[0] || !plain[1]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGCycleBuild(pc, c, b, x, why));
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS); /* before values cross the bus for nothing */
   if (!c->device) PetscCall(PetscNew(&c->device));
-  PetscCall(MGCycleEnds(c, b, x, &from, &to));
-  PetscCall(MGCycleBuild(pc, c, from, to, why));
-  if (!*why && c->device->levels != c->id) PetscCall(MGCycleForgetTransposed(c->device));
+  if (c->device->levels != c->id) PetscCall(MGCycleForgetTransposed(c->device));
   c->device->levels = c->id;
-  if (!*why) PetscCall(MGCycleKernels(c, why));
+  PetscCall(MGCycleEnds(c, b, x, &from, &to));
+  if (from != b) MGCycleExchange(c, b, x, from, to);
+  PetscCall(MGCycleKernels(c, why));
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   if (from != b) PetscCall(VecCopy(b, from));
   PetscCall(MGCycleCount(c));
