@@ -37,8 +37,9 @@ typedef struct {
 #define ARRAYS 128 /* vectors of a cycle; PCMG has at most 15 levels */
 #define LEVELS 16
 
-/* A record costs as much time as it spares in so many applications */
-#define QUEUED_FIRST 4
+/* A record costs as much time as it spares in four or five applications. A preconditioner that is applied for the third time with the same values is likely to be applied
+   so often. */
+#define QUEUED_FIRST 2
 
 /* The transposed pattern of an AIJ */
 typedef struct {
