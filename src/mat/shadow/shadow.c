@@ -501,6 +501,24 @@ PetscErrorCode MatShadowExpectProducts(Mat A, PetscBool transpose)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Does the AIJ make the products of A on the device, or the transposed ones: a conversion is not repaid yet, or is not worth while? If so, gets its arrays. A level so
+   small that it is not converted in the set-up stays with the AIJ: the solver that asks loses nothing by the AIJ's latency. */
+PetscErrorCode MatShadowLeavesToAIJ(Mat A, PetscBool transpose, MatShadowCSR *csr, PetscBool *leaves)
+{
+  MatShadow *s;
+
+  PetscFunctionBegin;
+  *leaves = PETSC_FALSE;
+  if (!MatShadowIsCUSPARSE(A) || A->ops->mult != MatMult_Shadow) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowGet(A, &s));
+  if (!MatShadowOnDevice(s)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowCheckState(A, s, csr));
+  if (!csr->A.nz) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->phase == MAT_SHADOW_WAITING) *leaves = (PetscBool)(MatShadowMeasures(s) && (s->served < s->patience.convert || s->patience.convert >= SYS_TUNE_LEVEL));
+  else *leaves = (PetscBool)(s->phase == MAT_SHADOW_DECLINED || (s->phase == MAT_SHADOW_CURRENT && s->trial[transpose].verdict == MAT_SHADOW_FOR_AIJ));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 MatShadowLevels MatShadowLevelsNow;
 
 /* A is the fine operator of a Galerkin product with P: a smoother will multiply by A in every iteration of the solves to come, and P will restrict. This function

@@ -198,6 +198,7 @@ extern PetscErrorCode MatShadowProduct(Mat, PetscBool transpose, Vec x, Vec y, V
 extern PetscErrorCode MatShadowMakeReady(Mat, MatShadow *, void *);
 extern PetscErrorCode MatShadowExpectLevel(Mat, Mat);
 extern PetscErrorCode MatShadowExpectProducts(Mat, PetscBool transpose);
+extern PetscErrorCode MatShadowLeavesToAIJ(Mat, PetscBool transpose, MatShadowCSR *, PetscBool *);
 
 /* The set-up of multigrid that runs now: the storage of values that its levels get, but for the finest one, and whether there is such a set-up */
 typedef struct {

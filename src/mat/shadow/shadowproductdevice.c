@@ -356,7 +356,7 @@ PetscErrorCode MatShadowDeviceSettled(Mat A, PetscBool transpose, MatShadowCSR *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatShadowDeviceMade(Mat A, PetscInt products)
+static PetscErrorCode MatShadowDeviceCount(Mat A, PetscInt products, int format)
 {
   MatShadow *s;
 
@@ -364,7 +364,21 @@ PetscErrorCode MatShadowDeviceMade(Mat A, PetscInt products)
   PetscCall(MatShadowGet(A, &s));
   s->served += products;
   s->products += products;
-  s->made[1] += products;
+  s->made[format] += products;
   PetscCall(PetscLogGpuFlops(2.0 * s->nz * products));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatShadowDeviceMade(Mat A, PetscInt products)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowDeviceCount(A, products, 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatShadowDeviceMadeOnAIJ(Mat A, PetscInt products)
+{
+  PetscFunctionBegin;
+  PetscCall(MatShadowDeviceCount(A, products, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,6 +9,8 @@ PetscErrorCode MGCycleRegister(void);
 
 #define MG_CYCLE_NAME "PCMGCycle" /* of the context, among the objects that are attached to the PC */
 #define ROWS_MOST     1024        /* of the coarsest level */
+#define ROWS_AT_ONCE  32          /* of a coarsest level that is inverted for the first application */
+#define ROWS_REPAID   1024        /* the square of the rows over this are the applications that repay the inverse of a larger one */
 #define CONDITION     1e10        /* of the coarsest operator, at most, in the norm of the largest sum of a row */
 
 /* ------------------------------------------------- steps ------------------------------------------------- */
@@ -161,12 +163,16 @@ static PetscErrorCode MGCycleInvert(MGCycle *c, PC_MG_Levels *level, PetscInt n)
   const PetscScalar *column;
   PetscScalar       *unit, *row;
   PetscReal          norm, sum, largest = 0;
+  PetscInt           have = -1;
 
   PetscFunctionBegin;
-  PetscCall(VecDestroy(&c->inverse));
-  PetscCall(VecCreate(PETSC_COMM_SELF, &c->inverse));
-  PetscCall(VecSetSizes(c->inverse, n * n, n * n));
-  PetscCall(VecSetType(c->inverse, ((PetscObject)level->b)->type_name));
+  if (c->inverse) PetscCall(VecGetSize(c->inverse, &have));
+  if (have != n * n) {
+    PetscCall(VecDestroy(&c->inverse));
+    PetscCall(VecCreate(PETSC_COMM_SELF, &c->inverse));
+    PetscCall(VecSetSizes(c->inverse, n * n, n * n));
+    PetscCall(VecSetType(c->inverse, ((PetscObject)level->b)->type_name));
+  }
   PetscCall(VecGetArrayWrite(c->inverse, &row));
   for (PetscInt j = 0; j < n; j++) {
     PetscCall(VecGetArrayWrite(level->b, &unit));
@@ -188,14 +194,29 @@ static PetscErrorCode MGCycleInvert(MGCycle *c, PC_MG_Levels *level, PetscInt n)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MGCycleCoarsest(MGCycle *c, PC_MG_Levels *level, const char **why)
+/* Takes note of the coarsest operator: another one, or new values, have no inverse yet */
+static PetscErrorCode MGCycleCoarsestState(MGCycle *c, Mat P)
 {
-  const KSP        ksp = level->smoothd;
   PetscObjectState state;
   PetscObjectId    id;
-  PetscInt         n;
-  PetscBool        linear, nullspace;
-  Mat              A, P;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)P, &id));
+  PetscCall(PetscObjectStateGet((PetscObject)P, &state));
+  if (id == c->id && state == c->state) PetscFunctionReturn(PETSC_SUCCESS);
+  c->id       = id;
+  c->state    = state;
+  c->waited   = 0;
+  c->inverted = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MGCycleCoarsest(MGCycle *c, PC_MG_Levels *level, const char **why)
+{
+  const KSP ksp = level->smoothd;
+  PetscInt  n;
+  PetscBool linear, nullspace;
+  Mat       A, P;
 
   PetscFunctionBegin;
   PetscCall(KSPSetUp(ksp));
@@ -208,11 +229,14 @@ static PetscErrorCode MGCycleCoarsest(MGCycle *c, PC_MG_Levels *level, const cha
   else if (nullspace) *why = "an operator has a null space";
   else if (n > ROWS_MOST) *why = "the coarsest level is too large";
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectGetId((PetscObject)P, &id));
-  PetscCall(PetscObjectStateGet((PetscObject)P, &state));
-  if (!c->inverse || id != c->id || state != c->state) PetscCall(MGCycleInvert(c, level, n));
-  c->id    = id;
-  c->state = state;
+  PetscCall(MGCycleCoarsestState(c, P));
+  if (!c->inverted && n > c->at_once && c->waited < (PetscInt)((PetscInt64)n * n / ROWS_REPAID)) {
+    c->waited++;
+    *why = "the inverse of the coarsest operator is not repaid yet";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!c->inverted) PetscCall(MGCycleInvert(c, level, n));
+  c->inverted = PETSC_TRUE;
   if (!c->regular) *why = "the coarsest operator is nearly singular";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -268,38 +292,19 @@ PetscErrorCode MGCycleBuild(PC pc, MGCycle *c, Vec b, Vec x, const char **why)
     else if (l && level->residual != PCMGResidualDefault) *why = "the program makes a residual";
     else if (l && !level->A) *why = "a level has no operator yet";
   }
-  if (!*why) PetscCall(MGCycleCoarsest(c, mg->levels[0], why));
   for (PetscInt k = 0; k < mg->cyclesperpcapply && !*why; k++) PetscCall(MGCycleLevel(mg, c, mg->nlevels - 1, b, x, (PetscBool)(k == 0), why));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The first application with new levels is PETSc's, which allocates what products need: a preconditioner that is applied once is not worth conversions */
-static PetscErrorCode MGCycleIsFirst(PC pc, MGCycle *c, PetscBool *first)
-{
-  PetscObjectId id = 0;
-  Mat           P;
-
-  PetscFunctionBegin;
-  PetscCall(KSPGetOperators(((PC_MG *)pc->data)->levels[0]->smoothd, NULL, &P));
-  PetscCall(PetscObjectGetId((PetscObject)P, &id));
-  *first    = (PetscBool)(id != c->levels);
-  c->levels = id;
+  if (!*why) PetscCall(MGCycleCoarsest(c, mg->levels[0], why)); /* last, since it is not for nothing then */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCApply_MGCycle(PC pc, Vec b, Vec x)
 {
-  const char *why   = "this is the first application with these levels";
-  PetscBool   first = PETSC_TRUE;
+  const char *why = "the vectors are on the host";
   MGCycle    *c;
 
   PetscFunctionBegin;
   PetscCall(MGCycleGet(pc, &c));
-  PetscCall(MGCycleIsFirst(pc, c, &first));
-  if (!first) {
-    why = "the vectors are on the host";
-    PetscCall(MGCycleApplyDevice(pc, c, b, x, &why));
-  }
+  PetscCall(MGCycleApplyDevice(pc, c, b, x, &why));
   if (why && why != c->reason) PetscCall(PetscInfo(pc, "The cycle is PETSc's own, since %s\n", why));
   c->reason = why;
   if (!why) PetscFunctionReturn(PETSC_SUCCESS);
@@ -344,6 +349,7 @@ static PetscErrorCode PCCreate_MGCycle(PC pc)
   PetscFunctionBegin;
   PetscCall((*create_mg)(pc));
   PetscCall(PetscNew(&c));
+  c->at_once     = ROWS_AT_ONCE;
   c->apply       = pc->ops->apply;
   pc->ops->apply = PCApply_MGCycle;
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
@@ -357,12 +363,12 @@ static PetscErrorCode PCCreate_MGCycle(PC pc)
 /* After the other constructors of PCMG, which are called here */
 PetscErrorCode MGCycleRegister(void)
 {
-  PetscBool wanted = PETSC_FALSE;
+  PetscBool wanted = PetscDefined(HAVE_CUDA);
 
   PetscFunctionBegin;
   PetscCall(PCInitializePackage());
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, cycles of multigrid", "PC");
-  PetscCall(PetscOptionsBool("-petscamb_mg_graph", "Cycles of PCMG and PCGAMG on one GPU are replayed as CUDA graphs", "PCMG", wanted, &wanted, NULL));
+  PetscCall(PetscOptionsBool("-petscamb_mg_graph", "Cycles of PCMG and PCGAMG on one GPU are queued without a wait and replayed as CUDA graphs", "PCMG", wanted, &wanted, NULL));
   PetscOptionsEnd();
   if (!wanted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFunctionListFind(PCList, PCMG, &create_mg));

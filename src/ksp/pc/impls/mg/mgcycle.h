@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   A cycle of PCMG as a list of steps, which the host makes out of PETSc's objects at each application. The device runs the list, and records it as a CUDA graph; a graph
-   is replayed as long as the same list comes out.
+   A cycle of PCMG as a list of steps, which the host makes out of PETSc's objects at each application. The device runs the list. If the same list comes out again and
+   again, it is recorded as a CUDA graph and replayed.
 */
 #pragma once
 
@@ -39,11 +39,13 @@ typedef struct {
   PetscInt               applied[3];     /* applications of each MGCycleWay */
   MGCycleStep           *step;
   PetscInt               nstep, room;
-  Vec                    inverse; /* of the coarsest operator, row by row */
-  PetscBool              regular; /* the inverse can be used */
-  PetscObjectId          id;      /* of the matrix that was inverted */
+  PetscObjectId          id; /* of the coarsest operator; other levels have another one */
   PetscObjectState       state;
-  PetscObjectId          levels; /* of the coarsest operator at the last application: other levels have another one */
+  PetscInt               waited;   /* applications with it before its inverse is made */
+  PetscInt               at_once;  /* rows of a coarsest operator that is inverted without waiting */
+  Vec                    inverse;  /* of the coarsest operator, row by row */
+  PetscBool              inverted; /* the inverse is that of this state */
+  PetscBool              regular;  /* and can be used */
   struct _MGCycleDevice *device;
 } MGCycle;
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   A cycle of PCMG on one GPU. At each application the steps are made anew and turned into kernels on raw arrays, with everything that these depend on. If these are those
-   of the application before, they are recorded as a CUDA graph; if they have been recorded, the graph is replayed.
+   A cycle of PCMG on one GPU. At each application the steps are made anew and turned into kernels on raw arrays, with everything that these depend on. If these have been
+   the same for some applications, they are recorded as a CUDA graph; if they have been recorded, the graph is replayed.
+
+   Nothing is converted for a cycle that the products would not have repaid anyway: matrices that products leave to the AIJ are multiplied in its arrays.
 */
 #include <petscdevice_cuda.h>
 
@@ -16,9 +18,10 @@ typedef struct {
   PetscInt               conversions, updates; /* with those of the matrix, what the format made its data of */
   PetscObjectId          id;
   PetscObjectState       state;
-  MatShadowMultFunction *mult;
+  MatShadowMultFunction *mult; /* NULL: on the arrays of the AIJ */
   void                  *data;
   SysCSR                 A;
+  const SysInt          *from; /* where the values of a transposed AIJ are */
   PetscScalar            alpha, beta;
   PetscInt               n; /* rows of the coarsest level */
   const PetscScalar     *x, *y;
@@ -32,11 +35,25 @@ typedef struct {
 } Array;
 
 #define ARRAYS 128 /* vectors of a cycle; PCMG has at most 15 levels */
+#define LEVELS 16
+
+/* A record costs as much time as it spares in four or five applications. A preconditioner that is applied for the third time with the same values is likely to be applied
+   so often. */
+#define QUEUED_FIRST 2
+
+/* The transposed pattern of an AIJ */
+typedef struct {
+  PetscObjectId     id;
+  PetscObjectState  nonzerostate;
+  const SysInt     *i, *j; /* the arrays it was made of */
+  MGCycleTransposed T;
+} Transposed;
 
 struct _MGCycleDevice {
   FusedRecord       *graph;
   Kernel            *kernel, *last; /* of this application, and of the one before */
   PetscInt           nlast, room;
+  PetscInt           queued;           /* applications with these kernels */
   PetscBool          recorded, failed; /* the kernels of the last application are a graph, or cannot be one */
   PetscBool          copies;           /* b and x have changed twice from one application to the next, and are copied */
   const PetscScalar *b;                /* their arrays in the application before */
@@ -45,6 +62,9 @@ struct _MGCycleDevice {
   Vec                work[2];
   Array              array[ARRAYS];
   PetscInt           narray;
+  Transposed         transposed[LEVELS];
+  PetscInt           ntransposed;
+  PetscObjectId      levels; /* of the coarsest operator: other levels have another one */
 };
 
 static PetscErrorCode MGCycleCheck(SysStatus status)
@@ -113,32 +133,82 @@ static PetscErrorCode MGCycleArray(struct _MGCycleDevice *d, Vec v, PetscScalar 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MGCycleProduct(const MGCycleStep *step, Kernel *k, const char **why)
+static PetscErrorCode MGCycleForgetTransposed(struct _MGCycleDevice *d)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < d->ntransposed; k++) MGCycleTransposedDestroy(&d->transposed[k].T);
+  d->ntransposed = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes the arrays of an AIJ those of the transposed matrix, whose pattern is kept */
+static PetscErrorCode MGCycleTransposeAIJ(struct _MGCycleDevice *d, Mat A, SysCSR *csr, const SysInt **from, const char **why)
+{
+  Transposed   *t = NULL;
+  PetscObjectId id;
+  SysStatus     status;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)A, &id));
+  for (PetscInt k = 0; k < d->ntransposed && !t; k++) {
+    if (d->transposed[k].id == id) t = d->transposed + k;
+  }
+  if (!t && d->ntransposed == LEVELS) {
+    *why = "there are too many levels";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!t) {
+    t = d->transposed + d->ntransposed++;
+    PetscCall(PetscMemzero(t, sizeof(*t)));
+  }
+  if (!t->T.memory || t->nonzerostate != A->nonzerostate || t->i != csr->i || t->j != csr->j) {
+    MGCycleTransposedDestroy(&t->T);
+    status = MGCycleTranspose(csr, &t->T, PetscDefaultCudaStream);
+    if (status != SYS_SUCCESS) MGCycleTransposedDestroy(&t->T);
+    if (status == SYS_OUT_OF_MEMORY) {
+      *why = "memory on the GPU is short";
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    CALL(status);
+    t->id           = id;
+    t->nonzerostate = A->nonzerostate;
+    t->i            = csr->i;
+    t->j            = csr->j;
+  }
+  *csr  = (SysCSR){csr->n, csr->m, csr->nz, t->T.i, t->T.j, csr->a};
+  *from = t->T.from;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MGCycleProduct(struct _MGCycleDevice *d, const MGCycleStep *step, Kernel *k, const char **why)
 {
   const MatShadowOps *ops  = NULL;
   void               *data = NULL;
+  PetscBool           aij  = PETSC_FALSE;
   MatShadowCSR        csr;
   MatShadow          *s;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(&csr, sizeof(csr)));
   PetscCall(MatShadowDeviceSettled(step->A, step->transpose, &csr, &ops, &data));
-  if (!ops) {
+  if (!ops) PetscCall(MatShadowLeavesToAIJ(step->A, step->transpose, &csr, &aij));
+  if (!ops && !aij) {
     PetscCall(MatShadowExpectProducts(step->A, step->transpose));
     PetscCall(MatShadowDeviceSettled(step->A, step->transpose, &csr, &ops, &data));
+    if (!ops) PetscCall(MatShadowLeavesToAIJ(step->A, step->transpose, &csr, &aij));
   }
-  if (!ops) {
-    *why = "no format on the GPU makes a product";
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  k->A = csr.A;
+  if (ops) {
+    k->mult = step->transpose ? ops->multtranspose : ops->mult;
+    k->data = data;
+  } else if (!aij) *why = "no format on the GPU makes a product";
+  else if (step->transpose) PetscCall(MGCycleTransposeAIJ(d, step->A, &k->A, &k->from, why));
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowGet(step->A, &s));
   PetscCall(PetscObjectGetId((PetscObject)step->A, &k->id));
   PetscCall(PetscObjectStateGet((PetscObject)step->A, &k->state));
   k->conversions = s->info.conversions;
   k->updates     = s->info.updates;
-  k->mult        = step->transpose ? ops->multtranspose : ops->mult;
-  k->data        = data;
-  k->A           = csr.A;
   k->alpha       = step->alpha;
   k->beta        = step->y ? 1.0 : 0.0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -196,7 +266,7 @@ static PetscErrorCode MGCycleKernels(MGCycle *c, const char **why)
       pass = i;
       continue;
     }
-    if (step->kind == MG_CYCLE_PRODUCT) PetscCall(MGCycleProduct(step, k, why));
+    if (step->kind == MG_CYCLE_PRODUCT) PetscCall(MGCycleProduct(d, step, k, why));
     else {
       PetscCall(VecGetSize(step->x, &k->n));
       PetscCall(MGCycleRead(c->inverse, &inverse));
@@ -217,7 +287,8 @@ static SysStatus MGCycleQueue(const Kernel kernel[], PetscInt n, SysStream strea
   SysStatus status = SYS_SUCCESS;
 
   for (const Kernel *k = kernel; k < kernel + n && status == SYS_SUCCESS; k++) {
-    if (k->kind == MG_CYCLE_PRODUCT) status = (*k->mult)(k->data, &k->A, k->alpha, k->x, k->beta, k->y, k->z, stream);
+    if (k->kind == MG_CYCLE_PRODUCT && k->mult) status = (*k->mult)(k->data, &k->A, k->alpha, k->x, k->beta, k->y, k->z, stream);
+    else if (k->kind == MG_CYCLE_PRODUCT) status = MGCycleCSRMult(&k->A, k->from, (SysReal)PetscRealPart(k->alpha), (const SysReal *)k->x, (const SysReal *)k->y, (SysReal *)k->z, stream);
     else if (k->kind == MG_CYCLE_PASS) status = FusedDeviceChebyshev(&k->pass, stream);
     else status = MGCycleDenseMult((int)k->n, (const SysReal *)k->data, (const SysReal *)k->x, (SysReal *)k->z, stream);
   }
@@ -252,7 +323,7 @@ static PetscErrorCode MGCycleCount(const MGCycle *c)
   for (PetscInt i = 0; i < c->nstep; i++) {
     const Kernel *k = c->device->kernel + i;
 
-    if (k->kind == MG_CYCLE_PRODUCT) PetscCall(MatShadowDeviceMade(c->step[i].A, 1));
+    if (k->kind == MG_CYCLE_PRODUCT) PetscCall((*(k->mult ? MatShadowDeviceMade : MatShadowDeviceMadeOnAIJ))(c->step[i].A, 1));
     else if (k->kind == MG_CYCLE_PASS) flops += (6.0 + (PetscLogDouble)k->pass.bs) * (PetscLogDouble)k->pass.n;
     else flops += 2.0 * (PetscLogDouble)k->n * (PetscLogDouble)k->n;
   }
@@ -269,8 +340,11 @@ static PetscErrorCode MGCycleRun(PC pc, MGCycle *c, const char **why)
   PetscFunctionBegin;
   same = (PetscBool)(c->nstep == d->nlast);
   if (same) PetscCall(PetscMemcmp(d->kernel, d->last, (size_t)c->nstep * sizeof(*d->kernel), &same));
-  if (!same) d->recorded = d->failed = PETSC_FALSE;
-  if (same && !d->recorded && !d->failed) PetscCall(MGCycleRecord(pc, c));
+  if (!same) {
+    d->recorded = d->failed = PETSC_FALSE;
+    d->queued               = 0;
+  }
+  if (d->queued >= QUEUED_FIRST && !d->recorded && !d->failed) PetscCall(MGCycleRecord(pc, c));
   if (d->recorded) {
     CALL(FusedRecordReplay(d->graph, PetscDefaultCudaStream));
     c->applied[MG_CYCLE_REPLAYED]++;
@@ -282,6 +356,7 @@ static PetscErrorCode MGCycleRun(PC pc, MGCycle *c, const char **why)
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     CALL(status);
+    d->queued++;
     c->applied[MG_CYCLE_QUEUED]++;
   }
   if (!same) {
@@ -325,6 +400,17 @@ static PetscErrorCode MGCycleEnds(MGCycle *c, Vec b, Vec x, Vec *from, Vec *to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The steps take other vectors in the place of b and x */
+static void MGCycleExchange(MGCycle *c, Vec b, Vec x, Vec from, Vec to)
+{
+  for (MGCycleStep *s = c->step; s < c->step + c->nstep; s++) {
+    Vec *const v[3] = {&s->x, &s->y, &s->z};
+
+    for (int k = 0; k < 3; k++) *v[k] = *v[k] == b ? from : *v[k] == x ? to : *v[k];
+    for (int k = 0; k < FUSED_VECTORS; k++) s->v[k] = s->v[k] == b ? from : s->v[k] == x ? to : s->v[k];
+  }
+}
+
 PetscErrorCode MGCycleApplyDevice(PC pc, MGCycle *c, Vec b, Vec x, const char **why)
 {
   PetscBool plain[2];
@@ -334,10 +420,14 @@ PetscErrorCode MGCycleApplyDevice(PC pc, MGCycle *c, Vec b, Vec x, const char **
   PetscCall(MGCycleOnDevice(b, &plain[0]));
   PetscCall(MGCycleOnDevice(x, &plain[1]));
   if (!plain[0] || !plain[1]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MGCycleBuild(pc, c, b, x, why));
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS); /* before values cross the bus for nothing */
   if (!c->device) PetscCall(PetscNew(&c->device));
+  if (c->device->levels != c->id) PetscCall(MGCycleForgetTransposed(c->device));
+  c->device->levels = c->id;
   PetscCall(MGCycleEnds(c, b, x, &from, &to));
-  PetscCall(MGCycleBuild(pc, c, from, to, why));
-  if (!*why) PetscCall(MGCycleKernels(c, why));
+  if (from != b) MGCycleExchange(c, b, x, from, to);
+  PetscCall(MGCycleKernels(c, why));
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   if (from != b) PetscCall(VecCopy(b, from));
   PetscCall(MGCycleCount(c));
@@ -355,6 +445,7 @@ PetscErrorCode MGCycleDestroyDevice(MGCycle *c)
   PetscFunctionBegin;
   if (!d) PetscFunctionReturn(PETSC_SUCCESS);
   FusedRecordDestroy(&d->graph);
+  PetscCall(MGCycleForgetTransposed(d));
   PetscCall(PetscFree(d->kernel));
   PetscCall(PetscFree(d->last));
   for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&d->work[k]));
