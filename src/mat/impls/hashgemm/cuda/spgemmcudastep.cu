@@ -8,8 +8,6 @@
 
 #include "mat/impls/hashgemm/cuda/spgemmcudastep.cuh"
 
-#define FORK_PRODUCTS (1 << 21) /* below so many, kernels take no longer than the calls for other streams */
-
 SysStatus SpgemmTake(SpgemmDevice *S, size_t bytes, SpgemmArray *array, cudaStream_t stream)
 {
   const SysStatus status = SpgemmDeviceAllocate(S->context, bytes, &array->data, stream);
@@ -58,11 +56,11 @@ typedef struct {
   int                        n, next;
 } Streams;
 
-static SysStatus StepFork(const SpgemmDeviceContext *context, const SpgemmStep *step, int kernels, cudaStream_t from, Streams *streams)
+static SysStatus StepFork(const SpgemmDeviceContext *context, int kernels, cudaStream_t from, Streams *streams)
 {
   streams->context = context;
   streams->from    = from;
-  streams->n       = kernels < 2 || step->products < FORK_PRODUCTS ? 0 : kernels < SPGEMM_STREAMS ? kernels : SPGEMM_STREAMS;
+  streams->n       = kernels < 2 ? 0 : kernels < SPGEMM_STREAMS ? kernels : SPGEMM_STREAMS;
   streams->next    = 0;
   for (int s = 0; s < SPGEMM_STREAMS; s++) streams->stream[s] = streams->n ? context->side[s % streams->n] : from;
   if (streams->n) SYS_CUDA(cudaEventRecord(context->fork, from));
@@ -291,7 +289,7 @@ static SysStatus StepCountRows(SpgemmDevice *S, const SpgemmStep *step, const Sp
   kept.bits_next = &counters->bits_next;
   made.next      = &counters->made_next;
   for (int b = COUNT_COPY + 1; b < COUNT_WINDOW; b++) kernels += host->count.rows[b] > 0;
-  SYS_CALL(StepFork(context, step, kernels, stream, &streams));
+  SYS_CALL(StepFork(context, kernels, stream, &streams));
   if (windows) {
     const cudaStream_t side = StepStream(&streams);
 
@@ -409,7 +407,7 @@ SysStatus SpgemmStepPattern(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, 
   Streams                    streams;
 
   for (int b = 0; b < SPGEMM_BINS; b++) kernels += b != PATTERN_EMPTY && b != PATTERN_WINDOW && step->pattern[b];
-  SYS_CALL(StepFork(context, step, kernels, stream, &streams));
+  SYS_CALL(StepFork(context, kernels, stream, &streams));
   if (step->units) SYS_CALL(SpgemmDeviceWindowPattern(&P, (const SpgemmUnit *)step->unit.data, step->units, &kept, i, j, StepStream(&streams)));
   for (int b = SPGEMM_BINS - 1; b >= 0; b--) {
     rows -= step->pattern[b];
@@ -422,7 +420,7 @@ SysStatus SpgemmStepPattern(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, 
   SYS_CUDA(cudaMemsetAsync(step->kinds.data, 0, step->kinds.bytes, stream));
   kernels = 0;
   for (int c = 0; c < SPGEMM_PART_CLASSES; c++) kernels += step->parts[c] > 0;
-  SYS_CALL(StepFork(context, step, kernels, stream, &streams));
+  SYS_CALL(StepFork(context, kernels, stream, &streams));
   for (int c = SPGEMM_PART_CLASSES - 1; c >= 0; c--) {
     if (step->parts[c]) SYS_CALL(SpgemmDeviceOrderParts(c, parts, step->parts[c], i, j, order, (unsigned *)step->kinds.data + 2 * SPGEMM_PART_KINDS * c, StepStream(&streams)));
     parts += step->parts[c];
@@ -491,7 +489,7 @@ static SysStatus StepRowValues(const SpgemmDevice *S, const SpgemmStep *step, co
     SYS_CUDA(cudaMemsetAsync((unsigned *)step->kinds.data + (2 * c + 1) * SPGEMM_PART_KINDS, 0, sizeof(unsigned) * SPGEMM_PART_KINDS, stream));
     kernels = SPGEMM_STREAMS;
   }
-  SYS_CALL(StepFork(context, step, kernels, stream, &streams));
+  SYS_CALL(StepFork(context, kernels, stream, &streams));
   for (int c = SPGEMM_PART_CLASSES - 1; c >= 0; c--) {
     if (step->parts[c]) SYS_CALL(SpgemmDevicePartValues(&P, c, parts, order, (unsigned *)step->kinds.data + 2 * SPGEMM_PART_KINDS * c, step->parts[c], step->mode, &places, i, j, a, streams.stream));
     parts += step->parts[c];
