@@ -25,6 +25,7 @@ static SysStatus SpgemmDeviceContextSetUp(SpgemmDeviceContext *context)
   SYS_CUDA(cudaMemPoolSetAttribute(context->pool, cudaMemPoolAttrReleaseThreshold, &threshold));
   SYS_CUDA(cudaMallocHost((void **)&context->counters, sizeof(*context->counters)));
   SYS_CUDA(cudaEventCreateWithFlags(&context->fork, cudaEventDisableTiming));
+  SYS_CUDA(cudaEventCreateWithFlags(&context->counted, cudaEventDisableTiming));
   for (int s = 0; s < SPGEMM_STREAMS; s++) {
     SYS_CUDA(cudaStreamCreateWithFlags(&context->side[s], cudaStreamNonBlocking));
     SYS_CUDA(cudaEventCreateWithFlags(&context->join[s], cudaEventDisableTiming));
@@ -56,6 +57,7 @@ void SpgemmDeviceContextDestroy(SpgemmDeviceContext **context)
     if ((*context)->join[s]) (void)cudaEventDestroy((*context)->join[s]);
   }
   if ((*context)->fork) (void)cudaEventDestroy((*context)->fork);
+  if ((*context)->counted) (void)cudaEventDestroy((*context)->counted);
   if ((*context)->counters) (void)cudaFreeHost((*context)->counters);
   if ((*context)->pool) (void)cudaMemPoolDestroy((*context)->pool);
   free(*context);
@@ -113,7 +115,7 @@ static SysStatus SpgemmDeviceMakeInner(SpgemmDevice *S, const SysCSR *A, const S
   S->inner.i  = (int *)step->i.data;
   S->inner.j  = (int *)S->inner_j.data;
   S->inner.a  = (SysScalar *)S->inner_a.data;
-  SYS_CALL(SpgemmStepPattern(S, step, left, right, (int *)step->i.data, (int *)S->inner_j.data, stream));
+  SYS_CALL(SpgemmStepPattern(S, step, left, right, (int *)step->i.data, (int *)S->inner_j.data, (SysScalar *)S->inner_a.data, stream));
   return S->makes ? SpgemmStepFirstValues(S, step, left, right, S->inner.i, S->inner.j, (SysScalar *)S->inner_a.data, stream) : SYS_SUCCESS;
 }
 
@@ -234,7 +236,7 @@ SysStatus SpgemmDeviceFill(SpgemmDevice *S, const SysCSR *A, const SysCSR *B, co
   SYS_CALL(SpgemmDeviceSizes(S, false, A, B, C));
   SpgemmFactors(S->type, 1, S->reverse, A, B, C, &S->transpose, &S->inner, &left, &right);
   SYS_CUDA(cudaMemcpyAsync(i, step->i.data, step->i.bytes, cudaMemcpyDeviceToDevice, stream));
-  SYS_CALL(SpgemmStepPattern(S, step, left, right, i, j, stream));
+  SYS_CALL(SpgemmStepPattern(S, step, left, right, i, j, a, stream));
   SpgemmDrop(S, {&step->i}, stream);
   return a ? SpgemmDeviceFirstValues(S, A, B, C, i, j, a, stream) : SYS_SUCCESS;
 }

@@ -17,6 +17,8 @@
 */
 #pragma once
 
+#include <initializer_list>
+
 #include "sys/syscuda.cuh"
 #include "mat/impls/hashgemm/cuda/spgemmcuda.h"
 
@@ -82,8 +84,7 @@ enum {
   PATTERN_SORT_128,
   PATTERN_SORT_256,
   PATTERN_SORT_512,
-  PATTERN_MADE_64, /* made as they were counted, by entries */
-  PATTERN_MADE_MORE
+  PATTERN_MADE /* made as they were counted */
 };
 
 /* Kinds of rows for values, by team and entries; the second time those of B's rows that have many columns in a word. Each is two bins: in the second are
@@ -131,6 +132,14 @@ typedef struct {
   unsigned long long made, made_next, unmade;                      /* products of rows that are made as they are counted, or by auto can be; of these rows' places, the first that is not taken yet; sorted rows that cannot be made so */
   long long          scattered;                                    /* of some rows of B, twice their words less their columns; behind what is counted again if there is no memory */
 } SpgemmCounters;
+
+/* A bin for each row, among other bits; the lists of the rows of each bin, one after the other; and how many they are */
+typedef struct {
+  const unsigned char *bin;
+  unsigned char        mask;
+  int                 *rows;
+  SpgemmBins          *bins;
+} SpgemmLists;
 
 /* From here on places are not kept: 32 bits cannot count the pairs, or the products of a row */
 #define SPGEMM_MANY_PAIRS (1ull << 32)
@@ -239,7 +248,8 @@ typedef struct {
 SysStatus SpgemmDeviceWords(const SpgemmOperands *, int *long_rows, SpgemmCounters *, cudaStream_t);
 int64_t   SpgemmDeviceLongRows(int64_t nz); /* how many there can be */
 SysStatus SpgemmDeviceClassify(const SpgemmOperands *, SpgemmAccumulator, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *, cudaStream_t);
-SysStatus SpgemmDeviceScatter(int m, const unsigned char *bin, unsigned char mask, int *rows, SpgemmBins *, cudaStream_t);
+/* Makes one or two lists of each row, and copies the counters to the host */
+SysStatus SpgemmDeviceScatter(int m, std::initializer_list<SpgemmLists>, const SpgemmCounters *, SpgemmCounters *host, cudaStream_t);
 SysStatus SpgemmDeviceUnits(int n, const int *rows, const int *size, const uint2 *range, SpgemmUnit *, int *first, SpgemmCounters *, cudaStream_t);
 SysStatus SpgemmDeviceSumUnits(int n, const int *rows, const int *first, SpgemmUnit *, int *size, cudaStream_t);
 SysStatus SpgemmDeviceReclassify(int m, SpgemmAccumulator, const unsigned char *kind, const unsigned char *words, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *, cudaStream_t);
@@ -255,8 +265,7 @@ SysStatus SpgemmDeviceEscRows(const SpgemmOperands *, int bin, const int *rows, 
 SysStatus SpgemmDeviceHeapRows(const SpgemmOperands *, int bin, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *, cudaStream_t);
 SysStatus SpgemmDeviceMergeRows(const SpgemmOperands *, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *, cudaStream_t);
 SysStatus SpgemmDeviceTableRows(const SpgemmOperands *, int bin, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *, cudaStream_t);
-SysStatus SpgemmDeviceMadePattern(const SpgemmMade *, bool few, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t);
-SysStatus SpgemmDeviceMadeValues(const SpgemmMade *, bool few, const int *rows, int n, const int *Ci, SysScalar *Ca, cudaStream_t);
+SysStatus SpgemmDeviceMadeRows(const SpgemmMade *, int m, int64_t nz, const int *Ci, int *Cj, SysScalar *Ca, cudaStream_t); /* columns, values, or both: the others are NULL */
 SysStatus SpgemmDeviceWindowCount(const SpgemmOperands *, SpgemmUnit *, int n, const SpgemmKept *, cudaStream_t);
 SysStatus SpgemmDeviceWindowPattern(const SpgemmOperands *, const SpgemmUnit *, int n, const SpgemmKept *, const int *Ci, int *Cj, cudaStream_t);
 SysStatus SpgemmDeviceValues(const SpgemmOperands *, int bin, const int *rows, int n, int mode, const SpgemmPlaces *, const int *Ci, const int *Cj, SysScalar *Ca, cudaStream_t);

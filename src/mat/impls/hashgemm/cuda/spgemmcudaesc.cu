@@ -128,32 +128,35 @@ SysStatus SpgemmDeviceEscRows(const SpgemmOperands *P, int bin, const int *rows,
 
 /* ---- Rows that were made as they were counted ---- */
 
-template <int T, typename V>
-static __global__ void __launch_bounds__(BLOCK) EscCopyKernel(const V *made, const unsigned *place, const int *rows, int n, const int *Ci, V *to)
+template <int T, bool COLUMNS, bool VALUES>
+static __global__ void __launch_bounds__(BLOCK) EscCopyKernel(SpgemmMade made, int m, const int *Ci, int *Cj, SysScalar *Ca)
 {
-  const int at = (int)((blockIdx.x * (int64_t)BLOCK + threadIdx.x) / T), lane = (int)threadIdx.x % T;
+  const int      row = (int)((blockIdx.x * (int64_t)BLOCK + threadIdx.x) / T), lane = (int)threadIdx.x % T;
+  const unsigned place = row < m ? made.place[row] : SPGEMM_NOWORD;
 
-  if (at >= n) return;
-  const int row = rows[at], first = Ci[row], size = Ci[row + 1] - first;
-  const V  *from = made + place[row];
+  if (place == SPGEMM_NOWORD) return;
+  const int        first = Ci[row], size = Ci[row + 1] - first;
+  const int       *column = made.column + place;
+  const SysScalar *value  = made.value + place;
 
 #pragma unroll 4
-  for (int k = lane; k < size; k += T) to[first + k] = from[k];
+  for (int k = lane; k < size; k += T) {
+    if (COLUMNS) Cj[first + k] = column[k];
+    if (VALUES) Ca[first + k] = value[k];
+  }
 }
 
-template <typename V>
-static SysStatus EscCopy(const V *made, const unsigned *place, bool few, const int *rows, int n, const int *Ci, V *to, cudaStream_t stream)
+template <int T>
+static SysStatus EscCopy(const SpgemmMade *made, int m, const int *Ci, int *Cj, SysScalar *Ca, cudaStream_t stream)
 {
-  if (few) return SysLaunch(EscCopyKernel<8, V>, SysBlocks((int64_t)n * 8, BLOCK), BLOCK, 0, stream, made, place, rows, n, Ci, to);
-  return SysLaunch(EscCopyKernel<SYS_WARP, V>, SysBlocks((int64_t)n * SYS_WARP, BLOCK), BLOCK, 0, stream, made, place, rows, n, Ci, to);
+  const unsigned blocks = SysBlocks((int64_t)m * T, BLOCK);
+
+  if (!Ca) return SysLaunch(EscCopyKernel<T, true, false>, blocks, BLOCK, 0, stream, *made, m, Ci, Cj, Ca);
+  if (!Cj) return SysLaunch(EscCopyKernel<T, false, true>, blocks, BLOCK, 0, stream, *made, m, Ci, Cj, Ca);
+  return SysLaunch(EscCopyKernel<T, true, true>, blocks, BLOCK, 0, stream, *made, m, Ci, Cj, Ca);
 }
 
-SysStatus SpgemmDeviceMadePattern(const SpgemmMade *made, bool few, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t stream)
+SysStatus SpgemmDeviceMadeRows(const SpgemmMade *made, int m, int64_t nz, const int *Ci, int *Cj, SysScalar *Ca, cudaStream_t stream)
 {
-  return EscCopy<int>(made->column, made->place, few, rows, n, Ci, Cj, stream);
-}
-
-SysStatus SpgemmDeviceMadeValues(const SpgemmMade *made, bool few, const int *rows, int n, const int *Ci, SysScalar *Ca, cudaStream_t stream)
-{
-  return EscCopy<SysScalar>(made->value, made->place, few, rows, n, Ci, Ca, stream);
+  return nz <= 64 * (int64_t)m ? EscCopy<8>(made, m, Ci, Cj, Ca, stream) : EscCopy<SYS_WARP>(made, m, Ci, Cj, Ca, stream);
 }

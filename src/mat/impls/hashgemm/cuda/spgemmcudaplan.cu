@@ -302,14 +302,21 @@ SysStatus SpgemmDeviceClassify(const SpgemmOperands *P, SpgemmAccumulator accumu
 
 /* ---- Lists ---- */
 
-/* Into lists, bin after bin. Neighbours mostly stay neighbours, for the caches; beyond that the order is of no consequence. */
-static __global__ void __launch_bounds__(1024) PlanScatterKernel(int n, const unsigned char *bin, unsigned char mask, int *list, SpgemmBins *bins)
+/* Into lists, bin after bin. Neighbours mostly stay neighbours, for the caches; beyond that the order is of no consequence. The other lists are those of the
+   blocks behind the first. The first block copies the counters, which takes less time than to begin a copy; the host does not look at places, which change. */
+static __global__ void __launch_bounds__(1024) PlanScatterKernel(int n, unsigned blocks, SpgemmLists one, SpgemmLists other, const SpgemmCounters *counters, SpgemmCounters *host)
 {
   __shared__ unsigned count[SPGEMM_BINS], base[SPGEMM_BINS];
-  const int64_t       k = blockIdx.x * (int64_t)1024 + threadIdx.x;
-  const unsigned      b = k < n ? bin[k] & mask : SPGEMM_BINS, peers = __match_any_sync(SYS_ALL_LANES, b), below = peers & ((1u << threadIdx.x % SYS_WARP) - 1);
+  const bool          second = blockIdx.x >= blocks;
+  SpgemmBins         *bins   = second ? other.bins : one.bins;
+  int                *list   = second ? other.rows : one.rows;
+  const int64_t       k      = (blockIdx.x - (second ? blocks : 0)) * (int64_t)1024 + threadIdx.x;
+  const unsigned      b = k < n ? (second ? other.bin[k] & other.mask : one.bin[k] & one.mask) : SPGEMM_BINS, peers = __match_any_sync(SYS_ALL_LANES, b), below = peers & ((1u << threadIdx.x % SYS_WARP) - 1);
   unsigned            at = 0;
 
+  if (blockIdx.x == 0) {
+    for (unsigned w = threadIdx.x; w < sizeof(*counters) / sizeof(unsigned); w += 1024) ((unsigned *)host)[w] = ((const volatile unsigned *)counters)[w];
+  }
   if (threadIdx.x < SPGEMM_BINS) count[threadIdx.x] = 0;
   __syncthreads();
   if (k < n && !below) at = atomicAdd(count + b, (unsigned)__popc(peers));
@@ -326,9 +333,11 @@ static __global__ void __launch_bounds__(1024) PlanScatterKernel(int n, const un
   if (k < n) list[base[b] + at] = (int)k;
 }
 
-SysStatus SpgemmDeviceScatter(int m, const unsigned char *bin, unsigned char mask, int *rows, SpgemmBins *bins, cudaStream_t stream)
+SysStatus SpgemmDeviceScatter(int m, std::initializer_list<SpgemmLists> lists, const SpgemmCounters *counters, SpgemmCounters *host, cudaStream_t stream)
 {
-  return SysLaunch(PlanScatterKernel, SysBlocks(m, 1024), 1024, 0, stream, m, bin, mask, rows, bins);
+  const unsigned blocks = m ? SysBlocks(m, 1024) : 1;
+
+  return SysLaunch(PlanScatterKernel, (int64_t)lists.size() * blocks, 1024, 0, stream, m, blocks, lists.begin()[0], lists.end()[-1], counters, host);
 }
 
 /* ---- Units ---- */
@@ -392,7 +401,7 @@ static __device__ unsigned PlanPatternBin(unsigned char kind, bool made, unsigne
 {
   const unsigned bin = SPGEMM_KIND_BIN(kind), team = SPGEMM_KIND_TEAM(kind);
 
-  if (made) return size <= 64 ? PATTERN_MADE_64 : PATTERN_MADE_MORE;
+  if (made) return PATTERN_MADE;
   if (bin == COUNT_EMPTY) return PATTERN_EMPTY;
   if (bin == COUNT_COPY) return PATTERN_COPY;
   if (bin >= COUNT_SORT_64 && bin <= COUNT_SORT_512) return sorted ? (size <= 64 ? PATTERN_SORTED_64 : PATTERN_SORTED_MORE) : PATTERN_SORT_64 + bin - COUNT_SORT_64;

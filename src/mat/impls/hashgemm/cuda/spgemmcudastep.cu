@@ -95,13 +95,6 @@ typedef struct {
   size_t      scan_bytes;
 } Counting;
 
-static SysStatus StepCounters(SpgemmDevice *S, const Counting *w, cudaStream_t stream)
-{
-  SYS_CUDA(cudaMemcpyAsync(S->context->counters, w->counters.data, sizeof(SpgemmCounters), cudaMemcpyDeviceToHost, stream));
-  SYS_CUDA(cudaStreamSynchronize(stream));
-  return SYS_SUCCESS;
-}
-
 static SpgemmMade StepMade(const SpgemmStep *step)
 {
   const SpgemmMade made = {(int *)step->made_column.data, (SysScalar *)step->made_value.data, (unsigned *)step->made_place.data, NULL};
@@ -113,6 +106,7 @@ static void StepDropMade(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
 {
   SpgemmDrop(S, {&step->made_memory}, stream);
   step->made_column.data = step->made_value.data = step->made_place.data = NULL;
+  step->made_values                                                      = false;
 }
 
 /* Memory that one can do without */
@@ -131,8 +125,13 @@ static SysStatus StepSortRows(SpgemmDevice *S, SpgemmStep *step, const SpgemmOpe
   SpgemmCounters *counters = (SpgemmCounters *)w->counters.data;
 
   SYS_CALL(SpgemmDeviceClassify(P, step->accumulator, (int *)w->size.data, (unsigned *)w->work.data, (uint2 *)w->range.data, (unsigned char *)w->kind.data, counters, stream));
-  SYS_CALL(SpgemmDeviceScatter(step->m, (const unsigned char *)w->kind.data, 15, (int *)step->pattern_rows.data, &counters->count, stream));
-  return StepCounters(S, w, stream);
+  SYS_CALL(SpgemmDeviceScatter(step->m,
+                               {
+                                 {(const unsigned char *)w->kind.data, 15, (int *)step->pattern_rows.data, &counters->count}
+  },
+                               counters, S->context->counters, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  return SYS_SUCCESS;
 }
 
 /* By auto rows that are sorted are made at once, if the others are few, and if they are not so short that the copy of their values costs as much as it saves */
@@ -208,6 +207,9 @@ static SysStatus StepClassify(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A
   zeros             = (int *)w->size.data + m;
   SYS_CUDA(cudaMemsetAsync(zeros, 0, (size_t)((char *)(counters + 1) - (char *)zeros), stream));
   SYS_CALL(SpgemmDeviceWords(&P, (int *)w->long_rows.data, counters, stream));
+  SYS_CUDA(cudaMemsetAsync(step->kept_words.data, SPGEMM_NOT_KEPT, m, stream));
+  SYS_CALL(SpgemmTake(S, sizeof(int) * (m + 1), &step->i, stream)); /* while the device is busy */
+  SYS_CALL(SpgemmTake(S, sizeof(int) * m, &step->values_rows, stream));
   SYS_CALL(StepSortRows(S, step, &P, w, stream));
   step->products = (double)host->products;
   S->info.products += step->products;
@@ -263,7 +265,6 @@ static SysStatus StepTakeKept(SpgemmDevice *S, SpgemmStep *step, cudaStream_t st
   if (half > SPGEMM_MOST_KEPT || host->count.rows[COUNT_WINDOW] > rows) half = SPGEMM_MOST_KEPT;
   rows += host->count.rows[COUNT_WINDOW];
   step->capacity = half > 16 ? ((int)half + 7) / 8 * 8 : 16;
-  SYS_CUDA(cudaMemsetAsync(step->kept_words.data, SPGEMM_NOT_KEPT, m, stream));
   if (rows <= 0.5 * (double)m || !StepTakeIfThere(S, sizeof(uint2) * m * (size_t)step->capacity, &step->kept_word, stream)) step->capacity = 0;
   if (host->units && 3 * bits < step->products && bits < (double)SPGEMM_NOWORD) (void)StepTakeIfThere(S, sizeof(unsigned) * (size_t)bits, &step->kept_bits, stream);
   return SYS_SUCCESS;
@@ -318,7 +319,6 @@ static SysStatus StepCountRows(SpgemmDevice *S, const SpgemmStep *step, const Sp
 static SysStatus StepCount(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, Counting *w, cudaStream_t stream)
 {
   const SpgemmCounters *host = S->context->counters;
-  const size_t          m    = (size_t)A->m;
   SpgemmOperands        P;
   SpgemmCounters       *counters;
   int                  *size, total = 0, rows;
@@ -329,18 +329,21 @@ static SysStatus StepCount(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, c
     SYS_CALL(SpgemmTake(S, sizeof(int) * (size_t)host->count.rows[COUNT_WINDOW], &w->first, stream));
   }
   SYS_CALL(StepTakeKept(S, step, stream));
-  SYS_CALL(SpgemmTake(S, sizeof(int) * (m + 1), &step->i, stream));
-  SYS_CALL(SpgemmTake(S, sizeof(int) * m, &step->values_rows, stream));
   P        = StepOperands(step, A, B);
   counters = (SpgemmCounters *)w->counters.data;
   size     = (int *)w->size.data;
   SYS_CALL(StepCountRows(S, step, &P, w, stream));
   SYS_CALL(SpgemmDeviceReclassify(step->m, step->accumulator, (const unsigned char *)w->kind.data, (const unsigned char *)step->kept_words.data, step->sorted.data != NULL, size, (const unsigned *)w->work.data, P.Ai, (unsigned char *)w->pattern.data,
                                   (unsigned char *)w->values.data, counters, stream));
-  SYS_CALL(SpgemmDeviceScatter(step->m, (const unsigned char *)w->pattern.data, 255, (int *)step->pattern_rows.data, &counters->pattern, stream));
-  SYS_CALL(SpgemmDeviceScatter(step->m, (const unsigned char *)w->values.data, 255, (int *)step->values_rows.data, &counters->values, stream));
+  SYS_CALL(SpgemmDeviceScatter(step->m,
+                               {
+                                 {(const unsigned char *)w->pattern.data, 255, (int *)step->pattern_rows.data, &counters->pattern},
+                                 {(const unsigned char *)w->values.data,  255, (int *)step->values_rows.data,  &counters->values }
+  },
+                               counters, S->context->counters, stream));
+  SYS_CUDA(cudaEventRecord(S->context->counted, stream)); /* the sum of the sizes is not waited for */
   SYS_CALL(SpgemmDeviceScan(step->m, size, (int *)step->i.data, w->scan.data, w->scan_bytes, stream));
-  SYS_CALL(StepCounters(S, w, stream));
+  SYS_CUDA(cudaEventSynchronize(S->context->counted));
   S->info.nonzeros = (double)host->nonzeros;
   if (host->nonzeros > INT_MAX) return SYS_TOO_LARGE;
   step->nz    = (int64_t)host->nonzeros;
@@ -381,19 +384,19 @@ static void StepDropPattern(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stre
   SpgemmDrop(S, {&step->pattern_memory, &step->unit, &step->kept_word, &step->kept_bits, &step->sorted, &step->sorted_place}, stream);
 }
 
-static SysStatus StepRowsPattern(const SpgemmStep *step, const SpgemmOperands *P, int bin, const int *rows, int n, const int *i, int *j, cudaStream_t stream)
+static SysStatus StepRowsPattern(const SpgemmStep *step, const SpgemmOperands *P, int bin, const int *rows, int n, const int *i, int *j, SysScalar *a, cudaStream_t stream)
 {
   const SpgemmKept   kept   = StepKept(step);
   const SpgemmSorted sorted = StepSorted(step);
   const SpgemmMade   made   = StepMade(step);
 
-  if (bin >= PATTERN_MADE_64) return SpgemmDeviceMadePattern(&made, bin == PATTERN_MADE_64, rows, n, i, j, stream);
+  if (bin == PATTERN_MADE) return SpgemmDeviceMadeRows(&made, step->m, step->nz, i, j, a, stream);
   if (bin >= PATTERN_SORT_64) return SpgemmDeviceSortPattern(P, bin - PATTERN_SORT_64 + COUNT_SORT_64, rows, n, i, j, stream);
   if (bin >= PATTERN_SORTED_64) return SpgemmDeviceSortedPattern(&sorted, bin == PATTERN_SORTED_64, rows, n, i, j, stream);
   return SpgemmDeviceHashPattern(P, &kept, bin, rows, n, i, j, stream);
 }
 
-SysStatus SpgemmStepPattern(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, const int *i, int *j, cudaStream_t stream)
+SysStatus SpgemmStepPattern(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, const int *i, int *j, SysScalar *a, cudaStream_t stream)
 {
   const SpgemmDeviceContext *context = S->context;
   const SpgemmOperands       P       = StepOperands(step, A, B);
@@ -408,9 +411,10 @@ SysStatus SpgemmStepPattern(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, 
   if (step->units) SYS_CALL(SpgemmDeviceWindowPattern(&P, (const SpgemmUnit *)step->unit.data, step->units, &kept, i, j, StepStream(&streams)));
   for (int b = SPGEMM_BINS - 1; b >= 0; b--) {
     rows -= step->pattern[b];
-    if (b != PATTERN_EMPTY && b != PATTERN_WINDOW && step->pattern[b]) SYS_CALL(StepRowsPattern(step, &P, b, rows, step->pattern[b], i, j, StepStream(&streams)));
+    if (b != PATTERN_EMPTY && b != PATTERN_WINDOW && step->pattern[b]) SYS_CALL(StepRowsPattern(step, &P, b, rows, step->pattern[b], i, j, a, StepStream(&streams)));
   }
   SYS_CALL(StepJoin(&streams));
+  step->made_values = a && step->pattern[PATTERN_MADE];
   StepDropPattern(S, step, stream);
   if (!step->part.data) return SYS_SUCCESS;
   SYS_CUDA(cudaMemsetAsync(step->kinds.data, 0, step->kinds.bytes, stream));
@@ -470,10 +474,16 @@ static SysStatus StepRowValues(const SpgemmDevice *S, const SpgemmStep *step, co
   const SpgemmPart          *parts   = (const SpgemmPart *)step->part.data;
   const SpgemmMade           made    = StepMade(step);
   const int                 *rows = (const int *)step->values_rows.data + step->m, *order = (const int *)step->order.data;
-  int                        kernels = 0;
+  int                        kernels = 0, there = 0;
+  bool                       copies;
   Streams                    streams;
 
-  for (int b = 0; b < SPGEMM_BINS; b++) kernels += b / 2 != VALUES_EMPTY && step->values[b];
+  for (int v = VALUES_COPY; v < SPGEMM_BINS / 2; v++) {
+    there += step->values[2 * v + 1];
+    kernels += step->values[2 * v] + (made.value ? 0 : step->values[2 * v + 1]) > 0;
+  }
+  copies = made.value && there && !step->made_values;
+  kernels += copies;
   for (int c = 0; c < SPGEMM_PART_CLASSES; c++) {
     if (!step->parts[c]) continue;
     SYS_CUDA(cudaMemsetAsync((unsigned *)step->kinds.data + (2 * c + 1) * SPGEMM_PART_KINDS, 0, sizeof(unsigned) * SPGEMM_PART_KINDS, stream));
@@ -486,12 +496,11 @@ static SysStatus StepRowValues(const SpgemmDevice *S, const SpgemmStep *step, co
     places.list += step->parts[c];
     order += (size_t)SPGEMM_PART_KINDS * (size_t)step->parts[c];
   }
+  if (copies) SYS_CALL(SpgemmDeviceMadeRows(&made, step->m, step->nz, i, NULL, a, StepStream(&streams)));
   for (int v = SPGEMM_BINS / 2 - 1; v >= 0; v--) {
-    const int copied = made.value ? step->values[2 * v + 1] : 0, n = step->values[2 * v] + step->values[2 * v + 1] - copied;
+    const int n = step->values[2 * v] + (made.value ? 0 : step->values[2 * v + 1]);
 
-    rows -= copied;
-    if (copied) SYS_CALL(SpgemmDeviceMadeValues(&made, v <= VALUES_8_64, rows, copied, i, a, StepStream(&streams)));
-    rows -= n;
+    rows -= step->values[2 * v] + step->values[2 * v + 1];
     if (v != VALUES_EMPTY && v != VALUES_PARTS && n) SYS_CALL(SpgemmDeviceValues(&P, v, rows, n, step->mode, &places, i, j, a, StepStream(&streams)));
   }
   return StepJoin(&streams);

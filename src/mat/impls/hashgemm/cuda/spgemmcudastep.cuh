@@ -4,14 +4,12 @@
 */
 #pragma once
 
-#include <initializer_list>
-
 #include "mat/impls/hashgemm/cuda/spgemmcuda.cuh"
 
 struct _SpgemmDeviceContext {
   cudaMemPool_t   pool;
   cudaStream_t    side[SPGEMM_STREAMS];
-  cudaEvent_t     fork, join[SPGEMM_STREAMS];
+  cudaEvent_t     fork, join[SPGEMM_STREAMS], counted;
   SpgemmCounters *counters; /* on the host, where the device can write to it */
 };
 
@@ -31,7 +29,8 @@ typedef struct {
   SpgemmArray       unit, kept_word, kept_bits, sorted, sorted_place;      /* units; words, bits and columns of the result */
   int               capacity;                                              /* of kept_word */
   SpgemmAccumulator accumulator;
-  SpgemmArray       made_memory, made_column, made_value, made_place; /* until the first values are made */
+  SpgemmArray       made_memory, made_column, made_value, made_place; /* until the first values are made; */
+  bool              made_values;                                      /* with the pattern they already have been */
   SpgemmArray       values_rows, part_memory, part, order, kinds;     /* for values: rows; parts, those of each kind, and how many these are */
   double            pairs;                                            /* of parts and entries of A */
   int               again, mode;                                      /* values were made never, once or more often; how the next will be */
@@ -63,9 +62,9 @@ SysStatus SpgemmTake(SpgemmDevice *, size_t bytes, SpgemmArray *, cudaStream_t);
 SysStatus SpgemmTakePieces(SpgemmDevice *, SpgemmArray *memory, std::initializer_list<SpgemmPiece>, cudaStream_t);
 void      SpgemmDrop(SpgemmDevice *, std::initializer_list<SpgemmArray *>, cudaStream_t);
 
-/* The entries of the rows; the pattern in i and j, of which i is that of the step; values, again and again */
+/* The entries of the rows; the pattern in i and j, of which i is that of the step, and if a is not NULL, also such values as are there; values, again and again */
 SysStatus SpgemmStepCount(SpgemmDevice *, SpgemmStep *, const SysCSR *A, const SysCSR *B, cudaStream_t);
-SysStatus SpgemmStepPattern(SpgemmDevice *, SpgemmStep *, const SysCSR *A, const SysCSR *B, const int *i, int *j, cudaStream_t);
+SysStatus SpgemmStepPattern(SpgemmDevice *, SpgemmStep *, const SysCSR *A, const SysCSR *B, const int *i, int *j, SysScalar *a, cudaStream_t);
 SysStatus SpgemmStepValues(SpgemmDevice *, SpgemmStep *, const SysCSR *A, const SysCSR *B, const int *i, const int *j, SysScalar *a, cudaStream_t);
 SysStatus SpgemmStepFirstValues(SpgemmDevice *, SpgemmStep *, const SysCSR *A, const SysCSR *B, const int *i, const int *j, SysScalar *a, cudaStream_t); /* of the operands that were counted */
 void      SpgemmStepDrop(SpgemmDevice *, SpgemmStep *, cudaStream_t);

@@ -11,18 +11,12 @@
 */
 #include <limits.h>
 
-#include "mat/impls/hashgemm/cuda/spgemmcudafind.cuh"
+#include "mat/impls/hashgemm/cuda/spgemmcudaentries.cuh"
 
 #define NO_COLUMN     (-1)
 #define LIST          512                          /* columns that are sorted in registers, at most */
 #define BLOCK(LOG)    ((LOG) > 9 ? SYS_WARP : 128) /* threads; with large tables it is but one warp */
 #define TEAMS(T, LOG) (BLOCK(LOG) / (T))
-
-/* A row of B, and the value of A that it is multiplied by */
-typedef struct {
-  int       from, length;
-  SysScalar a;
-} Entry;
 
 typedef struct {
   int       *column;
@@ -186,55 +180,27 @@ template <int T, int LOG>
 static __device__ __forceinline__ int TableAddRow(const SpgemmOperands &P, int begin, int end, unsigned bound, const SpgemmMade &made, int lane, TableRow<T, LOG> &own, Table *table, unsigned *place)
 {
   constexpr bool Grows = LOG > 9; /* then the team is a warp */
-  const int      most  = TeamMost<T>(end - begin);
   unsigned       found = 0;
 
-  for (int k0 = 0; k0 < most; k0 += T) {
-    const int k     = begin + k0 + lane;
-    Entry     entry = {0, 0, 0};
+  EntriesForEach<T>(P, begin, end, TeamMost<T>(end - begin), lane, own.entry, [&](const Entry &now, Product one) {
+    for (int q = lane; q - lane < now.length; q += T) {
+      bool     is_new;
+      unsigned to = found;
 
-    if (k < end) {
-      const int c = P.Aj[k];
-
-      entry.from   = P.Bi[c];
-      entry.length = P.Bi[c + 1] - entry.from;
-      entry.a      = P.Aa[k];
-    }
-    __syncwarp();
-    own.entry[lane] = entry;
-    __syncwarp();
-    const int count    = min(T, most - k0);
-    Entry     next     = own.entry[0];
-    Product   next_one = FindLoad(P, next.from, next.length, lane);
-
-    for (int e = 0; e < count; e++) {
-      const Entry now = next;
-      Product     one = next_one;
-
-      if (e + 1 < count) { /* on its way while this one is added */
-        next     = own.entry[e + 1];
-        next_one = FindLoad(P, next.from, next.length, lane);
+      if (q != lane) one = FindLoad(P, now.from, now.length, q);
+      if (Grows && *place == SPGEMM_NOWORD && found > SPGEMM_TABLE_HOLDS(LOG)) {
+        if constexpr (Grows) *table = TableMove<LOG>(own, bound, made, lane, place);
       }
-      for (int q = lane; q - lane < now.length; q += T) {
-        bool     is_new;
-        unsigned to = found;
+      is_new = one.c >= 0 && TableAdd(*table, one.c, now.a, one.b);
+      if (Grows) {
+        const unsigned all = __ballot_sync(SYS_ALL_LANES, is_new);
 
-        if (q != lane) one = FindLoad(P, now.from, now.length, q);
-        if (Grows && *place == SPGEMM_NOWORD && found > SPGEMM_TABLE_HOLDS(LOG)) {
-          if constexpr (Grows) *table = TableMove<LOG>(own, bound, made, lane, place);
-        }
-        is_new = one.c >= 0 && TableAdd(*table, one.c, now.a, one.b);
-        if (Grows) {
-          const unsigned all = __ballot_sync(SYS_ALL_LANES, is_new);
-
-          to += (unsigned)__popc(all & ((1u << lane) - 1));
-          found += (unsigned)__popc(all);
-        } else if (is_new) to = atomicAdd(&own.found, 1u);
-        if (is_new && (LOG < 9 || to < LIST)) own.list[to] = (unsigned)one.c;
-      }
-      __syncwarp();
+        to += (unsigned)__popc(all & ((1u << lane) - 1));
+        found += (unsigned)__popc(all);
+      } else if (is_new) to = atomicAdd(&own.found, 1u);
+      if (is_new && (LOG < 9 || to < LIST)) own.list[to] = (unsigned)one.c;
     }
-  }
+  });
   return (int)(Grows ? found : own.found);
 }
 

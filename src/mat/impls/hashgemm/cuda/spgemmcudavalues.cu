@@ -2,17 +2,11 @@
 /*
    Sparse products on the device: values of rows of few entries, each by a team of 8, 16 or 32 threads, into a pattern that is known
 */
-#include "mat/impls/hashgemm/cuda/spgemmcudafind.cuh"
+#include "mat/impls/hashgemm/cuda/spgemmcudaentries.cuh"
 
 #define TEAM_BLOCK 128 /* threads */
 #define COPY_BLOCK 128
 #define COPY_TEAM  16
-
-/* A row of B, and the value of A that it is multiplied by */
-typedef struct {
-  int       from, length;
-  SysScalar a;
-} Entry;
 
 template <int T, int ROOM, class FINDER>
 struct TeamShared {
@@ -32,45 +26,19 @@ static __global__ void __launch_bounds__(TEAM_BLOCK) ValuesTeamsKernel(SpgemmOpe
   unsigned short              *place = MODE == SPGEMM_FIND || row < 0 ? NULL : places.place + places.offset[row];
 
   FindPrepare<T>(Cj + first, size, lane, &own.finder, own.sum);
-  for (int k0 = 0; k0 < most; k0 += T) {
-    const int k     = begin + k0 + lane;
-    Entry     entry = {0, 0, 0};
+  EntriesForEach<T>(P, begin, end, most, lane, own.entry, [&](const Entry &now, const Product &one) {
+    unsigned short *here = place;
+    const int       to   = FindPlace<MODE>(own.finder, one, here, lane);
 
-    if (k < end) {
-      const int c = P.Aj[k];
+    if (MODE != SPGEMM_FIND) place += now.length;
+    if (to >= 0) KnownAdd(own.sum + to, now.a, one.b);
+    for (int q = lane + T; q < now.length; q += T) {
+      const Product more = FindLoad(P, now.from, now.length, q);
+      const int     too  = FindPlace<MODE>(own.finder, more, here, q);
 
-      entry.from   = P.Bi[c];
-      entry.length = P.Bi[c + 1] - entry.from;
-      entry.a      = P.Aa[k];
+      if (too >= 0) KnownAdd(own.sum + too, now.a, more.b);
     }
-    __syncwarp();
-    own.entry[lane] = entry;
-    __syncwarp();
-    const int count    = min(T, most - k0);
-    Entry     next     = own.entry[0];
-    Product   next_one = FindLoad(P, next.from, next.length, lane);
-
-    for (int e = 0; e < count; e++) {
-      const Entry     now  = next;
-      const Product   one  = next_one;
-      unsigned short *here = place;
-
-      if (MODE != SPGEMM_FIND) place += now.length;
-      if (e + 1 < count) { /* on its way while this one is added */
-        next     = own.entry[e + 1];
-        next_one = FindLoad(P, next.from, next.length, lane);
-      }
-      const int to = FindPlace<MODE>(own.finder, one, here, lane);
-      if (to >= 0) KnownAdd(own.sum + to, now.a, one.b);
-      for (int q = lane + T; q < now.length; q += T) {
-        const Product more = FindLoad(P, now.from, now.length, q);
-        const int     too  = FindPlace<MODE>(own.finder, more, here, q);
-
-        if (too >= 0) KnownAdd(own.sum + too, now.a, more.b);
-      }
-      __syncwarp();
-    }
-  }
+  });
   __syncwarp();
   for (int k = lane; k < size; k += T) Ca[first + k] = own.sum[k];
 }

@@ -42,6 +42,7 @@
 #define BYTES_REACH    16        /* columns for each product up to which bytes are the better marks */
 #define STREAM_ENTRIES 4096      /* of a row, from which on its values go around the caches */
 #define STREAM_PIECE   256       /* of these at a time */
+#define FEW            16        /* products of a row that are put in order as they come: a window would be looked through and cleared, at least 512 columns of it */
 #define SORT_REACH     16        /* columns for each product from which on short rows are sorted */
 #define STAMP_LEAST    12        /* products of a row beyond which columns are listed once */
 #define LIST           1024      /* products of a row that are listed at most */
@@ -131,6 +132,40 @@ static SYS_INLINE int Sorts(const SpgemmProduct *P, const Row *row)
   return !P->unsorted && (P->accumulator == SPGEMM_AUTO || P->accumulator == SPGEMM_ESC) && CanSort(row) && (P->accumulator || RowReach(row) >= SORT_REACH * row->products);
 }
 
+static SYS_INLINE int Few(const SpgemmProduct *P, const Row *row)
+{
+  return row->products <= FEW && (P->accumulator == SPGEMM_AUTO || P->accumulator == SPGEMM_ESC) && (row->end - row->k > 1 || P->unsortedB);
+}
+
+/* Each product finds its place from the end of those that are there */
+static SYS_INLINE int64_t FewRow(const int fill, const SpgemmProduct *P, const Row *row, SysInt *j, SysScalar *a)
+{
+  int64_t n = 0;
+
+  for (SysInt k = row->k; k < row->end; k++) {
+    const SysInt    end = P->B.i[P->A.j[k] + 1];
+    const SysScalar f   = fill ? P->A.a[k] : 0;
+
+    for (SysInt q = P->B.i[P->A.j[k]]; q < end; q++) {
+      const SysInt c  = P->B.j[q];
+      int64_t      at = n;
+
+      while (at && j[at - 1] > c) at--;
+      if (at && j[at - 1] == c) {
+        if (fill) a[at - 1] += f * P->B.a[q];
+        continue;
+      }
+      for (int64_t l = n++; l > at; l--) {
+        j[l] = j[l - 1];
+        if (fill) a[l] = a[l - 1];
+      }
+      j[at] = c;
+      if (fill) a[at] = f * P->B.a[q];
+    }
+  }
+  return n;
+}
+
 /* A row of A with one entry */
 static SYS_INLINE void CopyRow(const SpgemmProduct *P, const Row *row, int64_t n, SysInt *j, SysScalar *a)
 {
@@ -161,7 +196,8 @@ static SysStatus SYS_ISA_NAME(Count)(const SpgemmProduct *P, int64_t first, int6
     if (n && list && Sorts(P, &row)) {
       w->bysort += (double)n;
       n = SortCount(&row, col);
-    } else if (n) {
+    } else if (n && Few(P, &row)) n = FewRow(0, P, &row, col, NULL);
+    else if (n) {
       switch (Choose(P, &row)) {
       case SPGEMM_AUTO:
         break;
@@ -216,7 +252,7 @@ static SYS_INLINE SysStatus FillRows(const SpgemmProduct *P, const Row *row, con
     status = HeapRow(1, P, row, w, n, j, a);
     break;
   case SPGEMM_ESC:
-    *n = SortRow(row, col, val, j, a);
+    *n = col ? SortRow(row, col, val, j, a) : FewRow(1, P, row, j, a);
     break;
   case SPGEMM_HASHVEC:
     status = HashRow(1, 1, P, row, w, n, j, a);
@@ -305,7 +341,7 @@ static SYS_INLINE SysStatus FillSome(const int counted, const SpgemmProduct *P, 
       for (int64_t l = 0; l < g; l++) P->i[r + l + 1] = 0;
       continue;
     }
-    accumulator = list && Sorts(P, &row) ? SPGEMM_ESC : Choose(P, &row);
+    accumulator = (list && Sorts(P, &row)) || (!list && g == 1 && Few(P, &row)) ? SPGEMM_ESC : Choose(P, &row);
     if (accumulator != SPGEMM_DENSE || RowReach(&row) > GROUP_SUMS / GROUP) g = 1;
     w->rows[accumulator] += (double)g;
     if (!counted) {
