@@ -1068,10 +1068,12 @@ int main(int argc, char **argv)
     CallAmb(TileDeviceMeasure(&model));
     if (!TileModelWrite(o.table.c_str(), &model)) Stop(o.table.c_str(), "it cannot be written");
   }
-  for (const std::string &name : o.matrices) OneMatrix(M, o, name, lines);
+  for (const std::string &name : o.matrices) {
+    OneMatrix(M, o, name, lines);
+    if (!o.csv.empty()) WriteCSV(o.csv, lines); /* whoever is cut short keeps what is done */
+  }
   ReportTable(lines);
   ReportMedians(lines);
   ReportSearch(lines);
-  if (!o.csv.empty()) WriteCSV(o.csv, lines);
   return std::any_of(lines.begin(), lines.end(), [](const Line &l) { return l.c.wrong; });
 }

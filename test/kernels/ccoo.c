@@ -358,6 +358,45 @@ static void CheckSameBits(void)
   Finish(&B);
 }
 
+/* Rows of one group each, which a kernel may take several at a time, after a row that ends with the first group of a piece: bits of the sums of one at a time, which
+   longer rows among them enforce */
+static void CheckRowsOfOneGroup(void)
+{
+  for (int table = 0; table < 2; table++) {
+    Builder    B[2];
+    SysScalar *x, *z[2];
+    int        good = 1;
+
+    for (int k = 0; k < 2; k++) Start(&B[k], 700, 1000);
+    for (SysInt r = 0; r < 700; r++) {
+      const int64_t col = RandomBelow(900), len = r ? 1 + RandomBelow(8) : 516;
+
+      for (int k = 0; k < 2; k++) {
+        Mark(&B[k], r ? col : 0, r % 40 == 39 && k ? len + 8 : len);
+        CloseRow(&B[k]);
+        for (SysInt e = B[k].i[r]; e < B[k].i[r + 1]; e++) B[k].a[e] = table ? (SysReal)(1 + (e - B[k].i[r] + r) % 3) / 3 : (SysReal)(1 + 16 * r + e - B[k].i[r]) / 7;
+      }
+    }
+    x = malloc(sizeof(*x) * 1000);
+    for (SysInt k = 0; k < 1000; k++) x[k] = RandomScalar();
+    for (int k = 0; k < 2; k++) {
+      const CcooParams params = {256, 8, table};
+      CcooHost        *A      = Convert(&B[k], params, 1);
+
+      z[k] = malloc(sizeof(*x) * 700);
+      good = good && A && (!table || (A->table && A->table->n <= 4)) && Multiply(A, 0, 1, x, 0, NULL, z[k]);
+      CcooHostDestroy(A);
+    }
+    for (SysInt r = 0; r < 700 && good; r++) good = r % 40 == 39 || !memcmp(z[0] + r, z[1] + r, sizeof(*x));
+    Report(good, table ? "rows of one group, few values" : "rows of one group");
+    free(x);
+    for (int k = 0; k < 2; k++) {
+      free(z[k]);
+      Finish(&B[k]);
+    }
+  }
+}
+
 static void CheckRefused(void)
 {
   Builder   B;
@@ -384,6 +423,7 @@ int main(void)
   CheckUpdates();
   CheckLongRow();
   CheckSameBits();
+  CheckRowsOfOneGroup();
   CheckRefused();
   return failures ? 1 : 0;
 }

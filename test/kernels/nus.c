@@ -214,6 +214,43 @@ static void CheckShared(void)
   Finish(&B);
 }
 
+/* Rows of any columns that come again, moved, with their values: chunks that are found by those before them, and one that has another value */
+static void CheckRepeats(int kind)
+{
+  const int wide = kind == NUS_WIDE;
+  NusParams params[2];
+  NusHost  *A[2] = {NULL, NULL};
+  Builder   B;
+  SysCSR    csr;
+  double    bytes;
+  int       good = 1;
+
+  Start(&B, 24 * 40 + 5, wide ? 70000 : 400);
+  for (SysInt r = 0; r < B.m; r++) {
+    const SysInt p = r % 24, moved = 3 * (r / 24);
+
+    Mark(&B, 40 + p * 7 % 31 + moved, 1);
+    Mark(&B, 90 + p * 13 % 57 + moved, 1 + p % 2);
+    if (wide) Mark(&B, 66000 + p * 5 % 17 + moved, 1);
+    CloseRow(&B);
+    for (SysInt k = B.i[r]; k < B.i[r + 1]; k++) B.a[k] = (SysReal)(1 + 5 * p + k - B.i[r]) / 3;
+  }
+  B.a[B.i[24 * 30 + 11] + 1] = 7;
+  csr                        = (SysCSR){B.m, B.n, B.nz, B.i, B.j, B.a};
+  for (int k = 0; k < 2 && good; k++) {
+    params[k]        = cases[NCASES - 2];
+    params[k].c      = 24;
+    params[k].rows   = NUS_SHARED;
+    params[k].values = k ? SYS_VALUES_EXACT : SYS_VALUES_DOUBLE;
+    good             = NusHostPlan(&csr, &cache, 1, &params[k], &(NusBytes){{0}}) == SYS_SUCCESS && NusHostCreate(&csr, &params[k], 1, 1, NusHostKernels(), INFINITY, &bytes, &A[k]) == SYS_SUCCESS;
+  }
+  good = good && A[1]->values.stored == SYS_STORAGE_SHARED && A[1]->nblock == 3 && A[1]->chunk[0].kind == (unsigned)kind && A[1]->chunk[39].kind == (unsigned)kind;
+  good = good && SameBits(&B, Multiply, A[1], A[0], 0) && SameBits(&B, Multiply, A[1], A[0], 1);
+  Report(good, wide ? "chunks with 32-bit columns repeat" : "chunks with 16-bit columns repeat");
+  for (int k = 0; k < 2; k++) NusHostDestroy(A[k]);
+  Finish(&B);
+}
+
 /* A row that double deals to the lanes has another order of sums in rows as they are: chunks that are to share values are refused */
 static void CheckSharedRefused(void)
 {
@@ -321,6 +358,8 @@ int main(void)
   CheckDisorder(Check);
   CheckDiagonals();
   CheckShared();
+  CheckRepeats(NUS_NARROW);
+  CheckRepeats(NUS_WIDE);
   CheckSharedRefused();
   CheckTune();
   CheckSearch();

@@ -162,11 +162,17 @@ static SYS_INLINE void FillTile(const SysFill what, const SysStorage stored, con
   else FillSELL(0, what, stored, A, T, P);
 }
 
-/* The parts to write are constants in the loops, for values that are stored as they are; others have to be coded anyway */
+/* Once for each part of a tile that is written, which is then a constant in the loops, as the storage is */
+static SYS_INLINE void FillTileParts(const SysStorage stored, const NusHost *A, const NusTile *T, const NusPart *P, SysFill what)
+{
+  if (what == SYS_FILL_VALUES) FillTile(SYS_FILL_VALUES, stored, A, T, P);
+  else if (what == SYS_FILL_PATTERN) FillTile(SYS_FILL_PATTERN, stored, A, T, P);
+  else FillTile(SYS_FILL_ALL, stored, A, T, P);
+}
+
 void NusFillTile(const NusHost *A, const NusTile *T, const NusPart *P, SysFill what)
 {
-  if (A->values.stored != SYS_STORAGE_PLAIN) FillTile(what, A->values.stored, A, T, P);
-  else if (what == SYS_FILL_VALUES) FillTile(SYS_FILL_VALUES, SYS_STORAGE_PLAIN, A, T, P);
-  else if (what == SYS_FILL_PATTERN) FillTile(SYS_FILL_PATTERN, SYS_STORAGE_PLAIN, A, T, P);
-  else FillTile(SYS_FILL_ALL, SYS_STORAGE_PLAIN, A, T, P);
+  if (A->values.stored == SYS_STORAGE_PLAIN) FillTileParts(SYS_STORAGE_PLAIN, A, T, P, what);
+  else if (A->values.stored == SYS_STORAGE_SINGLE) FillTileParts(SYS_STORAGE_SINGLE, A, T, P, what);
+  else FillTileParts(SYS_STORAGE_PLACES, A, T, P, what);
 }

@@ -171,21 +171,23 @@ static int64_t NusLayoutDiagonalSteps(const NusPart *P, int r0, int nl, int C, i
   }
 }
 
-/* Makes a chunk of nl rows, consecutive ones if rows is NULL */
-static NusChunk NusLayoutMakeChunk(const NusPart *P, const uint16_t *rows, int r0, int nl, int C, int shared, NusTile *T)
+/* Makes a chunk of nl rows, consecutive ones if rows is NULL, and finds its least and its greatest column */
+static NusChunk NusLayoutMakeChunk(const NusPart *P, const uint16_t *rows, int r0, int nl, int C, int shared, SysInt *lo, SysInt *hi)
 {
-  SysInt   n = 0, lo = (SysInt)P->width, hi = -1;
+  SysInt   n = 0;
   NusChunk h;
 
+  *lo = (SysInt)P->width;
+  *hi = -1;
   for (int l = 0; l < nl; l++) {
     const int r = rows ? rows[l] : r0 + l;
 
     if (NusLayoutLength(P, r) > n) n = NusLayoutLength(P, r);
-    NusLayoutReach(P, r, &lo, &hi);
+    NusLayoutReach(P, r, lo, hi);
   }
   h.n    = (uint32_t)n;
-  h.kind = hi - lo <= UINT16_MAX ? NUS_NARROW : NUS_WIDE;
-  h.base = (uint32_t)lo;
+  h.kind = *hi - *lo <= UINT16_MAX ? NUS_NARROW : NUS_WIDE;
+  h.base = (uint32_t)*lo;
   if (!rows && n) {
     const int64_t bytes = n * (C * sizeof(SysScalar) + 2 * NusStepUnits(h.kind, C));
     const int64_t most  = shared ? n + n / 2 : bytes / (int64_t)(C * sizeof(SysScalar) + 2 * NusStepUnits(NUS_DIAGONAL, C)); /* shared values take few bytes */
@@ -195,21 +197,48 @@ static NusChunk NusLayoutMakeChunk(const NusPart *P, const uint16_t *rows, int r
       h.n    = (uint32_t)steps;
       h.kind = NUS_DIAGONAL;
       h.base = 0;
-      lo     = (SysInt)(lo > C ? lo - C : 0); /* lanes without an entry reach a little further */
-      hi     = (SysInt)SysMin((int64_t)hi + C, P->width - 1);
     }
-  }
-  if (n) {
-    T->lo = SysMin(T->lo, lo);
-    if (hi >= T->hi) T->hi = hi + (int64_t)1;
   }
   return h;
 }
 
-static void NusLayoutCountChunk(NusTile *T, NusChunk h, int C)
+/* Counts a chunk in its tile */
+static void NusLayoutAddChunk(const NusPart *P, NusChunk h, SysInt lo, SysInt hi, int C, NusTile *T)
 {
+  if (h.kind == NUS_DIAGONAL) { /* lanes without an entry reach a little further */
+    lo = (SysInt)(lo > C ? lo - C : 0);
+    hi = (SysInt)SysMin((int64_t)hi + C, P->width - 1);
+  }
+  if (h.n) {
+    T->lo = SysMin(T->lo, lo);
+    if (hi >= T->hi) T->hi = hi + (int64_t)1;
+  }
   T->nslot += (int64_t)C * h.n;
   T->ncol += (int64_t)NusStepUnits(h.kind, C) * h.n;
+}
+
+/* A chunk of consecutive rows */
+typedef struct {
+  NusChunk chunk;
+  int      row;
+  SysInt   lo, hi;
+} NusLayoutMade;
+
+/* Makes a chunk of rows that have the entries of one of the n chunks made before, moved, without a walk through its diagonals. The walk looks at the ends of x; so both have to keep away from them. */
+static int NusLayoutRepeat(const NusPart *P, const NusLayoutMade *recent, int n, int r, int C, NusLayoutMade *made)
+{
+  for (int k = 0; k < n; k++) {
+    const NusLayoutMade *m = recent + k;
+    SysInt               moved;
+
+    if (m->lo < C || m->hi > P->width - C || !NusRepeats(P, m->row, r, C)) continue;
+    moved = P->col[P->beg[r]] - P->col[P->beg[m->row]];
+    if (m->lo + moved < C || m->hi + moved > P->width - C) continue;
+    *made = (NusLayoutMade){m->chunk, r, m->lo + moved, m->hi + moved};
+    if (m->chunk.kind != NUS_DIAGONAL) made->chunk.base = (uint32_t)made->lo;
+    return 1;
+  }
+  return 0;
 }
 
 static double NusLayoutTileBytes(const NusTile *T)
@@ -220,15 +249,19 @@ static double NusLayoutTileBytes(const NusTile *T)
 /* Makes chunks of rows in their order. Empty chunks come last, in the first tile of a scope; other tiles leave them out. */
 static void NusLayoutPlainTile(const NusPart *P, int C, int shared, NusWork *w, NusTile *T)
 {
-  int c = 0;
+  NusLayoutMade recent[NUS_RECENT];
+  int           c = 0;
 
   for (int r = 0; r < P->nrow; r += C) {
-    const int nl = (int)SysMin(C, P->nrow - r);
+    const int     nl   = (int)SysMin(C, P->nrow - r);
+    NusLayoutMade made = {.row = r};
 
     if (P->beg[r] == P->beg[r + nl]) continue;
-    w->order[c] = (uint16_t)(r / C);
-    w->chunk[c] = NusLayoutMakeChunk(P, NULL, r, nl, C, shared, T);
-    NusLayoutCountChunk(T, w->chunk[c++], C);
+    if (nl < C || !NusLayoutRepeat(P, recent, (int)SysMin(c, NUS_RECENT), r, C, &made)) made.chunk = NusLayoutMakeChunk(P, NULL, r, nl, C, shared, &made.lo, &made.hi);
+    NusLayoutAddChunk(P, made.chunk, made.lo, made.hi, C, T);
+    recent[c % NUS_RECENT] = made;
+    w->order[c]            = (uint16_t)(r / C);
+    w->chunk[c++]          = made.chunk;
   }
   T->nfilled = c;
   for (int r = 0; r < P->nrow && T->first; r += C) {
@@ -246,6 +279,7 @@ static void NusLayoutSortedTile(const NusPart *P, int C, int filled, NusWork *w,
 {
   const int last = T->first ? P->nrow : filled;
   int       row = 0, c = 0;
+  SysInt    lo, hi;
 
   T->sorted = 1;
   for (; row < filled; row++) {
@@ -254,14 +288,14 @@ static void NusLayoutSortedTile(const NusPart *P, int C, int filled, NusWork *w,
 
     for (int l = row; l < row + C && l < filled; l++) sum += NusLayoutLength(P, w->order[l]);
     if (most < 4 * C || 2 * sum >= (int64_t)C * most) break;
-    w->chunk[c]   = NusLayoutMakeChunk(P, w->order + row, 0, 1, C, 0, T);
+    w->chunk[c]   = NusLayoutMakeChunk(P, w->order + row, 0, 1, C, 0, &lo, &hi);
     w->chunk[c].n = (uint32_t)((most + C - 1) / C);
-    NusLayoutCountChunk(T, w->chunk[c++], C);
+    NusLayoutAddChunk(P, w->chunk[c++], lo, hi, C, T);
   }
   T->nsplit = row;
   for (; row < last; row += C) {
-    w->chunk[c] = NusLayoutMakeChunk(P, w->order + row, 0, (int)SysMin(C, last - row), C, 0, T);
-    NusLayoutCountChunk(T, w->chunk[c++], C);
+    w->chunk[c] = NusLayoutMakeChunk(P, w->order + row, 0, (int)SysMin(C, last - row), C, 0, &lo, &hi);
+    NusLayoutAddChunk(P, w->chunk[c++], lo, hi, C, T);
   }
   T->nrow    = last - T->nsplit;
   T->nchunk  = c;

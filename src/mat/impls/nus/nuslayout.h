@@ -56,6 +56,27 @@ static inline int NusShifted(const NusPart *P, int r0, int nl, int C)
   return !bad;
 }
 
+#define NUS_RECENT 16 /* chunks that one is compared with: those of a mesh look alike after some lines of nodes, and after as many as make whole nodes */
+
+/* Have C rows from row r on the entries of C rows from row q on, all moved by as many columns? */
+static inline int NusRepeats(const NusPart *P, int q, int r, int C)
+{
+  const SysInt *before = P->col + P->beg[q], *col = P->col + P->beg[r];
+  const SysInt  n = P->beg[r + C] - P->beg[r];
+  SysInt        moved, bad = 0;
+
+  for (int l = 1; l <= C; l++) {
+    if (P->beg[r + l] - P->beg[r] != P->beg[q + l] - P->beg[q]) return 0;
+  }
+  if (!n) return 0;
+  moved = col[0] - before[0];
+  bad   = (col[n - 1] - before[n - 1]) ^ moved;
+  for (SysInt k = 0; k < n && !bad;) {
+    for (const SysInt end = SysMin(k + 64, n); k < end; k++) bad |= (col[k] - before[k]) ^ moved;
+  }
+  return !bad;
+}
+
 /* A walk through the diagonals of consecutive rows: the next diagonal is the least one of all rows, and all rows that have an entry on it advance */
 typedef struct {
   SysInt pos[NUS_MAX_C];

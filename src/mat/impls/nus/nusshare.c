@@ -84,26 +84,71 @@ static SysStatus NusBlocksGrow(NusBlocks *B)
   return SYS_SUCCESS;
 }
 
-/* Finds the block of n values that were written after the blocks, or makes it one of them */
-static SysStatus NusBlocksFind(NusBlocks *B, int64_t n, int64_t *begin)
+/* Another chunk has this block, of n values */
+static void NusBlocksSee(NusBlocks *B, int64_t block, int64_t n)
 {
-  SysStatus status = NusBlocksGrow(B);
-  int64_t   block, slot;
-
-  if (status) return status;
-  slot = NusBlockSlot(B, B->val + B->nval, n, &block);
-  if (block < 0) {
-    if (B->nval + n > B->most) return SYS_TOO_MANY_BYTES;
-    block = B->n++;
-    B->nval += n;
-    B->begin[block + 1] = B->nval;
-    B->slot[slot]       = block + 1;
-    B->far += n;
-  } else if (B->seen - B->last[block] > B->near) B->far += n;
+  if (B->seen - B->last[block] > B->near) B->far += n;
   B->last[block] = B->seen;
   B->seen += n;
-  *begin = B->begin[block];
+}
+
+/* Finds the block of n values that were written after the blocks, or makes it one of them */
+static SysStatus NusBlocksFind(NusBlocks *B, int64_t n, int64_t *block)
+{
+  SysStatus status = NusBlocksGrow(B);
+  int64_t   slot;
+
+  if (status) return status;
+  slot = NusBlockSlot(B, B->val + B->nval, n, block);
+  if (*block < 0) {
+    if (B->nval + n > B->most) return SYS_TOO_MANY_BYTES;
+    *block = B->n++;
+    B->nval += n;
+    B->begin[*block + 1] = B->nval;
+    B->slot[slot]        = *block + 1;
+    B->far += n;
+    B->last[*block] = B->seen;
+  }
+  NusBlocksSee(B, *block, n);
   return SYS_SUCCESS;
+}
+
+/* A chunk of a tile */
+typedef struct {
+  int       row;
+  NusChunk  chunk;
+  int64_t   block;
+  uint16_t *col; /* its columns */
+} Seen;
+
+/* Finds among n chunks one that has the entries of C rows from row r on, moved, and their values; NULL: none. The values of the rows have to lie one after the other. */
+static const Seen *NusShareRepeat(const NusHost *A, const NusPart *P, NusChunk h, int r, const Seen *recent, int n)
+{
+  const int C = A->params.c;
+
+  for (int k = 0; k < n; k++) {
+    const Seen   *s = recent + k;
+    const SysInt *q = P->beg + s->row, length = P->beg[r + C] - P->beg[r];
+
+    if (s->chunk.kind != h.kind || s->chunk.n != h.n || q[C] - q[0] != length) continue;
+    if (!memcmp(A->csr.a + q[0], A->csr.a + P->beg[r], sizeof(*A->csr.a) * (size_t)length) && NusRepeats(P, s->row, r, C)) return s;
+  }
+  return NULL;
+}
+
+/* Writes the columns of a chunk that repeats another one: those of diagonals are moved, others count from the base of the chunk */
+static void NusShareColumns(const Seen *s, int moved, int C, uint16_t *col)
+{
+  const int n = NusStepUnits(s->chunk.kind, C) * (int)s->chunk.n;
+
+  memcpy(col, s->col, sizeof(*col) * (size_t)n);
+  for (int k = 0; k < n && s->chunk.kind == NUS_DIAGONAL; k += 2) {
+    uint32_t first;
+
+    memcpy(&first, col + k, sizeof(first));
+    first += (uint32_t)moved;
+    memcpy(col + k, &first, sizeof(first));
+  }
 }
 
 SysStatus NusShareTile(const NusHost *A, const NusTile *T, const NusPart *P, SysFill what, NusBlocks *B, uint32_t *share)
@@ -111,19 +156,31 @@ SysStatus NusShareTile(const NusHost *A, const NusTile *T, const NusPart *P, Sys
   const int C      = A->params.c;
   uint16_t *col    = A->col + (what == SYS_FILL_ALL ? T->col : 0);
   SysStatus status = SYS_SUCCESS;
+  Seen      recent[NUS_RECENT];
+  int       nrecent = 0;
 
   for (int c = 0; c < T->nfilled && !status; c++) {
-    const NusChunk h     = A->chunk[T->chunk + c];
-    const int64_t  n     = (int64_t)C * h.n;
-    int64_t        begin = 0;
+    const NusChunk h    = A->chunk[T->chunk + c];
+    const int64_t  n    = (int64_t)C * h.n;
+    Seen           here = {T->sorted ? 0 : C * A->perm[T->perm + c], h, 0, col};
+    const int      may  = !T->sorted && !P->entry && here.row + C <= P->nrow;
+    const Seen    *same = may ? NusShareRepeat(A, P, h, here.row, recent, (int)SysMin(nrecent, NUS_RECENT)) : NULL;
 
-    status = NusBlocksReserve(B, n);
-    if (status) break;
-    NusFillChunk(A, T, P, c, what, B->val + B->nval, col);
+    if (same) {
+      here.block = same->block;
+      NusBlocksSee(B, here.block, n);
+      if (what == SYS_FILL_ALL) NusShareColumns(same, (int)(P->col[P->beg[here.row]] - P->col[P->beg[same->row]]), C, col);
+    } else {
+      status = NusBlocksReserve(B, n);
+      if (status) break;
+      NusFillChunk(A, T, P, c, what, B->val + B->nval, col);
+      status = NusBlocksFind(B, n, &here.block);
+      if (status) break;
+    }
     if (what == SYS_FILL_ALL) col += (int64_t)NusStepUnits(h.kind, C) * h.n;
-    status = NusBlocksFind(B, n, &begin);
-    if (begin / C > UINT32_MAX) status = SYS_TOO_MANY_BYTES;
-    if (share) share[c] = (uint32_t)(begin / C);
+    if (may) recent[nrecent++ % NUS_RECENT] = here;
+    if (B->begin[here.block] / C > UINT32_MAX) status = SYS_TOO_MANY_BYTES;
+    if (share) share[c] = (uint32_t)(B->begin[here.block] / C);
   }
   return status;
 }
