@@ -13,9 +13,6 @@
 #if defined(__AVX512F__) && !defined(SYS_COMPLEX) && !defined(__CUDACC__)
   #include <immintrin.h>
   #define SYS_TABLE_AVX512
-#elif defined(__AVX2__) && !defined(SYS_COMPLEX) && !defined(__CUDACC__)
-  #include <immintrin.h>
-  #define SYS_TABLE_AVX2
 #endif
 
 /* Functions for the host and, where a device's code includes this file, for the device */
@@ -112,31 +109,6 @@ static SYS_INLINE void SysTableDecode(const SysTable *T, int n, const uint8_t *p
     const __m256 t0 = _mm256_loadu_ps(T->value), t1 = _mm256_loadu_ps(T->value + 8);
 
     for (int k = 0; k < n; k += 8) _mm256_storeu_ps(a + k, _mm256_permutex2var_ps(t0, _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(place + k))), t1));
-    return;
-  }
-#elif defined(SYS_TABLE_AVX2) && !defined(SYS_SINGLE)
-  if (T->n <= 4) { /* a register has the table; place p stands for its words 2 p and 2 p + 1 */
-    const __m256  t    = _mm256_loadu_ps((const float *)T->value);
-    const __m256i lo   = _mm256_setr_epi32(~255, ~255, ~255 | 1, ~255 | 1, ~255 | 2, ~255 | 2, ~255 | 3, ~255 | 3);
-    const __m256i four = _mm256_setr_epi32(4, 4, 4, 4, 4, 4, 4, 4), odd = _mm256_set1_epi64x(INT64_C(1) << 32);
-
-    for (int k = 0; k < n; k += 8) {
-      int64_t q;
-
-      memcpy(&q, place + k, sizeof(q));
-      for (int h = 0; h < 2; h++) {
-        const __m256i p = _mm256_shuffle_epi8(_mm256_set1_epi64x(q), h ? _mm256_add_epi32(lo, four) : lo);
-
-        _mm256_storeu_ps((float *)(a + k + 4 * h), _mm256_permutevar8x32_ps(t, _mm256_or_si256(_mm256_add_epi32(p, p), odd)));
-      }
-    }
-    return;
-  }
-#elif defined(SYS_TABLE_AVX2)
-  if (T->n <= 8) {
-    const __m256 t = _mm256_loadu_ps(T->value);
-
-    for (int k = 0; k < n; k += 8) _mm256_storeu_ps(a + k, _mm256_permutevar8x32_ps(t, _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(place + k)))));
     return;
   }
 #endif

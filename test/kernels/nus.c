@@ -104,7 +104,7 @@ static void Check(const char *name, Builder *B)
 
   for (int s = 0; s < nset; s++) {
     CheckCases(name, B, &sets[s], s, 1, NCASES, CheckOne);
-    CheckStorages(name, B, &(Storing){sets[s].name, s % 2, 2, 15, sets[s].kernels, Create, NusHostUpdate, Values, NusHostDestroy, Multiply});
+    CheckStorages(name, B, &(Storing){sets[s].name, s % 2, 2, ((const NusKernels *)sets[s].kernels)->fast, sets[s].kernels, Create, NusHostUpdate, Values, NusHostDestroy, Multiply});
   }
 }
 

@@ -202,27 +202,35 @@ static void SYS_ISA_NAME(MultTranspose)(const AmbHost *A, SysScalar alpha, const
 
 /*
    Counts the blocks of nrow rows, from the entries at pos[] on and below column hi, for each block size: count[r * 16 + b - 1]. Moves
-   pos[] on. The columns of all block sizes advance together, in the lanes of one register.
+   pos[] on. The columns of all block sizes advance together, in the lanes of as many registers as they need.
 */
-typedef int32_t Count16 __attribute__((vector_size(64)));
+#define COUNT_LANES (SYS_REGISTER / 4)
+#define COUNT_PARTS (16 / COUNT_LANES)
+typedef int32_t Counts __attribute__((vector_size(SYS_REGISTER)));
 static void     SYS_ISA_NAME(Count)(const SysCSR *A, int64_t row, int nrow, int64_t lo, int64_t hi, SysInt *pos, int32_t *count)
 {
-  const Count16 size = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+  static const int32_t sizes[16] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+  Counts               size[COUNT_PARTS];
 
+  __builtin_memcpy(size, sizes, sizeof(size));
   for (int r = 0; r < nrow; r++) {
-    const SysInt end = A->i[row + r + 1];
-    SysInt       k   = pos[r];
-    Count16      c = {0}, next = {0};
+    const SysInt end            = A->i[row + r + 1];
+    SysInt       k              = pos[r];
+    Counts       c[COUNT_PARTS] = {{0}}, next[COUNT_PARTS] = {{0}};
 
     for (; k < end && A->j[k] < hi; k++) {
-      const int32_t j   = (int32_t)(A->j[k] - lo);
-      const Count16 hit = next <= j;
+      const int32_t j = (int32_t)(A->j[k] - lo);
 
-      c -= hit;
-      next = (hit & (j + size)) | (~hit & next);
+#pragma GCC unroll 4
+      for (int p = 0; p < COUNT_PARTS; p++) {
+        const Counts hit = next[p] <= j;
+
+        c[p] -= hit;
+        next[p] = (hit & (j + size[p])) | (~hit & next[p]);
+      }
     }
     pos[r] = k;
-    __builtin_memcpy(count + 16 * r, &c, sizeof(c));
+    __builtin_memcpy(count + 16 * r, c, sizeof(c));
   }
 }
 

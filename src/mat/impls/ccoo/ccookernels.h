@@ -146,13 +146,45 @@ static SYS_INLINE uint64_t CcooEnds(const uint8_t *row, int n)
   return ends & all;
 }
 
+#if defined(CCOO_VECTORS) && !defined(__AVX512F__)
+  #define CCOO_REGISTER
+/* Decodes n values; a register has the table */
+static SYS_NOINLINE void SYS_ISA_NAME(DecodeRegister)(const SysTable *T, int n, const uint8_t *place, SysScalar *a)
+{
+  const __m256 t = _mm256_loadu_ps((const float *)T->value);
+
+  #if defined(SYS_SINGLE)
+  for (int k = 0; k < n; k += 8) _mm256_storeu_ps(a + k, _mm256_permutevar8x32_ps(t, _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(place + k)))));
+  #else
+  const __m256i lo   = _mm256_setr_epi32(~255, ~255, ~255 | 1, ~255 | 1, ~255 | 2, ~255 | 2, ~255 | 3, ~255 | 3); /* each place twice, and zeros */
+  const __m256i four = _mm256_set1_epi32(4), odd = _mm256_set1_epi64x(INT64_C(1) << 32);
+
+  for (int k = 0; k < n; k += 8) {
+    int64_t q;
+
+    __builtin_memcpy(&q, place + k, sizeof(q));
+    for (int h = 0; h < 2; h++) {
+      const __m256i p = _mm256_shuffle_epi8(_mm256_set1_epi64x(q), h ? _mm256_add_epi32(lo, four) : lo);
+
+      _mm256_storeu_ps((float *)(a + k + 4 * h), _mm256_permutevar8x32_ps(t, _mm256_or_si256(_mm256_add_epi32(p, p), odd))); /* place p has the words 2 p and 2 p + 1 */
+    }
+  }
+  #endif
+}
+#endif
+
 /* The values of n entries of a chunk, from entry k on: where they lie, or decoded in room */
 static SYS_INLINE const SysScalar *CcooValuesOf(const CcooHost *A, const CcooChunk *h, int k, int n, SysScalar *room)
 {
   const uint8_t *value = A->value + (int64_t)CCOO_ENTRY_BYTES * h->value;
 
   if (!(h->format & CCOO_TABLE)) return (const SysScalar *)value + k;
+#if defined(CCOO_REGISTER)
+  if (A->table->n <= SYS_LANES) SYS_ISA_NAME(DecodeRegister)(A->table, n, value + k, room);
+  else SysTableDecode(A->table, n, value + k, room);
+#else
   SysTableDecode(A->table, n, value + k, room);
+#endif
   return room;
 }
 

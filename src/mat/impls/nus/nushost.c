@@ -9,8 +9,6 @@
 #include "sys/sysmemory.h"
 #include "mat/impls/nus/nusshare.h"
 
-#define FAST_VALUES 15 /* besides 0: two registers hold the table */
-
 const NusKernels *NusHostKernels(void)
 {
   return SYS_KERNELS_REAL(NusKernels);
@@ -328,7 +326,7 @@ SysStatus NusHostCreate(const SysCSR *csr, const NusParams *params, int nthread,
   A->kernels = kernels;
   A->params  = *params;
   A->nthread = nthread;
-  SysValuesBeginHost(&A->values, params->values, FAST_VALUES, csr->nz, nthread);
+  SysValuesBeginHost(&A->values, params->values, kernels->fast, csr->nz, nthread);
   A->nscope       = (csr->m + params->sigma - 1) / params->sigma;
   A->scope_tile   = calloc(A->nscope + 1, sizeof(*A->scope_tile));
   A->thread_scope = calloc(A->nthread + 1, sizeof(*A->thread_scope));

@@ -103,6 +103,7 @@ typedef struct {
 /* One set of kernels for each instruction set, made from the same template */
 typedef struct _NusKernels {
   const char *name;
+  int         fast; /* values besides 0 of a table that lies in registers */
   int (*supported)(void);
   void (*mult)(const NusHost *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z);
   void (*multtranspose)(const NusHost *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z);

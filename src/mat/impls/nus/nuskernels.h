@@ -455,4 +455,9 @@ static void SYS_ISA_NAME(MultTranspose)(const NusHost *A, SysScalar alpha, const
   }
 }
 
-const NusKernels SYS_ISA_NAME(NusKernels) = {SYS_KERNELS_NAME, SYS_ISA_NAME(SysSupported), SYS_ISA_NAME(Mult), SYS_ISA_NAME(MultTranspose)};
+#if defined(SYS_TABLE_AVX512)
+  #define FAST 15 /* two registers */
+#else
+  #define FAST 0
+#endif
+const NusKernels SYS_ISA_NAME(NusKernels) = {SYS_KERNELS_NAME, FAST, SYS_ISA_NAME(SysSupported), SYS_ISA_NAME(Mult), SYS_ISA_NAME(MultTranspose)};
