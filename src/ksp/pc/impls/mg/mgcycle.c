@@ -360,17 +360,17 @@ static PetscErrorCode PCCreate_MGCycle(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* After the other constructors of PCMG, which are called here */
+/* After the other constructors of PCMG, which are called here. Without CUDA the cycle is registered only for a program that asks for it. */
 PetscErrorCode MGCycleRegister(void)
 {
-  PetscBool wanted = PetscDefined(HAVE_CUDA);
+  PetscBool wanted = PETSC_TRUE, asked;
 
   PetscFunctionBegin;
   PetscCall(PCInitializePackage());
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, cycles of multigrid", "PC");
-  PetscCall(PetscOptionsBool("-petscamb_mg_graph", "Cycles of PCMG and PCGAMG on one GPU are queued without a wait and replayed as CUDA graphs", "PCMG", wanted, &wanted, NULL));
+  PetscCall(PetscOptionsBool("-petscamb_mg_graph", "Cycles of PCMG and PCGAMG on one GPU are queued without a wait and replayed as CUDA graphs", "PCMG", wanted, &wanted, &asked));
   PetscOptionsEnd();
-  if (!wanted) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!wanted || (!asked && !PetscDefined(HAVE_CUDA))) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFunctionListFind(PCList, PCMG, &create_mg));
   PetscCall(PCRegister(PCMG, PCCreate_MGCycle));
   PetscFunctionReturn(PETSC_SUCCESS);
