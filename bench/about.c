@@ -10,6 +10,7 @@
 #include <glob.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Gets the rest of the first line of a file that begins with a word, behind a colon and blanks */
 static PetscErrorCode LineOf(const char file[], const char word[], char text[], size_t len)
@@ -51,7 +52,13 @@ PetscErrorCode AboutGet(About *about)
     globfree(&gpus);
   }
   if (getloadavg(&about->load, 1) != 1) about->load = 0;
+  about->processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscBool AboutBusy(const About *about)
+{
+  return (PetscBool)(about->load > about->processors);
 }
 
 PetscErrorCode AboutJSON(FILE *f, const About *about)

@@ -208,9 +208,11 @@ PETSC_INTERN PetscErrorCode ReferenceCountProducts(MPI_Comm, const Rows *left, c
 typedef struct {
   char   version[32], petsc[64], commit[64], date[32], cpu[128], gpu[128];
   double load; /* of the last minute, when the program started */
+  int    processors;
 } About;
 
 PETSC_INTERN PetscErrorCode AboutGet(About *);
+PETSC_INTERN PetscBool      AboutBusy(const About *); /* other programs share the processors */
 PETSC_INTERN PetscErrorCode AboutJSON(FILE *, const About *);
 PETSC_INTERN PetscErrorCode AboutCSVHeader(FILE *);          /* the end of the line of names */
 PETSC_INTERN PetscErrorCode AboutCSV(FILE *, const About *); /* the end of each line */
@@ -218,7 +220,7 @@ PETSC_INTERN PetscErrorCode AboutCSV(FILE *, const About *); /* the end of each 
 /* The machine, and the speed of its memory */
 typedef struct {
   About          about;
-  int            processors, allowed, threads, ranks;
+  int            allowed, threads, ranks;
   PetscLogDouble llc;                                  /* bytes of the last-level cache */
   PetscLogDouble read_memory, read_cache, copy_memory; /* bytes per second of all processes together */
   char          *buffer;

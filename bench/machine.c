@@ -192,11 +192,10 @@ PetscErrorCode MachineCreate(MPI_Comm comm, Machine *machine)
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(AboutGet(&machine->about));
-  machine->ranks      = size;
-  machine->threads    = MachineThreads();
-  machine->processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
-  machine->allowed    = machine->processors;
-  machine->llc        = CacheBytes();
+  machine->ranks   = size;
+  machine->threads = MachineThreads();
+  machine->allowed = machine->about.processors;
+  machine->llc     = CacheBytes();
 #if defined(__linux__)
   {
     cpu_set_t set;

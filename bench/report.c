@@ -10,10 +10,10 @@
 PetscErrorCode ReportMachine(MPI_Comm comm, const Machine *m)
 {
   PetscFunctionBegin;
-  PetscCall(PetscPrintf(comm, "%s, %d processors of which %d may be used; %d rank%s x %d thread%s\n", m->about.cpu, m->processors, m->allowed, m->ranks, m->ranks > 1 ? "s" : "", m->threads, m->threads > 1 ? "s" : ""));
+  PetscCall(PetscPrintf(comm, "%s, %d processors of which %d may be used; %d rank%s x %d thread%s\n", m->about.cpu, m->about.processors, m->allowed, m->ranks, m->ranks > 1 ? "s" : "", m->threads, m->threads > 1 ? "s" : ""));
   PetscCall(PetscPrintf(comm, "memory: read %.1f GB/s, copy %.1f GB/s (read and write counted); read %.1f GB/s within half of the %.0f MiB last-level cache\n", m->read_memory / 1e9, m->copy_memory / 1e9, m->read_cache / 1e9, m->llc / 1048576));
-  if (m->ranks * m->threads > m->allowed * (m->allowed < m->processors ? m->ranks : 1)) PetscCall(PetscPrintf(comm, "warning: more threads than processors to run them on; times will be meaningless\n"));
-  if (m->about.load > m->processors) PetscCall(PetscPrintf(comm, "warning: the load of the last minute, %.1f, is above the number of processors: other programs share them, and times may mean nothing\n", m->about.load));
+  if (m->ranks * m->threads > m->allowed * (m->allowed < m->about.processors ? m->ranks : 1)) PetscCall(PetscPrintf(comm, "warning: more threads than processors to run them on; times will be meaningless\n"));
+  if (AboutBusy(&m->about)) PetscCall(PetscPrintf(comm, "warning: the load of the last minute, %.1f, is above the number of processors: other programs share them, and times may mean nothing\n", m->about.load));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,7 +179,7 @@ PetscErrorCode ReportJSON(MPI_Comm comm, const char name[], const Machine *m, Pe
   if (!f) PetscFunctionReturn(PETSC_SUCCESS);
   fprintf(f, "{\n  \"machine\": {");
   PetscCall(AboutJSON(f, &m->about));
-  fprintf(f, ", \"processors\": %d, \"allowed\": %d, \"ranks\": %d, \"threads\": %d, \"llc_bytes\": %.0f, \"read_memory\": %.6g, \"read_cache\": %.6g, \"copy_memory\": %.6g},\n  \"results\": [", m->processors, m->allowed, m->ranks, m->threads, m->llc, m->read_memory, m->read_cache, m->copy_memory);
+  fprintf(f, ", \"processors\": %d, \"allowed\": %d, \"ranks\": %d, \"threads\": %d, \"llc_bytes\": %.0f, \"read_memory\": %.6g, \"read_cache\": %.6g, \"copy_memory\": %.6g},\n  \"results\": [", m->about.processors, m->allowed, m->ranks, m->threads, m->llc, m->read_memory, m->read_cache, m->copy_memory);
   for (PetscInt i = 0; i < n; i++) {
     const Result *r = &results[i];
 

@@ -5,7 +5,6 @@
    The library decides, as for -mat_type autosparse with -mat_shadow_tune model; this file only asks it. The cost of the conversion is timed on this machine.
 */
 #include "bench.h"
-#include <unistd.h>
 
 #define UNTIMED  2   /* products before those that are timed */
 #define PRODUCTS 12  /* timed products; with those before them they are fewer than the products after which a matrix is converted, on the host and on a GPU */
@@ -121,7 +120,6 @@ PetscErrorCode VerdictMake(Mat A, const Shape *shape, Verdict *v)
 
 PetscErrorCode VerdictPrint(MPI_Comm comm, const char name[], const Verdict *v, const About *about)
 {
-  const int processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
   PetscBool stays;
 
   PetscFunctionBegin;
@@ -138,7 +136,7 @@ PetscErrorCode VerdictPrint(MPI_Comm comm, const char name[], const Verdict *v, 
   PetscCall(PetscPrintf(comm, "    conversion        %.3g ms, as long as %.1f products of %s (measured here)\n", 1e3 * v->conversion, v->conversion / v->product, v->base));
   if (v->pays > 0) PetscCall(PetscPrintf(comm, "    pays after        %.0f products with one nonzero pattern\n", (double)v->pays));
   else PetscCall(PetscPrintf(comm, "    pays after        no number of products, by the bytes\n"));
-  if (about->load > processors) PetscCall(PetscPrintf(comm, "    busy machine      the load of the last minute was %.1f on %d processors: an idle machine converts faster, and bench may disagree here\n", about->load, processors));
+  if (AboutBusy(about)) PetscCall(PetscPrintf(comm, "    busy machine      the load of the last minute was %.1f on %d processors: an idle machine converts faster, and bench may disagree here\n", about->load, about->processors));
   PetscCall(PetscPrintf(comm, "    options           -mat_type %s\n", v->type));
   PetscCall(PetscPrintf(comm, "    to measure        petscamb bench %s -types %s,%s\n", name, v->base, v->type));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -65,7 +65,7 @@ PetscErrorCode MatHaloQueueMade(Mat A, PetscInt products)
   h = (MatHalo *)s->halo;
   h->products += products;
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, NULL, NULL));
-  PetscCall(MatShadowDeviceMade(diagonal, products));
+  PetscCall(MatShadowDeviceMade(diagonal, products, PETSC_FALSE));
   if (h->rest.rows.n) PetscCall(PetscLogGpuFlops(2.0 * h->rest.i[diagonal->rmap->n] * products));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

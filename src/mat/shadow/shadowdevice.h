@@ -92,11 +92,9 @@ SYS_DEVICE PetscErrorCode MatShadowDevicePin(const void *memory, size_t bytes, P
 SYS_DEVICE PetscErrorCode MatShadowDeviceUnpin(const void *memory, PetscBool pinned) SYS_STUB(PETSC_SUCCESS);
 
 /* For solvers that queue products themselves: the functions and the data that make the products of A, or the transposed ones, from now on, if all decisions about them
-   are made. Otherwise *data stays as it is. Such products are counted by the second function, and by the third one those that the solver makes on the arrays of the
-   AIJ. */
+   are made. Otherwise *data stays as it is. The second function counts such products, and those that the solver makes on the arrays of the AIJ. */
 SYS_DEVICE PetscErrorCode MatShadowDeviceSettled(Mat A, PetscBool transpose, MatShadowCSR *csr, const MatShadowOps **ops, void **data) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode MatShadowDeviceMade(Mat A, PetscInt products) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode MatShadowDeviceMadeOnAIJ(Mat A, PetscInt products) SYS_STUB(PETSC_SUCCESS);
+SYS_DEVICE PetscErrorCode MatShadowDeviceMade(Mat A, PetscInt products, PetscBool aij) SYS_STUB(PETSC_SUCCESS);
 
 /* Trials */
 SYS_DEVICE PetscErrorCode MatShadowDeviceTry(Mat A, MatShadow *s, const MatShadowCSR *csr, PetscBool transpose, PetscBool *tried) SYS_STUB(PETSC_SUCCESS);

@@ -356,7 +356,7 @@ PetscErrorCode MatShadowDeviceSettled(Mat A, PetscBool transpose, MatShadowCSR *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatShadowDeviceCount(Mat A, PetscInt products, int format)
+PetscErrorCode MatShadowDeviceMade(Mat A, PetscInt products, PetscBool aij)
 {
   MatShadow *s;
 
@@ -364,21 +364,7 @@ static PetscErrorCode MatShadowDeviceCount(Mat A, PetscInt products, int format)
   PetscCall(MatShadowGet(A, &s));
   s->served += products;
   s->products += products;
-  s->made[format] += products;
+  s->made[aij ? 0 : 1] += products;
   PetscCall(PetscLogGpuFlops(2.0 * s->nz * products));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatShadowDeviceMade(Mat A, PetscInt products)
-{
-  PetscFunctionBegin;
-  PetscCall(MatShadowDeviceCount(A, products, 1));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatShadowDeviceMadeOnAIJ(Mat A, PetscInt products)
-{
-  PetscFunctionBegin;
-  PetscCall(MatShadowDeviceCount(A, products, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -84,6 +84,6 @@ PetscErrorCode KSPAMBChebyshevSolveDevice(KSP ksp, KSPAMB *amb)
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(MatShadowDeviceSettled(A, PETSC_FALSE, &product.csr, &product.ops, &product.data));
   PetscCall(KSPAMBChebyshevIterate(ksp, amb, KSPAMBChebyshevStepDevice, &product));
-  if (product.made) PetscCall(MatShadowDeviceMade(A, product.made));
+  if (product.made) PetscCall(MatShadowDeviceMade(A, product.made, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

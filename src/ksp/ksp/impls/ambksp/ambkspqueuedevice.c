@@ -247,7 +247,8 @@ PetscErrorCode KSPAMBQueueRun(KSP ksp, KSPAMB *amb, KSPAMBQueue *q)
     PetscCall(KSPAMBQueueWrites(q));
     if (q->recorded) {
       CALL(FusedDeviceReplay(amb->device, q->stream));
-      PetscCall((*(q->nproc > 1 ? MatHaloQueueMade : MatShadowDeviceMade))(q->A, length * q->products));
+      if (q->nproc > 1) PetscCall(MatHaloQueueMade(q->A, length * q->products));
+      else PetscCall(MatShadowDeviceMade(q->A, length * q->products, PETSC_FALSE));
       amb->replayed++;
     } else {
       for (PetscInt k = 0; k < length; k++) PetscCall(KSPAMBQueueByPETSc(amb, q, q->iteration));

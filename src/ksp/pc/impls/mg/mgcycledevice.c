@@ -160,6 +160,7 @@ static PetscErrorCode MGCycleTransposeAIJ(struct _MGCycleDevice *d, Mat A, SysCS
   if (!t) {
     t = d->transposed + d->ntransposed++;
     PetscCall(PetscMemzero(t, sizeof(*t)));
+    t->id = id;
   }
   if (!t->T.memory || t->nonzerostate != A->nonzerostate || t->i != csr->i || t->j != csr->j) {
     MGCycleTransposedDestroy(&t->T);
@@ -170,7 +171,6 @@ static PetscErrorCode MGCycleTransposeAIJ(struct _MGCycleDevice *d, Mat A, SysCS
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     CALL(status);
-    t->id           = id;
     t->nonzerostate = A->nonzerostate;
     t->i            = csr->i;
     t->j            = csr->j;
@@ -323,7 +323,7 @@ static PetscErrorCode MGCycleCount(const MGCycle *c)
   for (PetscInt i = 0; i < c->nstep; i++) {
     const Kernel *k = c->device->kernel + i;
 
-    if (k->kind == MG_CYCLE_PRODUCT) PetscCall((*(k->mult ? MatShadowDeviceMade : MatShadowDeviceMadeOnAIJ))(c->step[i].A, 1));
+    if (k->kind == MG_CYCLE_PRODUCT) PetscCall(MatShadowDeviceMade(c->step[i].A, 1, (PetscBool)!k->mult));
     else if (k->kind == MG_CYCLE_PASS) flops += (6.0 + (PetscLogDouble)k->pass.bs) * (PetscLogDouble)k->pass.n;
     else flops += 2.0 * (PetscLogDouble)k->n * (PetscLogDouble)k->n;
   }
