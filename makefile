@@ -127,7 +127,9 @@ $(BIN)/%: $(B)/obj/src/ksp/examples/%.o $(LIB)
 	@$(AMB_LINK) -o $@ $< $(LDFLAGS) -L$(B)/lib $(rpath) -l$(NAME) $(AMB_LIBS)
 $(B)/test/differ: $(parts:%.c=$(B)/obj/%.o)
 $(B)/test/report: LDFLAGS += -Wl,--wrap=getloadavg
-$(B)/test/memory $(B)/test/faults: LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=posix_memalign,--wrap=mmap
+# the functions of test/testfault.h
+faulty := malloc calloc realloc posix_memalign mmap $(if $(AMB_CUDA),dlopen $(addprefix cuda,Malloc MallocFromPoolAsync MallocHost HostAlloc HostRegister Memcpy MemcpyAsync MemsetAsync LaunchKernelExC GraphLaunch StreamSynchronize EventSynchronize))
+$(B)/test/memory $(B)/test/faults: LDFLAGS += $(faulty:%=-Wl,--wrap=%)
 $(B)/test/%: $(B)/obj/test/%.o $(helpers:%.c=$(B)/obj/%.o) $(ARCHIVE)
 	$(here)
 	$(call say,LINK,$@)

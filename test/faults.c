@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 static char help[] = "Memory is short on one process, at each allocation of an operation in turn: the operation succeeds without it, or all processes raise the same\n\
-error; the same call works afterwards.\n\n";
+error; the same call works afterwards.\n\
+  -faults_device <memory,lost>   memory of the GPU and pinned memory in place of the host's; or the GPU fails at each call of CUDA in turn, and does not come back\n\n";
 
 #include <stdio.h>
 #include <string.h>
@@ -624,11 +625,12 @@ static PetscErrorCode Destroy(Work *w)
 
 /* The library's calls of PetscMalloc() count too: -faults_petsc. The allocations that PETSc makes for itself do not: its objects are of no use after such an error. */
 static PetscBool petscs = PETSC_FALSE;
+static Fault     kind   = FAULT_HOST;
 static PetscErrorCode (*allocate)(size_t, PetscBool, int, const char[], const char[], void **);
 
 static PetscErrorCode FaultPetscMalloc(size_t size, PetscBool clear, int line, const char function[], const char file[], void **p)
 {
-  if (strncmp(file, "src/", 4) || !FaultNow()) return (*allocate)(size, clear, line, function, file, p);
+  if (strncmp(file, "src/", 4) || !FaultNow(FAULT_HOST)) return (*allocate)(size, clear, line, function, file, p);
   *p = NULL;
   return PetscError(PETSC_COMM_SELF, line, function, file, PETSC_ERR_MEM, PETSC_ERROR_INITIAL, "memory is short");
 }
@@ -648,7 +650,7 @@ static PetscErrorCode Fail(TestDiff *d, const Operation *o, int failing, int *al
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   allocate = PetscTrMalloc;
   if (petscs) PetscTrMalloc = FaultPetscMalloc;
-  if (rank == size - 1) FaultBegin(failing);
+  if (rank == size - 1) FaultBegin(kind, failing);
   *raised       = (*o->call)(&w);
   *allocations  = rank == size - 1 ? FaultEnd(failing) : 0;
   PetscTrMalloc = allocate;
@@ -685,10 +687,12 @@ static PetscErrorCode Run(TestDiff *d, const Operation *o)
   PetscCall(Fail(d, o, FAULT_NONE, &allocations, &raised));
   TestExpect(d, "an error although no allocation failed", (PetscBool)(raised == 0));
   TestExpect(d, "nothing was allocated", (PetscBool)(!petscs || o->prepare != PrepareReader || allocations > 0));
+  TestExpect(d, "the GPU was not called", (PetscBool)(kind == FAULT_HOST || o->call != CallMult || allocations > 0));
   for (int k = 1; k <= allocations; k++) {
     PetscCall(Fail(d, o, k, &unused, &raised));
     if (petscs && raised == 1) raised = PETSC_ERR_MEM; /* what PetscHeaderCreate() of PETSc 3.18 makes of any error */
-    TestExpect(d, "another error than PETSC_ERR_MEM", (PetscBool)(raised == 0 || raised == PETSC_ERR_MEM));
+    if (kind == FAULT_LOST) TestExpect(d, "another error than PETSC_ERR_GPU", (PetscBool)(raised == 0 || raised == PETSC_ERR_GPU));
+    else TestExpect(d, "another error than PETSC_ERR_MEM", (PetscBool)(raised == 0 || raised == PETSC_ERR_MEM || (kind == FAULT_DEVICE && raised == PETSC_ERR_GPU)));
     if (loud && raised && raised != PETSC_ERR_MEM) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "allocation %d: error %d\n", k, (int)raised));
     failures += raised != 0;
   }
@@ -722,14 +726,18 @@ static PetscErrorCode WriteFiles(void)
 
 int main(int argc, char **argv)
 {
+  const char *kinds[] = {"host", "memory", "lost"};
   char        only[64];
   PetscBool   set;
+  PetscInt    n = 0;
   PetscMPIInt size;
 
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-test_only", only, sizeof(only), &set));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-faults_petsc", &petscs, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-faults_device", kinds, 3, &n, NULL));
+  kind = (Fault)(FAULT_HOST + n);
   PetscCall(WriteFiles());
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(operations); k++) {
     const Operation *o = &operations[k];
@@ -761,5 +769,9 @@ int main(int argc, char **argv)
       suffix: two
       nsize: 2
       args: -mat_type {{@types}} @types(-mat_%s_device cpu) -mat_shadow_tune off
+    test:
+      suffix: gpu
+      requires: cuda
+      args: -mat_type {{@types}} -mat_shadow_tune off -faults_device {{memory lost}}
 
 TEST*/

@@ -27,7 +27,7 @@ static PetscErrorCode Fail(TestDiff *d, const TestProduct *p, const TestOperands
     PetscCall(TestChangeValues(o->P, 4));
   }
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  FaultBegin(rank == size - 1 ? failing : 0);
+  FaultBegin(FAULT_HOST, rank == size - 1 ? failing : 0);
   *raised      = again ? MatProductNumeric(C) : MatProductSymbolic(C);
   *allocations = FaultEnd(failing);
   PetscCall(PetscPopErrorHandler());
@@ -86,7 +86,7 @@ static PetscErrorCode Aggregates(void)
     PetscCall(PCGAMGSetType(pc, PCGAMGAMBAGG));
     PetscCall(PCSetOperators(pc, A, A));
     PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-    FaultBegin(rank == size - 1 ? failing : 0);
+    FaultBegin(FAULT_HOST, rank == size - 1 ? failing : 0);
     codes[0] = (int)PCSetUp(pc);
     many     = FaultEnd(failing);
     PetscCall(PetscPopErrorHandler());

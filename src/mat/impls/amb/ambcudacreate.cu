@@ -89,10 +89,11 @@ static SysStatus AmbCreateWorkspaceCreate(int64_t m, cudaStream_t stream, Worksp
   return SYS_SUCCESS;
 }
 
-/* The steps of a task for which rows are shared by as many threads as keep the chip busy */
-static int AmbCreateStepsFor(const SysCSR *csr, int b)
+/* The steps of a task for which rows are shared by as many threads as keep the chip busy. A thread with blocks of b entries has b times as many on their way: of such
+   threads fewer do, so that the steps are those of single entries. */
+static int AmbCreateStepsFor(const SysCSR *csr)
 {
-  const int64_t steps = (csr->nz / b + LANES - 1) / LANES;
+  const int64_t steps = (csr->nz + LANES - 1) / LANES;
   int           power = LEAST_STEPS;
 
   while (power < steps && power < MOST_STEPS) power *= 2;
@@ -111,7 +112,7 @@ static SysStatus AmbCreateModel(const SysCSR *csr, const AmbDeviceParams *params
   if (params->block_size && params->block_size < sizes.last) sizes.last = params->block_size;
   sizes.first   = params->block_size ? sizes.last : 1;
   sizes.columns = params->columns;
-  for (int b = sizes.first; b <= sizes.last; b++) sizes.steps[b] = params->steps ? params->steps : AmbCreateStepsFor(csr, b);
+  sizes.steps   = params->steps ? params->steps : AmbCreateStepsFor(csr);
   memset(sample, 0, sizeof(sample));
   if (windows) {
     SYS_CUDA(cudaMemsetAsync(w->sample, 0, sizeof(sample), stream));
@@ -122,7 +123,7 @@ static SysStatus AmbCreateModel(const SysCSR *csr, const AmbDeviceParams *params
   *nchoice = 0;
   for (int b = sizes.first; b <= sizes.last; b++) {
     for (int sorted = 0; sorted < 2; sorted++) {
-      Choice c = {b, sizes.steps[b], sorted, 1, params->columns, params->scope ? params->scope : AMB_SCOPE, 0};
+      Choice c = {b, sizes.steps, sorted, 1, params->columns, params->scope ? params->scope : AMB_SCOPE, 0};
       int    k;
 
       if (params->order && params->order != sorted + 1) continue;
