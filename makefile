@@ -128,7 +128,7 @@ $(BIN)/%: $(B)/obj/src/ksp/examples/%.o $(LIB)
 $(B)/test/differ: $(parts:%.c=$(B)/obj/%.o)
 $(B)/test/report: LDFLAGS += -Wl,--wrap=getloadavg
 # the functions of test/testfault.h
-faulty := malloc calloc realloc posix_memalign mmap $(if $(AMB_CUDA),dlopen $(addprefix cuda,Malloc MallocFromPoolAsync MallocHost HostAlloc HostRegister Memcpy MemcpyAsync MemsetAsync LaunchKernelExC GraphLaunch StreamSynchronize EventSynchronize))
+faulty := malloc calloc realloc posix_memalign mmap $(if $(AMB_CUDA),$(addprefix cuda,Malloc MallocFromPoolAsync MallocHost HostAlloc HostRegister Memcpy MemcpyAsync MemsetAsync LaunchKernelExC GraphLaunch StreamSynchronize EventSynchronize))
 $(B)/test/memory $(B)/test/faults: LDFLAGS += $(faulty:%=-Wl,--wrap=%)
 $(B)/test/%: $(B)/obj/test/%.o $(helpers:%.c=$(B)/obj/%.o) $(ARCHIVE)
 	$(here)

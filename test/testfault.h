@@ -13,7 +13,7 @@
 typedef enum {
   FAULT_NOTHING,
   FAULT_HOST,   /* one allocation on the host fails */
-  FAULT_DEVICE, /* one allocation of CUDA fails, on the GPU or in pinned memory, or NCCL is not found */
+  FAULT_DEVICE, /* one allocation of CUDA fails, on the GPU or in pinned memory */
   FAULT_LOST    /* one call of CUDA fails, and all that follow */
 } Fault;
 
@@ -66,7 +66,6 @@ void *__wrap_mmap(void *p, size_t size, int protection, int flags, int fd, off_t
 }
 
 #if defined(PETSC_HAVE_CUDA)
-  #include <dlfcn.h>
   #include <cuda_runtime_api.h>
 
   #define FAULT_CUDA(name, allocates, parameters, arguments) \
@@ -90,13 +89,6 @@ FAULT_CUDA(cudaLaunchKernelExC, 0, (const cudaLaunchConfig_t *config, const void
 FAULT_CUDA(cudaGraphLaunch, 0, (cudaGraphExec_t graph, cudaStream_t stream), (graph, stream))
 FAULT_CUDA(cudaStreamSynchronize, 0, (cudaStream_t stream), (stream))
 FAULT_CUDA(cudaEventSynchronize, 0, (cudaEvent_t event), (event))
-
-void *__wrap_dlopen(const char *, int);
-void *__real_dlopen(const char *, int);
-void *__wrap_dlopen(const char *name, int flags)
-{
-  return FaultNow(FAULT_DEVICE) ? NULL : __real_dlopen(name, flags);
-}
 #endif
 
 /* The failing-th call from now on fails, or none if that is FAULT_NONE */
