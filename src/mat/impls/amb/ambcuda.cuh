@@ -192,9 +192,8 @@ typedef struct {
 } AmbSample;
 
 typedef struct {
-  int first, last; /* the first and last block size */
-  int steps;       /* of a task */
-  int columns;     /* as in AmbDeviceParams */
+  int first, last, steps[AMB_MAX_BLOCK + 1]; /* the first and last block size, and for each the steps of a task */
+  int columns;                               /* as in AmbDeviceParams */
 } AmbSampleSizes;
 
 SysStatus AmbDeviceSample(const SysCSR *, const AmbSampleSizes *, AmbSample *device, int windows, cudaStream_t);

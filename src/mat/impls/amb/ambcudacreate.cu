@@ -17,6 +17,7 @@
 #define LANES       135168 /* threads that keep a large chip busy: 132 multiprocessors, 1024 each */
 #define MOST_STEPS  64
 #define LEAST_STEPS 8
+#define LONGER      0.94   /* bytes with tasks of more steps, over those with fewer, from which on they are taken */
 #define TRIAL_LARGE 1      /* the same for a large matrix, whose products take long enough to tell */
 #define LARGE       150.e6 /* bytes: in none of the caches, so that the bytes decide, and the layout with the fewest is kept */
 #define MOST_TRIED  36     /* products spent on this, at most */
@@ -89,53 +90,72 @@ static SysStatus AmbCreateWorkspaceCreate(int64_t m, cudaStream_t stream, Worksp
   return SYS_SUCCESS;
 }
 
-/* The steps of a task for which rows are shared by as many threads as keep the chip busy. A thread with blocks of b entries has b times as many on their way: of such
-   threads fewer do, so that the steps are those of single entries. */
-static int AmbCreateStepsFor(const SysCSR *csr)
+/* The steps of a task for which rows are shared by as many threads as keep the chip busy: many in a thread with blocks of one entry, fewer with longer blocks. A thread
+   with longer blocks also has more entries on their way, so that fewer threads do: with entries = 1, the steps are those of single entries for all block sizes. */
+static int AmbCreateStepsFor(const SysCSR *csr, int entries)
 {
-  const int64_t steps = (csr->nz + LANES - 1) / LANES;
+  const int64_t steps = (csr->nz / entries + LANES - 1) / LANES;
   int           power = LEAST_STEPS;
 
   while (power < steps && power < MOST_STEPS) power *= 2;
   return power;
 }
 
-/* Estimates the bytes of every block size, with rows in their order and sorted, from some of the chunks; sorts the choices, the best first */
+static SysStatus AmbCreateSample(const SysCSR *csr, const AmbSampleSizes *sizes, Workspace *w, int windows, cudaStream_t stream, AmbSample sample[])
+{
+  const size_t bytes = sizeof(*sample) * (AMB_MAX_BLOCK + 1);
+
+  SYS_CUDA(cudaMemsetAsync(w->sample, 0, bytes, stream));
+  SYS_CALL(AmbDeviceSample(csr, sizes, w->sample, windows, stream));
+  SYS_CUDA(cudaMemcpyAsync(sample, w->sample, bytes, cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  return SYS_SUCCESS;
+}
+
+/* Estimates the bytes of every block size, with rows in their order and sorted, from some of the chunks; sorts the choices, the best first.
+   Tasks have few steps, unless more of them spare bytes: for instance because a row then fits a thread, so that a chunk has diagonals. */
 static SysStatus AmbCreateModel(const SysCSR *csr, const AmbDeviceParams *params, Workspace *w, cudaStream_t stream, Choice choice[2 * AMB_MAX_BLOCK], int *nchoice)
 {
   const int      windows = (int)(AmbCreateChunks(csr->m) < WINDOWS ? AmbCreateChunks(csr->m) : WINDOWS);
   const double   scale   = (double)AmbCreateChunks(csr->m) / windows;
-  AmbSample      sample[AMB_MAX_BLOCK + 1];
-  AmbSampleSizes sizes;
+  AmbSample      sample[2][AMB_MAX_BLOCK + 1];
+  AmbSampleSizes sizes[2]; /* with few steps, and with more */
+  int            kinds = 1;
 
-  sizes.last = csr->n < 1 ? 1 : csr->n < AMB_MAX_BLOCK ? (int)csr->n : AMB_MAX_BLOCK; /* a block does not leave the matrix */
-  if (params->block_size && params->block_size < sizes.last) sizes.last = params->block_size;
-  sizes.first   = params->block_size ? sizes.last : 1;
-  sizes.columns = params->columns;
-  sizes.steps   = params->steps ? params->steps : AmbCreateStepsFor(csr);
-  memset(sample, 0, sizeof(sample));
-  if (windows) {
-    SYS_CUDA(cudaMemsetAsync(w->sample, 0, sizeof(sample), stream));
-    SYS_CALL(AmbDeviceSample(csr, &sizes, w->sample, windows, stream));
-    SYS_CUDA(cudaMemcpyAsync(sample, w->sample, sizeof(sample), cudaMemcpyDeviceToHost, stream));
-    SYS_CUDA(cudaStreamSynchronize(stream));
+  sizes[0].last = csr->n < 1 ? 1 : csr->n < AMB_MAX_BLOCK ? (int)csr->n : AMB_MAX_BLOCK; /* a block does not leave the matrix */
+  if (params->block_size && params->block_size < sizes[0].last) sizes[0].last = params->block_size;
+  sizes[0].first   = params->block_size ? sizes[0].last : 1;
+  sizes[0].columns = params->columns;
+  sizes[1]         = sizes[0];
+  for (int b = sizes[0].first; b <= sizes[0].last; b++) {
+    sizes[0].steps[b] = params->steps ? params->steps : AmbCreateStepsFor(csr, b);
+    sizes[1].steps[b] = params->steps ? params->steps : AmbCreateStepsFor(csr, 1);
+    if (sizes[1].steps[b] != sizes[0].steps[b]) kinds = 2;
   }
+  memset(sample, 0, sizeof(sample));
+  for (int k = 0; k < kinds && windows; k++) SYS_CALL(AmbCreateSample(csr, &sizes[k], w, windows, stream, sample[k]));
   *nchoice = 0;
-  for (int b = sizes.first; b <= sizes.last; b++) {
+  for (int b = sizes[0].first; b <= sizes[0].last; b++) {
     for (int sorted = 0; sorted < 2; sorted++) {
-      Choice c = {b, sizes.steps, sorted, 1, params->columns, params->scope ? params->scope : AMB_SCOPE, 0};
+      Choice c[2];
       int    k;
 
       if (params->order && params->order != sorted + 1) continue;
-      if (sorted) c.bytes = sample[b].sorted * scale + sizeof(uint16_t) * (double)csr->m;
-      else {
-        for (int g = 1; g < AMB_GROUPS; g++) {
-          if (sample[b].natural[g] < sample[b].natural[c.row_group - 1]) c.row_group = g + 1;
+      for (int more = 0; more < kinds; more++) {
+        const AmbSample *s = &sample[more][b];
+
+        c[more] = {b, sizes[more].steps[b], sorted, 1, params->columns, params->scope ? params->scope : AMB_SCOPE, 0};
+        if (sorted) c[more].bytes = s->sorted * scale + sizeof(uint16_t) * (double)csr->m;
+        else {
+          for (int g = 1; g < AMB_GROUPS; g++) {
+            if (s->natural[g] < s->natural[c[more].row_group - 1]) c[more].row_group = g + 1;
+          }
+          c[more].bytes = s->natural[c[more].row_group - 1] * scale;
         }
-        c.bytes = sample[b].natural[c.row_group - 1] * scale;
       }
-      for (k = *nchoice; k > 0 && choice[k - 1].bytes > c.bytes; k--) choice[k] = choice[k - 1];
-      choice[k] = c;
+      if (kinds > 1 && c[1].bytes < LONGER * c[0].bytes) c[0] = c[1];
+      for (k = *nchoice; k > 0 && choice[k - 1].bytes > c[0].bytes; k--) choice[k] = choice[k - 1];
+      choice[k] = c[0];
       (*nchoice)++;
     }
   }

@@ -172,9 +172,9 @@ static __global__ void __launch_bounds__(THREADS) AmbPlanSample(SysCSR A, const 
     walk.end = row < A.m ? min(A.i[r + 1], walk.k + MODEL_ENTRIES) : walk.k;
     blocks   = AmbPlanCountBlocks(walk, (int)A.n, b);
     most     = __reduce_max_sync(SYS_ALL_LANES, blocks);
-    logt     = AmbPlanLanesOf(blocks, sizes.steps);
+    logt     = AmbPlanLanesOf(blocks, sizes.steps[b]);
     slots    = __reduce_add_sync(SYS_ALL_LANES, AmbPlanStepsOf(blocks, logt) << logt);
-    logt     = AmbPlanLanesOf(most, sizes.steps);
+    logt     = AmbPlanLanesOf(most, sizes.steps[b]);
     first    = __reduce_min_sync(SYS_ALL_LANES, walk.k < walk.end ? walk.j[walk.k] : INT_MAX);
     last     = __reduce_max_sync(SYS_ALL_LANES, walk.k < walk.end ? walk.j[walk.end - 1] : 0);
     if (sizes.columns > 1 || (most && last - AmbPlanBlockColumn(first, (int)A.n, b) > 65535 && (logt || !AmbPlanIsNarrow(walk, (int)A.n, b)))) step_bytes += SYS_WARP * (int)sizeof(uint16_t);

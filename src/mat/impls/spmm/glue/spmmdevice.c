@@ -18,18 +18,22 @@ PetscErrorCode SpmmOnDeviceCheck(SysStatus status, PetscBool *done)
 PetscErrorCode SpmmOnDeviceReserve(size_t numbers, SpmmMemory *memory, PetscBool *done)
 {
   const size_t bytes = numbers * sizeof(SysReal);
+  cudaError_t  error;
 
   PetscFunctionBegin;
   if (bytes <= memory->bytes || !*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCUDA(cudaFree(memory->a));
   memory->a     = NULL;
   memory->bytes = 0;
-  if (cudaMalloc((void **)&memory->a, bytes) == cudaSuccess) memory->bytes = bytes;
-  else {
+  error         = cudaMalloc((void **)&memory->a, bytes);
+  if (error == cudaErrorMemoryAllocation) {
     (void)cudaGetLastError();
     memory->a = NULL;
     *done     = PETSC_FALSE;
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCallCUDA(error);
+  memory->bytes = bytes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
