@@ -376,7 +376,7 @@ static PetscErrorCode TestPermutations(void)
       PetscCall(MatDestroy(&A));
     }
   }
-  PetscCall(Make(6, 301, 301, &A)); /* rows of more than 48 entries */
+  PetscCall(Make(6, 801, 801, &A)); /* rows of more than 48 entries, and enough for threads */
   PetscCall(TestPermute(A, PERMUTE_SHUFFLE, PERMUTE_SHUFFLE, "new numbers, long rows"));
   PetscCall(TestPermute(A, PERMUTE_DEAL, PERMUTE_DEAL, "new numbers, long rows dealt"));
   PetscCall(MatDestroy(&A));
@@ -816,6 +816,14 @@ int main(int argc, char **argv)
     requires: !complex
     nsize: {{1 2 3}}
     args: -mat_type {{aij @types-tilecomposite}}
+    output_file: output/graphops.out
+
+  test:
+    requires: !complex
+    suffix: threads
+    nsize: 2
+    env: OMP_NUM_THREADS=3
+    args: -mat_type {{aij amb}}
     output_file: output/graphops.out
 
 TEST*/

@@ -59,10 +59,10 @@ static PetscErrorCode PermuteColumns(Mat A, IS columns, const GraphRows *rows, c
 /* The rows of this process in the order of their new numbers; column k is that of the new number column[k], and n is the number of columns of both blocks */
 static PetscErrorCode PermuteRows(Mat A, const GraphRows *rows, const PetscInt rowplace[], const PetscInt place[], PetscInt n, PetscInt column[], ParcelRows *p)
 {
-  const PetscInt m       = A->rmap->n;
-  const int      nthread = MatShadowThreads((PetscInt)rows->csr[0].nz);
+  const PetscInt m = A->rmap->n;
   PetscInt      *order, *work, *local, *jwork, longest = 0;
   PetscScalar   *awork;
+  int            nthread;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc3(PetscMax(m, n), &order, PetscMax(m, n), &work, n, &local));
@@ -73,6 +73,7 @@ static PetscErrorCode PermuteRows(Mat A, const GraphRows *rows, const PetscInt r
   }
   GraphOrder(m, rowplace, A->rmap->N, order, work);
   PetscCall(ParcelRowsAllocate(m, rows->csr[0].nz + rows->csr[1].nz, p));
+  nthread = MatShadowThreads(p->nz);
   p->i[0] = 0;
   for (PetscInt k = 0; k < m; k++) {
     p->row[k]   = rowplace[order[k]];
