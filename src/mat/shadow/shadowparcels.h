@@ -33,7 +33,7 @@ typedef struct {
   PetscInt m, n, M, N, rbs, cbs;
 } ParcelSizes;
 
-/* room for one more row behind the last, for counts */
+/* i has an entry more than rows need, for those who count in it */
 extern PetscErrorCode ParcelRowsAllocate(PetscInt m, PetscInt64 nz, ParcelRows *);
 extern PetscErrorCode ParcelRowsFree(ParcelRows *);
 
