@@ -105,7 +105,7 @@ static PetscErrorCode PermuteRows(Mat A, const GraphRows *rows, const PetscInt r
 
   Notes:
   The result is that of `MatCreateSubMatrix()` with the same index sets, which must be permutations here. Of a matrix of several processes, each process sends the others their rows with new numbers,
-  sorted. `MatCreateSubMatrix()` of `MATMPIAIJ` gathers both index sets as wholes on each process and takes several times as long. Of a matrix of one process this function calls
+  sorted. `MatCreateSubMatrix()` of `MATMPIAIJ` gathers the index set of the columns as a whole on each process and takes several times as long. Of a matrix of one process this function calls
   `MatCreateSubMatrix()`.
 
   To deal the rows to the processes as a `MatPartitioning` says, let `ISBuildTwoSided()` make the index set.
