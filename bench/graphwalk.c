@@ -16,16 +16,26 @@
 /* A negative weight is no probability */
 PetscErrorCode GraphCheckWeights(Graph *g)
 {
-  Rows        rows;
-  PetscMPIInt wrong = 0;
+  Mat         block[2] = {g->A, NULL};
+  PetscMPIInt wrong    = 0, size;
   int         nthread;
 
   PetscFunctionBegin;
   PetscCall(GeneratorThreads(g->comm, &nthread));
-  PetscCall(RowsGet(g->A, &rows));
+  PetscCallMPI(MPI_Comm_size(g->comm, &size));
+  if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(g->A, &block[0], &block[1], NULL));
+  for (int b = 0; b < 2 && block[b]; b++) {
+    MatInfo            info;
+    PetscInt           nz;
+    const PetscScalar *a;
+
+    PetscCall(MatGetInfo(block[b], MAT_LOCAL, &info));
+    nz = (PetscInt)info.nz_used;
+    PetscCall(MatSeqAIJGetArrayRead(block[b], &a));
 #pragma omp parallel for num_threads(nthread) reduction(|| : wrong)
-  for (PetscInt k = 0; k < rows.i[rows.m]; k++) wrong = wrong || !(PetscRealPart(rows.a[k]) >= 0);
-  PetscCall(RowsRestore(&rows));
+    for (PetscInt k = 0; k < nz; k++) wrong = wrong || !(PetscRealPart(a[k]) >= 0);
+    PetscCall(MatSeqAIJRestoreArrayRead(block[b], &a));
+  }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, g->comm));
   PetscCheck(!wrong, g->comm, PETSC_ERR_USER_INPUT, "%s: a weight is negative or no number; -unweighted leaves the weights out", g->name);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -213,7 +223,7 @@ static PetscErrorCode WalkDistributed(Graph *g, Vec left, Vec right, GraphWalk *
   PetscCall(ISBuildTwoSided(process, NULL, &w->rows));
   PetscCall(ISDestroy(&process));
   PetscCall(MatPartitioningDestroy(&deal));
-  PetscCall(MatCreateSubMatrix(w->P, w->rows, w->rows, MAT_INITIAL_MATRIX, &Q));
+  PetscCall(MatGraphPermute(w->P, w->rows, w->rows, &Q));
   PetscCall(MatDestroy(&w->P));
   w->P = Q;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -526,6 +526,7 @@ M*/
 PETSC_EXTERN PetscErrorCode MatMatMultMaskSum(Mat, Mat, Mat, PetscLogDouble *);
 PETSC_EXTERN PetscErrorCode MatGraphOrient(Mat, Vec, Mat *);
 PETSC_EXTERN PetscErrorCode MatGraphTranspose(Mat, Mat *);
+PETSC_EXTERN PetscErrorCode MatGraphPermute(Mat, IS, IS, Mat *);
 PETSC_EXTERN PetscErrorCode MatPruneRows(Mat, PetscReal, PetscInt, Mat *);
 PETSC_EXTERN PetscErrorCode MatPowEntries(Mat, PetscReal);
 PETSC_EXTERN PetscErrorCode MatMultOr(Mat, PetscBool, const uint64_t[], const uint64_t[], uint64_t[]);

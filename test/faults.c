@@ -265,6 +265,42 @@ static PetscErrorCode CallTranspose(Work *w)
   return MatGraphTranspose(w->A, &w->out);
 }
 
+/* Rows and columns in reverse */
+static PetscErrorCode Reverse(Mat A, IS *is)
+{
+  PetscInt M, begin, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetSize(A, &M, NULL));
+  PetscCall(MatGetOwnershipRange(A, &begin, &end));
+  PetscCall(ISCreateStride(PetscObjectComm((PetscObject)A), end - begin, M - 1 - begin, -1, is));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CallPermute(Work *w)
+{
+  IS is;
+
+  PetscFunctionBeginUser;
+  PetscCall(Reverse(w->A, &is));
+  PetscCall(MatGraphPermute(w->A, is, is, &w->out));
+  PetscCall(ISDestroy(&is));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode JudgePermute(TestDiff *d, Work *w)
+{
+  Mat B;
+  IS  is;
+
+  PetscFunctionBeginUser;
+  PetscCall(Reverse(w->R, &is));
+  PetscCall(MatCreateSubMatrix(w->R, is, is, MAT_INITIAL_MATRIX, &B));
+  PetscCall(ISDestroy(&is));
+  PetscCall(JudgeAgainst(d, w, B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode JudgeTranspose(TestDiff *d, Work *w)
 {
   Mat T;
@@ -580,6 +616,7 @@ static const Operation operations[] = {
   {"MatPruneRows()",               PreparePair,         CallPrune,          JudgePrune,          0         },
   {"MatGraphOrient()",             PreparePair,         CallOrient,         JudgeOrient,         0         },
   {"MatGraphTranspose()",          PreparePair,         CallTranspose,      JudgeTranspose,      0         },
+  {"MatGraphPermute()",            PreparePair,         CallPermute,        JudgePermute,        0         },
   {"MatMatMultMaskSum()",          PreparePair,         CallMaskSum,        JudgeMaskSum,        REAL      },
   {"VecGetTop()",                  PreparePair,         CallTop,            JudgeTop,            0         },
   {"MatPartitioning",              PreparePair,         CallPartition,      JudgePartition,      0         },

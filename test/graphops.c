@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-static char help[] = "Operations on graphs against plain loops over all entries: MatMatMultMaskSum(), MatGraphOrient(), MatPruneRows(), MatPowEntries(), MatMultOr(), MatCountTriangles(),\n\
+static char help[] = "Operations on graphs against plain loops over all entries: MatMatMultMaskSum(), MatGraphOrient(), MatGraphPermute(), MatPruneRows(), MatPowEntries(), MatMultOr(), MatCountTriangles(),\n\
 MatBreadthFirst(), MatMarkovCluster(), VecGetTop(), VecShiftToSum() and VecScaleToSum(), on rectangular matrices with empty rows and a hub, and on a graph with equal degrees.\n\n";
 
 #include <petscmat.h>
@@ -260,6 +260,169 @@ static PetscErrorCode TestTranspose(void)
     PetscCall(MatDestroy(&B));
     PetscCall(MatDestroy(&T));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The permutations that a test of n rows or columns tries */
+typedef enum {
+  PERMUTE_IDENTITY,
+  PERMUTE_REVERSE,
+  PERMUTE_SHUFFLE,
+  PERMUTE_DEAL,  /* every size-th, ascending, as the bitonic deal does */
+  PERMUTE_LAST,  /* all to the last process */
+  PERMUTE_PAIRS, /* in blocks of 2 */
+  PERMUTATIONS
+} Permutation;
+
+/* The index set of a permutation; this process is next the owner of the part from begin to end */
+static PetscErrorCode MakePermutation(Permutation kind, PetscInt n, IS *is)
+{
+  PetscMPIInt rank, size;
+  PetscInt   *index, *all, begin, end, m = PETSC_DECIDE;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (kind == PERMUTE_LAST) m = rank == size - 1 ? n : 0;
+  else if (kind == PERMUTE_PAIRS) m = rank ? 2 * (n / 2 / size) : n - 2 * (n / 2 / size) * (size - 1);
+  else PetscCall(PetscSplitOwnership(PETSC_COMM_WORLD, &m, &n));
+  PetscCallMPI(MPI_Scan(&m, &end, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  begin = end - m;
+  PetscCall(PetscMalloc2(n, &all, m, &index));
+  for (PetscInt k = 0; k < n; k++) all[k] = kind == PERMUTE_REVERSE || kind == PERMUTE_LAST ? n - 1 - k : kind == PERMUTE_PAIRS ? (n - 2 - 2 * (k / 2) + k % 2) : k;
+  if (kind == PERMUTE_DEAL) {
+    PetscInt at = 0;
+
+    for (PetscInt p = 0; p < size; p++) {
+      for (PetscInt k = p; k < n; k += size) all[at++] = k;
+    }
+  }
+  for (PetscInt k = n - 1; kind == PERMUTE_SHUFFLE && k > 0; k--) {
+    const PetscInt other = (PetscInt)(((unsigned)k * 2654435761u >> 8) % (unsigned)(k + 1)), t = all[k];
+
+    all[k]     = all[other];
+    all[other] = t;
+  }
+  for (PetscInt k = 0; k < m; k++) index[k] = all[begin + k];
+  PetscCall(ISCreateGeneral(PETSC_COMM_WORLD, m, index, PETSC_COPY_VALUES, is));
+  if (kind == PERMUTE_PAIRS) PetscCall(ISSetBlockSize(*is, 2));
+  PetscCall(PetscFree2(all, index));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* New numbers, against the matrix that PETSc makes */
+static PetscErrorCode TestPermute(Mat A, Permutation rowkind, Permutation columnkind, const char name[])
+{
+  Mat       B, C, D;
+  IS        rows, columns;
+  MatType   type;
+  PetscBool same, right, back;
+  PetscInt  M, N, bs[4];
+  Vec       x, y, z;
+  PetscReal norm;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetSize(A, &M, &N));
+  PetscCall(MakePermutation(rowkind, M, &rows));
+  PetscCall(MakePermutation(columnkind, N, &columns));
+  if (rowkind == columnkind && M == N) { /* one index set for both */
+    PetscCall(ISDestroy(&columns));
+    PetscCall(PetscObjectReference((PetscObject)rows));
+    columns = rows;
+  }
+  PetscCall(MatGraphPermute(A, rows, columns, &B));
+  PetscCall(MatCreateSubMatrix(A, rows, columns, MAT_INITIAL_MATRIX, &C));
+  PetscCall(MatEqual(B, C, &same));
+  PetscCall(MatGetType(A, &type));
+  PetscCall(PetscObjectTypeCompare((PetscObject)B, type, &right));
+  PetscCall(MatGetBlockSizes(B, &bs[0], &bs[1]));
+  PetscCall(MatGetBlockSizes(C, &bs[2], &bs[3]));
+  PetscCall(MatCreateVecs(B, &x, &y));
+  PetscCall(VecDuplicate(y, &z));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(MatMult(B, x, y));
+  PetscCall(MatMult(C, x, z));
+  PetscCall(VecAXPY(y, -1.0, z));
+  PetscCall(VecNorm(y, NORM_INFINITY, &norm));
+  PetscCall(MatTranspose(B, MAT_INITIAL_MATRIX, &D)); /* the blocks are whole for functions that take the matrix apart */
+  PetscCall(MatDestroy(&C));
+  PetscCall(MatGraphTranspose(B, &C));
+  PetscCall(MatEqual(C, D, &back));
+  PetscCall(Check(name, (PetscBool)(same && right && back && norm <= 100 * PETSC_MACHINE_EPSILON && bs[0] == bs[2] && bs[1] == bs[3])));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(ISDestroy(&rows));
+  PetscCall(ISDestroy(&columns));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&C));
+  PetscCall(MatDestroy(&D));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestPermutations(void)
+{
+  Mat      A;
+  PetscInt first, last;
+
+  PetscFunctionBeginUser;
+  for (int rows = 0; rows < PERMUTATIONS; rows++) {
+    for (int columns = 0; columns < PERMUTATIONS; columns++) {
+      char name[64];
+
+      PetscCall(Make(6, 34, 20, &A));
+      PetscCall(PetscSNPrintf(name, sizeof(name), "new numbers, rows %d and columns %d", rows, columns));
+      PetscCall(TestPermute(A, (Permutation)rows, (Permutation)columns, name));
+      PetscCall(MatDestroy(&A));
+    }
+  }
+  PetscCall(Make(6, 801, 801, &A)); /* rows of more than 48 entries, and enough for threads */
+  PetscCall(TestPermute(A, PERMUTE_SHUFFLE, PERMUTE_SHUFFLE, "new numbers, long rows"));
+  PetscCall(TestPermute(A, PERMUTE_DEAL, PERMUTE_DEAL, "new numbers, long rows dealt"));
+  PetscCall(MatDestroy(&A));
+  PetscCall(Make(6, 2, 400, &A)); /* a process has no row, and one digit is too few for the columns */
+  PetscCall(TestPermute(A, PERMUTE_REVERSE, PERMUTE_SHUFFLE, "new numbers, few rows"));
+  PetscCall(MatDestroy(&A));
+  PetscCall(Begin(9, 9, 1, &A, &first, &last));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestPermute(A, PERMUTE_SHUFFLE, PERMUTE_REVERSE, "new numbers, no entries"));
+  PetscCall(MatDestroy(&A));
+  PetscCall(Begin(0, 0, 1, &A, &first, &last));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(TestPermute(A, PERMUTE_IDENTITY, PERMUTE_IDENTITY, "new numbers, no rows"));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Index sets that are no permutations are refused by all processes */
+static PetscErrorCode TestNoPermutation(void)
+{
+  Mat            A, B;
+  IS             fine, wrong;
+  PetscErrorCode got[3];
+  PetscInt       begin, end, *index;
+
+  PetscFunctionBeginUser;
+  PetscCall(Make(6, 12, 12, &A));
+  PetscCall(MakePermutation(PERMUTE_REVERSE, 12, &fine));
+  PetscCall(MatGetOwnershipRange(A, &begin, &end));
+  PetscCall(PetscMalloc1(end - begin, &index));
+  for (int k = 0; k < 3; k++) {
+    const PetscInt bad[] = {12, 5, 0};
+
+    for (PetscInt r = begin; r < end; r++) index[r - begin] = r == 11 ? bad[k] : r;
+    PetscCall(ISCreateGeneral(PETSC_COMM_WORLD, end - begin - (k == 2 && end == 12), index, PETSC_COPY_VALUES, &wrong));
+    PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+    got[k] = MatGraphPermute(A, k == 1 ? fine : wrong, k == 1 ? wrong : fine, &B);
+    PetscCall(PetscPopErrorHandler());
+    PetscCall(ISDestroy(&wrong));
+  }
+  PetscCall(Check("errors: a number that is too large, one that is there twice, one that is missing", (PetscBool)(got[0] == PETSC_ERR_ARG_OUTOFRANGE && got[1] == PETSC_ERR_ARG_WRONG && got[2] == PETSC_ERR_ARG_SIZ)));
+  PetscCall(PetscFree(index));
+  PetscCall(ISDestroy(&fine));
+  PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -614,6 +777,8 @@ int main(int argc, char **argv)
   PetscCall(TestPower(1.5));
   PetscCall(TestOrient());
   PetscCall(TestTranspose());
+  PetscCall(TestPermutations());
+  PetscCall(TestNoPermutation());
   PetscCall(TestOr(PETSC_FALSE));
   PetscCall(TestOr(PETSC_TRUE));
   PetscCall(TestTriangles(1));
@@ -651,6 +816,14 @@ int main(int argc, char **argv)
     requires: !complex
     nsize: {{1 2 3}}
     args: -mat_type {{aij @types-tilecomposite}}
+    output_file: output/graphops.out
+
+  test:
+    requires: !complex
+    suffix: threads
+    nsize: 2
+    env: OMP_NUM_THREADS=3
+    args: -mat_type {{aij amb}}
     output_file: output/graphops.out
 
 TEST*/

@@ -36,12 +36,17 @@ typedef PetscCtxRt       PetscAMBProductArgument;
   #define PetscAMBProductGet(arg) (*(void **)(arg))
 #endif
 
-/* garray has the global columns of the second block; the new matrix owns it from 3.23 on */
+/* garray has the global columns of the second block; the new matrix owns it from 3.23 on. Before, that block loses the size of its blocks. */
 #if PETSC_VERSION_LT(3, 23, 0)
 static inline PetscErrorCode PetscAMBCreateMPIAIJWithSeqAIJ(MPI_Comm comm, PetscInt M, PetscInt N, Mat A, Mat B, PetscInt *garray, Mat *mat)
 {
+  PetscInt bs;
+
   PetscFunctionBegin;
+  PetscCall(MatGetBlockSizes(A, &bs, NULL));
   PetscCall(MatCreateMPIAIJWithSeqAIJ(comm, A, B, garray, mat));
+  PetscCall(MatMPIAIJGetSeqAIJ(*mat, NULL, &B, NULL));
+  PetscCall(MatSetBlockSizes(B, bs, 1));
   PetscCall(PetscFree(garray));
   PetscFunctionReturn((PetscErrorCode)0); /* PETSC_SUCCESS is younger than 3.18 */
 }

@@ -283,7 +283,7 @@ static PetscErrorCode Partition(Mat *A)
   }
   PetscCall(ISBuildTwoSided(owner, NULL, &rows));
   PetscCall(ISSort(rows));
-  PetscCall(MatCreateSubMatrix(*A, rows, rows, MAT_INITIAL_MATRIX, &B));
+  PetscCall(MatGraphPermute(*A, rows, rows, &B));
   PetscCall(ISDestroy(&rows));
   PetscCall(ISDestroy(&owner));
   PetscCall(MatDestroy(A));

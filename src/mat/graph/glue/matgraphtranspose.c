@@ -47,7 +47,10 @@ PetscErrorCode MatGraphTranspose(Mat A, Mat *B)
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscCall(GraphCheckAIJ(A, "MatGraphTranspose()"));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
-  if (mpi) PetscCall(MatShadowTransposeMPI(A, B));
-  else PetscCall(MatTranspose(A, MAT_INITIAL_MATRIX, B));
+  if (mpi) {
+    PetscCall(PetscLogEventBegin(MAT_Transpose, A, 0, 0, 0));
+    PetscCall(MatShadowTransposeMPI(A, B));
+    PetscCall(PetscLogEventEnd(MAT_Transpose, A, 0, 0, 0));
+  } else PetscCall(MatTranspose(A, MAT_INITIAL_MATRIX, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

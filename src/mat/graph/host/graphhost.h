@@ -27,6 +27,13 @@ void GraphOrTranspose(int nthread, const SysCSR *A, const uint64_t *x, const uin
 /* a[k] = |a[k]|^power */
 void GraphPower(int nthread, int64_t n, SysReal power, SysScalar *a);
 
+/* Order of n keys from 0 to most, the least first and equal ones in the order of their places; work has room for n numbers */
+void GraphOrder(int64_t n, const SysInt *key, SysInt most, SysInt *order, SysInt *work);
+
+/* The rows order[0], order[1], ... of two blocks side by side: row k gets the columns place[j] of the first, and those of the second from place[n] on, where n is the number of columns of
+   the first, ascending, from i[k] on. All places are at most most, and differ. The work of each thread has room for a row of the longest ones. */
+void GraphRenumber(int nthread, int64_t m, const SysInt *order, const SysCSR block[2], const SysInt *place, SysInt most, const SysInt *i, SysInt *j, SysScalar *a, int64_t longest, SysInt *jwork, SysScalar *awork);
+
 /* The k greatest of n numbers, the greatest first and equal ones in the order of their places; returns how many there are */
 int64_t GraphTop(int64_t n, const SysScalar *x, int64_t k, int64_t *place, SysReal *value);
 
