@@ -541,12 +541,22 @@ static bool CheckChoice(const Choice &choice, const Pair &p, SpgemmType type, bo
   return P.Revalue() && SameValues(P, made.changed, ", new values");
 }
 
-/* Every accumulator makes the product that auto makes, to the last bit */
+static double ProductsOf(const Matrix &A, const Matrix &B)
+{
+  double n = 0;
+
+  for (int c : A.j) n += B.i[c + 1] - B.i[c];
+  return n;
+}
+
+/* Every accumulator makes the product that auto makes, to the last bit. Racecheck makes some hundred thousand products a second: of shapes with more than
+   that, the groups for auto have what the tools need, and here smaller ones have rows of the same kinds. */
 static bool Accumulators(const std::vector<Pair> &pairs)
 {
   bool good = true, later = false;
 
   for (const Pair &p : pairs) {
+    if (small && ProductsOf(p.A, p.B) > 300000) continue;
     for (SpgemmType type : TypesOf(p)) {
       if (type != SPGEMM_AB && p.A.j.size() + p.B.j.size() > 20000) continue;
       const Factors F(type, p);
@@ -625,14 +635,6 @@ static bool Room(const std::vector<Pair> &)
     accumulator = SPGEMM_AUTO;
   }
   return found_none > 0 ? good : Complain("too little room", "all rows found room");
-}
-
-static double ProductsOf(const Matrix &A, const Matrix &B)
-{
-  double n = 0;
-
-  for (int c : A.j) n += B.i[c + 1] - B.i[c];
-  return n;
 }
 
 /* P^T A P takes the order with fewer products: A has entries in few columns, whose rows of P are long */
