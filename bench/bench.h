@@ -56,13 +56,15 @@ PETSC_INTERN PetscErrorCode StorageMake(Mat, const Shape *, Storages *);
 PETSC_INTERN PetscErrorCode StoragePrint(MPI_Comm, const Shape *, const Storages *);
 PETSC_INTERN PetscErrorCode StorageJSON(FILE *, const Storages *);
 
-/* Products of a matrix A and a factor made of it: A^T A; A P with a prolongator; the strict lower by the strict upper part; A by some of its columns */
+/* Products of a matrix A and a factor made of it: A^T A; A P with a prolongator; the strict lower by the strict upper part; A by some of its columns; A by
+   itself, its rows in descending order */
 typedef enum {
   PAIR_NONE,
   PAIR_ATA,
   PAIR_AP,
   PAIR_LU,
   PAIR_TALL,
+  PAIR_UNSORTED,
   PAIRS
 } PairKind;
 

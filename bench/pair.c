@@ -95,7 +95,10 @@ static PetscErrorCode PairGet(Case *c, Pair **pair)
     PetscCall(PetscObjectReference((PetscObject)c->A));
     if (c->kind == PAIR_ATA) p->right = c->A;
     else p->left = c->A;
-    if (c->kind == PAIR_ATA) PetscCall(MatTranspose(c->A, MAT_INITIAL_MATRIX, &p->left));
+    if (c->kind == PAIR_UNSORTED) { /* the same entries in any order */
+      PetscCall(PetscObjectReference((PetscObject)c->A));
+      p->right = c->A;
+    } else if (c->kind == PAIR_ATA) PetscCall(MatTranspose(c->A, MAT_INITIAL_MATRIX, &p->left));
     else if (c->kind == PAIR_AP) PetscCall(PairProlongator(c, &p->right));
     else PetscCall(PairPart(c, THINNED, &p->right));
   }
@@ -119,6 +122,34 @@ PetscErrorCode PairDestroy(Pair *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The columns of each row in descending order, with their values */
+static PetscErrorCode PairReverse(Mat A)
+{
+  const PetscInt *i, *j;
+  PetscInt        m;
+  PetscScalar    *a;
+  PetscBool       done;
+
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJGetArray(A, &a));
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &m, &i, &j, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No row access");
+  for (PetscInt r = 0; r < m; r++) {
+    for (PetscInt k = i[r], l = i[r + 1] - 1; k < l; k++, l--) {
+      const PetscInt    column = j[k];
+      const PetscScalar value  = a[k];
+
+      ((PetscInt *)j)[k] = j[l];
+      ((PetscInt *)j)[l] = column;
+      a[k]               = a[l];
+      a[l]               = value;
+    }
+  }
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &m, &i, &j, &done));
+  PetscCall(MatSeqAIJRestoreArray(A, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The factors in the type of a contender; A^T A takes the matrix twice */
 static PetscErrorCode ContenderFactorsOfPair(Contender c, Case *k, const Pair *p)
 {
@@ -129,6 +160,13 @@ static PetscErrorCode ContenderFactorsOfPair(Contender c, Case *k, const Pair *p
   PetscCall(ContenderDestroyPair(c));
   c->kind     = k->kind;
   c->pairsign = 1;
+  if (k->kind == PAIR_UNSORTED) {
+    PetscCall(MatDuplicate(c->A, MAT_COPY_VALUES, &c->pair[0]));
+    PetscCall(PairReverse(c->pair[0]));
+    PetscCall(PetscObjectReference((PetscObject)c->pair[0]));
+    c->pair[1] = c->pair[0];
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   for (int f = 0; f < 2; f++) {
     if (k->kind == PAIR_ATA || plain[f] == k->A) {
       PetscCall(PetscObjectReference((PetscObject)c->A));

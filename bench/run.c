@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #define MAX_CONTENDERS 16
-#define MAX_OPERATIONS 15
+#define MAX_OPERATIONS 16
 #define MAX_COLUMNS    16
 #define TURNS          11   /* of each contender, at most */
 #define SETTLE         10   /* products before anything is timed */

@@ -54,6 +54,7 @@ expect "another word as type" 2 "^petscamb: -types something: there is no such t
 expect "a type of some PETScs" 0 "^ +scalapack +absent: |^  spmv +scalapack " "$petscamb" bench p7:5 -types aij,scalapack -reps 1
 expect "products with dense matrices" 0 "^  spmmt:3 +amb +[0-9]" "$petscamb" bench p7:5 -types aij,amb -ops spmm,spmmt -columns 2,3 -reps 1
 expect "the time of the processors" 0 "^times are those of the processors" "$petscamb" bench p7:5 -types aij,amb -reps 1 -processor_time
+expect "products of matrices with unsorted rows" 0 "^  unsorted +hashgemm +[0-9]" "$petscamb" bench p7:5 -types aij,aij/rowmerge,hashgemm,amb -ops unsorted,square -reps 1
 expect "new values of a product" 0 "^  reap +hashgemm +[0-9]" "$petscamb" bench p7:5 -types aij,aij/rowmerge,hashgemm -ops reap,ap -reps 1
 if "$petscamb" --version | grep -q 'complex numbers'; then
   echo "skip sampled products: PETSc has complex numbers, and MatSDDMM() multiplies real ones"

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Sourced by the tests of the device's kernels, which build ${sources[@]} without PETSc, for double and float. ${groups[@]} are the groups of tests of
-# that program, ${small[@]} those to run under compute-sanitizer if $1 says sanitize, and ${link[@]} what the linker is told. Without a device the tests
-# are skipped by name; the program and the sources in C are compiled then, and with sanitize all sources, which make cuda-check compiles for double.
+# that program, ${small[@]} those to run under compute-sanitizer if $1 says sanitize, ${defines[@]} what the compilers are told, and ${link[@]} what the
+# linker is. Without a device the tests are skipped by name; the program and the sources in C are compiled then, and with sanitize all sources, which make
+# cuda-check compiles for double.
 # DEVICE_TYPES="double" and DEVICE_TOOLS="racecheck synccheck" choose some of the types and of the tools, DEVICE_GROUPS="storages,not finite" some of the groups,
-# and DEVICE_SHARE=2/4 the second fourth of the shapes, in programs that have a list of them.
+# and DEVICE_SHARE=2/4 the second fourth of the shapes, in groups that have a list of them.
 # Under compute-sanitizer each group has a process of its own, DEVICE_AT_ONCE of them (4) at a time.
 nvcc=${NVCC:-nvcc}
 dir=$(mktemp -d) || exit 1
@@ -46,9 +47,9 @@ build() {
   mkdir "$dir/$type.o"
   for source in "${sources[@]}"; do
     case $source in
-    *.c) { "${CC:-gcc}" -std=gnu11 -O3 -Wall -Wextra -Werror -DSYS_TYPES_GIVEN "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source").o" "$source" || : >"$dir/$type.failed"; } && continue ;;
+    *.c) { "${CC:-gcc}" -std=gnu11 -O3 -Wall -Wextra -Werror -DSYS_TYPES_GIVEN "${defines[@]}" "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source").o" "$source" || : >"$dir/$type.failed"; } && continue ;;
     esac
-    { "$nvcc" -O3 -std=c++17 -lineinfo -arch=$arch -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-parameter -DSYS_TYPES_GIVEN "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source" .cu).o" "$source" || : >"$dir/$type.failed"; } &
+    { "$nvcc" -O3 -std=c++17 -lineinfo -arch=$arch -Werror all-warnings -Xcompiler -Wall,-Wextra,-Wno-unused-parameter -DSYS_TYPES_GIVEN "${defines[@]}" "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source" .cu).o" "$source" || : >"$dir/$type.failed"; } &
   done
   wait
   [ ! -e "$dir/$type.failed" ] || return 1

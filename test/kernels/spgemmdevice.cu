@@ -5,6 +5,8 @@
 
      spgemmdevice [small] GROUP...     runs groups of tests; small leaves out large shapes, for tools that slow everything down
 
+   This program and the library's sources are built with small SPGEMM_SAMPLE_PRODUCTS and SPGEMM_SAMPLE_ROWS, so that small shapes have room by a sample.
+
    Prints "ok GROUP" or "not ok GROUP", before it what was wrong. Exit code 77: there is no device.
 */
 #include "mat/impls/hashgemm/cuda/spgemmcuda.h"
@@ -469,51 +471,101 @@ static const Choice choices[] = {
   {"table",  SPGEMM_TABLE, SPGEMM_ROWS_TABLE }
 };
 
-static bool SameAs(const Product &P, const std::vector<SysScalar> &bits, const char *when)
-{
-  const std::vector<SysScalar> now = P.a->Download();
+/* A product: its pattern, its values, and those of the same operands with other values */
+struct Made {
+  std::vector<int>       i, j;
+  std::vector<SysScalar> a, changed;
+};
 
-  return !P.info.nonzeros || !memcmp(now.data(), bits.data(), (size_t)P.info.nonzeros * sizeof(SysScalar)) || Complain(P.where + when, "other bits than by auto");
+template <typename T>
+static bool SameBytes(const std::vector<T> &x, const std::vector<T> &y)
+{
+  return x.size() == y.size() && (x.empty() || !memcmp(x.data(), y.data(), x.size() * sizeof(T)));
+}
+
+static bool SameValues(const Product &P, const std::vector<SysScalar> &a, const char *when)
+{
+  return SameBytes(P.a->Download(), a) || Complain(P.where + when, "other bits");
+}
+
+/* The factors of a product, with values and with others */
+struct Factors {
+  Matrix                 A, B, C;
+  std::vector<SysScalar> a, b, c;
+
+  Factors(SpgemmType type, const Pair &p)
+  {
+    Matrix other[3];
+
+    FactorsOf(type, p, A, B, C);
+    other[0] = A;
+    other[1] = B;
+    other[2] = C;
+    for (Matrix &M : other) NewValues(M);
+    a = other[0].a;
+    b = other[1].a;
+    c = other[2].a;
+  }
+  void Change(Product &P) const
+  {
+    P.A.a.Upload(a);
+    P.B.a.Upload(b);
+    P.C.a.Upload(c);
+  }
+};
+
+/* What all accumulators must make. The sums on the host, which take long, are made once. */
+static bool MakeFirst(const Pair &p, SpgemmType type, const Factors &F, Made &made)
+{
+  Product P(p.name, type, F.A, F.B, F.C);
+
+  if (!P.Make() || !P.Check(Expected(type, F.A, F.B, F.C), true, "")) return false;
+  made.i = P.i->Download();
+  made.j = P.j->Download();
+  made.a = P.a->Download();
+  F.Change(P);
+  if (!P.Revalue()) return false;
+  made.changed = P.a->Download();
+  return true;
 }
 
 /* The values at once, or after the pattern; then new values, of which the first are the same */
-static bool CheckChoice(const Choice &choice, const Pair &p, SpgemmType type, bool later, const Reference &R, const std::vector<SysScalar> &bits, Matrix A, Matrix B, Matrix C)
+static bool CheckChoice(const Choice &choice, const Pair &p, SpgemmType type, bool later, const Factors &F, const Made &made)
 {
-  Product P(Text("%s, %s", p.name.c_str(), choice.name), type, A, B, C);
+  Product P(Text("%s, %s", p.name.c_str(), choice.name), type, F.A, F.B, F.C);
 
-  if (!P.Make(!later) || (later && !P.FirstValues()) || !P.Check(R, true, "") || !SameAs(P, bits, "")) return false;
-  if (!P.Revalue() || !SameAs(P, bits, ", again")) return false;
-  NewValues(A);
-  NewValues(B);
-  NewValues(C);
-  P.A.a.Upload(A.a);
-  P.B.a.Upload(B.a);
-  P.C.a.Upload(C.a);
-  return P.Revalue() && P.Check(Expected(type, A, B, C), true, ", new values");
+  if (!P.Make(!later) || (later && !P.FirstValues())) return false;
+  if (!SameBytes(P.i->Download(), made.i) || !SameBytes(P.j->Download(), made.j)) return Complain(P.where, "another pattern");
+  if (!SameValues(P, made.a, "") || !P.Revalue() || !SameValues(P, made.a, ", again")) return false;
+  F.Change(P);
+  return P.Revalue() && SameValues(P, made.changed, ", new values");
 }
 
-/* Every accumulator makes the product that auto makes, to the last bit */
+static double ProductsOf(const Matrix &A, const Matrix &B)
+{
+  double n = 0;
+
+  for (int c : A.j) n += B.i[c + 1] - B.i[c];
+  return n;
+}
+
+/* Every accumulator makes the product that auto makes, to the last bit. Racecheck makes some hundred thousand products a second: of shapes with more than
+   that, the groups for auto have what the tools need, and here smaller ones have rows of the same kinds. */
 static bool Accumulators(const std::vector<Pair> &pairs)
 {
   bool good = true, later = false;
 
   for (const Pair &p : pairs) {
+    if (small && ProductsOf(p.A, p.B) > 300000) continue;
     for (SpgemmType type : TypesOf(p)) {
-      Matrix                 A, B, C;
-      std::vector<SysScalar> bits;
-
       if (type != SPGEMM_AB && p.A.j.size() + p.B.j.size() > 20000) continue;
-      FactorsOf(type, p, A, B, C);
-      const Reference R = Expected(type, A, B, C);
-      {
-        Product P(p.name, type, A, B, C);
+      const Factors F(type, p);
+      Made          made;
 
-        if (!P.Make()) return false;
-        bits = P.a->Download();
-      }
+      if (!MakeFirst(p, type, F, made)) return false;
       for (const Choice &choice : choices) {
         accumulator = choice.accumulator;
-        good &= CheckChoice(choice, p, type, later, R, bits, A, B, C);
+        good &= CheckChoice(choice, p, type, later, F, made);
         accumulator = SPGEMM_AUTO;
         later       = !later;
       }
@@ -524,33 +576,65 @@ static bool Accumulators(const std::vector<Pair> &pairs)
 }
 
 /* Does each of them make rows, and not only leave them to others? */
-static bool Chosen(const std::vector<Pair> &pairs)
+static bool Chosen(const std::vector<Pair> &)
 {
-  bool good = true;
+  const Matrix all[] = {MakeRows(9 * 8 * 11, 9 * 8 * 11, Stencil(9, 8, 11, true, 1)), MakeRows(600, 600, Scattered(600, 20))};
+  bool         good  = true;
 
   for (const Choice &choice : choices) {
     memset(rows_made, 0, sizeof(rows_made));
     accumulator = choice.accumulator;
-    for (const Pair &p : pairs) {
-      if (p.name != "7-point stencil" && p.name != "scattered") continue;
-      Product P(p.name, SPGEMM_AB, p.A, p.B, p.A);
+    for (const Matrix &A : all) {
+      Product P(choice.name, SPGEMM_AB, A, A, A);
 
       good &= P.Make();
     }
     accumulator = SPGEMM_AUTO;
-    for (int k = SPGEMM_ROWS_HASH; k < SPGEMM_ROWS_KINDS; k++) {
-      if (k == choice.kind && !rows_made[k]) good = Complain(choice.name, "it made no rows");
-    }
+    if (!rows_made[choice.kind]) good = Complain(choice.name, "it made no rows");
   }
   return good;
 }
 
-static double ProductsOf(const Matrix &A, const Matrix &B)
+/* Rows that are made in the room that a sample of rows says, where the sample misses those of many entries: it is too little, and some rows are made
+   later. The sample has one row of each stretch, and which is not known here: of three stretches, it misses the first half of one at least. */
+static bool Room(const std::vector<Pair> &)
 {
-  double n = 0;
+  static const Choice both[] = {
+    {"auto", SPGEMM_AUTO, SPGEMM_ROWS_ESC},
+    {"esc",  SPGEMM_ESC,  SPGEMM_ROWS_ESC}
+  };
+  const int stretch = 16, m = stretch * SPGEMM_SAMPLE_ROWS;
+  double    found_none = 0;
+  bool      good = true, later = false;
 
-  for (int c : A.j) n += B.i[c + 1] - B.i[c];
-  return n;
+  for (int k = 1; k < 4; k++) {
+    Pair p;
+    Made made;
+
+    p.name = Text("too little room, %d", k);
+    p.A    = MakeRows(m, 400, [=](int r, std::vector<int> &cols) {
+      if (r / (stretch / 2) == 2 * k) Run(cols, RandomBelow(180), 20);
+      else Run(cols, 200 + RandomBelow(100), 16 * (1 + r % 3));
+    });
+    p.B    = MakeRows(400, 50000, [](int r, std::vector<int> &cols) {
+      const bool scattered = r < 200; /* the others have the same columns */
+
+      for (int c = 0; c < (scattered ? 20 : 4); c++) cols.push_back(scattered ? RandomBelow(50000) : c * 1000);
+    });
+    const Factors F(SPGEMM_AB, p);
+
+    accumulator = SPGEMM_HASH;
+    good &= MakeFirst(p, SPGEMM_AB, F, made);
+    for (const Choice &choice : both) {
+      memset(rows_made, 0, sizeof(rows_made));
+      accumulator = choice.accumulator;
+      for (int time = 0; time < 2 && good; time++, later = !later) good = CheckChoice(choice, p, SPGEMM_AB, later, F, made);
+      if (!rows_made[choice.kind]) good = Complain(choice.name, "it made no rows");
+      found_none += rows_made[SPGEMM_ROWS_SORT];
+    }
+    accumulator = SPGEMM_AUTO;
+  }
+  return found_none > 0 ? good : Complain("too little room", "all rows found room");
 }
 
 /* P^T A P takes the order with fewer products: A has entries in few columns, whose rows of P are long */
@@ -811,7 +895,7 @@ static bool RandomShapes(const std::vector<Pair> &)
 {
   bool good = true;
 
-  for (int k = 0; k < (small ? 10 : 60); k++) {
+  for (int k = share - 1; k < (small ? 10 : 60); k += shares) {
     Pair p;
 
     seed        = 1234567 + (uint64_t)k * 99991;
@@ -833,20 +917,19 @@ static bool Parts(const std::vector<Pair> &)
   static const char *kinds[] = {"in few columns", "in few words", "far apart"};
   bool               good    = true;
 
-  for (int kind = 0; kind < 3; kind++) {
-    for (int each : {300, 6}) { /* short rows of B for a row of A, and long ones */
-      auto column = [=](int k) { return kind == 0 ? k : kind == 1 ? k / 16 * 3200 + k % 16 : k * 331; };
-      Pair p;
+  for (int way = share - 1; way < 6; way += shares) {
+    const int kind = way / 2, each = way % 2 ? 6 : 300; /* short rows of B for a row of A, and long ones */
+    auto      column = [=](int k) { return kind == 0 ? k : kind == 1 ? k / 16 * 3200 + k % 16 : k * 331; };
+    Pair      p;
 
-      p.name = Text("parts %s, of %d rows of B", kinds[kind], each);
-      p.A    = MakeRows(4, 4 * each, [=](int r, std::vector<int> &cols) { Run(cols, r * each, each); });
-      p.B    = MakeRows(4 * each, column(1500), [=](int r, std::vector<int> &cols) {
-        const int size = sizes[r / each], length = each < 10 ? size / 2 : 8, first = r % each * (each < 10 ? size / 5 : 5);
+    p.name = Text("parts %s, of %d rows of B", kinds[kind], each);
+    p.A    = MakeRows(4, 4 * each, [=](int r, std::vector<int> &cols) { Run(cols, r * each, each); });
+    p.B    = MakeRows(4 * each, column(1500), [=](int r, std::vector<int> &cols) {
+      const int size = sizes[r / each], length = each < 10 ? size / 2 : 8, first = r % each * (each < 10 ? size / 5 : 5);
 
-        for (int k = first; k < first + length; k++) cols.push_back(column(k % size));
-      });
-      good &= CheckPair(p, SPGEMM_AB) && SameBits({p});
-    }
+      for (int k = first; k < first + length; k++) cols.push_back(column(k % size));
+    });
+    good &= CheckPair(p, SPGEMM_AB) && SameBits({p});
   }
   return good;
 }
@@ -865,6 +948,7 @@ int main(int argc, char **argv)
     {"accumulators",        Accumulators      },
     {"chosen",              Chosen            },
     {"order",               Order             },
+    {"room",                Room              },
     {"too large",           TooLarge          },
     {"failing allocations", FailingAllocations},
     {"out of memory",       OutOfMemory       },
@@ -877,7 +961,7 @@ int main(int argc, char **argv)
     printf("%s\n", SysDeviceErrorText());
     return 1;
   }
-  failures = RunTests(groups, MakePairs(), argc, argv);
+  failures = RunTests(groups, Share(MakePairs()), argc, argv);
   SpgemmDeviceContextDestroy(&context);
   EndTests();
   return failures ? 1 : 0;

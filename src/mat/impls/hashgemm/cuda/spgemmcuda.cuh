@@ -130,6 +130,7 @@ typedef struct {
   unsigned long long products, units, nonzeros, pairs, hash_words; /* pairs of parts and entries of A; words of rows that are counted by hashing, at most */
   unsigned long long window_words, bits_next;                      /* of all units; of the words that units keep, the first that is not taken yet */
   unsigned long long made, made_next, unmade;                      /* products of rows that are made as they are counted, or by auto can be; of these rows' places, the first that is not taken yet; sorted rows that cannot be made so */
+  unsigned long long sampled, found;                               /* products of a sample of the sorted rows, and their entries */
   long long          scattered;                                    /* of some rows of B, twice their words less their columns; behind what is counted again if there is no memory */
 } SpgemmCounters;
 
@@ -191,7 +192,16 @@ typedef struct {
   unsigned *place;
 } SpgemmSorted;
 
-/* Rows of the result that are made as they are counted: those of row r from place[r] on */
+/* From as many products on, rows that are sorted are made in room for as many entries as a sample of rows says, and words of B are not kept for them */
+#if !defined(SPGEMM_SAMPLE_PRODUCTS)
+  #define SPGEMM_SAMPLE_PRODUCTS (1 << 21)
+#endif
+#if !defined(SPGEMM_SAMPLE_ROWS)
+  #define SPGEMM_SAMPLE_ROWS 1024
+#endif
+#define SPGEMM_SAMPLE_MORE (1 + 1. / 32) /* entries, for each that is expected */
+
+/* Rows of the result that are made as they are counted: those of row r from place[r] on. A row that is sorted and does not find room is only counted. */
 #define SPGEMM_MADE_PRODUCTS 512       /* of such a row, at most */
 #define SPGEMM_ESC_LEAST     20        /* products of such a row on average, by auto */
 #define SPGEMM_MERGE_MOST    (1 << 20) /* products of a row that is merged */
@@ -205,6 +215,7 @@ typedef struct {
   SysScalar          *value;
   unsigned           *place;
   unsigned long long *next; /* the first place that is not taken yet */
+  size_t              room; /* entries */
 } SpgemmMade;
 
 /* A table of columns and sums in shared memory is left when it has more columns than this: it is never fuller than to three quarters */
@@ -252,7 +263,8 @@ SysStatus SpgemmDeviceClassify(const SpgemmOperands *, SpgemmAccumulator, int *s
 SysStatus SpgemmDeviceScatter(int m, std::initializer_list<SpgemmLists>, const SpgemmCounters *, SpgemmCounters *host, cudaStream_t);
 SysStatus SpgemmDeviceUnits(int n, const int *rows, const int *size, const uint2 *range, SpgemmUnit *, int *first, SpgemmCounters *, cudaStream_t);
 SysStatus SpgemmDeviceSumUnits(int n, const int *rows, const int *first, SpgemmUnit *, int *size, cudaStream_t);
-SysStatus SpgemmDeviceReclassify(int m, SpgemmAccumulator, const unsigned char *kind, const unsigned char *words, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *, cudaStream_t);
+/* place is that of SpgemmMade, or NULL */
+SysStatus SpgemmDeviceReclassify(int m, SpgemmAccumulator, const unsigned char *kind, const unsigned char *words, const unsigned *place, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *, cudaStream_t);
 SysStatus SpgemmDeviceParts(int n, const int *rows, const int *size, const unsigned *work, SpgemmPart *, SpgemmCounters *, cudaStream_t);
 SysStatus SpgemmDeviceOrderParts(int part_class, const SpgemmPart *, int n, const int *Ci, const int *Cj, int *order, unsigned count[SPGEMM_PART_KINDS], cudaStream_t);
 SysStatus SpgemmDeviceHashCount(const SpgemmOperands *, int bin, const int *rows, int n, int *size, const SpgemmKept *, cudaStream_t);
@@ -261,6 +273,7 @@ int       SpgemmDeviceSortRoom(int bin); /* columns kept for each row of the bin
 SysStatus SpgemmDeviceSortCount(const SpgemmOperands *, int bin, const int *rows, int n, int *size, const SpgemmSorted *, int64_t offset, cudaStream_t);
 SysStatus SpgemmDeviceSortPattern(const SpgemmOperands *, int bin, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t);
 SysStatus SpgemmDeviceSortedPattern(const SpgemmSorted *, bool few, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t);
+SysStatus SpgemmDeviceEscSample(const SpgemmOperands *, const unsigned char *kind, const uint2 *range, SpgemmCounters *, cudaStream_t);
 SysStatus SpgemmDeviceEscRows(const SpgemmOperands *, int bin, const int *rows, int n, const uint2 *range, int *size, const SpgemmMade *, cudaStream_t);
 SysStatus SpgemmDeviceHeapRows(const SpgemmOperands *, int bin, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *, cudaStream_t);
 SysStatus SpgemmDeviceMergeRows(const SpgemmOperands *, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *, cudaStream_t);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Sparse products on the device: rows of few products by expanding, sorting and compressing, each by a team of 8, 16 or 32 threads. A row is made, columns
-   and values, as it is counted. The team expands all products into shared memory, sorts them in registers by column and then by number, which is the order of
-   A's entries, and adds those of a column one after the other.
+   and values, as it is counted, if there is room: in a large product that is for as many entries as a sample of rows says, and what finds none is made later.
+   The team expands all products into shared memory, sorts them in registers by column and then by number, which is the order of A's entries, and adds those
+   of a column one after the other.
 
    Reference:
 .  * - W. Liu and B. Vinter, "A framework for general sparse matrix-matrix multiplication on GPUs and heterogeneous processors", Journal of Parallel and
@@ -61,6 +62,17 @@ static __device__ __forceinline__ int EscExpand(const SpgemmOperands &P, int beg
   return done;
 }
 
+/* Most rows have fewer products than there is place for */
+template <int T, int R>
+static __device__ __forceinline__ int EscCompressSome(EscRow<T * R> &own, int products, int lane)
+{
+  const int most = TeamMost<T>(products);
+
+  if (R > 4 && most <= R / 4 * T) return EscCompress<T, R / 4>(own, products, lane);
+  if (most <= R / 2 * T) return EscCompress<T, R / 2>(own, products, lane);
+  return EscCompress<T, R>(own, products, lane);
+}
+
 template <int T, int R>
 static __global__ void __launch_bounds__(BLOCK) EscKernel(SpgemmOperands P, const int *rows, int n, const uint2 *range, int *size, SpgemmMade made)
 {
@@ -69,13 +81,9 @@ static __global__ void __launch_bounds__(BLOCK) EscKernel(SpgemmOperands P, cons
   const int           lane = (int)threadIdx.x % T, team = (int)threadIdx.x / T, at = (int)blockIdx.x * Teams + team;
   EscRow<N>          &own = ((EscRow<N> *)spgemm_shared)[team];
   const int           row = at < n ? rows[at] : -1, begin = row < 0 ? 0 : P.Ai[row], end = row < 0 ? 0 : P.Ai[row + 1], low = row < 0 ? 0 : (int)range[row].x;
-  const int           products = EscExpand<T>(P, begin, end, low, lane, own), most = TeamMost<T>(products);
-  int                 found;
+  const int           found = EscCompressSome<T, R>(own, EscExpand<T>(P, begin, end, low, lane, own), lane);
   unsigned            place;
 
-  if (R > 4 && most <= R / 4 * T) found = EscCompress<T, R / 4>(own, products, lane);
-  else if (most <= R / 2 * T) found = EscCompress<T, R / 2>(own, products, lane);
-  else found = EscCompress<T, R>(own, products, lane);
   if (lane == 0) sizes[team] = (unsigned)found;
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -88,10 +96,9 @@ static __global__ void __launch_bounds__(BLOCK) EscKernel(SpgemmOperands P, cons
   place = base;
   for (int other = 0; other < team; other++) place += sizes[other];
   if (row < 0) return;
-  if (lane == 0) {
-    size[row]       = found;
-    made.place[row] = place;
-  }
+  if (lane == 0) size[row] = found;
+  if (place + (size_t)found > made.room) return;
+  if (lane == 0) made.place[row] = place;
   for (int k = lane; k < found; k += T) {
     const int first = own.start[k], last = own.start[k + 1];
     SysScalar sum = 0;
@@ -124,6 +131,32 @@ SysStatus SpgemmDeviceEscRows(const SpgemmOperands *P, int bin, const int *rows,
   default:
     return EscLaunch<32, 16>(P, rows, n, range, size, made, stream);
   }
+}
+
+/* ---- A sample of rows ---- */
+
+/* A warp for each row, one of as many neighbours each, at places that no grid has in common */
+static __global__ void __launch_bounds__(BLOCK) EscSampleKernel(SpgemmOperands P, int n, const unsigned char *kind, const uint2 *range, SpgemmCounters *counters)
+{
+  constexpr int        R    = SPGEMM_MADE_PRODUCTS / SYS_WARP;
+  const int            lane = (int)threadIdx.x % SYS_WARP, team = (int)threadIdx.x / SYS_WARP, at = (int)blockIdx.x * (BLOCK / SYS_WARP) + team;
+  EscRow<SYS_WARP *R> &own   = ((EscRow<SYS_WARP * R> *)spgemm_shared)[team];
+  const int            first = (int)((int64_t)at * P.m / n), next = (int)((int64_t)(at + 1) * P.m / n), row = first + (int)__umulhi((unsigned)at * 0x9E3779B1u, (unsigned)(next - first));
+  const unsigned       bin = at < n ? SPGEMM_KIND_BIN(kind[row]) : COUNT_EMPTY;
+
+  if (bin < COUNT_SORT_64 || bin > COUNT_SORT_512) return;
+  const int products = EscExpand<SYS_WARP>(P, P.Ai[row], P.Ai[row + 1], (int)range[row].x, lane, own), found = EscCompressSome<SYS_WARP, R>(own, products, lane);
+
+  if (lane) return;
+  atomicAdd(&counters->sampled, (unsigned long long)products);
+  atomicAdd(&counters->found, (unsigned long long)found);
+}
+
+SysStatus SpgemmDeviceEscSample(const SpgemmOperands *P, const unsigned char *kind, const uint2 *range, SpgemmCounters *counters, cudaStream_t stream)
+{
+  const int n = P->m < SPGEMM_SAMPLE_ROWS ? P->m : SPGEMM_SAMPLE_ROWS;
+
+  return SysLaunch(EscSampleKernel, SysBlocks(n, BLOCK / SYS_WARP), BLOCK, BLOCK / SYS_WARP * sizeof(EscRow<SPGEMM_MADE_PRODUCTS>), stream, *P, n, kind, range, counters);
 }
 
 /* ---- Rows that were made as they were counted ---- */

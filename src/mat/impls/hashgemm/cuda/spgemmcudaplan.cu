@@ -263,10 +263,9 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmO
         window_words += words.y - words.x;
       }
       const bool sorted = accumulator == SPGEMM_AUTO && bin >= COUNT_SORT_64 && bin <= COUNT_SORT_512;
-      if (SpgemmMakes(accumulator, (int)bin) || (sorted && PlanMadeBin(SPGEMM_ESC, length, w) != COUNT_EMPTY)) {
-        range[r] = make_uint2((unsigned)w.first, (unsigned)w.last);
-        made += PlanMadeRoom(accumulator, (int)bin, w);
-      } else unmade += sorted;
+      if (sorted || SpgemmMakes(accumulator, (int)bin)) range[r] = make_uint2((unsigned)w.first, (unsigned)w.last);
+      if (SpgemmMakes(accumulator, (int)bin) || (sorted && PlanMadeBin(SPGEMM_ESC, length, w) != COUNT_EMPTY)) made += PlanMadeRoom(accumulator, (int)bin, w);
+      else unmade += sorted;
       atomicAdd(count + bin, 1u);
       products += w.products;
       units += cut;
@@ -445,7 +444,7 @@ static __device__ int PlanPartClass(int size, int parts)
   return each <= SPGEMM_PART_ENTRIES / 4 ? 0 : each <= SPGEMM_PART_ENTRIES / 2 ? 1 : 2;
 }
 
-static __global__ void __launch_bounds__(1024) PlanReclassifyKernel(int m, SpgemmAccumulator accumulator, const unsigned char *kind, const unsigned char *words, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters)
+static __global__ void __launch_bounds__(1024) PlanReclassifyKernel(int m, SpgemmAccumulator accumulator, const unsigned char *kind, const unsigned char *words, const unsigned *place, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters)
 {
   __shared__ unsigned           count[2][SPGEMM_BINS], parts[SPGEMM_PART_CLASSES];
   __shared__ unsigned long long nonzeros;
@@ -457,7 +456,7 @@ static __global__ void __launch_bounds__(1024) PlanReclassifyKernel(int m, Spgem
   if (threadIdx.x == 0) nonzeros = 0;
   __syncthreads();
   if (r < m) {
-    const bool     made = SpgemmMakes(accumulator, SPGEMM_KIND_BIN(kind[r]));
+    const bool     made = SpgemmMakes(accumulator, SPGEMM_KIND_BIN(kind[r])) && place[r] != SPGEMM_NOWORD;
     const unsigned p = PlanPatternBin(kind[r], made, words[r], sorted, size[r]), v = PlanValuesKind(kind[r], size[r]);
 
     pattern[r] = (unsigned char)p;
@@ -482,9 +481,9 @@ static __global__ void __launch_bounds__(1024) PlanReclassifyKernel(int m, Spgem
   if (threadIdx.x == 0 && nonzeros) atomicAdd(&counters->nonzeros, nonzeros);
 }
 
-SysStatus SpgemmDeviceReclassify(int m, SpgemmAccumulator accumulator, const unsigned char *kind, const unsigned char *words, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters, cudaStream_t stream)
+SysStatus SpgemmDeviceReclassify(int m, SpgemmAccumulator accumulator, const unsigned char *kind, const unsigned char *words, const unsigned *place, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters, cudaStream_t stream)
 {
-  return SysLaunch(PlanReclassifyKernel, SysBlocks(m, 1024), 1024, 0, stream, m, accumulator, kind, words, sorted, size, work, Ai, pattern, values, counters);
+  return SysLaunch(PlanReclassifyKernel, SysBlocks(m, 1024), 1024, 0, stream, m, accumulator, kind, words, place, sorted, size, work, Ai, pattern, values, counters);
 }
 
 /* Class after class, the longest first in the memory: those are begun first */

@@ -93,11 +93,12 @@ static SpgemmOperands StepOperands(const SpgemmStep *step, const SysCSR *A, cons
 typedef struct {
   SpgemmArray memory, counters, size, work, range, kind, pattern, values, scan, long_rows, first;
   size_t      scan_bytes;
+  bool        sample; /* rows, for the room that is taken for them */
 } Counting;
 
 static SpgemmMade StepMade(const SpgemmStep *step)
 {
-  const SpgemmMade made = {(int *)step->made_column.data, (SysScalar *)step->made_value.data, (unsigned *)step->made_place.data, NULL};
+  const SpgemmMade made = {(int *)step->made_column.data, (SysScalar *)step->made_value.data, (unsigned *)step->made_place.data, NULL, step->made_column.bytes / sizeof(int)};
 
   return made;
 }
@@ -119,12 +120,19 @@ static bool StepTakeIfThere(SpgemmDevice *S, size_t bytes, SpgemmArray *array, c
   return there;
 }
 
+/* Is the product so large, as it seems from what the host knows, that memory is looked after? */
+static bool StepIsLarge(const SysCSR *A, const SysCSR *B)
+{
+  return (double)A->nz * (double)B->nz > SPGEMM_SAMPLE_PRODUCTS * (double)B->m;
+}
+
 /* The bins, and the rows of each */
 static SysStatus StepSortRows(SpgemmDevice *S, SpgemmStep *step, const SpgemmOperands *P, Counting *w, cudaStream_t stream)
 {
   SpgemmCounters *counters = (SpgemmCounters *)w->counters.data;
 
   SYS_CALL(SpgemmDeviceClassify(P, step->accumulator, (int *)w->size.data, (unsigned *)w->work.data, (uint2 *)w->range.data, (unsigned char *)w->kind.data, counters, stream));
+  if (w->sample) SYS_CALL(SpgemmDeviceEscSample(P, (const unsigned char *)w->kind.data, (const uint2 *)w->range.data, counters, stream));
   SYS_CALL(SpgemmDeviceScatter(step->m,
                                {
                                  {(const unsigned char *)w->kind.data, 15, (int *)step->pattern_rows.data, &counters->count}
@@ -143,30 +151,65 @@ static bool StepEscPays(const SpgemmDevice *S, const SpgemmCounters *host)
   return S->makes && !host->unmade && 2 * host->made >= host->products && (double)host->made >= SPGEMM_ESC_LEAST * rows;
 }
 
-/* Room for rows that are made as they are counted, as for as many entries as they have products. Without it all rows are counted first. */
+/* Entries of rows that are made as they are counted: as many as they have products, or some more than a sample of them says */
+static size_t StepMadeRoom(const SpgemmCounters *host)
+{
+  const double all = (double)host->made, some = host->sampled ? SPGEMM_SAMPLE_MORE * all * (double)host->found / (double)host->sampled : all;
+
+  return (size_t)(some < all ? some : all);
+}
+
+/* Words of B, if only rows that are sorted are left */
+static void StepDropWords(SpgemmDevice *S, SpgemmStep *step, const SpgemmCounters *host, cudaStream_t stream)
+{
+  for (int b = COUNT_128; b <= COUNT_WINDOW; b++) {
+    if (host->count.rows[b]) return;
+  }
+  if (!step->words_memory.data) return;
+  SpgemmDrop(S, {&step->words_memory}, stream);
+  step->rowB.data = step->wordB.data = NULL;
+}
+
+static SysStatus StepTakeRoom(SpgemmDevice *S, SpgemmStep *step, size_t entries, cudaStream_t stream)
+{
+  SYS_CALL(SpgemmTakePieces(S, &step->made_memory,
+                            {
+                              {&step->made_value,  sizeof(SysScalar) * entries       },
+                              {&step->made_column, sizeof(int) * entries             },
+                              {&step->made_place,  sizeof(unsigned) * (size_t)step->m}
+  },
+                            stream));
+  if (step->accumulator == SPGEMM_AUTO) step->accumulator = SPGEMM_ESC;
+  SYS_CUDA(cudaMemsetAsync(step->made_place.data, 0xff, step->made_place.bytes, stream));
+  return SYS_SUCCESS;
+}
+
+/* Room for rows that are made as they are counted. Without it all rows are counted first. */
 static SysStatus StepTakeMade(SpgemmDevice *S, SpgemmStep *step, const SpgemmOperands *P, Counting *w, cudaStream_t stream)
 {
   const SpgemmCounters *host  = S->context->counters;
   const double          asked = S->info.bytes_asked;
-  const size_t          made  = (size_t)host->made;
+  const bool            sorts = step->accumulator == SPGEMM_AUTO || step->accumulator == SPGEMM_ESC;
 
-  if (!made || (step->accumulator == SPGEMM_AUTO && !StepEscPays(S, host))) return SYS_SUCCESS;
-  if (made < SPGEMM_NOWORD && SpgemmTakePieces(S, &step->made_memory,
-                                               {
-                                                 {&step->made_value,  sizeof(SysScalar) * made          },
-                                                 {&step->made_column, sizeof(int) * made                },
-                                                 {&step->made_place,  sizeof(unsigned) * (size_t)step->m}
-  },
-                                               stream) == SYS_SUCCESS) {
-    if (step->accumulator == SPGEMM_AUTO) step->accumulator = SPGEMM_ESC;
-    SYS_CUDA(cudaMemsetAsync(step->made_place.data, 0xff, step->made_place.bytes, stream));
-    return SYS_SUCCESS;
-  }
+  if (!host->made || (step->accumulator == SPGEMM_AUTO && !StepEscPays(S, host))) return SYS_SUCCESS;
+  if (sorts) StepDropWords(S, step, host, stream);
+  if (host->made < SPGEMM_NOWORD && StepTakeRoom(S, step, StepMadeRoom(host), stream) == SYS_SUCCESS) return SYS_SUCCESS;
   S->info.bytes_asked = asked;
   if (step->accumulator == SPGEMM_AUTO) return SYS_SUCCESS;
+  if (step->accumulator == SPGEMM_ESC) return StepTakeRoom(S, step, 0, stream);
   step->accumulator = SPGEMM_AUTO;
   SYS_CUDA(cudaMemsetAsync(w->counters.data, 0, offsetof(SpgemmCounters, scattered), stream));
   return StepSortRows(S, step, P, w, stream);
+}
+
+/* Each allocation takes time: words of B, which are most of it, are in one of their own only if the product is large */
+static SysStatus StepTakePattern(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, cudaStream_t stream)
+{
+  const SpgemmPiece rows = {&step->pattern_rows, sizeof(int) * (size_t)A->m}, kept = {&step->kept_words, (size_t)A->m}, rowB = {&step->rowB, sizeof(int4) * (size_t)B->m}, wordB = {&step->wordB, sizeof(uint2) * (size_t)B->nz};
+
+  if (!StepIsLarge(A, B)) return SpgemmTakePieces(S, &step->pattern_memory, {rows, kept, rowB, wordB}, stream);
+  SYS_CALL(SpgemmTakePieces(S, &step->words_memory, {rowB, wordB}, stream));
+  return SpgemmTakePieces(S, &step->pattern_memory, {rows, kept}, stream);
 }
 
 /* The bins of all rows, by an upper bound of their entries */
@@ -192,18 +235,12 @@ static SysStatus StepClassify(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A
                               {&w->long_rows, sizeof(int) * (size_t)SpgemmDeviceLongRows(B->nz)}
   },
                             stream));
-  SYS_CALL(SpgemmTakePieces(S, &step->pattern_memory,
-                            {
-                              {&step->pattern_rows, sizeof(int) * m              },
-                              {&step->rowB,         sizeof(int4) * (size_t)B->m  },
-                              {&step->wordB,        sizeof(uint2) * (size_t)B->nz},
-                              {&step->kept_words,   m                            }
-  },
-                            stream));
+  SYS_CALL(StepTakePattern(S, step, A, B, stream));
   P                 = StepOperands(step, A, B);
   counters          = (SpgemmCounters *)w->counters.data;
   step->m           = (int)A->m;
   step->accumulator = S->accumulator;
+  w->sample         = StepIsLarge(A, B) && S->makes && (S->accumulator == SPGEMM_AUTO || S->accumulator == SPGEMM_ESC);
   zeros             = (int *)w->size.data + m;
   SYS_CUDA(cudaMemsetAsync(zeros, 0, (size_t)((char *)(counters + 1) - (char *)zeros), stream));
   SYS_CALL(SpgemmDeviceWords(&P, (int *)w->long_rows.data, counters, stream));
@@ -333,8 +370,8 @@ static SysStatus StepCount(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, c
   counters = (SpgemmCounters *)w->counters.data;
   size     = (int *)w->size.data;
   SYS_CALL(StepCountRows(S, step, &P, w, stream));
-  SYS_CALL(SpgemmDeviceReclassify(step->m, step->accumulator, (const unsigned char *)w->kind.data, (const unsigned char *)step->kept_words.data, step->sorted.data != NULL, size, (const unsigned *)w->work.data, P.Ai, (unsigned char *)w->pattern.data,
-                                  (unsigned char *)w->values.data, counters, stream));
+  SYS_CALL(SpgemmDeviceReclassify(step->m, step->accumulator, (const unsigned char *)w->kind.data, (const unsigned char *)step->kept_words.data, (const unsigned *)step->made_place.data, step->sorted.data != NULL, size, (const unsigned *)w->work.data, P.Ai,
+                                  (unsigned char *)w->pattern.data, (unsigned char *)w->values.data, counters, stream));
   SYS_CALL(SpgemmDeviceScatter(step->m,
                                {
                                  {(const unsigned char *)w->pattern.data, 255, (int *)step->pattern_rows.data, &counters->pattern},
@@ -351,6 +388,10 @@ static SysStatus StepCount(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, c
   for (int b = 0; b < SPGEMM_BINS; b++) {
     step->pattern[b] = (int)host->pattern.rows[b];
     step->values[b]  = (int)host->values.rows[b];
+  }
+  for (int b = COUNT_SORT_64; b <= COUNT_SORT_512 && SpgemmMakes(step->accumulator, b); b++) { /* these found no room */
+    step->rows[SPGEMM_ROWS_ESC] -= step->pattern[PATTERN_SORT_64 + b - COUNT_SORT_64];
+    step->rows[SPGEMM_ROWS_SORT] += step->pattern[PATTERN_SORT_64 + b - COUNT_SORT_64];
   }
   for (int c = 0; c < SPGEMM_PART_CLASSES; c++) {
     step->parts[c] = (int)host->parts[c];
@@ -381,7 +422,7 @@ SysStatus SpgemmStepCount(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, co
 
 static void StepDropPattern(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
 {
-  SpgemmDrop(S, {&step->pattern_memory, &step->unit, &step->kept_word, &step->kept_bits, &step->sorted, &step->sorted_place}, stream);
+  SpgemmDrop(S, {&step->pattern_memory, &step->words_memory, &step->unit, &step->kept_word, &step->kept_bits, &step->sorted, &step->sorted_place}, stream);
 }
 
 static SysStatus StepRowsPattern(const SpgemmStep *step, const SpgemmOperands *P, int bin, const int *rows, int n, const int *i, int *j, SysScalar *a, cudaStream_t stream)

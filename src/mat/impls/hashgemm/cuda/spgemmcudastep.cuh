@@ -25,9 +25,10 @@ typedef struct {
   double            products, rows[SPGEMM_ROWS_KINDS];
   int               pattern[SPGEMM_BINS], values[SPGEMM_BINS], parts[SPGEMM_PART_CLASSES], units; /* how many */
   SpgemmArray       i;
-  SpgemmArray       pattern_memory, pattern_rows, rowB, wordB, kept_words; /* until the pattern is made: rows, bin after bin; words of B; words kept of each row; */
-  SpgemmArray       unit, kept_word, kept_bits, sorted, sorted_place;      /* units; words, bits and columns of the result */
-  int               capacity;                                              /* of kept_word */
+  SpgemmArray       pattern_memory, pattern_rows, kept_words;         /* until the pattern is made: rows, bin after bin; words kept of each row; */
+  SpgemmArray       words_memory, rowB, wordB;                        /* words of B, for a large product in memory of their own; */
+  SpgemmArray       unit, kept_word, kept_bits, sorted, sorted_place; /* units; words, bits and columns of the result */
+  int               capacity;                                         /* of kept_word */
   SpgemmAccumulator accumulator;
   SpgemmArray       made_memory, made_column, made_value, made_place; /* until the first values are made; */
   bool              made_values;                                      /* with the pattern they already have been */
