@@ -358,7 +358,7 @@ int main(int argc, char **argv)
     test:
       suffix: cuda
       requires: cuda defined(PETSC_HAVE_HYPRE_DEVICE)
-      args: -mat_type {{aijcusparse amb}}
+      args: -mat_type amb
     test:
       suffix: for_aijcusparse
       requires: cuda defined(PETSC_HAVE_HYPRE_DEVICE)
