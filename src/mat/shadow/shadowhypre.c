@@ -69,8 +69,6 @@ static PetscErrorCode MatShadowHYPRECopy(Mat block, int k, hypre_CSRMatrix *to, 
 
   PetscFunctionBegin;
   PetscCall(MatShadowGetPattern(block, &csr));
-  PetscCheck(csr.m == hypre_CSRMatrixNumRows(to) && csr.nz == hypre_CSRMatrixNumNonzeros(to), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "MAT_REUSE_MATRIX needs the pattern from which the MATHYPRE was made: %" PetscInt64_FMT " rows with %" PetscInt64_FMT " nonzeros have become %" PetscInt64_FMT " with %" PetscInt64_FMT, (PetscInt64)hypre_CSRMatrixNumRows(to), (PetscInt64)hypre_CSRMatrixNumNonzeros(to),
-             (PetscInt64)csr.m, (PetscInt64)csr.nz);
   if (!csr.nz) PetscFunctionReturn(PETSC_SUCCESS);
   if (device && MatShadowHYPREOnDevice(block)) {
     PetscCall(MatShadowDeviceGetArrays(block, &csr));
@@ -175,12 +173,16 @@ static PetscErrorCode MatShadowHYPRECreate(Mat A, Mat *B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* MatAXPY() gives a matrix another pattern without a new nonzero state, after which PCHYPRE takes the old MATHYPRE for the new pattern: then that is made anew */
 static PetscErrorCode MatConvert_Shadow_HYPRE(Mat A, MatType type, MatReuse reuse, Mat *B)
 {
   hypre_ParCSRMatrix *parcsr;
   const PetscInt     *garray;
   PetscObject         mark = NULL;
-  Mat                 block[2];
+  Mat                 block[2], C;
+  hypre_CSRMatrix    *to[2];
+  SysCSR              csr;
+  int                 other = 0;
   PetscBool           serves;
 
   PetscFunctionBegin;
@@ -194,10 +196,23 @@ static PetscErrorCode MatConvert_Shadow_HYPRE(Mat A, MatType type, MatReuse reus
     PetscCall((*convert_petsc)(A, type, reuse, B));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCheck(A->rmap->n == (*B)->rmap->n && A->cmap->n == (*B)->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "MAT_REUSE_MATRIX with a matrix of %" PetscInt_FMT " local rows and %" PetscInt_FMT " columns for one of %" PetscInt_FMT " and %" PetscInt_FMT,
+             (*B)->rmap->n, (*B)->cmap->n, A->rmap->n, A->cmap->n);
   PetscCall(MatHYPREGetParCSR(*B, &parcsr));
   PetscCall(MatShadowHYPREGetBlocks(A, block, &garray));
-  PetscCall(MatShadowHYPRECopy(block[0], 0, hypre_ParCSRMatrixDiag(parcsr), PETSC_FALSE));
-  if (block[1]) PetscCall(MatShadowHYPRECopy(block[1], 1, hypre_ParCSRMatrixOffd(parcsr), PETSC_FALSE));
+  to[0] = hypre_ParCSRMatrixDiag(parcsr);
+  to[1] = hypre_ParCSRMatrixOffd(parcsr);
+  for (int k = 0; k < 2 && block[k]; k++) {
+    PetscCall(MatShadowGetPattern(block[k], &csr));
+    if (csr.nz != hypre_CSRMatrixNumNonzeros(to[k]) || (k && csr.n != hypre_CSRMatrixNumCols(to[k]))) other = 1;
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &other, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
+  if (other) {
+    PetscCall(MatShadowHYPRECreate(A, &C));
+    PetscCall(MatHeaderReplace(*B, &C));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (int k = 0; k < 2 && block[k]; k++) PetscCall(MatShadowHYPRECopy(block[k], k, to[k], PETSC_FALSE));
   PetscCall(PetscObjectStateIncrease((PetscObject)*B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
