@@ -173,7 +173,7 @@ static PetscErrorCode MatShadowHYPRECreate(Mat A, Mat *B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* MatAXPY() gives a matrix another pattern without a new nonzero state, after which PCHYPRE takes the old MATHYPRE for the new pattern: then that is made anew */
+/* MatAXPY() of PETSc 3.26 gives a matrix another pattern without a new nonzero state, after which PCHYPRE takes the old MATHYPRE for the new pattern: then that is made anew */
 static PetscErrorCode MatConvert_Shadow_HYPRE(Mat A, MatType type, MatReuse reuse, Mat *B)
 {
   hypre_ParCSRMatrix *parcsr;
