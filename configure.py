@@ -157,6 +157,9 @@ def configure(args, argv, log):
     use_cuda = bool(found.cuda and cuda)
     arch = (args.cuda_arch or ",".join(sorted(set(re.findall(r"code=sm_(\w+)", found.vars.get("CUDAC_FLAGS", ""))))) or ambdownload.cuda_arch(None, log)) if cuda else ""
     nccl = ambcheck.nccl(compiler, args.nccl, cuda["home"], includes) if use_cuda and args.nccl != "0" else None
+    hypre = ambcheck.hypre(compiler, found, includes, libs)
+    if hypre:
+        includes, libs = includes + hypre[0], libs + hypre[1]
     gencode = ["-gencode=arch=compute_%s,code=sm_%s" % (one, one) if one[0].isdigit() else "-arch=" + one for one in filter(None, arch.split(","))]
     cxx = next(filter(None, map(shutil.which, found.vars.get("CXX", "").split()[:1] + ["mpicxx"])), None)
     ccache = shutil.which("ccache")
@@ -164,7 +167,7 @@ def configure(args, argv, log):
         ccache = None
     examples = found.examples()
 
-    macros = [("OPENMP", openmp), ("ZLIB", zlib), ("AVX512", avx512), ("AVX2", avx2), ("CUDA", use_cuda), ("NCCL", nccl)]
+    macros = [("OPENMP", openmp), ("ZLIB", zlib), ("AVX512", avx512), ("AVX2", avx2), ("CUDA", use_cuda), ("NCCL", nccl), ("HYPRE", hypre)]
     write_if_new(os.path.join(folder, "petscambconf.h"), "#pragma once\n" + "".join("#define PETSCAMB_HAVE_%s 1\n" % macro for macro, has in macros if has))
     owner = "PETSC_DIR=%s PETSC_ARCH=%s%s" % (os.path.realpath(found.dir), found.arch, " --name=" + args.name if args.name else "")
     shared = [("AMB_NAME", name), ("AMB_OWNER", owner), ("AMB_PETSC_DIR", found.dir), ("AMB_PETSC_ARCH", found.arch), ("AMB_PETSC_VERSION", "%d.%d.%d" % found.version),
@@ -197,6 +200,7 @@ def configure(args, argv, log):
             ("Compressed", ", ".join(name if has else "no %s (install %s)" % (name, package) for name, has, package in ((".gz", zlib, "zlib1g-dev"), (".xz", lzma, "liblzma-dev"), (".bz2", bz2, "libbz2-dev")))),
             ("CUDA", "%s, architecture %s%s" % (cuda["version"], arch, "" if use_cuda else "; kernels are only compiled (make cuda-check), for this PETSc has no CUDA") if cuda else "no"),
             ("NCCL", "yes, where libnccl.so.2 is found at run time" if nccl else "no: GPUs exchange by MPI alone" if use_cuda else "no"),
+            ("hypre", "yes" if hypre else "PETSc's own way into it" if "PETSC_HAVE_HYPRE" in found.conf else "no"),
             ("Examples", examples or "no PETSc examples found: make run and make check need them"),
             ("Build", os.path.relpath(folder, ROOT) if BUILDS == os.path.join(ROOT, "build") else folder),
             ("Names", "libpetscamb%s.so" % suffix),

@@ -2,6 +2,7 @@
 """Configure's tests: small programs compiled, linked and run with the compiler and the PETSc chosen."""
 import os
 import re
+import shlex
 import subprocess
 import tempfile
 
@@ -83,6 +84,16 @@ int main(void)
   __typeof__(ncclSend) *send = 0; /* the library itself is opened when it is used */
   return send != 0;
 }
+"""
+
+# hypre's own matrix, whose arrays petsc-amb fills; older releases do not own the starts of rows and columns
+HYPRE_PROGRAM = r"""
+#include <petscmathypre.h>
+#if HYPRE_RELEASE_NUMBER < 22300
+  #error older than 2.23
+#endif
+_Static_assert(sizeof(HYPRE_Int) == sizeof(PetscInt) && sizeof(HYPRE_Complex) == sizeof(PetscScalar), "other numbers than PETSc's");
+int main(int argc, char **argv) { return argc > 9 && hypre_ParCSRMatrixInitialize_v2(hypre_ParCSRMatrixCreate(MPI_COMM_SELF, 0, 0, NULL, NULL, 0, 0, 0), HYPRE_MEMORY_HOST); }
 """
 
 AVX512_FLAGS = ["-mavx512f", "-mavx512vl", "-mavx512bw", "-mavx512dq", "-mavx2", "-mfma"]
@@ -176,6 +187,18 @@ def nccl(compiler, given, cuda_home, flags):
     if given:
         raise Stop("--with-nccl=%s: no nccl.h there that a small program compiles with (%s has its messages). Give the folder that has include/nccl.h and lib/libnccl.so.2, or --with-nccl=0"
                    % (given, compiler.log.path))
+    return None
+
+
+def hypre(compiler, petsc, flags, libs):
+    """What to compile and link with for the hypre that this PETSc has: (includes, linker flags), or None. A static hypre lies in PETSc's library, and must not be linked twice."""
+    if "PETSC_HAVE_HYPRE" not in petsc.conf:
+        return None
+    words = shlex.split(petsc.vars.get("HYPRE_INCLUDE", ""))
+    include = [flag for word in words if word.startswith("-I") for flag in ("-isystem", word[2:])]
+    for link in ([], [word for word in shlex.split(petsc.vars.get("HYPRE_LIB", "")) if word.startswith(("-L", "-Wl,-rpath,", "-lHYPRE"))]):
+        if compiler.works(HYPRE_PROGRAM, include + flags, libs + link)[0]:
+            return include, link
     return None
 
 

@@ -154,6 +154,7 @@ extern PetscErrorCode MatShadowForEach(Mat, PetscErrorCode (*)(Mat, MatShadow *,
 extern PetscErrorCode MatShadowTakeParams(Mat, MatShadow *, void *from);
 extern PetscErrorCode MatShadowParamsChanged(Mat);
 extern PetscErrorCode MatShadowComposeSetters(Mat, PetscBool);
+extern PetscErrorCode MatShadowHYPRECompose(Mat, PetscBool seq, PetscBool add);
 extern PetscErrorCode MatShadowAttach(Mat, const MatShadowFormat *, const MatShadow *parent);
 extern PetscErrorCode MatShadowAttachBlocks(Mat);
 extern PetscErrorCode MatTranspose_MPIShadow(Mat, MatReuse, Mat *);

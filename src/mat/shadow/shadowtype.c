@@ -436,6 +436,7 @@ static PetscErrorCode MatShadowComposeFunctions(Mat A, const MatShadowFormat *fo
     if (add) PetscCall(PetscObjectQueryFunction((PetscObject)A, MatShadowConvertName(name, base, "", inherited[k]), &f));
     PetscCall(MatShadowComposeConvert(A, type, "", inherited[k], f));
   }
+  if (add || plain || MatShadowIsCUSPARSE(A)) PetscCall(MatShadowHYPRECompose(A, seq, add));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(subtypes) - (inherited == inherited_gpu ? 0 : MAT_SHADOW_BY_AIJ) && !plain; k++) {
     PetscErrorCode (*f)(Mat, MatType, MatReuse, Mat *);
     char name[256];

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The way into hypre: a matrix with a shadow becomes a MATHYPRE by copies of the arrays of its blocks, on the device if the values are used there and hypre was
+   built for it, else on the host.
+
+   PETSc makes a second AIJ beside the MATHYPRE, into which it sets every entry by its coordinates, and one thread of the host sorts these. hypre's own structure
+   has the same two blocks as an MPIAIJ, with columns of their own numbering; only the diagonal entry comes first in its row. New values in the same pattern are
+   copied the same way. PETSc converts in place, and a matrix of which a process has nothing, and sets new values in what it has made.
+*/
+#include "mat/shadow/shadow.h"
+
+#if defined(PETSCAMB_HAVE_HYPRE)
+  #include <petscmathypre.h>
+
+  #include "sys/syscopy.h"
+  #include "sys/systhreads.h"
+
+  #define MAT_SHADOW_HYPRE "MatShadowHYPRE" /* marks a MATHYPRE that this file has made; the container has the communicator of hypre's matrix */
+
+typedef PetscErrorCode (*MatConvertFunction)(Mat, MatType, MatReuse, Mat *);
+
+static MatConvertFunction convert_petsc = NULL; /* PETSc's own conversion from AIJ, and from AIJCUSPARSE */
+
+typedef struct {
+  MPI_Comm owner, comm;
+} MatShadowHYPRE;
+
+/* hypre counts its errors in a flag, which its functions return */
+static PetscErrorCode MatShadowHYPRECheck(HYPRE_Int error)
+{
+  char text[256] = "";
+
+  PetscFunctionBegin;
+  if (error) HYPRE_DescribeError(error, text);
+  PetscCheck(!error, PETSC_COMM_SELF, PETSC_ERR_LIB, "hypre: error %d: %s", (int)error, text);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Can hypre take the arrays of a block on the device? */
+static PetscBool MatShadowHYPREOnDevice(Mat block)
+{
+  #if defined(HYPRE_USING_CUDA)
+  return MatShadowValuesOnDevice(block);
+  #else
+  return PETSC_FALSE;
+  #endif
+}
+
+static PetscErrorCode MatShadowHYPREGetBlocks(Mat A, Mat block[2], const PetscInt **garray)
+{
+  PetscBool mpi;
+
+  PetscFunctionBegin;
+  block[0] = A;
+  block[1] = NULL;
+  *garray  = NULL;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], garray));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies block k into a block of hypre's matrix, or its values alone. After a change of the side the values cross the bus. */
+static PetscErrorCode MatShadowHYPRECopy(Mat block, int k, hypre_CSRMatrix *to, PetscBool pattern)
+{
+  const PetscBool device = (PetscBool)(hypre_CSRMatrixMemoryLocation(to) != HYPRE_MEMORY_HOST);
+  SysInt         *i = pattern ? (SysInt *)hypre_CSRMatrixI(to) : NULL, *j = pattern ? (SysInt *)hypre_CSRMatrixJ(to) : NULL;
+  SysScalar      *a = (SysScalar *)hypre_CSRMatrixData(to), *values;
+  SysCSR          csr;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowGetPattern(block, &csr));
+  if (!csr.nz) PetscFunctionReturn(PETSC_SUCCESS);
+  if (device && MatShadowHYPREOnDevice(block)) {
+    PetscCall(MatShadowDeviceGetArrays(block, &csr));
+    PetscCheck(SysCopyDevice(&csr, k == 0, i, j, a) == SYS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "The copy of a matrix for hypre on the GPU: %s", SysDeviceErrorText());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatShadowGetArrays(block, &csr));
+  if (!device) {
+    SysCopy(&csr, k == 0, i, j, a, MatShadowThreads((PetscInt)csr.nz));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscMalloc1(csr.nz, &values));
+  SysCopy(&csr, k == 0, NULL, NULL, values, MatShadowThreads((PetscInt)csr.nz));
+  hypre_TMemcpy(a, values, HYPRE_Complex, csr.nz, HYPRE_MEMORY_DEVICE, HYPRE_MEMORY_HOST);
+  PetscCall(PetscFree(values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowHYPREDestroy(PetscAMBCtxArgument arg)
+{
+  MatShadowHYPRE *h = (MatShadowHYPRE *)PetscAMBCtxGet(arg);
+
+  PetscFunctionBegin;
+  PetscCall(PetscCommRestoreComm(h->owner, &h->comm));
+  PetscCall(PetscCommDestroy(&h->owner));
+  PetscCall(PetscFree(h));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* As PETSc does, gives hypre's matrix a communicator on which PETSc sends nothing. It is returned after the matrix is destroyed. */
+static PetscErrorCode MatShadowHYPREMark(Mat B, hypre_ParCSRMatrix *parcsr)
+{
+  MatShadowHYPRE *h;
+  PetscContainer  container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&h));
+  PetscCall(PetscCommDuplicate(PetscObjectComm((PetscObject)B), &h->owner, NULL));
+  PetscCall(PetscCommGetComm(h->owner, &h->comm));
+  hypre_ParCSRMatrixComm(parcsr) = h->comm;
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, h));
+  PetscCall(PetscContainerSetCtxDestroy(container, MatShadowHYPREDestroy));
+  PetscCall(PetscObjectCompose((PetscObject)B, MAT_SHADOW_HYPRE, (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Has every process rows and columns? Without them MatCreateFromParCSR() of 3.18 makes a matrix of wrong sizes. */
+static PetscErrorCode MatShadowHYPREServes(Mat A, PetscBool *serves)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  *serves = PETSC_TRUE;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  for (PetscMPIInt k = 0; k < size; k++) {
+    if (A->rmap->range[k] == A->rmap->range[k + 1] || A->cmap->range[k] == A->cmap->range[k + 1]) *serves = PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatShadowHYPRECreate(Mat A, Mat *B)
+{
+  Mat                  block[2], first;
+  const PetscInt      *garray;
+  hypre_ParCSRMatrix  *parcsr;
+  hypre_CSRMatrix     *to[2];
+  SysCSR               csr[2] = {{0}};
+  HYPRE_MemoryLocation where;
+  HYPRE_BigInt         rows[2], columns[2];
+
+  PetscFunctionBegin;
+  PetscCall(MatCreate(PETSC_COMM_SELF, &first)); /* the constructor of MATHYPRE initializes hypre, once */
+  PetscCall(MatSetType(first, MATHYPRE));
+  PetscCall(MatDestroy(&first));
+  PetscCall(MatShadowHYPREGetBlocks(A, block, &garray));
+  where = MatShadowHYPREOnDevice(block[0]) ? HYPRE_MEMORY_DEVICE : HYPRE_MEMORY_HOST;
+  #if defined(PETSC_HAVE_HYPRE_DEVICE)
+  PetscCall(MatShadowHYPRECheck(HYPRE_SetMemoryLocation(where))); /* by this the MATHYPRE and the vectors of PCHYPRE know their side */
+  #endif
+  for (int k = 0; k < 2 && block[k]; k++) PetscCall(MatShadowGetPattern(block[k], &csr[k]));
+  rows[0]    = A->rmap->rstart;
+  rows[1]    = A->rmap->rend;
+  columns[0] = A->cmap->rstart;
+  columns[1] = A->cmap->rend;
+  parcsr     = hypre_ParCSRMatrixCreate(PetscObjectComm((PetscObject)A), A->rmap->N, A->cmap->N, rows, columns, (HYPRE_Int)csr[1].n, (HYPRE_Int)csr[0].nz, (HYPRE_Int)csr[1].nz);
+  PetscCall(MatShadowHYPRECheck(hypre_ParCSRMatrixInitialize_v2(parcsr, where)));
+  to[0] = hypre_ParCSRMatrixDiag(parcsr);
+  to[1] = hypre_ParCSRMatrixOffd(parcsr);
+  for (int k = 0; k < 2; k++) {
+    if (block[k]) PetscCall(MatShadowHYPRECopy(block[k], k, to[k], PETSC_TRUE));
+    PetscCall(MatShadowHYPRECheck(hypre_CSRMatrixSetRownnz(to[k])));
+  }
+  for (PetscInt k = 0; k < csr[1].n; k++) hypre_ParCSRMatrixColMapOffd(parcsr)[k] = garray[k];
+  PetscCall(MatShadowHYPRECheck(hypre_ParCSRMatrixSetNumNonzeros(parcsr)));
+  PetscCall(MatCreateFromParCSR(parcsr, MATHYPRE, PETSC_OWN_POINTER, B));
+  #if defined(PETSC_HAVE_DEVICE)
+  (*B)->boundtocpu = (PetscBool)(where == HYPRE_MEMORY_HOST);
+  #endif
+  PetscCall(MatShadowHYPREMark(*B, parcsr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* MatAXPY() of PETSc 3.26 gives a matrix another pattern without a new nonzero state, after which PCHYPRE takes the old MATHYPRE for the new pattern: then that is made anew */
+static PetscErrorCode MatConvert_Shadow_HYPRE(Mat A, MatType type, MatReuse reuse, Mat *B)
+{
+  hypre_ParCSRMatrix *parcsr;
+  const PetscInt     *garray;
+  PetscObject         mark = NULL;
+  Mat                 block[2], C;
+  hypre_CSRMatrix    *to[2];
+  SysCSR              csr;
+  int                 other = 0;
+  PetscBool           serves;
+
+  PetscFunctionBegin;
+  PetscCall(MatShadowHYPREServes(A, &serves));
+  if (reuse == MAT_INITIAL_MATRIX && serves) {
+    PetscCall(MatShadowHYPRECreate(A, B));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (reuse == MAT_REUSE_MATRIX) PetscCall(PetscObjectQuery((PetscObject)*B, MAT_SHADOW_HYPRE, &mark));
+  if (!mark) {
+    PetscCall((*convert_petsc)(A, type, reuse, B));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCheck(A->rmap->n == (*B)->rmap->n && A->cmap->n == (*B)->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "MAT_REUSE_MATRIX with a matrix of %" PetscInt_FMT " local rows and %" PetscInt_FMT " columns for one of %" PetscInt_FMT " and %" PetscInt_FMT,
+             (*B)->rmap->n, (*B)->cmap->n, A->rmap->n, A->cmap->n);
+  PetscCall(MatHYPREGetParCSR(*B, &parcsr));
+  PetscCall(MatShadowHYPREGetBlocks(A, block, &garray));
+  to[0] = hypre_ParCSRMatrixDiag(parcsr);
+  to[1] = hypre_ParCSRMatrixOffd(parcsr);
+  for (int k = 0; k < 2 && block[k]; k++) {
+    PetscCall(MatShadowGetPattern(block[k], &csr));
+    if (csr.nz != hypre_CSRMatrixNumNonzeros(to[k]) || (k && csr.n != hypre_CSRMatrixNumCols(to[k]))) other = 1;
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &other, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
+  if (other) {
+    PetscCall(MatShadowHYPRECreate(A, &C));
+    PetscCall(MatHeaderReplace(*B, &C));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (int k = 0; k < 2 && block[k]; k++) PetscCall(MatShadowHYPRECopy(block[k], k, to[k], PETSC_FALSE));
+  PetscCall(PetscObjectStateIncrease((PetscObject)*B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Puts the conversion of this file in the place of PETSc's, or undoes that on a matrix that keeps its type. PETSc has none for complex numbers without a hypre of such. */
+PetscErrorCode MatShadowHYPRECompose(Mat A, PetscBool seq, PetscBool add)
+{
+  MatConvertFunction f = NULL;
+  char               name[128];
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, seq ? "MatConvert_seqaij_hypre_C" : "MatConvert_mpiaij_hypre_C", &f));
+  if (!f) PetscFunctionReturn(PETSC_SUCCESS);
+  if (f != MatConvert_Shadow_HYPRE) convert_petsc = f;
+  PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_hypre_C", ((PetscObject)A)->type_name));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, name, add ? MatConvert_Shadow_HYPRE : convert_petsc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#else
+
+PetscErrorCode MatShadowHYPRECompose(Mat A, PetscBool seq, PetscBool add)
+{
+  PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#endif
