@@ -121,9 +121,9 @@ static bool StepTakeIfThere(SpgemmDevice *S, size_t bytes, SpgemmArray *array, c
 }
 
 /* Is the product so large, as it seems from what the host knows, that memory is looked after? */
-static bool StepIsLarge(const SysCSR *A, const SysCSR *B)
+static bool StepIsLarge(const SpgemmDevice *S, const SysCSR *A, const SysCSR *B)
 {
-  return (double)A->nz * (double)B->nz > SPGEMM_SAMPLE_PRODUCTS * (double)B->m;
+  return (double)A->nz * (double)B->nz > (double)(S->accumulator == SPGEMM_AUTO ? SPGEMM_SAMPLE_AUTO : SPGEMM_SAMPLE_PRODUCTS) * (double)B->m;
 }
 
 /* The bins, and the rows of each */
@@ -207,7 +207,7 @@ static SysStatus StepTakePattern(SpgemmDevice *S, SpgemmStep *step, const SysCSR
 {
   const SpgemmPiece rows = {&step->pattern_rows, sizeof(int) * (size_t)A->m}, kept = {&step->kept_words, (size_t)A->m}, rowB = {&step->rowB, sizeof(int4) * (size_t)B->m}, wordB = {&step->wordB, sizeof(uint2) * (size_t)B->nz};
 
-  if (!StepIsLarge(A, B)) return SpgemmTakePieces(S, &step->pattern_memory, {rows, kept, rowB, wordB}, stream);
+  if (!StepIsLarge(S, A, B)) return SpgemmTakePieces(S, &step->pattern_memory, {rows, kept, rowB, wordB}, stream);
   SYS_CALL(SpgemmTakePieces(S, &step->words_memory, {rowB, wordB}, stream));
   return SpgemmTakePieces(S, &step->pattern_memory, {rows, kept}, stream);
 }
@@ -240,7 +240,7 @@ static SysStatus StepClassify(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A
   counters          = (SpgemmCounters *)w->counters.data;
   step->m           = (int)A->m;
   step->accumulator = S->accumulator;
-  w->sample         = StepIsLarge(A, B) && S->makes && (S->accumulator == SPGEMM_AUTO || S->accumulator == SPGEMM_ESC);
+  w->sample         = StepIsLarge(S, A, B) && S->makes && (S->accumulator == SPGEMM_AUTO || S->accumulator == SPGEMM_ESC);
   zeros             = (int *)w->size.data + m;
   SYS_CUDA(cudaMemsetAsync(zeros, 0, (size_t)((char *)(counters + 1) - (char *)zeros), stream));
   SYS_CALL(SpgemmDeviceWords(&P, (int *)w->long_rows.data, counters, stream));
