@@ -482,9 +482,10 @@ static bool OneMatrix(const Machine &M, const Options &o, const std::string &nam
   }
   line.ours  = Median(whole);
   line.again = Median(again);
-  printf("  ours %.3f ms (count %.3f, allocation %.3f, pattern %.3f, values %.3f), new values %.3f (%.0f %%), the first time %.3f; rows copied %.0f, hash %.0f, windows %.0f; extra bytes %.2f of C's at most, for new values %.2f kept\n", line.ours, Median(count), Median(allocate), Median(pattern), Median(values),
-         line.again, 100 * line.again / line.ours, Median(kept), ours.info.rows[SPGEMM_ROWS_COPIED], ours.info.rows[SPGEMM_ROWS_HASH], ours.info.rows[SPGEMM_ROWS_WINDOW],
-         ours.info.bytes_peak / (ours.info.nonzeros * (sizeof(int) + sizeof(SysScalar)) + 4. * (double)A.m), info.bytes_kept / (ours.info.nonzeros * (sizeof(int) + sizeof(SysScalar)) + 4. * (double)A.m));
+  printf("  ours %.3f ms (count %.3f, allocation %.3f, pattern %.3f, values %.3f), new values %.3f (%.0f %%), the first time %.3f; rows copied %.0f, hash %.0f, windows %.0f, values in lines %.0f; extra bytes %.2f of C's at most, for new values %.2f "
+         "kept\n",
+         line.ours, Median(count), Median(allocate), Median(pattern), Median(values), line.again, 100 * line.again / line.ours, Median(kept), ours.info.rows[SPGEMM_ROWS_COPIED], ours.info.rows[SPGEMM_ROWS_HASH], ours.info.rows[SPGEMM_ROWS_WINDOW],
+         ours.info.lines, ours.info.bytes_peak / (ours.info.nonzeros * (sizeof(int) + sizeof(SysScalar)) + 4. * (double)A.m), info.bytes_kept / (ours.info.nonzeros * (sizeof(int) + sizeof(SysScalar)) + 4. * (double)A.m));
   fflush(stdout);
   if (o.galerkin) Galerkin(M, A, D, name, o.repeat);
   SpgemmDeviceContextTrim(M.context);

@@ -5,7 +5,8 @@
 
      spgemmdevice [small] GROUP...     runs groups of tests; small leaves out large shapes, for tools that slow everything down
 
-   This program and the library's sources are built with small SPGEMM_SAMPLE_PRODUCTS and SPGEMM_SAMPLE_ROWS, so that small shapes have room by a sample.
+   This program and the library's sources are built with small SPGEMM_SAMPLE_PRODUCTS, SPGEMM_SAMPLE_ROWS and SPGEMM_LINE_LEAST, so that small shapes
+   have room by a sample, and lines.
 
    Prints "ok GROUP" or "not ok GROUP", before it what was wrong. Exit code 77: there is no device.
 */
@@ -16,7 +17,7 @@
 
 static SpgemmDeviceContext *context;
 static SpgemmAccumulator    accumulator = SPGEMM_AUTO;
-static double               rows_made[SPGEMM_ROWS_KINDS]; /* of all products */
+static double               rows_made[SPGEMM_ROWS_KINDS], lines_made; /* of all products */
 
 /* The linker puts this in the place of the call: the allocation of number fail_at fails */
 static int allocations = 0, fail_at = -1;
@@ -340,6 +341,7 @@ struct Product {
   {
     if (!Called("the count", Create())) return false;
     for (int k = 0; k < SPGEMM_ROWS_KINDS; k++) rows_made[k] += info.rows[k];
+    lines_made += info.lines;
     return Fill(values);
   }
   /* After Fill() without values */
@@ -736,6 +738,140 @@ static bool NotFinite(const std::vector<Pair> &pairs)
   return good;
 }
 
+/* Rows that are the row before, shifted by one: those of auto, to the last bit as without them */
+struct Shape {
+  Pair pair;
+  bool lines; /* are there any? */
+};
+
+/* offset says where the columns of row 0 are */
+static RowMaker Shifted(const std::vector<int> &offset)
+{
+  return [=](int r, std::vector<int> &cols) {
+    for (int o : offset) cols.push_back(r + o);
+  };
+}
+
+static std::vector<int> Offsets(int n, int step)
+{
+  std::vector<int> offset;
+
+  for (int k = 0; k < n; k++) offset.push_back(k * step);
+  return offset;
+}
+
+static std::vector<Shape> MakeShapes()
+{
+  std::vector<Shape> shapes;
+
+  auto grid = [&](const char *name, bool lines, int sx, int sy, int sz, bool star, const std::function<void(int, std::vector<int> &)> &changeA, const std::function<void(int, std::vector<int> &)> &changeB) {
+    const int n     = sx * sy * sz;
+    auto      maker = [=](const std::function<void(int, std::vector<int> &)> &change) -> RowMaker {
+      const RowMaker all = Stencil(sx, sy, sz, star, 1);
+
+      return [=](int r, std::vector<int> &cols) {
+        all(r, cols);
+        change(r, cols);
+      };
+    };
+
+    shapes.push_back({
+      {name, MakeRows(n, n, maker(changeA)), MakeRows(n, n, maker(changeB))},
+      lines
+    });
+  };
+  auto band = [&](const char *name, bool lines, int m, const std::vector<int> &a, const std::vector<int> &b) {
+    const int k = m + a.back() + 1, n = k + b.back() + 1;
+
+    shapes.push_back({
+      {name, MakeRows(m, k, Shifted(a)), MakeRows(k, n, Shifted(b))},
+      lines
+    });
+  };
+  auto as_it_is = [](int, std::vector<int> &) {};
+  auto more     = [](int r, std::vector<int> &cols) {
+    if (r % 97 == 5) cols.push_back(r / 2);
+  };
+  auto less = [](int r, std::vector<int> &cols) {
+    if (r % 131 == 60) cols.erase(cols.begin() + (ptrdiff_t)cols.size() / 2);
+  };
+
+  grid("lines of 36 rows", true, 40, 6, 5, false, as_it_is, as_it_is);
+  grid("rows of A with an entry more", true, 40, 6, 5, false, more, as_it_is);
+  grid("rows of A with an entry less", true, 40, 6, 5, false, less, as_it_is);
+  grid("rows of B with an entry more", true, 40, 6, 5, false, as_it_is, more);
+  grid("rows of both with an entry less", true, 40, 6, 5, false, less, less);
+  grid("lines as short as a group may be", true, 20, 6, 5, false, as_it_is, as_it_is);
+  grid("shorter lines", false, 19, 6, 5, false, as_it_is, as_it_is);
+  grid("few products for an entry", false, 40, 6, 5, true, as_it_is, as_it_is);
+  grid("most rows of B are not shifted", false, 40, 6, 5, false, as_it_is, [](int r, std::vector<int> &cols) {
+    if (r % 4 == 0) cols.push_back(r / 2);
+  });
+  grid("lines of several groups", true, 130, 4, 4, false, as_it_is, as_it_is);
+  std::vector<int> two_runs = Offsets(12, 1), far_runs = Offsets(30, 1), longer = Offsets(33, 1);
+  for (int k = 0; k < 12; k++) two_runs.push_back(100 + k);
+  for (int k = 0; k < 2; k++) far_runs.push_back(1000 * (k + 1));
+  band("one line, not square", true, 700, two_runs, Offsets(12, 1));
+  band("a long run and single entries", true, 333, far_runs, Offsets(21, 2));
+  band("few products for an entry, longer rows", false, 500, Offsets(8, 100), Offsets(12, 1));
+  band("rows of as many entries as a group's may have", true, 100, Offsets(32, 1), Offsets(97, 1));
+  band("rows of one entry more", false, 100, Offsets(32, 1), Offsets(98, 1));
+  band("rows of A of one entry more", false, 500, longer, Offsets(20, 1));
+  band("more than the shared memory", false, 500, Offsets(24, 2), Offsets(64, 1));
+  band("fewer rows than a group has", false, 15, Offsets(32, 1), Offsets(60, 1));
+  return shapes;
+}
+
+/* An allocation fails: if it is that for lines, the product is made without them */
+static bool LinesWithoutMemory(const Pair &p)
+{
+  const Reference R       = Expected(SPGEMM_AB, p.A, p.B, p.A);
+  bool            reached = true, good = true;
+  int             without = 0;
+
+  for (int at = 0; reached && good; at++) {
+    Product P(Text("%s, allocation %d fails", p.name.c_str(), at), SPGEMM_AB, p.A, p.B, p.A);
+
+    allocations            = 0;
+    fail_at                = at;
+    const SysStatus status = P.Create();
+    reached                = allocations > at;
+    fail_at                = -1;
+    if (status != SYS_SUCCESS) continue;
+    good = P.Fill(true) && P.Check(R, true, "");
+    without += !P.info.lines;
+  }
+  return good && (without == 1 || Complain(p.name, Text("%d products without lines", without)));
+}
+
+static bool Lines(const std::vector<Pair> &)
+{
+  const std::vector<Shape> shapes  = Share(MakeShapes());
+  const Choice             by_auto = {"auto", SPGEMM_AUTO, SPGEMM_ROWS_HASH};
+  bool                     good    = true;
+
+  for (const Shape &shape : shapes) {
+    const Pair &p = shape.pair;
+
+    for (SpgemmType type : {SPGEMM_AB, SPGEMM_ATB, SPGEMM_ABT}) {
+      if (small && type != SPGEMM_AB) continue;
+      const Factors F(type, p);
+      Made          made;
+
+      lines_made  = 0;
+      accumulator = SPGEMM_HASH;
+      good &= MakeFirst(p, type, F, made);
+      accumulator = SPGEMM_AUTO;
+      if (lines_made) good = Complain(p.name, "lines without having been chosen");
+      for (int later = 0; later < 2 && good; later++) good = CheckChoice(by_auto, p, type, later, F, made);
+      if ((lines_made > 0) != shape.lines) good = Complain(p.name, Text("%.0f rows in lines, %s", lines_made, TypeNames[type]));
+    }
+    if (!small) good &= NotFinite({p}) && SameBits({p});
+    if (p.name == "lines of 36 rows") good &= LinesWithoutMemory(p);
+  }
+  return good;
+}
+
 static size_t FreeMemory()
 {
   size_t free, total;
@@ -949,6 +1085,7 @@ int main(int argc, char **argv)
     {"chosen",              Chosen            },
     {"order",               Order             },
     {"room",                Room              },
+    {"lines",               Lines             },
     {"too large",           TooLarge          },
     {"failing allocations", FailingAllocations},
     {"out of memory",       OutOfMemory       },

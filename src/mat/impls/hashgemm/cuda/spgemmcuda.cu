@@ -246,6 +246,7 @@ void SpgemmDeviceGetInfo(const SpgemmDevice *S, SpgemmInfo *info)
   *info            = S->info;
   info->bytes_kept = S->bytes;
   for (int k = 0; k < S->nstep; k++) {
+    info->lines += S->step[k].line_rows;
     for (int r = 0; r < SPGEMM_ROWS_KINDS; r++) info->rows[r] += S->step[k].rows[r];
   }
 }

@@ -10,7 +10,8 @@
    which is sorted once; otherwise the columns of all products are sorted. Any other row is cut into units, windows of columns, to be made by a block
    each, with an array of all words of the window.
 
-   Values are added by a team, where a table of the known columns says; long rows are cut into parts, for a warp each.
+   Values are added by a team, where a table of the known columns says; long rows are cut into parts, for a warp each; rows of grids by a lane each, for
+   groups of rows that follow each other.
 
    Determinism: what makes patterns sets bits, in any order. Values are added in the order of A's entries: within a row of B no two threads meet, and
    the team waits for all its threads between two rows of B.
@@ -127,10 +128,13 @@ typedef struct {
 typedef struct {
   SpgemmBins         count, pattern, values;
   unsigned           parts[SPGEMM_PART_CLASSES], part_place[SPGEMM_PART_CLASSES], unit_next, long_rows;
+  unsigned           line_groups, line_rows, line_bytes;           /* of lines of shifted rows: groups that were found, rows of those that are made so, shared memory */
   unsigned long long products, units, nonzeros, pairs, hash_words; /* pairs of parts and entries of A; words of rows that are counted by hashing, at most */
   unsigned long long window_words, bits_next;                      /* of all units; of the words that units keep, the first that is not taken yet */
   unsigned long long made, made_next, unmade;                      /* products of rows that are made as they are counted, or by auto can be; of these rows' places, the first that is not taken yet; sorted rows that cannot be made so */
   unsigned long long sampled, found;                               /* products of a sample of the sorted rows, and their entries */
+  unsigned long long line_products;                                /* of rows in lines */
+  long long          shifted;                                      /* of some rows of B, four times the shifted ones less three times all */
   long long          scattered;                                    /* of some rows of B, twice their words less their columns; behind what is counted again if there is no memory */
 } SpgemmCounters;
 
@@ -236,6 +240,19 @@ static __device__ inline unsigned SpgemmTableSlots(unsigned bound)
   return bound + bound / 3 + 1;
 }
 
+/* Lines of shifted rows, which are looked for from as many products on. A row is made so if it has no more entries than this, and as many products for
+   each of them as that. */
+#if !defined(SPGEMM_LINE_LEAST)
+  #define SPGEMM_LINE_LEAST (1 << 25)
+#endif
+#define SPGEMM_LINE_ENTRIES  128
+#define SPGEMM_LINE_PRODUCTS 4
+typedef struct {
+  unsigned char *shifted; /* rows of B that have the columns of the row before, each shifted by one */
+  unsigned char *line;    /* rows of the result in a group */
+  int2          *group;   /* its first row, and how many */
+} SpgemmLines;
+
 /* Parts, by how they find the sum of a column */
 enum {
   SPGEMM_PART_NARROW,
@@ -267,8 +284,8 @@ SysStatus SpgemmDeviceClassify(const SpgemmOperands *, SpgemmAccumulator, int *s
 SysStatus SpgemmDeviceScatter(int m, std::initializer_list<SpgemmLists>, const SpgemmCounters *, SpgemmCounters *host, cudaStream_t);
 SysStatus SpgemmDeviceUnits(int n, const int *rows, const int *size, const uint2 *range, SpgemmUnit *, int *first, SpgemmCounters *, cudaStream_t);
 SysStatus SpgemmDeviceSumUnits(int n, const int *rows, const int *first, SpgemmUnit *, int *size, cudaStream_t);
-/* place is that of SpgemmMade, or NULL */
-SysStatus SpgemmDeviceReclassify(int m, SpgemmAccumulator, const unsigned char *kind, const unsigned char *words, const unsigned *place, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *, cudaStream_t);
+/* place is that of SpgemmMade, line that of SpgemmLines, or NULL */
+SysStatus SpgemmDeviceReclassify(int m, SpgemmAccumulator, const unsigned char *kind, const unsigned char *words, const unsigned *place, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *line, unsigned char *pattern, unsigned char *values, SpgemmCounters *, cudaStream_t);
 SysStatus SpgemmDeviceParts(int n, const int *rows, const int *size, const unsigned *work, SpgemmPart *, SpgemmCounters *, cudaStream_t);
 SysStatus SpgemmDeviceOrderParts(int part_class, const SpgemmPart *, int n, const int *Ci, const int *Cj, int *order, unsigned count[SPGEMM_PART_KINDS], cudaStream_t);
 SysStatus SpgemmDeviceHashCount(const SpgemmOperands *, int bin, const int *rows, int n, int *size, const SpgemmKept *, cudaStream_t);
@@ -289,9 +306,14 @@ SysStatus SpgemmDeviceValues(const SpgemmOperands *, int bin, const int *rows, i
 /* order and count are those of SpgemmDeviceOrderParts(), behind count as many zeros; each kind has a stream of its own */
 SysStatus SpgemmDevicePartValues(const SpgemmOperands *, int part_class, const SpgemmPart *, const int *order, unsigned count[2 * SPGEMM_PART_KINDS], int n, int mode, const SpgemmPlaces *, const int *Ci, const int *Cj, SysScalar *Ca, const cudaStream_t[SPGEMM_PART_KINDS]);
 
-/* Where the places of every row begin */
+/* Lines of shifted rows, if most rows of B are; then values of their groups */
+int64_t   SpgemmDeviceMostGroups(int64_t m); /* how many there can be */
+SysStatus SpgemmDeviceFindLines(const SpgemmOperands *, const SpgemmLines *, SpgemmCounters *, cudaStream_t);
+SysStatus SpgemmDeviceLineValues(const SpgemmOperands *, const SpgemmLines *, int groups, unsigned bytes, const int *Ci, const int *Cj, SysScalar *Ca, cudaStream_t);
+
+/* Where the places of every row begin; rows in lines have none */
 SysStatus SpgemmDevicePlacesSize(int m, size_t *bytes);
-SysStatus SpgemmDevicePlaces(const SpgemmOperands *, unsigned long long *offset, void *work, size_t bytes, cudaStream_t);
+SysStatus SpgemmDevicePlaces(const SpgemmOperands *, const unsigned char *line, unsigned long long *offset, void *work, size_t bytes, cudaStream_t);
 
 SysStatus SpgemmDeviceGather(int64_t nz, const int *from, const SysScalar *a, SysScalar *to, cudaStream_t);
 SysStatus SpgemmDeviceProducts(const SysCSR *A, const SysCSR *B, unsigned long long *products, cudaStream_t);

@@ -58,9 +58,9 @@ SysStatus SpgemmDeviceFill(SpgemmDevice *, const SysCSR *A, const SysCSR *B, con
 SysStatus SpgemmDeviceFirstValues(SpgemmDevice *, const SysCSR *A, const SysCSR *B, const SysCSR *C, const int *i, const int *j, SysScalar *a, SysStream);
 
 /* New values of the same operands, in the pattern that SpgemmDeviceFill() made. The second call keeps the place of the sum of each product, in two
-   bytes, if there is memory and the places need at most three times the memory of operands and result: later calls are faster. This function compares
-   nothing but sizes: the caller has to know that operands have the same entries. HashGEMMLook() knows, and takes a fingerprint only if an array may be
-   another one. A fingerprint in each call would wait for the device, twice for each operand. */
+   bytes, if there is memory and the places need at most three times the memory of operands and result: later calls are faster. Rows in lines of shifted
+   rows need none. This function compares nothing but sizes: the caller has to know that operands have the same entries. HashGEMMLook() knows, and takes a
+   fingerprint only if an array may be another one. A fingerprint in each call would wait for the device, twice for each operand. */
 SysStatus SpgemmDeviceRevalue(SpgemmDevice *, const SysCSR *A, const SysCSR *B, const SysCSR *C, const int *i, const int *j, SysScalar *a, SysStream);
 
 void SpgemmDeviceGetInfo(const SpgemmDevice *, SpgemmInfo *);

@@ -444,20 +444,25 @@ static __device__ int PlanPartClass(int size, int parts)
   return each <= SPGEMM_PART_ENTRIES / 4 ? 0 : each <= SPGEMM_PART_ENTRIES / 2 ? 1 : 2;
 }
 
-static __global__ void __launch_bounds__(1024) PlanReclassifyKernel(int m, SpgemmAccumulator accumulator, const unsigned char *kind, const unsigned char *words, const unsigned *place, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters)
+static __global__ void __launch_bounds__(1024) PlanReclassifyKernel(int m, SpgemmAccumulator accumulator, const unsigned char *kind, const unsigned char *words, const unsigned *place, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *line, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters)
 {
-  __shared__ unsigned           count[2][SPGEMM_BINS], parts[SPGEMM_PART_CLASSES];
+  __shared__ unsigned           count[2][SPGEMM_BINS], parts[SPGEMM_PART_CLASSES], line_rows, line_products;
   __shared__ unsigned long long nonzeros;
-  const int64_t                 r = blockIdx.x * (int64_t)1024 + threadIdx.x;
-  unsigned long long            n = 0;
+  const int64_t                 r     = blockIdx.x * (int64_t)1024 + threadIdx.x;
+  unsigned long long            n     = 0;
+  unsigned                      lined = 0; /* products of a row in a line, which are few */
 
   if (threadIdx.x < SPGEMM_BINS) count[0][threadIdx.x] = count[1][threadIdx.x] = 0;
   if (threadIdx.x < SPGEMM_PART_CLASSES) parts[threadIdx.x] = 0;
-  if (threadIdx.x == 0) nonzeros = 0;
+  if (threadIdx.x == 0) nonzeros = line_products = line_rows = 0;
   __syncthreads();
   if (r < m) {
+    if (line) {
+      if (line[r] && size[r] <= SPGEMM_LINE_ENTRIES && work[r] >= SPGEMM_LINE_PRODUCTS * (unsigned)size[r]) lined = work[r];
+      line[r] = lined > 0;
+    }
     const bool     made = SpgemmMakes(accumulator, SPGEMM_KIND_BIN(kind[r])) && place[r] != SPGEMM_NOWORD;
-    const unsigned p = PlanPatternBin(kind[r], made, words[r], sorted, size[r]), v = PlanValuesKind(kind[r], size[r]);
+    const unsigned p = PlanPatternBin(kind[r], made, words[r], sorted, size[r]), v = lined ? (unsigned)VALUES_EMPTY : PlanValuesKind(kind[r], size[r]); /* nothing is left for other kernels */
 
     pattern[r] = (unsigned char)p;
     values[r]  = (unsigned char)(2 * v + made);
@@ -474,16 +479,26 @@ static __global__ void __launch_bounds__(1024) PlanReclassifyKernel(int m, Spgem
   __syncwarp();
   for (int step = SYS_WARP / 2; step; step /= 2) n += __shfl_xor_sync(SYS_ALL_LANES, n, step);
   if (threadIdx.x % SYS_WARP == 0 && n) atomicAdd(&nonzeros, n);
+  if (line) {
+    const unsigned rows = (unsigned)__popc(__ballot_sync(SYS_ALL_LANES, lined > 0)), products = __reduce_add_sync(SYS_ALL_LANES, lined);
+
+    if (threadIdx.x % SYS_WARP == 0 && rows) {
+      atomicAdd(&line_rows, rows);
+      atomicAdd(&line_products, products);
+    }
+  }
   __syncthreads();
   if (threadIdx.x < SPGEMM_BINS && count[0][threadIdx.x]) atomicAdd(counters->pattern.rows + threadIdx.x, count[0][threadIdx.x]);
   if (threadIdx.x < SPGEMM_BINS && count[1][threadIdx.x]) atomicAdd(counters->values.rows + threadIdx.x, count[1][threadIdx.x]);
   if (threadIdx.x < SPGEMM_PART_CLASSES && parts[threadIdx.x]) atomicAdd(counters->parts + threadIdx.x, parts[threadIdx.x]);
   if (threadIdx.x == 0 && nonzeros) atomicAdd(&counters->nonzeros, nonzeros);
+  if (threadIdx.x == 0 && line_rows) atomicAdd(&counters->line_rows, line_rows);
+  if (threadIdx.x == 0 && line_rows) atomicAdd(&counters->line_products, (unsigned long long)line_products);
 }
 
-SysStatus SpgemmDeviceReclassify(int m, SpgemmAccumulator accumulator, const unsigned char *kind, const unsigned char *words, const unsigned *place, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters, cudaStream_t stream)
+SysStatus SpgemmDeviceReclassify(int m, SpgemmAccumulator accumulator, const unsigned char *kind, const unsigned char *words, const unsigned *place, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *line, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters, cudaStream_t stream)
 {
-  return SysLaunch(PlanReclassifyKernel, SysBlocks(m, 1024), 1024, 0, stream, m, accumulator, kind, words, place, sorted, size, work, Ai, pattern, values, counters);
+  return SysLaunch(PlanReclassifyKernel, SysBlocks(m, 1024), 1024, 0, stream, m, accumulator, kind, words, place, sorted, size, work, Ai, line, pattern, values, counters);
 }
 
 /* Class after class, the longest first in the memory: those are begun first */
@@ -580,10 +595,11 @@ SysStatus SpgemmDeviceScan(int m, const int *size, int *i, void *work, size_t by
 
 /* ---- Places ---- */
 
-static __global__ void __launch_bounds__(SYS_THREADS) PlanRowProductsKernel(SpgemmOperands P, unsigned long long *products)
+static __global__ void __launch_bounds__(SYS_THREADS) PlanRowProductsKernel(SpgemmOperands P, const unsigned char *line, unsigned long long *products)
 {
-  const int64_t      r    = (blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / TEAM;
-  const int          lane = (int)(threadIdx.x % TEAM), begin = r < P.m ? P.Ai[r] : 0, end = r < P.m ? P.Ai[r + 1] : 0;
+  const int64_t      r     = (blockIdx.x * (int64_t)SYS_THREADS + threadIdx.x) / TEAM;
+  const bool         there = r < P.m && !(line && line[r]);
+  const int          lane = (int)(threadIdx.x % TEAM), begin = there ? P.Ai[r] : 0, end = there ? P.Ai[r + 1] : 0;
   unsigned long long n = 0;
 
   for (int k = begin + lane; k < end; k += TEAM) n += (unsigned)(P.Bi[P.Aj[k] + 1] - P.Bi[P.Aj[k]]);
@@ -598,9 +614,9 @@ SysStatus SpgemmDevicePlacesSize(int m, size_t *bytes)
   return SYS_SUCCESS;
 }
 
-SysStatus SpgemmDevicePlaces(const SpgemmOperands *P, unsigned long long *offset, void *work, size_t bytes, cudaStream_t stream)
+SysStatus SpgemmDevicePlaces(const SpgemmOperands *P, const unsigned char *line, unsigned long long *offset, void *work, size_t bytes, cudaStream_t stream)
 {
-  SYS_CALL(SysLaunch(PlanRowProductsKernel, SysBlocks((int64_t)P->m * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, *P, offset));
+  SYS_CALL(SysLaunch(PlanRowProductsKernel, SysBlocks((int64_t)P->m * TEAM, SYS_THREADS), SYS_THREADS, 0, stream, *P, line, offset));
   SYS_CUDA(cub::DeviceScan::ExclusiveSum(work, bytes, (const unsigned long long *)offset, offset, P->m, stream));
   return SYS_SUCCESS;
 }

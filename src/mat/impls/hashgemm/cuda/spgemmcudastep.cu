@@ -307,6 +307,35 @@ static SysStatus StepTakeKept(SpgemmDevice *S, SpgemmStep *step, cudaStream_t st
   return SYS_SUCCESS;
 }
 
+static SpgemmLines StepLines(const SpgemmStep *step)
+{
+  const SpgemmLines lines = {(unsigned char *)step->shifted.data, (unsigned char *)step->line.data, (int2 *)step->group.data};
+
+  return lines;
+}
+
+/* Are lines of shifted rows looked for? Only by auto, where rows of B have so many entries that enough products may belong to an entry of the result. */
+static void StepTakeLines(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, cudaStream_t stream)
+{
+  const double asked = S->info.bytes_asked;
+
+  if (S->nstep != 1 || step->accumulator != SPGEMM_AUTO || step->products < SPGEMM_LINE_LEAST || step->products < 3. * SPGEMM_LINE_PRODUCTS * (double)A->nz) return;
+  if (SpgemmTakePieces(S, &step->line_memory,
+                       {
+                         {&step->group,   sizeof(int2) * (size_t)SpgemmDeviceMostGroups(A->m)},
+                         {&step->line,    (size_t)A->m                                       },
+                         {&step->shifted, (size_t)B->m                                       }
+  },
+                       stream) != SYS_SUCCESS)
+    S->info.bytes_asked = asked;
+}
+
+static void StepDropLines(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
+{
+  SpgemmDrop(S, {&step->line_memory}, stream);
+  step->group.data = step->line.data = step->shifted.data = NULL;
+}
+
 /* The entries of all rows; one bin does not wait for another */
 static SysStatus StepCountRows(SpgemmDevice *S, const SpgemmStep *step, const SpgemmOperands *P, const Counting *w, cudaStream_t stream)
 {
@@ -319,6 +348,7 @@ static SysStatus StepCountRows(SpgemmDevice *S, const SpgemmStep *step, const Sp
   int                       *size = (int *)w->size.data, *first = (int *)w->first.data, kernels = windows > 0;
   SpgemmKept                 kept   = StepKept(step);
   const SpgemmSorted         sorted = StepSorted(step);
+  const SpgemmLines          lines  = StepLines(step);
   SpgemmMade                 made   = StepMade(step);
   int64_t                    offset = 0;
   Streams                    streams;
@@ -326,7 +356,9 @@ static SysStatus StepCountRows(SpgemmDevice *S, const SpgemmStep *step, const Sp
   kept.bits_next = &counters->bits_next;
   made.next      = &counters->made_next;
   for (int b = COUNT_COPY + 1; b < COUNT_WINDOW; b++) kernels += host->count.rows[b] > 0;
+  kernels += step->line.data != NULL;
   SYS_CALL(StepFork(context, kernels, stream, &streams));
+  if (step->line.data) SYS_CALL(SpgemmDeviceFindLines(P, &lines, counters, StepStream(&streams)));
   if (windows) {
     const cudaStream_t side = StepStream(&streams);
 
@@ -366,12 +398,13 @@ static SysStatus StepCount(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, c
     SYS_CALL(SpgemmTake(S, sizeof(int) * (size_t)host->count.rows[COUNT_WINDOW], &w->first, stream));
   }
   SYS_CALL(StepTakeKept(S, step, stream));
+  StepTakeLines(S, step, A, B, stream);
   P        = StepOperands(step, A, B);
   counters = (SpgemmCounters *)w->counters.data;
   size     = (int *)w->size.data;
   SYS_CALL(StepCountRows(S, step, &P, w, stream));
   SYS_CALL(SpgemmDeviceReclassify(step->m, step->accumulator, (const unsigned char *)w->kind.data, (const unsigned char *)step->kept_words.data, (const unsigned *)step->made_place.data, step->sorted.data != NULL, size, (const unsigned *)w->work.data, P.Ai,
-                                  (unsigned char *)w->pattern.data, (unsigned char *)w->values.data, counters, stream));
+                                  (unsigned char *)step->line.data, (unsigned char *)w->pattern.data, (unsigned char *)w->values.data, counters, stream));
   SYS_CALL(SpgemmDeviceScatter(step->m,
                                {
                                  {(const unsigned char *)w->pattern.data, 255, (int *)step->pattern_rows.data, &counters->pattern},
@@ -385,6 +418,12 @@ static SysStatus StepCount(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, c
   if (host->nonzeros > INT_MAX) return SYS_TOO_LARGE;
   step->nz    = (int64_t)host->nonzeros;
   step->pairs = (double)host->pairs;
+
+  step->groups        = host->line_rows ? (int)host->line_groups : 0;
+  step->line_bytes    = host->line_bytes;
+  step->line_rows     = host->line_rows;
+  step->line_products = (double)host->line_products;
+  if (!step->groups) StepDropLines(S, step, stream);
   for (int b = 0; b < SPGEMM_BINS; b++) {
     step->pattern[b] = (int)host->pattern.rows[b];
     step->values[b]  = (int)host->values.rows[b];
@@ -485,20 +524,21 @@ static void StepDropPlaces(SpgemmDevice *S, SpgemmStep *step, cudaStream_t strea
 /* Memory for the place of each product, if that is no more than three times what operands and result have, and where the places of every row begin */
 static SysStatus StepTakePlaces(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, const SysCSR *B, cudaStream_t stream)
 {
-  const SpgemmOperands P     = StepOperands(step, A, B);
-  const size_t         parts = step->part.bytes / sizeof(SpgemmPart);
-  const double         asked = sizeof(unsigned short) * step->products + sizeof(uint4) * step->pairs + sizeof(unsigned long long) * (double)step->m + sizeof(uint2) * (double)parts;
-  const double         there = (sizeof(int) + sizeof(SysScalar)) * ((double)A->nz + (double)B->nz + (double)step->nz);
-  SpgemmArray          work  = {NULL, 0};
+  const SpgemmOperands P        = StepOperands(step, A, B);
+  const size_t         parts    = step->part.bytes / sizeof(SpgemmPart);
+  const double         products = step->products - step->line_products;
+  const double         asked    = sizeof(unsigned short) * products + sizeof(uint4) * step->pairs + sizeof(unsigned long long) * (double)step->m + sizeof(uint2) * (double)parts;
+  const double         there    = (sizeof(int) + sizeof(SysScalar)) * ((double)A->nz + (double)B->nz + (double)step->nz);
+  SpgemmArray          work     = {NULL, 0};
   size_t               scan;
   SysStatus            status;
 
   if (asked > 3 * there || step->pairs >= (double)SPGEMM_MANY_PAIRS) return SYS_SUCCESS;
   SYS_CALL(SpgemmDevicePlacesSize(step->m, &scan));
-  if (StepTakeIfThere(S, sizeof(unsigned short) * (size_t)step->products, &step->place, stream) && StepTakeIfThere(S, sizeof(unsigned long long) * (size_t)step->m, &step->offset, stream) &&
-      StepTakeIfThere(S, sizeof(uint4) * (size_t)step->pairs, &step->pair, stream) && StepTakeIfThere(S, sizeof(uint2) * parts, &step->list, stream) && StepTakeIfThere(S, sizeof(unsigned), &step->pair_next, stream) && StepTakeIfThere(S, scan, &work, stream)) {
+  if (StepTakeIfThere(S, sizeof(unsigned short) * (size_t)products, &step->place, stream) && StepTakeIfThere(S, sizeof(unsigned long long) * (size_t)step->m, &step->offset, stream) && StepTakeIfThere(S, sizeof(uint4) * (size_t)step->pairs, &step->pair, stream) &&
+      StepTakeIfThere(S, sizeof(uint2) * parts, &step->list, stream) && StepTakeIfThere(S, sizeof(unsigned), &step->pair_next, stream) && StepTakeIfThere(S, scan, &work, stream)) {
     step->mode = SPGEMM_KEEP;
-    status     = SpgemmDevicePlaces(&P, (unsigned long long *)step->offset.data, work.data, scan, stream);
+    status     = SpgemmDevicePlaces(&P, (const unsigned char *)step->line.data, (unsigned long long *)step->offset.data, work.data, scan, stream);
     SpgemmDrop(S, {&work}, stream);
     SYS_CALL(status);
     SYS_CUDA(cudaMemsetAsync(step->pair_next.data, 0, sizeof(unsigned), stream));
@@ -514,8 +554,9 @@ static SysStatus StepRowValues(const SpgemmDevice *S, const SpgemmStep *step, co
   SpgemmPlaces               places  = StepPlaces(step);
   const SpgemmPart          *parts   = (const SpgemmPart *)step->part.data;
   const SpgemmMade           made    = StepMade(step);
+  const SpgemmLines          lines   = StepLines(step);
   const int                 *rows = (const int *)step->values_rows.data + step->m, *order = (const int *)step->order.data;
-  int                        kernels = 0, there = 0;
+  int                        kernels = step->groups > 0, there = 0;
   bool                       copies;
   Streams                    streams;
 
@@ -537,6 +578,7 @@ static SysStatus StepRowValues(const SpgemmDevice *S, const SpgemmStep *step, co
     places.list += step->parts[c];
     order += (size_t)SPGEMM_PART_KINDS * (size_t)step->parts[c];
   }
+  if (step->groups) SYS_CALL(SpgemmDeviceLineValues(&P, &lines, step->groups, step->line_bytes, i, j, a, StepStream(&streams)));
   if (copies) SYS_CALL(SpgemmDeviceMadeRows(&made, step->m, step->nz, i, NULL, a, StepStream(&streams)));
   for (int v = SPGEMM_BINS / 2 - 1; v >= 0; v--) {
     const int n = step->values[2 * v] + (made.value ? 0 : step->values[2 * v + 1]);
@@ -569,5 +611,6 @@ void SpgemmStepDrop(SpgemmDevice *S, SpgemmStep *step, cudaStream_t stream)
   StepDropPattern(S, step, stream);
   StepDropPlaces(S, step, stream);
   StepDropMade(S, step, stream);
+  StepDropLines(S, step, stream);
   SpgemmDrop(S, {&step->i, &step->values_rows, &step->part_memory}, stream);
 }

@@ -34,6 +34,10 @@ typedef struct {
   bool              made_values;                                      /* with the pattern they already have been */
   SpgemmArray       values_rows, part_memory, part, order, kinds;     /* for values: rows; parts, those of each kind, and how many these are */
   double            pairs;                                            /* of parts and entries of A */
+  SpgemmArray       line_memory, shifted, line, group;                /* lines of shifted rows, if there are any: */
+  int               groups;                                           /* how many, */
+  unsigned          line_bytes;                                       /* shared memory of the largest, */
+  double            line_rows, line_products;                         /* and what is made so */
   int               again, mode;                                      /* values were made never, once or more often; how the next will be */
   SpgemmArray       place, offset, pair, list, pair_next;
 } SpgemmStep;

@@ -49,6 +49,7 @@ typedef struct {
   double      bytes_peak;   /* the most that was allocated at a time besides the result, bytes_kept included */
   double      bytes_asked;  /* on a device: what could not be allocated, where memory was short */
   double      rows[9];      /* on the host, by SpgemmAccumulator; [0]: copied, without one. On a device, by SpgemmDeviceRows. */
+  double      lines;        /* on a device: rows whose values are made in lines of shifted rows */
   const char *instructions; /* "avx512", "avx2" or "plain"; NULL on a device */
 } SpgemmInfo;
 
