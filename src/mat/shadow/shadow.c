@@ -86,6 +86,19 @@ PetscErrorCode MatShadowGetArrays(Mat A, SysCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MatShadowGetBlocks(Mat A, Mat block[2], const PetscInt **garray)
+{
+  PetscBool mpi;
+
+  PetscFunctionBegin;
+  block[0] = A;
+  block[1] = NULL;
+  *garray  = NULL;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
+  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], garray));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Gets the arrays of the AIJ on the side where its products are made; *i and *j are those on the host */
 static PetscErrorCode MatShadowGetCSR(Mat A, const MatShadow *s, MatShadowCSR *csr, const PetscInt **i, const PetscInt **j)
 {

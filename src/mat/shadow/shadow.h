@@ -178,6 +178,8 @@ extern void           MatShadowSetDestroy(Mat);
 extern void           MatShadowSetStay(Mat, PetscBool);
 extern PetscErrorCode MatShadowGetPattern(Mat, SysCSR *);
 extern PetscErrorCode MatShadowGetArrays(Mat, SysCSR *);
+/* The blocks of a matrix, the second NULL on one process, and the global columns of the second */
+extern PetscErrorCode MatShadowGetBlocks(Mat, Mat block[2], const PetscInt **garray);
 
 /* Gives the product and the variable blocks of A to B, which has none */
 static inline void MatShadowMoveProduct(Mat A, Mat B)

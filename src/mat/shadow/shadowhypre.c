@@ -46,19 +46,6 @@ static PetscBool MatShadowHYPREOnDevice(Mat block)
   #endif
 }
 
-static PetscErrorCode MatShadowHYPREGetBlocks(Mat A, Mat block[2], const PetscInt **garray)
-{
-  PetscBool mpi;
-
-  PetscFunctionBegin;
-  block[0] = A;
-  block[1] = NULL;
-  *garray  = NULL;
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
-  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], garray));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Copies block k into a block of hypre's matrix, or its values alone. After a change of the side the values cross the bus. */
 static PetscErrorCode MatShadowHYPRECopy(Mat block, int k, hypre_CSRMatrix *to, PetscBool pattern)
 {
@@ -145,7 +132,7 @@ static PetscErrorCode MatShadowHYPRECreate(Mat A, Mat *B)
   PetscCall(MatCreate(PETSC_COMM_SELF, &first)); /* the constructor of MATHYPRE initializes hypre, once */
   PetscCall(MatSetType(first, MATHYPRE));
   PetscCall(MatDestroy(&first));
-  PetscCall(MatShadowHYPREGetBlocks(A, block, &garray));
+  PetscCall(MatShadowGetBlocks(A, block, &garray));
   where = MatShadowHYPREOnDevice(block[0]) ? HYPRE_MEMORY_DEVICE : HYPRE_MEMORY_HOST;
   #if defined(PETSC_HAVE_HYPRE_DEVICE)
   PetscCall(MatShadowHYPRECheck(HYPRE_SetMemoryLocation(where))); /* by this the MATHYPRE and the vectors of PCHYPRE know their side */
@@ -199,7 +186,7 @@ static PetscErrorCode MatConvert_Shadow_HYPRE(Mat A, MatType type, MatReuse reus
   PetscCheck(A->rmap->n == (*B)->rmap->n && A->cmap->n == (*B)->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "MAT_REUSE_MATRIX with a matrix of %" PetscInt_FMT " local rows and %" PetscInt_FMT " columns for one of %" PetscInt_FMT " and %" PetscInt_FMT,
              (*B)->rmap->n, (*B)->cmap->n, A->rmap->n, A->cmap->n);
   PetscCall(MatHYPREGetParCSR(*B, &parcsr));
-  PetscCall(MatShadowHYPREGetBlocks(A, block, &garray));
+  PetscCall(MatShadowGetBlocks(A, block, &garray));
   to[0] = hypre_ParCSRMatrixDiag(parcsr);
   to[1] = hypre_ParCSRMatrixOffd(parcsr);
   for (int k = 0; k < 2 && block[k]; k++) {

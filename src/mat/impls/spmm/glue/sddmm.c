@@ -18,8 +18,8 @@ static PetscErrorCode SddmmCheckPattern(Mat S, Mat O)
   PetscMPIInt     all;
 
   PetscFunctionBegin;
-  PetscCall(SpmmGetBlocks(S, s, &gs));
-  PetscCall(SpmmGetBlocks(O, o, &go));
+  PetscCall(MatShadowGetBlocks(S, s, &gs));
+  PetscCall(MatShadowGetBlocks(O, o, &go));
   for (int k = 0; k < 2 && s[k]; k++) {
     SysCSR cs, co;
 
@@ -131,7 +131,7 @@ static PetscErrorCode SddmmMake(Mat S, Mat D1, Mat D2, MatReuse reuse, Mat O, Sd
   PetscBool       done = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(SpmmGetBlocks(S, block, &garray));
+  PetscCall(MatShadowGetBlocks(S, block, &garray));
   PetscCall(SpmmLook(S, &seen[0]));
   PetscCall(SpmmLook(O, &seen[1]));
   changed = !SpmmSeenSame(&seen[0], &w->seen[0]) || !SpmmSeenSame(&seen[1], &w->seen[1]);
@@ -189,8 +189,8 @@ static PetscErrorCode SddmmOnHost(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O,
   int                width;
 
   PetscFunctionBegin;
-  PetscCall(SpmmGetBlocks(S, s, &garray));
-  PetscCall(SpmmGetBlocks(O, o, &garray));
+  PetscCall(MatShadowGetBlocks(S, s, &garray));
+  PetscCall(MatShadowGetBlocks(O, o, &garray));
   PetscCall(MatDenseGetLDA(D1, &ldl));
   PetscCall(MatDenseGetLDA(D2, &ldr));
   PetscCall(MatDenseGetArrayRead(D1, &left));

@@ -32,8 +32,8 @@ PetscErrorCode SddmmOnDeviceMake(Mat S, Mat D1, Mat D2, Mat O, SpmmOnDevice **de
   int             width, ncol;
 
   PetscFunctionBegin;
-  PetscCall(SpmmGetBlocks(S, s, &garray));
-  PetscCall(SpmmGetBlocks(O, o, &garray));
+  PetscCall(MatShadowGetBlocks(S, s, &garray));
+  PetscCall(MatShadowGetBlocks(O, o, &garray));
   for (int k = 0; k < 2 && s[k]; k++) {
     if (!MatShadowValuesOnDevice(s[k]) || !MatShadowValuesOnDevice(o[k])) PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -89,8 +89,8 @@ PetscErrorCode SddmmOnDeviceMult(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O, 
   int             width, ncol;
 
   PetscFunctionBegin;
-  PetscCall(SpmmGetBlocks(S, s, &garray));
-  PetscCall(SpmmGetBlocks(O, o, &garray));
+  PetscCall(MatShadowGetBlocks(S, s, &garray));
+  PetscCall(MatShadowGetBlocks(O, o, &garray));
   PetscCall(SpmmArrayGetLayout(D1, &dense[0]));
   PetscCall(SpmmArrayGetLayout(D2, &dense[1]));
   PetscCall(SpmmArrayGetRead(D1, &dense[0]));

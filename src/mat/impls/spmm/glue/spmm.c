@@ -14,19 +14,6 @@ PetscLogEvent MAT_SpmmSymbolic, MAT_SpmmNumeric;
 
 /* ------------------------------------------------- operands ------------------------------------------------- */
 
-PetscErrorCode SpmmGetBlocks(Mat A, Mat block[2], const PetscInt **garray)
-{
-  PetscBool mpi;
-
-  PetscFunctionBegin;
-  block[0] = A;
-  block[1] = NULL;
-  *garray  = NULL;
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
-  if (mpi) PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], garray));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode SpmmLook(Mat A, SpmmSeen *seen)
 {
   Mat             block[2];
@@ -36,7 +23,7 @@ PetscErrorCode SpmmLook(Mat A, SpmmSeen *seen)
   PetscCall(PetscMemzero(seen, sizeof(*seen)));
   PetscCall(PetscObjectGetId((PetscObject)A, &seen->id));
   seen->nonzerostate = A->nonzerostate;
-  PetscCall(SpmmGetBlocks(A, block, &garray));
+  PetscCall(MatShadowGetBlocks(A, block, &garray));
   for (int k = 0; k < 2 && block[k]; k++) {
     SysCSR csr;
 
@@ -114,7 +101,7 @@ static PetscErrorCode SpmmMake(PetscBool transpose, Mat A, Mat B, Mat C, SpmmPro
   PetscCall(SpmmLook(A, &p->seen));
   p->lacked = PETSC_FALSE;
   if (C->cmap->N <= 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmmGetBlocks(A, block, &garray));
+  PetscCall(MatShadowGetBlocks(A, block, &garray));
   if (block[1]) {
     PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)C), &p->sf));
     PetscCall(PetscSFSetRankOrder(p->sf, PETSC_TRUE));

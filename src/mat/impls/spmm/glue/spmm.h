@@ -49,8 +49,6 @@ extern PetscErrorCode MatProductSymbolic_Spmm(Mat);
 extern PetscErrorCode SpmmLook(Mat, SpmmSeen *);
 extern PetscBool      SpmmSeenSame(const SpmmSeen *, const SpmmSeen *);
 
-/* The blocks of a sparse operand, the second NULL on one process, and the columns of the second */
-extern PetscErrorCode SpmmGetBlocks(Mat A, Mat block[2], const PetscInt **garray);
 extern PetscErrorCode SpmmMemoryCreate(size_t numbers, SpmmMemory *, SysStatus *);
 extern PetscErrorCode SpmmMemoryDestroy(SpmmMemory *);
 

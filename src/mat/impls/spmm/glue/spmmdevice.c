@@ -220,7 +220,7 @@ PetscErrorCode SpmmOnDeviceMult(PetscBool transpose, Mat A, Mat B, Mat C, const 
   int             width, ncol;
 
   PetscFunctionBegin;
-  PetscCall(SpmmGetBlocks(A, block, &garray));
+  PetscCall(MatShadowGetBlocks(A, block, &garray));
   for (int k = 0; k < 2 && block[k]; k++) PetscCall(MatShadowDeviceGetArrays(block[k], &csr[k]));
   PetscCall(SpmmArrayGetLayout(B, &b));
   PetscCall(SpmmArrayGetLayout(C, &c));

@@ -99,7 +99,7 @@ PetscErrorCode SpmmHostMult(PetscBool transpose, Mat A, Mat B, Mat C, const Spmm
   int                width;
 
   PetscFunctionBegin;
-  PetscCall(SpmmGetBlocks(A, block, &garray));
+  PetscCall(MatShadowGetBlocks(A, block, &garray));
   PetscCall(MatDenseGetLDA(B, &ldb));
   PetscCall(MatDenseGetLDA(C, &ldc));
   PetscCall(MatDenseGetArrayRead(B, &b));
