@@ -16,6 +16,7 @@ static PetscScalar ValueGrid(PetscInt i, PetscInt j)
 static const TestShape shape = {"square", SIDE *SIDE, SIDE *SIDE, TestRowGrid, ValueGrid, PETSC_FALSE};
 
 static PetscBool finest = PETSC_FALSE;
+static double    bits   = 32; /* of a value on the levels */
 
 /* Interpolates from every second unknown */
 static PetscErrorCode Interpolation(Mat A, Mat *P)
@@ -89,7 +90,7 @@ static PetscErrorCode ExpectBits(TestDiff *d, Mat A, double bits, const char wha
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Below the finest level all matrices have single precision. The finest smoother multiplies by a twin, or by the matrix itself. */
+/* Below the finest level all matrices have the storage of the option. The finest smoother multiplies by a twin, or by the matrix itself. */
 static PetscErrorCode ExpectStorages(TestDiff *d, KSP ksp)
 {
   PC       pc;
@@ -105,7 +106,7 @@ static PetscErrorCode ExpectStorages(TestDiff *d, KSP ksp)
   for (PetscInt l = 0; l < levels; l++) {
     PetscCall(PCMGGetSmoother(pc, l, &smoother));
     PetscCall(KSPGetOperators(smoother, &A, &P));
-    if (l < levels - 1) PetscCall(ExpectBits(d, A, 32, "bits of a coarse operator"));
+    if (l < levels - 1) PetscCall(ExpectBits(d, A, bits, "bits of a coarse operator"));
     else {
       TestExpect(d, "the matrix of the finest smoother's preconditioner", (PetscBool)(P == fine));
       TestExpect(d, "the operator of the finest smoother", (PetscBool)((A == fine) == !finest));
@@ -114,7 +115,7 @@ static PetscErrorCode ExpectStorages(TestDiff *d, KSP ksp)
     }
     if (!l) continue;
     PetscCall(PCMGGetInterpolation(pc, l, &P));
-    PetscCall(ExpectBits(d, P, 32, "bits of an interpolation"));
+    PetscCall(ExpectBits(d, P, bits, "bits of an interpolation"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -239,7 +240,7 @@ static PetscErrorCode View(TestDiff *d)
     text[n] = 0;
     if (file) (void)fclose(file);
     for (const char *at = text; (at = strstr(at, "values: single (not exact)")) != NULL; at++) seen++;
-    TestExpect(d, "levels that the view calls not exact", (PetscBool)(seen == (finest ? 2 : 1)));
+    TestExpect(d, "levels that the view calls not exact", (PetscBool)(seen == (bits > 32 ? 0 : finest ? 2 : 1)));
   }
   PetscCall(TestRemoveFile(path));
   PetscCall(KSPDestroy(&ksp));
@@ -257,8 +258,14 @@ static const TestCase tests[] = {
 
 int main(int argc, char **argv)
 {
+  char      values[16] = "";
+  PetscBool whole;
+
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-petscamb_mg_values_finest", &finest));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-petscamb_mg_values", values, sizeof(values), NULL));
+  PetscCall(PetscStrcmp(values, "double", &whole));
+  if (whole) bits = 64;
   PetscCall(TestRun(tests));
   return TestFinalize();
 }
@@ -267,14 +274,19 @@ int main(int argc, char **argv)
 
   testset:
     requires: double !complex
-    args: -mat_type amb -mat_amb_device cpu -mat_shadow_tune off -petscamb_mg_values single -petscamb_for_gamg none
+    args: -mat_type amb -mat_amb_device cpu -mat_shadow_tune off -petscamb_for_gamg none
     nsize: {{1 2}}
     output_file: output/mgvalues.out
     test:
       suffix: levels
+      args: -petscamb_mg_values single
     test:
       suffix: finest
-      args: -petscamb_mg_values_finest
+      args: -petscamb_mg_values single -petscamb_mg_values_finest
+    test:
+      suffix: double
+      comments: the interpolations have few values, and would be stored in a table
+      args: -mat_shadow_values table -petscamb_mg_values double
 
   testset:
     requires: double cuda

@@ -139,15 +139,17 @@ static PetscErrorCode PCCreate_GAMG_Values(PC pc)
 /* After the registration of ambagg, whose constructor of PCGAMG is called here */
 PetscErrorCode MGValuesRegister(void)
 {
+  PetscBool set;
+
   PetscFunctionBegin;
   PetscCall(PCInitializePackage());
   MGValues = MAT_SHADOW_VALUES_DOUBLE;
   MGFinest = PETSC_FALSE;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, values of multigrid", "PC");
-  PetscCall(PetscOptionsEnum("-petscamb_mg_values", "How the levels of PCMG and PCGAMG below the finest store values", "MatShadowSetValues", MatShadowValuesNames, (PetscEnum)MGValues, (PetscEnum *)&MGValues, NULL));
+  PetscCall(PetscOptionsEnum("-petscamb_mg_values", "How the levels of PCMG and PCGAMG below the finest store values; not given, each matrix says so", "MatShadowSetValues", MatShadowValuesNames, (PetscEnum)MGValues, (PetscEnum *)&MGValues, &set));
   PetscCall(PetscOptionsBool("-petscamb_mg_values_finest", "The smoother of the finest level has a copy of the matrix with this storage", "MatShadowSetValues", MGFinest, &MGFinest, NULL));
   PetscOptionsEnd();
-  if (MGValues == MAT_SHADOW_VALUES_DOUBLE) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!set) PetscFunctionReturn(PETSC_SUCCESS); /* each matrix has its own storage, which is not double by default */
   PetscCall(PetscFunctionListFind(PCList, PCMG, &create_mg));
   PetscCall(PetscFunctionListFind(PCList, PCGAMG, &create_gamg));
   PetscCall(PCRegister(PCMG, PCCreate_MG_Values));
