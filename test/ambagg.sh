@@ -32,5 +32,12 @@ else
   echo "not ok options in -help"
   failed=1
 fi
+# smoothing and P^T A P of a level have events of their own, as with agg
+events() { $launch "$EXAMPLES/ex56" -ne 9 -pc_type gamg -pc_gamg_type "$1" -dll_append "$LIB" -mat_type amb -mat_amb_device cpu -log_view 2>&1 | awk '/^PCGAMG (Opt|Gal) l00/ { print $1, $2, $3, $4 }' | sort; }
+if [ "$(events ambagg)" = "$(events agg)" ] && events ambagg | grep -q "PCGAMG Opt l00 1"; then echo "ok events of a level"
+else
+  echo "not ok events of a level: $(events ambagg | tr '\n' ';') agg $(events agg | tr '\n' ';')"
+  failed=1
+fi
 $launch "$BUILD/test/ambagg" -ambagg_graph data/PGPgiantcompo.mtx.gz -mat_type amb -mat_amb_device cpu -options_left no || failed=1
 exit $failed

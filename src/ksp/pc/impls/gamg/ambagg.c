@@ -193,6 +193,7 @@ static PetscErrorCode PCGAMGCreateGraph_AmbAgg(PC pc, Mat A, Mat *G)
   PetscCall(PetscLogEventBegin(petsc_gamg_setup_events[GAMG_GRAPH], 0, 0, 0, 0));
   PetscCall(AmbAggLevelDestroy(&agg->level));
   PetscCall(AmbAggLevelCreate(A, agg->symmetrize, gamg->threshold[gamg->current_level], nindex, index, &agg->level));
+  agg->level->depth = gamg->current_level;
   PetscCall(PetscLogEventEnd(petsc_gamg_setup_events[GAMG_GRAPH], 0, 0, 0, 0));
   *G = A; /* PETSc wants a matrix and does not look at it, unless it makes blocks of ASM by a coarsening of its own */
 #if PETSC_VERSION_GE(3, 20, 0)
@@ -271,11 +272,9 @@ static PetscErrorCode PCAmbAggDeviceProlongator(PC pc, PCAmbAgg *agg, PetscReal 
   if (!smooths) PetscCall(AmbAggDeviceProlongator(agg->level, nvec, 0, P, done));
   else {
     PetscCall(PCAmbAggWeight(pc, agg, &alpha));
-    PetscCall(PetscLogEventBegin(petsc_gamg_setup_events[GAMG_OPT], 0, 0, 0, 0));
-    PetscCall(PetscLogEventBegin(petsc_gamg_setup_events[GAMG_OPTSM], 0, 0, 0, 0));
+    PetscCall(AmbAggLogSmoothing(agg->level, PETSC_TRUE));
     PetscCall(AmbAggDeviceProlongator(agg->level, nvec, alpha, P, done));
-    PetscCall(PetscLogEventEnd(petsc_gamg_setup_events[GAMG_OPTSM], 0, 0, 0, 0));
-    PetscCall(PetscLogEventEnd(petsc_gamg_setup_events[GAMG_OPT], 0, 0, 0, 0));
+    PetscCall(AmbAggLogSmoothing(agg->level, PETSC_FALSE));
     if (*done) PetscCall(MatViewFromOptions(*P, NULL, "-pc_gamg_agg_view_prolongation"));
     agg->smoothed = *done;
   }

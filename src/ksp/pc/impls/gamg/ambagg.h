@@ -20,6 +20,7 @@ typedef struct {
   PetscMPIInt size;
   Mat         A; /* the matrix, of these blocks, of which only the rows and columns index[] count, or all if nindex is 0 */
   PetscInt    bs, nindex, *index;
+  PetscInt    depth; /* 0 is the finest level */
   PetscBool   symmetrize;
   PetscReal   threshold;
   PetscInt    n, first, nghost, *ghosts; /* vertices of this process, the global numbers of the first one and of the ghosts */
@@ -73,6 +74,9 @@ extern PetscErrorCode AmbAggLevelLists(AmbAggLevel *, PetscCoarsenData **);
 /* The tentative prolongator P for nvec vectors of the near-null space, which follow each other in data[], or (I + alpha D^-1 A) P if alpha is not 0, which is for one
    process; *coarse becomes the vectors of the coarse level. *P becomes NULL if there are no aggregates. */
 extern PetscErrorCode AmbAggLevelProlongator(AmbAggLevel *, PetscInt nvec, const PetscReal data[], PetscReal alpha, PetscReal **coarse, Mat *P);
+
+/* The events in which PETSc's type smooths prolongators, that of the level among them, begin or end */
+extern PetscErrorCode AmbAggLogSmoothing(const AmbAggLevel *, PetscBool begin);
 
 /* P of a type of PETSc gets the type, the format and the block sizes that a prolongator of A has */
 extern PetscErrorCode AmbAggInherit(Mat A, PetscInt bs, PetscInt nvec, Mat *P);

@@ -268,6 +268,19 @@ static PetscErrorCode AmbAggSymmetrize(AmbAggLevel *level)
 
 /* ------------------------------------------------- levels ------------------------------------------------- */
 
+PetscErrorCode AmbAggLogSmoothing(const AmbAggLevel *level, PetscBool begin)
+{
+  const PetscLogEvent events[] = {petsc_gamg_setup_events[GAMG_OPT], petsc_gamg_setup_events[GAMG_OPTSM], petsc_gamg_setup_matmat_events[level->depth][2]};
+  const int           n        = PETSC_STATIC_ARRAY_LENGTH(events);
+
+  PetscFunctionBegin;
+  for (int k = 0; k < n; k++) {
+    if (begin) PetscCall(PetscLogEventBegin(events[k], 0, 0, 0, 0));
+    else PetscCall(PetscLogEventEnd(events[n - 1 - k], 0, 0, 0, 0));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The ghosts of a matrix on several processes, and the exchange of their entries */
 static PetscErrorCode AmbAggGhosts(AmbAggLevel *level)
 {

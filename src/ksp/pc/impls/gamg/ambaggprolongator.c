@@ -331,11 +331,9 @@ PetscErrorCode AmbAggLevelProlongator(AmbAggLevel *level, PetscInt nvec, const P
   }
   PetscCall(AmbAggFactor(level, bs, nvec, block, coarse));
   if (alpha != 0) {
-    PetscCall(PetscLogEventBegin(petsc_gamg_setup_events[GAMG_OPT], 0, 0, 0, 0));
-    PetscCall(PetscLogEventBegin(petsc_gamg_setup_events[GAMG_OPTSM], 0, 0, 0, 0));
+    PetscCall(AmbAggLogSmoothing(level, PETSC_TRUE));
     PetscCall(AmbAggMakeSmoothed(level, nvec, alpha, block, P));
-    PetscCall(PetscLogEventEnd(petsc_gamg_setup_events[GAMG_OPTSM], 0, 0, 0, 0));
-    PetscCall(PetscLogEventEnd(petsc_gamg_setup_events[GAMG_OPT], 0, 0, 0, 0));
+    PetscCall(AmbAggLogSmoothing(level, PETSC_FALSE));
   } else PetscCall(AmbAggMakeProlongator(level, A, bs, nvec, block, P));
   PetscCall(PetscFree(block));
   PetscCall(AmbAggInherit(A, bs, nvec, P));
