@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Each section of the user's pages that has a table of measurements has a line in docs/notes/figures.md. A table of measurements has three cells or more of
-# numbers with decimals.
+# numbers with decimals. The drawings in the pages are those of their scripts.
 # tier: check
 set -u
 . "$(dirname "$0")/shell/expect.sh"
@@ -34,4 +34,7 @@ mkdir -p "$work/docs/notes" && printf '# Title\n\n## A part\n\n| a | 1.5 | 2.5 |
 expect "a table without its source" 1 "docs/page.md#a-part has a table" "${PYTHON:-python3}" "$work/figures.py" "$work"
 echo "[page](../page.md#a-part)" >"$work/docs/notes/figures.md"
 expect "the same with its source" 0 "^1 sections" "${PYTHON:-python3}" "$work/figures.py" "$work"
+# drawings that need no other package are those of their scripts
+same() { "${PYTHON:-python3}" "$root/docs/figures/$1.py" "$work/$1.svg" && diff "$work/$1.svg" "$root/docs/figures/$1.svg" && echo "the same"; }
+for name in graphs phases timeline; do expect "the drawing $name" 0 "^the same$" same $name; done
 exit $failed

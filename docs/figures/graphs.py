@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The drawing of docs/graphs.md: the edges of data/PGPgiantcompo in the order of the file and in that of the program, and how often each part of x is read.
 
-    docs/figures/graphs.py            # writes graphs.svg beside this file
+    docs/figures/graphs.py [FILE]     # writes FILE, or graphs.svg beside this file
 """
 import gzip
 import math
 import os
+import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 CELLS, CELL, GAP, TOP, BARS, SHADES = 48, 5, 40, 24, 56, 8
@@ -70,7 +71,7 @@ def main():
     out = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">' % (width, height, width, height), '<rect width="%d" height="%d" fill="white"/>' % (width, height)]
     out += panel(GAP, "in the order of the file", n, pairs, range(n))
     out += panel(2 * GAP + SIDE, "vertices with many edges first", n, pairs, ordered(n, pairs))
-    with open(os.path.join(HERE, "graphs.svg"), "w") as file:
+    with open(sys.argv[1] if len(sys.argv) > 1 else os.path.join(HERE, "graphs.svg"), "w", encoding="utf-8") as file:
         file.write("\n".join(out) + "\n</svg>\n")
 
 

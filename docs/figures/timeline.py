@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The drawing of the host in an iteration of PETSc's cg in docs/krylov.md:
 
-    docs/figures/timeline.py            # writes timeline.svg beside this file
+    docs/figures/timeline.py [FILE]     # writes FILE, or timeline.svg beside this file
 
 It is put together from calls that were timed one by one, many of a kind in a row: 274,625 unknowns (65^3), one H200, PETSc 3.26.1.
 """
 import os
+import sys
 
 HOST, WAIT = "#3b6ea8", "#e8c9a0"
 LAUNCH = 4.0  # microseconds to queue a kernel, of those that a call with a wait takes
@@ -44,7 +45,7 @@ def main():
     for k, (colour, text) in enumerate([(HOST, "the host queues work"), (WAIT, "the host waits for a sum")]):
         drawn += ['<rect x="%d" y="%d" width="12" height="12" fill="%s"/>' % (10 + 170 * k, y, colour), '<text x="%d" y="%d">%s</text>' % (28 + 170 * k, y + 10, text)]
     head = '<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="10">' % (30 + SCALE * longest, y + 20)
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "timeline.svg"), "w", encoding="utf-8") as file:
+    with open(sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "timeline.svg"), "w", encoding="utf-8") as file:
         file.write("\n".join([head, '<rect width="100%" height="100%" fill="white"/>'] + drawn + ["</svg>", ""]))
 
 
