@@ -509,7 +509,7 @@ static const struct {
   {"rand",       "ROWS,COLUMNS,ENTRIES", "ENTRIES random places in every row",                               3, GenerateRand      },
 };
 
-/* Finds the generator whose name precedes the colon; returns -1 if it does not exist */
+/* Finds the generator whose name precedes the colon, or is all there is; returns -1 if it does not exist */
 static PetscErrorCode GeneratorFind(const char name[], int *which)
 {
   const char *colon = NULL;
@@ -517,7 +517,8 @@ static PetscErrorCode GeneratorFind(const char name[], int *which)
   PetscFunctionBegin;
   *which = -1;
   PetscCall(PetscStrchr(name, ':', (char **)&colon));
-  for (int g = 0; colon && g < (int)PETSC_STATIC_ARRAY_LENGTH(Generators); g++) {
+  if (!colon) colon = name + strlen(name);
+  for (int g = 0; g < (int)PETSC_STATIC_ARRAY_LENGTH(Generators); g++) {
     PetscBool same;
     size_t    len;
 
@@ -548,6 +549,7 @@ PetscErrorCode GeneratorCreateMat(MPI_Comm comm, const char name[], Mat *A)
   PetscCall(GeneratorFind(name, &g));
   PetscCheck(g >= 0, comm, PETSC_ERR_USER_INPUT, "%s is no generator", name);
   PetscCall(PetscStrchr(name, ':', &p));
+  if (!p) p = (char *)name + strlen(name) - 1; /* no number follows */
   for (int k = 0; k < Generators[g].nargs; k++) {
     char  *end;
     double v = strtod(p + 1, &end);

@@ -48,7 +48,7 @@ static PetscErrorCode Help(MPI_Comm comm)
   -csv FILE              every round as comma-separated values\n\
 and any option of PETSc. Under mpiexec the time of the slowest rank counts; OMP_NUM_THREADS gives threads.\n\
 Exit code: 0 if all results are right; 1 if not, or if something is wrong with the input; 2 if the command, an option or a type\n\
-does not exist, or if an option was not used.\n"));
+does not exist, if an option was not used, or if its value is missing.\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,15 +76,18 @@ static const Command Commands[] = {
   {"tiletable", {NULL}                                                                                                                                                                                                    }
 };
 
+/* Those that have no value, or need none */
+static const char *const Flags[] = {"processor_time", "scaled", "apart", "undirected", "unweighted"}, *const GraphOutputs[] = {"json", "csv"};
+
 /* Reports errors of users in one line; all other errors keep PETSc's trace. A name that does not exist has this code in petscamb and in PETSc. */
 static PetscErrorCode UserErrorHandler(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type, const char *message, void *ctx)
 {
   PetscErrorCode *told = (PetscErrorCode *)ctx;
-  const PetscBool user = code == PETSC_ERR_USER_INPUT || code == PETSC_ERR_FILE_OPEN || code == PETSC_ERR_FILE_WRITE || code == PETSC_ERR_FILE_UNEXPECTED || code == PETSC_ERR_ARG_UNKNOWN_TYPE ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool user = code == PETSC_ERR_USER_INPUT || code == PETSC_ERR_FILE_OPEN || code == PETSC_ERR_FILE_WRITE || code == PETSC_ERR_FILE_UNEXPECTED || code == PETSC_ERR_ARG_UNKNOWN_TYPE || (message && !strncmp(message, "Input string ", 13)) ? PETSC_TRUE : PETSC_FALSE; /* the last: no number after an option that wants one */
   PetscMPIInt     rank = 0;
 
-  if (!user) return PetscTraceBackErrorHandler(comm, line, function, file, code, type, message, NULL);
   if (*told) return code;
+  if (!user) return PetscTraceBackErrorHandler(comm, line, function, file, code, type, message, NULL);
   *told = code;
   (void)MPI_Comm_rank(comm == MPI_COMM_NULL ? PETSC_COMM_SELF : comm, &rank);
   if (rank == 0) (void)fprintf(stderr, "petscamb: %s\n", message);
@@ -128,7 +131,15 @@ static const char *OptionName(const char word[])
   return isalpha((unsigned char)word[0]) ? word : NULL;
 }
 
-/* Looks for misspelt options before any work: they would silently measure something else */
+static PetscBool Among(const char name[], size_t n, const char *const names[])
+{
+  for (size_t k = 0; k < n; k++) {
+    if (!strcmp(name, names[k])) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
+/* Looks for misspelt options, and for options without their values, before any work: they would silently measure something else */
 static PetscErrorCode CheckOptions(const Command *command, int argc, char **argv)
 {
   PetscInt n = 0;
@@ -140,6 +151,8 @@ static PetscErrorCode CheckOptions(const Command *command, int argc, char **argv
 
     if (name) PetscCall(NameNearest(name, n, command->options, &nearest));
     PetscCheck(!nearest || !strcmp(name, nearest), PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "%s: there is no such option; did you mean -%s?", argv[a], nearest);
+    if (!nearest || Among(name, PETSC_STATIC_ARRAY_LENGTH(Flags), Flags) || (!strcmp(command->name, "graph") && Among(name, PETSC_STATIC_ARRAY_LENGTH(GraphOutputs), GraphOutputs))) continue;
+    PetscCheck(a + 1 < argc && !OptionName(argv[a + 1]), PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "%s: its value is missing (petscamb -h tells more)", argv[a]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -44,6 +44,12 @@ expect "another way with dangling vertices" 2 "^petscamb: -dangling away: say un
 expect "negative weights" 1 "^petscamb: p5:4: a weight is negative or no number; -unweighted leaves the weights out$" "$petscamb" graph hits p5:4
 expect "no convergence" 1 "^pagerank: 3 iterations \(NOT CONVERGED\)" "$petscamb" graph pagerank er:4,2 -iterations 3
 expect "iterations by their number" 0 "^pagerank: 3 iterations, [^(]" "$petscamb" graph pagerank er:4,2 -iterations 3 -tol 0
+expect "an option without its value" 2 "^petscamb: -types: its value is missing" "$petscamb" bench p7:5 -types -seconds 0.01
+expect "an option without its value, at the end" 2 "^petscamb: -compare: its value is missing" "$petscamb" bench p7:5 -types aij -compare
+expect "an option that needs none" 0 "^{\"top\"" "$petscamb" graph pagerank rmat:6,4 -json -undirected
+expect "a word in place of a number" 1 "^petscamb: Input string ten has no integer value" "$petscamb" bench p7:5 -types aij -reps ten
+[ "$(grep -c "PETSC ERROR" out)" = 0 ] && echo "ok a word in place of a number: no trace" || { echo "not ok a word in place of a number: a trace" && failed=1; }
+expect "a generator without its number" 1 "^petscamb: p7: write p7:N with positive numbers" "$petscamb" info p7
 expect "a misspelt option" 2 "^petscamb: -type: there is no such option; did you mean -types\?$" "$petscamb" solve p7:5 -type aij
 expect "an option of another command" 2 "^petscamb: -rounds: this option was not used$" "$petscamb" info p7:5 -rounds 3
 expect "an option that nothing reads" 2 "^petscamb: -ksp_tpye: this option was not used$" "$petscamb" solve p7:5 -ksp_tpye cg -seconds 0 -rounds 1

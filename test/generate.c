@@ -220,6 +220,8 @@ static PetscErrorCode Refused(TestDiff *d)
   }
   PetscCall(GeneratorMatches("p7:x", &known));
   TestExpect(d, "p7:x is a generator", known);
+  PetscCall(GeneratorMatches("p7", &known));
+  TestExpect(d, "p7 is a generator", known);
   PetscCall(GeneratorMatches("p7.mtx", &known));
   TestExpect(d, "p7.mtx is none", known ? PETSC_FALSE : PETSC_TRUE);
   PetscFunctionReturn(PETSC_SUCCESS);
