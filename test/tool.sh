@@ -95,6 +95,14 @@ svg = xml.dom.minidom.parseString(page[page.index("<svg"):page.index("</svg>") +
 texts = [node.firstChild.data for node in svg.getElementsByTagName("text") if node.firstChild]
 assert "p5:9 spmv amb" in texts and any(text.startswith("memory, read at") for text in texts) and len(svg.getElementsByTagName("circle")) == 4, texts
 assert any(machine["commit"] in text for text in texts)
+# the labels of the roofline do not cover each other, and its axes have numbers
+places = {node.firstChild.data: (float(node.getAttribute("x")), float(node.getAttribute("y"))) for node in svg.getElementsByTagName("text") if node.firstChild}
+labels = [places["%s %s" % (matrix, kind)] for matrix in ("p5:9", "p7:6") for kind in ("aij", "amb")]
+assert all(abs(a[0] - b[0]) > 100 or abs(a[1] - b[1]) > 10 for k, a in enumerate(labels) for b in labels[:k]), labels
+box = next(node for node in svg.getElementsByTagName("rect") if node.getAttribute("height") == "300.0")
+bottom = float(box.getAttribute("y")) + 300
+numbers = [text for text, (x, y) in places.items() if (x < float(box.getAttribute("x")) or y > bottom) and y > float(box.getAttribute("y")) - 5 and text.replace(".", "", 1).isdigit()]
+assert len(numbers) > 1, places
 print("agree")
 END
 expect "bench: the files and the table agree" 0 "^agree$" "$python" results.py
