@@ -353,7 +353,7 @@ static const Problem elastic = {
 /* All options of PCGAMG, with both types */
 static PetscErrorCode Options(void)
 {
-  static const char *const options[] = {"-pc_gamg_threshold 0.05 -pc_gamg_threshold_scale 0.5", "-pc_gamg_threshold 0.02,0.01", "-pc_gamg_aggressive_coarsening 0 -pc_gamg_square_graph 0", "-pc_gamg_aggressive_coarsening 2 -pc_gamg_square_graph 2", "-pc_gamg_agg_nsmooths 0", "-pc_gamg_agg_nsmooths 2", "-pc_gamg_coarse_eq_limit 500", "-pc_gamg_process_eq_limit 60 -pc_gamg_parallel_coarse_grid_solver", "-pc_gamg_reuse_interpolation false -pc_gamg_sym_graph", "-pc_gamg_esteig_ksp_type gmres -pc_gamg_esteig_ksp_max_it 20", "-pc_gamg_use_sa_esteig false", "-pc_gamg_eigenvalues 0.1,2", "-pc_gamg_asm_use_agg true", "-pc_gamg_graph_symmetrize false", "-pc_gamg_low_memory_threshold_filter true -pc_gamg_threshold 0.02", "-pc_gamg_mis_k_minimum_degree_ordering true", "-pc_gamg_asm_hem_aggs 2", "-pc_gamg_rank_reduction_factors 1,1"};
+  static const char *const options[] = {"-pc_gamg_threshold 0.05 -pc_gamg_threshold_scale 0.5", "-pc_gamg_threshold 0.02,0.01", "-pc_gamg_aggressive_coarsening 0 -pc_gamg_square_graph 0", "-pc_gamg_aggressive_coarsening 2 -pc_gamg_square_graph 2", "-pc_gamg_agg_nsmooths 0", "-pc_gamg_agg_nsmooths 2", "-pc_gamg_coarse_eq_limit 500", "-pc_gamg_process_eq_limit 60 -pc_gamg_parallel_coarse_grid_solver", "-pc_gamg_reuse_interpolation false -pc_gamg_sym_graph", "-pc_gamg_esteig_ksp_type gmres -pc_gamg_esteig_ksp_max_it 20", "-pc_gamg_use_sa_esteig false", "-pc_gamg_eigenvalues 0.1,2", "-pc_gamg_asm_use_agg true", "-pc_gamg_graph_symmetrize false", "-pc_gamg_low_memory_threshold_filter true -pc_gamg_threshold 0.02", "-pc_gamg_mis_k_minimum_degree_ordering true", "-pc_gamg_asm_hem_aggs 2", "-pc_gamg_rank_reduction_factors 1,1", "-pc_gamg_prolongator_filter 0.1"};
 
   PetscFunctionBeginUser;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); k++) {
@@ -604,6 +604,80 @@ static PetscErrorCode Processes(void)
       PetscCall(PetscSNPrintf(name, sizeof(name), "processes, %s, %s", e == 0 ? "scalar" : e == 1 ? "elastic" : "convection", options[k]));
       PetscCall(TestReport(name, &d));
     }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Blocks of two whose first components are coupled as the nodes of a scalar matrix, and whose second ones in one direction only */
+static PetscErrorCode Doubled(Mat A, Mat *B)
+{
+  PetscInt first, end, N;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetOwnershipRange(A, &first, &end));
+  PetscCall(MatGetSize(A, &N, NULL));
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), B));
+  PetscCall(MatSetSizes(*B, 2 * (end - first), 2 * (end - first), 2 * N, 2 * N));
+  PetscCall(MatSetBlockSize(*B, 2));
+  PetscCall(MatSetFromOptions(*B));
+  PetscCall(MatSeqAIJSetPreallocation(*B, 7, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*B, 7, NULL, 6, NULL));
+  for (PetscInt i = first; i < end; i++) {
+    PetscInt           n;
+    const PetscInt    *j;
+    const PetscScalar *a;
+
+    PetscCall(MatGetRow(A, i, &n, &j, &a));
+    for (PetscInt k = 0; k < n; k++) {
+      PetscCall(MatSetValue(*B, 2 * i, 2 * j[k], a[k], INSERT_VALUES));
+      PetscCall(MatSetValue(*B, 2 * i + 1, 2 * j[k] + 1, i == j[k] ? 90 : PetscAbs(i - j[k]) == 1 ? -40 : -0.01, INSERT_VALUES));
+    }
+    PetscCall(MatRestoreRow(A, i, &n, &j, &a));
+  }
+  PetscCall(MatAssemblyBegin(*B, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*B, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatSetOption(*B, MAT_SPD, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With the first component alone the blocks have the aggregates of the scalar matrix, and with both they have others */
+static PetscErrorCode StrengthIndex(TestDiff *d)
+{
+  static const char *const options[] = {"", "-mat_coarsen_strength_index 0 -pc_gamg_mat_coarsen_strength_index 0", ""};
+  char                     all[512];
+  Mat                      A[3], P[3];
+  Solver                   s[3];
+  PetscInt                 levels, columns[3], first, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(GridCreate(PETSC_COMM_WORLD, &grid, &A[0]));
+  PetscCall(Doubled(A[0], &A[1]));
+  PetscCall(PetscObjectReference((PetscObject)A[1]));
+  A[2] = A[1];
+  for (int k = 0; k < 3; k++) {
+    PetscCall(PetscSNPrintf(all, sizeof(all), "%s-pc_gamg_threshold 0.1 -pc_gamg_agg_nsmooths 0 %s", WHOLE, options[k]));
+    PetscCall(SolverCreate(A[k], PCGAMGAMBAGG, all, &s[k]));
+    PetscCall(SolverSetUp(&s[k], &levels));
+    PetscCall(PCMGGetInterpolation(s[k].pc, levels - 1, &P[k]));
+    PetscCall(MatGetSize(P[k], NULL, &columns[k]));
+  }
+  TestExpect(d, "the components that count make no difference", (PetscBool)(columns[2] != columns[1]));
+  TestExpect(d, "another number of aggregates", (PetscBool)(columns[1] == 2 * columns[0]));
+  PetscCall(MatGetOwnershipRange(P[0], &first, &end));
+  for (PetscInt i = first; i < end && columns[1] == 2 * columns[0]; i++) {
+    PetscInt        n[2], in[2] = {-1, -1};
+    const PetscInt *j;
+
+    for (int k = 0; k < 2; k++) {
+      PetscCall(MatGetRow(P[k], (1 + k) * i, &n[k], &j, NULL));
+      if (n[k]) in[k] = j[0] / (1 + k);
+      PetscCall(MatRestoreRow(P[k], (1 + k) * i, &n[k], &j, NULL));
+    }
+    TestExpect(d, "another aggregate", (PetscBool)(in[0] == in[1]));
+  }
+  for (int k = 0; k < 3; k++) {
+    PetscCall(SolverDestroy(&s[k]));
+    PetscCall(MatDestroy(&A[k]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -1125,6 +1199,7 @@ static const TestCase tests[] = {
   {"new values",                      NewValues    },
   {"new values stay",                 NewValuesStay},
   {"types and settings",              Types        },
+  {"components that count",           StrengthIndex},
   {"refused",                         Refused      },
   {"coarsener",                       Coarsener    },
   {NULL,                              NULL         }
