@@ -13,7 +13,7 @@ PetscErrorCode ReportMachine(MPI_Comm comm, const Machine *m)
   PetscCall(PetscPrintf(comm, "%s, %d processors of which %d may be used; %d rank%s x %d thread%s\n", m->about.cpu, m->about.processors, m->allowed, m->ranks, m->ranks > 1 ? "s" : "", m->threads, m->threads > 1 ? "s" : ""));
   PetscCall(PetscPrintf(comm, "memory: read %.1f GB/s, copy %.1f GB/s (read and write counted); read %.1f GB/s within half of the %.0f MiB last-level cache\n", m->read_memory / 1e9, m->copy_memory / 1e9, m->read_cache / 1e9, m->llc / 1048576));
   if (m->ranks * m->threads > m->allowed * (m->allowed < m->about.processors ? m->ranks : 1)) PetscCall(PetscPrintf(comm, "warning: more threads than processors to run them on; times will be meaningless\n"));
-  if (AboutBusy(&m->about)) PetscCall(PetscPrintf(comm, "warning: the load of the last minute, %.1f, is above the number of processors: other programs share them, and times may mean nothing\n", m->about.load));
+  if (AboutBusy(&m->about)) PetscCall(PetscPrintf(comm, "warning: the load of the last minute, %.1f, is above the number of processors: other programs share them, and times may mean nothing; try OMP_NUM_THREADS=1 and -processor_time\n", m->about.load));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
