@@ -98,7 +98,7 @@ class Call:
         """petscamb bench, a process for each matrix."""
         rows = []
         for one in inputs:
-            rows += self.table([TOOL, "bench", one, "-types", ",".join(types), "-ops", ops, "-seconds", str(self.seconds)] + options(types), extra, threads)
+            rows += self.table([TOOL, "bench", one, "-types", ",".join(types), "-ops", ops, "-seconds", str(self.seconds)] + ["-processor_time"] * PROCESSOR_TIME + options(types), extra, threads)
         return [row for row in rows if row["status"] == "ok" and row["op"] in ops.split(",")]
 
     def solve(self, inputs, types, how, **extra):
@@ -140,7 +140,8 @@ def medians(rows, keys, values):
     return out
 
 
-LEAST = False  # the shortest run in the place of the median
+LEAST = False           # the shortest run in the place of the median
+PROCESSOR_TIME = False  # in the place of the clock's
 
 
 def seconds(row):
@@ -672,12 +673,13 @@ def main():
     parser.add_argument("--small", action="store_true", help="small matrices: does it run?")
     parser.add_argument("--cached", action="store_true", help="matrices of a second-level cache, where others share the memory; not in every experiment")
     parser.add_argument("--least", action="store_true", help="ratios and pictures of the shortest runs, not of the medians")
+    parser.add_argument("--processor-time", action="store_true", help="of the processors, where others share them, in experiments with petscamb bench")
     parser.add_argument("--draw", action="store_true", help="only the pictures and recipes, from the CSV that are there")
     parser.add_argument("--seconds", type=float, default=0.2, help="for each type and operation, about (0.2)")
     parser.add_argument("-o", metavar="DIR", default=".", help="where results go (here)")
     arguments = parser.parse_args()
-    global LEAST
-    LEAST = arguments.least
+    global LEAST, PROCESSOR_TIME
+    LEAST, PROCESSOR_TIME = arguments.least, arguments.processor_time
     if arguments.list:
         for one in EXPERIMENTS:
             print("%-5s %s\n      %s: %s" % (one.number, one.repeats, "differs" + (", on a GPU" if one.gpu else "") if one.run else "not repeated", one.differs))

@@ -79,7 +79,7 @@ expect "a tuner on a GPU" 0 "^3.13-gpu Figure" env PATH="$PWD/gpu/bin:$PATH" PET
 expect "the median of first solves" 0 "^8,p27:8,aijcusparse,1.0,5.0,3.0,4.0,3$" cat out2/3.13-gpu.csv
 expect "no number" 2 "which experiment" "$python" "$thesis"
 expect "block sizes" 0 "^4.8 Figure" "$python" "$thesis" --small 4.8 -o out1
-expect "a tall matrix" 0 "^6.16 Figure" "$python" "$thesis" --small 6.16 -o out1
+expect "a tall matrix, by processor time" 0 "^6.16 Figure" "$python" "$thesis" --small --processor-time 6.16 -o out1
 cat >rows.py <<'END2'
 import csv
 blocks, tall = (list(csv.DictReader(open("out1/%s.csv" % name))) for name in ("4.8", "6.16"))
