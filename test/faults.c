@@ -22,7 +22,7 @@ typedef struct {
   GraphConv      layer;
   KSP            ksp;
   IS             is;
-  PetscInt64    *ids;
+  PetscInt64    *ids, count[2];
   PetscLogDouble sum;
 } Work;
 
@@ -383,6 +383,83 @@ static PetscErrorCode JudgeMaskSum(TestDiff *d, Work *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CallTriangles(Work *w)
+{
+  return MatCountTriangles(w->A, w->count);
+}
+
+static PetscErrorCode JudgeTriangles(TestDiff *d, Work *w)
+{
+  PetscInt64 count;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCountTriangles(w->R, &count));
+  TestExpect(d, "another number of triangles", (PetscBool)(w->count[0] == count && count > 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const PetscInt sources[] = {3, 0, 140};
+
+static PetscErrorCode CallBreadthFirst(Work *w)
+{
+  return MatBreadthFirst(w->A, 3, sources, NULL, &w->count[0], &w->count[1]);
+}
+
+static PetscErrorCode JudgeBreadthFirst(TestDiff *d, Work *w)
+{
+  PetscInt64 count[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(MatBreadthFirst(w->R, 3, sources, NULL, &count[0], &count[1]));
+  TestExpect(d, "a search reaches others", (PetscBool)(w->count[0] == count[0] && w->count[1] == count[1] && count[0] > 3));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One iteration, all rows at once */
+static PetscErrorCode Cluster(Mat A, Mat *M)
+{
+  PetscInt  iterations;
+  PetscReal chaos;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, M));
+  PetscCall(MatPowEntries(*M, 2));
+  PetscCall(MatMarkovCluster(M, 2, 1e-3, 20, 1e9, 1e-5, 1, NULL, NULL, &iterations, &chaos));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CallCluster(Work *w)
+{
+  return Cluster(w->A, &w->out);
+}
+
+static PetscErrorCode JudgeCluster(TestDiff *d, Work *w)
+{
+  Mat M;
+
+  PetscFunctionBeginUser;
+  PetscCall(Cluster(w->R, &M));
+  PetscCall(JudgeAgainst(d, w, M));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CallShift(Work *w)
+{
+  PetscReal change;
+
+  return VecShiftToSum(w->x, NULL, (PetscReal)blocks.N, 1, NULL, &change);
+}
+
+static PetscErrorCode JudgeShift(TestDiff *d, Work *w)
+{
+  PetscScalar sum;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecSum(w->x, &sum));
+  TestDiffAdd(d, "another sum of a vector", PetscAbsScalar(sum - 1) / 100);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CallTop(Work *w)
 {
   PetscInt  n, index[5];
@@ -657,6 +734,10 @@ static const Operation operations[] = {
   {"MatGraphTranspose()",          PreparePair,         CallTranspose,      JudgeTranspose,      0         },
   {"MatGraphPermute()",            PreparePair,         CallPermute,        JudgePermute,        0         },
   {"MatMatMultMaskSum()",          PreparePair,         CallMaskSum,        JudgeMaskSum,        REAL      },
+  {"MatCountTriangles()",          PreparePair,         CallTriangles,      JudgeTriangles,      REAL      },
+  {"MatBreadthFirst()",            PreparePair,         CallBreadthFirst,   JudgeBreadthFirst,   0         },
+  {"MatMarkovCluster()",           PreparePair,         CallCluster,        JudgeCluster,        REAL | ONE},
+  {"VecShiftToSum()",              PreparePair,         CallShift,          JudgeShift,          0         },
   {"VecGetTop()",                  PreparePair,         CallTop,            JudgeTop,            0         },
   {"MatPartitioning",              PreparePair,         CallPartition,      JudgePartition,      0         },
   {"MatBatch",                     PreparePair,         CallBatch,          JudgeBatch,          REAL | ONE},
