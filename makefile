@@ -41,7 +41,7 @@ include $(B)/conf.mk
 
 # all cores, unless make was told otherwise
 ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS) $(shell tr '\0' '\n' < /proc/$$PPID/cmdline | grep -E '^(-[a-zA-Z]*j|--jobs)' | sed 's/.*/-j/')),)
-  MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
+  MAKEFLAGS += -j$(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || echo 1)
 endif
 
 NAME     := petscamb$(AMB_SUFFIX)

@@ -22,15 +22,14 @@ static PetscErrorCode FileKind(MPI_Comm comm, const char name[], Kind *kind)
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   if (!rank) {
-    FILE         *f = fopen(name, "rb");
-    unsigned char head[15];
+    FILE         *f                = fopen(name, "rb");
+    unsigned char head[INPUT_HEAD] = {0};
     size_t        length = f ? fread(head, 1, sizeof(head) - 1, f) : 0, at = 0;
 
-    head[length] = 0;
     while (at < length && isspace(head[at])) at++;
-    if (length > 1 && head[0] == 0x1f && head[1] == 0x8b) found = strstr(name, ".mtx") ? MATRIX_MARKET : EDGE_LIST;
-    else if (!strcmp((char *)head, "%%MatrixMarket")) found = MATRIX_MARKET;
-    else if (f && !ferror(f) && (at == length || head[at] == '#' || isdigit(head[at]))) found = EDGE_LIST;
+    if (InputIsCompressed(head)) found = strstr(name, ".mtx") ? MATRIX_MARKET : EDGE_LIST;
+    else if (!strncmp((char *)head, "%%MatrixMarket", 14)) found = MATRIX_MARKET;
+    else if (f && !ferror(f) && (at == length || (isprint(head[at]) && head[at] != '%'))) found = EDGE_LIST;
     if (f) (void)fclose(f);
   }
   PetscCallMPI(MPI_Bcast(&found, 1, MPI_INT, 0, comm));

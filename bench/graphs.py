@@ -34,9 +34,9 @@ def measure(program, algorithm, graph, options, seconds):
     return int(shape[1]), int(shape[2]), int(found[1]), float(found[2]) - float(found[3]), float(found[3]), float(found[4] or "nan")
 
 
-def seeds(program, graph):
+def seeds(program, graph, options):
     """Ids of vertices, evenly spread over the ranks of a few iterations."""
-    out = subprocess.run(shlex.split(program) + ["graph", "pagerank", graph, "-iterations", "2", "-tol", "0", "-mat_type", "aij", "-top", str(20 * WALKS), "-csv"], stdout=subprocess.PIPE, text=True).stdout
+    out = subprocess.run(shlex.split(program) + ["graph", "pagerank", graph, *shlex.split(options), "-iterations", "2", "-tol", "0", "-mat_type", "aij", "-top", str(20 * WALKS), "-csv"], stdout=subprocess.PIPE, text=True).stdout
     ids = [line.split(",")[0] for line in out.split()[1:]]
     return ",".join(ids[:: max(1, len(ids) // WALKS)][:WALKS])
 
@@ -46,6 +46,7 @@ def main():
     p.add_argument("--program", default="bin/petscamb", help="petscamb, perhaps with mpiexec before it (default %(default)s)")
     p.add_argument("--types", default="amb,aijcusparse,aij", help="of %s (default %%(default)s)" % ", ".join(KNOWN))
     p.add_argument("--algorithms", default=",".join(ALGORITHMS), help="default %(default)s")
+    p.add_argument("--options", default="", help="for each run, such as --options=-unweighted, without which a grid has negative weights")
     p.add_argument("--seconds", type=float, default=600, help="for a run, at most (default %(default)s)")
     p.add_argument("graph", nargs="+", help="files and generators that petscamb graph reads")
     o = p.parse_args()
@@ -55,9 +56,9 @@ def main():
         for graph in o.graph:
             extra = ALGORITHMS[algorithm]
             if "%s" in extra:
-                extra %= seeds(o.program, graph)
+                extra %= seeds(o.program, graph, o.options)
             for kind in o.types.split(","):
-                got = measure(o.program, algorithm, graph, KNOWN[kind] + " " + extra, o.seconds)
+                got = measure(o.program, algorithm, graph, " ".join((KNOWN[kind], extra, o.options)), o.seconds)
                 if isinstance(got, str):
                     failed = True
                     print("| %s | | | %s | %s | | | |" % (graph, kind, got), flush=True)

@@ -191,6 +191,7 @@ static PetscErrorCode OrderIs(Graph *g, const char order[], PetscBool *is)
   const char *const known[] = {"none", "degree", "bitonic"};
   char              way[16] = "none";
   PetscBool         found   = PETSC_FALSE, same;
+  PetscMPIInt       size;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-order", way, sizeof(way), NULL));
@@ -199,6 +200,9 @@ static PetscErrorCode OrderIs(Graph *g, const char order[], PetscBool *is)
     found = (PetscBool)(found || same);
   }
   PetscCheck(found, g->comm, PETSC_ERR_ARG_UNKNOWN_TYPE, "-order %s: say none, degree or bitonic", way);
+  PetscCall(PetscStrcmp(way, "degree", &same));
+  PetscCallMPI(MPI_Comm_size(g->comm, &size));
+  PetscCheck(!same || size == 1, g->comm, PETSC_ERR_USER_INPUT, "-order degree is for one process; say bitonic or none");
   PetscCall(PetscStrcmp(way, order, is));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -212,9 +216,9 @@ static PetscErrorCode WalkDistributed(Graph *g, Vec left, Vec right, GraphWalk *
   PetscBool       bitonic = PETSC_FALSE;
 
   PetscFunctionBegin;
+  PetscCall(OrderIs(g, "bitonic", &bitonic));
   PetscCall(MatGraphTranspose(g->A, &w->P));
   PetscCall(MatDiagonalScale(w->P, left, right));
-  PetscCall(OrderIs(g, "bitonic", &bitonic));
   if (!bitonic) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatPartitioningCreate(g->comm, &deal));
   PetscCall(MatPartitioningSetAdjacency(deal, w->P));

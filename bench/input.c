@@ -3,17 +3,18 @@
 
 #include "bench.h"
 
+PetscBool InputIsCompressed(const unsigned char head[INPUT_HEAD])
+{
+  return (PetscBool)(!memcmp(head, "\x1f\x8b", 2) || !memcmp(head, "\3757zXZ", 5) || !memcmp(head, "BZh", 3));
+}
+
 /* Loads a Matrix Market file, compressed or not, or a PETSc binary file, or makes the matrix that the generator of that name describes */
 PetscErrorCode InputCreateMat(MPI_Comm comm, const char name[], Mat *A)
 {
-  const unsigned char petsc[4] = {0x00, 0x12, 0x7b, 0x50}; /* MAT_FILE_CLASSID in the byte order of PETSc's files */
-  const char *const   packed[] = {"\x1f\x8b",
-                                  "\xfd"
-                                    "7zXZ",
-                                  "BZh"}; /* the first bytes of what gzip, xz and bzip2 write */
-  unsigned char       head[16] = {0};
+  const unsigned char petsc[4]         = {0x00, 0x12, 0x7b, 0x50}; /* MAT_FILE_CLASSID in the byte order of PETSc's files */
+  unsigned char       head[INPUT_HEAD] = {0};
   PetscMPIInt         rank;
-  PetscBool           known, compressed = PETSC_FALSE;
+  PetscBool           known;
   int                 length = -1; /* of the head, -1 if the file cannot be opened, or -2 for a folder */
 
   PetscFunctionBegin;
@@ -41,8 +42,7 @@ PetscErrorCode InputCreateMat(MPI_Comm comm, const char name[], Mat *A)
   }
   PetscCall(MatCreate(comm, A));
   PetscCall(MatSetType(*A, MATAIJ));
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(packed); k++) compressed = compressed || !strncmp((char *)head, packed[k], strlen(packed[k])) ? PETSC_TRUE : PETSC_FALSE;
-  if (compressed || !strncmp((char *)head, "%%MatrixMarket", 14)) {
+  if (InputIsCompressed(head) || !strncmp((char *)head, "%%MatrixMarket", 14)) {
     PetscCall(MatLoadMatrixMarket(*A, name));
   } else {
     PetscViewer    viewer;

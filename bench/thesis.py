@@ -28,7 +28,7 @@ TOOL = os.path.abspath(os.environ.get("PETSCAMB", os.path.join(ROOT, "bin", "pet
 # options of the types NAME@SETTING; besides, the format and nothing else is measured
 SETTINGS = {"none": "mat_nussell_segmentation none", "jds": "mat_nussell_rows jds", "uniform": "mat_nussell_segmentation uniform,mat_nussell_s2 65536",
             "slices": "mat_nussell_segmentation uniform,mat_nussell_s2 65536,mat_nussell_c 8", "search": "mat_nussell_tune exhaustive", "two": "mat_amb_block_size 1",
-            "measure": "mat_shadow_tune measure", "online": "mat_shadow_tune online",
+            "model": "mat_shadow_tune model", "measure": "mat_shadow_tune measure", "online": "mat_shadow_tune online",
             **{"b%d" % b: "mat_amb_block_size %d" % b for b in range(1, 9)}, **{name: "mat_hashgemm_accumulator " + name for name in ("hash", "hashvec", "heap", "dense", "esc")}}
 
 # Sizes: as large as a machine of today wants it; small; those of a second-level cache
@@ -98,7 +98,7 @@ class Call:
         """petscamb bench, a process for each matrix."""
         rows = []
         for one in inputs:
-            rows += self.table([TOOL, "bench", one, "-types", ",".join(types), "-ops", ops, "-seconds", str(self.seconds)] + options(types), extra, threads)
+            rows += self.table([TOOL, "bench", one, "-types", ",".join(types), "-ops", ops, "-seconds", str(self.seconds)] + ["-processor_time"] * PROCESSOR_TIME + options(types), extra, threads)
         return [row for row in rows if row["status"] == "ok" and row["op"] in ops.split(",")]
 
     def solve(self, inputs, types, how, **extra):
@@ -140,7 +140,8 @@ def medians(rows, keys, values):
     return out
 
 
-LEAST = False  # the shortest run in the place of the median
+LEAST = False           # the shortest run in the place of the median
+PROCESSOR_TIME = False  # in the place of the clock's
 
 
 def seconds(row):
@@ -222,6 +223,14 @@ def tuning_3_13(call):
     for its in call.pick((25, 50, 100, 200, 400, 800), (4, 8)):
         rows += call.solve([call.pick("elasticity:20", "p27:8")], ("aij", "nussell", "nussell@measure", "nussell@online"),
                            "-ksp_type cg -pc_type none -ksp_max_it %d -ksp_convergence_test skip" % its, its=its)
+    return rows
+
+
+def tuning_device_3_13(call):
+    rows = []
+    for its in call.pick((25, 50, 100, 200, 400, 800, 1600), (4, 8)):
+        rows += call.solve([call.pick("elasticity:40", "p27:8")], ("aijcusparse", "amb@model", "amb@measure", "amb@online"),
+                           "-ksp_type cg -pc_type none -ksp_max_it %d -ksp_convergence_test skip -apart -rounds 5" % its, its=its)
     return rows
 
 
@@ -333,6 +342,42 @@ def squares_device(call, arguments):
         if found:
             rows.append({"matrix": matrix, "type": found.group(1), "ms": found.group(2), "extra_bytes_over_C": found.group(3)})
     return rows
+
+
+PHASES = ("count", "allocation", "pattern", "values")
+
+
+def phases_device(call, program):
+    """The phases of our products, which bench/cuda's spgemm prints."""
+    rows, matrix = [], ""
+    for line in call.run(call.device(program, ["-alone", "-repeat", "7"] + call.pick(["elas:30", "p27:64", "p7:101", "er:16,16", "g500:14,16"], ["p7:10"]))).splitlines():
+        head, found = re.match(r"(\S+): \d+ x \d+", line), re.match(r"  ours ([0-9.]+) ms \(" + ", ".join(name + " ([0-9.]+)" for name in PHASES) + r"\)", line)
+        matrix = head.group(1) if head else matrix
+        if found:
+            rows += [{"matrix": matrix, "type": name, "ms": ms, "whole_ms": found.group(1)} for name, ms in zip(PHASES, found.groups()[1:])]
+    return rows
+
+
+def accumulators_device(call, inputs):
+    """C = A A with each accumulator of a GPU, in both precisions."""
+    rows, matrix, products = [], "", 0
+    for program, precision in (("spgemm", "double"), ("spgemm_float", "single")):
+        for line in call.run(call.device(program, ["-accumulators", "-repeat", "3"] + inputs), len(os.sched_getaffinity(0))).splitlines():  # results are compared on the host
+            head, found = re.match(r"(\S+): \d+ x \d+, \d+ nonzeros, (\d+) products", line), re.match(r"  (\w+) +([0-9.]+) ms \(.*extra bytes ([0-9.]+)", line)
+            if head:
+                matrix, products = head.group(1), int(head.group(2))
+            if found:
+                rows.append({"matrix": matrix, "type": found.group(1), "precision": precision, "products": products, "ms": found.group(2), "gflops": "%.3f" % (2e-6 * products / float(found.group(2))),
+                             "extra_bytes_over_C": found.group(3)})
+    return rows
+
+
+def density_device_6_8(call):
+    return accumulators_device(call, graphs(("er",), (call.pick(15, 6),), call.pick((2, 4, 8, 16, 32), (2, 4))) + graphs(("g500",), (call.pick(13, 6),), call.pick((2, 4, 8, 16, 32), (2, 4))))
+
+
+def sizes_device_6_9(call):
+    return accumulators_device(call, graphs(("er",), call.pick(range(9, 19), (5, 6)), (call.pick(8, 4),)) + graphs(("g500",), call.pick(range(9, 15), (5, 6)), (call.pick(8, 4),)))
 
 
 def squares_5_3(call):
@@ -525,6 +570,10 @@ def scale_of(row):
     return 2 ** int(re.split("[:,]", row["matrix"])[1])
 
 
+def precise_kind_of(row):
+    return kind_of(row) + ", %s precision" % row["precision"]
+
+
 def factor_of(row):
     return int(re.split("[:,]", row["matrix"])[2])
 
@@ -555,6 +604,8 @@ EXPERIMENTS = (
     Experiment("3.12", "Figure: conjugate gradients, formats of chapter 3", "a processor; positive definite stand-ins; 200 iterations; second solves", cg_3_12, bars(speed, "speed over aij", 1)),
     Experiment("3.13", "Figure: time over iterations of conjugate gradients, tuner on and off", "a processor; a stand-in for structural problems; fixed numbers of iterations; without tuner the conversion lies before the solve", tuning_3_13,
                lines(lambda row: number(row, "its"), lambda row: 1e3 * number(row, "first_s") / number(row, "its"), "iterations", "ms an iteration of the first solve, trials included")),
+    Experiment("3.13-gpu", "Figure: time over iterations of conjugate gradients, tuner on and off, on a GPU", "AMB in the place of NUS-JDS; a stand-in for structural problems; fixed numbers of iterations",
+               tuning_device_3_13, lines(lambda row: number(row, "its"), lambda row: 1e3 * number(row, "first_s") / number(row, "its"), "iterations", "ms an iteration, first solves"), gpu=True),
     Experiment("3.14", "Figure: random matrices with more and more columns on a many-core processor", "this processor in the place of a Xeon Phi; 200,000 rows of 16 entries (--cached: 10,000); one thread", columns_3_14,
                lines(lambda row: number(row, "columns"), gflops, "columns", "GFLOP/s")),
     Experiment("3.15", "Figure: formats of chapter 3 on a many-core processor", STANDINS, formats_3_15, bars(speed, "speed over aij", 1)),
@@ -571,8 +622,10 @@ EXPERIMENTS = (
     Experiment("4.9", "Figure: the cost of conversion", "in all, not by phases; in products of the format", convert_4_9, bars(lambda row: number(row, "products"), "products of the same type", panel=lambda row: row["op"])),
     Experiment("5.3", "Figure: C = A A on a GPU, double precision", "cuSPARSE's algorithms beside it; generated matrices", squares_5_3, bars(lambda row: number(row, "ms"), "ms"), gpu=True),
     Experiment("5.4", "Figure: memory of C = A A on a GPU", "memory beside C's own, of both", squares_5_3, bars(lambda row: number(row, "extra_bytes_over_C"), "extra bytes over those of C"), gpu=True),
-    Experiment("5.5", "Figure: phases of C = A A in single precision", "cuSPARSE's phases are not timed apart; bench/cuda's spgemm prints ours"),
-    Experiment("5.6", "Figure: phases of C = A A in double precision", "cuSPARSE's phases are not timed apart; bench/cuda's spgemm prints ours"),
+    Experiment("5.5", "Figure: phases of C = A A in single precision, on a GPU", "ours alone, since cuSPARSE's are not timed apart; generated matrices", lambda call: phases_device(call, "spgemm_float"),
+               bars(lambda row: number(row, "ms"), "ms"), gpu=True),
+    Experiment("5.6", "Figure: phases of C = A A in double precision, on a GPU", "ours alone, since cuSPARSE's are not timed apart; generated matrices", lambda call: phases_device(call, "spgemm"),
+               bars(lambda row: number(row, "ms"), "ms"), gpu=True),
     Experiment("merge", "Figure 4 of bhSPARSE: two sequences merged in shared memory, by five methods", "a GPU of today; lengths to 8,192; a copy beside them", merges_device,
                lines(lambda row: number(row, "length"), lambda row: number(row, "Gkeys/s"), "length of a sequence", "billion keys in a second", lambda row: row["pairs"]), gpu=True),
     Experiment("5.7", "Figure: A^T A", "a processor; PETSc's algorithms in the place of cuSPARSE's", transposed_5_7, bars(speed, "speed over aij", 1)),
@@ -583,7 +636,11 @@ EXPERIMENTS = (
     Experiment("6.6", "Figure: heap products of growing graphs", "rows are dealt to threads by their multiplications; the other schedules of the figure do not exist here", heap_6_6, lines(scale_of, speed, "rows", "speed over aij")),
     Experiment("6.7", "Figure: time of each thread", "threads are not timed one by one"),
     Experiment("6.8", "Figure: C = A A over density, by accumulator", "a processor of today, scale 13; results have sorted rows", density_6_8, lines(factor_of, speed, "entries in a row", "speed over aij", kind_of)),
+    Experiment("6.8-gpu", "Figure: C = A A over density, by accumulator, on a GPU", "the accumulators of a GPU, both precisions; scale 15, G500 13", density_device_6_8,
+               lines(factor_of, lambda row: number(row, "gflops"), "entries in a row", "GFLOP/s", precise_kind_of), gpu=True),
     Experiment("6.9", "Figure: C = A A over size, by accumulator", "a processor of today, scales to 13; results have sorted rows", sizes_6_9, lines(scale_of, speed, "rows", "speed over aij", kind_of)),
+    Experiment("6.9-gpu", "Figure: C = A A over size, by accumulator, on a GPU", "the accumulators of a GPU, both precisions; 8 entries in a row", sizes_device_6_9,
+               lines(scale_of, lambda row: number(row, "gflops"), "rows", "GFLOP/s", precise_kind_of), gpu=True),
     Experiment("6.10", "Figure: C = A A over threads", "as many threads as there are processors", threads_6_10, lines(lambda row: number(row, "threads"), lambda row: 1 / seconds(row), "threads", "products in a second", kind_of)),
     Experiment("6.11", "Figure: C = A A of real matrices, by accumulator", "the matrices of data/ and generated ones", real_6_11, bars(speed, "speed over aij", 1)),
     Experiment("6.12", "Figure: misses of the second-level cache", COUNTERS),
@@ -616,12 +673,13 @@ def main():
     parser.add_argument("--small", action="store_true", help="small matrices: does it run?")
     parser.add_argument("--cached", action="store_true", help="matrices of a second-level cache, where others share the memory; not in every experiment")
     parser.add_argument("--least", action="store_true", help="ratios and pictures of the shortest runs, not of the medians")
+    parser.add_argument("--processor-time", action="store_true", help="of the processors, where others share them, in experiments with petscamb bench")
     parser.add_argument("--draw", action="store_true", help="only the pictures and recipes, from the CSV that are there")
     parser.add_argument("--seconds", type=float, default=0.2, help="for each type and operation, about (0.2)")
     parser.add_argument("-o", metavar="DIR", default=".", help="where results go (here)")
     arguments = parser.parse_args()
-    global LEAST
-    LEAST = arguments.least
+    global LEAST, PROCESSOR_TIME
+    LEAST, PROCESSOR_TIME = arguments.least, arguments.processor_time
     if arguments.list:
         for one in EXPERIMENTS:
             print("%-5s %s\n      %s: %s" % (one.number, one.repeats, "differs" + (", on a GPU" if one.gpu else "") if one.run else "not repeated", one.differs))

@@ -41,6 +41,8 @@ expect "a vertex that does not exist" 1 "^petscamb: er:4,2 has no vertex 16$" "$
 expect "no list of vertices" 1 "^petscamb: -sources 1,x: write ids with commas between them and no blanks$" "$petscamb" graph bfs er:4,2 -sources 1,x
 expect "a misspelt type of graph" 2 "^petscamb: Unknown Mat type given: amd$" "$petscamb" graph pagerank er:4,2 -mat_type amd
 expect "another way with dangling vertices" 2 "^petscamb: -dangling away: say uniform or remove$" "$petscamb" graph pagerank er:4,2 -dangling away
+expect "another order" 2 "^petscamb: -order deg: say none, degree or bitonic$" "$petscamb" graph pagerank er:4,2 -order deg
+expect "an order of one process on two" 1 "^petscamb: -order degree is for one process; say bitonic or none$" ${MPIEXEC:-mpiexec} -n 2 "$petscamb" graph pagerank er:4,2 -order degree
 expect "negative weights" 1 "^petscamb: p5:4: a weight is negative or no number; -unweighted leaves the weights out$" "$petscamb" graph hits p5:4
 expect "no convergence" 1 "^pagerank: 3 iterations \(NOT CONVERGED\)" "$petscamb" graph pagerank er:4,2 -iterations 3
 expect "iterations by their number" 0 "^pagerank: 3 iterations, [^(]" "$petscamb" graph pagerank er:4,2 -iterations 3 -tol 0

@@ -41,6 +41,10 @@ fault() { # NAME LINE REASON TEXT
   printf "1 2\n# comment\n$4\n3 4\n" >fault.txt
   expect "$1" 1 "^petscamb: fault.txt:3: $3$" "$BIN/petscamb" graph bfs fault.txt
 }
+for line in "source target" "-1 2"; do # text that begins like no file of another kind
+  echo "$line" >first.txt
+  expect "the first line: $line" 1 "^petscamb: first.txt:1: a vertex is a (whole number|number that is not negative)$" "$BIN/petscamb" graph bfs first.txt
+done
 fault "a word" 3 "a vertex is a whole number" "1 x"
 fault "a negative vertex" 3 "a vertex is a number that is not negative" "-1 2"
 fault "a fraction" 3 "a vertex is a whole number, and a blank or a tab follows it" "1.5 2"

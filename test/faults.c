@@ -22,7 +22,7 @@ typedef struct {
   GraphConv      layer;
   KSP            ksp;
   IS             is;
-  PetscInt64    *ids;
+  PetscInt64    *ids, count[2];
   PetscLogDouble sum;
 } Work;
 
@@ -36,6 +36,7 @@ typedef struct {
 
 #define REAL 1 /* not with complex numbers */
 #define ONE  2 /* only on one process */
+#define HOST 4 /* only allocations on the host */
 
 /* ------------------------------------------------- products with vectors ------------------------------------------------- */
 
@@ -73,6 +74,42 @@ static PetscErrorCode CallMultTranspose(Work *w)
 static PetscErrorCode CallSetUp(Work *w)
 {
   return MatShadowSetUp(w->A);
+}
+
+/* ... shortly before it is converted and timed, by this thread or, while the solver goes on, by another one */
+static PetscErrorCode PrepareTuned(Work *w, MatShadowTune tune)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PreparePair(w));
+  PetscCall(MatShadowSetTune(w->A, tune));
+  PetscCall(TestMultiply(w->A, 38));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PrepareTrials(Work *w)
+{
+  return PrepareTuned(w, MAT_SHADOW_TUNE_MEASURE);
+}
+
+static PetscErrorCode PrepareOnline(Work *w)
+{
+  return PrepareTuned(w, MAT_SHADOW_TUNE_ONLINE);
+}
+
+static PetscBool laidout; /* did the products below lead to a layout? */
+
+static PetscErrorCode CallTrials(Work *w)
+{
+  MatShadowInfo info;
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < 40; k++) {
+    PetscCall(MatMult(w->A, w->x, w->y));
+    PetscCall(MatShadowGetInfo(w->A, &info));
+    if (info.tuning) PetscCall(PetscSleep(0.0005));
+  }
+  laidout = (PetscBool)(info.conversions > 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode JudgePair(TestDiff *d, Work *w)
@@ -346,6 +383,83 @@ static PetscErrorCode JudgeMaskSum(TestDiff *d, Work *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CallTriangles(Work *w)
+{
+  return MatCountTriangles(w->A, w->count);
+}
+
+static PetscErrorCode JudgeTriangles(TestDiff *d, Work *w)
+{
+  PetscInt64 count;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCountTriangles(w->R, &count));
+  TestExpect(d, "another number of triangles", (PetscBool)(w->count[0] == count && count > 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const PetscInt sources[] = {3, 0, 140};
+
+static PetscErrorCode CallBreadthFirst(Work *w)
+{
+  return MatBreadthFirst(w->A, 3, sources, NULL, &w->count[0], &w->count[1]);
+}
+
+static PetscErrorCode JudgeBreadthFirst(TestDiff *d, Work *w)
+{
+  PetscInt64 count[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(MatBreadthFirst(w->R, 3, sources, NULL, &count[0], &count[1]));
+  TestExpect(d, "a search reaches others", (PetscBool)(w->count[0] == count[0] && w->count[1] == count[1] && count[0] > 3));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One iteration, all rows at once */
+static PetscErrorCode Cluster(Mat A, Mat *M)
+{
+  PetscInt  iterations;
+  PetscReal chaos;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, M));
+  PetscCall(MatPowEntries(*M, 2));
+  PetscCall(MatMarkovCluster(M, 2, 1e-3, 20, 1e9, 1e-5, 1, NULL, NULL, &iterations, &chaos));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CallCluster(Work *w)
+{
+  return Cluster(w->A, &w->out);
+}
+
+static PetscErrorCode JudgeCluster(TestDiff *d, Work *w)
+{
+  Mat M;
+
+  PetscFunctionBeginUser;
+  PetscCall(Cluster(w->R, &M));
+  PetscCall(JudgeAgainst(d, w, M));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CallShift(Work *w)
+{
+  PetscReal change;
+
+  return VecShiftToSum(w->x, NULL, (PetscReal)blocks.N, 1, NULL, &change);
+}
+
+static PetscErrorCode JudgeShift(TestDiff *d, Work *w)
+{
+  PetscScalar sum;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecSum(w->x, &sum));
+  TestDiffAdd(d, "another sum of a vector", PetscAbsScalar(sum - 1) / 100);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CallTop(Work *w)
 {
   PetscInt  n, index[5];
@@ -605,6 +719,8 @@ static const Operation operations[] = {
   {"conversion without a product", PreparePair,         CallSetUp,          JudgePair,           0         },
   {"new values",                   PrepareChanged,      CallMult,           JudgePair,           0         },
   {"new values, transposed",       PrepareChanged,      CallMultTranspose,  JudgePair,           0         },
+  {"trials",                       PrepareTrials,       CallTrials,         JudgePair,           HOST      },
+  {"trials beside the solver",     PrepareOnline,       CallTrials,         JudgePair,           HOST      },
   {"MatConvert()",                 PreparePair,         CallConvert,        JudgeOut,            0         },
   {"MatDuplicate()",               PreparePair,         CallDuplicate,      JudgeOut,            0         },
   {"A D",                          PrepareDense,        CallDense,          JudgeDense,          0         },
@@ -618,6 +734,10 @@ static const Operation operations[] = {
   {"MatGraphTranspose()",          PreparePair,         CallTranspose,      JudgeTranspose,      0         },
   {"MatGraphPermute()",            PreparePair,         CallPermute,        JudgePermute,        0         },
   {"MatMatMultMaskSum()",          PreparePair,         CallMaskSum,        JudgeMaskSum,        REAL      },
+  {"MatCountTriangles()",          PreparePair,         CallTriangles,      JudgeTriangles,      REAL      },
+  {"MatBreadthFirst()",            PreparePair,         CallBreadthFirst,   JudgeBreadthFirst,   0         },
+  {"MatMarkovCluster()",           PreparePair,         CallCluster,        JudgeCluster,        REAL | ONE},
+  {"VecShiftToSum()",              PreparePair,         CallShift,          JudgeShift,          0         },
   {"VecGetTop()",                  PreparePair,         CallTop,            JudgeTop,            0         },
   {"MatPartitioning",              PreparePair,         CallPartition,      JudgePartition,      0         },
   {"MatBatch",                     PreparePair,         CallBatch,          JudgeBatch,          REAL | ONE},
@@ -716,14 +836,18 @@ static PetscErrorCode Fail(TestDiff *d, const Operation *o, int failing, int *al
 static PetscErrorCode Run(TestDiff *d, const Operation *o)
 {
   PetscErrorCode raised;
-  PetscBool      loud = PETSC_FALSE;
+  PetscBool      loud = PETSC_FALSE, amb = PETSC_FALSE;
+  char           type[64] = "";
   int            allocations, unused, failures = 0;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-faults_talk", &loud, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_type", type, sizeof(type), NULL));
+  PetscCall(PetscStrcmp(type, MATAMB, &amb)); /* other types may decline the matrix */
   PetscCall(Fail(d, o, FAULT_NONE, &allocations, &raised));
   TestExpect(d, "an error although no allocation failed", (PetscBool)(raised == 0));
   TestExpect(d, "nothing was allocated", (PetscBool)(!petscs || o->prepare != PrepareReader || allocations > 0));
+  TestExpect(d, "nothing was tried", (PetscBool)(o->call != CallTrials || laidout || !amb));
   TestExpect(d, "the GPU was not called", (PetscBool)(kind == FAULT_HOST || o != operations || allocations > 0));
   for (int k = 1; k <= allocations; k++) {
     PetscCall(Fail(d, o, k, &unused, &raised));
@@ -781,7 +905,7 @@ int main(int argc, char **argv)
     TestDiff         d = {NULL, 0};
 
     if (set && strcmp(only, o->name)) continue;
-    if ((!PetscDefined(USE_COMPLEX) || !(o->limits & REAL)) && (size == 1 || !(o->limits & ONE))) {
+    if ((!PetscDefined(USE_COMPLEX) || !(o->limits & REAL)) && (size == 1 || !(o->limits & ONE)) && (kind == FAULT_HOST || !(o->limits & HOST))) {
       if (Run(&d, o)) TestDiffAdd(&d, "PETSc raised an error, see above", PETSC_MAX_REAL);
     }
     PetscCall(TestReport(o->name, &d));

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """petscamb graph against plain loops: each algorithm on directed, undirected and weighted graphs, with loops, repeated edges, isolated and dangling vertices,
-one vertex and none, on 1 to 3 processes. The argument is the program; MPIEXEC starts processes."""
+one vertex and none, on 1 to 3 processes; the ids of each kind of file, the forms of results, and their bits from run to run. The argument is the program; MPIEXEC starts processes."""
 import collections
 import hashlib
+import importlib
 import itertools
 import json
 import os
@@ -152,8 +153,8 @@ def levels(graph, source):
     return found
 
 
-def clusters(graph):
-    """Markov clustering with inflation 2 and pruning at 1e-4."""
+def clusters(graph, inflation=2.0, least=1e-4):
+    """Markov clustering."""
     edge = collections.defaultdict(float)
     for (u, v), w in graph.edge.items():
         if u != v:
@@ -171,7 +172,7 @@ def clusters(graph):
 
     def pruned(row):
         row = normal(row)
-        return normal({v: w for v, w in row.items() if w >= min(1e-4, max(row.values()))})
+        return normal({v: w for v, w in row.items() if w >= min(least, max(row.values()))})
 
     rows = {v: normal(row) for v, row in rows.items()}
     for _ in range(100):
@@ -181,7 +182,7 @@ def clusters(graph):
             for v, w in row.items():
                 for t, x in rows[v].items():
                     sums[t] += w * x
-            after[u] = pruned({v: w * w for v, w in sums.items()})
+            after[u] = pruned({v: w**inflation for v, w in sums.items()})
         rows = after
         if max(max(row.values()) - sum(w * w for w in row.values()) for row in rows.values()) <= 1e-5:
             break
@@ -221,6 +222,7 @@ def test_ranks(ranks, graph):
     order = ["-order", "degree" if ranks == 1 else "bitonic"]
     check("pagerank, numbered anew", ranked(ranks, graph, "pagerank", pagerank(graph, graph.edge), *order))
     check("pagerank, undirected", ranked(ranks, graph, "pagerank", pagerank(graph, graph.undirected()), "-undirected"))
+    check("pagerank, unweighted", ranked(ranks, graph, "pagerank", pagerank(graph, dict.fromkeys(graph.edge, 1)), "-unweighted"))
     check("pagerank, dangling vertices removed", ranked(ranks, graph, "pagerank", removed(graph, graph.edge), "-dangling", "remove", "-mat_type", "aij", *order))
     check("pagerank without edges to go on along", ranked(ranks, graph, "pagerank", {v: 1 / len(graph.ids) for v in graph.ids}, "-c", 0))
     authorities, hubs = hits(graph, graph.edge)
@@ -242,11 +244,11 @@ def test_restart(ranks, graph):
 def test_counts(ranks, graph):
     count, want = json.loads(run(ranks, "triangles", graph.file, "-json")), triangles(graph)
     check("triangles", None if count["triangles"] == want and set(count) == {"triangles", "seconds"} else "%s, not %d" % (count, want))
-    for batch in ([], ["-batch", 300]):
-        want = clusters(graph) if graph.ids else {}
-        text = run(ranks, "mcl", graph.file, "-csv", *batch).split()
+    for name, words, parameters in (("mcl", [], {}), ("mcl, in batches", ["-batch", 300], {}), ("mcl, other parameters", ["-inflation", 1.5, "-prune", 0.01], {"inflation": 1.5, "least": 0.01})):
+        want = clusters(graph, **parameters) if graph.ids else {}
+        text = run(ranks, "mcl", graph.file, "-csv", *words).split()
         got = dict(tuple(map(int, line.split(","))) for line in text[1:]) if graph.ids else {}
-        check("mcl" + ", in batches" * bool(batch), None if got == want else "other clusters")
+        check(name, None if got == want else "other clusters")
 
 
 def test_levels(ranks, graph):
@@ -257,6 +259,64 @@ def test_levels(ranks, graph):
     got = sorted(tuple(map(int, line.split(","))) for line in text[1:])
     want = sorted((source, v, level) for source in sources for v, level in levels(graph, source).items())
     check("bfs from %d sources" % len(sources), None if got == want else "other levels")
+
+
+# ------------------------------------------------- files -------------------------------------------------
+
+def test_files():
+    """The vertices of a Matrix Market file, compressed or not, have its row numbers, and those of PETSc's format begin with 0."""
+    lines = [(1, 2), (2, 3), (3, 1), (4, 1), (5,)]
+    graph = Graph("numbered", lines)
+    want = pagerank(graph, graph.edge)
+    with open("plain.mtx", "w") as file:
+        file.write("%%%%MatrixMarket matrix coordinate pattern general\n5 5 4\n%s" % "".join("%d %d\n" % line for line in lines[:-1]))
+    run(1, "bfs", "plain.mtx", "-mat_type", "aij", "-mat_view", "binary:petsc.dat::append")  # the first matrix is the graph
+    with open("petsc.dat", "rb") as file:
+        check("a matrix in PETSc's format was written", None if file.read(4) == b"\x00\x12\x7b\x50" else "another file")
+    files = [("plain.mtx", want), ("petsc.dat", {v - 1: x for v, x in want.items()})]
+    for name, kind in (("gz", "gzip"), ("xz", "lzma"), ("bz2", "bz2")):
+        for plain in ("plain.mtx", graph.file):
+            with open(plain, "rb") as file, importlib.import_module(kind).open(plain + "." + name, "wb") as packed:
+                packed.write(file.read())
+            files.append((plain + "." + name, want))
+    for name, want in files:
+        graph.file = name
+        for ranks in (1,) if name.endswith(("z", "2")) else (1, 2):
+            try:
+                check("the ids of %s on %d process%s" % (name, ranks, "es" * (ranks > 1)), ranked(ranks, graph, "pagerank", want))
+            except AssertionError as error:
+                if "without its decompressor" not in str(error):
+                    raise
+                print("skip the ids of %s: this library was built without its decompressor" % name)
+
+
+def test_outputs():
+    """A result as values with commas, as JSON in a file and as a table is that of -json."""
+    for words in (["pagerank", "weighted.txt"], ["hits", "weighted.txt"], ["rwr", "weighted.txt"], ["rwr", "mixed.txt", "-seeds", "1,%d" % (2**63 - 1)]):
+        words += ["-top", 7, "-mat_shadow_tune", "model"]
+        result = json.loads(run(1, *words, "-json"))
+        lists = [(name, line) for name, lines in result.items() if isinstance(lines, list) for line in lines]
+        head = ["list"] * ("hubs" in result) + list(lists[0][1])
+        want = [",".join(head)] + [",".join([name] * ("hubs" in result) + ["%.17g" % part if key == "value" else str(part) for key, part in line.items()]) for name, line in lists]
+        check("-csv of " + " ".join(words[:2]), None if run(1, *words, "-csv").split() == want and len(want) > 7 else "other lines")
+        table = run(1, *words, "-json", "file.json").splitlines()
+        with open("file.json") as file:
+            written = json.load(file)
+        same = {name: part for name, part in written.items() if name != "seconds"} == {name: part for name, part in result.items() if name != "seconds"}
+        check("-json FILE of " + " ".join(words[:2]), None if same else "another result")
+        rows = [line.split() for line in table if line.startswith("   ")]
+        check("the table of " + " ".join(words[:2]), None if rows == [[str(line["id"]), "%.8g" % line["value"]] for _, line in lists] else "other rows")
+
+
+def test_bits():
+    """Ranks have the same bits in each run with as many processes and threads."""
+    os.environ["OMP_NUM_THREADS"] = "2"
+    for words in (["pagerank", "rmat:9,8"], ["hits", "rmat:9,8"], ["rwr", "rmat:9,8", "-seeds", "1,2,3"]):
+        for ranks in (1, 2):
+            results = [json.loads(run(ranks, *words, "-json", "-top", 10**4, "-mat_shadow_tune", "model")) for _ in range(2)]
+            same = {json.dumps([result["top"], result.get("hubs")]) for result in results}
+            check("the same bits of %s from run to run on %d process%s" % (" ".join(words[:2]), ranks, "es" * (ranks > 1)), None if len(same) == 1 else "other bits")
+    del os.environ["OMP_NUM_THREADS"]
 
 
 # ------------------------------------------------- generators -------------------------------------------------
@@ -319,8 +379,9 @@ def main():
                     check(test.__name__, str(error).replace("\n", " "))
     check = plain
     test_generators()
-    same = {json.dumps(json.loads(run(1, "pagerank", "random.txt", "-json", "-mat_shadow_tune", "model"))["top"]) for _ in range(3)}
-    check("the same bits from run to run", None if len(same) == 1 else "other bits")
+    test_files()
+    test_outputs()
+    test_bits()
 
 
 with tempfile.TemporaryDirectory(prefix="petscamb-graph-") as folder:

@@ -755,12 +755,7 @@ int main(int argc, char **argv)
     test:
       suffix: accumulator
       nsize: {{1 3}}
-      args: -mat_type hashgemm -mat_hashgemm_accumulator {{hash hashvec heap dense table}}
-    test:
-      suffix: accumulator_device
-      requires: cuda
-      nsize: {{1 2}}
-      args: -mat_type hashgemm -mat_hashgemm_accumulator {{window esc merge table}}
+      args: -mat_type hashgemm -mat_hashgemm_accumulator {{hash hashvec heap dense window esc merge table}}
     test:
       suffix: for_aij
       nsize: {{1 2}}

@@ -117,6 +117,7 @@ static PetscErrorCode Numbers(TestDiff *d)
   TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "must be positive", VecShiftToSum(x, NULL, 0, 1, NULL, value));
   TestExpectError(d, PETSC_ERR_ARG_NULL, "is NULL", MatLoadMatrixMarket(A, NULL));
   TestExpectError(d, PETSC_ERR_ARG_NULL, "is NULL", MatLoadEdgeList(A, NULL, NULL));
+  TestExpectError(d, PETSC_ERR_FILE_OPEN, "no/such/file: ", MatLoadEdgeList(A, "no/such/file", NULL));
   PetscCall(VecDestroy(&x));
   PetscCall(TestMultiply(A, 2));
   PetscCall(MatDestroy(&A));
@@ -171,6 +172,8 @@ static PetscErrorCode Unsupported(TestDiff *d)
 {
   MatPartitioning part;
   PetscInt       *weights, m;
+  PetscMPIInt     size;
+  MatBatch        batch;
   KSP             ksp;
   PC              pc;
   IS              is;
@@ -202,7 +205,13 @@ static PetscErrorCode Unsupported(TestDiff *d)
   TestExpect(d, "no iteration asks for its solution", asked);
   PetscCall(KSPDestroy(&ksp));
 
-  if (!PetscDefined(HAVE_CUDA)) TestExpectError(d, PETSC_ERR_SUP, "measured on a GPU", MatTileCompositeMeasure("table"));
+  if (!PetscDefined(HAVE_CUDA)) {
+    TestExpectError(d, PETSC_ERR_SUP, "measured on a GPU", MatTileCompositeMeasure("table"));
+    TestExpectError(d, PETSC_ERR_SUP, "matrices on the GPU need a PETSc with CUDA", MatShadowSetDevice(A, MAT_SHADOW_DEVICE_GPU));
+    PetscCall(MatMult(A, x, y)); /* it stays on the host */
+  }
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (size > 1 && !PetscDefined(USE_COMPLEX)) TestExpectError(d, PETSC_ERR_SUP, "make a batch on each process", MatBatchCreateCOO(PETSC_COMM_WORLD, 0, NULL, NULL, NULL, NULL, NULL, NULL, &batch));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   PetscCall(MatDestroy(&A));

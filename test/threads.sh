@@ -41,7 +41,7 @@ for source in $(find src -name "*.c" -not -path "src/ksp/examples/*") test/test{
   test/* | src/ksp/examples/*) folder=programs ;;
   *) grep -qxF "$(basename "$source" .c).o" <<<"$members" || continue ;;
   esac
-  while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do wait -n; done
+  while [ "$(jobs -rp | wc -l)" -ge "$(env -u OMP_NUM_THREADS nproc)" ]; do wait -n; done
   object=${source%.c}
   if [ $folder = programs ]; then object=${object##*/}; else object=${object//\//-}; fi # parts of the same name lie in several folders
   compile "$source" $folder/$object &

@@ -175,7 +175,7 @@ struct Options {
   std::vector<std::string> matrices, tries, segments, compressed, tiled, ops = {"mult"};
   std::string              csv, table;
   int                      rounds = 3, batches = 5;
-  bool                     search = false;
+  bool                     search = false, tilesearch = false;
 
   bool Asks(const char *op) const { return std::find(ops.begin(), ops.end(), op) != ops.end(); }
 };
@@ -488,6 +488,17 @@ struct Tiled {
   TileDevice *A = nullptr;
 };
 
+/* The tiles and the rectangles that a search for the fastest parameters tries; the model chooses for the first, open */
+static std::vector<std::string> TiledSearch()
+{
+  std::vector<std::string> all = {"open"};
+
+  for (const char *tiles : {"", "tiles=0,", "tiles=1,", "tiles=2,", "tiles=4,"}) {
+    for (int work = 256; work <= TILE_MOST; work *= 2) all.push_back(tiles + Text("work=%d", work));
+  }
+  return all;
+}
+
 /* open, or some of width=, tiles=, work= and coo= with commas between them */
 static bool ParseTiled(const std::string &text, Tiled &u)
 {
@@ -668,6 +679,26 @@ struct Formats {
   std::vector<Tiled>      tiled;
 };
 
+/* What the model of tile-composite chose and predicted, beside the fastest of all parameters; how good its predictions are */
+static void ReportTiled(const std::vector<Tiled> &tiled, const std::vector<Contender> &contenders)
+{
+  const Contender *best = Best(contenders, Contender::TILE);
+  int              near = 0, n = 0;
+
+  if (!best) return;
+  for (const Tiled &u : tiled) {
+    for (const Contender &c : contenders) {
+      const double predicted = 1e6 * TileDeviceLayout(u.A)->time;
+
+      if (c.kind != Contender::TILE || c.label != u.label || c.wrong) continue;
+      n++;
+      near += fabs(predicted / c.us - 1) <= 0.2;
+      if (u.label == "tile open") printf("  the model's choice: %.2f us predicted, %.2f measured, %.3f of the fastest of all\n", predicted, c.us, c.us / best->us);
+    }
+  }
+  printf("  the fastest, %s: %.2f us; %d of %d predictions within 20 %%\n", best->label.c_str(), best->us, near, n);
+}
+
 typedef SysStatus MultFunction(void *, const SysCSR *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z, SysStream);
 
 static void Product(const Machine &M, const Options &o, const std::string &name, const char *op, const Matrix &A, const Matrix &reference_matrix, const DeviceMatrix &D, const DeviceMatrix *explicit_transpose, Formats &formats, std::vector<Line> &lines)
@@ -734,6 +765,7 @@ static void Product(const Machine &M, const Options &o, const std::string &name,
     }
   }
   Report(M, name, op, reference_matrix, contenders, lines);
+  if (!strcmp(op, "mult") && o.tilesearch) ReportTiled(formats.tiled, contenders);
 }
 
 static void Conversion(const Machine &M, const std::string &name, const Matrix &A, const DeviceMatrix &D, const std::vector<Ours> &ours, std::vector<Line> &lines)
@@ -1018,6 +1050,9 @@ static bool ParseOptions(int argc, char **argv, Options &o)
     } else if (word == "-ccoo") {
       if (!ParseCompressed(argv[k], one)) return false;
       o.compressed.push_back(argv[k]);
+    } else if (word == "-tile" && std::string(argv[k]) == "search") {
+      o.tilesearch = true;
+      o.tiled      = TiledSearch();
     } else if (word == "-tile") {
       if (!ParseTiled(argv[k], tile)) return false;
       o.tiled.push_back(argv[k]);
@@ -1055,7 +1090,7 @@ int main(int argc, char **argv)
   if (!ParseOptions(argc, argv, o)) {
     fprintf(stderr, "spmv [-try b=3,threads=128,kernel=1,steps=16,measure=0,live=1,values=1,order=2,columns=1,scope=1024]... [-search] [-nus none|uniform,s2=65536|nonuniform,s1=8192,k1=1,s2=65536,k2=1,values=1]... [-ccoo "
                     "open|b=256,k=2,table=0,atomics=1]... [-tile "
-                    "open|width=65535,tiles=2,work=512,coo=1]... "
+                    "search|open|width=65535,tiles=2,work=512,coo=1]... "
                     "[-tiletable FILE] [-ops mult,multadd,transpose,convert,update] [-rounds "
                     "3] [-batches 5] [-csv FILE] [-set large] MATRIX...\n"
                     "MATRIX is a Matrix Market file or p5:S[,DISTINCT] p7: p9: p27: elas:S[,DISTINCT] (65536: floats) er:SCALE,FACTOR g500:SCALE,FACTOR band:ROWS,WIDTH,ENTRIES rand:ROWS,COLUMNS,ENTRIES\n");

@@ -71,6 +71,9 @@ SYS_DEVICE PetscErrorCode MatShadowDeviceConvert(Mat A) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowLoadStart(const MatShadowFormat *format) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowLoadEnd(void) SYS_STUB(PETSC_SUCCESS);
 
+/* Allocates memory of the device that others may open, and puts its address at memory: NULL, with *enough PETSC_FALSE, if memory is short. A device that fails otherwise is an error. */
+SYS_DEVICE PetscErrorCode MatShadowDeviceAllocate(size_t bytes, void *memory, PetscBool *enough) SYS_STUB(PETSC_SUCCESS);
+
 /* Arrays and vectors */
 SYS_DEVICE PetscErrorCode MatShadowDeviceGetCSR(Mat A, MatShadowCSR *csr) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode MatShadowDeviceGetArrays(Mat A, SysCSR *csr) SYS_STUB(PETSC_SUCCESS);

@@ -173,9 +173,10 @@ static PetscErrorCode MatConvert_Shadow_HYPRE(Mat A, MatType type, MatReuse reus
   PetscBool           serves;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowHYPREServes(A, &serves));
-  if (reuse == MAT_INITIAL_MATRIX && serves) {
-    PetscCall(MatShadowHYPRECreate(A, B));
+  if (reuse == MAT_INITIAL_MATRIX) {
+    PetscCall(MatShadowHYPREServes(A, &serves));
+    if (serves) PetscCall(MatShadowHYPRECreate(A, B));
+    else PetscCall((*convert_petsc)(A, type, reuse, B));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (reuse == MAT_REUSE_MATRIX) PetscCall(PetscObjectQuery((PetscObject)*B, MAT_SHADOW_HYPRE, &mark));

@@ -60,20 +60,16 @@ static PetscErrorCode ParcelList(Parcel *p, PetscInt n, const PetscInt global[],
 
 PetscErrorCode ParcelsCut(const ParcelRows *rows, PetscLayout layout, PetscInt n, const PetscInt global[], PetscInt first, Parcels *p)
 {
-  PetscMPIInt owner = 0, parts = p->n;
-  PetscInt   *place;
-  uint64_t   *used;
+  PetscMPIInt    owner = 0;
+  const PetscInt parts = p->n + PetscMin(rows->m, layout->size); /* at most */
+  PetscInt      *place;
+  uint64_t      *used;
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < rows->m; parts++) {
-    while (rows->row[k] >= layout->range[owner + 1]) owner++;
-    while (k < rows->m && rows->row[k] < layout->range[owner + 1]) k++;
-  }
   PetscCall(PetscRealloc((size_t)parts * sizeof(*p->rank), &p->rank));
   PetscCall(PetscRealloc((size_t)parts * sizeof(*p->part), &p->part));
   PetscCall(PetscMalloc1(n, &place));
   PetscCall(PetscCalloc1(n / 64 + 1, &used));
-  owner = 0;
   for (PetscInt k = 0, l; k < rows->m; k = l) {
     while (rows->row[k] >= layout->range[owner + 1]) owner++;
     for (l = k; l < rows->m && rows->row[l] < layout->range[owner + 1];) l++;

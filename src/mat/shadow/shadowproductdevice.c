@@ -6,6 +6,20 @@
 
 #include "mat/shadow/shadow.h"
 
+PetscErrorCode MatShadowDeviceAllocate(size_t bytes, void *memory, PetscBool *enough)
+{
+  const cudaError_t error = cudaMalloc((void **)memory, bytes);
+
+  PetscFunctionBegin;
+  *enough = (PetscBool)(error != cudaErrorMemoryAllocation);
+  if (*enough) PetscCallCUDA(error);
+  else {
+    *(void **)memory = NULL;
+    (void)cudaGetLastError(); /* clears the error, which later code would take for its own */
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Pinned memory crosses the bus three to eight times as fast; pinning existing memory costs less than one copy of unpinned memory */
 PetscErrorCode MatShadowDevicePin(const void *memory, size_t bytes, PetscBool *pinned)
 {
@@ -264,13 +278,11 @@ static PetscErrorCode MatShadowDeviceTryOn(Mat A, MatShadow *s, const MatShadowC
 static PetscErrorCode MatShadowDeviceCreateVecs(PetscInt n, PetscInt m, void *stream, Vec *x, Vec *y, PetscScalar **array)
 {
   const size_t second = 32 * (((size_t)n + 31) / 32), bytes = (second + (size_t)m) * sizeof(PetscScalar); /* both aligned as cudaMalloc() does */
+  PetscBool    enough;
 
   PetscFunctionBegin;
-  if (cudaMalloc((void **)array, bytes) != cudaSuccess) {
-    (void)cudaGetLastError();
-    *array = NULL;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  PetscCall(MatShadowDeviceAllocate(bytes, array, &enough));
+  if (!enough) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCUDA(cudaMemsetAsync(*array, 0, bytes, (cudaStream_t)stream));
   PetscCall(VecCreateSeqCUDAWithArray(PETSC_COMM_SELF, 1, n, *array, x));
   PetscCall(VecCreateSeqCUDAWithArray(PETSC_COMM_SELF, 1, m, *array + second, y));

@@ -7,16 +7,14 @@
 #include "mat/shadow/shadowparcels.h"
 
 /* Cuts the columns so that each thread has about as many entries */
-static PetscErrorCode ColumnsShare(const ParcelRows *c, int threads, PetscInt cut[])
+static void ColumnsShare(const ParcelRows *c, int threads, PetscInt cut[])
 {
-  PetscFunctionBegin;
   cut[0] = 0;
   for (int t = 1; t <= threads; t++) {
     cut[t] = cut[t - 1];
     while (cut[t] < c->m && c->i[cut[t] + 1] < (PetscInt64)c->nz * t / threads) cut[t]++;
   }
   cut[threads] = c->m;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The columns of a block, rows of the transpose: garray has their global numbers, or they begin with the number first. Each thread looks at all entries, and puts those of its own columns. */
@@ -38,7 +36,7 @@ static PetscErrorCode ColumnsCreate(Mat block, const PetscInt garray[], PetscInt
   }
   threads = MatShadowThreads(c->nz);
   PetscCall(PetscMalloc1(threads + 1, &cut));
-  PetscCall(ColumnsShare(c, threads, cut));
+  ColumnsShare(c, threads, cut);
 #pragma omp parallel for num_threads(threads) schedule(static, 1)
   for (int t = 0; t < threads; t++) {
     const PetscInt begin = cut[t], end = cut[t + 1];

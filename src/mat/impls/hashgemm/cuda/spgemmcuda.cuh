@@ -41,6 +41,10 @@
 #define SPGEMM_NARROW        2     /* a part that spans fewer words than a half of its class's entries has an array of them all, */
 #define SPGEMM_FEW_WORDS     4     /* another that has at most a quarter a table of words */
 
+/* Shared memory of a block that every device of compute capability 8.0 and more has. No size depends on the device: what a kernel needs is known when it is compiled. */
+#define SPGEMM_SHARED      (99 << 10)
+#define SPGEMM_FITS(bytes) static_assert((bytes) <= SPGEMM_SHARED, "more shared memory than each device has")
+
 /* Bins of rows while entries are counted, by an upper bound of their words: what a table holds up to three quarters */
 enum {
   COUNT_EMPTY,

@@ -116,6 +116,7 @@ static __global__ void __launch_bounds__(BLOCK) EscKernel(SpgemmOperands P, cons
 template <int T, int R>
 static SysStatus EscLaunch(const SpgemmOperands *P, const int *rows, int n, const uint2 *range, int *size, const SpgemmMade *made, cudaStream_t stream)
 {
+  SPGEMM_FITS(BLOCK / T * sizeof(EscRow<T * R>));
   return SysLaunch(EscKernel<T, R>, SysBlocks(n, BLOCK / T), BLOCK, BLOCK / T * sizeof(EscRow<T * R>), stream, *P, rows, n, range, size, *made);
 }
 

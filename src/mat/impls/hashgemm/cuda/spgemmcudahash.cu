@@ -99,8 +99,9 @@ static __global__ void __launch_bounds__(BLOCK(LOG)) HashCountKernel(SpgemmOpera
 template <int T, int LOG>
 static SysStatus HashLaunchCount(const SpgemmOperands *P, const int *rows, int n, int *size, const SpgemmKept *kept, cudaStream_t stream)
 {
-  const size_t shared = TEAMS(T, LOG) * ((sizeof(Slot) << LOG) + sizeof(int) + sizeof(unsigned short) * SPGEMM_MOST_KEPT);
+  constexpr size_t shared = TEAMS(T, LOG) * ((sizeof(Slot) << LOG) + sizeof(int) + sizeof(unsigned short) * SPGEMM_MOST_KEPT);
 
+  SPGEMM_FITS(shared);
   return SysLaunch(HashCountKernel<T, LOG>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, size, *kept);
 }
 
@@ -271,8 +272,9 @@ static __global__ void __launch_bounds__(BLOCK(LOG)) HashPatternKernel(SpgemmOpe
 template <int T, int LOG, int R>
 static SysStatus HashLaunchPattern(const SpgemmOperands *P, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t stream)
 {
-  const size_t shared = TEAMS(T, LOG) * ((sizeof(Slot) << LOG) + sizeof(unsigned) * (T * R + 1));
+  constexpr size_t shared = TEAMS(T, LOG) * ((sizeof(Slot) << LOG) + sizeof(unsigned) * (T * R + 1));
 
+  SPGEMM_FITS(shared);
   return SysLaunch(HashPatternKernel<T, LOG, R>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, Ci, Cj);
 }
 

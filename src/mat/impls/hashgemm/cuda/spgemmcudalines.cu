@@ -16,7 +16,7 @@
 #define LINE_ROWS   SYS_WARP   /* of a group, at most; */
 #define LINE_LEAST  16         /* fewer take longer than by the other kernels */
 #define LINE_LENGTH 255        /* of a row of B, at most */
-#define LINE_SHARED (96 << 10) /* bytes of a block, which every device has */
+#define LINE_SHARED (96 << 10) /* bytes of a block */
 #define LINE_SEARCH 1024       /* rows that a block searches */
 #define LINE_CHUNK  4          /* entries of a row that a warp makes one after the other */
 #define LINE_WARPS  8          /* of a block for a group */
@@ -188,6 +188,7 @@ SysStatus SpgemmDeviceFindLines(const SpgemmOperands *P, const SpgemmLines *line
 /* A term of a sum: the place in the tiles of the first row's entry of B, the entry of A, and the entries of the row of B */
 #define LINE_TERM(tile, k, length) ((unsigned)(tile) | (unsigned)(k) << 15 | (unsigned)(length) << 20)
 static_assert(LINE_SHARED / sizeof(float) <= 1 << 15, "places in tiles");
+SPGEMM_FITS(LINE_SHARED);
 
 template <int N>
 static __device__ __forceinline__ void LinesAdd(const unsigned term[N], const SysScalar *tile, const SysScalar *a, int row, SysScalar *sum)

@@ -197,5 +197,6 @@ static __global__ void __launch_bounds__(SYS_WARP) MergeKernel(SpgemmOperands P,
 
 SysStatus SpgemmDeviceMergeRows(const SpgemmOperands *P, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *made, cudaStream_t stream)
 {
+  SPGEMM_FITS(sizeof(MergeRow));
   return SysLaunch(MergeKernel, n, SYS_WARP, sizeof(MergeRow), stream, *P, rows, range, work, size, *made);
 }

@@ -285,6 +285,7 @@ static __global__ void __launch_bounds__(SYS_WARP) PartsKernel(SpgemmOperands P,
 template <int ROOM, class FINDER, int MODE>
 static SysStatus PartsLaunchMode(const SpgemmOperands *P, int kind, const SpgemmPart *parts, const int *order, unsigned *count, int n, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, const cudaStream_t stream[])
 {
+  SPGEMM_FITS(sizeof(PartShared<ROOM, FINDER>));
   return SysLaunch(PartsKernel<ROOM, FINDER, MODE>, n < MOST_BLOCKS ? n : MOST_BLOCKS, SYS_WARP, sizeof(PartShared<ROOM, FINDER>), stream[kind], *P, parts, order + (int64_t)kind * n, (const unsigned *)count + kind, count + SPGEMM_PART_KINDS + kind, *places, Ci, Cj, Ca);
 }
 

@@ -244,6 +244,7 @@ static __global__ void __launch_bounds__(BLOCK(LOG)) TableKernel(SpgemmOperands 
 template <int T, int LOG>
 static SysStatus TableLaunch(const SpgemmOperands *P, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *made, cudaStream_t stream)
 {
+  SPGEMM_FITS(TEAMS(T, LOG) * sizeof(TableRow<T, LOG>));
   return SysLaunch(TableKernel<T, LOG>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), TEAMS(T, LOG) * sizeof(TableRow<T, LOG>), stream, *P, rows, n, range, work, size, *made);
 }
 

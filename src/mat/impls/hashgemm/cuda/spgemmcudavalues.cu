@@ -91,6 +91,7 @@ static __global__ void __launch_bounds__(TEAM_BLOCK) ValuesKnownTeamsKernel(Spge
 template <int T, int ROOM, class FINDER, int MODE>
 static SysStatus ValuesLaunchMode(const SpgemmOperands *P, const int *rows, int n, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, cudaStream_t stream)
 {
+  SPGEMM_FITS(TEAM_BLOCK / T * sizeof(TeamShared<T, ROOM, FINDER>));
   return SysLaunch(ValuesTeamsKernel<T, ROOM, FINDER, MODE>, SysBlocks(n, TEAM_BLOCK / T), TEAM_BLOCK, TEAM_BLOCK / T * sizeof(TeamShared<T, ROOM, FINDER>), stream, *P, rows, n, *places, Ci, Cj, Ca);
 }
 
@@ -99,6 +100,7 @@ static SysStatus ValuesLaunchTeams(const SpgemmOperands *P, const int *rows, int
 {
   if (mode == SPGEMM_FIND) return ValuesLaunchMode<T, ROOM, FINDER, SPGEMM_FIND>(P, rows, n, places, Ci, Cj, Ca, stream);
   if (mode == SPGEMM_KEEP) return ValuesLaunchMode<T, ROOM, FINDER, SPGEMM_KEEP>(P, rows, n, places, Ci, Cj, Ca, stream);
+  SPGEMM_FITS(TEAM_BLOCK / T * sizeof(KnownShared<T, ROOM>));
   return SysLaunch(ValuesKnownTeamsKernel<T, ROOM>, SysBlocks(n, TEAM_BLOCK / T), TEAM_BLOCK, TEAM_BLOCK / T * sizeof(KnownShared<T, ROOM>), stream, *P, rows, n, *places, Ci, Ca);
 }
 

@@ -187,11 +187,7 @@ PetscErrorCode HashGEMMDeviceMakeRight(Mat B, PetscInt nknown, const PetscInt ma
   right->n  = q->right.n;
   right->nz = q->right.nz;
   PetscCall(HashGEMMDeviceAllocatePattern(right, done));
-  if (*done && cudaMalloc((void **)&right->a, right->nz * sizeof(*right->a)) != cudaSuccess) { /* MPI sends from there, and cannot open memory of a pool to other processes */
-    (void)cudaGetLastError();
-    right->a = NULL;
-    *done    = PETSC_FALSE;
-  }
+  if (*done) PetscCall(MatShadowDeviceAllocate(right->nz * sizeof(*right->a), &right->a, done)); /* MPI sends from there, and cannot open memory of a pool to other processes */
   if (*done && map) PetscCall(HashGEMMDeviceUpload(nknown * sizeof(*map), map, &dmap, done));
   if (*done && q->fetched.n) PetscCall(HashGEMMDeviceUpload(q->fetched.n * sizeof(*d->place), q->fetched.place, &d->place, done));
   if (*done) {

@@ -66,9 +66,10 @@ static const MatProductProvider MatProductProviderHashGEMM = {MATPRODUCTALGORITH
   Notes:
   The default chooses for each group of rows by the number of products, of entries, and the reach of the columns.
 
-  An accumulator makes the rows that it can. Other rows are made as by default: on the host those of merge, and rows of more than 256 products of esc, which needs AVX-512
-  and real numbers; on a GPU those of hashvec and merge, rows of more than 512 products of esc and heap, and of more than 16 entries in the first factor of heap.
-  `-info :mat` counts the rows of each.
+  An accumulator makes the rows that it can. Other rows are made as by default. On the host these are all rows of merge, and rows of more than 256 products of esc, which
+  needs AVX-512 and real numbers for rows of more than 16. On a GPU they are all rows of hashvec; rows of more than 3072 words of 32 columns of hash; rows of more than 512
+  products of esc and heap, and of more than 16 entries in the first factor of heap; and rows of more than a million products of merge and table. `-info :mat` counts the
+  rows of each.
 
   Errors:
 . `PETSC_ERR_ARG_OUTOFRANGE` - `accumulator` is none of these

@@ -353,7 +353,7 @@ static int SpgemmTakeRoom(const Spgemm *S, Step *step, SpgemmProduct *P, double 
   const double near = expected <= SMALL_ENTRIES ? NEAR_SMALL : NEAR;
   int64_t      entries;
 
-  if (!S->options.room || S->nstep == 2 || most > near * (double)PART) return 0;
+  if (!S->options.room || S->nstep == 2 || most > near * (double)PART || expected < (double)P->A.m) return 0;
   entries    = SpgemmBound(P, step, S->options.nthread, near * expected) + SPGEMM_PAD;
   step->room = (double)entries <= near * expected && entries <= SPGEMM_INT_MAX && S->options.room(S->options.context, entries, &step->j, &step->a);
   if (!step->room) return 0;

@@ -48,6 +48,7 @@
 #define LIST           1024      /* products of a row that are listed at most */
 #define LIST_LENGTH    24        /* length of the rows of B, on average, up to which they are listed, */
 #define LIST_LEAST     0.5       /* and from which on */
+#define RARE_LENGTH    0.25      /* length of the rows of B, on average, up to which most entries of A meet an empty one: those that do not are found first */
 #define BRIEF_LENGTH   8         /* length of the rows of B, on average, up to which new values need neither a list nor places, */
 #define BRIEF_SUMS     2         /* if so many products belong to an entry of the result */
 
@@ -137,14 +138,15 @@ static SYS_INLINE int Few(const SpgemmProduct *P, const Row *row)
   return row->products <= FEW && (P->accumulator == SPGEMM_AUTO || P->accumulator == SPGEMM_ESC) && (row->end - row->k > 1 || P->unsortedB);
 }
 
-/* Each product finds its place from the end of those that are there */
-static SYS_INLINE int64_t FewRow(const int fill, const SpgemmProduct *P, const Row *row, SysInt *j, SysScalar *a)
+/* Each product finds its place from the end of those that are there. met: the nmet entries of A that meet rows with entries; NULL: all of the row. */
+static SYS_INLINE int64_t FewRow(const int fill, const SpgemmProduct *P, const Row *row, int nmet, const SysInt *met, SysInt *j, SysScalar *a)
 {
-  int64_t n = 0;
+  const SysInt last = met ? nmet : row->end - row->k;
+  int64_t      n    = 0;
 
-  for (SysInt k = row->k; k < row->end; k++) {
-    const SysInt    end = P->B.i[P->A.j[k] + 1];
-    const SysScalar f   = fill ? P->A.a[k] : 0;
+  for (SysInt l = 0; l < last; l++) {
+    const SysInt    k = met ? met[l] : row->k + l, end = P->B.i[P->A.j[k] + 1];
+    const SysScalar f = fill ? P->A.a[k] : 0;
 
     for (SysInt q = P->B.i[P->A.j[k]]; q < end; q++) {
       const SysInt c  = P->B.j[q];
@@ -155,15 +157,32 @@ static SYS_INLINE int64_t FewRow(const int fill, const SpgemmProduct *P, const R
         if (fill) a[at - 1] += f * P->B.a[q];
         continue;
       }
-      for (int64_t l = n++; l > at; l--) {
-        j[l] = j[l - 1];
-        if (fill) a[l] = a[l - 1];
+      for (int64_t q1 = n++; q1 > at; q1--) {
+        j[q1] = j[q1 - 1];
+        if (fill) a[q1] = a[q1 - 1];
       }
       j[at] = c;
       if (fill) a[at] = f * P->B.a[q];
     }
   }
   return n;
+}
+
+/* Where rows of B are rarely more than empty: the entries of row r that meet such, and how many. Without branches, which no processor could foresee. Returns 0 if the
+   row has few products, or none. */
+static SYS_INLINE int MeetsMany(const SpgemmProduct *P, int64_t r, SysInt *met, int *nmet, Row *row)
+{
+  int n = 0;
+
+  *row = (Row){P->A.i[r], P->A.i[r + 1], 0, -1, 0};
+  if (row->end - row->k > LIST) return 1;
+  for (SysInt k = row->k; k < row->end; k++) row->products += P->B.i[P->A.j[k] + 1] - P->B.i[P->A.j[k]];
+  for (SysInt k = row->k; k < row->end && row->products; k++) {
+    met[n] = k;
+    n += P->B.i[P->A.j[k] + 1] > P->B.i[P->A.j[k]];
+  }
+  *nmet = n;
+  return n && !Few(P, row);
 }
 
 /* A row of A with one entry */
@@ -179,14 +198,25 @@ static SYS_INLINE void CopyRow(const SpgemmProduct *P, const Row *row, int64_t n
 
 static SysStatus SYS_ISA_NAME(Count)(const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
 {
+  const int rare = P->lengthB <= RARE_LENGTH;
+
   for (int64_t r = first; r < last;) {
-    const int64_t run = RunLength(P, r, last), g = run > 1 ? run : Group(P, r, last);
     const SysInt *list   = NULL;
     SysStatus     status = SYS_SUCCESS;
     Row           row;
-    int64_t       n;
+    int64_t       run, g, n;
     SysInt        col[LIST + SPGEMM_PAD];
+    int           nmet;
 
+    if (rare && !MeetsMany(P, r, col, &nmet, &row)) {
+      SysInt few[FEW];
+
+      w->products += (double)row.products;
+      P->i[++r] = (SysInt)FewRow(0, P, &row, nmet, col, few, NULL);
+      continue;
+    }
+    run = RunLength(P, r, last);
+    g   = run > 1 ? run : Group(P, r, last);
     if (run == 1 && Listed(P, r)) {
       row  = ListRow(0, P, r, col, NULL);
       list = col;
@@ -196,7 +226,7 @@ static SysStatus SYS_ISA_NAME(Count)(const SpgemmProduct *P, int64_t first, int6
     if (n && list && Sorts(P, &row)) {
       w->bysort += (double)n;
       n = SortCount(&row, col);
-    } else if (n && Few(P, &row)) n = FewRow(0, P, &row, col, NULL);
+    } else if (n && Few(P, &row)) n = FewRow(0, P, &row, 0, NULL, col, NULL);
     else if (n) {
       switch (Choose(P, &row)) {
       case SPGEMM_AUTO:
@@ -252,7 +282,7 @@ static SYS_INLINE SysStatus FillRows(const SpgemmProduct *P, const Row *row, con
     status = HeapRow(1, P, row, w, n, j, a);
     break;
   case SPGEMM_ESC:
-    *n = col ? SortRow(row, col, val, j, a) : FewRow(1, P, row, j, a);
+    *n = col ? SortRow(row, col, val, j, a) : FewRow(1, P, row, 0, NULL, j, a);
     break;
   case SPGEMM_HASHVEC:
     status = HashRow(1, 1, P, row, w, n, j, a);
@@ -280,7 +310,7 @@ static SYS_INLINE SysStatus RunFill(const SpgemmProduct *P, const Row *row, int6
 /* counted: the lengths of the rows are known. Otherwise the rows of a thread lie one behind the other, and i[r + 1] becomes their length. */
 static SYS_INLINE SysStatus FillSome(const int counted, const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
 {
-  const int brief = ShortServes(P), single = P->longestB <= 1 && P->lengthB >= 1;
+  const int brief = ShortServes(P), single = P->longestB <= 1 && P->lengthB >= 1, rare = !counted && P->lengthB <= RARE_LENGTH;
   int64_t   at = 0, g;
 
   for (int64_t r = first; r < last; r += g) {
@@ -294,9 +324,18 @@ static SYS_INLINE SysStatus FillSome(const int counted, const SpgemmProduct *P, 
     SysStatus         status;
     SysInt            col[LIST + SPGEMM_PAD];
     SysScalar         val[LIST + SPGEMM_PAD];
+    int               nmet;
 
     g = 1;
     if (counted && !n) continue;
+    if (rare && !MeetsMany(P, r, col, &nmet, &row)) {
+      n = FewRow(1, P, &row, nmet, col, j, a);
+      w->rows[SPGEMM_ESC] += n > 0;
+      w->products += (double)row.products;
+      P->i[r + 1] = (SysInt)n;
+      at += n;
+      continue;
+    }
     run = RunLength(P, r, last);
     if (run > 1) {
       row = GetRow(P, r);

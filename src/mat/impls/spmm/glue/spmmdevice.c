@@ -18,22 +18,14 @@ PetscErrorCode SpmmOnDeviceCheck(SysStatus status, PetscBool *done)
 PetscErrorCode SpmmOnDeviceReserve(size_t numbers, SpmmMemory *memory, PetscBool *done)
 {
   const size_t bytes = numbers * sizeof(SysReal);
-  cudaError_t  error;
 
   PetscFunctionBegin;
   if (bytes <= memory->bytes || !*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCUDA(cudaFree(memory->a));
   memory->a     = NULL;
   memory->bytes = 0;
-  error         = cudaMalloc((void **)&memory->a, bytes);
-  if (error == cudaErrorMemoryAllocation) {
-    (void)cudaGetLastError();
-    memory->a = NULL;
-    *done     = PETSC_FALSE;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCallCUDA(error);
-  memory->bytes = bytes;
+  PetscCall(MatShadowDeviceAllocate(bytes, &memory->a, done));
+  if (*done) memory->bytes = bytes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -66,10 +58,7 @@ static PetscErrorCode SpmmOnDeviceSlots(PetscInt n, const PetscInt degree[], int
   first[0] = 0;
   for (PetscInt r = 0; r < n; r++) first[r + 1] = first[r] + degree[r];
   PetscCall(SpmmOnDeviceReserve((size_t)first[n] * (size_t)width, &d->slots, done));
-  if (*done && cudaMalloc((void **)&d->first, (size_t)(n + 1) * sizeof(*first)) != cudaSuccess) {
-    (void)cudaGetLastError();
-    *done = PETSC_FALSE;
-  }
+  if (*done) PetscCall(MatShadowDeviceAllocate((size_t)(n + 1) * sizeof(*first), &d->first, done));
   if (*done) PetscCallCUDA(cudaMemcpy(d->first, first, (size_t)(n + 1) * sizeof(*first), cudaMemcpyHostToDevice));
   PetscCall(PetscFree(first));
   PetscFunctionReturn(PETSC_SUCCESS);
