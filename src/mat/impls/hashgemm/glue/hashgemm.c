@@ -267,8 +267,8 @@ static PetscErrorCode HashGEMMCompare(Mat C, HashGEMMProduct *p, PetscMPIInt new
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Leaves the product to PETSc, of which most algorithms take columns in any order. PETSc's A B^T and P^T A P, its A B on several processes, and its products of
-   operands of which some are on a device, would give a wrong result, and are refused. */
+/* Leaves the product to PETSc, of which most algorithms take columns in any order. PETSc's A B^T and P^T A P, its A B on several processes, its R A R^T on a device,
+   which begins with A R^T, and its products of operands of which some are on a device, would give a wrong result, and are refused. */
 static PetscErrorCode HashGEMMLeave(Mat C)
 {
   static const char reason[] = "an operand has a row whose columns are not in ascending order, or repeated";
@@ -279,7 +279,7 @@ static PetscErrorCode HashGEMMLeave(Mat C)
   PetscFunctionBegin;
   MatProductGetOperands(C, operand);
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)operand[0], MATMPIAIJ, &mpi));
-  wrong = (PetscBool)(C->product->type == MATPRODUCT_ABt || C->product->type == MATPRODUCT_PtAP || (mpi && (C->product->type == MATPRODUCT_AB || C->product->type == MATPRODUCT_ABC)));
+  wrong = (PetscBool)(C->product->type == MATPRODUCT_ABt || C->product->type == MATPRODUCT_PtAP || (mpi && (C->product->type == MATPRODUCT_AB || C->product->type == MATPRODUCT_ABC)) || (C->product->type == MATPRODUCT_RARt && MatShadowValuesOnDevice(operand[0])));
   for (int k = 1; k < 3 && operand[k]; k++) wrong = (PetscBool)(wrong || MatShadowIsCUSPARSE(operand[k]) != MatShadowIsCUSPARSE(operand[0]));
   C->product->data    = NULL;
   C->product->destroy = NULL;
