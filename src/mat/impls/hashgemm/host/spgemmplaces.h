@@ -7,9 +7,10 @@
 
    Part of the template in spgemmkernels.h.
 */
-#define PLACES_ROW  65536 /* entries of a row, at most */
-#define PLACES_LIST 1024  /* products that are listed at a time, */
-#define PLACES_LONG 40    /* of rows of B that are never longer than that */
+#define PLACES_ROW   65536 /* entries of a row, at most */
+#define PLACES_LIST  1024  /* products that are listed at a time, */
+#define PLACES_LONG  40    /* of rows of B that are never longer than that */
+#define PLACES_BRIEF 8     /* entries of the longest row of B */
 
 static SYS_INLINE int64_t ProductsOfRow(const SpgemmProduct *P, const Row *row)
 {
@@ -50,6 +51,21 @@ static SYS_INLINE const uint16_t *AddPlaced(int64_t n, const uint16_t *place, Sy
   }
   for (; q < n; q++) sum[place[q]] += f * b[q];
   return place + n;
+}
+
+/* Where the rows of B are short, and in the caches: they end before four places, or an entry that is fetched early, pay */
+static SYS_INLINE const uint16_t *PlacedBrief(const SpgemmProduct *P, const Row *row, const uint16_t *place, SysScalar *sum)
+{
+  const SysInt    *bi = P->B.i, *aj = P->A.j;
+  const SysScalar *ba = P->B.a, *aa = P->A.a;
+
+  for (SysInt k = row->k; k < row->end; k++) {
+    const SysInt    end = bi[aj[k] + 1];
+    const SysScalar f   = aa[k];
+
+    for (SysInt q = bi[aj[k]]; q < end; q++) sum[*place++] += f * ba[q];
+  }
+  return place;
 }
 
 static SYS_INLINE const uint16_t *PlacedRows(const SpgemmProduct *P, const Row *row, const uint16_t *place, SysScalar *sum)
@@ -101,6 +117,7 @@ static SYS_INLINE const uint16_t *PlacedSums(const SpgemmProduct *P, const Row *
   if (P->longestB <= 24) return PlacedList(3, P, row, place, sum);
   if (P->longestB <= PLACES_LONG) return PlacedList(PLACES_LONG / 8, P, row, place, sum);
 #endif
+  if (!P->far && P->longestB <= PLACES_BRIEF) return PlacedBrief(P, row, place, sum);
   return PlacedRows(P, row, place, sum);
 }
 
