@@ -33,6 +33,7 @@ mkdir "$dir/parts" "$dir/programs"
 compile() { # SOURCE OBJECT
   $(conf AMB_LINK) -std=gnu11 -O1 -g -fPIC -Wno-c2x-extensions "${openmp[@]}" -fsanitize=thread "${includes[@]}" $(conf AMB_INCLUDES) -c "$1" -o "$dir/$2.o" || touch "$dir/failed"
 }
+cores=$(env -u OMP_NUM_THREADS nproc)
 for source in $(find src -name "*.c" -not -path "src/ksp/examples/*") test/test{util,product}.c test/{online,hashgemm,spmm,sddmm,batch,graphconv,graphops,krylov}.c src/ksp/examples/multigpu.c; do
   folder=parts
   case $source in
@@ -41,7 +42,7 @@ for source in $(find src -name "*.c" -not -path "src/ksp/examples/*") test/test{
   test/* | src/ksp/examples/*) folder=programs ;;
   *) grep -qxF "$(basename "$source" .c).o" <<<"$members" || continue ;;
   esac
-  while [ "$(jobs -rp | wc -l)" -ge "$(env -u OMP_NUM_THREADS nproc)" ]; do wait -n; done
+  while [ "$(jobs -rp | wc -l)" -ge "$cores" ]; do wait -n; done
   object=${source%.c}
   if [ $folder = programs ]; then object=${object##*/}; else object=${object//\//-}; fi # parts of the same name lie in several folders
   compile "$source" $folder/$object &

@@ -347,7 +347,8 @@ static int SpgemmAllocateEntries(Step *step, SpgemmProduct *P, int64_t entries)
   return 0;
 }
 
-/* Room in the arrays of the result, if not many times as much is asked for as the result is expected to have. most: products of a part. */
+/* Room in the arrays of the result, if not many times as much is asked for as the result is expected to have, and if it is expected to have more entries than rows:
+   PETSc is told the lengths of rows that are made there, and to copy few entries takes less. most: products of a part. */
 static int SpgemmTakeRoom(const Spgemm *S, Step *step, SpgemmProduct *P, double expected, double most)
 {
   const double near = expected <= SMALL_ENTRIES ? NEAR_SMALL : NEAR;

@@ -157,9 +157,9 @@ static SYS_INLINE int64_t FewRow(const int fill, const SpgemmProduct *P, const R
         if (fill) a[at - 1] += f * P->B.a[q];
         continue;
       }
-      for (int64_t q1 = n++; q1 > at; q1--) {
-        j[q1] = j[q1 - 1];
-        if (fill) a[q1] = a[q1 - 1];
+      for (int64_t to = n++; to > at; to--) {
+        j[to] = j[to - 1];
+        if (fill) a[to] = a[to - 1];
       }
       j[at] = c;
       if (fill) a[at] = f * P->B.a[q];
@@ -168,8 +168,8 @@ static SYS_INLINE int64_t FewRow(const int fill, const SpgemmProduct *P, const R
   return n;
 }
 
-/* Where rows of B are rarely more than empty: the entries of row r that meet such, and how many. Without branches, which no processor could foresee. Returns 0 if the
-   row has few products, or none. */
+/* Where rows of B are rarely more than empty: the entries of row r that meet such, and how many. Without branches, which no processor could foresee; most rows have no
+   products, and the first loop alone. Returns 0 if the row has few products, or none. */
 static SYS_INLINE int MeetsMany(const SpgemmProduct *P, int64_t r, SysInt *met, int *nmet, Row *row)
 {
   int n = 0;
