@@ -566,6 +566,7 @@ PETSC_EXTERN PetscErrorCode VecScaleToSum(Vec, PetscScalar, Vec, PetscReal *, Pe
 PETSC_EXTERN PetscErrorCode VecGetTop(Vec, PetscInt, PetscInt *, PetscInt[], PetscReal[]);
 
 PETSC_EXTERN PetscErrorCode PCGAMGAmbAggSetStrongest(PC, PetscBool);
+PETSC_EXTERN PetscErrorCode PCGAMGAmbAggSetMinAggregateSize(PC, PetscInt);
 
 PETSC_EXTERN PetscErrorCode MatLoadMatrixMarket(Mat, const char[]);
 PETSC_EXTERN PetscErrorCode MatLoadEdgeList(Mat, const char[], PetscInt64 *[]);

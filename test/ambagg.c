@@ -478,14 +478,10 @@ static PetscErrorCode Hierarchy(Mat A, const char options[], uint64_t print[2])
 /* Without smoothing a row of the prolongator says which aggregate a node is in */
 static PetscErrorCode Threads(void)
 {
-  static const char *const options[] = {WHOLE, WHOLE "-pc_gamg_threshold 0.02", WHOLE "-pc_gamg_agg_nsmooths 0", WHOLE "-pc_gamg_aggressive_mis_k 3", WHOLE "-pc_gamg_ambagg_strongest -pc_gamg_aggressive_coarsening 0"};
-
-  char      type[64];
-  PetscBool plain;
+  static const char *const options[] =
+    {WHOLE, WHOLE "-pc_gamg_threshold 0.02", WHOLE "-pc_gamg_agg_nsmooths 0", WHOLE "-pc_gamg_aggressive_mis_k 3", WHOLE "-pc_gamg_ambagg_strongest -pc_gamg_aggressive_coarsening 0", WHOLE "-pc_gamg_ambagg_min_aggregate_size 6"};
 
   PetscFunctionBeginUser;
-  PetscCall(TestTypeRoot(type, sizeof(type)));
-  PetscCall(PetscStrcmp(type, MATAIJ, &plain)); /* the sums of the products P^T A P of petsc-amb depend on the number of threads */
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); k++) {
     TestDiff d = {NULL, 0};
     char     name[256];
@@ -502,7 +498,7 @@ static PetscErrorCode Threads(void)
         PetscCall(Hierarchy(A, options[k], print[t]));
         PetscCall(MatDestroy(&A));
         TestExpect(&d, "the aggregates depend on threads, or on chance", (PetscBool)(print[t][0] == print[0][0]));
-        if (t == 3 || plain) TestExpect(&d, "the prolongators depend on threads, or on chance", (PetscBool)(print[t][1] == print[0][1]));
+        TestExpect(&d, "the prolongators depend on threads, or on chance", (PetscBool)(print[t][1] == print[0][1]));
       }
     }
     PetscCall(PetscSNPrintf(name, sizeof(name), "threads, %s", options[k] + sizeof(WHOLE) - 1));
@@ -561,7 +557,8 @@ static PetscErrorCode DiffColumns(TestDiff *d, Mat P)
 /* All levels on all processes, and on each one alone */
 static PetscErrorCode Processes(void)
 {
-  static const char *const options[] = {"", "-pc_gamg_threshold 0.02 ", "-pc_gamg_aggressive_coarsening 0 ", "-pc_gamg_aggressive_mis_k 3 ", "-pc_gamg_mis_k_minimum_degree_ordering true "};
+  static const char *const options[] =
+    {"", "-pc_gamg_threshold 0.02 ", "-pc_gamg_aggressive_coarsening 0 ", "-pc_gamg_aggressive_mis_k 3 ", "-pc_gamg_mis_k_minimum_degree_ordering true ", "-pc_gamg_ambagg_min_aggregate_size 9 -pc_gamg_threshold 0.02 "};
 
   PetscFunctionBeginUser;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); k++) {
@@ -1146,6 +1143,30 @@ static PetscErrorCode Types(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Without aggressive coarsening, small aggregates make operators complex; set by an option and by a function */
+static PetscErrorCode SmallAggregates(TestDiff *d)
+{
+  Mat     A;
+  Figures f[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(GridCreate(PETSC_COMM_WORLD, &grid, &A));
+  for (int k = 0; k < 3; k++) {
+    Solver s;
+
+    PetscCall(SolverCreate(A, PCGAMGAMBAGG, k == 1 ? "-pc_gamg_aggressive_coarsening 0 -pc_gamg_ambagg_min_aggregate_size 4" : "-pc_gamg_aggressive_coarsening 0", &s));
+    if (k == 2) PetscCall(PCGAMGAmbAggSetMinAggregateSize(s.pc, 4));
+    PetscCall(SolverRun(&s, A, &f[k]));
+    if (k == 2) TestExpectError(d, PETSC_ERR_ARG_OUTOFRANGE, "give a number from 1", PCGAMGAmbAggSetMinAggregateSize(s.pc, 0));
+    PetscCall(SolverDestroy(&s));
+  }
+  TestExpect(d, "fewer aggregates do not make operators simpler", (PetscBool)(f[1].rows[1] < f[0].rows[1] && f[1].complexity < 0.9 * f[0].complexity));
+  TestExpect(d, "more than one iteration more", (PetscBool)(f[1].reason > 0 && f[1].iterations <= f[0].iterations + 1));
+  TestExpect(d, "the function and the option differ", (PetscBool)(f[2].rows[1] == f[1].rows[1] && f[2].complexity == f[1].complexity));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What cannot be done is an error that says so */
 static PetscErrorCode Refused(TestDiff *d)
 {
@@ -1193,16 +1214,17 @@ static PetscErrorCode Coarsener(TestDiff *d)
 /* ------------------------------------------------- */
 
 static const TestCase tests[] = {
-  {"small matrices",                  Small        },
-  {"a pattern that is not symmetric", OneSided     },
-  {"values that are no numbers",      NotANumber   },
-  {"new values",                      NewValues    },
-  {"new values stay",                 NewValuesStay},
-  {"types and settings",              Types        },
-  {"components that count",           StrengthIndex},
-  {"refused",                         Refused      },
-  {"coarsener",                       Coarsener    },
-  {NULL,                              NULL         }
+  {"small matrices",                  Small          },
+  {"a pattern that is not symmetric", OneSided       },
+  {"values that are no numbers",      NotANumber     },
+  {"new values",                      NewValues      },
+  {"new values stay",                 NewValuesStay  },
+  {"types and settings",              Types          },
+  {"components that count",           StrengthIndex  },
+  {"small aggregates",                SmallAggregates},
+  {"refused",                         Refused        },
+  {"coarsener",                       Coarsener      },
+  {NULL,                              NULL           }
 };
 
 /* Coarse levels on fewer processes */

@@ -53,7 +53,7 @@ same() {
 }
 
 all="mult transpose dense denseT sddmm square ptap ambcg ambbcgs hierarchy aggregates batch graph"
-threads="mult dense denseT sddmm ambcg ambbcgs aggregates batch"
+threads="mult dense denseT sddmm square ptap ambcg ambbcgs hierarchy aggregates batch"
 ranks="sddmm aggregates batch"
 
 if [ $where = gpu ]; then

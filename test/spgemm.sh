@@ -10,8 +10,8 @@ cd "$(dirname "$0")/.." || exit 1
 hashgemm=src/mat/impls/hashgemm
 sources=(test/kernels/spgemm.c src/sys/sysmemory.c $hashgemm/host/spgemm{host,operand,work,_plain,_avx2,_avx512}.c)
 
-# less than SPGEMM_DENSE_MAX says suffices to go beyond it: memory is what this test spends its time on. Likewise SPGEMM_WINDOWS and SPGEMM_STREAM.
-less="-DSPGEMM_DENSE_MAX=65536 -DSPGEMM_WINDOWS=2097152 -DSPGEMM_STREAM=4096"
+# less than SPGEMM_DENSE_MAX says suffices to go beyond it: memory is what this test spends its time on. Likewise SPGEMM_WINDOWS, SPGEMM_STREAM, BATCH and BATCH_MOST.
+less="-DSPGEMM_DENSE_MAX=65536 -DSPGEMM_WINDOWS=2097152 -DSPGEMM_STREAM=4096 -DBATCH=12 -DBATCH_MOST=24"
 
 if [ "${1:-}" != sanitize ]; then
   every_number_type $less

@@ -185,6 +185,31 @@ static std::vector<int> Reference(const Graph &g, int64_t first, const AggOption
       }
     }
   }
+  if (options.least > 1) {
+    const std::vector<int> before = root;
+    std::vector<bool>      stays(n, false);
+
+    std::fill(size.begin(), size.end(), 0);
+    for (int v : order) size[before[v]]++;
+    for (int v : order) {
+      std::map<int, uint64_t> sum;
+
+      if (size[before[v]] >= options.least) continue;
+      root[v] = -1;
+      for (const auto &edge : g[v]) {
+        if (size[before[edge.first]] >= options.least) sum[before[edge.first]] += edge.second;
+      }
+      for (const auto &r : sum) {
+        const int b = root[v];
+
+        if (b < 0 || r.second > sum[b] || (r.second == sum[b] && (size[r.first] < size[b] || (size[r.first] == size[b] && better(r.first, b))))) root[v] = r.first;
+      }
+      if (root[v] < 0) stays[before[v]] = true;
+    }
+    for (int v : order) {
+      if (stays[before[v]]) root[v] = before[v];
+    }
+  }
   return root;
 }
 
@@ -192,7 +217,7 @@ static bool Check(const Shape &s, bool symmetrize, double threshold, const AggOp
 {
   const int         n     = s.A.m / s.bs;
   const int64_t     first = 1000;
-  const std::string where = Text("%s, threshold %g, %d hops%s%s", s.name.c_str(), threshold, options.hops, options.lowdegree ? ", low degree" : "", options.strongest ? ", strongest" : "");
+  const std::string where = Text("%s, threshold %g, %d hops%s%s, least %d", s.name.c_str(), threshold, options.hops, options.lowdegree ? ", low degree" : "", options.strongest ? ", strongest" : "", options.least);
   Array<int>        i(s.A.i), j(s.A.j);
   Array<SysScalar>  a(s.A.a);
   AggMatrix         A = {};
@@ -225,12 +250,13 @@ static bool Aggregates(const std::vector<Shape> &shapes)
   for (const Shape &s : shapes) {
     for (double threshold : {-1., 0., 0.05}) {
       for (int hops = 1; hops <= 3; hops++) {
-        for (int kind = 0; kind < 3; kind++) {
+        for (int kind = 0; kind < 5; kind++) {
           AggOptions options = {};
 
           options.hops      = hops;
           options.lowdegree = kind == 1;
           options.strongest = kind == 2;
+          options.least     = kind == 3 ? 3 : kind == 4 ? 6 : 0;
           good &= Check(s, s.name.find("symmetric") == std::string::npos, threshold, options);
         }
       }

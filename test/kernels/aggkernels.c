@@ -207,6 +207,81 @@ static void Aggregates(void)
   Report("the same for any number of threads", threads);
 }
 
+static SysInt RootOf(const SysInt join[], SysInt v)
+{
+  while (v >= 0 && join[v] != v) v = join[v];
+  return v;
+}
+
+/* Each vertex of a small aggregate is in the aggregate beside it to which its edges weigh most, then the smaller one, then that of the larger key; or, if one of them has
+   no aggregate beside it that is large enough, where it was. all[] are the aggregates of which none was dissolved. */
+static int CheckDissolved(const AggGraph *g, int64_t first, const SysInt all[], const SysInt join[], int least, int lowdegree, int *dissolved)
+{
+  SysInt size[128]  = {0}, best[128];
+  int    stays[128] = {0}, good = 1;
+
+  for (SysInt v = 0; v < g->n; v++) {
+    if (all[v] >= 0) size[RootOf(all, v)]++;
+  }
+  for (SysInt v = 0; v < g->n; v++) {
+    const SysInt own      = RootOf(all, v);
+    uint64_t     sum[128] = {0};
+
+    best[v] = own;
+    if (own < 0 || size[own] >= least) continue;
+    best[v] = -1;
+    for (int64_t k = g->i[v]; k < g->i[v + 1]; k++) {
+      const SysInt r = RootOf(all, g->j[k]);
+
+      if (size[r] >= least) sum[r] += g->w[k];
+    }
+    for (int64_t k = g->i[v]; k < g->i[v + 1]; k++) {
+      const SysInt r = RootOf(all, g->j[k]), b = best[v];
+
+      if (size[r] < least || r == b) continue;
+      if (b < 0 || sum[r] > sum[b] || (sum[r] == sum[b] && (size[r] < size[b] || (size[r] == size[b] && AggKey((uint64_t)(first + r), g->i[r + 1] - g->i[r], lowdegree) > AggKey((uint64_t)(first + b), g->i[b + 1] - g->i[b], lowdegree))))) best[v] = r;
+    }
+    if (best[v] < 0) stays[own] = 1;
+  }
+  for (SysInt v = 0; v < g->n; v++) {
+    const SysInt own = RootOf(all, v), want = own >= 0 && stays[own] ? own : best[v];
+
+    good &= RootOf(join, v) == want;
+    *dissolved += own != want;
+  }
+  return good;
+}
+
+static void Dissolved(void)
+{
+  int good = 1, dissolved = 0, rounds;
+
+  for (int kind = 0; kind < 24; kind++) {
+    const int64_t first = 5;
+    Matrix        A     = MatrixCreate(60 + kind, 1, 1 + kind % 3, kind % 2);
+    AggGraph      g;
+
+    if (!GraphMake(&A, 1, kind % 4 == 3 ? 0.05 : -1, 1, &g)) good = 0;
+    for (int hops = 1; hops <= 3; hops++) {
+      for (int least = 2; least <= 6; least += 2) {
+        AggOptions options = {.hops = hops, .lowdegree = kind % 5 == 4};
+        SysInt     all[128], join[3][128];
+
+        if (AggAggregate(&g, first, NULL, &options, NULL, 1, all, &rounds)) good = 0;
+        options.least = least;
+        for (int t = 1; t <= 3; t++) {
+          if (AggAggregate(&g, first, NULL, &options, NULL, t, join[t - 1], &rounds)) good = 0;
+          good &= !memcmp(join[0], join[t - 1], (size_t)g.n * sizeof(SysInt));
+        }
+        good &= CheckDissolved(&g, first, all, join[0], least, options.lowdegree, &dissolved);
+      }
+    }
+    AggGraphDestroy(&g);
+    MatrixDestroy(&A);
+  }
+  Report("small aggregates are dissolved", good && dissolved > 100);
+}
+
 /* Vertex 0 has LEGS edges, all others have one or two. The feet, of the lowest degree, are roots, and it joins an aggregate last. */
 static void Spider(void)
 {
@@ -490,6 +565,7 @@ int main(void)
 {
   Aggregates();
   Spider();
+  Dissolved();
   Factors();
   Smooth();
 #if !defined(SYS_COMPLEX)

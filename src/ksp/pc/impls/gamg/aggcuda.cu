@@ -442,6 +442,67 @@ static __global__ void AggSettleKernel(int n, const int *join, const uint64_t *l
   }
 }
 
+/* Vertices that have joined since the last call are so many steps away from their root */
+static __global__ void AggStepsKernel(int n, int hop, const int *join, uint8_t *steps)
+{
+  SYS_FOR_EACH(v, n)
+  {
+    if (join[v] >= 0 && join[v] != v && !steps[v]) steps[v] = (uint8_t)hop;
+  }
+}
+
+/* Vertices that are h steps away from their root add their entries to those of the vertices that they joined */
+static __global__ void AggClimbKernel(int n, int h, const uint8_t *steps, const int *join, int *entry)
+{
+  SYS_FOR_EACH(v, n)
+  {
+    if (steps[v] == h) atomicAdd(entry + join[v], entry[v]);
+  }
+}
+
+/* The way back */
+static __global__ void AggDescendKernel(int n, int h, const uint8_t *steps, const int *join, int *entry)
+{
+  SYS_FOR_EACH(v, n)
+  {
+    if (steps[v] == h) entry[v] = entry[join[v]];
+  }
+}
+
+static __global__ void AggCountKernel(int n, const int *join, int *before, int *size)
+{
+  SYS_FOR_EACH(v, n)
+  {
+    before[v] = join[v];
+    size[v]   = join[v] >= 0;
+  }
+}
+
+static __global__ void AggDissolveKernel(int n, int least, const int *size, int *join, uint8_t *state, uint64_t *root, uint8_t *small)
+{
+  SYS_FOR_EACH(v, n)
+  {
+    small[v] = join[v] >= 0 && size[v] < least;
+    if (!small[v]) continue;
+    join[v]  = -1;
+    root[v]  = 0;
+    state[v] = AGG_OUT;
+  }
+}
+
+static __global__ void AggLeftKernel(int n, const uint8_t *small, const int *join, int *size)
+{
+  SYS_FOR_EACH(v, n) size[v] = small[v] && join[v] < 0;
+}
+
+static __global__ void AggRestoreKernel(int n, const uint8_t *small, const int *size, const int *before, int *join)
+{
+  SYS_FOR_EACH(v, n)
+  {
+    if (small[v] && size[v]) join[v] = before[v];
+  }
+}
+
 static __global__ void AggMarkKernel(int n, const int *join, int *number)
 {
   SYS_FOR_EACH(v, n) number[v] = join[v] == v;
@@ -461,6 +522,42 @@ static __global__ void AggNumberKernel(int n, const int *join, int *number)
   }
 }
 
+/* The entries of all vertices of an aggregate become their sum */
+static SysStatus AggSumUp(const AggDevice *g, int hops, AggWork *a, const int *join, int *entry, cudaStream_t stream)
+{
+  const unsigned blocks = SysBlocksLoop(g->n);
+
+  for (int h = hops; h; h--) {
+    if (g->nghost) SYS_CUDA(cudaMemsetAsync(entry + g->n, 0, (size_t)g->nghost * sizeof(*entry), stream));
+    AggClimbKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, h, a->near[0], join, entry);
+    if (a->x && (*a->x->addup)(a->x->ctx, entry)) return SysDeviceError("the sums over aggregates failed");
+  }
+  for (int h = 1; h <= hops; h++) {
+    AggDescendKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, h, a->near[0], join, entry);
+    SYS_CALL(AggFetch(a, sizeof(*entry), entry));
+  }
+  SYS_CUDA(cudaGetLastError());
+  return SYS_SUCCESS;
+}
+
+/* Dissolves small aggregates. One of them stays if one of its vertices has no other aggregate beside it. */
+static SysStatus AggDissolve(const AggDevice *g, const AggOptions *options, AggWork *a, uint64_t *root, uint64_t *later, cudaStream_t stream)
+{
+  const unsigned blocks = SysBlocksLoop(g->n);
+  int           *before = a->undecided[1];
+  uint8_t       *small  = a->near[1];
+
+  AggCountKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, a->join, before, a->size);
+  SYS_CALL(AggSumUp(g, options->hops, a, before, a->size, stream));
+  AggDissolveKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, options->least, a->size, a->join, a->state, root, small);
+  SYS_CALL(AggFetch(a, sizeof(*root), root));
+  SYS_CALL(AggJoinRest(g, a, root, later, stream));
+  AggLeftKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, small, a->join, a->size);
+  SYS_CALL(AggSumUp(g, options->hops, a, before, a->size, stream));
+  AggRestoreKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, small, a->size, before, a->join);
+  return SYS_SUCCESS;
+}
+
 static SysStatus AggJoin(const AggDevice *g, const AggOptions *options, AggWork *a, cudaStream_t stream)
 {
   const unsigned blocks = SysBlocksLoop(g->n);
@@ -468,7 +565,8 @@ static SysStatus AggJoin(const AggDevice *g, const AggOptions *options, AggWork 
 
   SYS_CALL(AggFetch(a, sizeof(*a->state), a->state));
   AggJoinRootsKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->i, g->j, g->w, g->n, options->strongest, a->state, a->key, a->join);
-  if (options->hops > 1) {
+  if (options->least > 1) AggStepsKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, 1, a->join, a->near[0]);
+  if (AGG_REACH(options) > 1) {
     SYS_CUDA(cudaMemsetAsync(a->size, 0, ((size_t)g->n + (size_t)g->nghost) * sizeof(int), stream));
     AggSizeKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, a->join, a->key, root, a->size);
     SYS_CALL(AggFetch(a, sizeof(*root), root));
@@ -479,9 +577,11 @@ static SysStatus AggJoin(const AggDevice *g, const AggOptions *options, AggWork 
   for (int h = 1; h < options->hops; h++) {
     SYS_CALL(AggJoinRest(g, a, root, later, stream));
     AggSettleKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, a->join, later, root, a->size);
+    if (options->least > 1) AggStepsKernel<<<blocks, SYS_THREADS, 0, stream>>>(g->n, h + 1, a->join, a->near[0]);
     SYS_CALL(AggFetch(a, sizeof(*root), root));
     SYS_CALL(AggFetch(a, sizeof(*a->size), a->size));
   }
+  if (options->least > 1) SYS_CALL(AggDissolve(g, options, a, root, later, stream));
   SYS_CUDA(cudaGetLastError());
   return SYS_SUCCESS;
 }
@@ -545,7 +645,7 @@ SysStatus AggDeviceAggregate(AggDevice *g, int64_t first, const SysInt ghosts[],
   if (options->lowdegree) SYS_CALL(AggFetch(&a, sizeof(*a.key), a.key));
   SYS_CALL(AggRoots(g, options->hops, &a, stream, rounds));
   SYS_CALL(AggJoin(g, options, &a, stream));
-  SYS_CALL(AggNumber(g, options->hops, &a, stream));
+  SYS_CALL(AggNumber(g, AGG_REACH(options), &a, stream));
   SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory ends here */
   *nagg = g->nagg;
   return SYS_SUCCESS;

@@ -76,10 +76,15 @@ typedef struct {
   int hops;      /* no two roots are within so many edges of each other, 1 or more */
   int lowdegree; /* vertices of low degree become roots first */
   int strongest; /* with one hop, a vertex joins the root that it has the strongest edge to, in place of the root that came first */
+  int least;     /* an aggregate of fewer vertices is dissolved if each of them has a neighbour in an aggregate that is not: it joins the one that it is connected to
+                    most strongly. 0 or 1 dissolves none. */
 } AggOptions;
 
+/* Steps from a vertex to its root, at most */
+#define AGG_REACH(options) ((options)->hops + ((options)->least > 1))
+
 /* The global number of vertex v < n is first + v, that of ghost v is ghosts[v - n]. join[v] becomes v for a root; for other vertices of an aggregate a neighbour
-   or ghost in the same aggregate, which is nearer to the root; -1 for a vertex without edges, which is in no aggregate. *rounds becomes the number of rounds. */
+   or ghost in the same aggregate, which is nearer to the root by AGG_REACH() steps at most; -1 for a vertex without edges, which is in no aggregate. *rounds becomes the number of rounds. */
 SysStatus AggAggregate(const AggGraph *g, int64_t first, const SysInt ghosts[], const AggOptions *options, const AggExchange *x, int nthread, SysInt join[], int *rounds);
 
 /* ------------------------------------------------- prolongator ------------------------------------------------- */

@@ -5,7 +5,7 @@
    Each vertex has a key, which no other vertex has: a one-to-one hash of its global number. In a round each undecided vertex looks up the largest key of the
    undecided vertices within k edges; where this is its own key, it becomes a root, and the vertices within k edges of it are out. The undecided vertices are
    few after the first rounds, and only they and the vertices near them are looked at. Then vertices beside roots join these, and the remaining ones, once for
-   each further hop, join the neighbouring aggregate that they are connected to most strongly.
+   each further hop, join the neighbouring aggregate that they are connected to most strongly. So do, last, the vertices of small aggregates, if that is wanted.
 
    All steps read what the step before has left. Their result does not depend on the order in which vertices are looked at.
 */
@@ -244,6 +244,77 @@ static int AggJoinRest(Agg *a, SysInt join[])
   return failed;
 }
 
+/* Vertices that have joined since the last call are so many steps away from their root; near[0] has no entries before */
+static void AggTakeSteps(Agg *a, const SysInt join[], uint8_t hop)
+{
+  uint8_t *steps = a->near[0];
+
+#pragma omp parallel for num_threads(a->nthread) schedule(static)
+  for (int64_t v = 0; v < a->g->n; v++) {
+    if (join[v] >= 0 && join[v] != v && !steps[v]) steps[v] = hop;
+  }
+}
+
+/* The entries of all vertices of an aggregate become their sum. Sums go from vertex to vertex towards the root, and the result goes back. */
+static int AggSumUp(Agg *a, const SysInt join[], SysInt entry[])
+{
+  const AggGraph *g      = a->g;
+  const uint8_t  *steps  = a->near[0];
+  int             failed = 0;
+
+  for (int h = a->options->hops; h && !failed; h--) {
+    memset(entry + g->n, 0, (size_t)g->nghost * sizeof(*entry));
+#pragma omp parallel for num_threads(a->nthread) schedule(static)
+    for (int64_t v = 0; v < g->n; v++) {
+      if (steps[v] != h) continue;
+#pragma omp atomic
+      entry[join[v]] += entry[v];
+    }
+    if (a->x) failed = (*a->x->addup)(a->x->ctx, entry);
+  }
+  for (int h = 1; h <= a->options->hops && !failed; h++) {
+#pragma omp parallel for num_threads(a->nthread) schedule(static)
+    for (int64_t v = 0; v < g->n; v++) {
+      if (steps[v] == h) entry[v] = entry[join[v]];
+    }
+    failed = AggFetch(a, sizeof(*entry), entry);
+  }
+  return failed;
+}
+
+/* Dissolves small aggregates. One of them stays if one of its vertices has no other aggregate beside it. */
+static int AggDissolve(Agg *a, SysInt join[])
+{
+  const AggGraph *g      = a->g;
+  SysInt         *before = a->undecided, *size = a->size;
+  uint8_t        *small = a->near[1];
+  uint64_t       *root  = a->best[1];
+  int             failed;
+
+  memcpy(before, join, (size_t)g->n * sizeof(*join));
+  for (int64_t v = 0; v < g->n; v++) size[v] = join[v] >= 0;
+  failed = AggSumUp(a, before, size);
+  if (failed) return failed;
+#pragma omp parallel for num_threads(a->nthread) schedule(static)
+  for (int64_t v = 0; v < g->n; v++) {
+    small[v] = join[v] >= 0 && size[v] < a->options->least;
+    if (!small[v]) continue;
+    join[v]     = -1;
+    root[v]     = 0;
+    a->state[v] = AGG_OUT;
+  }
+  failed = AggFetch(a, sizeof(*root), root);
+  if (!failed) failed = AggJoinRest(a, join);
+  for (int64_t v = 0; v < g->n; v++) size[v] = small[v] && join[v] < 0;
+  if (!failed) failed = AggSumUp(a, before, size);
+  if (failed) return failed;
+#pragma omp parallel for num_threads(a->nthread) schedule(static)
+  for (int64_t v = 0; v < g->n; v++) {
+    if (small[v] && size[v]) join[v] = before[v];
+  }
+  return 0;
+}
+
 static int AggJoin(Agg *a, SysInt join[])
 {
   const AggGraph *g    = a->g;
@@ -254,7 +325,8 @@ static int AggJoin(Agg *a, SysInt join[])
   failed = AggFetch(a, sizeof(*a->state), a->state);
   if (failed) return failed;
   AggJoinRoots(a, join);
-  if (a->options->hops == 1) return 0;
+  if (AGG_REACH(a->options) == 1) return 0;
+  if (a->options->least > 1) AggTakeSteps(a, join, 1);
   memset(size, 0, (size_t)a->all * sizeof(*size));
   for (int64_t v = 0; v < g->n; v++) {
     root[v] = join[v] < 0 ? 0 : a->key[join[v]];
@@ -267,7 +339,11 @@ static int AggJoin(Agg *a, SysInt join[])
     if (join[v] >= 0 && join[v] != v) size[v] = size[join[v]];
   }
   failed = AggFetch(a, sizeof(*size), size);
-  for (int h = 1; h < a->options->hops && !failed; h++) failed = AggJoinRest(a, join);
+  for (int h = 1; h < a->options->hops && !failed; h++) {
+    failed = AggJoinRest(a, join);
+    if (a->options->least > 1) AggTakeSteps(a, join, (uint8_t)(h + 1));
+  }
+  if (!failed && a->options->least > 1) failed = AggDissolve(a, join);
   return failed;
 }
 

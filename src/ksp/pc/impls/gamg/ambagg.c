@@ -35,9 +35,10 @@ typedef struct {
   PetscBool         chosen; /* by the name of the type; if not, each set-up chooses */
   PetscErrorCode (*setup)(PC);
   PCAMBAGG_SETTINGS(PCAMBAGG_FIELDS)
-  PetscBool    strongest; /* a setting of ambagg */
-  AmbAggLevel *level;     /* between the hooks */
-  PetscBool    smoothed;  /* the prolongator of this level needs no smoothing any more */
+  PetscBool    strongest; /* settings of ambagg */
+  PetscInt     least;
+  AmbAggLevel *level;    /* between the hooks */
+  PetscBool    smoothed; /* the prolongator of this level needs no smoothing any more */
 } PCAmbAgg;
 
 static inline PC_GAMG *PCAmbAggGAMG(PC pc)
@@ -118,11 +119,67 @@ PetscErrorCode PCGAMGAmbAggSetStrongest(PC pc, PetscBool strongest)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCGAMGAmbAggSetMinAggregateSize_AmbAgg(PC pc, PetscInt least)
+{
+  PCAmbAgg *agg;
+
+  PetscFunctionBegin;
+  PetscCheck(least >= 1 && least <= 1000000, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The least size of an aggregate is %" PetscInt_FMT "; give a number from 1, which dissolves none, to 1000000", least);
+  PetscCall(PCAmbAggGet(pc, &agg));
+  agg->least = least;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCGAMGAmbAggSetMinAggregateSize - sets the size below which an aggregate is dissolved
+
+  Logically Collective
+
+  Input Parameters:
++ pc    - the preconditioner, of type `PCGAMG`; this function does nothing if its type of multigrid is not `PCGAMGAMBAGG`
+- least - the number of vertices; 1, the default, dissolves no aggregate
+
+  Options Database Key:
+. -pc_gamg_ambagg_min_aggregate_size <least> - the same
+
+  Level: advanced
+
+  Notes:
+  Each vertex of a smaller aggregate joins the aggregate beside it that it is connected to most strongly. If one of them has none beside it that is not
+  smaller, the aggregate stays as it is.
+
+  Without aggressive coarsening, 4 makes operators on grids half as complex, with up to two iterations more. With it there are few such aggregates.
+
+  The setting counts when aggregates are made the next time.
+
+  Errors:
+. `PETSC_ERR_ARG_OUTOFRANGE` - the number is less than 1, or more than 1000000
+
+  Example:
+.vb
+  PetscCall(PCSetType(pc, PCGAMG));
+  PetscCall(PCGAMGSetType(pc, PCGAMGAMBAGG));
+  PetscCall(PCGAMGSetAggressiveLevels(pc, 0));
+  PetscCall(PCGAMGAmbAggSetMinAggregateSize(pc, 4));
+.ve
+
+.seealso: `PCGAMGAMBAGG`, `PCGAMGAmbAggSetStrongest()`, `PCGAMGSetAggressiveLevels()`
+@*/
+PetscErrorCode PCGAMGAmbAggSetMinAggregateSize(PC pc, PetscInt least)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, least, 2);
+  PetscTryMethod(pc, "PCGAMGAmbAggSetMinAggregateSize_C", (PC, PetscInt), (pc, least));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* PETSc reads its options; those of the settings that are kept here are read again, without help */
 static PetscErrorCode PCSetFromOptions_AmbAgg(PC pc, PetscAMBOptionItems PetscOptionsObject)
 {
   PCAmbAgg   *agg;
   const char *prefix;
+  PetscInt    least;
   PetscBool   set;
 
   PetscFunctionBegin;
@@ -140,7 +197,9 @@ static PetscErrorCode PCSetFromOptions_AmbAgg(PC pc, PetscAMBOptionItems PetscOp
   PetscCall(PetscOptionsGetBool(((PetscObject)pc)->options, prefix, "-pc_gamg_mis_k_minimum_degree_ordering", &agg->lowdegree, NULL));
   PetscOptionsHeadBegin(PetscOptionsObject, "GAMG-AMBAGG options");
   PetscCall(PetscOptionsBool("-pc_gamg_ambagg_strongest", "A vertex joins the root with the strongest edge", "PCGAMGAmbAggSetStrongest", agg->strongest, &agg->strongest, &set));
+  PetscCall(PetscOptionsInt("-pc_gamg_ambagg_min_aggregate_size", "An aggregate of fewer vertices is dissolved", "PCGAMGAmbAggSetMinAggregateSize", agg->least, &least, &set));
   PetscOptionsHeadEnd();
+  if (set) PetscCall(PCGAMGAmbAggSetMinAggregateSize_AmbAgg(pc, least));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -153,6 +212,7 @@ static PetscErrorCode PCView_AmbAgg(PC pc, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "      AMBAGG specific options\n"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "        Number of levels of aggressive coarsening %" PetscInt_FMT ", with MIS-%" PetscInt_FMT "\n", agg->aggressive, agg->mis_k));
   PetscCall(PetscViewerASCIIPrintf(viewer, "        Vertices join the %s\n", agg->strongest ? "root with the strongest edge" : "root that comes first"));
+  if (agg->least > 1) PetscCall(PetscViewerASCIIPrintf(viewer, "        Aggregates of fewer than %" PetscInt_FMT " vertices are dissolved\n", agg->least));
   PetscCall(PetscViewerASCIIPrintf(viewer, "        Number smoothing steps to construct prolongation %" PetscInt_FMT "\n", agg->nsmooths));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -219,6 +279,7 @@ static PetscErrorCode PCGAMGCoarsen_AmbAgg(PC pc, Mat *G, PetscCoarsenData **lis
   options.hops      = aggressive ? (int)PetscMax(agg->mis_k, 1) : 1;
   options.lowdegree = agg->lowdegree && !aggressive;
   options.strongest = agg->strongest;
+  options.least     = (int)agg->least;
   PetscCall(PetscLogEventBegin(petsc_gamg_setup_events[GAMG_COARSEN], 0, 0, 0, 0));
   PetscCall(AmbAggLevelCoarsen(agg->level, &options));
   if (gamg->use_aggs_in_asm) PetscCall(AmbAggLevelLists(agg->level, lists));
@@ -425,6 +486,7 @@ static PetscErrorCode PCDestroy_AmbAgg(PC pc)
   pc->ops->setup = agg->setup;
   PCAMBAGG_SETTINGS(PCAMBAGG_FORGET)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCGAMGAmbAggSetStrongest_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCGAMGAmbAggSetMinAggregateSize_C", NULL));
   PetscCall(PetscObjectCompose((PetscObject)pc, "PCAmbAgg", NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -567,8 +629,10 @@ static PetscErrorCode PCAmbAggInstall(PC pc, PetscBool chosen)
   agg->chosen    = chosen;
   agg->setup     = pc->ops->setup;
   pc->ops->setup = PCSetUp_AmbAgg;
+  agg->least     = 1;
   PCAMBAGG_SETTINGS(PCAMBAGG_START)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCGAMGAmbAggSetStrongest_C", PCGAMGAmbAggSetStrongest_AmbAgg));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCGAMGAmbAggSetMinAggregateSize_C", PCGAMGAmbAggSetMinAggregateSize_AmbAgg));
   PetscCall(PCAmbAggSetHooks(pc, agg, chosen));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -582,9 +646,10 @@ static PetscErrorCode PCAmbAggInstall(PC pc, PetscBool chosen)
    and of processes. The squared graph is not formed for aggressive coarsening.
 
    Options Database Keys:
-+  -pc_gamg_type ambagg             - sets the type
-.  -petscamb_for_gamg <gpu>         - sets where this type takes the place of `PCGAMGAGG` if no type is set: gpu (matrices of petsc-amb on a GPU), all, or none
--  -pc_gamg_ambagg_strongest <bool> - see `PCGAMGAmbAggSetStrongest()`
++  -pc_gamg_type ambagg                       - sets the type
+.  -petscamb_for_gamg <gpu>                   - sets where this type takes the place of `PCGAMGAGG` if no type is set: gpu (matrices of petsc-amb on a GPU), all, or none
+.  -pc_gamg_ambagg_strongest <bool>           - see `PCGAMGAmbAggSetStrongest()`
+-  -pc_gamg_ambagg_min_aggregate_size <least> - see `PCGAMGAmbAggSetMinAggregateSize()`
 
    Level: intermediate
 
@@ -606,7 +671,7 @@ static PetscErrorCode PCAmbAggInstall(PC pc, PetscBool chosen)
    bin/solve -f matrix.mtx -mat_type amb -ksp_type cg -pc_type gamg -pc_gamg_type ambagg -ksp_view
 .ve
 
-.seealso: `PCGAMG`, `PCGAMGSetType()`, `PCGAMGAGG`, `MATCOARSENAMBMIS`, `PCGAMGAmbAggSetStrongest()`, `MATAMB`
+.seealso: `PCGAMG`, `PCGAMGSetType()`, `PCGAMGAGG`, `MATCOARSENAMBMIS`, `PCGAMGAmbAggSetStrongest()`, `PCGAMGAmbAggSetMinAggregateSize()`, `MATAMB`
 M*/
 static PetscErrorCode PCCreateGAMG_AmbAgg(PC pc)
 {

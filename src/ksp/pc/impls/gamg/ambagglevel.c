@@ -408,7 +408,7 @@ PetscErrorCode AmbAggLevelCoarsen(AmbAggLevel *level, const AggOptions *options)
   if (!done) {
     PetscCall(PetscMalloc2(level->n, &level->join, level->n + level->nghost, &level->aggregate));
     PetscCall(AmbAggCheck(level->comm, AggAggregate(&level->graph, level->first, level->ghosts, options, level->sf ? &level->exchange : NULL, SysThreads(), level->join, &rounds), "aggregates"));
-    PetscCall(AmbAggNumber(level, options->hops));
+    PetscCall(AmbAggNumber(level, AGG_REACH(options)));
   }
   PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " aggregates, made in %d rounds with %d hops\n", level->all, rounds, options->hops));
   PetscCall(PetscLogEventEnd(AMBAGG_Coarsen, 0, 0, 0, 0));

@@ -214,14 +214,17 @@ typedef struct {
 #define SPGEMM_SAMPLE_MORE (1 + 1. / 32) /* entries, for each that is expected */
 
 /* Rows of the result that are made as they are counted: those of row r from place[r] on. A row that is sorted and does not find room is only counted. */
-#define SPGEMM_MADE_PRODUCTS 512       /* of such a row, at most */
-#define SPGEMM_ESC_LEAST     20        /* products of such a row on average, by auto */
-#define SPGEMM_MERGE_MOST    (1 << 20) /* products of a row that is merged */
-#define SPGEMM_MERGE_CHUNK   512       /* of them at a time */
-#define SPGEMM_MERGE_SHARED  512       /* entries of the result in shared memory */
-#define SPGEMM_HEAP_ENTRIES  16        /* in A */
-#define SPGEMM_HEAP_BITS     4
-#define SPGEMM_TABLE_MOST    (1 << 20) /* products of a row that is made by a table */
+#define SPGEMM_MADE_PRODUCTS 512 /* of such a row, at most */
+#define SPGEMM_ESC_LEAST     20  /* products of such a row on average, by auto */
+#if !defined(SPGEMM_ESC_FEW)
+  #define SPGEMM_ESC_FEW (1 << 21) /* products of the matrix, up to which auto makes such rows in any case: the kernels that it spares take the longer */
+#endif
+#define SPGEMM_MERGE_MOST   (1 << 20) /* products of a row that is merged */
+#define SPGEMM_MERGE_CHUNK  512       /* of them at a time */
+#define SPGEMM_MERGE_SHARED 512       /* entries of the result in shared memory */
+#define SPGEMM_HEAP_ENTRIES 16        /* in A */
+#define SPGEMM_HEAP_BITS    4
+#define SPGEMM_TABLE_MOST   (1 << 20) /* products of a row that is made by a table */
 typedef struct {
   int                *column;
   SysScalar          *value;

@@ -142,13 +142,14 @@ static SysStatus StepSortRows(SpgemmDevice *S, SpgemmStep *step, const SpgemmOpe
   return SYS_SUCCESS;
 }
 
-/* By auto rows that are sorted are made at once, if the others are few, and if they are not so short that the copy of their values costs as much as it saves */
+/* By auto rows that are sorted are made at once, if the product is small, or else if the others are few, and if they are not so short that the copy of their values
+   costs as much as it saves */
 static bool StepEscPays(const SpgemmDevice *S, const SpgemmCounters *host)
 {
   double rows = 0;
 
   for (int b = COUNT_SORT_64; b <= COUNT_SORT_512; b++) rows += host->count.rows[b];
-  return S->makes && !host->unmade && 2 * host->made >= host->products && (double)host->made >= SPGEMM_ESC_LEAST * rows;
+  return S->makes && !host->unmade && (host->products <= SPGEMM_ESC_FEW || (2 * host->made >= host->products && (double)host->made >= SPGEMM_ESC_LEAST * rows));
 }
 
 /* Entries of rows that are made as they are counted: as many as they have products, or some more than a sample of them says */

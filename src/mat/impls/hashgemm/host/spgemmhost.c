@@ -18,17 +18,22 @@
 #define COMPRESSES2    6           /* and in the second of two steps, whose B comes from memory once more */
 #define COPIED         (256 << 20) /* bytes of a result that are copied at little cost, */
 #define COPIED_ENTRIES ((double)COPIED / (sizeof(SysInt) + sizeof(SysScalar)))
-#define PART           32768         /* entries of a part that is made in the caches of a thread, */
-#define PART_INNER     131072        /* and products, where nothing is known of the entries */
-#define MOVED          SYS_HUGE_PAGE /* bytes that are copied before their memory is given back */
-#define NEAR           4             /* room for so many times the entries that a result probably has is asked for: what is not written to takes no memory, */
-#define NEAR_SMALL     10            /* or for so many times those of a small one, */
-#define SMALL_ENTRIES  (COPIED_ENTRIES / 4)
-#define LOOKS          0.6       /* and to count costs as much as to make it, if as large a part of the rows of B is looked at */
-#define FAR_BYTES      (4 << 20) /* of B, from which on its rows come from beyond the caches of a core */
-#define STAMPED        2.0       /* products for each entry from which on rows are stamped, */
-#define STAMP_COLUMNS  4         /* and entries of the result for each column */
-#define PLACES         3         /* bytes of places for each byte of operands and result, at most */
+#define PART           32768 /* entries of a part that is made in the caches of a thread, */
+#if !defined(BATCH)          /* tests make do with less */
+  #define BATCH      192     /* rows that one thread makes, at least, */
+  #define BATCH_MOST 1536    /* and at most: runs of rows end with them */
+#endif
+#define BATCHES       128           /* of a matrix, at least, if they need not be smaller for that */
+#define PART_INNER    131072        /* and products, where nothing is known of the entries */
+#define MOVED         SYS_HUGE_PAGE /* bytes that are copied before their memory is given back */
+#define NEAR          4             /* room for so many times the entries that a result probably has is asked for: what is not written to takes no memory, */
+#define NEAR_SMALL    10            /* or for so many times those of a small one, */
+#define SMALL_ENTRIES (COPIED_ENTRIES / 4)
+#define LOOKS         0.6       /* and to count costs as much as to make it, if as large a part of the rows of B is looked at */
+#define FAR_BYTES     (4 << 20) /* of B, from which on its rows come from beyond the caches of a core */
+#define STAMPED       2.0       /* products for each entry from which on rows are stamped, */
+#define STAMP_COLUMNS 4         /* and entries of the result for each column */
+#define PLACES        3         /* bytes of places for each byte of operands and result, at most */
 
 #if defined(SYS_INT64)
   #define SPGEMM_INT_MAX INT64_MAX
@@ -46,6 +51,7 @@ typedef struct {
   uint8_t *same, *shift; /* a byte for each row of B */
   int64_t  rowsB;
   double   longestB;
+  int64_t  batch;
   int64_t *bound; /* entries that the rows before each part can have at most */
   /* made without having been counted */
   SysInt    *j;
@@ -107,10 +113,21 @@ static SpgemmProduct SpgemmStepOperands(const Spgemm *S, int step, const SysCSR 
   P.window      = SpgemmWindow(S->options.nthread);
   P.same        = S->step[step].same;
   P.shift       = S->step[step].shift;
+  P.batch       = S->step[step].batch ? S->step[step].batch : BATCH;
   /* nobody else sees the first result: it is sorted only where that costs nothing, or where the heap needs it */
   P.unsorted  = !last && P.accumulator != SPGEMM_HEAP;
   P.unsortedB = last && S->nstep == 2 && P.B.j == S->inner.j && P.accumulator != SPGEMM_HEAP;
   return P;
+}
+
+/* Threads take whole batches of rows, and rows of two batches are never made together: the bits of a row then do not depend on the number of threads. A part of so many
+   entries has two batches, where that is not too few rows or too many. entries: of a row. */
+static void SpgemmTakeBatch(SpgemmProduct *P, Step *step, double part, double entries)
+{
+  int64_t rows = entries * BATCH_MOST > part / 2 ? (int64_t)(part / 2 / entries) : BATCH_MOST;
+
+  rows        = SysMin(rows, P->A.m / BATCHES);
+  step->batch = P->batch = rows > BATCH ? rows : BATCH;
 }
 
 static double SpgemmProducts(const SysCSR *A, const SysCSR *B, int nthread)
@@ -190,7 +207,7 @@ static SysStatus SpgemmRowsToThreads(Spgemm *S, const SpgemmProduct *P, Step *st
   for (int64_t r = 0; nthread > 1 && r < m; r++) {
     const int64_t n = products[r];
 
-    for (; t < step->npart && (double)before >= (double)total * t / step->npart; t++) {
+    for (; t < step->npart && r % P->batch == 0 && (double)before >= (double)total * t / step->npart; t++) {
       step->cuts[t]  = r;
       step->bound[t] = entries;
     }
@@ -452,6 +469,7 @@ static SysStatus SpgemmMakeInner(Spgemm *S, const SysCSR *A, const SysCSR *B, co
   Step         *step   = &S->step[0];
   SysStatus     status = SpgemmPrepare(S, &P, step);
 
+  SpgemmTakeBatch(&P, step, PART_INNER, P.A.m ? P.lengthB * (double)P.A.i[P.A.m] / (double)P.A.m : 0);
   if (!status) status = SpgemmRowsToThreads(S, &P, step, PART_INNER);
   if (status) return status;
   if (SpgemmAllocateEntries(step, &P, SpgemmBound(&P, step, S->options.nthread, COPIED_ENTRIES) + SPGEMM_PAD)) {
@@ -525,6 +543,7 @@ static SysStatus SpgemmMakeLast(Spgemm *S, const SysCSR *A, const SysCSR *B, con
   double        most = 0, expected = 0;
 
   if (!status) status = SpgemmCompresses(S, &P, &make, &most, &expected);
+  SpgemmTakeBatch(&P, step, PART, P.A.m ? expected / (double)P.A.m : 0);
   P.stamps = make && most >= STAMPED * PART && STAMP_COLUMNS * (double)P.B.n <= expected && (double)S->options.nthread * (double)P.B.n * sizeof(struct SpgemmStamp) <= SPGEMM_WINDOWS;
   if (!status) status = SpgemmRowsToThreads(S, &P, step, most);
   if (status) return status;

@@ -113,6 +113,7 @@ typedef struct {
   const uint8_t    *shift;             /* how many rows of B after row r are each the one before moved by one column? NULL if hardly any */
   SpgemmAccumulator accumulator;
   int64_t           window;    /* columns of a window at most, by auto */
+  int64_t           batch;     /* rows that one thread makes, of which none is made together with rows of another batch */
   int               far;       /* B does not lie in the caches */
   int               stamps;    /* rows have many products for each entry, and the columns of B are few */
   int               stream;    /* values of the result go around the caches, where they are many at a time */

@@ -74,6 +74,13 @@ static SYS_INLINE Row GetRow(const SpgemmProduct *P, int64_t r)
   return row;
 }
 
+/* The end of the batch that row r is in; the rows before the end of an earlier batch are done, and a part begins with a batch */
+static SYS_INLINE int64_t BatchEnd(const SpgemmProduct *P, int64_t r, int64_t end, int64_t last)
+{
+  while (end <= r) end += P->batch;
+  return end < last ? end : last;
+}
+
 /* The row of B that an entry some way after k of A meets: rows of B come in no order that the processor could foresee */
 static SYS_INLINE void PrefetchRow(const SpgemmProduct *P, SysInt k)
 {
@@ -200,7 +207,7 @@ static SysStatus SYS_ISA_NAME(Count)(const SpgemmProduct *P, int64_t first, int6
 {
   const int rare = P->lengthB <= RARE_LENGTH;
 
-  for (int64_t r = first; r < last;) {
+  for (int64_t r = first, end = first; r < last;) {
     const SysInt *list   = NULL;
     SysStatus     status = SYS_SUCCESS;
     Row           row;
@@ -215,8 +222,9 @@ static SysStatus SYS_ISA_NAME(Count)(const SpgemmProduct *P, int64_t first, int6
       P->i[++r] = (SysInt)FewRow(0, P, &row, nmet, col, few, NULL);
       continue;
     }
-    run = RunLength(P, r, last);
-    g   = run > 1 ? run : Group(P, r, last);
+    end = BatchEnd(P, r, end, last);
+    run = RunLength(P, r, end);
+    g   = run > 1 ? run : Group(P, r, end);
     if (run == 1 && Listed(P, r)) {
       row  = ListRow(0, P, r, col, NULL);
       list = col;
@@ -311,7 +319,7 @@ static SYS_INLINE SysStatus RunFill(const SpgemmProduct *P, const Row *row, int6
 static SYS_INLINE SysStatus FillSome(const int counted, const SpgemmProduct *P, int64_t first, int64_t last, SpgemmWork *w)
 {
   const int brief = ShortServes(P), single = P->longestB <= 1 && P->lengthB >= 1, rare = !counted && P->lengthB <= RARE_LENGTH;
-  int64_t   at = 0, g;
+  int64_t   at = 0, end = first, g;
 
   for (int64_t r = first; r < last; r += g) {
     const int64_t     length = counted ? P->i[r + 1] - P->i[r] : 0;
@@ -336,7 +344,8 @@ static SYS_INLINE SysStatus FillSome(const int counted, const SpgemmProduct *P, 
       at += n;
       continue;
     }
-    run = RunLength(P, r, last);
+    end = BatchEnd(P, r, end, last);
+    run = RunLength(P, r, end);
     if (run > 1) {
       row = GetRow(P, r);
       if (Choose(P, &row) == SPGEMM_DENSE && RunFits(P, &row, counted ? n : row.products)) {
@@ -351,7 +360,7 @@ static SYS_INLINE SysStatus FillSome(const int counted, const SpgemmProduct *P, 
         continue;
       }
     }
-    g = Group(P, r, last);
+    g = Group(P, r, end);
     if (brief && g == 1 && (!counted || P->i[last] - P->i[r] >= 2 * SPGEMM_PAD)) {
       const int64_t products = ShortProducts(single, P, r);
 
@@ -435,7 +444,7 @@ static SysStatus SYS_ISA_NAME(Revalue)(const SpgemmProduct *P, int64_t first, in
 {
   const int briefs = SPGEMM_SHORT && P->lengthB <= BRIEF_LENGTH && P->lengthB * (double)P->A.i[P->A.m] >= BRIEF_SUMS * (double)P->i[P->A.m];
   uint16_t *place  = P->places;
-  int64_t   placed = 0, g;
+  int64_t   placed = 0, end = first, g;
 
   for (int64_t r = first; r < last; r += g) {
     const int64_t n = P->i[r + 1] - P->i[r];
@@ -449,7 +458,8 @@ static SysStatus SYS_ISA_NAME(Revalue)(const SpgemmProduct *P, int64_t first, in
 
     g = 1;
     if (!n) continue;
-    run = RunLength(P, r, last);
+    end = BatchEnd(P, r, end, last);
+    run = RunLength(P, r, end);
     if (run > 1) {
       row = GetRow(P, r);
       if (RowReach(&row) <= P->window && RunFits(P, &row, n)) {
@@ -465,7 +475,7 @@ static SysStatus SYS_ISA_NAME(Revalue)(const SpgemmProduct *P, int64_t first, in
     else if (RowReach(&row) <= P->window) {
       const int brief = briefs && Listed(P, r);
 
-      if (RowReach(&row) <= GROUP_SUMS / GROUP) g = Group(P, r, last);
+      if (RowReach(&row) <= GROUP_SUMS / GROUP) g = Group(P, r, end);
       if (g == 1 && n <= PLACES_ROW && !brief) {
         if (P->places) {
           status = PlacedRow(P, &row, w, n, j, a, &place);
