@@ -371,8 +371,21 @@ static PetscErrorCode LocalRowsMerge(LocalRows *rows, PetscInt n, const char nam
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Another number below 2^scale for each: a product with an odd number and a shift can both be undone, and neither has high bits that depend on few others */
+static inline PetscInt64 GraphShuffle(PetscInt64 v, PetscInt scale)
+{
+  const unsigned long long mask = (1ULL << scale) - 1;
+  unsigned long long       u    = (unsigned long long)v;
+
+  for (int round = 0; round < 3; round++) {
+    u = (u * 0x9E3779B97F4A7C15ULL + 0x632BE59BD9B4E019ULL) & mask;
+    u ^= u >> ((scale + 1) / 2);
+  }
+  return (PetscInt64)u;
+}
+
 /* Threads make equal shares of the edges, once to count them and once to store them */
-static PetscErrorCode Graph(MPI_Comm comm, const char name[], const PetscReal arg[], const PetscReal quadrant[3], Mat *A)
+static PetscErrorCode Graph(MPI_Comm comm, const char name[], const PetscReal arg[], const PetscReal quadrant[3], PetscBool shuffled, Mat *A)
 {
   const PetscInt           scale        = (PetscInt)arg[0];
   const PetscInt64         edges        = (PetscInt64)(arg[1] * PetscPowRealInt(2.0, (int)scale));
@@ -395,6 +408,10 @@ static PetscErrorCode Graph(MPI_Comm comm, const char name[], const PetscReal ar
 
       for (PetscInt64 e = edges / rows.threads * t; e < end; e += EDGES) {
         GraphEdges(e, scale, threshold, r, c); /* beyond the end, too */
+        for (int k = 0; shuffled && k < EDGES; k++) {
+          r[k] = GraphShuffle(r[k], scale);
+          c[k] = GraphShuffle(c[k], scale);
+        }
         for (int k = 0; k < PetscMin(EDGES, end - e); k++) {
           if (r[k] < rows.rstart || r[k] >= rows.rend) continue;
           if (put) BucketsPut(&b, own, (PetscInt)r[k] - rows.rstart, (PetscInt)c[k], GeneratorUniform((e + k) * 64 + 63));
@@ -416,18 +433,23 @@ static PetscErrorCode Graph(MPI_Comm comm, const char name[], const PetscReal ar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static const PetscReal Graph500[3] = {0.57, 0.19, 0.19}; /* its probabilities of the first three quadrants */
+
 static PetscErrorCode GenerateRMAT(MPI_Comm comm, const char name[], const PetscReal arg[], Mat *A)
 {
-  const PetscReal quadrant[3] = {0.57, 0.19, 0.19}; /* the probabilities of Graph500 */
+  return Graph(comm, name, arg, Graph500, PETSC_FALSE, A);
+}
 
-  return Graph(comm, name, arg, quadrant, A);
+static PetscErrorCode GenerateKron(MPI_Comm comm, const char name[], const PetscReal arg[], Mat *A)
+{
+  return Graph(comm, name, arg, Graph500, PETSC_TRUE, A);
 }
 
 static PetscErrorCode GenerateER(MPI_Comm comm, const char name[], const PetscReal arg[], Mat *A)
 {
   const PetscReal quadrant[3] = {0.25, 0.25, 0.25};
 
-  return Graph(comm, name, arg, quadrant, A);
+  return Graph(comm, name, arg, quadrant, PETSC_FALSE, A);
 }
 
 /* Makes the columns of one row: the gaps between entries of equal probability are geometric; if j is NULL it only counts entries */
@@ -504,6 +526,7 @@ static const struct {
   {"p27",        "N",                    "27-point Laplacian on an N x N x N grid",                          1, GenerateP27       },
   {"elasticity", "N",                    "trilinear elasticity on N x N x N nodes, 3 unknowns each",         1, GenerateElasticity},
   {"rmat",       "SCALE,EDGEFACTOR",     "R-MAT graph, 2^SCALE rows, about EDGEFACTOR entries in each",      2, GenerateRMAT      },
+  {"kron",       "SCALE,EDGEFACTOR",     "the same graph with its vertices in random order, as Graph500",    2, GenerateKron      },
   {"er",         "SCALE,EDGEFACTOR",     "uniform random graph, 2^SCALE rows, about EDGEFACTOR entries",     2, GenerateER        },
   {"random",     "ROWS,DENSITY",         "uniform random square matrix, DENSITY of its entries being there", 2, GenerateRandom    },
   {"rand",       "ROWS,COLUMNS,ENTRIES", "ENTRIES random places in every row",                               3, GenerateRand      },
