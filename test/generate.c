@@ -158,7 +158,7 @@ static PetscErrorCode SameOnOne(TestDiff *d, const char name[])
 
 static PetscErrorCode Distribution(TestDiff *d)
 {
-  const char *const names[] = {"p5:7", "p27:4", "elasticity:3", "rmat:7,6", "er:7,6", "random:101,0.05", "random:2,1", "p5:1", "rmat:1,1", "rand:31,7,5", "rand:5,400,20"};
+  const char *const names[] = {"p5:7", "p27:4", "elasticity:3", "rmat:7,6", "kron:7,6", "er:7,6", "random:101,0.05", "random:2,1", "p5:1", "rmat:1,1", "rand:31,7,5", "rand:5,400,20"};
 
   PetscFunctionBeginUser;
   for (int k = 0; k < (int)PETSC_STATIC_ARRAY_LENGTH(names); k++) PetscCall(SameOnOne(d, names[k]));

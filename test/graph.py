@@ -321,8 +321,16 @@ def test_bits():
 
 # ------------------------------------------------- generators -------------------------------------------------
 
-def generated(scale, factor, quadrants):
-    """The edges of rmat or er and their weights; those at the same place are added up."""
+def shuffled(vertex, scale):
+    """The vertex of kron in the place of one of rmat."""
+    for _ in range(3):
+        vertex = (vertex * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) % 2**scale
+        vertex ^= vertex >> (scale + 1) // 2
+    return vertex
+
+
+def generated(name, scale, factor, quadrants):
+    """The edges of rmat, kron or er and their weights; those at the same place are added up."""
     def uniform(k):
         z = (k + 1) * 0x9E3779B97F4A7C15 % 2**64
         z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 % 2**64
@@ -335,6 +343,8 @@ def generated(scale, factor, quadrants):
         for level in range(scale):
             quadrant = sum(uniform(64 * e + level) > bound for bound in bounds)
             row, column = 2 * row + quadrant // 2, 2 * column + quadrant % 2
+        if name.startswith("kron"):
+            row, column = shuffled(row, scale), shuffled(column, scale)
         edges[row, column] = edges.get((row, column), 0) + uniform(64 * e + 63)
     return edges
 
@@ -352,8 +362,9 @@ def viewed(ranks, threads, view, *words):
 
 def test_generators():
     rmat, er = (0.57, 0.19, 0.19), (0.25, 0.25, 0.25)
-    for name, scale, factor, quadrants in (("rmat:5,6.5", 5, 6.5, rmat), ("er:6,3", 6, 3, er), ("rmat:1,40", 1, 40, rmat)):
-        want = generated(scale, factor, quadrants)
+    for name, scale, factor, quadrants in (("rmat:5,6.5", 5, 6.5, rmat), ("er:6,3", 6, 3, er), ("rmat:1,40", 1, 40, rmat), ("kron:5,6.5", 5, 6.5, rmat), ("kron:1,40", 1, 40, rmat)):
+        check("%s has all vertices" % name, None if sorted(shuffled(v, scale) for v in range(2**scale)) == list(range(2**scale)) else "some twice")
+        want = generated(name, scale, factor, quadrants)
         for ranks in (1, 3):
             rows, got = viewed(ranks, 2, "ascii", "bfs", name).decode().split("Mat Object")[1].split("row ")[1:], {}
             for number, row in (line.split(":") for line in rows):
