@@ -84,7 +84,8 @@ typedef struct {
 #define AGG_REACH(options) ((options)->hops + ((options)->least > 1))
 
 /* The global number of vertex v < n is first + v, that of ghost v is ghosts[v - n]. join[v] becomes v for a root; for other vertices of an aggregate a neighbour
-   or ghost in the same aggregate, which is nearer to the root by AGG_REACH() steps at most; -1 for a vertex without edges, which is in no aggregate. *rounds becomes the number of rounds. */
+   or ghost in the same aggregate, one step nearer to the root, which is AGG_REACH() steps away at most; -1 for a vertex without edges, which is in no aggregate.
+   *rounds becomes the number of rounds. */
 SysStatus AggAggregate(const AggGraph *g, int64_t first, const SysInt ghosts[], const AggOptions *options, const AggExchange *x, int nthread, SysInt join[], int *rounds);
 
 /* ------------------------------------------------- prolongator ------------------------------------------------- */
