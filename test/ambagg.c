@@ -1227,33 +1227,36 @@ static const TestCase tests[] = {
   {NULL,                              NULL           }
 };
 
+static PetscErrorCode ReductionCase(const char name[], const char options[])
+{
+  TestDiff d = {NULL, 0};
+
+  PetscFunctionBeginUser;
+  for (int e = 0; e < 2; e++) {
+    Mat A;
+
+    PetscCall(GridCreate(PETSC_COMM_WORLD, e ? &elastic : &grid, &A));
+    PetscCall(Compare(&d, "fewer processes", A, options, MORE_PERCENT));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscCall(TestReport(name, &d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Coarse levels on fewer processes */
 static PetscErrorCode Reduction(void)
 {
-  static const char *const options[] = {"-pc_gamg_process_eq_limit 60 -pc_gamg_coarse_eq_limit 30", "-pc_gamg_process_eq_limit 200 -pc_gamg_parallel_coarse_grid_solver", TEST_REPARTITION "-pc_gamg_process_eq_limit 100", "-pc_gamg_asm_use_agg true"};
-
   PetscFunctionBeginUser;
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); k++) {
-    TestDiff d = {NULL, 0};
-    char     name[128];
-
-    for (int e = 0; e < 2; e++) {
-      Mat A;
-
-      PetscCall(GridCreate(PETSC_COMM_WORLD, e ? &elastic : &grid, &A));
-      PetscCall(Compare(&d, "fewer processes", A, options[k], MORE_PERCENT));
-      PetscCall(MatDestroy(&A));
-    }
-    PetscCall(PetscSNPrintf(name, sizeof(name), "fewer processes, case %d", (int)k));
-    PetscCall(TestReport(name, &d));
-  }
+  PetscCall(ReductionCase("fewer processes", "-pc_gamg_process_eq_limit 60 -pc_gamg_coarse_eq_limit 30"));
+  PetscCall(ReductionCase("fewer processes, parallel coarse solver", "-pc_gamg_process_eq_limit 200 -pc_gamg_parallel_coarse_grid_solver"));
+  PetscCall(ReductionCase("Schwarz smoothers of aggregates", "-pc_gamg_asm_use_agg true"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 int main(int argc, char **argv)
 {
   char        path[PETSC_MAX_PATH_LEN];
-  PetscBool   graph, again;
+  PetscBool   graph, again, repartition = PETSC_FALSE;
   PetscInt    N;
   PetscMPIInt size;
 
@@ -1261,7 +1264,9 @@ int main(int argc, char **argv)
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-ambagg_graph", path, sizeof(path), &graph));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-ambagg_again", &N, &again));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-ambagg_repartition", &repartition, NULL));
   if (graph) PetscCall(Graph(path));
+  else if (repartition) PetscCall(ReductionCase("repartitioned", "-pc_gamg_repartition true -pc_gamg_process_eq_limit 100"));
   else if (again) PetscCall(Again(N));
   else {
     if (size == 1) {
@@ -1299,6 +1304,12 @@ int main(int argc, char **argv)
         comments: Schwarz smoothers have hundreds of small matrices
         timeoutfactor: 4
         args: -mat_type amb
+    test:
+      suffix: repartition
+      requires: partitioner
+      nsize: {{2 3}}
+      args: -mat_type {{aij amb}} -ambagg_repartition
+      output_file: output/ambagg_repartition.out
     testset:
       output_file: output/ambagg_2.out
       timeoutfactor: 4

@@ -189,12 +189,15 @@ static const Case cases[] = {
   {"aggressive twice",          "-pc_gamg_aggressive_coarsening 2 -pc_gamg_square_graph 2 -pc_gamg_aggressive_square_graph false -pc_gamg_coarse_eq_limit 20"               },
   {"minimum degree",            "-pc_gamg_mis_k_minimum_degree_ordering true -pc_gamg_low_memory_threshold_filter true -pc_gamg_threshold 0.02"                             },
   {"reused interpolation",      "-pc_gamg_reuse_interpolation true -mg_levels_ksp_type richardson -mg_levels_pc_type bjacobi -pc_mg_cycle_type w"                           },
-  {"repartitioned",             TEST_REPARTITION "-pc_gamg_process_eq_limit 60 -pc_gamg_coarse_eq_limit 30 -mg_levels_pc_type pbjacobi"                                     },
   {"fewer processes",           "-pc_gamg_process_eq_limit 200 -pc_gamg_coarse_eq_limit 30 -pc_gamg_use_parallel_coarse_grid_solver -pc_gamg_parallel_coarse_grid_solver"   }
 };
 
+static const Case repartitioned[] = {
+  {"repartitioned", "-pc_gamg_repartition true -pc_gamg_process_eq_limit 60 -pc_gamg_coarse_eq_limit 30 -mg_levels_pc_type pbjacobi"}
+};
+
 /* Set up and solve, then again with other values: two views */
-static PetscErrorCode Solve(PetscInt bs, const Case *c, const char prefix[], char *view[])
+static PetscErrorCode Solve(PetscInt bs, const Case *c, int number, const char prefix[], char *view[])
 {
   Mat  A;
   Vec  x, b;
@@ -202,7 +205,7 @@ static PetscErrorCode Solve(PetscInt bs, const Case *c, const char prefix[], cha
   char own[16];
 
   PetscFunctionBeginUser;
-  PetscCall(PetscSNPrintf(own, sizeof(own), "case%d_", (int)(c - cases))); /* options of one case are not those of the next */
+  PetscCall(PetscSNPrintf(own, sizeof(own), "case%d_", number)); /* options of one case are not those of the next */
   PetscCall(Create(bs, prefix, &A));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(TestVecSet(b, 1));
@@ -247,7 +250,9 @@ static PetscErrorCode ReadView(FILE *file, char *view)
 int main(int argc, char **argv)
 {
   char        path[PETSC_MAX_PATH_LEN], *view[4];
-  PetscBool   save, saved = PETSC_FALSE;
+  PetscBool   save, saved = PETSC_FALSE, repartition = PETSC_FALSE;
+  const Case *list = cases;
+  size_t      n    = PETSC_STATIC_ARRAY_LENGTH(cases);
   PetscMPIInt rank;
   FILE       *file = NULL;
 
@@ -260,19 +265,24 @@ int main(int argc, char **argv)
     PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s", path);
   }
   for (int k = 0; k < 4; k++) PetscCall(PetscMalloc1(LENGTH, &view[k]));
-  for (size_t c = 0; c < PETSC_STATIC_ARRAY_LENGTH(cases); c++) {
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-gamg_repartition", &repartition, NULL));
+  if (repartition) {
+    list = repartitioned;
+    n    = PETSC_STATIC_ARRAY_LENGTH(repartitioned);
+  }
+  for (size_t c = 0; c < n; c++) {
     for (PetscInt bs = 1; bs <= 3; bs += 2) {
       TestDiff d = {NULL, 0};
       char     name[64];
 
-      if (Solve(bs, &cases[c], NULL, &view[0])) TestDiffAdd(&d, "PETSc raised an error, see above", PETSC_MAX_REAL);
-      else if (!save && !saved && Solve(bs, &cases[c], "ref_", &view[2])) TestDiffAdd(&d, "PETSc raised an error, see above", PETSC_MAX_REAL);
+      if (Solve(bs, &list[c], (int)c, NULL, &view[0])) TestDiffAdd(&d, "PETSc raised an error, see above", PETSC_MAX_REAL);
+      else if (!save && !saved && Solve(bs, &list[c], (int)c, "ref_", &view[2])) TestDiffAdd(&d, "PETSc raised an error, see above", PETSC_MAX_REAL);
       for (int k = 0; k < 2 && !d.what; k++) {
         if (saved) PetscCall(ReadView(file, view[k + 2]));
         if (save && file) fprintf(file, "%s\f", view[k]);
         if (!save) DiffViews(&d, view[k], view[k + 2]);
       }
-      PetscCall(PetscSNPrintf(name, sizeof(name), "%s, %" PetscInt_FMT " unknowns a node", cases[c].name, bs));
+      PetscCall(PetscSNPrintf(name, sizeof(name), "%s, %" PetscInt_FMT " unknowns a node", list[c].name, bs));
       PetscCall(TestReport(name, &d));
     }
   }
@@ -284,12 +294,18 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    output_file: output/gamg.out
     requires: double !cuda
     comments: each PETSc knows some of the options only; on a GPU AIJCUSPARSE is the reference, in test/gamg.sh
     args: -options_left no
     test:
       nsize: {{1 2}}
       args: -mat_type {{@types-ccoo-tilecomposite}}
+      output_file: output/gamg.out
+    test:
+      suffix: repartition
+      requires: partitioner
+      nsize: 2
+      args: -mat_type {{@types-ccoo-tilecomposite}} -gamg_repartition
+      output_file: output/gamg_repartition.out
 
 TEST*/

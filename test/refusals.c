@@ -284,6 +284,30 @@ static PetscErrorCode Breakdowns(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What is for real numbers */
+static PetscErrorCode Complex(TestDiff *d)
+{
+  PetscLogDouble sum;
+  PetscInt64     count;
+  MatBatch       batch;
+  Mat            A, D, S;
+
+  PetscFunctionBeginUser;
+  if (!PetscDefined(USE_COMPLEX)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TestShapeCreate(&grid, NULL, &A));
+  PetscCall(MatCreateDense(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, grid.M, 3, NULL, &D));
+  PetscCall(MatAssemblyBegin(D, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(D, MAT_FINAL_ASSEMBLY));
+  TestExpectError(d, PETSC_ERR_SUP, "MatCountTriangles() multiplies real numbers", MatCountTriangles(A, &count));
+  TestExpectError(d, PETSC_ERR_SUP, "MatMatMultMaskSum() multiplies real numbers", MatMatMultMaskSum(A, A, A, &sum));
+  TestExpectError(d, PETSC_ERR_SUP, "MatSDDMM() multiplies real numbers", MatSDDMM(A, D, D, PETSC_FALSE, MAT_INITIAL_MATRIX, &S));
+  TestExpectError(d, PETSC_ERR_SUP, "A MatBatch has real numbers", MatBatchCreateCOO(PETSC_COMM_SELF, 0, NULL, NULL, NULL, NULL, NULL, NULL, &batch));
+  PetscCall(MatDestroy(&D));
+  PetscCall(TestMultiply(A, 2));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   static const TestCase tests[] = {
@@ -294,6 +318,7 @@ int main(int argc, char **argv)
     {"unassembled matrix", Unassembled},
     {"not supported",      Unsupported},
     {"breakdowns",         Breakdowns },
+    {"complex numbers",    Complex    },
     {NULL,                 NULL       }
   };
 

@@ -152,12 +152,15 @@ def loops(text):
 
 
 def unmet(requires, conf):
-    """The first requirement that this build does not meet, or None. Words are PETSc's: complex, double, !cuda, hypre, defined(PETSC_...) ..."""
+    """The first requirement that this build does not meet, or None. Words are PETSc's: complex, double, !cuda, hypre, defined(PETSC_...) ...; and ours: two_gpus, partitioner."""
     own = {"cuda": "AMB_GPU", "openmp": "AMB_OPENMP", "zlib": "AMB_ZLIB", "lzma": "AMB_LZMA", "bz2": "AMB_BZ2", "mpiuni": "AMB_MPIUNI"}
     have = {conf["AMB_PRECISION"], conf["AMB_SCALAR"], "c"} | {word for word, key in own.items() if conf[key]}
     if len(glob.glob("/dev/nvidia[0-9]*")) > 1:
         have.add("two_gpus")
     macros = conf["macros"]
+    # what GAMG deals out its levels with. Debian's PETSc with 64-bit indices calls a PT-SCOTCH with 32-bit ones, and GAMG then ends with an error, without petsc-amb too.
+    if "PETSC_HAVE_PARMETIS" in macros or "PETSC_HAVE_PTSCOTCH" in macros and "PETSC_USE_64BIT_INDICES" not in macros:
+        have.add("partitioner")
     for word in re.findall(r"!?\s*(?:define[d]?\([^)]*\)|[^\s,]+)", requires):
         negated, word = word.lstrip().startswith("!"), word.lstrip("! ")
         inside = re.match(r"defined?\(\s*(\w+)\s*\)", word)

@@ -13,14 +13,6 @@
 /* Products differ from the reference by the order of their sums only: an error counts relative to the sum of |a_ij| |x_j| */
 #define TEST_TOLERANCE (1.e4 * PETSC_MACHINE_EPSILON)
 
-/* Makes GAMG deal out its levels anew. PETSc needs a package for that, from two processes on. Debian's PETSc with 64-bit indices calls a PT-SCOTCH with 32-bit ones, and
-   GAMG then ends with an error of ISPartitioningToNumbering(), without petsc-amb too. */
-#if (defined(PETSC_HAVE_PTSCOTCH) && !defined(PETSC_USE_64BIT_INDICES)) || defined(PETSC_HAVE_PARMETIS)
-  #define TEST_REPARTITION "-pc_gamg_repartition true "
-#else
-  #define TEST_REPARTITION
-#endif
-
 /* ------------------------------------------------------- reporting ------------------------------------------------------- */
 
 /* The worst difference seen in a check, and where */

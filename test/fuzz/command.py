@@ -5,7 +5,8 @@
   python3 test/fuzz/command.py [SECONDS [SEED]]     (60 seconds; build/fuzz has the file of a command that fails)
 
 The files are Matrix Market files, edge lists and matrices in PETSc's binary format, with bytes changed, left out and repeated. PETSc itself believes the sizes and
-columns of a binary file: the end of a run by a signal counts as a failure there only if it comes from code of petsc-amb."""
+columns of a binary file: the end of a run by a signal counts as a failure there only if it comes from code of petsc-amb. BIN may have a program that was built with
+sanitizers: what they report is a failure."""
 import os
 import random
 import struct
@@ -63,6 +64,8 @@ def main():
     os.makedirs(folder, exist_ok=True)
     name = os.path.join(folder, "input")
     environment = dict(os.environ, OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    environment.setdefault("ASAN_OPTIONS", "exitcode=99:allocator_may_return_null=1:detect_leaks=0")  # by default the exit code would be that of an error of the user
+    environment.setdefault("UBSAN_OPTIONS", "exitcode=99:halt_on_error=1")
     end, runs, failures = time.monotonic() + seconds, 0, 0
     codes = {}
     while time.monotonic() < end:

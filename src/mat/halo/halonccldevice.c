@@ -6,6 +6,8 @@
 
 #if defined(PETSCAMB_HAVE_NCCL)
   #include <dlfcn.h>
+  #include <pthread.h>
+  #include <stdatomic.h>
   #include <nccl.h>
 
   #define PetscCallNCCL(call) \
@@ -15,7 +17,7 @@
     } while (0)
 
   /* NCCL is opened when it is first used: it has hundreds of megabytes, and not every machine has it */
-  #define NCCL_FUNCTIONS(F)  F(GetErrorString) F(GetUniqueId) F(CommInitRank) F(CommDestroy) F(GroupStart) F(GroupEnd) F(Send) F(Recv) F(AllGather)
+  #define NCCL_FUNCTIONS(F)  F(GetErrorString) F(GetUniqueId) F(CommInitRank) F(CommAbort) F(CommDestroy) F(GroupStart) F(GroupEnd) F(Send) F(Recv) F(AllGather)
   #define NCCL_DECLARE(name) __typeof__(nccl##name) *name;
   #define NCCL_FIND(name)    *(void **)&nccl.name = dlsym(library, "nccl" #name);
   #define NCCL_FOUND(name)   &&nccl.name
@@ -103,17 +105,87 @@ static PetscErrorCode MatHaloOwnDevice(MPI_Comm comm, PetscBool *own)
 
 static PetscErrorCode MatHaloLoadNCCL(MPI_Comm comm, PetscBool *loaded)
 {
-  PetscMPIInt all = 1;
+  PetscMPIInt all;
 
   PetscFunctionBegin;
   if (!nccl.Send) {
     void *library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
 
     if (library) { NCCL_FUNCTIONS(NCCL_FIND) }
-    all = 1 NCCL_FUNCTIONS(NCCL_FOUND);
   }
+  all = 1 NCCL_FUNCTIONS(NCCL_FOUND);
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm));
   *loaded = (PetscBool)(all == 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+  /* The start of NCCL waits for all processes, and does not end if one of them fails before it has met the others. A thread makes it, while the processes tell each other
+     how they are. */
+  #define MAT_HALO_LOOK  1e-3 /* seconds between two such looks */
+  #define MAT_HALO_LEAVE 2000 /* looks at a thread that is to end because another process failed */
+
+typedef enum {
+  MAT_HALO_FAILED,
+  MAT_HALO_STARTING,
+  MAT_HALO_STARTED,
+  MAT_HALO_LEFT /* nobody waits for the thread any more */
+} MatHaloState;
+
+typedef struct {
+  ncclUniqueId id;
+  ncclComm_t   made;
+  PetscMPIInt  rank, size;
+  int          device;
+  atomic_int   state;
+} MatHaloStart;
+
+static void *MatHaloStartThread(void *ctx)
+{
+  MatHaloStart *s      = (MatHaloStart *)ctx;
+  int           before = MAT_HALO_STARTING;
+  const int     after  = cudaSetDevice(s->device) == cudaSuccess && nccl.CommInitRank(&s->made, s->size, s->id, s->rank) == ncclSuccess ? MAT_HALO_STARTED : MAT_HALO_FAILED;
+
+  if (!atomic_compare_exchange_strong(&s->state, &before, after)) {
+    if (after == MAT_HALO_STARTED) (void)nccl.CommAbort(s->made);
+    free(s);
+  }
+  return NULL;
+}
+
+/* Gets a communicator on all processes, or NULL on all */
+static PetscErrorCode MatHaloStartTogether(MPI_Comm comm, const ncclUniqueId *id, ncclComm_t *made)
+{
+  MatHaloStart *s       = (MatHaloStart *)calloc(1, sizeof(*s)); /* not PETSc's memory: the thread may free it */
+  PetscBool     running = PETSC_FALSE;
+  int           least, before = MAT_HALO_STARTING;
+  pthread_t     thread;
+
+  PetscFunctionBegin;
+  *made = NULL;
+  if (s) {
+    PetscCallMPI(MPI_Comm_rank(comm, &s->rank));
+    PetscCallMPI(MPI_Comm_size(comm, &s->size));
+    PetscCallCUDA(cudaGetDevice(&s->device));
+    s->id = *id;
+    atomic_store(&s->state, MAT_HALO_STARTING);
+    running = (PetscBool)(pthread_create(&thread, NULL, MatHaloStartThread, s) == 0);
+  }
+  do {
+    least = running ? atomic_load(&s->state) : MAT_HALO_FAILED;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_INT, MPI_MIN, comm));
+    if (least == MAT_HALO_STARTING) PetscCall(PetscSleep(MAT_HALO_LOOK));
+  } while (least == MAT_HALO_STARTING);
+  for (int k = 0; running && k < MAT_HALO_LEAVE && atomic_load(&s->state) == MAT_HALO_STARTING; k++) PetscCall(PetscSleep(MAT_HALO_LOOK));
+  if (running && atomic_compare_exchange_strong(&s->state, &before, MAT_HALO_LEFT)) {
+    (void)pthread_detach(thread);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (running) (void)pthread_join(thread, NULL);
+  if (running && atomic_load(&s->state) == MAT_HALO_STARTED) {
+    if (least == MAT_HALO_STARTED) *made = s->made;
+    else (void)nccl.CommAbort(s->made);
+  }
+  free(s);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -122,7 +194,7 @@ static PetscErrorCode MatHaloLoadNCCL(MPI_Comm comm, PetscBool *loaded)
 PetscErrorCode MatHaloStartNCCL(MPI_Comm comm, MatHaloComm *c)
 {
   PetscBool    own = PETSC_FALSE, loaded = PETSC_FALSE;
-  PetscMPIInt  rank, size, ok;
+  PetscMPIInt  rank, ok;
   ncclUniqueId id;
   ncclComm_t   made = NULL;
 
@@ -140,37 +212,40 @@ PetscErrorCode MatHaloStartNCCL(MPI_Comm comm, MatHaloComm *c)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCallMPI(MPI_Comm_size(comm, &size));
   (void)setenv("NCCL_NVLS_ENABLE", "0", 0);
   ok = rank || nccl.GetUniqueId(&id) == ncclSuccess;
   PetscCallMPI(MPI_Bcast(&ok, 1, MPI_INT, 0, comm));
   if (ok) {
     PetscCallMPI(MPI_Bcast(&id, (PetscMPIInt)sizeof(id), MPI_BYTE, 0, comm));
-    ok = nccl.CommInitRank(&made, size, id, rank) == ncclSuccess;
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &ok, 1, MPI_INT, MPI_MIN, comm));
+    PetscCall(MatHaloStartTogether(comm, &id, &made));
   }
-  if (ok) {
+  if (made) {
     c->nccl = made;
     PetscCall(MatHaloStartPeers(c));
-  } else {
-    c->without = "NCCL does not start between these processes; set NCCL_DEBUG=INFO to see why";
-    if (made) (void)nccl.CommDestroy(made);
-  }
+  } else c->without = "NCCL does not start between these processes; set NCCL_DEBUG=INFO to see why";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Queues the exchange on the halo's stream; the host does not wait */
+/* Queues the exchange on the halo's stream; the host does not wait. After an error the group is closed all the same: it would keep all later calls. */
 PetscErrorCode MatHaloSendNCCL(const MatHalo *h, PetscBool back)
 {
   const ncclDataType_t type = sizeof(PetscScalar) == sizeof(double) ? ncclDouble : ncclFloat;
   const ncclComm_t     comm = (ncclComm_t)h->about->nccl;
   const MatHaloSide   *in = back ? &h->to : &h->from, *out = back ? &h->from : &h->to;
+  const char          *call   = "ncclRecv()";
+  ncclResult_t         result = ncclSuccess, end;
 
   PetscFunctionBegin;
   PetscCallNCCL(nccl.GroupStart());
-  for (PetscMPIInt k = 0; k < in->n; k++) PetscCallNCCL(nccl.Recv(in->buffer + in->offset[k], (size_t)(in->offset[k + 1] - in->offset[k]), type, in->rank[k], comm, h->stream));
-  for (PetscMPIInt k = 0; k < out->n; k++) PetscCallNCCL(nccl.Send(out->buffer + out->offset[k], (size_t)(out->offset[k + 1] - out->offset[k]), type, out->rank[k], comm, h->stream));
-  PetscCallNCCL(nccl.GroupEnd());
+  for (PetscMPIInt k = 0; k < in->n && result == ncclSuccess; k++) result = nccl.Recv(in->buffer + in->offset[k], (size_t)(in->offset[k + 1] - in->offset[k]), type, in->rank[k], comm, h->stream);
+  if (result == ncclSuccess) call = "ncclSend()";
+  for (PetscMPIInt k = 0; k < out->n && result == ncclSuccess; k++) result = nccl.Send(out->buffer + out->offset[k], (size_t)(out->offset[k + 1] - out->offset[k]), type, out->rank[k], comm, h->stream);
+  end = nccl.GroupEnd();
+  if (result == ncclSuccess) {
+    call   = "ncclGroupEnd()";
+    result = end;
+  }
+  PetscCheck(result == ncclSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "NCCL: %s, in %s", nccl.GetErrorString(result), call);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -174,6 +174,7 @@ static PetscErrorCode KSPAMBQueueRecord(KSP ksp, KSPAMB *amb, KSPAMBQueue *q, Pe
   for (PetscInt k = 0; k < length && status == SYS_SUCCESS; k++) status = (*q->iteration)(amb, q, &product, stream);
   if (q->close && status == SYS_SUCCESS) status = (*q->close)(amb, q, &product, stream);
   CALL(FusedDeviceRecordEnd(amb->device, &done));
+  PetscCall(product.error); /* others wait for what this process did not send */
   done = done && status == SYS_SUCCESS;
   if (q->nproc > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &done, 1, MPI_INT, MPI_MIN, q->about->comm));
   q->recorded = (PetscBool)done;
