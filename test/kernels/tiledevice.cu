@@ -131,7 +131,14 @@ static bool Table(const std::vector<Shape> &shapes)
   if (wrong || strcmp(model.gpu, other.gpu) || other.warps != model.warps) return Complain("table", wrong ? wrong : "what is read is not what was written");
   for (int w = 0; w < TILE_SHAPES; w++) {
     for (int h = 0; h < TILE_SHAPES; h++) {
-      if ((1 << (w + h) <= TILE_MOST) != (other.cached[w][h] > 0)) good = Complain("table", Text("the performance of %d x %d is %g", 1 << w, 1 << h, other.cached[w][h]));
+      for (int wide = 0; wide < 2; wide++) {
+        for (int level = 0; level < TILE_LEVELS - !wide; level++) {
+          if ((1 << (w + h) <= TILE_MOST) != (other.full[wide][level][w][h] > 0)) good = Complain("table", Text("the performance of %d x %d is %g", 1 << w, 1 << h, other.full[wide][level][w][h]));
+        }
+        for (int cold = 0; cold < 2; cold++) {
+          if ((1 << (w + h) <= TILE_MOST) != (other.alone[wide][cold][w][h] > 0)) good = Complain("table", Text("the performance of %d x %d alone is %g", 1 << w, 1 << h, other.alone[wide][cold][w][h]));
+        }
+      }
     }
   }
   for (int foreign = 0; foreign < 2; foreign++) {
