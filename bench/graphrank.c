@@ -49,6 +49,7 @@ static PetscErrorCode PageRankIterate(Graph *g, Mat P, Vec keep, PetscInt left, 
 
   PetscFunctionBegin;
   PetscCall(GraphGetStop(g, &tol, &most));
+  PetscCall(GraphIterate(PETSC_TRUE));
   for (; left && change >= tol && r->iterations < most; r->iterations++) {
     Vec old = *x;
 
@@ -58,6 +59,7 @@ static PetscErrorCode PageRankIterate(Graph *g, Mat P, Vec keep, PetscInt left, 
     *z = old;
     PetscCall(GraphProgress(g, "pagerank: iteration", r->iterations + 1, change));
   }
+  PetscCall(GraphIterate(PETSC_FALSE));
   r->walks     = 1;
   r->converged = (PetscBool)(!left || tol == 0 || change < tol);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -132,6 +134,7 @@ PetscErrorCode GraphHITS(Graph *g, GraphResult *r)
   PetscCall(VecSet(h, g->n ? 1 / (PetscReal)g->n : 0));
   PetscCall(PetscTime(&end));
   r->setup = end - start;
+  PetscCall(GraphIterate(PETSC_TRUE));
   for (; !zero && change >= tol && r->iterations < most; r->iterations++) {
     Vec old = h;
 
@@ -143,6 +146,7 @@ PetscErrorCode GraphHITS(Graph *g, GraphResult *r)
     next = old;
     PetscCall(GraphProgress(g, "hits: iteration", r->iterations + 1, change));
   }
+  PetscCall(GraphIterate(PETSC_FALSE));
   r->walks     = 2;
   r->converged = (PetscBool)(zero || tol == 0 || change < tol);
   if (zero) { /* there are no edges */
