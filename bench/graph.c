@@ -121,6 +121,22 @@ PetscErrorCode GraphGetTop(Graph *g, PetscInt *top)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The iterations are an event of PETSc's log, which tells what was copied in them */
+PetscErrorCode GraphIterate(PetscBool begins)
+{
+  static PetscLogEvent event = -1;
+  PetscClassId         id;
+
+  PetscFunctionBegin;
+  if (event < 0) {
+    PetscCall(PetscClassIdRegister("petscamb graph", &id));
+    PetscCall(PetscLogEventRegister("GraphIterate", id, &event));
+  }
+  if (begins) PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
+  else PetscCall(PetscLogEventEnd(event, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Adds the greatest entries of a vector */
 PetscErrorCode GraphAddList(Graph *g, GraphResult *r, const char key[], Vec x, PetscInt top)
 {

@@ -64,6 +64,7 @@ PETSC_INTERN PetscErrorCode GraphAddList(Graph *, GraphResult *, const char key[
 PETSC_INTERN PetscErrorCode GraphCreate(MPI_Comm, const char name[], Graph *);
 PETSC_INTERN PetscErrorCode GraphDestroy(Graph *);
 PETSC_INTERN PetscErrorCode GraphStage(Graph *, const char stage[]);
+PETSC_INTERN PetscErrorCode GraphIterate(PetscBool begins);
 PETSC_INTERN PetscErrorCode GraphProgress(Graph *, const char what[], PetscInt done, PetscReal change);
 PETSC_INTERN PetscErrorCode GraphReport(Graph *, const char algorithm[], const GraphResult *, PetscLogDouble seconds);
 PETSC_INTERN PetscErrorCode GraphResultDestroy(GraphResult *);

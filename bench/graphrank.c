@@ -9,14 +9,71 @@
 #include "graph.h"
 #include <petsctime.h>
 
-/* Sets the entries of vertices without outgoing edges to 0, until the others have edges to others only */
+/* The vertices that wait at a vertex, and the edges at whose ends they wait */
+typedef struct {
+  PetscInt *edge, *first, *next; /* the edge of each vertex; the first one that waits at it; the one that waits where it waits */
+  PetscInt *list, gone;          /* vertices that have gone */
+} Waiting;
+
+/* A vertex waits at the end of its next edge to a vertex that stays, or goes */
+static void WaitOrGo(Waiting *w, const Rows *rows, PetscScalar keep[], PetscInt v)
+{
+  while (w->edge[v] < rows->i[v + 1] && !(PetscRealPart(rows->a[w->edge[v]]) > 0 && PetscRealPart(keep[rows->j[w->edge[v]]]) > 0)) w->edge[v]++;
+  if (w->edge[v] < rows->i[v + 1]) {
+    const PetscInt to = rows->j[w->edge[v]];
+
+    w->next[v]   = w->first[to];
+    w->first[to] = v;
+  } else {
+    keep[v]            = 0;
+    w->list[w->gone++] = v;
+  }
+}
+
+/* On one process each edge is looked at once */
+static PetscErrorCode RemoveDanglingLocal(Graph *g, Vec keep, PetscInt *left)
+{
+  Rows         rows;
+  Waiting      w = {.gone = 0};
+  PetscScalar *k;
+
+  PetscFunctionBegin;
+  PetscCall(RowsGet(g->A, &rows));
+  PetscCall(PetscMalloc4(rows.m, &w.edge, rows.m, &w.first, rows.m, &w.next, rows.m, &w.list));
+  PetscCall(VecSet(keep, 1.0));
+  PetscCall(VecGetArray(keep, &k));
+  for (PetscInt v = 0; v < rows.m; v++) {
+    w.edge[v]  = rows.i[v];
+    w.first[v] = -1;
+  }
+  for (PetscInt v = 0; v < rows.m; v++) WaitOrGo(&w, &rows, k, v);
+  for (PetscInt done = 0; done < w.gone; done++) {
+    for (PetscInt v = w.first[w.list[done]], next; v >= 0; v = next) {
+      next = w.next[v];
+      WaitOrGo(&w, &rows, k, v);
+    }
+  }
+  *left = rows.m - w.gone;
+  PetscCall(VecRestoreArray(keep, &k));
+  PetscCall(PetscFree4(w.edge, w.first, w.next, w.list));
+  PetscCall(RowsRestore(&rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets the entries of vertices without outgoing edges to 0, until the others have edges to others only. Several processes go along all edges until no vertex goes. */
 static PetscErrorCode RemoveDangling(Graph *g, Vec keep, PetscInt *left)
 {
-  Vec        out;
-  PetscInt64 count = g->n, before;
+  Vec         out;
+  PetscMPIInt size;
+  PetscInt64  count = g->n, before;
 
   PetscFunctionBegin;
   PetscCall(GraphCheckWeights(g));
+  PetscCallMPI(MPI_Comm_size(g->comm, &size));
+  if (size == 1) {
+    PetscCall(RemoveDanglingLocal(g, keep, left));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(VecDuplicate(keep, &out));
   PetscCall(VecSet(keep, 1.0));
   do {
@@ -49,6 +106,7 @@ static PetscErrorCode PageRankIterate(Graph *g, Mat P, Vec keep, PetscInt left, 
 
   PetscFunctionBegin;
   PetscCall(GraphGetStop(g, &tol, &most));
+  PetscCall(GraphIterate(PETSC_TRUE));
   for (; left && change >= tol && r->iterations < most; r->iterations++) {
     Vec old = *x;
 
@@ -58,6 +116,7 @@ static PetscErrorCode PageRankIterate(Graph *g, Mat P, Vec keep, PetscInt left, 
     *z = old;
     PetscCall(GraphProgress(g, "pagerank: iteration", r->iterations + 1, change));
   }
+  PetscCall(GraphIterate(PETSC_FALSE));
   r->walks     = 1;
   r->converged = (PetscBool)(!left || tol == 0 || change < tol);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -132,6 +191,7 @@ PetscErrorCode GraphHITS(Graph *g, GraphResult *r)
   PetscCall(VecSet(h, g->n ? 1 / (PetscReal)g->n : 0));
   PetscCall(PetscTime(&end));
   r->setup = end - start;
+  PetscCall(GraphIterate(PETSC_TRUE));
   for (; !zero && change >= tol && r->iterations < most; r->iterations++) {
     Vec old = h;
 
@@ -143,6 +203,7 @@ PetscErrorCode GraphHITS(Graph *g, GraphResult *r)
     next = old;
     PetscCall(GraphProgress(g, "hits: iteration", r->iterations + 1, change));
   }
+  PetscCall(GraphIterate(PETSC_FALSE));
   r->walks     = 2;
   r->converged = (PetscBool)(zero || tol == 0 || change < tol);
   if (zero) { /* there are no edges */

@@ -174,10 +174,12 @@ PetscErrorCode GraphRWR(Graph *g, GraphResult *r)
   PetscCall(WalksCreate(g, &walk, &w));
   PetscCall(PetscTime(&end));
   r->setup = end - start;
+  PetscCall(GraphIterate(PETSC_TRUE));
   for (; change >= tol && r->iterations < most; r->iterations++) {
     PetscCall(WalksStep(g, &w, &change));
     PetscCall(GraphProgress(g, "rwr: iteration", r->iterations + 1, change));
   }
+  PetscCall(GraphIterate(PETSC_FALSE));
   r->walks     = w.n;
   r->converged = (PetscBool)(tol == 0 || change < tol);
   PetscCall(WalksReport(g, &walk, &w, r, top));

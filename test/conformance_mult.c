@@ -436,9 +436,9 @@ int main(int argc, char **argv)
       args: -mat_shadow_tune {{measure online}}
     test:
       suffix: tilecomposite_tiles
-      args: -mat_shadow_tune off -mat_tilecomposite_width 50 -mat_tilecomposite_work 32 -mat_tilecomposite_coo {{false true}}
+      args: -mat_shadow_tune off -mat_tilecomposite_width 50 -mat_tilecomposite_tiles 99999 -mat_tilecomposite_work 32 -mat_tilecomposite_coo {{false true}}
     test:
       suffix: tilecomposite_wide
-      args: -mat_shadow_tune off -mat_tilecomposite_width 70000
+      args: -mat_shadow_tune off -mat_tilecomposite_width 70000 -mat_tilecomposite_tiles {{-1 99999}}
 
 TEST*/

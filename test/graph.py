@@ -263,6 +263,21 @@ def test_levels(ranks, graph):
 
 # ------------------------------------------------- files -------------------------------------------------
 
+def test_dangling():
+    """Vertices go one after the other: chains that end nowhere, and all that lead to them alone. A chain that leads to a circle stays."""
+    length = 2000
+    lines = [(k, k + 1) for k in range(length)]  # 0, 1, ... length, which goes first
+    lines += [(length + 1, 5), (length + 1, 900), (length + 2, length + 1)]  # two ways that both end
+    circle = length + 10
+    lines += [(circle, circle + 1), (circle + 1, circle + 2), (circle + 2, circle), (circle + 3, circle), (circle + 3, 7), (circle + 1, 100)]
+    lines += [(circle + 4, circle + 4), (circle + 4, 3), (circle + 5, circle + 3)]
+    graph = Graph("chains", lines)
+    for ranks in 1, 2:
+        check("vertices that go one after the other on %d process%s" % (ranks, "es" * (ranks > 1)), ranked(ranks, graph, "pagerank", removed(graph, graph.edge), "-dangling", "remove"))
+    graph = Graph("chain", [(k, k + 1) for k in range(300)])
+    check("a chain from which all vertices go", ranked(1, graph, "pagerank", {v: 0 for v in graph.ids}, "-dangling", "remove"))
+
+
 def test_files():
     """The vertices of a Matrix Market file, compressed or not, have its row numbers, and those of PETSc's format begin with 0."""
     lines = [(1, 2), (2, 3), (3, 1), (4, 1), (5,)]
@@ -390,6 +405,7 @@ def main():
                     check(test.__name__, str(error).replace("\n", " "))
     check = plain
     test_generators()
+    test_dangling()
     test_files()
     test_outputs()
     test_bits()

@@ -488,12 +488,12 @@ struct Tiled {
   TileDevice *A = nullptr;
 };
 
-/* The tiles and the rectangles that a search for the fastest parameters tries; the model chooses for the first, open */
+/* The tiles and the rectangles that a search for the fastest parameters tries, all tiles of algorithm 1 first; the model chooses for the first, open */
 static std::vector<std::string> TiledSearch()
 {
   std::vector<std::string> all = {"open"};
 
-  for (const char *tiles : {"", "tiles=0,", "tiles=1,", "tiles=2,", "tiles=4,"}) {
+  for (const char *tiles : {"tiles=99999,", "tiles=0,", "tiles=1,", "tiles=2,", "tiles=4,"}) {
     for (int work = 256; work <= TILE_MOST; work *= 2) all.push_back(tiles + Text("work=%d", work));
   }
   return all;

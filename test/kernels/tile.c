@@ -146,11 +146,57 @@ static void CheckRefused(void)
   Finish(&B);
 }
 
+/* With a model, what is left open takes no more time by it than any number of tiles and size of rectangles; the matrix is stored as with these */
+static void CheckModel(void)
+{
+  Builder   B;
+  TileModel T;
+  int       good = 1, few = 0, many = 0;
+
+  Hub(&B, 3000);
+  for (int k = 0; k < 4; k++) {
+    const SysCSR csr  = {B.m, B.n, B.nz, B.i, B.j, NULL};
+    TileParams   open = {k < 2 ? 100 : 700, -1, 0, 0};
+    TileHost     A    = {0};
+    double       least;
+
+    TileModelDefault(&T);
+    T.warps = 1 + 40 * k;
+    if (k % 2) T.copy = T.sum = T.meet = 0; /* nothing for tiles besides their entries */
+    if (k % 2) T.cache = 0;
+    good = good && TileLayoutCreate(&csr, &open, &T, 0, 1, &A.layout) == SYS_SUCCESS && A.layout.time > 0;
+    if (!good) break;
+    A.val = malloc(sizeof(*A.val) * (size_t)A.layout.nentry);
+    for (int64_t e = 0; e < A.layout.nentry; e++) A.val[e] = A.layout.from[e] < 0 ? 0 : B.a[A.layout.from[e]];
+    good  = Same(&B, &A);
+    least = A.layout.time;
+    few += A.layout.ntile == 0;
+    many += A.layout.ntile > 1;
+    free(A.val);
+    TileLayoutDestroy(&A.layout);
+    for (int tiles = 0; tiles <= 64; tiles = tiles ? 2 * tiles : 1) {
+      for (int work = 64; work <= TILE_MOST; work *= 2) {
+        TileParams p = {open.width, tiles, work, 0};
+        TileLayout L;
+
+        good = good && TileLayoutCreate(&csr, &p, &T, 1, 1, &L) == SYS_SUCCESS;
+        if (!good) break;
+        good = L.time >= least * (1 - 1e-9);
+        TileLayoutDestroy(&L);
+      }
+    }
+  }
+  Report(good, "the model's choice");
+  Report(few && many, "the model takes no tiles and several");
+  Finish(&B);
+}
+
 int main(void)
 {
   ForEachShape(Check);
   CheckDisorder(Check);
   CheckBits();
   CheckRefused();
+  CheckModel();
   return failures != 0;
 }

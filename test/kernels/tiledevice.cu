@@ -12,15 +12,17 @@
 
 typedef NamedRows Shape;
 
+#define ALL 99999 /* tiles: as many as have columns with several entries; with -1 the model chooses */
 static const TileParams cases[] = {
-  {0,     -1, 0,    0},
-  {0,     0,  0,    0},
-  {7,     -1, 32,   0},
-  {100,   2,  512,  0},
-  {50,    -1, 32,   1},
-  {0,     -1, 1024, 1},
-  {70000, -1, 0,    0},
-  {1,     3,  8192, 0}
+  {0,     ALL, 0,    0},
+  {0,     0,   0,    0},
+  {7,     ALL, 32,   0},
+  {100,   2,   512,  0},
+  {50,    -1,  32,   1},
+  {0,     -1,  1024, 1},
+  {70000, ALL, 0,    0},
+  {1,     3,   8192, 0},
+  {1000,  -1,  0,    0}
 };
 #define NCASES (sizeof(cases) / sizeof(*cases))
 
@@ -106,7 +108,7 @@ static bool Rectangles(const std::vector<Shape> &)
 
   static_cast<Rows &>(S) = MakeRows(3000, 80000, [](int r, std::vector<int> &cols) { Run(cols, r % 1000, r == 0 ? 79000 : r < 10 ? 5000 : r < 100 ? 300 : r % 7); });
   S.name                 = "rows of all lengths";
-  for (int tiles = -1; tiles < 2; tiles++) {
+  for (int tiles : {ALL, 0, 1}) {
     Matrix            M(S, {1000, tiles, 1024, 0});
     const TileLayout *L;
 
@@ -131,7 +133,14 @@ static bool Table(const std::vector<Shape> &shapes)
   if (wrong || strcmp(model.gpu, other.gpu) || other.warps != model.warps) return Complain("table", wrong ? wrong : "what is read is not what was written");
   for (int w = 0; w < TILE_SHAPES; w++) {
     for (int h = 0; h < TILE_SHAPES; h++) {
-      if ((1 << (w + h) <= TILE_MOST) != (other.cached[w][h] > 0)) good = Complain("table", Text("the performance of %d x %d is %g", 1 << w, 1 << h, other.cached[w][h]));
+      for (int wide = 0; wide < 2; wide++) {
+        for (int level = 0; level < TILE_LEVELS - !wide; level++) {
+          if ((1 << (w + h) <= TILE_MOST) != (other.full[wide][level][w][h] > 0)) good = Complain("table", Text("the performance of %d x %d is %g", 1 << w, 1 << h, other.full[wide][level][w][h]));
+        }
+        for (int cold = 0; cold < 2; cold++) {
+          if ((1 << (w + h) <= TILE_MOST) != (other.alone[wide][cold][w][h] > 0)) good = Complain("table", Text("the performance of %d x %d alone is %g", 1 << w, 1 << h, other.alone[wide][cold][w][h]));
+        }
+      }
     }
   }
   for (int foreign = 0; foreign < 2; foreign++) {

@@ -225,7 +225,7 @@ static PetscErrorCode TileCheckParams(MPI_Comm comm, const TileMatParams *p)
 {
   PetscFunctionBegin;
   PetscCheck(p->width >= 0 && p->width <= 1 << 30, comm, PETSC_ERR_ARG_OUTOFRANGE, "A tile cannot have %" PetscInt_FMT " columns; use 1 to %d, or 0 for 65535, the most with indices of 16 bits", p->width, 1 << 30);
-  PetscCheck(p->tiles >= -1 && p->tiles <= 1 << 28, comm, PETSC_ERR_ARG_OUTOFRANGE, "A matrix cannot have %" PetscInt_FMT " tiles; use 0 to %d, or -1 for as many as have columns with several entries", p->tiles, 1 << 28);
+  PetscCheck(p->tiles >= -1 && p->tiles <= 1 << 28, comm, PETSC_ERR_ARG_OUTOFRANGE, "A matrix cannot have %" PetscInt_FMT " tiles; use 0 to %d, or -1 for an automatic choice", p->tiles, 1 << 28);
   PetscCheck(p->work == 0 || (p->work >= 32 && p->work <= 32768), comm, PETSC_ERR_ARG_OUTOFRANGE, "A rectangle cannot have %" PetscInt_FMT " entries; use 32 to 32768, or 0 for an automatic choice", p->work);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -251,7 +251,7 @@ static PetscErrorCode TileSetFromOptions(void *params, MatShadowTune *tune, Pets
   q.tiles = -1;
   PetscCall(PetscStrncpy(name, TileTableName, sizeof(name)));
   PetscCall(PetscOptionsInt("-mat_tilecomposite_width", "Columns of a tile; 0: 65535", "MatTileCompositeSetTiles", q.width, &q.width, NULL));
-  PetscCall(PetscOptionsInt("-mat_tilecomposite_tiles", "Tiles, at most; -1: as many as have columns with several entries", "MatTileCompositeSetTiles", q.tiles, &q.tiles, NULL));
+  PetscCall(PetscOptionsInt("-mat_tilecomposite_tiles", "Tiles, at most; -1: chosen", "MatTileCompositeSetTiles", q.tiles, &q.tiles, NULL));
   PetscCall(PetscOptionsInt("-mat_tilecomposite_work", "Entries of a rectangle; 0: chosen", "MatTileCompositeSetWork", q.work, &q.work, NULL));
   PetscCall(PetscOptionsBool("-mat_tilecomposite_coo", "Store tiles in coordinates", "MatTileCompositeSetCOO", q.coo, &q.coo, NULL));
   PetscCall(PetscOptionsString("-mat_tilecomposite_table", "The performance of the GPU, a file of petscamb tiletable", "MatTileCompositeMeasure", name, name, sizeof(name), &given));
@@ -274,7 +274,8 @@ MAT_SHADOW_SETTER(MatTileCompositeSetCOO_TileComposite, TileMatParams, TileCheck
   Input Parameters:
 + A     - the matrix; nothing happens if it is not of type `MATTILECOMPOSITE`
 . width - columns of a tile; 0 (the default) for 65,535, the most with column indices of 16 bits
-- tiles - the number of tiles, at most; -1 (the default) for as many as have columns with several entries; 0 for none
+- tiles - the number of tiles, at most; -1 (the default) for as many as have columns with several entries on the host, and on a GPU for the number with the least time
+          by the performance model; 0 for none
 
   Options Database Keys:
 + -mat_tilecomposite_width <width> - the same for matrices created later
@@ -375,7 +376,8 @@ PetscErrorCode MatTileCompositeSetCOO(Mat A, PetscBool coo)
   Level: intermediate
 
   Note:
-  This function is the command `petscamb tiletable`. It takes a few seconds. A table of another GPU, or of numbers of another size, is not used.
+  This function is the command `petscamb tiletable`. It takes a few seconds. A table of another GPU, or of numbers of another size, is not used. A
+  table of another version of petsc-amb is refused: measure again.
 
   Errors:
 + `PETSC_ERR_SUP`        - the PETSc has no CUDA

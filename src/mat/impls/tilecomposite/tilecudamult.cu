@@ -50,13 +50,18 @@ static __device__ __forceinline__ SysScalar TileWarpSum(SysScalar s)
 template <typename T>
 static __device__ __forceinline__ void TileLoad(const T *column, const SysScalar *val, const SysScalar *x, int left, SysScalar product[UNROLL])
 {
-  const T none = (T)TILE_NO_COLUMN;
-  T       c[UNROLL];
+  const T   none = (T)TILE_NO_COLUMN;
+  T         c[UNROLL];
+  SysScalar v[UNROLL];
 
 #pragma unroll
   for (int u = 0; u < UNROLL; u++) c[u] = u < left ? __ldcs(column + u * SYS_WARP) : none;
 #pragma unroll
-  for (int u = 0; u < UNROLL; u++) product[u] = c[u] == none ? 0 : __ldcs(val + u * SYS_WARP) * x[c[u]];
+  for (int u = 0; u < UNROLL; u++) v[u] = u < left ? __ldcs(val + u * SYS_WARP) : 0;
+#pragma unroll
+  for (int u = 0; u < UNROLL; u++) product[u] = x[c[u] == none ? 0 : c[u]]; /* read in any case, so that no load waits for a product */
+#pragma unroll
+  for (int u = 0; u < UNROLL; u++) product[u] = c[u] == none ? 0 : v[u] * product[u];
 }
 
 /* A rectangle: groups of `steps` steps each; a group is a strip of rows, or a row */

@@ -2,6 +2,7 @@
 /*
    The layout of a matrix in tiles and rectangles
 */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@
 
 #define HOST_WORK 8192 /* entries of a rectangle without a model */
 #define COO_WORK  1024 /* entries of a rectangle in coordinates */
+#define SECTOR    32   /* bytes that a GPU reads at least */
+#define LINE      128  /* bytes that a line of its caches has room for */
 #define REGULAR   8    /* a matrix is regular if no row and no column is longer than so many times the mean */
 
 /* A piece, as it is found: the rows in their order */
@@ -20,20 +23,26 @@ typedef struct {
 
 /* What a layout is made of, for the tiles and the rest */
 typedef struct {
+  SysInt  *length;   /* of each column */
+  SysInt  *column;   /* the columns by their lengths */
   SysInt  *position; /* of each column among those in tiles, or -1 */
   SysInt  *order;    /* the entries by tiles, in each of them by rows */
   int64_t *entries;  /* ntile + 2: where the entries of a tile begin */
   int64_t *pieces;   /* ntile + 2: where its pieces begin */
   Piece   *piece;
+  int64_t *work; /* ntile + 1: about so many entries have the rectangles of a tile */
 } Tiles;
 
 static void TilesDestroy(Tiles *T)
 {
+  free(T->length);
+  free(T->column);
   free(T->position);
   free(T->order);
   free(T->entries);
   free(T->pieces);
   free(T->piece);
+  free(T->work);
 }
 
 /* Room for n things, and for one if there are none */
@@ -45,37 +54,38 @@ static void *Room(int64_t n, size_t size)
 /* Orders the columns by their lengths, the longest first and equal ones by their numbers; finds how many tiles there are (algorithm 1) */
 static SysStatus LayoutColumns(const SysCSR *A, TileLayout *L, Tiles *T)
 {
-  SysInt   *length = calloc((size_t)A->n + 1, sizeof(*length)), *order = Room(A->n, sizeof(*order)), longest = 0;
-  int64_t  *begin  = NULL;
-  SysStatus status = SYS_OUT_OF_MEMORY;
+  SysInt   longest = 0;
+  int64_t *begin   = NULL;
 
+  T->length   = calloc((size_t)A->n + 1, sizeof(*T->length));
+  T->column   = Room(A->n, sizeof(*T->column));
   T->position = Room(A->n, sizeof(*T->position));
-  if (!length || !order || !T->position) goto end;
-  for (int64_t k = 0; k < A->nz; k++) length[A->j[k]]++;
-  for (int64_t c = 0; c < A->n; c++) longest = length[c] > longest ? length[c] : longest;
+  if (!T->length || !T->column || !T->position) return SYS_OUT_OF_MEMORY;
+  for (int64_t k = 0; k < A->nz; k++) T->length[A->j[k]]++;
+  for (int64_t c = 0; c < A->n; c++) longest = T->length[c] > longest ? T->length[c] : longest;
   begin = calloc((size_t)longest + 2, sizeof(*begin));
-  if (!begin) goto end;
-  for (int64_t c = 0; c < A->n; c++) begin[longest - length[c] + 1]++;
+  if (!begin) return SYS_OUT_OF_MEMORY;
+  for (int64_t c = 0; c < A->n; c++) begin[longest - T->length[c] + 1]++;
   for (SysInt l = 0; l < longest; l++) begin[l + 1] += begin[l];
-  for (int64_t c = 0; c < A->n; c++) order[begin[longest - length[c]]++] = (SysInt)c;
-  while (L->ncol < A->n && length[order[L->ncol]] > 1 && (L->params.tiles < 0 || L->ntile < L->params.tiles)) {
-    L->ntile++;
-    L->ncol += L->params.width;
-  }
-  if (L->ncol > A->n) L->ncol = A->n;
+  for (int64_t c = 0; c < A->n; c++) T->column[begin[longest - T->length[c]]++] = (SysInt)c;
+  free(begin);
+  for (int64_t first = 0; first < A->n && T->length[T->column[first]] > 1 && (L->params.tiles < 0 || L->ntile < L->params.tiles); first += L->params.width) L->ntile++;
+  return SYS_SUCCESS;
+}
+
+/* Puts the columns into tiles */
+static SysStatus LayoutTiles(const SysCSR *A, TileLayout *L, Tiles *T)
+{
+  SysRelease(L->perm, sizeof(*L->perm) * (size_t)L->ncol);
+  L->ncol = SysMin((int64_t)L->ntile * L->params.width, A->n);
   L->perm = SysAllocate(sizeof(*L->perm) * (size_t)L->ncol);
-  if (L->ncol && !L->perm) goto end;
+  if (L->ncol && !L->perm) return SYS_OUT_OF_MEMORY;
   for (int64_t c = 0; c < A->n; c++) T->position[c] = -1;
   for (int64_t k = 0; k < L->ncol; k++) {
-    L->perm[k]            = order[k];
-    T->position[order[k]] = (SysInt)k;
+    L->perm[k]              = T->column[k];
+    T->position[L->perm[k]] = (SysInt)k;
   }
-  status = SYS_SUCCESS;
-end:
-  free(begin);
-  free(order);
-  free(length);
-  return status;
+  return SYS_SUCCESS;
 }
 
 /* The number of the tile that has the column, or that of the rest */
@@ -121,6 +131,12 @@ static SysStatus LayoutPieces(const SysCSR *A, const TileLayout *L, Tiles *T)
   Cursor   *at     = malloc(sizeof(*at) * (size_t)nt);
   SysStatus status = SYS_OUT_OF_MEMORY;
 
+  free(T->order);
+  free(T->entries);
+  free(T->pieces);
+  free(T->piece);
+  T->order   = NULL;
+  T->piece   = NULL;
   T->entries = calloc((size_t)nt + 1, sizeof(*T->entries));
   T->pieces  = calloc((size_t)nt + 1, sizeof(*T->pieces));
   if (at && T->entries && T->pieces) {
@@ -179,12 +195,135 @@ static int64_t LayoutSort(const Piece *piece, int64_t p0, int64_t p1, int64_t so
   for (int64_t l = TILE_PIECE; l > 0; l--) {
     const int64_t n = begin[l];
 
-    if (n) run[nrun++] = (TileRun){l, n};
+    if (n && run) run[nrun++] = (TileRun){l, n};
     begin[l] = sum;
     sum += n;
   }
   for (int64_t p = p0; p < p1; p++) sorted[begin[piece[p].length]++] = p;
   return nrun;
+}
+
+/* The seconds that the model gives an entry of the columns from `first` to `last` in the order of lengths: the caches hold the most frequent ones. In a tile these lie
+   together; elsewhere a column takes a line, which it shares with few others. */
+static double ReadTime(const SysCSR *A, const Tiles *T, const TileModel *model, int64_t first, int64_t last, int tile)
+{
+  const int64_t step  = 32;
+  const double  lines = ceil((double)A->n * sizeof(SysScalar) / LINE);
+  double        sum = 0, entries = 0;
+
+  for (int64_t k = first; k < last; k += step) {
+    const double columns = (double)(k - first + step / 2), bytes = tile ? sizeof(SysScalar) * columns : LINE * lines * -expm1(-columns / lines);
+    double       here = 0;
+
+    for (int64_t c = k; c < k + step && c < last; c++) here += (double)T->length[T->column[c]];
+    entries += here;
+    sum += here * TileRead(model, bytes, here / (double)(SysMin(last - k, step) * model->units) * (tile ? SECTOR / (double)sizeof(SysScalar) : 1));
+  }
+  return entries > 0 ? sum / entries : 0;
+}
+
+/* The part of the entries that are not in the same sector of x as the one before in their row */
+static double ReadApart(const SysCSR *A)
+{
+  int64_t apart = 0;
+
+  for (int64_t r = 0; r < A->m; r++) {
+    for (SysInt k = A->i[r]; k < A->i[r + 1]; k++) apart += k == A->i[r] || A->j[k] / (SysInt)(SECTOR / sizeof(SysScalar)) != A->j[k - 1] / (SysInt)(SECTOR / sizeof(SysScalar));
+  }
+  return A->nz ? (double)apart / (double)A->nz : 1;
+}
+
+/* What the choice of the tiles looks at */
+typedef struct {
+  TilePart *part;   /* the tiles, and the rest */
+  TileRun  *run;    /* of all */
+  int64_t  *length; /* entries of a row in the rest, and the pieces of a row in tiles */
+  int64_t  *pieces;
+  double   *buffer; /* for the model */
+} Plan;
+
+/* The runs of the rest, and the rows and slots that are added; returns what these take */
+static double PlanRest(const TileLayout *L, const TileModel *model, int ntile, const Plan *P, TileRun run[])
+{
+  TilePart     *rest                  = P->part + ntile;
+  int64_t       count[TILE_PIECE + 1] = {0}, nsum = 0, nslot = 0;
+  const int64_t ncol = SysMin((int64_t)ntile * L->params.width, L->n);
+
+  for (int64_t r = 0; r < L->m; r++) {
+    const int64_t long_ones = P->length[r] / TILE_PIECE, last = P->length[r] % TILE_PIECE, pieces = P->pieces[r] + long_ones + (last > 0);
+
+    count[TILE_PIECE] += long_ones;
+    count[last] += last > 0;
+    nsum += pieces != 1;
+    nslot += pieces != 1 ? pieces : 0;
+  }
+  rest->nrun = 0;
+  rest->run  = run;
+  for (int64_t l = TILE_PIECE; l > 0; l--) {
+    if (count[l]) run[rest->nrun++] = (TileRun){l, count[l]};
+  }
+  return (ncol ? model->meet + model->copy * (double)ncol : 0) + (nsum ? model->meet + model->sum * (double)(nslot + nsum) : 0);
+}
+
+/* Chooses the number of tiles, if it is left open, and the sizes of rectangles. All tiles of algorithm 1 are there; with fewer of them the rest has those that follow. */
+static SysStatus PlanMake(const SysCSR *A, TileLayout *L, Tiles *T, const TileModel *model, int64_t sorted[], const Plan *P)
+{
+  const int    full = L->ntile, open = L->params.tiles < 0 && !L->params.coo, cold = (double)A->nz * (sizeof(SysScalar) + sizeof(SysInt)) > model->cache;
+  const double apart = ReadApart(A);
+  TileRun     *run   = P->run;
+  double       least = 0;
+  SysStatus    status;
+
+  for (int t = 0; t < full; t++) {
+    const int64_t first = (int64_t)t * L->params.width;
+
+    P->part[t] = (TilePart){LayoutSort(T->piece, T->pieces[t], T->pieces[t + 1], sorted, run), run, L->params.width > TILE_NARROW, ReadTime(A, T, model, first, SysMin(first + L->params.width, A->n), 1), 0};
+    run += P->part[t].nrun;
+    for (int64_t p = T->pieces[t]; p < T->pieces[t + 1]; p++) P->pieces[T->piece[p].row]++;
+  }
+  for (int64_t p = T->pieces[full]; p < T->pieces[full + 1]; p++) P->length[T->piece[p].row] += T->piece[p].length;
+  for (int t = full; t >= 0; t--) { /* tiles before t, and the rest */
+    if (t == full || t == 0 || (t & (t - 1)) == 0) {
+      TilePart    *part  = L->params.coo ? P->part + t : P->part;
+      const int    npart = L->params.coo ? 1 : t + 1;
+      const double other = model->launch + PlanRest(L, model, t, P, run);
+      double       time;
+
+      P->part[t].wide = 1; /* the place of tile t, which belongs to the rest now */
+      P->part[t].read = model->read[0] + apart * (ReadTime(A, T, model, SysMin((int64_t)t * L->params.width, A->n), A->n, 0) - model->read[0]);
+      for (int k = 0; k < npart; k++) part[k].work = L->params.work;
+      time = other + (L->params.work ? TilePredict(model, npart, part, cold, P->buffer) : TilePartition(model, npart, part, t == full ? INFINITY : least - other, cold, P->buffer));
+      if (t == full || time < least) {
+        least = time;
+        for (int k = 0; k < npart; k++) T->work[part + k - P->part] = part[k].work;
+        L->ntile = t;
+      }
+    }
+    if (!open) break;
+    if (t) {
+      for (int64_t p = T->pieces[t - 1]; p < T->pieces[t]; p++) {
+        P->length[T->piece[p].row] += T->piece[p].length;
+        P->pieces[T->piece[p].row]--;
+      }
+    }
+  }
+  L->time = least;
+  if (L->ntile == full) return SYS_SUCCESS;
+  status = LayoutTiles(A, L, T);
+  return status ? status : LayoutPieces(A, L, T);
+}
+
+static SysStatus LayoutPlan(const SysCSR *A, TileLayout *L, Tiles *T, const TileModel *model, int64_t sorted[])
+{
+  Plan      P      = {calloc((size_t)L->ntile + 1, sizeof(*P.part)), Room(T->pieces[L->ntile + 1] + TILE_PIECE, sizeof(*P.run)), calloc((size_t)A->m + 1, sizeof(*P.length)), calloc((size_t)A->m + 1, sizeof(*P.pieces)), Room(2 * (int64_t)model->warps, sizeof(*P.buffer))};
+  SysStatus status = P.part && P.run && P.length && P.pieces && P.buffer ? PlanMake(A, L, T, model, sorted, &P) : SYS_OUT_OF_MEMORY;
+
+  free(P.part);
+  free(P.run);
+  free(P.length);
+  free(P.pieces);
+  free(P.buffer);
+  return status;
 }
 
 /* Adds a rectangle; its entries and pieces follow those that there are */
@@ -228,49 +367,27 @@ static void LayoutPack(TileLayout *L, const Tiles *T, int tile, int64_t work, co
   }
 }
 
-/* Chooses the size of rectangles for each tile, and makes the rectangles */
-static SysStatus LayoutRectangles(TileLayout *L, const Tiles *T, const TileModel *model, int64_t sorted[])
+/* Makes the rectangles */
+static SysStatus LayoutRectangles(TileLayout *L, const Tiles *T, int64_t sorted[])
 {
-  TileRun *run   = malloc(sizeof(*run) * (TILE_PIECE + 1));
-  int64_t *works = malloc(sizeof(*works) * (size_t)(L->ntile + 1));
-  int64_t  total;
+  int64_t total;
 
-  if (!run || !works) {
-    free(run);
-    free(works);
-    return SYS_OUT_OF_MEMORY;
-  }
   for (int t = 0; t <= L->ntile; t++) {
-    const int coo  = L->params.coo && t < L->ntile;
-    double    time = 0;
-    int64_t   nrun;
-
-    works[t] = L->params.work;
-    if (T->pieces[t] == T->pieces[t + 1]) continue;
-    if (coo) {
+    if (L->params.coo && t < L->ntile) {
       for (int64_t p = T->pieces[t]; p < T->pieces[t + 1]; p++) sorted[p] = p;
-      continue;
-    }
-    nrun = LayoutSort(T->piece, T->pieces[t], T->pieces[t + 1], sorted, run);
-    if (!works[t] && model) works[t] = TilePartition(model, t < L->ntile, nrun, run, &time);
-    else if (model) time = TilePredict(model, t < L->ntile, nrun, run, works[t]);
-    if (!works[t]) works[t] = HOST_WORK;
-    L->time += time;
+    } else (void)LayoutSort(T->piece, T->pieces[t], T->pieces[t + 1], sorted, NULL);
   }
-  for (int t = 0; t <= L->ntile; t++) LayoutPack(L, T, t, works[t], sorted);
+  for (int t = 0; t <= L->ntile; t++) LayoutPack(L, T, t, T->work[t], sorted);
   total   = L->nwork;
   L->work = SysAllocate(sizeof(*L->work) * (size_t)total);
-  if (L->work || !total) {
-    L->nwork = L->nentry = L->nnarrow = L->ncoo = 0;
-    for (int k = 0; k < 3; k++) {
-      L->entries[k] = 0;
-      L->count[k]   = 0;
-    }
-    for (int t = 0; t <= L->ntile; t++) LayoutPack(L, T, t, works[t], sorted);
+  if (!L->work && total) return SYS_OUT_OF_MEMORY;
+  L->nwork = L->nentry = L->nnarrow = L->ncoo = 0;
+  for (int k = 0; k < 3; k++) {
+    L->entries[k] = 0;
+    L->count[k]   = 0;
   }
-  free(run);
-  free(works);
-  return L->work || !total ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
+  for (int t = 0; t <= L->ntile; t++) LayoutPack(L, T, t, T->work[t], sorted);
+  return SYS_SUCCESS;
 }
 
 static inline void LayoutPut(const TileLayout *L, int64_t to, uint32_t column, SysInt from)
@@ -313,15 +430,24 @@ static SysStatus LayoutMake(const SysCSR *A, const TileModel *model, int sizes_o
   SysStatus status = first ? LayoutColumns(A, L, T) : SYS_OUT_OF_MEMORY;
 
   (void)nworker; /* without OpenMP */
+  if (!status) status = LayoutTiles(A, L, T);
   if (!status) status = LayoutPieces(A, L, T);
   if (!status) {
+    sorted  = Room(T->pieces[L->ntile + 1], sizeof(*sorted)); /* fewer tiles have no more pieces */
+    T->work = Room(L->ntile + 1, sizeof(*T->work));
+    if (!sorted || !T->work) status = SYS_OUT_OF_MEMORY;
+  }
+  if (!status) {
+    for (int t = 0; t <= L->ntile; t++) T->work[t] = L->params.work ? L->params.work : HOST_WORK;
+    if (model) status = LayoutPlan(A, L, T, model, sorted);
+  }
+  if (!status) {
     L->npiece = T->pieces[L->ntile + 1];
-    sorted    = Room(L->npiece, sizeof(*sorted));
     L->target = SysAllocate(sizeof(*L->target) * (size_t)L->npiece);
-    if (!sorted || (L->npiece && !L->target)) status = SYS_OUT_OF_MEMORY;
+    if (L->npiece && !L->target) status = SYS_OUT_OF_MEMORY;
   }
   if (!status) status = LayoutSlots(L, T, first);
-  if (!status) status = LayoutRectangles(L, T, model, sorted);
+  if (!status) status = LayoutRectangles(L, T, sorted);
   if (!status) {
     SysInt *target = Room(L->npiece, sizeof(*target)); /* of the pieces as they were found: slots in their order */
 
@@ -367,7 +493,6 @@ SysStatus TileLayoutCreate(const SysCSR *A, const TileParams *params, const Tile
   status = LayoutMake(A, model, sizes_only, nworker, L, &T);
   TilesDestroy(&T);
   if (status) TileLayoutDestroy(L);
-  else if (model) L->time += model->launch + TileLayoutOther(L) / model->bandwidth;
   return status;
 }
 

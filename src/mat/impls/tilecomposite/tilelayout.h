@@ -79,7 +79,8 @@ typedef struct {
 extern "C" {
 #endif
 
-/* Lays out the pattern; a may be NULL. With sizes_only no array of entries is made. model may be NULL. */
+/* Lays out the pattern; a may be NULL. With sizes_only no array of entries is made. The model chooses what the parameters leave open, the number of tiles and the size of
+   rectangles; it may be NULL. */
 SysStatus TileLayoutCreate(const SysCSR *, const TileParams *, const TileModel *, int sizes_only, int nworker, TileLayout *);
 void      TileLayoutDestroy(TileLayout *);
 

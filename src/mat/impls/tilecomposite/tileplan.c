@@ -8,11 +8,11 @@
 
 #include "mat/impls/tilecomposite/tileplan.h"
 
-#define STEP_ALL 16 /* multiples of the longest piece that are all tried; after these, every tenth part more */
+#define WORK_LEAST 64  /* entries of a rectangle that are tried: 64, 96, 128, 192, ... TILE_MOST */
+#define STEPS      256 /* of the time that the last warp takes alone */
 
-double TilePerformance(const TileModel *T, int cached, double w, double h)
+double TilePerformance(const TileRates table, double w, double h)
 {
-  const double(*table)[TILE_SHAPES] = cached ? T->cached : T->sparse;
   double lw = log2(w < 1 ? 1 : w), lh = log2(h < 1 ? 1 : h), sum = 0, weight = 0;
   int    iw, ih;
 
@@ -36,81 +36,180 @@ double TilePerformance(const TileModel *T, int cached, double w, double h)
   return sum / weight;
 }
 
-double TilePredict(const TileModel *T, int cached, int64_t nrun, const TileRun *run, int64_t work)
+static inline double ReadBytes(int k)
 {
-  const int64_t most = T->warps > 0 ? T->warps : 1;
-  int64_t       k = 0, used = 0, in = 0; /* the run, how many of its pieces are packed, and the rectangles in this round */
-  double        size = 0, rate = 0, time = 0;
+  return ldexp(16384, k);
+}
 
-  while (k < nrun) {
-    int           rows;
-    const int64_t w = run[k].length, h = TileShape(w, work, &rows), left = run[k].count - used;
-    int64_t       times = left / h > 0 ? left / h : 1, take = times * h;
-    const double  width = rows ? (double)((w + 31) / 32 * 32) : (double)w, entries = width * (double)h, here = TilePerformance(T, cached, width, (double)h);
+/* The seconds of an entry with x as large as a tile */
+static double ReadTile(const TileModel *T)
+{
+  int k = 0;
 
-    while (times) { /* equal rectangles, as far as they are in the same round */
-      const int64_t n = times < most - in ? times : most - in;
+  while (k < TILE_READS - 1 && ReadBytes(k) < 65536. * T->scalar) k++;
+  return T->read[k];
+}
 
-      size += (double)n * entries;
-      rate += (double)n * here;
-      in += n;
-      times -= n;
-      if (in == most) {
-        time += size / (rate / (double)in);
-        size = rate = 0;
-        in          = 0;
+/* With x of s bytes, all equally frequent, an entry takes read(s): from s to t the entries take (t read(t) - s read(s)) / (t - s) each, if those before are held as
+   they were */
+double TileRead(const TileModel *T, double bytes, double reads)
+{
+  const double first = reads > 0 ? -expm1(-reads) / reads : 1; /* the part of the reads that are the first ones, if they come by chance */
+  int          k     = 0;
+  double       again = T->read[0];
+
+  if (bytes > ReadBytes(0)) {
+    while (k < TILE_READS - 2 && bytes > ReadBytes(k + 1)) k++;
+    again = fmax(2 * T->read[k + 1] - T->read[k], again);
+  }
+  return (1 - first) * again + first * fmax(again, ReadTile(T));
+}
+
+/* Seconds of an entry in a full device */
+static double FullTime(const TileModel *T, const TilePart *p, double w, double h)
+{
+  const double    at[TILE_LEVELS] = {T->read[0], ReadTile(T), T->read[TILE_READS - 1]};
+  const TileLevel a               = p->wide && p->read > at[TILE_TILE] ? TILE_TILE : TILE_NEAR;
+  double          f               = at[a + 1] > at[a] ? (p->read - at[a]) / (at[a + 1] - at[a]) : 1;
+
+  f = f < 0 ? 0 : f > 1 ? 1 : f;
+  return (1 - f) / TilePerformance(T->full[p->wide][a], w, h) + f / TilePerformance(T->full[p->wide][a + 1], w, h);
+}
+
+/* alone[k] are the seconds that warp k takes alone, part[k] its part of the time of a full device. All warps go on at the same pace: their own while those that have
+   not ended need less than the device, else what the device gives them. */
+static double Pace(int warps, const double alone[], const double part[])
+{
+  double within[STEPS] = {0}, after[STEPS] = {0}, last = 0, need = 0, time = 0;
+
+  for (int k = 0; k < warps; k++) last = fmax(last, alone[k]);
+  if (last <= 0) return 0;
+  for (int k = 0; k < warps; k++) {
+    const double end = alone[k] / last * STEPS, rate = alone[k] > 0 ? part[k] / alone[k] : 0;
+    const int    in = (int)end < STEPS ? (int)end : STEPS - 1;
+
+    within[in] += rate * (end - in);
+    after[in] += rate;
+  }
+  for (int k = STEPS - 1; k >= 0; k--) {
+    time += last / STEPS * fmax(1, need + within[k]);
+    need += after[k];
+  }
+  return time;
+}
+
+double TilePredict(const TileModel *T, int npart, const TilePart *part, int cold, double *buffer)
+{
+  const int warps = T->warps;
+  double   *alone = buffer, *full = buffer + warps, all_alone = 0, all_full = 0; /* of each warp, and of all warps besides */
+  int       at = 0;                                                              /* the warp that takes the next rectangle */
+
+  for (int k = 0; k < 2 * warps; k++) buffer[k] = 0;
+  for (const TilePart *p = part; p < part + npart; p++) {
+    int64_t k = 0, used = 0; /* the run, and how many of its pieces are packed */
+
+    while (k < p->nrun) {
+      int           rows;
+      const int64_t w = p->run[k].length, h = TileShape(w, p->work, &rows), left = p->run[k].count - used;
+      int64_t       times = left / h > 0 ? left / h : 1, take = times * h;
+      const double  width = rows ? (double)((w + 31) / 32 * 32) : (double)w, entries = width * (double)h;
+      const double  one = entries / TilePerformance(T->alone[p->wide][cold], width, (double)h), share = entries * FullTime(T, p, width, (double)h);
+
+      all_alone += (double)(times / warps) * one;
+      all_full += (double)(times / warps) * share;
+      for (times %= warps; times; times--) {
+        alone[at] += one;
+        full[at] += share;
+        at = at + 1 < warps ? at + 1 : 0;
+      }
+      while (k < p->nrun && take >= p->run[k].count - used) { /* the last rectangle may take pieces of the runs that follow */
+        take -= p->run[k++].count - used;
+        used = 0;
+      }
+      used += take;
+    }
+  }
+  for (int k = 0; k < warps; k++) {
+    alone[k] += all_alone;
+    full[k] += all_full;
+  }
+  return Pace(warps, alone, full);
+}
+
+/* 64, 96, 128, 192, ... */
+static inline int64_t WorkNext(int64_t work)
+{
+  return work & (work - 1) ? work / 3 * 4 : work / 2 * 3;
+}
+
+double TilePartition(const TileModel *T, int npart, TilePart *part, double most, int cold, double *buffer)
+{
+  double  least = 0;
+  int64_t best  = 0;
+
+  for (int64_t work = WORK_LEAST; work <= TILE_MOST; work = WorkNext(work)) {
+    double time;
+
+    for (int k = 0; k < npart; k++) part[k].work = work;
+    time = TilePredict(T, npart, part, cold, buffer);
+    if (!best || time < least) {
+      least = time;
+      best  = work;
+    }
+  }
+  for (int k = 0; k < npart; k++) part[k].work = best;
+  for (int k = 0; k < npart && npart > 1 && least < most; k++) {
+    best = part[k].work;
+    for (int64_t work = WORK_LEAST; work <= TILE_MOST; work = WorkNext(work)) {
+      double time;
+
+      part[k].work = work;
+      time         = TilePredict(T, npart, part, cold, buffer);
+      if (time < least) {
+        least = time;
+        best  = work;
       }
     }
-    while (k < nrun && take >= run[k].count - used) { /* the last rectangle may take pieces of the runs that follow */
-      take -= run[k++].count - used;
-      used = 0;
-    }
-    used += take;
+    part[k].work = best;
   }
-  return in ? time + size / (rate / (double)in) : time;
+  return least;
 }
 
-int64_t TilePartition(const TileModel *T, int cached, int64_t nrun, const TileRun *run, double *time)
-{
-  const int64_t first = run[0].length;
-  double        nz    = 0;
-  int64_t       best  = first, most;
-
-  for (int64_t k = 0; k < nrun; k++) nz += (double)run[k].length * (double)run[k].count;
-  most = (int64_t)(nz / (T->warps > 0 ? T->warps : 1));
-  if (most > TILE_MOST) most = TILE_MOST;
-  *time = TilePredict(T, cached, nrun, run, first);
-  for (int64_t k = 2; k * first <= most; k += k < STEP_ALL ? 1 : k / 10 + 1) {
-    const double t = TilePredict(T, cached, nrun, run, k * first);
-
-    if (t < *time) {
-      *time = t;
-      best  = k * first;
-    }
-  }
-  return best;
-}
-
-/* Set by rule: a warp needs some steps to reach its rate, column by column without a reduction for each row */
+/* Set by rule: the warps of a full device share 150 G entries a second from a tile and 400 G near them, if their lanes are filled; alone, eight steps of a warp wait
+   for memory for 3 us */
 void TileModelDefault(TileModel *T)
 {
   memset(T, 0, sizeof(*T));
-  T->scalar    = 8;
-  T->warps     = 132 * 32;
-  T->bandwidth = 4e12;
-  T->launch    = 6e-6;
+  T->scalar = 8;
+  T->warps  = 132 * 40;
+  T->units  = 132;
+  T->cache  = 50e6;
+  T->launch = 4e-6;
+  T->meet   = 1.5e-6;
+  T->copy   = 1e-11;
+  T->sum    = 5e-12;
+  for (int k = 0; k < TILE_READS; k++) T->read[k] = k < 4 ? 2.5e-12 : k < 12 ? 6.5e-12 : 25e-12;
   for (int w = 0; w < TILE_SHAPES; w++) {
     for (int h = 0; h < TILE_SHAPES; h++) {
-      const double entries = ldexp(1, w + h), steps = w > h ? fmax(ldexp(1, w - 5), 1) * ldexp(1, h) : ldexp(1, w) * fmax(ldexp(1, h - 5), 1), filled = entries / (32 * steps);
+      const double entries = ldexp(1, w + h), groups = w > h ? ldexp(1, h) : fmax(ldexp(1, h - 5), 1), steps = groups * (w > h ? fmax(ldexp(1, w - 5), 1) : ldexp(1, w)), filled = entries / (32 * steps);
 
       if (entries > TILE_MOST) continue;
-      T->cached[w][h] = 300e9 * steps / (steps + (w > h ? 2 * ldexp(1, h) : 0) + 4) * filled;
-      T->sparse[w][h] = 150e9 * steps / (steps + (w > h ? 2 * ldexp(1, h) : 0) + 4) * filled;
+      for (int wide = 0; wide < 2; wide++) {
+        for (int level = 0; level < TILE_LEVELS; level++) T->full[wide][level][w][h] = filled * steps / (steps + 1 + groups / 4) * (level == TILE_NEAR ? 400e9 : level == TILE_TILE ? 150e9 : 40e9);
+        for (int cold = 0; cold < 2; cold++) T->alone[wide][cold][w][h] = entries / (3e-6 * ceil(steps / 8) + 5e-8 * groups + 1e-6);
+      }
     }
   }
 }
 
-static const char head[] = "petscamb tile-composite 1";
+static const char head[] = "petscamb tile-composite ", version[] = "2\n";
+
+/* The k-th table of the file */
+static TileRates *TableOf(TileModel *T, int k)
+{
+  return k < 2 * TILE_LEVELS ? &T->full[k / TILE_LEVELS][k % TILE_LEVELS] : &T->alone[(k - 2 * TILE_LEVELS) / 2][k % 2];
+}
+#define TABLES (2 * TILE_LEVELS + 4)
 
 const char *TileModelRead(const char *name, TileModel *T)
 {
@@ -121,14 +220,19 @@ const char *TileModelRead(const char *name, TileModel *T)
   if (!f) return "it cannot be read";
   memset(T, 0, sizeof(*T));
   if (!fgets(line, sizeof(line), f) || strncmp(line, head, sizeof(head) - 1)) wrong = "it is not a table of tile-composite";
+  if (!wrong && strcmp(line + sizeof(head) - 1, version)) wrong = "it is a table of another version of petscamb, with other figures";
   if (!wrong && (!fgets(line, sizeof(line), f) || sscanf(line, "gpu %63[^\n]", T->gpu) != 1)) wrong = "line 2 must have the name of a GPU";
-  if (!wrong && fscanf(f, "scalar %d warps %d bandwidth %lf launch %lf", &T->scalar, &T->warps, &T->bandwidth, &T->launch) != 4) wrong = "line 3 must have scalar, warps, bandwidth and launch";
-  if (!wrong && (T->warps < 1 || !(T->bandwidth > 0) || !(T->launch >= 0))) wrong = "a number in line 3 is not possible";
-  for (int table = 0; table < 2 && !wrong; table++) {
+  if (!wrong && fscanf(f, "scalar %d warps %d units %d cache %lf launch %lf meet %lf copy %lf sum %lf", &T->scalar, &T->warps, &T->units, &T->cache, &T->launch, &T->meet, &T->copy, &T->sum) != 8)
+    wrong = "line 3 must have scalar, warps, units, cache, launch, meet, copy and sum";
+  if (!wrong && (T->warps < 1 || T->warps > 1 << 20 || T->units < 1 || !(T->cache >= 0) || !(T->launch >= 0) || !(T->meet >= 0) || !(T->copy >= 0) || !(T->sum >= 0))) wrong = "a number in line 3 is not possible";
+  for (int k = 0; k < TILE_READS && !wrong; k++) {
+    if (fscanf(f, k ? "%lf" : " read %lf", T->read + k) != 1 || !(T->read[k] > 0)) wrong = "line 4 must have the seconds of an entry for each size of x";
+  }
+  for (int table = 0; table < TABLES && !wrong; table++) {
     for (int k = 0; k < TILE_SHAPES * TILE_SHAPES && !wrong; k++) {
-      double *to = table ? &T->sparse[0][0] + k : &T->cached[0][0] + k;
+      double *to = &(*TableOf(T, table))[0][0] + k;
 
-      if (fscanf(f, "%lf", to) != 1 || !(*to >= 0) || (k == 0 && !(*to > 0))) wrong = "an entry of the table is missing or not possible";
+      if (fscanf(f, "%lf", to) != 1 || !(*to >= 0) || (k == 0 && table != TILE_FAR && !(*to > 0))) wrong = "an entry of a table is missing or not possible";
     }
   }
   (void)fclose(f);
@@ -137,14 +241,17 @@ const char *TileModelRead(const char *name, TileModel *T)
 
 int TileModelWrite(const char *name, const TileModel *T)
 {
-  FILE *f = fopen(name, "w");
-  int   good;
+  FILE     *f    = fopen(name, "w");
+  TileModel copy = *T;
+  int       good;
 
   if (!f) return 0;
-  fprintf(f, "%s\ngpu %s\nscalar %d warps %d bandwidth %.4g launch %.3g\n", head, T->gpu, T->scalar, T->warps, T->bandwidth, T->launch);
-  for (int table = 0; table < 2; table++) {
+  fprintf(f, "%s%sgpu %s\nscalar %d warps %d units %d cache %.4g launch %.3g meet %.3g copy %.3g sum %.3g\nread", head, version, T->gpu, T->scalar, T->warps, T->units, T->cache, T->launch, T->meet, T->copy, T->sum);
+  for (int k = 0; k < TILE_READS; k++) fprintf(f, " %.4g", T->read[k]);
+  fprintf(f, "\n");
+  for (int table = 0; table < TABLES; table++) {
     for (int w = 0; w < TILE_SHAPES; w++) {
-      for (int h = 0; h < TILE_SHAPES; h++) fprintf(f, "%s%.4g", h ? " " : "", (table ? T->sparse : T->cached)[w][h]);
+      for (int h = 0; h < TILE_SHAPES; h++) fprintf(f, "%s%.4g", h ? " " : "", (*TableOf(&copy, table))[w][h]);
       fprintf(f, "\n");
     }
   }
