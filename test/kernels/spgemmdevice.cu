@@ -897,6 +897,7 @@ static std::vector<Pair> MakeLarge()
                    })});
   pairs.push_back({"rows of up to 512 products, scattered", MakeRows(64, 64, [](int r, std::vector<int> &cols) { Run(cols, 0, r + 1); }), MakeRows(64, 3000, Exactly(3000, 8))});
   pairs.push_back({"rows of up to 512 products, in runs", MakeRows(64, 64, [](int r, std::vector<int> &cols) { Run(cols, 0, r + 1); }), MakeRows(64, 3000, [](int r, std::vector<int> &cols) { Run(cols, r * 37 % 2990, 8); })});
+  pairs.push_back({"rows of 3000 to 7000 products", MakeRows(17, 900, [](int r, std::vector<int> &cols) { Run(cols, 0, 375 + 31 * r); }), MakeRows(900, 4000, Exactly(4000, 8))});
   return pairs;
 }
 

@@ -48,6 +48,7 @@
 /* What follows from the shared memory that a block may have on the device. Rows beyond a limit go to kernels that need less. */
 typedef struct {
   unsigned hash_words;      /* of a row whose pattern is hashed, at most */
+  unsigned table_products;  /* of a row that the largest table of columns and sums makes, at most: others have the next smaller one */
   int      team_entries[2]; /* of a row whose values 16 threads make, in the result; [1] if its columns are looked for by words */
   unsigned line_bytes;      /* of a group of lines */
 } SpgemmLimits;
@@ -232,6 +233,9 @@ typedef struct {
 #define SPGEMM_HEAP_ENTRIES 16        /* in A */
 #define SPGEMM_HEAP_BITS    4
 #define SPGEMM_TABLE_MOST   (1 << 20) /* products of a row that is made by a table */
+#if !defined(SPGEMM_TABLE_LARGE)
+  #define SPGEMM_TABLE_LARGE 6144 /* by the largest that is in shared memory */
+#endif
 typedef struct {
   int                *column;
   SysScalar          *value;
@@ -294,6 +298,7 @@ typedef struct {
 
 SpgemmLimits SpgemmDeviceLimits(size_t shared);    /* of a device whose blocks may have so many bytes */
 size_t       SpgemmDeviceHashShared(void);         /* bytes, for rows of all words; */
+size_t       SpgemmDeviceTableShared(void);        /* for the largest table of columns and sums; */
 size_t       SpgemmDeviceValuesShared(bool words); /* for values by 16 threads */
 
 SysStatus SpgemmDeviceWords(const SpgemmOperands *, int *long_rows, SpgemmCounters *, cudaStream_t);

@@ -27,6 +27,7 @@ SpgemmLimits SpgemmDeviceLimits(size_t shared)
   SpgemmLimits limits;
 
   limits.hash_words      = shared >= SpgemmDeviceHashShared() ? 3072 : FEW_WORDS;
+  limits.table_products  = shared >= SpgemmDeviceTableShared() ? SPGEMM_TABLE_LARGE : 0;
   limits.team_entries[0] = shared >= SpgemmDeviceValuesShared(false) ? 384 : 256;
   limits.team_entries[1] = shared >= SpgemmDeviceValuesShared(true) ? 256 : 128;
   limits.line_bytes      = (unsigned)(shared < SPGEMM_LINE_SHARED ? shared : SPGEMM_LINE_SHARED);
@@ -174,12 +175,13 @@ static __device__ bool PlanWide(const Work &w)
 
 /* The bin of a row that its accumulator makes as it is counted, or COUNT_EMPTY. Its columns, counted from the first, and the numbers of its products or of
    its entries share a word. */
-static __device__ unsigned PlanMadeBin(SpgemmAccumulator accumulator, int length, const Work &w)
+static __device__ unsigned PlanMadeBin(const SpgemmLimits &limits, SpgemmAccumulator accumulator, int length, const Work &w)
 {
   const unsigned span = (unsigned)w.last - (unsigned)w.first;
 
   if (accumulator == SPGEMM_MERGE) return w.products > SPGEMM_MERGE_MOST || span >= (1u << 23) - 1 ? COUNT_EMPTY : COUNT_MERGE;
-  if (accumulator == SPGEMM_TABLE) return w.products > SPGEMM_TABLE_MOST ? COUNT_EMPTY : w.products <= 96 ? COUNT_128 : w.products <= 192 ? COUNT_256 : w.products <= 384 ? COUNT_512 : w.products <= 3072 ? COUNT_1024 : COUNT_2048;
+  if (accumulator == SPGEMM_TABLE)
+    return w.products > SPGEMM_TABLE_MOST ? COUNT_EMPTY : w.products <= 96 ? COUNT_128 : w.products <= 192 ? COUNT_256 : w.products <= 384 ? COUNT_512 : w.products <= 3072 ? COUNT_1024 : w.products <= limits.table_products ? COUNT_4096 : COUNT_2048;
   if (w.products > SPGEMM_MADE_PRODUCTS || length > SPGEMM_LONG_ROW) return COUNT_EMPTY;
   if (accumulator == SPGEMM_HEAP) return length > SPGEMM_HEAP_ENTRIES || span >= (1u << (32 - SPGEMM_HEAP_BITS)) - 1 ? COUNT_EMPTY : length <= 8 ? COUNT_HEAP_8 : COUNT_HEAP_16;
   if (accumulator != SPGEMM_ESC) return COUNT_EMPTY;
@@ -193,7 +195,7 @@ static __device__ unsigned PlanMadeBin(SpgemmAccumulator accumulator, int length
 static __device__ unsigned long long PlanMadeRoom(SpgemmAccumulator accumulator, int bin, const Work &w)
 {
   if (bin == COUNT_MERGE && w.products > SPGEMM_MERGE_SHARED) return 2 * w.products;
-  if (accumulator == SPGEMM_TABLE && bin >= COUNT_1024 && w.products > SPGEMM_TABLE_HOLDS(bin == COUNT_1024 ? 10 : 11)) {
+  if (accumulator == SPGEMM_TABLE && bin >= COUNT_1024 && w.products > SPGEMM_TABLE_HOLDS(10 + bin - COUNT_1024)) {
     const unsigned bound = SpgemmTableBound((unsigned)w.products, (unsigned)w.last - (unsigned)w.first);
 
     return (unsigned long long)SpgemmTableSlots(bound) + bound;
@@ -209,12 +211,12 @@ static __device__ unsigned char PlanKind(const SpgemmLimits &limits, SpgemmAccum
 
   if (!w.products) return SPGEMM_KIND(COUNT_EMPTY, team, words);
   if (length == 1 && w.products <= MOST_COPIED) return SPGEMM_KIND(COUNT_COPY, team, words);
-  bin = PlanMadeBin(accumulator, length, w);
+  bin = PlanMadeBin(limits, accumulator, length, w);
   if (bin != COUNT_EMPTY) return SPGEMM_KIND(bin, min(team, 2u), 0);
   if (accumulator == SPGEMM_DENSE || accumulator == SPGEMM_TABLE) bin = COUNT_WINDOW; /* the other bins of the table are of rows that it makes */
   else if (accumulator != SPGEMM_HASH && accumulator != SPGEMM_ESC && sorts && w.products <= 512 && !words) {
     bin = w.products <= 64 ? COUNT_SORT_64 : w.products <= 128 ? COUNT_SORT_128 : w.products <= 256 ? COUNT_SORT_256 : COUNT_SORT_512;
-    if (PlanMadeBin(SPGEMM_ESC, length, w) != COUNT_EMPTY) team = min(team, 2u);
+    if (PlanMadeBin(limits, SPGEMM_ESC, length, w) != COUNT_EMPTY) team = min(team, 2u);
   } else if (w.words <= 96) bin = length > SPGEMM_LONG_ROW ? COUNT_512 : COUNT_128;
   else if (w.words > limits.hash_words || (accumulator != SPGEMM_HASH && (sorts || w.words > MANY_WORDS) && !PlanWide(w))) bin = COUNT_WINDOW;
   else bin = w.words <= 192 ? COUNT_256 : w.words <= 384 ? COUNT_512 : w.words <= 768 ? COUNT_1024 : w.words <= 1536 ? COUNT_2048 : COUNT_4096;
@@ -278,7 +280,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmO
       }
       const bool sorted = accumulator == SPGEMM_AUTO && bin >= COUNT_SORT_64 && bin <= COUNT_SORT_512;
       if (sorted || SpgemmMakes(accumulator, (int)bin)) range[r] = make_uint2((unsigned)w.first, (unsigned)w.last);
-      if (SpgemmMakes(accumulator, (int)bin) || (sorted && PlanMadeBin(SPGEMM_ESC, length, w) != COUNT_EMPTY)) made += PlanMadeRoom(accumulator, (int)bin, w);
+      if (SpgemmMakes(accumulator, (int)bin) || (sorted && PlanMadeBin(limits, SPGEMM_ESC, length, w) != COUNT_EMPTY)) made += PlanMadeRoom(accumulator, (int)bin, w);
       else unmade += sorted;
       atomicAdd(count + bin, 1u);
       products += w.products;
