@@ -607,6 +607,41 @@ static bool Chosen(const std::vector<Pair> &)
   return good;
 }
 
+/* Accumulators for long rows take room for the columns that a row reaches, if they are fewer than its products, and merge takes it once */
+static bool RoomOfLongRows()
+{
+  static const struct {
+    const char *name;
+    int         columns;
+    Choice      choice;
+    double      room; /* entries for each product, with all other memory */
+  } ways[] = {
+    {"few columns",  600,   {"merge", SPGEMM_MERGE, SPGEMM_ROWS_MERGE}, 0.6},
+    {"few columns",  600,   {"table", SPGEMM_TABLE, SPGEMM_ROWS_TABLE}, 0.6},
+    {"many columns", 40000, {"merge", SPGEMM_MERGE, SPGEMM_ROWS_MERGE}, 1.6}
+  };
+  bool good = true;
+
+  for (const auto &way : ways) {
+    const Pair    p = {way.name, MakeRows(10, 3000, [](int, std::vector<int> &cols) { Run(cols, 0, 3000); }), MakeRows(3000, way.columns, Exactly(way.columns, 8))};
+    const Factors F(SPGEMM_AB, p);
+    const double  most = way.room * ProductsOf(p.A, p.B) * (sizeof(int) + sizeof(SysScalar));
+    Made          made;
+
+    if (!MakeFirst(p, SPGEMM_AB, F, made)) return false;
+    accumulator = way.choice.accumulator;
+    good &= CheckChoice(way.choice, p, SPGEMM_AB, false, F, made);
+    {
+      Product P(p.name, SPGEMM_AB, F.A, F.B, F.C);
+
+      good &= P.Make();
+      if (P.info.bytes_peak > most) good = Complain(p.name, Text("%s, %.0f bytes, more than %.0f", way.choice.name, P.info.bytes_peak, most));
+    }
+    accumulator = SPGEMM_AUTO;
+  }
+  return good;
+}
+
 /* Rows that are made in the room that a sample of rows says, where the sample misses those of many entries: it is too little, and some rows are made
    later. The sample has one row of each stretch, and which is not known here: of three stretches, it misses the first half of one at least. */
 static bool Room(const std::vector<Pair> &)
@@ -646,6 +681,7 @@ static bool Room(const std::vector<Pair> &)
     }
     accumulator = SPGEMM_AUTO;
   }
+  good &= RoomOfLongRows();
   return found_none > 0 ? good : Complain("too little room", "all rows found room");
 }
 

@@ -247,8 +247,8 @@ typedef struct {
 /* A table of columns and sums in shared memory is left when it has more columns than this: it is never fuller than to three quarters */
 #define SPGEMM_TABLE_HOLDS(LOG) ((3u << (LOG)) / 4 - SYS_WARP)
 
-/* Columns that a row has at most, and slots of a table in global memory for so many */
-static __device__ inline unsigned SpgemmTableBound(unsigned products, unsigned span)
+/* Entries that a row has at most, and slots of a table in global memory for so many */
+static __device__ inline unsigned SpgemmRowBound(unsigned products, unsigned span)
 {
   return products <= span ? products : span + 1;
 }

@@ -194,12 +194,10 @@ static __device__ unsigned PlanMadeBin(const SpgemmLimits &limits, SpgemmAccumul
 /* Entries that a row which is made as it is counted may need room for */
 static __device__ unsigned long long PlanMadeRoom(SpgemmAccumulator accumulator, int bin, const Work &w)
 {
-  if (bin == COUNT_MERGE && w.products > SPGEMM_MERGE_SHARED) return 2 * w.products;
-  if (accumulator == SPGEMM_TABLE && bin >= COUNT_1024 && w.products > SPGEMM_TABLE_HOLDS(10 + bin - COUNT_1024)) {
-    const unsigned bound = SpgemmTableBound((unsigned)w.products, (unsigned)w.last - (unsigned)w.first);
+  const unsigned bound = SpgemmRowBound((unsigned)w.products, (unsigned)w.last - (unsigned)w.first);
 
-    return (unsigned long long)SpgemmTableSlots(bound) + bound;
-  }
+  if (bin == COUNT_MERGE) return bound;
+  if (accumulator == SPGEMM_TABLE && bin >= COUNT_1024 && w.products > SPGEMM_TABLE_HOLDS(10 + bin - COUNT_1024)) return SpgemmTableSlots(bound) + bound;
   return w.products;
 }
 

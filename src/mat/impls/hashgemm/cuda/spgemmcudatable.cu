@@ -220,7 +220,7 @@ static __global__ void __launch_bounds__(BLOCK(LOG)) TableKernel(SpgemmOperands 
 
   if (lane == 0) own.found = 0;
   TableClear<T>(table, lane);
-  found            = TableAddRow<T, LOG>(P, begin, end, row < 0 ? 0 : SpgemmTableBound(work[row], reach.y - reach.x), made, lane, own, &table, &place);
+  found            = TableAddRow<T, LOG>(P, begin, end, row < 0 ? 0 : SpgemmRowBound(work[row], reach.y - reach.x), made, lane, own, &table, &place);
   const bool moved = place != SPGEMM_NOWORD;
   if (lane == 0) sizes[team] = moved ? 0 : (unsigned)found;
   __syncthreads();
