@@ -8,8 +8,8 @@
 # timeoutfactor: 8
 cd "$(dirname "$0")/.." || exit 1
 sources=(test/kernels/spgemmdevice.cu src/sys/*.cu src/mat/impls/hashgemm/cuda/spgemmcuda*.cu)
-groups=("products" "other products" "pattern first" "other sizes" "same bits" "not finite" "random shapes" "parts" "accumulators" "chosen" "order" "room" "lines" "too large" "failing allocations" "out of memory" "memory given back")
+groups=("products" "other products" "pattern first" "other sizes" "same bits" "not finite" "random shapes" "parts" "accumulators" "chosen" "order" "room" "lines" "less shared memory" "too large" "failing allocations" "out of memory" "memory given back")
 defines=(-DSPGEMM_SAMPLE_PRODUCTS=20000 -DSPGEMM_SAMPLE_AUTO=20000 -DSPGEMM_SAMPLE_ROWS=64 -DSPGEMM_LINE_LEAST=20000) # so that small products have room by a sample, and lines
-link=(-Xlinker --wrap=cudaMallocFromPoolAsync)
-small=("${groups[@]:0:13}") # the others look at how much memory is free, of which the tool takes some, or need much of it
+link=(-Xlinker --wrap=cudaMallocFromPoolAsync -Xlinker --wrap=cudaFuncSetAttribute)
+small=("${groups[@]:0:14}") # the others look at how much memory is free, of which the tool takes some, or need much of it
 . test/kernels/device.sh

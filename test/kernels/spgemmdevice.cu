@@ -28,6 +28,16 @@ extern "C" cudaError_t __wrap_cudaMallocFromPoolAsync(void **memory, size_t byte
   return allocations++ == fail_at ? cudaErrorMemoryAllocation : __real_cudaMallocFromPoolAsync(memory, bytes, pool, s);
 }
 
+/* And in the place of this one: the most shared memory that a kernel has asked for; up to 48 KB need not be asked for */
+static int most_shared = 0;
+
+extern "C" cudaError_t __real_cudaFuncSetAttribute(const void *, cudaFuncAttribute, int);
+extern "C" cudaError_t __wrap_cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute, int value)
+{
+  if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize && value > most_shared) most_shared = value;
+  return __real_cudaFuncSetAttribute(kernel, attribute, value);
+}
+
 /* ---- Matrices ---- */
 
 typedef Rows Matrix;
@@ -597,6 +607,41 @@ static bool Chosen(const std::vector<Pair> &)
   return good;
 }
 
+/* Accumulators for long rows take room for the columns that a row reaches, if they are fewer than its products, and merge takes it once */
+static bool RoomOfLongRows()
+{
+  static const struct {
+    const char *name;
+    int         columns;
+    Choice      choice;
+    double      room; /* entries for each product, with all other memory */
+  } ways[] = {
+    {"few columns",  600,   {"merge", SPGEMM_MERGE, SPGEMM_ROWS_MERGE}, 0.6},
+    {"few columns",  600,   {"table", SPGEMM_TABLE, SPGEMM_ROWS_TABLE}, 0.6},
+    {"many columns", 40000, {"merge", SPGEMM_MERGE, SPGEMM_ROWS_MERGE}, 1.6}
+  };
+  bool good = true;
+
+  for (const auto &way : ways) {
+    const Pair    p = {way.name, MakeRows(10, 3000, [](int, std::vector<int> &cols) { Run(cols, 0, 3000); }), MakeRows(3000, way.columns, Exactly(way.columns, 8))};
+    const Factors F(SPGEMM_AB, p);
+    const double  most = way.room * ProductsOf(p.A, p.B) * (sizeof(int) + sizeof(SysScalar));
+    Made          made;
+
+    if (!MakeFirst(p, SPGEMM_AB, F, made)) return false;
+    accumulator = way.choice.accumulator;
+    good &= CheckChoice(way.choice, p, SPGEMM_AB, false, F, made);
+    {
+      Product P(p.name, SPGEMM_AB, F.A, F.B, F.C);
+
+      good &= P.Make();
+      if (P.info.bytes_peak > most) good = Complain(p.name, Text("%s, %.0f bytes, more than %.0f", way.choice.name, P.info.bytes_peak, most));
+    }
+    accumulator = SPGEMM_AUTO;
+  }
+  return good;
+}
+
 /* Rows that are made in the room that a sample of rows says, where the sample misses those of many entries: it is too little, and some rows are made
    later. The sample has one row of each stretch, and which is not known here: of three stretches, it misses the first half of one at least. */
 static bool Room(const std::vector<Pair> &)
@@ -636,6 +681,7 @@ static bool Room(const std::vector<Pair> &)
     }
     accumulator = SPGEMM_AUTO;
   }
+  good &= RoomOfLongRows();
   return found_none > 0 ? good : Complain("too little room", "all rows found room");
 }
 
@@ -872,6 +918,72 @@ static bool Lines(const std::vector<Pair> &)
   return good;
 }
 
+/* Shapes whose rows are made by the kernels that need more than 48 KB of shared memory, where a device has it */
+static const char LinesName[] = "lines in 48 to 64 KB", WordsName[] = "rows of many words";
+
+static std::vector<Pair> MakeLarge()
+{
+  const std::vector<int> apart = Offsets(sizeof(SysScalar) == 8 ? 9 : 18, 2), run = Offsets(24, 1);
+  const int              k = 128 + apart.back() + 1;
+  std::vector<Pair>      pairs;
+
+  pairs.push_back({LinesName, MakeRows(128, k, Shifted(apart)), MakeRows(k, k + 24, Shifted(run))});
+  pairs.push_back({WordsName, MakeRows(12, 300, [](int r, std::vector<int> &cols) { Run(cols, 0, 60 + 20 * r); }), MakeRows(300, 70000, [](int r, std::vector<int> &cols) {
+                     for (int c = 0; c < 12; c++) cols.push_back(r * 200 + c * 33);
+                   })});
+  pairs.push_back({"rows of up to 512 products, scattered", MakeRows(64, 64, [](int r, std::vector<int> &cols) { Run(cols, 0, r + 1); }), MakeRows(64, 3000, Exactly(3000, 8))});
+  pairs.push_back({"rows of up to 512 products, in runs", MakeRows(64, 64, [](int r, std::vector<int> &cols) { Run(cols, 0, r + 1); }), MakeRows(64, 3000, [](int r, std::vector<int> &cols) { Run(cols, r * 37 % 2990, 8); })});
+  pairs.push_back({"rows of 3000 to 7000 products", MakeRows(17, 900, [](int r, std::vector<int> &cols) { Run(cols, 0, 375 + 31 * r); }), MakeRows(900, 4000, Exactly(4000, 8))});
+  return pairs;
+}
+
+/* Products as on a device of less shared memory: no kernel asks for more, and the bits are the same */
+static bool LessShared(const std::vector<Pair> &all)
+{
+  static const int           limits[] = {48 << 10, 64 << 10};
+  static const Choice        by_auto  = {"auto", SPGEMM_AUTO, SPGEMM_ROWS_HASH};
+  SpgemmDeviceContext *const whole    = context;
+  std::vector<Pair>          pairs    = Share(MakeLarge());
+  bool                       good = true, later = false;
+
+  for (const Pair &p : all) {
+    if (ProductsOf(p.A, p.B) <= 300000) pairs.push_back(p);
+  }
+  for (const Pair &p : pairs) {
+    const Factors F(SPGEMM_AB, p);
+    Made          made;
+
+    most_shared = 0;
+    lines_made  = 0;
+    if (!MakeFirst(p, SPGEMM_AB, F, made)) return false;
+    if (p.name == LinesName && (!lines_made || most_shared <= limits[0] || most_shared > limits[1])) good = Complain(p.name, Text("%.0f rows in lines, %d bytes of shared memory", lines_made, most_shared));
+    for (int limit : limits) {
+      SpgemmDeviceContext *less;
+
+      if (SpgemmDeviceContextCreate(&less)) return Complain(p.name, SysDeviceErrorText());
+      SpgemmDeviceContextLimit(less, (size_t)limit);
+      context     = less;
+      most_shared = 0;
+      lines_made  = 0;
+      good &= CheckChoice(by_auto, p, SPGEMM_AB, later, F, made);
+      if (p.name == LinesName && (lines_made > 0) != (limit > limits[0])) good = Complain(p.name, Text("%.0f rows in lines with %d bytes", lines_made, limit));
+      for (const Choice &choice : choices) {
+        memset(rows_made, 0, sizeof(rows_made));
+        accumulator = choice.accumulator;
+        good &= CheckChoice(choice, p, SPGEMM_AB, later, F, made);
+        accumulator = SPGEMM_AUTO;
+        later       = !later;
+        if (p.name == WordsName && choice.accumulator == SPGEMM_HASH && (rows_made[SPGEMM_ROWS_WINDOW] > 3) != (limit == limits[0])) good = Complain(p.name, Text("%.0f rows in windows with %d bytes", rows_made[SPGEMM_ROWS_WINDOW], limit));
+      }
+      if (most_shared > limit) good = Complain(p.name, Text("a kernel asks for %d bytes of %d", most_shared, limit));
+      context = whole;
+      SpgemmDeviceContextDestroy(&less);
+    }
+    later = !later;
+  }
+  return good;
+}
+
 static size_t FreeMemory()
 {
   size_t free, total;
@@ -1086,6 +1198,7 @@ int main(int argc, char **argv)
     {"order",               Order             },
     {"room",                Room              },
     {"lines",               Lines             },
+    {"less shared memory",  LessShared        },
     {"too large",           TooLarge          },
     {"failing allocations", FailingAllocations},
     {"out of memory",       OutOfMemory       },

@@ -16,11 +16,14 @@ static SysStatus SpgemmDeviceContextSetUp(SpgemmDeviceContext *context)
 {
   cudaMemPoolProps props;
   uint64_t         threshold = UINT64_MAX;
+  int              shared;
 
   memset(&props, 0, sizeof(props));
   props.allocType     = cudaMemAllocationTypePinned;
   props.location.type = cudaMemLocationTypeDevice;
   SYS_CUDA(cudaGetDevice(&props.location.id));
+  SYS_CUDA(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, props.location.id));
+  SpgemmDeviceContextLimit(context, (size_t)shared);
   SYS_CUDA(cudaMemPoolCreate(&context->pool, &props));
   SYS_CUDA(cudaMemPoolSetAttribute(context->pool, cudaMemPoolAttrReleaseThreshold, &threshold));
   SYS_CUDA(cudaMallocHost((void **)&context->counters, sizeof(*context->counters)));
@@ -42,6 +45,11 @@ SysStatus SpgemmDeviceContextCreate(SpgemmDeviceContext **context)
   status = SpgemmDeviceContextSetUp(*context);
   if (status) SpgemmDeviceContextDestroy(context);
   return status;
+}
+
+void SpgemmDeviceContextLimit(SpgemmDeviceContext *context, size_t shared)
+{
+  context->limits = SpgemmDeviceLimits(shared);
 }
 
 void SpgemmDeviceContextTrim(SpgemmDeviceContext *context)

@@ -41,9 +41,17 @@
 #define SPGEMM_NARROW        2     /* a part that spans fewer words than a half of its class's entries has an array of them all, */
 #define SPGEMM_FEW_WORDS     4     /* another that has at most a quarter a table of words */
 
-/* Shared memory of a block that every device of compute capability 8.0 and more has. No size depends on the device: what a kernel needs is known when it is compiled. */
-#define SPGEMM_SHARED      (99 << 10)
+/* Shared memory that a block may have on every device. What a kernel needs is known when it is compiled; one that needs more than this has a limit below. */
+#define SPGEMM_SHARED      (48 << 10)
 #define SPGEMM_FITS(bytes) static_assert((bytes) <= SPGEMM_SHARED, "more shared memory than each device has")
+
+/* What follows from the shared memory that a block may have on the device. Rows beyond a limit go to kernels that need less. */
+typedef struct {
+  unsigned hash_words;      /* of a row whose pattern is hashed, at most */
+  unsigned table_products;  /* of a row that the largest table of columns and sums makes, at most: others have the next smaller one */
+  int      team_entries[2]; /* of a row whose values 16 threads make, in the result; [1] if its columns are looked for by words */
+  unsigned line_bytes;      /* of a group of lines */
+} SpgemmLimits;
 
 /* Bins of rows while entries are counted, by an upper bound of their words: what a table holds up to three quarters */
 enum {
@@ -225,6 +233,9 @@ typedef struct {
 #define SPGEMM_HEAP_ENTRIES 16        /* in A */
 #define SPGEMM_HEAP_BITS    4
 #define SPGEMM_TABLE_MOST   (1 << 20) /* products of a row that is made by a table */
+#if !defined(SPGEMM_TABLE_LARGE)
+  #define SPGEMM_TABLE_LARGE 6144 /* by the largest that is in shared memory */
+#endif
 typedef struct {
   int                *column;
   SysScalar          *value;
@@ -236,8 +247,8 @@ typedef struct {
 /* A table of columns and sums in shared memory is left when it has more columns than this: it is never fuller than to three quarters */
 #define SPGEMM_TABLE_HOLDS(LOG) ((3u << (LOG)) / 4 - SYS_WARP)
 
-/* Columns that a row has at most, and slots of a table in global memory for so many */
-static __device__ inline unsigned SpgemmTableBound(unsigned products, unsigned span)
+/* Entries that a row has at most, and slots of a table in global memory for so many */
+static __device__ inline unsigned SpgemmRowBound(unsigned products, unsigned span)
 {
   return products <= span ? products : span + 1;
 }
@@ -254,6 +265,7 @@ static __device__ inline unsigned SpgemmTableSlots(unsigned bound)
 #endif
 #define SPGEMM_LINE_ENTRIES  128
 #define SPGEMM_LINE_PRODUCTS 4
+#define SPGEMM_LINE_SHARED   (96 << 10) /* bytes of a block, at most */
 typedef struct {
   unsigned char *shifted; /* rows of B that have the columns of the row before, each shifted by one */
   unsigned char *line;    /* rows of the result in a group */
@@ -284,15 +296,20 @@ typedef struct {
   const unsigned     *made;      /* not NULL: parts of rows that have a place here have values already; SPGEMM_NOWORD: none */
 } SpgemmPlaces;
 
+SpgemmLimits SpgemmDeviceLimits(size_t shared);    /* of a device whose blocks may have so many bytes */
+size_t       SpgemmDeviceHashShared(void);         /* bytes, for rows of all words; */
+size_t       SpgemmDeviceTableShared(void);        /* for the largest table of columns and sums; */
+size_t       SpgemmDeviceValuesShared(bool words); /* for values by 16 threads */
+
 SysStatus SpgemmDeviceWords(const SpgemmOperands *, int *long_rows, SpgemmCounters *, cudaStream_t);
 int64_t   SpgemmDeviceLongRows(int64_t nz); /* how many there can be */
-SysStatus SpgemmDeviceClassify(const SpgemmOperands *, SpgemmAccumulator, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *, cudaStream_t);
+SysStatus SpgemmDeviceClassify(const SpgemmOperands *, const SpgemmLimits *, SpgemmAccumulator, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *, cudaStream_t);
 /* Makes one or two lists of each row, and copies the counters to the host */
 SysStatus SpgemmDeviceScatter(int m, std::initializer_list<SpgemmLists>, const SpgemmCounters *, SpgemmCounters *host, cudaStream_t);
 SysStatus SpgemmDeviceUnits(int n, const int *rows, const int *size, const uint2 *range, SpgemmUnit *, int *first, SpgemmCounters *, cudaStream_t);
 SysStatus SpgemmDeviceSumUnits(int n, const int *rows, const int *first, SpgemmUnit *, int *size, cudaStream_t);
 /* place is that of SpgemmMade, line that of SpgemmLines, or NULL */
-SysStatus SpgemmDeviceReclassify(int m, SpgemmAccumulator, const unsigned char *kind, const unsigned char *words, const unsigned *place, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *line, unsigned char *pattern, unsigned char *values, SpgemmCounters *, cudaStream_t);
+SysStatus SpgemmDeviceReclassify(int m, const SpgemmLimits *, SpgemmAccumulator, const unsigned char *kind, const unsigned char *words, const unsigned *place, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *line, unsigned char *pattern, unsigned char *values, SpgemmCounters *, cudaStream_t);
 SysStatus SpgemmDeviceParts(int n, const int *rows, const int *size, const unsigned *work, SpgemmPart *, SpgemmCounters *, cudaStream_t);
 SysStatus SpgemmDeviceOrderParts(int part_class, const SpgemmPart *, int n, const int *Ci, const int *Cj, int *order, unsigned count[SPGEMM_PART_KINDS], cudaStream_t);
 SysStatus SpgemmDeviceHashCount(const SpgemmOperands *, int bin, const int *rows, int n, int *size, const SpgemmKept *, cudaStream_t);
@@ -315,7 +332,7 @@ SysStatus SpgemmDevicePartValues(const SpgemmOperands *, int part_class, const S
 
 /* Lines of shifted rows, if most rows of B are; then values of their groups */
 int64_t   SpgemmDeviceMostGroups(int64_t m); /* how many there can be */
-SysStatus SpgemmDeviceFindLines(const SpgemmOperands *, const SpgemmLines *, SpgemmCounters *, cudaStream_t);
+SysStatus SpgemmDeviceFindLines(const SpgemmOperands *, const SpgemmLimits *, const SpgemmLines *, SpgemmCounters *, cudaStream_t);
 SysStatus SpgemmDeviceLineValues(const SpgemmOperands *, const SpgemmLines *, int groups, unsigned bytes, const int *Ci, const int *Cj, SysScalar *Ca, cudaStream_t);
 
 /* Where the places of every row begin; rows in lines have none */

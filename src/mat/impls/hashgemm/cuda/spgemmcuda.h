@@ -36,7 +36,8 @@ typedef struct _SpgemmDeviceContext SpgemmDeviceContext;
 typedef struct _SpgemmDevice        SpgemmDevice;
 
 SysStatus SpgemmDeviceContextCreate(SpgemmDeviceContext **);
-void      SpgemmDeviceContextTrim(SpgemmDeviceContext *); /* gives unused memory back */
+void      SpgemmDeviceContextLimit(SpgemmDeviceContext *, size_t shared); /* makes products as where blocks may have no more bytes of shared memory */
+void      SpgemmDeviceContextTrim(SpgemmDeviceContext *);                 /* gives unused memory back */
 void      SpgemmDeviceContextDestroy(SpgemmDeviceContext **);
 
 /* Memory of the pool, for results */

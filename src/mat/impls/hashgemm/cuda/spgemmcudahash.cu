@@ -9,7 +9,8 @@
 /* An entry of a table: its word below, its bits above */
 typedef unsigned long long Slot;
 
-#define NO_SLOT ((Slot)SPGEMM_NOWORD)
+#define NO_SLOT  ((Slot)SPGEMM_NOWORD)
+#define MOST_LOG 12 /* of the slots of a table */
 
 /* Threads of a block, and its teams: with large tables it is but one warp */
 #define BLOCK(LOG)    ((LOG) > 10 ? SYS_WARP : 128)
@@ -119,7 +120,7 @@ SysStatus SpgemmDeviceHashCount(const SpgemmOperands *P, int bin, const int *row
   case COUNT_2048:
     return HashLaunchCount<32, 11>(P, rows, n, size, kept, stream);
   default:
-    return HashLaunchCount<32, 12>(P, rows, n, size, kept, stream);
+    return HashLaunchCount<32, MOST_LOG>(P, rows, n, size, kept, stream);
   }
 }
 
@@ -270,11 +271,22 @@ static __global__ void __launch_bounds__(BLOCK(LOG)) HashPatternKernel(SpgemmOpe
 }
 
 template <int T, int LOG, int R>
+static constexpr size_t HashPatternShared()
+{
+  return TEAMS(T, LOG) * ((sizeof(Slot) << LOG) + sizeof(unsigned) * (T * R + 1));
+}
+
+size_t SpgemmDeviceHashShared(void)
+{
+  return HashPatternShared<32, MOST_LOG, 128>();
+}
+
+template <int T, int LOG, int R>
 static SysStatus HashLaunchPattern(const SpgemmOperands *P, const int *rows, int n, const int *Ci, int *Cj, cudaStream_t stream)
 {
-  constexpr size_t shared = TEAMS(T, LOG) * ((sizeof(Slot) << LOG) + sizeof(unsigned) * (T * R + 1));
+  constexpr size_t shared = HashPatternShared<T, LOG, R>();
 
-  SPGEMM_FITS(shared);
+  SPGEMM_FITS(LOG < MOST_LOG ? shared : 0);
   return SysLaunch(HashPatternKernel<T, LOG, R>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, Ci, Cj);
 }
 
@@ -384,6 +396,6 @@ SysStatus SpgemmDeviceHashPattern(const SpgemmOperands *P, const SpgemmKept *kep
   case PATTERN_32_1024:
     return HashLaunchPattern<32, 11, 32>(P, rows, n, Ci, Cj, stream);
   default:
-    return HashLaunchPattern<32, 12, 128>(P, rows, n, Ci, Cj, stream);
+    return HashLaunchPattern<32, MOST_LOG, 128>(P, rows, n, Ci, Cj, stream);
   }
 }

@@ -13,13 +13,12 @@
 
 #include "mat/impls/hashgemm/cuda/spgemmcudateam.cuh"
 
-#define LINE_ROWS   SYS_WARP   /* of a group, at most; */
-#define LINE_LEAST  16         /* fewer take longer than by the other kernels */
-#define LINE_LENGTH 255        /* of a row of B, at most */
-#define LINE_SHARED (96 << 10) /* bytes of a block */
-#define LINE_SEARCH 1024       /* rows that a block searches */
-#define LINE_CHUNK  4          /* entries of a row that a warp makes one after the other */
-#define LINE_WARPS  8          /* of a block for a group */
+#define LINE_ROWS   SYS_WARP /* of a group, at most; */
+#define LINE_LEAST  16       /* fewer take longer than by the other kernels */
+#define LINE_LENGTH 255      /* of a row of B, at most */
+#define LINE_SEARCH 1024     /* rows that a block searches */
+#define LINE_CHUNK  4        /* entries of a row that a warp makes one after the other */
+#define LINE_WARPS  8        /* of a block for a group */
 #define SEARCH_TEAM 8
 #define SAMPLE      8 /* blocks, one of which counts how many rows of B are shifted */
 
@@ -115,7 +114,7 @@ static __device__ __forceinline__ unsigned LinesBytes(const LineGroup &g, int co
 
 /* A row and the one before it are of a line if that of A is shifted, and so are all rows of B that it names. Lines are cut into groups where they have
    LINE_ROWS rows, and at the end of a block's rows. */
-static __global__ void __launch_bounds__(LINE_SEARCH) LinesSearchKernel(SpgemmOperands P, SpgemmLines lines, SpgemmCounters *counters)
+static __global__ void __launch_bounds__(LINE_SEARCH) LinesSearchKernel(SpgemmOperands P, unsigned room, SpgemmLines lines, SpgemmCounters *counters)
 {
   __shared__ unsigned char joined[LINE_SEARCH], taken[LINE_SEARCH];
   __shared__ unsigned      ends[LINE_SEARCH / SYS_WARP], found, kept, bytes, base;
@@ -154,7 +153,7 @@ static __global__ void __launch_bounds__(LINE_SEARCH) LinesSearchKernel(SpgemmOp
 
     if (!LinesLayOut(P, (int)row0 + now.x, now.y, lane, &g)) continue;
     const unsigned need = LinesBytes(g, now.y, min(SPGEMM_LINE_ENTRIES, g.products));
-    if (lane == 0 && need <= LINE_SHARED) {
+    if (lane == 0 && need <= room) {
       taken[now.x] = 1;
       atomicMax(&bytes, need);
     }
@@ -177,18 +176,17 @@ int64_t SpgemmDeviceMostGroups(int64_t m)
   return m / LINE_LEAST;
 }
 
-SysStatus SpgemmDeviceFindLines(const SpgemmOperands *P, const SpgemmLines *lines, SpgemmCounters *counters, cudaStream_t stream)
+SysStatus SpgemmDeviceFindLines(const SpgemmOperands *P, const SpgemmLimits *limits, const SpgemmLines *lines, SpgemmCounters *counters, cudaStream_t stream)
 {
   SYS_CALL(SysLaunch(LinesShiftedKernel, SysBlocks((int64_t)P->k * SEARCH_TEAM, SYS_THREADS), SYS_THREADS, 0, stream, *P, lines->shifted, counters));
-  return SysLaunch(LinesSearchKernel, SysBlocks(P->m, LINE_SEARCH), LINE_SEARCH, 0, stream, *P, *lines, counters);
+  return SysLaunch(LinesSearchKernel, SysBlocks(P->m, LINE_SEARCH), LINE_SEARCH, 0, stream, *P, limits->line_bytes, *lines, counters);
 }
 
 /* ---- Values ---- */
 
 /* A term of a sum: the place in the tiles of the first row's entry of B, the entry of A, and the entries of the row of B */
 #define LINE_TERM(tile, k, length) ((unsigned)(tile) | (unsigned)(k) << 15 | (unsigned)(length) << 20)
-static_assert(LINE_SHARED / sizeof(float) <= 1 << 15, "places in tiles");
-SPGEMM_FITS(LINE_SHARED);
+static_assert(SPGEMM_LINE_SHARED / sizeof(float) <= 1 << 15, "places in tiles");
 
 template <int N>
 static __device__ __forceinline__ void LinesAdd(const unsigned term[N], const SysScalar *tile, const SysScalar *a, int row, SysScalar *sum)

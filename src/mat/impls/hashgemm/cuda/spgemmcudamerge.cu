@@ -4,7 +4,7 @@
    so far has are added to it; the others are merged into it by merge path. A row is made, columns and values, as it is counted.
 
    Memory is progressive: the sequence begins in shared memory. Where that overflows, the merge goes on in global memory, in room for as many entries as the row
-   has products, twice, from one half to the other.
+   can have, by its products and by the columns that it reaches. There the entries move apart where they are, the last ones first.
 
    Reference:
 .  * - W. Liu and B. Vinter, "A framework for general sparse matrix-matrix multiplication on GPUs and heterogeneous processors", Journal of Parallel and
@@ -14,11 +14,12 @@
 
 #define CHUNK SPGEMM_MERGE_CHUNK
 #define EACH  (CHUNK / SYS_WARP) /* products of a lane */
+#define MOVED 4                  /* entries of a lane that move at a time */
 
 struct MergeRow {
   EscRow<CHUNK> chunk;
   SysScalar     value[2][SPGEMM_MERGE_SHARED], fresh_value[CHUNK];
-  int           column[2][SPGEMM_MERGE_SHARED], fresh_column[CHUNK];
+  int           column[2][SPGEMM_MERGE_SHARED], fresh_column[CHUNK], fresh_place[CHUNK]; /* entries of the sequence before it */
 };
 
 /* The next products of a row: an entry of A, and how much of its row of B is done */
@@ -91,14 +92,14 @@ static __device__ int MergeAdd(MergeRow &own, int found, const Sequence &s, int 
   for (int f0 = 0; f0 < found; f0 += SYS_WARP) {
     const int f      = f0 + lane;
     bool      is_new = false;
-    int       column = 0;
-    SysScalar sum    = 0;
+    int       column = 0, place = 0;
+    SysScalar sum = 0;
 
     if (f < found) {
       const int first = own.chunk.start[f], last = own.chunk.start[f + 1];
 
       column           = (int)(own.chunk.key[first] >> EscBits(CHUNK));
-      const int  place = SysCountLess(s.column, s.n, column);
+      place            = SysCountLess(s.column, s.n, column);
       const bool there = place < s.n && s.column[place] == column;
       if (there) sum = s.value[place];
       for (int p = first; p < last; p++) {
@@ -115,6 +116,7 @@ static __device__ int MergeAdd(MergeRow &own, int found, const Sequence &s, int 
     if (is_new) {
       own.fresh_column[to] = column;
       own.fresh_value[to]  = sum;
+      own.fresh_place[to]  = place;
     }
     fresh += __popc(all);
   }
@@ -145,6 +147,40 @@ static __device__ void MergePath(const Sequence &s, const MergeRow &own, int fre
   __syncwarp();
 }
 
+/* The same where the sequence is. Its entries move up by as many as there are new columns before them. */
+static __device__ void MergeInPlace(const Sequence &s, const MergeRow &own, int fresh, int lane)
+{
+  for (int end = s.n; end > own.fresh_place[0]; end -= MOVED * SYS_WARP) {
+    int       column[MOVED], up[MOVED];
+    SysScalar value[MOVED];
+
+#pragma unroll
+    for (int u = 0; u < MOVED; u++) {
+      const int k = end - 1 - u * SYS_WARP - lane;
+
+      column[u] = k < 0 ? -1 : s.column[k];
+      value[u]  = k < 0 ? 0 : s.value[k];
+    }
+#pragma unroll
+    for (int u = 0; u < MOVED; u++) up[u] = SysCountLess(own.fresh_column, fresh, column[u]);
+    __syncwarp();
+#pragma unroll
+    for (int u = 0; u < MOVED; u++) {
+      const int k = end - 1 - u * SYS_WARP - lane + up[u];
+
+      if (!up[u]) continue;
+      s.column[k] = column[u];
+      s.value[k]  = value[u];
+    }
+    __syncwarp();
+  }
+  for (int f = lane; f < fresh; f += SYS_WARP) {
+    s.column[own.fresh_place[f] + f] = own.fresh_column[f];
+    s.value[own.fresh_place[f] + f]  = own.fresh_value[f];
+  }
+  __syncwarp();
+}
+
 /* A place in the memory of all rows that are made, to all lanes */
 static __device__ unsigned MergeTake(const SpgemmMade &made, unsigned n, int lane)
 {
@@ -158,33 +194,34 @@ static __global__ void __launch_bounds__(SYS_WARP) MergeKernel(SpgemmOperands P,
 {
   MergeRow      &own  = *(MergeRow *)spgemm_shared;
   const int      lane = (int)threadIdx.x, row = rows[blockIdx.x], end = P.Ai[row + 1], low = (int)range[row].x;
-  const unsigned products = work[row];
-  unsigned       place    = 0;
-  bool           shared   = true;
-  int            half     = 0; /* where the sequence is */
-  Position       at       = {P.Ai[row], 0};
-  Sequence       s        = {own.column[0], own.value[0], 0};
+  const unsigned bound  = SpgemmRowBound(work[row], range[row].y - range[row].x);
+  unsigned       place  = 0;
+  bool           shared = true;
+  int            half   = 0; /* where the sequence is */
+  Position       at     = {P.Ai[row], 0};
+  Sequence       s      = {own.column[0], own.value[0], 0};
 
   while (at.k < end) {
     const int done  = MergeExpand(P, end, low, lane, &at, own.chunk);
     const int found = done <= CHUNK / 4 ? EscCompress<SYS_WARP, EACH / 4>(own.chunk, done, lane) : done <= CHUNK / 2 ? EscCompress<SYS_WARP, EACH / 2>(own.chunk, done, lane) : EscCompress<SYS_WARP, EACH>(own.chunk, done, lane);
     const int fresh = MergeAdd(own, found, s, lane);
-    Sequence  to;
 
     if (!fresh) continue;
-    half = 1 - half;
-    if (shared && s.n + fresh > SPGEMM_MERGE_SHARED) {
-      place  = MergeTake(made, 2 * products, lane);
+    if (!shared) {
+      MergeInPlace(s, own, fresh, lane);
+      s.n += fresh;
+      continue;
+    }
+    if (s.n + fresh > SPGEMM_MERGE_SHARED) {
+      place  = MergeTake(made, bound, lane);
       shared = false;
     }
-    to.column = shared ? own.column[half] : made.column + place + (size_t)half * products;
-    to.value  = shared ? own.value[half] : made.value + place + (size_t)half * products;
-    to.n      = s.n + fresh;
+    half              = 1 - half;
+    const Sequence to = {shared ? own.column[half] : made.column + place, shared ? own.value[half] : made.value + place, s.n + fresh};
     MergePath(s, own, fresh, lane, to);
     s = to;
   }
   if (shared) place = MergeTake(made, (unsigned)s.n, lane);
-  else place += (unsigned)half * products;
   for (int k = lane; k < s.n; k += SYS_WARP) {
     made.column[place + (unsigned)k] = low + s.column[k];
     if (shared) made.value[place + (unsigned)k] = s.value[k];

@@ -15,9 +15,24 @@
 #define SPARSE       8    /* words of a window for each that its row will have, from which on a hash table is the better one, */
 #define SPARSE_MANY  64   /* and of rows that the registers cannot sort */
 #define MANY_WORDS   384
+#define FEW_WORDS    768 /* of a row whose pattern the last but one of the hash tables makes, whatever its entries */
 #define MANY_IN_WORD 2
 #define SAMPLE       8 /* blocks, one of which counts how scattered the columns of B are */
 #define FEW_ROWS     32768
+
+/* ---- Limits ---- */
+
+SpgemmLimits SpgemmDeviceLimits(size_t shared)
+{
+  SpgemmLimits limits;
+
+  limits.hash_words      = shared >= SpgemmDeviceHashShared() ? 3072 : FEW_WORDS;
+  limits.table_products  = shared >= SpgemmDeviceTableShared() ? SPGEMM_TABLE_LARGE : 0;
+  limits.team_entries[0] = shared >= SpgemmDeviceValuesShared(false) ? 384 : 256;
+  limits.team_entries[1] = shared >= SpgemmDeviceValuesShared(true) ? 256 : 128;
+  limits.line_bytes      = (unsigned)(shared < SPGEMM_LINE_SHARED ? shared : SPGEMM_LINE_SHARED);
+  return limits;
+}
 
 /* ---- Words of B ---- */
 
@@ -160,12 +175,13 @@ static __device__ bool PlanWide(const Work &w)
 
 /* The bin of a row that its accumulator makes as it is counted, or COUNT_EMPTY. Its columns, counted from the first, and the numbers of its products or of
    its entries share a word. */
-static __device__ unsigned PlanMadeBin(SpgemmAccumulator accumulator, int length, const Work &w)
+static __device__ unsigned PlanMadeBin(const SpgemmLimits &limits, SpgemmAccumulator accumulator, int length, const Work &w)
 {
   const unsigned span = (unsigned)w.last - (unsigned)w.first;
 
   if (accumulator == SPGEMM_MERGE) return w.products > SPGEMM_MERGE_MOST || span >= (1u << 23) - 1 ? COUNT_EMPTY : COUNT_MERGE;
-  if (accumulator == SPGEMM_TABLE) return w.products > SPGEMM_TABLE_MOST ? COUNT_EMPTY : w.products <= 96 ? COUNT_128 : w.products <= 192 ? COUNT_256 : w.products <= 384 ? COUNT_512 : w.products <= 3072 ? COUNT_1024 : COUNT_2048;
+  if (accumulator == SPGEMM_TABLE)
+    return w.products > SPGEMM_TABLE_MOST ? COUNT_EMPTY : w.products <= 96 ? COUNT_128 : w.products <= 192 ? COUNT_256 : w.products <= 384 ? COUNT_512 : w.products <= 3072 ? COUNT_1024 : w.products <= limits.table_products ? COUNT_4096 : COUNT_2048;
   if (w.products > SPGEMM_MADE_PRODUCTS || length > SPGEMM_LONG_ROW) return COUNT_EMPTY;
   if (accumulator == SPGEMM_HEAP) return length > SPGEMM_HEAP_ENTRIES || span >= (1u << (32 - SPGEMM_HEAP_BITS)) - 1 ? COUNT_EMPTY : length <= 8 ? COUNT_HEAP_8 : COUNT_HEAP_16;
   if (accumulator != SPGEMM_ESC) return COUNT_EMPTY;
@@ -178,16 +194,14 @@ static __device__ unsigned PlanMadeBin(SpgemmAccumulator accumulator, int length
 /* Entries that a row which is made as it is counted may need room for */
 static __device__ unsigned long long PlanMadeRoom(SpgemmAccumulator accumulator, int bin, const Work &w)
 {
-  if (bin == COUNT_MERGE && w.products > SPGEMM_MERGE_SHARED) return 2 * w.products;
-  if (accumulator == SPGEMM_TABLE && bin >= COUNT_1024 && w.products > SPGEMM_TABLE_HOLDS(bin == COUNT_1024 ? 10 : 11)) {
-    const unsigned bound = SpgemmTableBound((unsigned)w.products, (unsigned)w.last - (unsigned)w.first);
+  const unsigned bound = SpgemmRowBound((unsigned)w.products, (unsigned)w.last - (unsigned)w.first);
 
-    return (unsigned long long)SpgemmTableSlots(bound) + bound;
-  }
+  if (bin == COUNT_MERGE) return bound;
+  if (accumulator == SPGEMM_TABLE && bin >= COUNT_1024 && w.products > SPGEMM_TABLE_HOLDS(10 + bin - COUNT_1024)) return SpgemmTableSlots(bound) + bound;
   return w.products;
 }
 
-static __device__ unsigned char PlanKind(SpgemmAccumulator accumulator, bool sorts, int length, const Work &w)
+static __device__ unsigned char PlanKind(const SpgemmLimits &limits, SpgemmAccumulator accumulator, bool sorts, int length, const Work &w)
 {
   const unsigned long long average = length ? w.products / (unsigned)length : 0;
   const bool               words   = w.products >= MANY_IN_WORD * w.words;
@@ -195,14 +209,14 @@ static __device__ unsigned char PlanKind(SpgemmAccumulator accumulator, bool sor
 
   if (!w.products) return SPGEMM_KIND(COUNT_EMPTY, team, words);
   if (length == 1 && w.products <= MOST_COPIED) return SPGEMM_KIND(COUNT_COPY, team, words);
-  bin = PlanMadeBin(accumulator, length, w);
+  bin = PlanMadeBin(limits, accumulator, length, w);
   if (bin != COUNT_EMPTY) return SPGEMM_KIND(bin, min(team, 2u), 0);
   if (accumulator == SPGEMM_DENSE || accumulator == SPGEMM_TABLE) bin = COUNT_WINDOW; /* the other bins of the table are of rows that it makes */
   else if (accumulator != SPGEMM_HASH && accumulator != SPGEMM_ESC && sorts && w.products <= 512 && !words) {
     bin = w.products <= 64 ? COUNT_SORT_64 : w.products <= 128 ? COUNT_SORT_128 : w.products <= 256 ? COUNT_SORT_256 : COUNT_SORT_512;
-    if (PlanMadeBin(SPGEMM_ESC, length, w) != COUNT_EMPTY) team = min(team, 2u);
+    if (PlanMadeBin(limits, SPGEMM_ESC, length, w) != COUNT_EMPTY) team = min(team, 2u);
   } else if (w.words <= 96) bin = length > SPGEMM_LONG_ROW ? COUNT_512 : COUNT_128;
-  else if (w.words > 3072 || (accumulator != SPGEMM_HASH && (sorts || w.words > MANY_WORDS) && !PlanWide(w))) bin = COUNT_WINDOW;
+  else if (w.words > limits.hash_words || (accumulator != SPGEMM_HASH && (sorts || w.words > MANY_WORDS) && !PlanWide(w))) bin = COUNT_WINDOW;
   else bin = w.words <= 192 ? COUNT_256 : w.words <= 384 ? COUNT_512 : w.words <= 768 ? COUNT_1024 : w.words <= 1536 ? COUNT_2048 : COUNT_4096;
   return SPGEMM_KIND(bin, team, words);
 }
@@ -218,7 +232,7 @@ static __device__ unsigned PlanUnitsOf(const Work &w)
 }
 
 /* size becomes the entries of rows that are empty or copied, and the number of units of rows that are cut into them */
-static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmOperands P, SpgemmAccumulator accumulator, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *counters)
+static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmOperands P, SpgemmLimits limits, SpgemmAccumulator accumulator, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *counters)
 {
   __shared__ unsigned count[SPGEMM_BINS];
   const unsigned      lane = threadIdx.x % TEAM, shift = threadIdx.x % SYS_WARP - lane;
@@ -249,7 +263,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmO
       if (shift == (unsigned)from) w = all;
     }
     if (lane == 0 && r < P.m) {
-      const unsigned char what = PlanKind(accumulator, sorts, length, w);
+      const unsigned char what = PlanKind(limits, accumulator, sorts, length, w);
       const unsigned      bin  = SPGEMM_KIND_BIN(what);
       const unsigned      cut  = bin == COUNT_WINDOW ? PlanUnitsOf(w) : 0;
 
@@ -264,7 +278,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmO
       }
       const bool sorted = accumulator == SPGEMM_AUTO && bin >= COUNT_SORT_64 && bin <= COUNT_SORT_512;
       if (sorted || SpgemmMakes(accumulator, (int)bin)) range[r] = make_uint2((unsigned)w.first, (unsigned)w.last);
-      if (SpgemmMakes(accumulator, (int)bin) || (sorted && PlanMadeBin(SPGEMM_ESC, length, w) != COUNT_EMPTY)) made += PlanMadeRoom(accumulator, (int)bin, w);
+      if (SpgemmMakes(accumulator, (int)bin) || (sorted && PlanMadeBin(limits, SPGEMM_ESC, length, w) != COUNT_EMPTY)) made += PlanMadeRoom(accumulator, (int)bin, w);
       else unmade += sorted;
       atomicAdd(count + bin, 1u);
       products += w.products;
@@ -292,11 +306,11 @@ static __global__ void __launch_bounds__(SYS_THREADS) PlanClassifyKernel(SpgemmO
   if (unmade) atomicAdd(&counters->unmade, unmade);
 }
 
-SysStatus SpgemmDeviceClassify(const SpgemmOperands *P, SpgemmAccumulator accumulator, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *counters, cudaStream_t stream)
+SysStatus SpgemmDeviceClassify(const SpgemmOperands *P, const SpgemmLimits *limits, SpgemmAccumulator accumulator, int *size, unsigned *work, uint2 *range, unsigned char *kind, SpgemmCounters *counters, cudaStream_t stream)
 {
   const int64_t blocks = SysBlocks((int64_t)P->m * TEAM, SYS_THREADS);
 
-  return SysLaunch(PlanClassifyKernel, blocks < 4096 ? blocks : 4096, SYS_THREADS, 0, stream, *P, accumulator, size, work, range, kind, counters);
+  return SysLaunch(PlanClassifyKernel, blocks < 4096 ? blocks : 4096, SYS_THREADS, 0, stream, *P, *limits, accumulator, size, work, range, kind, counters);
 }
 
 /* ---- Lists ---- */
@@ -396,7 +410,7 @@ SysStatus SpgemmDeviceSumUnits(int n, const int *rows, const int *first, SpgemmU
 
 /* ---- Rows of known size ---- */
 
-static __device__ unsigned PlanPatternBin(unsigned char kind, bool made, unsigned words, bool sorted, int size)
+static __device__ unsigned PlanPatternBin(const SpgemmLimits &limits, unsigned char kind, bool made, unsigned words, bool sorted, int size)
 {
   const unsigned bin = SPGEMM_KIND_BIN(kind), team = SPGEMM_KIND_TEAM(kind);
 
@@ -408,10 +422,10 @@ static __device__ unsigned PlanPatternBin(unsigned char kind, bool made, unsigne
   if (bin == COUNT_WINDOW) return PATTERN_WINDOW;
   if (team == 0 && size <= 64) return size <= 32 ? PATTERN_8_32 : PATTERN_8_64;
   if (team <= 1 && size <= 128) return size <= 64 ? PATTERN_16_64 : PATTERN_16_128;
-  return size <= 64 ? PATTERN_32_64 : size <= 128 ? PATTERN_32_128 : size <= 256 ? PATTERN_32_256 : size <= 512 ? PATTERN_32_512 : size <= 1024 ? PATTERN_32_1024 : PATTERN_32_MORE;
+  return size <= 64 ? PATTERN_32_64 : size <= 128 ? PATTERN_32_128 : size <= 256 ? PATTERN_32_256 : size <= 512 ? PATTERN_32_512 : size <= 1024 || limits.hash_words <= FEW_WORDS ? PATTERN_32_1024 : PATTERN_32_MORE;
 }
 
-static __device__ unsigned PlanValuesKind(unsigned char kind, int size)
+static __device__ unsigned PlanValuesKind(const SpgemmLimits &limits, unsigned char kind, int size)
 {
   const unsigned bin = SPGEMM_KIND_BIN(kind), team = SPGEMM_KIND_TEAM(kind);
   const bool     words = SPGEMM_KIND_WORDS(kind);
@@ -421,11 +435,11 @@ static __device__ unsigned PlanValuesKind(unsigned char kind, int size)
   if (size > (team == 4 ? 0 : team == 3 ? 128 : words ? SPGEMM_TEAM_ENTRIES / 2 : SPGEMM_TEAM_ENTRIES)) return VALUES_PARTS;
   if (words) {
     if (team == 0 && size <= 64) return size <= 32 ? VALUES_WORDS_8_32 : VALUES_WORDS_8_64;
-    if (team <= 1) return size <= 64 ? VALUES_WORDS_16_64 : size <= 128 ? VALUES_WORDS_16_128 : VALUES_WORDS_16_256;
+    if (team <= 1 && size <= limits.team_entries[1]) return size <= 64 ? VALUES_WORDS_16_64 : size <= 128 ? VALUES_WORDS_16_128 : VALUES_WORDS_16_256;
     return size <= 64 ? VALUES_WORDS_32_64 : size <= 128 ? VALUES_WORDS_32_128 : VALUES_WORDS_32_256;
   }
   if (team == 0 && size <= 64) return size <= 32 ? VALUES_8_32 : VALUES_8_64;
-  if (team <= 1 && size <= 384) return size <= 64 ? VALUES_16_64 : size <= 128 ? VALUES_16_128 : size <= 256 ? VALUES_16_256 : VALUES_16_384;
+  if (team <= 1 && size <= limits.team_entries[0]) return size <= 64 ? VALUES_16_64 : size <= 128 ? VALUES_16_128 : size <= 256 ? VALUES_16_256 : VALUES_16_384;
   return size <= 64 ? VALUES_32_64 : size <= 128 ? VALUES_32_128 : size <= 256 ? VALUES_32_256 : VALUES_32_512;
 }
 
@@ -444,7 +458,7 @@ static __device__ int PlanPartClass(int size, int parts)
   return each <= SPGEMM_PART_ENTRIES / 4 ? 0 : each <= SPGEMM_PART_ENTRIES / 2 ? 1 : 2;
 }
 
-static __global__ void __launch_bounds__(1024) PlanReclassifyKernel(int m, SpgemmAccumulator accumulator, const unsigned char *kind, const unsigned char *words, const unsigned *place, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *line, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters)
+static __global__ void __launch_bounds__(1024) PlanReclassifyKernel(int m, SpgemmLimits limits, SpgemmAccumulator accumulator, const unsigned char *kind, const unsigned char *words, const unsigned *place, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *line, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters)
 {
   __shared__ unsigned           count[2][SPGEMM_BINS], parts[SPGEMM_PART_CLASSES], line_rows, line_products;
   __shared__ unsigned long long nonzeros;
@@ -462,7 +476,7 @@ static __global__ void __launch_bounds__(1024) PlanReclassifyKernel(int m, Spgem
       line[r] = lined > 0;
     }
     const bool     made = SpgemmMakes(accumulator, SPGEMM_KIND_BIN(kind[r])) && place[r] != SPGEMM_NOWORD;
-    const unsigned p = PlanPatternBin(kind[r], made, words[r], sorted, size[r]), v = lined ? (unsigned)VALUES_EMPTY : PlanValuesKind(kind[r], size[r]); /* nothing is left for other kernels */
+    const unsigned p = PlanPatternBin(limits, kind[r], made, words[r], sorted, size[r]), v = lined ? (unsigned)VALUES_EMPTY : PlanValuesKind(limits, kind[r], size[r]); /* nothing is left for other kernels */
 
     pattern[r] = (unsigned char)p;
     values[r]  = (unsigned char)(2 * v + made);
@@ -496,9 +510,9 @@ static __global__ void __launch_bounds__(1024) PlanReclassifyKernel(int m, Spgem
   if (threadIdx.x == 0 && line_rows) atomicAdd(&counters->line_products, (unsigned long long)line_products);
 }
 
-SysStatus SpgemmDeviceReclassify(int m, SpgemmAccumulator accumulator, const unsigned char *kind, const unsigned char *words, const unsigned *place, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *line, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters, cudaStream_t stream)
+SysStatus SpgemmDeviceReclassify(int m, const SpgemmLimits *limits, SpgemmAccumulator accumulator, const unsigned char *kind, const unsigned char *words, const unsigned *place, bool sorted, const int *size, const unsigned *work, const int *Ai, unsigned char *line, unsigned char *pattern, unsigned char *values, SpgemmCounters *counters, cudaStream_t stream)
 {
-  return SysLaunch(PlanReclassifyKernel, SysBlocks(m, 1024), 1024, 0, stream, m, accumulator, kind, words, place, sorted, size, work, Ai, line, pattern, values, counters);
+  return SysLaunch(PlanReclassifyKernel, SysBlocks(m, 1024), 1024, 0, stream, m, *limits, accumulator, kind, words, place, sorted, size, work, Ai, line, pattern, values, counters);
 }
 
 /* Class after class, the longest first in the memory: those are begun first */

@@ -131,7 +131,7 @@ static SysStatus StepSortRows(SpgemmDevice *S, SpgemmStep *step, const SpgemmOpe
 {
   SpgemmCounters *counters = (SpgemmCounters *)w->counters.data;
 
-  SYS_CALL(SpgemmDeviceClassify(P, step->accumulator, (int *)w->size.data, (unsigned *)w->work.data, (uint2 *)w->range.data, (unsigned char *)w->kind.data, counters, stream));
+  SYS_CALL(SpgemmDeviceClassify(P, &S->context->limits, step->accumulator, (int *)w->size.data, (unsigned *)w->work.data, (uint2 *)w->range.data, (unsigned char *)w->kind.data, counters, stream));
   if (w->sample) SYS_CALL(SpgemmDeviceEscSample(P, (const unsigned char *)w->kind.data, (const uint2 *)w->range.data, counters, stream));
   SYS_CALL(SpgemmDeviceScatter(step->m,
                                {
@@ -359,7 +359,7 @@ static SysStatus StepCountRows(SpgemmDevice *S, const SpgemmStep *step, const Sp
   for (int b = COUNT_COPY + 1; b < COUNT_WINDOW; b++) kernels += host->count.rows[b] > 0;
   kernels += step->line.data != NULL;
   SYS_CALL(StepFork(context, kernels, stream, &streams));
-  if (step->line.data) SYS_CALL(SpgemmDeviceFindLines(P, &lines, counters, StepStream(&streams)));
+  if (step->line.data) SYS_CALL(SpgemmDeviceFindLines(P, &context->limits, &lines, counters, StepStream(&streams)));
   if (windows) {
     const cudaStream_t side = StepStream(&streams);
 
@@ -404,8 +404,8 @@ static SysStatus StepCount(SpgemmDevice *S, SpgemmStep *step, const SysCSR *A, c
   counters = (SpgemmCounters *)w->counters.data;
   size     = (int *)w->size.data;
   SYS_CALL(StepCountRows(S, step, &P, w, stream));
-  SYS_CALL(SpgemmDeviceReclassify(step->m, step->accumulator, (const unsigned char *)w->kind.data, (const unsigned char *)step->kept_words.data, (const unsigned *)step->made_place.data, step->sorted.data != NULL, size, (const unsigned *)w->work.data, P.Ai,
-                                  (unsigned char *)step->line.data, (unsigned char *)w->pattern.data, (unsigned char *)w->values.data, counters, stream));
+  SYS_CALL(SpgemmDeviceReclassify(step->m, &S->context->limits, step->accumulator, (const unsigned char *)w->kind.data, (const unsigned char *)step->kept_words.data, (const unsigned *)step->made_place.data, step->sorted.data != NULL, size,
+                                  (const unsigned *)w->work.data, P.Ai, (unsigned char *)step->line.data, (unsigned char *)w->pattern.data, (unsigned char *)w->values.data, counters, stream));
   SYS_CALL(SpgemmDeviceScatter(step->m,
                                {
                                  {(const unsigned char *)w->pattern.data, 255, (int *)step->pattern_rows.data, &counters->pattern},

@@ -7,6 +7,7 @@
 #include "mat/impls/hashgemm/cuda/spgemmcuda.cuh"
 
 struct _SpgemmDeviceContext {
+  SpgemmLimits    limits;
   cudaMemPool_t   pool;
   cudaStream_t    side[SPGEMM_STREAMS];
   cudaEvent_t     fork, join[SPGEMM_STREAMS], counted;

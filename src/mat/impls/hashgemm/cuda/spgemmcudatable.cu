@@ -14,6 +14,7 @@
 #include "mat/impls/hashgemm/cuda/spgemmcudaentries.cuh"
 
 #define NO_COLUMN     (-1)
+#define MOST_LOG      12                           /* of the slots of a table in shared memory */
 #define LIST          512                          /* columns that are sorted in registers, at most */
 #define BLOCK(LOG)    ((LOG) > 9 ? SYS_WARP : 128) /* threads; with large tables it is but one warp */
 #define TEAMS(T, LOG) (BLOCK(LOG) / (T))
@@ -219,7 +220,7 @@ static __global__ void __launch_bounds__(BLOCK(LOG)) TableKernel(SpgemmOperands 
 
   if (lane == 0) own.found = 0;
   TableClear<T>(table, lane);
-  found            = TableAddRow<T, LOG>(P, begin, end, row < 0 ? 0 : SpgemmTableBound(work[row], reach.y - reach.x), made, lane, own, &table, &place);
+  found            = TableAddRow<T, LOG>(P, begin, end, row < 0 ? 0 : SpgemmRowBound(work[row], reach.y - reach.x), made, lane, own, &table, &place);
   const bool moved = place != SPGEMM_NOWORD;
   if (lane == 0) sizes[team] = moved ? 0 : (unsigned)found;
   __syncthreads();
@@ -242,10 +243,23 @@ static __global__ void __launch_bounds__(BLOCK(LOG)) TableKernel(SpgemmOperands 
 }
 
 template <int T, int LOG>
+static constexpr size_t TableShared()
+{
+  return TEAMS(T, LOG) * sizeof(TableRow<T, LOG>);
+}
+
+size_t SpgemmDeviceTableShared(void)
+{
+  return TableShared<SYS_WARP, MOST_LOG>();
+}
+
+template <int T, int LOG>
 static SysStatus TableLaunch(const SpgemmOperands *P, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *made, cudaStream_t stream)
 {
-  SPGEMM_FITS(TEAMS(T, LOG) * sizeof(TableRow<T, LOG>));
-  return SysLaunch(TableKernel<T, LOG>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), TEAMS(T, LOG) * sizeof(TableRow<T, LOG>), stream, *P, rows, n, range, work, size, *made);
+  constexpr size_t shared = TableShared<T, LOG>();
+
+  SPGEMM_FITS(LOG < MOST_LOG ? shared : 0);
+  return SysLaunch(TableKernel<T, LOG>, SysBlocks(n, TEAMS(T, LOG)), BLOCK(LOG), shared, stream, *P, rows, n, range, work, size, *made);
 }
 
 SysStatus SpgemmDeviceTableRows(const SpgemmOperands *P, int bin, const int *rows, int n, const uint2 *range, const unsigned *work, int *size, const SpgemmMade *made, cudaStream_t stream)
@@ -259,6 +273,8 @@ SysStatus SpgemmDeviceTableRows(const SpgemmOperands *P, int bin, const int *row
     return TableLaunch<32, 9>(P, rows, n, range, work, size, made, stream);
   case COUNT_1024:
     return TableLaunch<32, 10>(P, rows, n, range, work, size, made, stream);
+  case COUNT_4096:
+    return TableLaunch<32, MOST_LOG>(P, rows, n, range, work, size, made, stream);
   default:
     return TableLaunch<32, 11>(P, rows, n, range, work, size, made, stream);
   }

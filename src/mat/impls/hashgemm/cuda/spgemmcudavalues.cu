@@ -88,11 +88,27 @@ static __global__ void __launch_bounds__(TEAM_BLOCK) ValuesKnownTeamsKernel(Spge
   for (int k = lane; k < size; k += T) Ca[first + k] = own.sum[k];
 }
 
+template <int T, int ROOM, class FINDER>
+static constexpr size_t ValuesShared()
+{
+  return TEAM_BLOCK / T * sizeof(TeamShared<T, ROOM, FINDER>);
+}
+
+typedef Columns<384, 1024> MostColumns; /* of the most entries that 16 threads make: a device may have too little shared memory for these */
+typedef Words<512>         MostWords;
+
+size_t SpgemmDeviceValuesShared(bool words)
+{
+  return words ? ValuesShared<16, 256, MostWords>() : ValuesShared<16, 384, MostColumns>();
+}
+
 template <int T, int ROOM, class FINDER, int MODE>
 static SysStatus ValuesLaunchMode(const SpgemmOperands *P, const int *rows, int n, const SpgemmPlaces *places, const int *Ci, const int *Cj, SysScalar *Ca, cudaStream_t stream)
 {
-  SPGEMM_FITS(TEAM_BLOCK / T * sizeof(TeamShared<T, ROOM, FINDER>));
-  return SysLaunch(ValuesTeamsKernel<T, ROOM, FINDER, MODE>, SysBlocks(n, TEAM_BLOCK / T), TEAM_BLOCK, TEAM_BLOCK / T * sizeof(TeamShared<T, ROOM, FINDER>), stream, *P, rows, n, *places, Ci, Cj, Ca);
+  constexpr size_t shared = ValuesShared<T, ROOM, FINDER>(), most_columns = ValuesShared<16, 384, MostColumns>(), most_words = ValuesShared<16, 256, MostWords>();
+
+  SPGEMM_FITS(shared == most_columns || shared == most_words ? 0 : shared);
+  return SysLaunch(ValuesTeamsKernel<T, ROOM, FINDER, MODE>, SysBlocks(n, TEAM_BLOCK / T), TEAM_BLOCK, shared, stream, *P, rows, n, *places, Ci, Cj, Ca);
 }
 
 template <int T, int ROOM, class FINDER>
@@ -133,7 +149,7 @@ SysStatus SpgemmDeviceValues(const SpgemmOperands *P, int bin, const int *rows, 
   case VALUES_16_256:
     return ValuesLaunchTeams<16, 256, Columns<256, 512>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_16_384:
-    return ValuesLaunchTeams<16, 384, Columns<384, 1024>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
+    return ValuesLaunchTeams<16, 384, MostColumns>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_32_64:
     return ValuesLaunchTeams<32, 64, Columns<64, 256>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_32_128:
@@ -151,7 +167,7 @@ SysStatus SpgemmDeviceValues(const SpgemmOperands *P, int bin, const int *rows, 
   case VALUES_WORDS_16_128:
     return ValuesLaunchTeams<16, 128, Words<256>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_WORDS_16_256:
-    return ValuesLaunchTeams<16, 256, Words<512>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
+    return ValuesLaunchTeams<16, 256, MostWords>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_WORDS_32_64:
     return ValuesLaunchTeams<32, 64, Words<128>>(P, rows, n, mode, places, Ci, Cj, Ca, stream);
   case VALUES_WORDS_32_128:
