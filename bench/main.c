@@ -221,7 +221,7 @@ int main(int argc, char **argv)
 
   for (int a = 1; a < argc && !print; a++) {
     if (!strcmp(argv[a], "--help") || !strcmp(argv[a], "-h") || (a < 3 && !strcmp(argv[a], "-help")) || (a == 1 && !strcmp(argv[a], "help"))) print = strcmp(argv[topic], "graph") ? Help : GraphHelp;
-    if (!strcmp(argv[a], "--version") || (a == 1 && !strcmp(argv[a], "-version"))) print = Version;
+    if (!strcmp(argv[a], "--version") || (a == 1 && (!strcmp(argv[a], "-version") || !strcmp(argv[a], "version")))) print = Version;
   }
   if (print) argc = 1; /* PETSc's list of options would hide that of petscamb */
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));

@@ -27,6 +27,9 @@ ln -s "${LIB:-$BIN/../lib/libpetscamb.so}" libpetscamb.so # PETSC_OPTIONS takes 
 PETSC_OPTIONS="${PETSC_OPTIONS:-} -dll_append $work/libpetscamb.so -petscamb_view" expect "petscamb with -dll_append" 0 "^  amb +[1-9]" "$petscamb" solve p7:9 -rounds 1 -seconds 0
 [ "$(grep -c "^petsc-amb on" out)" = 1 ] && echo "ok petscamb with -dll_append: one library" || { echo "not ok petscamb with -dll_append: one library" && failed=1; }
 expect "--version" 0 "^petscamb $(cat "$root/VERSION"), PETSc 3\." "$petscamb" --version
+expect "petscamb version" 0 "^petscamb $(cat "$root/VERSION"), PETSc 3\." "$petscamb" version
+expect "make help" 0 "^make run  " make -s -C "$root" help
+[ "$(grep -c "^make " out)" -gt 15 ] && ! grep -qv "^make \|^PETSC_DIR\|^$" out && echo "ok make help: the targets alone" || { echo "not ok make help: the targets alone" && failed=1; }
 
 # ------------------------------------------------- names that do not exist -------------------------------------------------
 

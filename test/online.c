@@ -401,7 +401,7 @@ static PetscErrorCode Calm(TestDiff *d)
 /* ------------------------------------------------- the first products ------------------------------------------------- */
 
 /* Products of a new matrix until its tuning has ended, and FEW at least; microseconds of each if the host waits for its norm, as solvers do */
-static PetscErrorCode FirstProducts(PetscInt n, const char path[], PetscBool wait, double us[], PetscInt *made, PetscInt *tuned)
+static PetscErrorCode FirstProducts(PetscInt n, const char path[], PetscBool wait, PetscReal us[], PetscInt *made, PetscInt *tuned)
 {
   const TestShape laplace = {"7-point", n * n * n, n * n * n, RowCube, ValueLaplace, PETSC_FALSE};
   MatShadowInfo   info    = {.tuning = PETSC_TRUE};
@@ -425,7 +425,7 @@ static PetscErrorCode FirstProducts(PetscInt n, const char path[], PetscBool wai
     PetscCall(MatMult(A, x, y));
     if (wait) PetscCall(VecNorm(y, NORM_2, &norm));
     PetscCall(PetscTime(&now));
-    us[*made] = 1e6 * (now - since);
+    us[*made] = (PetscReal)(1e6 * (now - since));
     if (info.tuning) PetscCall(MatShadowGetInfo(A, &info));
     if (!info.tuning && !*tuned) *tuned = *made + 1;
   }
@@ -438,8 +438,8 @@ static PetscErrorCode FirstProducts(PetscInt n, const char path[], PetscBool wai
 /* The first matrix pays for what a process does once; those after it are told of */
 static PetscErrorCode First(PetscInt n, const char path[])
 {
-  double  *us, sum = 0, median;
-  PetscInt made, tuned, asked;
+  PetscReal *us, sum = 0, median;
+  PetscInt   made, tuned, asked;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(MANY, &us));
@@ -447,11 +447,11 @@ static PetscErrorCode First(PetscInt n, const char path[])
   PetscCall(FirstProducts(n, path, PETSC_FALSE, us, &made, &asked));
   PetscCall(FirstProducts(n, path, PETSC_TRUE, us, &made, &tuned));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "product,microseconds\n"));
-  for (PetscInt k = 0; k < PetscMin(made, FEW); k++) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT ",%.1f\n", k + 1, us[k]));
+  for (PetscInt k = 0; k < PetscMin(made, FEW); k++) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT ",%.1f\n", k + 1, (double)us[k]));
   for (PetscInt k = 0; k < tuned; k++) sum += us[k];
   PetscCall(PetscSortReal(made - tuned, us + tuned));
   median = made > tuned ? us[tuned + (made - tuned) / 2] : us[made - 1];
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "a host that waits: tuned after %" PetscInt_FMT " products, which took %.3f ms more than as many later ones of %.1f us\n", tuned, 1e-3 * (sum - tuned * median), median));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "a host that waits: tuned after %" PetscInt_FMT " products, which took %.3f ms more than as many later ones of %.1f us\n", tuned, 1e-3 * (double)(sum - tuned * median), (double)median));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "a host that does not wait: had asked for %" PetscInt_FMT " products\n", asked));
   PetscCall(PetscFree(us));
   PetscFunctionReturn(PETSC_SUCCESS);
