@@ -14,6 +14,7 @@
 # make results tables and plots of docs/results from its raw results
 # make where   prints the path of the library
 # make install library, header, tool, manual page, petscamb.pc and CMake's files into PREFIX (DESTDIR and LIBDIR honoured); make uninstall removes them
+# make help    prints these lines
 # make clean   removes what was built; make distclean also the configurations
 #
 # PETSC_DIR and PETSC_ARCH, given or in the environment, choose the PETSc; BUILD=name chooses a configuration by its name.
@@ -23,9 +24,9 @@ PYTHON ?= python3
 .SUFFIXES:
 .SECONDARY:
 .DELETE_ON_ERROR:
-.PHONY: all lib bin examples programs run test check check-deep check-petsc check-petsc-build check-mutants check-clients check-differ accuracy soak site results where FORCE install uninstall clean distclean cuda-check
+.PHONY: all lib bin examples programs run test check check-deep check-petsc check-petsc-build check-mutants check-clients check-differ accuracy soak site results where FORCE install uninstall help clean distclean cuda-check
 
-unconfigured := clean distclean
+unconfigured := help clean distclean
 # names the build that was made last; with --build-dir in that folder
 link := $(if $(PETSCAMB_BUILDS),$(PETSCAMB_BUILDS)/../bin,bin)
 ifneq ($(filter-out $(unconfigured),$(or $(MAKECMDGOALS),all)),)
@@ -275,6 +276,9 @@ endif
 ifneq ($(filter clean distclean,$(MAKECMDGOALS)),)
 .NOTPARALLEL:
 endif
+help:
+	@sed -n '2,/^$$/s/^# \{0,1\}//p' $(firstword $(MAKEFILE_LIST))
+
 clean:
 	@rm -rf $(link) $(foreach d,obj lib bin test examples cuda-check petsc site,$(or $(PETSCAMB_BUILDS),build)/*/$d)
 distclean:

@@ -216,11 +216,12 @@ int main(int argc, char **argv)
   PetscErrorCode (*print)(MPI_Comm) = NULL;
   PetscErrorCode ierr, told = PETSC_SUCCESS;
   PetscMPIInt    size;
-  int            code = 0;
+  int            code  = 0;
+  const int      topic = argc > 2 && !strcmp(argv[1], "help") ? 2 : 1; /* petscamb help graph, as petscamb graph -h */
 
   for (int a = 1; a < argc && !print; a++) {
-    if (!strcmp(argv[a], "--help") || !strcmp(argv[a], "-h") || (a < 3 && !strcmp(argv[a], "-help"))) print = strcmp(argv[1], "graph") ? Help : GraphHelp;
-    if (!strcmp(argv[a], "--version") || (a == 1 && !strcmp(argv[a], "-version"))) print = Version;
+    if (!strcmp(argv[a], "--help") || !strcmp(argv[a], "-h") || (a < 3 && !strcmp(argv[a], "-help")) || (a == 1 && !strcmp(argv[a], "help"))) print = strcmp(argv[topic], "graph") ? Help : GraphHelp;
+    if (!strcmp(argv[a], "--version") || (a == 1 && (!strcmp(argv[a], "-version") || !strcmp(argv[a], "version")))) print = Version;
   }
   if (print) argc = 1; /* PETSc's list of options would hide that of petscamb */
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));

@@ -37,15 +37,23 @@ static int Swapped(const char a[], const char b[])
   return a[k] && a[k + 1] && a[k] == b[k + 1] && a[k + 1] == b[k] && !strcmp(a + k + 2, b + k + 2);
 }
 
-/* *nearest is the known name that the user may have meant, or NULL. A name of one or two letters may differ in one. Letters in the wrong order are one mistake. */
+/* Has one name the letters of the other, in their order, with more between them? */
+static int Contains(const char name[], const char part[])
+{
+  for (; *name && *part; name++) part += *name == *part;
+  return !*part;
+}
+
+/* *nearest is the known name that the user may have meant, or NULL. A name of one or two letters may differ in one. Letters in the wrong order are one mistake.
+   Of names that are as near, the one of which letters were left out is likelier: cnt is count, not csv. */
 PetscErrorCode NameNearest(const char name[], PetscInt n, const char *const known[], const char **nearest)
 {
-  int least = (strlen(name) > 2 ? MISSPELT : 1) + 1;
+  int least = 2 * (strlen(name) > 2 ? MISSPELT : 1) + 1;
 
   PetscFunctionBegin;
   *nearest = NULL;
   for (PetscInt k = 0; k < n; k++) {
-    const int distance = Swapped(name, known[k]) ? 1 : Distance(name, known[k]);
+    const int distance = 2 * (Swapped(name, known[k]) ? 1 : Distance(name, known[k])) - Contains(known[k], name);
 
     if (distance >= least) continue;
     least    = distance;

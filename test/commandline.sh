@@ -20,11 +20,16 @@ for program in "$BIN"/*; do
   done
 done
 expect "petscamb bench p7:9 -h" 0 "^Options of bench" "$petscamb" bench p7:9 -h
+expect "petscamb help" 0 "^Options of bench" "$petscamb" help
+expect "petscamb help graph" 0 "^Algorithms:$" "$petscamb" help graph
 expect "petscamb graph -h" 0 "^Algorithms:$" "$petscamb" graph -h
 ln -s "${LIB:-$BIN/../lib/libpetscamb.so}" libpetscamb.so # PETSC_OPTIONS takes no path with a space
 PETSC_OPTIONS="${PETSC_OPTIONS:-} -dll_append $work/libpetscamb.so -petscamb_view" expect "petscamb with -dll_append" 0 "^  amb +[1-9]" "$petscamb" solve p7:9 -rounds 1 -seconds 0
 [ "$(grep -c "^petsc-amb on" out)" = 1 ] && echo "ok petscamb with -dll_append: one library" || { echo "not ok petscamb with -dll_append: one library" && failed=1; }
 expect "--version" 0 "^petscamb $(cat "$root/VERSION"), PETSc 3\." "$petscamb" --version
+expect "petscamb version" 0 "^petscamb $(cat "$root/VERSION"), PETSc 3\." "$petscamb" version
+expect "make help" 0 "^make run  " make -s -C "$root" help
+[ "$(grep -c "^make " out)" -gt 15 ] && ! grep -qv "^make \|^PETSC_DIR\|^$" out && echo "ok make help: the targets alone" || { echo "not ok make help: the targets alone" && failed=1; }
 
 # ------------------------------------------------- names that do not exist -------------------------------------------------
 
@@ -37,6 +42,7 @@ expect "no algorithm" 2 "^petscamb: no algorithm: say petscamb graph ALGORITHM F
 expect "no graph" 1 "^petscamb: graph pagerank needs one file or generator, such as rmat:10,8, and gets 0$" "$petscamb" graph pagerank
 expect "an option of another algorithm" 2 "^petscamb: -seeds: this option was not used$" "$petscamb" graph pagerank er:4,2 -seeds 0
 expect "a misspelt option of graph" 2 "^petscamb: -sedes: there is no such option; did you mean -seeds\?$" "$petscamb" graph rwr er:4,2 -sedes 0
+expect "an option with letters left out" 2 "^petscamb: -cnt: there is no such option; did you mean -count\?$" "$petscamb" graph bfs er:4,2 -cnt 3
 expect "a vertex that does not exist" 1 "^petscamb: er:4,2 has no vertex 16$" "$petscamb" graph rwr er:4,2 -seeds 16
 expect "no list of vertices" 1 "^petscamb: -sources 1,x: write ids with commas between them and no blanks$" "$petscamb" graph bfs er:4,2 -sources 1,x
 expect "a misspelt type of graph" 2 "^petscamb: Unknown Mat type given: amd$" "$petscamb" graph pagerank er:4,2 -mat_type amd

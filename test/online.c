@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-static char help[] = "Tuning while the solver runs: products, changes and ends of matrices while another thread converts them.\n";
+static char help[] = "Tuning while the solver runs: products, changes and ends of matrices while another thread converts them.\n\
+  -online_products N prints the microseconds of the first products of a 7-point Laplacian of N x N x N, how many there were when its tuning had ended, and\n\
+     nothing else; -mat_type and -mat_shadow_tune choose what is tuned\n\
+  -online_file FILE does so for a matrix in a Matrix Market file\n";
 
 #include "testutil.h"
 
 #define BEGUN 41    /* products after which the thread runs */
 #define MANY  20000 /* products that it may take at most */
+#define FEW   60    /* first products that are printed */
 
 /* Nodes of three unknowns on a line, as TestRowBlocks(), but fast */
 static PetscInt RowBlocks(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
@@ -28,6 +32,27 @@ static PetscInt RowScattered(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[]
 
   for (PetscInt k = 0; k < n; k++) cols[k] = k * part + (PetscInt)(((PetscInt64)i * 7919 + (PetscInt64)k * 104729 * (i % 97)) % part);
   return n;
+}
+
+/* A grid of n x n x n points */
+static PetscInt RowCube(PetscInt i, PetscInt M, PetscInt N, PetscInt cols[])
+{
+  const PetscInt n = (PetscInt)(PetscPowReal((PetscReal)M, 1.0 / 3) + 0.5), step[] = {1, n, n * n};
+  PetscInt       k = 0;
+
+  for (int d = 2; d >= 0; d--) {
+    if (i / step[d] % n > 0) cols[k++] = i - step[d];
+  }
+  cols[k++] = i;
+  for (int d = 0; d < 3; d++) {
+    if (i / step[d] % n < n - 1) cols[k++] = i + step[d];
+  }
+  return k;
+}
+
+static PetscScalar ValueLaplace(PetscInt i, PetscInt j)
+{
+  return i == j ? 6 : -1;
 }
 
 static const TestShape scattered = {"scattered", 20000, 20000, RowScattered, TestValueGeneral, PETSC_FALSE};
@@ -373,6 +398,65 @@ static PetscErrorCode Calm(TestDiff *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ------------------------------------------------- the first products ------------------------------------------------- */
+
+/* Products of a new matrix until its tuning has ended, and FEW at least; microseconds of each if the host waits for its norm, as solvers do */
+static PetscErrorCode FirstProducts(PetscInt n, const char path[], PetscBool wait, PetscReal us[], PetscInt *made, PetscInt *tuned)
+{
+  const TestShape laplace = {"7-point", n * n * n, n * n * n, RowCube, ValueLaplace, PETSC_FALSE};
+  MatShadowInfo   info    = {.tuning = PETSC_TRUE};
+  Mat             A;
+  Vec             x, y;
+  PetscReal       norm;
+  PetscLogDouble  since, now;
+
+  PetscFunctionBeginUser;
+  if (path[0]) {
+    PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+    PetscCall(MatSetFromOptions(A));
+    PetscCall(MatLoadMatrixMarket(A, path));
+  } else PetscCall(TestShapeCreate(&laplace, NULL, &A));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecSet(x, 1));
+  PetscCall(VecNorm(x, NORM_2, &norm));
+  *tuned = 0;
+  for (*made = 0; *made < MANY && (*made < FEW || info.tuning); (*made)++) {
+    PetscCall(PetscTime(&since));
+    PetscCall(MatMult(A, x, y));
+    if (wait) PetscCall(VecNorm(y, NORM_2, &norm));
+    PetscCall(PetscTime(&now));
+    us[*made] = (PetscReal)(1e6 * (now - since));
+    if (info.tuning) PetscCall(MatShadowGetInfo(A, &info));
+    if (!info.tuning && !*tuned) *tuned = *made + 1;
+  }
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The first matrix pays for what a process does once; those after it are told of */
+static PetscErrorCode First(PetscInt n, const char path[])
+{
+  PetscReal *us, sum = 0, median;
+  PetscInt   made, tuned, asked;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(MANY, &us));
+  PetscCall(FirstProducts(n, path, PETSC_TRUE, us, &made, &tuned));
+  PetscCall(FirstProducts(n, path, PETSC_FALSE, us, &made, &asked));
+  PetscCall(FirstProducts(n, path, PETSC_TRUE, us, &made, &tuned));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "product,microseconds\n"));
+  for (PetscInt k = 0; k < PetscMin(made, FEW); k++) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT ",%.1f\n", k + 1, (double)us[k]));
+  for (PetscInt k = 0; k < tuned; k++) sum += us[k];
+  PetscCall(PetscSortReal(made - tuned, us + tuned));
+  median = made > tuned ? us[tuned + (made - tuned) / 2] : us[made - 1];
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "a host that waits: tuned after %" PetscInt_FMT " products, which took %.3f ms more than as many later ones of %.1f us\n", tuned, 1e-3 * (double)(sum - tuned * median), (double)median));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "a host that does not wait: had asked for %" PetscInt_FMT " products\n", asked));
+  PetscCall(PetscFree(us));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const TestCase tests[] = {
   {"solvers",    Solvers   },
   {"new values", Values    },
@@ -389,8 +473,15 @@ static const TestCase tests[] = {
 
 int main(int argc, char **argv)
 {
+  char      path[PETSC_MAX_PATH_LEN] = "";
+  PetscBool products, file;
+  PetscInt  n = 1;
+
   PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(TestRun(tests));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-online_products", &n, &products));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-online_file", path, sizeof(path), &file));
+  if (products || file) PetscCall(First(n, path));
+  else PetscCall(TestRun(tests));
   return TestFinalize();
 }
 
