@@ -8,6 +8,46 @@ PetscBool InputIsCompressed(const unsigned char head[INPUT_HEAD])
   return (PetscBool)(!memcmp(head, "\x1f\x8b", 2) || !memcmp(head, "\3757zXZ", 5) || !memcmp(head, "BZh", 3));
 }
 
+/* Looks through the lengths of rows and the columns of a file in PETSc's format, which MatLoad() believes; what MatLoad() itself finds is left to it */
+static PetscErrorCode InputCheckPetsc(MPI_Comm comm, const char name[])
+{
+  const PetscInt most     = 1 << 16;
+  PetscInt64     wrong[3] = {-1, 0, 0}; /* a row or an entry; is it an entry; what it has */
+  PetscMPIInt    rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  if (rank == 0) {
+    PetscViewer viewer;
+    PetscInt    head[4], *buffer, got;
+    PetscBool   fits;
+
+    PetscCall(PetscViewerBinaryOpen(PETSC_COMM_SELF, name, FILE_MODE_READ, &viewer));
+    PetscCall(PetscMalloc1(most, &buffer));
+    PetscCall(PetscViewerBinaryRead(viewer, head, 4, &got, PETSC_INT));
+    fits = (PetscBool)(got == 4 && head[1] >= 0 && head[2] >= 0); /* a dense matrix has -1 entries */
+    for (int entries = 0; entries < 2; entries++) {
+      const PetscInt n = head[entries ? 3 : 1], end = entries ? head[2] : PETSC_MAX_INT;
+
+      for (PetscInt k = 0; fits && wrong[0] < 0 && k < n; k += got) {
+        PetscCall(PetscViewerBinaryRead(viewer, buffer, PetscMin(n - k, most), &got, PETSC_INT));
+        fits = (PetscBool)(got == PetscMin(n - k, most));
+        for (PetscInt i = 0; i < got && wrong[0] < 0; i++) {
+          if (buffer[i] >= 0 && buffer[i] < end) continue;
+          wrong[0] = k + i;
+          wrong[1] = entries;
+          wrong[2] = buffer[i];
+        }
+      }
+    }
+    PetscCall(PetscFree(buffer));
+    PetscCall(PetscViewerDestroy(&viewer));
+  }
+  PetscCallMPI(MPI_Bcast(wrong, 3, MPIU_INT64, 0, comm));
+  PetscCheck(wrong[0] < 0, comm, PETSC_ERR_FILE_UNEXPECTED, "%s: the file is damaged: %s %lld has the %s %lld", name, wrong[1] ? "entry" : "row", (long long)wrong[0], wrong[1] ? "column" : "length", (long long)wrong[2]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Loads a Matrix Market file, compressed or not, or a PETSc binary file, or makes the matrix that the generator of that name describes */
 PetscErrorCode InputCreateMat(MPI_Comm comm, const char name[], Mat *A)
 {
@@ -49,6 +89,7 @@ PetscErrorCode InputCreateMat(MPI_Comm comm, const char name[], Mat *A)
     PetscErrorCode code;
 
     PetscCheck(length >= 4 && !memcmp(head, petsc, 4), comm, PETSC_ERR_FILE_UNEXPECTED, "%s: neither a Matrix Market file (%%%%MatrixMarket, also of gzip, xz or bzip2) nor a matrix in PETSc's binary format", name);
+    PetscCall(InputCheckPetsc(comm, name));
     PetscCall(PetscViewerBinaryOpen(comm, name, FILE_MODE_READ, &viewer));
     PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL)); /* PETSc's own message has no name of a file */
     code = MatLoad(*A, viewer);

@@ -34,7 +34,7 @@ static int Swapped(const char a[], const char b[])
   size_t k = 0;
 
   while (a[k] && a[k] == b[k]) k++;
-  return a[k] && a[k + 1] && a[k] == b[k + 1] && a[k + 1] == b[k] && !strcmp(a + k + 2, b + k + 2);
+  return a[k] && a[k + 1] && b[k] && a[k] == b[k + 1] && a[k + 1] == b[k] && !strcmp(a + k + 2, b + k + 2);
 }
 
 /* Has one name the letters of the other, in their order, with more between them? */

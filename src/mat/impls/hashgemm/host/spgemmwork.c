@@ -53,15 +53,21 @@ static void SpgemmWorkDrop(SpgemmWork *w, void *p, size_t size)
   *array = NULL;
 }
 
-/* Replaces *p, of which nothing is kept, by a larger one */
-static SysStatus SpgemmWorkRenew(SpgemmWork *w, void *p, size_t old, size_t new)
+/* Arrays of one length are all freed before the first is made anew: if that fails, the others have no memory of another length */
+static SysStatus SpgemmWorkMake(SpgemmWork *w, void *p, size_t size)
 {
   void **array = p;
 
-  SpgemmWorkDrop(w, p, old);
-  *array = SpgemmAllocate(new);
-  if (*array) w->bytes += (double)new;
+  *array = SpgemmAllocate(size);
+  if (*array) w->bytes += (double)size;
   return *array ? SYS_SUCCESS : SYS_OUT_OF_MEMORY;
+}
+
+/* Replaces *p, of which nothing is kept, by a larger one */
+static SysStatus SpgemmWorkRenew(SpgemmWork *w, void *p, size_t old, size_t size)
+{
+  SpgemmWorkDrop(w, p, old);
+  return SpgemmWorkMake(w, p, size);
 }
 
 /* Kernels read and clear flags 64 at a time, and list the words of a block at a time */
@@ -80,21 +86,26 @@ SysStatus SpgemmWorkWindow(SpgemmWork *w, int64_t columns, int rows)
   if (columns > w->window) {
     const int64_t old = w->window;
 
-    SpgemmWorkDrop(w, &w->sum, sizeof(*w->sum) * w->window * w->lanes);
+    SpgemmWorkDrop(w, &w->sum, sizeof(*w->sum) * old * w->lanes);
+    SpgemmWorkDrop(w, &w->mask, old / 8);
+    SpgemmWorkDrop(w, &w->flag, SpgemmWorkFlagSize(old));
+    SpgemmWorkDrop(w, &w->byte, old);
+    SpgemmWorkDrop(w, &w->bits, sizeof(*w->bits) * SpgemmWorkListSize(old));
+    SpgemmWorkDrop(w, &w->cols, sizeof(*w->cols) * SpgemmWorkListSize(old));
     if (!w->window) w->window = 4096;
     while (w->window < columns) w->window *= 2;
-    if (SpgemmWorkRenew(w, &w->mask, old / 8, w->window / 8)) return SYS_OUT_OF_MEMORY;
-    if (SpgemmWorkRenew(w, &w->flag, SpgemmWorkFlagSize(old), SpgemmWorkFlagSize(w->window))) return SYS_OUT_OF_MEMORY;
-    if (SpgemmWorkRenew(w, &w->byte, old, w->window)) return SYS_OUT_OF_MEMORY;
-    if (SpgemmWorkRenew(w, &w->bits, sizeof(*w->bits) * SpgemmWorkListSize(old), sizeof(*w->bits) * SpgemmWorkListSize(w->window))) return SYS_OUT_OF_MEMORY;
-    if (SpgemmWorkRenew(w, &w->cols, sizeof(*w->cols) * SpgemmWorkListSize(old), sizeof(*w->cols) * SpgemmWorkListSize(w->window))) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkMake(w, &w->mask, w->window / 8)) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkMake(w, &w->flag, SpgemmWorkFlagSize(w->window))) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkMake(w, &w->byte, w->window)) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkMake(w, &w->bits, sizeof(*w->bits) * SpgemmWorkListSize(w->window))) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkMake(w, &w->cols, sizeof(*w->cols) * SpgemmWorkListSize(w->window))) return SYS_OUT_OF_MEMORY;
   }
   if (rows > w->lanes) {
     SpgemmWorkDrop(w, &w->sum, sizeof(*w->sum) * w->window * w->lanes);
     if (!w->lanes) w->lanes = 1;
     while (w->lanes < rows) w->lanes *= 2;
   }
-  return rows && !w->sum ? SpgemmWorkRenew(w, &w->sum, 0, sizeof(*w->sum) * w->window * w->lanes) : SYS_SUCCESS;
+  return rows && !w->sum ? SpgemmWorkMake(w, &w->sum, sizeof(*w->sum) * w->window * w->lanes) : SYS_SUCCESS;
 }
 
 SysStatus SpgemmWorkHash(SpgemmWork *w, int64_t slots, int64_t n, int values)
@@ -111,12 +122,14 @@ SysStatus SpgemmWorkHash(SpgemmWork *w, int64_t slots, int64_t n, int values)
   if (n > w->nslot) {
     const int64_t old = w->nslot;
 
+    SpgemmWorkDrop(w, &w->slot, sizeof(*w->slot) * old);
+    SpgemmWorkDrop(w, &w->sorted, sizeof(*w->sorted) * old);
     w->nslot = 2 * n;
-    if (SpgemmWorkRenew(w, &w->slot, sizeof(*w->slot) * old, sizeof(*w->slot) * w->nslot)) return SYS_OUT_OF_MEMORY;
-    if (SpgemmWorkRenew(w, &w->sorted, sizeof(*w->sorted) * old, sizeof(*w->sorted) * w->nslot)) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkMake(w, &w->slot, sizeof(*w->slot) * w->nslot)) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkMake(w, &w->sorted, sizeof(*w->sorted) * w->nslot)) return SYS_OUT_OF_MEMORY;
   }
-  if (values == SPGEMM_VALUES && !w->val) return SpgemmWorkRenew(w, &w->val, 0, sizeof(*w->val) * w->capacity);
-  if (values == SPGEMM_PLACES && !w->place) return SpgemmWorkRenew(w, &w->place, 0, sizeof(*w->place) * w->capacity);
+  if (values == SPGEMM_VALUES && !w->val) return SpgemmWorkMake(w, &w->val, sizeof(*w->val) * w->capacity);
+  if (values == SPGEMM_PLACES && !w->place) return SpgemmWorkMake(w, &w->place, sizeof(*w->place) * w->capacity);
   return SYS_SUCCESS;
 }
 
@@ -155,7 +168,7 @@ SysStatus SpgemmWorkRun(SpgemmWork *w, int64_t products, int64_t n)
 
     w->nlist = 2 * products;
     if (SpgemmWorkRenew(w, &w->list, sizeof(*w->list) * old, sizeof(*w->list) * w->nlist)) return SYS_OUT_OF_MEMORY;
-    if (!w->factor && SpgemmWorkRenew(w, &w->factor, 0, spgemm_turned_size)) return SYS_OUT_OF_MEMORY;
+    if (!w->factor && SpgemmWorkMake(w, &w->factor, spgemm_turned_size)) return SYS_OUT_OF_MEMORY;
     w->turned = w->factor + SPGEMM_LINES + SPGEMM_LANES;
   }
   if (rows > w->nrun) {
@@ -173,9 +186,11 @@ static SysStatus SpgemmWorkEntries(SpgemmWork *w, int64_t n, int64_t *room, SysI
   const int64_t old = *room;
 
   if (n <= old) return SYS_SUCCESS;
+  SpgemmWorkDrop(w, j, sizeof(**j) * old);
+  SpgemmWorkDrop(w, a, sizeof(**a) * old);
   *room = 2 * n;
-  if (SpgemmWorkRenew(w, j, sizeof(**j) * old, sizeof(**j) * *room)) return SYS_OUT_OF_MEMORY;
-  return SpgemmWorkRenew(w, a, sizeof(**a) * old, sizeof(**a) * *room);
+  if (SpgemmWorkMake(w, j, sizeof(**j) * *room)) return SYS_OUT_OF_MEMORY;
+  return SpgemmWorkMake(w, a, sizeof(**a) * *room);
 }
 
 SysStatus SpgemmWorkRow(SpgemmWork *w, int64_t n)
