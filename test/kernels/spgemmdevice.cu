@@ -943,11 +943,16 @@ static bool LessShared(const std::vector<Pair> &all)
   static const int           limits[] = {48 << 10, 64 << 10};
   static const Choice        by_auto  = {"auto", SPGEMM_AUTO, SPGEMM_ROWS_HASH};
   SpgemmDeviceContext *const whole    = context;
+  SpgemmDeviceContext       *less[2]  = {NULL, NULL};
   std::vector<Pair>          pairs    = Share(MakeLarge());
   bool                       good = true, later = false;
 
   for (const Pair &p : all) {
-    if (ProductsOf(p.A, p.B) <= 300000) pairs.push_back(p);
+    if (!small && ProductsOf(p.A, p.B) <= 300000) pairs.push_back(p);
+  }
+  for (int k = 0; k < 2; k++) {
+    if (SpgemmDeviceContextCreate(&less[k])) return Complain("less shared memory", SysDeviceErrorText());
+    SpgemmDeviceContextLimit(less[k], (size_t)limits[k]);
   }
   for (const Pair &p : pairs) {
     const Factors F(SPGEMM_AB, p);
@@ -957,12 +962,10 @@ static bool LessShared(const std::vector<Pair> &all)
     lines_made  = 0;
     if (!MakeFirst(p, SPGEMM_AB, F, made)) return false;
     if (p.name == LinesName && (!lines_made || most_shared <= limits[0] || most_shared > limits[1])) good = Complain(p.name, Text("%.0f rows in lines, %d bytes of shared memory", lines_made, most_shared));
-    for (int limit : limits) {
-      SpgemmDeviceContext *less;
+    for (int k = 0; k < 2; k++) {
+      const int limit = limits[k];
 
-      if (SpgemmDeviceContextCreate(&less)) return Complain(p.name, SysDeviceErrorText());
-      SpgemmDeviceContextLimit(less, (size_t)limit);
-      context     = less;
+      context     = less[k];
       most_shared = 0;
       lines_made  = 0;
       good &= CheckChoice(by_auto, p, SPGEMM_AB, later, F, made);
@@ -977,10 +980,10 @@ static bool LessShared(const std::vector<Pair> &all)
       }
       if (most_shared > limit) good = Complain(p.name, Text("a kernel asks for %d bytes of %d", most_shared, limit));
       context = whole;
-      SpgemmDeviceContextDestroy(&less);
     }
     later = !later;
   }
+  for (SpgemmDeviceContext *&one : less) SpgemmDeviceContextDestroy(&one);
   return good;
 }
 
