@@ -104,7 +104,7 @@ static double Predict(const TileModel *T, PetscInt n, const PetscInt length[], i
     int          rows;
     const double w = (double)length[p], h = (double)TileShape(length[p], work, &rows), wide = rows ? 32 * PetscCeilReal(w / 32) : w;
 
-    alone[in % T->warps] += wide * h / TilePerformance(T->alone[0][0], wide, h);
+    alone[in % T->warps] += wide * h / TilePerformance(T->alone[0], wide, h);
     full[in % T->warps] += wide * h / TilePerformance(T->full[0][TILE_NEAR], wide, h);
     p += (PetscInt)h;
   }
@@ -154,42 +154,42 @@ static PetscErrorCode Model(TestDiff *d)
       double one = Predict(&T, N, length, w), all;
 
       part[0].work = w;
-      all          = TilePredict(&T, 1, part, 0, buffer);
+      all          = TilePredict(&T, 1, part, buffer);
       TestExpect(d, "runs and pieces differ", (PetscBool)(PetscAbsReal((PetscReal)(one - all)) <= 1e-2 * one));
     }
-    least = TilePartition(&T, 1, part, INFINITY, 0, buffer);
-    TestExpect(d, "not the time of the choice", (PetscBool)(PetscAbsReal((PetscReal)(least - TilePredict(&T, 1, part, 0, buffer))) <= 1e-9 * least));
+    least = TilePartition(&T, 1, part, INFINITY, buffer);
+    TestExpect(d, "not the time of the choice", (PetscBool)(PetscAbsReal((PetscReal)(least - TilePredict(&T, 1, part, buffer))) <= 1e-9 * least));
     for (int64_t w = 64; w <= TILE_MOST; w *= 2) {
       TilePart other = part[0];
 
       other.work = w;
-      TestExpect(d, "another size is better", (PetscBool)(TilePredict(&T, 1, &other, 0, buffer) >= least * (1 - 1e-9)));
+      TestExpect(d, "another size is better", (PetscBool)(TilePredict(&T, 1, &other, buffer) >= least * (1 - 1e-9)));
     }
-    both = TilePartition(&T, 2, part, 0, 0, buffer);
+    both = TilePartition(&T, 2, part, 0, buffer);
     TestExpect(d, "a size for each part without being asked", (PetscBool)(part[0].work == part[1].work));
-    TestExpect(d, "sizes of their own take longer", (PetscBool)(TilePartition(&T, 2, part, INFINITY, 0, buffer) <= both * (1 + 1e-9)));
+    TestExpect(d, "sizes of their own take longer", (PetscBool)(TilePartition(&T, 2, part, INFINITY, buffer) <= both * (1 + 1e-9)));
   }
   T.warps      = 1;
   part[0].work = 256;
-  least        = TilePredict(&T, 1, part, 0, buffer);
-  for (int k = 0; k < TILE_SHAPES * TILE_SHAPES; k++) (&T.alone[0][1][0][0])[k] /= 2;
-  TestExpect(d, "entries in memory take as long as those in the cache", (PetscBool)(TilePredict(&T, 1, part, 1, buffer) > 1.5 * least));
+  least        = TilePredict(&T, 1, part, buffer);
+  for (int k = 0; k < TILE_SHAPES * TILE_SHAPES; k++) (&T.alone[0][0][0])[k] /= 2;
+  TestExpect(d, "a warp alone takes as long at half the rate", (PetscBool)(TilePredict(&T, 1, part, buffer) > 1.5 * least));
   T.warps = MOST_WARPS;
   for (int wide = 0; wide < 2; wide++) {
-    for (int k = 0; k < TILE_SHAPES * TILE_SHAPES; k++) (&T.alone[wide][0][0][0])[k] *= 1e3; /* so that the device is full */
+    for (int k = 0; k < TILE_SHAPES * TILE_SHAPES; k++) (&T.alone[wide][0][0])[k] *= 1e3; /* so that the device is full */
     part[0].wide = wide;
     least        = 0;
     for (int k = 0; k < TILE_READS; k += 2) {
       double time;
 
       part[0].read = T.read[k];
-      time         = TilePredict(&T, 1, part, 0, buffer);
+      time         = TilePredict(&T, 1, part, buffer);
       TestExpect(d, "what is farther is nearer", (PetscBool)(time >= least));
       least = time;
     }
-    both         = TilePredict(&T, 1, part, 0, buffer);
+    both         = TilePredict(&T, 1, part, buffer);
     part[0].read = T.read[0];
-    TestExpect(d, "where x is makes no difference", (PetscBool)(both > (wide ? 5 : 2) * TilePredict(&T, 1, part, 0, buffer)));
+    TestExpect(d, "where x is makes no difference", (PetscBool)(both > (wide ? 5 : 2) * TilePredict(&T, 1, part, buffer)));
   }
   least = 0;
   for (double bytes = 1000; bytes < 1e9; bytes *= 1.7) {
@@ -214,14 +214,14 @@ static PetscErrorCode Table(TestDiff *d)
     {"petscamb tile-composite 1\ngpu X\nscalar 8 warps 9 bandwidth 1e9 launch 1e-6\n1 2 3\n", "another version" },
     {"petscamb tile-composite 2\n",                                                           "name of a GPU"   },
     {HEAD "9 bandwidth 1e9 launch 1e-6\n",                                                    "line 3 must have"},
-    {HEAD "0 units 9 cache 1 launch 1 meet 1 copy 1 sum 1\n",                                 "in line 3"       },
-    {HEAD "9999999 units 9 cache 1 launch 1 meet 1 copy 1 sum 1\n",                           "in line 3"       },
-    {HEAD "9 units 0 cache 1 launch 1 meet 1 copy 1 sum 1\n",                                 "in line 3"       },
-    {HEAD "9 units 9 cache 1 launch 1 meet nan copy 1 sum 1\n",                               "in line 3"       },
-    {HEAD "9 units 9 cache 1 launch 1 meet 1 copy 1 sum 1\n" READ "\n",                       "line 4"          },
-    {HEAD "9 units 9 cache 1 launch 1 meet 1 copy 1 sum 1\n" READ "0\n",                      "line 4"          },
-    {HEAD "9 units 9 cache 1 launch 1 meet 1 copy 1 sum 1\n" READ "1\n1 2 3\n",               "an entry"        },
-    {HEAD "9 units 9 cache 1 launch 1 meet 1 copy 1 sum 1\n" READ "1\n1 2 -3\n",              "an entry"        }
+    {HEAD "0 units 9 launch 1 meet 1 copy 1 sum 1\n",                                         "in line 3"       },
+    {HEAD "9999999 units 9 launch 1 meet 1 copy 1 sum 1\n",                                   "in line 3"       },
+    {HEAD "9 units 0 launch 1 meet 1 copy 1 sum 1\n",                                         "in line 3"       },
+    {HEAD "9 units 9 launch 1 meet nan copy 1 sum 1\n",                                       "in line 3"       },
+    {HEAD "9 units 9 launch 1 meet 1 copy 1 sum 1\n" READ "\n",                               "line 4"          },
+    {HEAD "9 units 9 launch 1 meet 1 copy 1 sum 1\n" READ "0\n",                              "line 4"          },
+    {HEAD "9 units 9 launch 1 meet 1 copy 1 sum 1\n" READ "1\n1 2 3\n",                       "an entry"        },
+    {HEAD "9 units 9 launch 1 meet 1 copy 1 sum 1\n" READ "1\n1 2 -3\n",                      "an entry"        }
   };
   TileModel   T, read;
   char        path[PETSC_MAX_PATH_LEN];
@@ -236,7 +236,7 @@ static PetscErrorCode Table(TestDiff *d)
   if (!rank) TestExpect(d, "the table is not written", (PetscBool)(TileModelWrite(path, &T) != 0));
   PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
   wrong = TileModelRead(path, &read);
-  TestExpect(d, "the table is not read", (PetscBool)(!wrong && !strcmp(read.gpu, T.gpu) && read.warps == T.warps && read.scalar == T.scalar && PetscAbsReal((PetscReal)(read.full[1][TILE_FAR][3][5] / T.full[1][TILE_FAR][3][5] - 1)) < 1e-3 && PetscAbsReal((PetscReal)(read.alone[1][1][10][3] / T.alone[1][1][10][3] - 1)) < 1e-3 && PetscAbsReal((PetscReal)(read.read[TILE_READS - 1] / T.read[TILE_READS - 1] - 1)) < 1e-3 && PetscAbsReal((PetscReal)(read.sum / T.sum - 1)) < 1e-2));
+  TestExpect(d, "the table is not read", (PetscBool)(!wrong && !strcmp(read.gpu, T.gpu) && read.warps == T.warps && read.scalar == T.scalar && PetscAbsReal((PetscReal)(read.full[1][TILE_FAR][3][5] / T.full[1][TILE_FAR][3][5] - 1)) < 1e-3 && PetscAbsReal((PetscReal)(read.alone[1][10][3] / T.alone[1][10][3] - 1)) < 1e-3 && PetscAbsReal((PetscReal)(read.read[TILE_READS - 1] / T.read[TILE_READS - 1] - 1)) < 1e-3 && PetscAbsReal((PetscReal)(read.sum / T.sum - 1)) < 1e-2));
   PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
   {
     Mat A, R; /* a table of another GPU is no error */

@@ -163,7 +163,6 @@ static void CheckModel(void)
     TileModelDefault(&T);
     T.warps = 1 + 40 * k;
     if (k % 2) T.copy = T.sum = T.meet = 0; /* nothing for tiles besides their entries */
-    if (k % 2) T.cache = 0;
     good = good && TileLayoutCreate(&csr, &open, &T, 0, 1, &A.layout) == SYS_SUCCESS && A.layout.time > 0;
     if (!good) break;
     A.val = malloc(sizeof(*A.val) * (size_t)A.layout.nentry);

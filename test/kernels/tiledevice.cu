@@ -137,9 +137,7 @@ static bool Table(const std::vector<Shape> &shapes)
         for (int level = 0; level < TILE_LEVELS - !wide; level++) {
           if ((1 << (w + h) <= TILE_MOST) != (other.full[wide][level][w][h] > 0)) good = Complain("table", Text("the performance of %d x %d is %g", 1 << w, 1 << h, other.full[wide][level][w][h]));
         }
-        for (int cold = 0; cold < 2; cold++) {
-          if ((1 << (w + h) <= TILE_MOST) != (other.alone[wide][cold][w][h] > 0)) good = Complain("table", Text("the performance of %d x %d alone is %g", 1 << w, 1 << h, other.alone[wide][cold][w][h]));
-        }
+        if ((1 << (w + h) <= TILE_MOST) != (other.alone[wide][w][h] > 0)) good = Complain("table", Text("the performance of %d x %d alone is %g", 1 << w, 1 << h, other.alone[wide][w][h]));
       }
     }
   }

@@ -53,7 +53,6 @@ static SysStatus TileChooseModel(const TileModel *given, TileModel *model, TileD
   TileModelDefault(model);
   model->warps = A->blocks * (TILE_THREADS / SYS_WARP);
   model->units = prop.multiProcessorCount;
-  model->cache = prop.l2CacheSize;
   A->table     = given ? 2 : 0;
   if (given && given->scalar == (int)sizeof(SysScalar) && !strncmp(given->gpu, prop.name, TILE_GPU_NAME - 1)) {
     *model   = *given;

@@ -167,8 +167,7 @@ static SysStatus MeasureAll(Measured *M, TileModel *T)
       before.nwork   = (int)(MOST / TILE_MOST);
       before.nnarrow = wide ? 0 : MOST;
       SYS_CALL(SysLaunch(MeasureRectangles, SysBlocksLoop(before.nwork), SYS_THREADS, 0, 0, before.nwork, (int64_t)TILE_MOST, 32u, (unsigned)(TILE_MOST / 32), (unsigned)TILE_COLUMNS + 4u * wide, (TileWork *)before.work));
-      SYS_CALL(MeasureTable(M, wide, M->units, NULL, T->alone[wide][0]));
-      SYS_CALL(MeasureTable(M, wide, M->units, &before, T->alone[wide][1]));
+      SYS_CALL(MeasureTable(M, wide, M->units, &before, T->alone[wide]));
     }
   }
   SYS_CUDA(cudaDeviceSynchronize());
@@ -193,7 +192,6 @@ SysStatus TileDeviceMeasure(TileModel *T)
   T->scalar = sizeof(SysScalar);
   T->warps  = M.warps;
   T->units  = M.units;
-  T->cache  = prop.l2CacheSize;
   for (int pass = 0; pass < 2; pass++) {
     SysArenaTake(&arena, (char **)&M.x, (size_t)FAR);
     SysArenaTake(&arena, &M.z, (size_t)MOST);

@@ -132,7 +132,7 @@ static __device__ __forceinline__ void TileCoo(const TileWork &w, const SysInt *
 }
 
 template <bool ADD>
-static __global__ void __launch_bounds__(TILE_THREADS) TileMult(const __grid_constant__ TileView A, const __grid_constant__ TileStoreTo S, const SysScalar *x)
+static __global__ void __launch_bounds__(TILE_THREADS, 4) TileMult(const __grid_constant__ TileView A, const __grid_constant__ TileStoreTo S, const SysScalar *x)
 {
   const unsigned lane = threadIdx.x % SYS_WARP, warps = gridDim.x * (TILE_THREADS / SYS_WARP), warp = threadIdx.x / SYS_WARP * gridDim.x + blockIdx.x;
 

@@ -268,7 +268,7 @@ static double PlanRest(const TileLayout *L, const TileModel *model, int ntile, c
 /* Chooses the number of tiles, if it is left open, and the sizes of rectangles. All tiles of algorithm 1 are there; with fewer of them the rest has those that follow. */
 static SysStatus PlanMake(const SysCSR *A, TileLayout *L, Tiles *T, const TileModel *model, int64_t sorted[], const Plan *P)
 {
-  const int    full = L->ntile, open = L->params.tiles < 0 && !L->params.coo, cold = (double)A->nz * (sizeof(SysScalar) + sizeof(SysInt)) > model->cache;
+  const int    full = L->ntile, open = L->params.tiles < 0 && !L->params.coo;
   const double apart = ReadApart(A);
   TileRun     *run   = P->run;
   double       least = 0;
@@ -292,7 +292,7 @@ static SysStatus PlanMake(const SysCSR *A, TileLayout *L, Tiles *T, const TileMo
       P->part[t].wide = 1; /* the place of tile t, which belongs to the rest now */
       P->part[t].read = model->read[0] + apart * (ReadTime(A, T, model, SysMin((int64_t)t * L->params.width, A->n), A->n, 0) - model->read[0]);
       for (int k = 0; k < npart; k++) part[k].work = L->params.work;
-      time = other + (L->params.work ? TilePredict(model, npart, part, cold, P->buffer) : TilePartition(model, npart, part, t == full ? INFINITY : least - other, cold, P->buffer));
+      time = other + (L->params.work ? TilePredict(model, npart, part, P->buffer) : TilePartition(model, npart, part, t == full ? INFINITY : least - other, P->buffer));
       if (t == full || time < least) {
         least = time;
         for (int k = 0; k < npart; k++) T->work[part + k - P->part] = part[k].work;

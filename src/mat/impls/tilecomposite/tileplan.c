@@ -98,7 +98,7 @@ static double Pace(int warps, const double alone[], const double part[])
   return time;
 }
 
-double TilePredict(const TileModel *T, int npart, const TilePart *part, int cold, double *buffer)
+double TilePredict(const TileModel *T, int npart, const TilePart *part, double *buffer)
 {
   const int warps = T->warps;
   double   *alone = buffer, *full = buffer + warps, all_alone = 0, all_full = 0; /* of each warp, and of all warps besides */
@@ -113,7 +113,7 @@ double TilePredict(const TileModel *T, int npart, const TilePart *part, int cold
       const int64_t w = p->run[k].length, h = TileShape(w, p->work, &rows), left = p->run[k].count - used;
       int64_t       times = left / h > 0 ? left / h : 1, take = times * h;
       const double  width = rows ? (double)((w + 31) / 32 * 32) : (double)w, entries = width * (double)h;
-      const double  one = entries / TilePerformance(T->alone[p->wide][cold], width, (double)h), share = entries * FullTime(T, p, width, (double)h);
+      const double  one = entries / TilePerformance(T->alone[p->wide], width, (double)h), share = entries * FullTime(T, p, width, (double)h);
 
       all_alone += (double)(times / warps) * one;
       all_full += (double)(times / warps) * share;
@@ -142,7 +142,7 @@ static inline int64_t WorkNext(int64_t work)
   return work & (work - 1) ? work / 3 * 4 : work / 2 * 3;
 }
 
-double TilePartition(const TileModel *T, int npart, TilePart *part, double most, int cold, double *buffer)
+double TilePartition(const TileModel *T, int npart, TilePart *part, double most, double *buffer)
 {
   double  least = 0;
   int64_t best  = 0;
@@ -151,7 +151,7 @@ double TilePartition(const TileModel *T, int npart, TilePart *part, double most,
     double time;
 
     for (int k = 0; k < npart; k++) part[k].work = work;
-    time = TilePredict(T, npart, part, cold, buffer);
+    time = TilePredict(T, npart, part, buffer);
     if (!best || time < least) {
       least = time;
       best  = work;
@@ -164,7 +164,7 @@ double TilePartition(const TileModel *T, int npart, TilePart *part, double most,
       double time;
 
       part[k].work = work;
-      time         = TilePredict(T, npart, part, cold, buffer);
+      time         = TilePredict(T, npart, part, buffer);
       if (time < least) {
         least = time;
         best  = work;
@@ -183,7 +183,6 @@ void TileModelDefault(TileModel *T)
   T->scalar = 8;
   T->warps  = 132 * 40;
   T->units  = 132;
-  T->cache  = 50e6;
   T->launch = 4e-6;
   T->meet   = 1.5e-6;
   T->copy   = 1e-11;
@@ -196,7 +195,7 @@ void TileModelDefault(TileModel *T)
       if (entries > TILE_MOST) continue;
       for (int wide = 0; wide < 2; wide++) {
         for (int level = 0; level < TILE_LEVELS; level++) T->full[wide][level][w][h] = filled * steps / (steps + 1 + groups / 4) * (level == TILE_NEAR ? 400e9 : level == TILE_TILE ? 150e9 : 40e9);
-        for (int cold = 0; cold < 2; cold++) T->alone[wide][cold][w][h] = entries / (3e-6 * ceil(steps / 8) + 5e-8 * groups + 1e-6);
+        T->alone[wide][w][h] = entries / (3e-6 * ceil(steps / 8) + 5e-8 * groups + 1e-6);
       }
     }
   }
@@ -207,9 +206,9 @@ static const char head[] = "petscamb tile-composite ", version[] = "2\n";
 /* The k-th table of the file */
 static TileRates *TableOf(TileModel *T, int k)
 {
-  return k < 2 * TILE_LEVELS ? &T->full[k / TILE_LEVELS][k % TILE_LEVELS] : &T->alone[(k - 2 * TILE_LEVELS) / 2][k % 2];
+  return k < 2 * TILE_LEVELS ? &T->full[k / TILE_LEVELS][k % TILE_LEVELS] : &T->alone[k - 2 * TILE_LEVELS];
 }
-#define TABLES (2 * TILE_LEVELS + 4)
+#define TABLES (2 * TILE_LEVELS + 2)
 
 const char *TileModelRead(const char *name, TileModel *T)
 {
@@ -222,9 +221,9 @@ const char *TileModelRead(const char *name, TileModel *T)
   if (!fgets(line, sizeof(line), f) || strncmp(line, head, sizeof(head) - 1)) wrong = "it is not a table of tile-composite";
   if (!wrong && strcmp(line + sizeof(head) - 1, version)) wrong = "it is a table of another version of petscamb, with other figures";
   if (!wrong && (!fgets(line, sizeof(line), f) || sscanf(line, "gpu %63[^\n]", T->gpu) != 1)) wrong = "line 2 must have the name of a GPU";
-  if (!wrong && fscanf(f, "scalar %d warps %d units %d cache %lf launch %lf meet %lf copy %lf sum %lf", &T->scalar, &T->warps, &T->units, &T->cache, &T->launch, &T->meet, &T->copy, &T->sum) != 8)
-    wrong = "line 3 must have scalar, warps, units, cache, launch, meet, copy and sum";
-  if (!wrong && (T->warps < 1 || T->warps > 1 << 20 || T->units < 1 || !(T->cache >= 0) || !(T->launch >= 0) || !(T->meet >= 0) || !(T->copy >= 0) || !(T->sum >= 0))) wrong = "a number in line 3 is not possible";
+  if (!wrong && fscanf(f, "scalar %d warps %d units %d launch %lf meet %lf copy %lf sum %lf", &T->scalar, &T->warps, &T->units, &T->launch, &T->meet, &T->copy, &T->sum) != 7)
+    wrong = "line 3 must have scalar, warps, units, launch, meet, copy and sum";
+  if (!wrong && (T->warps < 1 || T->warps > 1 << 20 || T->units < 1 || !(T->launch >= 0) || !(T->meet >= 0) || !(T->copy >= 0) || !(T->sum >= 0))) wrong = "a number in line 3 is not possible";
   for (int k = 0; k < TILE_READS && !wrong; k++) {
     if (fscanf(f, k ? "%lf" : " read %lf", T->read + k) != 1 || !(T->read[k] > 0)) wrong = "line 4 must have the seconds of an entry for each size of x";
   }
@@ -246,7 +245,7 @@ int TileModelWrite(const char *name, const TileModel *T)
   int       good;
 
   if (!f) return 0;
-  fprintf(f, "%s%sgpu %s\nscalar %d warps %d units %d cache %.4g launch %.3g meet %.3g copy %.3g sum %.3g\nread", head, version, T->gpu, T->scalar, T->warps, T->units, T->cache, T->launch, T->meet, T->copy, T->sum);
+  fprintf(f, "%s%sgpu %s\nscalar %d warps %d units %d launch %.3g meet %.3g copy %.3g sum %.3g\nread", head, version, T->gpu, T->scalar, T->warps, T->units, T->launch, T->meet, T->copy, T->sum);
   for (int k = 0; k < TILE_READS; k++) fprintf(f, " %.4g", T->read[k]);
   fprintf(f, "\n");
   for (int table = 0; table < TABLES; table++) {

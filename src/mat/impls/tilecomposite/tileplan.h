@@ -33,12 +33,11 @@ typedef struct {
   int       scalar;               /* bytes of a number */
   int       warps;                /* that multiply at the same time */
   int       units;                /* multiprocessors */
-  double    cache;                /* bytes of the second-level cache */
   double    launch, meet;         /* seconds of a product of an empty matrix, and of a meeting of all warps */
   double    copy, sum;            /* seconds for a column in tiles, for a slot or a row that is added */
   double    read[TILE_READS];     /* seconds of an entry, x of 16 KiB, 32 KiB, ... */
   TileRates full[2][TILE_LEVELS]; /* [indices of 16, 32 bits]: all warps multiply; no far one with 16 bits */
-  TileRates alone[2][2];          /* [indices of 16, 32 bits][entries in the cache, in memory]: a warp of each multiprocessor */
+  TileRates alone[2];             /* [indices of 16, 32 bits]: a warp of each multiprocessor, entries in memory */
 } TileModel;
 
 /* Pieces of the same length; their lengths descend */
@@ -66,12 +65,12 @@ double TilePerformance(const TileRates, double w, double h);
    a product, the first time from the second-level cache. */
 double TileRead(const TileModel *, double bytes, double reads);
 
-/* Seconds of the rectangles of some parts (algorithm 3); cold: more entries than the cache holds. buffer has 2 * warps numbers. */
-double TilePredict(const TileModel *, int npart, const TilePart *, int cold, double *buffer);
+/* Seconds of the rectangles of some parts (algorithm 3). buffer has 2 * warps numbers. */
+double TilePredict(const TileModel *, int npart, const TilePart *, double *buffer);
 
 /* Chooses the size of rectangles of the parts, that with the least time: the same for all, and if that takes less than `most`, for one after the other (algorithm 2).
    Returns the time. */
-double TilePartition(const TileModel *, int npart, TilePart *, double most, int cold, double *buffer);
+double TilePartition(const TileModel *, int npart, TilePart *, double most, double *buffer);
 
 /* The shape of a rectangle of about `work` entries whose first row has w: the number of its rows, if there are so many; tells whether it lies row by row */
 static inline int64_t TileShape(int64_t w, int64_t work, int *rows)
