@@ -222,5 +222,8 @@ int main(int argc, char **argv)
     {"ends",       Ends     }
   };
 
-  return RunProgram(groups, MakeSizes, argc, argv);
+  const int failed = RunProgram(groups, MakeSizes, argc, argv);
+
+  VecCUDAEnd();
+  return failed;
 }
