@@ -130,7 +130,7 @@ static void BucketSort(const Buckets *b, size_t k, PetscBool merge, PetscInt64 *
     J[to] = j[e];
     A[to] = a[e];
   }
-  if (!merge) {
+  if (!merge && n) {
     (void)memcpy(j, J, (size_t)n * sizeof(*j));
     (void)memcpy(a, A, (size_t)n * sizeof(*a));
   }

@@ -34,7 +34,7 @@ static int Swapped(const char a[], const char b[])
   size_t k = 0;
 
   while (a[k] && a[k] == b[k]) k++;
-  return a[k] && a[k + 1] && a[k] == b[k + 1] && a[k + 1] == b[k] && !strcmp(a + k + 2, b + k + 2);
+  return a[k] && b[k] && a[k + 1] && a[k] == b[k + 1] && a[k + 1] == b[k] && !strcmp(a + k + 2, b + k + 2);
 }
 
 /* *nearest is the known name that the user may have meant, or NULL. A name of one or two letters may differ in one. Letters in the wrong order are one mistake. */

@@ -80,14 +80,20 @@ SysStatus SpgemmWorkWindow(SpgemmWork *w, int64_t columns, int rows)
   if (columns > w->window) {
     const int64_t old = w->window;
 
-    SpgemmWorkDrop(w, &w->sum, sizeof(*w->sum) * w->window * w->lanes);
+    /* all of them first: an array that is left after a failure must have the size of the new window, by which it is freed */
+    SpgemmWorkDrop(w, &w->sum, sizeof(*w->sum) * old * w->lanes);
+    SpgemmWorkDrop(w, &w->mask, old / 8);
+    SpgemmWorkDrop(w, &w->flag, SpgemmWorkFlagSize(old));
+    SpgemmWorkDrop(w, &w->byte, old);
+    SpgemmWorkDrop(w, &w->bits, sizeof(*w->bits) * SpgemmWorkListSize(old));
+    SpgemmWorkDrop(w, &w->cols, sizeof(*w->cols) * SpgemmWorkListSize(old));
     if (!w->window) w->window = 4096;
     while (w->window < columns) w->window *= 2;
-    if (SpgemmWorkRenew(w, &w->mask, old / 8, w->window / 8)) return SYS_OUT_OF_MEMORY;
-    if (SpgemmWorkRenew(w, &w->flag, SpgemmWorkFlagSize(old), SpgemmWorkFlagSize(w->window))) return SYS_OUT_OF_MEMORY;
-    if (SpgemmWorkRenew(w, &w->byte, old, w->window)) return SYS_OUT_OF_MEMORY;
-    if (SpgemmWorkRenew(w, &w->bits, sizeof(*w->bits) * SpgemmWorkListSize(old), sizeof(*w->bits) * SpgemmWorkListSize(w->window))) return SYS_OUT_OF_MEMORY;
-    if (SpgemmWorkRenew(w, &w->cols, sizeof(*w->cols) * SpgemmWorkListSize(old), sizeof(*w->cols) * SpgemmWorkListSize(w->window))) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkRenew(w, &w->mask, 0, w->window / 8)) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkRenew(w, &w->flag, 0, SpgemmWorkFlagSize(w->window))) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkRenew(w, &w->byte, 0, w->window)) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkRenew(w, &w->bits, 0, sizeof(*w->bits) * SpgemmWorkListSize(w->window))) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkRenew(w, &w->cols, 0, sizeof(*w->cols) * SpgemmWorkListSize(w->window))) return SYS_OUT_OF_MEMORY;
   }
   if (rows > w->lanes) {
     SpgemmWorkDrop(w, &w->sum, sizeof(*w->sum) * w->window * w->lanes);
@@ -111,9 +117,10 @@ SysStatus SpgemmWorkHash(SpgemmWork *w, int64_t slots, int64_t n, int values)
   if (n > w->nslot) {
     const int64_t old = w->nslot;
 
+    SpgemmWorkDrop(w, &w->sorted, sizeof(*w->sorted) * old);
     w->nslot = 2 * n;
     if (SpgemmWorkRenew(w, &w->slot, sizeof(*w->slot) * old, sizeof(*w->slot) * w->nslot)) return SYS_OUT_OF_MEMORY;
-    if (SpgemmWorkRenew(w, &w->sorted, sizeof(*w->sorted) * old, sizeof(*w->sorted) * w->nslot)) return SYS_OUT_OF_MEMORY;
+    if (SpgemmWorkRenew(w, &w->sorted, 0, sizeof(*w->sorted) * w->nslot)) return SYS_OUT_OF_MEMORY;
   }
   if (values == SPGEMM_VALUES && !w->val) return SpgemmWorkRenew(w, &w->val, 0, sizeof(*w->val) * w->capacity);
   if (values == SPGEMM_PLACES && !w->place) return SpgemmWorkRenew(w, &w->place, 0, sizeof(*w->place) * w->capacity);
@@ -173,9 +180,10 @@ static SysStatus SpgemmWorkEntries(SpgemmWork *w, int64_t n, int64_t *room, SysI
   const int64_t old = *room;
 
   if (n <= old) return SYS_SUCCESS;
+  SpgemmWorkDrop(w, a, sizeof(**a) * old);
   *room = 2 * n;
   if (SpgemmWorkRenew(w, j, sizeof(**j) * old, sizeof(**j) * *room)) return SYS_OUT_OF_MEMORY;
-  return SpgemmWorkRenew(w, a, sizeof(**a) * old, sizeof(**a) * *room);
+  return SpgemmWorkRenew(w, a, 0, sizeof(**a) * *room);
 }
 
 SysStatus SpgemmWorkRow(SpgemmWork *w, int64_t n)
