@@ -435,7 +435,7 @@ static PetscErrorCode FirstProducts(PetscInt n, const char path[], PetscBool wai
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first matrix pays for what a process does once; those after it are told of */
+/* The first matrix pays for what a process does once; the figures are those of the two after it */
 static PetscErrorCode First(PetscInt n, const char path[])
 {
   PetscReal *us, sum = 0, median;
