@@ -173,7 +173,8 @@ static bool RandomShapes(const std::vector<Shape> &)
   return good;
 }
 
-/* Segments where x is larger than the second-level cache and read everywhere, none where its entries are in few columns, or it fits */
+/* Segments where x is larger than the second-level cache and read everywhere, none where its entries are in few columns, it fits, or rows read what the rows before have
+   read */
 static bool Chosen(const std::vector<Shape> &)
 {
   const NusParams open = {
@@ -186,12 +187,16 @@ static bool Chosen(const std::vector<Shape> &)
   bool       good = true;
 
   if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, device) != cudaSuccess) return Complain("the device", "its cache is not known");
-  for (int k = 0; k < 3; k++) {
+  for (int k = 0; k < 4; k++) {
     const int   n      = (int)((k == 2 ? 0.5 : 0.8) * l2 / sizeof(SysScalar));
-    const char *what[] = {"x read everywhere", "x read in few places", "x in the cache"};
+    const char *what[] = {"x read everywhere", "x read in few places", "x in the cache", "x read in its order"};
     Shape       S;
 
-    static_cast<Rows &>(S) = MakeRows(n / 16, n, [&](int r, std::vector<int> &cols) { Run(cols, k == 1 ? RandomBelow(n / 100) : 16 * r, 16); });
+    static_cast<Rows &>(S) = MakeRows(n / 16, n, [&](int r, std::vector<int> &cols) {
+      if (k == 1) Run(cols, RandomBelow(n / 100), 16);
+      else if (k == 3) Run(cols, 16 * r, 16);
+      for (int e = 0; k % 2 == 0 && e < 16; e++) cols.push_back((int)((16 * (int64_t)r + e) * 1000003 % n)); /* each column once, a prime number apart */
+    });
     S.name                 = what[k];
     for (NusDeviceTune tune : {NUS_DEVICE_MODEL, NUS_DEVICE_MEASURE, NUS_DEVICE_EXHAUSTIVE}) {
       Matrix M(S, open, tune);

@@ -21,6 +21,12 @@
 #define TRIAL_LARGE 2    /* products timed of a large matrix */
 #define NARROWEST   4096 /* columns of a segment that is searched */
 
+#define SAMPLES        256
+#define SAMPLE_ENTRIES 2048 /* of a sample: they follow each other */
+#define SAMPLE_LOG     12   /* of the slots of the table of their lines */
+#define SAMPLE_LINE    128  /* bytes of x */
+static_assert(2 * SAMPLE_ENTRIES <= 1 << SAMPLE_LOG, "a slot is found soon");
+
 static_assert(NUS_DEVICE_C == SYS_WARP && NUS_DEVICE_SIGMA == AMB_SCOPE, "what the layout of AMB has");
 
 static __global__ void NusDeviceGather(int64_t n, const int *order, const SysScalar *x, SysScalar *xg)
@@ -63,23 +69,49 @@ static __global__ void NusDeviceSumFirst(int64_t n, const unsigned *count, unsig
   if (threadIdx.x % SYS_WARP == 0) atomicAdd(sum, mine);
 }
 
-/* Is x larger than what the second-level cache holds of it, and read everywhere? */
+/* Counts the entries of a sample that are the first ones to read a line of x; read[1] becomes the entries of all samples */
+static __global__ void NusDeviceFirstReads(int64_t nz, const SysInt *j, unsigned long long read[2])
+{
+  __shared__ unsigned table[1 << SAMPLE_LOG];
+  const unsigned      none  = ~0u;
+  const int64_t       begin = nz / gridDim.x * blockIdx.x;
+  const int           n     = (int)(nz - begin < SAMPLE_ENTRIES ? nz - begin : SAMPLE_ENTRIES);
+  unsigned            first = 0;
+
+  for (int k = (int)threadIdx.x; k < 1 << SAMPLE_LOG; k += (int)blockDim.x) table[k] = none;
+  __syncthreads();
+  for (int k = (int)threadIdx.x; k < n; k += (int)blockDim.x) {
+    const unsigned line = (unsigned)j[begin + k] / (unsigned)(SAMPLE_LINE / sizeof(SysScalar));
+    unsigned       slot = line * 0x9E3779B1u >> (32 - SAMPLE_LOG), was;
+
+    while ((was = atomicCAS(table + slot, none, line)) != none && was != line) slot = (slot + 1) % (1u << SAMPLE_LOG);
+    first += was == none;
+  }
+  for (int d = SYS_WARP / 2; d; d /= 2) first += __shfl_down_sync(SYS_ALL_LANES, first, d);
+  if (threadIdx.x % SYS_WARP == 0) atomicAdd(read, (unsigned long long)first);
+  if (threadIdx.x == 0) atomicAdd(read + 1, (unsigned long long)n);
+}
+
+/* Is x larger than what the second-level cache holds of it, and read everywhere? Many columns must have entries, and entries that follow each other must read lines of
+   their own: on a grid all columns have as many entries, but those of a row are read by the next rows, too. */
 static SysStatus NusDeviceScattered(const SysCSR *csr, int64_t l2, bool *scattered, cudaStream_t stream)
 {
-  const int64_t      found = NusDeviceFound(l2);
-  unsigned long long entries;
+  const int64_t      found = NusDeviceFound(l2), samples = csr->nz / SAMPLE_ENTRIES;
+  unsigned long long entries[3], *sum; /* of the most frequent columns; first reads, and entries of the samples */
   NusRanking         R;
   SysScratch         s;
 
   *scattered = false;
-  if (csr->n <= found) return SYS_SUCCESS;
+  if (csr->n <= found || !csr->nz) return SYS_SUCCESS;
   SYS_CALL(NusDeviceRank(csr, &R, stream));
   SYS_CALL(SysDeviceAllocate(&s.memory, sizeof(entries)));
-  SYS_CUDA(cudaMemsetAsync(s.memory, 0, sizeof(entries), stream));
-  SYS_CALL(SysLaunch(NusDeviceSumFirst, SysBlocksLoop(found), SYS_THREADS, 0, stream, found, R.counted, (unsigned long long *)s.memory));
-  SYS_CUDA(cudaMemcpyAsync(&entries, s.memory, sizeof(entries), cudaMemcpyDeviceToHost, stream));
+  sum = (unsigned long long *)s.memory;
+  SYS_CUDA(cudaMemsetAsync(sum, 0, sizeof(entries), stream));
+  SYS_CALL(SysLaunch(NusDeviceSumFirst, SysBlocksLoop(found), SYS_THREADS, 0, stream, found, R.counted, sum));
+  SYS_CALL(SysLaunch(NusDeviceFirstReads, (unsigned)(samples < 1 ? 1 : samples < SAMPLES ? samples : SAMPLES), SYS_THREADS, 0, stream, csr->nz, csr->j, sum + 1));
+  SYS_CUDA(cudaMemcpyAsync(entries, sum, sizeof(entries), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
-  *scattered = (double)entries < (1 - BEYOND) * (double)csr->nz;
+  *scattered = (double)entries[0] < (1 - BEYOND) * (double)csr->nz && (double)entries[1] > BEYOND * (double)entries[2];
   return SYS_SUCCESS;
 }
 
