@@ -42,6 +42,8 @@
 #define SYS_KERNELS_NAME        SYS_ISA_NAME(SYS_KERNELS_NAME_)
 #if defined(SYS_ISA)
   #if defined(__x86_64__)
+    #include <cpuid.h>
+
 static inline int SysSupportedAVX2(void)
 {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -50,6 +52,15 @@ static inline int SysSupportedAVX2(void)
 static inline int SysSupportedAVX512(void)
 {
   return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+}
+
+/* Is the gather instruction of AVX-512 faster than single loads? Not on AMD's processors. Intel's before Sapphire Rapids, the first with AVX512-FP16, made it slow by microcode
+   that mends a leak of data through it (CVE-2022-40982). */
+static inline int SysFastGather(void)
+{
+  unsigned int a, b, c, d;
+
+  return SysSupportedAVX512() && __builtin_cpu_is("intel") && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 23 & 1);
 }
   #endif
 

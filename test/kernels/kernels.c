@@ -71,6 +71,8 @@ static const SysValuesChoice *Values(const void *A)
 
 KERNEL_SETS(Amb)
 
+static const int scopes[] = {0, 64, AMB_MAX_SCOPE};
+
 /* One thread tries a table, by products; whatever it takes, products have the bits of those with values as they are. with: values come with the pattern, not after it. */
 static int CheckTrial(Builder *B, const AmbKernels *kernels, int with, int floats, const char **what)
 {
@@ -79,9 +81,9 @@ static int CheckTrial(Builder *B, const AmbKernels *kernels, int with, int float
   AmbHost     *A = NULL, *plain = NULL;
   int          good;
 
-  *what = "conversion";
-  good  = AmbPlanCreate(&csr, 0, 64, 1, 1, kernels, &plan) == SYS_SUCCESS;
-  other = plan;
+  *what       = "conversion";
+  good        = AmbPlanCreate(&csr, 0, 64, 1, 1, kernels, &plan) == SYS_SUCCESS;
+  other       = plan;
   plan.values = SYS_VALUES_EXACT;
   plan.trial  = B->nz;
   FewValues(B, with ? 200 : 300, floats);
@@ -97,11 +99,51 @@ static int CheckTrial(Builder *B, const AmbKernels *kernels, int with, int float
   return good;
 }
 
+#if defined(PETSCAMB_HAVE_AVX512) && !defined(SYS_COMPLEX)
+/* With gather instructions and without, products have the same bits */
+static void CheckGather(const char *name, Builder *B)
+{
+  const SysCSR csr  = {B->m, B->n, B->nz, B->i, B->j, B->a};
+  int          good = 1;
+
+  for (int k = 0; k < 6 && good; k++) {
+    const int nthread = 1 + k % 2, b = k < 5 ? 1 : 2;
+    AmbPlan   plan;
+    AmbHost  *A = NULL, *plain = NULL;
+
+    good = AmbPlanCreate(&csr, b <= B->n ? b : 0, scopes[k % 3], nthread, nthread, &AmbKernelsAVX512, &plan) == SYS_SUCCESS;
+    good = good && AmbHostCreate(&csr, &plan, nthread, &AmbKernelsAVX512, &plain) == SYS_SUCCESS && AmbHostCreate(&csr, &plan, nthread, &AmbKernelsGatherAVX512, &A) == SYS_SUCCESS;
+    good = good && AmbHostBytes(A) == AmbHostBytes(plain) && SameBits(B, Multiply, A, plain, 0) && SameBits(B, Multiply, A, plain, 1);
+    AmbHostDestroy(A);
+    AmbHostDestroy(plain);
+  }
+  printf("%sok %s, avx512 with gathers, the bits without\n", good ? "" : "not ", name);
+  failures += !good;
+}
+
+/* The kernels of the library: those with gathers if and only if they are for this processor */
+static void CheckChoice(void)
+{
+  const AmbKernels *kernels = AmbHostKernels();
+  const int         good    = AmbKernelsGatherAVX512.supported() ? AmbKernelsAVX512.supported() && kernels == &AmbKernelsGatherAVX512 : kernels != &AmbKernelsGatherAVX512 && kernels->supported();
+
+  if (!AmbKernelsAVX512.supported()) printf("skip avx512 with gathers: the processor has no AVX-512\n");
+  printf("%sok kernels of the library: %s%s\n", good ? "" : "not ", kernels->name, kernels == &AmbKernelsGatherAVX512 ? " with gathers" : "");
+  failures += !good;
+}
+#endif
+
 static void Check(const char *name, Builder *B)
 {
-  static const int scopes[] = {0, 64, AMB_MAX_SCOPE};
-  KernelSet        sets[3];
-  const int        nset = Sets(sets);
+  KernelSet sets[4];
+  int       nset = Sets(sets);
+
+#if defined(PETSCAMB_HAVE_AVX512) && !defined(SYS_COMPLEX)
+  if (AmbKernelsAVX512.supported()) {
+    sets[nset++] = (KernelSet){"avx512 with gathers", &AmbKernelsGatherAVX512};
+    CheckGather(name, B);
+  }
+#endif
 
   for (int s = 0; s < nset; s++) {
     const AmbKernels *kernels = (const AmbKernels *)sets[s].kernels;
@@ -109,15 +151,15 @@ static void Check(const char *name, Builder *B)
     int               good    = 1, b;
 
     for (b = 0; b <= AMB_MAX_BLOCK && b <= B->n && good; b++) good = CheckBlockSize(B, kernels, b, scopes[(b + s) % 3], 1 + (b / 2 + s) % 3, &what);
-    if (good) printf("ok %s, %s\n", name, kernels->name);
-    else printf("not ok %s, %s: %s with blocks of %d\n", name, kernels->name, what, b - 1);
+    if (good) printf("ok %s, %s\n", name, sets[s].name);
+    else printf("not ok %s, %s: %s with blocks of %d\n", name, sets[s].name, what, b - 1);
     failures += !good;
-    CheckStorages(name, B, &(Storing){kernels->name, 0, 1, 0, kernels, Create, AmbHostUpdate, Values, AmbHostDestroy, Multiply});
+    CheckStorages(name, B, &(Storing){sets[s].name, 0, 1, 0, kernels, Create, AmbHostUpdate, Values, AmbHostDestroy, Multiply});
     if (B->m < 8 * 64 || B->nz < 5000) continue;
     good = 1;
     for (int k = 0; k < 4 && good; k++) good = CheckTrial(B, kernels, k % 2, k / 2, &what);
-    if (good) printf("ok %s, %s, a table is tried\n", name, kernels->name);
-    else printf("not ok %s, %s, a table is tried: %s\n", name, kernels->name, what);
+    if (good) printf("ok %s, %s, a table is tried\n", name, sets[s].name);
+    else printf("not ok %s, %s, a table is tried: %s\n", name, sets[s].name, what);
     failures += !good;
   }
 }
@@ -178,5 +220,8 @@ int main(void)
   ForEachShape(Check);
   CheckRefused();
   CheckTables();
+#if defined(PETSCAMB_HAVE_AVX512) && !defined(SYS_COMPLEX)
+  CheckChoice();
+#endif
   return failures ? 1 : 0;
 }

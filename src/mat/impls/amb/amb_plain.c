@@ -18,8 +18,9 @@ static SYS_INLINE void AmbChunkB(const int b, const SysStorage stored, uint32_t 
   for (int l = 0; l < AMB_C; l++) sum[l] = s[l];
 }
 
-static SYS_INLINE void AmbChunk1(const SysStorage stored, uint32_t n, const AmbHost *A, size_t at, const uint16_t *col, const SysScalar *x, SysScalar sum[AMB_C])
+static SYS_INLINE void AmbChunk1(const int gather, const SysStorage stored, uint32_t n, const AmbHost *A, size_t at, const uint16_t *col, const SysScalar *x, SysScalar sum[AMB_C])
 {
+  (void)gather;
   AmbChunkB(1, stored, n, A, at, col, x, sum);
 }
 

@@ -15,6 +15,9 @@
 
 const AmbKernels *AmbHostKernels(void)
 {
+#if defined(PETSCAMB_HAVE_AVX512) && !defined(SYS_COMPLEX)
+  if (AmbKernelsGatherAVX512.supported()) return &AmbKernelsGatherAVX512;
+#endif
   return SYS_KERNELS_REAL(AmbKernels);
 }
 

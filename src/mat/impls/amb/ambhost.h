@@ -92,7 +92,8 @@ typedef struct _AmbKernels {
   void (*multtranspose)(const AmbHost *, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z);
 } AmbKernels;
 
-extern const AmbKernels AmbKernelsPlain, AmbKernelsAVX2, AmbKernelsAVX512;
+/* AmbKernelsGatherAVX512 has the layouts and the bits of AmbKernelsAVX512 */
+extern const AmbKernels AmbKernelsPlain, AmbKernelsAVX2, AmbKernelsAVX512, AmbKernelsGatherAVX512;
 
 /* The row of entry k */
 static inline int64_t AmbRowOfEntry(const SysCSR *A, int64_t k)

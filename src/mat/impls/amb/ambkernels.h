@@ -2,10 +2,11 @@
 /*
    The AMB kernels, a template. The file that includes it defines
 
-     SYS_ISA                                  the instruction set, see sys/sysisa.h
-     AmbChunk1(stored, n, A, at, col, x, sum)    sums of the C rows of a chunk of n steps, blocks of 1, whose values begin at the one with number at
-     AmbChunkB(b, stored, n, A, at, col, x, sum) the same for blocks of b > 1, called with constant b
-     SYS_INLINE                          forces a function into its callers, so that b is constant there
+     SYS_ISA                                          the instruction set, see sys/sysisa.h
+     AmbChunk1(gather, stored, n, A, at, col, x, sum) sums of the C rows of a chunk of n steps, blocks of 1, whose values begin at the one with number at.
+                                                      gather, a constant, asks for gather instructions, and only if values are stored as they are.
+     AmbChunkB(b, stored, n, A, at, col, x, sum)      the same for blocks of b > 1, called with constant b
+     SYS_INLINE                                       forces a function into its callers, so that b is constant there
 
    Filling multiplies zeros with entries of x in columns where the row has no entry. If such an entry of x is not finite, the sum becomes a NaN; rows
    whose sum is a NaN are therefore computed again from the CSR arrays, so that a NaN or an infinity reaches the rows it belongs to and no others.
@@ -32,7 +33,7 @@ static SYS_INLINE int AmbChunkRows(const AmbHost *A, const AmbTile *T, int c, co
   return left < AMB_C ? (int)left : AMB_C;
 }
 
-static SYS_INLINE void AmbTileAll(const int b, const SysStorage stored, const SysStore how, const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+static SYS_INLINE void AmbTileAll(const int gather, const int b, const SysStorage stored, const SysStore how, const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
   const uint32_t  *start = A->start + T->chunk;
   const uint16_t  *perm = A->perm + T->perm, *col = A->col + AMB_C * T->step;
@@ -46,7 +47,7 @@ static SYS_INLINE void AmbTileAll(const int b, const SysStorage stored, const Sy
     const int64_t r = T->row + perm[c];
     SysScalar     s = 0;
 
-    if (b == 1) AmbChunk1(stored, start[c + 1] - start[c], A, val + (size_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
+    if (b == 1) AmbChunk1(gather, stored, start[c + 1] - start[c], A, val + (size_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
     else AmbChunkB(b, stored, start[c + 1] - start[c], A, val + (size_t)AMB_C * b * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
     for (int l = 0; l < AMB_C; l++) s += sum[l];
     if (s != s) s = SYS_ISA_NAME(RowSum)(A, T, r, x);
@@ -56,7 +57,7 @@ static SYS_INLINE void AmbTileAll(const int b, const SysStorage stored, const Sy
   for (; c < T->nfilled; c++) {
     const int nl = AmbChunkRows(A, T, c, perm);
 
-    if (b == 1) AmbChunk1(stored, start[c + 1] - start[c], A, val + (size_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
+    if (b == 1) AmbChunk1(gather, stored, start[c + 1] - start[c], A, val + (size_t)AMB_C * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
     else AmbChunkB(b, stored, start[c + 1] - start[c], A, val + (size_t)AMB_C * b * start[c], col + (int64_t)AMB_C * start[c], xs, sum);
     r0 = T->sorted ? T->row : T->row + AMB_C * (int64_t)*perm;
     if (SysAnyNaN(AMB_C, sum)) {
@@ -92,27 +93,27 @@ static SYS_INLINE void AmbTileAll(const int b, const SysStorage stored, const Sy
 /* One function for each block size and storage of values, which are constants in the kernel; so is the way to store sums if values are stored as they are. These ways
    are functions of their own: in one function, products of short rows take a tenth longer. */
 #define TILE_ARGUMENTS const AmbHost *A, const AmbTile *T, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z
-#define TILE_STORE(b, how) \
-  static SYS_NOINLINE void SYS_ISA_NAME(Tile_##b##_##how)(TILE_ARGUMENTS) \
+#define TILE_STORE(name, gather, b, how) \
+  static SYS_NOINLINE void SYS_ISA_NAME(Tile_##name##_##how)(TILE_ARGUMENTS) \
   { \
-    AmbTileAll(b, SYS_STORAGE_PLAIN, how, A, T, alpha, x, beta, y, z); \
+    AmbTileAll(gather, b, SYS_STORAGE_PLAIN, how, A, T, alpha, x, beta, y, z); \
   }
-#define TILE_PLAIN(b) \
-  TILE_STORE(b, SYS_STORE_SET) \
-  TILE_STORE(b, SYS_STORE_AXPY) \
-  TILE_STORE(b, SYS_STORE_ADD) \
-  static void SYS_ISA_NAME(Tile_##b##_SYS_STORAGE_PLAIN)(SysStore how, TILE_ARGUMENTS) \
+#define TILE_PLAIN(name, gather, b) \
+  TILE_STORE(name, gather, b, SYS_STORE_SET) \
+  TILE_STORE(name, gather, b, SYS_STORE_AXPY) \
+  TILE_STORE(name, gather, b, SYS_STORE_ADD) \
+  static void SYS_ISA_NAME(Tile_##name##_SYS_STORAGE_PLAIN)(SysStore how, TILE_ARGUMENTS) \
   { \
-    if (how == SYS_STORE_SET) SYS_ISA_NAME(Tile_##b##_SYS_STORE_SET)(A, T, alpha, x, beta, y, z); \
-    else if (how == SYS_STORE_AXPY) SYS_ISA_NAME(Tile_##b##_SYS_STORE_AXPY)(A, T, alpha, x, beta, y, z); \
-    else SYS_ISA_NAME(Tile_##b##_SYS_STORE_ADD)(A, T, alpha, x, beta, y, z); \
+    if (how == SYS_STORE_SET) SYS_ISA_NAME(Tile_##name##_SYS_STORE_SET)(A, T, alpha, x, beta, y, z); \
+    else if (how == SYS_STORE_AXPY) SYS_ISA_NAME(Tile_##name##_SYS_STORE_AXPY)(A, T, alpha, x, beta, y, z); \
+    else SYS_ISA_NAME(Tile_##name##_SYS_STORE_ADD)(A, T, alpha, x, beta, y, z); \
   }
 #define TILE_SMALL(b, stored) \
   static void SYS_ISA_NAME(Tile_##b##_##stored)(SysStore how, TILE_ARGUMENTS) \
   { \
-    AmbTileAll(b, stored, how, A, T, alpha, x, beta, y, z); \
+    AmbTileAll(0, b, stored, how, A, T, alpha, x, beta, y, z); \
   }
-#define TILES(b)              TILE_PLAIN(b) AMB_SINGLE(TILE_SMALL, b) TILE_SMALL(b, SYS_STORAGE_PLACES)
+#define TILES(b)              TILE_PLAIN(b, 0, b) AMB_SINGLE(TILE_SMALL, b) TILE_SMALL(b, SYS_STORAGE_PLACES)
 #define TILE_NAMED(b, stored) [stored] = SYS_ISA_NAME(Tile_##b##_##stored)
 #define TILES_NAMED(b)        {TILE_NAMED(b, SYS_STORAGE_PLAIN), TILE_NAMED(b, SYS_STORAGE_PLACES), AMB_SINGLE(TILE_NAMED, b)},
 
@@ -122,10 +123,9 @@ typedef void (*TileFunction)(SysStore, TILE_ARGUMENTS);
 static const TileFunction tile_functions[AMB_MAX_BLOCK][3] = {AMB_BLOCKS(TILES_NAMED)};
 
 /* z = alpha A x + beta y; y may be z, and is not read if beta is 0 */
-static void SYS_ISA_NAME(Mult)(const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+static void SYS_ISA_NAME(MultTiles)(TileFunction f, const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
-  const TileFunction f     = tile_functions[A->block_size - 1][A->values.stored];
-  const SysStore     first = SysFirstStore(beta, y, z);
+  const SysStore first = SysFirstStore(beta, y, z);
 
 #if defined(_OPENMP)
   #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1)
@@ -133,6 +133,11 @@ static void SYS_ISA_NAME(Mult)(const AmbHost *A, SysScalar alpha, const SysScala
   for (int t = omp_get_thread_num(); t < A->nthread; t += omp_get_num_threads()) {
     for (int64_t k = A->scope_tile[A->thread_scope[t]]; k < A->scope_tile[A->thread_scope[t + 1]]; k++) f(A->tile[k].first ? first : SYS_STORE_ADD, A, A->tile + k, alpha, x, beta, y, z);
   }
+}
+
+static void SYS_ISA_NAME(Mult)(const AmbHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
+{
+  SYS_ISA_NAME(MultTiles)(tile_functions[A->block_size - 1][A->values.stored], A, alpha, x, beta, y, z);
 }
 
 static void SYS_ISA_NAME(RowTranspose)(const AmbHost *A, const AmbTile *T, int64_t r, SysScalar f, SysScalar *z)

@@ -2,9 +2,9 @@
 /*
    Sums of a chunk with AVX2 or AVX-512 registers, for real scalars.
 
-   Blocks of one column gather x by single loads: on many processors the gather instruction is no faster, on some much slower. Longer blocks need no
-   gather at all: a block multiplies contiguous entries of x, so that every lane loads its stretch of x as it is. A lane keeps partial sums in a
-   register of its own, which are added up at the end of the chunk.
+   Blocks of one column take x by single loads: on many processors the gather instruction is no faster, on some much slower. With AVX-512 there is a
+   second way, by that instruction, which gives the same sums. Longer blocks need no gather at all: a block multiplies contiguous entries of x, so that
+   every lane loads its stretch of x as it is. A lane keeps partial sums in a register of its own, which are added up at the end of the chunk.
 */
 #include <immintrin.h>
 
@@ -119,7 +119,7 @@ static SYS_INLINE void AmbChunkB(const int b, const SysStorage stored, uint32_t 
   AmbSum4x4(s[4], s[5], s[6], s[7], sum + 4);
 }
 
-static SYS_INLINE void AmbChunk1(const SysStorage stored, uint32_t n, const AmbHost *A, size_t at, const uint16_t *col, const SysScalar *x, SysScalar sum[AMB_C])
+static SYS_INLINE void AmbChunk1(const int gather, const SysStorage stored, uint32_t n, const AmbHost *A, size_t at, const uint16_t *col, const SysScalar *x, SysScalar sum[AMB_C])
 {
 #if defined(SYS_SINGLE)
   __m256 s = _mm256_setzero_ps();
@@ -128,7 +128,8 @@ static SYS_INLINE void AmbChunk1(const SysStorage stored, uint32_t n, const AmbH
     const __m256 v = stored == SYS_STORAGE_PLACES ? _mm256_insertf128_ps(_mm256_castps128_ps256(AmbLoad(4, stored, A, at)), AmbLoad(4, stored, A, at + 4), 1) : _mm256_loadu_ps((const float *)A->val + at);
 
     AmbPrefetch(stored, A, at, 1);
-    s = _mm256_fmadd_ps(v, _mm256_setr_ps(x[col[0]], x[col[1]], x[col[2]], x[col[3]], x[col[4]], x[col[5]], x[col[6]], x[col[7]]), s);
+    if (gather) s = _mm256_fmadd_ps(v, _mm256_i32gather_ps(x, _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)col)), 4), s);
+    else s = _mm256_fmadd_ps(v, _mm256_setr_ps(x[col[0]], x[col[1]], x[col[2]], x[col[3]], x[col[4]], x[col[5]], x[col[6]], x[col[7]]), s);
   }
   _mm256_storeu_ps(sum, s);
 #else
@@ -136,6 +137,19 @@ static SYS_INLINE void AmbChunk1(const SysStorage stored, uint32_t n, const AmbH
   #if defined(__AVX512F__)
   const int     few = stored == SYS_STORAGE_PLACES && A->values.table.n <= 16; /* two registers hold the table */
   const __m512d t0 = _mm512_loadu_pd(A->values.table.value), t1 = _mm512_loadu_pd(A->values.table.value + 8);
+
+  if (gather) {
+    __m512d st = _mm512_setzero_pd();
+
+    for (uint32_t i = 0; i < n; i++, col += AMB_C, at += AMB_C) {
+      AmbPrefetch(stored, A, at, 1);
+      st = _mm512_fmadd_pd(_mm512_loadu_pd((const double *)A->val + at), _mm512_i32gather_pd(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)col)), x, 8), st);
+    }
+    _mm512_storeu_pd(sum, st);
+    return;
+  }
+  #else
+  (void)gather;
   #endif
 
   for (uint32_t i = 0; i < n; i++, col += AMB_C, at += AMB_C) {
