@@ -408,13 +408,10 @@ static PetscErrorCode Graph(MPI_Comm comm, const char name[], const PetscReal ar
 
       for (PetscInt64 e = edges / rows.threads * t; e < end; e += EDGES) {
         GraphEdges(e, scale, threshold, r, c); /* beyond the end, too */
-        for (int k = 0; shuffled && k < EDGES; k++) {
-          r[k] = GraphShuffle(r[k], scale);
-          c[k] = GraphShuffle(c[k], scale);
-        }
+        for (int k = 0; shuffled && k < EDGES; k++) r[k] = GraphShuffle(r[k], scale);
         for (int k = 0; k < PetscMin(EDGES, end - e); k++) {
           if (r[k] < rows.rstart || r[k] >= rows.rend) continue;
-          if (put) BucketsPut(&b, own, (PetscInt)r[k] - rows.rstart, (PetscInt)c[k], GeneratorUniform((e + k) * 64 + 63));
+          if (put) BucketsPut(&b, own, (PetscInt)r[k] - rows.rstart, (PetscInt)(shuffled ? GraphShuffle(c[k], scale) : c[k]), GeneratorUniform((e + k) * 64 + 63));
           else BucketsCount(&b, own, (PetscInt)r[k] - rows.rstart);
         }
       }
