@@ -222,8 +222,11 @@ int main(int argc, char **argv)
     {"ends",       Ends     }
   };
 
-  const int failed = RunProgram(groups, MakeSizes, argc, argv);
+  int failures;
 
-  VecCUDAEnd();
-  return failed;
+  if (!StartTests(argc, argv)) return 77;
+  failures = RunTests(groups, Share(MakeSizes()), argc, argv);
+  VecCUDAEnd(); /* the device is reset at the end of the tests, after which nothing can be given back */
+  EndTests();
+  return failures ? 1 : 0;
 }
