@@ -6,8 +6,6 @@
 #include "mat/graph/cuda/graphmarkovcuda.h"
 #include "mat/graph/glue/graph.h"
 
-#define WORD 64 /* sources of a search */
-
 /* The pattern on the device, if A is there and has entries */
 static PetscErrorCode PatternGet(Mat A, SysCSR *csr, PetscBool *on)
 {
@@ -40,38 +38,46 @@ PetscErrorCode GraphTrianglesDevice(Mat A, PetscInt64 *count, PetscBool *done)
   PetscCall(Check(A, GraphTriangles(&csr, &found, PetscDefaultCudaStream), "counting triangles", done));
   PetscCall(PetscLogGpuTimeEnd());
   *count = (PetscInt64)found;
+  if (*done) PetscCall(PetscInfo(A, "Counted triangles on the GPU\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GraphSearchDevice(Mat A, PetscInt n, const PetscInt source[], PetscInt64 level[], PetscInt64 *reached, PetscInt64 *farthest, PetscBool *done)
+/* The processes share the first vertices of triangles; each needs the rows that its rows name. All processes count on their devices, or none does. */
+PetscErrorCode GraphTrianglesRowsDevice(Mat U, PetscInt64 *count, PetscBool *done)
 {
-  const PetscInt m = A->rmap->n;
-  SysCSR         csr;
-  GraphSearch   *search;
-  SysStatus      status;
-  int64_t        bits = 0, most = 0;
-  int           *short_level = NULL;
+  MPI_Comm    comm;
+  PetscMPIInt all;
+  GraphRows   mine;
+  GraphLocal  local;
+  Mat        *rows;
+  PetscInt   *place;
+  int64_t     found  = 0;
+  SysStatus   status = SYS_SUCCESS;
+  PetscInt64  sum[3];
 
   PetscFunctionBegin;
-  PetscCall(PatternGet(A, &csr, done));
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectGetComm((PetscObject)U, &comm));
+  PetscCall(GraphRowsGet(U, &mine));
+  if (!mine.block[1]) PetscFunctionReturn(PETSC_SUCCESS);
+  all = MatShadowValuesOnDevice(mine.block[0]) && MatShadowValuesOnDevice(mine.block[1]);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm));
+  if (!all) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(GraphRowsGather(U, U, &rows, &place));
+  PetscCall(GraphLocalGet(rows[0], &local));
   PetscCall(PetscLogGpuTimeBegin());
-  status = GraphSearchCreate(&csr, &search, PetscDefaultCudaStream);
-  if (level) PetscCall(PetscMalloc1((size_t)WORD * m, &short_level));
-  for (PetscInt q = 0; q < n && status == SYS_SUCCESS; q += WORD) {
-    const PetscInt now = PetscMin(n - q, WORD);
-    int64_t        from[WORD];
-
-    for (PetscInt k = 0; k < now; k++) from[k] = source[q + k];
-    status = GraphSearchRun(search, (int)now, from, short_level, &bits, &most, PetscDefaultCudaStream);
-    for (size_t k = 0; level && k < (size_t)now * m; k++) level[(size_t)q * m + k] = short_level[k];
-  }
-  PetscCall(PetscFree(short_level));
-  GraphSearchDestroy(search);
+  if (U->rmap->n) status = GraphTrianglesRows(&local.csr, place, place[U->rmap->rstart], U->rmap->n, &found, PetscDefaultCudaStream);
   PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(Check(A, status, "a search", done));
-  *reached  = (PetscInt64)bits;
-  *farthest = (PetscInt64)most;
+  PetscCall(GraphLocalRestore(&local));
+  PetscCall(PetscFree(place));
+  PetscCall(MatDestroySubMatrices(1, &rows));
+  sum[0] = (PetscInt64)found;
+  sum[1] = status != SYS_SUCCESS;
+  sum[2] = status == SYS_ERROR;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 3, MPIU_INT64, MPI_SUM, comm));
+  PetscCheck(!sum[2], comm, PETSC_ERR_GPU, "counting triangles on the GPU: %s", status == SYS_ERROR ? SysDeviceErrorText() : "that of another process failed");
+  *count = sum[0];
+  *done  = (PetscBool)!sum[1];
+  PetscCall(PetscInfo(U, *done ? "Counted triangles on the GPU\n" : "Not enough memory on a GPU for counting triangles, on the host then\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MatCountTriangles(): on the host by the other operations of this folder, on a GPU by kernels of its own
+   MatCountTriangles(): by the other operations of this folder, on a GPU by kernels of its own
 */
 #include <petscamb.h>
 #include "mat/graph/glue/graph.h"
@@ -9,9 +9,9 @@
 /* Each edge is kept in the direction from the vertex of lower degree; a triangle is then one path of two edges beside one edge */
 static PetscErrorCode TrianglesHost(Mat A, PetscInt64 *count)
 {
-  Mat            B, U;
-  Vec            ones, degree;
-  PetscLogDouble sum;
+  Mat       B, U;
+  Vec       ones, degree;
+  PetscBool done = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(MatGraphTranspose(A, &B));
@@ -24,9 +24,14 @@ static PetscErrorCode TrianglesHost(Mat A, PetscInt64 *count)
   PetscCall(MatDestroy(&B));
   PetscCall(VecDestroy(&ones));
   PetscCall(VecDestroy(&degree));
-  PetscCall(MatMatMultMaskSum(U, U, U, &sum));
+  PetscCall(GraphTrianglesRowsDevice(U, count, &done));
+  if (!done) {
+    PetscLogDouble sum;
+
+    PetscCall(MatMatMultMaskSum(U, U, U, &sum));
+    *count = (PetscInt64)sum;
+  }
   PetscCall(MatDestroy(&U));
-  *count = (PetscInt64)sum;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
