@@ -52,6 +52,13 @@ static PetscErrorCode SearchExchangeCreate(Search *s, const GraphRows *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode SearchUpload(const GraphRows *rows, SysCSR csr[2])
+{
+  PetscFunctionBegin;
+  for (int k = 0; k < 2 && rows->block[k]; k++) PetscCall(MatShadowDeviceGetArrays(rows->block[k], &csr[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SearchCreate(Search *s, Mat A, PetscInt levels, PetscBool *done)
 {
   GraphRows rows;
@@ -68,7 +75,8 @@ static PetscErrorCode SearchCreate(Search *s, Mat A, PetscInt levels, PetscBool 
   }
   PetscCall(SearchAgree(s, &none, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int k = 0; k < 2 && rows.block[k]; k++) PetscCall(MatShadowDeviceGetArrays(rows.block[k], &csr[k]));
+  if (SearchUpload(&rows, csr)) s->status = SYS_ERROR; /* the others learn of it, and do not wait for this process */
+  PetscCall(SearchAgree(s, &none, done));
   if (rows.block[1]) PetscCall(SearchExchangeCreate(s, &rows));
   if (levels) PetscCall(PetscMalloc1((size_t)levels * A->rmap->n, &s->level));
   s->status = GraphSearchCreate(&csr[0], rows.block[1] ? &csr[1] : NULL, s->sf ? s->fromstart[s->nfrom] : 0, s->list, (int)levels, &s->search, PetscDefaultCudaStream);

@@ -49,7 +49,8 @@ static PetscErrorCode TrianglesHost(Mat A, PetscInt64 *count)
   Level: intermediate
 
   Note:
-  The triangles of a matrix of one process that is on a GPU are counted there: only the number comes to the host. For any other matrix a symmetric copy is made, and oriented by `MatGraphOrient()`.
+  The triangles of a matrix of one process that is on a GPU are counted there: only the number comes to the host. For any other matrix a symmetric copy is made on the host, and oriented by
+  `MatGraphOrient()`. Several processes gather the rows that they need, and count on their GPUs if the matrix is there.
 
   Errors:
 + `PETSC_ERR_ARG_WRONGSTATE` - the matrix is not assembled
