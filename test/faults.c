@@ -940,11 +940,5 @@ int main(int argc, char **argv)
       nsize: 2
       args: -mat_type amb -mat_shadow_tune off -faults_device {{memory lost}} -test_only 'MatBreadthFirst()'
       output_file: output/faults_search.out
-    test:
-      suffix: triangles_two
-      requires: cuda !complex
-      nsize: 2
-      args: -mat_type amb -mat_shadow_tune off -faults_device memory -test_only 'MatCountTriangles()'
-      output_file: output/faults_triangles.out
 
 TEST*/

@@ -13,10 +13,6 @@ extern "C" {
 /* Counts the triangles; directions, loops and repeated entries do not count. Waits for the result. Takes 16 bytes for each entry while it runs. */
 SysStatus GraphTriangles(const SysCSR *A, int64_t *count, SysStream);
 
-/* Counts those whose first vertices have the m rows from first on, of a graph that has each edge once, from the vertex with fewer neighbours. Row place[v] has the edges of vertex v,
-   ascending; rows that these m rows do not name may be missing. The arrays are on the host. */
-SysStatus GraphTrianglesRows(const SysCSR *rows, const int *place, int64_t first, int64_t m, int64_t *count, SysStream);
-
 /* Searches from up to 64 vertices at a time. The arrays of A and cut must stay until the end. Several processes search together: cut has the edges to vertices of others, or is NULL
    with one process, and to[] (on the host) lists the vertices for which bits come from others, each as often as there are processes that send them. levels is the most sources
    of which levels are wanted. */

@@ -18,12 +18,9 @@
 
 typedef unsigned long long Key; /* an edge: the number of its first vertex, then that of its second one in the lower bits */
 
-/* The edges of vertex v are those of row place[v], or of row v if place is NULL. Triangles are counted whose first vertices have the m rows from first on. */
 struct Oriented {
   int        m;
   const int *i, *j;
-  int        first;
-  const int *place;
 };
 
 /* Both ends of each entry, the lower one first; loops come behind all edges */
@@ -68,14 +65,14 @@ static __global__ void __launch_bounds__(SYS_THREADS) TrianglesRows(int64_t n, i
 /* Lists the rows with two entries or more; list[m] numbers, short ones from the front and long ones from the back */
 static __global__ void __launch_bounds__(SYS_THREADS) TrianglesList(Oriented U, int *list, int count[3])
 {
-  SYS_FOR_EACH(k, U.m)
+  SYS_FOR_EACH(r, U.m)
   {
-    const int r = U.first + (int)k, n = U.i[r + 1] - U.i[r];
+    const int n = U.i[r + 1] - U.i[r];
 
     if (n < 2) continue;
-    if (n <= SHORT) list[atomicAdd(&count[0], 1)] = r;
+    if (n <= SHORT) list[atomicAdd(&count[0], 1)] = (int)r;
     else {
-      list[U.m - 1 - atomicAdd(&count[1], 1)] = r;
+      list[U.m - 1 - atomicAdd(&count[1], 1)] = (int)r;
       atomicMax(&count[2], n);
     }
   }
@@ -107,7 +104,7 @@ static __device__ __forceinline__ unsigned long long TrianglesRow(Oriented U, in
   unsigned long long found = 0;
 
   for (int k = thread / GROUP; k < n; k += threads / GROUP) {
-    const int v = U.place ? U.place[U.j[first + k]] : U.j[first + k], last = U.i[v + 1];
+    const int v = U.j[first + k], last = U.i[v + 1];
 
     for (int q = U.i[v] + thread % GROUP; q < last; q += GROUP) {
       const int w = U.j[q];
@@ -250,7 +247,7 @@ SysStatus GraphTriangles(const SysCSR *A, int64_t *count, SysStream stream)
   int                *degree, *i, *list, *number;
   unsigned long long *total;
   int64_t             edges;
-  Oriented            U = {(int)m, NULL, NULL, 0, NULL};
+  Oriented            U = {(int)m, NULL, NULL};
 
   *count = 0;
   if (!nz) return SYS_SUCCESS;
@@ -275,29 +272,4 @@ SysStatus GraphTriangles(const SysCSR *A, int64_t *count, SysStream stream)
     SYS_CALL(TrianglesMake(edges, bits, &buffer, degree, &U, i, stream));
   }
   return TrianglesFindAll(U, list, number, total, count, stream);
-}
-
-SysStatus GraphTrianglesRows(const SysCSR *rows, const int *place, int64_t first, int64_t m, int64_t *count, SysStream stream)
-{
-  SysScratch          memory;
-  SysArena            arena = {NULL, 0};
-  int                *i, *j, *places, *list, *number;
-  unsigned long long *total;
-
-  *count = 0;
-  if (!m || !rows->nz) return SYS_SUCCESS;
-  for (int pass = 0; pass < 2; pass++) {
-    SysArenaTake(&arena, &i, (size_t)rows->m + 1);
-    SysArenaTake(&arena, &j, (size_t)rows->nz);
-    SysArenaTake(&arena, &places, (size_t)rows->n);
-    SysArenaTake(&arena, &list, (size_t)m);
-    SysArenaTake(&arena, &number, 4);
-    SysArenaTake(&arena, &total, 1);
-    if (!pass) SYS_CALL(SysArenaAllocate(&arena));
-    memory.memory = arena.memory;
-  }
-  SYS_CUDA(cudaMemcpyAsync(i, rows->i, ((size_t)rows->m + 1) * sizeof(*i), cudaMemcpyHostToDevice, stream));
-  SYS_CUDA(cudaMemcpyAsync(j, rows->j, (size_t)rows->nz * sizeof(*j), cudaMemcpyHostToDevice, stream));
-  SYS_CUDA(cudaMemcpyAsync(places, place, (size_t)rows->n * sizeof(*places), cudaMemcpyHostToDevice, stream));
-  return TrianglesFindAll({(int)m, i, j, (int)first, places}, list, number, total, count, stream);
 }

@@ -29,8 +29,5 @@ extern PetscErrorCode GraphRowsCreateSF(Mat A, const GraphRows *, PetscSF *);
 extern PetscErrorCode GraphLocalGet(Mat A, GraphLocal *);
 extern PetscErrorCode GraphLocalRestore(GraphLocal *);
 
-/* Gets the rows of B that the columns of A in this process name, those of its own one after the other, and their places by column */
-extern PetscErrorCode GraphRowsGather(Mat A, Mat B, Mat **rows, PetscInt **place);
-
 /* Makes a matrix of the type and the layouts of A from rows with the columns of the whole matrix */
 extern PetscErrorCode GraphCreateLike(Mat A, const PetscInt i[], const PetscInt j[], const PetscScalar a[], Mat *B);

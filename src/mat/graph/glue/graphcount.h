@@ -18,6 +18,5 @@ typedef struct {
 
 /* The stubs do not write to their results: the caller initializes done with PETSC_FALSE */
 SYS_DEVICE PetscErrorCode GraphTrianglesDevice(Mat A, PetscInt64 *count, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode GraphTrianglesRowsDevice(Mat U, PetscInt64 *count, PetscBool *done) SYS_STUB(PETSC_SUCCESS); /* of several processes; edges have one direction */
 SYS_DEVICE PetscErrorCode GraphSearchDevice(Mat A, PetscInt n, const PetscInt source[], PetscInt64 level[], PetscInt64 *reached, PetscInt64 *farthest, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode GraphMarkovOnDevice(Mat *M, const GraphMarkovParameters *, PetscInt *iterations, PetscReal *chaos, PetscBool *done) SYS_STUB(PETSC_SUCCESS);

@@ -42,45 +42,6 @@ PetscErrorCode GraphTrianglesDevice(Mat A, PetscInt64 *count, PetscBool *done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The processes share the first vertices of triangles; each needs the rows that its rows name. All processes count on their devices, or none does. */
-PetscErrorCode GraphTrianglesRowsDevice(Mat U, PetscInt64 *count, PetscBool *done)
-{
-  MPI_Comm    comm;
-  PetscMPIInt all;
-  GraphRows   mine;
-  GraphLocal  local;
-  Mat        *rows;
-  PetscInt   *place;
-  int64_t     found  = 0;
-  SysStatus   status = SYS_SUCCESS;
-  PetscInt64  sum[3];
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectGetComm((PetscObject)U, &comm));
-  PetscCall(GraphRowsGet(U, &mine));
-  if (!mine.block[1]) PetscFunctionReturn(PETSC_SUCCESS);
-  all = MatShadowValuesOnDevice(mine.block[0]) && MatShadowValuesOnDevice(mine.block[1]);
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, comm));
-  if (!all) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(GraphRowsGather(U, U, &rows, &place));
-  PetscCall(GraphLocalGet(rows[0], &local));
-  PetscCall(PetscLogGpuTimeBegin());
-  if (U->rmap->n) status = GraphTrianglesRows(&local.csr, place, place[U->rmap->rstart], U->rmap->n, &found, PetscDefaultCudaStream);
-  PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(GraphLocalRestore(&local));
-  PetscCall(PetscFree(place));
-  PetscCall(MatDestroySubMatrices(1, &rows));
-  sum[0] = (PetscInt64)found;
-  sum[1] = status != SYS_SUCCESS;
-  sum[2] = status == SYS_ERROR;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 3, MPIU_INT64, MPI_SUM, comm));
-  PetscCheck(!sum[2], comm, PETSC_ERR_GPU, "counting triangles on the GPU: %s", status == SYS_ERROR ? SysDeviceErrorText() : "that of another process failed");
-  *count = sum[0];
-  *done  = (PetscBool)!sum[1];
-  PetscCall(PetscInfo(U, *done ? "Counted triangles on the GPU\n" : "Not enough memory on a GPU for counting triangles, on the host then\n"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The matrix that an iteration leaves, on the host; a failure has left it as it was before */
 static PetscErrorCode MarkovFetch(GraphMarkov *g, Mat *M)
 {

@@ -6,7 +6,8 @@
 #include "sys/systhreads.h"
 #include "mat/graph/glue/graph.h"
 
-PetscErrorCode GraphRowsGather(Mat A, Mat B, Mat **rows, PetscInt **place)
+/* Gets the rows of B that the columns of A in this process name, and their places by column */
+static PetscErrorCode MaskSumRows(Mat A, Mat B, Mat **rows, PetscInt **place)
 {
   GraphRows a;
   IS        need, all;
@@ -114,7 +115,7 @@ PetscErrorCode MatMatMultMaskSum(Mat A, Mat B, Mat M, PetscLogDouble *sum)
     Mat      *rows;
     PetscInt *place;
 
-    PetscCall(GraphRowsGather(A, B, &rows, &place));
+    PetscCall(MaskSumRows(A, B, &rows, &place));
     PetscCall(MaskSumLocal(A, rows[0], M, place, &mine));
     PetscCall(PetscFree(place));
     PetscCall(MatDestroySubMatrices(1, &rows));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   MatCountTriangles(): by the other operations of this folder, on a GPU by kernels of its own
+   MatCountTriangles(): on the host by the other operations of this folder, on a GPU by kernels of its own
 */
 #include <petscamb.h>
 #include "mat/graph/glue/graph.h"
@@ -9,9 +9,9 @@
 /* Each edge is kept in the direction from the vertex of lower degree; a triangle is then one path of two edges beside one edge */
 static PetscErrorCode TrianglesHost(Mat A, PetscInt64 *count)
 {
-  Mat       B, U;
-  Vec       ones, degree;
-  PetscBool done = PETSC_FALSE;
+  Mat            B, U;
+  Vec            ones, degree;
+  PetscLogDouble sum;
 
   PetscFunctionBegin;
   PetscCall(MatGraphTranspose(A, &B));
@@ -24,14 +24,9 @@ static PetscErrorCode TrianglesHost(Mat A, PetscInt64 *count)
   PetscCall(MatDestroy(&B));
   PetscCall(VecDestroy(&ones));
   PetscCall(VecDestroy(&degree));
-  PetscCall(GraphTrianglesRowsDevice(U, count, &done));
-  if (!done) {
-    PetscLogDouble sum;
-
-    PetscCall(MatMatMultMaskSum(U, U, U, &sum));
-    *count = (PetscInt64)sum;
-  }
+  PetscCall(MatMatMultMaskSum(U, U, U, &sum));
   PetscCall(MatDestroy(&U));
+  *count = (PetscInt64)sum;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -49,8 +44,7 @@ static PetscErrorCode TrianglesHost(Mat A, PetscInt64 *count)
   Level: intermediate
 
   Note:
-  The triangles of a matrix of one process that is on a GPU are counted there: only the number comes to the host. For any other matrix a symmetric copy is made on the host, and oriented by
-  `MatGraphOrient()`. Several processes gather the rows that they need, and count on their GPUs if the matrix is there.
+  The triangles of a matrix of one process that is on a GPU are counted there: only the number comes to the host. For any other matrix a symmetric copy is made, and oriented by `MatGraphOrient()`.
 
   Errors:
 + `PETSC_ERR_ARG_WRONGSTATE` - the matrix is not assembled
