@@ -87,15 +87,12 @@ static PetscErrorCode GraphStart(Graph *g)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Brings the matrix to a GPU if there is one and the type uses it; several processes leave it on the host */
+/* Brings the matrix to a GPU if there is one and the type uses it */
 PetscErrorCode GraphConvert(Graph *g)
 {
-  char        type[64];
-  PetscMPIInt size;
+  char type[64];
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(g->comm, &size));
-  if (size > 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(GraphGetType(g, MATAMB, type, sizeof(type)));
   PetscCall(MatConvert(g->A, type, MAT_INPLACE_MATRIX, &g->A));
   PetscFunctionReturn(PETSC_SUCCESS);

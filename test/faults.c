@@ -934,5 +934,11 @@ int main(int argc, char **argv)
       suffix: gpu
       requires: cuda
       args: -mat_type {{@types}} -mat_shadow_tune off -faults_device {{memory lost}}
+    test:
+      suffix: search_two
+      requires: cuda
+      nsize: 2
+      args: -mat_type amb -mat_shadow_tune off -faults_device {{memory lost}} -test_only 'MatBreadthFirst()'
+      output_file: output/faults_search.out
 
 TEST*/

@@ -17,17 +17,32 @@
 
 typedef unsigned long long Word;
 
-struct _GraphSearch {
+/* Edges that end at vertices of this process, or of others */
+struct SearchBlock {
   SysCSR A       = {0, 0, 0, NULL, NULL, NULL};
-  char  *pattern = NULL; /* of the transposed matrix */
+  char  *pattern = NULL;  /* of the transposed matrix */
+  bool   never   = false; /* there is no memory for it */
   int   *i = NULL, *j = NULL;
-  char  *memory = NULL;
-  Word  *seen = NULL, *last = NULL, *next = NULL; /* reached at all, in the last level, in the next */
-  Word  *sum = NULL;                              /* edges that leave the vertices reached last; bits of these */
+  Word  *seen = NULL, *next = NULL; /* of the vertices at which they end: reached at all, or sent to their process; reached in the next level */
+};
+
+struct _GraphSearch {
+  SearchBlock block[2];
+  char       *memory = NULL;
+  Word       *last   = NULL; /* reached in the last level */
+  Word       *sum    = NULL; /* edges that leave the vertices reached last; bits of these */
+  int        *level  = NULL; /* NULL: they are not wanted */
+  int         nto    = 0;
+  int        *to     = NULL;          /* the vertices for which bits come from other processes */
+  Word       *bits   = NULL;          /* these */
+  Word       *out = NULL, *in = NULL; /* on the host */
+  cudaEvent_t packed  = NULL;         /* the bits to send are on the host */
+  Word        all     = 0;            /* a bit for each source */
+  int64_t     leaving = 0;            /* edges that leave the vertices reached last */
 };
 
 /* Adds the vertices reached last to those reached at all, and clears the next ones */
-static __global__ void __launch_bounds__(SYS_THREADS) SearchTake(int m, const int *i, int now, Word *seen, const Word *last, Word *next, int *level, Word *sum)
+static __global__ void __launch_bounds__(SYS_THREADS) SearchTake(int m, const int *i, const int *cut, int now, Word *seen, const Word *last, Word *next, int *level, Word *sum)
 {
   Word edges = 0, bits = 0;
 
@@ -38,7 +53,7 @@ static __global__ void __launch_bounds__(SYS_THREADS) SearchTake(int m, const in
     next[v] = 0;
     if (!w) continue;
     seen[v] |= w;
-    edges += (Word)(i[v + 1] - i[v]);
+    edges += (Word)((i ? i[v + 1] - i[v] : 0) + (cut ? cut[v + 1] - cut[v] : 0));
     bits += (Word)__popcll(w);
     for (Word left = level ? w : 0; left; left &= left - 1) level[(int64_t)(__ffsll((long long)left) - 1) * m + v] = now;
   }
@@ -111,96 +126,170 @@ static __global__ void __launch_bounds__(SYS_THREADS) SearchPull(int m, const in
   }
 }
 
-static __global__ void SearchBegin(int n, const int *source, Word *last)
+static __global__ void SearchBegin(int n, const int *source, Word *next)
 {
-  for (int q = 0; q < n; q++) last[source[q]] |= (Word)1 << q;
+  for (int q = 0; q < n; q++) {
+    if (source[q] >= 0) next[source[q]] |= (Word)1 << q;
+  }
 }
 
-SysStatus GraphSearchCreate(const SysCSR *A, GraphSearch **out, SysStream stream)
+/* Bits that other processes get now are not sent again */
+static __global__ void __launch_bounds__(SYS_THREADS) SearchSent(int n, Word *sent, const Word *next)
+{
+  SYS_FOR_EACH(k, n)
+  {
+    if (next[k]) sent[k] |= next[k];
+  }
+}
+
+static __global__ void __launch_bounds__(SYS_THREADS) SearchAdd(int n, const int *to, const Word *bits, const Word *seen, Word *next)
+{
+  SYS_FOR_EACH(k, n)
+  {
+    const Word w = bits[k] ? bits[k] & ~seen[to[k]] : 0;
+
+    if (w) atomicOr(&next[to[k]], w);
+  }
+}
+
+SysStatus GraphSearchCreate(const SysCSR *A, const SysCSR *cut, int nto, const int *to, int levels, GraphSearch **out, SysStream stream)
 {
   GraphSearch *s     = new (std::nothrow) GraphSearch;
   SysArena     arena = {NULL, 0};
 
   *out = s;
   if (!s) return SYS_OUT_OF_MEMORY;
-  s->A = *A;
+  s->block[0].A = *A;
+  if (cut) s->block[1].A = *cut;
+  s->nto = nto;
   for (int pass = 0; pass < 2; pass++) {
-    SysArenaTake(&arena, &s->seen, (size_t)A->m);
     SysArenaTake(&arena, &s->last, (size_t)A->m);
-    SysArenaTake(&arena, &s->next, (size_t)A->m);
+    for (SearchBlock *b = s->block; b < s->block + 2; b++) {
+      SysArenaTake(&arena, &b->seen, (size_t)b->A.n);
+      SysArenaTake(&arena, &b->next, (size_t)b->A.n);
+    }
     SysArenaTake(&arena, &s->sum, WORD);
+    SysArenaTake(&arena, &s->to, (size_t)nto);
+    SysArenaTake(&arena, &s->bits, (size_t)nto);
+    SysArenaTake(&arena, &s->level, (size_t)levels * (size_t)A->m);
     if (!pass) SYS_CALL(SysArenaAllocate(&arena));
     s->memory = arena.memory;
   }
+  if (!levels) s->level = NULL;
+  if (!cut) return SYS_SUCCESS;
+  SYS_CUDA(cudaMallocHost((void **)&s->out, ((size_t)cut->n + 1) * sizeof(Word)));
+  SYS_CUDA(cudaMallocHost((void **)&s->in, ((size_t)nto + 1) * sizeof(Word)));
+  SYS_CUDA(cudaEventCreateWithFlags(&s->packed, cudaEventDisableTiming));
+  SYS_CUDA(cudaMemcpyAsync(s->to, to, (size_t)nto * sizeof(*to), cudaMemcpyHostToDevice, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
   return SYS_SUCCESS;
 }
 
 /* The transposed pattern is made when it is wanted first */
-static SysStatus SearchTranspose(GraphSearch *s, SysStream stream)
+static SysStatus SearchTranspose(SearchBlock *b, SysStream stream)
 {
   SysArena   arena = {NULL, 0};
   SysScratch work, from;
   size_t     bytes;
 
-  if (s->pattern) return SYS_SUCCESS;
-  for (int pass = 0; pass < 2; pass++) {
-    SysArenaTake(&arena, &s->i, (size_t)s->A.n + 1);
-    SysArenaTake(&arena, &s->j, (size_t)s->A.nz);
-    if (!pass) SYS_CALL(SysArenaAllocate(&arena));
-    s->pattern = arena.memory;
-  }
-  SYS_CUDA(SysTransposeSize(&s->A, &bytes));
+  SYS_CUDA(SysTransposeSize(&b->A, &bytes));
   SYS_CALL(SysDeviceAllocate(&work.memory, bytes));
-  SYS_CALL(SysDeviceAllocate(&from.memory, (size_t)s->A.nz * sizeof(int)));
-  SYS_CUDA(SysTransposePattern(&s->A, work.memory, bytes, s->i, s->j, (int *)from.memory, stream));
+  SYS_CALL(SysDeviceAllocate(&from.memory, (size_t)b->A.nz * sizeof(int)));
+  for (int pass = 0; pass < 2; pass++) {
+    SysArenaTake(&arena, &b->i, (size_t)b->A.n + 1);
+    SysArenaTake(&arena, &b->j, (size_t)b->A.nz);
+    if (!pass) SYS_CALL(SysArenaAllocate(&arena));
+    b->pattern = arena.memory;
+  }
+  SYS_CUDA(SysTransposePattern(&b->A, work.memory, bytes, b->i, b->j, (int *)from.memory, stream));
   SYS_CUDA(cudaStreamSynchronize(stream)); /* the memory to work in is freed */
   return SYS_SUCCESS;
 }
 
-static SysStatus SearchLevels(GraphSearch *s, Word all, int *level, int64_t *reached, int64_t *farthest, SysStream stream)
+SysStatus GraphSearchStart(GraphSearch *s, int n, const int source[], SysStream stream)
 {
-  const int     m    = (int)s->A.m;
-  const int64_t warp = SysBlocksLoop((int64_t)m * SYS_WARP), group = SysBlocksLoop((int64_t)m * GROUP);
-  Word          sum[2];
+  const int64_t m    = s->block[0].A.m;
+  int          *list = (int *)(s->sum + 2);
 
-  for (int now = 0;; now++) {
-    Word *last = s->last;
-
-    SYS_CUDA(cudaMemsetAsync(s->sum, 0, 2 * sizeof(*s->sum), stream));
-    SYS_CALL(SysLaunch(SearchTake, SysBlocksLoop(m), SYS_THREADS, 0, stream, m, s->A.i, now, s->seen, last, s->next, level, s->sum));
-    SYS_CUDA(cudaMemcpyAsync(sum, s->sum, sizeof(sum), cudaMemcpyDeviceToHost, stream));
-    SYS_CUDA(cudaStreamSynchronize(stream));
-    if (!sum[1]) return SYS_SUCCESS;
-    *reached += (int64_t)sum[1];
-    *farthest = *farthest > now ? *farthest : now;
-    if ((int64_t)sum[0] < s->A.nz / FEW) SYS_CALL(SysLaunch(SearchPush, warp, SYS_THREADS, 0, stream, m, s->A.i, s->A.j, s->seen, last, s->next));
-    else {
-      SYS_CALL(SearchTranspose(s, stream));
-      SYS_CALL(SysLaunch(SearchPull, group, SYS_THREADS, 0, stream, m, s->i, s->j, all, s->seen, last, s->next));
-    }
-    s->last = s->next;
-    s->next = last;
-  }
+  s->all = n == WORD ? ~(Word)0 : ((Word)1 << n) - 1;
+  for (SearchBlock *b = s->block; b < s->block + 2; b++) SYS_CUDA(cudaMemsetAsync(b->seen, 0, (size_t)b->A.n * sizeof(Word), stream));
+  SYS_CUDA(cudaMemsetAsync(s->block[0].next, 0, (size_t)m * sizeof(Word), stream));
+  SYS_CUDA(cudaMemcpyAsync(list, source, (size_t)n * sizeof(*list), cudaMemcpyHostToDevice, stream));
+  if (s->level) SYS_CUDA(cudaMemsetAsync(s->level, 0xff, (size_t)n * (size_t)m * sizeof(*s->level), stream));
+  SYS_CALL(SysLaunch(SearchBegin, m > 0, 1, 0, stream, n, (const int *)list, s->block[0].next));
+  return SYS_SUCCESS;
 }
 
-SysStatus GraphSearchRun(GraphSearch *s, int n, const int64_t source[], int *level, int64_t *reached, int64_t *farthest, SysStream stream)
+SysStatus GraphSearchTake(GraphSearch *s, int now, int64_t *reached, SysStream stream)
 {
-  const Word   all   = n == WORD ? ~(Word)0 : ((Word)1 << n) - 1;
-  const size_t bytes = (size_t)s->A.m * sizeof(Word), levels = (size_t)n * (size_t)s->A.m * sizeof(int);
-  SysScratch   scratch;
-  int         *list = (int *)(s->sum + 2), host[WORD];
+  SearchBlock *own = &s->block[0];
+  const int    m   = (int)own->A.m;
+  Word         sum[2], *last = own->next;
 
-  for (int q = 0; q < n; q++) host[q] = (int)source[q];
-  SYS_CUDA(cudaMemsetAsync(s->seen, 0, bytes, stream));
-  SYS_CUDA(cudaMemsetAsync(s->last, 0, bytes, stream));
-  SYS_CUDA(cudaMemcpyAsync(list, host, (size_t)n * sizeof(*host), cudaMemcpyHostToDevice, stream));
-  SYS_CALL(SysLaunch(SearchBegin, 1, 1, 0, stream, n, (const int *)list, s->last));
-  if (level) {
-    SYS_CALL(SysDeviceAllocate(&scratch.memory, levels));
-    SYS_CUDA(cudaMemsetAsync(scratch.memory, 0xff, levels, stream));
+  own->next = s->last;
+  s->last   = last;
+  SYS_CUDA(cudaMemsetAsync(s->sum, 0, sizeof(sum), stream));
+  SYS_CALL(SysLaunch(SearchTake, SysBlocksLoop(m), SYS_THREADS, 0, stream, m, own->A.i, s->block[1].A.i, now, own->seen, (const Word *)last, own->next, s->level, s->sum));
+  SYS_CUDA(cudaMemcpyAsync(sum, s->sum, sizeof(sum), cudaMemcpyDeviceToHost, stream));
+  SYS_CUDA(cudaStreamSynchronize(stream));
+  s->leaving = (int64_t)sum[0];
+  *reached   = (int64_t)sum[1];
+  return SYS_SUCCESS;
+}
+
+/* Gets the bits that the edges of a block bring. Without memory for its transposed pattern all levels go along the edges that leave. */
+static SysStatus SearchBlockStep(GraphSearch *s, SearchBlock *b, bool pull, SysStream stream)
+{
+  const int m = (int)b->A.m, n = (int)b->A.n;
+
+  if (!b->A.nz) return SYS_SUCCESS;
+  if (pull && !b->i && !b->never) {
+    const SysStatus status = SearchTranspose(b, stream);
+
+    if (status == SYS_ERROR) return status;
+    b->never = status != SYS_SUCCESS;
   }
-  SYS_CALL(SearchLevels(s, all, (int *)scratch.memory, reached, farthest, stream));
-  if (level) SYS_CUDA(cudaMemcpyAsync(level, scratch.memory, levels, cudaMemcpyDeviceToHost, stream));
+  if (pull && !b->never) return SysLaunch(SearchPull, SysBlocksLoop((int64_t)n * GROUP), SYS_THREADS, 0, stream, n, b->i, b->j, s->all, b->seen, s->last, b->next);
+  return SysLaunch(SearchPush, SysBlocksLoop((int64_t)m * SYS_WARP), SYS_THREADS, 0, stream, m, b->A.i, b->A.j, b->seen, s->last, b->next);
+}
+
+SysStatus GraphSearchStep(GraphSearch *s, SysStream stream)
+{
+  SearchBlock *cut  = &s->block[1];
+  const bool   pull = s->leaving >= (s->block[0].A.nz + cut->A.nz) / FEW;
+
+  if (cut->A.n) {
+    const size_t bytes = (size_t)cut->A.n * sizeof(Word);
+
+    SYS_CUDA(cudaMemsetAsync(cut->next, 0, bytes, stream));
+    if (s->leaving) {
+      SYS_CALL(SearchBlockStep(s, cut, pull, stream));
+      SYS_CALL(SysLaunch(SearchSent, SysBlocksLoop(cut->A.n), SYS_THREADS, 0, stream, (int)cut->A.n, cut->seen, (const Word *)cut->next));
+    }
+    SYS_CUDA(cudaMemcpyAsync(s->out, cut->next, bytes, cudaMemcpyDeviceToHost, stream));
+    SYS_CUDA(cudaEventRecord(s->packed, stream)); /* they travel while the other block is at work */
+  }
+  return s->leaving ? SearchBlockStep(s, &s->block[0], pull, stream) : SYS_SUCCESS;
+}
+
+SysStatus GraphSearchGetOut(GraphSearch *s, const uint64_t **out, uint64_t **in)
+{
+  *out = (const uint64_t *)s->out;
+  *in  = (uint64_t *)s->in;
+  if (s->block[1].A.n) SYS_CUDA(cudaEventSynchronize(s->packed));
+  return SYS_SUCCESS;
+}
+
+SysStatus GraphSearchTakeIn(GraphSearch *s, SysStream stream)
+{
+  if (!s->nto) return SYS_SUCCESS;
+  SYS_CUDA(cudaMemcpyAsync(s->bits, s->in, (size_t)s->nto * sizeof(Word), cudaMemcpyHostToDevice, stream));
+  return SysLaunch(SearchAdd, SysBlocksLoop(s->nto), SYS_THREADS, 0, stream, s->nto, (const int *)s->to, (const Word *)s->bits, (const Word *)s->block[0].seen, s->block[0].next);
+}
+
+SysStatus GraphSearchGetLevels(GraphSearch *s, int n, int *level, SysStream stream)
+{
+  SYS_CUDA(cudaMemcpyAsync(level, s->level, (size_t)n * (size_t)s->block[0].A.m * sizeof(*level), cudaMemcpyDeviceToHost, stream));
   SYS_CUDA(cudaStreamSynchronize(stream));
   return SYS_SUCCESS;
 }
@@ -208,7 +297,10 @@ SysStatus GraphSearchRun(GraphSearch *s, int n, const int64_t source[], int *lev
 void GraphSearchDestroy(GraphSearch *s)
 {
   if (!s) return;
+  for (SearchBlock *b = s->block; b < s->block + 2; b++) (void)cudaFree(b->pattern);
   (void)cudaFree(s->memory);
-  (void)cudaFree(s->pattern);
+  (void)cudaFreeHost(s->out);
+  (void)cudaFreeHost(s->in);
+  if (s->packed) (void)cudaEventDestroy(s->packed);
   delete s;
 }

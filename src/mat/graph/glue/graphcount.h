@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Operations on a graph whose matrix is on a GPU. *done says whether the device did it: one process, and enough memory.
+   Operations on a graph whose matrix is on a GPU. *done says whether the device did it, the same on all processes. Searches take several processes, the other operations on a whole
+   matrix one.
 */
 #pragma once
 

@@ -6,8 +6,6 @@
 #include "mat/graph/cuda/graphmarkovcuda.h"
 #include "mat/graph/glue/graph.h"
 
-#define WORD 64 /* sources of a search */
-
 /* The pattern on the device, if A is there and has entries */
 static PetscErrorCode PatternGet(Mat A, SysCSR *csr, PetscBool *on)
 {
@@ -40,38 +38,7 @@ PetscErrorCode GraphTrianglesDevice(Mat A, PetscInt64 *count, PetscBool *done)
   PetscCall(Check(A, GraphTriangles(&csr, &found, PetscDefaultCudaStream), "counting triangles", done));
   PetscCall(PetscLogGpuTimeEnd());
   *count = (PetscInt64)found;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode GraphSearchDevice(Mat A, PetscInt n, const PetscInt source[], PetscInt64 level[], PetscInt64 *reached, PetscInt64 *farthest, PetscBool *done)
-{
-  const PetscInt m = A->rmap->n;
-  SysCSR         csr;
-  GraphSearch   *search;
-  SysStatus      status;
-  int64_t        bits = 0, most = 0;
-  int           *short_level = NULL;
-
-  PetscFunctionBegin;
-  PetscCall(PatternGet(A, &csr, done));
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscLogGpuTimeBegin());
-  status = GraphSearchCreate(&csr, &search, PetscDefaultCudaStream);
-  if (level) PetscCall(PetscMalloc1((size_t)WORD * m, &short_level));
-  for (PetscInt q = 0; q < n && status == SYS_SUCCESS; q += WORD) {
-    const PetscInt now = PetscMin(n - q, WORD);
-    int64_t        from[WORD];
-
-    for (PetscInt k = 0; k < now; k++) from[k] = source[q + k];
-    status = GraphSearchRun(search, (int)now, from, short_level, &bits, &most, PetscDefaultCudaStream);
-    for (size_t k = 0; level && k < (size_t)now * m; k++) level[(size_t)q * m + k] = short_level[k];
-  }
-  PetscCall(PetscFree(short_level));
-  GraphSearchDestroy(search);
-  PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(Check(A, status, "a search", done));
-  *reached  = (PetscInt64)bits;
-  *farthest = (PetscInt64)most;
+  if (*done) PetscCall(PetscInfo(A, "Counted triangles on the GPU\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

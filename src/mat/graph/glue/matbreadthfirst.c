@@ -122,7 +122,8 @@ static PetscErrorCode SearchRun(Search *s, PetscInt n, const PetscInt source[], 
   Level: intermediate
 
   Note:
-  64 sources are served at a time. A matrix of one process that is on a GPU is searched there, and only the results come to the host.
+  64 sources are served at a time. A matrix that is on GPUs, on those of all processes, is searched there. Only the results come to the host and, of several processes, in each level
+  a word for each vertex of another process to which an edge goes. If memory is short on any GPU, the host searches.
 
   Errors:
 + `PETSC_ERR_ARG_WRONGSTATE` - the matrix is not assembled
