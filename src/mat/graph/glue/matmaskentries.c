@@ -24,7 +24,7 @@
   Notes:
   A place is stored in `M` if it belongs to its nonzero pattern; a stored 0 counts, and values of `M` are not read. Values of `A` are copied bit for bit.
 
-  With A o P for the product entry by entry with the pattern P of `M`, `B` is A o P, or A - A o P with `complement`, but without stored zeros in other places.
+  Let P have a 1 in each place that `M` stores. `B` is the product of `A` and P entry by entry, or the rest of `A` with `complement`; places that do not stay are not stored.
 
   Each thread has n bits. The entries are chosen on the host, since the pattern of a matrix is made there.
 
