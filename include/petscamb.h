@@ -529,6 +529,7 @@ PETSC_EXTERN PetscErrorCode MatGraphTranspose(Mat, Mat *);
 PETSC_EXTERN PetscErrorCode MatGraphPermute(Mat, IS, IS, Mat *);
 PETSC_EXTERN PetscErrorCode MatPruneRows(Mat, PetscReal, PetscInt, Mat *);
 PETSC_EXTERN PetscErrorCode MatPowEntries(Mat, PetscReal);
+PETSC_EXTERN PetscErrorCode MatMaskEntries(Mat, Mat, PetscBool, Mat *);
 PETSC_EXTERN PetscErrorCode MatMultOr(Mat, PetscBool, const uint64_t[], const uint64_t[], uint64_t[]);
 PETSC_EXTERN PetscErrorCode MatCountTriangles(Mat, PetscInt64 *);
 PETSC_EXTERN PetscErrorCode MatBreadthFirst(Mat, PetscInt, const PetscInt[], PetscInt64[], PetscInt64 *, PetscInt64 *);

@@ -292,6 +292,11 @@ static PetscErrorCode CallPrune(Work *w)
   return MatPruneRows(w->A, 0.1, 2, &w->out);
 }
 
+static PetscErrorCode CallMask(Work *w)
+{
+  return MatMaskEntries(w->A, w->R, PETSC_FALSE, &w->out);
+}
+
 static PetscErrorCode CallOrient(Work *w)
 {
   return MatGraphOrient(w->A, w->x, &w->out);
@@ -457,6 +462,15 @@ static PetscErrorCode JudgeShift(TestDiff *d, Work *w)
   PetscFunctionBeginUser;
   PetscCall(VecSum(w->x, &sum));
   TestDiffAdd(d, "another sum of a vector", PetscAbsScalar(sum - 1) / 100);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The vector is on the GPU, if there is one */
+static PetscErrorCode PrepareTop(Work *w)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PreparePair(w));
+  PetscCall(VecScale(w->x, 2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -730,6 +744,7 @@ static const Operation operations[] = {
   {"A A",                          PreparePair,         CallSquare,         JudgeSquare,         ONE       },
   {"A' A A",                       PreparePair,         CallTriple,         JudgeTriple,         ONE       },
   {"MatPruneRows()",               PreparePair,         CallPrune,          JudgePrune,          0         },
+  {"MatMaskEntries()",             PreparePair,         CallMask,           JudgeOut,            0         },
   {"MatGraphOrient()",             PreparePair,         CallOrient,         JudgeOrient,         0         },
   {"MatGraphTranspose()",          PreparePair,         CallTranspose,      JudgeTranspose,      0         },
   {"MatGraphPermute()",            PreparePair,         CallPermute,        JudgePermute,        0         },
@@ -738,7 +753,7 @@ static const Operation operations[] = {
   {"MatBreadthFirst()",            PreparePair,         CallBreadthFirst,   JudgeBreadthFirst,   0         },
   {"MatMarkovCluster()",           PreparePair,         CallCluster,        JudgeCluster,        REAL | ONE},
   {"VecShiftToSum()",              PreparePair,         CallShift,          JudgeShift,          0         },
-  {"VecGetTop()",                  PreparePair,         CallTop,            JudgeTop,            0         },
+  {"VecGetTop()",                  PrepareTop,          CallTop,            JudgeTop,            0         },
   {"MatPartitioning",              PreparePair,         CallPartition,      JudgePartition,      0         },
   {"MatBatch",                     PreparePair,         CallBatch,          JudgeBatch,          REAL | ONE},
   {"MatBatch of matrices",         PreparePair,         CallBatchMats,      JudgeBatchMats,      REAL | ONE},

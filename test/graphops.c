@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-static char help[] = "Operations on graphs against plain loops over all entries: MatMatMultMaskSum(), MatGraphOrient(), MatGraphPermute(), MatPruneRows(), MatPowEntries(), MatMultOr(), MatCountTriangles(),\n\
+static char help[] = "Operations on graphs against plain loops over all entries: MatMatMultMaskSum(), MatGraphOrient(), MatGraphPermute(), MatPruneRows(), MatPowEntries(), MatMaskEntries(), MatMultOr(), MatCountTriangles(),\n\
 MatBreadthFirst(), MatMarkovCluster(), VecGetTop(), VecShiftToSum() and VecScaleToSum(), on rectangular matrices with empty rows and a hub, and on a graph with equal degrees.\n\n";
 
 #include <petscmat.h>
@@ -15,12 +15,15 @@ static PetscErrorCode Check(const char name[], PetscBool fine)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Matrix NONE has no entries */
+#define NONE -1
+
 /* Entry (i,j) of matrix s, or 0: small whole numbers of both signs, which occur often; row 0 is full, every fifth row is empty */
 static PetscReal Entry(PetscInt s, PetscInt i, PetscInt j)
 {
   const unsigned h = ((unsigned)(s * 131 + i) * 2654435761u) ^ ((unsigned)j * 40503u + 77u) * 2246822519u;
 
-  if (i % 5 == 3) return 0;
+  if (i % 5 == 3 || s == NONE) return 0;
   return i == 0 || (h >> 13) % 4 == 0 ? (PetscReal)((int)((h >> 20) % 7) - 3) : 0;
 }
 
@@ -168,10 +171,38 @@ static PetscErrorCode TestPrune(PetscReal least, PetscInt keep)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Are the entries of A those of matrix s to a power? */
+static PetscErrorCode ComparePower(Mat A, PetscInt s, PetscReal power, PetscBool *fine)
+{
+  PetscInt n, first, last;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetSize(A, NULL, &n));
+  PetscCall(MatGetOwnershipRange(A, &first, &last));
+  for (PetscInt i = first; i < last; i++) {
+    PetscInt           length, at = 0;
+    const PetscInt    *j;
+    const PetscScalar *v;
+
+    PetscCall(MatGetRow(A, i, &length, &j, &v));
+    for (PetscInt q = 0; q < n; q++) {
+      const PetscReal want = PetscPowReal(PetscAbsReal(Entry(s, i, q)), power);
+
+      if (Entry(s, i, q) == 0) continue;
+      *fine = (PetscBool)(*fine && at < length && j[at] == q && PetscAbsScalar(v[at] - want) <= (power == 1.5 ? 4 * PETSC_MACHINE_EPSILON * want : 0));
+      at++;
+    }
+    *fine = (PetscBool)(*fine && at == length);
+    PetscCall(MatRestoreRow(A, i, &length, &j, &v));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Powers of values that are on a GPU, if there is one: the products, the entries and a copy have the new ones */
 static PetscErrorCode TestPower(PetscReal power)
 {
   const PetscInt m = 12, n = 30;
-  Mat            A;
+  Mat            A, B;
   Vec            x, y;
   PetscInt       first, last;
   PetscBool      fine = PETSC_TRUE;
@@ -183,7 +214,10 @@ static PetscErrorCode TestPower(PetscReal power)
   PetscCall(VecSet(x, 1.0));
   for (int k = 0; k < 50; k++) PetscCall(MatMult(A, x, y)); /* a format has the old values */
   PetscCall(MatPowEntries(A, power));
+  PetscCall(MatMaskEntries(A, A, PETSC_FALSE, &B));
+  PetscCall(ComparePower(B, 5, power, &fine));
   PetscCall(MatMult(A, x, y));
+  PetscCall(ComparePower(A, 5, power, &fine));
   PetscCall(VecGetOwnershipRange(y, &first, &last));
   for (PetscInt i = first; i < last; i++) {
     PetscReal   want = 0;
@@ -197,9 +231,132 @@ static PetscErrorCode TestPower(PetscReal power)
   }
   PetscCall(PetscSNPrintf(name, sizeof(name), "entries to the power %g", (double)power));
   PetscCall(Check(name, fine));
+  PetscCall(MatDestroy(&B));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The entries of matrix s at the places of the mask, or at the others */
+static PetscErrorCode TestMaskEntries(PetscInt s, Mat M, PetscInt mask, PetscBool complement, const char name[])
+{
+  Mat       A, B;
+  MatType   a, b;
+  PetscInt  m, n, first, last;
+  PetscBool fine;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetSize(M, &m, &n));
+  PetscCall(Make(s, m, n, &A));
+  PetscCall(MatMaskEntries(A, M, complement, &B));
+  PetscCall(MatGetType(A, &a));
+  PetscCall(MatGetType(B, &b));
+  PetscCall(PetscStrcmp(a, b, &fine));
+  PetscCall(MatGetOwnershipRange(B, &first, &last));
+  for (PetscInt i = first; i < last; i++) {
+    PetscInt           length, at = 0;
+    const PetscInt    *j;
+    const PetscScalar *v;
+
+    PetscCall(MatGetRow(B, i, &length, &j, &v));
+    for (PetscInt q = 0; q < n; q++) {
+      const PetscBool stored = (PetscBool)(Entry(mask, i, q) != 0);
+
+      if (Entry(s, i, q) == 0 || stored == complement) continue;
+      fine = (PetscBool)(fine && at < length && j[at] == q && v[at] == (PetscScalar)Entry(s, i, q));
+      at++;
+    }
+    fine = (PetscBool)(fine && at == length);
+    PetscCall(MatRestoreRow(B, i, &length, &j, &v));
+  }
+  PetscCall(Check(name, fine));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Masks of several shapes */
+static PetscErrorCode TestMasks(void)
+{
+  const PetscInt size[][2] = {
+    {26,  40 },
+    {1,   1  },
+    {2,   300},
+    {700, 33 }
+  };
+  char name[128];
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(size); k++) {
+    for (int complement = 0; complement < 2; complement++) {
+      const char *which = complement ? "not under" : "under";
+      Mat         M;
+      PetscInt    first, last;
+
+      PetscCall(Make(7, size[k][0], size[k][1], &M));
+      PetscCall(PetscSNPrintf(name, sizeof(name), "entries %s a mask, %d x %d", which, (int)size[k][0], (int)size[k][1]));
+      PetscCall(TestMaskEntries(4, M, 7, (PetscBool)complement, name));
+      PetscCall(PetscSNPrintf(name, sizeof(name), "entries %s a mask of the same places, %d x %d", which, (int)size[k][0], (int)size[k][1]));
+      PetscCall(TestMaskEntries(7, M, 7, (PetscBool)complement, name));
+      PetscCall(MatScale(M, 0.0)); /* the zeros stay stored */
+      PetscCall(PetscSNPrintf(name, sizeof(name), "entries %s a mask of zeros, %d x %d", which, (int)size[k][0], (int)size[k][1]));
+      PetscCall(TestMaskEntries(4, M, 7, (PetscBool)complement, name));
+      PetscCall(PetscSNPrintf(name, sizeof(name), "no entries %s a mask, %d x %d", which, (int)size[k][0], (int)size[k][1]));
+      PetscCall(TestMaskEntries(NONE, M, 7, (PetscBool)complement, name));
+      PetscCall(MatDestroy(&M));
+      PetscCall(Begin(size[k][0], size[k][1], 0, &M, &first, &last));
+      PetscCall(MatAssemblyBegin(M, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatAssemblyEnd(M, MAT_FINAL_ASSEMBLY));
+      PetscCall(PetscSNPrintf(name, sizeof(name), "entries %s an empty mask, %d x %d", which, (int)size[k][0], (int)size[k][1]));
+      PetscCall(TestMaskEntries(4, M, NONE, (PetscBool)complement, name));
+      PetscCall(MatDestroy(&M));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A matrix under its own places is itself, bit for bit, with a NaN, an infinity and a zero of each sign; what is left out is nothing */
+static PetscErrorCode TestMaskBits(void)
+{
+  const PetscScalar odd[] = {0.0, -0.0, (PetscScalar)NAN, (PetscScalar)INFINITY, (PetscScalar)(-1e-310), 1};
+  const PetscInt    n     = 64;
+  Mat               A, B, C;
+  MatInfo           info;
+  PetscInt          first, last;
+  PetscBool         fine = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  PetscCall(Begin(n, n, 3, &A, &first, &last));
+  for (PetscInt i = first; i < last; i++) {
+    for (PetscInt k = 0; k < 3; k++) PetscCall(MatSetValue(A, i, (i + 21 * k) % n, odd[(i + k) % 6], INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatMaskEntries(A, A, PETSC_FALSE, &B));
+  PetscCall(MatMaskEntries(A, A, PETSC_TRUE, &C));
+  PetscCall(MatGetInfo(C, MAT_GLOBAL_SUM, &info));
+  for (PetscInt i = first; i < last; i++) {
+    PetscInt           length[2];
+    const PetscInt    *j[2];
+    const PetscScalar *v[2];
+    PetscBool          same[2];
+
+    PetscCall(MatGetRow(A, i, &length[0], &j[0], &v[0]));
+    PetscCall(MatGetRow(B, i, &length[1], &j[1], &v[1]));
+    fine = (PetscBool)(fine && length[0] == 3 && length[1] == 3);
+    if (fine) {
+      PetscCall(PetscMemcmp(j[0], j[1], 3 * sizeof(PetscInt), &same[0]));
+      PetscCall(PetscMemcmp(v[0], v[1], 3 * sizeof(PetscScalar), &same[1]));
+      fine = (PetscBool)(same[0] && same[1]);
+    }
+    PetscCall(MatRestoreRow(B, i, &length[1], &j[1], &v[1]));
+    PetscCall(MatRestoreRow(A, i, &length[0], &j[0], &v[0]));
+  }
+  PetscCall(Check("a matrix under its own places, bit for bit", (PetscBool)(fine && info.nz_used == 0)));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -622,6 +779,99 @@ static PetscErrorCode TestTop(PetscInt k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Entries of a vector: few different ones with zeros of both signs, the same everywhere, numbers of all sizes, or numbers that are none among others */
+typedef enum {
+  TOP_FEW,
+  TOP_SAME,
+  TOP_WIDE,
+  TOP_ODD,
+  TOP_KINDS
+} TopKind;
+
+static PetscReal TopEntry(TopKind kind, PetscInt i)
+{
+  const PetscReal odd[] = {(PetscReal)NAN, (PetscReal)INFINITY, -(PetscReal)INFINITY, -0.0, 0.0, (PetscReal)0x1p-140, (PetscReal)0x1p-1060, -PETSC_MAX_REAL, PETSC_MAX_REAL, 1};
+  const unsigned  h     = ((unsigned)i + 1) * 2654435761u;
+
+  switch (kind) {
+  case TOP_FEW:
+    return (h >> 9) % 7 == 0 ? -0.0 : (PetscReal)((int)((h >> 13) % 5) - 3);
+  case TOP_SAME:
+    return -2.5;
+  case TOP_WIDE:
+    return (h & 1 ? 1 : -1) * PetscPowReal(2, (PetscReal)((int)((h >> 8) % 200) - 100)) * (1 + (PetscReal)(h >> 16) / 65536);
+  default:
+    return odd[(h >> 11) % PETSC_STATIC_ARRAY_LENGTH(odd)];
+  }
+}
+
+/* The entries of a vector of a matrix, which are on a GPU if there is one, against those of a vector on the host, bit for bit */
+static PetscErrorCode TestTopWhere(PetscInt n, PetscInt k, TopKind kind)
+{
+  Mat              A;
+  Vec              x, host;
+  PetscInt         first, last, got[2], *index[2];
+  PetscReal       *value[2];
+  PetscOffloadMask mask[2];
+  PetscBool        fine, same[2];
+  char             name[64];
+
+  PetscFunctionBeginUser;
+  PetscCall(Begin(n, n, 1, &A, &first, &last));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatCreateVecs(A, &x, NULL));
+  PetscCall(VecCreate(PETSC_COMM_WORLD, &host));
+  PetscCall(VecSetSizes(host, last - first, n));
+  PetscCall(VecSetType(host, VECSTANDARD));
+  PetscCall(PetscMalloc4(k, &index[0], k, &index[1], k, &value[0], k, &value[1]));
+  for (PetscInt i = first; i < last; i++) {
+    PetscCall(VecSetValue(x, i, -TopEntry(kind, i), INSERT_VALUES));
+    PetscCall(VecSetValue(host, i, TopEntry(kind, i), INSERT_VALUES));
+  }
+  PetscCall(VecAssemblyBegin(x));
+  PetscCall(VecAssemblyEnd(x));
+  PetscCall(VecAssemblyBegin(host));
+  PetscCall(VecAssemblyEnd(host));
+  PetscCall(VecScale(x, -1.0));
+  PetscCall(VecGetOffloadMask(x, &mask[0]));
+  PetscCall(VecGetTop(x, k, &got[0], index[0], value[0]));
+  PetscCall(VecGetOffloadMask(x, &mask[1]));
+  PetscCall(VecGetTop(host, k, &got[1], index[1], value[1]));
+  fine = (PetscBool)(got[0] == PetscMin(k, n) && got[0] == got[1] && (k > (last - first) / 2 || mask[0] == mask[1])); /* few entries do not cost a copy of the vector */
+  if (fine) {
+    PetscCall(PetscMemcmp(index[0], index[1], (size_t)got[0] * sizeof(PetscInt), &same[0]));
+    for (PetscInt q = 0; q < got[0]; q++) { /* the bits of a NaN are another matter */
+      if (PetscIsNanReal(value[0][q]) && PetscIsNanReal(value[1][q])) value[0][q] = value[1][q] = 0;
+    }
+    PetscCall(PetscMemcmp(value[0], value[1], (size_t)got[0] * sizeof(PetscReal), &same[1]));
+    fine = (PetscBool)(same[0] && same[1]);
+  }
+  PetscCall(PetscSNPrintf(name, sizeof(name), "the %d greatest of %d entries, kind %d", (int)k, (int)n, (int)kind));
+  PetscCall(Check(name, fine));
+  PetscCall(PetscFree4(index[0], index[1], value[0], value[1]));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&host));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestTops(void)
+{
+  const PetscInt size[] = {1, 2, 60, 3000, 100000};
+
+  PetscFunctionBeginUser;
+  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(size); s++) {
+    for (int kind = 0; kind < TOP_KINDS; kind++) {
+      PetscCall(TestTopWhere(size[s], 1, (TopKind)kind));
+      PetscCall(TestTopWhere(size[s], 10, (TopKind)kind));
+      PetscCall(TestTopWhere(size[s], size[s] / 6 + 1, (TopKind)kind));
+      PetscCall(TestTopWhere(size[s], size[s], (TopKind)kind));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Vectors with other sums, against the same by PETSc's operations; where: every third entry alone is changed */
 static PetscErrorCode TestToSum(Mat A, PetscBool where)
 {
@@ -775,6 +1025,8 @@ int main(int argc, char **argv)
   PetscCall(TestPower(1));
   PetscCall(TestPower(2));
   PetscCall(TestPower(1.5));
+  PetscCall(TestMasks());
+  PetscCall(TestMaskBits());
   PetscCall(TestOrient());
   PetscCall(TestTranspose());
   PetscCall(TestPermutations());
@@ -794,6 +1046,7 @@ int main(int argc, char **argv)
   PetscCall(TestTop(1));
   PetscCall(TestTop(7));
   PetscCall(TestTop(60));
+  PetscCall(TestTops());
   for (PetscInt n = 1; n < 5000; n = 17 * n + 60) {
     Mat A;
 

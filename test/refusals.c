@@ -30,7 +30,7 @@ static PetscErrorCode Sizes(TestDiff *d)
 {
   PetscLogDouble sum;
   PetscMPIInt    size;
-  Mat            A, W;
+  Mat            A, B, W;
   Vec            x;
   KSP            ksp;
   PC             pc;
@@ -42,6 +42,7 @@ static PetscErrorCode Sizes(TestDiff *d)
   PetscCall(MatCreateVecs(A, &x, NULL));
   if (!PetscDefined(USE_COMPLEX)) TestExpectError(d, PETSC_ERR_ARG_SIZ, "columns", MatMatMultMaskSum(A, A, W, &sum));
   TestExpectError(d, PETSC_ERR_ARG_SIZ, "local rows", MatGraphOrient(W, x, &A));
+  TestExpectError(d, PETSC_ERR_ARG_SIZ, "the mask", MatMaskEntries(W, A, PETSC_FALSE, &B));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetOperators(ksp, size > 1 ? A : W, size > 1 ? A : W));
   PetscCall(KSPGetPC(ksp, &pc));
@@ -93,6 +94,8 @@ static PetscErrorCode LocalSizes(TestDiff *d)
   TestExpectError(d, PETSC_ERR_ARG_SIZ, "!= B (", MatTransposeMatMult(rows, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
   TestExpectError(d, PETSC_ERR_ARG_SIZ, "!= P (", MatPtAP(rows, A, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
   if (!PetscDefined(USE_COMPLEX)) TestExpectError(d, PETSC_ERR_ARG_SIZ, "local rows of", MatMatMultMaskSum(A, A, rows, &sum));
+  TestExpectError(d, PETSC_ERR_ARG_SIZ, "local rows of", MatMaskEntries(A, rows, PETSC_FALSE, &C));
+  TestExpectError(d, PETSC_ERR_ARG_SIZ, "local columns of", MatMaskEntries(A, columns, PETSC_TRUE, &C));
   PetscCall(MatMatMult(A, columns, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
   PetscCall(MatDestroy(&C));
   PetscCall(MatDestroy(&A));
@@ -138,6 +141,8 @@ static PetscErrorCode Unassembled(TestDiff *d)
   PetscCall(MatAssemblyBegin(D, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(D, MAT_FINAL_ASSEMBLY));
   TestExpectError(d, PETSC_ERR_ARG_WRONGSTATE, "not assembled", MatPruneRows(A, 0, 1, &P));
+  TestExpectError(d, PETSC_ERR_ARG_WRONGSTATE, "not assembled", MatMaskEntries(A, A, PETSC_FALSE, &P));
+  TestExpectError(d, PETSC_ERR_SUP, "MatMaskEntries(): the matrix has the type", MatMaskEntries(D, D, PETSC_FALSE, &P));
   if (!PetscDefined(USE_COMPLEX)) TestExpectError(d, PETSC_ERR_ARG_WRONGSTATE, "unassembled matrix", MatSDDMM(A, D, D, PETSC_FALSE, MAT_INITIAL_MATRIX, &S));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));

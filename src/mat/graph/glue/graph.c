@@ -46,10 +46,9 @@ PetscErrorCode GraphRowsCreateSF(Mat A, const GraphRows *rows, PetscSF *sf)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode GraphLocalGet(Mat A, GraphLocal *rows)
+PetscErrorCode GraphLocalGetPattern(Mat A, GraphLocal *rows)
 {
-  const PetscScalar *a;
-  PetscBool          mpi;
+  PetscBool mpi;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpi));
@@ -59,6 +58,15 @@ PetscErrorCode GraphLocalGet(Mat A, GraphLocal *rows)
     rows->local = A;
   }
   PetscCall(MatShadowGetPattern(rows->local, &rows->csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode GraphLocalGet(Mat A, GraphLocal *rows)
+{
+  const PetscScalar *a;
+
+  PetscFunctionBegin;
+  PetscCall(GraphLocalGetPattern(A, rows));
   PetscCall(MatSeqAIJGetArrayRead(rows->local, &a));
   rows->csr.a = a;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -69,7 +77,7 @@ PetscErrorCode GraphLocalRestore(GraphLocal *rows)
   const PetscScalar *a = rows->csr.a;
 
   PetscFunctionBegin;
-  PetscCall(MatSeqAIJRestoreArrayRead(rows->local, &a));
+  if (a) PetscCall(MatSeqAIJRestoreArrayRead(rows->local, &a));
   PetscCall(MatDestroy(&rows->local));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

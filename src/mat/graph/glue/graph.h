@@ -27,6 +27,7 @@ extern PetscErrorCode GraphCheckSquare(Mat A, const char function[]);
 extern PetscErrorCode GraphRowsGet(Mat A, GraphRows *); /* without values */
 extern PetscErrorCode GraphRowsCreateSF(Mat A, const GraphRows *, PetscSF *);
 extern PetscErrorCode GraphLocalGet(Mat A, GraphLocal *);
+extern PetscErrorCode GraphLocalGetPattern(Mat A, GraphLocal *); /* without values */
 extern PetscErrorCode GraphLocalRestore(GraphLocal *);
 
 /* Makes a matrix of the type and the layouts of A from rows with the columns of the whole matrix */

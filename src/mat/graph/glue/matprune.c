@@ -5,6 +5,7 @@
 #include <petscamb.h>
 #include "sys/systhreads.h"
 #include "mat/graph/glue/graph.h"
+#include "mat/graph/glue/graphcount.h"
 
 /*@
   MatPruneRows - copies the largest entries of each row of a sparse matrix
@@ -24,7 +25,7 @@
   Notes:
   `MatFilter()` (`MatChop()` before PETSc 3.20) leaves out entries by their values alone, and in place.
 
-  The absolute value of a NaN counts as infinity. The entries are chosen on the host.
+  The absolute value of a NaN counts as infinity. The entries are chosen on the host, also those of a matrix on a GPU, since the pattern of a matrix is made there.
 
   Errors:
 + `PETSC_ERR_ARG_WRONGSTATE` - the matrix is not assembled
@@ -36,7 +37,7 @@
   PetscCall(MatPruneRows(A, 0.01, 20, &B)); // at most 20 entries in a row, none below 0.01 but the largest
 .ve
 
-.seealso: `MatPowEntries()`, `MatFilter()`
+.seealso: `MatMaskEntries()`, `MatPowEntries()`, `MatFilter()`
 @*/
 PetscErrorCode MatPruneRows(Mat A, PetscReal least, PetscInt keep, Mat *B)
 {
@@ -81,7 +82,8 @@ PetscErrorCode MatPruneRows(Mat A, PetscReal least, PetscInt keep, Mat *B)
   Level: intermediate
 
   Note:
-  The values are computed on the host.
+  The values are computed where they are, in place: on the GPU if they are there, on any number of processes, and else on the host. Exponents other than 0, 1 and 2 may give other last bits
+  on a GPU.
 
   Errors:
 + `PETSC_ERR_ARG_WRONGSTATE` - the matrix is not assembled
@@ -92,7 +94,7 @@ PetscErrorCode MatPruneRows(Mat A, PetscReal least, PetscInt keep, Mat *B)
   PetscCall(MatPowEntries(A, 0)); // the pattern: all stored entries become 1
 .ve
 
-.seealso: `MatPruneRows()`, `MatMarkovCluster()`, `VecPow()`
+.seealso: `MatPruneRows()`, `MatMaskEntries()`, `MatMarkovCluster()`, `VecPow()`
 @*/
 PetscErrorCode MatPowEntries(Mat A, PetscReal power)
 {
@@ -105,7 +107,10 @@ PetscErrorCode MatPowEntries(Mat A, PetscReal power)
   PetscCall(GraphRowsGet(A, &rows));
   for (int k = 0; k < 2 && rows.block[k]; k++) {
     PetscScalar *a;
+    PetscBool    done = PETSC_FALSE;
 
+    PetscCall(GraphPowDevice(rows.block[k], rows.csr[k].nz, power, &done));
+    if (done) continue;
     PetscCall(MatSeqAIJGetArray(rows.block[k], &a));
     GraphPower(SysThreads(), rows.csr[k].nz, power, a);
     PetscCall(MatSeqAIJRestoreArray(rows.block[k], &a));

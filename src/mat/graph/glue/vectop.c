@@ -4,6 +4,7 @@
 */
 #include <petscamb.h>
 #include "mat/graph/glue/graph.h"
+#include "mat/graph/glue/vectop.h"
 
 /*@
   VecGetTop - gets the greatest entries of a vector
@@ -22,7 +23,8 @@
   Level: intermediate
 
   Notes:
-  All processes get the result. A NaN comes after all numbers. A vector on a GPU is copied to the host.
+  All processes get the result. A NaN comes after all numbers. From a vector on a GPU with more than twice `k` local entries the `k` greatest are copied to the host, and no others; the
+  result is the same. From other vectors, and without memory on the GPU, they are taken on the host.
 
   Errors:
 . `PETSC_ERR_ARG_OUTOFRANGE` - `k` is negative, or the entries that the processes send are more than 2^31 - 1 in all
@@ -40,13 +42,13 @@
 @*/
 PetscErrorCode VecGetTop(Vec x, PetscInt k, PetscInt *n, PetscInt index[], PetscReal value[])
 {
-  MPI_Comm           comm;
-  PetscMPIInt        size, *counts, *at, mine;
-  PetscInt           m, first, *ids;
-  PetscScalar       *best;
-  PetscReal         *own, *found;
-  int64_t           *place, total = 0;
-  const PetscScalar *a;
+  MPI_Comm     comm;
+  PetscMPIInt  size, *counts, *at, mine;
+  PetscInt     m, first, *ids;
+  PetscScalar *best;
+  PetscReal   *own, *found;
+  int64_t     *place, total = 0;
+  PetscBool    done = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(x, VEC_CLASSID, 1);
@@ -58,9 +60,14 @@ PetscErrorCode VecGetTop(Vec x, PetscInt k, PetscInt *n, PetscInt index[], Petsc
   PetscCall(VecGetOwnershipRange(x, &first, NULL));
   mine = (PetscMPIInt)PetscMin(m, k);
   PetscCall(PetscMalloc4(size, &counts, size, &at, mine, &place, mine, &own));
-  PetscCall(VecGetArrayRead(x, &a));
-  (void)GraphTop(m, a, mine, place, own);
-  PetscCall(VecRestoreArrayRead(x, &a));
+  PetscCall(VecTopDevice(x, mine, place, own, &done));
+  if (!done) {
+    const PetscScalar *a;
+
+    PetscCall(VecGetArrayRead(x, &a));
+    (void)GraphTop(m, a, mine, place, own);
+    PetscCall(VecRestoreArrayRead(x, &a));
+  }
   PetscCallMPI(MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, comm));
   for (PetscMPIInt p = 0; p < size; p++) {
     at[p] = (PetscMPIInt)total;

@@ -18,6 +18,14 @@ void GraphPruneCount(int nthread, const SysCSR *A, SysReal least, int64_t keep, 
 /* Writes the entries that stay from place i[r] on */
 void GraphPruneFill(int nthread, const SysCSR *A, SysReal least, int64_t keep, int64_t longest, const SysInt *i, SysInt *j, SysScalar *a, SysReal *work);
 
+/* Counts in length[r] the entries of row r of A whose places M stores, or does not store if complement is 1. The matrices have the same size. work has GraphMaskWords() zeros for each
+   thread, where n is the number of columns, and is zero afterwards. */
+int64_t GraphMaskWords(int64_t n);
+void    GraphMaskCount(int nthread, const SysCSR *A, const SysCSR *M, int complement, SysInt *length, uint32_t *work);
+
+/* Writes these entries from place i[r] on, in their order */
+void GraphMaskFill(int nthread, const SysCSR *A, const SysCSR *M, int complement, const SysInt *i, SysInt *j, SysScalar *a, uint32_t *work);
+
 /* y[r] |= x[j] for the columns j of row r, of the bits in want[r] */
 void GraphOr(int nthread, const SysCSR *A, const uint64_t *x, const uint64_t *want, uint64_t *y);
 

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The entries of a matrix whose places another matrix stores, or does not store. A row of the mask is a bit for each column, so that columns may have any order.
+*/
+#include "sys/systhreads.h"
+#include "mat/graph/host/graphhost.h"
+
+#define CHUNK 256 /* rows that a thread takes at a time */
+#define SHIFT 5   /* 2^5 bits are a word */
+#define BITS  31
+
+int64_t GraphMaskWords(int64_t n)
+{
+  return (n >> SHIFT) + 1;
+}
+
+/* Counts the entries of a row that stay, and copies them if j is not NULL. The mask is zero before and afterwards. */
+static SysInt MaskRow(const SysCSR *A, const SysCSR *M, int complement, int64_t r, uint32_t *mask, SysInt *j, SysScalar *a)
+{
+  SysInt n = 0;
+
+  if (A->i[r] == A->i[r + 1]) return 0;
+  for (SysInt q = M->i[r]; q < M->i[r + 1]; q++) mask[M->j[q] >> SHIFT] |= (uint32_t)1 << (M->j[q] & BITS);
+  for (SysInt p = A->i[r]; p < A->i[r + 1]; p++) {
+    const int stored = (int)(mask[A->j[p] >> SHIFT] >> (A->j[p] & BITS) & 1);
+
+    if (stored == complement) continue;
+    if (j) {
+      j[n] = A->j[p];
+      a[n] = A->a[p];
+    }
+    n++;
+  }
+  for (SysInt q = M->i[r]; q < M->i[r + 1]; q++) mask[M->j[q] >> SHIFT] = 0;
+  return n;
+}
+
+void GraphMaskCount(int nthread, const SysCSR *A, const SysCSR *M, int complement, SysInt *length, uint32_t *work)
+{
+#pragma omp parallel num_threads(nthread)
+  {
+    uint32_t *mask = work + GraphMaskWords(M->n) * omp_get_thread_num();
+
+#pragma omp for schedule(dynamic, CHUNK)
+    for (int64_t r = 0; r < A->m; r++) length[r] = MaskRow(A, M, complement, r, mask, NULL, NULL);
+  }
+}
+
+void GraphMaskFill(int nthread, const SysCSR *A, const SysCSR *M, int complement, const SysInt *i, SysInt *j, SysScalar *a, uint32_t *work)
+{
+#pragma omp parallel num_threads(nthread)
+  {
+    uint32_t *mask = work + GraphMaskWords(M->n) * omp_get_thread_num();
+
+#pragma omp for schedule(dynamic, CHUNK)
+    for (int64_t r = 0; r < A->m; r++) {
+      if (i[r] < i[r + 1]) (void)MaskRow(A, M, complement, r, mask, j + i[r], a + i[r]);
+    }
+  }
+}
