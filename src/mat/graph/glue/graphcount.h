@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
    Operations on a graph whose matrix is on a GPU. *done says whether the device did it, the same on all processes. Searches take several processes, the other operations on a whole
-   matrix one. GraphPowDevice() works on a block of any number of processes.
+   matrix one.
 */
 #pragma once
 
@@ -20,4 +20,3 @@ typedef struct {
 SYS_DEVICE PetscErrorCode GraphTrianglesDevice(Mat A, PetscInt64 *count, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode GraphSearchDevice(Mat A, PetscInt n, const PetscInt source[], PetscInt64 level[], PetscInt64 *reached, PetscInt64 *farthest, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode GraphMarkovOnDevice(Mat *M, const GraphMarkovParameters *, PetscInt *iterations, PetscReal *chaos, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
-SYS_DEVICE PetscErrorCode GraphPowDevice(Mat block, PetscInt64 nz, PetscReal power, PetscBool *done) SYS_STUB(PETSC_SUCCESS);

@@ -5,7 +5,6 @@
 #include <petscamb.h>
 #include "sys/systhreads.h"
 #include "mat/graph/glue/graph.h"
-#include "mat/graph/glue/graphcount.h"
 
 /*@
   MatPruneRows - copies the largest entries of each row of a sparse matrix
@@ -82,8 +81,7 @@ PetscErrorCode MatPruneRows(Mat A, PetscReal least, PetscInt keep, Mat *B)
   Level: intermediate
 
   Note:
-  The values are computed where they are, in place: on the GPU if they are there, on any number of processes, and else on the host. Exponents other than 0, 1 and 2 may give other last bits
-  on a GPU.
+  The values are computed on the host.
 
   Errors:
 + `PETSC_ERR_ARG_WRONGSTATE` - the matrix is not assembled
@@ -107,10 +105,7 @@ PetscErrorCode MatPowEntries(Mat A, PetscReal power)
   PetscCall(GraphRowsGet(A, &rows));
   for (int k = 0; k < 2 && rows.block[k]; k++) {
     PetscScalar *a;
-    PetscBool    done = PETSC_FALSE;
 
-    PetscCall(GraphPowDevice(rows.block[k], rows.csr[k].nz, power, &done));
-    if (done) continue;
     PetscCall(MatSeqAIJGetArray(rows.block[k], &a));
     GraphPower(SysThreads(), rows.csr[k].nz, power, a);
     PetscCall(MatSeqAIJRestoreArray(rows.block[k], &a));
