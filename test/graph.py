@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""petscamb graph against plain loops: each algorithm on directed, undirected and weighted graphs, with loops, repeated edges, isolated and dangling vertices,
-one vertex and none, on 1 to 3 processes; the ids of each kind of file, the forms of results, and their bits from run to run. The argument is the program; MPIEXEC starts processes."""
+"""petscamb graph against plain loops, and against networkx where it and SciPy are there: each algorithm on directed, undirected and weighted graphs, with loops,
+repeated edges, isolated and dangling vertices, one vertex and none, on 1 to 3 processes; the ids of each kind of file, the forms of results, and their bits from
+run to run. The argument is the program; MPIEXEC starts processes."""
 import collections
 import hashlib
 import importlib
@@ -13,6 +14,13 @@ import shlex
 import subprocess
 import sys
 import tempfile
+
+try:
+    import networkx
+    import scipy  # networkx asks it for ranks
+except ImportError:
+    networkx = None
+    print("skip comparisons with networkx: networkx or SciPy is not there")
 
 PROGRAM, MPIEXEC = sys.argv[1], shlex.split(os.environ.get("MPIEXEC", "mpiexec"))
 VERSION = subprocess.run([PROGRAM, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
@@ -261,6 +269,30 @@ def test_levels(ranks, graph):
     check("bfs from %d sources" % len(sources), None if got == want else "other levels")
 
 
+def test_reference(ranks, graph):
+    """The same questions asked of networkx, whose ranks and hubs are SciPy's."""
+    directed = networkx.DiGraph()
+    directed.add_nodes_from(graph.ids)
+    directed.add_weighted_edges_from((u, v, w) for (u, v), w in graph.edge.items())
+    plain = directed.to_undirected()
+    plain.remove_edges_from(list(networkx.selfloop_edges(plain)))
+    precisely = {"tol": 1e-15, "max_iter": 5000}
+    check("pagerank as networkx", ranked(ranks, graph, "pagerank", networkx.pagerank(directed, 0.85, **precisely)))
+    if graph.name in ("mixed", "random", "weighted"):  # elsewhere hubs are not unique
+        authorities = networkx.hits(directed)[1]
+        check("hits as networkx", ranked(ranks, graph, "hits", authorities, "-tol", 1e-6 if SINGLE else 1e-12))
+    count = json.loads(run(ranks, "triangles", graph.file, "-json"))["triangles"]
+    want = sum(networkx.triangles(plain).values()) // 3
+    check("triangles as networkx", None if count == want else "%d, not %d" % (count, want))
+    if not graph.ids:
+        return
+    seed = graph.ids[0]
+    check("rwr as networkx", ranked(ranks, graph, "rwr", networkx.pagerank(directed, 0.9, {seed: 1}, **precisely), "-seeds", seed))
+    got = sorted(tuple(map(int, line.split(","))) for line in run(ranks, "bfs", graph.file, "-sources", seed, "-csv").split()[1:])
+    want = sorted((seed, v, level) for v, level in networkx.single_source_shortest_path_length(directed, seed).items())
+    check("bfs as networkx", None if got == want else "other levels")
+
+
 # ------------------------------------------------- files -------------------------------------------------
 
 def test_dangling():
@@ -398,7 +430,7 @@ def main():
     for graph in graphs():
         for ranks in (1, 2, 3) if graph.name in ("nothing", "mixed", "weighted") else (1,):
             check = lambda name, problem: plain("%s of %s on %d process%s" % (name, graph.name, ranks, "es" * (ranks > 1)), problem)
-            for test in (test_ranks, test_counts, test_levels) + ((test_restart,) if graph.ids else ()):
+            for test in (test_ranks, test_counts, test_levels) + ((test_restart,) if graph.ids else ()) + ((test_reference,) if networkx else ()):
                 try:
                     test(ranks, graph)
                 except Exception as error:

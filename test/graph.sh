@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
-# petscamb graph: each algorithm against plain loops (graph.py).
+# petscamb graph: each algorithm against plain loops and, where there are, networkx and SciPy (graph.py).
 # timeoutfactor: 4
 set -u
 cd "$(dirname "$0")/.." || exit 1

@@ -29,7 +29,6 @@
 #define NEAR          4             /* room for so many times the entries that a result probably has is asked for: what is not written to takes no memory, */
 #define NEAR_SMALL    10            /* or for so many times those of a small one, */
 #define SMALL_ENTRIES (COPIED_ENTRIES / 4)
-#define LOOKS         0.4       /* and to count costs as much as to make it, if as large a part of the rows of B is looked at */
 #define FAR_BYTES     (4 << 20) /* of B, from which on its rows come from beyond the caches of a core */
 #define STAMPED       2.0       /* products for each entry from which on rows are stamped, */
 #define STAMP_COLUMNS 4         /* and entries of the result for each column */
@@ -526,7 +525,7 @@ static SysStatus SpgemmCompresses(const Spgemm *S, const SpgemmProduct *P, int *
   }
   *expected = rows ? entries * (double)P->A.m / (double)(SAMPLES * rows) : 0;
   *yes      = rows && w.products >= (S->nstep == 2 ? COMPRESSES2 : COMPRESSES) * entries;
-  if (rows && S->nstep == 1 && !P->shift && *expected <= COPIED_ENTRIES && looks >= LOOKS * w.products) *yes = 1;
+  if (rows && S->nstep == 1 && !P->shift && *expected <= COPIED_ENTRIES && looks >= S->kernels->looks * w.products) *yes = 1;
   if (rows && 2 * w.bysort > w.products) *yes = 1;
   *most = *yes && entries > 0 ? PART * w.products / entries : 0;
   SpgemmWorkDestroy(&w);

@@ -131,6 +131,7 @@ typedef struct {
 typedef struct {
   const char *name;
   int (*supported)(void);
+  double looks; /* to count costs as much as to make the result, if as large a part of the entries of B is looked at */
   SysStatus (*count)(const SpgemmProduct *, int64_t first, int64_t last, SpgemmWork *);
   SysStatus (*fill)(const SpgemmProduct *, int64_t first, int64_t last, SpgemmWork *);
   SysStatus (*make)(const SpgemmProduct *, int64_t first, int64_t last, SpgemmWork *); /* without having counted */

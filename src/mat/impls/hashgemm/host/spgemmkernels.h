@@ -502,4 +502,4 @@ static SysStatus SYS_ISA_NAME(Revalue)(const SpgemmProduct *P, int64_t first, in
   return SYS_SUCCESS;
 }
 
-const SpgemmKernels SYS_ISA_NAME(SpgemmKernels) = {SYS_KERNELS_NAME, SYS_ISA_NAME(SpgemmSupported), SYS_ISA_NAME(Count), SYS_ISA_NAME(FillCounted), SYS_ISA_NAME(FillUncounted), SYS_ISA_NAME(Revalue)};
+const SpgemmKernels SYS_ISA_NAME(SpgemmKernels) = {SYS_KERNELS_NAME, SYS_ISA_NAME(SpgemmSupported), LIST_PAYS ? 0.6 : 0.4, SYS_ISA_NAME(Count), SYS_ISA_NAME(FillCounted), SYS_ISA_NAME(FillUncounted), SYS_ISA_NAME(Revalue)};
