@@ -3,21 +3,15 @@
 # What petscamb graph copies between host and GPU in its iterations, by PETSc's log: 100 iterations more copy numbers, and no vector.
 # Without a GPU only the log's event is looked at.
 set -u
-cd "$(dirname "$0")/.." || exit 1
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+. "$(dirname "$0")/shell/expect.sh"
+cd "$root" || exit 1
+skip_complex "the weights of a graph are real"
 graph=rmat:14,8 vertices=16384
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-status=0
-if "$BIN/petscamb" --version | grep -q 'complex numbers'; then
-  echo "skip graphcopies.sh: PETSc has complex numbers, and the weights of a graph are real"
-  exit 0
-fi
 
 fail() {
   echo "not ok $1"
-  sed 's/^/  /' "$dir/err" | head -5
-  status=1
+  sed 's/^/  /' "$work/err" | head -5
+  failed=1
 }
 
 # copies ALGORITHM ITERATIONS: the copies to the GPU and back of the event, each their number and MB
@@ -25,8 +19,8 @@ copies() {
   local seeds=
 
   [ "$1" != rwr ] || seeds=yes
-  "$BIN/petscamb" graph "$1" $graph -tol 0 -iterations "$2" -top 0 ${seeds:+-seeds 0,1,2} -log_view ":$dir/log" >"$dir/out" 2>"$dir/err" || return 1
-  awk '/CpuToGpu -/ { gpu = 1 } $1 == "GraphIterate" { print gpu ? $(NF - 4) " " $(NF - 3) " " $(NF - 2) " " $(NF - 1) : "host", $2; found = 1 } END { exit !found }' "$dir/log"
+  "$BIN/petscamb" graph "$1" $graph -tol 0 -iterations "$2" -top 0 ${seeds:+-seeds 0,1,2} -log_view ":$work/log" >"$work/out" 2>"$work/err" || return 1
+  awk '/CpuToGpu -/ { gpu = 1 } $1 == "GraphIterate" { print gpu ? $(NF - 4) " " $(NF - 3) " " $(NF - 2) " " $(NF - 1) : "host", $2; found = 1 } END { exit !found }' "$work/log"
 }
 
 for algorithm in pagerank hits rwr; do
@@ -47,4 +41,4 @@ for algorithm in pagerank hits rwr; do
     fi
   fi
 done
-exit $status
+exit $failed

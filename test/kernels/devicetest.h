@@ -248,14 +248,15 @@ static std::vector<One> Share(const std::vector<One> &all)
   return mine;
 }
 
-/* The program: 77 if there is no device. The subjects are made when the device is known. */
+/* The program: 77 if there is no device. The subjects are made when the device is known. end gives back what the code under test keeps, before the device is reset. */
 template <typename Subjects, size_t N>
-static int RunProgram(const Group<Subjects> (&groups)[N], Subjects (*make)(), int argc, char **argv)
+static int RunProgram(const Group<Subjects> (&groups)[N], Subjects (*make)(), int argc, char **argv, void (*end)() = nullptr)
 {
   int failures;
 
   if (!StartTests(argc, argv)) return 77;
   failures = RunTests(groups, Share(make()), argc, argv);
+  if (end) end();
   EndTests();
   return failures ? 1 : 0;
 }

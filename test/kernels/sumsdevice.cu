@@ -222,11 +222,5 @@ int main(int argc, char **argv)
     {"ends",       Ends     }
   };
 
-  int failures;
-
-  if (!StartTests(argc, argv)) return 77;
-  failures = RunTests(groups, Share(MakeSizes()), argc, argv);
-  VecCUDAEnd(); /* the device is reset at the end of the tests, after which nothing can be given back */
-  EndTests();
-  return failures ? 1 : 0;
+  return RunProgram(groups, MakeSizes, argc, argv, VecCUDAEnd);
 }

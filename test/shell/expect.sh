@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Sourced by the tests that run commands: $root, the folder $work, which is removed at the end, and expect(), which sets $failed
+# Sourced by the tests that run commands: $root, the folder $work, which is removed at the end, expect(), which sets $failed, and skip_complex()
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/petscamb-$(basename "$0" .sh)-XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -18,4 +18,11 @@ expect() {
     sed 's/^/    /' "$work/out" >&2
     failed=1
   fi
+}
+
+# skip_complex REASON: ends a test whose subject refuses the complex numbers that PETSc may have
+skip_complex() {
+  "$BIN/petscamb" --version | grep -q 'complex numbers' || return 0
+  echo "skip $(basename "$0"): PETSc has complex numbers, and $1"
+  exit 0
 }

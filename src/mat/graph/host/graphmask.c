@@ -4,12 +4,10 @@
    of B are multiplied with.
 */
 #include "sys/systhreads.h"
-#include "mat/graph/host/graphhost.h"
+#include "mat/graph/host/graphbits.h"
 
 #define CHUNK 64   /* rows that a thread takes at a time */
 #define LOOK  4096 /* values that it looks at before it asks whether another one has found a value that is not 1 */
-#define SHIFT 5    /* 2^5 bits are a word of a mask of ones */
-#define BITS  31
 
 /* Stops soon after the first value that is not 1 */
 static int AllOnes(int nthread, const SysCSR *A)
@@ -46,13 +44,13 @@ static void MaskCount(int nthread, const SysCSR *A, const SysInt *place, const S
 
       sum[r] = 0;
       if (A->i[r] == A->i[r + 1] || M->i[r] == M->i[r + 1]) continue;
-      for (SysInt q = M->i[r]; q < M->i[r + 1]; q++) mask[M->j[q] >> SHIFT] |= (uint32_t)1 << (M->j[q] & BITS);
+      GraphBitsPut(mask, M, r);
       for (SysInt p = A->i[r]; p < A->i[r + 1]; p++) {
         const SysInt row = place ? place[A->j[p]] : A->j[p];
 
-        for (SysInt q = B->i[row]; q < B->i[row + 1]; q++) total += mask[B->j[q] >> SHIFT] >> (B->j[q] & BITS) & 1;
+        for (SysInt q = B->i[row]; q < B->i[row + 1]; q++) total += GraphBitsHave(mask, B->j[q]);
       }
-      for (SysInt q = M->i[r]; q < M->i[r + 1]; q++) mask[M->j[q] >> SHIFT] = 0;
+      GraphBitsTake(mask, M, r);
       sum[r] = (double)total;
     }
   }

@@ -3,15 +3,13 @@
    The entries of a matrix whose places another matrix stores, or does not store. A row of the mask is a bit for each column, so that columns may have any order.
 */
 #include "sys/systhreads.h"
-#include "mat/graph/host/graphhost.h"
+#include "mat/graph/host/graphbits.h"
 
 #define CHUNK 256 /* rows that a thread takes at a time */
-#define SHIFT 5   /* 2^5 bits are a word */
-#define BITS  31
 
 int64_t GraphMaskWords(int64_t n)
 {
-  return (n >> SHIFT) + 1;
+  return (n >> GRAPH_BITS_SHIFT) + 1;
 }
 
 /* Counts the entries of a row that stay, and copies them if j is not NULL. The mask is zero before and afterwards. */
@@ -20,18 +18,16 @@ static SysInt MaskRow(const SysCSR *A, const SysCSR *M, int complement, int64_t 
   SysInt n = 0;
 
   if (A->i[r] == A->i[r + 1]) return 0;
-  for (SysInt q = M->i[r]; q < M->i[r + 1]; q++) mask[M->j[q] >> SHIFT] |= (uint32_t)1 << (M->j[q] & BITS);
+  GraphBitsPut(mask, M, r);
   for (SysInt p = A->i[r]; p < A->i[r + 1]; p++) {
-    const int stored = (int)(mask[A->j[p] >> SHIFT] >> (A->j[p] & BITS) & 1);
-
-    if (stored == complement) continue;
+    if ((int)GraphBitsHave(mask, A->j[p]) == complement) continue;
     if (j) {
       j[n] = A->j[p];
       a[n] = A->a[p];
     }
     n++;
   }
-  for (SysInt q = M->i[r]; q < M->i[r + 1]; q++) mask[M->j[q] >> SHIFT] = 0;
+  GraphBitsTake(mask, M, r);
   return n;
 }
 
