@@ -129,7 +129,9 @@ $(BIN)/%: $(B)/obj/src/ksp/examples/%.o $(LIB)
 $(B)/test/differ: $(parts:%.c=$(B)/obj/%.o)
 $(B)/test/report: LDFLAGS += -Wl,--wrap=getloadavg
 # the functions of test/testfault.h
-faulty := malloc calloc realloc posix_memalign mmap $(if $(AMB_CUDA),$(addprefix cuda,Malloc MallocFromPoolAsync MallocHost HostAlloc HostRegister Memcpy MemcpyAsync MemsetAsync LaunchKernelExC GraphLaunch StreamSynchronize EventSynchronize))
+faulty := malloc calloc realloc posix_memalign mmap $(if $(AMB_CUDA),cublasCreate_v2 cusparseCreate $(addprefix cuda,Malloc MallocFromPoolAsync MemPoolCreate MallocHost HostAlloc HostRegister \
+  StreamCreateWithFlags StreamCreateWithPriority EventCreate EventCreateWithFlags GraphInstantiate Memcpy MemcpyAsync Memcpy2DAsync Memset MemsetAsync Memset2DAsync FuncGetAttributes FuncSetAttribute \
+  LaunchKernelExC LaunchCooperativeKernel GraphLaunch EventRecord EventQuery EventSynchronize EventElapsedTime StreamQuery StreamWaitEvent StreamSynchronize DeviceSynchronize PeekAtLastError GetLastError))
 $(B)/test/memory $(B)/test/faults: LDFLAGS += $(faulty:%=-Wl,--wrap=%)
 $(B)/test/%: $(B)/obj/test/%.o $(helpers:%.c=$(B)/obj/%.o) $(ARCHIVE)
 	$(here)

@@ -36,7 +36,6 @@ typedef struct {
 
 #define REAL 1 /* not with complex numbers */
 #define ONE  2 /* only on one process */
-#define HOST 4 /* only allocations on the host */
 
 /* ------------------------------------------------- products with vectors ------------------------------------------------- */
 
@@ -733,8 +732,8 @@ static const Operation operations[] = {
   {"conversion without a product", PreparePair,         CallSetUp,          JudgePair,           0         },
   {"new values",                   PrepareChanged,      CallMult,           JudgePair,           0         },
   {"new values, transposed",       PrepareChanged,      CallMultTranspose,  JudgePair,           0         },
-  {"trials",                       PrepareTrials,       CallTrials,         JudgePair,           HOST      },
-  {"trials beside the solver",     PrepareOnline,       CallTrials,         JudgePair,           HOST      },
+  {"trials",                       PrepareTrials,       CallTrials,         JudgePair,           0         },
+  {"trials beside the solver",     PrepareOnline,       CallTrials,         JudgePair,           0         },
   {"MatConvert()",                 PreparePair,         CallConvert,        JudgeOut,            0         },
   {"MatDuplicate()",               PreparePair,         CallDuplicate,      JudgeOut,            0         },
   {"A D",                          PrepareDense,        CallDense,          JudgeDense,          0         },
@@ -867,8 +866,7 @@ static PetscErrorCode Run(TestDiff *d, const Operation *o)
   for (int k = 1; k <= allocations; k++) {
     PetscCall(Fail(d, o, k, &unused, &raised));
     if (petscs && raised == 1) raised = PETSC_ERR_MEM; /* what PetscHeaderCreate() of PETSc 3.18 makes of any error */
-    if (kind == FAULT_LOST) TestExpect(d, "another error than PETSC_ERR_GPU", (PetscBool)(raised == 0 || raised == PETSC_ERR_GPU));
-    else TestExpect(d, "another error than PETSC_ERR_MEM", (PetscBool)(raised == 0 || raised == PETSC_ERR_MEM || (kind == FAULT_DEVICE && raised == PETSC_ERR_GPU)));
+    TestExpect(d, kind == FAULT_LOST ? "another error than PETSC_ERR_GPU" : "another error than PETSC_ERR_MEM", FaultError(kind, raised));
     if (loud && raised && raised != PETSC_ERR_MEM) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "allocation %d: error %d\n", k, (int)raised));
     failures += raised != 0;
   }
@@ -902,25 +900,22 @@ static PetscErrorCode WriteFiles(void)
 
 int main(int argc, char **argv)
 {
-  const char *kinds[] = {"host", "memory", "lost"};
   char        only[64];
   PetscBool   set;
-  PetscInt    n = 0;
   PetscMPIInt size;
 
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-test_only", only, sizeof(only), &set));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-faults_petsc", &petscs, NULL));
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-faults_device", kinds, 3, &n, NULL));
-  kind = (Fault)(FAULT_HOST + n);
+  PetscCall(FaultFromOptions(&kind));
   PetscCall(WriteFiles());
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(operations); k++) {
     const Operation *o = &operations[k];
     TestDiff         d = {NULL, 0};
 
     if (set && strcmp(only, o->name)) continue;
-    if ((!PetscDefined(USE_COMPLEX) || !(o->limits & REAL)) && (size == 1 || !(o->limits & ONE)) && (kind == FAULT_HOST || !(o->limits & HOST))) {
+    if ((!PetscDefined(USE_COMPLEX) || !(o->limits & REAL)) && (size == 1 || !(o->limits & ONE))) {
       if (Run(&d, o)) TestDiffAdd(&d, "PETSc raised an error, see above", PETSC_MAX_REAL);
     }
     PetscCall(TestReport(o->name, &d));
@@ -948,6 +943,7 @@ int main(int argc, char **argv)
     test:
       suffix: gpu
       requires: cuda
+      timeoutfactor: 4
       args: -mat_type {{@types}} -mat_shadow_tune off -faults_device {{memory lost}}
     test:
       suffix: search_two

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <petscsys.h>
 
 typedef enum {
   FAULT_NOTHING,
@@ -66,30 +67,78 @@ void *__wrap_mmap(void *p, size_t size, int protection, int flags, int fd, off_t
 }
 
 #if defined(PETSC_HAVE_CUDA)
+  #include <cublas_v2.h>
   #include <cuda_runtime_api.h>
+  #include <cusparse.h>
 
-  #define FAULT_CUDA(name, allocates, parameters, arguments) \
-    cudaError_t __real_##name parameters; \
-    cudaError_t __wrap_##name parameters; \
-    cudaError_t __wrap_##name parameters \
+  #define FAULT_CALL(type, name, allocates, short_, lost, parameters, arguments) \
+    type __real_##name parameters; \
+    type __wrap_##name parameters; \
+    type __wrap_##name parameters \
     { \
-      if (allocates && FaultNow(FAULT_DEVICE)) return cudaErrorMemoryAllocation; \
-      return FaultNow(FAULT_LOST) ? cudaErrorLaunchFailure : __real_##name arguments; \
+      if (allocates && FaultNow(FAULT_DEVICE)) return short_; \
+      return FaultNow(FAULT_LOST) ? lost : __real_##name arguments; \
     }
+  #define FAULT_CUDA(name, allocates, parameters, arguments) FAULT_CALL(cudaError_t, name, allocates, cudaErrorMemoryAllocation, cudaErrorLaunchFailure, parameters, arguments)
 
 FAULT_CUDA(cudaMalloc, 1, (void **p, size_t size), (p, size))
 FAULT_CUDA(cudaMallocFromPoolAsync, 1, (void **p, size_t size, cudaMemPool_t pool, cudaStream_t stream), (p, size, pool, stream))
+FAULT_CUDA(cudaMemPoolCreate, 1, (cudaMemPool_t * pool, const struct cudaMemPoolProps *properties), (pool, properties))
 FAULT_CUDA(cudaMallocHost, 1, (void **p, size_t size), (p, size))
 FAULT_CUDA(cudaHostAlloc, 1, (void **p, size_t size, unsigned flags), (p, size, flags))
 FAULT_CUDA(cudaHostRegister, 1, (void *p, size_t size, unsigned flags), (p, size, flags))
+FAULT_CUDA(cudaStreamCreateWithFlags, 1, (cudaStream_t * stream, unsigned flags), (stream, flags))
+FAULT_CUDA(cudaStreamCreateWithPriority, 1, (cudaStream_t * stream, unsigned flags, int priority), (stream, flags, priority))
+FAULT_CUDA(cudaEventCreate, 1, (cudaEvent_t * event), (event))
+FAULT_CUDA(cudaEventCreateWithFlags, 1, (cudaEvent_t * event, unsigned flags), (event, flags))
+  #if CUDART_VERSION >= 12000
+FAULT_CUDA(cudaGraphInstantiate, 1, (cudaGraphExec_t * exec, cudaGraph_t graph, unsigned long long flags), (exec, graph, flags))
+  #else
+FAULT_CUDA(cudaGraphInstantiate, 1, (cudaGraphExec_t * exec, cudaGraph_t graph, cudaGraphNode_t *node, char *log, size_t size), (exec, graph, node, log, size))
+  #endif
+FAULT_CALL(cublasStatus_t, cublasCreate_v2, 1, CUBLAS_STATUS_ALLOC_FAILED, CUBLAS_STATUS_EXECUTION_FAILED, (cublasHandle_t * handle), (handle))
+FAULT_CALL(cusparseStatus_t, cusparseCreate, 1, CUSPARSE_STATUS_ALLOC_FAILED, CUSPARSE_STATUS_EXECUTION_FAILED, (cusparseHandle_t * handle), (handle))
 FAULT_CUDA(cudaMemcpy, 0, (void *to, const void *from, size_t size, enum cudaMemcpyKind kind), (to, from, size, kind))
 FAULT_CUDA(cudaMemcpyAsync, 0, (void *to, const void *from, size_t size, enum cudaMemcpyKind kind, cudaStream_t stream), (to, from, size, kind, stream))
+FAULT_CUDA(cudaMemcpy2DAsync, 0, (void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height, enum cudaMemcpyKind kind, cudaStream_t stream), (to, to_pitch, from, from_pitch, width, height, kind, stream))
+FAULT_CUDA(cudaMemset, 0, (void *p, int value, size_t size), (p, value, size))
 FAULT_CUDA(cudaMemsetAsync, 0, (void *p, int value, size_t size, cudaStream_t stream), (p, value, size, stream))
+FAULT_CUDA(cudaMemset2DAsync, 0, (void *p, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream), (p, pitch, value, width, height, stream))
+FAULT_CUDA(cudaFuncGetAttributes, 0, (struct cudaFuncAttributes * attributes, const void *kernel), (attributes, kernel))
+FAULT_CUDA(cudaFuncSetAttribute, 0, (const void *kernel, enum cudaFuncAttribute attribute, int value), (kernel, attribute, value))
 FAULT_CUDA(cudaLaunchKernelExC, 0, (const cudaLaunchConfig_t *config, const void *kernel, void **arguments), (config, kernel, arguments))
+FAULT_CUDA(cudaLaunchCooperativeKernel, 0, (const void *kernel, dim3 blocks, dim3 threads, void **arguments, size_t shared, cudaStream_t stream), (kernel, blocks, threads, arguments, shared, stream))
 FAULT_CUDA(cudaGraphLaunch, 0, (cudaGraphExec_t graph, cudaStream_t stream), (graph, stream))
-FAULT_CUDA(cudaStreamSynchronize, 0, (cudaStream_t stream), (stream))
+FAULT_CUDA(cudaEventRecord, 0, (cudaEvent_t event, cudaStream_t stream), (event, stream))
+FAULT_CUDA(cudaEventQuery, 0, (cudaEvent_t event), (event))
 FAULT_CUDA(cudaEventSynchronize, 0, (cudaEvent_t event), (event))
+FAULT_CUDA(cudaEventElapsedTime, 0, (float *ms, cudaEvent_t begin, cudaEvent_t end), (ms, begin, end))
+FAULT_CUDA(cudaStreamQuery, 0, (cudaStream_t stream), (stream))
+FAULT_CUDA(cudaStreamWaitEvent, 0, (cudaStream_t stream, cudaEvent_t event, unsigned flags), (stream, event, flags))
+FAULT_CUDA(cudaStreamSynchronize, 0, (cudaStream_t stream), (stream))
+FAULT_CUDA(cudaDeviceSynchronize, 0, (void), ())
+/* of a launch by <<<>>> */
+FAULT_CUDA(cudaPeekAtLastError, 0, (void), ())
+FAULT_CUDA(cudaGetLastError, 0, (void), ())
 #endif
+
+/* What fails, by -faults_device <memory,lost>: the memory of the host without it */
+static inline PetscErrorCode FaultFromOptions(Fault *kind)
+{
+  const char *kinds[] = {"host", "memory", "lost"};
+  PetscInt    n       = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-faults_device", kinds, PETSC_STATIC_ARRAY_LENGTH(kinds), &n, NULL));
+  *kind = (Fault)(FAULT_HOST + n);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* May an operation raise this error? */
+static inline PetscBool FaultError(Fault kind, PetscErrorCode code)
+{
+  return (PetscBool)(!code || (kind != FAULT_LOST && code == PETSC_ERR_MEM) || (kind != FAULT_HOST && code == PETSC_ERR_GPU));
+}
 
 /* The failing-th call from now on fails, or none if that is FAULT_NONE */
 #define FAULT_NONE 100000000
