@@ -147,6 +147,7 @@ def configure(args, argv, log):
     os.makedirs(folder, exist_ok=True)
     openmp = args.openmp == "1" and compiler.works(ambcheck.OPENMP_PROGRAM, ["-fopenmp"], run=True)[0]
     zlib, lzma, bz2 = (compiler.works(program, libs=[lib], run=True)[0] for program, lib in ambcheck.UNPACKERS)
+    tested = compiler.works(ambcheck.tested_program())[0]
     avx512 = compiler.works(ambcheck.AVX512_PROGRAM, ambcheck.AVX512_FLAGS)[0]
     avx2 = compiler.works(ambcheck.AVX2_PROGRAM, ambcheck.AVX2_FLAGS)[0]
     cuda = ambdownload.find_cuda(log) if args.cuda != "0" else None
@@ -176,7 +177,7 @@ def configure(args, argv, log):
               ("AMB_MPIEXEC", found.mpiexec() or ""), ("AMB_EXAMPLES_SRC", examples or ""), ("AMB_STUBS", stubs if needs_stubs else "")]
     flags = [("AMB_CC", quoted(([ccache] if ccache else []) + cc)), ("AMB_LINK", quoted(cc)), ("AMB_INCLUDES", quoted(includes + (nccl[0] if nccl else []))), ("AMB_LIBS", quoted(libs + ["-lz"] * zlib + ["-llzma"] * lzma + ["-lbz2"] * bz2 + ["-lm"])),
              ("AMB_OPENMP_FLAGS", "-fopenmp" if openmp else ""), ("AMB_VISIBILITY", "-fvisibility=hidden" if found.hidden else ""),
-             ("AMB_AVX512_FLAGS", " ".join(ambcheck.AVX512_FLAGS) if avx512 else ""), ("AMB_AVX2_FLAGS", " ".join(ambcheck.AVX2_FLAGS) if avx2 else ""),
+             ("AMB_WERROR", "-Werror" if tested else ""), ("AMB_AVX512_FLAGS", " ".join(ambcheck.AVX512_FLAGS) if avx512 else ""), ("AMB_AVX2_FLAGS", " ".join(ambcheck.AVX2_FLAGS) if avx2 else ""),
              ("AMB_UNPACK_FLAGS", " ".join("-DPETSCAMB_HAVE_" + name for name, has in (("LZMA", lzma), ("BZ2", bz2)) if has)), ("AMB_CFLAGS", quoted(own)), ("AMB_LDFLAGS", quoted(shlex.split(args.LDFLAGS or ""))), ("AMB_NVCC", quoted([cuda["nvcc"]]) if cuda else ""), ("AMB_CXX", cxx or ""),
              ("AMB_GENCODE", " ".join(gencode)), ("AMB_CUDA_LIBS", quoted(shlex.split(found.vars.get("CUDA_LIB", "")) + (nccl[1] + ["-ldl"] if nccl else []) + ["-lstdc++"]) if use_cuda else ""), ("AMB_PREFIX", args.prefix), ("AMB_SUFFIX", suffix),
              ("AMB_PETSC_LIBS", quoted(petsc_libs)), ("AMB_PC", "PETSc" if os.path.exists(os.path.join(found.libdir, "pkgconfig", "PETSc.pc")) else "")]
@@ -194,7 +195,7 @@ def configure(args, argv, log):
             ("Scalars", "%s, %s precision%s" % (found.scalar, found.precision, " (the plain C kernels serve them)" if found.scalar == "complex" else "")),
             ("Indices", "%d bits" % found.index),
             ("MPI", "%s, %s%s" % (mpi, found.mpiexec() or "no mpiexec: one process only", "" if aware or not use_cuda else "; not CUDA-aware, see below")),
-            ("C compiler", "%s (%s)%s" % (" ".join(cc), compiler.version(), ", ccache" if ccache else "")),
+            ("C compiler", "%s (%s)%s" % (" ".join(cc), compiler.version(), ", ccache" if ccache else "") + ("" if tested else "; newer than those of the tests: its warnings are no errors")),
             ("Kernels", "plain C%s, chosen at run time" % "".join(", " + kind for kind in vectors)),
             ("OpenMP", "yes" if openmp else "no"),
             ("Compressed", ", ".join(name if has else "no %s (install %s)" % (name, package) for name, has, package in ((".gz", zlib, "zlib1g-dev"), (".xz", lzma, "liblzma-dev"), (".bz2", bz2, "libbz2-dev")))),

@@ -18,11 +18,23 @@ typedef enum {
   SYS_STORE_ADD   /* z = alpha s + z */
 } SysStore;
 
+/* a b + c, rounded once where the processor can. Left to the compiler, two kernels for the same product, with different storages, may round differently. */
+static SYS_INLINE SysScalar SysMulAdd(SysScalar a, SysScalar b, SysScalar c)
+{
+#if !defined(__FMA__) || defined(SYS_COMPLEX)
+  return a * b + c;
+#elif defined(SYS_SINGLE)
+  return __builtin_fmaf(a, b, c);
+#else
+  return __builtin_fma(a, b, c);
+#endif
+}
+
 static SYS_INLINE SysScalar SysStored(SysStore how, SysScalar alpha, SysScalar s, SysScalar beta, const SysScalar *y, const SysScalar *z, int64_t r)
 {
   if (how == SYS_STORE_SET) return alpha * s;
-  if (how == SYS_STORE_AXPY) return alpha * s + beta * y[r];
-  return alpha * s + z[r];
+  if (how == SYS_STORE_AXPY) return SysMulAdd(alpha, s, beta * y[r]);
+  return SysMulAdd(alpha, s, z[r]);
 }
 
 /* How the first sum of a row is stored, for z = alpha A x + beta y; y may be z */

@@ -15,6 +15,8 @@ x86_64)
   works -mavx512f -mavx512vl -mavx512bw -mavx512dq && avx512=("${avx2[@]}" -mavx512f -mavx512vl -mavx512bw -mavx512dq)
   ;;
 esac
+werror=()
+works -include config/compilers.h && werror=(-Werror)
 openmp=()
 works -fopenmp && openmp=(-fopenmp)
 
@@ -40,7 +42,7 @@ build_and_run() {
       isa=("${avx512[@]}")
       ;;
     esac
-    { "$cc" -std=gnu11 -Wall -Wextra -Werror "${openmp[@]}" -DSYS_TYPES_GIVEN "${have[@]}" -Isrc "${isa[@]}" "$@" -c -o "$dir/$(basename "$source" .c).o" "$source" || : >"$dir/failed"; } &
+    { "$cc" -std=gnu11 -Wall -Wextra "${werror[@]}" "${openmp[@]}" -DSYS_TYPES_GIVEN "${have[@]}" -Isrc "${isa[@]}" "$@" -c -o "$dir/$(basename "$source" .c).o" "$source" || : >"$dir/failed"; } &
   done
   wait
   if [ ! -e "$dir/failed" ] && "$cc" "${openmp[@]}" "$@" "$dir"/*.o -lm -o "$dir/program"; then

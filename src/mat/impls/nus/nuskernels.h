@@ -7,6 +7,9 @@
 */
 #include "sys/sysstore.h"
 #include "mat/impls/nus/nushost.h"
+#if defined(__FMA__)
+  #include <immintrin.h>
+#endif
 
 #define PREFETCH 8192 /* bytes ahead: the processor's own prefetching leaves a third of its bandwidth unused */
 
@@ -29,6 +32,20 @@ static SYS_INLINE void NusStep8(const int kind, const SysStorage stored, const S
 #else
 typedef SysReal Lanes __attribute__((vector_size(SYS_LANES * sizeof(SysReal)), aligned(sizeof(SysReal)), may_alias));
 typedef float   FloatLanes __attribute__((vector_size(SYS_LANES * sizeof(float)), aligned(sizeof(float)), may_alias));
+
+/* SysMulAdd() in each lane */
+static SYS_INLINE Lanes NusMulAdd(Lanes a, Lanes b, Lanes c)
+{
+  #if !defined(__FMA__)
+  return a * b + c;
+  #elif defined(SYS_SINGLE)
+  return (Lanes)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+  #elif SYS_REGISTER == 64
+  return (Lanes)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
+  #else
+  return (Lanes)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+  #endif
+}
 
   #if SYS_LANES == 8
     #define NUS_GATHER(x, at, l) \
@@ -65,14 +82,15 @@ static SYS_INLINE void NusStep8(const int kind, const SysStorage stored, const S
   if (stored == SYS_STORAGE_PLACES) SysTableDecode(table, 8, (const uint8_t *)val, v);
   #pragma GCC unroll 4
   for (int l = 0; l < 8; l += SYS_LANES) {
-    Lanes xs;
+    Lanes xs, vs;
 
     if (kind == NUS_DIAGONAL) xs = *(const Lanes *)(x + l);
     else if (kind == NUS_NARROW) xs = NUS_GATHER(x, NUS_AT16, l);
     else xs = NUS_GATHER(x, NUS_AT32, l);
-    if (stored == SYS_STORAGE_PLACES) *(Lanes *)(s + l) += *(const Lanes *)(v + l) * xs;
-    else if (stored == SYS_STORAGE_SINGLE) *(Lanes *)(s + l) += __builtin_convertvector(*(const FloatLanes *)((const float *)val + l), Lanes) * xs;
-    else *(Lanes *)(s + l) += *(const Lanes *)((const SysScalar *)val + l) * xs;
+    if (stored == SYS_STORAGE_PLACES) vs = *(const Lanes *)(v + l);
+    else if (stored == SYS_STORAGE_SINGLE) vs = __builtin_convertvector(*(const FloatLanes *)((const float *)val + l), Lanes);
+    else vs = *(const Lanes *)((const SysScalar *)val + l);
+    *(Lanes *)(s + l) = NusMulAdd(vs, xs, *(Lanes *)(s + l));
   }
 }
 #endif
@@ -118,7 +136,7 @@ static SysScalar SYS_ISA_NAME(RowSum)(const NusHost *A, const NusTile *T, int64_
   int64_t   place;
 
   for (SysInt k = A->csr.i[r]; k < A->csr.i[r + 1]; k++) {
-    if (NusSegmentOf(A, A->csr.j[k], &place) == T->segment) s += A->csr.a[k] * x[A->csr.j[k]];
+    if (NusSegmentOf(A, A->csr.j[k], &place) == T->segment) s = SysMulAdd(A->csr.a[k], x[A->csr.j[k]], s);
   }
   return s;
 }
@@ -236,7 +254,7 @@ static SYS_INLINE void NusJaggedChunk(const int kind, const SysStorage stored, c
     int           l = 0;
 
     for (; l + 8 <= left; l += 8) NusStep8(kind, stored, &A->values.table, val + size * (size_t)(slot + l), col + (kind == NUS_WIDE ? 2 : 1) * (slot + l), x, sum + l);
-    for (; l < left; l++) sum[l] += SysValuesAt(stored, &A->values.table, A->val, (size_t)(T->slot + slot + l)) * x[NusJaggedColumn(kind, col, slot + l)];
+    for (; l < left; l++) sum[l] = SysMulAdd(SysValuesAt(stored, &A->values.table, A->val, (size_t)(T->slot + slot + l)), x[NusJaggedColumn(kind, col, slot + l)], sum[l]);
   }
 }
 
@@ -339,7 +357,7 @@ static void SYS_ISA_NAME(RowTranspose)(const NusHost *A, const NusTile *T, int64
   for (SysInt k = A->csr.i[r]; k < A->csr.i[r + 1]; k++) {
     int64_t place;
 
-    if (NusSegmentOf(A, A->csr.j[k], &place) == T->segment) z[place] += A->csr.a[k] * f;
+    if (NusSegmentOf(A, A->csr.j[k], &place) == T->segment) z[place] = SysMulAdd(A->csr.a[k], f, z[place]);
   }
 }
 
@@ -370,11 +388,13 @@ static SYS_INLINE void NusTileTranspose(const SysStorage stored, const NusHost *
         const int64_t slot = (int64_t)C * i;
 
         for (int l = 0; l < C; l++) {
-          uint32_t j;
+          SysScalar *to;
+          uint32_t   j;
 
           if (h.kind == NUS_NARROW) j = col[slot + l];
           else __builtin_memcpy(&j, col + 2 * (h.kind == NUS_WIDE ? slot + l : i), sizeof(j));
-          zs[h.kind == NUS_DIAGONAL ? (int64_t)j + l : j] += SysValuesAt(stored, &A->values.table, A->val, (size_t)(begin + slot + l)) * factor[l];
+          to  = zs + (h.kind == NUS_DIAGONAL ? (int64_t)j + l : j);
+          *to = SysMulAdd(SysValuesAt(stored, &A->values.table, A->val, (size_t)(begin + slot + l)), factor[l], *to);
         }
       }
     }
@@ -398,8 +418,9 @@ static void SYS_ISA_NAME(JaggedTranspose)(const NusHost *A, const NusTile *T, Sy
 
     for (int32_t i = 0; i < T->ndiag && (int64_t)diag[i] + k < diag[i + 1]; i++) {
       const int64_t slot = (int64_t)diag[i] + k;
+      SysScalar    *to   = z + T->base + (int64_t)NusJaggedColumn(T->kind, A->col + T->col, slot);
 
-      z[T->base + (int64_t)NusJaggedColumn(T->kind, A->col + T->col, slot)] += SysValuesAt(A->values.stored, &A->values.table, A->val, (size_t)(T->slot + slot)) * f;
+      *to = SysMulAdd(SysValuesAt(A->values.stored, &A->values.table, A->val, (size_t)(T->slot + slot)), f, *to);
     }
   }
 }

@@ -226,7 +226,7 @@ static SYS_INLINE void SortVectors(const int vectors, __m512i *x)
   #pragma GCC unroll 16
     for (int v = 0; v < vectors; v++) {
       if (!(v & half)) {
-        const int     w = v ^ (2 * half - 1);
+        const int     w = (v ^ (2 * half - 1)) & (vectors - 1);
         const __m512i y = x[v], z = SortReverse(x[w]);
 
         x[v] = _mm512_min_epu32(y, z);
@@ -238,10 +238,11 @@ static SYS_INLINE void SortVectors(const int vectors, __m512i *x)
   #pragma GCC unroll 16
       for (int v = 0; v < vectors; v++) {
         if (!(v & apart)) {
-          const __m512i y = x[v], z = x[v + apart];
+          const int     w = (v + apart) & (vectors - 1);
+          const __m512i y = x[v], z = x[w];
 
-          x[v]         = _mm512_min_epu32(y, z);
-          x[v + apart] = _mm512_max_epu32(y, z);
+          x[v] = _mm512_min_epu32(y, z);
+          x[w] = _mm512_max_epu32(y, z);
         }
       }
     }
