@@ -340,7 +340,7 @@ def test_files():
 def test_outputs():
     """A result as values with commas, as JSON in a file and as a table is that of -json."""
     for words in (["pagerank", "weighted.txt"], ["hits", "weighted.txt"], ["rwr", "weighted.txt"], ["rwr", "mixed.txt", "-seeds", "1,%d" % (2**63 - 1)]):
-        words += ["-top", 7, "-mat_shadow_tune", "model"]
+        words += ["-top", 7, "-mat_shadow_tune", "off"]
         result = json.loads(run(1, *words, "-json"))
         lists = [(name, line) for name, lines in result.items() if isinstance(lines, list) for line in lines]
         head = ["list"] * ("hubs" in result) + list(lists[0][1])
@@ -360,7 +360,7 @@ def test_bits():
     os.environ["OMP_NUM_THREADS"] = "2"
     for words in (["pagerank", "rmat:9,8"], ["hits", "rmat:9,8"], ["rwr", "rmat:9,8", "-seeds", "1,2,3"]):
         for ranks in (1, 2):
-            results = [json.loads(run(ranks, *words, "-json", "-top", 10**4, "-mat_shadow_tune", "model")) for _ in range(2)]
+            results = [json.loads(run(ranks, *words, "-json", "-top", 10**4, "-mat_shadow_tune", "off")) for _ in range(2)]
             same = {json.dumps([result["top"], result.get("hubs")]) for result in results}
             check("the same bits of %s from run to run on %d process%s" % (" ".join(words[:2]), ranks, "es" * (ranks > 1)), None if len(same) == 1 else "other bits")
     del os.environ["OMP_NUM_THREADS"]

@@ -79,6 +79,15 @@ void *__wrap_mmap(void *p, size_t size, int protection, int flags, int fd, off_t
       if (allocates && FaultNow(FAULT_DEVICE)) return short_; \
       return FaultNow(FAULT_LOST) ? lost : __real_##name arguments; \
     }
+  /* what waits for the GPU waits before it says that the GPU is lost: here kernels go on running */
+  #define FAULT_WAIT(name, parameters, arguments) \
+    cudaError_t __real_##name parameters; \
+    cudaError_t __wrap_##name parameters; \
+    cudaError_t __wrap_##name parameters \
+    { \
+      const cudaError_t error = __real_##name arguments; \
+      return FaultNow(FAULT_LOST) ? cudaErrorLaunchFailure : error; \
+    }
   #define FAULT_CUDA(name, allocates, parameters, arguments) FAULT_CALL(cudaError_t, name, allocates, cudaErrorMemoryAllocation, cudaErrorLaunchFailure, parameters, arguments)
 
 FAULT_CUDA(cudaMalloc, 1, (void **p, size_t size), (p, size))
@@ -111,12 +120,12 @@ FAULT_CUDA(cudaLaunchCooperativeKernel, 0, (const void *kernel, dim3 blocks, dim
 FAULT_CUDA(cudaGraphLaunch, 0, (cudaGraphExec_t graph, cudaStream_t stream), (graph, stream))
 FAULT_CUDA(cudaEventRecord, 0, (cudaEvent_t event, cudaStream_t stream), (event, stream))
 FAULT_CUDA(cudaEventQuery, 0, (cudaEvent_t event), (event))
-FAULT_CUDA(cudaEventSynchronize, 0, (cudaEvent_t event), (event))
+FAULT_WAIT(cudaEventSynchronize, (cudaEvent_t event), (event))
 FAULT_CUDA(cudaEventElapsedTime, 0, (float *ms, cudaEvent_t begin, cudaEvent_t end), (ms, begin, end))
 FAULT_CUDA(cudaStreamQuery, 0, (cudaStream_t stream), (stream))
 FAULT_CUDA(cudaStreamWaitEvent, 0, (cudaStream_t stream, cudaEvent_t event, unsigned flags), (stream, event, flags))
-FAULT_CUDA(cudaStreamSynchronize, 0, (cudaStream_t stream), (stream))
-FAULT_CUDA(cudaDeviceSynchronize, 0, (void), ())
+FAULT_WAIT(cudaStreamSynchronize, (cudaStream_t stream), (stream))
+FAULT_WAIT(cudaDeviceSynchronize, (void), ())
 /* of a launch by <<<>>> */
 FAULT_CUDA(cudaPeekAtLastError, 0, (void), ())
 FAULT_CUDA(cudaGetLastError, 0, (void), ())

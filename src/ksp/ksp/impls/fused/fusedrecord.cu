@@ -13,9 +13,15 @@ struct _FusedRecord {
 SysStatus FusedRecordBegin(FusedRecord **r, SysStream *stream)
 {
   if (!*r) {
+    cudaStream_t own;
+
+    SYS_CUDA(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking));
     *r = (FusedRecord *)calloc(1, sizeof(**r));
-    if (!*r) return SYS_OUT_OF_MEMORY;
-    SYS_CUDA(cudaStreamCreateWithFlags(&(*r)->stream, cudaStreamNonBlocking));
+    if (!*r) {
+      (void)cudaStreamDestroy(own);
+      return SYS_OUT_OF_MEMORY;
+    }
+    (*r)->stream = own;
   }
   if ((*r)->exec) SYS_CUDA(cudaGraphExecDestroy((*r)->exec));
   (*r)->exec = NULL;

@@ -144,7 +144,7 @@ static PetscErrorCode AmbAggSortEdges(const AmbAggLevel *level, PetscInt n, cons
 
 PetscErrorCode AmbAggSwapEdges(const AmbAggLevel *level, PetscInt n, const AggEdge cut[], PetscInt *ncome, AggEdge **come)
 {
-  PetscMPIInt  nto, nfrom, *to, *from, tag, count;
+  PetscMPIInt  nto = 0, nfrom, *to, *from, tag, count;
   PetscInt    *begin, *length, *lengths;
   AggEdge     *edges;
   MPI_Datatype edge; /* bytes of many edges are more than an int counts */

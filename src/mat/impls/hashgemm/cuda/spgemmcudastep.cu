@@ -49,12 +49,18 @@ SysStatus SpgemmTakePieces(SpgemmDevice *S, SpgemmArray *memory, std::initialize
 }
 
 /* Streams for kernels that do not wait for each other: no more than there are of these. A single one stays in the stream that all started from, since each
-   further stream costs four calls. */
-typedef struct {
+   further stream costs four calls. After an error they end before their memory is released, which is ordered by the first stream alone. */
+struct Streams {
   const SpgemmDeviceContext *context;
   cudaStream_t               from, stream[SPGEMM_STREAMS];
-  int                        n, next;
-} Streams;
+  int                        n      = 0, next;
+  bool                       joined = false;
+
+  ~Streams()
+  {
+    for (int s = 0; s < n && !joined; s++) (void)cudaStreamSynchronize(context->side[s]);
+  }
+};
 
 static SysStatus StepFork(const SpgemmDeviceContext *context, int kernels, cudaStream_t from, Streams *streams)
 {
@@ -73,12 +79,13 @@ static cudaStream_t StepStream(Streams *streams)
   return streams->stream[streams->next++ % SPGEMM_STREAMS];
 }
 
-static SysStatus StepJoin(const Streams *streams)
+static SysStatus StepJoin(Streams *streams)
 {
   for (int s = 0; s < streams->n; s++) {
     SYS_CUDA(cudaEventRecord(streams->context->join[s], streams->context->side[s]));
     SYS_CUDA(cudaStreamWaitEvent(streams->from, streams->context->join[s], 0));
   }
+  streams->joined = true;
   return SYS_SUCCESS;
 }
 
