@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# The host's side of matrices on two processes of two threads each, built from the sources without vector instructions, under the thread sanitizer.
+# The host's side of matrices, on two processes of two threads each or on one, built from the sources without vector instructions, under the thread sanitizer.
 # PETSc and MPI are as they are installed: what they do by themselves is not looked at.
 #   bash test/threads.sh [PROGRAM...]   all programs, or these
 #
@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-$(cd -P bin/.. && pwd)}
 MPIEXEC=${MPIEXEC-mpiexec}
 . test/kernels/build.sh
-name="matrices on two processes under the thread sanitizer"
+name="matrices under the thread sanitizer"
 if [ -z "$MPIEXEC" ]; then
   echo "skip $name: there is no mpiexec"
   exit 0
@@ -34,7 +34,7 @@ compile() { # SOURCE OBJECT
   $(conf AMB_LINK) -std=gnu11 -O1 -g -fPIC -Wno-c2x-extensions "${openmp[@]}" -fsanitize=thread "${includes[@]}" $(conf AMB_INCLUDES) -c "$1" -o "$dir/$2.o" || touch "$dir/failed"
 }
 cores=$(env -u OMP_NUM_THREADS nproc)
-for source in $(find src -name "*.c" -not -path "src/ksp/examples/*") test/test{util,product}.c test/{online,hashgemm,spmm,sddmm,batch,graphconv,graphops,krylov}.c src/ksp/examples/multigpu.c; do
+for source in $(find src -name "*.c" -not -path "src/ksp/examples/*") test/test{util,product}.c test/{online,hashgemm,spmm,sddmm,batch,graphconv,graphops,krylov,ambagg}.c src/ksp/examples/multigpu.c; do
   folder=parts
   case $source in
   *_avx2.c | *_avx512.c) continue ;;
@@ -64,7 +64,7 @@ run() {
     status=1
     return
   fi
-  timeout 500 "$MPIEXEC" -n 2 "$dir/programs/$program" "$@" >"$out" 2>&1
+  timeout 500 "$MPIEXEC" -n ${ranks:-2} "$dir/programs/$program" "$@" >"$out" 2>&1
   rc=$?
   if [ $rc -eq 0 ] && ! grep -qE '^not ok|WRONG|ThreadSanitizer' "$out"; then
     echo "ok $name, $program"
@@ -83,4 +83,5 @@ run batch
 run graphconv
 run graphops -mat_type amb -mat_shadow_tune off
 run krylov -mat_type amb -mat_shadow_tune off
+ranks=1 run ambagg -mat_type amb -mat_shadow_tune off -options_left no
 exit $status
