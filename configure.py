@@ -147,7 +147,7 @@ def configure(args, argv, log):
     os.makedirs(folder, exist_ok=True)
     openmp = args.openmp == "1" and compiler.works(ambcheck.OPENMP_PROGRAM, ["-fopenmp"], run=True)[0]
     zlib, lzma, bz2 = (compiler.works(program, libs=[lib], run=True)[0] for program, lib in ambcheck.UNPACKERS)
-    tested = compiler.works(ambcheck.tested_program())[0]
+    tested = compiler.works("int main(void) { return 0; }\n", ["-include", os.path.join(ROOT, "config", "compilers.h")])[0]
     avx512 = compiler.works(ambcheck.AVX512_PROGRAM, ambcheck.AVX512_FLAGS)[0]
     avx2 = compiler.works(ambcheck.AVX2_PROGRAM, ambcheck.AVX2_FLAGS)[0]
     cuda = ambdownload.find_cuda(log) if args.cuda != "0" else None

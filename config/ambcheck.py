@@ -96,13 +96,6 @@ _Static_assert(sizeof(HYPRE_Int) == sizeof(PetscInt) && sizeof(HYPRE_Complex) ==
 int main(int argc, char **argv) { return argc > 9 && hypre_ParCSRMatrixInitialize_v2(hypre_ParCSRMatrixCreate(MPI_COMM_SELF, 0, 0, NULL, NULL, 0, 0, 0), HYPRE_MEMORY_HOST); }
 """
 
-
-def tested_program():
-    """Compiles with the compilers that have no warning for our sources."""
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "compilers.h"), encoding="utf-8") as text:
-        return text.read() + "int main(void) { return 0; }\n"
-
-
 AVX512_FLAGS = ["-mavx512f", "-mavx512vl", "-mavx512bw", "-mavx512dq", "-mavx2", "-mfma"]
 AVX2_FLAGS = ["-mavx2", "-mfma"]
 

@@ -168,8 +168,10 @@ static PetscErrorCode DiffType(TestDiff *d, const DifferStep *s, Mat A, Mat R, P
   PetscCall(PetscStrbeginswith(root, MATAIJ, &aij));
   PetscCall(TestOnDevice(A, &device));
   PetscCall(MatShadowGetInfo(A, &info));
-  if (s->against == DIFFER_THIRD) PetscCall(PetscStrcmp(r + 3, DifferThird(), &third));
-  if (s->against == DIFFER_THIRD) ours = third; /* PETSc chooses the types of mixed products, and petsc-amb takes over all AIJCUSPARSE */
+  if (s->against == DIFFER_THIRD) {
+    PetscCall(PetscStrcmp(r + 3, DifferThird(), &third));
+    ours = third; /* PETSc chooses the types of mixed products, and petsc-amb takes over all AIJCUSPARSE */
+  }
   ours = (PetscBool)(DifferIsAIJ(R) && (DifferForAIJ() || (ours && !aij)));
   PetscCall(PetscStrncpy(plain, r, sizeof(plain)));
   if (third) plain[strlen(MATSEQAIJ)] = 0; /* seqaijcusparse stands for seqaij */

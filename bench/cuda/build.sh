@@ -11,19 +11,18 @@ cd "$(dirname "$0")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 nvcc=${NVCC:-nvcc}
-# see config/compilers.h
-werror=() nvwerror=()
-if "${CC:-gcc}" -E config/compilers.h >/dev/null 2>&1; then werror=(-Werror) nvwerror=(-Werror all-warnings); fi
+cc=${CC:-gcc}
+. config/werror.sh
 cores=$(env -u OMP_NUM_THREADS nproc) # with the variable, nproc says how many threads a program may have
 # how a job ended is kept in a file: bash forgets it as soon as the process id is given out again
 for source in src/mat/io/mtxparse.c src/mat/io/mtxdecimal.c; do
-  "${CC:-gcc}" -std=gnu11 -O3 -Wall -Wextra "${werror[@]}" -Isrc -c -o "$work/$(basename "$source" .c).o" "$source"
+  "$cc" -std=gnu11 -O3 -Wall -Wextra "${werror[@]}" -Isrc -c -o "$work/$(basename "$source" .c).o" "$source"
 done
 for type in double float; do
   single=$([ $type = float ] && echo -DSYS_SINGLE || true)
   mkdir "$work/$type"
   for source in src/sys/sys{table,values,memory}.c src/mat/impls/tilecomposite/tileplan.c src/mat/impls/tilecomposite/tilelayout.c src/mat/impls/nus/nussearch.c; do
-    "${CC:-gcc}" -std=gnu11 -O3 -fopenmp -Wall -Wextra "${werror[@]}" -DSYS_TYPES_GIVEN $single -Isrc -c -o "$work/$type/$(basename "$source" .c).o" "$source"
+    "$cc" -std=gnu11 -O3 -fopenmp -Wall -Wextra "${werror[@]}" -DSYS_TYPES_GIVEN $single -Isrc -c -o "$work/$type/$(basename "$source" .c).o" "$source"
   done
   for source in bench/cuda/spmv.cu bench/cuda/spgemm.cu bench/cuda/spmm.cu bench/cuda/batched.cu bench/cuda/matrix.cc src/sys/*.cu src/mat/impls/amb/ambcuda*.cu src/mat/impls/nus/nuscuda*.cu src/mat/impls/ccoo/ccoocuda*.cu src/mat/impls/tilecomposite/tilecuda*.cu src/mat/impls/hashgemm/cuda/spgemmcuda*.cu src/mat/impls/spmm/cuda/*.cu src/mat/impls/batch/cuda/*.cu; do
     { "$nvcc" -O3 -std=c++17 -lineinfo -arch="${CUDA_ARCH:-sm_90}" "${nvwerror[@]}" -Xcompiler -fopenmp,-Wall -DSYS_TYPES_GIVEN $single -Isrc "$@" -c -o "$work/$type/$(basename "$source").o" "$source" || : >"$work/failed"; } &

@@ -15,8 +15,7 @@ x86_64)
   works -mavx512f -mavx512vl -mavx512bw -mavx512dq && avx512=("${avx2[@]}" -mavx512f -mavx512vl -mavx512bw -mavx512dq)
   ;;
 esac
-werror=()
-works -include config/compilers.h && werror=(-Werror)
+. config/werror.sh
 openmp=()
 works -fopenmp && openmp=(-fopenmp)
 

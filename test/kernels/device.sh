@@ -12,8 +12,8 @@ trap 'rm -rf "$dir"' EXIT
 arch=sm_90
 device=no
 [ -e /dev/nvidiactl ] && [ -n "${CUDA_VISIBLE_DEVICES-all}" ] && arch=native device=yes
-werror=() nvwerror=()
-if "${CC:-gcc}" -E config/compilers.h >/dev/null 2>&1; then werror=(-Werror) nvwerror=(-Werror all-warnings); fi # see there
+cc=${CC:-gcc}
+. config/werror.sh
 whole=yes
 if [ $device = no ] && [ "${1:-}" != sanitize ]; then # what the library's build does not compile in this way: the program, and C without OpenMP
   for source in "${sources[@]:1}"; do case $source in *.c) c+=("$source") ;; esac done
@@ -49,7 +49,7 @@ build() {
   mkdir "$dir/$type.o"
   for source in "${sources[@]}"; do
     case $source in
-    *.c) { "${CC:-gcc}" -std=gnu11 -O3 -Wall -Wextra "${werror[@]}" -DSYS_TYPES_GIVEN "${defines[@]}" "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source").o" "$source" || : >"$dir/$type.failed"; } && continue ;;
+    *.c) { "$cc" -std=gnu11 -O3 -Wall -Wextra "${werror[@]}" -DSYS_TYPES_GIVEN "${defines[@]}" "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source").o" "$source" || : >"$dir/$type.failed"; } && continue ;;
     esac
     { "$nvcc" -O3 -std=c++17 -lineinfo -arch=$arch "${nvwerror[@]}" -Xcompiler -Wall,-Wextra,-Wno-unused-parameter -DSYS_TYPES_GIVEN "${defines[@]}" "$@" -Isrc -c -o "$dir/$type.o/$(basename "$source" .cu).o" "$source" || : >"$dir/$type.failed"; } &
   done
