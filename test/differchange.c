@@ -320,6 +320,7 @@ static PetscErrorCode CopyOver(DifferStep *s)
     PetscCall(MatSetOption(B, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
     PetscCall(MatSetNearNullSpace(B, NULL)); /* MatHeaderMerge() would not give it back */
     PetscCall(MatCopy(A, B, DIFFERENT_NONZERO_PATTERN));
+    s->merged = PETSC_TRUE; /* by MatAYPX() in new versions of PETSc */
   } else {
     PetscCall(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &B));
     PetscCall(MatCopy(A, B, SAME_NONZERO_PATTERN));

@@ -503,7 +503,7 @@ int main(int argc, char **argv)
     output_file: output/mgcycle.out
     test:
       suffix: host
-      args: -mat_type {{aij amb}} -mat_amb_device cpu -mat_shadow_tune off
+      args: -mat_type {{aij amb}} -mat_amb_device cpu -mat_shadow_tune off -options_left no
     test:
       suffix: gpu
       requires: cuda

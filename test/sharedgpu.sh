@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Many processes on one GPU: products of matrices, and products with vectors, are right while others compute beside them. First CUDA lets the processes take turns; then
+# its Multi-Process Service (MPS), where that is installed, lets their kernels run side by side.
+#   bash test/sharedgpu.sh [PROCESSES [TIMES]]
+# Prints ok, not ok or skip for each type.
+#
+# make check-deep sets BUILD and MPIEXEC.
+# tier: deep
+# timeoutfactor: 3
+set -u
+. "$(dirname "$0")/shell/expect.sh"
+if [ ! -e /dev/nvidiactl ] || ! grep -q PETSCAMB_HAVE_CUDA "$BUILD/petscambconf.h"; then
+  echo "skip sharedgpu: there is no GPU"
+  exit 0
+fi
+export OMP_NUM_THREADS=1
+MPIEXEC=${MPIEXEC-mpiexec}
+processes=${1:-12} times=${2:-2}
+types=("hashgemm -mat_shadow_tune off" "amb -mat_shadow_tune off" "aijcusparse -hashgemm_for_aij" "aijcusparse")
+
+# together HOW: all at once, of each type as many
+together() {
+  local k wrong
+
+  rm -f "$work"/out.*
+  for k in $(seq 0 $((processes - 1))); do
+    # shellcheck disable=SC2086
+    ${MPIEXEC:+$MPIEXEC -n 1} "$BUILD/test/products" -products_times "$times" -options_left no -mat_type ${types[k % ${#types[@]}]} >"$work/out.$((k % ${#types[@]})).$k" 2>&1 || echo "exit code $?" >>"$work/out.$((k % ${#types[@]})).$k" &
+  done
+  wait
+  for k in "${!types[@]}"; do
+    wrong=$(grep -lE '^(not ok|exit code)' "$work/out.$k".*)
+    if [ -z "$wrong" ]; then echo "ok $1: ${types[k]}"; else
+      echo "not ok $1: ${types[k]}, $(echo "$wrong" | wc -l) of $(ls "$work/out.$k".* | wc -l) processes"
+      # shellcheck disable=SC2086
+      grep -v '^ok ' $wrong | sed 's/^.*out\./  /' >&2
+      failed=1
+    fi
+  done
+}
+
+together "in turns"
+if command -v nvidia-cuda-mps-control >/dev/null; then
+  export CUDA_MPS_PIPE_DIRECTORY=$work/mps CUDA_MPS_LOG_DIRECTORY=$work/mpslog
+  mkdir -p "$work/mps" "$work/mpslog"
+  if nvidia-cuda-mps-control -d; then
+    trap 'echo quit | nvidia-cuda-mps-control >/dev/null; rm -rf "$work"' EXIT
+    together "side by side"
+  else echo "skip side by side: MPS does not start"; fi
+else echo "skip side by side: there is no MPS"; fi
+exit $failed
