@@ -369,7 +369,7 @@ int main(int argc, char **argv)
       suffix: fp_trap
       nsize: 1
       requires: !cuda
-      args: -mat_type {{aij @types}} -mat_shadow_tune off -fp_trap
+      args: -mat_type {{aij @types}} -mat_shadow_tune off -options_left no -fp_trap
     test:
       suffix: nussell_segments
       args: -mat_type nussell -mat_shadow_tune off -mat_nussell_s1 7 -mat_nussell_k1 2 -mat_nussell_s2 50 -mat_nussell_k2 1

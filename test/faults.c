@@ -839,6 +839,10 @@ static PetscErrorCode Fail(TestDiff *d, const Operation *o, int failing, int *al
       PetscCall(MatCreateVecs(w.A, &w.x, &w.y));
       PetscCall(TestVecSet(w.x, 1));
     }
+    if (w.ksp && petscs) { /* and those of a solver, in new versions also without debugging */
+      PetscCall(KSPReset(w.ksp));
+      PetscCall(KSPSetOperators(w.ksp, w.A, w.A));
+    }
     PetscCall(Clear(&w));
     PetscCall((*o->call)(&w));
     PetscCall((*o->judge)(d, &w));
