@@ -53,8 +53,8 @@ SysStatus SpgemmTakePieces(SpgemmDevice *S, SpgemmArray *memory, std::initialize
 struct Streams {
   const SpgemmDeviceContext *context;
   cudaStream_t               from, stream[SPGEMM_STREAMS];
-  int                        n      = 0, next;
-  bool                       joined = false;
+  int                        n = 0, next;
+  bool                       joined;
 
   ~Streams()
   {
@@ -66,6 +66,7 @@ static SysStatus StepFork(const SpgemmDeviceContext *context, int kernels, cudaS
 {
   streams->context = context;
   streams->from    = from;
+  streams->joined  = false;
   streams->n       = kernels < 2 ? 0 : kernels < SPGEMM_STREAMS ? kernels : SPGEMM_STREAMS;
   streams->next    = 0;
   for (int s = 0; s < SPGEMM_STREAMS; s++) streams->stream[s] = streams->n ? context->side[s % streams->n] : from;
