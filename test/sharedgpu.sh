@@ -17,7 +17,7 @@ fi
 export OMP_NUM_THREADS=1
 MPIEXEC=${MPIEXEC-mpiexec}
 processes=${1:-12} times=${2:-2}
-types=("hashgemm -mat_shadow_tune off" "amb -mat_shadow_tune off" "aijcusparse -hashgemm_for_aij" "aijcusparse")
+types=("hashgemm -mat_shadow_tune off" "amb -mat_shadow_tune off" "aijcusparse -hashgemm_for_aij")
 
 # together HOW: all at once, of each type as many
 together() {
