@@ -79,6 +79,8 @@ static const Command Commands[] = {
 /* Those that have no value, or need none */
 static const char *const Flags[] = {"processor_time", "scaled", "apart", "undirected", "unweighted"}, *const GraphOutputs[] = {"json", "csv"};
 
+#define OUTPUT_LOST "the standard output could not be written whole; is the disk full?"
+
 /* Reports errors of users in one line; all other errors keep PETSc's trace. A name that does not exist has this code in petscamb and in PETSc. */
 static PetscErrorCode UserErrorHandler(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type, const char *message, void *ctx)
 {
@@ -90,6 +92,7 @@ static PetscErrorCode UserErrorHandler(MPI_Comm comm, int line, const char *func
   if (!user) return PetscTraceBackErrorHandler(comm, line, function, file, code, type, message, NULL);
   *told = code;
   (void)MPI_Comm_rank(comm == MPI_COMM_NULL ? PETSC_COMM_SELF : comm, &rank);
+  if (code == PETSC_ERR_FILE_WRITE && ferror(stdout)) message = OUTPUT_LOST; /* PetscFFlush() of new versions names no file */
   if (rank == 0) (void)fprintf(stderr, "petscamb: %s\n", message);
   else (void)PetscSleep(1.0); /* process 0 must print the error before another process ends the run */
   return code;
@@ -237,7 +240,7 @@ int main(int argc, char **argv)
   PetscCall(PetscPopErrorHandler());
   PetscCall(PetscFinalize());
   if (fflush(stdout) || ferror(stdout)) {
-    (void)fprintf(stderr, "petscamb: the standard output could not be written whole; is the disk full?\n");
+    (void)fprintf(stderr, "petscamb: " OUTPUT_LOST "\n");
     code = 1;
   }
   return code;

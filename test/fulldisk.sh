@@ -24,7 +24,7 @@ refuse() {
   shift 2
   "$@" >"$to" 2>err
   status=$?
-  if [ $status -eq 1 ] && grep -qE '^petscamb: .*(could not be written.*disk|No space left on device)' err && [ "$(wc -l <err)" -eq 1 ]; then
+  if [ $status -eq 1 ] && grep -q '^petscamb: .*could not be written.*disk' err && [ "$(wc -l <err)" -eq 1 ]; then
     echo "ok full disk, $name"
   else
     echo "not ok full disk, $name"

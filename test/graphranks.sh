@@ -30,7 +30,7 @@ compare() {
       sed 's/^/  /' "$work/err" | head -5
       failed=1
     fi
-    if [ ! -e /dev/nvidiactl ] || ! grep -q PETSCAMB_HAVE_CUDA "$BUILD/petscambconf.h"; then
+    if ! has_gpu; then
       echo "skip bfs $* on $ranks: there is no GPU"
     elif grep -q 'Searched on the GPU' "$work"/info.*; then # all go together, and PETSc lets the first one speak for them
       echo "ok bfs $* on $ranks: on the GPU"

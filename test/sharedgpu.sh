@@ -10,7 +10,7 @@
 # timeoutfactor: 3
 set -u
 . "$(dirname "$0")/shell/expect.sh"
-if [ ! -e /dev/nvidiactl ] || ! grep -q PETSCAMB_HAVE_CUDA "$BUILD/petscambconf.h"; then
+if ! has_gpu; then
   echo "skip sharedgpu: there is no GPU"
   exit 0
 fi
@@ -21,12 +21,14 @@ types=("hashgemm -mat_shadow_tune off" "amb -mat_shadow_tune off" "aijcusparse -
 
 # together HOW: all at once, of each type as many
 together() {
-  local k wrong
+  local k of out wrong
 
   rm -f "$work"/out.*
   for k in $(seq 0 $((processes - 1))); do
+    of=$((k % ${#types[@]}))
+    out=$work/out.$of.$k
     # shellcheck disable=SC2086
-    ${MPIEXEC:+$MPIEXEC -n 1} "$BUILD/test/products" -products_times "$times" -options_left no -mat_type ${types[k % ${#types[@]}]} >"$work/out.$((k % ${#types[@]})).$k" 2>&1 || echo "exit code $?" >>"$work/out.$((k % ${#types[@]})).$k" &
+    { ${MPIEXEC:+$MPIEXEC -n 1} "$BUILD/test/products" -products_times "$times" -options_left no -mat_type ${types[of]} || echo "exit code $?"; } >"$out" 2>&1 &
   done
   wait
   for k in "${!types[@]}"; do

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Sourced by the tests that run commands: $root, the folder $work, which is removed at the end, expect(), which sets $failed, and skip_complex()
+# Sourced by the tests that run commands: $root, the folder $work, which is removed at the end, expect(), which sets $failed, skip_complex() and has_gpu()
 root=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/petscamb-$(basename "$0" .sh)-XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -25,4 +25,9 @@ skip_complex() {
   "$BIN/petscamb" --version | grep -q 'complex numbers' || return 0
   echo "skip $(basename "$0"): PETSc has complex numbers, and $1"
   exit 0
+}
+
+# has_gpu: there is a GPU, and a library that uses it
+has_gpu() {
+  [ -e /dev/nvidiactl ] && grep -q PETSCAMB_HAVE_CUDA "$BUILD/petscambconf.h"
 }
