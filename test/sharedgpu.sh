@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # Many processes on one GPU: products of matrices, and products with vectors, are right while others compute beside them. First CUDA lets the processes take turns; then
-# its Multi-Process Service (MPS), where that is installed, lets their kernels run side by side.
+# its Multi-Process Service (MPS), where that is installed, lets their kernels run side by side. Four processes of cuSPARSE alone run beside them: if those have wrong
+# products of matrices of 32 rows (docs/troubleshooting.md), this is no error of petsc-amb, and the line says skip.
 #   bash test/sharedgpu.sh [PROCESSES [TIMES]]
-# Prints ok, not ok or skip for each type.
+# Prints ok, not ok or skip for each type and for cuSPARSE.
 #
-# make check-deep sets BUILD and MPIEXEC.
+# make check-deep sets BUILD and MPIEXEC; NVCC is the compiler.
 # tier: deep
 # timeoutfactor: 3
 set -u
@@ -23,7 +24,10 @@ types=("hashgemm -mat_shadow_tune off" "amb -mat_shadow_tune off" "aijcusparse -
 together() {
   local k of out wrong
 
-  rm -f "$work"/out.*
+  rm -f "$work"/out.* "$work"/rows.*
+  if [ -x "$work/cusparserows" ]; then
+    for k in 1 2 3 4; do { "$work/cusparserows" 32 20 || echo "exit code $?"; } >"$work/rows.$k" 2>&1 & done
+  fi
   for k in $(seq 0 $((processes - 1))); do
     of=$((k % ${#types[@]}))
     out=$work/out.$of.$k
@@ -40,8 +44,19 @@ together() {
       failed=1
     fi
   done
+  if [ ! -x "$work/cusparserows" ]; then
+    echo "skip $1: cuSPARSE, there is no nvcc, or $source does not compile"
+  elif grep -qE 'exit code [^2]' "$work"/rows.*; then
+    echo "not ok $1: cuSPARSE, or the kernel that it is compared with, does not run"
+    cat "$work"/rows.* >&2
+    failed=1
+  else
+    echo "$(grep -q 'exit code' "$work"/rows.* && echo skip || echo ok) $1: cuSPARSE, $(awk '/products/ { made += $1; wrong += $6 } END { print wrong " of " made }' "$work"/rows.*) products with 32 rows are wrong"
+  fi
 }
 
+source=$(dirname "$0")/kernels/cusparserows.cu
+"${NVCC:-nvcc}" -O2 -std=c++17 -arch=native -o "$work/cusparserows" "$source" -lcusparse >&2
 together "in turns"
 if command -v nvidia-cuda-mps-control >/dev/null; then
   export CUDA_MPS_PIPE_DIRECTORY=$work/mps CUDA_MPS_LOG_DIRECTORY=$work/mpslog
