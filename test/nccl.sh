@@ -190,7 +190,7 @@ solve() {
   [ "$code" = fail ] && [ $got != 0 ] && [ $got != 124 ] && [ $got != 137 ] && code=$got
   while read -r pattern; do grep -qE -e "$pattern" "$out" || missing=$pattern; done <<<"$patterns"
   if [ $got = "$code" ] && [ -z "$missing" ]; then echo "ok nccl, $name"; else
-    echo "not ok nccl, $name: exit code $got after $((SECONDS - begin)) s, not $code, or no line with ${missing:-${patterns//$'\n'/, }}"
+    echo "not ok nccl, $name: exit code $got after $((SECONDS - begin)) s, asked for $code${missing:+; no line with $missing}"
     tail -n 40 "$out" | sed 's/^/    /' >&2
     touch "$work/failed"
   fi

@@ -22,7 +22,7 @@ types=("hashgemm -mat_shadow_tune off" "amb -mat_shadow_tune off" "aijcusparse -
 
 # together HOW: all at once, of each type as many
 together() {
-  local k of out wrong
+  local k of out wrong made verdict
 
   rm -f "$work"/out.* "$work"/rows.*
   if [ -x "$work/cusparserows" ]; then
@@ -46,17 +46,19 @@ together() {
   done
   if [ ! -x "$work/cusparserows" ]; then
     echo "skip $1: cuSPARSE, there is no nvcc, or $source does not compile"
-  elif grep -qE 'exit code [^2]' "$work"/rows.*; then
+  elif grep -q 'exit code' "$work"/rows.*; then
     echo "not ok $1: cuSPARSE, or the kernel that it is compared with, does not run"
     cat "$work"/rows.* >&2
     failed=1
   else
-    echo "$(grep -q 'exit code' "$work"/rows.* && echo skip || echo ok) $1: cuSPARSE, $(awk '/products/ { made += $1; wrong += $6 } END { print wrong " of " made }' "$work"/rows.*) products with 32 rows are wrong"
+    read -r wrong made <<<"$(awk '{ made += $1; wrong += $6 } END { print wrong, made }' "$work"/rows.*)"
+    if [ "$wrong" = 0 ]; then verdict=ok; else verdict=skip; fi
+    echo "$verdict $1: cuSPARSE, $wrong of $made products with 32 rows are wrong"
   fi
 }
 
 source=$(dirname "$0")/kernels/cusparserows.cu
-"${NVCC:-nvcc}" -O2 -std=c++17 -arch=native -o "$work/cusparserows" "$source" -lcusparse >&2
+"${NVCC:-nvcc}" -O2 -std=c++17 -arch=native -DSYS_TYPES_GIVEN -I"$root/src" -o "$work/cusparserows" "$source" -lcusparse >&2
 together "in turns"
 if command -v nvidia-cuda-mps-control >/dev/null; then
   export CUDA_MPS_PIPE_DIRECTORY=$work/mps CUDA_MPS_LOG_DIRECTORY=$work/mpslog
