@@ -18,9 +18,7 @@ typedef struct {
   const PetscScalar *a;
 } Rows;
 
-/* Did gzip, xz or bzip2 write a file that begins with these bytes? */
-#define INPUT_HEAD 16
-PETSC_INTERN PetscBool      InputIsCompressed(const unsigned char head[INPUT_HEAD]);
+PETSC_INTERN PetscErrorCode InputGetFormat(MPI_Comm, const char[], MatLoadFormat *);
 PETSC_INTERN PetscErrorCode InputCreateMat(MPI_Comm, const char[], Mat *);
 PETSC_INTERN PetscErrorCode RowsGet(Mat, Rows *);
 PETSC_INTERN PetscErrorCode RowsRestore(Rows *);

@@ -7,36 +7,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-typedef enum {
-  OTHER,
-  MATRIX_MARKET,
-  EDGE_LIST
-} Kind;
-
-/* The kind of a file by its first bytes; of a compressed file by its name. Process 0 decides. */
-static PetscErrorCode FileKind(MPI_Comm comm, const char name[], Kind *kind)
-{
-  PetscMPIInt rank;
-  int         found = OTHER;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  if (!rank) {
-    FILE         *f                = fopen(name, "rb");
-    unsigned char head[INPUT_HEAD] = {0};
-    size_t        length = f ? fread(head, 1, sizeof(head) - 1, f) : 0, at = 0;
-
-    while (at < length && isspace(head[at])) at++;
-    if (InputIsCompressed(head)) found = strstr(name, ".mtx") ? MATRIX_MARKET : EDGE_LIST;
-    else if (!strncmp((char *)head, "%%MatrixMarket", 14)) found = MATRIX_MARKET;
-    else if (f && !ferror(f) && (at == length || (isprint(head[at]) && head[at] != '%'))) found = EDGE_LIST;
-    if (f) (void)fclose(f);
-  }
-  PetscCallMPI(MPI_Bcast(&found, 1, MPI_INT, 0, comm));
-  *kind = (Kind)found;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Makes A + A^T with the diagonal of A */
 PetscErrorCode GraphSymmetrize(Mat A, Mat *B)
 {
@@ -63,10 +33,10 @@ PetscErrorCode GraphSymmetrize(Mat A, Mat *B)
 
 PetscErrorCode GraphCreate(MPI_Comm comm, const char name[], Graph *g)
 {
-  Kind      kind = OTHER;
-  PetscInt  N;
-  PetscBool undirected = PETSC_FALSE, unweighted = PETSC_FALSE;
-  MatInfo   info;
+  MatLoadFormat format;
+  PetscInt      N;
+  PetscBool     undirected = PETSC_FALSE, unweighted = PETSC_FALSE;
+  MatInfo       info;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(g, sizeof(*g)));
@@ -76,14 +46,14 @@ PetscErrorCode GraphCreate(MPI_Comm comm, const char name[], Graph *g)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-undirected", &undirected, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-unweighted", &unweighted, NULL));
   PetscCall(GraphStage(g, "reading"));
-  PetscCall(FileKind(comm, name, &kind));
-  if (kind == EDGE_LIST) {
+  PetscCall(InputGetFormat(comm, name, &format));
+  if (format == MAT_LOAD_EDGE_LIST) {
     PetscCall(MatCreate(comm, &g->A));
     PetscCall(MatSetType(g->A, MATAIJ));
     PetscCall(MatLoadEdgeList(g->A, name, &g->ids));
   } else PetscCall(InputCreateMat(comm, name, &g->A));
-  g->named = (PetscBool)(kind == EDGE_LIST);
-  g->first = kind == MATRIX_MARKET ? 1 : 0;
+  g->named = (PetscBool)(format == MAT_LOAD_EDGE_LIST);
+  g->first = format == MAT_LOAD_MATRIX_MARKET ? 1 : 0;
   PetscCall(MatGetSize(g->A, &g->n, &N));
   PetscCheck(g->n == N, comm, PETSC_ERR_USER_INPUT, "%s: %" PetscInt_FMT " x %" PetscInt_FMT ", but the matrix of a graph is square", name, g->n, N);
   PetscCall(MatGetLocalSize(g->A, &g->m, NULL));

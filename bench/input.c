@@ -3,11 +3,6 @@
 
 #include "bench.h"
 
-PetscBool InputIsCompressed(const unsigned char head[INPUT_HEAD])
-{
-  return (PetscBool)(!memcmp(head, "\x1f\x8b", 2) || !memcmp(head, "\3757zXZ", 5) || !memcmp(head, "BZh", 3));
-}
-
 /* Looks through the lengths of rows and the columns of a file in PETSc's format, which MatLoad() believes; what MatLoad() itself finds is left to it */
 static PetscErrorCode InputCheckPetsc(MPI_Comm comm, const char name[])
 {
@@ -48,47 +43,56 @@ static PetscErrorCode InputCheckPetsc(MPI_Comm comm, const char name[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Loads a Matrix Market file, compressed or not, or a PETSc binary file, or makes the matrix that the generator of that name describes */
-PetscErrorCode InputCreateMat(MPI_Comm comm, const char name[], Mat *A)
+/* Is there a file, or anything else, of this name? Process 0 decides. */
+static PetscErrorCode InputExists(MPI_Comm comm, const char name[], PetscBool *exists)
 {
-  const unsigned char petsc[4]         = {0x00, 0x12, 0x7b, 0x50}; /* MAT_FILE_CLASSID in the byte order of PETSc's files */
-  unsigned char       head[INPUT_HEAD] = {0};
-  PetscMPIInt         rank;
-  PetscBool           known;
-  int                 length = -1; /* of the head, -1 if the file cannot be opened, or -2 for a folder */
+  PetscMPIInt rank;
+  struct stat about;
+  int         there;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  if (rank == 0) {
-    FILE       *f = fopen(name, "rb");
-    struct stat about;
+  there = rank ? 0 : !stat(name, &about);
+  PetscCallMPI(MPI_Bcast(&there, 1, MPI_INT, 0, comm));
+  *exists = there ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    if (f && !fstat(fileno(f), &about) && S_ISDIR(about.st_mode)) {
-      (void)fclose(f);
-      length = -2;
-    } else if (f) {
-      length = (int)fread(head, 1, sizeof(head) - 1, f);
-      (void)fclose(f);
-    }
-  }
-  PetscCallMPI(MPI_Bcast(&length, 1, MPI_INT, 0, comm));
-  PetscCallMPI(MPI_Bcast(head, (int)sizeof(head), MPI_UNSIGNED_CHAR, 0, comm));
-  PetscCheck(length != -2, comm, PETSC_ERR_FILE_OPEN, "%s: this is a folder; name a file in it", name);
-  if (length < 0) {
+/* The format of an input; MAT_LOAD_OTHER for the name of a generator too */
+PetscErrorCode InputGetFormat(MPI_Comm comm, const char name[], MatLoadFormat *format)
+{
+  PetscBool exists;
+
+  PetscFunctionBegin;
+  *format = MAT_LOAD_OTHER;
+  PetscCall(InputExists(comm, name, &exists));
+  if (exists) PetscCall(MatLoadGetFormat(comm, name, format));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Loads a Matrix Market file, compressed or not, or a PETSc binary file, or makes the matrix that the generator of that name describes */
+PetscErrorCode InputCreateMat(MPI_Comm comm, const char name[], Mat *A)
+{
+  MatLoadFormat format;
+  PetscBool     exists, known;
+
+  PetscFunctionBegin;
+  PetscCall(InputExists(comm, name, &exists));
+  if (!exists) {
     PetscCall(GeneratorMatches(name, &known));
     PetscCheck(known, comm, PETSC_ERR_FILE_OPEN, "%s: no file that can be read, and no generator of that name (petscamb --help lists them)", name);
     PetscCall(GeneratorCreateMat(comm, name, A));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(MatLoadGetFormat(comm, name, &format));
+  PetscCheck(format == MAT_LOAD_MATRIX_MARKET || format == MAT_LOAD_PETSC, comm, PETSC_ERR_FILE_UNEXPECTED, "%s: neither a Matrix Market file (%%%%MatrixMarket, also of gzip, xz or bzip2) nor a matrix in PETSc's binary format%s", name, format == MAT_LOAD_EDGE_LIST ? "; lists of edges are for petscamb graph" : "");
   PetscCall(MatCreate(comm, A));
   PetscCall(MatSetType(*A, MATAIJ));
-  if (InputIsCompressed(head) || !strncmp((char *)head, "%%MatrixMarket", 14)) {
-    PetscCall(MatLoadMatrixMarket(*A, name));
-  } else {
+  if (format == MAT_LOAD_MATRIX_MARKET) PetscCall(MatLoadMatrixMarket(*A, name));
+  else {
     PetscViewer    viewer;
     PetscErrorCode code;
 
-    PetscCheck(length >= 4 && !memcmp(head, petsc, 4), comm, PETSC_ERR_FILE_UNEXPECTED, "%s: neither a Matrix Market file (%%%%MatrixMarket, also of gzip, xz or bzip2) nor a matrix in PETSc's binary format", name);
     PetscCall(InputCheckPetsc(comm, name));
     PetscCall(PetscViewerBinaryOpen(comm, name, FILE_MODE_READ, &viewer));
     PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL)); /* PETSc's own message has no name of a file */

@@ -569,5 +569,26 @@ PETSC_EXTERN PetscErrorCode VecGetTop(Vec, PetscInt, PetscInt *, PetscInt[], Pet
 PETSC_EXTERN PetscErrorCode PCGAMGAmbAggSetStrongest(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCGAMGAmbAggSetMinAggregateSize(PC, PetscInt);
 
+/*E
+   MatLoadFormat - The format of a file with a matrix, by its first bytes
+
+   Values:
++  `MAT_LOAD_OTHER`         - none of the following
+.  `MAT_LOAD_MATRIX_MARKET` - Matrix Market, compressed or not: `MatLoadMatrixMarket()` reads it
+.  `MAT_LOAD_EDGE_LIST`     - any other text, compressed or not, or an empty file: `MatLoadEdgeList()` reads lists of edges
+-  `MAT_LOAD_PETSC`         - a matrix or a vector in PETSc's binary format: `MatLoad()` and `VecLoad()` read it
+
+   Level: intermediate
+
+.seealso: `MatLoadGetFormat()`
+E*/
+typedef enum {
+  MAT_LOAD_OTHER,
+  MAT_LOAD_MATRIX_MARKET,
+  MAT_LOAD_EDGE_LIST,
+  MAT_LOAD_PETSC
+} MatLoadFormat;
+
+PETSC_EXTERN PetscErrorCode MatLoadGetFormat(MPI_Comm, const char[], MatLoadFormat *);
 PETSC_EXTERN PetscErrorCode MatLoadMatrixMarket(Mat, const char[]);
 PETSC_EXTERN PetscErrorCode MatLoadEdgeList(Mat, const char[], PetscInt64 *[]);

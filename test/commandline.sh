@@ -79,6 +79,20 @@ expect "no columns" 1 "^petscamb: -columns 0 must be positive$" "$petscamb" benc
 expect "a misspelt operation" 2 "^petscamb: -ops spvm: there is no such operation; did you mean spmv\?$" "$petscamb" bench p7:5 -ops spvm
 expect "a misspelt type of KSP" 2 "^petscamb: Unable to find requested KSP type cgg$" "$petscamb" solve p7:5 -ksp_type cgg
 expect "a file that does not exist" 1 "^petscamb: nowhere.mtx: no file that can be read" "$petscamb" info nowhere.mtx
+# files that MatLoadMatrixMarket() reads, whatever their first line looks like
+printf '%%%%matrixmarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 1\n' >lower.mtx
+printf '  %%%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 1\n' >leading.mtx
+printf '\n%%%%MatrixMarket matrix coordinate real general\r\n2 2 2\r\n1 1 1\r\n2 2 1\r\n' >later.mtx
+printf '%%%%MatrixMarket matrix coordinate unsigned-integer general\n%%\n2 2 2\n1 1 2\n2 2 1\n' >unsigned.mtx
+gzip -c later.mtx >later.gz
+for file in lower.mtx leading.mtx later.mtx unsigned.mtx later.gz; do
+  expect "petscamb reads $file" 0 "^  rows x columns +2 x 2$" "$petscamb" info $file
+  expect "solve reads $file" 0 "^$file: 2 rows, 2 nonzeros" "$BIN/solve" -f $file
+  expect "multigpu reads $file" 0 "2 unknowns" "$BIN/multigpu" -f $file -rounds 1
+done
+printf '1 2\n' >edges.txt
+expect "a list of edges" 1 "^petscamb: edges.txt: neither a Matrix Market file .*; lists of edges are for petscamb graph$" "$petscamb" info edges.txt
+expect "a pattern with values" 1 "^petscamb: values.mtx:3: the entry has the value '5', and the header promises a pattern without values; write real" sh -c "printf '%%%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1 5\n' >values.mtx; '$petscamb' info values.mtx"
 expect "a folder" 1 "^petscamb: .*: this is a folder; name a file in it$" "$petscamb" info "$data"
 "$BIN/solve" -f "$data/cage10.mtx.gz" -ksp_max_it 1 -ksp_view_mat binary:whole.dat >/dev/null 2>&1
 expect "a binary file" 0 "^  rows x columns +11397 x 11397$" "$petscamb" info whole.dat

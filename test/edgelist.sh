@@ -26,6 +26,24 @@ done
 : >empty.txt
 expect "an empty file" 0 "^empty.txt: 0 vertices, 0 edges$" "$BIN/petscamb" graph pagerank empty.txt
 
+# comments of KONECT, commas, names of columns, a byte order mark; the columns are the same on any number of processes
+printf '%% sym unweighted\n%% 3 4 4\n1 2\n2 3\n3 1\n' >percent.txt
+expect "comments that begin with a percent sign" 0 "^percent.txt: 3 vertices, 3 edges$" "$BIN/petscamb" graph pagerank percent.txt
+printf '\357\273\277# a comment\n\n"from", to,weight\n%% more\n1,2\n 1 , 9223372036854775807 ,0.5\r\n2\t3000000000\n7\n1,2,3' >all.csv
+printf 'From\tTo\n1\t2\t4\n1\t9223372036854775807\t0.5\n2\t3000000000\n7\n' >all.tsv
+gzip -c all.csv >all.csv.gz
+for ranks in 1 2 3 8; do
+  for file in all.csv all.tsv all.csv.gz; do
+    ${MPIEXEC:-mpiexec} -n $ranks "$BIN/petscamb" graph bfs $file -sources 1 -csv 2>&1 | diff want - && echo "ok $file on $ranks processes" || failed=1
+  done
+done
+printf '%% nothing\n' >comments.txt
+expect "comments alone" 0 "^comments.txt: 0 vertices, 0 edges$" "$BIN/petscamb" graph pagerank comments.txt
+printf '%%%%matrixmarket matrix coordinate real general\n2 2 1\n1 2 1\n' >market.txt && gzip -c market.txt >market.gz
+for file in market.txt market.gz; do expect "a Matrix Market file of another name: $file" 0 "^$file: 2 vertices, 1 edges$" "$BIN/petscamb" graph pagerank $file; done
+gzip -c percent.txt >edges.mtx.gz
+expect "an edge list of another name" 0 "^edges.mtx.gz: 3 vertices, 3 edges$" "$BIN/petscamb" graph pagerank edges.mtx.gz
+
 # more than one piece of text: 300,000 lines of 14 bytes or more
 awk 'BEGIN { for (k = 0; k < 300000; k++) print 1000000 + k, 1000001 + k }' >long.txt
 if "$BIN/petscamb" --version | grep -q 'complex numbers'; then
@@ -47,12 +65,18 @@ for line in "source target" "-1 2"; do # text that begins like no file of anothe
 done
 fault "a word" 3 "a vertex is a whole number" "1 x"
 fault "a negative vertex" 3 "a vertex is a number that is not negative" "-1 2"
-fault "a fraction" 3 "a vertex is a whole number, and a blank or a tab follows it" "1.5 2"
+printf '# no names\nsource,target\nalice,bob\n1,2\n' >names.csv
+expect "two lines of names" 1 "^petscamb: names.csv:3: a vertex is a whole number$" "$BIN/petscamb" graph bfs names.csv
+fault "names behind an edge" 3 "a vertex is a whole number" "from to"
+fault "an empty column" 3 "a column is empty" "1,,2"
+fault "an empty weight" 3 "a column is empty" "1,2,"
+fault "a fraction" 3 "a vertex is a whole number, and a blank, a tab or a comma follows it" "1.5 2"
 fault "a large vertex" 3 "the number of a vertex is larger than 2\^63 - 1" "9223372036854775808 1"
 fault "no weight" 3 "the third column is no number" "1 2 heavy"
 fault "half a weight" 3 "the third column is no number" "1 2 1.5kg"
 fault "a large weight" 3 "the weight is too large for a number of 64 bits" "1 2 1e999"
-fault "four columns" 3 "a line has at most three columns: two vertices and a weight" "1 2 3 4"
+fault "four columns" 3 "a line has at most three columns: two vertices and a weight; cut the others off" "1 2 3 4"
+fault "four columns with commas" 3 "a line has at most three columns: two vertices and a weight; cut the others off" "1,2,3,4"
 fault "a comment at the end" 3 "the third column is no number" "1 2 # why"
 sed '250000s/.*/1000000 here/' long.txt >broken.txt
 for ranks in 1 2 3; do

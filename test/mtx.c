@@ -560,7 +560,8 @@ static PetscErrorCode TestUnfit(TestDiff *d)
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
   PetscCall(Refuse(d, A, "/nonexistent/x.mtx", PETSC_ERR_FILE_OPEN, 0, "cannot open the file: No such file"));
-  PetscCall(Refuse(d, A, "/tmp", PETSC_ERR_FILE_OPEN, 0, "no regular file"));
+  PetscCall(Refuse(d, A, "/tmp", PETSC_ERR_FILE_OPEN, 0, "this is a folder"));
+  PetscCall(Refuse(d, A, "/dev/null", PETSC_ERR_FILE_OPEN, 0, "no regular file"));
   PetscCall(Write("%", 1, 0, 0));
   PetscCall(Refuse(d, A, path, PETSC_ERR_FILE_UNEXPECTED, 1, "no Matrix Market file"));
   if (!PetscDefined(USE_COMPLEX)) {

@@ -247,6 +247,8 @@ static void GoodFiles(void)
   Report("blanks-and-comments", Good("%%matrixmarket  MATRIX\tCoordinate REAL General \n%\n% text\n\n  %x\n 3\t4 3 \n\n1 1 1.5\n%more\n   3   4   -2e-3  \n \t \n\t2 1 +7\n\n\n", MTX_COORDINATE, MTX_REAL, MTX_GENERAL, 3, 4, 3, coordinate));
   Report("no-last-line-feed", Good("%%MatrixMarket matrix coordinate real general\n3 4 3\n1 1 1.5\n3 4 -2e-3\n2 1 7", MTX_COORDINATE, MTX_REAL, MTX_GENERAL, 3, 4, 3, coordinate));
   Report("last-line-comment", Good("%%MatrixMarket matrix coordinate real general\n3 4 3\n1 1 1.5\n3 4 -2e-3\n2 1 7\n%end", MTX_COORDINATE, MTX_REAL, MTX_GENERAL, 3, 4, 3, coordinate));
+  Report("byte-order-mark", Good("\xef\xbb\xbf%%MatrixMarket matrix coordinate double general\n3 4 3\n1 1 1.5\n3 4 -2e-3\n2 1 7\n", MTX_COORDINATE, MTX_REAL, MTX_GENERAL, 3, 4, 3, coordinate));
+  Report("unsigned-integer", Good("%%MatrixMarket matrix array Unsigned-Integer general\n2 3\n1\n2\n3\n4\n5\n6\n", MTX_ARRAY, MTX_INTEGER, MTX_GENERAL, 2, 3, 6, array));
   Report("complex", Good("%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 2 0\n2 1 1 -1\n", MTX_COORDINATE, MTX_COMPLEX, MTX_HERMITIAN, 2, 2, 2, complexes));
   Report("pattern", Good("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n1 1\n3 2\n", MTX_COORDINATE, MTX_PATTERN, MTX_SYMMETRIC, 3, 3, 2, pattern));
   Report("array", Good("%%MatrixMarket matrix array integer general\n% c\n2 3\n1\n2\n3\n4\n 5\n6\n", MTX_ARRAY, MTX_INTEGER, MTX_GENERAL, 2, 3, 6, array));
@@ -306,7 +308,7 @@ static void BadFiles(void)
     {"value-comma",           HEAD("real", "general") "3 4 1\n1 1 1,5\n",                        3, "'1,5' is no number"                   },
     {"value-hexadecimal",     HEAD("real", "general") "3 4 1\n1 1 0x1p3\n",                      3, "'0x1p3' is no number"                 },
     {"integer-fraction",      HEAD("integer", "general") "3 4 1\n1 1 1.5\n",                     3, "'1.5' is no integer"                  },
-    {"pattern-value",         HEAD("pattern", "general") "3 4 1\n1 1 1\n",                       3, "unexpected text '1' after the entry"  },
+    {"pattern-value",         HEAD("pattern", "general") "3 4 1\n1 1 1\n",                       3, "the entry has the value '1', and the header promises a pattern"},
     {"text-behind",           HEAD("real", "general") "3 4 1\n1 1 1 %\n",                        3, "unexpected text '%' after the entry"  },
     {"above-diagonal",        HEAD("real", "symmetric") "3 3 2\n1 1 1\n2 3 1\n",                 4, "entry (2, 3) is above the diagonal"   },
     {"skew-diagonal",         HEAD("real", "skew-symmetric") "3 3 1\n2 2 1\n",                   3, "skew-symmetric matrix is not zero"    },

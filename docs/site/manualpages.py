@@ -199,7 +199,7 @@ def check(found):
             wrong += ["%s: %s has no argument %s" % (page.path, name, one) for one in sorted(extra)]
         if not subject(name):
             wrong.append("%s: %s belongs to no subject of the list" % (page.path, name))
-        ours = re.compile(r"^(MatShadow|MatAMB|MatNUSSELL|MatCCOO|MatHashGEMM|MatBatch|GraphConv|PetscAMB|MatLoadMatrixMarket|MatLoadEdgeList)\w*$")
+        ours = re.compile(r"^(MatShadow|MatAMB|MatNUSSELL|MatCCOO|MatHashGEMM|MatBatch|GraphConv|PetscAMB|MatLoad(?:MatrixMarket|EdgeList|GetFormat|Format))\w*$")
         wrong += ["%s: %s: see also %s, which has no manual page" % (page.path, name, one) for one in page.see if ours.match(one) and one not in found]
     return wrong
 

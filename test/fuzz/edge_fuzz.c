@@ -19,6 +19,34 @@ typedef struct {
 
 static uint32_t state;
 
+/* The lines before the edges; returns the status at their end */
+static EdgeStatus Head(const char *text, size_t length, int cut, EdgeHead *head)
+{
+  size_t     given = 0, used;
+  EdgeStatus status;
+
+  *head = (EdgeHead){0, 0, 0};
+  do {
+    const size_t left = length - (size_t)head->bytes - given, more = cut ? 1 + Random(&state, 16) : left;
+    char        *copy;
+
+    given += more < left ? more : left;
+    copy = malloc(given ? given : 1);
+    memcpy(copy, text + head->bytes, given);
+    if (cut && given < 3 && given < length && !head->bytes) { /* a reader passes more than the byte order mark */
+      free(copy);
+      status = EDGE_MORE;
+      continue;
+    }
+    status = EdgeParseHead(head, copy, given, (size_t)head->bytes + given == length, &used);
+    free(copy);
+    CHECK(used <= given);
+    given -= used;
+  } while (status == EDGE_MORE && (size_t)head->bytes + given < length);
+  CHECK(head->names <= head->lines && (status == EDGE_FULL || (size_t)head->bytes == length));
+  return status;
+}
+
 static void Parse(const char *text, size_t length, int cut, Result *r)
 {
   size_t begin = 0, given = 0;
@@ -50,11 +78,14 @@ static void Parse(const char *text, size_t length, int cut, Result *r)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-  Result whole, cut;
+  Result   whole, cut;
+  EdgeHead head, pieces;
 
   if (size < 4) return 0;
   MtxPrepareDecimal();
   memcpy(&state, data, 4);
+  CHECK(Head((const char *)data + 4, size - 4, 0, &head) == Head((const char *)data + 4, size - 4, 1, &pieces));
+  CHECK(head.bytes == pieces.bytes && head.lines == pieces.lines && head.names == pieces.names);
   Parse((const char *)data + 4, size - 4, 0, &whole);
   Parse((const char *)data + 4, size - 4, 1, &cut);
   CHECK(whole.status == cut.status && whole.count == cut.count && whole.lines == cut.lines);

@@ -32,3 +32,22 @@ static inline PetscErrorCode ExampleSetType(Mat A)
   PetscCall(MatSetFromOptions(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* An AIJ from a file: PETSc binary, or Matrix Market, of whose faults the reader says more */
+static inline PetscErrorCode ExampleLoadMatrix(const char file[], Mat *A)
+{
+  MatLoadFormat format;
+  PetscViewer   viewer;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatLoadGetFormat(PETSC_COMM_WORLD, file, &format));
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetType(*A, MATAIJ));
+  if (format != MAT_LOAD_PETSC) PetscCall(MatLoadMatrixMarket(*A, file));
+  else {
+    PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, file, FILE_MODE_READ, &viewer));
+    PetscCall(MatLoad(*A, viewer));
+    PetscCall(PetscViewerDestroy(&viewer));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -174,25 +174,6 @@ static PetscErrorCode CreateMatrix(PetscInt n, PetscInt random, PetscReal densit
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode LoadMatrix(const char file[], Mat *A)
-{
-  const char *const ends[] = {".mtx", ".mtx.gz", ".mtx.xz", ".mtx.bz2"};
-  PetscBool         mtx    = PETSC_FALSE;
-  PetscViewer       viewer;
-
-  PetscFunctionBeginUser;
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(ends) && !mtx; k++) PetscCall(PetscStrendswith(file, ends[k], &mtx));
-  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
-  PetscCall(MatSetType(*A, MATAIJ));
-  if (mtx) PetscCall(MatLoadMatrixMarket(*A, file));
-  else {
-    PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, file, FILE_MODE_READ, &viewer));
-    PetscCall(MatLoad(*A, viewer));
-    PetscCall(PetscViewerDestroy(&viewer));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* ------------------------------------------------- distribution of rows ------------------------------------------------- */
 
 /* Contiguous blocks of equal weight: half of the weight of a row is the same for all rows, the other half is for its nonzeros */
@@ -569,7 +550,7 @@ static PetscErrorCode MakeMatrix(Mat *A)
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-density", &density, NULL));
   PetscCheck(n > 0 && n <= 1290 && random >= 0 && density > 0 && density <= 100, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-n is 1 to 1290, -random is positive, -density is 0 to 100");
   PetscCall(PetscOptionsGetString(NULL, NULL, "-f", file, sizeof(file), &given));
-  if (given) PetscCall(LoadMatrix(file, A));
+  if (given) PetscCall(ExampleLoadMatrix(file, A));
   else PetscCall(CreateMatrix(n, random, density, A));
   PetscCall(Partition(A));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -22,66 +22,17 @@ typedef struct {
   char               why[160];
 } Outcome;
 
-/* Does the file begin like a Matrix Market file, or like a compressed file? */
-static PetscErrorCode IsMatrixMarket(MPI_Comm comm, const char file[], PetscBool *is)
-{
-  const char *banner   = "%%MatrixMarket";
-  char        head[15] = {0};
-  PetscMPIInt rank;
-  int         opened = 1;
-
-  PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  if (rank == 0) {
-    FILE *f = fopen(file, "rb");
-
-    opened = f != NULL;
-    if (f && !fread(head, 1, sizeof(head) - 1, f)) head[0] = 0;
-    if (f) (void)fclose(f);
-  }
-  PetscCallMPI(MPI_Bcast(&opened, 1, MPI_INT, 0, comm));
-  PetscCheck(opened, comm, PETSC_ERR_FILE_OPEN, "%s: cannot be opened", file);
-  PetscCallMPI(MPI_Bcast(head, (int)sizeof(head), MPI_CHAR, 0, comm));
-  *is = (!strcmp(head, banner) || !strncmp(head, "\x1f\x8b", 2) ||
-         !strncmp(head,
-                  "\xfd"
-                  "7zXZ",
-                  5) ||
-         !strncmp(head, "BZh", 3))
-        ? PETSC_TRUE
-        : PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode LoadMatrix(MPI_Comm comm, const char file[], Mat *A)
-{
-  PetscBool   mm;
-  PetscViewer viewer;
-
-  PetscFunctionBeginUser;
-  PetscCall(IsMatrixMarket(comm, file, &mm));
-  PetscCall(MatCreate(comm, A));
-  PetscCall(MatSetType(*A, MATAIJ));
-  if (mm) PetscCall(MatLoadMatrixMarket(*A, file));
-  else {
-    PetscCall(PetscViewerBinaryOpen(comm, file, FILE_MODE_READ, &viewer));
-    PetscCall(MatLoad(*A, viewer));
-    PetscCall(PetscViewerDestroy(&viewer));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode LoadVector(const char file[], Vec b)
 {
-  MPI_Comm    comm = PetscObjectComm((PetscObject)b);
-  PetscBool   mm;
-  PetscViewer viewer;
-  Mat         column;
-  PetscInt    n, N, rows, cols;
+  MPI_Comm      comm = PetscObjectComm((PetscObject)b);
+  MatLoadFormat format;
+  PetscViewer   viewer;
+  Mat           column;
+  PetscInt      n, N, rows, cols;
 
   PetscFunctionBeginUser;
-  PetscCall(IsMatrixMarket(comm, file, &mm));
-  if (!mm) {
+  PetscCall(MatLoadGetFormat(comm, file, &format));
+  if (format == MAT_LOAD_PETSC) {
     PetscCall(PetscViewerBinaryOpen(comm, file, FILE_MODE_READ, &viewer));
     PetscCall(VecLoad(b, viewer));
     PetscCall(PetscViewerDestroy(&viewer));
@@ -308,7 +259,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-times", &times, NULL));
   if (!typed) PetscCall(PetscStrncpy(type, compare ? MATAMB : MATAIJ, sizeof(type)));
 
-  PetscCall(LoadMatrix(PETSC_COMM_WORLD, file, &A));
+  PetscCall(ExampleLoadMatrix(file, &A));
   PetscCall(MatGetSize(A, &M, &N));
   PetscCheck(M == N, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "%s: %" PetscInt_FMT " x %" PetscInt_FMT ", but a system to solve is square", file, M, N);
   PetscCall(MatCreateVecs(A, NULL, &b));
@@ -356,7 +307,7 @@ int main(int argc, char **argv)
     test:
       suffix: b_missing
       args: -b nowhere.mtx
-      filter: Error: grep -o "nowhere.mtx: cannot be opened"
+      filter: Error: grep -o "nowhere.mtx: cannot open the file"
 
   test:
     suffix: no_file

@@ -2,8 +2,8 @@
 /*
    A parser of edge lists, without PETSc: it turns bytes in memory into edges, and reports the first fault of the text with its line.
 
-   A line names one vertex, or two and perhaps a weight, between blanks or tabs. A line that begins with # is a comment. The text may come in pieces, as for the parser of
-   Matrix Market text.
+   A line names one vertex, or two and perhaps a weight, between blanks, tabs or commas. A line that begins with # or % is a comment. Before the first edge a line may
+   have the names of the columns. The text may come in pieces, as for the parser of Matrix Market text.
 */
 #pragma once
 
@@ -23,6 +23,15 @@ typedef enum {
   EDGE_FULL, /* the batch is full, call again */
   EDGE_BAD   /* the text has a fault in the line that begins after the text that was used */
 } EdgeStatus;
+
+/* The lines before the edges: comments, and the names of the columns. All zero at the beginning of a file. */
+typedef struct {
+  int64_t bytes, lines; /* that were consumed */
+  int64_t names;        /* the line with the names of the columns, or 0 */
+} EdgeHead;
+
+/* Consumes complete lines before the edges; EDGE_FULL: the edges begin. If the text ends before, a line with names was none. last: no text follows. */
+EdgeStatus EdgeParseHead(EdgeHead *, const char *text, size_t length, int last, size_t *used);
 
 /*
    Consumes complete lines, and sets edges[0] to edges[*count - 1]. last: no text follows. *lines is increased by the lines that were consumed. MtxPrepareDecimal() must

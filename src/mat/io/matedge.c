@@ -45,21 +45,42 @@ static PetscErrorCode MatEdgeParse(MtxFile *f, EdgeStore *store, int64_t *lines,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Reads the lines before the edges, on the first process */
+static PetscErrorCode MatEdgeReadHead(MtxFile *f, EdgeHead *head, MtxFault *fault)
+{
+  EdgeStatus status = EDGE_MORE;
+  size_t     used   = 1;
+
+  PetscFunctionBegin;
+  while (status == EDGE_MORE && used && MtxFileFill(f, fault, head->lines + 1)) { /* nothing is used of a line that is too long, which MatEdgeParse() reports */
+    status = EdgeParseHead(head, f->text + f->begin, f->length, f->last, &used);
+    f->begin += used;
+    f->length -= used;
+    if (f->last) break;
+  }
+  if (status == EDGE_MORE && f->last && head->names && !fault->code) MtxFileFault(fault, PETSC_ERR_FILE_UNEXPECTED, head->names, "a vertex is a whole number", NULL);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Reads the share of this process. A fault has the line within the share. */
 static PetscErrorCode MatEdgeReadShare(MPI_Comm comm, const char file[], EdgeStore *store, int64_t *lines, MtxFault *fault)
 {
   MtxFile     f;
   PetscMPIInt size, rank;
-  int64_t     bytes;
+  EdgeHead    head = {0, 0, 0};
+  int64_t     about[2];
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCall(MtxFileOpenAll(file, &f, fault));
-  bytes = f.size;
-  PetscCallMPI(MPI_Bcast(&bytes, 1, MPIU_INT64, 0, comm));
-  if (!fault->code && bytes != f.size) MtxFileFault(fault, PETSC_ERR_FILE_OPEN, 0, "processes see different files", NULL);
-  if (!fault->code && (f.unpacker ? !rank : MtxFileTakeShare(&f, 0, rank, size, fault))) PetscCall(MatEdgeParse(&f, store, lines, fault));
+  if (!rank && !fault->code) PetscCall(MatEdgeReadHead(&f, &head, fault));
+  *lines   = head.lines;
+  about[0] = f.size;
+  about[1] = head.bytes;
+  PetscCallMPI(MPI_Bcast(about, 2, MPIU_INT64, 0, comm));
+  if (!fault->code && about[0] != f.size) MtxFileFault(fault, PETSC_ERR_FILE_OPEN, 0, "processes see different files", NULL);
+  if (!fault->code && (f.unpacker ? !rank : MtxFileTakeShare(&f, about[1], rank, size, fault))) PetscCall(MatEdgeParse(&f, store, lines, fault));
   PetscCall(MtxFileClose(&f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -140,8 +161,9 @@ static PetscErrorCode MatEdgeFill(Mat A, const char file[], PetscMPIInt tag, Edg
    Level: beginner
 
    Notes:
-   Each line has one or more blanks or tabs between its columns. Two columns are an edge from the first to the second vertex, of weight 1; a third column is
-   the weight of the edge. A line with one column names a vertex, which may have no edge. Lines that begin with # are comments.
+   Each line has one or more blanks or tabs, or a comma, between its columns. Two columns are an edge from the first to the second vertex, of weight 1; a third
+   column is the weight of the edge. A line with one column names a vertex, which may have no edge. Lines that begin with # or % are comments. One line before the
+   first edge may have the names of the columns.
 
    An id is a whole number from 0 to 2^63 - 1. Vertices have the rows 0 to n - 1 in ascending order of their ids, on any number of processes.
    An edge from i to j is the entry (i, j). The weights of an edge that occurs more than once are added up.
@@ -169,7 +191,7 @@ static PetscErrorCode MatEdgeFill(Mat A, const char file[], PetscMPIInt tag, Edg
    PetscCall(PetscFree(ids));
 .ve
 
-.seealso: `MatLoadMatrixMarket()`, `MatCountTriangles()`, `MatBreadthFirst()`, `MatLoad()`, `MatCreate()`, `MATAIJ`, `MATAMB`
+.seealso: `MatLoadGetFormat()`, `MatLoadMatrixMarket()`, `MatCountTriangles()`, `MatBreadthFirst()`, `MatLoad()`, `MatCreate()`, `MATAIJ`, `MATAMB`
 @*/
 PetscErrorCode MatLoadEdgeList(Mat A, const char file[], PetscInt64 *ids[])
 {

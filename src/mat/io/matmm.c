@@ -391,7 +391,7 @@ PetscErrorCode MatMMFill(Mat A, const char file[], const MtxHeader *h, PetscMPII
    Level: beginner
 
    Notes:
-   The function reads every kind of Matrix Market file: coordinate and array; real, integer, pattern (values become 1) and complex (with a PETSc
+   The function reads every kind of Matrix Market file: coordinate and array; real (or double), integer (or unsigned-integer), pattern (values become 1) and complex (with a PETSc
    built for complex scalars); general, symmetric, skew-symmetric and hermitian (the triangle that is not stored is filled in).
 
    Entries that occur more than once are added up, as by `ADD_VALUES`. Zeros in a coordinate file become part of the nonzero pattern; zeros
@@ -420,7 +420,7 @@ PetscErrorCode MatMMFill(Mat A, const char file[], const MtxHeader *h, PetscMPII
    PetscCall(MatLoadMatrixMarket(A, "matrix.mtx.gz"));
 .ve
 
-.seealso: `MatLoadEdgeList()`, `MatLoad()`, `MatCreate()`, `MatSetSizes()`, `MATAIJ`, `MATAMB`
+.seealso: `MatLoadGetFormat()`, `MatLoadEdgeList()`, `MatLoad()`, `MatCreate()`, `MatSetSizes()`, `MATAIJ`, `MATAMB`
 @*/
 PetscErrorCode MatLoadMatrixMarket(Mat A, const char file[])
 {

@@ -151,7 +151,7 @@ PetscErrorCode MtxFileOpenAll(const char name[], MtxFile *f, MtxFault *fault)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (fstat(f->fd, &status) || !S_ISREG(status.st_mode)) {
-    MtxFileFault(fault, PETSC_ERR_FILE_OPEN, 0, "cannot open the file", "it is no regular file");
+    MtxFileFault(fault, PETSC_ERR_FILE_OPEN, 0, S_ISDIR(status.st_mode) ? "this is a folder; name a file in it" : "this is no regular file; copy its content to one", NULL);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   f->size = f->stop = (int64_t)status.st_size;

@@ -107,18 +107,19 @@ static unsigned __int128 MtxParseRoom(const MtxHeader *h)
 static const char *MtxParseReadBanner(MtxReader *r, const char *p)
 {
   static const struct {
-    const char *what, *choices, *words[5];
+    const char *what, *choices, *words[7];
   } parts[] = {
-    {"banner",   "%%MatrixMarket",                                  {"%%MatrixMarket"}                                          },
-    {"object",   "matrix",                                          {"matrix"}                                                  },
-    {"format",   "coordinate or array",                             {"coordinate", "array"}                                     },
-    {"field",    "real, integer, pattern or complex",               {"real", "integer", "pattern", "complex"}                   },
-    {"symmetry", "general, symmetric, skew-symmetric or hermitian", {"general", "symmetric", "skew-symmetric", "hermitian"}     }
+    {"banner",   "%%MatrixMarket",                                  {"%%MatrixMarket"}                                                     },
+    {"object",   "matrix",                                          {"matrix"}                                                             },
+    {"format",   "coordinate or array",                             {"coordinate", "array"}                                                },
+    {"field",    "real, integer, pattern or complex",               {"real", "integer", "pattern", "complex", "unsigned-integer", "double"}},
+    {"symmetry", "general, symmetric, skew-symmetric or hermitian", {"general", "symmetric", "skew-symmetric", "hermitian"}                }
   };
-  int  found[5];
-  char token[32];
+  static const MtxField fields[] = {MTX_REAL, MTX_INTEGER, MTX_PATTERN, MTX_COMPLEX, MTX_INTEGER, MTX_REAL}; /* of the words */
+  int                   found[5];
+  char                  token[32];
 
-  p = MtxParseSkipBlanks(p);
+  p = MtxParseSkipBlanks(p + (strncmp(p, MTX_BYTE_ORDER_MARK, 3) ? 0 : 3));
   for (int part = 0; part < 5; part++) {
     size_t length = strcspn(p, " \t\r\n");
     int    w      = 0;
@@ -134,7 +135,7 @@ static const char *MtxParseReadBanner(MtxReader *r, const char *p)
   }
   if (*p != '\n') return MtxParseFail(r, "unexpected text '%s' at the end of the header", MtxParseToken(p, token));
   r->header.format   = (MtxFormat)found[2];
-  r->header.field    = (MtxField)found[3];
+  r->header.field    = fields[found[3]];
   r->header.symmetry = (MtxSymmetry)found[4];
   if (r->header.format == MTX_ARRAY && r->header.field == MTX_PATTERN) return MtxParseFail(r, "an array cannot be of field pattern");
   if (r->header.symmetry == MTX_HERMITIAN && r->header.field != MTX_COMPLEX) return MtxParseFail(r, "only complex matrices can be hermitian");
@@ -267,6 +268,7 @@ static inline const char *MtxParseReadEntry(MtxReader *r, const char *p, MtxBatc
     } else if (b->im) b->im[k] = 0;
     p = MtxParseSkipBlanks(p);
   }
+  if (*p != '\n' && h->field == MTX_PATTERN) return MtxParseFail(r, "the entry has the value '%s', and the header promises a pattern without values; write real in place of pattern", MtxParseToken(p, token));
   if (*p != '\n') return MtxParseFail(r, "unexpected text '%s' after the entry", MtxParseToken(p, token));
   if (h->format == MTX_COORDINATE && i == j && h->symmetry > MTX_SYMMETRIC) {
     if (h->symmetry == MTX_SKEW && (b->re[k] != 0 || (b->im && b->im[k] != 0))) return MtxParseFail(r, "the diagonal entry (%" PRId64 ", %" PRId64 ") of a skew-symmetric matrix is not zero", i + 1, j + 1);

@@ -87,6 +87,9 @@ int64_t MtxFewestBytes(const MtxHeader *);
 /* The place of the k-th entry of an array */
 void MtxArrayPlace(const MtxHeader *, int64_t k, int64_t *i, int64_t *j);
 
+/* A text in UTF-8 may begin with it */
+#define MTX_BYTE_ORDER_MARK "\xef\xbb\xbf"
+
 static inline int MtxIsDigit(char c)
 {
   return (unsigned char)(c - '0') < 10;
