@@ -9,6 +9,7 @@
 #include <petscmat.h>
 #include <petscamb.h>
 #include "generate.h"
+#include "ksp/examples/commandline.h"
 
 /* The rows of a matrix that this process holds, as arrays with global column numbers */
 typedef struct {
@@ -258,6 +259,8 @@ PETSC_INTERN PetscErrorCode ReportSummary(MPI_Comm, PetscInt n, const Result[]);
 PETSC_INTERN PetscErrorCode ReportCSVHeader(FILE *);
 PETSC_INTERN PetscErrorCode ReportCSV(FILE *, const Machine *, PetscInt n, const Result[]); /* what it writes is in the file when it returns */
 PETSC_INTERN PetscErrorCode ReportJSON(MPI_Comm, const char[], const Machine *, PetscInt n, const Result[]);
+PETSC_INTERN PetscErrorCode ReportPrintf(MPI_Comm, const char[], ...);
+PETSC_INTERN PetscErrorCode ReportGetOption(const char option[], char name[], size_t);
 PETSC_INTERN PetscErrorCode ReportOpen(MPI_Comm, const char[], FILE **);
 PETSC_INTERN PetscErrorCode ReportClose(const char[], PetscBool, FILE *);
 
@@ -288,7 +291,6 @@ PETSC_INTERN PetscErrorCode PNGMake(int width, int height, const unsigned char g
 PETSC_INTERN PetscErrorCode PlotBench(MPI_Comm, const char file[], const Machine *, PetscInt n, const Result[]);
 
 /* Names on the command line */
-PETSC_INTERN PetscErrorCode NameNearest(const char[], PetscInt, const char *const[], const char **);
 PETSC_INTERN PetscErrorCode NameSplitPrefix(char type[], size_t, char prefix[]);
 PETSC_INTERN PetscErrorCode NameCheckType(MPI_Comm, const char[], PetscInt npeers, const char *const peers[]);
 

@@ -63,7 +63,7 @@ static PetscErrorCode CompareLine(char *const old[], const Machine *m, PetscInt 
     if (!r->reps || !(median > 0) || strcmp(old[STATUS], "ok") || strcmp(old[MATRIX], r->matrix) || strcmp(old[OP], r->op) || strcmp(old[TYPE], r->type)) continue;
     if (atoi(old[RANKS]) != m->ranks || atoi(old[THREADS]) != m->threads) continue;
     verdict = r->median_high < low && median > DRIFT * r->median ? "faster" : r->median_low > high && r->median > DRIFT * median ? "slower" : "the same";
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-20s %-8s %-10s %11.2f %11.2f %8.2fx  %s%s\n", r->matrix, r->op, r->type, 1e6 * median, 1e6 * r->median, median / r->median, verdict, strcmp(old[CPU], m->about.cpu) ? " (another processor)" : ""));
+    PetscCall(ReportPrintf(PETSC_COMM_SELF, "  %-20s %-8s %-10s %11.2f %11.2f %8.2fx  %s%s\n", r->matrix, r->op, r->type, 1e6 * median, 1e6 * r->median, median / r->median, verdict, strcmp(old[CPU], m->about.cpu) ? " (another processor)" : ""));
     (*found)++;
     break;
   }
@@ -97,13 +97,13 @@ PetscErrorCode CompareCSV(MPI_Comm comm, const char name[], const Machine *m, Pe
     (void)fclose(f);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\nbeside %s\n  %-20s %-8s %-10s %11s %11s %9s\n", name, "matrix", "op", "type", "then us", "now us", "speed"));
+  PetscCall(ReportPrintf(PETSC_COMM_SELF, "\nbeside %s\n  %-20s %-8s %-10s %11s %11s %9s\n", name, "matrix", "op", "type", "then us", "now us", "speed"));
   while (fgets(line, sizeof(line), f)) {
     columns = Split(line, text);
     for (int k = 0; k < NAMES; k++) old[k] = at[k] < columns ? text[at[k]] : line + strlen(line);
     PetscCall(CompareLine(old, m, n, results, &found));
   }
   (void)fclose(f);
-  if (!found) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  no result of %s has a matrix, operation, type, and number of ranks and threads of this run\n", name));
+  if (!found) PetscCall(ReportPrintf(PETSC_COMM_SELF, "  no result of %s has a matrix, operation, type, and number of ranks and threads of this run\n", name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -41,17 +41,6 @@ PetscErrorCode GraphStage(Graph *g, const char stage[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Open(Graph *g, const char name[], FILE **f)
-{
-  PetscMPIInt rank;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(g->comm, &rank));
-  if (name[0] && strcmp(name, "-")) PetscCall(ReportOpen(g->comm, name, f));
-  else *f = rank ? NULL : stdout;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Edges that are gone along in a second of the median iteration: the first iterations bring the matrix to a GPU and choose its format. 0 if nothing is known. */
 static PetscErrorCode Rate(Graph *g, const GraphResult *r, PetscLogDouble *rate)
 {
@@ -118,21 +107,21 @@ static PetscErrorCode CSV(FILE *f, const GraphResult *r)
 static PetscErrorCode Table(Graph *g, const char algorithm[], const GraphResult *r, PetscLogDouble rate, PetscLogDouble seconds)
 {
   PetscFunctionBegin;
-  PetscCall(PetscPrintf(g->comm, "%s: %" PetscInt_FMT " vertices, %.0f edges\n%s:", g->name, g->n, g->edges, algorithm));
-  for (PetscInt k = 0; k < r->ncount; k++) PetscCall(PetscPrintf(g->comm, "%s %" PetscInt64_FMT " %s", k ? "," : "", r->counted[k], r->count[k]));
-  if (r->iterations) PetscCall(PetscPrintf(g->comm, "%s %" PetscInt_FMT " iterations%s", r->ncount ? "," : "", r->iterations, r->converged ? "" : " (NOT CONVERGED)"));
-  PetscCall(PetscPrintf(g->comm, ", %.4g s", seconds));
-  if (r->setup > 0) PetscCall(PetscPrintf(g->comm, " (%.4g s %s)", r->setup, r->iterations ? "before the first iteration" : "to prepare the matrix"));
-  if (rate > 0) PetscCall(PetscPrintf(g->comm, ", %.3g GTEPS in the median iteration", 1e-9 * rate));
-  if (g->start > 0.1) PetscCall(PetscPrintf(g->comm, "; %.3g s before to start the GPU", g->start));
-  PetscCall(PetscPrintf(g->comm, "\n"));
+  PetscCall(ReportPrintf(g->comm, "%s: %" PetscInt_FMT " vertices, %.0f edges\n%s:", g->name, g->n, g->edges, algorithm));
+  for (PetscInt k = 0; k < r->ncount; k++) PetscCall(ReportPrintf(g->comm, "%s %" PetscInt64_FMT " %s", k ? "," : "", r->counted[k], r->count[k]));
+  if (r->iterations) PetscCall(ReportPrintf(g->comm, "%s %" PetscInt_FMT " iterations%s", r->ncount ? "," : "", r->iterations, r->converged ? "" : " (NOT CONVERGED)"));
+  PetscCall(ReportPrintf(g->comm, ", %.4g s", seconds));
+  if (r->setup > 0) PetscCall(ReportPrintf(g->comm, " (%.4g s %s)", r->setup, r->iterations ? "before the first iteration" : "to prepare the matrix"));
+  if (rate > 0) PetscCall(ReportPrintf(g->comm, ", %.3g GTEPS in the median iteration", 1e-9 * rate));
+  if (g->start > 0.1) PetscCall(ReportPrintf(g->comm, "; %.3g s before to start the GPU", g->start));
+  PetscCall(ReportPrintf(g->comm, "\n"));
   for (PetscInt k = 0; k < r->nlist; k++) {
     const GraphList *l = &r->list[k];
 
-    if (r->nlist > 1) PetscCall(PetscPrintf(g->comm, "%s\n", k ? l->key : "authorities"));
+    if (r->nlist > 1) PetscCall(ReportPrintf(g->comm, "%s\n", k ? l->key : "authorities"));
     for (PetscInt v = 0; v < l->n; v++) {
-      if (l->seed && (!v || l->seed[v] != l->seed[v - 1])) PetscCall(PetscPrintf(g->comm, "from %" PetscInt64_FMT "\n", l->seed[v]));
-      PetscCall(PetscPrintf(g->comm, "  %20" PetscInt64_FMT " %14.8g\n", l->id[v], (double)l->value[v]));
+      if (l->seed && (!v || l->seed[v] != l->seed[v - 1])) PetscCall(ReportPrintf(g->comm, "from %" PetscInt64_FMT "\n", l->seed[v]));
+      PetscCall(ReportPrintf(g->comm, "  %20" PetscInt64_FMT " %14.8g\n", l->id[v], (double)l->value[v]));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -140,23 +129,22 @@ static PetscErrorCode Table(Graph *g, const char algorithm[], const GraphResult 
 
 PetscErrorCode GraphReport(Graph *g, const char algorithm[], const GraphResult *r, PetscLogDouble seconds)
 {
-  char           name[PETSC_MAX_PATH_LEN];
-  PetscBool      given, table = PETSC_TRUE;
+  char           name[2][PETSC_MAX_PATH_LEN];
   FILE          *f;
   PetscLogDouble rate;
 
   PetscFunctionBegin;
   PetscCall(Rate(g, r, &rate));
+  PetscCall(ReportGetOption("-json", name[0], sizeof(name[0])));
+  PetscCall(ReportGetOption("-csv", name[1], sizeof(name[1])));
+  PetscCheck(strcmp(name[0], "-") || strcmp(name[1], "-"), g->comm, PETSC_ERR_USER_INPUT, "-csv and -json: only one of them can go to the standard output; name a file for the other");
   for (int kind = 0; kind < 2; kind++) {
-    name[0] = 0;
-    PetscCall(PetscOptionsGetString(NULL, NULL, kind ? "-csv" : "-json", name, sizeof(name), &given));
-    if (!given) continue;
-    if (!name[0] || !strcmp(name, "-")) table = PETSC_FALSE;
-    PetscCall(Open(g, name, &f));
+    if (!name[kind][0]) continue;
+    PetscCall(ReportOpen(g->comm, name[kind], &f));
     if (f && kind) PetscCall(CSV(f, r));
     else if (f) PetscCall(JSON(f, r, seconds));
-    PetscCall(ReportClose(name, PETSC_FALSE, f));
+    PetscCall(ReportClose(name[kind], PETSC_FALSE, f));
   }
-  if (table) PetscCall(Table(g, algorithm, r, rate, seconds));
+  PetscCall(Table(g, algorithm, r, rate, seconds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -51,26 +51,26 @@ static PetscErrorCode StoredShadow(Mat A, const char type[], Stored *s)
 static PetscErrorCode InfoPrint(MPI_Comm comm, const char name[], const Shape *s, int n, const Stored stored[])
 {
   PetscFunctionBegin;
-  PetscCall(PetscPrintf(comm, "%s\n", name));
-  PetscCall(PetscPrintf(comm, "  rows x columns      %" PetscInt_FMT " x %" PetscInt_FMT "\n", s->M, s->N));
-  PetscCall(PetscPrintf(comm, "  nonzeros            %.0f\n", s->nonzeros));
-  PetscCall(PetscPrintf(comm, "  symmetric           %s\n", s->symmetric ? "yes" : (s->pattern_symmetric ? "in pattern" : "no")));
-  PetscCall(PetscPrintf(comm, "  row lengths         %" PetscInt_FMT " to %" PetscInt_FMT ", mean %.2f, %" PetscInt_FMT " empty\n", s->row_min, s->row_max, s->row_mean, s->empty_rows));
-  PetscCall(PetscPrintf(comm, "  |row - column|      at most %" PetscInt_FMT ", mean %.1f\n", s->bandwidth, s->distance));
-  PetscCall(PetscPrintf(comm, "  dominant diagonal   in %.1f %% of the rows\n", s->M ? 100 * s->dominant / s->M : 0.0));
-  PetscCall(PetscPrintf(comm, "  contiguous columns "));
+  PetscCall(ReportPrintf(comm, "%s\n", name));
+  PetscCall(ReportPrintf(comm, "  rows x columns      %" PetscInt_FMT " x %" PetscInt_FMT "\n", s->M, s->N));
+  PetscCall(ReportPrintf(comm, "  nonzeros            %.0f\n", s->nonzeros));
+  PetscCall(ReportPrintf(comm, "  symmetric           %s\n", s->symmetric ? "yes" : (s->pattern_symmetric ? "in pattern" : "no")));
+  PetscCall(ReportPrintf(comm, "  row lengths         %" PetscInt_FMT " to %" PetscInt_FMT ", mean %.2f, %" PetscInt_FMT " empty\n", s->row_min, s->row_max, s->row_mean, s->empty_rows));
+  PetscCall(ReportPrintf(comm, "  |row - column|      at most %" PetscInt_FMT ", mean %.1f\n", s->bandwidth, s->distance));
+  PetscCall(ReportPrintf(comm, "  dominant diagonal   in %.1f %% of the rows\n", s->M ? 100 * s->dominant / s->M : 0.0));
+  PetscCall(ReportPrintf(comm, "  contiguous columns "));
   for (int k = 1; k <= 10; k++) {
-    if (s->run[k] > 0) PetscCall(PetscPrintf(comm, " %d%s: %.1f %%", k, k == 10 ? "+" : "", 100 * s->run[k] / s->nonzeros));
+    if (s->run[k] > 0) PetscCall(ReportPrintf(comm, " %d%s: %.1f %%", k, k == 10 ? "+" : "", 100 * s->run[k] / s->nonzeros));
   }
-  PetscCall(PetscPrintf(comm, " of the nonzeros\n"));
-  PetscCall(PetscPrintf(comm, "  kind                %s\n", s->fem_like ? "FEM-like: rows of about one length, a symmetric pattern" : "other"));
-  PetscCall(PetscPrintf(comm, "  %-13s %14s %8s %7s %14s %7s\n", "format", "bytes stored", "B/nnz", "of csr", "bytes modelled", "fill"));
+  PetscCall(ReportPrintf(comm, " of the nonzeros\n"));
+  PetscCall(ReportPrintf(comm, "  kind                %s\n", s->fem_like ? "FEM-like: rows of about one length, a symmetric pattern" : "other"));
+  PetscCall(ReportPrintf(comm, "  %-13s %14s %8s %7s %14s %7s\n", "format", "bytes stored", "B/nnz", "of csr", "bytes modelled", "fill"));
   for (int f = 0; f < n; f++) {
     char model[32] = "-", fill[32] = "-";
 
     if (stored[f].model > 0) PetscCall(PetscSNPrintf(model, sizeof(model), "%.0f", stored[f].model));
     if (stored[f].values > 0) PetscCall(PetscSNPrintf(fill, sizeof(fill), "%.3f", stored[f].values / PetscMax(s->nonzeros, 1)));
-    PetscCall(PetscPrintf(comm, "  %-13s %14.0f %8.2f %7.3f %14s %7s  %s\n", stored[f].format, stored[f].bytes, stored[f].bytes / PetscMax(s->nonzeros, 1), stored[f].bytes / s->bytes_csr, model, fill, stored[f].note));
+    PetscCall(ReportPrintf(comm, "  %-13s %14.0f %8.2f %7.3f %14s %7s  %s\n", stored[f].format, stored[f].bytes, stored[f].bytes / PetscMax(s->nonzeros, 1), stored[f].bytes / s->bytes_csr, model, fill, stored[f].note));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -113,7 +113,7 @@ PetscErrorCode InfoRun(MPI_Comm comm, int n, char *inputs[])
   PetscCall(AboutGet(&about));
   PetscCall(PetscAMBGetTypes(PETSC_TRUE, &ntypes, &types));
   PetscCheck(ntypes <= STORED - 2, comm, PETSC_ERR_PLIB, "Too many formats: raise STORED");
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-json", json, sizeof(json), NULL));
+  PetscCall(ReportGetOption("-json", json, sizeof(json)));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-plot", plot, sizeof(plot), NULL));
   if (plot[0]) PetscCall(PlotCheckName(comm, plot));
   PetscCheck(!plot[0] || n <= 1, comm, PETSC_ERR_USER_INPUT, "-plot makes a picture of one matrix, and there are %d inputs", n);

@@ -12,8 +12,6 @@ static char help[] = "Measures and describes sparse matrices.\n\
 #include <ctype.h>
 #include <signal.h>
 
-#define NO_SUCH_NAME 2 /* the exit code for a command line with a name that does not exist */
-
 static PetscErrorCode Help(MPI_Comm comm)
 {
   PetscFunctionBegin;
@@ -29,14 +27,14 @@ static PetscErrorCode Help(MPI_Comm comm)
   -reps N                timed runs of each; default as many as fit -seconds, at least 11\n\
   -seconds S             time for one operation of one type, about; default 0.3\n\
   -processor_time        the time of the processors, summed over threads, in the place of the clock's: for a busy host\n\
-  -csv FILE              results as comma-separated values, as they come\n\
-  -json FILE             results as JSON\n\
+  -csv [FILE]            results as comma-separated values, as they come; without FILE on standard output, in place of the tables\n\
+  -json [FILE]           results as JSON, likewise\n\
   -html FILE             results as a picture: bars and a roofline\n\
   -compare FILE          results beside those that -csv wrote in an earlier run\n\
   -mkl_dir DIR           where libmkl_rt.so is, or the environment it was installed into; else MKLROOT, VIRTUAL_ENV\n\
   -graphblas_lib FILE    libgraphblas.so, if the loader does not find it\n\
 \nOptions of info, after the inputs:\n\
-  -json FILE             all figures as JSON\n\
+  -json [FILE]           all figures as JSON; without FILE on standard output, in place of the table\n\
   -plot FILE             a picture: the pattern and histograms as .svg or .html, the pattern as .png\n\
 \nOptions of solve, after the inputs:\n\
   -types LIST            Mat types (amb/ambcg: with a KSP type; amb@one: with options -one_mat_...); default aij,amb\n\
@@ -45,8 +43,8 @@ static PetscErrorCode Help(MPI_Comm comm)
   -limit S               but in so many seconds, as near as may be; default 3600\n\
   -scaled                solve each system once more, with rows and columns scaled so that no values repeat\n\
   -apart                 each type solves all systems before the next one begins\n\
-  -csv FILE              every round as comma-separated values\n\
-and any option of PETSc. Under mpiexec the time of the slowest rank counts; OMP_NUM_THREADS gives threads.\n\
+  -csv [FILE]            every round as comma-separated values; without FILE on standard output, in place of the table\n\
+and any option of PETSc. --option VALUE and --option=VALUE are the same as -option VALUE. Under mpiexec the time of the slowest rank counts; OMP_NUM_THREADS gives threads.\n\
 Exit code: 0 if all results are right; 1 if not, or if something is wrong with the input; 2 if the command, an option or a type\n\
 does not exist, if an option was not used, or if its value is missing.\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -77,26 +75,7 @@ static const Command Commands[] = {
 };
 
 /* Those that have no value, or need none */
-static const char *const Flags[] = {"processor_time", "scaled", "apart", "undirected", "unweighted"}, *const GraphOutputs[] = {"json", "csv"};
-
-#define OUTPUT_LOST "the standard output could not be written whole; is the disk full?"
-
-/* Reports errors of users in one line; all other errors keep PETSc's trace. A name that does not exist has this code in petscamb and in PETSc. */
-static PetscErrorCode UserErrorHandler(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type, const char *message, void *ctx)
-{
-  PetscErrorCode *told = (PetscErrorCode *)ctx;
-  const PetscBool user = code == PETSC_ERR_USER_INPUT || code == PETSC_ERR_FILE_OPEN || code == PETSC_ERR_FILE_WRITE || code == PETSC_ERR_FILE_UNEXPECTED || code == PETSC_ERR_ARG_UNKNOWN_TYPE || (message && !strncmp(message, "Input string ", 13)) ? PETSC_TRUE : PETSC_FALSE; /* the last: no number after an option that wants one */
-  PetscMPIInt     rank = 0;
-
-  if (*told) return code;
-  if (!user) return PetscTraceBackErrorHandler(comm, line, function, file, code, type, message, NULL);
-  *told = code;
-  (void)MPI_Comm_rank(comm == MPI_COMM_NULL ? PETSC_COMM_SELF : comm, &rank);
-  if (code == PETSC_ERR_FILE_WRITE && ferror(stdout)) message = OUTPUT_LOST; /* PetscFFlush() of new versions names no file */
-  if (rank == 0) (void)fprintf(stderr, "petscamb: %s\n", message);
-  else (void)PetscSleep(1.0); /* process 0 must print the error before another process ends the run */
-  return code;
-}
+static const char *const Flags[] = {"processor_time", "scaled", "apart", "undirected", "unweighted"}, *const Outputs[] = {"json", "csv"};
 
 /* Finds the command */
 static PetscErrorCode CommandFind(int argc, char **argv, const Command **command)
@@ -126,14 +105,6 @@ static PetscErrorCode Inputs(int argc, char **argv, int *n)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The name of an option, or NULL for inputs, values and negative numbers */
-static const char *OptionName(const char word[])
-{
-  if (word[0] != '-') return NULL;
-  word += word[1] == '-' ? 2 : 1;
-  return isalpha((unsigned char)word[0]) ? word : NULL;
-}
-
 static PetscBool Among(const char name[], size_t n, const char *const names[])
 {
   for (size_t k = 0; k < n; k++) {
@@ -142,43 +113,19 @@ static PetscBool Among(const char name[], size_t n, const char *const names[])
   return PETSC_FALSE;
 }
 
-/* Looks for misspelt options, and for options without their values, before any work: they would silently measure something else */
-static PetscErrorCode CheckOptions(const Command *command, int argc, char **argv)
+/* Looks for misspelt options, for options without their values, and for outputs that would overwrite an input, before any work */
+static PetscErrorCode CheckOptions(const Command *command, PetscInt n, int argc, char **argv, int ninputs)
 {
-  PetscInt n = 0;
-
   PetscFunctionBegin;
-  while (command->options[n]) n++;
+  PetscCall(CommandCheckMisspelt(argc, argv, n, command->options));
   for (int a = 2; a < argc; a++) {
-    const char *name = OptionName(argv[a]), *nearest = NULL;
+    const char     *name  = CommandOption(argv[a]);
+    const PetscBool value = (PetscBool)(a + 1 < argc && !CommandOption(argv[a + 1]) && argv[a + 1][0]);
 
-    if (name) PetscCall(NameNearest(name, n, command->options, &nearest));
-    PetscCheck(!nearest || !strcmp(name, nearest), PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "%s: there is no such option; did you mean -%s?", argv[a], nearest);
-    if (!nearest || Among(name, PETSC_STATIC_ARRAY_LENGTH(Flags), Flags) || (!strcmp(command->name, "graph") && Among(name, PETSC_STATIC_ARRAY_LENGTH(GraphOutputs), GraphOutputs))) continue;
-    PetscCheck(a + 1 < argc && !OptionName(argv[a + 1]), PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "%s: its value is missing (petscamb -h tells more)", argv[a]);
+    if (!name || !Among(name, (size_t)n, command->options) || Among(name, PETSC_STATIC_ARRAY_LENGTH(Flags), Flags)) continue;
+    PetscCheck(value || Among(name, PETSC_STATIC_ARRAY_LENGTH(Outputs), Outputs), PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "%s: its value is missing (petscamb -h tells more)", argv[a]);
+    for (int i = 2; i < 2 + ninputs && value; i++) PetscCheck(strcmp(argv[a + 1], argv[i]), PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "%s %s: this is an input; name another file", argv[a], argv[i]);
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Names the options of the command line that nothing has asked for, of petscamb or of PETSc; others may come from the environment */
-static PetscErrorCode CheckUnused(int argc, char **argv, PetscBool *unused)
-{
-  PetscInt n;
-  char   **names, **values;
-
-  PetscFunctionBegin;
-  *unused = PETSC_FALSE;
-  PetscCall(PetscOptionsLeftGet(NULL, &n, &names, &values));
-  for (PetscInt o = 0; o < n; o++) {
-    for (int a = 2; a < argc; a++) {
-      const char *name = OptionName(argv[a]);
-
-      if (!name || strcmp(name, names[o])) continue;
-      *unused = PETSC_TRUE;
-      PetscCall(PetscFPrintf(PETSC_COMM_WORLD, stderr, "petscamb: %s: this option was not used\n", argv[a]));
-    }
-  }
-  PetscCall(PetscOptionsLeftRestore(NULL, &n, &names, &values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -196,28 +143,31 @@ static PetscErrorCode TileTableRun(int n, char *words[])
 static PetscErrorCode Run(int argc, char **argv, int *code)
 {
   int            n;
+  PetscInt       noptions = 0;
   const Command *command;
   PetscBool      right = PETSC_TRUE, unused;
 
   PetscFunctionBegin;
   PetscCall(CommandFind(argc, argv, &command));
   PetscCall(Inputs(argc, argv, &n));
-  PetscCall(CheckOptions(command, argc, argv));
+  while (command->options[noptions]) noptions++;
+  PetscCall(CheckOptions(command, noptions, argc, argv, n));
   PetscCall(PetscAMBInitializePackage());
   if (!strcmp(command->name, "bench")) PetscCall(BenchRun(PETSC_COMM_WORLD, n, argv + 2, &right));
   else if (!strcmp(command->name, "solve")) PetscCall(SolveRun(PETSC_COMM_WORLD, n, argv + 2, &right));
   else if (!strcmp(command->name, "graph")) PetscCall(GraphRun(PETSC_COMM_WORLD, n, argv + 2, &right));
   else if (!strcmp(command->name, "tiletable")) PetscCall(TileTableRun(n, argv + 2));
   else PetscCall(InfoRun(PETSC_COMM_WORLD, n, argv + 2));
-  PetscCall(CheckUnused(argc, argv, &unused));
-  *code = !right ? 1 : unused ? NO_SUCH_NAME : 0;
+  PetscCall(CommandCheckUnused("petscamb", argc, argv, noptions, command->options, &unused));
+  *code = !right ? 1 : unused ? COMMAND_UNKNOWN : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 int main(int argc, char **argv)
 {
   PetscErrorCode (*print)(MPI_Comm) = NULL;
-  PetscErrorCode ierr, told = PETSC_SUCCESS;
+  PetscErrorCode ierr;
+  CommandErrors  errors = {"petscamb", PETSC_SUCCESS};
   PetscMPIInt    size;
   int            code  = 0;
   const int      topic = argc > 2 && !strcmp(argv[1], "help") ? 2 : 1; /* petscamb help graph, as petscamb graph -h */
@@ -226,21 +176,18 @@ int main(int argc, char **argv)
     if (!strcmp(argv[a], "--help") || !strcmp(argv[a], "-h") || (a < 3 && !strcmp(argv[a], "-help")) || (a == 1 && !strcmp(argv[a], "help"))) print = strcmp(argv[topic], "graph") ? Help : GraphHelp;
     if (!strcmp(argv[a], "--version") || (a == 1 && (!strcmp(argv[a], "-version") || !strcmp(argv[a], "version")))) print = Version;
   }
+  CommandSplit(&argc, &argv);
   if (print) argc = 1; /* PETSc's list of options would hide that of petscamb */
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   (void)signal(SIGPIPE, SIG_DFL); /* a closed pipe, as by "| head", ends the program silently */
-  PetscCall(PetscPushErrorHandler(UserErrorHandler, &told));
+  PetscCall(PetscPushErrorHandler(CommandErrorHandler, &errors));
   ierr = print ? print(PETSC_COMM_WORLD) : Run(argc, argv, &code);
-  if (ierr) {
-    code = told == PETSC_ERR_ARG_UNKNOWN_TYPE ? NO_SUCH_NAME : 1;
-    if (size > 1) MPI_Abort(PETSC_COMM_WORLD, code);
-    return code;
-  }
+  if (ierr) return CommandFail(&errors, size);
   PetscCall(PetscPopErrorHandler());
   PetscCall(PetscFinalize());
   if (fflush(stdout) || ferror(stdout)) {
-    (void)fprintf(stderr, "petscamb: " OUTPUT_LOST "\n");
+    (void)fprintf(stderr, "petscamb: " COMMAND_OUTPUT_LOST "\n");
     code = 1;
   }
   return code;

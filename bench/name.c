@@ -1,66 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   Names on the command line: the known name that an unknown one is nearest to.
+   Names of types on the command line.
 */
 #include "bench.h"
 
-#define MISSPELT 2  /* letters to add, to remove or to replace, at most */
-#define LONGEST  64 /* letters of a name that count */
-#define NAMES    256
-
-/* The number of letters to add, to remove or to replace to turn one name into the other */
-static int Distance(const char a[], const char b[])
-{
-  int row[LONGEST + 1], n = (int)PetscMin(strlen(b), LONGEST);
-
-  for (int j = 0; j <= n; j++) row[j] = j;
-  for (int i = 1; a[i - 1]; i++) {
-    int diagonal = row[0];
-
-    row[0] = i;
-    for (int j = 1; j <= n; j++) {
-      const int replaced = diagonal + (a[i - 1] != b[j - 1]);
-
-      diagonal = row[j];
-      row[j]   = PetscMin(replaced, 1 + PetscMin(row[j], row[j - 1]));
-    }
-  }
-  return row[n];
-}
-
-/* Does one name have two neighbouring letters of the other in the wrong order? */
-static int Swapped(const char a[], const char b[])
-{
-  size_t k = 0;
-
-  while (a[k] && a[k] == b[k]) k++;
-  return a[k] && a[k + 1] && b[k] && a[k] == b[k + 1] && a[k + 1] == b[k] && !strcmp(a + k + 2, b + k + 2);
-}
-
-/* Has one name the letters of the other, in their order, with more between them? */
-static int Contains(const char name[], const char part[])
-{
-  for (; *name && *part; name++) part += *name == *part;
-  return !*part;
-}
-
-/* *nearest is the known name that the user may have meant, or NULL. A name of one or two letters may differ in one. Letters in the wrong order are one mistake.
-   Of names that are as near, the one of which letters were left out is likelier: cnt is count, not csv. */
-PetscErrorCode NameNearest(const char name[], PetscInt n, const char *const known[], const char **nearest)
-{
-  int least = 2 * (strlen(name) > 2 ? MISSPELT : 1) + 1;
-
-  PetscFunctionBegin;
-  *nearest = NULL;
-  for (PetscInt k = 0; k < n; k++) {
-    const int distance = 2 * (Swapped(name, known[k]) ? 1 : Distance(name, known[k])) - Contains(known[k], name);
-
-    if (distance >= least) continue;
-    least    = distance;
-    *nearest = known[k];
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+#define NAMES 256
 
 /* Types that PETSc has, but that not every PETSc is built with */
 static const char *const Optional[] = {MATAIJCUSPARSE, MATAIJHIPSPARSE, MATAIJKOKKOS, MATAIJVIENNACL, MATAIJMKL, MATBAIJMKL, MATHYPRE, MATELEMENTAL, MATSCALAPACK};
@@ -100,7 +44,7 @@ PetscErrorCode NameCheckType(MPI_Comm comm, const char name[], PetscInt npeers, 
 {
   const char *const *ours;
   const char       **listed, *names[NAMES], *nearest, *root;
-  char               type[LONGEST];
+  char               type[NAME_LONGEST];
   PetscInt           n       = 0, nours;
   int                nlisted = 0;
   PetscBool          known   = PETSC_FALSE;

@@ -3,6 +3,7 @@
    Results as a table for a terminal, as comma-separated values and as JSON. Rank 0 writes.
 */
 #include "bench.h"
+#include <stdarg.h>
 #include <unistd.h>
 
 #define UNSTEADY 1.5 /* times the minimum: a median above it is worth a warning */
@@ -10,10 +11,11 @@
 PetscErrorCode ReportMachine(MPI_Comm comm, const Machine *m)
 {
   PetscFunctionBegin;
-  PetscCall(PetscPrintf(comm, "%s, %d processors of which %d may be used; %d rank%s x %d thread%s\n", m->about.cpu, m->about.processors, m->allowed, m->ranks, m->ranks > 1 ? "s" : "", m->threads, m->threads > 1 ? "s" : ""));
-  PetscCall(PetscPrintf(comm, "memory: read %.1f GB/s, copy %.1f GB/s (read and write counted); read %.1f GB/s within half of the %.0f MiB last-level cache\n", m->read_memory / 1e9, m->copy_memory / 1e9, m->read_cache / 1e9, m->llc / 1048576));
-  if (m->ranks * m->threads > m->allowed * (m->allowed < m->about.processors ? m->ranks : 1)) PetscCall(PetscPrintf(comm, "warning: more threads than processors to run them on; times will be meaningless\n"));
-  if (AboutBusy(&m->about)) PetscCall(PetscPrintf(comm, "warning: the load of the last minute, %.1f, is above the number of processors: other programs share them, and times may mean nothing; try OMP_NUM_THREADS=1 and -processor_time\n", m->about.load));
+  PetscCall(ReportPrintf(comm, "%s, %d processors of which %d may be used; %d rank%s x %d thread%s\n", m->about.cpu, m->about.processors, m->allowed, m->ranks, m->ranks > 1 ? "s" : "", m->threads, m->threads > 1 ? "s" : ""));
+  PetscCall(ReportPrintf(comm, "memory: read %.1f GB/s, copy %.1f GB/s (read and write counted); read %.1f GB/s within half of the %.0f MiB last-level cache\n", m->read_memory / 1e9, m->copy_memory / 1e9, m->read_cache / 1e9, m->llc / 1048576));
+  if (m->ranks * m->threads > m->allowed * (m->allowed < m->about.processors ? m->ranks : 1)) PetscCall(ReportPrintf(comm, "warning: more threads than processors to run them on; times will be meaningless\n"));
+  if (AboutBusy(&m->about))
+    PetscCall(ReportPrintf(comm, "warning: the load of the last minute, %.1f, is above the number of processors: other programs share them, and times may mean nothing; try OMP_NUM_THREADS=1 and -processor_time\n", m->about.load));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -31,14 +33,14 @@ PetscErrorCode ReportCase(MPI_Comm comm, const Case *k, PetscInt n, const Result
   const Shape *s = &k->shape;
 
   PetscFunctionBegin;
-  PetscCall(PetscPrintf(comm, "\n%s: %" PetscInt_FMT " x %" PetscInt_FMT ", %.0f nonzeros, %.1f a row, at most %" PetscInt_FMT "%s\n", k->name, s->M, s->N, s->nonzeros, s->row_mean, s->row_max, s->fem_like ? ", FEM-like" : ""));
-  PetscCall(PetscPrintf(comm, "  %-8s %-10s %11s %11s %8s %7s %6s %6s %7s %-11s  %s\n", "op", "type", "median us", "min us", "GFLOP/s", "GB/s", "%read", "B/nnz", "vs aij", "interval", ""));
+  PetscCall(ReportPrintf(comm, "\n%s: %" PetscInt_FMT " x %" PetscInt_FMT ", %.0f nonzeros, %.1f a row, at most %" PetscInt_FMT "%s\n", k->name, s->M, s->N, s->nonzeros, s->row_mean, s->row_max, s->fem_like ? ", FEM-like" : ""));
+  PetscCall(ReportPrintf(comm, "  %-8s %-10s %11s %11s %8s %7s %6s %6s %7s %-11s  %s\n", "op", "type", "median us", "min us", "GFLOP/s", "GB/s", "%read", "B/nnz", "vs aij", "interval", ""));
   for (PetscInt i = 0; i < n; i++) {
     const Result *r = &results[i];
     char          flops[16], rate[16], read[16], bytes[16], ratio[16], interval[32] = "", note[128];
 
     if (!r->reps) {
-      PetscCall(PetscPrintf(comm, "  %-8s %-10s absent: %s\n", "", r->type, r->absent));
+      PetscCall(ReportPrintf(comm, "  %-8s %-10s absent: %s\n", "", r->type, r->absent));
       continue;
     }
     PetscCall(Cell(flops, sizeof(flops), "%.2f", r->flops / 1e9));
@@ -49,13 +51,13 @@ PetscErrorCode ReportCase(MPI_Comm comm, const Case *k, PetscInt n, const Result
     if (r->ratio > 0 && strcmp(r->type, MATAIJ)) PetscCall(PetscSNPrintf(interval, sizeof(interval), "%.2f-%.2f", r->ratio_low, r->ratio_high));
     if (r->product) PetscCall(PetscSNPrintf(note, sizeof(note), "%s", r->note));
     else PetscCall(PetscSNPrintf(note, sizeof(note), "= %.1f products", r->products));
-    PetscCall(PetscPrintf(comm, "  %-8s %-10s %11.2f %11.2f %8s %7s %6s %6s %7s %-11s  %s%s\n", r->op, r->type, 1e6 * r->median, 1e6 * r->least, flops, rate, read, bytes, ratio, interval, r->error <= 1 ? "" : "WRONG ", note));
-    if (!(r->error <= 1)) PetscCall(PetscPrintf(comm, "  %-8s %-10s off by %g times the rounding error that is allowed\n", "", "", (double)r->error));
+    PetscCall(ReportPrintf(comm, "  %-8s %-10s %11.2f %11.2f %8s %7s %6s %6s %7s %-11s  %s%s\n", r->op, r->type, 1e6 * r->median, 1e6 * r->least, flops, rate, read, bytes, ratio, interval, r->error <= 1 ? "" : "WRONG ", note));
+    if (!(r->error <= 1)) PetscCall(ReportPrintf(comm, "  %-8s %-10s off by %g times the rounding error that is allowed\n", "", "", (double)r->error));
   }
   for (PetscInt i = 0; i < n; i++) {
     const Result *r = &results[i];
 
-    if (r->reps && r->median > UNSTEADY * r->least) PetscCall(PetscPrintf(comm, "  warning: %s %s: the median is %.1f times the minimum: other programs took part of the time, or the threads were moved\n", r->op, r->type, r->median / r->least));
+    if (r->reps && r->median > UNSTEADY * r->least) PetscCall(ReportPrintf(comm, "  warning: %s %s: the median is %.1f times the minimum: other programs took part of the time, or the threads were moved\n", r->op, r->type, r->median / r->least));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -83,8 +85,8 @@ static PetscErrorCode SummaryLine(MPI_Comm comm, PetscInt n, const Result result
     }
   }
   if (!count) PetscFunctionReturn(PETSC_SUCCESS);
-  if (like->product) PetscCall(PetscPrintf(comm, "  %-8s %-10s %-9s %8" PetscInt_FMT " %9.2fx %9.2fx\n", like->op, like->type, name[group], count, exp(logs / count), least));
-  else PetscCall(PetscPrintf(comm, "  %-8s %-10s %-9s %8" PetscInt_FMT " %9.1f  %9.1f  products\n", like->op, like->type, name[group], count, exp(logs / count), cost));
+  if (like->product) PetscCall(ReportPrintf(comm, "  %-8s %-10s %-9s %8" PetscInt_FMT " %9.2fx %9.2fx\n", like->op, like->type, name[group], count, exp(logs / count), least));
+  else PetscCall(ReportPrintf(comm, "  %-8s %-10s %-9s %8" PetscInt_FMT " %9.1f  %9.1f  products\n", like->op, like->type, name[group], count, exp(logs / count), cost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,7 +95,7 @@ PetscErrorCode ReportSummary(MPI_Comm comm, PetscInt n, const Result results[])
   PetscInt wrong = 0, checked = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscPrintf(comm, "\n  %-8s %-10s %-9s %8s %10s %10s\n", "op", "type", "group", "matrices", "geomean", "worst"));
+  PetscCall(ReportPrintf(comm, "\n  %-8s %-10s %-9s %8s %10s %10s\n", "op", "type", "group", "matrices", "geomean", "worst"));
   for (PetscInt i = 0; i < n; i++) {
     PetscBool first = PETSC_TRUE, both[2] = {PETSC_FALSE, PETSC_FALSE};
 
@@ -110,12 +112,40 @@ PetscErrorCode ReportSummary(MPI_Comm comm, PetscInt n, const Result results[])
       if (group == 2 ? both[0] && both[1] : both[group]) PetscCall(SummaryLine(comm, n, results, &results[i], group));
     }
   }
-  if (wrong) PetscCall(PetscPrintf(comm, "\nWRONG: %" PetscInt_FMT " of %" PetscInt_FMT " results\n", wrong, checked));
-  else PetscCall(PetscPrintf(comm, "\nall %" PetscInt_FMT " results agree with products in extended precision\n", checked));
+  if (wrong) PetscCall(ReportPrintf(comm, "\nWRONG: %" PetscInt_FMT " of %" PetscInt_FMT " results\n", wrong, checked));
+  else PetscCall(ReportPrintf(comm, "\nall %" PetscInt_FMT " results agree with products in extended precision\n", checked));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Opens a file on process 0; on other processes the result is NULL */
+/* Prints a part of a table, which stands on the standard output unless results go there */
+PetscErrorCode ReportPrintf(MPI_Comm comm, const char format[], ...)
+{
+  PetscMPIInt rank;
+  va_list     arguments;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  if (rank || PETSC_STDOUT != stdout) PetscFunctionReturn(PETSC_SUCCESS);
+  va_start(arguments, format);
+  PetscCall((*PetscVFPrintf)(PETSC_STDOUT, format, arguments));
+  va_end(arguments);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gets the file that -json or -csv names; "-" without a name. Results on the standard output stand in the place of tables, and what PETSc prints goes to the error output. */
+PetscErrorCode ReportGetOption(const char option[], char name[], size_t length)
+{
+  PetscBool given;
+
+  PetscFunctionBegin;
+  name[0] = 0;
+  PetscCall(PetscOptionsGetString(NULL, NULL, option, name, length, &given));
+  if (given && !name[0]) PetscCall(PetscStrncpy(name, "-", length));
+  if (!strcmp(name, "-")) PETSC_STDOUT = stderr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Opens a file on process 0, or the standard output, named "-"; on other processes the result is NULL */
 PetscErrorCode ReportOpen(MPI_Comm comm, const char name[], FILE **f)
 {
   PetscMPIInt rank;
@@ -125,7 +155,7 @@ PetscErrorCode ReportOpen(MPI_Comm comm, const char name[], FILE **f)
   *f = NULL;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   if (rank == 0) {
-    *f   = fopen(name, "w");
+    *f   = strcmp(name, "-") ? fopen(name, "w") : stdout;
     fine = *f != NULL;
   }
   PetscCallMPI(MPI_Bcast(&fine, 1, MPI_INT, 0, comm));

@@ -59,6 +59,9 @@ static PetscErrorCode BenchOptions(Bench *b, char files[FILES][PETSC_MAX_PATH_LE
   PetscFunctionBegin;
   b->ntypes = MAX_CONTENDERS;
   b->budget = 0.3;
+  PetscCall(ReportGetOption("-csv", files[CSV], PETSC_MAX_PATH_LEN));
+  PetscCall(ReportGetOption("-json", files[JSON], PETSC_MAX_PATH_LEN));
+  PetscCheck(strcmp(files[CSV], "-") || strcmp(files[JSON], "-"), b->comm, PETSC_ERR_USER_INPUT, "-csv and -json: only one of them can go to the standard output; name a file for the other");
   PetscOptionsBegin(b->comm, NULL, "Measuring options", "");
   PetscCall(PetscOptionsStringArray("-types", "Mat types and other libraries (csr, mkl, graphblas)", NULL, b->types, &b->ntypes, &given));
   for (PetscInt t = 0; t < b->ntypes && given; t++) PetscCall(ContenderCheckType(b->comm, b->types[t]));
@@ -88,10 +91,8 @@ static PetscErrorCode BenchOptions(Bench *b, char files[FILES][PETSC_MAX_PATH_LE
   PetscCall(PetscOptionsBool("-processor_time", "The time of the processors in the place of the clock's", NULL, processor, &processor, NULL));
   if (processor) {
     MachineTimeOfProcessor();
-    PetscCall(PetscPrintf(b->comm, "times are those of the processors, summed over threads\n"));
+    PetscCall(ReportPrintf(b->comm, "times are those of the processors, summed over threads\n"));
   }
-  PetscCall(PetscOptionsString("-csv", "File for the results as comma-separated values", NULL, files[CSV], files[CSV], PETSC_MAX_PATH_LEN, NULL));
-  PetscCall(PetscOptionsString("-json", "File for the results as JSON", NULL, files[JSON], files[JSON], PETSC_MAX_PATH_LEN, NULL));
   PetscCall(PetscOptionsString("-html", "File for the results as bars and a roofline", NULL, files[HTML], files[HTML], PETSC_MAX_PATH_LEN, NULL));
   PetscCall(PetscOptionsString("-compare", "File that -csv wrote in an earlier run", NULL, files[COMPARE], files[COMPARE], PETSC_MAX_PATH_LEN, NULL));
   PetscOptionsEnd();

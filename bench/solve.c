@@ -132,8 +132,8 @@ static PetscErrorCode SolveReport(MPI_Comm comm, const char name[], PetscInt M, 
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(PetscPrintf(comm, "%s: %" PetscInt_FMT " rows, %.0f nonzeros; %d rank%s; %" PetscInt_FMT " round%s\n", name, M, nonzeros, size, size > 1 ? "s" : "", rounds, rounds > 1 ? "s" : ""));
-  PetscCall(PetscPrintf(comm, "  %-12s %10s %13s %10s %10s %10s %11s %7s %7s %8s %8s\n", "type", "iterations", "true residual", "set-up s", "1st solve", "2nd solve", "MatMult us", "B/nnz", "spread", "1st", "2nd"));
+  PetscCall(ReportPrintf(comm, "%s: %" PetscInt_FMT " rows, %.0f nonzeros; %d rank%s; %" PetscInt_FMT " round%s\n", name, M, nonzeros, size, size > 1 ? "s" : "", rounds, rounds > 1 ? "s" : ""));
+  PetscCall(ReportPrintf(comm, "  %-12s %10s %13s %10s %10s %10s %11s %7s %7s %8s %8s\n", "type", "iterations", "true residual", "set-up s", "1st solve", "2nd solve", "MatMult us", "B/nnz", "spread", "1st", "2nd"));
   for (PetscInt k = 0; k < n; k++) {
     char      bytes[16] = "-", spread[16] = "-";
     PetscReal m[TIMES];
@@ -148,8 +148,8 @@ static PetscErrorCode SolveReport(MPI_Comm comm, const char name[], PetscInt M, 
     }
     for (int w = 0; w < 2; w++) s[k].median[w][i] = m[FIRST + w];
     if (s[k].bytes > 0) PetscCall(PetscSNPrintf(bytes, sizeof(bytes), "%.2f", s[k].bytes / PetscMax(nonzeros, 1)));
-    PetscCall(PetscPrintf(comm, "  %-12s %10" PetscInt_FMT " %13.3e %10.4f %10.4f %10.4f %11.2f %7s %7s %7.2fx %7.2fx%s%s\n", s[k].name, s[k].its, (double)s[k].residual, (double)m[SETUP], (double)m[FIRST], (double)m[SECOND], (double)(1e6 * m[MULT]), bytes, spread,
-                          (double)(base->median[0][i] / m[FIRST]), (double)(base->median[1][i] / m[SECOND]), s[k].reason > 0 ? "" : "  not converged: ", s[k].reason > 0 ? "" : KSPConvergedReasons[s[k].reason]));
+    PetscCall(ReportPrintf(comm, "  %-12s %10" PetscInt_FMT " %13.3e %10.4f %10.4f %10.4f %11.2f %7s %7s %7.2fx %7.2fx%s%s\n", s[k].name, s[k].its, (double)s[k].residual, (double)m[SETUP], (double)m[FIRST], (double)m[SECOND], (double)(1e6 * m[MULT]), bytes, spread,
+                           (double)(base->median[0][i] / m[FIRST]), (double)(base->median[1][i] / m[SECOND]), s[k].reason > 0 ? "" : "  not converged: ", s[k].reason > 0 ? "" : KSPConvergedReasons[s[k].reason]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -161,13 +161,13 @@ static PetscErrorCode SolveSummary(MPI_Comm comm, PetscInt n, Solver s[], PetscI
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(systems, &ratio[0], systems, &ratio[1]));
-  PetscCall(PetscPrintf(comm, "%" PetscInt_FMT " systems, %s over each type: median and least\n", systems, s[0].name));
+  PetscCall(ReportPrintf(comm, "%" PetscInt_FMT " systems, %s over each type: median and least\n", systems, s[0].name));
   for (PetscInt k = 0; k < n; k++) {
     for (int w = 0; w < 2; w++) {
       for (PetscInt i = 0; i < systems; i++) ratio[w][i] = s[0].median[w][i] / s[k].median[w][i];
       PetscCall(PetscSortReal(systems, ratio[w]));
     }
-    PetscCall(PetscPrintf(comm, "  %-12s 1st solve %6.2fx %6.2fx   2nd solve %6.2fx %6.2fx\n", s[k].name, (double)Quantile(systems, ratio[0], 0.5), (double)ratio[0][0], (double)Quantile(systems, ratio[1], 0.5), (double)ratio[1][0]));
+    PetscCall(ReportPrintf(comm, "  %-12s 1st solve %6.2fx %6.2fx   2nd solve %6.2fx %6.2fx\n", s[k].name, (double)Quantile(systems, ratio[0], 0.5), (double)ratio[0][0], (double)Quantile(systems, ratio[1], 0.5), (double)ratio[1][0]));
   }
   PetscCall(PetscFree2(ratio[0], ratio[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -287,7 +287,7 @@ PetscErrorCode SolveRun(MPI_Comm comm, int n, char *inputs[], PetscBool *right)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-scaled", &scaled, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-apart", &apart, NULL));
   together = apart ? 1 : ntypes;
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-csv", csv, sizeof(csv), NULL));
+  PetscCall(ReportGetOption("-csv", csv, sizeof(csv)));
   PetscCheck(n > 0, comm, PETSC_ERR_USER_INPUT, "solve needs at least one file or generator, such as p7:50 (petscamb --help lists them)");
   if (csv[0]) PetscCall(ReportOpen(comm, csv, &f));
   PetscCall(AboutGet(&about));

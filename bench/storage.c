@@ -112,10 +112,10 @@ PetscErrorCode StorageMake(Mat A, const Shape *shape, Storages *s)
 PetscErrorCode StoragePrint(MPI_Comm comm, const Shape *shape, const Storages *s)
 {
   PetscFunctionBegin;
-  if (s->distinct > MOST) PetscCall(PetscPrintf(comm, "  distinct values     more than %d\n", MOST));
-  else PetscCall(PetscPrintf(comm, "  distinct values     %" PetscInt_FMT "\n", s->distinct));
-  PetscCall(PetscPrintf(comm, "  amb, -mat_shadow_values   B/nnz   bits of a value   gain by bytes\n"));
-  for (int k = 0; k < STORAGES; k++) { PetscCall(PetscPrintf(comm, "  %-23s %7.2f %17.0f %14.2fx%s\n", MatShadowValuesNames[k], s->bytes[k] / PetscMax(shape->nonzeros, 1), s->bits[k], s->gain[k], s->exact[k] == 0 ? "  not exact" : "")); }
+  if (s->distinct > MOST) PetscCall(ReportPrintf(comm, "  distinct values     more than %d\n", MOST));
+  else PetscCall(ReportPrintf(comm, "  distinct values     %" PetscInt_FMT "\n", s->distinct));
+  PetscCall(ReportPrintf(comm, "  amb, -mat_shadow_values   B/nnz   bits of a value   gain by bytes\n"));
+  for (int k = 0; k < STORAGES; k++) { PetscCall(ReportPrintf(comm, "  %-23s %7.2f %17.0f %14.2fx%s\n", MatShadowValuesNames[k], s->bytes[k] / PetscMax(shape->nonzeros, 1), s->bits[k], s->gain[k], s->exact[k] == 0 ? "  not exact" : "")); }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -124,21 +124,21 @@ PetscErrorCode VerdictPrint(MPI_Comm comm, const char name[], const Verdict *v, 
 
   PetscFunctionBegin;
   PetscCall(PetscStrcmp(v->type, v->base, &stays));
-  PetscCall(PetscPrintf(comm, "  verdict of the traffic model\n"));
-  PetscCall(PetscPrintf(comm, "    type              %s\n", v->type));
-  PetscCall(PetscPrintf(comm, "    expected speed    %.2f times that of %s: a product reads %.0f bytes in place of %.0f, x and y included\n", v->ratio, v->base, v->bytes, v->bytes_aij));
+  PetscCall(ReportPrintf(comm, "  verdict of the traffic model\n"));
+  PetscCall(ReportPrintf(comm, "    type              %s\n", v->type));
+  PetscCall(ReportPrintf(comm, "    expected speed    %.2f times that of %s: a product reads %.0f bytes in place of %.0f, x and y included\n", v->ratio, v->base, v->bytes, v->bytes_aij));
   if (stays) {
-    PetscCall(PetscPrintf(comm, "    conversion        none: no format has fewer bytes than %s\n", v->base));
-    if (v->tried[0]) PetscCall(PetscPrintf(comm, "    but               %s may still be faster here: with autosparse the times of products decide\n", v->tried));
-    PetscCall(PetscPrintf(comm, "    options           -mat_type %s\n", v->tried[0] ? MATAUTOSPARSE : v->base));
+    PetscCall(ReportPrintf(comm, "    conversion        none: no format has fewer bytes than %s\n", v->base));
+    if (v->tried[0]) PetscCall(ReportPrintf(comm, "    but               %s may still be faster here: with autosparse the times of products decide\n", v->tried));
+    PetscCall(ReportPrintf(comm, "    options           -mat_type %s\n", v->tried[0] ? MATAUTOSPARSE : v->base));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscPrintf(comm, "    conversion        %.3g ms, as long as %.1f products of %s (measured here)\n", 1e3 * v->conversion, v->conversion / v->product, v->base));
-  if (v->pays > 0) PetscCall(PetscPrintf(comm, "    pays after        %.0f products with one nonzero pattern\n", (double)v->pays));
-  else PetscCall(PetscPrintf(comm, "    pays after        no number of products, by the bytes\n"));
-  if (AboutBusy(about)) PetscCall(PetscPrintf(comm, "    busy machine      the load of the last minute was %.1f on %d processors: an idle machine converts faster, and bench may disagree here\n", about->load, about->processors));
-  PetscCall(PetscPrintf(comm, "    options           -mat_type %s\n", v->type));
-  PetscCall(PetscPrintf(comm, "    to measure        petscamb bench %s -types %s,%s\n", name, v->base, v->type));
+  PetscCall(ReportPrintf(comm, "    conversion        %.3g ms, as long as %.1f products of %s (measured here)\n", 1e3 * v->conversion, v->conversion / v->product, v->base));
+  if (v->pays > 0) PetscCall(ReportPrintf(comm, "    pays after        %.0f products with one nonzero pattern\n", (double)v->pays));
+  else PetscCall(ReportPrintf(comm, "    pays after        no number of products, by the bytes\n"));
+  if (AboutBusy(about)) PetscCall(ReportPrintf(comm, "    busy machine      the load of the last minute was %.1f on %d processors: an idle machine converts faster, and bench may disagree here\n", about->load, about->processors));
+  PetscCall(ReportPrintf(comm, "    options           -mat_type %s\n", v->type));
+  PetscCall(ReportPrintf(comm, "    to measure        petscamb bench %s -types %s,%s\n", name, v->base, v->type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

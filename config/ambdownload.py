@@ -18,6 +18,8 @@ from ambsys import Stop, install, jobs
 # The releases this plugin is made for, and which of them go with which CUDA: from that CUDA on; before that CUDA
 OLDEST, NEWEST = (3, 18), (3, 26)
 COMPLETE = ".amb-complete"
+COMPILES = re.compile(r"\s*(CC|CXX|CUDAC)\S*\s")  # what PETSc's make prints for an object
+OBJECT = re.compile(r"\s-c\s.*\s-o\s*\S+\.o(\s|$)|\s-o\s*\S+\.o\s.*-c(\s|$)")
 CUDA_NEEDS = (((12, 0), ">=3.19"), ((13, 0), ">=3.24"))
 CUDA_OLD = ((11, 4), "<3.26")
 
@@ -324,6 +326,12 @@ def download(args, log, allowed):
     return folder, arch
 
 
+def count_objects(command, log, env):
+    """The number of objects that this make would compile, or 0 if make cannot say; `make -n` prints commands in place of PETSc's short lines."""
+    code, text = log.capture(command + ["-n"], env=env)
+    return sum(bool(OBJECT.search(line)) for line in text.splitlines()) if code == 0 else 0
+
+
 def finished(folder, arch):
     """Whether a build was completed and its libraries are still those that were made then."""
     known = read_stamp(os.path.join(folder, COMPLETE)).get("libraries")
@@ -345,7 +353,8 @@ def build(folder, arch, package, args, cuda, log, allowed, lock):
         write_stamp(configured, {"options": options})
     log.say("  building PETSc on %d core%s (ten minutes or more on two)" % (jobs(), "s" * (jobs() > 1)))
     command = ["make", "-C", folder, "-f", "gmakefile", "-j%d" % jobs(), "PETSC_DIR=" + folder, "PETSC_ARCH=" + arch, "libs"]
-    code, tail = log.long("building PETSc", command, count=lambda line: re.match(r"\s*(CC|CXX|CUDAC)\S*\s", line), env=env, pass_fds=(lock.fileno(),))
+    total = count_objects(command, log, env)
+    code, tail = log.long("building PETSc", command, count=COMPILES.match, total=total, env=env, pass_fds=(lock.fileno(),))
     built = libraries(folder, arch)
     if code or not built:
         raise Stop("Building PETSc failed:\n  %s\nThe whole output is in %s. Run the same command again to go on." % ("\n  ".join(tail[-12:]), log.path))

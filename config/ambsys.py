@@ -51,10 +51,11 @@ class Log:
             self.write("exit code %d\n" % code)
         return code, text
 
-    def long(self, label, command, count=None, **kwargs):
+    def long(self, label, command, count=None, total=0, **kwargs):
         """Run a long command into the log, showing that it lives; returns (exit code, last lines).
 
         count: a function of one output line, true where the line is one finished unit of work.
+        total: the number of such lines, or 0 if it is not known.
         """
         self.write("+ %s\n" % " ".join(map(shlex.quote, command)))
         try:
@@ -83,7 +84,7 @@ class Log:
             now = time.time()
             if now - start > 3 and now - shown > pause:
                 shown = now
-                state = "%d done" % units if count else next((line[:60] for line in reversed(tail) if any(map(str.isalnum, line))), "")
+                state = "%d%s done" % (units, " of %d" % total if total >= max(units, 1) else "") if count else next((line[:60] for line in reversed(tail) if any(map(str.isalnum, line))), "")
                 text = "  %s: %d s  %s" % (label, now - start, state)
                 screen("\r\033[K" + text if terminal else text + "\n")
         if pending:

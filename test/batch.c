@@ -426,6 +426,7 @@ static PetscErrorCode CheckView(TestDiff *d)
     PetscCall(PetscSNPrintf(line, sizeof(line), "matrices=6, rows=%" PetscInt_FMT ", columns=%" PetscInt_FMT ", entries=%" PetscInt_FMT "\n", B.M, B.N, B.nz));
     TestExpect(d, "the sizes in a view", (PetscBool)(strstr(text, line) != NULL));
     PetscCall(PetscSNPrintf(line, sizeof(line), "matrix 5: rows=300, columns=200, entries=%" PetscInt_FMT "\n", B.nentry[5]));
+    TestExpect(d, "the header of a view", (PetscBool)(!strncmp(text, "MatBatch Object: 1 MPI process\n", 31) && !strstr(text, "type not yet set")));
     TestExpect(d, "the sizes of a matrix in a view", (PetscBool)((strstr(text, line) != NULL) == detail));
   }
   PetscCall(MatBatchDestroy(&batch));

@@ -52,6 +52,26 @@ expect "an order of one process on two" 1 "^petscamb: -order degree is for one p
 expect "negative weights" 1 "^petscamb: p5:4: a weight is negative or no number; -unweighted leaves the weights out$" "$petscamb" graph hits p5:4
 expect "no convergence" 1 "^pagerank: 3 iterations \(NOT CONVERGED\)" "$petscamb" graph pagerank er:4,2 -iterations 3
 expect "iterations by their number" 0 "^pagerank: 3 iterations, [^(]" "$petscamb" graph pagerank er:4,2 -iterations 3 -tol 0
+expect "a number between two dashes" 2 "^petscamb: -type: there is no such option; did you mean -types\?$" "$petscamb" solve p7:5 --type=aij
+expect "GNU's spelling" 0 "^  spmv +amb " "$petscamb" bench p7:5 --types aij,amb --reps=1
+expect "an output that is an input" 1 "^petscamb: -json lower.mtx: this is an input; name another file$" sh -c "printf '%%%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 1\n' >lower.mtx; '$petscamb' info lower.mtx --json=lower.mtx"
+# -json and -csv mean the same in each command: a file; or the standard output, in place of the tables, without a value and with -
+json() { "$@" 2>errors | "${PYTHON:-python3}" -c 'import json, sys; json.load(sys.stdin); print("json alone")'; }
+for value in --json "--json -" -json=-; do
+  expect "bench $value" 0 "^json alone$" json "$petscamb" bench p7:5 -types aij -reps 1 $value
+  expect "info $value" 0 "^json alone$" json "$petscamb" info p7:5 $value
+  expect "graph $value" 0 "^json alone$" json "$petscamb" graph pagerank rmat:4,4 $value -ksp_type cg
+done
+for value in --csv "-csv -"; do
+  expect "bench $value" 0 "^1$" sh -c "'$petscamb' bench p7:5 -types aij -reps 1 $value | grep -vc '^matrix,'"
+  expect "solve $value" 0 "^1$" sh -c "'$petscamb' solve p7:5 -types aij -rounds 1 -seconds 0 $value | grep -vc '^matrix,'"
+  expect "graph $value" 0 "^id,value$" sh -c "'$petscamb' graph pagerank rmat:4,4 $value | sed -n 2p"
+done
+for command in bench info graph; do
+  [ $command = graph ] && words="pagerank rmat:4,4" || words="p7:5"
+  expect "$command --json=FILE" 0 "^json$" sh -c "'$petscamb' $command $words --json=values.json | grep -q . && '${PYTHON:-python3}' -m json.tool values.json >/dev/null && echo json"
+done
+expect "two outputs for one place" 1 "^petscamb: -csv and -json: only one of them" "$petscamb" bench p7:5 --json --csv
 expect "an option without its value" 2 "^petscamb: -types: its value is missing" "$petscamb" bench p7:5 -types -seconds 0.01
 expect "an option without its value, at the end" 2 "^petscamb: -compare: its value is missing" "$petscamb" bench p7:5 -types aij -compare
 expect "an option that needs none" 0 "^{\"top\"" "$petscamb" graph pagerank rmat:6,4 -json -undirected
@@ -60,7 +80,8 @@ expect "a word in place of a number" 1 "^petscamb: Input string ten has no integ
 expect "a generator without its number" 1 "^petscamb: p7: write p7:N with positive numbers" "$petscamb" info p7
 expect "a misspelt option" 2 "^petscamb: -type: there is no such option; did you mean -types\?$" "$petscamb" solve p7:5 -type aij
 expect "an option of another command" 2 "^petscamb: -rounds: this option was not used$" "$petscamb" info p7:5 -rounds 3
-expect "an option that nothing reads" 2 "^petscamb: -ksp_tpye: this option was not used$" "$petscamb" solve p7:5 -ksp_tpye cg -seconds 0 -rounds 1
+expect "an option that nothing reads" 2 "^petscamb: -xyz: this option was not used$" "$petscamb" solve p7:5 -xyz 3 -seconds 0 -rounds 1
+expect "a misspelt option of PETSc" 2 "^petscamb: -ksp_tpye: this option was not used; did you mean -ksp_type\?$" "$petscamb" solve p7:5 -ksp_tpye cg -seconds 0 -rounds 1
 expect "a misspelt type of petsc-amb" 2 "^petscamb: -types nusell: there is no such type; did you mean nussell\?$" "$petscamb" bench p7:5 -types aij,nusell
 expect "a misspelt type of PETSc" 2 "^petscamb: -types aijcuspars: there is no such type; did you mean aijcusparse\?$" "$petscamb" bench p7:5 -types aijcuspars
 expect "a misspelt peer" 2 "^petscamb: -types graphblass: there is no such type; did you mean graphblas\?$" "$petscamb" bench p7:5 -types graphblass
@@ -93,6 +114,33 @@ done
 printf '1 2\n' >edges.txt
 expect "a list of edges" 1 "^petscamb: edges.txt: neither a Matrix Market file .*; lists of edges are for petscamb graph$" "$petscamb" info edges.txt
 expect "a pattern with values" 1 "^petscamb: values.mtx:3: the entry has the value '5', and the header promises a pattern without values; write real" sh -c "printf '%%%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 1 5\n' >values.mtx; '$petscamb' info values.mtx"
+# what is not possible is told in one line
+printf '%%%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n' >complex.mtx
+printf '%%%%MatrixMarket matrix coordinate real general\n99999999999 99999999999 1\n1 1 1\n' >huge.mtx
+printf '%%%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 5\n' >skew.mtx
+one_line() { # NAME MESSAGE COMMAND...
+  local name=$1 message=$2
+  shift 2
+  expect "$name" fail "$message" "$@"
+  [ "$(wc -l <out)" = 1 ] || { echo "not ok $name: more than one line" && failed=1; }
+}
+if ! "$petscamb" --version | grep -q 'complex numbers'; then
+  one_line "petscamb: complex numbers" "^petscamb: complex.mtx holds complex numbers and this PETSc is built for real ones; use" "$petscamb" info complex.mtx
+  one_line "solve: complex numbers" "^solve: complex.mtx holds complex numbers and this PETSc is built for real ones; use" "$BIN/solve" -f complex.mtx
+fi
+if ! "$petscamb" --version | grep -q '64-bit indices'; then
+  one_line "petscamb: sizes beyond PetscInt" "^petscamb: huge.mtx is a matrix of .* too large for the PetscInt of 4 bytes; use" "$petscamb" info huge.mtx
+  one_line "multigpu: sizes beyond PetscInt" "^multigpu: huge.mtx is a matrix of .* too large for the PetscInt of 4 bytes; use" "$BIN/multigpu" -f huge.mtx
+fi
+one_line "petscamb: a missing diagonal" "^petscamb: Matrix is missing diagonal entry 0; give -pc_type jacobi" "$petscamb" solve skew.mtx
+one_line "solve: a missing diagonal" "^solve: Matrix is missing diagonal entry 0; give -pc_type jacobi" "$BIN/solve" -f skew.mtx
+one_line "solve: another word" "^solve: Unknown option some for -rhs. Available options: ones random" "$BIN/solve" -f lower.mtx -rhs some
+one_line "solve: a misspelt option" "^solve: -compar: there is no such option; did you mean -compare\?$" "$BIN/solve" -f lower.mtx --compar
+one_line "multigpu: a misspelt option" "^multigpu: -round: there is no such option; did you mean -rounds\?$" "$BIN/multigpu" --round=3
+expect "solve: a misspelt option of PETSc" 2 "^solve: -ksp_tpye: this option was not used; did you mean -ksp_type\?$" "$BIN/solve" -f lower.mtx -ksp_tpye cg
+expect "multigpu: a solve that -its stops" 0 "^amb, cg: stopped after the iterations of -its$" "$BIN/multigpu" -n 8 -times 0 -its 5 -rounds 1
+expect "multigpu: a solve of a low tolerance" 0 "^amb, cg: the solution is right$" "$BIN/multigpu" -n 8 -times 0 --ksp_rtol=1e-2 -rounds 1
+expect "multigpu: a solve that stops early" 1 "^multigpu: aij: DIVERGED_ITS$" "$BIN/multigpu" -n 8 -times 0 -rounds 1 -ksp_max_it 3
 expect "a folder" 1 "^petscamb: .*: this is a folder; name a file in it$" "$petscamb" info "$data"
 "$BIN/solve" -f "$data/cage10.mtx.gz" -ksp_max_it 1 -ksp_view_mat binary:whole.dat >/dev/null 2>&1
 expect "a binary file" 0 "^  rows x columns +11397 x 11397$" "$petscamb" info whole.dat

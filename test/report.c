@@ -88,7 +88,7 @@ int main(int argc, char **argv)
     test:
       suffix: more
       nsize: {{1 2}separate output}
-      args: -more -petscamb_view -mat_amb_blocksize 2 -mg_levels_mat_shadw_tune off -mat_shadow_halo mpi -more_mat_amb_block_size 1 -mat_nussell_quite_another 1 -petscamb_nothing_like_it 1 -unrelated_option 1
+      args: -more -petscamb_view -mat_amb_blocksize 2 -mg_levels_mat_shadw_tune off -mat_shadow_halo mpi -more_mat_amb_block_size 1 -mat_nussell_quite_another 1 -mat_amb_c 8 -petscamb_nothing_like_it 1 -unrelated_option 1
     test:
       suffix: load
       args: -petscamb_view -load {{0 1e6}separate output}

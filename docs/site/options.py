@@ -25,7 +25,7 @@ here: it is read on several GPUs alone.
 """
 # an option of PETSc's four kinds: a bool, a number, a word of a list, a text
 LINE = re.compile(r"^ *(-\S+?):? <(?:now )?(.*?) : .*?>:? (.*?)(?: \(choose one of\) (.*?))? \((\w+)\)\s*$")
-OURS = re.compile(r"-(petscamb_|hashgemm_for_|mat_(%s|shadow)_|pc_gamg_ambagg_)")
+OURS = re.compile(r"-(petscamb_|hashgemm_for_|mat_(%s|shadow|spmm)_|pc_gamg_ambagg_)")
 
 
 def printed(program):

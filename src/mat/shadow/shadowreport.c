@@ -6,6 +6,7 @@
 */
 #include <limits.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "mat/shadow/shadow.h"
@@ -15,7 +16,7 @@ PetscBool       MatShadowReporting = PETSC_FALSE;
 
 /* The options that belong to no format, and the beginnings of such names; docs/options.md explains all options */
 static const char *const common[]   = {"petscamb_for_aij",          "petscamb_for_gamg", "petscamb_for_ksp", "petscamb_for_vec", "petscamb_peers",    "petscamb_gamg_huge_pages", "petscamb_mg_values", "petscamb_mg_graph",
-                                       "petscamb_mg_values_finest", "petscamb_view",     "hashgemm_for_aij", "mat_shadow_tune",  "mat_shadow_values", "mat_shadow_keep_aij",      "mat_shadow_halo"};
+                                       "petscamb_mg_values_finest", "petscamb_view",     "hashgemm_for_aij", "mat_shadow_tune",  "mat_shadow_values", "mat_shadow_keep_aij",      "mat_shadow_halo",    "mat_spmm_tiles"};
 static const char *const families[] = {"petscamb_", "hashgemm_for_", "mat_shadow_"};
 
 #define REPORT_OPTIONS  128 /* at most */
@@ -192,14 +193,23 @@ static PetscBool ReportIsFamily(const char name[])
   return PETSC_FALSE;
 }
 
+/* The end of the name of an option, behind that of a format: "_c" of "mat_nussell_c" */
+static const char *ReportEnding(const char name[])
+{
+  const char *end = strncmp(name, "mat_", 4) ? NULL : strchr(name + 4, '_');
+
+  return end ? end : name;
+}
+
 /* Finds the option of petsc-amb that is the nearest to this name; returns its distance */
 static int ReportNearest(const char name[], const char **nearest)
 {
   int least = INT_MAX;
 
   for (int k = 0; k < noptions; k++) {
-    const int distance = ReportDistance(name, options[k]);
+    int distance = ReportDistance(name, options[k]);
 
+    if (distance > REPORT_MISSPELT && !strcasecmp(ReportEnding(name), ReportEnding(options[k]))) distance = REPORT_MISSPELT + 1; /* the option of another format */
     if (distance >= least) continue;
     least    = distance;
     *nearest = options[k];

@@ -456,7 +456,7 @@ PetscErrorCode MatBatchView(MatBatch batch, PetscViewer viewer)
   PetscValidHeaderSpecific(viewer, PETSC_VIEWER_CLASSID, 2);
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   PetscCheck(ascii, PetscObjectComm((PetscObject)batch), PETSC_ERR_SUP, "MatBatchView() prints text; use an ASCII viewer");
-  PetscCall(PetscObjectPrintClassNamePrefixType((PetscObject)batch, viewer));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "MatBatch Object:%s%s 1 MPI process\n", ((PetscObject)batch)->name ? " " : "", ((PetscObject)batch)->name ? ((PetscObject)batch)->name : "")); /* a batch has no type, which PETSc's own line would miss */
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "matrices=%" PetscInt_FMT ", rows=%" PetscInt_FMT ", columns=%" PetscInt_FMT ", entries=%" PetscInt_FMT "\n", batch->nmat, batch->row[batch->nmat], batch->col[batch->nmat], batch->i[batch->row[batch->nmat]]));
   PetscCall(PetscViewerGetFormat(viewer, &format));

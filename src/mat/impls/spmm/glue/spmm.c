@@ -295,7 +295,17 @@ static const MatProductProvider MatProductProviderSpmm = {MATPRODUCTALGORITHMSPM
 
 PetscErrorCode SpmmRegister(void)
 {
+  PetscBool help;
+
   PetscFunctionBegin;
+  PetscCall(PetscOptionsHasHelp(NULL, &help));
+  if (help) { /* a product on a GPU reads it */
+    PetscInt tiles = 0;
+
+    PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, products with dense matrices", "Mat");
+    PetscCall(PetscOptionsInt("-mat_spmm_tiles", "On a GPU, the least number of entries in 32 rows for which a column gets a tile; 0: no tiles", "MatProductSymbolic", tiles, &tiles, NULL));
+    PetscOptionsEnd();
+  }
   PetscCall(PetscLogEventRegister("MatSpMMSymbolic", MAT_CLASSID, &MAT_SpmmSymbolic));
   PetscCall(PetscLogEventRegister("MatSpMMNumeric", MAT_CLASSID, &MAT_SpmmNumeric));
   PetscCall(PetscLogEventRegister("MatSDDMM", MAT_CLASSID, &MAT_Sddmm));
