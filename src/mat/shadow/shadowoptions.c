@@ -252,9 +252,8 @@ PetscErrorCode MatShadowOptionsReport(PetscBool table, PetscBool made, const cha
     if (OptionIsRemembered(names[k], values[k])) continue; /* PetscOptionsClear() made PETSc forget */
     PetscCall(OptionIsType(names[k], values[k], &type));
     if (type && (table || !made)) {
-      PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "%soption -%s %s: no matrix has asked for it; ", start, names[k], values[k]));
-      if (!made && others[0]) PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "the program fixes the types of its matrices (%s)\n", others));
-      else PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "give another of -mat_type, -dm_mat_type (a DM makes the matrix) and -petscamb_for_aij (the program fixes aij)\n"));
+      if (!made && others[0]) PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "%soption -%s %s: no matrix has asked for it; the program fixes the types of its matrices (%s)\n", start, names[k], values[k], others));
+      else PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "%soption -%s %s: no matrix has asked for it; give another of -mat_type, -dm_mat_type (a DM makes the matrix) and -petscamb_for_aij (the program fixes aij)\n", start, names[k], values[k]));
     } else if (late) {
       PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "%soption -%s%s%s: set after the last %s was created, too late; set it before, or give it on the command line or in PETSC_OPTIONS\n", start, names[k], values[k] ? " " : "", values[k] ? values[k] : "", late));
     } else if (OptionExists(names[k], &meant, &prefix)) {
