@@ -5,6 +5,7 @@
 #include "sys/systhreads.h"
 #include "vec/ambvec/ambvec.h"
 #include "mat/shadow/shadow.h"
+#include "mat/shadow/shadowoptions.h"
 #include "mat/product/product.h"
 #if defined(PETSC_HAVE_CUDA)
   #include <petscdevice.h>
@@ -156,6 +157,7 @@ PetscErrorCode(PetscAMBInitializePackage)(void)
   PetscCall(PetscAMBCheckGPUAwareMPI());
 #endif
   PetscCall(MatInitializePackage());
+  PetscCall(MatShadowOptionsRegister());
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   SysThreadsChoose(size);
   MatShadowProductsOfMatrices = &MatProductSlot;
@@ -164,8 +166,9 @@ PetscErrorCode(PetscAMBInitializePackage)(void)
 #endif
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(others); k++) PetscCall((*others[k])());
   PetscCall(MatShadowRegisterAll(PETSC_STATIC_ARRAY_LENGTH(formats), formats));
-  PetscCall(MatShadowForAIJRegister());
   PetscCall(MatShadowReportRegister());
+  PetscCall(MatShadowForAIJRegister());
+  PetscCall(MatShadowOthersRegister());
   PetscCall(PetscRegisterFinalize(PetscAMBFinalizePackage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

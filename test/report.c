@@ -84,7 +84,7 @@ int main(int argc, char **argv)
 
   testset:
     args: @types(-plain_mat_%s_device cpu) -options_left 0
-    filter: sed -E -e 's/ 0 s/ no s/g' -e 's/[0-9.e+-]+ s/T s/g' -e '/^  [a-z]+ .*[|].*[|]/s/[|][^|]*$/| T T/'
+    filter: sed -E -e 's/ 0 s/ no s/g' -e 's/[0-9.e+-]+ s/T s/g' -e 's/[0-9.e+-]+ MB/M MB/g' -e '/^  [a-z]+ .*[|].*[|]/s/[|][^|]*[|][^|]*$/| T T/'
     test:
       suffix: more
       nsize: {{1 2}separate output}
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
     test:
       suffix: load
       args: -petscamb_view -load {{0 1e6}separate output}
-      filter: sed -E -e '/^  option /d' -e 's/ 0 s/ no s/g' -e 's/[0-9.e+-]+ s/T s/g' -e '/^  [a-z]+ .*[|].*[|]/s/[|][^|]*$/| T T/' -e 's/on [0-9]+ processors/on N processors/'
+      filter: sed -E -e '/^  option /d' -e 's/on [0-9]+ processors/on N processors/'
     test:
       suffix: nothing
       args: -petscamb_view -petscam_for_aij amb -petscm_for_aij amb -petsc_for_aij amb

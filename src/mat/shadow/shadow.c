@@ -32,6 +32,7 @@ PetscErrorCode MatShadowMove(MatShadow *s, MatShadowEvent event)
   PetscFunctionBegin;
   PetscCheck(to != NONE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Event %d in phase %d of a shadow", (int)event, (int)s->phase);
   s->phase = to;
+  PetscCall(MatShadowReportMoved(s, event));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

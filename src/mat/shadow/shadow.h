@@ -108,7 +108,10 @@ typedef struct _MatShadow {
   /* for -petscamb_view */
   PetscBool          mpi;
   PetscInt64         made[2];         /* products on the AIJ and on the format */
-  PetscLogDouble     seconds[2];      /* the times of these products */
+  PetscLogDouble     seconds[2];      /* the times of those products that were timed, */
+  PetscInt64         timed[2];        /* and their numbers */
+  PetscInt64         fresh;           /* assemblies with new values in one pattern, after products */
+  PetscLogDouble     bytes[2];        /* of the AIJ beside the format, and of the format, as MatShadowReportBytes() has counted them */
   struct _MatShadow *previous, *next; /* in the list of all shadows */
 } MatShadow;
 
@@ -264,12 +267,19 @@ typedef struct {
 extern MatShadowCounts MatShadowCounted;
 extern PetscBool       MatShadowReporting; /* the user asked for the report */
 extern PetscErrorCode  MatShadowReportRegister(void);
+extern PetscErrorCode  MatShadowReportRead(void);
 extern PetscErrorCode  MatShadowReportBegin(MatShadow *);
 extern PetscErrorCode  MatShadowReportEnd(MatShadow *);
+extern PetscErrorCode  MatShadowReportMoved(MatShadow *, MatShadowEvent);
 extern PetscErrorCode  MatShadowReportProductBegin(PetscLogDouble *);
 extern PetscErrorCode  MatShadowReportProductEnd(Mat, PetscLogDouble, PetscBool renewed);
 extern PetscErrorCode  MatShadowReportProduct(Mat, PetscBool ours, int times);
+extern PetscErrorCode  MatShadowReportProductByPETSc(Mat, const char reason[], PetscLogDouble seconds);
 extern PetscErrorCode  MatShadowReport(void);
+
+/* The matrices of types that petsc-amb does not convert */
+extern PetscErrorCode MatShadowOthersRegister(void);
+extern PetscErrorCode MatShadowOthersList(char text[], size_t size);
 
 /* Counts a product, made by the format or by the AIJ, that began at the time since */
 static inline PetscErrorCode MatShadowCount(MatShadow *s, PetscBool format, PetscLogDouble since)
@@ -278,9 +288,10 @@ static inline PetscErrorCode MatShadowCount(MatShadow *s, PetscBool format, Pets
 
   PetscFunctionBegin;
   s->made[format]++;
-  if (MatShadowReporting) {
+  if (MatShadowReporting && since > 0) {
     PetscCall(PetscTime(&now));
     s->seconds[format] += now - since;
+    s->timed[format]++;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -291,9 +302,10 @@ static inline PetscBool MatShadowHasDevice(const MatShadowFormat *format)
 }
 
 /* Between these calls, which nest, what PETSc allocates gets huge pages. The second one follows errors too. */
-extern void MatShadowPagesUse(PetscBool); /* PETSC_FALSE: they do nothing */
-extern void MatShadowPagesBegin(void);
-extern void MatShadowPagesEnd(void);
+extern void           MatShadowPagesUse(PetscBool); /* PETSC_FALSE: they do nothing */
+extern PetscErrorCode MatShadowPagesRead(void);
+extern void           MatShadowPagesBegin(void);
+extern void           MatShadowPagesEnd(void);
 
 /* The device side, stubs if PETSc has no CUDA */
 #include "mat/shadow/shadowdevice.h"

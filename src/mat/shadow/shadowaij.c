@@ -7,11 +7,14 @@
    that name would empty a matrix that has another one.
 */
 #include "mat/shadow/shadow.h"
+#include "mat/shadow/shadowoptions.h"
 
 const MatShadowFormat *MatShadowForAIJ         = NULL; /* the format of every AIJ */
 const MatShadowFormat *MatShadowForAIJCUSPARSE = NULL; /* the format of every AIJCUSPARSE */
 
 static PetscErrorCode (*create_seq)(Mat), (*create_mpi)(Mat); /* PETSc's own */
+static const MatShadowFormat *wanted;                         /* the format of an AIJ that is created now, or NULL */
+static char                   given[64];                      /* the value of the option that was found last */
 
 /* Subtypes that PETSc makes of an AIJ by replacing some of its operations: before that the matrix needs the operations of AIJ again */
 static const char *const subtypes[] = {"perm", "sell", "mkl", "crl", "viennacl", "hipsparse", "kokkos"};
@@ -36,15 +39,14 @@ PetscErrorCode MatShadowForAIJCompose(Mat A, PetscBool seq, PetscBool add)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Finds PETSc's constructor of a type and its conversions to subtypes */
-static PetscErrorCode MatShadowForAIJLook(MatType type, PetscBool seq, PetscErrorCode (**create)(Mat))
+/* Finds PETSc's conversions of a type to subtypes */
+static PetscErrorCode MatShadowForAIJLook(MatType type, PetscBool seq, PetscErrorCode (*create)(Mat))
 {
   Mat  A;
   char name[64];
 
   PetscFunctionBegin;
-  PetscCall(PetscFunctionListFind(MatList, type, create));
-  PetscCall(MatShadowHarvestMat(*create, &A));
+  PetscCall(MatShadowHarvestMat(create, &A));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(subtypes); k++) {
     PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_%s%s_C", type, type, subtypes[k]));
     PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &convert[seq][k]));
@@ -99,6 +101,39 @@ static PetscErrorCode MatAssemblyEnd_AIJ_Shadow(Mat A, MatAssemblyType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* From now on every AIJ that is created gets this format; NULL: none */
+static PetscErrorCode MatShadowForAIJStart(const MatShadowFormat *format)
+{
+  PetscFunctionBegin;
+  wanted = format;
+  if (!format) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!MatShadowForAIJ) {
+    PetscCall(MatShadowForAIJLook(MATSEQAIJ, PETSC_TRUE, create_seq));
+    PetscCall(MatShadowForAIJLook(MATMPIAIJ, PETSC_FALSE, create_mpi));
+    PetscCall(MatShadowDeviceExpect(format));
+  }
+  MatShadowForAIJ = format;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Reads the options for an AIJ that is created now. A value that was given already is in force. */
+static PetscErrorCode MatShadowForAIJRead(MPI_Comm comm)
+{
+  const MatShadowFormat *format;
+  char                   value[sizeof(given)] = "";
+  PetscBool              set, hashgemm = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-petscamb_for_aij", value, sizeof(value), &set));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-hashgemm_for_aij", &hashgemm, NULL));
+  if (!set && hashgemm) PetscCall(PetscStrncpy(value, MATHASHGEMM, sizeof(value)));
+  if ((!set && !hashgemm) || (value[0] && strcmp(value, given) == 0)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatShadowForAIJFind(comm, NULL, value, &format));
+  PetscCall(MatShadowForAIJStart(format));
+  PetscCall(PetscStrncpy(given, value, sizeof(given)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The constructor may have made the matrix another type already, for an option such as -mat_seqaij_type. MatCreateSubMatrices() puts a destroy of its own in front of the one
    that it finds before the assembly. */
 static PetscErrorCode MatShadowForAIJCreate(Mat A, MatType type, PetscErrorCode (*create)(Mat))
@@ -106,7 +141,12 @@ static PetscErrorCode MatShadowForAIJCreate(Mat A, MatType type, PetscErrorCode 
   PetscBool plain;
 
   PetscFunctionBegin;
+  PetscCall(MatShadowForAIJRead(PetscObjectComm((PetscObject)A)));
+  PetscCall(MatShadowReportRead());
+  PetscCall(MatShadowOptionSought("-petscamb_for_aij"));
+  PetscCall(MatShadowOptionSought("-hashgemm_for_aij"));
   PetscCall((*create)(A));
+  if (!wanted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompare((PetscObject)A, type, &plain));
   if (!plain) PetscFunctionReturn(PETSC_SUCCESS);
   A->ops->assemblyend = MatAssemblyEnd_AIJ_Shadow;
@@ -132,22 +172,21 @@ PetscErrorCode MatShadowForAIJRegister(void)
   PetscBool              set, hashgemm = PETSC_FALSE;
 
   PetscFunctionBegin;
+  wanted   = NULL;
+  given[0] = 0;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, all AIJ of the program", "Mat"); /* -help prints a section only if its title is new */
-  PetscCall(PetscOptionsString("-petscamb_for_aij", "Type of every AIJ and AIJCUSPARSE of the program", "MATAMB", value, value, sizeof(value), &set));
+  PetscCall(PetscOptionsString("-petscamb_for_aij", "Type of every AIJ and AIJCUSPARSE of the program", "MATAMB", value, value, sizeof(value), NULL));
   PetscCall(PetscOptionsBool("-hashgemm_for_aij", "The same as -petscamb_for_aij hashgemm", "MATHASHGEMM", hashgemm, &hashgemm, NULL));
   PetscOptionsEnd();
-  if (set) PetscCall(MatShadowForAIJFind(PETSC_COMM_WORLD, NULL, value, &MatShadowForAIJ));
-  else if (hashgemm) PetscCall(MatShadowFind(MATHASHGEMM, &MatShadowForAIJ));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_mpiaij_type", value, sizeof(value), &set));
   if (set) {
     PetscCall(MatShadowFind(value, &wrong));
     PetscCheck(!wrong, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "PETSc has an option -mat_seqaij_type, but none -mat_mpiaij_type; use -mat_type %s, or -petscamb_for_aij %s if the program fixes aij", wrong->name, wrong->name);
   }
-  if (!MatShadowForAIJ) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatShadowForAIJLook(MATSEQAIJ, PETSC_TRUE, &create_seq));
-  PetscCall(MatShadowForAIJLook(MATMPIAIJ, PETSC_FALSE, &create_mpi));
+  PetscCall(PetscFunctionListFind(MatList, MATSEQAIJ, &create_seq));
+  PetscCall(PetscFunctionListFind(MatList, MATMPIAIJ, &create_mpi));
   PetscCall(MatRegister(MATSEQAIJ, MatCreate_SeqAIJ_Wait));
   PetscCall(MatRegister(MATMPIAIJ, MatCreate_MPIAIJ_Wait));
-  PetscCall(MatShadowDeviceExpect(MatShadowForAIJ));
+  PetscCall(MatShadowForAIJRead(PETSC_COMM_WORLD));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

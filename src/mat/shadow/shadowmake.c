@@ -43,6 +43,7 @@ static PetscErrorCode MatShadowDeviceFromOptions(Mat A, const MatShadowFormat *f
   PetscCall(PetscOptionsEnum(option, "Where the matrix and the vectors it makes live", "MatShadowSetDevice", MatShadowDevices, (PetscEnum)where, (PetscEnum *)&where, NULL));
   PetscOptionsEnd();
   PetscCall(MatShadowGoesToDevice(A, format, where, device));
+  if (*device) PetscCall(MatShadowDeviceVecOptions(format)); /* the program may have set the type since the library was loaded */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -9,6 +9,7 @@
 */
 #include "sys/sysmemory.h"
 #include "mat/shadow/shadow.h"
+#include "mat/shadow/shadowoptions.h"
 
 typedef PetscErrorCode (*MatShadowMalloc)(size_t, PetscBool, int, const char[], const char[], void **);
 
@@ -31,6 +32,15 @@ static PetscErrorCode MatShadowMallocAdvised(size_t bytes, PetscBool clear, int 
 void MatShadowPagesUse(PetscBool use)
 {
   used = use;
+}
+
+/* For an object that is created now */
+PetscErrorCode MatShadowPagesRead(void)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-petscamb_gamg_huge_pages", &used, NULL));
+  PetscCall(MatShadowOptionSought("-petscamb_gamg_huge_pages"));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 void MatShadowPagesBegin(void)

@@ -1,59 +1,88 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   -petscamb_view: a report at the end of a program of what petsc-amb did, and a warning of misspelt options of petsc-amb.
+   -petscamb_view: a table at the end of a program of what petsc-amb did
 
    Each shadow counts its products. The counts are added up when the shadow is destroyed, or at the end of the program.
 */
-#include <limits.h>
 #include <stdlib.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "mat/shadow/shadow.h"
+#include "mat/shadow/shadowoptions.h"
 
 MatShadowCounts MatShadowCounted;
 PetscBool       MatShadowReporting = PETSC_FALSE;
 
-/* The options that belong to no format, and the beginnings of such names; docs/options.md explains all options */
-static const char *const common[]   = {"petscamb_for_aij",          "petscamb_for_gamg", "petscamb_for_ksp", "petscamb_for_vec", "petscamb_peers",    "petscamb_gamg_huge_pages", "petscamb_mg_values", "petscamb_mg_graph",
-                                       "petscamb_mg_values_finest", "petscamb_view",     "hashgemm_for_aij", "mat_shadow_tune",  "mat_shadow_values", "mat_shadow_keep_aij",      "mat_shadow_halo",    "mat_spmm_tiles"};
-static const char *const families[] = {"petscamb_", "hashgemm_for_", "mat_shadow_"};
-
-#define REPORT_OPTIONS  128 /* at most */
-#define REPORT_NAME     48  /* bytes of the longest name of an option */
 #define REPORT_REASONS  8
-#define REPORT_LONGEST  96 /* bytes of the longest reason */
-#define REPORT_MISSPELT 2  /* letters; an unused option that differs no more from one of petsc-amb is taken for a misspelling of that */
+#define REPORT_GAIN     0.75 /* time of a product in a format that was not measured, in products on the AIJ: a typical ratio of bytes */
+#define REPORT_MODEL    0.9  /* -petscamb_view advises MAT_SHADOW_TUNE_MODEL below this part of the seconds */
+#define REPORT_LONGEST  96   /* bytes of the longest reason */
+#define REPORT_MISSPELT 2    /* letters; an unused option that differs no more from one of petsc-amb is taken for a misspelling of that */
 
 /* Counts for a format on this process: matrices, those of them that were multiplied by a vector, and so on; a block of an MPI matrix counts as a matrix */
 typedef struct {
-  PetscLogDouble made, used, converted, products[2], seconds[2];
+  PetscLogDouble made, used, converted, products[2], timed[2], seconds[2];
 } ReportTotals;
 
-/* Why matrices stayed on the AIJ */
+/* Why matrices stayed on the AIJ, or why PETSc made products of matrices */
 typedef struct {
-  PetscLogDouble count;
+  PetscLogDouble count, seconds;
   char           text[REPORT_LONGEST];
 } ReportReason;
 
+/* Bytes of formats, and of the AIJs beside them: now, and when the formats had most */
+typedef struct {
+  PetscLogDouble aij, format, peak_aij, peak_format;
+} ReportBytes;
+
+/* What products would have taken with MAT_SHADOW_TUNE_MODEL, for matrices whose products were timed, and what they took */
+typedef struct {
+  PetscLogDouble model, taken;
+} ReportModel;
+
+static ReportBytes  bytes;
+static ReportModel  model;
 static ReportTotals totals[MAT_SHADOW_MAX];
-static ReportReason reasons[REPORT_REASONS];
-static char         options[REPORT_OPTIONS][REPORT_NAME];
-static int          noptions;
-static MatShadow   *first = NULL; /* in the list of all shadows */
-static int          level = 0;    /* depth of products of matrices made inside others */
+static ReportReason reasons[REPORT_REASONS]; /* of matrices on the AIJ */
+static ReportReason petsc[REPORT_REASONS];   /* of products of matrices by PETSc */
+static MatShadow   *first = NULL;            /* in the list of all shadows */
+static int          level = 0;               /* depth of products of matrices made inside others */
 
 /* ------------------------------------------------- counting ------------------------------------------------- */
 
-static PetscErrorCode ReportAddReason(const char text[], PetscLogDouble count)
+/* An entry of a list with an empty text is unused */
+static PetscErrorCode ReportAddReason(ReportReason list[], const char text[], PetscLogDouble count, PetscLogDouble seconds)
 {
   int k = 0;
 
   PetscFunctionBegin;
-  while (k < REPORT_REASONS - 1 && reasons[k].count > 0 && strncmp(reasons[k].text, text, REPORT_LONGEST - 1)) k++;
-  if (!(reasons[k].count > 0)) PetscCall(PetscStrncpy(reasons[k].text, k < REPORT_REASONS - 1 ? text : "other reasons", REPORT_LONGEST));
-  reasons[k].count += count;
+  while (k < REPORT_REASONS - 1 && list[k].text[0] && strncmp(list[k].text, text, REPORT_LONGEST - 1)) k++;
+  if (!list[k].text[0]) PetscCall(PetscStrncpy(list[k].text, k < REPORT_REASONS - 1 ? text : "other reasons", REPORT_LONGEST));
+  list[k].count += count;
+  list[k].seconds += seconds;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Why the products of a matrix ran on the AIJ */
+static const char *ReportReasonOf(const MatShadow *s)
+{
+  if (s->phase == MAT_SHADOW_DECLINED) return s->info.reason;
+  if (s->made[0] < s->patience.convert) return "fewer products than a conversion takes";
+  return s->fresh ? "new values before the products repaid a conversion" : "new patterns before the products repaid a conversion";
+}
+
+/* With MAT_SHADOW_TUNE_MODEL a matrix is converted at its first product, and new values are taken over at once. Costs that were not measured are those of the tuning policy. */
+static void ReportAddModel(const MatShadow *s)
+{
+  const PetscLogDouble all = (PetscLogDouble)(s->made[0] + s->made[1]), aij = s->timed[0] ? s->seconds[0] / (PetscLogDouble)s->timed[0] : 0;
+  PetscLogDouble       format, update, convert;
+
+  if (!s->format->host.layout || s->phase == MAT_SHADOW_DECLINED || s->tune < MAT_SHADOW_TUNE_MEASURE || s->timed[0] != s->made[0] || s->timed[1] != s->made[1] || !s->timed[0] || s->cusparse) return;
+  format  = s->timed[1] ? s->seconds[1] / (PetscLogDouble)s->timed[1] : (s->info.bytes_model > 0 ? s->info.bytes_model / s->info.bytes_csr : REPORT_GAIN) * aij;
+  convert = s->info.time_convert > 0 ? s->info.time_convert : SYS_TUNE_CONVERT * (1 - SYS_TUNE_PRODUCT) * aij;
+  update  = s->info.time_update > 0 ? s->info.time_update : SYS_TUNE_UPDATE * aij;
+  model.taken += s->seconds[0] + s->seconds[1] + (s->info.conversions ? s->info.time_convert : 0) + (PetscLogDouble)s->info.updates * s->info.time_update;
+  model.model += all * format + convert + (PetscLogDouble)s->fresh * update;
 }
 
 static PetscErrorCode ReportAdd(const MatShadow *s)
@@ -70,12 +99,14 @@ static PetscErrorCode ReportAdd(const MatShadow *s)
   t->made++;
   for (int side = 0; side < 2; side++) {
     t->products[side] += (PetscLogDouble)s->made[side];
+    t->timed[side] += (PetscLogDouble)s->timed[side];
     t->seconds[side] += s->seconds[side];
   }
   if (!s->made[0] && !s->made[1]) PetscFunctionReturn(PETSC_SUCCESS);
   t->used++;
+  ReportAddModel(s);
   if (s->phase != MAT_SHADOW_DECLINED && s->made[1]) t->converted++;
-  else if (s->format->host.layout) PetscCall(ReportAddReason(s->phase == MAT_SHADOW_DECLINED ? s->info.reason : "fewer products than a conversion takes", 1)); /* MATHASHGEMM has no layout(): its products with vectors always run on the AIJ */
+  else if (s->format->host.layout) PetscCall(ReportAddReason(reasons, ReportReasonOf(s), 1, 0)); /* MATHASHGEMM has no layout(): its products with vectors always run on the AIJ */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -88,10 +119,32 @@ PetscErrorCode MatShadowReportBegin(MatShadow *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The bytes of a shadow are now these */
+static void ReportSetBytes(MatShadow *s, PetscLogDouble aij, PetscLogDouble format)
+{
+  bytes.aij += aij - s->bytes[0];
+  bytes.format += format - s->bytes[1];
+  s->bytes[0] = aij;
+  s->bytes[1] = format;
+  if (bytes.format <= bytes.peak_format) return;
+  bytes.peak_format = bytes.format;
+  bytes.peak_aij    = bytes.aij;
+}
+
+/* Called after each transition of a shadow */
+PetscErrorCode MatShadowReportMoved(MatShadow *s, MatShadowEvent event)
+{
+  PetscFunctionBegin;
+  if (event == MAT_SHADOW_VALUES && s->served) s->fresh++;
+  ReportSetBytes(s, s->data ? s->info.bytes_csr : 0, s->data ? s->info.bytes_stored + s->info.bytes_extra : 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatShadowReportEnd(MatShadow *s)
 {
   PetscFunctionBegin;
   PetscCall(ReportAdd(s));
+  ReportSetBytes(s, 0, 0);
   if (s->next) s->next->previous = s->previous;
   if (s->previous) s->previous->next = s->next;
   else if (first == s) first = s->next;
@@ -106,6 +159,17 @@ PetscErrorCode MatShadowReportProduct(Mat C, PetscBool ours, int times)
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)C), &rank));
   if (!rank) *(ours ? &MatShadowCounted.ours : &MatShadowCounted.petsc) += times;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds a product of matrices that PETSc made, and its time on this process, to those with this reason; called by each process of C */
+PetscErrorCode MatShadowReportProductByPETSc(Mat C, const char reason[], PetscLogDouble seconds)
+{
+  PetscMPIInt rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)C), &rank));
+  PetscCall(ReportAddReason(petsc, reason, rank ? 0 : 1, seconds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -131,161 +195,6 @@ PetscErrorCode MatShadowReportProductEnd(Mat C, PetscLogDouble since, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- options ------------------------------------------------- */
-
-/* The number of letters to add, to remove or to replace to turn a into b */
-static int ReportDistance(const char a[], const char b[])
-{
-  int row[64], n = (int)PetscMin(strlen(b), 63);
-
-  for (int j = 0; j <= n; j++) row[j] = j;
-  for (int i = 1; a[i - 1]; i++) {
-    int diagonal = row[0];
-
-    row[0] = i;
-    for (int j = 1; j <= n; j++) {
-      const int replaced = diagonal + (a[i - 1] != b[j - 1]);
-
-      diagonal = row[j];
-      row[j]   = PetscMin(replaced, 1 + PetscMin(row[j], row[j - 1]));
-    }
-  }
-  return row[n];
-}
-
-static PetscErrorCode ReportListOption(const char name[], const char word[])
-{
-  PetscFunctionBegin;
-  PetscCheck(noptions < REPORT_OPTIONS, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many options: raise REPORT_OPTIONS");
-  PetscCall(PetscSNPrintf(options[noptions++], REPORT_NAME, name, word));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Lists the options of all formats that are registered */
-static PetscErrorCode ReportListOptions(void)
-{
-  const MatShadowFormat *const *formats;
-  int                           n;
-
-  PetscFunctionBegin;
-  noptions = 0;
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(common); k++) PetscCall(ReportListOption("%s", common[k]));
-  n = MatShadowGetFormats(&formats);
-  for (int f = 0; f < n; f++) {
-    PetscCall(ReportListOption("mat_%s_device", formats[f]->name));
-    PetscCall(ReportListOption("mat_%s_halo", formats[f]->name));
-    for (int k = 0; formats[f]->options && formats[f]->options[k]; k++) PetscCall(ReportListOption("%s", formats[f]->options[k]));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Does an option with this name belong to petsc-amb by the beginning of the name, even if the rest is misspelt? */
-static PetscBool ReportIsFamily(const char name[])
-{
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(families); k++) {
-    if (strncmp(name, families[k], strlen(families[k])) == 0) return PETSC_TRUE;
-  }
-  for (int k = 0; k < noptions; k++) { /* "mat_" and the name of a format */
-    const char *end = strstr(options[k], "_device");
-
-    if (end && strncmp(name, options[k], (size_t)(end - options[k]) + 1) == 0) return PETSC_TRUE;
-  }
-  return PETSC_FALSE;
-}
-
-/* The end of the name of an option, behind that of a format: "_c" of "mat_nussell_c" */
-static const char *ReportEnding(const char name[])
-{
-  const char *end = strncmp(name, "mat_", 4) ? NULL : strchr(name + 4, '_');
-
-  return end ? end : name;
-}
-
-/* Finds the option of petsc-amb that is the nearest to this name; returns its distance */
-static int ReportNearest(const char name[], const char **nearest)
-{
-  int least = INT_MAX;
-
-  for (int k = 0; k < noptions; k++) {
-    int distance = ReportDistance(name, options[k]);
-
-    if (distance > REPORT_MISSPELT && !strcasecmp(ReportEnding(name), ReportEnding(options[k]))) distance = REPORT_MISSPELT + 1; /* the option of another format */
-    if (distance >= least) continue;
-    least    = distance;
-    *nearest = options[k];
-  }
-  return least;
-}
-
-/* For an option that no code has used: is it an option of petsc-amb, with any prefix? If not, *meant is the option that the user may have meant, or NULL. */
-static PetscBool ReportOption(const char name[], const char **meant, int *prefix)
-{
-  *meant = NULL;
-  for (const char *part = name; part; part = strchr(part, '_') ? strchr(part, '_') + 1 : NULL) {
-    const char *nearest  = NULL;
-    const int   distance = ReportNearest(part, &nearest);
-
-    if (!distance) return PETSC_TRUE;
-    if (*meant || (!ReportIsFamily(part) && distance > REPORT_MISSPELT)) continue;
-    *meant  = nearest;
-    *prefix = (int)(part - name);
-  }
-  return PETSC_FALSE;
-}
-
-/* For an option that no code has used: does it ask for a matrix of petsc-amb, with any prefix? */
-static PetscErrorCode ReportIsType(const char name[], const char value[], PetscBool *is)
-{
-  const MatShadowFormat *const *formats;
-  int                           n;
-
-  PetscFunctionBegin;
-  *is = PETSC_FALSE;
-  if (value) PetscCall(PetscStrendswith(name, "mat_type", is));
-  if (!*is) PetscFunctionReturn(PETSC_SUCCESS);
-  *is = PETSC_FALSE;
-  n   = MatShadowGetFormats(&formats);
-  for (int f = 0; f < n && !*is; f++) PetscCall(PetscStrendswith(value, formats[f]->name, is)); /* also seqaijamb */
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Has this process had a matrix of petsc-amb? */
-static PetscBool ReportMade(void)
-{
-  for (int k = 0; k < MAT_SHADOW_MAX; k++) {
-    if (totals[k].made > 0) return PETSC_TRUE;
-  }
-  return first ? PETSC_TRUE : PETSC_FALSE;
-}
-
-/* Called on the first process: prints misspelt options, and types that nothing took though no matrix is of petsc-amb, to the error output; or in the report, if that is wanted,
-   together with correct options that were not used */
-static PetscErrorCode ReportOptions(void)
-{
-  FILE       *file  = MatShadowReporting ? PETSC_STDOUT : PETSC_STDERR;
-  const char *start = MatShadowReporting ? "  " : "petsc-amb: ";
-  PetscInt    n;
-  char      **names, **values;
-
-  PetscFunctionBegin;
-  PetscCall(ReportListOptions());
-  PetscCall(PetscOptionsLeftGet(NULL, &n, &names, &values));
-  for (PetscInt k = 0; k < n; k++) {
-    const char *meant;
-    int         prefix = 0;
-    PetscBool   type;
-
-    PetscCall(ReportIsType(names[k], values[k], &type));
-    if (type && (MatShadowReporting || !ReportMade())) {
-      PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "%soption -%s %s: no matrix has asked for it; give another of -mat_type, -dm_mat_type (a DM makes the matrix) and -petscamb_for_aij (the program fixes aij)\n", start, names[k], values[k]));
-    } else if (ReportOption(names[k], &meant, &prefix)) {
-      if (MatShadowReporting) PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "  option -%s: no matrix has asked for it\n", names[k]));
-    } else if (meant) PetscCall(PetscFPrintf(PETSC_COMM_SELF, file, "%soption -%s: there is none; the nearest is -%.*s%s\n", start, names[k], prefix, names[k], meant));
-  }
-  PetscCall(PetscOptionsLeftRestore(NULL, &n, &names, &values));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* ------------------------------------------------- the report ------------------------------------------------- */
 
 PetscErrorCode MatShadowReportRegister(void)
@@ -296,10 +205,21 @@ PetscErrorCode MatShadowReportRegister(void)
   first              = NULL;
   PetscCall(PetscArrayzero(totals, MAT_SHADOW_MAX));
   PetscCall(PetscArrayzero(reasons, REPORT_REASONS));
+  PetscCall(PetscArrayzero(petsc, REPORT_REASONS));
   PetscCall(PetscMemzero(&MatShadowCounted, sizeof(MatShadowCounted)));
+  PetscCall(PetscMemzero(&bytes, sizeof(bytes)));
+  PetscCall(PetscMemzero(&model, sizeof(model)));
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, its report", "Mat");
   PetscCall(PetscOptionsBool("-petscamb_view", "Print at the end which matrices were converted, their products, and why others were not converted", "PetscAMBInitializePackage", MatShadowReporting, &MatShadowReporting, NULL));
   PetscOptionsEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Called when a matrix is created, and at the end */
+PetscErrorCode MatShadowReportRead(void)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-petscamb_view", &MatShadowReporting, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -313,16 +233,17 @@ static PetscErrorCode ReportSum(PetscLogDouble counts[], size_t bytes, PetscMPII
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gathers the reasons of all processes, on the first */
-static PetscErrorCode ReportGatherReasons(PetscMPIInt rank, PetscMPIInt size)
+/* Gathers the reasons in the lists of all processes, on the first */
+static PetscErrorCode ReportGatherReasons(ReportReason list[], PetscMPIInt rank, PetscMPIInt size)
 {
-  ReportReason *all = NULL;
+  const PetscMPIInt bytes = REPORT_REASONS * (PetscMPIInt)sizeof(*list);
+  ReportReason     *all   = NULL;
 
   PetscFunctionBegin;
   if (!rank) PetscCall(PetscMalloc1((size_t)size * REPORT_REASONS, &all));
-  PetscCallMPI(MPI_Gather(reasons, (PetscMPIInt)sizeof(reasons), MPI_BYTE, all, (PetscMPIInt)sizeof(reasons), MPI_BYTE, 0, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Gather(list, bytes, MPI_BYTE, all, bytes, MPI_BYTE, 0, PETSC_COMM_WORLD));
   for (size_t k = REPORT_REASONS; !rank && k < (size_t)size * REPORT_REASONS; k++) {
-    if (all[k].count > 0) PetscCall(ReportAddReason(all[k].text, all[k].count));
+    if (all[k].text[0]) PetscCall(ReportAddReason(list, all[k].text, all[k].count, all[k].seconds));
   }
   PetscCall(PetscFree(all));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -336,52 +257,103 @@ static PetscErrorCode ReportLoad(void)
   PetscBool  measured = PETSC_FALSE;
 
   PetscFunctionBegin;
-  for (int k = 0; !measured && k < REPORT_REASONS && reasons[k].count > 0; k++) PetscCall(PetscStrbeginswith(reasons[k].text, "measured", &measured));
+  for (int k = 0; !measured && k < REPORT_REASONS && reasons[k].text[0]; k++) PetscCall(PetscStrbeginswith(reasons[k].text, "measured", &measured));
   if (measured && getloadavg(&load, 1) == 1 && load > (double)processors)
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "  the load of the last minute was %.1f on %ld processors: on an idle machine, or with fewer threads (OMP_NUM_THREADS), the format may be faster\n", load, processors));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ReportPrint(PetscMPIInt size)
+/* What a program without matrices of petsc-amb can do */
+static PetscErrorCode ReportNothing(const char others[])
+{
+  PetscFunctionBegin;
+  if (MatShadowForAIJ) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  no matrix was of a type of petsc-amb: -petscamb_for_aij is in force, but the program has assembled no aij since\n"));
+  else if (others[0]) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  no matrix was of a type of petsc-amb\n"));
+  else PetscCall(PetscPrintf(PETSC_COMM_SELF, "  no matrix was of a type of petsc-amb: give -mat_type amb, -dm_mat_type amb, or -petscamb_for_aij amb if the program fixes aij\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Microseconds of a product that was timed, or a hyphen */
+static PetscErrorCode ReportEach(const ReportTotals *t, int side, char text[], size_t size)
+{
+  PetscFunctionBegin;
+  if (t->timed[side] > 0) PetscCall(PetscSNPrintf(text, size, "%.3g", 1e6 * t->seconds[side] / t->timed[side]));
+  else PetscCall(PetscStrncpy(text, "-", size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ReportReasons(const char start[], const ReportReason list[], PetscBool seconds)
+{
+  PetscFunctionBegin;
+  for (int k = 0; k < REPORT_REASONS && list[k].text[0]; k++) {
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s%.0f ", k ? ", " : start, list[k].count));
+    if (seconds) PetscCall(PetscPrintf(PETSC_COMM_SELF, "in %.3g s ", list[k].seconds));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "(%s)", list[k].text));
+  }
+  if (list[0].text[0]) PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ReportPrint(PetscMPIInt size, const char others[])
 {
   const MatShadowFormat *const *formats;
+  PetscLogDouble                untimed = 0;
   int                           n, rows = 0;
 
   PetscFunctionBegin;
   n = MatShadowGetFormats(&formats);
   for (int k = 0; k < n; k++) rows += totals[k].made > 0;
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "petsc-amb on %d process%s%s\n", size, size > 1 ? "es, sums over them" : "", rows ? "; matrices that were multiplied by vectors, blocks of MPI matrices by themselves" : ""));
-  if (rows) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-10s %8s %9s | products %9s %9s | seconds %9s %9s\n", "type", "matrices", "converted", "on it", "on AIJ", "on it", "on AIJ"));
-  else PetscCall(PetscPrintf(PETSC_COMM_SELF, "  no matrix was of a type of petsc-amb: give -mat_type amb, -dm_mat_type amb, or -petscamb_for_aij amb if the program fixes aij\n"));
+  if (rows) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-10s %8s %9s | products %9s %9s | seconds %9s %9s | us each %9s %9s\n", "type", "matrices", "converted", "on it", "on AIJ", "on it", "on AIJ", "on it", "on AIJ"));
+  else PetscCall(ReportNothing(others));
   for (int k = 0; k < n; k++) {
     const ReportTotals *t = &totals[k];
+    char                each[2][16];
 
-    if (t->made > 0) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-10s %8.0f %9.0f |          %9.0f %9.0f |         %9.3g %9.3g\n", formats[k]->name, t->used, t->converted, t->products[1], t->products[0], t->seconds[1], t->seconds[0]));
+    for (int side = 0; side < 2; side++) {
+      untimed += t->products[side] - t->timed[side];
+      PetscCall(ReportEach(t, side, each[side], sizeof(each[side])));
+    }
+    if (t->made > 0)
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %-10s %8.0f %9.0f |          %9.0f %9.0f |         %9.3g %9.3g |         %9s %9s\n", formats[k]->name, t->used, t->converted, t->products[1], t->products[0], t->seconds[1], t->seconds[0], each[1], each[0]));
   }
   if (rows) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  conversions %.3g s, new values %.3g s\n", MatShadowCounted.convert, MatShadowCounted.update));
+  if (untimed > 0) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  without the seconds of %.0f products that were not timed\n", untimed));
+  if (bytes.peak_format > 0) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  memory: formats had at most %.3g MB beside %.3g MB of their AIJs, at the end %.3g MB\n", 1e-6 * bytes.peak_format, 1e-6 * bytes.peak_aij, 1e-6 * bytes.format));
   if (MatShadowCounted.ours + MatShadowCounted.petsc > 0)
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "  products of matrices: %.0f by hashgemm, %.0f times with new values, %.3g s; %.0f by PETSc\n", MatShadowCounted.ours, MatShadowCounted.renewed, MatShadowCounted.seconds, MatShadowCounted.petsc));
-  for (int k = 0; k < REPORT_REASONS && reasons[k].count > 0; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s%.0f (%s)", k ? ", " : "  stayed on the AIJ: ", reasons[k].count, reasons[k].text));
-  if (reasons[0].count > 0) PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
+  PetscCall(ReportReasons("  products by PETSc: ", petsc, PETSC_TRUE));
+  PetscCall(ReportReasons("  stayed on the AIJ: ", reasons, PETSC_FALSE));
+  if (model.model < REPORT_MODEL * model.taken) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  -mat_shadow_tune model may be faster: about %.3g s in place of %.3g s\n", model.model, model.taken));
+  if (others[0]) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  of types that petsc-amb does not convert: %s; -mat_type amb, or -dm_mat_type amb, changes the type if the program calls MatSetFromOptions()\n", others));
   PetscCall(ReportLoad());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Prints the report. Collective: all processes are in PetscFinalize(). */
+/* Prints the table and misused options. Collective: all processes are in PetscFinalize(), but perhaps only some have set the option. */
 PetscErrorCode MatShadowReport(void)
 {
   PetscMPIInt rank, size;
+  char        others[128];
+  PetscBool   made = (PetscBool)(first != NULL);
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  for (int k = 0; k < MAT_SHADOW_MAX; k++) made = (PetscBool)(made || totals[k].made > 0);
+  PetscCall(MatShadowReportRead());
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &MatShadowReporting, 1, MPIU_BOOL, MPI_LOR, PETSC_COMM_WORLD));
+  PetscCall(MatShadowOthersList(others, sizeof(others)));
   if (MatShadowReporting) {
     for (const MatShadow *s = first; s; s = s->next) PetscCall(ReportAdd(s));
     PetscCall(ReportSum((PetscLogDouble *)totals, sizeof(totals), rank));
     PetscCall(ReportSum((PetscLogDouble *)&MatShadowCounted, sizeof(MatShadowCounted), rank));
-    PetscCall(ReportGatherReasons(rank, size));
-    if (!rank) PetscCall(ReportPrint(size));
+    PetscCall(ReportSum((PetscLogDouble *)&bytes, sizeof(bytes), rank));
+    PetscCall(ReportSum((PetscLogDouble *)&model, sizeof(model), rank));
+    PetscCall(ReportGatherReasons(reasons, rank, size));
+    PetscCall(ReportGatherReasons(petsc, rank, size));
+    if (!rank) PetscCall(ReportPrint(size, others));
   }
-  if (!rank) PetscCall(ReportOptions());
+  if (!rank) PetscCall(MatShadowOptionsReport(MatShadowReporting, made, others));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

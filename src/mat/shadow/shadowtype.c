@@ -8,6 +8,8 @@
    are read off a matrix made for the purpose.
 */
 #include "mat/shadow/shadow.h"
+#include "mat/shadow/shadowoptions.h"
+#include "vec/ambvec/ambvec.h"
 
 PetscLogEvent                 MAT_ShadowConvert, MAT_ShadowUpdate;
 struct _MatOps                MatShadowBaseSeq, MatShadowBaseMPI;
@@ -171,6 +173,16 @@ static PetscErrorCode MatShadowDestroy(PetscAMBCtxArgument arg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Options of a program that concern matrices on the device */
+static PetscErrorCode MatShadowDeviceReadOptions(void)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-petscamb_for_vec", &VecAMBWanted, NULL));
+  PetscCall(MatShadowOptionSought("-petscamb_for_vec"));
+  PetscCall(MatShadowPagesRead());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatShadowSetFromOptions(Mat A, MatShadow *s)
 {
   char alias[64];
@@ -207,6 +219,8 @@ PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, const MatS
   s->lasting  = PETSC_FALSE;
   s->nz       = -1;
   PetscCall(MatShadowReportBegin(s));
+  PetscCall(MatShadowReportRead());
+  if (s->cusparse) PetscCall(MatShadowDeviceReadOptions());
   PetscCall(MatShadowDrop(s));
   if (parent) {
     s->tune        = parent->tune;
@@ -214,7 +228,10 @@ PetscErrorCode MatShadowCompose(Mat A, const MatShadowFormat *format, const MatS
     s->keep        = parent->keep;
     s->halo_wanted = parent->halo_wanted;
     PetscCall(PetscMemcpy(s->params, parent->params, format->params_size));
-  } else PetscCall(MatShadowSetFromOptions(A, s));
+  } else {
+    PetscCall(MatShadowSetFromOptions(A, s));
+    PetscCall(MatShadowOptionsRemember());
+  }
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
   PetscCall(PetscContainerSetPointer(container, s));
   PetscCall(PetscContainerSetCtxDestroy(container, MatShadowDestroy));

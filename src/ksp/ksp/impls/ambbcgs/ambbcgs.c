@@ -196,9 +196,14 @@ static PetscErrorCode KSPCreate_AMBBCGS(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode KSPCreate_AMBBCGS_Chosen(KSP ksp)
+{
+  return KSPAMBCreateChosen(ksp, KSPBCGS, PETSC_FALSE, KSPCreate_AMBBCGS);
+}
+
 PetscErrorCode KSPAMBBCGSRegister(void)
 {
   PetscFunctionBegin;
-  PetscCall(KSPAMBRegisterType(KSPAMBBCGS, KSPBCGS, PETSC_FALSE, KSPCreate_AMBBCGS));
+  PetscCall(KSPAMBRegisterType(KSPAMBBCGS, KSPBCGS, KSPCreate_AMBBCGS, KSPCreate_AMBBCGS_Chosen));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

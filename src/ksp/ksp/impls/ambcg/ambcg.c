@@ -396,9 +396,14 @@ static PetscErrorCode KSPCreate_AMBCG(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode KSPCreate_AMBCG_Chosen(KSP ksp)
+{
+  return KSPAMBCreateChosen(ksp, KSPCG, PETSC_FALSE, KSPCreate_AMBCG);
+}
+
 PetscErrorCode KSPAMBCGRegister(void)
 {
   PetscFunctionBegin;
-  PetscCall(KSPAMBRegisterType(KSPAMBCG, KSPCG, PETSC_FALSE, KSPCreate_AMBCG));
+  PetscCall(KSPAMBRegisterType(KSPAMBCG, KSPCG, KSPCreate_AMBCG, KSPCreate_AMBCG_Chosen));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

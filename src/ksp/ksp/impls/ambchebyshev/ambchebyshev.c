@@ -225,9 +225,14 @@ static PetscErrorCode KSPCreate_AMBChebyshev(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode KSPCreate_AMBChebyshev_Chosen(KSP ksp)
+{
+  return KSPAMBCreateChosen(ksp, KSPCHEBYSHEV, PETSC_TRUE, KSPCreate_AMBChebyshev);
+}
+
 PetscErrorCode KSPAMBChebyshevRegister(void)
 {
   PetscFunctionBegin;
-  PetscCall(KSPAMBRegisterType(KSPAMBCHEBYSHEV, KSPCHEBYSHEV, PETSC_TRUE, KSPCreate_AMBChebyshev));
+  PetscCall(KSPAMBRegisterType(KSPAMBCHEBYSHEV, KSPCHEBYSHEV, KSPCreate_AMBChebyshev, KSPCreate_AMBChebyshev_Chosen));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,6 +3,7 @@
 #include "sys/systhreads.h"
 #include "vec/ambvec/ambvec.h"
 #include "mat/shadow/shadowformat.h"
+#include "mat/shadow/shadowoptions.h"
 #include "ksp/ksp/impls/ambksp/ambksp.h"
 
 #define KSPAMB_NAME "KSPAMB" /* of the context, among the objects that are attached to the KSP */
@@ -403,19 +404,26 @@ static PetscErrorCode KSPDestroy_AMB(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KSPAMBExtend(KSP ksp, KSPType type, PetscErrorCode (*solve)(KSP, KSPAMB *), KSPAMB **amb)
+/* PETSc's constructor of its own type */
+static PetscErrorCode KSPAMBCreatePETSc(KSP ksp, KSPType type)
 {
-  PetscContainer container;
-  PetscBool      same;
   PetscErrorCode (*create)(KSP) = NULL;
 
   PetscFunctionBegin;
   for (int k = 0; k < nconstructor; k++) {
-    PetscCall(PetscStrcmp(constructors[k].type, type, &same));
-    if (same) create = constructors[k].create;
+    if (strcmp(constructors[k].type, type) == 0) create = constructors[k].create;
   }
   PetscCheck(create, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The type %s has not been looked up", type);
   PetscCall((*create)(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAMBExtend(KSP ksp, KSPType type, PetscErrorCode (*solve)(KSP, KSPAMB *), KSPAMB **amb)
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(KSPAMBCreatePETSc(ksp, type));
   PetscCall(PetscNew(amb));
   (*amb)->base    = *ksp->ops;
   (*amb)->solve   = solve;
@@ -433,7 +441,26 @@ PetscErrorCode KSPAMBExtend(KSP ksp, KSPType type, PetscErrorCode (*solve)(KSP, 
 
 /* ------------------------------------------------- registration ------------------------------------------------- */
 
-PetscErrorCode KSPAMBRegisterType(KSPType own, KSPType petsc, PetscBool smoother, PetscErrorCode (*create)(KSP))
+/* The types of PETSc whose place is taken; set: the option was found */
+static void KSPAMBSetTakes(PetscBool set, PetscBool every)
+{
+  if (set) takes = every ? KSPAMB_TAKES_ALL : KSPAMB_TAKES_NONE;
+}
+
+PetscErrorCode KSPAMBCreateChosen(KSP ksp, KSPType petsc, PetscBool smoother, PetscErrorCode (*create)(KSP))
+{
+  PetscBool every = PETSC_FALSE, set;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-petscamb_for_ksp", &every, &set));
+  PetscCall(MatShadowOptionSought("-petscamb_for_ksp"));
+  KSPAMBSetTakes(set, every);
+  if (takes == KSPAMB_TAKES_ALL || (takes == KSPAMB_TAKES_SMOOTHERS && smoother)) PetscCall((*create)(ksp));
+  else PetscCall(KSPAMBCreatePETSc(ksp, petsc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPAMBRegisterType(KSPType own, KSPType petsc, PetscErrorCode (*create)(KSP), PetscErrorCode (*chosen)(KSP))
 {
   PetscFunctionBegin;
   PetscCheck(nconstructor < (int)PETSC_STATIC_ARRAY_LENGTH(constructors), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many types: raise the length of constructors[]");
@@ -442,7 +469,7 @@ PetscErrorCode KSPAMBRegisterType(KSPType own, KSPType petsc, PetscBool smoother
   PetscCheck(constructors[nconstructor].create, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PETSc has no KSP type %s", petsc);
   nconstructor++;
   PetscCall(KSPRegister(own, create));
-  if (takes == KSPAMB_TAKES_ALL || (takes == KSPAMB_TAKES_SMOOTHERS && smoother)) PetscCall(KSPRegister(petsc, create));
+  PetscCall(KSPRegister(petsc, chosen));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -457,10 +484,11 @@ PetscErrorCode KSPAMBRegister(void)
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, Krylov methods", "KSP");
   PetscCall(PetscOptionsBool("-petscamb_for_ksp", "Every cg, bcgs and chebyshev of the program runs on fused passes; without the option, the Chebyshev smoothers of matrices of petsc-amb on GPUs", "KSPAMBCG", every, &every, &set));
   PetscOptionsEnd();
-  takes = every ? KSPAMB_TAKES_ALL : KSPAMB_TAKES_NONE;
+  takes = KSPAMB_TAKES_NONE;
 #if defined(SYS_HAVE_DEVICE)
-  if (!set) takes = KSPAMB_TAKES_SMOOTHERS;
+  takes = KSPAMB_TAKES_SMOOTHERS;
 #endif
+  KSPAMBSetTakes(set, every);
   PetscCall(VecAMBLookAt(VECSEQ, &seqops));
   PetscCall(VecAMBLookAt(VECMPI, &mpiops));
   PetscCall(PetscLogEventRegister("KSPAMBPass", KSP_CLASSID, &KSP_AMBPass));

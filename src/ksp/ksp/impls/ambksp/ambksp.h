@@ -132,6 +132,10 @@ PetscErrorCode KSPAMBCGZero(KSP);
 PetscErrorCode KSPAMBCGIndefinitePC(KSP, PetscReal beta, PetscReal old);
 PetscErrorCode KSPAMBCGIndefiniteMat(KSP, PetscReal dpi, PetscReal old);
 
-/* Registers a type that extends one of PETSc's, with -petscamb_for_ksp in the place of that one too, and on GPUs without the option if it is a smoother */
+/* Registers a type that extends one of PETSc's, and in the place of that one chosen(), which calls KSPAMBCreateChosen(). With -petscamb_for_ksp that is the new type, and on
+   GPUs without the option if it is a smoother. */
 PetscErrorCode KSPAMBRegister(void);
-PetscErrorCode KSPAMBRegisterType(KSPType own, KSPType petsc, PetscBool smoother, PetscErrorCode (*create)(KSP));
+PetscErrorCode KSPAMBRegisterType(KSPType own, KSPType petsc, PetscErrorCode (*create)(KSP), PetscErrorCode (*chosen)(KSP));
+
+/* Creates a solver of PETSc's type by create() if the options say so, or else by PETSc's constructor */
+PetscErrorCode KSPAMBCreateChosen(KSP, KSPType petsc, PetscBool smoother, PetscErrorCode (*create)(KSP));

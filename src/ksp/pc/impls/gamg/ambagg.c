@@ -9,6 +9,7 @@
 #include <petscamb.h>
 #include <petscdm.h>
 #include "ksp/pc/impls/gamg/ambagg.h"
+#include "mat/shadow/shadowoptions.h"
 
 PetscLogEvent AMBAGG_Graph, AMBAGG_Coarsen, AMBAGG_Prolongator;
 
@@ -515,7 +516,8 @@ static PetscErrorCode PCAmbAggSetHooks(PC pc, const PCAmbAgg *agg, PetscBool on)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PCAmbAggFor AmbAggFor = PCAMBAGG_FOR_GPU; /* -petscamb_for_gamg */
+static const char *const AmbAggFors[] = {"gpu", "all", "none", "PCAmbAggFor", "PCAMBAGG_FOR_", NULL};
+static PCAmbAggFor       AmbAggFor    = PCAMBAGG_FOR_GPU; /* -petscamb_for_gamg */
 
 /* Does ambagg make a set-up whose type nobody chose? Not with a coarsener that the user chose, which is one of agg. */
 static PetscErrorCode PCAmbAggServes(PC pc, PetscBool *serves)
@@ -689,6 +691,10 @@ static PetscErrorCode PCCreate_GAMG_AMB(PC pc)
 
   PetscFunctionBegin;
   PetscCall((*PCCreate_GAMG)(pc));
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-petscamb_for_gamg", AmbAggFors, (PetscEnum *)&AmbAggFor, NULL));
+  PetscCall(MatShadowOptionSought("-petscamb_for_gamg"));
+  PetscCall(MatShadowPagesRead());
+  if (AmbAggFor == PCAMBAGG_FOR_NONE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrcmp(PCAmbAggGAMG(pc)->gamg_type_name, PCGAMGAGG, &agg));
   if (agg) PetscCall(PCAmbAggInstall(pc, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -698,14 +704,13 @@ static PetscErrorCode PCCreate_GAMG_AMB(PC pc)
 
 PetscErrorCode AmbAggRegister(void)
 {
-  static const char *const values[] = {"gpu", "all", "none", "PCAmbAggFor", "PCAMBAGG_FOR_", NULL};
-  PetscBool                pages    = PETSC_TRUE;
+  PetscBool pages = PETSC_TRUE;
 
   PetscFunctionBegin;
   PetscCall(PCInitializePackage());
   AmbAggFor = PCAMBAGG_FOR_GPU;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, GAMG", "PC");
-  PetscCall(PetscOptionsEnum("-petscamb_for_gamg", "PCGAMG is of type ambagg by default: for matrices of petsc-amb on a GPU, for all, for none", "PCGAMGAMBAGG", values, (PetscEnum)AmbAggFor, (PetscEnum *)&AmbAggFor, NULL));
+  PetscCall(PetscOptionsEnum("-petscamb_for_gamg", "PCGAMG is of type ambagg by default: for matrices of petsc-amb on a GPU, for all, for none", "PCGAMGAMBAGG", AmbAggFors, (PetscEnum)AmbAggFor, (PetscEnum *)&AmbAggFor, NULL));
   PetscCall(PetscOptionsBool("-petscamb_gamg_huge_pages", "What PETSc allocates for a set-up, and for matrices that go to a GPU, lies on huge pages", "PCGAMGAMBAGG", pages, &pages, NULL));
   PetscOptionsEnd();
   MatShadowPagesUse(pages);
@@ -713,7 +718,6 @@ PetscErrorCode AmbAggRegister(void)
   PetscCall(PetscLogEventRegister("AMBAGG coarsen", PC_CLASSID, &AMBAGG_Coarsen));
   PetscCall(PetscLogEventRegister("AMBAGG prolong", PC_CLASSID, &AMBAGG_Prolongator));
   PetscCall(PCGAMGRegister(PCGAMGAMBAGG, PCCreateGAMG_AmbAgg));
-  if (AmbAggFor == PCAMBAGG_FOR_NONE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFunctionListFind(PCList, PCGAMG, &PCCreate_GAMG));
   PetscCall(PCRegister(PCGAMG, PCCreate_GAMG_AMB));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -4,6 +4,7 @@
    is applied to the columns of the identity once, and is a dense product from then on.
 */
 #include "ksp/pc/impls/mg/mgcycle.h"
+#include "mat/shadow/shadowoptions.h"
 
 PetscErrorCode MGCycleRegister(void);
 
@@ -339,15 +340,21 @@ static PetscErrorCode MGCycleDestroy(PetscAMBCtxArgument arg)
 }
 
 static PetscErrorCode (*create_mg)(PC);
+static PetscBool wanted, asked; /* -petscamb_mg_graph: its value, and whether it was given */
 
 /* PETSc's PCGAMG and others begin as a PCMG, and keep its operation */
 static PetscErrorCode PCCreate_MGCycle(PC pc)
 {
   PetscContainer container;
   MGCycle       *c;
+  PetscBool      set;
 
   PetscFunctionBegin;
   PetscCall((*create_mg)(pc));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-petscamb_mg_graph", &wanted, &set));
+  PetscCall(MatShadowOptionSought("-petscamb_mg_graph"));
+  if (set) asked = PETSC_TRUE;
+  if (!wanted || (!asked && !PetscDefined(HAVE_CUDA))) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&c));
   c->at_once     = ROWS_AT_ONCE;
   c->apply       = pc->ops->apply;
@@ -360,17 +367,15 @@ static PetscErrorCode PCCreate_MGCycle(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* After the other constructors of PCMG, which are called here. Without CUDA the cycle is registered only for a program that asks for it. */
+/* After the other constructors of PCMG, which are called here. Without CUDA a PCMG gets the cycle only if the program asks for it. */
 PetscErrorCode MGCycleRegister(void)
 {
-  PetscBool wanted = PETSC_TRUE, asked;
-
   PetscFunctionBegin;
+  wanted = PETSC_TRUE;
   PetscCall(PCInitializePackage());
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, cycles of multigrid", "PC");
   PetscCall(PetscOptionsBool("-petscamb_mg_graph", "Cycles of PCMG and PCGAMG on one GPU are queued without a wait and replayed as CUDA graphs", "PCMG", wanted, &wanted, &asked));
   PetscOptionsEnd();
-  if (!wanted || (!asked && !PetscDefined(HAVE_CUDA))) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFunctionListFind(PCList, PCMG, &create_mg));
   PetscCall(PCRegister(PCMG, PCCreate_MGCycle));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -8,10 +8,12 @@
 #include <petsc/private/pcmgimpl.h>
 
 #include "mat/shadow/shadow.h"
+#include "mat/shadow/shadowoptions.h"
 
 PetscErrorCode MGValuesRegister(void);
 
 static MatShadowValues MGValues; /* -petscamb_mg_values */
+static PetscBool       MGGiven;  /* each matrix has its own storage, which is not double by default, unless that option was given */
 static PetscBool       MGFinest; /* -petscamb_mg_values_finest */
 
 typedef struct {
@@ -101,12 +103,20 @@ static PetscErrorCode PCMGValuesDestroy(PetscAMBCtxArgument arg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Replaces the set-up if the options say so */
 static PetscErrorCode PCMGValuesInstall(PC pc)
 {
   PCMGValues    *own;
   PetscContainer container;
+  PetscBool      set;
 
   PetscFunctionBegin;
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-petscamb_mg_values", MatShadowValuesNames, (PetscEnum *)&MGValues, &set));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-petscamb_mg_values_finest", &MGFinest, NULL));
+  PetscCall(MatShadowOptionSought("-petscamb_mg_values"));
+  PetscCall(MatShadowOptionSought("-petscamb_mg_values_finest"));
+  if (set) MGGiven = PETSC_TRUE;
+  if (!MGGiven) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&own));
   own->setup     = pc->ops->setup;
   pc->ops->setup = PCSetUp_MGValues;
@@ -139,17 +149,14 @@ static PetscErrorCode PCCreate_GAMG_Values(PC pc)
 /* After the registration of ambagg, whose constructor of PCGAMG is called here */
 PetscErrorCode MGValuesRegister(void)
 {
-  PetscBool set;
-
   PetscFunctionBegin;
   PetscCall(PCInitializePackage());
   MGValues = MAT_SHADOW_VALUES_DOUBLE;
   MGFinest = PETSC_FALSE;
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, values of multigrid", "PC");
-  PetscCall(PetscOptionsEnum("-petscamb_mg_values", "How the levels of PCMG and PCGAMG below the finest store values; not given, each matrix says so", "MatShadowSetValues", MatShadowValuesNames, (PetscEnum)MGValues, (PetscEnum *)&MGValues, &set));
+  PetscCall(PetscOptionsEnum("-petscamb_mg_values", "How the levels of PCMG and PCGAMG below the finest store values; not given, each matrix says so", "MatShadowSetValues", MatShadowValuesNames, (PetscEnum)MGValues, (PetscEnum *)&MGValues, &MGGiven));
   PetscCall(PetscOptionsBool("-petscamb_mg_values_finest", "The smoother of the finest level has a copy of the matrix with this storage", "MatShadowSetValues", MGFinest, &MGFinest, NULL));
   PetscOptionsEnd();
-  if (!set) PetscFunctionReturn(PETSC_SUCCESS); /* each matrix has its own storage, which is not double by default */
   PetscCall(PetscFunctionListFind(PCList, PCMG, &create_mg));
   PetscCall(PetscFunctionListFind(PCList, PCGAMG, &create_gamg));
   PetscCall(PCRegister(PCMG, PCCreate_MG_Values));

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+   The number of matrices of types that petsc-amb does not convert, for -petscamb_view.
+
+   PETSc's constructors of these types are replaced by ones that count. A BAIJ or SBAIJ counts at the end of its first assembly, because a factor and a matrix that
+   becomes another type have none, and not inside the assembly of an MPI matrix, whose blocks it assembles.
+*/
+#include "mat/shadow/shadow.h"
+
+#define OTHERS(F) F(SEQBAIJ, seqbaij, "baij", PETSC_TRUE) F(MPIBAIJ, mpibaij, "baij", PETSC_TRUE) F(SEQSBAIJ, seqsbaij, "sbaij", PETSC_TRUE) F(MPISBAIJ, mpisbaij, "sbaij", PETSC_TRUE) F(IS, is, "is", PETSC_FALSE) F(NEST, nest, "nest", PETSC_FALSE)
+
+typedef struct {
+  const char    *name;
+  PetscLogDouble count; /* on the first process of each matrix */
+  PetscErrorCode (*create)(Mat);
+  PetscErrorCode (*assemblyend)(Mat, MatAssemblyType);
+} OtherType;
+
+enum {
+#define OTHER_INDEX(TYPE, type, name, waits) OTHER_##TYPE,
+  OTHERS(OTHER_INDEX) OTHER_TYPES
+};
+
+static OtherType others[OTHER_TYPES];
+static int       depth; /* of assemblies inside others */
+
+static PetscErrorCode OtherCount(Mat A, OtherType *t)
+{
+  PetscMPIInt rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &rank));
+  if (!rank) t->count++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OtherAssemblyEnd(Mat A, MatAssemblyType type, OtherType *t, PetscErrorCode (*own)(Mat, MatAssemblyType))
+{
+  PetscErrorCode raised;
+
+  PetscFunctionBegin;
+  depth++;
+  raised = (*t->assemblyend)(A, type);
+  depth--;
+  PetscCall(raised);
+  if (type != MAT_FINAL_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
+  if (A->ops->assemblyend == own) A->ops->assemblyend = t->assemblyend;
+  if (!depth) PetscCall(OtherCount(A, t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OtherCreate(Mat A, OtherType *t, PetscErrorCode (*own)(Mat, MatAssemblyType))
+{
+  PetscFunctionBegin;
+  PetscCall((*t->create)(A));
+  if (own) {
+    t->assemblyend      = A->ops->assemblyend;
+    A->ops->assemblyend = own;
+  } else PetscCall(OtherCount(A, t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define OTHER_FUNCTIONS(TYPE, type, name, waits) \
+  static PetscErrorCode MatAssemblyEnd_##type##_Count(Mat A, MatAssemblyType final) \
+  { \
+    return OtherAssemblyEnd(A, final, &others[OTHER_##TYPE], MatAssemblyEnd_##type##_Count); \
+  } \
+  static PetscErrorCode MatCreate_##type##_Count(Mat A) \
+  { \
+    return OtherCreate(A, &others[OTHER_##TYPE], waits ? MatAssemblyEnd_##type##_Count : NULL); \
+  }
+
+OTHERS(OTHER_FUNCTIONS)
+
+static PetscErrorCode OtherRegister(OtherType *t, MatType type, const char name[], PetscErrorCode (*create)(Mat))
+{
+  PetscFunctionBegin;
+  t->name  = name;
+  t->count = 0;
+  PetscCall(PetscFunctionListFind(MatList, type, &t->create));
+  if (t->create) PetscCall(MatRegister(type, create));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PetscFinalize() forgets all types, so that nothing has to be undone */
+PetscErrorCode MatShadowOthersRegister(void)
+{
+  PetscFunctionBegin;
+  depth = 0;
+#define OTHER_REGISTER(TYPE, type, name, waits) PetscCall(OtherRegister(&others[OTHER_##TYPE], MAT##TYPE, name, MatCreate_##type##_Count));
+  OTHERS(OTHER_REGISTER)
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Collective: sums up over all processes, on the first, and lists the types with their numbers; an empty text if there are none */
+PetscErrorCode MatShadowOthersList(char text[], size_t size)
+{
+  PetscLogDouble count[OTHER_TYPES];
+  PetscMPIInt    rank;
+
+  PetscFunctionBegin;
+  text[0] = 0;
+  for (int k = 0; k < OTHER_TYPES; k++) count[k] = others[k].count;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Reduce(rank ? count : MPI_IN_PLACE, rank ? NULL : count, OTHER_TYPES, MPI_DOUBLE, MPI_SUM, 0, PETSC_COMM_WORLD));
+  for (int k = 0; k < OTHER_TYPES; k++) {
+    char           one[32];
+    PetscLogDouble sum = count[k];
+
+    while (k + 1 < OTHER_TYPES && strcmp(others[k].name, others[k + 1].name) == 0) sum += count[++k];
+    if (rank || !(sum > 0)) continue;
+    PetscCall(PetscSNPrintf(one, sizeof(one), "%s%.0f %s", text[0] ? ", " : "", sum, others[k].name));
+    PetscCall(PetscStrlcat(text, one, size));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
