@@ -29,14 +29,15 @@ typedef struct {
   PetscLogDouble made, used, converted, products[2], seconds[2];
 } ReportTotals;
 
-/* Why matrices stayed on the AIJ */
+/* Why matrices stayed on the AIJ, or why PETSc made products of matrices */
 typedef struct {
-  PetscLogDouble count;
+  PetscLogDouble count, seconds;
   char           text[REPORT_LONGEST];
 } ReportReason;
 
 static ReportTotals totals[MAT_SHADOW_MAX];
-static ReportReason reasons[REPORT_REASONS];
+static ReportReason reasons[REPORT_REASONS]; /* of matrices on the AIJ */
+static ReportReason petsc[REPORT_REASONS];   /* of products of matrices by PETSc */
 static char         options[REPORT_OPTIONS][REPORT_NAME];
 static int          noptions;
 static MatShadow   *first = NULL; /* in the list of all shadows */
@@ -44,14 +45,16 @@ static int          level = 0;    /* depth of products of matrices made inside o
 
 /* ------------------------------------------------- counting ------------------------------------------------- */
 
-static PetscErrorCode ReportAddReason(const char text[], PetscLogDouble count)
+/* An entry of a list with an empty text is unused */
+static PetscErrorCode ReportAddReason(ReportReason list[], const char text[], PetscLogDouble count, PetscLogDouble seconds)
 {
   int k = 0;
 
   PetscFunctionBegin;
-  while (k < REPORT_REASONS - 1 && reasons[k].count > 0 && strncmp(reasons[k].text, text, REPORT_LONGEST - 1)) k++;
-  if (!(reasons[k].count > 0)) PetscCall(PetscStrncpy(reasons[k].text, k < REPORT_REASONS - 1 ? text : "other reasons", REPORT_LONGEST));
-  reasons[k].count += count;
+  while (k < REPORT_REASONS - 1 && list[k].text[0] && strncmp(list[k].text, text, REPORT_LONGEST - 1)) k++;
+  if (!list[k].text[0]) PetscCall(PetscStrncpy(list[k].text, k < REPORT_REASONS - 1 ? text : "other reasons", REPORT_LONGEST));
+  list[k].count += count;
+  list[k].seconds += seconds;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -74,7 +77,8 @@ static PetscErrorCode ReportAdd(const MatShadow *s)
   if (!s->made[0] && !s->made[1]) PetscFunctionReturn(PETSC_SUCCESS);
   t->used++;
   if (s->phase != MAT_SHADOW_DECLINED && s->made[1]) t->converted++;
-  else if (s->format->host.layout) PetscCall(ReportAddReason(s->phase == MAT_SHADOW_DECLINED ? s->info.reason : "fewer products than a conversion takes", 1)); /* MATHASHGEMM has no layout(): its products with vectors always run on the AIJ */
+  else if (s->format->host.layout)
+    PetscCall(ReportAddReason(reasons, s->phase == MAT_SHADOW_DECLINED ? s->info.reason : "fewer products than a conversion takes", 1, 0)); /* MATHASHGEMM has no layout(): its products with vectors always run on the AIJ */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -105,6 +109,17 @@ PetscErrorCode MatShadowReportProduct(Mat C, PetscBool ours, int times)
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)C), &rank));
   if (!rank) *(ours ? &MatShadowCounted.ours : &MatShadowCounted.petsc) += times;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds a product of matrices that PETSc made, and its time on this process, to those with this reason; called by each process of C */
+PetscErrorCode MatShadowReportProductByPETSc(Mat C, const char reason[], PetscLogDouble seconds)
+{
+  PetscMPIInt rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)C), &rank));
+  PetscCall(ReportAddReason(petsc, reason, rank ? 0 : 1, seconds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -286,6 +301,7 @@ PetscErrorCode MatShadowReportRegister(void)
   first              = NULL;
   PetscCall(PetscArrayzero(totals, MAT_SHADOW_MAX));
   PetscCall(PetscArrayzero(reasons, REPORT_REASONS));
+  PetscCall(PetscArrayzero(petsc, REPORT_REASONS));
   PetscCall(PetscMemzero(&MatShadowCounted, sizeof(MatShadowCounted)));
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petsc-amb, its report", "Mat");
   PetscCall(PetscOptionsBool("-petscamb_view", "Print at the end which matrices were converted, their products, and why others were not converted", "PetscAMBInitializePackage", MatShadowReporting, &MatShadowReporting, NULL));
@@ -303,16 +319,17 @@ static PetscErrorCode ReportSum(PetscLogDouble counts[], size_t bytes, PetscMPII
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gathers the reasons of all processes, on the first */
-static PetscErrorCode ReportGatherReasons(PetscMPIInt rank, PetscMPIInt size)
+/* Gathers the reasons in the lists of all processes, on the first */
+static PetscErrorCode ReportGatherReasons(ReportReason list[], PetscMPIInt rank, PetscMPIInt size)
 {
-  ReportReason *all = NULL;
+  const PetscMPIInt bytes = REPORT_REASONS * (PetscMPIInt)sizeof(*list);
+  ReportReason     *all   = NULL;
 
   PetscFunctionBegin;
   if (!rank) PetscCall(PetscMalloc1((size_t)size * REPORT_REASONS, &all));
-  PetscCallMPI(MPI_Gather(reasons, (PetscMPIInt)sizeof(reasons), MPI_BYTE, all, (PetscMPIInt)sizeof(reasons), MPI_BYTE, 0, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Gather(list, bytes, MPI_BYTE, all, bytes, MPI_BYTE, 0, PETSC_COMM_WORLD));
   for (size_t k = REPORT_REASONS; !rank && k < (size_t)size * REPORT_REASONS; k++) {
-    if (all[k].count > 0) PetscCall(ReportAddReason(all[k].text, all[k].count));
+    if (all[k].text[0]) PetscCall(ReportAddReason(list, all[k].text, all[k].count, all[k].seconds));
   }
   PetscCall(PetscFree(all));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -326,7 +343,7 @@ static PetscErrorCode ReportLoad(void)
   PetscBool  measured = PETSC_FALSE;
 
   PetscFunctionBegin;
-  for (int k = 0; !measured && k < REPORT_REASONS && reasons[k].count > 0; k++) PetscCall(PetscStrbeginswith(reasons[k].text, "measured", &measured));
+  for (int k = 0; !measured && k < REPORT_REASONS && reasons[k].text[0]; k++) PetscCall(PetscStrbeginswith(reasons[k].text, "measured", &measured));
   if (measured && getloadavg(&load, 1) == 1 && load > (double)processors)
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "  the load of the last minute was %.1f on %ld processors: on an idle machine, or with fewer threads (OMP_NUM_THREADS), the format may be faster\n", load, processors));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -351,8 +368,10 @@ static PetscErrorCode ReportPrint(PetscMPIInt size)
   if (rows) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  conversions %.3g s, new values %.3g s\n", MatShadowCounted.convert, MatShadowCounted.update));
   if (MatShadowCounted.ours + MatShadowCounted.petsc > 0)
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "  products of matrices: %.0f by hashgemm, %.0f times with new values, %.3g s; %.0f by PETSc\n", MatShadowCounted.ours, MatShadowCounted.renewed, MatShadowCounted.seconds, MatShadowCounted.petsc));
-  for (int k = 0; k < REPORT_REASONS && reasons[k].count > 0; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s%.0f (%s)", k ? ", " : "  stayed on the AIJ: ", reasons[k].count, reasons[k].text));
-  if (reasons[0].count > 0) PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
+  for (int k = 0; k < REPORT_REASONS && petsc[k].text[0]; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s%.0f in %.3g s (%s)", k ? ", " : "  products by PETSc: ", petsc[k].count, petsc[k].seconds, petsc[k].text));
+  if (petsc[0].text[0]) PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
+  for (int k = 0; k < REPORT_REASONS && reasons[k].text[0]; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s%.0f (%s)", k ? ", " : "  stayed on the AIJ: ", reasons[k].count, reasons[k].text));
+  if (reasons[0].text[0]) PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
   PetscCall(ReportLoad());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -369,7 +388,8 @@ PetscErrorCode MatShadowReport(void)
     for (const MatShadow *s = first; s; s = s->next) PetscCall(ReportAdd(s));
     PetscCall(ReportSum((PetscLogDouble *)totals, sizeof(totals), rank));
     PetscCall(ReportSum((PetscLogDouble *)&MatShadowCounted, sizeof(MatShadowCounted), rank));
-    PetscCall(ReportGatherReasons(rank, size));
+    PetscCall(ReportGatherReasons(reasons, rank, size));
+    PetscCall(ReportGatherReasons(petsc, rank, size));
     if (!rank) PetscCall(ReportPrint(size));
   }
   if (!rank) PetscCall(ReportOptions());
