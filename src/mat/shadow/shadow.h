@@ -269,7 +269,7 @@ extern PetscErrorCode  MatShadowReportEnd(MatShadow *);
 extern PetscErrorCode  MatShadowReportProductBegin(PetscLogDouble *);
 extern PetscErrorCode  MatShadowReportProductEnd(Mat, PetscLogDouble, PetscBool renewed);
 extern PetscErrorCode  MatShadowReportProduct(Mat, PetscBool ours, int times);
-extern PetscErrorCode  MatShadowReportProductByPETSc(Mat, const char reason[], PetscLogDouble seconds);
+extern PetscErrorCode  MatShadowReportProductByPETSc(Mat, const char reason[], PetscLogDouble seconds, PetscBool first);
 extern PetscErrorCode  MatShadowReport(void);
 
 /* Counts a product, made by the format or by the AIJ, that began at the time since */

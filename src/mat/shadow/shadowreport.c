@@ -14,8 +14,8 @@ MatShadowCounts MatShadowCounted;
 PetscBool       MatShadowReporting = PETSC_FALSE;
 
 /* The options that belong to no format, and the beginnings of such names; docs/options.md explains all options */
-static const char *const common[]   = {"petscamb_for_aij",          "petscamb_for_gamg", "petscamb_for_ksp", "petscamb_for_vec", "petscamb_peers",    "petscamb_gamg_huge_pages", "petscamb_mg_values", "petscamb_mg_graph",
-                                       "petscamb_mg_values_finest", "petscamb_view",     "hashgemm_for_aij", "mat_shadow_tune",  "mat_shadow_values", "mat_shadow_keep_aij",      "mat_shadow_halo"};
+static const char *const common[]   = {"petscamb_for_aij",  "petscamb_for_gamg",         "petscamb_for_ksp", "petscamb_for_products", "petscamb_for_vec", "petscamb_peers",    "petscamb_gamg_huge_pages", "petscamb_mg_values",
+                                       "petscamb_mg_graph", "petscamb_mg_values_finest", "petscamb_view",    "hashgemm_for_aij",      "mat_shadow_tune",  "mat_shadow_values", "mat_shadow_keep_aij",      "mat_shadow_halo"};
 static const char *const families[] = {"petscamb_", "hashgemm_for_", "mat_shadow_"};
 
 #define REPORT_OPTIONS  128 /* at most */
@@ -112,14 +112,15 @@ PetscErrorCode MatShadowReportProduct(Mat C, PetscBool ours, int times)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds a product of matrices that PETSc made, and its time on this process, to those with this reason; called by each process of C */
-PetscErrorCode MatShadowReportProductByPETSc(Mat C, const char reason[], PetscLogDouble seconds)
+/* Adds the time of a phase of PETSc's product of matrices on this process to those with this reason, and the product if the phase is its first; called by each process
+   of C */
+PetscErrorCode MatShadowReportProductByPETSc(Mat C, const char reason[], PetscLogDouble seconds, PetscBool first_phase)
 {
   PetscMPIInt rank;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)C), &rank));
-  PetscCall(ReportAddReason(petsc, reason, rank ? 0 : 1, seconds));
+  PetscCall(ReportAddReason(petsc, reason, rank || !first_phase ? 0 : 1, seconds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

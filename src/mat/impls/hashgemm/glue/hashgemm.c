@@ -127,19 +127,31 @@ static void HashGEMMGetParallelFactors(Mat C, const HashGEMMProduct *p, SpgemmTy
   *B    = p->between ? p->between : C->product->B;
 }
 
+/* The accumulator that was set on the product, or else on the first of its operands that has one; NULL if there is none */
+static PetscErrorCode HashGEMMFindAccumulator(Mat C, PetscContainer *found)
+{
+  Mat mats[4] = {C};
+
+  PetscFunctionBegin;
+  MatProductGetOperands(C, mats + 1);
+  *found = NULL;
+  for (int k = 0; k < 4 && mats[k] && !*found; k++) PetscCall(PetscObjectQuery((PetscObject)mats[k], "MatHashGEMMAccumulator", (PetscObject *)found));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The second factor, if it is no operand: B^T for A B^T and B A B^T, B C for A B C */
 static PetscErrorCode HashGEMMMakeBetween(Mat C, HashGEMMProduct *p)
 {
-  Mat_Product *product = C->product;
-  PetscObject  accumulator;
+  Mat_Product   *product = C->product;
+  PetscContainer accumulator;
 
   PetscFunctionBegin;
   if (product->type == MATPRODUCT_ABC) {
     PetscCall(MatProductCreate(product->B, product->C, NULL, &p->between));
     PetscCall(MatProductSetType(p->between, MATPRODUCT_AB));
     PetscCall(MatProductSetAlgorithm(p->between, MATPRODUCTALGORITHMHASHGEMM));
-    PetscCall(PetscObjectQuery((PetscObject)C, "MatHashGEMMAccumulator", &accumulator));
-    PetscCall(PetscObjectCompose((PetscObject)p->between, "MatHashGEMMAccumulator", accumulator));
+    PetscCall(HashGEMMFindAccumulator(C, &accumulator));
+    PetscCall(PetscObjectCompose((PetscObject)p->between, "MatHashGEMMAccumulator", (PetscObject)accumulator));
     PetscCall(MatProductSymbolic_HashGEMM(p->between));
   } else if (product->type == MATPRODUCT_ABt || product->type == MATPRODUCT_RARt) PetscCall(MatTranspose(product->B, MAT_INITIAL_MATRIX, &p->between));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -342,7 +354,7 @@ PetscErrorCode MatProductSymbolic_HashGEMM(Mat C)
   PetscCall(MatShadowReportProductBegin(&since));
   PetscCall(PetscCitationsRegister(HashGEMMCitation, &HashGEMMCited));
   PetscCall(PetscNew(&p));
-  PetscCall(PetscObjectQuery((PetscObject)C, "MatHashGEMMAccumulator", (PetscObject *)&container));
+  PetscCall(HashGEMMFindAccumulator(C, &container));
   if (container) {
     PetscCall(PetscContainerGetPointer(container, (void **)&accumulator));
     p->options.accumulator = (SpgemmAccumulator)*accumulator;
