@@ -19,6 +19,15 @@ static const char HashGEMMCitation[] = "@article{nagasaka2019spgemm,\n"
                                        "  volume  = {90},\n"
                                        "  year    = {2019}\n}\n";
 
+/* The accumulators heap, esc and merge rest on this */
+static PetscBool  FrameworkCited      = PETSC_FALSE;
+static const char FrameworkCitation[] = "@article{liu2015framework,\n"
+                                        "  title   = {A framework for general sparse matrix-matrix multiplication on {GPUs} and heterogeneous processors},\n"
+                                        "  author  = {Weifeng Liu and Brian Vinter},\n"
+                                        "  journal = {Journal of Parallel and Distributed Computing},\n"
+                                        "  note    = {arXiv:1504.05022},\n"
+                                        "  year    = {2015}\n}\n";
+
 /* ------------------------------------------------- products on one process ------------------------------------------------- */
 
 static PetscErrorCode HashGEMMSequentialSymbolic(Mat C, HashGEMMProduct *p)
@@ -359,6 +368,7 @@ PetscErrorCode MatProductSymbolic_HashGEMM(Mat C)
     PetscCall(PetscContainerGetPointer(container, (void **)&accumulator));
     p->options.accumulator = (SpgemmAccumulator)*accumulator;
   }
+  if (p->options.accumulator == SPGEMM_HEAP || p->options.accumulator == SPGEMM_ESC || p->options.accumulator == SPGEMM_MERGE) PetscCall(PetscCitationsRegister(FrameworkCitation, &FrameworkCited));
   p->options.nthread = SysThreads();
   p->product         = product;
   product->data      = p;
