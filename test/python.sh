@@ -100,6 +100,19 @@ assert B.getSize() == (11397, 11397) and B.getType() in ("seqaijamb", "seqaijcus
 print("types agree")
 END
 expect "types, setters and figures" 0 "^types agree$" "$python" figures.py "$root/data/cage10.mtx.gz"
+cat >setter.py <<'END'
+import sys, petscamb
+petscamb.init(sys.argv)
+A = petscamb.load(sys.argv[1], "hashgemm")
+petscamb.hashgemm_set_accumulator(A, "heap")
+C = A.matMult(A)
+first = C.getValuesCSR()[2].copy()
+A.matMult(A, result=C)
+print("other bits", (C.getValuesCSR()[2] != first).sum())
+END
+expect "the accumulator of an operand" 0 "heap 11397, dense 0" "$python" setter.py "$root/data/cage10.mtx.gz" -mat_hashgemm_device cpu -info :mat
+expect "new values by the heap have the same bits" 0 "^other bits 0$" "$python" setter.py "$root/data/cage10.mtx.gz" -mat_hashgemm_device cpu
+expect "-citations of an accumulator" 0 "Liu and Brian Vinter" "$python" setter.py "$root/data/cage10.mtx.gz" -citations
 expect "the library is not there" 1 "PETSCAMB_LIBRARY=nowhere.so: there is no such file" env PETSCAMB_LIBRARY=nowhere.so "$python" figures.py
 expect "petsc4py is missing" 1 "^ImportError: petscamb needs the petsc4py of the PETSc .* has none; on Debian: apt-get install python3-petsc4py" "$python" -c "import sys; sys.modules['petsc4py'] = None; import petscamb; petscamb.init()"
 expect "init() was forgotten" 1 "RuntimeError: call petscamb.init\(\) first" "$python" -c "import petscamb; petscamb.types()"

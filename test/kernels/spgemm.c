@@ -406,7 +406,7 @@ static int Try(const SpgemmKernels *kernels, SpgemmAccumulator accumulator, int 
   Spgemm             *S;
   SpgemmInfo          info;
   SysInt             *i, *j;
-  SysScalar          *v;
+  SysScalar          *v, *first[2];
   int                 wrong  = 0;
   const SysCSR       *turned = SpgemmTransposed(type, &a, &b);
 
@@ -422,8 +422,10 @@ static int Try(const SpgemmKernels *kernels, SpgemmAccumulator accumulator, int 
   i = malloc(sizeof(*i) * (R->m + 1));
   j = malloc(sizeof(*j) * R->nz);
   v = malloc(sizeof(*v) * R->nz);
-  if (!i || (R->nz && (!j || !v))) abort();
+  for (int k = 0; k < 2; k++) first[k] = malloc(sizeof(*v) * (size_t)(R->nz + 1));
+  if (!i || (R->nz && (!j || !v)) || !first[0] || !first[1]) abort();
   if (SpgemmFill(S, &a, &b, &c, i, j, v)) wrong = 4;
+  memcpy(first[0], v, sizeof(*v) * (size_t)R->nz);
   if (!wrong) wrong = Differs(R, i, j, v);
   if (bits && nthread == 1) memcpy(bits, v, sizeof(*v) * (size_t)R->nz);
   else if (bits && !wrong && memcmp(bits, v, sizeof(*v) * (size_t)R->nz)) wrong = 9;
@@ -435,6 +437,8 @@ static int Try(const SpgemmKernels *kernels, SpgemmAccumulator accumulator, int 
     for (int64_t k = 0; k < R->nz; k++) v[k] = (SysScalar)NAN;
     if (!wrong && SpgemmRevalue(S, &a, &b, &c, i, j, v)) wrong = 5;
     if (!wrong && Differs(test->R[again % 2], i, j, v)) wrong = 6;
+    if (again == 1) memcpy(first[1], v, sizeof(*v) * (size_t)R->nz);
+    else if (SameBits(test, nthread) && !wrong && memcmp(first[again % 2], v, sizeof(*v) * (size_t)R->nz)) wrong = 11; /* the values of two rounds before */
     if (bits && nthread == 1) memcpy(bits + again * R->nz, v, sizeof(*v) * (size_t)R->nz);
     else if (bits && !wrong && memcmp(bits + again * R->nz, v, sizeof(*v) * (size_t)R->nz)) wrong = 10;
   }
@@ -446,6 +450,8 @@ static int Try(const SpgemmKernels *kernels, SpgemmAccumulator accumulator, int 
   free(i);
   free(j);
   free(v);
+  free(first[0]);
+  free(first[1]);
   return wrong;
 }
 

@@ -7,6 +7,19 @@
 static const MatProductProvider *providers[MAT_PRODUCT_PROVIDERS];
 static int                       nproviders = 0;
 
+#define PRODUCT_REASON 96 /* bytes of a reason in the table of -petscamb_view */
+
+/* A product that PETSc makes, under -petscamb_view. The phases are found by the matrix: PETSc may replace the data of a product between them. */
+typedef struct _ProductTimed *ProductTimed;
+struct _ProductTimed {
+  Mat C;
+  PetscErrorCode (*symbolic)(Mat), (*numeric)(Mat);
+  char         reason[PRODUCT_REASON];
+  ProductTimed next;
+};
+static ProductTimed timed = NULL;
+static int          level = 0; /* depth of PETSc's products: one may be made of others */
+
 PetscErrorCode MatProductProviderRegister(const MatProductProvider *p)
 {
   PetscFunctionBegin;
@@ -19,11 +32,86 @@ PetscErrorCode MatProductRegisterFinalize(void)
 {
   PetscFunctionBegin;
   nproviders = 0;
+  while (timed) {
+    const ProductTimed next = timed->next;
+
+    PetscCall(PetscFree(timed));
+    timed = next;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gets the algorithm that an option names (*set is PETSC_TRUE then), or else that of MatProductSetAlgorithm() */
-static PetscErrorCode MatProductAlgorithmAsked(Mat C, const char offered[], char value[], size_t size, PetscBool *set)
+/* ------------------------------------------------- time of PETSc's products ------------------------------------------------- */
+
+static ProductTimed ProductTimedFind(Mat C)
+{
+  ProductTimed t = timed;
+
+  while (t && t->C != C) t = t->next;
+  return t;
+}
+
+static PetscErrorCode MatProductNumeric_Timed(Mat);
+
+/* Runs a phase with PETSc's functions in place, and adds its time */
+static PetscErrorCode ProductTimedRun(Mat C, PetscBool symbolic)
+{
+  ProductTimed   t = ProductTimedFind(C);
+  PetscLogDouble begin, end;
+
+  PetscFunctionBegin;
+  PetscCheck(t, PetscObjectComm((PetscObject)C), PETSC_ERR_PLIB, "The matrix has the phases of another product");
+  if (symbolic) C->ops->productsymbolic = t->symbolic;
+  else C->ops->productnumeric = t->numeric;
+  PetscCall(PetscTime(&begin));
+  level++;
+  PetscCall((*(symbolic ? t->symbolic : t->numeric))(C));
+  level--;
+  PetscCall(PetscTime(&end));
+  if (C->ops->productnumeric && C->ops->productnumeric != MatProductNumeric_Timed) {
+    t->numeric             = C->ops->productnumeric;
+    C->ops->productnumeric = MatProductNumeric_Timed;
+  }
+  if (level) PetscFunctionReturn(PETSC_SUCCESS);
+  if (symbolic) PetscCall(MatShadowReportProduct(C, PETSC_FALSE, 1));
+  PetscCall(MatShadowReportProductByPETSc(C, t->reason, end - begin, symbolic));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatProductSymbolic_Timed(Mat C)
+{
+  return ProductTimedRun(C, PETSC_TRUE);
+}
+
+static PetscErrorCode MatProductNumeric_Timed(Mat C)
+{
+  return ProductTimedRun(C, PETSC_FALSE);
+}
+
+/* With -petscamb_view, has a product be counted and timed whose symbolic phase PETSc has set, but for one that is a step of another */
+static PetscErrorCode MatProductCountPETSc(Mat C, const char reason[])
+{
+  ProductTimed t;
+
+  PetscFunctionBegin;
+  if (level || !MatShadowReporting || !C->ops->productsymbolic || C->ops->productsymbolic == MatProductSymbolic_Timed) PetscFunctionReturn(PETSC_SUCCESS);
+  t = ProductTimedFind(C);
+  if (!t) {
+    PetscCall(PetscNew(&t));
+    t->C    = C;
+    t->next = timed;
+    timed   = t;
+  }
+  t->symbolic = C->ops->productsymbolic;
+  PetscCall(PetscStrncpy(t->reason, reason, sizeof(t->reason)));
+  C->ops->productsymbolic = MatProductSymbolic_Timed;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------- the choice ------------------------------------------------- */
+
+/* Gets the algorithm that an option names (*set is PETSC_TRUE then), or else that of MatProductSetAlgorithm(), and the name of the option */
+static PetscErrorCode MatProductAlgorithmAsked(Mat C, const char offered[], char value[], size_t size, PetscBool *set, const char **asked)
 {
   static const struct {
     const char *title, *option;
@@ -41,6 +129,7 @@ static PetscErrorCode MatProductAlgorithmAsked(Mat C, const char offered[], char
   char         help[160];
 
   PetscFunctionBegin;
+  *asked   = option;
   value[0] = 0;
   PetscCall(PetscSNPrintf(help, sizeof(help), "Algorithm: %s, or one of those listed below", offered));
   PetscOptionsBegin(PetscObjectComm((PetscObject)C), ((PetscObject)C)->prefix, names[product->type].title, "Mat");
@@ -50,13 +139,32 @@ static PetscErrorCode MatProductAlgorithmAsked(Mat C, const char offered[], char
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Why no provider can make the product */
+static PetscErrorCode MatProductWhyNone(Mat C, char why[PRODUCT_REASON])
+{
+  Mat operand[3];
+
+  PetscFunctionBegin;
+  MatProductGetOperands(C, operand);
+  PetscCall(PetscStrncpy(why, "operands that hashgemm does not multiply", PRODUCT_REASON));
+  for (int k = 0; k < 3 && operand[k]; k++) {
+    PetscBool aij;
+
+    PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)operand[k], &aij, MATSEQAIJ, MATMPIAIJ, ""));
+    if (!aij) PetscCall(PetscSNPrintf(why, PRODUCT_REASON, "%s has an operand of type %s", MatProductTypes[C->product->type], ((PetscObject)operand[k])->type_name));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Finds the provider whose algorithm the user chose or, if none was chosen, the first that can make the product. NULL with MAT_FORCE_DIAGONAL_ENTRIES, because
-   PETSc's algorithms on the host add such entries and those of providers do not. *first is the first that can make the product, whatever the user chose. */
-static PetscErrorCode MatProductFindProvider(Mat C, const MatProductProvider **first, const MatProductProvider **provider)
+   PETSc's algorithms on the host add such entries and those of providers do not. *first is the first that can make the product, whatever the user chose, who chooses
+   among PETSc's algorithms in vain with -petscamb_for_products. why: the reason for NULL. */
+static PetscErrorCode MatProductFindProvider(Mat C, const MatProductProvider **first, const MatProductProvider **provider, char why[PRODUCT_REASON])
 {
   const MatProductProvider *serving[MAT_PRODUCT_PROVIDERS];
+  const char               *option, *prefix = ((PetscObject)C)->prefix;
   char                      offered[128] = "", value[64];
-  PetscBool                 set, open, maij, chosen;
+  PetscBool                 set, open, maij, chosen, all = PETSC_FALSE;
   int                       n = 0;
 
   PetscFunctionBegin;
@@ -71,8 +179,10 @@ static PetscErrorCode MatProductFindProvider(Mat C, const MatProductProvider **f
   }
   *first    = n ? serving[0] : NULL;
   *provider = NULL;
+  PetscCall(PetscStrncpy(why, "MAT_FORCE_DIAGONAL_ENTRIES", PRODUCT_REASON));
+  if (!n) PetscCall(MatProductWhyNone(C, why));
   if (!n || C->force_diagonals) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatProductAlgorithmAsked(C, offered, value, sizeof(value), &set));
+  PetscCall(MatProductAlgorithmAsked(C, offered, value, sizeof(value), &set, &option));
   PetscCall(PetscStrcmp(value, MATPRODUCTALGORITHMDEFAULT, &open));
   PetscCall(PetscStrcmp(value, "nonscalable", &maij)); /* MAIJ, which becomes AIJ for PtAP, sets this algorithm in place of the default */
   if (!set && (open || (maij && C->product->type == MATPRODUCT_PtAP))) *provider = *first;
@@ -80,38 +190,47 @@ static PetscErrorCode MatProductFindProvider(Mat C, const MatProductProvider **f
     PetscCall(PetscStrcmp(value, serving[k]->algorithm, &chosen));
     if (chosen) *provider = serving[k];
   }
+  if (*provider) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-petscamb_for_products", &all, NULL));
+  if (all) *provider = *first;
+  else if (set) PetscCall(PetscSNPrintf(why, PRODUCT_REASON, "-%s%s %s; give -petscamb_for_products", prefix ? prefix : "", option + 1, value));
+  else PetscCall(PetscSNPrintf(why, PRODUCT_REASON, "MatProductSetAlgorithm() %s; give -petscamb_for_products", value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Has the provider make the product or, without a provider, leaves it to PETSc: to AIJCUSPARSE's algorithms unless these would ignore MAT_FORCE_DIAGONAL_ENTRIES,
    else to AIJ's on the host */
-static PetscErrorCode MatProductTake(Mat C, const MatProductProvider *provider)
+static PetscErrorCode MatProductTake(Mat C, const MatProductProvider *provider, const char why[])
 {
   PetscBool seq;
 
   PetscFunctionBegin;
-  PetscCall(MatShadowReportProduct(C, (PetscBool)(provider != NULL), 1));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)C->product->A, MATSEQAIJ, &seq));
   if (provider) {
+    if (!level) PetscCall(MatShadowReportProduct(C, PETSC_TRUE, 1));
     PetscCall(MatProductSetAlgorithm(C, provider->algorithm));
     PetscCall((*provider->take)(C));
-  } else if (MatShadowIsCUSPARSE(C->product->A) && !C->force_diagonals) PetscCall((*MatShadowBase(C->product->A)->productsetfromoptions)(C));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (MatShadowIsCUSPARSE(C->product->A) && !C->force_diagonals) PetscCall((*MatShadowBase(C->product->A)->productsetfromoptions)(C));
   else PetscCall((*(seq ? MatShadowBaseSeq : MatShadowBaseMPI).productsetfromoptions)(C));
+  PetscCall(MatProductCountPETSc(C, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatProductLeave(Mat C, const char reason[])
 {
-  char      value[64];
-  PetscBool set;
+  char        value[64];
+  const char *option;
+  PetscBool   set;
 
   PetscFunctionBegin;
   PetscCall(PetscInfo(C, "PETSc makes the product: %s\n", reason));
-  PetscCall(MatProductAlgorithmAsked(C, "PETSc's", value, sizeof(value), &set));
+  PetscCall(MatProductAlgorithmAsked(C, "PETSc's", value, sizeof(value), &set, &option));
   PetscCheck(!set, PetscObjectComm((PetscObject)C), PETSC_ERR_SUP, "The algorithm %s cannot make this product: %s; choose another algorithm, or leave the choice to petsc-amb", value, reason);
   C->ops->productsymbolic = C->ops->productnumeric = NULL;
-  PetscCall(MatShadowReportProduct(C, PETSC_TRUE, -1));
-  PetscCall(MatProductTake(C, NULL));
+  if (!level) PetscCall(MatShadowReportProduct(C, PETSC_TRUE, -1));
+  PetscCall(MatProductTake(C, NULL, reason));
   PetscCheck(C->ops->productsymbolic, PetscObjectComm((PetscObject)C), PETSC_ERR_SUP, "PETSc has no product of these matrices, and petsc-amb cannot make it: %s", reason);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -122,14 +241,15 @@ static PetscErrorCode MatProductSetFromOptions_Shadow(Mat C)
 {
   const MatProductProvider *first, *provider;
   Mat                       operand[3];
+  char                      why[PRODUCT_REASON];
 
   PetscFunctionBegin;
   MatProductGetOperands(C, operand);
   for (int k = 1; k < 3 && operand[k]; k++) {
     if (operand[k]->ops->mult != operand[0]->ops->mult) PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MatProductFindProvider(C, &first, &provider));
-  PetscCall(MatProductTake(C, provider));
+  PetscCall(MatProductFindProvider(C, &first, &provider, why));
+  PetscCall(MatProductTake(C, provider, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -205,16 +325,16 @@ static PetscErrorCode MatProductSetFromOptions_Mixed(Mat D)
   PetscBool                 other, wrong = (PetscBool)(D->product->type == MATPRODUCT_ABt || D->product->type == MATPRODUCT_RARt);
   const MatProductProvider *first, *provider;
   Mat                       operand[3];
-  char                      name[256];
+  char                      name[256], why[PRODUCT_REASON];
   PetscErrorCode (*f)(Mat) = NULL;
 
   PetscFunctionBegin;
   MatProductGetOperands(D, operand);
-  PetscCall(MatProductFindProvider(D, &first, &provider));
+  PetscCall(MatProductFindProvider(D, &first, &provider, why));
   PetscCall(MatProductHasOther(D, &other));
   for (int k = 0; k < 3 && operand[k]; k++) wrong = (PetscBool)(wrong || MatShadowIsCUSPARSE(operand[k]));
   if (provider || (first && !other)) {
-    PetscCall(MatProductTake(D, !provider && wrong ? first : provider));
+    PetscCall(MatProductTake(D, !provider && wrong ? first : provider, why));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatProductDeviceDense(operand, &f));
@@ -223,8 +343,8 @@ static PetscErrorCode MatProductSetFromOptions_Mixed(Mat D)
     PetscCall(MatProductQuery(operand, name, &f));
   }
   if (!f) PetscCall(MatProductQuery(operand, "MatProductSetFromOptions_anytype_C", &f));
-  if (f) PetscCall(MatShadowReportProduct(D, PETSC_FALSE, 1));
   if (f) PetscCall((*f)(D));
+  if (f) PetscCall(MatProductCountPETSc(D, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -274,7 +274,7 @@ extern PetscErrorCode  MatShadowReportMoved(MatShadow *, MatShadowEvent);
 extern PetscErrorCode  MatShadowReportProductBegin(PetscLogDouble *);
 extern PetscErrorCode  MatShadowReportProductEnd(Mat, PetscLogDouble, PetscBool renewed);
 extern PetscErrorCode  MatShadowReportProduct(Mat, PetscBool ours, int times);
-extern PetscErrorCode  MatShadowReportProductByPETSc(Mat, const char reason[], PetscLogDouble seconds);
+extern PetscErrorCode  MatShadowReportProductByPETSc(Mat, const char reason[], PetscLogDouble seconds, PetscBool first);
 extern PetscErrorCode  MatShadowReport(void);
 
 /* The matrices of types that petsc-amb does not convert */

@@ -36,6 +36,7 @@ PetscErrorCode MatShadowForAIJCompose(Mat A, PetscBool seq, PetscBool add)
   /* a dense matrix has this product of an AIJ under the same name, and PETSc asks the AIJ first */
   PetscCall(PetscSNPrintf(name, sizeof(name), "MatProductSetFromOptions_%s_%s_C", seq ? MATSEQAIJ : MATMPIAIJ, seq ? MATSEQDENSE : MATMPIDENSE));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, name, add && MatShadowProductsOfMatrices ? MatShadowProductsOfMatrices->mixed : NULL));
+  if (seq) PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_seqaij_seqmaij_C", add && MatShadowProductsOfMatrices ? MatShadowProductsOfMatrices->mixed : NULL)); /* so has a MAIJ */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -31,6 +31,7 @@ static struct {
   {"petscamb_for_vec",          "matrix of petsc-amb on a GPU", 0},
   {"petscamb_view",             NULL,                           0},
   {"petscamb_peers",            NULL,                           0},
+  {"petscamb_for_products",     NULL,                           0},
   {"mat_shadow_tune",           NULL,                           0},
   {"mat_shadow_values",         NULL,                           0},
   {"mat_shadow_keep_aij",       NULL,                           0},

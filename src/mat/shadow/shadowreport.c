@@ -13,11 +13,10 @@
 MatShadowCounts MatShadowCounted;
 PetscBool       MatShadowReporting = PETSC_FALSE;
 
-#define REPORT_REASONS  8
-#define REPORT_GAIN     0.75 /* time of a product in a format that was not measured, in products on the AIJ: a typical ratio of bytes */
-#define REPORT_MODEL    0.9  /* -petscamb_view advises MAT_SHADOW_TUNE_MODEL below this part of the seconds */
-#define REPORT_LONGEST  96   /* bytes of the longest reason */
-#define REPORT_MISSPELT 2    /* letters; an unused option that differs no more from one of petsc-amb is taken for a misspelling of that */
+#define REPORT_REASONS 8
+#define REPORT_GAIN    0.75 /* time of a product in a format that was not measured, in products on the AIJ: a typical ratio of bytes */
+#define REPORT_MODEL   0.9  /* -petscamb_view advises MAT_SHADOW_TUNE_MODEL below this part of the seconds */
+#define REPORT_LONGEST 96   /* bytes of the longest reason */
 
 /* Counts for a format on this process: matrices, those of them that were multiplied by a vector, and so on; a block of an MPI matrix counts as a matrix */
 typedef struct {
@@ -162,14 +161,15 @@ PetscErrorCode MatShadowReportProduct(Mat C, PetscBool ours, int times)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds a product of matrices that PETSc made, and its time on this process, to those with this reason; called by each process of C */
-PetscErrorCode MatShadowReportProductByPETSc(Mat C, const char reason[], PetscLogDouble seconds)
+/* Adds the time of a phase of PETSc's product of matrices on this process to those with this reason, and the product if the phase is its first; called by each process
+   of C */
+PetscErrorCode MatShadowReportProductByPETSc(Mat C, const char reason[], PetscLogDouble seconds, PetscBool first_phase)
 {
   PetscMPIInt rank;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)C), &rank));
-  PetscCall(ReportAddReason(petsc, reason, rank ? 0 : 1, seconds));
+  PetscCall(ReportAddReason(petsc, reason, rank || !first_phase ? 0 : 1, seconds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

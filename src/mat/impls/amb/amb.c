@@ -16,7 +16,7 @@ extern const MatShadowFormat MatShadowFormatAMB;
 
 static PetscBool  AmbCited      = PETSC_FALSE;
 static const char AmbCitation[] = "@phdthesis{nagasaka2019,\n"
-                                  "  title  = {Sparse Matrix Computations on Many-core Processors},\n"
+                                  "  title  = {Performance Optimization of Sparse Matrix Kernels for Many-core Architectures},\n"
                                   "  author = {Yusuke Nagasaka},\n"
                                   "  school = {Tokyo Institute of Technology},\n"
                                   "  year   = {2019}\n}\n";

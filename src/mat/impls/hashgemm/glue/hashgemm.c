@@ -19,6 +19,15 @@ static const char HashGEMMCitation[] = "@article{nagasaka2019spgemm,\n"
                                        "  volume  = {90},\n"
                                        "  year    = {2019}\n}\n";
 
+/* The accumulators heap, esc and merge rest on this */
+static PetscBool  FrameworkCited      = PETSC_FALSE;
+static const char FrameworkCitation[] = "@article{liu2015framework,\n"
+                                        "  title   = {A framework for general sparse matrix-matrix multiplication on {GPUs} and heterogeneous processors},\n"
+                                        "  author  = {Weifeng Liu and Brian Vinter},\n"
+                                        "  journal = {Journal of Parallel and Distributed Computing},\n"
+                                        "  note    = {arXiv:1504.05022},\n"
+                                        "  year    = {2015}\n}\n";
+
 /* ------------------------------------------------- products on one process ------------------------------------------------- */
 
 static PetscErrorCode HashGEMMSequentialSymbolic(Mat C, HashGEMMProduct *p)
@@ -127,19 +136,31 @@ static void HashGEMMGetParallelFactors(Mat C, const HashGEMMProduct *p, SpgemmTy
   *B    = p->between ? p->between : C->product->B;
 }
 
+/* The accumulator that was set on the product, or else on the first of its operands that has one; NULL if there is none */
+static PetscErrorCode HashGEMMFindAccumulator(Mat C, PetscContainer *found)
+{
+  Mat mats[4] = {C};
+
+  PetscFunctionBegin;
+  MatProductGetOperands(C, mats + 1);
+  *found = NULL;
+  for (int k = 0; k < 4 && mats[k] && !*found; k++) PetscCall(PetscObjectQuery((PetscObject)mats[k], "MatHashGEMMAccumulator", (PetscObject *)found));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The second factor, if it is no operand: B^T for A B^T and B A B^T, B C for A B C */
 static PetscErrorCode HashGEMMMakeBetween(Mat C, HashGEMMProduct *p)
 {
-  Mat_Product *product = C->product;
-  PetscObject  accumulator;
+  Mat_Product   *product = C->product;
+  PetscContainer accumulator;
 
   PetscFunctionBegin;
   if (product->type == MATPRODUCT_ABC) {
     PetscCall(MatProductCreate(product->B, product->C, NULL, &p->between));
     PetscCall(MatProductSetType(p->between, MATPRODUCT_AB));
     PetscCall(MatProductSetAlgorithm(p->between, MATPRODUCTALGORITHMHASHGEMM));
-    PetscCall(PetscObjectQuery((PetscObject)C, "MatHashGEMMAccumulator", &accumulator));
-    PetscCall(PetscObjectCompose((PetscObject)p->between, "MatHashGEMMAccumulator", accumulator));
+    PetscCall(HashGEMMFindAccumulator(C, &accumulator));
+    PetscCall(PetscObjectCompose((PetscObject)p->between, "MatHashGEMMAccumulator", (PetscObject)accumulator));
     PetscCall(MatProductSymbolic_HashGEMM(p->between));
   } else if (product->type == MATPRODUCT_ABt || product->type == MATPRODUCT_RARt) PetscCall(MatTranspose(product->B, MAT_INITIAL_MATRIX, &p->between));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -342,11 +363,12 @@ PetscErrorCode MatProductSymbolic_HashGEMM(Mat C)
   PetscCall(MatShadowReportProductBegin(&since));
   PetscCall(PetscCitationsRegister(HashGEMMCitation, &HashGEMMCited));
   PetscCall(PetscNew(&p));
-  PetscCall(PetscObjectQuery((PetscObject)C, "MatHashGEMMAccumulator", (PetscObject *)&container));
+  PetscCall(HashGEMMFindAccumulator(C, &container));
   if (container) {
     PetscCall(PetscContainerGetPointer(container, (void **)&accumulator));
     p->options.accumulator = (SpgemmAccumulator)*accumulator;
   }
+  if (p->options.accumulator == SPGEMM_HEAP || p->options.accumulator == SPGEMM_ESC || p->options.accumulator == SPGEMM_MERGE) PetscCall(PetscCitationsRegister(FrameworkCitation, &FrameworkCited));
   p->options.nthread = SysThreads();
   p->product         = product;
   product->data      = p;

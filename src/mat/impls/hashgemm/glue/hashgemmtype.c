@@ -55,7 +55,7 @@ static const MatProductProvider MatProductProviderHashGEMM = {MATPRODUCTALGORITH
   Logically Collective
 
   Input Parameters:
-+ C           - the product, between `MatProductCreate()` and `MatProductSymbolic()`
++ C           - the product, between `MatProductCreate()` and `MatProductSymbolic()`, or an operand of products that follow
 - accumulator - one of `MatHashGEMMAccumulator`
 
   Options Database Key:
@@ -64,6 +64,8 @@ static const MatProductProvider MatProductProviderHashGEMM = {MATPRODUCTALGORITH
   Level: advanced
 
   Notes:
+  The accumulator of a product comes before that of the option, and the option before that of an operand; among operands the first that has one counts.
+
   The default chooses for each group of rows by the number of products, of entries, and the reach of the columns.
 
   An accumulator makes the rows that it can. Other rows are made as by default. On the host these are all rows of merge, and rows of more than 256 products of esc, which

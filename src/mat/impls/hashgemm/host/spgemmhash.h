@@ -106,9 +106,10 @@ static SYS_INLINE void HashTake(const SpgemmProduct *P, const Row *row, SpgemmWo
 /* *length: no less than what it becomes */
 static SYS_INLINE SysStatus HashRow(const int vec, const int fill, const SpgemmProduct *P, const Row *row, SpgemmWork *w, int64_t *length, SysInt *j, SysScalar *a)
 {
-  const int64_t reach = (int64_t)row->hi - row->lo + 1;
-  int64_t       n     = 0;
-  SysStatus     status;
+  const SysScalar zero  = 0; /* a sum begins with it, as those of new values do: -0 becomes 0 */
+  const int64_t   reach = (int64_t)row->hi - row->lo + 1;
+  int64_t         n     = 0;
+  SysStatus       status;
 
   status = HashSize(w, *length < reach ? *length : reach, fill ? SPGEMM_VALUES : 0);
   if (status) return status;
@@ -126,7 +127,7 @@ static SYS_INLINE SysStatus HashRow(const int vec, const int fill, const SpgemmP
       } else {
         w->key[c]    = P->B.j[q];
         w->slot[n++] = c;
-        if (fill) w->val[c] = s * P->B.a[q];
+        if (fill) w->val[c] = zero + s * P->B.a[q];
       }
     }
   }
@@ -138,6 +139,12 @@ static SYS_INLINE SysStatus HashRow(const int vec, const int fill, const SpgemmP
   return SYS_SUCCESS;
 }
 
+/* The order in which the heap gives entries: equal columns in the order of the entries of A, whose columns ascend, so that all accumulators add in the same order */
+static SYS_INLINE int HeapBefore(const struct SpgemmHeap *a, const struct SpgemmHeap *b)
+{
+  return a->col < b->col || (a->col == b->col && a->k < b->k);
+}
+
 /* Heap: the rows of B are merged */
 static SYS_INLINE void HeapSink(struct SpgemmHeap *heap, int64_t n, int64_t q)
 {
@@ -147,8 +154,8 @@ static SYS_INLINE void HeapSink(struct SpgemmHeap *heap, int64_t n, int64_t q)
     int64_t child = 2 * q + 1;
 
     if (child >= n) break;
-    if (child + 1 < n && heap[child + 1].col < heap[child].col) child++;
-    if (heap[child].col >= top.col) break;
+    if (child + 1 < n && HeapBefore(&heap[child + 1], &heap[child])) child++;
+    if (!HeapBefore(&heap[child], &top)) break;
     heap[q] = heap[child];
     q       = child;
   }

@@ -148,8 +148,9 @@ static SYS_INLINE int Few(const SpgemmProduct *P, const Row *row)
 /* Each product finds its place from the end of those that are there. met: the nmet entries of A that meet rows with entries; NULL: all of the row. */
 static SYS_INLINE int64_t FewRow(const int fill, const SpgemmProduct *P, const Row *row, int nmet, const SysInt *met, SysInt *j, SysScalar *a)
 {
-  const SysInt last = met ? nmet : row->end - row->k;
-  int64_t      n    = 0;
+  const SysScalar zero = 0; /* a sum begins with it, as those of new values do */
+  const SysInt    last = met ? nmet : row->end - row->k;
+  int64_t         n    = 0;
 
   for (SysInt l = 0; l < last; l++) {
     const SysInt    k = met ? met[l] : row->k + l, end = P->B.i[P->A.j[k] + 1];
@@ -169,7 +170,7 @@ static SYS_INLINE int64_t FewRow(const int fill, const SpgemmProduct *P, const R
         if (fill) a[to] = a[to - 1];
       }
       j[at] = c;
-      if (fill) a[at] = f * P->B.a[q];
+      if (fill) a[at] = zero + f * P->B.a[q];
     }
   }
   return n;

@@ -276,6 +276,7 @@ PetscErrorCode MatSDDMM(Mat S, Mat D1, Mat D2, PetscBool scale, MatReuse reuse, 
   PetscValidLogicalCollectiveBool(S, scale, 4);
   PetscValidLogicalCollectiveEnum(S, reuse, 5);
   PetscCheck(!PetscDefined(USE_COMPLEX), PetscObjectComm((PetscObject)S), PETSC_ERR_SUP, "MatSDDMM() multiplies real numbers; use a PETSc configured without complex numbers");
+  PetscCall(SpmmCite());
   PetscCheck(reuse == MAT_INITIAL_MATRIX || reuse == MAT_REUSE_MATRIX, PetscObjectComm((PetscObject)S), PETSC_ERR_ARG_OUTOFRANGE, "MatSDDMM() takes MAT_INITIAL_MATRIX or MAT_REUSE_MATRIX");
   PetscCheck(S->assembled, PetscObjectComm((PetscObject)S), PETSC_ERR_ARG_WRONGSTATE, "Not for an unassembled matrix; call MatAssemblyBegin() and MatAssemblyEnd() first");
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)S, &aij, MATSEQAIJ, MATMPIAIJ, ""));

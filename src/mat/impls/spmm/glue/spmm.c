@@ -12,6 +12,20 @@
 
 PetscLogEvent MAT_SpmmSymbolic, MAT_SpmmNumeric;
 
+static PetscBool  SpmmCited      = PETSC_FALSE;
+static const char SpmmCitation[] = "@inproceedings{hong2019adaptive,\n"
+                                   "  title     = {Adaptive sparse tiling for sparse matrix multiplication},\n"
+                                   "  author    = {Changwan Hong and Aravind Sukumaran-Rajam and Israt Nisa and Kunal Singh and P. Sadayappan},\n"
+                                   "  booktitle = {Proceedings of the 24th Symposium on Principles and Practice of Parallel Programming (PPoPP)},\n"
+                                   "  year      = {2019}\n}\n";
+
+PetscErrorCode SpmmCite(void)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscCitationsRegister(SpmmCitation, &SpmmCited));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ------------------------------------------------- operands ------------------------------------------------- */
 
 PetscErrorCode SpmmLook(Mat A, SpmmSeen *seen)
@@ -232,6 +246,7 @@ PetscErrorCode MatProductSymbolic_Spmm(Mat C)
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_SpmmSymbolic, C, 0, 0, 0));
   PetscCall(MatShadowReportProductBegin(&since));
+  PetscCall(SpmmCite());
   PetscCall(SpmmInherit(transpose, product->A, product->B, C));
   PetscCall(SpmmCheckSizes(transpose, product->A, product->B, C));
   PetscCall(PetscNew(&p));

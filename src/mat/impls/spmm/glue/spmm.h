@@ -62,6 +62,9 @@ SYS_DEVICE PetscErrorCode SpmmOnDeviceMake(PetscBool transpose, const Mat block[
 SYS_DEVICE PetscErrorCode SpmmOnDeviceMult(PetscBool transpose, Mat A, Mat B, Mat C, const SpmmProduct *p) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode SpmmOnDeviceReset(struct _SpmmOnDevice **device) SYS_STUB(PETSC_SUCCESS);
 
+/* Registers the paper behind both kinds of products for -citations */
+extern PetscErrorCode SpmmCite(void);
+
 /* The same of MatSDDMM(). In Make(), *done remains PETSC_FALSE if memory is short; it is called for each product, and makes what is missing. */
 SYS_DEVICE PetscErrorCode SddmmOnDeviceMake(Mat S, Mat D1, Mat D2, Mat O, struct _SpmmOnDevice **device, PetscBool *done) SYS_STUB(PETSC_SUCCESS);
 SYS_DEVICE PetscErrorCode SddmmOnDeviceMult(Mat S, Mat D1, Mat D2, PetscBool scale, Mat O, PetscSF sf, struct _SpmmOnDevice *device) SYS_STUB(PETSC_SUCCESS);
