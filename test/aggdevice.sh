@@ -6,6 +6,10 @@
 # tier: test
 # tier: deep sanitize
 # timeoutfactor: 8
+# gpu: 0 build
+# gpu: 1 run
+# gpu: 1 alone memory
+# gpumem: 4
 cd "$(dirname "$0")/.." || exit 1
 sources=(test/kernels/aggdevice.cu src/sys/*.cu src/ksp/pc/impls/gamg/*.cu)
 groups=("aggregates" "prolongators" "no memory" "one-sided" "not finite" "estimates")

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The host's kernels of smoothed aggregation without PETSc, for every number type
 #   bash test/aggkernels.sh sanitize     for double, under the address and undefined behaviour sanitizers
+# gpu: 0
 # tier: test
 # tier: deep sanitize
 cd "$(dirname "$0")/.." || exit 1

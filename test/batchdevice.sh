@@ -6,6 +6,9 @@
 # tier: test
 # tier: deep sanitize
 # timeoutfactor: 4
+# gpu: 0 build
+# gpu: 1 run
+# gpumem: 4
 cd "$(dirname "$0")/.." || exit 1
 sources=(test/kernels/batchdevice.cu src/sys/*.cu src/mat/impls/batch/cuda/*.cu)
 groups=("rows" "added" "atomic operations" "wide" "not finite" "same bits")

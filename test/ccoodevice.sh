@@ -6,6 +6,10 @@
 # tier: test
 # tier: deep sanitize
 # timeoutfactor: 8
+# gpu: 0 build
+# gpu: 1 run
+# gpu: 1 alone memory
+# gpumem: 4
 cd "$(dirname "$0")/.." || exit 1
 sources=(test/kernels/ccoodevice.cu src/sys/*.cu src/sys/{sysmemory,sysvalues,systable}.c src/mat/impls/ccoo/ccoocuda*.cu src/mat/impls/amb/ambcuda*.cu)
 groups=("products" "transposed products" "new values" "not finite" "same bits" "distinct values" "all formats" "random shapes" "refused" "memory given back")

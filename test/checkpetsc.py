@@ -22,6 +22,7 @@ import petscblocks
 import petscbuild
 import petsccompare
 import petscrun
+import dealing
 import runtests
 
 
@@ -141,7 +142,7 @@ def run(folder, conf, args, kinds, patterns):
     start = time.time()
     ready.sort(key=lambda block: -len(block.cases))  # none of the long ones is left alone at the end
     with tempfile.TemporaryDirectory(prefix="petsc-amb-check-") as work, concurrent.futures.ThreadPoolExecutor(args.jobs) as threads:
-        runner = petscrun.Runner(place, os.environ.get("LIB") or os.path.join(folder, "lib", "libpetscamb.so"), os.environ.get("MPIEXEC") or "mpiexec", args.device, runtests.Cores(args.jobs), work, report.explained)
+        runner = petscrun.Runner(place, os.environ.get("LIB") or os.path.join(folder, "lib", "libpetscamb.so"), os.environ.get("MPIEXEC") or "mpiexec", args.device, dealing.Cores(args.jobs), work, report.explained)
         waiting = {threads.submit(runner.block, block, kinds): block for block in ready}
         try:
             for done in concurrent.futures.as_completed(waiting):

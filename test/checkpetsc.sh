@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # make check-petsc judges as it should: what it takes out of an output, which differences it finds, and how it reads the list of explained ones.
+# gpu: 0
 # tier: check
 set -euo pipefail
 "${PYTHON:-python3}" - "$(dirname "$0")" <<'PYTHON'

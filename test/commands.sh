@@ -9,6 +9,7 @@
 # A block that begins with a command and says nothing of this is an error. No output is compared and no time judged.
 #
 # make test sets BIN, LIB, EXAMPLES, BUILD, PETSC_DIR and PETSC_ARCH. The commands run in a folder that has bin, data, ex45, ... as a user has them.
+# gpu: 3
 # timeoutfactor: 10
 # tier: test
 # tier: deep slow

@@ -6,6 +6,10 @@
 # tier: test
 # tier: deep sanitize
 # timeoutfactor: 8
+# gpu: 0 build
+# gpu: 1 run
+# gpu: 1 alone memory
+# gpumem: 4
 cd "$(dirname "$0")/.." || exit 1
 sources=(test/kernels/device.cu src/sys/*.cu src/sys/{sysmemory,sysvalues,systable}.c src/mat/impls/amb/ambcuda*.cu)
 groups=("products" "transposed products" "launches" "new values" "storages" "stencils" "not finite" "same bits" "with sums" "stream order" "chains" "live" "refused" "random shapes" "out of memory" "memory given back")

@@ -19,6 +19,7 @@ import tempfile
 import threading
 import time
 
+import dealing
 import runtests
 
 SEEDS = os.path.join(runtests.ROOT, "test", "differ.seeds")
@@ -239,7 +240,7 @@ def work(tester, setting, args, until, report):
 
 def all_settings(tester, every, args, report):
     """As many settings at once as there are cores for their ranks. Each gets its share of the time; one that ends early leaves the rest to the others."""
-    begin, cores, lock = time.time(), runtests.Cores(args.jobs), threading.Lock()
+    begin, cores, lock = time.time(), dealing.Cores(args.jobs), threading.Lock()
     left = [sum(min(setting.ranks, args.jobs) for setting in every)]
 
     def job(setting):

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Each section of the user's pages, and of the notes on the thesis and on sparse products, that has a table of measurements has a line in docs/notes/figures.md. A table
 # of measurements has three cells or more of numbers with decimals. The drawings in the pages are those of their scripts.
+# gpu: 0
 # tier: check
 set -u
 . "$(dirname "$0")/shell/expect.sh"

@@ -6,6 +6,9 @@
 # tier: test
 # tier: deep sanitize
 # timeoutfactor: 4
+# gpu: 0 build
+# gpu: 1 run
+# gpumem: 4
 cd "$(dirname "$0")/.." || exit 1
 sources=(test/kernels/fuseddevice.cu src/sys/*.cu src/ksp/ksp/impls/fused/*.cu)
 groups=("iterations" "same bits" "stops" "resumed" "shared" "chebyshev")

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The corpus of each fuzz target, under the address and undefined behaviour sanitizers; test/fuzz/run.sh looks for new inputs
+# gpu: 0
 # tier: deep
 # timeoutfactor: 10
 # nsize: 2

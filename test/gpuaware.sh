@@ -3,6 +3,7 @@
 # A PETSc with CUDA and an MPI that is not CUDA-aware: PETSc ends a program that comes to its GPU, unless this library is loaded. The GPU is feigned, as
 # far as PETSc looks at it before it tries its MPI, with memory that the host cannot read; what the MPI says of itself is feigned, too.
 # Prints ok, not ok or skip for each.
+# gpu: 0
 #
 # make test sets BUILD, LIB, PETSC_DIR and PETSC_ARCH.
 set -u

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Searches of petscamb graph on one to three processes: the same numbers with matrices on the GPUs and on the host, and with a GPU they stay there.
 # Without a GPU only the numbers are compared.
+# gpu: 3
 set -u
 . "$(dirname "$0")/shell/expect.sh"
 cd "$root" || exit 1

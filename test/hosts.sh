@@ -6,6 +6,7 @@
 #   bash test/hosts.sh links [PROGRAM...]   conformance programs (change, mult ...; by default seven) over a network of 1 ms, and of 1 ms and 1 % loss, on 2 and 4 processes
 #
 # make check-deep sets BUILD, BIN, MPIEXEC and PYTHON; by hand, what bin/ points to and the programs found serve.
+# gpu: 2
 # tier: deep
 # timeoutfactor: 10
 # nsize: 2

@@ -3,6 +3,7 @@
 # The include graph of the folders under src/, from the text of their #include lines. Fails on an arrow that runs up or sideways in the order below, on a
 # circle between folders, on a circle between files, and on an include in quotes that is not a path from src/.
 #   bash test/includes.sh draw     prints the graph
+# gpu: 0
 # tier: check
 set -u
 cd "$(dirname "$0")/.." || exit 1

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Every source file names the licence in its first line, or in the second where the first says what runs it.
 #   bash test/license.sh add     writes the line where it is missing
+# gpu: 0
 # tier: check
 set -u
 cd "$(dirname "$0")/.." || exit 1

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The links of the pages: files and headings that README.md, docs/ and the pages beside them name must exist. Addresses of other sites are not visited.
 # Their lines have at most 120 characters, but for code, tables, headings, pictures, and the one-line entries of CHANGELOG.md.
+# gpu: 0
 # tier: check
 set -u
 cd "$(dirname "$0")/.." || exit 1

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The manual pages in the comments of the sources: every function of petscamb.h has one, which explains its arguments, and names that it refers to exist.
 # make site makes HTML of them.
+# gpu: 0
 # tier: check
 set -u
 root=$(cd "$(dirname "$0")/.." && pwd)

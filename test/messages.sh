@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The messages in docs/troubleshooting.md are those of the sources: each message in the first column of a table, between its "...", is a text of src/, bench/,
 # config/ or the makefile. Messages of PETSc, Open MPI and GNU make, which are marked as theirs, are not looked for.
+# gpu: 0
 # tier: check
 set -u
 cd "$(dirname "$0")/.." || exit 1

@@ -8,6 +8,8 @@
 # Prints ok, not ok or skip for each.
 #
 # make test sets BUILD, BIN, MPIEXEC, PETSC_DIR and PETSC_ARCH.
+# gpu: 0 start
+# gpu: 2 alone gpus
 # timeoutfactor: 3
 # nsize: 2
 set -u
@@ -16,8 +18,8 @@ BIN=${BIN:-$root/bin}
 BUILD=${BUILD:-$(cd -P "$root/bin/.." && pwd)}
 MPIEXEC=${MPIEXEC-mpiexec}
 conf() { eval "echo $(sed -n "s/^$1 := //p" "$BUILD/conf.mk")"; }
-if ! grep -q PETSCAMB_HAVE_NCCL "$BUILD/petscambconf.h" 2>/dev/null && [ "${1:-}" != gpus ]; then
-  echo "skip nccl: petsc-amb was configured without NCCL"
+if ! grep -q PETSCAMB_HAVE_NCCL "$BUILD/petscambconf.h"; then
+  echo "skip nccl${1:+, $1}: petsc-amb was configured without NCCL"
   exit 0
 fi
 if [ -z "$MPIEXEC" ]; then
@@ -167,7 +169,7 @@ fi
 
 # ------------------------------------------------- on two GPUs -------------------------------------------------
 
-if [ "$(ls -d /dev/nvidia[0-9]* 2>/dev/null | wc -l)" -lt 2 ]; then
+if [ "$(ls -d /dev/nvidia[0-9]* 2>/dev/null | wc -l)" -lt 2 ] || [[ ${CUDA_VISIBLE_DEVICES-all,all} != *,* ]]; then
   echo "skip nccl, solves: they need two GPUs"
   exit $failed
 fi

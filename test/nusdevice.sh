@@ -6,6 +6,10 @@
 # tier: test
 # tier: deep sanitize
 # timeoutfactor: 8
+# gpu: 0 build
+# gpu: 1 run
+# gpu: 1 alone memory
+# gpumem: 4
 cd "$(dirname "$0")/.." || exit 1
 sources=(test/kernels/nusdevice.cu src/sys/*.cu src/sys/{sysmemory,sysvalues,systable}.c src/mat/impls/nus/{nuscuda*.cu,nussearch.c} src/mat/impls/amb/ambcuda*.cu)
 groups=("products" "transposed products" "new values" "storages" "not finite" "same bits" "random shapes" "chosen" "refused" "memory given back")

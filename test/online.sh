@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The host's conversions in a thread beside the products, without PETSc
 #   bash test/online.sh sanitize     under the thread sanitizer
+# gpu: 0
 # tier: test
 # tier: deep sanitize
 # timeoutfactor: 5

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The options that formats and the report list are those that the code reads, and those of docs/options.md: petsc-amb would take an option that is missing in
 # one of these places for a misspelt one, or nobody would know of it. Every type of the list of formats has its values in the table of docs/options.md.
+# gpu: 0
 # tier: check
 set -u
 cd "$(dirname "$0")/.." || exit 1

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause
 # The recipes in config/packaging and .github: one version in all, names that follow the soname, and their syntax as far as it can be read without the tools.
+# gpu: 0
 # tier: check
 set -u
 cd "$(dirname "$0")/.." || exit 1

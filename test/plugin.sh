@@ -3,7 +3,7 @@
 # The plugin as users load it: PETSc's own unmodified ex2, compiled without this library, and Python. Every way to load it, what it adds to
 # -help, -citations and -log_view, and the guard against another PETSc. Prints ok, not ok or skip for each.
 #
-# make test sets BUILD, LIB, EXAMPLES, PETSC_DIR, PETSC_ARCH, MPIEXEC and CC; by hand, what bin/ points to and the distribution's PETSc serve.
+# make test sets BUILD, LIB, EXAMPLES, PETSC_DIR, PETSC_ARCH, MPIEXEC; by hand, what bin/ points to and the distribution's PETSc serve.
 # timeoutfactor: 5
 set -u
 . "$(dirname "$0")/shell/expect.sh"
@@ -13,8 +13,7 @@ EXAMPLES=${EXAMPLES:-$BUILD/examples}
 PETSC_DIR=${PETSC_DIR:-$(pkg-config --variable=prefix PETSc)}
 PETSC_ARCH=${PETSC_ARCH:-}
 MPIEXEC=${MPIEXEC-mpiexec}
-CC=${CC:-mpicc}
-command -v "$CC" >/dev/null || CC=mpicc
+conf() { eval "echo $(sed -n "s/^$1 := //p" "$BUILD/conf.mk")"; }
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
 unset PETSC_OPTIONS
 
@@ -33,12 +32,11 @@ not_ok() { # NAME FILE: what was printed goes to stderr
 
 # ------------------------------------------------- the example -------------------------------------------------
 
-# compile FLAGS SOURCE TARGET LIBRARIES
-compile() { $CC -w $1 "$2" -o "$3" $4 >compile.log 2>&1; }
+# compile FLAGS SOURCE TARGET LIBRARIES: with the compiler that PETSc was built with
+compile() { $(conf AMB_LINK) -w $1 "$2" -o "$3" $4 >compile.log 2>&1; }
 
-petsc_flags="-I$PETSC_DIR/include ${PETSC_ARCH:+-I$PETSC_DIR/$PETSC_ARCH/include}"
-petsc_lib=$(ls "$PETSC_DIR/$PETSC_ARCH/lib" 2>/dev/null | grep -E '^libpetsc(64)?(_[a-z]+)?\.so$' | head -n 1 | sed 's/^lib//; s/\.so$//')
-petsc_libs="-L$PETSC_DIR/$PETSC_ARCH/lib -Wl,-rpath,$PETSC_DIR/$PETSC_ARCH/lib -l${petsc_lib:-petsc} -lm"
+petsc_flags="$(conf AMB_CFLAGS) $(conf AMB_INCLUDES)"
+petsc_libs=$(conf AMB_PETSC_LIBS)
 ex2_source=$(ls "$PETSC_DIR"/src/ksp/ksp/tutorials/ex2.c /usr/share/petsc/*/share/petsc/examples/src/ksp/ksp/tutorials/ex2.c 2>/dev/null | head -n 1)
 ex2=$EXAMPLES/ex2
 if [ ! -x "$ex2" ]; then
@@ -179,11 +177,12 @@ others=0
 for dir in /usr/lib/petscdir/petsc*/*-linux-gnu-*; do
   lib=$(ls "$dir"/lib/libpetsc*_*.so 2>/dev/null | head -n 1)
   if [ -z "$lib" ] || [ -z "$ex2_source" ] || [ "$(readlink -f "$dir")" = "$(readlink -f "$PETSC_DIR/$PETSC_ARCH")" ]; then continue; fi
+  command -v mpicc >/dev/null || continue # the distribution's PETScs are of its MPI
   others=$((others + 1))
   lib=$(basename "$lib" .so)
   its_ex2=$dir/share/petsc/examples/src/ksp/ksp/tutorials/ex2.c
   [ -f "$its_ex2" ] || its_ex2=$ex2_source
-  if compile "-I$dir/include" "$its_ex2" other "-L$dir/lib -l${lib#lib} -lm"; then
+  if mpicc -w "-I$dir/include" "$its_ex2" -o other "-L$dir/lib" "-l${lib#lib}" -lm >compile.log 2>&1; then
     expect "another PETSc: $lib" fail "libpetscamb was built for" ./other -dll_append "$LIB" $amb -m 20 -n 17
   else
     not_ok "another PETSc: $lib" compile.log

@@ -6,6 +6,7 @@
 #   bash test/reproduce.sh device   on a GPU: once more, with all types; and which results have the bits of the host
 #
 # make test sets BUILD, MPIEXEC and PYTHON; by hand, what bin/ points to and the programs found serve.
+# gpu: 3
 # tier: test
 # tier: deep all
 # timeoutfactor: 5

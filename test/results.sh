@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The tables and plots in docs/results are those that the raw results give, and the matrices that were measured are those of data/.
 # A run that was cut off says what it lacks, and a ratio of unsteady times is left out. measure.py makes its folder, and says what is missing.
+# gpu: 0
 # tier: check
 set -u
 . "$(dirname "$0")/shell/expect.sh"

@@ -6,6 +6,9 @@ Three kinds of test are found:
   a /*TEST*/ block in src/ksp/examples/*.c or test/*.c, in PETSc's own syntax, with expected output in test/output/PROGRAM_SUFFIX.out;
   a program test/*.c without such a block;
   a script test/*.sh, which may have the lines '# timeoutfactor: N', and '# nsize: N' if it runs on that many cores.
+Where there are GPUs, a test gets one for each of its processes, or as many as 'gpu: N' in its block or '# gpu: N' in a script says, as far as there are, by
+CUDA_VISIBLE_DEVICES. 'gpu: N alone' keeps other tests away from them, 'gpu: 0' says that none is used, and 'gpumem: GB' how much memory of each. Several lines
+'# gpu: N ARGUMENT' are parts of a script with these arguments, one after the other in one TMPDIR; without a GPU the script runs once, without an argument.
 A test belongs to a tier: check, test (the default) or deep. A tier runs its own tests and those of the tiers before it. A block says 'tier: check' in a
 test or testset. A script says '# tier: check'; each further line '# tier: deep ARGUMENTS' runs the script once more, in that tier with these arguments.
 In args of a block, '@types' stands for the matrix types of petsc-amb: '-mat_type {{aij @types}}' is a run with aij and a run with each of these types.
@@ -14,8 +17,6 @@ src/petscamb.c, so that a new format is in the tests without an edit of any bloc
 The last two kinds pass by exit code 0; each line "ok NAME", "not ok NAME" or "skip NAME: REASON" that they print is counted as a test of its own.
 """
 import argparse
-import concurrent.futures
-import contextlib
 import difflib
 import fnmatch
 import functools
@@ -33,9 +34,12 @@ import tempfile
 import threading
 import time
 
+import dealing
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TIMEOUT = 120
 TIERS = ("check", "test", "deep")
+SCRIPT_PROCESSES = 3  # as many processes most scripts have on GPUs at a time
 
 
 class Syntax(Exception):
@@ -49,6 +53,7 @@ class Test:
         self.name, self.command, self.ranks, self.timeout, self.expected = name, command, ranks, timeout, expected
         self.filter, self.filter_output, self.skip, self.error, self.tier = filter, filter_output, skip, error, tier
         self.elapsed = self.cpu = 0.0
+        self.parts, self.arguments, self.folder, self.results = [dealing.Need(0)], [""], None, []
 
 
 # ------------------------------------------------- matrix types -------------------------------------------------
@@ -106,7 +111,7 @@ def parse_block(text):
         elif not stack:
             raise Syntax("%s stands outside of test, testset and build" % word)
         else:
-            known = ("suffix", "nsize", "args", "output_file", "requires", "filter", "filter_output", "timeoutfactor", "env", "temporaries", "localrunfiles", "TODO", "comments", "tier")
+            known = ("suffix", "nsize", "args", "output_file", "requires", "filter", "filter_output", "timeoutfactor", "env", "temporaries", "localrunfiles", "TODO", "comments", "tier", "gpu", "gpumem")
             if word not in known:
                 raise Syntax("%s is not known here" % word)
             if word in ("args", "filter", "requires", "env") and word in stack[-1][1]:
@@ -155,7 +160,7 @@ def unmet(requires, conf):
     """The first requirement that this build does not meet, or None. Words are PETSc's: complex, double, !cuda, hypre, defined(PETSC_...) ...; and ours: two_gpus, partitioner."""
     own = {"cuda": "AMB_GPU", "openmp": "AMB_OPENMP", "zlib": "AMB_ZLIB", "lzma": "AMB_LZMA", "bz2": "AMB_BZ2", "mpiuni": "AMB_MPIUNI"}
     have = {conf["AMB_PRECISION"], conf["AMB_SCALAR"], "c"} | {word for word, key in own.items() if conf[key]}
-    if len(glob.glob("/dev/nvidia[0-9]*")) > 1:
+    if len(conf.get("gpus", ())) > 1:
         have.add("two_gpus")
     macros = conf["macros"]
     # what GAMG deals out its levels with. Debian's PETSc with 64-bit indices calls a PT-SCOTCH with 32-bit ones, and GAMG then ends with an error, without petsc-amb too.
@@ -168,6 +173,22 @@ def unmet(requires, conf):
         if met == negated:
             return ("!" if negated else "") + word
     return None
+
+
+def gpu_needs(lines, memory, processes, conf):
+    """[(Need, argument)] of texts 'COUNT [alone] [ARGUMENT]'. A test that does not say how much memory it takes has that of its processes on each GPU."""
+    needs = []
+    for line in lines:
+        words = re.match(r"(\d+)( +alone)?(?: +(.+))?$", line.strip())
+        if not words:
+            raise Syntax("gpu: %s is not COUNT [alone] [ARGUMENT]" % line.strip())
+        count = min(int(words.group(1)), len(conf.get("gpus", ())))
+        try:
+            gigabytes = float(memory) if memory else dealing.MEMORY * -(-processes // max(1, count))
+        except ValueError:
+            raise Syntax("gpumem: %s is no number" % memory)
+        needs.append((dealing.Need(count, bool(words.group(2)), gigabytes), words.group(3)))
+    return needs
 
 
 def block_tests(source, program, tree, conf):
@@ -190,21 +211,29 @@ def block_tests(source, program, tree, conf):
                 command = "%s %s %s" % (entry.get("env", ""), launch(ranks, program), args.strip())
                 missing = "!mpiuni" if conf["AMB_MPIUNI"] and ranks > 1 else unmet(entry.get("requires", ""), conf)
                 skip = "requires " + missing if missing else entry.get("TODO")
-                yield Test(name, command.strip(), ranks, TIMEOUT * float(entry.get("timeoutfactor", 1)), expected, entry.get("filter"), entry.get("filter_output"), skip, tier=entry.get("tier", "test"))
+                test = Test(name, command.strip(), ranks, TIMEOUT * float(entry.get("timeoutfactor", 1)), expected, entry.get("filter"), entry.get("filter_output"), skip, tier=entry.get("tier", "test"))
+                if conf["AMB_CUDA"]:
+                    test.parts = [need for need, _ in gpu_needs([entry.get("gpu", str(ranks))], entry.get("gpumem"), ranks, conf)]
+                yield test
 
 
-def script_tests(script):
+def script_tests(script, conf):
     name = os.path.basename(script)
     with open(script, encoding="utf-8", errors="replace") as code:
         text = code.read()
     factor = re.search(r"^# timeoutfactor: ([0-9.]+)$", text, re.M)
     ranks = re.search(r"^# nsize: ([0-9]+)$", text, re.M)
+    memory = re.search(r"^# gpumem:(.*)$", text, re.M)
     for line in re.findall(r"^# tier:(.*)$", text, re.M) or ["test"]:
         tier, _, args = line.strip().partition(" ")
         if tier not in TIERS:
             raise Syntax("%s is no tier: use one of %s" % (tier, ", ".join(TIERS)))
         command = ("bash %s %s" % (shlex.quote(script), args)).strip()
-        yield Test(name + "+" * bool(args) + args.replace(" ", "-"), command, int(ranks.group(1)) if ranks else 1, TIMEOUT * float(factor.group(1) if factor else 1), tier=tier)
+        test = Test(name + "+" * bool(args) + args.replace(" ", "-"), command, int(ranks.group(1)) if ranks else 1, TIMEOUT * float(factor.group(1) if factor else 1), tier=tier)
+        if conf.get("gpus", ()):
+            needs = gpu_needs(re.findall(r"^# gpu:(.*)$", text, re.M) or ["1"], memory.group(1) if memory else None, SCRIPT_PROCESSES, conf)
+            test.parts, test.arguments = [need for need, _ in needs], [argument or "" for _, argument in needs]
+        yield test
 
 
 # ------------------------------------------------- finding -------------------------------------------------
@@ -235,6 +264,7 @@ def find(conf):
                         raise Syntax("the block has no test")
                 elif folder == "test":
                     tests = [Test(base, shlex.quote(program))]
+                    tests[0].parts = [dealing.Need(min(1, len(conf.get("gpus", ()))) if conf["AMB_CUDA"] else 0)]
                 else:
                     tests = []
             except Syntax as error:
@@ -242,17 +272,19 @@ def find(conf):
             yield from tests
     for script in sorted(glob.glob(os.path.join(ROOT, "test", "*.sh"))):
         try:
-            yield from list(script_tests(script))
+            yield from list(script_tests(script, conf))
         except Syntax as error:
             yield Test(os.path.basename(script), "", error="%s: %s" % (os.path.relpath(script, ROOT), error))
 
 
 # ------------------------------------------------- running -------------------------------------------------
 
-def environment(folder):
+def environment(folder, gpus=()):
     env = dict(os.environ, TMPDIR=folder, LC_ALL="C")
     env.setdefault("OMP_NUM_THREADS", "2")
     env.setdefault("OMP_WAIT_POLICY", "passive")
+    if gpus and None not in [gpu.name for gpu in gpus]:
+        env["CUDA_VISIBLE_DEVICES"] = ",".join(gpu.name for gpu in gpus)
     # nothing that the user usually wants of PETSc but what PETSc has to know of this MPI, where the library cannot find out
     aware = re.search(r"-use_gpu_aware_mpi\s+\S+", env.pop("PETSC_OPTIONS", ""))
     if aware:
@@ -345,12 +377,12 @@ def wait(child, timeout):
         pause = min(2 * pause, 0.05)
 
 
-def shell(command, folder, timeout, data=b""):
+def shell(command, folder, timeout, data=b"", gpus=()):
     """(exit code or reason, stdout, stderr, CPU seconds) of a command with all its children, which do not outlive it."""
     with tempfile.TemporaryFile(dir=folder) as given, tempfile.TemporaryFile(dir=folder) as out, tempfile.TemporaryFile(dir=folder) as err:
         given.write(data)
         given.seek(0)
-        child = start(["bash", "-c", command], cwd=folder, env=environment(folder), stdin=given, stdout=out, stderr=err)
+        child = start(["bash", "-c", command], cwd=folder, env=environment(folder, gpus), stdin=given, stdout=out, stderr=err)
         try:
             code, cpu = wait(child, timeout)
         finally:
@@ -391,14 +423,16 @@ def compare(test, folder, failure, out, err, report):
     return ("fail", test.name, "%s\n%s\n%s" % (test.command, last_lines(diff, 60), last_lines(err))) if diff else ("ok", test.name, "")
 
 
-def judge(test, folder):
-    """[(state, name, detail)] with state ok, fail or skip."""
+def judge(test, folder, part=0, gpus=()):
+    """[(state, name, detail)] of a part of a test, with state ok, fail or skip."""
     if test.error:
         return [("fail", test.name, test.error)]
     if test.skip:
         return [("skip", test.name, test.skip)]
-    code, out, err, test.cpu = shell(test.command, folder, test.timeout)
-    report = "%s\n%s\n%s" % (test.command, last_lines(out), last_lines(err))
+    command = ("%s %s" % (test.command, test.arguments[part])).strip()
+    code, out, err, cpu = shell(command, folder, test.timeout, gpus=gpus)
+    test.cpu += cpu
+    report = "%s\n%s\n%s" % (command, last_lines(out), last_lines(err))
     if code != 0:
         text = code if isinstance(code, str) else "killed by signal %d" % -code if code < 0 else "exit code %d" % code
     if test.expected is not None:
@@ -413,40 +447,22 @@ def judge(test, folder):
         found[first] = (found[first][0], found[first][1], report)
     if code != 0 and not failed:
         found.append(("fail", test.name, text + "\n" + report))
-    return found or [("ok", test.name, "")]
+    return found or [("ok", test.name, "")] * (len(test.parts) == 1)
 
 
-class Cores:
-    """Tests take as many places as they have ranks, as far as there are that many."""
-
-    def __init__(self, count):
-        self.count, self.free, self.change, self.turn = count, count, threading.Condition(), threading.Lock()
-
-    @contextlib.contextmanager
-    def take(self, ranks):
-        want = min(max(1, ranks), self.count)
-        with self.turn, self.change:
-            self.change.wait_for(lambda: self.free >= want)
-            self.free -= want
-        try:
-            yield
-        finally:
-            with self.change:
-                self.free += want
-                self.change.notify_all()
-
-    def run(self, test, work):
-        with self.take(test.ranks):
-            folder = tempfile.mkdtemp(prefix="test-", dir=work)
-            start = time.time()
-            try:
-                results = judge(test, folder)
-            except Exception as error:
-                results = [("fail", test.name, "%s: %r" % (test.command, error))]
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
-        test.elapsed = time.time() - start
-        return test, results
+def run_part(test, part, gpus, work):
+    """Runs one of the test's commands in the test's folder, and adds its results."""
+    begin = time.time()
+    try:
+        if not part:
+            test.folder = tempfile.mkdtemp(prefix="test-", dir=work)
+        test.results += judge(test, test.folder, part, gpus)
+    except Exception as error:
+        test.results.append(("fail", test.name, "%s: %r" % (test.command, error)))
+    finally:
+        if part == len(test.parts) - 1:
+            shutil.rmtree(test.folder, ignore_errors=True)
+    test.elapsed += time.time() - begin
 
 
 def petsc_macros(conf):
@@ -473,7 +489,7 @@ def main():
         parser.error("call it by make check, make test or make check-deep")
     with open(os.path.join(os.environ["BUILD"], "conf.json")) as text:
         conf = json.load(text)["conf"]
-    conf["macros"] = petsc_macros(conf)
+    conf["macros"], conf["gpus"] = petsc_macros(conf), dealing.find_gpus()
     patterns = args.match.replace(",", " ").split()
     matching = [test for test in find(conf) if not patterns or any(fnmatch.fnmatchcase(test.name, p) or fnmatch.fnmatchcase(test.name, p + "*") for p in patterns)]
     tests = [test for test in matching if test.error or TIERS.index(test.tier) <= TIERS.index(args.tier)]
@@ -484,25 +500,25 @@ def main():
     end_on_signals()
     count, begin = {"ok": 0, "fail": 0, "skip": 0}, time.time()
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    pool = Cores(min(cores, 8) * 2)  # two for a core, since programs wait at the start of MPI
-    with tempfile.TemporaryDirectory(prefix="petsc-amb-test-") as work, concurrent.futures.ThreadPoolExecutor(pool.count) as threads:
+    places = max(cores, min(cores, 8) * 2)  # two for each of a few cores, since programs wait at the start of MPI
+    for line in dealing.describe(conf.get("gpus", ())):
+        print(line)
+    dealer = dealing.Dealer(places, conf.get("gpus", ()))
+    with tempfile.TemporaryDirectory(prefix="petsc-amb-test-") as work:
         # those that may take the longest first: none of them is left alone at the end, with the other cores idle
-        waiting = [threads.submit(pool.run, test, work) for test in sorted(tests, key=lambda test: -test.timeout)]
+        longest_first = sorted(tests, key=lambda test: -test.timeout)
         try:
-            for done in concurrent.futures.as_completed(waiting):
-                test, results = done.result()
-                for state, name, detail in results:
+            for test in dealer.run(longest_first, functools.partial(run_part, work=work), stopped.is_set):
+                for state, name, detail in test.results or [("ok", test.name, "")]:
                     count[state] += 1
                     if state == "ok":
-                        print("  ok    %s%s" % (name, "  (%.0f s)" % test.elapsed if test.elapsed > 10 and len(results) == 1 else ""))
+                        print("  ok    %s%s" % (name, "  (%.0f s)" % test.elapsed if test.elapsed > 10 and len(test.results) == 1 else ""))
                     elif state == "skip":
                         print("  skip  %s: %s" % (name, detail))
                     else:
                         print("  FAIL  %s\n%s" % (name, "".join("        %s\n" % line for line in detail.splitlines())), end="")
                     sys.stdout.flush()
         except KeyboardInterrupt:
-            for future in waiting:
-                future.cancel()
             print("interrupted")
             return 1
     if patterns and len(tests) < len(matching):

@@ -7,6 +7,7 @@
 # Prints ok, not ok or skip for each type and for cuSPARSE.
 #
 # make check-deep sets BUILD and MPIEXEC; NVCC is the compiler.
+# gpu: 1 alone
 # tier: deep
 # timeoutfactor: 3
 set -u

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Sparse products without PETSc, for every number type
 #   bash test/spgemm.sh sanitize     for double, under the address, undefined behaviour and thread sanitizers
+# gpu: 0
 # tier: test
 # tier: deep sanitize
 # timeoutfactor: 20

@@ -6,6 +6,10 @@
 # tier: test
 # tier: deep sanitize
 # timeoutfactor: 8
+# gpu: 0 build
+# gpu: 1 run
+# gpu: 1 alone memory
+# gpumem: 4
 cd "$(dirname "$0")/.." || exit 1
 sources=(test/kernels/spgemmdevice.cu src/sys/*.cu src/mat/impls/hashgemm/cuda/spgemmcuda*.cu)
 groups=("products" "other products" "pattern first" "other sizes" "same bits" "not finite" "random shapes" "parts" "accumulators" "chosen" "order" "room" "lines" "less shared memory" "too large" "failing allocations" "out of memory" "memory given back")

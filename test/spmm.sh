@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The kernels of products of sparse and dense matrices without PETSc, for real numbers
 #   bash test/spmm.sh sanitize     for double, under the address and undefined behaviour sanitizers
+# gpu: 0
 # tier: test
 # tier: deep sanitize
 cd "$(dirname "$0")/.." || exit 1

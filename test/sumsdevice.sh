@@ -6,6 +6,9 @@
 # tier: test
 # tier: deep sanitize
 # timeoutfactor: 4
+# gpu: 0 build
+# gpu: 1 run
+# gpumem: 4
 cd "$(dirname "$0")/.." || exit 1
 sources=(test/kernels/sumsdevice.cu src/sys/*.cu src/vec/ambvec/*.cu src/mat/halo/halocuda.cu)
 groups=("sums" "several" "many" "not finite" "updates" "gathers" "ends")

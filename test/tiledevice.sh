@@ -6,6 +6,10 @@
 # tier: test
 # tier: deep sanitize
 # timeoutfactor: 8
+# gpu: 0 build
+# gpu: 1 run
+# gpu: 1 alone memory
+# gpumem: 4
 cd "$(dirname "$0")/.." || exit 1
 sources=(test/kernels/tiledevice.cu src/sys/*.cu src/sys/sys{table,values,memory}.c src/mat/impls/tilecomposite/tile{cuda*.cu,plan.c,layout.c} src/mat/impls/amb/ambcuda*.cu)
 groups=("products" "transposed products" "new values" "not finite" "same bits" "all rectangles" "random shapes" "refused" "table" "memory given back")

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The tile-composite kernels without PETSc, for every number type
 #   bash test/tilekernels.sh sanitize     for double, under the address and undefined behaviour sanitizers
+# gpu: 0
 # tier: test
 # tier: deep sanitize
 # timeoutfactor: 5

@@ -5,33 +5,50 @@
 # cuda-check compiles for double.
 # DEVICE_TYPES="double" and DEVICE_TOOLS="racecheck synccheck" choose some of the types and of the tools, DEVICE_GROUPS="storages,not finite" some of the groups,
 # and DEVICE_SHARE=2/4 the second fourth of the shapes, in groups that have a list of them.
+# On a GPU that tests share, the runner asks for three parts, one after the other in one TMPDIR: build needs no GPU, run has the groups of ${small[@]}, and memory, which wants
+# the GPU alone, the others.
 # Under compute-sanitizer each group has a process of its own, DEVICE_AT_ONCE of them (4) at a time.
 nvcc=${NVCC:-nvcc}
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
+sanitizer=no
+[ "${1:-}" = sanitize ] && sanitizer=yes && shift
+part=${1:-all}
+if [ "$part" = all ]; then
+  dir=$(mktemp -d) || exit 1
+  trap 'rm -rf "$dir"' EXIT
+else
+  dir=$TMPDIR/device
+  mkdir -p "$dir"
+fi
 arch=sm_90
 device=no
 [ -e /dev/nvidiactl ] && [ -n "${CUDA_VISIBLE_DEVICES-all}" ] && arch=native device=yes
 cc=${CC:-gcc}
 . config/werror.sh
 whole=yes
-if [ $device = no ] && [ "${1:-}" != sanitize ]; then # what the library's build does not compile in this way: the program, and C without OpenMP
+if [ $device = no ] && [ $sanitizer = no ]; then # what the library's build does not compile in this way: the program, and C without OpenMP
   for source in "${sources[@]:1}"; do case $source in *.c) c+=("$source") ;; esac done
   sources=("${sources[0]}" "${c[@]}") whole=no
 fi
 read -ra types <<<"${DEVICE_TYPES:-double float}"
 read -ra tools <<<"${DEVICE_TOOLS:-memcheck racecheck initcheck synccheck}"
 status=0
-[ "${1:-}" = sanitize ] && groups=("${small[@]}")
+[ $sanitizer = no ] || groups=("${small[@]}")
+if [ "$part" = run ]; then groups=("${small[@]}"); fi
+if [ "$part" = memory ]; then
+  others=()
+  for group in "${groups[@]}"; do [[ " ${small[*]/#/,} " == *",$group "* ]] || others+=("$group"); done
+  groups=("${others[@]}")
+fi
 if [ -n "${DEVICE_GROUPS:-}" ]; then
   chosen=()
   for group in "${groups[@]}"; do [[ ",$DEVICE_GROUPS," != *",$group,"* ]] || chosen+=("$group"); done
   groups=("${chosen[@]}")
-  [ ${#groups[@]} -gt 0 ] || { echo "not ok DEVICE_GROUPS: no group is named $DEVICE_GROUPS" && exit 1; }
+  [ ${#groups[@]} -gt 0 ] || [ "$part" != all ] || { echo "not ok DEVICE_GROUPS: no group is named $DEVICE_GROUPS" && exit 1; }
 fi
 
 # of a type, all tests that were asked for are skipped
-if [ "${1:-}" = sanitize ]; then names=("${tools[@]}"); else names=("${groups[@]}"); fi
+[ ${#groups[@]} -gt 0 ] || exit 0
+if [ $sanitizer = yes ]; then names=("${tools[@]}"); else names=("${groups[@]}"); fi
 skip() {
   local name
   for name in "${names[@]}"; do echo "skip $1, $name: $2"; done
@@ -93,14 +110,17 @@ sanitize() {
 }
 
 if ! command -v "$nvcc" >/dev/null; then
-  for type in "${types[@]}"; do skip "$type" "there is no nvcc"; done
+  [ "$part" = build ] || for type in "${types[@]}"; do skip "$type" "there is no nvcc"; done
   exit 0
 fi
 for type in "${types[@]}"; do
-  if build "$type" $([ "$type" = float ] && echo -DSYS_SINGLE); then echo "ok $type, compiles"; else
+  if [ "$part" = run ] || [ "$part" = memory ]; then
+    [ $device = no ] || [ -e "$dir/$type" ] || continue # it does not compile, as was said
+  elif build "$type" $([ "$type" = float ] && echo -DSYS_SINGLE); then echo "ok $type, compiles"; else
     fail "$type, compiles"
     continue
   fi
+  [ "$part" != build ] || continue
   if [ $device = no ]; then
     skip "$type" "there is no device"
     continue
@@ -108,7 +128,7 @@ for type in "${types[@]}"; do
   reason=$("$dir/$type")
   if [ $? = 77 ]; then
     skip "$type" "$reason"
-  elif [ "${1:-}" != sanitize ]; then
+  elif [ $sanitizer = no ]; then
     run "$type"
   elif command -v compute-sanitizer >/dev/null; then
     sanitize "$type"
