@@ -19,7 +19,7 @@ from ambsys import Stop, install, jobs
 OLDEST, NEWEST = (3, 18), (3, 26)
 COMPLETE = ".amb-complete"
 COMPILES = re.compile(r"\s*(CC|CXX|CUDAC)\S*\s")  # what PETSc's make prints for an object
-OBJECT = re.compile(r"\s-c\s.*\s-o\s*\S+\.o(\s|$)|\s-o\s*\S+\.o\s.*-c(\s|$)")
+OBJECT = re.compile(r"\s-c\s.*\s-o\s*\S+\.o([\s;]|$)|\s-o\s*\S+\.o\s.*-c([\s;]|$)")
 CUDA_NEEDS = (((12, 0), ">=3.19"), ((13, 0), ">=3.24"))
 CUDA_OLD = ((11, 4), "<3.26")
 

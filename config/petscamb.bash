@@ -16,6 +16,7 @@ _petscamb() {
     esac
     case $word in
     -*)
+      case $word in --*) word=${word#-} ;; esac # GNU's spelling
       case $command in
       bench) words="-types -ops -columns -reps -seconds -processor_time -csv -json -html -compare -mkl_dir -graphblas_lib" ;;
       solve) words="-types -seconds -rounds -limit -csv -scaled -apart" ;;

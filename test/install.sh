@@ -65,6 +65,23 @@ os.path.exists = lambda path: "complex" in path
 print(" ".join(folder.split("/")[-2] for folder, arch in ambpetsc.installed(Log("build/install.log"))))
 END
 
+# of how many objects make has compiled some; no PETSc is built
+mkdir "$work/objects" && cd "$work/objects" || exit 1
+printf 'int one;\n' >one.c && printf 'int two;\n' >two.c
+printf 'libs: one.o two.o\n%%.o: %%.c\n\t@printf "  CC %%s\\n" "$@"; gcc -c $< -o $@; sleep 4\n' >gmakefile
+expect "configure: objects of how many" 0 "building PETSc: [0-9]+ s  [12] of 2 done" "$python" - "$root" <<'END'
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[1] + "/config")
+import ambdownload
+import ambsys
+log = ambsys.Log("build.log")
+command = ["make", "-f", "gmakefile", "libs"]
+total = ambdownload.count_objects(command, log, None)
+log.long("building PETSc", command, count=ambdownload.COMPILES.match, total=total)
+END
+cd "$root" || exit 1
+
 # ------------------------------------------------- make install -------------------------------------------------
 
 cd "$root" || exit 1

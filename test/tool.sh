@@ -179,6 +179,7 @@ complete_words() {
 }
 expect "completion: a command" 0 "^solve$" complete_words petscamb so
 expect "completion: an option" 0 "^-compare$" complete_words petscamb bench p7:9 -com
+expect "completion: an option with two dashes" 0 "^-compare$" complete_words petscamb bench p7:9 --com
 expect "completion: a type in a list" 0 "^aij,nussell$" complete_words petscamb bench p7:9 -types aij,nu
 expect "completion: a file" 0 "^three.mtx$" complete_words petscamb info three.m
 exit $failed

@@ -29,7 +29,7 @@ static inline void CommandSplit(int *argc, char ***argv)
 
     words[n++] = (*argv)[a];
     if (!name) continue;
-    for (length = 0; isalnum((unsigned char)name[length]) || name[length] == '_'; length++) { }
+    for (length = 0; isalnum((unsigned char)name[length]) || name[length] == '_' || name[length] == '-'; length++) { }
     if (name[length] != '=' && name == (*argv)[a] + 1) continue;
     words[n - 1] = strdup(name - 1);
     if (!words[n - 1]) return;
