@@ -333,7 +333,7 @@ static PetscErrorCode ReportPrint(PetscMPIInt size, const char others[])
 /* Prints the table and misused options. Collective: all processes are in PetscFinalize(), but perhaps only some have set the option. */
 PetscErrorCode MatShadowReport(void)
 {
-  PetscMPIInt rank, size;
+  PetscMPIInt rank, size, wanted;
   char        others[128];
   PetscBool   made = (PetscBool)(first != NULL);
 
@@ -342,7 +342,9 @@ PetscErrorCode MatShadowReport(void)
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   for (int k = 0; k < MAT_SHADOW_MAX; k++) made = (PetscBool)(made || totals[k].made > 0);
   PetscCall(MatShadowReportRead());
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &MatShadowReporting, 1, MPIU_BOOL, MPI_LOR, PETSC_COMM_WORLD));
+  wanted = MatShadowReporting;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &wanted, 1, MPI_INT, MPI_LOR, PETSC_COMM_WORLD));
+  MatShadowReporting = (PetscBool)(wanted != 0);
   PetscCall(MatShadowOthersList(others, sizeof(others)));
   if (MatShadowReporting) {
     for (const MatShadow *s = first; s; s = s->next) PetscCall(ReportAdd(s));
