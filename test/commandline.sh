@@ -141,6 +141,13 @@ expect "solve: a misspelt option of PETSc" 2 "^solve: -ksp_tpye: this option was
 expect "multigpu: a solve that -its stops" 0 "^amb, cg: stopped after the iterations of -its$" "$BIN/multigpu" -n 8 -times 0 -its 5 -rounds 1
 expect "multigpu: a solve of a low tolerance" 0 "^amb, cg: the solution is right$" "$BIN/multigpu" -n 8 -times 0 --ksp_rtol=1e-2 -rounds 1
 expect "multigpu: a solve that stops early" 1 "^multigpu: aij: DIVERGED_ITS$" "$BIN/multigpu" -n 8 -times 0 -rounds 1 -ksp_max_it 3
+# solve -compare: rounding changes the iterations of BiCGStab, an unfinished solve is told by its reason, and a solution that the values are too short for is wrong
+if "$petscamb" --version | grep -q "real numbers of 64 bits"; then
+  agree() { "$BIN/solve" -f "$data/bar_elasticity.mtx.gz" -compare -times 0 -pc_type jacobi -ksp_max_it 5000 -mat_shadow_tune off "$@" >answer 2>&1; echo "code $? $(grep -c DISAGREE answer)"; }
+  expect "solve -compare: rounding" 0 "^code 0 0$" agree -ksp_type bcgs
+  expect "solve -compare: unfinished" 0 "^code 1 0$" agree -ksp_type bcgs -ksp_rtol 1e-11
+  expect "solve -compare: a wrong solution" 0 "^code 1 1$" agree -ksp_type cg -ksp_rtol 1e-13 -mat_shadow_values single
+fi
 expect "a folder" 1 "^petscamb: .*: this is a folder; name a file in it$" "$petscamb" info "$data"
 "$BIN/solve" -f "$data/cage10.mtx.gz" -ksp_max_it 1 -ksp_view_mat binary:whole.dat >/dev/null 2>&1
 expect "a binary file" 0 "^  rows x columns +11397 x 11397$" "$petscamb" info whole.dat
