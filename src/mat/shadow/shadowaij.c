@@ -111,9 +111,9 @@ static PetscErrorCode MatShadowForAIJStart(const MatShadowFormat *format)
   if (!MatShadowForAIJ) {
     PetscCall(MatShadowForAIJLook(MATSEQAIJ, PETSC_TRUE, create_seq));
     PetscCall(MatShadowForAIJLook(MATMPIAIJ, PETSC_FALSE, create_mpi));
-    PetscCall(MatShadowDeviceExpect(format));
   }
   MatShadowForAIJ = format;
+  PetscCall(MatShadowDeviceExpect(format));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -130,8 +130,8 @@ static PetscErrorCode MatShadowForAIJRead(MPI_Comm comm)
   if (!set && hashgemm) PetscCall(PetscStrncpy(value, MATHASHGEMM, sizeof(value)));
   if ((!set && !hashgemm) || (value[0] && strcmp(value, given) == 0)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatShadowForAIJFind(comm, NULL, value, &format));
+  PetscCall(PetscStrncpy(given, value, sizeof(given))); /* before an AIJ that the start creates reads the options again */
   PetscCall(MatShadowForAIJStart(format));
-  PetscCall(PetscStrncpy(given, value, sizeof(given)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
