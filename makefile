@@ -96,6 +96,8 @@ $(ARCHIVE): $(objects)
 
 $(B)/obj/%_avx512.o: isa = $(AMB_AVX512_FLAGS)
 $(B)/obj/%_avx2.o: isa = $(AMB_AVX2_FLAGS)
+# all kernels of sparse products round products before they add them, so that new values have the bits of the first ones
+$(B)/obj/src/mat/impls/hashgemm/host/%.o: CFLAGS += -ffp-contract=off
 $(B)/obj/src/mat/io/mtxunpack.o $(B)/obj/test/mtx.o: isa = $(AMB_UNPACK_FLAGS)
 $(B)/obj/src/petscamb.o: isa = $(AMB_SUFFIX:%=-DPETSCAMB_SUFFIX=%)
 $(B)/obj/%.o: %.c $(B)/conf.mk $(B)/petscambconf.h

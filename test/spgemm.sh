@@ -8,6 +8,7 @@
 # timeoutfactor: 20
 cd "$(dirname "$0")/.." || exit 1
 . test/kernels/build.sh
+flags=(-ffp-contract=off)
 hashgemm=src/mat/impls/hashgemm
 sources=(test/kernels/spgemm.c src/sys/sysmemory.c $hashgemm/host/spgemm{host,operand,work,_plain,_avx2,_avx512}.c)
 

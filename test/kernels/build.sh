@@ -23,6 +23,9 @@ have=()
 [ ${#avx2[@]} -gt 0 ] && have+=(-DPETSCAMB_HAVE_AVX2)
 [ ${#avx512[@]} -gt 0 ] && have+=(-DPETSCAMB_HAVE_AVX512)
 
+# flags of the makefile for these sources; a script sets them
+flags=()
+
 # build_and_run NAME FLAGS...: the program of ${sources[@]}; those for instructions that the compiler or ${avx2[@]}, ${avx512[@]} do not have are left out.
 # The flag -g, which takes a third of the time of compiling, comes with the sanitizers only.
 build_and_run() {
@@ -41,7 +44,7 @@ build_and_run() {
       isa=("${avx512[@]}")
       ;;
     esac
-    { "$cc" -std=gnu11 -Wall -Wextra "${werror[@]}" "${openmp[@]}" -DSYS_TYPES_GIVEN "${have[@]}" -Isrc "${isa[@]}" "$@" -c -o "$dir/$(basename "$source" .c).o" "$source" || : >"$dir/failed"; } &
+    { "$cc" -std=gnu11 -Wall -Wextra "${werror[@]}" "${openmp[@]}" -DSYS_TYPES_GIVEN "${have[@]}" -Isrc "${isa[@]}" "${flags[@]}" "$@" -c -o "$dir/$(basename "$source" .c).o" "$source" || : >"$dir/failed"; } &
   done
   wait
   if [ ! -e "$dir/failed" ] && "$cc" "${openmp[@]}" "$@" "$dir"/*.o -lm -o "$dir/program"; then

@@ -101,11 +101,11 @@ static SYS_INLINE void RunAdd(const int some, int64_t n, double (*f)[SPGEMM_LANE
       do {
         const __m256d v = _mm256_load_pd(turned[q] + half), w = half ? _mm256_load_pd(next[q]) : _mm256_load_pd(turned[q] + 4), two = _mm256_permute2f128_pd(v, w, 0x21);
 
-        s0 = _mm256_fmadd_pd(f0, v, s0);
+        s0 = _mm256_add_pd(s0, _mm256_mul_pd(f0, v));
         _mm256_store_pd(sum[p++] + half, s0);
         s2 = _mm256_load_pd(sum[p + 1] + half);
-        if (some > 1) s1 = _mm256_fmadd_pd(f1, _mm256_shuffle_pd(v, two, 5), s1);
-        if (some > 2) s2 = _mm256_fmadd_pd(f2, two, s2);
+        if (some > 1) s1 = _mm256_add_pd(s1, _mm256_mul_pd(f1, _mm256_shuffle_pd(v, two, 5)));
+        if (some > 2) s2 = _mm256_add_pd(s2, _mm256_mul_pd(f2, two));
         s0 = s1;
         s1 = s2;
         q++;

@@ -705,11 +705,11 @@ static SYS_INLINE void RunAdd(const int some, int64_t n, double (*f)[SPGEMM_LANE
     do {
       const __m512d v = _mm512_load_pd(turned[q]), w = _mm512_load_pd(next[q]);
 
-      s0 = _mm512_fmadd_pd(f0, v, s0);
+      s0 = _mm512_add_pd(s0, _mm512_mul_pd(f0, v));
       _mm512_store_pd(sum[p++], s0);
       s2 = _mm512_load_pd(sum[p + 1]);
-      if (some > 1) s1 = _mm512_fmadd_pd(f1, RUN_NEXT(1, v, w), s1);
-      if (some > 2) s2 = _mm512_fmadd_pd(f2, RUN_NEXT(2, v, w), s2);
+      if (some > 1) s1 = _mm512_add_pd(s1, _mm512_mul_pd(f1, RUN_NEXT(1, v, w)));
+      if (some > 2) s2 = _mm512_add_pd(s2, _mm512_mul_pd(f2, RUN_NEXT(2, v, w)));
       s0 = s1;
       s1 = s2;
       q++;
