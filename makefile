@@ -200,13 +200,15 @@ run check: | $(filter test check-deep,$(MAKECMDGOALS))
 check-deep: | $(filter test,$(MAKECMDGOALS))
 check-petsc: | $(filter run check test check-deep,$(MAKECMDGOALS))
 
-# CUDA code is compiled wherever there is a compiler for it; where this PETSc has no CUDA, what includes no PETSc header, that is the kernels
+# CUDA code is compiled wherever there is a compiler for it; where this PETSc has no CUDA, what includes no PETSc header, that is the kernels. Nothing runs them then, and
+# a newer nvcc needs less time if it optimises less.
 kernels := $(if $(cuda),$(shell grep -LE '^ *# *include *[<"]petsc' $(cuda)))
 cuda-check: $(if $(AMB_CUDA),$(cuda:%.cu=$(B)/obj/%.cu.o),$(kernels:%.cu=$(B)/cuda-check/%.o))
+$(B)/cuda-check/%.o: fast = $(if $(shell $(AMB_NVCC) --help 2>/dev/null | grep -e --Ofast-compile),--Ofast-compile max)
 $(B)/cuda-check/%.o: %.cu $(B)/conf.mk
 	$(here)
 	$(call say,NVCC,"$< (compile check)")
-	@$(AMB_NVCC) -c $(NVFLAGS) -DSYS_TYPES_GIVEN -Iinclude -Isrc -MMD -MP -o $@ $<
+	@$(AMB_NVCC) -c $(NVFLAGS) $(fast) -DSYS_TYPES_GIVEN -Iinclude -Isrc -MMD -MP -o $@ $<
 
 # the pages and the manual pages as HTML, by Sphinx; pip installs it into the build folder where it is missing
 site:

@@ -23,13 +23,14 @@ class Case:
     type     the option that chooses the matrix type in this program, as -dm_mat_type, or None if the program fixes aij
     files    copied into the folder where the program runs, {name there: path}
     timed    (options of PETSc, words of the command) of the run with make check-clients TIME=1, None for a case that is not timed
+    mpiexec  False for a program that mpiexec takes for one that has failed, as it ends without MPI_Finalize()
     others   see compare.Rules
     """
 
-    def __init__(self, name, command, options="", type=None, ranks=(1, 2), files=None, timed=None, tolerance=1e-5, floor=1e-10, drop=(), env="", timeout=300, folder="."):
+    def __init__(self, name, command, options="", type=None, ranks=(1, 2), files=None, timed=None, tolerance=1e-5, floor=1e-10, drop=(), env="", timeout=300, folder=".", mpiexec=True):
         self.name, self.command, self.options, self.type, self.ranks = name, list(command), options, type, ranks
         self.files, self.timed, self.tolerance, self.floor, self.drop = files or {}, timed, tolerance, floor, tuple(drop)
-        self.env, self.timeout, self.folder = env, timeout, folder
+        self.env, self.timeout, self.folder, self.mpiexec = env, timeout, folder, mpiexec
 
 
 class Context:

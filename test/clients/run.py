@@ -85,7 +85,7 @@ class Runner:
                 os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
                 shutil.copy(path, os.path.join(folder, name))
             os.makedirs(os.path.join(folder, case.folder), exist_ok=True)
-            launch = runtests.launch(ranks, "sh") if ranks > 1 or os.environ.get("MPIEXEC") else "sh"
+            launch = runtests.launch(ranks, "sh") if case.mpiexec and (ranks > 1 or os.environ.get("MPIEXEC")) else "sh"
             command = "cd %s && PETSC_OPTIONS=%s %s %s -c %s sh %s" % (shlex.quote(case.folder), shlex.quote(options), case.env, launch, shlex.quote(EACH_RANK), " ".join(map(shlex.quote, case.command + list(words))))
             start = time.time()
             code, _, errors, cpu = runtests.shell(command, folder, case.timeout)
