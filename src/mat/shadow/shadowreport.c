@@ -18,11 +18,12 @@ static const char *const common[]   = {"petscamb_for_aij",          "petscamb_fo
                                        "petscamb_mg_values_finest", "petscamb_view",     "hashgemm_for_aij", "mat_shadow_tune",  "mat_shadow_values", "mat_shadow_keep_aij",      "mat_shadow_halo"};
 static const char *const families[] = {"petscamb_", "hashgemm_for_", "mat_shadow_"};
 
-#define REPORT_OPTIONS  128 /* at most */
-#define REPORT_NAME     48  /* bytes of the longest name of an option */
-#define REPORT_REASONS  8
-#define REPORT_LONGEST  96 /* bytes of the longest reason */
-#define REPORT_MISSPELT 2  /* letters; an unused option that differs no more from one of petsc-amb is taken for a misspelling of that */
+#define REPORT_OPTIONS   128 /* at most */
+#define REPORT_NAME      48  /* bytes of the longest name of an option */
+#define REPORT_REASONS   8
+#define REPORT_LONGEST   96   /* bytes of the longest reason */
+#define REPORT_SHORTENED 0.05 /* a line on the load appears if more than this part of the threaded loops ran on fewer threads */
+#define REPORT_MISSPELT  2    /* letters; an unused option that differs no more from one of petsc-amb is taken for a misspelling of that */
 
 /* Counts for a format on this process: matrices, those of them that were multiplied by a vector, and so on; a block of an MPI matrix counts as a matrix */
 typedef struct {
@@ -354,6 +355,8 @@ static PetscErrorCode ReportPrint(PetscMPIInt size)
   for (int k = 0; k < REPORT_REASONS && reasons[k].count > 0; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s%.0f (%s)", k ? ", " : "  stayed on the AIJ: ", reasons[k].count, reasons[k].text));
   if (reasons[0].count > 0) PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
   PetscCall(ReportLoad());
+  if (MatShadowCounted.shortened > REPORT_SHORTENED * MatShadowCounted.regions)
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %.0f of %.0f threaded loops ran on fewer threads, because other programs used the processors\n", MatShadowCounted.shortened, MatShadowCounted.regions));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -367,6 +370,7 @@ PetscErrorCode MatShadowReport(void)
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   if (MatShadowReporting) {
     for (const MatShadow *s = first; s; s = s->next) PetscCall(ReportAdd(s));
+    SysThreadsGetLoad(&MatShadowCounted.regions, &MatShadowCounted.shortened);
     PetscCall(ReportSum((PetscLogDouble *)totals, sizeof(totals), rank));
     PetscCall(ReportSum((PetscLogDouble *)&MatShadowCounted, sizeof(MatShadowCounted), rank));
     PetscCall(ReportGatherReasons(rank, size));
