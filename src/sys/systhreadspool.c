@@ -117,12 +117,17 @@ static _Thread_local long      sleeps;
 
 /* ------------------------------------------------- waits ------------------------------------------------- */
 
-static int64_t PoolNow(void)
+static int64_t PoolClock(clockid_t clock)
 {
   struct timespec t;
 
-  (void)clock_gettime(CLOCK_MONOTONIC, &t);
+  (void)clock_gettime(clock, &t);
   return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int64_t PoolNow(void)
+{
+  return PoolClock(CLOCK_MONOTONIC);
 }
 
 static void PoolRelax(void)
@@ -197,7 +202,7 @@ static int64_t PoolLost(SysUsage *last)
 
   if (getrusage(RUSAGE_THREAD, &r)) return 0;
   now.wall      = PoolNow();
-  now.processor = ((int64_t)r.ru_utime.tv_sec + r.ru_stime.tv_sec) * 1000000000 + ((int64_t)r.ru_utime.tv_usec + r.ru_stime.tv_usec) * 1000;
+  now.processor = PoolClock(CLOCK_THREAD_CPUTIME_ID); /* that of getrusage() is as old as the last tick of the system */
   now.slept     = slept;
   now.switches  = r.ru_nvcsw;
   now.sleeps    = sleeps;
