@@ -141,5 +141,6 @@ int main(int argc, char **argv)
   test:
     requires: openmp
     env: OMP_NUM_THREADS={{2 4}}
+    output_file: output/pool.out
 
 TEST*/
