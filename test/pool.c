@@ -138,9 +138,14 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  test:
+  testset:
     requires: openmp
-    env: OMP_NUM_THREADS={{2 4}}
     output_file: output/pool.out
+    test:
+      suffix: two
+      env: OMP_NUM_THREADS=2
+    test:
+      suffix: four
+      env: OMP_NUM_THREADS=4
 
 TEST*/
