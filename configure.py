@@ -146,6 +146,7 @@ def configure(args, argv, log):
         raise Stop("--with-suffix=%s: letters, digits and _ may stand in a suffix, since PETSc makes a function's name of it" % suffix)
     os.makedirs(folder, exist_ok=True)
     openmp = args.openmp == "1" and compiler.works(ambcheck.OPENMP_PROGRAM, ["-fopenmp"], run=True)[0]
+    pool = openmp and compiler.pool(ROOT)
     zlib, lzma, bz2 = (compiler.works(program, libs=[lib], run=True)[0] for program, lib in ambcheck.UNPACKERS)
     tested = compiler.works("int main(void) { return 0; }\n", ["-include", os.path.join(ROOT, "config", "compilers.h")])[0]
     avx512 = compiler.works(ambcheck.AVX512_PROGRAM, ambcheck.AVX512_FLAGS)[0]
@@ -168,12 +169,12 @@ def configure(args, argv, log):
         ccache = None
     examples = found.examples()
 
-    macros = [("OPENMP", openmp), ("ZLIB", zlib), ("AVX512", avx512), ("AVX2", avx2), ("CUDA", use_cuda), ("NCCL", nccl), ("HYPRE", hypre)]
+    macros = [("OPENMP", openmp), ("POOL", pool), ("ZLIB", zlib), ("AVX512", avx512), ("AVX2", avx2), ("CUDA", use_cuda), ("NCCL", nccl), ("HYPRE", hypre)]
     write_if_new(os.path.join(folder, "petscambconf.h"), "#pragma once\n" + "".join("#define PETSCAMB_HAVE_%s 1\n" % macro for macro, has in macros if has))
     owner = "PETSC_DIR=%s PETSC_ARCH=%s%s" % (os.path.realpath(found.dir), found.arch, " --name=" + args.name if args.name else "")
     shared = [("AMB_NAME", name), ("AMB_OWNER", owner), ("AMB_PETSC_DIR", found.dir), ("AMB_PETSC_ARCH", found.arch), ("AMB_PETSC_VERSION", "%d.%d.%d" % found.version),
               ("AMB_SCALAR", found.scalar), ("AMB_PRECISION", found.precision), ("AMB_INDEX", str(found.index)), ("AMB_CUDA", "1" if use_cuda else ""),
-              ("AMB_GPU", "1" if use_cuda and ambcheck.gpu_driver() else ""), ("AMB_OPENMP", "1" if openmp else ""), ("AMB_ZLIB", "1" if zlib else ""), ("AMB_LZMA", "1" if lzma else ""), ("AMB_BZ2", "1" if bz2 else ""), ("AMB_MPIUNI", "1" if found.uni else ""),
+              ("AMB_GPU", "1" if use_cuda and ambcheck.gpu_driver() else ""), ("AMB_OPENMP", "1" if openmp else ""), ("AMB_POOL", "1" if pool else ""), ("AMB_ZLIB", "1" if zlib else ""), ("AMB_LZMA", "1" if lzma else ""), ("AMB_BZ2", "1" if bz2 else ""), ("AMB_MPIUNI", "1" if found.uni else ""),
               ("AMB_MPIEXEC", found.mpiexec() or ""), ("AMB_EXAMPLES_SRC", examples or ""), ("AMB_STUBS", stubs if needs_stubs else "")]
     flags = [("AMB_CC", quoted(([ccache] if ccache else []) + cc)), ("AMB_LINK", quoted(cc)), ("AMB_INCLUDES", quoted(includes + (nccl[0] if nccl else []))), ("AMB_LIBS", quoted(libs + ["-lz"] * zlib + ["-llzma"] * lzma + ["-lbz2"] * bz2 + ["-lm"])),
              ("AMB_OPENMP_FLAGS", "-fopenmp" if openmp else ""), ("AMB_VISIBILITY", "-fvisibility=hidden" if found.hidden else ""),
@@ -197,7 +198,7 @@ def configure(args, argv, log):
             ("MPI", "%s, %s%s" % (mpi, found.mpiexec() or "no mpiexec: one process only", "" if aware or not use_cuda else "; not CUDA-aware, see below")),
             ("C compiler", "%s (%s)%s" % (" ".join(cc), compiler.version(), ", ccache" if ccache else "") + ("" if tested else "; newer than those of the tests: its warnings are no errors")),
             ("Kernels", "plain C%s, chosen at run time" % "".join(", " + kind for kind in vectors)),
-            ("OpenMP", "yes" if openmp else "no"),
+            ("OpenMP", "yes, on threads of the library's own" if pool else "yes, on the compiler's library" if openmp else "no"),
             ("Compressed", ", ".join(name if has else "no %s (install %s)" % (name, package) for name, has, package in ((".gz", zlib, "zlib1g-dev"), (".xz", lzma, "liblzma-dev"), (".bz2", bz2, "libbz2-dev")))),
             ("CUDA", "%s, architecture %s%s" % (cuda["version"], arch, "" if use_cuda else "; kernels are only compiled (make cuda-check), for this PETSc has no CUDA") if cuda else "no"),
             ("NCCL", "yes, where libnccl.so.2 is found at run time" if nccl else "no: GPUs exchange by MPI alone" if use_cuda else "no"),

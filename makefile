@@ -56,7 +56,7 @@ PREFIX   ?= $(AMB_PREFIX)
 
 # sources; without a kernel file that the compiler has no instructions for, and without the device where this PETSc has none
 sources  := $(sort $(shell find src -name '*.c' -not -path 'src/ksp/examples/*'))
-sources  := $(filter-out $(if $(AMB_AVX512_FLAGS),,%_avx512.c) $(if $(AMB_AVX2_FLAGS),,%_avx2.c) $(if $(AMB_CUDA),,%device.c),$(sources))
+sources  := $(filter-out $(if $(AMB_POOL),,%/systhreadspool.c) $(if $(AMB_AVX512_FLAGS),,%_avx512.c) $(if $(AMB_AVX2_FLAGS),,%_avx2.c) $(if $(AMB_CUDA),,%device.c),$(sources))
 cuda     := $(sort $(shell find src -name '*.cu'))
 objects  := $(sources:%.c=$(B)/obj/%.o) $(if $(AMB_CUDA),$(cuda:%.cu=$(B)/obj/%.cu.o))
 bench    := $(sort $(wildcard bench/*.c))
@@ -68,7 +68,7 @@ stock    := $(if $(AMB_EXAMPLES_SRC),ex2 ex45 ex56)
 
 INCLUDES := -include $(B)/petscambconf.h -Iinclude -Isrc $(AMB_INCLUDES)
 CFLAGS   := -std=gnu11 -O3 -g -Wall -Wextra $(AMB_WERROR) -Wno-unused-parameter -fPIC $(AMB_VISIBILITY) $(AMB_OPENMP_FLAGS) $(AMB_CFLAGS)
-LDFLAGS  := $(AMB_OPENMP_FLAGS) $(AMB_CFLAGS) $(AMB_LDFLAGS)
+LDFLAGS  := $(if $(AMB_POOL),,$(AMB_OPENMP_FLAGS)) $(AMB_CFLAGS) $(AMB_LDFLAGS)
 NVFLAGS  := $(AMB_CXX:%=-ccbin %) -O3 -std=c++17 -lineinfo $(AMB_GENCODE) $(AMB_WERROR:%=% all-warnings) $(AMB_VISIBILITY:%=-Xcompiler %) -Xcompiler -fPIC,-Wall,-Wno-unused-parameter
 
 # nothing but the answer on the output of make where, nothing at all under make -s
@@ -82,7 +82,7 @@ bin: lib $(if $(bench),$(BIN)/petscamb) $(ksp:src/ksp/examples/%.c=$(BIN)/%)
 programs: $(tests:test/%.c=$(B)/test/%)
 examples: $(stock:%=$(EXAMPLES)/%)
 
-# nodelete: PETSc closes what it has loaded before OpenMP's threads end, and their code would be gone
+# nodelete: PETSc closes what it has loaded before the threads end, and their code would be gone. GOMP_... undefined: see "Threads" in CONTRIBUTING.md.
 $(LIB): $(objects)
 	$(here)
 	$(call say,LINK,$@)
@@ -119,6 +119,8 @@ $(B)/commit.h: FORCE
 FORCE:
 
 rpath = -Wl,-rpath,'$$ORIGIN/../lib'
+# what is measured beside the library has the compiler's threads
+$(BIN)/petscamb: LDFLAGS += $(AMB_OPENMP_FLAGS)
 # with the shared library, as programs of users: -dll_append in PETSC_OPTIONS then loads no second copy
 $(BIN)/petscamb: $(bench:%.c=$(B)/obj/%.o) $(LIB)
 	$(here)

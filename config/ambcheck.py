@@ -46,6 +46,34 @@ int main(void)
 }
 """
 
+# every construct of the kernels, with the library's own threads; see "Threads" in CONTRIBUTING.md
+POOL_PROGRAM = r"""
+#include "sys/systhreads.h"
+int main(void)
+{
+  int   n = 0, m = 0, turn = 0;
+  float last = 0;
+
+  SysThreadsChoose(1);
+#pragma omp parallel num_threads(4) reduction(+ : n)
+  {
+#pragma omp for schedule(dynamic, 1) ordered nowait
+    for (int i = 0; i < 100; i++) {
+      n += omp_get_num_threads() == 4;
+#pragma omp ordered
+      m += turn++ == i;
+    }
+#pragma omp critical(PoolProgram)
+    last += 1;
+  }
+#pragma omp parallel for num_threads(3) schedule(dynamic, 7) reduction(max : last)
+  for (long i = 0; i < n; i++) last = i > last ? i : last;
+#pragma omp parallel for num_threads(2) schedule(static) reduction(+ : turn)
+  for (long i = 0; i < n; i++) turn += 1 + omp_get_thread_num() / 2;
+  return n != 100 || m != 100 || turn != 200 || last != 99;
+}
+"""
+
 ZLIB_PROGRAM = r"""
 #include <zlib.h>
 int main(void) { return gzopen("", "rb") != 0; }
@@ -115,6 +143,18 @@ class Compiler:
                 env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_plm="isolated", ASAN_OPTIONS="detect_leaks=0")
                 code, text = self.log.capture([binary], env=env, cwd=work, timeout=60)
             return code == 0, text
+
+    def pool(self, root):
+        """Whether what this compiler makes of OpenMP's pragmas runs on the library's own threads, without a library of OpenMP."""
+        with tempfile.TemporaryDirectory(prefix="petsc-amb-") as work:
+            source, binary = os.path.join(work, "check.c"), os.path.join(work, "check")
+            with open(source, "w") as out:
+                out.write(POOL_PROGRAM)
+            sources = [source] + [os.path.join(root, "src", "sys", name) for name in ("systhreads.c", "systhreadspool.c")]
+            objects = [os.path.join(work, "%d.o" % k) for k in range(len(sources))]
+            steps = [self.cc + self.flags + ["-std=gnu11", "-O2", "-fopenmp", "-DPETSCAMB_HAVE_POOL", "-I" + os.path.join(root, "src"), "-c", name, "-o", to] for name, to in zip(sources, objects)]
+            steps += [self.cc + self.flags + objects + ["-o", binary], [binary]]
+            return all(self.log.capture(step, cwd=work, timeout=60)[0] == 0 for step in steps)
 
     def version(self):
         code, text = self.log.capture(self.cc + ["--version"])

@@ -154,7 +154,7 @@ if [ "${1:-}" != gpus ]; then
   build $CC $(conf AMB_INCLUDES) -shared -fPIC "$work/feigned.c" -o "$work/feigned.so"
   mkdir "$work/lacks"
   build $CC -DLACKS_ALLGATHER -shared -fPIC -Wl,-soname,libnccl.so.2 "$work/false.c" -o "$work/lacks/libnccl.so.2" -ldl
-  build $(conf AMB_LINK) -include "$BUILD/petscambconf.h" -I"$root/include" -I"$root/src" $(conf AMB_INCLUDES) $(conf AMB_CFLAGS) "$work/start.c" -o "$work/start" "$BUILD"/lib/libpetscamb*.a $(conf AMB_OPENMP_FLAGS) \
+  build $(conf AMB_LINK) -include "$BUILD/petscambconf.h" -I"$root/include" -I"$root/src" $(conf AMB_INCLUDES) $(conf AMB_CFLAGS) "$work/start.c" -o "$work/start" "$BUILD"/lib/libpetscamb*.a $(test -n "$(conf AMB_POOL)" || conf AMB_OPENMP_FLAGS) \
     $(conf AMB_LIBS) $(conf AMB_CUDA_LIBS) -Wl,--unresolved-symbols=ignore-in-shared-libs
   none="together: NCCL does not start between these processes"
   expect "NCCL starts" 0 "^ *2 together: NCCL\$" start ""

@@ -25,7 +25,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 export OMP_NUM_THREADS=2 OMP_WAIT_POLICY=passive PETSC_OPTIONS="-device_enable none"
 
 conf() { sed -n "s/^$1 := //p" "$BUILD/conf.mk"; }
-grep -v AVX "$BUILD/petscambconf.h" >"$dir/petscambconf.h"
+grep -vE "AVX|POOL" "$BUILD/petscambconf.h" >"$dir/petscambconf.h"
 includes=(-include "$dir/petscambconf.h" -Iinclude -Isrc)
 
 members=$(ar t "$BUILD/lib/libpetscamb.a") # the sources that this configuration has
@@ -37,7 +37,7 @@ cores=$(env -u OMP_NUM_THREADS nproc)
 for source in $(find src -name "*.c" -not -path "src/ksp/examples/*") test/test{util,product}.c test/{online,hashgemm,spmm,sddmm,batch,graphconv,graphops,krylov,ambagg}.c src/ksp/examples/multigpu.c; do
   folder=parts
   case $source in
-  *_avx2.c | *_avx512.c) continue ;;
+  *_avx2.c | *_avx512.c | */systhreadspool.c) continue ;; # clang has its own library of OpenMP
   test/testutil.c | test/testproduct.c) ;;
   test/* | src/ksp/examples/*) folder=programs ;;
   *) grep -qxF "$(basename "$source" .c).o" <<<"$members" || continue ;;

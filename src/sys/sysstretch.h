@@ -85,20 +85,16 @@ static SYS_INLINE void SysStretchesMult(const SysStretches *S, int nthread, int6
     return;
   }
 #if defined(_OPENMP)
-  #pragma omp parallel num_threads(nthread)
+  #pragma omp parallel for num_threads(nthread) schedule(static)
 #endif
-  {
-    const int nt = omp_get_num_threads();
+  for (int t = 0; t < nthread; t++) {
+    SysScalar *stretch;
 
-    for (int t = omp_get_thread_num(); t < nthread; t += nt) {
-      SysScalar *stretch;
-
-      (void)SysStretchStart(S, t, &stretch);
-      (*add)(A, t, alpha, x, stretch);
-    }
-#if defined(_OPENMP)
-  #pragma omp barrier
-#endif
-    for (int s = omp_get_thread_num(); s < nthread; s += nt) SysStretchesAdd(S, nthread, s, n, beta, y, z);
+    (void)SysStretchStart(S, t, &stretch);
+    (*add)(A, t, alpha, x, stretch);
   }
+#if defined(_OPENMP)
+  #pragma omp parallel for num_threads(nthread) schedule(static)
+#endif
+  for (int s = 0; s < nthread; s++) SysStretchesAdd(S, nthread, s, n, beta, y, z);
 }

@@ -17,3 +17,12 @@ int  SysThreads(void);
 
 /* For tests */
 void SysThreadsSet(int threads);
+
+/* The processors that threads of this process may run on, no more than its control group allows */
+int SysProcessors(void);
+
+/* Parallel regions so far, and those of them that ran on fewer threads because other programs used the processors; 0 without the library's own threads */
+void SysThreadsGetLoad(double *regions, double *shortened);
+
+/* The processors of the affinity mask, in systhreadspool.c */
+int SysPoolProcessors(void);

@@ -69,17 +69,17 @@ static void SysValuesChooseAndPlace(SysValuesChoice *V, int64_t n, const SysScal
   SysTableClear(&V->table);
   (void)SysTableAdd(&V->table, &zero);
   if (fits || floats) {
+    const SysTable empty = V->table;
+    const int      f0 = fits, s0 = floats;
+
 #if defined(_OPENMP)
   #pragma omp parallel num_threads(nworker) if (nworker > 1)
 #endif
     {
       const int64_t nt = omp_get_num_threads(), t = omp_get_thread_num(), begin = n / nt * t, end = t == nt - 1 ? n : n / nt * (t + 1);
-      SysTable      mine = V->table;
-      int           f = fits, s = floats;
+      SysTable      mine = empty;
+      int           f = f0, s = s0;
 
-#if defined(_OPENMP)
-  #pragma omp barrier
-#endif
       SysValuesLook(&mine, V->most, end - begin, a + begin, place, &f, &s);
 #if defined(_OPENMP)
   #pragma omp critical(SysValuesChoose)

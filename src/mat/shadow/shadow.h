@@ -263,6 +263,7 @@ extern PetscErrorCode         MatShadowForAIJCompose(Mat, PetscBool seq, PetscBo
 typedef struct {
   PetscLogDouble convert, update;               /* seconds */
   PetscLogDouble ours, renewed, seconds, petsc; /* products of matrices */
+  PetscLogDouble regions, shortened;            /* of SysThreadsGetLoad() */
 } MatShadowCounts;
 extern MatShadowCounts MatShadowCounted;
 extern PetscBool       MatShadowReporting; /* the user asked for the report */

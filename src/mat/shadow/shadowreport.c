@@ -13,10 +13,11 @@
 MatShadowCounts MatShadowCounted;
 PetscBool       MatShadowReporting = PETSC_FALSE;
 
-#define REPORT_REASONS 8
-#define REPORT_GAIN    0.75 /* time of a product in a format that was not measured, in products on the AIJ: a typical ratio of bytes */
-#define REPORT_MODEL   0.9  /* -petscamb_view advises MAT_SHADOW_TUNE_MODEL below this part of the seconds */
-#define REPORT_LONGEST 96   /* bytes of the longest reason */
+#define REPORT_REASONS   8
+#define REPORT_GAIN      0.75 /* time of a product in a format that was not measured, in products on the AIJ: a typical ratio of bytes */
+#define REPORT_MODEL     0.9  /* -petscamb_view advises MAT_SHADOW_TUNE_MODEL below this part of the seconds */
+#define REPORT_LONGEST   96   /* bytes of the longest reason */
+#define REPORT_SHORTENED 0.05 /* a line on the load appears if more than this part of the threaded loops ran on fewer threads */
 
 /* Counts for a format on this process: matrices, those of them that were multiplied by a vector, and so on; a block of an MPI matrix counts as a matrix */
 typedef struct {
@@ -327,6 +328,8 @@ static PetscErrorCode ReportPrint(PetscMPIInt size, const char others[])
   if (model.model < REPORT_MODEL * model.taken) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  -mat_shadow_tune model may be faster: about %.3g s in place of %.3g s\n", model.model, model.taken));
   if (others[0]) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  of types that petsc-amb does not convert: %s; -mat_type amb, or -dm_mat_type amb, changes the type if the program calls MatSetFromOptions()\n", others));
   PetscCall(ReportLoad());
+  if (MatShadowCounted.shortened > REPORT_SHORTENED * MatShadowCounted.regions)
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %.0f of %.0f threaded loops ran on fewer threads, because other programs used the processors\n", MatShadowCounted.shortened, MatShadowCounted.regions));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -348,6 +351,7 @@ PetscErrorCode MatShadowReport(void)
   PetscCall(MatShadowOthersList(others, sizeof(others)));
   if (MatShadowReporting) {
     for (const MatShadow *s = first; s; s = s->next) PetscCall(ReportAdd(s));
+    SysThreadsGetLoad(&MatShadowCounted.regions, &MatShadowCounted.shortened);
     PetscCall(ReportSum((PetscLogDouble *)totals, sizeof(totals), rank));
     PetscCall(ReportSum((PetscLogDouble *)&MatShadowCounted, sizeof(MatShadowCounted), rank));
     PetscCall(ReportSum((PetscLogDouble *)&bytes, sizeof(bytes), rank));

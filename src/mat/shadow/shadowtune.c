@@ -25,8 +25,9 @@ struct _MatShadowTuner {
 
   /* these members belong to the other thread while it runs */
   MatShadowCandidate  list[MAT_SHADOW_CANDIDATES];
-  int                 n; /* candidates, -1 before they are ranked */
-  int                 k; /* the candidate at hand */
+  int                 n;    /* candidates, -1 before they are ranked */
+  int                 k;    /* the candidate at hand */
+  int                 from; /* the candidate before those that the thread tries */
   const MatShadowOps *side;
   MatShadowTune       tune;
   void               *params;
@@ -39,6 +40,7 @@ struct _MatShadowTuner {
   PetscLogDouble      seconds;
   pthread_t           thread;
   PetscBool           busy;
+  PetscBool           alone, lost; /* in the child of fork(): the thread is not there, and had not finished */
   atomic_int          done;
 
   MatShadowTrial duel; /* of the candidate against the best so far */
@@ -52,6 +54,7 @@ struct _MatShadowTuner {
 
 static atomic_int      running = 0; /* number of threads */
 static MatShadowTuner *tuners  = NULL;
+static pthread_once_t  watched = PTHREAD_ONCE_INIT;
 
 /* The fastest candidate of a format that was timed, or its first candidate if none was timed */
 static const MatShadowCandidate *MatShadowTuneBest(const MatShadowTuner *t, const MatShadowFormat *format)
@@ -116,17 +119,36 @@ static void *MatShadowTuneThread(void *arg)
   return NULL;
 }
 
+/* The child of fork() has none of the threads: it begins again with what they have not finished, whose memory is lost */
+static void MatShadowTuneForked(void)
+{
+  atomic_store(&running, 0);
+  for (MatShadowTuner *t = tuners; t; t = t->next) {
+    t->alone = PETSC_TRUE;
+    if (atomic_load(&t->done)) continue;
+    t->k    = t->from;
+    t->data = NULL;
+    t->lost = PETSC_TRUE;
+  }
+}
+
+static void MatShadowTuneWatchFork(void)
+{
+  (void)pthread_atfork(NULL, NULL, MatShadowTuneForked);
+}
+
 static PetscErrorCode MatShadowTuneJoin(MatShadowTuner *t)
 {
-  MatShadowTuner **p = &tuners;
-  int              err;
+  MatShadowTuner **p   = &tuners;
+  int              err = 0;
 
   PetscFunctionBegin;
-  err = pthread_join(t->thread, NULL);
+  if (!t->alone) err = pthread_join(t->thread, NULL);
   PetscCheck(!err, PETSC_COMM_SELF, PETSC_ERR_SYS, "pthread_join() returned %d", err);
+  t->alone = PETSC_FALSE;
   while (*p != t) p = &(*p)->next;
   *p      = t->next;
-  t->busy = PETSC_FALSE;
+  t->busy = t->lost = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -135,6 +157,8 @@ static PetscErrorCode MatShadowTuneStartThread(MatShadowTuner *t, const MatShado
 {
   PetscFunctionBegin;
   *started = PETSC_FALSE;
+  (void)pthread_once(&watched, MatShadowTuneWatchFork);
+  t->from = t->k;
   if (!t->i) {
     const PetscLogDouble t0 = SysSeconds(CLOCK_MONOTONIC);
 
@@ -214,6 +238,7 @@ PetscErrorCode MatShadowTuneSetUp(Mat A, MatShadow *s, const MatShadowCSR *csr, 
   PetscFunctionBegin;
   if (!s->tuner) PetscCall(MatShadowTuneCreate(s));
   t = s->tuner;
+  if (t->lost) PetscCall(MatShadowTuneJoin(t));
   if (!t->ready && !t->busy) {
     PetscBool started = PETSC_FALSE;
 

@@ -38,7 +38,7 @@ static void MaskCount(int nthread, const SysCSR *A, const SysInt *place, const S
   {
     uint32_t *mask = (uint32_t *)(work + M->n * omp_get_thread_num());
 
-#pragma omp for schedule(dynamic, CHUNK)
+#pragma omp for schedule(dynamic, CHUNK) nowait
     for (int64_t r = 0; r < A->m; r++) {
       int64_t total = 0;
 
@@ -66,7 +66,7 @@ void GraphMaskSum(int nthread, const SysCSR *A, const SysInt *place, const SysCS
   {
     SysReal *mask = work + M->n * omp_get_thread_num();
 
-#pragma omp for schedule(dynamic, CHUNK)
+#pragma omp for schedule(dynamic, CHUNK) nowait
     for (int64_t r = 0; r < A->m; r++) {
       double total = 0;
 

@@ -37,7 +37,7 @@ void GraphMaskCount(int nthread, const SysCSR *A, const SysCSR *M, int complemen
   {
     uint32_t *mask = work + GraphMaskWords(M->n) * omp_get_thread_num();
 
-#pragma omp for schedule(dynamic, CHUNK)
+#pragma omp for schedule(dynamic, CHUNK) nowait
     for (int64_t r = 0; r < A->m; r++) length[r] = MaskRow(A, M, complement, r, mask, NULL, NULL);
   }
 }
@@ -48,7 +48,7 @@ void GraphMaskFill(int nthread, const SysCSR *A, const SysCSR *M, int complement
   {
     uint32_t *mask = work + GraphMaskWords(M->n) * omp_get_thread_num();
 
-#pragma omp for schedule(dynamic, CHUNK)
+#pragma omp for schedule(dynamic, CHUNK) nowait
     for (int64_t r = 0; r < A->m; r++) {
       if (i[r] < i[r + 1]) (void)MaskRow(A, M, complement, r, mask, j + i[r], a + i[r]);
     }

@@ -87,7 +87,7 @@ void GraphPruneCount(int nthread, const SysCSR *A, SysReal least, int64_t keep, 
   {
     SysReal *size = work + 2 * longest * omp_get_thread_num();
 
-#pragma omp for schedule(dynamic, 256)
+#pragma omp for schedule(dynamic, 256) nowait
     for (int64_t r = 0; r < A->m; r++) {
       const GraphKept kept = GraphPruneRow(A->i[r + 1] - A->i[r], A->a + A->i[r], least, keep, size, size + longest);
 
@@ -102,7 +102,7 @@ void GraphPruneFill(int nthread, const SysCSR *A, SysReal least, int64_t keep, i
   {
     SysReal *size = work + 2 * longest * omp_get_thread_num();
 
-#pragma omp for schedule(dynamic, 256)
+#pragma omp for schedule(dynamic, 256) nowait
     for (int64_t r = 0; r < A->m; r++) {
       const SysInt first = A->i[r], n = A->i[r + 1] - first;
       GraphKept    kept = GraphPruneRow(n, A->a + first, least, keep, size, size + longest);

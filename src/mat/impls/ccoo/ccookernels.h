@@ -304,20 +304,16 @@ static SYS_INLINE void CcooCarry(const SysStore how, const CcooHost *A, int64_t 
 static SYS_INLINE void CcooMultAll(const SysStore how, const CcooHost *A, SysScalar alpha, const SysScalar *x, SysScalar beta, const SysScalar *y, SysScalar *z)
 {
 #if defined(_OPENMP)
-  #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1)
+  #pragma omp parallel for num_threads(A->nthread) if (A->nthread > 1) schedule(static)
 #endif
-  {
-    const int nt = omp_get_num_threads();
-
-    for (int t = omp_get_thread_num(); t < A->nthread; t += nt) {
-      for (int64_t c = CcooFirst(A, t); c < CcooFirst(A, t + 1); c++) CcooChunkAll(how, A, c, alpha, x, beta, y, z);
-    }
+  for (int t = 0; t < A->nthread; t++) {
+    for (int64_t c = CcooFirst(A, t); c < CcooFirst(A, t + 1); c++) CcooChunkAll(how, A, c, alpha, x, beta, y, z);
+  }
 #if defined(_OPENMP)
-  #pragma omp barrier
+  #pragma omp parallel for num_threads(A->nthread) if (A->nthread > 1) schedule(static)
 #endif
-    for (int t = omp_get_thread_num(); t < A->nthread; t += nt) {
-      for (int64_t c = CcooFirst(A, t); c < CcooFirst(A, t + 1); c++) CcooCarry(how, A, c, alpha, x, beta, y, z);
-    }
+  for (int t = 0; t < A->nthread; t++) {
+    for (int64_t c = CcooFirst(A, t); c < CcooFirst(A, t + 1); c++) CcooCarry(how, A, c, alpha, x, beta, y, z);
   }
 }
 

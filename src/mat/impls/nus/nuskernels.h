@@ -335,19 +335,17 @@ static void SYS_ISA_NAME(Mult)(const NusHost *A, SysScalar alpha, const SysScala
 {
   const SysStore first = SysFirstStore(beta, y, z);
 
+  if (A->ngathered) {
 #if defined(_OPENMP)
-  #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1)
+  #pragma omp parallel for num_threads(A->nthread) if (A->nthread > 1) schedule(static)
 #endif
-  {
-    if (A->ngathered) {
+    for (int64_t k = 0; k < A->ngathered; k++) A->xg[k] = x[A->order[k]];
+  }
 #if defined(_OPENMP)
-  #pragma omp for schedule(static)
+  #pragma omp parallel for num_threads(A->nthread) if (A->nthread > 1) schedule(static)
 #endif
-      for (int64_t k = 0; k < A->ngathered; k++) A->xg[k] = x[A->order[k]];
-    }
-    for (int t = omp_get_thread_num(); t < A->nthread; t += omp_get_num_threads()) {
-      for (int64_t k = A->thread_tile[t]; k < A->thread_tile[t + 1]; k++) SYS_ISA_NAME(MultTile)(A, A->tile + k, first, alpha, x, beta, y, z);
-    }
+  for (int t = 0; t < A->nthread; t++) {
+    for (int64_t k = A->thread_tile[t]; k < A->thread_tile[t + 1]; k++) SYS_ISA_NAME(MultTile)(A, A->tile + k, first, alpha, x, beta, y, z);
   }
 }
 
@@ -450,28 +448,23 @@ static void SYS_ISA_NAME(MultTranspose)(const NusHost *A, SysScalar alpha, const
     return;
   }
 #if defined(_OPENMP)
-  #pragma omp parallel num_threads(A->nthread)
+  #pragma omp parallel for num_threads(A->nthread) schedule(static)
 #endif
-  {
-    const int nt = omp_get_num_threads();
+  for (int t = 0; t < A->nthread; t++) {
+    SysScalar *stretch, *gathered = SysStretchStart(&A->work, t, &stretch);
 
-    for (int t = omp_get_thread_num(); t < A->nthread; t += nt) {
-      SysScalar *stretch, *gathered = SysStretchStart(&A->work, t, &stretch);
-
-      SYS_ISA_NAME(ThreadTranspose)(A, t, alpha, x, gathered, stretch);
-    }
+    SYS_ISA_NAME(ThreadTranspose)(A, t, alpha, x, gathered, stretch);
+  }
 #if defined(_OPENMP)
-  #pragma omp barrier
+  #pragma omp parallel for num_threads(A->nthread) schedule(static)
 #endif
-    for (int s = omp_get_thread_num(); s < A->nthread; s += nt) SysStretchesAdd(&A->work, A->nthread, s, n, beta, y, z);
-    if (P) {
+  for (int s = 0; s < A->nthread; s++) SysStretchesAdd(&A->work, A->nthread, s, n, beta, y, z);
+  if (P) {
 #if defined(_OPENMP)
-  #pragma omp barrier
-  #pragma omp for schedule(static)
+  #pragma omp parallel for num_threads(A->nthread) schedule(static)
 #endif
-      for (int64_t k = 0; k < P; k++) {
-        for (int t = 0; t < A->nthread; t++) z[A->order[k]] += A->work.sums[A->work.place[t] + k];
-      }
+    for (int64_t k = 0; k < P; k++) {
+      for (int t = 0; t < A->nthread; t++) z[A->order[k]] += A->work.sums[A->work.place[t] + k];
     }
   }
 }

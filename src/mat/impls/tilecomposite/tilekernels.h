@@ -83,31 +83,23 @@ static void SYS_ISA_NAME(Mult)(const TileHost *A, SysScalar alpha, const SysScal
   const SysStore    how = SysFirstStore(beta, y, z);
 
 #if defined(_OPENMP)
-  #pragma omp parallel num_threads(A->nthread) if (A->nthread > 1)
+  #pragma omp parallel for num_threads(A->nthread) if (A->nthread > 1) schedule(static)
 #endif
-  {
-    const int nt = omp_get_num_threads();
-
-    for (int t = omp_get_thread_num(); t < A->nthread; t += nt) {
-      for (int64_t k = L->ncol * t / A->nthread; k < L->ncol * (t + 1) / A->nthread; k++) A->xs[k] = x[L->perm[k]];
-    }
+  for (int64_t k = 0; k < L->ncol; k++) A->xs[k] = x[L->perm[k]];
 #if defined(_OPENMP)
-  #pragma omp barrier
+  #pragma omp parallel for num_threads(A->nthread) if (A->nthread > 1) schedule(static)
 #endif
-    for (int t = omp_get_thread_num(); t < A->nthread; t += nt) {
-      for (int64_t w = A->first[t]; w < A->first[t + 1]; w++) TileRectangle(A, L->work + w, how, alpha, x, beta, y, z);
-    }
+  for (int t = 0; t < A->nthread; t++) {
+    for (int64_t w = A->first[t]; w < A->first[t + 1]; w++) TileRectangle(A, L->work + w, how, alpha, x, beta, y, z);
+  }
 #if defined(_OPENMP)
-  #pragma omp barrier
+  #pragma omp parallel for num_threads(A->nthread) if (A->nthread > 1) schedule(static)
 #endif
-    for (int t = omp_get_thread_num(); t < A->nthread; t += nt) {
-      for (int64_t k = L->nsum * t / A->nthread; k < L->nsum * (t + 1) / A->nthread; k++) {
-        SysScalar s = 0;
+  for (int64_t k = 0; k < L->nsum; k++) {
+    SysScalar s = 0;
 
-        for (SysInt q = L->slot[k]; q < L->slot[k + 1]; q++) s += A->sums[q];
-        z[L->row[k]] = SysStored(how, alpha, s, beta, y, z, L->row[k]);
-      }
-    }
+    for (SysInt q = L->slot[k]; q < L->slot[k + 1]; q++) s += A->sums[q];
+    z[L->row[k]] = SysStored(how, alpha, s, beta, y, z, L->row[k]);
   }
 }
 

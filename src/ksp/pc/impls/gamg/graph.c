@@ -322,24 +322,21 @@ SysStatus AggGraphFinish(AggGraph *g, double threshold, int nthread)
     i = SysAllocate(((size_t)g->n + 1) * sizeof(*i));
     if (!i) return SYS_OUT_OF_MEMORY;
   }
-#pragma omp parallel num_threads(nthread)
-  {
-#pragma omp for schedule(static)
-    for (int64_t v = 0; v < all; v++) scale[v] = scale[v] != 0 ? sqrt(1 / scale[v]) : 0;
-#pragma omp for schedule(static)
-    for (int64_t v = 0; v < g->n; v++) {
-      int64_t kept = 0;
+#pragma omp parallel for num_threads(nthread) schedule(static)
+  for (int64_t v = 0; v < all; v++) scale[v] = scale[v] != 0 ? sqrt(1 / scale[v]) : 0;
+#pragma omp parallel for num_threads(nthread) schedule(static)
+  for (int64_t v = 0; v < g->n; v++) {
+    int64_t kept = 0;
 
-      for (int64_t k = g->i[v]; k < g->i[v + 1]; k++) {
-        const double w = g->s[k] * (scale[v] * scale[g->j[k]]);
+    for (int64_t k = g->i[v]; k < g->i[v + 1]; k++) {
+      const double w = g->s[k] * (scale[v] * scale[g->j[k]]);
 
-        if (i && !(w > threshold)) continue;
-        g->w[g->i[v] + kept] = AggInteger(w);
-        g->j[g->i[v] + kept] = g->j[k];
-        kept++;
-      }
-      if (i) i[v + 1] = kept;
+      if (i && !(w > threshold)) continue;
+      g->w[g->i[v] + kept] = AggInteger(w);
+      g->j[g->i[v] + kept] = g->j[k];
+      kept++;
     }
+    if (i) i[v + 1] = kept;
   }
   if (i) { /* close the gaps, from the first row on */
     GraphSum(g->n, i);

@@ -174,7 +174,7 @@ static void SmoothAll(const Smooth *S, const AggMarks *marks)
   {
     const SmoothRow row = SmoothRowOfThread(marks);
 
-#pragma omp for schedule(static)
+#pragma omp for schedule(static) nowait
     for (int64_t r = 0; r < S->A->m; r++) {
       const int64_t count = SmoothFind(S, r, row);
 

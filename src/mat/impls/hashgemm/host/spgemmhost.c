@@ -250,7 +250,7 @@ static SysStatus SpgemmRun(Spgemm *S, const Step *step, const SpgemmProduct *P, 
 
     memset(&w, 0, sizeof(w));
 #if defined(_OPENMP)
-  #pragma omp for schedule(dynamic, 1)
+  #pragma omp for schedule(dynamic, 1) nowait
 #endif
     for (int t = 0; t < step->npart; t++) {
       SpgemmProduct Q = *P;
@@ -397,7 +397,7 @@ static SysStatus SpgemmMakeParts(Spgemm *S, SpgemmProduct *P, Step *step)
 
     memset(&w, 0, sizeof(w));
 #if defined(_OPENMP)
-  #pragma omp for schedule(dynamic, 1) ordered
+  #pragma omp for schedule(dynamic, 1) ordered nowait
 #endif
     for (int t = 0; t < step->npart; t++) {
       SpgemmProduct Q      = *P;
