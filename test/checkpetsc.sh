@@ -6,6 +6,7 @@
 set -euo pipefail
 "${PYTHON:-python3}" - "$(dirname "$0")" <<'PYTHON'
 import os
+import re
 import sys
 import tempfile
 
@@ -20,6 +21,7 @@ def check(name, holds):
     print("%s %s" % ("ok" if holds else "not ok", name))
 
 
+ROOT = os.path.dirname(sys.argv[1])
 REPORT = """petsc-amb on 2 processes, sums over them; matrices that were multiplied by vectors, blocks of MPI matrices by themselves
   type       matrices converted | products     on it    on AIJ | seconds     on it    on AIJ
   amb              32        23 |                482       678 |             0.107    0.0125
@@ -45,6 +47,10 @@ VIEW = """  Mat Object: 1 MPI process
 BARE = "  Mat Object: 1 MPI process\n    type: seqaij\n      KSP Object: (redundant_) 1 MPI process\n"
 
 check("the report is taken out", petsccompare.take_report("before\n" + REPORT + "after\n", "amb") == ("before\nafter\n", True))
+with open(os.path.join(ROOT, "src", "mat", "shadow", "shadowreport.c"), encoding="utf-8") as source:
+    shapes = [re.sub(r"%-?[\d.]*l?[dfg]", "7", shape).replace("%-10s", "amb") for shape in re.findall(r'PetscPrintf\(PETSC_COMM_SELF, "(  .*?)\\n"', source.read())]
+kept = [shape for shape in shapes if petsccompare.take_report(shape + "\n", "amb")[0] and not re.match("  (amb|%s) ", shape)]
+check("every line of the report is one that is taken out" + "".join(", not: " + shape for shape in kept), len(shapes) > 8 and not kept)
 check("a report of another type is none of this type", not petsccompare.take_report(REPORT, "nussell")[1])
 check("a type without products is not in use", not petsccompare.take_report(REPORT.replace("482", "  0").replace("678", "  0"), "amb")[1])
 
