@@ -120,7 +120,7 @@ FORCE:
 
 rpath = -Wl,-rpath,'$$ORIGIN/../lib'
 # what is measured beside the library has the compiler's threads
-$(BIN)/petscamb: LDFLAGS += $(AMB_OPENMP_FLAGS)
+$(BIN)/petscamb $(addprefix $(B)/test/,accuracy generate reproduce soak): LDFLAGS += $(AMB_OPENMP_FLAGS)
 # with the shared library, as programs of users: -dll_append in PETSC_OPTIONS then loads no second copy
 $(BIN)/petscamb: $(bench:%.c=$(B)/obj/%.o) $(LIB)
 	$(here)
