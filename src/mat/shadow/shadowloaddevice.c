@@ -7,6 +7,7 @@
    the code that needs these libraries later will report them.
 */
 #include <pthread.h>
+#include <unistd.h>
 #include <petscdevice_cuda.h>
 
 #include "mat/shadow/shadow.h"
@@ -21,6 +22,7 @@
 #define LENGTH 4096 /* of a vector */
 
 static pthread_t           loader;
+static pid_t               owner; /* the process of this thread */
 static PetscBool           loading = PETSC_FALSE;
 static int                 device;
 static const MatShadowOps *ops;
@@ -112,6 +114,7 @@ PetscErrorCode MatShadowLoadStart(const MatShadowFormat *format)
   begun = PETSC_TRUE;
   PetscCallCUDA(cudaGetDevice(&device));
   ops     = &format->device;
+  owner   = getpid();
   loading = (PetscBool)(pthread_create(&loader, NULL, Load, NULL) == 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -121,7 +124,7 @@ PetscErrorCode MatShadowLoadEnd(void)
   int err;
 
   PetscFunctionBegin;
-  if (!loading) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!loading || getpid() != owner) PetscFunctionReturn(PETSC_SUCCESS); /* a child of fork() has no such thread */
   loading = PETSC_FALSE;
   err     = pthread_join(loader, NULL);
   PetscCheck(!err, PETSC_COMM_SELF, PETSC_ERR_SYS, "pthread_join() returned %d", err);

@@ -17,7 +17,8 @@ PetscBool       MatShadowReporting = PETSC_FALSE;
 #define REPORT_GAIN      0.75 /* time of a product in a format that was not measured, in products on the AIJ: a typical ratio of bytes */
 #define REPORT_MODEL     0.9  /* -petscamb_view advises MAT_SHADOW_TUNE_MODEL below this part of the seconds */
 #define REPORT_LONGEST   96   /* bytes of the longest reason */
-#define REPORT_SHORTENED 0.05 /* a line on the load appears if more than this part of the threaded loops ran on fewer threads */
+#define REPORT_SHORTENED 0.05 /* a line on the load appears if more than this part of the threaded loops ran on fewer threads, */
+#define REPORT_LOOPS     1000 /* and there were at least as many loops: fewer take no time that matters */
 
 /* Counts for a format on this process: matrices, those of them that were multiplied by a vector, and so on; a block of an MPI matrix counts as a matrix */
 typedef struct {
@@ -328,7 +329,7 @@ static PetscErrorCode ReportPrint(PetscMPIInt size, const char others[])
   if (model.model < REPORT_MODEL * model.taken) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  -mat_shadow_tune model may be faster: about %.3g s in place of %.3g s\n", model.model, model.taken));
   if (others[0]) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  of types that petsc-amb does not convert: %s; -mat_type amb, or -dm_mat_type amb, changes the type if the program calls MatSetFromOptions()\n", others));
   PetscCall(ReportLoad());
-  if (MatShadowCounted.shortened > REPORT_SHORTENED * MatShadowCounted.regions)
+  if (MatShadowCounted.regions >= REPORT_LOOPS && MatShadowCounted.shortened > REPORT_SHORTENED * MatShadowCounted.regions)
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %.0f of %.0f threaded loops ran on fewer threads, because other programs used the processors\n", MatShadowCounted.shortened, MatShadowCounted.regions));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
