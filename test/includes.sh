@@ -30,6 +30,8 @@ sys < ksp/ksp/impls/fused < ksp/ksp/impls/ambksp < ksp/ksp/impls/ambcg ksp/ksp/i
 petscamb.h < ksp/ksp/impls/ambksp
 mat/halo < ksp/ksp/impls/ambksp
 mat/shadow < ksp/pc/impls/* < petscamb.c
+sys < ksp/pc/impls/gamg/host < ksp/pc/impls/gamg/cuda < ksp/pc/impls/gamg/glue < petscamb.c
+mat/shadow < ksp/pc/impls/gamg/glue
 ksp/ksp/impls/ambchebyshev < ksp/pc/impls/mg < petscamb.c
 petscamb.h < ksp/examples
 '

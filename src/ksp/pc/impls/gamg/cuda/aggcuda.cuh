@@ -5,8 +5,8 @@
 #pragma once
 
 #include "sys/syscuda.cuh"
-#include "ksp/pc/impls/gamg/aggcuda.h"
-#include "ksp/pc/impls/gamg/aggkeys.h"
+#include "ksp/pc/impls/gamg/cuda/aggcuda.h"
+#include "ksp/pc/impls/gamg/host/aggkeys.h"
 
 struct _AggDevice {
   int       n, nghost; /* vertices of this process, and ghosts, which come after them */

@@ -5,7 +5,7 @@
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
 
-#include "ksp/pc/impls/gamg/aggcuda.cuh"
+#include "ksp/pc/impls/gamg/cuda/aggcuda.cuh"
 
 #define AGG_HUB 64 /* a vertex of more edges that is left over gets a table of the aggregates beside it */
 

@@ -6,7 +6,7 @@
    Sums over vectors are made in one order, which depends on the number of entries alone: each thread block leaves its own, and one thread block adds these up.
    With several processes the caller adds up the sums of all before the next pass. No pass waits for the host.
 */
-#include "ksp/pc/impls/gamg/aggcuda.cuh"
+#include "ksp/pc/impls/gamg/cuda/aggcuda.cuh"
 
 #define ESTIMATE_GRID  528 /* thread blocks, at most: a large GPU runs about as many at a time */
 #define ESTIMATE_WARPS (SYS_THREADS / SYS_WARP)

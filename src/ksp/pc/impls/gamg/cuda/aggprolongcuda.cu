@@ -9,7 +9,7 @@
 #include <limits.h>
 #include <math.h>
 
-#include "ksp/pc/impls/gamg/aggcuda.cuh"
+#include "ksp/pc/impls/gamg/cuda/aggcuda.cuh"
 
 #define AGG_WIDE  6  /* vectors whose entries are added up in one pass */
 #define AGG_SHORT 16 /* rows of more entries on average have a warp each */
@@ -85,7 +85,7 @@ static __device__ double AggWarpLargest(double x)
   return x;
 }
 
-/* FactorLength() of prolongator.c for the rows after c, by a warp. A lane has rows lane, lane + 32, ... */
+/* FactorLength() of aggprolongator.c for the rows after c, by a warp. A lane has rows lane, lane + 32, ... */
 static __device__ double AggLength(int m, int c, const double *x, int lane)
 {
   double most = 0, sum = 0;

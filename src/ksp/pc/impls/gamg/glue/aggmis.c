@@ -3,7 +3,7 @@
    The coarsener "ambmis" of MatCoarsen: the aggregates of "ambagg" for PETSc's type "agg"
 */
 #include <petscamb.h>
-#include "ksp/pc/impls/gamg/ambagg.h"
+#include "ksp/pc/impls/gamg/glue/agg.h"
 
 static PetscErrorCode MatCoarsenApply_AmbMIS(MatCoarsen crs)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The type "ambagg" of PCGAMG, and a coarsener: PETSc's matrices on the one side, the kernels of aggkernels.h on the other
+   The type "ambagg" of PCGAMG, and a coarsener: PETSc's matrices on the one side, the kernels of agghost.h on the other
 */
 #pragma once
 
 #include <petscsf.h>
 
 #include "mat/shadow/shadow.h"
-#include "ksp/pc/impls/gamg/aggcuda.h"
-#include "ksp/pc/impls/gamg/aggkernels.h"
-#include "ksp/pc/impls/gamg/ambaggcompat.h"
+#include "ksp/pc/impls/gamg/cuda/aggcuda.h"
+#include "ksp/pc/impls/gamg/host/agghost.h"
+#include "ksp/pc/impls/gamg/glue/aggcompat.h"
 
 /* The exchange between devices */
 typedef struct _AmbAggHalo AmbAggHalo;

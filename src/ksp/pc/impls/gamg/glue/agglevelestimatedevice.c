@@ -3,7 +3,7 @@
    The estimate of eigenvalues of a level on the device: the numbers that PETSc's GMRES and CG would compute, without their vectors' kernels. CUDA loads those at
    their first call, which takes longer than the estimate.
 */
-#include "ksp/pc/impls/gamg/ambaggdevice.h"
+#include "ksp/pc/impls/gamg/glue/aggdevice.h"
 
 /* The sums of all processes */
 static PetscErrorCode AmbAggAddSums(const AmbAggLevel *level, AggEstimate *e, SysStatus *status)

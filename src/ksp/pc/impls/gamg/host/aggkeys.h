@@ -5,7 +5,7 @@
 */
 #pragma once
 
-#include "ksp/pc/impls/gamg/aggkernels.h"
+#include "ksp/pc/impls/gamg/host/agghost.h"
 
 #if defined(__CUDACC__)
   #define AGG_INLINE static __host__ __device__ inline

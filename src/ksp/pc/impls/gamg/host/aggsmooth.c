@@ -7,7 +7,7 @@
 
 #include "sys/sysmemory.h"
 #include "sys/systhreads.h"
-#include "ksp/pc/impls/gamg/aggkernels.h"
+#include "ksp/pc/impls/gamg/host/agghost.h"
 
 /* The arguments of AggSmoothLengths(), or of AggSmooth() */
 typedef struct {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "sys/sysnumbers.h"
-#include "ksp/pc/impls/gamg/ambaggdevice.h"
+#include "ksp/pc/impls/gamg/glue/aggdevice.h"
 
 /* ------------------------------------------------- exchange ------------------------------------------------- */
 

@@ -6,7 +6,7 @@
 #include <petsc/private/kspimpl.h>
 
 #include "sys/systhreads.h"
-#include "ksp/pc/impls/gamg/ambagg.h"
+#include "ksp/pc/impls/gamg/glue/agg.h"
 
 PetscErrorCode AmbAggSetJacobi(PC jacobi, Mat A)
 {

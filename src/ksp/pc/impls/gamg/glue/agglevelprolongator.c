@@ -3,7 +3,7 @@
    The members of aggregates, on the processes of their roots, and the prolongator that is made of them
 */
 #include "sys/systhreads.h"
-#include "ksp/pc/impls/gamg/ambagg.h"
+#include "ksp/pc/impls/gamg/glue/agg.h"
 
 /* The aggregates with a root on this process. Aggregate k has the members start[k] to start[k + 1] - 1, in ascending order of their global numbers id[]; member
    l has place[l] in what gather() collects. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The kernels of aggkernels.h on a CUDA device. The aggregates are the same as those of the host, vertex by vertex.
+   The kernels of agghost.h on a CUDA device. The aggregates are the same as those of the host, vertex by vertex.
 
    Arrays in brackets are on the host, pointers to arrays are on the device. With several processes, a process whose memory is too short returns
    SYS_OUT_OF_MEMORY, and the caller asks all of them before the next step.
@@ -8,7 +8,7 @@
 #pragma once
 
 #include "sys/syscuda.h"
-#include "ksp/pc/impls/gamg/aggkernels.h"
+#include "ksp/pc/impls/gamg/host/agghost.h"
 
 #if defined(__cplusplus)
 extern "C" {

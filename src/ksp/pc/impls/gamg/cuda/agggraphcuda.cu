@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
-   The strength graph on a CUDA device; graph.c explains the steps, which are the same. A thread has a vertex.
+   The strength graph on a CUDA device; agggraph.c explains the steps, which are the same. A thread has a vertex.
 */
 #include <limits.h>
 #include <stdlib.h>
 
-#include "ksp/pc/impls/gamg/aggcuda.cuh"
+#include "ksp/pc/impls/gamg/cuda/aggcuda.cuh"
 
 /* A part of a matrix: its columns are those of own vertices, or those of ghosts, which have numbers from first on */
 struct AggPart {

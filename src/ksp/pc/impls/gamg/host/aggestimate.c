@@ -10,7 +10,7 @@
 
 #include "sys/sysmemory.h"
 #include "sys/systhreads.h"
-#include "ksp/pc/impls/gamg/aggkernels.h"
+#include "ksp/pc/impls/gamg/host/agghost.h"
 
 #if !defined(SYS_COMPLEX)
   #define EACH 1024 /* a part of a vector stays in the first cache */

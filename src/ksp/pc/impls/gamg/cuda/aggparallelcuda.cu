@@ -4,7 +4,7 @@
 */
 #include <stdlib.h>
 
-#include "ksp/pc/impls/gamg/aggcuda.cuh"
+#include "ksp/pc/impls/gamg/cuda/aggcuda.cuh"
 
 /* ------------------------------------------------- entries that travel ------------------------------------------------- */
 

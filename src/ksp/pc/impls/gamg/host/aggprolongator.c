@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "sys/systhreads.h"
-#include "ksp/pc/impls/gamg/aggkernels.h"
+#include "ksp/pc/impls/gamg/host/agghost.h"
 
 /* The Euclidean length of x[0] to x[m - 1], without overflow */
 static double FactorLength(int64_t m, const double x[])

@@ -8,7 +8,7 @@
 
 #include "sys/sysmemory.h"
 #include "sys/systhreads.h"
-#include "ksp/pc/impls/gamg/aggkeys.h"
+#include "ksp/pc/impls/gamg/host/aggkeys.h"
 
 static inline double GraphAbs(SysScalar x)
 {

@@ -6,7 +6,7 @@
 
 #include <petscdevice_cuda.h>
 
-#include "ksp/pc/impls/gamg/ambagg.h"
+#include "ksp/pc/impls/gamg/glue/agg.h"
 
 /* Has each process done its part? *done becomes PETSC_FALSE otherwise. */
 extern PetscErrorCode AmbAggDeviceAgree(const AmbAggLevel *, PetscBool *done);

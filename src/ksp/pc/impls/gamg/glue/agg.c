@@ -8,7 +8,7 @@
 */
 #include <petscamb.h>
 #include <petscdm.h>
-#include "ksp/pc/impls/gamg/ambagg.h"
+#include "ksp/pc/impls/gamg/glue/agg.h"
 #include "mat/shadow/shadowoptions.h"
 
 PetscLogEvent AMBAGG_Graph, AMBAGG_Coarsen, AMBAGG_Prolongator;

@@ -3,7 +3,7 @@
    A level that is being coarsened: the graph of its matrix, the exchange between processes, and the numbers of aggregates
 */
 #include "sys/systhreads.h"
-#include "ksp/pc/impls/gamg/ambagg.h"
+#include "ksp/pc/impls/gamg/glue/agg.h"
 
 PetscErrorCode AmbAggCheck(MPI_Comm comm, SysStatus status, const char what[])
 {

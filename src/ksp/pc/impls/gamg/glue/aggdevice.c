@@ -4,7 +4,7 @@
 */
 #include "sys/sysmemory.h"
 #include "sys/systhreads.h"
-#include "ksp/pc/impls/gamg/ambaggdevice.h"
+#include "ksp/pc/impls/gamg/glue/aggdevice.h"
 
 PetscErrorCode AmbAggDeviceAgree(const AmbAggLevel *level, PetscBool *done)
 {

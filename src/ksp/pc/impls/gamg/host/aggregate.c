@@ -14,7 +14,7 @@
 
 #include "sys/sysmemory.h"
 #include "sys/systhreads.h"
-#include "ksp/pc/impls/gamg/aggkeys.h"
+#include "ksp/pc/impls/gamg/host/aggkeys.h"
 
 /* All arrays have an entry for each vertex and ghost */
 typedef struct {
