@@ -59,7 +59,7 @@ sources  := $(sort $(shell find src -name '*.c' -not -path 'src/ksp/examples/*')
 sources  := $(filter-out $(if $(AMB_POOL),,%/systhreadspool.c) $(if $(AMB_AVX512_FLAGS),,%_avx512.c) $(if $(AMB_AVX2_FLAGS),,%_avx2.c) $(if $(AMB_CUDA),,%device.c),$(sources))
 cuda     := $(sort $(shell find src -name '*.cu'))
 objects  := $(sources:%.c=$(B)/obj/%.o) $(if $(AMB_CUDA),$(cuda:%.cu=$(B)/obj/%.cu.o))
-bench    := $(sort $(wildcard bench/*.c))
+program  := $(sort $(wildcard tool/*.c tool/*/*.c bench/*.c))
 ksp      := $(sort $(wildcard src/ksp/examples/*.c))
 parts    := $(sort $(wildcard test/differ?*.c))
 helpers  := $(filter-out $(parts),$(if $(wildcard test/*.c),$(shell grep -LE '\<int +main\>' test/*.c)))
@@ -78,7 +78,7 @@ here = @mkdir -p $(@D)
 all: lib bin programs
 lib: $(LIB) $(ARCHIVE)
 	@test "$$(readlink '$(link)')" = "$(BIN)" || { rm -f '$(link)'; ln -s "$(BIN)" '$(link)'; }
-bin: lib $(if $(bench),$(BIN)/petscamb) $(ksp:src/ksp/examples/%.c=$(BIN)/%)
+bin: lib $(if $(program),$(BIN)/petscamb) $(ksp:src/ksp/examples/%.c=$(BIN)/%)
 programs: $(tests:test/%.c=$(B)/test/%)
 examples: $(stock:%=$(EXAMPLES)/%)
 
@@ -110,8 +110,8 @@ $(B)/obj/%.cu.o: %.cu $(B)/conf.mk $(B)/petscambconf.h
 	@$(AMB_NVCC) -c $(NVFLAGS) $(INCLUDES) -MMD -MP -o $@ $<
 
 # the commit that is built, for the results of bin/petscamb; the file is as old as the commit
-$(B)/obj/bench/about.o: isa = -I$(B)
-$(B)/obj/bench/about.o: $(B)/commit.h
+$(B)/obj/tool/about.o: isa = -I$(B)
+$(B)/obj/tool/about.o: $(B)/commit.h
 $(B)/commit.h: FORCE
 	$(here)
 	@commit=$$(test -e .git && git describe --always --dirty --abbrev=12 2>/dev/null || echo release); line="#define PETSCAMB_COMMIT \"$$commit\""; \
@@ -122,7 +122,7 @@ rpath = -Wl,-rpath,'$$ORIGIN/../lib'
 # what is measured beside the library has the compiler's threads
 $(BIN)/petscamb $(addprefix $(B)/test/,accuracy generate reproduce soak): LDFLAGS += $(AMB_OPENMP_FLAGS)
 # with the shared library, as programs of users: -dll_append in PETSC_OPTIONS then loads no second copy
-$(BIN)/petscamb: $(bench:%.c=$(B)/obj/%.o) $(LIB)
+$(BIN)/petscamb: $(program:%.c=$(B)/obj/%.o) $(LIB)
 	$(here)
 	$(call say,LINK,$@)
 	@$(AMB_LINK) -o $@ $(filter %.o,$^) $(LDFLAGS) -L$(B)/lib $(rpath) -l$(NAME) $(AMB_LIBS) $(AMB_CUDA_LIBS) -ldl

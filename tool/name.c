@@ -2,7 +2,7 @@
 /*
    Names of types on the command line.
 */
-#include "bench.h"
+#include "tool.h"
 
 #define NAMES 256
 

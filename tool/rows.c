@@ -2,7 +2,7 @@
 /*
    The rows of a process with the columns of the whole matrix, and numbers for vectors
 */
-#include "bench.h"
+#include "tool.h"
 
 PetscErrorCode RowsGet(Mat A, Rows *rows)
 {

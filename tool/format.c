@@ -2,7 +2,7 @@
 /*
    A matrix in another type for a while, and the figures of its format
 */
-#include "bench.h"
+#include "tool.h"
 
 /* Makes the matrix one of another type until FormatEnd(). On the host no copy is made, since a large matrix fits the memory only once or twice. On a GPU the copy goes there. */
 PetscErrorCode FormatBegin(Mat A, const char type[], Mat *B)
@@ -22,6 +22,16 @@ PetscErrorCode FormatEnd(Mat A, Mat *B)
   PetscFunctionBegin;
   if (*B == A) PetscCall(MatConvert(A, MATAIJ, MAT_INPLACE_MATRIX, &A));
   PetscCall(MatDestroy(B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes a matrix of a type with options of its own */
+PetscErrorCode ConvertPrefixed(Mat A, const char type[], const char prefix[], Mat *B)
+{
+  PetscFunctionBegin;
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, B));
+  PetscCall(MatSetOptionsPrefix(*B, prefix)); /* a conversion reads the options of the matrix that it changes */
+  PetscCall(MatConvert(*B, type, MAT_INPLACE_MATRIX, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

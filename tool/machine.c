@@ -5,7 +5,7 @@
 #if !defined(_GNU_SOURCE)
   #define _GNU_SOURCE /* sched_getaffinity(), MADV_HUGEPAGE */
 #endif
-#include "bench.h"
+#include "tool.h"
 #include <petscdevice.h>
 #include <petsctime.h>
 #include <time.h>

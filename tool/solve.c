@@ -2,7 +2,7 @@
 /*
    petscamb solve: the same system with several Mat types. Each round sets up and solves the system anew with each type in turn.
 */
-#include "bench.h"
+#include "tool.h"
 #include <petscksp.h>
 #include <petsctime.h>
 

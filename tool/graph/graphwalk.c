@@ -8,7 +8,7 @@
    P. Faldu, J. Diamond, B. Grot, A Closer Look at Lightweight Graph Reordering, IISWC 2019.
 */
 #include "graph.h"
-#include "buckets.h"
+#include "../buckets.h"
 
 #define LEVELS 65  /* of the number of edges: 0, 1, 2 and 3, 4 to 7, ... */
 #define BLOCK  256 /* vertices that stay together when threads share the edges */

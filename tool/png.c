@@ -2,7 +2,7 @@
 /*
    Grey images as PNG, without compression: a picture of a pattern has 90,000 bytes at most.
 */
-#include "bench.h"
+#include "tool.h"
 
 typedef struct {
   unsigned char *bytes;

@@ -2,7 +2,7 @@
 /*
    petscamb info: how many values of a matrix differ, and the bytes of a product with AMB for each storage of values.
 */
-#include "bench.h"
+#include "tool.h"
 
 #define MOST 65536 /* distinct values that are counted */
 

@@ -6,7 +6,7 @@
 */
 #pragma once
 
-#include "bench.h"
+#include "../tool.h"
 
 typedef struct {
   MPI_Comm       comm;

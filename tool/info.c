@@ -2,7 +2,7 @@
 /*
    petscamb info: the shape of a matrix, the bytes that each format and each storage of values would take, and a verdict.
 */
-#include "bench.h"
+#include "tool.h"
 #if defined(__GLIBC__)
   #include <malloc.h>
 #endif

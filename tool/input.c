@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <sys/stat.h>
 
-#include "bench.h"
+#include "tool.h"
 
 /* Looks through the lengths of rows and the columns of a file in PETSc's format, which MatLoad() believes; what MatLoad() itself finds is left to it */
 static PetscErrorCode InputCheckPetsc(MPI_Comm comm, const char name[])

@@ -5,7 +5,7 @@
 #if !defined(_DEFAULT_SOURCE)
   #define _DEFAULT_SOURCE /* getloadavg(), glob() */
 #endif
-#include "bench.h"
+#include "tool.h"
 #include "commit.h" /* made by the makefile */
 #include <glob.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "bench.h"
+#include "tool.h"
 
 PetscErrorCode JSONString(FILE *f, const char text[])
 {

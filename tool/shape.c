@@ -2,7 +2,7 @@
 /*
    The shape of a matrix, in figures.
 */
-#include "bench.h"
+#include "tool.h"
 
 /* The bytes that MATSELL stores for the columns [first,last), or for the others: slices of 8 rows as long as their longest */
 static PetscLogDouble SELLBytes(const Rows *rows, PetscBool inside)

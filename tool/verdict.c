@@ -4,7 +4,7 @@
 
    The library decides, as for -mat_type autosparse with -mat_shadow_tune model; this file only asks it. The cost of the conversion is timed on this machine.
 */
-#include "bench.h"
+#include "tool.h"
 
 #define UNTIMED  2   /* products before those that are timed */
 #define PRODUCTS 12  /* timed products; with those before them they are fewer than the products after which a matrix is converted, on the host and on a GPU */

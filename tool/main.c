@@ -8,7 +8,7 @@ static char help[] = "Measures and describes sparse matrices.\n\
   petscamb -h                                  all inputs, operations and options\n\
   petscamb --version                           the version of petsc-amb and of its PETSc\n\n";
 
-#include "bench.h"
+#include "../bench/bench.h"
 #include <ctype.h>
 #include <signal.h>
 
