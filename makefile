@@ -261,7 +261,7 @@ install: $(LIB) $(BIN)/petscamb
 	else rmdir '$(dest)/$(LIBDIR)/.debug'; fi
 	@ln -sf $(notdir $(real)) '$(dest)/$(LIBDIR)/lib$(NAME).so.$(ABI)'
 	@ln -sf lib$(NAME).so.$(ABI) '$(dest)/$(LIBDIR)/lib$(NAME).so'
-	@install -m 644 include/petscamb.h src/binding/fortran/petscamb.F90 '$(dest)/include/'
+	@install -m 644 include/petscamb.h include/petscambgraph.h src/binding/fortran/petscamb.F90 '$(dest)/include/'
 	@install -m 755 $(BIN)/petscamb '$(dest)/bin/$(NAME)'
 	@install -m 644 docs/man/petscamb.1 '$(dest)/share/man/man1/$(NAME).1'
 	@sed 's/^complete .*/complete -o filenames -F _petscamb $(NAME)/' config/petscamb.bash > '$(dest)/share/bash-completion/completions/$(NAME)'
@@ -275,7 +275,7 @@ install: $(LIB) $(BIN)/petscamb
 # the header and the papers belong to all configurations of a prefix
 uninstall:
 	@cd '$(dest)' && rm -f $(LIBDIR)/lib$(NAME).so $(LIBDIR)/lib$(NAME).so.$(ABI) $(real) $(debug) $(packages) $(tool) && rm -rf $(ours) && \
-	  { ls -d $(LIBDIR)/petsc-amb*/configuration >/dev/null 2>&1 || rm -rf include/petscamb.h include/petscamb.F90 share/doc/petsc-amb; } && rmdir $(LIBDIR)/.debug $(LIBDIR)/cmake/$(NAME) 2>/dev/null || true
+	  { ls -d $(LIBDIR)/petsc-amb*/configuration >/dev/null 2>&1 || rm -rf include/petscamb.h include/petscambgraph.h include/petscamb.F90 share/doc/petsc-amb; } && rmdir $(LIBDIR)/.debug $(LIBDIR)/cmake/$(NAME) 2>/dev/null || true
 	@echo 'Removed from $(dest)'
 
 -include $(shell find $(B)/obj $(B)/cuda-check -name '*.d' 2>/dev/null)
